@@ -1,0 +1,38 @@
+package account
+
+import "github.com/discreet-dp/discreet/dp"
+
+// Filter is a privacy filter: the limit on what a sequence of mechanisms may cost
+// when every next mechanism, its parameters included, is chosen after seeing all
+// earlier answers. It keeps no state; what was spent is the ledger's to know.
+//
+// Validity. Sums of pure epsilon, and sums of rho with sums of delta, are valid
+// stopping rules under fully adaptive choice: for pure epsilon by Rogers, Roth,
+// Ullman, Vadhan 2016 (Theorem 3.6 with delta 0); for zCDP by Feldman, Zrnic 2021 (Theorem 4.3 at every
+// order) and Whitehouse, Ramdas, Rogers, Wu 2023. A refused charge spends nothing
+// and leaves the filter open for smaller ones.
+type Filter struct{ limit dp.Cost }
+
+// Pure returns the filter of a pure budget: the sum of epsilon stays within it,
+// and nothing with a delta is admitted.
+func Pure(epsilon dp.Amount) Filter {
+	return Filter{dp.Cost{Epsilon: epsilon, Rho: dp.Unbounded, Delta: 0}}
+}
+
+// ZCDP returns the filter of a zero-concentrated budget: the sums of rho and of
+// delta stay within it. Pure epsilon is not limited.
+func ZCDP(rho, delta dp.Amount) Filter {
+	return Filter{dp.Cost{Epsilon: dp.Unbounded, Rho: rho, Delta: delta}}
+}
+
+// Limit returns the most that may be spent; Unbounded where a claim is not
+// what this filter adds up.
+func (f Filter) Limit() dp.Cost { return f.limit }
+
+// Admits reports whether cost may be spent after spent.
+func (f Filter) Admits(spent, cost dp.Cost) bool {
+	return spent.Add(cost).Within(f.limit)
+}
+
+// Left returns what may still be spent after spent.
+func (f Filter) Left(spent dp.Cost) dp.Cost { return f.limit.Sub(spent) }

@@ -1,0 +1,43 @@
+package dp
+
+import "fmt"
+
+// Cost is what one mechanism, or several together, is proven to cost. The
+// fields are claims that hold at the same time:
+//
+//   - Epsilon: it is Epsilon-differentially private (pure), or Unbounded where
+//     there is no such claim;
+//   - Rho and Delta: it is Delta-approximately Rho-zero-concentrated
+//     differentially private (Bun, Steinke 2016, Definition 8.1), or Unbounded
+//     where there is no such claim.
+//
+// Each claim adds up under adaptive composition, also when the next mechanism's
+// parameters depend on earlier answers, so a filter can add any of them.
+type Cost struct {
+	Epsilon Amount `json:"epsilon"`
+	Rho     Amount `json:"rho"`
+	Delta   Amount `json:"delta"`
+}
+
+// Add returns the cost of both.
+func (c Cost) Add(d Cost) Cost {
+	return Cost{c.Epsilon.Add(d.Epsilon), c.Rho.Add(d.Rho), c.Delta.Add(d.Delta)}
+}
+
+// Sub returns what is left of c after d, never below zero.
+func (c Cost) Sub(d Cost) Cost {
+	return Cost{c.Epsilon.Sub(d.Epsilon), c.Rho.Sub(d.Rho), c.Delta.Sub(d.Delta)}
+}
+
+// Within reports whether every claim of c is within the limit. An unbounded
+// limit limits nothing; an unbounded cost is within no limit but that.
+func (c Cost) Within(limit Cost) bool {
+	return within(c.Epsilon, limit.Epsilon) && within(c.Rho, limit.Rho) && within(c.Delta, limit.Delta)
+}
+
+func within(a, limit Amount) bool { return limit == Unbounded || a <= limit }
+
+// String shows all claims.
+func (c Cost) String() string {
+	return fmt.Sprintf("epsilon %v, rho %v, delta %v", c.Epsilon, c.Rho, c.Delta)
+}

@@ -1,0 +1,41 @@
+// Package exact keeps exact aggregates of private data from being printed,
+// logged or encoded by accident. An engine seals what it computed, a mechanism
+// opens it to add noise, and everything between them passes on a value that shows
+// itself as "[exact]" and nothing else. A test in internal/house names the
+// packages that may import this one.
+package exact
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Vector is a sealed vector of exact integers.
+type Vector struct{ v []int64 }
+
+// Seal takes ownership of v.
+func Seal(v []int64) Vector { return Vector{v} }
+
+// Open returns the integers. Only a mechanism calls it, to add noise.
+func (e Vector) Open() []int64 { return e.v }
+
+// Len returns the number of integers, which is public: it is the number of public keys.
+func (e Vector) Len() int { return len(e.v) }
+
+const sealed = "[exact]"
+
+// String hides the value.
+func (Vector) String() string { return sealed }
+
+// Format hides the value from every verb, %#v and %d among them.
+func (Vector) Format(f fmt.State, _ rune) { fmt.Fprint(f, sealed) }
+
+// MarshalJSON refuses: an exact value in a document is a bug, not a format.
+func (Vector) MarshalJSON() ([]byte, error) {
+	return nil, errors.New("an exact aggregate cannot be encoded")
+}
+
+// GobEncode refuses for the same reason.
+func (Vector) GobEncode() ([]byte, error) {
+	return nil, errors.New("an exact aggregate cannot be encoded")
+}

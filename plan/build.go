@@ -1,0 +1,252 @@
+package plan
+
+import (
+	"math/big"
+	"slices"
+)
+
+// The functions of this file make nodes whose types are right and whose values
+// are proven not to overflow, or refuse.
+
+func newNumber(v *big.Rat) *Literal {
+	// The coarsest lattice that holds the literal: steps of 1 over its denominator.
+	step := new(big.Rat).SetFrac(big.NewInt(1), v.Denom())
+	n := new(big.Int).Set(v.Num())
+	return &Literal{typ: numberType(step, n, n, true), Number: n}
+}
+
+func newText(s string) *Literal { return &Literal{typ: Type{Kind: Text}, Text: &s} }
+func newBool(b bool) *Literal   { return &Literal{typ: boolean, Bool: &b} }
+func newDate(d int64) *Literal  { return &Literal{typ: Type{Kind: Date}, Days: &d} }
+
+// newNull makes the NULL of a type; of no type where it is not known yet.
+func newNull(t Type) *Literal { return &Literal{typ: t} }
+
+// onLattice puts a number on a finer lattice.
+func onLattice(e Expr, step *big.Rat, pos int32) (Expr, error) {
+	t := e.Type()
+	ratio := new(big.Rat).Quo(t.Step, step)
+	if !ratio.IsInt() {
+		panic("plan: a lattice that is not finer")
+	}
+	f := ratio.Num()
+	if f.Cmp(big.NewInt(1)) == 0 {
+		return e, nil
+	}
+	typ := numberType(step, new(big.Int).Mul(t.Lo, f), new(big.Int).Mul(t.Hi, f), t.Declared)
+	if l, ok := e.(*Literal); ok && !l.IsNullLiteral() {
+		n := new(big.Int).Mul(l.Number, f)
+		return checked(&Literal{typ: numberType(step, n, n, true), Number: n}, pos)
+	}
+	return checked(&Rescale{X: e, Factor: f, typ: typ}, pos)
+}
+
+// oneLattice puts two numbers on the coarsest lattice that holds both.
+func oneLattice(l, r Expr, pos int32) (Expr, Expr, error) {
+	a, b := l.Type().Step, r.Type().Step
+	// gcd(p/q, s/t) = gcd(p t, s q) / (q t)
+	num := new(big.Int).GCD(nil, nil,
+		new(big.Int).Mul(a.Num(), b.Denom()), new(big.Int).Mul(b.Num(), a.Denom()))
+	step := new(big.Rat).SetFrac(num, new(big.Int).Mul(a.Denom(), b.Denom()))
+	l, err := onLattice(l, step, pos)
+	if err != nil {
+		return nil, nil, err
+	}
+	r, err = onLattice(r, step, pos)
+	return l, r, err
+}
+
+// checked refuses a number whose interval is too wide to compute with.
+func checked(e Expr, pos int32) (Expr, error) {
+	if e.Type().tooWide() {
+		return nil, refuse(pos, "use smaller numbers, or give the columns narrower bounds or a coarser granularity in the policy",
+			"this could exceed 120 bits")
+	}
+	return e, nil
+}
+
+func toReal(e Expr) Expr {
+	t := e.Type()
+	if t.Kind == Real {
+		return e
+	}
+	return &ToReal{X: e, typ: Type{Kind: Real, Exponent: t.exponent()}}
+}
+
+func newArith(op ArithOp, l, r Expr, pos int32) (Expr, error) {
+	for _, e := range []Expr{l, r} {
+		if k := e.Type().Kind; k != Number && k != Real {
+			return nil, refuse(pos, "use numbers", "%s needs numbers, and this is %s", sqlOp(op), article(k))
+		}
+	}
+	real := l.Type().Kind == Real || r.Type().Kind == Real
+	switch {
+	case op == Div && l.Type().Integer() && r.Type().Integer():
+		return newQuotient(Quo, l, r, pos)
+	case op == Rem && !(l.Type().Integer() && r.Type().Integer()):
+		return nil, refuse(pos, "use whole numbers", "%% needs whole numbers")
+	case op == Rem:
+		return newQuotient(Rem, l, r, pos)
+	case op == Div || real:
+		return newRealArith(op, l, r, pos)
+	}
+	if op != Mul {
+		var err error
+		if l, r, err = oneLattice(l, r, pos); err != nil {
+			return nil, err
+		}
+	}
+	a, b := l.Type(), r.Type()
+	step, declared := a.Step, a.Declared && b.Declared
+	var ends []*big.Int
+	switch op {
+	case Add:
+		ends = []*big.Int{new(big.Int).Add(a.Lo, b.Lo), new(big.Int).Add(a.Hi, b.Hi)}
+	case Sub:
+		ends = []*big.Int{new(big.Int).Sub(a.Lo, b.Hi), new(big.Int).Sub(a.Hi, b.Lo)}
+	case Mul:
+		step = new(big.Rat).Mul(a.Step, b.Step)
+		for _, x := range []*big.Int{a.Lo, a.Hi} {
+			for _, y := range []*big.Int{b.Lo, b.Hi} {
+				ends = append(ends, new(big.Int).Mul(x, y))
+			}
+		}
+	}
+	lo, hi := slices.MinFunc(ends, (*big.Int).Cmp), slices.MaxFunc(ends, (*big.Int).Cmp)
+	return checked(&Arith{Op: op, L: l, R: r, typ: numberType(step, lo, hi, declared)}, pos)
+}
+
+// newQuotient is division or remainder of whole numbers, truncated towards zero.
+func newQuotient(op ArithOp, l, r Expr, pos int32) (Expr, error) {
+	a, b := l.Type(), r.Type()
+	// The absolute value of a quotient is at most that of the dividend; that of a
+	// remainder is below that of the divisor, with the sign of the dividend.
+	m := maxAbs(a)
+	if op == Rem {
+		if n := new(big.Int).Sub(maxAbs(b), big.NewInt(1)); n.Cmp(m) < 0 && n.Sign() >= 0 {
+			m = n
+		}
+	}
+	lo, hi := new(big.Int).Neg(m), m
+	if a.Lo.Sign() >= 0 && (op == Rem || b.Lo.Sign() >= 0) {
+		lo = new(big.Int)
+	}
+	return checked(&Arith{Op: op, L: l, R: r, typ: numberType(one, lo, hi, a.Declared && b.Declared)}, pos)
+}
+
+func maxAbs(t Type) *big.Int {
+	lo, hi := new(big.Int).Abs(t.Lo), new(big.Int).Abs(t.Hi)
+	if lo.Cmp(hi) > 0 {
+		return lo
+	}
+	return hi
+}
+
+// newRealArith computes with doubles. A divisor must be a number on a lattice:
+// when it is not zero it is at least one step away from it, and so the
+// quotient is bounded.
+func newRealArith(op ArithOp, l, r Expr, pos int32) (Expr, error) {
+	if op == Div && r.Type().Kind == Real {
+		return nil, refuse(pos, "multiply instead, or divide by a column or a number", "the divisor is itself the result of a division")
+	}
+	a, b := l.Type().exponent(), r.Type().exponent()
+	e := max(a, b) + 1
+	switch op {
+	case Mul:
+		e = a + b
+	case Div:
+		step := r.Type().Step
+		e = a + step.Denom().BitLen() - step.Num().BitLen() + 1
+	}
+	if max(a, b, e) > maxExponent {
+		return nil, refuse(pos, "give the column a granularity in the policy", "this could exceed what a floating-point number holds")
+	}
+	return &Arith{Op: op, L: toReal(l), R: toReal(r), typ: Type{Kind: Real, Exponent: e}}, nil
+}
+
+func newCompare(op CompareOp, l, r Expr, pos int32) (Expr, error) {
+	l, r, err := comparable2(l, r, pos)
+	if err != nil {
+		return nil, err
+	}
+	// A literal goes to the right, so that 5 < x and x > 5 are one question.
+	if _, ok := l.(*Literal); ok {
+		l, r, op = r, l, op.flip()
+	}
+	return &Compare{Op: op, L: l, R: r}, nil
+}
+
+func (op CompareOp) flip() CompareOp {
+	switch op {
+	case Lt:
+		return Gt
+	case Le:
+		return Ge
+	case Gt:
+		return Lt
+	case Ge:
+		return Le
+	}
+	return op
+}
+
+// comparable2 brings two expressions to one type.
+func comparable2(l, r Expr, pos int32) (Expr, Expr, error) {
+	l, r = adopt(l, r), adopt(r, l)
+	a, b := l.Type().Kind, r.Type().Kind
+	switch {
+	case a == Number && b == Number:
+		return oneLattice(l, r, pos)
+	case (a == Number || a == Real) && (b == Number || b == Real):
+		return toReal(l), toReal(r), nil
+	case a == b:
+		return l, r, nil
+	}
+	return nil, nil, refuse(pos, "compare values of one type", "%s cannot be compared with %s", article(a), article(b))
+}
+
+// adopt gives a literal that has no type of its own yet, a quoted string or
+// NULL, the type of the other side, as PostgreSQL does.
+func adopt(e, other Expr) Expr {
+	l, ok := e.(*Literal)
+	if !ok {
+		return e
+	}
+	t := other.Type()
+	if l.IsNullLiteral() && t.Kind != 0 {
+		return newNull(t)
+	}
+	if l.Text != nil && t.Kind != Text {
+		if lit, ok := readLiteral(*l.Text, t.Kind); ok {
+			return lit
+		}
+	}
+	return e
+}
+
+func article(k Kind) string { return "a " + k.String() }
+
+func sqlOp(op ArithOp) string {
+	switch op {
+	case Quo:
+		return "/"
+	case Rem:
+		return "%"
+	}
+	return string(op)
+}
+
+// fromValue makes the literal of a value.
+func fromValue(v Value, t Type) *Literal {
+	switch v := v.(type) {
+	case *big.Int:
+		return &Literal{typ: numberType(t.Step, v, v, true), Number: v}
+	case string:
+		return newText(v)
+	case bool:
+		return newBool(v)
+	case Day:
+		return newDate(int64(v))
+	}
+	return newNull(t)
+}

@@ -1,0 +1,208 @@
+package plan
+
+import (
+	"math/big"
+
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// Expr is a checked expression. The set of nodes is closed: what is not here
+// cannot be asked, and each engine prints every node and nothing else. Every
+// node is total: it has a value, perhaps NULL, for every row, and no row makes it
+// fail or take longer.
+type Expr interface {
+	Type() Type
+	expr()
+}
+
+// Column is a column of the private table as the policy declares it: cast to its
+// type, rounded to its lattice, clamped to its bounds. What cannot be cast is NULL.
+type Column struct {
+	*policy.Column
+	typ Type
+}
+
+// Literal is a constant of the question. Exactly one field says its value;
+// none for NULL.
+type Literal struct {
+	typ    Type
+	Number *big.Int // in steps of its type
+	Text   *string
+	Bool   *bool
+	Days   *int64 // a date, in days since 1970-01-01
+}
+
+// Released is a value of the answer, after noise: a key, or an aggregate.
+// It appears in HAVING and ORDER BY only, never below the noise.
+type Released struct {
+	Output int // index into Plan.Outputs
+	typ    Type
+}
+
+// Rescale multiplies a number of steps by a positive integer, which puts the
+// same number on a finer lattice.
+type Rescale struct {
+	X      Expr
+	Factor *big.Int
+	typ    Type
+}
+
+// ToReal turns a number on a lattice into a floating-point number.
+type ToReal struct {
+	X   Expr
+	typ Type
+}
+
+// Arith is +, - or * on numbers of one lattice, or on reals; quo and rem on integers,
+// truncated towards zero as in PostgreSQL; and / on reals. Quo, rem and / by
+// zero are NULL.
+type Arith struct {
+	Op   ArithOp
+	L, R Expr
+	typ  Type
+}
+
+// ArithOp is the operation of an Arith.
+type ArithOp string
+
+// The operations of Arith.
+const (
+	Add ArithOp = "+"
+	Sub ArithOp = "-"
+	Mul ArithOp = "*"
+	Div ArithOp = "/"
+	Quo ArithOp = "quo"
+	Rem ArithOp = "rem"
+)
+
+// Compare compares two values of one type.
+type Compare struct {
+	Op   CompareOp
+	L, R Expr
+}
+
+// CompareOp is the operation of a Compare, spelled as in SQL.
+type CompareOp string
+
+// The operations of Compare.
+const (
+	Eq CompareOp = "="
+	Ne CompareOp = "<>"
+	Lt CompareOp = "<"
+	Le CompareOp = "<="
+	Gt CompareOp = ">"
+	Ge CompareOp = ">="
+)
+
+// Logic is AND or OR of two or more, with SQL's NULL.
+type Logic struct {
+	Op   LogicOp
+	Args []Expr
+}
+
+// LogicOp is AND or OR.
+type LogicOp string
+
+// The operations of Logic.
+const (
+	And LogicOp = "AND"
+	Or  LogicOp = "OR"
+)
+
+// Not is SQL's NOT.
+type Not struct{ X Expr }
+
+// In is membership in a list of literals of the type of X. Its list has no NULL.
+type In struct {
+	X    Expr
+	List []*Literal
+}
+
+// IsNull is true or false, never NULL.
+type IsNull struct{ X Expr }
+
+var boolean = Type{Kind: Boolean}
+
+func (e *Column) Type() Type   { return e.typ }
+func (e *Literal) Type() Type  { return e.typ }
+func (e *Released) Type() Type { return e.typ }
+func (e *Rescale) Type() Type  { return e.typ }
+func (e *ToReal) Type() Type   { return e.typ }
+func (e *Arith) Type() Type    { return e.typ }
+func (*Compare) Type() Type    { return boolean }
+func (*Logic) Type() Type      { return boolean }
+func (*Not) Type() Type        { return boolean }
+func (*In) Type() Type         { return boolean }
+func (*IsNull) Type() Type     { return boolean }
+
+func (*Column) expr()   {}
+func (*Literal) expr()  {}
+func (*Released) expr() {}
+func (*Rescale) expr()  {}
+func (*ToReal) expr()   {}
+func (*Arith) expr()    {}
+func (*Compare) expr()  {}
+func (*Logic) expr()    {}
+func (*Not) expr()      {}
+func (*In) expr()       {}
+func (*IsNull) expr()   {}
+
+// IsNullLiteral reports whether the literal is NULL.
+func (e *Literal) IsNullLiteral() bool {
+	return e.Number == nil && e.Text == nil && e.Bool == nil && e.Days == nil
+}
+
+// columnExpr gives a policy column its type.
+func columnExpr(c *policy.Column) *Column {
+	e := &Column{Column: c}
+	switch c.Type {
+	case policy.Text:
+		e.typ = Type{Kind: Text}
+	case policy.Boolean:
+		e.typ = boolean
+	case policy.Date:
+		e.typ = Type{Kind: Date}
+	case policy.Integer, policy.Decimal:
+		switch {
+		case c.Bounds != nil:
+			e.typ = numberType(c.Granularity, big.NewInt(c.Bounds.LoSteps), big.NewInt(c.Bounds.HiSteps), true)
+		case c.Granularity != nil:
+			e.typ = numberType(c.Granularity, minInt64, maxInt64, false)
+		default: // a decimal of unknown granularity can only be compared
+			e.typ = Type{Kind: Real, Exponent: anyExponent}
+		}
+	}
+	return e
+}
+
+var (
+	minInt64 = big.NewInt(-1 << 63)
+	maxInt64 = big.NewInt(1<<63 - 1)
+)
+
+// walk calls f for e and everything below it.
+func walk(e Expr, f func(Expr)) {
+	f(e)
+	switch e := e.(type) {
+	case *Rescale:
+		walk(e.X, f)
+	case *ToReal:
+		walk(e.X, f)
+	case *Arith:
+		walk(e.L, f)
+		walk(e.R, f)
+	case *Compare:
+		walk(e.L, f)
+		walk(e.R, f)
+	case *Logic:
+		for _, a := range e.Args {
+			walk(a, f)
+		}
+	case *Not:
+		walk(e.X, f)
+	case *In:
+		walk(e.X, f)
+	case *IsNull:
+		walk(e.X, f)
+	}
+}

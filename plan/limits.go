@@ -1,0 +1,57 @@
+package plan
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+)
+
+// Limits on a text, checked before it is parsed: the grammar and our own
+// checks recurse, and a hostile text must not choose how deep.
+const (
+	maxText   = 64 << 10 // bytes
+	maxTokens = 4000
+	maxDepth  = 64      // open parentheses, brackets and CASEs
+	maxGroups = 100_000 // rows of an answer: the product of the public keys
+)
+
+// checkLimits refuses a text that is too long or too deep to look at.
+func checkLimits(text string) error {
+	switch {
+	case strings.TrimSpace(text) == "":
+		return refuse(-1, "write a SELECT", "the question is empty")
+	case len(text) > maxText:
+		return refuse(-1, "ask a shorter question", "the question is longer than %d bytes", maxText)
+	case !utf8.ValidString(text):
+		return refuse(-1, "send the question as UTF-8", "the question is not valid UTF-8")
+	case strings.ContainsRune(text, 0):
+		return refuse(-1, "remove it", "the question contains a zero byte")
+	}
+	scan, err := pg.Scan(text)
+	if err != nil {
+		return syntaxRefusal(err)
+	}
+	if len(scan.Tokens) > maxTokens {
+		return refuse(-1, "ask a shorter question", "the question has more than %d words", maxTokens)
+	}
+	depth, chain := 0, 0
+	for _, t := range scan.Tokens {
+		switch t.Token {
+		case pg.Token_ASCII_40, pg.Token_ASCII_91, pg.Token_CASE: // ( [ CASE
+			depth++
+		case pg.Token_ASCII_41, pg.Token_ASCII_93, pg.Token_END_P: // ) ] END
+			depth--
+		}
+		// Prefix operators nest without parentheses.
+		if t.Token == pg.Token_NOT || t.Token == pg.Token_ASCII_45 || t.Token == pg.Token_ASCII_43 || t.Token == pg.Token_Op {
+			chain++
+		} else {
+			chain = 0
+		}
+		if depth > maxDepth || chain > maxDepth {
+			return refuse(t.Start, "write it with fewer levels", "the question is nested more than %d levels deep", maxDepth)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,154 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// normal rewrites an expression so that questions that mean the same are, in the
+// common cases, the same tree: constants are folded, AND and OR are
+// flattened, sorted and without repetitions. The value is the same for every row.
+func normal(e Expr) Expr {
+	switch x := e.(type) {
+	case *Logic:
+		e = normalLogic(x)
+	case *Not:
+		inner := normal(x.X)
+		if n, ok := inner.(*Not); ok {
+			return n.X
+		}
+		e = &Not{inner}
+	case *In:
+		list := slices.Clone(x.List)
+		slices.SortFunc(list, func(a, b *Literal) int { return compareValues(a.Value(), b.Value()) })
+		list = slices.CompactFunc(list, func(a, b *Literal) bool { return compareValues(a.Value(), b.Value()) == 0 })
+		e = &In{X: normal(x.X), List: list}
+		if len(list) == 1 {
+			e = &Compare{Op: Eq, L: normal(x.X), R: list[0]}
+		}
+	case *Compare:
+		e = &Compare{Op: x.Op, L: normal(x.L), R: normal(x.R)}
+	case *IsNull:
+		e = &IsNull{normal(x.X)}
+	case *Arith:
+		e = &Arith{Op: x.Op, L: normal(x.L), R: normal(x.R), typ: x.typ}
+	}
+	return fold(e)
+}
+
+func normalLogic(x *Logic) Expr {
+	var args []Expr
+	for _, a := range x.Args {
+		a = normal(a)
+		if l, ok := a.(*Logic); ok && l.Op == x.Op {
+			args = append(args, l.Args...)
+			continue
+		}
+		if b, ok := a.(*Literal); ok && b.Bool != nil {
+			if *b.Bool == (x.Op == Or) {
+				return b // x OR true, x AND false
+			}
+			continue // x AND true, x OR false
+		}
+		args = append(args, a)
+	}
+	slices.SortFunc(args, func(a, b Expr) int { return strings.Compare(Format(a), Format(b)) })
+	args = slices.CompactFunc(args, func(a, b Expr) bool { return Format(a) == Format(b) })
+	switch len(args) {
+	case 0:
+		return newBool(x.Op == And)
+	case 1:
+		return args[0]
+	}
+	return &Logic{Op: x.Op, Args: args}
+}
+
+// fold replaces an expression without columns by its value.
+func fold(e Expr) Expr {
+	constant := true
+	walk(e, func(x Expr) {
+		switch x.(type) {
+		case *Column, *Released:
+			constant = false
+		}
+	})
+	if _, ok := e.(*Literal); ok || !constant || e.Type().Kind == Real {
+		return e
+	}
+	v := Eval(e, nil)
+	l := fromValue(v, e.Type())
+	return l
+}
+
+// Format writes an expression in one canonical spelling. It names each
+// column's lattice and bounds, so that a changed policy is another question.
+func Format(e Expr) string {
+	var b strings.Builder
+	format(&b, e)
+	return b.String()
+}
+
+func format(b *strings.Builder, e Expr) {
+	list := func(op string, args ...Expr) {
+		b.WriteString("(" + op)
+		for _, a := range args {
+			b.WriteByte(' ')
+			format(b, a)
+		}
+		b.WriteByte(')')
+	}
+	switch e := e.(type) {
+	case *Column:
+		fmt.Fprintf(b, "%q:%v", e.Name, e.typ)
+		if e.typ.Kind == Date && e.Bounds != nil {
+			fmt.Fprintf(b, "[%s..%s]", formatDate(e.Bounds.LoSteps), formatDate(e.Bounds.HiSteps))
+		}
+	case *Literal:
+		b.WriteString(e.format())
+	case *Released:
+		fmt.Fprintf(b, "#%d", e.Output)
+	case *Rescale:
+		list("scale "+e.Factor.String(), e.X)
+	case *ToReal:
+		list("real", e.X)
+	case *Arith:
+		list(string(e.Op), e.L, e.R)
+	case *Compare:
+		list(string(e.Op), e.L, e.R)
+	case *Logic:
+		list(string(e.Op), e.Args...)
+	case *Not:
+		list("NOT", e.X)
+	case *In:
+		args := []Expr{e.X}
+		for _, l := range e.List {
+			args = append(args, l)
+		}
+		list("IN", args...)
+	case *IsNull:
+		list("NULL?", e.X)
+	default:
+		panic(fmt.Sprintf("plan: no spelling for %T", e))
+	}
+}
+
+func (e *Literal) format() string {
+	switch v := e.Value().(type) {
+	case nil:
+		return "null"
+	case string:
+		return strconv.Quote(v)
+	case bool:
+		return strconv.FormatBool(v)
+	case Day:
+		return v.String()
+	default:
+		s := fmt.Sprint(v)
+		if !e.typ.Integer() {
+			s += "*" + e.typ.Step.RatString()
+		}
+		return s
+	}
+}

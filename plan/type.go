@@ -1,0 +1,89 @@
+package plan
+
+import (
+	"fmt"
+	"math/big"
+)
+
+// Kind is what a value is.
+type Kind int
+
+const (
+	// Number is an exact number on a lattice: a whole number of steps.
+	Number Kind = iota + 1
+	// Real is a floating-point number. It appears only under comparisons,
+	// as the result of a division, and never in a sum.
+	Real
+	// Text is a string, compared byte by byte.
+	Text
+	// Boolean is true or false.
+	Boolean
+	// Date is a day.
+	Date
+)
+
+func (k Kind) String() string {
+	return [...]string{"unknown", "number", "real number", "text", "boolean", "date"}[k]
+}
+
+// Type is a kind and, for numbers, the lattice and the interval that the value
+// is proven to lie in. Interval arithmetic carries the interval through every
+// operation, and that is the proof that nothing overflows.
+type Type struct {
+	Kind Kind
+	Step *big.Rat // Number: the size of one step
+	Lo   *big.Int // Number: the smallest value, in steps
+	Hi   *big.Int // Number: the largest value, in steps
+	// Declared says that the interval follows from bounds of the policy and
+	// literals alone, so that a sum can be calibrated to it. The interval of a
+	// column without bounds is its storage type's.
+	Declared bool
+	// Exponent bounds a Real: its absolute value is below 2^Exponent.
+	Exponent int
+}
+
+// The widest interval an expression may have: products of two such numbers
+// fit in a 128-bit integer with room to spare.
+var widest = new(big.Int).Lsh(big.NewInt(1), 120)
+
+// maxExponent keeps doubles far from infinity.
+const maxExponent = 900
+
+// anyExponent is that of a stored double, which may be as large as doubles are:
+// it can be compared, but not computed with.
+const anyExponent = 1024
+
+func numberType(step *big.Rat, lo, hi *big.Int, declared bool) Type {
+	return Type{Kind: Number, Step: step, Lo: lo, Hi: hi, Declared: declared}
+}
+
+// Wide reports whether the number needs more than 64 bits.
+func (t Type) Wide() bool {
+	return t.Kind == Number && (t.Lo.BitLen() > 62 || t.Hi.BitLen() > 62)
+}
+
+// tooWide reports whether the interval is beyond what can be computed with.
+func (t Type) tooWide() bool {
+	return t.Kind == Number && (t.Lo.CmpAbs(widest) > 0 || t.Hi.CmpAbs(widest) > 0)
+}
+
+// exponent returns e such that the absolute value is below 2^e.
+func (t Type) exponent() int {
+	if t.Kind == Real {
+		return t.Exponent
+	}
+	steps := max(t.Lo.BitLen(), t.Hi.BitLen())
+	return steps + t.Step.Num().BitLen() - t.Step.Denom().BitLen() + 1
+}
+
+// Integer reports whether the lattice is the integers.
+func (t Type) Integer() bool { return t.Kind == Number && t.Step.Cmp(one) == 0 }
+
+var one = big.NewRat(1, 1)
+
+func (t Type) String() string {
+	if t.Kind == Number {
+		return fmt.Sprintf("number[%v..%v by %v]", t.Lo, t.Hi, t.Step.RatString())
+	}
+	return t.Kind.String()
+}
