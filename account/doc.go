@@ -1,5 +1,5 @@
-// Package account adds up what mechanisms cost and converts between the ways
-// of saying it.
+// Package account adds up what mechanisms cost and converts between the ways of
+// saying it.
 //
 // # Two currencies
 //
@@ -14,8 +14,9 @@
 // # Conversions
 //
 // An owner writes a budget as (epsilon, delta), because that is what people
-// know. [Rho] says how much rho it buys and [Epsilon] says what an amount of rho
-// is worth. Each rounds to the side that costs privacy nothing, and they agree:
+// know. [Rho] says how much rho it buys and [Epsilon] says what an amount of
+// rho is worth. Each rounds to the side that costs privacy nothing, and they
+// agree:
 //
 //	Epsilon(Rho(e, d), d) <= e          for every e and every 0 < d < 1,
 //	Epsilon(Rho(e, d) + 1 unit, d) > e  unless Rho is the largest amount there is.

@@ -91,7 +91,8 @@ func TestFilterAdaptiveUse(t *testing.T) {
 			if pure {
 				most = left.Epsilon
 			}
-			// Prices around what is left are the interesting ones; wrap-around is tried too.
+			// Prices around what is left are the interesting ones; wrap-around
+			// is tried too.
 			price := dp.Amount(rapid.OneOf(
 				rapid.Uint64Range(0, uint64(most)+2),
 				rapid.Uint64Min(uint64(dp.Unbounded)-uint64(limit)-2),

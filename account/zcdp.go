@@ -8,11 +8,11 @@ import (
 )
 
 var (
-	// ErrDelta is returned when a conversion between rho and epsilon is asked for at a
-	// delta where none exists.
+	// ErrDelta is returned when a conversion between rho and epsilon is asked
+	// for at a delta where none exists.
 	ErrDelta = errors.New("rho and epsilon convert at a delta above 0 and below 1 only: write one such as 1e-6, or use a pure budget")
-	// ErrUnbounded is returned when the amount to be converted is no claim at all, or
-	// when its worth is larger than any amount.
+	// ErrUnbounded is returned when the amount to be converted is no claim at
+	// all, or when its worth is larger than any amount.
 	ErrUnbounded = errors.New("this amount of privacy loss is unbounded and has no conversion")
 )
 
@@ -22,12 +22,13 @@ const largest = dp.One << 20
 
 // Epsilon returns an epsilon such that every rho-zCDP mechanism is (epsilon,
 // delta)-differentially private: the tight conversion of Canonne, Kamath,
-// Steinke 2020 (Corollary 13 of the full version), the minimum over alpha > 1 of
+// Steinke 2020 (Corollary 13 of the full version), the minimum over alpha > 1
+// of
 //
 //	rho alpha + ln(1 - 1/alpha) - (ln delta + ln alpha)/(alpha - 1),
 //
-// rounded up. It is above the minimum by at most one unit and about
-// 2e-12 (1 + epsilon), and it never decreases when rho grows.
+// rounded up. It is above the minimum by at most one unit and about 2e-12 (1 +
+// epsilon), and it never decreases when rho grows.
 func Epsilon(rho, delta dp.Amount) (dp.Amount, error) {
 	switch {
 	case delta == 0 || delta >= dp.One:
@@ -39,7 +40,8 @@ func Epsilon(rho, delta dp.Amount) (dp.Amount, error) {
 	}
 	e := tightEpsilon(rho.Float(), delta.Float())
 	if e <= 0 {
-		// A negative epsilon is a claim stronger than we can write down; zero follows.
+		// A negative epsilon is a claim stronger than we can write down; zero
+		// follows.
 		return 0, nil
 	}
 	a, err := dp.CeilFloat(e)
@@ -50,8 +52,8 @@ func Epsilon(rho, delta dp.Amount) (dp.Amount, error) {
 }
 
 // Rho returns the largest rho that [Epsilon] says is within epsilon at delta.
-// It is found by bisection on whole units with Epsilon itself as the judge, so the
-// two cannot disagree.
+// It is found by bisection on whole units with Epsilon itself as the judge, so
+// the two cannot disagree.
 func Rho(epsilon, delta dp.Amount) (dp.Amount, error) {
 	switch {
 	case delta == 0 || delta >= dp.One:
@@ -79,12 +81,12 @@ func Rho(epsilon, delta dp.Amount) (dp.Amount, error) {
 
 // The conversion is evaluated at t = alpha - 1 on a fixed grid of float64
 // numbers, 2^18 to each power of two. Every point of the grid is a valid choice
-// of alpha, so a coarse grid costs accuracy and never privacy. In ln t the second
-// derivative at the minimum is 1/alpha + 2 rho t, so the nearest point is too
-// high by at most (2^-18)^2/8 = 1.8e-12 of that. A grid that does not depend on
-// rho is what makes the result monotone in rho to the last bit: at each point
-// the expression is a chain of correctly rounded, monotone operations on rho,
-// and a minimum of monotone functions is monotone.
+// of alpha, so a coarse grid costs accuracy and never privacy. In ln t the
+// second derivative at the minimum is 1/alpha + 2 rho t, so the nearest point
+// is too high by at most (2^-18)^2/8 = 1.8e-12 of that. A grid that does not
+// depend on rho is what makes the result monotone in rho to the last bit: at
+// each point the expression is a chain of correctly rounded, monotone
+// operations on rho, and a minimum of monotone functions is monotone.
 const (
 	gridBits = 18
 	gridLow  = -64 << gridBits // t = 2^-64
@@ -114,8 +116,8 @@ func tightEpsilon(rho, delta float64) float64 {
 		}
 	}
 	// The sign is computed in floating point and can be wrong only within some
-	// 2^-50 of the root, far less than one grid step; two points to each side hold
-	// the smallest value whichever way that went.
+	// 2^-50 of the root, far less than one grid step; two points to each side
+	// hold the smallest value whichever way that went.
 	best := math.Inf(1)
 	for i := max(low-2, gridLow); i <= min(high+2, gridHigh); i++ {
 		best = min(best, epsilonAt(gridPoint(i), rho, logDelta))
@@ -124,9 +126,9 @@ func tightEpsilon(rho, delta float64) float64 {
 }
 
 // epsilonAt bounds the expression at alpha = 1 + t from above. Go's Log and
-// Log1p are within one unit in the last place, so each of the three terms, made of at
-// most four rounded operations on positive parts, is within 8 * 2^-53 of the sum of
-// its parts; the margin allows 32.
+// Log1p are within one unit in the last place, so each of the three terms, made
+// of at most four rounded operations on positive parts, is within 8 * 2^-53 of
+// the sum of its parts; the margin allows 32.
 func epsilonAt(t, rho, logDelta float64) float64 {
 	linear := rho + rho*t
 	shrink := math.Log1p(1 / t) // -ln(1 - 1/alpha)

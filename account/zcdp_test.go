@@ -37,8 +37,9 @@ func TestTightEpsilonGolden(t *testing.T) {
 }
 
 func TestEpsilonGolden(t *testing.T) {
-	// At public amounts rho and delta are the units below 0.5 and 1e-5. The derivative in ln
-	// delta is about -0.2, so delta's rounding by at most 2^-40 is worth 2e-8.
+	// At public amounts rho and delta are the units below 0.5 and 1e-5. The
+	// derivative in ln delta is about -0.2, so delta's rounding by at most
+	// 2^-40 is worth 2e-8.
 	got, err := Epsilon(amount(t, "0.5"), amount(t, "1e-5"))
 	if err != nil {
 		t.Fatal(err)
@@ -76,7 +77,8 @@ func TestEpsilonEdges(t *testing.T) {
 	if e, err := Epsilon(0, 1); e != 0 || err != nil {
 		t.Errorf("nothing is worth %v, %v", e, err)
 	}
-	// The largest delta makes a small rho worth nothing: zero, not a negative number.
+	// The largest delta makes a small rho worth nothing: zero, not a negative
+	// number.
 	if e, err := Epsilon(dp.One/1000, dp.One-1); e != 0 || err != nil {
 		t.Errorf("epsilon %v, %v", e, err)
 	}
@@ -120,7 +122,8 @@ func TestEpsilonIsTheMinimum(t *testing.T) {
 		delta := drawAmount(t, "delta", 39).Float()
 		x := 1.0
 		for range 200 {
-			// In x = ln t the function h = rho e^2x + ln(1+e^x) + ln delta is convex and increasing.
+			// In x = ln t the function h = rho e^2x + ln(1+e^x) + ln delta is
+			// convex and increasing.
 			e := math.Exp(x)
 			h := rho*e*e + math.Log1p(e) + math.Log(delta)
 			x -= math.Max(-1, math.Min(1, h/(2*rho*e*e+e/(1+e))))

@@ -154,6 +154,19 @@ func (a Amount) String() string {
 	return plain(g)
 }
 
+// Short returns at most five significant digits and nothing below 1e-10, for
+// tables and messages: what ten charges of a tenth leave of 1 is shown as 0.
+func (a Amount) Short() string {
+	if a == Unbounded {
+		return "-"
+	}
+	f, _ := strconv.ParseFloat(strconv.FormatFloat(a.Float(), 'g', 5, 64), 64)
+	if f < 1e-10 {
+		f = 0
+	}
+	return plain(f)
+}
+
 // plain writes numbers of everyday size without an exponent.
 func plain(f float64) string {
 	if f == 0 || (f >= 1e-4 && f < 1e9) {

@@ -111,6 +111,17 @@ func (m Measure) Format() string {
 	return "sum " + Format(m.Arg)
 }
 
+// Describe writes the measure for a reader: the columns' names without their lattices.
+func (m Measure) Describe() string {
+	switch m.Kind {
+	case CountRows:
+		return "count(*)"
+	case CountValues:
+		return "count(" + describe(m.Arg) + ")"
+	}
+	return "sum(" + describe(m.Arg) + ")"
+}
+
 // Format writes the query in its canonical spelling: two questions with the
 // same spelling have the same exact result on the same data, and the same sensitivities.
 func (q *Query) Format() string {

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/table"
+)
+
+type budgetCmd struct {
+	Policy  string `help:"The policy file." required:"" placeholder:"FILE" short:"p"`
+	Dataset string `help:"The dataset, where the policy has several." placeholder:"NAME"`
+	JSON    bool   `help:"Print JSON." name:"json"`
+}
+
+func (budgetCmd) Help() string {
+	return `Prints the account of the dataset, which holds against all analysts together, and each analyst's quota inside it.
+
+  discreet budget --policy hospital.yaml`
+}
+
+func (c *budgetCmd) Run(ctx context.Context, s screen) error {
+	db, err := discreet.Open(ctx, c.Policy)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	accounts, err := db.Budget(ctx, c.Dataset)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return printJSON(s.out, map[string]any{"accounts": accounts})
+	}
+	pure := accounts[0].Limit.Rho == dp.Unbounded
+	t := &table.Table{Header: []string{"account", "spent", "", "limit", "left", "promised so far"}, Right: []bool{false, true, false, true, true}}
+	for _, a := range accounts {
+		spent, limit, left := a.Spent.Epsilon, a.Limit.Epsilon, a.Left.Epsilon
+		promise := "epsilon " + a.Guarantee.Epsilon.Short() + " of " + a.Total.Epsilon.Short()
+		if !pure {
+			spent, limit, left = a.Spent.Rho, a.Limit.Rho, a.Left.Rho
+			promise += fmt.Sprintf(" at delta %v", a.Guarantee.Delta)
+		}
+		part := 0.0
+		if limit > 0 {
+			part = spent.Float() / limit.Float()
+		}
+		t.Add(a.Name, spent.Short(), table.Bar(part, 20), limit.Short(), left.Short(), promise)
+	}
+	t.Write(s.out)
+	if pure {
+		fmt.Fprintln(s.out, "amounts are epsilon; a question at epsilon e takes e")
+	} else {
+		fmt.Fprintln(s.out, "amounts are rho; a question at epsilon e takes rho = e tanh(e/2), about e²/2")
+	}
+	return nil
+}

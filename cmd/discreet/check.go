@@ -1,0 +1,127 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/discreet-dp/discreet/engine/duckdb"
+	"github.com/discreet-dp/discreet/internal/table"
+	"github.com/discreet-dp/discreet/policy"
+)
+
+type checkCmd struct {
+	NoData bool   `help:"Check the file alone, and do not open the data." name:"no-data"`
+	JSON   bool   `help:"Print JSON." name:"json"`
+	Policy string `arg:"" help:"The policy file."`
+}
+
+func (checkCmd) Help() string {
+	return `Reads the policy and reports all problems with their lines. Then reads the data and reports what does not
+fit the policy: this is for the owner, whose data it is.
+
+  discreet check hospital.yaml`
+}
+
+// errBroken ends a check that found something that breaks the guarantee.
+var errBroken = errors.New("the data breaks the policy's promises")
+
+func (c *checkCmd) Run(ctx context.Context, s screen) error {
+	p, err := policy.Load(c.Policy)
+	if err != nil {
+		return err
+	}
+	found := map[string][]duckdb.Finding{}
+	broken := false
+	for _, name := range p.Names() {
+		if c.NoData {
+			break
+		}
+		done := waiting(s.err, "reading "+name)
+		found[name], err = duckdb.Check(ctx, p.Datasets[name])
+		done()
+		if err != nil {
+			return err
+		}
+		for _, f := range found[name] {
+			broken = broken || f.Broken
+		}
+	}
+	if c.JSON {
+		err = printJSON(s.out, checkJSON(p, found, broken))
+	} else {
+		printCheck(s, p, found, !c.NoData)
+	}
+	if err == nil && broken {
+		return errBroken
+	}
+	return err
+}
+
+func checkJSON(p *policy.Policy, found map[string][]duckdb.Finding, broken bool) any {
+	datasets := map[string]any{}
+	for _, name := range p.Names() {
+		f := found[name]
+		if f == nil {
+			f = []duckdb.Finding{}
+		}
+		datasets[name] = map[string]any{"tables": p.Datasets[name].TableNames(), "findings": f}
+	}
+	return map[string]any{"ok": !broken, "ledger": p.Ledger, "datasets": datasets}
+}
+
+func printCheck(s screen, p *policy.Policy, found map[string][]duckdb.Finding, data bool) {
+	for _, name := range p.Names() {
+		ds := p.Datasets[name]
+		kind := fmt.Sprintf("pure epsilon %v", ds.Budget.Epsilon)
+		if !ds.Budget.Pure() {
+			kind = fmt.Sprintf("epsilon %v at delta %v (rho %s)", ds.Budget.Epsilon, ds.Budget.Delta, ds.Filter().Limit().Rho.Short())
+		}
+		fmt.Fprintf(s.out, "dataset %s: unit %v, neighbours %v, budget %s\n\n", name, ds.Unit, ds.Neighbours, kind)
+		t := &table.Table{Header: []string{"table", "column", "type", "bounds", "keys", "sum and avg", "group by"}}
+		for _, tn := range ds.TableNames() {
+			for _, cn := range ds.Tables[tn].ColumnNames() {
+				t.Add(describeColumn(tn, ds.Tables[tn].Columns[cn])...)
+			}
+		}
+		t.Write(s.out)
+		fmt.Fprintln(s.out)
+		for _, f := range found[name] {
+			word := "note"
+			if f.Broken {
+				word = "BROKEN"
+			}
+			fmt.Fprintf(s.out, "%s: %s.%s: %s\n", word, f.Table, f.Column, f.Text)
+		}
+	}
+	if data {
+		fmt.Fprintln(s.out, "the policy and the data were read")
+	} else {
+		fmt.Fprintln(s.out, "the policy was read; the data was not opened")
+	}
+}
+
+func describeColumn(tableName string, c *policy.Column) []string {
+	bounds, sum := "-", "no"
+	if c.Bounds != nil {
+		bounds = c.Show(c.Bounds.LoSteps) + " .. " + c.Show(c.Bounds.HiSteps)
+		if c.Type != policy.Date {
+			sum = "yes"
+		}
+		if c.BoundsFromData {
+			bounds += " (read off the data)"
+		}
+	} else if c.Type == policy.Integer || c.Type == policy.Decimal {
+		sum = "needs bounds"
+	}
+	keys, group := "-", "no"
+	switch {
+	case c.Keys == policy.PublicKeys:
+		keys, group = fmt.Sprintf("%d public", len(c.KeyValues)), "yes"
+	case c.Keys == policy.PrivateKeys:
+		keys, group = "private", "not yet"
+	case c.Type == policy.Boolean || c.Bounds != nil && c.Type != policy.Decimal:
+		keys, group = "from its type", "yes"
+	}
+	return []string{tableName, c.Name, c.Type.String(), bounds, keys, sum, group}
+}

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/table"
+)
+
+type explainCmd struct {
+	asking `embed:""`
+}
+
+func (explainCmd) Help() string {
+	return `Prints, for each noisy number of a question, the mechanism, how far one person can move it, the noise and
+the expected error; then the price. It costs nothing and does not look at the data.
+
+  discreet explain --policy hospital.yaml --as ana 'SELECT sex, AVG(age) FROM patients GROUP BY sex'`
+}
+
+func (c *explainCmd) Run(ctx context.Context, s screen) error {
+	q, err := c.question(stdin)
+	if err != nil {
+		return err
+	}
+	db, err := discreet.Open(ctx, c.Policy)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	e, err := db.Explain(ctx, q)
+	if err != nil {
+		return locate(err, c.SQL)
+	}
+	if c.JSON {
+		return printJSON(s.out, e)
+	}
+	t := &table.Table{
+		Header: []string{"noisy number", "mechanism", "one person moves it by", "step", "noise scale", "±95%", "epsilon", "rho"},
+		Right:  []bool{false, false, true, true, true, true, true, true},
+	}
+	for _, m := range e.Measures {
+		t.Add(m.Measure, m.Mechanism, m.Sensitivity, m.Step, number(m.Deviation), number(m.Error), m.Cost.Epsilon.Short(), m.Cost.Rho.Short())
+	}
+	t.Write(s.out)
+	fmt.Fprintf(s.out, "rows: %d, one for each combination of public keys; neighbours: %s", e.Groups, e.Neighbours)
+	if e.MaxRows > 1 || e.MaxGroups > 1 {
+		fmt.Fprintf(s.out, "; one person counts in at most %d groups with at most %d rows each", e.MaxGroups, e.MaxRows)
+	}
+	fmt.Fprintln(s.out)
+	fmt.Fprintln(s.out, "HAVING, ORDER BY, LIMIT and averages are computed from the noisy numbers, free")
+	price := "price: epsilon " + e.Cost.Epsilon.String()
+	if e.Remaining.Rho != dp.Unbounded {
+		price += " (rho " + e.Cost.Rho.Short() + ")"
+	}
+	switch {
+	case e.Known:
+		price += ", and free now, because it was answered before"
+	case !e.Affordable:
+		price += ", which is more than what is left"
+	}
+	price += "; left: epsilon " + e.Remaining.Epsilon.Short()
+	if e.Remaining.Rho != dp.Unbounded {
+		price += fmt.Sprintf(" at delta %v (rho %s)", e.Remaining.Delta, e.Remaining.Rho.Short())
+	}
+	fmt.Fprintln(s.out, price)
+	return nil
+}
+
+// number shows five significant digits.
+func number(f float64) string {
+	r, _ := strconv.ParseFloat(strconv.FormatFloat(f, 'g', 5, 64), 64)
+	return strconv.FormatFloat(r, 'f', -1, 64)
+}

@@ -1,0 +1,87 @@
+// Command discreet answers SQL questions about sensitive data with differential
+// privacy. Run "discreet demo" first.
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+)
+
+// cli is the command line; each command is in a file of its own.
+type cli struct {
+	Demo    demoCmd    `cmd:"" help:"Tell the story on a made-up hospital, in under 30 seconds."`
+	Init    initCmd    `cmd:"" help:"Draft a policy from CSV, Parquet or DuckDB files."`
+	Check   checkCmd   `cmd:"" help:"Check a policy, and the data against it."`
+	Query   queryCmd   `cmd:"" help:"Ask a question and pay for the answer."`
+	Explain explainCmd `cmd:"" help:"Say what a question would cost and how exact it would be. Free."`
+	Budget  budgetCmd  `cmd:"" help:"Show what was spent and what is left."`
+	Ledger  ledgerCmd  `cmd:"" help:"Look after the ledger."`
+	Version versionCmd `cmd:"" help:"Show the version."`
+}
+
+const description = `A differentially private query server: SQL in, private answers with error bars out, budgets enforced.
+
+Start with:
+  discreet demo
+  discreet init patients.csv > patients.yaml
+  discreet query --policy patients.yaml --as analyst 'SELECT COUNT(*) FROM patients'
+
+Exit codes: 0 answered, 2 refused (nothing spent), 3 budget exhausted (nothing spent), 1 anything else.`
+
+// screen is where commands print.
+type screen struct{ out, err io.Writer }
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	os.Exit(run(ctx, os.Args[1:], screen{os.Stdout, os.Stderr}))
+}
+
+// run runs one command and returns its exit code.
+func run(ctx context.Context, args []string, s screen) (code int) {
+	// kong asks to exit when it has printed help.
+	type exit int
+	defer func() {
+		if r := recover(); r != nil {
+			n, ok := r.(exit)
+			if !ok {
+				// No panic reaches a user: what it would print could hold data.
+				code = report(s, false, errInternal)
+				return
+			}
+			code = int(n)
+		}
+	}()
+	var c cli
+	parser, err := kong.New(&c, kong.Name("discreet"), kong.Description(description), kong.UsageOnError(),
+		kong.Writers(s.out, s.err), kong.Exit(func(n int) { panic(exit(n)) }), kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(s))
+	if err != nil {
+		return report(s, false, err)
+	}
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
+	command, err := parser.Parse(args)
+	if err != nil {
+		return report(s, false, &usageError{err})
+	}
+	return report(s, wantsJSON(args), command.Run())
+}
+
+func wantsJSON(args []string) bool {
+	for _, a := range args {
+		if a == "--json" {
+			return true
+		}
+		if a == "--" {
+			return false
+		}
+	}
+	return false
+}

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"time"
+)
+
+// stdin is where - reads from.
+var stdin io.Reader = os.Stdin
+
+// isTerminal reports whether a person is watching.
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+// waiting shows, on a terminal and from the second second on, that something is
+// under way. The function that it returns ends that. What it shows is time alone.
+func waiting(w io.Writer, what string) (done func()) {
+	if !isTerminal(w) {
+		return func() {}
+	}
+	stop, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		start := time.Now()
+		tick := time.NewTicker(200 * time.Millisecond)
+		defer tick.Stop()
+		shown := false
+		for {
+			select {
+			case <-stop:
+				if shown {
+					fmt.Fprint(w, "\r\x1b[K")
+				}
+				return
+			case <-tick.C:
+				if since := time.Since(start); since > 2*time.Second {
+					shown = true
+					fmt.Fprintf(w, "\r%s ... %.1f s", what, since.Seconds())
+				}
+			}
+		}
+	}()
+	return func() { close(stop); <-ended }
+}

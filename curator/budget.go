@@ -1,0 +1,95 @@
+package curator
+
+import (
+	"context"
+
+	"github.com/discreet-dp/discreet/account"
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/ledger"
+)
+
+// Account is one account as a person reads it.
+type Account struct {
+	Name string `json:"name"`
+	// Limit, Spent and Left are in the claims that the account adds up: epsilon
+	// for a pure budget, rho for an (epsilon, delta) budget; null for the others.
+	Limit dp.Cost `json:"limit"`
+	Spent dp.Cost `json:"spent"`
+	Left  dp.Cost `json:"left"`
+	// Guarantee is what has been promised so far: everything answered from this
+	// account is, together, (Epsilon, Delta)-differentially private. Total is
+	// what will have been promised when all is spent.
+	Guarantee Guarantee `json:"guarantee"`
+	Total     Guarantee `json:"total"`
+}
+
+// Guarantee is an (epsilon, delta) promise.
+type Guarantee struct {
+	Epsilon dp.Amount `json:"epsilon"`
+	Delta   dp.Amount `json:"delta"`
+}
+
+// Remaining is what an analyst can still spend: the least of what is left in the
+// dataset's account and in the analyst's own.
+type Remaining struct {
+	// Epsilon is how much the promise may still grow: the total epsilon less the epsilon promised
+	// so far. Rho is what charges are taken from under an (epsilon, delta)
+	// budget, and null under a pure one, where it is epsilon.
+	Epsilon dp.Amount `json:"epsilon"`
+	Rho     dp.Amount `json:"rho"`
+	Delta   dp.Amount `json:"delta"`
+}
+
+// Accounts returns the dataset's account and those of the named analysts.
+func (c *Curator) Accounts(ctx context.Context, analysts ...string) ([]Account, error) {
+	accounts := c.accounts("")[:1]
+	for _, a := range analysts {
+		accounts = append(accounts, c.accounts(a)[1])
+	}
+	balances, err := c.ledger.Balances(ctx, accounts)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Account, len(balances))
+	for i, b := range balances {
+		if out[i], err = c.read(b); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// Remaining returns what the analyst can still spend.
+func (c *Curator) Remaining(ctx context.Context, analyst string) (Remaining, error) {
+	accounts, err := c.Accounts(ctx, analyst)
+	if err != nil {
+		return Remaining{}, err
+	}
+	least := Remaining{dp.Unbounded, dp.Unbounded, c.dataset.Budget.Delta}
+	for _, a := range accounts {
+		least.Epsilon = min(least.Epsilon, a.Total.Epsilon.Sub(a.Guarantee.Epsilon))
+		least.Rho = min(least.Rho, a.Left.Rho)
+	}
+	return least, nil
+}
+
+// read turns a balance into what it means.
+func (c *Curator) read(b ledger.Balance) (Account, error) {
+	a := Account{Name: b.Account, Limit: b.Limit, Spent: b.Spent, Left: b.Left()}
+	if c.dataset.Budget.Pure() {
+		a.Guarantee.Epsilon, a.Total.Epsilon = b.Spent.Epsilon, b.Limit.Epsilon
+		return a, nil
+	}
+	delta := c.dataset.Budget.Delta
+	for _, g := range []struct {
+		to  *Guarantee
+		rho dp.Amount
+	}{{&a.Guarantee, b.Spent.Rho}, {&a.Total, b.Limit.Rho}} {
+		epsilon, err := account.Epsilon(g.rho, delta)
+		if err != nil {
+			return Account{}, err
+		}
+		*g.to = Guarantee{epsilon, delta}
+	}
+	return a, nil
+}

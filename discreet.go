@@ -1,0 +1,204 @@
+// Package discreet is the front door of the library: open a policy, ask a
+// question, read the budget.
+//
+//	db, err := discreet.Open(ctx, "hospital.yaml")
+//	answer, err := db.Ask(ctx, discreet.Question{Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients"})
+//
+// Every answer is differentially private, carries its error bars, and is paid for
+// before the data is touched. The packages below can be used on their own: dp for
+// the vocabulary, noise for exact samplers, mech for mechanisms, account for filters.
+package discreet
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/discreet-dp/discreet/curator"
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/engine/duckdb"
+	"github.com/discreet-dp/discreet/ledger"
+	"github.com/discreet-dp/discreet/ledger/sqlite"
+	"github.com/discreet-dp/discreet/mech"
+	"github.com/discreet-dp/discreet/noise"
+	"github.com/discreet-dp/discreet/plan"
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// What a question gets. See the package curator for their fields.
+type (
+	Answer      = curator.Answer
+	Explanation = curator.Explanation
+	Account     = curator.Account
+)
+
+// How a question can fail without anything being spent.
+type (
+	// Refusal: the question cannot be asked; it says what to write instead.
+	Refusal = plan.Refusal
+	// BudgetError: the question cannot be paid for.
+	BudgetError = ledger.BudgetError
+)
+
+// Question is what an analyst asks.
+type Question struct {
+	Dataset string    // may be empty where the policy has only one
+	Analyst string    // as the policy names them
+	SQL     string    // one SELECT
+	Epsilon dp.Amount // what to pay; 0 means the policy's default. See [dp.Parse]
+	Request string    // names the question for retries; empty means a new one
+}
+
+// DB is an open policy: its ledger, and its data as questions need it. It is safe
+// for concurrent use.
+type DB struct {
+	policy   *policy.Policy
+	ledger   *sqlite.Ledger
+	releaser *mech.Releaser
+
+	mu    sync.Mutex
+	open  map[string]*dataset
+	ids   *noise.Source
+	ended bool
+}
+
+type dataset struct {
+	engine *duckdb.Engine
+	*curator.Curator
+}
+
+// Open opens the policy at path and its ledger, which it creates where there is
+// none. One process at a time can have a ledger open.
+func Open(_ context.Context, path string) (*DB, error) {
+	p, err := policy.Load(path)
+	if err != nil {
+		return nil, err
+	}
+	return OpenPolicy(p)
+}
+
+// OpenPolicy is Open for a policy that was already read.
+func OpenPolicy(p *policy.Policy) (*DB, error) {
+	l, err := sqlite.Open(p.Ledger)
+	if err != nil {
+		return nil, err
+	}
+	return &DB{
+		policy: p, ledger: l, releaser: mech.NewReleaser(noise.NewSource()),
+		open: map[string]*dataset{}, ids: noise.NewSource(),
+	}, nil
+}
+
+// Policy returns the policy.
+func (db *DB) Policy() *policy.Policy { return db.policy }
+
+// Ask answers a question, or says why not: a [*Refusal] or a [*BudgetError]
+// spent nothing.
+func (db *DB) Ask(ctx context.Context, q Question) (*Answer, error) {
+	ds, err := db.dataset(ctx, q.Dataset)
+	if err != nil {
+		return nil, err
+	}
+	if q.Request == "" {
+		q.Request = db.request()
+	}
+	return ds.Ask(ctx, q.forCurator())
+}
+
+// Explain prices a question without asking it. It is free.
+func (db *DB) Explain(ctx context.Context, q Question) (*Explanation, error) {
+	ds, err := db.dataset(ctx, q.Dataset)
+	if err != nil {
+		return nil, err
+	}
+	return ds.Explain(ctx, q.forCurator())
+}
+
+// Budget returns the account of a dataset, and those of its analysts in the
+// order of their names. It does not open the data.
+func (db *DB) Budget(ctx context.Context, name string) ([]Account, error) {
+	ds, err := db.find(name)
+	if err != nil {
+		return nil, err
+	}
+	var analysts []string
+	for a := range ds.Analysts {
+		analysts = append(analysts, a)
+	}
+	slices.Sort(analysts)
+	return curator.New(ds, nil, db.ledger, nil).Accounts(ctx, analysts...)
+}
+
+func (q Question) forCurator() curator.Question {
+	return curator.Question{Analyst: q.Analyst, SQL: q.SQL, Epsilon: q.Epsilon, Request: q.Request}
+}
+
+// find returns the policy of a dataset; of the only one, where no name is given.
+func (db *DB) find(name string) (*policy.Dataset, error) {
+	names := db.policy.Names()
+	if name == "" && len(names) == 1 {
+		name = names[0]
+	}
+	if ds, ok := db.policy.Datasets[name]; ok {
+		return ds, nil
+	}
+	reason := fmt.Sprintf("there is no dataset %q", name)
+	if name == "" {
+		reason = "the policy has several datasets"
+	}
+	return nil, &Refusal{Reason: reason, Instead: "name one of " + strings.Join(names, ", "), Position: -1}
+}
+
+// dataset opens a dataset's data when it is first asked about.
+func (db *DB) dataset(ctx context.Context, name string) (*dataset, error) {
+	ds, err := db.find(name)
+	if err != nil {
+		return nil, err
+	}
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	if db.ended {
+		return nil, errors.New("the database is closed")
+	}
+	if open := db.open[ds.Name]; open != nil {
+		return open, nil
+	}
+	e, err := duckdb.Open(ctx, ds)
+	if err != nil {
+		return nil, err
+	}
+	open := &dataset{e, curator.New(ds, e, db.ledger, db.releaser)}
+	db.open[ds.Name] = open
+	return open, nil
+}
+
+// request makes a name that no other question has.
+func (db *DB) request() string {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	var id [16]byte
+	for i := range 2 {
+		w := db.ids.Uint64()
+		for j := range 8 {
+			id[8*i+j] = byte(w >> (8 * j))
+		}
+	}
+	return hex.EncodeToString(id[:])
+}
+
+// Close closes the data and the ledger. Answers are already durable.
+func (db *DB) Close() error {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	db.ended = true
+	var errs []error
+	for _, ds := range db.open {
+		errs = append(errs, ds.engine.Close())
+	}
+	db.open = nil
+	return errors.Join(append(errs, db.ledger.Close())...)
+}

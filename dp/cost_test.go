@@ -1,0 +1,54 @@
+package dp
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestWithin(t *testing.T) {
+	limit := Cost{Epsilon: 10, Rho: Unbounded, Delta: 0}
+	for _, c := range []struct {
+		cost Cost
+		want bool
+	}{
+		{Cost{}, true},
+		{Cost{Epsilon: 10}, true},
+		{Cost{Epsilon: 11}, false},
+		{Cost{Epsilon: Unbounded}, false},
+		{Cost{Epsilon: 1, Rho: Unbounded}, true},
+		{Cost{Epsilon: 1, Delta: 1}, false},
+	} {
+		if got := c.cost.Within(limit); got != c.want {
+			t.Errorf("%v within %v: %v", c.cost, limit, got)
+		}
+	}
+	nothing := Cost{Unbounded, Unbounded, Unbounded}
+	if !nothing.Within(nothing) {
+		t.Error("an unbounded limit limits something")
+	}
+}
+
+func drawCost(t *rapid.T, name string) Cost {
+	draw := func(field string) Amount { return Amount(rapid.Uint64().Draw(t, name+" "+field)) }
+	return Cost{draw("epsilon"), draw("rho"), draw("delta")}
+}
+
+func TestCostsAddInAnyOrder(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a, b, c := drawCost(t, "a"), drawCost(t, "b"), drawCost(t, "c")
+		if a.Add(b) != b.Add(a) || a.Add(b).Add(c) != a.Add(b.Add(c)) {
+			t.Fatal("the order of charges matters")
+		}
+		if !a.Within(a.Add(b)) || !a.Sub(b).Within(a) {
+			t.Fatal("adding made it less, or taking away made it more")
+		}
+	})
+}
+
+func TestCostString(t *testing.T) {
+	c := Cost{Epsilon: Unbounded, Rho: mustParse(t, "0.25"), Delta: mustParse(t, "1e-6")}
+	if got, want := c.String(), "epsilon unbounded, rho 0.25, delta 1e-06"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

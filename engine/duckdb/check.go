@@ -1,0 +1,112 @@
+package duckdb
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// Finding is something about the data that the owner should know. It is for the
+// owner alone: it depends on the data, though it quotes none of it.
+type Finding struct {
+	Table  string `json:"table"`
+	Column string `json:"column,omitempty"`
+	// Broken says that the guarantee does not hold until this is mended.
+	Broken bool   `json:"broken"`
+	Text   string `json:"text"`
+}
+
+// Check reads all rows and compares them with what the policy says about them.
+func Check(ctx context.Context, ds *policy.Dataset) ([]Finding, error) {
+	s, err := openSnapshot(ctx, ds, asText)
+	if err != nil {
+		return nil, err
+	}
+	defer s.close()
+	var out []Finding
+	for _, name := range ds.TableNames() {
+		found, err := s.checkTable(ctx, s.tables[name])
+		if err != nil {
+			return nil, fmt.Errorf("table %s: its rows cannot be read", name)
+		}
+		out = append(out, found...)
+	}
+	return out, nil
+}
+
+func (s *snapshot) checkTable(ctx context.Context, t *table) ([]Finding, error) {
+	var out []Finding
+	if t.UnitColumn != "" {
+		found, err := s.checkUnit(ctx, t)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, found...)
+	}
+	var counts []string
+	names := t.ColumnNames()
+	for _, name := range names {
+		c, raw := t.Columns[name], quoteName(t.stored[name].name)
+		// Lost: there is a value, but none of the declared type. Moved: it is beyond the bounds.
+		counts = append(counts, "count(*) FILTER (WHERE "+raw+" IS NOT NULL AND ("+t.cast(name)+") IS NULL)", "count(*) FILTER (WHERE "+raw+" IS NULL)", "count("+raw+")")
+		if c.Bounds != nil {
+			counts = append(counts, fmt.Sprintf("count(*) FILTER (WHERE (%s) NOT BETWEEN %d AND %d)", t.cast(name), c.Bounds.LoSteps, c.Bounds.HiSteps))
+		} else {
+			counts = append(counts, "0")
+		}
+	}
+	cells := make([]any, len(counts))
+	values := make([]int64, len(counts))
+	for i := range cells {
+		cells[i] = &values[i]
+	}
+	if err := s.db.QueryRowContext(ctx, "SELECT "+strings.Join(counts, ", ")+" FROM "+t.from).Scan(cells...); err != nil {
+		return nil, err
+	}
+	for i, name := range names {
+		c := t.Columns[name]
+		lost, null, there, moved := values[4*i], values[4*i+1], values[4*i+2], values[4*i+3]
+		if lost > 0 {
+			out = append(out, Finding{t.Name, name, false, fmt.Sprintf("%s of the values are not %v; they count as NULL", share(lost, there), c.Type)})
+		}
+		if moved > 0 {
+			out = append(out, Finding{t.Name, name, false, fmt.Sprintf("%s of the values are beyond the bounds; they count as the nearer bound", share(moved, there))})
+		}
+		if null > 0 && !c.Nullable {
+			out = append(out, Finding{t.Name, name, false, "there are NULLs, but the policy says nullable: false; averages will be a little off"})
+		}
+	}
+	return out, nil
+}
+
+// checkUnit looks at the column that says who a row is about.
+func (s *snapshot) checkUnit(ctx context.Context, t *table) ([]Finding, error) {
+	raw := quoteName(t.stored[t.UnitColumn].name)
+	var rows, people, nobody int64
+	if err := s.db.QueryRowContext(ctx, "SELECT count(*), count(DISTINCT "+raw+"), count(*) FILTER (WHERE "+raw+" IS NULL) FROM "+t.from).Scan(&rows, &people, &nobody); err != nil {
+		return nil, err
+	}
+	var out []Finding
+	if t.UnitKind == policy.Unique && people < rows-nobody {
+		out = append(out, Finding{t.Name, t.UnitColumn, true, "the policy says that it is unique, but some people have several rows: THE GUARANTEE DOES NOT HOLD. Remove 'unique' and say max_rows and max_groups"})
+	}
+	if nobody > 0 && t.UnitKind == policy.Many {
+		out = append(out, Finding{t.Name, t.UnitColumn, false, share(nobody, rows) + " of the rows are about nobody; they are left out of every answer"})
+	}
+	return out, nil
+}
+
+// share says roughly how many, which is all that is needed to find the mistake.
+func share(n, of int64) string {
+	switch {
+	case n >= of:
+		return "all"
+	case 2*n >= of:
+		return "most"
+	case 20*n >= of:
+		return "many"
+	}
+	return "some"
+}

@@ -1,0 +1,102 @@
+package duckdb
+
+import (
+	"bufio"
+	"compress/gzip"
+	"context"
+	"database/sql"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// IsCSV reports whether a file's name says that it is CSV.
+func IsCSV(path string) bool {
+	path = strings.TrimSuffix(strings.ToLower(path), ".gz")
+	switch filepath.Ext(path) {
+	case ".csv", ".tsv", ".txt":
+		return true
+	}
+	return false
+}
+
+// load reads a CSV file into memory, with the types of the policy. It happens
+// when the file is opened and not when a question runs, because a malformed
+// file makes a reader fail, and a question must not fail over a row. Nothing is
+// detected from the rows: the header says which columns there are, the policy
+// says their types, what does not parse is NULL, and rows that are no rows are left out.
+func (t *table) load(ctx context.Context, db *sql.DB, typed bool) error {
+	header, err := csvHeader(t.file, t.Delimiter)
+	if err != nil {
+		return fmt.Errorf("table %s: %w", t.Name, err)
+	}
+	columns := make([]string, len(header))
+	all := make([]column, len(header))
+	for i, name := range header {
+		if _, twice := find(all[:i], name); name == "" || twice {
+			return fmt.Errorf("table %s: the first line of %s must name every column once, and column %d has no name or the name of another", t.Name, t.file, i+1)
+		}
+		all[i].name = name
+		columns[i] = quoteText(name) + ": 'VARCHAR'"
+	}
+	var cast []string
+	for _, name := range t.needed() {
+		c, ok := find(all, name)
+		if !ok {
+			return t.missing(name)
+		}
+		raw := quoteName(c.name)
+		if p := t.Columns[name]; p != nil && name != t.UnitColumn && typed {
+			raw = "TRY_CAST(" + raw + " AS " + csvTypes[p.Type] + ") AS " + raw
+		}
+		cast = append(cast, raw)
+	}
+	_, err = db.ExecContext(ctx, fmt.Sprintf(
+		`CREATE TABLE %s AS SELECT %s FROM read_csv(%s, auto_detect = false, header = true, delim = %s, quote = '"', escape = '"',
+		 nullstr = '', ignore_errors = true, strict_mode = false, columns = {%s})`,
+		t.from, strings.Join(cast, ", "), quoteText(t.file), quoteText(string(t.Delimiter)), strings.Join(columns, ", ")))
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		return fmt.Errorf("table %s: %s is not well-formed CSV, or does not fit into memory; check its quotes and line ends, or convert it to Parquet", t.Name, t.file)
+	}
+	return nil
+}
+
+// csvTypes are DuckDB's types for the policy's.
+var csvTypes = map[policy.Type]string{
+	policy.Integer: "BIGINT", policy.Decimal: "DOUBLE", policy.Text: "VARCHAR", policy.Boolean: "BOOLEAN", policy.Date: "DATE",
+}
+
+// csvHeader reads the first line.
+func csvHeader(path string, delimiter rune) ([]string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var in io.Reader = f
+	if strings.HasSuffix(strings.ToLower(path), ".gz") {
+		if in, err = gzip.NewReader(f); err != nil {
+			return nil, fmt.Errorf("%s is not a gzip file", path)
+		}
+	}
+	// A header of more than a megabyte is no header.
+	buffered := bufio.NewReader(io.LimitReader(in, 1<<20))
+	if mark, err := buffered.Peek(3); err == nil && string(mark) == "\ufeff" {
+		buffered.Discard(3)
+	}
+	r := csv.NewReader(buffered)
+	r.Comma = delimiter
+	header, err := r.Read()
+	if err != nil {
+		return nil, fmt.Errorf("the first line of %s is not a CSV header", path)
+	}
+	return header, nil
+}

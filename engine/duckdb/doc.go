@@ -1,0 +1,24 @@
+// Package duckdb runs the private part of a question in an embedded DuckDB and
+// returns exact integers, sealed.
+//
+// # What it promises
+//
+//  1. The analyst's text never arrives here. SQL is printed from plan's closed
+//     tree, with every constant as a parameter.
+//  2. DuckDB is locked before the first question: no external access beyond the
+//     files that the policy names, no extension is loaded or installed, the configuration cannot be
+//     changed, and its randomness is not used.
+//  3. Every value is an integer before it is added up. A column is cast with
+//     TRY_CAST (what does not fit is NULL), rounded to its lattice and clamped to its
+//     bounds, row by row; sums are HUGEINT. A row is at most 2^53 steps, a person at most
+//     2^20 rows, so 2^54 people fit below the 2^127 where HUGEINT would overflow.
+//     The final sum is clamped to 62 bits, which moves neighbouring sums
+//     apart by nothing: clamping never lengthens a distance.
+//  4. A person is bounded after everything else: one partial per (person, group), at most
+//     max_groups of them by the smallest salted hash, each partial clamped. Where a
+//     person has one row none of this is needed, and none is done.
+//  5. Types of a CSV file are the policy's. Nothing about the file is guessed from its rows,
+//     because a guess that one person's row can change is an answer about that row.
+//  6. What goes wrong while a question runs is reported as ErrRun, the same text whatever the
+//     data is.
+package duckdb

@@ -1,0 +1,207 @@
+package duckdb
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	driver "github.com/duckdb/duckdb-go/v2"
+
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// Schemas describes the tables in files for a draft of a policy. Types and
+// nullability come from the schema. Values are looked at only with bounds, which the owner
+// asks for, except that the types of a CSV file's columns have to be guessed from its rows: that is
+// why it is a draft, and why the owner, who sees the rows anyway, reads it.
+func Schemas(ctx context.Context, files []string, bounds bool) ([]policy.Schema, error) {
+	connector, err := driver.NewConnector("", nil)
+	if err != nil {
+		return nil, fmt.Errorf("start DuckDB: %w", err)
+	}
+	db := sql.OpenDB(connector)
+	defer db.Close()
+	var out []policy.Schema
+	for _, path := range files {
+		if info, err := os.Stat(path); err != nil {
+			return nil, err
+		} else if info.IsDir() {
+			return nil, fmt.Errorf("%s is a folder; name the files in it", path)
+		}
+		d := drafter{ctx: ctx, db: db, path: path, bounds: bounds}
+		schemas, err := d.schemas()
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, schemas...)
+	}
+	return out, nil
+}
+
+type drafter struct {
+	ctx    context.Context
+	db     *sql.DB
+	path   string
+	bounds bool
+}
+
+// schemas describes the one table of a file, or the tables of a database.
+func (d drafter) schemas() ([]policy.Schema, error) {
+	name := filepath.Base(d.path)
+	name = strings.TrimSuffix(name, ".gz")
+	name = strings.TrimSuffix(name, filepath.Ext(name))
+	switch ext := strings.ToLower(filepath.Ext(d.path)); {
+	case ext == ".duckdb" || ext == ".ddb" || ext == ".db":
+		return d.database()
+	case ext == ".parquet" || ext == ".pq":
+		s, err := d.table(name, "read_parquet("+quoteText(d.path)+")")
+		return []policy.Schema{s}, err
+	case IsCSV(d.path):
+		delimiter, err := d.delimiter()
+		if err != nil {
+			return nil, err
+		}
+		s, err := d.table(name, "read_csv("+quoteText(d.path)+", header = true, delim = "+quoteText(string(delimiter))+")")
+		s.Delimiter = delimiter
+		return []policy.Schema{s}, err
+	}
+	return nil, fmt.Errorf("%s is not a file that can be drafted from: its name must end in .csv, .tsv, .parquet or .duckdb", d.path)
+}
+
+// delimiter returns the one that the header has most often.
+func (d drafter) delimiter() (rune, error) {
+	best, most := ',', 0
+	for _, r := range ",;\t|" {
+		header, err := csvHeader(d.path, r)
+		if err == nil && len(header) > most {
+			best, most = r, len(header)
+		}
+	}
+	if most == 0 {
+		return 0, fmt.Errorf("the first line of %s is not a CSV header", d.path)
+	}
+	return best, nil
+}
+
+func (d drafter) database() ([]policy.Schema, error) {
+	if _, err := d.db.ExecContext(d.ctx, "ATTACH "+quoteText(d.path)+" AS source (READ_ONLY)"); err != nil {
+		return nil, fmt.Errorf("%s is not a DuckDB file that this version can read, or another process is writing to it", d.path)
+	}
+	defer d.db.ExecContext(d.ctx, "DETACH source")
+	names, err := d.texts("SELECT table_name FROM duckdb_tables() WHERE database_name = 'source' AND schema_name = 'main' ORDER BY 1")
+	if err != nil {
+		return nil, err
+	}
+	if len(names) == 0 {
+		return nil, fmt.Errorf("%s holds no tables", d.path)
+	}
+	var out []policy.Schema
+	for _, name := range names {
+		s, err := d.table(name, "source.main."+quoteName(name))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+func (d drafter) table(name, from string) (policy.Schema, error) {
+	s := policy.Schema{Table: name, Source: d.path}
+	rows, err := d.db.QueryContext(d.ctx, `SELECT column_name, column_type, "null" FROM (DESCRIBE SELECT * FROM `+from+")")
+	if err != nil {
+		return s, fmt.Errorf("cannot read the schema of %s; is it complete, and of the kind that its name says?", d.path)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var column, typ, null string
+		if err := rows.Scan(&column, &typ, &null); err != nil {
+			return s, err
+		}
+		s.Columns = append(s.Columns, draftColumn(column, typ, null != "NO"))
+	}
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		return s, err
+	}
+	if d.bounds {
+		for i := range s.Columns {
+			if err := d.extremes(&s.Columns[i], from); err != nil {
+				return s, err
+			}
+		}
+	}
+	return s, nil
+}
+
+// extremes reads the smallest and the largest value of a column off the data.
+func (d drafter) extremes(c *policy.SchemaColumn, from string) error {
+	if c.Type != policy.Integer && c.Type != policy.Decimal && c.Type != policy.Date {
+		return nil
+	}
+	name := quoteName(c.Name)
+	if c.Type == policy.Date {
+		name = "CAST(" + name + " AS DATE)"
+	}
+	texts, err := d.texts("SELECT unnest([CAST(min(" + name + ") AS VARCHAR), CAST(max(" + name + ") AS VARCHAR)]) FROM " + from + " WHERE isfinite(CAST(" + name + " AS " + finite(c.Type) + "))")
+	if err != nil {
+		return fmt.Errorf("cannot read column %s of %s", c.Name, d.path)
+	}
+	if len(texts) == 2 {
+		c.MinText, c.MaxText = texts[0], texts[1]
+	}
+	return nil
+}
+
+func finite(t policy.Type) string {
+	if t == policy.Date {
+		return "DATE"
+	}
+	return "DOUBLE"
+}
+
+// texts returns the single text column of a query; NULL is left out.
+func (d drafter) texts(query string) ([]string, error) {
+	rows, err := d.db.QueryContext(d.ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var out []string
+	for rows.Next() {
+		var s sql.NullString
+		if err := rows.Scan(&s); err != nil {
+			return nil, err
+		}
+		if s.Valid {
+			out = append(out, s.String)
+		}
+	}
+	return out, rows.Err()
+}
+
+// draftColumn proposes a policy's type for a stored one.
+func draftColumn(name, stored string, nullable bool) policy.SchemaColumn {
+	c := policy.SchemaColumn{Name: name, EngineType: stored, Nullable: nullable, Decimals: 2}
+	base, args, _ := strings.Cut(stored, "(")
+	if base == "VARCHAR" {
+		c.Type = policy.Text
+		return c
+	}
+	for _, t := range []policy.Type{policy.Integer, policy.Decimal, policy.Text, policy.Boolean, policy.Date} {
+		if readable(t, stored) && !(t == policy.Integer && base == "DECIMAL") {
+			c.Type = t
+			break
+		}
+	}
+	if base == "DECIMAL" {
+		if _, scale, ok := strings.Cut(strings.TrimSuffix(args, ")"), ","); ok {
+			c.Decimals, _ = strconv.Atoi(strings.TrimSpace(scale))
+		}
+	}
+	return c
+}

@@ -1,0 +1,72 @@
+package duckdb
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/discreet-dp/discreet/internal/exact"
+	"github.com/discreet-dp/discreet/plan"
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// ErrRun is returned when a question could not be computed. The cause is not
+// told, because it could depend on the data.
+var ErrRun = errors.New("the engine could not run this question, and the charge stays; ask the owner to run 'discreet check'")
+
+// Engine runs questions on the tables of one dataset. It is safe for concurrent
+// use.
+type Engine struct {
+	dataset *policy.Dataset
+
+	mu  sync.RWMutex // held for reading while a question runs
+	now *snapshot
+}
+
+// Open opens the tables of a dataset and locks DuckDB. Its errors are for the
+// owner: they name files, tables and columns, and no value of the data.
+func Open(ctx context.Context, ds *policy.Dataset) (*Engine, error) {
+	s, err := openSnapshot(ctx, ds, asDeclared)
+	if err != nil {
+		return nil, err
+	}
+	return &Engine{dataset: ds, now: s}, nil
+}
+
+// Version names the state of the data: the same text as long as the files are the
+// same. Where they have changed they are opened anew.
+func (e *Engine) Version(ctx context.Context) (string, error) {
+	e.mu.RLock()
+	version, changed := e.now.version, e.now.changed()
+	e.mu.RUnlock()
+	if !changed {
+		return version, nil
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !e.now.changed() { // somebody else was faster
+		return e.now.version, nil
+	}
+	s, err := openSnapshot(ctx, e.dataset, asDeclared)
+	if err != nil {
+		return "", err
+	}
+	e.now.close()
+	e.now = s
+	return s.version, nil
+}
+
+// Run computes a query exactly: for each measure one integer per group, in the
+// order of Query.Group, zero where there are no rows.
+func (e *Engine) Run(ctx context.Context, q *plan.Query) ([]exact.Vector, error) {
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	return e.now.run(ctx, q)
+}
+
+// Close releases the data.
+func (e *Engine) Close() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.now.close()
+}

@@ -1,0 +1,204 @@
+package duckdb
+
+import (
+	"fmt"
+	"math/big"
+	"strings"
+
+	"github.com/discreet-dp/discreet/plan"
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// printer writes DuckDB's SQL for a query. Numbers and dates are integers
+// everywhere: steps of their lattice, days since 1970-01-01.
+type printer struct {
+	table *table
+	used  map[string]string // alias by column, for those that the query uses
+	names []string          // in order of use
+	unit  bool              // whether the unit column is used, as it is stored
+	args  []any
+}
+
+// arg adds a parameter.
+func (p *printer) arg(v any, typ string) string {
+	p.args = append(p.args, v)
+	return fmt.Sprintf("CAST($%d AS %s)", len(p.args), typ)
+}
+
+func (p *printer) integer(n *big.Int) string {
+	if n.IsInt64() {
+		return p.arg(n.Int64(), "BIGINT")
+	}
+	return p.arg(n, "HUGEINT")
+}
+
+// column returns the alias of a column in the inner SELECT.
+func (p *printer) column(name string) string {
+	alias, ok := p.used[name]
+	if !ok {
+		alias = fmt.Sprintf("c%d", len(p.names))
+		p.used[name] = alias
+		p.names = append(p.names, name)
+	}
+	return alias
+}
+
+// source prints the inner SELECT: each used column as the policy declares it.
+// It is printed last, when the columns in use are known.
+func (p *printer) source() string {
+	var cols []string
+	for _, name := range p.names {
+		cols = append(cols, p.declared(name)+" AS "+p.used[name])
+	}
+	if p.unit {
+		// As it is stored: a cast or a clamp could make two people one.
+		cols = append(cols, quoteName(p.table.stored[p.table.UnitColumn].name)+" AS unit")
+	}
+	if len(cols) == 0 {
+		cols = []string{"1 AS c"}
+	}
+	return "(SELECT " + strings.Join(cols, ", ") + " FROM " + p.table.from + ")"
+}
+
+// declared prints a stored column as the policy declares it, for every stored value:
+// cast, rounded to the lattice, clamped to the bounds, or NULL.
+func (p *printer) declared(name string) string {
+	c := p.table.Columns[name]
+	if c.Bounds == nil {
+		return p.table.cast(name)
+	}
+	return clamp(p.table.cast(name), big.NewInt(c.Bounds.LoSteps), big.NewInt(c.Bounds.HiSteps))
+}
+
+// cast prints a stored column in its declared type and on its lattice, or NULL.
+func (t *table) cast(name string) string {
+	stored := t.stored[name]
+	raw := quoteName(stored.name)
+	c := t.Columns[name]
+	switch c.Type {
+	case policy.Text:
+		if stored.typ == "VARCHAR" {
+			return raw
+		}
+		return "TRY_CAST(" + raw + " AS VARCHAR)"
+	case policy.Boolean:
+		return "TRY_CAST(" + raw + " AS BOOLEAN)"
+	case policy.Date:
+		day := "TRY_CAST(" + raw + " AS DATE)"
+		return "CASE WHEN isfinite(" + day + ") THEN " + day + " - DATE '1970-01-01' END"
+	}
+	if c.Granularity == nil { // a decimal that can only be compared
+		real := "TRY_CAST(" + raw + " AS DOUBLE)"
+		return "CASE WHEN isfinite(" + real + ") THEN " + real + " END"
+	}
+	steps := raw
+	if c.Type == policy.Decimal || c.Granularity.Cmp(one) != 0 {
+		// Rounding to the lattice happens for each row by itself, so its
+		// floating point can move a person by no more than a step, inside the clamp.
+		steps = "TRY_CAST(" + raw + " AS DOUBLE)"
+		if d := c.Granularity.Denom(); d.Cmp(one.Num()) != 0 {
+			steps += " * " + d.String() + "::DOUBLE"
+		}
+		if n := c.Granularity.Num(); n.Cmp(one.Num()) != 0 {
+			steps += " / " + n.String() + "::DOUBLE"
+		}
+	}
+	if stored.typ != "BIGINT" || steps != raw {
+		steps = "TRY_CAST(" + steps + " AS BIGINT)"
+	}
+	return steps
+}
+
+var one = big.NewRat(1, 1)
+
+// clamp prints the clamp of an integer. CASE is three times faster than least and
+// greatest here.
+func clamp(x string, lo, hi *big.Int) string {
+	return fmt.Sprintf("CASE WHEN %s < %v THEN %v WHEN %s > %v THEN %v ELSE %s END", x, lo, lo, x, hi, hi, x)
+}
+
+// expr prints an expression over the inner SELECT. Parentheses are always
+// written, so that no precedence has to be right.
+func (p *printer) expr(e plan.Expr) string {
+	switch e := e.(type) {
+	case *plan.Column:
+		return p.column(e.Name)
+	case *plan.Literal:
+		return p.literal(e)
+	case *plan.Rescale:
+		return "(" + p.number(e.X, e.Type()) + " * " + p.integer(e.Factor) + ")"
+	case *plan.ToReal:
+		step := e.X.Type().Step
+		return fmt.Sprintf("(CAST(%s AS DOUBLE) * %v::DOUBLE / %v::DOUBLE)", p.expr(e.X), step.Num(), step.Denom())
+	case *plan.Arith:
+		return p.arith(e)
+	case *plan.Compare:
+		return "(" + p.expr(e.L) + " " + string(e.Op) + " " + p.expr(e.R) + ")"
+	case *plan.Logic:
+		args := make([]string, len(e.Args))
+		for i, a := range e.Args {
+			args[i] = p.expr(a)
+		}
+		return "(" + strings.Join(args, " "+string(e.Op)+" ") + ")"
+	case *plan.Not:
+		return "(NOT " + p.expr(e.X) + ")"
+	case *plan.In:
+		x := p.expr(e.X)
+		list := make([]string, len(e.List))
+		for i, l := range e.List {
+			list[i] = p.literal(l)
+		}
+		return "(" + x + " IN (" + strings.Join(list, ", ") + "))"
+	case *plan.IsNull:
+		return "(" + p.expr(e.X) + " IS NULL)"
+	}
+	panic(fmt.Sprintf("duckdb: no SQL for %T", e))
+}
+
+func (p *printer) literal(e *plan.Literal) string {
+	switch v := e.Value().(type) {
+	case *big.Int:
+		return p.integer(v)
+	case string:
+		return p.arg(v, "VARCHAR")
+	case bool:
+		return p.arg(v, "BOOLEAN")
+	case plan.Day:
+		return p.arg(int64(v), "BIGINT")
+	}
+	return "CAST(NULL AS " + sqlType(e.Type()) + ")"
+}
+
+func sqlType(t plan.Type) string {
+	switch t.Kind {
+	case plan.Text:
+		return "VARCHAR"
+	case plan.Boolean:
+		return "BOOLEAN"
+	case plan.Real:
+		return "DOUBLE"
+	}
+	return "BIGINT"
+}
+
+// number prints a number for an operation whose result is of the given type:
+// in 128 bits where the result needs them.
+func (p *printer) number(e plan.Expr, result plan.Type) string {
+	s := p.expr(e)
+	if result.Wide() && !e.Type().Wide() {
+		return "CAST(" + s + " AS HUGEINT)"
+	}
+	return s
+}
+
+func (p *printer) arith(e *plan.Arith) string {
+	l, r := p.number(e.L, e.Type()), p.number(e.R, e.Type())
+	switch e.Op {
+	case plan.Add, plan.Sub, plan.Mul:
+		return "(" + l + " " + string(e.Op) + " " + r + ")"
+	}
+	// The divisor is made NULL where it is zero, and so is the result. It is printed
+	// once: a parameter inside it keeps its one number.
+	op := map[plan.ArithOp]string{plan.Div: "/", plan.Quo: "//", plan.Rem: "%"}[e.Op]
+	return "(" + l + " " + op + " nullif(" + r + ", 0))"
+}

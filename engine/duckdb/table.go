@@ -1,0 +1,144 @@
+package duckdb
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// table is where a table's rows are and how each column is stored.
+type table struct {
+	*policy.Table
+	file   string            // the CSV or Parquet file; empty in a database
+	csv    bool              // whether the file is CSV, which is loaded when it is opened
+	from   string            // what follows FROM
+	stored map[string]column // by the policy's name
+}
+
+// column is a stored column.
+type column struct {
+	name string // as stored
+	typ  string // DuckDB's type
+}
+
+// findTable finds a table's file and says how to read it.
+func findTable(ds *policy.Dataset, t *policy.Table) (*table, error) {
+	files := ds.Files(t)
+	if len(files) == 0 {
+		return &table{Table: t, from: "source." + quoteName(t.Name)}, nil
+	}
+	for _, f := range files {
+		abs, err := filepath.Abs(f)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := os.Stat(abs); errors.Is(err, fs.ErrNotExist) {
+			continue
+		} else if err != nil {
+			return nil, fmt.Errorf("open the data of table %s: %w", t.Name, err)
+		}
+		if IsCSV(abs) {
+			return &table{Table: t, file: abs, csv: true, from: quoteName("csv " + t.Name)}, nil
+		}
+		return &table{Table: t, file: abs, from: "read_parquet(" + quoteText(abs) + ")"}, nil
+	}
+	return nil, fmt.Errorf("table %s: there is no file %s; correct 'source' in the policy", t.Name, strings.Join(files, " or "))
+}
+
+// describe reads the stored schema and compares it with the policy. It looks at
+// no row.
+func (t *table) describe(ctx context.Context, db *sql.DB) error {
+	rows, err := db.QueryContext(ctx, "SELECT column_name, column_type FROM (DESCRIBE SELECT * FROM "+t.from+")")
+	if err != nil {
+		return fmt.Errorf("table %s: cannot read the schema of %s; is it complete, and of the kind that its name says?", t.Name, t.where())
+	}
+	defer rows.Close()
+	var all []column
+	for rows.Next() {
+		var c column
+		if err := rows.Scan(&c.name, &c.typ); err != nil {
+			return err
+		}
+		all = append(all, c)
+	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	t.stored = map[string]column{}
+	for _, name := range t.needed() {
+		c, ok := find(all, name)
+		if !ok {
+			return t.missing(name)
+		}
+		t.stored[name] = c
+		if p := t.Columns[name]; p != nil && !readable(p.Type, c.typ) {
+			return fmt.Errorf("table %s: the policy says that column %s is %v, but in %s it is %s; correct the policy or the data",
+				t.Name, name, p.Type, t.where(), c.typ)
+		}
+	}
+	return nil
+}
+
+// needed names the columns that a question can use.
+func (t *table) needed() []string {
+	names := t.ColumnNames()
+	if t.UnitColumn != "" && !slices.Contains(names, t.UnitColumn) {
+		names = append(names, t.UnitColumn)
+	}
+	return names
+}
+
+func (t *table) missing(name string) error {
+	return fmt.Errorf("table %s: there is no column %s in %s; correct the policy or the data", t.Name, name, t.where())
+}
+
+func (t *table) where() string {
+	if t.file != "" {
+		return t.file
+	}
+	return "the database"
+}
+
+func find(all []column, name string) (column, bool) {
+	for _, c := range all {
+		if c.name == name {
+			return c, true
+		}
+	}
+	for _, c := range all {
+		if strings.EqualFold(c.name, name) {
+			return c, true
+		}
+	}
+	return column{}, false
+}
+
+// readable reports whether a stored type can be read as a policy's type. Text can
+// be read as anything: what does not parse is NULL.
+func readable(t policy.Type, stored string) bool {
+	base, _, _ := strings.Cut(stored, "(")
+	if base == "VARCHAR" || base == "NULL" {
+		return true
+	}
+	switch base {
+	case "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT":
+		return t == policy.Integer || t == policy.Decimal
+	case "FLOAT", "DOUBLE", "DECIMAL":
+		return t == policy.Decimal
+	case "BOOLEAN":
+		return t == policy.Boolean
+	case "DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS":
+		return t == policy.Date
+	case "ENUM", "UUID":
+		return t == policy.Text
+	}
+	return false
+}

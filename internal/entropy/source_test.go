@@ -1,0 +1,134 @@
+package entropy
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+)
+
+// TestOrder reads a stream in all widths and puts the bits together again: each
+// bit comes once, in order.
+func TestOrder(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	stream := make([]byte, 4096)
+	for i := range stream {
+		stream[i] = byte(rng.Uint32())
+	}
+	s := FromReader(bytes.NewReader(stream))
+	got, total := new(big.Int), uint(0)
+	for total < 8*4096-64 {
+		n := rng.UintN(65)
+		v := new(big.Int).SetUint64(s.Bits(n))
+		if v.BitLen() > int(n) {
+			t.Fatalf("Bits(%d) = %x", n, v)
+		}
+		got.Lsh(got, n).Or(got, v)
+		total += n
+	}
+	want := new(big.Int).SetBytes(stream)
+	if want.Rsh(want, 8*4096-total).Cmp(got) != 0 {
+		t.Error("the bits are not the bits of the stream, in order")
+	}
+}
+
+func TestWords(t *testing.T) {
+	s := FromReader(bytes.NewReader([]byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}))
+	if v := s.Uint32(); v != 0x01020304 {
+		t.Errorf("%x", v)
+	}
+	if v := s.Uint64(); v != 0x05060708090a0b0c {
+		t.Errorf("%x", v)
+	}
+}
+
+// TestSystem looks at the buffer of a production source while it is used up: what
+// has been handed out is zero, and what is left is what comes next.
+func TestSystem(t *testing.T) {
+	s := New()
+	for range 3*size/8 + 5 {
+		if s.next < s.end {
+			left := append([]byte(nil), s.buf[s.next:s.end]...)
+			v := s.Uint64()
+			if !bytes.Equal(new(big.Int).SetUint64(v).FillBytes(make([]byte, 8)), left[:8]) {
+				t.Fatalf("%x is not the beginning of %x", v, left)
+			}
+		} else {
+			s.Uint64()
+		}
+		if !bytes.Equal(s.buf[:s.next], make([]byte, s.next)) {
+			t.Fatal("used bytes are kept")
+		}
+		if s.word != 0 || s.have != 0 {
+			t.Fatal("used bits are kept")
+		}
+	}
+	s.Bits(3)
+	if s.word<<s.have != 0 {
+		t.Error("the word holds more than the bits that are left")
+	}
+}
+
+// TestDifferent: two sources, and two halves of one, have nothing in common. Equal
+// words among these have probability below 1e-12.
+func TestDifferent(t *testing.T) {
+	seen := map[uint64]bool{}
+	a, b := New(), New()
+	for range 2000 {
+		for _, v := range []uint64{a.Uint64(), b.Uint64()} {
+			if seen[v] {
+				t.Fatalf("%x came twice", v)
+			}
+			seen[v] = true
+		}
+	}
+}
+
+// TestReadsOnDemand: a source made for tests takes nothing ahead.
+func TestReadsOnDemand(t *testing.T) {
+	r := bytes.NewReader(make([]byte, 64))
+	s := FromReader(r)
+	for i, want := range []int{64, 56, 56, 48} {
+		if r.Len() != want {
+			t.Errorf("step %d: %d bytes left, want %d", i, r.Len(), want)
+		}
+		s.Bits(40)
+		if i == 1 {
+			s.Bits(0)
+		}
+		if i == 0 {
+			s.Bits(24)
+		}
+		if i == 1 {
+			s.Bits(24)
+		}
+		if i == 2 {
+			s.Bits(24)
+		}
+	}
+}
+
+func TestFailure(t *testing.T) {
+	for _, f := range []func(){
+		func() { FromReader(bytes.NewReader(make([]byte, 7))).Bits(1) },
+		func() { FromReader(failing{}).Uint64() },
+		func() { New().Bits(65) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Error("went on without randomness")
+				}
+			}()
+			f()
+		}()
+	}
+}
+
+type failing struct{}
+
+func (failing) Read([]byte) (int, error) { return 0, errors.New("broken") }
+
+var _ io.Reader = failing{}

@@ -1,0 +1,74 @@
+// Package table prints aligned tables for people.
+package table
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/mattn/go-runewidth"
+)
+
+// Table is a header and rows of text.
+type Table struct {
+	Header []string
+	Right  []bool // columns that are aligned to the right: numbers
+	Rows   [][]string
+}
+
+// Add appends a row.
+func (t *Table) Add(cells ...string) { t.Rows = append(t.Rows, cells) }
+
+// Write prints the table with two spaces between columns and a line under the
+// header. Control characters are shown as ?, so that a value cannot move the cursor.
+func (t *Table) Write(w io.Writer) {
+	widths := make([]int, len(t.Header))
+	all := append([][]string{t.Header}, t.Rows...)
+	for _, row := range all {
+		for i := range row {
+			row[i] = printable(row[i])
+			widths[i] = max(widths[i], runewidth.StringWidth(row[i]))
+		}
+	}
+	for n, row := range all {
+		t.line(w, row, widths)
+		if n == 0 {
+			rule := make([]string, len(widths))
+			for i, width := range widths {
+				rule[i] = strings.Repeat("-", width)
+			}
+			t.line(w, rule, widths)
+		}
+	}
+}
+
+func (t *Table) line(w io.Writer, row []string, widths []int) {
+	var b strings.Builder
+	for i, cell := range row {
+		if i > 0 {
+			b.WriteString("  ")
+		}
+		space := strings.Repeat(" ", widths[i]-runewidth.StringWidth(cell))
+		if i < len(t.Right) && t.Right[i] {
+			b.WriteString(space + cell)
+		} else {
+			b.WriteString(cell + space)
+		}
+	}
+	fmt.Fprintln(w, strings.TrimRight(b.String(), " "))
+}
+
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r >= 0x7f && r < 0xa0 {
+			return '?'
+		}
+		return r
+	}, s)
+}
+
+// Bar draws a bar of the given width, of which the part from 0 to 1 is full.
+func Bar(part float64, width int) string {
+	n := min(max(int(part*float64(width)+0.5), 0), width)
+	return strings.Repeat("█", n) + strings.Repeat("░", width-n)
+}

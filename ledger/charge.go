@@ -1,0 +1,173 @@
+package ledger
+
+import (
+	"fmt"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/discreet-dp/discreet/account"
+	"github.com/discreet-dp/discreet/dp"
+)
+
+// Limits of what a ledger stores. They keep a hostile client from filling the
+// disk with one request, and are far above what a policy needs.
+const (
+	MaxRequest    = 128      // bytes of a request identifier
+	MaxName       = 256      // bytes of an account, an analyst, a data set or a version
+	MaxMechanisms = 4096     // bytes of the list of mechanisms
+	MaxKey        = 1024     // bytes of the key of an answer
+	MaxAccounts   = 64       // accounts in a charge
+	MaxAnswer     = 64 << 20 // bytes of an answer
+)
+
+// maxAmount is the most that one claim of one charge may cost: 2^20, which is
+// also the most that [dp.Floor] lets an owner put into a budget.
+const maxAmount = dp.One << 20
+
+// Account is a place where privacy is spent, and the filter that limits it. The
+// name is what counts: the ledger adds up by name, and the filter may change between
+// charges as the owner changes the policy.
+type Account struct {
+	Name   string // "hospital" for a data set, "hospital/ana" for an analyst's quota in it
+	Filter account.Filter
+}
+
+// Charge asks to spend the cost of one question.
+type Charge struct {
+	// Request is the idempotency key, chosen by the caller.
+	Request string
+	// Analyst, Dataset and DataVersion say who asks about what. The data version
+	// may be empty.
+	Analyst, Dataset, DataVersion string
+	// Query is the SHA-256, in lower-case hexadecimal, of the normalised private
+	// query with its parameters, and never its text.
+	Query string
+	// Mechanisms says how the answer is made private, such as
+	// "discrete-gaussian x2". It may be empty.
+	Mechanisms string
+	// Cost is what all mechanisms together cost.
+	Cost dp.Cost
+	// Accounts are all that the charge touches, each named once.
+	Accounts []Account
+}
+
+// Validate returns an [*InvalidError] unless the charge is well formed. Every
+// ledger calls it before anything else.
+func (c Charge) Validate() error {
+	for _, f := range []struct {
+		name, text string
+		least, max int
+	}{
+		{"request", c.Request, 1, MaxRequest},
+		{"analyst", c.Analyst, 1, MaxName},
+		{"data set", c.Dataset, 1, MaxName},
+		{"data version", c.DataVersion, 0, MaxName},
+		{"list of mechanisms", c.Mechanisms, 0, MaxMechanisms},
+	} {
+		if err := validText(f.name, f.text, f.least, f.max); err != nil {
+			return err
+		}
+	}
+	if !isHash(c.Query) {
+		return &InvalidError{"query", "must be a SHA-256 in lower-case hexadecimal, never the text of a query"}
+	}
+	if err := validCost(c.Cost); err != nil {
+		return err
+	}
+	if len(c.Accounts) == 0 || len(c.Accounts) > MaxAccounts {
+		return &InvalidError{"list of accounts", fmt.Sprintf("must name 1 to %d accounts", MaxAccounts)}
+	}
+	for i, a := range c.Accounts {
+		if err := a.validate(); err != nil {
+			return err
+		}
+		for _, b := range c.Accounts[:i] {
+			if a.Name == b.Name {
+				return &InvalidError{"list of accounts", fmt.Sprintf("names %q twice", a.Name)}
+			}
+		}
+	}
+	return nil
+}
+
+// ValidateKey returns an [*InvalidError] unless the text can be the key of an
+// answer.
+func ValidateKey(key string) error { return validText("key", key, 1, MaxKey) }
+
+// ValidateAnswer returns an [*InvalidError] unless the bytes can be kept as an
+// answer.
+func ValidateAnswer(answer []byte) error {
+	switch {
+	case len(answer) == 0:
+		return &InvalidError{"answer", "is missing"}
+	case len(answer) > MaxAnswer:
+		return &InvalidError{"answer", fmt.Sprintf("is %d bytes long; the most is %d", len(answer), MaxAnswer)}
+	}
+	return nil
+}
+
+func (a Account) validate() error {
+	if err := validText("account", a.Name, 1, MaxName); err != nil {
+		return err
+	}
+	if l := a.Filter.Limit(); claimsNothing(l) {
+		return &InvalidError{"account", fmt.Sprintf("%q has no limit, so it would admit everything", a.Name)}
+	}
+	return nil
+}
+
+// validCost refuses what a sum must not take in. A claim of zero is refused
+// because a filter that adds up that claim would admit it for ever; it is what a
+// cost looks like whose author forgot a field. A real mechanism claims at least one
+// unit, or Unbounded where it claims nothing.
+func validCost(c dp.Cost) error {
+	if claimsNothing(c) {
+		return &InvalidError{"cost", "claims no privacy at all: neither epsilon nor rho with delta is bounded"}
+	}
+	if c.Epsilon == 0 || (c.Rho == 0 && c.Delta == 0) {
+		return &InvalidError{"cost", "has a claim of zero, which would be free; write dp.Unbounded where there is no claim"}
+	}
+	for _, a := range []dp.Amount{c.Epsilon, c.Rho, c.Delta} {
+		if a != dp.Unbounded && a > maxAmount {
+			return &InvalidError{"cost", fmt.Sprintf("is above the largest, %v", maxAmount)}
+		}
+	}
+	return nil
+}
+
+// claimsNothing reports whether a cost bounds neither pure epsilon nor rho
+// together with delta.
+func claimsNothing(c dp.Cost) bool {
+	return c.Epsilon == dp.Unbounded && (c.Rho == dp.Unbounded || c.Delta == dp.Unbounded)
+}
+
+// validText refuses text that is too short or too long, that is not UTF-8, and control
+// characters, which would let a name rewrite the line it is printed on.
+func validText(field, text string, least, most int) error {
+	switch {
+	case len(text) < least:
+		return &InvalidError{field, "is missing"}
+	case len(text) > most:
+		return &InvalidError{field, fmt.Sprintf("is %d bytes long; the most is %d", len(text), most)}
+	case !utf8.ValidString(text):
+		return &InvalidError{field, "is not UTF-8"}
+	}
+	for _, r := range text {
+		if unicode.IsControl(r) {
+			return &InvalidError{field, "contains a control character"}
+		}
+	}
+	return nil
+}
+
+func isHash(s string) bool {
+	if len(s) != 64 {
+		return false
+	}
+	for _, c := range []byte(s) {
+		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return true
+}

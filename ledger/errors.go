@@ -1,0 +1,118 @@
+package ledger
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/discreet-dp/discreet/dp"
+)
+
+// Errors when a ledger is opened.
+
+// ErrBusy is returned when another process, or this one, has the ledger open.
+var ErrBusy = errors.New("the ledger is open already, in another process or in this one: a ledger has one writer at a time; stop the other, or wait for it")
+
+// CorruptError is returned when a ledger does not check. Nothing was changed.
+type CorruptError struct {
+	Path  string // the file
+	Where string // what does not check, and at which record if that is known
+	Err   error  // what the database said, or nil
+}
+
+func (e *CorruptError) Error() string {
+	s := fmt.Sprintf("the ledger %s is damaged: %s", e.Path, e.Where)
+	if e.Err != nil {
+		s += fmt.Sprintf(" (%v)", e.Err)
+	}
+	return s + ". Nothing was changed. Restore it from a backup that holds every charge. " +
+		"Do not delete it: a new ledger would forget what was spent"
+}
+
+func (e *CorruptError) Unwrap() error { return e.Err }
+
+// Errors when a charge is asked for.
+
+// InvalidError is returned when a charge or an answer is not well formed. Nothing
+// was spent.
+type InvalidError struct{ Field, Problem string }
+
+func (e *InvalidError) Error() string { return fmt.Sprintf("the %s %s", e.Field, e.Problem) }
+
+// BudgetError is returned when an account does not admit a cost. Nothing was
+// spent in any account, and all stay open for smaller charges.
+type BudgetError struct {
+	Account    string
+	Want, Left dp.Cost
+}
+
+func (e *BudgetError) Error() string {
+	if e.Left.Epsilon != dp.Unbounded && e.Want.Epsilon == dp.Unbounded {
+		return fmt.Sprintf("the account %q has a pure budget, and this question cannot be answered with pure differential privacy: ask it with Laplace noise, or ask the owner of the data", e.Account)
+	}
+	if e.Left.Rho != dp.Unbounded && e.Want.Rho == dp.Unbounded || e.Left.Delta != dp.Unbounded && e.Want.Delta == dp.Unbounded {
+		return fmt.Sprintf("the account %q has a zero-concentrated budget, and this question has no cost in it: ask it with another mechanism, or ask the owner of the data", e.Account)
+	}
+	return fmt.Sprintf("the budget of %q does not admit this: wanted %s, left %s. Nothing was spent. Ask with a smaller epsilon, or ask the owner of the data for more",
+		e.Account, e.only(e.Want), e.only(e.Left))
+}
+
+// only shows the claims that the account limits; the others would be noise to
+// the reader.
+func (e *BudgetError) only(c dp.Cost) string {
+	var parts []string
+	for _, p := range []struct {
+		name        string
+		left, claim dp.Amount
+	}{{"epsilon", e.Left.Epsilon, c.Epsilon}, {"rho", e.Left.Rho, c.Rho}, {"delta", e.Left.Delta, c.Delta}} {
+		if p.left != dp.Unbounded && (p.left > 0 || p.claim > 0) {
+			parts = append(parts, fmt.Sprintf("%s %s", p.name, p.claim.Short()))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// RequestError is returned when a request identifier was charged before for
+// something else. Nothing was spent.
+type RequestError struct {
+	Request string
+	Differs string // what differs: analyst, data set, data version, query or cost
+}
+
+func (e *RequestError) Error() string {
+	return fmt.Sprintf("the request %q was charged before with another %s: use a new identifier for a new question", e.Request, e.Differs)
+}
+
+// Errors when an answer is kept.
+
+// ErrKept is returned when the charge has another answer already, which is the
+// one to release.
+var ErrKept = errors.New("this charge has an answer already, and pays for one: release the answer that was kept")
+
+// ErrUnpaid is returned when an answer is kept for something that is not a
+// charge.
+var ErrUnpaid = errors.New("there is no such charge, so nothing may be released for it")
+
+// Errors at any time.
+
+// WriteError is returned when the ledger could not be written, because the disk
+// is full or failed. Nothing may be released. What was charged before stays charged.
+type WriteError struct {
+	Path string
+	// Broken says that the fate of the last write is not known, so this ledger
+	// does no more work. Opened again it either has the record or has not.
+	Broken bool
+	Err    error
+}
+
+func (e *WriteError) Error() string {
+	if e.Broken {
+		return fmt.Sprintf("the ledger %s could not be written and was stopped: %v. Nothing may be released. Look after the disk, then start again", e.Path, e.Err)
+	}
+	return fmt.Sprintf("the ledger %s could not be written: %v. Nothing was spent and nothing may be released. Make room on the disk, then ask again", e.Path, e.Err)
+}
+
+func (e *WriteError) Unwrap() error { return e.Err }
+
+// ErrClosed is returned after Close.
+var ErrClosed = errors.New("the ledger is closed")

@@ -1,0 +1,52 @@
+package ledger
+
+import "context"
+
+// Ledger is a durable, append-only record of privacy charges. The package
+// comment lists what it promises. All methods are safe for concurrent use.
+//
+// A context that ends before a write has begun stops it and nothing is spent. From
+// then on the context is not looked at, so that no charge is left half known.
+type Ledger interface {
+	// Charge spends the cost in every account of the charge, or in none. When it
+	// returns no error the charge is on stable storage.
+	//
+	// It returns a [*BudgetError] when an account does not admit the cost, an
+	// [*InvalidError] when the charge is not well formed, a [*RequestError] when
+	// the request identifier was used for something else, and a [*WriteError] when
+	// the ledger could not be written. In each case nothing may be released.
+	//
+	// The same request again spends nothing and gets the first receipt, marked
+	// Again. Look for its answer with Answer. When there is none, none was
+	// released, and the caller may produce it; Keep then decides which of several
+	// callers produced the one that counts.
+	Charge(ctx context.Context, c Charge) (Receipt, error)
+
+	// Keep stores the noisy answer that the charge with this sequence paid for. Call it
+	// before the answer leaves: an answer that was not kept must not be released. The key
+	// is what makes a question the same one: data set, data version, query.
+	//
+	// A charge has one answer. To keep the same bytes under the same key again does
+	// nothing; others are refused with [ErrKept], and the answer that was kept is the
+	// one to release.
+	Keep(ctx context.Context, sequence uint64, key string, answer []byte) error
+
+	// Recall returns the first answer that was kept under the key, with the sequence of
+	// the charge that paid for it.
+	Recall(ctx context.Context, key string) (answer []byte, sequence uint64, found bool, err error)
+
+	// Answer returns the answer that was kept for a request identifier.
+	Answer(ctx context.Context, request string) (answer []byte, found bool, err error)
+
+	// Balances returns what was spent in each of the accounts, in their order. An
+	// account that was never charged has spent nothing.
+	Balances(ctx context.Context, accounts []Account) ([]Balance, error)
+
+	// Head returns the sequence and the hash of the last record. Kept elsewhere, they
+	// are what tells a ledger from an older copy of itself.
+	Head(ctx context.Context) (sequence uint64, hash string, err error)
+
+	// Close waits for work under way and gives the ledger back to other
+	// processes. Every later call returns [ErrClosed].
+	Close() error
+}

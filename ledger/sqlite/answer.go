@@ -1,0 +1,101 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/discreet-dp/discreet/ledger"
+	"github.com/discreet-dp/discreet/ledger/internal/chain"
+)
+
+// Keep implements [ledger.Ledger].
+func (l *Ledger) Keep(ctx context.Context, sequence uint64, key string, answer []byte) error {
+	if err := ledger.ValidateKey(key); err != nil {
+		return err
+	}
+	if err := ledger.ValidateAnswer(answer); err != nil {
+		return err
+	}
+	answerHash := chain.Hash(answer)
+	if err := l.enter(ctx); err != nil {
+		return err
+	}
+	defer l.leave()
+	kept, ok := l.state.AnswerOf(sequence)
+	if !ok {
+		return fmt.Errorf("sequence %d: %w", sequence, ledger.ErrUnpaid)
+	}
+	if kept != 0 {
+		record, _, _, err := l.read(kept)
+		if err != nil {
+			return err
+		}
+		if record.Key != key || record.AnswerHash != answerHash {
+			return fmt.Errorf("sequence %d: %w", sequence, ledger.ErrKept)
+		}
+		return nil
+	}
+	last, previous := l.state.Head()
+	_, err := l.append(&chain.Record{
+		Kind: chain.Answer, Sequence: last + 1, Time: l.now(), Previous: previous,
+		Charge: sequence, Key: key, AnswerHash: answerHash,
+	}, answer)
+	return err
+}
+
+// Recall implements [ledger.Ledger].
+func (l *Ledger) Recall(ctx context.Context, key string) ([]byte, uint64, bool, error) {
+	if err := l.enter(ctx); err != nil {
+		return nil, 0, false, err
+	}
+	defer l.leave()
+	kept, ok := l.state.Key(key)
+	if !ok {
+		return nil, 0, false, nil
+	}
+	record, _, answer, err := l.read(kept)
+	if err != nil || record.Key != key {
+		return nil, 0, false, err
+	}
+	return answer, record.Charge, true, nil
+}
+
+// Answer implements [ledger.Ledger].
+func (l *Ledger) Answer(ctx context.Context, request string) ([]byte, bool, error) {
+	if err := l.enter(ctx); err != nil {
+		return nil, false, err
+	}
+	defer l.leave()
+	charge, ok := l.state.Request(request)
+	if !ok {
+		return nil, false, nil
+	}
+	kept, _ := l.state.AnswerOf(charge)
+	if kept == 0 {
+		return nil, false, nil
+	}
+	_, _, answer, err := l.read(kept)
+	if err != nil {
+		return nil, false, err
+	}
+	return answer, true, nil
+}
+
+// read returns a record, its hash and its answer, all checked.
+func (l *Ledger) read(sequence uint64) (*chain.Record, string, []byte, error) {
+	var body, hash string
+	var answer []byte
+	where := fmt.Sprintf("record %d cannot be read", sequence)
+	if err := l.selectRecord.QueryRowContext(background, sequence).Scan(&body, &hash, &answer); err != nil {
+		return nil, "", nil, corrupt(l.path, where, err)
+	}
+	record := new(chain.Record)
+	err := record.Read(body, hash, hashOf(answer))
+	if err == nil && record.Sequence != sequence {
+		err = fmt.Errorf("it is record %d", record.Sequence)
+	}
+	if err != nil {
+		return nil, "", nil, &ledger.CorruptError{Path: l.path, Where: where, Err: err}
+	}
+	return record, hash, answer, nil
+}

@@ -1,0 +1,109 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/discreet-dp/discreet/ledger"
+)
+
+// patience is how long Open waits for another process to let go.
+const patience = 2 * time.Second
+
+// background is the context of all work on the database. A caller's context is looked
+// at before the work begins; to interrupt a commit would leave its fate unknown.
+var background = context.Background()
+
+// conn is the one connection to a database. A pool would open another connection
+// after an error, and with it forget that the disk had failed.
+type conn struct {
+	db *sql.DB
+	*sql.Conn
+}
+
+// dial opens a database file that exists. The mode is "ro" or "rw".
+func dial(path, mode string) (*conn, error) {
+	slashed := filepath.ToSlash(path)
+	if !strings.HasPrefix(slashed, "/") {
+		slashed = "/" + slashed // C:/...
+	}
+	// Escaped as a URL, a path may contain ?, # and %.
+	name := url.URL{Scheme: "file", Path: slashed, RawQuery: "mode=" + mode + "&_error_rc=1&_defensive=1"}
+	db, err := sql.Open("sqlite", name.String())
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(1)
+	c, err := db.Conn(background)
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return &conn{db, c}, nil
+}
+
+func (c *conn) Close() error { return errors.Join(c.Conn.Close(), c.db.Close()) }
+
+// set runs pragmas and checks that those that answer did what they were told,
+// because SQLite says nothing when it does not know one.
+func (c *conn) set(pragmas ...[2]string) error {
+	for _, p := range pragmas {
+		if _, err := c.ExecContext(background, fmt.Sprintf("PRAGMA %s = %s", p[0], p[1])); err != nil {
+			return err
+		}
+		var got string
+		if err := c.QueryRowContext(background, "PRAGMA "+p[0]).Scan(&got); err != nil {
+			return err
+		}
+		if got != p[1] {
+			return fmt.Errorf("PRAGMA %s is %s and not %s", p[0], got, p[1])
+		}
+	}
+	return nil
+}
+
+// reading is set on every connection.
+var reading = [][2]string{
+	{"busy_timeout", fmt.Sprint(patience.Milliseconds())},
+	{"trusted_schema", "0"},
+	{"cell_size_check", "1"},
+	{"mmap_size", "0"}, // A truncated file is then an error and not a fault.
+}
+
+// writing makes a commit durable. The lock that a write takes is kept until the
+// connection is closed.
+var writing = [][2]string{
+	{"locking_mode", "exclusive"},
+	{"journal_mode", "persist"},
+	{"synchronous", "3"}, // EXTRA
+	{"fullfsync", "1"},   // F_FULLFSYNC where the system has it
+}
+
+// corrupt turns an error of SQLite while reading into the error of the ledger.
+func corrupt(path, where string, err error) error {
+	switch code(err) & 0xff {
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
+		return fmt.Errorf("%s: %w", path, ledger.ErrBusy)
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT, sqlite3.SQLITE_ERROR,
+		sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_SCHEMA, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_INTERNAL:
+		return &ledger.CorruptError{Path: path, Where: where, Err: err}
+	}
+	return fmt.Errorf("the ledger %s could not be read: %w", path, err)
+}
+
+// code returns SQLite's code of an error, 0 where it is not one of SQLite's.
+func code(err error) int {
+	var e *sqlite.Error
+	if errors.As(err, &e) {
+		return e.Code()
+	}
+	return 0
+}

@@ -1,0 +1,87 @@
+package sqlite
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/discreet-dp/discreet/ledger"
+	"github.com/discreet-dp/discreet/ledger/internal/chain"
+)
+
+// create makes a new ledger with its first record. It is made under another name
+// and gets its own when it is complete and on stable storage, so that a ledger is
+// there as a whole or not at all, and an empty file is always damage. The caller holds
+// the lock.
+func create(path string, now time.Time) (err error) {
+	if info, err := os.Stat(path + "-journal"); err == nil && info.Size() > 0 {
+		return &ledger.CorruptError{Path: path, Where: "the file is missing, but its journal is there"}
+	}
+	name := path + "-new"
+	for _, leftover := range []string{name, name + "-journal"} {
+		if err := os.Remove(leftover); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	if err != nil {
+		return fmt.Errorf("the ledger cannot be created: %w", err)
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			os.Remove(name)
+			err = &ledger.WriteError{Path: path, Broken: true, Err: err}
+		}
+	}()
+	c, err := dial(name, "rw")
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(begin(c, now), c.Close()); err != nil {
+		return err
+	}
+	if err := syncFile(name); err != nil {
+		return err
+	}
+	if err := os.Rename(name, path); err != nil {
+		return err
+	}
+	return syncFolder(filepath.Dir(path))
+}
+
+// begin writes the tables and the record of kind ledger.
+func begin(c *conn, now time.Time) error {
+	r := chain.Record{Kind: chain.Ledger, Time: now, Identity: rand.Text()}
+	body := r.Encode()
+	hash := chain.Hash(body)
+	type statement struct {
+		sql  string
+		args []any
+	}
+	statements := []statement{
+		{fmt.Sprintf("PRAGMA page_size = %d", pageSize), nil},
+		{fmt.Sprintf("PRAGMA application_id = %d", applicationID), nil},
+		{fmt.Sprintf("PRAGMA user_version = %d", schemaVersion), nil},
+		{"BEGIN EXCLUSIVE", nil},
+	}
+	for _, s := range schema {
+		statements = append(statements, statement{s.sql, nil})
+	}
+	statements = append(statements,
+		statement{insertRecord, []any{0, body, hash, nil}},
+		statement{insertHead, []any{0, hash}},
+		statement{"COMMIT", nil})
+	for _, s := range statements {
+		if _, err := c.ExecContext(background, s.sql, s.args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}

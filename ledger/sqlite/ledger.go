@@ -1,0 +1,91 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"github.com/discreet-dp/discreet/ledger"
+	"github.com/discreet-dp/discreet/ledger/internal/chain"
+)
+
+// Ledger is a ledger in a SQLite file. All methods are safe for concurrent use;
+// they take turns.
+type Ledger struct {
+	path string
+	now  func() time.Time
+
+	// turn holds one token while somebody works with what follows. It is a channel
+	// and not a mutex so that a caller can stop waiting.
+	turn   chan struct{}
+	lock   *lock
+	conn   *conn
+	state  *chain.State
+	broken *ledger.WriteError // why no more work is done, or nil
+	closed bool
+
+	begin, commit, insertRecord, updateHead, selectRecord *sql.Stmt
+}
+
+// enter waits for the turn. Who got nil must leave.
+func (l *Ledger) enter(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	select {
+	case l.turn <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	switch {
+	case l.closed:
+		l.leave()
+		return ledger.ErrClosed
+	case l.broken != nil:
+		l.leave()
+		return l.broken
+	}
+	return nil
+}
+
+func (l *Ledger) leave() { <-l.turn }
+
+// Head implements [ledger.Ledger].
+func (l *Ledger) Head(ctx context.Context) (uint64, string, error) {
+	if err := l.enter(ctx); err != nil {
+		return 0, "", err
+	}
+	defer l.leave()
+	sequence, hash := l.state.Head()
+	return sequence, hash, nil
+}
+
+// Balances implements [ledger.Ledger].
+func (l *Ledger) Balances(ctx context.Context, accounts []ledger.Account) ([]ledger.Balance, error) {
+	if err := l.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer l.leave()
+	balances := make([]ledger.Balance, len(accounts))
+	for i, a := range accounts {
+		balances[i] = ledger.Balance{Account: a.Name, Limit: a.Filter.Limit(), Spent: l.state.Spent(a.Name)}
+	}
+	return balances, nil
+}
+
+// Close implements [ledger.Ledger]. To close twice does nothing.
+func (l *Ledger) Close() error {
+	l.turn <- struct{}{}
+	defer l.leave()
+	if l.closed {
+		return nil
+	}
+	l.closed = true
+	var err error
+	for _, s := range []*sql.Stmt{l.begin, l.commit, l.insertRecord, l.updateHead, l.selectRecord} {
+		err = errors.Join(err, s.Close())
+	}
+	// The connection goes before the lock, which must cover what SQLite still writes.
+	return errors.Join(err, l.conn.Close(), l.lock.release())
+}

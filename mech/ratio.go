@@ -1,0 +1,98 @@
+package mech
+
+import (
+	"math"
+	"math/big"
+)
+
+// Noisy is a released integer with the half width of its error.
+type Noisy struct {
+	Value     int64
+	HalfWidth int64
+}
+
+// RatioInterval estimates the quotient of two exact integers from their noisy
+// values, where the quotient is known to lie in the public range from low to
+// high: the mean of values that were clamped to it. It returns an estimate in
+// the range, and a half width, such that
+//
+//	|exact sum / exact count - estimate| <= half width
+//
+// whenever the exact sum is within its half width of the noisy sum, the exact
+// count within its own, and the quotient in the range. If each half width holds
+// with probability 1 - beta/2, the interval holds with probability 1 - beta;
+// the noises need not be independent.
+//
+// It is conservative: a rectangle around (sum, count) stands for what is nearer
+// to an ellipse, and beta is split evenly. Where the exact count may be zero or
+// less nothing is known but the public range, and that is the answer. The
+// interval is computed in exact rationals and rounded outwards.
+func RatioInterval(sum, count Noisy, low, high float64) (estimate, halfWidth float64) {
+	if !(low <= high) || math.IsInf(low, 0) || math.IsInf(high, 0) {
+		panic("mech: the public range of a ratio must be finite, and not empty")
+	}
+	lo, hi := new(big.Rat).SetFloat64(low), new(big.Rat).SetFloat64(high)
+	countMin, countMax := around(count)
+	from, to := lo, hi
+	if countMin.Sign() > 0 {
+		sumMin, sumMax := around(sum)
+		// The smallest quotient divides the smallest sum: by the largest count
+		// where it is positive, by the smallest where it is negative. The
+		// largest likewise.
+		least, most := quotient(sumMin, countMax, countMin), quotient(sumMax, countMin, countMax)
+		from, to = larger(lo, least), smaller(hi, most)
+	}
+	middle := new(big.Rat).Add(lo, hi)
+	middle.Quo(middle, big.NewRat(2, 1))
+	if count.Value > 0 {
+		middle.SetFrac(big.NewInt(sum.Value), big.NewInt(count.Value))
+	}
+	if from.Cmp(to) > 0 {
+		// The rectangle misses the public range, so one of the errors is larger
+		// than its half width, which has probability beta. Say the range, not
+		// nothing.
+		from, to = lo, hi
+	}
+	estimate, _ = smaller(hi, larger(lo, middle)).Float64()
+	e := new(big.Rat).SetFloat64(estimate)
+	below, above := new(big.Rat).Sub(e, from), new(big.Rat).Sub(to, e)
+	return estimate, floatUp(larger(below, above))
+}
+
+// around returns the ends of a noisy value's interval.
+func around(x Noisy) (from, to *big.Int) {
+	v, h := big.NewInt(x.Value), big.NewInt(x.HalfWidth)
+	return new(big.Int).Sub(v, h), new(big.Int).Add(v, h)
+}
+
+// quotient divides x by one positive number where x is positive, by the other
+// where not.
+func quotient(x, ifPositive, ifNegative *big.Int) *big.Rat {
+	if x.Sign() >= 0 {
+		return new(big.Rat).SetFrac(x, ifPositive)
+	}
+	return new(big.Rat).SetFrac(x, ifNegative)
+}
+
+func larger(a, b *big.Rat) *big.Rat {
+	if a.Cmp(b) >= 0 {
+		return a
+	}
+	return b
+}
+
+func smaller(a, b *big.Rat) *big.Rat {
+	if a.Cmp(b) <= 0 {
+		return a
+	}
+	return b
+}
+
+// floatUp returns a float64 that is not below r.
+func floatUp(r *big.Rat) float64 {
+	f, exact := r.Float64()
+	if !exact && new(big.Rat).SetFloat64(f) != nil && new(big.Rat).SetFloat64(f).Cmp(r) < 0 {
+		f = math.Nextafter(f, math.Inf(1))
+	}
+	return f
+}

@@ -1,0 +1,324 @@
+package noise
+
+import (
+	"errors"
+	"math"
+	"math/big"
+	"strings"
+	"sync"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// alarm is the exponent of the false alarms that these statistical tests allow
+// themselves: each fails an exact sampler with probability about exp(-24), less than 1e-10.
+const alarm = 24
+
+type distribution struct {
+	name     string
+	fill     func(*Source, []int64)
+	variance float64
+	// below is the probability of less than k, for k > 0, in floating point.
+	below func(k float64) float64
+	scale float64
+}
+
+// distributions has both families at every scale. The distribution function of a
+// narrow one is a sum; that of a wide Gaussian is the normal one at k - 1/2, which is
+// right to 1/sigma^2.
+func distributions(t *testing.T) []distribution {
+	t.Helper()
+	var ds []distribution
+	for _, s := range []*big.Rat{power2(-20), rat("0.5"), rat("1"), rat("3.7"), rat("100"), rat("1e6"), power2(40)} {
+		l, err := NewLaplace(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, err := NewGaussian(square(s))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, _ := s.Float64()
+		lap := func(k float64) float64 { return 1 - math.Exp(-k/b)/(1+math.Exp(-1/b)) }
+		gauss := func(k float64) float64 { return (1 + math.Erf((k-0.5)/b/math.Sqrt2)) / 2 }
+		if b < 1000 {
+			pmf := gaussianPMF(b * b)
+			gauss = func(k float64) float64 {
+				p := 0.5 + pmf(0)/2
+				for i := 1.0; i < k; i++ {
+					p += pmf(int64(i))
+				}
+				return p
+			}
+		}
+		ds = append(ds,
+			distribution{"laplace " + short(s), l.Fill, l.Variance(), lap, b},
+			distribution{"gaussian " + short(s), g.Fill, g.Variance(), gauss, b})
+	}
+	return ds
+}
+
+// limit is a bound on chi-square with so many degrees of freedom (Laurent,
+// Massart 2000, Lemma 1).
+func limit(free int) float64 {
+	return float64(free) + 2*math.Sqrt(float64(free)*alarm) + 2*alarm
+}
+
+// TestChiSquare compares a million draws with the distribution, in some dozens of
+// bins.
+func TestChiSquare(t *testing.T) {
+	const n = 1_000_000
+	for _, d := range distributions(t) {
+		t.Run(d.name, func(t *testing.T) {
+			t.Parallel()
+			draws := make([]int64, n)
+			d.fill(NewSource(), draws)
+			// Bins begin at ..., -w, 0, w, ... up to where 100 draws are expected.
+			w := math.Max(1, math.Floor(d.scale/8))
+			edges := []float64{}
+			for k := w; n*(1-d.below(k)) > 200 && len(edges) < 80; k += w {
+				edges = append(edges, k)
+			}
+			// mass[i] is the probability of [edges[i-1], edges[i]), counted on both sides.
+			last := 0.5
+			chi, free := 0.0, 0
+			count := map[int]int{}
+			for _, k := range draws {
+				i := min(int(math.Abs(float64(k))/w), len(edges))
+				if k < 0 {
+					i = ^i
+				}
+				count[i]++
+			}
+			add := func(got int, p float64) {
+				if p*n < 1e-3 {
+					if got > 5 {
+						t.Errorf("%d draws in a bin of probability %g", got, p)
+					}
+					return
+				}
+				chi += (float64(got) - p*n) * (float64(got) - p*n) / (p * n)
+				free++
+			}
+			for i := 0; i <= len(edges); i++ {
+				next := 1.0
+				if i < len(edges) {
+					next = d.below(edges[i])
+				}
+				p := next - last
+				zero := 0.0
+				if i == 0 {
+					// d.below(k) = 1/2 + P(0)/2 + P(0 < x < k), and zero belongs to the right.
+					zero = 2*d.below(1) - 1
+					p -= zero / 2
+				}
+				add(count[i], p+zero)
+				add(count[^i], p)
+				last = next
+			}
+			if chi > limit(free) {
+				t.Errorf("chi-square %.1f with %d bins, want at most %.1f", chi, free, limit(free))
+			}
+		})
+	}
+}
+
+// TestLowBits: the low bits of wide noise are uniform.
+func TestLowBits(t *testing.T) {
+	const n, bins = 1_000_000, 64
+	for _, d := range distributions(t) {
+		if d.scale < 1e6 {
+			continue
+		}
+		draws := make([]int64, n)
+		d.fill(NewSource(), draws)
+		var count [bins]int
+		for _, k := range draws {
+			count[uint64(k)%bins]++
+		}
+		chi := 0.0
+		for _, c := range count {
+			e := float64(n) / bins
+			chi += (float64(c) - e) * (float64(c) - e) / e
+		}
+		if chi > limit(bins-1) {
+			t.Errorf("%s: chi-square of the low bits %.1f, want at most %.1f", d.name, chi, limit(bins-1))
+		}
+	}
+}
+
+// TestMoments compares mean and variance of a million draws. Seven standard
+// errors are passed with probability below 1e-11.
+func TestMoments(t *testing.T) {
+	const n = 1_000_000
+	for _, d := range distributions(t) {
+		t.Run(d.name, func(t *testing.T) {
+			t.Parallel()
+			draws := make([]int64, n)
+			d.fill(NewSource(), draws)
+			sum, squares, fourths := 0.0, 0.0, 0.0
+			for _, k := range draws {
+				x := float64(k)
+				sum += x
+				squares += x * x
+				fourths += x * x * x * x
+			}
+			mean, square := sum/n, squares/n
+			if math.Abs(mean) > 7*math.Sqrt(d.variance/n) {
+				t.Errorf("mean %g with variance %g", mean, d.variance)
+			}
+			if e := math.Sqrt((fourths/n - square*square) / n); math.Abs(square-d.variance) > 7*e {
+				t.Errorf("variance %g, want %g, error %g", square, d.variance, e)
+			}
+		})
+	}
+}
+
+// TestVariance compares with figures computed to 17 digits from first principles.
+func TestVariance(t *testing.T) {
+	for scale, want := range map[string]float64{"1": 1.8413471884155846, "10": 199.83341663360945, "0.5": 0.36203083048315523} {
+		l, _ := NewLaplace(rat(scale))
+		if v := l.Variance(); math.Abs(v/want-1) > 1e-14 {
+			t.Errorf("laplace %s: variance %.17g, want %.17g", scale, v, want)
+		}
+	}
+	for sigma2, want := range map[string]float64{"1": 0.99999978876772808, "4": 4, "0.25": 0.21501267508813849} {
+		g, _ := NewGaussian(rat(sigma2))
+		if v := g.Variance(); math.Abs(v/want-1) > 1e-14 {
+			t.Errorf("gaussian %s: variance %.17g, want %.17g", sigma2, v, want)
+		}
+	}
+	// Both ends of the range, where formulas overflow or cancel.
+	l, _ := NewLaplace(power2(-20))
+	g, _ := NewGaussian(power2(-40))
+	if l.Variance() != 0 || g.Variance() != 0 {
+		t.Errorf("variances %g and %g of what is always zero", l.Variance(), g.Variance())
+	}
+	l, _ = NewLaplace(power2(40))
+	g, _ = NewGaussian(power2(80))
+	if math.Abs(l.Variance()/math.Ldexp(1, 81)-1) > 1e-14 || g.Variance() != math.Ldexp(1, 80) {
+		t.Errorf("variances %g and %g at the wide end", l.Variance(), g.Variance())
+	}
+}
+
+// TestRange: the ends of the range are in it, and nothing beyond them.
+func TestRange(t *testing.T) {
+	above := func(r *big.Rat) *big.Rat { return new(big.Rat).Mul(r, rat("1.0000000000000000000000000001")) }
+	under := func(r *big.Rat) *big.Rat { return new(big.Rat).Quo(r, rat("1.0000000000000000000000000001")) }
+	for _, c := range []struct {
+		scale *big.Rat
+		ok    bool
+	}{
+		{power2(-20), true}, {under(power2(-20)), false}, {power2(40), true}, {above(power2(40)), false},
+		{new(big.Rat), false}, {rat("-1"), false}, {nil, false}, {rat("1e400"), false}, {rat("1e-400"), false},
+	} {
+		_, err := NewLaplace(c.scale)
+		if (err == nil) != c.ok {
+			t.Errorf("NewLaplace(%s): %v", short(c.scale), err)
+		}
+		if err != nil && (!errors.Is(err, ErrScale) || !strings.Contains(err.Error(), "2^40")) {
+			t.Errorf("unclear: %v", err)
+		}
+		var sigma2 *big.Rat
+		if c.scale != nil {
+			sigma2 = square(c.scale)
+			if c.scale.Sign() < 0 {
+				sigma2.Neg(sigma2)
+			}
+		}
+		if _, err := NewGaussian(sigma2); (err == nil) != c.ok || err != nil && !errors.Is(err, ErrScale) {
+			t.Errorf("NewGaussian(%s): %v", short(sigma2), err)
+		}
+	}
+}
+
+// TestParametersAreCopied: a distribution does not change with what it was made from.
+func TestParametersAreCopied(t *testing.T) {
+	r := rat("3/2")
+	l, _ := NewLaplace(r)
+	g, _ := NewGaussian(r)
+	r.SetInt64(9)
+	l.Scale().SetInt64(7)
+	g.Sigma2().SetInt64(7)
+	if l.Scale().Cmp(rat("3/2")) != 0 || g.Sigma2().Cmp(rat("3/2")) != 0 {
+		t.Errorf("scale %v, sigma^2 %v", l.Scale(), g.Sigma2())
+	}
+	if r := new(big.Rat).SetFrac(l.l.num, l.l.den); r.Cmp(rat("2/3")) != 0 {
+		t.Errorf("rate %v", r)
+	}
+}
+
+// TestAnyRational: every positive rational gives draws or an error. Where it
+// gives draws, the step is where the proofs need it.
+func TestAnyRational(t *testing.T) {
+	src := NewSource()
+	rapid.Check(t, func(t *rapid.T) {
+		part := func(name string) *big.Int {
+			b := rapid.SliceOfN(rapid.Byte(), 1, 40).Draw(t, name)
+			return new(big.Int).SetBytes(b)
+		}
+		num, den := part("num"), part("den")
+		r := new(big.Rat).SetFrac(num, den.Add(den, bigOne))
+		if l, err := NewLaplace(r); err == nil {
+			if f := float64(l.l.step.whole) + math.Ldexp(float64(l.l.step.frac), -64); f < 1.0/16 || l.l.shift > 0 && f > 1.0/8 {
+				t.Fatalf("laplace %v: step %g", r, f)
+			}
+			l.Fill(src, make([]int64, 10))
+		} else if between(r, -20, 40) {
+			t.Fatal(err)
+		}
+		if g, err := NewGaussian(r); err == nil {
+			if f := float64(g.l.step.whole) + math.Ldexp(float64(g.l.step.frac), -64); f < 1.0/512 || g.l.shift > 0 && f > 1.0/128 {
+				t.Fatalf("gaussian %v: step %g", r, f)
+			}
+			g.Fill(src, make([]int64, 10))
+		} else if between(r, -40, 80) {
+			t.Fatal(err)
+		}
+	})
+}
+
+// far chooses a block that no stream of bits will reach in a lifetime.
+type far struct{ minus uint64 }
+
+func (f far) digits(uint) uint64                 { return f.minus }
+func (far) block(*lattice) uint64                { return 1 << 62 }
+func (far) accept(*lattice, uint64, uint64) bool { return true }
+
+func TestSaturates(t *testing.T) {
+	l, _ := NewLaplace(power2(40))
+	if a, b := l.l.draw(far{0}), l.l.draw(far{1}); a != math.MaxInt64 || b != -math.MaxInt64 {
+		t.Errorf("%d and %d", a, b)
+	}
+}
+
+// TestConcurrent is for the race detector.
+func TestConcurrent(t *testing.T) {
+	l, _ := NewLaplace(rat("1e6"))
+	g, _ := NewGaussian(rat("1e6"))
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			src := NewSource()
+			seen := map[int64]bool{}
+			for range 10000 {
+				seen[l.Draw(src)+g.Draw(src)<<32] = true
+			}
+			if len(seen) < 9990 {
+				t.Errorf("only %d different pairs", len(seen))
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// TestDrawAllocates nothing, outside refinement.
+func TestDrawAllocates(t *testing.T) {
+	l, _ := NewLaplace(rat("1000"))
+	g, _ := NewGaussian(rat("1000"))
+	src := NewSource()
+	if n := testing.AllocsPerRun(10000, func() { sink += l.Draw(src) + g.Draw(src) }); n != 0 {
+		t.Errorf("%v allocations per draw", n)
+	}
+}

@@ -1,0 +1,89 @@
+package noise
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+)
+
+// ErrScale is returned when a distribution is asked for that is narrower or wider
+// than this package draws.
+var ErrScale = errors.New("noise: scale out of range")
+
+// Laplace is the discrete Laplace distribution, P(k) ~ exp(-|k|/b) on the integers
+// (Ghosh, Roughgarden, Sundararajan 2009, there as the geometric mechanism;
+// Canonne, Kamath, Steinke 2020, Definition 27... ). It does not change and is safe for
+// concurrent use with different Sources.
+type Laplace struct {
+	scale *big.Rat
+	l     *lattice
+}
+
+// NewLaplace returns the discrete Laplace distribution with scale b, from 2^-20
+// to 2^40.
+func NewLaplace(scale *big.Rat) (*Laplace, error) {
+	if scale == nil || !between(scale, -20, 40) {
+		return nil, fmt.Errorf("%w: the scale of Laplace noise must be from 2^-20 to 2^40, and is %s; choose another granularity", ErrScale, short(scale))
+	}
+	b := new(big.Rat).Set(scale)
+	shift := max(0, floorLog2(b)-3) // W = 2^shift is at most b/8, and above b/16
+	return &Laplace{b, newLattice(1, b.Denom(), b.Num(), uint(shift))}, nil
+}
+
+// Draw returns one draw.
+func (l *Laplace) Draw(src *Source) int64 { return l.l.draw(random{src}) }
+
+// Fill fills dst with independent draws.
+func (l *Laplace) Fill(src *Source, dst []int64) {
+	for i := range dst {
+		dst[i] = l.l.draw(random{src})
+	}
+}
+
+// Scale returns b.
+func (l *Laplace) Scale() *big.Rat { return new(big.Rat).Set(l.scale) }
+
+// Variance returns the variance, 2q/(1-q)^2 with q = exp(-1/b), for reports: it is a
+// rounded number and decides nothing. It is computed as 1/(2 sinh^2(1/(2b))),
+// which loses no digits where q is close to 1.
+func (l *Laplace) Variance() float64 {
+	b, _ := l.scale.Float64()
+	s := math.Sinh(1 / (2 * b))
+	return 1 / (2 * s * s)
+}
+
+// between reports whether 2^lo <= x <= 2^hi.
+func between(x *big.Rat, lo, hi int) bool {
+	if x.Sign() <= 0 {
+		return false
+	}
+	e := floorLog2(x)
+	return e >= lo && (e < hi || e == hi && x.Cmp(power2(hi)) == 0)
+}
+
+// floorLog2 returns the largest e with 2^e <= x, for x > 0.
+func floorLog2(x *big.Rat) int {
+	// num is in [2^(n-1), 2^n) and den in [2^(d-1), 2^d), so x is in (2^(n-d-1), 2^(n-d+1)).
+	e := x.Num().BitLen() - x.Denom().BitLen()
+	if x.Cmp(power2(e)) < 0 {
+		e--
+	}
+	return e
+}
+
+func power2(e int) *big.Rat {
+	p := new(big.Int).Lsh(bigOne, uint(max(e, -e)))
+	if e < 0 {
+		return new(big.Rat).SetFrac(bigOne, p)
+	}
+	return new(big.Rat).SetInt(p)
+}
+
+// short writes a number in few digits.
+func short(x *big.Rat) string {
+	if x == nil {
+		return "missing"
+	}
+	return new(big.Float).SetPrec(64).SetRat(x).Text('g', 10)
+}

@@ -1,0 +1,67 @@
+package plan
+
+import (
+	"math/big"
+	"strings"
+)
+
+// describe writes an expression for a reader, as SQL without parameters.
+func describe(e Expr) string {
+	switch e := e.(type) {
+	case *Column:
+		return e.Name
+	case *Literal:
+		return describeLiteral(e)
+	case *Rescale:
+		return describe(e.X)
+	case *ToReal:
+		return describe(e.X)
+	case *Arith:
+		return nested(e.L) + " " + sqlOp(e.Op) + " " + nested(e.R)
+	case *Compare:
+		return nested(e.L) + " " + string(e.Op) + " " + nested(e.R)
+	case *Logic:
+		args := make([]string, len(e.Args))
+		for i, a := range e.Args {
+			args[i] = nested(a)
+		}
+		return strings.Join(args, " "+string(e.Op)+" ")
+	case *Not:
+		return "NOT " + nested(e.X)
+	case *In:
+		args := make([]string, len(e.List))
+		for i, l := range e.List {
+			args[i] = describeLiteral(l)
+		}
+		return nested(e.X) + " IN (" + strings.Join(args, ", ") + ")"
+	case *IsNull:
+		return nested(e.X) + " IS NULL"
+	}
+	return "?"
+}
+
+func nested(e Expr) string {
+	switch e.(type) {
+	case *Arith, *Compare, *Logic, *Not, *In, *IsNull:
+		return "(" + describe(e) + ")"
+	}
+	return describe(e)
+}
+
+func describeLiteral(e *Literal) string {
+	switch v := e.Value().(type) {
+	case *big.Int:
+		x := new(big.Rat).Mul(new(big.Rat).SetInt(v), e.typ.Step)
+		return strings.TrimSuffix(strings.TrimRight(x.FloatString(12), "0"), ".")
+	case string:
+		return "'" + strings.ReplaceAll(v, "'", "''") + "'"
+	case Day:
+		return "'" + v.String() + "'"
+	case bool:
+		if v {
+			return "true"
+		}
+		return "false"
+	}
+	return "NULL"
+}

@@ -1,0 +1,193 @@
+package policy
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"math/big"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/discreet-dp/discreet/dp"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write the results into testdata instead of comparing them")
+
+// TestData runs testdata/*.txt. A file holds cases separated by lines of ====,
+// each a policy, a line of ----, and what reading it gives: the problems, or
+// what was understood. Lines before the first ==== are a comment.
+func TestData(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no test data", err)
+	}
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			parts := strings.Split(string(text), "====\n")
+			for i, c := range parts[1:] {
+				in, want, _ := strings.Cut(c, "----\n")
+				got := understood("p.yaml", in)
+				if *rewrite {
+					parts[i+1] = in + "----\n" + got
+				} else if got != want {
+					t.Errorf("case %d:\n%s\ngot:\n%s\nwant:\n%s", i+1, in, got, want)
+				}
+			}
+			if *rewrite {
+				if err := os.WriteFile(file, []byte(strings.Join(parts, "====\n")), 0o666); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// understood shows all that a policy says, or its problems.
+func understood(name, text string) string {
+	p, err := Parse(name, []byte(text))
+	if err != nil {
+		return err.Error() + "\n"
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "ledger %s\n", p.Ledger)
+	for _, name := range p.Names() {
+		d := p.Datasets[name]
+		fmt.Fprintf(&b, "dataset %s: %s %q, unit %v, %v\n", d.Name, d.Engine, d.Source, d.Unit, d.Neighbours)
+		fmt.Fprintf(&b, "  budget epsilon %v, delta %v, default %v, max %v; filter %v\n",
+			d.Budget.Epsilon, d.Budget.Delta, d.Budget.DefaultEpsilon, d.Budget.MaxEpsilon, d.Filter().Limit())
+		for _, a := range inOrder(nil, d.Analysts) {
+			q, _ := d.Quota(a)
+			fmt.Fprintf(&b, "  analyst %s: share %s, quota %v\n", a, d.Analysts[a].Share.RatString(), q.Limit())
+		}
+		for _, name := range d.TableNames() {
+			t := d.Tables[name]
+			fmt.Fprintf(&b, "  table %s: %v %q, max_rows %d, max_groups %d, files %q, delimiter %q\n",
+				t.Name, t.UnitKind, t.UnitColumn, t.MaxRows, t.MaxGroups, d.Files(t), t.Delimiter)
+			for _, name := range t.ColumnNames() {
+				fmt.Fprintf(&b, "    %s\n", showColumn(t.Columns[name]))
+			}
+		}
+	}
+	return b.String()
+}
+
+func showColumn(c *Column) string {
+	s := fmt.Sprintf("%s: %v, nullable %v", c.Name, c.Type, c.Nullable)
+	if c.Granularity != nil {
+		s += ", granularity " + decimal(c.Granularity)
+	}
+	if b := c.Bounds; b != nil {
+		s += fmt.Sprintf(", bounds %s = %d to %d steps = %s to %s", c.boundsText(), b.LoSteps, b.HiSteps, b.Lo.RatString(), b.Hi.RatString())
+	}
+	if c.BoundsFromData {
+		s += " from data"
+	}
+	if c.Keys != NoKeys {
+		s += fmt.Sprintf(", %v keys", c.Keys)
+	}
+	for _, v := range c.KeyValues {
+		if v.Null || v.Type != Text {
+			s += " " + c.ShowValue(v)
+		} else {
+			s += fmt.Sprintf(" %q", v.Text)
+		}
+	}
+	return s
+}
+
+func TestLoad(t *testing.T) {
+	p, err := Load("testdata/hospital.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := p.Datasets["hospital"]
+	if p.Ledger != filepath.Join("testdata", "hospital.ledger") || d.Source != filepath.Join("testdata", "hospital.duckdb") {
+		t.Errorf("ledger %s, source %s", p.Ledger, d.Source)
+	}
+	if got := d.Tables["patients"].ColumnNames(); strings.Join(got, " ") != "age sex diagnosis cost" {
+		t.Errorf("columns %v", got)
+	}
+	if _, err := Load("testdata/none.yaml"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("missing file: %v", err)
+	}
+}
+
+func TestLimits(t *testing.T) {
+	for name, c := range map[string]struct{ text, want string }{
+		"size":     {strings.Repeat("#\n", MaxSize/2+1), "larger than 1 MiB"},
+		"comments": {strings.Repeat("#\n", MaxSize/2), "empty"},
+		"brackets": {strings.Repeat("[", MaxSize), "not YAML"},
+		"closed":   {strings.Repeat("[", 5000) + strings.Repeat("]", 5000), "nested more than"},
+		"dashes":   {strings.Repeat("- ", MaxSize/2), "not YAML"},
+		"many":     {"datasets:\n" + strings.Repeat(" - a\n", 100_000), "but this is a list"},
+		"keys":     {manyKeys(10_001), "at most 10000"},
+		"allowed":  {manyKeys(10_000), ""},
+		"problems": {strings.Repeat("? [a]\n", 1000), "and 901 more problems"},
+	} {
+		_, err := Parse("p.yaml", []byte(c.text))
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: got %.300v, want %s", name, err, c.want)
+		}
+	}
+}
+
+func manyKeys(n int) string {
+	var b strings.Builder
+	b.WriteString("datasets: {d: {engine: duckdb, source: a.csv, unit: row, budget: {epsilon: 1}, analysts: {a: }, tables: {t: {columns: {c: {type: text, keys: [")
+	for i := range n {
+		fmt.Fprintf(&b, "k%d, ", i)
+	}
+	return b.String() + "]}}}}}}\n"
+}
+
+// TestQuotaRoundsDown checks that quotas never add up to more than they say.
+func TestQuotaRoundsDown(t *testing.T) {
+	d := &Dataset{
+		Budget:   Budget{Epsilon: 10},
+		Analysts: map[string]*Analyst{"third": {Share: big.NewRat(1, 3)}, "all": {}},
+	}
+	if q, ok := d.Quota("third"); !ok || q.Limit().Epsilon != 3 || q.Limit().Rho != dp.Unbounded {
+		t.Errorf("a third of ten units is %v", q.Limit())
+	}
+	if q, ok := d.Quota("all"); !ok || q != d.Filter() {
+		t.Errorf("no share is %v", q.Limit())
+	}
+	if _, ok := d.Quota("nobody"); ok {
+		t.Error("there is a quota for nobody")
+	}
+	d.Budget.Delta = dp.One / 1000
+	if l := d.Filter().Limit(); l.Epsilon != dp.Unbounded || l.Delta != 0 {
+		t.Errorf("the filter follows the budget: %v", l)
+	}
+}
+
+// TestDesign reads the policy that the package comment shows.
+func TestDesign(t *testing.T) {
+	src, err := os.ReadFile("doc.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	for line := range strings.Lines(string(src)) {
+		if strings.HasPrefix(line, "// # The text") {
+			break
+		}
+		if rest, ok := strings.CutPrefix(line, "//\t"); ok {
+			text.WriteString(rest)
+		}
+	}
+	file, err := os.ReadFile("testdata/hospital.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text.String() != string(file) {
+		t.Errorf("the package comment and testdata/hospital.yaml differ:\n%s", text.String())
+	}
+}

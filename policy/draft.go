@@ -1,0 +1,234 @@
+package policy
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math/big"
+	"strings"
+
+	"github.com/discreet-dp/discreet/dp"
+)
+
+// DraftOptions is what the owner says about a draft.
+type DraftOptions struct {
+	// Dataset is the dataset's name. Without one it is the first table's, or
+	// "data".
+	Dataset string
+	// Unit is "row" or table.column. Without one the draft says row, and explains
+	// when that is right.
+	Unit string
+	// Analyst is the name of the only analyst; without one it is "analyst".
+	Analyst string
+	// TrustDataBounds fills in the bounds that the schemas carry, and says so.
+	TrustDataBounds bool
+	// Epsilon and Delta are the budget; without them it is 1 and 1e-6.
+	Epsilon, Delta string
+}
+
+// Draft returns a policy for the owner to complete. It can be loaded at once, and
+// then allows counting; what needs the owner's knowledge is there as a comment.
+// No value of the data is in it, unless the options trust the data's bounds.
+func Draft(schemas []Schema, opt DraftOptions) (string, error) {
+	d, err := newDraft(schemas, opt)
+	if err != nil {
+		return "", fmt.Errorf("draft a policy: %w", err)
+	}
+	d.write()
+	text := d.out.String()
+	// A draft that could not be loaded would be a poor teacher.
+	if _, err := Parse("draft", []byte(text)); err != nil {
+		return "", fmt.Errorf("draft a policy: %w", err)
+	}
+	return text, nil
+}
+
+// draft is a draft in the making.
+type draft struct {
+	schemas []Schema
+	opt     DraftOptions
+	unit    Unit
+	// source is the dataset's, or empty where each table has its own.
+	source string
+	out    strings.Builder
+}
+
+func newDraft(schemas []Schema, opt DraftOptions) (*draft, error) {
+	if len(schemas) == 0 {
+		return nil, errors.New("there is no table; name at least one file")
+	}
+	d := &draft{schemas: schemas, opt: opt}
+	seen := map[string]Schema{}
+	for _, s := range schemas {
+		if problem := checkName(s.Table); problem != "" {
+			return nil, fmt.Errorf("the table %s %s", quote(s.Table), problem)
+		}
+		if first, ok := seen[fold(s.Table)]; ok {
+			return nil, fmt.Errorf("%s and %s would both be the table %s; rename one of them", first.Source, s.Source, quote(s.Table))
+		}
+		seen[fold(s.Table)] = s
+	}
+	if d.opt.Dataset == "" {
+		d.opt.Dataset = "data"
+		if checkShortName(schemas[0].Table) == "" {
+			d.opt.Dataset = schemas[0].Table
+		}
+	}
+	d.opt.Analyst = cmp.Or(opt.Analyst, "analyst")
+	d.opt.Epsilon, d.opt.Delta = cmp.Or(opt.Epsilon, "1"), cmp.Or(opt.Delta, "1e-6")
+	for _, text := range []string{d.opt.Epsilon, d.opt.Delta} {
+		if _, err := dp.Parse(text); err != nil {
+			return nil, err
+		}
+	}
+	if err := d.findSource(); err != nil {
+		return nil, err
+	}
+	return d, d.findUnit()
+}
+
+// findSource decides what is the dataset's source and what the tables'.
+func (d *draft) findSource() error {
+	for _, s := range d.schemas {
+		if s.Source == "" {
+			return fmt.Errorf("nothing says where the table %s is", quote(s.Table))
+		}
+		if (&Dataset{Source: s.Source}).SourceKind() == Database {
+			if d.source != "" && d.source != s.Source {
+				return fmt.Errorf("%s and %s are two databases, and a dataset has one; draft them one by one", d.source, s.Source)
+			}
+			d.source = s.Source
+		}
+	}
+	if len(d.schemas) == 1 {
+		d.source = d.schemas[0].Source
+	}
+	return nil
+}
+
+func (d *draft) findUnit() error {
+	if d.opt.Unit == "" || d.opt.Unit == "row" {
+		return nil
+	}
+	for _, s := range d.schemas {
+		for _, c := range s.Columns {
+			if s.Table+"."+c.Name == d.opt.Unit {
+				if strings.Contains(c.Name, "->") {
+					return fmt.Errorf("the unit's column %s contains an arrow, so no path can name it; rename it in the data or in a view", quote(c.Name))
+				}
+				d.unit = Unit{s.Table, c.Name}
+				return nil
+			}
+		}
+	}
+	return fmt.Errorf("the unit %s is no column of these tables; write row, or table.column", quote(d.opt.Unit))
+}
+
+// line writes one line at a level of indentation.
+func (d *draft) line(level int, format string, args ...any) {
+	d.out.WriteString(strings.Repeat("  ", level))
+	fmt.Fprintf(&d.out, format, args...)
+	d.out.WriteByte('\n')
+}
+
+// noted writes one line with a comment at its side, aligned with its neighbours.
+func (d *draft) noted(level int, text, note string) {
+	d.line(level, "%-*s # %s", 44-2*level, text, note)
+}
+
+const draftHead = `# A policy for Discreet: who may ask what about whom, drafted from the schema.
+#
+# It can be used as it is: COUNT(*) works at once. What else may be asked is
+# yours to say, in the lines that are commented out:
+#
+#   bounds   make SUM and AVG possible. Every value is moved into them, so they
+#            decide how much one person can change, and how large the noise is.
+#            Take them from what you know about the world: an age lies in
+#            [0, 110]. A bound read off the data tells about the person at the
+#            extreme.
+#   keys     make GROUP BY possible. List the values that everybody may know of;
+#            all of them appear in every answer, also where there are no rows.
+#            A list read off the data tells that somebody has each value.
+#
+# A column that is not listed does not exist for analysts: delete those that
+# nobody needs.
+`
+
+func (d *draft) write() {
+	d.out.WriteString(draftHead)
+	if d.opt.TrustDataBounds {
+		d.out.WriteString(`#
+# AT THE OWNER'S WISH, BOUNDS BELOW WERE READ OFF THE DATA. Each tells the value of
+# the person at the extreme to whoever sees it or an answer that depends on it,
+# and the budget does not cover that. Replace them by what you know, and then
+# remove the line "bounds_from: data".
+`)
+	}
+	d.line(0, "datasets:")
+	d.line(1, "%s:", scalar(d.opt.Dataset))
+	d.line(2, "engine: duckdb")
+	if d.source != "" {
+		d.line(2, "source: %s", scalar(d.source))
+	}
+	d.writeUnit()
+	d.line(0, "")
+	d.line(2, "# Neighbours differ by one person being there or not; \"substitute\" instead")
+	d.line(2, "# replaces one person by another, and makes the number of people public.")
+	d.line(2, "neighbours: add-remove")
+	d.line(0, "")
+	d.line(2, "# All that may ever be learnt about one person, by all analysts together.")
+	d.line(2, "# epsilon: 0.1 is strict, 1 is usual, 10 is loose. delta: the probability that")
+	d.line(2, "# the promise fails; keep it well below 1 in the number of people, or write 0.")
+	d.line(2, "# One question costs 'default' unless the analyst says otherwise, at most 'max'.")
+	d.line(2, "budget:")
+	d.line(3, "epsilon: %s", d.opt.Epsilon)
+	d.line(3, "delta: %s", d.opt.Delta)
+	d.line(3, "# per_query: {default: %s, max: %s}   # what it is when not given", d.partOf(defaultPart), d.partOf(1))
+	d.line(0, "")
+	d.line(2, "# Who may ask, and what part of the budget each may use at most.")
+	d.line(2, "analysts:")
+	d.line(3, "%s: {share: 1}", scalar(d.opt.Analyst))
+	d.line(0, "")
+	d.line(2, "tables:")
+	for _, s := range d.schemas {
+		d.writeTable(s)
+	}
+}
+
+// partOf returns a part of epsilon as text.
+func (d *draft) partOf(n int64) string {
+	epsilon, err := dp.ParseDecimal(d.opt.Epsilon)
+	if err != nil {
+		return d.opt.Epsilon // newDraft has refused it.
+	}
+	return decimal(epsilon.Quo(epsilon, new(big.Rat).SetInt64(n)))
+}
+
+func (d *draft) writeUnit() {
+	d.line(0, "")
+	if !d.unit.Row() {
+		d.line(2, "# Whom the budget protects: every value of this column is one person.")
+		d.line(2, "unit: %s", scalar(d.unit.String()))
+		return
+	}
+	d.line(2, "# Whom the budget protects. \"row\" is right only where every person has one row.")
+	d.line(2, "# Where one person can have several, name the column that says who it is, as in")
+	d.line(2, "#   unit: %s", d.exampleUnit())
+	d.line(2, "# and draft again with that unit, because the tables then need more keys.")
+	if len(d.schemas) > 1 {
+		d.line(2, "# THERE ARE %d TABLES: a person with a row in each is protected %d times less.", len(d.schemas), len(d.schemas))
+	}
+	d.line(2, "unit: row")
+}
+
+// exampleUnit returns a column that looks like one that names people.
+func (d *draft) exampleUnit() string {
+	for _, s := range d.schemas {
+		for _, c := range s.Columns {
+			if strings.HasSuffix(strings.ToLower(c.Name), "id") && checkName(c.Name) == "" {
+				return scalar(s.Table + "." + c.Name)
+			}
+		}
+	}
+	return "patients.pid"
+}

@@ -1,0 +1,84 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+)
+
+// keySet is the keys that one kind of mapping may have.
+type keySet struct {
+	known []string
+	// other explains keys that people write and that do not exist here.
+	other map[string]string
+}
+
+var (
+	policyKeys  = keySet{known: []string{"ledger", "datasets"}}
+	datasetKeys = keySet{
+		known: []string{"engine", "source", "unit", "neighbours", "budget", "analysts", "tables"},
+		other: map[string]string{
+			"epsilon": "it belongs inside budget: {epsilon: ..., delta: ...}",
+			"delta":   "it belongs inside budget: {epsilon: ..., delta: ...}",
+			"ledger":  "it belongs at the top of the file, because all datasets share one ledger",
+			"path":    "it belongs to a table; where the data is goes under 'source'",
+			"url":     "where the data is goes under 'source'",
+		},
+	}
+	budgetKeys = keySet{
+		known: []string{"epsilon", "delta", "per_query"},
+		other: map[string]string{
+			"rho":     "a budget is written as epsilon and delta, and rho follows from them",
+			"default": "it belongs inside per_query: {default: ..., max: ...}",
+			"max":     "it belongs inside per_query: {default: ..., max: ...}",
+		},
+	}
+	perQueryKeys = keySet{
+		known: []string{"default", "max"},
+		other: map[string]string{"min": "there is no smallest question; a small epsilon only makes the answer noisier"},
+	}
+	analystKeys = keySet{
+		known: []string{"share"},
+		other: map[string]string{
+			"epsilon": "an analyst has a share of the dataset's budget, such as share: 0.5",
+			"budget":  "an analyst has a share of the dataset's budget, such as share: 0.5",
+		},
+	}
+	tableKeys = keySet{
+		known: []string{"source", "delimiter", "unique", "path", "max_rows", "max_groups", "columns"},
+		other: map[string]string{
+			"public": "public tables are not supported yet; leave the table out, or list it as a private one",
+			"unit":   "it belongs to the dataset; a table says how it leads there with 'path', for example path: pid -> patients.pid",
+			"bounds": "it belongs to a column",
+			"keys":   "it belongs to a column",
+		},
+	}
+	columnKeys = keySet{
+		known: []string{"type", "nullable", "bounds", "bounds_from", "granularity", "keys"},
+		other: map[string]string{
+			"min":      "write both ends as bounds: [lowest, highest]",
+			"max":      "write both ends as bounds: [lowest, highest]",
+			"lower":    "write both ends as bounds: [lowest, highest]",
+			"upper":    "write both ends as bounds: [lowest, highest]",
+			"values":   "the values that analysts may group by are listed under 'keys'",
+			"public":   "publicness is said by the column's keys: a list is public, 'private' is not",
+			"unique":   "it belongs to the table, for example unique: pid",
+			"required": "write nullable: false for a column without NULL",
+			"null":     "write nullable: true or nullable: false",
+		},
+	}
+)
+
+// explain says what to do about a key that is not in the set, and returns the
+// key that was meant where that is likely.
+func (s keySet) explain(key, what string) (text, meant string) {
+	text = fmt.Sprintf("%s has no key %s", what, quote(key))
+	if why, ok := s.other[key]; ok {
+		return text + ": " + why, ""
+	}
+	if meant = nearest(key, s.known); meant != "" {
+		return text + didYouMean(key, s.known...), meant
+	}
+	return text + "; its keys are " + list(s.known), ""
+}
+
+func (s keySet) has(key string) bool { return slices.Contains(s.known, key) }

@@ -1,0 +1,113 @@
+package policy
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Policy is one deployment's file: the datasets and where their ledger is.
+type Policy struct {
+	// Path is the file's path as it was given, and Dir its folder. Relative paths
+	// inside the file start at Dir.
+	Path, Dir string
+	// Ledger is the path of the ledger file, already joined with Dir.
+	Ledger   string
+	Datasets map[string]*Dataset
+}
+
+// Names returns the datasets' names, sorted.
+func (p *Policy) Names() []string { return slices.Sorted(maps.Keys(p.Datasets)) }
+
+// MaxSize is the largest policy that is read, in bytes. The limit comes before
+// the parser, so that no file can make the parser work for long.
+const MaxSize = 1 << 20
+
+// Load reads the policy at path. It opens that file and no other: whether the
+// data is there is the engine's to find out.
+func Load(path string) (*Policy, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("read the policy: %w", err)
+	}
+	defer f.Close()
+	// One byte more than allowed tells a large file from a full one, and holds for
+	// pipes and devices too, whose size nobody knows.
+	text, err := io.ReadAll(io.LimitReader(f, MaxSize+1))
+	if err != nil {
+		return nil, fmt.Errorf("read the policy: %w", err)
+	}
+	return Parse(path, text)
+}
+
+// Parse reads a policy from text. The name is used in errors and as the path
+// from which relative paths start; nothing is opened. An error about the text is
+// an [*Error] that holds every problem found.
+func Parse(name string, text []byte) (*Policy, error) {
+	r := &reader{}
+	p := &Policy{Path: name, Dir: filepath.Dir(name), Datasets: map[string]*Dataset{}}
+	if root := r.document(text); root != nil {
+		p.read(r, root)
+	}
+	if err := r.err(name); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+func (p *Policy) read(r *reader, root *yaml.Node) {
+	f, ok := r.fields(place{node: root}, root, "a policy", policyKeys)
+	if !ok {
+		return
+	}
+	p.readLedger(r, f, root)
+	datasets, ok := f.need(r, "datasets", "list at least one dataset under it")
+	if !ok {
+		return
+	}
+	entries, ok := r.entries(datasets, "datasets", "dataset", checkShortName)
+	if !ok {
+		return
+	}
+	if len(entries) == 0 {
+		r.at(datasets, "there are no datasets; list at least one, for example hospital: {engine: duckdb, ...}")
+	}
+	for _, e := range entries {
+		d := &Dataset{Name: e.name}
+		d.read(r, e.place, p.Dir)
+		p.Datasets[d.Name] = d
+	}
+}
+
+// readLedger finds the ledger. Its default lies beside the policy under the
+// same name, so that the policy and what was spent under it move together.
+func (p *Policy) readLedger(r *reader, f fields, root *yaml.Node) {
+	v, given := f.get("ledger")
+	if !given {
+		p.Ledger = strings.TrimSuffix(p.Path, filepath.Ext(p.Path)) + ".ledger"
+		v = place{node: root}
+	} else {
+		text, ok := r.text(v, "ledger", "the path of the ledger file")
+		if !ok || !r.path(v, "ledger", text) {
+			return
+		}
+		p.Ledger = resolve(p.Dir, text)
+	}
+	if filepath.Clean(p.Ledger) == filepath.Clean(p.Path) {
+		r.at(v, "the ledger and the policy would be the same file, %s; give the ledger another path with the key 'ledger'", p.Ledger)
+	}
+}
+
+// resolve joins a relative path with the folder it starts from.
+func resolve(dir, path string) string {
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(dir, path)
+}

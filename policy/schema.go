@@ -1,0 +1,83 @@
+package policy
+
+import "math/big"
+
+// Schema describes a table for [Draft]. Whoever can read the data fills it in; this
+// package cannot.
+type Schema struct {
+	Table string
+	// Source is the file that holds the table, as the policy should spell it.
+	Source string
+	// Delimiter is the one of a CSV file; 0 stands for the default.
+	Delimiter rune
+	Columns   []SchemaColumn
+}
+
+// SchemaColumn describes a column for [Draft].
+type SchemaColumn struct {
+	Name string
+	// Type is NoType where there is no such type; EngineType then says what the
+	// engine calls it.
+	Type       Type
+	EngineType string
+	// Nullable is false where the schema, and not just today's data, rules NULL out.
+	Nullable bool
+	// MinText and MaxText are the extremes of the data. They are used with
+	// TrustDataBounds only, and are otherwise better never asked for.
+	MinText, MaxText string
+	// Decimals is how many digits after the point a decimal column has.
+	Decimals int
+	// Unique says whether no value occurs twice, where that is known.
+	Unique *bool
+}
+
+// unique reports whether the column is known to be unique.
+func (c SchemaColumn) unique() bool { return c.Unique != nil && *c.Unique }
+
+// granularity is the suggested one, as text that a policy takes.
+func (c SchemaColumn) granularity() string {
+	digits := min(max(c.Decimals, 0), 12)
+	grain := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(digits)), nil))
+	return grain.FloatString(digits)
+}
+
+// dataBounds returns the bounds read off the data, rounded outwards to the
+// lattice, and whether there are any that a policy takes.
+func (c SchemaColumn) dataBounds() (lo, hi string, ok bool) {
+	if c.MinText == "" || c.MaxText == "" {
+		return "", "", false
+	}
+	col := Column{Type: c.Type, Granularity: big.NewRat(1, 1)}
+	switch c.Type {
+	case Date:
+		from, ok1 := parseDate(c.MinText)
+		to, ok2 := parseDate(c.MaxText)
+		return c.MinText, c.MaxText, ok1 && ok2 && from < to
+	case Decimal:
+		col.Granularity.SetString(c.granularity())
+	case Integer:
+	default:
+		return "", "", false
+	}
+	from, problem1 := parseNumber(c.MinText)
+	to, problem2 := parseNumber(c.MaxText)
+	if problem1 != "" || problem2 != "" || from.Cmp(to) >= 0 {
+		return "", "", false
+	}
+	low, ok1 := col.outward(from, -1)
+	high, ok2 := col.outward(to, +1)
+	if !ok1 || !ok2 {
+		return "", "", false
+	}
+	return col.Show(low), col.Show(high), true
+}
+
+// outward returns the lattice point at or beyond a number, downwards or upwards.
+func (c *Column) outward(n *big.Rat, direction int) (int64, bool) {
+	q := new(big.Rat).Quo(n, c.Granularity)
+	point := new(big.Int).Div(q.Num(), q.Denom())
+	if direction > 0 && !q.IsInt() {
+		point.Add(point, big.NewInt(1))
+	}
+	return point.Int64(), point.CmpAbs(big.NewInt(maxSteps)) <= 0
+}

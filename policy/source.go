@@ -1,0 +1,144 @@
+package policy
+
+import (
+	"path/filepath"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// SourceKind says what a dataset's source is. Its name decides, so that a policy
+// means the same whether or not the data is there.
+type SourceKind int
+
+const (
+	// NoSource: every table names a file of its own.
+	NoSource SourceKind = iota
+	// Database is a DuckDB file, which holds the tables under their names.
+	Database
+	// File is one CSV or Parquet file, which is the only table.
+	File
+	// Folder holds one CSV or Parquet file for each table.
+	Folder
+)
+
+// SourceKind returns what the dataset's source is: a name that ends in .duckdb,
+// .ddb or .db is a database; one that ends like a table's file is that file;
+// everything else is a folder.
+func (d *Dataset) SourceKind() SourceKind {
+	switch ext := strings.ToLower(filepath.Ext(d.Source)); {
+	case d.Source == "":
+		return NoSource
+	case ext == ".duckdb" || ext == ".ddb" || ext == ".db":
+		return Database
+	case isCSV(d.Source) || isParquet(d.Source):
+		return File
+	}
+	return Folder
+}
+
+// Files returns the files that may hold the table, the first that exists
+// being the one, and nothing where the table is in the dataset's database.
+func (d *Dataset) Files(t *Table) []string {
+	switch kind := d.SourceKind(); {
+	case t.Source != "":
+		return []string{t.Source}
+	case kind == File:
+		return []string{d.Source}
+	case kind == Folder:
+		return []string{
+			filepath.Join(d.Source, t.Name+".parquet"),
+			filepath.Join(d.Source, t.Name+".csv"),
+		}
+	}
+	return nil
+}
+
+// home is a table that was read, and where in the policy it stands.
+type home struct {
+	dataset, table string
+	line           int
+}
+
+// oneHome refuses a second name for the same data. In another dataset its people
+// would have a second budget; in the same one, with unit: row, each would count
+// as two. What a link or a view hides from us is the owner's to avoid.
+func (r *reader) oneHome(at place, d *Dataset, t *Table) {
+	files := d.Files(t)
+	if len(files) == 0 && d.SourceKind() == Database {
+		files = []string{d.Source + "\x00" + fold(t.Name)}
+	}
+	for _, file := range files {
+		first, ok := r.homes[file]
+		if !ok {
+			if r.homes == nil {
+				r.homes = map[string]home{}
+			}
+			r.homes[file] = home{d.Name, t.Name, at.mark().Line}
+			continue
+		}
+		if first.dataset == d.Name {
+			r.at(at, "this table is read from the same place as the table %s in line %d; a person must not appear under two names, so remove one of them or give it a source of its own", quote(first.table), first.line)
+		} else {
+			r.at(at, "this table is read from the same place as the table %s of the dataset %s in line %d; its people would have two budgets, so put both into one dataset", quote(first.table), quote(first.dataset), first.line)
+		}
+		return
+	}
+}
+
+func isCSV(path string) bool {
+	switch textExt(path) {
+	case ".csv", ".tsv", ".txt":
+		return true
+	}
+	return false
+}
+
+func isTSV(path string) bool { return textExt(path) == ".tsv" }
+
+// textExt returns the extension in lower case, looking through compression.
+func textExt(path string) string {
+	return filepath.Ext(strings.TrimSuffix(strings.ToLower(path), ".gz"))
+}
+
+func isParquet(path string) bool {
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".parquet", ".pq":
+		return true
+	}
+	return false
+}
+
+// readSource reads where the tables are. It reports false where the source is
+// given and wrong, so that tables do not complain about it again.
+func (d *Dataset) readSource(r *reader, f fields, dir string) bool {
+	v, ok := f.get("source")
+	if !ok {
+		return true
+	}
+	text, ok := r.text(v, "source", "the path of a .duckdb file, of a folder, or of a CSV or Parquet file")
+	if !ok || !r.path(v, "source", text) {
+		return false
+	}
+	d.Source = resolve(dir, text)
+	return true
+}
+
+// path refuses what is no path to one local file or folder.
+func (r *reader) path(p place, key, text string) bool {
+	hidden := func(c rune) bool { return unicode.IsControl(c) }
+	switch {
+	case strings.Contains(text, "://"):
+		r.at(p, "'%s' is an address, and only files are supported yet; write the path of a local file", key)
+	case !utf8.ValidString(text) || strings.ContainsFunc(text, hidden):
+		r.at(p, "'%s' contains a control character; write the path of a local file", key)
+	case key == "source" && strings.ContainsAny(text, "*?[]"):
+		// The engine would read a pattern as many files.
+		r.at(p, "'%s' contains one of * ? [ ], and patterns of several files are not supported yet; write the path of one file or folder", key)
+	case text == ":memory:":
+		r.at(p, "'%s' must be kept when the server stops; write the path of a local file", key)
+	default:
+		return true
+	}
+	return false
+}
