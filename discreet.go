@@ -67,9 +67,65 @@ type DB struct {
 }
 
 type dataset struct {
-	engine *duckdb.Engine
+	data *data
 	*curator.Curator
 }
+
+// data is an engine that is opened when a question first needs it. A question that is
+// refused for its text is refused before, whatever state the data is in.
+type data struct {
+	policy *policy.Dataset
+
+	mu     sync.Mutex
+	engine *duckdb.Engine
+	ended  bool
+}
+
+func (d *data) open(ctx context.Context) (*duckdb.Engine, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.ended {
+		return nil, errClosed
+	}
+	if d.engine == nil {
+		e, err := duckdb.Open(ctx, d.policy)
+		if err != nil {
+			return nil, err
+		}
+		d.engine = e
+	}
+	return d.engine, nil
+}
+
+// Version implements [curator.Engine].
+func (d *data) Version(ctx context.Context) (string, error) {
+	e, err := d.open(ctx)
+	if err != nil {
+		return "", err
+	}
+	return e.Version(ctx)
+}
+
+// Run implements [curator.Engine]. It comes after Version, so the data is open.
+func (d *data) Run(ctx context.Context, q *plan.Query) ([]mech.Exact, error) {
+	e, err := d.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return e.Run(ctx, q)
+}
+
+func (d *data) close() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.ended = true
+	if d.engine == nil {
+		return nil
+	}
+	return d.engine.Close()
+}
+
+var errClosed = errors.New("the database is closed")
 
 // Open opens the policy at path and its ledger, which it creates where there is
 // none. One process at a time can have a ledger open.
@@ -99,7 +155,7 @@ func (db *DB) Policy() *policy.Policy { return db.policy }
 // Ask answers a question, or says why not: a [*Refusal] or a [*BudgetError]
 // spent nothing.
 func (db *DB) Ask(ctx context.Context, q Question) (*Answer, error) {
-	ds, err := db.dataset(ctx, q.Dataset)
+	ds, err := db.dataset(q.Dataset)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +167,7 @@ func (db *DB) Ask(ctx context.Context, q Question) (*Answer, error) {
 
 // Explain prices a question without asking it. It is free.
 func (db *DB) Explain(ctx context.Context, q Question) (*Explanation, error) {
-	ds, err := db.dataset(ctx, q.Dataset)
+	ds, err := db.dataset(q.Dataset)
 	if err != nil {
 		return nil, err
 	}
@@ -153,8 +209,8 @@ func (db *DB) find(name string) (*policy.Dataset, error) {
 	return nil, &Refusal{Reason: reason, Instead: "name one of " + strings.Join(names, ", "), Position: -1}
 }
 
-// dataset opens a dataset's data when it is first asked about.
-func (db *DB) dataset(ctx context.Context, name string) (*dataset, error) {
+// dataset returns the curator of a dataset.
+func (db *DB) dataset(name string) (*dataset, error) {
 	ds, err := db.find(name)
 	if err != nil {
 		return nil, err
@@ -162,16 +218,13 @@ func (db *DB) dataset(ctx context.Context, name string) (*dataset, error) {
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	if db.ended {
-		return nil, errors.New("the database is closed")
+		return nil, errClosed
 	}
 	if open := db.open[ds.Name]; open != nil {
 		return open, nil
 	}
-	e, err := duckdb.Open(ctx, ds)
-	if err != nil {
-		return nil, err
-	}
-	open := &dataset{e, curator.New(ds, e, db.ledger, db.releaser)}
+	d := &data{policy: ds}
+	open := &dataset{d, curator.New(ds, d, db.ledger, db.releaser)}
 	db.open[ds.Name] = open
 	return open, nil
 }
@@ -197,7 +250,7 @@ func (db *DB) Close() error {
 	db.ended = true
 	var errs []error
 	for _, ds := range db.open {
-		errs = append(errs, ds.engine.Close())
+		errs = append(errs, ds.data.close())
 	}
 	db.open = nil
 	return errors.Join(append(errs, db.ledger.Close())...)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/plan"
 	"github.com/discreet-dp/discreet/policy"
@@ -21,6 +22,10 @@ type priced struct {
 	noise   []mech.Mechanism
 	cost    dp.Cost // the sum of what the mechanisms themselves claim
 }
+
+// maxCells is how many noisy numbers an answer may have: however long each is,
+// 20 digits and a comma, the ledger can keep them. It is checked before anything is paid.
+const maxCells = ledger.MaxAnswer/21 - 1000
 
 // price calibrates the noise of every measure so that all together cost what
 // was asked for.
@@ -42,6 +47,13 @@ func price(ds *policy.Dataset, p *plan.Plan, epsilon dp.Amount) (*priced, error)
 		return nil, &plan.Refusal{
 			Reason:   fmt.Sprintf("epsilon %v is more than one question may cost here", epsilon),
 			Instead:  fmt.Sprintf("ask with at most %v", ds.Budget.MaxEpsilon),
+			Position: -1,
+		}
+	}
+	if cells := p.Query.Groups() * len(p.Query.Measures); cells > maxCells {
+		return nil, &plan.Refusal{
+			Reason:   fmt.Sprintf("the answer would have %d noisy numbers, and %d can be kept", cells, maxCells),
+			Instead:  "group by fewer columns, or ask for fewer aggregates at a time",
 			Position: -1,
 		}
 	}

@@ -57,15 +57,19 @@ func (e *BudgetError) Error() string {
 		e.Account, e.only(e.Want), e.only(e.Left))
 }
 
-// only shows the claims that the account limits; the others would be noise to
-// the reader.
+// only shows the claims that the account limits and that count here: a delta that was
+// neither wanted nor left would be noise to the reader.
 func (e *BudgetError) only(c dp.Cost) string {
 	var parts []string
 	for _, p := range []struct {
-		name        string
-		left, claim dp.Amount
-	}{{"epsilon", e.Left.Epsilon, c.Epsilon}, {"rho", e.Left.Rho, c.Rho}, {"delta", e.Left.Delta, c.Delta}} {
-		if p.left != dp.Unbounded && (p.left > 0 || p.claim > 0) {
+		name              string
+		want, left, claim dp.Amount
+	}{
+		{"epsilon", e.Want.Epsilon, e.Left.Epsilon, c.Epsilon},
+		{"rho", e.Want.Rho, e.Left.Rho, c.Rho},
+		{"delta", e.Want.Delta, e.Left.Delta, c.Delta},
+	} {
+		if p.left != dp.Unbounded && (p.left > 0 || p.want > 0) {
 			parts = append(parts, fmt.Sprintf("%s %s", p.name, p.claim.Short()))
 		}
 	}

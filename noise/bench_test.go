@@ -104,3 +104,21 @@ func BenchmarkBernoulliExp(b *testing.B) {
 		BernoulliExp(src, x)
 	}
 }
+
+// BenchmarkRefine is the cost of the exact arithmetic, which a draw needs about
+// once in ten million times.
+func BenchmarkRefine(b *testing.B) {
+	run := func(name string, l *lattice) {
+		v := uint64(l.table.bound[5])<<32 + 1<<32 - 1
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				sink += int64(random{digits(v)}.block(l))
+			}
+		})
+	}
+	l, _ := NewLaplace(rat("1e6"))
+	run("laplace", l.l)
+	g, _ := NewGaussian(rat("1e12"))
+	run("gaussian", g.l)
+}

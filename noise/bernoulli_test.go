@@ -8,11 +8,12 @@ import (
 	"github.com/discreet-dp/discreet/internal/entropy"
 )
 
-// TestBernoulliExp measures the probability, by bisection with crafted bits.
+// TestBernoulliExp measures the probability, by bisection with crafted bits. Ones
+// follow them: after zeros only, exp(-1e300) would have to be computed to decide.
 func TestBernoulliExp(t *testing.T) {
 	for _, x := range []string{"0", "1e-30", "1e-12", "1/3", "0.5", "0.7", "1", "2", "22", "28", "100", "1e6", "1e300"} {
 		f, _ := rat(x).Float64()
-		p := share(bisect(func(src *Source) bool { return BernoulliExp(src, rat(x)) }))
+		p := share(bisect(0xff, func(src *Source) bool { return BernoulliExp(src, rat(x)) }))
 		if math.Abs(p-math.Exp(-f)) > math.Ldexp(1, 1-fine) {
 			t.Errorf("x = %s: probability %.17g, want %.17g", x, p, math.Exp(-f))
 		}
@@ -36,6 +37,23 @@ func TestBernoulliExpRefines(t *testing.T) {
 			}
 			if f.read < 16 {
 				t.Errorf("x = %s, %+d: decided on %d bytes", s, d, f.read)
+			}
+		}
+	}
+}
+
+// TestBernoulliExpAtOneHalf takes the two fractions of 2^64 next to ln 2. They put
+// exp(-x) less than 2^-64 to the right and to the left of one half, where 32
+// digits end, so that the error of the fast exponential is larger than the distance.
+func TestBernoulliExpAtOneHalf(t *testing.T) {
+	for d, want := range map[uint64]bool{0: true, 1: false} {
+		x := new(big.Rat).SetFrac(new(big.Int).SetUint64(ln2+d), new(big.Int).Lsh(bigOne, 64))
+		for name, f := range map[string]*feed{
+			"one half":     {head: word(1 << 63)},
+			"hardly below": {head: word(1<<63-1, math.MaxUint64)},
+		} {
+			if got := BernoulliExp(entropy.FromReader(f), x); got != want {
+				t.Errorf("%s is below exp(-ln 2 %+d): %v, want %v", name, d, got, want)
 			}
 		}
 	}

@@ -254,11 +254,13 @@ func TestParametersAreCopied(t *testing.T) {
 func TestAnyRational(t *testing.T) {
 	src := NewSource()
 	rapid.Check(t, func(t *rapid.T) {
-		part := func(name string) *big.Int {
-			b := rapid.SliceOfN(rapid.Byte(), 1, 40).Draw(t, name)
-			return new(big.Int).SetBytes(b)
+		part := func(name string, size int) *big.Int {
+			b := rapid.SliceOfN(rapid.Byte(), 40, 40).Draw(t, name)
+			return new(big.Int).Rsh(new(big.Int).SetBytes(b), uint(max(0, 320-size)))
 		}
-		num, den := part("num"), part("den")
+		size := rapid.IntRange(1, 230).Draw(t, "size")
+		num := part("num", max(0, size+rapid.IntRange(-50, 90).Draw(t, "log")))
+		den := part("den", size)
 		r := new(big.Rat).SetFrac(num, den.Add(den, bigOne))
 		if l, err := NewLaplace(r); err == nil {
 			if f := float64(l.l.step.whole) + math.Ldexp(float64(l.l.step.frac), -64); f < 1.0/16 || l.l.shift > 0 && f > 1.0/8 {

@@ -1,20 +1,15 @@
 package noise
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"math/big"
 )
 
-// ErrScale is returned when a distribution is asked for that is narrower or wider
-// than this package draws.
-var ErrScale = errors.New("noise: scale out of range")
-
-// Laplace is the discrete Laplace distribution, P(k) ~ exp(-|k|/b) on the integers
-// (Ghosh, Roughgarden, Sundararajan 2009, there as the geometric mechanism;
-// Canonne, Kamath, Steinke 2020, Definition 27... ). It does not change and is safe for
-// concurrent use with different Sources.
+// Laplace is the discrete Laplace distribution, P(k) ~ exp(-|k|/b) on the
+// integers, known as the two-sided geometric distribution (Ghosh, Roughgarden,
+// Sundararajan 2009). It does not change and is safe for concurrent use with
+// different Sources.
 type Laplace struct {
 	scale *big.Rat
 	l     *lattice
@@ -44,46 +39,11 @@ func (l *Laplace) Fill(src *Source, dst []int64) {
 // Scale returns b.
 func (l *Laplace) Scale() *big.Rat { return new(big.Rat).Set(l.scale) }
 
-// Variance returns the variance, 2q/(1-q)^2 with q = exp(-1/b), for reports: it is a
-// rounded number and decides nothing. It is computed as 1/(2 sinh^2(1/(2b))),
-// which loses no digits where q is close to 1.
+// Variance returns the variance, 2q/(1-q)^2 with q = exp(-1/b), for reports: it
+// is a rounded number and decides nothing. It is computed as
+// 1/(2 sinh^2(1/(2b))), which loses no digits where q is close to 1.
 func (l *Laplace) Variance() float64 {
 	b, _ := l.scale.Float64()
 	s := math.Sinh(1 / (2 * b))
 	return 1 / (2 * s * s)
-}
-
-// between reports whether 2^lo <= x <= 2^hi.
-func between(x *big.Rat, lo, hi int) bool {
-	if x.Sign() <= 0 {
-		return false
-	}
-	e := floorLog2(x)
-	return e >= lo && (e < hi || e == hi && x.Cmp(power2(hi)) == 0)
-}
-
-// floorLog2 returns the largest e with 2^e <= x, for x > 0.
-func floorLog2(x *big.Rat) int {
-	// num is in [2^(n-1), 2^n) and den in [2^(d-1), 2^d), so x is in (2^(n-d-1), 2^(n-d+1)).
-	e := x.Num().BitLen() - x.Denom().BitLen()
-	if x.Cmp(power2(e)) < 0 {
-		e--
-	}
-	return e
-}
-
-func power2(e int) *big.Rat {
-	p := new(big.Int).Lsh(bigOne, uint(max(e, -e)))
-	if e < 0 {
-		return new(big.Rat).SetFrac(bigOne, p)
-	}
-	return new(big.Rat).SetInt(p)
-}
-
-// short writes a number in few digits.
-func short(x *big.Rat) string {
-	if x == nil {
-		return "missing"
-	}
-	return new(big.Float).SetPrec(64).SetRat(x).Text('g', 10)
 }

@@ -36,12 +36,12 @@ func (l *lattice) pickExact(src *Source, p prefix) uint64 {
 	for {
 		p.extend(src)
 		ends, total := l.blocks(p.n + guard)
-		// The number times the total is in [a, b] 2^-p.n, and so are the ends after this.
+		// The number times the total is in [a, b], in the units of the ends.
 		a := new(big.Int).Mul(p.digits, total.lo)
 		b := new(big.Int).Add(p.digits, bigOne)
 		b.Mul(b, total.hi)
 		a.Rsh(a, p.n)
-		ceilRsh(b, p.n)
+		upRsh(b, p.n)
 		// The only block that can hold [a, b] is the first that ends at b or later.
 		h := sort.Search(len(ends), func(h int) bool { return ends[h].lo.Cmp(b) >= 0 })
 		if h < len(ends) && (h == 0 || ends[h-1].hi.Cmp(a) <= 0) {
@@ -51,12 +51,9 @@ func (l *lattice) pickExact(src *Source, p prefix) uint64 {
 }
 
 // blocks encloses the right end of every block, before division by the total, and
-// the total. It goes on to where the tail is a few thousand units of 2^-prec, so
-// that a higher precision reaches further. The last enclosure is that of the
-// total.
-//
-// The tail from a block on, where weights fall by the ratio r at first and then
-// by r or faster, is at most weight/(1-r).
+// the total. It goes on until the weights are below 2^10 units of 2^-prec, so that
+// a higher precision reaches further, and bounds the tail that follows: where weights fall by the
+// ratio r at first and then by r or faster, it is at most weight/(1-r).
 func (l *lattice) blocks(prec uint) (ends []span, total span) {
 	steps := l.steps()
 	ratio := expSpan(steps, l.den, prec)
@@ -67,17 +64,18 @@ func (l *lattice) blocks(prec uint) (ends []span, total span) {
 	unit := new(big.Int).Lsh(bigOne, prec)
 	weight := span{new(big.Int).Set(unit), new(big.Int).Set(unit)}
 	total = span{new(big.Int), new(big.Int)}
+	scratch := new(big.Int)
 	// Rounding up keeps a weight from falling below 1/(1-r) units, and r is at most
 	// exp(-1/512).
 	for weight.hi.BitLen() > 10 {
-		total = total.plus(weight)
+		total.add(weight)
 		if l.shift == 0 && len(ends) > 0 {
-			total = total.plus(weight) // for the other sign
+			total.add(weight) // for the other sign
 		}
-		ends = append(ends, total)
-		weight.scale(ratio, prec)
+		ends = append(ends, total.clone())
+		weight.scale(ratio, prec, scratch)
 		if l.power == 2 {
-			ratio.scale(fall, prec)
+			ratio.scale(fall, prec, scratch)
 		}
 	}
 	tail := weight.hi.Lsh(weight.hi, prec+1) // twice, for the other sign

@@ -48,7 +48,7 @@ func TestFastAgreesWithExact(t *testing.T) {
 					u.Add(u, bigOne)
 				}
 				a := new(big.Int).Rsh(new(big.Int).Mul(u, total.lo), 32)
-				b := ceilRsh(new(big.Int).Mul(u, total.hi), 32)
+				b := upRsh(new(big.Int).Mul(u, total.hi), 32)
 				for h < uint64(len(ends)) {
 					if ends[h].hi.Cmp(a) <= 0 {
 						h++
@@ -183,10 +183,11 @@ func TestAcceptAgreesWithExact(t *testing.T) {
 
 // TestExpNegBound compares the fast exponential with the enclosure.
 func TestExpNegBound(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		x := fixed{rapid.Uint64Range(0, 70).Draw(t, "whole"), rapid.Uint64().Draw(t, "frac")}
-		checkExpNeg(t, x)
-	})
+	rng := rand.New(rand.NewPCG(5, 6))
+	for range 20000 {
+		checkExpNeg(t, fixed{rng.Uint64N(66), rng.Uint64()})
+		checkExpNeg(t, fixed{0, rng.Uint64() >> rng.UintN(64)})
+	}
 	for whole := range uint64(66) {
 		checkExpNeg(t, fixed{whole, 0})
 		checkExpNeg(t, fixed{whole, math.MaxUint64})
@@ -239,7 +240,7 @@ func TestExpSpan(t *testing.T) {
 		if w := new(big.Int).Sub(x.hi, x.lo); w.Sign() < 0 || w.Cmp(big.NewInt(2)) > 0 {
 			t.Fatalf("the enclosure is %v units wide", w)
 		}
-		x.scale(y, prec)
+		x.scale(y, prec, new(big.Int))
 		if x.hi.Cmp(both.lo) < 0 || both.hi.Cmp(x.lo) < 0 {
 			t.Fatalf("exp(-a) exp(-b) in [%v, %v], exp(-a-b) in [%v, %v]", x.lo, x.hi, both.lo, both.hi)
 		}

@@ -9,24 +9,29 @@ var bigOne = big.NewInt(1)
 // whatever the precision; a higher precision only makes it narrower.
 type span struct{ lo, hi *big.Int }
 
-// plus returns an enclosure of the sum.
-func (s span) plus(t span) span {
-	return span{new(big.Int).Add(s.lo, t.lo), new(big.Int).Add(s.hi, t.hi)}
+// add adds t to s, in place.
+func (s span) add(t span) {
+	s.lo.Add(s.lo, t.lo)
+	s.hi.Add(s.hi, t.hi)
 }
 
-// scale multiplies s, in place, by another number that is not negative.
-func (s span) scale(t span, prec uint) {
-	s.lo.Mul(s.lo, t.lo)
-	s.lo.Rsh(s.lo, prec)
-	s.hi.Mul(s.hi, t.hi)
-	ceilRsh(s.hi, prec)
+func (s span) clone() span {
+	return span{new(big.Int).Set(s.lo), new(big.Int).Set(s.hi)}
 }
 
-// ceilRsh divides x by 2^n in place and rounds up.
-func ceilRsh(x *big.Int, n uint) *big.Int {
-	x.Neg(x)
-	x.Rsh(x, n) // rounds towards minus infinity
-	return x.Neg(x)
+// scale multiplies s, in place, by another number that is not negative. The
+// scratch saves memory, which is what costs most here.
+func (s span) scale(t span, prec uint, scratch *big.Int) {
+	s.lo.Rsh(scratch.Mul(s.lo, t.lo), prec)
+	s.hi.Rsh(scratch.Mul(s.hi, t.hi), prec)
+	s.hi.Add(s.hi, bigOne)
+}
+
+// upRsh divides x by 2^n in place and rounds up, to the next integer that is
+// larger.
+func upRsh(x *big.Int, n uint) *big.Int {
+	x.Rsh(x, n)
+	return x.Add(x, bigOne)
 }
 
 // expSpan encloses exp(-num/den) for num >= 0 and den > 0.
@@ -81,7 +86,7 @@ func expSpan(num, den *big.Int, prec uint) span {
 	}
 	e := span{lo, hi}
 	for range halvings {
-		e.scale(e, q)
+		e.scale(e, q, term)
 	}
-	return span{e.lo.Rsh(e.lo, q-prec), ceilRsh(e.hi, q-prec)}
+	return span{e.lo.Rsh(e.lo, q-prec), upRsh(e.hi, q-prec)}
 }

@@ -49,10 +49,9 @@ func (t *table) pickMixed(l *lattice, src *Source, s uint64) uint64 {
 // build fills the table. That takes microseconds, because a table that is right to
 // 2^-36 is good enough, and 64-bit integers suffice for that.
 //
-// With d = exp(-step h^power) the weight of block h, the weights follow from each
-// other by multiplication: d[h+1] = d[h] ratio, where ratio is exp(-step) always (power
-// 1), or exp(-step (2h+1)), itself falling by exp(-2 step) from block to block
-// (power 2).
+// The weights exp(-step h^power) follow from each other by multiplication with
+// a ratio. Where power is 1 it is exp(-step) always. Where power is 2 it is
+// exp(-step (2h+1)), and falls by exp(-2 step) from block to block.
 //
 // Proof that the bounds are right to 2^-36. Count errors in units of 2^-63.
 //   - exp(-step) and exp(-2 step) are off by at most 8 + 2 = 10 (expNeg, and step
@@ -60,18 +59,22 @@ func (t *table) pickMixed(l *lattice, src *Source, s uint64) uint64 {
 //   - A ratio is off by at most 10 where power is 1, and by at most 10 + 11h after h
 //     multiplications where power is 2 (see times).
 //   - A weight is then off by at most 11h, or by at most 11 h(h+1)/2.
-//   - The sum of n weights is off by at most 11 n^2/2, or 11 n^3/6. The summation ends when
-//     a weight is below 2^-48, at n <= 533 where power is 1 (533 steps of 1/16 make
-//     48 ln 2) and at n <= 131 where it is 2. So the sum is off by at most 2^21, and
-//     2^22 units where weights are doubled; or 2^22, and 2^23 where they are doubled.
-//     That is 2^-40.
-//   - Weights are summed in units of 2^-56, rounded down, which adds 1066 2^-56 at most, and
-//     what is not summed is a tail below 2^-48 16.6 doubled, less than 2^-42.
+//   - The sum of n weights is off by at most 11 n^2/2, or 11 n^3/6. The summation
+//     ends when a weight is below 2^-48. A step is more than 1/16 where power is 1,
+//     so n <= 533 (48 ln 2 times 16), and more than 1/512 where it is 2, so n <= 131
+//     (the root of 48 ln 2 times 512). The sum is off by at most 2^22 units, and by
+//     2^23 where weights are doubled. That is 2^-40.
+//   - Weights are summed in units of 2^-56, rounded down, which adds at most
+//     2 533 2^-56, less than 2^-45.
+//   - What is not summed is a tail. Its first weight is below 2^-47 (power 1) or
+//     2^-46 (power 2), errors included, and it is at most 1/(1-r) times that with r the
+//     ratio there: 16.6 times (power 1, step 1/16), or 2.6 times (power 2, where the
+//     ratio is exp(-step 2n) with step n^2 >= 33 and n <= 131). Doubled, that is less than 2^-41.
 //
-// So any partial sum, and the total, are off by less than 2^-39. A bound c is a
-// quotient of the two, at most 1, and the total is at least 1, so c is off by less
-// than 2^-38. Taking off 2^-36 makes it a lower bound, and the true 2^32 c is at most
-// 2^32 (2^-36 + 2^-38) + 1 above the bound when it has been cut to an integer, less than 2.
+// So any partial sum, and the total, are off by less than 2^-39. The left end c of
+// a block is a quotient of the two, at most 1, and the total is at least 1, so c is off
+// by less than 2^-38. Taking off 2^-36 leaves a number that is not above c; 2^32 times that, cut
+// to an integer, is less than 1 + 2^32 (2^-36 + 2^-38) < 2 below 2^32 c.
 func (t *table) build(l *lattice) {
 	ratio := expNeg(l.step)
 	fall := uint64(one)

@@ -72,14 +72,18 @@ func (c *checker) aggregate(f *pg.FuncCall) (draft, error) {
 		return draft{}, refuse(f.Location, "use COUNT, SUM or AVG", "the function %s cannot be used", name)
 	}
 	for _, x := range []struct {
-		present bool
-		what    string
+		present       bool
+		what, instead string
 	}{
-		{f.AggDistinct, "DISTINCT"}, {f.AggFilter != nil, "FILTER"}, {f.Over != nil, "OVER"}, {len(f.AggOrder) > 0, "ORDER BY"},
-		{f.AggWithinGroup, "WITHIN GROUP"}, {f.FuncVariadic, "VARIADIC"},
+		{f.AggDistinct, "DISTINCT", "count rows with COUNT(*), or values with COUNT(column)"},
+		{f.AggFilter != nil, "FILTER", "put the condition into WHERE"},
+		{f.Over != nil, "OVER", "use GROUP BY"},
+		{len(f.AggOrder) > 0, "ORDER BY", "leave it out: the order changes nothing"},
+		{f.AggWithinGroup, "WITHIN GROUP", "leave it out"},
+		{f.FuncVariadic, "VARIADIC", "leave it out"},
 	} {
 		if x.present {
-			return draft{}, refuse(f.Location, "leave it out; a condition can go into WHERE", "%s cannot be used inside an aggregate", x.what)
+			return draft{}, refuse(f.Location, x.instead, "%s cannot be used with an aggregate", x.what)
 		}
 	}
 	if f.AggStar {
@@ -93,6 +97,9 @@ func (c *checker) aggregate(f *pg.FuncCall) (draft, error) {
 	}
 	arg, err := checkExpr(below{c}, f.Args[0])
 	if err != nil {
+		return draft{}, err
+	}
+	if err := checkLevels(arg, location(f.Args[0])); err != nil {
 		return draft{}, err
 	}
 	arg = normal(arg)
@@ -151,6 +158,8 @@ func summable(arg Expr, name string, pos int32) error {
 		return refuse(pos, "ask the owner to add bounds: [lowest, highest] to the column in the policy", "%s needs a column with bounds, because the noise is in proportion to the largest value one person can have", name)
 	case maxAbs(t).Cmp(maxSteps) > 0:
 		return refuse(pos, "sum the columns one by one, or ask the owner for a coarser granularity", "the values of this %s could exceed 2^53 steps", name)
+	case name == "avg" && t.Lo.Cmp(t.Hi) == 0:
+		return refuse(pos, "average something that differs between rows", "the values of this avg are all the same")
 	case maxAbs(t).Sign() == 0:
 		return refuse(pos, "sum something that can differ from zero", "the values of this %s are all zero", name)
 	}

@@ -31,7 +31,7 @@ func onLattice(e Expr, step *big.Rat, pos int32) (Expr, error) {
 	}
 	f := ratio.Num()
 	if f.Cmp(big.NewInt(1)) == 0 {
-		return e, nil
+		return checked(e, pos)
 	}
 	typ := numberType(step, new(big.Int).Mul(t.Lo, f), new(big.Int).Mul(t.Hi, f), t.Declared)
 	if l, ok := e.(*Literal); ok && !l.IsNullLiteral() {
@@ -59,8 +59,8 @@ func oneLattice(l, r Expr, pos int32) (Expr, Expr, error) {
 // checked refuses a number whose interval is too wide to compute with.
 func checked(e Expr, pos int32) (Expr, error) {
 	if e.Type().tooWide() {
-		return nil, refuse(pos, "use smaller numbers, or give the columns narrower bounds or a coarser granularity in the policy",
-			"this could exceed 120 bits")
+		return nil, refuse(pos, "use smaller numbers or fewer digits, or ask the owner for narrower bounds or a coarser granularity",
+			"a number here can need more than 120 bits")
 	}
 	return e, nil
 }
@@ -76,7 +76,11 @@ func toReal(e Expr) Expr {
 func newArith(op ArithOp, l, r Expr, pos int32) (Expr, error) {
 	for _, e := range []Expr{l, r} {
 		if k := e.Type().Kind; k != Number && k != Real {
-			return nil, refuse(pos, "use numbers", "%s needs numbers, and this is %s", sqlOp(op), article(k))
+			instead := "use numbers"
+			if k == Date {
+				instead = "compare dates with constants, as in day >= '2024-01-31'"
+			}
+			return nil, refuse(pos, instead, "%s needs numbers, and this is %s", sqlOp(op), article(k))
 		}
 	}
 	real := l.Type().Kind == Real || r.Type().Kind == Real
@@ -159,7 +163,8 @@ func newRealArith(op ArithOp, l, r Expr, pos int32) (Expr, error) {
 		e = a + step.Denom().BitLen() - step.Num().BitLen() + 1
 	}
 	if max(a, b, e) > maxExponent {
-		return nil, refuse(pos, "give the column a granularity in the policy", "this could exceed what a floating-point number holds")
+		return nil, refuse(pos, "compare the column as it is, or ask the owner for a granularity in the policy",
+			"this could exceed what a floating-point number holds, because a decimal without granularity can have any size")
 	}
 	return &Arith{Op: op, L: toReal(l), R: toReal(r), typ: Type{Kind: Real, Exponent: e}}, nil
 }
@@ -198,11 +203,34 @@ func comparable2(l, r Expr, pos int32) (Expr, Expr, error) {
 	case a == Number && b == Number:
 		return oneLattice(l, r, pos)
 	case (a == Number || a == Real) && (b == Number || b == Real):
+		for _, e := range []Expr{l, r} {
+			if _, err := checked(e, pos); err != nil {
+				return nil, nil, err
+			}
+		}
 		return toReal(l), toReal(r), nil
 	case a == b:
 		return l, r, nil
 	}
-	return nil, nil, refuse(pos, "compare values of one type", "%s cannot be compared with %s", article(a), article(b))
+	return nil, nil, refuse(pos, comparison(a, b), "%s cannot be compared with %s", article(a), article(b))
+}
+
+// comparison says how to write a comparison of two kinds that do not fit.
+func comparison(a, b Kind) string {
+	if a != Text && b != Text {
+		return "compare values of one type"
+	}
+	switch max(a, b) + min(a, b) - Text { // the other one
+	case Number:
+		return "a number stands without quotes, as in age > 40, and text with them, as in sex = 'F'"
+	case Real:
+		return "a number stands without quotes, as in cost > 1.5; NaN and infinity are not numbers here"
+	case Date:
+		return "write a date as in '2024-01-31'"
+	case Boolean:
+		return "write true or false"
+	}
+	return "compare values of one type"
 }
 
 // adopt gives a literal that has no type of its own yet, a quoted string or
@@ -224,7 +252,16 @@ func adopt(e, other Expr) Expr {
 	return e
 }
 
-func article(k Kind) string { return "a " + k.String() }
+// article names a kind in a sentence. A NULL that nothing gave a type has none.
+func article(k Kind) string {
+	switch k {
+	case 0:
+		return "NULL"
+	case Text:
+		return "text"
+	}
+	return "a " + k.String()
+}
 
 func sqlOp(op ArithOp) string {
 	switch op {

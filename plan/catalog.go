@@ -26,6 +26,9 @@ func lookup[T any](m map[string]T, name string) (T, bool) {
 // known lists names for an error text. They are the policy's, not the data's.
 func known[T any](what string, m map[string]T) string {
 	names := slices.Sorted(maps.Keys(m))
+	if len(names) == 0 {
+		return "the policy lists no " + what
+	}
 	more := ""
 	if len(names) > 20 {
 		names, more = names[:20], ", ..."
@@ -51,6 +54,9 @@ func publicKeys(c *policy.Column, pos int32) ([]policy.Value, error) {
 			out = append(out, policy.Value{Type: c.Type, Int: i})
 		}
 		return out, nil
+	}
+	if c.Type == policy.Decimal {
+		return nil, refuse(pos, "group by another column, or compare this one in WHERE", "%s is a decimal, and decimals cannot be grouped by", c.Name)
 	}
 	return nil, refuse(pos, "group by another column, or ask the owner to add keys: [...] to this one in the policy",
 		"%s has no public keys", c.Name)

@@ -17,39 +17,43 @@ type scope interface {
 
 // checkExpr turns a node of the grammar into a checked expression, or refuses.
 func checkExpr(s scope, n *pg.Node) (Expr, error) {
-	switch n := n.GetNode().(type) {
+	switch x := n.GetNode().(type) {
 	case *pg.Node_AConst:
-		return checkConst(n.AConst)
+		return checkConst(x.AConst)
 	case *pg.Node_ColumnRef:
-		name, err := columnName(n.ColumnRef)
+		name, err := columnName(x.ColumnRef)
 		if err != nil {
 			return nil, err
 		}
-		return s.column(name, n.ColumnRef.Location)
+		return s.column(name, x.ColumnRef.Location)
 	case *pg.Node_FuncCall:
-		return s.call(n.FuncCall)
+		return s.call(x.FuncCall)
 	case *pg.Node_AExpr:
-		return checkOperator(s, n.AExpr)
+		return checkOperator(s, x.AExpr)
 	case *pg.Node_BoolExpr:
-		return checkLogic(s, n.BoolExpr)
+		return checkLogic(s, x.BoolExpr)
 	case *pg.Node_NullTest:
-		if n.NullTest.Argisrow {
-			return nil, refuse(n.NullTest.Location, "test a single value", "rows cannot be tested for NULL")
-		}
-		x, err := checkExpr(s, n.NullTest.Arg)
-		if err != nil {
-			return nil, err
-		}
-		var e Expr = &IsNull{x}
-		if n.NullTest.Nulltesttype == pg.NullTestType_IS_NOT_NULL {
-			e = &Not{e}
-		}
-		return e, nil
+		return checkNull(s, x.NullTest)
 	case *pg.Node_TypeCast:
-		return checkCast(n.TypeCast)
+		return checkCast(x.TypeCast)
 	}
 	what, instead := unsupported(n)
-	return nil, refuse(-1, instead, "%s cannot be used here", what)
+	return nil, refuse(location(n), instead, "%s cannot be used here", what)
+}
+
+func checkNull(s scope, n *pg.NullTest) (Expr, error) {
+	if n.Argisrow {
+		return nil, refuse(n.Location, "test a single value", "rows cannot be tested for NULL")
+	}
+	x, err := checkExpr(s, n.Arg)
+	if err != nil {
+		return nil, err
+	}
+	var e Expr = &IsNull{x}
+	if n.Nulltesttype == pg.NullTestType_IS_NOT_NULL {
+		e = &Not{e}
+	}
+	return e, nil
 }
 
 // unsupported names a node of the grammar that has no place in a question, in
@@ -60,7 +64,9 @@ func unsupported(n *pg.Node) (what, instead string) {
 	case *pg.Node_SubLink:
 		return "a subquery", "ask it as a question of its own"
 	case *pg.Node_CaseExpr:
-		return "CASE", "put the condition into WHERE"
+		return "CASE", "write the condition into WHERE, with AND and OR"
+	case *pg.Node_SqlvalueFunction:
+		return "CURRENT_DATE or the like", "write the value itself, as in '2024-01-31'"
 	case *pg.Node_ParamRef:
 		return "a parameter such as $1", "write the value itself"
 	case *pg.Node_BooleanTest:
@@ -97,6 +103,10 @@ func checkConst(c *pg.A_Const) (Expr, error) {
 // checkCast takes a cast of a constant only, which is read now and cannot fail later.
 func checkCast(c *pg.TypeCast) (Expr, error) {
 	const instead = "casts are for constants, as in DATE '2024-01-31'; the policy gives columns their types"
+	pos := c.Location
+	if pos < 0 { // DATE '2024-01-31' has no place of its own
+		pos = location(c.Arg)
+	}
 	name := ""
 	if names := c.TypeName.GetNames(); len(names) > 0 && len(c.TypeName.GetArrayBounds()) == 0 && !c.TypeName.GetSetof() {
 		name = names[len(names)-1].GetString_().GetSval()
@@ -106,11 +116,11 @@ func checkCast(c *pg.TypeCast) (Expr, error) {
 		"int2": Number, "int4": Number, "int8": Number, "numeric": Number, "float4": Number, "float8": Number,
 	}[name]
 	if !ok {
-		return nil, refuse(c.Location, instead, "a cast to this type cannot be used here")
+		return nil, refuse(pos, instead, "a cast to this type cannot be used here")
 	}
 	node := c.Arg.GetAConst()
 	if node == nil {
-		return nil, refuse(c.Location, instead, "only a constant can be cast")
+		return nil, refuse(pos, instead, "only a constant can be cast")
 	}
 	e, err := checkConst(node)
 	if err != nil {
@@ -123,15 +133,15 @@ func checkCast(c *pg.TypeCast) (Expr, error) {
 	case lit.typ.Kind == kind:
 	case lit.Text != nil:
 		if lit, ok = readLiteral(*lit.Text, kind); !ok {
-			return nil, refuse(c.Location, "write for example DATE '2024-01-31', true or 12.5", "this text is not %s", article(kind))
+			return nil, refuse(pos, "write for example DATE '2024-01-31', true or 12.5", "this text is not %s", article(kind))
 		}
 	default:
-		return nil, refuse(c.Location, instead, "this constant cannot be cast to this type")
+		return nil, refuse(pos, instead, "this constant cannot be cast to this type")
 	}
 	if strings.HasPrefix(name, "int") && !lit.typ.Integer() {
-		return nil, refuse(c.Location, "write a whole number", "this constant is not a whole number")
+		return nil, refuse(pos, "write a whole number", "this constant is not a whole number")
 	}
-	return checked(lit, c.Location)
+	return checked(lit, pos)
 }
 
 func checkOperator(s scope, a *pg.A_Expr) (Expr, error) {
@@ -195,7 +205,7 @@ func checkPrefix(s scope, op string, a *pg.A_Expr) (Expr, error) {
 func checkLogic(s scope, b *pg.BoolExpr) (Expr, error) {
 	var args []Expr
 	for _, n := range b.Args {
-		e, err := checkCondition(s, n, b.Location)
+		e, err := checkCondition(s, n)
 		if err != nil {
 			return nil, err
 		}
@@ -213,14 +223,14 @@ func checkLogic(s scope, b *pg.BoolExpr) (Expr, error) {
 }
 
 // checkCondition is checkExpr for something that must be true or false.
-func checkCondition(s scope, n *pg.Node, pos int32) (Expr, error) {
+func checkCondition(s scope, n *pg.Node) (Expr, error) {
 	e, err := checkExpr(s, n)
 	if err != nil {
 		return nil, err
 	}
 	e = adopt(e, newBool(true))
 	if k := e.Type().Kind; k != Boolean {
-		return nil, refuse(pos, "write a comparison, such as age > 40", "a condition must be true or false, and this is %s", article(k))
+		return nil, refuse(location(n), "write a comparison, such as age > 40", "a condition must be true or false, and this is %s", article(k))
 	}
 	return e, nil
 }

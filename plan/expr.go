@@ -180,29 +180,42 @@ var (
 	maxInt64 = big.NewInt(1<<63 - 1)
 )
 
+// parts returns the expressions directly below e.
+func parts(e Expr) []Expr {
+	switch e := e.(type) {
+	case *Rescale:
+		return []Expr{e.X}
+	case *ToReal:
+		return []Expr{e.X}
+	case *Arith:
+		return []Expr{e.L, e.R}
+	case *Compare:
+		return []Expr{e.L, e.R}
+	case *Logic:
+		return e.Args
+	case *Not:
+		return []Expr{e.X}
+	case *In:
+		return []Expr{e.X}
+	case *IsNull:
+		return []Expr{e.X}
+	}
+	return nil
+}
+
 // walk calls f for e and everything below it.
 func walk(e Expr, f func(Expr)) {
 	f(e)
-	switch e := e.(type) {
-	case *Rescale:
-		walk(e.X, f)
-	case *ToReal:
-		walk(e.X, f)
-	case *Arith:
-		walk(e.L, f)
-		walk(e.R, f)
-	case *Compare:
-		walk(e.L, f)
-		walk(e.R, f)
-	case *Logic:
-		for _, a := range e.Args {
-			walk(a, f)
-		}
-	case *Not:
-		walk(e.X, f)
-	case *In:
-		walk(e.X, f)
-	case *IsNull:
-		walk(e.X, f)
+	for _, p := range parts(e) {
+		walk(p, f)
 	}
+}
+
+// levels returns how deep e is nested.
+func levels(e Expr) int {
+	deepest := 0
+	for _, p := range parts(e) {
+		deepest = max(deepest, levels(p))
+	}
+	return deepest + 1
 }

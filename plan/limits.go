@@ -13,24 +13,34 @@ const (
 	maxText   = 64 << 10 // bytes
 	maxTokens = 4000
 	maxDepth  = 64      // open parentheses, brackets and CASEs
+	maxLevels = 128     // operations inside each other, as in 1 + 1 + 1
 	maxGroups = 100_000 // rows of an answer: the product of the public keys
 )
+
+// checkLevels refuses an expression that is nested deeper than every engine
+// takes. Chains such as 1 + 1 + 1 nest without a parenthesis.
+func checkLevels(e Expr, pos int32) error {
+	if levels(e) > maxLevels {
+		return refuse(pos, "write it with fewer operations", "more than %d operations are chained or nested here", maxLevels)
+	}
+	return nil
+}
 
 // checkLimits refuses a text that is too long or too deep to look at.
 func checkLimits(text string) error {
 	switch {
 	case strings.TrimSpace(text) == "":
-		return refuse(-1, "write a SELECT", "the question is empty")
+		return emptyRefusal()
 	case len(text) > maxText:
 		return refuse(-1, "ask a shorter question", "the question is longer than %d bytes", maxText)
 	case !utf8.ValidString(text):
 		return refuse(-1, "send the question as UTF-8", "the question is not valid UTF-8")
 	case strings.ContainsRune(text, 0):
-		return refuse(-1, "remove it", "the question contains a zero byte")
+		return refuse(int32(strings.IndexByte(text, 0)), "remove it", "the question contains a zero byte")
 	}
 	scan, err := pg.Scan(text)
 	if err != nil {
-		return syntaxRefusal(err)
+		return syntaxRefusal(text, err)
 	}
 	if len(scan.Tokens) > maxTokens {
 		return refuse(-1, "ask a shorter question", "the question has more than %d words", maxTokens)

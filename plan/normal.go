@@ -29,13 +29,28 @@ func normal(e Expr) Expr {
 			e = &Compare{Op: Eq, L: normal(x.X), R: list[0]}
 		}
 	case *Compare:
-		e = &Compare{Op: x.Op, L: normal(x.L), R: normal(x.R)}
+		e = normalCompare(&Compare{Op: x.Op, L: normal(x.L), R: normal(x.R)})
 	case *IsNull:
 		e = &IsNull{normal(x.X)}
+	case *Rescale:
+		e = &Rescale{X: normal(x.X), Factor: x.Factor, typ: x.typ}
+	case *ToReal:
+		e = &ToReal{X: normal(x.X), typ: x.typ}
 	case *Arith:
 		e = &Arith{Op: x.Op, L: normal(x.L), R: normal(x.R), typ: x.typ}
 	}
 	return fold(e)
+}
+
+// normalCompare decides which side is the left one, so that a < b and b > a are
+// one question: a constant, which folding may have made only now, goes to the right.
+func normalCompare(c *Compare) *Compare {
+	_, l := c.L.(*Literal)
+	_, r := c.R.(*Literal)
+	if l && !r || l == r && Format(c.L) > Format(c.R) {
+		return &Compare{Op: c.Op.flip(), L: c.R, R: c.L}
+	}
+	return c
 }
 
 func normalLogic(x *Logic) Expr {
@@ -77,9 +92,7 @@ func fold(e Expr) Expr {
 	if _, ok := e.(*Literal); ok || !constant || e.Type().Kind == Real {
 		return e
 	}
-	v := Eval(e, nil)
-	l := fromValue(v, e.Type())
-	return l
+	return fromValue(Eval(e, nil), e.Type())
 }
 
 // Format writes an expression in one canonical spelling. It names each

@@ -18,10 +18,17 @@ func parse(text string) (*pg.SelectStmt, error) {
 	}
 	tree, err := pg.Parse(text)
 	if err != nil {
-		return nil, syntaxRefusal(err)
+		return nil, syntaxRefusal(text, err)
 	}
-	if len(tree.Stmts) != 1 {
-		return nil, refuse(-1, "send one SELECT at a time", "the text has %d statements", len(tree.Stmts))
+	switch n := len(tree.Stmts); {
+	case n == 0: // only comments or semicolons
+		return nil, emptyRefusal()
+	case n > 1:
+		at := tree.Stmts[1].StmtLocation
+		for text[at] == ' ' || text[at] == '\n' || text[at] == '\t' || text[at] == '\r' {
+			at++ // the place is where the first statement ends
+		}
+		return nil, refuse(at, "send one SELECT at a time", "the text has %d statements", n)
 	}
 	switch n := tree.Stmts[0].Stmt.GetNode().(type) {
 	case *pg.Node_SelectStmt:
@@ -36,10 +43,30 @@ func parse(text string) (*pg.SelectStmt, error) {
 
 // syntaxRefusal keeps the parser's message and position: both come from the
 // text alone.
-func syntaxRefusal(err error) error {
+func syntaxRefusal(text string, err error) error {
+	const instead = "the grammar is PostgreSQL's; text stands in single quotes and names in double ones"
 	var p *parser.Error
 	if errors.As(err, &p) {
-		return refuse(int32(p.Cursorpos-1), "check the spelling near there; the grammar is PostgreSQL's", "%s", strings.TrimSpace(p.Message))
+		return refuse(byteOffset(text, p.Cursorpos-1), instead, "%s", strings.TrimSpace(p.Message))
 	}
-	return refuse(-1, "the grammar is PostgreSQL's", "the text cannot be parsed")
+	return refuse(-1, instead, "the text cannot be parsed")
+}
+
+// byteOffset turns the parser's position of an error, which counts characters, into
+// a position in bytes, which all others are.
+func byteOffset(text string, characters int) int32 {
+	for i := range text {
+		if characters == 0 {
+			return int32(i)
+		}
+		characters--
+	}
+	if characters == 0 {
+		return int32(len(text))
+	}
+	return -1
+}
+
+func emptyRefusal() *Refusal {
+	return refuse(-1, "write a SELECT, as in SELECT COUNT(*) FROM table", "the question is empty")
 }

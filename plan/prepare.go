@@ -36,23 +36,32 @@ func Prepare(ds *policy.Dataset, text string) (*Plan, error) {
 func refuseClauses(s *pg.SelectStmt) error {
 	for _, c := range []struct {
 		present       bool
+		at            int32
 		what, instead string
 	}{
-		{s.WithClause != nil, "WITH", "ask the inner question on its own"},
-		{s.Op != pg.SetOperation_SETOP_NONE && s.Op != pg.SetOperation_SET_OPERATION_UNDEFINED, "UNION, INTERSECT and EXCEPT", "ask two questions"},
-		{len(s.ValuesLists) > 0, "VALUES", "write SELECT ... FROM a table"},
-		{len(s.DistinctClause) > 0, "SELECT DISTINCT", "use GROUP BY on a column with public keys"},
-		{s.IntoClause != nil, "INTO", "leave it out"},
-		{s.GroupDistinct, "GROUP BY DISTINCT", "write GROUP BY"},
-		{len(s.WindowClause) > 0, "WINDOW", "use GROUP BY"},
-		{len(s.LockingClause) > 0, "FOR UPDATE or FOR SHARE", "leave it out"},
-		{s.LimitOption == pg.LimitOption_LIMIT_OPTION_WITH_TIES, "WITH TIES", "write LIMIT n"},
+		{s.WithClause != nil, s.WithClause.GetLocation(), "WITH", "ask the inner question on its own"},
+		{s.Op != pg.SetOperation_SETOP_NONE && s.Op != pg.SetOperation_SET_OPERATION_UNDEFINED, -1, "UNION, INTERSECT and EXCEPT", "ask two questions"},
+		{len(s.ValuesLists) > 0, first(s.ValuesLists), "VALUES", "write SELECT ... FROM a table"},
+		{len(s.DistinctClause) > 0, first(s.DistinctClause), "SELECT DISTINCT", "use GROUP BY on a column with public keys"},
+		{s.IntoClause != nil, -1, "INTO", "leave it out"},
+		{s.GroupDistinct, first(s.GroupClause), "GROUP BY DISTINCT", "write GROUP BY"},
+		{len(s.WindowClause) > 0, first(s.WindowClause), "WINDOW", "use GROUP BY"},
+		{len(s.LockingClause) > 0, -1, "FOR UPDATE or FOR SHARE", "leave it out"},
+		{s.LimitOption == pg.LimitOption_LIMIT_OPTION_WITH_TIES, location(s.LimitCount), "WITH TIES", "write LIMIT n"},
 	} {
 		if c.present {
-			return refuse(-1, c.instead, "%s cannot be used", c.what)
+			return refuse(c.at, c.instead, "%s cannot be used", c.what)
 		}
 	}
 	return nil
+}
+
+// first returns the place of the first of some nodes.
+func first(nodes []*pg.Node) int32 {
+	if len(nodes) == 0 {
+		return -1
+	}
+	return location(nodes[0])
 }
 
 // checker collects a plan. Outputs and measures are added as they are named; finish
@@ -86,11 +95,14 @@ func (c *checker) from(nodes []*pg.Node) error {
 		return refuse(-1, "write SELECT ... FROM a table; "+known("tables", c.dataset.Tables), "there is no FROM")
 	}
 	if len(nodes) > 1 {
-		return refuse(-1, "ask about one table at a time", "joins cannot be used yet")
+		return refuse(location(nodes[1]), "ask about one table at a time", "joins cannot be used yet")
+	}
+	if j := nodes[0].GetJoinExpr(); j != nil {
+		return refuse(location(j.Rarg), "ask about one table at a time", "joins cannot be used yet")
 	}
 	v := nodes[0].GetRangeVar()
 	if v == nil {
-		return refuse(-1, "name one table; "+known("tables", c.dataset.Tables), "joins, subqueries and functions cannot be used in FROM")
+		return refuse(location(nodes[0]), "name one table; "+known("tables", c.dataset.Tables), "subqueries, functions and samples cannot be used in FROM")
 	}
 	if v.Catalogname != "" || v.Schemaname != "" || !v.Inh || len(v.GetAlias().GetColnames()) > 0 {
 		return refuse(v.Location, "write the table's name alone; "+known("tables", c.dataset.Tables), "a table is named without schema, ONLY or column aliases")
@@ -178,7 +190,7 @@ func (c *checker) groupBy(s *pg.SelectStmt) error {
 		}
 		ref := n.GetColumnRef()
 		if ref == nil {
-			return refuse(-1, "group by columns of the table, one after the other", "only columns can be grouped by")
+			return refuse(location(n), "group by columns of the table, as in GROUP BY sex, age", "only columns can be grouped by, without ROLLUP, CUBE or expressions")
 		}
 		name, err := columnName(ref)
 		if err != nil {
@@ -262,7 +274,7 @@ func (c *checker) selectList(s *pg.SelectStmt) error {
 				return err
 			}
 		default:
-			return refuse(t.GetLocation(), "select COUNT, SUM or AVG of something, and columns of GROUP BY, and compute with the answer yourself",
+			return refuse(location(t.GetVal()), "select COUNT, SUM or AVG of something, and columns of GROUP BY, and compute with the answer yourself",
 				"only aggregates and keys can be selected")
 		}
 		if t.GetName() != "" {
@@ -272,7 +284,7 @@ func (c *checker) selectList(s *pg.SelectStmt) error {
 	}
 	c.visible = len(c.outputs)
 	if !slices.ContainsFunc(c.outputs, func(d draft) bool { return d.Kind != KeyOutput }) {
-		return refuse(-1, "add an aggregate, as in COUNT(*)", "the question selects no aggregate")
+		return refuse(first(s.TargetList), "add an aggregate, as in COUNT(*)", "the question selects no aggregate")
 	}
 	return nil
 }
@@ -281,8 +293,11 @@ func (c *checker) where(s *pg.SelectStmt) (err error) {
 	if s.WhereClause == nil {
 		return nil
 	}
-	e, err := checkCondition(below{c}, s.WhereClause, -1)
+	e, err := checkCondition(below{c}, s.WhereClause)
 	if err != nil {
+		return err
+	}
+	if err := checkLevels(e, location(s.WhereClause)); err != nil {
 		return err
 	}
 	e = normal(e)
@@ -295,7 +310,9 @@ func (c *checker) where(s *pg.SelectStmt) (err error) {
 
 func (c *checker) having(s *pg.SelectStmt) (err error) {
 	if s.HavingClause != nil {
-		c.restrict, err = checkCondition(above{c}, s.HavingClause, -1)
+		if c.restrict, err = checkCondition(above{c}, s.HavingClause); err == nil {
+			err = checkLevels(c.restrict, location(s.HavingClause))
+		}
 	}
 	return err
 }
@@ -304,7 +321,7 @@ func (c *checker) orderBy(s *pg.SelectStmt) error {
 	for _, n := range s.SortClause {
 		by := n.GetSortBy()
 		if by == nil || len(by.UseOp) > 0 {
-			return refuse(-1, "write ORDER BY column ASC or DESC", "this ORDER BY cannot be used")
+			return refuse(location(n), "write ORDER BY column ASC or DESC", "ORDER BY ... USING cannot be used")
 		}
 		e, err := c.orderItem(by.Node)
 		if err != nil {
@@ -342,7 +359,11 @@ func (c *checker) orderItem(n *pg.Node) (Expr, error) {
 			}
 		}
 	}
-	return checkExpr(above{c}, n)
+	e, err := checkExpr(above{c}, n)
+	if err == nil {
+		err = checkLevels(e, location(n))
+	}
+	return e, err
 }
 
 func (c *checker) limit(s *pg.SelectStmt) error {
@@ -359,7 +380,7 @@ func (c *checker) limit(s *pg.SelectStmt) error {
 		}
 		v, ok := l.node.GetAConst().GetVal().(*pg.A_Const_Ival)
 		if !ok || v.Ival.GetIval() < 0 {
-			return refuse(-1, "write a whole number that is not negative", "%s takes a number", l.what)
+			return refuse(location(l.node), "write a whole number from 0 to 2147483647", "%s takes a constant number of rows", l.what)
 		}
 		l.set(int64(v.Ival.GetIval()))
 	}

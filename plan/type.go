@@ -62,9 +62,12 @@ func (t Type) Wide() bool {
 	return t.Kind == Number && (t.Lo.BitLen() > 62 || t.Hi.BitLen() > 62)
 }
 
-// tooWide reports whether the interval is beyond what can be computed with.
+// tooWide reports whether the interval or the step is beyond what can be computed
+// with. The step is checked too, because 1e-300 is a single step of a lattice that
+// no engine has a number for.
 func (t Type) tooWide() bool {
-	return t.Kind == Number && (t.Lo.CmpAbs(widest) > 0 || t.Hi.CmpAbs(widest) > 0)
+	return t.Kind == Number && (t.Lo.CmpAbs(widest) > 0 || t.Hi.CmpAbs(widest) > 0 ||
+		t.Step.Num().CmpAbs(widest) > 0 || t.Step.Denom().CmpAbs(widest) > 0)
 }
 
 // exponent returns e such that the absolute value is below 2^e.

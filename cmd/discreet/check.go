@@ -24,7 +24,7 @@ fit the policy: this is for the owner, whose data it is.
 }
 
 // errBroken ends a check that found something that breaks the guarantee.
-var errBroken = errors.New("the data breaks the policy's promises")
+var errBroken = errors.New("the data breaks what the policy promises, and the guarantee does not hold; mend what is marked BROKEN before anybody asks")
 
 func (c *checkCmd) Run(ctx context.Context, s screen) error {
 	p, err := policy.Load(c.Policy)
@@ -47,15 +47,15 @@ func (c *checkCmd) Run(ctx context.Context, s screen) error {
 			broken = broken || f.Broken
 		}
 	}
-	if c.JSON {
-		err = printJSON(s.out, checkJSON(p, found, broken))
-	} else {
+	if !c.JSON {
 		printCheck(s, p, found, !c.NoData)
+	} else if err := printJSON(s.out, checkJSON(p, found, broken)); err != nil {
+		return err
 	}
-	if err == nil && broken {
-		return errBroken
+	if broken {
+		return &shownError{errBroken}
 	}
-	return err
+	return nil
 }
 
 func checkJSON(p *policy.Policy, found map[string][]duckdb.Finding, broken bool) any {
@@ -67,7 +67,11 @@ func checkJSON(p *policy.Policy, found map[string][]duckdb.Finding, broken bool)
 		}
 		datasets[name] = map[string]any{"tables": p.Datasets[name].TableNames(), "findings": f}
 	}
-	return map[string]any{"ok": !broken, "ledger": p.Ledger, "datasets": datasets}
+	out := map[string]any{"ok": !broken, "ledger": p.Ledger, "datasets": datasets}
+	if broken {
+		out["error"] = errorJSON(errBroken)
+	}
+	return out
 }
 
 func printCheck(s screen, p *policy.Policy, found map[string][]duckdb.Finding, data bool) {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -85,6 +86,11 @@ func (c *demoCmd) Run(ctx context.Context, s screen) (err error) {
 
 // build makes two hospitals, with and without one person, and opens them.
 func (d *demo) build(dir string, seed uint64) (err error) {
+	if entries, err := os.ReadDir(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	} else if len(entries) > 0 {
+		return &usageError{fmt.Errorf("%s is not empty; name a new folder", dir)}
+	}
 	h := hospital.New(4000, seed)
 	if err := h.Write(filepath.Join(dir, "with")); err != nil {
 		return err
@@ -94,9 +100,6 @@ func (d *demo) build(dir string, seed uint64) (err error) {
 	}
 	policy := "datasets:\n" + hospital.Dataset("hospital", "with", demoBudget) + hospital.Dataset("without", "without", demoBudget)
 	path := filepath.Join(dir, "policy.yaml")
-	if _, err := os.Stat(path); err == nil {
-		return &usageError{fmt.Errorf("%s has a policy already; choose an empty folder", dir)}
-	}
 	if err := os.WriteFile(path, []byte(policy), 0o644); err != nil {
 		return err
 	}

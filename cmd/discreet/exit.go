@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/internal/table"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -20,11 +21,13 @@ const (
 
 var errInternal = errors.New("an internal error; nothing about it is shown, because it could hold data. Please report the command that you ran")
 
+var errInterrupted = errors.New("interrupted. What was charged stays charged, as 'discreet budget' shows; a question that was named with --request can be asked again without a second charge")
+
 // usageError is a command line that cannot be read.
 type usageError struct{ error }
 
-// quietError has been reported already.
-type quietError struct{ error }
+// shownError is in the JSON that was printed already.
+type shownError struct{ error }
 
 func exitCode(err error) int {
 	var refusal *discreet.Refusal
@@ -46,21 +49,36 @@ func exitCode(err error) int {
 // report prints an error and returns the exit code.
 func report(s screen, asJSON bool, err error) int {
 	code := exitCode(err)
-	var quiet *quietError
-	if err == nil || errors.As(err, &quiet) {
+	if err == nil {
 		return code
 	}
-	if asJSON {
-		kind := map[int]string{exitFailed: "failed", exitRefused: "refused", exitBudget: "budget"}[code]
-		printJSON(s.out, map[string]any{"error": map[string]any{"kind": kind, "message": err.Error()}})
+	var shown *shownError
+	if asJSON && !errors.As(err, &shown) {
+		printJSON(s.out, map[string]any{"error": errorJSON(err)})
 	}
 	word := map[int]string{exitFailed: "error", exitRefused: "refused", exitBudget: "budget exhausted"}[code]
-	fmt.Fprintf(s.err, "%s: %v\n", word, err)
+	fmt.Fprintf(s.err, "%s: %s\n", word, cleanLines(err.Error()))
 	var refusal *locatedError
 	if errors.As(err, &refusal) {
 		fmt.Fprint(s.err, refusal.pointer())
 	}
 	return code
+}
+
+// errorJSON is an error for machines.
+func errorJSON(err error) any {
+	kind := map[int]string{exitFailed: "failed", exitRefused: "refused", exitBudget: "budget"}[exitCode(err)]
+	return map[string]string{"kind": kind, "message": err.Error()}
+}
+
+// cleanLines keeps the lines of a message and nothing else that moves the cursor: a
+// message can quote a question, and a question can come from anywhere.
+func cleanLines(s string) string {
+	lines := strings.Split(s, "\n")
+	for i, l := range lines {
+		lines[i] = table.Clean(l)
+	}
+	return strings.Join(lines, "\n")
 }
 
 // locatedError is a refusal together with the text that it points into.
@@ -78,17 +96,12 @@ func (e *locatedError) pointer() string {
 	}
 	start := strings.LastIndexByte(e.text[:e.Position], '\n') + 1
 	line, _, _ := strings.Cut(e.text[start:], "\n")
-	before := []rune(e.text[start:e.Position])
-	if len(line) > 160 {
+	before := e.text[start:e.Position]
+	if len(line) > 160 || len(before) > len(line) {
 		return ""
 	}
-	mark := strings.Map(func(r rune) rune {
-		if r == '\t' {
-			return '\t'
-		}
-		return ' '
-	}, string(before))
-	return "  " + line + "\n  " + mark + "^\n"
+	show := func(s string) string { return table.Clean(strings.ReplaceAll(s, "\t", " ")) }
+	return "  " + show(line) + "\n  " + strings.Repeat(" ", table.Width(show(before))) + "^\n"
 }
 
 // locate attaches the text to a refusal.

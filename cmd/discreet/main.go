@@ -4,9 +4,13 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -38,12 +42,16 @@ type screen struct{ out, err io.Writer }
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
+	// The first Ctrl-C lets a command end in order; a second one ends it at once.
+	context.AfterFunc(ctx, stop)
 	os.Exit(run(ctx, os.Args[1:], screen{os.Stdout, os.Stderr}))
 }
 
 // run runs one command and returns its exit code.
 func run(ctx context.Context, args []string, s screen) (code int) {
+	asJSON := wantsJSON(args)
+	out := &printed{to: s.out}
+	s.out = out
 	// kong asks to exit when it has printed help.
 	type exit int
 	defer func() {
@@ -51,7 +59,7 @@ func run(ctx context.Context, args []string, s screen) (code int) {
 			n, ok := r.(exit)
 			if !ok {
 				// No panic reaches a user: what it would print could hold data.
-				code = report(s, false, errInternal)
+				code = report(s, asJSON, errInternal)
 				return
 			}
 			code = int(n)
@@ -62,21 +70,57 @@ func run(ctx context.Context, args []string, s screen) (code int) {
 		kong.Writers(s.out, s.err), kong.Exit(func(n int) { panic(exit(n)) }), kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(s))
 	if err != nil {
-		return report(s, false, err)
+		return report(s, asJSON, err)
 	}
 	if len(args) == 0 {
 		args = []string{"--help"}
 	}
 	command, err := parser.Parse(args)
 	if err != nil {
-		return report(s, false, &usageError{err})
+		return report(s, asJSON, &usageError{misread(err)})
 	}
-	return report(s, wantsJSON(args), command.Run())
+	err = command.Run()
+	if ctx.Err() != nil && err != nil {
+		err = errInterrupted
+	}
+	if err == nil {
+		err = out.failed
+	}
+	return report(s, asJSON, err)
+}
+
+// misread says where to read how a command is written.
+func misread(err error) error {
+	help := "discreet --help"
+	var parse *kong.ParseError
+	if errors.As(err, &parse) && parse.Context != nil {
+		if command := parse.Context.Command(); command != "" {
+			words := strings.FieldsFunc(command, func(r rune) bool { return r == ' ' })
+			words = slices.DeleteFunc(words, func(w string) bool { return strings.ContainsAny(w, "<[") })
+			help = "discreet " + strings.Join(words, " ") + " --help"
+		}
+	}
+	return fmt.Errorf("%w; see %s", err, help)
+}
+
+// printed remembers that something could not be printed: an answer that went
+// nowhere, into a full disk, is no success.
+type printed struct {
+	to     io.Writer
+	failed error
+}
+
+func (p *printed) Write(b []byte) (int, error) {
+	n, err := p.to.Write(b)
+	if err != nil && p.failed == nil {
+		p.failed = fmt.Errorf("the output could not be written: %w", err)
+	}
+	return n, err
 }
 
 func wantsJSON(args []string) bool {
 	for _, a := range args {
-		if a == "--json" {
+		if a == "--json" || a == "--json=true" {
 			return true
 		}
 		if a == "--" {

@@ -17,12 +17,12 @@ import (
 
 // asking is what query and explain have in common.
 type asking struct {
-	Policy  string `help:"The policy file." required:"" placeholder:"FILE" short:"p"`
-	As      string `help:"The analyst who asks, as the policy names them." required:"" placeholder:"ANALYST"`
-	Dataset string `help:"The dataset, where the policy has several." placeholder:"NAME"`
-	Epsilon string `help:"What to pay; the policy has a default and a maximum." placeholder:"EPSILON"`
-	JSON    bool   `help:"Print JSON." name:"json"`
-	SQL     string `arg:"" help:"One SELECT of COUNT, SUM or AVG; - reads it from standard input."`
+	Policy  string  `help:"The policy file." required:"" placeholder:"FILE" short:"p"`
+	As      string  `help:"The analyst who asks, as the policy names them." required:"" placeholder:"ANALYST"`
+	Dataset string  `help:"The dataset, where the policy has several." placeholder:"NAME"`
+	Epsilon *string `help:"What to pay; the policy has a default and a maximum." placeholder:"EPSILON"`
+	JSON    bool    `help:"Print JSON." name:"json"`
+	SQL     string  `arg:"" help:"One SELECT of COUNT, SUM or AVG; - reads it from standard input."`
 }
 
 func (a *asking) question(in io.Reader) (discreet.Question, error) {
@@ -35,8 +35,8 @@ func (a *asking) question(in io.Reader) (discreet.Question, error) {
 		q.SQL = string(text)
 		a.SQL = q.SQL
 	}
-	if a.Epsilon != "" {
-		e, err := dp.Parse(a.Epsilon)
+	if a.Epsilon != nil { // given, and be it as '': an empty variable of a script is no wish for the default
+		e, err := dp.Parse(*a.Epsilon)
 		if err != nil {
 			return q, &usageError{fmt.Errorf("--epsilon: %w", err)}
 		}

@@ -126,7 +126,7 @@ func (p *printer) expr(e plan.Expr) string {
 	case *plan.Literal:
 		return p.literal(e)
 	case *plan.Rescale:
-		return "(" + p.number(e.X, e.Type()) + " * " + p.integer(e.Factor) + ")"
+		return "(" + p.number(e.X, e.Type().Wide()) + " * " + p.integer(e.Factor) + ")"
 	case *plan.ToReal:
 		step := e.X.Type().Step
 		return fmt.Sprintf("(CAST(%s AS DOUBLE) * %v::DOUBLE / %v::DOUBLE)", p.expr(e.X), step.Num(), step.Denom())
@@ -181,24 +181,24 @@ func sqlType(t plan.Type) string {
 	return "BIGINT"
 }
 
-// number prints a number for an operation whose result is of the given type:
-// in 128 bits where the result needs them.
-func (p *printer) number(e plan.Expr, result plan.Type) string {
-	s := p.expr(e)
-	if result.Wide() && !e.Type().Wide() {
-		return "CAST(" + s + " AS HUGEINT)"
+// number prints a number for an operation that needs 128 bits, or 64. A stored
+// integer without bounds is 64 bits wide, so its type alone does not say how it
+// is held: where 128 bits are needed they are always asked for.
+func (p *printer) number(e plan.Expr, wide bool) string {
+	if wide && e.Type().Kind == plan.Number {
+		return "CAST(" + p.expr(e) + " AS HUGEINT)"
 	}
-	return s
+	return p.expr(e)
 }
 
 func (p *printer) arith(e *plan.Arith) string {
-	l, r := p.number(e.L, e.Type()), p.number(e.R, e.Type())
+	wide := e.Type().Wide() || e.L.Type().Wide() || e.R.Type().Wide()
+	l, r := p.number(e.L, wide), p.number(e.R, wide)
 	switch e.Op {
 	case plan.Add, plan.Sub, plan.Mul:
 		return "(" + l + " " + string(e.Op) + " " + r + ")"
 	}
-	// The divisor is made NULL where it is zero, and so is the result. It is printed
-	// once: a parameter inside it keeps its one number.
+	// The divisor is made NULL where it is zero, and so is the result.
 	op := map[plan.ArithOp]string{plan.Div: "/", plan.Quo: "//", plan.Rem: "%"}[e.Op]
 	return "(" + l + " " + op + " nullif(" + r + ", 0))"
 }

@@ -78,9 +78,15 @@ func (s *snapshot) print(q *plan.Query) (string, []any) {
 	}
 	list := strings.Join(measures, ", ")
 	if q.Table.UnitKind != policy.Many {
-		inner := "SELECT " + keyList + list + " FROM " + p.source() + where + grouping(keys)
-		// Materialized, so that keys are looked up once a group and not once a row.
-		return "WITH g AS MATERIALIZED (" + inner + ") SELECT " + keyNames + p.finals(q) + " FROM g" + p.onlyPublic(q), p.args
+		// Whether a key is public is looked up once a group and not once a row: the comparison
+		// with the number of rows, which is always true, keeps DuckDB from moving it down.
+		public := ""
+		if len(keys) > 0 {
+			list += ", count(*) AS n"
+			public = " WHERE (" + p.onlyPublic(q) + ") = (n > 0)"
+		}
+		groups := "SELECT " + keyList + list + " FROM " + p.source() + where + grouping(keys)
+		return "WITH g AS (" + groups + ") SELECT " + keyNames + p.finals(q) + " FROM g" + public, p.args
 	}
 
 	// One partial per (person, group).
@@ -92,7 +98,10 @@ func (s *snapshot) print(q *plan.Query) (string, []any) {
 	}
 	where += "unit IS NOT NULL"
 	partials := "SELECT unit AS u, " + keyList + list + " FROM " + p.source() + where + grouping(append([]string{"u"}, keys...))
-	public := p.onlyPublic(q)
+	public := ""
+	if len(keys) > 0 {
+		public = " WHERE " + p.onlyPublic(q)
+	}
 	bounded, keep := "SELECT * FROM p"+public, ""
 	if q.MaxGroups() < int64(q.Groups()) {
 		// The salt is the question's own hash: public, and another for every question.
@@ -160,10 +169,7 @@ func (p *printer) onlyPublic(q *plan.Query) string {
 		}
 		all = append(all, "("+name+" IN ("+strings.Join(list, ", ")+") OR "+null+")")
 	}
-	if len(all) == 0 {
-		return ""
-	}
-	return " WHERE " + strings.Join(all, " AND ")
+	return strings.Join(all, " AND ")
 }
 
 func grouping(keys []string) string {

@@ -90,22 +90,13 @@ func TestDifferent(t *testing.T) {
 func TestReadsOnDemand(t *testing.T) {
 	r := bytes.NewReader(make([]byte, 64))
 	s := FromReader(r)
-	for i, want := range []int{64, 56, 56, 48} {
-		if r.Len() != want {
-			t.Errorf("step %d: %d bytes left, want %d", i, r.Len(), want)
-		}
-		s.Bits(40)
-		if i == 1 {
-			s.Bits(0)
-		}
-		if i == 0 {
-			s.Bits(24)
-		}
-		if i == 1 {
-			s.Bits(24)
-		}
-		if i == 2 {
-			s.Bits(24)
+	for _, step := range []struct {
+		bits uint
+		left int
+	}{{0, 64}, {1, 56}, {63, 56}, {0, 56}, {40, 48}, {24, 48}, {40, 40}, {40, 32}, {64, 24}} {
+		s.Bits(step.bits)
+		if r.Len() != step.left {
+			t.Errorf("after %d more bits %d bytes are left, want %d", step.bits, r.Len(), step.left)
 		}
 	}
 }

@@ -11,16 +11,26 @@ import (
 )
 
 // Vector is a sealed vector of exact integers.
-type Vector struct{ v []int64 }
+type Vector struct {
+	// A function and not a slice: fmt calls no method of an unexported field, and
+	// would print the integers of a Vector inside of somebody's struct. Into a
+	// function it cannot look, and neither can reflection.
+	open func() []int64
+}
 
 // Seal takes ownership of v.
-func Seal(v []int64) Vector { return Vector{v} }
+func Seal(v []int64) Vector { return Vector{func() []int64 { return v }} }
 
 // Open returns the integers. Only a mechanism calls it, to add noise.
-func (e Vector) Open() []int64 { return e.v }
+func (e Vector) Open() []int64 {
+	if e.open == nil {
+		return nil
+	}
+	return e.open()
+}
 
 // Len returns the number of integers, which is public: it is the number of public keys.
-func (e Vector) Len() int { return len(e.v) }
+func (e Vector) Len() int { return len(e.Open()) }
 
 const sealed = "[exact]"
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode"
 
 	"github.com/mattn/go-runewidth"
 )
@@ -20,14 +21,16 @@ type Table struct {
 func (t *Table) Add(cells ...string) { t.Rows = append(t.Rows, cells) }
 
 // Write prints the table with two spaces between columns and a line under the
-// header. Control characters are shown as ?, so that a value cannot move the cursor.
+// header. Every cell is shown [Clean].
 func (t *Table) Write(w io.Writer) {
 	widths := make([]int, len(t.Header))
-	all := append([][]string{t.Header}, t.Rows...)
+	all := [][]string{clean(t.Header)}
+	for _, row := range t.Rows {
+		all = append(all, clean(row))
+	}
 	for _, row := range all {
-		for i := range row {
-			row[i] = printable(row[i])
-			widths[i] = max(widths[i], runewidth.StringWidth(row[i]))
+		for i, cell := range row {
+			widths[i] = max(widths[i], Width(cell))
 		}
 	}
 	for n, row := range all {
@@ -48,7 +51,7 @@ func (t *Table) line(w io.Writer, row []string, widths []int) {
 		if i > 0 {
 			b.WriteString("  ")
 		}
-		space := strings.Repeat(" ", widths[i]-runewidth.StringWidth(cell))
+		space := strings.Repeat(" ", widths[i]-Width(cell))
 		if i < len(t.Right) && t.Right[i] {
 			b.WriteString(space + cell)
 		} else {
@@ -58,14 +61,27 @@ func (t *Table) line(w io.Writer, row []string, widths []int) {
 	fmt.Fprintln(w, strings.TrimRight(b.String(), " "))
 }
 
-func printable(s string) string {
+func clean(cells []string) []string {
+	out := make([]string, len(cells))
+	for i, c := range cells {
+		out[i] = Clean(c)
+	}
+	return out
+}
+
+// Clean shows as ? what would move the cursor, end the line, or turn the
+// direction of the text around it, so that a value cannot look like another one.
+func Clean(s string) string {
 	return strings.Map(func(r rune) rune {
-		if r < ' ' || r >= 0x7f && r < 0xa0 {
+		if unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp, unicode.Bidi_Control) {
 			return '?'
 		}
 		return r
 	}, s)
 }
+
+// Width returns how many columns of a terminal a text takes.
+func Width(s string) int { return runewidth.StringWidth(s) }
 
 // Bar draws a bar of the given width, of which the part from 0 to 1 is full.
 func Bar(part float64, width int) string {

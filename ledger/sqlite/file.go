@@ -45,8 +45,8 @@ func resolve(path string) (string, bool, error) {
 
 // checkHeader reads what must be in the first bytes of a ledger, before SQLite does:
 // SQLite believes its header, and one that was changed can make it write.
-// See "The Database Header" in sqlite.org/fileformat2.html for the offsets. None of
-// these change after the file was created, so they hold before a journal is played back.
+// See "The Database Header" in sqlite.org/fileformat2.html for the offsets. All of
+// this holds at any moment, also before a journal is played back.
 func checkHeader(path string) error {
 	bad := func(where string, args ...any) error {
 		return &ledger.CorruptError{Path: path, Where: fmt.Sprintf(where, args...)}
@@ -75,7 +75,8 @@ func checkHeader(path string) error {
 		return bad("its schema has version %d, and this program knows version %d", number(h[60:]), schemaVersion)
 	case h[18] == 2 || h[19] == 2:
 		return bad("another program has switched it to a write-ahead log")
-	case binary.BigEndian.Uint16(h[16:]) != pageSize || h[18] != 1 || h[19] != 1 || h[20] != 0 || number(h[56:]) != 1:
+	case binary.BigEndian.Uint16(h[16:]) != pageSize || h[18] != 1 || h[19] != 1 || h[20] != 0 || number(h[56:]) != 1 ||
+		number(h[24:]) != number(h[92:]): // the change counter, and its copy
 		return bad("its header was changed")
 	}
 	if info, err := os.Stat(path + "-wal"); err == nil && info.Size() > 0 {

@@ -215,6 +215,7 @@ func compare(path string, plan []step, wrap func(ledger.Ledger) ledger.Ledger) (
 func honest(l ledger.Ledger) ledger.Ledger { return l }
 
 func TestLikeTheModel(t *testing.T) {
+	t.Parallel()
 	dir, n := t.TempDir(), 0
 	rapid.Check(t, func(rt *rapid.T) {
 		n++

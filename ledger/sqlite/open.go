@@ -70,14 +70,19 @@ func take(path string) (_ *conn, _ *chain.State, err error) {
 	if err := errors.Join(c.set(reading...), c.set(writing...)); err != nil {
 		return nil, nil, corrupt(path, "it cannot be opened", err)
 	}
-	// The exclusive lock is taken here and kept: locking_mode is exclusive.
+	// Reading takes the shared lock and, as locking_mode is exclusive, keeps it.
+	state, err := replay(c, path, path)
+	if err != nil {
+		return nil, nil, err
+	}
+	// The exclusive lock is taken here and kept. It comes after the checks because
+	// SQLite may mend a header when it begins to write.
 	for _, s := range []string{"BEGIN EXCLUSIVE", "COMMIT"} {
 		if _, err := c.ExecContext(background, s); err != nil {
 			return nil, nil, corrupt(path, "it cannot be locked", err)
 		}
 	}
-	state, err := replay(c, path, path)
-	return c, state, err
+	return c, state, nil
 }
 
 // prepare compiles the statements of a running ledger.

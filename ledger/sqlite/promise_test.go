@@ -264,6 +264,7 @@ func TestPathsWithOddCharacters(t *testing.T) {
 
 // A ledger that is reached by a link has the lock and the journal of the file.
 func TestLinks(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	path, link := filepath.Join(dir, "ledger.db"), filepath.Join(dir, "link.db")
 	if err := os.Symlink(path, link); err != nil {

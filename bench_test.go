@@ -1,0 +1,142 @@
+package discreet_test
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/dp"
+	_ "github.com/duckdb/duckdb-go/v2"
+)
+
+// BenchmarkAsk measures a private question against the same plain question in the
+// same version of DuckDB, one after the other in one run. The private time
+// includes planning, the durable charge, the noise, and storing the answer. The metric
+// "x-plain" is the ratio of the two, which is what compares across machines.
+func BenchmarkAsk(b *testing.B) {
+	for _, rows := range []int{1_000_000, 10_000_000} {
+		b.Run(fmt.Sprintf("rows=%d", rows), func(b *testing.B) {
+			dir := b.TempDir()
+			for _, s := range []string{
+				fmt.Sprintf("CREATE TABLE people AS SELECT i AS pid, 'key' || (hash(i) %% 100) AS k, CAST(hash(i + 7) %% 100000 AS INTEGER) AS v FROM range(%d) r(i)", rows),
+				// Ten rows a person, in no order.
+				fmt.Sprintf("CREATE TABLE events AS SELECT hash(i) %% %d AS pid, 'key' || (hash(i * 31) %% 100) AS k, CAST(hash(i + 7) %% 100000 AS INTEGER) AS v FROM range(%d) r(i)", rows/10, rows),
+			} {
+				plain(b, filepath.Join(dir, "data.duckdb"), s)
+			}
+			for _, unit := range []string{"row", "unique", "many"} {
+				b.Run("unit="+unit, func(b *testing.B) { benchmarkUnit(b, dir, unit) })
+			}
+		})
+	}
+}
+
+func benchmarkUnit(b *testing.B, dir, unit string) {
+	table := "people"
+	if unit == "many" {
+		table = "events"
+	}
+	path := filepath.Join(dir, unit+".yaml")
+	os.Remove(strings.TrimSuffix(path, ".yaml") + ".ledger")
+	if err := os.WriteFile(path, []byte(benchmarkPolicy(unit, table)), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	ctx := context.Background()
+	db, err := discreet.Open(ctx, path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer db.Close()
+	other, err := sql.Open("duckdb", "")
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer other.Close()
+	if _, err := other.Exec("ATTACH '" + filepath.Join(dir, "data.duckdb") + "' AS d (READ_ONLY)"); err != nil {
+		b.Fatal(err)
+	}
+	question := "SELECT k, COUNT(*), SUM(v) FROM " + table + " GROUP BY k"
+	epsilon := dp.One / 1000
+	ask := func() time.Duration {
+		epsilon++ // a new question each time, or it would be free
+		start := time.Now()
+		if _, err := db.Ask(ctx, discreet.Question{Analyst: "ana", SQL: question, Epsilon: epsilon}); err != nil {
+			b.Fatal(err)
+		}
+		return time.Since(start)
+	}
+	compare := func() time.Duration {
+		start := time.Now()
+		rows, err := other.Query("SELECT k, COUNT(*), SUM(v) FROM d." + table + " GROUP BY k")
+		if err != nil {
+			b.Fatal(err)
+		}
+		for rows.Next() {
+		}
+		if err := rows.Close(); err != nil {
+			b.Fatal(err)
+		}
+		return time.Since(start)
+	}
+	ask() // warm
+	compare()
+	var private, open time.Duration
+	for b.Loop() {
+		private += ask()
+		open += compare()
+	}
+	n := time.Duration(b.N)
+	b.ReportMetric(float64(private)/float64(open), "x-plain")
+	b.ReportMetric(float64((private/n).Microseconds())/1000, "ms-private")
+	b.ReportMetric(float64((open/n).Microseconds())/1000, "ms-plain")
+	b.ReportMetric(0, "ns/op")
+}
+
+func benchmarkPolicy(unit, table string) string {
+	keys := make([]string, 100)
+	for i := range keys {
+		keys[i] = fmt.Sprintf("key%d", i)
+	}
+	about, bounds := "row", ""
+	switch unit {
+	case "unique":
+		about, bounds = table+".pid", "unique: pid"
+	case "many":
+		about, bounds = table+".pid", "max_rows: 10\n        max_groups: 5"
+	}
+	return fmt.Sprintf(`datasets:
+  bench:
+    engine: duckdb
+    source: data.duckdb
+    unit: %s
+    budget: {epsilon: 100}
+    analysts: {ana: {}}
+    tables:
+      %s:
+        %s
+        columns:
+          k: {type: text, keys: [%s]}
+          v: {type: integer, bounds: [0, 100000]}
+`, about, table, bounds, strings.Join(keys, ", "))
+}
+
+// plain runs one statement in a DuckDB file without protection.
+func plain(tb testing.TB, file, statement string) {
+	tb.Helper()
+	db, err := sql.Open("duckdb", file)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if _, err := db.Exec(statement); err != nil {
+		tb.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		tb.Fatal(err)
+	}
+}

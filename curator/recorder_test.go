@@ -1,0 +1,97 @@
+package curator
+
+import (
+	"context"
+	"sync"
+
+	"github.com/discreet-dp/discreet/internal/exact"
+	"github.com/discreet-dp/discreet/ledger"
+	"github.com/discreet-dp/discreet/plan"
+)
+
+// recorder wraps a real engine and a real ledger, writes down in which order they are
+// called, and can make a call fail.
+type recorder struct {
+	Engine
+	ledger.Ledger
+
+	mu      sync.Mutex
+	calls   []string
+	charges []ledger.Charge
+	kept    [][]byte
+	before  map[string]func() error // what to do before a call; its error is the call's
+}
+
+// record puts a recorder between the curator and its engine and ledger.
+func (w *world) record() *recorder {
+	r := &recorder{Engine: w.data, Ledger: w.books, before: map[string]func() error{}}
+	w.engine, w.ledger = r, r
+	return r
+}
+
+func (r *recorder) called(name string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.calls = append(r.calls, name)
+	if f := r.before[name]; f != nil {
+		return f()
+	}
+	return nil
+}
+
+// take returns the calls so far and forgets them.
+func (r *recorder) take() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	calls := r.calls
+	r.calls = nil
+	return calls
+}
+
+func (r *recorder) Version(ctx context.Context) (string, error) {
+	if err := r.called("version"); err != nil {
+		return "", err
+	}
+	return r.Engine.Version(ctx)
+}
+
+func (r *recorder) Run(ctx context.Context, q *plan.Query) ([]exact.Vector, error) {
+	if err := r.called("run"); err != nil {
+		return nil, err
+	}
+	return r.Engine.Run(ctx, q)
+}
+
+func (r *recorder) Recall(ctx context.Context, key string) ([]byte, uint64, bool, error) {
+	if err := r.called("recall"); err != nil {
+		return nil, 0, false, err
+	}
+	return r.Ledger.Recall(ctx, key)
+}
+
+func (r *recorder) Charge(ctx context.Context, c ledger.Charge) (ledger.Receipt, error) {
+	if err := r.called("charge"); err != nil {
+		return ledger.Receipt{}, err
+	}
+	r.mu.Lock()
+	r.charges = append(r.charges, c)
+	r.mu.Unlock()
+	return r.Ledger.Charge(ctx, c)
+}
+
+func (r *recorder) Keep(ctx context.Context, sequence uint64, key string, answer []byte) error {
+	if err := r.called("keep"); err != nil {
+		return err
+	}
+	r.mu.Lock()
+	r.kept = append(r.kept, answer)
+	r.mu.Unlock()
+	return r.Ledger.Keep(ctx, sequence, key, answer)
+}
+
+func (r *recorder) Balances(ctx context.Context, accounts []ledger.Account) ([]ledger.Balance, error) {
+	if err := r.called("balances"); err != nil {
+		return nil, err
+	}
+	return r.Ledger.Balances(ctx, accounts)
+}

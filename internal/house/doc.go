@@ -1,0 +1,3 @@
+// Package house holds no code. Its test keeps the house in order: which package
+// may import which, and what nobody may import.
+package house

@@ -1,0 +1,179 @@
+package house
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/discreet-dp/discreet"
+
+// rooms says, for every package, which packages of the project it may import.
+// A package that is not here fails the test: a new room is a decision. The
+// directions are those of the privacy argument: an engine never sees noise or
+// the ledger, a mechanism never sees SQL, the ledger never sees data, and only
+// curator holds an exact aggregate and the ledger at once.
+var rooms = map[string]string{
+	"dp":                    "",
+	"internal/entropy":      "",
+	"internal/exact":        "",
+	"internal/table":        "",
+	"internal/hospital":     "",
+	"internal/house":        "",
+	"noise":                 "dp internal/entropy",
+	"mech":                  "dp noise internal/exact",
+	"account":               "dp",
+	"policy":                "dp account",
+	"plan":                  "dp policy",
+	"engine/duckdb":         "dp policy plan internal/exact",
+	"ledger":                "dp account",
+	"ledger/internal/chain": "dp account ledger",
+	"ledger/sqlite":         "dp account ledger ledger/internal/chain internal/entropy",
+	"curator":               "dp account policy plan mech ledger internal/exact",
+	".":                     "dp noise mech policy plan ledger ledger/sqlite engine/duckdb curator",
+	"cmd/discreet":          ". dp policy ledger ledger/sqlite engine/duckdb internal/table internal/hospital",
+}
+
+// forbidden says who alone may import a package, outside of tests.
+var forbidden = map[string]string{
+	// Randomness has one source, and noise is all that is made of it. A ledger's
+	// identity is random too, and is no noise.
+	"crypto/rand":                "internal/entropy",
+	module + "/internal/entropy": "noise ledger/sqlite",
+	"math/rand":                  "",
+	"math/rand/v2":               "",
+	// Opening a sealed value is for engines, which seal, and mechanisms.
+	module + "/internal/exact": "mech engine/duckdb curator",
+	// Nobody but an engine talks to the data, and the demonstration to its own.
+	"github.com/duckdb/duckdb-go/v2": "engine/duckdb cmd/discreet",
+	"modernc.org/sqlite":             "ledger/sqlite",
+	"log":                            "",
+	"unsafe":                         "",
+}
+
+type listed struct {
+	ImportPath string
+	Imports    []string
+	Doc        string
+}
+
+func packages(t *testing.T) []listed {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-json=ImportPath,Imports,Doc", "./...")
+	cmd.Dir = "../.."
+	out, err := cmd.Output()
+	if err != nil {
+		var exit *exec.ExitError
+		if errors.As(err, &exit) {
+			t.Fatalf("go list: %s", exit.Stderr)
+		}
+		t.Fatal(err)
+	}
+	var all []listed
+	for d := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p listed
+		if err := d.Decode(&p); err == io.EOF {
+			return all
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+}
+
+// room returns a package's name inside the house.
+func room(path string) string {
+	if path == module {
+		return "."
+	}
+	return strings.TrimPrefix(path, module+"/")
+}
+
+// violations returns what a package imports and may not.
+func violations(p listed) []string {
+	var out []string
+	name := room(p.ImportPath)
+	allowed, known := rooms[name]
+	if !known {
+		out = append(out, name+" is not in the plan of the house")
+	}
+	for _, i := range p.Imports {
+		if (i == module || strings.HasPrefix(i, module+"/")) && !slices.Contains(strings.Fields(allowed), room(i)) {
+			out = append(out, name+" imports "+room(i))
+		}
+		if only, ok := forbidden[i]; ok && !slices.Contains(strings.Fields(only), name) {
+			out = append(out, name+" imports "+i)
+		}
+	}
+	return out
+}
+
+func TestImportDirections(t *testing.T) {
+	all := packages(t)
+	if len(all) != len(rooms) {
+		t.Errorf("there are %d packages and %d rooms in the plan", len(all), len(rooms))
+	}
+	for _, p := range all {
+		for _, v := range violations(p) {
+			t.Error(v)
+		}
+	}
+}
+
+// TestViolationsAreSeen plants imports against the directions.
+func TestViolationsAreSeen(t *testing.T) {
+	for _, planted := range []listed{
+		{ImportPath: module + "/engine/duckdb", Imports: []string{module + "/noise"}},
+		{ImportPath: module + "/engine/duckdb", Imports: []string{module + "/ledger"}},
+		{ImportPath: module + "/mech", Imports: []string{module + "/plan"}},
+		{ImportPath: module + "/ledger", Imports: []string{module + "/internal/exact"}},
+		{ImportPath: module + "/dp", Imports: []string{module + "/noise"}},
+		{ImportPath: module + "/curator", Imports: []string{"math/rand"}},
+		{ImportPath: module + "/curator", Imports: []string{module}},
+		{ImportPath: module + "/utils"},
+	} {
+		if len(violations(planted)) == 0 {
+			t.Errorf("not seen: %s importing %v", planted.ImportPath, planted.Imports)
+		}
+	}
+}
+
+func TestEveryPackageHasAComment(t *testing.T) {
+	for _, p := range packages(t) {
+		if p.Doc == "" {
+			t.Errorf("%s has no package comment", p.ImportPath)
+		}
+	}
+}
+
+// TestEveryPublicPackageHasAnExample looks for a function Example in the tests of
+// every package that others can import.
+func TestEveryPublicPackageHasAnExample(t *testing.T) {
+	for _, p := range packages(t) {
+		name := room(p.ImportPath)
+		if strings.Contains(name, "internal") || strings.HasPrefix(name, "cmd/") {
+			continue
+		}
+		files, err := filepath.Glob(filepath.Join("../..", name, "*_test.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := false
+		for _, f := range files {
+			text, err := os.ReadFile(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			found = found || strings.Contains(string(text), "\nfunc Example") && strings.Contains(string(text), "// Output:")
+		}
+		if !found {
+			t.Errorf("%s has no runnable Example", name)
+		}
+	}
+}

@@ -1,0 +1,98 @@
+package chain
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/discreet-dp/discreet/account"
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/ledger"
+)
+
+// begun returns a state with a first record, two charges and an answer to the first.
+func begun(t *testing.T) *State {
+	t.Helper()
+	s := New()
+	add := func(r *Record) {
+		t.Helper()
+		if err := s.Check(r); err != nil {
+			t.Fatal(err)
+		}
+		s.Apply(r, Hash(r.Encode()))
+	}
+	add(&Record{Kind: Ledger, Time: time.Unix(0, 0), Identity: "test"})
+	add(next(t, s, "first"))
+	_, previous := s.Head()
+	add(&Record{Kind: Answer, Sequence: 2, Previous: previous, Charge: 1, Key: "key", AnswerHash: Hash("42")})
+	add(next(t, s, "second"))
+	return s
+}
+
+func next(t *testing.T, s *State, request string) *Record {
+	t.Helper()
+	r, err := s.Next(ledger.Charge{
+		Request: request, Cost: dp.Cost{Epsilon: dp.Unbounded, Rho: 10, Delta: 0},
+		Accounts: []ledger.Account{{Name: "a", Filter: account.ZCDP(100, 0)}, {Name: "b", Filter: account.ZCDP(50, 0)}},
+	}, time.Unix(0, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// Every rule of the chain, broken once by a record that is otherwise good.
+func TestCheckRefuses(t *testing.T) {
+	s := begun(t)
+	_, previous := s.Head()
+	answer := func() *Record {
+		return &Record{Kind: Answer, Sequence: 4, Previous: previous, Charge: 3, Key: "key", AnswerHash: Hash("43")}
+	}
+	if err := s.Check(next(t, s, "third")); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Check(answer()); err != nil {
+		t.Fatal(err)
+	}
+	for want, r := range map[string]*Record{
+		"number 5":              change(next(t, s, "third"), func(r *Record) { r.Sequence++ }),
+		"continue":              change(next(t, s, "third"), func(r *Record) { r.Previous = strings.Repeat("0", 64) }),
+		"charged twice":         next(t, s, "second"),
+		"no account":            change(next(t, s, "third"), func(r *Record) { r.Balances = nil }),
+		`"b" is not what`:       change(next(t, s, "third"), func(r *Record) { r.Balances[1].Spent.Rho-- }),
+		`"a" is not what`:       change(next(t, s, "third"), func(r *Record) { r.Cost.Rho++ }),
+		"overspent":             change(next(t, s, "third"), func(r *Record) { r.Balances[1].Limit.Rho = 29 }),
+		`"a" is charged twice`:  change(next(t, s, "third"), func(r *Record) { r.Balances[1] = r.Balances[0] }),
+		"begins only once":      {Kind: Ledger, Sequence: 4, Previous: previous},
+		"paid for by charge 0":  change(answer(), func(r *Record) { r.Charge = 0 }),
+		"paid for by charge 1":  change(answer(), func(r *Record) { r.Charge = 1 }),
+		"paid for by charge 2":  change(answer(), func(r *Record) { r.Charge = 2 }),
+		"paid for by charge 4":  change(answer(), func(r *Record) { r.Charge = 4 }),
+		"paid for by charge 18": change(answer(), func(r *Record) { r.Charge = 1<<64 - 1 }),
+	} {
+		if err := s.Check(r); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v; want %s", err, want)
+		}
+	}
+	if err := New().Check(next(t, s, "third")); err == nil {
+		t.Error("a ledger began with a charge")
+	}
+}
+
+func change(r *Record, f func(*Record)) *Record {
+	f(r)
+	return r
+}
+
+func TestBalances(t *testing.T) {
+	s := begun(t)
+	for i, b := range s.Balances() {
+		if b.Account != fmt.Sprintf("%c", 'a'+i) || b.Spent.Rho != 20 || b.Spent.Epsilon != dp.Unbounded {
+			t.Errorf("got %+v", b)
+		}
+	}
+	if n, ok := s.Key("key"); n != 2 || !ok {
+		t.Errorf("got %d, %v", n, ok)
+	}
+}

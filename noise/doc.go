@@ -1,0 +1,93 @@
+// Package noise draws exact samples on the integers, and is the only package
+// of Discreet that holds randomness.
+//
+// # Distributions
+//
+//	Laplace       P(k) ~ exp(-|k|/b)               b in [2^-20, 2^40]
+//	Gaussian      P(k) ~ exp(-k^2/(2 sigma^2))     sigma^2 in [2^-40, 2^80]
+//	BernoulliExp  P(true) = exp(-x)                x >= 0
+//	Uniform       P(k) = 1/n                       0 <= k < n
+//
+// Parameters are exact rationals. That adding the first two to an integer is private,
+// with the constants of the continuous distributions, is shown by Ghosh,
+// Roughgarden, Sundararajan 2009 for Laplace, and by Canonne, Kamath, Steinke
+// 2020 for the Gaussian.
+//
+// # The lattice
+//
+// Noise on real numbers has to be rounded somewhere, and the rounding of
+// floating-point numbers tells what was rounded (Mironov 2012). Here values are
+// integers, in steps of a granularity that the policy makes public, before the
+// noise is added, and integers after it. There is nothing to round.
+//
+// # What is exact
+//
+// The theorems are about the distributions above, so these are what is drawn, not
+// approximations of them. Every probability below is met exactly, for every k
+// that fits in an int64. What does not fit is replaced by the largest or the smallest
+// number that does, -(2^63-1) or 2^63-1, and the probability of that is below exp(-2^22):
+// it is at most 2 exp(-2^63/2^40) for Laplace, and far less for the Gaussian.
+//
+// Exactness rests on two arguments and on one assumption: the bits of crypto/rand
+// are independent and uniform. Where that package cannot deliver, it ends the
+// program, and so no noise is ever made of bad bits.
+//
+// # First argument: blocks
+//
+// Write a magnitude as W h + u with 0 <= u < W, where W is a power of two. The
+// weight of W h + u is the product of
+//
+//	exp(-rate (W h)^p)                         the weight of block h, and
+//	exp(-rate ((W h + u)^p - (W h)^p))         a number in (0, 1],
+//
+// with p = 1 and rate = 1/b, or p = 2 and rate = 1/(2 sigma^2). So: draw block h in
+// proportion to its weight, draw u uniformly, keep both with the second factor as
+// probability, and start over otherwise. Then (h, u) is kept in proportion to the
+// weight of W h + u, whatever W is. Give it a random sign, and start over on minus
+// zero, so that zero does not count twice. As W is between a sixteenth and an eighth of
+// the scale (of b, of sigma), there are few blocks that matter, and nineteen of
+// twenty pairs are kept. This replaces the samplers of Canonne, Kamath, Steinke 2020,
+// which draw from the same distributions by longer chains of Bernoulli trials.
+//
+// For scales below 16, W is 1. Nothing is left to keep or to refuse, and blocks
+// other than 0 weigh double instead, once for each sign.
+//
+// # Second argument: refinement
+//
+// Two decisions have probabilities that are not fractions: which block a uniform
+// number U falls into, when blocks are laid side by side in [0, 1), and whether
+// U < exp(-x). Both ask where U lies among real numbers that can be computed to any
+// precision. U is drawn digit by digit. After n digits U is known to lie in
+// an interval of length 2^-n, and where that interval is on one side of the real
+// number, so is U, and no further digit can change it. Digits that are not drawn
+// do not exist yet, so deciding early is the same as deciding with all of them.
+//
+//   - First come 11 or 8 digits and a look-up or a comparison with 1 - x.
+//   - Then 32 digits and 64-bit fixed point. Every fixed-point value comes with
+//     a bound on its error, proven beside the code, and is only believed that far.
+//   - Last, about once in ten million draws, come 64 digits, 128, and so on, and
+//     interval arithmetic on integers of growing length, until the digits decide.
+//
+// The tables of fixed-point values end where less than 2^-31 is left. The distributions do
+// not: what lies beyond is drawn by the interval arithmetic, which goes as far as the digits
+// drawn require. The refinement ends with probability one, and after k
+// doublings with probability about 1 - 2^-(32 2^k).
+//
+// No floating-point number decides anything. Variance returns one, for reports.
+//
+// # Checks
+//
+// The tests walk through every way a draw can go, with the production code, and
+// compare the sum of the probabilities with the definition. They find samplers that
+// count zero twice, that are off by one, that cut off a tail of 2^-32, or
+// whose rate is wrong by a part in a billion.
+//
+// # Concurrency and timing
+//
+// A distribution does not change once it is made, and many goroutines may draw
+// from it, each with a Source of its own. How long a draw takes depends on the
+// public parameter and on the random bits, and on nothing else: noise is drawn
+// without knowing what it will be added to. An observer who could time a single
+// draw to the nanosecond would learn something about that noise, which is why draws
+// are made for a whole answer at once.
+package noise

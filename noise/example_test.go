@@ -1,0 +1,52 @@
+package noise_test
+
+import (
+	"fmt"
+	"math/big"
+
+	"github.com/discreet-dp/discreet/noise"
+)
+
+// A count that one person can change by one is released with epsilon = 1/2: the
+// scale is 1/epsilon = 2.
+func Example() {
+	laplace, err := noise.NewLaplace(big.NewRat(2, 1))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	src := noise.NewSource()
+
+	const count = 1234
+	released := count + laplace.Draw(src)
+	fmt.Println("within 100 of the truth:", count-100 < released && released < count+100)
+	fmt.Printf("standard deviation squared: %.4f\n", laplace.Variance())
+
+	_, err = noise.NewLaplace(new(big.Rat))
+	fmt.Println(err)
+
+	// Output:
+	// within 100 of the truth: true
+	// standard deviation squared: 7.8354
+	// noise: scale out of range: the scale of Laplace noise must be from 2^-20 to 2^40, and is 0; choose another granularity
+}
+
+// Vectors are filled at once.
+func ExampleGaussian_Fill() {
+	gaussian, err := noise.NewGaussian(big.NewRat(25, 1))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	histogram := make([]int64, 1000)
+	gaussian.Fill(noise.NewSource(), histogram)
+
+	far := 0
+	for _, k := range histogram {
+		if k < -100 || k > 100 { // twenty times sigma
+			far++
+		}
+	}
+	fmt.Println(gaussian.Variance(), far)
+	// Output: 25 0
+}
