@@ -31,6 +31,9 @@
 //
 //	sqlite3 ledger.db 'SELECT sequence, body FROM records'
 //
+// An open ledger keeps an index of its requests and answers in memory, less than
+// 100 bytes a record, computed from the chain when it is opened.
+//
 // Keep a ledger on a local disk: locks and fsync of network file systems cannot be
 // relied on.
 package sqlite
