@@ -8,10 +8,9 @@
 //	BernoulliExp  P(true) = exp(-x)                x >= 0
 //	Uniform       P(k) = 1/n                       0 <= k < n
 //
-// Parameters are exact rationals. That adding the first two to an integer is private,
-// with the constants of the continuous distributions, is shown by Ghosh,
-// Roughgarden, Sundararajan 2009 for Laplace, and by Canonne, Kamath, Steinke
-// 2020 for the Gaussian.
+// Parameters are exact rationals. That adding the first to an integer is private
+// is shown by Ghosh, Roughgarden, Sundararajan 2009, and for the second by
+// Canonne, Kamath, Steinke 2020, who also have exact samplers for both.
 //
 // # The lattice
 //
@@ -23,10 +22,10 @@
 // # What is exact
 //
 // The theorems are about the distributions above, so these are what is drawn, not
-// approximations of them. Every probability below is met exactly, for every k
-// that fits in an int64. What does not fit is replaced by the largest or the smallest
-// number that does, -(2^63-1) or 2^63-1, and the probability of that is below exp(-2^22):
-// it is at most 2 exp(-2^63/2^40) for Laplace, and far less for the Gaussian.
+// approximations of them. A draw that does not fit in an int64 becomes 2^63-1 or
+// -(2^63-1). The probability of that is at most 2 exp(-2^63/2^40), less than
+// exp(-2^22), for Laplace, and far less for the Gaussian. Every other k comes
+// with exactly its probability.
 //
 // Exactness rests on two arguments and on one assumption: the bits of crypto/rand
 // are independent and uniform. Where that package cannot deliver, it ends the
@@ -44,10 +43,10 @@
 // proportion to its weight, draw u uniformly, keep both with the second factor as
 // probability, and start over otherwise. Then (h, u) is kept in proportion to the
 // weight of W h + u, whatever W is. Give it a random sign, and start over on minus
-// zero, so that zero does not count twice. As W is between a sixteenth and an eighth of
-// the scale (of b, of sigma), there are few blocks that matter, and nineteen of
-// twenty pairs are kept. This replaces the samplers of Canonne, Kamath, Steinke 2020,
-// which draw from the same distributions by longer chains of Bernoulli trials.
+// zero, so that zero does not count twice. As W is between a sixteenth and an
+// eighth of the scale (of b, of sigma), few blocks matter, and nineteen of
+// twenty pairs are kept. The samplers of Canonne, Kamath, Steinke 2020 draw from
+// the same distributions by longer chains of Bernoulli trials.
 //
 // For scales below 16, W is 1. Nothing is left to keep or to refuse, and blocks
 // other than 0 weigh double instead, once for each sign.
@@ -68,10 +67,10 @@
 //   - Last, about once in ten million draws, come 64 digits, 128, and so on, and
 //     interval arithmetic on integers of growing length, until the digits decide.
 //
-// The tables of fixed-point values end where less than 2^-31 is left. The distributions do
-// not: what lies beyond is drawn by the interval arithmetic, which goes as far as the digits
-// drawn require. The refinement ends with probability one, and after k
-// doublings with probability about 1 - 2^-(32 2^k).
+// The tables of fixed-point values end where about 2^-30 is left. The
+// distributions do not: what lies beyond is drawn by the interval arithmetic,
+// which goes as far as the digits require. The refinement ends with probability
+// one; that it has not ended after n digits has a probability of about 2^-n.
 //
 // No floating-point number decides anything. Variance returns one, for reports.
 //
@@ -79,15 +78,15 @@
 //
 // The tests walk through every way a draw can go, with the production code, and
 // compare the sum of the probabilities with the definition. They find samplers that
-// count zero twice, that are off by one, that cut off a tail of 2^-32, or
-// whose rate is wrong by a part in a billion.
+// count zero twice, that are off by one, that cut off the tail beyond the tables,
+// or whose rate is wrong by a part in a billion.
 //
 // # Concurrency and timing
 //
 // A distribution does not change once it is made, and many goroutines may draw
 // from it, each with a Source of its own. How long a draw takes depends on the
 // public parameter and on the random bits, and on nothing else: noise is drawn
-// without knowing what it will be added to. An observer who could time a single
-// draw to the nanosecond would learn something about that noise, which is why draws
-// are made for a whole answer at once.
+// without knowing what it will be added to. Somebody who could time a single draw
+// to the nanosecond would learn something about that noise: draw for a whole
+// answer at once, and release it at once.
 package noise

@@ -204,7 +204,7 @@ func distance(pmf map[int64]float64, want func(int64) float64) float64 {
 
 // closeEnough is the distance that an exact sampler keeps in the enumeration,
 // which finds changes to 2^-44 and adds in floating point. It is smaller than the
-// tail beyond the tables, 2^-32, so that a tail cut off is a failure.
+// tail beyond the tables, about 2^-30, so that a tail cut off is a failure.
 const closeEnough = 2e-11
 
 type enumerated struct {

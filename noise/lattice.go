@@ -13,12 +13,13 @@ import (
 // The magnitude is written as W h + u, with W = 2^shift and 0 <= u < W: block h
 // and offset u. Then
 //
-//	exp(-rate (W h + u)^power) = exp(-step h^power) exp(-rate ((W h + u)^power - (W h)^power))
+//	exp(-rate (W h + u)^power) =
+//	  exp(-step h^power) exp(-rate ((W h + u)^power - (W h)^power))
 //
 // with step = rate W^power. Block h is drawn with a probability in proportion to
-// the first factor, u uniformly, and the pair is kept with the second factor as probability. What is
-// kept has the product as its weight. A sign is drawn, and zero with a minus is
-// refused, so that zero is not counted twice.
+// the first factor, u uniformly, and the pair is kept with the second factor as
+// probability. What is kept has the product as its weight. A sign is drawn, and
+// zero with a minus is refused, so that zero is not counted twice.
 //
 // Narrow distributions have W = 1: there is no offset, and the weights of all
 // blocks but 0 are doubled, so that each stands for both signs.
@@ -30,10 +31,12 @@ type lattice struct {
 	table    table
 }
 
+// newLattice prepares the lattice of rate num/den, which nobody may change later.
+//
 // The step of a lattice with shift > 0 is in (1/16, 1/8] where power is 1 and in
 // (1/512, 1/128] where it is 2: W is between an eighth and a sixteenth of the
-// scale or of sigma. More blocks would be accepted more often, but take longer
-// to tabulate.
+// scale or of sigma. With shift = 0 it is at least as large. Narrower blocks
+// would be kept more often, but take longer to tabulate.
 func newLattice(power uint, num, den *big.Int, shift uint) *lattice {
 	l := &lattice{power: power, num: num, den: den, shift: shift}
 	l.step = toFixed(l.steps(), den)
@@ -110,8 +113,10 @@ const acceptError = 1 << 13
 //
 // The exponent is x = step f where power is 1 and x = step f (2h + f) where it is 2,
 // with f = u/W. f is exact in 0.64 fixed point. step is too small by less than 1
-// unit of 2^-64, and so step f by less than 2 after rounding. Times 2h + f, which is at most
-// 2^11, and rounded, that is less than 2^12 + 1 units, within acceptError.
+// unit of 2^-64, and so step f by less than 2 after rounding. Times 2h + f, which
+// is at most 2^11, and rounded, that is less than 2^12 + 1 units, within
+// acceptError. From the tail come blocks so far out that this does not hold, or
+// that x is not small; they are left to the exact arithmetic.
 func (r random) accept(l *lattice, h, u uint64) bool {
 	f := u << (64 - l.shift)
 	x, _ := bits.Mul64(f, l.step.frac)
@@ -128,8 +133,8 @@ func (r random) accept(l *lattice, h, u uint64) bool {
 		return r.acceptExact(l, h, u, r.src.Bits(32))
 	}
 	v := r.src.Bits(8)
-	// The uniform number is at most (v+1)/256, so it is below exp(-x) for certain where
-	// x <= 1 - (v+1)/256 = (255-v)/256.
+	// The uniform number is at most (v+1)/256, so it is below exp(-x) for certain
+	// where x <= 1 - (v+1)/256 = (255-v)/256.
 	if x+acceptError <= (255-v)<<56 {
 		return true
 	}

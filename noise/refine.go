@@ -14,7 +14,7 @@ const guard = 32
 // probability that the digits do not tell halves with every digit.
 func (p prefix) belowExp(src *Source, num, den *big.Int) bool {
 	for {
-		p.extend(src) // whoever asks has found the digits so far not to tell
+		p.extend(src) // nobody asks while the digits so far tell
 		e := expSpan(num, den, p.n+guard)
 		a := new(big.Int).Lsh(p.digits, guard)
 		b := new(big.Int).Add(p.digits, bigOne)
@@ -52,8 +52,9 @@ func (l *lattice) pickExact(src *Source, p prefix) uint64 {
 
 // blocks encloses the right end of every block, before division by the total, and
 // the total. It goes on until the weights are below 2^10 units of 2^-prec, so that
-// a higher precision reaches further, and bounds the tail that follows: where weights fall by the
-// ratio r at first and then by r or faster, it is at most weight/(1-r).
+// a higher precision reaches further, and bounds the tail that follows: where
+// weights fall by the ratio r at first and then by r or faster, it is at most
+// weight/(1-r).
 func (l *lattice) blocks(prec uint) (ends []span, total span) {
 	steps := l.steps()
 	ratio := expSpan(steps, l.den, prec)

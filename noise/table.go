@@ -12,11 +12,11 @@ const (
 // out side by side in [0, 1), each as long as its probability.
 //
 // bound[j] stands for 2^32 c, where c is the left end of block j, and is close
-// below it: bound[j] <= 2^32 c < bound[j] + 2. A uniform number with the 32 leading digits v lies in
-// [v, v+1] 2^-32, so it is left of c for certain where v < bound[j], right of c
-// for certain where v >= bound[j] + 2, and these digits do not tell where v is
-// one of the two values between. Then, and in the tail that is not tabulated,
-// the exact arithmetic of pickExact decides.
+// below it: bound[j] <= 2^32 c < bound[j] + 2. A uniform number with the 32
+// leading digits v lies in [v, v+1] 2^-32, so it is left of c for certain where
+// v < bound[j], right of c for certain where v >= bound[j] + 2, and these digits
+// do not tell where v is one of the two values between. Then, and in the tail
+// that is not tabulated, the exact arithmetic of pickExact decides.
 //
 // slot answers for most of the numbers from their first 11 digits alone.
 type table struct {
@@ -59,22 +59,26 @@ func (t *table) pickMixed(l *lattice, src *Source, s uint64) uint64 {
 //   - A ratio is off by at most 10 where power is 1, and by at most 10 + 11h after h
 //     multiplications where power is 2 (see times).
 //   - A weight is then off by at most 11h, or by at most 11 h(h+1)/2.
-//   - The sum of n weights is off by at most 11 n^2/2, or 11 n^3/6. The summation
-//     ends when a weight is below 2^-48. A step is more than 1/16 where power is 1,
-//     so n <= 533 (48 ln 2 times 16), and more than 1/512 where it is 2, so n <= 131
-//     (the root of 48 ln 2 times 512). The sum is off by at most 2^22 units, and by
-//     2^23 where weights are doubled. That is 2^-40.
+//   - The summation ends when a weight is below 2^-48. A step is more than 1/16
+//     where power is 1 and more than 1/512 where it is 2, and products are rounded
+//     down, so a weight in the code is at most exp(-h/16), or exp(-h^2/512), times
+//     (1 + 2^-58)^(h^2), which is next to nothing. So n <= 533 (48 ln 2 times 16)
+//     weights are summed, or n <= 131 (the root of 48 ln 2 times 512).
+//   - The sum of n weights is off by at most 11 n^2/2, or 11 n^3/6, both at most
+//     2^22, and by 2^23 where weights are doubled. That is 2^-40.
 //   - Weights are summed in units of 2^-56, rounded down, which adds at most
 //     2 533 2^-56, less than 2^-45.
 //   - What is not summed is a tail. Its first weight is below 2^-47 (power 1) or
-//     2^-46 (power 2), errors included, and it is at most 1/(1-r) times that with r the
-//     ratio there: 16.6 times (power 1, step 1/16), or 2.6 times (power 2, where the
-//     ratio is exp(-step 2n) with step n^2 >= 33 and n <= 131). Doubled, that is less than 2^-41.
+//     2^-46 (power 2), errors included, and the tail is at most 1/(1-r) times that,
+//     with r the ratio there: 16.6 times (power 1, step 1/16), or 2.7 times (power
+//     2, where r < exp(-2 step n) with step n^2 > 31 and n <= 131). Doubled, that is
+//     less than 2^-41.
 //
 // So any partial sum, and the total, are off by less than 2^-39. The left end c of
-// a block is a quotient of the two, at most 1, and the total is at least 1, so c is off
-// by less than 2^-38. Taking off 2^-36 leaves a number that is not above c; 2^32 times that, cut
-// to an integer, is less than 1 + 2^32 (2^-36 + 2^-38) < 2 below 2^32 c.
+// a block is a quotient of the two, at most 1, and the total is at least 1, so c
+// is off by less than 2^-38. Taking off 2^-36 leaves a number that is not above
+// c; 2^32 times that, cut to an integer, is below 2^32 c by less than
+// 1 + 2^32 (2^-36 + 2^-38) < 2.
 func (t *table) build(l *lattice) {
 	ratio := expNeg(l.step)
 	fall := uint64(one)

@@ -21,8 +21,9 @@ const size = 512
 // this to draw a number only as far as they must know it.
 //
 // A Source is not safe for concurrent use, and must not be copied: two copies
-// would hand out the same bits. Every goroutine makes its own. The same is true of a
-// copy of the whole machine: a snapshot that is started twice repeats the few bits that were buffered.
+// would hand out the same bits. Every goroutine makes its own. The same is true
+// of a copy of the whole machine: a snapshot that is started twice repeats the
+// few bits that were buffered.
 type Source struct {
 	_ noCopy
 
