@@ -130,9 +130,11 @@ func (p *priced) average(o plan.Output, sum, count mech.Noisy) (mean, half float
 	lo, _ := new(big.Float).SetInt(m.Arg.Type().Lo).Float64()
 	hi, _ := new(big.Float).SetInt(m.Arg.Type().Hi).Float64()
 	mean, half = mech.RatioInterval(sum, count, lo, hi)
-	step, _ := m.Step().Float64()
 	center, _ := new(big.Float).SetInt(o.Center).Float64()
-	return (mean + center) * step, half * step
+	// A step is a fraction such as 1/100, and 0.725 is 14.5/20 and not 14.5 times 0.05.
+	num, _ := new(big.Float).SetInt(m.Step().Num()).Float64()
+	den, _ := new(big.Float).SetInt(m.Step().Denom()).Float64()
+	return (mean + center) * num / den, half * num / den
 }
 
 func scaled(n *big.Int, step *big.Rat) float64 {

@@ -98,7 +98,7 @@ func TestRhoAddsUp(t *testing.T) {
 		t.Errorf("at first there is %+v left of rho %v", left, limit)
 	}
 	sum := dp.Amount(0)
-	for i, epsilon := range []string{"0.1", "0.05", "0.01", "0.09", "0.001"} {
+	for i, epsilon := range []string{"0.1", "0.05", "0.01", "0.09", "0.001", "0.1", "0.1"} {
 		a, err := w.askAs("ana", byAge(i), amount(epsilon))
 		w.check(err)
 		sum += a.Cost.Rho
@@ -119,7 +119,7 @@ func TestRhoAddsUp(t *testing.T) {
 			t.Errorf("the promise is %+v; want epsilon %v", accounts[0].Guarantee, promised)
 		}
 	}
-	w.refusedBy("hospital", "ana", byAge(99)+" AND age < 100 AND zip = '1001A' AND age <> 4")
+	w.refusedBy("hospital", "ana", byAge(99))
 }
 
 // No question costs more than was asked for, and hardly less.

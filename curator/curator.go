@@ -2,6 +2,7 @@ package curator
 
 import (
 	"context"
+	"errors"
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/exact"
@@ -20,6 +21,10 @@ type Engine interface {
 	// do not depend on the data.
 	Run(ctx context.Context, q *plan.Query) ([]exact.Vector, error)
 }
+
+// ErrRun is returned when an engine failed after the charge. The engine's own
+// words are not passed on, whatever an engine promises about them: they could depend on the data.
+var ErrRun = errors.New("the engine could not run this question, and the charge stays; ask the owner to run 'discreet check'")
 
 // Curator answers questions about one dataset. It is safe for concurrent use.
 type Curator struct {
@@ -126,7 +131,7 @@ func (c *Curator) buy(ctx context.Context, q Question, p *priced, version, key s
 	// The charge is durable. From here on it stays, whatever happens.
 	exactly, err := c.engine.Run(ctx, &p.plan.Query)
 	if err != nil {
-		return nil, Receipt{}, err
+		return nil, Receipt{}, ErrRun
 	}
 	noisy := make([][]int64, len(exactly))
 	for i, x := range exactly {

@@ -173,3 +173,37 @@ func TestEmptyGroups(t *testing.T) {
 	}
 	checkErrors(t, a)
 }
+
+// Rows that ORDER BY does not tell apart stay in the order of their keys. There are
+// more of them than a sort that is stable only for a few would leave alone.
+func TestTiesAreStable(t *testing.T) {
+	c := New(parsed(t, small), nil, nil, nil)
+	for _, direction := range []string{"", " DESC"} {
+		p, err := c.prepare(Question{Analyst: "ana", SQL: "SELECT n, m, COUNT(*) FROM small GROUP BY n, m ORDER BY COUNT(*)" + direction})
+		if err != nil {
+			t.Fatal(err)
+		}
+		counts := make([]int64, p.plan.Query.Groups())
+		for i := range counts {
+			counts[i] = int64(i % 2)
+		}
+		var order []string
+		last := map[string]int{}
+		place := map[string]int{}
+		for g := range counts {
+			k := p.plan.Query.Group(g)
+			place[k[1].String()+" "+k[0].String()] = g
+		}
+		for _, row := range p.finish([][]int64{counts}).Rows {
+			key, count := fmt.Sprint(row[0], " ", row[1]), fmt.Sprint(row[2])
+			if last[count] > place[key] {
+				t.Errorf("%s comes too late among those with %s", key, count)
+			}
+			last[count] = place[key]
+			order = append(order, count)
+		}
+		if first := order[0]; first != map[string]string{"": "0", " DESC": "1"}[direction] {
+			t.Errorf("%q begins with %s", direction, first)
+		}
+	}
+}

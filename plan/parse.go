@@ -47,7 +47,11 @@ func syntaxRefusal(text string, err error) error {
 	const instead = "the grammar is PostgreSQL's; text stands in single quotes and names in double ones"
 	var p *parser.Error
 	if errors.As(err, &p) {
-		return refuse(byteOffset(text, p.Cursorpos-1), instead, "%s", strings.TrimSpace(p.Message))
+		message := []rune(strings.TrimSpace(p.Message)) // it may quote all of a long text
+		if len(message) > 200 {
+			message = append(message[:200], []rune(" ...")...)
+		}
+		return refuse(byteOffset(text, p.Cursorpos-1), instead, "%s", string(message))
 	}
 	return refuse(-1, instead, "the text cannot be parsed")
 }

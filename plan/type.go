@@ -42,8 +42,8 @@ type Type struct {
 	Exponent int
 }
 
-// The widest interval an expression may have: products of two such numbers
-// fit in a 128-bit integer with room to spare.
+// The widest interval an expression may have. A result is checked before it is
+// ever computed, so every number fits in 128 bits with room to spare.
 var widest = new(big.Int).Lsh(big.NewInt(1), 120)
 
 // maxExponent keeps doubles far from infinity.

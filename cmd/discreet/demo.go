@@ -79,7 +79,7 @@ func (c *demoCmd) Run(ctx context.Context, s screen) (err error) {
 	}
 	if c.Dir != "" {
 		fmt.Fprintf(s.out, "\nThe hospital is in %s. Analyst ben of the dataset 'without' has not asked anything yet:\n  discreet query --policy %s --dataset without --as ben 'SELECT ward, COUNT(*) FROM visits GROUP BY ward'\n",
-			c.Dir, filepath.Join(c.Dir, "policy.yaml"))
+			c.Dir, shell(filepath.Join(c.Dir, "policy.yaml")))
 	}
 	return nil
 }

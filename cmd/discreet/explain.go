@@ -16,7 +16,7 @@ type explainCmd struct {
 
 func (explainCmd) Help() string {
 	return `Prints, for each noisy number of a question, the mechanism, how far one person can move it, the noise and
-the expected error; then the price. It costs nothing and does not look at the data.
+the expected error; then the price. It costs nothing, and nothing is computed from the data.
 
   discreet explain --policy hospital.yaml --as ana 'SELECT sex, AVG(age) FROM patients GROUP BY sex'`
 }
@@ -31,7 +31,9 @@ func (c *explainCmd) Run(ctx context.Context, s screen) error {
 		return err
 	}
 	defer db.Close()
+	done := waiting(s.err, "opening")
 	e, err := db.Explain(ctx, q)
+	done()
 	if err != nil {
 		return locate(err, c.SQL)
 	}

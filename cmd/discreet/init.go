@@ -72,7 +72,7 @@ func (c *initCmd) Run(ctx context.Context, s screen) error {
 	if c.JSON {
 		return printJSON(s.out, map[string]string{"file": c.Output})
 	}
-	fmt.Fprintf(s.out, "wrote %s; read it, fill in what it asks for, then run: discreet check %s\n", c.Output, c.Output)
+	fmt.Fprintf(s.out, "wrote %s; read it, fill in what it asks for, then run: discreet check %s\n", c.Output, shell(c.Output))
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 )
 
@@ -49,4 +50,12 @@ func waiting(w io.Writer, what string) (done func()) {
 		}
 	}()
 	return func() { close(stop); <-ended }
+}
+
+// shell writes a word as a shell reads it, for commands that are shown to be copied.
+func shell(word string) string {
+	if word != "" && strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+=:,@") == "" {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }

@@ -13,7 +13,11 @@ type versionCmd struct {
 	JSON bool `help:"Print JSON." name:"json"`
 }
 
-func (versionCmd) Help() string { return "  discreet version" }
+func (versionCmd) Help() string {
+	return `Says which release this is, for which machine, and from which revision it was built.
+
+  discreet version`
+}
 
 func (c *versionCmd) Run(s screen) error {
 	revision := ""

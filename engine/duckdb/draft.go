@@ -66,7 +66,7 @@ func (d drafter) schemas() ([]policy.Schema, error) {
 		if err != nil {
 			return nil, err
 		}
-		s, err := d.table(name, "read_csv("+quoteText(d.path)+", header = true, delim = "+quoteText(string(delimiter))+")")
+		s, err := d.table(name, "read_csv("+quoteText(d.path)+", header = true, parallel = false, delim = "+quoteText(string(delimiter))+")")
 		s.Delimiter = delimiter
 		return []policy.Schema{s}, err
 	}

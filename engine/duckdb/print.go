@@ -29,7 +29,9 @@ func (p *printer) integer(n *big.Int) string {
 	if n.IsInt64() {
 		return p.arg(n.Int64(), "BIGINT")
 	}
-	return p.arg(n, "HUGEINT")
+	// As text, because the driver passes a big.Int as a BIGNUM, which DuckDB does
+	// not cast to a HUGEINT.
+	return "CAST(" + p.arg(n.String(), "VARCHAR") + " AS HUGEINT)"
 }
 
 // column returns the alias of a column in the inner SELECT.
@@ -52,7 +54,7 @@ func (p *printer) source() string {
 	}
 	if p.unit {
 		// As it is stored: a cast or a clamp could make two people one.
-		cols = append(cols, quoteName(p.table.stored[p.table.UnitColumn].name)+" AS unit")
+		cols = append(cols, p.table.raw(p.table.UnitColumn)+" AS unit")
 	}
 	if len(cols) == 0 {
 		cols = []string{"1 AS c"}
@@ -70,10 +72,21 @@ func (p *printer) declared(name string) string {
 	return clamp(p.table.cast(name), big.NewInt(c.Bounds.LoSteps), big.NewInt(c.Bounds.HiSteps))
 }
 
+// raw prints a stored column. A text column of a database may have a collation, under
+// which texts that differ are one: two people, or a key and something else. It
+// is compared by its bytes, as every text is.
+func (t *table) raw(name string) string {
+	c := t.stored[name]
+	if t.file == "" && c.typ == "VARCHAR" {
+		return quoteName(c.name) + ` COLLATE "binary"`
+	}
+	return quoteName(c.name)
+}
+
 // cast prints a stored column in its declared type and on its lattice, or NULL.
 func (t *table) cast(name string) string {
 	stored := t.stored[name]
-	raw := quoteName(stored.name)
+	raw := t.raw(name)
 	c := t.Columns[name]
 	switch c.Type {
 	case policy.Text:

@@ -17,6 +17,12 @@ var sumLimit = new(big.Int).Lsh(big.NewInt(1), 62)
 
 func (s *snapshot) run(ctx context.Context, q *plan.Query) ([]exact.Vector, error) {
 	text, args := s.print(q)
+	return s.execute(ctx, q, text, args)
+}
+
+// execute runs a printed query. It is apart from run so that tests can plant a
+// mistake between the two.
+func (s *snapshot) execute(ctx context.Context, q *plan.Query, text string, args []any) ([]exact.Vector, error) {
 	rows, err := s.db.QueryContext(ctx, text, args...)
 	if err != nil {
 		return nil, ErrRun

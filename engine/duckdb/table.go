@@ -124,6 +124,9 @@ func find(all []column, name string) (column, bool) {
 // readable reports whether a stored type can be read as a policy's type. Text can
 // be read as anything: what does not parse is NULL.
 func readable(t policy.Type, stored string) bool {
+	if strings.HasSuffix(stored, "]") {
+		return false // a list, as in DECIMAL(18,3)[]
+	}
 	base, _, _ := strings.Cut(stored, "(")
 	if base == "VARCHAR" || base == "NULL" {
 		return true

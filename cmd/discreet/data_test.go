@@ -1,0 +1,142 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// parquet turns a deployment's CSV files into Parquet files.
+func parquet(t *testing.T, policy string) string {
+	t.Helper()
+	for _, name := range []string{"patients", "visits"} {
+		file := beside(policy, "data", name)
+		duck(t, "", "COPY (FROM read_csv('"+file+".csv')) TO '"+file+".parquet'")
+		if err := os.Remove(file + ".csv"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return beside(policy, "data", "patients.parquet")
+}
+
+// secrets are values of the data that no message may hold.
+var secrets = []string{"1003A", "hypertension", "asthma", "Mallory"}
+
+// The data changes under a policy that stays.
+func TestDataChanges(t *testing.T) {
+	const sum = "SELECT SUM(age) FROM patients"
+	rewrite := func(columns string) func(*testing.T, string) {
+		return func(t *testing.T, policy string) {
+			file := parquet(t, policy)
+			duck(t, "", "CREATE TABLE p AS FROM '"+file+"'", "COPY (SELECT "+columns+" FROM p) TO '"+file+"'")
+		}
+	}
+	truncate := func(file string, size int64) func(*testing.T, string) {
+		return func(t *testing.T, policy string) {
+			if strings.HasSuffix(file, ".parquet") {
+				parquet(t, policy)
+			}
+			if err := os.Truncate(beside(policy, "data", file), size); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	csv := func(f func(string) string) func(*testing.T, string) {
+		return func(t *testing.T, policy string) { change(t, beside(policy, "data", "patients.csv"), f) }
+	}
+	for _, c := range []struct {
+		name   string
+		change func(*testing.T, string)
+		code   int
+		says   string
+	}{
+		{"parquet", func(t *testing.T, policy string) { parquet(t, policy) }, 0, "price"},
+		// Text can be read as a number, where it is one.
+		{"parquet, text", rewrite("* REPLACE ('Mallory ' || age AS age)"), 0, "price"},
+		{"parquet, a list", rewrite("* REPLACE ([age] AS age)"), 1, "the policy says that column age is integer"},
+		{"parquet, a date", rewrite("* REPLACE (DATE '2020-01-01' + age::INTEGER AS age)"), 1, "the policy says that column age is integer"},
+		{"parquet, no column", rewrite("* EXCLUDE (age)"), 1, "there is no column age in"},
+		{"parquet, no unit", rewrite("* EXCLUDE (pid)"), 1, "there is no column pid in"},
+		{"parquet, half", truncate("patients.parquet", 700), 1, "cannot read the schema of"},
+		{"parquet, empty", truncate("patients.parquet", 0), 1, "cannot read the schema of"},
+		{"parquet, another kind", func(t *testing.T, policy string) {
+			parquet(t, policy)
+			write(t, beside(policy, "data", "patients.parquet"), "pid,age\n1,Mallory\n")
+		}, 1, "cannot read the schema of"},
+		{"gone", func(t *testing.T, policy string) { os.RemoveAll(beside(policy, "data")) }, 1, "there is no file"},
+		{"a folder", func(t *testing.T, policy string) {
+			os.Remove(beside(policy, "data", "patients.csv"))
+			os.Mkdir(beside(policy, "data", "patients.csv"), 0o755)
+		}, 1, "patients.csv"},
+		{"csv, words", csv(func(s string) string { return s + "999,Mallory,Mallory,Mallory,Mallory,Mallory,Mallory\n" }), 0, "price"},
+		{"csv, ragged", csv(func(s string) string { return s + "1000\n1001,1,2,3,4,5,6,7,8,Mallory\n\"Mallory" }), -1, ""},
+		{"csv, no column", csv(func(s string) string { return strings.Replace(s, "age", "years", 1) }), 1, "there is no column age in"},
+		{"csv, twice", csv(func(s string) string { return strings.Replace(s, "smoker", "age", 1) }), 1, "must name every column once"},
+		{"csv, half", truncate("patients.csv", 1000), 0, "price"},
+		{"csv, header alone", truncate("patients.csv", 39), 0, "price"},
+		{"csv, empty", truncate("patients.csv", 0), 1, "is not a CSV header"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			policy := deploy(t, tenQuestions)
+			asks(policy, people).wants(t, 0)
+			before := spent(t, policy)
+			c.change(t, policy)
+			r := asks(policy, sum)
+			if c.code >= 0 {
+				r.wants(t, c.code, c.says)
+			}
+			r.lacks(t, secrets...)
+			if after := spent(t, policy); c.code == 1 && after.Head != before.Head {
+				t.Error("data that could not be opened was charged for")
+			}
+			asks(policy, "--json", sum).lacks(t, secrets...)
+			command("check", policy).lacks(t, secrets...)
+		})
+	}
+}
+
+// The owner is told what does not fit.
+func TestCheckData(t *testing.T) {
+	policy := deploy(t, tenQuestions)
+	command("check", policy).wants(t, 0, "patients  age        integer  0 .. 110", "the policy and the data were read").lacks(t, "BROKEN", "note")
+	change(t, beside(policy, "data", "patients.csv"), func(s string) string {
+		return s + "999,Mallory,F,1001A,flu,perhaps,12\n1000,,F,1001A,flu,true,99999\n"
+	})
+	command("check", policy).wants(t, 0, "note: patients.age: some of the values are not integer; they count as NULL",
+		"note: patients.smoker: some", "note: patients.cost: some of the values are beyond the bounds", "nullable: false").lacks(t, "BROKEN").lacks(t, secrets...)
+
+	// The promise that a person has one row is what the guarantee rests on.
+	change(t, beside(policy, "data", "patients.csv"), func(s string) string { return s + "1,30,F,1001A,flu,true,12\n" })
+	r := command("check", policy).wants(t, 1, "BROKEN: patients.pid: ", "THE GUARANTEE DOES NOT HOLD", "error: the data breaks what the policy promises")
+	if !strings.Contains(r.err, "error: ") || strings.Contains(r.err, "BROKEN:") {
+		t.Errorf("standard error has %q", r.err)
+	}
+	// --json prints one document, with the findings and the error in it.
+	d := command("check", "--json", policy).wants(t, 1).decode(t)
+	findings := d["datasets"].(map[string]any)["hospital"].(map[string]any)["findings"].([]any)
+	if d["ok"] != false || len(findings) < 4 || d["error"].(map[string]any)["kind"] != "failed" {
+		t.Errorf("got %v", d)
+	}
+	command("check", "--no-data", policy).wants(t, 0, "the data was not opened")
+	os.RemoveAll(beside(policy, "data"))
+	command("check", "--no-data", "--json", policy).wants(t, 0, `"ok": true`)
+	command("check", policy).wants(t, 1, "there is no file")
+	if _, err := os.Stat(beside(policy, "policy.ledger")); err == nil {
+		t.Error("a check made a ledger")
+	}
+}
+
+func TestNamesWithSpaces(t *testing.T) {
+	policy := deploy(t, tenQuestions)
+	dir := filepath.Join(filepath.Dir(policy), "my data; it's 100% ours")
+	if err := os.Rename(beside(policy, "data"), dir); err != nil {
+		t.Fatal(err)
+	}
+	moved := filepath.Join(dir, "my policy.yaml")
+	text, _ := os.ReadFile(policy)
+	write(t, moved, strings.Replace(string(text), "source: data", "source: '.'", 1))
+	asks(moved, people).wants(t, 0)
+	command("check", moved).wants(t, 0)
+	command("ledger", "verify", "-p", moved).wants(t, 0, "is whole")
+}

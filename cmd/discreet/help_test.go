@@ -1,0 +1,73 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+)
+
+func TestHelp(t *testing.T) {
+	for _, name := range []string{"demo", "init", "check", "query", "explain", "budget", "ledger verify", "version"} {
+		r := command(append(strings.Fields(name), "--help")...).wants(t, 0, "Usage: discreet "+name, "\n    discreet "+name)
+		if r.err != "" {
+			t.Errorf("%s --help says %q", name, r.err)
+		}
+		for line := range strings.Lines(r.out) {
+			if len(line) > 130 {
+				t.Errorf("%s --help has a line of %d bytes", name, len(line))
+			}
+		}
+	}
+	general := command("--help").wants(t, 0, "Exit codes: 0 answered, 2 refused (nothing spent), 3 budget exhausted", "discreet demo")
+	if nothing := command().wants(t, 0); nothing.out != general.out {
+		t.Errorf("without arguments it says %q", nothing.out)
+	}
+}
+
+func TestVersion(t *testing.T) {
+	command("version").wants(t, 0, "discreet "+version)
+	if v := command("version", "--json").wants(t, 0).decode(t); v["version"] != version || v["go"] == "" || v["platform"] == "" {
+		t.Errorf("got %v", v)
+	}
+}
+
+// full is a screen that nothing can be printed to.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
+
+// An answer that could not be printed is no success, and can be had again.
+func TestOutputFails(t *testing.T) {
+	policy := deploy(t, tenQuestions)
+	for _, args := range [][]string{
+		{"query", "-p", policy, "--as", "ana", people}, {"query", "-p", policy, "--as", "ana", "--json", people}, {"budget", "-p", policy}, {"check", policy}, {"version"},
+	} {
+		var err strings.Builder
+		if code := run(context.Background(), args, screen{full{}, &err}); code != 1 || !strings.Contains(err.String(), "no space left on device") {
+			t.Errorf("%q: exit code %d, %q", args, code, err.String())
+		}
+	}
+	asks(policy, people).wants(t, 0, "free")
+}
+
+// A panic must not print what it was about.
+type broken struct{}
+
+func (broken) Write([]byte) (int, error) { panic("secret 4711") }
+
+func TestPanicShowsNothing(t *testing.T) {
+	var err strings.Builder
+	code := run(context.Background(), []string{"version"}, screen{broken{}, &err})
+	if code != 1 || strings.Contains(err.String(), "4711") || !strings.Contains(err.String(), "an internal error") {
+		t.Errorf("exit code %d, %q", code, err.String())
+	}
+}
+
+func TestShellWords(t *testing.T) {
+	for word, want := range map[string]string{"a/b.yaml": "a/b.yaml", "my policy.yaml": "'my policy.yaml'", "it's": `'it'\''s'`, "": "''", "$(rm)": "'$(rm)'"} {
+		if got := shell(word); got != want {
+			t.Errorf("%q is written %s; want %s", word, got, want)
+		}
+	}
+}

@@ -1,0 +1,194 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/discreet-dp/discreet/internal/hospital"
+	"github.com/discreet-dp/discreet/ledger/sqlite"
+)
+
+// TestMain makes this binary the command itself where a test asks for a process.
+func TestMain(m *testing.M) {
+	if os.Getenv("DISCREET_TEST_MAIN") == "" {
+		os.Exit(m.Run())
+	}
+	if limit, err := strconv.ParseUint(os.Getenv("DISCREET_TEST_FSIZE"), 10, 64); err == nil {
+		// No file may grow beyond this: what a full disk is like.
+		signal.Ignore(syscall.SIGXFSZ)
+		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: limit, Max: limit}); err != nil {
+			panic(err)
+		}
+	}
+	main()
+}
+
+// result is what a command printed and how it ended.
+type result struct {
+	args     []string
+	code     int
+	out, err string
+}
+
+// command runs a command in this process.
+func command(args ...string) result {
+	var out, err bytes.Buffer
+	code := run(context.Background(), args, screen{&out, &err})
+	return result{args, code, out.String(), err.String()}
+}
+
+// process returns a command in a process of its own that has not been started.
+func process(out, err *bytes.Buffer, args ...string) *exec.Cmd {
+	c := exec.Command(os.Args[0], args...)
+	c.Env = append(os.Environ(), "DISCREET_TEST_MAIN=1")
+	c.Stdout, c.Stderr = out, err
+	return c
+}
+
+// processed runs a command in a process of its own.
+func processed(t testing.TB, env string, args ...string) result {
+	t.Helper()
+	var out, errs bytes.Buffer
+	c := process(&out, &errs, args...)
+	c.Env = append(c.Env, env)
+	err := c.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return result{args, c.ProcessState.ExitCode(), out.String(), errs.String()}
+}
+
+// wants checks the exit code, and that each of the texts was printed.
+func (r result) wants(t testing.TB, code int, texts ...string) result {
+	t.Helper()
+	if r.code != code {
+		t.Errorf("%q: exit code %d; want %d\n%s%s", r.args, r.code, code, r.out, r.err)
+	}
+	for _, s := range texts {
+		if !strings.Contains(r.out+r.err, s) {
+			t.Errorf("%q does not say %q\n%s%s", r.args, s, r.out, r.err)
+		}
+	}
+	if code != 0 && !strings.Contains(strings.Join(r.args, " "), "--json") && r.args[0] != "check" && r.out != "" {
+		t.Errorf("%q failed and printed %q", r.args, r.out)
+	}
+	return r
+}
+
+// lacks checks that a text was not printed.
+func (r result) lacks(t testing.TB, texts ...string) result {
+	t.Helper()
+	for _, s := range texts {
+		if strings.Contains(r.out+r.err, s) {
+			t.Errorf("%q says %q\n%s%s", r.args, s, r.out, r.err)
+		}
+	}
+	return r
+}
+
+// decode reads the one JSON document that was printed.
+func (r result) decode(t testing.TB) map[string]any {
+	t.Helper()
+	d := json.NewDecoder(strings.NewReader(r.out))
+	var v map[string]any
+	if err := d.Decode(&v); err != nil {
+		t.Fatalf("%q: %v in %q", r.args, err, r.out)
+	}
+	if d.More() {
+		t.Fatalf("%q printed more than one document: %s", r.args, r.out)
+	}
+	return v
+}
+
+// fails checks an error in JSON and in words.
+func (r result) fails(t testing.TB, code int, kind string) {
+	t.Helper()
+	r.wants(t, code)
+	e, ok := r.decode(t)["error"].(map[string]any)
+	if !ok || e["kind"] != kind || e["message"] == "" || r.err == "" || len(e) != 2 {
+		t.Errorf("%q: %s and %q", r.args, r.out, r.err)
+	}
+}
+
+// deploy writes a hospital under a budget and returns the policy's path.
+func deploy(t testing.TB, budget string) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := hospital.New(100, 1).Write(filepath.Join(dir, "data")); err != nil {
+		t.Fatal(err)
+	}
+	return write(t, filepath.Join(dir, "policy.yaml"), "datasets:\n"+hospital.Dataset("hospital", "data", budget))
+}
+
+const (
+	tenQuestions = "{epsilon: 1, per_query: {default: 0.1, max: 0.5}}"
+	concentrated = "{epsilon: 1, delta: 1e-6, per_query: {default: 0.1, max: 0.5}}"
+	people       = "SELECT COUNT(*) FROM patients"
+)
+
+func write(t testing.TB, path, text string) string {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// change rewrites a file.
+func change(t testing.TB, path string, f func(string) string) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, path, f(string(text)))
+}
+
+// beside returns a path in the folder of another.
+func beside(path string, names ...string) string {
+	return filepath.Join(append([]string{filepath.Dir(path)}, names...)...)
+}
+
+// asks is a question of ana's.
+func asks(policy string, more ...string) result {
+	return command(append([]string{"query", "--policy", policy, "--as", "ana"}, more...)...)
+}
+
+// spent returns what the ledger says, and fails where it does not check.
+func spent(t testing.TB, policy string) sqlite.Report {
+	t.Helper()
+	r, err := sqlite.Verify(strings.TrimSuffix(policy, ".yaml") + ".ledger")
+	if errors.Is(err, os.ErrNotExist) {
+		return r
+	} else if err != nil {
+		t.Error(err)
+	}
+	return r
+}
+
+// duck runs statements in a DuckDB.
+func duck(t testing.TB, file string, statements ...string) {
+	t.Helper()
+	db, err := sql.Open("duckdb", file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for _, s := range statements {
+		if _, err := db.Exec(s); err != nil {
+			t.Fatalf("%s: %v", s, err)
+		}
+	}
+}

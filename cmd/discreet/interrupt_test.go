@@ -1,0 +1,76 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/discreet-dp/discreet/ledger/sqlite"
+)
+
+// charged waits until a ledger that another process has open holds a charge.
+func charged(t *testing.T, books string) bool {
+	t.Helper()
+	for range 2000 {
+		time.Sleep(5 * time.Millisecond)
+		text, err := os.ReadFile(books)
+		if err != nil {
+			continue
+		}
+		// A copy may be of a moment in the middle of a write, and then does not check.
+		if r, err := sqlite.Verify(write(t, filepath.Join(t.TempDir(), "copy"), string(text))); err == nil && r.Records > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Ctrl-C while the engine runs: the charge is there, and stays.
+func TestInterrupt(t *testing.T) {
+	dir := t.TempDir()
+	policy := write(t, filepath.Join(dir, "policy.yaml"), `
+datasets:
+  events:
+    engine: duckdb
+    source: events.duckdb
+    unit: events.pid
+    budget: {epsilon: 1, per_query: {default: 0.1}}
+    analysts: {ana: {}}
+    tables:
+      events:
+        max_rows: 5
+        max_groups: 2
+        columns:
+          v: {type: integer, bounds: [0, 999]}
+`)
+	duck(t, filepath.Join(dir, "events.duckdb"), "CREATE TABLE events AS SELECT (i * 7919) % 5000011 AS pid, i % 1000 AS v FROM range(15000000) r(i)")
+	var out, errs bytes.Buffer
+	c := process(&out, &errs, "query", "-p", policy, "--as", "ana", "--request", "mine", "SELECT v, COUNT(*), SUM(v) FROM events GROUP BY v")
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- c.Wait() }()
+	if !charged(t, beside(policy, "policy.ledger")) {
+		c.Process.Kill()
+		<-ended
+		t.Fatalf("nothing was charged: %s%s", out.String(), errs.String())
+	}
+	if err := c.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-ended:
+	case <-time.After(20 * time.Second):
+		c.Process.Kill()
+		t.Fatal("it does not end")
+	}
+	result{[]string{"query"}, c.ProcessState.ExitCode(), out.String(), errs.String()}.wants(t, 1, "error: interrupted. What was charged stays charged")
+	if r := spent(t, policy); r.Records != 1 || r.Answers != 0 || r.Balances[0].Spent.Epsilon.String() != "0.1" {
+		t.Errorf("the ledger says %+v; want the charge alone", r)
+	}
+	command("budget", "-p", policy).wants(t, 0, "events/ana    0.1")
+}

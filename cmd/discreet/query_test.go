@@ -1,0 +1,209 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/curator"
+	"github.com/discreet-dp/discreet/dp"
+)
+
+// keysOf returns the keys of a JSON object in their order.
+func keysOf(t *testing.T, object json.RawMessage) []string {
+	t.Helper()
+	d := json.NewDecoder(bytes.NewReader(object))
+	d.Token()
+	var keys []string
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys = append(keys, key.(string))
+		var skipped json.RawMessage
+		if err := d.Decode(&skipped); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return keys
+}
+
+// This is the contract of --json, which other programs rely on.
+func TestQueryJSON(t *testing.T) {
+	for _, c := range []struct {
+		budget          string
+		cost, remaining string
+	}{
+		{tenQuestions, `{"epsilon":0.1,"rho":0.004995837497,"delta":0}`, `{"epsilon":0.9,"rho":null,"delta":0}`},
+		{concentrated, `{"epsilon":0.1,"rho":0.004995837496,"delta":0}`, ``},
+	} {
+		policy := deploy(t, c.budget)
+		r := asks(policy, "--json", "SELECT sex, COUNT(*) FROM patients GROUP BY sex").wants(t, 0)
+		var a struct {
+			Columns   []string
+			Rows      [][]any
+			Errors    [][]*float64
+			Cost      json.RawMessage
+			Remaining json.RawMessage
+			Receipt   struct {
+				Sequence uint64
+				Free     bool
+			}
+		}
+		if err := json.Unmarshal([]byte(r.out), &a); err != nil {
+			t.Fatal(err)
+		}
+		if got := keysOf(t, json.RawMessage(r.out)); !slices.Equal(got, []string{"columns", "rows", "errors", "cost", "remaining", "receipt"}) {
+			t.Errorf("the keys are %v", got)
+		}
+		for _, m := range []json.RawMessage{a.Cost, a.Remaining} {
+			if got := keysOf(t, m); !slices.Equal(got, []string{"epsilon", "rho", "delta"}) {
+				t.Errorf("the keys are %v", got)
+			}
+		}
+		if !slices.Equal(a.Columns, []string{"sex", "count"}) || len(a.Rows) != 3 || len(a.Errors) != 3 {
+			t.Errorf("columns %v, %d rows, %d errors", a.Columns, len(a.Rows), len(a.Errors))
+		}
+		for i, key := range []string{"F", "M", "X"} {
+			if _, number := a.Rows[i][1].(float64); a.Rows[i][0] != key || !number || a.Errors[i][0] != nil || *a.Errors[i][1] < 10 {
+				t.Errorf("row %d is %v, its errors %v", i, a.Rows[i], a.Errors[i])
+			}
+		}
+		if got := compact(t, a.Cost); c.cost != "" && got != c.cost {
+			t.Errorf("the cost is %s; want %s", got, c.cost)
+		}
+		if got := compact(t, a.Remaining); c.remaining != "" && got != c.remaining {
+			t.Errorf("%s remains; want %s", got, c.remaining)
+		}
+		if a.Receipt.Sequence != 1 || a.Receipt.Free {
+			t.Errorf("the receipt is %+v", a.Receipt)
+		}
+		again := asks(policy, "--json", "SELECT sex, COUNT(1) FROM patients GROUP BY 1").wants(t, 0).decode(t)
+		if fmt.Sprint(again["cost"]) != "map[delta:0 epsilon:0 rho:0]" || fmt.Sprint(again["receipt"]) != "map[free:true sequence:1]" {
+			t.Errorf("asked again it costs %v: %v", again["cost"], again["receipt"])
+		}
+		none := asks(policy, "--json", "SELECT sex, COUNT(1) FROM patients GROUP BY 1 LIMIT 0").wants(t, 0)
+		if d := none.decode(t); fmt.Sprint(d["rows"], d["errors"]) != "[] []" || strings.Contains(compact(t, json.RawMessage(none.out)), `"rows":null`) {
+			t.Errorf("no rows are %s", none.out)
+		}
+	}
+}
+
+func compact(t *testing.T, m json.RawMessage) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := json.Compact(&b, m); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestQuery(t *testing.T) {
+	policy := deploy(t, concentrated)
+	asks(policy, people).wants(t, 0, "count  ±95%\n", "price: epsilon 0.1 (rho 0.0049958); left: epsilon 0.", " at delta 1e-06 (rho 0.0")
+	asks(policy, people).wants(t, 0, "price: free, this was answered before; left: epsilon 0.")
+	asks(policy, "--epsilon", "0.05", people).wants(t, 0, "price: epsilon 0.05 (rho")
+	asks(policy, "--request", "one", "SELECT COUNT(*) FROM visits").wants(t, 0, "price: epsilon 0.1")
+	asks(policy, "--request", "one", "SELECT COUNT(*) FROM visits WHERE cost > 3").wants(t, 2, "was charged before with another query")
+	asks(policy, "--request", "a\nb", "SELECT COUNT(*) FROM visits WHERE cost > 4").wants(t, 2, "the request contains a control character")
+	command("query", "-p", policy, "--as", "ben", "--dataset", "hospital", people).wants(t, 0, "free")
+
+	defer func(old io.Reader) { stdin = old }(stdin)
+	stdin = strings.NewReader("SELECT COUNT(*)\nFROM patients\n")
+	asks(policy, "-").wants(t, 0, "free")
+	stdin = strings.NewReader("SELECT COUNT(*)\nFROM patents\n")
+	asks(policy, "-").wants(t, 2, `there is no table "patents"`, "\n  FROM patents\n       ^\n")
+	stdin = strings.NewReader("")
+	asks(policy, "-").wants(t, 2, "the question is empty")
+	stdin = strings.NewReader(strings.Repeat("x", 2<<20))
+	asks(policy, "-").wants(t, 2, "longer than")
+	if r := spent(t, policy); r.Records != 6 {
+		t.Errorf("%d records; want three charges and three answers", r.Records)
+	}
+}
+
+func TestExplain(t *testing.T) {
+	policy := deploy(t, tenQuestions)
+	explain := func(more ...string) result {
+		return command(append([]string{"explain", "--policy", policy, "--as", "ana"}, more...)...)
+	}
+	explain("SELECT ward, AVG(cost) FROM visits GROUP BY ward").wants(t, 0, "count(cost)", "laplace", "12 (l1)", "rows: 3", "at most 2 groups with at most 6 rows each", "price: epsilon 0.1; left: epsilon 1\n")
+	e := explain("--json", people).wants(t, 0).decode(t)
+	if e["known"] != false || e["affordable"] != true || len(e["measures"].([]any)) != 1 {
+		t.Errorf("got %v", e)
+	}
+	explain("--epsilon", "0.6", people).wants(t, 2, "at most 0.5")
+	explain("SELECT * FROM patients").wants(t, 2, "  SELECT * FROM patients\n", "^")
+	for i := range 9 {
+		asks(policy, fmt.Sprintf("SELECT COUNT(*) FROM patients WHERE age > %d", i)).wants(t, 0)
+	}
+	explain("SELECT COUNT(*) FROM patients WHERE age > 3").wants(t, 0, "free now")
+	explain("--epsilon", "0.2", people).wants(t, 0, "more than what is left; left: epsilon 0.1")
+	if r := spent(t, policy); r.Records != 18 {
+		t.Errorf("%d records; explanations must not add any", r.Records)
+	}
+}
+
+func TestBudget(t *testing.T) {
+	policy := deploy(t, tenQuestions)
+	command("budget", "-p", policy).wants(t, 0, "hospital/ben", "epsilon 0 of 0.5", "a question at epsilon e takes e")
+	for i := range 5 {
+		command("query", "-p", policy, "--as", "ben", fmt.Sprintf("SELECT COUNT(*) FROM patients WHERE age > %d", i)).wants(t, 0)
+	}
+	command("query", "-p", policy, "--as", "ben", people).wants(t, 3, `budget exhausted: the budget of "hospital/ben"`, "Nothing was spent")
+	command("query", "-p", policy, "--as", "ben", "--json", people).fails(t, 3, "budget")
+	command("budget", "-p", policy).wants(t, 0, "hospital/ben    0.5  ████████████████████    0.5")
+	accounts := command("budget", "-p", policy, "--json").wants(t, 0).decode(t)["accounts"].([]any)
+	if len(accounts) != 3 || accounts[2].(map[string]any)["name"] != "hospital/ben" {
+		t.Errorf("got %v", accounts)
+	}
+	command("budget", "-p", deploy(t, concentrated)).wants(t, 0, "amounts are rho", "epsilon 0 of 1 at delta 1e-06")
+}
+
+// fake is an answer with wide letters, and with keys that would like to move the cursor.
+func fake() *discreet.Answer {
+	half := func(f float64) *float64 { return &f }
+	return &discreet.Answer{
+		Columns: []curator.Column{{Name: "city", Decimals: -1}, {Name: "count", Noisy: true}, {Name: "sum", Noisy: true, Decimals: 2}, {Name: "avg", Noisy: true, Decimals: -1}},
+		Rows: [][]any{
+			{"Zürich", json.Number("12"), json.Number("-3.50"), json.Number("41.23456789")},
+			{"東京", json.Number("1234567"), json.Number("0.05"), json.Number("0.5")},
+			{nil, json.Number("-7"), json.Number("100.00"), json.Number("110")},
+			{"a\x1b[2J\r\nb\u202ec\u009b", json.Number("0"), json.Number("0.00"), json.Number("55")},
+			{true, json.Number("1"), json.Number("1.00"), json.Number("1e-7")},
+		},
+		Errors: [][]*float64{
+			{nil, half(30), half(12.5), half(0.0123)},
+			{nil, half(30), half(12.5), half(55)},
+			{nil, half(30), half(12.5), half(110)},
+			{nil, half(30), half(12.5), half(0)},
+			{nil, half(30), half(12.5), half(3)},
+		},
+		Cost:      dp.Cost{Epsilon: dp.One / 4, Rho: dp.One / 8},
+		Remaining: curator.Remaining{Epsilon: dp.One / 2, Rho: dp.Unbounded},
+	}
+}
+
+func TestPrintAnswer(t *testing.T) {
+	var b bytes.Buffer
+	printAnswer(&b, fake())
+	const want = `
+city           count  ±95%     sum   ±95%     avg   ±95%
+-----------  -------  ----  ------  -----  ------  -----
+Zürich            12    30   -3.50  12.50  41.235  0.012
+東京         1234567    30    0.05  12.50       0     55
+NULL              -7    30  100.00  12.50     110    110
+a?[2J??b?c?        0    30    0.00  12.50   55.00   0.00
+true               1    30    1.00  12.50     0.0    3.0
+price: epsilon 0.25; left: epsilon 0.5
+`
+	if got := "\n" + b.String(); got != want {
+		t.Errorf("got %s\nwant %s", got, want)
+	}
+}

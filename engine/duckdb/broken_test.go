@@ -1,0 +1,197 @@
+package duckdb
+
+import (
+	"bufio"
+	"database/sql"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	driver "github.com/duckdb/duckdb-go/v2"
+
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// secret is a value of the data. No error may quote it.
+const secret = "Xanthippe"
+
+// TestBrokenSources opens what is not what the policy says. The owner gets an
+// error that names the table or the file and no value, and nothing is left behind.
+func TestBrokenSources(t *testing.T) {
+	const table = "\nunit: row\ntables: {t: {columns: {i: {type: integer}, s: {type: text}}}}"
+	const unit = "\nunit: t.u\ntables: {t: {unique: u, columns: {i: {type: integer}}}}"
+	row := "SELECT 1 AS i, '" + secret + "' AS s"
+	parquet := func(t *testing.T, folder, query string) string {
+		path := filepath.Join(folder, "t.parquet")
+		owner(t, "", "COPY ("+query+") TO "+quoteText(path))
+		return path
+	}
+	for name, c := range map[string]struct {
+		keys  string
+		want  string // part of the error
+		setup func(t *testing.T, folder string)
+	}{
+		"no file":     {"source: t.csv" + table, "there is no file", func(*testing.T, string) {}},
+		"no folder":   {"source: data" + table, "there is no file", func(*testing.T, string) {}},
+		"no database": {"source: t.duckdb" + table, "t.duckdb", func(*testing.T, string) {}},
+		"folder as CSV": {"source: t.csv" + table, "t.csv", func(t *testing.T, f string) {
+			if err := os.Mkdir(filepath.Join(f, "t.csv"), 0o777); err != nil {
+				t.Fatal(err)
+			}
+		}},
+		"folder as Parquet": {"source: t.parquet" + table, "t.parquet", func(t *testing.T, f string) {
+			if err := os.Mkdir(filepath.Join(f, "t.parquet"), 0o777); err != nil {
+				t.Fatal(err)
+			}
+		}},
+		"folder as database": {"source: t.duckdb" + table, "t.duckdb", func(t *testing.T, f string) {
+			if err := os.Mkdir(filepath.Join(f, "t.duckdb"), 0o777); err != nil {
+				t.Fatal(err)
+			}
+		}},
+		"unreadable": {"source: t.csv" + table, "t.csv", func(t *testing.T, f string) {
+			if os.Getuid() == 0 {
+				t.Skip("root reads everything")
+			}
+			if err := os.Chmod(write(t, f, "t.csv", "i,s\n1,"+secret+"\n"), 0); err != nil {
+				t.Fatal(err)
+			}
+		}},
+		"dangling link": {"source: t.csv" + table, "there is no file", func(t *testing.T, f string) {
+			if err := os.Symlink(filepath.Join(f, "nowhere"), filepath.Join(f, "t.csv")); err != nil {
+				t.Fatal(err)
+			}
+		}},
+		"no column in CSV":     {"source: t.csv" + table, "there is no column i", func(t *testing.T, f string) { write(t, f, "t.csv", "j,s\n1,"+secret+"\n") }},
+		"no column in Parquet": {"source: t.parquet" + table, "there is no column i", func(t *testing.T, f string) { parquet(t, f, "SELECT 1 AS j, '"+secret+"' AS s") }},
+		"no column in database": {"source: t.duckdb" + table, "there is no column s", func(t *testing.T, f string) {
+			owner(t, filepath.Join(f, "t.duckdb"), "CREATE TABLE t AS SELECT 1 AS i")
+		}},
+		"no unit":               {"source: t.csv" + unit, "there is no column u", func(t *testing.T, f string) { write(t, f, "t.csv", "i,s\n1,"+secret+"\n") }},
+		"no table":              {"source: t.duckdb" + table, "cannot read the schema", func(t *testing.T, f string) { owner(t, filepath.Join(f, "t.duckdb"), "CREATE TABLE other AS "+row) }},
+		"other type in Parquet": {"source: t.parquet" + table, "column i is integer, but", func(t *testing.T, f string) { parquet(t, f, "SELECT 1.5::DOUBLE AS i, '"+secret+"' AS s") }},
+		"a list of decimals": {strings.Replace("source: t.parquet"+table, "{type: integer}", "{type: decimal}", 1), "column i is decimal, but", func(t *testing.T, f string) {
+			parquet(t, f, "SELECT [1.5::DECIMAL(18,3)] AS i, '"+secret+"' AS s")
+		}},
+		"truncated Parquet": {"source: t.parquet" + table, "cannot read the schema", func(t *testing.T, f string) {
+			if err := os.Truncate(parquet(t, f, row), 100); err != nil {
+				t.Fatal(err)
+			}
+		}},
+		"empty Parquet":   {"source: t.parquet" + table, "cannot read the schema", func(t *testing.T, f string) { write(t, f, "t.parquet", "") }},
+		"CSV as Parquet":  {"source: t.parquet" + table, "cannot read the schema", func(t *testing.T, f string) { write(t, f, "t.parquet", "i,s\n1,"+secret+"\n") }},
+		"CSV as database": {"source: t.duckdb" + table, "not a DuckDB file", func(t *testing.T, f string) { write(t, f, "t.duckdb", "i,s\n1,"+strings.Repeat(secret+"\n2,", 2000)) }},
+		"Parquet as database": {"source: t.duckdb" + table, "not a DuckDB file", func(t *testing.T, f string) {
+			if err := os.Rename(parquet(t, f, row), filepath.Join(f, "t.duckdb")); err != nil {
+				t.Fatal(err)
+			}
+		}},
+		"Parquet as CSV": {"source: t.csv" + table, "t.csv", func(t *testing.T, f string) {
+			if err := os.Rename(parquet(t, f, row), filepath.Join(f, "t.csv")); err != nil {
+				t.Fatal(err)
+			}
+		}},
+		"CSV as gzip":      {"source: t.csv.gz" + table, "not a gzip file", func(t *testing.T, f string) { write(t, f, "t.csv.gz", "i,s\n1,"+secret+"\n") }},
+		"empty CSV":        {"source: t.csv" + table, "not a CSV header", func(t *testing.T, f string) { write(t, f, "t.csv", "") }},
+		"header not ended": {"source: t.csv" + table, "not a CSV header", func(t *testing.T, f string) { write(t, f, "t.csv", "i,\"s\n1,"+secret+"\n") }},
+		"no header":        {"source: t.csv" + table, "there is no column i", func(t *testing.T, f string) { write(t, f, "t.csv", "1,2\n3,4\n") }},
+		"column without a name": {"source: t.csv" + table, "column 2 has no name", func(t *testing.T, f string) {
+			write(t, f, "t.csv", "i,,s\n1,2,"+secret+"\n")
+		}},
+		"two columns of one name": {"source: t.csv" + table, "the name of another", func(t *testing.T, f string) { write(t, f, "t.csv", "i,s,I\n1,"+secret+",3\n") }},
+		"old line ends":           {"source: t.csv" + table, "line ends", func(t *testing.T, f string) { write(t, f, "t.csv", "i,s\r1,"+secret+"\r") }},
+		"other delimiter":         {"source: t.csv" + table, "there is no column i", func(t *testing.T, f string) { write(t, f, "t.csv", "i;s\n1;"+secret+"\n") }},
+		"locked database": {"source: t.duckdb" + table, "another process is writing", func(t *testing.T, f string) {
+			path := filepath.Join(f, "t.duckdb")
+			owner(t, path, "CREATE TABLE t AS "+row)
+			holdLock(t, path)
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			folder := t.TempDir()
+			c.setup(t, folder)
+			ds := dataset(t, folder, c.keys)
+			nothingLeft := watchSpills(t)
+			e, err := Open(t.Context(), ds)
+			if err == nil {
+				e.Close()
+				t.Fatal("it was opened")
+			}
+			if !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), secret) {
+				t.Errorf("the error is %q, want %q", err, c.want)
+			}
+			if strings.Contains(err.Error(), "goroutine") || strings.Contains(err.Error(), "Error:") || len(err.Error()) > 500 {
+				t.Errorf("this is not for an owner: %v", err)
+			}
+			if _, err := Check(t.Context(), ds); err == nil {
+				t.Error("the check found nothing")
+			}
+			nothingLeft()
+		})
+	}
+}
+
+// TestStoredTypes names the stored types that each of the policy's can be read from.
+func TestStoredTypes(t *testing.T) {
+	for stored, want := range map[string]policy.Type{
+		"BIGINT": policy.Integer, "HUGEINT": policy.Integer, "UTINYINT": policy.Integer, "DOUBLE": policy.Decimal, "DECIMAL(18,3)": policy.Decimal, "FLOAT": policy.Decimal,
+		"BOOLEAN": policy.Boolean, "DATE": policy.Date, "TIMESTAMP": policy.Date, "TIMESTAMP_NS": policy.Date, "UUID": policy.Text, "ENUM('a', 'b')": policy.Text,
+		"DECIMAL(18,3)[]": 0, "ENUM('a')[]": 0, "BIGINT[]": 0, "FLOAT[3]": 0, "STRUCT(a INTEGER)": 0, "MAP(INTEGER, INTEGER)": 0, "BLOB": 0, "TIMESTAMP WITH TIME ZONE": 0, "INTERVAL": 0, "TIME": 0, "JSON": 0,
+	} {
+		for _, typ := range policy.Types() {
+			ok := typ == want || typ == policy.Decimal && want == policy.Integer
+			if readable(typ, stored) != ok {
+				t.Errorf("%v from %s: %v", typ, stored, !ok)
+			}
+		}
+	}
+}
+
+// holdLock keeps a database open for writing in another process until the test
+// ends. Locks of files are between processes, so this one cannot do it itself.
+func holdLock(t *testing.T, path string) {
+	t.Helper()
+	c := exec.Command(os.Args[0], "-test.run=^TestHolder$")
+	c.Env = append(os.Environ(), "DISCREET_TEST_HOLD="+path)
+	in, err := c.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		in.Close()
+		c.Wait()
+	})
+	if line, err := bufio.NewReader(out).ReadString('\n'); line != "held\n" {
+		t.Fatal(line, err)
+	}
+}
+
+// TestHolder is the other process of holdLock, and nothing otherwise.
+func TestHolder(t *testing.T) {
+	path := os.Getenv("DISCREET_TEST_HOLD")
+	if path == "" {
+		t.Skip("this is the other process of another test")
+	}
+	connector, err := driver.NewConnector(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db := sql.OpenDB(connector)
+	defer db.Close()
+	if err := db.Ping(); err != nil {
+		t.Fatal(err)
+	}
+	fmt.Println("held")
+	io.Copy(io.Discard, os.Stdin)
+}

@@ -1,0 +1,215 @@
+package duckdb
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/discreet-dp/discreet/plan"
+)
+
+// hostileKeys is a policy over columns that hold the worst values of their types.
+const hostileKeys = `
+tables:
+  t:
+    max_rows: 3
+    max_groups: 2
+    columns:
+      i:  {type: integer, bounds: [-5, 5]}
+      j:  {type: integer}
+      k:  {type: integer}
+      g:  {type: integer, bounds: [-100, 100], granularity: 10}
+      d:  {type: decimal, bounds: [-5, 5], granularity: 0.01}
+      e:  {type: decimal, granularity: 0.001}
+      r:  {type: decimal}
+      s:  {type: text, keys: ["", a, "a\nb", null]}
+      b:  {type: boolean, keys: [true, false, null]}
+      y:  {type: date, bounds: [2024-01-01, 2024-01-03]}
+      z:  {type: date}
+unit: t.u
+`
+
+// corpus asks for every operation on every column, and for all of them at once.
+func corpus() []string {
+	columns := []string{"i", "j", "k", "g", "d", "e", "r", "s", "b", "y", "z"}
+	conditions := []string{
+		"j + k > 0", "j - k > 0", "j / k > 0", "j % k > 0", "j % -1 = 0", "j / -1 > 0", "-j > 0", "j > 0.5", "j IN (1, 2.5, 9223372036854775807)",
+		"j + 9223372036854775807 > 0", "j * 36028797018963968 / 1000000 > 0", "j * 100000000000000000 > 0", "k - -9223372036854775808 < 0", "j * 1000000 * 1000000 > k", "i % i = 0", "i / i = 1", "1 / i = 1",
+		"j / 0 IS NULL", "j % 0 IS NULL", "d / i > 0.5", "d / e > 1", "e / j < 3", "i / 0.1 > 5", "d * d * d > 1", "d * e > 4", "e + j > 1.5", "e = 0.0005", "e > d",
+		"r > 0", "r = 0", "r <> 1.5", "r < i", "r > j", "r IN (1, 2)", "r BETWEEN -1 AND 1.5", "d / i < r", "e / j > r", "j / 0.001 > r",
+		"s = ''", "s < 'a'", "s IN ('a', 'b')", "s > 'é'", "b", "NOT b", "b = true", "b > false", "b IS NULL", "(i > 0) = b", "(i > 0) > (j > 0)",
+		"y = '2024-01-01'", "z < '0001-01-01'", "z BETWEEN '1900-01-01' AND '9999-12-31'", "z > y", "z <> y", "NULL", "i = NULL", "NOT NULL", "i IN (1) OR NULL",
+		"j >= -9223372036854775808", "j <= 9223372036854775807", "j = 1e35", "d > 1e-30", "i < 123456789012345678901234567890", "r < 1e35",
+	}
+	var out []string
+	for _, c := range columns {
+		conditions = append(conditions, c+" IS NULL", c+" IS NOT NULL", c+" = "+c, c+" <= "+c)
+	}
+	for _, c := range conditions {
+		out = append(out, "SELECT COUNT(*), SUM(i), AVG(d) FROM t WHERE "+c, "SELECT COUNT("+c+") FROM t", "SELECT b, COUNT(*), SUM(d) FROM t WHERE "+c+" GROUP BY b")
+	}
+	for _, c := range columns {
+		out = append(out, "SELECT COUNT("+c+") FROM t")
+	}
+	for _, x := range []string{"i", "g", "d", "i * d", "i / 2", "i % 3", "i % i", "g * i", "-d", "i - d * 2", "i / 0", "i % 0", "d * 0.5"} {
+		out = append(out, "SELECT SUM("+x+"), COUNT("+x+") FROM t", "SELECT s, AVG("+x+") FROM t GROUP BY s")
+	}
+	for _, k := range []string{"i", "g", "s", "b", "y", "s, b", "b, y, i", "y, g, s, b"} {
+		out = append(out, "SELECT COUNT(*), SUM(d), AVG(i) FROM t GROUP BY "+k)
+	}
+	return out
+}
+
+// longest are the longest questions that the planner lets through.
+func longest() []string {
+	return []string{
+		"SELECT COUNT(*) FROM t WHERE j" + strings.Repeat(" + 1", 125) + " > 0",
+		"SELECT SUM(i" + strings.Repeat(" / 1", 125) + ") FROM t",
+		"SELECT COUNT(*) FROM t WHERE d" + strings.Repeat(" / i", 1) + strings.Repeat(" * 1.5", 120) + " > 0",
+		"SELECT COUNT(*) FROM t WHERE " + strings.Repeat("NOT (", 60) + "j IS NULL" + strings.Repeat(")", 60),
+		"SELECT COUNT(*) FROM t WHERE j" + strings.Repeat(" IS NULL", 126),
+		"SELECT COUNT(*) FROM t WHERE i = 1" + manyDistinct(" OR j = %d", 900),
+		"SELECT COUNT(*) FROM t WHERE i = 1" + manyDistinct(" AND s <> 'x%d'", 900),
+		"SELECT COUNT(*) FROM t WHERE j IN (1" + manyDistinct(", %d", 1900) + ")",
+		"SELECT COUNT(*)" + manyDistinct(", SUM(i + %d)", 300) + " FROM t",
+	}
+}
+
+func manyDistinct(format string, n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, format, i)
+	}
+	return b.String()
+}
+
+// hostileCSV has a row for everything that can be wrong with a row. Its columns are
+// u, i, j, k, g, d, e, r, s, b, y, z.
+var hostileCSV = "\ufeffu,i,j,k,g,d,e,r,s,b,y,z\r\n" +
+	"1,1,9223372036854775807,9223372036854775807,10,1.5,0.0005,1e308,a,true,2024-01-01,infinity\r\n" +
+	"1,-1,-9223372036854775808,-1,-10,-1.5,-0.0005,-1e308,a,false,2024-01-02,-infinity\r\n" +
+	"2,0,0,0,0,0,0,-0.0,,,,\r\n" +
+	"2,abc,abc,abc,abc,abc,abc,abc,abc,abc,abc,abc\r\n" +
+	"3,NaN,NaN,NaN,NaN,NaN,NaN,NaN,NaN,NaN,NaN,NaN\r\n" +
+	"3,inf,-inf,inf,inf,inf,-inf,inf,inf,inf,inf,inf\r\n" +
+	"4,1e308,1e308,1e308,1e308,1e308,1e308,1e308,1e308,1e308,1e308,1e308\r\n" +
+	"4,170141183460469231731687303715884105727,170141183460469231731687303715884105727,-170141183460469231731687303715884105728,1e400,1e400,1e-400,1e-400,x,1,5877642-01-01,9999-12-31\r\n" +
+	"5,9223372036854775808,9223372036854775808,-9223372036854775809,5,0.005,0.00049999,5e-324,\"a\r\nb\",yes,0001-01-01,4714-11-24 (BC)\r\n" +
+	"5,\"1\",\" 2 \",+3,0x10,1_000,1.,.5,\"say \"\"x\"\"\",t,2024-02-30,2024-1-1\r\n" +
+	"6\r\n" +
+	"7,1,2\r\n" +
+	"8,1,2,3,4,5,6,7,8,9,10,11,12,13,14\r\n" +
+	"9,\xff\xfe,1,1,1,1,1,1,\xc3\x28,true,2024-01-01,2024-01-01\r\n" +
+	",,,,,,,,,,,\r\n" +
+	"\r\n" +
+	"10,1,1,1,1,1,1,1," + strings.Repeat("x", 300_000) + ",true,2024-01-01,2024-01-01\r\n" +
+	"11,1,1,1,1,1,1,1,\"not closed,true,2024-01-01,2024-01-01\r\n"
+
+// hostileRows are the same for stores with types.
+const hostileRows = `SELECT * FROM (VALUES
+	(1, 1::HUGEINT, 9223372036854775807, 9223372036854775807::HUGEINT, 5, 1.5::DOUBLE, 0.0005::DOUBLE, 1e308::DOUBLE, 'a', true, DATE '2024-01-01', TIMESTAMP 'infinity'),
+	(1, -1, (-9223372036854775808)::BIGINT, -1, -5, -1.5, -0.0005, -1e308, 'a', false, DATE '2024-01-02', TIMESTAMP '-infinity'),
+	(2, 0, 0, 0, 0, '-0.0'::DOUBLE, '-0.0'::DOUBLE, '-0.0'::DOUBLE, '', NULL, NULL, NULL),
+	(2, 170141183460469231731687303715884105727, 1, 170141183460469231731687303715884105727, 2147483647, 'NaN', 'NaN', 'NaN', 'a' || chr(10) || 'b', true, 'infinity', TIMESTAMP '0001-01-01'),
+	(3, -170141183460469231731687303715884105728, -1, -170141183460469231731687303715884105728, -2147483648, 'inf', 'inf', 'inf', NULL, true, '-infinity', TIMESTAMP '9999-12-31 23:59:59.999999'),
+	(3, NULL, NULL, NULL, NULL, '-inf', '-inf', '-inf', chr(0) || 'x', false, '5877642-06-25'::DATE, NULL),
+	(4, 5, 9223372036854775807, (-9223372036854775808)::HUGEINT, 100, 1e308, -1e308, 5e-324, 'é', NULL, '5877642-06-25 (BC)'::DATE, TIMESTAMP '290309-12-22 (BC) 00:00:00'),
+	(NULL, 6, 4611686018427387904, 2, -100, 9.2e16, 9.3e15, 1.7976931348623157e308, repeat('x', 300000), true, NULL, NULL)
+) AS t(u, i, j, k, g, d, e, r, s, b, y, z)`
+
+// TestTotal runs every question of the corpus on the worst values that every kind of
+// source can hold. None may fail: a failure is a message from one row.
+func TestTotal(t *testing.T) {
+	folder := t.TempDir()
+	write(t, folder, "t.csv", hostileCSV)
+	// Parquet has no 128-bit integers.
+	owner(t, "", "COPY (SELECT * REPLACE (TRY_CAST(i AS BIGINT) AS i, TRY_CAST(k AS BIGINT) AS k) FROM ("+hostileRows+")) TO "+quoteText(filepath.Join(folder, "t.parquet")))
+	owner(t, filepath.Join(folder, "t.duckdb"), "CREATE TABLE t AS "+hostileRows)
+	owner(t, filepath.Join(folder, "text.duckdb"), "CREATE TABLE t AS SELECT COLUMNS(*)::VARCHAR FROM ("+hostileRows+")")
+	empty := filepath.Join(folder, "empty.duckdb")
+	owner(t, empty, "CREATE TABLE t AS SELECT * FROM ("+hostileRows+") LIMIT 0")
+	unique := strings.Replace(hostileKeys, "max_rows: 3\n    max_groups: 2", "unique: u", 1)
+	rows := strings.Replace(strings.Replace(unique, "    unique: u\n", "", 1), "t.u", "row", 1)
+	for name, keys := range map[string]string{
+		"csv": "source: t.csv" + hostileKeys, "csv by row": "source: t.csv" + rows,
+		"parquet": "source: t.parquet" + hostileKeys, "parquet, unique": "source: t.parquet" + unique,
+		"duckdb": "source: t.duckdb" + hostileKeys, "duckdb, unique": "source: t.duckdb" + unique,
+		"text": "source: text.duckdb" + hostileKeys, "empty": "source: empty.duckdb" + hostileKeys,
+	} {
+		t.Run(name, func(t *testing.T) { runCorpus(t, open(t, dataset(t, folder, keys)), corpus()) })
+	}
+}
+
+// TestLongest: what is too deep or too long for the engine must be refused before.
+func TestLongest(t *testing.T) {
+	folder := t.TempDir()
+	owner(t, filepath.Join(folder, "t.duckdb"), "CREATE TABLE t AS "+hostileRows)
+	runCorpus(t, open(t, dataset(t, folder, "source: t.duckdb"+hostileKeys)), longest())
+}
+
+func runCorpus(t *testing.T, e *Engine, questions []string) {
+	for _, text := range questions {
+		p, err := plan.Prepare(e.dataset, text)
+		if err != nil {
+			t.Errorf("%.200s: %v", text, err)
+			continue
+		}
+		q := &p.Query
+		got, err := e.Run(t.Context(), q)
+		if err != nil {
+			t.Errorf("%.200s: %v", text, why(t, e, q))
+			continue
+		}
+		if len(got) != len(q.Measures) {
+			t.Errorf("%.200s has %d measures", text, len(got))
+		}
+		for _, v := range got {
+			if v.Len() != q.Groups() {
+				t.Errorf("%.200s has %d groups", text, v.Len())
+			}
+		}
+	}
+}
+
+// TestCheckIsTotal: looking at the worst values must not fail either.
+func TestCheckIsTotal(t *testing.T) {
+	folder := t.TempDir()
+	write(t, folder, "t.csv", hostileCSV)
+	owner(t, filepath.Join(folder, "t.duckdb"), "CREATE TABLE t AS "+hostileRows)
+	for _, source := range []string{"t.csv", "t.duckdb"} {
+		found, err := Check(t.Context(), dataset(t, folder, "source: "+source+hostileKeys))
+		if err != nil || len(found) == 0 {
+			t.Errorf("%s: %v, %v", source, found, err)
+		}
+		for _, f := range found {
+			if f.Broken || f.Table != "t" {
+				t.Errorf("%+v", f)
+			}
+		}
+	}
+}
+
+// TestPlantedTotal shows that the corpus finds arithmetic that is not total.
+func TestPlantedTotal(t *testing.T) {
+	folder := t.TempDir()
+	owner(t, filepath.Join(folder, "t.duckdb"), "CREATE TABLE t AS "+hostileRows)
+	owner(t, filepath.Join(folder, "text.duckdb"), "CREATE TABLE t AS SELECT COLUMNS(*)::VARCHAR FROM ("+hostileRows+")")
+	for _, source := range []string{"t.duckdb", "text.duckdb"} {
+		e := open(t, dataset(t, folder, "source: "+source+hostileKeys))
+		for _, planted := range [][2]string{{" AS HUGEINT)", " AS BIGINT)"}, {"TRY_CAST", "CAST"}} {
+			found := false
+			for _, text := range corpus() {
+				q := &prepare(t, e.dataset, text).Query
+				printed, args := e.now.print(q)
+				if _, err := e.now.execute(t.Context(), q, strings.ReplaceAll(printed, planted[0], planted[1]), args); err != nil {
+					found = true
+					break
+				}
+			}
+			if !found {
+				t.Errorf("not found in %s: %s instead of %s", source, planted[1], planted[0])
+			}
+		}
+	}
+}

@@ -1,0 +1,63 @@
+package table
+
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestWrite(t *testing.T) {
+	x := &Table{Header: []string{"name", "n"}, Right: []bool{false, true}}
+	x.Add("Ö", "5")
+	x.Add("東京", "1234")
+	x.Add("e\u0301", "-1") // two runes, one letter
+	x.Add("a\tb\x00\x7f\u009b", "")
+	x.Add("short row")
+	var b strings.Builder
+	x.Write(&b)
+	const want = `
+name          n
+---------  ----
+Ö             5
+東京       1234
+é            -1
+a?b???
+short row
+`
+	if got := "\n" + b.String(); got != strings.Replace(want, "é", "e\u0301", 1) {
+		t.Errorf("got %s", got)
+	}
+	if x.Rows[3][0] != "a\tb\x00\x7f\u009b" {
+		t.Error("printing a table changed it")
+	}
+}
+
+// Whatever a cell holds, a table has as many lines as rows and two for the header, and
+// nothing in it moves the cursor or turns the text around.
+func TestNothingMovesTheCursor(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		x := &Table{Header: []string{"a", "b"}}
+		n := rapid.IntRange(0, 4).Draw(r, "rows")
+		for range n {
+			x.Add(rapid.String().Draw(r, "cell"), rapid.SampledFrom([]string{"\x1b[2J", "\r", "\n", "\u2028", "\u202e", "\u2066", "\u0085", "\b", "\xff"}).Draw(r, "hostile"))
+		}
+		var b strings.Builder
+		x.Write(&b)
+		lines := strings.Split(b.String(), "\n")
+		if len(lines) != n+3 || lines[n+2] != "" {
+			r.Fatalf("%d lines for %d rows: %q", len(lines), n, b.String())
+		}
+		if strings.ContainsAny(strings.Join(lines, ""), "\x1b\r\b\u2028\u2029\u202e\u2066\u0085\u200f") {
+			r.Fatalf("%q", b.String())
+		}
+	})
+}
+
+func TestBar(t *testing.T) {
+	for part, want := range map[float64]string{0: "░░░░", 0.5: "██░░", 1: "████", -3: "░░░░", 7: "████", 0.1: "░░░░", 0.13: "█░░░"} {
+		if got := Bar(part, 4); got != want {
+			t.Errorf("Bar(%v) is %s; want %s", part, got, want)
+		}
+	}
+}

@@ -1,0 +1,227 @@
+package plan_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/discreet-dp/discreet/plan"
+	"github.com/discreet-dp/discreet/policy"
+)
+
+func prepare(t testing.TB, ds *policy.Dataset, text string) *plan.Plan {
+	t.Helper()
+	p, err := plan.Prepare(ds, text)
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return p
+}
+
+// TestSameQuestion lists spellings of one question. An answer already paid for
+// is given again for free, so spellings must not be charged twice.
+func TestSameQuestion(t *testing.T) {
+	ds := hospital(t)
+	for name, spellings := range map[string][]string{
+		"spaces, case, names": {
+			"SELECT COUNT(*) FROM patients WHERE age > 40",
+			"select\tcount( * )\nfrom   Patients where AGE>40;",
+			`SELECT COUNT(*) AS "n" FROM "patients" AS p WHERE p."age" > 40 -- a comment`,
+			"SELECT ALL COUNT(1) FROM patients WHERE (((age > 40)))",
+			"SELECT pg_catalog.COUNT(*) FROM patients WHERE patients.age > 40",
+		},
+		"conditions that change nothing": {
+			"SELECT COUNT(*) FROM patients WHERE age > 40",
+			"SELECT COUNT(*) FROM patients WHERE age > 40 AND 1=1",
+			"SELECT COUNT(*) FROM patients WHERE true AND age > 40 AND 'a' = 'a' AND 2 > 1",
+			"SELECT COUNT(*) FROM patients WHERE age > 40 OR 1=2",
+			"SELECT COUNT(*) FROM patients WHERE age > 40 AND age > 40",
+			"SELECT COUNT(*) FROM patients WHERE NOT NOT age > 40",
+			"SELECT COUNT(*) FROM patients WHERE NOT (NOT (age > 40))",
+		},
+		"no condition": {
+			"SELECT COUNT(*) FROM patients",
+			"SELECT COUNT(*) FROM patients WHERE true",
+			"SELECT COUNT(*) FROM patients WHERE 1 < 2 OR age = 5",
+			"SELECT COUNT(*) FROM patients WHERE NULL IS NULL",
+		},
+		"constants": {
+			"SELECT COUNT(*) FROM patients WHERE age > 40",
+			"SELECT COUNT(*) FROM patients WHERE age > 40.0",
+			"SELECT COUNT(*) FROM patients WHERE age > 4e1",
+			"SELECT COUNT(*) FROM patients WHERE age > '40'",
+			"SELECT COUNT(*) FROM patients WHERE age > 40::int",
+			"SELECT COUNT(*) FROM patients WHERE age > 30 + 2 * 5",
+			"SELECT COUNT(*) FROM patients WHERE 30 + 2 * 5 < age",
+		},
+		"flipped comparisons": {
+			"SELECT COUNT(*) FROM patients WHERE age <= 40 AND age < balance AND cost = weight",
+			"SELECT COUNT(*) FROM patients WHERE 40 >= age AND balance > age AND weight = cost",
+		},
+		"order of AND and OR": {
+			"SELECT COUNT(*) FROM patients WHERE age > 40 AND (smoker OR sex = 'F' OR cost < 5)",
+			"SELECT COUNT(*) FROM patients WHERE (cost < 5 OR (sex = 'F' OR smoker)) AND age > 40",
+			"SELECT COUNT(*) FROM patients WHERE (5 > cost OR smoker OR sex = 'F' OR smoker) AND (age > 40 AND true)",
+		},
+		"lists": {
+			"SELECT COUNT(*) FROM patients WHERE sex IN ('F', 'X')",
+			"SELECT COUNT(*) FROM patients WHERE sex IN ('X', 'F', 'X')",
+		},
+		"a list of one": {
+			"SELECT COUNT(*) FROM patients WHERE sex IN ('F', 'F')",
+			"SELECT COUNT(*) FROM patients WHERE sex = 'F'",
+			"SELECT COUNT(*) FROM patients WHERE 'F' = sex",
+		},
+		"between": {
+			"SELECT COUNT(*) FROM patients WHERE age BETWEEN 10 AND 20",
+			"SELECT COUNT(*) FROM patients WHERE age >= 10 AND age <= 20",
+			"SELECT COUNT(*) FROM patients WHERE 20 >= age AND 10 <= age",
+		},
+		"dates": {
+			"SELECT COUNT(*) FROM patients WHERE born >= '2000-01-01'",
+			"SELECT COUNT(*) FROM patients WHERE DATE '2000-01-01' <= born",
+			"SELECT COUNT(*) FROM patients WHERE born >= CAST('2000-01-01' AS date)",
+		},
+		"order of keys and columns": {
+			"SELECT sex, smoker, COUNT(*), SUM(age) FROM patients GROUP BY sex, smoker",
+			"SELECT SUM(age), COUNT(*) AS n, smoker FROM patients GROUP BY smoker, sex, smoker",
+			"SELECT COUNT(*), SUM(age), COUNT(*), sex, smoker FROM patients GROUP BY 5, 4",
+		},
+		"above the noise": {
+			"SELECT sex, COUNT(*), SUM(age) FROM patients GROUP BY sex",
+			"SELECT sex, COUNT(*), SUM(age) FROM patients GROUP BY sex ORDER BY 2 DESC LIMIT 1 OFFSET 1",
+			"SELECT sex, COUNT(*), SUM(age) FROM patients GROUP BY sex HAVING COUNT(*) > 10 AND SUM(age) < 5",
+			"SELECT COUNT(*) FROM patients GROUP BY sex ORDER BY SUM(age) / COUNT(*)",
+		},
+		"an average of what is there": {
+			"SELECT SUM(age), COUNT(*) FROM patients",
+			"SELECT AVG(age), SUM(age) FROM patients",
+		},
+		"inside other lattices": {
+			"SELECT COUNT(*) FROM patients WHERE age + (1 + 1) < 5.5",
+			"SELECT COUNT(*) FROM patients WHERE 5.5 > age + 2",
+		},
+	} {
+		want := prepare(t, ds, spellings[0]).Query
+		for _, s := range spellings[1:] {
+			if got := prepare(t, ds, s).Query; got.Hash() != want.Hash() {
+				t.Errorf("%s: %s\n%s\nbut %s\n%s", name, spellings[0], want.Format(), s, got.Format())
+			}
+		}
+	}
+}
+
+// TestOtherQuestion lists questions that differ in what they ask. A shared hash
+// would give one the other's answer.
+func TestOtherQuestion(t *testing.T) {
+	ds := hospital(t)
+	seen := map[string]string{}
+	for _, text := range []string{
+		"SELECT COUNT(*) FROM patients",
+		"SELECT COUNT(*) FROM visits",
+		"SELECT COUNT(age) FROM patients",
+		"SELECT COUNT(cost) FROM patients",
+		"SELECT SUM(age) FROM patients",
+		"SELECT AVG(age) FROM patients",
+		"SELECT SUM(-age) FROM patients",
+		"SELECT COUNT(*), SUM(age) FROM patients",
+		"SELECT COUNT(*) FROM patients WHERE age > 40",
+		"SELECT COUNT(*) FROM patients WHERE age > 41",
+		"SELECT COUNT(*) FROM patients WHERE age >= 40",
+		"SELECT COUNT(*) FROM patients WHERE age < 40",
+		"SELECT COUNT(*) FROM patients WHERE NOT age > 40",
+		"SELECT COUNT(*) FROM patients WHERE age > 40 OR age IS NULL",
+		"SELECT COUNT(*) FROM patients WHERE age > 40.5",
+		"SELECT COUNT(*) FROM patients WHERE cost > 40",
+		"SELECT COUNT(*) FROM patients WHERE weight > 40",
+		"SELECT COUNT(*) FROM patients WHERE age > 40 AND smoker",
+		"SELECT COUNT(*) FROM patients WHERE age > 40 OR smoker",
+		"SELECT COUNT(*) FROM patients WHERE smoker",
+		"SELECT COUNT(*) FROM patients WHERE smoker = true",
+		"SELECT COUNT(*) FROM patients WHERE smoker IS NOT NULL",
+		"SELECT COUNT(*) FROM patients WHERE NULL",
+		"SELECT COUNT(*) FROM patients WHERE false",
+		"SELECT COUNT(*) FROM patients WHERE age - 1 > balance",
+		"SELECT COUNT(*) FROM patients WHERE 1 - age > balance",
+		"SELECT COUNT(*) FROM patients WHERE age / 2 > balance",
+		"SELECT COUNT(*) FROM patients WHERE age % 2 > balance",
+		"SELECT COUNT(*) FROM patients WHERE sex = 'F'",
+		"SELECT COUNT(*) FROM patients WHERE sex = 'f'",
+		"SELECT COUNT(*) FROM patients WHERE sex = 'F '",
+		"SELECT COUNT(*) FROM patients WHERE zip = 'F'",
+		"SELECT COUNT(*) FROM patients WHERE sex = 'null'",
+		"SELECT COUNT(*) FROM patients WHERE sex IN ('F', 'M')",
+		"SELECT COUNT(*) FROM patients WHERE sex IN ('F M', 'M')",
+		`SELECT COUNT(*) FROM patients WHERE sex IN ('F" "M', 'M')`,
+		"SELECT COUNT(*) FROM patients WHERE born = '2000-01-01'",
+		"SELECT COUNT(*) FROM patients WHERE zip = '2000-01-01'",
+		"SELECT COUNT(*) FROM patients GROUP BY sex",
+		"SELECT COUNT(*) FROM patients GROUP BY sex, smoker",
+		"SELECT COUNT(*) FROM patients GROUP BY admitted",
+		"SELECT COUNT(*) FROM visits GROUP BY ward",
+	} {
+		h := prepare(t, ds, text).Query.Hash()
+		if first, ok := seen[h]; ok {
+			t.Errorf("%s\nhas the hash of\n%s", text, first)
+		}
+		seen[h] = text
+	}
+}
+
+// TestOtherPolicy changes one word of the policy at a time. Where it changes what a
+// question means, or how far one person moves it, the hash changes.
+func TestOtherPolicy(t *testing.T) {
+	const people = "SELECT sex, COUNT(*), SUM(cost) FROM patients WHERE admitted > '2024-01-01' GROUP BY sex"
+	const visits = "SELECT ward, COUNT(*), AVG(cost) FROM visits GROUP BY ward"
+	for _, c := range []struct{ question, old, new string }{
+		{people, "bounds: [0, 50000]", "bounds: [0, 50001]"},
+		{people, "bounds: [0, 50000]", "bounds: [-1, 50000]"},
+		{people, "bounds: [0, 50000], granularity: 0.01", "bounds: [0, 50000], granularity: 0.1"},
+		{people, "[2024-01-01, 2024-01-03]", "[2024-01-01, 2024-01-04]"},
+		{people, "keys: [F, M, X, null]", "keys: [F, M, X]"},
+		{people, "keys: [F, M, X, null]", "keys: [F, M, X, 'null']"},
+		{people, "keys: [F, M, X, null]", "keys: [F, M, 'X null']"},
+		{people, "keys: [F, M, X, null]", "keys: [M, F, X, null]"},
+		{people, "neighbours: add-remove", "neighbours: substitute"},
+		{people, "unique: pid", "{max_rows: 1, max_groups: 1}"},
+		{people, "hospital:\n", "clinic:\n"},
+		{visits, "max_rows: 50", "max_rows: 51"},
+		{visits, "max_groups: 5", "max_groups: 6"},
+		{visits, "path: pid -> patients.pid", "path: patient -> patients.pid"},
+		{visits, "bounds: [0, 5000], granularity: 0.01", "bounds: [0, 5000], granularity: 0.01, nullable: false"},
+	} {
+		text, err := os.ReadFile("testdata/hospital.yaml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		changed := strings.Replace(string(text), c.old, c.new, 1)
+		if strings.HasPrefix(c.new, "{") { // several keys in place of one
+			changed = strings.Replace(string(text), c.old, strings.ReplaceAll(strings.Trim(c.new, "{}"), ", ", "\n        "), 1)
+		}
+		if changed == string(text) {
+			t.Fatalf("the policy has no %q", c.old)
+		}
+		var hashes []string
+		for _, text := range []string{string(text), changed} {
+			p, err := policy.Parse("p.yaml", []byte(text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, ds := range p.Datasets {
+				hashes = append(hashes, prepare(t, ds, c.question).Query.Hash())
+			}
+		}
+		if hashes[0] == hashes[1] {
+			t.Errorf("%s instead of %s changes nothing", c.new, c.old)
+		}
+	}
+}
+
+// TestHashIsStable pins a hash: ledgers hold hashes, and one that changes with a
+// version makes everybody pay again.
+func TestHashIsStable(t *testing.T) {
+	const want = "b737bcd63b41e1e2798cd52d9cb2744bded3d036d8946d1dad4ba264cc52a6a2"
+	if got := prepare(t, hospital(t), "SELECT sex, COUNT(*), AVG(cost) FROM patients WHERE age > 40 GROUP BY sex").Query.Hash(); got != want {
+		t.Errorf("the hash is %s", got)
+	}
+}
