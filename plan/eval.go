@@ -30,7 +30,8 @@ func Eval(e Expr, leaf func(Expr) Value) Value {
 		}
 	case *ToReal:
 		if x, ok := Eval(e.X, leaf).(*big.Int); ok {
-			// The same two roundings as an engine's: to a double, then the step.
+			// The same two roundings as an engine's: to a double, then the step. Above
+			// 64 bits an engine may round the last bit of a tie otherwise.
 			f, _ := new(big.Float).SetPrec(53).SetInt(x).Float64()
 			num, _ := new(big.Float).SetInt(e.X.Type().Step.Num()).Float64()
 			den, _ := new(big.Float).SetInt(e.X.Type().Step.Denom()).Float64()
