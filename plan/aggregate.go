@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/discreet-dp/discreet/policy"
 	pg "github.com/pganalyze/pg_query_go/v6"
 )
 
@@ -25,30 +24,6 @@ func functionName(f *pg.FuncCall) string {
 }
 
 func isAggregate(name string) bool { return name == "count" || name == "sum" || name == "avg" }
-
-// key makes the output of a grouping column.
-func (c *checker) key(col *policy.Column, pos int32) (draft, error) {
-	i := c.keyIndex(col)
-	if i < 0 {
-		return draft{}, refuse(pos, "put it into GROUP BY or inside COUNT, SUM or AVG", "%s is not in GROUP BY, and values of single rows cannot be shown", col.Name)
-	}
-	return draft{Output: Output{Name: col.Name, Kind: KeyOutput, Key: i, typ: c.keys[i].Column.typ}}, nil
-}
-
-// keyOutput returns the index of the output of a grouping column, adding a hidden
-// one where the analyst did not select it.
-func (c *checker) keyOutput(col *policy.Column, pos int32) (int, error) {
-	d, err := c.key(col, pos)
-	if err != nil {
-		return 0, err
-	}
-	i := slices.IndexFunc(c.outputs, func(o draft) bool { return o.Kind == KeyOutput && o.Key == d.Key })
-	if i < 0 {
-		i = len(c.outputs)
-		c.outputs = append(c.outputs, d)
-	}
-	return i, nil
-}
 
 // aggregateOutput returns the index of the output of an aggregate, adding a
 // hidden one where the analyst did not select it.
@@ -123,27 +98,6 @@ func (c *checker) aggregate(f *pg.FuncCall) (draft, error) {
 func (c *checker) counted(m Measure) draft {
 	c.addMeasure(m)
 	return draft{Output: Output{Name: "count", Kind: MeasureOutput, typ: releasedNumber(one)}, measure: m.Format()}
-}
-
-// countOf is the measure an average divides by: the number of values. Where the
-// policy says that the column is never NULL this is the number of rows, which
-// the question may have asked for as well.
-func countOf(arg Expr) Measure {
-	nullable := false
-	walk(arg, func(e Expr) {
-		switch e := e.(type) {
-		case *Column:
-			nullable = nullable || e.Nullable
-		case *Arith:
-			nullable = nullable || e.Op == Quo || e.Op == Rem
-		case *Literal:
-			nullable = nullable || e.IsNullLiteral()
-		}
-	})
-	if nullable {
-		return Measure{CountValues, arg}
-	}
-	return Measure{Kind: CountRows}
 }
 
 // summable refuses what has no bounded, exact sum.

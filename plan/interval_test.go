@@ -6,8 +6,9 @@ import (
 	"math/big"
 	"testing"
 
-	"github.com/discreet-dp/discreet/policy"
 	"pgregory.net/rapid"
+
+	"github.com/discreet-dp/discreet/policy"
 )
 
 // numbers are the columns that random expressions are made of: bounded,

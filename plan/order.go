@@ -1,5 +1,12 @@
 package plan
 
+import (
+	"slices"
+	"strings"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+)
+
 // Compare orders two rows of released values by ORDER BY; the leaves give each
 // row's values.
 func (p *Plan) Compare(a, b func(Expr) Value) int {
@@ -26,4 +33,74 @@ func (p *Plan) Compare(a, b func(Expr) Value) int {
 		}
 	}
 	return 0
+}
+
+func (c *checker) orderBy(s *pg.SelectStmt) error {
+	for _, n := range s.SortClause {
+		by := n.GetSortBy()
+		if by == nil || len(by.UseOp) > 0 {
+			return refuse(location(n), "write ORDER BY column ASC or DESC", "ORDER BY ... USING cannot be used")
+		}
+		e, err := c.orderItem(by.Node)
+		if err != nil {
+			return err
+		}
+		o := Order{By: e, Descending: by.SortbyDir == pg.SortByDir_SORTBY_DESC}
+		// As in PostgreSQL, NULL counts as larger than everything.
+		o.NullsFirst = o.Descending
+		switch by.SortbyNulls {
+		case pg.SortByNulls_SORTBY_NULLS_FIRST:
+			o.NullsFirst = true
+		case pg.SortByNulls_SORTBY_NULLS_LAST:
+			o.NullsFirst = false
+		}
+		c.order = append(c.order, o)
+	}
+	return nil
+}
+
+// orderItem reads a position, a name of the SELECT list, or an expression on
+// released values.
+func (c *checker) orderItem(n *pg.Node) (Expr, error) {
+	if k := n.GetAConst(); k != nil {
+		i, ok := ordinal(n, c.visible)
+		if !ok {
+			return nil, refuse(k.Location, "write the column's name or position", "this is not a column of the SELECT list")
+		}
+		return c.released(i), nil
+	}
+	if ref := n.GetColumnRef(); ref != nil {
+		if name, err := columnName(ref); err == nil {
+			i := slices.IndexFunc(c.outputs[:c.visible], func(d draft) bool { return strings.EqualFold(d.Name, name) })
+			if i >= 0 {
+				return c.released(i), nil
+			}
+		}
+	}
+	e, err := checkExpr(above{c}, n)
+	if err == nil {
+		err = checkLevels(e, location(n))
+	}
+	return e, err
+}
+
+func (c *checker) limit(s *pg.SelectStmt) error {
+	for _, l := range []struct {
+		node *pg.Node
+		set  func(int64)
+		what string
+	}{
+		{s.LimitCount, func(n int64) { c.count = &n }, "LIMIT"},
+		{s.LimitOffset, func(n int64) { c.skip = n }, "OFFSET"},
+	} {
+		if l.node == nil || l.node.GetAConst().GetIsnull() { // LIMIT ALL
+			continue
+		}
+		v, ok := l.node.GetAConst().GetVal().(*pg.A_Const_Ival)
+		if !ok || v.Ival.GetIval() < 0 {
+			return refuse(location(l.node), "write a whole number from 0 to 2147483647", "%s takes a constant number of rows", l.what)
+		}
+		l.set(int64(v.Ival.GetIval()))
+	}
+	return nil
 }

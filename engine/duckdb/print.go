@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/discreet-dp/discreet/plan"
-	"github.com/discreet-dp/discreet/policy"
 )
 
 // printer writes DuckDB's SQL for a query. Numbers and dates are integers
@@ -60,74 +59,6 @@ func (p *printer) source() string {
 		cols = []string{"1 AS c"}
 	}
 	return "(SELECT " + strings.Join(cols, ", ") + " FROM " + p.table.from + ")"
-}
-
-// declared prints a stored column as the policy declares it, for every stored value:
-// cast, rounded to the lattice, clamped to the bounds, or NULL.
-func (p *printer) declared(name string) string {
-	c := p.table.Columns[name]
-	if c.Bounds == nil {
-		return p.table.cast(name)
-	}
-	return clamp(p.table.cast(name), big.NewInt(c.Bounds.LoSteps), big.NewInt(c.Bounds.HiSteps))
-}
-
-// raw prints a stored column. A text column of a database may have a collation, under
-// which texts that differ are one: two people, or a key and something else. It
-// is compared by its bytes, as every text is.
-func (t *table) raw(name string) string {
-	c := t.stored[name]
-	if t.file == "" && c.typ == "VARCHAR" {
-		return quoteName(c.name) + ` COLLATE "binary"`
-	}
-	return quoteName(c.name)
-}
-
-// cast prints a stored column in its declared type and on its lattice, or NULL.
-func (t *table) cast(name string) string {
-	stored := t.stored[name]
-	raw := t.raw(name)
-	c := t.Columns[name]
-	switch c.Type {
-	case policy.Text:
-		if stored.typ == "VARCHAR" {
-			return raw
-		}
-		return "TRY_CAST(" + raw + " AS VARCHAR)"
-	case policy.Boolean:
-		return "TRY_CAST(" + raw + " AS BOOLEAN)"
-	case policy.Date:
-		day := "TRY_CAST(" + raw + " AS DATE)"
-		return "CASE WHEN isfinite(" + day + ") THEN " + day + " - DATE '1970-01-01' END"
-	}
-	if c.Granularity == nil { // a decimal that can only be compared
-		real := "TRY_CAST(" + raw + " AS DOUBLE)"
-		return "CASE WHEN isfinite(" + real + ") THEN " + real + " END"
-	}
-	steps := raw
-	if c.Type == policy.Decimal || c.Granularity.Cmp(one) != 0 {
-		// Rounding to the lattice happens for each row by itself, so its
-		// floating point can move a person by no more than a step, inside the clamp.
-		steps = "TRY_CAST(" + raw + " AS DOUBLE)"
-		if d := c.Granularity.Denom(); d.Cmp(one.Num()) != 0 {
-			steps += " * " + d.String() + "::DOUBLE"
-		}
-		if n := c.Granularity.Num(); n.Cmp(one.Num()) != 0 {
-			steps += " / " + n.String() + "::DOUBLE"
-		}
-	}
-	if stored.typ != "BIGINT" || steps != raw {
-		steps = "TRY_CAST(" + steps + " AS BIGINT)"
-	}
-	return steps
-}
-
-var one = big.NewRat(1, 1)
-
-// clamp prints the clamp of an integer. CASE is three times faster than least and
-// greatest here.
-func clamp(x string, lo, hi *big.Int) string {
-	return fmt.Sprintf("CASE WHEN %s < %v THEN %v WHEN %s > %v THEN %v ELSE %s END", x, lo, lo, x, hi, hi, x)
 }
 
 // expr prints an expression over the inner SELECT. Parentheses are always
