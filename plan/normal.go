@@ -15,11 +15,7 @@ func normal(e Expr) Expr {
 	case *Logic:
 		e = normalLogic(x)
 	case *Not:
-		inner := normal(x.X)
-		if n, ok := inner.(*Not); ok {
-			return n.X
-		}
-		e = &Not{inner}
+		e = negated(normal(x.X))
 	case *In:
 		list := slices.Clone(x.List)
 		slices.SortFunc(list, func(a, b *Literal) int { return compareValues(a.Value(), b.Value()) })
@@ -40,6 +36,34 @@ func normal(e Expr) Expr {
 		e = &Arith{Op: x.Op, L: normal(x.L), R: normal(x.R), typ: x.typ}
 	}
 	return fold(e)
+}
+
+// negated is NOT of a normal expression, with the NOT moved as far down as it
+// goes. All of it holds for NULL too: NOT of a comparison is the opposite
+// comparison, both NULL where a side is, and De Morgan's laws are those of SQL.
+func negated(e Expr) Expr {
+	switch e := e.(type) {
+	case *Not:
+		return e.X
+	case *Compare:
+		return normalCompare(&Compare{Op: e.Op.opposite(), L: e.L, R: e.R})
+	case *Logic:
+		op := And
+		if e.Op == And {
+			op = Or
+		}
+		args := make([]Expr, len(e.Args))
+		for i, a := range e.Args {
+			args[i] = negated(a)
+		}
+		return normalLogic(&Logic{op, args})
+	}
+	return &Not{e}
+}
+
+// opposite is the comparison that holds where op does not.
+func (op CompareOp) opposite() CompareOp {
+	return map[CompareOp]CompareOp{Eq: Ne, Ne: Eq, Lt: Ge, Ge: Lt, Gt: Le, Le: Gt}[op]
 }
 
 // normalCompare decides which side is the left one, so that a < b and b > a are

@@ -39,6 +39,12 @@ func TestSameQuestion(t *testing.T) {
 			"SELECT COUNT(*) FROM patients WHERE NOT NOT age > 40",
 			"SELECT COUNT(*) FROM patients WHERE NOT (NOT (age > 40))",
 		},
+		"NOT, moved down": {
+			"SELECT COUNT(*) FROM patients WHERE age >= 40 AND sex <> 'F' AND NOT smoker",
+			"SELECT COUNT(*) FROM patients WHERE NOT age < 40 AND NOT sex = 'F' AND NOT smoker",
+			"SELECT COUNT(*) FROM patients WHERE NOT (age < 40 OR sex IN ('F') OR smoker)",
+			"SELECT COUNT(*) FROM patients WHERE NOT (NOT (age >= 40 AND NOT smoker) OR sex = 'F')",
+		},
 		"no condition": {
 			"SELECT COUNT(*) FROM patients",
 			"SELECT COUNT(*) FROM patients WHERE true",

@@ -26,8 +26,8 @@ const (
 	// attacker's odds may grow by the factor e^100, about 10^43: to write more is a
 	// slip of the pen.
 	maxEpsilon = 100 * dp.One
-	// A question that names no epsilon takes a hundredth of the budget.
-	defaultPart = 100
+	// A question that names no epsilon takes a twentieth of the budget.
+	defaultPart = 20
 )
 
 // maxDelta is the largest delta. A mechanism may publish each person's row

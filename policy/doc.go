@@ -74,7 +74,7 @@
 //	           the rho that is worth (epsilon, delta); all of delta is used by
 //	           that conversion. A zero-concentrated budget answers more
 //	           questions when they are many.
-//	per_query  default is the epsilon of a question that names none: a hundredth of the
+//	per_query  default is the epsilon of a question that names none: a twentieth of the
 //	           budget's unless given, or max where that is less. max is the
 //	           largest epsilon a question may name: the whole budget's unless
 //	           given. default <= max <= epsilon.

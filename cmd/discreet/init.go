@@ -38,7 +38,7 @@ func (c *initCmd) Run(ctx context.Context, s screen) error {
 		return err
 	}
 	done := waiting(s.err, "reading")
-	schemas, err := duckdb.Schemas(ctx, c.Files, c.TrustDataBounds)
+	schemas, err := duckdb.Schemas(ctx, c.Files, duckdb.Look{Bounds: c.TrustDataBounds, Unit: c.Unit})
 	done()
 	if err != nil {
 		return err

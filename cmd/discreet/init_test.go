@@ -44,7 +44,7 @@ func TestWalk(t *testing.T) {
 			command(args...).wants(t, 0, "wrote "+policy, "discreet check "+policy)
 			command("check", policy).wants(t, 0, "needs bounds")
 			query := func(text string) result { return command("query", "-p", policy, "--as", "analyst", text) }
-			query(people).wants(t, 0, "price: epsilon 0.01 ")
+			query(people).wants(t, 0, "price: epsilon 0.05 ")
 			query("SELECT COUNT(*) FROM visits WHERE cost > 100").wants(t, 0)
 			query("SELECT smoker, COUNT(*) FROM patients GROUP BY smoker").wants(t, 0, "true ", "NULL")
 			query("SELECT AVG(age) FROM patients").wants(t, 2, "ask the owner to add bounds")

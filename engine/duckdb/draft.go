@@ -15,11 +15,20 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
+// Look says what to look at beyond the schema, for a draft of a policy.
+type Look struct {
+	// Bounds: read the smallest and the largest values.
+	Bounds bool
+	// Unit, as in patients.pid: see in every table that has such a column whether
+	// it is unique, which the owner would otherwise have to find out.
+	Unit string
+}
+
 // Schemas describes the tables in files for a draft of a policy. Types and
-// nullability come from the schema. Values are looked at only with bounds, which the owner
-// asks for, except that the types of a CSV file's columns have to be guessed from its rows: that is
+// nullability come from the schema. Values are looked at only where the owner
+// asks for it, except that the types of a CSV file's columns have to be guessed from its rows: that is
 // why it is a draft, and why the owner, who sees the rows anyway, reads it.
-func Schemas(ctx context.Context, files []string, bounds bool) ([]policy.Schema, error) {
+func Schemas(ctx context.Context, files []string, look Look) ([]policy.Schema, error) {
 	connector, err := driver.NewConnector("", nil)
 	if err != nil {
 		return nil, fmt.Errorf("start DuckDB: %w", err)
@@ -33,7 +42,7 @@ func Schemas(ctx context.Context, files []string, bounds bool) ([]policy.Schema,
 		} else if info.IsDir() {
 			return nil, fmt.Errorf("%s is a folder; name the files in it", path)
 		}
-		d := drafter{ctx: ctx, db: db, path: path, bounds: bounds}
+		d := drafter{ctx: ctx, db: db, path: path, look: look}
 		schemas, err := d.schemas()
 		if err != nil {
 			return nil, err
@@ -44,10 +53,10 @@ func Schemas(ctx context.Context, files []string, bounds bool) ([]policy.Schema,
 }
 
 type drafter struct {
-	ctx    context.Context
-	db     *sql.DB
-	path   string
-	bounds bool
+	ctx  context.Context
+	db   *sql.DB
+	path string
+	look Look
 }
 
 // schemas describes the one table of a file, or the tables of a database.
@@ -128,14 +137,28 @@ func (d drafter) table(name, from string) (policy.Schema, error) {
 	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
 		return s, err
 	}
-	if d.bounds {
-		for i := range s.Columns {
-			if err := d.extremes(&s.Columns[i], from); err != nil {
-				return s, err
-			}
+	for i := range s.Columns {
+		if err := d.values(&s.Columns[i], from); err != nil {
+			return s, fmt.Errorf("cannot read column %s of %s", s.Columns[i].Name, d.path)
 		}
 	}
 	return s, nil
+}
+
+// values looks at the values of a column, where the owner asks for it.
+func (d drafter) values(c *policy.SchemaColumn, from string) error {
+	if d.look.Bounds {
+		if err := d.extremes(c, from); err != nil {
+			return err
+		}
+	}
+	if !strings.HasSuffix(d.look.Unit, "."+c.Name) {
+		return nil
+	}
+	name, unique := quoteName(c.Name), false
+	err := d.db.QueryRowContext(d.ctx, "SELECT count("+name+") = count(DISTINCT "+name+") FROM "+from).Scan(&unique)
+	c.Unique = &unique
+	return err
 }
 
 // extremes reads the smallest and the largest value of a column off the data.
@@ -149,7 +172,7 @@ func (d drafter) extremes(c *policy.SchemaColumn, from string) error {
 	}
 	texts, err := d.texts("SELECT unnest([CAST(min(" + name + ") AS VARCHAR), CAST(max(" + name + ") AS VARCHAR)]) FROM " + from + " WHERE isfinite(CAST(" + name + " AS " + finite(c.Type) + "))")
 	if err != nil {
-		return fmt.Errorf("cannot read column %s of %s", c.Name, d.path)
+		return err
 	}
 	if len(texts) == 2 {
 		c.MinText, c.MaxText = texts[0], texts[1]
@@ -188,10 +211,6 @@ func (d drafter) texts(query string) ([]string, error) {
 func draftColumn(name, stored string, nullable bool) policy.SchemaColumn {
 	c := policy.SchemaColumn{Name: name, EngineType: stored, Nullable: nullable, Decimals: 2}
 	base, args, _ := strings.Cut(stored, "(")
-	if base == "VARCHAR" {
-		c.Type = policy.Text
-		return c
-	}
 	for _, t := range []policy.Type{policy.Integer, policy.Decimal, policy.Text, policy.Boolean, policy.Date} {
 		if readable(t, stored) && !(t == policy.Integer && base == "DECIMAL") {
 			c.Type = t

@@ -62,7 +62,7 @@ func TestSchemas(t *testing.T) {
 			"p.parquet":     typed("p p.parquet", bounds),
 			"d.duckdb":      typed("people d.duckdb", bounds) + "visits d.duckdb '\\x00'\n  pid integer BIGINT nullable false" + seven + "\n  day date TIMESTAMP nullable true\n",
 		} {
-			schemas, err := Schemas(t.Context(), []string{filepath.Join(folder, file)}, bounds)
+			schemas, err := Schemas(t.Context(), []string{filepath.Join(folder, file)}, Look{Bounds: bounds})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -83,7 +83,7 @@ func TestDraftsOpen(t *testing.T) {
 	for _, bounds := range []bool{false, true} {
 		for _, c := range []struct{ file, table, unit string }{{"c.csv", "c", "c.pid"}, {"p.parquet", "p", "row"}, {"d.duckdb", "visits", "people.pid"}} {
 			path := filepath.Join(folder, c.file)
-			schemas, err := Schemas(t.Context(), []string{path}, bounds)
+			schemas, err := Schemas(t.Context(), []string{path}, Look{Bounds: bounds})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -120,12 +120,32 @@ func TestSchemasRefuse(t *testing.T) {
 		if !filepath.IsAbs(name) {
 			name = filepath.Join(folder, name)
 		}
-		_, err := Schemas(t.Context(), []string{name}, true)
+		_, err := Schemas(t.Context(), []string{name}, Look{Bounds: true})
 		if want == "" && err == nil {
 			continue
 		}
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), secret) {
 			t.Errorf("%s: %v, want %q", name, err, want)
+		}
+	}
+}
+
+// The column that says who a row is about is looked at in every table that has it, and no other column.
+func TestSchemasSeeWhetherTheUnitIsUnique(t *testing.T) {
+	folder := t.TempDir()
+	write(t, folder, "patients.csv", "pid,age\n1,30\n2,30\n3,40\n,50\n")
+	write(t, folder, "visits.csv", "pid,day\n1,2024-01-31\n1,2024-02-01\n")
+	schemas, err := Schemas(t.Context(), []string{filepath.Join(folder, "patients.csv"), filepath.Join(folder, "visits.csv")}, Look{Unit: "patients.pid"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []bool{true, false} {
+		pid, other := schemas[i].Columns[0], schemas[i].Columns[1]
+		if pid.Unique == nil || *pid.Unique != want {
+			t.Errorf("%s: got %v; want %v", schemas[i].Table, pid.Unique, want)
+		}
+		if other.Unique != nil {
+			t.Errorf("%s was looked at", other.Name)
 		}
 	}
 }

@@ -79,7 +79,8 @@ func (t *table) describe(ctx context.Context, db *sql.DB) error {
 			return t.missing(name)
 		}
 		t.stored[name] = c
-		if p := t.Columns[name]; p != nil && !readable(p.Type, c.typ) {
+		// A CSV file is text; what it is read as was decided when it was loaded.
+		if p := t.Columns[name]; p != nil && !t.csv && !readable(p.Type, c.typ) {
 			return fmt.Errorf("table %s: the policy says that column %s is %v, but in %s it is %s; correct the policy or the data",
 				t.Name, name, p.Type, t.where(), c.typ)
 		}
@@ -121,16 +122,14 @@ func find(all []column, name string) (column, bool) {
 	return column{}, false
 }
 
-// readable reports whether a stored type can be read as a policy's type. Text can
-// be read as anything: what does not parse is NULL.
+// readable reports whether a stored type can be read as a policy's type. Stored text is
+// text only: a column of numbers that has become text is a mistake to be told,
+// and not a column of NULLs.
 func readable(t policy.Type, stored string) bool {
 	if strings.HasSuffix(stored, "]") {
 		return false // a list, as in DECIMAL(18,3)[]
 	}
 	base, _, _ := strings.Cut(stored, "(")
-	if base == "VARCHAR" || base == "NULL" {
-		return true
-	}
 	switch base {
 	case "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT":
 		return t == policy.Integer || t == policy.Decimal
@@ -140,7 +139,7 @@ func readable(t policy.Type, stored string) bool {
 		return t == policy.Boolean
 	case "DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS":
 		return t == policy.Date
-	case "ENUM", "UUID":
+	case "VARCHAR", "ENUM", "UUID":
 		return t == policy.Text
 	}
 	return false
