@@ -19,10 +19,11 @@ func (p *printer) declared(name string) string {
 
 // raw prints a stored column. A text column of a database may have a collation, under
 // which texts that differ are one: two people, or a key and something else. It
-// is compared by its bytes, as every text is.
+// is compared by its bytes, as every text is. To say so costs time, so it is said
+// only where it is needed.
 func (t *table) raw(name string) string {
 	c := t.stored[name]
-	if t.file == "" && c.typ == "VARCHAR" {
+	if t.collated && c.typ == "VARCHAR" {
 		return quoteName(c.name) + ` COLLATE "binary"`
 	}
 	return quoteName(c.name)

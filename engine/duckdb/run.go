@@ -2,6 +2,7 @@ package duckdb
 
 import (
 	"context"
+	"math/big"
 
 	"github.com/discreet-dp/discreet/internal/exact"
 	"github.com/discreet-dp/discreet/plan"
@@ -26,25 +27,21 @@ func (s *snapshot) execute(ctx context.Context, q *plan.Query, text string, args
 	for i := range out {
 		out[i] = make([]int64, q.Groups())
 	}
-	keys := make([]any, len(q.Keys))
-	sums := make([]int64, len(q.Measures))
-	cells := make([]any, 0, len(keys)+len(sums))
-	for i := range keys {
-		cells = append(cells, &keys[i])
-	}
-	for i := range sums {
-		cells = append(cells, &sums[i])
+	cells := make([]any, len(q.Keys)+len(q.Measures))
+	into := make([]any, len(cells))
+	for i := range cells {
+		into[i] = &cells[i]
 	}
 	for rows.Next() {
-		if err := rows.Scan(cells...); err != nil {
+		if err := rows.Scan(into...); err != nil {
 			return nil, ErrRun
 		}
-		g, ok := index(keys)
+		g, ok := index(cells[:len(q.Keys)])
 		if !ok {
 			continue // not a public key
 		}
-		for m := range out {
-			out[m][g] = sums[m]
+		for m, sum := range cells[len(q.Keys):] {
+			out[m][g] = final(sum)
 		}
 	}
 	if rows.Err() != nil {
@@ -90,4 +87,25 @@ func groupIndex(q *plan.Query) func([]any) (int, bool) {
 		}
 		return g, true
 	}
+}
+
+// sumLimit is where a group's final sum is clamped, so that it is an int64. A
+// clamp moves no two numbers apart, so it does not raise the sensitivity.
+var sumLimit = new(big.Int).Lsh(big.NewInt(1), 62)
+
+// final reads a final count or sum as DuckDB returns it. No rows make 0.
+func final(v any) int64 {
+	switch v := v.(type) {
+	case int64:
+		return v
+	case *big.Int:
+		switch {
+		case v.CmpAbs(sumLimit) <= 0:
+			return v.Int64()
+		case v.Sign() < 0:
+			return -sumLimit.Int64()
+		}
+		return sumLimit.Int64()
+	}
+	return 0
 }

@@ -66,6 +66,9 @@ func openSnapshot(ctx context.Context, ds *policy.Dataset, typed bool) (_ *snaps
 		if err := t.describe(ctx, s.db); err != nil {
 			return nil, err
 		}
+		if err := t.loadKeys(ctx, s.db); err != nil {
+			return nil, err
+		}
 	}
 	return s, s.lock(ctx)
 }

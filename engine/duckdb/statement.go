@@ -2,7 +2,6 @@ package duckdb
 
 import (
 	"fmt"
-	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -86,11 +85,11 @@ func (s statement) byPerson() string {
 	return "WITH p AS (" + partials + "), b AS (" + bounded + "), s AS (" + total + ") SELECT " + s.results() + " FROM s"
 }
 
-// results prints the keys, and every final sum clamped to what an int64 holds.
+// results names the keys and the measures.
 func (s statement) results() string {
 	out := slices.Clone(s.keys)
 	for i := range s.q.Measures {
-		out = append(out, "CAST("+clamp(fmt.Sprintf("coalesce(m%d, 0)", i), new(big.Int).Neg(sumLimit), sumLimit)+" AS BIGINT)")
+		out = append(out, fmt.Sprintf("m%d", i))
 	}
 	return strings.Join(out, ", ")
 }
@@ -109,32 +108,18 @@ func (p *printer) measure(m plan.Measure) string {
 
 // onlyPublic prints the condition that keys are public ones.
 func (s statement) onlyPublic() string {
-	var all []string
+	all := make([]string, len(s.keys))
 	for i, k := range s.q.Keys {
-		name := s.keys[i]
-		if c := k.Column.Column; c.Keys != policy.PublicKeys {
+		name, c := s.keys[i], k.Column.Column
+		switch {
+		case c.Keys != policy.PublicKeys:
 			// All values of a boolean, and all between the bounds, are public; NULL is not.
-			all = append(all, name+" IS NOT NULL")
-			continue
+			all[i] = name + " IS NOT NULL"
+		case slices.ContainsFunc(k.Values, func(v policy.Value) bool { return v.Null }):
+			all[i] = "(" + name + " IN (FROM " + s.table.keysOf(c) + ") OR " + name + " IS NULL)"
+		default:
+			all[i] = name + " IN (FROM " + s.table.keysOf(c) + ")"
 		}
-		var list []string
-		null := "false"
-		for _, v := range k.Values {
-			switch {
-			case v.Null:
-				null = name + " IS NULL"
-			case v.Type == policy.Text:
-				list = append(list, s.arg(v.Text, "VARCHAR"))
-			case v.Type == policy.Boolean:
-				list = append(list, s.arg(v.Bool(), "BOOLEAN"))
-			default:
-				list = append(list, s.arg(v.Int, "BIGINT"))
-			}
-		}
-		if len(list) == 0 {
-			list = []string{"NULL"}
-		}
-		all = append(all, "("+name+" IN ("+strings.Join(list, ", ")+") OR "+null+")")
 	}
 	return strings.Join(all, " AND ")
 }
@@ -145,6 +130,3 @@ func grouping(keys []string) string {
 	}
 	return " GROUP BY " + strings.Join(keys, ", ")
 }
-
-// sumLimit is where a group's final sum is clamped, so that it is an int64.
-var sumLimit = new(big.Int).Lsh(big.NewInt(1), 62)

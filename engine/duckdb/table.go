@@ -17,10 +17,12 @@ import (
 // table is where a table's rows are and how each column is stored.
 type table struct {
 	*policy.Table
-	file   string            // the CSV or Parquet file; empty in a database
-	csv    bool              // whether the file is CSV, which is loaded when it is opened
-	from   string            // what follows FROM
-	stored map[string]column // by the policy's name
+	file string // the CSV or Parquet file; empty in a database
+	csv  bool   // whether the file is CSV, which is loaded when it is opened
+	from string // what follows FROM
+	// collated says that text columns may have a collation.
+	collated bool
+	stored   map[string]column // by the policy's name
 }
 
 // column is a stored column.
@@ -71,6 +73,16 @@ func (t *table) describe(ctx context.Context, db *sql.DB) error {
 	}
 	if err := rows.Err(); err != nil {
 		return err
+	}
+	if t.file == "" {
+		// A view is not in this list, and what its columns are is not for us to find out.
+		var plain bool
+		err := db.QueryRowContext(ctx, `SELECT count(*) FILTER (WHERE sql NOT ILIKE '%collate%') = 1 FROM duckdb_tables()
+			WHERE database_name = 'source' AND schema_name = 'main' AND table_name = $1`, t.Name).Scan(&plain)
+		if err != nil {
+			return fmt.Errorf("table %s: cannot read its definition", t.Name)
+		}
+		t.collated = !plain
 	}
 	t.stored = map[string]column{}
 	for _, name := range t.needed() {

@@ -1,0 +1,48 @@
+package duckdb
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// Public keys are tables of their own, made when the data is opened: a hundred
+// keys as parameters of every question take longer to plan than a million rows to count.
+
+// keysOf names the table of a column's public keys. No name of a policy has a
+// quotation mark in it, so it keeps table and column apart.
+func (t *table) keysOf(c *policy.Column) string { return quoteName("keys " + t.Name + `"` + c.Name) }
+
+// loadKeys makes the tables of public keys. NULL is not in them: SQL's IN would not find it.
+func (t *table) loadKeys(ctx context.Context, db *sql.DB) error {
+	for _, name := range t.ColumnNames() {
+		c := t.Columns[name]
+		if c.Keys != policy.PublicKeys {
+			continue
+		}
+		var values []string
+		for _, v := range c.KeyValues {
+			switch {
+			case v.Null:
+			case v.Type == policy.Text:
+				values = append(values, quoteText(v.Text))
+			case v.Type == policy.Boolean:
+				values = append(values, fmt.Sprint(v.Bool()))
+			default:
+				values = append(values, fmt.Sprint(v.Int))
+			}
+		}
+		typ := map[policy.Type]string{policy.Text: "VARCHAR", policy.Boolean: "BOOLEAN"}[c.Type]
+		if typ == "" {
+			typ = "BIGINT"
+		}
+		text := "CREATE TABLE " + t.keysOf(c) + " AS SELECT unnest(CAST([" + strings.Join(values, ", ") + "] AS " + typ + "[])) AS k"
+		if _, err := db.ExecContext(ctx, text); err != nil {
+			return fmt.Errorf("table %s: the keys of column %s cannot be loaded", t.Name, name)
+		}
+	}
+	return nil
+}
