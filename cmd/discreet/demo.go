@@ -231,7 +231,7 @@ func (d *demo) again() error {
 		return err
 	}
 	spent := after[0].Spent.Epsilon.Sub(before[0].Spent.Epsilon)
-	d.say("asked 100 times in %d spellings: %d different answer, epsilon %v spent", len(spellings), len(seen), spent)
+	d.say("asked 100 times in %d spellings: %d answer, epsilon %v spent", len(spellings), len(seen), spent)
 	d.say("The first answer was paid for; the others are that answer again, free.")
 	d.facts["again"] = map[string]any{"asked": 100, "answers": len(seen), "epsilon": spent}
 	return nil
@@ -282,7 +282,7 @@ func (d *demo) exhaust() error {
 		return errors.New("the demonstration expected the budget to run out")
 	}
 	d.say("  ...")
-	d.say("%d more answers, and then: budget exhausted: %v", answered, over)
+	d.say("%d answers, and then: budget exhausted: %v", answered, over)
 	accounts, err := d.db.Budget(d.ctx, "hospital")
 	if err != nil {
 		return err
