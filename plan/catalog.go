@@ -38,24 +38,14 @@ func known[T any](what string, m map[string]T) string {
 
 // publicKeys returns the public values of a column to group by.
 func publicKeys(c *policy.Column, pos int32) ([]policy.Value, error) {
+	values := c.PublicValues()
 	switch {
-	case c.Keys == policy.PublicKeys:
-		return c.KeyValues, nil
+	case len(values) > 0:
+		return values, nil
 	case c.Keys == policy.PrivateKeys:
 		return nil, refuse(pos, "group by a column with public keys, or ask the owner to list the keys of this one",
 			"the keys of %s are private, and private keys cannot be released yet", c.Name)
-	case c.Type == policy.Boolean:
-		return []policy.Value{{Type: policy.Boolean, Int: 0}, {Type: policy.Boolean, Int: 1}}, nil
-	case (c.Type == policy.Integer || c.Type == policy.Date) && c.Bounds != nil && c.Bounds.HiSteps-c.Bounds.LoSteps < maxGroups:
-		// Bounds are public, and values are clamped to them, so the lattice
-		// points between them are public keys.
-		var out []policy.Value
-		for i := c.Bounds.LoSteps; i <= c.Bounds.HiSteps; i++ {
-			out = append(out, policy.Value{Type: c.Type, Int: i})
-		}
-		return out, nil
-	}
-	if c.Type == policy.Decimal {
+	case c.Type == policy.Decimal:
 		return nil, refuse(pos, "group by another column, or compare this one in WHERE", "%s is a decimal, and decimals cannot be grouped by", c.Name)
 	}
 	return nil, refuse(pos, "group by another column, or ask the owner to add keys: [...] to this one in the policy",

@@ -5,6 +5,8 @@ import (
 	"unicode/utf8"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
+
+	"github.com/discreet-dp/discreet/policy"
 )
 
 // Limits on a text, checked before it is parsed: the grammar and our own
@@ -12,9 +14,9 @@ import (
 const (
 	maxText   = 64 << 10 // bytes
 	maxTokens = 4000
-	maxDepth  = 64      // open parentheses, brackets and CASEs
-	maxLevels = 128     // operations inside each other, as in 1 + 1 + 1
-	maxGroups = 100_000 // rows of an answer: the product of the public keys
+	maxDepth  = 64                     // open parentheses, brackets and CASEs
+	maxLevels = 128                    // operations inside each other, as in 1 + 1 + 1
+	maxGroups = policy.MaxPublicValues // rows of an answer: the product of the public keys
 )
 
 // checkLevels refuses an expression that is nested deeper than every engine

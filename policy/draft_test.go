@@ -7,8 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/dp"
 	"pgregory.net/rapid"
+
+	"github.com/discreet-dp/discreet/dp"
 )
 
 func yes() *bool { b := true; return &b }

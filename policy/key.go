@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -139,4 +140,29 @@ func (c *Column) readKey(r *reader, at place, grainOK bool) (Value, bool) {
 		return v, false
 	}
 	return v, true
+}
+
+// MaxPublicValues is how many values a column may bring by itself: those of an
+// integer or a date between its bounds.
+const MaxPublicValues = 100_000
+
+// PublicValues returns the values that everybody may know of, by which analysts can
+// group: those that the owner lists; both of a boolean; and all between the bounds of
+// an integer or a date, because bounds are public and every value is moved into them.
+func (c *Column) PublicValues() []Value {
+	switch {
+	case c.Keys == PublicKeys:
+		return slices.Clone(c.KeyValues)
+	case c.Keys == PrivateKeys:
+		return nil
+	case c.Type == Boolean:
+		return []Value{{Type: Boolean, Int: 0}, {Type: Boolean, Int: 1}}
+	case (c.Type == Integer || c.Type == Date) && c.Bounds != nil && c.Bounds.HiSteps-c.Bounds.LoSteps < MaxPublicValues:
+		var out []Value
+		for i := c.Bounds.LoSteps; i <= c.Bounds.HiSteps; i++ {
+			out = append(out, Value{Type: c.Type, Int: i})
+		}
+		return out
+	}
+	return nil
 }

@@ -4,8 +4,9 @@ import (
 	"fmt"
 	"math/big"
 
-	"github.com/discreet-dp/discreet/dp"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/discreet-dp/discreet/dp"
 )
 
 // scalar returns the node of a single value.

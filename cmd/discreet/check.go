@@ -119,13 +119,11 @@ func describeColumn(tableName string, c *policy.Column) []string {
 		sum = "needs bounds"
 	}
 	keys, group := "-", "no"
-	switch {
-	case c.Keys == policy.PublicKeys:
-		keys, group = fmt.Sprintf("%d public", len(c.KeyValues)), "yes"
+	switch n := len(c.PublicValues()); {
+	case n > 0:
+		keys, group = fmt.Sprintf("%d public", n), "yes"
 	case c.Keys == policy.PrivateKeys:
 		keys, group = "private", "not yet"
-	case c.Type == policy.Boolean || c.Bounds != nil && c.Type != policy.Decimal:
-		keys, group = "from its type", "yes"
 	}
 	return []string{tableName, c.Name, c.Type.String(), bounds, keys, sum, group}
 }
