@@ -161,7 +161,7 @@ func cell(v any) string {
 func priceLine(a *discreet.Answer) string {
 	var b strings.Builder
 	if a.Receipt.Free {
-		b.WriteString("price: free, this was answered before")
+		b.WriteString("price: free, already paid for")
 	} else {
 		b.WriteString("price: epsilon " + a.Cost.Epsilon.String())
 		if a.Remaining.Rho != dp.Unbounded {

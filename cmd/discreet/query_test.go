@@ -107,7 +107,7 @@ func compact(t *testing.T, m json.RawMessage) string {
 func TestQuery(t *testing.T) {
 	policy := deploy(t, concentrated)
 	asks(policy, people).wants(t, 0, "count  ±95%\n", "price: epsilon 0.1 (rho 0.0049958); left: epsilon 0.", " at delta 1e-06 (rho 0.0")
-	asks(policy, people).wants(t, 0, "price: free, this was answered before; left: epsilon 0.")
+	asks(policy, people).wants(t, 0, "price: free, already paid for; left: epsilon 0.")
 	asks(policy, "--epsilon", "0.05", people).wants(t, 0, "price: epsilon 0.05 (rho")
 	asks(policy, "--request", "one", "SELECT COUNT(*) FROM visits").wants(t, 0, "price: epsilon 0.1")
 	asks(policy, "--request", "one", "SELECT COUNT(*) FROM visits WHERE cost > 3").wants(t, 2, "was charged before with another query")
