@@ -21,6 +21,11 @@ type Answer struct {
 	Cost      dp.Cost
 	Remaining Remaining
 	Receipt   Receipt
+	// MaxRows and MaxGroups are how many rows of one person were counted in each
+	// group at most, and in how many groups. What was cut is not part of the errors.
+	MaxRows, MaxGroups int64
+	// Cut says that a person may have had more: that the two are limits and not facts.
+	Cut bool
 }
 
 // Column describes a column of an answer.

@@ -2,6 +2,9 @@ package curator
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"math"
 
 	"github.com/discreet-dp/discreet/account"
 	"github.com/discreet-dp/discreet/dp"
@@ -57,6 +60,21 @@ func (c *Curator) Accounts(ctx context.Context, analysts ...string) ([]Account, 
 		}
 	}
 	return out, nil
+}
+
+// advise adds to a budget error what the analyst can do.
+func (c *Curator) advise(err error) error {
+	var over *ledger.BudgetError
+	if !errors.As(err, &over) {
+		return err
+	}
+	// Shown with two digits, rounded down, so that what is advised can be paid.
+	most := affordable(over.Left).Float()
+	if most < 1e-4 {
+		return fmt.Errorf("%w. Nothing is left to ask with; answers that were paid for stay free, and the owner of the data can raise the limit", err)
+	}
+	digits := math.Pow(10, 1-math.Floor(math.Log10(most)))
+	return fmt.Errorf("%w. Ask with an epsilon of at most %v, or ask the owner of the data for more", err, math.Floor(most*digits)/digits)
 }
 
 // Remaining returns what the analyst can still spend.

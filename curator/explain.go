@@ -29,7 +29,8 @@ type Explanation struct {
 type Measurement struct {
 	Measure     string  `json:"measure"`
 	Mechanism   string  `json:"mechanism"`
-	Sensitivity string  `json:"sensitivity"` // in steps
+	Sensitivity float64 `json:"sensitivity"` // how far one person moves it, in units of the answer
+	Norm        string  `json:"norm"`        // l1 or l2, over all groups together
 	Step        string  `json:"step"`
 	Deviation   float64 `json:"scale"` // the scale b, or sigma, in units of the answer
 	Error       float64 `json:"error"` // the half width of the 95 % interval
@@ -80,7 +81,7 @@ func (p *priced) measurement(m plan.Measure, i int) Measurement {
 	}
 	step, _ := m.Step().Float64()
 	return Measurement{
-		Measure: m.Describe(), Mechanism: noise.Name(), Sensitivity: noise.Sensitivity().String(), Step: m.Step().RatString(),
+		Measure: m.Describe(), Mechanism: noise.Name(), Sensitivity: noise.Sensitivity().Float() * step, Norm: noise.Norm().String(), Step: m.Step().RatString(),
 		Deviation: deviation * step, Error: float64(noise.HalfWidth(1-Confidence)) * step, Cost: noise.Cost(),
 	}
 }

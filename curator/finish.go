@@ -36,7 +36,7 @@ func (p *priced) finish(noisy [][]int64) *Answer {
 	if q.Limit != nil && *q.Limit < int64(len(rows)) {
 		rows = rows[:*q.Limit]
 	}
-	a := &Answer{}
+	a := &Answer{MaxRows: q.Query.MaxRows(), MaxGroups: q.Query.MaxGroups(), Cut: q.Query.Table.UnitKind == policy.Many}
 	for _, o := range q.Outputs[:q.Visible] {
 		a.Columns = append(a.Columns, column(o))
 	}

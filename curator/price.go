@@ -93,6 +93,23 @@ func rhoFor(epsilon dp.Amount) dp.Amount {
 	return rho
 }
 
+// affordable returns the largest epsilon, rounded down, that a question can still be
+// asked at when this much is left: the inverse of the tariff.
+func affordable(left dp.Cost) dp.Amount {
+	if left.Epsilon != dp.Unbounded {
+		return left.Epsilon
+	}
+	low, high := dp.Amount(0), dp.One<<10
+	for high-low > 1 {
+		if middle := low + (high-low)/2; rhoFor(middle) <= left.Rho {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return low
+}
+
 // tag is the price as an analyst reads it: epsilon is the price tag that was asked
 // for, rho and delta are what the mechanisms claim.
 func (p *priced) tag() dp.Cost {

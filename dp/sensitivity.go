@@ -2,6 +2,7 @@ package dp
 
 import (
 	"fmt"
+	"math"
 	"math/big"
 )
 
@@ -61,6 +62,15 @@ func (s Sensitivity) value(n Norm) *big.Int {
 		panic(fmt.Sprintf("dp: sensitivity in %v used as %v", s.norm, n))
 	}
 	return new(big.Int).Set(s.v)
+}
+
+// Float returns the bound in steps, for reading and never for deciding.
+func (s Sensitivity) Float() float64 {
+	f, _ := new(big.Float).SetInt(s.v).Float64()
+	if s.norm == L2 {
+		f = math.Sqrt(f)
+	}
+	return f
 }
 
 func (s Sensitivity) String() string {

@@ -76,7 +76,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		says []string
 	}{
 		{&ledger.BudgetError{Account: "hospital/ana", Want: dp.Cost{Epsilon: dp.Unbounded, Rho: dp.One / 4, Delta: 0}, Left: dp.Cost{Epsilon: dp.Unbounded, Rho: dp.One / 8, Delta: 0}},
-			[]string{`"hospital/ana"`, "wanted rho 0.25,", "left rho 0.125.", "smaller epsilon", "owner"}},
+			[]string{`"hospital/ana"`, "wanted rho 0.25,", "left rho 0.125.", "Nothing was spent"}},
 		{&ledger.BudgetError{Account: "a", Want: dp.Cost{Epsilon: dp.Unbounded, Rho: dp.One / 4, Delta: 0}, Left: dp.Cost{Epsilon: dp.Unbounded, Rho: 0, Delta: 0}},
 			[]string{"wanted rho 0.25,", "left rho 0."}},
 		{&ledger.BudgetError{Account: "a", Want: dp.Cost{Epsilon: dp.Unbounded}, Left: dp.Cost{Epsilon: 1, Rho: dp.Unbounded}}, []string{"pure", "Laplace"}},

@@ -53,7 +53,7 @@ func (e *BudgetError) Error() string {
 	if e.Left.Rho != dp.Unbounded && e.Want.Rho == dp.Unbounded || e.Left.Delta != dp.Unbounded && e.Want.Delta == dp.Unbounded {
 		return fmt.Sprintf("the account %q has a zero-concentrated budget, and this question has no cost in it: ask it with another mechanism, or ask the owner of the data", e.Account)
 	}
-	return fmt.Sprintf("the budget of %q does not admit this: wanted %s, left %s. Nothing was spent. Ask with a smaller epsilon, or ask the owner of the data for more",
+	return fmt.Sprintf("the budget of %q does not admit this: wanted %s, left %s. Nothing was spent",
 		e.Account, e.only(e.Want), e.only(e.Left))
 }
 
@@ -106,10 +106,15 @@ type WriteError struct {
 	// Broken says that the fate of the last write is not known, so this ledger
 	// does no more work. Opened again it either has the record or has not.
 	Broken bool
-	Err    error
+	// Charged says that it was an answer that could not be kept: its charge was made and stays.
+	Charged bool
+	Err     error
 }
 
 func (e *WriteError) Error() string {
+	if e.Charged {
+		return fmt.Sprintf("the ledger %s could not be written: %v. The charge was made and stays, but the answer could not be kept and so was not released. Look after the disk, then ask again: with the same request identifier it is not charged twice", e.Path, e.Err)
+	}
 	if e.Broken {
 		return fmt.Sprintf("the ledger %s could not be written and was stopped: %v. Nothing may be released. Look after the disk, then start again", e.Path, e.Err)
 	}

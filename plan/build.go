@@ -75,6 +75,11 @@ func toReal(e Expr) Expr {
 
 func newArith(op ArithOp, l, r Expr, pos int32) (Expr, error) {
 	for _, e := range []Expr{l, r} {
+		// A constant that was quoted is a number only now. An engine has no number for
+		// one that is too wide, and would fail on the first row that reaches it.
+		if _, err := checked(e, pos); err != nil {
+			return nil, err
+		}
 		if k := e.Type().Kind; k != Number && k != Real {
 			instead := "use numbers"
 			if k == Date {

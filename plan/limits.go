@@ -28,6 +28,31 @@ func checkLevels(e Expr, pos int32) error {
 	return nil
 }
 
+// maxNodes bounds an expression after BETWEEN and IN, which write their left side
+// more than once, have made it larger than its text. Nested, they would double it each time.
+const maxNodes = 5000
+
+// notTooLarge refuses an expression of more than maxNodes nodes, and stops counting there.
+func notTooLarge(e Expr, pos int32) error {
+	left := maxNodes
+	var count func(Expr) bool
+	count = func(e Expr) bool {
+		if left--; left < 0 {
+			return false
+		}
+		for _, p := range parts(e) {
+			if !count(p) {
+				return false
+			}
+		}
+		return true
+	}
+	if !count(e) {
+		return refuse(pos, "compare a column or a shorter expression", "BETWEEN and IN write their left side several times, and this one grows too large")
+	}
+	return nil
+}
+
 // checkLimits refuses a text that is too long or too deep to look at.
 func checkLimits(text string) error {
 	switch {

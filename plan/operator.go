@@ -102,6 +102,9 @@ func checkBetween(s scope, a *pg.A_Expr) (Expr, error) {
 		}
 	}
 	var e Expr = &Logic{And, ends[:]}
+	if err := notTooLarge(e, a.Location); err != nil {
+		return nil, err
+	}
 	if a.Kind == pg.A_Expr_Kind_AEXPR_NOT_BETWEEN {
 		e = &Not{e}
 	}
@@ -156,7 +159,8 @@ func newIn(x Expr, list []Expr, pos int32) (Expr, error) {
 		equals = append(equals, &Compare{Op: Eq, L: x, R: e})
 	}
 	if len(in.List) < len(list) { // reals have no literals
-		return &Logic{Or, equals}, nil
+		e := &Logic{Or, equals}
+		return e, notTooLarge(e, pos)
 	}
 	return in, nil
 }

@@ -165,6 +165,9 @@ func (c *checker) finish() (*Plan, error) {
 		}
 	}
 	p := &Plan{Visible: c.visible, Having: c.restrict, Order: c.order, Limit: c.count, Offset: c.skip}
+	if err := c.provenTotal(); err != nil {
+		return nil, err
+	}
 	p.Query = Query{Dataset: c.dataset.Name, Table: c.table, Neighbours: c.dataset.Neighbours, Where: c.filter, Keys: c.keys}
 	names := make([]string, 0, len(c.aggregates))
 	for name := range c.aggregates {
@@ -190,4 +193,38 @@ func (c *checker) addMeasure(m Measure) {
 	if name := m.Format(); c.aggregates[name] == nil {
 		c.aggregates[name] = &m
 	}
+}
+
+// provenTotal looks once more at everything that will run below the noise: no
+// number in it is wider than an engine computes with. Every operation has made
+// sure of that already; this is the one place that does not depend on them.
+func (c *checker) provenTotal() error {
+	all := []Expr{}
+	if c.filter != nil {
+		all = append(all, c.filter)
+	}
+	for _, m := range c.aggregates {
+		if m.Arg != nil {
+			all = append(all, m.Arg)
+		}
+	}
+	for _, e := range all {
+		var err error
+		walk(e, func(x Expr) {
+			if _, wide := checked(x, -1); wide != nil {
+				err = wide
+			}
+			if in, ok := x.(*In); ok {
+				for _, l := range in.List {
+					if _, wide := checked(l, -1); wide != nil {
+						err = wide
+					}
+				}
+			}
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

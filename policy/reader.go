@@ -51,6 +51,10 @@ func kind(n *yaml.Node) string {
 	case n.Value == "" && plain(n):
 		return "empty"
 	}
+	if strings.ContainsAny(n.Value, ",;\t\n ") {
+		// Perhaps a line of data, in a file that is no policy: it is not shown.
+		return "a single text"
+	}
 	return "the single value " + quote(n.Value)
 }
 

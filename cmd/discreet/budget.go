@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 
 	"github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/dp"
@@ -11,7 +12,7 @@ import (
 
 type budgetCmd struct {
 	Policy  string `help:"The policy file." required:"" placeholder:"FILE" short:"p"`
-	Dataset string `help:"The dataset, where the policy has several." placeholder:"NAME"`
+	Dataset string `help:"Only this dataset." placeholder:"NAME"`
 	JSON    bool   `help:"Print JSON." name:"json"`
 }
 
@@ -27,13 +28,31 @@ func (c *budgetCmd) Run(ctx context.Context, s screen) error {
 		return err
 	}
 	defer db.Close()
-	accounts, err := db.Budget(ctx, c.Dataset)
-	if err != nil {
-		return err
+	names := []string{c.Dataset}
+	if c.Dataset == "" {
+		names = db.Policy().Names()
+	}
+	var all []discreet.Account
+	for i, name := range names {
+		accounts, err := db.Budget(ctx, name)
+		if err != nil {
+			return err
+		}
+		all = append(all, accounts...)
+		if !c.JSON {
+			if i > 0 {
+				fmt.Fprintln(s.out)
+			}
+			printAccounts(s.out, accounts)
+		}
 	}
 	if c.JSON {
-		return printJSON(s.out, map[string]any{"accounts": accounts})
+		return printJSON(s.out, map[string]any{"accounts": all})
 	}
+	return nil
+}
+
+func printAccounts(w io.Writer, accounts []discreet.Account) {
 	pure := accounts[0].Limit.Rho == dp.Unbounded
 	t := &table.Table{Header: []string{"account", "spent", "", "limit", "left", "promised so far"}, Right: []bool{false, true, false, true, true}}
 	for _, a := range accounts {
@@ -49,11 +68,10 @@ func (c *budgetCmd) Run(ctx context.Context, s screen) error {
 		}
 		t.Add(a.Name, spent.Short(), table.Bar(part, 20), limit.Short(), left.Short(), promise)
 	}
-	t.Write(s.out)
+	t.Write(w)
 	if pure {
-		fmt.Fprintln(s.out, "amounts are epsilon; a question at epsilon e takes e")
+		fmt.Fprintln(w, "amounts are epsilon; a question at epsilon e takes e")
 	} else {
-		fmt.Fprintln(s.out, "amounts are rho; a question at epsilon e takes rho = e tanh(e/2), about e²/2")
+		fmt.Fprintln(w, "amounts are rho; a question at epsilon e takes rho = e tanh(e/2), about e²/2")
 	}
-	return nil
 }

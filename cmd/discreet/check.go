@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/discreet-dp/discreet/engine/duckdb"
 	"github.com/discreet-dp/discreet/internal/table"
@@ -95,7 +96,7 @@ func printCheck(s screen, p *policy.Policy, found map[string][]duckdb.Finding, d
 			if f.Broken {
 				word = "BROKEN"
 			}
-			fmt.Fprintf(s.out, "%s: %s.%s: %s\n", word, f.Table, f.Column, f.Text)
+			fmt.Fprintf(s.out, "%s: %s: %s\n", word, strings.TrimSuffix(f.Table+"."+f.Column, "."), f.Text)
 		}
 	}
 	if data {

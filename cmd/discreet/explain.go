@@ -45,12 +45,12 @@ func (c *explainCmd) Run(ctx context.Context, s screen) error {
 		Right:  []bool{false, false, true, true, true, true, true, true},
 	}
 	for _, m := range e.Measures {
-		t.Add(m.Measure, m.Mechanism, m.Sensitivity, m.Step, number(m.Deviation), number(m.Error), m.Cost.Epsilon.Short(), m.Cost.Rho.Short())
+		t.Add(m.Measure, m.Mechanism, number(m.Sensitivity)+" ("+m.Norm+")", m.Step, number(m.Deviation), number(m.Error), m.Cost.Epsilon.Short(), m.Cost.Rho.Short())
 	}
 	t.Write(s.out)
 	fmt.Fprintf(s.out, "rows: %d, one for each combination of public keys; neighbours: %s", e.Groups, e.Neighbours)
 	if e.MaxRows > 1 || e.MaxGroups > 1 {
-		fmt.Fprintf(s.out, "; one person counts in at most %d groups with at most %d rows each", e.MaxGroups, e.MaxRows)
+		fmt.Fprintf(s.out, "; one person counts with at most %s in each of at most %s", count(e.MaxRows, "row"), count(e.MaxGroups, "group"))
 	}
 	fmt.Fprintln(s.out)
 	fmt.Fprintln(s.out, "HAVING, ORDER BY, LIMIT and averages are computed from the noisy numbers, free")

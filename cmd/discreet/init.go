@@ -67,7 +67,7 @@ func (c *initCmd) Run(ctx context.Context, s screen) error {
 	}
 	_, err = f.WriteString(text)
 	if err = errors.Join(err, f.Close()); err != nil {
-		return err
+		return errors.Join(err, os.Remove(c.Output))
 	}
 	if c.JSON {
 		return printJSON(s.out, map[string]string{"file": c.Output})

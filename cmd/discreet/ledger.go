@@ -47,7 +47,7 @@ func (c *verifyCmd) Run(s screen) error {
 	if c.JSON {
 		return printJSON(s.out, r)
 	}
-	fmt.Fprintf(s.out, "%s is whole: %d records, %d answers kept\n", path, r.Records, r.Answers)
+	fmt.Fprintf(s.out, "%s is whole: %s, %s kept\n", path, count(int64(r.Records), "record"), count(int64(r.Answers), "answer"))
 	fmt.Fprintf(s.out, "head: %s\n", r.Head)
 	if len(r.Balances) == 0 {
 		return nil

@@ -72,9 +72,7 @@ func run(ctx context.Context, args []string, s screen) (code int) {
 	if err != nil {
 		return report(s, asJSON, err)
 	}
-	if len(args) == 0 {
-		args = []string{"--help"}
-	}
+	args = familiar(args)
 	command, err := parser.Parse(args)
 	if err != nil {
 		return report(s, asJSON, &usageError{misread(err)})
@@ -87,6 +85,29 @@ func run(ctx context.Context, args []string, s screen) (code int) {
 		err = out.failed
 	}
 	return report(s, asJSON, err)
+}
+
+// familiar takes spellings that people try: help, --version, and a negative
+// number behind --epsilon, which is to be refused as a number and not as a flag.
+func familiar(args []string) []string {
+	switch {
+	case len(args) == 0:
+		return []string{"--help"}
+	case args[0] == "help":
+		return append(slices.Clone(args[1:]), "--help")
+	case args[0] == "--version":
+		return append([]string{"version"}, args[1:]...)
+	}
+	var out []string
+	for i := 0; i < len(args); i++ {
+		if args[i] == "--epsilon" && i+1 < len(args) && strings.HasPrefix(args[i+1], "-") && !strings.HasPrefix(args[i+1], "--") {
+			out = append(out, args[i]+"="+args[i+1])
+			i++
+			continue
+		}
+		out = append(out, args[i])
+	}
+	return out
 }
 
 // misread says where to read how a command is written.

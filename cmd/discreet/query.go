@@ -102,10 +102,22 @@ func answerJSON(a *discreet.Answer) any {
 		Cost      dp.Cost      `json:"cost"`
 		Remaining any          `json:"remaining"`
 		Receipt   any          `json:"receipt"`
+		Limits    any          `json:"limits"`
 	}{names, rows, errs, a.Cost, a.Remaining, struct {
 		Sequence uint64 `json:"sequence"`
 		Free     bool   `json:"free"`
-	}{a.Receipt.Sequence, a.Receipt.Free}}
+	}{a.Receipt.Sequence, a.Receipt.Free}, struct {
+		MaxRows   int64 `json:"max_rows"`
+		MaxGroups int64 `json:"max_groups"`
+	}{a.MaxRows, a.MaxGroups}}
+}
+
+// count writes a number of things.
+func count(n int64, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprintf("%d %s", n, thing)
 }
 
 func printAnswer(w io.Writer, a *discreet.Answer) {
@@ -136,6 +148,9 @@ func printAnswer(w io.Writer, a *discreet.Answer) {
 		t.Add(cells...)
 	}
 	t.Write(w)
+	if a.Cut {
+		fmt.Fprintf(w, "one person counts with at most %s in each of at most %s; what that leaves out is not in ±95%%\n", count(a.MaxRows, "row"), count(a.MaxGroups, "group"))
+	}
 	fmt.Fprintln(w, priceLine(a))
 }
 

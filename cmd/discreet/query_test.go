@@ -59,7 +59,7 @@ func TestQueryJSON(t *testing.T) {
 		if err := json.Unmarshal([]byte(r.out), &a); err != nil {
 			t.Fatal(err)
 		}
-		if got := keysOf(t, json.RawMessage(r.out)); !slices.Equal(got, []string{"columns", "rows", "errors", "cost", "remaining", "receipt"}) {
+		if got := keysOf(t, json.RawMessage(r.out)); !slices.Equal(got, []string{"columns", "rows", "errors", "cost", "remaining", "receipt", "limits"}) {
 			t.Errorf("the keys are %v", got)
 		}
 		for _, m := range []json.RawMessage{a.Cost, a.Remaining} {
@@ -133,7 +133,7 @@ func TestExplain(t *testing.T) {
 	explain := func(more ...string) result {
 		return command(append([]string{"explain", "--policy", policy, "--as", "ana"}, more...)...)
 	}
-	explain("SELECT ward, AVG(cost) FROM visits GROUP BY ward").wants(t, 0, "count(cost)", "laplace", "12 (l1)", "rows: 3", "at most 2 groups with at most 6 rows each", "price: epsilon 0.1; left: epsilon 1\n")
+	explain("SELECT ward, AVG(cost) FROM visits GROUP BY ward").wants(t, 0, "count(cost)", "laplace", "12 (l1)", "rows: 3", "at most 6 rows in each of at most 2 groups", "price: epsilon 0.1; left: epsilon 1\n")
 	e := explain("--json", people).wants(t, 0).decode(t)
 	if e["known"] != false || e["affordable"] != true || len(e["measures"].([]any)) != 1 {
 		t.Errorf("got %v", e)

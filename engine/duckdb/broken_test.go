@@ -195,3 +195,21 @@ func TestHolder(t *testing.T) {
 	fmt.Println("held")
 	io.Copy(io.Discard, os.Stdin)
 }
+
+// A view whose expression fails on a row is not opened: a question that failed over that row would tell where it is.
+func TestViewThatFails(t *testing.T) {
+	folder := t.TempDir()
+	owner(t, filepath.Join(folder, "t.duckdb"), "CREATE TABLE rows AS SELECT 1 AS pid, '5' AS s UNION ALL SELECT 37, 'x'",
+		"CREATE VIEW bad AS SELECT pid, CAST(s AS BIGINT) AS v FROM rows", "CREATE VIEW good AS SELECT pid, TRY_CAST(s AS BIGINT) AS v FROM rows")
+	for view, ok := range map[string]bool{"good": true, "bad": false} {
+		e, err := Open(t.Context(), dataset(t, folder, "source: t.duckdb\nunit: row\ntables: {"+view+": {columns: {v: {type: integer}}}}"))
+		if ok != (err == nil) {
+			t.Errorf("%s: %v", view, err)
+		}
+		if err == nil {
+			e.Close()
+		} else if strings.Contains(err.Error(), "'x'") {
+			t.Errorf("it quotes a value: %v", err)
+		}
+	}
+}

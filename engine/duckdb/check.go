@@ -45,6 +45,15 @@ func (s *snapshot) checkTable(ctx context.Context, t *table) ([]Finding, error) 
 		}
 		out = append(out, found...)
 	}
+	if t.csv {
+		var lines int64
+		if err := s.db.QueryRowContext(ctx, "SELECT count(DISTINCT line) FROM "+quoteName(t.rejects())).Scan(&lines); err != nil {
+			return nil, err
+		}
+		if lines > 0 {
+			out = append(out, Finding{Table: t.Name, Text: "there are lines that cannot be read as rows, and they are left out of every answer; is the file UTF-8, and has every line as many fields as the header?"})
+		}
+	}
 	var counts []string
 	names := t.ColumnNames()
 	for _, name := range names {

@@ -32,6 +32,8 @@ tables:
 		"beyond the bounds":  {unique, good + "4,11,1.5,3\n", "i", "many of the values are beyond the bounds"},
 		"below the bounds":   {unique, good + "4,9,-1.5,3\n", "d", "many of the values are beyond the bounds"},
 		"unexpected NULL":    {unique, good + "4,9,1.5,\n", "n", "there are NULLs"},
+		"a missing field":    {unique, good + "4,9\n", "", "there are lines that cannot be read as rows"},
+		"not UTF-8":          {unique, good + "4,9,\xe9,3\n", "", "there are lines that cannot be read as rows"},
 		"one in a hundred":   {many, good + strings.Repeat("9,1,1,1\n", 100) + "4,xyzzy,1,1\n", "i", "some of the values are not integer"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -34,18 +35,15 @@ func IsCSV(path string) bool {
 // lines inside a quoted text for rows.
 func (t *table) load(ctx context.Context, db *sql.DB, typed bool) error {
 	header, err := csvHeader(t.file, t.Delimiter)
+	if err == nil {
+		err = checkWhole(t.file)
+	}
 	if err != nil {
 		return fmt.Errorf("table %s: %w", t.Name, err)
 	}
 	columns := make([]string, len(header))
 	all := make([]column, len(header))
 	for i, name := range header {
-		if strings.ContainsRune(name, '\r') {
-			return fmt.Errorf("table %s: the lines of %s end in a way that CSV does not; convert them to Unix or Windows line ends", t.Name, t.file)
-		}
-		if _, twice := find(all[:i], name); name == "" || twice {
-			return fmt.Errorf("table %s: the first line of %s must name every column once, and column %d has no name or the name of another", t.Name, t.file, i+1)
-		}
 		all[i].name = name
 		columns[i] = quoteText(name) + ": 'VARCHAR'"
 	}
@@ -64,10 +62,14 @@ func (t *table) load(ctx context.Context, db *sql.DB, typed bool) error {
 	if len(cast) == 0 { // a policy may list no column: then rows can be counted
 		cast = []string{"1 AS c"}
 	}
+	leftOut := "ignore_errors = true"
+	if !typed { // for the owner, who wants to know
+		leftOut = "store_rejects = true, rejects_table = " + quoteText(t.rejects()) + ", rejects_scan = " + quoteText("scan_"+t.rejects())
+	}
 	_, err = db.ExecContext(ctx, fmt.Sprintf(
 		`CREATE TABLE %s AS SELECT %s FROM read_csv(%s, auto_detect = false, header = true, delim = %s, quote = '"', escape = '"',
-		 nullstr = '', ignore_errors = true, strict_mode = false, parallel = false, columns = {%s})`,
-		t.from, strings.Join(cast, ", "), quoteText(t.file), quoteText(string(t.Delimiter)), strings.Join(columns, ", ")))
+		 nullstr = '', %s, strict_mode = false, parallel = false, columns = {%s})`,
+		t.from, strings.Join(cast, ", "), quoteText(t.file), quoteText(string(t.Delimiter)), leftOut, strings.Join(columns, ", ")))
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -77,13 +79,60 @@ func (t *table) load(ctx context.Context, db *sql.DB, typed bool) error {
 	return nil
 }
 
+// rejects names the table of lines that are no rows, in letters that need no quotes: the
+// reader takes no others.
+func (t *table) rejects() string { return fmt.Sprintf("rejects_%x", t.Name) }
+
+// checkWhole reads a compressed file to its end, because DuckDB takes a half one for a
+// shorter one.
+func checkWhole(path string) error {
+	if !strings.HasSuffix(strings.ToLower(path), ".gz") {
+		return nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err == nil {
+		_, err = io.Copy(io.Discard, z)
+	}
+	if err != nil {
+		return fmt.Errorf("%s is not a whole gzip file", path)
+	}
+	return nil
+}
+
 // csvTypes are DuckDB's types for the policy's.
 var csvTypes = map[policy.Type]string{
 	policy.Integer: "BIGINT", policy.Decimal: "DOUBLE", policy.Text: "VARCHAR", policy.Boolean: "BOOLEAN", policy.Date: "DATE",
 }
 
-// csvHeader reads the first line.
+// csvHeader reads the names in the first line, and checks that they are names.
 func csvHeader(path string, delimiter rune) ([]string, error) {
+	header, err := firstLine(path, delimiter)
+	if err != nil {
+		return nil, err
+	}
+	seen := map[string]bool{}
+	for i, name := range header {
+		switch lower := strings.ToLower(name); {
+		case !utf8.ValidString(name):
+			return nil, fmt.Errorf("the first line of %s is not UTF-8; convert the file", path)
+		case strings.ContainsRune(name, '\r'):
+			return nil, fmt.Errorf("the lines of %s end in a way that CSV does not; convert them to Unix or Windows line ends", path)
+		case name == "" || seen[lower]:
+			return nil, fmt.Errorf("the first line of %s must name every column once, and column %d has no name or the name of another", path, i+1)
+		default:
+			seen[lower] = true
+		}
+	}
+	return header, nil
+}
+
+// firstLine reads the fields of the first line.
+func firstLine(path string, delimiter rune) ([]string, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err

@@ -113,3 +113,35 @@ func TestCollation(t *testing.T) {
 		t.Errorf("%+v, %v", found, err)
 	}
 }
+
+// A compressed file that was cut is no shorter file.
+func TestHalfOfAGzipFile(t *testing.T) {
+	folder := t.TempDir()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	z.Write([]byte("i\n" + strings.Repeat("1\n2\n3\n", 20000)))
+	z.Close()
+	for _, size := range []int{b.Len(), b.Len() / 2} {
+		write(t, folder, "t.csv.gz", b.String()[:size])
+		e, err := Open(t.Context(), dataset(t, folder, "source: t.csv.gz\nunit: row\ntables: {t: {columns: {i: {type: integer}}}}"))
+		if whole := size == b.Len(); whole != (err == nil) {
+			t.Errorf("%d of %d bytes: %v", size, b.Len(), err)
+		}
+		if err == nil {
+			e.Close()
+		}
+	}
+}
+
+// A file without a header would make somebody's values the names of columns.
+func TestSchemasNeedAHeader(t *testing.T) {
+	folder := t.TempDir()
+	for text, ok := range map[string]bool{
+		"pid,age\n1,30\n": true, "34,M\n51,F\n": false, "a,2024-01-31\nb,2024-02-01\n": false, "id,age,Age\n1,2,3\n": false, "caf\xe9,b\n1,2\n": false,
+	} {
+		write(t, folder, "t.csv", text)
+		if _, err := Schemas(t.Context(), []string{filepath.Join(folder, "t.csv")}, Look{}); ok != (err == nil) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}

@@ -9,9 +9,11 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	driver "github.com/duckdb/duckdb-go/v2"
 
+	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -82,17 +84,24 @@ func (d drafter) schemas() ([]policy.Schema, error) {
 	return nil, fmt.Errorf("%s is not a file that can be drafted from: its name must end in .csv, .tsv, .parquet or .duckdb", d.path)
 }
 
-// delimiter returns the one that the header has most often.
+// delimiter returns the one that the header has most often. A header without
+// names would make the first person's values the names of the columns, for all analysts to see.
 func (d drafter) delimiter() (rune, error) {
 	best, most := ',', 0
 	for _, r := range ",;\t|" {
-		header, err := csvHeader(d.path, r)
-		if err == nil && len(header) > most {
+		if header, _ := firstLine(d.path, r); len(header) > most {
 			best, most = r, len(header)
 		}
 	}
-	if most == 0 {
-		return 0, fmt.Errorf("the first line of %s is not a CSV header", d.path)
+	names, err := csvHeader(d.path, best)
+	if err != nil {
+		return 0, err
+	}
+	for _, name := range names {
+		_, err := dp.ParseDecimal(strings.TrimSpace(name))
+		if _, notDay := time.Parse(time.DateOnly, strings.TrimSpace(name)); err == nil || notDay == nil {
+			return 0, fmt.Errorf("the first line of %s holds values and not names; put a line with the names of the columns above it", d.path)
+		}
 	}
 	return best, nil
 }
@@ -124,7 +133,7 @@ func (d drafter) table(name, from string) (policy.Schema, error) {
 	s := policy.Schema{Table: name, Source: d.path}
 	rows, err := d.db.QueryContext(d.ctx, `SELECT column_name, column_type, "null" FROM (DESCRIBE SELECT * FROM `+from+")")
 	if err != nil {
-		return s, fmt.Errorf("cannot read the schema of %s; is it complete, and of the kind that its name says?", d.path)
+		return s, fmt.Errorf("cannot read the schema of %s; is it complete, of the kind that its name says, and, if it is text, UTF-8?", d.path)
 	}
 	defer rows.Close()
 	for rows.Next() {

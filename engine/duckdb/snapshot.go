@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 
 	driver "github.com/duckdb/duckdb-go/v2"
@@ -17,7 +16,7 @@ import (
 type snapshot struct {
 	tables  map[string]*table
 	db      *sql.DB
-	scratch string // where large questions spill
+	spill   spill // where large questions go that do not fit into memory
 	files   []fileState
 	version string
 }
@@ -48,10 +47,8 @@ func openSnapshot(ctx context.Context, ds *policy.Dataset, typed bool) (_ *snaps
 			s.close()
 		}
 	}()
-	// Private rows may be spilled while a large question runs: into a folder that
-	// only this user can read, and that goes with the snapshot.
-	if s.scratch, err = os.MkdirTemp("", "discreet-spill-"); err != nil {
-		return nil, fmt.Errorf("make a folder for large questions: %w", err)
+	if s.spill, err = newSpill(); err != nil {
+		return nil, err
 	}
 	if err := s.attach(ctx, ds); err != nil {
 		return nil, err
@@ -75,7 +72,7 @@ func openSnapshot(ctx context.Context, ds *policy.Dataset, typed bool) (_ *snaps
 
 // attach opens the dataset's database, where it is one.
 func (s *snapshot) attach(ctx context.Context, ds *policy.Dataset) error {
-	if _, err := s.db.ExecContext(ctx, "SET temp_directory = "+quoteText(s.scratch)); err != nil {
+	if _, err := s.db.ExecContext(ctx, "SET temp_directory = "+quoteText(s.spill.folder)); err != nil {
 		return fmt.Errorf("start DuckDB: %w", err)
 	}
 	if ds.SourceKind() != policy.Database {
@@ -115,11 +112,7 @@ func (s *snapshot) lock(ctx context.Context) error {
 }
 
 func (s *snapshot) close() error {
-	err := s.db.Close()
-	if s.scratch != "" {
-		err = errors.Join(err, os.RemoveAll(s.scratch))
-	}
-	return err
+	return errors.Join(s.db.Close(), s.spill.remove())
 }
 
 // quoteText writes a string constant. It is used for paths and names of the

@@ -97,6 +97,37 @@ func (t *table) describe(ctx context.Context, db *sql.DB) error {
 				t.Name, name, p.Type, t.where(), c.typ)
 		}
 	}
+	return t.readThrough(ctx, db)
+}
+
+// readThrough reads every value of a Parquet file or a view once. Both can hold
+// what fails when it is read, below any cast: a time out of range, text that is not UTF-8,
+// an expression. A question that fails over one row tells where that row is, so
+// it must be found out before there are questions. A DuckDB table holds no such values, and
+// neither does CSV that was loaded.
+func (t *table) readThrough(ctx context.Context, db *sql.DB) error {
+	if t.csv || t.file == "" && !t.collated {
+		return nil
+	}
+	counts := []string{"count(*)"}
+	for _, name := range t.needed() {
+		if t.Columns[name] != nil {
+			counts = append(counts, "count("+t.cast(name)+")")
+		}
+		counts = append(counts, "count("+t.raw(name)+")")
+	}
+	rows, err := db.QueryContext(ctx, "SELECT "+strings.Join(counts, ", ")+" FROM "+t.from)
+	if err == nil {
+		for rows.Next() {
+		}
+		err = errors.Join(rows.Err(), rows.Close())
+	}
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		return fmt.Errorf("table %s: %s holds values that cannot be read; write it anew, without times out of range and with text in UTF-8", t.Name, t.where())
+	}
 	return nil
 }
 

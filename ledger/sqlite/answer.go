@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/discreet-dp/discreet/ledger"
@@ -40,6 +41,10 @@ func (l *Ledger) Keep(ctx context.Context, sequence uint64, key string, answer [
 		Kind: chain.Answer, Sequence: last + 1, Time: l.now(), Previous: previous,
 		Charge: sequence, Key: key, AnswerHash: answerHash,
 	}, answer)
+	var failed *ledger.WriteError
+	if errors.As(err, &failed) {
+		failed.Charged = true
+	}
 	return err
 }
 
