@@ -66,7 +66,7 @@ func fromFloat(f float64, round func(*big.Rat) (Amount, error)) (Amount, error) 
 
 // Parse reads a decimal number such as "0.1" or "1e-6", exactly, and rounds it
 // down. It refuses everything that is not a decimal number, negative numbers, and numbers
-// above 2^20.
+// above 2^20 or, but for 0 itself, below 2^-40.
 func Parse(text string) (Amount, error) {
 	r, err := ParseDecimal(text)
 	if err != nil {
@@ -75,6 +75,10 @@ func Parse(text string) (Amount, error) {
 	a, err := Floor(r)
 	if err != nil {
 		return 0, fmt.Errorf("%q is %w", text, err)
+	}
+	if a == 0 && r.Sign() > 0 {
+		// Rounded down it would be nothing, which some take for "the default".
+		return 0, fmt.Errorf("%q is %w; the smallest is 2^-40, about 1e-12", text, ErrAmount)
 	}
 	return a, nil
 }

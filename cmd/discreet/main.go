@@ -28,7 +28,7 @@ type cli struct {
 	Version versionCmd `cmd:"" help:"Show the version."`
 }
 
-const description = `A differentially private query server: SQL in, private answers with error bars out, budgets enforced.
+const description = `A differentially private curator: SQL in, private answers with error bars out, budgets enforced.
 
 Start with:
   discreet demo
