@@ -16,7 +16,7 @@ func TestRefused(t *testing.T) {
 		says string
 	}{
 		{[]string{"--epsilon", "0", people}, "above 0"},
-		{[]string{"--epsilon", "-1", people}, "--epsilon"},
+		{[]string{"--epsilon", "-1", people}, "negative"},
 		{[]string{"--epsilon=-1", people}, "negative"},
 		{[]string{"--epsilon", "NaN", people}, `"NaN" is not an amount of privacy`},
 		{[]string{"--epsilon", "1e20", people}, "the largest is 1048576"},
@@ -27,7 +27,7 @@ func TestRefused(t *testing.T) {
 		{[]string{"--epsilon", "0x10", people}, `"0x10" is not an amount`},
 		{[]string{"--epsilon", "1/2", people}, `"1/2" is not an amount`},
 		{[]string{"--epsilon", "0.51", people}, "ask with at most 0.5"},
-		{[]string{"--epsilon", "1e-13", people}, "above 0"},
+		{[]string{"--epsilon", "1e-13", people}, "the smallest is 2^-40"},
 		{[]string{"--dataset", "clinic", people}, `there is no dataset "clinic"; name one of hospital`},
 		{[]string{"--as", "eve", people}, `there is no analyst "eve"`},
 		{[]string{""}, "the question is empty"},
