@@ -35,6 +35,7 @@ func TestTenTenthsFitIntoOne(t *testing.T) {
 func TestParse(t *testing.T) {
 	for text, want := range map[string]Amount{
 		"0": 0, "1": One, "1.0": One, "0.5": One / 2, ".5": One / 2, "5e-1": One / 2, "1E0": One, "+1": One, "010": 10 * One,
+		"1048576": One << 20, "1e-12": 1, "0.1": 109951162777,
 	} {
 		if got, err := Parse(text); err != nil || got != want {
 			t.Errorf("%q is %d, %v; want %d", text, got, err, want)
