@@ -11,7 +11,6 @@ package discreet
 
 import (
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -33,6 +32,7 @@ type (
 	Answer      = curator.Answer
 	Explanation = curator.Explanation
 	Account     = curator.Account
+	Remaining   = curator.Remaining
 )
 
 // How a question can fail without anything being spent.
@@ -178,14 +178,7 @@ func (db *DB) dataset(name string) (*dataset, error) {
 func (db *DB) request() string {
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	var id [16]byte
-	for i := range 2 {
-		w := db.ids.Uint64()
-		for j := range 8 {
-			id[8*i+j] = byte(w >> (8 * j))
-		}
-	}
-	return hex.EncodeToString(id[:])
+	return db.ids.Name()
 }
 
 // Close closes the data and the ledger. Answers are already durable.

@@ -63,7 +63,7 @@ func (c *Curator) Accounts(ctx context.Context, analysts ...string) ([]Account, 
 }
 
 // advise adds to a budget error what the analyst can do.
-func (c *Curator) advise(err error) error {
+func advise(err error) error {
 	var over *ledger.BudgetError
 	if !errors.As(err, &over) {
 		return err

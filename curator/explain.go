@@ -9,7 +9,8 @@ import (
 )
 
 // Explanation says what a question would cost and how exact its answer would
-// be. It is made from the text, the policy and the ledger alone, and it is free.
+// be. It is made from the text, the policy and the ledger, it is free, and of the data it
+// uses only which version there is, to know whether the answer was paid for.
 type Explanation struct {
 	Table      string        `json:"table"`
 	Groups     int           `json:"groups"`

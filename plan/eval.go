@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math/big"
 	"strings"
+
+	"github.com/discreet-dp/discreet/policy"
 )
 
 // Value is the value of an expression: nil for NULL, *big.Int steps for a
@@ -13,7 +15,7 @@ type Value any
 // Day is a date in days since 1970-01-01.
 type Day int64
 
-func (d Day) String() string { return formatDate(int64(d)) }
+func (d Day) String() string { return policy.FormatDate(int64(d)) }
 
 // Eval computes an expression; leaf gives the values of its columns or of
 // released values. It is used on what has been released, to fold constants, and

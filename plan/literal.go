@@ -2,11 +2,11 @@ package plan
 
 import (
 	"strings"
-	"time"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/policy"
 )
 
 // readLiteral reads the text of a literal as a value of a kind.
@@ -18,7 +18,7 @@ func readLiteral(text string, k Kind) (*Literal, bool) {
 			return newNumber(r), true
 		}
 	case Date:
-		if d, ok := readDate(text); ok {
+		if d, ok := policy.ParseDate(text); ok {
 			return newDate(d), true
 		}
 	case Boolean:
@@ -32,20 +32,6 @@ func readLiteral(text string, k Kind) (*Literal, bool) {
 		return newText(text), true
 	}
 	return nil, false
-}
-
-// readDate reads an ISO date as days since 1970-01-01.
-func readDate(text string) (int64, bool) {
-	t, err := time.Parse(time.DateOnly, text)
-	if err != nil {
-		return 0, false
-	}
-	return t.Unix() / 86400, true // exact: both are whole days in UTC
-}
-
-// formatDate writes days since 1970-01-01 as an ISO date.
-func formatDate(days int64) string {
-	return time.Unix(days*86400, 0).UTC().Format(time.DateOnly)
 }
 
 func checkConst(c *pg.A_Const) (Expr, error) {

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/discreet-dp/discreet/policy"
 )
 
 // normal rewrites an expression so that questions that mean the same are, in the
@@ -140,7 +142,7 @@ func format(b *strings.Builder, e Expr) {
 	case *Column:
 		fmt.Fprintf(b, "%q:%v", e.Name, e.typ)
 		if e.typ.Kind == Date && e.Bounds != nil {
-			fmt.Fprintf(b, "[%s..%s]", formatDate(e.Bounds.LoSteps), formatDate(e.Bounds.HiSteps))
+			fmt.Fprintf(b, "[%s..%s]", policy.FormatDate(e.Bounds.LoSteps), policy.FormatDate(e.Bounds.HiSteps))
 		}
 	case *Literal:
 		b.WriteString(e.format())

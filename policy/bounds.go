@@ -124,7 +124,7 @@ func (c *Column) parsePoint(n *yaml.Node) (*big.Rat, string) {
 		return nil, "must be a single value, but this is " + kind(n)
 	}
 	if c.Type == Date {
-		days, ok := parseDate(n.Value)
+		days, ok := ParseDate(n.Value)
 		if !ok {
 			return nil, fmt.Sprintf("%s is not a date; write year, month and day as in 2020-01-31", quote(n.Value))
 		}

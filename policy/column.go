@@ -35,7 +35,7 @@ type Column struct {
 func (c *Column) Show(steps int64) string {
 	switch {
 	case c.Type == Date:
-		return dateText(steps)
+		return FormatDate(steps)
 	case c.Granularity == nil:
 		return strconv.FormatInt(steps, 10)
 	}

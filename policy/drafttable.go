@@ -16,7 +16,7 @@ func (d *draft) writeTable(s Schema) {
 	if d.source == "" || d.source != s.Source {
 		d.line(4, "source: %s", scalar(s.Source))
 	}
-	if s.Delimiter != 0 && s.Delimiter != ',' && isCSV(s.Source) {
+	if s.Delimiter != 0 && s.Delimiter != ',' && IsCSV(s.Source) {
 		d.line(4, "delimiter: %s", strconv.Quote(string(s.Delimiter)))
 	}
 	if !d.unit.Row() {

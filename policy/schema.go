@@ -50,8 +50,8 @@ func (c SchemaColumn) dataBounds() (lo, hi string, ok bool) {
 	col := Column{Type: c.Type, Granularity: big.NewRat(1, 1)}
 	switch c.Type {
 	case Date:
-		from, ok1 := parseDate(c.MinText)
-		to, ok2 := parseDate(c.MaxText)
+		from, ok1 := ParseDate(c.MinText)
+		to, ok2 := ParseDate(c.MaxText)
 		return c.MinText, c.MaxText, ok1 && ok2 && from < to
 	case Decimal:
 		col.Granularity.SetString(c.granularity())

@@ -26,12 +26,12 @@ const (
 // .ddb or .db is a database; one that ends like a table's file is that file;
 // everything else is a folder.
 func (d *Dataset) SourceKind() SourceKind {
-	switch ext := strings.ToLower(filepath.Ext(d.Source)); {
+	switch {
 	case d.Source == "":
 		return NoSource
-	case ext == ".duckdb" || ext == ".ddb" || ext == ".db":
+	case IsDatabase(d.Source):
 		return Database
-	case isCSV(d.Source) || isParquet(d.Source):
+	case IsCSV(d.Source) || IsParquet(d.Source):
 		return File
 	}
 	return Folder
@@ -86,7 +86,17 @@ func (r *reader) oneHome(at place, d *Dataset, t *Table) {
 	}
 }
 
-func isCSV(path string) bool {
+// IsDatabase reports whether a file's name says that it is a DuckDB database.
+func IsDatabase(path string) bool {
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".duckdb", ".ddb", ".db":
+		return true
+	}
+	return false
+}
+
+// IsCSV reports whether a file's name says that it is CSV, perhaps compressed.
+func IsCSV(path string) bool {
 	switch textExt(path) {
 	case ".csv", ".tsv", ".txt":
 		return true
@@ -101,7 +111,8 @@ func textExt(path string) string {
 	return filepath.Ext(strings.TrimSuffix(strings.ToLower(path), ".gz"))
 }
 
-func isParquet(path string) bool {
+// IsParquet reports whether a file's name says that it is Parquet.
+func IsParquet(path string) bool {
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".parquet", ".pq":
 		return true

@@ -64,7 +64,7 @@ func (t *Table) readSource(r *reader, f fields, d *Dataset, dir string, sourceOK
 		if !ok || !r.path(v, "source", text) {
 			return false
 		}
-		if !isCSV(text) && !isParquet(text) {
+		if !IsCSV(text) && !IsParquet(text) {
 			r.at(v, "the source %s is neither a CSV nor a Parquet file; its name must end in .csv, .tsv, .txt or .parquet", quote(text))
 			return false
 		}
@@ -96,7 +96,7 @@ func (t *Table) readDelimiter(r *reader, f fields, d *Dataset, sourceOK bool) {
 	if !ok {
 		return
 	}
-	if sourceOK && (len(files) == 0 && d.SourceKind() == Database || len(files) == 1 && isParquet(files[0])) {
+	if sourceOK && (len(files) == 0 && d.SourceKind() == Database || len(files) == 1 && IsParquet(files[0])) {
 		r.at(v, "a delimiter is for CSV files, and this table is not one; remove it")
 		return
 	}

@@ -32,7 +32,7 @@ func (v Value) String() string {
 	case v.Type == Boolean:
 		return strconv.FormatBool(v.Bool())
 	case v.Type == Date:
-		return dateText(v.Int)
+		return FormatDate(v.Int)
 	}
 	return strconv.FormatInt(v.Int, 10)
 }
@@ -42,8 +42,8 @@ const (
 	daySeconds = 24 * 60 * 60
 )
 
-// parseDate returns the days since 1970-01-01, negative before it.
-func parseDate(text string) (int64, bool) {
+// ParseDate reads an ISO date and returns the days since 1970-01-01, negative before it.
+func ParseDate(text string) (int64, bool) {
 	t, err := time.Parse(dateLayout, text)
 	if err != nil || len(text) != len(dateLayout) {
 		return 0, false
@@ -52,6 +52,7 @@ func parseDate(text string) (int64, bool) {
 	return t.Unix() / daySeconds, true
 }
 
-func dateText(days int64) string {
+// FormatDate writes days since 1970-01-01 as an ISO date.
+func FormatDate(days int64) string {
 	return time.Unix(days*daySeconds, 0).UTC().Format(dateLayout)
 }

@@ -6,7 +6,6 @@ import (
 	"strconv"
 
 	"github.com/discreet-dp/discreet"
-	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/table"
 )
 
@@ -54,21 +53,14 @@ func (c *explainCmd) Run(ctx context.Context, s screen) error {
 	}
 	fmt.Fprintln(s.out)
 	fmt.Fprintln(s.out, "HAVING, ORDER BY, LIMIT and averages are computed from the noisy numbers, free")
-	price := "price: epsilon " + e.Cost.Epsilon.String()
-	if e.Remaining.Rho != dp.Unbounded {
-		price += " (rho " + e.Cost.Rho.Short() + ")"
-	}
+	price := priceTag(e.Cost, e.Remaining)
 	switch {
 	case e.Known:
 		price += ", and free now, because it was answered before"
 	case !e.Affordable:
 		price += ", which is more than what is left"
 	}
-	price += "; left: epsilon " + e.Remaining.Epsilon.Short()
-	if e.Remaining.Rho != dp.Unbounded {
-		price += fmt.Sprintf(" at delta %v (rho %s)", e.Remaining.Delta, e.Remaining.Rho.Short())
-	}
-	fmt.Fprintln(s.out, price)
+	fmt.Fprintln(s.out, "price: "+price+"; left: "+leftOver(e.Remaining))
 	return nil
 }
 

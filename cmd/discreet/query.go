@@ -8,7 +8,6 @@ import (
 	"io"
 	"math"
 	"strconv"
-	"strings"
 
 	"github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/dp"
@@ -174,18 +173,25 @@ func cell(v any) string {
 
 // priceLine says what the answer cost and what is left.
 func priceLine(a *discreet.Answer) string {
-	var b strings.Builder
-	if a.Receipt.Free {
-		b.WriteString("price: free, already paid for")
-	} else {
-		b.WriteString("price: epsilon " + a.Cost.Epsilon.String())
-		if a.Remaining.Rho != dp.Unbounded {
-			b.WriteString(" (rho " + a.Cost.Rho.Short() + ")")
-		}
+	price := "free, already paid for"
+	if !a.Receipt.Free {
+		price = priceTag(a.Cost, a.Remaining)
 	}
-	b.WriteString("; left: epsilon " + a.Remaining.Epsilon.Short())
-	if a.Remaining.Rho != dp.Unbounded {
-		fmt.Fprintf(&b, " at delta %v (rho %s)", a.Remaining.Delta, a.Remaining.Rho.Short())
+	return "price: " + price + "; left: " + leftOver(a.Remaining)
+}
+
+// priceTag shows a price; rho too, where that is what is counted.
+func priceTag(cost dp.Cost, r discreet.Remaining) string {
+	if r.Rho == dp.Unbounded {
+		return "epsilon " + cost.Epsilon.String()
 	}
-	return b.String()
+	return "epsilon " + cost.Epsilon.String() + " (rho " + cost.Rho.Short() + ")"
+}
+
+// leftOver shows what is left.
+func leftOver(r discreet.Remaining) string {
+	if r.Rho == dp.Unbounded {
+		return "epsilon " + r.Epsilon.Short()
+	}
+	return fmt.Sprintf("epsilon %s at delta %v (rho %s)", r.Epsilon.Short(), r.Delta, r.Rho.Short())
 }

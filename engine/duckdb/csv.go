@@ -9,22 +9,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/discreet-dp/discreet/policy"
 )
-
-// IsCSV reports whether a file's name says that it is CSV.
-func IsCSV(path string) bool {
-	path = strings.TrimSuffix(strings.ToLower(path), ".gz")
-	switch filepath.Ext(path) {
-	case ".csv", ".tsv", ".txt":
-		return true
-	}
-	return false
-}
 
 // load reads a CSV file into memory, with the types of the policy. It happens
 // when the file is opened and not when a question runs, because a malformed

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"time"
 
 	driver "github.com/duckdb/duckdb-go/v2"
 
@@ -66,13 +65,13 @@ func (d drafter) schemas() ([]policy.Schema, error) {
 	name := filepath.Base(d.path)
 	name = strings.TrimSuffix(name, ".gz")
 	name = strings.TrimSuffix(name, filepath.Ext(name))
-	switch ext := strings.ToLower(filepath.Ext(d.path)); {
-	case ext == ".duckdb" || ext == ".ddb" || ext == ".db":
+	switch {
+	case policy.IsDatabase(d.path):
 		return d.database()
-	case ext == ".parquet" || ext == ".pq":
+	case policy.IsParquet(d.path):
 		s, err := d.table(name, "read_parquet("+quoteText(d.path)+")")
 		return []policy.Schema{s}, err
-	case IsCSV(d.path):
+	case policy.IsCSV(d.path):
 		delimiter, err := d.delimiter()
 		if err != nil {
 			return nil, err
@@ -98,8 +97,8 @@ func (d drafter) delimiter() (rune, error) {
 		return 0, err
 	}
 	for _, name := range names {
-		_, err := dp.ParseDecimal(strings.TrimSpace(name))
-		if _, notDay := time.Parse(time.DateOnly, strings.TrimSpace(name)); err == nil || notDay == nil {
+		_, notNumber := dp.ParseDecimal(strings.TrimSpace(name))
+		if _, day := policy.ParseDate(strings.TrimSpace(name)); day || notNumber == nil {
 			return 0, fmt.Errorf("the first line of %s holds values and not names; put a line with the names of the columns above it", d.path)
 		}
 	}

@@ -47,7 +47,7 @@ func findTable(ds *policy.Dataset, t *policy.Table) (*table, error) {
 		} else if err != nil {
 			return nil, fmt.Errorf("open the data of table %s: %w", t.Name, err)
 		}
-		if IsCSV(abs) {
+		if policy.IsCSV(abs) {
 			return &table{Table: t, file: abs, csv: true, from: quoteName("csv " + t.Name)}, nil
 		}
 		return &table{Table: t, file: abs, from: "read_parquet(" + quoteText(abs) + ")"}, nil

@@ -72,6 +72,9 @@ func (s *Source) Uint64() uint64 { return s.Bits(64) }
 // Uint32 returns the next 32 bits.
 func (s *Source) Uint32() uint32 { return uint32(s.Bits(32)) }
 
+// Name returns 128 bits as text, for naming what no other may share a name with.
+func (s *Source) Name() string { return fmt.Sprintf("%016x%016x", s.Uint64(), s.Uint64()) }
+
 // Bits returns the next n bits as a number below 2^n. It is meant for n up to
 // 64; no bits are zero.
 func (s *Source) Bits(n uint) uint64 {

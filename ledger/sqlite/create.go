@@ -58,7 +58,7 @@ func create(path string, now time.Time) (err error) {
 
 // begin writes the tables and the record of kind ledger.
 func begin(c *conn, now time.Time) error {
-	r := chain.Record{Kind: chain.Ledger, Time: now, Identity: identity()}
+	r := chain.Record{Kind: chain.Ledger, Time: now, Identity: entropy.New().Name()}
 	body := r.Encode()
 	hash := chain.Hash(body)
 	type statement struct {
@@ -84,10 +84,4 @@ func begin(c *conn, now time.Time) error {
 		}
 	}
 	return nil
-}
-
-// identity returns a name that no other ledger has.
-func identity() string {
-	bits := entropy.New()
-	return fmt.Sprintf("%016x%016x", bits.Uint64(), bits.Uint64())
 }
