@@ -62,14 +62,22 @@ func (c *Curator) Accounts(ctx context.Context, analysts ...string) ([]Account, 
 	return out, nil
 }
 
-// advise adds to a budget error what the analyst can do.
-func advise(err error) error {
-	var over *ledger.BudgetError
-	if !errors.As(err, &over) {
+// advise adds to a budget error what the analyst can do. The error names the first account
+// that refused; what can be paid is the least of what all of them admit.
+func (c *Curator) advise(ctx context.Context, analyst string, err error) error {
+	if !errors.As(err, new(*ledger.BudgetError)) {
 		return err
 	}
+	balances, failed := c.ledger.Balances(ctx, c.accounts(analyst))
+	if failed != nil {
+		return err
+	}
+	least := dp.Unbounded
+	for _, b := range balances {
+		least = min(least, affordable(b.Left()))
+	}
 	// Shown with two digits, rounded down, so that what is advised can be paid.
-	most := affordable(over.Left).Float()
+	most := least.Float()
 	if most < 1e-4 {
 		return fmt.Errorf("%w. Nothing is left to ask with; answers that were paid for stay free, and the owner of the data can raise the limit", err)
 	}

@@ -124,7 +124,7 @@ func (c *Curator) buy(ctx context.Context, q Question, p *priced, version, key s
 		Accounts:    c.accounts(q.Analyst),
 	})
 	if err != nil {
-		return nil, Receipt{}, advise(err)
+		return nil, Receipt{}, c.advise(ctx, q.Analyst, err)
 	}
 	paid := Receipt{Sequence: charged.Sequence, Hash: charged.Hash, Free: charged.Again}
 
