@@ -5,8 +5,8 @@
 //
 // A budget is kept in one of two currencies, and both are sums:
 //
-//   - pure: the sum of epsilon ([Pure]);
-//   - zero-concentrated: the sum of rho, with the sum of delta ([ZCDP]).
+//   - pure: the sum of epsilon ([PureFilter]);
+//   - zero-concentrated: the sum of rho, with the sum of delta ([ZCDPFilter]).
 //
 // Both sums are privacy filters: they stay valid when analysts choose every
 // next query, and its price, after reading all earlier answers. See [Filter].

@@ -19,7 +19,7 @@ func Example() {
 	}
 	fmt.Printf("epsilon %v at delta %v buys rho %.6f\n", epsilon, delta, rho.Float())
 
-	filter := account.ZCDP(rho, 0)
+	filter := account.ZCDPFilter(rho, 0)
 	spent := dp.Cost{}
 	for _, text := range []string{"0.01", "0.02", "0.005"} {
 		price, _ := dp.Parse(text)

@@ -13,15 +13,15 @@ import "github.com/discreet-dp/discreet/dp"
 // and leaves the filter open for smaller ones.
 type Filter struct{ limit dp.Cost }
 
-// Pure returns the filter of a pure budget: the sum of epsilon stays within it,
+// PureFilter returns the filter of a pure budget: the sum of epsilon stays within it,
 // and nothing with a delta is admitted.
-func Pure(epsilon dp.Amount) Filter {
+func PureFilter(epsilon dp.Amount) Filter {
 	return Filter{dp.Cost{Epsilon: epsilon, Rho: dp.Unbounded, Delta: 0}}
 }
 
-// ZCDP returns the filter of a zero-concentrated budget: the sums of rho and of
+// ZCDPFilter returns the filter of a zero-concentrated budget: the sums of rho and of
 // delta stay within it. Pure epsilon is not limited.
-func ZCDP(rho, delta dp.Amount) Filter {
+func ZCDPFilter(rho, delta dp.Amount) Filter {
 	return Filter{dp.Cost{Epsilon: dp.Unbounded, Rho: rho, Delta: delta}}
 }
 

@@ -9,7 +9,7 @@ import (
 
 func TestFilterAddsToTheLastUnit(t *testing.T) {
 	tenth := amount(t, "0.1")
-	filter := Pure(dp.One)
+	filter := PureFilter(dp.One)
 	spent := dp.Cost{}
 	for i := range 10 {
 		cost := dp.Cost{Epsilon: tenth, Rho: dp.Unbounded}
@@ -29,7 +29,7 @@ func TestFilterAddsToTheLastUnit(t *testing.T) {
 
 // A refused charge spends nothing: a smaller one is admitted after it.
 func TestFilterRefusedIsFree(t *testing.T) {
-	filter := ZCDP(100, 10)
+	filter := ZCDPFilter(100, 10)
 	spent := dp.Cost{Rho: 90, Delta: 9}
 	for _, refused := range []dp.Cost{{Rho: 11}, {Delta: 2}, {Rho: dp.Unbounded}, {Delta: dp.Unbounded}} {
 		if filter.Admits(spent, refused) {
@@ -46,7 +46,7 @@ func TestPureNeverAdmitsUnbounded(t *testing.T) {
 		limit := dp.Amount(rapid.Uint64Max(uint64(dp.Unbounded)-1).Draw(t, "limit"))
 		spent := dp.Amount(rapid.Uint64().Draw(t, "spent"))
 		rho := dp.Amount(rapid.Uint64().Draw(t, "rho"))
-		filter := Pure(limit)
+		filter := PureFilter(limit)
 		if filter.Admits(dp.Cost{Epsilon: spent}, dp.Cost{Epsilon: dp.Unbounded, Rho: rho}) {
 			t.Fatal("an unbounded epsilon was admitted")
 		}
@@ -62,7 +62,7 @@ func TestPureNeverAdmitsUnbounded(t *testing.T) {
 
 // A zero-concentrated budget does not limit epsilon, and does limit both sums.
 func TestZCDPLimits(t *testing.T) {
-	filter := ZCDP(dp.One, 7)
+	filter := ZCDPFilter(dp.One, 7)
 	if l := filter.Limit(); l.Epsilon != dp.Unbounded || l.Rho != dp.One || l.Delta != 7 {
 		t.Errorf("limit %v", l)
 	}
@@ -80,9 +80,9 @@ func TestFilterAdaptiveUse(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		limit := dp.Amount(rapid.Uint64Range(1, 1<<50).Draw(t, "limit"))
 		pure := rapid.Bool().Draw(t, "pure")
-		filter := ZCDP(limit, limit/2)
+		filter := ZCDPFilter(limit, limit/2)
 		if pure {
-			filter = Pure(limit)
+			filter = PureFilter(limit)
 		}
 		spent, sum := dp.Cost{}, uint64(0)
 		for range 20 {

@@ -16,7 +16,7 @@ func good() ledger.Charge {
 		Request: "r", Analyst: "ana", Dataset: "hospital", DataVersion: "v1",
 		Query: strings.Repeat("0a", 32), Mechanisms: "discrete-laplace",
 		Cost:     dp.Cost{Epsilon: dp.One / 10, Rho: dp.One / 200, Delta: 0},
-		Accounts: []ledger.Account{{Name: "hospital", Filter: account.Pure(dp.One)}},
+		Accounts: []ledger.Account{{Name: "hospital", Filter: account.PureFilter(dp.One)}},
 	}
 }
 
@@ -50,8 +50,8 @@ func TestValidate(t *testing.T) {
 		{"list of accounts", func(c *ledger.Charge) { c.Accounts = append(c.Accounts, c.Accounts[0]) }},
 		{"list of accounts", func(c *ledger.Charge) { c.Accounts = make([]ledger.Account, 65) }},
 		{"account", func(c *ledger.Charge) { c.Accounts[0].Name = "" }},
-		{"account", func(c *ledger.Charge) { c.Accounts[0].Filter = account.Pure(dp.Unbounded) }},
-		{"account", func(c *ledger.Charge) { c.Accounts[0].Filter = account.ZCDP(1, dp.Unbounded) }},
+		{"account", func(c *ledger.Charge) { c.Accounts[0].Filter = account.PureFilter(dp.Unbounded) }},
+		{"account", func(c *ledger.Charge) { c.Accounts[0].Filter = account.ZCDPFilter(1, dp.Unbounded) }},
 	} {
 		bad := good()
 		c.change(&bad)

@@ -29,8 +29,8 @@ func Example() {
 	}
 	defer l.Close()
 
-	hospital := ledger.Account{Name: "hospital", Filter: account.ZCDP(dp.One, 1000)}
-	ana := ledger.Account{Name: "hospital/ana", Filter: account.ZCDP(dp.One/4, 1000)}
+	hospital := ledger.Account{Name: "hospital", Filter: account.ZCDPFilter(dp.One, 1000)}
+	ana := ledger.Account{Name: "hospital/ana", Filter: account.ZCDPFilter(dp.One/4, 1000)}
 	charge := func(request string, rho dp.Amount) {
 		receipt, err := l.Charge(context.Background(), ledger.Charge{
 			Request: request, Analyst: "ana", Dataset: "hospital", DataVersion: "2026-05",

@@ -39,13 +39,13 @@ var maxDelta = big.NewRat(1, 100)
 // mechanisms without a delta of their own need.
 func (b Budget) filterFor() (account.Filter, error) {
 	if b.Pure() {
-		return account.Pure(b.Epsilon), nil
+		return account.PureFilter(b.Epsilon), nil
 	}
 	rho, err := account.Rho(b.Epsilon, b.Delta)
 	if err != nil {
 		return account.Filter{}, err
 	}
-	return account.ZCDP(rho, 0), nil
+	return account.ZCDPFilter(rho, 0), nil
 }
 
 // Filter returns the dataset's privacy filter, which holds against all analysts
@@ -75,9 +75,9 @@ func (d *Dataset) Quota(analyst string) (account.Filter, bool) {
 func (d *Dataset) quota(share *big.Rat) account.Filter {
 	limit := d.Filter().Limit()
 	if d.Budget.Pure() {
-		return account.Pure(part(limit.Epsilon, share))
+		return account.PureFilter(part(limit.Epsilon, share))
 	}
-	return account.ZCDP(part(limit.Rho, share), part(limit.Delta, share))
+	return account.ZCDPFilter(part(limit.Rho, share), part(limit.Delta, share))
 }
 
 // part returns the share of an amount, rounded down; nothing where that is not

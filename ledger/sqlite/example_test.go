@@ -31,7 +31,7 @@ func Example() {
 		Request: "7f0c", Analyst: "ana", Dataset: "hospital", DataVersion: "2026-05",
 		Query: strings.Repeat("0", 64), Mechanisms: "discrete-laplace",
 		Cost:     dp.Cost{Epsilon: dp.One / 2, Rho: dp.One / 8, Delta: 0},
-		Accounts: []ledger.Account{{Name: "hospital", Filter: account.Pure(3 * dp.One)}},
+		Accounts: []ledger.Account{{Name: "hospital", Filter: account.PureFilter(3 * dp.One)}},
 	}
 	receipt, err := l.Charge(ctx, charge)
 	if err != nil {

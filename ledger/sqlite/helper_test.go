@@ -20,7 +20,7 @@ var unit = dp.Cost{Epsilon: dp.Unbounded, Rho: dp.One / 100, Delta: 1000}
 
 // admits returns a filter for so many charges of one unit.
 func admits(n int) account.Filter {
-	return account.ZCDP(unit.Rho*dp.Amount(n), unit.Delta*dp.Amount(n))
+	return account.ZCDPFilter(unit.Rho*dp.Amount(n), unit.Delta*dp.Amount(n))
 }
 
 // ask returns a charge of one unit in the accounts.

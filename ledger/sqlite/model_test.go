@@ -45,7 +45,7 @@ func (s step) charge() ledger.Charge {
 	c.Cost = dp.Cost{Epsilon: dp.Unbounded, Rho: dp.Amount(s.Rho), Delta: 0}
 	for i, limit := range s.Accounts {
 		if limit > 0 {
-			c.Accounts = append(c.Accounts, ledger.Account{Name: fmt.Sprint("account ", i), Filter: account.ZCDP(dp.Amount(limit), 0)})
+			c.Accounts = append(c.Accounts, ledger.Account{Name: fmt.Sprint("account ", i), Filter: account.ZCDPFilter(dp.Amount(limit), 0)})
 		}
 	}
 	return c

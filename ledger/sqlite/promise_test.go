@@ -59,7 +59,7 @@ func TestPromise2NeverOverBudgetAllOrNothing(t *testing.T) {
 		}
 	}
 	// A refusal is no end: a smaller charge is admitted, to the last unit.
-	small.Filter = account.ZCDP(3*unit.Rho+7, 3*unit.Delta+1)
+	small.Filter = account.ZCDPFilter(3*unit.Rho+7, 3*unit.Delta+1)
 	c := ask("a little", big, small)
 	c.Cost = dp.Cost{Epsilon: dp.Unbounded, Rho: 7, Delta: 1}
 	mustCharge(t, l, c)
@@ -68,7 +68,7 @@ func TestPromise2NeverOverBudgetAllOrNothing(t *testing.T) {
 		t.Fatalf("got %v; want a BudgetError", err)
 	}
 	// Rho and delta are limits of their own.
-	c.Request, c.Cost, c.Accounts = "delta", dp.Cost{Epsilon: dp.Unbounded, Rho: 1, Delta: 2}, []ledger.Account{{Name: "d", Filter: account.ZCDP(dp.One, 1)}}
+	c.Request, c.Cost, c.Accounts = "delta", dp.Cost{Epsilon: dp.Unbounded, Rho: 1, Delta: 2}, []ledger.Account{{Name: "d", Filter: account.ZCDPFilter(dp.One, 1)}}
 	if _, err := l.Charge(ctx, c); !errors.As(err, &budget) {
 		t.Fatalf("got %v; want a BudgetError", err)
 	}
@@ -170,7 +170,7 @@ func TestPromise4SpentNeverDecreases(t *testing.T) {
 	}
 	// What saturated stays saturated: an account that took in a cost without a pure
 	// claim can never become a pure one.
-	pure := ask("pure", ledger.Account{Name: "hospital", Filter: account.Pure(dp.One << 20)})
+	pure := ask("pure", ledger.Account{Name: "hospital", Filter: account.PureFilter(dp.One << 20)})
 	pure.Cost = dp.Cost{Epsilon: 1, Rho: 1, Delta: 0}
 	var budget *ledger.BudgetError
 	if _, err := l.Charge(ctx, pure); !errors.As(err, &budget) || budget.Left.Epsilon != 0 {

@@ -34,7 +34,7 @@ func next(t *testing.T, s *State, request string) *Record {
 	t.Helper()
 	r, err := s.Next(ledger.Charge{
 		Request: request, Cost: dp.Cost{Epsilon: dp.Unbounded, Rho: 10, Delta: 0},
-		Accounts: []ledger.Account{{Name: "a", Filter: account.ZCDP(100, 0)}, {Name: "b", Filter: account.ZCDP(50, 0)}},
+		Accounts: []ledger.Account{{Name: "a", Filter: account.ZCDPFilter(100, 0)}, {Name: "b", Filter: account.ZCDPFilter(50, 0)}},
 	}, time.Unix(0, 0))
 	if err != nil {
 		t.Fatal(err)
