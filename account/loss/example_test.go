@@ -1,0 +1,20 @@
+package loss_test
+
+import (
+	"fmt"
+
+	"github.com/discreet-dp/discreet/account/loss"
+)
+
+// A thousand answers with Laplace noise of epsilon 0.1 each, and forty with
+// Gaussian noise.
+func Example() {
+	laplace, _ := loss.Laplace(0.1)
+	gaussian, _ := loss.Gaussian(0.1)
+	sum, _ := loss.Sum{}.Plus(laplace, 1000)
+	sum, _ = sum.Plus(gaussian, 40)
+	epsilon, _ := sum.Epsilon(1e-6)
+	fmt.Printf("epsilon is between %.6f and %.6f\n", epsilon.Lower, epsilon.Upper)
+	// Output:
+	// epsilon is between 19.451441 and 19.451441
+}

@@ -1,0 +1,49 @@
+package loss
+
+import (
+	"math"
+
+	"github.com/discreet-dp/discreet/dp"
+)
+
+type laplace struct{ epsilon float64 }
+
+// Laplace is the loss of continuous Laplace noise, epsilon being the l1
+// sensitivity over the scale: atoms at -epsilon and epsilon and a density between
+// them. With w = exp(-(2z+1) epsilon),
+//
+//	M(z) = exp(z epsilon) ((z+1) + z w)/(2z+1)
+//
+// (Mironov 2017, Table II, at order z+1).
+func Laplace(epsilon float64) (Law, error) {
+	if err := checkEpsilon(epsilon); err != nil {
+		return nil, err
+	}
+	return laplace{epsilon}, nil
+}
+
+// delta(e) = 1 - exp((e - epsilon)/2): Balle, Barthe, Gaboardi 2018, Theorem 3.
+func (l laplace) curve(epsilon float64) dp.Bracket {
+	if epsilon >= l.epsilon {
+		return dp.Bracket{}
+	}
+	return near(-math.Expm1((epsilon - l.epsilon) / 2))
+}
+
+func (l laplace) infinite() float64 { return 0 }
+func (l laplace) top() float64      { return l.epsilon }
+
+func (l laplace) cumulant(z complex128) (complex128, float64) {
+	w, slack := turn(z, l.epsilon)
+	// ((z+1) + z w)/(2z+1) = 1 + z (w-1)/(2z+1).
+	part := z / (2*z + 1)
+	log, slack := logOnePlus(part*(w-1), slack+8*unit)
+	return z*complex(l.epsilon, 0) + log, slack + 4*unit*size(z)*l.epsilon
+}
+
+func (l laplace) decay(t, y float64) float64 {
+	// M(z) = (exp(z e) + exp(-(z+1) e))/2 + (exp(z e) - exp(-(z+1) e))/(2 (2z+1)).
+	w := math.Exp(-(2*t + 1) * l.epsilon)
+	most := (1 + w) / 2 * (1 + 1/(2*y))
+	return min(1, most*(2*t+1)/(t+1+t*w)*(1+64*unit))
+}

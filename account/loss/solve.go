@@ -1,0 +1,181 @@
+package loss
+
+import (
+	"math"
+
+	"github.com/discreet-dp/discreet/dp"
+)
+
+// How far the work goes: frequencies of closed forms, and points of a lattice.
+const (
+	mostFrequencies = 1 << 18
+	leastPoints     = 1 << 12
+	mostPoints      = 1 << 17
+	mostCells       = 1 << 18
+	// goal is the relative width of a bracket at which we are content, where a
+	// series is cut off, and latticeGoal the one where a lattice decides.
+	goal        = 1e-9
+	latticeGoal = 1e-4
+	// small is what the periods, and what is given up of the tails, may add,
+	// relative to delta.
+	small = 1e-10
+)
+
+// delta encloses delta(epsilon) for epsilon below the top.
+func (s Sum) delta(epsilon float64) dp.Bracket {
+	r := s.rough(1e-30)
+	t := r.tilt(epsilon)
+	// The peak of the integrand, less what the expectation may take away.
+	log := r.at(t) - t*epsilon + logPeak(t) - math.Log(1e3)
+	out := dp.Bracket{Lower: s.infinite().Lower, Upper: 1}
+	p := s.problem(epsilon, log)
+	return p.refine(out, func(g pair) dp.Bracket { return dp.Bracket{Lower: g.lower(epsilon), Upper: g.upper(epsilon)} })
+}
+
+// epsilon encloses the epsilon at delta > 0.
+func (s Sum) epsilon(delta float64) dp.Bracket {
+	left := delta - s.infinite().Lower
+	near := min(max(0, s.rough(left*small/float64(count(s.terms))).chernoff(left)), s.top())
+	out := dp.Bracket{Lower: 0, Upper: s.top()}
+	p := s.problem(near, math.Log(left))
+	return p.refine(out, func(g pair) dp.Bracket { return crossing(g.lower, g.upper, delta, out.Upper) })
+}
+
+// problem is a sum with the tilt and the window for questions near one epsilon.
+type problem struct {
+	terms     []term
+	rough     rough
+	near      float64 // the epsilon
+	spare     float64
+	t, window float64
+	far, top  float64
+}
+
+// problem prepares for questions near epsilon, where delta is about exp(log).
+func (s Sum) problem(epsilon, log float64) problem {
+	p := problem{terms: s.terms, near: max(epsilon, 1e-3), top: s.top()}
+	p.spare = math.Exp(max(-690, log)) * small / float64(count(s.terms))
+	p.rough = s.rough(p.spare)
+	p.t = p.rough.tilt(epsilon)
+	p.window, p.far = p.rough.window(p.t, epsilon, log+math.Log(small), p.top)
+	if len(p.rough.lattices) == 0 {
+		return p
+	}
+	// On a lattice nothing is cut off, and a tilt below the saddle point costs only
+	// rounding. It can make the window much smaller where upper tails are heavy.
+	saddle := p.t
+	for _, part := range []float64{0.8, 0.65, 0.5, 0.4, 0.3} {
+		t := saddle * part
+		if window, far := p.rough.window(t, epsilon, log+math.Log(small), p.top); window < p.window {
+			p.t, p.window, p.far = t, window, far
+		}
+	}
+	return p
+}
+
+// refine narrows a bracket with ever finer lattices, until it is narrow enough.
+// Every one of the brackets is proven, so their intersection is.
+func (p problem) refine(out dp.Bracket, ask func(pair) dp.Bracket) dp.Bracket {
+	for points := p.enough(); ; points *= 4 {
+		b := ask(p.grids(points))
+		out = dp.Bracket{Lower: max(out.Lower, b.Lower), Upper: min(out.Upper, b.Upper)}
+		if len(p.rough.lattices) == 0 || out.Upper-out.Lower <= latticeGoal*out.Upper || points >= mostPoints {
+			return out
+		}
+	}
+}
+
+// enough guesses how many points a narrow bracket takes: a step shifts the mean of
+// every loss by a tenth of its square, and its effect grows with the tilt.
+func (p problem) enough() int {
+	step := math.Sqrt(latticeGoal / 2 * p.near * 10 / (1 + p.t) / float64(count(p.terms)))
+	points := leastPoints
+	for float64(points)*step < p.window && points < mostPoints {
+		points *= 2
+	}
+	return points
+}
+
+// pair is a grid for each end of the bracket; the same one if no law is on a
+// lattice.
+type pair struct{ below, above *grid }
+
+func (p pair) lower(epsilon float64) float64 { return p.below.delta(epsilon).Lower }
+func (p pair) upper(epsilon float64) float64 { return p.above.delta(epsilon).Upper }
+
+// grids builds the pair, with about so many points to the window where there are
+// lattices.
+func (p problem) grids(points int) pair {
+	if len(p.rough.lattices) == 0 {
+		g := p.closed()
+		return pair{g, g}
+	}
+	step, origin, points := p.spacing(points)
+	var below, above []latticeTerm
+	for _, t := range p.terms {
+		if l, ok := t.law.(sampled); ok {
+			b, a := l.enclose(step, origin, p.spare)
+			below = append(below, latticeTerm{b, float64(t.times)})
+			above = append(above, latticeTerm{a, float64(t.times)})
+		}
+	}
+	return pair{p.onLattice(below, step, points), p.onLattice(above, step, points)}
+}
+
+// closed weighs laws that have closed forms only.
+func (p problem) closed() *grid {
+	analytics := p.rough.analytic
+	spacing, offset, ok := common(analytics)
+	if points := 2 * math.Ceil(p.window/spacing/2); ok && points <= mostFrequencies {
+		g, f := newGrid(analytics, nil, p.t, p.far, spacing*points, 0)
+		g.top = p.top
+		g.weigh = newComb(f, spacing, offset, int(points))
+		return g
+	}
+	g, f := newGrid(analytics, nil, p.t, p.far, p.window, 0)
+	g.top = p.top
+	g.weigh = newSeries(f, p.window, 0, 1<<10, mostFrequencies, goal)
+	return g
+}
+
+// onLattice weighs laws that were put on a lattice, and others with them.
+func (p problem) onLattice(lattices []latticeTerm, step float64, points int) *grid {
+	analytics := p.rough.analytic
+	window := step * float64(points)
+	g, f := newGrid(analytics, lattices, p.t, p.far, window, points)
+	g.top = p.top
+	whole, offset := len(analytics) == 0, 0.0
+	for _, l := range lattices {
+		whole = whole && len(l.law.atoms) == 0
+		offset += math.Mod(l.law.origin, step) * l.times
+	}
+	if whole {
+		g.weigh = newComb(f, step, math.Mod(offset, step), points)
+	} else {
+		g.weigh = newSeries(f, window, points, points-1, max(points, 1<<16), latticeGoal/100)
+	}
+	return g
+}
+
+// spacing chooses the lattice. If there is one law only, and it has atoms, they are
+// put on it.
+func (p problem) spacing(points int) (step, origin float64, n int) {
+	step = p.window / float64(points)
+	for _, l := range p.rough.lattices {
+		low, high := l.law.span()
+		step = max(step, (high-low)/mostCells)
+	}
+	if len(p.terms) > 1 {
+		return step, 0, points
+	}
+	low, high, ok := p.terms[0].law.(sampled).atoms()
+	if !ok {
+		return step, 0, points
+	}
+	span := high - low
+	step = span / max(1, math.Floor(span/step))
+	for step*float64(points) < p.window {
+		points *= 2
+	}
+	return step, low, points
+}

@@ -1,0 +1,182 @@
+package chart
+
+import (
+	"bytes"
+	"image/png"
+	"io"
+	"math"
+	"strings"
+	"testing"
+)
+
+func svg(t testing.TB, c Chart) string {
+	t.Helper()
+	var b strings.Builder
+	if err := c.SVG(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestSVG(t *testing.T) {
+	for _, s := range samples {
+		d := parseSVG(t, svg(t, s.chart))
+		if d.ViewBox != "0 0 960 540" || d.Title != s.chart.Title {
+			t.Errorf("%s: viewBox %q, title %q", s.name, d.ViewBox, d.Title)
+		}
+		words := "\n"
+		for _, w := range d.G.Text {
+			words += w.Words + "\n"
+			if !strings.Contains(w.Style, ",sans-serif;") {
+				t.Errorf("%s: %q has the style %s", s.name, w.Words, w.Style)
+			}
+		}
+		want := []string{s.chart.X, s.chart.Y}
+		for _, c := range s.chart.Curves {
+			want = append(want, c.Name)
+		}
+		for _, a := range s.chart.Areas {
+			want = append(want, a.Name)
+		}
+		for _, a := range s.chart.Stems {
+			want = append(want, a.Name)
+		}
+		for _, m := range s.chart.Marks {
+			want = append(want, m.Name)
+		}
+		for _, w := range want {
+			switch w {
+			case "", "nothing", "nowhere": // no finite point
+				if strings.Contains(words, "nothing") || strings.Contains(words, "nowhere") {
+					t.Errorf("%s: it names what is not to be seen: %s", s.name, words)
+				}
+				continue
+			case "a name that is much too long for the place it has got":
+				w = "a name that is much"
+			}
+			if !strings.Contains(words, "\n"+w) {
+				t.Errorf("%s: %q is not in%s", s.name, w, words)
+			}
+		}
+	}
+}
+
+// TestLooks wants every curve of a sample to have a colour and dashes of its own, to
+// be drawn in the SVG document with both, and to leave pixels of its colour in the PNG
+// picture.
+func TestLooks(t *testing.T) {
+	c := composition()
+	var b bytes.Buffer
+	if err := c.PNG(&b); err != nil {
+		t.Fatal(err)
+	}
+	picture, err := png.Decode(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if size := picture.Bounds().Size(); size.X != 1920 || size.Y != 1080 {
+		t.Errorf("the picture is %v", size)
+	}
+	type rgb [3]uint32
+	seen := map[rgb]int{}
+	for y := range 1080 {
+		for x := range 1920 {
+			r, g, b, _ := picture.At(x, y).RGBA()
+			seen[rgb{r >> 8, g >> 8, b >> 8}]++
+		}
+	}
+	if white := seen[rgb{255, 255, 255}]; white < 1920*1080*8/10 || white > 1920*1080*99/100 {
+		t.Errorf("%d pixels are white", white)
+	}
+	d := parseSVG(t, svg(t, c))
+	styles := map[string]bool{}
+	for _, p := range d.G.Path {
+		if strings.Contains(p.Style, "stroke-width:2.75") {
+			_, dash, _ := strings.Cut(p.Style, "stroke-dasharray:")
+			styles[dash] = true
+		}
+	}
+	if len(styles) != 7 {
+		t.Errorf("seven curves have %d patterns of dashes: %v", len(styles), styles)
+	}
+	for i, curve := range c.Curves {
+		colour, _ := look(i)
+		if n := seen[rgb{uint32(colour.R), uint32(colour.G), uint32(colour.B)}]; n < 500 {
+			t.Errorf("%s has %d pixels", curve.Name, n)
+		}
+	}
+}
+
+func TestSameBytes(t *testing.T) {
+	for _, s := range samples {
+		for kind, draw := range map[string]func(io.Writer) error{
+			"svg": s.chart.SVG, "png": s.chart.PNG,
+			"text": func(w io.Writer) error { return s.chart.Text(w, Terminal{}) },
+		} {
+			var one, two bytes.Buffer
+			if err := draw(&one); err != nil {
+				t.Fatal(err)
+			}
+			if err := draw(&two); err != nil {
+				t.Fatal(err)
+			}
+			if one.Len() == 0 || !bytes.Equal(one.Bytes(), two.Bytes()) {
+				t.Errorf("%s of %s differs from itself", kind, s.name)
+			}
+		}
+	}
+}
+
+// TestGap wants a line to be broken where it is not finite.
+func TestGap(t *testing.T) {
+	broken := Chart{Curves: []Curve{{"", []Point{{0, 1}, {1, 2}, {2, math.Inf(1)}, {3, 4}, {4, 4}}}}}
+	whole := Chart{Curves: []Curve{{"", []Point{{0, 1}, {1, 2}, {3, 4}, {4, 4}}}}}
+	count := func(c Chart) int { return strings.Count(svg(t, c), "stroke-width:2.75") }
+	if count(broken) != 2 || count(whole) != 1 {
+		t.Errorf("%d lines with a gap and %d without", count(broken), count(whole))
+	}
+}
+
+func TestErrors(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	curve := []Curve{{"eps", []Point{{0, 1}, {1, 0}}}}
+	one := []Curve{{"eps", []Point{{1, 1}}}}
+	for want, c := range map[string]Chart{
+		"nothing to draw: no curve":                        {},
+		"nothing to draw: no curve, area":                  {Marks: []Mark{{"m", 1}}},
+		"nothing to draw: no curve, area or":               {Curves: []Curve{{"c", []Point{{nan, 1}, {1, inf}}}}, Stems: []Stem{{X: 1, Y: nan}}},
+		`curve "eps" has the point (0, 1)`:                 {Curves: curve, LogX: true},
+		`curve "eps" has the point (1, 0)`:                 {Curves: curve, LogY: true},
+		`use a linear y axis`:                              {Curves: curve, LogY: true},
+		`area "delta" has the point (1, -1)`:               {Areas: []Area{{"delta", []Point{{1, -1}}}}, LogY: true},
+		`stem "atom" has the point (-1, 1)`:                {Stems: []Stem{{"atom", -1, 1, false}}, LogX: true},
+		`mark "m" is at x = 0`:                             {Curves: one, Marks: []Mark{{"m", 0}}, LogX: true},
+		"too far apart for a linear axis: use a":           {Curves: []Curve{{"c", []Point{{-1e308, 1}, {1e308, 1}}}}},
+		"too far apart for a linear axis: use a logarithm": {Curves: []Curve{{"c", []Point{{1, -1e308}, {1, 1e308}}}}},
+	} {
+		for _, err := range []error{c.SVG(io.Discard), c.PNG(io.Discard), c.Text(io.Discard, Terminal{})} {
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%v; want %s", err, want)
+			}
+		}
+	}
+	for _, size := range []Terminal{{Width: 39}, {Height: 9}, {Width: -1}, {Height: -1}} {
+		if err := composition().Text(io.Discard, size); err == nil || !strings.Contains(err.Error(), "40 columns and 10 lines") {
+			t.Errorf("%v: %v", size, err)
+		}
+	}
+}
+
+func BenchmarkSVG(b *testing.B) {
+	c := composition()
+	for b.Loop() {
+		c.SVG(io.Discard)
+	}
+}
+
+func BenchmarkPNG(b *testing.B) {
+	c := composition()
+	for b.Loop() {
+		c.PNG(io.Discard)
+	}
+}

@@ -1,0 +1,63 @@
+package chart
+
+import "image/color"
+
+// The colours of curves are those that Okabe and Ito chose so that the colour-blind
+// can tell them apart (Color Universal Design, 2008), without their yellow, which
+// nobody can see on white.
+var palette = []color.NRGBA{
+	{0x00, 0x72, 0xb2, 0xff}, // blue
+	{0xd5, 0x5e, 0x00, 0xff}, // vermilion
+	{0x00, 0x9e, 0x73, 0xff}, // bluish green
+	{0xcc, 0x79, 0xa7, 0xff}, // reddish purple
+	{0xe6, 0x9f, 0x00, 0xff}, // orange
+	{0x56, 0xb4, 0xe9, 0xff}, // sky blue
+	{0x00, 0x00, 0x00, 0xff}, // black
+}
+
+// The dash patterns tell curves apart in black and white: lengths of dashes and of
+// the gaps after them.
+var dashes = [][]float64{
+	nil,
+	{10, 4},
+	{3, 3},
+	{12, 4, 3, 4},
+	{6, 3},
+	{12, 4, 3, 4, 3, 4},
+	{1.5, 3.5},
+}
+
+var (
+	ink   = color.NRGBA{0x22, 0x22, 0x22, 0xff} // the title
+	quiet = color.NRGBA{0x5c, 0x5c, 0x5c, 0xff} // all other text
+	rule  = color.NRGBA{0x8a, 0x8a, 0x8a, 0xff} // the x axis
+	faint = color.NRGBA{0xe4, 0xe4, 0xe4, 0xff} // the grid
+	shade = palette[1]                          // what is beyond epsilon
+)
+
+// look returns the colour and the dashes of a curve. The first seven differ in both,
+// and no two of the first forty-nine have the same.
+func look(i int) (color.NRGBA, []float64) {
+	n := len(palette)
+	return palette[i%n], dashes[(i+i/n)%len(dashes)]
+}
+
+// dark returns a colour in which a word can be read on white.
+func dark(c color.NRGBA) color.NRGBA {
+	for luminance(c) > 0.2 {
+		c.R, c.G, c.B = uint8(int(c.R)*9/10), uint8(int(c.G)*9/10), uint8(int(c.B)*9/10)
+	}
+	return c
+}
+
+// luminance is how bright a colour is, roughly: squares stand for the gamma of WCAG.
+func luminance(c color.NRGBA) float64 {
+	square := func(v uint8) float64 { return float64(v) * float64(v) / (255 * 255) }
+	return 0.2126*square(c.R) + 0.7152*square(c.G) + 0.0722*square(c.B)
+}
+
+// pale returns a colour through which the grid is seen.
+func pale(c color.NRGBA) color.NRGBA {
+	c.A = 0x52
+	return c
+}

@@ -1,0 +1,126 @@
+package chart
+
+import (
+	"image/color"
+	"strings"
+	"sync"
+
+	"codeberg.org/go-fonts/liberation/liberationsansbold"
+	"codeberg.org/go-fonts/liberation/liberationsansregular"
+	xfont "golang.org/x/image/font"
+	"golang.org/x/image/font/opentype"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/vg"
+)
+
+// A script is how a text is written: its size, weight and colour. The letters are
+// those of Liberation Sans, which is as wide as Arial and Helvetica, so that a
+// browser that has only one of these sets an SVG document as it was measured here.
+type script struct {
+	size  float64
+	bold  bool
+	color color.NRGBA
+}
+
+var regular, bold = sync.OnceValue(parse(liberationsansregular.TTF)), sync.OnceValue(parse(liberationsansbold.TTF))
+
+func parse(ttf []byte) func() *opentype.Font {
+	return func() *opentype.Font {
+		f, err := opentype.Parse(ttf)
+		if err != nil {
+			panic(err) // the font is part of the program
+		}
+		return f
+	}
+}
+
+func (s script) face() font.Face {
+	f := font.Face{Font: font.Font{Typeface: "Liberation", Variant: "Sans", Size: vg.Length(s.size)}, Face: regular()}
+	if s.bold {
+		f.Font.Weight, f.Face = xfont.WeightBold, bold()
+	}
+	return f
+}
+
+// raised returns the script of exponents.
+func (s script) raised() script {
+	s.size *= 0.72
+	return s
+}
+
+// A piece is a part of a text that is on the line, or raised above it. Exponents
+// are raised here because the font has only some of the superscripts.
+type piece struct {
+	text string
+	up   bool
+}
+
+func pieces(text string) []piece {
+	var out []piece
+	for _, r := range text {
+		r, up := lower(r)
+		if len(out) == 0 || out[len(out)-1].up != up {
+			out = append(out, piece{up: up})
+		}
+		out[len(out)-1].text += string(r)
+	}
+	return out
+}
+
+// width returns how wide a text is.
+func (s script) width(text string) float64 {
+	w := 0.0
+	for _, p := range pieces(text) {
+		t := s
+		if p.up {
+			t = s.raised()
+		}
+		f := t.face()
+		w += float64(f.Width(p.text))
+	}
+	return w
+}
+
+// fit returns a script and a text no wider than a width: smaller by up to a quarter,
+// and then cut off.
+func (s script) fit(text string, width float64) (script, string) {
+	least := s.size * 0.75
+	for s.width(text) > width && s.size > least {
+		s.size = max(least, s.size-0.5)
+	}
+	if s.width(text) <= width {
+		return s, text
+	}
+	all := []rune(text)
+	// The longest beginning that fits is found by halving.
+	lo, hi := 0, len(all)
+	for lo < hi {
+		n := (lo + hi + 1) / 2
+		if s.width(string(all[:n])+"…") <= width {
+			lo = n
+		} else {
+			hi = n - 1
+		}
+	}
+	return s, string(all[:lo]) + "…"
+}
+
+// write puts a text on a canvas. Of its width the part align is left of x: 0, ½ or 1.
+func (s script) write(c vg.Canvas, x, y, align float64, text string) {
+	x -= align * s.width(text)
+	c.SetColor(s.color)
+	for _, p := range pieces(text) {
+		t, rise := s, 0.0
+		if p.up {
+			t, rise = s.raised(), s.size*0.36
+		}
+		f := t.face()
+		// SVG drops a space at the beginning of a text, so it is not written.
+		word := strings.TrimLeft(p.text, " ")
+		x += float64(f.Width(p.text[:len(p.text)-len(word)]))
+		if word != "" {
+			c.FillString(f, vg.Point{X: vg.Length(x), Y: vg.Length(y + rise)}, word)
+		}
+		x += float64(f.Width(word))
+	}
+}

@@ -1,0 +1,149 @@
+package utility
+
+import (
+	"fmt"
+	"math"
+)
+
+// RandomizedResponse is the binary form: each of People tells a bit truthfully with
+// probability exp(Epsilon)/(1 + exp(Epsilon)) and the opposite otherwise (Warner
+// 1965). Write 1/2 + g for that probability, so 2g = tanh(Epsilon/2). The proportion
+// of ones is estimated, without bias, by (mean - 1/2 + g)/(2g).
+//
+// The population is fixed: the people are those who are asked, and only their
+// coins are random.
+type RandomizedResponse struct {
+	Epsilon float64
+	People  int
+}
+
+// mostPeople keeps sums over people short and exact.
+const mostPeople = 1 << 30
+
+func (r RandomizedResponse) check() error {
+	if r.People > mostPeople {
+		return fmt.Errorf("%w: the number of people is %d; write at most %d", ErrInput, r.People, mostPeople)
+	}
+	if err := firstOf(positive("epsilon", r.Epsilon), atLeast("the number of people", r.People, 1)); err != nil {
+		return err
+	}
+	if r.spread() == 0 {
+		return fmt.Errorf("%w: epsilon is %v, and tells nothing; write a larger one", ErrInput, r.Epsilon)
+	}
+	return nil
+}
+
+// spread is 2g, which the error of the mean is divided by.
+func (r RandomizedResponse) spread() float64 { return math.Tanh(r.Epsilon / 2) }
+
+// Variance returns the exact variance of the estimate, (1/(16 g^2) - 1/4)/n =
+// 1/(4 n sinh(Epsilon/2)^2), the same whoever holds a one.
+func (r RandomizedResponse) Variance() (float64, error) {
+	if err := r.check(); err != nil {
+		return 0, err
+	}
+	s := math.Sinh(r.Epsilon / 2)
+	return 1 / (4 * s * s * float64(r.People)), nil
+}
+
+// Alpha returns Hoeffding's bound on the error of the estimate, which holds
+// whoever holds a one: sqrt(ln(2/beta)/(2n))/(2g) (Hoeffding 1963, Theorem 2).
+// Nobody needs to know the true proportion for it.
+func (r RandomizedResponse) Alpha(beta float64) (float64, error) {
+	if err := firstOf(r.check(), probability(beta)); err != nil {
+		return 0, err
+	}
+	return math.Sqrt((math.Ln2-math.Log(beta))/(2*float64(r.People))) / r.spread() * up, nil
+}
+
+// AlphaAt returns the exact alpha when the true number of ones is known: the
+// smallest with P(|estimate - ones/n| > alpha) <= beta, rounded up. The sum of
+// answers less its mean is U - V - c, where U and V count the zeros and the ones
+// that were turned, both binomial with q = 1/2 - g, and c = (n - 2 ones) q; the
+// error is that over 2gn.
+//
+// Below beta = 1e-200 it is Hoeffding's bound.
+func (r RandomizedResponse) AlphaAt(ones int, beta float64) (float64, error) {
+	hoeffding, err := r.Alpha(beta)
+	if err != nil {
+		return 0, err
+	}
+	if ones < 0 || ones > r.People {
+		return 0, fmt.Errorf("%w: %d people hold a one; write 0 to %d", ErrInput, ones, r.People)
+	}
+	if beta < 1e-200 {
+		return hoeffding, nil
+	}
+	f := newFlips(r.People, ones, r.Epsilon)
+	return math.Min(hoeffding, f.within(beta)/(r.spread()*float64(r.People))*up), nil
+}
+
+// flips is the law of U - V.
+type flips struct {
+	zeros, ones binomial
+	c, slack    float64 // c is within slack of the mean of U - V, and so are sums with it
+}
+
+func newFlips(n, ones int, epsilon float64) flips {
+	odds := math.Exp(-epsilon) // q/(1-q)
+	f := flips{zeros: newBinomial(n-ones, odds), ones: newBinomial(ones, odds)}
+	if n != 2*ones {
+		f.c = float64(n-2*ones) * (odds / (1 + odds))
+		f.slack = float64(n) * 0x1p-50
+	}
+	return f
+}
+
+// within returns the smallest t with P(|U - V - c| > t) <= beta. The candidates
+// are |j - c| over the integers j, above c and below it, and for each side the
+// smallest is found by bisection.
+func (f flips) within(beta float64) float64 {
+	above, below := math.Ceil(f.c), math.Floor(f.c)
+	reach := float64(f.zeros.n+f.ones.n) + 2
+	t := math.Inf(1)
+	for _, side := range []struct{ from, sign float64 }{{above, 1}, {below, -1}} {
+		low, high := -1.0, reach // the number of steps from the candidate next to c
+		for high-low > 1 {
+			mid := math.Floor((low + high) / 2)
+			if f.beyond(side.from+side.sign*mid) <= beta {
+				high = mid
+			} else {
+				low = mid
+			}
+		}
+		t = math.Min(t, math.Abs(side.from+side.sign*high-f.c))
+	}
+	return t + 8*f.slack
+}
+
+// beyond bounds P(|U - V - c| > |j - c| + 8 slack) from above. Whether an integer
+// at the mirror image 2c - j of j, within rounding, is nearer to c than j is or
+// farther cannot be seen; the slack makes it near enough.
+func (f flips) beyond(j float64) float64 {
+	mirror := 2*f.c - j
+	var p float64
+	if j >= f.c {
+		p = f.atLeast(j+1) + f.atMost(math.Ceil(mirror-4*f.slack)-1)
+	} else {
+		p = f.atMost(j-1) + f.atLeast(math.Floor(mirror+4*f.slack)+1)
+	}
+	return p*(1+f.zeros.err+f.ones.err) + 1e-270
+}
+
+// atLeast is P(U - V >= x), the sum over v of P(V = v) P(U >= x + v).
+func (f flips) atLeast(x float64) float64 {
+	sum := 0.0
+	for i, p := range f.ones.mass {
+		sum += p * f.zeros.from(x+float64(f.ones.first+i))
+	}
+	return sum
+}
+
+// atMost is P(U - V <= x), the sum over v of P(V = v) P(U <= x + v).
+func (f flips) atMost(x float64) float64 {
+	sum := 0.0
+	for i, p := range f.ones.mass {
+		sum += p * f.zeros.to(x+float64(f.ones.first+i))
+	}
+	return sum
+}
