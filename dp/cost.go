@@ -3,16 +3,20 @@ package dp
 import "fmt"
 
 // Cost is what one mechanism, or several together, is proven to cost. The
-// fields are claims that hold at the same time:
+// fields are two claims that hold at the same time, and share Delta:
 //
-//   - Epsilon: it is Epsilon-differentially private (pure), or Unbounded where
-//     there is no such claim;
+//   - Epsilon and Delta: it is (Epsilon, Delta)-differentially private, which is
+//     pure where Delta is 0; Epsilon is Unbounded where there is no such claim;
 //   - Rho and Delta: it is Delta-approximately Rho-zero-concentrated
-//     differentially private (Bun, Steinke 2016, Definition 8.1), or Unbounded
-//     where there is no such claim.
+//     differentially private (Bun, Steinke 2016, Definition 8.1); Rho is
+//     Unbounded where there is no such claim.
+//
+// An unbounded Delta claims nothing at all.
 //
 // Each claim adds up under adaptive composition, also when the next mechanism's
-// parameters depend on earlier answers, so a filter can add any of them.
+// parameters depend on earlier answers (sums of epsilon and delta: Rogers, Roth,
+// Ullman, Vadhan 2016; sums of rho and delta: Whitehouse, Ramdas, Rogers, Wu
+// 2023), so a filter can add any of them.
 type Cost struct {
 	Epsilon Amount `json:"epsilon"`
 	Rho     Amount `json:"rho"`

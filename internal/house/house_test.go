@@ -32,6 +32,8 @@ var rooms = map[string]string{
 	"mech":                  "dp noise internal/exact",
 	"account":               "dp internal/normal account/loss",
 	"account/loss":          "dp internal/normal",
+	"account/workload":      "dp account account/loss internal/root",
+	"internal/root":         "",
 	"utility":               "",
 	"policy":                "dp account",
 	"plan":                  "dp policy",

@@ -1,0 +1,195 @@
+package workload
+
+import (
+	"math"
+
+	"github.com/discreet-dp/discreet/account"
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/root"
+)
+
+// Calibration is the noise that a budget needs.
+type Calibration struct {
+	Parameter string // sigma, scale, sigma2, or epsilon of a mechanism that has no other
+	// Noise holds the value: the end with more noise keeps the budget for certain,
+	// the other breaks it for certain. Where the parameter is an epsilon, less is
+	// more noise.
+	Noise dp.Bracket
+	// Workload is the one with the noise that keeps the budget.
+	Workload *Workload
+}
+
+// Value is the noise to use.
+func (c Calibration) Value() float64 {
+	if c.Parameter == "epsilon" {
+		return c.Noise.Lower
+	}
+	return c.Noise.Upper
+}
+
+// parameter is what is to be found for a kind.
+func (k *kind) parameter() string {
+	for _, p := range []string{"sigma", "scale", "sigma2"} {
+		for _, n := range k.noise {
+			if n == p {
+				return p
+			}
+		}
+	}
+	return "epsilon"
+}
+
+// Calibrate finds the least noise, common to all mechanisms that leave theirs open,
+// with which all together are (epsilon, delta)-differentially private by the best
+// accountant there is. A delta of 0 is kept by simple composition.
+func Calibrate(uses []Use, epsilon, delta float64, direction Direction) (Calibration, error) {
+	if !(epsilon > 0) || math.IsInf(epsilon, 0) {
+		return Calibration{}, refuse("epsilon is %v, and must be above 0", epsilon)
+	}
+	if !(delta >= 0 && delta < 1) {
+		return Calibration{}, refuse("delta is %v, and must be at least 0 and below 1", delta)
+	}
+	c := calibration{uses: uses, epsilon: epsilon, delta: delta, direction: direction}
+	for _, u := range uses {
+		if u.Mechanism.noise != "" {
+			continue
+		}
+		if c.kind != nil && c.kind != u.Mechanism.kind {
+			return Calibration{}, refuse("%s and %s both leave their noise open: leave it open for one kind of mechanism", c.kind.name, u.Mechanism.kind.name)
+		}
+		c.kind = u.Mechanism.kind
+	}
+	if c.kind == nil {
+		return Calibration{}, refuse("no mechanism leaves its noise open: write one without it, such as gaussian")
+	}
+	if delta == 0 && c.kind.facts != nil && (c.kind.name == "gaussian" || c.kind.name == "discrete-gaussian") {
+		return Calibration{}, refuse("delta is 0, and Gaussian noise keeps no epsilon at delta 0: write a delta such as 1e-6, or use laplace")
+	}
+	return c.solve()
+}
+
+type calibration struct {
+	uses           []Use
+	kind           *kind
+	epsilon, delta float64
+	direction      Direction
+}
+
+// at returns the workload with an amount of noise: what grows with more noise.
+func (c calibration) at(noise float64) (*Workload, error) {
+	uses := make([]Use, len(c.uses))
+	for i, u := range c.uses {
+		if u.Mechanism.noise == "" {
+			u.Mechanism.noise = c.kind.parameter()
+			u.Mechanism.amount = c.amount(noise)
+		}
+		uses[i] = u
+	}
+	return New(uses...)
+}
+
+// amount turns noise into the parameter.
+func (c calibration) amount(noise float64) float64 {
+	switch c.kind.parameter() {
+	case "epsilon":
+		return 1 / noise
+	case "sigma2":
+		return noise * noise
+	}
+	return noise
+}
+
+// excess returns the logarithms of delta over the one allowed: of what is lost at
+// least, and of what the best accountant allows for.
+func (c calibration) excess(noise float64) (lower, upper float64, err error) {
+	w, err := c.at(noise)
+	if err != nil {
+		return 0, 0, err
+	}
+	if c.delta == 0 {
+		total, err := account.Basic(w.repeated())
+		if err != nil {
+			return 0, 0, err
+		}
+		if !w.pure() || total.Delta > 0 {
+			return 0, 0, refuse("delta is 0, and these mechanisms keep no epsilon at delta 0: write a delta such as 1e-6")
+		}
+		log := math.Log(total.Epsilon / c.epsilon)
+		return log - 1e-14, log, nil
+	}
+	a, err := w.Delta(c.epsilon, c.direction)
+	if err != nil {
+		return 0, 0, err
+	}
+	best := a.Tightest()
+	least := best.Lower
+	for _, r := range a.Results {
+		// What the losses prove is lost, where their law is the mechanism's own.
+		if r.Method == PLD && c.kind.name != "exponential" {
+			least = r.Lower
+		}
+	}
+	return logOf(least) - math.Log(c.delta), logOf(best.Upper) - math.Log(c.delta), nil
+}
+
+func logOf(x float64) float64 {
+	if x <= 0 {
+		return math.Inf(-1)
+	}
+	return math.Log(x)
+}
+
+// The search looks at noise in these bounds, in units of the largest sensitivity.
+const (
+	leastNoise = 1e-4
+	mostNoise  = 1e8
+)
+
+func (c calibration) solve() (Calibration, error) {
+	unit := 1.0
+	for _, u := range c.uses {
+		unit = max(unit, u.Mechanism.sensitivity)
+	}
+	var failed error
+	// In the logarithm of the noise; what cannot be a mechanism there is too little.
+	upper := func(log float64) float64 {
+		_, u, err := c.excess(math.Exp(log))
+		if err != nil {
+			failed = err
+			return math.Inf(1)
+		}
+		return u
+	}
+	low, high := math.Log(leastNoise*unit), math.Log(mostNoise*unit)
+	if upper(high) > 0 {
+		if failed != nil {
+			return Calibration{}, failed
+		}
+		return Calibration{}, refuse("no noise is enough for epsilon %v and delta %v: what the other mechanisms cost is more", c.epsilon, c.delta)
+	}
+	// Nearer bounds first: the tails are slow to compute and far from linear.
+	for high-low > 2 {
+		if middle := (low + high) / 2; upper(middle) > 0 {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	before, enough := root.Between(upper, low, high, 1e-10/max(1, math.Abs(high)))
+	out := Calibration{Parameter: c.kind.parameter()}
+	// Down from there to where even the lower bound is over.
+	short := before
+	for step := 1e-10; ; step *= 8 {
+		if l, _, err := c.excess(math.Exp(short)); err != nil || l > 0 || step > 1 {
+			break
+		}
+		short = before - step
+	}
+	out.Noise = dp.Bracket{Lower: c.amount(math.Exp(short)), Upper: c.amount(math.Exp(enough))}
+	if out.Parameter == "epsilon" {
+		out.Noise = dp.Bracket{Lower: out.Noise.Upper, Upper: out.Noise.Lower}
+	}
+	var err error
+	out.Workload, err = c.at(math.Exp(enough))
+	return out, err
+}

@@ -1,0 +1,202 @@
+package workload
+
+import (
+	"errors"
+	"math"
+
+	"github.com/discreet-dp/discreet/account"
+	"github.com/discreet-dp/discreet/account/loss"
+	"github.com/discreet-dp/discreet/dp"
+)
+
+// Use is a mechanism that is used a number of times.
+type Use struct {
+	Mechanism Mechanism
+	Times     int
+}
+
+// Workload is a list of mechanisms, all fixed in advance.
+type Workload struct {
+	uses []Use
+	asks []claims // of each
+}
+
+// MostTimes is how often mechanisms can be used in all.
+const MostTimes = 1_000_000_000
+
+// New makes a workload.
+func New(uses ...Use) (*Workload, error) {
+	if len(uses) == 0 {
+		return nil, refuse("there is no mechanism: write one such as laplace:epsilon=0.1")
+	}
+	w := &Workload{uses: uses}
+	total := 0
+	for _, u := range uses {
+		if u.Times < 1 || u.Times > MostTimes {
+			return nil, refuse("%s is used %d times: write a number between 1 and %d", u.Mechanism, u.Times, MostTimes)
+		}
+		if total += u.Times; total > MostTimes {
+			return nil, refuse("there are more than %d uses in all", MostTimes)
+		}
+		c, err := u.Mechanism.claims()
+		if err != nil {
+			return nil, err
+		}
+		w.asks = append(w.asks, c)
+	}
+	return w, nil
+}
+
+// Uses returns the mechanisms.
+func (w *Workload) Uses() []Use { return w.uses }
+
+// Method is an accountant.
+type Method string
+
+// The accountants, from the oldest to the newest.
+const (
+	Basic    Method = "basic"
+	Advanced Method = "advanced"
+	Optimal  Method = "optimal"
+	ZCDP     Method = "zcdp"
+	RDP      Method = "rdp"
+	Gaussian Method = "gaussian"
+	PLD      Method = "pld"
+)
+
+// Methods lists them all.
+var Methods = []Method{Basic, Advanced, Optimal, ZCDP, RDP, Gaussian, PLD}
+
+// Result is what one accountant says. Its bracket encloses the value that the
+// accountant's theorem gives; the ends are equal where the method is one formula.
+// The upper end is a guarantee in every case.
+type Result struct {
+	Method Method `json:"method"`
+	dp.Bracket
+}
+
+// Skipped is an accountant that has nothing to say, and why.
+type Skipped struct {
+	Method Method `json:"method"`
+	Reason string `json:"reason"`
+}
+
+// Answer is what all accountants say.
+type Answer struct {
+	Results []Result
+	Skipped []Skipped
+}
+
+// Tightest returns the result with the smallest upper end; of several that are
+// equal, up to rounding, the first, which is the simplest.
+func (a Answer) Tightest() Result {
+	best := a.Results[0]
+	for _, r := range a.Results[1:] {
+		if r.Upper < best.Upper*(1-1e-9) {
+			best = r
+		}
+	}
+	return best
+}
+
+// Direction says which neighbours are compared. It matters under sampling only.
+type Direction int
+
+const (
+	// Both takes the larger of the two, which is the guarantee.
+	Both Direction = iota
+	// Remove compares with databases that lack one person.
+	Remove
+	// Add compares with databases that have one person more.
+	Add
+)
+
+// errSkip is a method's reason not to apply.
+type errSkip struct{ error }
+
+func skip(reason string) error { return errSkip{errors.New(reason)} }
+
+// Epsilon asks all accountants for epsilon at a delta.
+func (w *Workload) Epsilon(delta float64, direction Direction) (Answer, error) {
+	if !(delta > 0 && delta < 1) {
+		return Answer{}, w.deltaError(delta)
+	}
+	return w.ask(func(a accountant) (dp.Bracket, error) { return a.epsilon(delta) }, direction)
+}
+
+// Delta asks all accountants for delta at an epsilon.
+func (w *Workload) Delta(epsilon float64, direction Direction) (Answer, error) {
+	if !(epsilon >= 0) || math.IsInf(epsilon, 0) {
+		return Answer{}, refuse("epsilon is %v, and must be a number of at least 0", epsilon)
+	}
+	return w.ask(func(a accountant) (dp.Bracket, error) { return a.delta(epsilon) }, direction)
+}
+
+// deltaError refuses a delta, and says what holds without one.
+func (w *Workload) deltaError(delta float64) error {
+	if delta != 0 {
+		return refuse("delta is %v, and must be above 0 and below 1: write one such as 1e-6", delta)
+	}
+	if basic, err := account.Basic(w.repeated()); err == nil && w.pure() && basic.Delta == 0 {
+		return refuse("delta is 0, and must be above 0 for every method but one: simple composition gives epsilon %.6g at delta 0", basic.Epsilon)
+	}
+	return refuse("delta is 0, and must be above 0: these mechanisms have no epsilon at delta 0")
+}
+
+// ask collects answers. What an accountant refuses is left out, with its reason.
+func (w *Workload) ask(question func(accountant) (dp.Bracket, error), direction Direction) (Answer, error) {
+	var out Answer
+	for _, m := range Methods {
+		a, err := w.accountant(m, direction)
+		var b dp.Bracket
+		if err == nil {
+			b, err = question(a)
+		}
+		switch {
+		case err != nil:
+			out.Skipped = append(out.Skipped, Skipped{m, err.Error()})
+		case math.IsInf(b.Upper, 1) || math.IsNaN(b.Upper):
+			out.Skipped = append(out.Skipped, Skipped{m, "it has no finite bound here"})
+		default:
+			out.Results = append(out.Results, Result{m, b})
+		}
+	}
+	if len(out.Results) == 0 {
+		return Answer{}, refuse("no accountant has a bound: %s: %s", out.Skipped[len(out.Skipped)-1].Method, out.Skipped[len(out.Skipped)-1].Reason)
+	}
+	return out, nil
+}
+
+// repeated returns the claims for the classical theorems.
+func (w *Workload) repeated() []account.Repeated {
+	var out []account.Repeated
+	for i, c := range w.asks {
+		out = append(out, account.Repeated{Approx: account.Approx{Epsilon: c.pure, Delta: c.delta}, Times: w.uses[i].Times})
+	}
+	return out
+}
+
+// pure reports whether every mechanism has an (epsilon, delta) claim of its own.
+func (w *Workload) pure() bool {
+	for _, c := range w.asks {
+		if c.pure == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// sum returns the losses in one direction.
+func (w *Workload) sum(d loss.Direction) (loss.Sum, error) {
+	var s loss.Sum
+	for i, c := range w.asks {
+		law, err := c.law(d)
+		if err != nil {
+			return loss.Sum{}, err
+		}
+		if s, err = s.Plus(law, w.uses[i].Times); err != nil {
+			return loss.Sum{}, err
+		}
+	}
+	return s, nil
+}
