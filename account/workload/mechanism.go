@@ -100,11 +100,7 @@ func ParseMechanism(text string, free bool) (Mechanism, error) {
 	if m.noise == "" && !free {
 		return Mechanism{}, refuse("%q does not say how much noise there is: write for example %s:%s=0.1", text, m.kind.name, m.kind.noise[0])
 	}
-	if m.noise != "" && free {
-		// A mechanism that stays as it is.
-		free = false
-	}
-	if free {
+	if m.noise == "" {
 		return m, nil
 	}
 	_, err := m.facts()
@@ -172,6 +168,9 @@ func (m Mechanism) String() string {
 	}
 	return m.kind.name + ":" + strings.Join(parts, ",")
 }
+
+// Noise returns the parameter that says how much noise there is, and its value.
+func (m Mechanism) Noise() (name string, value float64) { return m.noise, m.amount }
 
 // Name returns the name of the kind.
 func (m Mechanism) Name() string { return m.kind.name }

@@ -3,6 +3,8 @@ package workload
 import (
 	"errors"
 	"math"
+	"strconv"
+	"strings"
 
 	"github.com/discreet-dp/discreet/account"
 	"github.com/discreet-dp/discreet/account/loss"
@@ -13,6 +15,39 @@ import (
 type Use struct {
 	Mechanism Mechanism
 	Times     int
+}
+
+// String writes the use for people.
+func (u Use) String() string {
+	if u.Times == 1 {
+		return u.Mechanism.String()
+	}
+	return strconv.Itoa(u.Times) + " × " + u.Mechanism.String()
+}
+
+// ParseUse reads a mechanism that may say times= as well, such as
+// laplace:epsilon=0.1,times=100.
+func ParseUse(text string, free bool) (Use, error) {
+	name, rest, _ := strings.Cut(text, ":")
+	times, said := 1, false
+	var kept []string
+	for _, part := range strings.Split(rest, ",") {
+		key, value, ok := strings.Cut(part, "=")
+		if !ok || strings.TrimSpace(key) != "times" {
+			kept = append(kept, part)
+			continue
+		}
+		if said {
+			return Use{}, refuse("%s: its times are said twice", name)
+		}
+		n, err := strconv.Atoi(strings.TrimSpace(value))
+		if err != nil || n < 1 || n > MostTimes {
+			return Use{}, refuse("%s is used %q times: write a whole number between 1 and %d", name, value, MostTimes)
+		}
+		times, said = n, true
+	}
+	m, err := ParseMechanism(name+":"+strings.Join(kept, ","), free)
+	return Use{m, times}, err
 }
 
 // Workload is a list of mechanisms, all fixed in advance.
@@ -46,6 +81,10 @@ func New(uses ...Use) (*Workload, error) {
 	}
 	return w, nil
 }
+
+// Loss returns the distribution of the privacy loss of all together, where a person
+// is removed.
+func (w *Workload) Loss() (loss.Sum, error) { return w.sum(loss.Remove) }
 
 // Uses returns the mechanisms.
 func (w *Workload) Uses() []Use { return w.uses }

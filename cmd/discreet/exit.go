@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/account/workload"
 	"github.com/discreet-dp/discreet/internal/table"
 	"github.com/discreet-dp/discreet/ledger"
 )
@@ -34,12 +35,13 @@ func exitCode(err error) int {
 	var budget *discreet.BudgetError
 	var request *ledger.RequestError
 	var invalid *ledger.InvalidError
+	var workload *workload.Error
 	switch {
 	case err == nil:
 		return exitAnswered
 	case errors.As(err, &budget):
 		return exitBudget
-	case errors.As(err, &refusal), errors.As(err, &usage), errors.As(err, &request), errors.As(err, &invalid):
+	case errors.As(err, &refusal), errors.As(err, &usage), errors.As(err, &request), errors.As(err, &invalid), errors.As(err, &workload):
 		return exitRefused
 	}
 	return exitFailed

@@ -25,6 +25,7 @@ type cli struct {
 	Explain explainCmd `cmd:"" help:"Say what a question would cost and how exact it would be. Free."`
 	Budget  budgetCmd  `cmd:"" help:"Show what was spent and what is left."`
 	Ledger  ledgerCmd  `cmd:"" help:"Look after the ledger."`
+	Account accountCmd `cmd:"" help:"Compose privacy guarantees, calibrate noise, draw both."`
 	Version versionCmd `cmd:"" help:"Show the version."`
 }
 
@@ -87,8 +88,9 @@ func run(ctx context.Context, args []string, s screen) (code int) {
 	return report(s, asJSON, err)
 }
 
-// familiar takes spellings that people try: help, --version, and a negative
-// number behind --epsilon, which is to be refused as a number and not as a flag.
+// familiar takes spellings that people try: help, --version, and a negative number
+// behind a flag, which is to be refused as a number and not as a flag. For account
+// it puts every --times where it belongs.
 func familiar(args []string) []string {
 	switch {
 	case len(args) == 0:
@@ -100,15 +102,21 @@ func familiar(args []string) []string {
 	}
 	var out []string
 	for i := 0; i < len(args); i++ {
-		if args[i] == "--epsilon" && i+1 < len(args) && strings.HasPrefix(args[i+1], "-") && !strings.HasPrefix(args[i+1], "--") {
+		if slices.Contains(numbers, args[i]) && i+1 < len(args) && strings.HasPrefix(args[i+1], "-") && !strings.HasPrefix(args[i+1], "--") {
 			out = append(out, args[i]+"="+args[i+1])
 			i++
 			continue
 		}
 		out = append(out, args[i])
 	}
+	if out[0] == "account" {
+		out = timesBehind(out)
+	}
 	return out
 }
+
+// numbers are the flags that take one.
+var numbers = []string{"--epsilon", "--delta", "--times"}
 
 // misread says where to read how a command is written.
 func misread(err error) error {

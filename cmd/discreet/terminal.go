@@ -59,3 +59,17 @@ func shell(word string) string {
 	}
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
+
+// progress shows, on a terminal, how much of a number of steps is done.
+func progress(w io.Writer, what string) (tell func(step, of int), done func()) {
+	if !isTerminal(w) {
+		return func(int, int) {}, func() {}
+	}
+	start := time.Now()
+	tell = func(step, of int) {
+		if time.Since(start) > time.Second {
+			fmt.Fprintf(w, "\r%s ... %d of %d", what, step, of)
+		}
+	}
+	return tell, func() { fmt.Fprint(w, "\r\x1b[K") }
+}

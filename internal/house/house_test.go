@@ -32,7 +32,7 @@ var rooms = map[string]string{
 	"mech":                  "dp noise internal/exact",
 	"account":               "dp internal/normal account/loss",
 	"account/loss":          "dp internal/normal",
-	"account/workload":      "dp account account/loss internal/root",
+	"account/workload":      "dp account account/loss utility internal/root",
 	"internal/root":         "",
 	"utility":               "",
 	"policy":                "dp account",
@@ -43,7 +43,7 @@ var rooms = map[string]string{
 	"ledger/sqlite":         "dp account ledger ledger/internal/chain internal/entropy",
 	"curator":               "dp account policy plan mech ledger internal/exact",
 	".":                     "dp noise mech policy plan ledger ledger/sqlite engine/duckdb curator",
-	"cmd/discreet":          ". dp policy ledger ledger/sqlite engine/duckdb internal/table internal/hospital",
+	"cmd/discreet":          ". dp policy ledger ledger/sqlite engine/duckdb account/workload account/loss internal/table internal/chart internal/hospital",
 }
 
 // forbidden says who alone may import a package, outside of tests.

@@ -1,0 +1,156 @@
+package main
+
+import (
+	"errors"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/discreet-dp/discreet/account/workload"
+)
+
+type accountCmd struct {
+	Compose   composeCmd   `cmd:"" help:"Say what mechanisms cost together, by every accountant."`
+	Calibrate calibrateCmd `cmd:"" help:"Find the noise that a budget needs."`
+	Plot      plotCmd      `cmd:"" help:"Draw epsilon against the number of queries, or a privacy loss."`
+}
+
+// mechanismFlags say what is composed.
+type mechanismFlags struct {
+	Mechanism []string `help:"A mechanism with its noise, such as laplace:epsilon=0.1; can be given again." required:"" placeholder:"M" short:"m" sep:"none"`
+	Times     string   `help:"How often the mechanism before it is used." placeholder:"K" short:"k"`
+}
+
+const mechanismHelp = `
+Mechanisms:
+  laplace:epsilon=0.1            or laplace:scale=10
+  gaussian:sigma=4               or gaussian:rho=0.03
+  discrete-laplace:scale=10
+  discrete-gaussian:sigma2=16
+  randomized-response:epsilon=1
+  exponential:epsilon=0.1
+  pure:epsilon=0.1
+  approx:epsilon=0.1,delta=1e-9
+
+Where it applies, sensitivity=2 says how much one person can change (1 if it is left out), and
+sample=0.01 that the mechanism sees a Poisson sample, every person with that probability.`
+
+// uses reads the mechanisms.
+func (f mechanismFlags) uses(free bool) ([]workload.Use, error) {
+	var out []workload.Use
+	for _, text := range f.Mechanism {
+		u, err := workload.ParseUse(text, free)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, u)
+	}
+	return out, nil
+}
+
+// workload reads the mechanisms, all with their noise.
+func (f mechanismFlags) workload() (*workload.Workload, error) {
+	uses, err := f.uses(false)
+	if err != nil {
+		return nil, err
+	}
+	return workload.New(uses...)
+}
+
+// timesBehind moves each --times into the mechanism before it, or behind it if
+// there is none: flags that are given again are otherwise read without their order.
+func timesBehind(args []string) []string {
+	var out []string
+	last, waiting := -1, ""
+	attach := func(times string) {
+		separator := ","
+		if !strings.Contains(out[last], ":") {
+			separator = ":"
+		}
+		out[last] += separator + "times=" + times
+	}
+	for i := 0; i < len(args); i++ {
+		name, value, joined := strings.Cut(args[i], "=")
+		known := map[string]string{"--mechanism": "m", "-m": "m", "--times": "k", "-k": "k"}[name]
+		if known == "" || !joined && i+1 == len(args) {
+			out = append(out, args[i])
+			continue
+		}
+		if !joined {
+			i++
+			value = args[i]
+		}
+		if known == "m" {
+			out = append(out, "--mechanism="+value)
+			if last = len(out) - 1; waiting != "" {
+				attach(waiting)
+				waiting = ""
+			}
+			continue
+		}
+		if last < 0 {
+			waiting = value
+		} else {
+			attach(value)
+		}
+	}
+	if waiting != "" {
+		out = append(out, "--times="+waiting)
+	}
+	return out
+}
+
+// readNumber reads an epsilon or a delta; what it may be is for the accountants to say.
+func readNumber(name, text string) (float64, error) {
+	x, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return 0, &usageError{errors.New(name + " is " + strconv.Quote(text) + ": write a number such as 1e-6")}
+	}
+	return x, nil
+}
+
+// direction reads which neighbours are compared.
+func direction(text string) workload.Direction {
+	return map[string]workload.Direction{"both": workload.Both, "remove": workload.Remove, "add": workload.Add}[text]
+}
+
+// useJSON is a mechanism for machines.
+type useJSON struct {
+	Mechanism string `json:"mechanism"`
+	Times     int    `json:"times"`
+}
+
+func usesJSON(uses []workload.Use) (out []useJSON) {
+	for _, u := range uses {
+		out = append(out, useJSON{u.Mechanism.String(), u.Times})
+	}
+	return out
+}
+
+// listed writes the mechanisms in one line.
+func listed(uses []workload.Use) string {
+	var out []string
+	for _, u := range uses {
+		out = append(out, u.String())
+	}
+	return strings.Join(out, " and ")
+}
+
+// outward writes a number with so many digits, rounded to the given side; a number
+// that these digits hold up to 1e-12 of it is written with them.
+func outward(x float64, digits int, up bool) string {
+	text := strconv.FormatFloat(x, 'g', digits, 64)
+	for by := 1e-17; by < 1; by *= 2 {
+		y, err := strconv.ParseFloat(text, 64)
+		slack := 1e-12 * math.Abs(x)
+		if err != nil || up && y >= x-slack || !up && y <= x+slack {
+			return text
+		}
+		next := x + by*x
+		if !up {
+			next = x - by*x
+		}
+		text = strconv.FormatFloat(next, 'g', digits, 64)
+	}
+	return text
+}
