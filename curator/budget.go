@@ -19,9 +19,12 @@ type Account struct {
 	Limit dp.Cost `json:"limit"`
 	Spent dp.Cost `json:"spent"`
 	Left  dp.Cost `json:"left"`
-	// Guarantee is what has been promised so far: everything answered from this
-	// account is, together, (Epsilon, Delta)-differentially private. Total is
-	// what will have been promised when all is spent.
+	// Total is the promise: everything that is ever answered from this account is,
+	// together, (Epsilon, Delta)-differentially private, whoever stops when.
+	// Guarantee is what the amount spent so far is worth in the same terms. It would
+	// be the promise if that amount had been the limit from the start; of a moment
+	// that somebody chooses after seeing answers it says nothing (see
+	// account.Odometer, which does).
 	Guarantee Guarantee `json:"guarantee"`
 	Total     Guarantee `json:"total"`
 }
@@ -35,8 +38,8 @@ type Guarantee struct {
 // Remaining is what an analyst can still spend: the least of what is left in the
 // dataset's account and in the analyst's own.
 type Remaining struct {
-	// Epsilon is how much the promise may still grow: the total epsilon less the epsilon promised
-	// so far. Rho is what charges are taken from under an (epsilon, delta)
+	// Epsilon is how much is left to grow to the promise: the total epsilon less what was
+	// spent so far is worth. Rho is what charges are taken from under an (epsilon, delta)
 	// budget, and null under a pure one, where it is epsilon.
 	Epsilon dp.Amount `json:"epsilon"`
 	Rho     dp.Amount `json:"rho"`

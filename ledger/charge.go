@@ -122,7 +122,7 @@ func (a Account) validate() error {
 // unit, or Unbounded where it claims nothing.
 func validCost(c dp.Cost) error {
 	if claimsNothing(c) {
-		return &InvalidError{"cost", "claims no privacy at all: neither epsilon nor rho with delta is bounded"}
+		return &InvalidError{"cost", "claims no privacy at all: neither epsilon nor rho is bounded, or delta is not"}
 	}
 	if c.Epsilon == 0 || (c.Rho == 0 && c.Delta == 0) {
 		return &InvalidError{"cost", "has a claim of zero, which would be free; write dp.Unbounded where there is no claim"}
@@ -135,10 +135,10 @@ func validCost(c dp.Cost) error {
 	return nil
 }
 
-// claimsNothing reports whether a cost bounds neither pure epsilon nor rho
-// together with delta.
+// claimsNothing reports whether a cost bounds neither epsilon nor rho, or no delta,
+// which belongs to both.
 func claimsNothing(c dp.Cost) bool {
-	return c.Epsilon == dp.Unbounded && (c.Rho == dp.Unbounded || c.Delta == dp.Unbounded)
+	return c.Delta == dp.Unbounded || c.Epsilon == dp.Unbounded && c.Rho == dp.Unbounded
 }
 
 // validText refuses text that is too short or too long, that is not UTF-8, and control

@@ -54,19 +54,19 @@ func (c *budgetCmd) Run(ctx context.Context, s screen) error {
 
 func printAccounts(w io.Writer, accounts []discreet.Account) {
 	pure := accounts[0].Limit.Rho == dp.Unbounded
-	t := &table.Table{Header: []string{"account", "spent", "", "limit", "left", "promised so far"}, Right: []bool{false, true, false, true, true}}
+	t := &table.Table{Header: []string{"account", "spent", "", "limit", "left", "worth so far"}, Right: []bool{false, true, false, true, true}}
 	for _, a := range accounts {
 		spent, limit, left := a.Spent.Epsilon, a.Limit.Epsilon, a.Left.Epsilon
-		promise := "epsilon " + a.Guarantee.Epsilon.Short() + " of " + a.Total.Epsilon.Short()
+		worth := "epsilon " + a.Guarantee.Epsilon.Short() + " of " + a.Total.Epsilon.Short()
 		if !pure {
 			spent, limit, left = a.Spent.Rho, a.Limit.Rho, a.Left.Rho
-			promise += fmt.Sprintf(" at delta %v", a.Guarantee.Delta)
+			worth += fmt.Sprintf(" at delta %v", a.Guarantee.Delta)
 		}
 		part := 0.0
 		if limit > 0 {
 			part = spent.Float() / limit.Float()
 		}
-		t.Add(a.Name, spent.Short(), table.Bar(part, 20), limit.Short(), left.Short(), promise)
+		t.Add(a.Name, spent.Short(), table.Bar(part, 20), limit.Short(), left.Short(), worth)
 	}
 	t.Write(w)
 	if pure {
