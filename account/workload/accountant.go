@@ -89,7 +89,7 @@ func (w *Workload) zcdp() (accountant, error) {
 	var rho, delta float64
 	for i, c := range w.asks {
 		if c.rho == 0 {
-			return accountant{}, skip("a mechanism has no rho: sampling has none")
+			return accountant{}, skip("a mechanism has no rho")
 		}
 		times := float64(w.uses[i].Times)
 		rho, delta = up(rho+up(times*c.rho)), delta+times*c.delta

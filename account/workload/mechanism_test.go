@@ -1,0 +1,86 @@
+package workload
+
+import (
+	"math"
+	"testing"
+
+	"github.com/discreet-dp/discreet/account/loss"
+	"pgregory.net/rapid"
+)
+
+// rho is at least the divergence of every order over that order, for every mechanism
+// that has one. That the order 1 is the worst for Laplace noise is a theorem that
+// we cite; here it is checked.
+func TestRhoBoundsEveryOrder(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		amount := math.Exp(rapid.Float64Range(-5, 4).Draw(t, "ln amount"))
+		name := rapid.SampledFrom([]string{"laplace:epsilon", "discrete-laplace:scale", "gaussian:sigma", "discrete-gaussian:sigma2", "pure:epsilon"}).Draw(t, "name")
+		text := name + "=" + format(amount)
+		if name == "discrete-laplace:scale" {
+			text += ",sensitivity=" + format(float64(rapid.IntRange(1, 50).Draw(t, "sensitivity")))
+		}
+		m, err := ParseMechanism(text, false)
+		if err != nil {
+			t.Skip(err)
+		}
+		f, err := m.facts()
+		if err != nil {
+			t.Fatal(err)
+		}
+		alpha := 1 + math.Exp(rapid.Float64Range(-6, 8).Draw(t, "ln alpha-1"))
+		// Near order 1 the quotient is a difference of numbers near 0, over alpha-1.
+		slack := 1e-9*f.rho*alpha + 1e-13/(alpha-1)
+		if r := loss.Renyi(f.law, alpha); r > alpha*f.rho+slack {
+			t.Fatalf("%s: the divergence of order %v is %v, above %v", text, alpha, r, alpha*f.rho)
+		}
+	})
+}
+
+func format(x float64) string {
+	m := Mechanism{kind: kinds[0], noise: "x", amount: x, sensitivity: 1, sample: 1}
+	return m.String()[len("laplace:x="):]
+}
+
+// Rounding never makes a mechanism look more private than what was written.
+func TestParametersRoundUp(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		scale := rapid.Float64Range(0.01, 1e6).Draw(t, "scale")
+		sensitivity := rapid.Float64Range(0.01, 1e3).Draw(t, "sensitivity")
+		if sensitivity/scale < 1e-8 {
+			t.Skip()
+		}
+		m := Mechanism{kind: kinds[0], noise: "scale", amount: scale, sensitivity: sensitivity, sample: 1}
+		// e scale >= sensitivity, exactly.
+		if e := m.epsilon(); math.FMA(e, scale, -sensitivity) < 0 {
+			t.Fatalf("epsilon %v is below %v/%v", e, sensitivity, scale)
+		}
+	})
+}
+
+// Sampling everybody is no sampling, sampling few costs little, and in between cost
+// grows with the rate.
+func TestSamplingGrows(t *testing.T) {
+	for _, text := range []string{"laplace:epsilon=1", "gaussian:sigma=1", "pure:epsilon=1", "approx:epsilon=1,delta=1e-7", "exponential:epsilon=1", "randomized-response:epsilon=1"} {
+		whole := workload(t, text, 10)
+		before := map[Method]float64{}
+		for _, rate := range []string{"0.001", "0.01", "0.1", "0.5", "0.9", "1"} {
+			a, err := workload(t, text+",sample="+rate, 10).Epsilon(1e-5, Both)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, r := range a.Results {
+				// Of the exponential mechanism on a sample only the claim is known.
+				if r.Upper < before[r.Method]*(1-1e-9) && !(r.Method == PLD && text == "exponential:epsilon=1") {
+					t.Errorf("%s at rate %s costs %v by %s, less than at the rate before", text, rate, r.Upper, r.Method)
+				}
+				before[r.Method] = r.Upper
+			}
+			if rate == "1" {
+				b, _ := whole.Epsilon(1e-5, Both)
+				if len(a.Results) != len(b.Results) || a.Tightest() != b.Tightest() {
+					t.Errorf("%s: a sample of all costs %v, no sample %v", text, a.Results, b.Results)
+				}
+			}
+		}
+	}
+}
