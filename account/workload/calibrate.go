@@ -165,7 +165,7 @@ func (c calibration) solve() (Calibration, error) {
 		if failed != nil {
 			return Calibration{}, failed
 		}
-		return Calibration{}, refuse("no noise is enough for epsilon %v and delta %v: what the other mechanisms cost is more", c.epsilon, c.delta)
+		return Calibration{}, refuse("no noise up to %.3g is enough for epsilon %v and delta %v: use the mechanisms less often, or give those with a fixed noise more of it", mostNoise*unit, c.epsilon, c.delta)
 	}
 	// Nearer bounds first: the tails are slow to compute and far from linear.
 	for high-low > 2 {
@@ -177,13 +177,21 @@ func (c calibration) solve() (Calibration, error) {
 	}
 	before, enough := root.Between(upper, low, high, 1e-10/max(1, math.Abs(high)))
 	out := Calibration{Parameter: c.kind.parameter()}
-	// Down from there to where even the lower bound is over.
-	short := before
-	for step := 1e-10; ; step *= 8 {
-		if l, _, err := c.excess(math.Exp(short)); err != nil || l > 0 || step > 1 {
-			break
+	// Down from there to where even the lower bound is over, and back up by halves.
+	broken := func(log float64) bool {
+		l, _, err := c.excess(math.Exp(log))
+		return err != nil || l > 0
+	}
+	short, open := before, before
+	for step := 1e-10; !broken(short) && step <= 1; step *= 8 {
+		open, short = short, before-step
+	}
+	for range 4 {
+		if middle := (short + open) / 2; broken(middle) {
+			short = middle
+		} else {
+			open = middle
 		}
-		short = before - step
 	}
 	out.Noise = dp.Bracket{Lower: c.amount(math.Exp(short)), Upper: c.amount(math.Exp(enough))}
 	if out.Parameter == "epsilon" {

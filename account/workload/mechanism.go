@@ -27,6 +27,7 @@ type kind struct {
 	noise  []string // the parameters that say how much noise there is, one of which is written
 	delta  bool     // whether a delta is written too
 	sample bool
+	moved  bool // whether there is a sensitivity: noise is added to a number that a person moves
 	whole  bool // whether the sensitivity is a whole number
 	facts  func(m Mechanism) (facts, error)
 }
@@ -44,10 +45,10 @@ type facts struct {
 }
 
 var kinds = []*kind{
-	{name: "laplace", noise: []string{"epsilon", "scale"}, sample: true, facts: laplaceFacts},
-	{name: "gaussian", noise: []string{"sigma", "rho"}, sample: true, facts: gaussianFacts},
-	{name: "discrete-laplace", noise: []string{"scale", "epsilon"}, whole: true, facts: discreteLaplaceFacts},
-	{name: "discrete-gaussian", noise: []string{"sigma2", "rho"}, whole: true, facts: discreteGaussianFacts},
+	{name: "laplace", noise: []string{"epsilon", "scale"}, moved: true, sample: true, facts: laplaceFacts},
+	{name: "gaussian", noise: []string{"sigma", "rho"}, moved: true, sample: true, facts: gaussianFacts},
+	{name: "discrete-laplace", noise: []string{"scale", "epsilon"}, moved: true, whole: true, facts: discreteLaplaceFacts},
+	{name: "discrete-gaussian", noise: []string{"sigma2", "rho"}, moved: true, whole: true, facts: discreteGaussianFacts},
 	{name: "randomized-response", noise: []string{"epsilon"}, sample: true, facts: pureFacts},
 	{name: "exponential", noise: []string{"epsilon"}, sample: true, facts: exponentialFacts},
 	{name: "pure", noise: []string{"epsilon"}, sample: true, facts: pureFacts},
@@ -122,7 +123,7 @@ func (m *Mechanism) set(key string, value float64) error {
 			return refuse("delta is %v, and must be at least 0 and below 1", value)
 		}
 		m.delta = value
-	case key == "sensitivity":
+	case key == "sensitivity" && m.kind.moved:
 		if !(value > 0) || m.kind.whole && value != math.Trunc(value) || value > 1e9 {
 			return refuse("the sensitivity is %v, and must be above 0%s", value, map[bool]string{true: " and a whole number"}[m.kind.whole])
 		}
@@ -133,7 +134,10 @@ func (m *Mechanism) set(key string, value float64) error {
 		}
 		m.sample = value
 	default:
-		all := append(slices.Clone(m.kind.noise), "sensitivity")
+		all := slices.Clone(m.kind.noise)
+		if m.kind.moved {
+			all = append(all, "sensitivity")
+		}
 		if m.kind.delta {
 			all = append(all, "delta")
 		}

@@ -10,7 +10,7 @@ import (
 // claims is what the accountants ask of a mechanism, after sampling.
 type claims struct {
 	pure, delta float64 // an (epsilon, delta) claim, or pure is 0
-	rho         float64 // zCDP with the same delta, or 0
+	rho         float64 // zCDP with the same delta
 	mu          float64 // Gaussian-DP, or 0
 	curve       func() (account.RDP, error)
 	law         func(loss.Direction) (loss.Law, error)

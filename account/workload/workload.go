@@ -46,7 +46,10 @@ func ParseUse(text string, free bool) (Use, error) {
 		}
 		times, said = n, true
 	}
-	m, err := ParseMechanism(name+":"+strings.Join(kept, ","), free)
+	if rest = strings.Join(kept, ","); rest != "" {
+		name += ":" + rest
+	}
+	m, err := ParseMechanism(name, free)
 	return Use{m, times}, err
 }
 
@@ -83,8 +86,13 @@ func New(uses ...Use) (*Workload, error) {
 }
 
 // Loss returns the distribution of the privacy loss of all together, where a person
-// is removed.
-func (w *Workload) Loss() (loss.Sum, error) { return w.sum(loss.Remove) }
+// is removed; with Add, where one is added.
+func (w *Workload) Loss(direction Direction) (loss.Sum, error) {
+	if direction == Add {
+		return w.sum(loss.Add)
+	}
+	return w.sum(loss.Remove)
+}
 
 // Uses returns the mechanisms.
 func (w *Workload) Uses() []Use { return w.uses }

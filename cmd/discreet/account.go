@@ -33,10 +33,15 @@ Mechanisms:
   approx:epsilon=0.1,delta=1e-9
 
 Where it applies, sensitivity=2 says how much one person can change (1 if it is left out), and
-sample=0.01 that the mechanism sees a Poisson sample, every person with that probability.`
+sample=0.01 that the mechanism sees a Poisson sample, every person with that probability.
+An epsilon or a rho is that of the mechanism, whatever the sensitivity; scale and sigma are its noise.`
 
 // uses reads the mechanisms.
 func (f mechanismFlags) uses(free bool) ([]workload.Use, error) {
+	if f.Times != "" {
+		// Times that timesBehind did not place must not be lost.
+		return nil, &usageError{errors.New("write --times " + f.Times + " behind the --mechanism that it is about")}
+	}
 	var out []workload.Use
 	for _, text := range f.Mechanism {
 		u, err := workload.ParseUse(text, free)
@@ -60,8 +65,8 @@ func (f mechanismFlags) workload() (*workload.Workload, error) {
 // timesBehind moves each --times into the mechanism before it, or behind it if
 // there is none: flags that are given again are otherwise read without their order.
 func timesBehind(args []string) []string {
-	var out []string
-	last, waiting := -1, ""
+	var out, waiting []string
+	last := -1
 	attach := func(times string) {
 		separator := ","
 		if !strings.Contains(out[last], ":") {
@@ -71,8 +76,12 @@ func timesBehind(args []string) []string {
 	}
 	for i := 0; i < len(args); i++ {
 		name, value, joined := strings.Cut(args[i], "=")
+		if len(args[i]) > 2 && (args[i][:2] == "-m" || args[i][:2] == "-k") {
+			// -k100 is -k 100, and so is -k=100.
+			name, value, joined = args[i][:2], strings.TrimPrefix(args[i][2:], "="), true
+		}
 		known := map[string]string{"--mechanism": "m", "-m": "m", "--times": "k", "-k": "k"}[name]
-		if known == "" || !joined && i+1 == len(args) {
+		if known == "" || !joined && (i+1 == len(args) || strings.HasPrefix(args[i+1], "--")) {
 			out = append(out, args[i])
 			continue
 		}
@@ -82,20 +91,21 @@ func timesBehind(args []string) []string {
 		}
 		if known == "m" {
 			out = append(out, "--mechanism="+value)
-			if last = len(out) - 1; waiting != "" {
-				attach(waiting)
-				waiting = ""
+			last = len(out) - 1
+			for _, times := range waiting {
+				attach(times)
 			}
+			waiting = nil
 			continue
 		}
 		if last < 0 {
-			waiting = value
+			waiting = append(waiting, value)
 		} else {
 			attach(value)
 		}
 	}
-	if waiting != "" {
-		out = append(out, "--times="+waiting)
+	for _, times := range waiting {
+		out = append(out, "--times="+times)
 	}
 	return out
 }
@@ -104,7 +114,8 @@ func timesBehind(args []string) []string {
 func readNumber(name, text string) (float64, error) {
 	x, err := strconv.ParseFloat(text, 64)
 	if err != nil {
-		return 0, &usageError{errors.New(name + " is " + strconv.Quote(text) + ": write a number such as 1e-6")}
+		example := map[string]string{"epsilon": "0.5", "delta": "1e-6"}[name]
+		return 0, &usageError{errors.New(name + " is " + strconv.Quote(text) + ": write a number such as " + example)}
 	}
 	return x, nil
 }

@@ -66,7 +66,7 @@ func (c *calibrateCmd) Run(s screen) error {
 	fmt.Fprintf(s.out, "%s keeps epsilon %s at delta %s.\n", listed(uses), c.Epsilon, c.Delta)
 	fmt.Fprintf(s.out, "At %s %s it would not.\n", found.Parameter, less)
 	if known {
-		fmt.Fprintf(s.out, "Each answer is within ±%.4g of the truth with 95 %%.\n", alpha)
+		fmt.Fprintf(s.out, "The noise of one answer is within ±%.4g with a probability of 95 %%.\n", alpha)
 	}
 	return nil
 }

@@ -45,6 +45,9 @@ func (c *plotCmd) Run(ctx context.Context, s screen) error {
 		if dir, err := os.Stat(filepath.Dir(file)); err != nil || !dir.IsDir() {
 			return &usageError{fmt.Errorf("%s: there is no such folder; write to one that there is", shell(filepath.Dir(file)))}
 		}
+		if at, err := os.Stat(file); err == nil && at.IsDir() {
+			return &usageError{fmt.Errorf("%s is a folder: write to a file", shell(file))}
+		}
 	}
 	w, err := c.workload()
 	if err != nil {
@@ -110,7 +113,10 @@ func save(file string, drawn chart.Chart) (err error) {
 	if err != nil {
 		return fmt.Errorf("%s cannot be written: %w", shell(file), err)
 	}
-	return os.Rename(f.Name(), file)
+	if err = os.Rename(f.Name(), file); err != nil {
+		return fmt.Errorf("%s cannot be written: %w", shell(file), err)
+	}
+	return nil
 }
 
 // mostPlaces is how many places a curve is computed at.
@@ -132,7 +138,7 @@ func (c *plotCmd) curves(ctx context.Context, s screen, w *workload.Workload, de
 	points := map[workload.Method][]chart.Point{}
 	tell, done := progress(s.err, "composing")
 	defer done()
-	places := places(use.Times)
+	places := places(use.Times, c.Log)
 	for i, k := range places {
 		if err := ctx.Err(); err != nil {
 			return chart.Chart{}, err
@@ -163,13 +169,17 @@ func (c *plotCmd) curves(ctx context.Context, s screen, w *workload.Workload, de
 }
 
 // places are the numbers of queries at which the curves are computed: all, or closer
-// together at the beginning, where the curves bend.
-func places(times int) (out []int) {
+// together at the beginning, where the curves bend; on a logarithmic axis as far apart
+// as they look.
+func places(times int, log bool) (out []int) {
 	for i := 1; i <= mostPlaces; i++ {
 		part := float64(i) / mostPlaces
 		k := int(math.Round(float64(times) * part * math.Sqrt(part)))
-		if times <= mostPlaces {
+		switch {
+		case times <= mostPlaces:
 			k = i
+		case log:
+			k = int(math.Round(math.Pow(float64(times), part)))
 		}
 		if k >= 1 && k <= times && (len(out) == 0 || k > out[len(out)-1]) {
 			out = append(out, k)
@@ -185,9 +195,14 @@ func places(times int) (out []int) {
 func (c *plotCmd) loss(s screen, w *workload.Workload, delta float64) (chart.Chart, error) {
 	done := waiting(s.err, "composing")
 	defer done()
+	// A picture is of one of the two: the one that loses more, almost always.
+	way := workload.Remove
+	if c.Direction == "add" {
+		way = workload.Add
+	}
 	var epsilon float64
 	if c.Epsilon == "" {
-		answer, err := w.Epsilon(delta, workload.Remove)
+		answer, err := w.Epsilon(delta, way)
 		if err != nil {
 			return chart.Chart{}, err
 		}
@@ -197,13 +212,13 @@ func (c *plotCmd) loss(s screen, w *workload.Workload, delta float64) (chart.Cha
 		if epsilon, err = readNumber("epsilon", c.Epsilon); err != nil {
 			return chart.Chart{}, err
 		}
-		answer, err := w.Delta(epsilon, workload.Remove)
+		answer, err := w.Delta(epsilon, way)
 		if err != nil {
 			return chart.Chart{}, err
 		}
 		delta = pld(answer)
 	}
-	sum, err := w.Loss()
+	sum, err := w.Loss(way)
 	if err != nil {
 		return chart.Chart{}, err
 	}
@@ -214,7 +229,7 @@ func (c *plotCmd) loss(s screen, w *workload.Workload, delta float64) (chart.Cha
 // be seen on a logarithmic axis.
 func picture(shape loss.Shape, of string, epsilon, delta float64, log bool) chart.Chart {
 	out := chart.Chart{
-		Title: "The privacy loss of " + of, Subtitle: fmt.Sprintf("delta = %.3g: the part beyond epsilon, each loss weighted by 1 - exp(epsilon - loss)", delta),
+		Title: "The privacy loss of " + of, Subtitle: fmt.Sprintf("delta = %.3g: losses beyond epsilon, weighted by 1 - exp(epsilon - loss)", delta),
 		X: "privacy loss", Y: "density", LogY: log,
 		Marks: []chart.Mark{{Name: fmt.Sprintf("epsilon = %.4g", epsilon), X: epsilon}},
 	}
