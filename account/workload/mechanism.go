@@ -27,7 +27,7 @@ type kind struct {
 	noise  []string // the parameters that say how much noise there is, one of which is written
 	delta  bool     // whether a delta is written too
 	sample bool
-	moved  bool // whether there is a sensitivity: noise is added to a number that a person moves
+	moved  bool // whether there is a sensitivity: of the number that noise is added to, or of scores
 	whole  bool // whether the sensitivity is a whole number
 	facts  func(m Mechanism) (facts, error)
 }
@@ -50,7 +50,7 @@ var kinds = []*kind{
 	{name: "discrete-laplace", noise: []string{"scale", "epsilon"}, moved: true, whole: true, facts: discreteLaplaceFacts},
 	{name: "discrete-gaussian", noise: []string{"sigma2", "rho"}, moved: true, whole: true, facts: discreteGaussianFacts},
 	{name: "randomized-response", noise: []string{"epsilon"}, sample: true, facts: pureFacts},
-	{name: "exponential", noise: []string{"epsilon"}, sample: true, facts: exponentialFacts},
+	{name: "exponential", noise: []string{"epsilon"}, moved: true, sample: true, facts: exponentialFacts},
 	{name: "pure", noise: []string{"epsilon"}, sample: true, facts: pureFacts},
 	{name: "approx", noise: []string{"epsilon"}, delta: true, sample: true, facts: pureFacts},
 }

@@ -186,7 +186,7 @@ func TestRefusals(t *testing.T) {
 		{"approx:epsilon=1,delta=1", "delta"},
 		{"pure:epsilon=1,delta=0.1", "no parameter"},
 		{"pure:epsilon=1,sensitivity=2", "no parameter"},
-		{"exponential:epsilon=1,sensitivity=2", "no parameter"},
+		{"pure:epsilon=1,sensitivity=2", "no parameter"},
 	} {
 		_, err := ParseMechanism(c.text, false)
 		var refused *Error
