@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/root"
 )
 
 // crossing encloses the smallest epsilon >= 0 at which a decreasing curve, known
@@ -23,12 +24,12 @@ func crossing(below, above func(epsilon float64) float64, delta, limit float64) 
 	out := dp.Bracket{Lower: 0, Upper: high}
 	// Each end is where its side of the curve crosses, on the safe side of the
 	// interval that the search ends with.
-	_, out.Upper = root(func(e float64) float64 { return logRatio(above(e), delta) }, 0, high)
+	_, out.Upper = root.Between(func(e float64) float64 { return logRatio(above(e), delta) }, 0, high, 1e-13)
 	// The lower side may be sharp only around there, so the search walks down.
 	lower := func(e float64) float64 { return logRatio(below(e), delta) }
 	for step := 1e-12 * out.Upper; step < out.Upper; step *= 8 {
 		if e := out.Upper - step; lower(e) > 0 {
-			out.Lower, _ = root(lower, e, out.Upper)
+			out.Lower, _ = root.Between(lower, e, out.Upper, 1e-13)
 			break
 		}
 	}
@@ -40,41 +41,4 @@ func logRatio(a, b float64) float64 {
 		return math.Inf(-1)
 	}
 	return math.Log(a / b)
-}
-
-// root narrows [low, high], where f > 0 at low and f <= 0 at high or just assumed
-// so, to two neighbours of which the same is true, or until they are within 1e-13
-// of each other: by the method of Illinois, with bisection as its guard.
-func root(f func(float64) float64, low, high float64) (float64, float64) {
-	fl, fh := f(low), f(high)
-	if fl <= 0 {
-		return low, low
-	}
-	side := 0
-	for i := 0; i < 200 && high-low > 1e-13*high; i++ {
-		next := low + (high-low)/2
-		if !math.IsInf(fl, 0) && !math.IsInf(fh, 0) && i%4 != 3 {
-			if secant := (low*fh - high*fl) / (fh - fl); secant > low && secant < high {
-				next = secant
-			}
-		}
-		if next <= low || next >= high {
-			break
-		}
-		v := f(next)
-		if v > 0 {
-			low, fl = next, v
-			if side == 1 {
-				fh /= 2
-			}
-			side = 1
-		} else {
-			high, fh = next, v
-			if side == -1 {
-				fl /= 2
-			}
-			side = -1
-		}
-	}
-	return low, high
 }

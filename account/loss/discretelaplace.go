@@ -48,11 +48,11 @@ func (l discreteLaplace) curve(epsilon float64) dp.Bracket {
 	p := 1 - math.Exp(-a*(m+1))/(1+q)
 	other := math.Exp(epsilon-a*(d-m)) / (1 + q)
 	slack := 16 * unit * (1 + l.epsilon() + epsilon) * (p + other)
-	return clampUnit(dp.Bracket{Lower: p - other - slack, Upper: p - other + slack})
+	return within(p-other, slack)
 }
 
 func (l discreteLaplace) infinite() float64 { return 0 }
-func (l discreteLaplace) top() float64      { return l.epsilon() * (1 + unit) }
+func (l discreteLaplace) top() float64      { return l.epsilon() * (1 + 2*unit) }
 
 func (l discreteLaplace) cumulant(z complex128) (complex128, float64) {
 	e := l.epsilon()
@@ -71,4 +71,21 @@ func (l discreteLaplace) cumulant(z complex128) (complex128, float64) {
 	return z*complex(e, 0) + log, slack + 8*unit*size(z)*e
 }
 
-func (l discreteLaplace) decay(_, _ float64) float64 { return 1 }
+func (l discreteLaplace) decay(_, _ float64) float64 { return 0 }
+
+// lattice: the losses are a(D - 2k).
+func (l discreteLaplace) lattice() (spacing, bool) { return spacing{2, l.scale}, l.steps%2 == 1 }
+
+// fade takes the sizes of the terms of M one by one. |1 - v| increases with the
+// angle of v up to pi, which is reached at the half of the period.
+func (l discreteLaplace) fade(t, y float64) float64 {
+	if l.steps == 1 {
+		return falling(l, t, y)
+	}
+	e, a := l.epsilon(), 1/l.scale
+	one, slack := expm1(-complex((2*t+1)*a, 2*y*a))
+	q, w := math.Exp(-a), math.Exp(-(2*t+1)*e)
+	most := (1 + w - math.Expm1(-a)*(1+w)/max(size(one)-slack, -math.Expm1(-(2*t+1)*a))) / (1 + q)
+	zero, wrong := l.cumulant(complex(t, 0))
+	return min(0, math.Log(most)-(real(zero)-t*e)+wrong+64*unit*(1+t*e))
+}

@@ -44,11 +44,12 @@ func (x exponential) cumulant(z complex128) (complex128, float64) {
 	w, slack := expm1(-(2*z + 1) * complex(x.epsilon, 0))
 	ratio := -w / (2*z + 1) / complex(-math.Expm1(-x.epsilon), 0)
 	scale := size(ratio) / size(w)
-	log, slack := logOf(ratio, slack*scale+8*unit*size(ratio))
-	return z*complex(x.epsilon, 0) + log, slack + 4*unit*size(z)*x.epsilon
+	log, slack := logOf(ratio, slack*scale+16*unit*size(ratio))
+	return z*complex(x.epsilon, 0) + log, slack + 8*unit*size(z)*x.epsilon
 }
 
 func (x exponential) decay(t, y float64) float64 {
-	w := math.Exp(-(2*t + 1) * x.epsilon)
-	return min(1, (1+w)/(1-w)*(2*t+1)/(2*y)*(1+64*unit))
+	// |sinh(a+ib)| <= cosh(a).
+	w := math.Expm1(-(2*t + 1) * x.epsilon)
+	return min(0, math.Log((2+w)/-w*(2*t+1)/(2*y))+64*unit)
 }

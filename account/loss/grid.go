@@ -15,6 +15,7 @@ type grid struct {
 	never     dp.Bracket // the mass at infinity
 	top       float64    // the largest loss
 	tail      tail       // for the upper tail
+	shift     float64    // bounds what losses were moved by, all together
 	weigh     weigher
 }
 
@@ -30,18 +31,18 @@ type tail struct{ s, log float64 }
 // delta encloses delta(epsilon).
 func (g *grid) delta(epsilon float64) dp.Bracket {
 	exponent := g.log - g.t*epsilon
-	if exponent < -690 {
+	loose := g.slip + unit*(8+4*math.Abs(g.log)+4*g.t*math.Abs(epsilon))
+	if exponent+loose < -690 {
 		// Smaller than we can say: the expectation is at most 1.
-		return dp.Bracket{Lower: g.never.Lower, Upper: min(1, g.never.Upper+1e-290)}
+		return clampUnit(dp.Bracket{Lower: g.never.Lower, Upper: g.never.Upper + 1e-290})
 	}
 	scale := math.Exp(exponent)
-	loose := g.slip + unit*(8+4*math.Abs(g.log)+4*g.t*epsilon)
 	value, wrong := g.weigh.weigh(epsilon)
 	upper := scale * (value + wrong) * math.Exp(loose)
 	lower := scale*(value-wrong)*math.Exp(-loose) - g.alias(epsilon)
 	return clampUnit(dp.Bracket{
 		Lower: g.never.Lower + max(0, lower)*(1-8*unit),
-		Upper: g.never.Upper + max(0, upper)*(1+8*unit),
+		Upper: (g.never.Upper + max(0, upper)) * (1 + 8*unit),
 	})
 }
 
@@ -67,80 +68,117 @@ func (g *grid) alias(epsilon float64) float64 {
 type factors struct {
 	t         float64
 	analytic  []analyticTerm
-	spectra   []*spectrum
+	product   product      // of the spectra without atoms
+	spectra   []*spectrum  // those with atoms
+	origin    float64      // of all lattices together
 	atZero    []complex128 // the cumulants of analytic at t
 	slackZero []float64
 }
 
-// dead marks a value too small to matter: below exp(-80).
-var dead = complex(math.Inf(-1), 0)
+// What is below exp(dead) is too small to matter, and at most tiny.
+const (
+	dead = -80.0
+	tiny = 1e-34
+)
 
-const tiny = 1e-34 // exp(-80) and some
-
-// at returns the logarithm of M(t+iy)/M(t) at y = 2 pi j/window, with a bound on
-// its error, or dead.
-func (f *factors) at(j int, y float64) (log complex128, slack float64) {
-	for _, s := range f.spectra {
-		v, wrong := s.at(j, y)
-		if size(v) <= 2*wrong {
-			// Nothing is known of the angle; the size is at most 3 wrong. Keep that
-			// size, with an error that covers it all; the other factors are at most 1.
-			bound := s.times * math.Log(3*wrong)
-			if bound < -80 {
-				return dead, 0
-			}
-			return complex(min(0, bound), 0), math.Log(3)
-		}
-		l, wrong := logOf(v, wrong)
-		log += complex(s.times, 0) * l
-		slack += s.times * (wrong + 8*unit)
-		if real(log)+slack < -80 {
-			return dead, 0
-		}
-	}
-	for i, a := range f.analytic {
-		v, wrong := a.law.cumulant(complex(f.t, y))
-		log += complex(a.times, 0) * (v - f.atZero[i])
-		slack += a.times * (wrong + f.slackZero[i] + 8*unit*(1+math.Abs(imag(v))))
-		if real(log)+slack < -80 {
-			return dead, 0
-		}
-	}
-	return log, slack + 16*unit*(1+math.Abs(imag(log)))
+// plus adds times a logarithm to another, with bounds on their errors.
+func plus(log complex128, slack, times float64, more complex128, wrong float64) (complex128, float64) {
+	log += complex(times*real(more), times*imag(more))
+	// The product is rounded, and the sum is.
+	return log, slack + times*(wrong+unit*(math.Abs(real(more))+math.Abs(imag(more)))) + unit*(math.Abs(real(log))+math.Abs(imag(log)))
 }
 
-// newGrid prepares everything but the weigher. The upper tail is bounded at far.
+// log returns the logarithm of M(t+iy)/M(t) at y = 2 pi j/window, with a bound on
+// its error, or something below dead.
+func (f *factors) log(j int, y float64) (log complex128, slack float64) {
+	if f.product.logs != nil {
+		log, slack = f.product.at(j)
+	}
+	if f.origin != 0 {
+		log, slack = plus(log, slack, 1, complex(0, y*f.origin), 8*unit*math.Abs(y*f.origin))
+	}
+	for _, s := range f.spectra {
+		if real(log)+slack < dead {
+			return log, slack
+		}
+		v, wrong := logOf(s.at(j, y))
+		log, slack = plus(log, slack, s.times, v, wrong)
+	}
+	for i, a := range f.analytic {
+		if real(log)+slack < dead {
+			return log, slack
+		}
+		v, wrong := a.law.cumulant(complex(f.t, y))
+		wrong += f.slackZero[i] + unit*(math.Abs(imag(v))+math.Abs(real(v)))
+		log, slack = plus(log, slack, a.times, v-f.atZero[i], wrong)
+	}
+	return log, slack
+}
+
+// at returns M(t+iy)/M(t) at y = 2 pi j/window, with a bound on its error. A value
+// that is known to be below tiny is 0.
+func (f *factors) at(j int, y float64) (phi complex128, wrong float64) {
+	log, slack := f.log(j, y)
+	if real(log)+slack < dead {
+		return 0, tiny
+	}
+	// |phi| <= 1, so that a bound of 1 always holds for 0.
+	slack += 16 * unit * (1 + math.Abs(real(log)))
+	if !(slack < 1) {
+		return 0, max(tiny, min(1, math.Exp(min(0, real(log)+slack))))
+	}
+	r := math.Exp(real(log))
+	sin, cos := math.Sincos(imag(log))
+	return complex(r*cos, r*sin), r * math.Expm1(slack)
+}
+
+// newGrid prepares everything but the weigher. The upper tail is bounded at far, or
+// not if that is 0, which upper bounds do without.
 func newGrid(analytics []analyticTerm, lattices []latticeTerm, t, far, window float64, points int) (*grid, *factors) {
 	g, f := &grid{t: t, window: window}, &factors{t: t, analytic: analytics}
-	never := 0.0
+	g.tail.s = far
+	never, total := 0.0, 0.0
+	add := func(times, log, slip, tail, over float64) {
+		g.log += times * log
+		g.slip += times * slip
+		g.tail.log += times * tail
+		total += times * (math.Abs(log) + math.Abs(tail))
+		never += times * math.Log1p(-over)
+	}
+	var all *frequencies
+	if len(lattices) > 0 {
+		all = newFrequencies(points)
+	}
 	for _, l := range lattices {
-		s, log, slip := l.law.transform(t, points, l.times)
-		f.spectra = append(f.spectra, s)
-		g.log += l.times * log
-		g.slip += l.times * slip
-		never += l.times * math.Log1p(-l.law.over)
+		live := f.product.live
+		if len(l.law.atoms) > 0 {
+			live = nil
+		}
+		s, log, slip := all.transform(l.law, t, l.times, live)
+		if len(s.atoms) == 0 {
+			f.product.multiply(s)
+		} else {
+			f.spectra = append(f.spectra, s)
+		}
+		f.origin += l.times * l.law.origin
+		g.shift += l.times * l.law.shift * (1 + 1e-9)
+		var v, slack float64
+		if far > 0 {
+			v, slack = l.law.log(far)
+		}
+		add(l.times, log, slip, v+slack, l.law.over)
 	}
 	for _, a := range analytics {
-		v, slack := a.law.cumulant(complex(t, 0))
-		f.atZero = append(f.atZero, v)
-		f.slackZero = append(f.slackZero, slack)
-		g.log += a.times * real(v)
-		g.slip += a.times * slack
-		never += a.times * math.Log1p(-a.law.infinite())
+		log, slip := a.law.cumulant(complex(t, 0))
+		f.atZero = append(f.atZero, log)
+		f.slackZero = append(f.slackZero, slip)
+		v, slack := a.law.cumulant(complex(far, 0))
+		add(a.times, real(log), slip, real(v)+slack, a.law.infinite())
 	}
 	terms := float64(len(lattices) + len(analytics))
-	g.slip += unit * (terms + 8) * math.Abs(g.log)
+	g.slip += unit * (terms + 8) * total
+	g.tail.log += unit * (terms + 8) * total
 	mass := -math.Expm1(never)
-	g.never = clampUnit(dp.Bracket{Lower: mass * (1 - unit*(32+terms)), Upper: mass * (1 + unit*(32+terms))})
-	g.tail.s = far
-	for _, a := range analytics {
-		v, slack := a.law.cumulant(complex(far, 0))
-		g.tail.log += a.times * (real(v) + slack)
-	}
-	for _, l := range lattices {
-		v, slack := l.law.log(far)
-		g.tail.log += l.times * (v + slack)
-	}
-	g.tail.log += 1e-12 * (1 + math.Abs(g.tail.log))
+	g.never = within(mass, mass*unit*(32+2*terms))
 	return g, f
 }

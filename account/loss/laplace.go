@@ -38,12 +38,30 @@ func (l laplace) cumulant(z complex128) (complex128, float64) {
 	// ((z+1) + z w)/(2z+1) = 1 + z (w-1)/(2z+1).
 	part := z / (2*z + 1)
 	log, slack := logOnePlus(part*(w-1), slack+8*unit)
-	return z*complex(l.epsilon, 0) + log, slack + 4*unit*size(z)*l.epsilon
+	return z*complex(l.epsilon, 0) + log, slack + 8*unit*size(z)*l.epsilon
 }
 
 func (l laplace) decay(t, y float64) float64 {
 	// M(z) = (exp(z e) + exp(-(z+1) e))/2 + (exp(z e) - exp(-(z+1) e))/(2 (2z+1)).
 	w := math.Exp(-(2*t + 1) * l.epsilon)
 	most := (1 + w) / 2 * (1 + 1/(2*y))
-	return min(1, most*(2*t+1)/(t+1+t*w)*(1+64*unit))
+	return min(0, math.Log(most*(2*t+1)/(t+1+t*w))+64*unit)
+}
+
+// latticed returns a sum with few equal Laplace losses, the case in which the series
+// converges slowest, as one that goes on a lattice: most of each loss is in its two
+// atoms, where the generating function does not decay, and the lattice can hold
+// them both. A sample of everybody is no sample, so it is a mixture of rate 1.
+func (s Sum) latticed() Sum {
+	if len(s.terms) != 1 {
+		return s
+	}
+	t := s.terms[0]
+	l, ok := t.law.(laplace)
+	// The decay of the atoms: ((1 + exp(-epsilon))/2)^times. Where epsilon is extreme
+	// the law is next to nothing, or next to its upper atom, and the series will do.
+	if !ok || l.epsilon < 1e-4 || l.epsilon > 30 || float64(t.times)*(math.Ln2-math.Log1p(math.Exp(-l.epsilon))) > 20 {
+		return s
+	}
+	return Sum{[]term{{mixture{laplaceBase{l.epsilon}, 1, Remove}, t.times}}}
 }

@@ -5,7 +5,7 @@ import "math"
 // Renyi returns an upper bound on the Renyi divergence of order alpha > 1 of a law's
 // pair, ln M(alpha-1)/(alpha-1), up to rounding; +Inf if the law has no closed form.
 func Renyi(law Law, alpha float64) float64 {
-	a, ok := law.(analytic)
+	a, ok := gathered([]term{{law, 1}})[0].law.(analytic)
 	if !ok || !(alpha > 1) || law.infinite() > 0 {
 		return math.Inf(1)
 	}

@@ -30,7 +30,10 @@ func (r response) curve(epsilon float64) dp.Bracket {
 	}
 	// (exp(E) - exp(e))/(1 + exp(E)), of the part without delta.
 	inner := near(-math.Expm1(epsilon-r.epsilon) / (1 + math.Exp(-r.epsilon)))
-	return widen(dp.Bracket{Lower: r.delta + (1-r.delta)*inner.Lower, Upper: r.delta + (1-r.delta)*inner.Upper}, 8*unit)
+	return clampUnit(dp.Bracket{
+		Lower: (r.delta + (1-r.delta)*inner.Lower) * (1 - 8*unit),
+		Upper: (r.delta + (1-r.delta)*inner.Upper) * (1 + 8*unit),
+	})
 }
 
 func (r response) infinite() float64 { return r.delta }
@@ -43,4 +46,17 @@ func (r response) cumulant(z complex128) (complex128, float64) {
 	return z*complex(r.epsilon, 0) + log + complex(constant, 0), slack + 8*unit*(size(z)*r.epsilon+math.Abs(constant))
 }
 
-func (r response) decay(_, _ float64) float64 { return 1 }
+// The losses are atoms: M does not decay for good, but repeats itself.
+func (r response) decay(_, _ float64) float64 { return 0 }
+
+func (r response) lattice() (spacing, bool) { return spacing{2 * r.epsilon, 1}, true }
+
+// fade: |1 + w| decreases as the angle of w goes from 0 to pi.
+func (r response) fade(t, y float64) float64 { return falling(r, t, y) }
+
+// falling is fade for laws whose |M| decreases on the half period.
+func falling(law analytic, t, y float64) float64 {
+	v, wrong := law.cumulant(complex(t, y))
+	zero, wrongZero := law.cumulant(complex(t, 0))
+	return min(0, (real(v)-real(zero))*(1-4*unit)+wrong+wrongZero)
+}

@@ -19,30 +19,40 @@ const (
 	Add
 )
 
-// base is the pair of a mechanism before sampling: noise around 0, and around 1,
-// whose ratio of densities s(x) increases in x.
+// base is the pair of a mechanism before sampling: noise around two centres, whose
+// ratio of densities s(x), of the second to the first, increases in x.
 type base interface {
-	// place returns the x where the ratio is s, within the ends.
-	place(s float64) float64
-	// ratio returns s(x).
-	ratio(x float64) float64
+	// place returns the x where ln s is u, within the ends.
+	place(u float64) float64
+	// log returns ln s(x).
+	log(x float64) float64
+	// density returns that of the noise around the first centre, roughly.
+	density(x float64) float64
 	// ends returns the interval that the lattice covers.
 	ends() (low, high float64)
-	// integrate returns, over [a, b], the mass of the noise around 0, that around 1,
-	// and the moments of |s - s(a)| or, with falling, of |s(b) - s|, under the
-	// noise around 0, with bounds on the errors of masses and moment.
-	integrate(a, b float64, falling bool) (zero, one, moment, massSlack, momentSlack float64)
+	// integrate integrates over [a, b].
+	integrate(a, b float64, falling bool) part
+	// masses is integrate without the moment.
+	masses(a, b float64) part
 	// within narrows the ends so that about spare of the mass is beyond them.
 	within(spare float64) base
-	// sides returns the masses of both noises beyond the ends, and the ratios there
-	// if they are constant.
+	// sides returns what lies beyond the ends.
 	sides() (below, above side)
+}
+
+// part is what a base has on an interval: the mass of the noise around the first
+// centre and that around the second, and the moment, under the first, of |s - s(a)|
+// or, if falling, of |s(b) - s|; with bounds on their errors.
+type part struct {
+	zero, one, moment                float64
+	zeroSlack, oneSlack, momentSlack float64
 }
 
 // side is what lies beyond an end of the lattice's interval.
 type side struct {
-	zero, one float64 // masses
-	ratio     float64 // if the ratio is constant there, otherwise 0
+	zero, one float64 // masses, within 64 units
+	atom      bool    // whether the ratio is constant there, and if so
+	log       float64 // its logarithm
 }
 
 // mixture is the law of a mechanism that looks at a Poisson sample: every person
@@ -64,16 +74,26 @@ func (m mixture) within(spare float64) mixture {
 // Sampled returns the law of Gaussian or Laplace noise on a Poisson sample. A rate
 // of 1 is no sampling.
 func Sampled(law Law, rate float64, direction Direction) (Law, error) {
-	if !(rate > 0 && rate <= 1) {
-		return nil, fmt.Errorf("%w: the sampling rate is %v, and must be above 0 and at most 1", ErrParameter, rate)
+	if !(rate >= 1e-12 && rate <= 1) {
+		return nil, fmt.Errorf("%w: the sampling rate is %v, and must be between 1e-12 and 1", ErrParameter, rate)
+	}
+	if direction != Remove && direction != Add {
+		return nil, fmt.Errorf("%w: the direction is %d, and must be Remove or Add", ErrParameter, direction)
 	}
 	if rate == 1 {
 		return law, nil
 	}
+	// Ratios of densities are numbers here, and must not overflow.
 	switch l := law.(type) {
 	case gaussian:
-		return mixture{normalBase{1 / math.Sqrt(l.square), reach}, rate, direction}, nil
+		if l.mu > 10 {
+			return nil, fmt.Errorf("%w: the sensitivity over sigma is %v, and must be at most 10 under sampling", ErrParameter, l.mu)
+		}
+		return mixture{normalBase{l.mu, reach}, rate, direction}, nil
 	case laplace:
+		if l.epsilon > 300 {
+			return nil, fmt.Errorf("%w: epsilon is %v, and must be at most 300 under sampling", ErrParameter, l.epsilon)
+		}
 		return mixture{laplaceBase{l.epsilon}, rate, direction}, nil
 	}
 	return nil, fmt.Errorf("%w: sampling is known here for Gaussian and Laplace noise only", ErrParameter)
@@ -83,70 +103,91 @@ func (m mixture) infinite() float64 { return 0 }
 
 func (m mixture) top() float64 {
 	below, above := m.of.sides()
-	if m.direction == Add {
-		return -math.Log1p(-m.rate*(1-below.ratio)) * (1 + 8*unit)
+	u := math.Inf(1)
+	switch {
+	case m.direction == Add && below.atom:
+		u = below.log
+	case m.direction == Add:
+		u = math.Inf(-1)
+	case above.atom:
+		u = above.log
 	}
-	if above.ratio == 0 {
-		return math.Inf(1)
-	}
-	return math.Log1p(m.rate*(above.ratio-1)) * (1 + 8*unit)
+	return m.loss(u) * (1 + 16*unit)
 }
 
 // atoms are where the ratio is constant.
 func (m mixture) atoms() (low, high float64, ok bool) {
 	below, above := m.of.sides()
-	if below.ratio == 0 || above.ratio == 0 {
-		return 0, 0, false
-	}
-	if m.direction == Add {
-		return m.loss(above.ratio), m.loss(below.ratio), true
-	}
-	return m.loss(below.ratio), m.loss(above.ratio), true
+	low, high = m.loss(below.log), m.loss(above.log)
+	return min(low, high), max(low, high), below.atom
 }
 
-// loss returns the loss where the base ratio is s.
-func (m mixture) loss(s float64) float64 {
-	if m.direction == Add {
-		return -math.Log1p(m.rate * (s - 1))
+// loss returns the loss where the base ratio is exp(u), within 16 units.
+func (m mixture) loss(u float64) float64 {
+	change := m.rate * math.Expm1(u)
+	l := math.Log1p(change)
+	if change < -0.5 {
+		// 1 + change would cancel.
+		l = math.Log((1 - m.rate) + m.rate*math.Exp(u))
 	}
-	return math.Log1p(m.rate * (s - 1))
+	if m.direction == Add {
+		return -l
+	}
+	return l
 }
 
-// curve is delta(e) in closed form: the mass of the noise on the side of the
-// place where the loss is e.
+// rise returns s - 1 where the loss is l, and a bound on its error; s is negative
+// if there is no such place.
+func (m mixture) rise(l float64) (rise, slack float64) {
+	if m.direction == Add {
+		l = -l
+	}
+	rise = math.Expm1(l) / m.rate
+	return rise, 4*unit*math.Abs(rise) + 4*unit*math.Abs(l)*math.Exp(l)/m.rate
+}
+
+// place returns the x of a ratio, given as s - 1.
+func (m mixture) place(rise float64) float64 {
+	if rise <= -1 {
+		low, _ := m.of.ends()
+		return low
+	}
+	return m.of.place(math.Log1p(rise))
+}
+
+// curve is delta(e) in closed form. With x = exp(e) and s the ratio where the loss
+// is e,
+//
+//	Remove: P - x Q = rate (one - s zero), at ratios above s,
+//	Add:    P - x Q = x rate (s zero - one), at ratios below s.
+//
+// At s itself both are 0, so that its place need not be exact.
 func (m mixture) curve(epsilon float64) dp.Bracket {
-	// Remove: P - x Q = rate (one) - (x - 1 + rate) zero where positive, at ratios
-	// above s. Add: zero - x ((1-rate) zero + rate one), at ratios below s.
-	var zero, one, level, slack float64
-	low, high := m.of.ends()
-	below, above := m.of.sides()
-	if m.direction == Remove {
-		grow := math.Expm1(epsilon)
-		level = (grow + m.rate) / m.rate
-		if above.ratio != 0 && level >= above.ratio {
-			return dp.Bracket{}
-		}
-		x := m.of.place(level)
-		zero, one, _, slack, _ = m.of.integrate(x, high, false)
-		zero, one = zero+above.zero, one+above.one
-		if below.ratio != 0 && level < below.ratio {
-			zero, one = zero+below.zero, one+below.one
-		}
-		value := m.rate * (one - level*zero)
-		slack = m.rate * (slack*(1+level) + 16*unit*(one+level*zero))
-		return clampUnit(dp.Bracket{Lower: value - slack, Upper: value + slack})
-	}
-	// 1 - x(1-rate) - x rate s > 0.
-	shrink := -math.Expm1(-epsilon) // 1 - 1/x
-	level = (m.rate - shrink) / m.rate
-	if level <= below.ratio {
+	if epsilon >= m.top() {
 		return dp.Bracket{}
 	}
-	x := m.of.place(level)
-	zero, one, _, slack, _ = m.of.integrate(low, x, false)
-	zero, one = zero+below.zero, one+below.one
-	grow := math.Exp(epsilon) * m.rate
-	value := grow * (level*zero - one)
-	slack = grow * (slack*(1+level) + 16*unit*(one+level*zero))
-	return clampUnit(dp.Bracket{Lower: value - slack, Upper: value + slack})
+	rise, wrong := m.rise(epsilon)
+	x := m.place(rise)
+	low, high := m.of.ends()
+	below, above := m.of.sides()
+	var p part
+	var beyond side
+	factor := m.rate
+	if m.direction == Remove {
+		p, beyond = m.of.masses(x, high), above
+	} else {
+		p, beyond = m.of.masses(low, x), below
+		factor *= math.Exp(epsilon)
+	}
+	zero, one := p.zero+beyond.zero, p.one+beyond.one
+	if !(low < x && x < high) && !beyond.atom {
+		// The place is beyond the end, and the value at most what is there.
+		return dp.Bracket{Lower: 0, Upper: min(1, factor*max(one, zero)*(1+128*unit))}
+	}
+	value := one - (zero + rise*zero)
+	if m.direction == Add {
+		value = -value
+	}
+	slack := p.oneSlack + (1+math.Abs(rise))*p.zeroSlack + wrong*zero + 128*unit*(one+(1+math.Abs(rise))*zero)
+	return within(factor*value, factor*slack)
 }

@@ -17,7 +17,7 @@ type series struct {
 
 func (s *series) weigh(epsilon float64) (value, wrong float64) {
 	value = s.first + rotate(s.values, 2*math.Pi*epsilon/s.window)
-	return value, s.rest + s.wrong + unit*(s.turning*epsilon+s.size*(600+float64(len(s.values))/8))
+	return value, s.rest + s.wrong + unit*(s.turning*math.Abs(epsilon)+s.size*(600+float64(len(s.values))/8))
 }
 
 // rotate is the sum over j >= 1 of Re(values[j-1] exp(-i j angle)). The rotation is
@@ -43,29 +43,25 @@ func rotate(values []complex128, angle float64) float64 {
 // relative to the first term, or the limit is reached.
 func newSeries(f *factors, window float64, points, count, limit int, goal float64) *series {
 	s := &series{window: window, first: 1 / (window * f.t * (f.t + 1))}
+	s.size = s.first
 	// The coefficients of j and -j together are below window/(2 pi^2 j^2).
-	weight := window / (2 * math.Pi * math.Pi)
+	weight := window / (2 * math.Pi * math.Pi) * (1 + 8*unit)
 	for done := 0; ; count *= 2 {
 		for j := done + 1; j <= count; j++ {
 			y := 2 * math.Pi * float64(j) / window
-			log, slack := f.at(j, y)
-			if log == dead {
-				s.values = append(s.values, 0)
-				s.wrong += tiny * weight / (float64(j) * float64(j))
-				continue
-			}
+			phi, wrong := f.at(j, y)
 			z := complex(f.t, y)
-			sin, cos := math.Sincos(imag(log))
-			r := math.Exp(real(log))
-			v := complex(r*cos, r*sin) / (z * (z + 1)) * complex(2/window, 0)
+			coefficient := complex(2/window, 0) / (z * (z + 1))
+			v := phi * coefficient
 			s.values = append(s.values, v)
 			s.size += size(v)
-			s.wrong += size(v) * math.Expm1(min(700, slack+16*unit))
-			s.turning += size(v) * 4 * y
+			s.wrong += size(coefficient)*wrong*(1+64*unit) + size(v)*64*unit
+			s.turning += size(v) * 8 * y
 		}
 		done = count
 		s.rest = weight * f.remainder(count, points, 2*math.Pi*float64(count+1)/window)
 		if s.rest <= goal*s.first || 2*count > limit {
+			s.wrong *= 1 + unit*float64(count)
 			return s
 		}
 	}
@@ -74,13 +70,25 @@ func newSeries(f *factors, window float64, points, count, limit int, goal float6
 // remainder bounds the sum over j > count of |M(t+iy)|/M(t)/j^2, where y is the
 // first of these frequencies.
 func (f *factors) remainder(count, points int, y float64) float64 {
-	log := 0.0
+	// For all of the frequencies, and for those up to the half of the shortest period
+	// among the laws that repeat themselves.
+	log, faded, half := 0.0, 0.0, math.Inf(1)
 	for _, a := range f.analytic {
-		log += a.times * math.Log(a.law.decay(f.t, y))
+		log += a.times * a.law.decay(f.t, y)
+		if s, ok := a.law.(spaced); ok {
+			step, _ := s.lattice()
+			half = min(half, math.Pi*step.under/step.over*(1-8*unit))
+			faded += a.times * s.fade(f.t, y)
+		}
 	}
 	shrink := math.Exp(log) * (1 + 1e-9)
-	if len(f.spectra) == 0 {
-		return shrink / float64(count)
+	if points == 0 {
+		rest := 1 / float64(count)
+		if steps := math.Floor(half/y*float64(count+1)*(1-8*unit)) - 1; faded < 0 && steps > float64(count) {
+			// Up to the half, and beyond.
+			rest = rest*math.Exp(faded) + 1/steps
+		}
+		return shrink * rest
 	}
 	// On the lattice sizes repeat with period points; what comes after count is
 	// summed over the residues. The sum over m >= 0 of 1/(j + m n)^2 is at most
@@ -88,11 +96,15 @@ func (f *factors) remainder(count, points int, y float64) float64 {
 	sum := 0.0
 	for r := range points {
 		bound := 0.0
+		if f.product.logs != nil {
+			log, slack := f.product.at(r)
+			bound = real(log) + slack
+		}
 		for _, s := range f.spectra {
-			bound += s.times * math.Log(s.bound(r))
+			bound += s.times * s.bound(r)
 		}
 		j := float64(count + 1 + ((r-count-1)%points+points)%points)
-		sum += math.Exp(max(bound, -80)) * (1/(j*j) + 1/(float64(points)*j))
+		sum += math.Exp(min(0, max(bound, dead))) * (1/(j*j) + 1/(float64(points)*j))
 	}
 	return shrink * sum * (1 + 1e-9)
 }

@@ -25,7 +25,7 @@ func (s Sum) Shape(points int) Shape {
 	r := s.rough(1e-12)
 	mean, deviation := r.moments()
 	low, high := mean-6*deviation, min(mean+7*deviation, s.top())
-	if spacing, offset, ok := common(r.analytic); ok && len(r.lattices) == 0 && (high-low)/spacing < float64(4*points) {
+	if spacing, offset, ok := common(r.analytic); ok && len(r.sketches) == 0 && (high-low)/spacing < float64(4*points) {
 		return r.atoms(low, high, spacing, offset)
 	}
 	return r.density(low, high, points)
@@ -59,12 +59,12 @@ func (r rough) characteristic(y float64) complex128 {
 		v, _ := a.law.cumulant(complex(0, y))
 		sum += complex(a.times, 0) * v
 	}
-	for _, l := range r.lattices {
+	for _, s := range r.sketches {
 		m := complex(0, 0)
-		for _, a := range l.law.atoms {
-			m += cmplx.Rect(a.mass, y*a.loss)
+		for _, a := range s.of {
+			m += cmplx.Rect(math.Exp(a.log), y*a.loss)
 		}
-		sum += complex(l.times, 0) * cmplx.Log(m)
+		sum += complex(s.times, 0) * cmplx.Log(m)
 	}
 	return cmplx.Exp(sum)
 }

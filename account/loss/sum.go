@@ -49,16 +49,10 @@ func (s Sum) Plus(law Law, times int) (Sum, error) {
 
 // merge adds to a term what is of the same law.
 func (t term) merge(law Law, times int) (term, bool) {
-	if t.law == law {
-		return term{law, t.times + times}, true
+	if t.law != law {
+		return t, false
 	}
-	// Gaussian losses add up to one: the squares of mu do.
-	a, ok := t.law.(gaussian)
-	b, also := law.(gaussian)
-	if ok && also {
-		return term{gaussian{a.square*float64(t.times) + b.square*float64(times)}, 1}, true
-	}
-	return t, false
+	return term{law, t.times + times}, true
 }
 
 func count(terms []term) (total int) {
@@ -75,8 +69,7 @@ func (s Sum) infinite() dp.Bracket {
 		log += float64(t.times) * math.Log1p(-t.law.infinite())
 	}
 	mass := -math.Expm1(log)
-	slack := mass * unit * (16 + float64(len(s.terms)))
-	return clampUnit(dp.Bracket{Lower: mass - slack, Upper: mass + slack})
+	return within(mass, mass*unit*(16+2*float64(len(s.terms))))
 }
 
 // top is the largest finite loss.
@@ -89,15 +82,10 @@ func (s Sum) top() float64 {
 }
 
 // single returns the law of a sum whose curve has a closed form.
-func (s Sum) single() (Law, bool) {
-	if len(s.terms) != 1 {
-		return nil, false
-	}
-	t := s.terms[0]
-	if g, ok := t.law.(gaussian); ok {
-		return gaussian{g.square * float64(t.times)}, true
-	}
-	return t.law, t.times == 1
+func (s Sum) single() (closed, bool) {
+	terms := gathered(s.terms)
+	law, ok := terms[0].law.(closed)
+	return law, ok && len(terms) == 1 && terms[0].times == 1
 }
 
 // Delta encloses the smallest delta at which the pair of products is (epsilon,

@@ -6,7 +6,27 @@ import "math"
 // to choose a tilt and a window with. Nothing that is proven rests on it.
 type rough struct {
 	analytic []analyticTerm
-	lattices []latticeTerm
+	sketches []sketchTerm
+}
+
+// sketch is a law by atoms.
+type sketch []struct{ loss, log float64 } // the logarithm of the mass
+
+// at returns ln M(t).
+func (s sketch) at(t float64) float64 {
+	top, sum := math.Inf(-1), 0.0
+	for _, a := range s {
+		top = max(top, t*a.loss+a.log)
+	}
+	for _, a := range s {
+		sum += math.Exp(t*a.loss + a.log - top)
+	}
+	return top + math.Log(sum)
+}
+
+type sketchTerm struct {
+	of    sketch
+	times float64
 }
 
 type analyticTerm struct {
@@ -21,12 +41,12 @@ type latticeTerm struct {
 
 func (s Sum) rough(spare float64) rough {
 	var r rough
-	for _, t := range s.terms {
+	for _, t := range gathered(s.terms) {
 		switch l := t.law.(type) {
 		case analytic:
 			r.analytic = append(r.analytic, analyticTerm{l, float64(t.times)})
 		case sampled:
-			r.lattices = append(r.lattices, latticeTerm{l.sketch(spare), float64(t.times)})
+			r.sketches = append(r.sketches, sketchTerm{l.sketch(spare), float64(t.times)})
 		}
 	}
 	return r
@@ -39,9 +59,8 @@ func (r rough) at(t float64) float64 {
 		v, _ := a.law.cumulant(complex(t, 0))
 		sum += a.times * real(v)
 	}
-	for _, l := range r.lattices {
-		v, _ := l.law.log(t)
-		sum += l.times * v
+	for _, s := range r.sketches {
+		sum += s.times * s.of.at(t)
 	}
 	return sum
 }

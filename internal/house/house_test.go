@@ -31,7 +31,7 @@ var rooms = map[string]string{
 	"noise":                 "dp internal/entropy",
 	"mech":                  "dp noise internal/exact",
 	"account":               "dp internal/normal account/loss",
-	"account/loss":          "dp internal/normal",
+	"account/loss":          "dp internal/normal internal/root",
 	"account/workload":      "dp account account/loss utility internal/root",
 	"internal/root":         "",
 	"utility":               "",
