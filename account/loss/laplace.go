@@ -52,16 +52,19 @@ func (l laplace) decay(t, y float64) float64 {
 // converges slowest, as one that goes on a lattice: most of each loss is in its two
 // atoms, where the generating function does not decay, and the lattice can hold
 // them both. A sample of everybody is no sample, so it is a mixture of rate 1.
-func (s Sum) latticed() Sum {
+func (s Sum) latticed(epsilon float64) Sum {
 	if len(s.terms) != 1 {
 		return s
 	}
 	t := s.terms[0]
 	l, ok := t.law.(laplace)
-	// The decay of the atoms: ((1 + exp(-epsilon))/2)^times. Where epsilon is extreme
-	// the law is next to nothing, or next to its upper atom, and the series will do.
-	if !ok || l.epsilon < 1e-4 || l.epsilon > 30 || float64(t.times)*(math.Ln2-math.Log1p(math.Exp(-l.epsilon))) > 20 {
-		return s
+	switch {
+	case !ok, l.epsilon < 1e-4, l.epsilon > 30:
+		return s // extreme laws are next to nothing, or next to their upper atom
+	case float64(t.times)*(math.Ln2-math.Log1p(math.Exp(-l.epsilon))) > 20:
+		return s // ((1 + exp(-epsilon))/2)^times, the decay of the atoms, is enough
+	case s.rough(0).tilt(epsilon)*l.epsilon > 100:
+		return s // near the largest loss a lattice would have to be very fine
 	}
 	return Sum{[]term{{mixture{laplaceBase{l.epsilon}, 1, Remove}, t.times}}}
 }

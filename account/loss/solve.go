@@ -20,6 +20,7 @@ const (
 	goal        = 1e-9
 	latticeGoal = 1e-4
 	wholeGoal   = 1e-8 // of the same, without sampling
+	manyGoal    = 4e-4 // of the same, for so many laws that it takes seconds
 	// small is what the periods, and what is given up of the tails, may add,
 	// relative to delta.
 	small = 1e-10
@@ -27,7 +28,7 @@ const (
 
 // delta encloses delta(epsilon) for epsilon below the top.
 func (s Sum) delta(epsilon float64) dp.Bracket {
-	s = s.latticed()
+	s = s.latticed(epsilon)
 	r := s.rough(1e-30)
 	t := r.tilt(epsilon)
 	// The peak of the integrand, less what the expectation may take away. Where that
@@ -48,11 +49,10 @@ func (s Sum) delta(epsilon float64) dp.Bracket {
 
 // epsilon encloses the epsilon at delta > 0.
 func (s Sum) epsilon(delta float64) dp.Bracket {
-	s = s.latticed()
 	left := max(delta-s.infinite().Lower, 1e-16*delta, 1e-300)
 	near := min(max(0, s.rough(left*small/float64(count(s.terms))).chernoff(left)), s.top())
 	out := dp.Bracket{Lower: 0, Upper: s.top()}
-	p := s.problem(near, math.Log(left))
+	p := s.latticed(near).problem(near, math.Log(left))
 	return p.refine(out, func(g pair) dp.Bracket { return crossing(g.lower, g.upper, delta, out.Upper) })
 }
 
@@ -74,6 +74,9 @@ func (s Sum) problem(epsilon, log float64) problem {
 	p := problem{terms: gathered(s.terms), near: max(epsilon, 1e-3), goal: latticeGoal, top: s.top()}
 	if m, ok := p.terms[0].law.(mixture); ok && len(p.terms) == 1 && m.rate == 1 {
 		p.goal = wholeGoal
+	}
+	if len(p.terms) > 100 {
+		p.goal = manyGoal
 	}
 	p.spare = math.Exp(log) * small / float64(count(s.terms))
 	p.rough = s.rough(p.spare)

@@ -145,6 +145,39 @@ const (
 	mostNoise  = 1e8
 )
 
+// near narrows the bounds, first by accountants that are quick, and then from what
+// is enough for them down to what is not enough for the best.
+func (c calibration) near(upper func(log float64) float64, low, high float64) (float64, float64) {
+	halve := func(enough func(log float64) bool, width float64) (float64, float64) {
+		low, high := low, high
+		for high-low > width {
+			if middle := (low + high) / 2; enough(middle) {
+				high = middle
+			} else {
+				low = middle
+			}
+		}
+		return low, high
+	}
+	quick := func(log float64) bool {
+		w, err := c.at(math.Exp(log))
+		if err != nil {
+			return false
+		}
+		a, err := w.delta(c.epsilon, c.direction, Basic, ZCDP, RDP)
+		return err == nil && a.Tightest().Upper <= c.delta
+	}
+	if c.delta == 0 || !quick(high) {
+		return halve(func(log float64) bool { return upper(log) <= 0 }, 2)
+	}
+	_, enough := halve(quick, 0.01)
+	const stride = 0.5
+	for enough-stride > low && upper(enough-stride) <= 0 {
+		enough -= stride
+	}
+	return max(low, enough-stride), enough
+}
+
 func (c calibration) solve() (Calibration, error) {
 	unit := 1.0
 	for _, u := range c.uses {
@@ -167,14 +200,7 @@ func (c calibration) solve() (Calibration, error) {
 		}
 		return Calibration{}, refuse("no noise up to %.3g is enough for epsilon %v and delta %v: use the mechanisms less often, or give those with a fixed noise more of it", mostNoise*unit, c.epsilon, c.delta)
 	}
-	// Nearer bounds first: the tails are slow to compute and far from linear.
-	for high-low > 2 {
-		if middle := (low + high) / 2; upper(middle) > 0 {
-			low = middle
-		} else {
-			high = middle
-		}
-	}
+	low, high = c.near(upper, low, high)
 	before, enough := root.Between(upper, low, high, 1e-10/max(1, math.Abs(high)))
 	out := Calibration{Parameter: c.kind.parameter()}
 	// Down from there to where even the lower bound is over, and back up by halves.

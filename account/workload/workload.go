@@ -168,7 +168,7 @@ func (w *Workload) Epsilon(delta float64, direction Direction) (Answer, error) {
 	if !(delta > 0 && delta < 1) {
 		return Answer{}, w.deltaError(delta)
 	}
-	return w.ask(func(a accountant) (dp.Bracket, error) { return a.epsilon(delta) }, direction)
+	return w.ask(func(a accountant) (dp.Bracket, error) { return a.epsilon(delta) }, direction, Methods...)
 }
 
 // Delta asks all accountants for delta at an epsilon.
@@ -176,7 +176,12 @@ func (w *Workload) Delta(epsilon float64, direction Direction) (Answer, error) {
 	if !(epsilon >= 0) || math.IsInf(epsilon, 0) {
 		return Answer{}, refuse("epsilon is %v, and must be a number of at least 0", epsilon)
 	}
-	return w.ask(func(a accountant) (dp.Bracket, error) { return a.delta(epsilon) }, direction)
+	return w.delta(epsilon, direction, Methods...)
+}
+
+// delta asks some accountants for delta at an epsilon.
+func (w *Workload) delta(epsilon float64, direction Direction, methods ...Method) (Answer, error) {
+	return w.ask(func(a accountant) (dp.Bracket, error) { return a.delta(epsilon) }, direction, methods...)
 }
 
 // deltaError refuses a delta, and says what holds without one.
@@ -191,9 +196,9 @@ func (w *Workload) deltaError(delta float64) error {
 }
 
 // ask collects answers. What an accountant refuses is left out, with its reason.
-func (w *Workload) ask(question func(accountant) (dp.Bracket, error), direction Direction) (Answer, error) {
+func (w *Workload) ask(question func(accountant) (dp.Bracket, error), direction Direction, methods ...Method) (Answer, error) {
 	var out Answer
-	for _, m := range Methods {
+	for _, m := range methods {
 		a, err := w.accountant(m, direction)
 		var b dp.Bracket
 		if err == nil {
