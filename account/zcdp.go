@@ -12,6 +12,12 @@ func (z ZCDP) Validate() error { return nonNegative("rho", z.Rho) }
 // EpsilonAt returns the epsilon of the tight conversion of Canonne, Kamath, Steinke
 // 2020 (Corollary 13 of the full version), rounded up. Delta is above 0 unless rho is 0.
 func (z ZCDP) EpsilonAt(delta float64) (float64, error) {
+	return z.convert(delta, tightEpsilon)
+}
+
+// convert checks what every conversion needs, and answers where there is nothing to
+// convert.
+func (z ZCDP) convert(delta float64, by func(rho, delta float64) float64) (float64, error) {
 	if err := z.Validate(); err != nil {
 		return 0, err
 	}
@@ -24,7 +30,7 @@ func (z ZCDP) EpsilonAt(delta float64) (float64, error) {
 	case delta == 0:
 		return 0, ErrDelta
 	}
-	return finite(math.Max(0, tightEpsilon(z.Rho, delta)))
+	return finite(math.Max(0, by(z.Rho, delta)))
 }
 
 // DeltaAt is the same conversion at epsilon.
@@ -42,20 +48,10 @@ func (z ZCDP) DeltaAt(epsilon float64) (float64, error) {
 // BunSteinkeEpsilon returns rho + 2 sqrt(rho ln(1/delta)), rounded up: the well-known
 // conversion (Bun, Steinke 2016, Proposition 1.3), never better than EpsilonAt.
 func (z ZCDP) BunSteinkeEpsilon(delta float64) (float64, error) {
-	if err := z.Validate(); err != nil {
-		return 0, err
-	}
-	if err := askedDelta(delta); err != nil {
-		return 0, err
-	}
-	switch {
-	case z.Rho == 0:
-		return 0, nil
-	case delta == 0:
-		return 0, ErrDelta
-	}
-	rho := exactly(z.Rho)
-	return finite(rho.add(exactly(2).mul(rho.mul(exactly(delta).minusLog()).sqrt())).hi)
+	return z.convert(delta, func(rho, delta float64) float64 {
+		r := exactly(rho)
+		return r.add(exactly(2).mul(r.mul(exactly(delta).minusLog()).sqrt())).hi
+	})
 }
 
 // Approx returns the claim at delta; see EpsilonAt.
