@@ -1,5 +1,6 @@
-// Package mech turns exact integer vectors into noisy ones and says what that
-// costs and how wrong the result may be.
+// Package mech turns exact integer vectors into noisy ones, chooses among public
+// candidates by exact scores, and says what that costs and how wrong the result
+// may be.
 //
 // # The promise
 //
@@ -21,9 +22,38 @@
 //  2. Every coordinate has noise of its own.
 //  3. All noise of a release is drawn before the first value is looked at. How much
 //     randomness is used depends on the mechanism, the length and chance, never on a value.
-//  4. Values enter as an [Exact], which cannot be printed, and Release is the only
-//     function of the project that opens one to answer somebody.
+//  4. Values enter as an [Exact], which cannot be printed, and the methods of
+//     [Releaser] are the only functions of the project that open one to answer somebody.
 //  5. A bound in the wrong norm is an error, not a conversion.
+//
+// # Selection
+//
+// A [Selector] chooses one element of a public set by integer scores, of which
+// each moves by at most D = [Scoring].Sensitivity between neighbours. Let b =
+// 2D/epsilon, or b = D/epsilon where all scores move the same way.
+//
+//   - [Exponential]: P(i) ~ exp(s_i/b). Pure epsilon, and epsilon^2/8-zCDP.
+//   - [PermuteAndFlip]: uniformly among those that win a coin of probability
+//     exp((s_i - max)/b). Pure epsilon, never worse, but no better than
+//     epsilon tanh(epsilon/2)-zCDP in general. [ChooseSelector] chooses between them.
+//   - [NoisyMax]: the first of the highest s_i + noise. Pure epsilon.
+//   - [TopK]: one of these, again and again, without what has been chosen.
+//   - [Quantiles]: Exponential on the points of a lattice, scored by rank.
+//
+// Here the randomness is drawn with the scores at hand, because they are its
+// parameters. Items 1 and 4 hold as above, and in place of 2 and 3:
+//
+//  6. How many random bits are drawn depends on the number of candidates, which is
+//     public, and on chance. An extra word is drawn with a probability below 2^-20 for a
+//     million candidates, and whether it is then needed can depend on a score.
+//  7. No error depends on a score. Scores out of a range are clamped where a mechanism
+//     needs a range, which moves neighbours no farther apart.
+//  8. Only the index leaves, never the score or the noisy score of the chosen.
+//
+// How long a selection takes depends on the number of candidates, and by a few
+// nanoseconds for each on the scores. [Releaser.Quantiles] sorts private values, and
+// under add-remove their number is private too; so its time is no secret kept here.
+// A server answers at a time that does not depend on it.
 //
 // # Error bars
 //

@@ -29,16 +29,17 @@ type Releaser struct {
 // anybody else.
 func NewReleaser(src *noise.Source) *Releaser { return &Releaser{src: src} }
 
-// Call is what a release was asked to do.
+// Call is what a release or a selection was asked to do.
 type Call struct {
-	Mechanism   string         // "laplace" or "gaussian"
-	Parameter   *big.Rat       // the exact scale b, or sigma^2
-	Sensitivity dp.Sensitivity // what the noise was calibrated to
+	Mechanism   string         // the mechanism's Name
+	Parameter   *big.Rat       // its exact Parameter
+	Sensitivity dp.Sensitivity // what noise was calibrated to; none for a selection
+	Scoring     Scoring        // what a selection was calibrated to; zero for noise
 	Values      Exact          // stays sealed
 }
 
-// Record has every later release reported to f before its noise is added, or to
-// nobody where f is nil. It exists for replay tests and the audit kit, which
+// Record has every later release and selection reported to f before anybody has
+// the answer, or to nobody where f is nil. It exists for replay tests and the audit kit, which
 // compare the calls of two runs on neighbouring databases. A server never uses
 // it. f is called with the releaser locked and must not call it.
 func (r *Releaser) Record(f func(Call)) {
@@ -48,7 +49,8 @@ func (r *Releaser) Record(f func(Call)) {
 }
 
 // Release returns x with independent noise of m added to every coordinate. It
-// is the only function of the project that turns exact values into an answer.
+// and [Releaser.Select], [Releaser.Top] and [Releaser.Quantiles] are the only
+// functions of the project that turn exact values into an answer.
 //
 // The promise of m's Cost holds for the vector as a whole, provided that x
 // moves by at most m.Sensitivity() between neighbouring databases. Proving that
@@ -73,7 +75,7 @@ func (r *Releaser) draw(x Exact, m Mechanism, out []int64) {
 	defer r.mu.Unlock()
 	m.fill(r.src, out)
 	if r.record != nil {
-		r.record(Call{m.Name(), m.Parameter(), m.Sensitivity(), x})
+		r.record(Call{Mechanism: m.Name(), Parameter: m.Parameter(), Sensitivity: m.Sensitivity(), Values: x})
 	}
 }
 

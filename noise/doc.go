@@ -7,6 +7,9 @@
 //	Gaussian      P(k) ~ exp(-k^2/(2 sigma^2))     sigma^2 in [2^-40, 2^80]
 //	BernoulliExp  P(true) = exp(-x)                x >= 0
 //	Uniform       P(k) = 1/n                       0 <= k < n
+//	Pick          P(i) ~ counts[i] exp(-r gaps[i])
+//	Flip          P(keep i) = exp(-r gaps[i])
+//	Below         P(k) = 1/n                       0 <= k < n, for a secret n
 //
 // Parameters are exact rationals. That adding the first to an integer is private
 // is shown by Ghosh, Roughgarden, Sundararajan 2009, and for the second by
@@ -53,8 +56,8 @@
 //
 // # Second argument: refinement
 //
-// Two decisions have probabilities that are not fractions: which block a uniform
-// number U falls into, when blocks are laid side by side in [0, 1), and whether
+// Two decisions have probabilities that are not fractions: which block (or weight, in
+// Pick) a uniform number U falls into, when they are laid side by side in [0, 1), and whether
 // U < exp(-x). Both ask where U lies among real numbers that can be computed to any
 // precision. U is drawn digit by digit. After n digits U is known to lie in
 // an interval of length 2^-n, and where that interval is on one side of the real
@@ -89,4 +92,8 @@
 // without knowing what it will be added to. Somebody who could time a single draw
 // to the nanosecond would learn something about that noise: draw for a whole
 // answer at once, and release it at once.
+//
+// Pick, Flip and Below are for parameters that are private. They draw a number of
+// bits that does not depend on these, but for the refinement, and take the same
+// steps for all of them as far as a processor lets us say so.
 package noise

@@ -50,3 +50,17 @@ func ExampleGaussian_Fill() {
 	fmt.Println(gaussian.Variance(), far)
 	// Output: 25 0
 }
+
+// One of four in proportion to exp(-gap/20): the exponential mechanism with epsilon
+// = 1/10 on counts of 500, 400, 60 and 40.
+func ExamplePick() {
+	src := noise.NewSource()
+	rate := big.NewRat(1, 20)
+	chosen := make([]int, 4)
+	for range 10000 {
+		chosen[noise.Pick(src, rate, []uint64{0, 100, 440, 460}, nil)]++
+	}
+	fmt.Println("the first comes in 99 of 100 draws:", chosen[0] > 9850 && chosen[0] < 9990)
+	// Output:
+	// the first comes in 99 of 100 draws: true
+}

@@ -44,10 +44,21 @@ func expNeg(x fixed) uint64 {
 	if x.whole >= 64 {
 		return 0
 	}
+	s, m := expParts(x)
+	return s >> m
+}
+
+// expParts returns s and m with exp(-x) close to s 2^-m, s in units of 2^-63 and
+// at most one, for x below 128.
+//
+// By the proof above, without its last step, s is within 3.4 + m/2 units of
+// exp(-t). The shift by m is left to the caller, who may multiply first and lose no
+// digits of a small number: s is at least about a half, so its error is relative.
+func expParts(x fixed) (s, m uint64) {
 	// m is the integer part of x/ln 2 or one less: 1477/1024 is just below
-	// 1/ln 2, by a share that makes less than one at 64, and x is cut to ten
+	// 1/ln 2, by a share that makes less than one at 128, and x is cut to ten
 	// fractional bits. The loop corrects what is missing.
-	m := (x.whole<<10 | x.frac>>54) * 1477 >> 20
+	m = (x.whole<<10 | x.frac>>54) * 1477 >> 20
 	hi, lo := bits.Mul64(m, ln2)
 	t, borrow := bits.Sub64(x.frac, lo, 0)
 	over, _ := bits.Sub64(x.whole, hi, borrow)
@@ -56,10 +67,10 @@ func expNeg(x fixed) uint64 {
 		over -= borrow
 		m++
 	}
-	s := taylor[20]
+	s = taylor[20]
 	for n := 19; n >= 0; n-- {
 		hi, _ := bits.Mul64(t, s)
 		s = taylor[n] - hi
 	}
-	return s >> m
+	return s, m
 }

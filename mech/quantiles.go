@@ -1,0 +1,196 @@
+package mech
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/noise"
+)
+
+// QuantileQuery asks for quantiles of private values on a public lattice.
+type QuantileQuery struct {
+	// At are the quantiles, from 0 for the smallest value over 1/2 for the median to
+	// 1 for the largest, in rising order. The smallest value may be one person's, and no private answer
+	// depends much on one person, so that 0.01 often serves better than 0.
+	At []*big.Rat
+	// Low and High are the public bounds, in lattice steps. Values beyond them count
+	// as the nearest bound, and every answer is from Low to High. The more points
+	// there are, the more of the budget goes into telling them apart, if slowly.
+	Low, High int64
+	// PerUnit is how many of the values one unit has at most: 1 for a value each.
+	PerUnit int64
+	// Neighbours says what one unit may change.
+	Neighbours dp.Neighbours
+}
+
+// Quantiles releases quantiles by the exponential mechanism on all lattice points
+// from Low to High, where the score of a point is minus the distance between its
+// rank and the rank asked for (Smith 2011; on a lattice and in exact integers here).
+type Quantiles struct {
+	query QuantileQuery
+	parts []quantile
+	cost  dp.Cost
+}
+
+// quantile is one of them, at a/b.
+type quantile struct {
+	a, b uint64
+	m    *Exponential
+}
+
+// ErrQuantiles is returned when quantiles are asked for that there are not.
+var ErrQuantiles = errors.New("these quantiles cannot be released")
+
+const (
+	mostQuantiles   = 1 << 10
+	mostParts       = 1 << 20 // the largest denominator of a quantile
+	mostPerUnit     = 1 << 40
+	mostPoints      = 1 << 62
+	quantileAdvice  = "write numbers from 0 to 1 in rising order, such as 0.25, 0.5 and 0.75"
+	precisionAdvice = "write it with at most six decimals"
+)
+
+// NewQuantiles calibrates the release of quantiles to an amount of a budget, which
+// they share equally.
+func NewQuantiles(q QuantileQuery, b Budget, amount dp.Amount) (*Quantiles, error) {
+	if err := q.check(); err != nil {
+		return nil, err
+	}
+	if err := checkAmount(amount); err != nil {
+		return nil, err
+	}
+	epsilon, err := b.boundedRange(amount / dp.Amount(len(q.At)))
+	if err != nil {
+		return nil, err
+	}
+	q.At = slices.Clone(q.At)
+	out := &Quantiles{query: q}
+	for i, at := range q.At {
+		q.At[i] = new(big.Rat).Set(at)
+		m, err := NewExponential(q.scoring(at), epsilon)
+		if err != nil {
+			return nil, err
+		}
+		out.parts = append(out.parts, quantile{at.Num().Uint64(), at.Denom().Uint64(), m})
+		out.cost = out.cost.Add(m.Cost())
+	}
+	return out, nil
+}
+
+func (q QuantileQuery) check() error {
+	if len(q.At) == 0 || len(q.At) > mostQuantiles {
+		return fmt.Errorf("%w: there are %d; ask for 1 to %d of them", ErrQuantiles, len(q.At), mostQuantiles)
+	}
+	for i, at := range q.At {
+		switch {
+		case at == nil || at.Sign() < 0 || at.Cmp(big.NewRat(1, 1)) > 0:
+			return fmt.Errorf("%w: number %d is not from 0 to 1; %s", ErrQuantiles, i+1, quantileAdvice)
+		case at.Denom().Cmp(big.NewInt(mostParts)) > 0:
+			return fmt.Errorf("%w: number %d has too many digits; %s", ErrQuantiles, i+1, precisionAdvice)
+		case i > 0 && at.Cmp(q.At[i-1]) <= 0:
+			return fmt.Errorf("%w: number %d is not above the one before; %s", ErrQuantiles, i+1, quantileAdvice)
+		}
+	}
+	switch {
+	case q.Low > q.High:
+		return fmt.Errorf("%w: the bounds %d and %d are the wrong way round", ErrQuantiles, q.Low, q.High)
+	case uint64(q.High)-uint64(q.Low) >= mostPoints:
+		return fmt.Errorf("%w: there are more than 2^62 lattice points; give the column narrower bounds or a coarser granularity", ErrQuantiles)
+	case q.PerUnit < 1 || q.PerUnit > mostPerUnit:
+		return fmt.Errorf("%w: a unit has %d values; write 1 where everybody has one", ErrQuantiles, q.PerUnit)
+	}
+	return nil
+}
+
+// scoring returns how the rank losses of a quantile move; for the proof see
+// rankLoss. A unit with several values moves them several times as far. Added or removed
+// together, they move the same way where one would; replaced, one value can rise and
+// another fall.
+func (q QuantileQuery) scoring(at *big.Rat) Scoring {
+	a, b := at.Num().Int64(), at.Denom().Int64()
+	extreme := a == 0 || a == b
+	if q.Neighbours == dp.AddRemove {
+		return Scoring{q.PerUnit * max(a, b-a), extreme}
+	}
+	return Scoring{q.PerUnit * b, extreme && q.PerUnit == 1}
+}
+
+// Cost returns the cost of all quantiles together.
+func (q *Quantiles) Cost() dp.Cost { return q.cost }
+
+// Parameters returns, for each quantile, the number of ranks that a factor of e in
+// probability is worth.
+func (q *Quantiles) Parameters() []*big.Rat {
+	var out []*big.Rat
+	for _, p := range q.parts {
+		out = append(out, p.ranks())
+	}
+	return out
+}
+
+func (p quantile) ranks() *big.Rat {
+	return p.m.Parameter().Quo(p.m.Parameter(), new(big.Rat).SetInt64(int64(p.b)))
+}
+
+// RankError returns an alpha such that, with probability at least 1 - beta, every
+// answer y has fewer than q n + alpha values below it and more than q n - alpha values
+// at or below it, out of n clamped ones. It needs no data.
+//
+// Some lattice point has no loss, so for N points and a width of b ranks the loss
+// is b (ln N + t) or more with probability at most exp(-t) (McSherry, Talwar
+// 2007; Dwork, Roth 2014, Theorem 3.11); t is ln(k/beta) for k quantiles. Sorting the
+// answers keeps the bound: both conditions hold for all y up to a point, or from a
+// point on, and these points rise with q.
+func (q *Quantiles) RankError(beta float64) float64 {
+	if !(beta > 0) {
+		return math.Inf(1)
+	}
+	points := float64(uint64(q.query.High)-uint64(q.query.Low)) + 1
+	logs := math.Log(points) + math.Log(float64(len(q.parts))) - math.Log(min(beta, 1))
+	worst := 0.0
+	for _, p := range q.parts {
+		b, _ := p.ranks().Float64()
+		worst = math.Max(worst, b*logs)
+	}
+	return worst * (1 + 1e-12) // more than all rounding errors together
+}
+
+// Quantiles returns q's quantiles of the values, in any order, in rising order.
+//
+// The points of the lattice are the candidates, so they are not private, and neither is
+// the number of answers. Points between two neighbouring values have the same score:
+// one of the runs is drawn in proportion to its number of points times exp(-loss/b),
+// exactly (see [noise.Pick]), and then a point of it uniformly. No values at all are no
+// error, because whether there are any is private: all points have the same score.
+//
+// Each quantile is drawn by itself, and the answers are sorted, which is
+// post-processing. A million values take a million runs; how many random bits are
+// drawn does not depend on them.
+func (r *Releaser) Quantiles(values Exact, q *Quantiles) []int64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	runs := groups(values.Open(), q.query.Low, q.query.High)
+	n := uint64(values.Len())
+	counts := make([]uint64, len(runs))
+	for i, g := range runs {
+		counts[i] = g.count
+	}
+	losses := make([]uint64, len(runs))
+	var out []int64
+	for i, p := range q.parts {
+		if r.record != nil {
+			r.record(Call{Mechanism: "quantile " + q.query.At[i].RatString(), Parameter: p.m.Parameter(), Scoring: p.m.Scoring(), Values: values})
+		}
+		for j, g := range runs {
+			losses[j] = rankLoss(p.a, p.b, g.below, g.at, n-g.below-g.at)
+		}
+		run := runs[noise.Pick(r.src, p.m.rate, losses, counts)]
+		out = append(out, run.from+int64(noise.Below(r.src, run.count)))
+	}
+	slices.Sort(out)
+	return out
+}
