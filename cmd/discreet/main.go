@@ -26,6 +26,7 @@ type cli struct {
 	Budget  budgetCmd  `cmd:"" help:"Show what was spent and what is left."`
 	Ledger  ledgerCmd  `cmd:"" help:"Look after the ledger."`
 	Account accountCmd `cmd:"" help:"Compose privacy guarantees, calibrate noise, draw both."`
+	Survey  surveyCmd  `cmd:"" help:"Simulate a survey in which everybody randomizes their own answer."`
 	Version versionCmd `cmd:"" help:"Show the version."`
 }
 

@@ -35,6 +35,7 @@ var rooms = map[string]string{
 	"account/workload":      "dp account account/loss utility internal/root",
 	"internal/root":         "",
 	"utility":               "",
+	"survey":                "dp noise utility internal/normal",
 	"policy":                "dp account",
 	"plan":                  "dp policy",
 	"engine/duckdb":         "dp policy plan internal/exact",
@@ -43,7 +44,7 @@ var rooms = map[string]string{
 	"ledger/sqlite":         "dp account ledger ledger/internal/chain internal/entropy",
 	"curator":               "dp account policy plan mech ledger internal/exact",
 	".":                     "dp noise mech policy plan ledger ledger/sqlite engine/duckdb curator",
-	"cmd/discreet":          ". dp policy ledger ledger/sqlite engine/duckdb account/workload account/loss internal/table internal/chart internal/hospital",
+	"cmd/discreet":          ". dp policy ledger ledger/sqlite engine/duckdb account/workload account/loss survey internal/table internal/chart internal/hospital",
 }
 
 // forbidden says who alone may import a package, outside of tests.
