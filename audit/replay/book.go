@@ -1,0 +1,93 @@
+package replay
+
+import (
+	"context"
+
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/ledger"
+)
+
+// book is a ledger in memory that writes down what it is asked to do. It keeps the
+// accounts and the answers as every ledger does. What it lacks is a disk: that a
+// charge survives a crash is tested where it is implemented, and a replay makes
+// thousands of them. One question at a time is asked of it.
+type book struct {
+	seen     *outcome
+	sequence uint64
+	spent    map[string]dp.Cost
+	requests map[string]ledger.Receipt
+	answers  map[string]kept // by key
+	first    map[uint64]kept // by the sequence of the charge
+}
+
+type kept struct {
+	answer   []byte
+	sequence uint64
+}
+
+func newBook(seen *outcome) *book {
+	return &book{seen: seen, spent: map[string]dp.Cost{}, requests: map[string]ledger.Receipt{}, answers: map[string]kept{}, first: map[uint64]kept{}}
+}
+
+func (b *book) Charge(_ context.Context, c ledger.Charge) (ledger.Receipt, error) {
+	b.seen.event("charge")
+	b.seen.charges = append(b.seen.charges, c)
+	if err := c.Validate(); err != nil {
+		return ledger.Receipt{}, err
+	}
+	if r, ok := b.requests[c.Request]; ok {
+		r.Again = true
+		return r, nil
+	}
+	for _, a := range c.Accounts {
+		if spent := b.spent[a.Name]; !a.Filter.Admits(spent, c.Cost) {
+			return ledger.Receipt{}, &ledger.BudgetError{Account: a.Name, Want: c.Cost, Left: a.Filter.Left(spent)}
+		}
+	}
+	for _, a := range c.Accounts {
+		b.spent[a.Name] = b.spent[a.Name].Add(c.Cost)
+	}
+	b.sequence++
+	balances, _ := b.Balances(context.Background(), c.Accounts)
+	r := ledger.Receipt{Sequence: b.sequence, Cost: c.Cost, Balances: balances}
+	b.requests[c.Request] = r
+	return r, nil
+}
+
+func (b *book) Keep(_ context.Context, sequence uint64, key string, answer []byte) error {
+	b.seen.event("keep")
+	if _, ok := b.first[sequence]; ok {
+		return ledger.ErrKept
+	}
+	if sequence == 0 || sequence > b.sequence {
+		return ledger.ErrUnpaid
+	}
+	k := kept{answer, sequence}
+	b.first[sequence] = k
+	if _, ok := b.answers[key]; !ok {
+		b.answers[key] = k
+	}
+	return nil
+}
+
+func (b *book) Recall(_ context.Context, key string) ([]byte, uint64, bool, error) {
+	k, ok := b.answers[key]
+	return k.answer, k.sequence, ok, nil
+}
+
+func (b *book) Answer(_ context.Context, request string) ([]byte, bool, error) {
+	k, ok := b.first[b.requests[request].Sequence]
+	return k.answer, ok, nil
+}
+
+func (b *book) Balances(_ context.Context, accounts []ledger.Account) ([]ledger.Balance, error) {
+	out := make([]ledger.Balance, len(accounts))
+	for i, a := range accounts {
+		out[i] = ledger.Balance{Account: a.Name, Limit: a.Filter.Limit(), Spent: b.spent[a.Name]}
+	}
+	return out, nil
+}
+
+func (b *book) Head(context.Context) (uint64, string, error) { return b.sequence, "", nil }
+
+func (b *book) Close() error { return nil }

@@ -1,0 +1,131 @@
+package replay
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/discreet-dp/discreet/plan"
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// maxGroups is how many rows an answer of the corpus has at most: drawing noise for more
+// takes longer and finds nothing else.
+const maxGroups = 2000
+
+// Corpus makes up questions about every table and column that a dataset lists: counts, sums and
+// averages, alone and for groups, under conditions on every column, and with
+// HAVING and ORDER BY. Only questions that can be asked are returned.
+func Corpus(ds *policy.Dataset) []string {
+	var out []string
+	for _, name := range ds.TableNames() {
+		c := corpus{table: ds.Tables[name]}
+		c.write()
+		for _, q := range c.questions {
+			p, err := plan.Prepare(ds, q)
+			if err == nil && p.Query.Groups() <= maxGroups && !slices.Contains(out, q) {
+				out = append(out, q)
+			}
+		}
+	}
+	return out
+}
+
+type corpus struct {
+	table     *policy.Table
+	questions []string
+}
+
+// ask adds a question about the table.
+func (c *corpus) ask(list, rest string) {
+	c.questions = append(c.questions, strings.TrimSpace("SELECT "+list+" FROM "+name(c.table.Name)+" "+rest))
+}
+
+func (c *corpus) write() {
+	var summed, keys []string
+	c.ask("COUNT(*)", "")
+	for _, n := range c.table.ColumnNames() {
+		col := c.table.Columns[n]
+		c.column(col)
+		if col.Bounds != nil && col.Type != policy.Date {
+			summed = append(summed, name(n))
+		}
+		if k := len(col.PublicValues()); k > 0 && k <= maxGroups {
+			keys = append(keys, name(n))
+		}
+	}
+	aggregates := "COUNT(*)"
+	for _, s := range summed[:min(len(summed), 2)] {
+		aggregates += ", SUM(" + s + "), AVG(" + s + ")"
+	}
+	if len(summed) > 0 {
+		c.ask(aggregates, "")
+	}
+	if len(summed) > 1 {
+		a, b := summed[0], summed[1]
+		c.ask("SUM("+a+" - "+b+")", "")
+		c.ask("SUM("+a+" * "+b+")", "")
+		c.ask("COUNT(*)", "WHERE "+a+" / "+b+" > 1")
+	}
+	for i, k := range keys {
+		c.ask(k+", COUNT(*)", "GROUP BY "+k)
+		if aggregates != "COUNT(*)" {
+			c.ask(k+", "+aggregates, "GROUP BY "+k)
+		}
+		if i > 0 {
+			c.ask("COUNT(*)", "GROUP BY "+keys[i-1]+", "+k)
+		}
+	}
+	if len(keys) > 0 {
+		k := keys[0]
+		c.ask(k+", COUNT(*)", "GROUP BY "+k+" HAVING COUNT(*) > 5")
+		c.ask(k+", COUNT(*)", "GROUP BY "+k+" ORDER BY COUNT(*) DESC LIMIT 3")
+	}
+}
+
+// column asks about one column by itself.
+func (c *corpus) column(col *policy.Column) {
+	n := name(col.Name)
+	c.ask("COUNT("+n+")", "")
+	c.ask("COUNT(*)", "WHERE "+n+" IS NULL")
+	if b := col.Bounds; b != nil {
+		middle := constant(col, b.LoSteps+(b.HiSteps-b.LoSteps)/2)
+		c.ask("COUNT(*)", "WHERE "+n+" > "+middle)
+		c.ask("COUNT(*)", "WHERE "+n+" BETWEEN "+constant(col, b.LoSteps)+" AND "+middle)
+		if col.Type != policy.Date {
+			c.ask("SUM("+n+")", "")
+			c.ask("AVG("+n+")", "")
+			c.ask("SUM("+n+" - "+middle+")", "WHERE "+n+" <> "+middle)
+			c.ask("SUM(0 - "+n+"), COUNT("+n+")", "")
+			c.ask("COUNT(*)", "WHERE 1 / ("+n+" - "+middle+") IS NOT NULL") // divides one value by zero
+		}
+	}
+	switch col.Type {
+	case policy.Boolean:
+		c.ask("COUNT(*)", "WHERE "+n)
+		c.ask("COUNT(*)", "WHERE NOT "+n)
+	case policy.Date:
+		c.ask("COUNT(*)", "WHERE "+n+" >= '2024-02-29'")
+	case policy.Text:
+		list := "'a', 'é', ''''"
+		for _, k := range col.PublicValues()[:min(1, len(col.PublicValues()))] {
+			list += ", " + text(k.Text)
+			c.ask("COUNT(*)", "WHERE "+n+" <> "+text(k.Text))
+		}
+		c.ask("COUNT(*)", "WHERE "+n+" IN ("+list+")")
+	case policy.Decimal, policy.Integer:
+		c.ask("COUNT(*)", "WHERE "+n+" > 0.5 OR "+n+" < 0 - 1e9")
+	}
+}
+
+// constant spells a point of a column's lattice.
+func constant(c *policy.Column, steps int64) string {
+	if c.Type == policy.Date {
+		return text(c.Show(steps))
+	}
+	return fmt.Sprintf("(%s)", c.Show(steps))
+}
+
+func text(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+
+func name(s string) string { return `"` + strings.ReplaceAll(s, `"`, `""`) + `"` }

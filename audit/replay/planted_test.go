@@ -1,0 +1,300 @@
+package replay
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/big"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/discreet-dp/discreet/audit/finding"
+	"github.com/discreet-dp/discreet/curator"
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/engine/duckdb"
+	"github.com/discreet-dp/discreet/internal/entropy"
+	"github.com/discreet-dp/discreet/ledger"
+	"github.com/discreet-dp/discreet/mech"
+	"github.com/discreet-dp/discreet/plan"
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// asking makes an Asker of a function.
+type asking func(ctx context.Context, q curator.Question) (*curator.Answer, error)
+
+func (f asking) Ask(ctx context.Context, q curator.Question) (*curator.Answer, error) {
+	return f(ctx, q)
+}
+
+// running is an engine whose Run is another.
+type running struct {
+	curator.Engine
+	run func(ctx context.Context, q *plan.Query) ([]mech.Exact, error)
+}
+
+func (r running) Run(ctx context.Context, q *plan.Query) ([]mech.Exact, error) { return r.run(ctx, q) }
+
+// altered returns a dataset with every table changed.
+func altered(ds *policy.Dataset, change func(*policy.Table)) *policy.Dataset {
+	out := *ds
+	out.Tables = map[string]*policy.Table{}
+	for n, t := range ds.Tables {
+		table := *t
+		change(&table)
+		out.Tables[n] = &table
+	}
+	return &out
+}
+
+// stretched returns a table whose bounds have another upper end.
+func stretched(t *policy.Table, hi int64) {
+	t.Columns = maps.Clone(t.Columns)
+	for n, c := range t.Columns {
+		if c.Bounds != nil && c.Type != policy.Date {
+			column, bounds := *c, *c.Bounds
+			bounds.HiSteps = max(hi, bounds.LoSteps+1)
+			bounds.Hi = new(big.Rat).Mul(new(big.Rat).SetInt64(bounds.HiSteps), c.Granularity)
+			column.Bounds = &bounds
+			t.Columns[n] = &column
+		}
+	}
+}
+
+// count is the exact number of rows of the first table, which no honest system has.
+func count(ctx context.Context, ds *policy.Dataset, e curator.Engine) int64 {
+	p, err := plan.Prepare(ds, "SELECT COUNT(*) FROM "+name(ds.TableNames()[0]))
+	if err != nil {
+		panic(err)
+	}
+	v, err := e.Run(ctx, &p.Query)
+	if err != nil {
+		panic(err)
+	}
+	return v[0].Open()[0]
+}
+
+// books is a ledger whose Charge is another.
+type books struct {
+	ledger.Ledger
+	charge func(ctx context.Context, c ledger.Charge) (ledger.Receipt, error)
+}
+
+func (b books) Charge(ctx context.Context, c ledger.Charge) (ledger.Receipt, error) {
+	return b.charge(ctx, c)
+}
+
+// loose are the engines that unclamped has opened.
+var loose struct {
+	sync.Mutex
+	of map[*policy.Dataset]*duckdb.Engine
+}
+
+// unclamped returns an engine of the same files, which clamps to bounds that are none.
+func unclamped(ctx context.Context, ds *policy.Dataset) *duckdb.Engine {
+	loose.Lock()
+	defer loose.Unlock()
+	if e := loose.of[ds]; e != nil {
+		return e
+	}
+	e, err := duckdb.Open(ctx, altered(ds, func(t *policy.Table) { stretched(t, 1<<50) }))
+	if err != nil {
+		panic(err)
+	}
+	if loose.of == nil {
+		loose.of = map[*policy.Dataset]*duckdb.Engine{}
+	}
+	loose.of[ds] = e
+	return e
+}
+
+var planted = []struct {
+	name, dataset string
+	want          string // in the detail of a finding that does not stand
+	system        System
+}{
+	{"a clamp is forgotten", clinic(pure), "times as far as the noise", func(ds *policy.Dataset, e curator.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
+		return curator.New(ds, running{e, func(ctx context.Context, q *plan.Query) ([]mech.Exact, error) {
+			e.(witness).seen.event("run")
+			return unclamped(ctx, ds).Run(ctx, q)
+		}}, l, r)
+	}},
+	{"the sensitivity forgets max_groups", shop("add-remove", pure), "times as far as the noise", func(ds *policy.Dataset, e curator.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
+		one := altered(ds, func(t *policy.Table) { t.MaxGroups = 1 })
+		return curator.New(one, running{e, func(ctx context.Context, q *plan.Query) ([]mech.Exact, error) {
+			honest := *q
+			honest.Table = ds.Tables[q.Table.Name]
+			return e.Run(ctx, &honest)
+		}}, l, r)
+	}},
+	{"the sensitivity forgets that neighbours are substituted", shop("substitute", concentrated), "times as far as the noise", func(ds *policy.Dataset, e curator.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
+		wrong := *ds
+		wrong.Neighbours = dp.AddRemove
+		return curator.New(&wrong, e, l, r)
+	}},
+	{"max_rows is not kept to", shop("add-remove", concentrated), "times as far as the noise", func(ds *policy.Dataset, e curator.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
+		return curator.New(ds, running{e, func(ctx context.Context, q *plan.Query) ([]mech.Exact, error) {
+			more := *q
+			table := *q.Table
+			table.MaxRows++
+			more.Table = &table
+			return e.Run(ctx, &more)
+		}}, l, r)
+	}},
+	{"bounds come from the data", clinic(pure), "the noise is", func(ds *policy.Dataset, e curator.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
+		return asking(func(ctx context.Context, q curator.Question) (*curator.Answer, error) {
+			hi := count(ctx, ds, e.(witness).Engine)
+			return curator.New(altered(ds, func(t *policy.Table) { stretched(t, hi) }), e, l, r).Ask(ctx, q)
+		})
+	}},
+	{"noise is drawn for each row", clinic(pure), "noise is added", func(ds *policy.Dataset, e curator.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
+		return asking(func(ctx context.Context, q curator.Question) (*curator.Answer, error) {
+			a, err := curator.New(ds, e, l, r).Ask(ctx, q)
+			m, _ := mech.NewLaplace(dp.NewL1(big.NewInt(1)), dp.One)
+			for range count(ctx, ds, e.(witness).Engine) {
+				r.Release(mech.Exactly(1), m)
+			}
+			return a, err
+		})
+	}},
+	{"nothing is charged", clinic(pure), "charged", func(ds *policy.Dataset, e curator.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
+		return curator.New(ds, e, books{newBook(&outcome{}), newBook(&outcome{}).Charge}, r)
+	}},
+	{"half is charged", clinic(concentrated), "was charged for noise that costs more", func(ds *policy.Dataset, e curator.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
+		return curator.New(ds, e, books{l, func(ctx context.Context, c ledger.Charge) (ledger.Receipt, error) {
+			c.Cost.Rho /= 2
+			return l.Charge(ctx, c)
+		}}, r)
+	}},
+	{"the charge depends on the data", clinic(pure), "charged", func(ds *policy.Dataset, e curator.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
+		return curator.New(ds, e, books{l, func(ctx context.Context, c ledger.Charge) (ledger.Receipt, error) {
+			c.Cost.Epsilon += dp.Amount(count(ctx, ds, e.(witness).Engine))
+			return l.Charge(ctx, c)
+		}}, r)
+	}},
+	{"the data is touched before the charge", clinic(pure), "before the data was touched", func(ds *policy.Dataset, e curator.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
+		return asking(func(ctx context.Context, q curator.Question) (*curator.Answer, error) {
+			count(ctx, ds, e)
+			return curator.New(ds, e, l, r).Ask(ctx, q)
+		})
+	}},
+	{"an error quotes the data", clinic(pure), "one says", func(ds *policy.Dataset, e curator.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
+		return asking(func(ctx context.Context, q curator.Question) (*curator.Answer, error) {
+			return nil, fmt.Errorf("cannot answer about %d rows", count(ctx, ds, e.(witness).Engine))
+		})
+	}},
+	{"some data makes a panic", clinic(pure), "panic", func(ds *policy.Dataset, e curator.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
+		return asking(func(ctx context.Context, q curator.Question) (*curator.Answer, error) {
+			if count(ctx, ds, e.(witness).Engine) == 0 {
+				panic("nobody is here")
+			}
+			return curator.New(ds, e, l, r).Ask(ctx, q)
+		})
+	}},
+	{"groups of nobody are left out", shop("add-remove", pure), "rows against", func(ds *policy.Dataset, e curator.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
+		return asking(func(ctx context.Context, q curator.Question) (*curator.Answer, error) {
+			a, err := curator.New(ds, e, l, r).Ask(ctx, q)
+			if err == nil && count(ctx, ds, e.(witness).Engine) == 0 {
+				a.Rows = nil
+			}
+			return a, err
+		})
+	}},
+	{"an answer that noise does not cover", clinic(pure), "and the answers do", func(ds *policy.Dataset, e curator.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
+		return asking(func(ctx context.Context, q curator.Question) (*curator.Answer, error) {
+			a, err := curator.New(ds, e, l, r).Ask(ctx, q)
+			if err == nil && len(a.Rows) > 0 {
+				*a.Errors[0][len(a.Columns)-1] += float64(count(ctx, ds, e.(witness).Engine))
+			}
+			return a, err
+		})
+	}},
+	{"the data is added once more after the noise", shop("add-remove", pure), "not as far apart", func(ds *policy.Dataset, e curator.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
+		return asking(func(ctx context.Context, q curator.Question) (*curator.Answer, error) {
+			a, err := curator.New(ds, e, l, r).Ask(ctx, q)
+			if err == nil && len(a.Rows) > 0 {
+				if last := len(a.Columns) - 1; a.Columns[last].Decimals == 0 {
+					v, _ := a.Rows[0][last].(json.Number).Int64()
+					a.Rows[0][last] = json.Number(fmt.Sprint(v + count(ctx, ds, e.(witness).Engine)))
+				}
+			}
+			return a, err
+		})
+	}},
+	{"no noise at all", clinic(pure), "no noise was drawn", func(ds *policy.Dataset, e curator.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
+		unrecorded := mech.NewReleaser(entropy.FromReader(newStream("elsewhere", 1)))
+		return curator.New(ds, e, l, unrecorded)
+	}},
+	{"the same noise for every question", clinic(pure), "the noise of the two is equal", func(ds *policy.Dataset, e curator.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
+		return asking(func(ctx context.Context, q curator.Question) (*curator.Answer, error) {
+			again := mech.NewReleaser(entropy.FromReader(newStream("again", 1)))
+			return curator.New(ds, e, l, again).Ask(ctx, q)
+		})
+	}},
+}
+
+// A bug of every kind is found, for the reason that it was planted with, and only the
+// system has changed.
+func TestPlanted(t *testing.T) {
+	t.Cleanup(func() {
+		for _, e := range loose.of {
+			e.Close()
+		}
+	})
+	for _, c := range planted {
+		t.Run(c.name, func(t *testing.T) {
+			ds := only(t, c.dataset)
+			var found []finding.Finding
+			for i := 0; i < 6 && len(found) == 0; i++ {
+				found = search(t, ds, c.system, i, c.want)
+			}
+			if len(found) == 0 {
+				t.Errorf("not found: %s", c.want)
+			}
+		})
+	}
+}
+
+// search replays a few questions on one pair, and looks for what is wanted.
+func search(t *testing.T, ds *policy.Dataset, s System, number int, want string) (found []finding.Finding) {
+	t.Helper()
+	p, err := Neighbours(ctx, ds, filepath.Join(t.TempDir(), fmt.Sprint(number)), 3, number)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	corpus := Corpus(ds)
+	var few []string
+	for i, q := range corpus {
+		if i%5 == 0 || strings.Contains(q, "AVG") && i%2 == 0 || strings.Contains(q, "GROUP BY") && i%2 == 1 {
+			few = append(few, q)
+		}
+	}
+	var all []finding.Finding
+	for _, q := range few {
+		if f := Question(ctx, Discreet, p.A, p.B, q, 5); !f.Stands {
+			t.Errorf("the honest system: %+v", f)
+		}
+		all = append(all, Question(ctx, s, p.A, p.B, q, 5))
+	}
+	seen := func(all []finding.Finding) {
+		for _, f := range all {
+			if !f.Stands && strings.Contains(f.Detail, want) {
+				found = append(found, f)
+			}
+		}
+	}
+	if seen(all); len(found) == 0 {
+		reused, err := reuse(ctx, ds, filepath.Join(t.TempDir(), "empty"), Options{System: s})
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen(reused)
+	}
+	if len(found) > 0 {
+		t.Logf("%d of %d, such as %s: %s", len(found), len(all), found[0].Subject, found[0].Detail)
+	}
+	return found
+}
