@@ -7,10 +7,9 @@ import (
 	"github.com/discreet-dp/discreet/audit/finding"
 )
 
-// A finding says what was claimed, what was found, and whether the claim stands.
 func Example() {
-	text, err := json.Marshal(finding.Finding{Subject: "SELECT COUNT(*) FROM patients", Check: "replay", Claim: 1, Lower: 1, Samples: 10, Stands: true})
+	f := finding.Finding{Subject: "laplace", Check: "statistical", Claim: 1, Unit: "epsilon", Lower: 0.984, Samples: 2000000, Stands: true}
+	text, err := json.Marshal(f)
 	fmt.Println(string(text), err)
-	// Output:
-	// {"subject":"SELECT COUNT(*) FROM patients","check":"replay","claim":1,"unit":"","lower":1,"samples":10,"stands":true} <nil>
+	// Output: {"subject":"laplace","check":"statistical","claim":1,"unit":"epsilon","lower":0.984,"samples":2000000,"stands":true} <nil>
 }

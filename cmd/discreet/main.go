@@ -27,6 +27,7 @@ type cli struct {
 	Ledger  ledgerCmd  `cmd:"" help:"Look after the ledger."`
 	Account accountCmd `cmd:"" help:"Compose privacy guarantees, calibrate noise, draw both."`
 	Survey  surveyCmd  `cmd:"" help:"Simulate a survey in which everybody randomizes their own answer."`
+	Audit   auditCmd   `cmd:"" help:"Try to break the privacy claims of every mechanism."`
 	Version versionCmd `cmd:"" help:"Show the version."`
 }
 

@@ -45,8 +45,11 @@ var rooms = map[string]string{
 	"curator":               "dp account policy plan mech ledger internal/exact",
 	".":                     "dp noise mech policy plan ledger ledger/sqlite engine/duckdb curator",
 	"audit/finding":         "",
+	"audit/exact":           "dp audit/finding",
+	"audit/stat":            "noise internal/normal",
+	"audit":                 "dp noise mech survey audit/finding audit/exact audit/stat",
 	"audit/replay":          "dp noise mech policy plan ledger engine/duckdb curator audit/finding internal/exact internal/entropy",
-	"cmd/discreet":          ". dp policy ledger ledger/sqlite engine/duckdb account/workload account/loss survey internal/table internal/chart internal/hospital",
+	"cmd/discreet":          ". dp policy ledger ledger/sqlite engine/duckdb account/workload account/loss survey audit audit/finding audit/replay internal/table internal/chart internal/hospital",
 }
 
 // forbidden says who alone may import a package, outside of tests.

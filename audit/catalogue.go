@@ -1,0 +1,66 @@
+package audit
+
+import (
+	"math"
+	"math/big"
+
+	"github.com/discreet-dp/discreet/dp"
+)
+
+// Catalogue returns the mechanisms of Discreet, calibrated to amounts at which an
+// error shows: an epsilon of 1 or 2 has events that are neither rare nor certain on both
+// neighbours. The claims are the costs that the mechanisms state themselves.
+func Catalogue() []Mechanism {
+	return []Mechanism{
+		laplace(), laplaceVector(), gaussian(),
+		exponential(), permuteAndFlip(), noisyMaxLaplace(), noisyMaxGeometric(), topK(), quantiles(),
+		aboveThreshold(), sparseVector(), sparseValues(),
+		keyThreshold(), keySelection(), bounds(),
+		randomizedResponse(), direct(), unary(), hashing(), hadamard(), heavy(),
+	}
+}
+
+// Names returns the names of the catalogue, in its order.
+func Names() []string {
+	var out []string
+	for _, m := range Catalogue() {
+		out = append(out, m.Name)
+	}
+	return out
+}
+
+// must is for constructors whose arguments are written in this package.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic("audit: " + err.Error())
+	}
+	return v
+}
+
+func costs(c dp.Cost) Claim { return Claim{Epsilon: c.Epsilon.Float(), Delta: c.Delta.Float()} }
+
+// mu is the sensitivity in standard deviations of Gaussian noise that is rho-zCDP.
+func mu(rho float64) float64 { return math.Sqrt(2 * rho) }
+
+func float(r *big.Rat) float64 {
+	f, _ := r.Float64()
+	return f
+}
+
+// moves returns y for every way of moving each part of x by -d, 0 or d.
+func moves(x []int64, d int64) (out []Pair) {
+	y := make([]int64, len(x))
+	var walk func(i int)
+	walk = func(i int) {
+		if i == len(x) {
+			out = append(out, Pair{x, append([]int64(nil), y...)})
+			return
+		}
+		for _, by := range []int64{-d, 0, d} {
+			y[i] = x[i] + by
+			walk(i + 1)
+		}
+	}
+	walk(0)
+	return out
+}

@@ -1,0 +1,90 @@
+package audit
+
+import (
+	"github.com/discreet-dp/discreet/audit/exact"
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/mech"
+	"github.com/discreet-dp/discreet/noise"
+)
+
+// thousandth is a delta that a million samples can see.
+const thousandth = dp.One / 1000
+
+// keyThreshold is one group, of so many units.
+func keyThreshold() Mechanism {
+	m := must(mech.NewKeyThreshold(mech.KeyConfig{GroupsPerUnit: 1, Neighbours: dp.AddRemove, Epsilon: dp.One, Delta: thousandth}))
+	if m.Noise().Name() != "laplace" {
+		panic("audit: the law of key-threshold is that of Laplace noise")
+	}
+	b := float(m.Noise().Parameter())
+	pairs := []Pair{{[]int64{m.Threshold()}, []int64{m.Threshold() + 1}}}
+	for n := range m.Threshold() + 3 {
+		pairs = append(pairs, Pair{[]int64{n}, []int64{n + 1}})
+	}
+	return Mechanism{
+		Name: "key-threshold", Claim: costs(m.Cost()), Ordered: true, Pairs: pairs,
+		Law: func(x []int64) exact.Law { return exact.KeyThreshold(b, m.Threshold(), x[0]) },
+		Open: func(src *noise.Source, x []int64) func() int64 {
+			r, v := mech.NewReleaser(src), mech.Exactly(x...)
+			return func() int64 {
+				for _, k := range r.ReleaseKeys(v, m) {
+					return k.Units
+				}
+				return exact.Hidden
+			}
+		},
+	}
+}
+
+// keySelection is two groups of which one person is in both.
+func keySelection() Mechanism {
+	m := must(mech.NewKeySelection(mech.KeyConfig{GroupsPerUnit: 2, Neighbours: dp.AddRemove, Epsilon: 2 * dp.One, Delta: thousandth}))
+	keep := func(n int64) float64 { return float(m.Probability(n)) }
+	end := int64(0)
+	for keep(end) < 1 {
+		end++
+	}
+	middle := end / 2
+	pairs := []Pair{{[]int64{middle, middle}, []int64{middle + 1, middle + 1}}}
+	for n := range end + 1 {
+		for k := range end + 1 {
+			pairs = append(pairs, Pair{[]int64{n, k}, []int64{n + 1, k + 1}}, Pair{[]int64{n, k}, []int64{n + 1, k}})
+		}
+	}
+	return Mechanism{
+		Name: "key-selection", Claim: costs(m.Cost()), Pairs: pairs,
+		Law: func(x []int64) exact.Law { return exact.KeySelection(keep, x...) },
+		Open: func(src *noise.Source, x []int64) func() int64 {
+			r, v := mech.NewReleaser(src), mech.Exactly(x...)
+			return func() int64 {
+				kept := make([]bool, len(x))
+				for _, i := range r.SelectKeys(v, m) {
+					kept[i] = true
+				}
+				return exact.Transcript(kept)
+			}
+		},
+	}
+}
+
+// bounds is the range of values in two bins, as a black box: the bin of zero is well
+// occupied, and that of one is about as full as it takes to be seen.
+func bounds() Mechanism {
+	m := must(mech.NewBounds(mech.BoundsConfig{RowsPerUnit: 1, Neighbours: dp.AddRemove, Epsilon: dp.One, Beta: 0.01}))
+	return Mechanism{
+		Name: "bounds", Claim: costs(m.Cost()), Slow: 10,
+		Pairs: []Pair{{[]int64{50, m.Threshold()}, []int64{50, m.Threshold() - 1}}},
+		Open: func(src *noise.Source, x []int64) func() int64 {
+			counts := make([]int64, mech.BoundsBins)
+			counts[mech.BoundsBin(0)], counts[mech.BoundsBin(1)] = x[0], x[1]
+			r, v := mech.NewReleaser(src), mech.Exactly(counts...)
+			return func() int64 {
+				found, ok, err := r.EstimateBounds(v, m)
+				if must(ok, err); !ok {
+					return exact.Hidden
+				}
+				return int64(mech.BoundsBin(found.Low)*mech.BoundsBins + mech.BoundsBin(found.High))
+			}
+		},
+	}
+}

@@ -1,0 +1,99 @@
+package audit
+
+import "testing"
+
+// plant returns a mechanism with its bug or without it. The code around it is the same, so
+// that what is caught is the bug.
+type plant struct {
+	name    string
+	by      string // the check that must catch it; empty for any
+	samples int    // 100,000 if it is 0
+	make    func(bug bool) Mechanism
+}
+
+// Every bug here was made in some library, paper or homework, or is one of ours that a test
+// caught. An audit that does not catch them says nothing about the code that passes it.
+var plants = []plant{
+	{"scale 5 % short", "exact", 0, scaleShort},
+	{"scale 5 % short, as a black box", "statistical", 1_000_000, blackBox(scaleShort)},
+	{"scale 10 % short in the sampler only", "exact", 0, samplerShort},
+	{"zero counted twice", "exact", 0, zeroTwice},
+	{"sigma 5 % short", "exact", 0, sigmaShort},
+	{"sigma 5 % short, as a black box", "statistical", 1_000_000, blackBox(sigmaShort)},
+	{"sigma^2 from the sensitivity, not its square", "statistical", 0, blackBox(sensitivityNotSquared)},
+	{"forgotten clamp", "statistical", 0, forgottenClamp},
+	{"bounds that depend on the data", "statistical", 0, dataBounds},
+	{"sensitivity without max_groups", "statistical", 0, withoutMaxGroups},
+	{"noise reused for another count", "statistical", 0, reusedNoise},
+	{"noise drawn per row", "statistical", 0, noisePerRow},
+	{"floating-point logarithms: outcomes off the lattice", "exact", 0, floatSupport},
+	{"floating-point logarithms: Mironov's attack", "statistical", 0, floatAttack},
+	{"an answer that was not charged", "statistical", 0, missingCharge},
+	{"a fixed seed", "statistical", 0, fixedSeed},
+
+	{"sparse vector: comparison noise in the answer (Roth 2011)", "exact", 0, sparseReused},
+	{"sparse vector: noise not scaled by c (Lee, Clifton 2014)", "exact", 0, sparseUnscaled},
+	{"sparse vector: noise not scaled by c, as a black box", "statistical", 400_000, blackBox(sparseUnscaled)},
+	{"sparse vector: no noise on questions (Stoddard et al. 2014)", "exact", 0, sparseStill},
+	{"sparse vector: no cut-off (Chen et al. 2015)", "exact", 0, sparseEndless},
+	{"sparse vector: no cut-off, as a black box", "statistical", 400_000, blackBox(sparseEndless)},
+
+	{"exponential: factor 2 forgotten", "exact", 0, exponentialFactor},
+	{"noisy max: factor 2 forgotten", "statistical", 0, blackBox(noisyMaxFactor)},
+	{"noisy max that releases the noisy maximum", "statistical", 400_000, noisyMaxValue},
+	{"top-k that is not scaled by k", "statistical", 400_000, blackBox(topUnscaled)},
+
+	{"key threshold off by one", "exact", 0, thresholdOffByOne},
+	{"key threshold off by one in the test only", "exact", 400_000, testOffByOne},
+	{"key threshold for one group of two", "exact", 0, thresholdOfOne},
+
+	{"randomized response that never turns a 1", "statistical", 0, neverTurnsOne},
+	{"direct: a lie may be the truth", "exact", 0, lieMayBeTruth},
+	{"oue: epsilon for each bit", "statistical", 0, epsilonPerBit},
+	{"olh: the hash depends on the value", "statistical", 0, hashOfValue},
+	{"hadamard: a row in which the sign is plus", "statistical", 0, chosenRow},
+}
+
+func TestPlantedBugsAreCaught(t *testing.T) {
+	if len(plants) < 16 {
+		t.Fatalf("only %d bugs", len(plants))
+	}
+	for _, p := range plants {
+		samples := p.samples
+		if samples == 0 {
+			samples = 100_000
+		}
+		for _, f := range audited(t, p.make(false), samples) {
+			if !f.Stands {
+				t.Errorf("%s: without the bug: %+v", p.name, f)
+			}
+		}
+		caught := false
+		for _, f := range audited(t, p.make(true), samples) {
+			if !f.Stands {
+				caught = caught || p.by == "" || f.Check == p.by
+				t.Logf("%s: %s loses %.4g, claims %.4g; %s", p.name, f.Check, f.Lower, f.Claim, f.Detail)
+			}
+		}
+		if !caught {
+			t.Errorf("%s: not caught", p.name)
+		}
+	}
+}
+
+// blackBox hides the law, so that only running the mechanism can tell.
+func blackBox(f func(bool) Mechanism) func(bool) Mechanism {
+	return func(bug bool) Mechanism {
+		m := f(bug)
+		m.Law = nil
+		return m
+	}
+}
+
+// either returns a where there is a bug and b where there is none.
+func either[T any](bug bool, a, b T) T {
+	if bug {
+		return a
+	}
+	return b
+}

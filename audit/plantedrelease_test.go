@@ -1,0 +1,224 @@
+package audit
+
+import (
+	"math"
+	"math/big"
+
+	"github.com/discreet-dp/discreet/audit/exact"
+	"github.com/discreet-dp/discreet/noise"
+)
+
+func lap(num, den int64) *noise.Laplace { return must(noise.NewLaplace(big.NewRat(num, den))) }
+
+// counted is a count of 0 or 1 people at epsilon 1.
+func counted(law func([]int64) exact.Law, draw func(src *noise.Source) int64) Mechanism {
+	return Mechanism{Name: "count", Claim: Claim{Epsilon: 1}, Ordered: true, Law: law,
+		Pairs: []Pair{{[]int64{0}, []int64{1}}},
+		Open: func(src *noise.Source, x []int64) func() int64 {
+			return func() int64 { return x[0] + draw(src) }
+		}}
+}
+
+func scaleShort(bug bool) Mechanism {
+	l := lap(either(bug, int64(95), 100), 100)
+	b := float(l.Scale())
+	return counted(func(x []int64) exact.Law { return exact.Laplace(b, x[0]) }, l.Draw)
+}
+
+func samplerShort(bug bool) Mechanism {
+	l := lap(either(bug, int64(90), 100), 100)
+	return counted(func(x []int64) exact.Law { return exact.Laplace(1, x[0]) }, l.Draw)
+}
+
+// A sign and a magnitude, without starting over on minus zero.
+func zeroTwice(bug bool) Mechanism {
+	l := lap(1, 1)
+	return counted(func(x []int64) exact.Law { return exact.Laplace(1, x[0]) }, func(src *noise.Source) int64 {
+		if !bug {
+			return l.Draw(src)
+		}
+		z := l.Draw(src)
+		for z < 0 {
+			z = l.Draw(src)
+		}
+		return either(src.Bits(1) == 1, z, -z)
+	})
+}
+
+// gaussed is a sum that moves by 16, at mu = 1.
+func gaussed(g *noise.Gaussian) Mechanism {
+	sigma2 := float(g.Sigma2())
+	return Mechanism{Name: "sum", Claim: Claim{Rho: 0.5, Slack: 1.0 / (12 * 256)}, Ordered: true,
+		Pairs: []Pair{{[]int64{0}, []int64{16}}},
+		Law:   func(x []int64) exact.Law { return exact.Gaussian(sigma2, x[0]) },
+		Open: func(src *noise.Source, x []int64) func() int64 {
+			return func() int64 { return x[0] + g.Draw(src) }
+		}}
+}
+
+func sigmaShort(bug bool) Mechanism {
+	// 0.95^2 = 0.9025
+	return gaussed(must(noise.NewGaussian(big.NewRat(either(bug, int64(9025), 10000)*256, 10000))))
+}
+
+func sensitivityNotSquared(bug bool) Mechanism {
+	return gaussed(must(noise.NewGaussian(big.NewRat(either(bug, int64(16), 256), 1))))
+}
+
+// rows are what a policy's table holds; a release is the sum of a column whose bounds are
+// 0 and 1.
+func rows(x, y []int64, sum func(rows []int64) int64, noisy func(src *noise.Source, rows []int64) int64) Mechanism {
+	return Mechanism{Name: "sum of rows", Claim: Claim{Epsilon: 1}, Ordered: true, Pairs: []Pair{{x, y}},
+		Open: func(src *noise.Source, x []int64) func() int64 {
+			return func() int64 { return sum(x) + noisy(src, x) }
+		}}
+}
+
+func clampedTo(high int64) func([]int64) int64 {
+	return func(rows []int64) (sum int64) {
+		for _, v := range rows {
+			sum += max(0, min(v, high))
+		}
+		return sum
+	}
+}
+
+func forgottenClamp(bug bool) Mechanism {
+	l := lap(1, 1)
+	return rows([]int64{1, 0}, []int64{1, 0, 4}, clampedTo(either(bug, int64(math.MaxInt64), 1)),
+		func(src *noise.Source, _ []int64) int64 { return l.Draw(src) })
+}
+
+// The bounds are the largest value that there is, and so is the scale of the noise.
+func dataBounds(bug bool) Mechanism {
+	high := func(rows []int64) int64 {
+		top := int64(1)
+		for _, v := range rows {
+			top = max(top, v)
+		}
+		return either(bug, top, 5)
+	}
+	return rows([]int64{1, 1}, []int64{1, 1, 5}, func(r []int64) int64 { return clampedTo(high(r))(r) },
+		func(src *noise.Source, r []int64) int64 { return lap(high(r), 1).Draw(src) })
+}
+
+// With noise for each row, a table without rows has none.
+func noisePerRow(bug bool) Mechanism {
+	l := lap(1, 1)
+	return rows(nil, []int64{1}, clampedTo(1), func(src *noise.Source, r []int64) (z int64) {
+		for range either(bug, len(r), 1) {
+			z += l.Draw(src)
+		}
+		return z
+	})
+}
+
+// One person is in three groups, and the noise is for one. What is seen is in how many
+// groups somebody seems to be.
+func withoutMaxGroups(bug bool) Mechanism {
+	l := lap(either(bug, int64(1), 3), 1)
+	return Mechanism{Name: "groups", Claim: Claim{Epsilon: 1}, Ordered: true,
+		Pairs: []Pair{{[]int64{0, 0, 0}, []int64{1, 1, 1}}},
+		Open: func(src *noise.Source, x []int64) func() int64 {
+			return func() (seen int64) {
+				for _, v := range x {
+					if v+l.Draw(src) >= 1 {
+						seen++
+					}
+				}
+				return seen
+			}
+		}}
+}
+
+// Two counts share their noise, so that their difference is exact.
+func reusedNoise(bug bool) Mechanism {
+	l := lap(1, 1)
+	return Mechanism{Name: "two counts", Claim: Claim{Epsilon: 1}, Pairs: []Pair{{[]int64{0, 0}, []int64{1, 0}}},
+		Open: func(src *noise.Source, x []int64) func() int64 {
+			return func() int64 {
+				a := l.Draw(src)
+				b := a
+				if !bug {
+					b = l.Draw(src)
+				}
+				return exact.Both(x[0]+a, x[1]+b)
+			}
+		}}
+}
+
+// A second answer to the same question for which nothing is charged.
+func missingCharge(bug bool) Mechanism {
+	l := lap(1, 1)
+	m := Mechanism{Name: "two answers", Claim: Claim{Epsilon: either(bug, 1.0, 2)}, Pairs: []Pair{{[]int64{0}, []int64{1}}}}
+	m.Open = func(src *noise.Source, x []int64) func() int64 {
+		return func() int64 { return exact.Both(x[0]+l.Draw(src), x[0]+l.Draw(src)) }
+	}
+	return m
+}
+
+// Noise that is the same in every run.
+func fixedSeed(bug bool) Mechanism {
+	l := lap(1, 1)
+	return counted(nil, func(src *noise.Source) int64 {
+		if bug {
+			return 3
+		}
+		return l.Draw(src)
+	})
+}
+
+// textbook is Laplace noise by inversion in floating point, with 53 bits of a uniform
+// number, and magnitudes only: it is the logarithm that has holes.
+func textbook(src *noise.Source) float64 {
+	return -math.Log(float64(src.Bits(53)+1) / (1 << 53))
+}
+
+// Outcomes in steps of 2^-20. On the lattice of the integers they are whole; the textbook's
+// are anywhere.
+func floatSupport(bug bool) Mechanism {
+	const step = 1 << 20
+	l := lap(1, 1)
+	m := counted(func(x []int64) exact.Law {
+		whole, logs := exact.Laplace(1, x[0]), map[int64]float64{}
+		for _, k := range whole.Outcomes() {
+			logs[k*step] = math.Log(whole.P(k))
+		}
+		return exact.NewLaw(logs, whole.Rest())
+	}, nil)
+	m.Open = func(src *noise.Source, x []int64) func() int64 {
+		return func() int64 {
+			if !bug {
+				return (x[0] + l.Draw(src)) * step
+			}
+			z := textbook(src)
+			if src.Bits(1) == 1 {
+				z = -z
+			}
+			return int64((float64(x[0]) + z) * step)
+		}
+	}
+	return m
+}
+
+// Mironov 2012: a sum that no uniform number could have led to from 0 is a sum with
+// another count. The outcome is whether 0 is possible.
+func floatAttack(bug bool) Mechanism {
+	l := lap(1, 1)
+	return Mechanism{Name: "float", Claim: Claim{Epsilon: 1}, Pairs: []Pair{{[]int64{0}, []int64{1}}},
+		Open: func(src *noise.Source, x []int64) func() int64 {
+			return func() int64 {
+				if !bug {
+					return either[int64](x[0]+l.Draw(src) >= 1, 1, 0)
+				}
+				sum := float64(x[0]) + textbook(src)
+				near := math.Round(math.Exp(-sum) * (1 << 53))
+				for by := -4.0; by <= 4; by++ {
+					if -math.Log((near+by)/(1<<53)) == sum {
+						return 1
+					}
+				}
+				return 0
+			}
+		}}
+}

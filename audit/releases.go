@@ -1,0 +1,63 @@
+package audit
+
+import (
+	"math/big"
+
+	"github.com/discreet-dp/discreet/audit/exact"
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/mech"
+	"github.com/discreet-dp/discreet/noise"
+)
+
+// laplace is a count with Laplace noise. Sensitivity 1 at epsilon 1 is the coarsest
+// lattice in use, where the ratio of neighbours has its bound at every outcome.
+func laplace() Mechanism {
+	m := must(mech.NewLaplace(dp.NewL1(big.NewInt(1)), dp.One))
+	b := float(m.Parameter())
+	return Mechanism{
+		Name: "laplace", Claim: costs(m.Cost()), Ordered: true,
+		Pairs: []Pair{{[]int64{0}, []int64{1}}, {[]int64{5}, []int64{4}}},
+		Law:   func(x []int64) exact.Law { return exact.Laplace(b, x[0]) },
+		Open:  released(m),
+	}
+}
+
+func released(m mech.Mechanism) func(*noise.Source, []int64) func() int64 {
+	return func(src *noise.Source, x []int64) func() int64 {
+		r, v := mech.NewReleaser(src), mech.Exactly(x...)
+		return func() int64 { return r.Release(v, m)[0] }
+	}
+}
+
+// laplaceVector is two counts of which one person is in both: noise of its own on each.
+func laplaceVector() Mechanism {
+	m := must(mech.NewLaplace(dp.NewL1(big.NewInt(2)), dp.One))
+	b := float(m.Parameter())
+	return Mechanism{
+		Name: "laplace-vector", Claim: costs(m.Cost()),
+		Pairs: []Pair{{[]int64{0, 0}, []int64{1, 1}}, {[]int64{0, 0}, []int64{2, 0}}, {[]int64{0, 0}, []int64{1, -1}}},
+		Law:   func(x []int64) exact.Law { return exact.LaplacePair(b, x[0], x[1]) },
+		Open: func(src *noise.Source, x []int64) func() int64 {
+			r, v := mech.NewReleaser(src), mech.Exactly(x...)
+			return func() int64 {
+				z := r.Release(v, m)
+				return exact.Both(z[0], z[1])
+			}
+		},
+	}
+}
+
+// gaussian is a sum with Gaussian noise. On a half line from an integer t on, the
+// discrete Gaussian of sigma has the probability of the continuous one from t - 1/2 on,
+// up to the error of the midpoint rule: the quantile is off by a share of 1/(24 sigma^2),
+// and so is what an event says of mu. That is the slack.
+func gaussian() Mechanism {
+	m := must(mech.NewGaussian(dp.NewL2Squared(big.NewInt(256)), dp.One/2))
+	sigma2 := float(m.Parameter())
+	return Mechanism{
+		Name: "gaussian", Claim: Claim{Rho: m.Cost().Rho.Float(), Slack: 1 / (12 * sigma2)}, Ordered: true,
+		Pairs: []Pair{{[]int64{0}, []int64{16}}, {[]int64{3}, []int64{-13}}, {[]int64{0}, []int64{1}}},
+		Law:   func(x []int64) exact.Law { return exact.Gaussian(sigma2, x[0]) },
+		Open:  released(m),
+	}
+}
