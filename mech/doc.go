@@ -55,6 +55,16 @@
 // under add-remove their number is private too; so its time is no secret kept here.
 // A server answers at a time that does not depend on it.
 //
+// # Sessions, keys and bounds
+//
+//   - [Sparse]: any number of questions "is this at or above that?" in one session,
+//     priced in full when it is opened, which ends with the c-th "above". All noise
+//     of a question is drawn before its value is looked at.
+//   - [KeyThreshold] and [KeySelection]: which group keys may leave, where the keys
+//     themselves are private. One function is both the test and the tail that delta
+//     pays for.
+//   - [Bounds]: a range of powers of two for a column whose range is not known.
+//
 // # Error bars
 //
 // HalfWidth(beta) is a k with P(|noise| > k) <= beta for the discrete
