@@ -21,6 +21,10 @@ type Selector interface {
 	// Parameter is the exact b, the score that a factor of e in probability is
 	// worth, in lattice steps: 2D/epsilon, or D/epsilon for monotone scores.
 	Parameter() *big.Rat
+	// Gap returns a g such that, among so many candidates, the chosen one's score
+	// is at most g below the best with probability at least 1 - beta. It is never
+	// too small.
+	Gap(candidates int, beta float64) int64
 
 	// pick returns the index of the chosen one of at least one candidate.
 	pick(src *noise.Source, scores []int64) int
