@@ -56,11 +56,15 @@ func TestSameQuestionAtOnce(t *testing.T) {
 	if len(w.flights.now) != 0 {
 		t.Errorf("%d questions are still said to be under way", len(w.flights.now))
 	}
-	// The planted bug: curators that do not know of each other pay twice.
-	v := newWorld(t, plenty)
-	if err := sameQuestion(v, func(i int) *Curator { return New(v.dataset, v.data, v.books, seeded(byte(i))) }); err == nil {
-		t.Error("50 curators were not told from one")
+	// The planted bug: curators that do not know of each other pay twice. On a busy
+	// machine they may happen to come one after the other, so they get several chances.
+	for range 50 {
+		v := newWorld(t, plenty)
+		if err := sameQuestion(v, func(i int) *Curator { return New(v.dataset, v.data, v.books, seeded(byte(i))) }); err != nil {
+			return
+		}
 	}
+	t.Error("50 curators were not told from one")
 }
 
 // As many are answered as the budget has room for, whoever is first.
