@@ -40,8 +40,12 @@ func BasicFilter(epsilon, delta dp.Amount) Filter {
 }
 
 // ZCDPFilter returns the filter of a zero-concentrated budget: the sums of rho and of
-// delta stay within it. Epsilon is not limited.
+// delta stay within it. Epsilon is not limited. A delta of 1 or more promises nothing,
+// and its filter admits nothing.
 func ZCDPFilter(rho, delta dp.Amount) Filter {
+	if delta >= dp.One {
+		return Filter{}
+	}
 	return Filter{dp.Cost{Epsilon: dp.Unbounded, Rho: rho, Delta: delta}}
 }
 

@@ -40,6 +40,9 @@ func (i inversion) epsilon(x span) span {
 	if err != nil {
 		return span{0, math.Inf(1)}
 	}
+	if x.lo == x.hi {
+		return span{most.Lower, most.Upper}
+	}
 	least, err := i.sum.Epsilon(max(0, min(x.hi, 1-0x1p-53)))
 	if err != nil {
 		return span{0, most.Upper}

@@ -48,9 +48,10 @@ func (r *Releaser) Record(f func(Call)) {
 	r.record = f
 }
 
-// Release returns x with independent noise of m added to every coordinate. It
-// and [Releaser.Select], [Releaser.Top] and [Releaser.Quantiles] are the only
-// functions of the project that turn exact values into an answer.
+// Release returns x with independent noise of m added to every coordinate. It and the
+// other methods of Releaser (Select, Top, Quantiles, ReleaseKeys, SelectKeys,
+// EstimateBounds, and Ask of a session that it opened) are the only functions of
+// the project that turn exact values into an answer.
 //
 // The promise of m's Cost holds for the vector as a whole, provided that x
 // moves by at most m.Sensitivity() between neighbouring databases. Proving that

@@ -80,6 +80,9 @@ func single(g account.Guarantee) accountant {
 		},
 		func(epsilon float64) (dp.Bracket, error) {
 			d, err := g.DeltaAt(epsilon)
+			if d < 1e-290 {
+				return dp.Bracket{Upper: d}, err // too small to be told from 0
+			}
 			return one(d), err
 		},
 	}
@@ -89,12 +92,15 @@ func (w *Workload) zcdp() (accountant, error) {
 	var rho, delta float64
 	for i, c := range w.asks {
 		times := float64(w.uses[i].Times)
-		rho, delta = up(rho+up(times*c.rho)), delta+times*c.delta
+		rho = up(rho + up(times*c.rho))
+		if c.delta > 0 {
+			delta = up(delta + up(times*c.delta))
+		}
 	}
 	if delta == 0 {
 		return single(account.ZCDP{Rho: rho}), nil
 	}
-	return single(account.ApproxZCDP{Rho: rho, Delta: up(delta * (1 + 0x1p-48))}), nil
+	return single(account.ApproxZCDP{Rho: rho, Delta: delta}), nil
 }
 
 func (w *Workload) rdp() (accountant, error) {
@@ -126,7 +132,7 @@ func (w *Workload) rdp() (accountant, error) {
 func (w *Workload) gaussian() (accountant, error) {
 	for _, c := range w.asks {
 		if c.mu == 0 {
-			return accountant{}, skip("not every mechanism is Gaussian noise")
+			return accountant{}, skip("it is for Gaussian noise without sampling only")
 		}
 	}
 	s, err := w.sum(loss.Remove)

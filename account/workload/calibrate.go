@@ -114,7 +114,7 @@ func (c calibration) excess(noise float64) (lower, upper float64, err error) {
 		if !w.pure() || total.Delta > 0 {
 			return 0, 0, refuse("delta is 0, and these mechanisms keep no epsilon at delta 0: write a delta such as 1e-6")
 		}
-		log := math.Log(total.Epsilon / c.epsilon)
+		log := overBy(total.Epsilon, c.epsilon)
 		return log - 1e-14, log, nil
 	}
 	a, err := w.Delta(c.epsilon, c.direction)
@@ -129,14 +129,20 @@ func (c calibration) excess(noise float64) (lower, upper float64, err error) {
 			least = r.Lower
 		}
 	}
-	return logOf(least) - math.Log(c.delta), logOf(best.Upper) - math.Log(c.delta), nil
+	return overBy(least, c.delta), overBy(best.Upper, c.delta), nil
 }
 
-func logOf(x float64) float64 {
+// overBy returns ln(x/limit), and something positive whenever x is above the limit, be
+// it by one unit in the last place.
+func overBy(x, limit float64) float64 {
 	if x <= 0 {
 		return math.Inf(-1)
 	}
-	return math.Log(x)
+	log := math.Log(x / limit)
+	if x > limit {
+		return max(log, 1e-18)
+	}
+	return min(log, 0)
 }
 
 // The search looks at noise in these bounds, in units of the largest sensitivity.
@@ -199,6 +205,9 @@ func (c calibration) solve() (Calibration, error) {
 			return Calibration{}, failed
 		}
 		return Calibration{}, refuse("no noise up to %.3g is enough for epsilon %v and delta %v: use the mechanisms less often, or give those with a fixed noise more of it", mostNoise*unit, c.epsilon, c.delta)
+	}
+	if upper(low) <= 0 {
+		return Calibration{}, refuse("even %s %.3g, the least that is looked at, keeps epsilon %v at delta %v: there is nothing to calibrate, or epsilon is too large", c.kind.parameter(), c.amount(leastNoise*unit), c.epsilon, c.delta)
 	}
 	low, high = c.near(upper, low, high)
 	before, enough := root.Between(upper, low, high, 1e-10/max(1, math.Abs(high)))

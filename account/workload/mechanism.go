@@ -88,7 +88,7 @@ func ParseMechanism(text string, free bool) (Mechanism, error) {
 		key, value, ok := strings.Cut(part, "=")
 		number, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
 		if !ok || err != nil || math.IsNaN(number) || math.IsInf(number, 0) {
-			return Mechanism{}, refuse("%q of %q is not a parameter with a number: write it like %s=0.1", part, text, m.kind.noise[0])
+			return Mechanism{}, refuse("%q of %q is not a parameter with a number: write it like %s=0.1, with a point for decimals", part, text, m.kind.noise[0])
 		}
 		if key = strings.TrimSpace(key); seen[key] {
 			return Mechanism{}, refuse("%q says %s twice", text, key)
@@ -125,7 +125,7 @@ func (m *Mechanism) set(key string, value float64) error {
 		m.delta = value
 	case key == "sensitivity" && m.kind.moved:
 		if !(value > 0) || m.kind.whole && value != math.Trunc(value) || value > 1e9 {
-			return refuse("the sensitivity is %v, and must be above 0%s", value, map[bool]string{true: " and a whole number"}[m.kind.whole])
+			return refuse("the sensitivity is %v, and must be above 0 and at most 1e9%s", value, map[bool]string{true: ", and a whole number"}[m.kind.whole])
 		}
 		m.sensitivity = value
 	case key == "sample" && m.kind.sample:
@@ -211,8 +211,9 @@ func laplaceFacts(m Mechanism) (facts, error) {
 	return facts{
 		pure: e,
 		// The divergence of order 1, at which order over order is largest (Harrison,
-		// Manurangsi 2025).
-		rho:    up((e + math.Expm1(-e)) * (1 + 0x1p-40)),
+		// Manurangsi 2025). Its two terms cancel, and each is rounded by units of e; for
+		// a small e the claim of every pure mechanism is the better one.
+		rho:    min(up(e+math.Expm1(-e)+e*0x1p-48), up(e*math.Tanh(e/2)*(1+0x1p-50))),
 		law:    law,
 		curve:  func() (account.RDP, error) { return account.LaplaceRDP(e) },
 		sample: func(rate float64) (account.RDP, error) { return account.SubsampledLaplaceRDP(e, rate) },

@@ -2,6 +2,7 @@ package workload
 
 import (
 	"math"
+	"math/big"
 	"testing"
 
 	"github.com/discreet-dp/discreet/account/loss"
@@ -32,6 +33,25 @@ func TestRhoBoundsEveryOrder(t *testing.T) {
 		slack := 1e-9*f.rho*alpha + 1e-13/(alpha-1)
 		if r := loss.Renyi(f.law, alpha); r > alpha*f.rho+slack {
 			t.Fatalf("%s: the divergence of order %v is %v, above %v", text, alpha, r, alpha*f.rho)
+		}
+	})
+}
+
+// The rho of Laplace noise is e - 1 + exp(-e), whose series has no cancellation: e^2/2
+// - e^3/6 + e^4/24 - ... For small e its partial sums enclose it.
+func TestLaplaceRhoIsNotBelow(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		e := math.Exp(rapid.Float64Range(math.Log(2e-9), math.Log(1e-3)).Draw(t, "ln epsilon"))
+		m := Mechanism{kind: kinds[0], noise: "epsilon", amount: e, sensitivity: 1, sample: 1}
+		f, err := m.facts()
+		if err != nil {
+			t.Fatal(err)
+		}
+		exact := new(big.Float).SetPrec(200).SetFloat64(e)
+		exact.Mul(exact, exact)
+		rest := new(big.Float).SetPrec(200).SetFloat64(0.5 - e/6*(1+1e-15)) // rounded down
+		if below := exact.Mul(exact, rest); below.Cmp(new(big.Float).SetFloat64(f.rho)) > 0 {
+			t.Fatalf("epsilon %v: rho %v is below %v", e, f.rho, below)
 		}
 	})
 }

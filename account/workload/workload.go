@@ -168,6 +168,13 @@ func (w *Workload) Epsilon(delta float64, direction Direction) (Answer, error) {
 	if !(delta > 0 && delta < 1) {
 		return Answer{}, w.deltaError(delta)
 	}
+	own := 0.0
+	for i, c := range w.asks {
+		own += float64(w.uses[i].Times) * c.delta
+	}
+	if own > 0 && -math.Expm1(-own) >= delta {
+		return Answer{}, refuse("the mechanisms' own deltas add up to %.3g, which leaves nothing of delta %v: ask at a larger delta, or make theirs smaller", own, delta)
+	}
 	return w.ask(func(a accountant) (dp.Bracket, error) { return a.epsilon(delta) }, direction, Methods...)
 }
 

@@ -72,7 +72,8 @@ func timesBehind(args []string) []string {
 		if !strings.Contains(out[last], ":") {
 			separator = ":"
 		}
-		out[last] += separator + "times=" + times
+		// A comma would begin another parameter.
+		out[last] += separator + "times=" + strings.ReplaceAll(times, ",", "_")
 	}
 	for i := 0; i < len(args); i++ {
 		name, value, joined := strings.Cut(args[i], "=")

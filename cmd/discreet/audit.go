@@ -15,7 +15,7 @@ import (
 
 type auditCmd struct {
 	Mechanism []string `arg:"" optional:"" help:"What to audit; everything if nothing is named."`
-	Policy    string   `help:"Audit the questions of a policy instead, on made-up data of its tables." placeholder:"FILE" short:"p"`
+	Policy    *string  `help:"Audit the questions of a policy instead, on made-up data of its tables." placeholder:"FILE" short:"p"`
 	Samples   int      `help:"How often to run a mechanism on each of two neighbours; slow ones run less often." default:"1000000" placeholder:"N"`
 	JSON      bool     `help:"Print JSON." name:"json"`
 }
@@ -37,7 +37,7 @@ the same randomness: same calls of mechanisms, same charge, same shape of the an
 moves further than the noise was made for. The policy's own data and ledger are not opened.
 
 Claims are in epsilon, or in mu for Gaussian noise: the sensitivity in standard deviations. No data is read and
-nothing is spent. The exit code is 0 only where every claim stands.
+nothing is spent. The exit code is 0 only where every claim stands, and 1 where one falls.
 
 Mechanisms:
   ` + strings.Join(wrapped(audit.Names(), 95), "\n  ")
@@ -59,7 +59,7 @@ func wrapped(names []string, width int) (lines []string) {
 }
 
 func (c *auditCmd) Run(ctx context.Context, s screen) error {
-	if c.Policy != "" {
+	if c.Policy != nil {
 		return c.policy(ctx, s)
 	}
 	if c.Samples < audit.FewestSamples || c.Samples > audit.MostSamples {
@@ -87,8 +87,11 @@ func (c *auditCmd) policy(ctx context.Context, s screen) error {
 	if len(c.Mechanism) > 0 {
 		return &usageError{errors.New("name mechanisms, or a policy with --policy, not both")}
 	}
+	if *c.Policy == "" {
+		return &usageError{errors.New("--policy is empty: name a policy file")}
+	}
 	done := waiting(s.err, "auditing")
-	all, err := replay.Policy(ctx, c.Policy, replay.Options{})
+	all, err := replay.Policy(ctx, *c.Policy, replay.Options{})
 	done()
 	if err != nil {
 		return err

@@ -83,6 +83,9 @@ func run(ctx context.Context, args []string, s screen) (code int) {
 	err = command.Run()
 	if ctx.Err() != nil && err != nil {
 		err = errInterrupted
+		if slices.Contains([]string{"account", "audit", "survey"}, args[0]) {
+			err = errors.New("interrupted") // nothing is ever charged there
+		}
 	}
 	if err == nil {
 		err = out.failed
