@@ -80,7 +80,7 @@ func TestFilterAdaptiveUse(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		limit := dp.Amount(rapid.Uint64Range(1, 1<<50).Draw(t, "limit"))
 		pure := rapid.Bool().Draw(t, "pure")
-		filter := ZCDPFilter(limit, limit/2)
+		filter := ZCDPFilter(limit, min(limit/2, dp.One-1))
 		if pure {
 			filter = PureFilter(limit)
 		}

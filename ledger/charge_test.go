@@ -51,7 +51,7 @@ func TestValidate(t *testing.T) {
 		{"list of accounts", func(c *ledger.Charge) { c.Accounts = make([]ledger.Account, 65) }},
 		{"account", func(c *ledger.Charge) { c.Accounts[0].Name = "" }},
 		{"account", func(c *ledger.Charge) { c.Accounts[0].Filter = account.PureFilter(dp.Unbounded) }},
-		{"account", func(c *ledger.Charge) { c.Accounts[0].Filter = account.ZCDPFilter(1, dp.Unbounded) }},
+		{"account", func(c *ledger.Charge) { c.Accounts[0].Filter = account.ZCDPFilter(dp.Unbounded, 1) }},
 	} {
 		bad := good()
 		c.change(&bad)

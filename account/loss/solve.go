@@ -14,7 +14,7 @@ const (
 	mostPoints      = 1 << 17
 	mostCells       = 1 << 18
 	mostAligned     = 1 << 20
-	mostLooks       = 1 << 25
+	mostLooks       = 1 << 23
 	// goal is the relative width of a bracket at which we are content, where a
 	// series is cut off, and latticeGoal the one where a lattice decides.
 	goal        = 1e-9
