@@ -88,7 +88,8 @@ func (g discreteGaussian) direct(t, y, slip float64) (complex128, float64) {
 	top := lead(centre)
 	sum, slack := complex(0, 0), 0.0
 	// What is beyond 14 steps is below exp(-14^2/2) of the largest term, as s2 < 1.
-	for k := centre - 14; k <= centre+14; k++ {
+	for i := -14; i <= 14; i++ {
+		k := centre + float64(i)
 		e := math.Exp(lead(k) - top)
 		angle := y * loss(k)
 		sin, cos := math.Sincos(angle)

@@ -38,16 +38,22 @@
 //  2. The end of the series. |phi| <= 1, so the terms beyond J are at most W/(2 pi^2
 //     J) together, times a bound on |phi| beyond y_J where the law has one.
 //  3. Where all losses lie on one lattice (randomized response, discrete noise) the
-//     series repeats itself and has a finite form, and nothing is cut off.
-//  4. Rounding. Every value carries a bound on its error, from M to the sum.
+//     series repeats itself and has a finite form, and nothing is cut off but what
+//     is proven to be below 1e-34.
+//  4. Rounding. Every value carries a bound on its error, from M to the sum. The
+//     bounds rest on Go's elementary functions being within a few units in the
+//     last place, and on the tails of package normal being within 2^-48.
 //  5. Laws without a closed form (Poisson sampling) are enclosed between two laws
 //     on a lattice, one that dominates and one that is dominated; see enclose.
 //     Each end of the bracket is computed from its own. Their mass beyond 1e-10 of
 //     delta is moved to infinity for the upper end, and left out for the lower.
 //
 // The brackets are about 1e-9 wide for closed forms whose characteristic function
-// decays, and for discrete laws; 1e-5 or better for others, and 1e-4 under sampling
-// up to some 10,000 compositions.
+// decays, and for discrete laws on one lattice; about 1e-4 for few laws with atoms
+// and for unlike ones on many lattices, and under sampling up to some 10,000
+// compositions. They widen, and stay valid, where rounding or the limits on the
+// work take over: at a million compositions under sampling, say, or next to the
+// largest loss.
 //
 // # When it may be used
 //

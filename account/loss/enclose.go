@@ -6,13 +6,12 @@ import (
 )
 
 // cell is what lies between two neighbouring points of the lattice, in two halves
-// around the middle of the losses: under Q, the mass of the left half and its
-// moment of r above the left point's ratio, the mass of the right half and its
-// moment of r below the right point's ratio.
-type cell struct {
-	left, leftMoment, right, rightMoment float64
-	slack, momentSlack                   float64
-}
+// around the middle of the losses. Moments are relative to the left point's ratio.
+type cell struct{ left, right half }
+
+// half is Q's mass of half a cell, and its moment of the distance of r from the
+// ratio of the half's point, with bounds on their errors.
+type half struct{ mass, moment, slack, momentSlack float64 }
 
 // enclose puts the law on a lattice in two ways.
 //
@@ -54,9 +53,10 @@ func spread(cells []cell, at []int, step float64) (mass, slack []float64) {
 	mass, slack = make([]float64, len(at)), make([]float64, len(at))
 	for i, c := range cells {
 		width := math.Expm1(float64(at[i+1]-at[i]) * step)
-		toRight := (c.leftMoment + (c.right*width - c.rightMoment)) / width
-		toLeft := (c.left*width - c.leftMoment + c.rightMoment) / width
-		wrong := c.slack + 2*c.momentSlack/width + 8*unit*(c.left+c.right)
+		l, r := c.left, c.right
+		toRight := (l.moment + (r.mass*width - r.moment)) / width
+		toLeft := (l.mass*width - l.moment + r.moment) / width
+		wrong := l.slack + r.slack + 2*(l.momentSlack+r.momentSlack)/width + 8*unit*(l.mass+r.mass)
 		mass[i] += max(0, toLeft)
 		mass[i+1] += max(0, toRight)
 		slack[i] += wrong
@@ -72,17 +72,19 @@ func gather(cells []cell, at []int, step float64) (mass, slack []float64) {
 	excess := make([]float64, n) // mass times (mean - point), relative to the point's ratio
 	for i, c := range cells {
 		shrink := math.Exp(-float64(at[i+1]-at[i]) * step)
-		mass[i] += c.left
-		excess[i] += c.leftMoment
-		mass[i+1] += c.right
-		excess[i+1] -= c.rightMoment * shrink
-		// What is not known of mass and moment is taken from r: less of r is
-		// dominated. A mass that is too large then stands for more of Q where r is 0.
-		// The last term is for the rounding of all that follows, which is relative to
-		// the masses.
-		wrong := (1+1/shrink)*c.slack + c.momentSlack + 64*unit*(c.left+c.right)
-		excess[i] -= wrong
-		excess[i+1] -= wrong
+		c.right.moment, c.right.momentSlack = -c.right.moment*shrink, c.right.momentSlack*shrink
+		for k, h := range []half{c.left, c.right} {
+			if h.mass == 0 {
+				continue
+			}
+			// What is not known of mass and moment is taken from r: less of r is
+			// dominated. A mass that is too large then stands for more of Q where r is
+			// 0; one that is too small leaves out its share of r. The last term is for
+			// the rounding of all that follows, which is relative to the masses.
+			wrong := (2+math.Abs(h.moment)/h.mass)*h.slack + h.momentSlack + 64*unit*(h.mass+math.Abs(h.moment))
+			mass[i+k] += h.mass
+			excess[i+k] += h.moment - wrong
+		}
 	}
 	for i, m := range mass {
 		slack[i] = 8 * unit * m
@@ -207,7 +209,7 @@ func (m mixture) points(step, origin, t, spare float64) []int {
 			rest -= math.Exp(t*s[0].loss + s[0].log - log)
 			s = s[1:]
 		}
-		for stride < 256 && rest*50*4*float64(stride*stride) < 1 {
+		for stride < 256 && float64(stride)*step < 0.5 && rest*50*4*float64(stride*stride) < 1 {
 			stride *= 2
 		}
 		// The last point stays where it is, for an atom may be there.
@@ -250,14 +252,14 @@ func (m mixture) cells(step, origin float64, points []int) (cells []cell, atoms 
 		c := &cells[i]
 		if m.direction == Remove {
 			scale := m.rate * math.Exp(-origin-here*step)
-			c.left, c.leftMoment = m.half(c, a, middle, false, scale)
-			c.right, c.rightMoment = m.half(c, b, middle, true, scale)
+			c.left = m.half(a, middle, false, scale)
+			c.right = m.half(b, middle, true, scale)
 		} else {
 			// Losses increase as the noise decreases, and with Q the mixture and r =
 			// zero/mixture, r - r0 = (mixture0 - mixture) r0/mixture: the moment of r
 			// under Q is r0 times that of the mixture under zero.
-			c.left, c.leftMoment = m.half(c, a, middle, true, m.rate)
-			c.right, c.rightMoment = m.half(c, b, middle, false, m.rate*math.Exp((next-here)*step))
+			c.left = m.half(a, middle, true, m.rate)
+			c.right = m.half(b, middle, false, m.rate*math.Exp((next-here)*step))
 		}
 		a = b
 	}
@@ -282,15 +284,15 @@ func (m mixture) measure(p *post) {
 }
 
 // half integrates one half of a cell, between a lattice point and the middle, which
-// is below the point if falling. It returns Q's mass and the moment of the distance
-// of r from the point's, which is scale times that of s under the noise around 0.
-func (m mixture) half(c *cell, end post, middle float64, falling bool, scale float64) (mass, moment float64) {
+// is below the point if falling. The moment of r is scale times that of s under the
+// noise around 0.
+func (m mixture) half(end post, middle float64, falling bool, scale float64) half {
 	a, b := end.x, middle
 	if falling {
 		a, b = middle, end.x
 	}
 	if !(a < b) {
-		return 0, 0
+		return half{}
 	}
 	p := m.of.integrate(a, b, falling)
 	// The point was placed where its ratio is, up to rounding. A point beyond the
@@ -305,19 +307,18 @@ func (m mixture) half(c *cell, end post, middle float64, falling bool, scale flo
 	} else {
 		wrong += math.Abs(gap)
 	}
-	c.slack += p.zeroSlack
-	c.momentSlack += scale * (p.momentSlack + wrong*(p.zero+p.zeroSlack) + 16*unit*p.moment)
+	out := half{p.zero, scale * p.moment, p.zeroSlack, scale * (p.momentSlack + wrong*(p.zero+p.zeroSlack) + 16*unit*p.moment)}
 	if m.direction == Add {
-		c.slack += p.oneSlack
-		return (1-m.rate)*p.zero + m.rate*p.one, scale * p.moment
+		out.mass = (1-m.rate)*p.zero + m.rate*p.one
+		out.slack += p.oneSlack + 4*unit*out.mass
 	}
-	return p.zero, scale * p.moment
+	return out
 }
 
 // sketch is the midpoint rule on the noise.
 func (m mixture) sketch(spare float64) sketch {
 	m = m.within(spare)
-	const points = 200
+	const points = 100
 	var out sketch
 	add := func(u, mass float64) {
 		if m.direction == Remove {

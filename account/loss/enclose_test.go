@@ -72,7 +72,7 @@ func TestEnclose(t *testing.T) {
 			if upper-lower > 2*math.Expm1(step)+2*spare+1e-12+least {
 				t.Fatalf("at %v: from %v to %v with step %v", e, lower, upper, step)
 			}
-			if step < 0.1 && max(upperSlack, lowerSlack) > 1e-9 {
+			if step < 0.1 && max(upperSlack, lowerSlack) > 1e-7 {
 				t.Fatalf("slacks are %v and %v", lowerSlack, upperSlack)
 			}
 		}
@@ -96,6 +96,32 @@ func TestEncloseOfSecondOrder(t *testing.T) {
 		coarse, fine := gap(0.01), gap(0.0025)
 		if !(fine < coarse/10) || fine == 0 {
 			t.Errorf("direction %d: %v and %v", direction, coarse, fine)
+		}
+	}
+}
+
+// TestGridOfALattice: the inversion gives back the curve of what was put on a lattice,
+// with what was given up of it.
+func TestGridOfALattice(t *testing.T) {
+	for _, l := range []Law{gauss(t, 1), lap(t, 1.5)} {
+		for _, direction := range []Direction{Remove, Add} {
+			m := poisson(t, l, 0.3, direction).(mixture)
+			s := times(t, m, 1)
+			p := s.problem(0.2, math.Log(1e-3))
+			step, _, n := p.spacing(1 << 12)
+			for _, origin := range []float64{0, 0.25 * step} {
+				// With much given up, so that it counts.
+				below, above := m.enclose(step, origin, 1e-3, p.t)
+				for _, one := range []*lattice{below, above} {
+					g := p.onLattice([]latticeTerm{{one, 1}}, step, n, p.far)
+					for _, e := range []float64{0, 0.01, 0.1, 0.1 + step/2, 0.3} {
+						want, slack, _ := one.direct(e)
+						if got := g.delta(e); got.Lower > want+slack || got.Upper < want-slack || got.Upper-got.Lower > 0.03*want+1e-5 {
+							t.Errorf("direction %d, origin %v, at %v: %v, want %v", direction, origin, e, got, want)
+						}
+					}
+				}
+			}
 		}
 	}
 }

@@ -70,7 +70,7 @@ type factors struct {
 	analytic  []analyticTerm
 	product   product      // of the spectra without atoms
 	spectra   []*spectrum  // those with atoms
-	origin    float64      // of all lattices together
+	origin    float64      // of all lattices in the product together
 	atZero    []complex128 // the cumulants of analytic at t
 	slackZero []float64
 }
@@ -157,10 +157,10 @@ func newGrid(analytics []analyticTerm, lattices []latticeTerm, t, far, window fl
 		s, log, slip := all.transform(l.law, t, l.times, live)
 		if len(s.atoms) == 0 {
 			f.product.multiply(s)
+			f.origin += l.times * l.law.origin
 		} else {
 			f.spectra = append(f.spectra, s)
 		}
-		f.origin += l.times * l.law.origin
 		g.shift += l.times * l.law.shift * (1 + 1e-9)
 		var v, slack float64
 		if far > 0 {

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// full asks every question of the reference, and all of the extremes: half a minute
+// full asks every question of the reference, and all of the extremes: a minute
 // more.
 var full = flag.Bool("full", false, "ask all questions, also those that take long")
 

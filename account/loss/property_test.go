@@ -52,7 +52,7 @@ func drawEpsilon(t *rapid.T, s Sum) float64 {
 }
 
 func TestDeltaDecreasesInEpsilon(t *testing.T) {
-	check(t, 15, func(t *rapid.T) {
+	check(t, 8, func(t *rapid.T) {
 		l, k := drawTerm(t)
 		s := times(t, l, k)
 		a, b := drawEpsilon(t, s), drawEpsilon(t, s)
@@ -78,7 +78,7 @@ func TestDeltaDecreasesInEpsilon(t *testing.T) {
 }
 
 func TestDeltaIncreasesInTheParameter(t *testing.T) {
-	check(t, 15, func(t *rapid.T) {
+	check(t, 8, func(t *rapid.T) {
 		f, k := drawFamily(t), rapid.IntRange(1, 30).Draw(t, "times")
 		size, more := drawSize(t, "size"), rapid.Float64Range(1, 1.5).Draw(t, "more")
 		small, large := times(t, f.make(t, size), k), times(t, f.make(t, size*more), k)
@@ -120,7 +120,7 @@ func TestPlusCommutesAndAssociates(t *testing.T) {
 
 // TestBasicComposition: epsilons and deltas add up, at worst.
 func TestBasicComposition(t *testing.T) {
-	check(t, 15, func(t *rapid.T) {
+	check(t, 8, func(t *rapid.T) {
 		a, k := drawTerm(t)
 		b, n := drawTerm(t)
 		one, two := times(t, a, k), times(t, b, n)

@@ -29,7 +29,16 @@ const (
 // delta encloses delta(epsilon) for epsilon below the top.
 func (s Sum) delta(epsilon float64) dp.Bracket {
 	s = s.latticed(epsilon)
-	r := s.rough(1e-30)
+	r := s.rough(1e-300)
+	// Beyond all that matters the tilt would have no end. A bound from nearer by does.
+	if far := max(0, r.chernoff(1e-280)); epsilon > far {
+		return dp.Bracket{Lower: s.infinite().Lower, Upper: s.invert(far, r).Upper}
+	}
+	return s.invert(epsilon, r)
+}
+
+// invert is delta where the tilt has an end.
+func (s Sum) invert(epsilon float64, r rough) dp.Bracket {
 	t := r.tilt(epsilon)
 	// The peak of the integrand, less what the expectation may take away. Where that
 	// is more, the window was too small, and what came out says how small delta is.

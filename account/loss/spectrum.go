@@ -6,12 +6,13 @@ import (
 	"gonum.org/v1/gonum/dsp/fourier"
 )
 
-// spectrum is a lattice law at all frequencies, as ratios to M(t), without the phase
-// of the origin.
+// spectrum is a lattice law at all frequencies, as ratios to M(t). The values are
+// without the phase of the origin.
 type spectrum struct {
 	values []complex128 // of the lattice's part, j = 0 .. N/2, or the live ones
 	few    bool         // whether they are of the live frequencies only
 	slack  float64
+	origin float64
 	atoms  []atom // beside the lattice, masses as ratios
 	times  float64
 }
@@ -33,6 +34,11 @@ func (s *spectrum) at(j int, y float64) (complex128, float64) {
 		v = complex(real(v), -imag(v))
 	}
 	slack := s.slack
+	if s.origin != 0 {
+		sin, cos := math.Sincos(y * s.origin)
+		v *= complex(cos, sin)
+		slack += unit * (8 + 8*math.Abs(y*s.origin))
+	}
 	for _, a := range s.atoms {
 		sin, cos := math.Sincos(y * a.loss)
 		v += complex(a.mass*cos, a.mass*sin)
@@ -72,7 +78,7 @@ func newFrequencies(n int) *frequencies {
 // n points, a power of two, changes no value.
 func (f *frequencies) transform(l *lattice, t, times float64, live []int) (s *spectrum, log, slip float64) {
 	log, slip = l.log(t)
-	s = &spectrum{times: times}
+	s = &spectrum{times: times, origin: l.origin}
 	weights, total := make([]float64, len(l.mass)), 0.0
 	loose := unit * (8 + 4*math.Abs(log) + 4*t*math.Abs(l.origin))
 	for i, m := range l.mass {

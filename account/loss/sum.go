@@ -122,12 +122,16 @@ func (s Sum) Epsilon(delta float64) (dp.Bracket, error) {
 		}
 		// At delta 0 all of the loss counts.
 		top := s.top()
-		return dp.Bracket{Lower: top * (1 - unit*float64(32+2*len(s.terms))), Upper: top}, nil
+		return dp.Bracket{Lower: top * (1 - unit*float64(64+2*len(s.terms))), Upper: top}, nil
 	}
 	if law, ok := s.single(); ok {
 		below := func(e float64) float64 { return law.curve(e).Lower }
 		above := func(e float64) float64 { return law.curve(e).Upper }
 		return crossing(below, above, delta, s.top()), nil
 	}
-	return s.epsilon(delta), nil
+	out := s.epsilon(delta)
+	if delta < s.infinite().Upper {
+		out.Upper = math.Inf(1) // rounding decides whether there is one
+	}
+	return out, nil
 }
