@@ -41,7 +41,7 @@ type Claim interface {
 }
 
 // Charge returns epsilon, and the rho that every epsilon-differentially private
-// mechanism has: see rhoOfPure.
+// mechanism has: see dp.RhoOfPure.
 func (g Pure) Charge() (Charge, error) { return Approx{Epsilon: g.Epsilon}.Charge() }
 
 // Charge returns epsilon and delta, and the rho of pure epsilon with the same delta.
@@ -51,7 +51,7 @@ func (g Pure) Charge() (Charge, error) { return Approx{Epsilon: g.Epsilon}.Charg
 // (Kairouz, Oh, Viswanath 2015; Murtagh, Vadhan 2016 restate it): with probability
 // delta, the same on both databases, it tells all, and otherwise it is randomized
 // response at epsilon. Given that it does not tell all, which has probability 1 -
-// delta on both sides, it is rhoOfPure(epsilon)-zCDP, so the mechanism is
+// delta on both sides, it is dp.RhoOfPure(epsilon)-zCDP, so the mechanism is
 // delta-approximately so (Bun, Steinke 2016, Definition 8.1). One and the same
 // event pays for both claims, which is why delta is charged once.
 func (g Approx) Charge() (Charge, error) {
@@ -65,7 +65,7 @@ func (g Approx) Charge() (Charge, error) {
 	if err != nil {
 		return Charge{}, err
 	}
-	rho, err := ceil(rhoOfPure(g.Epsilon))
+	rho, err := ceil(dp.RhoOfPure(g.Epsilon))
 	if err != nil {
 		return Charge{}, err
 	}
@@ -144,16 +144,4 @@ func checkLoss(name string, loss, delta float64) error {
 		return fmt.Errorf("%w: %s is 0, which would be free; what does not depend on the data need not be charged", ErrCharge, name)
 	}
 	return nil
-}
-
-// rhoOfPure returns a bound from above on epsilon tanh(epsilon/2), the rho of
-// randomized response, of which every pure mechanism is a randomized function
-// (Kairouz, Oh, Viswanath 2015). It is below Bun and Steinke's epsilon^2/2
-// (2016, Proposition 1.4), and no bound that holds for all mechanisms is smaller.
-//
-// Tanh and two multiplications are within a few units in the last place; the
-// margin is 32 of them. No divergence of any order is above epsilon, so rho never is.
-// A product that underflows is far below one unit, and is charged as one.
-func rhoOfPure(epsilon float64) float64 {
-	return math.Min(epsilon, epsilon*math.Tanh(epsilon/2)*(1+0x1p-48))
 }

@@ -72,7 +72,7 @@ func NewKeySelection(c KeyConfig) (*KeySelection, error) {
 // one unit are independent and add up.
 func selectionCost(c KeyConfig, rate *big.Rat) (dp.Cost, error) {
 	e, _ := rate.Float64()
-	rho, err := dp.CeilFloat(float64(c.moved()) * rhoOfResponse(e) * (1 + 0x1p-50))
+	rho, err := dp.CeilFloat(float64(c.moved()) * dp.RhoOfPure(e) * (1 + 0x1p-50))
 	return dp.Cost{Epsilon: c.Epsilon, Rho: rho, Delta: c.Delta}, err
 }
 

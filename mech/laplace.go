@@ -71,9 +71,8 @@ func NewLaplace(s dp.Sensitivity, epsilon dp.Amount) (*Laplace, error) {
 // rho(D_1 + ... + D_n). The worst split is no split, and rho(D) holds for all
 // vectors. rho also increases in D, so moving less costs less.
 //
-// Whatever has a pure epsilon is epsilon tanh(epsilon/2)-zCDP, the cost of
-// randomized response, to which every pure mechanism reduces (Kairouz, Oh,
-// Viswanath 2015). At D = 1 the two are equal; rounding takes the smaller.
+// Whatever has a pure epsilon costs dp.RhoOfPure at most. At D = 1 the two are
+// equal; rounding takes the smaller.
 func rhoOfLaplace(d *big.Int, epsilon dp.Amount) (dp.Amount, error) {
 	e := epsilon.Float()
 	steps, _ := new(big.Float).SetInt(d).Float64()
@@ -82,9 +81,7 @@ func rhoOfLaplace(d *big.Int, epsilon dp.Amount) (dp.Amount, error) {
 	// at most e, so 2^-48 e is more than all rounding errors together. That is
 	// below one unit of account for every epsilon up to 2^8.
 	lattice := e + a/math.Sinh(a)*math.Expm1(-e) + e*0x1p-48
-	pure := e * math.Tanh(e/2) * (1 + 0x1p-48)
-	// No divergence of any order is above epsilon, so rho never is either.
-	return dp.CeilFloat(math.Min(e, math.Min(lattice, pure)))
+	return dp.CeilFloat(math.Min(lattice, dp.RhoOfPure(e)))
 }
 
 // Name returns "laplace".

@@ -3,7 +3,6 @@ package mech
 import (
 	"errors"
 	"fmt"
-	"math"
 	"math/big"
 
 	"github.com/discreet-dp/discreet/dp"
@@ -56,12 +55,9 @@ func (s Scoring) width(epsilon dp.Amount) (*big.Rat, error) {
 	return b.Quo(b, epsilon.Rat()), nil
 }
 
-// rhoOfPure is the zCDP cost of whatever is purely epsilon-private, rounded up:
-// epsilon tanh(epsilon/2), that of randomized response, to which every such
-// mechanism reduces (Kairouz, Oh, Viswanath 2015); see rhoOfLaplace.
+// rhoOfPure is the zCDP cost of whatever is purely epsilon-private, in whole units.
 func rhoOfPure(epsilon dp.Amount) (dp.Amount, error) {
-	e := epsilon.Float()
-	return dp.CeilFloat(math.Min(e, e*math.Tanh(e/2)*(1+0x1p-48)))
+	return dp.CeilFloat(dp.RhoOfPure(epsilon.Float()))
 }
 
 // rhoOfBoundedRange is the zCDP cost of a mechanism whose privacy loss, between any

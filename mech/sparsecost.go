@@ -53,7 +53,7 @@ func sparseCost(c SparseConfig) (dp.Cost, error) {
 	rounds := func(epsilon dp.Amount, n *big.Rat) (dp.Amount, error) {
 		e, _ := new(big.Rat).Quo(epsilon.Rat(), n).Float64()
 		k, _ := n.Float64()
-		return dp.CeilFloat(k * rhoOfResponse(e) * (1 + 0x1p-50))
+		return dp.CeilFloat(k * dp.RhoOfPure(e) * (1 + 0x1p-50))
 	}
 	one := big.NewRat(1, 1)
 	rho, err := rounds(total, one)
@@ -90,12 +90,4 @@ func sparseCost(c SparseConfig) (dp.Cost, error) {
 		return dp.Cost{}, err
 	}
 	return dp.Cost{Epsilon: total, Rho: min(rho, tests, whole)}, nil
-}
-
-// rhoOfResponse is epsilon tanh(epsilon/2), rounded up: the zCDP cost of
-// randomized response, and so of everything with a pure epsilon (Kairouz, Oh,
-// Viswanath 2015). Both functions are within a few units in the last place, and
-// epsilon may have been rounded once.
-func rhoOfResponse(epsilon float64) float64 {
-	return epsilon * math.Tanh(epsilon/2) * (1 + 0x1p-48)
 }

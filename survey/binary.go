@@ -63,9 +63,6 @@ func NewBiased(g *big.Rat) (*Binary, error) {
 // Cost is what one answer costs the person who gives it.
 func (b *Binary) Cost() dp.Cost { return b.cost }
 
-// Bias returns g.
-func (b *Binary) Bias() float64 { return b.gap / 2 }
-
 // Randomize returns what a person answers.
 func (b *Binary) Randomize(src *noise.Source, truth bool) bool { return b.answer(dice{src}, truth) }
 

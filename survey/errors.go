@@ -3,7 +3,6 @@ package survey
 import (
 	"errors"
 	"fmt"
-	"math"
 
 	"github.com/discreet-dp/discreet/dp"
 )
@@ -50,9 +49,7 @@ func cost(epsilon dp.Amount) (dp.Cost, error) {
 	case epsilon > largest:
 		return dp.Cost{}, fmt.Errorf("%w: above 32 hardly an answer is ever turned, and nobody is protected; ask with an epsilon such as 1", ErrEpsilon)
 	}
-	e := epsilon.Float()
-	// Both factors are within a few units in the last place.
-	rho, err := dp.CeilFloat(math.Min(e, e*math.Tanh(e/2)*(1+0x1p-48)))
+	rho, err := dp.CeilFloat(dp.RhoOfPure(epsilon.Float()))
 	if err != nil {
 		return dp.Cost{}, err
 	}

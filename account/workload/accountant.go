@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"errors"
 	"math"
 
 	"github.com/discreet-dp/discreet/account"
@@ -19,7 +20,7 @@ func (w *Workload) accountant(m Method, d Direction) (accountant, error) {
 	switch m {
 	case Basic, Advanced, Optimal:
 		if !w.pure() {
-			return accountant{}, skip("a mechanism has no (epsilon, delta) of its own")
+			return accountant{}, errors.New("a mechanism has no (epsilon, delta) of its own")
 		}
 	}
 	switch m {
@@ -108,7 +109,7 @@ func (w *Workload) rdp() (accountant, error) {
 	var times []float64
 	for i, c := range w.asks {
 		if c.curve == nil {
-			return accountant{}, skip("a mechanism has no Renyi curve: one with a delta has none")
+			return accountant{}, errors.New("a mechanism has no Renyi curve: one with a delta has none")
 		}
 		curve, err := c.curve()
 		if err != nil {
@@ -132,7 +133,7 @@ func (w *Workload) rdp() (accountant, error) {
 func (w *Workload) gaussian() (accountant, error) {
 	for _, c := range w.asks {
 		if c.mu == 0 {
-			return accountant{}, skip("it is for Gaussian noise without sampling only")
+			return accountant{}, errors.New("it is for Gaussian noise without sampling only")
 		}
 	}
 	s, err := w.sum(loss.Remove)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/discreet-dp/discreet/account"
 	"github.com/discreet-dp/discreet/account/loss"
+	"github.com/discreet-dp/discreet/dp"
 )
 
 // Mechanism is a mechanism with its parameters.
@@ -213,7 +214,7 @@ func laplaceFacts(m Mechanism) (facts, error) {
 		// The divergence of order 1, at which order over order is largest (Harrison,
 		// Manurangsi 2025). Its two terms cancel, and each is rounded by units of e; for
 		// a small e the claim of every pure mechanism is the better one.
-		rho:    min(up(e+math.Expm1(-e)+e*0x1p-48), up(e*math.Tanh(e/2)*(1+0x1p-50))),
+		rho:    min(up(e+math.Expm1(-e)+e*0x1p-48), dp.RhoOfPure(e)),
 		law:    law,
 		curve:  func() (account.RDP, error) { return account.LaplaceRDP(e) },
 		sample: func(rate float64) (account.RDP, error) { return account.SubsampledLaplaceRDP(e, rate) },
@@ -253,7 +254,7 @@ func discreteLaplaceFacts(m Mechanism) (facts, error) {
 	tight := up((e + a/math.Sinh(a)*math.Expm1(-e)) + 0x1p-46*(1+e))
 	return facts{
 		pure: e,
-		rho:  min(tight, up(e*math.Tanh(e/2)*(1+0x1p-50))),
+		rho:  min(tight, dp.RhoOfPure(e)),
 		law:  law,
 		curve: func() (account.RDP, error) {
 			return account.NewRDP(func(alpha float64) float64 { return loss.Renyi(law, alpha) }), nil

@@ -1,7 +1,6 @@
 package workload
 
 import (
-	"errors"
 	"math"
 	"strconv"
 	"strings"
@@ -157,11 +156,6 @@ const (
 	// Add compares with databases that have one person more.
 	Add
 )
-
-// errSkip is a method's reason not to apply.
-type errSkip struct{ error }
-
-func skip(reason string) error { return errSkip{errors.New(reason)} }
 
 // Epsilon asks all accountants for epsilon at a delta.
 func (w *Workload) Epsilon(delta float64, direction Direction) (Answer, error) {
