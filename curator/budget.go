@@ -109,16 +109,18 @@ func (c *Curator) read(b ledger.Balance) (Account, error) {
 		a.Guarantee.Epsilon, a.Total.Epsilon = b.Spent.Epsilon, b.Limit.Epsilon
 		return a, nil
 	}
-	delta := c.dataset.Budget.Delta
+	budget := c.dataset.Budget
 	for _, g := range []struct {
 		to  *Guarantee
 		rho dp.Amount
 	}{{&a.Guarantee, b.Spent.Rho}, {&a.Total, b.Limit.Rho}} {
-		epsilon, err := account.Epsilon(g.rho, delta)
+		// What is set aside for private keys is no part of the conversion, and is of
+		// the promise.
+		epsilon, err := account.Epsilon(g.rho, budget.RhoDelta())
 		if err != nil {
 			return Account{}, err
 		}
-		*g.to = Guarantee{epsilon, delta}
+		*g.to = Guarantee{epsilon, budget.Delta}
 	}
 	return a, nil
 }

@@ -123,6 +123,36 @@ func TestRhoAddsUp(t *testing.T) {
 	w.refusedBy("hospital", "ana", byAge(99))
 }
 
+// What is set aside for private keys is part of the promise and not of the conversion.
+func TestKeysDelta(t *testing.T) {
+	dataset := strings.Replace(hospital.Dataset("hospital", "data", concentrated), "delta: 1e-6", "delta: 1e-6, keys_delta: 4e-7", 1)
+	w := build(t, hospital.New(50, 1), dataset, 1)
+	w.mustAsk(byAge(1))
+	accounts, err := w.Accounts(ctx, "ana", "ben")
+	w.check(err)
+	for i, share := range []dp.Amount{1, 1, 2} {
+		a := accounts[i]
+		total, err := account.Epsilon(a.Limit.Rho, amount("1e-6")-amount("4e-7"))
+		w.check(err)
+		if a.Limit.Delta != amount("4e-7")/share || a.Left.Delta != a.Limit.Delta || a.Total != (Guarantee{total, amount("1e-6")}) || total > dp.One {
+			t.Errorf("%+v", a)
+		}
+		// All of the limits, spent, are within the promise.
+		all := account.ApproxZCDP{Rho: a.Limit.Rho.Float(), Delta: a.Limit.Delta.Float()}
+		if e, err := all.EpsilonAt(a.Total.Delta.Float()); err != nil || e > a.Total.Epsilon.Float() {
+			t.Errorf("%s: %+v is worth epsilon %v, %v", a.Name, all, e, err)
+		}
+	}
+	spent, err := account.Epsilon(accounts[0].Spent.Rho, amount("1e-6")-amount("4e-7"))
+	w.check(err)
+	if accounts[0].Guarantee != (Guarantee{spent, amount("1e-6")}) {
+		t.Errorf("the promise is %+v; want epsilon %v", accounts[0].Guarantee, spent)
+	}
+	if whole, _ := account.Rho(dp.One, amount("1e-6")); accounts[0].Limit.Rho >= whole {
+		t.Error("nothing was set aside")
+	}
+}
+
 // No question costs more than was asked for, and hardly less.
 func TestCostIsWhatWasAsked(t *testing.T) {
 	kinds := []string{"COUNT(*)", "COUNT(smoker)", "SUM(age)", "SUM(cost)", "AVG(cost)", "SUM(age * 2)", "AVG(age)"}

@@ -12,6 +12,12 @@ type Budget struct {
 	// Epsilon and Delta are the guarantee that holds at the end, however many
 	// questions were asked and whoever colludes.
 	Epsilon, Delta dp.Amount
+	// KeysDelta is the part of Delta that is set aside for releasing private keys. The
+	// rest is what rho is converted to Epsilon at.
+	KeysDelta dp.Amount
+	// DefaultDelta is how much of KeysDelta a question takes that releases private
+	// keys, unless it says otherwise. It may take all of it.
+	DefaultDelta dp.Amount
 	// DefaultEpsilon is what a question is asked at when the analyst names no
 	// epsilon, and MaxEpsilon is the most that one question may name.
 	DefaultEpsilon, MaxEpsilon dp.Amount
@@ -21,6 +27,12 @@ type Budget struct {
 // delta is a sum of rhos.
 func (b Budget) Pure() bool { return b.Delta == 0 }
 
+// RhoDelta returns the delta at which rho is converted to epsilon: what is left of
+// Delta beside KeysDelta. Outside of an event of probability KeysDelta, all answers
+// together are (Epsilon, RhoDelta)-private, so altogether they are (Epsilon,
+// Delta)-private (Bun, Steinke 2016, Lemma 8.8).
+func (b Budget) RhoDelta() dp.Amount { return b.Delta.Sub(b.KeysDelta) }
+
 const (
 	// maxEpsilon is far above every budget that means something. At epsilon 100 an
 	// attacker's odds may grow by the factor e^100, about 10^43: to write more is a
@@ -28,24 +40,26 @@ const (
 	maxEpsilon = 100 * dp.One
 	// A question that names no epsilon takes a twentieth of the budget.
 	defaultPart = 20
+	// A question that releases private keys takes a hundredth of what is set aside for them.
+	defaultKeysPart = 100
 )
 
 // maxDelta is the largest delta. A mechanism may publish each person's row
 // with probability delta and keep the promise, so at 1 in 100 it would be no promise.
 var maxDelta = big.NewRat(1, 100)
 
-// filterFor returns the filter that keeps the budget. All of delta goes into the
-// conversion from rho, so the filter's own delta is zero, which is what
-// mechanisms without a delta of their own need.
+// filterFor returns the filter that keeps the budget. What is not set aside for
+// private keys goes into the conversion from rho; what is set aside is the filter's own
+// delta, which the deltas of mechanisms add up to at most.
 func (b Budget) filterFor() (account.Filter, error) {
 	if b.Pure() {
 		return account.PureFilter(b.Epsilon), nil
 	}
-	rho, err := account.Rho(b.Epsilon, b.Delta)
+	rho, err := account.Rho(b.Epsilon, b.RhoDelta())
 	if err != nil {
 		return account.Filter{}, err
 	}
-	return account.ZCDPFilter(rho, 0), nil
+	return account.ZCDPFilter(rho, b.KeysDelta), nil
 }
 
 // Filter returns the dataset's privacy filter, which holds against all analysts
@@ -93,16 +107,26 @@ func part(a dp.Amount, share *big.Rat) dp.Amount {
 	return got
 }
 
+// budgetText is a budget as it stands in the file.
+type budgetText struct {
+	at place
+	f  fields
+	ok bool // epsilon and delta were read
+	// delta is per_query's, which is compared with the budget when all of that is known.
+	delta    place
+	hasDelta bool
+}
+
 // readBudget reads epsilon, delta and the limits of one question.
-func (d *Dataset) readBudget(r *reader, f fields) {
-	v, ok := f.need(r, "budget", "for example budget: {epsilon: 1, delta: 1e-6}")
-	if !ok {
-		return
+func (d *Dataset) readBudget(r *reader, f fields) (text budgetText) {
+	var ok bool
+	if text.at, ok = f.need(r, "budget", "for example budget: {epsilon: 1, delta: 1e-6}"); !ok {
+		return text
 	}
-	f, ok = r.fields(v, v.node, "a budget", budgetKeys)
-	if !ok {
-		return
+	if f, ok = r.fields(text.at, text.at.node, "a budget", budgetKeys); !ok {
+		return text
 	}
+	text.f = f
 	b, ok := &d.Budget, true
 	at, given := f.need(r, "epsilon", "the most that all answers together may reveal about one person, for example 1")
 	if !given {
@@ -115,21 +139,43 @@ func (d *Dataset) readBudget(r *reader, f fields) {
 		ok = b.readDelta(r, at) && ok
 	}
 	if at, given := f.get("per_query"); given {
-		b.readPerQuery(r, at, ok)
+		text.delta, text.hasDelta = b.readPerQuery(r, at, ok)
 	}
-	if !ok {
+	text.ok = ok
+	return text
+}
+
+// finishBudget reads what depends on the tables, and makes the filter.
+func (d *Dataset) finishBudget(r *reader, text budgetText) {
+	b := &d.Budget
+	if !text.ok || !b.readKeysDelta(r, text.f, d.hasPrivateKeys()) {
 		return
+	}
+	if text.hasDelta {
+		b.readDefaultDelta(r, text.delta)
 	}
 	b.fillPerQuery()
 	filter, err := b.filterFor()
 	if limit := filter.Limit(); err != nil {
-		r.at(v, "this budget has no filter: %v", err)
+		r.at(text.at, "this budget has no filter: %v", err)
 		return
 	} else if !b.Pure() && limit.Rho == 0 {
-		r.at(v, "epsilon %v at delta %v is too little to spend any of it; raise epsilon, or write delta: 0 for a pure budget", b.Epsilon, b.Delta)
+		r.at(text.at, "epsilon %v at delta %v is too little to spend any of it; raise epsilon, or write delta: 0 for a pure budget", b.Epsilon, b.RhoDelta())
 		return
 	}
 	d.filter, d.filterOf = filter, *b
+}
+
+// hasPrivateKeys reports whether there are keys that only a delta can release.
+func (d *Dataset) hasPrivateKeys() bool {
+	for _, t := range d.Tables {
+		for _, c := range t.Columns {
+			if c.Keys == PrivateKeys && !t.Public {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func (b *Budget) readDelta(r *reader, at place) bool {
@@ -152,13 +198,69 @@ func (b *Budget) readDelta(r *reader, at place) bool {
 	return false
 }
 
-// readPerQuery reads the limits of one question, and compares them with epsilon
-// where that is known.
-func (b *Budget) readPerQuery(r *reader, at place, epsilonOK bool) {
-	f, ok := r.fields(at, at.node, "per_query", perQueryKeys)
+// readKeysDelta reads what is set aside for private keys: half of delta unless
+// given, where there are any.
+func (b *Budget) readKeysDelta(r *reader, f fields, private bool) bool {
+	at, given := f.get("keys_delta")
+	if !given {
+		if private {
+			b.KeysDelta = b.Delta / 2
+		}
+		return true
+	}
+	n, ok := r.number(at, "keys_delta")
+	if !ok {
+		return false
+	}
+	var err error
+	b.KeysDelta, err = dp.Floor(n)
+	switch {
+	case n.Sign() == 0:
+		b.KeysDelta = 0
+		return true
+	case n.Sign() < 0:
+		r.at(at, "keys_delta is negative; it is the part of delta that is set aside for releasing private keys, so write 0 or a part of delta")
+	case b.Pure():
+		r.at(at, "a pure budget has no delta, so none of it can be set aside for private keys; remove keys_delta, or give the budget a delta")
+	case err != nil || b.KeysDelta >= b.Delta:
+		r.at(at, "keys_delta %s is not below delta %v; it is the part of delta that is set aside for releasing private keys, and the rest is needed for everything else; write for example half of delta", at.node.Value, b.Delta)
+	case b.KeysDelta == 0:
+		r.at(at, "keys_delta %s is below 2^-40, about 1e-12, the smallest amount that is counted; write 0, or at least 1e-12", at.node.Value)
+	default:
+		return true
+	}
+	return false
+}
+
+// readDefaultDelta reads how much of keys_delta one question takes.
+func (b *Budget) readDefaultDelta(r *reader, at place) {
+	n, ok := r.number(at, "delta")
 	if !ok {
 		return
 	}
+	got, err := dp.Floor(n)
+	switch {
+	case n.Sign() <= 0:
+		r.at(at, "the delta of a question must be above 0; it is what a question that releases private keys takes from keys_delta; write for example a hundredth of that")
+	case b.KeysDelta == 0:
+		r.at(at, "per_query has a delta, but no delta is set aside for private keys; remove it, or write keys_delta into the budget")
+	case err != nil || got > b.KeysDelta:
+		r.at(at, "the delta %s of a question is above all that is set aside for private keys, keys_delta %v; write at most that", at.node.Value, b.KeysDelta)
+	case got == 0:
+		r.at(at, "delta %s is below 2^-40, about 1e-12, the smallest amount that is counted; write at least 1e-12", at.node.Value)
+	default:
+		b.DefaultDelta = got
+	}
+}
+
+// readPerQuery reads the limits of one question, and compares them with epsilon
+// where that is known. It returns where the question's delta stands.
+func (b *Budget) readPerQuery(r *reader, at place, epsilonOK bool) (delta place, hasDelta bool) {
+	f, ok := r.fields(at, at.node, "per_query", perQueryKeys)
+	if !ok {
+		return place{}, false
+	}
+	delta, hasDelta = f.get("delta")
 	def, defGiven := f.get("default")
 	top, topGiven := f.get("max")
 	if defGiven {
@@ -176,6 +278,7 @@ func (b *Budget) readPerQuery(r *reader, at place, epsilonOK bool) {
 	case defGiven && !topGiven && epsilonOK && b.DefaultEpsilon > b.Epsilon:
 		r.at(def, "default %s is above the whole budget, epsilon %v; write at most that", def.node.Value, b.Epsilon)
 	}
+	return delta, hasDelta
 }
 
 // fillPerQuery gives the limits that were not written their defaults.
@@ -185,5 +288,8 @@ func (b *Budget) fillPerQuery() {
 	}
 	if b.DefaultEpsilon == 0 {
 		b.DefaultEpsilon = max(1, min(b.Epsilon/defaultPart, b.MaxEpsilon))
+	}
+	if b.DefaultDelta == 0 && b.KeysDelta > 0 {
+		b.DefaultDelta = max(1, b.KeysDelta/defaultKeysPart)
 	}
 }

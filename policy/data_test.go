@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/discreet-dp/discreet/account"
 	"github.com/discreet-dp/discreet/dp"
 )
 
@@ -62,6 +63,9 @@ func understood(name, text string) string {
 		fmt.Fprintf(&b, "dataset %s: %s %q, unit %v, %v\n", d.Name, d.Engine, d.Source, d.Unit, d.Neighbours)
 		fmt.Fprintf(&b, "  budget epsilon %v, delta %v, default %v, max %v; filter %v\n",
 			d.Budget.Epsilon, d.Budget.Delta, d.Budget.DefaultEpsilon, d.Budget.MaxEpsilon, d.Filter().Limit())
+		if d.Budget.KeysDelta > 0 {
+			fmt.Fprintf(&b, "  for keys %v, %v a question\n", d.Budget.KeysDelta, d.Budget.DefaultDelta)
+		}
 		for _, a := range inOrder(nil, d.Analysts) {
 			q, _ := d.Quota(a)
 			fmt.Fprintf(&b, "  analyst %s: share %s, quota %v\n", a, d.Analysts[a].Share.RatString(), q.Limit())
@@ -70,9 +74,18 @@ func understood(name, text string) string {
 			t := d.Tables[name]
 			fmt.Fprintf(&b, "  table %s: %v %q, max_rows %d, max_groups %d, files %q, delimiter %q\n",
 				t.Name, t.UnitKind, t.UnitColumn, t.MaxRows, t.MaxGroups, d.Files(t), t.Delimiter)
+			if t.Public {
+				fmt.Fprintf(&b, "    unique column %q\n", t.UniqueColumn)
+			}
+			if len(t.Path) > 0 {
+				fmt.Fprintf(&b, "    path %v\n", t.Path)
+			}
 			for _, name := range t.ColumnNames() {
 				fmt.Fprintf(&b, "    %s\n", showColumn(t.Columns[name]))
 			}
+		}
+		for _, name := range d.ViewNames() {
+			fmt.Fprintf(&b, "  view %s: %q\n", name, d.Views[name])
 		}
 	}
 	return b.String()
@@ -126,6 +139,11 @@ func TestLimits(t *testing.T) {
 		"brackets": {strings.Repeat("[", MaxSize), "not YAML"},
 		"closed":   {strings.Repeat("[", 5000) + strings.Repeat("]", 5000), "nested more than"},
 		"dashes":   {strings.Repeat("- ", MaxSize/2), "not YAML"},
+		"chain":    {chain(maxPath), ""},
+		"long":     {chain(maxPath + 1), "more than 32 steps"},
+		"longest":  {chain(9_000), "more than 32 steps"},
+		"view":     {withView(maxView), ""},
+		"views":    {withView(maxView + 1), "at most 64 KiB"},
 		"many":     {"datasets:\n" + strings.Repeat(" - a\n", 100_000), "but this is a list"},
 		"keys":     {manyKeys(10_001), "at most 10000"},
 		"allowed":  {manyKeys(10_000), ""},
@@ -136,6 +154,24 @@ func TestLimits(t *testing.T) {
 			t.Errorf("%s: got %.300v, want %s", name, err, c.want)
 		}
 	}
+}
+
+// chain is a policy whose last table is n steps from the unit.
+func chain(n int) string {
+	var b strings.Builder
+	b.WriteString("datasets: {d: {engine: duckdb, source: a.db, unit: t0.u, budget: {epsilon: 1}, analysts: {a: }, tables: {t0: {unique: u, columns: {}}")
+	for i := range n {
+		key := fmt.Sprintf("t%d.k", i)
+		if i == 0 {
+			key = "t0.u"
+		}
+		fmt.Fprintf(&b, ", t%d: {path: p -> %s, max_rows: 1, max_groups: 1, columns: {}}", i+1, key)
+	}
+	return b.String() + "}}}\n"
+}
+
+func withView(size int) string {
+	return "datasets: {d: {engine: duckdb, source: a.csv, unit: row, budget: {epsilon: 1}, analysts: {a: }, tables: {t: {columns: {}}}, views: {v: '" + strings.Repeat("x", size) + "'}}}\n"
 }
 
 func manyKeys(n int) string {
@@ -165,6 +201,16 @@ func TestQuotaRoundsDown(t *testing.T) {
 	d.Budget.Delta = dp.One / 1000
 	if l := d.Filter().Limit(); l.Epsilon != dp.Unbounded || l.Delta != 0 {
 		t.Errorf("the filter follows the budget: %v", l)
+	}
+	d.Budget.Epsilon, d.Budget.KeysDelta = dp.One, 10
+	if q, _ := d.Quota("third"); q.Limit().Delta != 3 || d.Filter().Limit().Delta != 10 {
+		t.Errorf("a third of ten units of delta is %v", q.Limit())
+	}
+	// What the file cannot say admits nothing.
+	for _, keys := range []dp.Amount{d.Budget.Delta, d.Budget.Delta + 1} {
+		if d.Budget.KeysDelta = keys; d.Filter() != (account.Filter{}) {
+			t.Errorf("all of delta is set aside, and there is the filter %v", d.Filter().Limit())
+		}
 	}
 }
 

@@ -23,8 +23,11 @@ type Dataset struct {
 	Budget     Budget
 	Analysts   map[string]*Analyst
 	Tables     map[string]*Table
+	// Views are questions that others build on, as SQL by name. They are read as
+	// text; whether they can be asked is for package plan to say.
+	Views map[string]string
 
-	order []string
+	order, viewOrder []string
 	// filter is the filter of the budget filterOf. It is remembered because the
 	// conversion to rho is a search, and a filter is asked for with every charge.
 	filter   account.Filter
@@ -60,9 +63,12 @@ func (d *Dataset) read(r *reader, at place, dir string) {
 			d.Neighbours = n
 		}
 	}
-	d.readBudget(r, f)
-	d.readAnalysts(r, f)
+	budget := d.readBudget(r, f)
 	d.readTables(r, f, dir, sourceOK)
+	d.readViews(r, f)
+	// The rest of the budget depends on the tables, and shares on the budget.
+	d.finishBudget(r, budget)
+	d.readAnalysts(r, f)
 }
 
 func (d *Dataset) readEngine(r *reader, f fields) {
@@ -101,14 +107,31 @@ func (d *Dataset) readTables(r *reader, f fields, dir string, sourceOK bool) {
 		r.at(v, "there are no tables; list at least one, because a table that is not listed does not exist for analysts")
 		return
 	}
+	var texts []tableText
+	private := false
 	for _, e := range entries {
-		d.Tables[e.name] = &Table{Name: e.name}
+		t := &Table{Name: e.name, MaxRows: 1, MaxGroups: 1}
+		d.Tables[e.name] = t
 		d.order = append(d.order, e.name)
+		f, ok := r.fields(e.place, e.node, "a table", tableKeys)
+		if ok {
+			t.readPublic(r, f)
+			texts = append(texts, tableText{e.name, e.place, f})
+		}
+		private = private || !t.Public
+	}
+	if !private {
+		r.at(v, "all tables are public, so there is nobody to protect and nothing that needs a budget; list the table whose people the budget protects")
+		unitOK = false
 	}
 	if unitOK {
 		unitOK = d.resolveUnit(r, unit, unitText)
 	}
-	for _, e := range entries {
-		d.Tables[e.name].read(r, e.place, d, dir, unitOK, sourceOK)
+	var p paths
+	if unitOK && !d.Unit.Row() {
+		p = d.readPaths(r, texts)
+	}
+	for _, t := range texts {
+		d.Tables[t.name].read(r, t, d, dir, p, unitOK, sourceOK)
 	}
 }

@@ -25,6 +25,21 @@
 //	        columns:
 //	          day:  {type: date}
 //	          cost: {type: decimal, bounds: [0, 5000], granularity: 0.01}
+//	      drugs:
+//	        path: vid -> visits.vid
+//	        max_rows: 100
+//	        max_groups: 5
+//	        columns:
+//	          code: {type: text}
+//	          dose: {type: integer, bounds: [0, 1000]}
+//	      formulary:
+//	        public: true
+//	        unique: code
+//	        columns:
+//	          code: {type: text}
+//	          kind: {type: text, keys: [antibiotic, opioid, other]}
+//	    views:
+//	      elderly: SELECT sex, cost FROM patients WHERE age >= 65
 //
 // # The text
 //
@@ -36,9 +51,9 @@
 // and 1e3 are those texts. Numbers stand without quotes, and have no _ and no
 // other base than ten.
 //
-// Tables and columns have the names they have in the data: up to 63 bytes that
-// can be seen, without double quotes, and without a space at either end. Datasets and
-// analysts have 1 to 64 of the characters A-Z, a-z, 0-9, _, ., @ and -. Among its
+// Tables and columns have the names they have in the data, and views have names
+// like theirs: up to 63 bytes that can be seen, without double quotes, and without a
+// space at either end. Datasets and analysts have 1 to 64 of the characters A-Z, a-z, 0-9, _, ., @ and -. Among its
 // neighbours a name must differ in more than letter case.
 //
 // # At the top
@@ -63,7 +78,10 @@
 //	budget      below. Required.
 //	analysts    who may ask, by name; at least one. Required.
 //	tables      the tables by name; at least one. A table that is not listed
-//	            does not exist for analysts. Required.
+//	            does not exist for analysts. At least one is not public. Required.
+//	views       SQL by name, for analysts to ask about as if it were a table. A
+//	            view has no name of a table, and a text of at most 64 KiB.
+//	            What may stand in it is for package plan to say.
 //
 // # A budget
 //
@@ -71,21 +89,28 @@
 //	delta      from 0, the default, to 0.01. With 0 the budget is pure, and the
 //	           epsilons of all questions add up to at most epsilon. With more it
 //	           is zero-concentrated, and the rhos of all questions add up to at most
-//	           the rho that is worth (epsilon, delta); all of delta is used by
-//	           that conversion. A zero-concentrated budget answers more
-//	           questions when they are many.
+//	           the rho that is worth (epsilon, delta - keys_delta). A
+//	           zero-concentrated budget answers more questions when they are many.
+//	keys_delta the part of delta that is set aside for releasing private keys: the
+//	           deltas of all questions add up to at most it. From 0 to below
+//	           delta. Default: half of delta where a column of a private table has
+//	           keys: private, otherwise 0. With a delta of 0 it is 0, and
+//	           private keys cannot be released.
 //	per_query  default is the epsilon of a question that names none: a twentieth of the
 //	           budget's unless given, or max where that is less. max is the
 //	           largest epsilon a question may name: the whole budget's unless
-//	           given. default <= max <= epsilon.
+//	           given. default <= max <= epsilon. delta is what a question that
+//	           releases private keys takes from keys_delta when it names none: a
+//	           hundredth of keys_delta unless given. It may name all of it.
 //
-// Amounts are rounded down to whole units of 2^-40.
+// Amounts are rounded down to whole units of 2^-40. All answers together, to all
+// analysts together, are (epsilon, delta)-differentially private.
 //
 // # An analyst
 //
 //	share  the part of the dataset's budget (of its epsilon where it is pure, of
-//	       its rho otherwise) that this analyst may use, above 0 and at most 1,
-//	       the default. It is a quota inside the budget, which holds against
+//	       its rho and of its keys_delta otherwise) that this analyst may use,
+//	       above 0 and at most 1, the default. It is a quota inside the budget, which holds against
 //	       all analysts together, so shares may add up to more than 1: then who
 //	       comes first is served first.
 //
@@ -94,23 +119,39 @@
 //	source      a CSV or Parquet file of its own, from the dataset's folder where
 //	            the dataset's source is one, from the policy's folder otherwise.
 //	delimiter   one character, for CSV files. Default: a comma; a tab for .tsv.
-//	unique      the unit's column, where nobody has more than one row.
-//	path        COLUMN -> TABLE.COLUMN, from this table's column to the unit, for
-//	            every table but the unit's own. One step only.
+//	public      whether everybody may know its rows: true, or false, the default.
+//	unique      the unit's column, where nobody has more than one row. In a public
+//	            table, a listed column whose values, as declared, differ in all rows.
+//	path        COLUMN -> TABLE.COLUMN, from this table's column to the unit, or to
+//	            the key of a private table that has a path itself, for every
+//	            private table but the unit's own. It is one step; the rest of the way
+//	            is that table's path, up to 32 steps.
 //	max_rows    from 1 to 1,000,000: how many rows of one person count at most in
-//	            one group of an answer.
+//	            one group of an answer. In a public table, how many of its rows count at
+//	            most for one row that they are joined to by anything but its
+//	            unique column; 1 by default.
 //	max_groups  from 1 to 1,000,000: in how many groups of an answer one person
 //	            counts at most.
 //	columns     the columns by name. A column that is not listed does not exist
 //	            for analysts. Required, and may be empty: {}.
 //
-// With unit: row no table has unique, path, max_rows or max_groups. Otherwise
-// every table leads to the unit, and has either unique or both max_rows and
-// max_groups; the unit's own table, too, may be one where a person has many rows.
-// unique is a promise of the owner's that the privacy of answers rests on.
+// With unit: row no private table has unique, path, max_rows or max_groups. Otherwise
+// every private table leads to the unit, and has either unique or both max_rows and
+// max_groups; the unit's own table, too, may be one where a person has many rows. A table
+// that is more than one step from the unit has max_rows and max_groups. Paths
+// do not go in circles, and do not lead through public tables. The columns that
+// paths use need not be listed; a listed one can be named by analysts.
 //
-// No data has two names: two tables that are read from the same file, or from the
-// same table of a database, are an error, in one dataset or in two.
+// Privacy rests on two promises of the owner's, which the engine's check compares with the
+// data: that unique is unique, and that the key at the end of a step that is not
+// the unit has one row for each value. A row whose path leads to nobody counts in no answer.
+//
+// A public table has no path and no max_groups, and its columns have no private keys. It is
+// not the unit's own.
+//
+// No private data has two names: two tables that are read from the same file, or from the
+// same table of a database, are an error, in one dataset or in two, unless both
+// are public.
 //
 // # A column
 //

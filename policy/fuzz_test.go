@@ -4,8 +4,11 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/discreet-dp/discreet/account"
 )
 
 // FuzzParse checks that no text makes the reader panic, that an error always
@@ -51,6 +54,26 @@ func checkDataset(t *testing.T, d *Dataset) {
 	if b.Epsilon == 0 || b.Epsilon > maxEpsilon || b.DefaultEpsilon == 0 || b.DefaultEpsilon > b.MaxEpsilon || b.MaxEpsilon > b.Epsilon {
 		t.Errorf("budget %+v", b)
 	}
+	if b.KeysDelta > 0 && b.KeysDelta >= b.Delta || b.DefaultDelta > b.KeysDelta || (b.DefaultDelta == 0) != (b.KeysDelta == 0) {
+		t.Errorf("budget %+v", b)
+	}
+	// Whatever is set aside for keys, the promise is within what was written.
+	if l := d.Filter().Limit(); !b.Pure() {
+		if e, err := account.Epsilon(l.Rho, b.RhoDelta()); err != nil || e > b.Epsilon || l.Delta.Add(b.RhoDelta()) > b.Delta {
+			t.Errorf("budget %+v has the filter %v", b, l)
+		}
+	}
+	if len(d.ViewNames()) != len(d.Views) {
+		t.Errorf("views %v", d.Views)
+	}
+	for name, text := range d.Views {
+		if strings.TrimSpace(text) == "" || len(text) > maxView || d.Tables[name] != nil {
+			t.Errorf("view %s: %q", name, text)
+		}
+	}
+	if !slices.ContainsFunc(d.TableNames(), func(name string) bool { return !d.Tables[name].Public }) {
+		t.Error("there is nobody to protect")
+	}
 	if len(d.Analysts) == 0 || len(d.Tables) == 0 || len(d.order) != len(d.Tables) {
 		t.Errorf("analysts %v, tables %v", d.Analysts, d.order)
 	}
@@ -61,12 +84,7 @@ func checkDataset(t *testing.T, d *Dataset) {
 	}
 	for _, name := range d.TableNames() {
 		table := d.Tables[name]
-		if d.Unit.Row() != (table.UnitKind == Row) || (table.UnitColumn == "") != (table.UnitKind == Row) || table.MaxRows < 1 || table.MaxGroups < 1 {
-			t.Errorf("table %+v", table)
-		}
-		if table.UnitKind != Many && (table.MaxRows != 1 || table.MaxGroups != 1) {
-			t.Errorf("table %+v", table)
-		}
+		checkTable(t, d, table)
 		for _, name := range table.ColumnNames() {
 			c := table.Columns[name]
 			if c.Type == NoType || (c.Keys == PublicKeys) != (len(c.KeyValues) > 0) {
@@ -76,5 +94,38 @@ func checkDataset(t *testing.T, d *Dataset) {
 				t.Errorf("bounds %+v", b)
 			}
 		}
+	}
+}
+
+// checkTable checks what a table promises about whose its rows are.
+func checkTable(t *testing.T, d *Dataset, table *Table) {
+	if table.MaxRows < 1 || table.MaxGroups < 1 || table.Public != (table.UnitKind == NoUnit) || !table.Public && table.UniqueColumn != "" {
+		t.Errorf("table %+v", table)
+	}
+	if table.UnitKind != Many && table.MaxGroups != 1 || (table.UnitKind == Row || table.UnitKind == Unique) && table.MaxRows != 1 {
+		t.Errorf("table %+v", table)
+	}
+	if table.Public || d.Unit.Row() {
+		if len(table.Path) > 0 || table.UnitColumn != "" || !table.Public && table.UnitKind != Row {
+			t.Errorf("table %+v", table)
+		}
+		return
+	}
+	// The way is whole: it begins here, goes on where it arrived, and ends at the unit.
+	at := Unit{table.Name, table.UnitColumn}
+	if len(table.Path) > 1 {
+		if at.Column = table.Path[0].Column; table.UnitColumn != "" || table.UnitKind != Many {
+			t.Errorf("table %+v", table)
+		}
+	}
+	for i, s := range table.Path {
+		next := d.Tables[s.Table]
+		if s.Column != at.Column && i == 0 || next == nil || next.Public || !slices.Equal(next.Path, table.Path[i+1:]) || !slices.Contains(d.PathColumns(next), s.Key) {
+			t.Errorf("step %d of %+v", i, table)
+		}
+		at = Unit{s.Table, s.Key}
+	}
+	if at != d.Unit || table.UnitKind != Unique && table.UnitKind != Many {
+		t.Errorf("%s leads to %v and not to %v", table.Name, at, d.Unit)
 	}
 }

@@ -15,7 +15,7 @@ type keySet struct {
 var (
 	policyKeys  = keySet{known: []string{"ledger", "datasets"}}
 	datasetKeys = keySet{
-		known: []string{"engine", "source", "unit", "neighbours", "budget", "analysts", "tables"},
+		known: []string{"engine", "source", "unit", "neighbours", "budget", "analysts", "tables", "views"},
 		other: map[string]string{
 			"epsilon": "it belongs inside budget: {epsilon: ..., delta: ...}",
 			"delta":   "it belongs inside budget: {epsilon: ..., delta: ...}",
@@ -25,7 +25,7 @@ var (
 		},
 	}
 	budgetKeys = keySet{
-		known: []string{"epsilon", "delta", "per_query"},
+		known: []string{"epsilon", "delta", "keys_delta", "per_query"},
 		other: map[string]string{
 			"rho":     "a budget is written as epsilon and delta, and rho follows from them",
 			"default": "it belongs inside per_query: {default: ..., max: ...}",
@@ -33,7 +33,7 @@ var (
 		},
 	}
 	perQueryKeys = keySet{
-		known: []string{"default", "max"},
+		known: []string{"default", "max", "delta"},
 		other: map[string]string{"min": "there is no smallest question; a small epsilon only makes the answer noisier"},
 	}
 	analystKeys = keySet{
@@ -44,9 +44,8 @@ var (
 		},
 	}
 	tableKeys = keySet{
-		known: []string{"source", "delimiter", "unique", "path", "max_rows", "max_groups", "columns"},
+		known: []string{"source", "delimiter", "public", "unique", "path", "max_rows", "max_groups", "columns"},
 		other: map[string]string{
-			"public": "public tables are not supported yet; leave the table out, or list it as a private one",
 			"unit":   "it belongs to the dataset; a table says how it leads there with 'path', for example path: pid -> patients.pid",
 			"bounds": "it belongs to a column",
 			"keys":   "it belongs to a column",

@@ -154,6 +154,7 @@ var confusion = map[string]string{
 	"analyst": "is easily confused",
 	"table":   "SQL cannot tell apart",
 	"column":  "SQL cannot tell apart",
+	"view":    "SQL cannot tell apart",
 }
 
 // showName keeps strange names from disturbing the text of an error.

@@ -61,7 +61,7 @@ func exampleOf(key string) string {
 		return "5"
 	case "granularity":
 		return "0.01"
-	case "delta":
+	case "delta", "keys_delta":
 		return "1e-6"
 	}
 	return "0.5"

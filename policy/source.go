@@ -58,11 +58,14 @@ func (d *Dataset) Files(t *Table) []string {
 type home struct {
 	dataset, table string
 	line           int
+	public         bool
 }
 
 // oneHome refuses a second name for the same data. In another dataset its people
 // would have a second budget; in the same one, with unit: row, each would count
-// as two. What a link or a view hides from us is the owner's to avoid.
+// as two; and what is public in one place is private in none. Only public
+// tables may be read as often as one likes. What a link or a view hides from us is the
+// owner's to avoid.
 func (r *reader) oneHome(at place, d *Dataset, t *Table) {
 	files := d.Files(t)
 	if len(files) == 0 && d.SourceKind() == Database {
@@ -74,8 +77,15 @@ func (r *reader) oneHome(at place, d *Dataset, t *Table) {
 			if r.homes == nil {
 				r.homes = map[string]home{}
 			}
-			r.homes[file] = home{d.Name, t.Name, at.mark().Line}
+			r.homes[file] = home{d.Name, t.Name, at.mark().Line, t.Public}
 			continue
+		}
+		if first.public && t.Public {
+			continue
+		}
+		if first.public != t.Public {
+			r.at(at, "this table is read from the same place as the table %s of the dataset %s in line %d, and only one of them is public: its rows would be protected in one place and told in the other; make both public, or remove one of them", quote(first.table), quote(first.dataset), first.line)
+			return
 		}
 		if first.dataset == d.Name {
 			r.at(at, "this table is read from the same place as the table %s in line %d; a person must not appear under two names, so remove one of them or give it a source of its own", quote(first.table), first.line)

@@ -13,13 +13,26 @@ type Table struct {
 	Source string
 	// Delimiter separates the values of a CSV file.
 	Delimiter rune
-	// UnitKind says how many rows one person can have, and UnitColumn names the
-	// person; it is empty for Row.
+	// Public says that everybody may know the rows. The budget protects nobody in
+	// them, and UnitKind is NoUnit.
+	Public bool
+	// UniqueColumn is a column of a public table that is different in every row, so that
+	// a join on it does not multiply rows; or empty.
+	UniqueColumn string
+	// UnitKind says how many rows one person can have. UnitColumn is the column that
+	// names the person; it is empty for Row and NoUnit, and where Path has more
+	// than one step.
 	UnitKind   UnitKind
 	UnitColumn string
+	// Path leads from a row to the person it is about, all the way: every step's
+	// Table is where the next one starts, and the last step ends at the unit. It is
+	// empty for the unit's own table, for Row and for NoUnit.
+	Path []Step
 	// MaxRows is how many of one person's rows count at most in one group of an
 	// answer, and MaxGroups in how many groups one person counts at most. Both
-	// are 1 for Row and Unique.
+	// are 1 for Row and Unique. For a public table MaxRows is how many of its
+	// rows count at most for one row that they are joined to other than on
+	// UniqueColumn, and MaxGroups is 1.
 	MaxRows, MaxGroups int64
 	Columns            map[string]*Column
 
@@ -39,19 +52,28 @@ const (
 	maxGroupsMeans = "in how many groups of an answer one person counts at most, and the noise grows with it"
 )
 
-// read fills the table from its mapping. The unit and the source are used only
-// where they were read without a problem.
-func (t *Table) read(r *reader, at place, d *Dataset, dir string, unitOK, sourceOK bool) {
-	f, ok := r.fields(at, at.node, "a table", tableKeys)
-	if !ok {
-		return
-	}
+// tableText is a table as it stands in the file.
+type tableText struct {
+	name string
+	at   place
+	f    fields
+}
+
+// read fills the table from its mapping. The unit, the paths and the source are used
+// only where they were read without a problem.
+func (t *Table) read(r *reader, text tableText, d *Dataset, dir string, p paths, unitOK, sourceOK bool) {
+	f := text.f
 	if t.readSource(r, f, d, dir, sourceOK) && sourceOK {
-		r.oneHome(at, d, t)
+		r.oneHome(text.at, d, t)
 	}
 	t.readDelimiter(r, f, d, sourceOK)
-	t.readUnit(r, f, d.Unit, unitOK)
-	t.readColumns(r, f)
+	if t.Public {
+		t.readPublicKeys(r, f)
+	} else {
+		t.readUnit(r, f, d.Unit, unitOK)
+	}
+	t.readColumns(r, f, p.columns[t.Name])
+	t.checkUnique(r, f)
 }
 
 // readSource reports whether it is known where the table is.
@@ -110,7 +132,6 @@ func (t *Table) readDelimiter(r *reader, f fields, d *Dataset, sourceOK bool) {
 
 // readUnit works out how many rows one person can have.
 func (t *Table) readUnit(r *reader, f fields, unit Unit, unitOK bool) {
-	t.MaxRows, t.MaxGroups = 1, 1
 	unique, isUnique := f.get("unique")
 	path, hasPath := f.get("path")
 	rows, hasRows := f.get("max_rows")
@@ -119,10 +140,6 @@ func (t *Table) readUnit(r *reader, f fields, unit Unit, unitOK bool) {
 	if isUnique {
 		// A key whose value is wrong still says what kind of table was meant.
 		uniqueColumn, _ = r.text(unique, "unique", "the column that names a person, such as pid")
-	}
-	pathText, pathOK := "", false
-	if hasPath {
-		pathText, pathOK = r.text(path, "path", "the way to the unit, such as pid -> patients.pid")
 	}
 	if !unitOK {
 		return
@@ -143,10 +160,15 @@ func (t *Table) readUnit(r *reader, f fields, unit Unit, unitOK bool) {
 	case own:
 		t.UnitColumn = unit.Column
 	case !hasPath:
-		r.at(f.at, "nothing says whose the rows are; write path: COLUMN -> %s with the column that names the person, or leave the table out", unit)
+		r.at(f.at, "nothing says whose the rows are; write path: COLUMN -> %s with the column that names the person, or public: true where everybody may know them, or leave the table out", unit)
 		return
-	case pathOK:
-		t.UnitColumn = t.readPath(r, path, pathText, unit)
+	case len(t.Path) == 1:
+		t.UnitColumn = t.Path[0].Column
+	}
+	if isUnique && len(t.Path) > 1 {
+		r.at(unique, "unique says that a column of this table names the person, but the path to the unit %s has %d steps; write max_rows and max_groups instead", unit, len(t.Path))
+		t.UnitKind = Many
+		return // What else is missing is told when this is mended.
 	}
 	if isUnique {
 		t.UnitKind = Unique
@@ -161,7 +183,10 @@ func (t *Table) readUnit(r *reader, f fields, unit Unit, unitOK bool) {
 		return
 	}
 	t.UnitKind = Many
-	hint := "one person can have many rows here; write max_rows and max_groups, or unique: " + t.UnitColumn + " where nobody has more than one"
+	hint := "one person can have many rows here; write max_rows and max_groups"
+	if t.UnitColumn != "" {
+		hint += ", or unique: " + t.UnitColumn + " where nobody has more than one"
+	}
 	switch {
 	case !hasRows && !hasGroups:
 		r.at(f.at, "the keys 'max_rows' and 'max_groups' are missing: %s; max_rows is %s; max_groups is %s", hint, maxRowsMeans, maxGroupsMeans)
@@ -178,36 +203,8 @@ func (t *Table) readUnit(r *reader, f fields, unit Unit, unitOK bool) {
 	}
 }
 
-// readPath returns the column at the near end of a path "pid -> patients.pid".
-// The far end must be the unit and is recognised first, whatever its name contains.
-func (t *Table) readPath(r *reader, at place, text string, unit Unit) string {
-	text = strings.TrimSpace(text)
-	if near, ok := strings.CutSuffix(text, unit.String()); ok {
-		if near, ok = strings.CutSuffix(strings.TrimSpace(near), "->"); ok {
-			near = strings.TrimSpace(near)
-			if strings.Contains(near, "->") {
-				r.at(at, "the path %s has more than one step, which is not supported yet; write the unit's column into this table and use COLUMN -> %s", quote(text), unit)
-				return ""
-			}
-			if problem := checkName(near); problem != "" {
-				r.at(at, "the path's column %s %s", quote(near), problem)
-				return ""
-			}
-			return near
-		}
-	}
-	switch strings.Count(text, "->") {
-	case 0:
-		r.at(at, "the path %s has no arrow; write COLUMN -> %s with the column of this table that names the person", quote(text), unit)
-	case 1:
-		r.at(at, "the path %s does not lead to the unit; write COLUMN -> %s with the column of this table that names the person", quote(text), unit)
-	default:
-		r.at(at, "the path %s has more than one step, which is not supported yet; write the unit's column into this table and use COLUMN -> %s", quote(text), unit)
-	}
-	return ""
-}
-
-func (t *Table) readColumns(r *reader, f fields) {
+// readColumns reads the columns. Those that paths use are given by their folded names.
+func (t *Table) readColumns(r *reader, f fields, paths map[string]string) {
 	v, ok := f.need(r, "columns", "list the columns that analysts may name, for example columns: {age: {type: integer, bounds: [0, 110]}}; a column that is not listed does not exist for them")
 	if !ok {
 		return
@@ -219,10 +216,17 @@ func (t *Table) readColumns(r *reader, f fields) {
 	t.Columns = map[string]*Column{}
 	for _, e := range entries {
 		c := &Column{Name: e.name}
-		if e.name != t.UnitColumn && fold(e.name) == fold(t.UnitColumn) {
-			r.at(place{node: e.key, where: v.where}, "the column %s differs only in letter case from the unit's column %s, which SQL cannot tell apart; spell both the same", quote(e.name), quote(t.UnitColumn))
+		if used, ok := paths[fold(e.name)]; ok && used != e.name {
+			whose := "the path's column"
+			if used == t.UnitColumn {
+				whose = "the unit's column"
+			}
+			r.at(place{node: e.key, where: v.where}, "the column %s differs only in letter case from %s %s, which SQL cannot tell apart; spell both the same", quote(e.name), whose, quote(used))
 		}
 		c.read(r, e.place)
+		if t.Public && c.Keys == PrivateKeys {
+			r.at(e.place, "the table is public, so everybody may know the keys of its columns; remove keys: private")
+		}
 		t.Columns[e.name] = c
 		t.order = append(t.order, e.name)
 	}

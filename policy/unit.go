@@ -32,6 +32,8 @@ const (
 	// Many: a unit column names the person, who may have any number of rows. Only
 	// MaxRows and MaxGroups bound what they can change.
 	Many
+	// NoUnit: the table is public, and its rows are about nobody.
+	NoUnit
 )
 
 func (k UnitKind) String() string {
@@ -40,6 +42,8 @@ func (k UnitKind) String() string {
 		return "unique"
 	case Many:
 		return "many"
+	case NoUnit:
+		return "public"
 	}
 	return "row"
 }
@@ -53,12 +57,8 @@ func (d *Dataset) readUnit(r *reader, f fields) (at place, text string, ok bool)
 	return at, text, ok
 }
 
-// resolveUnit finds the unit's table. A name may hold dots itself, so every dot is
-// tried and exactly one must fit.
-func (d *Dataset) resolveUnit(r *reader, at place, text string) bool {
-	if text == "row" {
-		return true
-	}
+// splitColumn returns every way to read a text as the column of a listed table.
+func (d *Dataset) splitColumn(text string) []Unit {
 	var found []Unit
 	for i := range text {
 		if text[i] == '.' {
@@ -67,8 +67,20 @@ func (d *Dataset) resolveUnit(r *reader, at place, text string) bool {
 			}
 		}
 	}
+	return found
+}
+
+// resolveUnit finds the unit's table. A name may hold dots itself, so every dot is
+// tried and exactly one must fit.
+func (d *Dataset) resolveUnit(r *reader, at place, text string) bool {
+	if text == "row" {
+		return true
+	}
+	found := d.splitColumn(text)
 	table, column, dotted := strings.Cut(text, ".")
 	switch {
+	case len(found) == 1 && d.Tables[found[0].Table].Public:
+		r.at(at, "the unit is a column of the table %s, which is public; name a column of the table whose people the budget protects, or remove public: true there", quote(found[0].Table))
 	case len(found) == 1:
 		d.Unit = found[0]
 		if problem := checkName(d.Unit.Column); problem != "" {

@@ -73,5 +73,8 @@ func printAccounts(w io.Writer, accounts []discreet.Account) {
 		fmt.Fprintln(w, "amounts are epsilon; a question at epsilon e takes e")
 	} else {
 		fmt.Fprintln(w, "amounts are rho; a question at epsilon e takes rho = e tanh(e/2), about e²/2")
+		if a := accounts[0]; a.Limit.Delta > 0 {
+			fmt.Fprintf(w, "for private keys, delta %v of %v is spent\n", a.Spent.Delta, a.Limit.Delta)
+		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/engine/duckdb"
 	"github.com/discreet-dp/discreet/internal/table"
 	"github.com/discreet-dp/discreet/policy"
@@ -66,7 +67,14 @@ func checkJSON(p *policy.Policy, found map[string][]duckdb.Finding, broken bool)
 		if f == nil {
 			f = []duckdb.Finding{}
 		}
-		datasets[name] = map[string]any{"tables": p.Datasets[name].TableNames(), "findings": f}
+		ds := p.Datasets[name]
+		public := []string{}
+		for _, tn := range ds.TableNames() {
+			if ds.Tables[tn].Public {
+				public = append(public, tn)
+			}
+		}
+		datasets[name] = map[string]any{"tables": ds.TableNames(), "public": public, "views": append([]string{}, ds.ViewNames()...), "findings": f}
 	}
 	out := map[string]any{"ok": !broken, "ledger": p.Ledger, "datasets": datasets}
 	if broken {
@@ -78,19 +86,24 @@ func checkJSON(p *policy.Policy, found map[string][]duckdb.Finding, broken bool)
 func printCheck(s screen, p *policy.Policy, found map[string][]duckdb.Finding, data bool) {
 	for _, name := range p.Names() {
 		ds := p.Datasets[name]
-		kind := fmt.Sprintf("pure epsilon %v", ds.Budget.Epsilon)
-		if !ds.Budget.Pure() {
-			kind = fmt.Sprintf("epsilon %v at delta %v (rho %s)", ds.Budget.Epsilon, ds.Budget.Delta, ds.Filter().Limit().Rho.Short())
+		fmt.Fprintf(s.out, "dataset %s: unit %v, neighbours %v, budget %s\n\n", name, ds.Unit, ds.Neighbours, describeBudget(ds.Budget, ds.Filter().Limit().Rho))
+		rows := &table.Table{Header: []string{"table", "rows", "path"}}
+		for _, tn := range ds.TableNames() {
+			rows.Add(describeTable(ds.Tables[tn])...)
 		}
-		fmt.Fprintf(s.out, "dataset %s: unit %v, neighbours %v, budget %s\n\n", name, ds.Unit, ds.Neighbours, kind)
+		rows.Write(s.out)
+		fmt.Fprintln(s.out)
 		t := &table.Table{Header: []string{"table", "column", "type", "bounds", "keys", "sum and avg", "group by"}}
 		for _, tn := range ds.TableNames() {
 			for _, cn := range ds.Tables[tn].ColumnNames() {
-				t.Add(describeColumn(tn, ds.Tables[tn].Columns[cn])...)
+				t.Add(describeColumn(ds.Tables[tn], ds.Tables[tn].Columns[cn])...)
 			}
 		}
 		t.Write(s.out)
 		fmt.Fprintln(s.out)
+		if views := ds.ViewNames(); len(views) > 0 {
+			fmt.Fprintf(s.out, "views: %s\n\n", strings.Join(views, ", "))
+		}
 		for _, f := range found[name] {
 			word := "note"
 			if f.Broken {
@@ -106,7 +119,45 @@ func printCheck(s screen, p *policy.Policy, found map[string][]duckdb.Finding, d
 	}
 }
 
-func describeColumn(tableName string, c *policy.Column) []string {
+func describeBudget(b policy.Budget, rho dp.Amount) string {
+	if b.Pure() {
+		return fmt.Sprintf("pure epsilon %v", b.Epsilon)
+	}
+	text := fmt.Sprintf("epsilon %v at delta %v (rho %s)", b.Epsilon, b.Delta, rho.Short())
+	if b.KeysDelta > 0 {
+		text += fmt.Sprintf(", of which delta %v is set aside for private keys", b.KeysDelta)
+	}
+	return text
+}
+
+// describeTable says how many rows count, and for whom.
+func describeTable(t *policy.Table) []string {
+	rows := "each is a person"
+	switch t.UnitKind {
+	case policy.Unique:
+		rows = "one for each person, unique " + t.UnitColumn
+	case policy.Many:
+		rows = fmt.Sprintf("of one person %d in a group, in %d groups", t.MaxRows, t.MaxGroups)
+	case policy.NoUnit:
+		rows = fmt.Sprintf("public, at most %d for a row joined to it", t.MaxRows)
+		if t.UniqueColumn != "" {
+			rows += "; one by " + t.UniqueColumn
+		}
+	}
+	path := "-"
+	for i, s := range t.Path {
+		if i == 0 {
+			path = s.Column
+		}
+		path += " -> " + s.Table + "." + s.Key
+		if i+1 < len(t.Path) {
+			path += ", " + t.Path[i+1].Column
+		}
+	}
+	return []string{t.Name, rows, path}
+}
+
+func describeColumn(of *policy.Table, c *policy.Column) []string {
 	bounds, sum := "-", "no"
 	if c.Bounds != nil {
 		bounds = c.Show(c.Bounds.LoSteps) + " .. " + c.Show(c.Bounds.HiSteps)
@@ -125,6 +176,8 @@ func describeColumn(tableName string, c *policy.Column) []string {
 		keys, group = fmt.Sprintf("%d public", n), "yes"
 	case c.Keys == policy.PrivateKeys:
 		keys, group = "private", "not yet"
+	case of.Public:
+		keys, group = "public data", "yes"
 	}
-	return []string{tableName, c.Name, c.Type.String(), bounds, keys, sum, group}
+	return []string{of.Name, c.Name, c.Type.String(), bounds, keys, sum, group}
 }

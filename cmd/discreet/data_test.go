@@ -126,6 +126,39 @@ func TestCheckData(t *testing.T) {
 	}
 }
 
+// The owner sees whose rows are whose, and is told when a path does not say it.
+func TestCheckPaths(t *testing.T) {
+	policy := filepath.Join(t.TempDir(), "shop.yaml")
+	for name, text := range map[string]string{
+		"shop.yaml": `datasets:
+  shop:
+    engine: duckdb
+    source: .
+    unit: customers.cid
+    budget: {epsilon: 1, delta: 1e-6}
+    analysts: {ana: {}}
+    tables:
+      customers: {unique: cid, columns: {}}
+      orders: {path: cust -> customers.cid, max_rows: 5, max_groups: 2, columns: {}}
+      items: {path: order_id -> orders.oid, max_rows: 20, max_groups: 3, columns: {code: {type: text, keys: private}}}
+      products: {public: true, unique: code, columns: {code: {type: text}}}
+    views: {cheap: SELECT code FROM items, dear: SELECT code FROM items}
+`,
+		"customers.csv": "cid\n1\n2\n", "orders.csv": "oid,cust\n1,1\n2,2\n", "items.csv": "order_id,code\n1,2\n2,3\n", "products.csv": "code\n2\n3\n",
+	} {
+		write(t, beside(policy, name), text)
+	}
+	command("check", policy).wants(t, 0, "(rho 0.022937), of which delta 5e-07 is set aside for private keys\n",
+		"\ncustomers  one for each person, unique cid", "\norders     of one person 5 in a group, in 2 groups", "order_id -> orders.oid, cust -> customers.cid\n",
+		"\nproducts   public, at most 1 for a row joined to it; one by code", "products  code    text  -       public data", "\nviews: cheap, dear\n").lacks(t, "note", "BROKEN")
+	command("budget", "-p", policy).wants(t, 0, "epsilon 0 of 1 at delta 1e-06", "\nfor private keys, delta 0 of 5e-07 is spent\n")
+	command("check", "--json", policy).wants(t, 0, `"public":["products"]`, `"views":["cheap","dear"]`)
+	for file, line := range map[string]string{"orders": "2,1\n", "products": "3\n"} {
+		change(t, beside(policy, file+".csv"), func(s string) string { return s + line })
+	}
+	command("check", policy).wants(t, 1, "BROKEN: orders.oid: a path leads to this column", "BROKEN: products.code: the policy says that it is unique", "error: the data breaks what the policy promises")
+}
+
 func TestNamesWithSpaces(t *testing.T) {
 	policy := deploy(t, tenQuestions)
 	dir := filepath.Join(filepath.Dir(policy), "my data; it's 100% ours")

@@ -27,7 +27,7 @@ func Check(ctx context.Context, ds *policy.Dataset) ([]Finding, error) {
 	defer s.close()
 	var out []Finding
 	for _, name := range ds.TableNames() {
-		found, err := s.checkTable(ctx, s.tables[name])
+		found, err := s.checkTable(ctx, ds, s.tables[name])
 		if err != nil {
 			return nil, fmt.Errorf("table %s: its rows cannot be read", name)
 		}
@@ -36,8 +36,11 @@ func Check(ctx context.Context, ds *policy.Dataset) ([]Finding, error) {
 	return out, nil
 }
 
-func (s *snapshot) checkTable(ctx context.Context, t *table) ([]Finding, error) {
-	var out []Finding
+func (s *snapshot) checkTable(ctx context.Context, ds *policy.Dataset, t *table) ([]Finding, error) {
+	out, err := s.checkPaths(ctx, ds, t)
+	if err != nil {
+		return nil, err
+	}
 	if t.UnitColumn != "" {
 		found, err := s.checkUnit(ctx, t)
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -43,7 +44,8 @@ func (t *table) load(ctx context.Context, db *sql.DB, typed bool) error {
 			return t.missing(name)
 		}
 		raw := quoteName(c.name)
-		if p := t.Columns[name]; p != nil && name != t.UnitColumn && typed {
+		// What paths use stays as it is: 1 and 01 are two people, or the keys of two rows.
+		if p := t.Columns[name]; p != nil && !slices.Contains(t.paths, name) && typed {
 			raw = "TRY_CAST(" + raw + " AS " + csvTypes[p.Type] + ") AS " + raw
 		}
 		cast = append(cast, raw)

@@ -67,6 +67,9 @@ func openSnapshot(ctx context.Context, ds *policy.Dataset, typed bool) (_ *snaps
 			return nil, err
 		}
 	}
+	if err := s.checkSteps(ds); err != nil {
+		return nil, err
+	}
 	return s, s.lock(ctx)
 }
 

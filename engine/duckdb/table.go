@@ -22,6 +22,7 @@ type table struct {
 	from string // what follows FROM
 	// collated says that text columns may have a collation.
 	collated bool
+	paths    []string          // the columns that paths use, which are compared as they are stored
 	stored   map[string]column // by the policy's name
 }
 
@@ -33,9 +34,9 @@ type column struct {
 
 // findTable finds a table's file and says how to read it.
 func findTable(ds *policy.Dataset, t *policy.Table) (*table, error) {
-	files := ds.Files(t)
+	files, paths := ds.Files(t), ds.PathColumns(t)
 	if len(files) == 0 {
-		return &table{Table: t, from: "source." + quoteName(t.Name)}, nil
+		return &table{Table: t, paths: paths, from: "source." + quoteName(t.Name)}, nil
 	}
 	for _, f := range files {
 		abs, err := filepath.Abs(f)
@@ -48,9 +49,9 @@ func findTable(ds *policy.Dataset, t *policy.Table) (*table, error) {
 			return nil, fmt.Errorf("open the data of table %s: %w", t.Name, err)
 		}
 		if policy.IsCSV(abs) {
-			return &table{Table: t, file: abs, csv: true, from: quoteName("csv " + t.Name)}, nil
+			return &table{Table: t, paths: paths, file: abs, csv: true, from: quoteName("csv " + t.Name)}, nil
 		}
-		return &table{Table: t, file: abs, from: "read_parquet(" + quoteText(abs) + ")"}, nil
+		return &table{Table: t, paths: paths, file: abs, from: "read_parquet(" + quoteText(abs) + ")"}, nil
 	}
 	return nil, fmt.Errorf("table %s: there is no file %s; correct 'source' in the policy", t.Name, strings.Join(files, " or "))
 }
@@ -134,8 +135,10 @@ func (t *table) readThrough(ctx context.Context, db *sql.DB) error {
 // needed names the columns that a question can use.
 func (t *table) needed() []string {
 	names := t.ColumnNames()
-	if t.UnitColumn != "" && !slices.Contains(names, t.UnitColumn) {
-		names = append(names, t.UnitColumn)
+	for _, name := range t.paths {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
 	}
 	return names
 }
