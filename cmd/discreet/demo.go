@@ -23,13 +23,21 @@ import (
 	"github.com/discreet-dp/discreet/ledger/sqlite"
 )
 
+// demoCmd tells the story where nothing else is said.
 type demoCmd struct {
+	Hospital storyCmd `cmd:"" default:"withargs" help:"Tell the story on a made-up hospital, in under 30 seconds. The default."`
+	Shop     shopCmd  `cmd:"" help:"Write a made-up wholesaler with joins, as CSV files and a policy."`
+}
+
+func (demoCmd) Help() string { return storyCmd{}.Help() + shopExample }
+
+type storyCmd struct {
 	Dir  string `help:"Make the hospital in this folder, and keep it." placeholder:"DIR" type:"path"`
 	Seed uint64 `help:"Which hospital to make up." default:"1"`
 	JSON bool   `help:"Print JSON." name:"json"`
 }
 
-func (demoCmd) Help() string {
+func (storyCmd) Help() string {
 	return `Makes up a hospital of 4,000 people, asks it an honest question, attacks it with plain SQL and through
 Discreet, asks the same thing a hundred times, and spends the budget until nothing is left.
 
@@ -48,7 +56,7 @@ type demo struct {
 
 const demoBudget = "{epsilon: 2, per_query: {default: 0.1, max: 1}}"
 
-func (c *demoCmd) Run(ctx context.Context, s screen) (err error) {
+func (c *storyCmd) Run(ctx context.Context, s screen) (err error) {
 	dir := c.Dir
 	if dir == "" {
 		if dir, err = os.MkdirTemp("", "discreet-demo-"); err != nil {
@@ -86,10 +94,8 @@ func (c *demoCmd) Run(ctx context.Context, s screen) (err error) {
 
 // build makes two hospitals, with and without one person, and opens them.
 func (d *demo) build(dir string, seed uint64) (err error) {
-	if entries, err := os.ReadDir(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := newFolder(dir); err != nil {
 		return err
-	} else if len(entries) > 0 {
-		return &usageError{fmt.Errorf("%s is not empty; name a new folder", dir)}
 	}
 	h := hospital.New(4000, seed)
 	if err := h.Write(filepath.Join(dir, "with")); err != nil {
@@ -121,6 +127,16 @@ func (d *demo) build(dir string, seed uint64) (err error) {
 	d.say("questions, and has set a budget: all answers together may cost epsilon 2, and a question costs 0.1")
 	d.say("unless the analyst says otherwise. Epsilon bounds what anybody can learn about one person: the")
 	d.say("odds of any guess about them grow by a factor of at most e^epsilon, whoever asks whatever.")
+	return nil
+}
+
+// newFolder refuses a folder with something in it.
+func newFolder(dir string) error {
+	if entries, err := os.ReadDir(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	} else if len(entries) > 0 {
+		return &usageError{fmt.Errorf("%s is not empty; name a new folder", dir)}
+	}
 	return nil
 }
 

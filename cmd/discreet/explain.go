@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"strconv"
 
 	"github.com/discreet-dp/discreet"
@@ -11,6 +12,7 @@ import (
 
 type explainCmd struct {
 	asking `embed:""`
+	SQL    string `arg:"" help:"One SELECT of COUNT, SUM or AVG; - reads it from standard input."`
 }
 
 func (explainCmd) Help() string {
@@ -21,24 +23,26 @@ the expected error; then the price. It costs nothing, and nothing is computed fr
 }
 
 func (c *explainCmd) Run(ctx context.Context, s screen) error {
-	q, err := c.question(stdin)
+	start, err := c.settings()
 	if err != nil {
 		return err
+	}
+	text := c.SQL
+	if text == "-" {
+		if text, err = readAll(stdin); err != nil {
+			return err
+		}
 	}
 	db, err := discreet.Open(ctx, c.Policy)
 	if err != nil {
 		return err
 	}
 	defer db.Close()
-	done := waiting(s.err, "opening")
-	e, err := db.Explain(ctx, q)
-	done()
-	if err != nil {
-		return locate(err, c.SQL)
-	}
-	if c.JSON {
-		return printJSON(s.out, e)
-	}
+	return c.session(db, s, start).explain(ctx, text)
+}
+
+// printExplanation shows what a question would cost and how exact it would be.
+func printExplanation(w io.Writer, e *discreet.Explanation) {
 	t := &table.Table{
 		Header: []string{"noisy number", "mechanism", "one person moves it by", "step", "noise scale", "±95%", "epsilon", "rho"},
 		Right:  []bool{false, false, true, true, true, true, true, true},
@@ -46,13 +50,13 @@ func (c *explainCmd) Run(ctx context.Context, s screen) error {
 	for _, m := range e.Measures {
 		t.Add(m.Measure, m.Mechanism, number(m.Sensitivity)+" ("+m.Norm+")", m.Step, number(m.Deviation), number(m.Error), m.Cost.Epsilon.Short(), m.Cost.Rho.Short())
 	}
-	t.Write(s.out)
-	fmt.Fprintf(s.out, "rows: %d, one for each combination of public keys; neighbours: %s", e.Groups, e.Neighbours)
+	t.Write(w)
+	fmt.Fprintf(w, "rows: %d, one for each combination of public keys; neighbours: %s", e.Groups, e.Neighbours)
 	if e.MaxRows > 1 || e.MaxGroups > 1 {
-		fmt.Fprintf(s.out, "; one person counts with at most %s in each of at most %s", count(e.MaxRows, "row"), count(e.MaxGroups, "group"))
+		fmt.Fprintf(w, "; one person counts with at most %s in each of at most %s", count(e.MaxRows, "row"), count(e.MaxGroups, "group"))
 	}
-	fmt.Fprintln(s.out)
-	fmt.Fprintln(s.out, "HAVING, ORDER BY, LIMIT and averages are computed from the noisy numbers, free")
+	fmt.Fprintln(w)
+	fmt.Fprintln(w, "HAVING, ORDER BY, LIMIT and averages are computed from the noisy numbers, free")
 	price := priceTag(e.Cost, e.Remaining)
 	switch {
 	case e.Known:
@@ -60,8 +64,7 @@ func (c *explainCmd) Run(ctx context.Context, s screen) error {
 	case !e.Affordable:
 		price += ", which is more than what is left"
 	}
-	fmt.Fprintln(s.out, "price: "+price+"; left: "+leftOver(e.Remaining))
-	return nil
+	fmt.Fprintln(w, "price: "+price+"; left: "+leftOver(e.Remaining))
 }
 
 // number shows five significant digits.

@@ -30,8 +30,9 @@ func charged(t *testing.T, books string) bool {
 	return false
 }
 
-// Ctrl-C while the engine runs: the charge is there, and stays.
-func TestInterrupt(t *testing.T) {
+// events is data that takes a while to count.
+func events(t *testing.T) string {
+	t.Helper()
 	dir := t.TempDir()
 	policy := write(t, filepath.Join(dir, "policy.yaml"), `
 datasets:
@@ -49,6 +50,12 @@ datasets:
           v: {type: integer, bounds: [0, 999]}
 `)
 	duck(t, filepath.Join(dir, "events.duckdb"), "CREATE TABLE events AS SELECT (i * 7919) % 1000003 AS pid, i % 1000 AS v FROM range(5000000) r(i)")
+	return policy
+}
+
+// Ctrl-C while the engine runs: the charge is there, and stays.
+func TestInterrupt(t *testing.T) {
+	policy := events(t)
 	var out, errs bytes.Buffer
 	c := process(&out, &errs, "query", "-p", policy, "--as", "ana", "--request", "mine", "SELECT v, COUNT(*), SUM(v) FROM events GROUP BY v")
 	if err := c.Start(); err != nil {

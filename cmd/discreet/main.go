@@ -43,6 +43,14 @@ Exit codes: 0 answered, 2 refused (nothing spent), 3 budget exhausted (nothing s
 // screen is where commands print.
 type screen struct{ out, err io.Writer }
 
+// failed returns why something could not be printed, if so.
+func (s screen) failed() error {
+	if p, ok := s.out.(*printed); ok {
+		return p.failed
+	}
+	return nil
+}
+
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// The first Ctrl-C lets a command end in order; a second one ends it at once.

@@ -21,35 +21,30 @@ type asking struct {
 	Dataset string  `help:"The dataset, where the policy has several." placeholder:"NAME"`
 	Epsilon *string `help:"What to pay; the policy has a default and a maximum." placeholder:"EPSILON"`
 	JSON    bool    `help:"Print JSON." name:"json"`
-	SQL     string  `arg:"" help:"One SELECT of COUNT, SUM or AVG; - reads it from standard input."`
 }
 
-func (a *asking) question(in io.Reader) (discreet.Question, error) {
-	q := discreet.Question{Dataset: a.Dataset, Analyst: a.As, SQL: a.SQL}
-	if a.SQL == "-" {
-		text, err := io.ReadAll(io.LimitReader(in, 1<<20))
-		if err != nil {
-			return q, err
-		}
-		q.SQL = string(text)
-		a.SQL = q.SQL
-	}
+// settings are what the flags set.
+func (a *asking) settings() (settings, error) {
+	out := settings{}
 	if a.Epsilon != nil { // given, and be it as '': an empty variable of a script is no wish for the default
-		e, err := dp.Parse(*a.Epsilon)
-		if err != nil {
-			return q, &usageError{fmt.Errorf("--epsilon: %w", err)}
+		if _, err := parseEpsilon(*a.Epsilon); err != nil {
+			return nil, &usageError{fmt.Errorf("--epsilon: %w", err)}
 		}
-		if e == 0 {
-			return q, &usageError{errors.New("--epsilon: an answer needs an epsilon above 0 (and at least 2^-40); write for example 0.1")}
-		}
-		q.Epsilon = e
+		out["dp.epsilon"] = *a.Epsilon
 	}
-	return q, nil
+	return out, nil
+}
+
+func (a *asking) session(db *discreet.DB, s screen, start settings) *session {
+	return &session{db: db, screen: s, dataset: a.Dataset, analyst: a.As, json: a.JSON, settings: start}
 }
 
 type queryCmd struct {
-	asking  `embed:""`
-	Request string `help:"Name the question for retries: the same request is charged once." placeholder:"ID"`
+	asking      `embed:""`
+	Request     string  `help:"Name the question for retries: the same request is charged once." placeholder:"ID"`
+	Interactive bool    `help:"Ask one question after the other. The default on a terminal, without SQL." short:"i"`
+	NoHistory   bool    `help:"Do not keep what is typed."`
+	SQL         *string `arg:"" optional:"" help:"One SELECT of COUNT, SUM or AVG; - reads statements from standard input."`
 }
 
 func (queryCmd) Help() string {
@@ -57,31 +52,93 @@ func (queryCmd) Help() string {
 A question that was asked before is answered again, the same, free.
 
   discreet query --policy hospital.yaml --as ana 'SELECT sex, COUNT(*), AVG(age) FROM patients GROUP BY sex'
-  discreet query --policy hospital.yaml --as ana --epsilon 0.5 --json 'SELECT SUM(cost) FROM visits'`
+  discreet query --policy hospital.yaml --as ana --epsilon 0.5 --json 'SELECT SUM(cost) FROM visits'
+  discreet query --policy hospital.yaml --as ana            asks on, on a terminal; \? there says what can be typed
+  discreet query --policy hospital.yaml --as ana < questions.sql
+
+Statements on standard input end with a semicolon. They run in their order, up to the first that fails.
+What is typed is kept for the next time in $XDG_STATE_HOME/discreet/history (~/.local/state where that is not set),
+which only you can read. --no-history keeps nothing; a line that begins with a space is not kept either.`
 }
 
 func (c *queryCmd) Run(ctx context.Context, s screen) error {
-	q, err := c.question(stdin)
+	start, err := c.settings()
 	if err != nil {
 		return err
 	}
-	q.Request = c.Request
+	talk := c.Interactive || c.SQL == nil && isTerminal(stdin) && isTerminal(s.out)
+	var script []string
+	switch {
+	case c.Interactive && c.SQL != nil:
+		return &usageError{errors.New("--interactive asks for questions, and one is given already; leave one of the two out")}
+	case talk && c.Request != "":
+		return &usageError{errors.New("--request names one question; give that question too")}
+	case talk:
+	case c.SQL != nil && *c.SQL != "-":
+		script = []string{*c.SQL}
+	default:
+		if script, err = readScript(stdin, c.SQL != nil); err != nil {
+			return err
+		}
+		if len(script) > 1 && c.Request != "" {
+			return &usageError{fmt.Errorf("--request names one question, and there are %d statements", len(script))}
+		}
+	}
 	db, err := discreet.Open(ctx, c.Policy)
 	if err != nil {
 		return err
 	}
 	defer db.Close()
-	done := waiting(s.err, "asking")
-	a, err := db.Ask(ctx, q)
-	done()
-	if err != nil {
-		return locate(err, c.SQL)
+	session := c.session(db, s, start)
+	session.request = c.Request
+	if talk {
+		return interact(ctx, session, !c.NoHistory)
 	}
-	if c.JSON {
-		return printJSON(s.out, answerJSON(a))
+	if len(script) == 1 && c.SQL != nil && *c.SQL != "-" {
+		return session.ask(ctx, script[0]) // an argument is a question and nothing else
 	}
-	printAnswer(s.out, a)
+	for _, text := range script {
+		if err := session.do(ctx, text); err != nil {
+			return err
+		}
+		if err := s.failed(); err != nil {
+			return err // nobody would see the next answers
+		}
+	}
 	return nil
+}
+
+// readScript reads the statements of standard input. Where nobody wrote - it has to have some.
+func readScript(in io.Reader, asked bool) ([]string, error) {
+	if !asked && isTerminal(in) {
+		return nil, errNoSQL
+	}
+	text, err := readAll(in)
+	if err != nil {
+		return nil, err
+	}
+	done, rest, _ := statements(text)
+	switch {
+	case rest != "":
+		done = append(done, rest)
+	case len(done) == 0 && !asked:
+		return nil, errNoSQL
+	case len(done) == 0:
+		done = []string{text} // to be refused as empty
+	}
+	return done, nil
+}
+
+var errNoSQL = &usageError{errors.New(`expected "<sql>"; see discreet query --help`)}
+
+// readAll reads standard input. More than a limit is refused as a whole: half of a question could be another one.
+func readAll(in io.Reader) (string, error) {
+	const most = 1 << 20
+	text, err := io.ReadAll(io.LimitReader(in, most+1))
+	if err == nil && len(text) > most {
+		err = &usageError{fmt.Errorf("standard input is longer than %d bytes; ask in parts", most)}
+	}
+	return string(text), err
 }
 
 // answerJSON is the answer for machines. Keys stay in this order.

@@ -11,14 +11,21 @@ import (
 // stdin is where - reads from.
 var stdin io.Reader = os.Stdin
 
-// isTerminal reports whether a person is watching.
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
+// isTerminal reports whether a person is at the other end of a reader or a writer.
+func isTerminal(end any) bool {
+	if p, ok := end.(*printed); ok {
+		end = p.to
+	}
+	f, ok := end.(*os.File)
 	if !ok {
 		return false
 	}
 	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
+	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
+		return false
+	}
+	nothing, err := os.Stat(os.DevNull) // a character device, and nobody there
+	return err != nil || !os.SameFile(info, nothing)
 }
 
 // waiting shows, on a terminal and from the second second on, that something is

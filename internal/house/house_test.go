@@ -27,6 +27,7 @@ var rooms = map[string]string{
 	"internal/chart":        "",
 	"internal/normal":       "dp",
 	"internal/hospital":     "",
+	"internal/shop":         "",
 	"internal/house":        "",
 	"noise":                 "dp internal/entropy",
 	"mech":                  "dp noise internal/exact",
@@ -49,7 +50,7 @@ var rooms = map[string]string{
 	"audit/stat":            "noise internal/normal",
 	"audit":                 "dp noise mech survey audit/finding audit/exact audit/stat",
 	"audit/replay":          "dp noise mech policy plan ledger engine/duckdb curator audit/finding internal/exact internal/entropy",
-	"cmd/discreet":          ". dp policy ledger ledger/sqlite engine/duckdb account/workload account/loss survey audit audit/finding audit/replay internal/table internal/chart internal/hospital",
+	"cmd/discreet":          ". dp policy ledger ledger/sqlite engine/duckdb account/workload account/loss survey audit audit/finding audit/replay internal/table internal/chart internal/hospital internal/shop",
 }
 
 // forbidden says who alone may import a package, outside of tests.

@@ -1,0 +1,226 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// A person at a terminal.
+func TestTerminal(t *testing.T) {
+	policy, state := deploy(t, tenQuestions), t.TempDir()
+	env := []string{"XDG_STATE_HOME=" + state}
+	w := onTerminal(t, env, "query", "-p", policy, "--as", "ana")
+	before := modes(t, w.slave)
+	w.sees(`\? shows help`, "hospital (1 left)> ")
+
+	// A statement of several lines.
+	w.types("SELECT COUNT(*) -- everybody\r")
+	w.sees("...> ")
+	w.types("FROM patients;\r")
+	w.sees("count  ±95%", "price: epsilon 0.1; left: epsilon 0.9", "hospital (0.9 left)> ")
+
+	// What is refused is pointed at, and the dialogue goes on.
+	w.types("SELECT COUNT(*)\rFROM patents;\r")
+	w.sees(`refused: there is no table "patents"`, "\n  FROM patents\n       ^\n", "hospital (0.9 left)> ")
+	w.types("\\nonsense\r")
+	w.sees(`there is no command \nonsense`, "(0.9 left)> ")
+	w.types("nonsense;\r")
+	w.sees("refused: ", "\n  nonsense\n  ^\n", "(0.9 left)> ")
+
+	// Completion: a keyword, a table, a column of it, a column of an alias.
+	w.types("sel\t")
+	w.sees("select")
+	w.types(" COUNT(*) FROM pat\t")
+	w.sees("patients")
+	w.types(" AS p WHERE p.ag\t")
+	w.sees("p.age")
+	w.types(" > 50;\r")
+	w.sees("price: epsilon 0.1; left: epsilon 0.8", "(0.8 left)> ")
+	w.types("SELECT COUNT(*) FROM \t\t")
+	w.sees("patients", "visits")
+
+	// Ctrl-C drops the line, and what was typed before it.
+	w.types("\x03")
+	w.sees("(0.8 left)> ")
+	w.types("SELECT\r")
+	w.sees("...> ")
+	w.types("\x03")
+	w.sees("hospital (0.8 left)> ")
+
+	w.types("\\d\r")
+	w.sees("patients        6  at most one row, by pid", "visits          3  many rows, by pid; 6 rows in each of 2 groups count", "left)> ")
+	w.types("\\d visits\r")
+	w.sees("cost    decimal  yes   0 .. 2000  0.01", "emergency, internal, surgery", "unit: patients.pid", "left)> ")
+	w.types("SET dp.epsilon = 0.2; SELECT COUNT(*) FROM visits;\r")
+	w.sees("price: epsilon 0.2; left: epsilon 0.6", "(0.6 left)> ")
+	w.types(" SELECT COUNT(*) FROM patients WHERE zip = '1003A';\r")
+	w.sees("price: epsilon 0.2", "(0.4 left)> ")
+	w.types("\x04")
+	w.ends(0)
+	if !sameModes(before, modes(t, w.slave)) {
+		t.Error("the terminal is not as it was")
+	}
+
+	file := filepath.Join(state, "discreet", "history")
+	info, err := os.Stat(file)
+	if err != nil || info.Mode() != 0o600 {
+		t.Fatalf("the history has mode %v: %v", info.Mode(), err)
+	}
+	if folder, _ := os.Stat(filepath.Dir(file)); folder.Mode().Perm() != 0o700 {
+		t.Errorf("its folder has mode %v", folder.Mode())
+	}
+	text, _ := os.ReadFile(file)
+	if !strings.HasPrefix(string(text), "SELECT COUNT(*) FROM patients;\nSELECT COUNT(*) FROM patents;\n") || !strings.Contains(string(text), "\\d visits\n") {
+		t.Errorf("the history is %q", text)
+	}
+	if strings.Contains(string(text), "1003A") {
+		t.Error("what was typed behind a space was kept")
+	}
+
+	// Another day. Others were let read the file in between.
+	if err := os.Chmod(file, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	again := onTerminal(t, env, "query", "-p", policy, "--as", "ana")
+	again.sees("hospital (0.4 left)> ")
+	again.types("SELECT COUNT(*) FROM patients;\x01\x0b\x1b[A\x1b[A\x1b[A")
+	again.sees("hospital")
+	again.types("\x03")
+	again.sees("hospital (0.4 left)> ")
+	again.types("SELECT COUNT(*) FROM patie\x1b[A\r")
+	again.sees("price: free, already paid for", "(0.4 left)> ")
+	again.types("exit\r")
+	again.ends(0)
+	if info, _ := os.Stat(file); info.Mode() != 0o600 {
+		t.Errorf("the history has mode %v", info.Mode())
+	}
+
+	none := t.TempDir()
+	w = onTerminal(t, []string{"XDG_STATE_HOME=" + none}, "query", "-p", policy, "--as", "ana", "--no-history")
+	w.sees("left)> ")
+	w.types("SHOW ALL;\r")
+	w.sees("dp.epsilon     0.1    what a question pays (the policy's default; at most 0.5)", "left)> ")
+	w.types("\\q\r")
+	w.ends(0)
+	if entries, _ := os.ReadDir(none); len(entries) != 0 {
+		t.Errorf("there is %v", entries)
+	}
+}
+
+// A terminal that cannot move its cursor has no completion and no history, and can ask.
+func TestDumbTerminal(t *testing.T) {
+	policy := deploy(t, tenQuestions)
+	w := onTerminal(t, []string{"TERM=dumb"}, "query", "-p", policy, "--as", "ana")
+	w.sees("hospital (1 left)> ")
+	w.types("SELECT COUNT(*)\n")
+	w.sees("...> ")
+	w.types("\x03")
+	w.sees("hospital (1 left)> ")
+	w.types(people + ";\n")
+	w.sees("price: epsilon 0.1", "hospital (0.9 left)> ")
+	w.types("\x04")
+	w.ends(0)
+}
+
+// Ctrl-C while the engine runs ends the question and not the session.
+func TestTerminalInterrupt(t *testing.T) {
+	policy := events(t)
+	w := onTerminal(t, []string{"XDG_STATE_HOME=" + t.TempDir()}, "query", "-p", policy, "--as", "ana")
+	w.sees("events (1 left)> ")
+	w.types("SELECT v, COUNT(*), SUM(v) FROM events GROUP BY v;\r")
+	if !charged(t, beside(policy, "policy.ledger")) {
+		t.Fatal("nothing was charged")
+	}
+	w.types("\x03")
+	w.sees("error: interrupted. What was charged stays charged", "events (0.9 left)> ")
+	w.types("SELECT COUNT(*) FROM events WHERE v = 3;\r")
+	w.sees("price: epsilon 0.1", "events (0.8 left)> ")
+	w.types("\\q\r")
+	w.ends(0)
+	if r := spent(t, policy); r.Records != 3 || r.Answers != 1 {
+		t.Errorf("the ledger says %+v; want two charges and one answer", r)
+	}
+}
+
+// Whoever ends the process gets their terminal back.
+func TestTerminalTerminated(t *testing.T) {
+	w := onTerminal(t, []string{"XDG_STATE_HOME=" + t.TempDir()}, "query", "-p", deploy(t, tenQuestions), "--as", "ana")
+	before := modes(t, w.slave)
+	w.sees("hospital (1 left)> ")
+	if sameModes(before, modes(t, w.slave)) {
+		t.Log("the terminal had been taken before it was looked at")
+	}
+	if err := w.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	w.ends(1)
+	if m := modes(t, w.slave); m.Lflag&syscall.ECHO == 0 || m.Lflag&syscall.ICANON == 0 || m.Lflag&syscall.ISIG == 0 {
+		t.Error("the terminal is not as it was")
+	}
+}
+
+// The elapsed time is shown on a terminal, and wiped away.
+func TestWaiting(t *testing.T) {
+	master, slave := pty(t)
+	w := &terminal{t: t, master: master}
+	go w.watch()
+	done := waiting(slave, "asking")
+	w.sees("asking ... 2.")
+	done()
+	for range 2000 {
+		w.mu.Lock()
+		wiped := strings.HasSuffix(string(w.seen), "\r\x1b[K")
+		w.mu.Unlock()
+		if wiped {
+			return
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	t.Errorf("it leaves %q", w.seen)
+}
+
+func TestNobodyIsThere(t *testing.T) {
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
+	_, slave := pty(t)
+	if isTerminal(null) || !isTerminal(slave) || !isTerminal(&printed{to: slave}) || isTerminal(&strings.Builder{}) {
+		t.Error("a terminal is taken for something else")
+	}
+}
+
+// People link the file to a device that keeps nothing. Its mode is not ours to change.
+func TestHistoryIsNoFile(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("XDG_STATE_HOME", dir)
+	file := filepath.Join(dir, "discreet", "history")
+	os.Mkdir(filepath.Dir(file), 0o700)
+	if err := syscall.Mkfifo(file, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	opened := make(chan error, 1)
+	go func() { // it would wait forever if it read
+		h, _, err := openHistory()
+		if err == nil {
+			err = h.add("x")
+		}
+		opened <- err
+	}()
+	select {
+	case err := <-opened:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(20 * time.Second):
+		t.Error("it is read")
+	}
+	if info, _ := os.Stat(file); info.Mode().Perm() != 0o644 {
+		t.Errorf("it has mode %v now", info.Mode())
+	}
+}
