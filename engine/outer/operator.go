@@ -1,0 +1,173 @@
+package outer
+
+import (
+	"slices"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+)
+
+// comparisons are printed as they are.
+var comparisons = []string{"=", "<>", "<", "<=", ">", ">="}
+
+// operators that mean the same in both languages.
+var operators = []string{"+", "-", "*", "/", "%", "&", "|", "<<", ">>"}
+
+// prefixes are operators before one value, by what they are in DuckDB.
+var prefixes = map[string]string{"+": "(+ ", "-": "(- ", "~": "(~ ", "@": "abs(", "|/": "sqrt(", "||/": "cbrt("}
+
+// operator returns the name of an operator, which nothing may qualify.
+func operator(names []*pg.Node, pos int32) string {
+	if len(names) != 1 {
+		refuse(pos, "write the operator alone", "an operator has a schema")
+	}
+	return text(names[0])
+}
+
+func (p *printer) comparison(names []*pg.Node, pos int32) string {
+	op := operator(names, pos)
+	if !slices.Contains(comparisons, op) {
+		refuse(pos, "use =, <>, <, <=, > or >=", "the operator %s cannot stand before ANY and ALL", op)
+	}
+	return op
+}
+
+func (p *printer) operation(e *pg.A_Expr) {
+	switch e.Kind {
+	case pg.A_Expr_Kind_AEXPR_OP:
+		p.plainOperation(e, operator(e.Name, e.Location))
+	case pg.A_Expr_Kind_AEXPR_OP_ANY, pg.A_Expr_Kind_AEXPR_OP_ALL:
+		p.overArray(e)
+	case pg.A_Expr_Kind_AEXPR_DISTINCT:
+		p.infix(e, " IS DISTINCT FROM ")
+	case pg.A_Expr_Kind_AEXPR_NOT_DISTINCT:
+		p.infix(e, " IS NOT DISTINCT FROM ")
+	case pg.A_Expr_Kind_AEXPR_NULLIF: // a macro in DuckDB, which writes both twice at most
+		p.copied(2, func() { p.arguments("nullif", []*pg.Node{e.Lexpr, e.Rexpr}, e.Location) })
+	case pg.A_Expr_Kind_AEXPR_IN:
+		p.say("(")
+		p.expr(e.Lexpr)
+		if operator(e.Name, e.Location) == "<>" {
+			p.say(" NOT")
+		}
+		p.say(" IN (")
+		list(p, e.Rexpr.GetList().GetItems(), p.expr)
+		p.say("))")
+	case pg.A_Expr_Kind_AEXPR_LIKE, pg.A_Expr_Kind_AEXPR_ILIKE:
+		p.like(e, operator(e.Name, e.Location))
+	case pg.A_Expr_Kind_AEXPR_BETWEEN, pg.A_Expr_Kind_AEXPR_NOT_BETWEEN:
+		p.between(e)
+	case pg.A_Expr_Kind_AEXPR_SIMILAR:
+		refuse(e.Location, "use LIKE or ~", "SIMILAR TO is not available")
+	default:
+		refuse(e.Location, "write it with comparisons", "this operation is not available")
+	}
+}
+
+func (p *printer) infix(e *pg.A_Expr, word string) {
+	p.say("(")
+	p.expr(e.Lexpr)
+	p.say(word)
+	p.expr(e.Rexpr)
+	p.say(")")
+}
+
+// function prints an operator as a call.
+func (p *printer) function(e *pg.A_Expr, before, after string) {
+	p.say(before, "(")
+	p.expr(e.Lexpr)
+	p.say(", ")
+	p.expr(e.Rexpr)
+	p.say(after)
+}
+
+func (p *printer) plainOperation(e *pg.A_Expr, op string) {
+	if e.Lexpr == nil {
+		before, ok := prefixes[op]
+		if !ok {
+			refuse(e.Location, "use a function", "the operator %s is not available", op)
+		}
+		p.say(before)
+		p.expr(e.Rexpr)
+		p.say(")")
+		return
+	}
+	switch {
+	case slices.Contains(comparisons, op), slices.Contains(operators, op):
+		p.infix(e, " "+op+" ")
+	case op == "||":
+		p.grow(e.Location, func() { p.infix(e, " || ") })
+	case op == "^":
+		p.function(e, "pow", ")")
+	case op == "#":
+		p.function(e, "xor", ")")
+	case op == "~": // DuckDB's own ~ matches the whole text
+		p.function(e, "regexp_matches", ")")
+	case op == "~*":
+		p.function(e, "regexp_matches", ", 'i')")
+	case op == "!~":
+		p.function(e, "(NOT regexp_matches", "))")
+	case op == "!~*":
+		p.function(e, "(NOT regexp_matches", ", 'i'))")
+	case op == "~~", op == "!~~", op == "~~*", op == "!~~*":
+		p.like(e, op)
+	default:
+		refuse(e.Location, "use a function", "the operator %s is not available", op)
+	}
+}
+
+// like prints LIKE with the escape that PostgreSQL assumes.
+func (p *printer) like(e *pg.A_Expr, op string) {
+	words := map[string]string{"~~": " LIKE ", "!~~": " NOT LIKE ", "~~*": " ILIKE ", "!~~*": " NOT ILIKE "}
+	word, ok := words[op]
+	if !ok {
+		refuse(e.Location, "use LIKE", "the operator %s is not available", op)
+	}
+	pattern, escape := e.Rexpr, `\`
+	if f := pattern.GetFuncCall(); f != nil && f.Funcformat == pg.CoercionForm_COERCE_EXPLICIT_CALL && len(f.Funcname) == 2 &&
+		text(f.Funcname[0]) == "pg_catalog" && text(f.Funcname[1]) == "like_escape" && len(f.Args) == 2 { // LIKE ... ESCAPE ...
+		escape = f.Args[1].GetAConst().GetSval().GetSval()
+		if len(escape) != 1 || escape == "'" || escape[0] >= 0x80 {
+			refuse(e.Location, "write ESCAPE '!' or another character", "the escape of LIKE is not one character")
+		}
+		pattern = f.Args[0]
+	}
+	p.say("(")
+	p.expr(e.Lexpr)
+	p.say(word)
+	p.expr(pattern)
+	p.say(" ESCAPE '", escape, "')")
+}
+
+func (p *printer) between(e *pg.A_Expr) {
+	bounds := e.Rexpr.GetList().GetItems()
+	if len(bounds) != 2 {
+		refuse(e.Location, "write BETWEEN low AND high", "BETWEEN has no two bounds")
+	}
+	p.say("(")
+	p.copied(2, func() { p.expr(e.Lexpr) })
+	if e.Kind == pg.A_Expr_Kind_AEXPR_NOT_BETWEEN {
+		p.say(" NOT")
+	}
+	p.say(" BETWEEN ")
+	p.expr(bounds[0])
+	p.say(" AND ")
+	p.expr(bounds[1])
+	p.say(")")
+}
+
+// overArray prints x = ANY(ARRAY[...]).
+func (p *printer) overArray(e *pg.A_Expr) {
+	a := e.Rexpr.GetAArrayExpr()
+	if a == nil {
+		refuse(e.Location, "write ANY(ARRAY[...]) or a subquery", "ANY and ALL take an array that is written out")
+	}
+	word := " ANY("
+	if e.Kind == pg.A_Expr_Kind_AEXPR_OP_ALL {
+		word = " ALL("
+	}
+	p.say("(")
+	p.expr(e.Lexpr)
+	p.say(" ", p.comparison(e.Name, e.Location), word)
+	p.array(a)
+	p.say("))")
+}
