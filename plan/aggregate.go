@@ -23,81 +23,219 @@ func functionName(f *pg.FuncCall) string {
 	return strings.Join(parts, ".")
 }
 
-func isAggregate(name string) bool { return name == "count" || name == "sum" || name == "avg" }
-
-// aggregateOutput returns the index of the output of an aggregate, adding a
-// hidden one where the analyst did not select it.
-func (c *checker) aggregateOutput(f *pg.FuncCall) (int, error) {
-	d, err := c.aggregate(f)
-	if err != nil {
-		return 0, err
-	}
-	i := slices.IndexFunc(c.outputs, func(o draft) bool { return o.Kind == d.Kind && d.Kind != KeyOutput && o.measure == d.measure })
-	if i < 0 {
-		i = len(c.outputs)
-		c.outputs = append(c.outputs, d)
-	}
-	return i, nil
+// aggregates are the functions of many rows.
+var aggregates = []string{
+	"count", "sum", "avg", "variance", "var_pop", "var_samp", "stddev", "stddev_pop", "stddev_samp",
+	"median", "percentile_cont", "percentile_disc", "min", "max",
 }
 
-// aggregate checks a call of COUNT, SUM or AVG.
-func (c *checker) aggregate(f *pg.FuncCall) (draft, error) {
-	name := functionName(f)
-	if !isAggregate(name) {
-		return draft{}, refuse(f.Location, "use COUNT, SUM or AVG", "the function %s cannot be used", name)
+const theAggregates = "use COUNT, SUM, AVG, VARIANCE, STDDEV, MEDIAN, PERCENTILE_CONT, MIN or MAX"
+
+func isAggregate(name string) bool { return slices.Contains(aggregates, name) }
+
+// isAggregated reports whether a SELECT has groups or aggregates of its own: one that it has in a subquery
+// is not.
+func isAggregated(s *pg.SelectStmt) bool {
+	if len(s.GroupClause) > 0 || s.HavingClause != nil {
+		return true
 	}
+	found := false
+	for _, list := range [][]*pg.Node{s.TargetList, s.SortClause} {
+		for _, n := range list {
+			eachNode(n, func(n *pg.Node) bool {
+				if n.GetSubLink() != nil {
+					return false
+				}
+				if f := n.GetFuncCall(); f != nil && f.Over == nil {
+					name := functionName(f)
+					found = found || isAggregate(name) || f.AggStar || f.AggWithinGroup || f.AggFilter != nil
+				}
+				return true
+			})
+		}
+	}
+	return found
+}
+
+// refuseModifiers refuses what an aggregate cannot have.
+func refuseModifiers(f *pg.FuncCall, distinct, within bool) error {
 	for _, x := range []struct {
 		present       bool
 		what, instead string
 	}{
-		{f.AggDistinct, "DISTINCT", "count rows with COUNT(*), or values with COUNT(column)"},
-		{f.AggFilter != nil, "FILTER", "put the condition into WHERE"},
-		{f.Over != nil, "OVER", "use GROUP BY"},
-		{len(f.AggOrder) > 0, "ORDER BY", "leave it out: the order changes nothing"},
-		{f.AggWithinGroup, "WITHIN GROUP", "leave it out"},
+		{f.AggDistinct && !distinct, "DISTINCT", "use it with COUNT only, as in COUNT(DISTINCT column)"},
+		{f.Over != nil, "OVER", "use GROUP BY, or a window over the answer, as in SELECT n, sum(n) OVER () FROM (SELECT COUNT(*) AS n ...) AS t"},
+		{len(f.AggOrder) > 0 && !within, "ORDER BY", "leave it out: the order changes nothing"},
+		{f.AggWithinGroup && !within, "WITHIN GROUP", "leave it out"},
 		{f.FuncVariadic, "VARIADIC", "leave it out"},
+		{f.AggFilter != nil && !distinct && !within, "FILTER", "put the condition into WHERE"},
 	} {
 		if x.present {
-			return draft{}, refuse(f.Location, x.instead, "%s cannot be used with an aggregate", x.what)
+			return refuse(f.Location, x.instead, "%s cannot be used with this aggregate", x.what)
 		}
+	}
+	return nil
+}
+
+// argument reads the argument of an aggregate.
+func (q *question) argument(f *pg.FuncCall) (Expr, error) { return q.expression(f.Args[0]) }
+
+func (q *question) expression(n *pg.Node) (Expr, error) {
+	arg, err := checkExpr(below{q}, n)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkLevels(arg, location(n)); err != nil {
+		return nil, err
+	}
+	return normal(arg), nil
+}
+
+// aggregate checks a call of an aggregate and returns the index of what is released for it.
+func (q *question) aggregate(f *pg.FuncCall) (int, error) {
+	name := functionName(f)
+	if !isAggregate(name) {
+		return 0, refuse(f.Location, theAggregates, "the function %s cannot be used here", name)
+	}
+	quantile := strings.HasPrefix(name, "percentile")
+	if err := refuseModifiers(f, true, quantile); err != nil {
+		return 0, err
+	}
+	if f.AggDistinct && name != "count" {
+		return 0, refuse(f.Location, "use it with COUNT, as in COUNT(DISTINCT column)", "%s(DISTINCT ...) cannot be used", name)
+	}
+	var filter Expr
+	if f.AggFilter != nil {
+		var err error
+		if filter, err = checkCondition(below{q}, f.AggFilter); err != nil {
+			return 0, err
+		}
+		if err := checkLevels(filter, location(f.AggFilter)); err != nil {
+			return 0, err
+		}
+	}
+	if quantile {
+		return q.percentile(f, name, filter)
 	}
 	if f.AggStar {
 		if name != "count" {
-			return draft{}, refuse(f.Location, "name a column", "%s(*) has no meaning", name)
+			return 0, refuse(f.Location, "name a column", "%s(*) has no meaning", name)
 		}
-		return c.counted(Measure{Kind: CountRows}), nil
+		return q.countRows(filter, f.Location)
 	}
 	if len(f.Args) != 1 {
-		return draft{}, refuse(f.Location, "give it one column or expression", "%s takes one argument", name)
+		return 0, refuse(f.Location, "give it one column or expression", "%s takes one argument", name)
 	}
-	arg, err := checkExpr(below{c}, f.Args[0])
+	arg, err := q.argument(f)
 	if err != nil {
-		return draft{}, err
+		return 0, err
 	}
-	if err := checkLevels(arg, location(f.Args[0])); err != nil {
-		return draft{}, err
-	}
-	arg = normal(arg)
 	if name == "count" {
-		if l, ok := arg.(*Literal); ok && !l.IsNullLiteral() {
-			return c.counted(Measure{Kind: CountRows}), nil // COUNT(1)
-		}
-		return c.counted(Measure{CountValues, arg}), nil
+		return q.countOf(arg, f.AggDistinct, filter, f.Location)
 	}
 	if err := summable(arg, name, f.Location); err != nil {
-		return draft{}, err
+		return 0, err
 	}
-	if name == "sum" {
-		m := Measure{Sum, arg}
-		c.addMeasure(m)
-		return draft{Output: Output{Name: name, Kind: MeasureOutput, typ: releasedNumber(arg.Type().Step)}, measure: m.Format()}, nil
+	if arg, err = filtered(filter, arg, f.Location); err != nil {
+		return 0, err
 	}
-	return draft{Output: Output{Name: name, Kind: AverageOutput, typ: Type{Kind: Real, Exponent: 200}}, measure: "avg " + Format(arg), average: arg}, nil
+	switch name {
+	case "sum":
+		return q.measured(Measure{Kind: Sum, Arg: arg}), nil
+	case "avg":
+		return q.add(draft{Stat: Stat{Kind: AverageStat, Of: arg, typ: releasedReal}}), nil
+	case "median":
+		return q.quantile(arg, big.NewRat(1, 2), "", f.Location)
+	case "min":
+		return q.quantile(arg, big.NewRat(1, 100), "min is the 1 % quantile: the smallest value may be one person's", f.Location)
+	case "max":
+		return q.quantile(arg, big.NewRat(99, 100), "max is the 99 % quantile: the largest value may be one person's", f.Location)
+	}
+	return q.variance(arg, name, f.Location)
 }
 
-func (c *checker) counted(m Measure) draft {
-	c.addMeasure(m)
-	return draft{Output: Output{Name: "count", Kind: MeasureOutput, typ: releasedNumber(one)}, measure: m.Format()}
+// countRows is COUNT(*).
+func (q *question) countRows(filter Expr, pos int32) (int, error) {
+	if filter == nil {
+		return q.measured(Measure{Kind: CountRows}), nil
+	}
+	arg, err := filtered(filter, newNumber(one), pos)
+	if err != nil {
+		return 0, err
+	}
+	return q.measured(countValues(arg)), nil
+}
+
+// countOf is COUNT(x) and COUNT(DISTINCT x).
+func (q *question) countOf(arg Expr, distinct bool, filter Expr, pos int32) (int, error) {
+	c, isColumn := arg.(*Column)
+	if isColumn && q.isUnit(c) && (distinct || c.Field.raw()) {
+		filter = q.present(c, filter)
+		if distinct {
+			m := Measure{Kind: CountPersons}
+			if filter != nil {
+				only, err := filtered(filter, newNumber(one), pos)
+				if err != nil {
+					return 0, err
+				}
+				m.Arg = only
+			}
+			return q.measured(m), nil
+		}
+		return q.countRows(filter, pos) // rows of nobody are not there
+	}
+	if arg.Type().Kind == Identity {
+		return 0, refuse(pos, "count rows with COUNT(*), or people with COUNT(DISTINCT ...) of the unit's column", "this column says what a row is a part of, and can only be joined on")
+	}
+	l, constant := arg.(*Literal)
+	if constant && !l.IsNullLiteral() && !distinct {
+		return q.countRows(filter, pos) // COUNT(1)
+	}
+	arg, err := filtered(filter, arg, pos)
+	if err != nil {
+		return 0, err
+	}
+	if distinct {
+		if arg.Type().Kind == Real {
+			return 0, refuse(pos, "round it first, as in round(x, 2)", "COUNT(DISTINCT ...) needs exact values, and this is a floating-point number")
+		}
+		return q.measured(Measure{Kind: CountDistinct, Arg: arg}), nil
+	}
+	return q.measured(countValues(arg)), nil
+}
+
+// present adds to a condition that a column which says who a row is about is not NULL, as it is in rows of a LEFT JOIN
+// without a partner. Of the relation's own unit that is known.
+func (q *question) present(c *Column, filter Expr) Expr {
+	stored := c.stored()
+	if stored.Index == q.rows.Unit() {
+		return filter
+	}
+	var there Expr = &Not{&IsNull{stored}}
+	if filter != nil {
+		there = &Logic{And, []Expr{filter, there}}
+	}
+	return there
+}
+
+// countValues counts where an expression is not NULL. Where it cannot be, these are all rows.
+func countValues(arg Expr) Measure {
+	if !nullable(arg) {
+		return Measure{Kind: CountRows}
+	}
+	return Measure{Kind: CountValues, Arg: arg}
+}
+
+// filtered is an expression where a condition holds, and NULL where it does not.
+func filtered(filter, arg Expr, pos int32) (Expr, error) {
+	if filter == nil {
+		return arg, nil
+	}
+	e, err := newCase([]When{{filter, arg}}, newNull(Type{}), pos)
+	if err != nil {
+		return nil, err
+	}
+	return normal(e), nil
 }
 
 // summable refuses what has no bounded, exact sum.
@@ -105,20 +243,29 @@ func summable(arg Expr, name string, pos int32) error {
 	t := arg.Type()
 	switch {
 	case t.Kind == Real:
-		return refuse(pos, "sum the parts and divide the answers, or ask the owner for a granularity in the policy", "%s needs exact numbers, and this is the result of a division or a decimal without granularity", name)
+		return refuse(pos, "round it first, as in round(x, 2), sum the parts and divide the answers, or ask the owner for a granularity in the policy", "%s needs exact numbers, and this is the result of a division or a decimal without granularity", name)
+	case t.Kind == Date && (name == "min" || name == "max" || name == "median" || strings.HasPrefix(name, "percentile")):
+		return nil
 	case t.Kind != Number:
 		return refuse(pos, "use COUNT, or a numeric column", "%s needs numbers, and this is %s", name, article(t.Kind))
 	case !t.Declared:
 		return refuse(pos, "ask the owner to add bounds: [lowest, highest] to the column in the policy", "%s needs a column with bounds, because the noise is in proportion to the largest value one person can have", name)
 	case maxAbs(t).Cmp(maxSteps) > 0:
 		return refuse(pos, "sum the columns one by one, or ask the owner for a coarser granularity", "the values of this %s could exceed 2^53 steps", name)
-	case name == "avg" && t.Lo.Cmp(t.Hi) == 0:
-		return refuse(pos, "average something that differs between rows", "the values of this avg are all the same")
+	case name != "sum" && t.Lo.Cmp(t.Hi) == 0:
+		return refuse(pos, "use something that differs between rows", "the values of this %s are all the same", name)
 	case maxAbs(t).Sign() == 0:
 		return refuse(pos, "sum something that can differ from zero", "the values of this %s are all zero", name)
 	}
 	return nil
 }
 
-// releasedNumber is the type of a noisy number, which any int64 may be.
-func releasedNumber(step *big.Rat) Type { return numberType(step, minInt64, maxInt64, false) }
+// releasedNumber is the type of a noisy number. Above the noise numbers have no limits, so the interval is there
+// to be narrow enough for products of a few.
+func releasedNumber(step *big.Rat) Type { return numberType(step, minReleased, maxReleased, false) }
+
+var (
+	minReleased  = big.NewInt(-1 << 40)
+	maxReleased  = big.NewInt(1 << 40)
+	releasedReal = Type{Kind: Real, Exponent: 200}
+)

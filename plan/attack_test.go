@@ -65,7 +65,7 @@ func TestHostileSizes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			start := time.Now()
-			_, err := plan.Prepare(ds, text)
+			_, err := plan.Prepare(ds, text, plan.Options{})
 			var r *plan.Refusal
 			switch {
 			case !errors.As(err, &r):
@@ -94,7 +94,7 @@ func TestLargeQuestions(t *testing.T) {
 		"text":        counting + "zip = '" + strings.Repeat("é", 30_000) + "'",
 		"many sums":   "SELECT COUNT(*)" + strings.Repeat(", SUM(age), AVG(cost)", 300) + " FROM patients",
 	} {
-		if _, err := plan.Prepare(ds, text); err != nil {
+		if _, err := plan.Prepare(ds, text, plan.Options{}); err != nil {
 			t.Errorf("%s: %.200v", name, err)
 		}
 	}

@@ -175,8 +175,11 @@ func newRealArith(op ArithOp, l, r Expr, pos int32) (Expr, error) {
 }
 
 func newCompare(op CompareOp, l, r Expr, pos int32) (Expr, error) {
-	l, r, err := comparable2(l, r, pos)
+	l, r, err := identities(op, l, r, pos)
 	if err != nil {
+		return nil, err
+	}
+	if l, r, err = comparable2(l, r, pos); err != nil {
 		return nil, err
 	}
 	// A literal goes to the right, so that 5 < x and x > 5 are one question.
@@ -184,6 +187,30 @@ func newCompare(op CompareOp, l, r Expr, pos int32) (Expr, error) {
 		l, r, op = r, l, op.flip()
 	}
 	return &Compare{Op: op, L: l, R: r}, nil
+}
+
+// identities looks at columns that say who or what a row is about. Two that mean the same are compared as they are
+// stored; one that is not listed can be compared in no other way.
+func identities(op CompareOp, l, r Expr, pos int32) (Expr, Expr, error) {
+	a, ok1 := l.(*Column)
+	b, ok2 := r.(*Column)
+	if ok1 && ok2 && a.Field.Identity != "" && a.Field.Identity == b.Field.Identity && (op == Eq || op == Ne) {
+		return a.stored(), b.stored(), nil
+	}
+	if l.Type().Kind == Identity || r.Type().Kind == Identity {
+		return nil, nil, refuse(pos, "compare it with = to the same column of another table", "a column that says who or what a row is about, and that the policy does not list, can only be joined on")
+	}
+	return l, r, nil
+}
+
+// stored is an identity as it is stored.
+func (e *Column) stored() *Column {
+	if e.Field.raw() {
+		return e
+	}
+	f := e.Field
+	f.Type, f.Nullable, f.Twin, f.Source = Type{Kind: Identity}, true, 0, nil
+	return &Column{Index: e.Index + e.Field.Twin, Field: f}
 }
 
 func (op CompareOp) flip() CompareOp {
@@ -264,6 +291,8 @@ func article(k Kind) string {
 		return "NULL"
 	case Text:
 		return "text"
+	case Identity:
+		return "a column that says who or what a row is about"
 	}
 	return "a " + k.String()
 }

@@ -8,6 +8,20 @@ import (
 
 // checkExpr turns a node of the grammar into a checked expression, or refuses.
 func checkExpr(s scope, n *pg.Node) (Expr, error) {
+	if e, ok := s.whole(n); ok {
+		return e, nil
+	}
+	e, err := checkNode(s, n)
+	if err != nil {
+		return nil, err
+	}
+	if _, column := e.(*Column); !column && e.Type().Kind == Identity {
+		return nil, refuse(location(n), "compare it with = to the same column of another table, or count it with COUNT(DISTINCT ...)", "a column that says who or what a row is about cannot be computed with")
+	}
+	return e, nil
+}
+
+func checkNode(s scope, n *pg.Node) (Expr, error) {
 	switch x := n.GetNode().(type) {
 	case *pg.Node_AConst:
 		return checkConst(x.AConst)
@@ -27,6 +41,8 @@ func checkExpr(s scope, n *pg.Node) (Expr, error) {
 		return checkNull(s, x.NullTest)
 	case *pg.Node_TypeCast:
 		return checkCast(x.TypeCast)
+	case *pg.Node_SubLink:
+		return s.sublink(x.SubLink)
 	}
 	what, instead := unsupported(n)
 	return nil, refuse(location(n), instead, "%s cannot be used here", what)
@@ -52,8 +68,6 @@ func checkNull(s scope, n *pg.NullTest) (Expr, error) {
 func unsupported(n *pg.Node) (what, instead string) {
 	const plain = "use columns, numbers, comparisons, AND, OR, NOT, IN, BETWEEN, IS NULL and + - * / %"
 	switch n.GetNode().(type) {
-	case *pg.Node_SubLink:
-		return "a subquery", "ask it as a question of its own"
 	case *pg.Node_CaseExpr:
 		return "CASE", "write the condition into WHERE, with AND and OR"
 	case *pg.Node_SqlvalueFunction:

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	pg "github.com/pganalyze/pg_query_go/v6"
+
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/plan"
 	"github.com/discreet-dp/discreet/policy"
@@ -64,55 +66,91 @@ func readCases(t testing.TB, file string) []string {
 	return strings.Split(string(text), "====\n")
 }
 
-// outcome shows all that a question means, or why it is refused. The dataset's and the
+// outcome shows all that a text means, or why it is refused. The dataset's and the
 // table's lines are left out where they are the first table's, to be short.
 func outcome(ds *policy.Dataset, text string) string {
-	p, err := plan.Prepare(ds, text)
+	st, err := plan.Prepare(ds, text, plan.Options{Public: tables{}})
 	if err != nil {
 		return refusal(text, err)
 	}
 	var b strings.Builder
+	for i, p := range st.Plans {
+		if st.Outer != nil {
+			fmt.Fprintf(&b, "%s is:\n", plan.AnswerName(i))
+		}
+		show(&b, p)
+	}
+	if st.Outer != nil {
+		outer := &pg.RawStmt{Stmt: &pg.Node{Node: &pg.Node_SelectStmt{SelectStmt: st.Outer}}}
+		text, err := pg.Deparse(&pg.ParseResult{Version: 170007, Stmts: []*pg.RawStmt{outer}})
+		fmt.Fprintf(&b, "outer: %s %v\n", text, err)
+	}
+	return b.String()
+}
+
+func show(b *strings.Builder, p *plan.Plan) {
 	for line := range strings.Lines(p.Query.Format()) {
-		if !strings.HasPrefix(line, "dataset ") && !strings.HasPrefix(line, `table "patients"`) {
+		if !strings.HasPrefix(line, "dataset ") && line != "from \"patients\" unit unique \"pid\"\n" && (line != "rows 1 groups 1 neighbours add-remove\n" || p.Query.Bounded()) {
 			b.WriteString(line)
 		}
 	}
 	for i, m := range p.Query.Measures {
 		lo, hi := p.Query.Interval(m)
-		fmt.Fprintf(&b, "moves %d: %s within [%v, %v] by %s, at most %v, %v\n",
+		fmt.Fprintf(b, "moves %d: %s within [%v, %v] by %s, at most %v, %v\n",
 			i, m.Describe(), lo, hi, m.Step().RatString(), p.Query.Sensitivity(m, dp.L1), p.Query.Sensitivity(m, dp.L2))
 	}
-	for i, o := range p.Outputs {
-		hidden := ""
-		if i >= p.Visible {
-			hidden = " (hidden)"
-		}
-		fmt.Fprintf(&b, "column %d: %q %s%s\n", i, o.Name, made(o), hidden)
+	for i, s := range p.Stats {
+		fmt.Fprintf(b, "#%d %s\n", i, made(s))
+	}
+	for _, o := range p.Columns {
+		fmt.Fprintf(b, "column %q: %s\n", o.Name, plan.Format(o.Expr))
 	}
 	if p.Having != nil {
-		fmt.Fprintf(&b, "having %s\n", plan.Format(p.Having))
+		fmt.Fprintf(b, "having %s\n", plan.Format(p.Having))
 	}
 	for _, o := range p.Order {
-		fmt.Fprintf(&b, "order by %s descending %v nulls first %v\n", plan.Format(o.By), o.Descending, o.NullsFirst)
+		fmt.Fprintf(b, "order by %s descending %v nulls first %v\n", plan.Format(o.By), o.Descending, o.NullsFirst)
 	}
 	if p.Limit != nil {
-		fmt.Fprintf(&b, "limit %d\n", *p.Limit)
+		fmt.Fprintf(b, "limit %d\n", *p.Limit)
 	}
 	if p.Offset != 0 {
-		fmt.Fprintf(&b, "offset %d\n", p.Offset)
+		fmt.Fprintf(b, "offset %d\n", p.Offset)
 	}
-	return b.String()
 }
 
-// made says what a column of the answer is made of.
-func made(o plan.Output) string {
-	switch o.Kind {
-	case plan.KeyOutput:
-		return fmt.Sprintf("is key %d", o.Key)
-	case plan.MeasureOutput:
-		return fmt.Sprintf("is measure %d", o.Measure)
+// tables are the public tables of the test data.
+type tables struct{}
+
+func (tables) Values(table, column string, limit int) ([]policy.Value, error) {
+	var out []policy.Value
+	if column == "low" {
+		return []policy.Value{{Type: policy.Integer, Int: 20}, {Type: policy.Integer, Int: 60}}, nil
 	}
-	return fmt.Sprintf("is measure %d over measure %d, plus %v steps", o.Measure, o.Count, o.Center)
+	for _, v := range []string{"north", "south"} {
+		out = append(out, policy.Value{Type: policy.Text, Text: v})
+	}
+	return out, nil
+}
+
+// made says what a released value is made of.
+func made(s plan.Stat) string {
+	note := ""
+	if s.Note != "" {
+		note = "; " + s.Note
+	}
+	switch s.Kind {
+	case plan.KeyStat:
+		return fmt.Sprintf("is key %d", s.Key)
+	case plan.MeasureStat:
+		return fmt.Sprintf("is measure %d", s.Measure)
+	case plan.QuantileStat:
+		return fmt.Sprintf("is quantile %d of measure %d%s", s.Quantile, s.Measure, note)
+	case plan.VarianceStat:
+		return fmt.Sprintf("is a variance (sample %v, root %v) of squares %d around %v, sum %d around %v, count %d",
+			s.Sample, s.Root, s.Square, s.SquareCenter, s.Measure, s.Center, s.Count)
+	}
+	return fmt.Sprintf("is measure %d over measure %d, plus %v steps", s.Measure, s.Count, s.Center)
 }
 
 // refusal shows a refusal and what stands at its position.

@@ -9,7 +9,7 @@ import (
 func describe(e Expr) string {
 	switch e := e.(type) {
 	case *Column:
-		return e.Name
+		return e.Field.describe()
 	case *Literal:
 		return describeLiteral(e)
 	case *Rescale:
@@ -36,8 +36,18 @@ func describe(e Expr) string {
 		return nested(e.X) + " IN (" + strings.Join(args, ", ") + ")"
 	case *IsNull:
 		return nested(e.X) + " IS NULL"
+	case *Exists:
+		return "EXISTS (...)"
 	}
 	return "?"
+}
+
+// describe names a field; one that has no name of its own says whose a row is.
+func (f Field) describe() string {
+	if f.Name == "" {
+		return f.Identity
+	}
+	return f.Name
 }
 
 func nested(e Expr) string {

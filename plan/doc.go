@@ -1,70 +1,88 @@
 // Package plan turns a question in SQL into a checked tree, or refuses it. It
 // reads the text and the policy and nothing else: a refusal tells nothing about
-// the data, and costs nothing. This comment is the specification of what can be
-// asked now.
+// the data, and costs nothing. This comment is the specification; docs/sql.md is the same for analysts,
+// with examples.
 //
 // # The language
 //
-// The grammar is PostgreSQL's, read by PostgreSQL's own parser. A text is one SELECT
-// over one table of the policy:
+// The grammar is PostgreSQL's, read by PostgreSQL's own parser. A text is one SELECT. A SELECT with aggregates over
+// tables of the policy is a question, and is paid for:
 //
-//	SELECT   keys and aggregates, with or without AS
-//	FROM     one table, with or without an alias
-//	WHERE    a condition on the table's columns
-//	GROUP BY columns with public keys, by name, by position or by alias
+//	WITH     subqueries with names
+//	SELECT   keys, aggregates, and expressions of them
+//	FROM     tables, views of the policy, subqueries of rows, joins
+//	WHERE    a condition on rows
+//	GROUP BY columns and expressions, by name, by position or by alias
 //	HAVING   a condition on keys and aggregates
 //	ORDER BY keys and aggregates, with ASC, DESC, NULLS FIRST, NULLS LAST
 //	LIMIT    a number, with or without OFFSET
 //
-// The aggregates are COUNT(*), COUNT(x), SUM(x) and AVG(x), where x is an
-// expression. SUM and AVG take exact numbers whose bounds follow from the
-// policy. An expression is made of
+// A SELECT over such SELECTs, in FROM or WITH or as values, is about answers: it is free, may be anything
+// that the engine for answers runs (package engine/outer), and sees nothing else ([Statement]).
 //
-//	columns      of the policy, and no others; no system column exists
-//	constants    numbers, 'text', true, false, NULL, dates as in '2024-01-31'
-//	arithmetic   + - * / %, where / of whole numbers truncates
-//	comparisons  = <> < <= > >= BETWEEN, IN with a list of constants
-//	conditions   AND, OR, NOT, IS NULL, IS NOT NULL
+// The aggregates are COUNT(*), COUNT(x), COUNT(DISTINCT x), SUM, AVG, VARIANCE, VAR_POP, VAR_SAMP, STDDEV,
+// STDDEV_POP, STDDEV_SAMP, MEDIAN, PERCENTILE_CONT, PERCENTILE_DISC, and MIN and MAX, which are the 1 % and the 99 %
+// quantile; each with FILTER (WHERE ...). dp_low(a), dp_high(a) and dp_error(a) are the ends of an aggregate's
+// interval and half its width. Sums, averages, variances and quantiles take exact numbers whose bounds follow from the policy by
+// interval arithmetic. What is named twice is released once.
 //
-// Everything else is a [Refusal], which says what to write instead. There are no
-// functions, casts of columns, CASE, joins, subqueries or set operations.
+// Expressions and functions are those of docs/sql-functions.md.
 //
-// Public keys are those that the policy lists, the two values of a boolean, and all
-// lattice points between the bounds of an integer or a date, where these are not
-// too many. All of them are in every answer, whether or not the data has
-// them, and rows with another key are left out.
+// # Keys
+//
+// The values of a key are public where they follow from the policy (listed keys, the two values of a boolean, all
+// lattice points between the bounds of an integer or a date), from a list in WHERE (x IN (...) or x = ...), from a
+// public table, or from the expression (a CASE between constants, or any function of columns with
+// public values). All of them are in every answer, whether or not the data has
+// them, and rows with another key are left out. Otherwise they are private where the owner has written keys:
+// private: then a mechanism decides which may be shown. What is computed from a column that says who a row is about is
+// no key.
+//
+// SELECT keys ... GROUP BY keys ORDER BY aggregate LIMIT k, where the aggregate is not selected and the keys are
+// public, is a choice ([Choice]): the best groups are chosen, and no aggregate is released.
+//
+// # Who a row is about
+//
+// Every row of a private [Relation] belongs to one person. The relation knows whose it is by an identity, which is a
+// column of the policy as it is stored, and which no expression can make: a name is not an identity, and a
+// computed column is none. Two private relations are joined only on an identity: on the unit, or on a row that both are a part
+// of, along the policy's paths. A subquery in a condition is over public tables, or is linked by an identity to the
+// row that asks. So all rows that are put together are one person's, and the whole of a question is a sum over
+// people of something that depends on one person's rows alone, which is cut to MaxRows and MaxGroups after the last
+// join. LIMIT, DISTINCT, windows, UNION without ALL and aggregates below the noise would let one person's row decide
+// about another's, and are refused; a subquery that is grouped by the person itself ([Persons]) does not.
 //
 // # What is below the noise and what is above
 //
-// WHERE and the arguments of aggregates are below the noise: they see private
-// rows. HAVING, ORDER BY, LIMIT and OFFSET are above it: they see released values
+// WHERE, joins and the arguments of aggregates are below the noise: they see private
+// rows. HAVING, ORDER BY, LIMIT and OFFSET, expressions of aggregates and outer SELECTs are above it: they see released values
 // only, cost nothing by themselves, and cannot name anything else. An aggregate that they name
 // and that is not selected is released too, and paid for. A [Query] is the part below the
 // noise and all that an engine ever sees; a [Plan] is both.
 //
 // # Promises
 //
-//  1. The tree is closed. [Expr] has eleven kinds of node, an engine prints each
-//     of them and nothing else, and no part of the analyst's text is in them but
+//  1. The trees are closed. An engine prints each kind of [Expr] and of [Relation]
+//     and nothing else, and no part of the analyst's text is in them but
 //     constants, which an engine passes as parameters.
 //  2. Every expression is total: it has a value, perhaps NULL, for every row.
 //     Division by zero is NULL. Nothing overflows, and that is proven while the tree
 //     is built: every number has an interval that it cannot leave ([Type]),
 //     which starts from the bounds of columns or the 64 bits of their storage
 //     and is carried through each operation. What could exceed 120 bits, or
-//     2^900 for a floating-point number, is refused. A floating-point number
-//     comes from a division or from a decimal without granularity; it can be
-//     compared and is never summed, so none meets the noise.
+//     2^900 for a floating-point number, is refused. A floating-point number can be
+//     compared, or rounded row by row to a lattice, and is never summed, so none meets the noise.
 //  3. A measure is a vector of integers, one for each combination of keys, and
 //     [Query.Sensitivity] bounds how far one person moves it, in both norms and for both
 //     kinds of neighbours. The argument stands there.
 //  4. Size comes first. Length, number of words and depth are limited before the
-//     parser sees the text, and again for the tree, so no text makes the planner recurse deeply.
+//     parser sees the text, and again for the tree, so no text makes the planner recurse deeply. Names of
+//     WITH and views are replaced by what they stand for, and how often is limited too.
 //  5. Questions that mean the same have, in the common cases, the same
 //     [Query.Hash]: constants are folded, AND and OR are flattened, sorted and
 //     without repetitions, lists and keys are sorted, comparisons have one
 //     direction, and names, aliases, the order of SELECT and all that is above
 //     the noise are not in it. Questions with the same hash have the same exact result on
 //     the same data and the same sensitivities, because the hash covers the
-//     bounds, lattices, keys, unit and neighbours that they depend on.
+//     bounds, lattices, keys, unit, paths and neighbours that they depend on.
 package plan

@@ -15,11 +15,12 @@ type Expr interface {
 	expr()
 }
 
-// Column is a column of the private table as the policy declares it: cast to its
-// type, rounded to its lattice, clamped to its bounds. What cannot be cast is NULL.
+// Column is a field of the relation that the expression is about. A column of a table is as
+// the policy declares it: cast to its type, rounded to its lattice, clamped to its bounds. What cannot
+// be cast is NULL.
 type Column struct {
-	*policy.Column
-	typ Type
+	Index int // into Relation.Fields
+	Field Field
 }
 
 // Literal is a constant of the question. Exactly one field says its value;
@@ -33,10 +34,32 @@ type Literal struct {
 }
 
 // Released is a value of the answer, after noise: a key, or an aggregate.
-// It appears in HAVING and ORDER BY only, never below the noise.
+// It appears above the noise only, never below.
 type Released struct {
-	Output int // index into Plan.Outputs
-	typ    Type
+	Stat int // index into Plan.Stats
+	Part ReleasedPart
+	typ  Type
+}
+
+// ReleasedPart is the value itself, or an end of its interval.
+type ReleasedPart int
+
+const (
+	// PartValue is the released value.
+	PartValue ReleasedPart = iota
+	// PartLow and PartHigh are the ends of its interval: dp_low(x), dp_high(x).
+	PartLow
+	PartHigh
+	// PartError is half of the interval's width: dp_error(x).
+	PartError
+)
+
+// Exists reports whether a relation has a row that fits: EXISTS, and IN with a subquery. A private
+// relation is linked by an identity to the row that asks.
+type Exists struct {
+	From  Relation
+	Outer int  // how many fields the row that asks has
+	On    Expr // over those fields, and then those of From; nil stands for true
 }
 
 // Rescale multiplies a number of steps by a positive integer, which puts the
@@ -123,7 +146,7 @@ type IsNull struct{ X Expr }
 
 var boolean = Type{Kind: Boolean}
 
-func (e *Column) Type() Type   { return e.typ }
+func (e *Column) Type() Type   { return e.Field.Type }
 func (e *Literal) Type() Type  { return e.typ }
 func (e *Released) Type() Type { return e.typ }
 func (e *Rescale) Type() Type  { return e.typ }
@@ -134,6 +157,7 @@ func (*Logic) Type() Type      { return boolean }
 func (*Not) Type() Type        { return boolean }
 func (*In) Type() Type         { return boolean }
 func (*IsNull) Type() Type     { return boolean }
+func (*Exists) Type() Type     { return boolean }
 
 func (*Column) expr()   {}
 func (*Literal) expr()  {}
@@ -146,33 +170,36 @@ func (*Logic) expr()    {}
 func (*Not) expr()      {}
 func (*In) expr()       {}
 func (*IsNull) expr()   {}
+func (*Exists) expr()   {}
 
 // IsNullLiteral reports whether the literal is NULL.
 func (e *Literal) IsNullLiteral() bool {
 	return e.Number == nil && e.Text == nil && e.Bool == nil && e.Days == nil
 }
 
-// columnExpr gives a policy column its type.
-func columnExpr(c *policy.Column) *Column {
-	e := &Column{Column: c}
+// columnOf names a field of a relation.
+func columnOf(r Relation, field int) *Column { return &Column{Index: field, Field: r.Fields()[field]} }
+
+// columnType is the type that the policy gives a column.
+func columnType(c *policy.Column) Type {
 	switch c.Type {
 	case policy.Text:
-		e.typ = Type{Kind: Text}
+		return Type{Kind: Text}
 	case policy.Boolean:
-		e.typ = boolean
+		return boolean
 	case policy.Date:
-		e.typ = Type{Kind: Date}
+		return Type{Kind: Date}
 	case policy.Integer, policy.Decimal:
 		switch {
 		case c.Bounds != nil:
-			e.typ = numberType(c.Granularity, big.NewInt(c.Bounds.LoSteps), big.NewInt(c.Bounds.HiSteps), true)
+			return numberType(c.Granularity, big.NewInt(c.Bounds.LoSteps), big.NewInt(c.Bounds.HiSteps), true)
 		case c.Granularity != nil:
-			e.typ = numberType(c.Granularity, minInt64, maxInt64, false)
-		default: // a decimal of unknown granularity can only be compared
-			e.typ = Type{Kind: Real, Exponent: anyExponent}
+			return numberType(c.Granularity, minInt64, maxInt64, false)
 		}
+		// A decimal of unknown granularity can only be compared.
+		return Type{Kind: Real, Exponent: anyExponent}
 	}
-	return e
+	return Type{}
 }
 
 var (
@@ -199,6 +226,10 @@ func parts(e Expr) []Expr {
 		return []Expr{e.X}
 	case *IsNull:
 		return []Expr{e.X}
+	case *Exists:
+		if e.On != nil {
+			return []Expr{e.On}
+		}
 	}
 	return nil
 }

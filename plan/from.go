@@ -1,33 +1,251 @@
 package plan
 
 import (
+	"strings"
+
 	pg "github.com/pganalyze/pg_query_go/v6"
 )
 
-func (c *checker) from(nodes []*pg.Node) error {
+// from reads a FROM clause: tables, subqueries and joins of rows.
+func (e *env) from(nodes []*pg.Node) (rows, error) {
 	if len(nodes) == 0 {
-		return refuse(-1, "write SELECT ... FROM a table; "+known("tables", c.dataset.Tables), "there is no FROM")
+		return rows{}, refuse(-1, "write SELECT ... FROM a table; "+known("tables", e.dataset.Tables), "there is no FROM")
 	}
-	if len(nodes) > 1 {
-		return refuse(location(nodes[1]), "ask about one table at a time", "joins cannot be used yet")
+	out, err := e.fromItem(nodes[0])
+	if err != nil {
+		return rows{}, err
 	}
-	if j := nodes[0].GetJoinExpr(); j != nil {
-		return refuse(location(j.Rarg), "ask about one table at a time", "joins cannot be used yet")
+	for _, n := range nodes[1:] {
+		r, err := e.fromItem(n)
+		if err != nil {
+			return rows{}, err
+		}
+		// A comma is a CROSS JOIN; what WHERE says about it is looked at later.
+		if out, err = e.join(out, r, nil, false, location(n), true); err != nil {
+			return rows{}, err
+		}
 	}
-	v := nodes[0].GetRangeVar()
-	if v == nil {
-		return refuse(location(nodes[0]), "name one table; "+known("tables", c.dataset.Tables), "subqueries, functions and samples cannot be used in FROM")
+	return out, nil
+}
+
+func (e *env) fromItem(n *pg.Node) (rows, error) {
+	switch x := n.GetNode().(type) {
+	case *pg.Node_RangeVar:
+		return e.fromName(x.RangeVar)
+	case *pg.Node_RangeSubselect:
+		s := x.RangeSubselect
+		if s.Lateral {
+			return rows{}, refuse(location(n), "write the subquery without LATERAL", "LATERAL cannot be used")
+		}
+		r, err := e.subquery(s.Subquery.GetSelectStmt(), location(n))
+		if err != nil {
+			return rows{}, err
+		}
+		return renamed(r, s.GetAlias().GetAliasname(), aliasColumns(s.GetAlias()), location(n))
+	case *pg.Node_JoinExpr:
+		return e.joinExpr(x.JoinExpr)
 	}
-	if v.Catalogname != "" || v.Schemaname != "" || !v.Inh || len(v.GetAlias().GetColnames()) > 0 {
-		return refuse(v.Location, "write the table's name alone; "+known("tables", c.dataset.Tables), "a table is named without schema, ONLY or column aliases")
+	return rows{}, refuse(location(n), "name a table, a subquery or a join; "+known("tables", e.dataset.Tables), "functions and samples cannot be used in FROM")
+}
+
+func (e *env) fromName(v *pg.RangeVar) (rows, error) {
+	if err := e.visit(v.Location); err != nil {
+		return rows{}, err
 	}
-	t, ok := lookup(c.dataset.Tables, v.Relname)
-	if !ok {
-		return refuse(v.Location, known("tables", c.dataset.Tables), "there is no table %q", v.Relname)
+	s, err := e.find(v)
+	if err != nil {
+		return rows{}, err
 	}
-	c.table, c.alias = t, v.Relname
+	name := v.Relname
 	if v.Alias != nil {
-		c.alias = v.Alias.Aliasname
+		name = v.Alias.Aliasname
 	}
-	return nil
+	var r Relation
+	if s.answer {
+		return rows{}, refuse(v.Location, "ask two questions", "the answer of a question cannot be used among rows")
+	}
+	if s.table != nil {
+		r = newScan(e.dataset, s.table)
+	} else if r, err = s.env.subquery(s.query, v.Location); err != nil {
+		if s.isView {
+			err = refuse(v.Location, "ask the owner to correct it", "the view %q cannot be used here: %s", v.Relname, reason(err))
+		}
+		return rows{}, err
+	}
+	if len(s.names) > 0 {
+		if r, err = renameColumns(r, s.names, v.Location); err != nil {
+			return rows{}, err
+		}
+	}
+	return renamed(r, name, aliasColumns(v.Alias), v.Location)
+}
+
+func reason(err error) string {
+	if r, ok := err.(*Refusal); ok {
+		return r.Reason
+	}
+	return err.Error()
+}
+
+func aliasColumns(a *pg.Alias) []string {
+	var out []string
+	for _, n := range a.GetColnames() {
+		out = append(out, n.GetString_().GetSval())
+	}
+	return out
+}
+
+func (e *env) joinExpr(j *pg.JoinExpr) (rows, error) {
+	at := location(j.Rarg)
+	if j.IsNatural {
+		return rows{}, refuse(at, "write JOIN ... USING (column) or ON a = b", "NATURAL JOIN cannot be used")
+	}
+	if j.Alias != nil {
+		return rows{}, refuse(at, "leave the alias out", "a join cannot have an alias of its own")
+	}
+	l, err := e.fromItem(j.Larg)
+	if err != nil {
+		return rows{}, err
+	}
+	r, err := e.fromItem(j.Rarg)
+	if err != nil {
+		return rows{}, err
+	}
+	left := false
+	switch j.Jointype {
+	case pg.JoinType_JOIN_INNER:
+	case pg.JoinType_JOIN_LEFT:
+		left = true
+	case pg.JoinType_JOIN_RIGHT:
+		l, r, left = r, l, true
+	default:
+		return rows{}, refuse(at, "use JOIN or LEFT JOIN", "FULL JOIN cannot be used")
+	}
+	if len(j.UsingClause) > 0 {
+		return e.joinUsing(l, r, j, left, at)
+	}
+	both := rows{Relation: newJoin(l, r, nil, left)}
+	if both, err = l.joined(r, both.Relation.(*Join)); err != nil {
+		return rows{}, err
+	}
+	var on Expr
+	if j.Quals != nil {
+		if on, err = checkCondition(below{&question{env: e, rows: both}}, j.Quals); err != nil {
+			return rows{}, err
+		}
+		if err := checkLevels(on, at); err != nil {
+			return rows{}, err
+		}
+		on = normal(on)
+	}
+	return e.join(l, r, on, left, at, false)
+}
+
+// joinUsing joins where columns of the same name are equal. The name then means the left one.
+func (e *env) joinUsing(l, r rows, j *pg.JoinExpr, left bool, at int32) (rows, error) {
+	var all []Expr
+	n := len(l.Fields())
+	hidden := []int{}
+	for _, u := range j.UsingClause {
+		name := u.GetString_().GetSval()
+		a, err := l.resolve(name, at)
+		if err != nil {
+			return rows{}, err
+		}
+		b, err := r.resolve(name, at)
+		if err != nil {
+			return rows{}, err
+		}
+		hidden = append(hidden, b.Index)
+		eq, err := newCompare(Eq, a, &Column{Index: b.Index + n, Field: b.Field}, at)
+		if err != nil {
+			return rows{}, err
+		}
+		all = append(all, eq)
+	}
+	var on Expr = &Logic{And, all}
+	for i := range r.names {
+		for _, h := range hidden {
+			if h >= r.names[i].from && h < r.names[i].upto {
+				r.names[i].hidden = append(r.names[i].hidden, h)
+			}
+		}
+	}
+	return e.join(l, r, normal(on), left, at, false)
+}
+
+// join checks that two relations may be joined. Where both are private every pair of rows must be one person's; a
+// comma leaves that to WHERE.
+func (e *env) join(l, r rows, on Expr, left bool, at int32, comma bool) (rows, error) {
+	switch {
+	case left && !private(l) && private(r):
+		return rows{}, refuse(at, "put the private table on the left", "rows of a public table that belong to nobody cannot be kept")
+	case private(l) && private(r) && !linked(on, len(l.Fields())):
+		if comma {
+			return rows{}, refuse(at, "write JOIN ... ON "+e.link(l, r), "private tables are joined with JOIN, on the column that says who a row is about")
+		}
+		return rows{}, refuse(at, "join ON "+e.link(l, r)+", and put other conditions beside it with AND",
+			"two private tables can only be joined where both rows are about one person")
+	}
+	out, err := l.joined(r, newJoin(l, r, on, left))
+	if err != nil {
+		err.(*Refusal).Position = int(at)
+	}
+	return out, err
+}
+
+// link writes a condition that would join two relations.
+func (e *env) link(l, r rows) string {
+	for i, f := range l.Fields() {
+		for k, g := range r.Fields() {
+			if f.Identity != "" && f.Identity == g.Identity && f.Name != "" && g.Name != "" {
+				return l.owner(i) + "." + f.Name + " = " + r.owner(k) + "." + g.Name
+			}
+		}
+	}
+	if e.dataset.Unit.Row() {
+		return "nothing: every row is a person of its own here, so private tables have no person in common"
+	}
+	return "the columns that lead to " + e.dataset.Unit.String()
+}
+
+// renameColumns gives the first fields of a subquery other names.
+func renameColumns(r Relation, names []string, pos int32) (Relation, error) {
+	visible := 0
+	for _, f := range r.Fields() {
+		if f.Name != "" {
+			visible++
+		}
+	}
+	if len(names) > visible {
+		return nil, refuse(pos, "give as many names as there are columns", "there are more names than columns")
+	}
+	all := make([]string, 0, visible)
+	columns := make([]Expr, 0, visible)
+	for i, f := range r.Fields() {
+		if f.Name == "" {
+			continue
+		}
+		name := f.Name
+		if len(all) < len(names) {
+			name = names[len(all)]
+		}
+		all, columns = append(all, name), append(columns, columnOf(r, i))
+	}
+	if name := repeated(all); name != "" {
+		return nil, refuse(pos, "give every column a name of its own", "two columns are called %q", name)
+	}
+	return newSelect(r, nil, all, columns), nil
+}
+
+// repeated returns a name that is there twice.
+func repeated(names []string) string {
+	seen := map[string]bool{}
+	for _, n := range names {
+		if seen[strings.ToLower(n)] {
+			return n
+		}
+		seen[strings.ToLower(n)] = true
+	}
+	return ""
 }

@@ -23,29 +23,39 @@ func FuzzPrepare(f *testing.F) {
 	}
 	ds := hospital(f)
 	f.Fuzz(func(t *testing.T, text string) {
-		p, err := plan.Prepare(ds, text)
+		st, err := plan.Prepare(ds, text, plan.Options{})
 		if err != nil {
 			checkRefusal(t, text, err)
 			return
 		}
-		if len(p.Outputs) < p.Visible || p.Visible == 0 || len(p.Query.Measures) == 0 || p.Query.Groups() < 1 {
-			t.Errorf("an empty plan: %+v", p)
+		again, err := plan.Prepare(ds, text+" ", plan.Options{})
+		if err != nil || len(again.Plans) != len(st.Plans) || len(st.Plans) == 0 {
+			t.Fatalf("the same question twice: %v", err)
 		}
-		for _, m := range p.Query.Measures {
-			p.Query.Sensitivity(m, dp.L1) // panics where it is not positive
-			p.Query.Sensitivity(m, dp.L2)
-			m.Describe()
-		}
-		for _, o := range p.Outputs {
-			if o.Kind != plan.KeyOutput && (o.Measure >= len(p.Query.Measures) || o.Count >= len(p.Query.Measures)) {
-				t.Errorf("a column of no measure: %+v", o)
+		for i, p := range st.Plans {
+			checkPlan(t, p)
+			if p.Query.Hash() != again.Plans[i].Query.Hash() {
+				t.Error("the same question twice has two hashes")
 			}
 		}
-		again, err := plan.Prepare(ds, text+" ")
-		if err != nil || again.Query.Hash() != p.Query.Hash() {
-			t.Errorf("the same question twice: %v", err)
-		}
 	})
+}
+
+func checkPlan(t *testing.T, p *plan.Plan) {
+	q := &p.Query
+	if len(p.Columns) == 0 || len(q.Measures) == 0 && len(q.PrivateKeys()) == 0 || q.Groups() < 1 || q.MaxGroups() < 1 || q.MaxRows() < 1 {
+		t.Errorf("an empty plan: %+v", p)
+	}
+	for _, m := range q.Measures {
+		q.Sensitivity(m, dp.L1) // panics where it is not positive
+		q.Sensitivity(m, dp.L2)
+		m.Describe()
+	}
+	for _, s := range p.Stats {
+		if s.Kind != plan.KeyStat && q.Choice == nil && max(s.Measure, s.Count, s.Square) >= len(q.Measures) {
+			t.Errorf("a value of no measure: %+v", s)
+		}
+	}
 }
 
 func checkRefusal(t *testing.T, text string, err error) {

@@ -50,7 +50,7 @@ func drawExpr(t *rapid.T, columns []*policy.Column, depth int) Expr {
 			r := big.NewRat(rapid.Int64Range(-20, 20).Draw(t, "numerator"), rapid.SampledFrom([]int64{1, 1, 2, 3, 100}).Draw(t, "denominator"))
 			return newNumber(r)
 		}
-		return columnExpr(rapid.SampledFrom(columns).Draw(t, "column"))
+		return asColumn(rapid.SampledFrom(columns).Draw(t, "column"))
 	}
 	l, r := drawExpr(t, columns, depth-1), drawExpr(t, columns, depth-1)
 	op := rapid.SampledFrom([]ArithOp{Add, Sub, Mul, Div, Rem}).Draw(t, "op")
@@ -61,11 +61,14 @@ func drawExpr(t *rapid.T, columns []*policy.Column, depth int) Expr {
 	return e
 }
 
+// asColumn is a column of a relation that has no other.
+func asColumn(c *policy.Column) *Column { return &Column{Field: columnField(c)} }
+
 // drawRow draws a value for every column, often one at the ends of its interval.
 func drawRow(t *rapid.T, columns []*policy.Column) map[string]Value {
 	row := map[string]Value{}
 	for _, c := range columns {
-		typ := columnExpr(c).typ
+		typ := columnType(c)
 		lo, hi := typ.Lo.Int64(), typ.Hi.Int64()
 		switch rapid.IntRange(0, 4).Draw(t, "end of "+c.Name) {
 		case 0:
@@ -106,7 +109,7 @@ func TestValuesStayInTheirIntervals(t *testing.T) {
 		e := drawExpr(t, columns, 4)
 		for range 20 {
 			row := drawRow(t, columns)
-			leaf := func(e Expr) Value { return row[e.(*Column).Name] }
+			leaf := func(e Expr) Value { return row[e.(*Column).Field.Name] }
 			if x := outside(e, leaf); x != nil {
 				t.Fatalf("%s = %v is outside %v, for %v", Format(x), Eval(x, leaf), x.Type(), row)
 			}
@@ -122,7 +125,7 @@ func TestValuesStayInTheirIntervals(t *testing.T) {
 // too narrow in a part of an expression.
 func TestPlantedIntervals(t *testing.T) {
 	columns := numbers(t)
-	a := columnExpr(columns[0])
+	a := asColumn(columns[0])
 	for name, typ := range map[string]Type{
 		"upper end": numberType(one, new(big.Int), big.NewInt(219), true),
 		"lower end": numberType(one, big.NewInt(1), big.NewInt(220), true),

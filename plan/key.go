@@ -10,61 +10,77 @@ import (
 )
 
 // groupBy reads the keys.
-func (c *checker) groupBy(s *pg.SelectStmt) error {
+func (q *question) groupBy(s *pg.SelectStmt) error {
+	nodes := s.GroupClause
+	if len(nodes) == 0 && len(s.DistinctClause) > 0 && !isAggregated(s) {
+		for _, n := range s.TargetList { // SELECT DISTINCT a, b shows the groups of a, b
+			nodes = append(nodes, n.GetResTarget().GetVal())
+		}
+	}
 	groups := 1
-	for _, n := range s.GroupClause {
-		if k := n.GetAConst(); k != nil { // GROUP BY 1
-			i, ok := ordinal(n, len(s.TargetList))
-			if !ok {
-				return refuse(k.Location, "write the column's name", "this is not a column of the SELECT list")
-			}
-			n = s.TargetList[i].GetResTarget().GetVal()
-		}
-		ref := n.GetColumnRef()
-		if ref == nil {
-			return refuse(location(n), "group by columns of the table, as in GROUP BY sex, age", "only columns can be grouped by, without ROLLUP, CUBE or expressions")
-		}
-		name, err := columnName(ref)
+	for _, n := range nodes {
+		key, err := q.groupItem(n, s.TargetList)
 		if err != nil {
 			return err
 		}
-		col, err := c.resolve(name, ref.Location)
-		if err != nil {
-			// As in PostgreSQL, a name that is no column may be one of the SELECT list's.
-			if n := aliased(s.TargetList, name); n != nil {
-				if name, err = columnName(n); err == nil {
-					col, err = c.resolve(name, ref.Location)
-				}
-			}
-			if err != nil {
-				return err
-			}
-		}
-		if c.table.UnitColumn != "" && strings.EqualFold(col.Name, c.table.UnitColumn) {
-			return refuse(ref.Location, "group by another column", "%s says who a row is about, and groups of one person cannot be released", col.Name)
-		}
-		if c.keyIndex(col) >= 0 {
+		if q.keyIndex(key.Expr) >= 0 {
 			continue
 		}
-		values, err := publicKeys(col, ref.Location)
-		if err != nil {
-			return err
+		if groups *= max(1, len(key.Values)); groups > maxGroups {
+			return refuse(location(n), "group by fewer columns, or list the keys with IN (...) in WHERE", "the keys have more than %d combinations", maxGroups)
 		}
-		if groups *= len(values); groups > maxGroups {
-			return refuse(ref.Location, "group by fewer columns", "the keys have more than %d combinations", maxGroups)
-		}
-		c.keys = append(c.keys, Key{columnExpr(col), values})
+		q.keys = append(q.keys, key)
 	}
-	// The canonical order, so that GROUP BY a, b and b, a are one question.
-	slices.SortFunc(c.keys, func(a, b Key) int { return strings.Compare(a.Column.Name, b.Column.Name) })
+	if len(q.keys) > maxKeys {
+		return refuse(first(nodes), "group by fewer columns", "there are more than %d keys", maxKeys)
+	}
+	// The canonical order, so that GROUP BY a, b and b, a are one question; private keys last.
+	slices.SortFunc(q.keys, func(a, b Key) int {
+		if a.Private != b.Private {
+			if a.Private {
+				return 1
+			}
+			return -1
+		}
+		return strings.Compare(Format(a.Expr), Format(b.Expr))
+	})
 	return nil
 }
 
-// aliased returns the column that a name of the SELECT list stands for.
-func aliased(targets []*pg.Node, name string) *pg.ColumnRef {
+const maxKeys = 16
+
+func (q *question) groupItem(n *pg.Node, targets []*pg.Node) (Key, error) {
+	pos := location(n)
+	if n.GetGroupingSet() != nil {
+		return Key{}, refuse(pos, "ask for each grouping on its own; several subqueries of one question can be combined outside", "ROLLUP, CUBE and GROUPING SETS cannot be used")
+	}
+	if k := n.GetAConst(); k != nil { // GROUP BY 1
+		i, ok := ordinal(n, len(targets))
+		if !ok {
+			return Key{}, refuse(k.Location, "write the column's name", "this is not a column of the SELECT list")
+		}
+		n = targets[i].GetResTarget().GetVal()
+	}
+	e, err := q.expression(n)
+	if ref := n.GetColumnRef(); err != nil && ref != nil {
+		// As in PostgreSQL, a name that is no column may be one of the SELECT list's.
+		if name, bad := columnName(ref); bad == nil {
+			if aliased := target(targets, name); aliased != nil && aliased.GetColumnRef() != ref {
+				e, err = q.expression(aliased)
+			}
+		}
+	}
+	if err != nil {
+		return Key{}, err
+	}
+	return q.key(adoptText(e), pos)
+}
+
+// target returns what a name of the SELECT list stands for.
+func target(targets []*pg.Node, name string) *pg.Node {
 	for _, n := range targets {
 		if t := n.GetResTarget(); t != nil && t.Name != "" && strings.EqualFold(t.Name, name) {
-			return t.Val.GetColumnRef()
+			return t.Val
 		}
 	}
 	return nil
@@ -79,30 +95,73 @@ func ordinal(n *pg.Node, length int) (int, bool) {
 	return int(v.Ival.GetIval()) - 1, true
 }
 
-func (c *checker) keyIndex(col *policy.Column) int {
-	return slices.IndexFunc(c.keys, func(k Key) bool { return k.Column.Column == col })
+func (q *question) keyIndex(e Expr) int {
+	name := Format(e)
+	return slices.IndexFunc(q.keys, func(k Key) bool { return Format(k.Expr) == name })
 }
 
-// key makes the output of a grouping column.
-func (c *checker) key(col *policy.Column, pos int32) (draft, error) {
-	i := c.keyIndex(col)
-	if i < 0 {
-		return draft{}, refuse(pos, "put it into GROUP BY or inside COUNT, SUM or AVG", "%s is not in GROUP BY, and values of single rows cannot be shown", col.Name)
+// key finds the values of something to group by.
+func (q *question) key(e Expr, pos int32) (Key, error) {
+	if c := derived(e); c != nil {
+		return Key{}, refuse(pos, "group by another column", "%s says who or what a row is about, and groups of one person cannot be released", c.Field.describe())
 	}
-	return draft{Output: Output{Name: col.Name, Kind: KeyOutput, Key: i, typ: c.keys[i].Column.typ}}, nil
-}
-
-// keyOutput returns the index of the output of a grouping column, adding a hidden
-// one where the analyst did not select it.
-func (c *checker) keyOutput(col *policy.Column, pos int32) (int, error) {
-	d, err := c.key(col, pos)
+	switch e.Type().Kind {
+	case Real:
+		return Key{}, refuse(pos, "round it, as in round(x, 1) or width_bucket(x, 0, 100, 10)", "floating-point numbers cannot be grouped by")
+	case Identity:
+		return Key{}, refuse(pos, "group by another column", "this cannot be grouped by")
+	}
+	values, ok, err := q.values(e, pos)
 	if err != nil {
-		return 0, err
+		return Key{}, err
 	}
-	i := slices.IndexFunc(c.outputs, func(o draft) bool { return o.Kind == KeyOutput && o.Key == d.Key })
-	if i < 0 {
-		i = len(c.outputs)
-		c.outputs = append(c.outputs, d)
+	if ok {
+		return Key{Expr: e, Values: values}, nil
 	}
-	return i, nil
+	if err := q.mayBePrivate(e, pos); err != nil {
+		return Key{}, err
+	}
+	return Key{Expr: e, Private: true}, nil
+}
+
+// mayBePrivate refuses a key without public values unless the owner has said of each of its columns that its
+// values may be released when enough people have them.
+func (q *question) mayBePrivate(e Expr, pos int32) error {
+	var bad *Column
+	private := false
+	walk(e, func(x Expr) {
+		c, ok := x.(*Column)
+		if !ok || bad != nil {
+			return
+		}
+		switch src := c.Field.Source; {
+		case src == nil:
+			bad = c
+		case src.Keys == policy.PrivateKeys:
+			private = true
+		case len(src.PublicValues()) == 0 && c.Field.Public == "":
+			bad = c
+		}
+	})
+	if bad == nil && private {
+		if q.dataset.Budget.Pure() {
+			return refuse(pos, "list the values you want, as in WHERE "+describe(e)+" IN ('a', 'b'), or ask the owner for a budget with a delta",
+				"the keys of %s are private, and a pure budget cannot release private keys", describe(e))
+		}
+		return nil
+	}
+	name := describe(e)
+	if bad != nil {
+		name = bad.Field.describe()
+	}
+	if bad != nil && bad.Field.Source != nil && bad.Field.Source.Type == policy.Decimal {
+		return refuse(pos, "group by width_bucket("+name+", 0, 100, 10) or floor("+name+"), or compare it in WHERE", "%s is a decimal, and decimals cannot be grouped by", name)
+	}
+	return refuse(pos, "list the values you want, as in WHERE "+name+" IN (...), group by another column, or ask the owner to add keys: [...] or keys: private to this one in the policy",
+		"%s has no public keys", name)
+}
+
+// keyStat returns the index of the released key.
+func (q *question) keyStat(i int) int {
+	return q.add(draft{Stat: Stat{Kind: KeyStat, Key: i, typ: q.keys[i].Expr.Type()}})
 }

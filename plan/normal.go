@@ -30,6 +30,10 @@ func normal(e Expr) Expr {
 		e = normalCompare(&Compare{Op: x.Op, L: normal(x.L), R: normal(x.R)})
 	case *IsNull:
 		e = &IsNull{normal(x.X)}
+	case *Exists:
+		if x.On != nil {
+			e = &Exists{From: x.From, Outer: x.Outer, On: normal(x.On)}
+		}
 	case *Rescale:
 		e = &Rescale{X: normal(x.X), Factor: x.Factor, typ: x.typ}
 	case *ToReal:
@@ -111,7 +115,7 @@ func fold(e Expr) Expr {
 	constant := true
 	walk(e, func(x Expr) {
 		switch x.(type) {
-		case *Column, *Released:
+		case *Column, *Released, *Exists:
 			constant = false
 		}
 	})
@@ -140,14 +144,14 @@ func format(b *strings.Builder, e Expr) {
 	}
 	switch e := e.(type) {
 	case *Column:
-		fmt.Fprintf(b, "%q:%v", e.Name, e.typ)
-		if e.typ.Kind == Date && e.Bounds != nil {
-			fmt.Fprintf(b, "[%s..%s]", policy.FormatDate(e.Bounds.LoSteps), policy.FormatDate(e.Bounds.HiSteps))
+		fmt.Fprintf(b, "%d:%s:%v", e.Index, e.Field.format(), e.Field.Type)
+		if c := e.Field.Source; e.Field.Type.Kind == Date && c != nil && c.Bounds != nil {
+			fmt.Fprintf(b, "[%s..%s]", policy.FormatDate(c.Bounds.LoSteps), policy.FormatDate(c.Bounds.HiSteps))
 		}
 	case *Literal:
 		b.WriteString(e.format())
 	case *Released:
-		fmt.Fprintf(b, "#%d", e.Output)
+		fmt.Fprintf(b, "#%d.%d", e.Stat, e.Part)
 	case *Rescale:
 		list("scale "+e.Factor.String(), e.X)
 	case *ToReal:
@@ -168,6 +172,13 @@ func format(b *strings.Builder, e Expr) {
 		list("IN", args...)
 	case *IsNull:
 		list("NULL?", e.X)
+	case *Exists:
+		fmt.Fprintf(b, "(exists %d %s", e.Outer, formatRelation(e.From))
+		if e.On != nil {
+			b.WriteString(" on ")
+			format(b, e.On)
+		}
+		b.WriteByte(')')
 	default:
 		panic(fmt.Sprintf("plan: no spelling for %T", e))
 	}

@@ -35,13 +35,13 @@ func (p *Plan) Compare(a, b func(Expr) Value) int {
 	return 0
 }
 
-func (c *checker) orderBy(s *pg.SelectStmt) error {
+func (q *question) orderBy(s *pg.SelectStmt) error {
 	for _, n := range s.SortClause {
 		by := n.GetSortBy()
 		if by == nil || len(by.UseOp) > 0 {
 			return refuse(location(n), "write ORDER BY column ASC or DESC", "ORDER BY ... USING cannot be used")
 		}
-		e, err := c.orderItem(by.Node)
+		e, err := q.orderItem(by.Node)
 		if err != nil {
 			return err
 		}
@@ -54,44 +54,44 @@ func (c *checker) orderBy(s *pg.SelectStmt) error {
 		case pg.SortByNulls_SORTBY_NULLS_LAST:
 			o.NullsFirst = false
 		}
-		c.order = append(c.order, o)
+		q.order = append(q.order, o)
 	}
 	return nil
 }
 
 // orderItem reads a position, a name of the SELECT list, or an expression on
 // released values.
-func (c *checker) orderItem(n *pg.Node) (Expr, error) {
+func (q *question) orderItem(n *pg.Node) (Expr, error) {
 	if k := n.GetAConst(); k != nil {
-		i, ok := ordinal(n, c.visible)
+		i, ok := ordinal(n, len(q.output))
 		if !ok {
 			return nil, refuse(k.Location, "write the column's name or position", "this is not a column of the SELECT list")
 		}
-		return c.released(i), nil
+		return q.output[i].Expr, nil
 	}
 	if ref := n.GetColumnRef(); ref != nil {
 		if name, err := columnName(ref); err == nil {
-			i := slices.IndexFunc(c.outputs[:c.visible], func(d draft) bool { return strings.EqualFold(d.Name, name) })
+			i := slices.IndexFunc(q.output, func(o Output) bool { return strings.EqualFold(o.Name, name) })
 			if i >= 0 {
-				return c.released(i), nil
+				return q.output[i].Expr, nil
 			}
 		}
 	}
-	e, err := checkExpr(above{c}, n)
+	e, err := checkExpr(above{q}, n)
 	if err == nil {
 		err = checkLevels(e, location(n))
 	}
 	return e, err
 }
 
-func (c *checker) limit(s *pg.SelectStmt) error {
+func (q *question) limit(s *pg.SelectStmt) error {
 	for _, l := range []struct {
 		node *pg.Node
 		set  func(int64)
 		what string
 	}{
-		{s.LimitCount, func(n int64) { c.count = &n }, "LIMIT"},
-		{s.LimitOffset, func(n int64) { c.skip = n }, "OFFSET"},
+		{s.LimitCount, func(n int64) { q.count = &n }, "LIMIT"},
+		{s.LimitOffset, func(n int64) { q.skip = n }, "OFFSET"},
 	} {
 		if l.node == nil || l.node.GetAConst().GetIsnull() { // LIMIT ALL
 			continue

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math/big"
+	"slices"
 	"strings"
 
 	"github.com/discreet-dp/discreet/dp"
@@ -13,27 +14,39 @@ import (
 
 // Query is the private part of a question: what an engine computes exactly, and
 // all that an engine sees. Its result is, for each measure, one integer per
-// combination of public keys.
+// combination of keys.
 type Query struct {
 	Dataset    string
-	Table      *policy.Table
 	Neighbours dp.Neighbours
-	Where      Expr // nil where there is no condition
-	Keys       []Key
+	From       Relation
+	Where      Expr  // over From's fields; nil where there is no condition
+	Keys       []Key // the private ones last
 	Measures   []Measure
+	// Choice says that no measure is released: the best groups are chosen. Nil where
+	// measures are released.
+	Choice *Choice
+
+	// rows and groups are how much of one person counts.
+	rows, groups int64
 }
 
-// Key is a column to group by, with its public values. The answer has a row
-// for every combination of values, whether or not the data has.
+// Key is an expression to group by, over From's fields.
 type Key struct {
-	Column *Column
+	Expr Expr
+	// Values are the public values, and the answer has a row for every one of them, whether or
+	// not the data has. Rows with other values are left out.
 	Values []policy.Value
+	// Private says that which values there are is itself private: there are no Values, and
+	// an engine returns those it finds, sealed.
+	Private bool
 }
 
 // Measure is one aggregate per group: an exact integer before noise.
 type Measure struct {
 	Kind MeasureKind
-	Arg  Expr // nil for CountRows
+	Arg  Expr // nil for CountRows and CountPersons
+	// At are the quantiles of Quantile, from 0 to 1, in rising order.
+	At []*big.Rat
 }
 
 // MeasureKind says what a measure adds up.
@@ -46,56 +59,107 @@ const (
 	CountValues
 	// Sum adds up Arg in steps of its lattice; NULL adds nothing.
 	Sum
+	// CountPersons counts people: COUNT(DISTINCT unit).
+	CountPersons
+	// CountDistinct counts the different values of Arg: COUNT(DISTINCT x). Of one person at most
+	// MaxRows values count in a group.
+	CountDistinct
+	// Quantile is no integer per group but all values of Arg, of which a mechanism releases
+	// quantiles. Of one person at most MaxRows values count in a group.
+	Quantile
 )
 
-// Groups returns the number of rows of the result: a product of public numbers.
+// Choice asks for the K groups with the highest scores, best first. The score of a group is
+// the first measure times its weight.
+type Choice struct {
+	K int
+	// Weights are whole numbers, one for each group, negative where the lowest measures are
+	// asked for; nil where all are 1.
+	Weights []int64
+}
+
+// PublicKeys returns the keys with public values, and PrivateKeys the others, which come after them.
+func (q *Query) PublicKeys() []Key { return q.Keys[:q.firstPrivate()] }
+
+// PrivateKeys returns the keys whose values are private.
+func (q *Query) PrivateKeys() []Key { return q.Keys[q.firstPrivate():] }
+
+func (q *Query) firstPrivate() int {
+	i := slices.IndexFunc(q.Keys, func(k Key) bool { return k.Private })
+	if i < 0 {
+		return len(q.Keys)
+	}
+	return i
+}
+
+// Groups returns the number of combinations of public keys: a product of public numbers. Where
+// there are private keys too it is the number of rows for each of their combinations.
 func (q *Query) Groups() int {
 	n := 1
-	for _, k := range q.Keys {
+	for _, k := range q.PublicKeys() {
 		n *= len(k.Values)
 	}
 	return n
 }
 
-// Group returns the key values of a group, in the order of Keys. The last key
+// Group returns the public key values of a group, in the order of Keys. The last key
 // changes fastest.
 func (q *Query) Group(i int) []policy.Value {
-	out := make([]policy.Value, len(q.Keys))
-	for k := len(q.Keys) - 1; k >= 0; k-- {
-		n := len(q.Keys[k].Values)
-		out[k], i = q.Keys[k].Values[i%n], i/n
+	public := q.PublicKeys()
+	out := make([]policy.Value, len(public))
+	for k := len(public) - 1; k >= 0; k-- {
+		n := len(public[k].Values)
+		out[k], i = public[k].Values[i%n], i/n
 	}
 	return out
 }
 
 // MaxRows is how many rows of one person count in one group.
-func (q *Query) MaxRows() int64 { return q.Table.MaxRows }
+func (q *Query) MaxRows() int64 { return q.rows }
 
 // MaxGroups is how many groups one person can be in: one where a person has
-// one row, and never more than there are groups.
-func (q *Query) MaxGroups() int64 { return min(q.Table.MaxGroups, int64(q.Groups())) }
+// one row, and never more than there are groups. A choice is among groups that each move by
+// one person's part alone, so there all of them count.
+func (q *Query) MaxGroups() int64 {
+	if len(q.PrivateKeys()) > 0 {
+		return q.groups
+	}
+	if q.Choice != nil && !q.From.Single() {
+		return int64(q.Groups())
+	}
+	return min(q.groups, int64(q.Groups()))
+}
+
+// Bounded reports whether a person's rows have to be cut to MaxRows and MaxGroups. They need not
+// where nobody has more than one row.
+func (q *Query) Bounded() bool { return !q.From.Single() }
 
 // Interval returns the interval, in steps, that the rows of one person in one
 // group are clamped to. It holds 0, because a person may have no row there.
 func (q *Query) Interval(m Measure) (lo, hi *big.Int) {
 	rows := big.NewInt(q.MaxRows())
-	if m.Kind != Sum {
-		return new(big.Int), rows
+	switch m.Kind {
+	case CountPersons:
+		return new(big.Int), big.NewInt(1)
+	case Sum:
+		lo, hi = new(big.Int), new(big.Int)
+		if t := m.Arg.Type(); t.Lo.Sign() < 0 {
+			lo.Mul(rows, t.Lo)
+		}
+		if t := m.Arg.Type(); t.Hi.Sign() > 0 {
+			hi.Mul(rows, t.Hi)
+		}
+		return lo, hi
 	}
-	lo, hi = new(big.Int), new(big.Int)
-	if t := m.Arg.Type(); t.Lo.Sign() < 0 {
-		lo.Mul(rows, t.Lo)
-	}
-	if t := m.Arg.Type(); t.Hi.Sign() > 0 {
-		hi.Mul(rows, t.Hi)
-	}
-	return lo, hi
+	return new(big.Int), rows
 }
 
 // Step returns the size of one step of a measure's integer.
 func (m Measure) Step() *big.Rat {
-	if m.Kind == Sum {
-		return m.Arg.Type().Step
+	if m.Kind == Sum || m.Kind == Quantile {
+		if s := m.Arg.Type().Step; s != nil {
+			return s
+		}
 	}
 	return one
 }
@@ -105,8 +169,18 @@ func (m Measure) Format() string {
 	switch m.Kind {
 	case CountRows:
 		return "count rows"
+	case CountPersons:
+		return "count persons"
 	case CountValues:
 		return "count " + Format(m.Arg)
+	case CountDistinct:
+		return "distinct " + Format(m.Arg)
+	case Quantile:
+		at := make([]string, len(m.At))
+		for i, a := range m.At {
+			at[i] = a.RatString()
+		}
+		return "quantile " + strings.Join(at, ",") + " " + Format(m.Arg)
 	}
 	return "sum " + Format(m.Arg)
 }
@@ -116,23 +190,41 @@ func (m Measure) Describe() string {
 	switch m.Kind {
 	case CountRows:
 		return "count(*)"
+	case CountPersons:
+		return "count(distinct person)"
 	case CountValues:
 		return "count(" + describe(m.Arg) + ")"
+	case CountDistinct:
+		return "count(distinct " + describe(m.Arg) + ")"
+	case Quantile:
+		at := make([]string, len(m.At))
+		for i, a := range m.At {
+			f, _ := a.Float64()
+			at[i] = fmt.Sprint(f)
+		}
+		return "quantile(" + strings.Join(at, ", ") + " of " + describe(m.Arg) + ")"
 	}
 	return "sum(" + describe(m.Arg) + ")"
 }
+
+// Describe writes the key for a reader.
+func (k Key) Describe() string { return describe(k.Expr) }
 
 // Format writes the query in its canonical spelling: two questions with the
 // same spelling have the same exact result on the same data, and the same sensitivities.
 func (q *Query) Format() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "dataset %q\ntable %q unit %v %q rows %d groups %d neighbours %v\n",
-		q.Dataset, q.Table.Name, q.Table.UnitKind, q.Table.UnitColumn, q.MaxRows(), q.MaxGroups(), q.Neighbours)
+	fmt.Fprintf(&b, "dataset %q\nfrom %s\nrows %d groups %d neighbours %v\n",
+		q.Dataset, formatRelation(q.From), q.MaxRows(), q.MaxGroups(), q.Neighbours)
 	if q.Where != nil {
 		fmt.Fprintf(&b, "where %s\n", Format(q.Where))
 	}
 	for _, k := range q.Keys {
-		fmt.Fprintf(&b, "key %s in", Format(k.Column))
+		if k.Private {
+			fmt.Fprintf(&b, "key %s private\n", Format(k.Expr))
+			continue
+		}
+		fmt.Fprintf(&b, "key %s in", Format(k.Expr))
 		for _, v := range k.Values {
 			fmt.Fprintf(&b, " %q", v.String())
 			if v.Null {
@@ -143,6 +235,9 @@ func (q *Query) Format() string {
 	}
 	for _, m := range q.Measures {
 		fmt.Fprintf(&b, "measure %s\n", m.Format())
+	}
+	if q.Choice != nil {
+		fmt.Fprintf(&b, "choose %d weighing %v\n", q.Choice.K, q.Choice.Weights)
 	}
 	return b.String()
 }

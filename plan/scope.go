@@ -1,10 +1,6 @@
 package plan
 
 import (
-	"strings"
-
-	"github.com/discreet-dp/discreet/policy"
-
 	pg "github.com/pganalyze/pg_query_go/v6"
 )
 
@@ -12,19 +8,24 @@ import (
 // noise a name is a private column and no aggregate exists; above it a name is
 // a released key, and aggregates are released values.
 type scope interface {
+	// whole recognises an expression as a whole, before its parts are looked at.
+	whole(n *pg.Node) (Expr, bool)
 	column(name string, pos int32) (Expr, error)
 	call(f *pg.FuncCall) (Expr, error)
+	sublink(s *pg.SubLink) (Expr, error)
 }
 
 // below is the scope below the noise: private rows.
-type below struct{ *checker }
+type below struct{ *question }
+
+func (s below) whole(*pg.Node) (Expr, bool) { return nil, false }
 
 func (s below) column(name string, pos int32) (Expr, error) {
-	col, err := s.resolve(name, pos)
+	c, err := s.rows.resolve(name, pos)
 	if err != nil {
 		return nil, err
 	}
-	return columnExpr(col), nil
+	return c, nil
 }
 
 func (s below) call(f *pg.FuncCall) (Expr, error) {
@@ -36,41 +37,45 @@ func (s below) call(f *pg.FuncCall) (Expr, error) {
 }
 
 // above is the scope above the noise: released keys and aggregates.
-type above struct{ *checker }
+type above struct{ *question }
+
+// whole recognises what is grouped by.
+func (s above) whole(n *pg.Node) (Expr, bool) {
+	if len(s.keys) == 0 || n.GetAConst() != nil {
+		return nil, false
+	}
+	e, err := checkExpr(below{s.question}, n)
+	if err != nil {
+		return nil, false
+	}
+	i := s.keyIndex(normal(adoptText(e)))
+	if i < 0 {
+		return nil, false
+	}
+	return s.released(s.keyStat(i)), true
+}
 
 func (s above) column(name string, pos int32) (Expr, error) {
-	col, err := s.resolve(name, pos)
+	c, err := s.rows.resolve(name, pos)
 	if err != nil {
 		return nil, err
 	}
-	i, err := s.keyOutput(col, pos)
-	if err != nil {
-		return nil, err
-	}
-	return s.released(i), nil
+	return nil, refuse(pos, "put it into GROUP BY or inside an aggregate such as COUNT, SUM or AVG", "%s is not in GROUP BY, and values of single rows cannot be shown", c.Field.describe())
 }
 
 func (s above) call(f *pg.FuncCall) (Expr, error) {
-	i, err := s.aggregateOutput(f)
+	if part, ok := intervals[functionName(f)]; ok {
+		return s.interval(f, part)
+	}
+	i, err := s.aggregate(f)
 	if err != nil {
 		return nil, err
 	}
 	return s.released(i), nil
 }
 
-func (c *checker) released(i int) Expr { return &Released{Output: i, typ: c.outputs[i].typ} }
-
-// resolve finds a column of the table.
-func (c *checker) resolve(name string, pos int32) (*policy.Column, error) {
-	if qualifier, rest, ok := strings.Cut(name, "\x00"); ok {
-		if !strings.EqualFold(qualifier, c.alias) {
-			return nil, refuse(pos, "the table here is "+c.alias, "there is no table %q in this question", qualifier)
-		}
-		name = rest
-	}
-	col, ok := lookup(c.table.Columns, name)
-	if !ok {
-		return nil, refuse(pos, known("columns of "+c.table.Name, c.table.Columns), "there is no column %q", name)
-	}
-	return col, nil
+func (s above) sublink(l *pg.SubLink) (Expr, error) {
+	return nil, refuse(l.Location, "ask it in FROM, as in SELECT ... FROM (SELECT ...) AS a, (SELECT ...) AS b", "a subquery cannot be used beside aggregates")
 }
+
+func (q *question) released(i int) Expr { return &Released{Stat: i, typ: q.stats[i].typ} }

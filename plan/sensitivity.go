@@ -35,6 +35,9 @@ func (q *Query) Sensitivity(m Measure, norm dp.Norm) dp.Sensitivity {
 		return x
 	}
 	c, g := q.MaxGroups(), int64(q.Groups())
+	if len(q.PrivateKeys()) > 0 {
+		g = 2 * c // nobody knows how many groups there are
+	}
 	var d *big.Int
 	if q.Neighbours == dp.AddRemove {
 		d = times(c, power(larger))

@@ -16,13 +16,14 @@ type world struct {
 
 // query makes a query of that shape: a sum of one column, over one key.
 func (w world) query(n dp.Neighbours) (*Query, Measure) {
-	column := &Column{Column: &policy.Column{Name: "x"}, typ: numberType(one, big.NewInt(w.lo), big.NewInt(w.hi), true)}
+	column := &Column{Field: Field{Name: "x", Type: numberType(one, big.NewInt(w.lo), big.NewInt(w.hi), true)}}
 	q := &Query{
-		Table:      &policy.Table{UnitKind: policy.Many, MaxRows: w.rows, MaxGroups: w.maxGroups},
+		From:       &Scan{Table: &policy.Table{UnitKind: policy.Many}},
 		Neighbours: n,
-		Keys:       []Key{{Column: column, Values: make([]policy.Value, w.groups)}},
+		Keys:       []Key{{Expr: column, Values: make([]policy.Value, w.groups)}},
+		rows:       w.rows, groups: w.maxGroups,
 	}
-	return q, Measure{Sum, column}
+	return q, Measure{Kind: Sum, Arg: column}
 }
 
 // vectors calls f with every vector that one person can contribute, as the
@@ -183,7 +184,7 @@ func TestPlantedSensitivities(t *testing.T) {
 func TestIntervalHoldsZero(t *testing.T) {
 	worlds(func(w world) {
 		q, m := w.query(dp.AddRemove)
-		for _, m := range []Measure{m, {Kind: CountRows}, {CountValues, m.Arg}} {
+		for _, m := range []Measure{m, {Kind: CountRows}, {Kind: CountValues, Arg: m.Arg}} {
 			lo, hi := q.Interval(m)
 			if lo.Sign() > 0 || hi.Sign() < 0 {
 				t.Error(fmt.Sprint(w, lo, hi))

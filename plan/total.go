@@ -3,33 +3,61 @@ package plan
 // provenTotal looks once more at everything that will run below the noise: no
 // number in it is wider than an engine computes with. Every operation has made
 // sure of that already; this is the one place that does not depend on them.
-func (c *checker) provenTotal() error {
-	all := []Expr{}
-	if c.filter != nil {
-		all = append(all, c.filter)
-	}
-	for _, m := range c.aggregates {
-		if m.Arg != nil {
-			all = append(all, m.Arg)
+func provenTotal(q *Query) error {
+	var err error
+	var expr func(Expr)
+	var relation func(Relation)
+	expr = func(e Expr) {
+		if e == nil {
+			return
 		}
-	}
-	for _, e := range all {
-		var err error
 		walk(e, func(x Expr) {
 			if _, wide := checked(x, -1); wide != nil {
 				err = wide
 			}
-			if in, ok := x.(*In); ok {
-				for _, l := range in.List {
+			switch x := x.(type) {
+			case *In:
+				for _, l := range x.List {
 					if _, wide := checked(l, -1); wide != nil {
 						err = wide
 					}
 				}
+			case *Exists:
+				relation(x.From)
 			}
 		})
-		if err != nil {
-			return err
+	}
+	relation = func(r Relation) {
+		switch r := r.(type) {
+		case *Join:
+			relation(r.L)
+			relation(r.R)
+			expr(r.On)
+		case *Select:
+			relation(r.From)
+			expr(r.Where)
+			for _, c := range r.Columns {
+				expr(c)
+			}
+		case *Union:
+			for _, p := range r.Parts {
+				relation(p)
+			}
+		case *Persons:
+			relation(r.From)
+			expr(r.Where)
+			for _, p := range r.Parts {
+				expr(p.Arg)
+			}
 		}
 	}
-	return nil
+	relation(q.From)
+	expr(q.Where)
+	for _, k := range q.Keys {
+		expr(k.Expr)
+	}
+	for _, m := range q.Measures {
+		expr(m.Arg)
+	}
+	return err
 }

@@ -20,10 +20,13 @@ const (
 	Boolean
 	// Date is a day.
 	Date
+	// Identity says who or what a row is about, as it is stored. It is equal to another or not, and
+	// nothing else can be done with it.
+	Identity
 )
 
 func (k Kind) String() string {
-	return [...]string{"unknown", "number", "real number", "text", "boolean", "date"}[k]
+	return [...]string{"unknown", "number", "real number", "text", "boolean", "date", "identity"}[k]
 }
 
 // Type is a kind and, for numbers, the lattice and the interval that the value

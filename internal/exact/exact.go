@@ -8,6 +8,7 @@ package exact
 import (
 	"errors"
 	"fmt"
+	"math/bits"
 )
 
 // Vector is a sealed vector of exact integers.
@@ -48,4 +49,39 @@ func (Vector) MarshalJSON() ([]byte, error) {
 // GobEncode refuses for the same reason.
 func (Vector) GobEncode() ([]byte, error) {
 	return nil, errors.New("an exact aggregate cannot be encoded")
+}
+
+// Pick returns a sealed vector of those blocks of length size that stand at some places, in their order.
+func (e Vector) Pick(places []int, size int) Vector {
+	all := e.Open()
+	out := make([]int64, 0, len(places)*size)
+	for _, p := range places {
+		out = append(out, all[p*size:(p+1)*size]...)
+	}
+	return Seal(out)
+}
+
+// Weighted returns the sealed products with public weights. A product that does not fit is the nearest number that
+// does, which moves no two apart.
+func (e Vector) Weighted(weights []int64) Vector {
+	all := e.Open()
+	out := make([]int64, len(all))
+	for i, v := range all {
+		out[i] = times(v, weights[i])
+	}
+	return Seal(out)
+}
+
+const largest = 1 << 62
+
+func times(v, w int64) int64 {
+	negative := (v < 0) != (w < 0)
+	hi, lo := bits.Mul64(uint64(max(v, -v)), uint64(max(w, -w)))
+	if hi > 0 || lo > largest {
+		lo = largest
+	}
+	if negative {
+		return -int64(lo)
+	}
+	return int64(lo)
 }

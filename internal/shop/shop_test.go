@@ -304,7 +304,6 @@ func TestDataFitsPolicy(t *testing.T) {
 }
 
 func TestPolicyIsRead(t *testing.T) {
-	t.Skip("TODO: remove this line when package policy knows 'public: true' tables, paths along foreign keys, and 'views'")
 	p, err := policy.Parse("shop.yaml", []byte(Policy))
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,38 @@
+// Package engine says what an engine is to the curator: it computes the private part of a question exactly,
+// on integers, and returns the result sealed. It sees neither noise nor the ledger.
+package engine
+
+import (
+	"context"
+
+	"github.com/discreet-dp/discreet/internal/exact"
+	"github.com/discreet-dp/discreet/plan"
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// Engine computes exact aggregates. All methods are safe for concurrent use.
+type Engine interface {
+	// Version names the state of the data.
+	Version(ctx context.Context) (string, error)
+	// Values returns the different values of a column of a public table, sorted, NULL left out. More than limit
+	// is an error.
+	Values(ctx context.Context, table, column string, limit int) ([]policy.Value, error)
+	// Run computes a query. Its errors do not depend on the data.
+	Run(ctx context.Context, q *plan.Query) (*Result, error)
+}
+
+// Result is what an engine returns. Groups stand in the order of Query.Group; where the query has private
+// keys, all groups of the first combination of them come first, then those of the second, and so on.
+type Result struct {
+	// Combos are the combinations of private keys that were found, each in the order of
+	// Query.PrivateKeys, and Persons is how many people are in each, after a person was cut to
+	// MaxGroups of them. Empty where there are no private keys.
+	Combos  exact.List[[]policy.Value]
+	Persons exact.Vector
+	// Measures are, for each measure, one integer per group, zero where there are no rows. For a quantile the
+	// vector is empty.
+	Measures []exact.Vector
+	// Values are, for each measure that is a quantile, for each group all values in steps (dates in days),
+	// in any order, NULL left out. Nil for other measures.
+	Values [][]exact.Vector
+}

@@ -1,0 +1,133 @@
+package plan
+
+import (
+	"maps"
+	"strings"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// Options are what a question is checked with beside the policy. The zero value is the policy's defaults.
+type Options struct {
+	// MaxGroups, where it is not 0, is in how many groups one person counts at most, instead of what the policy
+	// says. It cannot be more than the policy says.
+	MaxGroups int64
+	// Public reads public tables; nil where there is nobody to ask.
+	Public Public
+}
+
+// Public tells the different values of a column of a public table, sorted. They are nobody's, so to look at them tells
+// nothing about anybody.
+type Public interface {
+	Values(table, column string, limit int) ([]policy.Value, error)
+}
+
+// env is what names mean around a SELECT.
+type env struct {
+	dataset *policy.Dataset
+	options Options
+	ctes    map[string]cte
+	views   []string // the views that are being read, so that none reads itself
+	depth   int      // how many subqueries this is inside of
+	left    *int     // how many more times a table or a subquery may be looked at
+}
+
+// cte is a query of a WITH clause, and what names meant there.
+type cte struct {
+	query *pg.CommonTableExpr
+	env   *env
+}
+
+// maxSources bounds how many tables a question can have once names of WITH and views
+// are replaced by what they stand for: nested, they would double each time. maxLooks bounds the work of finding out.
+const (
+	maxSources = 64
+	maxLooks   = 4000
+	maxInside  = 16 // subqueries in subqueries
+)
+
+func newEnv(ds *policy.Dataset, o Options) *env {
+	left := maxLooks
+	return &env{dataset: ds, options: o, ctes: map[string]cte{}, left: &left}
+}
+
+// visit counts a table or a subquery.
+func (e *env) visit(pos int32) error {
+	if *e.left--; *e.left < 0 {
+		return tooManySources(pos)
+	}
+	return nil
+}
+
+// inside is the environment of a subquery.
+func (e *env) inside(pos int32) (*env, error) {
+	inner := *e
+	if inner.depth++; inner.depth > maxInside {
+		return nil, refuse(pos, "write it with fewer levels", "subqueries are nested more than %d levels deep", maxInside)
+	}
+	return &inner, inner.visit(pos)
+}
+
+func tooManySources(pos int32) error {
+	return refuse(pos, "ask a simpler question", "the question has more than %d tables, once WITH and views are replaced by what they stand for", maxSources)
+}
+
+// with adds the queries of a WITH clause. Each sees those before it.
+func (e *env) with(w *pg.WithClause) (*env, error) {
+	if w == nil {
+		return e, nil
+	}
+	if w.Recursive {
+		return nil, refuse(w.Location, "write WITH without RECURSIVE", "WITH RECURSIVE cannot be used")
+	}
+	inner := *e
+	inner.ctes = maps.Clone(e.ctes)
+	for _, n := range w.Ctes {
+		q := n.GetCommonTableExpr()
+		if q == nil || q.Ctequery.GetSelectStmt() == nil || q.SearchClause != nil || q.CycleClause != nil {
+			return nil, refuse(location(n), "write WITH name AS (SELECT ...)", "WITH takes a SELECT only")
+		}
+		now := inner
+		now.ctes = maps.Clone(inner.ctes)
+		inner.ctes[strings.ToLower(q.Ctename)] = cte{query: q, env: &now}
+	}
+	return &inner, nil
+}
+
+// source is what a name in FROM stands for.
+type source struct {
+	table  *policy.Table
+	query  *pg.SelectStmt
+	env    *env     // of query
+	names  []string // the columns' names where the query was given some
+	isView bool
+	answer bool // it is an answer that was put in a question's place
+}
+
+// find says what a table's name stands for: a query of WITH, then a table, then a view of the owner's.
+func (e *env) find(v *pg.RangeVar) (source, error) {
+	if v.Catalogname != "" || v.Schemaname != "" || !v.Inh {
+		return source{}, refuse(v.Location, "write the table's name alone; "+known("tables", e.dataset.Tables), "a table is named without schema and ONLY")
+	}
+	if strings.HasPrefix(v.Relname, answerPrefix) {
+		return source{answer: true}, nil // see ownNames
+	}
+	if c, ok := e.ctes[strings.ToLower(v.Relname)]; ok {
+		var names []string
+		for _, n := range c.query.Aliascolnames {
+			names = append(names, n.GetString_().GetSval())
+		}
+		inner := *c.env
+		inner.depth = max(inner.depth, e.depth)
+		return source{query: c.query.Ctequery.GetSelectStmt(), env: &inner, names: names}, nil
+	}
+	if t, ok := lookup(e.dataset.Tables, v.Relname); ok {
+		return source{table: t}, nil
+	}
+	if s, ok, err := e.view(v); ok || err != nil {
+		return s, err
+	}
+	return source{}, refuse(v.Location, known("tables", e.dataset.Tables), "there is no table %q", v.Relname)
+}

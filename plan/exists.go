@@ -1,0 +1,73 @@
+package plan
+
+import (
+	pg "github.com/pganalyze/pg_query_go/v6"
+)
+
+// sublink reads a subquery in a condition on rows: EXISTS, and IN with a subquery, which means the same. It is
+// over public tables, or about the same person as the row that asks: otherwise one person's row would decide
+// about another's.
+func (s below) sublink(l *pg.SubLink) (Expr, error) {
+	q := s.question
+	sub := l.Subselect.GetSelectStmt()
+	if sub != nil && l.SubLinkType == pg.SubLinkType_EXPR_SUBLINK {
+		return q.scalar(l, sub)
+	}
+	switch {
+	case sub == nil || l.SubLinkType != pg.SubLinkType_EXISTS_SUBLINK && l.SubLinkType != pg.SubLinkType_ANY_SUBLINK || len(l.OperName) > 0:
+		return nil, refuse(l.Location, "use EXISTS or IN, join a public table, or join a subquery that is grouped by the person", "a subquery cannot be used here as a value")
+	case isSet(sub) || isAggregated(sub):
+		return nil, refuse(l.Location, "write a plain SELECT ... FROM ... WHERE", "a subquery in a condition cannot have aggregates or set operations")
+	}
+	if err := refuseRows(sub, l.Location); err != nil {
+		return nil, err
+	}
+	inside, err := q.inside(l.Location)
+	if err != nil {
+		return nil, err
+	}
+	if inside, err = inside.with(sub.WithClause); err != nil {
+		return nil, err
+	}
+	inner, err := inside.from(sub.FromClause)
+	if err != nil {
+		return nil, err
+	}
+	n := len(q.rows.Fields())
+	c := q.around(inside, inner)
+	if err := c.where(sub); err != nil {
+		return nil, err
+	}
+	on := c.filter
+	if l.SubLinkType == pg.SubLinkType_ANY_SUBLINK {
+		equal, err := c.member(l, sub, s)
+		if err != nil {
+			return nil, err
+		}
+		if on != nil {
+			equal = &Logic{And, []Expr{equal, on}}
+		}
+		on = normal(equal)
+	}
+	if private(inner) && !(private(q.rows) && linked(on, n)) {
+		return nil, refuse(l.Location, "add the condition that both rows are about one person: "+q.link(q.rows, inner), "a subquery over a private table must be about the same person as the row outside")
+	}
+	e := &Exists{From: inner.Relation, Outer: n, On: on}
+	return e, notTooLarge(e, l.Location)
+}
+
+// member is the condition of x IN (SELECT y ...): that y = x.
+func (q *question) member(l *pg.SubLink, sub *pg.SelectStmt, outer below) (Expr, error) {
+	if len(sub.TargetList) != 1 {
+		return nil, refuse(l.Location, "select one column", "the subquery of IN must have one column")
+	}
+	x, err := checkExpr(outer, l.Testexpr)
+	if err != nil {
+		return nil, err
+	}
+	y, err := checkExpr(below{q}, sub.TargetList[0].GetResTarget().GetVal())
+	if err != nil {
+		return nil, err
+	}
+	return newCompare(Eq, x, y, l.Location)
+}

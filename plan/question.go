@@ -1,0 +1,151 @@
+package plan
+
+import (
+	pg "github.com/pganalyze/pg_query_go/v6"
+
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// question collects a plan from a SELECT over rows. Stats and measures are added as they are named; finish
+// puts measures into their canonical order.
+type question struct {
+	*env
+	rows rows
+	// extend says that subqueries that are values may be joined to rows, and extended where they are.
+	extend   bool
+	extended map[string]int
+
+	filter Expr // WHERE
+	keys   []Key
+	stats  []draft
+	output []Output
+	// measures by canonical spelling, and quantiles by what they are of
+	measures  map[string]Measure
+	quantiles map[string]*quantiles
+
+	restrict Expr // HAVING
+	order    []Order
+	count    *int64
+	skip     int64
+	targets  []*pg.Node
+}
+
+func (e *env) question(s *pg.SelectStmt) (*Plan, error) {
+	e, err := e.with(s.WithClause)
+	if err != nil {
+		return nil, err
+	}
+	if err := refuseClauses(s); err != nil {
+		return nil, err
+	}
+	from, err := e.from(s.FromClause)
+	if err != nil {
+		return nil, err
+	}
+	sources := 0
+	if from.tables(func(*policy.Table) { sources++ }); sources > maxSources {
+		return nil, tooManySources(first(s.FromClause))
+	}
+	if !private(from) {
+		return nil, refuse(first(s.FromClause), "join it with a private table", "a public table has nothing to protect, and is not answered here on its own")
+	}
+	q := &question{env: e, rows: from, extend: true, measures: map[string]Measure{}, quantiles: map[string]*quantiles{}, targets: s.TargetList}
+	for _, step := range []func(*pg.SelectStmt) error{q.where, q.groupBy, q.selectList, q.distinct, q.having, q.orderBy, q.limit} {
+		if err := step(s); err != nil {
+			return nil, err
+		}
+	}
+	return q.finish(len(s.DistinctClause) > 0)
+}
+
+// refuseClauses refuses every clause that has no place in a question or a subquery.
+func refuseClauses(s *pg.SelectStmt) error {
+	for _, c := range []struct {
+		present       bool
+		at            int32
+		what, instead string
+	}{
+		{len(s.ValuesLists) > 0, first(s.ValuesLists), "VALUES", "write SELECT ... FROM a table"},
+		{s.IntoClause != nil, -1, "INTO", "leave it out"},
+		{s.GroupDistinct, first(s.GroupClause), "GROUP BY DISTINCT", "write GROUP BY"},
+		{len(s.WindowClause) > 0, first(s.WindowClause), "WINDOW", "use GROUP BY, or a window over the answer, as in SELECT ..., sum(n) OVER () FROM (SELECT ..., COUNT(*) AS n ...) AS t"},
+		{len(s.LockingClause) > 0, -1, "FOR UPDATE or FOR SHARE", "leave it out"},
+		{s.LimitOption == pg.LimitOption_LIMIT_OPTION_WITH_TIES, location(s.LimitCount), "WITH TIES", "write LIMIT n"},
+	} {
+		if c.present {
+			return refuse(c.at, c.instead, "%s cannot be used", c.what)
+		}
+	}
+	return nil
+}
+
+// first returns the place of the first of some nodes.
+func first(nodes []*pg.Node) int32 {
+	if len(nodes) == 0 {
+		return -1
+	}
+	return location(nodes[0])
+}
+
+func (q *question) where(s *pg.SelectStmt) error {
+	if s.WhereClause == nil {
+		return nil
+	}
+	e, err := checkCondition(below{q}, s.WhereClause)
+	if err != nil {
+		return err
+	}
+	if err := checkLevels(e, location(s.WhereClause)); err != nil {
+		return err
+	}
+	e = normal(e)
+	if l, ok := e.(*Literal); ok && l.Bool != nil && *l.Bool {
+		return nil // WHERE true
+	}
+	q.filter = e
+	return nil
+}
+
+func (q *question) selectList(s *pg.SelectStmt) error {
+	for _, n := range s.TargetList {
+		t := n.GetResTarget()
+		e, err := checkExpr(above{q}, t.GetVal())
+		if err != nil {
+			return err
+		}
+		if err := checkLevels(e, location(t.GetVal())); err != nil {
+			return err
+		}
+		name := t.GetName()
+		if name == "" {
+			name = targetName(t.GetVal())
+		}
+		if r, ok := e.(*Released); ok && t.GetName() == "" && q.stats[r.Stat].Kind == KeyStat {
+			if c, ok := q.keys[q.stats[r.Stat].Key].Expr.(*Column); ok && c.Field.Name != "" {
+				name = c.Field.Name
+			}
+		}
+		q.output = append(q.output, Output{Name: name, Expr: adoptText(e)})
+	}
+	if len(s.TargetList) == 0 {
+		return refuse(-1, "add an aggregate, as in COUNT(*)", "the question selects nothing")
+	}
+	return nil
+}
+
+func (q *question) having(s *pg.SelectStmt) (err error) {
+	if s.HavingClause != nil {
+		if q.restrict, err = checkCondition(above{q}, s.HavingClause); err == nil {
+			err = checkLevels(q.restrict, location(s.HavingClause))
+		}
+	}
+	return err
+}
+
+// distinct reads SELECT DISTINCT, which is about released rows; over rows it would show keys, so it groups.
+func (q *question) distinct(s *pg.SelectStmt) error {
+	if len(s.DistinctClause) > 0 && s.DistinctClause[0].GetNode() != nil {
+		return refuse(first(s.DistinctClause), "use GROUP BY", "DISTINCT ON cannot be used")
+	}
+	return nil
+}

@@ -1,0 +1,115 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+)
+
+// rows is a relation with the names that a SELECT has for its fields.
+type rows struct {
+	Relation
+	names []binding
+	// around are the names outside of a subquery in a condition, over the same fields.
+	around *rows
+}
+
+// binding is a name of FROM and the fields it stands for.
+type binding struct {
+	name       string
+	from, upto int
+	// merged fields were joined by USING: the other side's name means the same.
+	hidden []int
+}
+
+// joined puts the names of two sides side by side.
+func (l rows) joined(r rows, j *Join) (rows, error) {
+	out := rows{Relation: j, names: slices.Clone(l.names)}
+	n := len(l.Fields())
+	for _, b := range r.names {
+		if slices.ContainsFunc(l.names, func(a binding) bool { return strings.EqualFold(a.name, b.name) }) {
+			return rows{}, refuse(-1, "give one of them another name, as in FROM visits AS a JOIN visits AS b", "two tables of the question are called %q", b.name)
+		}
+		hidden := make([]int, len(b.hidden))
+		for i, h := range b.hidden {
+			hidden[i] = h + n
+		}
+		out.names = append(out.names, binding{b.name, b.from + n, b.upto + n, hidden})
+	}
+	return out, nil
+}
+
+// resolve finds a field by its name, perhaps with its table's.
+func (r rows) resolve(name string, pos int32) (*Column, error) {
+	qualifier, column, qualified := strings.Cut(name, "\x00")
+	if !qualified {
+		column = qualifier
+	}
+	var found []int
+	seen := false
+	var near []string
+	for _, b := range r.names {
+		if qualified && !strings.EqualFold(b.name, qualifier) {
+			continue
+		}
+		seen = true
+		var here []int
+		for i := b.from; i < b.upto; i++ {
+			f := r.Fields()[i]
+			if f.Name == "" {
+				continue
+			}
+			near = append(near, f.Name)
+			if strings.EqualFold(f.Name, column) && (qualified || !slices.Contains(b.hidden, i)) {
+				here = append(here, i)
+			}
+		}
+		// A listed column comes before the same one as it is stored.
+		if len(here) > 1 {
+			here = slices.DeleteFunc(here, func(i int) bool { return r.Fields()[i].raw() })
+		}
+		found = append(found, here...)
+	}
+	if r.around != nil && len(found) == 0 {
+		return r.around.resolve(name, pos)
+	}
+	switch {
+	case qualified && !seen:
+		return nil, refuse(pos, "the tables here are "+r.bindings(), "there is no table %q in this question", qualifier)
+	case len(found) == 0:
+		slices.Sort(near)
+		near = slices.Compact(near)
+		more := ""
+		if len(near) > 20 {
+			near, more = near[:20], ", ..."
+		}
+		return nil, refuse(pos, "the columns of "+r.bindings()+" are "+strings.Join(near, ", ")+more, "there is no column %q", column)
+	case len(found) > 1:
+		return nil, refuse(pos, "write its table before it, as in "+r.owner(found[0])+"."+column, "the column %q is in several tables", column)
+	}
+	return columnOf(r.Relation, found[0]), nil
+}
+
+func (r rows) bindings() string {
+	names := make([]string, len(r.names))
+	for i, b := range r.names {
+		names[i] = b.name
+	}
+	return strings.Join(names, ", ")
+}
+
+func (r rows) owner(field int) string {
+	for _, b := range r.names {
+		if field >= b.from && field < b.upto {
+			return b.name
+		}
+	}
+	return ""
+}
+
+// renamed gives all fields one table's name, and perhaps columns new names.
+func renamed(r Relation, name string, columns []string, pos int32) (rows, error) {
+	if len(columns) > 0 {
+		return rows{}, refuse(pos, "name the columns inside the subquery, as in SELECT x AS y", "a list of column names after an alias cannot be used")
+	}
+	return rows{Relation: r, names: []binding{{name: name, upto: len(r.Fields())}}}, nil
+}

@@ -1,0 +1,129 @@
+package plan
+
+import (
+	pg "github.com/pganalyze/pg_query_go/v6"
+)
+
+// scalar reads a subquery that is one number about the person of a row, as in
+//
+//	(SELECT COUNT(*) FROM visits v WHERE v.pid = p.pid AND v.cost > 100)
+//
+// It is a column of a LEFT JOIN with a subquery that is grouped by the person, and is read as one.
+func (q *question) scalar(l *pg.SubLink, sub *pg.SelectStmt) (Expr, error) {
+	const instead = "write (SELECT COUNT(*) FROM visits v WHERE v.pid = p.pid), or join a subquery that is grouped by the person"
+	if !q.extend || !private(q.rows) {
+		return nil, refuse(l.Location, "join a subquery that is grouped by the person", "a subquery cannot be used as a value here")
+	}
+	if len(sub.TargetList) != 1 || len(sub.GroupClause) > 0 || !isAggregated(sub) {
+		return nil, refuse(l.Location, instead, "a subquery that is a value must be one aggregate, without GROUP BY")
+	}
+	if err := refuseRows(sub, l.Location); err != nil {
+		return nil, err
+	}
+	inside, err := q.inside(l.Location)
+	if err != nil {
+		return nil, err
+	}
+	if inside, err = inside.with(sub.WithClause); err != nil {
+		return nil, err
+	}
+	inner, err := inside.from(sub.FromClause)
+	if err != nil {
+		return nil, err
+	}
+	if !private(inner) {
+		return nil, refuse(l.Location, "join the public table", "a subquery over public tables cannot be used as a value")
+	}
+	p, err := q.aboutPerson(inside, inner, sub, l.Location)
+	if err != nil {
+		return nil, err
+	}
+	n := len(q.rows.Fields())
+	on := &Compare{Op: Eq, L: columnOf(q.rows.Relation, q.rows.Unit()), R: &Column{Index: n, Field: p.fields[0]}}
+	name := formatRelation(p)
+	at, ok := q.extended[name]
+	if !ok {
+		at = n + 1
+		q.rows.Relation = newJoin(q.rows.Relation, p, on, true)
+		if q.extended == nil {
+			q.extended = map[string]int{}
+		}
+		q.extended[name] = at
+	}
+	value := columnOf(q.rows.Relation, at)
+	if p.Parts[0].Kind == PartRows || p.Parts[0].Kind == PartValues {
+		return newCoalesce([]Expr{value, newNumber(ratOf(0))}, l.Location)
+	}
+	return value, nil
+}
+
+// aboutPerson makes the subquery that is grouped by the person: of the conditions one says that both rows are
+// about one person, and the others are about the inner row alone.
+func (q *question) aboutPerson(inside *env, inner rows, sub *pg.SelectStmt, pos int32) (*Persons, error) {
+	n := len(q.rows.Fields())
+	own := &question{env: inside, rows: inner}
+	both := q.around(inside, inner)
+	link := false
+	for _, c := range conditions(sub.WhereClause) {
+		if e, err := checkCondition(below{own}, c); err == nil {
+			if own.filter != nil {
+				e = &Logic{And, []Expr{own.filter, e}}
+			}
+			own.filter = e
+			continue
+		}
+		e, err := checkCondition(below{both}, c)
+		if err != nil {
+			return nil, err
+		}
+		a, b, ok := equalColumns(e)
+		if !ok || !linked(e, n) || !q.isUnit(a) || !own.isUnit(b) && !own.isUnit(a) {
+			return nil, refuse(location(c), "compare only "+q.link(q.rows, inner)+" with the row outside", "a subquery that is a value can only be linked to the row outside by the person")
+		}
+		link = true
+	}
+	if !link {
+		return nil, refuse(pos, "add the condition that both rows are about one person: "+q.link(q.rows, inner), "a subquery over a private table must be about the same person as the row outside")
+	}
+	if own.filter != nil {
+		if err := checkLevels(own.filter, pos); err != nil {
+			return nil, err
+		}
+		own.filter = normal(own.filter)
+	}
+	part, typ, err := own.part(sub.TargetList[0].GetResTarget().GetVal().GetFuncCall(), pos)
+	if err != nil {
+		return nil, err
+	}
+	return newPersons(own, []Part{part}, []Type{typ}), nil
+}
+
+// conditions are the parts of a WHERE that all must hold.
+func conditions(n *pg.Node) []*pg.Node {
+	if n == nil {
+		return nil
+	}
+	if b := n.GetBoolExpr(); b != nil && b.Boolop == pg.BoolExprType_AND_EXPR {
+		var out []*pg.Node
+		for _, a := range b.Args {
+			out = append(out, conditions(a)...)
+		}
+		return out
+	}
+	return []*pg.Node{n}
+}
+
+// around is a question inside of a subquery's WHERE: its own names come first, then those outside.
+func (q *question) around(inside *env, inner rows) *question {
+	n := len(q.rows.Fields())
+	both := rows{Relation: newJoin(q.rows.Relation, inner.Relation, nil, false)}
+	for _, b := range inner.names {
+		hidden := make([]int, len(b.hidden))
+		for i, h := range b.hidden {
+			hidden[i] = h + n
+		}
+		both.names = append(both.names, binding{b.name, b.from + n, b.upto + n, hidden})
+	}
+	both.around = &rows{Relation: both.Relation, names: q.rows.names, around: q.rows.around}
+	return &question{env: inside, rows: both}
+}

@@ -1,0 +1,372 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// Prepare checks a text against a dataset's policy. It reads nothing else, but public tables for their keys:
+// not the data, not the ledger. A question that cannot be asked gets a *Refusal.
+func Prepare(ds *policy.Dataset, text string, o Options) (*Statement, error) {
+	s, err := parse(text)
+	if err != nil {
+		return nil, err
+	}
+	if err := ownNames(s); err != nil {
+		return nil, err
+	}
+	e := newEnv(ds, o)
+	over, err := e.over(s)
+	if err != nil {
+		return nil, err
+	}
+	if over == private1 {
+		p, err := e.question(s)
+		if err != nil {
+			return nil, err
+		}
+		return &Statement{Plans: []*Plan{p}}, nil
+	}
+	st := &Statement{Outer: s}
+	if err := st.lift(e, s); err != nil {
+		return nil, err
+	}
+	if len(st.Plans) == 0 {
+		return nil, refuse(-1, "write SELECT ... FROM a table; "+known("tables", ds.Tables), "the question asks about no private table")
+	}
+	return st, nil
+}
+
+// AnswerName names the table of the answer of a statement's i-th plan, as Outer calls it. No analyst can: see
+// ownNames.
+func AnswerName(i int) string { return fmt.Sprintf("%s%d", answerPrefix, i) }
+
+const answerPrefix = "released_"
+
+// ownNames refuses names that are for answers.
+func ownNames(s *pg.SelectStmt) error {
+	var err error
+	eachNode(selectNode(s), func(n *pg.Node) bool {
+		name, at := n.GetRangeVar().GetRelname(), n.GetRangeVar().GetLocation()
+		if q := n.GetCommonTableExpr(); q != nil {
+			name, at = q.Ctename, q.Location
+		}
+		if err == nil && strings.HasPrefix(strings.ToLower(name), answerPrefix) {
+			err = refuse(at, "choose another name", "names that start with %s are for answers", answerPrefix)
+		}
+		return true
+	})
+	return err
+}
+
+// level says what a SELECT is over.
+type level int
+
+const (
+	nothing  level = iota // no table
+	private1              // rows of the policy's tables
+	answers               // answers of questions
+)
+
+// over says what a SELECT's own FROM is over. A table, a view, and a subquery of rows make it one of rows; a subquery
+// with aggregates makes it one over answers. It cannot be over both: a question is asked first, and its answer used then.
+func (e *env) over(s *pg.SelectStmt) (level, error) {
+	e, err := e.with(s.WithClause)
+	if err != nil {
+		return nothing, err
+	}
+	if isSet(s) {
+		return answers, nil // of two or more
+	}
+	found := nothing
+	for _, n := range s.FromClause {
+		l, err := e.itemOver(n)
+		if err != nil {
+			return nothing, err
+		}
+		if found, err = mixed(found, l, location(n)); err != nil {
+			return nothing, err
+		}
+	}
+	return found, nil
+}
+
+func mixed(a, b level, pos int32) (level, error) {
+	if a != nothing && b != nothing && a != b {
+		return nothing, refuse(pos, "ask two questions, or use subqueries with aggregates on both sides", "rows of a table and the answer of a question cannot be joined")
+	}
+	return max(a, b), nil
+}
+
+func (e *env) itemOver(n *pg.Node) (level, error) {
+	switch x := n.GetNode().(type) {
+	case *pg.Node_RangeVar:
+		if err := e.visit(x.RangeVar.Location); err != nil {
+			return nothing, err
+		}
+		src, err := e.find(x.RangeVar)
+		if err != nil {
+			return nothing, err
+		}
+		switch {
+		case src.answer:
+			return answers, nil
+		case src.table != nil:
+			return private1, nil
+		}
+		l, err := src.env.of(src.query)
+		if err != nil && src.isView {
+			err = refuse(x.RangeVar.Location, "ask the owner to correct it", "the view %q cannot be used here: %s", x.RangeVar.Relname, reason(err))
+		}
+		return l, err
+	case *pg.Node_RangeSubselect:
+		if err := e.visit(location(n)); err != nil {
+			return nothing, err
+		}
+		return e.of(x.RangeSubselect.Subquery.GetSelectStmt())
+	case *pg.Node_JoinExpr:
+		l, err := e.itemOver(x.JoinExpr.Larg)
+		if err != nil {
+			return nothing, err
+		}
+		r, err := e.itemOver(x.JoinExpr.Rarg)
+		if err != nil {
+			return nothing, err
+		}
+		return mixed(l, r, location(x.JoinExpr.Rarg))
+	case *pg.Node_RangeFunction:
+		return nothing, nil // of the outer engine, or refused
+	}
+	return private1, nil // to be refused with the rest
+}
+
+// of says what a subquery's result is: rows, or an answer.
+func (e *env) of(s *pg.SelectStmt) (level, error) {
+	if s == nil {
+		return private1, nil
+	}
+	e, err := e.inside(-1)
+	if err != nil {
+		return nothing, err
+	}
+	inner, err := e.with(s.WithClause)
+	if err != nil {
+		return nothing, err
+	}
+	if isSet(s) {
+		l, err := inner.of(s.Larg)
+		if err != nil {
+			return nothing, err
+		}
+		r, err := inner.of(s.Rarg)
+		if err != nil {
+			return nothing, err
+		}
+		return mixed(l, r, -1)
+	}
+	l, err := e.over(s)
+	if err != nil || l != private1 {
+		return l, err
+	}
+	if isAggregated(s) && !inner.byPerson(s) {
+		return answers, nil
+	}
+	return private1, nil
+}
+
+// byPerson reports whether a SELECT of rows is grouped by the unit alone.
+func (e *env) byPerson(s *pg.SelectStmt) bool {
+	if len(s.GroupClause) != 1 || s.HavingClause != nil {
+		return false
+	}
+	key := s.GroupClause[0]
+	if i, ok := ordinal(key, len(s.TargetList)); ok {
+		key = s.TargetList[i].GetResTarget().GetVal()
+	}
+	if key.GetColumnRef() == nil {
+		return false
+	}
+	from, err := e.from(s.FromClause)
+	if err != nil || !private(from) {
+		return false
+	}
+	q := &question{env: e, rows: from}
+	c, err := checkExpr(below{q}, key)
+	if err != nil {
+		return false
+	}
+	column, ok := c.(*Column)
+	return ok && q.isUnit(column)
+}
+
+// lift takes the questions out of a SELECT over answers, and puts the names of their answers in their places.
+func (st *Statement) lift(e *env, s *pg.SelectStmt) error {
+	for _, l := range s.LockingClause {
+		return refuse(location(l), "leave it out", "FOR UPDATE or FOR SHARE cannot be used")
+	}
+	inner, err := e.with(s.WithClause)
+	if err != nil {
+		return err
+	}
+	if s.WithClause != nil {
+		if err := st.liftWith(inner, s); err != nil {
+			return err
+		}
+	}
+	if isSet(s) {
+		for _, side := range []**pg.SelectStmt{&s.Larg, &s.Rarg} {
+			if err := st.liftSelect(inner, side); err != nil {
+				return err
+			}
+		}
+	}
+	for _, n := range everywhere(s) {
+		switch x := n.GetNode().(type) {
+		case *pg.Node_RangeSubselect:
+			if sub := x.RangeSubselect.Subquery.GetSelectStmt(); sub != nil {
+				if err := st.liftSelect(inner, &sub); err != nil {
+					return err
+				}
+				x.RangeSubselect.Subquery = selectNode(sub)
+			}
+		case *pg.Node_SubLink:
+			if sub := x.SubLink.Subselect.GetSelectStmt(); sub != nil {
+				if err := st.liftSelect(inner, &sub); err != nil {
+					return err
+				}
+				x.SubLink.Subselect = selectNode(sub)
+			}
+		case *pg.Node_RangeVar:
+			src, err := inner.find(x.RangeVar)
+			if err != nil {
+				return err
+			}
+			if src.isView {
+				sub := proto.Clone(src.query).(*pg.SelectStmt)
+				if err := st.liftSelect(src.env, &sub); err != nil {
+					return refuse(x.RangeVar.Location, "ask the owner to correct it", "the view %q cannot be used here: %s", x.RangeVar.Relname, reason(err))
+				}
+				alias := x.RangeVar.Alias
+				if alias == nil {
+					alias = &pg.Alias{Aliasname: x.RangeVar.Relname}
+				}
+				n.Node = &pg.Node_RangeSubselect{RangeSubselect: &pg.RangeSubselect{Subquery: selectNode(sub), Alias: alias}}
+				continue
+			}
+			if src.table != nil {
+				return refuse(x.RangeVar.Location, "ask about it with an aggregate, in a subquery of its own", "rows of %q cannot be used here", x.RangeVar.Relname)
+			}
+		}
+	}
+	return nil
+}
+
+func selectNode(s *pg.SelectStmt) *pg.Node {
+	return &pg.Node{Node: &pg.Node_SelectStmt{SelectStmt: s}}
+}
+
+// everywhere returns the tables and subqueries of a SELECT's own clauses, and not those inside of its subqueries or of WITH.
+func everywhere(s *pg.SelectStmt) []*pg.Node {
+	var out []*pg.Node
+	look := func(n *pg.Node) {
+		eachNode(n, func(n *pg.Node) bool {
+			switch n.GetNode().(type) {
+			case *pg.Node_RangeSubselect, *pg.Node_RangeVar:
+				out = append(out, n)
+				return false
+			case *pg.Node_SubLink:
+				out = append(out, n)
+				eachNode(n.GetSubLink().Testexpr, func(n *pg.Node) bool {
+					if n.GetSubLink() != nil {
+						out = append(out, n)
+						return false
+					}
+					return true
+				})
+				return false
+			}
+			return true
+		})
+	}
+	for _, list := range [][]*pg.Node{s.DistinctClause, s.TargetList, s.FromClause, {s.WhereClause}, s.GroupClause, {s.HavingClause}, s.WindowClause, s.ValuesLists, s.SortClause, {s.LimitCount}, {s.LimitOffset}} {
+		for _, n := range list {
+			look(n)
+		}
+	}
+	return out
+}
+
+// liftSelect replaces a question by SELECT * FROM its answer, and looks into everything else.
+func (st *Statement) liftSelect(e *env, s **pg.SelectStmt) error {
+	e, err := e.inside(-1)
+	if err != nil {
+		return err
+	}
+	l, err := e.of(*s)
+	if err != nil {
+		return err
+	}
+	over, err := e.over(*s)
+	if err != nil {
+		return err
+	}
+	if l == private1 && !isSet(*s) || over == private1 {
+		p, err := e.question(*s)
+		if err != nil {
+			return err
+		}
+		if len(st.Plans) >= maxQuestions {
+			return refuse(-1, "ask fewer at a time", "the text has more than %d questions", maxQuestions)
+		}
+		*s = answer(len(st.Plans))
+		st.Plans = append(st.Plans, p)
+		return nil
+	}
+	return st.lift(e, *s)
+}
+
+// maxQuestions bounds the questions of one text.
+const maxQuestions = 32
+
+// answer is SELECT * FROM released_i.
+func answer(i int) *pg.SelectStmt {
+	star := &pg.Node{Node: &pg.Node_ColumnRef{ColumnRef: &pg.ColumnRef{Fields: []*pg.Node{{Node: &pg.Node_AStar{AStar: &pg.A_Star{}}}}, Location: -1}}}
+	return &pg.SelectStmt{
+		TargetList:  []*pg.Node{{Node: &pg.Node_ResTarget{ResTarget: &pg.ResTarget{Val: star, Location: -1}}}},
+		FromClause:  []*pg.Node{{Node: &pg.Node_RangeVar{RangeVar: &pg.RangeVar{Relname: AnswerName(i), Inh: true, Relpersistence: "p", Location: -1}}}},
+		Op:          pg.SetOperation_SETOP_NONE,
+		LimitOption: pg.LimitOption_LIMIT_OPTION_DEFAULT,
+	}
+}
+
+// liftWith takes the questions out of WITH. A query of rows is for the questions that name it, and is left out.
+func (st *Statement) liftWith(e *env, s *pg.SelectStmt) error {
+	var kept []*pg.Node
+	for _, n := range s.WithClause.Ctes {
+		q := n.GetCommonTableExpr()
+		sub := q.Ctequery.GetSelectStmt()
+		inner := e.ctes[strings.ToLower(q.Ctename)].env
+		l, err := inner.of(sub)
+		if err != nil {
+			return err
+		}
+		if l == private1 {
+			continue
+		}
+		if err := st.liftSelect(inner, &sub); err != nil {
+			return err
+		}
+		q.Ctequery = selectNode(sub)
+		kept = append(kept, n)
+	}
+	s.WithClause.Ctes = kept
+	if len(kept) == 0 {
+		s.WithClause = nil
+	}
+	return nil
+}

@@ -1,0 +1,40 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// view finds a view of the owner's. It is checked as a subquery is, and means the policy's tables only: names of the
+// question's WITH are not in it.
+func (e *env) view(v *pg.RangeVar) (source, bool, error) {
+	text, ok := lookup(e.dataset.Views, v.Relname)
+	if !ok {
+		return source{}, false, nil
+	}
+	name := strings.ToLower(v.Relname)
+	if slices.Contains(e.views, name) {
+		return source{}, false, refuse(v.Location, "ask the owner to correct it", "the view %q reads itself", v.Relname)
+	}
+	s, err := parse(text)
+	if err != nil {
+		return source{}, false, refuse(v.Location, "ask the owner to correct it", "the view %q cannot be read", v.Relname)
+	}
+	inner := &env{dataset: e.dataset, options: e.options, ctes: map[string]cte{}, views: append(slices.Clone(e.views), name), left: e.left, depth: e.depth}
+	return source{query: s, env: inner, isView: true}, true, nil
+}
+
+// CheckViews checks every view of a dataset, for the owner.
+func CheckViews(ds *policy.Dataset) error {
+	for _, name := range ds.ViewNames() {
+		if _, err := Prepare(ds, "SELECT COUNT(*) FROM "+`"`+name+`"`, Options{}); err != nil {
+			return fmt.Errorf("the view %s: %w", name, err)
+		}
+	}
+	return nil
+}
