@@ -22,12 +22,16 @@
 //
 //	columns      of the policy, and no others; no system column exists
 //	constants    numbers, 'text', true, false, NULL, dates as in '2024-01-31'
-//	arithmetic   + - * / %, where / of whole numbers truncates
-//	comparisons  = <> < <= > >= BETWEEN, IN with a list of constants
-//	conditions   AND, OR, NOT, IS NULL, IS NOT NULL
+//	arithmetic   + - * / % ^, where / of whole numbers truncates
+//	comparisons  = <> < <= > >= BETWEEN, IN, LIKE, IS DISTINCT FROM
+//	conditions   AND, OR, NOT, IS NULL, IS TRUE
+//	choices      CASE, COALESCE, NULLIF, GREATEST, LEAST
+//	functions    of numbers, texts, dates and timestamps: [Functions]
+//	casts        CAST(x AS type), x::type
 //
-// Everything else is a [Refusal], which says what to write instead. There are no
-// functions, casts of columns, CASE, joins, subqueries or set operations.
+// docs/sql-functions.md has each of them, with what it is for NULL and outside of its
+// domain. Everything else is a [Refusal], which says what to write instead. There are no
+// joins, subqueries or set operations.
 //
 // Public keys are those that the policy lists, the two values of a boolean, and all
 // lattice points between the bounds of an integer or a date, where these are not
@@ -44,17 +48,21 @@
 //
 // # Promises
 //
-//  1. The tree is closed. [Expr] has eleven kinds of node, an engine prints each
-//     of them and nothing else, and no part of the analyst's text is in them but
-//     constants, which an engine passes as parameters.
+//  1. The tree is closed. [Expr] has fifteen kinds of node, one of which is a
+//     function of a table ([Call]); an engine prints each of them and nothing else, and no
+//     part of the analyst's text is in them but constants, which an engine passes as parameters.
 //  2. Every expression is total: it has a value, perhaps NULL, for every row.
-//     Division by zero is NULL. Nothing overflows, and that is proven while the tree
+//     Division by zero is NULL, and so is a function outside of where it is defined:
+//     a [Within] below it says where that is. Nothing overflows, and that is proven while the tree
 //     is built: every number has an interval that it cannot leave ([Type]),
 //     which starts from the bounds of columns or the 64 bits of their storage
 //     and is carried through each operation. What could exceed 120 bits, or
 //     2^900 for a floating-point number, is refused. A floating-point number
-//     comes from a division or from a decimal without granularity; it can be
-//     compared and is never summed, so none meets the noise.
+//     comes from a division, a root, a logarithm or a decimal without granularity; it can be
+//     compared and is never summed, so none meets the noise. Rounding makes it
+//     an exact number, row by row and clamped to what is proven, and that can be summed.
+//     No row makes a function take longer than in proportion to its text, and
+//     no text grows but within a bound.
 //  3. A measure is a vector of integers, one for each combination of keys, and
 //     [Query.Sensitivity] bounds how far one person moves it, in both norms and for both
 //     kinds of neighbours. The argument stands there.

@@ -23,13 +23,16 @@ type Column struct {
 }
 
 // Literal is a constant of the question. Exactly one field says its value;
-// none for NULL.
+// none for NULL, which may be of any kind.
 type Literal struct {
 	typ    Type
 	Number *big.Int // in steps of its type
 	Text   *string
 	Bool   *bool
 	Days   *int64 // a date, in days since 1970-01-01
+	Micros *int64 // a timestamp, in microseconds since 1970-01-01
+	// point says that a number was written with a point or an exponent, as 2.0 is.
+	point bool
 }
 
 // Released is a value of the answer, after noise: a key, or an aggregate.
@@ -92,6 +95,9 @@ const (
 	Le CompareOp = "<="
 	Gt CompareOp = ">"
 	Ge CompareOp = ">="
+	// These two are never NULL: NULL is a value like others to them.
+	Distinct    CompareOp = "IS DISTINCT FROM"
+	NotDistinct CompareOp = "IS NOT DISTINCT FROM"
 )
 
 // Logic is AND or OR of two or more, with SQL's NULL.
@@ -134,6 +140,10 @@ func (*Logic) Type() Type      { return boolean }
 func (*Not) Type() Type        { return boolean }
 func (*In) Type() Type         { return boolean }
 func (*IsNull) Type() Type     { return boolean }
+func (e *Case) Type() Type     { return e.typ }
+func (e *Call) Type() Type     { return e.typ }
+func (e *Within) Type() Type   { return e.typ }
+func (*Like) Type() Type       { return boolean }
 
 func (*Column) expr()   {}
 func (*Literal) expr()  {}
@@ -146,10 +156,14 @@ func (*Logic) expr()    {}
 func (*Not) expr()      {}
 func (*In) expr()       {}
 func (*IsNull) expr()   {}
+func (*Case) expr()     {}
+func (*Call) expr()     {}
+func (*Within) expr()   {}
+func (*Like) expr()     {}
 
 // IsNullLiteral reports whether the literal is NULL.
 func (e *Literal) IsNullLiteral() bool {
-	return e.Number == nil && e.Text == nil && e.Bool == nil && e.Days == nil
+	return e.Number == nil && e.Text == nil && e.Bool == nil && e.Days == nil && e.Micros == nil
 }
 
 // columnExpr gives a policy column its type.
@@ -161,7 +175,9 @@ func columnExpr(c *policy.Column) *Column {
 	case policy.Boolean:
 		e.typ = boolean
 	case policy.Date:
-		e.typ = Type{Kind: Date}
+		e.typ = timeColumn(Date, c)
+	case policy.Timestamp:
+		e.typ = timeColumn(Timestamp, c)
 	case policy.Integer, policy.Decimal:
 		switch {
 		case c.Bounds != nil:
@@ -199,13 +215,29 @@ func parts(e Expr) []Expr {
 		return []Expr{e.X}
 	case *IsNull:
 		return []Expr{e.X}
+	case *Case:
+		var all []Expr
+		for _, w := range e.Whens {
+			all = append(all, w.If, w.Then)
+		}
+		return append(all, e.Else)
+	case *Call:
+		return e.Args
+	case *Within:
+		return []Expr{e.X}
+	case *Like:
+		return []Expr{e.X}
 	}
 	return nil
 }
 
-// walk calls f for e and everything below it.
+// walk calls f for e and everything below it. A value that is NULL outside of an
+// interval has a NULL in it, as a CASE has that says the same.
 func walk(e Expr, f func(Expr)) {
 	f(e)
+	if mayVanish(e) {
+		f(newNull(e.Type()))
+	}
 	for _, p := range parts(e) {
 		walk(p, f)
 	}

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/discreet-dp/discreet/policy"
 )
 
 // normal rewrites an expression so that questions that mean the same are, in the
@@ -36,6 +34,18 @@ func normal(e Expr) Expr {
 		e = &ToReal{X: normal(x.X), typ: x.typ}
 	case *Arith:
 		e = &Arith{Op: x.Op, L: normal(x.L), R: normal(x.R), typ: x.typ}
+	case *Case:
+		e = normalCase(x)
+	case *Call:
+		args := make([]Expr, len(x.Args))
+		for i, a := range x.Args {
+			args[i] = normal(a)
+		}
+		e = &Call{Fn: x.Fn, Args: args, typ: x.typ}
+	case *Within:
+		e = &Within{X: normal(x.X), typ: x.typ}
+	case *Like:
+		e = &Like{X: normal(x.X), Pattern: x.Pattern}
 	}
 	return fold(e)
 }
@@ -65,7 +75,7 @@ func negated(e Expr) Expr {
 
 // opposite is the comparison that holds where op does not.
 func (op CompareOp) opposite() CompareOp {
-	return map[CompareOp]CompareOp{Eq: Ne, Ne: Eq, Lt: Ge, Ge: Lt, Gt: Le, Le: Gt}[op]
+	return map[CompareOp]CompareOp{Eq: Ne, Ne: Eq, Lt: Ge, Ge: Lt, Gt: Le, Le: Gt, Distinct: NotDistinct, NotDistinct: Distinct}[op]
 }
 
 // normalCompare decides which side is the left one, so that a < b and b > a are
@@ -141,8 +151,8 @@ func format(b *strings.Builder, e Expr) {
 	switch e := e.(type) {
 	case *Column:
 		fmt.Fprintf(b, "%q:%v", e.Name, e.typ)
-		if e.typ.Kind == Date && e.Bounds != nil {
-			fmt.Fprintf(b, "[%s..%s]", policy.FormatDate(e.Bounds.LoSteps), policy.FormatDate(e.Bounds.HiSteps))
+		if (e.typ.Kind == Date || e.typ.Kind == Timestamp) && e.Bounds != nil {
+			fmt.Fprintf(b, "[%s..%s]", e.Show(e.Bounds.LoSteps), e.Show(e.Bounds.HiSteps))
 		}
 	case *Literal:
 		b.WriteString(e.format())
@@ -168,6 +178,14 @@ func format(b *strings.Builder, e Expr) {
 		list("IN", args...)
 	case *IsNull:
 		list("NULL?", e.X)
+	case *Case:
+		list("case", parts(e)...)
+	case *Call:
+		list(e.Fn, e.Args...)
+	case *Within:
+		list("within "+e.ends(), e.X)
+	case *Like:
+		list("like "+strconv.Quote(e.Pattern.String()), e.X)
 	default:
 		panic(fmt.Sprintf("plan: no spelling for %T", e))
 	}
@@ -176,12 +194,17 @@ func format(b *strings.Builder, e Expr) {
 func (e *Literal) format() string {
 	switch v := e.Value().(type) {
 	case nil:
+		if e.typ.Kind == Number && !e.typ.Integer() {
+			return "null*" + e.typ.Step.RatString()
+		}
 		return "null"
 	case string:
 		return strconv.Quote(v)
 	case bool:
 		return strconv.FormatBool(v)
 	case Day:
+		return v.String()
+	case Moment:
 		return v.String()
 	default:
 		s := fmt.Sprint(v)
