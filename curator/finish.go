@@ -117,6 +117,8 @@ func keyValue(v policy.Value) plan.Value {
 		return v.Bool()
 	case v.Type == policy.Date:
 		return plan.Day(v.Int)
+	case v.Type == policy.Timestamp:
+		return plan.Moment(v.Int)
 	}
 	return big.NewInt(v.Int)
 }
@@ -138,6 +140,8 @@ func show(v plan.Value, o plan.Output) any {
 	case float64:
 		return json.Number(strconv.FormatFloat(v, 'g', -1, 64))
 	case plan.Day:
+		return v.String()
+	case plan.Moment:
 		return v.String()
 	}
 	return v

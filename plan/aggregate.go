@@ -244,7 +244,7 @@ func summable(arg Expr, name string, pos int32) error {
 	switch {
 	case t.Kind == Real:
 		return refuse(pos, "round it first, as in round(x, 2), sum the parts and divide the answers, or ask the owner for a granularity in the policy", "%s needs exact numbers, and this is the result of a division or a decimal without granularity", name)
-	case t.Kind == Date && (name == "min" || name == "max" || name == "median" || strings.HasPrefix(name, "percentile")):
+	case (t.Kind == Date || t.Kind == Timestamp) && (name == "min" || name == "max" || name == "median" || strings.HasPrefix(name, "percentile")):
 		return nil
 	case t.Kind != Number:
 		return refuse(pos, "use COUNT, or a numeric column", "%s needs numbers, and this is %s", name, article(t.Kind))

@@ -3,6 +3,7 @@ package plan
 import (
 	"math/big"
 	"slices"
+	"unicode/utf8"
 )
 
 // The functions of this file make nodes whose types are right and whose values
@@ -15,12 +16,31 @@ func newNumber(v *big.Rat) *Literal {
 	return &Literal{typ: numberType(step, n, n, true), Number: n}
 }
 
-func newText(s string) *Literal { return &Literal{typ: Type{Kind: Text}, Text: &s} }
+func newText(s string) *Literal { return &Literal{typ: textType(utf8.RuneCountInString(s)), Text: &s} }
 func newBool(b bool) *Literal   { return &Literal{typ: boolean, Bool: &b} }
-func newDate(d int64) *Literal  { return &Literal{typ: Type{Kind: Date}, Days: &d} }
+func newDate(d int64) *Literal {
+	return &Literal{typ: timeType(Date, big.NewInt(d), big.NewInt(d), true), Days: &d}
+}
+func newTimestamp(m int64) *Literal {
+	return &Literal{typ: timeType(Timestamp, big.NewInt(m), big.NewInt(m), true), Micros: &m}
+}
 
 // newNull makes the NULL of a type; of no type where it is not known yet.
-func newNull(t Type) *Literal { return &Literal{typ: t} }
+// It has one interval, wherever it comes from, because its spelling does not say another.
+func newNull(t Type) *Literal {
+	zero := new(big.Int)
+	switch t.Kind {
+	case Number:
+		t = numberType(t.Step, zero, zero, true)
+	case Real:
+		t = realType(Range{}, true)
+	case Text:
+		t = textType(0)
+	case Date, Timestamp:
+		t = timeType(t.Kind, zero, zero, true)
+	}
+	return &Literal{typ: t}
+}
 
 // onLattice puts a number on a finer lattice.
 func onLattice(e Expr, step *big.Rat, pos int32) (Expr, error) {
@@ -70,7 +90,7 @@ func toReal(e Expr) Expr {
 	if t.Kind == Real {
 		return e
 	}
-	return &ToReal{X: e, typ: Type{Kind: Real, Exponent: t.exponent()}}
+	return &ToReal{X: e, typ: realOf(t)}
 }
 
 func newArith(op ArithOp, l, r Expr, pos int32) (Expr, error) {
@@ -82,15 +102,15 @@ func newArith(op ArithOp, l, r Expr, pos int32) (Expr, error) {
 		}
 		if k := e.Type().Kind; k != Number && k != Real {
 			instead := "use numbers"
-			if k == Date {
-				instead = "compare dates with constants, as in day >= '2024-01-31'"
+			if k == Date || k == Timestamp {
+				instead = "add days to a date or an INTERVAL to a timestamp, as in day + 7 or at + INTERVAL '1 month'; subtract dates; compare with constants"
 			}
 			return nil, refuse(pos, instead, "%s needs numbers, and this is %s", sqlOp(op), article(k))
 		}
 	}
 	real := l.Type().Kind == Real || r.Type().Kind == Real
 	switch {
-	case op == Div && l.Type().Integer() && r.Type().Integer():
+	case op == Div && l.Type().Integer() && r.Type().Integer() && !pointed(l) && !pointed(r):
 		return newQuotient(Quo, l, r, pos)
 	case op == Rem && !(l.Type().Integer() && r.Type().Integer()):
 		return nil, refuse(pos, "use whole numbers", "%% needs whole numbers")
@@ -125,6 +145,18 @@ func newArith(op ArithOp, l, r Expr, pos int32) (Expr, error) {
 	return checked(&Arith{Op: op, L: l, R: r, typ: numberType(step, lo, hi, declared)}, pos)
 }
 
+// pointed reports whether a whole number was written as a decimal one: 7 / 2.0 is 3.5, as
+// in PostgreSQL, where 7 / 2 is 3.
+func pointed(e Expr) bool {
+	switch e := e.(type) {
+	case *Literal:
+		return e.point
+	case *Arith:
+		return (e.Op == Add || e.Op == Sub || e.Op == Mul) && (pointed(e.L) || pointed(e.R))
+	}
+	return false
+}
+
 // newQuotient is division or remainder of whole numbers, truncated towards zero.
 func newQuotient(op ArithOp, l, r Expr, pos int32) (Expr, error) {
 	a, b := l.Type(), r.Type()
@@ -140,7 +172,11 @@ func newQuotient(op ArithOp, l, r Expr, pos int32) (Expr, error) {
 	if a.Lo.Sign() >= 0 && (op == Rem || b.Lo.Sign() >= 0) {
 		lo = new(big.Int)
 	}
-	return checked(&Arith{Op: op, L: l, R: r, typ: numberType(one, lo, hi, a.Declared && b.Declared)}, pos)
+	e := &Arith{Op: op, L: l, R: r, typ: numberType(one, lo, hi, a.Declared && b.Declared)}
+	if err := notTooLarge(e, pos); err != nil {
+		return nil, err
+	}
+	return checked(e, pos)
 }
 
 func maxAbs(t Type) *big.Int {
@@ -153,25 +189,25 @@ func maxAbs(t Type) *big.Int {
 
 // newRealArith computes with doubles. A divisor must be a number on a lattice:
 // when it is not zero it is at least one step away from it, and so the
-// quotient is bounded.
+// quotient is bounded. Or it is proven to be away from zero.
 func newRealArith(op ArithOp, l, r Expr, pos int32) (Expr, error) {
-	if op == Div && r.Type().Kind == Real {
-		return nil, refuse(pos, "multiply instead, or divide by a column or a number", "the divisor is itself the result of a division")
+	divisor := r.Type()
+	l, r = toReal(l), toReal(r)
+	a, b := l.Type(), r.Type()
+	if op == Div && divisor.Kind == Real && b.real().holds(0) {
+		return nil, refuse(pos, "multiply instead, or divide by a column or a number", "the divisor is itself the result of a division, and could be as close to zero as numbers are")
 	}
-	a, b := l.Type().exponent(), r.Type().exponent()
-	e := max(a, b) + 1
-	switch op {
-	case Mul:
-		e = a + b
-	case Div:
-		step := r.Type().Step
-		e = a + step.Denom().BitLen() - step.Num().BitLen() + 1
+	least := 0.0 // the smallest divisor
+	if op == Div && divisor.Kind == Number {
+		least = stepSize(divisor)
 	}
-	if max(a, b, e) > maxExponent {
-		return nil, refuse(pos, "compare the column as it is, or ask the owner for a granularity in the policy",
+	t := realType(realArith(op, a.real(), b.real(), least), a.Declared && b.Declared)
+	if max(a.Exponent, b.Exponent, t.Exponent) > maxExponent {
+		return nil, refuse(pos, "compare the column as it is, cast it, as in CAST(x AS numeric(10,2)), or ask the owner for a granularity in the policy",
 			"this could exceed what a floating-point number holds, because a decimal without granularity can have any size")
 	}
-	return &Arith{Op: op, L: toReal(l), R: toReal(r), typ: Type{Kind: Real, Exponent: e}}, nil
+	e := &Arith{Op: op, L: l, R: r, typ: t}
+	return e, notTooLarge(e, pos)
 }
 
 func newCompare(op CompareOp, l, r Expr, pos int32) (Expr, error) {
@@ -243,6 +279,12 @@ func comparable2(l, r Expr, pos int32) (Expr, Expr, error) {
 		return toReal(l), toReal(r), nil
 	case a == b:
 		return l, r, nil
+	case a == Date && b == Timestamp:
+		l, err := midnight(l, pos)
+		return l, r, err
+	case a == Timestamp && b == Date:
+		r, err := midnight(r, pos)
+		return l, r, err
 	}
 	return nil, nil, refuse(pos, comparison(a, b), "%s cannot be compared with %s", article(a), article(b))
 }
@@ -259,6 +301,8 @@ func comparison(a, b Kind) string {
 		return "a number stands without quotes, as in cost > 1.5; NaN and infinity are not numbers here"
 	case Date:
 		return "write a date as in '2024-01-31'"
+	case Timestamp:
+		return "write a timestamp as in '2024-01-31 12:00:00'"
 	case Boolean:
 		return "write true or false"
 	}
@@ -318,6 +362,8 @@ func fromValue(v Value, t Type) *Literal {
 		return newBool(v)
 	case Day:
 		return newDate(int64(v))
+	case Moment:
+		return newTimestamp(int64(v))
 	}
 	return newNull(t)
 }

@@ -39,10 +39,22 @@ func checkNode(s scope, n *pg.Node) (Expr, error) {
 		return checkLogic(s, x.BoolExpr)
 	case *pg.Node_NullTest:
 		return checkNull(s, x.NullTest)
-	case *pg.Node_TypeCast:
-		return checkCast(x.TypeCast)
 	case *pg.Node_SubLink:
 		return s.sublink(x.SubLink)
+	case *pg.Node_TypeCast:
+		return checkCast(s, x.TypeCast)
+	case *pg.Node_CaseExpr:
+		return checkCase(s, x.CaseExpr)
+	case *pg.Node_BooleanTest:
+		return checkTruth(s, x.BooleanTest)
+	case *pg.Node_CoalesceExpr:
+		return checkNamed(s, "coalesce", x.CoalesceExpr.Args, x.CoalesceExpr.Location)
+	case *pg.Node_MinMaxExpr:
+		name := "greatest"
+		if x.MinMaxExpr.Op == pg.MinMaxOp_IS_LEAST {
+			name = "least"
+		}
+		return checkNamed(s, name, x.MinMaxExpr.Args, x.MinMaxExpr.Location)
 	}
 	what, instead := unsupported(n)
 	return nil, refuse(location(n), instead, "%s cannot be used here", what)
@@ -66,18 +78,12 @@ func checkNull(s scope, n *pg.NullTest) (Expr, error) {
 // unsupported names a node of the grammar that has no place in a question, in
 // the words of its users.
 func unsupported(n *pg.Node) (what, instead string) {
-	const plain = "use columns, numbers, comparisons, AND, OR, NOT, IN, BETWEEN, IS NULL and + - * / %"
+	const plain = "use columns, constants, operators, CASE and the functions of docs/sql-functions.md"
 	switch n.GetNode().(type) {
-	case *pg.Node_CaseExpr:
-		return "CASE", "write the condition into WHERE, with AND and OR"
 	case *pg.Node_SqlvalueFunction:
 		return "CURRENT_DATE or the like", "write the value itself, as in '2024-01-31'"
 	case *pg.Node_ParamRef:
 		return "a parameter such as $1", "write the value itself"
-	case *pg.Node_BooleanTest:
-		return "IS TRUE or IS FALSE", "write the condition itself, or NOT and the condition"
-	case *pg.Node_CoalesceExpr, *pg.Node_MinMaxExpr:
-		return "COALESCE, GREATEST or LEAST", plain
 	case *pg.Node_AArrayExpr, *pg.Node_RowExpr, *pg.Node_AIndirection:
 		return "an array or a row", plain
 	}

@@ -38,6 +38,22 @@ func describe(e Expr) string {
 		return nested(e.X) + " IS NULL"
 	case *Exists:
 		return "EXISTS (...)"
+	case *Case:
+		text := "CASE"
+		for _, w := range e.Whens {
+			text += " WHEN " + describe(w.If) + " THEN " + describe(w.Then)
+		}
+		return text + " ELSE " + describe(e.Else) + " END"
+	case *Call:
+		args := make([]string, len(e.Args))
+		for i, a := range e.Args {
+			args[i] = describe(a)
+		}
+		return e.Fn + "(" + strings.Join(args, ", ") + ")"
+	case *Within:
+		return describe(e.X)
+	case *Like:
+		return nested(e.X) + " LIKE " + describeLiteral(newText(e.Pattern.String()))
 	}
 	return "?"
 }
@@ -51,8 +67,14 @@ func (f Field) describe() string {
 }
 
 func nested(e Expr) string {
-	switch e.(type) {
-	case *Arith, *Compare, *Logic, *Not, *In, *IsNull:
+	switch e := e.(type) {
+	case *Within:
+		return nested(e.X)
+	case *Rescale:
+		return nested(e.X)
+	case *ToReal:
+		return nested(e.X)
+	case *Arith, *Compare, *Logic, *Not, *In, *IsNull, *Like:
 		return "(" + describe(e) + ")"
 	}
 	return describe(e)
@@ -66,6 +88,8 @@ func describeLiteral(e *Literal) string {
 	case string:
 		return "'" + strings.ReplaceAll(v, "'", "''") + "'"
 	case Day:
+		return "'" + v.String() + "'"
+	case Moment:
 		return "'" + v.String() + "'"
 	case bool:
 		if v {

@@ -121,9 +121,13 @@ func points(t Type) ([]policy.Value, bool, error) {
 
 // resultsOf returns the results of a CASE whose results are all constants.
 func resultsOf(e Expr) ([]policy.Value, bool) {
-	results, ok := caseResults(e)
+	c, ok := e.(*Case)
 	if !ok {
 		return nil, false
+	}
+	results := []Expr{c.Else}
+	for _, w := range c.Whens {
+		results = append(results, w.Then)
 	}
 	var out []policy.Value
 	for _, r := range results {
@@ -217,12 +221,14 @@ func keyValue(v Value, t Type) policy.Value {
 		return boolValue(x)
 	case Day:
 		return policy.Value{Type: policy.Date, Int: int64(x)}
+	case Moment:
+		return policy.Value{Type: policy.Timestamp, Int: int64(x)}
 	}
 	return policy.Value{Type: keyType(t), Null: true}
 }
 
 func keyType(t Type) policy.Type {
-	return map[Kind]policy.Type{Text: policy.Text, Boolean: policy.Boolean, Date: policy.Date}[t.Kind]
+	return map[Kind]policy.Type{Text: policy.Text, Boolean: policy.Boolean, Date: policy.Date, Timestamp: policy.Timestamp, Number: policy.Integer}[t.Kind]
 }
 
 // FromKey is a key as a value of an expression of a type.
@@ -236,6 +242,8 @@ func FromKey(k policy.Value, t Type) Value {
 		return k.Bool()
 	case t.Kind == Date:
 		return Day(k.Int)
+	case t.Kind == Timestamp:
+		return Moment(k.Int)
 	}
 	return big.NewInt(k.Int)
 }

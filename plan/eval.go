@@ -9,7 +9,7 @@ import (
 )
 
 // Value is the value of an expression: nil for NULL, *big.Int steps for a
-// Number, float64 for a Real, string, bool, or Day.
+// Number, float64 for a Real, string, bool, Day or Moment.
 type Value any
 
 // Day is a date in days since 1970-01-01.
@@ -32,17 +32,16 @@ func Eval(e Expr, leaf func(Expr) Value) Value {
 		}
 	case *ToReal:
 		if x, ok := Eval(e.X, leaf).(*big.Int); ok {
-			// The same two roundings as an engine's: to a double, then the step. Above
-			// 64 bits an engine may round the last bit of a tie otherwise.
-			f, _ := new(big.Float).SetPrec(53).SetInt(x).Float64()
-			num, _ := new(big.Float).SetInt(e.X.Type().Step.Num()).Float64()
-			den, _ := new(big.Float).SetInt(e.X.Type().Step.Denom()).Float64()
-			return f * num / den
+			return asReal(x, e.X.Type().Step)
 		}
 	case *Arith:
 		return evalArith(e.Op, Eval(e.L, leaf), Eval(e.R, leaf))
 	case *Compare:
 		l, r := Eval(e.L, leaf), Eval(e.R, leaf)
+		if e.Op == Distinct || e.Op == NotDistinct {
+			same := l == nil && r == nil || l != nil && r != nil && compareValues(l, r) == 0
+			return same == (e.Op == NotDistinct)
+		}
 		if l == nil || r == nil {
 			return nil
 		}
@@ -66,6 +65,23 @@ func Eval(e Expr, leaf func(Expr) Value) Value {
 		return false
 	case *IsNull:
 		return Eval(e.X, leaf) == nil
+	case *Case:
+		for _, w := range e.Whens {
+			if Eval(w.If, leaf) == true {
+				return Eval(w.Then, leaf)
+			}
+		}
+		return Eval(e.Else, leaf)
+	case *Call:
+		return e.eval(leaf)
+	case *Within:
+		if x := Eval(e.X, leaf); x != nil && e.holds(x) {
+			return x
+		}
+	case *Like:
+		if x, ok := Eval(e.X, leaf).(string); ok {
+			return e.matches(x)
+		}
 	}
 	return nil
 }
@@ -81,6 +97,8 @@ func (e *Literal) Value() Value {
 		return *e.Bool
 	case e.Days != nil:
 		return Day(*e.Days)
+	case e.Micros != nil:
+		return Moment(*e.Micros)
 	}
 	return nil
 }
@@ -171,6 +189,8 @@ func compareValues(l, r Value) int {
 		return strings.Compare(l, r.(string))
 	case Day:
 		return cmp.Compare(l, r.(Day))
+	case Moment:
+		return cmp.Compare(l, r.(Moment))
 	case bool:
 		if l == r.(bool) {
 			return 0

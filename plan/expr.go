@@ -24,13 +24,16 @@ type Column struct {
 }
 
 // Literal is a constant of the question. Exactly one field says its value;
-// none for NULL.
+// none for NULL, which may be of any kind.
 type Literal struct {
 	typ    Type
 	Number *big.Int // in steps of its type
 	Text   *string
 	Bool   *bool
 	Days   *int64 // a date, in days since 1970-01-01
+	Micros *int64 // a timestamp, in microseconds since 1970-01-01
+	// point says that a number was written with a point or an exponent, as 2.0 is.
+	point bool
 }
 
 // Released is a value of the answer, after noise: a key, or an aggregate.
@@ -115,6 +118,9 @@ const (
 	Le CompareOp = "<="
 	Gt CompareOp = ">"
 	Ge CompareOp = ">="
+	// These two are never NULL: NULL is a value like others to them.
+	Distinct    CompareOp = "IS DISTINCT FROM"
+	NotDistinct CompareOp = "IS NOT DISTINCT FROM"
 )
 
 // Logic is AND or OR of two or more, with SQL's NULL.
@@ -158,6 +164,10 @@ func (*Not) Type() Type        { return boolean }
 func (*In) Type() Type         { return boolean }
 func (*IsNull) Type() Type     { return boolean }
 func (*Exists) Type() Type     { return boolean }
+func (e *Case) Type() Type     { return e.typ }
+func (e *Call) Type() Type     { return e.typ }
+func (e *Within) Type() Type   { return e.typ }
+func (*Like) Type() Type       { return boolean }
 
 func (*Column) expr()   {}
 func (*Literal) expr()  {}
@@ -171,10 +181,14 @@ func (*Not) expr()      {}
 func (*In) expr()       {}
 func (*IsNull) expr()   {}
 func (*Exists) expr()   {}
+func (*Case) expr()     {}
+func (*Call) expr()     {}
+func (*Within) expr()   {}
+func (*Like) expr()     {}
 
 // IsNullLiteral reports whether the literal is NULL.
 func (e *Literal) IsNullLiteral() bool {
-	return e.Number == nil && e.Text == nil && e.Bool == nil && e.Days == nil
+	return e.Number == nil && e.Text == nil && e.Bool == nil && e.Days == nil && e.Micros == nil
 }
 
 // columnOf names a field of a relation.
@@ -188,7 +202,9 @@ func columnType(c *policy.Column) Type {
 	case policy.Boolean:
 		return boolean
 	case policy.Date:
-		return Type{Kind: Date}
+		return timeColumn(Date, c)
+	case policy.Timestamp:
+		return timeColumn(Timestamp, c)
 	case policy.Integer, policy.Decimal:
 		switch {
 		case c.Bounds != nil:
@@ -230,6 +246,18 @@ func parts(e Expr) []Expr {
 		if e.On != nil {
 			return []Expr{e.On}
 		}
+	case *Case:
+		var all []Expr
+		for _, w := range e.Whens {
+			all = append(all, w.If, w.Then)
+		}
+		return append(all, e.Else)
+	case *Call:
+		return e.Args
+	case *Within:
+		return []Expr{e.X}
+	case *Like:
+		return []Expr{e.X}
 	}
 	return nil
 }

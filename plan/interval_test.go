@@ -2,9 +2,13 @@ package plan
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"math/big"
+	"slices"
+	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"pgregory.net/rapid"
 
@@ -31,6 +35,13 @@ datasets:
           d: {type: integer, bounds: [-1000, 3000], granularity: 500}
           e: {type: integer}
           f: {type: integer, bounds: [-9007199254740992, 9007199254740992]}
+          r: {type: decimal}
+          s: {type: text}
+          y: {type: date, bounds: [1999-12-25, 2024-03-01]}
+          z: {type: date}
+          p: {type: timestamp, bounds: [1999-12-31 23:59:59, 2024-02-29 12:00:00.5]}
+          q: {type: timestamp}
+          t: {type: boolean}
 `))
 	if err != nil {
 		t.Fatal(err)
@@ -52,6 +63,11 @@ func drawExpr(t *rapid.T, columns []*policy.Column, depth int) Expr {
 		}
 		return asColumn(rapid.SampledFrom(columns).Draw(t, "column"))
 	}
+	if rapid.IntRange(0, 2).Draw(t, "function") > 0 {
+		if e, ok := drawFunction(t, columns, depth); ok {
+			return e
+		}
+	}
 	l, r := drawExpr(t, columns, depth-1), drawExpr(t, columns, depth-1)
 	op := rapid.SampledFrom([]ArithOp{Add, Sub, Mul, Div, Rem}).Draw(t, "op")
 	e, err := newArith(op, l, r, -1)
@@ -69,6 +85,20 @@ func drawRow(t *rapid.T, columns []*policy.Column) map[string]Value {
 	row := map[string]Value{}
 	for _, c := range columns {
 		typ := columnType(c)
+		switch typ.Kind {
+		case Real:
+			row[c.Name] = rapid.SampledFrom([]Value{nil, 0.0, -1.5, 0.1, 1e300, -1e300, math.MaxFloat64, 5e-324, 3.0}).Draw(t, c.Name)
+			continue
+		case Text:
+			row[c.Name] = rapid.SampledFrom([]Value{nil, "", "a", "Straße", "12", "-3.75", "2024-02-29", "2024-02-29 11:59:59.25", "true", " b ", "99999999999999999"}).Draw(t, c.Name)
+			continue
+		case Boolean:
+			row[c.Name] = rapid.SampledFrom([]Value{nil, true, false}).Draw(t, c.Name)
+			continue
+		case Date, Timestamp:
+			row[c.Name] = drawTime(t, typ)
+			continue
+		}
 		lo, hi := typ.Lo.Int64(), typ.Hi.Int64()
 		switch rapid.IntRange(0, 4).Draw(t, "end of "+c.Name) {
 		case 0:
@@ -93,7 +123,16 @@ func outside(e Expr, leaf func(Expr) Value) (found Expr) {
 				found = x
 			}
 		case float64:
-			if math.Abs(v) >= math.Ldexp(1, t.Exponent) || t.Exponent > maxExponent {
+			if math.Abs(v) >= math.Ldexp(1, t.Exponent) && t.Exponent < anyExponent || !t.real().holds(v) {
+				found = x
+			}
+		case string:
+			if t.MaxLength > 0 && utf8.RuneCountInString(v) > t.MaxLength {
+				found = x
+			}
+		case Day, Moment:
+			lo, hi := t.span()
+			if n := timeNumber(v); n.Cmp(lo) < 0 || n.Cmp(hi) > 0 {
 				found = x
 			}
 		}
@@ -101,13 +140,109 @@ func outside(e Expr, leaf func(Expr) Value) (found Expr) {
 	return found
 }
 
+// drawTime draws a time inside the interval of a column, often one at its ends.
+func drawTime(t *rapid.T, typ Type) Value {
+	lo, hi := typ.span()
+	n := rapid.OneOf(rapid.Just(lo.Int64()), rapid.Just(hi.Int64()), rapid.Int64Range(lo.Int64(), hi.Int64()), rapid.SampledFrom([]int64{0, -1, firstDay, lastDay, firstMicros, lastMicros, 19782, 19782 * dayMicros})).Draw(t, "time")
+	if n < lo.Int64() || n > hi.Int64() {
+		return nil
+	}
+	return timeValue(typ.Kind, big.NewInt(n))
+}
+
+// drawFunction draws a call of any function of the table, or a cast, or a CASE.
+func drawFunction(t *rapid.T, columns []*policy.Column, depth int) (Expr, bool) {
+	words := asColumn(columns[slices.IndexFunc(columns, func(c *policy.Column) bool { return c.Type == policy.Text })])
+	arg := func() Expr {
+		if rapid.IntRange(0, 5).Draw(t, "of text") == 0 {
+			return rapid.SampledFrom([]Expr{words, &Call{Fn: "substring", Args: []Expr{words, newNumber(one), newNumber(ratOf(3))}, typ: textType(3)}}).Draw(t, "some text")
+		}
+		return drawExpr(t, columns, depth-1)
+	}
+	number := func() Expr { return newNumber(ratOf(rapid.Int64Range(-3, 6).Draw(t, "constant"))) }
+	text := func() Expr {
+		return newText(rapid.SampledFrom([]string{"", "a", "12", "1.5", "day", "2024-02-29"}).Draw(t, "text"))
+	}
+	var e Expr
+	var err error
+	switch rapid.IntRange(0, 5).Draw(t, "what") {
+	case 0:
+		name := rapid.SampledFrom(slices.Sorted(maps.Keys(castKinds))).Draw(t, "type")
+		var mods []int64
+		if name == "numeric" || name == "varchar" {
+			mods = []int64{rapid.Int64Range(5, 20).Draw(t, "precision"), rapid.Int64Range(0, 5).Draw(t, "scale")}
+		}
+		e, err = newCast(arg(), name, castKinds[name], mods, -1)
+	case 1:
+		var c Expr
+		if c, err = newCompare(rapid.SampledFrom([]CompareOp{Eq, Lt, Ge, Distinct}).Draw(t, "comparison"), arg(), arg(), -1); err == nil {
+			e, err = newCase([]When{{c, arg()}}, rapid.SampledFrom([]Expr{arg(), newNull(Type{})}).Draw(t, "else"), -1)
+		}
+	case 2:
+		l, r := arg(), arg()
+		if rapid.Bool().Draw(t, "times") {
+			dates := slices.DeleteFunc(slices.Clone(columns), func(c *policy.Column) bool { return c.Type != policy.Date })
+			l, r = asColumn(rapid.SampledFrom(dates).Draw(t, "date")), rapid.SampledFrom([]Expr{r, asColumn(dates[0]), number()}).Draw(t, "other")
+		}
+		e, err = newOperator(rapid.SampledFrom([]string{"+", "-"}).Draw(t, "sign"), l, r, -1)
+	default:
+		name := rapid.SampledFrom(Functions()).Draw(t, "name")
+		f := functions[name]
+		for range 6 {
+			if e == nil || err != nil {
+				e, err = drawCall(t, name, f, arg, number, text)
+			}
+		}
+	}
+	if err != nil || e == nil || e.Type().Kind == 0 {
+		return nil, false
+	}
+	walk(e, func(x Expr) {
+		if c, ok := x.(*Call); ok {
+			drawn[c.Fn]++
+		}
+	})
+	return e, true
+}
+
+func drawCall(t *rapid.T, name string, f function, arg, number, text func() Expr) (Expr, error) {
+	args := make([]Expr, rapid.IntRange(f.least, max(f.most, f.least+1)).Draw(t, "arguments"))
+	for i := range args {
+		switch k := rapid.IntRange(0, 3).Draw(t, "argument"); {
+		case name == "extract" || name == "date_part" || name == "date_trunc":
+			args[i] = arg()
+			if i == 0 {
+				args[i] = newText(rapid.SampledFrom(fields).Draw(t, "field"))
+			}
+		case name == "width_bucket" && i > 0:
+			args[i] = newNumber(ratOf(int64(7*i - 10)))
+		case i == 0 || k > 2:
+			args[i] = arg()
+		case k == 0:
+			args[i] = text()
+		default:
+			args[i] = number()
+		}
+	}
+	return named(name, args, -1)
+}
+
+// spelled has the type of every expression by its spelling.
+var spelled = map[string]string{}
+
+// drawn counts what was drawn.
+var drawn = map[string]int{}
+
 // TestValuesStayInTheirIntervals is the proof that nothing overflows, tried on
 // examples: no value of any part of an expression leaves the interval of its type.
 func TestValuesStayInTheirIntervals(t *testing.T) {
 	columns := numbers(t)
 	rapid.Check(t, func(t *rapid.T) {
 		e := drawExpr(t, columns, 4)
-		for range 20 {
+		for k := range 200 {
+			if k%5 == 0 { // another expression
+				e = drawExpr(t, columns, 1+k%4)
+			}
 			row := drawRow(t, columns)
 			leaf := func(e Expr) Value { return row[e.(*Column).Field.Name] }
 			if x := outside(e, leaf); x != nil {
@@ -117,8 +252,25 @@ func TestValuesStayInTheirIntervals(t *testing.T) {
 			if fmt.Sprint(want) != fmt.Sprint(got) {
 				t.Fatalf("%s = %v, but in its normal form %s = %v", Format(e), want, Format(normal(e)), got)
 			}
+			if x := outside(normal(e), leaf); x != nil {
+				t.Fatalf("in the normal form %s = %v is outside %v, for %v", Format(x), Eval(x, leaf), x.Type(), row)
+			}
+			describe(e)
+			// Two expressions with one spelling would be one question.
+			if f := Format(e); strings.HasPrefix(f, "null") {
+				continue
+			} else if spelled[f] == "" {
+				spelled[f] = e.Type().String()
+			} else if spelled[f] != e.Type().String() {
+				t.Fatalf("%s is a %v and a %s", f, e.Type(), spelled[f])
+			}
 		}
 	})
+	for _, name := range Nodes() {
+		if drawn[name] == 0 && name != "timestamp" && name != "date" && name != "add_interval" {
+			t.Errorf("%s was never drawn", name)
+		}
+	}
 }
 
 // TestPlantedIntervals shows that the check finds an interval that is a little

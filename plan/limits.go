@@ -28,8 +28,10 @@ func checkLevels(e Expr, pos int32) error {
 	return nil
 }
 
-// maxNodes bounds an expression after BETWEEN and IN, which write their left side
+// maxNodes bounds an expression after BETWEEN, IN and CASE, which write a side
 // more than once, have made it larger than its text. Nested, they would double it each time.
+// So would an engine that writes what is below a node more than once, as for a clamp: a
+// node may be written as often as copies says, and that is counted too.
 const maxNodes = 5000
 
 // notTooLarge refuses an expression of more than maxNodes nodes, and stops counting there.
@@ -40,15 +42,17 @@ func notTooLarge(e Expr, pos int32) error {
 		if left--; left < 0 {
 			return false
 		}
-		for _, p := range parts(e) {
-			if !count(p) {
-				return false
+		for i, p := range parts(e) {
+			for range copies(e, i) {
+				if !count(p) {
+					return false
+				}
 			}
 		}
 		return true
 	}
 	if !count(e) {
-		return refuse(pos, "compare a column or a shorter expression", "BETWEEN and IN write their left side several times, and this one grows too large")
+		return refuse(pos, "use a column or a shorter expression there", "BETWEEN, IN, CASE, divisors and roundings are computed from what stands in them several times, and this one grows too large")
 	}
 	return nil
 }

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/discreet-dp/discreet/policy"
 )
 
 // normal rewrites an expression so that questions that mean the same are, in the
@@ -40,6 +38,18 @@ func normal(e Expr) Expr {
 		e = &ToReal{X: normal(x.X), typ: x.typ}
 	case *Arith:
 		e = &Arith{Op: x.Op, L: normal(x.L), R: normal(x.R), typ: x.typ}
+	case *Case:
+		e = normalCase(x)
+	case *Call:
+		args := make([]Expr, len(x.Args))
+		for i, a := range x.Args {
+			args[i] = normal(a)
+		}
+		e = &Call{Fn: x.Fn, Args: args, typ: x.typ}
+	case *Within:
+		e = &Within{X: normal(x.X), typ: x.typ}
+	case *Like:
+		e = &Like{X: normal(x.X), Pattern: x.Pattern}
 	}
 	return fold(e)
 }
@@ -69,7 +79,7 @@ func negated(e Expr) Expr {
 
 // opposite is the comparison that holds where op does not.
 func (op CompareOp) opposite() CompareOp {
-	return map[CompareOp]CompareOp{Eq: Ne, Ne: Eq, Lt: Ge, Ge: Lt, Gt: Le, Le: Gt}[op]
+	return map[CompareOp]CompareOp{Eq: Ne, Ne: Eq, Lt: Ge, Ge: Lt, Gt: Le, Le: Gt, Distinct: NotDistinct, NotDistinct: Distinct}[op]
 }
 
 // normalCompare decides which side is the left one, so that a < b and b > a are
@@ -145,8 +155,8 @@ func format(b *strings.Builder, e Expr) {
 	switch e := e.(type) {
 	case *Column:
 		fmt.Fprintf(b, "%d:%s:%v", e.Index, e.Field.format(), e.Field.Type)
-		if c := e.Field.Source; e.Field.Type.Kind == Date && c != nil && c.Bounds != nil {
-			fmt.Fprintf(b, "[%s..%s]", policy.FormatDate(c.Bounds.LoSteps), policy.FormatDate(c.Bounds.HiSteps))
+		if c := e.Field.Source; (e.Field.Type.Kind == Date || e.Field.Type.Kind == Timestamp) && c != nil && c.Bounds != nil {
+			fmt.Fprintf(b, "[%s..%s]", c.Show(c.Bounds.LoSteps), c.Show(c.Bounds.HiSteps))
 		}
 	case *Literal:
 		b.WriteString(e.format())
@@ -179,6 +189,14 @@ func format(b *strings.Builder, e Expr) {
 			format(b, e.On)
 		}
 		b.WriteByte(')')
+	case *Case:
+		list("case", parts(e)...)
+	case *Call:
+		list(e.Fn, e.Args...)
+	case *Within:
+		list("within "+e.ends(), e.X)
+	case *Like:
+		list("like "+strconv.Quote(e.Pattern.String()), e.X)
 	default:
 		panic(fmt.Sprintf("plan: no spelling for %T", e))
 	}
@@ -187,12 +205,17 @@ func format(b *strings.Builder, e Expr) {
 func (e *Literal) format() string {
 	switch v := e.Value().(type) {
 	case nil:
+		if e.typ.Kind == Number && !e.typ.Integer() {
+			return "null*" + e.typ.Step.RatString()
+		}
 		return "null"
 	case string:
 		return strconv.Quote(v)
 	case bool:
 		return strconv.FormatBool(v)
 	case Day:
+		return v.String()
+	case Moment:
 		return v.String()
 	default:
 		s := fmt.Sprint(v)

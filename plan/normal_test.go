@@ -78,6 +78,11 @@ func TestSameQuestion(t *testing.T) {
 			"SELECT COUNT(*) FROM patients WHERE sex = 'F'",
 			"SELECT COUNT(*) FROM patients WHERE 'F' = sex",
 		},
+		"functions": {
+			"SELECT SUM(round(cost, 1)) FROM patients WHERE lower(zip) LIKE 'a%' AND age % 2 = 0 AND born + 7 > admitted AND extract(year from born) > 2000",
+			"SELECT SUM(round(cost, 3 - 2)) FROM patients WHERE zip ILIKE 'A%%' AND mod(age, 2) = 0 AND 7 + born > admitted AND date_part('YEAR', born) > 2000",
+			"SELECT SUM(CASE WHEN true THEN round(cost, 1) ELSE 5 END) FROM patients WHERE starts_with(lower(zip), 'a') AND mod(age, 1 + 1) = 0 AND admitted < born + '7' AND extract(year from born) > 2000",
+		},
 		"between": {
 			"SELECT COUNT(*) FROM patients WHERE age BETWEEN 10 AND 20",
 			"SELECT COUNT(*) FROM patients WHERE age >= 10 AND age <= 20",
@@ -166,6 +171,24 @@ func TestOtherQuestion(t *testing.T) {
 		"SELECT COUNT(*) FROM patients GROUP BY sex, smoker",
 		"SELECT COUNT(*) FROM patients GROUP BY admitted",
 		"SELECT COUNT(*) FROM visits GROUP BY ward",
+		"SELECT SUM(CAST(zip AS numeric(5,0))) FROM patients",
+		"SELECT SUM(CAST(zip AS numeric(5,1))) FROM patients",
+		"SELECT SUM(CAST(weight AS numeric(5,0))) FROM patients",
+		"SELECT SUM(CAST(weight AS numeric(5,1))) FROM patients",
+		"SELECT SUM(round(cost)) FROM patients",
+		"SELECT SUM(round(cost, 1)) FROM patients",
+		"SELECT SUM(floor(cost)) FROM patients",
+		"SELECT SUM(CASE WHEN smoker THEN age END) FROM patients",
+		"SELECT SUM(CASE WHEN smoker THEN age ELSE 0 END) FROM patients",
+		"SELECT COUNT(*) FROM patients WHERE zip LIKE 'a%'",
+		"SELECT COUNT(*) FROM patients WHERE zip LIKE 'a_'",
+		"SELECT COUNT(*) FROM patients WHERE zip LIKE 'a\\%'",
+		"SELECT COUNT(*) FROM patients WHERE zip ILIKE 'a%'",
+		"SELECT COUNT(*) FROM patients WHERE age / 2.0 > balance",
+		"SELECT COUNT(*) FROM patients WHERE extract(month from born) = 1",
+		"SELECT COUNT(*) FROM patients WHERE extract(day from born) = 1",
+		"SELECT COUNT(*) FROM patients WHERE born + INTERVAL '1 month' > admitted",
+		"SELECT COUNT(*) FROM patients WHERE born + INTERVAL '1 day' > admitted",
 	} {
 		h := prepare(t, ds, text).Query.Hash()
 		if first, ok := seen[h]; ok {

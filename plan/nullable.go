@@ -7,16 +7,18 @@ func nullable(e Expr) bool {
 		return e.Field.Nullable
 	case *Literal:
 		return e.IsNullLiteral()
-	case *Rescale:
-		return nullable(e.X)
-	case *ToReal:
-		return nullable(e.X)
 	case *Arith:
 		return e.Op == Quo || e.Op == Rem || e.Op == Div || nullable(e.L) || nullable(e.R)
-	case *Compare:
-		return nullable(e.L) || nullable(e.R)
 	case *IsNull, *Exists:
 		return false
 	}
-	return true
+	if mayVanish(e) {
+		return true
+	}
+	for _, p := range parts(e) {
+		if nullable(p) {
+			return true
+		}
+	}
+	return false
 }

@@ -14,11 +14,10 @@ func checkOperator(s scope, a *pg.A_Expr) (Expr, error) {
 		if a.Lexpr == nil {
 			return checkPrefix(s, op, a)
 		}
-		l, err := checkExpr(s, a.Lexpr)
-		if err != nil {
-			return nil, err
+		if isInterval(a.Rexpr) || isInterval(a.Lexpr) {
+			return checkShift(s, op, a)
 		}
-		r, err := checkExpr(s, a.Rexpr)
+		l, r, err := checkSides(s, a)
 		if err != nil {
 			return nil, err
 		}
@@ -27,13 +26,41 @@ func checkOperator(s scope, a *pg.A_Expr) (Expr, error) {
 		return checkIn(s, op == "<>", a)
 	case pg.A_Expr_Kind_AEXPR_BETWEEN, pg.A_Expr_Kind_AEXPR_NOT_BETWEEN:
 		return checkBetween(s, a)
-	case pg.A_Expr_Kind_AEXPR_LIKE, pg.A_Expr_Kind_AEXPR_ILIKE, pg.A_Expr_Kind_AEXPR_SIMILAR:
-		return nil, refuse(a.Location, "compare with = or IN", "patterns cannot be used yet")
+	case pg.A_Expr_Kind_AEXPR_LIKE, pg.A_Expr_Kind_AEXPR_ILIKE:
+		return checkLike(s, op, a)
+	case pg.A_Expr_Kind_AEXPR_SIMILAR:
+		return nil, refuse(a.Location, "use LIKE, where % stands for anything and _ for one character", "regular expressions cannot be used")
+	case pg.A_Expr_Kind_AEXPR_DISTINCT, pg.A_Expr_Kind_AEXPR_NOT_DISTINCT:
+		l, r, err := checkSides(s, a)
+		if err != nil {
+			return nil, err
+		}
+		if a.Kind == pg.A_Expr_Kind_AEXPR_DISTINCT {
+			return newCompare(Distinct, l, r, a.Location)
+		}
+		return newCompare(NotDistinct, l, r, a.Location)
+	case pg.A_Expr_Kind_AEXPR_NULLIF:
+		return checkNamed(s, "nullif", []*pg.Node{a.Lexpr, a.Rexpr}, a.Location)
 	}
-	return nil, refuse(a.Location, "use =, <>, <, <=, >, >=, IN, BETWEEN, IS NULL, + - * / %", "this operator cannot be used here")
+	return nil, refuse(a.Location, operators, "this operator cannot be used here")
+}
+
+const operators = "use =, <>, <, <=, >, >=, IN, BETWEEN, IS NULL, LIKE, ||, + - * / % and ^"
+
+// checkSides checks both sides of an operator.
+func checkSides(s scope, a *pg.A_Expr) (l, r Expr, err error) {
+	if l, err = checkExpr(s, a.Lexpr); err == nil {
+		r, err = checkExpr(s, a.Rexpr)
+	}
+	return l, r, err
 }
 
 func newOperator(op string, l, r Expr, pos int32) (Expr, error) {
+	if op == "+" || op == "-" {
+		if e, ok, err := newDateArith(op, l, r, pos); ok {
+			return e, err
+		}
+	}
 	switch op {
 	case "+", "-", "*", "/":
 		return newArith(ArithOp(op), adoptNumber(l), adoptNumber(r), pos)
@@ -41,8 +68,14 @@ func newOperator(op string, l, r Expr, pos int32) (Expr, error) {
 		return newArith(Rem, adoptNumber(l), adoptNumber(r), pos)
 	case "=", "<>", "<", "<=", ">", ">=":
 		return newCompare(CompareOp(op), l, r, pos)
+	case "||":
+		return named("||", []Expr{l, r}, pos)
+	case "^":
+		return named("power", []Expr{l, r}, pos)
+	case "~", "!~", "~*", "!~*":
+		return nil, refuse(pos, "use LIKE, where % stands for anything and _ for one character", "regular expressions cannot be used")
 	}
-	return nil, refuse(pos, "use =, <>, <, <=, >, >=, IN, BETWEEN, IS NULL, + - * / %", "the operator %s cannot be used", op)
+	return nil, refuse(pos, operators, "the operator %s cannot be used", op)
 }
 
 // adoptNumber reads a quoted constant as a number where arithmetic needs one.
@@ -124,11 +157,14 @@ func checkIn(s scope, not bool, a *pg.A_Expr) (Expr, error) {
 			return nil, err
 		}
 		lit, ok := normal(e).(*Literal)
-		if !ok || lit.IsNullLiteral() {
-			return nil, refuse(a.Location, "list constants, as in IN ('a', 'b'); write IS NULL for NULL", "IN takes a list of constants")
+		if ok && lit.IsNullLiteral() {
+			return nil, refuse(a.Location, "list values, as in IN ('a', 'b'); write IS NULL for NULL", "nothing is equal to NULL")
+		}
+		if ok {
+			e = lit
 		}
 		// Comparing brings x to the finest lattice of the list.
-		if x, list[i], err = comparable2(x, lit, a.Location); err != nil {
+		if x, list[i], err = comparable2(x, e, a.Location); err != nil {
 			return nil, err
 		}
 	}
@@ -158,7 +194,7 @@ func newIn(x Expr, list []Expr, pos int32) (Expr, error) {
 		}
 		equals = append(equals, &Compare{Op: Eq, L: x, R: e})
 	}
-	if len(in.List) < len(list) { // reals have no literals
+	if len(in.List) < len(list) { // something else than constants; reals have none
 		e := &Logic{Or, equals}
 		return e, notTooLarge(e, pos)
 	}

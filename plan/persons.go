@@ -118,14 +118,14 @@ func (q *question) part(f *pg.FuncCall, pos int32) (Part, Type, error) {
 		if err := summable(arg, name, f.Location); err != nil {
 			return none(err)
 		}
-		lo, hi := minInt(new(big.Int), new(big.Int).Mul(rows, t.Lo)), maxInt(new(big.Int), new(big.Int).Mul(rows, t.Hi))
+		lo, hi := smaller(new(big.Int), new(big.Int).Mul(rows, t.Lo)), larger(new(big.Int), new(big.Int).Mul(rows, t.Hi))
 		typ := numberType(t.Step, lo, hi, true)
 		if typ.tooWide() {
 			return none(refuse(f.Location, "ask the owner for narrower bounds or a smaller max_rows", "the sum of one person's values can be too large"))
 		}
 		return Part{PartSum, arg}, typ, nil
 	case "min", "max":
-		if t.Kind != Number && t.Kind != Date {
+		if t.Kind != Number && t.Kind != Date && t.Kind != Timestamp {
 			return none(refuse(f.Location, "use a number or a date", "%s needs numbers or dates, and this is %s", name, article(t.Kind)))
 		}
 		if name == "min" {

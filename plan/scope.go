@@ -33,7 +33,7 @@ func (s below) call(f *pg.FuncCall) (Expr, error) {
 	if isAggregate(name) {
 		return nil, refuse(f.Location, "put it into SELECT, HAVING or ORDER BY", "an aggregate cannot be used inside a condition on rows or inside another aggregate")
 	}
-	return nil, refuse(f.Location, "use columns, constants, comparisons and + - * / %", "the function %s cannot be used", name)
+	return checkCall(s, f)
 }
 
 // above is the scope above the noise: released keys and aggregates.
@@ -66,6 +66,9 @@ func (s above) column(name string, pos int32) (Expr, error) {
 func (s above) call(f *pg.FuncCall) (Expr, error) {
 	if part, ok := intervals[functionName(f)]; ok {
 		return s.interval(f, part)
+	}
+	if isFunction(functionName(f)) {
+		return checkCall(s, f)
 	}
 	i, err := s.aggregate(f)
 	if err != nil {

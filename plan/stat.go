@@ -133,7 +133,7 @@ func (q *question) quantile(arg Expr, at *big.Rat, note string, pos int32) (int,
 	if len(all.at) > maxQuantiles {
 		return 0, refuse(pos, "ask for fewer at a time", "more than %d quantiles of one expression are asked for", maxQuantiles)
 	}
-	typ := Type{Kind: Date}
+	typ := Type{Kind: arg.Type().Kind}
 	if t := arg.Type(); t.Kind == Number {
 		typ = releasedNumber(t.Step)
 	}
@@ -145,20 +145,11 @@ const maxQuantiles = 100
 // QuantileRange returns the public ends, in steps or days, between which quantiles of an expression are.
 func QuantileRange(arg Expr) (lo, hi int64, ok bool) {
 	t := arg.Type()
-	if t.Kind == Number && t.Declared && t.Lo.IsInt64() && t.Hi.IsInt64() && t.Lo.Cmp(t.Hi) < 0 {
-		return t.Lo.Int64(), t.Hi.Int64(), true
-	}
-	if t.Kind == Date {
-		return dayRange(arg)
-	}
-	return 0, 0, false
-}
-
-// dayRange returns the bounds of a column of dates.
-func dayRange(arg Expr) (lo, hi int64, ok bool) {
-	if c, isColumn := arg.(*Column); isColumn && c.Field.Source != nil && c.Field.Source.Bounds != nil {
-		b := c.Field.Source.Bounds
-		return b.LoSteps, b.HiSteps, b.LoSteps < b.HiSteps
+	switch t.Kind {
+	case Number, Date, Timestamp:
+		if t.Declared && t.Lo.IsInt64() && t.Hi.IsInt64() && t.Lo.Cmp(t.Hi) < 0 {
+			return t.Lo.Int64(), t.Hi.Int64(), true
+		}
 	}
 	return 0, 0, false
 }
@@ -208,7 +199,7 @@ func (q *question) interval(f *pg.FuncCall, part ReleasedPart) (Expr, error) {
 		return nil, err
 	}
 	typ := q.stats[i].typ
-	if part == PartError && typ.Kind == Date {
+	if part == PartError && (typ.Kind == Date || typ.Kind == Timestamp) {
 		typ = releasedNumber(one)
 	}
 	return &Released{Stat: i, Part: part, typ: typ}, nil

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"math/big"
 	"slices"
 	"strings"
 
@@ -240,12 +239,12 @@ func newUnion(parts []*Select, pos int32) (Relation, error) {
 			column[i] = all[i][c]
 		}
 		storedTogether(column)
-		column, err := sameType(column, pos)
+		column, err := unify(column, "UNION ALL", pos)
 		if err != nil {
 			return nil, err
 		}
 		for i := range parts {
-			all[i][c] = column[i]
+			all[i][c] = normal(column[i])
 		}
 	}
 	u := &Union{}
@@ -338,10 +337,14 @@ func (u *Union) oneUnit(pos int32) error {
 // field is a column of the union: as wide as the widest part.
 func (u *Union) field(c int) Field {
 	f := u.Parts[0].fields[c]
+	var columns []Expr
+	for _, p := range u.Parts {
+		columns = append(columns, p.Columns[c])
+	}
+	f.Type = hull(columns)
 	for _, p := range u.Parts[1:] {
 		g := p.fields[c]
 		f.Nullable = f.Nullable || g.Nullable
-		f.Type = f.Type.union(g.Type)
 		if f.Source != g.Source {
 			f.Source, f.Public = nil, ""
 		}
@@ -353,47 +356,4 @@ func (u *Union) field(c int) Field {
 		f.Key = false
 	}
 	return f
-}
-
-// union is the type that holds the values of both, which are on one lattice.
-func (t Type) union(u Type) Type {
-	if t.Kind == Number {
-		t.Lo, t.Hi = minInt(t.Lo, u.Lo), maxInt(t.Hi, u.Hi)
-		t.Declared = t.Declared && u.Declared
-	}
-	t.Exponent = max(t.Exponent, u.Exponent)
-	return t
-}
-
-func minInt(a, b *big.Int) *big.Int {
-	if a.Cmp(b) <= 0 {
-		return a
-	}
-	return b
-}
-
-func maxInt(a, b *big.Int) *big.Int {
-	if a.Cmp(b) >= 0 {
-		return a
-	}
-	return b
-}
-
-// sameType brings expressions to one type: numbers to one lattice.
-func sameType(all []Expr, pos int32) ([]Expr, error) {
-	// Twice, because the last one may be on the finest lattice.
-	for range 2 {
-		for i := range all {
-			for k := range all {
-				var err error
-				if all[i], all[k], err = comparable2(all[i], all[k], pos); err != nil {
-					return nil, err
-				}
-			}
-		}
-	}
-	for i := range all {
-		all[i] = normal(all[i])
-	}
-	return all, nil
 }

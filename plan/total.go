@@ -5,6 +5,7 @@ package plan
 // sure of that already; this is the one place that does not depend on them.
 func provenTotal(q *Query) error {
 	var err error
+	copied := 0
 	var expr func(Expr)
 	var relation func(Relation)
 	expr = func(e Expr) {
@@ -14,6 +15,9 @@ func provenTotal(q *Query) error {
 		walk(e, func(x Expr) {
 			if _, wide := checked(x, -1); wide != nil {
 				err = wide
+			}
+			if long(x) {
+				copied++
 			}
 			switch x := x.(type) {
 			case *In:
@@ -58,6 +62,9 @@ func provenTotal(q *Query) error {
 	}
 	for _, m := range q.Measures {
 		expr(m.Arg)
+	}
+	if err == nil && copied > maxLong {
+		err = refuse(-1, "take the beginning of the texts first, as in lower(left(name, 100))", "more than %d functions of this question work on texts of any length", maxLong)
 	}
 	return err
 }

@@ -11,8 +11,8 @@ type Kind int
 const (
 	// Number is an exact number on a lattice: a whole number of steps.
 	Number Kind = iota + 1
-	// Real is a floating-point number. It appears only under comparisons,
-	// as the result of a division, and never in a sum.
+	// Real is a floating-point number. It is compared, or rounded to a Number
+	// row by row, and is never in a sum itself.
 	Real
 	// Text is a string, compared byte by byte.
 	Text
@@ -20,13 +20,15 @@ const (
 	Boolean
 	// Date is a day.
 	Date
+	// Timestamp is a moment, in microseconds since 1970 in UTC.
+	Timestamp
 	// Identity says who or what a row is about, as it is stored. It is equal to another or not, and
 	// nothing else can be done with it.
 	Identity
 )
 
 func (k Kind) String() string {
-	return [...]string{"unknown", "number", "real number", "text", "boolean", "date", "identity"}[k]
+	return [...]string{"unknown", "number", "real number", "text", "boolean", "date", "timestamp", "identity"}[k]
 }
 
 // Type is a kind and, for numbers, the lattice and the interval that the value
@@ -35,14 +37,21 @@ func (k Kind) String() string {
 type Type struct {
 	Kind Kind
 	Step *big.Rat // Number: the size of one step
-	Lo   *big.Int // Number: the smallest value, in steps
-	Hi   *big.Int // Number: the largest value, in steps
+	// Lo and Hi are the smallest and the largest value: of a Number in steps, of a Date in
+	// days, of a Timestamp in microseconds. A time without them is any that can be stored.
+	Lo, Hi *big.Int
 	// Declared says that the interval follows from bounds of the policy and
 	// literals alone, so that a sum can be calibrated to it. The interval of a
 	// column without bounds is its storage type's.
 	Declared bool
 	// Exponent bounds a Real: its absolute value is below 2^Exponent.
 	Exponent int
+	// Range bounds a Real more closely, where it is known.
+	Range *Range
+	// MaxLength is how many characters a Text has at most; 0 where nothing is known.
+	MaxLength int
+	// loDeclared and hiDeclared say the same as Declared of one end alone.
+	loDeclared, hiDeclared bool
 }
 
 // The widest interval an expression may have. A result is checked before it is

@@ -11,7 +11,7 @@ import (
 // to the nearer end before it is summed, so they decide how far one person can
 // move a sum, and the noise grows with them.
 type Bounds struct {
-	// Lo and Hi are the ends; for dates, days since 1970-01-01.
+	// Lo and Hi are the ends; for dates, days since 1970-01-01, and for timestamps microseconds.
 	Lo, Hi *big.Rat
 	// LoSteps and HiSteps are the same ends in steps of the column's granularity.
 	LoSteps, HiSteps int64
@@ -130,6 +130,13 @@ func (c *Column) parsePoint(n *yaml.Node) (*big.Rat, string) {
 		}
 		return new(big.Rat).SetInt64(days), ""
 	}
+	if c.Type == Timestamp {
+		micros, ok := ParseTimestamp(n.Value)
+		if !ok {
+			return nil, fmt.Sprintf("%s is not a timestamp; write date and time in UTC, as in 2020-01-31 12:00:00", quote(n.Value))
+		}
+		return new(big.Rat).SetInt64(micros), ""
+	}
 	if !plain(n) {
 		return nil, fmt.Sprintf("%s is text, because it stands in quotes; write the number without them", quote(n.Value))
 	}
@@ -145,6 +152,9 @@ func (c *Column) parsePoint(n *yaml.Node) (*big.Rat, string) {
 func (c *Column) steps(exact *big.Rat) (int64, string) {
 	q := new(big.Rat).Quo(exact, c.Granularity)
 	size := new(big.Int).Quo(q.Num(), q.Denom())
+	if c.Type == Timestamp && size.CmpAbs(big.NewInt(maxSteps)) > 0 {
+		return 0, fmt.Sprintf("%s is too far from 1970; a timestamp in a policy lies between the years 1685 and 2255", c.Show(exact.Num().Int64()))
+	}
 	if size.CmpAbs(big.NewInt(maxSteps)) > 0 || (size.CmpAbs(big.NewInt(maxSteps)) == 0 && !q.IsInt()) {
 		return 0, fmt.Sprintf("%s is more than 2^53 steps of the granularity %s away from 0; up to there numbers are exact and sums are proven not to overflow, so move it closer or make the granularity coarser", decimal(exact), decimal(c.Granularity))
 	}

@@ -19,7 +19,7 @@ type Column struct {
 	// counted and compared, and not summed.
 	Bounds *Bounds
 	// Granularity is the distance between the lattice's points: 1 for integers
-	// unless said otherwise, 1 day for dates, nil for text, booleans, and decimals
+	// unless said otherwise, 1 day for dates, 1 microsecond for timestamps, nil for text, booleans, and decimals
 	// that have none.
 	Granularity *big.Rat
 	// Keys says how the column's values may appear as groups, and KeyValues are the
@@ -36,6 +36,8 @@ func (c *Column) Show(steps int64) string {
 	switch {
 	case c.Type == Date:
 		return FormatDate(steps)
+	case c.Type == Timestamp:
+		return FormatTimestamp(steps)
 	case c.Granularity == nil:
 		return strconv.FormatInt(steps, 10)
 	}
@@ -104,7 +106,7 @@ func (c *Column) readType(r *reader, f fields) bool {
 
 // readGranularity reports whether the granularity can be used.
 func (c *Column) readGranularity(r *reader, f fields) bool {
-	if c.Type == Integer || c.Type == Date {
+	if c.Type == Integer || c.Type == Date || c.Type == Timestamp {
 		c.Granularity = big.NewRat(1, 1)
 	}
 	v, ok := f.get("granularity")
@@ -114,6 +116,9 @@ func (c *Column) readGranularity(r *reader, f fields) bool {
 	switch c.Type {
 	case Date:
 		r.at(v, "a date's granularity is one day; remove the key")
+		return true
+	case Timestamp:
+		r.at(v, "a timestamp's granularity is one microsecond; remove the key")
 		return true
 	case Text, Boolean:
 		r.at(v, "a %s column has no granularity; remove the key", c.Type)

@@ -155,9 +155,10 @@
 //
 // # A column
 //
-//	type         integer, decimal, text, boolean or date. Required.
+//	type         integer, decimal, text, boolean, date or timestamp. Required. A
+//	             timestamp is in UTC, to the microsecond.
 //	nullable     whether there may be NULL: true, the default, or false.
-//	bounds       [lowest, highest] for an integer, decimal or date. Values are
+//	bounds       [lowest, highest] for an integer, decimal, date or timestamp. Values are
 //	             moved into them. They are public: take them from what is known
 //	             about the world, and not from the data. Both are whole multiples of the
 //	             granularity, at most 2^53 of them away from 0. Without
@@ -166,7 +167,7 @@
 //	             changes nothing and is there to be warned about.
 //	granularity  the step that values are rounded to: for a decimal, required
 //	             with bounds; for an integer, a whole number and 1 by default.
-//	             A date's is one day.
+//	             A date's is one day, a timestamp's one microsecond.
 //	keys         a list of up to 10,000 values that may appear as groups, all of
 //	             which then always do; or private, where which values there are is
 //	             itself private. null without quotes is the group of rows

@@ -96,7 +96,7 @@ func (d *draft) writeColumn(c SchemaColumn) {
 		d.line(6, "nullable: false")
 	}
 	switch c.Type {
-	case Integer, Date:
+	case Integer, Date, Timestamp:
 		d.writeBounds(c)
 	case Decimal:
 		d.noted(6, "granularity: "+c.granularity(), "values are rounded to whole multiples of it")
@@ -123,6 +123,9 @@ func (d *draft) writeBounds(c SchemaColumn) {
 	note := "fill in from what you know, not from the data"
 	if c.Type == Date {
 		note = "fill in, spelt as in [2020-01-01, 2020-12-31]"
+	}
+	if c.Type == Timestamp {
+		note = "fill in, spelt as in [2020-01-01 00:00:00, 2020-12-31 23:59:59]"
 	}
 	d.noted(6, "# bounds: [lowest, highest]", note)
 }

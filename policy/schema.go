@@ -53,6 +53,10 @@ func (c SchemaColumn) dataBounds() (lo, hi string, ok bool) {
 		from, ok1 := ParseDate(c.MinText)
 		to, ok2 := ParseDate(c.MaxText)
 		return c.MinText, c.MaxText, ok1 && ok2 && from < to
+	case Timestamp:
+		from, ok1 := ParseTimestamp(c.MinText)
+		to, ok2 := ParseTimestamp(c.MaxText)
+		return c.MinText, c.MaxText, ok1 && ok2 && from < to && -maxSteps <= from && to <= maxSteps
 	case Decimal:
 		col.Granularity.SetString(c.granularity())
 	case Integer:

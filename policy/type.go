@@ -17,10 +17,12 @@ const (
 	Boolean
 	// Date is days, without a time.
 	Date
+	// Timestamp is moments, to the microsecond and in UTC.
+	Timestamp
 )
 
 // Types lists all types in the order of the documentation.
-func Types() []Type { return []Type{Integer, Decimal, Text, Boolean, Date} }
+func Types() []Type { return []Type{Integer, Decimal, Text, Boolean, Date, Timestamp} }
 
 func (t Type) String() string {
 	switch t {
@@ -34,6 +36,8 @@ func (t Type) String() string {
 		return "boolean"
 	case Date:
 		return "date"
+	case Timestamp:
+		return "timestamp"
 	}
 	return "unsupported"
 }
@@ -45,5 +49,5 @@ var otherTypeNames = map[string]Type{
 	"float": Decimal, "double": Decimal, "real": Decimal, "numeric": Decimal, "number": Decimal, "money": Decimal,
 	"string": Text, "str": Text, "varchar": Text, "char": Text, "category": Text,
 	"bool": Boolean, "bit": Boolean,
-	"day": Date, "datetime": Date, "timestamp": Date, "timestamptz": Date,
+	"day": Date, "datetime": Timestamp, "timestamptz": Timestamp, "time": Timestamp,
 }

@@ -47,7 +47,7 @@ func (c *corpus) write() {
 	for _, n := range c.table.ColumnNames() {
 		col := c.table.Columns[n]
 		c.column(col)
-		if col.Bounds != nil && col.Type != policy.Date {
+		if col.Bounds != nil && col.Type != policy.Date && col.Type != policy.Timestamp {
 			summed = append(summed, name(n))
 		}
 		if k := len(col.PublicValues()); k > 0 && k <= maxGroups {
@@ -92,7 +92,7 @@ func (c *corpus) column(col *policy.Column) {
 		middle := constant(col, b.LoSteps+(b.HiSteps-b.LoSteps)/2)
 		c.ask("COUNT(*)", "WHERE "+n+" > "+middle)
 		c.ask("COUNT(*)", "WHERE "+n+" BETWEEN "+constant(col, b.LoSteps)+" AND "+middle)
-		if col.Type != policy.Date {
+		if col.Type != policy.Date && col.Type != policy.Timestamp {
 			c.ask("SUM("+n+")", "")
 			c.ask("AVG("+n+")", "")
 			c.ask("SUM("+n+" - "+middle+")", "WHERE "+n+" <> "+middle)
@@ -104,7 +104,7 @@ func (c *corpus) column(col *policy.Column) {
 	case policy.Boolean:
 		c.ask("COUNT(*)", "WHERE "+n)
 		c.ask("COUNT(*)", "WHERE NOT "+n)
-	case policy.Date:
+	case policy.Date, policy.Timestamp:
 		c.ask("COUNT(*)", "WHERE "+n+" >= '2024-02-29'")
 	case policy.Text:
 		list := "'a', 'é', ''''"
@@ -120,7 +120,7 @@ func (c *corpus) column(col *policy.Column) {
 
 // constant spells a point of a column's lattice.
 func constant(c *policy.Column, steps int64) string {
-	if c.Type == policy.Date {
+	if c.Type == policy.Date || c.Type == policy.Timestamp {
 		return text(c.Show(steps))
 	}
 	return fmt.Sprintf("(%s)", c.Show(steps))

@@ -40,7 +40,7 @@ func valuesOf(c *policy.Column) values {
 	switch c.Type {
 	case policy.Integer, policy.Decimal:
 		v.numbers(c)
-	case policy.Date:
+	case policy.Date, policy.Timestamp:
 		v.dates(c)
 	case policy.Boolean:
 		v.low, v.high = []string{"false", "false", "f", "0"}, []string{"true", "true", "t", "1"}

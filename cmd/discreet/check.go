@@ -161,7 +161,7 @@ func describeColumn(of *policy.Table, c *policy.Column) []string {
 	bounds, sum := "-", "no"
 	if c.Bounds != nil {
 		bounds = c.Show(c.Bounds.LoSteps) + " .. " + c.Show(c.Bounds.HiSteps)
-		if c.Type != policy.Date {
+		if c.Type != policy.Date && c.Type != policy.Timestamp {
 			sum = "yes"
 		}
 		if c.BoundsFromData {

@@ -260,7 +260,7 @@ func (d *demo) refused() error {
 	for _, text := range []string{
 		"SELECT * FROM patients",
 		"SELECT pid, COUNT(*) FROM patients GROUP BY pid",
-		"SELECT COUNT(*) FROM patients WHERE 1 / (CASE WHEN zip = '1003A' THEN 0 ELSE 1 END) = 1",
+		"SELECT COUNT(*) FROM patients WHERE repeat(zip, 1000000000) = '1003A'",
 	} {
 		d.sql(text)
 		_, err := d.ask("hospital", text)

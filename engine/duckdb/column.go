@@ -3,6 +3,7 @@ package duckdb
 import (
 	"fmt"
 	"math/big"
+	"strings"
 
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -43,8 +44,19 @@ func (t *table) cast(name string) string {
 	case policy.Boolean:
 		return "TRY_CAST(" + raw + " AS BOOLEAN)"
 	case policy.Date:
+		if strings.HasPrefix(stored.typ, "TIMESTAMP_") {
+			// An infinite time of another unit fails on its way to a date, even in TRY_CAST.
+			raw = "TRY_CAST(" + raw + " AS TIMESTAMP)"
+		}
 		day := "TRY_CAST(" + raw + " AS DATE)"
 		return "CASE WHEN isfinite(" + day + ") THEN " + day + " - DATE '1970-01-01' END"
+	}
+	if c.Type == policy.Timestamp {
+		moment := raw
+		if stored.typ != "TIMESTAMP WITH TIME ZONE" { // which is in UTC, and has no other range
+			moment = "TRY_CAST(" + raw + " AS TIMESTAMP)"
+		}
+		return "CASE WHEN isfinite(" + moment + ") THEN epoch_us(" + moment + ") END"
 	}
 	if c.Granularity == nil { // a decimal that can only be compared
 		real := "TRY_CAST(" + raw + " AS DOUBLE)"

@@ -97,7 +97,7 @@ func checkWhole(path string) error {
 
 // csvTypes are DuckDB's types for the policy's.
 var csvTypes = map[policy.Type]string{
-	policy.Integer: "BIGINT", policy.Decimal: "DOUBLE", policy.Text: "VARCHAR", policy.Boolean: "BOOLEAN", policy.Date: "DATE",
+	policy.Integer: "BIGINT", policy.Decimal: "DOUBLE", policy.Text: "VARCHAR", policy.Boolean: "BOOLEAN", policy.Date: "DATE", policy.Timestamp: "TIMESTAMP",
 }
 
 // csvHeader reads the names in the first line, and checks that they are names.

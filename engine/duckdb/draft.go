@@ -171,12 +171,15 @@ func (d drafter) values(c *policy.SchemaColumn, from string) error {
 
 // extremes reads the smallest and the largest value of a column off the data.
 func (d drafter) extremes(c *policy.SchemaColumn, from string) error {
-	if c.Type != policy.Integer && c.Type != policy.Decimal && c.Type != policy.Date {
+	if c.Type != policy.Integer && c.Type != policy.Decimal && c.Type != policy.Date && c.Type != policy.Timestamp {
 		return nil
 	}
 	name := quoteName(c.Name)
 	if c.Type == policy.Date {
 		name = "CAST(" + name + " AS DATE)"
+	}
+	if c.Type == policy.Timestamp { // in UTC, whatever zone the machine is in
+		name = "make_timestamp(epoch_us(" + name + "))"
 	}
 	texts, err := d.texts("SELECT unnest([CAST(min(" + name + ") AS VARCHAR), CAST(max(" + name + ") AS VARCHAR)]) FROM " + from + " WHERE isfinite(CAST(" + name + " AS " + finite(c.Type) + "))")
 	if err != nil {
@@ -191,6 +194,9 @@ func (d drafter) extremes(c *policy.SchemaColumn, from string) error {
 func finite(t policy.Type) string {
 	if t == policy.Date {
 		return "DATE"
+	}
+	if t == policy.Timestamp {
+		return "TIMESTAMP"
 	}
 	return "DOUBLE"
 }
@@ -219,7 +225,7 @@ func (d drafter) texts(query string) ([]string, error) {
 func draftColumn(name, stored string, nullable bool) policy.SchemaColumn {
 	c := policy.SchemaColumn{Name: name, EngineType: stored, Nullable: nullable, Decimals: 2}
 	base, args, _ := strings.Cut(stored, "(")
-	for _, t := range []policy.Type{policy.Integer, policy.Decimal, policy.Text, policy.Boolean, policy.Date} {
+	for _, t := range []policy.Type{policy.Integer, policy.Decimal, policy.Text, policy.Boolean, policy.Timestamp, policy.Date} {
 		if readable(t, stored) && !(t == policy.Integer && base == "DECIMAL") {
 			c.Type = t
 			break

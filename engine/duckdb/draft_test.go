@@ -60,7 +60,7 @@ func TestSchemas(t *testing.T) {
 			"semicolon.csv": csv("semicolon", "semicolon.csv ';'", pid, day),
 			"tab.tsv":       csv("tab", "tab.tsv '\\t'", pid, day),
 			"p.parquet":     typed("p p.parquet", bounds),
-			"d.duckdb":      typed("people d.duckdb", bounds) + "visits d.duckdb '\\x00'\n  pid integer BIGINT nullable false" + seven + "\n  day date TIMESTAMP nullable true\n",
+			"d.duckdb":      typed("people d.duckdb", bounds) + "visits d.duckdb '\\x00'\n  pid integer BIGINT nullable false" + seven + "\n  day timestamp TIMESTAMP nullable true\n",
 		} {
 			schemas, err := Schemas(t.Context(), []string{filepath.Join(folder, file)}, Look{Bounds: bounds})
 			if err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/discreet-dp/discreet/plan"
 )
 
-// printer writes DuckDB's SQL for a query. Numbers and dates are integers
-// everywhere: steps of their lattice, days since 1970-01-01.
+// printer writes DuckDB's SQL for a query. Numbers and times are integers
+// everywhere: steps of their lattice, days or microseconds since 1970-01-01.
 type printer struct {
 	table *table
 	used  map[string]string // alias by column, for those that the query uses
@@ -73,9 +73,27 @@ func (p *printer) expr(e plan.Expr) string {
 		return "(" + p.number(e.X, e.Type().Wide()) + " * " + p.integer(e.Factor) + ")"
 	case *plan.ToReal:
 		step := e.X.Type().Step
-		return fmt.Sprintf("(CAST(%s AS DOUBLE) * %v::DOUBLE / %v::DOUBLE)", p.expr(e.X), step.Num(), step.Denom())
+		// DuckDB rounds some integers of 128 bits to a neighbour of the nearest double, and
+		// their texts to the nearest.
+		via := "BIGINT"
+		if e.X.Type().Wide() {
+			via = "VARCHAR"
+		}
+		return fmt.Sprintf("(CAST(CAST(%s AS %s) AS DOUBLE) * %v::DOUBLE / %v::DOUBLE)", p.expr(e.X), via, step.Num(), step.Denom())
 	case *plan.Arith:
 		return p.arith(e)
+	case *plan.Case:
+		var b strings.Builder
+		for _, w := range e.Whens {
+			b.WriteString(" WHEN " + p.expr(w.If) + " THEN " + p.expr(w.Then))
+		}
+		return "(CASE" + b.String() + " ELSE " + p.expr(e.Else) + " END)"
+	case *plan.Call:
+		return p.call(e)
+	case *plan.Within:
+		return p.within(e)
+	case *plan.Like:
+		return p.like(e)
 	case *plan.Compare:
 		return "(" + p.expr(e.L) + " " + string(e.Op) + " " + p.expr(e.R) + ")"
 	case *plan.Logic:
@@ -108,6 +126,8 @@ func (p *printer) literal(e *plan.Literal) string {
 	case bool:
 		return p.arg(v, "BOOLEAN")
 	case plan.Day:
+		return p.arg(int64(v), "BIGINT")
+	case plan.Moment:
 		return p.arg(int64(v), "BIGINT")
 	}
 	return "CAST(NULL AS " + sqlType(e.Type()) + ")"

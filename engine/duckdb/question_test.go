@@ -9,7 +9,9 @@ import (
 
 // drawNumber draws a number in SQL.
 func drawNumber(t *rapid.T, depth int) string {
-	switch k := rapid.IntRange(0, 7).Draw(t, "number"); {
+	switch k := rapid.IntRange(0, 8).Draw(t, "number"); {
+	case k == 8:
+		return grammar{t}.number(depth)
 	case depth == 0 || k < 3:
 		return rapid.SampledFrom([]string{"i", "n", "j", "g", "d", "e", "i", "d"}).Draw(t, "column")
 	case k == 3:
@@ -25,7 +27,10 @@ var comparisons = rapid.SampledFrom([]string{"=", "<>", "<", "<=", ">", ">="})
 
 // drawCondition draws a condition in SQL.
 func drawCondition(t *rapid.T, depth int) string {
-	k := rapid.IntRange(0, 13).Draw(t, "condition")
+	k := rapid.IntRange(0, 15).Draw(t, "condition")
+	if k > 13 {
+		return grammar{t}.condition(2)
+	}
 	if depth == 0 {
 		k = min(k, 9)
 	}
@@ -96,6 +101,11 @@ func drawBounded(t *rapid.T, depth int) string {
 		return rapid.SampledFrom([]string{"i", "n", "g", "d", "3", "0.5"}).Draw(t, "column")
 	}
 	op := rapid.SampledFrom([]string{"+", "-", "*"}).Draw(t, "operator")
+	if rapid.IntRange(0, 2).Draw(t, "function") == 0 {
+		x, y := drawBounded(t, depth-1), drawBounded(t, depth-1)
+		return rapid.SampledFrom([]string{"abs(" + x + ")", "round(" + x + ")", "round(" + x + " / 3.0, 1)", "floor(" + x + ")", "greatest(" + x + ", " + y + ")", "coalesce(" + x + ", " + y + ")", "nullif(" + x + ", " + y + ")",
+			"CASE WHEN " + drawCondition(t, 0) + " THEN " + x + " ELSE " + y + " END", "least(greatest(j, -3), " + "7)", "length(left(x, 4))", "extract(day from z)", "CAST(x AS numeric(4,1))", "CAST(b AS integer)", "y - DATE '2024-02-28'", "extract(hour from q)"}).Draw(t, "call")
+	}
 	if rapid.IntRange(0, 4).Draw(t, "divide") == 0 {
 		return fmt.Sprintf("(i %s %s)", rapid.SampledFrom([]string{"/", "%"}).Draw(t, "division"), rapid.SampledFrom([]string{"n", "2", "-3", "i", "0"}).Draw(t, "divisor"))
 	}

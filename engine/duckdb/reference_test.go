@@ -175,8 +175,10 @@ func drawTable(rt *rapid.T, t testing.TB, folder string, most int) (*Engine, []r
 	}
 	kind := rapid.SampledFrom([]string{"duckdb", "parquet", "csv"}).Draw(rt, "source")
 	for _, r := range rows {
-		if kind == "csv" && r["s"] == "" {
-			r["s"] = nil // CSV has no empty text
+		for _, name := range []string{"s", "x"} {
+			if kind == "csv" && r[name] == "" {
+				r[name] = nil // CSV has no empty text
+			}
 		}
 	}
 	e, err := Open(t.Context(), dataset(t, folder, s.keys(store(t, folder, kind, rows))))

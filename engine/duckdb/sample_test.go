@@ -31,6 +31,9 @@ var sampleColumns = []struct{ name, stored, policy string }{
 	{"b", "BOOLEAN", "{type: boolean}"},
 	{"y", "DATE", "{type: date, bounds: [2024-02-27, 2024-03-01]}"},
 	{"z", "DATE", "{type: date}"},
+	{"m", "TIMESTAMP", "{type: timestamp, bounds: [2024-02-27 12:00:00, 2024-03-31 23:59:59.5]}"},
+	{"q", "TIMESTAMP", "{type: timestamp}"},
+	{"x", "VARCHAR", "{type: text}"},
 }
 
 // drawValue draws a value of a stored column, often one at an edge.
@@ -59,8 +62,27 @@ func drawValue(t *rapid.T, name string) any {
 	case "b":
 		return rapid.Bool().Draw(t, name)
 	}
-	return plan.Day(rapid.Int64Range(19775, 19790).Draw(t, name)) // around 2024-02-28
+	days := rapid.Int64Range(19775, 19790).Draw(t, name) // around 2024-02-28
+	if name == "x" {
+		return rapid.OneOf(rapid.SampledFrom(oddTexts), rapid.StringOf(rapid.RuneFrom([]rune("aAbB1 .-%_éßİǅ\U0001F600\u0301")))).Draw(t, name)
+	}
+	if name == "m" || name == "q" {
+		return plan.Moment(rapid.OneOf(rapid.Int64Range(days*dayMicros, (days+30)*dayMicros), rapid.SampledFrom([]int64{
+			0, -1, -1_000_000, 951782400_000001, 1711929599_999999, 1709251199_999999, 1704067199_500000,
+			-719162 * dayMicros, -719162*dayMicros - 1, 2932897*dayMicros - 1, 2932897 * dayMicros, 1 << 59})).Draw(t, "moment"))
+	}
+	if name == "z" {
+		days = rapid.OneOf(rapid.Just(days), rapid.SampledFrom([]int64{-719162, -719161, 2932896, 2932895, 2932897, 7_000_000, 0, -1, 11016, -25509, 19722, 19723, 20088, 18628, -719100})).Draw(t, "day")
+	}
+	return plan.Day(days)
 }
+
+// oddTexts are texts at which functions may differ: numbers, dates and what looks like them.
+var oddTexts = []string{"", "a", "A", " a ", "é", "e\u0301", "ß", "ẞ", "İ", "ı", "Σς", "ﬁ", "\U0001F468\u200d\U0001F469", "K", "a%b_c", "a\\b", "\t\u00a0x\n", "\u00a0y\u2003", "ab", "abab", "aXbXc",
+	"0", "-0", "+7", "12", "012", " 12 ", "1e3", "0x1F", "1_000", "NaN", "inf", "-Infinity", "1.5", "-2.5", "2.45", ".5", "5.", "1,5", "١٢", "999999999999999999", "1000000000000000000", "2147483648", "-2147483648",
+	"1.005", "-0.005", "0.0049999999999999", "123456789.987654321",
+	"2024-02-29", "2023-02-29", "0001-01-01", "0000-12-31", "9999-12-31", "10000-01-01", "2024-2-1", "2024-02-29 ", "2024-02-29 23:59:59", "2024-02-29T00:00:00.5", "2024-02-29 24:00:00", "2024-02-29 23:59:60", "2024-02-29 10:00", "2024-02-29 10:00:00.1234567", "2024-02-29 10:00:00+01", "infinity", "epoch",
+	"true", "T", "YES", "off", "n", "maybe", "1", "tRuE", "\u212a"}
 
 func drawRows(t *rapid.T, most int) []row {
 	rows := make([]row, rapid.IntRange(0, most).Draw(t, "rows"))
@@ -144,7 +166,9 @@ func sqlValue(v any) string {
 	case float64:
 		return quoteText(strconv.FormatFloat(v, 'g', -1, 64)) + "::DOUBLE"
 	case plan.Day:
-		return "DATE '" + v.String() + "'"
+		return fmt.Sprintf("(DATE '1970-01-01' + (%d)::INTEGER)", int64(v))
+	case plan.Moment:
+		return fmt.Sprintf("make_timestamp((%d)::BIGINT)", int64(v))
 	case int64:
 		return quoteText(strconv.FormatInt(v, 10)) + "::BIGINT"
 	}
@@ -196,6 +220,12 @@ func declared(c *policy.Column, v any) plan.Value {
 			day = min(max(day, c.Bounds.LoSteps), c.Bounds.HiSteps)
 		}
 		return plan.Day(day)
+	case policy.Timestamp:
+		micros := int64(v.(plan.Moment))
+		if c.Bounds != nil {
+			micros = min(max(micros, c.Bounds.LoSteps), c.Bounds.HiSteps)
+		}
+		return plan.Moment(micros)
 	}
 	if c.Granularity == nil {
 		if f := v.(float64); !math.IsNaN(f) && !math.IsInf(f, 0) {

@@ -104,10 +104,10 @@ func (t *table) describe(ctx context.Context, db *sql.DB) error {
 // readThrough reads every value of a Parquet file or a view once. Both can hold
 // what fails when it is read, below any cast: a time out of range, text that is not UTF-8,
 // an expression. A question that fails over one row tells where that row is, so
-// it must be found out before there are questions. A DuckDB table holds no such values, and
-// neither does CSV that was loaded.
+// it must be found out before there are questions. A DuckDB table holds no such values but
+// in a timestamp of another unit, over which even TRY_CAST fails; CSV that was loaded holds none.
 func (t *table) readThrough(ctx context.Context, db *sql.DB) error {
-	if t.csv || t.file == "" && !t.collated {
+	if t.csv || t.file == "" && !t.collated && !t.otherUnits() {
 		return nil
 	}
 	counts := []string{"count(*)"}
@@ -130,6 +130,16 @@ func (t *table) readThrough(ctx context.Context, db *sql.DB) error {
 		return fmt.Errorf("table %s: %s holds values that cannot be read; write it anew, without times out of range and with text in UTF-8", t.Name, t.where())
 	}
 	return nil
+}
+
+// otherUnits reports whether a column holds times in another unit than microseconds.
+func (t *table) otherUnits() bool {
+	for _, c := range t.stored {
+		if strings.HasPrefix(c.typ, "TIMESTAMP_") {
+			return true
+		}
+	}
+	return false
 }
 
 // needed names the columns that a question can use.
@@ -183,8 +193,12 @@ func readable(t policy.Type, stored string) bool {
 		return t == policy.Decimal
 	case "BOOLEAN":
 		return t == policy.Boolean
-	case "DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS":
+	case "DATE":
 		return t == policy.Date
+	case "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS":
+		return t == policy.Date || t == policy.Timestamp
+	case "TIMESTAMP WITH TIME ZONE":
+		return t == policy.Timestamp
 	case "VARCHAR", "ENUM", "UUID":
 		return t == policy.Text
 	}

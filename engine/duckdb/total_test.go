@@ -46,19 +46,89 @@ func corpus() []string {
 	for _, c := range columns {
 		conditions = append(conditions, c+" IS NULL", c+" IS NOT NULL", c+" = "+c, c+" <= "+c)
 	}
+	for _, x := range functionCorpus {
+		conditions = append(conditions, "("+x+") IS NOT NULL")
+	}
 	for _, c := range conditions {
 		out = append(out, "SELECT COUNT(*), SUM(i), AVG(d) FROM t WHERE "+c, "SELECT COUNT("+c+") FROM t", "SELECT b, COUNT(*), SUM(d) FROM t WHERE "+c+" GROUP BY b")
 	}
 	for _, c := range columns {
 		out = append(out, "SELECT COUNT("+c+") FROM t")
 	}
-	for _, x := range []string{"i", "g", "d", "i * d", "i / 2", "i % 3", "i % i", "g * i", "-d", "i - d * 2", "i / 0", "i % 0", "d * 0.5"} {
+	for _, x := range []string{"i", "g", "d", "i * d", "i / 2", "i % 3", "i % i", "g * i", "-d", "i - d * 2", "i / 0", "i % 0", "d * 0.5",
+		"abs(d)", "round(d * 10)", "round(d / 3, 1)", "round(ln(abs(d)), 2)", "round(exp(i), 3)", "round(power(d, 3), -1)", "floor(sqrt(d))", "ceil(log10(i) * 100)",
+		"CASE WHEN b THEN i WHEN r > 0 THEN d END", "coalesce(d, i, 0)", "nullif(i, 1)", "least(greatest(j, -5), 5)", "least(greatest(CAST(r AS bigint), 0), 9)", "CAST(r AS numeric(6,3))", "CAST(s AS numeric(6,3))",
+		"length(left(s, 20))", "strpos(left(s, 7), 'a')", "extract(doy from y)", "extract(month from z)", "extract(dow from z + i)", "y - DATE '2024-01-01'", "width_bucket(j, 0, 10, 4)", "width_bucket(e, -1.5, 1, 4)", "CAST(b AS integer)", "sign(r)", "sign(k)"} {
 		out = append(out, "SELECT SUM("+x+"), COUNT("+x+") FROM t", "SELECT s, AVG("+x+") FROM t GROUP BY s")
 	}
 	for _, k := range []string{"i", "g", "s", "b", "y", "s, b", "b, y, i", "y, g, s, b"} {
 		out = append(out, "SELECT COUNT(*), SUM(d), AVG(i) FROM t GROUP BY "+k)
 	}
 	return out
+}
+
+// functionCorpus has every function on every kind of column that it takes.
+var functionCorpus = []string{
+	"abs(j)", "abs(k)", "abs(r)", "abs(e)", "sign(r)", "round(r)", "round(r, 12)", "round(r, -12)", "floor(r)", "ceil(r)", "trunc(r, 3)", "round(e, 1)", "floor(e)", "ceil(e)", "trunc(e)", "round(j, -3)", "floor(j / 3.0)", "round(k, -12)",
+	"sqrt(r)", "sqrt(j)", "ln(r)", "ln(k)", "log10(r)", "log(e)", "exp(r)", "exp(j)", "power(r, 2)", "power(r, -1.5)", "power(r, 0.5)", "power(j, 3)", "power(k, 13)", "power(r, 1000)", "power(r, 0)", "power(r, -1000)", "exp(ln(r))", "round(exp(r), 2)", "round(power(r, -3), 2)",
+	"greatest(j, k)", "least(r, j)", "greatest(s, 'a')", "least(y, z)", "coalesce(r, j)", "nullif(j, k)", "nullif(s, '')", "CASE s WHEN 'a' THEN 1 WHEN '' THEN 2 END", "CASE WHEN r > 1e30 THEN j ELSE k END",
+	"mod(j, k)", "width_bucket(j, 0, 10, 4)", "width_bucket(k, -9223372036854775807, 9223372036854775807, 1000000)",
+	"length(s)", "lower(s)", "upper(s)", "trim(s)", "ltrim(s, 'xa')", "rtrim(s, 'xa')", "substring(s, 2)", "substring(s, 2, 5)", "substring(s, 1000000, 1000000)", "left(s, 3)", "right(s, 3)", "right(s, 1000000)", "left(s, 500) || right(s, 500)", "concat(left(s, 3), NULL)", "strpos(s, 'x')", "starts_with(s, 'x')",
+	"s LIKE '%x%x%x%x%x%x%x_x%y'", "s LIKE '%_x_%_x_%_x_%_x_%_x_%y'", "s LIKE '_%'", "s ILIKE '%É%'", "s LIKE '%x'", "s LIKE ''", "s LIKE '%'",
+	"z + 1", "z - 3650000", "z + CAST(j AS integer)", "z + j", "y + k", "z - y", "z - z", "z + INTERVAL '1 month'", "z - INTERVAL '9999 years'", "z + INTERVAL '4000000 days'", "y + INTERVAL '1 microsecond'",
+	"extract(year from z)", "extract(week from z)", "extract(isoyear from z)", "extract(doy from z)", "extract(epoch from z)", "date_trunc('week', z)", "date_trunc('year', z)", "CAST(z AS timestamp)", "CAST(z AS timestamp) > '2024-01-01 00:00:00'",
+	"CAST(j AS smallint)", "CAST(k AS integer)", "CAST(r AS integer)", "CAST(r AS bigint)", "CAST(r AS numeric(20,2))", "CAST(k AS numeric(4,2))", "CAST(s AS integer)", "CAST(s AS bigint)", "CAST(s AS numeric(18,12))", "CAST(s AS boolean)", "CAST(s AS date)", "CAST(s AS timestamp)",
+	"CAST(i AS text)", "CAST(d AS text)", "CAST(e AS numeric(10,3))", "CAST(b AS text)", "CAST(y AS text)", "CAST(z AS text)", "CAST(g AS text)", "CAST(j AS boolean)", "CAST(j AS float8)", "CAST(k AS float8) * 1.5",
+	"b IS TRUE", "b IS NOT UNKNOWN", "j IS DISTINCT FROM k", "r IS NOT DISTINCT FROM j", "s IS DISTINCT FROM NULL",
+}
+
+// momentCorpus is for a column z that is a timestamp.
+var momentCorpus = []string{
+	"z > '2024-01-01 00:00:00'", "z = y", "z BETWEEN '1900-01-01' AND '9999-12-31'", "z IN ('2024-01-01 00:00:00')", "extract(hour from z) > 1", "extract(minute from z) > 1", "extract(second from z) > 1.5", "extract(epoch from z) > 1.5", "extract(week from z) = 1",
+	"date_trunc('hour', z) = z", "date_trunc('week', z) < z", "z + INTERVAL '1 month' > z", "z - INTERVAL '9999 years' IS NULL", "z + INTERVAL '4000000 days 1 second' IS NULL", "CAST(z AS date) = y", "CAST(z AS date) + i > y", "CAST(z AS text) LIKE '2024%'",
+	"coalesce(z, '2024-01-01 00:00:00') > y", "greatest(z, y) = z", "z IS NULL",
+}
+
+// TestTotalMoments runs questions about timestamps on the worst ones that every source can hold.
+func TestTotalMoments(t *testing.T) {
+	folder := t.TempDir()
+	write(t, folder, "t.csv", hostileCSV)
+	owner(t, "", "COPY (SELECT * REPLACE (TRY_CAST(i AS BIGINT) AS i, TRY_CAST(k AS BIGINT) AS k) FROM ("+hostileRows+")) TO "+quoteText(filepath.Join(folder, "t.parquet")))
+	owner(t, filepath.Join(folder, "t.duckdb"), "CREATE TABLE t AS "+hostileRows)
+	for _, typ := range []string{"TIMESTAMPTZ", "TIMESTAMP_NS", "TIMESTAMP_S", "TIMESTAMP_MS"} {
+		z := "CAST(z AS " + typ + ")"
+		if typ == "TIMESTAMP_NS" { // which holds fewer years, and TRY_CAST fails over them
+			z = "CASE WHEN z IS NULL THEN NULL WHEN z < '1900-01-01' THEN TIMESTAMP_NS '1677-09-22 00:00:00' WHEN isfinite(z) THEN TIMESTAMP_NS '2262-04-11 23:47:16.854775806' ELSE 'infinity'::TIMESTAMP_NS END"
+		}
+		owner(t, filepath.Join(folder, typ+".duckdb"), "CREATE TABLE t AS SELECT * REPLACE ("+z+" AS z) FROM ("+hostileRows+")")
+	}
+	var questions []string
+	for _, c := range momentCorpus {
+		questions = append(questions, "SELECT COUNT(*), SUM(i) FROM t WHERE "+c, "SELECT COUNT("+c+") FROM t")
+	}
+	questions = append(questions, "SELECT COUNT(z), SUM(extract(hour from z)), AVG(extract(second from z)) FROM t")
+	for _, source := range []string{"t.csv", "t.parquet", "t.duckdb", "TIMESTAMPTZ.duckdb", "TIMESTAMP_NS.duckdb", "TIMESTAMP_S.duckdb", "TIMESTAMP_MS.duckdb"} {
+		for _, bounds := range []string{"}", ", bounds: [2024-01-01 00:00:00, 2024-12-31 23:59:59.5]}"} {
+			keys := strings.Replace(hostileKeys, "z:  {type: date}", "z:  {type: timestamp"+bounds, 1)
+			t.Run(source+bounds, func(t *testing.T) { runCorpus(t, open(t, dataset(t, folder, "source: "+source+keys)), questions) })
+		}
+	}
+}
+
+// TestInfiniteTimes: DuckDB fails over an infinite time of another unit that becomes a date, in
+// TRY_CAST too.
+func TestInfiniteTimes(t *testing.T) {
+	folder := t.TempDir()
+	for _, stored := range []string{"TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"} {
+		owner(t, filepath.Join(folder, stored+".duckdb"), "CREATE TABLE t (u BIGINT, z "+stored+")",
+			"INSERT INTO t VALUES (1, '2024-01-01'), (2, 'infinity'), (3, '-infinity'), (4, NULL)")
+		for _, typ := range []string{"date", "timestamp"} {
+			e := open(t, dataset(t, folder, "source: "+stored+".duckdb\nunit: t.u\ntables:\n  t:\n    unique: u\n    columns:\n      z: {type: "+typ+"}\n"))
+			if got := ask(t, e, "SELECT COUNT(z) FROM t")[0][0]; got != 1 {
+				t.Errorf("%s as %s has %d values", stored, typ, got)
+			}
+		}
+	}
 }
 
 // longest are the longest questions that the planner lets through.
@@ -73,6 +143,17 @@ func longest() []string {
 		"SELECT COUNT(*) FROM t WHERE i = 1" + manyDistinct(" AND s <> 'x%d'", 900),
 		"SELECT COUNT(*) FROM t WHERE j IN (1" + manyDistinct(", %d", 1900) + ")",
 		"SELECT COUNT(*)" + manyDistinct(", SUM(i + %d)", 300) + " FROM t",
+		"SELECT COUNT(*) FROM t WHERE " + strings.Repeat("abs(1 - ", 60) + "i" + strings.Repeat(")", 60) + " > 0",
+		"SELECT COUNT(*) FROM t WHERE " + strings.Repeat("coalesce(", 60) + "r" + strings.Repeat(", 1)", 60) + " > 0",
+		"SELECT COUNT(*) FROM t WHERE " + strings.Repeat("CASE WHEN b THEN ", 60) + "i" + strings.Repeat(" ELSE j END", 60) + " > 0",
+		"SELECT COUNT(*) FROM t WHERE " + strings.Repeat("round(1.5 / 1.5 + ", 5) + "d" + strings.Repeat(")", 5) + " > 0",
+		"SELECT COUNT(*) FROM t WHERE " + strings.Repeat("1 / (", 9) + "i" + strings.Repeat(")", 9) + " > 0",
+		"SELECT COUNT(*) FROM t WHERE " + strings.Repeat("sqrt(", 6) + "r" + strings.Repeat(")", 6) + " > 0",
+		"SELECT COUNT(*) FROM t WHERE " + strings.Repeat("date_trunc('month', ", 60) + "y" + strings.Repeat(")", 60) + " > '2024-01-01'",
+		"SELECT COUNT(*) FROM t WHERE left(s, 1)" + strings.Repeat(" || 'a'", 120) + " > ''",
+		"SELECT COUNT(*) FROM t WHERE " + strings.Repeat("lower(", 32) + "s" + strings.Repeat(")", 32) + " > ''",
+		"SELECT COUNT(*) FROM t WHERE s LIKE '" + strings.Repeat("%a_", 80) + "'",
+		"SELECT COUNT(*) FROM t WHERE CASE j" + manyDistinct(" WHEN %d THEN 1", 900) + " END = 1",
 	}
 }
 
