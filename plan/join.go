@@ -44,6 +44,7 @@ func (j *Join) tables(add func(*policy.Table)) {
 }
 
 func newJoin(l, r Relation, on Expr, left bool) *Join {
+	l, r = plain(l), plain(r)
 	j := &Join{Left: left, L: l, R: r, On: on, unit: -1}
 	n := len(l.Fields())
 	for i, f := range slices.Concat(l.Fields(), r.Fields()) {
@@ -120,6 +121,17 @@ func (j *Join) keepsOnce(right bool, n int) bool {
 	}
 	all := conjuncts(j.On)
 	return len(all) == 1 && linked(j.On, n) && j.L.Fields()[j.L.Unit()].Identity == all[0].(*Compare).L.(*Column).Field.Identity
+}
+
+// plain is a relation without the names that a SELECT has for its fields.
+func plain(r Relation) Relation {
+	for {
+		named, ok := r.(rows)
+		if !ok {
+			return r
+		}
+		r = named.Relation
+	}
 }
 
 // keyedByValue reports whether On compares a key of a public relation with something of the other side

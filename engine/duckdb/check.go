@@ -62,7 +62,11 @@ func (s *snapshot) checkTable(ctx context.Context, ds *policy.Dataset, t *table)
 	for _, name := range names {
 		c, raw := t.Columns[name], t.raw(name)
 		// Lost: there is a value, but none of the declared type. Moved: it is beyond the bounds.
-		counts = append(counts, "count(*) FILTER (WHERE "+raw+" IS NOT NULL AND ("+t.cast(name)+") IS NULL)", "count(*) FILTER (WHERE "+raw+" IS NULL)", "count("+raw+")")
+		many := "0"
+		if c.Keys == policy.PrivateKeys {
+			many = "approx_count_distinct(" + t.cast(name) + ")"
+		}
+		counts = append(counts, many, "count(*) FILTER (WHERE "+raw+" IS NOT NULL AND ("+t.cast(name)+") IS NULL)", "count(*) FILTER (WHERE "+raw+" IS NULL)", "count("+raw+")")
 		if c.Bounds != nil {
 			counts = append(counts, fmt.Sprintf("count(*) FILTER (WHERE (%s) NOT BETWEEN %d AND %d)", t.cast(name), c.Bounds.LoSteps, c.Bounds.HiSteps))
 		} else {
@@ -82,7 +86,10 @@ func (s *snapshot) checkTable(ctx context.Context, ds *policy.Dataset, t *table)
 	}
 	for i, name := range names {
 		c := t.Columns[name]
-		lost, null, there, moved := values[4*i], values[4*i+1], values[4*i+2], values[4*i+3]
+		different, lost, null, there, moved := values[5*i], values[5*i+1], values[5*i+2], values[5*i+3], values[5*i+4]
+		if different > manyKeys {
+			out = append(out, Finding{t.Name, name, false, "its keys are private, and there are millions of different ones; questions that group by it need memory in proportion, so consider whether anybody should"})
+		}
 		if lost > 0 {
 			out = append(out, Finding{t.Name, name, false, fmt.Sprintf("%s of the values are not %v; they count as NULL", share(lost, there), c.Type)})
 		}
@@ -95,6 +102,9 @@ func (s *snapshot) checkTable(ctx context.Context, ds *policy.Dataset, t *table)
 	}
 	return out, nil
 }
+
+// manyKeys is how many different private keys are worth a word. An engine keeps them all; see result.
+const manyKeys = 2_000_000
 
 // checkUnit looks at the column that says who a row is about.
 func (s *snapshot) checkUnit(ctx context.Context, t *table) ([]Finding, error) {

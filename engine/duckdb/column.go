@@ -10,12 +10,12 @@ import (
 
 // declared prints a stored column as the policy declares it, for every stored value:
 // cast, rounded to the lattice, clamped to the bounds, or NULL.
-func (p *printer) declared(name string) string {
-	c := p.table.Columns[name]
+func (t *table) declared(name string) string {
+	c := t.Columns[name]
 	if c.Bounds == nil {
-		return p.table.cast(name)
+		return t.cast(name)
 	}
-	return clamp(p.table.cast(name), big.NewInt(c.Bounds.LoSteps), big.NewInt(c.Bounds.HiSteps))
+	return clamp(t.cast(name), big.NewInt(c.Bounds.LoSteps), big.NewInt(c.Bounds.HiSteps))
 }
 
 // raw prints a stored column. A text column of a database may have a collation, under

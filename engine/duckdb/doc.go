@@ -14,11 +14,18 @@
 //     2^20 rows, so 2^54 people fit below the 2^127 where HUGEINT would overflow.
 //     The final sum is clamped to 62 bits, which moves neighbouring sums
 //     apart by nothing: clamping never lengthens a distance.
-//  4. A person is bounded after everything else: one partial per (person, group), at most
-//     max_groups of them by the smallest salted hash, each partial clamped. Where a
-//     person has one row none of this is needed, and none is done.
+//  4. A person is bounded after everything else, joins among it: one partial per (person, group), at most
+//     MaxGroups of them by the smallest salted hash, each partial clamped; of distinct values and of those of a quantile at
+//     most MaxRows in a group. A query may take several statements: they run in one transaction, and all
+//     keep the same groups of a person. Which are kept depends on that person's rows alone. Where nobody
+//     has more than one row none of this is needed, and none is done.
 //  5. Types of a CSV file are the policy's. Nothing about the file is guessed from its rows,
 //     because a guess that one person's row can change is an answer about that row.
-//  6. What goes wrong while a question runs is reported as ErrRun, the same text whatever the
+//  6. Who a row is about is compared as it is stored, in one type for all columns that say so, and a table whose path has
+//     several steps is joined along it. Rows that lead to nobody are left out, except where a table has one row for
+//     each person: there a row without a name is one of its own.
+//  7. Private keys are all returned, sealed, with the number of people behind each, and in the order of
+//     their values: neither a limit nor the order in which rows are stored decides which are seen.
+//  8. What goes wrong while a question runs is reported as ErrRun, the same text whatever the
 //     data is.
 package duckdb

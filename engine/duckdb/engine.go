@@ -5,7 +5,7 @@ import (
 	"errors"
 	"sync"
 
-	"github.com/discreet-dp/discreet/internal/exact"
+	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/plan"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -56,9 +56,10 @@ func (e *Engine) Version(ctx context.Context) (string, error) {
 	return s.version, nil
 }
 
-// Run computes a query exactly: for each measure one integer per group, in the
-// order of Query.Group, zero where there are no rows.
-func (e *Engine) Run(ctx context.Context, q *plan.Query) ([]exact.Vector, error) {
+var _ engine.Engine = (*Engine)(nil)
+
+// Run computes a query exactly; see [engine.Result]. What goes wrong is ErrRun.
+func (e *Engine) Run(ctx context.Context, q *plan.Query) (*engine.Result, error) {
 	e.mu.RLock()
 	defer e.mu.RUnlock()
 	return e.now.run(ctx, q)

@@ -51,18 +51,19 @@ datasets:
 		return
 	}
 	defer engine.Close()
-	q, err := plan.Prepare(hospital, "SELECT sex, COUNT(*), SUM(age) FROM patients GROUP BY sex")
+	s, err := plan.Prepare(hospital, "SELECT sex, COUNT(*), SUM(age) FROM patients GROUP BY sex", plan.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	sums, err := engine.Run(ctx, &q.Query)
+	q := &s.Plans[0].Query
+	result, err := engine.Run(ctx, q)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	for i, m := range q.Query.Measures {
-		fmt.Println(m.Describe(), "in", sums[i].Len(), "groups:", sums[i])
+	for i, m := range q.Measures {
+		fmt.Println(m.Describe(), "in", result.Measures[i].Len(), "groups:", result.Measures[i])
 	}
 
 	// What the owner should know before anybody asks.

@@ -2,9 +2,11 @@ package duckdb
 
 import (
 	"database/sql"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -74,23 +76,35 @@ func open(t testing.TB, ds *policy.Dataset) *Engine {
 
 func prepare(t testing.TB, ds *policy.Dataset, text string) *plan.Plan {
 	t.Helper()
-	p, err := plan.Prepare(ds, text)
+	p, err := prepared(ds, text)
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
 	return p
 }
 
+// prepared is prepare for a text that may be refused. All are one question, with nothing around it.
+func prepared(ds *policy.Dataset, text string) (*plan.Plan, error) {
+	s, err := plan.Prepare(ds, text, plan.Options{})
+	if err != nil {
+		return nil, err
+	}
+	if len(s.Plans) != 1 || s.Outer != nil {
+		return nil, fmt.Errorf("%d questions, or something around them", len(s.Plans))
+	}
+	return s.Plans[0], nil
+}
+
 // ask returns the exact vectors of a question, in the order of its measures.
 func ask(t testing.TB, e *Engine, text string) [][]int64 {
 	t.Helper()
 	q := &prepare(t, e.dataset, text).Query
-	sealed, err := e.Run(t.Context(), q)
+	result, err := e.Run(t.Context(), q)
 	if err != nil {
-		t.Fatalf("%s: %v", text, err)
+		t.Fatalf("%s: %v", text, why(t, e, q))
 	}
-	out := make([][]int64, len(sealed))
-	for i, v := range sealed {
+	out := make([][]int64, len(result.Measures))
+	for i, v := range result.Measures {
 		out[i] = v.Open()
 	}
 	return out
@@ -113,13 +127,26 @@ func watchSpills(t *testing.T) func() {
 // why runs a query again to see what DuckDB says, which nobody else is told.
 func why(t testing.TB, e *Engine, q *plan.Query) error {
 	t.Helper()
-	text, args := e.now.print(q)
-	rows, err := e.now.db.QueryContext(t.Context(), text, args...)
-	if err != nil {
-		return fmt.Errorf("%w in %.2000s", err, text)
+	for _, st := range e.now.print(q) {
+		rows, err := e.now.db.QueryContext(t.Context(), st.text, st.args...)
+		if err != nil {
+			return fmt.Errorf("%w in %.4000s", err, st.text)
+		}
+		for rows.Next() {
+		}
+		if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+			return fmt.Errorf("%w in %.4000s", err, st.text)
+		}
 	}
-	defer rows.Close()
-	for rows.Next() {
+	return nil
+}
+
+// mutant returns statements with their text changed, and whether any was.
+func mutant(all []statement, change func(string) string) ([]statement, bool) {
+	out, changed := slices.Clone(all), false
+	for i := range out {
+		out[i].text = change(out[i].text)
+		changed = changed || out[i].text != all[i].text
 	}
-	return rows.Err()
+	return out, changed
 }

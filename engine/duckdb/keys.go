@@ -2,7 +2,6 @@ package duckdb
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"strings"
 
@@ -17,7 +16,7 @@ import (
 func (t *table) keysOf(c *policy.Column) string { return quoteName("keys " + t.Name + `"` + c.Name) }
 
 // loadKeys makes the tables of public keys. NULL is not in them: SQL's IN would not find it.
-func (t *table) loadKeys(ctx context.Context, db *sql.DB) error {
+func (s *snapshot) loadKeys(ctx context.Context, t *table) error {
 	for _, name := range t.ColumnNames() {
 		c := t.Columns[name]
 		if c.Keys != policy.PublicKeys {
@@ -40,9 +39,10 @@ func (t *table) loadKeys(ctx context.Context, db *sql.DB) error {
 			typ = "BIGINT"
 		}
 		text := "CREATE TABLE " + t.keysOf(c) + " AS SELECT unnest(CAST([" + strings.Join(values, ", ") + "] AS " + typ + "[])) AS k"
-		if _, err := db.ExecContext(ctx, text); err != nil {
+		if _, err := s.db.ExecContext(ctx, text); err != nil {
 			return fmt.Errorf("table %s: the keys of column %s cannot be loaded", t.Name, name)
 		}
+		s.keys[c] = t.keysOf(c)
 	}
 	return nil
 }

@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/exact"
+	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/plan"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -81,11 +81,11 @@ func drawFamily(rt *rapid.T, t testing.TB, s shape) family {
 // tooFar compares a query's results on neighbours with its sensitivities, and says
 // where they are farther apart than that. mutate may change the SQL.
 func (f family) tooFar(t testing.TB, q *plan.Query, mutate func(string) string) string {
-	var results [3][]exact.Vector
+	var results [3]*engine.Result
 	for i, e := range []*Engine{f.without, f.with, f.replaced} {
-		text, args := e.now.print(q)
+		changed, _ := mutant(e.now.print(q), mutate)
 		var err error
-		if results[i], err = e.now.execute(t.Context(), q, mutate(text), args); err != nil {
+		if results[i], err = e.now.execute(t.Context(), q, changed); err != nil {
 			return "it does not run"
 		}
 	}
@@ -96,7 +96,7 @@ func (f family) tooFar(t testing.TB, q *plan.Query, mutate func(string) string) 
 		as := *q
 		as.Neighbours = pair.relation
 		for m, measure := range q.Measures {
-			l1, l2 := distances(results[pair.a][m].Open(), results[pair.b][m].Open())
+			l1, l2 := distances(results[pair.a].Measures[m].Open(), results[pair.b].Measures[m].Open())
 			if most := as.Sensitivity(measure, dp.L1).L1(); l1.Cmp(most) > 0 {
 				return fmt.Sprintf("%s moved by %v in l1, and by at most %v was promised for %v", measure.Describe(), l1, most, pair.relation)
 			}
@@ -131,7 +131,7 @@ func TestNeighbours(t *testing.T) {
 		defer f.close()
 		n := 0
 		for range 40 {
-			p, err := plan.Prepare(f.with.dataset, drawQuestion(rt))
+			p, err := prepared(f.with.dataset, drawQuestion(rt))
 			if err != nil {
 				continue
 			}

@@ -3,44 +3,17 @@ package duckdb
 import (
 	"context"
 	"fmt"
-	"math/big"
 	"slices"
 
 	"github.com/discreet-dp/discreet/policy"
 )
-
-// checkSteps refuses paths whose two ends could not be compared for every stored
-// value. DuckDB compares a text with a number by reading the text as a number, and
-// a text that is none is an error that depends on the data. A step to the unit's
-// own table needs no comparison: what it starts from names the person already.
-func (s *snapshot) checkSteps(ds *policy.Dataset) error {
-	for _, name := range ds.TableNames() {
-		t := s.tables[name]
-		if len(t.Path) < 2 {
-			continue
-		}
-		step := t.Path[0]
-		near, far := t.stored[step.Column].typ, s.tables[step.Table].stored[step.Key].typ
-		if !sameKind(near, far) {
-			return fmt.Errorf("table %s: the path leads from column %s, which is %s, to column %s of table %s, which is %s; store both as the same type",
-				name, step.Column, near, step.Key, step.Table, far)
-		}
-	}
-	return nil
-}
-
-// sameKind reports whether all values of two stored types can be compared exactly.
-func sameKind(a, b string) bool {
-	whole := []string{"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"}
-	return a == b || slices.Contains(whole, a) && slices.Contains(whole, b)
-}
 
 // checkPaths looks at what paths and joins rely on: that a row leads to somebody, and
 // that a key has one row.
 func (s *snapshot) checkPaths(ctx context.Context, ds *policy.Dataset, t *table) ([]Finding, error) {
 	var out []Finding
 	if t.UniqueColumn != "" {
-		again, err := s.repeats(ctx, t, t.declaredValue(t.UniqueColumn))
+		again, err := s.repeats(ctx, t, t.declared(t.UniqueColumn))
 		if err != nil {
 			return nil, err
 		}
@@ -49,7 +22,7 @@ func (s *snapshot) checkPaths(ctx context.Context, ds *policy.Dataset, t *table)
 		}
 	}
 	for _, key := range t.keys(ds) {
-		again, err := s.repeats(ctx, t, t.raw(key))
+		again, err := s.repeats(ctx, t, s.identity(t, key, t.Name+"."+key))
 		if err != nil {
 			return nil, err
 		}
@@ -63,8 +36,9 @@ func (s *snapshot) checkPaths(ctx context.Context, ds *policy.Dataset, t *table)
 	step := t.Path[0]
 	to := s.tables[step.Table]
 	var rows, lost int64
-	err := s.db.QueryRowContext(ctx, "SELECT count(*), count(*) FILTER (WHERE r IS NULL) FROM (SELECT "+t.raw(step.Column)+" AS l FROM "+t.from+
-		") LEFT JOIN (SELECT DISTINCT "+to.raw(step.Key)+" AS r FROM "+to.from+") ON l = r").Scan(&rows, &lost)
+	what := identityOf(step)
+	err := s.db.QueryRowContext(ctx, "SELECT count(*), count(*) FILTER (WHERE r IS NULL) FROM (SELECT "+s.identity(t, step.Column, what)+" AS l FROM "+t.from+
+		") LEFT JOIN (SELECT DISTINCT "+s.identity(to, step.Key, what)+" AS r FROM "+to.from+") ON l = r").Scan(&rows, &lost)
 	if err != nil {
 		return nil, err
 	}
@@ -88,14 +62,6 @@ func (t *table) keys(ds *policy.Dataset) []string {
 		out = append(out, p[0].Key)
 	}
 	return out
-}
-
-// declaredValue prints a column as questions see it, who join on what they see.
-func (t *table) declaredValue(name string) string {
-	if b := t.Columns[name].Bounds; b != nil {
-		return clamp(t.cast(name), big.NewInt(b.LoSteps), big.NewInt(b.HiSteps))
-	}
-	return t.cast(name)
 }
 
 // repeats reports whether a value is in more than one row.

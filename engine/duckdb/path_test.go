@@ -1,7 +1,6 @@
 package duckdb
 
 import (
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -77,28 +76,6 @@ func TestCheckPaths(t *testing.T) {
 	found, err := Check(t.Context(), dataset(t, folder, shop))
 	if err != nil || len(found) != 2 || !found[0].Broken || found[1].Broken {
 		t.Errorf("%+v, %v", found, err)
-	}
-}
-
-// TestPathTypes: a comparison that could fail for a row is refused before there are questions.
-func TestPathTypes(t *testing.T) {
-	for _, c := range []struct {
-		near, far string
-		ok        bool
-	}{
-		{"INTEGER", "INTEGER", true}, {"INTEGER", "UBIGINT", true}, {"VARCHAR", "VARCHAR", true}, {"UUID", "UUID", true},
-		{"VARCHAR", "INTEGER", false}, {"INTEGER", "VARCHAR", false}, {"DOUBLE", "BIGINT", false}, {"UUID", "VARCHAR", false}, {"HUGEINT", "UHUGEINT", false},
-	} {
-		folder := t.TempDir()
-		owner(t, filepath.Join(folder, "t.duckdb"), "CREATE TABLE a AS SELECT 1 AS u", "CREATE TABLE b (k "+c.far+", u INTEGER)", "CREATE TABLE c (b "+c.near+")")
-		ds := dataset(t, folder, `
-source: t.duckdb
-unit: a.u
-tables: {a: {unique: u, columns: {}}, b: {path: u -> a.u, max_rows: 1, max_groups: 1, columns: {}}, c: {path: b -> b.k, max_rows: 1, max_groups: 1, columns: {}}}`)
-		_, err := Check(t.Context(), ds)
-		if _, opened := Open(t.Context(), ds); (err == nil) != c.ok || (opened == nil) != c.ok || err != nil && !strings.Contains(err.Error(), "store both as the same type") {
-			t.Errorf("%s to %s: %v, %v", c.near, c.far, err, opened)
-		}
 	}
 }
 

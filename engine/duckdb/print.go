@@ -11,11 +11,12 @@ import (
 // printer writes DuckDB's SQL for a query. Numbers and times are integers
 // everywhere: steps of their lattice, days or microseconds since 1970-01-01.
 type printer struct {
-	table *table
-	used  map[string]string // alias by column, for those that the query uses
-	names []string          // in order of use
-	unit  bool              // whether the unit column is used, as it is stored
-	args  []any
+	*snapshot
+	row     tuple // what columns of an expression mean now
+	aliases int   // how many there are, so that no two are the same
+	args    []any
+	// exists says that a subquery was printed since it was last unset.
+	exists bool
 }
 
 // arg adds a parameter.
@@ -33,40 +34,12 @@ func (p *printer) integer(n *big.Int) string {
 	return "CAST(" + p.arg(n.String(), "VARCHAR") + " AS HUGEINT)"
 }
 
-// column returns the alias of a column in the inner SELECT.
-func (p *printer) column(name string) string {
-	alias, ok := p.used[name]
-	if !ok {
-		alias = fmt.Sprintf("c%d", len(p.names))
-		p.used[name] = alias
-		p.names = append(p.names, name)
-	}
-	return alias
-}
-
-// source prints the inner SELECT: each used column as the policy declares it.
-// It is printed last, when the columns in use are known.
-func (p *printer) source() string {
-	var cols []string
-	for _, name := range p.names {
-		cols = append(cols, p.declared(name)+" AS "+p.used[name])
-	}
-	if p.unit {
-		// As it is stored: a cast or a clamp could make two people one.
-		cols = append(cols, p.table.raw(p.table.UnitColumn)+" AS unit")
-	}
-	if len(cols) == 0 {
-		cols = []string{"1 AS c"}
-	}
-	return "(SELECT " + strings.Join(cols, ", ") + " FROM " + p.table.from + ")"
-}
-
-// expr prints an expression over the inner SELECT. Parentheses are always
+// expr prints an expression over the row. Parentheses are always
 // written, so that no precedence has to be right.
 func (p *printer) expr(e plan.Expr) string {
 	switch e := e.(type) {
 	case *plan.Column:
-		return p.column(e.Name)
+		return p.row.field(e.Index)
 	case *plan.Literal:
 		return p.literal(e)
 	case *plan.Rescale:
@@ -113,6 +86,8 @@ func (p *printer) expr(e plan.Expr) string {
 		return "(" + x + " IN (" + strings.Join(list, ", ") + "))"
 	case *plan.IsNull:
 		return "(" + p.expr(e.X) + " IS NULL)"
+	case *plan.Exists:
+		return p.existing(e)
 	}
 	panic(fmt.Sprintf("duckdb: no SQL for %T", e))
 }

@@ -9,7 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/discreet-dp/discreet/internal/exact"
+	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/plan"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -50,7 +50,7 @@ func (p *partial) add(q *plan.Query, leaf func(plan.Expr) plan.Value) {
 func groupOf(q *plan.Query, leaf func(plan.Expr) plan.Value) int {
 	g := 0
 	for _, k := range q.Keys {
-		v := leaf(k.Column)
+		v := plan.Eval(k.Expr, leaf)
 		i := slices.IndexFunc(k.Values, func(key policy.Value) bool {
 			switch v := v.(type) {
 			case nil:
@@ -78,12 +78,12 @@ func groupOf(q *plan.Query, leaf func(plan.Expr) plan.Value) int {
 func compute(q *plan.Query, rows []row) reference {
 	people := map[any]map[int]*partial{}
 	for n, r := range rows {
-		leaf := func(e plan.Expr) plan.Value { c := e.(*plan.Column); return declared(c.Column, r[c.Name]) }
+		leaf := func(e plan.Expr) plan.Value { f := e.(*plan.Column).Field; return declared(f.Source, r[f.Name]) }
 		if q.Where != nil && plan.Eval(q.Where, leaf) != true {
 			continue
 		}
 		person := any(fmt.Sprint("row ", n)) // every row is somebody
-		if q.Table.UnitKind == policy.Many {
+		if q.Bounded() {
 			if person = r["u"]; person == nil {
 				continue
 			}
@@ -139,8 +139,8 @@ func compute(q *plan.Query, rows []row) reference {
 }
 
 // differs says where a result is not what the reference allows, or nothing.
-func (ref reference) differs(got []exact.Vector) string {
-	for m, v := range got {
+func (ref reference) differs(got *engine.Result) string {
+	for m, v := range got.Measures {
 		total := int64(0)
 		for g, x := range v.Open() {
 			total += x
@@ -198,7 +198,7 @@ func TestReference(t *testing.T) {
 		defer e.Close()
 		for range questions {
 			text := drawQuestion(rt)
-			p, err := plan.Prepare(e.dataset, text)
+			p, err := prepared(e.dataset, text)
 			if err != nil {
 				refused++
 				continue
@@ -218,7 +218,7 @@ func TestReference(t *testing.T) {
 		}
 	})
 	t.Logf("%d questions were compared, %d of them exactly; %d were refused", asked, certain, refused)
-	if asked < 2000 || certain < asked/2 {
+	if !testing.Short() && (asked < 2000 || certain < asked/2) {
 		t.Error("too few questions for a test")
 	}
 }
@@ -234,9 +234,9 @@ func TestPlantedPrinters(t *testing.T) {
 		{" // ", " / "},
 		{", 0))", ", 1))"},
 		{" IS NULL)", " IS NOT NULL)"},
-		{"sum(CAST(c", "max(CAST(c"},
-		{"count(*) AS m0", "count(c0) AS m0"},
-		{"unit IS NOT NULL", "true"},
+		{"sum(CAST(a", "max(CAST(a"},
+		{"count(*) AS m0", "count(a0) AS m0"},
+		{".f14 IS NOT NULL", ".f14 IS NOT DISTINCT FROM t1.f14"},
 		{"100::DOUBLE", "10::DOUBLE"},
 		{"isfinite(", "isinf("},
 		{"THEN -200", "THEN -201"},
@@ -248,16 +248,15 @@ func TestPlantedPrinters(t *testing.T) {
 				e, rows := drawTable(rt, t, t.TempDir(), 25)
 				defer e.Close()
 				for range 60 {
-					p, err := plan.Prepare(e.dataset, drawQuestion(rt))
+					p, err := prepared(e.dataset, drawQuestion(rt))
 					if err != nil {
 						continue
 					}
-					text, args := e.now.print(&p.Query)
-					mutant := strings.ReplaceAll(text, planted.old, planted.new)
-					if mutant == text {
+					changed, ok := mutant(e.now.print(&p.Query), func(text string) string { return strings.ReplaceAll(text, planted.old, planted.new) })
+					if !ok {
 						continue
 					}
-					got, err := e.now.execute(t.Context(), &p.Query, mutant, args)
+					got, err := e.now.execute(t.Context(), &p.Query, changed)
 					// A mutant that does not run shows nothing.
 					if err == nil && compute(&p.Query, rows).differs(got) != "" {
 						return true

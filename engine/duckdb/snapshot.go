@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 
 	driver "github.com/duckdb/duckdb-go/v2"
 
@@ -15,6 +16,10 @@ import (
 // snapshot is a locked DuckDB over the files as they were when it was opened.
 type snapshot struct {
 	tables  map[string]*table
+	kinds   map[string]string         // DuckDB's type of each identity; see identity.go
+	keys    map[*policy.Column]string // the tables of public keys
+	values  sync.Map                  // of public columns, as far as somebody asked
+	byRow   bool                      // every row is a person
 	db      *sql.DB
 	spill   spill // where large questions go that do not fit into memory
 	files   []fileState
@@ -28,7 +33,7 @@ const (
 )
 
 func openSnapshot(ctx context.Context, ds *policy.Dataset, typed bool) (_ *snapshot, err error) {
-	s := &snapshot{tables: map[string]*table{}}
+	s := &snapshot{tables: map[string]*table{}, keys: map[*policy.Column]string{}, byRow: ds.Unit.Row()}
 	for _, name := range ds.TableNames() {
 		if s.tables[name], err = findTable(ds, ds.Tables[name]); err != nil {
 			return nil, err
@@ -63,12 +68,18 @@ func openSnapshot(ctx context.Context, ds *policy.Dataset, typed bool) (_ *snaps
 		if err := t.describe(ctx, s.db); err != nil {
 			return nil, err
 		}
-		if err := t.loadKeys(ctx, s.db); err != nil {
+		if err := t.nameRows(ctx, s.db, ds); err != nil {
+			return nil, err
+		}
+		if err := s.loadKeys(ctx, t); err != nil {
 			return nil, err
 		}
 	}
-	if err := s.checkSteps(ds); err != nil {
-		return nil, err
+	s.kinds = s.identities(ds)
+	if typed {
+		if err := s.checkUnique(ctx, ds); err != nil {
+			return nil, err
+		}
 	}
 	return s, s.lock(ctx)
 }

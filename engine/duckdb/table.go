@@ -22,6 +22,9 @@ type table struct {
 	from string // what follows FROM
 	// collated says that text columns may have a collation.
 	collated bool
+	view     bool              // a view of the database
+	rowid    string            // what tells rows apart where each is a person; empty where nothing needs to
+	shadowed bool              // a column has the name under which DuckDB tells rows apart
 	paths    []string          // the columns that paths use, which are compared as they are stored
 	stored   map[string]column // by the policy's name
 }
@@ -77,14 +80,15 @@ func (t *table) describe(ctx context.Context, db *sql.DB) error {
 	}
 	if t.file == "" {
 		// A view is not in this list, and what its columns are is not for us to find out.
-		var plain bool
-		err := db.QueryRowContext(ctx, `SELECT count(*) FILTER (WHERE sql NOT ILIKE '%collate%') = 1 FROM duckdb_tables()
-			WHERE database_name = 'source' AND schema_name = 'main' AND table_name = $1`, t.Name).Scan(&plain)
+		var plain, there bool
+		err := db.QueryRowContext(ctx, `SELECT count(*) FILTER (WHERE sql NOT ILIKE '%collate%') = 1, count(*) = 1 FROM duckdb_tables()
+			WHERE database_name = 'source' AND schema_name = 'main' AND lower(table_name) = lower($1)`, t.Name).Scan(&plain, &there)
 		if err != nil {
 			return fmt.Errorf("table %s: cannot read its definition", t.Name)
 		}
-		t.collated = !plain
+		t.collated, t.view = !plain, !there
 	}
+	t.shadowed = hides(all, "rowid") || t.file != "" && !t.csv && hides(all, "file_row_number")
 	t.stored = map[string]column{}
 	for _, name := range t.needed() {
 		c, ok := find(all, name)

@@ -39,7 +39,8 @@ var rooms = map[string]string{
 	"survey":                "dp noise utility internal/normal",
 	"policy":                "dp account",
 	"plan":                  "dp policy",
-	"engine/duckdb":         "dp policy plan internal/exact",
+	"engine":                "policy plan internal/exact",
+	"engine/duckdb":         "dp policy plan engine internal/exact",
 	"engine/outer":          "plan",
 	"ledger":                "dp account",
 	"ledger/internal/chain": "dp account ledger",
@@ -65,7 +66,7 @@ var forbidden = map[string]string{
 	"math/rand/v2":               "",
 	// Opening a sealed value is for engines, which seal, and mechanisms. A replay measures how
 	// far apart two of them are, and does not open them; see TestSealedStaysSealed.
-	module + "/internal/exact": "mech engine/duckdb curator audit/replay",
+	module + "/internal/exact": "mech engine engine/duckdb curator audit/replay",
 	// Nobody but an engine talks to the data, and the demonstration to its own. The engine for outer queries has
 	// a DuckDB with released results and nothing else.
 	"github.com/duckdb/duckdb-go/v2": "engine/duckdb engine/outer cmd/discreet",
