@@ -48,7 +48,7 @@ datasets:
         columns:
           v: {type: integer, bounds: [0, 999]}
 `)
-	duck(t, filepath.Join(dir, "events.duckdb"), "CREATE TABLE events AS SELECT (i * 7919) % 1000003 AS pid, i % 1000 AS v FROM range(5000000) r(i)")
+	duck(t, filepath.Join(dir, "events.duckdb"), "CREATE TABLE events AS SELECT (i * 7919) % 1000003 AS pid, i % 1000 AS v FROM range(20000000) r(i)")
 	var out, errs bytes.Buffer
 	c := process(&out, &errs, "query", "-p", policy, "--as", "ana", "--request", "mine", "SELECT v, COUNT(*), SUM(v) FROM events GROUP BY v")
 	if err := c.Start(); err != nil {

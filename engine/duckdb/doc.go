@@ -15,8 +15,9 @@
 //     The final sum is clamped to 62 bits, which moves neighbouring sums
 //     apart by nothing: clamping never lengthens a distance.
 //  4. A person is bounded after everything else: one partial per (person, group), at most
-//     max_groups of them by the smallest salted hash, each partial clamped. Where a
-//     person has one row none of this is needed, and none is done.
+//     max_groups of them by the smallest salted hash, each partial clamped. Package bound does that, with
+//     rows that it gets from DuckDB in bulk; for a unit column of a type whose values it cannot tell
+//     apart, one SQL statement does. Where a person has one row none of this is needed, and none is done.
 //  5. Types of a CSV file are the policy's. Nothing about the file is guessed from its rows,
 //     because a guess that one person's row can change is an answer about that row.
 //  6. What goes wrong while a question runs is reported as ErrRun, the same text whatever the

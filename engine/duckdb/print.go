@@ -14,6 +14,7 @@ type printer struct {
 	table *table
 	used  map[string]string // alias by column, for those that the query uses
 	names []string          // in order of use
+	loose []string          // columns that are clamped elsewhere
 	unit  bool              // whether the unit column is used, as it is stored
 	args  []any
 }
@@ -44,12 +45,22 @@ func (p *printer) column(name string) string {
 	return alias
 }
 
+// unclamped returns the alias of a column as it is before the clamp to its bounds. Package bound does that
+// faster than DuckDB.
+func (p *printer) unclamped(name string) string {
+	p.loose = append(p.loose, name)
+	return fmt.Sprintf("r%d", len(p.loose)-1)
+}
+
 // source prints the inner SELECT: each used column as the policy declares it.
 // It is printed last, when the columns in use are known.
 func (p *printer) source() string {
 	var cols []string
 	for _, name := range p.names {
 		cols = append(cols, p.declared(name)+" AS "+p.used[name])
+	}
+	for i, name := range p.loose {
+		cols = append(cols, p.table.onLattice(name)+fmt.Sprintf(" AS r%d", i))
 	}
 	if p.unit {
 		// As it is stored: a cast or a clamp could make two people one.

@@ -2,16 +2,45 @@ package duckdb
 
 import (
 	"context"
+	"errors"
 	"math/big"
 
+	"github.com/discreet-dp/discreet/engine/duckdb/internal/stream"
 	"github.com/discreet-dp/discreet/internal/exact"
 	"github.com/discreet-dp/discreet/plan"
 	"github.com/discreet-dp/discreet/policy"
 )
 
 func (s *snapshot) run(ctx context.Context, q *plan.Query) ([]exact.Vector, error) {
+	if q.Table.UnitKind == policy.Many {
+		out, err := s.runBounded(ctx, q)
+		if err == nil {
+			return seal(out), nil
+		}
+		if !errors.Is(err, errShape) && !errors.Is(err, stream.ErrCount) {
+			return nil, ErrRun
+		}
+	}
 	text, args := s.print(q)
 	return s.execute(ctx, q, text, args)
+}
+
+// runBounded runs a question about people with many rows. It returns errShape where that has to be done in SQL.
+func (s *snapshot) runBounded(ctx context.Context, q *plan.Query) ([][]int64, error) {
+	b, err := s.newBounded(q)
+	if err != nil {
+		return nil, err
+	}
+	defer b.close()
+	return b.run(ctx, s.source)
+}
+
+func seal(out [][]int64) []exact.Vector {
+	sealed := make([]exact.Vector, len(out))
+	for i := range out {
+		sealed[i] = exact.Seal(out[i])
+	}
+	return sealed
 }
 
 // execute runs a printed query. It is apart from run so that tests can plant a
@@ -47,11 +76,7 @@ func (s *snapshot) execute(ctx context.Context, q *plan.Query, text string, args
 	if rows.Err() != nil {
 		return nil, ErrRun
 	}
-	sealed := make([]exact.Vector, len(out))
-	for i := range out {
-		sealed[i] = exact.Seal(out[i])
-	}
-	return sealed, nil
+	return seal(out), nil
 }
 
 // groupIndex returns a function from key values as DuckDB returns them to the
