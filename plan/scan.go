@@ -45,7 +45,7 @@ func newScan(ds *policy.Dataset, t *policy.Table) *Scan {
 	if t.Public {
 		return s
 	}
-	unit := Field{Name: t.UnitColumn, Identity: identityOf(ds.Unit.Table, ds.Unit.Column), Key: t.UnitKind == policy.Unique}
+	unit := Field{Name: t.UnitColumn, Identity: IdentityOf(ds.Unit.Table, ds.Unit.Column), Key: t.UnitKind == policy.Unique}
 	if ds.Unit.Row() {
 		unit = Field{Identity: "row of " + t.Name, Key: true}
 	}
@@ -54,12 +54,12 @@ func newScan(ds *policy.Dataset, t *policy.Table) *Scan {
 		s.fields[i].Once = s.Single() || i == s.unit
 	}
 	if len(t.Path) > 1 {
-		s.identity(Field{Name: t.Path[0].Column, Identity: identityOf(t.Path[0].Table, t.Path[0].Key)})
+		s.identity(Field{Name: t.Path[0].Column, Identity: IdentityOf(t.Path[0].Table, t.Path[0].Key)})
 	}
 	for _, name := range ds.TableNames() {
 		child := ds.Tables[name]
 		if len(child.Path) > 1 && child.Path[0].Table == t.Name {
-			s.identity(Field{Name: child.Path[0].Key, Identity: identityOf(t.Name, child.Path[0].Key), Key: true})
+			s.identity(Field{Name: child.Path[0].Key, Identity: IdentityOf(t.Name, child.Path[0].Key), Key: true})
 		}
 	}
 	return s
@@ -92,8 +92,8 @@ func (s *Scan) format(b *strings.Builder) {
 	}
 }
 
-// identityOf names what a column identifies. A name may hold dots, and two columns must not have one identity.
-func identityOf(table, column string) string {
+// IdentityOf names what a column identifies. A name may hold dots, and two columns must not have one identity.
+func IdentityOf(table, column string) string {
 	if strings.ContainsAny(table+column, `."`) {
 		return fmt.Sprintf("%q.%q", table, column)
 	}

@@ -49,7 +49,7 @@ datasets:
         columns:
           v: {type: integer, bounds: [0, 999]}
 `)
-	duck(t, filepath.Join(dir, "events.duckdb"), "CREATE TABLE events AS SELECT (i * 7919) % 1000003 AS pid, i % 1000 AS v FROM range(5000000) r(i)")
+	duck(t, filepath.Join(dir, "events.duckdb"), "CREATE TABLE events AS SELECT (i * 7919) % 1000003 AS pid, i % 1000 AS v FROM range(20000000) r(i)")
 	return policy
 }
 

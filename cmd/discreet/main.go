@@ -21,6 +21,7 @@ type cli struct {
 	Demo    demoCmd    `cmd:"" help:"Tell the story on a made-up hospital, in under 30 seconds."`
 	Init    initCmd    `cmd:"" help:"Draft a policy from CSV, Parquet or DuckDB files."`
 	Check   checkCmd   `cmd:"" help:"Check a policy, and the data against it."`
+	Prepare prepareCmd `cmd:"" help:"Store tables by person, which makes questions about them faster."`
 	Query   queryCmd   `cmd:"" help:"Ask a question and pay for the answer."`
 	Explain explainCmd `cmd:"" help:"Say what a question would cost and how exact it would be. Free."`
 	Budget  budgetCmd  `cmd:"" help:"Show what was spent and what is left."`
@@ -91,7 +92,7 @@ func run(ctx context.Context, args []string, s screen) (code int) {
 	err = command.Run()
 	if ctx.Err() != nil && err != nil {
 		err = errInterrupted
-		if slices.Contains([]string{"account", "audit", "survey"}, args[0]) {
+		if slices.Contains([]string{"account", "audit", "survey", "prepare"}, args[0]) {
 			err = errors.New("interrupted") // nothing is ever charged there
 		}
 	}

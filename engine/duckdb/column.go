@@ -58,6 +58,9 @@ func (t *table) cast(name string) string {
 		}
 		return "CASE WHEN isfinite(" + moment + ") THEN epoch_us(" + moment + ") END"
 	}
+	if _, ok := t.prepared[name]; ok && stored.typ == "BIGINT" && name != t.UnitColumn {
+		return raw // on its lattice already
+	}
 	if c.Granularity == nil { // a decimal that can only be compared
 		real := "TRY_CAST(" + raw + " AS DOUBLE)"
 		return "CASE WHEN isfinite(" + real + ") THEN " + real + " END"
@@ -74,10 +77,33 @@ func (t *table) cast(name string) string {
 			steps += " / " + n.String() + "::DOUBLE"
 		}
 	}
-	if stored.typ != "BIGINT" || steps != raw {
+	switch {
+	case steps == raw && stored.typ == "BIGINT":
+	case steps == raw && narrow(stored.typ):
+		// It cannot fail, and DuckDB sees through it: where the bounds hold for all stored values it drops the clamp.
+		steps = "CAST(" + steps + " AS BIGINT)"
+	default:
 		steps = "TRY_CAST(" + steps + " AS BIGINT)"
 	}
 	return steps
+}
+
+// narrow reports whether every value of a type is a BIGINT.
+func narrow(typ string) bool {
+	switch typ {
+	case "TINYINT", "SMALLINT", "INTEGER", "UTINYINT", "USMALLINT", "UINTEGER":
+		return true
+	}
+	return false
+}
+
+// onLattice prints a number's column on its lattice: as it is stored where that is an integer of
+// up to 64 bits already, so that nothing has to be cast.
+func (t *table) onLattice(name string) string {
+	if c := t.Columns[name]; c.Type == policy.Integer && c.Granularity.Cmp(one) == 0 && narrow(t.stored[name].typ) {
+		return t.raw(name)
+	}
+	return t.cast(name)
 }
 
 var one = big.NewRat(1, 1)

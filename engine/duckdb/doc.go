@@ -16,9 +16,9 @@
 //     apart by nothing: clamping never lengthens a distance.
 //  4. A person is bounded after everything else, joins among it: one partial per (person, group), at most
 //     MaxGroups of them by the smallest salted hash, each partial clamped; of distinct values and of those of a quantile at
-//     most MaxRows in a group. A query may take several statements: they run in one transaction, and all
-//     keep the same groups of a person. Which are kept depends on that person's rows alone. Where nobody
-//     has more than one row none of this is needed, and none is done.
+//     most MaxRows in a group. Package bound does that for counts and sums, with rows that it gets from DuckDB in bulk; for the
+//     rest, and for a unit of a type whose values it cannot tell apart, SQL statements do. Which groups are kept depends on that
+//     person's rows alone. Where nobody has more than one row none of this is needed, and none is done.
 //  5. Types of a CSV file are the policy's. Nothing about the file is guessed from its rows,
 //     because a guess that one person's row can change is an answer about that row.
 //  6. Who a row is about is compared as it is stored, in one type for all columns that say so, and a table whose path has

@@ -56,7 +56,7 @@ func TestDocumented(t *testing.T) {
 			case "refused":
 				text = "(" + x[0] + ") IS NULL"
 			}
-			p, err := prepared(e.dataset, "SELECT COUNT(*) FROM t HAVING "+text)
+			p, err := prepareOne(e.dataset, "SELECT COUNT(*) FROM t HAVING "+text)
 			if x[1] == "refused" {
 				if !errors.As(err, new(*plan.Refusal)) {
 					t.Errorf("%s is not refused: %v", x[0], err)

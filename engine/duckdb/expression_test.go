@@ -251,7 +251,7 @@ func sampleTable(t testing.TB, folder string, rows []row) *Engine {
 func argument(e *Engine, text string) (plan.Expr, bool) {
 	// What is never NULL is counted as rows, and its different values are not.
 	for _, how := range []string{"COUNT(", "COUNT(DISTINCT "} {
-		if p, err := prepared(e.dataset, "SELECT "+how+text+") FROM t"); err == nil && p.Query.Measures[0].Arg != nil {
+		if p, err := prepareOne(e.dataset, "SELECT "+how+text+") FROM t"); err == nil && p.Query.Measures[0].Arg != nil {
 			return p.Query.Measures[0].Arg, true
 		}
 	}

@@ -76,15 +76,15 @@ func open(t testing.TB, ds *policy.Dataset) *Engine {
 
 func prepare(t testing.TB, ds *policy.Dataset, text string) *plan.Plan {
 	t.Helper()
-	p, err := prepared(ds, text)
+	p, err := prepareOne(ds, text)
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
 	return p
 }
 
-// prepared is prepare for a text that may be refused. All are one question, with nothing around it.
-func prepared(ds *policy.Dataset, text string) (*plan.Plan, error) {
+// prepareOne is prepare for a text that may be refused. All are one question, with nothing around it.
+func prepareOne(ds *policy.Dataset, text string) (*plan.Plan, error) {
 	s, err := plan.Prepare(ds, text, plan.Options{})
 	if err != nil {
 		return nil, err

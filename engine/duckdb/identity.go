@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/discreet-dp/discreet/plan"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -16,7 +17,7 @@ import (
 // type, which is decided when the data is opened.
 
 // identityOf names what a step leads to, as package plan does.
-func identityOf(s policy.Step) string { return s.Table + "." + s.Key }
+func identityOf(s policy.Step) string { return plan.IdentityOf(s.Table, s.Key) }
 
 // identities decides the type of each identity: the stored one where all columns have the same, 64 bits where all are integers that
 // fit, and otherwise text, in which every value of every type has a spelling of its own.
@@ -29,10 +30,10 @@ func (s *snapshot) identities(ds *policy.Dataset) map[string]string {
 			}
 		}
 	}
-	add(ds.Unit.String(), ds.Unit.Table, ds.Unit.Column)
+	add(plan.IdentityOf(ds.Unit.Table, ds.Unit.Column), ds.Unit.Table, ds.Unit.Column)
 	for _, name := range ds.TableNames() {
 		t := ds.Tables[name]
-		add(ds.Unit.String(), name, t.UnitColumn)
+		add(plan.IdentityOf(ds.Unit.Table, ds.Unit.Column), name, t.UnitColumn)
 		if len(t.Path) > 1 {
 			step := t.Path[0]
 			add(identityOf(step), name, step.Column)

@@ -131,7 +131,7 @@ func TestNeighbours(t *testing.T) {
 		defer f.close()
 		n := 0
 		for range 40 {
-			p, err := prepared(f.with.dataset, drawQuestion(rt))
+			p, err := prepareOne(f.with.dataset, drawQuestion(rt))
 			if err != nil {
 				continue
 			}

@@ -198,7 +198,7 @@ func TestReference(t *testing.T) {
 		defer e.Close()
 		for range questions {
 			text := drawQuestion(rt)
-			p, err := prepared(e.dataset, text)
+			p, err := prepareOne(e.dataset, text)
 			if err != nil {
 				refused++
 				continue
@@ -248,7 +248,7 @@ func TestPlantedPrinters(t *testing.T) {
 				e, rows := drawTable(rt, t, t.TempDir(), 25)
 				defer e.Close()
 				for range 60 {
-					p, err := prepared(e.dataset, drawQuestion(rt))
+					p, err := prepareOne(e.dataset, drawQuestion(rt))
 					if err != nil {
 						continue
 					}

@@ -51,7 +51,7 @@ func (p *printer) scan(s *plan.Scan, f *frame) string {
 	if unit := s.Unit(); unit >= 0 && f.used[unit] && len(t.Path) > 1 {
 		return p.alongPath(s, t, f)
 	}
-	return "SELECT " + f.fields(func(i int) string {
+	list := f.fields(func(i int) string {
 		switch {
 		case fields[i].Type.Kind != plan.Identity:
 			return t.declared(fields[i].Name)
@@ -59,7 +59,11 @@ func (p *printer) scan(s *plan.Scan, f *frame) string {
 			return t.rowIdentity()
 		}
 		return p.identity(t, s.Stored(i), fields[i].Identity)
-	}) + " FROM " + t.from
+	})
+	for _, i := range f.loose {
+		list += fmt.Sprintf(", %s AS r%d", t.onLattice(fields[i].Name), i)
+	}
+	return "SELECT " + list + " FROM " + t.from
 }
 
 // alongPath prints a table with the unit that its path leads to. Rows that lead to nobody are not there.

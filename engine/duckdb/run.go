@@ -3,20 +3,55 @@ package duckdb
 import (
 	"context"
 	"database/sql"
+	"errors"
+	"slices"
 
 	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/engine/duckdb/internal/stream"
 	"github.com/discreet-dp/discreet/plan"
 )
 
 func (s *snapshot) run(ctx context.Context, q *plan.Query) (*engine.Result, error) {
-	return s.execute(ctx, q, s.print(q))
+	all := s.print(q)
+	// Counts and sums of people with many rows are not for SQL, where there is another way.
+	i := slices.IndexFunc(all, func(st statement) bool { return st.byPerson })
+	if i < 0 {
+		return s.execute(ctx, q, all)
+	}
+	totals, err := s.runBounded(ctx, q, all[i].measures)
+	switch {
+	case errors.Is(err, errShape) || errors.Is(err, stream.ErrCount):
+		return s.execute(ctx, q, all)
+	case err != nil:
+		return nil, ErrRun
+	}
+	result := newResult(q)
+	for k, m := range all[i].measures {
+		result.sums[m] = totals[k]
+	}
+	return s.collect(ctx, result, slices.Delete(all, i, i+1))
+}
+
+// runBounded computes some counts and sums of a question about people with many rows. It returns errShape where
+// that has to be done in SQL.
+func (s *snapshot) runBounded(ctx context.Context, q *plan.Query, measures []int) ([][]int64, error) {
+	b, err := s.newBounded(q, measures)
+	if err != nil {
+		return nil, err
+	}
+	defer b.close()
+	return b.run(ctx, s.source)
 }
 
 // execute runs the printed statements of a query, all of them on the same state of the data. It is apart from run so that tests can plant a
 // mistake between the two.
 func (s *snapshot) execute(ctx context.Context, q *plan.Query, all []statement) (*engine.Result, error) {
-	result := newResult(q)
-	if len(result.public.places) > 0 && q.Groups() == 0 {
+	return s.collect(ctx, newResult(q), all)
+}
+
+// collect adds what the statements return to a result.
+func (s *snapshot) collect(ctx context.Context, result *result, all []statement) (*engine.Result, error) {
+	if len(all) == 0 || len(result.public.places) > 0 && result.groups == 0 {
 		return result.seal(), nil // no public table has a key, so there are no groups to look for
 	}
 	if len(all) == 1 {

@@ -242,7 +242,7 @@ func TestShop(t *testing.T) {
 			e := open(t, shopDataset(t, folder, storeShop(t, folder, stored, types, rows), "add-remove", 2, 2))
 			for _, c := range shopAnswers {
 				if c.want == "refused" {
-					if _, err := prepared(e.dataset, c.text); err == nil {
+					if _, err := prepareOne(e.dataset, c.text); err == nil {
 						t.Errorf("%s is not refused", c.text)
 					}
 					continue

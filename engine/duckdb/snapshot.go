@@ -10,6 +10,8 @@ import (
 
 	driver "github.com/duckdb/duckdb-go/v2"
 
+	"github.com/discreet-dp/discreet/engine/duckdb/internal/stream"
+	"github.com/discreet-dp/discreet/internal/bound"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -21,9 +23,13 @@ type snapshot struct {
 	values  sync.Map                  // of public columns, as far as somebody asked
 	byRow   bool                      // every row is a person
 	db      *sql.DB
-	spill   spill // where large questions go that do not fit into memory
+	source  stream.Source // the same database, for rows in bulk
+	spill   spill         // where large questions go that do not fit into memory
 	files   []fileState
 	version string
+	// For package bound. A test forces it to compact, to read several times, or not to look for an order.
+	memory    int64
+	unordered bool
 }
 
 // How CSV files are loaded.
@@ -32,7 +38,20 @@ const (
 	asText     = false // as they are, to see what does not fit the types
 )
 
-func openSnapshot(ctx context.Context, ds *policy.Dataset, typed bool) (_ *snapshot, err error) {
+func openSnapshot(ctx context.Context, ds *policy.Dataset, typed bool) (*snapshot, error) {
+	s, err := openUnlocked(ctx, ds, typed)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.lock(ctx); err != nil {
+		s.close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// openUnlocked opens the files for the owner, who may write others.
+func openUnlocked(ctx context.Context, ds *policy.Dataset, typed bool) (_ *snapshot, err error) {
 	s := &snapshot{tables: map[string]*table{}, keys: map[*policy.Column]string{}, byRow: ds.Unit.Row()}
 	for _, name := range ds.TableNames() {
 		if s.tables[name], err = findTable(ds, ds.Tables[name]); err != nil {
@@ -52,12 +71,16 @@ func openSnapshot(ctx context.Context, ds *policy.Dataset, typed bool) (_ *snaps
 			s.close()
 		}
 	}()
+	if s.source, err = stream.Of(connector); err != nil {
+		return nil, err
+	}
 	if s.spill, err = newSpill(); err != nil {
 		return nil, err
 	}
 	if err := s.attach(ctx, ds); err != nil {
 		return nil, err
 	}
+	s.memory = s.share(ctx)
 	for _, name := range ds.TableNames() {
 		t := s.tables[name]
 		if t.csv {
@@ -81,7 +104,17 @@ func openSnapshot(ctx context.Context, ds *policy.Dataset, typed bool) (_ *snaps
 			return nil, err
 		}
 	}
-	return s, s.lock(ctx)
+	return s, nil
+}
+
+// share returns how many bytes package bound may take: a quarter of what DuckDB takes at most, which knows the machine's
+// memory, or its default where that is less.
+func (s *snapshot) share(ctx context.Context) int64 {
+	var limit int64
+	if err := s.db.QueryRowContext(ctx, "SELECT CAST(parse_formatted_bytes(current_setting('memory_limit')) AS BIGINT)").Scan(&limit); err != nil || limit <= 0 {
+		return bound.DefaultMemory
+	}
+	return min(bound.DefaultMemory, limit/4)
 }
 
 // attach opens the dataset's database, where it is one.

@@ -16,6 +16,8 @@ type statement struct {
 	args []any
 	// keys says which of the query's keys the first columns are: all, or the private ones alone.
 	private bool
+	// byPerson says that these are counts and sums of people with many rows, by public keys alone: package bound does that faster.
+	byPerson bool
 	// measures are the measures of the next columns, one integer each.
 	measures []int
 	// persons says that the last column is a number of people, to be added up for each combination of private keys.

@@ -27,6 +27,7 @@ type table struct {
 	shadowed bool              // a column has the name under which DuckDB tells rows apart
 	paths    []string          // the columns that paths use, which are compared as they are stored
 	stored   map[string]column // by the policy's name
+	prepared map[string]prepared
 }
 
 // column is a stored column.
@@ -101,6 +102,9 @@ func (t *table) describe(ctx context.Context, db *sql.DB) error {
 			return fmt.Errorf("table %s: the policy says that column %s is %v, but in %s it is %s; correct the policy or the data",
 				t.Name, name, p.Type, t.where(), c.typ)
 		}
+	}
+	if err := t.readPrepared(ctx, db); err != nil {
+		return err
 	}
 	return t.readThrough(ctx, db)
 }

@@ -228,7 +228,7 @@ func TestLongest(t *testing.T) {
 
 func runCorpus(t *testing.T, e *Engine, questions []string) {
 	for _, text := range questions {
-		p, err := prepared(e.dataset, text)
+		p, err := prepareOne(e.dataset, text)
 		if err != nil {
 			t.Errorf("%.200s: %v", text, err)
 			continue

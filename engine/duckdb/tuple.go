@@ -16,6 +16,7 @@ type frame struct {
 	relation plan.Relation
 	alias    string
 	used     []bool
+	loose    []int // fields that are also used before the clamp to their bounds
 }
 
 func (p *printer) frame(r plan.Relation) *frame {
@@ -37,6 +38,12 @@ func (r tuple) field(i int) string {
 func (f *frame) field(i int) string {
 	f.used[i] = true
 	return fmt.Sprintf("%s.f%d", f.alias, i)
+}
+
+// unclamped names a field of a table as it is before the clamp to its bounds. Package bound does that faster than DuckDB.
+func (f *frame) unclamped(i int) string {
+	f.loose = append(f.loose, i)
+	return fmt.Sprintf("%s.r%d", f.alias, i)
 }
 
 // over prints an expression over some rows, which follow each other.

@@ -19,7 +19,7 @@ func TestWideConstants(t *testing.T) {
 				"i + N > 0", "i - N > 0", "i * N > 0", "i / N > 0", "i % N > 0", "N / i > 0", "N % i > 0", "j + N > 0", "j * N > 0", "d + N > 0", "d * N > 0", "d / N > 0",
 				"d / 3.0 - N > 0", "d / 3.0 * N > 0", "d / 3.0 / N > 0", "d / 3.0 > N", "r > N", "j = N", "d IN (1, N)", "d / 3.0 IN (1, N)", "d BETWEEN N AND 5",
 			} {
-				p, err := prepared(e.dataset, "SELECT COUNT(*) FROM t WHERE "+strings.ReplaceAll(condition, "N", spelled))
+				p, err := prepareOne(e.dataset, "SELECT COUNT(*) FROM t WHERE "+strings.ReplaceAll(condition, "N", spelled))
 				if err != nil {
 					refused++
 					continue

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/discreet-dp/discreet/engine/duckdb"
+	"github.com/discreet-dp/discreet/policy"
+)
+
+type prepareCmd struct {
+	Out    string `help:"The folder for the files. The default is a folder named prepared beside the policy." placeholder:"FOLDER"`
+	JSON   bool   `help:"Print JSON." name:"json"`
+	Policy string `arg:"" help:"The policy file."`
+}
+
+func (prepareCmd) Help() string {
+	return `Stores every table in which a person may have many rows once more, sorted by person, as Parquet: questions about
+it have the same exact results before the noise, and are faster. Prints what to change in the policy. The policy and
+the old files are left as they are, and no file is overwritten.
+
+  discreet prepare hospital.yaml
+  discreet prepare hospital.yaml --out /data/by-person`
+}
+
+// preparedTable is a table that was stored, and how the policy names it.
+type preparedTable struct {
+	Dataset string `json:"dataset"`
+	duckdb.Stored
+	Source string `json:"source"` // as the policy would write it
+}
+
+func (c *prepareCmd) Run(ctx context.Context, s screen) error {
+	p, err := policy.Load(c.Policy)
+	if err != nil {
+		return err
+	}
+	home := filepath.Dir(c.Policy)
+	folder := c.Out
+	if folder == "" {
+		folder = filepath.Join(home, "prepared")
+	}
+	done := []preparedTable{}
+	for _, name := range p.Names() {
+		into := folder
+		if len(p.Names()) > 1 {
+			into = filepath.Join(folder, name)
+		}
+		tell, end := portion(s, "storing")
+		stored, err := duckdb.Store(ctx, p.Datasets[name], into, tell)
+		end()
+		if err != nil {
+			return err
+		}
+		for _, t := range stored {
+			done = append(done, preparedTable{name, t, sourceFrom(home, t.File)})
+		}
+	}
+	if c.JSON {
+		return printJSON(s.out, map[string]any{"tables": done})
+	}
+	if len(done) == 0 {
+		fmt.Fprintln(s.out, "there is nothing to prepare: in every table a person has one row")
+		return nil
+	}
+	fmt.Fprintf(s.out, "wrote the tables by person; change these lines of %s, then run: discreet check %s\n", c.Policy, shell(c.Policy))
+	for _, t := range done {
+		fmt.Fprintf(s.out, "\ndatasets:\n  %s:\n    tables:\n      %s:\n        source: %q\n", t.Dataset, t.Table, t.Source)
+	}
+	fmt.Fprintln(s.out, "\nThe files hold private rows, and only you can read them. When the data changes, prepare it again.")
+	return nil
+}
+
+// sourceFrom spells a file as a policy in a folder does.
+func sourceFrom(home, file string) string {
+	abs, err := filepath.Abs(file)
+	if err != nil {
+		return file
+	}
+	from, err := filepath.Abs(home)
+	if err != nil {
+		return abs
+	}
+	if rel, err := filepath.Rel(from, abs); err == nil {
+		return rel
+	}
+	return abs
+}
+
+// portion shows, on a terminal and from the second second on, how much of something is done.
+func portion(s screen, what string) (tell func(name string, done float64), end func()) {
+	if !isTerminal(s.err) {
+		return func(string, float64) {}, func() {}
+	}
+	var mu sync.Mutex
+	start, shown := time.Now(), false
+	tell = func(name string, done float64) {
+		mu.Lock()
+		defer mu.Unlock()
+		if time.Since(start) > 2*time.Second {
+			shown = true
+			fmt.Fprintf(s.err, "\r\x1b[K%s %s ... %.0f %%", what, name, 100*done)
+		}
+	}
+	return tell, func() {
+		mu.Lock()
+		defer mu.Unlock()
+		if shown {
+			fmt.Fprint(s.err, "\r\x1b[K")
+		}
+	}
+}

@@ -1,0 +1,187 @@
+package bound
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"slices"
+)
+
+// errOrder says that rows are not stored by person.
+var errOrder = errors.New("bound: the rows are not in the order of people")
+
+// stretch is an ascending run of people in one batch: the first and the last of them.
+type stretch struct {
+	first, last int64
+	low, high   []byte
+}
+
+// clustered takes batches of rows that are stored by person. It belongs to one goroutine at a time.
+type clustered struct {
+	*layout
+	kernel    *kernel
+	cols      columns
+	own       Batch // a batch without the rows that are left out
+	kept      []int64
+	ints      []int64 // who the people between the first and the last are
+	seeds     []uint64
+	batches   int
+	stretches []stretch
+}
+
+func newClustered(l *layout, k *kernel) *clustered {
+	c := &clustered{layout: l, kernel: k}
+	c.cols.hi = make([][]int64, len(l.fields))
+	return c
+}
+
+// add takes a batch. People who are in the middle of a stretch are all here; the first and the last may
+// go on in another batch, and are handed to the partitions.
+func (c *clustered) add(b *Batch, others func(b *Batch, from, to int)) error {
+	b = c.compact(b)
+	n := len(b.Groups)
+	if n == 0 {
+		return nil
+	}
+	c.batches++
+	start := 0
+	for start < n {
+		end := c.people(b, start)
+		starts := c.cols.starts // of each person, and the end
+		last := len(starts) - 2
+		c.keep(b, int(starts[0]), int(starts[last]))
+		// More stretches than batches by far: this is no order.
+		if len(c.stretches) > 64+4*c.batches {
+			return errOrder
+		}
+		others(b, int(starts[0]), int(starts[1]))
+		if last > 0 {
+			others(b, int(starts[last]), int(starts[last+1]))
+		}
+		if last > 1 {
+			c.cols.groups, c.cols.lo = b.Groups, b.Values
+			c.cols.starts = starts[1 : last+1]
+			c.who(b)
+			c.kernel.run(&c.cols, nil)
+			c.cols.starts = starts
+		}
+		start = end
+	}
+	return nil
+}
+
+// who says who the people between the first and the last are.
+func (c *clustered) who(b *Batch) {
+	c.cols.ints, c.cols.seeds = nil, nil
+	people := len(c.cols.starts) - 1
+	if b.Ints != nil {
+		c.ints = c.ints[:0]
+		for _, at := range c.cols.starts[:people] {
+			c.ints = append(c.ints, b.Ints[at])
+		}
+		c.cols.ints = c.ints
+		return
+	}
+	c.seeds = c.seeds[:0]
+	for _, at := range c.cols.starts[:people] {
+		c.seeds = append(c.seeds, c.seedText(b.Texts[at]))
+	}
+	c.cols.seeds = c.seeds
+}
+
+// people finds where each person of a stretch starts, and returns where the stretch ends.
+func (c *clustered) people(b *Batch, start int) int {
+	n := len(b.Groups)
+	c.cols.starts = append(c.cols.starts[:0], int32(start))
+	i := start + 1
+	if b.Ints != nil {
+		// Without a branch that depends on where a person ends.
+		starts := slices.Grow(c.cols.starts[:0], n-start+2)[:n-start+2]
+		starts[0] = int32(start)
+		count, now := 1, b.Ints[start]
+		for ; i < n; i++ {
+			x := b.Ints[i]
+			if x < now {
+				break
+			}
+			starts[count] = int32(i)
+			d := uint64(x ^ now)
+			count += int((d | -d) >> 63) // 1 where they differ
+			now = x
+		}
+		c.cols.starts = starts[:count]
+	} else {
+		for ; i < n; i++ {
+			if order := bytes.Compare(b.Texts[i-1], b.Texts[i]); order > 0 {
+				break
+			} else if order < 0 {
+				c.cols.starts = append(c.cols.starts, int32(i))
+			}
+		}
+	}
+	c.cols.starts = append(c.cols.starts, int32(i))
+	return i
+}
+
+// keep remembers a stretch from the person at one row to that at another.
+func (c *clustered) keep(b *Batch, first, last int) {
+	if b.Ints != nil {
+		c.stretches = append(c.stretches, stretch{first: b.Ints[first], last: b.Ints[last]})
+		return
+	}
+	c.stretches = append(c.stretches, stretch{low: bytes.Clone(b.Texts[first]), high: bytes.Clone(b.Texts[last])})
+}
+
+// compact leaves out the rows that have no group.
+func (c *clustered) compact(b *Batch) *Batch {
+	if !slices.ContainsFunc(b.Groups, func(g int32) bool { return g < 0 }) {
+		return b
+	}
+	o := &c.own
+	if o.Values == nil {
+		o.Values = make([][]int64, len(b.Values))
+	}
+	o.Groups, o.Texts = o.Groups[:0], o.Texts[:0]
+	o.Ints = nil
+	if b.Ints != nil {
+		o.Ints = slices.Grow(c.kept[:0], len(b.Ints))
+		c.kept = o.Ints
+	}
+	for m := range b.Values {
+		o.Values[m] = slices.Grow(o.Values[m][:0], len(b.Groups))
+		if b.Values[m] == nil {
+			o.Values[m] = nil
+		}
+	}
+	for i, g := range b.Groups {
+		if g < 0 {
+			continue
+		}
+		o.Groups = append(o.Groups, g)
+		if b.Ints != nil {
+			o.Ints = append(o.Ints, b.Ints[i])
+		} else {
+			o.Texts = append(o.Texts, b.Texts[i])
+		}
+		for m, v := range b.Values {
+			if v != nil {
+				o.Values[m] = append(o.Values[m], v[i])
+			}
+		}
+	}
+	return o
+}
+
+// inOrder reports whether no stretch reaches into another: then a person in the middle of one is in no
+// other. They may touch, in people who were handed to the partitions.
+func inOrder(all []stretch) bool {
+	slices.SortFunc(all, func(a, b stretch) int {
+		return cmp.Or(cmp.Compare(a.first, b.first), bytes.Compare(a.low, b.low), cmp.Compare(a.last, b.last), bytes.Compare(a.high, b.high))
+	})
+	for i := 1; i < len(all); i++ {
+		if all[i-1].last > all[i].first || bytes.Compare(all[i-1].high, all[i].low) > 0 {
+			return false
+		}
+	}
+	return true
+}

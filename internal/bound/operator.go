@@ -1,0 +1,269 @@
+package bound
+
+import (
+	"context"
+	"runtime"
+	"sync"
+)
+
+// Source reads all rows, and calls take with each batch, from as many goroutines as it likes. It is called
+// once for every pass, and gives the same rows each time. An error of take must end it.
+type Source func(take func(*Batch) error) error
+
+// Run computes the totals: for each measure, one integer for each group.
+func Run(ctx context.Context, s Spec, source Source) ([][]int64, error) {
+	l, err := newLayout(s)
+	if err != nil {
+		return nil, err
+	}
+	out, most, err := l.run(ctx, source)
+	if most > 1<<26 {
+		runtime.GC() // or the next question's rows come on top of this one's
+	}
+	return out, err
+}
+
+// run also returns how many words were in use at most.
+func (l *layout) run(ctx context.Context, source Source) (_ [][]int64, most int64, _ error) {
+	o := newOperator(ctx, l)
+	defer func() { most = o.pool.most }()
+	if !l.Unordered {
+		o.clustered = true
+		switch err := source(o.take); {
+		case err == nil && o.failed() == nil && o.inOrder():
+			o.finish()
+			if err := ctx.Err(); err != nil {
+				return nil, 0, err
+			}
+			return o.totals(), 0, nil
+		case ctx.Err() != nil:
+			return nil, 0, ctx.Err()
+		case err != nil && o.failed() == nil: // the source's own
+			return nil, 0, err
+		case err == nil && o.failed() == nil, o.failed() == errOrder: // start again without the assumption
+		default:
+			return nil, 0, o.failed()
+		}
+	}
+	o = newOperator(ctx, l)
+	for {
+		if err := source(o.take); err != nil {
+			return nil, 0, err
+		}
+		if err := o.failed(); err != nil {
+			return nil, 0, err
+		}
+		again := o.finish()
+		if err := ctx.Err(); err != nil {
+			return nil, 0, err
+		}
+		if !again {
+			return o.totals(), 0, nil
+		}
+	}
+}
+
+// operator is a computation under way.
+type operator struct {
+	*layout
+	ctx       context.Context
+	pool      pool
+	clustered bool
+
+	// busy is held for reading while a batch is taken, and for writing while partitions are compacted.
+	busy sync.RWMutex
+	// The partitions of this pass are those from first up to limit.
+	first, limit int
+	text         bool
+	kept         [parts][]block // of a compaction
+	gain         bool           // whether the last compaction was worth it
+
+	mu      sync.Mutex // guards what follows
+	err     error
+	idle    []*worker
+	workers []*worker
+}
+
+// worker is what one goroutine needs at a time.
+type worker struct {
+	scatter   *scatter
+	reducer   *reducer
+	clustered *clustered
+}
+
+func newOperator(ctx context.Context, l *layout) *operator {
+	return &operator{layout: l, ctx: ctx, limit: parts, gain: true}
+}
+
+func (o *operator) failed() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.err
+}
+
+func (o *operator) fail(err error) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.err == nil {
+		o.err = err
+	}
+	return o.err
+}
+
+// hire returns a worker that nobody else has.
+func (o *operator) hire() *worker {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if n := len(o.idle); n > 0 {
+		w := o.idle[n-1]
+		o.idle = o.idle[:n-1]
+		return w
+	}
+	w := &worker{scatter: &scatter{layout: o.layout, pool: &o.pool}, reducer: newReducer(o.layout, &o.pool)}
+	w.clustered = newClustered(o.layout, w.reducer.kernel)
+	o.workers = append(o.workers, w)
+	return w
+}
+
+func (o *operator) leave(w *worker) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.idle = append(o.idle, w)
+}
+
+// take takes a batch.
+func (o *operator) take(b *Batch) error {
+	if err := o.check(b); err != nil {
+		return o.fail(err)
+	}
+	if err := o.ctx.Err(); err != nil {
+		return o.fail(err)
+	}
+	if err := o.failed(); err != nil {
+		return err
+	}
+	o.busy.RLock()
+	if len(b.Groups) > 0 {
+		o.mu.Lock()
+		o.text = b.Ints == nil
+		o.mu.Unlock()
+	}
+	w := o.hire()
+	var err error
+	if o.clustered {
+		err = w.clustered.add(b, func(b *Batch, from, to int) { w.scatter.add(b, from, to, 0, o.limit) })
+	} else {
+		w.scatter.add(b, 0, len(b.Groups), o.first, o.limit)
+	}
+	o.leave(w)
+	o.busy.RUnlock()
+	if err != nil {
+		return o.fail(err)
+	}
+	if o.full() {
+		return o.relieve()
+	}
+	return nil
+}
+
+// full reports whether rows take more memory than they may. A share is left for what a compaction makes
+// before it frees anything.
+func (o *operator) full() bool { return 8*o.pool.used.Load() > o.Memory-o.Memory/8 }
+
+// relieve makes room: it compacts the partitions, and where that is not enough, it drops
+// half of them, for another pass.
+func (o *operator) relieve() error {
+	o.busy.Lock()
+	defer o.busy.Unlock()
+	if !o.full() { // somebody else was faster
+		return nil
+	}
+	if o.gain {
+		before := o.pool.used.Load()
+		o.each(func(w *worker, p int) { o.kept[p] = w.reducer.compact(o.blocks(p), o.text) })
+		o.gain = o.pool.used.Load() < before/2
+	}
+	for 16*o.pool.used.Load() > o.Memory && o.limit-o.first > 1 {
+		if o.clustered {
+			// Which people are in the middle of a stretch is not the same in another pass.
+			return o.fail(errOrder)
+		}
+		o.limit = o.first + (o.limit-o.first)/2
+		for p := o.limit; p < parts; p++ {
+			o.pool.put(o.blocks(p))
+		}
+	}
+	if o.limit-o.first == 1 {
+		o.gain = true // all that is left to do
+	}
+	return nil
+}
+
+// blocks removes and returns the blocks of a partition.
+func (o *operator) blocks(p int) []block {
+	out := o.kept[p]
+	o.kept[p] = nil
+	for _, w := range o.workers {
+		out = append(out, w.scatter.take(p)...)
+	}
+	return out
+}
+
+// each calls do for every partition of this pass, on all processors.
+func (o *operator) each(do func(w *worker, p int)) {
+	var group sync.WaitGroup
+	next := make(chan int)
+	n := min(runtime.GOMAXPROCS(0), o.limit-o.first)
+	workers := make([]*worker, n)
+	for i := range workers {
+		workers[i] = o.hire()
+	}
+	for _, w := range workers {
+		group.Go(func() {
+			for p := range next {
+				do(w, p)
+			}
+		})
+	}
+	for p := o.first; p < o.limit && o.ctx.Err() == nil; p++ {
+		next <- p
+	}
+	close(next)
+	group.Wait()
+	for _, w := range workers {
+		o.leave(w)
+	}
+}
+
+// finish adds the partitions of this pass to the totals. It reports whether there are others left.
+func (o *operator) finish() bool {
+	o.each(func(w *worker, p int) { w.reducer.finish(o.blocks(p), o.text) })
+	// The next pass is as large as this one could be.
+	o.first, o.limit = o.limit, min(parts, 2*o.limit-o.first)
+	return o.first < parts
+}
+
+func (o *operator) inOrder() bool {
+	var all []stretch
+	for _, w := range o.workers {
+		all = append(all, w.clustered.stretches...)
+	}
+	return inOrder(all)
+}
+
+// totals adds up what all workers have.
+func (o *operator) totals() [][]int64 {
+	out := make([][]int64, len(o.fields))
+	for m := range out {
+		out[m] = make([]int64, o.Groups)
+		for g := range out[m] {
+			var t wide
+			for _, w := range o.workers {
+				x := w.reducer.kernel.totals[m][g]
+				t.add(x.hi, x.lo)
+			}
+			out[m][g] = t.final()
+		}
+	}
+	return out
+}

@@ -1,0 +1,161 @@
+package bound
+
+import (
+	"encoding/binary"
+	"errors"
+	"math/big"
+)
+
+// Spec says what to compute.
+type Spec struct {
+	Groups    int // groups are numbered from 0
+	MaxGroups int // how many of them a person can be in
+	Salt      [32]byte
+	Measures  []Measure
+	// Memory is about how many bytes rows may take, or 0 for DefaultMemory.
+	Memory int64
+	// Unordered says not to try whether the rows are stored by person.
+	Unordered bool
+}
+
+// DefaultMemory is the limit on memory where none is given. The whole process takes about half as much
+// again, for what is worked on and what the collector has not seen yet.
+const DefaultMemory = 3 << 30
+
+// Measure is one integer for each group.
+type Measure struct {
+	Kind Kind
+	// Lo and Hi are what one person's partial in one group is clamped to. They are not used for People.
+	Lo, Hi *big.Int
+	// Reach is the largest magnitude of a row's value, for Sum. A value beyond it is the caller's mistake, and makes the sum
+	// wrong; what a person contributes is clamped all the same.
+	Reach int64
+}
+
+// Kind says what a measure adds up.
+type Kind int
+
+const (
+	// Rows counts rows.
+	Rows Kind = iota
+	// Values counts rows whose value is 1 and not 0.
+	Values
+	// Sum adds up values.
+	Sum
+	// People counts people: 1 for every group that a person keeps.
+	People
+)
+
+// Batch is some rows. A row whose group is negative is nobody's or is in no public group, and is left out.
+// The slices are read until Add returns.
+type Batch struct {
+	// Who a row is about: Ints, or Texts where Ints is nil.
+	Ints   []int64
+	Texts  [][]byte
+	Groups []int32
+	// Values has a column for every measure of kind Values (0 or 1) or Sum (0 where it is NULL), and nil
+	// for the others.
+	Values [][]int64
+}
+
+var (
+	errSpec  = errors.New("bound: a specification that cannot be: no groups, or bounds without 0 between them")
+	errBatch = errors.New("bound: a batch whose columns do not fit together")
+)
+
+// field is how a measure's values and partials are held.
+type field struct {
+	kind   Kind
+	half   int // place among the values of 32 bits, or -1
+	full   int // place among the values of 64 bits, or -1
+	wide   bool
+	lo, hi wide // the clamp
+	// The clamp for 64 bits, which is all there is where the partial is not wide.
+	low, high int64
+}
+
+// layout is a Spec made ready.
+type layout struct {
+	Spec
+	fields   []field
+	halves   int
+	payload  int // words of a row after its person: group and values
+	partial  int // words of a partial after its person: group and sums
+	s0, s1   uint64
+	maxGroup int32
+}
+
+// narrow is the reach up to which 2^39 rows fit into 64 bits.
+const narrow = 1 << 24
+
+func newLayout(s Spec) (*layout, error) {
+	if s.Groups < 1 || s.Groups > 1<<30 || s.MaxGroups < 1 || len(s.Measures) == 0 {
+		return nil, errSpec
+	}
+	if s.Memory <= 0 {
+		s.Memory = DefaultMemory
+	}
+	l := &layout{Spec: s, maxGroup: int32(s.Groups - 1), partial: 1}
+	l.s0, l.s1 = binary.LittleEndian.Uint64(s.Salt[:]), binary.LittleEndian.Uint64(s.Salt[8:])
+	l.s0 ^= mix(binary.LittleEndian.Uint64(s.Salt[16:]))
+	l.s1 ^= mix(binary.LittleEndian.Uint64(s.Salt[24:]))
+	fulls := 0
+	for _, m := range s.Measures {
+		f := field{kind: m.Kind, half: -1, full: -1}
+		if m.Kind != People {
+			if m.Lo == nil || m.Hi == nil || m.Lo.Sign() > 0 || m.Hi.Sign() < 0 {
+				return nil, errSpec
+			}
+			f.lo, f.hi = clip(m.Lo), clip(m.Hi)
+			f.low, f.high = f.lo.int64(), f.hi.int64()
+		}
+		switch m.Kind {
+		case Values:
+			f.half = l.halves
+			l.halves++
+		case Sum:
+			if m.Reach < 0 {
+				return nil, errSpec
+			}
+			f.wide = m.Reach > narrow
+			if m.Reach < 1<<31 {
+				f.half = l.halves
+				l.halves++
+			} else {
+				f.full = fulls
+				fulls++
+			}
+		}
+		if m.Kind != People {
+			l.partial++
+		}
+		if f.wide {
+			l.partial++
+		}
+		l.fields = append(l.fields, f)
+	}
+	// The group is the first of the 32 bits.
+	l.payload = (1+l.halves+1)/2 + fulls
+	return l, nil
+}
+
+// check reports whether a batch fits, so that what follows can index without a thought.
+func (l *layout) check(b *Batch) error {
+	n := len(b.Groups)
+	if len(b.Values) != len(l.fields) || b.Ints != nil && len(b.Ints) != n || b.Ints == nil && len(b.Texts) != n {
+		return errBatch
+	}
+	for m, f := range l.fields {
+		if filled := f.kind == Values || f.kind == Sum; filled && len(b.Values[m]) != n || !filled && b.Values[m] != nil {
+			return errBatch
+		}
+	}
+	top := int32(-1)
+	for _, g := range b.Groups {
+		top = max(top, g)
+	}
+	if top > l.maxGroup {
+		return errBatch
+	}
+	return nil
+}
