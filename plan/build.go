@@ -142,6 +142,9 @@ func newArith(op ArithOp, l, r Expr, pos int32) (Expr, error) {
 		}
 	}
 	lo, hi := slices.MinFunc(ends, (*big.Int).Cmp), slices.MaxFunc(ends, (*big.Int).Cmp)
+	if op == Mul && lo.Sign() < 0 && Format(l) == Format(r) {
+		lo = new(big.Int) // a square, as a variance has them: one spelling has one interval
+	}
 	return checked(&Arith{Op: op, L: l, R: r, typ: numberType(step, lo, hi, declared)}, pos)
 }
 

@@ -38,18 +38,23 @@ func (q *question) listedInWhere(e Expr) ([]policy.Value, bool) {
 			if Format(c.X) == name {
 				var out []policy.Value
 				for _, l := range c.List {
-					out = append(out, keyValue(l.Value(), e.Type()))
+					if !beyond(l) {
+						out = append(out, keyValue(l.Value(), e.Type()))
+					}
 				}
-				return out, true
+				return out, len(out) > 0
 			}
 		case *Compare:
-			if l, ok := c.R.(*Literal); ok && c.Op == Eq && !l.IsNullLiteral() && Format(c.L) == name {
+			if l, ok := c.R.(*Literal); ok && c.Op == Eq && !l.IsNullLiteral() && !beyond(l) && Format(c.L) == name {
 				return []policy.Value{keyValue(l.Value(), e.Type())}, true
 			}
 		}
 	}
 	return nil, false
 }
+
+// beyond reports whether a constant is a number that no key can hold.
+func beyond(l *Literal) bool { return l.Number != nil && !l.Number.IsInt64() }
 
 // maxDomain bounds how many combinations of values are tried to find those of an expression.
 const maxDomain = 1 << 16
@@ -78,7 +83,7 @@ func (q *question) domain(e Expr) ([]policy.Value, bool, error) {
 
 func (q *question) columnDomain(c *Column) ([]policy.Value, bool, error) {
 	f := c.Field
-	if f.Public != "" {
+	if f.Public != "" && f.Source.Keys != policy.PublicKeys {
 		if q.options.Public == nil {
 			return nil, false, nil
 		}

@@ -84,11 +84,16 @@ func (e *env) with(w *pg.WithClause) (*env, error) {
 	}
 	inner := *e
 	inner.ctes = maps.Clone(e.ctes)
+	seen := map[string]bool{}
 	for _, n := range w.Ctes {
 		q := n.GetCommonTableExpr()
 		if q == nil || q.Ctequery.GetSelectStmt() == nil || q.SearchClause != nil || q.CycleClause != nil {
 			return nil, refuse(location(n), "write WITH name AS (SELECT ...)", "WITH takes a SELECT only")
 		}
+		if seen[strings.ToLower(q.Ctename)] {
+			return nil, refuse(q.Location, "give each a name of its own", "two queries of WITH are called %q", q.Ctename)
+		}
+		seen[strings.ToLower(q.Ctename)] = true
 		now := inner
 		now.ctes = maps.Clone(inner.ctes)
 		inner.ctes[strings.ToLower(q.Ctename)] = cte{query: q, env: &now}

@@ -17,12 +17,12 @@ type Day int64
 
 func (d Day) String() string { return policy.FormatDate(int64(d)) }
 
-// Eval computes an expression; leaf gives the values of its columns or of
-// released values. It is used on what has been released, to fold constants, and
+// Eval computes an expression; leaf gives the values of its columns, of
+// released values and of Exists. It is used on what has been released, to fold constants, and
 // by tests as the reference for what every engine must compute.
 func Eval(e Expr, leaf func(Expr) Value) Value {
 	switch e := e.(type) {
-	case *Column, *Released:
+	case *Column, *Released, *Exists:
 		return leaf(e)
 	case *Literal:
 		return e.Value()

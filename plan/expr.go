@@ -270,6 +270,17 @@ func walk(e Expr, f func(Expr)) {
 	}
 }
 
+// walkRow is walk without what is inside of EXISTS, which is about other rows too and whose value is true or false.
+func walkRow(e Expr, f func(Expr)) {
+	f(e)
+	if _, ok := e.(*Exists); ok {
+		return
+	}
+	for _, p := range parts(e) {
+		walkRow(p, f)
+	}
+}
+
 // levels returns how deep e is nested.
 func levels(e Expr) int {
 	deepest := 0

@@ -124,7 +124,7 @@ func (e *env) joinExpr(j *pg.JoinExpr) (rows, error) {
 	if len(j.UsingClause) > 0 {
 		return e.joinUsing(l, r, j, left, at)
 	}
-	both := rows{Relation: newJoin(l, r, nil, left)}
+	both := rows{Relation: newJoin(l.Relation, r.Relation, nil, left)}
 	if both, err = l.joined(r, both.Relation.(*Join)); err != nil {
 		return rows{}, err
 	}
@@ -156,7 +156,11 @@ func (e *env) joinUsing(l, r rows, j *pg.JoinExpr, left bool, at int32) (rows, e
 		if err != nil {
 			return rows{}, err
 		}
+		// A listed column that is an identity stands there as it is stored too, under the same name.
 		hidden = append(hidden, b.Index)
+		if b.Field.Identity != "" {
+			hidden = append(hidden, b.stored().Index)
+		}
 		eq, err := newCompare(Eq, a, &Column{Index: b.Index + n, Field: b.Field}, at)
 		if err != nil {
 			return rows{}, err
@@ -187,7 +191,12 @@ func (e *env) join(l, r rows, on Expr, left bool, at int32, comma bool) (rows, e
 		return rows{}, refuse(at, "join ON "+e.link(l, r)+", and put other conditions beside it with AND",
 			"two private tables can only be joined where both rows are about one person")
 	}
-	out, err := l.joined(r, newJoin(l, r, on, left))
+	j := newJoin(l.Relation, r.Relation, on, left)
+	if j.many == mostRows && l.rows() < mostRows && r.rows() < mostRows {
+		// How long such a join takes is decided by the one person with the most rows.
+		return rows{}, refuse(at, "join fewer tables, or reduce one to a row for each person first, as in (SELECT pid, COUNT(*) FROM visits GROUP BY pid)", "one person could have more than a million rows in this join")
+	}
+	out, err := l.joined(r, j)
 	if err != nil {
 		err.(*Refusal).Position = int(at)
 	}

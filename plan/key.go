@@ -111,6 +111,9 @@ func (q *question) key(e Expr, pos int32) (Key, error) {
 	case Identity:
 		return Key{}, refuse(pos, "group by another column", "this cannot be grouped by")
 	}
+	if t := e.Type(); t.Kind == Number && !(t.Lo.IsInt64() && t.Hi.IsInt64()) {
+		return Key{}, refuse(pos, "group by something smaller, as in x % 100", "a key is a number of at most 64 bits, and this can be larger")
+	}
 	values, ok, err := q.values(e, pos)
 	if err != nil {
 		return Key{}, err

@@ -44,7 +44,7 @@ type Key struct {
 // Measure is one aggregate per group: an exact integer before noise.
 type Measure struct {
 	Kind MeasureKind
-	Arg  Expr // nil for CountRows and CountPersons
+	Arg  Expr // nil for CountRows; for CountPersons, what is not NULL in some row of theirs, or nil for all
 	// At are the quantiles of Quantile, from 0 to 1, in rising order.
 	At []*big.Rat
 }
@@ -170,6 +170,9 @@ func (m Measure) Format() string {
 	case CountRows:
 		return "count rows"
 	case CountPersons:
+		if m.Arg != nil {
+			return "count persons " + Format(m.Arg)
+		}
 		return "count persons"
 	case CountValues:
 		return "count " + Format(m.Arg)
@@ -191,6 +194,9 @@ func (m Measure) Describe() string {
 	case CountRows:
 		return "count(*)"
 	case CountPersons:
+		if m.Arg != nil {
+			return "count(distinct person with " + describe(m.Arg) + ")"
+		}
 		return "count(distinct person)"
 	case CountValues:
 		return "count(" + describe(m.Arg) + ")"

@@ -60,11 +60,16 @@ type Field struct {
 // counted, and nothing else.
 func (f Field) raw() bool { return f.Type.Kind == Identity }
 
+// format spells a field by what it is and not by what an analyst calls it: the policy's column, the identity, or nothing where it was
+// computed, which the relation's own spelling says.
 func (f Field) format() string {
-	if f.Public != "" {
-		return fmt.Sprintf("%q.%q", f.Public, f.Name)
+	switch {
+	case f.Source != nil && f.Public != "":
+		return fmt.Sprintf("%q.%q", f.Public, f.Source.Name)
+	case f.Source != nil:
+		return fmt.Sprintf("%q", f.Source.Name)
 	}
-	return fmt.Sprintf("%q", f.Name)
+	return fmt.Sprintf("%q", f.Identity)
 }
 
 // derived returns a column that says who or what a row is about, where an expression is computed from

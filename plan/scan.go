@@ -45,7 +45,7 @@ func newScan(ds *policy.Dataset, t *policy.Table) *Scan {
 	if t.Public {
 		return s
 	}
-	unit := Field{Name: t.UnitColumn, Identity: IdentityOf(ds.Unit.Table, ds.Unit.Column), Key: t.UnitKind == policy.Unique}
+	unit := Field{Name: t.UnitColumn, Identity: IdentityName(ds.Unit.Table, ds.Unit.Column), Key: t.UnitKind == policy.Unique}
 	if ds.Unit.Row() {
 		unit = Field{Identity: "row of " + t.Name, Key: true}
 	}
@@ -54,15 +54,24 @@ func newScan(ds *policy.Dataset, t *policy.Table) *Scan {
 		s.fields[i].Once = s.Single() || i == s.unit
 	}
 	if len(t.Path) > 1 {
-		s.identity(Field{Name: t.Path[0].Column, Identity: IdentityOf(t.Path[0].Table, t.Path[0].Key)})
+		s.identity(Field{Name: t.Path[0].Column, Identity: IdentityName(t.Path[0].Table, t.Path[0].Key)})
 	}
 	for _, name := range ds.TableNames() {
 		child := ds.Tables[name]
 		if len(child.Path) > 1 && child.Path[0].Table == t.Name {
-			s.identity(Field{Name: child.Path[0].Key, Identity: IdentityOf(t.Name, child.Path[0].Key), Key: true})
+			s.identity(Field{Name: child.Path[0].Key, Identity: IdentityName(t.Name, child.Path[0].Key), Key: true})
 		}
 	}
 	return s
+}
+
+// IdentityName names what a column's values name. Names may have dots in them, so that a.b.c could be a column of a or of a.b: rows
+// of different people would be joined as one person's. Where there is such a dot the parts are quoted; no name has a quote.
+func IdentityName(table, column string) string {
+	if strings.ContainsRune(table+column, '.') {
+		return fmt.Sprintf("%q.%q", table, column)
+	}
+	return table + "." + column
 }
 
 // identity adds a stored identity, once, and marks the listed column that it is.
@@ -90,14 +99,6 @@ func (s *Scan) format(b *strings.Builder) {
 			fmt.Fprintf(b, " %q->%q.%q", step.Column, step.Table, step.Key)
 		}
 	}
-}
-
-// IdentityOf names what a column identifies. A name may hold dots, and two columns must not have one identity.
-func IdentityOf(table, column string) string {
-	if strings.ContainsAny(table+column, `."`) {
-		return fmt.Sprintf("%q.%q", table, column)
-	}
-	return table + "." + column
 }
 
 // columnField gives a policy column its type.

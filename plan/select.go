@@ -48,8 +48,13 @@ func newSelect(from Relation, where Expr, names []string, columns []Expr) *Selec
 	return s
 }
 
-// pass adds a field of From as it is, without a name.
+// pass adds a field of From as it is, without a name, once.
 func (s *Select) pass(field int) int {
+	for i, e := range s.Columns {
+		if c, ok := e.(*Column); ok && c.Index == field && s.fields[i].raw() && s.fields[i].Name == "" {
+			return i
+		}
+	}
 	f := s.From.Fields()[field]
 	f.Name = ""
 	s.Columns, s.fields = append(s.Columns, columnOf(s.From, field)), append(s.fields, f)

@@ -209,6 +209,9 @@ func (st *Statement) lift(e *env, s *pg.SelectStmt) error {
 	for _, l := range s.LockingClause {
 		return refuse(location(l), "leave it out", "FOR UPDATE or FOR SHARE cannot be used")
 	}
+	if s.IntoClause != nil {
+		return refuse(-1, "leave it out", "INTO cannot be used")
+	}
 	inner, err := e.with(s.WithClause)
 	if err != nil {
 		return err

@@ -211,7 +211,7 @@ func identity(r Relation) *Select {
 	return newSelect(r, nil, names, columns)
 }
 
-// newUnion brings the parts to one type, column by column. Of the identities the unit alone stays.
+// newUnion brings the parts to one type, column by column. The unit stays, and identities that mean the same in all parts.
 func newUnion(parts []*Select, pos int32) (Relation, error) {
 	visible := func(s *Select) (names []string, columns []Expr) {
 		for i, f := range s.fields {
@@ -233,23 +233,26 @@ func newUnion(parts []*Select, pos int32) (Relation, error) {
 			return nil, refuse(pos, "combine private with private and public with public", "UNION ALL of private and public rows cannot be used")
 		}
 	}
+	kept := make([]bool, len(names)) // columns that are one identity in all parts
 	for c := range names {
 		column := make([]Expr, len(parts))
 		for i := range parts {
 			column[i] = all[i][c]
 		}
-		storedTogether(column)
+		kept[c] = oneIdentity(column)
 		column, err := unify(column, "UNION ALL", pos)
 		if err != nil {
 			return nil, err
 		}
 		for i := range parts {
 			all[i][c] = normal(column[i])
+			_, plain := all[i][c].(*Column) // one on a finer lattice is none any more
+			kept[c] = kept[c] && plain
 		}
 	}
 	u := &Union{}
 	for i, p := range parts {
-		u.Parts = append(u.Parts, newPart(p, names, all[i]))
+		u.Parts = append(u.Parts, newPart(p, names, all[i], kept))
 	}
 	if err := u.oneUnit(pos); err != nil {
 		return nil, err
@@ -260,14 +263,18 @@ func newUnion(parts []*Select, pos int32) (Relation, error) {
 	return u, nil
 }
 
-// storedTogether takes columns that say the same about a row as they are stored, where one of them is there in no
-// other form.
-func storedTogether(column []Expr) {
+// oneIdentity reports whether a column means the same persons or things in all parts of a union. Where it is not listed in all of
+// them, it is taken as it is stored.
+func oneIdentity(column []Expr) bool {
+	first, ok := column[0].(*Column)
+	if !ok || first.Field.Identity == "" {
+		return false
+	}
 	raw := false
 	for _, e := range column {
 		c, ok := e.(*Column)
-		if !ok || c.Field.Identity == "" || c.Field.Identity != column[0].(*Column).Field.Identity {
-			return
+		if !ok || c.Field.Identity != first.Field.Identity {
+			return false
 		}
 		raw = raw || c.Field.raw()
 	}
@@ -276,10 +283,11 @@ func storedTogether(column []Expr) {
 			column[i] = e.(*Column).stored()
 		}
 	}
+	return true
 }
 
-// newPart is a part of a union: its columns and the unit.
-func newPart(s *Select, names []string, columns []Expr) *Select {
+// newPart is a part of a union: its columns, the identities that are kept, and the unit.
+func newPart(s *Select, names []string, columns []Expr, kept []bool) *Select {
 	p := &Select{From: s.From, Where: s.Where, unit: -1}
 	for i, e := range columns {
 		f := Field{Name: names[i], Type: e.Type(), Nullable: nullable(e), Derived: derived(e) != nil}
@@ -288,18 +296,16 @@ func newPart(s *Select, names []string, columns []Expr) *Select {
 		}
 		p.Columns, p.fields = append(p.Columns, e), append(p.fields, f)
 	}
-	if !private(s) {
-		return p
-	}
-	p.unit = p.pass(s.From.Unit())
 	for i, e := range columns {
-		if c, ok := e.(*Column); ok && c.Field.Identity == p.fields[p.unit].Identity {
-			f := &p.fields[i]
-			f.Identity, f.Derived, f.Twin = c.Field.Identity, false, p.unit-i
-			if c.Field.raw() {
-				f.Twin = 0
+		if c, ok := e.(*Column); ok && kept[i] {
+			p.fields[i].Identity, p.fields[i].Derived = c.Field.Identity, false
+			if !c.Field.raw() {
+				p.fields[i].Twin = p.pass(c.Index+c.Field.Twin) - i
 			}
 		}
+	}
+	if private(s) {
+		p.unit = p.pass(s.From.Unit())
 	}
 	return p
 }
@@ -315,7 +321,9 @@ func (u *Union) oneUnit(pos int32) error {
 	for _, p := range u.Parts {
 		same = same && identity(p) == identity(u.Parts[0])
 	}
-	if same && !strings.HasPrefix(identity(u.Parts[0]), "row of ") {
+	rowUnit := false // said by the tables, because a table may be called "row of"
+	u.tables(func(t *policy.Table) { rowUnit = rowUnit || !t.Public && t.UnitKind == policy.Row })
+	if same && !rowUnit {
 		return nil
 	}
 	seen := map[*policy.Table]bool{}

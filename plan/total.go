@@ -2,7 +2,7 @@ package plan
 
 // provenTotal looks once more at everything that will run below the noise: no
 // number in it is wider than an engine computes with. Every operation has made
-// sure of that already; this is the one place that does not depend on them.
+// sure of that already; this is the one place that does not depend on them. It looks at whose rows are too.
 func provenTotal(q *Query) error {
 	var err error
 	copied := 0
@@ -28,10 +28,16 @@ func provenTotal(q *Query) error {
 				}
 			case *Exists:
 				relation(x.From)
+				if private(x.From) && !linked(x.On, x.Outer) {
+					err = refuse(-1, "write another condition", "a subquery over a private table must be about the same person as the row outside")
+				}
 			}
 		})
 	}
 	relation = func(r Relation) {
+		if lost := owned(r); lost != nil {
+			err = lost
+		}
 		switch r := r.(type) {
 		case *Join:
 			relation(r.L)

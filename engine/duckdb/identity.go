@@ -17,7 +17,7 @@ import (
 // type, which is decided when the data is opened.
 
 // identityOf names what a step leads to, as package plan does.
-func identityOf(s policy.Step) string { return plan.IdentityOf(s.Table, s.Key) }
+func identityOf(s policy.Step) string { return plan.IdentityName(s.Table, s.Key) }
 
 // identities decides the type of each identity: the stored one where all columns have the same, 64 bits where all are integers that
 // fit, and otherwise text, in which every value of every type has a spelling of its own.
@@ -30,10 +30,10 @@ func (s *snapshot) identities(ds *policy.Dataset) map[string]string {
 			}
 		}
 	}
-	add(plan.IdentityOf(ds.Unit.Table, ds.Unit.Column), ds.Unit.Table, ds.Unit.Column)
+	add(plan.IdentityName(ds.Unit.Table, ds.Unit.Column), ds.Unit.Table, ds.Unit.Column)
 	for _, name := range ds.TableNames() {
 		t := ds.Tables[name]
-		add(plan.IdentityOf(ds.Unit.Table, ds.Unit.Column), name, t.UnitColumn)
+		add(plan.IdentityName(ds.Unit.Table, ds.Unit.Column), name, t.UnitColumn)
 		if len(t.Path) > 1 {
 			step := t.Path[0]
 			add(identityOf(step), name, step.Column)
@@ -111,7 +111,8 @@ func (t *table) rowIdentity() string {
 	for _, name := range t.needed() {
 		columns = append(columns, t.raw(name))
 	}
-	return "struct_pack(r := " + t.rowid + ", h := hash(" + strings.Join(columns, ", ") + "))"
+	// Rows of two tables are two people, at the same place and with the same values too.
+	return "struct_pack(t := " + quoteText(t.Name) + ", r := " + t.rowid + ", h := hash(" + strings.Join(columns, ", ") + "))"
 }
 
 // checkUnique refuses a public table in which a value of the unique column is in several rows. Joins rely on it, and it is public, so it

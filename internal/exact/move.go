@@ -34,3 +34,45 @@ func Between(a, b Vector) (Move, bool) {
 	}
 	return m, true
 }
+
+// BetweenNamed is Between for vectors whose blocks of a length stand for names, in any order. A block that one of them does not
+// have is zero there. It reports false where the lengths do not fit.
+func BetweenNamed(a, b Vector, namesA, namesB []string, size int) (Move, bool) {
+	x, y := a.Open(), b.Open()
+	if len(x) != len(namesA)*size || len(y) != len(namesB)*size {
+		return Move{}, false
+	}
+	place := map[string]int{}
+	for _, names := range [][]string{namesA, namesB} {
+		for _, n := range names {
+			if _, ok := place[n]; !ok {
+				place[n] = len(place) * size
+			}
+		}
+	}
+	spread := func(v []int64, names []string) Vector {
+		out := make([]int64, len(place)*size)
+		for i, n := range names {
+			copy(out[place[n]:], v[i*size:(i+1)*size])
+		}
+		return Seal(out)
+	}
+	return Between(spread(x, namesA), spread(y, namesB))
+}
+
+// Apart counts the values that are in one of two vectors and not in the other, whatever their order. A value that
+// is there several times counts as often. It is for the audit kit, as Between is.
+func Apart(a, b Vector) int {
+	often := map[int64]int{}
+	for _, v := range a.Open() {
+		often[v]++
+	}
+	for _, v := range b.Open() {
+		often[v]--
+	}
+	n := 0
+	for _, k := range often {
+		n += max(k, -k)
+	}
+	return n
+}

@@ -26,3 +26,18 @@ func TestBetween(t *testing.T) {
 		}
 	}
 }
+
+func TestBetweenNamed(t *testing.T) {
+	a, b := Seal([]int64{1, 2, 3, 4}), Seal([]int64{3, 5, 7, 7})
+	m, ok := BetweenNamed(a, b, []string{"x", "y"}, []string{"y", "z"}, 2)
+	// x: 1 and 2 are gone; y: 3, 4 against 3, 5; z: 7 and 7 are new.
+	if !ok || m.L1.Int64() != 1+2+1+14 || m.Largest.Int64() != 7 || m.L2Squared.Int64() != 1+4+1+49+49 {
+		t.Errorf("%v %+v", ok, m)
+	}
+	if _, ok := BetweenNamed(a, b, []string{"x"}, []string{"y", "z"}, 2); ok {
+		t.Error("lengths that do not fit")
+	}
+	if n := Apart(Seal([]int64{1, 1, 2, 5}), Seal([]int64{5, 1, 3})); n != 3 {
+		t.Error(n)
+	}
+}

@@ -1,0 +1,176 @@
+package generate
+
+import (
+	"fmt"
+	"math/big"
+
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// Worlds returns policies with something of everything: tables where a person has one row and many, paths of one, two and three
+// steps, identities that are listed and that are not, and clamped where they are; public tables with a unique column and
+// without; both kinds of neighbours; and one where every row is a person. Limits and bounds are small, so that people exceed them.
+func Worlds() []*policy.Dataset {
+	return []*policy.Dataset{clinic(dp.AddRemove), clinic(dp.Substitute), census(dp.AddRemove), census(dp.Substitute)}
+}
+
+func clinic(n dp.Neighbours) *policy.Dataset {
+	buyer := policy.Step{Column: "buyer", Table: "patients", Key: "pid"}
+	order := policy.Step{Column: "oid", Table: "orders", Key: "oid"}
+	item := policy.Step{Column: "iid", Table: "items", Key: "iid"}
+	return &policy.Dataset{
+		Name: "clinic " + n.String(), Engine: "duckdb", Neighbours: n, Budget: policy.Budget{Epsilon: dp.One, Delta: 1 << 20},
+		Unit: policy.Unit{Table: "patients", Column: "pid"},
+		Tables: tables(
+			&policy.Table{Name: "patients", UnitKind: policy.Unique, UnitColumn: "pid", MaxRows: 1, MaxGroups: 1, Columns: columns(
+				whole("pid", 0, 3), required(whole("age", 0, 10)), listed("sex", "F", "M", "X", ""), text("zip"), secret(text("diagnosis")),
+				grain("cost", -4, 10, 1, 2), boolean("smoker"), day("admitted", 19000, 19002), whole("code", 0, 4), real("weight"), any64("balance"),
+			)},
+			&policy.Table{Name: "profiles", UnitKind: policy.Unique, UnitColumn: "owner", Path: []policy.Step{{Column: "owner", Table: "patients", Key: "pid"}}, MaxRows: 1, MaxGroups: 1, Columns: columns(
+				whole("score", -5, 5), listed("tier", "gold", "none"), whole("code", 0, 4),
+			)},
+			&policy.Table{Name: "visits", UnitKind: policy.Many, UnitColumn: "pid", Path: []policy.Step{{Column: "pid", Table: "patients", Key: "pid"}}, MaxRows: 3, MaxGroups: 2, Columns: columns(
+				listed("ward", "a", "b", "c", "d"), day("day", 19000, 19004), grain("cost", -2, 8, 1, 2), whole("code", 0, 4), secret(text("note")), boolean("urgent"),
+			)},
+			&policy.Table{Name: "labs", UnitKind: policy.Many, UnitColumn: "person", Path: []policy.Step{{Column: "person", Table: "patients", Key: "pid"}}, MaxRows: 2, MaxGroups: 1, Columns: columns(
+				any64("person"), whole("value", 0, 6), listed("kind", "x", "y", "z"), secret(whole("place", -2, 2)),
+			)},
+			&policy.Table{Name: "orders", UnitKind: policy.Many, UnitColumn: "buyer", Path: []policy.Step{buyer}, MaxRows: 2, MaxGroups: 2, Columns: columns(
+				whole("total", -1, 9), listed("status", "open", "paid"), whole("code", 0, 4),
+			)},
+			&policy.Table{Name: "items", UnitKind: policy.Many, Path: []policy.Step{order, buyer}, MaxRows: 2, MaxGroups: 2, Columns: columns(
+				whole("oid", 0, 2), whole("price", 0, 5), secret(text("sku")), boolean("gift"),
+			)},
+			&policy.Table{Name: "parts", UnitKind: policy.Many, Path: []policy.Step{item, order, buyer}, MaxRows: 1, MaxGroups: 3, Columns: columns(
+				whole("grams", -3, 3), listed("stuff", "wood", "iron"),
+			)},
+			&policy.Table{Name: "codes", Public: true, UnitKind: policy.NoUnit, UniqueColumn: "code", MaxRows: 1, MaxGroups: 1, Columns: columns(
+				whole("code", 0, 4), text("label"), whole("chapter", 0, 2),
+			)},
+			&policy.Table{Name: "rates", Public: true, UnitKind: policy.NoUnit, MaxRows: 2, MaxGroups: 1, Columns: columns(
+				whole("code", 0, 4), whole("rate", 0, 5), text("zone"),
+			)},
+		),
+		Views: map[string]string{
+			"dear":     "SELECT pid, cost, ward FROM visits WHERE cost > 1",
+			"everyday": "SELECT pid AS who, count(*) AS often FROM visits GROUP BY pid",
+		},
+	}
+}
+
+func census(n dp.Neighbours) *policy.Dataset {
+	return &policy.Dataset{
+		Name: "census " + n.String(), Engine: "duckdb", Neighbours: n, Budget: policy.Budget{Epsilon: dp.One, Delta: 1 << 20},
+		Tables: tables(
+			&policy.Table{Name: "north", UnitKind: policy.Row, MaxRows: 1, MaxGroups: 1, Columns: columns(
+				whole("age", 0, 10), listed("sex", "F", "M"), secret(text("job")), whole("code", 0, 4), boolean("owner"),
+			)},
+			&policy.Table{Name: "south", UnitKind: policy.Row, MaxRows: 1, MaxGroups: 1, Columns: columns(
+				whole("age", -5, 5), listed("sex", "F", "X"), secret(text("job")), whole("code", 0, 4), grain("income", -3, 9, 1, 4),
+			)},
+			// The same columns as north, with other bounds: a row may be equal to one there, and is somebody else.
+			&policy.Table{Name: "west", UnitKind: policy.Row, MaxRows: 1, MaxGroups: 1, Columns: columns(
+				whole("age", -9, 2), listed("sex", "F", "M"), secret(text("job")), whole("code", 1, 3), boolean("owner"),
+			)},
+			&policy.Table{Name: "codes", Public: true, UnitKind: policy.NoUnit, UniqueColumn: "code", MaxRows: 1, MaxGroups: 1, Columns: columns(
+				whole("code", 0, 4), text("label"),
+			)},
+			&policy.Table{Name: "rates", Public: true, UnitKind: policy.NoUnit, MaxRows: 3, MaxGroups: 1, Columns: columns(
+				whole("code", 0, 4), whole("rate", 0, 5), text("zone"),
+			)},
+		),
+	}
+}
+
+func tables(all ...*policy.Table) map[string]*policy.Table {
+	out := map[string]*policy.Table{}
+	for _, t := range all {
+		out[t.Name] = t
+	}
+	return out
+}
+
+func columns(all ...*policy.Column) map[string]*policy.Column {
+	out := map[string]*policy.Column{}
+	for _, c := range all {
+		out[c.Name] = c
+	}
+	return out
+}
+
+func any64(name string) *policy.Column {
+	return &policy.Column{Name: name, Type: policy.Integer, Nullable: true, Granularity: big.NewRat(1, 1)}
+}
+
+func whole(name string, lo, hi int64) *policy.Column {
+	return grainOf(policy.Integer, name, lo, hi, 1, 1)
+}
+
+// grain is a decimal with bounds in steps of num/den.
+func grain(name string, lo, hi, num, den int64) *policy.Column {
+	return grainOf(policy.Decimal, name, lo, hi, num, den)
+}
+
+func day(name string, lo, hi int64) *policy.Column { return grainOf(policy.Date, name, lo, hi, 1, 1) }
+
+func grainOf(t policy.Type, name string, lo, hi, num, den int64) *policy.Column {
+	g := big.NewRat(num, den)
+	end := func(n int64) *big.Rat { return new(big.Rat).Mul(g, new(big.Rat).SetInt64(n)) }
+	return &policy.Column{Name: name, Type: t, Nullable: true, Granularity: g, Bounds: &policy.Bounds{Lo: end(lo), Hi: end(hi), LoSteps: lo, HiSteps: hi}}
+}
+
+func text(name string) *policy.Column {
+	return &policy.Column{Name: name, Type: policy.Text, Nullable: true}
+}
+func real(name string) *policy.Column {
+	return &policy.Column{Name: name, Type: policy.Decimal, Nullable: true}
+}
+func boolean(name string) *policy.Column {
+	return &policy.Column{Name: name, Type: policy.Boolean, Nullable: true}
+}
+func required(c *policy.Column) *policy.Column { c.Nullable = false; return c }
+func secret(c *policy.Column) *policy.Column   { c.Keys = policy.PrivateKeys; return c }
+
+// listed is a text with public keys; the empty one stands for NULL.
+func listed(name string, keys ...string) *policy.Column {
+	c := text(name)
+	c.Keys = policy.PublicKeys
+	for _, k := range keys {
+		c.KeyValues = append(c.KeyValues, policy.Value{Type: policy.Text, Text: k, Null: k == ""})
+	}
+	return c
+}
+
+// pathColumns returns the columns of a table that paths use: its own way out, and what paths of others come in by.
+func pathColumns(ds *policy.Dataset, t *policy.Table) (out []string, keys []string) {
+	if t.UnitColumn != "" {
+		out = append(out, t.UnitColumn)
+	} else if len(t.Path) > 0 {
+		out = append(out, t.Path[0].Column)
+	}
+	for _, name := range ds.TableNames() {
+		if p := ds.Tables[name].Path; len(p) > 1 && p[0].Table == t.Name {
+			keys = append(keys, p[0].Key)
+		}
+	}
+	return out, keys
+}
+
+// identities returns what the identities of a table's columns mean, by column, as the planner does.
+func identities(ds *policy.Dataset, t *policy.Table) map[string]string {
+	out := map[string]string{}
+	if t.Public || ds.Unit.Row() {
+		return out
+	}
+	_, keys := pathColumns(ds, t)
+	for _, k := range keys {
+		out[k] = fmt.Sprintf("%s.%s", t.Name, k)
+	}
+	if t.UnitColumn != "" {
+		out[t.UnitColumn] = ds.Unit.String()
+	} else if len(t.Path) > 1 {
+		out[t.Path[0].Column] = fmt.Sprintf("%s.%s", t.Path[0].Table, t.Path[0].Key)
+	}
+	return out
+}
