@@ -235,7 +235,11 @@ func filtered(filter, arg Expr, pos int32) (Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	return normal(e), nil
+	e = normal(e)
+	if l, ok := e.(*Literal); ok && l.IsNullLiteral() {
+		return nil, refuse(pos, "write a condition that some rows can fulfil", "the condition of this FILTER holds for no row, or its aggregate is of NULL")
+	}
+	return e, nil
 }
 
 // summable refuses what has no bounded, exact sum.

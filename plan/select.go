@@ -55,6 +55,11 @@ func (s *Select) pass(field int) int {
 			return i
 		}
 	}
+	return s.append(field)
+}
+
+// append adds a field of From as it is, without a name.
+func (s *Select) append(field int) int {
 	f := s.From.Fields()[field]
 	f.Name = ""
 	s.Columns, s.fields = append(s.Columns, columnOf(s.From, field)), append(s.fields, f)

@@ -300,12 +300,12 @@ func newPart(s *Select, names []string, columns []Expr, kept []bool) *Select {
 		if c, ok := e.(*Column); ok && kept[i] {
 			p.fields[i].Identity, p.fields[i].Derived = c.Field.Identity, false
 			if !c.Field.raw() {
-				p.fields[i].Twin = p.pass(c.Index+c.Field.Twin) - i
+				p.fields[i].Twin = p.append(c.Index+c.Field.Twin) - i
 			}
 		}
 	}
 	if private(s) {
-		p.unit = p.pass(s.From.Unit())
+		p.unit = p.append(s.From.Unit()) // at one place in all parts, whatever else they pass on
 	}
 	return p
 }

@@ -65,7 +65,7 @@ func TestHash(t *testing.T) {
 			}
 		}
 	}
-	if again < n/100 {
+	if again < n/300 {
 		t.Errorf("only %d of %d questions were asked before", again, n)
 	}
 }

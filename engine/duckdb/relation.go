@@ -158,7 +158,7 @@ func (p *printer) union(u *plan.Union, f *frame) string {
 	for i, part := range u.Parts {
 		one := p.frame(part)
 		list := f.fields(func(i int) string {
-			if fields[i].Type.Kind == plan.Identity && fields[i].Identity == "" {
+			if fields[i].Type.Kind == plan.Identity && fields[i].Identity == "" && i != u.Unit() {
 				return "TRY_CAST(" + one.field(i) + " AS VARCHAR)"
 			}
 			return one.field(i)

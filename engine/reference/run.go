@@ -34,7 +34,8 @@ func (e *Engine) Run(_ context.Context, q *plan.Query) (*engine.Result, error) {
 	people := map[string]map[group]*partial{}
 	for i, values := range r.rows(q.From) {
 		unit := values[q.From.Unit()]
-		if unit == nil || !r.holds(q.Where, values) {
+		// Rows of nobody are left out, but where nobody has two a row without a name is one of its own.
+		if unit == nil && q.Bounded() || !r.holds(q.Where, values) {
 			continue
 		}
 		g, keys, ok := r.group(q, values)
@@ -123,7 +124,7 @@ func (r run) add(q *plan.Query, p *partial, values row) {
 				p.sums[m].Add(p.sums[m], one.Num())
 			}
 		case plan.CountPersons:
-			if measure.Arg == nil || v != nil {
+			if values[q.From.Unit()] != nil && (measure.Arg == nil || v != nil) {
 				p.sums[m] = big.NewInt(1)
 			}
 		case plan.Sum:
