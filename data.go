@@ -4,8 +4,8 @@ import (
 	"context"
 	"sync"
 
+	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/engine/duckdb"
-	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/plan"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -15,9 +15,9 @@ import (
 type data struct {
 	policy *policy.Dataset
 
-	mu     sync.Mutex
-	engine *duckdb.Engine
-	ended  bool
+	mu    sync.Mutex
+	duck  *duckdb.Engine
+	ended bool
 }
 
 func (d *data) open(ctx context.Context) (*duckdb.Engine, error) {
@@ -26,17 +26,17 @@ func (d *data) open(ctx context.Context) (*duckdb.Engine, error) {
 	if d.ended {
 		return nil, errClosed
 	}
-	if d.engine == nil {
+	if d.duck == nil {
 		e, err := duckdb.Open(ctx, d.policy)
 		if err != nil {
 			return nil, err
 		}
-		d.engine = e
+		d.duck = e
 	}
-	return d.engine, nil
+	return d.duck, nil
 }
 
-// Version implements [curator.Engine].
+// Version implements [engine.Engine].
 func (d *data) Version(ctx context.Context) (string, error) {
 	e, err := d.open(ctx)
 	if err != nil {
@@ -45,8 +45,8 @@ func (d *data) Version(ctx context.Context) (string, error) {
 	return e.Version(ctx)
 }
 
-// Run implements [curator.Engine]. It comes after Version, so the data is open.
-func (d *data) Run(ctx context.Context, q *plan.Query) ([]mech.Exact, error) {
+// Run implements [engine.Engine]. It comes after Version, so the data is open.
+func (d *data) Run(ctx context.Context, q *plan.Query) (*engine.Result, error) {
 	e, err := d.open(ctx)
 	if err != nil {
 		return nil, err
@@ -54,12 +54,21 @@ func (d *data) Run(ctx context.Context, q *plan.Query) ([]mech.Exact, error) {
 	return e.Run(ctx, q)
 }
 
+// Values implements [engine.Engine].
+func (d *data) Values(ctx context.Context, table, column string, limit int) ([]policy.Value, error) {
+	e, err := d.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return e.Values(ctx, table, column, limit)
+}
+
 func (d *data) close() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.ended = true
-	if d.engine == nil {
+	if d.duck == nil {
 		return nil
 	}
-	return d.engine.Close()
+	return d.duck.Close()
 }

@@ -33,7 +33,15 @@ type (
 	Explanation = curator.Explanation
 	Account     = curator.Account
 	Remaining   = curator.Remaining
+	// Settings are what can be chosen about an answer beside its text.
+	Settings = curator.Settings
 )
+
+// ParseSettings reads settings by their names, such as dp.epsilon.
+func ParseSettings(texts map[string]string) (Settings, error) { return curator.ParseSettings(texts) }
+
+// SettingNames lists the settings.
+func SettingNames() []string { return curator.SettingNames() }
 
 // How a question can fail without anything being spent.
 type (
@@ -48,8 +56,10 @@ type Question struct {
 	Dataset string    // may be empty where the policy has only one
 	Analyst string    // as the policy names them
 	SQL     string    // one SELECT
-	Epsilon dp.Amount // what to pay; 0 means the policy's default. See [dp.Parse]
-	Request string    // names the question for retries; empty means a new one
+	Epsilon dp.Amount // what to pay; 0 means what Settings say, or the policy's default. See [dp.Parse]
+	// Settings are everything else about the answer: see their fields.
+	Settings Settings
+	Request  string // names the question for retries; empty means a new one
 }
 
 // DB is an open policy: its ledger, and its data as questions need it. It is safe
@@ -135,7 +145,7 @@ func (db *DB) Budget(ctx context.Context, name string) ([]Account, error) {
 }
 
 func (q Question) forCurator() curator.Question {
-	return curator.Question{Analyst: q.Analyst, SQL: q.SQL, Epsilon: q.Epsilon, Request: q.Request}
+	return curator.Question{Analyst: q.Analyst, SQL: q.SQL, Epsilon: q.Epsilon, Settings: q.Settings, Request: q.Request}
 }
 
 // find returns the policy of a dataset; of the only one, where no name is given.

@@ -166,3 +166,31 @@ func TestAtOnce(t *testing.T) {
 		}
 	}
 }
+
+// Settings reach the answer: an error instead of a price, and another confidence for the same noise, which is free.
+func TestSettings(t *testing.T) {
+	db := open(t, deployment(t))
+	s, err := discreet.ParseSettings(map[string]string{"dp.error": "30", "dp.confidence": "0.9"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := discreet.Question{Dataset: "north", Analyst: "ana", SQL: people, Settings: s}
+	a, err := db.Ask(background, q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *a.Errors[0][0] != 30 || a.Confidence != 0.9 || a.Cost.Epsilon.Float() > 0.1 {
+		t.Errorf("an error of %v at %v, for %v", *a.Errors[0][0], a.Confidence, a.Cost)
+	}
+	q.Epsilon, q.Settings = a.Cost.Epsilon, discreet.Settings{Confidence: 0.99}
+	b, err := db.Ask(background, q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !b.Receipt.Free || fmt.Sprint(b.Rows) != fmt.Sprint(a.Rows) || *b.Errors[0][0] <= 30 {
+		t.Errorf("%+v with an error of %v", b, *b.Errors[0][0])
+	}
+	if len(discreet.SettingNames()) != 6 {
+		t.Error(discreet.SettingNames())
+	}
+}

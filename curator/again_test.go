@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/discreet-dp/discreet/dp"
@@ -107,14 +108,21 @@ func TestChangedDataIsCharged(t *testing.T) {
 // An answer of another shape than the question's is not read as one.
 func TestStoredAnswerOfAnotherShape(t *testing.T) {
 	w := newWorld(t, plenty)
-	p, err := w.prepare(Question{Analyst: "ana", SQL: "SELECT sex, COUNT(*) FROM patients GROUP BY sex"})
+	p, err := w.prepare(ctx, Question{Analyst: "ana", SQL: "SELECT sex, COUNT(*) FROM patients GROUP BY sex"})
 	w.check(err)
-	for _, stored := range []string{"", "{}", "[]", `{"measures":[]}`, `{"measures":[[1,2]]}`, `{"measures":[[1,2,3],[1,2,3]]}`, `{"measures":[[1,2,3.5]]}`, `{"measures":[[1,2,99999999999999999999]]}`} {
-		if _, err := p.decode([]byte(stored)); err == nil {
+	b := p.buys[0]
+	wrap := func(inside string) string { return `{"version":2,"purchases":{"` + b.hash() + `":` + inside + `}}` }
+	for _, stored := range []string{"", "{}", "[]", `{"measures":[[1,2,3]]}`, wrap(`{"measures":[[1,2,3]],"quantiles":[null]}`)[:40],
+		strings.Replace(wrap(`{"measures":[[1,2,3]],"quantiles":[null]}`), `"version":2`, `"version":3`, 1),
+		strings.Replace(wrap(`{"measures":[[1,2,3]],"quantiles":[null]}`), b.hash(), "0", 1),
+		wrap(`{}`), wrap(`{"measures":[]}`), wrap(`{"measures":[[1,2]],"quantiles":[null]}`), wrap(`{"measures":[[1,2,3],[1,2,3]],"quantiles":[null,null]}`),
+		wrap(`{"measures":[[1,2,3.5]],"quantiles":[null]}`), wrap(`{"measures":[[1,2,99999999999999999999]],"quantiles":[null]}`),
+		wrap(`{"measures":[[1,2,3]],"quantiles":[null],"keys":[[{"s":"a"}]]}`), wrap(`{"chosen":[1]}`)} {
+		if _, err := b.decode([]byte(stored)); err == nil {
 			t.Errorf("%s was read", stored)
 		}
 	}
-	if got, err := p.decode([]byte(`{"measures":[[1,2,3]]}`)); err != nil || got[0][2] != 3 {
+	if got, err := b.decode([]byte(wrap(`{"measures":[[1,2,3]],"quantiles":[null]}`))); err != nil || got.Measures[0][2] != 3 {
 		t.Errorf("got %v, %v", got, err)
 	}
 }

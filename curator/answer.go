@@ -6,17 +6,19 @@ import (
 	"github.com/discreet-dp/discreet/dp"
 )
 
-// Confidence is the probability with which an exact value lies within its error bar.
-const Confidence = 0.95
-
 // Answer is what an analyst gets: a table of noisy values with their error bars.
 type Answer struct {
 	Columns []Column
-	// Rows hold nil, string, bool, or json.Number for exact decimals and averages.
+	// Rows hold nil, string, bool, or json.Number for numbers.
 	Rows [][]any
-	// Errors hold, for each value of Rows, the half width of the interval that
-	// contains the exact value with probability Confidence; nil for keys.
-	Errors [][]*float64
+	// Errors hold, for each value of Rows, the half width of an interval that
+	// contains the exact value with probability Confidence; nil for keys, and for values
+	// whose error nobody can know, such as quantiles. All of it is nil where a query
+	// over other answers made the rows.
+	Errors     [][]*float64
+	Confidence float64
+	// Notes are sentences about the answer that a reader should know.
+	Notes []string
 	// Cost is what this answer cost: zero when it had been paid for before.
 	Cost      dp.Cost
 	Remaining Remaining
@@ -30,9 +32,14 @@ type Answer struct {
 
 // Column describes a column of an answer.
 type Column struct {
-	Name  string
+	Name string
+	// Kind is integer, decimal, real, text, boolean, date or timestamp.
+	Kind  string
 	Noisy bool
-	// Decimals is how many digits after the point a value has; -1 for averages and text.
+	// Approximate says that values and error bars are not simply noise on an exact number: those of counts and
+	// sums are, and those of averages, ratios, variances and quantiles are made of several of these.
+	Approximate bool
+	// Decimals is how many digits after the point a value has; -1 for real numbers and text.
 	Decimals int
 }
 

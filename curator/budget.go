@@ -44,6 +44,8 @@ type Remaining struct {
 	Epsilon dp.Amount `json:"epsilon"`
 	Rho     dp.Amount `json:"rho"`
 	Delta   dp.Amount `json:"delta"`
+	// KeysDelta is what is left of the delta that is set aside for private keys.
+	KeysDelta dp.Amount `json:"keys_delta"`
 }
 
 // Accounts returns the dataset's account and those of the named analysts.
@@ -71,6 +73,10 @@ func (c *Curator) advise(ctx context.Context, analyst string, err error) error {
 	if !errors.As(err, new(*ledger.BudgetError)) {
 		return err
 	}
+	var over *ledger.BudgetError
+	if errors.As(err, &over) && over.Left.Delta < over.Want.Delta && over.Want.Rho <= over.Left.Rho {
+		return fmt.Errorf("%w. What is left for private keys is delta %v: set dp.delta to at most that, list the keys you want with IN (...) in WHERE, or ask the owner of the data for more", err, over.Left.Delta)
+	}
 	balances, failed := c.ledger.Balances(ctx, c.accounts(analyst))
 	if failed != nil {
 		return err
@@ -90,14 +96,25 @@ func (c *Curator) advise(ctx context.Context, analyst string, err error) error {
 
 // Remaining returns what the analyst can still spend.
 func (c *Curator) Remaining(ctx context.Context, analyst string) (Remaining, error) {
-	accounts, err := c.Accounts(ctx, analyst)
+	return c.remaining(ctx, analyst, dp.Cost{})
+}
+
+// remaining returns what the analyst could still spend after paying a cost.
+func (c *Curator) remaining(ctx context.Context, analyst string, cost dp.Cost) (Remaining, error) {
+	balances, err := c.ledger.Balances(ctx, c.accounts(analyst))
 	if err != nil {
 		return Remaining{}, err
 	}
-	least := Remaining{dp.Unbounded, dp.Unbounded, c.dataset.Budget.Delta}
-	for _, a := range accounts {
+	least := Remaining{Epsilon: dp.Unbounded, Rho: dp.Unbounded, Delta: c.dataset.Budget.Delta, KeysDelta: dp.Unbounded}
+	for _, b := range balances {
+		b.Spent = b.Spent.Add(cost)
+		a, err := c.read(b)
+		if err != nil {
+			return Remaining{}, err
+		}
 		least.Epsilon = min(least.Epsilon, a.Total.Epsilon.Sub(a.Guarantee.Epsilon))
 		least.Rho = min(least.Rho, a.Left.Rho)
+		least.KeysDelta = min(least.KeysDelta, a.Left.Delta)
 	}
 	return least, nil
 }

@@ -162,26 +162,26 @@ func TestCostIsWhatWasAsked(t *testing.T) {
 		rapid.Check(t, func(r *rapid.T) {
 			epsilon := dp.Amount(rapid.Uint64Range(1<<20, uint64(dp.One)).Draw(r, "epsilon"))
 			picks := rapid.SliceOfN(rapid.SampledFrom(kinds), 1, 6).Draw(r, "aggregates")
-			p, err := c.prepare(Question{Analyst: "ana", SQL: "SELECT " + strings.Join(picks, ", ") + " FROM patients", Epsilon: epsilon})
+			p, err := c.prepare(ctx, Question{Analyst: "ana", SQL: "SELECT " + strings.Join(picks, ", ") + " FROM patients", Epsilon: epsilon})
 			if err != nil {
 				if budget == concentrated && strings.Contains(err.Error(), "too small") || strings.Contains(err.Error(), "lattice step") {
 					return
 				}
 				r.Fatal(err)
 			}
-			n := dp.Amount(len(p.noise))
+			n := dp.Amount(len(p.buys[0].noise))
 			if ds.Budget.Pure() {
-				if p.cost.Epsilon > epsilon || p.cost.Epsilon+n <= epsilon || p.tag() != p.cost {
-					r.Fatalf("asked for %d units, charged %d", epsilon, p.cost.Epsilon)
+				if cost(p.buys).Epsilon > epsilon || cost(p.buys).Epsilon+n <= epsilon || p.tag(p.buys) != cost(p.buys) {
+					r.Fatalf("asked for %d units, charged %d", epsilon, cost(p.buys).Epsilon)
 				}
 				return
 			}
 			e := epsilon.Float()
-			if most := e * math.Tanh(e/2); p.cost.Rho.Float() > most || p.cost.Rho.Float() < most-float64(n+1)*0x1p-40 {
-				r.Fatalf("asked for rho %v, charged %v", most, p.cost.Rho.Float())
+			if most := e * math.Tanh(e/2); cost(p.buys).Rho.Float() > most || cost(p.buys).Rho.Float() < most-float64(n+1)*0x1p-40 {
+				r.Fatalf("asked for rho %v, charged %v", most, cost(p.buys).Rho.Float())
 			}
-			if p.tag().Epsilon != epsilon || p.cost.Epsilon != dp.Unbounded {
-				r.Fatalf("the tag is %v, the cost %v", p.tag(), p.cost)
+			if p.tag(p.buys).Epsilon != epsilon || cost(p.buys).Epsilon != dp.Unbounded {
+				r.Fatalf("the tag is %v, the cost %v", p.tag(p.buys), cost(p.buys))
 			}
 		})
 	}

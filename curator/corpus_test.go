@@ -58,6 +58,31 @@ var questions = []string{
 	"SELECT COUNT(ward) FROM visits WHERE ward IN ('emergency', 'no ward')",
 	"SELECT ward, AVG(cost) FROM visits WHERE false GROUP BY ward",
 	"SELECT COUNT(*) FROM visits WHERE day = '2025-02-28' OR cost = 0.5",
+	// Quantiles.
+	"SELECT MEDIAN(age) FROM patients",
+	"SELECT sex, MEDIAN(cost), MIN(age), MAX(age), COUNT(*) FROM patients GROUP BY sex",
+	"SELECT MEDIAN(cost) FROM visits",
+	"SELECT ward, PERCENTILE_CONT(0.25) WITHIN GROUP (ORDER BY cost), PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY cost), SUM(cost) FROM visits GROUP BY ward",
+	// Variances.
+	"SELECT VARIANCE(age), STDDEV(age), VAR_POP(age), STDDEV_POP(age), AVG(age) FROM patients",
+	"SELECT sex, STDDEV(age), AVG(age), SUM(age) FROM patients GROUP BY sex",
+	// People.
+	"SELECT COUNT(DISTINCT pid) FROM visits",
+	"SELECT ward, COUNT(DISTINCT pid), COUNT(DISTINCT cost) FROM visits GROUP BY ward",
+	// The best groups.
+	"SELECT diagnosis FROM patients GROUP BY diagnosis ORDER BY COUNT(*) DESC LIMIT 3",
+	"SELECT ward FROM visits GROUP BY ward ORDER BY SUM(cost) LIMIT 1",
+	"SELECT ward FROM visits GROUP BY ward ORDER BY SUM(cost - 1000) DESC LIMIT 2",
+	"SELECT age FROM patients GROUP BY age ORDER BY age * COUNT(*) DESC LIMIT 2",
+	"SELECT age FROM patients GROUP BY age ORDER BY (age - 50) * COUNT(*) DESC LIMIT 2",
+	// What is made of noisy numbers.
+	"SELECT sex, SUM(cost) / COUNT(*), 100 * COUNT(smoker) / COUNT(*), COUNT(*) - 5, SUM(cost) * 2 - SUM(age) FROM patients GROUP BY sex",
+	"SELECT COUNT(*), dp_low(COUNT(*)), dp_high(COUNT(*)), dp_error(AVG(cost)) FROM patients",
+	"SELECT DISTINCT COUNT(*) > 0 FROM patients GROUP BY zip",
+	// Several questions, and a query around them.
+	"SELECT sum(n) AS people FROM (SELECT sex, COUNT(*) AS n FROM patients GROUP BY sex) AS t",
+	"SELECT COUNT(*) FROM patients UNION ALL SELECT COUNT(*) FROM visits",
+	"WITH a AS (SELECT sex, COUNT(*) AS n FROM patients GROUP BY sex), b AS (SELECT sex, SUM(cost) AS s, MEDIAN(age) FROM patients GROUP BY sex) SELECT a.sex, s / n FROM a JOIN b ON a.sex = b.sex ORDER BY 1",
 }
 
 // attacks are what hostile analysts try, in the families of the threat model. Most are

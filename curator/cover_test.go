@@ -7,19 +7,19 @@ import (
 
 	"github.com/discreet-dp/discreet/account"
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/exact"
+	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/internal/hospital"
-	"github.com/discreet-dp/discreet/mech"
 )
 
 // release does what buy does after the charge: the curator's path without the ledger,
 // whose fsyncs would take minutes.
-func release(r *mech.Releaser, p, noise *priced, exactly []exact.Vector) *Answer {
-	noisy := make([][]int64, len(exactly))
-	for i, x := range exactly {
-		noisy[i] = r.Release(x, noise.noise[i])
-	}
-	return p.finish(noisy)
+func (w *world) release(p, noise *priced, exactly *engine.Result) *Answer {
+	w.t.Helper()
+	r, err := w.Curator.release(noise.buys[0], exactly, maxBytes)
+	w.check(err)
+	a, err := p.finish(ctx, []*released{r})
+	w.check(err)
+	return a
 }
 
 // truths computes counts, sums of cost and average ages by sex, not by way of the engine.
@@ -46,17 +46,17 @@ func covered(t *testing.T, budget string, bar, noise dp.Amount, n int) [3]float6
 	h := hospital.New(400, 3)
 	w := build(t, h, hospital.Dataset("hospital", "data", budget), 5)
 	prepare := func(epsilon dp.Amount) *priced {
-		p, err := w.prepare(Question{Analyst: "ana", SQL: "SELECT sex, COUNT(*), SUM(cost), AVG(age) FROM patients GROUP BY sex", Epsilon: epsilon})
+		p, err := w.prepare(ctx, Question{Analyst: "ana", SQL: "SELECT sex, COUNT(*), SUM(cost), AVG(age) FROM patients GROUP BY sex", Epsilon: epsilon})
 		w.check(err)
 		return p
 	}
 	p, q := prepare(bar), prepare(noise)
-	exactly, err := w.data.Run(ctx, &p.plan.Query)
+	exactly, err := w.data.Run(ctx, p.query())
 	w.check(err)
 	truth := truths(h)
 	var hits [3]float64
 	for range n {
-		a := release(w.releaser, p, q, exactly)
+		a := w.release(p, q, exactly)
 		for i, row := range a.Rows {
 			for j := range 3 {
 				v, err := row[j+1].(interface{ Float64() (float64, error) }).Float64()
@@ -109,12 +109,12 @@ func leak(t *testing.T, budget string, asked dp.Amount, delta float64) float64 {
 	var tails [2][high - low]float64
 	for i, x := range []*hospital.Hospital{h, h.Without(hospital.Target)} {
 		w := build(t, x, hospital.Dataset("hospital", "data", budget), byte(11+i))
-		p, err := w.prepare(Question{Analyst: "ana", SQL: text, Epsilon: asked})
+		p, err := w.prepare(ctx, Question{Analyst: "ana", SQL: text, Epsilon: asked})
 		w.check(err)
-		exactly, err := w.data.Run(ctx, &p.plan.Query)
+		exactly, err := w.data.Run(ctx, p.query())
 		w.check(err)
 		for range n {
-			z := w.releaser.Release(exactly[0], p.noise[0])[0]
+			z := w.releaser.Release(exactly.Measures[0], p.buys[0].noise[0].Mechanism)[0]
 			for c := low; c < high && int64(c) <= z; c++ {
 				tails[i][c-low]++
 			}

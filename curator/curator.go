@@ -5,22 +5,11 @@ import (
 	"errors"
 
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/exact"
+	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/mech"
-	"github.com/discreet-dp/discreet/plan"
 	"github.com/discreet-dp/discreet/policy"
 )
-
-// Engine computes exact aggregates. It sees neither noise nor the ledger. All methods are
-// safe for concurrent use.
-type Engine interface {
-	// Version names the state of the data.
-	Version(ctx context.Context) (string, error)
-	// Run returns, for each measure, one sealed integer per group. Its errors
-	// do not depend on the data.
-	Run(ctx context.Context, q *plan.Query) ([]exact.Vector, error)
-}
 
 // ErrRun is returned when an engine failed after the charge. The engine's own
 // words are not passed on, whatever an engine promises about them: they could depend on the data.
@@ -29,47 +18,21 @@ var ErrRun = errors.New("the engine could not run this question, and the charge 
 // Curator answers questions about one dataset. It is safe for concurrent use.
 type Curator struct {
 	dataset  *policy.Dataset
-	engine   Engine
+	engine   engine.Engine
 	ledger   ledger.Ledger
 	releaser *mech.Releaser
 	flights  flights
 }
 
 // New returns the curator of a dataset.
-func New(ds *policy.Dataset, e Engine, l ledger.Ledger, r *mech.Releaser) *Curator {
+func New(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) *Curator {
 	return &Curator{dataset: ds, engine: e, ledger: l, releaser: r}
-}
-
-// Question is what an analyst asks.
-type Question struct {
-	Analyst string
-	SQL     string
-	// Epsilon is what the analyst is ready to pay; 0 means the policy's default.
-	Epsilon dp.Amount
-	// Request names the question for retries: the same request is charged once.
-	Request string
-}
-
-// prepare does the steps that cost nothing: check, and price.
-func (c *Curator) prepare(q Question) (*priced, error) {
-	if _, ok := c.dataset.Analysts[q.Analyst]; !ok {
-		return nil, &plan.Refusal{
-			Reason:   "there is no analyst " + quoted(q.Analyst) + " in the dataset " + c.dataset.Name,
-			Instead:  "ask as an analyst that the policy lists",
-			Position: -1,
-		}
-	}
-	p, err := plan.Prepare(c.dataset, q.SQL)
-	if err != nil {
-		return nil, err
-	}
-	return price(c.dataset, p, q.Epsilon)
 }
 
 // Ask answers a question. Errors: [*plan.Refusal] when it cannot be asked,
 // [*ledger.BudgetError] when it cannot be paid for; with both nothing was spent.
 func (c *Curator) Ask(ctx context.Context, q Question) (*Answer, error) {
-	p, err := c.prepare(q)
+	p, err := c.prepare(ctx, q)
 	if err != nil {
 		return nil, err
 	}
@@ -77,77 +40,106 @@ func (c *Curator) Ask(ctx context.Context, q Question) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	key := p.key(version)
-	// One at a time for each key, so that two who ask the same at once pay once.
-	defer c.flights.enter(key)()
-	noisy, paid, err := c.recall(ctx, p, key)
+	// One at a time for each purchase, so that two who ask the same at once pay once.
+	keys := make([]string, len(p.buys))
+	for i, b := range p.buys {
+		keys[i] = b.key(version)
+	}
+	defer c.flights.enter(keys...)()
+	all, paid, err := c.recall(ctx, p.buys, version)
 	if err != nil {
 		return nil, err
 	}
-	if noisy == nil {
-		if noisy, paid, err = c.buy(ctx, q, p, version, key); err != nil {
+	var spent dp.Cost
+	if missing := missing(p.buys, all); len(missing) > 0 {
+		if paid, err = c.buy(ctx, q, p, missing, all, version); err != nil {
 			return nil, err
+		}
+		if !paid.Free {
+			spent = p.tag(missing)
 		}
 	}
 	remaining, err := c.Remaining(ctx, q.Analyst)
 	if err != nil {
 		return nil, err
 	}
-	a := p.finish(noisy)
-	a.Receipt, a.Remaining = paid, remaining
-	if !paid.Free {
-		a.Cost = p.tag()
+	a, err := p.finish(ctx, all)
+	if err != nil {
+		return nil, err
 	}
+	a.Receipt, a.Remaining, a.Cost = paid, remaining, spent
 	return a, nil
 }
 
-// recall returns the noisy values of an answer already paid for, or nil.
-func (c *Curator) recall(ctx context.Context, p *priced, key string) ([][]int64, Receipt, error) {
-	stored, sequence, found, err := c.ledger.Recall(ctx, key)
-	if err != nil || !found {
-		return nil, Receipt{}, err
+// missing returns the purchases that were not recalled.
+func missing(buys []*purchase, all []*released) []*purchase {
+	var out []*purchase
+	for i, b := range buys {
+		if all[i] == nil {
+			out = append(out, b)
+		}
 	}
-	noisy, err := p.decode(stored)
-	return noisy, Receipt{Sequence: sequence, Free: true}, err
+	return out
 }
 
-// buy charges, runs, releases and keeps, in this order.
-func (c *Curator) buy(ctx context.Context, q Question, p *priced, version, key string) ([][]int64, Receipt, error) {
+// buy charges once for all that is missing, then runs, releases and keeps, in this order.
+func (c *Curator) buy(ctx context.Context, q Question, p *priced, buys []*purchase, all []*released, version string) (Receipt, error) {
 	charged, err := c.ledger.Charge(ctx, ledger.Charge{
 		Request:     q.Request,
 		Analyst:     q.Analyst,
 		Dataset:     c.dataset.Name,
 		DataVersion: version,
-		Query:       p.hash(),
-		Mechanisms:  p.mechanisms(),
-		Cost:        p.cost,
+		Query:       hashOf(buys),
+		Mechanisms:  mechanisms(buys),
+		Cost:        cost(buys),
 		Accounts:    c.accounts(q.Analyst),
 	})
 	if err != nil {
-		return nil, Receipt{}, c.advise(ctx, q.Analyst, err)
+		return Receipt{}, c.advise(ctx, q.Analyst, err)
 	}
-	paid := Receipt{Sequence: charged.Sequence, Hash: charged.Hash, Free: charged.Again}
 
 	// The charge is durable. From here on it stays, whatever happens.
-	exactly, err := c.engine.Run(ctx, &p.plan.Query)
-	if err != nil {
-		return nil, Receipt{}, ErrRun
-	}
-	noisy := make([][]int64, len(exactly))
-	for i, x := range exactly {
-		noisy[i] = c.releaser.Release(x, p.noise[i])
+	bought := make([]*released, len(buys))
+	for i, b := range buys {
+		exactly, err := c.engine.Run(ctx, b.query)
+		if err != nil {
+			return Receipt{}, ErrRun
+		}
+		if bought[i], err = c.release(b, exactly, p.room()); err != nil {
+			return Receipt{}, ErrRun
+		}
 	}
 
 	// Released and now public, but kept before anybody sees it: an analyst who stops
 	// waiting must not make us lose what was paid for.
-	stored, err := encode(noisy)
+	stored, err := encode(buys, bought)
 	if err != nil {
-		return nil, Receipt{}, err
+		return Receipt{}, err
 	}
-	if err := c.ledger.Keep(context.WithoutCancel(ctx), charged.Sequence, key, stored); err != nil {
-		return nil, Receipt{}, err
+	if err := c.ledger.Keep(context.WithoutCancel(ctx), charged.Sequence, keyOf(buys, version), stored); err != nil {
+		return Receipt{}, err
 	}
-	return noisy, paid, nil
+	next := 0
+	for i := range all {
+		if all[i] == nil {
+			all[i] = bought[next]
+			next++
+		}
+	}
+	return Receipt{Sequence: charged.Sequence, Hash: charged.Hash, Free: charged.Again}, nil
+}
+
+// room is how many bytes each purchase with private keys has in the ledger.
+func (p *priced) room() int {
+	room, private := maxBytes, 0
+	for _, b := range p.buys {
+		if len(b.query.PrivateKeys()) > 0 {
+			private++
+		} else {
+			room -= b.cells() * cellBytes
+		}
+	}
+	return room / max(1, private)
 }
 
 // accounts names what a question of an analyst is charged to: the dataset, which

@@ -4,18 +4,34 @@
 //
 // A question goes through it in this order, and in no other:
 //
-//  1. prepare: the text is checked against the policy (plan). What cannot be
-//     asked is refused here, free of charge.
-//  2. price: every measure gets its noise, calibrated to its sensitivity (mech).
-//     The price is a function of the text and the policy, never of the data.
+//  1. prepare: the text is checked against the policy (plan), and so is a query
+//     around the answers (engine/outer). What cannot be asked is refused here, free of charge.
+//  2. price: everything that is released gets its mechanism, calibrated to its sensitivity (mech).
+//     The price is a function of the text, the settings and the policy, never of the data.
 //  3. recall: an answer already paid for, to the same private query with the same
 //     noise on the same data, is given again, the same numbers, free.
-//  4. charge: the cost is spent in the dataset's account and in the analyst's, in both or in
-//     neither, and is on stable storage before the next step.
+//  4. charge: the cost of all that is not remembered is spent, in one charge, in the dataset's account
+//     and in the analyst's, in both or in neither, and is on stable storage before the next step.
 //  5. run: the engine computes exact integers, which stay sealed.
-//  6. release: noise is added. From here on everything is post-processing.
-//  7. keep: the noisy integers are stored before anybody sees them.
-//  8. finish: averages, HAVING, ORDER BY, LIMIT and error bars, on noisy values.
+//  6. release: noise is added, groups are chosen, private keys are released. From here on everything
+//     is post-processing.
+//  7. keep: what was released is stored before anybody sees it.
+//  8. finish: averages, variances, HAVING, ORDER BY, LIMIT, error bars and the query around, on noisy values.
 //
 // If step 5, 6 or 7 fails the charge stays, and the error says nothing about the data.
+//
+// # What is released
+//
+//   - Counts and sums: noise on the vector of all groups ([mech.Mechanism]), at plan.Query.Sensitivity.
+//   - Quantiles: [mech.Quantiles] for each group by itself. Neighbours differ in at most T groups, so T times the
+//     price of a group is charged, and a group gets the share over T (newNoise).
+//   - The best groups: [mech.TopK], where a score moves by the largest weight times what one person adds (scoring).
+//   - Private keys: [mech.KeyThreshold] on the number of people, or [mech.KeySelection] where nothing else is asked for; and
+//     then everything above for the keys that were shown and for no others (newKeys). Their delta is charged.
+//
+// # What an answer promises
+//
+// The exact value of a count or a sum is within its error bar with the probability that the answer says. What is
+// computed of several noisy numbers has a bar by interval arithmetic, which is at least as sure, or none. Quantiles have
+// none: how far a rank is in values only the data knows. No value is NaN, infinite or a negative zero.
 package curator

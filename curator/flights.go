@@ -1,6 +1,9 @@
 package curator
 
-import "sync"
+import (
+	"slices"
+	"sync"
+)
 
 // flights lets one question with a key through at a time.
 type flights struct {
@@ -13,8 +16,23 @@ type flight struct {
 	waiting int
 }
 
-// enter waits until nobody else is in with the key, and returns what lets the next one in.
-func (f *flights) enter(key string) (leave func()) {
+// enter waits until nobody else is in with one of the keys, and returns what lets the next one in. Keys
+// are entered in one order, so that nobody waits for somebody who waits for them.
+func (f *flights) enter(keys ...string) (leave func()) {
+	keys = slices.Clone(keys)
+	slices.Sort(keys)
+	var leaves []func()
+	for _, key := range slices.Compact(keys) {
+		leaves = append(leaves, f.enterOne(key))
+	}
+	return func() {
+		for _, leave := range leaves {
+			leave()
+		}
+	}
+}
+
+func (f *flights) enterOne(key string) (leave func()) {
 	f.mu.Lock()
 	if f.now == nil {
 		f.now = map[string]*flight{}

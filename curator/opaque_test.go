@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/internal/exact"
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/plan"
@@ -20,9 +21,9 @@ import (
 const secret = 987_654_321
 
 // marked is an engine whose every exact value is the secret.
-type marked struct{ Engine }
+type marked struct{ engine.Engine }
 
-func (m marked) Run(_ context.Context, q *plan.Query) ([]exact.Vector, error) {
+func (m marked) Run(_ context.Context, q *plan.Query) (*engine.Result, error) {
 	out := make([]exact.Vector, len(q.Measures))
 	for i := range out {
 		v := make([]int64, q.Groups())
@@ -31,7 +32,7 @@ func (m marked) Run(_ context.Context, q *plan.Query) ([]exact.Vector, error) {
 		}
 		out[i] = exact.Seal(v)
 	}
-	return out, nil
+	return &engine.Result{Measures: out}, nil
 }
 
 // shows returns how a value shows the secret, or nothing.
@@ -100,9 +101,9 @@ func TestNothingShowsExactValues(t *testing.T) {
 }
 
 // talkative is an engine whose errors hold data, as no engine's may.
-type talkative struct{ Engine }
+type talkative struct{ engine.Engine }
 
-func (talkative) Run(context.Context, *plan.Query) ([]exact.Vector, error) {
+func (talkative) Run(context.Context, *plan.Query) (*engine.Result, error) {
 	return nil, fmt.Errorf("cannot cast %d", secret)
 }
 

@@ -194,12 +194,12 @@ func TestExplain(t *testing.T) {
 	}
 	a, err := w.Ask(ctx, q)
 	w.check(err)
-	if before.Cost != a.Cost || before.Known || !before.Affordable || before.Groups != 3 || len(before.Measures) != 2 {
+	if before.Cost != a.Cost || before.Known || !before.Affordable || len(before.Questions) != 1 || before.Questions[0].Groups != 3 || len(before.Questions[0].Measures) != 2 {
 		t.Errorf("explained %+v; it cost %v", before, a.Cost)
 	}
 	after, err := w.Explain(ctx, q)
 	w.check(err)
-	if !after.Known || after.Remaining != a.Remaining {
+	if !after.Known || after.Remaining != a.Remaining || before.After != a.Remaining {
 		t.Errorf("after the answer: %+v", after)
 	}
 	q.SQL, q.Epsilon = "SELECT COUNT(*) FROM visits", dp.One

@@ -1,12 +1,9 @@
 package curator
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
-	"fmt"
 	"math"
-	"strings"
+	"slices"
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/ledger"
@@ -15,70 +12,225 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// priced is a plan with the noise of every measure, and what that costs.
+// priced is a statement with the noise of everything that it releases, and what that costs.
 type priced struct {
-	plan    *plan.Plan
-	epsilon dp.Amount // what was asked for
-	noise   []mech.Mechanism
-	cost    dp.Cost // the sum of what the mechanisms themselves claim
+	statement *plan.Statement
+	settings  Settings
+	currency  currency
+	epsilon   dp.Amount // what was asked for, or what an error came to
+	buys      []*purchase
+	of        []int // for each plan, which purchase its answer is made of
+	outer     *outside
 }
 
-// maxCells is how many noisy numbers an answer may have: however long each is,
-// 20 digits and a comma, the ledger can keep them. It is checked before anything is paid.
-const maxCells = ledger.MaxAnswer/21 - 1000
+// maxBytes is what the noisy values of a statement may take, however they turn out, so that the ledger can
+// keep them. It is checked before anything is paid.
+const (
+	maxBytes  = ledger.MaxAnswer - 21*1000
+	cellBytes = 21 // 20 digits and a comma
+	maxCells  = maxBytes / cellBytes
+)
 
-// price calibrates the noise of every measure so that all together cost what
-// was asked for.
+// price calibrates the noise of everything that a statement releases, so that all together cost what was
+// asked for.
 //
-//   - A pure budget adds up epsilon. Each of n measures gets a Laplace release
-//     at epsilon/n.
-//   - An (epsilon, delta) budget adds up rho. A question at epsilon buys what an
-//     arbitrary epsilon-differentially private mechanism would cost, rho =
-//     epsilon tanh(epsilon/2), and each of n measures gets a Gaussian release
-//     at rho/n: less noise for the same rho than Laplace.
+//   - A pure budget adds up epsilon, and buys Laplace noise.
+//   - An (epsilon, delta) budget adds up rho. A question at epsilon buys what an arbitrary
+//     epsilon-differentially private mechanism would cost, rho = epsilon tanh(epsilon/2), and gets Gaussian
+//     noise for it: less noise for the same rho than Laplace.
+//
+// Shares are equal: over the different questions of a statement, and inside of each over its measures and, where
+// keys are private, their release. Let the error of a measure be counted in people: its noise over the most
+// that one person adds to it. This is c/a for a share a of epsilon, or c/sqrt(a) for one of rho, with the same
+// c for all counts and sums that have the same limits on groups, because the noise is in proportion
+// to the sensitivity. So the largest of these errors falls with the smallest share, and among shares of a given sum
+// the smallest is largest when all are equal.
 //
 // Shares are rounded down, noise is calibrated to the rounded share, and the charge is
 // the sum of what the mechanisms claim, so it is exact and never above what was asked for.
-func price(ds *policy.Dataset, p *plan.Plan, epsilon dp.Amount) (*priced, error) {
-	if epsilon == 0 {
-		epsilon = ds.Budget.DefaultEpsilon
+func price(ds *policy.Dataset, st *plan.Statement, s Settings) (*priced, error) {
+	p := &priced{statement: st, settings: s, currency: currency{ds.Budget.Pure()}}
+	p.distinct()
+	if err := p.fits(); err != nil {
+		return nil, err
 	}
-	if epsilon > ds.Budget.MaxEpsilon {
-		return nil, &plan.Refusal{
-			Reason:   fmt.Sprintf("epsilon %v is more than one question may cost here", epsilon),
-			Instead:  fmt.Sprintf("ask with at most %v", ds.Budget.MaxEpsilon),
-			Position: -1,
-		}
+	if p.currency.pure && s.Mechanism == "gaussian" {
+		return nil, refusal("use laplace, or ask the owner for a budget with a delta", "Gaussian noise has no pure epsilon, and the budget of this dataset is a pure one")
 	}
-	if cells := p.Query.Groups() * len(p.Query.Measures); cells > maxCells {
-		return nil, &plan.Refusal{
-			Reason:   fmt.Sprintf("the answer would have %d noisy numbers, and %d can be kept", cells, maxCells),
-			Instead:  "group by fewer columns, or ask for fewer aggregates at a time",
-			Position: -1,
-		}
+	if s.Error != nil {
+		return p, p.byError(ds)
 	}
-	out := &priced{plan: p, epsilon: epsilon}
-	n := dp.Amount(len(p.Query.Measures))
-	for _, m := range p.Query.Measures {
-		var noise mech.Mechanism
-		var err error
-		if ds.Budget.Pure() {
-			noise, err = mech.NewLaplace(p.Query.Sensitivity(m, dp.L1), epsilon/n)
-		} else {
-			noise, err = mech.NewGaussian(p.Query.Sensitivity(m, dp.L2), rhoFor(epsilon)/n)
-		}
-		if errors.Is(err, mech.ErrNoPrivacy) {
-			return nil, &plan.Refusal{Reason: fmt.Sprintf("epsilon %v is too small to be shared among %d aggregates", epsilon, n),
-				Instead: "ask with a larger epsilon, or for fewer aggregates", Position: -1}
-		}
-		if err != nil {
-			return nil, &plan.Refusal{Reason: err.Error(), Position: -1}
-		}
-		out.noise = append(out.noise, noise)
-		out.cost = out.cost.Add(noise.Cost())
+	if p.epsilon = s.Epsilon; p.epsilon == 0 {
+		p.epsilon = ds.Budget.DefaultEpsilon
 	}
-	return out, nil
+	if p.epsilon > ds.Budget.MaxEpsilon {
+		return nil, refusal("ask with at most "+ds.Budget.MaxEpsilon.String(), "epsilon %v is more than one question may cost here", p.epsilon)
+	}
+	return p, p.buy(ds, p.currency.amount(p.epsilon))
 }
+
+// distinct finds the different queries of a statement. Those that are the same are bought once.
+func (p *priced) distinct() {
+	hashes := []string{}
+	for _, one := range p.statement.Plans {
+		hash := one.Query.Hash()
+		i := slices.Index(hashes, hash)
+		if i < 0 {
+			i = len(hashes)
+			hashes = append(hashes, hash)
+			p.buys = append(p.buys, &purchase{query: &one.Query, pure: p.currency.pure})
+		}
+		p.of = append(p.of, i)
+	}
+}
+
+// fits refuses what the ledger could not keep.
+func (p *priced) fits() error {
+	cells := 0
+	for _, b := range p.buys {
+		cells += b.cells() // each is at most 2^31
+	}
+	if cells > maxCells {
+		return refusal("group by fewer columns, or ask for fewer aggregates at a time", "the answer would have %d noisy numbers, and %d can be kept", cells, maxCells)
+	}
+	return nil
+}
+
+// buy gives every purchase an equal share of an amount.
+func (p *priced) buy(ds *policy.Dataset, amount dp.Amount) error {
+	for _, b := range p.buys {
+		share := amount / dp.Amount(len(p.buys)) / dp.Amount(b.shares())
+		shares := make([]dp.Amount, b.shares())
+		for i := range shares {
+			shares[i] = share
+		}
+		if err := p.calibrate(ds, b, shares); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// calibrate makes the mechanisms of a purchase, one for each share: the measures, and then private keys.
+func (p *priced) calibrate(ds *policy.Dataset, b *purchase, shares []dp.Amount) error {
+	b.noise, b.keys, b.choice = nil, nil, nil
+	err := func() error {
+		if b.query.Choice != nil {
+			var err error
+			b.choice, err = newChoice(b.query, p.currency, shares[0])
+			return err
+		}
+		for i, m := range b.query.Measures {
+			n, err := newNoise(b.query, m, p.currency, shares[i], p.settings.Mechanism)
+			if err != nil {
+				return err
+			}
+			b.noise = append(b.noise, n)
+		}
+		if len(b.query.PrivateKeys()) == 0 {
+			return nil
+		}
+		delta, err := p.delta(ds)
+		if err != nil {
+			return err
+		}
+		b.keys, err = newKeys(b.query, shares[len(shares)-1], delta)
+		return err
+	}()
+	var refused *plan.Refusal
+	switch {
+	case errors.As(err, &refused):
+		return err
+	case errors.Is(err, mech.ErrNoPrivacy):
+		return refusal("ask with a larger epsilon, or for fewer aggregates", "epsilon %v is too small to be shared among what the question asks for", p.epsilon)
+	case err != nil:
+		return refusal("", "%v", err)
+	}
+	return nil
+}
+
+// delta returns what each purchase with private keys may take of the delta.
+func (p *priced) delta(ds *policy.Dataset) (dp.Amount, error) {
+	budget := ds.Budget
+	delta := p.settings.Delta
+	switch {
+	case budget.KeysDelta == 0:
+		return 0, refusal("list the keys you want with IN (...) in WHERE, or ask the owner to set a delta aside for private keys", "the budget has nothing set aside for private keys")
+	case delta > budget.KeysDelta:
+		return 0, refusal("set dp.delta to at most "+budget.KeysDelta.String(), "delta %v is more than the budget has for private keys", delta)
+	case delta == 0:
+		delta = budget.DefaultDelta
+	}
+	n := 0
+	for _, b := range p.buys {
+		if len(b.query.PrivateKeys()) > 0 {
+			n++
+		}
+	}
+	if delta /= dp.Amount(n); delta == 0 {
+		return 0, refusal("set dp.delta to a larger one", "the delta is too small to release private keys with")
+	}
+	return delta, nil
+}
+
+// tag is the price of some purchases as an analyst reads it: epsilon is the price tag that was asked
+// for, rho and delta are what the mechanisms claim.
+func (p *priced) tag(buys []*purchase) dp.Cost {
+	t := cost(buys)
+	if !p.currency.pure && len(buys) > 0 {
+		t.Epsilon = p.epsilon
+		if len(buys) < len(p.buys) {
+			t.Epsilon = p.currency.epsilon(t.Rho)
+		}
+	}
+	return t
+}
+
+// cost is the sum of what the mechanisms of some purchases claim.
+func cost(buys []*purchase) dp.Cost {
+	var sum dp.Cost
+	for _, b := range buys {
+		sum = sum.Add(b.cost())
+	}
+	return sum
+}
+
+// currency is what a budget adds up.
+type currency struct{ pure bool }
+
+func (c currency) budget() mech.Budget {
+	if c.pure {
+		return mech.Pure
+	}
+	return mech.Concentrated
+}
+
+// amount is what a question at epsilon buys: the tariff.
+func (c currency) amount(epsilon dp.Amount) dp.Amount {
+	if c.pure {
+		return epsilon
+	}
+	return rhoFor(epsilon)
+}
+
+// epsilon is the smallest price that buys an amount: the tariff read backwards.
+func (c currency) epsilon(amount dp.Amount) dp.Amount {
+	if c.pure {
+		return amount
+	}
+	low, high := dp.Amount(0), mostTariff
+	for high-low > 1 {
+		if middle := low + (high-low)/2; rhoFor(middle) >= amount {
+			high = middle
+		} else {
+			low = middle
+		}
+	}
+	return high
+}
+
+// mostTariff is far above every epsilon that a policy allows.
+const mostTariff = dp.One << 10
 
 // rhoFor returns what a question at epsilon buys from a zCDP budget. Any pure
 // epsilon-differentially private mechanism is rho-zCDP at this rho, and at no smaller one
@@ -99,7 +251,7 @@ func affordable(left dp.Cost) dp.Amount {
 	if left.Epsilon != dp.Unbounded {
 		return left.Epsilon
 	}
-	low, high := dp.Amount(0), dp.One<<10
+	low, high := dp.Amount(0), mostTariff
 	for high-low > 1 {
 		if middle := low + (high-low)/2; rhoFor(middle) <= left.Rho {
 			low = middle
@@ -108,45 +260,4 @@ func affordable(left dp.Cost) dp.Amount {
 		}
 	}
 	return low
-}
-
-// tag is the price as an analyst reads it: epsilon is the price tag that was asked
-// for, rho and delta are what the mechanisms claim.
-func (p *priced) tag() dp.Cost {
-	t := p.cost
-	if t.Epsilon == dp.Unbounded {
-		t.Epsilon = p.epsilon
-	}
-	return t
-}
-
-// hash names the private query together with its noise.
-func (p *priced) hash() string {
-	h := sha256.New()
-	fmt.Fprintln(h, p.plan.Query.Hash())
-	for _, m := range p.noise {
-		fmt.Fprintln(h, m.Name(), m.Parameter().RatString())
-	}
-	return hex.EncodeToString(h.Sum(nil))
-}
-
-// key names the answer: the same private query and noise on the same data.
-func (p *priced) key(version string) string {
-	return p.plan.Query.Dataset + " " + version + " " + p.hash()
-}
-
-// mechanisms names the noise for the ledger.
-func (p *priced) mechanisms() string {
-	var parts []string
-	for _, m := range p.noise {
-		parts = append(parts, m.Name()+"("+m.Parameter().RatString()+")")
-	}
-	return shorten(strings.Join(parts, " "), 4000)
-}
-
-func shorten(s string, n int) string {
-	if len(s) > n {
-		return s[:n] + "..."
-	}
-	return s
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"sync"
 
-	"github.com/discreet-dp/discreet/internal/exact"
+	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/plan"
 )
@@ -12,7 +12,7 @@ import (
 // recorder wraps a real engine and a real ledger, writes down in which order they are
 // called, and can make a call fail.
 type recorder struct {
-	Engine
+	engine.Engine
 	ledger.Ledger
 
 	mu      sync.Mutex
@@ -55,7 +55,7 @@ func (r *recorder) Version(ctx context.Context) (string, error) {
 	return r.Engine.Version(ctx)
 }
 
-func (r *recorder) Run(ctx context.Context, q *plan.Query) ([]exact.Vector, error) {
+func (r *recorder) Run(ctx context.Context, q *plan.Query) (*engine.Result, error) {
 	if err := r.called("run"); err != nil {
 		return nil, err
 	}

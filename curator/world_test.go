@@ -16,6 +16,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/hospital"
 	"github.com/discreet-dp/discreet/ledger/sqlite"
 	"github.com/discreet-dp/discreet/mech"
+	"github.com/discreet-dp/discreet/plan"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -127,6 +128,19 @@ func request() string { return fmt.Sprint("request ", requests.Add(1)) }
 func seeded(seed byte) *mech.Releaser {
 	return mech.NewReleaser(entropy.FromReader(rand.NewChaCha8([32]byte{seed})))
 }
+
+// made finishes an answer whose noisy vectors are these.
+func made(t testing.TB, p *priced, noisy [][]int64) *Answer {
+	t.Helper()
+	a, err := p.finish(ctx, []*released{{Measures: noisy, Quantiles: make([][][]int64, len(noisy))}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// query is the only query of a statement.
+func (p *priced) query() *plan.Query { return p.buys[0].query }
 
 // numbers shows the rows of an answer, for comparisons.
 func numbers(a *Answer) string { return fmt.Sprint(a.Rows) }

@@ -15,7 +15,7 @@ const (
 	MaxRequest    = 128      // bytes of a request identifier
 	MaxName       = 256      // bytes of an account, an analyst, a data set or a version
 	MaxMechanisms = 4096     // bytes of the list of mechanisms
-	MaxKey        = 1024     // bytes of the key of an answer
+	MaxKey        = 32 << 10 // bytes of the key of an answer, or of several together
 	MaxAccounts   = 64       // accounts in a charge
 	MaxAnswer     = 64 << 20 // bytes of an answer
 )

@@ -24,7 +24,8 @@ type Ledger interface {
 
 	// Keep stores the noisy answer that the charge with this sequence paid for. Call it
 	// before the answer leaves: an answer that was not kept must not be released. The key
-	// is what makes a question the same one: data set, data version, query.
+	// is what makes a question the same one: data set, data version, query. Where a
+	// charge paid for several, it is all of their keys (see [JoinKeys]).
 	//
 	// A charge has one answer. To keep the same bytes under the same key again does
 	// nothing; others are refused with [ErrKept], and the answer that was kept is the

@@ -262,6 +262,9 @@ func parts(e Expr) []Expr {
 	return nil
 }
 
+// Walk calls f for an expression and everything below it.
+func Walk(e Expr, f func(Expr)) { walk(e, f) }
+
 // walk calls f for e and everything below it.
 func walk(e Expr, f func(Expr)) {
 	f(e)

@@ -34,7 +34,7 @@ func judgeAnswers(p *plan.Plan, a, b *curator.Answer, moved bool) error {
 		}
 		return nil
 	}
-	if p == nil || p.Having != nil || len(p.Order) > 0 {
+	if p == nil || p.Having != nil || len(p.Order) > 0 || p.Query.Choice != nil {
 		return nil // which rows there are, and in which order, is made of noisy values
 	}
 	if len(a.Rows) != len(b.Rows) {
@@ -45,8 +45,8 @@ func judgeAnswers(p *plan.Plan, a, b *curator.Answer, moved bool) error {
 			if !c.Noisy && a.Rows[i][j] != b.Rows[i][j] {
 				return fmt.Errorf("row %d has the key %v against %v", i+1, a.Rows[i][j], b.Rows[i][j])
 			}
-			// The error bar of an average is made of noisy values; those of counts and sums are public.
-			if c.Noisy && c.Decimals >= 0 && *a.Errors[i][j] != *b.Errors[i][j] {
+			// What is computed of several noisy values has an error bar that is too; those of counts and sums are public.
+			if c.Noisy && !c.Approximate && *a.Errors[i][j] != *b.Errors[i][j] {
 				return fmt.Errorf("row %d of %s has the error %v against %v", i+1, c.Name, *a.Errors[i][j], *b.Errors[i][j])
 			}
 		}
@@ -54,8 +54,8 @@ func judgeAnswers(p *plan.Plan, a, b *curator.Answer, moved bool) error {
 	return nil
 }
 
-// wellFormed checks that every noisy value is a finite number: whether one is missing, or
-// infinite, no noise would hide.
+// wellFormed checks that every count and sum is a finite number with an error: whether one is missing, or
+// infinite, no noise would hide. What is computed of them may be missing where they are zero.
 func wellFormed(a *curator.Answer) error {
 	for i, row := range a.Rows {
 		for j, c := range a.Columns {
@@ -63,11 +63,14 @@ func wellFormed(a *curator.Answer) error {
 				continue
 			}
 			n, ok := row[j].(json.Number)
+			if !ok && c.Approximate {
+				continue
+			}
 			f, err := strconv.ParseFloat(string(n), 64)
 			if !ok || err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
 				return fmt.Errorf("row %d of %s holds something that is no number", i+1, c.Name)
 			}
-			if a.Errors[i][j] == nil {
+			if !c.Approximate && a.Errors[i][j] == nil {
 				return fmt.Errorf("row %d of %s has no error", i+1, c.Name)
 			}
 		}
@@ -91,19 +94,21 @@ func shown(a *curator.Answer) string {
 // values below them. The noise was the same, so a distance that is another means that
 // something else reached the answer on its way: the data, or what was left out of the record.
 func sameNoise(p *plan.Plan, a, b outcome) error {
-	if p == nil || p.Having != nil || len(p.Order) > 0 || p.Limit != nil || p.Offset > 0 || len(a.calls) != len(p.Query.Measures) {
+	if p == nil || p.Having != nil || len(p.Order) > 0 || p.Limit != nil || p.Offset > 0 || len(a.calls) != len(p.Query.Measures) || p.Query.Choice != nil {
 		return nil // not every group is in the answer, or the releases are not the measures
 	}
-	for i, o := range p.Outputs[:p.Visible] {
-		if o.Kind != plan.MeasureOutput {
+	for i, o := range p.Columns {
+		r, ok := o.Expr.(*plan.Released)
+		if !ok || r.Part != plan.PartValue || p.Stats[r.Stat].Kind != plan.MeasureStat {
 			continue
 		}
-		x, inSteps := steps(a.answer, i, o.Type().Step)
-		y, too := steps(b.answer, i, o.Type().Step)
+		measure := p.Stats[r.Stat].Measure
+		x, inSteps := steps(a.answer, i, o.Expr.Type().Step)
+		y, too := steps(b.answer, i, o.Expr.Type().Step)
 		if !inSteps || !too {
 			continue // a step such as a third has no decimals
 		}
-		want, _ := exact.Between(a.calls[o.Measure].Values, b.calls[o.Measure].Values)
+		want, _ := exact.Between(a.calls[measure].Values, b.calls[measure].Values)
 		got, ok := exact.Between(mech.Exactly(x...), mech.Exactly(y...))
 		if !ok || got.L1.Cmp(want.L1) != 0 || got.L2Squared.Cmp(want.L2Squared) != 0 || got.Up != want.Up || got.Down != want.Down {
 			return fmt.Errorf("the noise of %s is the same, and the answers are not as far apart as the exact values", o.Name)

@@ -64,8 +64,10 @@ func (b *book) Keep(_ context.Context, sequence uint64, key string, answer []byt
 	}
 	k := kept{answer, sequence}
 	b.first[sequence] = k
-	if _, ok := b.answers[key]; !ok {
-		b.answers[key] = k
+	for _, name := range ledger.Keys(key) {
+		if _, ok := b.answers[name]; !ok {
+			b.answers[name] = k
+		}
 	}
 	return nil
 }

@@ -14,16 +14,16 @@ import (
 const maxGroups = 2000
 
 // Corpus makes up questions about every table and column that a dataset lists: counts, sums and
-// averages, alone and for groups, under conditions on every column, and with
-// HAVING and ORDER BY. Only questions that can be asked are returned.
+// averages, alone and for groups, under conditions on every column, with
+// HAVING and ORDER BY, and which groups are the largest. Only questions that can be asked are returned.
 func Corpus(ds *policy.Dataset) []string {
 	var out []string
 	for _, name := range ds.TableNames() {
 		c := corpus{table: ds.Tables[name]}
 		c.write()
 		for _, q := range c.questions {
-			p, err := plan.Prepare(ds, q)
-			if err == nil && p.Query.Groups() <= maxGroups && !slices.Contains(out, q) {
+			p, err := plan.Prepare(ds, q, plan.Options{})
+			if err == nil && p.Plans[0].Query.Groups() <= maxGroups && !slices.Contains(out, q) {
 				out = append(out, q)
 			}
 		}
@@ -80,6 +80,10 @@ func (c *corpus) write() {
 		k := keys[0]
 		c.ask(k+", COUNT(*)", "GROUP BY "+k+" HAVING COUNT(*) > 5")
 		c.ask(k+", COUNT(*)", "GROUP BY "+k+" ORDER BY COUNT(*) DESC LIMIT 3")
+		c.ask(k, "GROUP BY "+k+" ORDER BY COUNT(*) DESC LIMIT 2")
+		if len(summed) > 0 {
+			c.ask(k+", MEDIAN("+summed[0]+")", "GROUP BY "+k)
+		}
 	}
 }
 
@@ -96,6 +100,7 @@ func (c *corpus) column(col *policy.Column) {
 			c.ask("SUM("+n+")", "")
 			c.ask("AVG("+n+")", "")
 			c.ask("SUM("+n+" - "+middle+")", "WHERE "+n+" <> "+middle)
+			c.ask("MEDIAN("+n+"), MAX("+n+")", "")
 			c.ask("SUM(0 - "+n+"), COUNT("+n+")", "")
 			c.ask("COUNT(*)", "WHERE 1 / ("+n+" - "+middle+") IS NOT NULL") // divides one value by zero
 		}

@@ -53,6 +53,7 @@ datasets:
 	// true 1.00 SELECT "ward", COUNT(*) FROM "visits" GROUP BY "ward"
 	// true 1.00 SELECT "ward", COUNT(*) FROM "visits" GROUP BY "ward" HAVING COUNT(*) > 5
 	// true 1.00 SELECT "ward", COUNT(*) FROM "visits" GROUP BY "ward" ORDER BY COUNT(*) DESC LIMIT 3
+	// true 1.00 SELECT "ward" FROM "visits" GROUP BY "ward" ORDER BY COUNT(*) DESC LIMIT 2
 	// true 0.00 SELECT COUNT(*) FROM "visits" and then SELECT COUNT(*) FROM "visits" WHERE "ward" IS NOT NULL
 }
 

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/big"
 	"slices"
+	"strings"
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/exact"
@@ -29,10 +30,12 @@ func judge(p *plan.Plan, a, b outcome) (ratio float64, err error) {
 		return 0, fmt.Errorf("noise is added %d times against %d times", len(a.calls), len(b.calls))
 	}
 	moved := false
+	var worth selections
 	for i, c := range a.calls {
 		r, err := judgeCall(c, b.calls[i])
 		ratio = max(ratio, r)
 		moved = moved || r > 0
+		worth.add(c, r)
 		if err != nil {
 			return ratio, fmt.Errorf("release %d: %w", i+1, err)
 		}
@@ -44,6 +47,9 @@ func judge(p *plan.Plan, a, b outcome) (ratio float64, err error) {
 		return ratio, fmt.Errorf("the steps are %v against %v", a.events, b.events)
 	}
 	if err := judgeCharges(a, b); err != nil {
+		return ratio, err
+	}
+	if err := worth.paid(a.charges); err != nil {
 		return ratio, err
 	}
 	if (a.answer == nil) != (b.answer == nil) {
@@ -68,6 +74,9 @@ func judgeCall(c, d mech.Call) (ratio float64, err error) {
 		return 0, fmt.Errorf("the noise is %s(%s) against %s(%s)", c.Mechanism, c.Parameter.RatString(), d.Mechanism, d.Parameter.RatString())
 	case c.Sensitivity.String() != d.Sensitivity.String() || c.Scoring != d.Scoring:
 		return 0, fmt.Errorf("the sensitivity is %v against %v", declared(c), declared(d))
+	}
+	if strings.HasPrefix(c.Mechanism, quantile) {
+		return judgeQuantile(c, d)
 	}
 	m, ok := exact.Between(c.Values, d.Values)
 	if !ok {

@@ -32,9 +32,9 @@ func (t *tally) try(ctx context.Context, s System, p Pair, seed uint64) {
 	if t.problem != "" {
 		return
 	}
-	prepared, err := plan.Prepare(p.A.Dataset, t.question)
-	if err != nil {
-		prepared = nil
+	var prepared *plan.Plan
+	if st, err := plan.Prepare(p.A.Dataset, t.question, plan.Options{}); err == nil && st.Outer == nil {
+		prepared = st.Plans[0]
 	}
 	other := make(chan outcome)
 	go func() { other <- s.open(p.B, seed).ask(ctx, p.B, t.question) }()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/discreet-dp/discreet/curator"
+	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/internal/entropy"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/mech"
@@ -20,17 +21,17 @@ type Asker interface {
 // System makes what is put to the test: something that answers questions about a dataset, with
 // exact values from this engine, charges to this ledger and noise from this releaser, and
 // with nothing else.
-type System func(*policy.Dataset, curator.Engine, ledger.Ledger, *mech.Releaser) Asker
+type System func(*policy.Dataset, engine.Engine, ledger.Ledger, *mech.Releaser) Asker
 
 // Discreet is the system itself.
-func Discreet(ds *policy.Dataset, e curator.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
+func Discreet(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
 	return curator.New(ds, e, l, r)
 }
 
 // Database is one of two neighbours: what the policy says about it, and its engine.
 type Database struct {
 	Dataset *policy.Dataset
-	Engine  curator.Engine
+	Engine  engine.Engine
 }
 
 // outcome is all that came of a question: what the analyst saw, what was charged, and
@@ -49,11 +50,11 @@ func (o *outcome) event(name string) { o.events = append(o.events, name) }
 
 // witness is an engine that writes down when it is used.
 type witness struct {
-	curator.Engine
+	engine.Engine
 	seen *outcome
 }
 
-func (w witness) Run(ctx context.Context, q *plan.Query) ([]mech.Exact, error) {
+func (w witness) Run(ctx context.Context, q *plan.Query) (*engine.Result, error) {
 	w.seen.event("run")
 	return w.Engine.Run(ctx, q)
 }

@@ -175,7 +175,7 @@ func describeColumn(of *policy.Table, c *policy.Column) []string {
 	case n > 0:
 		keys, group = fmt.Sprintf("%d public", n), "yes"
 	case c.Keys == policy.PrivateKeys:
-		keys, group = "private", "not yet"
+		keys, group = "private", "yes"
 	case of.Public:
 		keys, group = "public data", "yes"
 	}

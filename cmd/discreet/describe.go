@@ -34,6 +34,9 @@ func printTables(w io.Writer, ds *policy.Dataset) {
 	for _, name := range ds.TableNames() {
 		t.Add(name, strconv.Itoa(len(ds.Tables[name].Columns)), persons(ds.Tables[name]))
 	}
+	for _, name := range ds.ViewNames() {
+		t.Add(name, "-", "a view: "+ds.Views[name])
+	}
 	t.Write(w)
 }
 
@@ -41,7 +44,7 @@ func printColumns(w io.Writer, ds *policy.Dataset, of *policy.Table) {
 	t := &table.Table{Header: []string{"column", "type", "null", "bounds", "step", "sum and avg", "group by", "keys"}}
 	for _, name := range of.ColumnNames() {
 		c := of.Columns[name]
-		cells := describeColumn(of.Name, c)
+		cells := describeColumn(of, c)
 		null, step := "yes", "-"
 		if !c.Nullable {
 			null = "no"

@@ -16,21 +16,26 @@ import (
 
 // asking is what query and explain have in common.
 type asking struct {
-	Policy  string  `help:"The policy file." required:"" placeholder:"FILE" short:"p"`
-	As      string  `help:"The analyst who asks, as the policy names them." required:"" placeholder:"ANALYST"`
-	Dataset string  `help:"The dataset, where the policy has several." placeholder:"NAME"`
-	Epsilon *string `help:"What to pay; the policy has a default and a maximum." placeholder:"EPSILON"`
-	JSON    bool    `help:"Print JSON." name:"json"`
+	Policy  string            `help:"The policy file." required:"" placeholder:"FILE" short:"p"`
+	As      string            `help:"The analyst who asks, as the policy names them." required:"" placeholder:"ANALYST"`
+	Dataset string            `help:"The dataset, where the policy has several." placeholder:"NAME"`
+	Epsilon *string           `help:"What to pay; the policy has a default and a maximum." placeholder:"EPSILON"`
+	Set     map[string]string `help:"Settings of the answer: dp.error=10 for the least price with that error, dp.confidence, dp.delta, dp.mechanism, dp.max_groups." placeholder:"NAME=VALUE" mapsep:";"`
+	JSON    bool              `help:"Print JSON." name:"json"`
 }
 
 // settings are what the flags set.
 func (a *asking) settings() (settings, error) {
 	out := settings{}
+	for name, value := range a.Set {
+		if err := out.set(name, value); err != nil {
+			return nil, &usageError{fmt.Errorf("--set: %w", err)}
+		}
+	}
 	if a.Epsilon != nil { // given, and be it as '': an empty variable of a script is no wish for the default
-		if _, err := parseEpsilon(*a.Epsilon); err != nil {
+		if err := out.set("dp.epsilon", *a.Epsilon); err != nil {
 			return nil, &usageError{fmt.Errorf("--epsilon: %w", err)}
 		}
-		out["dp.epsilon"] = *a.Epsilon
 	}
 	return out, nil
 }
@@ -48,7 +53,8 @@ type queryCmd struct {
 }
 
 func (queryCmd) Help() string {
-	return `Prints the answer with a 95 % error bar for each noisy column, then its price and what is left.
+	return `Prints the answer with an error bar for each noisy column that has one, of 95 % unless dp.confidence is set, then its
+price and what is left.
 A question that was asked before is answered again, the same, free.
 
   discreet query --policy hospital.yaml --as ana 'SELECT sex, COUNT(*), AVG(age) FROM patients GROUP BY sex'
@@ -149,23 +155,32 @@ func answerJSON(a *discreet.Answer) any {
 	}
 	rows, errs := a.Rows, a.Errors
 	if rows == nil {
-		rows, errs = [][]any{}, [][]*float64{}
+		rows = [][]any{}
+	}
+	if errs == nil && len(rows) == 0 {
+		errs = [][]*float64{}
+	}
+	notes := a.Notes
+	if notes == nil {
+		notes = []string{}
 	}
 	return struct {
-		Columns   []string     `json:"columns"`
-		Rows      [][]any      `json:"rows"`
-		Errors    [][]*float64 `json:"errors"`
-		Cost      dp.Cost      `json:"cost"`
-		Remaining any          `json:"remaining"`
-		Receipt   any          `json:"receipt"`
-		Limits    any          `json:"limits"`
+		Columns    []string     `json:"columns"`
+		Rows       [][]any      `json:"rows"`
+		Errors     [][]*float64 `json:"errors"`
+		Cost       dp.Cost      `json:"cost"`
+		Remaining  any          `json:"remaining"`
+		Receipt    any          `json:"receipt"`
+		Limits     any          `json:"limits"`
+		Confidence float64      `json:"confidence"`
+		Notes      []string     `json:"notes"`
 	}{names, rows, errs, a.Cost, a.Remaining, struct {
 		Sequence uint64 `json:"sequence"`
 		Free     bool   `json:"free"`
 	}{a.Receipt.Sequence, a.Receipt.Free}, struct {
 		MaxRows   int64 `json:"max_rows"`
 		MaxGroups int64 `json:"max_groups"`
-	}{a.MaxRows, a.MaxGroups}}
+	}{a.MaxRows, a.MaxGroups}, a.Confidence, notes}
 }
 
 // count writes a number of things.
@@ -178,36 +193,55 @@ func count(n int64, thing string) string {
 
 func printAnswer(w io.Writer, a *discreet.Answer) {
 	t := &table.Table{}
-	for _, c := range a.Columns {
+	bars := make([]bool, len(a.Columns)) // whether a column has errors
+	for j, c := range a.Columns {
+		bars[j] = c.Noisy && (len(a.Rows) == 0 && !c.Approximate)
+		for i := range a.Errors {
+			bars[j] = bars[j] || a.Errors[i][j] != nil
+		}
 		t.Header, t.Right = append(t.Header, c.Name), append(t.Right, c.Noisy)
-		if c.Noisy {
-			t.Header, t.Right = append(t.Header, "±95%"), append(t.Right, true)
+		if bars[j] {
+			t.Header, t.Right = append(t.Header, plusMinus(a.Confidence)), append(t.Right, true)
 		}
 	}
 	for i, row := range a.Rows {
 		var cells []string
 		for j, c := range a.Columns {
-			value := cell(row[j])
-			if !c.Noisy {
-				cells = append(cells, value)
-				continue
+			var half *float64
+			if a.Errors != nil {
+				half = a.Errors[i][j]
 			}
-			half := *a.Errors[i][j]
-			digits := c.Decimals
-			if digits < 0 { // an average: as many digits as its error deserves
-				digits = significant(half)
-				f, _ := strconv.ParseFloat(value, 64)
-				value = strconv.FormatFloat(f, 'f', digits, 64)
+			value, around := noisyCell(row[j], c.Decimals, half)
+			cells = append(cells, value)
+			if bars[j] {
+				cells = append(cells, around)
 			}
-			cells = append(cells, value, strconv.FormatFloat(half, 'f', digits, 64))
 		}
 		t.Add(cells...)
 	}
 	t.Write(w)
+	for _, n := range a.Notes {
+		fmt.Fprintln(w, "note: "+table.Clean(n))
+	}
 	if a.Cut {
-		fmt.Fprintf(w, "one person counts with at most %s in each of at most %s; what that leaves out is not in ±95%%\n", count(a.MaxRows, "row"), count(a.MaxGroups, "group"))
+		fmt.Fprintf(w, "one person counts with at most %s in each of at most %s; what that leaves out is not in %s\n", count(a.MaxRows, "row"), count(a.MaxGroups, "group"), plusMinus(a.Confidence))
 	}
 	fmt.Fprintln(w, priceLine(a))
+}
+
+// noisyCell shows a value and its error, with as many digits as the error deserves where the value has no digits of its own.
+func noisyCell(v any, digits int, half *float64) (value, around string) {
+	value = cell(v)
+	if half == nil {
+		return value, ""
+	}
+	if digits < 0 {
+		digits = significant(*half)
+		if f, err := strconv.ParseFloat(value, 64); err == nil {
+			value = strconv.FormatFloat(f, 'f', digits, 64)
+		}
+	}
+	return value, strconv.FormatFloat(*half, 'f', digits, 64)
 }
 
 // significant returns how many digits after the point show two digits of an error.
@@ -242,6 +276,9 @@ func priceTag(cost dp.Cost, r discreet.Remaining) string {
 	if r.Rho == dp.Unbounded {
 		return "epsilon " + cost.Epsilon.String()
 	}
+	if cost.Delta > 0 {
+		return "epsilon " + cost.Epsilon.String() + " (rho " + cost.Rho.Short() + ", delta " + cost.Delta.String() + ")"
+	}
 	return "epsilon " + cost.Epsilon.String() + " (rho " + cost.Rho.Short() + ")"
 }
 
@@ -250,5 +287,9 @@ func leftOver(r discreet.Remaining) string {
 	if r.Rho == dp.Unbounded {
 		return "epsilon " + r.Epsilon.Short()
 	}
-	return fmt.Sprintf("epsilon %s at delta %v (rho %s)", r.Epsilon.Short(), r.Delta, r.Rho.Short())
+	text := fmt.Sprintf("epsilon %s at delta %v (rho %s)", r.Epsilon.Short(), r.Delta, r.Rho.Short())
+	if r.KeysDelta > 0 && r.KeysDelta != dp.Unbounded {
+		text += fmt.Sprintf(", and delta %v for private keys", r.KeysDelta)
+	}
+	return text
 }

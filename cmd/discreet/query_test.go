@@ -40,7 +40,7 @@ func TestQueryJSON(t *testing.T) {
 		budget          string
 		cost, remaining string
 	}{
-		{tenQuestions, `{"epsilon":0.1,"rho":0.004995837497,"delta":0}`, `{"epsilon":0.9,"rho":null,"delta":0}`},
+		{tenQuestions, `{"epsilon":0.1,"rho":0.004995837497,"delta":0}`, `{"epsilon":0.9,"rho":null,"delta":0,"keys_delta":0}`},
 		{concentrated, `{"epsilon":0.1,"rho":0.004995837496,"delta":0}`, ``},
 	} {
 		policy := deploy(t, c.budget)
@@ -59,11 +59,14 @@ func TestQueryJSON(t *testing.T) {
 		if err := json.Unmarshal([]byte(r.out), &a); err != nil {
 			t.Fatal(err)
 		}
-		if got := keysOf(t, json.RawMessage(r.out)); !slices.Equal(got, []string{"columns", "rows", "errors", "cost", "remaining", "receipt", "limits"}) {
+		if got := keysOf(t, json.RawMessage(r.out)); !slices.Equal(got, []string{"columns", "rows", "errors", "cost", "remaining", "receipt", "limits", "confidence", "notes"}) {
 			t.Errorf("the keys are %v", got)
 		}
-		for _, m := range []json.RawMessage{a.Cost, a.Remaining} {
-			if got := keysOf(t, m); !slices.Equal(got, []string{"epsilon", "rho", "delta"}) {
+		for _, m := range []struct {
+			text json.RawMessage
+			keys []string
+		}{{a.Cost, []string{"epsilon", "rho", "delta"}}, {a.Remaining, []string{"epsilon", "rho", "delta", "keys_delta"}}} {
+			if got := keysOf(t, m.text); !slices.Equal(got, m.keys) {
 				t.Errorf("the keys are %v", got)
 			}
 		}
@@ -135,9 +138,15 @@ func TestExplain(t *testing.T) {
 	}
 	explain("SELECT ward, AVG(cost) FROM visits GROUP BY ward").wants(t, 0, "count(cost)", "laplace", "12 (l1)", "rows: 3", "at most 6 rows in each of at most 2 groups", "price: epsilon 0.1; left: epsilon 1\n")
 	e := explain("--json", people).wants(t, 0).decode(t)
-	if e["known"] != false || e["affordable"] != true || len(e["measures"].([]any)) != 1 {
+	if e["known"] != false || e["affordable"] != true || len(e["questions"].([]any)) != 1 {
 		t.Errorf("got %v", e)
 	}
+	explain("SELECT zip FROM patients GROUP BY zip ORDER BY COUNT(*) DESC LIMIT 1").wants(t, 0, "top 1, permute-and-flip", "rows: 1, chosen out of 5", "key zip: public: listed by the owner, 5 values", "left after it: epsilon 0.9")
+	explain("SELECT MEDIAN(age) FROM patients UNION ALL SELECT COUNT(*) FROM visits").wants(t, 0, "question 2 of 2, about visits", "exponential, on ranks", "the query around the answers", "2 questions share epsilon equally")
+	explain("--set", "dp.error=20", people).wants(t, 0, "pays the least epsilon that has the error asked for")
+	explain("--set", "dp.error=1", people).wants(t, 2, "an error of")
+	explain("--set", "dp.eror=1", people).wants(t, 2, "there is no setting")
+	explain("--set", "dp.confidence=0.5", people).wants(t, 0, "±50%")
 	explain("--epsilon", "0.6", people).wants(t, 2, "at most 0.5")
 	explain("SELECT * FROM patients").wants(t, 2, "  SELECT * FROM patients\n", "^")
 	for i := range 9 {
@@ -148,6 +157,21 @@ func TestExplain(t *testing.T) {
 	if r := spent(t, policy); r.Records != 18 {
 		t.Errorf("%d records; explanations must not add any", r.Records)
 	}
+}
+
+// Answers of every shape are printed: without errors, with some, and around other answers.
+func TestPrintedAnswers(t *testing.T) {
+	policy := deploy(t, tenQuestions)
+	for text, says := range map[string][]string{
+		"SELECT sex, MEDIAN(age), COUNT(*), SUM(age) / COUNT(*) AS mean FROM patients GROUP BY sex": {"median", "mean", "±95%", "note: quantile(0.5 of age)"},
+		"SELECT MAX(age) FROM patients":                                        {"note: max is the 99 % quantile"},
+		"SELECT sum(n) FROM (SELECT COUNT(*) AS n FROM patients) AS t":         {"note: error bars are known for the answers inside"},
+		"SELECT zip FROM patients GROUP BY zip ORDER BY COUNT(*) LIMIT 2":      {"zip\n-----\n"},
+		"SELECT sex, AVG(age) FROM patients GROUP BY sex HAVING COUNT(*)<-1e9": {"sex  avg"},
+	} {
+		asks(policy, text).wants(t, 0, append(says, "price: epsilon 0.1")...)
+	}
+	asks(policy, "--json", "SELECT sum(n) FROM (SELECT COUNT(*) AS n FROM patients) AS t").wants(t, 0, `"errors": null`)
 }
 
 func TestBudget(t *testing.T) {

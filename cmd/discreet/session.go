@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -95,8 +94,8 @@ func (s *session) explainAt(ctx context.Context, text string, from int) error {
 func (s *session) change(ctx context.Context, c *tuning, text string) error {
 	switch {
 	case c.verb == "set":
-		if err := s.settings.set(c.at, c.text); err != nil {
-			return locate(&discreet.Refusal{Reason: c.name + ": " + err.Error(), Position: c.pos}, text)
+		if err := s.settings.set(c.name, c.text); err != nil {
+			return locate(&discreet.Refusal{Reason: err.Error(), Position: c.pos}, text)
 		}
 	case c.verb == "reset" && c.name == "all":
 		clear(s.settings)
@@ -130,12 +129,10 @@ func (s *session) showSettings(which []setting) error {
 		about := k.about
 		switch ds := s.data(); {
 		case ok:
-		case errors.Is(k.use(&discreet.Question{}, ""), errNotYet):
-			value, about = "-", about+" (not known yet)"
 		case k.name == "dp.epsilon" && ds != nil:
 			value, about = ds.Budget.DefaultEpsilon.String(), about+" (the policy's default; at most "+ds.Budget.MaxEpsilon.String()+")"
 		default:
-			value, about = "-", about+" (the policy's default)"
+			value, about = "-", about+" (the default)"
 		}
 		t.Add(k.name, value, about)
 	}

@@ -1,71 +1,40 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/discreet-dp/discreet"
-	"github.com/discreet-dp/discreet/dp"
 )
 
 // setting is something that SET can change.
-type setting struct {
-	name, about string
-	// use reads the text of a value into a question, or says what is wrong with it.
-	use func(q *discreet.Question, text string) error
-}
+type setting struct{ name, about string }
 
-// known is every setting. This is the one place where a setting gets its meaning:
-// put a function that fills the question where it says notYet.
+// known is every setting, and what it is. Package curator gives them their meaning.
 var known = []setting{
-	{"dp.epsilon", "what a question pays", useEpsilon},
-	{"dp.delta", "the chance that a question's promise may fail", notYet},
-	{"dp.error", "the error that an answer should have", notYet},
-	{"dp.confidence", "how often the exact number lies within the error", notYet},
-	{"dp.mechanism", "how the noise is made", notYet},
-	{"dp.max_groups", "in how many groups one person counts", notYet},
-}
-
-var errNotYet = errors.New("it is not known yet to this version")
-
-func notYet(*discreet.Question, string) error { return errNotYet }
-
-func useEpsilon(q *discreet.Question, text string) (err error) {
-	q.Epsilon, err = parseEpsilon(text)
-	return err
-}
-
-// parseEpsilon reads what to pay. 0 is refused here, because a question takes it for the policy's default.
-func parseEpsilon(text string) (dp.Amount, error) {
-	e, err := dp.Parse(text)
-	if err == nil && e == 0 {
-		err = errors.New("an answer needs an epsilon above 0 (and at least 2^-40); write for example 0.1")
-	}
-	return e, err
+	{"dp.epsilon", "what a question pays"},
+	{"dp.delta", "how much of delta private keys may cost"},
+	{"dp.error", "the error that counts and sums should have, at the least price"},
+	{"dp.confidence", "how often the exact number lies within the error"},
+	{"dp.mechanism", "the noise of counts and sums: laplace or gaussian"},
+	{"dp.max_groups", "in how many groups one person counts at most"},
 }
 
 // settings are the values that were set, as they were written.
 type settings map[string]string
 
 // apply fills a question with what was set.
-func (s settings) apply(q *discreet.Question) error {
-	for _, k := range known {
-		if text, ok := s[k.name]; ok {
-			if err := k.use(q, text); err != nil {
-				return fmt.Errorf("%s: %w", k.name, err)
-			}
-		}
-	}
-	return nil
+func (s settings) apply(q *discreet.Question) (err error) {
+	q.Settings, err = discreet.ParseSettings(s)
+	return err
 }
 
 // set changes a setting, if its value can be used.
-func (s settings) set(k setting, text string) error {
-	if err := k.use(&discreet.Question{}, text); err != nil {
+func (s settings) set(name, text string) error {
+	if err := new(discreet.Settings).Set(name, text); err != nil {
 		return err
 	}
-	s[k.name] = text
+	s[strings.ToLower(name)] = text
 	return nil
 }
 

@@ -1,6 +1,10 @@
 package exact
 
-import "math/big"
+import (
+	"cmp"
+	"math/big"
+	"slices"
+)
 
 // Move is how far apart two vectors are.
 type Move struct {
@@ -75,4 +79,25 @@ func Apart(a, b Vector) int {
 		n += max(k, -k)
 	}
 	return n
+}
+
+// Exchanged counts the values of a multiset that are not in another: those that came, from a to b, and
+// those that went. It is for the audit kit too, and nothing that holds real data may call it.
+func Exchanged(a, b Vector) (came, went int) {
+	x, y := slices.Clone(a.Open()), slices.Clone(b.Open())
+	slices.Sort(x)
+	slices.Sort(y)
+	for len(x) > 0 && len(y) > 0 {
+		switch c := cmp.Compare(x[0], y[0]); {
+		case c == 0:
+			x, y = x[1:], y[1:]
+		case c < 0:
+			x = x[1:]
+			went++
+		default:
+			y = y[1:]
+			came++
+		}
+	}
+	return came + len(y), went + len(x)
 }

@@ -41,3 +41,20 @@ func TestBetweenNamed(t *testing.T) {
 		t.Error(n)
 	}
 }
+
+func TestExchanged(t *testing.T) {
+	for _, c := range []struct {
+		a, b       []int64
+		came, went int
+	}{
+		{nil, nil, 0, 0},
+		{[]int64{3, 1, 2}, []int64{1, 2, 3}, 0, 0},
+		{[]int64{1, 1, 2}, []int64{2, 1}, 0, 1},
+		{[]int64{1}, []int64{2, 1, 1, 0}, 3, 0},
+		{[]int64{5, 6}, []int64{7}, 1, 2},
+	} {
+		if came, went := Exchanged(Seal(c.a), Seal(c.b)); came != c.came || went != c.went {
+			t.Errorf("%v and %v: %d came, %d went", c.a, c.b, came, went)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/ledger/internal/chain"
@@ -59,7 +60,7 @@ func (l *Ledger) Recall(ctx context.Context, key string) ([]byte, uint64, bool, 
 		return nil, 0, false, nil
 	}
 	record, _, answer, err := l.read(kept)
-	if err != nil || record.Key != key {
+	if err != nil || !slices.Contains(ledger.Keys(record.Key), key) {
 		return nil, 0, false, err
 	}
 	return answer, record.Charge, true, nil

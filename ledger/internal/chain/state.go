@@ -74,7 +74,7 @@ func (s *State) Request(request string) (uint64, bool) {
 	return n, ok
 }
 
-// Key returns the sequence of the first answer under a key.
+// Key returns the sequence of the first answer under a key, which may be one of several that the answer has.
 func (s *State) Key(key string) (uint64, bool) {
 	n, ok := s.keys[digestOf(key)]
 	return n, ok
@@ -159,8 +159,10 @@ func (s *State) Apply(r *Record, hash string) {
 		}
 	case Answer:
 		s.paid[r.Charge] = r.Sequence
-		if key := digestOf(r.Key); s.keys[key] == 0 {
-			s.keys[key] = r.Sequence
+		for _, name := range ledger.Keys(r.Key) {
+			if key := digestOf(name); s.keys[key] == 0 {
+				s.keys[key] = r.Sequence
+			}
 		}
 		s.answers++
 	}

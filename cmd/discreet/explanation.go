@@ -1,0 +1,111 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/table"
+)
+
+// printExplanation shows what a question would cost, how exact it would be, and why.
+func printExplanation(w io.Writer, e *discreet.Explanation) {
+	for i, q := range e.Questions {
+		if len(e.Questions) > 1 {
+			if i > 0 {
+				fmt.Fprintln(w)
+			}
+			known := ""
+			if q.Known {
+				known = ", which is paid for"
+			}
+			fmt.Fprintf(w, "question %d of %d, about %s%s\n", i+1, len(e.Questions), strings.Join(q.Tables, ", "), known)
+		}
+		printInquiry(w, e, i)
+	}
+	fmt.Fprintln(w, "free: "+strings.Join(e.Free, "; "))
+	fmt.Fprintln(w, "split: "+e.Split)
+	price := priceTag(e.Cost, e.Remaining)
+	switch {
+	case e.Known:
+		price += ", and free now, because it was answered before"
+	case !e.Affordable:
+		price += ", which is more than what is left"
+	case e.Pay != e.Cost:
+		price += ", of which " + priceTag(e.Pay, e.Remaining) + " is still to be paid"
+	}
+	fmt.Fprintln(w, "price: "+price+"; left: "+leftOver(e.Remaining))
+	if e.Affordable && !e.Known {
+		fmt.Fprintln(w, "left after it: "+leftOver(e.After))
+	}
+}
+
+// printInquiry shows one question.
+func printInquiry(w io.Writer, e *discreet.Explanation, i int) {
+	q := e.Questions[i]
+	t := &table.Table{
+		Header: []string{"noisy number", "mechanism", "one person moves it by", "step", "noise scale", plusMinus(e.Confidence), "epsilon", "rho", "delta"},
+		Right:  []bool{false, false, true, true, true, true, true, true, true},
+	}
+	delta := false
+	for _, m := range q.Measures {
+		delta = delta || m.Cost.Delta > 0
+	}
+	if !delta {
+		t.Header, t.Right = t.Header[:8], t.Right[:8]
+	}
+	for _, m := range q.Measures {
+		half := "-"
+		if m.Error != nil {
+			half = number(*m.Error)
+		}
+		cells := []string{m.Measure, m.Mechanism, number(m.Sensitivity) + " (" + m.Norm + ")", m.Step, number(m.Deviation), half, m.Cost.Epsilon.Short(), m.Cost.Rho.Short(), deltaOf(m.Cost)}
+		t.Add(cells[:len(t.Header)]...)
+	}
+	t.Write(w)
+	for _, m := range q.Measures {
+		fmt.Fprintf(w, "%s: %s\n", table.Clean(m.Measure), table.Clean(m.Why))
+	}
+	for _, k := range q.Keys {
+		values := ""
+		if !k.Private {
+			values = ", " + count(int64(k.Values), "value")
+		}
+		fmt.Fprintf(w, "key %s: %s%s\n", table.Clean(k.Key), table.Clean(k.Rule), values)
+	}
+	rows := fmt.Sprintf("rows: %d, one for each combination of public keys", q.Groups)
+	if q.Chosen > 0 {
+		rows = fmt.Sprintf("rows: %d, chosen out of %d combinations of public keys", q.Chosen, q.Groups)
+	}
+	for _, k := range q.Keys {
+		if k.Private {
+			rows += ", for each combination of private keys that is shown"
+			break
+		}
+	}
+	fmt.Fprintf(w, "%s; neighbours: %s; %s\n", rows, e.Neighbours, q.Bounds)
+}
+
+func deltaOf(c dp.Cost) string {
+	if c.Delta == 0 {
+		return "0"
+	}
+	return c.Delta.String()
+}
+
+// plusMinus heads a column of errors.
+func plusMinus(confidence float64) string {
+	if confidence == 0 { // nobody said
+		confidence = 0.95
+	}
+	return "±" + strconv.FormatFloat(100*confidence, 'g', 6, 64) + "%"
+}
+
+// number shows five significant digits.
+func number(f float64) string {
+	r, _ := strconv.ParseFloat(strconv.FormatFloat(f, 'g', 5, 64), 64)
+	return strconv.FormatFloat(r, 'f', -1, 64)
+}

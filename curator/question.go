@@ -1,0 +1,68 @@
+package curator
+
+import (
+	"context"
+
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/plan"
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// Question is what an analyst asks.
+type Question struct {
+	Analyst string
+	SQL     string
+	// Epsilon is what the analyst is ready to pay; 0 means what Settings say.
+	Epsilon dp.Amount
+	// Settings are everything else about the answer.
+	Settings Settings
+	// Request names the question for retries: the same request is charged once.
+	Request string
+}
+
+// settings returns the settings with the price in them.
+func (q Question) settings() (Settings, error) {
+	s := q.Settings
+	if q.Epsilon > 0 {
+		if s.Epsilon > 0 && s.Epsilon != q.Epsilon {
+			return s, refusal("name one of them", "the question names two prices, epsilon %v and epsilon %v", q.Epsilon, s.Epsilon)
+		}
+		s.Epsilon = q.Epsilon
+	}
+	return s, s.check()
+}
+
+// prepare does the steps that cost nothing: check, and price.
+func (c *Curator) prepare(ctx context.Context, q Question) (*priced, error) {
+	if _, ok := c.dataset.Analysts[q.Analyst]; !ok {
+		return nil, refusal("ask as an analyst that the policy lists", "there is no analyst %s in the dataset %s", quoted(q.Analyst), c.dataset.Name)
+	}
+	s, err := q.settings()
+	if err != nil {
+		return nil, err
+	}
+	o := plan.Options{MaxGroups: s.MaxGroups}
+	if c.engine != nil {
+		o.Public = public{ctx, c.engine}
+	}
+	statement, err := plan.Prepare(c.dataset, q.SQL, o)
+	if err != nil {
+		return nil, err
+	}
+	p, err := price(c.dataset, statement, s)
+	if err != nil {
+		return nil, err
+	}
+	return p, p.around(ctx)
+}
+
+// public reads public tables, which are about nobody.
+type public struct {
+	ctx    context.Context
+	engine engine.Engine
+}
+
+func (p public) Values(table, column string, limit int) ([]policy.Value, error) {
+	return p.engine.Values(p.ctx, table, column, limit)
+}
