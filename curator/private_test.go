@@ -19,6 +19,8 @@ import (
 func privately(t testing.TB, n int, keysDelta, delta dp.Amount) *world {
 	t.Helper()
 	h := hospital.New(n, 1)
+	// Nothing else is known of them, so that no other ward can be what counts.
+	h.Visits = slices.DeleteFunc(h.Visits, func(v hospital.Visit) bool { return v.Patient == hospital.Target })
 	h.Visits = append(h.Visits, hospital.Visit{Patient: hospital.Target, Day: "2025-01-01", Ward: "attic", Cents: 100})
 	dataset := hospital.Dataset("hospital", "data", rich)
 	dataset = strings.Replace(dataset, "ward: {type: text, keys: [emergency, internal, surgery]}", "ward: {type: text, keys: private}", 1)

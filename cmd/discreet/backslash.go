@@ -125,7 +125,14 @@ func persons(t *policy.Table) string {
 	case policy.Unique:
 		return "at most one row, by " + t.UnitColumn
 	case policy.Many:
-		return fmt.Sprintf("many rows, by %s; %s in each of %s count", t.UnitColumn, count(t.MaxRows, "row"), count(t.MaxGroups, "group"))
+		by := t.UnitColumn
+		if by == "" {
+			by = "its path to " + t.Path[0].Table
+		}
+		return fmt.Sprintf("many rows, by %s; %s in each of %s count", by, count(t.MaxRows, "row"), count(t.MaxGroups, "group"))
+	}
+	if t.Public {
+		return "nothing: it is public"
 	}
 	return "is one row"
 }

@@ -37,7 +37,7 @@ func TestScript(t *testing.T) {
 	// A failure ends it, with its own exit code, and what stands behind is not asked.
 	for text, code := range map[string]int{
 		"SELECT COUNT(*) FROM patients;\nSELECT 1 FROM nowhere;\nSELECT COUNT(*) FROM patients WHERE age > 90": 2,
-		"SET dp.epsilon = 0.5; SET dp.delta = 1e-6; SELECT COUNT(*) FROM patients WHERE age > 90":              2,
+		"SET dp.epsilon = 0.5; SET dp.delta = little; SELECT COUNT(*) FROM patients WHERE age > 90":            2,
 		"EXPLAIN ANALYZE SELECT COUNT(*) FROM patients; SELECT COUNT(*) FROM patients WHERE age > 90":          2,
 		"SELECT COUNT(*) FROM patients WHERE zip = '1;\nSELECT COUNT(*) FROM patients WHERE age > 90":          2,
 		"\\d\n;SELECT COUNT(*) FROM patients WHERE age > 90":                                                   2,
@@ -110,9 +110,9 @@ SELECT COUNT(*) FROM patients WHERE age > 99;
 		"age        integer  no    0 .. 110    1     yes          yes       all 111 between the bounds",
 		"sex        text     yes   -           -     no           yes       F, M, X",
 		"hospital (1 left)> ", "           ...> ", "hospital/ana", "price: epsilon 0.1; left: epsilon 0.9",
-		"at most 0.5", `there is no table "nowhere"`, `"receipt": {"sequence":`, `"settings": {"dp.epsilon":null}`, `"measures": [`, `"error": {"kind":"refused"`,
+		"at most 0.5", `there is no table "nowhere"`, `"receipt": {"sequence":`, `"settings": {"dp.epsilon":null}`, `"measures":[`, `"error": {"kind":"refused"`,
 		`write \json on or \json off`, `\c needs something behind it`, `there is no dataset "clinic"; the datasets are hospital`,
-		"*  hospital  patients.pid  epsilon 1", "(not known yet)", "SET dp.epsilon = 0.5;", `\q stands alone`,
+		"*  hospital  patients.pid  epsilon 1", "(the default)", "SET dp.epsilon = 0.5;", `\q stands alone`,
 		"\n  SELECT COUNT(*) FROM nowhere\n                       ^\n", "\n  EXPLAIN SELECT COUNT(*) FROM elsewhere\n                               ^\n", "noise scale")
 	if n := spent(t, policy).Answers; n != 2 {
 		t.Errorf("%d answers\n%s%s", n, r.out, r.err)

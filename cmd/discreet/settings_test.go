@@ -16,7 +16,7 @@ func TestSettings(t *testing.T) {
 			return err
 		}
 		if c.verb == "set" {
-			return s.set(c.at, c.text)
+			return s.set(c.name, c.text)
 		}
 		return (&session{settings: s}).change(t.Context(), c, text)
 	}
@@ -46,7 +46,7 @@ func TestSettings(t *testing.T) {
 		"SET dp.epsilon =":               "the value is missing",
 		"SET dp.epsilon = 'x":            "a quote is not closed",
 		"SET dp.epsilon = 0":             "above 0",
-		"SET dp.epsilon = ''":            "is not an amount",
+		"SET dp.epsilon = ''":            "a value is missing",
 		"SET dp.epsilon = -1":            "negative",
 		"SET dp.epsilon = 0.1, 0.2":      "is not an amount",
 		"SET dp.epsilon = 1 OR 1":        "is not an amount",
@@ -58,11 +58,11 @@ func TestSettings(t *testing.T) {
 		"RESET dp.budget":                `there is no setting "dp.budget"`,
 		"SHOW tables":                    `there is no setting "tables"`,
 		"SHOW dp.epsilon, dp.delta":      "SHOW takes one name",
-		"SET dp.delta = 1e-6":            "not known yet",
-		"SET dp.error = 10":              "not known yet",
-		"SET dp.confidence = 0.9":        "not known yet",
-		"SET dp.mechanism TO gaussian":   "not known yet",
-		"SET dp.max_groups = 3":          "not known yet",
+		"SET dp.delta = 2":               "dp.delta: ",
+		"SET dp.error = -1":              "dp.error: ",
+		"SET dp.confidence = 1":          "dp.confidence: ",
+		"SET dp.mechanism TO pixie_dust": "dp.mechanism: ",
+		"SET dp.max_groups = 0":          "dp.max_groups: ",
 		"SET transaction read only":      `there is no setting "transaction"`,
 		"RESET":                          "RESET ALL",
 		"SET dp.epsilon = $$0.5$$":       "is not an amount",
@@ -76,8 +76,8 @@ func TestSettings(t *testing.T) {
 		}
 	}
 	var q discreet.Question
-	if err := s.apply(&q); err != nil || q.Epsilon != dp.One/2 {
-		t.Errorf("the question has epsilon %v: %v", q.Epsilon, err)
+	if err := s.apply(&q); err != nil || q.Settings.Epsilon != dp.One/2 {
+		t.Errorf("the question has epsilon %v: %v", q.Settings.Epsilon, err)
 	}
 	if c, err := readTuning("SELECT dp.epsilon FROM x"); c != nil || err != nil {
 		t.Error("a question is taken for a setting")
