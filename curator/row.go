@@ -80,8 +80,11 @@ func (r *row) value(s plan.Stat, keys []policy.Value) plan.Value {
 		return r.variance(s).estimate
 	case plan.QuantileStat:
 		v := f.released.Quantiles[s.Measure][r.group][s.Quantile]
-		if s.Type().Kind == plan.Date {
+		switch s.Type().Kind {
+		case plan.Date:
 			return plan.Day(v)
+		case plan.Timestamp:
+			return plan.Moment(v)
 		}
 		return big.NewInt(v)
 	}
@@ -111,6 +114,10 @@ func (r *row) average(s plan.Stat, parts int) (mean, half float64) {
 	mean, half = mech.RatioInterval(r.noisy(s.Measure, parts), r.noisy(s.Count, parts), lo, hi)
 	// A step is a fraction such as 1/100, and 0.725 is 14.5/20 and not 14.5 times 0.05.
 	num, den := float(m.Step().Num()), float(m.Step().Denom())
+	if own := s.Of.Type().Step; own.Cmp(m.Step()) != 0 { // the sum was rounded, and the center was not
+		center := float(s.Center) * float(own.Num()) / float(own.Denom())
+		return mean*num/den + center, half * num / den
+	}
 	return (mean + float(s.Center)) * num / den, half * num / den
 }
 

@@ -141,7 +141,11 @@ func (q *question) aggregate(f *pg.FuncCall) (int, error) {
 	}
 	switch name {
 	case "sum":
-		return q.measured(Measure{Kind: Sum, Arg: arg}), nil
+		m, err := q.summed(arg, f.Location)
+		if err != nil {
+			return 0, err
+		}
+		return q.measured(m), nil
 	case "avg":
 		return q.add(draft{Stat: Stat{Kind: AverageStat, Of: arg, typ: releasedReal}}), nil
 	case "median":

@@ -15,6 +15,7 @@ func (q *question) values(e Expr, pos int32) ([]policy.Value, bool, error) {
 	if err != nil {
 		return nil, false, refuse(pos, "list the values you want with IN (...) in WHERE", "%v", err)
 	}
+	own = q.within(e, own)
 	listed, given := q.listedInWhere(e)
 	switch {
 	case ok && given:
@@ -27,6 +28,29 @@ func (q *question) values(e Expr, pos int32) ([]policy.Value, bool, error) {
 		own, ok = listed, true
 	}
 	return own, ok, nil
+}
+
+// within leaves out the values that WHERE leaves out by comparing the key with a constant: their groups would be empty.
+func (q *question) within(e Expr, values []policy.Value) []policy.Value {
+	name := Format(e)
+	for _, c := range conjuncts(q.filter) {
+		x, ok := c.(*Compare)
+		if !ok || Format(x.L) != name {
+			continue
+		}
+		l, ok := x.R.(*Literal)
+		if !ok || l.IsNullLiteral() {
+			continue
+		}
+		kept := slices.DeleteFunc(slices.Clone(values), func(v policy.Value) bool {
+			k := FromKey(v, e.Type())
+			return k == nil || Eval(&Compare{Op: x.Op, L: fromValue(k, e.Type()), R: l}, nil) != true
+		})
+		if len(kept) > 0 { // a question about no group is still a question
+			values = kept
+		}
+	}
+	return values
 }
 
 // listedInWhere returns the constants that WHERE compares a key with.

@@ -49,7 +49,6 @@ func newJoin(l, r Relation, on Expr, left bool) *Join {
 	n := len(l.Fields())
 	for i, f := range slices.Concat(l.Fields(), r.Fields()) {
 		f.Nullable = f.Nullable || left && i >= n
-		f.Key = false // a row may be there several times now; what says otherwise is Single
 		f.Once = f.Once && j.keepsOnce(i >= n, n)
 		j.fields = append(j.fields, f)
 	}
@@ -79,6 +78,10 @@ func newJoin(l, r Relation, on Expr, left bool) *Join {
 	}
 	if !keyedL {
 		keyedL = keyedByValue(l, on, 0)
+	}
+	for i := range j.fields {
+		// A row that has at most one partner is not there several times.
+		j.fields[i].Key = j.fields[i].Key && (i < n && keyedR || i >= n && keyedL)
 	}
 	switch {
 	case !private(l) && !private(r):

@@ -73,8 +73,50 @@ func (q *question) variance(arg Expr, name string, pos int32) (int, error) {
 	bounded := numberType(square.Type().Step, new(big.Int), square.Type().Hi, true)
 	square = normal(&Arith{Op: Mul, L: centered, R: centered, typ: bounded})
 	d.SquareCenter = center
-	d.square = q.addMeasure(Measure{Kind: Sum, Arg: square})
+	m, err := q.summed(square, pos)
+	if err != nil {
+		return 0, err
+	}
+	d.square = q.addMeasure(m)
 	return q.add(d), nil
+}
+
+// maxReach is how many steps one person's sum may have at most. With more, the noise, which is at least as large, would be
+// drawn in steps that nobody can see: values are rounded to a coarser lattice first, each by itself. What that changes is a
+// two-thousand-millionth of what the noise does.
+var maxReach = big.NewInt(1 << 31)
+
+// summed is the measure of a sum.
+func (q *question) summed(arg Expr, pos int32) (Measure, error) {
+	t := arg.Type()
+	reach := times(q.rows.rows(), maxAbs(t))
+	if reach.Cmp(maxReach) <= 0 {
+		return Measure{Kind: Sum, Arg: arg}, nil
+	}
+	// The largest number of digits after the point, from the left of it on, at which the sum is short enough.
+	for digits := int64(12); digits > -19; digits-- {
+		step := new(big.Rat).SetInt64(1)
+		ten := new(big.Rat).SetInt64(10)
+		for range max(digits, -digits) {
+			if digits > 0 {
+				step.Quo(step, ten)
+			} else {
+				step.Mul(step, ten)
+			}
+		}
+		if step.Cmp(t.Step) <= 0 {
+			continue
+		}
+		rounded, err := functions["round"].build([]Expr{arg, newNumber(new(big.Rat).SetInt64(digits))}, pos)
+		if err != nil {
+			return Measure{}, err
+		}
+		rounded = normal(rounded)
+		if u := rounded.Type(); u.Kind == Number && maxAbs(u).Sign() > 0 && times(q.rows.rows(), maxAbs(u)).Cmp(maxReach) <= 0 {
+			return Measure{Kind: Sum, Arg: rounded}, nil
+		}
+	}
+	return Measure{Kind: Sum, Arg: arg}, nil
 }
 
 // around moves an expression to the middle of its bounds, and says where that is.
@@ -97,7 +139,10 @@ func around(arg Expr, pos int32) (Expr, *big.Int, error) {
 // are summed around the middle of their bounds, which halves the noise.
 func (q *question) placeSum(d *draft) error {
 	d.count = q.addMeasure(countValues(d.Of))
-	plain := Measure{Kind: Sum, Arg: d.Of}
+	plain, err := q.summed(d.Of, -1)
+	if err != nil {
+		return err
+	}
 	d.Center = new(big.Int)
 	if _, ok := q.measures[plain.Format()]; ok {
 		d.measure = plain.Format()
@@ -107,7 +152,11 @@ func (q *question) placeSum(d *draft) error {
 	if err != nil {
 		return err
 	}
-	d.measure, d.Center = q.addMeasure(Measure{Kind: Sum, Arg: centered}), center
+	m, err := q.summed(centered, -1)
+	if err != nil {
+		return err
+	}
+	d.measure, d.Center = q.addMeasure(m), center
 	return nil
 }
 
