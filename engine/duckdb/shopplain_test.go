@@ -39,8 +39,8 @@ func honest(r *rand.Rand) map[string]string {
 
 // generous is the shop's policy with limits that cut nothing of it.
 func generous(t testing.TB, folder string) *policy.Dataset {
-	text := fmt.Sprintf(shopPolicy, "shop.duckdb", "add-remove", 1000, 1000)
-	text = regexp.MustCompile(`max_(rows|groups): \d+`).ReplaceAllString(text, "max_$1: 1000")
+	text := fmt.Sprintf(shopPolicy, "shop.duckdb", "add-remove", 90, 1000)
+	text = regexp.MustCompile(`max_(rows|groups): \d+`).ReplaceAllString(text, "max_$1: 90")
 	p, err := policy.Parse(filepath.Join(folder, "policy.yaml"), []byte(text))
 	if err != nil {
 		t.Fatal(err)
