@@ -8,7 +8,7 @@ import (
 
 type explainCmd struct {
 	asking `embed:""`
-	SQL    string `arg:"" help:"One SELECT of COUNT, SUM or AVG; - reads it from standard input."`
+	SQL    string `arg:"" help:"One SELECT with aggregates; - reads it from standard input."`
 }
 
 func (explainCmd) Help() string {

@@ -49,7 +49,7 @@ type queryCmd struct {
 	Request     string  `help:"Name the question for retries: the same request is charged once." placeholder:"ID"`
 	Interactive bool    `help:"Ask one question after the other. The default on a terminal, without SQL." short:"i"`
 	NoHistory   bool    `help:"Do not keep what is typed."`
-	SQL         *string `arg:"" optional:"" help:"One SELECT of COUNT, SUM or AVG; - reads statements from standard input."`
+	SQL         *string `arg:"" optional:"" help:"One SELECT with aggregates; - reads statements from standard input."`
 }
 
 func (queryCmd) Help() string {
