@@ -192,9 +192,9 @@ func (e *env) join(l, r rows, on Expr, left bool, at int32, comma bool) (rows, e
 			"two private tables can only be joined where both rows are about one person")
 	}
 	j := newJoin(l.Relation, r.Relation, on, left)
-	if private(l) && private(r) && j.many == mostRows && l.rows() < mostRows && r.rows() < mostRows {
+	if private(l) && private(r) && j.many == mostRows && l.rows() < mostRows && r.rows() < mostRows || j.fans > maxFans {
 		// How long such a join takes is decided by the one person with the most rows.
-		return rows{}, refuse(at, "join fewer tables, or reduce one to a row for each person first, as in (SELECT pid, COUNT(*) FROM visits GROUP BY pid)", "one person could have more than a million rows in this join")
+		return rows{}, refuse(at, "join fewer tables, or reduce one to a row for each person first, as in (SELECT pid, COUNT(*) FROM visits GROUP BY pid)", "one person could have far too many rows in this join")
 	}
 	out, err := l.joined(r, j)
 	if err != nil {
@@ -202,6 +202,9 @@ func (e *env) join(l, r rows, on Expr, left bool, at int32, comma bool) (rows, e
 	}
 	return out, err
 }
+
+// maxFans is how often the rows of a person may be multiplied by rows of the same person.
+const maxFans = 1
 
 // link writes a condition that would join two relations.
 func (e *env) link(l, r rows) string {

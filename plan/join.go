@@ -19,6 +19,7 @@ type Join struct {
 	unit   int
 	single bool
 	many   int64
+	fans   int // how many joins, this one among them, multiply the rows of a person by those of the same person
 }
 
 func (j *Join) Fields() []Field { return j.fields }
@@ -83,6 +84,7 @@ func newJoin(l, r Relation, on Expr, left bool) *Join {
 		// A row that has at most one partner is not there several times.
 		j.fields[i].Key = j.fields[i].Key && (i < n && keyedR || i >= n && keyedL)
 	}
+	j.fans = fans(l) + fans(r)
 	switch {
 	case !private(l) && !private(r):
 		j.many = 1
@@ -99,6 +101,9 @@ func newJoin(l, r Relation, on Expr, left bool) *Join {
 			j.many = atMost(l.rows() * r.rows())
 		}
 	default:
+		if !keyedL && !keyedR {
+			j.fans++
+		}
 		j.single = l.Single() && r.Single()
 		j.many = atMost(l.rows() * r.rows())
 		switch {
@@ -208,6 +213,25 @@ func linked(on Expr, n int) bool {
 		}
 	}
 	return false
+}
+
+// fans is how many joins of a relation multiply the rows of a person by those of the same person.
+func fans(r Relation) int {
+	switch r := r.(type) {
+	case *Join:
+		return r.fans
+	case *Select:
+		return fans(r.From)
+	case *Persons:
+		return fans(r.From)
+	case *Union:
+		most := 0
+		for _, p := range r.Parts {
+			most = max(most, fans(p))
+		}
+		return most
+	}
+	return 0
 }
 
 // steps is how many joins it takes to find out whose a row is.

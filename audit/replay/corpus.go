@@ -21,14 +21,49 @@ func Corpus(ds *policy.Dataset) []string {
 	for _, name := range ds.TableNames() {
 		c := corpus{table: ds.Tables[name]}
 		c.write()
+		c.join(ds)
 		for _, q := range c.questions {
 			p, err := plan.Prepare(ds, q, plan.Options{})
-			if err == nil && p.Plans[0].Query.Groups() <= maxGroups && !slices.Contains(out, q) {
+			// Which private keys are shown may differ, with a small probability, and what is replayed here must not.
+			if err == nil && len(p.Plans[0].Query.PrivateKeys()) == 0 && p.Plans[0].Query.Groups() <= maxGroups && !slices.Contains(out, q) {
 				out = append(out, q)
 			}
 		}
 	}
 	return out
+}
+
+// join adds questions about the table together with others: its own rows again, where its path leads, and public tables.
+func (c *corpus) join(ds *policy.Dataset) {
+	if c.table.Public {
+		return
+	}
+	from := func(rest string) {
+		c.questions = append(c.questions, "SELECT COUNT(*) FROM "+name(c.table.Name)+" AS a "+rest)
+	}
+	if u := c.table.UnitColumn; u != "" {
+		from("JOIN " + name(c.table.Name) + " AS b ON a." + name(u) + " = b." + name(u))
+		from("WHERE EXISTS (SELECT 1 FROM " + name(c.table.Name) + " AS b WHERE a." + name(u) + " = b." + name(u) + ")")
+		c.questions = append(c.questions, "SELECT SUM(n) FROM (SELECT "+name(u)+", COUNT(*) AS n FROM "+name(c.table.Name)+" GROUP BY "+name(u)+") AS t")
+	}
+	for _, step := range c.table.Path[:min(1, len(c.table.Path))] {
+		for _, how := range []string{"JOIN ", "LEFT JOIN "} {
+			from(how + name(step.Table) + " AS b ON a." + name(step.Column) + " = b." + name(step.Key))
+		}
+	}
+	for _, other := range ds.TableNames() {
+		public := ds.Tables[other]
+		if !public.Public {
+			continue
+		}
+		for _, n := range c.table.ColumnNames() {
+			for _, m := range public.ColumnNames() {
+				if c.table.Columns[n].Type == public.Columns[m].Type && (n == m || m == public.UniqueColumn) {
+					from("LEFT JOIN " + name(other) + " AS b ON a." + name(n) + " = b." + name(m))
+				}
+			}
+		}
+	}
 }
 
 type corpus struct {

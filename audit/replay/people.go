@@ -21,6 +21,9 @@ type sheet struct {
 	header []string // the columns of the policy, then the unit's, where it is not one of them
 	values []values // of the columns of the policy
 	unit   int      // the place of the unit's column, or -1
+	keys   []int    // the places of columns that paths of other tables lead to
+	ref    int      // the place of the column by which the table leads to its parent, or -1
+	parent int      // the parent's place in the schema
 }
 
 // filler is a column of the file that no policy has: no name ends in a space.
@@ -30,7 +33,7 @@ func schemaOf(ds *policy.Dataset) schema {
 	var out schema
 	for _, name := range ds.TableNames() {
 		t := ds.Tables[name]
-		s := sheet{Table: t, header: t.ColumnNames(), unit: -1}
+		s := sheet{Table: t, header: t.ColumnNames(), unit: -1, ref: -1}
 		for _, c := range s.header {
 			s.values = append(s.values, valuesOf(t.Columns[c]))
 		}
@@ -39,12 +42,84 @@ func schemaOf(ds *policy.Dataset) schema {
 				s.unit, s.header = len(s.header), append(s.header, t.UnitColumn)
 			}
 		}
+		s.link(ds)
 		if len(s.header) < 2 {
 			// A policy may list no column, and a file has one; and a single column without a value
 			// would be an empty line, which is no row.
 			s.header = append(s.header, filler)
 		}
 		out = append(out, s)
+	}
+	return out
+}
+
+// link finds the columns of paths with several steps.
+func (s *sheet) link(ds *policy.Dataset) {
+	place := func(column string) int {
+		i := slices.Index(s.header, column)
+		if i < 0 {
+			i, s.header = len(s.header), append(s.header, column)
+		}
+		return i
+	}
+	names := ds.TableNames()
+	if len(s.Path) > 1 {
+		s.ref, s.parent = place(s.Path[0].Column), slices.Index(names, s.Path[0].Table)
+	}
+	for _, name := range names {
+		if child := ds.Tables[name]; len(child.Path) > 1 && child.Path[0].Table == s.Name {
+			if i := place(child.Path[0].Key); !slices.Contains(s.keys, i) {
+				s.keys = append(s.keys, i)
+			}
+		}
+	}
+}
+
+// connect gives the rows of a person the keys that paths lead to, no two the same, and lets rows lead to rows of
+// the same person. What has no parent leads nowhere.
+func (s schema) connect(d dice, p person, name string) {
+	if name == null {
+		name = fmt.Sprintf("8%09d", d.below(1_000_000_000))
+	}
+	for i, t := range s {
+		for k := range p[i] {
+			p[i][k] = slices.Clone(p[i][k])
+			for _, key := range t.keys {
+				p[i][k][key] = fmt.Sprintf("%s%05d", name, k+1)
+			}
+		}
+	}
+	for i, t := range s {
+		for k := range p[i] {
+			if t.ref < 0 {
+				continue
+			}
+			p[i][k][t.ref] = "0"
+			if all := p[t.parent]; len(all) > 0 {
+				key := slices.Index(s[t.parent].header, t.Path[0].Key)
+				p[i][k][t.ref] = all[d.below(len(all))][key]
+			}
+		}
+	}
+}
+
+// public makes the rows of a public table, which are the same in all databases.
+func (s sheet) public() [][]string {
+	d := newDice("public "+s.Name, 1)
+	unique := slices.Index(s.header, s.UniqueColumn)
+	seen := map[string]bool{}
+	var out [][]string
+	for i := range 40 {
+		row := s.row(d, null, []manner{anyhow, low, high}[i%3])
+		if unique >= 0 && (row[unique] == null || seen[row[unique]]) {
+			continue
+		}
+		if unique >= 0 {
+			seen[row[unique]] = true
+		}
+		if out = append(out, row); len(out) == 8 || unique >= 0 && len(out) == 1 {
+			break // of values that are moved to a bound two may become one
+		}
 	}
 	return out
 }
@@ -89,7 +164,7 @@ func (s sheet) rows(d dice, m manner) int {
 func (s schema) somebody(d dice, name string, m manner, turn int) person {
 	p := make(person, len(s))
 	for i, t := range s {
-		if t.UnitKind == policy.Row && i != turn%len(s) {
+		if t.Public || t.UnitKind == policy.Row && i != turn%len(s) {
 			continue
 		}
 		n := t.rows(d, m)
@@ -105,6 +180,7 @@ func (s schema) somebody(d dice, name string, m manner, turn int) person {
 			p[i] = append(p[i], t.row(d, name, m))
 		}
 	}
+	s.connect(d, p, name)
 	return p
 }
 
@@ -124,6 +200,9 @@ func (s schema) write(ds *policy.Dataset, folder string, d dice, people []person
 		rows := [][]string{t.header}
 		for _, p := range people {
 			rows = append(rows, p[i]...)
+		}
+		if t.Public {
+			rows = append(rows, t.public()...)
 		}
 		for j := len(rows) - 1; j > 1; j-- {
 			k := 1 + d.below(j)

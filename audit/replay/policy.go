@@ -57,19 +57,24 @@ func Policy(ctx context.Context, path string, o Options) ([]finding.Finding, err
 	return out, nil
 }
 
+// audited is a dataset for an auditor. What is left of whose budget is the owner's affair: an auditor of made-up data can pay for
+// every question, at the price and with the noise that the policy gives it.
+func audited(ds *policy.Dataset) *policy.Dataset {
+	out := *ds
+	out.Budget.Epsilon = max(out.Budget.Epsilon, 100*dp.One)
+	out.Analysts = map[string]*policy.Analyst{"auditor": {Name: "auditor", Share: big.NewRat(1, 1)}}
+	return &out
+}
+
 // dataset replays the questions of one dataset.
 func dataset(ctx context.Context, ds *policy.Dataset, folder string, o Options) ([]finding.Finding, error) {
-	// What is left of whose budget is the owner's affair. An auditor of the made-up data can pay for
-	// every question, at the price and with the noise that the policy gives it.
-	audited := *ds
-	audited.Budget.Epsilon = max(audited.Budget.Epsilon, 100*dp.One)
-	audited.Analysts = map[string]*policy.Analyst{"auditor": {Name: "auditor", Share: big.NewRat(1, 1)}}
+	audited := audited(ds)
 	var tallies []*tally
-	for _, q := range append(Corpus(&audited), o.Questions...) {
+	for _, q := range append(Corpus(audited), o.Questions...) {
 		tallies = append(tallies, &tally{question: q})
 	}
 	for i := range o.Pairs {
-		p, err := Neighbours(ctx, &audited, filepath.Join(folder, fmt.Sprint(i)), o.Seed, i)
+		p, err := Neighbours(ctx, audited, filepath.Join(folder, fmt.Sprint(i)), o.Seed, i)
 		if err != nil {
 			return nil, err
 		}
@@ -88,7 +93,7 @@ func dataset(ctx context.Context, ds *policy.Dataset, folder string, o Options) 
 	for _, t := range tallies {
 		out = append(out, t.finding())
 	}
-	reused, err := reuse(ctx, &audited, filepath.Join(folder, "empty"), o)
+	reused, err := reuse(ctx, audited, filepath.Join(folder, "empty"), o)
 	if err != nil {
 		return nil, err
 	}
