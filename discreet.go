@@ -43,6 +43,17 @@ func ParseSettings(texts map[string]string) (Settings, error) { return curator.P
 // SettingNames lists the settings.
 func SettingNames() []string { return curator.SettingNames() }
 
+// CheckViews checks the views of a policy's datasets, for their owner: what is wrong with each that no question can use.
+func CheckViews(p *policy.Policy) error {
+	var all []error
+	for _, name := range p.Names() {
+		if err := plan.CheckViews(p.Datasets[name]); err != nil {
+			all = append(all, fmt.Errorf("dataset %s: %w", name, err))
+		}
+	}
+	return errors.Join(all...)
+}
+
 // How a question can fail without anything being spent.
 type (
 	// Refusal: the question cannot be asked; it says what to write instead.

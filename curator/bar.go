@@ -138,6 +138,22 @@ func (r *row) interval(e plan.Expr, parts int) (span, bool) {
 		return r.interval(e.X, parts)
 	case *plan.ToReal:
 		return r.interval(e.X, parts)
+	case *plan.Within:
+		s, ok := r.interval(e.X, parts)
+		return s, ok && s.inside(e.Type())
+	case *plan.Call:
+		if e.Fn == "greatest" || e.Fn == "least" {
+			return r.extreme(e, parts)
+		}
+		digits, ok := rounding(e)
+		if !ok {
+			return span{}, false
+		}
+		s, ok := r.interval(e.Args[0], parts)
+		if !ok {
+			return span{}, false
+		}
+		return s.rounded(e.Fn, digits)
 	case *plan.Arith:
 		a, ok1 := r.interval(e.L, parts)
 		b, ok2 := r.interval(e.R, parts)
@@ -159,6 +175,38 @@ func (r *row) interval(e plan.Expr, parts int) (span, bool) {
 		}
 	}
 	return span{}, false
+}
+
+// extreme is where the greatest or the least of several values is: both ends are those of the ends.
+func (r *row) extreme(e *plan.Call, parts int) (span, bool) {
+	var out span
+	for i, x := range e.Args {
+		s, ok := r.interval(x, parts)
+		switch {
+		case !ok:
+			return span{}, false
+		case i == 0:
+			out = s
+		case e.Fn == "greatest":
+			out = span{max(out.lo, s.lo), max(out.hi, s.hi)}
+		default:
+			out = span{min(out.lo, s.lo), min(out.hi, s.hi)}
+		}
+	}
+	return out, true
+}
+
+// rounding reports to how many digits a call rounds, where it does.
+func rounding(e *plan.Call) (int, bool) {
+	switch e.Fn {
+	case "round", "trunc", "floor", "ceil":
+		if l, ok := e.Args[1].(*plan.Literal); ok {
+			if n, ok := l.Value().(*big.Int); ok {
+				return int(n.Int64()), true
+			}
+		}
+	}
+	return 0, false
 }
 
 // span is where the exact value of a stat is.

@@ -93,6 +93,7 @@ func (f *finisher) notes() []string {
 				m.Describe(), n.quantiles.RankError(f.beta), round4(1-f.beta))
 		}
 	}
+	f.personCuts(f.plan.Query.From, add)
 	if k := f.buy.keys; k != nil {
 		add("a combination of private keys is shown when enough people have it: with probability %v when %d have", seen, k.keptFrom())
 		if f.released.Dropped > 0 {
@@ -100,6 +101,34 @@ func (f *finisher) notes() []string {
 		}
 	}
 	return out
+}
+
+// personCuts says where a subquery with one row for each person cuts what the person has: the row is single, so the sentence
+// about rows and groups is not said, and the limit of the policy holds all the same.
+func (f *finisher) personCuts(r plan.Relation, add func(string, ...any)) {
+	switch r := r.(type) {
+	case *plan.Join:
+		f.personCuts(r.L, add)
+		f.personCuts(r.R, add)
+	case *plan.Union:
+		for _, p := range r.Parts {
+			f.personCuts(p, add)
+		}
+	case *plan.Select:
+		f.personCuts(r.From, add)
+	case *plan.Persons:
+		f.personCuts(r.From, add)
+		for i, p := range r.Parts {
+			t := r.Fields()[i+1].Type
+			switch {
+			case r.From.Single():
+			case p.Kind == plan.PartRows || p.Kind == plan.PartValues:
+				add("in the subquery a person's count is at most %v, by the policy's max_rows; what that leaves out is in no error bar", t.Hi)
+			case p.Kind == plan.PartSum:
+				add("in the subquery a person's sum is from %v to %v, by the policy's bounds and max_rows; what that leaves out is in no error bar", scaled(t.Lo, t.Step), scaled(t.Hi, t.Step))
+			}
+		}
+	}
 }
 
 func round4(f float64) float64 { return float64(int(f*1e6+0.5)) / 1e6 }

@@ -1,6 +1,10 @@
 package curator
 
-import "math"
+import (
+	"math"
+
+	"github.com/discreet-dp/discreet/plan"
+)
 
 // span is an interval of real numbers. Every operation rounds outwards, so a span holds what it is said to hold.
 type span struct{ lo, hi float64 }
@@ -31,6 +35,26 @@ func (s span) over(t span) (span, bool) {
 
 // truncated is what whole numbers of the span become when their digits after the point are cut.
 func (s span) truncated() span { return span{math.Trunc(s.lo), math.Trunc(s.hi)} }
+
+// rounded is what numbers of the span become when they are rounded to so many digits. Rounding never changes their order.
+func (s span) rounded(fn string, digits int) (span, bool) {
+	f := map[string]func(float64) float64{"round": math.Round, "trunc": math.Trunc, "floor": math.Floor, "ceil": math.Ceil}[fn]
+	scale := math.Pow10(digits)
+	// One step further out first, so that a product just beside a half falls on the safe side.
+	lo, hi := math.Nextafter(s.lo*scale, math.Inf(-1)), math.Nextafter(s.hi*scale, math.Inf(1))
+	return outwards(f(lo)/scale, f(hi)/scale)
+}
+
+// inside reports whether all of the span is among the values of a type with bounds.
+func (s span) inside(t plan.Type) bool {
+	switch t.Kind {
+	case plan.Number:
+		return scaled(t.Lo, t.Step) <= s.lo && s.hi <= scaled(t.Hi, t.Step)
+	case plan.Real:
+		return t.Range != nil && t.Range.Low <= s.lo && s.hi <= t.Range.High
+	}
+	return false
+}
 
 // square is the span of squares.
 func (s span) square() (span, bool) {

@@ -27,6 +27,9 @@ func (q *question) values(e Expr, pos int32) ([]policy.Value, bool, error) {
 	case given:
 		own, ok = listed, true
 	}
+	if ok && len(own) == 0 { // no price is right for a question without groups
+		return nil, false, refuse(pos, "list the values you want with IN (...) in WHERE", "%s has no values, because the public table is empty", describe(e))
+	}
 	return own, ok, nil
 }
 

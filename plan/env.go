@@ -134,5 +134,14 @@ func (e *env) find(v *pg.RangeVar) (source, error) {
 	if s, ok, err := e.view(v); ok || err != nil {
 		return s, err
 	}
-	return source{}, refuse(v.Location, known("tables", e.dataset.Tables), "there is no table %q", v.Relname)
+	return source{}, refuse(v.Location, e.sources(), "there is no table %q", v.Relname)
+}
+
+// sources lists what a question can be about: the tables, and the owner's views where there are some.
+func (e *env) sources() string {
+	out := known("tables", e.dataset.Tables)
+	if len(e.dataset.Views) > 0 {
+		out += ", and " + known("views", e.dataset.Views)
+	}
+	return out
 }

@@ -65,8 +65,20 @@ func instead(name string) string {
 		return "use LIKE, where % stands for anything and _ for one character"
 	case "median", "percentile_cont", "min", "max", "stddev", "variance":
 		return "use COUNT, SUM or AVG"
-	case "age", "datediff":
+	case "age", "datediff", "date_diff":
 		return "subtract dates, as in discharged - admitted, which is a number of days"
+	case "year", "quarter", "month", "week", "day", "dayofweek", "dayofyear", "weekday", "hour", "minute", "second":
+		return "use extract, as in extract(year from day)"
+	case "dateadd", "date_add", "date_sub":
+		return "add an interval, as in day + INTERVAL '1 month', or a number of days, as in day + 7"
+	case "ifnull", "isnull", "nvl":
+		return "use coalesce(x, y), or x IS NULL"
+	case "if", "iff", "iif", "decode":
+		return "use CASE WHEN ... THEN ... ELSE ... END"
+	case "len", "char_len":
+		return "use length(s)"
+	case "instr", "charindex", "locate":
+		return "use strpos(s, 'x')"
 	case "strftime", "to_char":
 		return "use extract(year from day), date_trunc('month', day) or CAST(day AS text)"
 	case "to_date", "to_timestamp", "to_number":

@@ -12,6 +12,7 @@ import (
 // groupBy reads the keys.
 func (q *question) groupBy(s *pg.SelectStmt) error {
 	nodes := s.GroupClause
+	q.restricted = s.HavingClause != nil
 	if len(nodes) == 0 && len(s.DistinctClause) > 0 && !isAggregated(s) {
 		for _, n := range s.TargetList { // SELECT DISTINCT a, b shows the groups of a, b
 			nodes = append(nodes, n.GetResTarget().GetVal())
@@ -103,7 +104,11 @@ func (q *question) keyIndex(e Expr) int {
 // key finds the values of something to group by.
 func (q *question) key(e Expr, pos int32) (Key, error) {
 	if c := derived(e); c != nil {
-		return Key{}, refuse(pos, "group by another column", "%s says who or what a row is about, and groups of one person cannot be released", c.Field.describe())
+		other := "group by another column"
+		if q.restricted { // without it, a subquery would be read as one row for each person
+			other += "; a subquery that is grouped by the person has no HAVING: name the aggregate with AS, and compare it in WHERE outside"
+		}
+		return Key{}, refuse(pos, other, "%s says who or what a row is about, and groups of one person cannot be released", c.Field.describe())
 	}
 	switch e.Type().Kind {
 	case Real:

@@ -23,11 +23,12 @@ type question struct {
 	measures  map[string]Measure
 	quantiles map[string]*quantiles
 
-	restrict Expr // HAVING
-	order    []Order
-	count    *int64
-	skip     int64
-	targets  []*pg.Node
+	restricted bool // whether there is a HAVING
+	restrict   Expr // HAVING
+	order      []Order
+	count      *int64
+	skip       int64
+	targets    []*pg.Node
 }
 
 func (e *env) question(s *pg.SelectStmt) (*Plan, error) {

@@ -37,7 +37,7 @@ func Prepare(ds *policy.Dataset, text string, o Options) (*Statement, error) {
 		return nil, err
 	}
 	if len(st.Plans) == 0 {
-		return nil, refuse(-1, "write SELECT ... FROM a table; "+known("tables", ds.Tables), "the question asks about no private table")
+		return nil, refuse(-1, "write SELECT ... FROM a table; "+e.sources(), "the question asks about no private table")
 	}
 	return st, nil
 }

@@ -198,6 +198,11 @@ func (q *question) expr(s source, k kind, depth int) string {
 				return text
 			}
 		}
+		if (k == wide || k == number || k == whole1) && s.private && q.d.one(6) {
+			if text, ok := q.scalar(s); ok {
+				return text
+			}
+		}
 		if len(fit) > 0 {
 			f := pick(q.d, fit)
 			args := make([]any, len(f.of))
@@ -254,6 +259,20 @@ func (q *question) exists(s source) (string, bool) {
 		return a + " " + not + "IN (SELECT " + b + " FROM " + t.text + " WHERE " + q.expr(both, truth, 1) + ")", true
 	}
 	return not + "EXISTS (SELECT 1 FROM " + t.text + " WHERE " + a + " = " + b + " AND " + q.expr(both, truth, 1) + ")", true
+}
+
+// scalar makes a subquery that is one number about the person of the row.
+func (q *question) scalar(s source) (string, bool) {
+	t := q.table(pick(q.d, q.private()))
+	a, b, ok := q.linked(s, t)
+	if !ok {
+		return "", false
+	}
+	value := "COUNT(*)"
+	if c, ok := q.column(t, number); ok && q.d.one(2) {
+		value = pick(q.d, []string{"SUM", "MAX", "MIN", "COUNT"}) + "(" + c.ref + ")"
+	}
+	return "(SELECT " + value + " FROM " + t.text + " WHERE " + a + " = " + b + " AND " + q.expr(t, truth, 1) + ")", true
 }
 
 // bold says that something is tried that should be refused: were it taken, it would be found out.

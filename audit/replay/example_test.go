@@ -54,6 +54,9 @@ datasets:
 	// true 1.00 SELECT "ward", COUNT(*) FROM "visits" GROUP BY "ward" HAVING COUNT(*) > 5
 	// true 1.00 SELECT "ward", COUNT(*) FROM "visits" GROUP BY "ward" ORDER BY COUNT(*) DESC LIMIT 3
 	// true 1.00 SELECT "ward" FROM "visits" GROUP BY "ward" ORDER BY COUNT(*) DESC LIMIT 2
+	// true 1.00 SELECT COUNT(*) FROM "visits" AS a JOIN "visits" AS b ON a."patient" = b."patient"
+	// true 1.00 SELECT COUNT(*) FROM "visits" AS a WHERE EXISTS (SELECT 1 FROM "visits" AS b WHERE a."patient" = b."patient")
+	// true 1.00 SELECT SUM(n) FROM (SELECT "patient", COUNT(*) AS n FROM "visits" GROUP BY "patient") AS t
 	// true 0.00 SELECT COUNT(*) FROM "visits" and then SELECT COUNT(*) FROM "visits" WHERE "ward" IS NOT NULL
 }
 

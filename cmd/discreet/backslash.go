@@ -111,8 +111,15 @@ func (d *dialogue) describe(name string) error {
 		printTables(d.out, ds)
 		return nil
 	}
-	t := completer{d.db.Policy(), ds}.table(strings.Trim(name, `"`))
+	name = strings.Trim(name, `"`)
+	t := completer{d.db.Policy(), ds}.table(name)
 	if t == nil {
+		for _, view := range ds.ViewNames() {
+			if strings.EqualFold(view, name) {
+				fmt.Fprintf(d.out, "a view: %s\n", table.Clean(ds.Views[view]))
+				return nil
+			}
+		}
 		return refused("there is no table %q; the tables are %s", name, strings.Join(ds.TableNames(), ", "))
 	}
 	printColumns(d.out, ds, t)

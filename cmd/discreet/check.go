@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/engine/duckdb"
 	"github.com/discreet-dp/discreet/internal/table"
@@ -31,6 +32,9 @@ var errBroken = errors.New("the data breaks what the policy promises, and the gu
 func (c *checkCmd) Run(ctx context.Context, s screen) error {
 	p, err := policy.Load(c.Policy)
 	if err != nil {
+		return err
+	}
+	if err := discreet.CheckViews(p); err != nil {
 		return err
 	}
 	found := map[string][]duckdb.Finding{}

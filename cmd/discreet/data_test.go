@@ -153,6 +153,16 @@ func TestCheckPaths(t *testing.T) {
 		"\nproducts   public, at most 1 for a row joined to it; one by code", "products  code    text  -       public data", "\nviews: cheap, dear\n").lacks(t, "note", "BROKEN")
 	command("budget", "-p", policy).wants(t, 0, "epsilon 0 of 1 at delta 1e-06", "\nfor private keys, delta 0 of 5e-07 is spent\n")
 	command("check", "--json", policy).wants(t, 0, `"public":["products"]`, `"views":["cheap","dear"]`)
+	// A view that nobody could ask about is the owner's to mend, and one of public tables is not.
+	good, err := os.ReadFile(policy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, policy, strings.Replace(string(good), "dear: SELECT code FROM items", "dear: SELECT cod FROM items", 1))
+	command("check", "--no-data", policy).wants(t, 1, `the view "dear" cannot be used here: there is no column "cod"; correct it`)
+	write(t, policy, strings.Replace(string(good), "dear: SELECT code FROM items", "dear: SELECT code FROM products", 1))
+	command("check", policy).wants(t, 0, "views: cheap, dear")
+	write(t, policy, string(good))
 	for file, line := range map[string]string{"orders": "2,1\n", "products": "3\n"} {
 		change(t, beside(policy, file+".csv"), func(s string) string { return s + line })
 	}

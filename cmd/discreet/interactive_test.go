@@ -32,6 +32,7 @@ func TestScript(t *testing.T) {
 		wants(t, 0, "price: epsilon 0.2; left: epsilon 0.6", "price: epsilon 0.1; left: epsilon 0.5")
 	typed(t, "EXPLAIN SELECT COUNT(*) FROM patients WHERE age > 5;", query...).wants(t, 0, "one person moves it by", "left: epsilon 0.5")
 	typed(t, "SHOW dp.epsilon; SHOW dp.budget; SHOW ALL;", append(query, "--epsilon", "0.3")...).wants(t, 0, "dp.epsilon  0.3", "hospital/ben", "dp.max_groups")
+	typed(t, "SET dp.error = 500; SET dp.epsilon = 0.2; EXPLAIN SELECT COUNT(*) FROM patients WHERE age > 6; SET dp.error = 500; EXPLAIN SELECT COUNT(*) FROM patients WHERE age > 6", query...).wants(t, 0, "price: epsilon 0.2;", "the error asked for")
 
 	before := spent(t, policy)
 	// A failure ends it, with its own exit code, and what stands behind is not asked.

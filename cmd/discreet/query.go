@@ -199,7 +199,7 @@ func printAnswer(w io.Writer, a *discreet.Answer) {
 		for i := range a.Errors {
 			bars[j] = bars[j] || a.Errors[i][j] != nil
 		}
-		t.Header, t.Right = append(t.Header, c.Name), append(t.Right, c.Noisy)
+		t.Header, t.Right = append(t.Header, c.Name), append(t.Right, c.Noisy && c.Kind != "text" && c.Kind != "boolean")
 		if bars[j] {
 			t.Header, t.Right = append(t.Header, plusMinus(a.Confidence)), append(t.Right, true)
 		}

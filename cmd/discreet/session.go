@@ -97,6 +97,13 @@ func (s *session) change(ctx context.Context, c *tuning, text string) error {
 		if err := s.settings.set(c.name, c.text); err != nil {
 			return locate(&discreet.Refusal{Reason: err.Error(), Position: c.pos}, text)
 		}
+		// A price and an error that finds the price exclude each other: here the later one counts.
+		switch c.name {
+		case "dp.epsilon":
+			delete(s.settings, "dp.error")
+		case "dp.error":
+			delete(s.settings, "dp.epsilon")
+		}
 	case c.verb == "reset" && c.name == "all":
 		clear(s.settings)
 	case c.verb == "reset":

@@ -69,7 +69,16 @@ func (s *snapshot) identity(t *table, column, identity string) string {
 	if typ == "" || typ == t.stored[column].typ {
 		return raw
 	}
+	if typ == "VARCHAR" && fractional(t.stored[column].typ) {
+		// 7, 7.0 and 7.00 are one person: a whole number is spelled as one, whatever it is stored as.
+		return "coalesce(CASE WHEN " + raw + " = trunc(" + raw + ") THEN TRY_CAST(TRY_CAST(" + raw + " AS HUGEINT) AS VARCHAR) END, TRY_CAST(" + raw + " AS VARCHAR))"
+	}
 	return "TRY_CAST(" + raw + " AS " + typ + ")"
+}
+
+// fractional reports whether numbers of a type are spelled with a point, whole ones too.
+func fractional(typ string) bool {
+	return typ == "FLOAT" || typ == "DOUBLE" || strings.HasPrefix(typ, "DECIMAL(") && !strings.HasSuffix(typ, "]")
 }
 
 // nameRows finds what tells the rows of a table apart where every row is a person. It is needed only where a join with a

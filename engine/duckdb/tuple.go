@@ -17,6 +17,7 @@ type frame struct {
 	alias    string
 	used     []bool
 	loose    []int // fields that are also used before the clamp to their bounds
+	cut      int   // how many fields are seen; 0 stands for all
 }
 
 func (p *printer) frame(r plan.Relation) *frame {
@@ -24,13 +25,38 @@ func (p *printer) frame(r plan.Relation) *frame {
 	return &frame{relation: r, alias: fmt.Sprintf("t%d", p.aliases), used: make([]bool, len(r.Fields()))}
 }
 
+// first is a row without the fields that come after the first n.
+func (r tuple) first(n int) tuple {
+	var out tuple
+	for _, f := range r {
+		if f.size() > n {
+			cut := *f
+			cut.cut = n
+			f = &cut // it shares used, so that to name a field here is to use it there
+		}
+		out, n = append(out, f), n-f.size()
+		if n == 0 {
+			return out
+		}
+	}
+	panic("duckdb: a row with fewer fields than a subquery asks about") // package plan makes none
+}
+
+// size is how many fields of a frame there are to be named.
+func (f *frame) size() int {
+	if f.cut > 0 {
+		return f.cut
+	}
+	return len(f.used)
+}
+
 // field names a field by its place among those of all frames.
 func (r tuple) field(i int) string {
 	for _, f := range r {
-		if i < len(f.used) {
+		if i < f.size() {
 			return f.field(i)
 		}
-		i -= len(f.used)
+		i -= f.size()
 	}
 	panic("duckdb: a field that no row has") // package plan names no such field
 }
@@ -61,7 +87,9 @@ func (p *printer) existing(e *plan.Exists) string {
 	inner := p.frame(e.From)
 	where := ""
 	if e.On != nil {
-		where = " WHERE " + p.over(append(p.row[:len(p.row):len(p.row)], inner), e.On)
+		// The row that asks may have got more fields since: a subquery that is a value is joined to it. On does not
+		// know them, and counts the inner row's from Outer on.
+		where = " WHERE " + p.over(append(p.row.first(e.Outer), inner), e.On)
 	}
 	p.exists = true
 	return "EXISTS (SELECT 1 FROM " + p.from(inner) + where + ")"
