@@ -195,6 +195,10 @@ func (q *question) expr(s source, k kind, depth int) string {
 		}
 		if k == truth && q.d.one(6) {
 			if text, ok := q.exists(s); ok {
+				// A value that is read after the condition, and widens the row that asks.
+				if value, ok := q.scalar(s); ok && s.private && q.d.one(2) {
+					text = "(" + text + " AND " + value + pick(q.d, []string{" >= 0)", " IS NULL)", " > 1)"})
+				}
 				return text
 			}
 		}
