@@ -81,6 +81,11 @@ func (f *finisher) notes() []string {
 			out = append(out, s)
 		}
 	}
+	for _, k := range f.plan.Query.PublicKeys() {
+		if k.LeavesOutNull() {
+			add("rows where %s is NULL are in no group; group by coalesce(...) to have them in one", k.Describe())
+		}
+	}
 	for _, s := range f.plan.Stats {
 		if s.Note != "" {
 			add("%s", s.Note)

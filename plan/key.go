@@ -169,6 +169,13 @@ func (q *question) mayBePrivate(e Expr, pos int32) error {
 		"%s has no public keys", name)
 }
 
+// LeavesOutNull reports whether rows without a value of the key are in no group although nobody has listed its values.
+func (k Key) LeavesOutNull() bool {
+	c, column := k.Expr.(*Column)
+	listed := column && c.Field.Source != nil && c.Field.Source.Keys == policy.PublicKeys
+	return !k.Private && !listed && nullable(k.Expr) && !slices.ContainsFunc(k.Values, func(v policy.Value) bool { return v.Null })
+}
+
 // keyStat returns the index of the released key.
 func (q *question) keyStat(i int) int {
 	return q.add(draft{Stat: Stat{Kind: KeyStat, Key: i, typ: q.keys[i].Expr.Type()}})

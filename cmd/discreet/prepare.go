@@ -62,8 +62,15 @@ func (c *prepareCmd) Run(ctx context.Context, s screen) error {
 	if c.JSON {
 		return printJSON(s.out, map[string]any{"tables": done})
 	}
+	for _, name := range p.Names() {
+		for _, table := range p.Datasets[name].TableNames() {
+			if t := p.Datasets[name].Tables[table]; t.UnitKind == policy.Many && t.UnitColumn == "" {
+				fmt.Fprintf(s.out, "%s is left as it is: who a row is about stands in another table\n", table)
+			}
+		}
+	}
 	if len(done) == 0 {
-		fmt.Fprintln(s.out, "there is nothing to prepare: in every table a person has one row")
+		fmt.Fprintln(s.out, "there is nothing to prepare: no table has many rows of a person, and says whose they are")
 		return nil
 	}
 	fmt.Fprintf(s.out, "wrote the tables by person; change these lines of %s, then run: discreet check %s\n", c.Policy, shell(c.Policy))

@@ -148,7 +148,6 @@ func (b *bounded) run(ctx context.Context, source stream.Source) ([][]int64, err
 
 // runWith also says when the rows are read, once or more.
 func (b *bounded) runWith(ctx context.Context, source stream.Source, reading func()) ([][]int64, error) {
-	b.query.Progress = progressOf(ctx)
 	pool := sync.Pool{New: func() any { return &batch{} }}
 	return bound.Run(ctx, b.spec, func(take func(*bound.Batch) error) error {
 		reading()
@@ -198,17 +197,4 @@ func inBulk(unit, typ string) (string, bool) {
 		return unit, true
 	}
 	return "", false
-}
-
-type progressKey struct{}
-
-// WithProgress returns a context whose questions tell now and then how much of the data they have read, between 0
-// and 1. It depends on the size of the data, and is for the owner.
-func WithProgress(ctx context.Context, tell func(done float64)) context.Context {
-	return context.WithValue(ctx, progressKey{}, tell)
-}
-
-func progressOf(ctx context.Context) func(float64) {
-	tell, _ := ctx.Value(progressKey{}).(func(float64))
-	return tell
 }
