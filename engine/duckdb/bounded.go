@@ -83,13 +83,7 @@ func (b *bounded) addKey(p *printer, k plan.Key) {
 	}
 	text := p.key(k)
 	if k.Expr.Type().Kind == plan.Text {
-		places := map[string]int32{}
-		for i, v := range k.Values {
-			if !v.Null {
-				places[v.Text] = int32(i)
-			}
-		}
-		keys := stream.NewKeys(places, column.null)
+		keys := stream.NewKeys(textPlaces(k.Values), column.null)
 		b.open = append(b.open, keys)
 		text = fmt.Sprintf("discreet_key(%d::BIGINT, %s)", keys.ID, text)
 	} else {
@@ -175,9 +169,10 @@ func kindOf(m plan.Measure) bound.Kind {
 	return bound.Rows
 }
 
-// scans reports whether a column is one of a table that is read as it is, with bounds that are left to package bound.
+// scans reports whether a column is a number of a table that is read as it is, with bounds.
 func (p *printer) scans(c *plan.Column) bool {
-	scan, ok := p.row[0].relation.(*plan.Scan)
+	f, _ := p.row.frame(c.Index)
+	scan, ok := f.relation.(*plan.Scan)
 	return ok && len(scan.Table.Path) <= 1 && c.Field.Source != nil && c.Field.Source.Bounds != nil && c.Field.Type.Kind == plan.Number
 }
 

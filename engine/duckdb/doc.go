@@ -4,7 +4,7 @@
 // # What it promises
 //
 //  1. The analyst's text never arrives here. SQL is printed from plan's closed
-//     tree, with every constant as a parameter.
+//     tree, with every constant as a parameter, except that an integer which a column is compared with is spelled by us.
 //  2. DuckDB is locked before the first question: no external access beyond the
 //     files that the policy names, no extension is loaded or installed, the configuration cannot be
 //     changed, and its randomness is not used.

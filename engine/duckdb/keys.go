@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/discreet-dp/discreet/engine/duckdb/internal/stream"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -43,6 +44,20 @@ func (s *snapshot) loadKeys(ctx context.Context, t *table) error {
 			return fmt.Errorf("table %s: the keys of column %s cannot be loaded", t.Name, name)
 		}
 		s.keys[c] = t.keysOf(c)
+		if c.Type == policy.Text {
+			s.listed[c] = stream.NewKeys(textPlaces(c.KeyValues), -1)
+		}
 	}
 	return nil
+}
+
+// textPlaces says where each text is in a list; NULL is not in it.
+func textPlaces(values []policy.Value) map[string]int32 {
+	places := map[string]int32{}
+	for i, v := range values {
+		if !v.Null {
+			places[v.Text] = int32(i)
+		}
+	}
+	return places
 }

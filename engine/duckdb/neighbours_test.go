@@ -163,8 +163,8 @@ func TestPlantedNeighbours(t *testing.T) {
 		"one group too many":        {many, ` WHERE n <= 2`, " WHERE n <= 3"},
 		"partials are not clamped":  {many, `CAST\(CASE WHEN coalesce\(m(\d), 0\) .*? END AS HUGEINT\)`, "CAST(coalesce(m$1, 0) AS HUGEINT)"},
 		"groups are kept per group": {many, `PARTITION BY u `, "PARTITION BY u, k0 "},
-		"columns are not clamped":   {alone, `CASE WHEN ([^ ]*) < -5 THEN -5 WHEN .*? ELSE .*? END`, "$1"},
-		"bounds are too wide":       {alone, `> 10 THEN 10`, "> 20 THEN 20"},
+		"columns are not clamped":   {alone, `CASE WHEN ([^ ]*) < -5 OR .*? END ELSE .*? END`, "$1"},
+		"bounds are too wide":       {alone, `> 10 THEN (CASE WHEN .*? ELSE) 10 END`, "> 20 THEN $1 20 END"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			pattern := regexp.MustCompile(planted.old)

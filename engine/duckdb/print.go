@@ -68,7 +68,7 @@ func (p *printer) expr(e plan.Expr) string {
 	case *plan.Like:
 		return p.like(e)
 	case *plan.Compare:
-		return "(" + p.expr(e.L) + " " + string(e.Op) + " " + p.expr(e.R) + ")"
+		return p.compare(e)
 	case *plan.Logic:
 		args := make([]string, len(e.Args))
 		for i, a := range e.Args {

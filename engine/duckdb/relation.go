@@ -60,7 +60,10 @@ func (p *printer) scan(s *plan.Scan, f *frame) string {
 		}
 		return p.identity(t, s.Stored(i), fields[i].Identity)
 	})
-	for _, i := range f.loose {
+	for i, loose := range f.loose {
+		if !loose {
+			continue
+		}
 		list += fmt.Sprintf(", %s AS r%d", t.onLattice(fields[i].Name), i)
 	}
 	return "SELECT " + list + " FROM " + t.from

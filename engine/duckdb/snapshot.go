@@ -18,10 +18,11 @@ import (
 // snapshot is a locked DuckDB over the files as they were when it was opened.
 type snapshot struct {
 	tables  map[string]*table
-	kinds   map[string]string         // DuckDB's type of each identity; see identity.go
-	keys    map[*policy.Column]string // the tables of public keys
-	values  sync.Map                  // of public columns, as far as somebody asked
-	byRow   bool                      // every row is a person
+	kinds   map[string]string               // DuckDB's type of each identity; see identity.go
+	keys    map[*policy.Column]string       // the tables of public keys
+	listed  map[*policy.Column]*stream.Keys // public keys that are texts, to look up groups
+	values  sync.Map                        // of public columns, as far as somebody asked
+	byRow   bool                            // every row is a person
 	db      *sql.DB
 	source  stream.Source // the same database, for rows in bulk
 	spill   spill         // where large questions go that do not fit into memory
@@ -52,7 +53,7 @@ func openSnapshot(ctx context.Context, ds *policy.Dataset, typed bool) (*snapsho
 
 // openUnlocked opens the files for the owner, who may write others.
 func openUnlocked(ctx context.Context, ds *policy.Dataset, typed bool) (_ *snapshot, err error) {
-	s := &snapshot{tables: map[string]*table{}, keys: map[*policy.Column]string{}, byRow: ds.Unit.Row()}
+	s := &snapshot{tables: map[string]*table{}, keys: map[*policy.Column]string{}, listed: map[*policy.Column]*stream.Keys{}, byRow: ds.Unit.Row()}
 	for _, name := range ds.TableNames() {
 		if s.tables[name], err = findTable(ds, ds.Tables[name]); err != nil {
 			return nil, err
@@ -159,11 +160,14 @@ func (s *snapshot) lock(ctx context.Context) error {
 }
 
 func (s *snapshot) close() error {
+	for _, k := range s.listed {
+		k.Close()
+	}
 	return errors.Join(s.db.Close(), s.spill.remove())
 }
 
 // quoteText writes a string constant. It is used for paths and names of the
-// policy only; constants of a question are parameters.
+// policy only; texts of a question are parameters.
 func quoteText(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
 // quoteName writes an identifier.

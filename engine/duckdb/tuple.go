@@ -16,13 +16,13 @@ type frame struct {
 	relation plan.Relation
 	alias    string
 	used     []bool
-	loose    []int // fields that are also used before the clamp to their bounds
-	cut      int   // how many fields are seen; 0 stands for all
+	loose    []bool // fields that are also used before the clamp to their bounds
+	cut      int    // how many fields are seen; 0 stands for all
 }
 
 func (p *printer) frame(r plan.Relation) *frame {
 	p.aliases++
-	return &frame{relation: r, alias: fmt.Sprintf("t%d", p.aliases), used: make([]bool, len(r.Fields()))}
+	return &frame{relation: r, alias: fmt.Sprintf("t%d", p.aliases), used: make([]bool, len(r.Fields())), loose: make([]bool, len(r.Fields()))}
 }
 
 // first is a row without the fields that come after the first n.
@@ -32,7 +32,7 @@ func (r tuple) first(n int) tuple {
 		if f.size() > n {
 			cut := *f
 			cut.cut = n
-			f = &cut // it shares used, so that to name a field here is to use it there
+			f = &cut // it shares used and loose, so that to name a field here is to use it there
 		}
 		out, n = append(out, f), n-f.size()
 		if n == 0 {
@@ -52,9 +52,15 @@ func (f *frame) size() int {
 
 // field names a field by its place among those of all frames.
 func (r tuple) field(i int) string {
+	f, at := r.frame(i)
+	return f.field(at)
+}
+
+// frame finds the frame of a field, and its place there.
+func (r tuple) frame(i int) (*frame, int) {
 	for _, f := range r {
 		if i < f.size() {
-			return f.field(i)
+			return f, i
 		}
 		i -= f.size()
 	}
@@ -66,9 +72,10 @@ func (f *frame) field(i int) string {
 	return fmt.Sprintf("%s.f%d", f.alias, i)
 }
 
-// unclamped names a field of a table as it is before the clamp to its bounds. Package bound does that faster than DuckDB.
+// unclamped names a field of a table as it is before the clamp to its bounds: where package bound clamps it, which does
+// that faster than DuckDB, and where a comparison says the same of both.
 func (f *frame) unclamped(i int) string {
-	f.loose = append(f.loose, i)
+	f.loose[i] = true
 	return fmt.Sprintf("%s.r%d", f.alias, i)
 }
 
