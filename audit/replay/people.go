@@ -78,6 +78,9 @@ func (s *sheet) link(ds *policy.Dataset) {
 // connect gives the rows of a person the keys that paths lead to, no two the same, and lets rows lead to rows of
 // the same person. What has no parent leads nowhere.
 func (s schema) connect(d dice, p person, name string) {
+	if !slices.ContainsFunc(s, func(t sheet) bool { return t.ref >= 0 }) {
+		return // no path has several steps
+	}
 	if name == null {
 		name = fmt.Sprintf("8%09d", d.below(1_000_000_000))
 	}
