@@ -19,17 +19,7 @@ func (s below) sublink(l *pg.SubLink) (Expr, error) {
 	case isSet(sub) || isAggregated(sub):
 		return nil, refuse(l.Location, "write a plain SELECT ... FROM ... WHERE", "a subquery in a condition cannot have aggregates or set operations")
 	}
-	if err := refuseRows(sub, l.Location); err != nil {
-		return nil, err
-	}
-	inside, err := q.inside(l.Location)
-	if err != nil {
-		return nil, err
-	}
-	if inside, err = inside.with(sub.WithClause); err != nil {
-		return nil, err
-	}
-	inner, err := inside.from(sub.FromClause)
+	inside, inner, err := q.inner(sub, l.Location)
 	if err != nil {
 		return nil, err
 	}
@@ -54,6 +44,22 @@ func (s below) sublink(l *pg.SubLink) (Expr, error) {
 	}
 	e := &Exists{From: inner.Relation, Outer: n, On: on}
 	return e, notTooLarge(e, l.Location)
+}
+
+// inner reads the FROM of a subquery in an expression.
+func (q *question) inner(sub *pg.SelectStmt, pos int32) (*env, rows, error) {
+	if err := refuseRows(sub, pos); err != nil {
+		return nil, rows{}, err
+	}
+	inside, err := q.inside(pos)
+	if err != nil {
+		return nil, rows{}, err
+	}
+	if inside, err = inside.with(sub.WithClause); err != nil {
+		return nil, rows{}, err
+	}
+	from, err := inside.from(sub.FromClause)
+	return inside, from, err
 }
 
 // member is the condition of x IN (SELECT y ...): that y = x.

@@ -17,17 +17,7 @@ func (q *question) scalar(l *pg.SubLink, sub *pg.SelectStmt) (Expr, error) {
 	if len(sub.TargetList) != 1 || len(sub.GroupClause) > 0 || !isAggregated(sub) {
 		return nil, refuse(l.Location, instead, "a subquery that is a value must be one aggregate, without GROUP BY")
 	}
-	if err := refuseRows(sub, l.Location); err != nil {
-		return nil, err
-	}
-	inside, err := q.inside(l.Location)
-	if err != nil {
-		return nil, err
-	}
-	if inside, err = inside.with(sub.WithClause); err != nil {
-		return nil, err
-	}
-	inner, err := inside.from(sub.FromClause)
+	inside, inner, err := q.inner(sub, l.Location)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +67,7 @@ func (q *question) aboutPerson(inside *env, inner rows, sub *pg.SelectStmt, pos 
 			return nil, err
 		}
 		a, b, ok := equalColumns(e)
-		if !ok || !linked(e, n) || !q.isUnit(a) || !own.isUnit(b) && !own.isUnit(a) {
+		if !ok || !linked(e, n) || !q.isUnit(a) || !own.isUnit(b) {
 			return nil, refuse(location(c), "compare only "+q.link(q.rows, inner)+" with the row outside", "a subquery that is a value can only be linked to the row outside by the person")
 		}
 		link = true
