@@ -53,8 +53,7 @@ type Stat struct {
 	Center, SquareCenter *big.Int
 	// Sample divides by one less than the count, and Root takes the square root of a variance.
 	Sample, Root bool
-	// Quantile is the index into the measure's At, and Rest, from 0 to 1, how far towards the next
-	// lattice point.
+	// Quantile is the index into the measure's At.
 	Quantile int
 	// Note says what the analyst should know about the value, as of MIN.
 	Note string

@@ -25,7 +25,7 @@ func Prepare(ds *policy.Dataset, text string, o Options) (*Statement, error) {
 	if err != nil {
 		return nil, err
 	}
-	if over == private1 {
+	if over == ofRows {
 		p, err := e.question(s)
 		if err != nil {
 			return nil, err
@@ -68,9 +68,9 @@ func ownNames(s *pg.SelectStmt) error {
 type level int
 
 const (
-	nothing  level = iota // no table
-	private1              // rows of the policy's tables
-	answers               // answers of questions
+	nothing level = iota // no table
+	ofRows               // rows of the policy's tables
+	answers              // answers of questions
 )
 
 // over says what a SELECT's own FROM is over. A table, a view, and a subquery of rows make it one of rows; a subquery
@@ -117,7 +117,7 @@ func (e *env) itemOver(n *pg.Node) (level, error) {
 		case src.answer:
 			return answers, nil
 		case src.table != nil:
-			return private1, nil
+			return ofRows, nil
 		}
 		l, err := src.env.of(src.query)
 		if err != nil && src.isView {
@@ -142,13 +142,13 @@ func (e *env) itemOver(n *pg.Node) (level, error) {
 	case *pg.Node_RangeFunction:
 		return nothing, nil // of the outer engine, or refused
 	}
-	return private1, nil // to be refused with the rest
+	return ofRows, nil // to be refused with the rest
 }
 
 // of says what a subquery's result is: rows, or an answer.
 func (e *env) of(s *pg.SelectStmt) (level, error) {
 	if s == nil {
-		return private1, nil
+		return ofRows, nil
 	}
 	e, err := e.inside(-1)
 	if err != nil {
@@ -170,13 +170,13 @@ func (e *env) of(s *pg.SelectStmt) (level, error) {
 		return mixed(l, r, -1)
 	}
 	l, err := e.over(s)
-	if err != nil || l != private1 {
+	if err != nil || l != ofRows {
 		return l, err
 	}
 	if isAggregated(s) && !inner.byPerson(s) {
 		return answers, nil
 	}
-	return private1, nil
+	return ofRows, nil
 }
 
 // byPerson reports whether a SELECT of rows is grouped by the unit alone.
@@ -318,7 +318,7 @@ func (st *Statement) liftSelect(e *env, s **pg.SelectStmt) error {
 	if err != nil {
 		return err
 	}
-	if l == private1 && !isSet(*s) || over == private1 {
+	if l == ofRows && !isSet(*s) || over == ofRows {
 		p, err := e.question(*s)
 		if err != nil {
 			return err
@@ -358,7 +358,7 @@ func (st *Statement) liftWith(e *env, s *pg.SelectStmt) error {
 		if err != nil {
 			return err
 		}
-		if l == private1 {
+		if l == ofRows {
 			continue
 		}
 		if err := st.liftSelect(inner, &sub); err != nil {

@@ -67,18 +67,8 @@ func BetweenNamed(a, b Vector, namesA, namesB []string, size int) (Move, bool) {
 // Apart counts the values that are in one of two vectors and not in the other, whatever their order. A value that
 // is there several times counts as often. It is for the audit kit, as Between is.
 func Apart(a, b Vector) int {
-	often := map[int64]int{}
-	for _, v := range a.Open() {
-		often[v]++
-	}
-	for _, v := range b.Open() {
-		often[v]--
-	}
-	n := 0
-	for _, k := range often {
-		n += max(k, -k)
-	}
-	return n
+	came, went := Exchanged(a, b)
+	return came + went
 }
 
 // Exchanged counts the values of a multiset that are not in another: those that came, from a to b, and

@@ -1,0 +1,80 @@
+package plan
+
+import (
+	"math/big"
+	"slices"
+)
+
+// finish puts measures into their canonical order and connects stats to them.
+func (q *question) finish(distinct bool) (*Plan, error) {
+	p := &Plan{Columns: q.output, Having: q.restrict, Order: q.order, Limit: q.count, Offset: q.skip, Distinct: distinct}
+	p.Query = Query{
+		Dataset: q.dataset.Name, Neighbours: q.dataset.Neighbours, From: q.rows.Relation, Where: q.filter, Keys: q.keys,
+		rows: atMost(q.rows.rows()), groups: atMost(q.rows.groups()),
+	}
+	if q.rows.Single() {
+		p.Query.rows, p.Query.groups = 1, 1
+	}
+	if !slices.ContainsFunc(q.keys, func(k Key) bool { return !once(k.Expr) }) {
+		p.Query.groups = 1
+	}
+	if m := q.options.MaxGroups; m != 0 {
+		if m < 1 || m > p.Query.groups {
+			return nil, refuse(-1, "set dp.max_groups to a number from 1 to what the policy allows here", "one person counts in at most %d groups of this question", p.Query.groups)
+		}
+		p.Query.groups = m
+	}
+	choice, err := q.choice(p)
+	if err != nil {
+		return nil, err
+	}
+	if choice {
+		return p, nil
+	}
+	for i := range q.stats {
+		if d := &q.stats[i]; d.Kind == AverageStat || d.Kind == VarianceStat {
+			if err := q.placeSum(d); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for name, all := range q.quantiles {
+		m := Measure{Kind: Quantile, Arg: all.arg, At: all.at}
+		spelled := q.addMeasure(m)
+		for i := range q.stats {
+			if d := &q.stats[i]; d.Kind == QuantileStat && d.measure == name {
+				d.measure = spelled
+				d.Quantile, _ = slices.BinarySearchFunc(all.at, d.at, (*big.Rat).Cmp)
+			}
+		}
+	}
+	if len(q.measures) == 0 && len(p.Query.PrivateKeys()) == 0 {
+		return nil, refuse(first(q.targets), "add an aggregate, as in COUNT(*)", "the question selects no aggregate")
+	}
+	if len(q.measures) > maxMeasures {
+		return nil, refuse(first(q.targets), "ask for fewer at a time", "the question has more than %d aggregates", maxMeasures)
+	}
+	names := make([]string, 0, len(q.measures))
+	for name := range q.measures {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		p.Query.Measures = append(p.Query.Measures, q.measures[name])
+	}
+	for _, d := range q.stats {
+		for _, place := range []struct {
+			of   string
+			into *int
+		}{{d.measure, &d.Stat.Measure}, {d.count, &d.Stat.Count}, {d.square, &d.Stat.Square}} {
+			if i, ok := slices.BinarySearch(names, place.of); ok {
+				*place.into = i
+			}
+		}
+		p.Stats = append(p.Stats, d.Stat)
+	}
+	return p, provenTotal(&p.Query)
+}
+
+// maxMeasures bounds the aggregates of a question. They share its price, so far fewer make sense.
+const maxMeasures = 200
