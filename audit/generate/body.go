@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/discreet-dp/discreet/internal/chance"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -11,7 +12,7 @@ import (
 func (q *question) body() string {
 	s := q.from(2)
 	where := ""
-	if q.d.one(3) {
+	if q.d.One(3) {
 		where = q.expr(s, truth, 1+q.d.Below(2))
 	}
 	var keys []string
@@ -26,7 +27,7 @@ func (q *question) body() string {
 		}
 		where += condition
 	}
-	choice := len(keys) > 0 && q.d.one(6)
+	choice := len(keys) > 0 && q.d.One(6)
 	list := append([]string{}, keys...)
 	var stats []string
 	for range 1 + q.d.Below(3) {
@@ -44,11 +45,11 @@ func (q *question) body() string {
 	}
 	switch {
 	case choice:
-		weight := pick(q.d, []string{"", "", " * 2", " * -3"})
-		text += " ORDER BY " + stats[0] + weight + pick(q.d, []string{" DESC", "", " DESC"}) + fmt.Sprint(" LIMIT ", 1+q.d.Below(3))
-	case q.d.one(4):
-		text += " HAVING " + pick(q.d, stats) + " > 2"
-	case q.d.one(4):
+		weight := chance.Pick(q.d, []string{"", "", " * 2", " * -3"})
+		text += " ORDER BY " + stats[0] + weight + chance.Pick(q.d, []string{" DESC", "", " DESC"}) + fmt.Sprint(" LIMIT ", 1+q.d.Below(3))
+	case q.d.One(4):
+		text += " HAVING " + chance.Pick(q.d, stats) + " > 2"
+	case q.d.One(4):
 		text += " ORDER BY 1 DESC LIMIT 5"
 	}
 	return text
@@ -64,7 +65,7 @@ func named(q *question, list []string) []string {
 
 // aggregate makes a statistic.
 func (q *question) aggregate(s source) string {
-	a := pick(q.d, aggregates)
+	a := chance.Pick(q.d, aggregates)
 	text := a.text
 	switch a.of {
 	case nothing:
@@ -77,14 +78,14 @@ func (q *question) aggregate(s source) string {
 	default:
 		if c, ok := q.column(s, a.of); ok {
 			text = fmt.Sprintf(text, c.ref)
-			if a.of != date && q.d.one(2) {
+			if a.of != date && q.d.One(2) {
 				text = fmt.Sprintf(a.text, q.expr(s, a.of, 1))
 			}
 		} else {
 			text = "COUNT(*)"
 		}
 	}
-	if q.filter && q.d.one(5) {
+	if q.filter && q.d.One(5) {
 		text += " FILTER (WHERE " + q.expr(s, truth, 1) + ")"
 	}
 	return text
@@ -109,7 +110,7 @@ func (q *question) key(s source) (key, condition string, ok bool) {
 		}
 	}
 	for range 8 {
-		c := pick(q.d, s.columns)
+		c := chance.Pick(q.d, s.columns)
 		if c.identity == "" && (c.kind == truth || c.kind == whole1 && c.source == nil || c.source != nil && (c.source.Keys != policy.NoKeys || len(c.source.PublicValues()) > 0)) {
 			return c.ref, "", true
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/engine/reference"
+	"github.com/discreet-dp/discreet/internal/chance"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -46,7 +47,7 @@ func Make(d Dice, ds *policy.Dataset) *Database {
 	for i := range 1 + d.Below(4) {
 		db.somebody(d, person(d, i), manner(d.Below(6)))
 	}
-	if !ds.Unit.Row() && d.one(3) {
+	if !ds.Unit.Row() && d.One(3) {
 		db.somebody(d, nil, anyhow) // rows of nobody
 		db.orphans(d)
 	}
@@ -55,8 +56,8 @@ func Make(d Dice, ds *policy.Dataset) *Database {
 
 // person names people as data does: by small numbers, and by those that a clamp or a cast makes equal to others.
 func person(d Dice, i int) any {
-	if d.one(8) {
-		return pick(d, []int64{0, -1, math.MaxInt64, math.MinInt64, 1 << 53, 1<<53 + 1})
+	if d.One(8) {
+		return chance.Pick(d, []int64{0, -1, math.MaxInt64, math.MinInt64, 1 << 53, 1<<53 + 1})
 	}
 	return int64(i + 1)
 }
@@ -148,11 +149,11 @@ func (db *Database) somebody(d Dice, name any, m manner) {
 				if len(parents) == 0 {
 					continue
 				}
-				set(t.Path[0].Column, pick(d, parents))
+				set(t.Path[0].Column, chance.Pick(d, parents))
 			}
 			_, own := pathColumns(ds, t)
 			for _, k := range own {
-				if d.one(12) {
+				if d.One(12) {
 					set(k, nil)
 					continue
 				}
@@ -172,7 +173,7 @@ func (db *Database) many(d Dice, t *policy.Table, m manner, nobody bool) int {
 		return min(1, d.Below(5)) // a person need not be in the table of people
 	case t.UnitKind == policy.Row:
 		return 1 + d.Below(2)
-	case m == many && d.one(30):
+	case m == many && d.One(30):
 		return 60
 	case m == many:
 		return 3 + d.Below(12)
@@ -216,8 +217,8 @@ func (db *Database) Neighbour(d Dice) (*Database, bool) {
 	if len(all) == 0 {
 		return nil, false
 	}
-	gone := pick(d, slices.Sorted(maps.Keys(all)))
-	if d.one(2) { // whoever has the most rows
+	gone := chance.Pick(d, slices.Sorted(maps.Keys(all)))
+	if d.One(2) { // whoever has the most rows
 		gone = slices.MaxFunc(slices.Sorted(maps.Keys(all)), func(a, b string) int { return cmp.Compare(all[a], all[b]) })
 	}
 	out := &Database{Dataset: db.Dataset, Tables: map[string]reference.Table{}, owners: map[string][]string{}, next: db.next + 1000, rows: db.rows}
@@ -239,7 +240,7 @@ func (db *Database) Neighbour(d Dice) (*Database, bool) {
 	default:
 		// Under the same name or under another.
 		name := int64(1000)
-		if d.one(2) {
+		if d.One(2) {
 			fmt.Sscanf(gone, "person %d", &name)
 		}
 		out.somebody(d, name, manner(d.Below(6)))
@@ -272,27 +273,27 @@ var oddTexts = []any{"", " ", "null", "NULL", "'", `"`, `\`, "two\nlines", "é",
 
 // value makes a stored value of a column.
 func value(d Dice, c *policy.Column, m manner) any {
-	if m == lost || d.one(12) {
+	if m == lost || d.One(12) {
 		return nil
 	}
-	if m == odd || d.one(10) {
+	if m == odd || d.One(10) {
 		switch c.Type {
 		case policy.Text:
-			return pick(d, oddTexts)
+			return chance.Pick(d, oddTexts)
 		case policy.Decimal:
-			return pick(d, []any{math.NaN(), math.Inf(1), math.Inf(-1), 1e308, -1e308, 5e-324, math.Copysign(0, -1), 0.25, 0.75, 1e18, -1e18, 9.3e18})
+			return chance.Pick(d, []any{math.NaN(), math.Inf(1), math.Inf(-1), 1e308, -1e308, 5e-324, math.Copysign(0, -1), 0.25, 0.75, 1e18, -1e18, 9.3e18})
 		case policy.Integer:
-			return pick(d, []any{int64(math.MaxInt64), int64(math.MinInt64), int64(0), int64(-1), int64(1)})
+			return chance.Pick(d, []any{int64(math.MaxInt64), int64(math.MinInt64), int64(0), int64(-1), int64(1)})
 		case policy.Date:
-			return pick(d, []any{int64(-719162), int64(2932896), int64(0)})
+			return chance.Pick(d, []any{int64(-719162), int64(2932896), int64(0)})
 		}
 	}
 	switch c.Type {
 	case policy.Boolean:
-		return d.one(2)
+		return d.One(2)
 	case policy.Text:
-		if public := c.PublicValues(); len(public) > 0 && !d.one(8) {
-			k := pick(d, public)
+		if public := c.PublicValues(); len(public) > 0 && !d.One(8) {
+			k := chance.Pick(d, public)
 			if m == low || m == high {
 				k = public[0]
 			}
@@ -301,7 +302,7 @@ func value(d Dice, c *policy.Column, m manner) any {
 			}
 			return k.Text
 		}
-		return pick(d, []any{"p", "q", "r", "s"})
+		return chance.Pick(d, []any{"p", "q", "r", "s"})
 	}
 	lo, hi := int64(-3), int64(3)
 	if b := c.Bounds; b != nil {
@@ -313,8 +314,8 @@ func value(d Dice, c *policy.Column, m manner) any {
 		steps = lo - int64(d.Below(2))
 	case m == high:
 		steps = hi + int64(d.Below(2))
-	case d.one(8):
-		steps = pick(d, []int64{lo, hi, lo - 1, hi + 1, lo - 100, hi + 100})
+	case d.One(8):
+		steps = chance.Pick(d, []int64{lo, hi, lo - 1, hi + 1, lo - 100, hi + 100})
 	}
 	if c.Type == policy.Decimal {
 		if c.Granularity == nil {

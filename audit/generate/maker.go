@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/discreet-dp/discreet/internal/chance"
 	"github.com/discreet-dp/discreet/plan"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -108,7 +109,7 @@ func (q *question) name() string { q.names++; return fmt.Sprint(Mark, q.names) }
 func (m *Maker) Question(d Dice) string {
 	q := &question{Maker: m, d: d}
 	for range d.Below(3) {
-		if d.one(3) {
+		if d.One(3) {
 			s := q.subquery(2)
 			name := q.name()
 			cols := slices.Clone(s.columns)
@@ -123,7 +124,7 @@ func (m *Maker) Question(d Dice) string {
 		}
 		text = "WITH " + strings.Join(with, ", ") + " " + text
 	}
-	if d.one(15) { // something over the answer
+	if d.One(15) { // something over the answer
 		text = "SELECT * FROM (" + text + ") AS " + q.name()
 	}
 	return text
@@ -177,7 +178,7 @@ func (q *question) column(s source, k kind) (column, bool) {
 	if len(fit) == 0 {
 		return column{}, false
 	}
-	return pick(q.d, fit), true
+	return chance.Pick(q.d, fit), true
 }
 
 func (q *question) isUnit(c column) bool {
@@ -186,29 +187,29 @@ func (q *question) isUnit(c column) bool {
 
 // expr makes an expression of a kind over some columns.
 func (q *question) expr(s source, k kind, depth int) string {
-	if depth > 0 && !q.d.one(3) {
+	if depth > 0 && !q.d.One(3) {
 		var fit []function
 		for _, f := range q.functions {
 			if f.makes.fits(k) {
 				fit = append(fit, f)
 			}
 		}
-		if k == truth && q.d.one(6) {
+		if k == truth && q.d.One(6) {
 			if text, ok := q.exists(s); ok {
 				// A value that is read after the condition, and widens the row that asks.
-				if value, ok := q.scalar(s); ok && s.private && q.d.one(2) {
-					text = "(" + text + " AND " + value + pick(q.d, []string{" >= 0)", " IS NULL)", " > 1)"})
+				if value, ok := q.scalar(s); ok && s.private && q.d.One(2) {
+					text = "(" + text + " AND " + value + chance.Pick(q.d, []string{" >= 0)", " IS NULL)", " > 1)"})
 				}
 				return text
 			}
 		}
-		if (k == wide || k == number || k == whole1) && s.private && q.d.one(6) {
+		if (k == wide || k == number || k == whole1) && s.private && q.d.One(6) {
 			if text, ok := q.scalar(s); ok {
 				return text
 			}
 		}
 		if len(fit) > 0 {
-			f := pick(q.d, fit)
+			f := chance.Pick(q.d, fit)
 			args := make([]any, len(f.of))
 			for i, a := range []byte(f.of) {
 				args[i] = q.expr(s, kind(a), depth-1)
@@ -216,50 +217,50 @@ func (q *question) expr(s source, k kind, depth int) string {
 			return fmt.Sprintf(f.text, args...)
 		}
 	}
-	if c, ok := q.column(s, k); ok && !q.d.one(6) {
+	if c, ok := q.column(s, k); ok && !q.d.One(6) {
 		return c.ref
 	}
 	switch k {
 	case words:
-		return pick(q.d, []string{"'F'", "'a'", "'" + Mark + "'", "''", "'p'"})
+		return chance.Pick(q.d, []string{"'F'", "'a'", "'" + Mark + "'", "''", "'p'"})
 	case truth:
-		return pick(q.d, []string{"true", "false"})
+		return chance.Pick(q.d, []string{"true", "false"})
 	case date:
-		return pick(q.d, []string{"DATE '2022-01-08'", "DATE '1970-01-01'"})
+		return chance.Pick(q.d, []string{"DATE '2022-01-08'", "DATE '1970-01-01'"})
 	case float:
 		return "0.5"
 	}
-	return pick(q.d, []string{"0", "1", "2", "3", "7"})
+	return chance.Pick(q.d, []string{"0", "1", "2", "3", "7"})
 }
 
 // exists makes a condition with a subquery: about the same person, or about a public table.
 func (q *question) exists(s source) (string, bool) {
-	not := pick(q.d, []string{"", "NOT "})
-	if len(q.public()) > 0 && (!s.private || q.d.one(3)) {
-		t := q.table(pick(q.d, q.public()))
+	not := chance.Pick(q.d, []string{"", "NOT "})
+	if len(q.public()) > 0 && (!s.private || q.d.One(3)) {
+		t := q.table(chance.Pick(q.d, q.public()))
 		x, ok1 := q.column(s, wide)
 		y, ok2 := q.column(t, wide)
 		if !ok1 || !ok2 {
 			return "", false
 		}
-		if q.d.one(2) {
+		if q.d.One(2) {
 			return x.ref + " " + not + "IN (SELECT " + y.ref + " FROM " + t.text + ")", true
 		}
 		return not + "EXISTS (SELECT 1 FROM " + t.text + " WHERE " + x.ref + " = " + y.ref + ")", true
 	}
-	t := q.table(pick(q.d, q.private()))
-	if q.d.one(3) {
+	t := q.table(chance.Pick(q.d, q.private()))
+	if q.d.One(3) {
 		t = q.from(1)
 	}
 	both := s.and(t, "")
-	if q.d.one(4) { // boldly
+	if q.d.One(4) { // boldly
 		return not + "EXISTS (SELECT 1 FROM " + t.text + " WHERE " + q.expr(both, truth, 1) + ")", true
 	}
 	a, b, ok := q.linked(s, t)
 	if !ok {
 		return "", false
 	}
-	if q.d.one(2) {
+	if q.d.One(2) {
 		return a + " " + not + "IN (SELECT " + b + " FROM " + t.text + " WHERE " + q.expr(both, truth, 1) + ")", true
 	}
 	return not + "EXISTS (SELECT 1 FROM " + t.text + " WHERE " + a + " = " + b + " AND " + q.expr(both, truth, 1) + ")", true
@@ -267,20 +268,20 @@ func (q *question) exists(s source) (string, bool) {
 
 // scalar makes a subquery that is one number about the person of the row.
 func (q *question) scalar(s source) (string, bool) {
-	t := q.table(pick(q.d, q.private()))
+	t := q.table(chance.Pick(q.d, q.private()))
 	a, b, ok := q.linked(s, t)
 	if !ok {
 		return "", false
 	}
 	value := "COUNT(*)"
-	if c, ok := q.column(t, number); ok && q.d.one(2) {
-		value = pick(q.d, []string{"SUM", "MAX", "MIN", "COUNT"}) + "(" + c.ref + ")"
+	if c, ok := q.column(t, number); ok && q.d.One(2) {
+		value = chance.Pick(q.d, []string{"SUM", "MAX", "MIN", "COUNT"}) + "(" + c.ref + ")"
 	}
 	return "(SELECT " + value + " FROM " + t.text + " WHERE " + a + " = " + b + " AND " + q.expr(t, truth, 1) + ")", true
 }
 
 // bold says that something is tried that should be refused: were it taken, it would be found out.
-func (q *question) bold() bool { return q.d.one(10) }
+func (q *question) bold() bool { return q.d.One(10) }
 
 // linked picks two columns that mean the same person or thing; or, boldly, that do not.
 func (q *question) linked(s, t source) (a, b string, ok bool) {
@@ -296,6 +297,6 @@ func (q *question) linked(s, t source) (a, b string, ok bool) {
 	if len(pairs) == 0 {
 		return "", "", false
 	}
-	p := pick(q.d, pairs)
+	p := chance.Pick(q.d, pairs)
 	return p[0], p[1], true
 }

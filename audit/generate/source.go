@@ -3,12 +3,14 @@ package generate
 import (
 	"fmt"
 	"strings"
+
+	"github.com/discreet-dp/discreet/internal/chance"
 )
 
 // from makes an item of FROM, with people in it unless nobody needs to be.
 func (q *question) from(depth int) source {
 	for _, c := range q.ctes {
-		if q.d.one(3) && c.private {
+		if q.d.One(3) && c.private {
 			alias := q.name()
 			return source{c.name + " AS " + alias, c.private, renamed(c.columns, alias)}
 		}
@@ -28,17 +30,17 @@ func (q *question) from(depth int) source {
 }
 
 func (q *question) base() source {
-	if views := q.dataset.ViewNames(); len(views) > 0 && q.d.one(12) {
+	if views := q.dataset.ViewNames(); len(views) > 0 && q.d.One(12) {
 		alias := q.name()
 		unit := q.dataset.Unit.String()
-		switch name := pick(q.d, views); name { // of the worlds of this package
+		switch name := chance.Pick(q.d, views); name { // of the worlds of this package
 		case "dear":
 			return source{name + " AS " + alias, true, []column{{alias + ".pid", 0, unit, nil}, {alias + ".cost", number, "", nil}, {alias + ".ward", words, "", nil}}}
 		case "everyday":
 			return source{name + " AS " + alias, true, []column{{alias + ".who", 0, unit, nil}, {alias + ".often", whole1, "", nil}}}
 		}
 	}
-	return q.table(pick(q.d, q.private()))
+	return q.table(chance.Pick(q.d, q.private()))
 }
 
 // renamed gives columns another table's name.
@@ -53,7 +55,7 @@ func renamed(columns []column, alias string) []column {
 
 // where makes a condition, or none.
 func (q *question) where(s source) string {
-	if !q.d.one(3) {
+	if !q.d.One(3) {
 		return ""
 	}
 	return " WHERE " + q.expr(s, truth, 1+q.d.Below(2))
@@ -61,22 +63,22 @@ func (q *question) where(s source) string {
 
 // subquery makes a SELECT of rows in parentheses.
 func (q *question) subquery(depth int) source {
-	if q.d.one(4) {
+	if q.d.One(4) {
 		if s, ok := q.persons(depth); ok {
 			return s
 		}
 	}
-	if q.d.one(4) {
+	if q.d.One(4) {
 		return q.union(depth)
 	}
 	s := q.from(depth)
 	out := source{private: s.private}
-	if strings.Count(s.text, " ") == 2 && q.d.one(4) { // a single name: its columns keep theirs
+	if strings.Count(s.text, " ") == 2 && q.d.One(4) { // a single name: its columns keep theirs
 		for _, c := range s.columns {
 			c.ref = c.ref[strings.LastIndexByte(c.ref, '.'):]
 			out.columns = append(out.columns, c)
 		}
-		out.text = "(SELECT " + pick(q.d, []string{"*", strings.Fields(s.text)[2] + ".*"}) + " FROM " + s.text + q.where(s) + ")"
+		out.text = "(SELECT " + chance.Pick(q.d, []string{"*", strings.Fields(s.text)[2] + ".*"}) + " FROM " + s.text + q.where(s) + ")"
 		return out
 	}
 	var list []string
@@ -87,12 +89,12 @@ func (q *question) subquery(depth int) source {
 		out.columns = append(out.columns, c)
 	}
 	for _, c := range s.columns {
-		if c.identity != "" && !q.d.one(4) || c.identity == "" && q.d.one(2) {
+		if c.identity != "" && !q.d.One(4) || c.identity == "" && q.d.One(2) {
 			show(c.ref, c)
 		}
 	}
 	for range 1 + q.d.Below(2) {
-		k := pick(q.d, []kind{whole1, number, words, truth, date})
+		k := chance.Pick(q.d, []kind{whole1, number, words, truth, date})
 		show(q.expr(s, k, 2), column{kind: k})
 	}
 	out.text = "(SELECT " + strings.Join(list, ", ") + " FROM " + s.text + q.where(s) + ")"
@@ -104,7 +106,7 @@ func (q *question) persons(depth int) (source, bool) {
 	s := q.from(depth)
 	unit, ok := q.column(s, 'i')
 	if q.bold() {
-		unit, ok = pick(q.d, s.columns), true
+		unit, ok = chance.Pick(q.d, s.columns), true
 	}
 	if !ok {
 		return source{}, false
@@ -113,7 +115,7 @@ func (q *question) persons(depth int) (source, bool) {
 	out := source{private: true, columns: []column{{ref: "." + who, identity: q.dataset.Unit.String()}}}
 	list := []string{unit.ref + " AS " + who}
 	for range 1 + q.d.Below(3) {
-		p := pick(q.d, personal)
+		p := chance.Pick(q.d, personal)
 		name, text := q.name(), p.text
 		if p.of != nothing {
 			text = fmt.Sprintf(p.text, q.expr(s, p.of, 1))
@@ -127,10 +129,10 @@ func (q *question) persons(depth int) (source, bool) {
 
 // union makes a UNION ALL of rows.
 func (q *question) union(depth int) source {
-	kinds := []kind{pick(q.d, []kind{whole1, number}), pick(q.d, []kind{words, truth, date})}
+	kinds := []kind{chance.Pick(q.d, []kind{whole1, number}), chance.Pick(q.d, []kind{words, truth, date})}
 	out := source{private: true}
 	var parts []string
-	who := !q.dataset.Unit.Row() && q.d.one(2)
+	who := !q.dataset.Unit.Row() && q.d.One(2)
 	for i := range 2 + q.d.Below(2) {
 		s := q.from(depth - 1)
 		var list []string
@@ -157,12 +159,12 @@ func (q *question) union(depth int) source {
 // join makes a join: with a public table, or of rows of the same person.
 func (q *question) join(depth int) source {
 	l := q.from(depth)
-	if len(q.public()) > 0 && q.d.one(2) {
-		r := q.table(pick(q.d, q.public()))
+	if len(q.public()) > 0 && q.d.One(2) {
+		r := q.table(chance.Pick(q.d, q.public()))
 		x, ok1 := q.column(l, wide)
 		y, ok2 := q.column(r, wide)
 		on := q.expr(l.and(r, ""), truth, 1)
-		if ok1 && ok2 && !q.d.one(4) {
+		if ok1 && ok2 && !q.d.One(4) {
 			on = x.ref + " = " + y.ref
 		}
 		switch q.d.Below(6) {
@@ -187,16 +189,16 @@ func (q *question) join(depth int) source {
 	}
 	on := a + " = " + b
 	if q.bold() { // a link to itself, or one of two
-		on = pick(q.d, []string{a + " = " + a, "(" + on + " OR " + q.expr(l.and(r, ""), truth, 1) + ")", q.expr(l.and(r, ""), truth, 1), a + " <> " + b})
+		on = chance.Pick(q.d, []string{a + " = " + a, "(" + on + " OR " + q.expr(l.and(r, ""), truth, 1) + ")", q.expr(l.and(r, ""), truth, 1), a + " <> " + b})
 	}
-	if q.d.one(3) {
+	if q.d.One(3) {
 		on += " AND " + q.expr(l.and(r, ""), truth, 1)
 	}
-	how := pick(q.d, []string{" JOIN ", " JOIN ", " LEFT JOIN ", " RIGHT JOIN "})
+	how := chance.Pick(q.d, []string{" JOIN ", " JOIN ", " LEFT JOIN ", " RIGHT JOIN "})
 	if strings.Contains(r.text, " JOIN ") {
 		r.text = "(" + r.text + ")"
 	}
-	if name := a[strings.LastIndexByte(a, '.')+1:]; strings.HasSuffix(b, "."+name) && strings.Count(l.text+r.text, " ") == 4 && q.d.one(3) {
+	if name := a[strings.LastIndexByte(a, '.')+1:]; strings.HasSuffix(b, "."+name) && strings.Count(l.text+r.text, " ") == 4 && q.d.One(3) {
 		return l.and(r, l.text+how+r.text+" USING ("+name+")")
 	}
 	return l.and(r, l.text+how+r.text+" ON "+on)

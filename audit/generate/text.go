@@ -3,6 +3,8 @@ package generate
 import (
 	"regexp"
 	"strings"
+
+	"github.com/discreet-dp/discreet/internal/chance"
 )
 
 var token = regexp.MustCompile(`'(?:[^']|'')*'|[A-Za-z_][A-Za-z_0-9.]*|[0-9.]+|\s+|.`)
@@ -34,9 +36,9 @@ func (m *Maker) Text(d Dice) string {
 			k := d.Below(len(words))
 			words[i], words[k] = words[k], words[i]
 		case 3:
-			words[i] = " " + pick(d, strange) + " "
+			words[i] = " " + chance.Pick(d, strange) + " "
 		case 4, 5:
-			words = append(words[:i:i], append([]string{" " + pick(d, strange) + " "}, words[i:]...)...)
+			words = append(words[:i:i], append([]string{" " + chance.Pick(d, strange) + " "}, words[i:]...)...)
 		case 6:
 			words[i] = "(" + words[i] + ")"
 		case 7:

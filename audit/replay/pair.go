@@ -39,7 +39,7 @@ var crowds = []struct {
 	}},
 	{"twins", func(s schema, d dice, turn int) []person {
 		// The same rows over and over, of people who differ in their names alone.
-		seed := uint64(d.below(1 << 30))
+		seed := uint64(d.Below(1 << 30))
 		var out []person
 		for i := range 8 {
 			out = append(out, s.somebody(newDice("twins", seed), fmt.Sprint(i+1), anyhow, turn))
@@ -49,7 +49,7 @@ var crowds = []struct {
 	{"a crowd", func(s schema, d dice, turn int) []person {
 		var out []person
 		for i := range 30 {
-			out = append(out, s.somebody(d, fmt.Sprint(i+1), manner(d.below(int(everywhere))), i))
+			out = append(out, s.somebody(d, fmt.Sprint(i+1), manner(d.Below(int(everywhere))), i))
 		}
 		return out
 	}},

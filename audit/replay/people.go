@@ -82,7 +82,7 @@ func (s schema) connect(d dice, p person, name string) {
 		return // no path has several steps
 	}
 	if name == null {
-		name = fmt.Sprintf("8%09d", d.below(1_000_000_000))
+		name = fmt.Sprintf("8%09d", d.Below(1_000_000_000))
 	}
 	for i, t := range s {
 		for k := range p[i] {
@@ -100,7 +100,7 @@ func (s schema) connect(d dice, p person, name string) {
 			p[i][k][t.ref] = "0"
 			if all := p[t.parent]; len(all) > 0 {
 				key := slices.Index(s[t.parent].header, t.Path[0].Key)
-				p[i][k][t.ref] = all[d.below(len(all))][key]
+				p[i][k][t.ref] = all[d.Below(len(all))][key]
 			}
 		}
 	}
@@ -159,7 +159,7 @@ func (s sheet) rows(d dice, m manner) int {
 	case m.alike():
 		return 2*most + 2
 	}
-	return 1 + d.below(3)
+	return 1 + d.Below(3)
 }
 
 // somebody makes a person. Where every row is a person of its own they have one row, in the
@@ -208,7 +208,7 @@ func (s schema) write(ds *policy.Dataset, folder string, d dice, people []person
 			rows = append(rows, t.public()...)
 		}
 		for j := len(rows) - 1; j > 1; j-- {
-			k := 1 + d.below(j)
+			k := 1 + d.Below(j)
 			rows[j], rows[k] = rows[k], rows[j]
 		}
 		f, err := os.Create(table.Source)

@@ -16,6 +16,7 @@ import (
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/engine/duckdb"
+	"github.com/discreet-dp/discreet/internal/chance"
 	"github.com/discreet-dp/discreet/internal/entropy"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/mech"
@@ -239,12 +240,12 @@ var planted = []struct {
 		}}, r)
 	}},
 	{"no noise at all", clinic(pure), "no noise was drawn", func(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
-		unrecorded := mech.NewReleaser(entropy.FromReader(newStream("elsewhere", 1)))
+		unrecorded := mech.NewReleaser(entropy.FromReader(chance.NewStream("elsewhere", 1)))
 		return curator.New(ds, e, l, unrecorded)
 	}},
 	{"the same noise for every question", clinic(pure), "the noise of the two is equal", func(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
 		return asking(func(ctx context.Context, q curator.Question) (*curator.Answer, error) {
-			again := mech.NewReleaser(entropy.FromReader(newStream("again", 1)))
+			again := mech.NewReleaser(entropy.FromReader(chance.NewStream("again", 1)))
 			return curator.New(ds, e, l, again).Ask(ctx, q)
 		})
 	}},

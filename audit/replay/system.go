@@ -6,6 +6,7 @@ import (
 
 	"github.com/discreet-dp/discreet/curator"
 	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/chance"
 	"github.com/discreet-dp/discreet/internal/entropy"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/mech"
@@ -63,7 +64,7 @@ func (w witness) Run(ctx context.Context, q *plan.Query) (*engine.Result, error)
 type session struct {
 	Asker
 	seen   *outcome
-	stream *stream
+	stream *chance.Stream
 	asked  int
 }
 
@@ -72,7 +73,7 @@ func (s System) open(d Database, seed uint64) *session {
 		s = Discreet
 	}
 	seen := &outcome{}
-	bits := newStream("noise", seed)
+	bits := chance.NewStream("noise", seed)
 	r := mech.NewReleaser(entropy.FromReader(bits))
 	r.Record(func(c mech.Call) {
 		seen.event("release")
@@ -85,14 +86,14 @@ func (s System) open(d Database, seed uint64) *session {
 // panic is an outcome too.
 func (s *session) ask(ctx context.Context, d Database, question string) (o outcome) {
 	*s.seen = outcome{}
-	before := s.stream.drawn
+	before := s.stream.Drawn()
 	s.asked++
 	defer func() {
 		if r := recover(); r != nil {
 			s.seen.panicked, s.seen.err = true, fmt.Sprint("panic: ", r)
 		}
 		o = *s.seen
-		o.drawn = s.stream.drawn - before
+		o.drawn = s.stream.Drawn() - before
 	}()
 	a, err := s.Ask(ctx, curator.Question{Analyst: anybody(d.Dataset), SQL: question, Request: fmt.Sprint("question ", s.asked)})
 	if err != nil {

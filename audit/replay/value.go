@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/discreet-dp/discreet/internal/chance"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -127,7 +128,7 @@ func (m manner) alike() bool { return m == low || m == high || m == missing }
 
 // choose returns a value in a manner.
 func (v *values) choose(d dice, m manner) string {
-	from := [][]string{v.low, v.high, v.odd}[d.below(3)]
+	from := [][]string{v.low, v.high, v.odd}[d.Below(3)]
 	switch m {
 	case low:
 		from = v.low
@@ -140,13 +141,13 @@ func (v *values) choose(d dice, m manner) string {
 	case everywhere:
 		from = v.high
 		// A column that is both summed and grouped by gets both, by turns.
-		if len(v.public) > 0 && d.below(4) > 0 {
+		if len(v.public) > 0 && d.Below(4) > 0 {
 			from = v.public
 		}
 	case anyhow:
-		if len(v.public) > 0 && d.below(2) == 0 {
+		if len(v.public) > 0 && d.Below(2) == 0 {
 			from = v.public
 		}
 	}
-	return pick(d, from)
+	return chance.Pick(d, from)
 }

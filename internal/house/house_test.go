@@ -23,6 +23,7 @@ var rooms = map[string]string{
 	"dp":                "",
 	"internal/entropy":  "",
 	"internal/exact":    "",
+	"internal/chance":   "noise internal/entropy",
 	"internal/table":    "",
 	"internal/chart":    "",
 	"internal/normal":   "dp",
@@ -45,7 +46,7 @@ var rooms = map[string]string{
 	"engine/duckdb/internal/stream": "",
 	"internal/bound":                "",
 	"engine/reference":              "policy plan engine internal/exact",
-	"audit/generate":                "dp noise policy plan engine/reference internal/entropy",
+	"audit/generate":                "dp policy plan engine/reference internal/chance",
 	"audit/neighbours":              "dp policy plan engine engine/reference audit/finding audit/generate internal/exact",
 	"engine/outer":                  "plan",
 	"ledger":                        "dp account",
@@ -57,7 +58,7 @@ var rooms = map[string]string{
 	"audit/exact":                   "dp audit/finding",
 	"audit/stat":                    "noise internal/normal",
 	"audit":                         "dp noise mech survey audit/finding audit/exact audit/stat",
-	"audit/replay":                  "dp noise mech policy plan ledger engine engine/duckdb curator audit/finding internal/exact internal/entropy",
+	"audit/replay":                  "dp noise mech policy plan ledger engine engine/duckdb curator audit/finding internal/exact internal/entropy internal/chance",
 	"cmd/discreet":                  ". dp policy ledger ledger/sqlite engine/duckdb account/workload account/loss survey audit audit/finding audit/replay internal/table internal/chart internal/hospital internal/shop",
 }
 
@@ -67,7 +68,7 @@ var forbidden = map[string]string{
 	// identity is random too, and is no noise. A replay has randomness that repeats, for
 	// databases that it makes up.
 	"crypto/rand":                "internal/entropy",
-	module + "/internal/entropy": "noise ledger/sqlite audit/replay audit/generate",
+	module + "/internal/entropy": "noise ledger/sqlite audit/replay internal/chance",
 	"math/rand":                  "",
 	"math/rand/v2":               "",
 	// Opening a sealed value is for engines, which seal, and mechanisms. A replay measures how
