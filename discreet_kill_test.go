@@ -164,7 +164,7 @@ func (v *victim) check() error {
 	if err != nil {
 		return err
 	}
-	charges := before.Records - before.Answers
+	charges := before.Charges
 	v.lost = int(charges - before.Answers)
 	db, err := discreet.Open(background, v.policy())
 	if err != nil {

@@ -84,6 +84,10 @@ func missing(buys []*purchase, all []*released) []*purchase {
 
 // buy charges once for all that is missing, then runs, releases and keeps, in this order.
 func (c *Curator) buy(ctx context.Context, q Question, p *priced, buys []*purchase, all []*released, version string) (Receipt, error) {
+	window, err := c.ledger.Window(ctx, c.dataset.Name)
+	if err != nil {
+		return Receipt{}, err
+	}
 	charged, err := c.ledger.Charge(ctx, ledger.Charge{
 		Request:     q.Request,
 		Analyst:     q.Analyst,
@@ -91,6 +95,7 @@ func (c *Curator) buy(ctx context.Context, q Question, p *priced, buys []*purcha
 		DataVersion: version,
 		Query:       hashOf(buys),
 		Mechanisms:  mechanisms(buys),
+		Window:      window,
 		Cost:        cost(buys),
 		Accounts:    c.accounts(q.Analyst),
 	})

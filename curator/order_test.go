@@ -34,7 +34,7 @@ func TestOrder(t *testing.T) {
 	w := newWorld(t, pure)
 	r := w.record()
 	r.before["run"] = func() error {
-		if got := w.onDisk(); got.Records != 1 || got.Answers != 0 || got.Balances[0].Spent.Epsilon != amount("0.1") {
+		if got := w.onDisk(); got.Charges != 1 || got.Answers != 0 || got.Balances[0].Spent.Epsilon != amount("0.1") {
 			t.Errorf("when the engine runs the file says %+v; want the charge", got)
 		}
 		return nil
@@ -43,10 +43,10 @@ func TestOrder(t *testing.T) {
 	if got := r.take(); !slices.Equal(got, bought) {
 		t.Errorf("the order is %v; want %v", got, bought)
 	}
-	if got := w.onDisk(); got.Records != 2 || got.Answers != 1 {
+	if got := w.onDisk(); got.Charges != 1 || got.Answers != 1 {
 		t.Errorf("when Ask returns the file says %+v; want the charge and its answer", got)
 	}
-	if a.Receipt.Sequence != 1 || a.Receipt.Free || a.Receipt.Hash == "" || a.Cost.Epsilon != amount("0.1") {
+	if a.Receipt.Sequence != 2 || a.Receipt.Free || a.Receipt.Hash == "" || a.Cost.Epsilon != amount("0.1") {
 		t.Errorf("receipt %+v, cost %v", a.Receipt, a.Cost)
 	}
 }
@@ -62,7 +62,7 @@ func TestEngineFails(t *testing.T) {
 	if got := r.take(); !slices.Equal(got, bought[:4]) {
 		t.Errorf("the order is %v", got)
 	}
-	if got := w.onDisk(); got.Records != 1 || got.Answers != 0 || got.Balances[0].Spent.Epsilon != amount("0.1") {
+	if got := w.onDisk(); got.Charges != 1 || got.Answers != 0 || got.Balances[0].Spent.Epsilon != amount("0.1") {
 		t.Errorf("the file says %+v; want a charge without an answer", got)
 	}
 }

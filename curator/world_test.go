@@ -14,6 +14,7 @@ import (
 	"github.com/discreet-dp/discreet/engine/duckdb"
 	"github.com/discreet-dp/discreet/internal/entropy"
 	"github.com/discreet-dp/discreet/internal/hospital"
+	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/ledger/sqlite"
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/plan"
@@ -112,11 +113,15 @@ func (w *world) spent() dp.Cost {
 	return accounts[0].Spent
 }
 
-// records returns how many records there are, charges and answers.
-func (w *world) records() uint64 {
+// records returns how many charges and answers there are.
+func (w *world) records() (n uint64) {
 	w.t.Helper()
-	n, _, err := w.books.Head(ctx)
-	w.check(err)
+	for r, err := range w.books.Records(ctx, 1) {
+		w.check(err)
+		if r.Kind == ledger.KindCharge || r.Kind == ledger.KindAnswer {
+			n++
+		}
+	}
 	return n
 }
 

@@ -17,6 +17,8 @@ const (
 	MaxMechanisms = 4096     // bytes of the list of mechanisms
 	MaxKey        = 32 << 10 // bytes of the key of an answer, or of several together
 	MaxAccounts   = 64       // accounts in a charge
+	MaxReason     = 1024     // bytes of a reason
+	MaxRecovered  = 1 << 20  // accounts in a recovery
 	MaxAnswer     = 64 << 20 // bytes of an answer
 )
 
@@ -45,6 +47,9 @@ type Charge struct {
 	// Mechanisms says how the answer is made private, such as
 	// "discrete-gaussian x2". It may be empty.
 	Mechanisms string
+	// Window is the current window of the dataset; see [Ledger.Window]. Where it is not any more, the charge is
+	// refused with a [*WindowError].
+	Window uint64
 	// Cost is what all mechanisms together cost.
 	Cost dp.Cost
 	// Accounts are all that the charge touches, each named once.
@@ -70,6 +75,9 @@ func (c Charge) Validate() error {
 	}
 	if !isHash(c.Query) {
 		return &InvalidError{"query", "must be a SHA-256 in lower-case hexadecimal, never the text of a query"}
+	}
+	if c.Window == 0 {
+		return &InvalidError{"window", "is missing: windows are counted from 1"}
 	}
 	if err := validCost(c.Cost); err != nil {
 		return err

@@ -14,7 +14,7 @@ import (
 func good() ledger.Charge {
 	return ledger.Charge{
 		Request: "r", Analyst: "ana", Dataset: "hospital", DataVersion: "v1",
-		Query: strings.Repeat("0a", 32), Mechanisms: "discrete-laplace",
+		Query: strings.Repeat("0a", 32), Mechanisms: "discrete-laplace", Window: 1,
 		Cost:     dp.Cost{Epsilon: dp.One / 10, Rho: dp.One / 200, Delta: 0},
 		Accounts: []ledger.Account{{Name: "hospital", Filter: account.PureFilter(dp.One)}},
 	}

@@ -87,6 +87,36 @@ func (e *RequestError) Error() string {
 	return fmt.Sprintf("the request %q was charged before with another %s: use a new identifier for a new question", e.Request, e.Differs)
 }
 
+// WindowError is returned when a charge or a renewal names a window that is not the current one. Nothing was spent.
+type WindowError struct {
+	Dataset      string
+	Window, Want uint64
+}
+
+func (e *WindowError) Error() string {
+	return fmt.Sprintf("window %d of %q is not the current one, which is %d: it was renewed meanwhile. Nothing was spent; ask again", e.Window, e.Dataset, e.Want)
+}
+
+// Errors of the owner's entries.
+
+// SignatureError is returned when an entry does not have the signature that counts. Nothing was changed.
+type SignatureError struct{ Problem string }
+
+func (e *SignatureError) Error() string {
+	return fmt.Sprintf("%s. Nothing was changed", e.Problem)
+}
+
+// AnchorError is returned when a ledger is not the one that its anchor knows. Nothing was changed.
+type AnchorError struct {
+	Path, Anchorage string
+	Problem         string
+}
+
+func (e *AnchorError) Error() string {
+	return fmt.Sprintf("the ledger %s is not the one that the anchor in %s knows: %s. It was not opened, because it would forget what was spent. "+
+		"Restore the ledger that goes with the anchor. Where that is lost for good, 'discreet ledger anchor --recover' counts the missing part as spent", e.Path, e.Anchorage, e.Problem)
+}
+
 // Errors when an answer is kept.
 
 // ErrKept is returned when the charge has another answer already, which is the

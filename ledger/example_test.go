@@ -34,7 +34,7 @@ func Example() {
 	charge := func(request string, rho dp.Amount) {
 		receipt, err := l.Charge(context.Background(), ledger.Charge{
 			Request: request, Analyst: "ana", Dataset: "hospital", DataVersion: "2026-05",
-			Query: strings.Repeat("0", 64), Mechanisms: "discrete-gaussian",
+			Query: strings.Repeat("0", 64), Mechanisms: "discrete-gaussian", Window: 1,
 			Cost:     dp.Cost{Epsilon: dp.Unbounded, Rho: rho, Delta: 0},
 			Accounts: []ledger.Account{hospital, ana},
 		})
@@ -52,7 +52,7 @@ func Example() {
 	charge("two", dp.One/4)
 	charge("three", dp.One/8)
 	// Output:
-	// one is record 1 and leaves ana rho 0.125
+	// one is record 2 and leaves ana rho 0.125
 	// two refused by hospital/ana
-	// three is record 2 and leaves ana rho 0
+	// three is record 3 and leaves ana rho 0
 }

@@ -1,6 +1,9 @@
 package ledger
 
-import "context"
+import (
+	"context"
+	"iter"
+)
 
 // Ledger is a durable, append-only record of privacy charges. The package
 // comment lists what it promises. All methods are safe for concurrent use.
@@ -13,13 +16,17 @@ type Ledger interface {
 	//
 	// It returns a [*BudgetError] when an account does not admit the cost, an
 	// [*InvalidError] when the charge is not well formed, a [*RequestError] when
-	// the request identifier was used for something else, and a [*WriteError] when
-	// the ledger could not be written. In each case nothing may be released.
+	// the request identifier was used for something else, a [*WindowError] when the
+	// dataset's window is another by now, and a [*WriteError] when the ledger could not
+	// be written. In each case nothing may be released.
 	//
 	// The same request again spends nothing and gets the first receipt, marked
 	// Again. Look for its answer with Answer. When there is none, none was
 	// released, and the caller may produce it; Keep then decides which of several
 	// callers produced the one that counts.
+	//
+	// Where the data version is another than at the dataset's last charge, a record of
+	// kind version is written before the charge and with it.
 	Charge(ctx context.Context, c Charge) (Receipt, error)
 
 	// Keep stores the noisy answer that the charge with this sequence paid for. Call it
@@ -42,6 +49,17 @@ type Ledger interface {
 	// Balances returns what was spent in each of the accounts, in their order. An
 	// account that was never charged has spent nothing.
 	Balances(ctx context.Context, accounts []Account) ([]Balance, error)
+
+	// Window returns the number of the dataset's current window: 1, and one more for every renewal.
+	Window(ctx context.Context, dataset string) (uint64, error)
+
+	// Enter writes what the owner decided. It returns a [*SignatureError] where the
+	// signature is missing or not the owner's, and the errors of Charge.
+	Enter(ctx context.Context, e Entry) (Receipt, error)
+
+	// Records returns the records from a sequence on, in their order, as they were
+	// written up to now, each checked against its hash. The records are the caller's.
+	Records(ctx context.Context, from uint64) iter.Seq2[*Record, error]
 
 	// Head returns the sequence and the hash of the last record. Kept elsewhere, they
 	// are what tells a ledger from an older copy of itself.

@@ -8,8 +8,10 @@ import (
 
 // Balance is what one account may spend and has spent.
 type Balance struct {
-	Account string  `json:"account"`
+	Account string `json:"account"`
+	// Limit is what may be spent altogether, and Granted the part of it that top-ups added.
 	Limit   dp.Cost `json:"limit"`
+	Granted dp.Cost `json:"granted"`
 	Spent   dp.Cost `json:"spent"`
 }
 
@@ -17,9 +19,24 @@ type Balance struct {
 // limit a claim.
 func (b Balance) Left() dp.Cost { return b.Limit.Sub(b.Spent) }
 
-// Receipt says that a charge is on stable storage.
+// Part returns how much of its limit an account has spent, from 0 to 1: the most of its claims that are limited.
+func (b Balance) Part() float64 {
+	most := 0.0
+	for _, c := range [][2]dp.Amount{{b.Spent.Epsilon, b.Limit.Epsilon}, {b.Spent.Rho, b.Limit.Rho}, {b.Spent.Delta, b.Limit.Delta}} {
+		if spent, limit := c[0], c[1]; limit != dp.Unbounded && spent > 0 {
+			part := 1.0
+			if spent < limit {
+				part = spent.Float() / limit.Float()
+			}
+			most = max(most, part)
+		}
+	}
+	return most
+}
+
+// Receipt says that a record is on stable storage.
 type Receipt struct {
-	// Sequence is the position of the charge, and Hash the head of the ledger, in
+	// Sequence is the position of the record, and Hash the head of the ledger, in
 	// hexadecimal, right after it.
 	Sequence uint64    `json:"sequence"`
 	Hash     string    `json:"hash"`

@@ -2,6 +2,8 @@ package replay
 
 import (
 	"context"
+	"errors"
+	"iter"
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/ledger"
@@ -93,3 +95,19 @@ func (b *book) Balances(_ context.Context, accounts []ledger.Account) ([]ledger.
 func (b *book) Head(context.Context) (uint64, string, error) { return b.sequence, "", nil }
 
 func (b *book) Close() error { return nil }
+
+// Window is always the first: no question renews.
+func (b *book) Window(context.Context, string) (uint64, error) { return 1, nil }
+
+var errOwner = errors.New("a replay has no owner")
+
+// Enter refuses: what an owner decides is no part of a replay.
+func (b *book) Enter(context.Context, ledger.Entry) (ledger.Receipt, error) {
+	b.seen.event("enter")
+	return ledger.Receipt{}, errOwner
+}
+
+// Records returns none, because nothing asks for them.
+func (b *book) Records(context.Context, uint64) iter.Seq2[*ledger.Record, error] {
+	return func(func(*ledger.Record, error) bool) {}
+}

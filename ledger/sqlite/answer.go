@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/discreet-dp/discreet/ledger"
-	"github.com/discreet-dp/discreet/ledger/internal/chain"
 )
 
 // Keep implements [ledger.Ledger].
@@ -18,7 +17,7 @@ func (l *Ledger) Keep(ctx context.Context, sequence uint64, key string, answer [
 	if err := ledger.ValidateAnswer(answer); err != nil {
 		return err
 	}
-	answerHash := chain.Hash(answer)
+	answerHash := ledger.Hash(answer)
 	if err := l.enter(ctx); err != nil {
 		return err
 	}
@@ -37,11 +36,7 @@ func (l *Ledger) Keep(ctx context.Context, sequence uint64, key string, answer [
 		}
 		return nil
 	}
-	last, previous := l.state.Head()
-	_, err := l.append(&chain.Record{
-		Kind: chain.Answer, Sequence: last + 1, Time: l.now(), Previous: previous,
-		Charge: sequence, Key: key, AnswerHash: answerHash,
-	}, answer)
+	err := l.append(answer, l.state.Answer(sequence, key, answerHash, l.now()))
 	var failed *ledger.WriteError
 	if errors.As(err, &failed) {
 		failed.Charged = true
@@ -88,14 +83,14 @@ func (l *Ledger) Answer(ctx context.Context, request string) ([]byte, bool, erro
 }
 
 // read returns a record, its hash and its answer, all checked.
-func (l *Ledger) read(sequence uint64) (*chain.Record, string, []byte, error) {
+func (l *Ledger) read(sequence uint64) (*ledger.Record, string, []byte, error) {
 	var body, hash string
 	var answer []byte
 	where := fmt.Sprintf("record %d cannot be read", sequence)
 	if err := l.selectRecord.QueryRowContext(background, sequence).Scan(&body, &hash, &answer); err != nil {
 		return nil, "", nil, corrupt(l.path, where, err)
 	}
-	record := new(chain.Record)
+	record := new(ledger.Record)
 	err := record.Read(body, hash, hashOf(answer))
 	if err == nil && record.Sequence != sequence {
 		err = fmt.Errorf("it is record %d", record.Sequence)

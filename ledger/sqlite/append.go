@@ -10,33 +10,36 @@ import (
 	"github.com/discreet-dp/discreet/ledger/internal/chain"
 )
 
-// append writes the next record and returns its hash when it is on stable storage.
-// Only then does the state know it.
-func (l *Ledger) append(r *chain.Record, answer []byte) (string, error) {
-	body := r.Encode()
-	hash := chain.Hash(body)
-	// What is about to be written is first read as it will be read at the next Open.
-	var written chain.Record
-	if err := errors.Join(written.Read(body, hash, hashOf(answer)), l.state.Check(&written)); err != nil {
-		return "", fmt.Errorf("the ledger refuses its own record %d: %w", r.Sequence, err)
+// append writes the next records and returns when they are on stable storage. Only then does the state know them. The answer,
+// where there is one, belongs to the only record.
+func (l *Ledger) append(answer []byte, links ...*chain.Link) error {
+	if err := l.commitLinks(answer, links); err != nil {
+		return l.failed(err)
 	}
-	if err := l.commitRecord(r, body, hash, answer); err != nil {
-		return "", l.failed(err)
+	for _, k := range links {
+		// What was written is read as it will be read at the next Open.
+		var written ledger.Record
+		if err := errors.Join(written.Read(k.Body, k.Hash, hashOf(answer)), l.state.Check(&written)); err != nil {
+			return fmt.Errorf("the ledger refuses its own record %d: %w", k.Record.Sequence, err)
+		}
+		l.state.Apply(&written, k.Hash)
 	}
-	l.state.Apply(&written, hash)
-	return hash, nil
+	return nil
 }
 
-// commitRecord is one transaction: the record and the head, or neither.
-func (l *Ledger) commitRecord(r *chain.Record, body, hash string, answer []byte) error {
+// commitLinks is one transaction: the records and the head, or neither.
+func (l *Ledger) commitLinks(answer []byte, links []*chain.Link) error {
 	if _, err := l.begin.ExecContext(background); err != nil {
 		return err
 	}
-	if _, err := l.insertRecord.ExecContext(background, r.Sequence, body, hash, answer); err != nil {
-		return err
+	for _, k := range links {
+		if _, err := l.insertRecord.ExecContext(background, k.Record.Sequence, k.Body, k.Hash, answer); err != nil {
+			return err
+		}
 	}
-	last, previous := l.state.Head()
-	result, err := l.updateHead.ExecContext(background, r.Sequence, hash, last, previous)
+	sequence, previous := l.state.Head()
+	last := links[len(links)-1]
+	result, err := l.updateHead.ExecContext(background, last.Record.Sequence, last.Hash, sequence, previous)
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/ledger"
-	"github.com/discreet-dp/discreet/ledger/internal/chain"
 )
 
 // BenchmarkCharge measures charges one after the other. Beside it stands how often the
@@ -66,16 +65,16 @@ func write(b *testing.B, l *Ledger, records int) {
 	accounts := []ledger.Account{hospital(1 << 20), {Name: "hospital/ana", Filter: admits(1 << 20)}}
 	last, previous := l.state.Head()
 	for i := range records {
-		r, err := l.state.Next(ask(fmt.Sprintf("8d1c6c1e-7a1f-4c0e-9d55-%012d", i), accounts...), time.Now())
+		links, err := l.state.Charge(ask(fmt.Sprintf("8d1c6c1e-7a1f-4c0e-9d55-%012d", i), accounts...), time.Now())
 		if err != nil {
 			b.Fatal(err)
 		}
-		body := r.Encode()
-		hash := chain.Hash(body)
-		if _, err := l.insertRecord.Exec(r.Sequence, body, hash, nil); err != nil {
-			b.Fatal(err)
+		for _, k := range links {
+			if _, err := l.insertRecord.Exec(k.Record.Sequence, k.Body, k.Hash, nil); err != nil {
+				b.Fatal(err)
+			}
+			l.state.Apply(k.Record, k.Hash)
 		}
-		l.state.Apply(r, hash)
 	}
 	n, hash := l.state.Head()
 	if _, err := l.updateHead.Exec(n, hash, last, previous); err != nil {

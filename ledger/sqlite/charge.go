@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/discreet-dp/discreet/ledger"
+	"github.com/discreet-dp/discreet/ledger/internal/chain"
 )
 
 // Charge implements [ledger.Ledger].
@@ -18,15 +19,15 @@ func (l *Ledger) Charge(ctx context.Context, c ledger.Charge) (ledger.Receipt, e
 	if sequence, ok := l.state.Request(c.Request); ok {
 		return l.again(sequence, c)
 	}
-	record, err := l.state.Next(c, l.now())
+	links, err := l.state.Charge(c, l.now())
 	if err != nil {
 		return ledger.Receipt{}, err
 	}
-	hash, err := l.append(record, nil)
-	if err != nil {
+	if err := l.append(nil, links...); err != nil {
 		return ledger.Receipt{}, err
 	}
-	return record.Receipt(hash, false), nil
+	last := links[len(links)-1]
+	return chain.Receipt(last.Record, last.Hash, false), nil
 }
 
 // again returns the receipt of a request that was charged before.
@@ -35,8 +36,8 @@ func (l *Ledger) again(sequence uint64, c ledger.Charge) (ledger.Receipt, error)
 	if err != nil {
 		return ledger.Receipt{}, err
 	}
-	if differs := record.Differs(c); differs != "" {
+	if differs := chain.Differs(record, c); differs != "" {
 		return ledger.Receipt{}, &ledger.RequestError{Request: c.Request, Differs: differs}
 	}
-	return record.Receipt(hash, true), nil
+	return chain.Receipt(record, hash, true), nil
 }

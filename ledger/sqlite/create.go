@@ -58,9 +58,7 @@ func create(path string, now time.Time) (err error) {
 
 // begin writes the tables and the record of kind ledger.
 func begin(c *conn, now time.Time) error {
-	r := chain.Record{Kind: chain.Ledger, Time: now, Identity: entropy.New().Name()}
-	body := r.Encode()
-	hash := chain.Hash(body)
+	first := chain.First(entropy.New().Name(), now)
 	type statement struct {
 		sql  string
 		args []any
@@ -75,8 +73,8 @@ func begin(c *conn, now time.Time) error {
 		statements = append(statements, statement{s.sql, nil})
 	}
 	statements = append(statements,
-		statement{insertRecord, []any{0, body, hash, nil}},
-		statement{insertHead, []any{0, hash}},
+		statement{insertRecord, []any{0, first.Body, first.Hash, nil}},
+		statement{insertHead, []any{0, first.Hash}},
 		statement{"COMMIT", nil})
 	for _, s := range statements {
 		if _, err := c.ExecContext(background, s.sql, s.args...); err != nil {

@@ -29,7 +29,7 @@ func Example() {
 	}
 	charge := ledger.Charge{
 		Request: "7f0c", Analyst: "ana", Dataset: "hospital", DataVersion: "2026-05",
-		Query: strings.Repeat("0", 64), Mechanisms: "discrete-laplace",
+		Query: strings.Repeat("0", 64), Mechanisms: "discrete-laplace", Window: 1,
 		Cost:     dp.Cost{Epsilon: dp.One / 2, Rho: dp.One / 8, Delta: 0},
 		Accounts: []ledger.Account{{Name: "hospital", Filter: account.PureFilter(3 * dp.One)}},
 	}

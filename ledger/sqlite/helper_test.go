@@ -10,7 +10,6 @@ import (
 	"github.com/discreet-dp/discreet/account"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/ledger"
-	"github.com/discreet-dp/discreet/ledger/internal/chain"
 )
 
 var ctx = context.Background()
@@ -26,9 +25,9 @@ func admits(n int) account.Filter {
 // ask returns a charge of one unit in the accounts.
 func ask(request string, accounts ...ledger.Account) ledger.Charge {
 	return ledger.Charge{
-		Request: request, Analyst: "ana", Dataset: "hospital", DataVersion: "v1",
-		Query: chain.Hash("query " + request), Mechanisms: "discrete-gaussian x2",
-		Cost: unit, Accounts: accounts,
+		Request: request, Analyst: "ana", Dataset: "hospital", DataVersion: "",
+		Query: ledger.Hash("query " + request), Mechanisms: "discrete-gaussian x2",
+		Window: 1, Cost: unit, Accounts: accounts,
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"iter"
 	"time"
 
 	"github.com/discreet-dp/discreet/ledger"
@@ -69,9 +70,63 @@ func (l *Ledger) Balances(ctx context.Context, accounts []ledger.Account) ([]led
 	defer l.leave()
 	balances := make([]ledger.Balance, len(accounts))
 	for i, a := range accounts {
-		balances[i] = ledger.Balance{Account: a.Name, Limit: a.Filter.Limit(), Spent: l.state.Spent(a.Name)}
+		balances[i] = l.state.Balance(a)
 	}
 	return balances, nil
+}
+
+// Window implements [ledger.Ledger].
+func (l *Ledger) Window(ctx context.Context, dataset string) (uint64, error) {
+	if err := l.enter(ctx); err != nil {
+		return 0, err
+	}
+	defer l.leave()
+	return l.state.Window(dataset), nil
+}
+
+// Enter implements [ledger.Ledger].
+func (l *Ledger) Enter(ctx context.Context, e ledger.Entry) (ledger.Receipt, error) {
+	if err := e.Validate(); err != nil {
+		return ledger.Receipt{}, err
+	}
+	if err := l.enter(ctx); err != nil {
+		return ledger.Receipt{}, err
+	}
+	defer l.leave()
+	link, err := l.state.Entry(e, l.now())
+	if err != nil {
+		return ledger.Receipt{}, err
+	}
+	if err := l.append(nil, link); err != nil {
+		return ledger.Receipt{}, err
+	}
+	return chain.Receipt(link.Record, link.Hash, false), nil
+}
+
+// Records implements [ledger.Ledger].
+func (l *Ledger) Records(ctx context.Context, from uint64) iter.Seq2[*ledger.Record, error] {
+	return func(yield func(*ledger.Record, error) bool) {
+		for {
+			r, err := l.record(ctx, from)
+			if r == nil && err == nil || !yield(r, err) || err != nil {
+				return
+			}
+			from++
+		}
+	}
+}
+
+// record returns a record, or nil after the last one.
+func (l *Ledger) record(ctx context.Context, sequence uint64) (*ledger.Record, error) {
+	if err := l.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer l.leave()
+	if last, _ := l.state.Head(); sequence > last {
+		return nil, nil
+	}
+	r, _, _, err := l.read(sequence)
+	return r, err
 }
 
 // Close implements [ledger.Ledger]. To close twice does nothing.

@@ -94,7 +94,7 @@ func checkRecords(c *conn, path string) (*chain.State, error) {
 		return &ledger.CorruptError{Path: path, Where: fmt.Sprintf("record %d: %v", n, err)}
 	}
 	state := chain.New()
-	var record chain.Record
+	var record ledger.Record
 	next := uint64(0)
 	for batch := range readRecords(c) {
 		for _, row := range batch.rows {

@@ -4,7 +4,7 @@ import (
 	"database/sql"
 	"iter"
 
-	"github.com/discreet-dp/discreet/ledger/internal/chain"
+	"github.com/discreet-dp/discreet/ledger"
 )
 
 // row is a record as it is stored. Of an answer only the hash is read, because
@@ -83,5 +83,5 @@ func hashOf(answer []byte) string {
 	if len(answer) == 0 {
 		return ""
 	}
-	return chain.Hash(answer)
+	return ledger.Hash(answer)
 }

@@ -3,7 +3,7 @@ package sqlite
 // Numbers in the header of the file that say whose file it is.
 const (
 	applicationID = 0x4450_4C47 // "DPLG"
-	schemaVersion = 1
+	schemaVersion = 2
 	pageSize      = 4096
 )
 

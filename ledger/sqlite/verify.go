@@ -13,7 +13,8 @@ import (
 
 // Report is what follows from a ledger that checks.
 type Report struct {
-	Records  uint64           `json:"records"`  // charges and answers: the sequence of the last record
+	Records  uint64           `json:"records"` // all after the first: the sequence of the last record
+	Charges  uint64           `json:"charges"`
 	Answers  uint64           `json:"answers"`  // answers that were kept
 	Head     string           `json:"head"`     // the hash of the last record
 	Balances []ledger.Balance `json:"balances"` // of every account ever charged, from the chain alone
@@ -46,7 +47,7 @@ func Verify(path string) (Report, error) {
 		return Report{}, err
 	}
 	records, head := state.Head()
-	return Report{Records: records, Answers: state.Answers(), Head: head, Balances: state.Balances()}, nil
+	return Report{Records: records, Charges: state.Charges(), Answers: state.Answers(), Head: head, Balances: state.Balances()}, nil
 }
 
 func inspect(path string) (*chain.State, error) {

@@ -6,29 +6,38 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// Next returns the record that would make the charge, or a [*ledger.BudgetError]
-// where an account does not admit it. It changes nothing.
-func (s *State) Next(c ledger.Charge, now time.Time) (*Record, error) {
-	r := &Record{
-		Kind: Charge, Sequence: s.sequence + 1, Time: now, Previous: s.hash,
+// Charge returns the records that would make the charge: itself, after one of kind version where the data is another.
+// It returns a [*ledger.BudgetError] where an account does not admit it, and a [*ledger.WindowError] where the window is not the
+// current one. It changes nothing.
+func (s *State) Charge(c ledger.Charge, now time.Time) ([]*Link, error) {
+	if current := s.Window(c.Dataset); c.Window != current {
+		return nil, &ledger.WindowError{Dataset: c.Dataset, Window: c.Window, Want: current}
+	}
+	r := &ledger.Record{
+		Kind: ledger.KindCharge, Time: now,
 		Request: c.Request, Analyst: c.Analyst, Dataset: c.Dataset, DataVersion: c.DataVersion,
-		Query: c.Query, Mechanisms: c.Mechanisms, Cost: c.Cost,
+		Query: c.Query, Mechanisms: c.Mechanisms, Window: c.Window, Cost: c.Cost,
 		Balances: make([]ledger.Balance, len(c.Accounts)),
 	}
 	for i, a := range c.Accounts {
-		spent := s.Spent(a.Name)
-		if !a.Filter.Admits(spent, c.Cost) {
-			return nil, &ledger.BudgetError{Account: a.Name, Want: c.Cost, Left: a.Filter.Left(spent)}
+		b := s.Balance(a)
+		b.Spent = b.Spent.Add(c.Cost)
+		if !b.Spent.Within(b.Limit) {
+			return nil, &ledger.BudgetError{Account: a.Name, Want: c.Cost, Left: b.Limit.Sub(s.Spent(a.Name))}
 		}
-		r.Balances[i] = ledger.Balance{Account: a.Name, Limit: a.Filter.Limit(), Spent: spent.Add(c.Cost)}
+		r.Balances[i] = b
 	}
-	return r, nil
+	if s.versions[c.Dataset] == c.DataVersion {
+		return s.link(r), nil
+	}
+	version := &ledger.Record{Kind: ledger.KindVersion, Time: now, Dataset: c.Dataset, DataVersion: c.DataVersion}
+	return s.link(version, r), nil
 }
 
 // Differs says in which way a charge is another one than the record with the
-// same request, or nothing where it is the same. Accounts and limits do not
+// same request, or nothing where it is the same. Accounts, limits and windows do not
 // count: the owner may have changed them since.
-func (r *Record) Differs(c ledger.Charge) string {
+func Differs(r *ledger.Record, c ledger.Charge) string {
 	for _, f := range []struct {
 		name string
 		same bool
@@ -47,8 +56,8 @@ func (r *Record) Differs(c ledger.Charge) string {
 	return ""
 }
 
-// Receipt returns the receipt of a charge.
-func (r *Record) Receipt(hash string, again bool) ledger.Receipt {
+// Receipt returns the receipt of a record.
+func Receipt(r *ledger.Record, hash string, again bool) ledger.Receipt {
 	return ledger.Receipt{
 		Sequence: r.Sequence, Hash: hash, Time: r.Time.UTC(), Cost: r.Cost,
 		Balances: r.Balances, Again: again,

@@ -20,13 +20,19 @@ import (
 //
 // A State is not safe for concurrent use.
 type State struct {
+	identity string // of the ledger
 	hash     string // of the last record; empty before the first
 	sequence uint64 // of the last record
 	spent    map[string]ledger.Balance
-	requests map[digest]uint64 // the charge of a request
-	paid     []uint64          // by sequence: the answer of a charge, 0 where there is none yet, or noCharge
-	keys     map[digest]uint64 // the first answer under a key
+	granted  map[string]dp.Cost // what top-ups added, by account
+	windows  map[string]uint64  // renewals, by dataset
+	versions map[string]string  // the data version of the last charge, by dataset
+	owner    string             // whose signature counts
+	requests map[digest]uint64  // the charge of a request
+	paid     []uint64           // by sequence: the answer of a charge, 0 where there is none yet, or noCharge
+	keys     map[digest]uint64  // the first answer under a key
 	answers  uint64
+	charges  uint64
 }
 
 // noCharge stands for a record that is not a charge.
@@ -46,19 +52,38 @@ func digestOf(s string) digest {
 func New() *State {
 	return &State{
 		spent:    map[string]ledger.Balance{},
+		granted:  map[string]dp.Cost{},
+		windows:  map[string]uint64{},
+		versions: map[string]string{},
 		requests: map[digest]uint64{},
 		keys:     map[digest]uint64{},
 	}
 }
 
+// Identity returns what tells this ledger from all others.
+func (s *State) Identity() string { return s.identity }
+
 // Head returns the sequence and the hash of the last record.
 func (s *State) Head() (uint64, string) { return s.sequence, s.hash }
 
-// Answers returns the number of answers.
+// Charges and Answers return how many there are.
+func (s *State) Charges() uint64 { return s.charges }
 func (s *State) Answers() uint64 { return s.answers }
+
+// Window returns the number of the current window of a dataset, from 1 on.
+func (s *State) Window(dataset string) uint64 { return s.windows[dataset] + 1 }
+
+// Owner returns the public key whose signature counts, in hexadecimal, or nothing.
+func (s *State) Owner() string { return s.owner }
 
 // Spent returns what was spent in an account.
 func (s *State) Spent(account string) dp.Cost { return s.spent[account].Spent }
+
+// Balance returns the balance of an account, with what top-ups added to its limit.
+func (s *State) Balance(a ledger.Account) ledger.Balance {
+	granted := s.granted[a.Name]
+	return ledger.Balance{Account: a.Name, Limit: a.Filter.Limit().Add(granted), Granted: granted, Spent: s.Spent(a.Name)}
+}
 
 // Balances returns the balance of every account ever charged, by name, with the
 // limit of its last charge.
@@ -92,9 +117,9 @@ func (s *State) AnswerOf(charge uint64) (uint64, bool) {
 // Check returns an error unless the record can be the next one. It is both what is
 // asked before a record is written and what an auditor asks of one that was read,
 // so nothing is written that would not be read again.
-func (s *State) Check(r *Record) error {
+func (s *State) Check(r *ledger.Record) error {
 	if s.hash == "" {
-		if r.Kind != Ledger || r.Sequence != 0 {
+		if r.Kind != ledger.KindLedger || r.Sequence != 0 {
 			return errors.New("a ledger does not begin with this record")
 		}
 		return nil
@@ -106,27 +131,36 @@ func (s *State) Check(r *Record) error {
 		return errors.New("the record does not continue the one before")
 	}
 	switch r.Kind {
-	case Charge:
+	case ledger.KindCharge:
 		return s.checkCharge(r)
-	case Answer:
+	case ledger.KindAnswer:
 		if answer, ok := s.AnswerOf(r.Charge); !ok || answer != 0 {
 			return fmt.Errorf("the answer is not paid for by charge %d", r.Charge)
 		}
 		return nil
 	}
-	return errors.New("a ledger begins only once")
+	return s.checkEntry(r)
 }
 
-func (s *State) checkCharge(r *Record) error {
+func (s *State) checkCharge(r *ledger.Record) error {
 	if _, ok := s.requests[digestOf(r.Request)]; ok {
 		return fmt.Errorf("the request %q is charged twice", r.Request)
 	}
 	if len(r.Balances) == 0 {
 		return errors.New("the charge names no account")
 	}
+	if r.Window != s.Window(r.Dataset) {
+		return fmt.Errorf("the charge is in window %d of %q, and the current one is %d", r.Window, r.Dataset, s.Window(r.Dataset))
+	}
+	if r.DataVersion != s.versions[r.Dataset] {
+		return fmt.Errorf("the charge is about other data of %q than the last record of its version", r.Dataset)
+	}
 	for i, b := range r.Balances {
 		if b.Spent != s.spent[b.Account].Spent.Add(r.Cost) {
 			return fmt.Errorf("the balance of %q is not what was spent", b.Account)
+		}
+		if b.Granted != s.granted[b.Account] || !b.Granted.Within(b.Limit) {
+			return fmt.Errorf("the limit of %q has a part that no top-up granted", b.Account)
 		}
 		if !b.Spent.Within(b.Limit) {
 			return fmt.Errorf("the account %q is overspent", b.Account)
@@ -140,24 +174,19 @@ func (s *State) checkCharge(r *Record) error {
 	return nil
 }
 
-// Apply adds a record that was checked.
-func (s *State) Apply(r *Record, hash string) {
+// Apply adds a record that was checked. It keeps nothing of the record's memory.
+func (s *State) Apply(r *ledger.Record, hash string) {
 	s.sequence, s.hash = r.Sequence, hash
 	s.paid = append(s.paid, noCharge)
 	switch r.Kind {
-	case Charge:
+	case ledger.KindLedger:
+		s.identity = strings.Clone(r.Identity)
+	case ledger.KindCharge:
 		s.requests[digestOf(r.Request)] = r.Sequence
 		s.paid[r.Sequence] = 0
-		for _, b := range r.Balances {
-			if known, ok := s.spent[b.Account]; ok {
-				b.Account = known.Account
-			} else {
-				// The name was cut out of a record; a copy lets go of the rest.
-				b.Account = strings.Clone(b.Account)
-			}
-			s.spent[b.Account] = b
-		}
-	case Answer:
+		s.charges++
+		s.balances(r.Balances)
+	case ledger.KindAnswer:
 		s.paid[r.Charge] = r.Sequence
 		for _, name := range ledger.Keys(r.Key) {
 			if key := digestOf(name); s.keys[key] == 0 {
@@ -165,5 +194,33 @@ func (s *State) Apply(r *Record, hash string) {
 			}
 		}
 		s.answers++
+	case ledger.KindVersion:
+		s.versions[strings.Clone(r.Dataset)] = strings.Clone(r.DataVersion)
+	case ledger.KindRenewal:
+		s.windows[strings.Clone(r.Dataset)]++
+	case ledger.KindOwner:
+		s.owner = strings.Clone(r.PublicKey)
+	case ledger.KindTopUp:
+		for _, name := range r.Accounts {
+			s.granted[strings.Clone(name)] = s.granted[name].Add(r.Cost)
+		}
+	case ledger.KindRecovery:
+		all := slices.Clone(r.Balances)
+		for i := range all {
+			all[i].Limit, all[i].Granted = s.spent[all[i].Account].Limit, s.spent[all[i].Account].Granted
+		}
+		s.balances(all)
+	}
+}
+
+func (s *State) balances(all []ledger.Balance) {
+	for _, b := range all {
+		if known, ok := s.spent[b.Account]; ok {
+			b.Account = known.Account
+		} else {
+			// The name was cut out of a record; a copy lets go of the rest.
+			b.Account = strings.Clone(b.Account)
+		}
+		s.spent[b.Account] = b
 	}
 }

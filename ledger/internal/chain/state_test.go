@@ -15,39 +15,39 @@ import (
 func begun(t *testing.T) *State {
 	t.Helper()
 	s := New()
-	add := func(r *Record) {
+	add := func(r *ledger.Record) {
 		t.Helper()
 		if err := s.Check(r); err != nil {
 			t.Fatal(err)
 		}
-		s.Apply(r, Hash(r.Encode()))
+		s.Apply(r, ledger.Hash(r.Encode()))
 	}
-	add(&Record{Kind: Ledger, Time: time.Unix(0, 0), Identity: "test"})
+	add(&ledger.Record{Kind: ledger.KindLedger, Time: time.Unix(0, 0), Identity: "test"})
 	add(next(t, s, "first"))
 	_, previous := s.Head()
-	add(&Record{Kind: Answer, Sequence: 2, Previous: previous, Charge: 1, Key: "key", AnswerHash: Hash("42")})
+	add(&ledger.Record{Kind: ledger.KindAnswer, Sequence: 2, Previous: previous, Charge: 1, Key: "key", AnswerHash: ledger.Hash("42")})
 	add(next(t, s, "second"))
 	return s
 }
 
-func next(t *testing.T, s *State, request string) *Record {
+func next(t *testing.T, s *State, request string) *ledger.Record {
 	t.Helper()
-	r, err := s.Next(ledger.Charge{
-		Request: request, Cost: dp.Cost{Epsilon: dp.Unbounded, Rho: 10, Delta: 0},
+	links, err := s.Charge(ledger.Charge{
+		Request: request, Window: 1, Cost: dp.Cost{Epsilon: dp.Unbounded, Rho: 10, Delta: 0},
 		Accounts: []ledger.Account{{Name: "a", Filter: account.ZCDPFilter(100, 0)}, {Name: "b", Filter: account.ZCDPFilter(50, 0)}},
 	}, time.Unix(0, 0))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return r
+	return links[0].Record
 }
 
 // Every rule of the chain, broken once by a record that is otherwise good.
 func TestCheckRefuses(t *testing.T) {
 	s := begun(t)
 	_, previous := s.Head()
-	answer := func() *Record {
-		return &Record{Kind: Answer, Sequence: 4, Previous: previous, Charge: 3, Key: "key", AnswerHash: Hash("43")}
+	answer := func() *ledger.Record {
+		return &ledger.Record{Kind: ledger.KindAnswer, Sequence: 4, Previous: previous, Charge: 3, Key: "key", AnswerHash: ledger.Hash("43")}
 	}
 	if err := s.Check(next(t, s, "third")); err != nil {
 		t.Fatal(err)
@@ -55,21 +55,21 @@ func TestCheckRefuses(t *testing.T) {
 	if err := s.Check(answer()); err != nil {
 		t.Fatal(err)
 	}
-	for want, r := range map[string]*Record{
-		"number 5":              change(next(t, s, "third"), func(r *Record) { r.Sequence++ }),
-		"continue":              change(next(t, s, "third"), func(r *Record) { r.Previous = strings.Repeat("0", 64) }),
+	for want, r := range map[string]*ledger.Record{
+		"number 5":              change(next(t, s, "third"), func(r *ledger.Record) { r.Sequence++ }),
+		"continue":              change(next(t, s, "third"), func(r *ledger.Record) { r.Previous = strings.Repeat("0", 64) }),
 		"charged twice":         next(t, s, "second"),
-		"no account":            change(next(t, s, "third"), func(r *Record) { r.Balances = nil }),
-		`"b" is not what`:       change(next(t, s, "third"), func(r *Record) { r.Balances[1].Spent.Rho-- }),
-		`"a" is not what`:       change(next(t, s, "third"), func(r *Record) { r.Cost.Rho++ }),
-		"overspent":             change(next(t, s, "third"), func(r *Record) { r.Balances[1].Limit.Rho = 29 }),
-		`"a" is charged twice`:  change(next(t, s, "third"), func(r *Record) { r.Balances[1] = r.Balances[0] }),
-		"begins only once":      {Kind: Ledger, Sequence: 4, Previous: previous},
-		"paid for by charge 0":  change(answer(), func(r *Record) { r.Charge = 0 }),
-		"paid for by charge 1":  change(answer(), func(r *Record) { r.Charge = 1 }),
-		"paid for by charge 2":  change(answer(), func(r *Record) { r.Charge = 2 }),
-		"paid for by charge 4":  change(answer(), func(r *Record) { r.Charge = 4 }),
-		"paid for by charge 18": change(answer(), func(r *Record) { r.Charge = 1<<64 - 1 }),
+		"no account":            change(next(t, s, "third"), func(r *ledger.Record) { r.Balances = nil }),
+		`"b" is not what`:       change(next(t, s, "third"), func(r *ledger.Record) { r.Balances[1].Spent.Rho-- }),
+		`"a" is not what`:       change(next(t, s, "third"), func(r *ledger.Record) { r.Cost.Rho++ }),
+		"overspent":             change(next(t, s, "third"), func(r *ledger.Record) { r.Balances[1].Limit.Rho = 29 }),
+		`"a" is charged twice`:  change(next(t, s, "third"), func(r *ledger.Record) { r.Balances[1] = r.Balances[0] }),
+		"begins only once":      {Kind: ledger.KindLedger, Sequence: 4, Previous: previous},
+		"paid for by charge 0":  change(answer(), func(r *ledger.Record) { r.Charge = 0 }),
+		"paid for by charge 1":  change(answer(), func(r *ledger.Record) { r.Charge = 1 }),
+		"paid for by charge 2":  change(answer(), func(r *ledger.Record) { r.Charge = 2 }),
+		"paid for by charge 4":  change(answer(), func(r *ledger.Record) { r.Charge = 4 }),
+		"paid for by charge 18": change(answer(), func(r *ledger.Record) { r.Charge = 1<<64 - 1 }),
 	} {
 		if err := s.Check(r); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v; want %s", err, want)
@@ -80,7 +80,7 @@ func TestCheckRefuses(t *testing.T) {
 	}
 }
 
-func change(r *Record, f func(*Record)) *Record {
+func change(r *ledger.Record, f func(*ledger.Record)) *ledger.Record {
 	f(r)
 	return r
 }

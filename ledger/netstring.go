@@ -1,4 +1,4 @@
-package chain
+package ledger
 
 import (
 	"errors"
@@ -29,6 +29,22 @@ func (e *encoder) cost(c dp.Cost) {
 	e.number(uint64(c.Epsilon))
 	e.number(uint64(c.Rho))
 	e.number(uint64(c.Delta))
+}
+
+func (e *encoder) texts(all ...string) {
+	for _, s := range all {
+		e.text(s)
+	}
+}
+
+func (e *encoder) balances(all []Balance) {
+	e.number(uint64(len(all)))
+	for _, b := range all {
+		e.text(b.Account)
+		e.cost(b.Limit)
+		e.cost(b.Granted)
+		e.cost(b.Spent)
+	}
 }
 
 // decoder reads netstrings and remembers whether any was not the one way to
@@ -73,4 +89,30 @@ func (d *decoder) number() uint64 {
 
 func (d *decoder) cost() dp.Cost {
 	return dp.Cost{Epsilon: dp.Amount(d.number()), Rho: dp.Amount(d.number()), Delta: dp.Amount(d.number())}
+}
+
+func (d *decoder) texts(all ...*string) {
+	for _, s := range all {
+		*s = d.text()
+	}
+}
+
+// length reads how many of something follow, which is at most so many.
+func (d *decoder) length(most uint64) uint64 {
+	n := d.number()
+	if n > most {
+		d.bad, d.rest = true, ""
+		return 0
+	}
+	return n
+}
+
+func (d *decoder) balances(into []Balance, most uint64) []Balance {
+	for range d.length(most) {
+		into = append(into, Balance{Account: d.text(), Limit: d.cost(), Granted: d.cost(), Spent: d.cost()})
+		if d.bad {
+			break
+		}
+	}
+	return into
 }

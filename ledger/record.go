@@ -1,0 +1,213 @@
+package ledger
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/discreet-dp/discreet/dp"
+)
+
+// Kind says what a record is.
+type Kind string
+
+// The kinds of records.
+const (
+	KindLedger   Kind = "ledger"   // the first record
+	KindCharge   Kind = "charge"   // something was spent
+	KindAnswer   Kind = "answer"   // what was released for a charge
+	KindVersion  Kind = "version"  // the data of a dataset is another
+	KindRenewal  Kind = "renewal"  // a dataset's next window began
+	KindOwner    Kind = "owner"    // whose signature counts from here on
+	KindTopUp    Kind = "topup"    // accounts may spend more
+	KindRecovery Kind = "recovery" // what an anchor knew and this ledger had lost counts as spent
+)
+
+// Format is the version of the layout of records.
+const Format = "2"
+
+// Record is one link of the chain. Which fields count depends on its kind; the package comment has the list.
+type Record struct {
+	Kind     Kind
+	Sequence uint64
+	Time     time.Time
+	Previous string // the hash of the record before; all kinds but ledger
+
+	Identity string // ledger
+
+	Request, Analyst  string
+	Dataset           string // also of a version and a renewal
+	DataVersion       string // also of a version
+	Query, Mechanisms string
+	Window            uint64 // the dataset's window, from 1 on; of a renewal, the one that begins
+	// Cost is what a charge costs; of a top-up, what it adds to the limits.
+	Cost dp.Cost
+	// Balances are those after a charge or a recovery. Of a recovery only the amounts spent count.
+	Balances []Balance
+
+	Charge     uint64 // answer: the sequence of the charge that paid for it
+	Key        string
+	AnswerHash string
+
+	Accounts  []string // top-up: which limits it raises
+	Reason    string   // renewal, owner, top-up, recovery: in the owner's words
+	PublicKey string   // owner: whose signature counts from here on; top-up: who signed. Ed25519, in hexadecimal
+	Signature string   // owner (but the first) and top-up: of everything before it, in hexadecimal
+
+	AnchorSequence uint64 // recovery
+	AnchorHash     string
+
+	scratch []byte // reused by Read
+}
+
+// Encode returns the one encoding of the record.
+func (r *Record) Encode() string {
+	e := r.signed()
+	if r.Kind == KindOwner || r.Kind == KindTopUp {
+		e.text(r.Signature)
+	}
+	return string(e.buf)
+}
+
+// Signed returns what the owner signs: the record without its signature. It holds the position and the hash before,
+// so that a signature fits nowhere else.
+func (r *Record) Signed() []byte { return r.signed().buf }
+
+func (r *Record) signed() encoder {
+	e := encoder{make([]byte, 0, 512)}
+	e.text(string(r.Kind))
+	e.number(r.Sequence)
+	e.text(r.Time.UTC().Format(time.RFC3339Nano))
+	switch r.Kind {
+	case KindLedger:
+		e.text(Format)
+		e.text(r.Identity)
+		return e
+	case KindCharge:
+		e.texts(r.Request, r.Analyst, r.Dataset, r.DataVersion, r.Query, r.Mechanisms)
+		e.number(r.Window)
+		e.cost(r.Cost)
+		e.balances(r.Balances)
+	case KindAnswer:
+		e.number(r.Charge)
+		e.texts(r.Key, r.AnswerHash)
+	case KindVersion:
+		e.texts(r.Dataset, r.DataVersion)
+	case KindRenewal:
+		e.text(r.Dataset)
+		e.number(r.Window)
+		e.text(r.Reason)
+	case KindOwner:
+		e.texts(r.PublicKey, r.Reason)
+	case KindTopUp:
+		e.number(uint64(len(r.Accounts)))
+		e.texts(r.Accounts...)
+		e.cost(r.Cost)
+		e.texts(r.Reason, r.PublicKey)
+	case KindRecovery:
+		e.number(r.AnchorSequence)
+		e.texts(r.AnchorHash, r.Reason)
+		e.balances(r.Balances)
+	}
+	e.text(r.Previous)
+	return e
+}
+
+// Decode reads a record. It reuses the memory of r.
+func (r *Record) Decode(body string) error {
+	*r = Record{Balances: r.Balances[:0], Accounts: r.Accounts[:0], scratch: r.scratch}
+	d := decoder{rest: body}
+	r.Kind = Kind(d.text())
+	r.Sequence = d.number()
+	if !r.decodeTime(d.text()) {
+		return errEncoding
+	}
+	switch r.Kind {
+	case KindLedger:
+		if d.text() != Format {
+			return errEncoding
+		}
+		r.Identity = d.text()
+	case KindCharge:
+		d.texts(&r.Request, &r.Analyst, &r.Dataset, &r.DataVersion, &r.Query, &r.Mechanisms)
+		r.Window = d.number()
+		r.Cost = d.cost()
+		r.Balances = d.balances(r.Balances, MaxAccounts)
+	case KindAnswer:
+		r.Charge = d.number()
+		d.texts(&r.Key, &r.AnswerHash)
+	case KindVersion:
+		d.texts(&r.Dataset, &r.DataVersion)
+	case KindRenewal:
+		r.Dataset = d.text()
+		r.Window = d.number()
+		r.Reason = d.text()
+	case KindOwner:
+		d.texts(&r.PublicKey, &r.Reason)
+	case KindTopUp:
+		for range d.length(MaxAccounts) {
+			r.Accounts = append(r.Accounts, d.text())
+		}
+		r.Cost = d.cost()
+		d.texts(&r.Reason, &r.PublicKey)
+	case KindRecovery:
+		r.AnchorSequence = d.number()
+		d.texts(&r.AnchorHash, &r.Reason)
+		r.Balances = d.balances(r.Balances, MaxRecovered)
+	default:
+		return errEncoding
+	}
+	if r.Kind != KindLedger {
+		r.Previous = d.text()
+	}
+	if r.Kind == KindOwner || r.Kind == KindTopUp {
+		r.Signature = d.text()
+	}
+	if d.bad || d.rest != "" {
+		return errEncoding
+	}
+	return nil
+}
+
+// decodeTime takes the one way in which Encode writes a time.
+func (r *Record) decodeTime(text string) bool {
+	var err error
+	r.Time, err = time.Parse(time.RFC3339Nano, text)
+	var b [len(time.RFC3339Nano)]byte
+	return err == nil && string(r.Time.UTC().AppendFormat(b[:0], time.RFC3339Nano)) == text
+}
+
+// Hash returns the hash of an encoded record or of an answer.
+func Hash[T string | []byte](b T) string {
+	h := sha256.Sum256([]byte(b))
+	return hex.EncodeToString(h[:])
+}
+
+// Read decodes a record that was stored with its hash and checks it. The answer is
+// the hash of the bytes that were stored with it, or empty where there are none.
+func (r *Record) Read(body, hash, answer string) error {
+	// This is the inner loop of opening a ledger, so nothing is allocated here.
+	r.scratch = append(r.scratch[:0], body...)
+	var digits [2 * sha256.Size]byte
+	sum := sha256.Sum256(r.scratch)
+	hex.Encode(digits[:], sum[:])
+	if string(digits[:]) != hash {
+		return errors.New("the record was changed: it does not have its hash")
+	}
+	if err := r.Decode(body); err != nil {
+		return err
+	}
+	if r.AnswerHash != answer {
+		return errors.New("the answer was changed: it does not have its hash")
+	}
+	return nil
+}
+
+// Clone returns a record that shares no memory with this one, which may then be read into again.
+func (r *Record) Clone() *Record {
+	c := *r
+	c.Balances, c.Accounts, c.scratch = slices.Clone(r.Balances), slices.Clone(r.Accounts), nil
+	return &c
+}

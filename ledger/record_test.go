@@ -1,0 +1,175 @@
+package ledger
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/discreet-dp/discreet/dp"
+)
+
+// The layout is a promise to auditors: these bytes may never change. The hash can be
+// recomputed with sha256sum.
+func TestGolden(t *testing.T) {
+	when := time.Date(2026, 5, 4, 3, 2, 1, 500, time.UTC)
+	for _, c := range []struct {
+		record     Record
+		body, hash string
+	}{
+		{
+			Record{Kind: KindLedger, Time: when, Identity: "ABC"},
+			"6:ledger,1:0,28:2026-05-04T03:02:01.0000005Z,1:2,3:ABC,", "2aa05fed9dbd3604cdacead243e480a590ca5ef6f712804ae8eaaed868f21c4d",
+		},
+		{
+			Record{
+				Kind: KindCharge, Sequence: 1, Time: when, Previous: "00", Request: "r", Analyst: "ana", Dataset: "hospital",
+				Query: "q", Mechanisms: "laplace, x2", Window: 9, Cost: dp.Cost{Epsilon: dp.Unbounded, Rho: 7, Delta: 0},
+				Balances: []Balance{{Account: "ü", Limit: dp.Cost{Epsilon: 1, Rho: 2, Delta: 3}, Granted: dp.Cost{Epsilon: 7, Rho: 8, Delta: 9}, Spent: dp.Cost{Epsilon: 4, Rho: 5, Delta: 6}}},
+			},
+			"6:charge,1:1,28:2026-05-04T03:02:01.0000005Z,1:r,3:ana,8:hospital,0:,1:q,11:laplace, x2,1:9,20:18446744073709551615,1:7,1:0,1:1,2:ü,1:1,1:2,1:3,1:7,1:8,1:9,1:4,1:5,1:6,2:00,", "6e6a8a5bfb814783a58d0b87c101cb0ffc0fc120890d3950657418d6ab9f3fce",
+		},
+		{
+			Record{Kind: KindAnswer, Sequence: 2, Time: when, Previous: "00", Charge: 1, Key: "k", AnswerHash: "h"},
+			"6:answer,1:2,28:2026-05-04T03:02:01.0000005Z,1:1,1:k,1:h,2:00,", "2cb9d31b2914a69ba38db2a96018b6ea41c0ce391eb8475cf617fe021f713cd5",
+		},
+		{
+			Record{Kind: KindVersion, Sequence: 3, Time: when, Previous: "00", Dataset: "d", DataVersion: "v"},
+			"7:version,1:3,28:2026-05-04T03:02:01.0000005Z,1:d,1:v,2:00,", "0a8391ec4a65b038dae79a4b84906456a304766a31223f6ab03fb28f8ef22bf3",
+		},
+		{
+			Record{Kind: KindRenewal, Sequence: 4, Time: when, Previous: "00", Dataset: "d", Window: 2, Reason: "why"},
+			"7:renewal,1:4,28:2026-05-04T03:02:01.0000005Z,1:d,1:2,3:why,2:00,", "bbfb81010a5e82b1224692d5ca67efb3ea25f4bb7df6e64a373a6e3d848aa73c",
+		},
+		{
+			Record{Kind: KindOwner, Sequence: 5, Time: when, Previous: "00", PublicKey: "k", Reason: "why", Signature: "s"},
+			"5:owner,1:5,28:2026-05-04T03:02:01.0000005Z,1:k,3:why,2:00,1:s,", "0cdd3339a64ac5898b124942fb642d92206a6e34b99cf29a7731d3f86eb05743",
+		},
+		{
+			Record{Kind: KindTopUp, Sequence: 6, Time: when, Previous: "00", Accounts: []string{"a", "b"}, Cost: dp.Cost{Epsilon: 1, Rho: 2, Delta: 3}, Reason: "why", PublicKey: "k", Signature: "s"},
+			"5:topup,1:6,28:2026-05-04T03:02:01.0000005Z,1:2,1:a,1:b,1:1,1:2,1:3,3:why,1:k,2:00,1:s,", "759fed90b6a3749233ef39b5283494d7c50ca71d0aec52884d9c0c8ee178e73a",
+		},
+		{
+			Record{Kind: KindRecovery, Sequence: 7, Time: when, Previous: "00", AnchorSequence: 9, AnchorHash: "h", Reason: "why", Balances: []Balance{{Account: "a", Spent: dp.Cost{Epsilon: 4, Rho: 5, Delta: 6}}}},
+			"8:recovery,1:7,28:2026-05-04T03:02:01.0000005Z,1:9,1:h,3:why,1:1,1:a,1:0,1:0,1:0,1:0,1:0,1:0,1:4,1:5,1:6,2:00,", "262d25f1a17db013c4c3c0a146c13c2cc8551c8ceb001bd260e0a372c4d39349",
+		},
+	} {
+		if got := c.record.Encode(); got != c.body {
+			t.Errorf("got  %s\nwant %s", got, c.body)
+		}
+		if got := Hash(c.body); got != c.hash {
+			t.Errorf("%s: got hash %s; want %s", c.record.Kind, got, c.hash)
+		}
+	}
+}
+
+var (
+	texts   = rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"", ",", "1:a,", "0:,", ":"}))
+	amounts = rapid.OneOf(rapid.Uint64(), rapid.SampledFrom([]uint64{0, 1, 1<<64 - 1}))
+	costs   = rapid.Custom(func(t *rapid.T) dp.Cost {
+		return dp.Cost{Epsilon: dp.Amount(amounts.Draw(t, "epsilon")), Rho: dp.Amount(amounts.Draw(t, "rho")), Delta: dp.Amount(amounts.Draw(t, "delta"))}
+	})
+	balances = rapid.Custom(func(t *rapid.T) Balance {
+		return Balance{Account: texts.Draw(t, "account"), Limit: costs.Draw(t, "limit"), Granted: costs.Draw(t, "granted"), Spent: costs.Draw(t, "spent")}
+	})
+	records = rapid.Custom(func(t *rapid.T) Record {
+		text := func() string { return texts.Draw(t, "text") }
+		r := Record{Kind: rapid.SampledFrom([]Kind{KindLedger, KindCharge, KindAnswer, KindVersion, KindRenewal, KindOwner, KindTopUp, KindRecovery}).Draw(t, "kind"), Sequence: amounts.Draw(t, "sequence")}
+		r.Time = time.Unix(rapid.Int64Range(-1<<35, 1<<37).Draw(t, "time"), rapid.Int64Range(0, 999_999_999).Draw(t, "nanoseconds")).UTC()
+		switch r.Kind {
+		case KindLedger:
+			r.Identity = text()
+			return r
+		case KindCharge:
+			r.Request, r.Analyst, r.Dataset, r.DataVersion, r.Query, r.Mechanisms = text(), text(), text(), text(), text(), text()
+			r.Cost = costs.Draw(t, "cost")
+			r.Window = amounts.Draw(t, "window")
+			r.Balances = rapid.SliceOfN(balances, 0, 4).Draw(t, "balances")
+		case KindAnswer:
+			r.Charge, r.Key, r.AnswerHash = amounts.Draw(t, "charge"), text(), text()
+		}
+		drawEntry(t, &r, text)
+		r.Previous = text()
+		return r
+	})
+)
+
+// What is written is read again, whatever the texts contain. So no two records
+// have the same encoding.
+func TestDecodeIsTheInverse(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		want := records.Draw(t, "record")
+		var got Record
+		if err := got.Decode(want.Encode()); err != nil {
+			t.Fatalf("%v: %s", err, want.Encode())
+		}
+		got.scratch = nil
+		if len(got.Accounts) == 0 {
+			got.Accounts = want.Accounts
+		}
+		if len(got.Balances) == 0 {
+			got.Balances = want.Balances
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Fatalf("got %+v; want %+v", got, want)
+		}
+	})
+}
+
+// What is read would be written the same way: there is one encoding only.
+func FuzzDecode(f *testing.F) {
+	for i := range 20 {
+		r := records.Example(i)
+		f.Add(r.Encode())
+		f.Add(strings.Replace(r.Encode(), ":", ":0", 1))
+	}
+	f.Add("6:ledger,1:0,20:2026-01-01T00:00:00Z,1:2,03:ABC,")
+	f.Add("6:ledger,2:00,20:2026-01-01T00:00:00Z,1:2,3:ABC,")
+	f.Add("6:ledger,1:0,25:2026-01-01T00:00:00+00:00,1:2,3:ABC,")
+	f.Add("6:ledger,1:0,22:2026-01-01T00:00:00.0Z,1:2,3:ABC,")
+	f.Add("999999999:")
+	f.Fuzz(func(t *testing.T, body string) {
+		var r Record
+		if r.Decode(body) == nil && r.Encode() != body {
+			t.Errorf("%q is also written %q", body, r.Encode())
+		}
+	})
+}
+
+func TestDecodeRefuses(t *testing.T) {
+	for _, body := range []string{
+		"", "6:ledger,", "5:other,1:0,20:2026-01-01T00:00:00Z,1:2,3:ABC,",
+		"6:ledger,1:0,20:2026-01-01T00:00:00Z,1:1,3:ABC,",                     // another format
+		"6:ledger,1:0,20:2026-01-01T00:00:00Z,1:2,3:ABC,,",                    // something after the end
+		"6:ledger,1:0,20:2026-01-01T00:00:00Z,1:2,4:ABC,",                     // a length that is too large
+		"6:ledger,1:0,20:2026-01-01T00:00:00Z,1:2,03:ABC,",                    // a leading zero
+		"6:ledger,2:+0,20:2026-01-01T00:00:00Z,1:2,3:ABC,",                    // a sign
+		"6:ledger,20:18446744073709551616,20:2026-01-01T00:00:00Z,1:2,3:ABC,", // 2^64
+		"6:answer,1:1,20:2026-01-01T00:00:00Z,1:1,1:k,1:h,",                   // no previous hash
+	} {
+		var r Record
+		if r.Decode(body) == nil {
+			t.Errorf("%q was taken", body)
+		}
+	}
+}
+
+// drawEntry fills what the kinds of entries have.
+func drawEntry(t *rapid.T, r *Record, text func() string) {
+	switch r.Kind {
+	case KindVersion:
+		r.Dataset, r.DataVersion = text(), text()
+	case KindRenewal:
+		r.Dataset, r.Window, r.Reason = text(), amounts.Draw(t, "window"), text()
+	case KindOwner:
+		r.PublicKey, r.Reason, r.Signature = text(), text(), text()
+	case KindTopUp:
+		r.Accounts = rapid.SliceOfN(texts, 0, 4).Draw(t, "accounts")
+		r.Cost, r.Reason, r.PublicKey, r.Signature = costs.Draw(t, "amount"), text(), text(), text()
+	case KindRecovery:
+		r.AnchorSequence, r.AnchorHash, r.Reason = amounts.Draw(t, "anchor"), text(), text()
+		r.Balances = rapid.SliceOfN(balances, 0, 4).Draw(t, "balances")
+	}
+}
