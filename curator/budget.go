@@ -14,6 +14,19 @@ import (
 // Account is one account as a person reads it.
 type Account struct {
 	Name string `json:"name"`
+	// Kind is dataset, window, group or analyst. A window is a dataset's account for one renewal window.
+	Kind string `json:"kind"`
+	// Window is the renewal window that the account belongs to, from 1 on, of Windows; 0 where the dataset is not renewed.
+	Window  uint64 `json:"window,omitempty"`
+	Windows uint64 `json:"windows,omitempty"`
+	// Part is how much of the limit is spent, from 0 to 1, and Alert the highest of the thresholds 50, 80 and 95 that is
+	// passed, or 0.
+	Part  float64 `json:"part"`
+	Alert int     `json:"alert"`
+	// Granted is what top-ups added to the limit.
+	Granted dp.Cost `json:"granted"`
+	// Expires is the first day, as 2006-01-02, on which an analyst may not ask any more; empty where there is none.
+	Expires string `json:"expires,omitempty"`
 	// Limit, Spent and Left are in the claims that the account adds up: epsilon
 	// for a pure budget, rho for an (epsilon, delta) budget; null for the others.
 	Limit dp.Cost `json:"limit"`

@@ -23,6 +23,9 @@ const patience = 2 * time.Second
 // at before the work begins; to interrupt a commit would leave its fate unknown.
 var background = context.Background()
 
+// vfs names the layer between SQLite and the operating system. Tests put one there that fails.
+var vfs string
+
 // conn is the one connection to a database. A pool would open another connection
 // after an error, and with it forget that the disk had failed.
 type conn struct {
@@ -37,7 +40,7 @@ func dial(path, mode string) (*conn, error) {
 		slashed = "/" + slashed // C:/...
 	}
 	// Escaped as a URL, a path may contain ?, # and %.
-	name := url.URL{Scheme: "file", Path: slashed, RawQuery: "mode=" + mode + "&_error_rc=1&_defensive=1"}
+	name := url.URL{Scheme: "file", Path: slashed, RawQuery: "mode=" + mode + "&_error_rc=1&_defensive=1" + layer()}
 	db, err := sql.Open("sqlite", name.String())
 	if err != nil {
 		return nil, err
@@ -48,6 +51,13 @@ func dial(path, mode string) (*conn, error) {
 		return nil, errors.Join(err, db.Close())
 	}
 	return &conn{db, c}, nil
+}
+
+func layer() string {
+	if vfs == "" {
+		return ""
+	}
+	return "&vfs=" + url.QueryEscape(vfs)
 }
 
 func (c *conn) Close() error { return errors.Join(c.Conn.Close(), c.db.Close()) }
