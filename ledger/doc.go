@@ -1,40 +1,48 @@
 // Package ledger says what a ledger of privacy charges promises: what it takes,
 // what it answers, and how it fails. The package sqlite below it keeps one in a
-// single file.
+// single file, and the package anchor keeps what tells an old copy of it from the ledger itself.
 //
 // A ledger knows who asked, when, for which data, at what cost, and the noisy
 // answer that was released for it. It never sees data or the text of a query.
 //
 // # Promises
 //
-//  1. Charged before release. Charge and Keep return without an error only
+// Each has tests that are named after it, TestPromise1 and so on, in the packages that keep it.
+//
+//  1. Charged before release. Charge, Keep and Enter return without an error only
 //     after what they wrote is on stable storage.
 //  2. Never over budget. A charge is admitted by every account it names or
 //     spends nothing in any of them, also when many arrive at once. A refusal
 //     leaves the accounts open for smaller charges.
 //  3. Once per request. A request identifier is charged once and has at most one
 //     answer, however often it is sent; used for another question it is refused.
-//  4. Spent never decreases. There is no refund. Costs that claim nothing, claim
-//     zero or do not fit are refused, and sums saturate.
-//  5. One order. Records are numbered 0, 1, 2, ... without a gap, are only ever
-//     appended, and each contains the hash of the one before. The answers that were kept
-//     are bound by their own hash.
-//  6. Killed at any moment, there is never an answer that was not paid for. The
-//     other way round can happen: a charge whose answer was never released. The
-//     same request may then be answered, once, without a second charge.
-//  7. Damage is noticed. A ledger that does not check from its first to its last
-//     record is not opened, and not changed.
+//  4. Spent never decreases. There is no refund, and a renewal begins new accounts
+//     instead of emptying old ones. Costs that claim nothing, claim zero or do not fit
+//     are refused, and sums saturate.
+//  5. One order. Records are numbered 0, 1, 2, ... without a gap and are only ever
+//     appended. Who was told of a record before another one was asked for finds them in this order.
+//  6. Killed at any moment, there is never an answer that was not paid for, and none
+//     that was confirmed is lost. The other way round can happen: a charge whose answer was never
+//     released. The same request may then be answered, once, without a second charge.
+//  7. Tamper-evident. Each record contains the hash of the one before, and the answers
+//     that were kept are bound by their own. A ledger that does not check from its first to
+//     its last record is not opened, not changed, and the error says where it is damaged.
+//     What a write that was never confirmed left at the end is taken back.
 //  8. One writer at a time. The lock dies with the process that holds it.
 //  9. A full disk or a failing one forgets nothing spent and releases nothing
 //     unpaid. After a write whose fate is not known the ledger does no more work
-//     until it is opened again.
+//     until it is opened again; a failed fsync is never tried again.
 //  10. Independent of the clock. The time is recorded and decides nothing.
+//  11. Balances follow from the chain alone. Who has the records can add up every
+//     account, and re-derive every decision.
+//  12. More is only granted by a signature. A limit is what the policy says at the moment of
+//     the charge, and what top-ups add that the ledger's owner signed.
+//  13. A ledger that is older than its anchor is not opened, and what it lost counts as
+//     spent before it is used again.
 //
-// What is not promised: a ledger that is replaced as a whole by an older copy of
-// itself is a good ledger, only a forgetful one, and so is one whose last
-// records were removed by somebody who also rewrote the head. Only a position and a
-// hash kept elsewhere (see [Ledger.Head]) can tell. The chain is a guard against
-// accidents and for auditors who kept a head; it is no signature.
+// Without an anchor a ledger that is replaced as a whole by an older copy of
+// itself is a good ledger, only a forgetful one. The chain is a guard against
+// accidents and for auditors who kept a receipt; it is no signature.
 //
 // # Records
 //
@@ -45,17 +53,24 @@
 // Times are RFC 3339 in UTC. Its hash is the SHA-256 of these bytes, in
 // lower-case hexadecimal, which any other program can recompute.
 //
-//	ledger    "ledger" sequence(0) time format("1") identity
+//	ledger    "ledger" sequence(0) time format("2") identity
 //	charge    "charge" sequence time request analyst dataset data-version
-//	          query mechanisms epsilon rho delta
-//	          number-of-accounts
-//	            { name limit-epsilon limit-rho limit-delta
-//	                   spent-epsilon spent-rho spent-delta }
-//	          previous-hash
+//	          query mechanisms window cost balances previous-hash
 //	answer    "answer" sequence time charge key answer-hash previous-hash
+//	version   "version" sequence time dataset data-version previous-hash
+//	renewal   "renewal" sequence time dataset window reason previous-hash
+//	owner     "owner" sequence time public-key reason previous-hash signature
+//	topup     "topup" sequence time number-of-accounts { account } cost reason
+//	          public-key previous-hash signature
+//	recovery  "recovery" sequence time anchor-sequence anchor-hash reason
+//	          balances previous-hash
+//
+//	cost      epsilon rho delta
+//	balances  number { account limit(cost) granted(cost) spent(cost) }
 //
 // The first record is the only one of kind ledger. Its identity is random, so no
-// record of one ledger fits into another. The amounts spent are those after the
-// charge. An answer record names the charge that paid for it and the SHA-256 of the
-// answer, whose bytes are stored beside the chain.
+// record of one ledger fits into another. The amounts spent in a charge are those after it, and
+// its limits contain what was granted. An answer record names the charge that paid
+// for it and the SHA-256 of the answer, whose bytes are stored beside the chain. A signature is
+// Ed25519, of everything that stands before it in its record; the first owner's is empty.
 package ledger

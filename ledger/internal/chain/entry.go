@@ -49,7 +49,11 @@ func (s *State) Entry(e ledger.Entry, now time.Time) (*Link, error) {
 	if err := s.checkSignature(r); err != nil {
 		return nil, &ledger.SignatureError{Problem: err.Error()}
 	}
-	return s.link(r)[0], nil
+	link := s.link(r)[0]
+	if err := s.Check(link.Record); err != nil {
+		return nil, &ledger.InvalidError{Field: "entry", Problem: "cannot be written: " + err.Error()}
+	}
+	return link, nil
 }
 
 func publicKey(s crypto.Signer) string {
