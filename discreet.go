@@ -33,6 +33,7 @@ type (
 	Explanation = curator.Explanation
 	Account     = curator.Account
 	Remaining   = curator.Remaining
+	DataVersion = curator.DataVersion
 	// Settings are what can be chosen about an answer beside its text.
 	Settings = curator.Settings
 )

@@ -23,6 +23,8 @@ type Answer struct {
 	Cost      dp.Cost
 	Remaining Remaining
 	Receipt   Receipt
+	// Version is the version of the data that the answer is about.
+	Version DataVersion
 	// MaxRows and MaxGroups are how many rows of one person were counted in each
 	// group at most, and in how many groups. What was cut is not part of the errors.
 	MaxRows, MaxGroups int64
@@ -41,6 +43,15 @@ type Column struct {
 	Approximate bool
 	// Decimals is how many digits after the point a value has; -1 for real numbers and text.
 	Decimals int
+}
+
+// DataVersion names a version of the data. It is no function of the contents: a hash of them would let an analyst
+// test guesses.
+type DataVersion struct {
+	// Number counts the versions that were charged for, from 1. Data that is again what it was has the number that it had.
+	Number uint64 `json:"number"`
+	// Name is what the owner's version query says, or empty.
+	Name string `json:"name,omitempty"`
 }
 
 // Receipt says where the charge stands in the ledger.

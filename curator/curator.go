@@ -36,23 +36,23 @@ func (c *Curator) Ask(ctx context.Context, q Question) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	version, err := c.engine.Version(ctx)
+	data, err := c.data(ctx)
 	if err != nil {
 		return nil, err
 	}
 	// One at a time for each purchase, so that two who ask the same at once pay once.
 	keys := make([]string, len(p.buys))
 	for i, b := range p.buys {
-		keys[i] = b.key(version)
+		keys[i] = b.key(data.ID)
 	}
 	defer c.flights.enter(keys...)()
-	all, paid, err := c.recall(ctx, p.buys, version)
+	all, paid, err := c.recall(ctx, p.buys, data.ID)
 	if err != nil {
 		return nil, err
 	}
 	var spent dp.Cost
 	if missing := missing(p.buys, all); len(missing) > 0 {
-		if paid, err = c.buy(ctx, q, p, missing, all, version); err != nil {
+		if paid, err = c.buy(ctx, q, p, missing, all, data.Version); err != nil {
 			return nil, err
 		}
 		if !paid.Free {
@@ -68,6 +68,9 @@ func (c *Curator) Ask(ctx context.Context, q Question) (*Answer, error) {
 		return nil, err
 	}
 	a.Receipt, a.Remaining, a.Cost = paid, remaining, spent
+	if err := c.nameData(ctx, a, data); err != nil {
+		return nil, err
+	}
 	return a, nil
 }
 
@@ -83,7 +86,7 @@ func missing(buys []*purchase, all []*released) []*purchase {
 }
 
 // buy charges once for all that is missing, then runs, releases and keeps, in this order.
-func (c *Curator) buy(ctx context.Context, q Question, p *priced, buys []*purchase, all []*released, version string) (Receipt, error) {
+func (c *Curator) buy(ctx context.Context, q Question, p *priced, buys []*purchase, all []*released, version ledger.Version) (Receipt, error) {
 	window, err := c.ledger.Window(ctx, c.dataset.Name)
 	if err != nil {
 		return Receipt{}, err
@@ -92,7 +95,7 @@ func (c *Curator) buy(ctx context.Context, q Question, p *priced, buys []*purcha
 		Request:     q.Request,
 		Analyst:     q.Analyst,
 		Dataset:     c.dataset.Name,
-		DataVersion: version,
+		DataVersion: version.String(),
 		Query:       hashOf(buys),
 		Mechanisms:  mechanisms(buys),
 		Window:      window,
@@ -121,7 +124,7 @@ func (c *Curator) buy(ctx context.Context, q Question, p *priced, buys []*purcha
 	if err != nil {
 		return Receipt{}, err
 	}
-	if err := c.ledger.Keep(context.WithoutCancel(ctx), charged.Sequence, keyOf(buys, version), stored); err != nil {
+	if err := c.ledger.Keep(context.WithoutCancel(ctx), charged.Sequence, keyOf(buys, version.ID), stored); err != nil {
 		return Receipt{}, err
 	}
 	next := 0

@@ -72,11 +72,11 @@ func (c *Curator) Explain(ctx context.Context, q Question) (*Explanation, error)
 	if err != nil {
 		return nil, err
 	}
-	version, err := c.engine.Version(ctx)
+	data, err := c.data(ctx)
 	if err != nil {
 		return nil, err
 	}
-	all, _, err := c.recall(ctx, p.buys, version)
+	all, _, err := c.recall(ctx, p.buys, data.ID)
 	if err != nil {
 		return nil, err
 	}

@@ -104,7 +104,7 @@ func sameNoise(c, d mech.Call, x, y []int64) error {
 }
 
 func compareAnswers(a, b *Answer) error {
-	if !slices.Equal(a.Columns, b.Columns) || a.Cost != b.Cost || a.Remaining != b.Remaining || a.Receipt.Sequence != b.Receipt.Sequence || a.Receipt.Free != b.Receipt.Free {
+	if !slices.Equal(a.Columns, b.Columns) || a.Cost != b.Cost || a.Remaining != b.Remaining || a.Receipt.Sequence != b.Receipt.Sequence || a.Receipt.Free != b.Receipt.Free || a.Version != b.Version || !slices.Equal(a.Notes, b.Notes) {
 		return fmt.Errorf("%v %v %v %v against %v %v %v %v", a.Columns, a.Cost, a.Remaining, a.Receipt, b.Columns, b.Cost, b.Remaining, b.Receipt)
 	}
 	return nil

@@ -12,7 +12,8 @@ import (
 
 // Engine computes exact aggregates. All methods are safe for concurrent use.
 type Engine interface {
-	// Version names the state of the data.
+	// Version names the state of the data. It may be a hash of the contents, so analysts may not see it, but for its
+	// VersionName.
 	Version(ctx context.Context) (string, error)
 	// Values returns the different values of a column of a public table, sorted, NULL left out. More than limit
 	// is an error.

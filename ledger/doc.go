@@ -69,7 +69,8 @@
 //	balances  number { account limit(cost) granted(cost) spent(cost) }
 //
 // The first record is the only one of kind ledger. Its identity is random, so no
-// record of one ledger fits into another. The amounts spent in a charge are those after it, and
+// record of one ledger fits into another. It is also the key with which states of the data are named
+// (see [VersionID]), so it is the owner's secret. The amounts spent in a charge are those after it, and
 // its limits contain what was granted. An answer record names the charge that paid
 // for it and the SHA-256 of the answer, whose bytes are stored beside the chain. A signature is
 // Ed25519, of everything that stands before it in its record; the first owner's is empty.

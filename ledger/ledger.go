@@ -50,6 +50,11 @@ type Ledger interface {
 	// account that was never charged has spent nothing.
 	Balances(ctx context.Context, accounts []Account) ([]Balance, error)
 
+	// DataVersion returns what the ledger knows of a state of a dataset's data. The state is the engine's name for
+	// it, which may be a hash of the contents, and leaves only through a keyed hash; the label is the owner's name
+	// for it, or empty, and is recorded as it is.
+	DataVersion(ctx context.Context, dataset, label, state string) (Version, error)
+
 	// Window returns the number of the dataset's current window: 1, and one more for every renewal.
 	Window(ctx context.Context, dataset string) (uint64, error)
 

@@ -17,12 +17,15 @@ type Dataset struct {
 	// Source is the database file, the folder or the single file that holds the
 	// tables, joined with the policy's folder. It is empty where every table
 	// names a file of its own.
-	Source     string
-	Unit       Unit
-	Neighbours dp.Neighbours
-	Budget     Budget
-	Analysts   map[string]*Analyst
-	Tables     map[string]*Table
+	Source string
+	// VersionQuery is the owner's SQL that names the state of the database. It is empty
+	// where the contents do.
+	VersionQuery string
+	Unit         Unit
+	Neighbours   dp.Neighbours
+	Budget       Budget
+	Analysts     map[string]*Analyst
+	Tables       map[string]*Table
 	// Views are questions that others build on, as SQL by name. They are read as
 	// text; whether they can be asked is for package plan to say.
 	Views map[string]string
@@ -54,6 +57,7 @@ func (d *Dataset) read(r *reader, at place, dir string) {
 	}
 	d.readEngine(r, f)
 	sourceOK := d.readSource(r, f, dir)
+	d.readVersion(r, f, sourceOK)
 	if v, ok := f.get("neighbours"); ok {
 		if text, ok := r.text(v, "neighbours", "add-remove or substitute"); ok {
 			n, err := dp.ParseNeighbours(text)

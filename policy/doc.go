@@ -71,6 +71,10 @@
 //	            the file of the only table; everything else is a folder that
 //	            holds TABLE.parquet or else TABLE.csv for each table. It may be
 //	            missing where every table has its own.
+//	version     one SELECT with one row and one column, which names the state of a DuckDB file:
+//	            another text, other data. Names of tables are those of the file. The text
+//	            is not NULL, has at most 200 bytes, and is shown to analysts.
+//	            Default: the contents of the files tell.
 //	unit        whom the budget protects: row, where every row is a person, or
 //	            TABLE.COLUMN, where every value of that column is. Required.
 //	neighbours  add-remove (one person is there or not; the default), or

@@ -15,7 +15,7 @@ type keySet struct {
 var (
 	policyKeys  = keySet{known: []string{"ledger", "datasets"}}
 	datasetKeys = keySet{
-		known: []string{"engine", "source", "unit", "neighbours", "budget", "analysts", "tables", "views"},
+		known: []string{"engine", "source", "version", "unit", "neighbours", "budget", "analysts", "tables", "views"},
 		other: map[string]string{
 			"epsilon": "it belongs inside budget: {epsilon: ..., delta: ...}",
 			"delta":   "it belongs inside budget: {epsilon: ..., delta: ...}",

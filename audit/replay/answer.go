@@ -20,7 +20,7 @@ func judgeAnswers(p *plan.Plan, a, b *curator.Answer, moved bool) error {
 	if !slices.Equal(a.Columns, b.Columns) {
 		return fmt.Errorf("the columns are %v against %v", a.Columns, b.Columns)
 	}
-	if a.Cost != b.Cost || a.Remaining != b.Remaining || a.Receipt != b.Receipt || a.MaxRows != b.MaxRows || a.MaxGroups != b.MaxGroups || a.Cut != b.Cut {
+	if a.Cost != b.Cost || a.Remaining != b.Remaining || a.Receipt != b.Receipt || a.MaxRows != b.MaxRows || a.MaxGroups != b.MaxGroups || a.Cut != b.Cut || a.Version != b.Version {
 		return fmt.Errorf("the cost is %v and %v remains, against %v and %v", a.Cost, a.Remaining, b.Cost, b.Remaining)
 	}
 	for _, x := range []*curator.Answer{a, b} {

@@ -96,6 +96,11 @@ func (b *book) Head(context.Context) (uint64, string, error) { return b.sequence
 
 func (b *book) Close() error { return nil }
 
+// DataVersion is always the first: nothing changes while a question is replayed.
+func (b *book) DataVersion(_ context.Context, dataset, label, state string) (ledger.Version, error) {
+	return ledger.Version{ID: ledger.VersionID("replay", dataset, state), Label: label, Number: 1}, nil
+}
+
 // Window is always the first: no question renews.
 func (b *book) Window(context.Context, string) (uint64, error) { return 1, nil }
 

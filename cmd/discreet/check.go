@@ -37,11 +37,14 @@ func (c *checkCmd) Run(ctx context.Context, s screen) error {
 	if err := discreet.CheckViews(p); err != nil {
 		return err
 	}
-	found := map[string][]duckdb.Finding{}
+	found, versions := map[string][]duckdb.Finding{}, map[string]string{}
 	broken := false
 	for _, name := range p.Names() {
 		if c.NoData {
 			break
+		}
+		if versions[name], err = duckdb.DescribeVersion(ctx, p.Datasets[name]); err != nil {
+			return err
 		}
 		done := waiting(s.err, "reading "+name)
 		found[name], err = duckdb.Check(ctx, p.Datasets[name])
@@ -54,8 +57,8 @@ func (c *checkCmd) Run(ctx context.Context, s screen) error {
 		}
 	}
 	if !c.JSON {
-		printCheck(s, p, found, !c.NoData)
-	} else if err := printJSON(s.out, checkJSON(p, found, broken)); err != nil {
+		printCheck(s, p, found, versions, !c.NoData)
+	} else if err := printJSON(s.out, checkJSON(p, found, versions, broken)); err != nil {
 		return err
 	}
 	if broken {
@@ -64,7 +67,7 @@ func (c *checkCmd) Run(ctx context.Context, s screen) error {
 	return nil
 }
 
-func checkJSON(p *policy.Policy, found map[string][]duckdb.Finding, broken bool) any {
+func checkJSON(p *policy.Policy, found map[string][]duckdb.Finding, versions map[string]string, broken bool) any {
 	datasets := map[string]any{}
 	for _, name := range p.Names() {
 		f := found[name]
@@ -78,7 +81,11 @@ func checkJSON(p *policy.Policy, found map[string][]duckdb.Finding, broken bool)
 				public = append(public, tn)
 			}
 		}
-		datasets[name] = map[string]any{"tables": ds.TableNames(), "public": public, "views": append([]string{}, ds.ViewNames()...), "findings": f}
+		about := map[string]any{"tables": ds.TableNames(), "public": public, "views": append([]string{}, ds.ViewNames()...), "findings": f}
+		if v, ok := versions[name]; ok {
+			about["data_version"] = v
+		}
+		datasets[name] = about
 	}
 	out := map[string]any{"ok": !broken, "ledger": p.Ledger, "datasets": datasets}
 	if broken {
@@ -87,7 +94,7 @@ func checkJSON(p *policy.Policy, found map[string][]duckdb.Finding, broken bool)
 	return out
 }
 
-func printCheck(s screen, p *policy.Policy, found map[string][]duckdb.Finding, data bool) {
+func printCheck(s screen, p *policy.Policy, found map[string][]duckdb.Finding, versions map[string]string, data bool) {
 	for _, name := range p.Names() {
 		ds := p.Datasets[name]
 		fmt.Fprintf(s.out, "dataset %s: unit %v, neighbours %v, budget %s\n\n", name, ds.Unit, ds.Neighbours, describeBudget(ds.Budget, ds.Filter().Limit().Rho))
@@ -107,6 +114,9 @@ func printCheck(s screen, p *policy.Policy, found map[string][]duckdb.Finding, d
 		fmt.Fprintln(s.out)
 		if views := ds.ViewNames(); len(views) > 0 {
 			fmt.Fprintf(s.out, "views: %s\n\n", strings.Join(views, ", "))
+		}
+		if v, ok := versions[name]; ok {
+			fmt.Fprintf(s.out, "data version: %s\n", table.Clean(v))
 		}
 		for _, f := range found[name] {
 			word := "note"

@@ -174,13 +174,14 @@ func answerJSON(a *discreet.Answer) any {
 		Limits     any          `json:"limits"`
 		Confidence float64      `json:"confidence"`
 		Notes      []string     `json:"notes"`
+		Version    any          `json:"data_version"`
 	}{names, rows, errs, a.Cost, a.Remaining, struct {
 		Sequence uint64 `json:"sequence"`
 		Free     bool   `json:"free"`
 	}{a.Receipt.Sequence, a.Receipt.Free}, struct {
 		MaxRows   int64 `json:"max_rows"`
 		MaxGroups int64 `json:"max_groups"`
-	}{a.MaxRows, a.MaxGroups}, a.Confidence, notes}
+	}{a.MaxRows, a.MaxGroups}, a.Confidence, notes, a.Version}
 }
 
 // count writes a number of things.
@@ -226,7 +227,21 @@ func printAnswer(w io.Writer, a *discreet.Answer) {
 	if a.Cut {
 		fmt.Fprintf(w, "one person counts with at most %s in each of at most %s; what that leaves out is not in %s\n", count(a.MaxRows, "row"), count(a.MaxGroups, "group"), plusMinus(a.Confidence))
 	}
+	if text := versionLine(a); text != "" {
+		fmt.Fprintln(w, text)
+	}
 	fmt.Fprintln(w, priceLine(a))
+}
+
+// versionLine says which version of the data the answer is about, where there is more to say than that it is the first.
+func versionLine(a *discreet.Answer) string {
+	switch v := a.Version; {
+	case v.Name != "":
+		return fmt.Sprintf("data version %d: %s", v.Number, table.Clean(v.Name))
+	case v.Number > 1:
+		return fmt.Sprintf("data version %d", v.Number)
+	}
+	return ""
 }
 
 // noisyCell shows a value and its error, with as many digits as the error deserves where the value has no digits of its own.

@@ -59,7 +59,7 @@ func TestQueryJSON(t *testing.T) {
 		if err := json.Unmarshal([]byte(r.out), &a); err != nil {
 			t.Fatal(err)
 		}
-		if got := keysOf(t, json.RawMessage(r.out)); !slices.Equal(got, []string{"columns", "rows", "errors", "cost", "remaining", "receipt", "limits", "confidence", "notes"}) {
+		if got := keysOf(t, json.RawMessage(r.out)); !slices.Equal(got, []string{"columns", "rows", "errors", "cost", "remaining", "receipt", "limits", "confidence", "notes", "data_version"}) {
 			t.Errorf("the keys are %v", got)
 		}
 		for _, m := range []struct {
@@ -84,11 +84,11 @@ func TestQueryJSON(t *testing.T) {
 		if got := compact(t, a.Remaining); c.remaining != "" && got != c.remaining {
 			t.Errorf("%s remains; want %s", got, c.remaining)
 		}
-		if a.Receipt.Sequence != 1 || a.Receipt.Free {
+		if a.Receipt.Sequence != 2 || a.Receipt.Free {
 			t.Errorf("the receipt is %+v", a.Receipt)
 		}
 		again := asks(policy, "--json", "SELECT sex, COUNT(1) FROM patients GROUP BY 1").wants(t, 0).decode(t)
-		if fmt.Sprint(again["cost"]) != "map[delta:0 epsilon:0 rho:0]" || fmt.Sprint(again["receipt"]) != "map[free:true sequence:1]" {
+		if fmt.Sprint(again["cost"]) != "map[delta:0 epsilon:0 rho:0]" || fmt.Sprint(again["receipt"]) != "map[free:true sequence:2]" {
 			t.Errorf("asked again it costs %v: %v", again["cost"], again["receipt"])
 		}
 		none := asks(policy, "--json", "SELECT sex, COUNT(1) FROM patients GROUP BY 1 LIMIT 0").wants(t, 0)
@@ -126,8 +126,8 @@ func TestQuery(t *testing.T) {
 	asks(policy, "-").wants(t, 2, "the question is empty")
 	stdin = strings.NewReader(strings.Repeat("x", 2<<20))
 	asks(policy, "-").wants(t, 2, "longer than")
-	if r := spent(t, policy); r.Records != 6 {
-		t.Errorf("%d records; want three charges and three answers", r.Records)
+	if r := spent(t, policy); r.Records != 7 {
+		t.Errorf("%d records; want a version, three charges and three answers", r.Records)
 	}
 }
 
@@ -154,7 +154,7 @@ func TestExplain(t *testing.T) {
 	}
 	explain("SELECT COUNT(*) FROM patients WHERE age > 3").wants(t, 0, "free now")
 	explain("--epsilon", "0.2", people).wants(t, 0, "more than what is left; left: epsilon 0.1")
-	if r := spent(t, policy); r.Records != 18 {
+	if r := spent(t, policy); r.Records != 19 {
 		t.Errorf("%d records; explanations must not add any", r.Records)
 	}
 }

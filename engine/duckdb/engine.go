@@ -33,8 +33,9 @@ func Open(ctx context.Context, ds *policy.Dataset) (*Engine, error) {
 	return &Engine{dataset: ds, now: s}, nil
 }
 
-// Version names the state of the data: the same text as long as the files are the
-// same. Where they have changed they are opened anew.
+// Version names the state of the data: the same text as long as the contents of the files, or what the owner's
+// version query says, are the same. Where a file may have changed all are opened anew. It is a hash of the contents,
+// so nobody but the owner may see it; see [engine.VersionName] for what analysts may.
 func (e *Engine) Version(ctx context.Context) (string, error) {
 	e.mu.RLock()
 	version, changed := e.now.version, e.now.changed()

@@ -59,7 +59,7 @@ func openUnlocked(ctx context.Context, ds *policy.Dataset, typed bool) (_ *snaps
 			return nil, err
 		}
 	}
-	if err := s.identify(ds); err != nil {
+	if err := s.identify(ctx, ds); err != nil {
 		return nil, err
 	}
 	connector, err := driver.NewConnector("", nil)
@@ -127,9 +127,18 @@ func (s *snapshot) attach(ctx context.Context, ds *policy.Dataset) error {
 		return nil
 	}
 	if _, err := s.db.ExecContext(ctx, "ATTACH "+quoteText(ds.Source)+" AS source (READ_ONLY)"); err != nil {
-		return fmt.Errorf("open %s: it is not a DuckDB file that this version can read, or another process is writing to it", ds.Source)
+		return errAttach(ds)
 	}
 	return nil
+}
+
+// locks close the ways out of a DuckDB, the last one those to change them again.
+var locks = []string{
+	"SET autoinstall_known_extensions = false",
+	"SET autoload_known_extensions = false",
+	"SET allow_community_extensions = false",
+	"SET enable_external_access = false",
+	"SET lock_configuration = true",
 }
 
 // lock closes every way out but the Parquet files that the policy names.
@@ -140,18 +149,13 @@ func (s *snapshot) lock(ctx context.Context) error {
 			paths = append(paths, quoteText(t.file))
 		}
 	}
-	for _, set := range []string{
-		"SET autoinstall_known_extensions = false",
-		"SET autoload_known_extensions = false",
-		"SET allow_community_extensions = false",
+	for _, set := range append([]string{
 		// Reported to give wrong results, and three times slower.
 		"SET disabled_optimizers = 'top_n_window_elimination'",
 		// The order of groups is ours to decide, after the noise.
 		"SET preserve_insertion_order = false",
 		"SET allowed_paths = [" + strings.Join(paths, ", ") + "]",
-		"SET enable_external_access = false",
-		"SET lock_configuration = true",
-	} {
+	}, locks...) {
 		if _, err := s.db.ExecContext(ctx, set); err != nil {
 			return fmt.Errorf("lock DuckDB (%s): %w", set, err)
 		}

@@ -1,90 +1,76 @@
 package duckdb
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"os"
 	"slices"
-	"time"
 
+	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// fileState is what tells, without reading it, that a file has changed.
-type fileState struct {
-	path     string
-	exists   bool
-	size     int64
-	modified time.Time
-}
-
-func stateOf(path string) fileState {
-	info, err := os.Stat(path)
-	if err != nil {
-		return fileState{path: path}
+// identify names the state of the data: by the contents of its files, or, for a database whose owner has
+// a query for it, by what that says.
+//
+// The name decides one thing: whether an answer that was given may be given again. A change that is missed makes such
+// answers stale, and nothing less private: what is given again is a noisy number that everybody had already. A new
+// question then runs on the changed data under the old name, and pays in full, with noise of its own. What is
+// spent counts for a person over all versions and never begins anew with one, so it is no matter to which of them
+// a charge is written.
+//
+// Each file is looked at before it is read: what changes in between is found to have changed with the next question.
+func (s *snapshot) identify(ctx context.Context, ds *policy.Dataset) error {
+	database, rest := dataFiles(ds, s.tables)
+	paths := append(rest, database...)
+	slices.Sort(paths)
+	for _, path := range slices.Compact(paths) {
+		s.files = append(s.files, stateOf(path))
 	}
-	return fileState{path, true, info.Size(), info.ModTime()}
-}
-
-// hashedWhole is the largest file that is identified by its contents. A larger one is
-// identified by its size and the time of its last change, which costs nothing.
-const hashedWhole = 1 << 30
-
-// identify names the state of the files. The name decides only whether an answer
-// already given may be given again, so a change that is missed makes an
-// answer stale and never less private.
-func (s *snapshot) identify(ds *policy.Dataset) error {
-	var paths []string
-	for _, t := range s.tables {
-		if t.file != "" {
-			paths = append(paths, t.file)
-		}
-	}
-	if ds.SourceKind() == policy.Database {
+	if len(database) > 0 {
 		if _, err := os.Stat(ds.Source); err != nil {
 			return fmt.Errorf("open the data: %w", err)
 		}
-		paths = append(paths, ds.Source, ds.Source+".wal")
 	}
-	slices.Sort(paths)
+	var name string
+	if ds.VersionQuery != "" {
+		var err error
+		if name, err = askVersion(ctx, ds); err != nil {
+			return err
+		}
+	}
 	all := sha256.New()
-	for _, path := range slices.Compact(paths) {
-		f := stateOf(path)
-		s.files = append(s.files, f)
-		if !f.exists {
+	for _, f := range s.files {
+		if !f.exists || name != "" && slices.Contains(database, f.path) {
 			continue
 		}
-		h, err := f.hash()
+		h, err := f.hash(hashedWhole)
 		if err != nil {
 			return fmt.Errorf("read the data: %w", err)
 		}
 		all.Write(h)
 	}
 	s.version = hex.EncodeToString(all.Sum(nil))
+	if name != "" {
+		s.version = engine.NamedVersion(name, s.version)
+	}
 	return nil
 }
 
-func (f fileState) hash() ([]byte, error) {
-	h := sha256.New()
-	if f.size > hashedWhole {
-		fmt.Fprintf(h, "%d %d", f.size, f.modified.UnixNano())
-		return h.Sum(nil), nil
+// dataFiles returns the files of a dataset: the database with its log, where there is one, and all others.
+func dataFiles(ds *policy.Dataset, tables map[string]*table) (database, rest []string) {
+	if ds.SourceKind() == policy.Database {
+		database = []string{ds.Source, ds.Source + ".wal"}
 	}
-	file, err := os.Open(f.path)
-	if err != nil {
-		return nil, err
+	for _, t := range tables {
+		if t.file != "" {
+			rest = append(rest, t.file)
+		}
 	}
-	defer file.Close()
-	_, err = io.Copy(h, file)
-	return h.Sum(nil), err
+	return database, rest
 }
 
-// changed reports whether a file is not what it was.
-func (s *snapshot) changed() bool {
-	return slices.ContainsFunc(s.files, func(f fileState) bool {
-		now := stateOf(f.path)
-		return now.exists != f.exists || now.size != f.size || !now.modified.Equal(f.modified)
-	})
-}
+// changed reports whether a file may not be what it was.
+func (s *snapshot) changed() bool { return slices.ContainsFunc(s.files, fileState.changed) }

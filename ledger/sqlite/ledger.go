@@ -75,6 +75,15 @@ func (l *Ledger) Balances(ctx context.Context, accounts []ledger.Account) ([]led
 	return balances, nil
 }
 
+// DataVersion implements [ledger.Ledger].
+func (l *Ledger) DataVersion(ctx context.Context, dataset, label, state string) (ledger.Version, error) {
+	if err := l.enter(ctx); err != nil {
+		return ledger.Version{}, err
+	}
+	defer l.leave()
+	return l.state.DataVersion(dataset, label, state), nil
+}
+
 // Window implements [ledger.Ledger].
 func (l *Ledger) Window(ctx context.Context, dataset string) (uint64, error) {
 	if err := l.enter(ctx); err != nil {

@@ -27,7 +27,7 @@ func (s *State) Charge(c ledger.Charge, now time.Time) ([]*Link, error) {
 		}
 		r.Balances[i] = b
 	}
-	if s.versions[c.Dataset] == c.DataVersion {
+	if s.versions[c.Dataset].last == c.DataVersion {
 		return s.link(r), nil
 	}
 	version := &ledger.Record{Kind: ledger.KindVersion, Time: now, Dataset: c.Dataset, DataVersion: c.DataVersion}

@@ -103,7 +103,7 @@ func signedBy(owner string, r *ledger.Record) error {
 func (s *State) checkEntry(r *ledger.Record) error {
 	switch r.Kind {
 	case ledger.KindVersion:
-		if s.versions[r.Dataset] == r.DataVersion {
+		if s.versions[r.Dataset].last == r.DataVersion {
 			return fmt.Errorf("the data of %q has not changed", r.Dataset)
 		}
 		return nil

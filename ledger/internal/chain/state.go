@@ -24,13 +24,13 @@ type State struct {
 	hash     string // of the last record; empty before the first
 	sequence uint64 // of the last record
 	spent    map[string]ledger.Balance
-	granted  map[string]dp.Cost // what top-ups added, by account
-	windows  map[string]uint64  // renewals, by dataset
-	versions map[string]string  // the data version of the last charge, by dataset
-	owner    string             // whose signature counts
-	requests map[digest]uint64  // the charge of a request
-	paid     []uint64           // by sequence: the answer of a charge, 0 where there is none yet, or noCharge
-	keys     map[digest]uint64  // the first answer under a key
+	granted  map[string]dp.Cost  // what top-ups added, by account
+	windows  map[string]uint64   // renewals, by dataset
+	versions map[string]versions // of the data, by dataset
+	owner    string              // whose signature counts
+	requests map[digest]uint64   // the charge of a request
+	paid     []uint64            // by sequence: the answer of a charge, 0 where there is none yet, or noCharge
+	keys     map[digest]uint64   // the first answer under a key
 	answers  uint64
 	charges  uint64
 }
@@ -54,7 +54,7 @@ func New() *State {
 		spent:    map[string]ledger.Balance{},
 		granted:  map[string]dp.Cost{},
 		windows:  map[string]uint64{},
-		versions: map[string]string{},
+		versions: map[string]versions{},
 		requests: map[digest]uint64{},
 		keys:     map[digest]uint64{},
 	}
@@ -152,7 +152,7 @@ func (s *State) checkCharge(r *ledger.Record) error {
 	if r.Window != s.Window(r.Dataset) {
 		return fmt.Errorf("the charge is in window %d of %q, and the current one is %d", r.Window, r.Dataset, s.Window(r.Dataset))
 	}
-	if r.DataVersion != s.versions[r.Dataset] {
+	if r.DataVersion != s.versions[r.Dataset].last {
 		return fmt.Errorf("the charge is about other data of %q than the last record of its version", r.Dataset)
 	}
 	for i, b := range r.Balances {
@@ -195,7 +195,7 @@ func (s *State) Apply(r *ledger.Record, hash string) {
 		}
 		s.answers++
 	case ledger.KindVersion:
-		s.versions[strings.Clone(r.Dataset)] = strings.Clone(r.DataVersion)
+		s.version(r)
 	case ledger.KindRenewal:
 		s.windows[strings.Clone(r.Dataset)]++
 	case ledger.KindOwner:

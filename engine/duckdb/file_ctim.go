@@ -1,0 +1,16 @@
+//go:build dragonfly || linux || openbsd
+
+package duckdb
+
+import (
+	"io/fs"
+	"syscall"
+)
+
+func nodeOf(info fs.FileInfo) node {
+	s, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return node{}
+	}
+	return node{uint64(s.Dev), uint64(s.Ino), s.Ctim.Nano()}
+}
