@@ -55,7 +55,7 @@ func TestRefused(t *testing.T) {
 	}
 	command("query", people).wants(t, 2, "missing flags: --as=ANALYST, --policy=FILE")
 	command("nonsense").wants(t, 2, "see discreet --help")
-	command("ledger").wants(t, 2, `expected "verify"`)
+	command("ledger").wants(t, 2, `expected one of "show", "verify", `)
 	command("--nonsense").wants(t, 2, "unknown flag --nonsense")
 	if after := spent(t, policy); after.Head != before.Head {
 		t.Errorf("refusals changed the ledger from %+v to %+v", before, after)

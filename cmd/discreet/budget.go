@@ -1,28 +1,52 @@
 package main
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
+	"time"
 
 	"github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/forecast"
 	"github.com/discreet-dp/discreet/internal/table"
+	"github.com/discreet-dp/discreet/ledger"
 )
 
 type budgetCmd struct {
 	Policy  string `help:"The policy file." required:"" placeholder:"FILE" short:"p"`
 	Dataset string `help:"Only this dataset." placeholder:"NAME"`
+	Plot    string `help:"Draw what was spent over time, with the limits, to a .png or .svg file." placeholder:"FILE"`
 	JSON    bool   `help:"Print JSON." name:"json"`
 }
 
 func (budgetCmd) Help() string {
-	return `Prints the account of the dataset, which holds against all analysts together, and each analyst's quota inside it.
+	return `Prints the account of the dataset, which holds against all analysts together, and each analyst's quota inside it;
+how much of each is spent, with a mark from 50, 80 and 95 % on; and how long it lasts at the rate of the last 30 days.
 
-  discreet budget --policy hospital.yaml`
+  discreet budget --policy hospital.yaml
+  discreet budget --policy hospital.yaml --plot spending.png`
+}
+
+// now is the time that forecasts start from. Nothing is decided by it.
+var now = time.Now
+
+// forecastAccount is an account with how long it lasts.
+type forecastAccount struct {
+	discreet.Account
+	Forecast forecast.Forecast `json:"forecast"`
 }
 
 func (c *budgetCmd) Run(ctx context.Context, s screen) error {
+	if c.Plot != "" {
+		if err := canSave(c.Plot); err != nil {
+			return err
+		}
+	}
 	db, err := discreet.Open(ctx, c.Policy)
 	if err != nil {
 		return err
@@ -32,29 +56,111 @@ func (c *budgetCmd) Run(ctx context.Context, s screen) error {
 	if c.Dataset == "" {
 		names = db.Policy().Names()
 	}
-	var all []discreet.Account
-	for i, name := range names {
+	var groups [][]discreet.Account
+	for _, name := range names {
 		accounts, err := db.Budget(ctx, name)
 		if err != nil {
 			return err
 		}
-		all = append(all, accounts...)
-		if !c.JSON {
-			if i > 0 {
-				fmt.Fprintln(s.out)
-			}
-			printAccounts(s.out, accounts)
+		groups = append(groups, inKinds(accounts))
+	}
+	at := now()
+	spent, err := readSpending(db.Records(ctx), at)
+	if err != nil {
+		return err
+	}
+	if c.Plot != "" {
+		if err := save(c.Plot, spent.chart(slices.Concat(groups...), at)); err != nil {
+			return err
 		}
 	}
 	if c.JSON {
-		return printJSON(s.out, map[string]any{"accounts": all})
+		all, promises := []forecastAccount{}, map[string][]string{}
+		for i, accounts := range groups {
+			if words := promise(db, names[i]); len(words) > 0 {
+				promises[names[i]] = words
+			}
+			for _, a := range accounts {
+				all = append(all, forecastAccount{a, spent.forecast(a, at)})
+			}
+		}
+		return printJSON(s.out, map[string]any{"accounts": all, "promise": promises, "mended_times": spent.mended})
+	}
+	for i, accounts := range groups {
+		if i > 0 {
+			fmt.Fprintln(s.out)
+		}
+		printAccounts(s.out, accounts)
+		for _, line := range promise(db, names[i]) {
+			fmt.Fprintln(s.out, cleanLines(line))
+		}
+		fmt.Fprintln(s.out)
+		spent.print(s.out, accounts, at)
+	}
+	if spent.mended > 0 {
+		fmt.Fprintf(s.out, "%s out of order, by a clock that was wrong: a forecast takes the time of the charge before\n", areIs(spent.mended, "charge has a time", "charges have times"))
+	}
+	if c.Plot != "" {
+		fmt.Fprintf(s.out, "wrote %s\n", shell(c.Plot))
 	}
 	return nil
 }
 
+func areIs(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// promise says in words what a dataset's budget promises.
+func promise(db any, name string) []string {
+	if p, ok := db.(interface{ Promise(string) []string }); ok {
+		return p.Promise(name)
+	}
+	return nil
+}
+
+// inKinds puts accounts into the order dataset, window, groups, analysts.
+func inKinds(accounts []discreet.Account) []discreet.Account {
+	rank := map[string]int{"window": 1, "group": 2, "analyst": 3}
+	accounts = slices.Clone(accounts)
+	slices.SortStableFunc(accounts, func(a, b discreet.Account) int { return cmp.Compare(rank[a.Kind], rank[b.Kind]) })
+	return accounts
+}
+
+// part returns how much of an account is spent, from 0 to 1, and the highest threshold that this passes, or 0.
+func part(a discreet.Account) (part float64, alert int) {
+	part = ledger.Balance{Limit: a.Limit, Spent: a.Spent}.Part()
+	for _, t := range ledger.Thresholds {
+		if part >= float64(t)/100 {
+			alert = t
+		}
+	}
+	return part, alert
+}
+
+// alertWords mark an account that is near its limit.
+var alertWords = map[int]string{50: "half", 80: "LOW", 95: "ALMOST OUT"}
+
+// alertColours are those of a terminal: yellow, and bold red.
+var alertColours = map[int]string{80: "\x1b[33m", 95: "\x1b[1;31m"}
+
 func printAccounts(w io.Writer, accounts []discreet.Account) {
 	pure := accounts[0].Limit.Rho == dp.Unbounded
-	t := &table.Table{Header: []string{"account", "spent", "", "limit", "left", "worth so far"}, Right: []bool{false, true, false, true, true}}
+	t := &table.Table{Header: []string{"account", "spent", "", "limit", "left", "part", "", "worth so far"}, Right: []bool{false, true, false, true, true, true}}
+	kinds := slices.ContainsFunc(accounts, func(a discreet.Account) bool { return a.Kind != "" })
+	raised := slices.ContainsFunc(accounts, func(a discreet.Account) bool { return claimOf(a.Limit, a.Granted) > 0 || a.Granted.Delta > 0 })
+	ends := slices.ContainsFunc(accounts, func(a discreet.Account) bool { return a.Expires != "" })
+	for _, column := range []struct {
+		shown bool
+		name  string
+	}{{kinds, "kind"}, {raised, "granted"}, {ends, "expires"}} {
+		if column.shown {
+			t.Header = append(t.Header, column.name)
+		}
+	}
+	var colours []string
 	for _, a := range accounts {
 		spent, limit, left := a.Spent.Epsilon, a.Limit.Epsilon, a.Left.Epsilon
 		worth := "epsilon " + a.Guarantee.Epsilon.Short() + " of " + a.Total.Epsilon.Short()
@@ -62,13 +168,31 @@ func printAccounts(w io.Writer, accounts []discreet.Account) {
 			spent, limit, left = a.Spent.Rho, a.Limit.Rho, a.Left.Rho
 			worth += fmt.Sprintf(" at delta %v", a.Guarantee.Delta)
 		}
-		part := 0.0
-		if limit > 0 {
-			part = spent.Float() / limit.Float()
+		part, alert := part(a)
+		word := alertWords[alert]
+		if alert > 0 && left == 0 {
+			word = "NOTHING LEFT"
 		}
-		t.Add(a.Name, spent.Short(), table.Bar(part, 20), limit.Short(), left.Short(), worth)
+		cells := []string{a.Name, spent.Short(), table.Bar(part, 20), limit.Short(), left.Short(), fmt.Sprintf("%.0f %%", 100*part), word, worth}
+		if kinds {
+			cells = append(cells, kindWords(a))
+		}
+		if raised {
+			cells = append(cells, grantedWords(a))
+		}
+		if ends {
+			cells = append(cells, a.Expires)
+		}
+		t.Add(cells...)
+		colours = append(colours, alertColours[alert])
 	}
-	t.Write(w)
+	var text bytes.Buffer
+	t.Write(&text)
+	if isTerminal(w) {
+		coloured(w, text.String(), colours)
+	} else {
+		w.Write(text.Bytes())
+	}
 	if pure {
 		fmt.Fprintln(w, "amounts are epsilon; a question at epsilon e takes e")
 	} else {
@@ -77,4 +201,35 @@ func printAccounts(w io.Writer, accounts []discreet.Account) {
 			fmt.Fprintf(w, "for private keys, delta %v of %v is spent\n", a.Spent.Delta, a.Limit.Delta)
 		}
 	}
+}
+
+// coloured writes a table whose rows have colours.
+func coloured(w io.Writer, text string, colours []string) {
+	const header = 2
+	for i, line := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
+		if i >= header && i-header < len(colours) && colours[i-header] != "" {
+			line = colours[i-header] + line + "\x1b[0m"
+		}
+		fmt.Fprintln(w, line)
+	}
+}
+
+func kindWords(a discreet.Account) string {
+	switch {
+	case a.Window > 0 && a.Windows > 0:
+		return fmt.Sprintf("%s %d of %d", a.Kind, a.Window, a.Windows)
+	case a.Window > 0:
+		return fmt.Sprintf("%s %d", a.Kind, a.Window)
+	}
+	return a.Kind
+}
+
+func grantedWords(a discreet.Account) string {
+	if amount := claimOf(a.Limit, a.Granted); amount > 0 {
+		return "+" + amount.Short()
+	}
+	if a.Granted.Delta > 0 {
+		return "+delta " + a.Granted.Delta.Short()
+	}
+	return ""
 }

@@ -40,7 +40,7 @@ func fill(t *testing.T, policy string, ask func(text string) result) {
 		r.wants(t, 1, "could not be written")
 		// A charge may have been written when its answer could not be, never the other way round.
 		after := spent(t, policy)
-		if after.Answers != before.Answers || after.Records > before.Records+1 {
+		if after.Answers != before.Answers || after.Charges > before.Charges+1 {
 			t.Errorf("the ledger went from %+v to %+v", before, after)
 		}
 		if i == 0 {

@@ -38,15 +38,8 @@ func (plotCmd) Help() string {
 
 func (c *plotCmd) Run(ctx context.Context, s screen) error {
 	for _, file := range c.Output {
-		if _, err := format(file); err != nil {
+		if err := canSave(file); err != nil {
 			return err
-		}
-		// Before the work, which takes seconds, and not after it.
-		if dir, err := os.Stat(filepath.Dir(file)); err != nil || !dir.IsDir() {
-			return &usageError{fmt.Errorf("%s: there is no such folder; write to one that there is", shell(filepath.Dir(file)))}
-		}
-		if at, err := os.Stat(file); err == nil && at.IsDir() {
-			return &usageError{fmt.Errorf("%s is a folder: write to a file", shell(file))}
 		}
 	}
 	w, err := c.workload()
@@ -79,6 +72,20 @@ func (c *plotCmd) Run(ctx context.Context, s screen) error {
 	}
 	for _, file := range c.Output {
 		fmt.Fprintf(s.out, "wrote %s\n", file)
+	}
+	return nil
+}
+
+// canSave refuses a file that cannot be written before the work, which takes seconds, and not after it.
+func canSave(file string) error {
+	if _, err := format(file); err != nil {
+		return err
+	}
+	if dir, err := os.Stat(filepath.Dir(file)); err != nil || !dir.IsDir() {
+		return &usageError{fmt.Errorf("%s: there is no such folder; write to one that there is", shell(filepath.Dir(file)))}
+	}
+	if at, err := os.Stat(file); err == nil && at.IsDir() {
+		return &usageError{fmt.Errorf("%s is a folder: write to a file", shell(file))}
 	}
 	return nil
 }

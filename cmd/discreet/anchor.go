@@ -1,0 +1,228 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/discreet-dp/discreet/internal/table"
+	"github.com/discreet-dp/discreet/ledger"
+	"github.com/discreet-dp/discreet/ledger/sqlite"
+	"github.com/discreet-dp/discreet/policy"
+)
+
+type anchorCmd struct {
+	Policy  string `help:"The policy file." required:"" placeholder:"FILE" short:"p"`
+	Write   bool   `help:"Write an anchor of the ledger as it is now." xor:"do"`
+	Recover bool   `help:"Count what the anchor knows, and this ledger has lost, as spent." xor:"do"`
+	Reason  string `help:"With --recover: what happened, for the ledger." placeholder:"TEXT"`
+	JSON    bool   `help:"Print JSON." name:"json"`
+}
+
+func (anchorCmd) Help() string {
+	return `Shows where the anchor is, which record it names, how old it is, and whether the ledger holds that record. A ledger
+that does not is an older copy of itself, or another one, and is not opened.
+
+  discreet ledger anchor --policy hospital.yaml
+  discreet ledger anchor --policy hospital.yaml --write
+  discreet ledger anchor --policy hospital.yaml --recover --reason 'the disk of 3 May was lost'`
+}
+
+// anchoring is what the command does with anchors. Tests put another one here.
+var anchoring = struct {
+	// place returns where the policy keeps anchors, and nil where it keeps none.
+	place func(p *policy.Policy) (ledger.Anchorage, error)
+	// write writes an anchor of the ledger.
+	write func(p *policy.Policy, at ledger.Anchorage) error
+	// recover counts the missing part as spent.
+	recover func(p *policy.Policy, at ledger.Anchorage, reason string) (ledger.Receipt, error)
+}{
+	place: func(*policy.Policy) (ledger.Anchorage, error) { return nil, nil },
+	write: func(*policy.Policy, ledger.Anchorage) error { return errNoAnchor },
+	recover: func(*policy.Policy, ledger.Anchorage, string) (ledger.Receipt, error) {
+		return ledger.Receipt{}, errNoAnchor
+	},
+}
+
+var errNoAnchor = &usageError{errors.New("the policy keeps no anchor, so nothing tells the ledger from an older copy of itself: name a place for it with the key 'anchor', on another disk")}
+
+// anchorState is an anchor beside the ledger that it is of.
+type anchorState struct {
+	Place  string         `json:"place"`
+	Ledger string         `json:"ledger"`
+	Anchor *ledger.Anchor `json:"anchor"` // nil where none was stored yet
+	// Holds says whether the ledger holds the record that the anchor names, and Problem why not.
+	Holds   bool   `json:"holds"`
+	Problem string `json:"problem,omitempty"`
+	// Ahead is how many records the ledger has after the one that the anchor names.
+	Ahead uint64 `json:"ahead"`
+}
+
+func (c *anchorCmd) Run(ctx context.Context, s screen) error {
+	if c.Recover == (c.Reason == "") {
+		return &usageError{errors.New("--recover needs --reason 'what happened', and nothing else does")}
+	}
+	p, err := policy.Load(c.Policy)
+	if err != nil {
+		return err
+	}
+	at, err := anchoring.place(p)
+	if err != nil {
+		return err
+	}
+	if at == nil {
+		return errNoAnchor
+	}
+	if c.Recover {
+		return c.recovery(ctx, s, p, at)
+	}
+	if c.Write {
+		if err := anchoring.write(p, at); err != nil {
+			return err
+		}
+	}
+	state, err := anchorAt(ctx, p.Ledger, at)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return printJSON(s.out, state)
+	}
+	state.print(s, time.Now())
+	return nil
+}
+
+// recovery counts the missing part as spent, and shows what was counted.
+func (c *anchorCmd) recovery(ctx context.Context, s screen, p *policy.Policy, at ledger.Anchorage) error {
+	before, err := summary(p.Ledger)
+	if err != nil {
+		return err
+	}
+	receipt, err := anchoring.recover(p, at, c.Reason)
+	if err != nil {
+		return err
+	}
+	after, err := summary(p.Ledger)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return printJSON(s.out, map[string]any{"place": at.String(), "receipt": receipt, "before": before.Balances, "after": after.Balances})
+	}
+	known := map[string]ledger.Balance{}
+	for _, b := range before.Balances {
+		known[b.Account] = b
+	}
+	t := &table.Table{Header: []string{"account", "claim", "spent before", "spent now"}, Right: []bool{false, false, true, true}}
+	for _, b := range after.Balances {
+		old := known[b.Account].Spent
+		for _, k := range []struct {
+			name        string
+			before, now string
+		}{
+			{"epsilon", old.Epsilon.Short(), b.Spent.Epsilon.Short()}, {"rho", old.Rho.Short(), b.Spent.Rho.Short()}, {"delta", old.Delta.Short(), b.Spent.Delta.Short()},
+		} {
+			if k.before != k.now {
+				t.Add(b.Account, k.name, k.before, k.now)
+			}
+		}
+	}
+	fmt.Fprintf(s.out, "what %s had lost counts as spent: record %d\n", p.Ledger, receipt.Sequence)
+	if len(t.Rows) == 0 {
+		fmt.Fprintln(s.out, "no account has spent more than before")
+		return nil
+	}
+	t.Write(s.out)
+	return nil
+}
+
+// summary reads a ledger, which need not be the one that its anchor knows.
+func summary(path string) (sqlite.Summary, error) {
+	r, err := sqlite.Read(path)
+	if err != nil {
+		return sqlite.Summary{}, err
+	}
+	defer r.Close()
+	return r.Verify(nil)
+}
+
+// anchorAt compares a ledger with its anchor.
+func anchorAt(ctx context.Context, path string, at ledger.Anchorage) (anchorState, error) {
+	state := anchorState{Place: at.String(), Ledger: path}
+	a, ok, err := at.Load(ctx)
+	if err != nil {
+		return state, err
+	}
+	if !ok {
+		state.Problem = "no anchor was stored yet; the ledger stores one when it is next opened"
+		return state, nil
+	}
+	state.Anchor = &a
+	r, err := sqlite.Read(path)
+	if err != nil {
+		return state, err
+	}
+	defer r.Close()
+	last, _ := r.Head()
+	if a.Sequence > last {
+		state.Problem = fmt.Sprintf("the anchor names record %d, and the ledger ends with record %d: it is an older copy", a.Sequence, last)
+	}
+	state.Ahead = last - min(a.Sequence, last)
+	for line, err := range r.Records() {
+		if err != nil {
+			return state, err
+		}
+		switch k := line.Record; {
+		case k.Kind == ledger.KindLedger && k.Identity != a.Identity:
+			state.Problem = "the anchor is of another ledger"
+			return state, nil
+		case k.Sequence == a.Sequence && line.Hash != a.Hash:
+			state.Problem = fmt.Sprintf("record %d is another one than the anchor names", a.Sequence)
+			return state, nil
+		case k.Sequence == a.Sequence:
+			state.Holds = true
+			return state, nil
+		}
+	}
+	return state, nil
+}
+
+func (k anchorState) print(s screen, now time.Time) {
+	fmt.Fprintf(s.out, "anchor: %s\n", table.Clean(k.Place))
+	if k.Anchor == nil {
+		fmt.Fprintln(s.out, k.Problem)
+		return
+	}
+	a := k.Anchor
+	fmt.Fprintf(s.out, "record %d, %s\nwritten %s (UTC), %s\n", a.Sequence, table.Clean(a.Hash), clock(a.Time), age(now.Sub(a.Time)))
+	if k.Holds {
+		fmt.Fprintf(s.out, "%s holds it, and %s after it\n", k.Ledger, count(int64(k.Ahead), "record"))
+	} else {
+		fmt.Fprintf(s.out, "%s does not hold it: %s\n", k.Ledger, k.Problem)
+	}
+	if len(a.Most) == 0 {
+		return
+	}
+	fmt.Fprintln(s.out, "until the next anchor no account can have spent more than this, which is what a lost ledger counts as:")
+	t := &table.Table{Header: []string{"account", "epsilon", "rho", "delta"}, Right: []bool{false, true, true, true}}
+	for _, m := range a.Most {
+		t.Add(m.Account, m.Spent.Epsilon.Short(), m.Spent.Rho.Short(), m.Spent.Delta.Short())
+	}
+	t.Write(s.out)
+}
+
+// age says how long ago something was.
+func age(d time.Duration) string {
+	switch {
+	case d < 0:
+		return "later than this machine's clock"
+	case d < 2*time.Minute:
+		return fmt.Sprintf("%d s ago", int(d.Seconds()))
+	case d < 2*time.Hour:
+		return fmt.Sprintf("%d minutes ago", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d hours ago", int(d.Hours()))
+	}
+	return fmt.Sprintf("%d days ago", int(d.Hours()/24))
+}

@@ -1,0 +1,177 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/table"
+	"github.com/discreet-dp/discreet/ledger"
+	"github.com/discreet-dp/discreet/ledger/replay"
+	"github.com/discreet-dp/discreet/policy"
+)
+
+type replayCmd struct {
+	ledgerFlags
+	Quiet bool `help:"Say nothing about charges that are as they should be." short:"q"`
+	JSON  bool `help:"Print JSON." name:"json"`
+}
+
+func (replayCmd) Help() string {
+	return `Decides every charge once more, from the records before it, by code that shares nothing with what decided it
+first: what was spent before, the cost, the limit with what the owner signed for, one charge a request, windows,
+versions, answers. Exits with 1 where a record is not what follows. With a policy it also says where the limits of
+today are others than those of the last charges, which is no fault.
+
+  discreet ledger replay --policy hospital.yaml
+  discreet ledger replay hospital.ledger --quiet`
+}
+
+// mostListed is how many differences are told one by one.
+const mostListed = 1000
+
+func (c *replayCmd) Run(s screen) error {
+	r, p, err := c.read()
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	last, _ := r.Head()
+	tell, done := progress(s.err, "deciding")
+	again := replay.New()
+	charges, differences := []replay.Decision{}, []replay.Decision{}
+	for line, err := range r.Records() {
+		if err != nil {
+			done()
+			return err
+		}
+		d := again.Next(line.Record, line.Hash)
+		if len(d.Differs) > 0 && len(differences) < mostListed {
+			differences = append(differences, d)
+		}
+		switch {
+		case c.JSON && !c.Quiet && d.Kind == ledger.KindCharge:
+			charges = append(charges, d)
+		case !c.JSON:
+			c.print(s, line.Record, d)
+		}
+		if d.Sequence%4096 == 0 && (c.Quiet || !isTerminal(s.out)) {
+			tell(int(d.Sequence), int(last))
+		}
+	}
+	done()
+	decisions, differ := again.Decisions()
+	changes := []limitChange{}
+	if p != nil {
+		changes = limitChanges(p, again.Limits())
+	}
+	if c.JSON {
+		out := map[string]any{"decisions": decisions, "differ": differ, "differences": differences, "spent": again.Spent(), "policy_changes": changes}
+		if !c.Quiet {
+			out["charges"] = charges
+		}
+		if err := printJSON(s.out, out); err != nil {
+			return err
+		}
+	} else {
+		for _, k := range changes {
+			fmt.Fprintf(s.out, "note: %s\n", table.Clean(k.String()))
+		}
+		fmt.Fprintf(s.out, "%s re-derived, %s\n", count(int64(decisions), "decision"), differing(differ))
+	}
+	if differ == 0 {
+		return nil
+	}
+	err = fmt.Errorf("%s of %s not what follows from those before: keep the ledger as it is, and find out who wrote it", count(int64(differ), "record"), r.Path())
+	if differ == 1 {
+		err = fmt.Errorf("1 record of %s is not what follows from those before: keep the ledger as it is, and find out who wrote it", r.Path())
+	}
+	if c.JSON {
+		return &shownError{err}
+	}
+	return err
+}
+
+func differing(n uint64) string {
+	if n == 1 {
+		return "1 differs"
+	}
+	return fmt.Sprintf("%d differ", n)
+}
+
+// print tells one decision in a line, and each difference in one of its own.
+func (c *replayCmd) print(s screen, r *ledger.Record, d replay.Decision) {
+	if d.Kind == ledger.KindCharge && !c.Quiet {
+		word := "admitted"
+		if !d.Admitted {
+			word = "not admitted"
+		}
+		parts := []string{fmt.Sprintf("%6d  %s %s", d.Sequence, r.Analyst, word)}
+		for _, a := range d.Accounts {
+			parts = append(parts, fmt.Sprintf("%s %s + %s of %s", a.Name, claimOf(a.Limit, a.Before).Short(), claimOf(a.Limit, r.Cost).Short(), counted(a.Limit, dp.Cost{Epsilon: a.Limit.Epsilon, Rho: a.Limit.Rho})))
+		}
+		fmt.Fprintln(s.out, table.Clean(strings.Join(parts, "; ")))
+	}
+	for _, text := range d.Differs {
+		fmt.Fprintf(s.out, "%6d  DIFFERS (%s): %s\n", d.Sequence, table.Clean(string(d.Kind)), table.Clean(text))
+	}
+}
+
+// claimOf returns the claim that an account with this limit is asked with.
+func claimOf(limit, c dp.Cost) dp.Amount {
+	if limit.Rho != dp.Unbounded {
+		return c.Rho
+	}
+	return c.Epsilon
+}
+
+// limitChange is a limit that is another one now than at the account's last charge.
+type limitChange struct {
+	Account string   `json:"account"`
+	Then    dp.Cost  `json:"then"`
+	Now     *dp.Cost `json:"now"` // nil where the policy does not know the account
+}
+
+func (k limitChange) String() string {
+	if k.Now == nil {
+		return fmt.Sprintf("the policy does not name %s any more, whose limit was %s", k.Account, counted(k.Then, k.Then))
+	}
+	return fmt.Sprintf("the policy gives %s %s; at its last charge it was %s", k.Account, counted(*k.Now, *k.Now), counted(k.Then, k.Then))
+}
+
+// limitChanges compares the limits of the last charges with those of the policy.
+func limitChanges(p *policy.Policy, then map[string]dp.Cost) []limitChange {
+	now := policyLimits(p)
+	out := []limitChange{}
+	for _, name := range slices.Sorted(maps.Keys(then)) {
+		// An account of a window has the limit of the window's name without its number.
+		base, _, windowed := strings.Cut(name, "#")
+		limit, ok := now[name]
+		if windowed && !ok {
+			limit, ok = now[base]
+		}
+		switch {
+		case !ok:
+			out = append(out, limitChange{name, then[name], nil})
+		case limit != then[name]:
+			out = append(out, limitChange{name, then[name], &limit})
+		}
+	}
+	return out
+}
+
+// policyLimits are the limits that a policy gives, by account.
+func policyLimits(p *policy.Policy) map[string]dp.Cost {
+	out := map[string]dp.Cost{}
+	for _, d := range p.Datasets {
+		out[d.Name] = d.Filter().Limit()
+		for analyst := range d.Analysts {
+			if quota, ok := d.Quota(analyst); ok {
+				out[d.Name+"/"+analyst] = quota.Limit()
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/ledger"
+)
+
+// What the curator wrote is what follows; a policy that was changed since is noted, and is no fault.
+func TestLedgerReplay(t *testing.T) {
+	policy := deploy(t, tenQuestions)
+	command("ledger", "replay", "-p", policy).wants(t, 1, "there is no ledger at")
+	asks(policy, people).wants(t, 0)
+	asks(policy, "--epsilon", "0.3", "SELECT COUNT(*) FROM visits").wants(t, 0)
+	command("ledger", "replay", "-p", policy).wants(t, 0, "ana admitted; hospital 0 + 0.1 of epsilon 1; hospital/ana 0 + 0.1 of epsilon 1\n", "hospital 0.1 + 0.3 of", "2 decisions re-derived, 0 differ").lacks(t, "note:", "DIFFERS")
+	command("ledger", "replay", "-q", beside(policy, "policy.ledger")).wants(t, 0, "2 decisions re-derived, 0 differ").lacks(t, "admitted")
+	r := command("ledger", "replay", "-p", policy, "--json").wants(t, 0).decode(t)
+	if r["decisions"] != 2.0 || r["differ"] != 0.0 || len(r["charges"].([]any)) != 2 || len(r["differences"].([]any)) != 0 || len(r["policy_changes"].([]any)) != 0 {
+		t.Errorf("got %v", r)
+	}
+	change(t, policy, func(s string) string {
+		return strings.Replace(strings.Replace(s, "{epsilon: 1,", "{epsilon: 2,", 1), "ana: {share: 1}, ", "", 1)
+	})
+	command("ledger", "replay", "-p", policy).wants(t, 0, "note: the policy gives hospital epsilon 2; at its last charge it was epsilon 1", "note: the policy does not name hospital/ana any more", "0 differ")
+	command("ledger", "replay").wants(t, 2, "name a ledger file, or a policy")
+	command("ledger", "replay", policy).wants(t, 1, "damaged")
+}
+
+// Records that somebody planted with the right hashes.
+func TestLedgerReplayPlanted(t *testing.T) {
+	for _, c := range []struct {
+		name, says string
+		plant      func(s *scribe)
+	}{
+		{"good", "", func(s *scribe) { s.charge("second", day(8), dp.One/2, 0) }},
+		{"overspent", `DIFFERS (charge): "hospital" does not admit this`, func(s *scribe) { s.charge("second", day(8), dp.One, 0) }},
+		{"twice", `the request "first" was charged before, by record 1`, func(s *scribe) { s.charge("first", day(8), 1, 0) }},
+		{"not granted", `"hospital" was granted`, func(s *scribe) { s.charge("second", day(8), dp.One, dp.One) }},
+		{"granted", "", func(s *scribe) { s.owner(); s.topUp(day(8), dp.One); s.charge("second", day(8), dp.One, dp.One) }},
+		{"no owner", "there is no owner who could have signed this", func(s *scribe) { s.topUp(day(8), dp.One) }},
+		{"forgotten", `"hospital" has spent`, func(s *scribe) { s.spent["hospital"] = dp.Cost{Rho: dp.Unbounded}; s.charge("second", day(8), 1, 0) }},
+		{"two answers", "charge 1 has a second answer", func(s *scribe) { s.answer(1); s.answer(1) }},
+		{"taken back", "the recovery takes back", func(s *scribe) {
+			s.add(&ledger.Record{Kind: ledger.KindRecovery, Time: day(4), Reason: "the disk", Balances: []ledger.Balance{{Account: "hospital", Spent: dp.Cost{Rho: dp.Unbounded}}}})
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := newScribe(t, deploy(t, tenQuestions))
+			s.charge("first", day(9), dp.One/4, 0)
+			c.plant(s)
+			books := s.save()
+			if c.says == "" {
+				command("ledger", "replay", books).wants(t, 0, "2 decisions re-derived, 0 differ")
+				return
+			}
+			command("ledger", "replay", books).wants(t, 1, c.says, " differ", "not what follows from those before")
+			command("ledger", "replay", "-q", books).wants(t, 1, c.says)
+			r := command("ledger", "replay", "--json", books).wants(t, 1).decode(t)
+			if r["differ"] == 0.0 || len(r["differences"].([]any)) == 0 {
+				t.Errorf("got %v", r)
+			}
+		})
+	}
+}

@@ -1,0 +1,197 @@
+// Package forecast says how long a budget lasts at the rate of its last charges.
+//
+// It informs and decides nothing. The times are those of the records, by whatever clock the machine had then, so they can be
+// out of order: the order of the records is the truth. As few times as possible are disbelieved so that the
+// others are in order, and a charge whose time is disbelieved counts as made at the time of the one before it. See [Mend].
+package forecast
+
+import (
+	"math"
+	"slices"
+	"sort"
+	"time"
+
+	"github.com/discreet-dp/discreet/dp"
+)
+
+const (
+	// Days is how far back the rate looks.
+	Days = 30
+	// Least is how many charges it takes to speak of a rate, and there has to be a day between the first and now.
+	Least = 3
+	// farthest is, in days, how far ahead a date is named.
+	farthest = 36500
+
+	day = 24 * time.Hour
+)
+
+// epoch is before the first ledger.
+var epoch = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// Spend is a charge in one account.
+type Spend struct {
+	Time time.Time
+	Cost dp.Cost
+}
+
+// Status says what a forecast can say.
+type Status string
+
+// What a forecast can say.
+const (
+	Early   Status = "too early" // too few charges, or too young
+	Idle    Status = "idle"      // nothing was spent lately
+	UsedUp  Status = "used up"   // nothing is left
+	Lasting Status = "lasting"   // it lasts for DaysLeft
+)
+
+// Forecast is how long an account lasts.
+type Forecast struct {
+	Status Status `json:"status"`
+	// Charges is how many there were in the last Days days, or since the first charge where that is later.
+	Charges int     `json:"charges"`
+	Days    float64 `json:"days"`
+	// Claim is the claim that runs out first, epsilon, rho or delta, and PerDay how much of it a day takes.
+	Claim  string  `json:"claim,omitempty"`
+	PerDay float64 `json:"per_day"`
+	// DaysLeft is how long it lasts at that rate, and Until the day, as 2006-01-02; empty where it is over a hundred years away.
+	DaysLeft float64 `json:"days_left,omitempty"`
+	Until    string  `json:"until,omitempty"`
+}
+
+// Of returns the forecast of an account from all of its charges, in order and with mended times, and what is left of it.
+func Of(spends []Spend, limit, left dp.Cost, now time.Time) Forecast {
+	f := Forecast{Status: Early}
+	if empty(limit, left) {
+		f.Status = UsedUp
+	}
+	if len(spends) == 0 {
+		return f
+	}
+	since := now.Add(-Days * day)
+	if first := spends[0].Time; first.After(since) {
+		since = first
+	}
+	f.Days = max(now.Sub(since).Hours()/24, 0)
+	var sums [3]float64
+	for _, s := range spends {
+		if s.Time.Before(since) {
+			continue
+		}
+		f.Charges++
+		for i, a := range claims(s.Cost) {
+			sums[i] += a.Float()
+		}
+	}
+	switch {
+	case f.Status == UsedUp:
+		return f
+	case f.Days < 1 || f.Charges < Least && len(spends) < Least:
+		return f
+	case f.Charges == 0:
+		f.Status = Idle
+		return f
+	}
+	shortest := math.Inf(1)
+	limits, rest := claims(limit), claims(left)
+	for i, name := range []string{"epsilon", "rho", "delta"} {
+		if limits[i] == dp.Unbounded || sums[i] == 0 || math.IsInf(sums[i], 0) {
+			continue
+		}
+		perDay := sums[i] / f.Days
+		if lasts := rest[i].Float() / perDay; lasts < shortest {
+			shortest, f.Claim, f.PerDay = lasts, name, perDay
+		}
+	}
+	if math.IsInf(shortest, 0) {
+		f.Status = Idle
+		return f
+	}
+	f.Status, f.DaysLeft = Lasting, shortest
+	if shortest <= farthest {
+		f.Until = now.UTC().Add(time.Duration(shortest * float64(day))).Format(time.DateOnly)
+	}
+	return f
+}
+
+// empty reports whether nothing is left of what is asked with: epsilon or rho. Delta alone is for private keys.
+func empty(limit, left dp.Cost) bool {
+	return limit.Epsilon != dp.Unbounded && left.Epsilon == 0 || limit.Rho != dp.Unbounded && left.Rho == 0
+}
+
+func claims(c dp.Cost) [3]dp.Amount { return [3]dp.Amount{c.Epsilon, c.Rho, c.Delta} }
+
+// Mend puts the times of records, which are in the order of the records, into order, and returns how many it changed.
+// Times after now are not believed, nor those from before there was such a program: a machine without a clock
+// wakes up in 1970. Of the others a longest sequence that is in order is, so that one clock that
+// was wrong for a while, in either direction, changes only its own times.
+func Mend(times []time.Time, now time.Time) (mended int) {
+	// ends[k] is the record with the least time at which k+1 times in order can end; before is the one before each.
+	var ends []int
+	before := make([]int, len(times))
+	for i, t := range times {
+		before[i] = -1
+		if t.After(now) || t.Before(epoch) {
+			continue
+		}
+		k := sort.Search(len(ends), func(k int) bool { return times[ends[k]].After(t) })
+		if k > 0 {
+			before[i] = ends[k-1]
+		}
+		if k == len(ends) {
+			ends = append(ends, i)
+		} else {
+			ends[k] = i
+		}
+	}
+	if len(ends) == 0 {
+		for i := range times {
+			times[i] = now
+		}
+		return len(times)
+	}
+	believed := make([]bool, len(times))
+	first := 0
+	for i := ends[len(ends)-1]; i >= 0; i = before[i] {
+		believed[i], first = true, i
+	}
+	last := times[first]
+	for i := range times {
+		if believed[i] {
+			last = times[i]
+			continue
+		}
+		times[i] = last
+		mended++
+	}
+	return mended
+}
+
+// Daily returns what was spent on each of the last days, the last of which ends now, in one claim.
+func Daily(spends []Spend, claim func(dp.Cost) dp.Amount, days int, now time.Time) []float64 {
+	out := make([]float64, days)
+	for _, s := range spends {
+		if ago := now.Sub(s.Time); ago >= 0 && ago < time.Duration(days)*day {
+			if a := claim(s.Cost); a != dp.Unbounded {
+				out[days-1-int(ago/day)] += a.Float()
+			}
+		}
+	}
+	return out
+}
+
+// Sparkline draws heights as a line of small bars. What is above nothing is seen.
+func Sparkline(heights []float64) string {
+	bars := []rune("▁▂▃▄▅▆▇█")
+	if len(heights) == 0 {
+		return ""
+	}
+	most := slices.Max(heights)
+	out := make([]rune, len(heights))
+	for i, h := range heights {
+		if out[i] = '·'; h > 0 {
+			out[i] = bars[min(int(h/most*float64(len(bars))), len(bars)-1)]
+		}
+	}
+	return string(out)
+}

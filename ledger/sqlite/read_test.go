@@ -1,0 +1,188 @@
+package sqlite
+
+import (
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/ledger"
+)
+
+// A reader has every record, twice if need be, and what follows from them is what Verify says.
+func TestRead(t *testing.T) {
+	l, path := fresh(t)
+	key := ed25519.NewKeyFromSeed([]byte(strings.Repeat("k", 32)))
+	for i := range 300 {
+		r := mustCharge(t, l, ask(fmt.Sprint(i), hospital(400)))
+		mustKeep(t, l, r.Sequence, "key", fmt.Sprint(i))
+	}
+	for _, e := range []ledger.Entry{
+		ledger.Owner{Public: key.Public().(ed25519.PublicKey), Reason: "begin"},
+		ledger.TopUp{Accounts: []string{"hospital"}, Amount: dp.Cost{Rho: 1}, Reason: "more", Signer: key},
+		ledger.Renewal{Dataset: "hospital", From: 1, Reason: "spring"},
+	} {
+		if _, err := l.Enter(ctx, e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := Read(path); !errors.Is(err, ledger.ErrBusy) {
+		t.Errorf("an open ledger is read: %v", err)
+	}
+	mustClose(t, l)
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		n := uint64(0)
+		for line, err := range r.Records() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if line.Record.Sequence != n || ledger.Hash(line.Body) != line.Hash {
+				t.Fatalf("record %d is %+v", n, line)
+			}
+			n++
+		}
+		if n != 604 {
+			t.Errorf("%d records were read", n)
+		}
+	}
+	for range r.Records() { // who stops early can go on with something else
+		break
+	}
+	told := 0
+	sum, err := r.Verify(func(uint64, uint64) { told++ })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if told == 0 || sum.Kinds[ledger.KindCharge] != 300 || sum.Kinds[ledger.KindTopUp] != 1 || sum.Windows["hospital"] != 2 || len(sum.Owner) != 64 || sum.Identity == "" {
+		t.Errorf("told %d times; %+v", told, sum)
+	}
+	if err := errors.Join(r.Close(), r.Close()); err != nil {
+		t.Error(err)
+	}
+	report := mustVerify(t, path)
+	if report.Head != sum.Head || report.Records != sum.Records || report.Charges != sum.Charges || report.Answers != sum.Answers || fmt.Sprint(report.Balances) != fmt.Sprint(sum.Balances) {
+		t.Errorf("%+v and %+v", report, sum.Report)
+	}
+	if after, _ := os.ReadFile(path); string(after) != string(before) {
+		t.Error("reading changed the ledger")
+	}
+	reopen(t, path) // and lets writers in
+}
+
+// What does not check is not read, or not to its end.
+func TestReadDamaged(t *testing.T) {
+	l, path := fresh(t)
+	for i := range 3 {
+		mustCharge(t, l, ask(fmt.Sprint("request-", i), hospital(10)))
+	}
+	mustClose(t, l)
+	good, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := func() error {
+		r, err := Read(path)
+		if err != nil {
+			return err
+		}
+		defer r.Close()
+		for _, err := range r.Records() {
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if err := read(); err != nil {
+		t.Fatal(err)
+	}
+	for name, damage := range map[string]func(b string) string{
+		"empty":      func(string) string { return "" },
+		"half":       func(b string) string { return b[:len(b)/2] },
+		"a letter":   func(b string) string { return strings.Replace(b, "request-1", "request-7", 1) },
+		"a hash":     func(b string) string { return strings.Replace(b, ledger.Hash("query request-2"), ledger.Hash(""), 1) },
+		"not at all": func(string) string { return strings.Repeat("nothing", 5000) },
+	} {
+		bad := damage(string(good))
+		if err := os.WriteFile(path, []byte(bad), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var corrupt *ledger.CorruptError
+		if err := read(); !errors.As(err, &corrupt) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if now, _ := os.ReadFile(path); string(now) != bad {
+			t.Errorf("%s: reading changed it", name)
+		}
+	}
+	if _, err := Read(path + ".none"); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("no ledger: %v", err)
+	}
+	if _, err := os.Stat(path + ".none"); err == nil {
+		t.Error("reading made a ledger")
+	}
+}
+
+// What a process had begun to write when it died is taken back in what is read, and stays for the next writer.
+func TestReadAfterCrash(t *testing.T) {
+	l, path := fresh(t)
+	mustCharge(t, l, ask("first", hospital(10)))
+	mustClose(t, l)
+	c, err := dial(path, "rw")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	// A write that is larger than the cache reaches the file before it is committed.
+	for _, s := range []string{
+		"PRAGMA journal_mode = PERSIST", "PRAGMA cache_size = 5", "BEGIN IMMEDIATE",
+		"INSERT INTO records (sequence, body, hash, answer) VALUES (3, 'half', 'written', zeroblob(1000000))", "UPDATE head SET sequence = 3",
+	} {
+		if _, err := c.ExecContext(background, s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	crashed := path + ".crashed"
+	for _, suffix := range []string{"", "-journal"} {
+		if err := copyFile(crashed+suffix, path+suffix); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if hot, err := interrupted(crashed); !hot || err != nil {
+		t.Fatalf("there is nothing to take back: %v", err)
+	}
+	before, _ := os.ReadFile(crashed + "-journal")
+	r, err := Read(crashed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, err := range r.Records() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		n++
+	}
+	dir := r.dir
+	if err := r.Close(); err != nil || n != 2 {
+		t.Errorf("%d records: %v", n, err)
+	}
+	if _, err := os.Stat(dir); dir == "" || err == nil {
+		t.Errorf("a copy was left in %q", dir)
+	}
+	if after, _ := os.ReadFile(crashed + "-journal"); string(after) != string(before) {
+		t.Error("reading changed the journal")
+	}
+	mustVerify(t, crashed)
+}
