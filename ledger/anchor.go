@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"github.com/discreet-dp/discreet/dp"
@@ -10,7 +11,8 @@ import (
 // Anchor is what is known elsewhere about a ledger. A ledger that does not hold the record with this position and
 // hash is an older copy of itself, or another one, and is not opened.
 type Anchor struct {
-	Identity string    `json:"identity"` // of the ledger, from its first record
+	// Identity is the hash of the ledger's identity, which itself is the owner's secret and stays in the ledger.
+	Identity string    `json:"identity"`
 	Sequence uint64    `json:"sequence"`
 	Hash     string    `json:"hash"`
 	Time     time.Time `json:"time"`
@@ -21,10 +23,34 @@ type Anchor struct {
 	Trail []Position `json:"trail"`
 }
 
-// Ceiling is the most that can have been spent in an account.
+// Ceiling is the most that can have been spent in an account. Its JSON is exact, in units of 2^-40, unlike that of a
+// [dp.Cost], which is for people and rounds.
 type Ceiling struct {
-	Account string  `json:"account"`
-	Spent   dp.Cost `json:"spent"`
+	Account string
+	Spent   dp.Cost
+}
+
+// ceiling is a Ceiling in JSON. The numbers are texts because many programs read numbers as floats.
+type ceiling struct {
+	Account string `json:"account"`
+	Epsilon uint64 `json:"epsilon,string"`
+	Rho     uint64 `json:"rho,string"`
+	Delta   uint64 `json:"delta,string"`
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (c Ceiling) MarshalJSON() ([]byte, error) {
+	return json.Marshal(ceiling{c.Account, uint64(c.Spent.Epsilon), uint64(c.Spent.Rho), uint64(c.Spent.Delta)})
+}
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (c *Ceiling) UnmarshalJSON(text []byte) error {
+	var j ceiling
+	if err := json.Unmarshal(text, &j); err != nil {
+		return err
+	}
+	*c = Ceiling{j.Account, dp.Cost{Epsilon: dp.Amount(j.Epsilon), Rho: dp.Amount(j.Rho), Delta: dp.Amount(j.Delta)}}
+	return nil
 }
 
 // Position is a place in a ledger.
@@ -37,7 +63,8 @@ type Position struct {
 type Anchorage interface {
 	// Load returns the last anchor that was stored, and false where none ever was.
 	Load(ctx context.Context) (Anchor, bool, error)
-	// Store returns when the anchor is on stable storage. It keeps only the last one.
+	// Store returns when the anchor is on stable storage. It keeps only the last one. After an error it is not known which is
+	// stored, the new one or the one before.
 	Store(ctx context.Context, a Anchor) error
 	// String says where it is, for messages.
 	String() string

@@ -40,9 +40,12 @@
 //  13. A ledger that is older than its anchor is not opened, and what it lost counts as
 //     spent before it is used again.
 //
-// Without an anchor a ledger that is replaced as a whole by an older copy of
-// itself is a good ledger, only a forgetful one. The chain is a guard against
-// accidents and for auditors who kept a receipt; it is no signature.
+// What is not promised: a ledger that is replaced as a whole by an older copy of
+// itself is a good ledger, only a forgetful one, and so is one whose last
+// records were removed by somebody who also rewrote the head. Only a position and a
+// hash kept elsewhere can tell: an [Anchor], which the ledger keeps in a second place where
+// the owner names one (package anchor), or a receipt (see [Ledger.Head]). The chain is a guard against
+// accidents and for auditors who kept a head; it is no signature.
 //
 // # Records
 //

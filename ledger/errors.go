@@ -136,14 +136,14 @@ type WriteError struct {
 	// Broken says that the fate of the last write is not known, so this ledger
 	// does no more work. Opened again it either has the record or has not.
 	Broken bool
-	// Charged says that it was an answer that could not be kept: its charge was made and stays.
+	// Charged says that the charge was made and stays, and that its answer could not be kept or its anchor not stored.
 	Charged bool
 	Err     error
 }
 
 func (e *WriteError) Error() string {
 	if e.Charged {
-		return fmt.Sprintf("the ledger %s could not be written: %v. The charge was made and stays, but the answer could not be kept and so was not released. Look after the disk, then ask again: with the same request identifier it is not charged twice", e.Path, e.Err)
+		return fmt.Sprintf("the ledger %s could not be written: %v. The charge was made and stays, but the answer could not be secured and so was not released. Look after the disk, then ask again: with the same request identifier it is not charged twice", e.Path, e.Err)
 	}
 	if e.Broken {
 		return fmt.Sprintf("the ledger %s could not be written and was stopped: %v. Nothing may be released. Look after the disk, then start again", e.Path, e.Err)

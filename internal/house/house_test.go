@@ -30,6 +30,7 @@ var rooms = map[string]string{
 	"internal/hospital": "",
 	"internal/shop":     "",
 	"internal/house":    "",
+	"internal/testpg":   "",
 	"noise":             "dp internal/entropy",
 	"mech":              "dp noise internal/exact",
 	"account":           "dp internal/normal account/loss",
@@ -51,6 +52,7 @@ var rooms = map[string]string{
 	"engine/outer":                  "plan",
 	"ledger":                        "dp account",
 	"ledger/internal/chain":         "dp account ledger",
+	"ledger/anchor":                 "ledger",
 	"ledger/sqlite":                 "dp account ledger ledger/internal/chain internal/entropy",
 	"ledger/replay":                 "dp ledger",
 	"internal/forecast":             "dp",
@@ -81,6 +83,7 @@ var forbidden = map[string]string{
 	"github.com/duckdb/duckdb-go/v2":       "engine/duckdb engine/duckdb/internal/stream engine/outer cmd/discreet",
 	"github.com/duckdb/duckdb-go-bindings": "engine/duckdb/internal/stream",
 	"modernc.org/sqlite":                   "ledger/sqlite",
+	"github.com/jackc/pgx/v5":              "ledger/anchor",
 	"log":                                  "",
 	// Memory that is not Go's has one room.
 	"unsafe": "engine/duckdb/internal/stream",

@@ -16,7 +16,12 @@ func (l *Ledger) Charge(ctx context.Context, c ledger.Charge) (ledger.Receipt, e
 		return ledger.Receipt{}, err
 	}
 	defer l.leave()
-	if sequence, ok := l.state.Request(c.Request); ok {
+	sequence, again := l.state.Request(c.Request)
+	// While an anchor cannot be stored nothing more is spent, and no receipt is given for what was spent last.
+	if err := l.moor(again); err != nil {
+		return ledger.Receipt{}, err
+	}
+	if again {
 		return l.again(sequence, c)
 	}
 	links, err := l.state.Charge(c, l.now())
@@ -27,6 +32,9 @@ func (l *Ledger) Charge(ctx context.Context, c ledger.Charge) (ledger.Receipt, e
 		return ledger.Receipt{}, err
 	}
 	last := links[len(links)-1]
+	if err := l.moor(true, last.Record); err != nil {
+		return ledger.Receipt{}, err
+	}
 	return chain.Receipt(last.Record, last.Hash, false), nil
 }
 

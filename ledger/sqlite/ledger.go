@@ -19,12 +19,13 @@ type Ledger struct {
 
 	// turn holds one token while somebody works with what follows. It is a channel
 	// and not a mutex so that a caller can stop waiting.
-	turn   chan struct{}
-	lock   *lock
-	conn   *conn
-	state  *chain.State
-	broken *ledger.WriteError // why no more work is done, or nil
-	closed bool
+	turn    chan struct{}
+	lock    *lock
+	conn    *conn
+	state   *chain.State
+	broken  *ledger.WriteError // why no more work is done, or nil
+	mooring *chain.Mooring
+	closed  bool
 
 	begin, commit, insertRecord, updateHead, selectRecord *sql.Stmt
 }
@@ -147,6 +148,9 @@ func (l *Ledger) Close() error {
 	}
 	l.closed = true
 	var err error
+	if l.broken == nil { // what is on the disk is not known then
+		err = l.mooring.Close(background, l.state)
+	}
 	for _, s := range []*sql.Stmt{l.begin, l.commit, l.insertRecord, l.updateHead, l.selectRecord} {
 		err = errors.Join(err, s.Close())
 	}

@@ -17,7 +17,13 @@ import (
 // [ledger.ErrBusy] when it is open elsewhere and stays so for two seconds.
 func Open(path string) (*Ledger, error) { return open(path, time.Now) }
 
-func open(path string, now func() time.Time) (_ *Ledger, err error) {
+func open(path string, now func() time.Time) (*Ledger, error) {
+	return openWith(path, Options{}, now)
+}
+
+// openMoored opens a ledger and leaves it to the caller to check it against its anchor. One that does not exist is
+// created only where there is no anchor either.
+func openMoored(path string, now func() time.Time, mooring *chain.Mooring) (_ *Ledger, err error) {
 	path, _, err = resolve(path)
 	if err != nil {
 		return nil, err
@@ -37,6 +43,9 @@ func open(path string, now func() time.Time) (_ *Ledger, err error) {
 		return nil, err
 	}
 	if !exists {
+		if err := mooring.Open(background, path, nil, nil); err != nil {
+			return nil, err
+		}
 		if err := create(path, now()); err != nil {
 			return nil, err
 		}

@@ -195,7 +195,7 @@ func (r *Reader) Verify(tell func(done, of uint64)) (Summary, error) {
 		}
 	}
 	s.Report = Report{Records: r.last, Charges: state.Charges(), Answers: state.Answers(), Head: r.head, Balances: state.Balances()}
-	s.Identity, s.Owner = state.Identity(), state.Owner()
+	s.Identity, s.Owner = state.Fingerprint(), state.Owner()
 	return s, nil
 }
 

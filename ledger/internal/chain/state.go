@@ -63,6 +63,9 @@ func New() *State {
 // Identity returns what tells this ledger from all others.
 func (s *State) Identity() string { return s.identity }
 
+// Fingerprint names this ledger to those who must not know its identity.
+func (s *State) Fingerprint() string { return ledger.Hash(s.identity) }
+
 // Head returns the sequence and the hash of the last record.
 func (s *State) Head() (uint64, string) { return s.sequence, s.hash }
 

@@ -1,0 +1,232 @@
+package chain
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/ledger"
+)
+
+// Mooring ties a ledger to its anchor. A nil *Mooring ties nothing, and all its methods do nothing.
+//
+// What it is for: take the last head for which Committed returned nil. For each account and each claim, what was spent there,
+// which is at least what was released,
+//
+//	spent <= the account's ceiling in the last anchor that was stored.   (1)
+//
+// Proof. An answer is released only after Committed returned nil for its charge. It then either had stored an anchor at the
+// head, whose ceilings are at least what is spent there, or it had found that each account charged since the last anchor has
+// spent no more than its ceiling in that; the others have spent what they had. A Store that failed may have stored its anchor
+// nevertheless. That one is of a later head than the last for which Committed returned nil, and spent never decreases, so (1)
+// holds for it too. Open and Close store what is spent at the head. What an owner enters releases nothing and needs no anchor.
+//
+// How much a rollback can hide: an anchor is stored before the answer to the every-th charge after the last anchor leaves,
+// and by Close. So an older copy that passes lacks at most every-1 charges whose answers were released, and none where the
+// ledger had been closed.
+//
+// A Mooring is not safe for concurrent use, and the state must not change while a method runs.
+type Mooring struct {
+	place ledger.Anchorage
+	every uint64
+	now   func() time.Time
+
+	last     ledger.Anchor      // what was stored last
+	ceilings map[string]dp.Cost // its ceilings
+	largest  map[string]dp.Cost // of one charge since then, by account
+	charges  uint64             // since then
+	trail    trail
+	due      bool // the next anchor must be stored before anything is released
+}
+
+// NewMooring returns a mooring that stores an anchor after so many charges, at least 1.
+func NewMooring(place ledger.Anchorage, every uint64) *Mooring {
+	return &Mooring{place: place, every: max(every, 1), now: time.Now}
+}
+
+// Open checks the ledger against its anchor and returns a [*ledger.AnchorError] where it is not the one that the anchor knows. Then
+// it anchors the head: a process that died may have left charges behind the anchor, and somebody who asks again gets their receipts.
+//
+// The state is nil where there is no ledger yet. It is then only checked that there is no anchor either. hashAt returns the
+// hash of a record that the ledger holds.
+func (m *Mooring) Open(ctx context.Context, path string, s *State, hashAt func(uint64) (string, error)) error {
+	if m == nil {
+		return nil
+	}
+	a, found, err := m.Check(ctx, path, s, hashAt)
+	if err != nil || s == nil {
+		return err
+	}
+	if found && exact(s, a) {
+		m.anchored(a)
+		m.trail, err = newTrail(s, hashAt)
+		return err
+	}
+	return m.Adopt(ctx, s, hashAt)
+}
+
+// Check is the part of Open that changes nothing. It returns the anchor, and false where there is none.
+func (m *Mooring) Check(ctx context.Context, path string, s *State, hashAt func(uint64) (string, error)) (ledger.Anchor, bool, error) {
+	if m == nil {
+		return ledger.Anchor{}, false, nil
+	}
+	a, found, err := m.place.Load(ctx)
+	if err != nil {
+		return ledger.Anchor{}, false, fmt.Errorf("the ledger %s was not opened, because its anchor could not be read: %w", path, err)
+	}
+	if !found {
+		return ledger.Anchor{}, false, nil
+	}
+	problem, err := differs(a, s, hashAt)
+	if err == nil && problem != "" {
+		err = &ledger.AnchorError{Path: path, Anchorage: m.place.String(), Problem: problem}
+	}
+	return a, true, err
+}
+
+// differs says why a ledger is not the one that an anchor knows, or nothing.
+func differs(a ledger.Anchor, s *State, hashAt func(uint64) (string, error)) (string, error) {
+	if s == nil {
+		return fmt.Sprintf("the ledger is missing, and had %d records", a.Sequence), nil
+	}
+	if s.Fingerprint() != a.Identity {
+		return "it is another ledger", nil
+	}
+	head, _ := s.Head()
+	if head >= a.Sequence {
+		hash, err := hashAt(a.Sequence)
+		if err != nil || hash == a.Hash {
+			return "", err
+		}
+		return fmt.Sprintf("it has another history: its record %d is another one", a.Sequence), nil
+	}
+	problem := fmt.Sprintf("it is older: it ends at record %d of %d", head, a.Sequence)
+	for i := len(a.Trail) - 1; i >= 0; i-- {
+		if p := a.Trail[i]; p.Sequence <= head {
+			hash, err := hashAt(p.Sequence)
+			if err == nil && hash != p.Hash {
+				problem += fmt.Sprintf(", and has another history: its record %d is another one", p.Sequence)
+			}
+			return problem, err
+		}
+	}
+	return problem, nil
+}
+
+// exact reports whether an anchor is the one that Close would store.
+func exact(s *State, a ledger.Anchor) bool {
+	sequence, hash := s.Head()
+	if a.Sequence != sequence || a.Hash != hash || len(a.Most) != len(s.spent) {
+		return false
+	}
+	for _, c := range a.Most {
+		if s.Spent(c.Account) != c.Spent {
+			return false
+		}
+	}
+	return true
+}
+
+// Adopt anchors the head of a ledger whatever the anchor says. It is for a ledger that was checked, and for one in which what it
+// had lost was counted as spent.
+func (m *Mooring) Adopt(ctx context.Context, s *State, hashAt func(uint64) (string, error)) error {
+	if m == nil {
+		return nil
+	}
+	trail, err := newTrail(s, hashAt)
+	if err != nil {
+		return err
+	}
+	m.trail, m.largest = trail, nil
+	return m.store(ctx, s)
+}
+
+// Committed is called when records are on stable storage and in the state, and before anybody is told. Where it returns an
+// error, nothing may be released for these charges until a later call returns none. To call it without charges does
+// nothing unless such an error is still open: call it before a charge is written, so that nothing is spent
+// while the anchor cannot be stored, and before the receipt of an earlier charge is given again.
+func (m *Mooring) Committed(ctx context.Context, s *State, charges []*ledger.Record) error {
+	if m == nil {
+		return nil
+	}
+	for _, r := range charges {
+		m.charges++
+		m.trail.add(ledger.Position{Sequence: r.Sequence - 1, Hash: r.Previous})
+		for _, b := range r.Balances {
+			if m.largest == nil {
+				m.largest = map[string]dp.Cost{}
+			}
+			m.largest[b.Account] = larger(m.largest[b.Account], r.Cost)
+			ceiling, known := m.ceilings[b.Account]
+			m.due = m.due || !known || !s.Spent(b.Account).Within(ceiling)
+		}
+	}
+	if m.due = m.due || m.charges >= m.every; !m.due {
+		return nil
+	}
+	return m.store(ctx, s)
+}
+
+// Close anchors exactly the head, with exactly what was spent.
+func (m *Mooring) Close(ctx context.Context, s *State) error {
+	if m == nil {
+		return nil
+	}
+	if !m.due && exact(s, m.last) {
+		return nil
+	}
+	m.largest = nil
+	return m.store(ctx, s)
+}
+
+// store stores an anchor at the head. Each account gets room for every-1 more charges as large as its largest since the last
+// anchor, so that the next anchor is usually due to their number.
+func (m *Mooring) store(ctx context.Context, s *State) error {
+	m.due = true
+	a := ledger.Anchor{Identity: s.Fingerprint(), Time: m.now().UTC()}
+	a.Sequence, a.Hash = s.Head()
+	for _, b := range s.Balances() {
+		room := times(m.every-1, m.largest[b.Account])
+		a.Most = append(a.Most, ledger.Ceiling{Account: b.Account, Spent: b.Spent.Add(room)})
+	}
+	a.Trail = m.trail.before(a.Sequence)
+	if err := m.place.Store(ctx, a); err != nil {
+		return fmt.Errorf("its anchor could not be stored: %w", err)
+	}
+	m.trail.add(ledger.Position{Sequence: a.Sequence, Hash: a.Hash})
+	m.anchored(a)
+	return nil
+}
+
+// anchored begins the next interval.
+func (m *Mooring) anchored(a ledger.Anchor) {
+	m.last = a
+	if m.ceilings == nil {
+		m.ceilings = make(map[string]dp.Cost, len(a.Most))
+	}
+	clear(m.ceilings)
+	for _, c := range a.Most {
+		m.ceilings[c.Account] = c.Spent
+	}
+	m.charges, m.due = 0, false
+	clear(m.largest)
+}
+
+func larger(a, b dp.Cost) dp.Cost {
+	return dp.Cost{Epsilon: max(a.Epsilon, b.Epsilon), Rho: max(a.Rho, b.Rho), Delta: max(a.Delta, b.Delta)}
+}
+
+// times returns n times a cost, unbounded where that does not fit.
+func times(n uint64, c dp.Cost) dp.Cost {
+	one := func(a dp.Amount) dp.Amount {
+		if n == 0 || a == 0 {
+			return 0
+		}
+		if a > dp.Unbounded/dp.Amount(n) {
+			return dp.Unbounded
+		}
+		return dp.Amount(n) * a
+	}
+	return dp.Cost{Epsilon: one(c.Epsilon), Rho: one(c.Rho), Delta: one(c.Delta)}
+}

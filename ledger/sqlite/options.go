@@ -1,0 +1,42 @@
+package sqlite
+
+import (
+	"time"
+
+	"github.com/discreet-dp/discreet/ledger"
+	"github.com/discreet-dp/discreet/ledger/internal/chain"
+)
+
+// Options are what an owner may choose for a ledger. The zero value is what Open uses.
+type Options struct {
+	// Anchorage is a second place, out of reach of what may replace the ledger, in which its anchor is kept. A ledger that is
+	// older than its anchor is not opened. Nil keeps none.
+	Anchorage ledger.Anchorage
+	// Every is after how many charges an anchor is stored; 0 stands for 1, which notices every charge that is missing.
+	// With more, an older copy of a ledger that was not closed passes where it lacks fewer charges than that.
+	Every uint64
+}
+
+func (o Options) mooring() *chain.Mooring {
+	if o.Anchorage == nil {
+		return nil
+	}
+	return chain.NewMooring(o.Anchorage, o.Every)
+}
+
+// OpenWith is Open with options. It returns a [*ledger.AnchorError] when the ledger is not the one that its anchor
+// knows; see [Recover].
+func OpenWith(path string, o Options) (*Ledger, error) { return openWith(path, o, time.Now) }
+
+func openWith(path string, o Options, now func() time.Time) (_ *Ledger, err error) {
+	mooring := o.mooring()
+	l, err := openMoored(path, now, mooring)
+	if err != nil {
+		return nil, err
+	}
+	if err := mooring.Open(background, l.path, l.state, l.hashAt); err != nil {
+		return nil, l.abandon(err)
+	}
+	l.mooring = mooring
+	return l, nil
+}
