@@ -13,7 +13,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 
@@ -34,6 +33,8 @@ type (
 	Account     = curator.Account
 	Remaining   = curator.Remaining
 	DataVersion = curator.DataVersion
+	// Alert says that a question took an account over a part of its limit.
+	Alert = ledger.Alert
 	// Settings are what can be chosen about an answer beside its text.
 	Settings = curator.Settings
 )
@@ -80,6 +81,8 @@ type DB struct {
 	policy   *policy.Policy
 	ledger   *sqlite.Ledger
 	releaser *mech.Releaser
+
+	owner sync.Mutex // held by whoever changes limits
 
 	mu    sync.Mutex
 	open  map[string]*dataset
@@ -141,19 +144,14 @@ func (db *DB) Explain(ctx context.Context, q Question) (*Explanation, error) {
 	return ds.Explain(ctx, q.forCurator())
 }
 
-// Budget returns the account of a dataset, and those of its analysts in the
-// order of their names. It does not open the data.
+// Budget returns the accounts of a dataset: its own, that of the current window where it is renewed, and those of its groups and of its
+// analysts, each in the order of their names. It does not open the data.
 func (db *DB) Budget(ctx context.Context, name string) ([]Account, error) {
 	ds, err := db.find(name)
 	if err != nil {
 		return nil, err
 	}
-	var analysts []string
-	for a := range ds.Analysts {
-		analysts = append(analysts, a)
-	}
-	slices.Sort(analysts)
-	return curator.New(ds, nil, db.ledger, nil).Accounts(ctx, analysts...)
+	return curator.New(ds, nil, db.ledger, nil).Accounts(ctx, ds.AnalystNames()...)
 }
 
 func (q Question) forCurator() curator.Question {

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/ledger"
 )
 
 // Answer is what an analyst gets: a table of noisy values with their error bars.
@@ -25,6 +26,9 @@ type Answer struct {
 	Receipt   Receipt
 	// Version is the version of the data that the answer is about.
 	Version DataVersion
+	// Alerts say which accounts this answer took over 50, 80 or 95 % of their limits. All of them are accounts that the
+	// analyst is charged in, whose balances Remaining tells anyway.
+	Alerts []ledger.Alert
 	// MaxRows and MaxGroups are how many rows of one person were counted in each
 	// group at most, and in how many groups. What was cut is not part of the errors.
 	MaxRows, MaxGroups int64

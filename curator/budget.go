@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/discreet-dp/discreet/account"
 	"github.com/discreet-dp/discreet/dp"
@@ -16,7 +17,8 @@ type Account struct {
 	Name string `json:"name"`
 	// Kind is dataset, window, group or analyst. A window is a dataset's account for one renewal window.
 	Kind string `json:"kind"`
-	// Window is the renewal window that the account belongs to, from 1 on, of Windows; 0 where the dataset is not renewed.
+	// Window is the renewal window that the account belongs to, from 1 on, of Windows; both are 0 where the dataset is not
+	// renewed. The dataset's own account is that of all windows together, and its Window is 0 too.
 	Window  uint64 `json:"window,omitempty"`
 	Windows uint64 `json:"windows,omitempty"`
 	// Part is how much of the limit is spent, from 0 to 1, and Alert the highest of the thresholds 50, 80 and 95 that is
@@ -48,8 +50,7 @@ type Guarantee struct {
 	Delta   dp.Amount `json:"delta"`
 }
 
-// Remaining is what an analyst can still spend: the least of what is left in the
-// dataset's account and in the analyst's own.
+// Remaining is what an analyst can still spend: the least of what is left in all accounts that a question is charged to.
 type Remaining struct {
 	// Epsilon is how much is left to grow to the promise: the total epsilon less what was
 	// spent so far is worth. Rho is what charges are taken from under an (epsilon, delta)
@@ -61,19 +62,34 @@ type Remaining struct {
 	KeysDelta dp.Amount `json:"keys_delta"`
 }
 
-// Accounts returns the dataset's account and those of the named analysts.
+// Accounts returns the dataset's account, that of the current window where it is renewed, those of the groups of the named
+// analysts, and those of the analysts.
 func (c *Curator) Accounts(ctx context.Context, analysts ...string) ([]Account, error) {
-	accounts := c.accounts("")[:1]
-	for _, a := range analysts {
-		accounts = append(accounts, c.accounts(a)[1])
-	}
-	balances, err := c.ledger.Balances(ctx, accounts)
+	window, err := c.ledger.Window(ctx, c.dataset.Name)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]Account, len(balances))
+	all := c.of(window)
+	for _, g := range c.dataset.GroupNames() {
+		if slices.ContainsFunc(c.dataset.Groups[g].Analysts, func(a string) bool { return slices.Contains(analysts, a) }) {
+			all = append(all, c.group(g, window))
+		}
+	}
+	for _, a := range analysts {
+		all = append(all, c.analyst(a, window))
+	}
+	return c.readAll(ctx, all)
+}
+
+// readAll reads the balances of accounts.
+func (c *Curator) readAll(ctx context.Context, all []place) ([]Account, error) {
+	balances, err := c.ledger.Balances(ctx, accountsOf(all))
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Account, len(all))
 	for i, b := range balances {
-		if out[i], err = c.read(b); err != nil {
+		if out[i], err = c.read(all[i], b); err != nil {
 			return nil, err
 		}
 	}
@@ -90,7 +106,7 @@ func (c *Curator) advise(ctx context.Context, analyst string, err error) error {
 	if errors.As(err, &over) && over.Left.Delta < over.Want.Delta && over.Want.Rho <= over.Left.Rho {
 		return fmt.Errorf("%w. What is left for private keys is delta %v: set dp.delta to at most that, list the keys you want with IN (...) in WHERE, or ask the owner of the data for more", err, over.Left.Delta)
 	}
-	balances, failed := c.ledger.Balances(ctx, c.accounts(analyst))
+	_, balances, failed := c.balances(ctx, analyst)
 	if failed != nil {
 		return err
 	}
@@ -101,7 +117,11 @@ func (c *Curator) advise(ctx context.Context, analyst string, err error) error {
 	// Shown with two digits, rounded down, so that what is advised can be paid.
 	most := least.Float()
 	if most < 1e-4 {
-		return fmt.Errorf("%w. Nothing is left to ask with; answers that were paid for stay free, and the owner of the data can raise the limit", err)
+		instead := "the owner of the data can raise the limit"
+		if c.dataset.Budget.Renews() {
+			instead = "the owner of the data can begin the next window, or raise the limit"
+		}
+		return fmt.Errorf("%w. Nothing is left to ask with; answers that were paid for stay free, and %s", err, instead)
 	}
 	digits := math.Pow(10, 1-math.Floor(math.Log10(most)))
 	return fmt.Errorf("%w. Ask with an epsilon of at most %v, or ask the owner of the data for more", err, math.Floor(most*digits)/digits)
@@ -114,43 +134,55 @@ func (c *Curator) Remaining(ctx context.Context, analyst string) (Remaining, err
 
 // remaining returns what the analyst could still spend after paying a cost.
 func (c *Curator) remaining(ctx context.Context, analyst string, cost dp.Cost) (Remaining, error) {
-	balances, err := c.ledger.Balances(ctx, c.accounts(analyst))
+	all, balances, err := c.balances(ctx, analyst)
 	if err != nil {
 		return Remaining{}, err
 	}
-	least := Remaining{Epsilon: dp.Unbounded, Rho: dp.Unbounded, Delta: c.dataset.Budget.Delta, KeysDelta: dp.Unbounded}
-	for _, b := range balances {
+	least := Remaining{Epsilon: dp.Unbounded, Rho: dp.Unbounded, KeysDelta: dp.Unbounded}
+	for i, b := range balances {
 		b.Spent = b.Spent.Add(cost)
-		a, err := c.read(b)
+		a, err := c.read(all[i], b)
 		if err != nil {
 			return Remaining{}, err
 		}
 		least.Epsilon = min(least.Epsilon, a.Total.Epsilon.Sub(a.Guarantee.Epsilon))
 		least.Rho = min(least.Rho, a.Left.Rho)
 		least.KeysDelta = min(least.KeysDelta, a.Left.Delta)
+		if a.Kind == "dataset" || a.Kind == "window" {
+			least.Delta = a.Total.Delta
+		}
 	}
 	return least, nil
 }
 
 // read turns a balance into what it means.
-func (c *Curator) read(b ledger.Balance) (Account, error) {
-	a := Account{Name: b.Account, Limit: b.Limit, Spent: b.Spent, Left: b.Left()}
-	if c.dataset.Budget.Pure() {
+func (c *Curator) read(p place, b ledger.Balance) (Account, error) {
+	budget := c.dataset.Budget
+	a := Account{
+		Name: b.Account, Kind: p.kind, Window: p.window, Windows: uint64(budget.Renewal.Windows), Expires: p.expires,
+		Part: b.Part(), Granted: b.Granted, Limit: b.Limit, Spent: b.Spent, Left: b.Left(),
+	}
+	for _, percent := range ledger.Thresholds {
+		if a.Part >= float64(percent)/100 {
+			a.Alert = percent
+		}
+	}
+	if budget.Pure() {
 		a.Guarantee.Epsilon, a.Total.Epsilon = b.Spent.Epsilon, b.Limit.Epsilon
 		return a, nil
 	}
-	budget := c.dataset.Budget
+	// What is set aside for private keys is no part of the conversion, and is of
+	// the promise: all of it, also where a quota has only a part. Windows and top-ups can make it more.
+	delta := max(budget.Delta, budget.RhoDelta().Add(b.Limit.Delta))
 	for _, g := range []struct {
 		to  *Guarantee
 		rho dp.Amount
 	}{{&a.Guarantee, b.Spent.Rho}, {&a.Total, b.Limit.Rho}} {
-		// What is set aside for private keys is no part of the conversion, and is of
-		// the promise.
 		epsilon, err := account.Epsilon(g.rho, budget.RhoDelta())
 		if err != nil {
 			return Account{}, err
 		}
-		*g.to = Guarantee{epsilon, budget.Delta}
+		*g.to = Guarantee{epsilon, delta}
 	}
 	return a, nil
 }

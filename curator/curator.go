@@ -3,6 +3,7 @@ package curator
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/engine"
@@ -22,11 +23,13 @@ type Curator struct {
 	ledger   ledger.Ledger
 	releaser *mech.Releaser
 	flights  flights
+	// now is asked for one thing only: whether an analyst's access has expired. See [Curator.expired].
+	now func() time.Time
 }
 
 // New returns the curator of a dataset.
 func New(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) *Curator {
-	return &Curator{dataset: ds, engine: e, ledger: l, releaser: r}
+	return &Curator{dataset: ds, engine: e, ledger: l, releaser: r, now: time.Now}
 }
 
 // Ask answers a question. Errors: [*plan.Refusal] when it cannot be asked,
@@ -51,8 +54,9 @@ func (c *Curator) Ask(ctx context.Context, q Question) (*Answer, error) {
 		return nil, err
 	}
 	var spent dp.Cost
+	var alerts []ledger.Alert
 	if missing := missing(p.buys, all); len(missing) > 0 {
-		if paid, err = c.buy(ctx, q, p, missing, all, data.Version); err != nil {
+		if paid, alerts, err = c.buy(ctx, q, p, missing, all, data.Version); err != nil {
 			return nil, err
 		}
 		if !paid.Free {
@@ -67,7 +71,7 @@ func (c *Curator) Ask(ctx context.Context, q Question) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.Receipt, a.Remaining, a.Cost = paid, remaining, spent
+	a.Receipt, a.Remaining, a.Cost, a.Alerts = paid, remaining, spent, alerts
 	if err := c.nameData(ctx, a, data); err != nil {
 		return nil, err
 	}
@@ -86,24 +90,18 @@ func missing(buys []*purchase, all []*released) []*purchase {
 }
 
 // buy charges once for all that is missing, then runs, releases and keeps, in this order.
-func (c *Curator) buy(ctx context.Context, q Question, p *priced, buys []*purchase, all []*released, version ledger.Version) (Receipt, error) {
-	window, err := c.ledger.Window(ctx, c.dataset.Name)
-	if err != nil {
-		return Receipt{}, err
-	}
-	charged, err := c.ledger.Charge(ctx, ledger.Charge{
+func (c *Curator) buy(ctx context.Context, q Question, p *priced, buys []*purchase, all []*released, version ledger.Version) (Receipt, []ledger.Alert, error) {
+	charged, err := c.charge(ctx, q.Analyst, ledger.Charge{
 		Request:     q.Request,
 		Analyst:     q.Analyst,
 		Dataset:     c.dataset.Name,
 		DataVersion: version.String(),
 		Query:       hashOf(buys),
 		Mechanisms:  mechanisms(buys),
-		Window:      window,
 		Cost:        cost(buys),
-		Accounts:    c.accounts(q.Analyst),
 	})
 	if err != nil {
-		return Receipt{}, c.advise(ctx, q.Analyst, err)
+		return Receipt{}, nil, err
 	}
 
 	// The charge is durable. From here on it stays, whatever happens.
@@ -111,10 +109,10 @@ func (c *Curator) buy(ctx context.Context, q Question, p *priced, buys []*purcha
 	for i, b := range buys {
 		exactly, err := c.engine.Run(ctx, b.query)
 		if err != nil {
-			return Receipt{}, ErrRun
+			return Receipt{}, nil, ErrRun
 		}
 		if bought[i], err = c.release(b, exactly, p.room()); err != nil {
-			return Receipt{}, ErrRun
+			return Receipt{}, nil, ErrRun
 		}
 	}
 
@@ -122,10 +120,10 @@ func (c *Curator) buy(ctx context.Context, q Question, p *priced, buys []*purcha
 	// waiting must not make us lose what was paid for.
 	stored, err := encode(buys, bought)
 	if err != nil {
-		return Receipt{}, err
+		return Receipt{}, nil, err
 	}
 	if err := c.ledger.Keep(context.WithoutCancel(ctx), charged.Sequence, keyOf(buys, version.ID), stored); err != nil {
-		return Receipt{}, err
+		return Receipt{}, nil, err
 	}
 	next := 0
 	for i := range all {
@@ -134,7 +132,7 @@ func (c *Curator) buy(ctx context.Context, q Question, p *priced, buys []*purcha
 			next++
 		}
 	}
-	return Receipt{Sequence: charged.Sequence, Hash: charged.Hash, Free: charged.Again}, nil
+	return Receipt{Sequence: charged.Sequence, Hash: charged.Hash, Free: charged.Again}, charged.Alerts(), nil
 }
 
 // room is how many bytes each purchase with private keys has in the ledger.
@@ -148,14 +146,4 @@ func (p *priced) room() int {
 		}
 	}
 	return room / max(1, private)
-}
-
-// accounts names what a question of an analyst is charged to: the dataset, which
-// holds against everybody colluding, and the analyst's quota inside it.
-func (c *Curator) accounts(analyst string) []ledger.Account {
-	quota, _ := c.dataset.Quota(analyst)
-	return []ledger.Account{
-		{Name: c.dataset.Name, Filter: c.dataset.Filter()},
-		{Name: c.dataset.Name + "/" + analyst, Filter: quota},
-	}
 }

@@ -97,13 +97,12 @@ func (c *Curator) Explain(ctx context.Context, q Question) (*Explanation, error)
 	if len(left) == 0 {
 		return e, nil
 	}
-	accounts := c.accounts(q.Analyst)
-	balances, err := c.ledger.Balances(ctx, accounts)
+	_, balances, err := c.balances(ctx, q.Analyst)
 	if err != nil {
 		return nil, err
 	}
-	for i, b := range balances {
-		e.Affordable = e.Affordable && accounts[i].Filter.Admits(b.Spent, cost(left))
+	for _, b := range balances {
+		e.Affordable = e.Affordable && b.Spent.Add(cost(left)).Within(b.Limit)
 	}
 	return e, nil
 }

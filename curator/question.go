@@ -38,6 +38,9 @@ func (c *Curator) prepare(ctx context.Context, q Question) (*priced, error) {
 	if _, ok := c.dataset.Analysts[q.Analyst]; !ok {
 		return nil, refusal("ask as an analyst that the policy lists", "there is no analyst %s in the dataset %s", quoted(q.Analyst), c.dataset.Name)
 	}
+	if err := c.expired(q.Analyst); err != nil {
+		return nil, err
+	}
 	s, err := q.settings()
 	if err != nil {
 		return nil, err

@@ -1,7 +1,10 @@
 package policy
 
 import (
+	"maps"
 	"math/big"
+	"slices"
+	"time"
 
 	"github.com/discreet-dp/discreet/account"
 	"github.com/discreet-dp/discreet/dp"
@@ -11,18 +14,29 @@ import (
 type Analyst struct {
 	Name string
 	// Share is the part of the dataset's budget that this analyst may use, above 0
-	// and at most 1. Shares may add up to more than 1: they keep one analyst
+	// and at most 1; nil where Epsilon says it, or where it is everything. Shares may add up to more than 1: they keep one analyst
 	// from spending what others need, while the dataset's own filter keeps the
 	// promise to the people in the data.
 	Share *big.Rat
+	// Epsilon is the quota as an amount, and 0 where Share says it.
+	Epsilon dp.Amount
+	// Expires is the first day, in UTC, on which the analyst may not ask any more; zero where there is none.
+	Expires time.Time
 }
 
-// share returns the share, which is everything where none is given.
-func (a *Analyst) share() *big.Rat {
-	if a.Share == nil {
-		return big.NewRat(1, 1)
+// AnalystNames returns the names of the analysts, sorted.
+func (d *Dataset) AnalystNames() []string { return slices.Sorted(maps.Keys(d.Analysts)) }
+
+// Quota returns the part of the dataset's filter that the analyst may use, rounded
+// down, and whether there is such an analyst. It is a quota and no
+// guarantee of its own: what it admits the dataset's filter must admit as well. Where the budget is renewed it is
+// that of one window.
+func (d *Dataset) Quota(analyst string) (account.Filter, bool) {
+	a, ok := d.Analysts[analyst]
+	if !ok {
+		return account.Filter{}, false
 	}
-	return a.Share
+	return d.quotaOf(a.Share, a.Epsilon), true
 }
 
 func (d *Dataset) readAnalysts(r *reader, f fields) {
@@ -49,29 +63,23 @@ func (d *Dataset) readAnalysts(r *reader, f fields) {
 		if !ok {
 			continue
 		}
-		if v, given := f.get("share"); given {
-			d.readShare(r, v, a)
+		a.Share, a.Epsilon = d.readQuota(r, f, "analyst")
+		if v, given := f.get("expires"); given {
+			a.readExpires(r, v)
 		}
 	}
 }
 
-func (d *Dataset) readShare(r *reader, v place, a *Analyst) {
-	n, ok := r.number(v, "share")
-	switch {
-	case !ok:
-		return
-	case n.Sign() <= 0:
-		r.at(v, "share %s is not above 0; write a part of the budget such as 0.5, or remove the analyst", v.node.Value)
-		return
-	case n.Cmp(big.NewRat(1, 1)) > 0:
-		r.at(v, "share %s is above 1; a share is a part of the dataset's budget, so write a number such as 0.5", v.node.Value)
+func (a *Analyst) readExpires(r *reader, v place) {
+	const want = "the first day without access, such as 2027-01-01"
+	text, ok := r.text(v, "expires", want)
+	if !ok {
 		return
 	}
-	a.Share = n
-	if d.filter == (account.Filter{}) {
-		return // The budget has problems of its own.
+	day, err := time.Parse(time.DateOnly, text)
+	if err != nil || day.Year() < 1 {
+		r.at(v, "'expires' is %s, which is not a day; write %s", quote(text), want)
+		return
 	}
-	if l := d.quota(n).Limit(); min(l.Epsilon, l.Rho) == dp.Amount(0) {
-		r.at(v, "share %s of this budget rounds down to nothing; write a larger share", v.node.Value)
-	}
+	a.Expires = day
 }

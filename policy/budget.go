@@ -7,7 +7,7 @@ import (
 	"github.com/discreet-dp/discreet/dp"
 )
 
-// Budget is what all analysts together may learn about one person, for good.
+// Budget is what all analysts together may learn about one person: for good, or, where it is renewed, in one window.
 type Budget struct {
 	// Epsilon and Delta are the guarantee that holds at the end, however many
 	// questions were asked and whoever colludes.
@@ -21,6 +21,8 @@ type Budget struct {
 	// DefaultEpsilon is what a question is asked at when the analyst names no
 	// epsilon, and MaxEpsilon is the most that one question may name.
 	DefaultEpsilon, MaxEpsilon dp.Amount
+	// Renewal says for how many windows the budget is given anew.
+	Renewal Renewal
 }
 
 // Pure reports whether the budget is a sum of pure epsilons. A budget with a
@@ -63,7 +65,7 @@ func (b Budget) filterFor() (account.Filter, error) {
 }
 
 // Filter returns the dataset's privacy filter, which holds against all analysts
-// together. A budget that has no filter, which the file cannot give, admits nothing.
+// together; that of one window, where the budget is renewed (see TotalFilter). A budget that has no filter, which the file cannot give, admits nothing.
 func (d *Dataset) Filter() account.Filter {
 	if d.filterOf == d.Budget && d.Budget != (Budget{}) {
 		return d.filter
@@ -75,38 +77,6 @@ func (d *Dataset) Filter() account.Filter {
 	return f
 }
 
-// Quota returns the part of the dataset's filter that the analyst may use, rounded
-// down, and whether there is such an analyst. It is a quota and no
-// guarantee of its own: what it admits the dataset's filter must admit as well.
-func (d *Dataset) Quota(analyst string) (account.Filter, bool) {
-	a, ok := d.Analysts[analyst]
-	if !ok {
-		return account.Filter{}, false
-	}
-	return d.quota(a.share()), true
-}
-
-func (d *Dataset) quota(share *big.Rat) account.Filter {
-	limit := d.Filter().Limit()
-	if d.Budget.Pure() {
-		return account.PureFilter(part(limit.Epsilon, share))
-	}
-	return account.ZCDPFilter(part(limit.Rho, share), part(limit.Delta, share))
-}
-
-// part returns the share of an amount, rounded down; nothing where that is not
-// an amount.
-func part(a dp.Amount, share *big.Rat) dp.Amount {
-	if a == dp.Unbounded {
-		return a
-	}
-	got, err := dp.Floor(new(big.Rat).Mul(a.Rat(), share))
-	if err != nil {
-		return 0
-	}
-	return got
-}
-
 // budgetText is a budget as it stands in the file.
 type budgetText struct {
 	at place
@@ -115,6 +85,7 @@ type budgetText struct {
 	// delta is per_query's, which is compared with the budget when all of that is known.
 	delta    place
 	hasDelta bool
+	renewal  place
 }
 
 // readBudget reads epsilon, delta and the limits of one question.
@@ -141,6 +112,10 @@ func (d *Dataset) readBudget(r *reader, f fields) (text budgetText) {
 	if at, given := f.get("per_query"); given {
 		text.delta, text.hasDelta = b.readPerQuery(r, at, ok)
 	}
+	if at, given := f.get("renewal"); given {
+		ok = b.readRenewal(r, at) && ok
+		text.renewal = at
+	}
 	text.ok = ok
 	return text
 }
@@ -164,6 +139,9 @@ func (d *Dataset) finishBudget(r *reader, text budgetText) {
 		return
 	}
 	d.filter, d.filterOf = filter, *b
+	if b.Renews() {
+		d.checkTotal(r, text.renewal)
+	}
 }
 
 // hasPrivateKeys reports whether there are keys that only a delta can release.

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/discreet-dp/discreet/account"
 	"github.com/discreet-dp/discreet/dp"
@@ -58,6 +59,9 @@ func understood(name, text string) string {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "ledger %s\n", p.Ledger)
+	if p.Anchor != (Anchor{}) {
+		fmt.Fprintf(&b, "anchor %+v\n", p.Anchor)
+	}
 	for _, name := range p.Names() {
 		d := p.Datasets[name]
 		fmt.Fprintf(&b, "dataset %s: %s %q, unit %v, %v\n", d.Name, d.Engine, d.Source, d.Unit, d.Neighbours)
@@ -66,9 +70,24 @@ func understood(name, text string) string {
 		if d.Budget.KeysDelta > 0 {
 			fmt.Fprintf(&b, "  for keys %v, %v a question\n", d.Budget.KeysDelta, d.Budget.DefaultDelta)
 		}
-		for _, a := range inOrder(nil, d.Analysts) {
-			q, _ := d.Quota(a)
-			fmt.Fprintf(&b, "  analyst %s: share %s, quota %v\n", a, d.Analysts[a].Share.RatString(), q.Limit())
+		if d.Budget.Renews() {
+			fmt.Fprintf(&b, "  renewed every %s, %d windows; all together %v\n", d.Budget.Renewal.Every, d.Budget.Renewal.Windows, d.TotalFilter().Limit())
+		}
+		for _, g := range d.GroupNames() {
+			q, _ := d.GroupQuota(g)
+			fmt.Fprintf(&b, "  group %s: %s, quota %v, of %v\n", g, showQuota(d.Groups[g].Share, d.Groups[g].Epsilon), q.Limit(), d.Groups[g].Analysts)
+		}
+		for _, name := range d.AnalystNames() {
+			q, _ := d.Quota(name)
+			a := d.Analysts[name]
+			fmt.Fprintf(&b, "  analyst %s: %s, quota %v", name, showQuota(a.Share, a.Epsilon), q.Limit())
+			if !a.Expires.IsZero() {
+				fmt.Fprintf(&b, ", expires %s", a.Expires.Format(time.DateOnly))
+			}
+			fmt.Fprintln(&b)
+		}
+		if d.VersionQuery != "" {
+			fmt.Fprintf(&b, "  version %q\n", d.VersionQuery)
 		}
 		for _, name := range d.TableNames() {
 			t := d.Tables[name]
@@ -89,6 +108,13 @@ func understood(name, text string) string {
 		}
 	}
 	return b.String()
+}
+
+func showQuota(share *big.Rat, epsilon dp.Amount) string {
+	if share == nil {
+		return "epsilon " + epsilon.String()
+	}
+	return "share " + share.RatString()
 }
 
 func showColumn(c *Column) string {

@@ -25,7 +25,9 @@ type Dataset struct {
 	Neighbours   dp.Neighbours
 	Budget       Budget
 	Analysts     map[string]*Analyst
-	Tables       map[string]*Table
+	// Groups are analysts who share a quota, by name. There may be none.
+	Groups map[string]*Group
+	Tables map[string]*Table
 	// Views are questions that others build on, as SQL by name. They are read as
 	// text; whether they can be asked is for package plan to say.
 	Views map[string]string
@@ -35,6 +37,7 @@ type Dataset struct {
 	// conversion to rho is a search, and a filter is asked for with every charge.
 	filter   account.Filter
 	filterOf Budget
+	rhos     map[dp.Amount]dp.Amount // the same for the epsilons of quotas
 }
 
 // TableNames returns the names of the tables in the order of the file; sorted,
@@ -73,6 +76,7 @@ func (d *Dataset) read(r *reader, at place, dir string) {
 	// The rest of the budget depends on the tables, and shares on the budget.
 	d.finishBudget(r, budget)
 	d.readAnalysts(r, f)
+	d.readGroups(r, f)
 }
 
 func (d *Dataset) readEngine(r *reader, f fields) {

@@ -53,14 +53,21 @@
 //
 // Tables and columns have the names they have in the data, and views have names
 // like theirs: up to 63 bytes that can be seen, without double quotes, and without a
-// space at either end. Datasets and analysts have 1 to 64 of the characters A-Z, a-z, 0-9, _, ., @ and -. Among its
+// space at either end. Datasets, analysts and groups have 1 to 64 of the characters A-Z, a-z, 0-9, _, ., @ and -. Among its
 // neighbours a name must differ in more than letter case.
 //
 // # At the top
 //
 //	ledger    the ledger's file, from the policy's folder. Default: the
 //	          policy's own path with the extension .ledger.
+//	anchor    where the head of the ledger is kept a second time, below. Default: nowhere.
 //	datasets  the datasets by name; at least one. Required.
+//
+// # An anchor
+//
+//	file      the anchor's file, from the policy's folder. It is neither the policy nor the ledger.
+//	postgres  the address of a PostgreSQL database, postgres://...; instead of file. It is never shown.
+//	every     from 1, the default, to 1,000,000: after how many charges it is written again.
 //
 // # A dataset
 //
@@ -81,6 +88,7 @@
 //	            substitute (one person is replaced; the number of people is public).
 //	budget      below. Required.
 //	analysts    who may ask, by name; at least one. Required.
+//	groups      analysts who share a quota, by name. Default: none.
 //	tables      the tables by name; at least one. A table that is not listed
 //	            does not exist for analysts. At least one is not public. Required.
 //	views       SQL by name, for analysts to ask about as if it were a table. A
@@ -106,17 +114,40 @@
 //	           given. default <= max <= epsilon. delta is what a question that
 //	           releases private keys takes from keys_delta when it names none: a
 //	           hundredth of keys_delta unless given. It may name all of it.
+//	renewal    below. Default: the budget is given once, for good.
 //
 // Amounts are rounded down to whole units of 2^-40. All answers together, to all
-// analysts together, are (epsilon, delta)-differentially private.
+// analysts together, are (epsilon, delta)-differentially private; all answers of one window, where the budget is renewed.
+//
+// # A renewal
+//
+//	every      day, week, month, quarter or year: how long a window is meant to
+//	           be. No budget depends on a clock: a window ends when the owner
+//	           begins the next one. Required.
+//	windows    from 1 to 1000: how many windows there will ever be. Required.
+//
+// All answers of all windows together have a promise too. A pure one is windows times epsilon. Otherwise rho adds up to windows times
+// the rho of one, keys_delta to windows times keys_delta, and the rho is converted once, at delta - keys_delta. The
+// epsilon of all windows together is at most 100, and their delta at most 0.01.
 //
 // # An analyst
 //
-//	share  the part of the dataset's budget (of its epsilon where it is pure, of
-//	       its rho and of its keys_delta otherwise) that this analyst may use,
-//	       above 0 and at most 1, the default. It is a quota inside the budget, which holds against
-//	       all analysts together, so shares may add up to more than 1: then who
-//	       comes first is served first.
+//	share      the part of the budget that this analyst may use, above 0 and at most 1; of rho, or of epsilon, and of keys_delta
+//	           alike; of one window's, where the budget is renewed. Default: 1.
+//	epsilon    the same as an amount, at most the budget's: with a delta, it is the rho that is worth it at
+//	           delta - keys_delta, and keys_delta in proportion. Not together with share.
+//	expires    the first day, as 2027-01-01 and in UTC, on which the analyst may not ask any more.
+//
+// It is a quota inside the budget, which holds against all analysts together, so shares may add up to more than 1:
+// then who comes first is served first.
+//
+// # A group
+//
+//	analysts   who is in the group; a list of names that stand under the dataset's analysts. Required.
+//	share      what they may use together, as an analyst's.
+//	epsilon    the same as an amount, as an analyst's.
+//
+// An analyst may be in up to 60 groups, and is charged in each.
 //
 // # A table
 //

@@ -81,6 +81,18 @@ func checkDataset(t *testing.T, d *Dataset) {
 		if q, ok := d.Quota(name); !ok || !q.Limit().Within(d.Filter().Limit()) {
 			t.Errorf("the quota of %s", name)
 		}
+		if len(d.GroupsOf(name)) > maxGroupsOf {
+			t.Errorf("the groups of %s", name)
+		}
+	}
+	for _, name := range d.GroupNames() {
+		if q, ok := d.GroupQuota(name); !ok || !q.Limit().Within(d.Filter().Limit()) || len(d.Groups[name].Analysts) == 0 {
+			t.Errorf("the quota of the group %s", name)
+		}
+	}
+	if total := d.TotalFilter().Limit(); !d.Filter().Limit().Within(total) || total.Delta.Add(b.RhoDelta()).Rat().Cmp(maxDelta) > 0 ||
+		b.Renews() != (b.Renewal.Every != "") || !b.Renews() && total != d.Filter().Limit() {
+		t.Errorf("budget %+v has all together %v", b, total)
 	}
 	for _, name := range d.TableNames() {
 		table := d.Tables[name]

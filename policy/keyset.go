@@ -13,10 +13,19 @@ type keySet struct {
 }
 
 var (
-	policyKeys  = keySet{known: []string{"ledger", "datasets"}}
-	datasetKeys = keySet{
-		known: []string{"engine", "source", "version", "unit", "neighbours", "budget", "analysts", "tables", "views"},
+	policyKeys = keySet{known: []string{"ledger", "anchor", "datasets"}}
+	anchorKeys = keySet{
+		known: []string{"file", "postgres", "every"},
 		other: map[string]string{
+			"path": "write file: PATH",
+			"url":  "write postgres: URL",
+		},
+	}
+	datasetKeys = keySet{
+		known: []string{"engine", "source", "version", "unit", "neighbours", "budget", "analysts", "groups", "tables", "views"},
+		other: map[string]string{
+			"renewal": "it belongs inside budget: {epsilon: ..., renewal: {every: month, windows: 12}}",
+			"anchor":  "it belongs at the top of the file, because all datasets share one ledger",
 			"epsilon": "it belongs inside budget: {epsilon: ..., delta: ...}",
 			"delta":   "it belongs inside budget: {epsilon: ..., delta: ...}",
 			"ledger":  "it belongs at the top of the file, because all datasets share one ledger",
@@ -25,8 +34,11 @@ var (
 		},
 	}
 	budgetKeys = keySet{
-		known: []string{"epsilon", "delta", "keys_delta", "per_query"},
+		known: []string{"epsilon", "delta", "keys_delta", "per_query", "renewal"},
 		other: map[string]string{
+			"every":   "it belongs inside renewal: {every: month, windows: 12}",
+			"windows": "it belongs inside renewal: {every: month, windows: 12}",
+
 			"rho":     "a budget is written as epsilon and delta, and rho follows from them",
 			"default": "it belongs inside per_query: {default: ..., max: ...}",
 			"max":     "it belongs inside per_query: {default: ..., max: ...}",
@@ -36,11 +48,27 @@ var (
 		known: []string{"default", "max", "delta"},
 		other: map[string]string{"min": "there is no smallest question; a small epsilon only makes the answer noisier"},
 	}
-	analystKeys = keySet{
-		known: []string{"share"},
+	renewalKeys = keySet{
+		known: []string{"every", "windows"},
 		other: map[string]string{
-			"epsilon": "an analyst has a share of the dataset's budget, such as share: 0.5",
-			"budget":  "an analyst has a share of the dataset's budget, such as share: 0.5",
+			"epsilon": "the budget's own epsilon is that of each window",
+			"times":   "how many windows there will ever be is written as 'windows'",
+		},
+	}
+	analystKeys = keySet{
+		known: []string{"share", "epsilon", "expires"},
+		other: map[string]string{
+			"budget": "an analyst has a share of the dataset's budget, such as share: 0.5, or an epsilon",
+			"delta":  "the quota of an analyst is at the dataset's delta; write share or epsilon",
+			"groups": "a group lists its analysts, such as groups: {cardiology: {share: 0.5, analysts: [ana, ben]}}",
+		},
+	}
+	groupKeys = keySet{
+		known: []string{"share", "epsilon", "analysts"},
+		other: map[string]string{
+			"budget":  "a group has a share of the dataset's budget, such as share: 0.5, or an epsilon",
+			"delta":   "the quota of a group is at the dataset's delta; write share or epsilon",
+			"expires": "analysts expire; a group has those that it lists",
 		},
 	}
 	tableKeys = keySet{

@@ -18,7 +18,9 @@ type Policy struct {
 	// inside the file start at Dir.
 	Path, Dir string
 	// Ledger is the path of the ledger file, already joined with Dir.
-	Ledger   string
+	Ledger string
+	// Anchor is where the head of the ledger is kept a second time, if anywhere.
+	Anchor   Anchor
 	Datasets map[string]*Dataset
 }
 
@@ -67,6 +69,7 @@ func (p *Policy) read(r *reader, root *yaml.Node) {
 		return
 	}
 	p.readLedger(r, f, root)
+	p.readAnchor(r, f)
 	datasets, ok := f.need(r, "datasets", "list at least one dataset under it")
 	if !ok {
 		return

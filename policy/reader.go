@@ -152,6 +152,7 @@ func (r *reader) entries(at place, what, noun string, check func(string) string)
 var confusion = map[string]string{
 	"dataset": "is easily confused",
 	"analyst": "is easily confused",
+	"group":   "is easily confused",
 	"table":   "SQL cannot tell apart",
 	"column":  "SQL cannot tell apart",
 	"view":    "SQL cannot tell apart",

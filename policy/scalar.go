@@ -57,7 +57,7 @@ func (r *reader) number(p place, key string) (*big.Rat, bool) {
 
 func exampleOf(key string) string {
 	switch key {
-	case "max_rows", "max_groups":
+	case "max_rows", "max_groups", "windows", "every":
 		return "5"
 	case "granularity":
 		return "0.01"

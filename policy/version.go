@@ -20,7 +20,7 @@ func (d *Dataset) readVersion(r *reader, f fields, sourceOK bool) {
 	case !ok:
 	case sourceOK && d.SourceKind() != Database:
 		r.at(v, "'version' is a query for a database, and the source is none; remove it: the contents of files tell whether they have changed")
-	case len(text) > maxVersionQuery || !utf8.ValidString(text) || strings.ContainsRune(text, 0):
+	case strings.TrimSpace(text) == "" || len(text) > maxVersionQuery || !utf8.ValidString(text) || strings.ContainsRune(text, 0):
 		r.at(v, "'version' is at most %d bytes of text; write one SELECT, such as SELECT max(loaded_at) FROM load_log", maxVersionQuery)
 	default:
 		d.VersionQuery = text

@@ -62,6 +62,8 @@ func Policy(ctx context.Context, path string, o Options) ([]finding.Finding, err
 func audited(ds *policy.Dataset) *policy.Dataset {
 	out := *ds
 	out.Budget.Epsilon = max(out.Budget.Epsilon, 100*dp.One)
+	out.Budget.Renewal = policy.Renewal{}
+	out.Groups = nil
 	out.Analysts = map[string]*policy.Analyst{"auditor": {Name: "auditor", Share: big.NewRat(1, 1)}}
 	return &out
 }

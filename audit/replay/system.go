@@ -121,10 +121,12 @@ func anybody(ds *policy.Dataset) string {
 	return best
 }
 
+// share returns how much a name can spend, as a part of the dataset's budget.
 func share(ds *policy.Dataset, name string) float64 {
-	if s := ds.Analysts[name].Share; s != nil {
-		f, _ := s.Float64()
-		return f
+	quota, _ := ds.Quota(name)
+	all, own := ds.Filter().Limit(), quota.Limit()
+	if ds.Budget.Pure() {
+		return own.Epsilon.Float() / all.Epsilon.Float()
 	}
-	return 1
+	return own.Rho.Float() / all.Rho.Float()
 }

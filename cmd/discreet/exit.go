@@ -7,6 +7,7 @@ import (
 
 	"github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/account/workload"
+	"github.com/discreet-dp/discreet/internal/ownerkey"
 	"github.com/discreet-dp/discreet/internal/table"
 	"github.com/discreet-dp/discreet/ledger"
 )
@@ -36,12 +37,16 @@ func exitCode(err error) int {
 	var request *ledger.RequestError
 	var invalid *ledger.InvalidError
 	var workload *workload.Error
+	var signature *discreet.SignatureError
+	var window *ledger.WindowError
+	var key *ownerkey.Error
 	switch {
 	case err == nil:
 		return exitAnswered
 	case errors.As(err, &budget):
 		return exitBudget
-	case errors.As(err, &refusal), errors.As(err, &usage), errors.As(err, &request), errors.As(err, &invalid), errors.As(err, &workload):
+	case errors.As(err, &refusal), errors.As(err, &usage), errors.As(err, &request), errors.As(err, &invalid), errors.As(err, &workload),
+		errors.As(err, &signature), errors.As(err, &window), errors.As(err, &key):
 		return exitRefused
 	}
 	return exitFailed

@@ -22,6 +22,9 @@ type ledgerCmd struct {
 	Export exportCmd `cmd:"" help:"Write one row a charge, as CSV or JSON Lines, for an auditor."`
 	Replay replayCmd `cmd:"" help:"Decide every charge once more, by other code."`
 	Anchor anchorCmd `cmd:"" help:"Compare the ledger with what is known of it elsewhere."`
+	Key    keyCmd    `cmd:"" help:"Make the owner's key, and record whose signature counts."`
+	Topup  topupCmd  `cmd:"" help:"Give a dataset, a group or an analyst more budget, signed by the owner."`
+	Renew  renewCmd  `cmd:"" help:"Begin the next window of a dataset whose budget is renewed."`
 }
 
 // ledgerFlags say which ledger.

@@ -164,6 +164,10 @@ func answerJSON(a *discreet.Answer) any {
 	if notes == nil {
 		notes = []string{}
 	}
+	alerts := a.Alerts
+	if alerts == nil {
+		alerts = []discreet.Alert{}
+	}
 	return struct {
 		Columns    []string     `json:"columns"`
 		Rows       [][]any      `json:"rows"`
@@ -175,13 +179,14 @@ func answerJSON(a *discreet.Answer) any {
 		Confidence float64      `json:"confidence"`
 		Notes      []string     `json:"notes"`
 		Version    any          `json:"data_version"`
+		Alerts     any          `json:"alerts"`
 	}{names, rows, errs, a.Cost, a.Remaining, struct {
 		Sequence uint64 `json:"sequence"`
 		Free     bool   `json:"free"`
 	}{a.Receipt.Sequence, a.Receipt.Free}, struct {
 		MaxRows   int64 `json:"max_rows"`
 		MaxGroups int64 `json:"max_groups"`
-	}{a.MaxRows, a.MaxGroups}, a.Confidence, notes, a.Version}
+	}{a.MaxRows, a.MaxGroups}, a.Confidence, notes, a.Version, alerts}
 }
 
 // count writes a number of things.

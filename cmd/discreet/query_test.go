@@ -59,7 +59,7 @@ func TestQueryJSON(t *testing.T) {
 		if err := json.Unmarshal([]byte(r.out), &a); err != nil {
 			t.Fatal(err)
 		}
-		if got := keysOf(t, json.RawMessage(r.out)); !slices.Equal(got, []string{"columns", "rows", "errors", "cost", "remaining", "receipt", "limits", "confidence", "notes", "data_version"}) {
+		if got := keysOf(t, json.RawMessage(r.out)); !slices.Equal(got, []string{"columns", "rows", "errors", "cost", "remaining", "receipt", "limits", "confidence", "notes", "data_version", "alerts"}) {
 			t.Errorf("the keys are %v", got)
 		}
 		for _, m := range []struct {

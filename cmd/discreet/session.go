@@ -58,6 +58,9 @@ func (s *session) ask(ctx context.Context, text string) error {
 	if err != nil {
 		return locate(err, text)
 	}
+	for _, alert := range a.Alerts {
+		fmt.Fprintln(s.err, "notice: "+alert.String())
+	}
 	if s.json {
 		return printJSON(s.out, answerJSON(a))
 	}
@@ -175,17 +178,8 @@ func (s *session) left(ctx context.Context) (dp.Amount, bool) {
 	if ds == nil || ds.Analysts[s.analyst] == nil {
 		return 0, false
 	}
-	accounts, err := s.db.Budget(ctx, s.dataset)
-	if err != nil {
-		return 0, false
-	}
-	least := dp.Unbounded
-	for _, a := range accounts {
-		if a.Name == ds.Name || a.Name == ds.Name+"/"+s.analyst {
-			least = min(least, a.Total.Epsilon.Sub(a.Guarantee.Epsilon))
-		}
-	}
-	return least, true
+	left, err := s.db.Remaining(ctx, s.dataset, s.analyst)
+	return left.Epsilon, err == nil
 }
 
 // prompt says where one is and what is left.

@@ -31,6 +31,7 @@ var rooms = map[string]string{
 	"internal/shop":     "",
 	"internal/house":    "",
 	"internal/testpg":   "",
+	"internal/ownerkey": "internal/entropy",
 	"noise":             "dp internal/entropy",
 	"mech":              "dp noise internal/exact",
 	"account":           "dp internal/normal account/loss",
@@ -63,16 +64,16 @@ var rooms = map[string]string{
 	"audit/stat":                    "noise internal/normal",
 	"audit":                         "dp noise mech survey audit/finding audit/exact audit/stat",
 	"audit/replay":                  "dp noise mech policy plan ledger engine engine/duckdb curator audit/finding internal/exact internal/entropy internal/chance",
-	"cmd/discreet":                  ". dp policy ledger ledger/sqlite ledger/replay internal/forecast engine/duckdb account/workload account/loss survey audit audit/finding audit/replay internal/table internal/chart internal/hospital internal/shop",
+	"cmd/discreet":                  ". dp policy ledger ledger/sqlite ledger/replay internal/forecast engine/duckdb account/workload account/loss survey audit audit/finding audit/replay internal/table internal/chart internal/hospital internal/shop internal/ownerkey ledger/anchor",
 }
 
 // forbidden says who alone may import a package, outside of tests.
 var forbidden = map[string]string{
 	// Randomness has one source, and noise is all that is made of it. A ledger's
-	// identity is random too, and is no noise. A replay has randomness that repeats, for
+	// identity is random too, and is no noise, and so is an owner's key. A replay has randomness that repeats, for
 	// databases that it makes up.
 	"crypto/rand":                "internal/entropy",
-	module + "/internal/entropy": "noise ledger/sqlite audit/replay internal/chance",
+	module + "/internal/entropy": "noise ledger/sqlite audit/replay internal/chance internal/ownerkey",
 	"math/rand":                  "",
 	"math/rand/v2":               "",
 	// Opening a sealed value is for engines, which seal, and mechanisms. A replay measures how

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/discreet-dp/discreet/ledger/sqlite"
+)
+
+// windows is a budget of three questions a month.
+const windows = "{epsilon: 0.3, per_query: {default: 0.1, max: 0.3}, renewal: {every: month, windows: 3}}"
+
+// older is a question that is another one for every age.
+func older(age string) string { return "SELECT COUNT(*) FROM patients WHERE age > " + age }
+
+// teamed adds a group to the policy.
+func teamed(t testing.TB, budget string) string {
+	policy := deploy(t, budget)
+	change(t, policy, func(s string) string {
+		return strings.Replace(s, "    tables:\n", "    groups: {ward: {share: 0.5, analysts: [ben]}}\n    tables:\n", 1)
+	})
+	return policy
+}
+
+func TestTopUpByCommand(t *testing.T) {
+	policy := teamed(t, concentrated)
+	key, other := beside(policy, "owner.key"), beside(policy, "other.key")
+	topup := func(more ...string) result {
+		return command(append([]string{"ledger", "topup", "-p", policy, "--reason", "test"}, more...)...)
+	}
+	topup("--key", key, "--epsilon", "1").wants(t, 2, "owner.key is not there")
+	command("ledger", "key", "-p", policy, key, "--old", other).wants(t, 2, "no owner yet")
+	command("ledger", "key", "-p", policy, key).wants(t, 0, "made "+key, "from here on")
+	command("ledger", "key", "-p", policy, key).wants(t, 0, "already").lacks(t, "made")
+	command("ledger", "key", "-p", policy, other).wants(t, 2, "--old")
+	if _, err := os.Stat(other); err == nil {
+		t.Error("a key was made that is of no use")
+	}
+	r := topup("--key", key, "--epsilon", "0.5").wants(t, 0, "hospital: epsilon 1 before, epsilon 1.5 from here on at delta 1e-06", "Before:\n  For good:", "factor 2.72 (epsilon 1)", "From here on:", "factor 4.49 (epsilon 1.5)")
+	if r.err != "" {
+		t.Errorf("it says %q", r.err)
+	}
+	topup("--key", key, "--epsilon", "0.1", "--group", "ward").wants(t, 0, "hospital/group:ward: epsilon", "the promise to the people in the data is what it was")
+	topup("--key", key, "--epsilon", "0.1", "--analyst", "ben").wants(t, 0, "hospital/ben: epsilon")
+	if v := topup("--key", key, "--epsilon", "0.1", "--json").wants(t, 0).decode(t); v["sequence"] == nil || len(v["after"].([]any)) != 1 || len(v["promise"].([]any)) != 2 {
+		t.Errorf("got %v", v)
+	}
+	for _, c := range [][]string{
+		{"say how much"}, {"it must be above 0", "--epsilon", "0"}, {"--epsilon", "--epsilon", "much"}, {"--epsilon", "--epsilon", "-1"},
+		{"sets no delta aside", "--epsilon", "1", "--delta", "1e-7"}, {"the most is epsilon 100", "--epsilon", "1000"},
+		{"no analyst", "--analyst", "eve", "--epsilon", "1"}, {"no group", "--group", "eve", "--epsilon", "1"},
+		{"can't be used together", "--group", "ward", "--analyst", "ben", "--epsilon", "1"}, {"no dataset", "--dataset", "other", "--epsilon", "1"},
+	} {
+		topup(append([]string{"--key", key}, c[1:]...)...).wants(t, 2, c[0])
+	}
+	topup("--epsilon", "1", "--key", policy).wants(t, 2, "does not hold a private key")
+	topup("--epsilon", "1", "--key", key, "--reason", "").wants(t, 2, "reason")
+	if runtime.GOOS != "windows" {
+		os.Chmod(key, 0o644)
+		topup("--epsilon", "1", "--key", key).wants(t, 2, "chmod 600")
+		os.Chmod(key, 0o600)
+	}
+	// A new owner, for whom the old one signs. From then on the old key is worth nothing.
+	command("ledger", "key", "-p", policy, other, "--old", key, "--reason", "Kim has left").wants(t, 0, "made", "from here on")
+	topup("--epsilon", "0.1", "--key", key).wants(t, 2, "not that of the ledger's owner", "Nothing was changed")
+	topup("--epsilon", "0.1", "--key", other).wants(t, 0)
+	command("ledger", "key", "-p", policy, beside(policy, "third.key"), "--old", key).wants(t, 2, "is not the key of the ledger's owner")
+	command("ledger", "verify", "-p", policy).wants(t, 0, "is whole")
+	command("budget", "-p", policy).wants(t, 0, "hospital/group:ward")
+}
+
+func TestRenewByCommand(t *testing.T) {
+	policy := teamed(t, windows)
+	renew := func(more ...string) result {
+		return command(append([]string{"ledger", "renew", "-p", policy, "--reason", "test"}, more...)...)
+	}
+	renew("--due").wants(t, 0, "not due: nothing was spent yet")
+	for _, age := range []string{"10", "20", "30"} {
+		asks(policy, older(age)).wants(t, 0)
+	}
+	asks(policy, older("40")).wants(t, 3, "hospital#1", "begin the next window")
+	r := renew("--due").wants(t, 0, "not due before "+time.Now().UTC().Format("2006")[:2])
+	if v := renew("--due", "--json").wants(t, 0).decode(t); v["renewed"] != false || !strings.Contains(r.out, v["due"].(string)) {
+		t.Errorf("got %v after %s", v, r.out)
+	}
+	renew().wants(t, 0, "window 2 of 3 has begun", "Within this window (a month, number 2 of 3)", "Over all 3 windows together")
+	asks(policy, older("40")).wants(t, 0)
+	// By a clock that is forty days ahead it is due, once.
+	ahead := func() (string, error) {
+		var out bytes.Buffer
+		c := renewCmd{Policy: policy, Reason: "cron", Due: true, now: func() time.Time { return time.Now().AddDate(0, 0, 40) }}
+		err := c.Run(context.Background(), screen{&out, &out})
+		return out.String(), err
+	}
+	if out, err := ahead(); err != nil || !strings.Contains(out, "window 3 of 3 has begun") {
+		t.Errorf("%s, %v", out, err)
+	}
+	renew("--due").wants(t, 2, "window 3 of hospital is the last one")
+	renew().wants(t, 2, "the policy has 3 windows")
+	asks(policy, older("10")).wants(t, 0, "free")
+
+	policy = deploy(t, tenQuestions)
+	renew().wants(t, 2, "is not renewed")
+	renew("--due").wants(t, 2, "is not renewed")
+}
+
+// An alert goes to standard error, so that what reads the answer is not disturbed, and into the JSON.
+func TestAlertsByCommand(t *testing.T) {
+	policy := deploy(t, tenQuestions)
+	asks(policy, "--epsilon", "0.4", older("1")).wants(t, 0).lacks(t, "notice:")
+	r := asks(policy, "--epsilon", "0.2", older("2")).wants(t, 0)
+	if !strings.Contains(r.err, "notice: 50 % of the budget of \"hospital\" is spent\n") || strings.Contains(r.out, "notice") {
+		t.Errorf("%q and %q", r.out, r.err)
+	}
+	asks(policy, "--epsilon", "0.2", older("2")).wants(t, 0, "free").lacks(t, "notice:")
+	v := asks(policy, "--epsilon", "0.4", "--json", older("3")).wants(t, 0).decode(t)
+	first := v["alerts"].([]any)[0].(map[string]any)
+	if first["account"] != "hospital" || first["percent"] != 95.0 {
+		t.Errorf("alerts %v", v["alerts"])
+	}
+}
+
+func TestExpiredByCommand(t *testing.T) {
+	policy := deploy(t, tenQuestions)
+	change(t, policy, func(s string) string { return strings.Replace(s, "ana: {share: 1}", "ana: {expires: 2020-01-01}", 1) })
+	asks(policy, people).wants(t, 2, "ended on 2020-01-01")
+	command("explain", "-p", policy, "--as", "ana", people).wants(t, 2, "ended on 2020-01-01")
+	command("query", "-p", policy, "--as", "ben", people).wants(t, 0)
+	if r, err := sqlite.Verify(filepath.Join(filepath.Dir(policy), "policy.ledger")); err != nil || len(r.Balances) != 2 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}

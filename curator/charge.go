@@ -1,0 +1,44 @@
+package curator
+
+import (
+	"context"
+	"errors"
+
+	"github.com/discreet-dp/discreet/ledger"
+)
+
+// maxTurns is how often a charge is tried when windows end under it. An owner renews once in a while, so twice is plenty.
+const maxTurns = 5
+
+// charge pays in the current window. Which window that is the ledger says, and no clock. Where it ends between the two calls
+// the ledger refuses, and the next one is tried.
+func (c *Curator) charge(ctx context.Context, analyst string, charge ledger.Charge) (ledger.Receipt, error) {
+	var err error
+	for range maxTurns {
+		if charge.Window, err = c.ledger.Window(ctx, c.dataset.Name); err != nil {
+			return ledger.Receipt{}, err
+		}
+		charge.Accounts = accountsOf(c.places(analyst, charge.Window))
+		var receipt ledger.Receipt
+		if receipt, err = c.ledger.Charge(ctx, charge); err == nil {
+			return receipt, nil
+		}
+		if !errors.As(err, new(*ledger.WindowError)) {
+			break
+		}
+	}
+	return ledger.Receipt{}, c.advise(ctx, analyst, err)
+}
+
+// expired refuses an analyst whose access has ended, for everything: new questions, prices, and answers that are free.
+//
+// This is the only place that looks at a clock, and it decides who may ask, never what may be spent: what it lets
+// through is charged like everything else. A clock that is wrong, or is set back, lets somebody ask who should not any more, or
+// the other way round; it adds nothing to any budget and takes nothing away.
+func (c *Curator) expired(analyst string) error {
+	a := c.dataset.Analysts[analyst]
+	if a.Expires.IsZero() || c.now().Before(a.Expires) {
+		return nil
+	}
+	return refusal("ask the owner of the data for more time", "the access of %s to the dataset %s ended on %s", quoted(analyst), c.dataset.Name, lastDay(a))
+}

@@ -1,0 +1,131 @@
+package curator
+
+import (
+	"context"
+	"crypto"
+	"math/big"
+	"strings"
+
+	"github.com/discreet-dp/discreet/account"
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/ledger"
+)
+
+// TopUp is more budget, which the owner signs for.
+type TopUp struct {
+	// Account is empty for the dataset, the name of an analyst, or group: and the name of a group.
+	Account string
+	// Epsilon is how much the promise of the account grows, at the same delta.
+	Epsilon dp.Amount
+	// Delta is how much more there is for private keys.
+	Delta  dp.Amount
+	Reason string
+	Signer crypto.Signer // the owner's Ed25519 key
+}
+
+// Raised says what a top-up did.
+type Raised struct {
+	Sequence uint64 `json:"sequence"`
+	// Amount is what was added to the limits, in what they count.
+	Amount dp.Cost `json:"amount"`
+	// Before and After are the accounts that were raised.
+	Before []Account `json:"before"`
+	After  []Account `json:"after"`
+}
+
+// The most that a dataset can be raised to, which is the most that a policy can say.
+var (
+	mostEpsilon = 100 * dp.One
+	mostDelta   = big.NewRat(1, 100)
+)
+
+// TopUp raises limits. That of a dataset raises what holds against everybody, and leaves quotas as they are; where the dataset is renewed
+// it is for the current window, and so are those of groups and analysts: it ends with the window.
+func (c *Curator) TopUp(ctx context.Context, t TopUp) (*Raised, error) {
+	window, err := c.ledger.Window(ctx, c.dataset.Name)
+	if err != nil {
+		return nil, err
+	}
+	places, err := c.raised(t.Account, window)
+	if err != nil {
+		return nil, err
+	}
+	out := &Raised{}
+	if out.Before, err = c.readAll(ctx, places); err != nil {
+		return nil, err
+	}
+	// Of a dataset and its window, the window's promise is the one that grows by as much as was said: the other has more already, so
+	// that the same rho is worth less to it.
+	last := out.Before[len(out.Before)-1]
+	if out.Amount, err = c.grant(last, t); err != nil {
+		return nil, err
+	}
+	if t.Account == "" {
+		for i, a := range out.Before {
+			after, err := c.read(places[i], ledger.Balance{Account: a.Name, Limit: a.Limit.Add(out.Amount)})
+			if err != nil {
+				return nil, err
+			}
+			if after.Total.Epsilon > mostEpsilon || after.Total.Delta.Rat().Cmp(mostDelta) > 0 {
+				return nil, refusal("", "this would raise %s to epsilon %s at delta %s; the most is epsilon 100 at delta 0.01, which already protects hardly anybody",
+					quoted(a.Name), after.Total.Epsilon.Short(), after.Total.Delta.Short())
+			}
+		}
+	}
+	entry := ledger.TopUp{Amount: out.Amount, Reason: t.Reason, Signer: t.Signer}
+	for _, p := range places {
+		entry.Accounts = append(entry.Accounts, p.Name)
+	}
+	receipt, err := c.ledger.Enter(ctx, entry)
+	if err != nil {
+		return nil, err
+	}
+	out.Sequence = receipt.Sequence
+	out.After, err = c.readAll(ctx, places)
+	return out, err
+}
+
+// raised returns the accounts that a top-up raises.
+func (c *Curator) raised(name string, window uint64) ([]place, error) {
+	ds := c.dataset
+	group, isGroup := strings.CutPrefix(name, "group:")
+	switch {
+	case name == "":
+		return c.of(window), nil
+	case isGroup && ds.Groups[group] != nil:
+		return []place{c.group(group, window)}, nil
+	case isGroup && len(ds.Groups) == 0:
+		return nil, refusal("name an analyst, or nobody for the dataset", "the dataset %s has no groups", ds.Name)
+	case isGroup:
+		return nil, refusal("name one of "+strings.Join(ds.GroupNames(), ", "), "there is no group %s in the dataset %s", quoted(group), ds.Name)
+	case ds.Analysts[name] != nil:
+		return []place{c.analyst(name, window)}, nil
+	}
+	return nil, refusal("name one of "+strings.Join(ds.AnalystNames(), ", "), "there is no analyst %s in the dataset %s", quoted(name), ds.Name)
+}
+
+// grant returns what makes the promise of an account grow by an epsilon, rounded down. Under an (epsilon, delta) budget it is
+// the difference between what is there and the rho of the larger epsilon, and not the rho of the difference, which would be far less.
+func (c *Curator) grant(a Account, t TopUp) (dp.Cost, error) {
+	b := c.dataset.Budget
+	switch {
+	case t.Epsilon == 0 && t.Delta == 0:
+		return dp.Cost{}, refusal("name an epsilon such as 0.5", "a top-up of nothing")
+	case t.Delta > 0 && b.Pure():
+		return dp.Cost{}, refusal("name an epsilon only", "the budget of %s is pure and has no delta", c.dataset.Name)
+	case t.Delta > 0 && b.KeysDelta == 0:
+		return dp.Cost{}, refusal("name an epsilon only, or write keys_delta into the policy", "the budget of %s sets no delta aside for private keys, which is what delta would add to", c.dataset.Name)
+	case b.Pure():
+		return dp.Cost{Epsilon: t.Epsilon}, nil
+	case t.Epsilon == 0:
+		return dp.Cost{Delta: t.Delta}, nil
+	}
+	rho, err := account.Rho(a.Total.Epsilon.Add(t.Epsilon), b.RhoDelta())
+	if err != nil {
+		return dp.Cost{}, err
+	}
+	if rho = rho.Sub(a.Limit.Rho); rho == 0 {
+		return dp.Cost{}, refusal("name a larger epsilon", "epsilon %v more is too little to spend any of it", t.Epsilon)
+	}
+	return dp.Cost{Rho: rho, Delta: t.Delta}, nil
+}

@@ -1,0 +1,106 @@
+package discreet
+
+import (
+	"context"
+	"crypto"
+	"crypto/ed25519"
+	"encoding/hex"
+	"time"
+
+	"github.com/discreet-dp/discreet/curator"
+	"github.com/discreet-dp/discreet/ledger"
+)
+
+// What the owner of the data does. See the package curator for their fields.
+type (
+	// TopUp is more budget, which the owner signs for.
+	TopUp = curator.TopUp
+	// Raised says what a top-up did.
+	Raised = curator.Raised
+	// Renewed says which window began.
+	Renewed = curator.Renewed
+	// SignatureError: an entry of the owner's has not the signature that counts.
+	SignatureError = ledger.SignatureError
+)
+
+// Promise says in sentences what the budget of a dataset promises to every person in the data.
+func (db *DB) Promise(ctx context.Context, dataset string) ([]string, error) {
+	c, err := db.books(dataset)
+	if err != nil {
+		return nil, err
+	}
+	return c.Promise(ctx)
+}
+
+// Remaining returns what an analyst can still spend. It does not open the data.
+func (db *DB) Remaining(ctx context.Context, dataset, analyst string) (Remaining, error) {
+	c, err := db.books(dataset)
+	if err != nil {
+		return Remaining{}, err
+	}
+	return c.Remaining(ctx, analyst)
+}
+
+// Renew begins the next window of a dataset. It is refused where the policy has no renewal, or no more windows.
+func (db *DB) Renew(ctx context.Context, dataset, reason string) (Renewed, error) {
+	c, err := db.books(dataset)
+	if err != nil {
+		return Renewed{}, err
+	}
+	db.owner.Lock()
+	defer db.owner.Unlock()
+	return c.Renew(ctx, reason)
+}
+
+// Due returns the day on which the next window of a dataset is meant to begin, and false where nothing was spent yet. It is a reminder: windows
+// begin with Renew and not by themselves.
+func (db *DB) Due(ctx context.Context, dataset string) (time.Time, bool, error) {
+	c, err := db.books(dataset)
+	if err != nil {
+		return time.Time{}, false, err
+	}
+	return c.Due(ctx)
+}
+
+// TopUp raises the limits of a dataset, a group or an analyst. It takes the key of the ledger's owner; see SetOwner.
+func (db *DB) TopUp(ctx context.Context, dataset string, t TopUp) (*Raised, error) {
+	c, err := db.books(dataset)
+	if err != nil {
+		return nil, err
+	}
+	// One at a time, so that nothing lies between what was read and what is raised.
+	db.owner.Lock()
+	defer db.owner.Unlock()
+	return c.TopUp(ctx, t)
+}
+
+// SetOwner says whose signatures count from here on. The first owner needs no signer; a later one takes that of the owner before.
+func (db *DB) SetOwner(ctx context.Context, public ed25519.PublicKey, signer crypto.Signer, reason string) error {
+	_, err := db.ledger.Enter(ctx, ledger.Owner{Public: public, Signer: signer, Reason: reason})
+	return err
+}
+
+// Owner returns the key whose signatures count, or nil where there is none yet.
+func (db *DB) Owner(ctx context.Context) (ed25519.PublicKey, error) {
+	var owner ed25519.PublicKey
+	for r, err := range db.ledger.Records(ctx, 1) {
+		if err != nil {
+			return nil, err
+		}
+		if r.Kind == ledger.KindOwner {
+			if owner, err = hex.DecodeString(r.PublicKey); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return owner, nil
+}
+
+// books returns a curator of a dataset that knows its ledger and not its data.
+func (db *DB) books(name string) (*curator.Curator, error) {
+	ds, err := db.find(name)
+	if err != nil {
+		return nil, err
+	}
+	return curator.New(ds, nil, db.ledger, nil), nil
+}
