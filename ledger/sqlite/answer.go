@@ -18,28 +18,23 @@ func (l *Ledger) Keep(ctx context.Context, sequence uint64, key string, answer [
 		return err
 	}
 	answerHash := ledger.Hash(answer)
-	if err := l.enter(ctx); err != nil {
-		return err
-	}
-	defer l.leave()
-	kept, ok := l.state.AnswerOf(sequence)
-	if !ok {
-		return fmt.Errorf("sequence %d: %w", sequence, ledger.ErrUnpaid)
-	}
-	if kept != 0 {
-		record, _, _, err := l.read(kept)
-		if err != nil {
-			return err
+	_, err := l.submit(ctx, &request{size: len(answer), decide: func(g *group) (ledger.Receipt, error) {
+		kept, ok := g.state.AnswerOf(sequence)
+		if !ok {
+			return ledger.Receipt{}, fmt.Errorf("sequence %d: %w", sequence, ledger.ErrUnpaid)
 		}
-		if record.Key != key || record.AnswerHash != answerHash {
-			return fmt.Errorf("sequence %d: %w", sequence, ledger.ErrKept)
+		if kept == 0 {
+			return ledger.Receipt{}, g.add(answer, g.state.Answer(sequence, key, answerHash, g.now()))
 		}
-		return nil
-	}
-	err := l.append(answer, l.state.Answer(sequence, key, answerHash, l.now()))
+		record, _, err := g.read(kept)
+		if err == nil && (record.Key != key || record.AnswerHash != answerHash) {
+			err = fmt.Errorf("sequence %d: %w", sequence, ledger.ErrKept)
+		}
+		return ledger.Receipt{}, err
+	}})
 	var failed *ledger.WriteError
 	if errors.As(err, &failed) {
-		failed.Charged = true
+		failed.Charged = true // everybody has an error of their own
 	}
 	return err
 }

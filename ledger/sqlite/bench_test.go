@@ -4,83 +4,140 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// BenchmarkCharge measures charges one after the other. Beside it stands how often the
-// same disk can overwrite a page and fsync it, measured in turns with the charges,
-// because disks have moods: a charge is four of these and little else.
-func BenchmarkCharge(b *testing.B) {
-	l, path := fresh(b)
+// disk measures how long a write of a page and its fsync take, on the disk and at the moment of a benchmark, because
+// disks have moods.
+type disk struct {
+	file *os.File
+	at   int64
+	n    int
+	took time.Duration
+}
+
+func newDisk(b *testing.B, path string) *disk {
 	f, err := os.Create(filepath.Join(filepath.Dir(path), "fsync"))
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer f.Close()
-	limit, page := hospital(1<<20), make([]byte, pageSize)
-	var raw time.Duration
+	b.Cleanup(func() { f.Close() })
+	return &disk{file: f}
+}
+
+// write appends as much as a charge appends to the log.
+func (d *disk) write(b *testing.B, frames int) {
+	page := make([]byte, frames*frameSize)
+	start := time.Now()
+	if _, err := d.file.WriteAt(page, d.at); err != nil {
+		b.Fatal(err)
+	}
+	if err := d.file.Sync(); err != nil {
+		b.Fatal(err)
+	}
+	d.took += time.Since(start)
+	d.n++
+	d.at += int64(len(page))
+	if d.at > maxLog {
+		d.at = 0
+	}
+}
+
+// BenchmarkCharge measures charges one after the other, in turns with the disk: a charge is one fsync and little else.
+func BenchmarkCharge(b *testing.B) {
+	l, path := fresh(b)
+	d := newDisk(b, path)
+	limit := hospital(1 << 20)
 	i := 0
 	for b.Loop() {
 		mustCharge(b, l, ask(fmt.Sprint(i), limit))
 		i++
 		b.StopTimer()
-		start := time.Now()
-		if _, err := f.WriteAt(page, 0); err != nil {
-			b.Fatal(err)
-		}
-		if err := f.Sync(); err != nil {
-			b.Fatal(err)
-		}
-		raw += time.Since(start)
+		d.write(b, 2)
 		b.StartTimer()
 	}
 	b.ReportMetric(float64(i)/b.Elapsed().Seconds(), "charges/s")
-	b.ReportMetric(float64(i)/raw.Seconds(), "fsyncs/s")
-	b.ReportMetric(b.Elapsed().Seconds()/raw.Seconds(), "fsyncs/charge")
+	b.ReportMetric(float64(d.n)/d.took.Seconds(), "fsyncs/s")
+	b.ReportMetric(b.Elapsed().Seconds()/d.took.Seconds(), "fsyncs/charge")
+	b.ReportMetric((b.Elapsed()-d.took).Seconds()*1000/float64(i), "ms-excess/charge")
+}
+
+// BenchmarkClients measures charges of a thousand clients at once, each of which waits for its receipt before it asks again.
+func BenchmarkClients(b *testing.B) {
+	const clients = 1000
+	l, path := fresh(b)
+	d := newDisk(b, path)
+	for range 200 {
+		d.write(b, 2)
+	}
+	var next atomic.Int64
+	accounts := []ledger.Account{hospital(1 << 24), {Name: "hospital/ana", Filter: admits(1 << 24)}}
+	mustCharge(b, l, ask("first", accounts...))
+	before := l.commits
+	b.ResetTimer()
+	var wg sync.WaitGroup
+	for range clients {
+		wg.Go(func() {
+			for {
+				i := next.Add(1)
+				if i > int64(b.N) {
+					return
+				}
+				if _, err := l.Charge(ctx, ask(fmt.Sprintf("8d1c6c1e-7a1f-4c0e-9d55-%012d", i), accounts...)); err != nil {
+					b.Error(err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	b.StopTimer()
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "charges/s")
+	b.ReportMetric(float64(b.N)/float64(l.commits-before), "charges/commit")
+	b.ReportMetric(float64(d.n)/d.took.Seconds(), "fsyncs/s")
 }
 
 // BenchmarkOpen measures how fast a ledger is checked from its first record to its
 // last when it is opened.
 func BenchmarkOpen(b *testing.B) {
-	const records = 200_000
-	l, path := fresh(b)
-	write(b, l, records)
-	mustClose(b, l)
-	b.ResetTimer()
-	for b.Loop() {
-		mustClose(b, reopen(b, path))
+	for _, records := range []int{200_000, 1_000_000} {
+		b.Run(fmt.Sprint(records), func(b *testing.B) {
+			l, path := fresh(b)
+			write(b, l, records)
+			mustClose(b, l)
+			b.ResetTimer()
+			for b.Loop() {
+				mustClose(b, reopen(b, path))
+			}
+			b.ReportMetric(float64(records)*float64(b.N)/b.Elapsed().Seconds(), "records/s")
+		})
 	}
-	b.ReportMetric(float64(records)*float64(b.N)/b.Elapsed().Seconds(), "records/s")
 }
 
-// write appends charges in one transaction, which no caller can do.
+// write appends charges in large transactions, which no caller can do.
 func write(b *testing.B, l *Ledger, records int) {
 	b.Helper()
-	if _, err := l.begin.Exec(); err != nil {
-		b.Fatal(err)
-	}
-	accounts := []ledger.Account{hospital(1 << 20), {Name: "hospital/ana", Filter: admits(1 << 20)}}
-	last, previous := l.state.Head()
-	for i := range records {
-		links, err := l.state.Charge(ask(fmt.Sprintf("8d1c6c1e-7a1f-4c0e-9d55-%012d", i), accounts...), time.Now())
-		if err != nil {
-			b.Fatal(err)
-		}
-		for _, k := range links {
-			if _, err := l.insertRecord.Exec(k.Record.Sequence, k.Body, k.Hash, nil); err != nil {
+	accounts := []ledger.Account{hospital(1 << 24), {Name: "hospital/ana", Filter: admits(1 << 24)}}
+	for i := 0; i < records; {
+		g := &group{Ledger: l}
+		g.sequence, g.hash = l.state.Head()
+		for ; i < records && len(g.links) < 10_000; i++ {
+			links, err := l.state.Charge(ask(fmt.Sprintf("8d1c6c1e-7a1f-4c0e-9d55-%012d", i), accounts...), time.Now())
+			if err == nil {
+				err = g.add(nil, links...)
+			}
+			if err != nil {
 				b.Fatal(err)
 			}
-			l.state.Apply(k.Record, k.Hash)
 		}
-	}
-	n, hash := l.state.Head()
-	if _, err := l.updateHead.Exec(n, hash, last, previous); err != nil {
-		b.Fatal(err)
-	}
-	if _, err := l.commit.Exec(); err != nil {
-		b.Fatal(err)
+		if err := g.write(); err != nil {
+			b.Fatal(err)
+		}
+		l.shorten()
 	}
 }

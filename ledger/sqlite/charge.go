@@ -12,35 +12,30 @@ func (l *Ledger) Charge(ctx context.Context, c ledger.Charge) (ledger.Receipt, e
 	if err := c.Validate(); err != nil {
 		return ledger.Receipt{}, err
 	}
-	if err := l.enter(ctx); err != nil {
-		return ledger.Receipt{}, err
-	}
-	defer l.leave()
-	sequence, again := l.state.Request(c.Request)
-	// While an anchor cannot be stored nothing more is spent, and no receipt is given for what was spent last.
-	if err := l.moor(again); err != nil {
-		return ledger.Receipt{}, err
-	}
-	if again {
-		return l.again(sequence, c)
-	}
-	links, err := l.state.Charge(c, l.now())
-	if err != nil {
-		return ledger.Receipt{}, err
-	}
-	if err := l.append(nil, links...); err != nil {
-		return ledger.Receipt{}, err
-	}
-	last := links[len(links)-1]
-	if err := l.moor(true, last.Record); err != nil {
-		return ledger.Receipt{}, err
-	}
-	return chain.Receipt(last.Record, last.Hash, false), nil
+	return l.submit(ctx, &request{charge: true, decide: func(g *group) (ledger.Receipt, error) {
+		sequence, again := g.state.Request(c.Request)
+		// While an anchor cannot be stored nothing more is spent, and no receipt is given for what was spent last.
+		if g.unmoored != nil {
+			return ledger.Receipt{}, &ledger.WriteError{Path: g.path, Charged: again, Err: g.unmoored}
+		}
+		if again {
+			return g.again(sequence, c)
+		}
+		links, err := g.state.Charge(c, g.now())
+		if err != nil {
+			return ledger.Receipt{}, err
+		}
+		if err := g.add(nil, links...); err != nil {
+			return ledger.Receipt{}, err
+		}
+		last := links[len(links)-1]
+		return chain.Receipt(last.Record, last.Hash, false), nil
+	}})
 }
 
 // again returns the receipt of a request that was charged before.
-func (l *Ledger) again(sequence uint64, c ledger.Charge) (ledger.Receipt, error) {
-	record, hash, _, err := l.read(sequence)
+func (g *group) again(sequence uint64, c ledger.Charge) (ledger.Receipt, error) {
+	record, hash, err := g.read(sequence)
 	if err != nil {
 		return ledger.Receipt{}, err
 	}
@@ -48,4 +43,21 @@ func (l *Ledger) again(sequence uint64, c ledger.Charge) (ledger.Receipt, error)
 		return ledger.Receipt{}, &ledger.RequestError{Request: c.Request, Differs: differs}
 	}
 	return chain.Receipt(record, hash, true), nil
+}
+
+// Enter implements [ledger.Ledger].
+func (l *Ledger) Enter(ctx context.Context, e ledger.Entry) (ledger.Receipt, error) {
+	if err := e.Validate(); err != nil {
+		return ledger.Receipt{}, err
+	}
+	return l.submit(ctx, &request{decide: func(g *group) (ledger.Receipt, error) {
+		link, err := g.state.Entry(e, g.now())
+		if err != nil {
+			return ledger.Receipt{}, err
+		}
+		if err := g.add(nil, link); err != nil {
+			return ledger.Receipt{}, err
+		}
+		return chain.Receipt(link.Record, link.Hash, false), nil
+	}})
 }

@@ -33,14 +33,41 @@ type conn struct {
 	*sql.Conn
 }
 
-// dial opens a database file that exists. The mode is "ro" or "rw".
-func dial(path, mode string) (*conn, error) {
+// dial opens a ledger file that exists, for writing.
+func dial(path string) (*conn, error) {
 	slashed := filepath.ToSlash(path)
 	if !strings.HasPrefix(slashed, "/") {
 		slashed = "/" + slashed // C:/...
 	}
 	// Escaped as a URL, a path may contain ?, # and %.
-	name := url.URL{Scheme: "file", Path: slashed, RawQuery: "mode=" + mode + "&_error_rc=1&_defensive=1" + layer()}
+	query := "mode=rw"
+	if vfs != "" {
+		query += "&vfs=" + url.QueryEscape(vfs)
+	}
+	c, err := connect(url.URL{Scheme: "file", Path: slashed, RawQuery: query + safe})
+	if err != nil {
+		return nil, err
+	}
+	// Without this SQLite removes the log when the connection is closed, also that of a ledger that was stopped and
+	// whose file says that it needs it.
+	err = c.Raw(func(driver any) error {
+		_, err := driver.(sqlite.FileControl).FileControlPersistWAL("main", 1)
+		return err
+	})
+	if err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	return c, nil
+}
+
+// dial opens the view for reading.
+func (v *view) dial() (*conn, error) {
+	return connect(url.URL{Scheme: "file", Opaque: ledgerName, RawQuery: "mode=ro&immutable=1&vfs=" + v.name + safe})
+}
+
+const safe = "&_error_rc=1&_defensive=1"
+
+func connect(name url.URL) (*conn, error) {
 	db, err := sql.Open("sqlite", name.String())
 	if err != nil {
 		return nil, err
@@ -51,13 +78,6 @@ func dial(path, mode string) (*conn, error) {
 		return nil, errors.Join(err, db.Close())
 	}
 	return &conn{db, c}, nil
-}
-
-func layer() string {
-	if vfs == "" {
-		return ""
-	}
-	return "&vfs=" + url.QueryEscape(vfs)
 }
 
 func (c *conn) Close() error { return errors.Join(c.Conn.Close(), c.db.Close()) }
@@ -82,19 +102,42 @@ func (c *conn) set(pragmas ...[2]string) error {
 
 // reading is set on every connection.
 var reading = [][2]string{
-	{"busy_timeout", fmt.Sprint(patience.Milliseconds())},
 	{"trusted_schema", "0"},
 	{"cell_size_check", "1"},
-	{"mmap_size", "0"}, // A truncated file is then an error and not a fault.
 }
 
-// writing makes a commit durable. The lock that a write takes is kept until the
-// connection is closed.
+// writing makes a commit one write and one fsync, and leaves it to us when the log is put into the file. The
+// exclusive lock comes first: with it SQLite needs no memory that is shared with other processes, and has none.
 var writing = [][2]string{
 	{"locking_mode", "exclusive"},
-	{"journal_mode", "persist"},
-	{"synchronous", "3"}, // EXTRA
+	{"busy_timeout", fmt.Sprint(patience.Milliseconds())},
+	{"mmap_size", "0"}, // A truncated file is then an error and not a fault.
+	{"journal_mode", "wal"},
+	{"synchronous", "2"}, // FULL: the log is synced with every commit
 	{"fullfsync", "1"},   // F_FULLFSYNC where the system has it
+	{"checkpoint_fullfsync", "1"},
+	{"wal_autocheckpoint", "0"},
+	{"cache_spill", "0"}, // A transaction reaches the log as a whole, when it is committed.
+}
+
+// empty puts the log into the file, both on stable storage, and empties it.
+func (c *conn) empty() error {
+	var busy, frames, done int
+	if err := c.QueryRowContext(background, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &frames, &done); err != nil {
+		return err
+	}
+	if busy != 0 || frames != 0 || done != 0 {
+		return fmt.Errorf("the log could not be put into the file: busy %d, %d of %d frames", busy, done, frames)
+	}
+	return nil
+}
+
+// mark says in the file whether it needs its log.
+func (c *conn) mark(marker uint32) error {
+	if _, err := c.ExecContext(background, fmt.Sprintf("PRAGMA user_version = %d", marker)); err != nil {
+		return err
+	}
+	return c.empty()
 }
 
 // corrupt turns an error of SQLite while reading into the error of the ledger.

@@ -18,11 +18,14 @@ import (
 // there as a whole or not at all, and an empty file is always damage. The caller holds
 // the lock.
 func create(path string, now time.Time) (err error) {
-	if info, err := os.Stat(path + "-journal"); err == nil && info.Size() > 0 {
-		return &ledger.CorruptError{Path: path, Where: "the file is missing, but its journal is there"}
+	if info, err := os.Stat(path + "-wal"); err == nil && info.Size() > 0 {
+		return &ledger.CorruptError{Path: path, Where: "the file is missing, but its log, " + path + "-wal, is there"}
+	}
+	if used(path) {
+		return &ledger.CorruptError{Path: path, Where: "the file is missing, and " + path + ".lock says that there was one"}
 	}
 	name := path + "-new"
-	for _, leftover := range []string{name, name + "-journal"} {
+	for _, leftover := range []string{name, name + "-journal", name + "-wal", path + "-wal"} {
 		if err := os.Remove(leftover); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
@@ -37,14 +40,18 @@ func create(path string, now time.Time) (err error) {
 	defer func() {
 		if err != nil {
 			os.Remove(name)
+			os.Remove(name + "-wal")
 			err = &ledger.WriteError{Path: path, Broken: true, Err: err}
 		}
 	}()
-	c, err := dial(name, "rw")
+	c, err := dial(name)
 	if err != nil {
 		return err
 	}
 	if err := errors.Join(begin(c, now), c.Close()); err != nil {
+		return err
+	}
+	if err := os.Remove(name + "-wal"); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	if err := syncFile(name); err != nil {
@@ -66,7 +73,7 @@ func begin(c *conn, now time.Time) error {
 	statements := []statement{
 		{fmt.Sprintf("PRAGMA page_size = %d", pageSize), nil},
 		{fmt.Sprintf("PRAGMA application_id = %d", applicationID), nil},
-		{fmt.Sprintf("PRAGMA user_version = %d", schemaVersion), nil},
+		{fmt.Sprintf("PRAGMA user_version = %d", closed), nil},
 		{"BEGIN EXCLUSIVE", nil},
 	}
 	for _, s := range schema {
@@ -75,11 +82,13 @@ func begin(c *conn, now time.Time) error {
 	statements = append(statements,
 		statement{insertRecord, []any{0, first.Body, first.Hash, nil}},
 		statement{insertHead, []any{0, first.Hash}},
-		statement{"COMMIT", nil})
+		statement{"COMMIT", nil},
+		statement{"PRAGMA locking_mode = exclusive", nil},
+		statement{"PRAGMA journal_mode = wal", nil})
 	for _, s := range statements {
 		if _, err := c.ExecContext(background, s.sql, s.args...); err != nil {
 			return err
 		}
 	}
-	return nil
+	return c.empty()
 }

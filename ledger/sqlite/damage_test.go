@@ -169,12 +169,11 @@ func tamper(t *testing.T, path string, statements ...string) {
 	if err := os.WriteFile(path, data, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c, err := dial(path, "rw")
+	c, err := dial(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.Close()
-	var all []string
+	all := []string{"PRAGMA locking_mode = exclusive"}
 	for _, s := range schema {
 		if strings.HasPrefix(s.sql, "CREATE TRIGGER") {
 			all = append(all, "DROP TRIGGER "+s.name)
@@ -190,6 +189,14 @@ func tamper(t *testing.T, path string, statements ...string) {
 		if _, err := c.ExecContext(ctx, s); err != nil {
 			t.Fatalf("%s: %v", s, err)
 		}
+	}
+	// A rollback journal has no log to be emptied.
+	_ = c.empty()
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(path + "-wal"); err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
 	}
 }
 
@@ -239,7 +246,7 @@ func TestPromise7EditedRowsAreNoticed(t *testing.T) {
 	check("trigger added", true, `CREATE TRIGGER other AFTER INSERT ON records BEGIN UPDATE head SET sequence = 0; END`)
 	check("other schema version", true, `PRAGMA user_version = 1`)
 	check("other application", true, `PRAGMA application_id = 1`)
-	check("write-ahead log", true, `PRAGMA journal_mode = WAL`)
+	check("rollback journal", true, `PRAGMA journal_mode = DELETE`)
 	// What the package comment says is not noticed until a head is kept elsewhere.
 	check("last removed, head rewritten", false, fmt.Sprintf(`DELETE FROM records WHERE sequence = %d`, last),
 		fmt.Sprintf(`UPDATE head SET sequence = %d, hash = (SELECT hash FROM records WHERE sequence = %d)`, last-1, last-1))
@@ -265,20 +272,26 @@ func rehash(t *testing.T, sequence uint64) string {
 		hex.EncodeToString([]byte(body)), hashOf([]byte(body)), sequence)
 }
 
-// A ledger that is not there any more is not a new one while its journal is.
-func TestPromise7MissingFileBesideItsJournalIsNoticed(t *testing.T) {
-	l, path := fresh(t)
-	mustCharge(t, l, ask("r", hospital(1)))
-	mustClose(t, l)
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
-	}
-	var corrupt *ledger.CorruptError
-	if _, err := Open(path); !errors.As(err, &corrupt) {
-		t.Errorf("got %v; want a CorruptError", err)
-	}
-	if _, err := os.Stat(path); !os.IsNotExist(err) {
-		t.Error("a new ledger was created")
+// A ledger that is not there any more is not a new one while something says that it was there: the lock file, and the log of one that
+// was not closed.
+func TestPromise7MissingFileIsNoticed(t *testing.T) {
+	for name, leave := range map[string][]string{"lock": {".lock"}, "log": {"-wal"}} {
+		l, path := fresh(t)
+		mustCharge(t, l, ask("r", hospital(1)))
+		dir := filepath.Join(t.TempDir(), name)
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		for _, suffix := range leave {
+			copyFile(t, filepath.Join(dir, "ledger.db"+suffix), path+suffix)
+		}
+		var corrupt *ledger.CorruptError
+		if _, err := Open(filepath.Join(dir, "ledger.db")); !errors.As(err, &corrupt) {
+			t.Errorf("%s: got %v; want a CorruptError", name, err)
+		}
+		if _, err := os.Stat(filepath.Join(dir, "ledger.db")); !os.IsNotExist(err) {
+			t.Errorf("%s: a new ledger was created", name)
+		}
 	}
 }
 

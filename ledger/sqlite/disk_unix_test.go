@@ -23,7 +23,7 @@ func init() {
 		if err != nil {
 			return err
 		}
-		const size = 200_000
+		const size = 1_000_000
 		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: size, Max: size}); err != nil {
 			return err
 		}

@@ -14,7 +14,7 @@ import (
 )
 
 // resolve returns the one absolute name of a path, so that two names of a ledger
-// have one lock and one journal, and whether there is something under it.
+// have one lock and one log, and whether there is something under it.
 func resolve(path string) (string, bool, error) {
 	if path == "" {
 		return "", false, &ledger.InvalidError{Field: "path of the ledger", Problem: "is missing"}
@@ -46,14 +46,14 @@ func resolve(path string) (string, bool, error) {
 // checkHeader reads what must be in the first bytes of a ledger, before SQLite does:
 // SQLite believes its header, and one that was changed can make it write.
 // See "The Database Header" in sqlite.org/fileformat2.html for the offsets. All of
-// this holds at any moment, also before a journal is played back.
-func checkHeader(path string) error {
-	bad := func(where string, args ...any) error {
-		return &ledger.CorruptError{Path: path, Where: fmt.Sprintf(where, args...)}
+// this holds at any moment, whatever is in the log. It returns the marker.
+func checkHeader(path string) (uint32, error) {
+	bad := func(where string, args ...any) (uint32, error) {
+		return 0, &ledger.CorruptError{Path: path, Where: fmt.Sprintf(where, args...)}
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return fmt.Errorf("the ledger cannot be read: %w", err)
+		return 0, fmt.Errorf("the ledger cannot be read: %w", err)
 	}
 	defer f.Close()
 	var h [100]byte
@@ -63,45 +63,28 @@ func checkHeader(path string) error {
 	case err == io.ErrUnexpectedEOF:
 		return bad("the file ends in its header")
 	case err != nil:
-		return fmt.Errorf("the ledger %s cannot be read: %w", path, err)
+		return 0, fmt.Errorf("the ledger %s cannot be read: %w", path, err)
 	}
 	number := binary.BigEndian.Uint32
+	marker := number(h[60:])
 	switch {
 	case string(h[:16]) != "SQLite format 3\x00":
 		return bad("the file is not a database")
 	case number(h[68:]) != applicationID:
 		return bad("the file is a database, but not a ledger")
-	case number(h[60:]) != schemaVersion:
-		return bad("its schema has version %d, and this program knows version %d", number(h[60:]), schemaVersion)
-	case h[18] == 2 || h[19] == 2:
-		return bad("another program has switched it to a write-ahead log")
-	case binary.BigEndian.Uint16(h[16:]) != pageSize || h[18] != 1 || h[19] != 1 || h[20] != 0 || number(h[56:]) != 1 ||
+	case marker != closed && marker != opened:
+		return bad("its schema has version %d, and this program knows version %d", marker, closed)
+	case h[18] == 1 || h[19] == 1:
+		return bad("another program has switched off its write-ahead log")
+	case binary.BigEndian.Uint16(h[16:]) != pageSize || h[18] != 2 || h[19] != 2 || h[20] != 0 || number(h[56:]) != 1 ||
 		number(h[24:]) != number(h[92:]): // the change counter, and its copy
 		return bad("its header was changed")
 	}
-	if info, err := os.Stat(path + "-wal"); err == nil && info.Size() > 0 {
-		return bad("there is a write-ahead log beside it, which no ledger has")
+	// SQLite would play it back.
+	if info, err := os.Stat(path + "-journal"); err == nil && info.Size() > 0 {
+		return bad("there is a rollback journal beside it, which no ledger has")
 	}
-	return nil
-}
-
-// interrupted reports whether the journal holds a write that was not finished.
-// SQLite looks at the same byte.
-func interrupted(path string) (bool, error) {
-	f, err := os.Open(path + "-journal")
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	} else if err != nil {
-		return false, fmt.Errorf("the journal of the ledger cannot be read: %w", err)
-	}
-	defer f.Close()
-	var b [1]byte
-	if _, err := f.Read(b[:]); err == io.EOF {
-		return false, nil
-	} else if err != nil {
-		return false, fmt.Errorf("the journal of the ledger %s cannot be read: %w", path, err)
-	}
-	return b[0] != 0, nil
+	return marker, nil
 }
 
 // syncFile puts a file, or the names in a folder, on stable storage.

@@ -93,6 +93,21 @@ func spent(t testing.TB, l ledger.Ledger, name string) int {
 	return int(b[0].Spent.Rho / unit.Rho)
 }
 
+// copyFile copies a file; one that is not there it leaves out.
+func copyFile(t testing.TB, to, from string) {
+	t.Helper()
+	b, err := os.ReadFile(from)
+	if os.IsNotExist(err) {
+		return
+	}
+	if err == nil {
+		err = os.WriteFile(to, b, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // children are what this test binary does when a test runs it again, as a process
 // that can be killed or limited.
 var children = map[string]func(path string) error{}

@@ -4,18 +4,21 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"iter"
+	"io/fs"
+	"os"
 	"time"
 
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/ledger/internal/chain"
 )
 
-// Ledger is a ledger in a SQLite file. All methods are safe for concurrent use;
-// they take turns.
+// Ledger is a ledger in a SQLite file. All methods are safe for concurrent use.
+// Calls that write and come at the same time are written together.
 type Ledger struct {
 	path string
 	now  func() time.Time
+
+	waiting queue // who wants to write
 
 	// turn holds one token while somebody works with what follows. It is a channel
 	// and not a mutex so that a caller can stop waiting.
@@ -23,9 +26,11 @@ type Ledger struct {
 	lock    *lock
 	conn    *conn
 	state   *chain.State
-	broken  *ledger.WriteError // why no more work is done, or nil
 	mooring *chain.Mooring
+	marked  bool               // the file says that it needs its log
+	broken  *ledger.WriteError // why no more work is done, or nil
 	closed  bool
+	commits uint64 // transactions so far
 
 	begin, commit, insertRecord, updateHead, selectRecord *sql.Stmt
 }
@@ -40,18 +45,26 @@ func (l *Ledger) enter(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	switch {
-	case l.closed:
+	if err := l.stopped(); err != nil {
 		l.leave()
-		return ledger.ErrClosed
-	case l.broken != nil:
-		l.leave()
-		return l.broken
+		return err
 	}
 	return nil
 }
 
 func (l *Ledger) leave() { <-l.turn }
+
+// stopped says why no more work is done, or nil.
+func (l *Ledger) stopped() error {
+	switch {
+	case l.closed:
+		return ledger.ErrClosed
+	case l.broken != nil:
+		again := *l.broken
+		return &again
+	}
+	return nil
+}
 
 // Head implements [ledger.Ledger].
 func (l *Ledger) Head(ctx context.Context) (uint64, string, error) {
@@ -94,52 +107,9 @@ func (l *Ledger) Window(ctx context.Context, dataset string) (uint64, error) {
 	return l.state.Window(dataset), nil
 }
 
-// Enter implements [ledger.Ledger].
-func (l *Ledger) Enter(ctx context.Context, e ledger.Entry) (ledger.Receipt, error) {
-	if err := e.Validate(); err != nil {
-		return ledger.Receipt{}, err
-	}
-	if err := l.enter(ctx); err != nil {
-		return ledger.Receipt{}, err
-	}
-	defer l.leave()
-	link, err := l.state.Entry(e, l.now())
-	if err != nil {
-		return ledger.Receipt{}, err
-	}
-	if err := l.append(nil, link); err != nil {
-		return ledger.Receipt{}, err
-	}
-	return chain.Receipt(link.Record, link.Hash, false), nil
-}
-
-// Records implements [ledger.Ledger].
-func (l *Ledger) Records(ctx context.Context, from uint64) iter.Seq2[*ledger.Record, error] {
-	return func(yield func(*ledger.Record, error) bool) {
-		for {
-			r, err := l.record(ctx, from)
-			if r == nil && err == nil || !yield(r, err) || err != nil {
-				return
-			}
-			from++
-		}
-	}
-}
-
-// record returns a record, or nil after the last one.
-func (l *Ledger) record(ctx context.Context, sequence uint64) (*ledger.Record, error) {
-	if err := l.enter(ctx); err != nil {
-		return nil, err
-	}
-	defer l.leave()
-	if last, _ := l.state.Head(); sequence > last {
-		return nil, nil
-	}
-	r, _, _, err := l.read(sequence)
-	return r, err
-}
-
 // Close implements [ledger.Ledger]. To close twice does nothing.
+//
+// A ledger that was closed without an error is a single file. One that was stopped keeps its log.
 func (l *Ledger) Close() error {
 	l.turn <- struct{}{}
 	defer l.leave()
@@ -148,12 +118,34 @@ func (l *Ledger) Close() error {
 	}
 	l.closed = true
 	var err error
-	if l.broken == nil { // what is on the disk is not known then
-		err = l.mooring.Close(background, l.state)
+	if l.broken == nil {
+		err = errors.Join(l.mooring.Close(background, l.state), l.settle())
 	}
 	for _, s := range []*sql.Stmt{l.begin, l.commit, l.insertRecord, l.updateHead, l.selectRecord} {
 		err = errors.Join(err, s.Close())
 	}
+	err = errors.Join(err, l.conn.Close())
+	if l.broken == nil && !l.marked {
+		if size, e := logSize(l.path); e == nil && size == 0 {
+			if e := os.Remove(l.path + "-wal"); !errors.Is(e, fs.ErrNotExist) {
+				err = errors.Join(err, e)
+			}
+		}
+	}
 	// The connection goes before the lock, which must cover what SQLite still writes.
-	return errors.Join(err, l.conn.Close(), l.lock.release())
+	return errors.Join(err, l.lock.release())
+}
+
+// settle puts everything into the file, and only then says in it that it needs no log.
+func (l *Ledger) settle() error {
+	if !l.marked {
+		return nil
+	}
+	for _, step := range []func() error{l.conn.empty, func() error { return l.conn.mark(closed) }} {
+		if err := step(); err != nil {
+			return &ledger.WriteError{Path: l.path, Broken: true, Err: err}
+		}
+	}
+	l.marked = false
+	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/discreet-dp/discreet/ledger"
+	"github.com/discreet-dp/discreet/ledger/internal/chain"
 )
 
 // hashAt returns the hash of a record. The caller has the turn, or the ledger for itself.
@@ -12,13 +13,19 @@ func (l *Ledger) hashAt(sequence uint64) (string, error) {
 	return hash, err
 }
 
-// moor stores the anchor where one is due, with the charges that were just made. The fate of the ledger itself is known, so it
-// goes on: the same request gets its receipt when the anchor could be stored.
-func (l *Ledger) moor(charged bool, charges ...*ledger.Record) error {
-	if err := l.mooring.Committed(background, l.state, charges); err != nil {
-		return &ledger.WriteError{Path: l.path, Charged: charged, Err: err}
+// moor stores the anchor where one is due, with the charges that were just made, or one that could not be stored before. The fate of
+// the ledger itself is known, so it goes on: the same request gets its receipt when the anchor could be stored.
+func (l *Ledger) moor(made []*chain.Link) error {
+	if l.mooring == nil {
+		return nil
 	}
-	return nil
+	var charges []*ledger.Record
+	for _, k := range made {
+		if k.Record.Kind == ledger.KindCharge {
+			charges = append(charges, k.Record)
+		}
+	}
+	return l.mooring.Committed(background, l.state, charges)
 }
 
 // abandon closes a ledger that is not handed out, without an anchor.

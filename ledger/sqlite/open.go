@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"time"
 
 	"github.com/discreet-dp/discreet/ledger"
@@ -15,14 +16,12 @@ import (
 //
 // It returns a [*ledger.CorruptError] when the ledger does not check, and
 // [ledger.ErrBusy] when it is open elsewhere and stays so for two seconds.
-func Open(path string) (*Ledger, error) { return open(path, time.Now) }
+func Open(path string) (*Ledger, error) { return OpenWith(path, Options{}) }
 
-func open(path string, now func() time.Time) (*Ledger, error) {
-	return openWith(path, Options{}, now)
-}
+func open(path string, now func() time.Time) (*Ledger, error) { return openWith(path, Options{}, now) }
 
-// openMoored opens a ledger and leaves it to the caller to check it against its anchor. One that does not exist is
-// created only where there is no anchor either.
+// openMoored opens a ledger after comparing it with its anchor, before anything is changed. To go on from there is the caller's to do:
+// the anchor must not know of what a process that died left in the log before that is on stable storage.
 func openMoored(path string, now func() time.Time, mooring *chain.Mooring) (_ *Ledger, err error) {
 	path, _, err = resolve(path)
 	if err != nil {
@@ -43,6 +42,7 @@ func openMoored(path string, now func() time.Time, mooring *chain.Mooring) (_ *L
 		return nil, err
 	}
 	if !exists {
+		// An anchor without a ledger is one whose ledger is lost.
 		if err := mooring.Open(background, path, nil, nil); err != nil {
 			return nil, err
 		}
@@ -50,48 +50,78 @@ func openMoored(path string, now func() time.Time, mooring *chain.Mooring) (_ *L
 			return nil, err
 		}
 	}
-	if err := checkHeader(path); err != nil {
-		return nil, err
-	}
-	c, state, err := take(path)
+	use(path)
+	state, err := check(path, mooring)
 	if err != nil {
 		return nil, err
 	}
-	l := &Ledger{path: path, now: now, lock: lock, conn: c, state: state, turn: make(chan struct{}, 1)}
+	c, marker, err := take(path, state)
+	if err != nil {
+		return nil, err
+	}
+	l := &Ledger{
+		path: path, now: now, lock: lock, conn: c, state: state,
+		marked: marker == opened, turn: make(chan struct{}, 1),
+	}
 	if err := l.prepare(); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
 	return l, nil
 }
 
-// take opens the database for this process alone, which also plays back the
-// journal of a process that died, and checks it.
-func take(path string) (_ *conn, _ *chain.State, err error) {
-	c, err := dial(path, "rw")
+// check reads the ledger through a view, which cannot change it.
+func check(path string, mooring *chain.Mooring) (_ *chain.State, err error) {
+	v, err := look(path)
 	if err != nil {
-		return nil, nil, corrupt(path, "it cannot be opened", err)
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, v.Close()) }()
+	c, state, err := v.replay()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, c.Close()) }()
+	_, _, err = mooring.Check(background, path, state, func(sequence uint64) (string, error) {
+		var hash string
+		err := c.QueryRowContext(background, "SELECT hash FROM records WHERE sequence = ?", int64(sequence)).Scan(&hash)
+		return hash, err
+	})
+	return state, err
+}
+
+// take opens the database for this process alone. SQLite reads its log again, and must come to the same head as we
+// did. What a process that died left in the log is put into the file, so that a new log begins empty.
+func take(path string, state *chain.State) (_ *conn, marker uint32, err error) {
+	c, err := dial(path)
+	if err != nil {
+		return nil, 0, corrupt(path, "it cannot be opened", err)
 	}
 	defer func() {
 		if err != nil {
-			c.Close()
+			err = errors.Join(err, c.Close())
 		}
 	}()
-	if err := errors.Join(c.set(reading...), c.set(writing...)); err != nil {
-		return nil, nil, corrupt(path, "it cannot be opened", err)
+	if err := errors.Join(c.set(writing...), c.set(reading...)); err != nil {
+		return nil, 0, corrupt(path, "it cannot be opened", err)
 	}
-	// Reading takes the shared lock and, as locking_mode is exclusive, keeps it.
-	state, err := replay(c, path, path)
-	if err != nil {
-		return nil, nil, err
+	if err := checkHead(c, path, state); err != nil {
+		return nil, 0, err
 	}
-	// The exclusive lock is taken here and kept. It comes after the checks because
-	// SQLite may mend a header when it begins to write.
-	for _, s := range []string{"BEGIN EXCLUSIVE", "COMMIT"} {
-		if _, err := c.ExecContext(background, s); err != nil {
-			return nil, nil, corrupt(path, "it cannot be locked", err)
+	if err := c.QueryRowContext(background, "PRAGMA user_version").Scan(&marker); err != nil {
+		return nil, 0, corrupt(path, "it cannot be opened", err)
+	}
+	if size, err := logSize(path); err != nil {
+		return nil, 0, err
+	} else if size > 0 {
+		if err := c.empty(); err != nil {
+			return nil, 0, &ledger.WriteError{Path: path, Broken: true, Err: err}
 		}
 	}
-	return c, state, nil
+	// Both names must outlast a loss of power before anything is confirmed that is only in the log.
+	if err := syncFolder(filepath.Dir(path)); err != nil {
+		return nil, 0, &ledger.WriteError{Path: path, Broken: true, Err: err}
+	}
+	return c, marker, nil
 }
 
 // prepare compiles the statements of a running ledger.

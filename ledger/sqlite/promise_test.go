@@ -15,9 +15,8 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// That fsync is really asked for is tested in fsync_linux_test.go. Here: the file as
-// it is on disk when Charge returns, without its journal and while the
-// ledger is open, has the charge.
+// That fsync is really asked for is tested in fsync_linux_test.go. Here: the files as
+// they are on disk when Charge returns, while the ledger is open, have the charge, and the file alone says that it needs its log.
 func TestPromise1ChargedBeforeRelease(t *testing.T) {
 	l, path := fresh(t)
 	for i := range 20 {
@@ -26,9 +25,16 @@ func TestPromise1ChargedBeforeRelease(t *testing.T) {
 			mustKeep(t, l, r.Sequence, fmt.Sprint("key", i), strings.Repeat("answer", 1000*i+1))
 		}
 		copied := filepath.Join(t.TempDir(), "copy.db")
-		if err := copyFile(copied, path); err != nil {
-			t.Fatal(err)
+		copyFile(t, copied, path)
+		var corrupt *ledger.CorruptError
+		if _, err := Verify(copied); !errors.As(err, &corrupt) || !strings.Contains(err.Error(), "without its log") {
+			t.Fatalf("the file without its log: got %v; want a CorruptError", err)
 		}
+		if l, err := Open(copied); !errors.As(err, &corrupt) {
+			l.Close()
+			t.Fatalf("the file without its log: got %v; want a CorruptError", err)
+		}
+		copyFile(t, copied+"-wal", path+"-wal")
 		report := mustVerify(t, copied)
 		if n, hash, _ := l.Head(ctx); report.Records != n || report.Head != hash {
 			t.Fatalf("after charge %d the file has %d records, the ledger %d", i, report.Records, n)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"iter"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/discreet-dp/discreet/ledger"
@@ -19,8 +18,8 @@ import (
 type Reader struct {
 	path string
 	lock *lock
+	view *view
 	conn *conn
-	dir  string // of a copy, or empty
 	last uint64
 	head string
 }
@@ -35,7 +34,7 @@ type Line struct {
 // Read opens the ledger at the path for reading. It returns the errors of [Verify], but for those of records, which
 // come when they are read.
 //
-// Where a process died while it wrote, a copy is read, in which that write is taken back, and the ledger stays as it is.
+// What a process that died left in the log is read from there, and the ledger stays as it is.
 func Read(path string) (_ *Reader, err error) {
 	path, exists, err := resolve(path)
 	if err != nil {
@@ -53,47 +52,18 @@ func Read(path string) (_ *Reader, err error) {
 			err = errors.Join(err, r.Close())
 		}
 	}()
-	if err := checkHeader(path); err != nil {
+	if r.view, err = look(path); err != nil {
 		return nil, err
 	}
-	file, mode, err := r.settled()
-	if err != nil {
+	if r.conn, err = r.view.reader(); err != nil {
 		return nil, err
 	}
-	if r.conn, err = dial(file, mode); err != nil {
-		return nil, corrupt(path, "it cannot be opened", err)
-	}
-	if err := r.conn.set(reading...); err != nil {
-		return nil, corrupt(path, "it cannot be opened", err)
-	}
-	// One transaction, so that everything is read from one state of the file, however often.
-	if _, err := r.conn.ExecContext(background, "BEGIN"); err != nil {
-		return nil, corrupt(path, "it cannot be read", err)
-	}
-	for _, err := range []error{checkSchema(r.conn, path), checkSize(r.conn, file, path), checkPages(r.conn, path), r.readHead()} {
+	for _, err := range []error{checkSchema(r.conn, path), r.view.checkSize(r.conn), r.view.checkPages(), r.readHead()} {
 		if err != nil {
 			return nil, err
 		}
 	}
 	return r, nil
-}
-
-// settled returns the file to read: the ledger, or a copy of it in which what was interrupted can be taken back.
-func (r *Reader) settled() (file, mode string, err error) {
-	hot, err := interrupted(r.path)
-	if err != nil || !hot {
-		return r.path, "ro", err
-	}
-	if r.dir, err = os.MkdirTemp("", "ledger-*"); err != nil {
-		return "", "", err
-	}
-	copied := filepath.Join(r.dir, "copy")
-	for _, suffix := range []string{"", "-journal"} {
-		if err := copyFile(copied+suffix, r.path+suffix); err != nil {
-			return "", "", err
-		}
-	}
-	return copied, "rw", nil
 }
 
 func (r *Reader) readHead() error {
@@ -120,26 +90,26 @@ func (r *Reader) Head() (uint64, string) { return r.last, r.head }
 // After an error there is nothing more. It can be called again, and gives the same.
 func (r *Reader) Records() iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
-		var record ledger.Record
 		next, previous := uint64(0), ""
 		fail := func(err error) {
 			yield(Line{}, &ledger.CorruptError{Path: r.path, Where: fmt.Sprintf("record %d: %v", next, err)})
 		}
 		for batch := range readRecords(r.conn) {
-			for _, row := range batch.rows {
+			for i := range batch.rows {
+				row := &batch.rows[i]
 				if row.sequence != int64(next) {
 					fail(errors.New("it is missing"))
 					return
 				}
-				if err := record.Read(row.body, row.hash, row.answer); err != nil {
-					fail(err)
+				if row.err != nil {
+					fail(row.err)
 					return
 				}
-				if record.Sequence != next || record.Previous != previous {
+				if row.record.Sequence != next || row.record.Previous != previous {
 					fail(errors.New("the record does not continue the one before"))
 					return
 				}
-				if !yield(Line{&record, row.body, row.hash}, nil) {
+				if !yield(Line{&row.record, row.body, row.hash}, nil) {
 					return
 				}
 				next, previous = next+1, row.hash
@@ -152,6 +122,7 @@ func (r *Reader) Records() iter.Seq2[Line, error] {
 				yield(Line{}, corrupt(r.path, fmt.Sprintf("record %d cannot be read", next), batch.err))
 				return
 			}
+			batch.release()
 		}
 		if next != r.last+1 || previous != r.head {
 			yield(Line{}, &ledger.CorruptError{Path: r.path, Where: fmt.Sprintf("it has %d records, and the head says that the last is number %d", next, r.last)})
@@ -205,9 +176,9 @@ func (r *Reader) Close() (err error) {
 		err = r.conn.Close()
 		r.conn = nil
 	}
-	if r.dir != "" {
-		err = errors.Join(err, os.RemoveAll(r.dir))
-		r.dir = ""
+	if r.view != nil {
+		err = errors.Join(err, r.view.Close())
+		r.view = nil
 	}
 	if r.lock != nil {
 		err = errors.Join(err, r.lock.release())

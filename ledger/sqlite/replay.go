@@ -4,31 +4,56 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"os"
 
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/ledger/internal/chain"
 )
 
 // replay reads the whole ledger, checks everything that can be checked, and returns
-// what follows from it. It writes nothing.
-//
-// The file is where the database is; the path is what it is called in errors.
-func replay(c *conn, file, path string) (*chain.State, error) {
-	if err := checkSchema(c, path); err != nil {
-		return nil, err
-	}
-	if err := checkSize(c, file, path); err != nil {
-		return nil, err
-	}
-	if err := checkPages(c, path); err != nil {
-		return nil, err
-	}
-	state, err := checkRecords(c, path)
+// what follows from it, and a connection to the view for further questions.
+func (v *view) replay() (_ *conn, _ *chain.State, err error) {
+	c, err := v.reader()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return state, checkHead(c, path, state)
+	defer func() {
+		if err != nil {
+			c.Close()
+		}
+	}()
+	if err := checkSchema(c, v.path); err != nil {
+		return nil, nil, err
+	}
+	if err := v.checkSize(c); err != nil {
+		return nil, nil, err
+	}
+	// The pages are checked at the same time, over a connection of their own.
+	pages := make(chan error, 1)
+	go func() { pages <- v.checkPages() }()
+	state, err := checkRecords(c, v.path, v.size)
+	if err == nil {
+		err = checkHead(c, v.path, state)
+	}
+	// What is wrong with the pages is the cause of what is wrong with the records.
+	if broken := <-pages; broken != nil {
+		err = broken
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return c, state, nil
+}
+
+// reader returns a connection to the view.
+func (v *view) reader() (*conn, error) {
+	c, err := v.dial()
+	if err != nil {
+		return nil, corrupt(v.path, "it cannot be opened", err)
+	}
+	if err := c.set(reading...); err != nil {
+		return nil, errors.Join(corrupt(v.path, "it cannot be opened", err), c.Close())
+	}
+	return c, nil
 }
 
 // checkSchema compares the tables and triggers with those of a new ledger, word for
@@ -60,58 +85,59 @@ func checkSchema(c *conn, path string) error {
 }
 
 // checkSize notices an end that is missing, which SQLite reads as zeros.
-func checkSize(c *conn, file, path string) error {
+func (v *view) checkSize(c *conn) error {
 	var pages int64
 	if err := c.QueryRowContext(background, "PRAGMA page_count").Scan(&pages); err != nil {
-		return corrupt(path, "its size cannot be read", err)
+		return corrupt(v.path, "its size cannot be read", err)
 	}
-	info, err := os.Stat(file)
-	if err != nil {
-		return fmt.Errorf("the ledger cannot be read: %w", err)
-	}
-	if size := info.Size(); size < pages*pageSize {
-		return &ledger.CorruptError{Path: path, Where: fmt.Sprintf("it was cut off: %d bytes of %d", size, pages*pageSize)}
+	if v.size < pages*pageSize {
+		return &ledger.CorruptError{Path: v.path, Where: fmt.Sprintf("it was cut off: %d bytes of %d", v.size, pages*pageSize)}
 	}
 	return nil
 }
 
 // checkPages looks for damage in the pages of the file that reading the rows
 // would not meet, but the next write might.
-func checkPages(c *conn, path string) error {
+func (v *view) checkPages() error {
+	c, err := v.reader()
+	if err != nil {
+		return err
+	}
+	defer c.Close()
 	var result string
 	if err := c.QueryRowContext(background, "PRAGMA integrity_check(1)").Scan(&result); err != nil {
-		return corrupt(path, "its pages cannot be read", err)
+		return corrupt(v.path, "its pages cannot be read", err)
 	}
 	if result != "ok" {
-		return &ledger.CorruptError{Path: path, Where: result}
+		return &ledger.CorruptError{Path: v.path, Where: result}
 	}
 	return nil
 }
 
-// checkRecords follows the chain from its first record to its last.
-func checkRecords(c *conn, path string) (*chain.State, error) {
+// checkRecords follows the chain from its first record to its last. The size of the file bounds how many there can be.
+func checkRecords(c *conn, path string, size int64) (*chain.State, error) {
 	bad := func(n uint64, err error) error {
 		return &ledger.CorruptError{Path: path, Where: fmt.Sprintf("record %d: %v", n, err)}
 	}
-	state := chain.New()
-	var record ledger.Record
+	state := chain.NewFor(min(expected(c), size/smallest))
 	next := uint64(0)
 	for batch := range readRecords(c) {
-		for _, row := range batch.rows {
+		for i := range batch.rows {
+			row := &batch.rows[i]
+			err := row.err
 			if row.sequence != int64(next) {
 				return nil, bad(next, errors.New("it is missing"))
 			}
-			err := record.Read(row.body, row.hash, row.answer)
-			if err == nil && record.Sequence != next {
-				err = fmt.Errorf("it says that it is number %d", record.Sequence)
+			if err == nil && row.record.Sequence != next {
+				err = fmt.Errorf("it says that it is number %d", row.record.Sequence)
 			}
 			if err == nil {
-				err = state.Check(&record)
+				err = state.Check(&row.record)
 			}
 			if err != nil {
 				return nil, bad(next, err)
 			}
-			state.Apply(&record, row.hash)
+			state.Apply(&row.record, row.hash)
 			next++
 		}
 		if batch.err != nil && code(batch.err) == 0 {
@@ -119,11 +145,23 @@ func checkRecords(c *conn, path string) (*chain.State, error) {
 		} else if batch.err != nil {
 			return nil, corrupt(path, fmt.Sprintf("record %d cannot be read", next), batch.err)
 		}
+		batch.release()
 	}
 	if next == 0 {
 		return nil, bad(0, errors.New("it is missing"))
 	}
 	return state, nil
+}
+
+// smallest is less than a record takes on the disk.
+const smallest = 128
+
+// expected returns about how many records there are, so that memory is asked for once. It may be wrong.
+func expected(c *conn) int64 {
+	var n int64
+	var hash string
+	_ = c.QueryRowContext(background, selectHead).Scan(&n, &hash)
+	return max(n, 0)
 }
 
 // checkHead compares the last record with the head beside it. This is what notices that

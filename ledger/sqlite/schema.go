@@ -3,8 +3,14 @@ package sqlite
 // Numbers in the header of the file that say whose file it is.
 const (
 	applicationID = 0x4450_4C47 // "DPLG"
-	schemaVersion = 2
 	pageSize      = 4096
+)
+
+// The version of the schema is also the marker: it is the one number that SQLite writes for us at a fixed place of
+// the first page, so that it can be read from the file alone, whatever is in the log beside it.
+const (
+	closed = 3              // everything is in the file
+	opened = 1<<16 | closed // the file needs its log
 )
 
 // schema creates the tables, in the order and spelling in which SQLite gives them back.

@@ -3,12 +3,9 @@ package sqlite
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"path/filepath"
 
 	"github.com/discreet-dp/discreet/ledger"
-	"github.com/discreet-dp/discreet/ledger/internal/chain"
 )
 
 // Report is what follows from a ledger that checks.
@@ -27,9 +24,8 @@ type Report struct {
 // returns [ledger.ErrBusy], because a reader would hold up the charges of the one that
 // has it open. It returns a [*ledger.CorruptError] when the ledger does not check.
 //
-// After a crash the file alone is not the ledger: the journal beside it takes back a
-// write that was not finished. Verify then checks a copy of both in a
-// temporary folder, and leaves the journal for the next Open.
+// After a crash the file alone is not the ledger: the log beside it has the last charges. Verify reads both, and leaves
+// the log for the next Open.
 func Verify(path string) (Report, error) {
 	path, exists, err := resolve(path)
 	if err != nil {
@@ -42,66 +38,10 @@ func Verify(path string) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	state, err := inspect(path)
+	state, err := check(path, nil)
 	if err = errors.Join(err, lock.release()); err != nil {
 		return Report{}, err
 	}
 	records, head := state.Head()
 	return Report{Records: records, Charges: state.Charges(), Answers: state.Answers(), Head: head, Balances: state.Balances()}, nil
-}
-
-func inspect(path string) (*chain.State, error) {
-	if err := checkHeader(path); err != nil {
-		return nil, err
-	}
-	hot, err := interrupted(path)
-	if err != nil {
-		return nil, err
-	}
-	if !hot {
-		return look(path, path, "ro")
-	}
-	dir, err := os.MkdirTemp("", "ledger-*")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
-	copied := filepath.Join(dir, "copy")
-	for _, suffix := range []string{"", "-journal"} {
-		if err := copyFile(copied+suffix, path+suffix); err != nil {
-			return nil, err
-		}
-	}
-	return look(path, copied, "rw")
-}
-
-// look checks a file that stands for the ledger at the path.
-func look(path, file, mode string) (*chain.State, error) {
-	c, err := dial(file, mode)
-	if err != nil {
-		return nil, corrupt(path, "it cannot be opened", err)
-	}
-	defer c.Close()
-	if err := c.set(reading...); err != nil {
-		return nil, corrupt(path, "it cannot be opened", err)
-	}
-	// One transaction, so that everything is read from one state of the file.
-	if _, err := c.ExecContext(background, "BEGIN"); err != nil {
-		return nil, corrupt(path, "it cannot be read", err)
-	}
-	return replay(c, file, path)
-}
-
-func copyFile(to, from string) error {
-	in, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	out, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(out, in)
-	return errors.Join(err, out.Close())
 }

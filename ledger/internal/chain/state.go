@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -23,7 +22,7 @@ type State struct {
 	identity string // of the ledger
 	hash     string // of the last record; empty before the first
 	sequence uint64 // of the last record
-	spent    map[string]ledger.Balance
+	spent    map[string]*ledger.Balance
 	granted  map[string]dp.Cost  // what top-ups added, by account
 	windows  map[string]uint64   // renewals, by dataset
 	versions map[string]versions // of the data, by dataset
@@ -33,6 +32,10 @@ type State struct {
 	keys     map[digest]uint64   // the first answer under a key
 	answers  uint64
 	charges  uint64
+
+	// The last text of which a digest was wanted: the same one is wanted when a charge is looked up, checked and applied.
+	text   string
+	digest digest
 }
 
 // noCharge stands for a record that is not a charge.
@@ -43,19 +46,26 @@ const noCharge = math.MaxUint64
 // record that it finds.
 type digest [16]byte
 
-func digestOf(s string) digest {
-	h := sha256.Sum256([]byte(s))
-	return digest(h[:16])
+func (s *State) digestOf(text string) digest {
+	if s.text != text || text == "" {
+		h := sha256.Sum256([]byte(text))
+		s.text, s.digest = text, digest(h[:16])
+	}
+	return s.digest
 }
 
 // New returns the state of a chain without records.
-func New() *State {
+func New() *State { return NewFor(0) }
+
+// NewFor returns the state of a chain without records that will have about so many.
+func NewFor(records int64) *State {
 	return &State{
-		spent:    map[string]ledger.Balance{},
+		spent:    map[string]*ledger.Balance{},
 		granted:  map[string]dp.Cost{},
 		windows:  map[string]uint64{},
 		versions: map[string]versions{},
-		requests: map[digest]uint64{},
+		requests: make(map[digest]uint64, records),
+		paid:     make([]uint64, 0, records),
 		keys:     map[digest]uint64{},
 	}
 }
@@ -80,7 +90,12 @@ func (s *State) Window(dataset string) uint64 { return s.windows[dataset] + 1 }
 func (s *State) Owner() string { return s.owner }
 
 // Spent returns what was spent in an account.
-func (s *State) Spent(account string) dp.Cost { return s.spent[account].Spent }
+func (s *State) Spent(account string) dp.Cost {
+	if b := s.spent[account]; b != nil {
+		return b.Spent
+	}
+	return dp.Cost{}
+}
 
 // Balance returns the balance of an account, with what top-ups added to its limit.
 func (s *State) Balance(a ledger.Account) ledger.Balance {
@@ -91,20 +106,23 @@ func (s *State) Balance(a ledger.Account) ledger.Balance {
 // Balances returns the balance of every account ever charged, by name, with the
 // limit of its last charge.
 func (s *State) Balances() []ledger.Balance {
-	return slices.SortedFunc(maps.Values(s.spent), func(a, b ledger.Balance) int {
-		return cmp.Compare(a.Account, b.Account)
-	})
+	all := make([]ledger.Balance, 0, len(s.spent))
+	for _, b := range s.spent {
+		all = append(all, *b)
+	}
+	slices.SortFunc(all, func(a, b ledger.Balance) int { return cmp.Compare(a.Account, b.Account) })
+	return all
 }
 
 // Request returns the sequence of the charge of a request.
 func (s *State) Request(request string) (uint64, bool) {
-	n, ok := s.requests[digestOf(request)]
+	n, ok := s.requests[s.digestOf(request)]
 	return n, ok
 }
 
 // Key returns the sequence of the first answer under a key, which may be one of several that the answer has.
 func (s *State) Key(key string) (uint64, bool) {
-	n, ok := s.keys[digestOf(key)]
+	n, ok := s.keys[s.digestOf(key)]
 	return n, ok
 }
 
@@ -146,7 +164,7 @@ func (s *State) Check(r *ledger.Record) error {
 }
 
 func (s *State) checkCharge(r *ledger.Record) error {
-	if _, ok := s.requests[digestOf(r.Request)]; ok {
+	if _, ok := s.requests[s.digestOf(r.Request)]; ok {
 		return fmt.Errorf("the request %q is charged twice", r.Request)
 	}
 	if len(r.Balances) == 0 {
@@ -159,7 +177,7 @@ func (s *State) checkCharge(r *ledger.Record) error {
 		return fmt.Errorf("the charge is about other data of %q than the last record of its version", r.Dataset)
 	}
 	for i, b := range r.Balances {
-		if b.Spent != s.spent[b.Account].Spent.Add(r.Cost) {
+		if b.Spent != s.Spent(b.Account).Add(r.Cost) {
 			return fmt.Errorf("the balance of %q is not what was spent", b.Account)
 		}
 		if b.Granted != s.granted[b.Account] || !b.Granted.Within(b.Limit) {
@@ -185,14 +203,14 @@ func (s *State) Apply(r *ledger.Record, hash string) {
 	case ledger.KindLedger:
 		s.identity = strings.Clone(r.Identity)
 	case ledger.KindCharge:
-		s.requests[digestOf(r.Request)] = r.Sequence
+		s.requests[s.digestOf(r.Request)] = r.Sequence
 		s.paid[r.Sequence] = 0
 		s.charges++
 		s.balances(r.Balances)
 	case ledger.KindAnswer:
 		s.paid[r.Charge] = r.Sequence
 		for _, name := range ledger.Keys(r.Key) {
-			if key := digestOf(name); s.keys[key] == 0 {
+			if key := s.digestOf(name); s.keys[key] == 0 {
 				s.keys[key] = r.Sequence
 			}
 		}
@@ -210,7 +228,9 @@ func (s *State) Apply(r *ledger.Record, hash string) {
 	case ledger.KindRecovery:
 		all := slices.Clone(r.Balances)
 		for i := range all {
-			all[i].Limit, all[i].Granted = s.spent[all[i].Account].Limit, s.spent[all[i].Account].Granted
+			if known := s.spent[all[i].Account]; known != nil {
+				all[i].Limit, all[i].Granted = known.Limit, known.Granted
+			}
 		}
 		s.balances(all)
 	}
@@ -218,12 +238,13 @@ func (s *State) Apply(r *ledger.Record, hash string) {
 
 func (s *State) balances(all []ledger.Balance) {
 	for _, b := range all {
-		if known, ok := s.spent[b.Account]; ok {
-			b.Account = known.Account
-		} else {
+		known := s.spent[b.Account]
+		if known == nil {
 			// The name was cut out of a record; a copy lets go of the rest.
 			b.Account = strings.Clone(b.Account)
+			known = &ledger.Balance{Account: b.Account}
+			s.spent[b.Account] = known
 		}
-		s.spent[b.Account] = b
+		known.Limit, known.Granted, known.Spent = b.Limit, b.Granted, b.Spent
 	}
 }

@@ -19,7 +19,7 @@ func (s *State) version(r *ledger.Record) {
 	if v.numbers == nil {
 		v.numbers = map[digest]uint64{}
 	}
-	if d := digestOf(r.DataVersion); v.numbers[d] == 0 {
+	if d := s.digestOf(r.DataVersion); v.numbers[d] == 0 {
 		v.numbers[d] = uint64(len(v.numbers)) + 1
 	}
 	v.last, v.since = strings.Clone(r.DataVersion), r.Sequence
@@ -30,6 +30,6 @@ func (s *State) version(r *ledger.Record) {
 func (s *State) DataVersion(dataset, label, state string) ledger.Version {
 	v := ledger.Version{ID: ledger.VersionID(s.identity, dataset, state), Label: label}
 	known := s.versions[dataset]
-	v.Number, v.Since = known.numbers[digestOf(v.String())], known.since
+	v.Number, v.Since = known.numbers[s.digestOf(v.String())], known.since
 	return v
 }

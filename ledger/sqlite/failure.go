@@ -1,0 +1,95 @@
+package sqlite
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/discreet-dp/discreet/ledger"
+)
+
+// failed decides what a failed write means, and returns the error for everybody who took part in it. A full disk is noticed before
+// a commit is complete, so after a rollback the ledger can go on if the file proves to be as it
+// was. Any other failure, above all of fsync, stops this ledger for good: the
+// kernel may have dropped what it could not write and report success the next time,
+// so to try again would be to confirm what is not there (Rebello et al. 2020, "Can
+// Applications Recover from fsync Failures?").
+func (l *Ledger) failed(g *group, cause error) *ledger.WriteError {
+	l.broken = &ledger.WriteError{Path: l.path, Broken: true, Err: cause}
+	if !full(cause) {
+		return l.broken
+	}
+	// SQLite may have rolled back by itself, so an error here says nothing.
+	_, _ = l.conn.ExecContext(background, "ROLLBACK")
+	// Frames of the transaction may be left in the log, and must not be found before those of another one. Where there is no
+	// room in the file for what is in the log, they are cut off.
+	err := l.conn.empty()
+	if full(err) && l.marked { // the marker is a transaction of one page, and leaves nothing that could be mistaken
+		err = cutLog(l.path, g.log)
+	} else if full(err) {
+		err = nil
+	}
+	if err != nil {
+		return l.broken
+	}
+	// The state has records that the file has not.
+	state, err := checkRecords(l.conn, l.path, int64(g.sequence)*smallest)
+	if err == nil {
+		err = checkHead(l.conn, l.path, state)
+	}
+	if err != nil {
+		return l.broken
+	}
+	if sequence, hash := state.Head(); sequence != g.sequence || hash != g.hash {
+		return l.broken
+	}
+	l.state, l.broken = state, nil
+	return &ledger.WriteError{Path: l.path, Err: cause}
+}
+
+func full(err error) bool { return code(err)&0xff == sqlite3.SQLITE_FULL }
+
+// maxLog is how long the log may become before it is put into the file.
+const maxLog = 16 << 20
+
+// shorten puts a long log into the file. On a full disk the log stays, which has everything; any other failure stops the
+// ledger.
+func (l *Ledger) shorten() {
+	if l.stopped() != nil {
+		return
+	}
+	size, err := logSize(l.path)
+	if err == nil && size > maxLog {
+		err = l.conn.empty()
+	}
+	if err != nil && !full(err) {
+		l.broken = &ledger.WriteError{Path: l.path, Broken: true, Err: err}
+	}
+}
+
+// logSize returns how long the log is.
+func logSize(path string) (int64, error) {
+	info, err := os.Stat(path + "-wal")
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	} else if err != nil {
+		return 0, fmt.Errorf("the log of the ledger cannot be found: %w", err)
+	}
+	return info.Size(), nil
+}
+
+// cutLog removes what is in the log after the last commit.
+func cutLog(path string, size int64) error {
+	f, err := os.OpenFile(path+"-wal", os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	info, err := f.Stat()
+	if err == nil && info.Size() > size {
+		err = errors.Join(f.Truncate(size), f.Sync())
+	}
+	return errors.Join(err, f.Close())
+}

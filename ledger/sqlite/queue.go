@@ -1,0 +1,96 @@
+package sqlite
+
+import (
+	"context"
+	"runtime"
+	"slices"
+	"sync"
+
+	"github.com/discreet-dp/discreet/ledger"
+)
+
+// request is a call that wants to write, while it waits.
+type request struct {
+	ctx    context.Context
+	decide func(*group) (ledger.Receipt, error)
+	charge bool          // it wants to spend
+	size   int           // bytes of its answer
+	done   chan struct{} // closed when the rest is set
+
+	receipt ledger.Receipt
+	err     error
+}
+
+// What is written together is bounded, so that nobody waits for long and memory stays small.
+const (
+	maxGroup      = 1024     // requests
+	maxGroupBytes = 16 << 20 // of answers
+)
+
+// queue is the requests that wait, in the order in which they came.
+type queue struct {
+	mu  sync.Mutex
+	all []*request
+}
+
+func (q *queue) add(r *request) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.all = append(q.all, r)
+}
+
+// take returns the next requests to be written together. From here on they cannot be withdrawn.
+func (q *queue) take() []*request {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	n, size := 0, 0
+	for n < len(q.all) && n < maxGroup && (n == 0 || size+q.all[n].size <= maxGroupBytes) {
+		size += q.all[n].size
+		n++
+	}
+	taken := q.all[:n:n]
+	q.all = q.all[n:]
+	if len(q.all) == 0 {
+		q.all = nil
+	}
+	return taken
+}
+
+// withdraw takes a request back and reports whether it was still there.
+func (q *queue) withdraw(r *request) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	i := slices.Index(q.all, r)
+	if i < 0 {
+		return false
+	}
+	q.all = slices.Concat(q.all[:i], q.all[i+1:]) // what was taken before shares the memory
+	return true
+}
+
+// submit waits until a request was decided, and what it wrote is on stable storage. Whoever gets the turn first serves all that
+// wait, so there is no goroutine that would have to be stopped, and a single caller waits for nobody.
+func (l *Ledger) submit(ctx context.Context, r *request) (ledger.Receipt, error) {
+	if err := ctx.Err(); err != nil {
+		return ledger.Receipt{}, err
+	}
+	r.ctx, r.done = ctx, make(chan struct{})
+	l.waiting.add(r)
+	over := ctx.Done()
+	for {
+		select {
+		case <-r.done:
+			return r.receipt, r.err
+		case l.turn <- struct{}{}:
+			// Those who were answered last are about to ask again. They are let in first, which costs nothing when there are none.
+			runtime.Gosched()
+			l.serve(l.waiting.take())
+			l.leave()
+		case <-over:
+			if l.waiting.withdraw(r) {
+				return ledger.Receipt{}, ctx.Err()
+			}
+			over = nil // it was taken, and its fate is known soon
+		}
+	}
+}

@@ -1,0 +1,72 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql/driver"
+	"fmt"
+	"iter"
+
+	"github.com/discreet-dp/discreet/ledger"
+)
+
+// Records implements [ledger.Ledger]. It reads some at a time, so that charges do not wait for a caller that takes its time.
+func (l *Ledger) Records(ctx context.Context, from uint64) iter.Seq2[*ledger.Record, error] {
+	return func(yield func(*ledger.Record, error) bool) {
+		for {
+			some, err := l.some(ctx, from)
+			for _, r := range some {
+				if !yield(r, nil) {
+					return
+				}
+			}
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if len(some) == 0 {
+				return
+			}
+			from += uint64(len(some))
+		}
+	}
+}
+
+const selectSome = `SELECT sequence, body, hash, answer FROM records WHERE sequence >= ? ORDER BY sequence LIMIT 256`
+
+// some returns the next records, or none after the last one.
+func (l *Ledger) some(ctx context.Context, from uint64) ([]*ledger.Record, error) {
+	if err := l.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer l.leave()
+	last, _ := l.state.Head()
+	if from > last {
+		return nil, nil
+	}
+	var some []*ledger.Record
+	var bad error
+	err := l.conn.each(selectSome, func(v []driver.Value) error {
+		var stored row
+		r := new(ledger.Record)
+		if bad = stored.fill(v); bad == nil {
+			bad = r.Read(stored.body, stored.hash, stored.answer)
+		}
+		if bad == nil && (r.Sequence != from+uint64(len(some)) || stored.sequence != int64(r.Sequence)) {
+			bad = fmt.Errorf("it is record %d", r.Sequence)
+		}
+		if bad == nil {
+			some = append(some, r)
+		}
+		return bad
+	}, int64(from))
+	where := fmt.Sprintf("record %d cannot be read", from+uint64(len(some)))
+	switch {
+	case bad != nil:
+		return some, &ledger.CorruptError{Path: l.path, Where: where, Err: bad}
+	case err != nil:
+		return some, corrupt(l.path, where, err)
+	case len(some) == 0:
+		return nil, &ledger.CorruptError{Path: l.path, Where: where}
+	}
+	return some, nil
+}
