@@ -233,7 +233,10 @@ func TestAnchorDeleted(t *testing.T) {
 	if _, err := os.Stat(path); !os.IsNotExist(err) {
 		t.Error("a ledger that was refused was created")
 	}
-	// Somebody begins another without looking at the anchor.
+	// Somebody begins another without looking at the anchor, and without looking at what the lock file says.
+	if err := os.Remove(path + ".lock"); err != nil {
+		t.Fatal(err)
+	}
 	l = reopen(t, path)
 	charges(t, l, "r", 2)
 	mustClose(t, l)

@@ -12,26 +12,26 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// disk measures how long a write of a page and its fsync take, on the disk and at the moment of a benchmark, because
+// raw measures how long a write of a page and its fsync take, on the disk and at the moment of a benchmark, because
 // disks have moods.
-type disk struct {
+type raw struct {
 	file *os.File
 	at   int64
 	n    int
 	took time.Duration
 }
 
-func newDisk(b *testing.B, path string) *disk {
+func newRaw(b *testing.B, path string) *raw {
 	f, err := os.Create(filepath.Join(filepath.Dir(path), "fsync"))
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { f.Close() })
-	return &disk{file: f}
+	return &raw{file: f}
 }
 
 // write appends as much as a charge appends to the log.
-func (d *disk) write(b *testing.B, frames int) {
+func (d *raw) write(b *testing.B, frames int) {
 	page := make([]byte, frames*frameSize)
 	start := time.Now()
 	if _, err := d.file.WriteAt(page, d.at); err != nil {
@@ -51,7 +51,7 @@ func (d *disk) write(b *testing.B, frames int) {
 // BenchmarkCharge measures charges one after the other, in turns with the disk: a charge is one fsync and little else.
 func BenchmarkCharge(b *testing.B) {
 	l, path := fresh(b)
-	d := newDisk(b, path)
+	d := newRaw(b, path)
 	limit := hospital(1 << 20)
 	i := 0
 	for b.Loop() {
@@ -71,7 +71,7 @@ func BenchmarkCharge(b *testing.B) {
 func BenchmarkClients(b *testing.B) {
 	const clients = 1000
 	l, path := fresh(b)
-	d := newDisk(b, path)
+	d := newRaw(b, path)
 	for range 200 {
 		d.write(b, 2)
 	}

@@ -48,11 +48,11 @@ func dial(path string) (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Without this SQLite removes the log when the connection is closed, also that of a ledger that was stopped and
-	// whose file says that it needs it.
+	// Without these SQLite puts the log into the file and removes it when the connection is closed, also that of a ledger
+	// that was stopped and whose file says that it needs it.
 	err = c.Raw(func(driver any) error {
 		_, err := driver.(sqlite.FileControl).FileControlPersistWAL("main", 1)
-		return err
+		return errors.Join(err, leaveLog(driver))
 	})
 	if err != nil {
 		return nil, errors.Join(err, c.Close())

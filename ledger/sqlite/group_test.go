@@ -36,9 +36,9 @@ func together(t *testing.T, l *Ledger, calls ...func() error) []error {
 	return errs
 }
 
-// mixed is calls that rest on each other: two charges, the second of which leaves nothing, a refusal, the first again, its answer, another
+// mixedCalls is calls that rest on each other: two charges, the second of which leaves nothing, a refusal, the first again, its answer, another
 // answer to it, and a use of its identifier for something else.
-func mixed(l *Ledger, name string, receipts *[8]ledger.Receipt) []func() error {
+func mixedCalls(l *Ledger, name string, receipts *[8]ledger.Receipt) []func() error {
 	limit := ledger.Account{Name: name, Filter: admits(2)}
 	charge := func(i int, c ledger.Charge) func() error {
 		return func() (err error) {
@@ -64,7 +64,7 @@ func TestGroupIsOneCommit(t *testing.T) {
 	mustCharge(t, l, ask("before", hospital(100)))
 	before := l.commits
 	var receipts [8]ledger.Receipt
-	errs := together(t, l, mixed(l, "a", &receipts)...)
+	errs := together(t, l, mixedCalls(l, "a", &receipts)...)
 	var budget *ledger.BudgetError
 	var request *ledger.RequestError
 	for i, ok := range []bool{
@@ -102,7 +102,7 @@ func TestGroupFailsAsAWhole(t *testing.T) {
 				l.commit.Close()
 			}
 			var receipts [8]ledger.Receipt
-			calls := mixed(l, "a", &receipts)
+			calls := mixedCalls(l, "a", &receipts)
 			// Enough to need another page.
 			large := func() error { return l.Keep(ctx, first.Sequence, "large", make([]byte, 100_000)) }
 			for i, err := range together(t, l, append(calls, large)...) {
@@ -123,7 +123,7 @@ func TestGroupFailsAsAWhole(t *testing.T) {
 			if n, _, err := l.Head(ctx); n != first.Sequence || err != nil {
 				t.Errorf("the head is %d, %v; want %d", n, err, first.Sequence)
 			}
-			for i, err := range together(t, l, mixed(l, "a", &receipts)...) {
+			for i, err := range together(t, l, mixedCalls(l, "a", &receipts)...) {
 				if refused := i == 2 || i >= 6; (err != nil) != refused {
 					t.Errorf("call %d, with room again: %v", i, err)
 				}

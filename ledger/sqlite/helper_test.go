@@ -123,3 +123,11 @@ func TestMain(m *testing.M) {
 	}
 	os.Exit(m.Run())
 }
+
+// some is fewer in short mode.
+func some(n int) int {
+	if testing.Short() {
+		return n / 10
+	}
+	return n
+}

@@ -80,3 +80,6 @@ func use(path string) {
 		_ = os.WriteFile(path+".lock", []byte("There is a ledger beside this file. Do not remove either.\n"), 0o600)
 	}
 }
+
+// disuse takes that back.
+func disuse(path string) { _ = os.Truncate(path+".lock", 0) }

@@ -13,3 +13,5 @@ func (*lock) release() error { return nil }
 func used(string) bool { return false }
 
 func use(string) {}
+
+func disuse(string) {}

@@ -55,6 +55,9 @@ func openMoored(path string, now func() time.Time, mooring *chain.Mooring) (_ *L
 	if err != nil {
 		return nil, err
 	}
+	if err := secureLog(path); err != nil {
+		return nil, err
+	}
 	c, marker, err := take(path, state)
 	if err != nil {
 		return nil, err

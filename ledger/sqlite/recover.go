@@ -58,6 +58,9 @@ func Recover(path string, o Options, reason string) (Recovered, error) {
 	if !found {
 		return Recovered{}, fmt.Errorf("there is no anchor in %s, so nothing is known that the ledger %s might have lost. Nothing was changed", o.Anchorage, resolved)
 	}
+	if !exists {
+		disuse(resolved) // the owner knows that there was a ledger
+	}
 	l, err := openMoored(path, time.Now, nil)
 	if err != nil {
 		return Recovered{}, err
