@@ -80,6 +80,7 @@ type Question struct {
 type DB struct {
 	policy   *policy.Policy
 	ledger   *sqlite.Ledger
+	anchor   func() error // lets go of the place of the anchor
 	releaser *mech.Releaser
 
 	owner sync.Mutex // held by whoever changes limits
@@ -109,12 +110,16 @@ func Open(_ context.Context, path string) (*DB, error) {
 
 // OpenPolicy is Open for a policy that was already read.
 func OpenPolicy(p *policy.Policy) (*DB, error) {
-	l, err := sqlite.Open(p.Ledger)
+	o, release, err := LedgerOptions(p)
 	if err != nil {
 		return nil, err
 	}
+	l, err := sqlite.OpenWith(p.Ledger, o)
+	if err != nil {
+		return nil, errors.Join(err, release())
+	}
 	return &DB{
-		policy: p, ledger: l, releaser: mech.NewReleaser(noise.NewSource()),
+		policy: p, ledger: l, anchor: release, releaser: mech.NewReleaser(noise.NewSource()),
 		open: map[string]*dataset{}, ids: noise.NewSource(),
 	}, nil
 }
@@ -211,5 +216,5 @@ func (db *DB) Close() error {
 		errs = append(errs, ds.data.close())
 	}
 	db.open = nil
-	return errors.Join(append(errs, db.ledger.Close())...)
+	return errors.Join(append(errs, db.ledger.Close(), db.anchor())...)
 }

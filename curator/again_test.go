@@ -111,9 +111,9 @@ func TestStoredAnswerOfAnotherShape(t *testing.T) {
 	p, err := w.prepare(ctx, Question{Analyst: "ana", SQL: "SELECT sex, COUNT(*) FROM patients GROUP BY sex"})
 	w.check(err)
 	b := p.buys[0]
-	wrap := func(inside string) string { return `{"version":2,"purchases":{"` + b.hash() + `":` + inside + `}}` }
+	wrap := func(inside string) string { return `{"version":3,"purchases":{"` + b.hash() + `":` + inside + `}}` }
 	for _, stored := range []string{"", "{}", "[]", `{"measures":[[1,2,3]]}`, wrap(`{"measures":[[1,2,3]],"quantiles":[null]}`)[:40],
-		strings.Replace(wrap(`{"measures":[[1,2,3]],"quantiles":[null]}`), `"version":2`, `"version":3`, 1),
+		strings.Replace(wrap(`{"measures":[[1,2,3]],"quantiles":[null]}`), `"version":3`, `"version":2`, 1),
 		strings.Replace(wrap(`{"measures":[[1,2,3]],"quantiles":[null]}`), b.hash(), "0", 1),
 		wrap(`{}`), wrap(`{"measures":[]}`), wrap(`{"measures":[[1,2]],"quantiles":[null]}`), wrap(`{"measures":[[1,2,3],[1,2,3]],"quantiles":[null,null]}`),
 		wrap(`{"measures":[[1,2,3.5]],"quantiles":[null]}`), wrap(`{"measures":[[1,2,99999999999999999999]],"quantiles":[null]}`),

@@ -77,7 +77,7 @@ func (b bar) around(r *row, v plan.Value) *float64 {
 		return nil
 	case b.alone:
 		s := r.f.plan.Stats[b.expr.(*plan.Released).Stat]
-		half := scaled(big.NewInt(r.f.halfWidth(s.Measure, 1)), r.f.plan.Query.Measures[s.Measure].Step())
+		half := scaled(big.NewInt(r.f.halfWidth(s.Measure, 1, r.group)), r.f.plan.Query.Measures[s.Measure].Step())
 		return &half
 	}
 	x, ok := number(v, b.expr.Type())

@@ -23,6 +23,7 @@ type Curator struct {
 	ledger   ledger.Ledger
 	releaser *mech.Releaser
 	flights  flights
+	slots    slots
 	// now is asked for one thing only: whether an analyst's access has expired. See [Curator.expired].
 	now func() time.Time
 }
@@ -49,7 +50,7 @@ func (c *Curator) Ask(ctx context.Context, q Question) (*Answer, error) {
 		keys[i] = b.key(data.ID)
 	}
 	defer c.flights.enter(keys...)()
-	all, paid, err := c.recall(ctx, p.buys, data.ID)
+	all, paid, err := c.recall(ctx, p, data.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -118,11 +119,7 @@ func (c *Curator) buy(ctx context.Context, q Question, p *priced, buys []*purcha
 
 	// Released and now public, but kept before anybody sees it: an analyst who stops
 	// waiting must not make us lose what was paid for.
-	stored, err := encode(buys, bought)
-	if err != nil {
-		return Receipt{}, nil, err
-	}
-	if err := c.ledger.Keep(context.WithoutCancel(ctx), charged.Sequence, keyOf(buys, version.ID), stored); err != nil {
+	if err := c.keep(context.WithoutCancel(ctx), charged.Sequence, buys, bought, version.ID); err != nil {
 		return Receipt{}, nil, err
 	}
 	next := 0

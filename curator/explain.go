@@ -43,6 +43,10 @@ type Inquiry struct {
 	Measures  []Measurement `json:"measures"`
 	Cost      dp.Cost       `json:"cost"`
 	Known     bool          `json:"known"`
+	// Record is the charge that paid for what is known, and Derived says that it paid for another question, of whose answer
+	// this one is made. Its error is then at most that of the measures here.
+	Record  uint64 `json:"record,omitempty"`
+	Derived bool   `json:"derived,omitempty"`
 }
 
 // KeyInquiry is something to group by.
@@ -76,7 +80,7 @@ func (c *Curator) Explain(ctx context.Context, q Question) (*Explanation, error)
 	if err != nil {
 		return nil, err
 	}
-	all, _, err := c.recall(ctx, p.buys, data.ID)
+	all, _, err := c.recall(ctx, p, data.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +90,7 @@ func (c *Curator) Explain(ctx context.Context, q Question) (*Explanation, error)
 		Split: p.split(), Free: p.free(), Cost: p.tag(p.buys), Pay: p.tag(left), Known: len(left) == 0, Affordable: true,
 	}
 	for i, b := range p.buys {
-		e.Questions = append(e.Questions, p.inquiry(b, all[i] != nil))
+		e.Questions = append(e.Questions, p.inquiry(b, all[i]))
 	}
 	if e.Remaining, err = c.remaining(ctx, q.Analyst, dp.Cost{}); err != nil {
 		return nil, err
@@ -108,11 +112,14 @@ func (c *Curator) Explain(ctx context.Context, q Question) (*Explanation, error)
 }
 
 // inquiry explains one purchase.
-func (p *priced) inquiry(b *purchase, known bool) Inquiry {
+func (p *priced) inquiry(b *purchase, r *released) Inquiry {
 	q := b.query
 	out := Inquiry{
 		Tables: tables(q.From), Keys: []KeyInquiry{}, Groups: q.Groups(), MaxRows: q.MaxRows(), MaxGroups: q.MaxGroups(),
-		Bounds: bounds(q), Cost: b.cost(), Known: known,
+		Bounds: bounds(q), Cost: b.cost(), Known: r != nil,
+	}
+	if r != nil {
+		out.Record, out.Derived = r.sequence, r.derived != 0
 	}
 	for _, k := range q.Keys {
 		out.Keys = append(out.Keys, keyInquiry(k, b))

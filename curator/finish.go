@@ -99,6 +99,9 @@ func (f *finisher) notes() []string {
 		}
 	}
 	f.personCuts(f.plan.Query.From, add)
+	if d := f.released.derived; d != 0 {
+		add("computed from answers that were paid for before (record %d)", d)
+	}
 	if k := f.buy.keys; k != nil {
 		add("a combination of private keys is shown when enough people have it: with probability %v when %d have", seen, k.keptFrom())
 		if f.released.Dropped > 0 {

@@ -3,7 +3,9 @@ package curator
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 
+	"github.com/discreet-dp/discreet/plan"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -15,7 +17,7 @@ type memory struct {
 	Purchases map[string]stored `json:"purchases"`
 }
 
-const memoryVersion = 2
+const memoryVersion = 3
 
 // stored is a released as it is written.
 type stored struct {
@@ -24,6 +26,20 @@ type stored struct {
 	Keys      [][]storedKey `json:"keys,omitempty"`
 	Dropped   int           `json:"dropped,omitempty"`
 	Chosen    []int         `json:"chosen,omitempty"`
+	// What other questions need to know to be answered from this one: under which names they find it, what the measures
+	// are and their noise, and what the groups are. All of it follows from the question.
+	Places []string      `json:"places,omitempty"`
+	Names  []string      `json:"names,omitempty"`
+	Noise  []storedNoise `json:"noise,omitempty"`
+	Cells  []storedCells `json:"cells"`
+}
+
+// storedCells is a key of the groups.
+type storedCells struct {
+	Name     string      `json:"name"`
+	Values   []storedKey `json:"values"`
+	Whole    bool        `json:"whole,omitempty"`
+	Complete bool        `json:"complete,omitempty"`
 }
 
 // storedKey is a key as it is written: null, a text, a whole number (days for a date), or a truth.
@@ -36,7 +52,8 @@ type storedKey struct {
 
 var errMemory = errors.New("an answer in the ledger cannot be read; was it written by another version of discreet?")
 
-func encode(buys []*purchase, all []*released) ([]byte, error) {
+// encode writes what was released for purchases, and where each is found by others.
+func encode(buys []*purchase, all []*released, places [][]string) ([]byte, error) {
 	m := memory{memoryVersion, map[string]stored{}}
 	for i, b := range buys {
 		r := all[i]
@@ -44,9 +61,79 @@ func encode(buys []*purchase, all []*released) ([]byte, error) {
 		for _, k := range r.Keys {
 			s.Keys = append(s.Keys, storedKeys(k))
 		}
+		if len(places[i]) > 0 {
+			s.Places = places[i]
+			for k, measure := range b.query.Measures {
+				s.Names, s.Noise = append(s.Names, measure.Name()), append(s.Noise, storedNoiseOf(b.noise[k]))
+			}
+			if _, cells, ok := b.cellKeys(); ok {
+				s.Cells = cells
+			}
+		}
 		m.Purchases[b.hash()] = s
 	}
 	return json.Marshal(m)
+}
+
+// cellKeys are the keys of the groups as they are written, where others can be made of the groups.
+func (b *purchase) cellKeys() (family string, cells []storedCells, ok bool) {
+	family, keys, ok := b.query.Cells()
+	if !ok {
+		return "", nil, false
+	}
+	cells = []storedCells{}
+	for _, k := range keys {
+		cells = append(cells, storedCells{k.Name, storedKeys(k.Values), k.Whole, k.Complete})
+	}
+	text, err := json.Marshal(cells)
+	return family, cells, err == nil && len(text) <= maxCellText
+}
+
+// decodeSource finds what is in a place.
+func decodeSource(text []byte, place string) (*source, error) {
+	var m memory
+	if err := json.Unmarshal(text, &m); err != nil || m.Version != memoryVersion {
+		return nil, errMemory
+	}
+	for _, s := range m.Purchases {
+		if !slices.Contains(s.Places, place) {
+			continue
+		}
+		out := &source{measures: s.Names, values: s.Measures}
+		if len(s.Names) != len(s.Measures) || len(s.Noise) != len(s.Names) {
+			return nil, errMemory
+		}
+		for _, n := range s.Noise {
+			made, err := n.noise()
+			if err != nil {
+				return nil, errMemory
+			}
+			out.noise = append(out.noise, made)
+		}
+		groups := 1
+		if s.Cells != nil {
+			out.cells = []plan.CellKey{}
+		}
+		for _, k := range s.Cells {
+			out.cells = append(out.cells, plan.CellKey{Name: k.Name, Values: values(k.Values), Whole: k.Whole, Complete: k.Complete})
+			groups *= len(k.Values)
+		}
+		for _, v := range s.Measures {
+			if s.Cells != nil && len(v) != groups {
+				return nil, errMemory
+			}
+		}
+		return out, nil
+	}
+	return nil, errMemory
+}
+
+func values(keys []storedKey) []policy.Value {
+	out := make([]policy.Value, len(keys))
+	for i, k := range keys {
+		out[i] = k.value()
+	}
+	return out
 }
 
 // decode finds a purchase in what was kept. What is not of the shape that the question has is not read.
@@ -61,11 +148,7 @@ func (b *purchase) decode(text []byte) (*released, error) {
 	}
 	r := &released{Measures: s.Measures, Quantiles: s.Quantiles, Dropped: s.Dropped, Chosen: s.Chosen}
 	for _, k := range s.Keys {
-		combo := make([]policy.Value, len(k))
-		for i, v := range k {
-			combo[i] = v.value()
-		}
-		r.Keys = append(r.Keys, combo)
+		r.Keys = append(r.Keys, values(k))
 	}
 	if !b.shaped(r) {
 		return nil, errMemory

@@ -19,16 +19,18 @@ import (
 // what it says. Nothing that is only in memory can be in it.
 func (w *world) onDisk() sqlite.Report {
 	w.t.Helper()
-	text, err := os.ReadFile(filepath.Join(w.dir, "policy.ledger"))
-	w.check(err)
 	file := filepath.Join(w.t.TempDir(), "copy")
-	w.check(os.WriteFile(file, text, 0o600))
+	for _, suffix := range []string{"", "-wal"} {
+		text, err := os.ReadFile(filepath.Join(w.dir, "policy.ledger"+suffix))
+		w.check(err)
+		w.check(os.WriteFile(file+suffix, text, 0o600))
+	}
 	r, err := sqlite.Verify(file)
 	w.check(err)
 	return r
 }
 
-var bought = []string{"version", "recall", "charge", "run", "keep", "balances"}
+var bought = []string{"version", "recall", "charge", "run", "recall", "keep", "balances"}
 
 func TestOrder(t *testing.T) {
 	w := newWorld(t, pure)

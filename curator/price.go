@@ -26,8 +26,8 @@ type priced struct {
 // maxBytes is what the noisy values of a statement may take, however they turn out, so that the ledger can
 // keep them. It is checked before anything is paid.
 const (
-	maxBytes  = ledger.MaxAnswer - 21*1000
-	cellBytes = 21 // 20 digits and a comma
+	maxBytes  = ledger.MaxAnswer - 2<<20 // the rest is for what the values are of
+	cellBytes = 21                       // 20 digits and a comma
 	maxCells  = maxBytes / cellBytes
 )
 

@@ -39,11 +39,16 @@ func (r *recorder) called(name string) error {
 	return nil
 }
 
-// take returns the calls so far and forgets them.
+// take returns the calls so far and forgets them. Places where an answer may be are looked at one after the other; that is one call here.
 func (r *recorder) take() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	calls := r.calls
+	var calls []string
+	for i, name := range r.calls {
+		if i == 0 || name != "recall" || r.calls[i-1] != name {
+			calls = append(calls, name)
+		}
+	}
 	r.calls = nil
 	return calls
 }

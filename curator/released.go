@@ -22,6 +22,13 @@ type released struct {
 	Dropped int
 	// Chosen are the groups of a choice, best first.
 	Chosen []int
+
+	// sequence is the charge that paid for it, where that was before. The rest is for what was made of another purchase's values:
+	// which charge paid for these, the noise in them, and how many of them are in each group.
+	sequence uint64
+	derived  uint64
+	noise    []noise
+	cells    []int
 }
 
 // release turns exact values into noisy ones. room is how many bytes the ledger has for what depends on how many

@@ -17,8 +17,9 @@ type finisher struct {
 	halves   map[half]int64
 }
 
-// half is the half width of a measure that is one of so many parts: each of them may be outside with an equal part of beta.
-type half struct{ measure, parts int }
+// half is the half width of a measure that is one of so many parts: each of them may be outside with an equal part of beta. It
+// is that of as many noises as cells were summed.
+type half struct{ measure, parts, cells int }
 
 // groups is how many rows there are before HAVING.
 func (f *finisher) groups() int {
@@ -93,15 +94,20 @@ func (r *row) value(s plan.Stat, keys []policy.Value) plan.Value {
 
 // noisy is a measure in a group, with its half width as one of so many parts.
 func (r *row) noisy(measure, parts int) mech.Noisy {
-	return mech.Noisy{Value: r.f.released.Measures[measure][r.group], HalfWidth: r.f.halfWidth(measure, parts)}
+	return mech.Noisy{Value: r.f.released.Measures[measure][r.group], HalfWidth: r.f.halfWidth(measure, parts, r.group)}
 }
 
-func (f *finisher) halfWidth(measure, parts int) int64 {
-	h := half{measure, parts}
+// halfWidth is that of the noise that is in the numbers, which may be another purchase's.
+func (f *finisher) halfWidth(measure, parts, group int) int64 {
+	h := half{measure, parts, 1}
+	n := f.buy.noise[measure]
+	if f.released.derived != 0 {
+		n, h.cells = f.released.noise[measure], f.released.cells[group]
+	}
 	if w, ok := f.halves[h]; ok {
 		return w
 	}
-	w := f.buy.noise[measure].HalfWidth(f.beta / float64(parts))
+	w := halfWidthOf(n.Mechanism, h.cells, f.beta/float64(parts))
 	f.halves[h] = w
 	return w
 }

@@ -141,6 +141,12 @@ func (q *question) aggregate(f *pg.FuncCall) (int, error) {
 	}
 	switch name {
 	case "sum":
+		if arg, err = sparse(arg, f.Location); err != nil {
+			return 0, err
+		}
+		if ones(arg) {
+			return q.measured(countValues(arg)), nil
+		}
 		m, err := q.summed(arg, f.Location)
 		if err != nil {
 			return 0, err
@@ -212,7 +218,7 @@ func (q *question) countOf(arg Expr, distinct bool, filter Expr, pos int32) (int
 // without a partner. Of the relation's own unit that is known.
 func (q *question) present(c *Column, filter Expr) Expr {
 	stored := c.stored()
-	if stored.Index == q.rows.Unit() {
+	if isOwnUnit(q.rows.Relation, stored.Index) {
 		return filter
 	}
 	var there Expr = &Not{&IsNull{stored}}
@@ -222,8 +228,50 @@ func (q *question) present(c *Column, filter Expr) Expr {
 	return there
 }
 
-// countValues counts where an expression is not NULL. Where it cannot be, these are all rows.
+// isOwnUnit reports whether a field is the relation's own unit, also where a subquery passes it on twice.
+func isOwnUnit(r Relation, field int) bool {
+	if field == r.Unit() {
+		return true
+	}
+	s, ok := r.(*Select)
+	if !ok {
+		return false
+	}
+	c, ok := s.Columns[field].(*Column)
+	return ok && isOwnUnit(s.From, c.Index)
+}
+
+// sparse is what is summed with NULL in place of 0 where a condition does not hold: neither adds anything, and the interval of a
+// person's part holds 0 in any case.
+func sparse(arg Expr, pos int32) (Expr, error) {
+	c, ok := arg.(*Case)
+	if !ok || len(c.Whens) != 1 || !isNumber(c.Else, 0) || maxAbs(c.Whens[0].Then.Type()).Sign() == 0 {
+		return arg, nil
+	}
+	return filtered(c.Whens[0].If, c.Whens[0].Then, pos)
+}
+
+// ones reports whether an expression is 1 or NULL: its sum is its count. Of one person as many rows count in both.
+func ones(arg Expr) bool {
+	if c, ok := arg.(*Case); ok && len(c.Whens) == 1 {
+		l, null := c.Else.(*Literal)
+		return null && l.IsNullLiteral() && ones(c.Whens[0].Then)
+	}
+	return isNumber(arg, 1) && arg.Type().Integer()
+}
+
+// countValues counts where an expression is not NULL. Where it cannot be, these are all rows. Where it is a constant under a condition,
+// any constant will do.
 func countValues(arg Expr) Measure {
+	if c, ok := arg.(*Case); ok && len(c.Whens) == 1 {
+		then, constant := c.Whens[0].Then.(*Literal)
+		none, null := c.Else.(*Literal)
+		if constant && null && !then.IsNullLiteral() && none.IsNullLiteral() {
+			if one, err := filtered(c.Whens[0].If, newNumber(one), -1); err == nil {
+				arg = one
+			}
+		}
+	}
 	if !nullable(arg) {
 		return Measure{Kind: CountRows}
 	}

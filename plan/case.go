@@ -75,7 +75,7 @@ func checkCase(s scope, c *pg.CaseExpr) (Expr, error) {
 func normalCase(x *Case) Expr {
 	e := &Case{Else: normal(x.Else), typ: x.typ}
 	for _, w := range x.Whens {
-		w = When{normal(w.If), normal(w.Then)}
+		w = When{truth(normal(w.If)), normal(w.Then)}
 		if l, ok := w.If.(*Literal); ok {
 			if l.Bool == nil || !*l.Bool {
 				continue

@@ -37,17 +37,13 @@ func (q *question) values(e Expr, pos int32) ([]policy.Value, bool, error) {
 func (q *question) within(e Expr, values []policy.Value) []policy.Value {
 	name := Format(e)
 	for _, c := range conjuncts(q.filter) {
-		x, ok := c.(*Compare)
-		if !ok || Format(x.L) != name {
-			continue
-		}
-		l, ok := x.R.(*Literal)
-		if !ok || l.IsNullLiteral() {
+		test := withConstants(c, name)
+		if test == nil {
 			continue
 		}
 		kept := slices.DeleteFunc(slices.Clone(values), func(v policy.Value) bool {
 			k := FromKey(v, e.Type())
-			return k == nil || Eval(&Compare{Op: x.Op, L: fromValue(k, e.Type()), R: l}, nil) != true
+			return k == nil || Eval(test(fromValue(k, e.Type())), nil) != true
 		})
 		if len(kept) > 0 { // a question about no group is still a question
 			values = kept
@@ -56,25 +52,43 @@ func (q *question) within(e Expr, values []policy.Value) []policy.Value {
 	return values
 }
 
+// withConstants returns a comparison of the key of a name with constants, as a condition on something else in its place.
+func withConstants(c Expr, name string) func(Expr) Expr {
+	if Format(c) == name { // a truth
+		return func(x Expr) Expr { return x }
+	}
+	switch c := c.(type) {
+	case *Compare:
+		if l, ok := c.R.(*Literal); ok && !l.IsNullLiteral() && Format(c.L) == name {
+			return func(x Expr) Expr { return &Compare{Op: c.Op, L: x, R: l} }
+		}
+	case *Not: // several <> are one NOT IN
+		if Format(c.X) == name {
+			return func(x Expr) Expr { return &Not{x} }
+		}
+		if in, ok := c.X.(*In); ok && Format(in.X) == name {
+			return func(x Expr) Expr { return &Not{&In{X: x, List: in.List}} }
+		}
+	}
+	return nil
+}
+
 // listedInWhere returns the constants that WHERE compares a key with.
 func (q *question) listedInWhere(e Expr) ([]policy.Value, bool) {
 	name := Format(e)
 	for _, c := range conjuncts(q.filter) {
-		switch c := c.(type) {
-		case *In:
-			if Format(c.X) == name {
-				var out []policy.Value
-				for _, l := range c.List {
-					if !beyond(l) {
-						out = append(out, keyValue(l.Value(), e.Type()))
-					}
-				}
-				return out, len(out) > 0
+		x, list := constants(c)
+		if x == nil || Format(x) != name {
+			continue
+		}
+		var out []policy.Value
+		for _, l := range list {
+			if !beyond(l) {
+				out = append(out, keyValue(l.Value(), e.Type()))
 			}
-		case *Compare:
-			if l, ok := c.R.(*Literal); ok && c.Op == Eq && !l.IsNullLiteral() && !beyond(l) && Format(c.L) == name {
-				return []policy.Value{keyValue(l.Value(), e.Type())}, true
-			}
+		}
+		if _, in := c.(*In); in || len(out) > 0 {
+			return out, len(out) > 0
 		}
 	}
 	return nil, false

@@ -73,6 +73,7 @@ func (q *question) finish(distinct bool) (*Plan, error) {
 		}
 		p.Stats = append(p.Stats, d.Stat)
 	}
+	p.flat()
 	return p, provenTotal(&p.Query)
 }
 

@@ -9,7 +9,8 @@ import (
 
 // normal rewrites an expression so that questions that mean the same are, in the
 // common cases, the same tree: constants are folded, AND and OR are
-// flattened, sorted and without repetitions. The value is the same for every row.
+// flattened, sorted and without repetitions, and what they say about one expression is joined. The value is the same for
+// every row. What may be done where only the truth of a condition counts is in truth.
 func normal(e Expr) Expr {
 	switch x := e.(type) {
 	case *Logic:
@@ -17,15 +18,12 @@ func normal(e Expr) Expr {
 	case *Not:
 		e = negated(normal(x.X))
 	case *In:
-		list := slices.Clone(x.List)
-		slices.SortFunc(list, func(a, b *Literal) int { return compareValues(a.Value(), b.Value()) })
-		list = slices.CompactFunc(list, func(a, b *Literal) bool { return compareValues(a.Value(), b.Value()) == 0 })
-		e = &In{X: normal(x.X), List: list}
-		if len(list) == 1 {
-			e = &Compare{Op: Eq, L: normal(x.X), R: list[0]}
+		e = listed(normal(x.X), x.List)
+		if c, ok := e.(*Compare); ok {
+			e = simpleCompare(c)
 		}
 	case *Compare:
-		e = normalCompare(&Compare{Op: x.Op, L: normal(x.L), R: normal(x.R)})
+		e = simpleCompare(normalCompare(&Compare{Op: x.Op, L: normal(x.L), R: normal(x.R)}))
 	case *IsNull:
 		e = &IsNull{normal(x.X)}
 	case *Exists:
@@ -37,7 +35,7 @@ func normal(e Expr) Expr {
 	case *ToReal:
 		e = &ToReal{X: normal(x.X), typ: x.typ}
 	case *Arith:
-		e = &Arith{Op: x.Op, L: normal(x.L), R: normal(x.R), typ: x.typ}
+		e = simpleArith(&Arith{Op: x.Op, L: normal(x.L), R: normal(x.R), typ: x.typ})
 	case *Case:
 		e = normalCase(x)
 	case *Call:
@@ -62,7 +60,7 @@ func negated(e Expr) Expr {
 	case *Not:
 		return e.X
 	case *Compare:
-		return normalCompare(&Compare{Op: e.Op.opposite(), L: e.L, R: e.R})
+		return simpleCompare(normalCompare(&Compare{Op: e.Op.opposite(), L: e.L, R: e.R}))
 	case *Logic:
 		op := And
 		if e.Op == And {
@@ -87,7 +85,8 @@ func (op CompareOp) opposite() CompareOp {
 func normalCompare(c *Compare) *Compare {
 	_, l := c.L.(*Literal)
 	_, r := c.R.(*Literal)
-	if l && !r || l == r && Format(c.L) > Format(c.R) {
+	a, b := Format(c.L), Format(c.R)
+	if l && !r || l == r && (a > b || a == b && (c.Op == Gt || c.Op == Ge)) {
 		return &Compare{Op: c.Op.flip(), L: c.R, R: c.L}
 	}
 	return c
@@ -109,6 +108,7 @@ func normalLogic(x *Logic) Expr {
 		}
 		args = append(args, a)
 	}
+	args = merged(x.Op, args)
 	slices.SortFunc(args, func(a, b Expr) int { return strings.Compare(Format(a), Format(b)) })
 	args = slices.CompactFunc(args, func(a, b Expr) bool { return Format(a) == Format(b) })
 	switch len(args) {

@@ -99,7 +99,7 @@ func (q *question) where(s *pg.SelectStmt) error {
 	if err := checkLevels(e, location(s.WhereClause)); err != nil {
 		return err
 	}
-	e = normal(e)
+	e = truth(normal(e))
 	if l, ok := e.(*Literal); ok && l.Bool != nil && *l.Bool {
 		return nil // WHERE true
 	}

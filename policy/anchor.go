@@ -4,6 +4,8 @@ import (
 	"net/url"
 	"path/filepath"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Anchor says where the head of the ledger is kept a second time, so that an older copy of the ledger is noticed. Either File
@@ -11,12 +13,17 @@ import (
 type Anchor struct {
 	File     string // a path, already joined with the policy's folder
 	Postgres string // the address of a PostgreSQL database; it may hold a password, so it is never shown
+	// Name is the row's, so that several ledgers can share a database. Empty stands for the name of the ledger's file.
+	Name string
 	// Every is how many charges may be made before the anchor is written again, 1 or more.
 	Every int
 }
 
 // maxAnchorEvery bounds how much a lost ledger can make the anchor count as spent.
 const maxAnchorEvery = 1_000_000
+
+// maxAnchorName is the longest name of an anchor's row, in bytes.
+const maxAnchorName = 128
 
 func (p *Policy) readAnchor(r *reader, f fields) {
 	const hint = "write anchor: {file: PATH} or anchor: {postgres: URL}"
@@ -36,6 +43,18 @@ func (p *Policy) readAnchor(r *reader, f fields) {
 	}
 	file, hasFile := f.get("file")
 	address, hasAddress := f.get("postgres")
+	if at, given := f.get("name"); given {
+		text, ok := r.text(at, "name", "the name of the anchor's row")
+		switch {
+		case !ok:
+		case hasFile:
+			r.at(at, "'name' is that of a row, and a file has its own; remove it")
+		case len(text) > maxAnchorName || strings.ContainsFunc(text, unicode.IsControl) || !utf8.ValidString(text):
+			r.at(at, "'name' has at most %d bytes and no control characters; write for example hospital", maxAnchorName)
+		default:
+			p.Anchor.Name = text
+		}
+	}
 	switch {
 	case hasFile && hasAddress:
 		r.at(address, "an anchor is in one place, and two are given; keep file or postgres")

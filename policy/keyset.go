@@ -15,7 +15,7 @@ type keySet struct {
 var (
 	policyKeys = keySet{known: []string{"ledger", "anchor", "datasets"}}
 	anchorKeys = keySet{
-		known: []string{"file", "postgres", "every"},
+		known: []string{"file", "postgres", "name", "every"},
 		other: map[string]string{
 			"path": "write file: PATH",
 			"url":  "write postgres: URL",

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
+	"github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/internal/table"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/ledger/sqlite"
@@ -27,22 +29,6 @@ that does not is an older copy of itself, or another one, and is not opened.
   discreet ledger anchor --policy hospital.yaml
   discreet ledger anchor --policy hospital.yaml --write
   discreet ledger anchor --policy hospital.yaml --recover --reason 'the disk of 3 May was lost'`
-}
-
-// anchoring is what the command does with anchors. Tests put another one here.
-var anchoring = struct {
-	// place returns where the policy keeps anchors, and nil where it keeps none.
-	place func(p *policy.Policy) (ledger.Anchorage, error)
-	// write writes an anchor of the ledger.
-	write func(p *policy.Policy, at ledger.Anchorage) error
-	// recover counts the missing part as spent.
-	recover func(p *policy.Policy, at ledger.Anchorage, reason string) (ledger.Receipt, error)
-}{
-	place: func(*policy.Policy) (ledger.Anchorage, error) { return nil, nil },
-	write: func(*policy.Policy, ledger.Anchorage) error { return errNoAnchor },
-	recover: func(*policy.Policy, ledger.Anchorage, string) (ledger.Receipt, error) {
-		return ledger.Receipt{}, errNoAnchor
-	},
 }
 
 var errNoAnchor = &usageError{errors.New("the policy keeps no anchor, so nothing tells the ledger from an older copy of itself: name a place for it with the key 'anchor', on another disk")}
@@ -67,39 +53,48 @@ func (c *anchorCmd) Run(ctx context.Context, s screen) error {
 	if err != nil {
 		return err
 	}
-	at, err := anchoring.place(p)
+	o, release, err := discreet.LedgerOptions(p)
 	if err != nil {
 		return err
 	}
-	if at == nil {
+	defer release()
+	if o.Anchorage == nil {
 		return errNoAnchor
 	}
 	if c.Recover {
-		return c.recovery(ctx, s, p, at)
+		return c.recovery(s, p, o)
 	}
 	if c.Write {
-		if err := anchoring.write(p, at); err != nil {
+		// An anchor is stored when a ledger is opened, and when it is closed.
+		l, err := sqlite.OpenWith(p.Ledger, o)
+		if err != nil {
+			return err
+		}
+		if err := l.Close(); err != nil {
 			return err
 		}
 	}
-	state, err := anchorAt(ctx, p.Ledger, at)
+	state, err := anchorAt(ctx, p.Ledger, o.Anchorage)
 	if err != nil {
 		return err
+	}
+	if state.Anchor != nil && !state.Holds {
+		return &ledger.AnchorError{Path: p.Ledger, Anchorage: state.Place, Problem: state.Problem}
 	}
 	if c.JSON {
 		return printJSON(s.out, state)
 	}
-	state.print(s, time.Now())
+	state.print(s, now())
 	return nil
 }
 
 // recovery counts the missing part as spent, and shows what was counted.
-func (c *anchorCmd) recovery(ctx context.Context, s screen, p *policy.Policy, at ledger.Anchorage) error {
+func (c *anchorCmd) recovery(s screen, p *policy.Policy, o sqlite.Options) error {
 	before, err := summary(p.Ledger)
-	if err != nil {
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	receipt, err := anchoring.recover(p, at, c.Reason)
+	done, err := sqlite.Recover(p.Ledger, o, c.Reason)
 	if err != nil {
 		return err
 	}
@@ -108,7 +103,7 @@ func (c *anchorCmd) recovery(ctx context.Context, s screen, p *policy.Policy, at
 		return err
 	}
 	if c.JSON {
-		return printJSON(s.out, map[string]any{"place": at.String(), "receipt": receipt, "before": before.Balances, "after": after.Balances})
+		return printJSON(s.out, map[string]any{"place": o.Anchorage.String(), "recovered": done, "before": before.Balances, "after": after.Balances})
 	}
 	known := map[string]ledger.Balance{}
 	for _, b := range before.Balances {
@@ -128,12 +123,10 @@ func (c *anchorCmd) recovery(ctx context.Context, s screen, p *policy.Policy, at
 			}
 		}
 	}
-	fmt.Fprintf(s.out, "what %s had lost counts as spent: record %d\n", p.Ledger, receipt.Sequence)
-	if len(t.Rows) == 0 {
-		fmt.Fprintln(s.out, "no account has spent more than before")
-		return nil
+	fmt.Fprintln(s.out, done)
+	if len(t.Rows) > 0 {
+		t.Write(s.out)
 	}
-	t.Write(s.out)
 	return nil
 }
 
@@ -160,7 +153,10 @@ func anchorAt(ctx context.Context, path string, at ledger.Anchorage) (anchorStat
 	}
 	state.Anchor = &a
 	r, err := sqlite.Read(path)
-	if err != nil {
+	if errors.Is(err, os.ErrNotExist) {
+		state.Problem = fmt.Sprintf("the ledger is missing, and had %s", count(int64(a.Sequence), "record"))
+		return state, nil
+	} else if err != nil {
 		return state, err
 	}
 	defer r.Close()
@@ -174,7 +170,7 @@ func anchorAt(ctx context.Context, path string, at ledger.Anchorage) (anchorStat
 			return state, err
 		}
 		switch k := line.Record; {
-		case k.Kind == ledger.KindLedger && k.Identity != a.Identity:
+		case k.Kind == ledger.KindLedger && ledger.Hash(k.Identity) != a.Identity:
 			state.Problem = "the anchor is of another ledger"
 			return state, nil
 		case k.Sequence == a.Sequence && line.Hash != a.Hash:
@@ -196,11 +192,7 @@ func (k anchorState) print(s screen, now time.Time) {
 	}
 	a := k.Anchor
 	fmt.Fprintf(s.out, "record %d, %s\nwritten %s (UTC), %s\n", a.Sequence, table.Clean(a.Hash), clock(a.Time), age(now.Sub(a.Time)))
-	if k.Holds {
-		fmt.Fprintf(s.out, "%s holds it, and %s after it\n", k.Ledger, count(int64(k.Ahead), "record"))
-	} else {
-		fmt.Fprintf(s.out, "%s does not hold it: %s\n", k.Ledger, k.Problem)
-	}
+	fmt.Fprintf(s.out, "%s holds it, and %s after it\n", k.Ledger, count(int64(k.Ahead), "record"))
 	if len(a.Most) == 0 {
 		return
 	}

@@ -1,104 +1,75 @@
 package main
 
 import (
-	"context"
-	"errors"
-	"strings"
+	"fmt"
+	"os"
+	"path/filepath"
 	"testing"
-	"time"
-
-	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/ledger"
-	"github.com/discreet-dp/discreet/ledger/sqlite"
-	"github.com/discreet-dp/discreet/policy"
 )
 
-// drawer is a place for one anchor.
-type drawer struct {
-	anchor *ledger.Anchor
-	err    error
-}
-
-func (d *drawer) Load(context.Context) (ledger.Anchor, bool, error) {
-	if d.anchor == nil || d.err != nil {
-		return ledger.Anchor{}, false, d.err
+// anchored deploys a policy that keeps an anchor, in a folder that stands for another volume.
+func anchored(t *testing.T) (policy, place string) {
+	t.Helper()
+	policy = deploy(t, tenQuestions)
+	place = filepath.Join(t.TempDir(), "hospital.anchor")
+	text, err := os.ReadFile(policy)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return *d.anchor, true, nil
-}
-
-func (d *drawer) Store(_ context.Context, a ledger.Anchor) error { d.anchor = &a; return nil }
-func (d *drawer) String() string                                 { return "the drawer" }
-
-// anchored puts a drawer where anchors are kept until the test ends.
-func anchored(t *testing.T) *drawer {
-	before := anchoring
-	t.Cleanup(func() { anchoring = before })
-	d := &drawer{}
-	anchoring.place = func(*policy.Policy) (ledger.Anchorage, error) { return d, nil }
-	anchoring.write = func(p *policy.Policy, at ledger.Anchorage) error {
-		sum, err := summary(p.Ledger)
-		if err != nil {
-			return err
-		}
-		return at.Store(t.Context(), ledger.Anchor{
-			Identity: sum.Identity, Sequence: sum.Records, Hash: sum.Head, Time: time.Now().Add(-3 * time.Hour),
-			Most: []ledger.Ceiling{{Account: "hospital", Spent: dp.Cost{Epsilon: dp.One, Rho: dp.Unbounded}}},
-		})
-	}
-	anchoring.recover = func(p *policy.Policy, at ledger.Anchorage, reason string) (ledger.Receipt, error) {
-		a, _, err := at.Load(t.Context())
-		if err != nil {
-			return ledger.Receipt{}, err
-		}
-		l, err := sqlite.Open(p.Ledger)
-		if err != nil {
-			return ledger.Receipt{}, err
-		}
-		var spent []ledger.Balance
-		for _, m := range a.Most {
-			spent = append(spent, ledger.Balance{Account: m.Account, Spent: m.Spent})
-		}
-		r, err := l.Enter(t.Context(), ledger.Recovery{Anchor: a, Spent: spent, Reason: reason})
-		return r, errors.Join(err, l.Close())
-	}
-	return d
+	write(t, policy, fmt.Sprintf("anchor: {file: %q}\n%s", place, text))
+	return policy, place
 }
 
 func TestLedgerAnchor(t *testing.T) {
-	policy := deploy(t, tenQuestions)
-	command("ledger", "anchor", "-p", policy).wants(t, 2, "the policy keeps no anchor")
-	d := anchored(t)
-	command("ledger", "anchor", "-p", policy).wants(t, 0, "anchor: the drawer", "no anchor was stored yet")
-	s := newScribe(t, policy)
-	s.charge("first", day(9), dp.One/4, 0)
-	s.charge("second", day(8), dp.One/4, 0)
-	books := s.save()
-	command("ledger", "anchor", "-p", policy, "--write").wants(t, 0, "record 2, ", "3 hours ago", "holds it, and 0 records after it", "hospital        1    -      0")
+	command("ledger", "anchor", "-p", deploy(t, tenQuestions)).wants(t, 2, "the policy keeps no anchor")
+	policy, place := anchored(t)
+	books := beside(policy, "policy.ledger")
+	command("ledger", "anchor", "-p", policy).wants(t, 0, "anchor: "+place, "no anchor was stored yet")
+	asks(policy, "SELECT COUNT(*) FROM patients").wants(t, 0)
+	old, err := os.ReadFile(books)
+	if err != nil {
+		t.Fatal(err)
+	}
+	asks(policy, "SELECT COUNT(*) FROM patients WHERE age > 50").wants(t, 0)
+	command("ledger", "anchor", "-p", policy).wants(t, 0, "record 5, ", "holds it, and 0 records after it", "hospital          0.2", "hospital/ana      0.2")
 	r := command("ledger", "anchor", "-p", policy, "--json").wants(t, 0).decode(t)
-	if r["holds"] != true || r["anchor"].(map[string]any)["sequence"] != 2.0 || r["place"] != "the drawer" {
+	if r["holds"] != true || r["anchor"].(map[string]any)["sequence"] != 5.0 || r["place"] != place {
 		t.Errorf("got %v", r)
 	}
+	command("ledger", "anchor", "-p", policy, "--write").wants(t, 0, "record 5, ", "holds it")
+	command("ledger", "anchor", "-p", policy, "--recover", "--reason", "none").wants(t, 0, "nothing was changed")
 
-	// An anchor of what the ledger has lost, of another record, and of another ledger.
-	good := *d.anchor
-	d.anchor.Sequence = 9
-	command("ledger", "anchor", "-p", policy).wants(t, 0, "does not hold it: the anchor names record 9, and the ledger ends with record 2: it is an older copy")
-	d.anchor.Sequence, d.anchor.Hash = 1, strings.Repeat("0", 64)
-	command("ledger", "anchor", "-p", policy).wants(t, 0, "record 1 is another one than the anchor names")
-	d.anchor.Identity = "another"
-	command("ledger", "anchor", "-p", policy).wants(t, 0, "the anchor is of another ledger")
-	d.anchor = &good
-
+	// An older copy is put back.
+	write(t, books, string(old))
+	for _, c := range []result{
+		asks(policy, "SELECT COUNT(*) FROM patients"), command("budget", "-p", policy), command("ledger", "anchor", "-p", policy, "--write"),
+	} {
+		c.wants(t, 1, "it is older: it ends at record 3 of 5", "discreet ledger anchor --recover")
+	}
+	command("ledger", "anchor", "-p", policy).wants(t, 1, "the anchor names record 5, and the ledger ends with record 3: it is an older copy")
 	command("ledger", "anchor", "-p", policy, "--recover").wants(t, 2, "--recover needs --reason")
 	command("ledger", "anchor", "-p", policy, "--reason", "why").wants(t, 2, "--recover needs --reason")
 	command("ledger", "anchor", "-p", policy, "--write", "--recover", "--reason", "why").wants(t, 2, "see discreet ledger anchor --help")
-	command("ledger", "anchor", "-p", policy, "--recover", "--reason", "the disk").wants(t, 0, "counts as spent: record 3", "hospital  epsilon           0.5          1").lacks(t, "hospital/ana")
-	command("ledger", "show", books).wants(t, 0, "1 account counted as spent, up to the anchor at 2: the disk")
+	command("ledger", "anchor", "-p", policy, "--recover", "--reason", "the disk").wants(t, 0, "What was lost counts as spent", "hospital      epsilon           0.1        0.2")
+	command("ledger", "show", books).wants(t, 0, "counted as spent, up to the anchor at 5: the disk")
 	command("ledger", "replay", books).wants(t, 0, "0 differ")
-	command("ledger", "anchor", "-p", policy, "--recover", "--reason", "again").wants(t, 0, "no account has spent more than before")
+	command("budget", "-p", policy).wants(t, 0, "0.2")
 
-	d.err = errors.New("the drawer is locked")
-	command("ledger", "anchor", "-p", policy).wants(t, 1, "the drawer is locked")
+	// The ledger is lost as a whole.
+	for _, suffix := range []string{"", ".lock"} {
+		if err := os.Remove(books + suffix); err != nil {
+			t.Fatal(err)
+		}
+	}
+	asks(policy, "SELECT COUNT(*) FROM patients").wants(t, 1, "the ledger is missing")
+	command("ledger", "anchor", "-p", policy).wants(t, 1, "the ledger is missing")
+	command("ledger", "anchor", "-p", policy, "--recover", "--reason", "fire").wants(t, 0, "the ledger was missing", "hospital      epsilon             0        0.2")
+
+	// So is the volume with the anchor.
+	if err := os.RemoveAll(filepath.Dir(place)); err != nil {
+		t.Fatal(err)
+	}
+	asks(policy, "SELECT COUNT(*) FROM patients").wants(t, 1, "its anchor could not be read")
 	command("ledger", "anchor", "-p", "no.yaml").wants(t, 1, "no.yaml")
 	command("ledger", "anchor").wants(t, 2, "missing flags: --policy")
 }

@@ -57,12 +57,17 @@ func (c *budgetCmd) Run(ctx context.Context, s screen) error {
 		names = db.Policy().Names()
 	}
 	var groups [][]discreet.Account
+	var words [][]string
 	for _, name := range names {
 		accounts, err := db.Budget(ctx, name)
 		if err != nil {
 			return err
 		}
-		groups = append(groups, inKinds(accounts))
+		promise, err := db.Promise(ctx, name)
+		if err != nil {
+			return err
+		}
+		groups, words = append(groups, inKinds(accounts)), append(words, promise)
 	}
 	at := now()
 	spent, err := readSpending(db.Records(ctx), at)
@@ -77,9 +82,7 @@ func (c *budgetCmd) Run(ctx context.Context, s screen) error {
 	if c.JSON {
 		all, promises := []forecastAccount{}, map[string][]string{}
 		for i, accounts := range groups {
-			if words := promise(db, names[i]); len(words) > 0 {
-				promises[names[i]] = words
-			}
+			promises[accounts[0].Name] = words[i]
 			for _, a := range accounts {
 				all = append(all, forecastAccount{a, spent.forecast(a, at)})
 			}
@@ -91,7 +94,7 @@ func (c *budgetCmd) Run(ctx context.Context, s screen) error {
 			fmt.Fprintln(s.out)
 		}
 		printAccounts(s.out, accounts)
-		for _, line := range promise(db, names[i]) {
+		for _, line := range words[i] {
 			fmt.Fprintln(s.out, cleanLines(line))
 		}
 		fmt.Fprintln(s.out)
@@ -111,14 +114,6 @@ func areIs(n int, one, many string) string {
 		return "1 " + one
 	}
 	return fmt.Sprintf("%d %s", n, many)
-}
-
-// promise says in words what a dataset's budget promises.
-func promise(db any, name string) []string {
-	if p, ok := db.(interface{ Promise(string) []string }); ok {
-		return p.Promise(name)
-	}
-	return nil
 }
 
 // inKinds puts accounts into the order dataset, window, groups, analysts.

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -20,7 +21,7 @@ func printExplanation(w io.Writer, e *discreet.Explanation) {
 			}
 			known := ""
 			if q.Known {
-				known = ", which is paid for"
+				known = fmt.Sprintf(", which is paid for (record %d)", q.Record)
 			}
 			fmt.Fprintf(w, "question %d of %d, about %s%s\n", i+1, len(e.Questions), strings.Join(q.Tables, ", "), known)
 		}
@@ -31,7 +32,7 @@ func printExplanation(w io.Writer, e *discreet.Explanation) {
 	price := priceTag(e.Cost, e.Remaining)
 	switch {
 	case e.Known:
-		price += ", and free now, because it was answered before"
+		price += ", and free now, because " + paidBy(e)
 	case !e.Affordable:
 		price += ", which is more than what is left"
 	case e.Pay != e.Cost:
@@ -41,6 +42,21 @@ func printExplanation(w io.Writer, e *discreet.Explanation) {
 	if e.Affordable && !e.Known {
 		fmt.Fprintln(w, "left after it: "+leftOver(e.After))
 	}
+}
+
+// paidBy says why an answer is free, and which records of the ledger paid for it.
+func paidBy(e *discreet.Explanation) string {
+	what := "it was answered before"
+	var records []string
+	for _, q := range e.Questions {
+		if q.Derived {
+			what = "it can be computed from answers that were paid for before"
+		}
+		if r := fmt.Sprint("record ", q.Record); !slices.Contains(records, r) {
+			records = append(records, r)
+		}
+	}
+	return what + " (" + strings.Join(records, ", ") + ")"
 }
 
 // printInquiry shows one question.

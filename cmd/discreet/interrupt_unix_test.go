@@ -19,11 +19,14 @@ func charged(t *testing.T, books string) bool {
 	for range 2000 {
 		time.Sleep(5 * time.Millisecond)
 		text, err := os.ReadFile(books)
-		if err != nil {
+		log, err2 := os.ReadFile(books + "-wal")
+		if err != nil || err2 != nil {
 			continue
 		}
+		copied := write(t, filepath.Join(t.TempDir(), "copy"), string(text))
+		write(t, copied+"-wal", string(log))
 		// A copy may be of a moment in the middle of a write, and then does not check.
-		if r, err := sqlite.Verify(write(t, filepath.Join(t.TempDir(), "copy"), string(text))); err == nil && r.Charges > 0 {
+		if r, err := sqlite.Verify(copied); err == nil && r.Charges > 0 {
 			return true
 		}
 	}

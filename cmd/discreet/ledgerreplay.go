@@ -146,12 +146,12 @@ func limitChanges(p *policy.Policy, then map[string]dp.Cost) []limitChange {
 	now := policyLimits(p)
 	out := []limitChange{}
 	for _, name := range slices.Sorted(maps.Keys(then)) {
-		// An account of a window has the limit of the window's name without its number.
+		// Accounts of a window have its number behind their names, and all windows have the same limits.
 		base, _, windowed := strings.Cut(name, "#")
-		limit, ok := now[name]
-		if windowed && !ok {
-			limit, ok = now[base]
+		if windowed {
+			base += "#"
 		}
+		limit, ok := now[base]
 		switch {
 		case !ok:
 			out = append(out, limitChange{name, then[name], nil})
@@ -162,15 +162,22 @@ func limitChanges(p *policy.Policy, then map[string]dp.Cost) []limitChange {
 	return out
 }
 
-// policyLimits are the limits that a policy gives, by account.
+// policyLimits are the limits that a policy gives, by account. Those of windows have a # behind their names.
 func policyLimits(p *policy.Policy) map[string]dp.Cost {
 	out := map[string]dp.Cost{}
 	for _, d := range p.Datasets {
-		out[d.Name] = d.Filter().Limit()
+		window := ""
+		if d.Budget.Renews() {
+			window = "#"
+		}
+		out[d.Name+window], out[d.Name] = d.Filter().Limit(), d.TotalFilter().Limit()
+		for _, group := range d.GroupNames() {
+			quota, _ := d.GroupQuota(group)
+			out[d.Name+"/group:"+group+window] = quota.Limit()
+		}
 		for analyst := range d.Analysts {
-			if quota, ok := d.Quota(analyst); ok {
-				out[d.Name+"/"+analyst] = quota.Limit()
-			}
+			quota, _ := d.Quota(analyst)
+			out[d.Name+"/"+analyst+window] = quota.Limit()
 		}
 	}
 	return out

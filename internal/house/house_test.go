@@ -58,7 +58,7 @@ var rooms = map[string]string{
 	"ledger/replay":                 "dp ledger",
 	"internal/forecast":             "dp",
 	"curator":                       "dp account policy plan mech ledger engine engine/outer",
-	".":                             "dp noise mech policy plan ledger ledger/sqlite engine engine/duckdb curator",
+	".":                             "dp noise mech policy plan ledger ledger/sqlite ledger/anchor engine engine/duckdb curator",
 	"audit/finding":                 "",
 	"audit/exact":                   "dp audit/finding",
 	"audit/stat":                    "noise internal/normal",

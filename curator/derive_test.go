@@ -1,0 +1,311 @@
+package curator
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/hospital"
+)
+
+// made asks what can be made of earlier answers and checks that it is free and says so.
+func (w *world) made(text, epsilon string, from *Answer) *Answer {
+	w.t.Helper()
+	r := w.record()
+	before := w.records()
+	a, err := w.askAs("ben", text, amount(epsilon))
+	if err != nil {
+		w.t.Fatalf("%s: %v", text, err)
+	}
+	note := fmt.Sprintf("computed from answers that were paid for before (record %d)", from.Receipt.Sequence)
+	if !a.Receipt.Free || a.Cost != (dp.Cost{}) || w.records() != before || a.Receipt.Sequence != from.Receipt.Sequence || !contains(strings.Join(a.Notes, "\n"), note) {
+		w.t.Errorf("%s at %s: cost %v, receipt %+v, notes %q; want it free, from record %d", text, epsilon, a.Cost, a.Receipt, a.Notes, from.Receipt.Sequence)
+	}
+	for _, call := range r.take() {
+		if call == "run" || call == "charge" || call == "keep" {
+			w.t.Errorf("%s: called %s", text, call)
+		}
+	}
+	e, err := w.Explain(ctx, Question{Analyst: "ben", SQL: text, Epsilon: amount(epsilon)})
+	w.check(err)
+	if q := e.Questions[0]; !e.Known || !q.Derived || q.Record != from.Receipt.Sequence || e.Pay != (dp.Cost{}) {
+		w.t.Errorf("%s: explained as %+v", text, q)
+	}
+	return a
+}
+
+func value(a *Answer, row, column int) int64 {
+	n, err := a.Rows[row][column].(json.Number).Int64()
+	if err != nil {
+		panic(err)
+	}
+	return n
+}
+
+var wealthy = "{epsilon: 100, delta: 1e-6, per_query: {default: 0.1, max: 1}}"
+
+// A better answer to the same question is given at a lower price, with the error bars of what was released.
+func TestBetterAnswer(t *testing.T) {
+	for _, budget := range []string{plenty, wealthy} {
+		w := newWorld(t, budget)
+		for _, text := range []string{
+			"SELECT sex, COUNT(*), SUM(cost) FROM patients GROUP BY sex",
+			"SELECT ward, COUNT(*), AVG(cost) FROM visits GROUP BY ward", // people have many rows
+		} {
+			low := w.charged("ana", text, amount("0.2"))
+			good := w.charged("ana", text, amount("0.5"))
+			a := w.made(text, "0.1", good)
+			if numbers(a) != numbers(good) || *a.Errors[0][1] != *good.Errors[0][1] || *a.Errors[0][2] != *good.Errors[0][2] {
+				t.Errorf("%s: %v with %v; the better one is %v with %v", text, a.Rows, *a.Errors[0][1], good.Rows, *good.Errors[0][1])
+			}
+			w.free(w.record(), "ben", strings.Replace(text, "SELECT", "SELECT ALL", 1)+" ORDER BY 1", w.mustAsk(text)) // 0.1 again
+			if again, err := w.askAs("ana", text, amount("0.2")); err != nil || numbers(again) != numbers(low) {
+				t.Errorf("what was bought is not what is given again: %v, %v", again, err)
+			}
+			w.charged("ana", text, amount("0.6"))
+		}
+		// Other limits are another question.
+		limits := Question{Analyst: "ana", SQL: "SELECT ward, COUNT(*) FROM visits GROUP BY ward", Epsilon: amount("0.1"), Settings: Settings{MaxGroups: 1}, Request: request()}
+		if a, err := w.Ask(ctx, limits); err != nil || a.Receipt.Free {
+			t.Errorf("another limit was free: %v", err)
+		}
+	}
+}
+
+func TestCells(t *testing.T) {
+	for _, budget := range []string{plenty, wealthy} {
+		w := newWorld(t, budget)
+		groups := w.charged("ana", "SELECT sex, smoker, COUNT(*), SUM(age) FROM patients WHERE cost > 10 GROUP BY sex, smoker", amount("1"))
+		cell := func(sex string, smoker any, column int) (n int64) {
+			for i, r := range groups.Rows {
+				if r[0] == sex && (smoker == nil || r[1] == smoker) {
+					n += value(groups, i, column)
+				}
+			}
+			return n
+		}
+		for _, c := range []struct {
+			text string
+			want []int64
+		}{
+			{"SELECT COUNT(*) FROM patients WHERE cost > 10 AND sex = 'F' AND smoker", []int64{cell("F", true, 2)}},
+			{"SELECT COUNT(*) FROM patients WHERE cost > 10 AND sex = 'F' AND NOT smoker", []int64{cell("F", false, 2)}},
+			{"SELECT SUM(age) FROM patients WHERE 10 < cost AND sex IN ('F', 'M') AND smoker", []int64{cell("F", true, 3) + cell("M", true, 3)}},
+			{"SELECT COUNT(*), sex FROM patients WHERE cost > 10 AND smoker GROUP BY sex", []int64{cell("F", true, 2), cell("M", true, 2), cell("X", true, 2)}},
+			{"SELECT COUNT(*), sex FROM patients WHERE cost > 10 AND smoker IS NOT NULL GROUP BY sex", []int64{cell("F", nil, 2), cell("M", nil, 2), cell("X", nil, 2)}},
+			{"SELECT COUNT(*), sex, smoker FROM patients WHERE cost > 10 AND sex <> 'X' AND smoker GROUP BY sex, smoker", []int64{cell("F", true, 2), cell("M", true, 2)}},
+		} {
+			a := w.made(c.text, "0.1", groups)
+			for i, want := range c.want {
+				if got := value(a, i, 0); got != want {
+					t.Errorf("%s: row %d is %d; the groups say %d", c.text, i, got, want)
+				}
+			}
+			if len(a.Rows) != len(c.want) {
+				t.Errorf("%s: %v", c.text, a.Rows)
+			}
+		}
+		// These are other numbers.
+		for _, text := range []string{
+			"SELECT COUNT(*) FROM patients WHERE cost > 10",                                                        // people of no listed sex are in no group
+			"SELECT COUNT(*) FROM patients WHERE cost > 10 AND smoker",                                             // nor here
+			"SELECT COUNT(*) FROM patients WHERE cost > 10 AND sex IN ('F', 'Q') AND smoker",                       // Q is not listed
+			"SELECT COUNT(*) FROM patients WHERE cost > 10 AND sex = 'F'",                                          // nor is a smoker who is NULL
+			"SELECT COUNT(*) FROM patients WHERE cost > 11 AND sex = 'F' AND smoker",                               // another condition
+			"SELECT COUNT(*) FROM patients WHERE sex = 'F' AND smoker",                                             // one less
+			"SELECT COUNT(*) FROM patients WHERE cost > 10 AND sex = 'F' AND smoker AND age > 3",                   // one more
+			"SELECT COUNT(*) FROM patients WHERE cost > 10 OR sex = 'F' AND smoker",                                //
+			"SELECT SUM(cost) FROM patients WHERE cost > 10 AND sex = 'F' AND smoker",                              // another measure
+			"SELECT COUNT(*) FROM patients p JOIN visits v USING (pid) WHERE p.cost > 10 AND sex = 'F' AND smoker", // other rows
+		} {
+			w.charged("ana", text, amount("0.01"))
+		}
+		// What is made of six noises is less exact than one of them.
+		w.charged("ana", "SELECT COUNT(*) FROM patients WHERE cost > 10 AND sex IN ('F', 'M', 'X') AND smoker IS NOT NULL", amount("0.9"))
+		// People with many rows are cut in each question differently.
+		w.charged("ana", "SELECT ward, COUNT(*) FROM visits GROUP BY ward", amount("1"))
+		w.charged("ana", "SELECT COUNT(*) FROM visits WHERE ward = 'surgery'", amount("0.01"))
+
+		w.reopen()
+		w.made("SELECT COUNT(*) FROM patients WHERE cost > 10 AND sex = 'M' AND smoker", "0.1", groups)
+	}
+}
+
+// The best of several is taken, and none that is worse than what was asked for.
+func TestBestSource(t *testing.T) {
+	w := newWorld(t, plenty)
+	w.charged("ana", "SELECT sex, COUNT(*) FROM patients GROUP BY sex", amount("0.1"))
+	fine := w.charged("ana", "SELECT sex, smoker, COUNT(*) FROM patients GROUP BY sex, smoker", amount("1"))
+	best := w.charged("ana", "SELECT sex, COUNT(*) FROM patients GROUP BY sex", amount("0.9"))
+	w.made("SELECT COUNT(*) FROM patients WHERE sex = 'F'", "0.1", best)
+	w.made("SELECT COUNT(*) FROM patients WHERE sex = 'F' AND smoker", "1", fine)
+	w.charged("ana", "SELECT COUNT(*) FROM patients WHERE sex = 'M'", amount("0.95"))
+}
+
+// Other data is another answer, for what is made of answers too.
+func TestDerivedOfChangedData(t *testing.T) {
+	w := newWorld(t, plenty)
+	const groups, one = "SELECT sex, COUNT(*) FROM patients GROUP BY sex", "SELECT COUNT(*) FROM patients WHERE sex = 'F'"
+	first := w.charged("ana", groups, amount("0.5"))
+	w.made(one, "0.5", first)
+	w.check(hospital.New(200, 1).Without(hospital.Target).Write(filepath.Join(w.dir, "data")))
+	w.charged("ana", one, amount("0.1"))
+	w.charged("ana", groups, amount("0.1"))
+	w.check(hospital.New(200, 1).Write(filepath.Join(w.dir, "data")))
+	w.made(one, "0.3", first)
+}
+
+// Whoever asks for the same number in many ways gets values that are made of what was paid for, so that no average of
+// them is nearer to the truth than the best that they paid for.
+func TestManyWaysOneNoise(t *testing.T) {
+	w := newWorld(t, plenty)
+	groups := w.charged("ana", "SELECT sex, COUNT(*) FROM patients GROUP BY sex", amount("0.5"))
+	want := value(groups, 0, 1)
+	for i, text := range []string{
+		"SELECT COUNT(*) FROM patients WHERE sex = 'F'", "SELECT COUNT(*) FROM patients WHERE sex IN ('F')", "SELECT SUM(1) FROM patients WHERE sex = 'F' AND sex <> 'M'",
+		"SELECT COUNT(*) FROM patients WHERE sex = 'F' AND sex IN ('F', 'X')", "SELECT COUNT(*) FROM patients WHERE sex < 'G'  AND sex IN ('F', 'M')",
+		"SELECT COUNT(*) FROM (SELECT * FROM patients WHERE sex = 'F') x WHERE sex LIKE 'F%'", "SELECT COUNT(*) FROM patients WHERE sex = 'F' GROUP BY sex",
+	} {
+		for _, epsilon := range []string{"0.5", "0.4", "0.3", "0.01"} {
+			if a := w.made(text, epsilon, groups); value(a, 0, 0) != want {
+				t.Errorf("%d: %s at %s: %v; want %d", i, text, epsilon, a.Rows, want)
+			}
+		}
+	}
+}
+
+// The error bars of sums of noises hold as often as they say, and not much more often.
+func TestDerivedErrorBars(t *testing.T) {
+	for _, budget := range []string{plenty, wealthy} {
+		w := newWorld(t, budget)
+		source, err := w.prepare(ctx, Question{Analyst: "ana", SQL: "SELECT diagnosis, COUNT(*), SUM(cost) FROM patients GROUP BY diagnosis", Epsilon: amount("1")})
+		w.check(err)
+		b := source.buys[0]
+		exactly, err := w.data.Run(ctx, b.query)
+		w.check(err)
+		names := b.query.Keys[0].Values
+		target, err := w.prepare(ctx, Question{Analyst: "ana", SQL: fmt.Sprintf("SELECT COUNT(*), SUM(cost) FROM patients WHERE diagnosis IN ('%s', '%s', '%s')", names[0].Text, names[1].Text, names[2].Text), Epsilon: amount("0.2")})
+		w.check(err)
+		z := w.zero(target)
+		const trials = 3000
+		var outside [2]int
+		var bars [2]int64
+		for i := range trials {
+			r, err := w.Curator.release(b, exactly, 0)
+			w.check(err)
+			text, err := encode([]*purchase{b}, []*released{r}, [][]string{{"here"}})
+			w.check(err)
+			s, err := decodeSource(text, "here")
+			w.check(err)
+			s.sequence = 7
+			d, ok := target.from(s)
+			if !ok {
+				t.Fatal("nothing can be derived")
+			}
+			if i == 0 { // a bar takes longer than all the rest, and is the same for all
+				got, ok := target.buys[0].sum(d, target.beta())
+				if !ok {
+					t.Fatal("nothing was derived")
+				}
+				a, err := target.finish(ctx, []*released{got})
+				w.check(err)
+				for k, m := range target.query().Measures {
+					step, _ := m.Step().Float64()
+					bars[k] = int64(math.Round(*a.Errors[0][k] / step))
+				}
+			}
+			for k, at := range d.at {
+				sum := int64(0)
+				for _, cell := range d.of[0] {
+					sum += s.values[at][cell]
+				}
+				if off := sum - z[k][0]; off > bars[k] || -off > bars[k] {
+					outside[k]++
+				}
+			}
+		}
+		for k, n := range outside {
+			// 5 % of 3000 is 150, with a deviation of 12. A bar of a few steps is wider than need be.
+			if n > 150+4*12 || n < 150-5*12 && bars[k] > 100 {
+				t.Errorf("%s: measure %d was outside %d times of %d", budget, k, n, trials)
+			}
+		}
+	}
+}
+
+// from is how the only purchase of a statement is made of a source.
+func (p *priced) from(s *source) (derivation, bool) {
+	b := p.buys[0]
+	for _, from := range b.query.Sources() {
+		if d, ok := b.from(s, func(s *source) ([][]int, bool) { return b.query.Union(from, s.cells) }); ok {
+			return d, true
+		}
+	}
+	return derivation{}, false
+}
+
+// zero is the exact answer of a statement.
+func (w *world) zero(p *priced) [][]int64 {
+	w.t.Helper()
+	r, err := w.data.Run(ctx, p.query())
+	w.check(err)
+	var out [][]int64
+	for i := range p.query().Measures {
+		out = append(out, r.Measures[i].Open())
+	}
+	return out
+}
+
+// A place with something else in it is taken, and of no use.
+func TestPlaceThatCannotBeRead(t *testing.T) {
+	for _, text := range []string{"", "{}", `{"version":3,"purchases":{"a":{"places":["other"]}}}`, `{"version":3,"purchases":{"a":{"places":["here"],"measures":[[1]],"names":["x"]}}}`,
+		`{"version":3,"purchases":{"a":{"places":["here"],"measures":[[1]],"names":["x"],"noise":[{"mechanism":"laplace","sensitivity":"0","amount":1}]}}}`,
+		`{"version":3,"purchases":{"a":{"places":["here"],"measures":[[1]],"names":["x"],"noise":[{"mechanism":"none","sensitivity":"1","amount":1}]}}}`,
+		`{"version":3,"purchases":{"a":{"places":["here"],"measures":[[1,2]],"names":["x"],"noise":[{"mechanism":"laplace","sensitivity":"1","amount":1000000000000}],"cells":[]}}}`,
+	} {
+		if s, err := decodeSource([]byte(text), "here"); err == nil {
+			t.Errorf("%s was read as %+v", text, s)
+		}
+	}
+}
+
+// Quantiles, choices and private keys are no sources.
+func TestNoSource(t *testing.T) {
+	w := newWorld(t, wealthy)
+	for _, text := range []string{"SELECT MEDIAN(age) FROM patients", "SELECT sex FROM patients GROUP BY sex ORDER BY COUNT(*) DESC LIMIT 1"} {
+		p, err := w.prepare(ctx, Question{Analyst: "ana", SQL: text})
+		w.check(err)
+		if got := p.buys[0].families("v"); got != nil {
+			t.Errorf("%s: %v", text, got)
+		}
+	}
+}
+
+func BenchmarkLookup(b *testing.B) {
+	w := newWorld(b, plenty)
+	for i := range 300 {
+		if _, err := w.askAs("ana", fmt.Sprintf("SELECT sex, COUNT(*) FROM patients WHERE age > %d GROUP BY sex", i%100), amount("0.1")+dp.Amount(i)); err != nil {
+			b.Fatal(err)
+		}
+	}
+	version, err := w.data.Version(ctx)
+	w.check(err)
+	for _, c := range []struct{ name, text string }{
+		{"new", "SELECT COUNT(*) FROM patients WHERE cost > 5 AND zip = 'a' AND NOT smoker"},
+		{"cell", "SELECT COUNT(*) FROM patients WHERE sex = 'F' AND age > 7"},
+	} {
+		p, err := w.prepare(ctx, Question{Analyst: "ana", SQL: c.text, Epsilon: amount("0.01")})
+		w.check(err)
+		b.Run(c.name, func(b *testing.B) {
+			for b.Loop() {
+				if _, _, err := w.recall(ctx, p, version); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

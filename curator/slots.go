@@ -1,0 +1,137 @@
+package curator
+
+import (
+	"context"
+	"sync"
+
+	"github.com/discreet-dp/discreet/ledger"
+)
+
+// slots remembers what is in the slots of families. What was kept under a key stays, so it is read once. An answer that is
+// found nowhere is looked for again.
+type slots struct {
+	taking   sync.Mutex      // one at a time takes slots
+	reserved map[string]bool // taken, and perhaps not kept yet
+
+	mu    sync.Mutex
+	known map[string]*source
+	cells int
+}
+
+// maxReserved is how many slots are remembered as reserved. Those that were kept are found in the ledger.
+const maxReserved = 1 << 12
+
+// maxRemembered is how many noisy numbers are remembered: eight bytes each.
+const maxRemembered = 1 << 20
+
+func (p *slots) get(key string) *source {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.known[key]
+}
+
+func (p *slots) put(key string, s *source) {
+	size := 16
+	for _, v := range s.values {
+		size += len(v)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if size > maxRemembered/16 {
+		return
+	}
+	if p.known == nil || p.cells+size > maxRemembered {
+		p.known, p.cells = map[string]*source{}, 0
+	}
+	p.known[key] = s
+	p.cells += size
+}
+
+// at returns what is in a slot, or nil.
+func (c *Curator) at(ctx context.Context, key string) (*source, error) {
+	if s := c.slots.get(key); s != nil {
+		return s, nil
+	}
+	text, sequence, found, err := c.ledger.Recall(ctx, key)
+	if err != nil || !found {
+		return nil, err
+	}
+	s, err := decodeSource(text, key)
+	if err != nil {
+		s = &source{} // the slot is taken, and by nothing that can be used
+	}
+	s.sequence = sequence
+	c.slots.put(key, s)
+	return s, nil
+}
+
+// take returns the first free slot of each family, where there is one, and reserves it. Families that are named twice get two.
+func (c *Curator) take(ctx context.Context, families [][]string) ([][]string, error) {
+	c.slots.taking.Lock()
+	defer c.slots.taking.Unlock()
+	if len(c.slots.reserved) > maxReserved || c.slots.reserved == nil {
+		c.slots.reserved = map[string]bool{} // two answers in one slot do no harm: the first is found
+	}
+	taken := map[string]int{}
+	out := make([][]string, len(families))
+	for i, all := range families {
+		for k, family := range all {
+			most := sameSlots
+			if k > 0 {
+				most = cellSlots
+			}
+			n := taken[family]
+			for ; n < most; n++ {
+				s, err := c.at(ctx, slot(family, n))
+				if err != nil {
+					return nil, err
+				}
+				if s == nil && !c.slots.reserved[slot(family, n)] {
+					out[i] = append(out[i], slot(family, n))
+					c.slots.reserved[slot(family, n)] = true
+					break
+				}
+			}
+			taken[family] = n + 1
+		}
+	}
+	return out, nil
+}
+
+// keep stores what was bought, where it is found by itself and by questions that can be made of it.
+func (c *Curator) keep(ctx context.Context, sequence uint64, buys []*purchase, bought []*released, version string) error {
+	families := make([][]string, len(buys))
+	for i, b := range buys {
+		families[i] = b.families(version)
+	}
+	where, err := c.take(ctx, families)
+	if err != nil { // what was paid for is kept nevertheless
+		where = make([][]string, len(buys))
+	}
+	keys := []string{keyOf(buys, version)}
+	for _, all := range where {
+		keys = append(keys, all...)
+	}
+	if key := ledger.JoinKeys(keys...); ledger.ValidateKey(key) == nil {
+		keys[0] = key
+	} else { // so many, with such long names, that there is no room for families
+		where = make([][]string, len(buys))
+	}
+	stored, err := encode(buys, bought, where)
+	if err != nil {
+		return err
+	}
+	return c.ledger.Keep(ctx, sequence, keys[0], stored)
+}
+
+// families are those under which a purchase is found: itself at another price, and what is made of its groups.
+func (b *purchase) families(version string) []string {
+	if !b.reusable() {
+		return nil
+	}
+	out := []string{b.sameFamily(version)}
+	if family, _, ok := b.cellKeys(); ok {
+		out = append(out, placed(version, "cells", family))
+	}
+	return out
+}

@@ -1,0 +1,210 @@
+package plan
+
+import (
+	"math/big"
+	"slices"
+)
+
+// The rewrites of this file keep the value of an expression for every row, NULL included. None of them believes
+// that a column is never NULL because the policy says so: an engine does not make it true.
+
+// simpleCompare rewrites a comparison with a constant.
+//
+//   - Of truths: x = true is x, and x = false is NOT x; all of them are NULL where x is.
+//   - On a lattice n < x is n+1 <= x, so strict comparisons become others. A lattice is left for the coarser one of the
+//     column: 2x > 79 is x > 39, because x is whole. Days are a lattice too.
+func simpleCompare(c *Compare) Expr {
+	lit, ok := c.R.(*Literal)
+	if !ok || lit.IsNullLiteral() {
+		return c
+	}
+	switch {
+	case lit.Bool != nil && (c.Op == Eq || c.Op == Ne):
+		if *lit.Bool == (c.Op == Eq) {
+			return c.L
+		}
+		return negated(c.L)
+	case lit.Number != nil && c.L.Type().Kind == Number:
+		if r, ok := c.L.(*Rescale); ok {
+			if n, ok := unscaled(c.Op, lit.Number, r.Factor); ok {
+				return simpleCompare(&Compare{Op: c.Op, L: r.X, R: &Literal{typ: numberType(r.X.Type().Step, n, n, true), Number: n}})
+			}
+		}
+		if op, n, ok := weak(c.Op, lit.Number); ok && holds(c.L.Type(), n) {
+			return &Compare{Op: op, L: c.L, R: &Literal{typ: numberType(lit.typ.Step, n, n, true), Number: n}}
+		}
+	case lit.Days != nil && c.L.Type().Kind == Date:
+		if op, n, ok := weak(c.Op, big.NewInt(*lit.Days)); ok && n.CmpAbs(manyDays) < 0 && holds(c.L.Type(), n) {
+			return &Compare{Op: op, L: c.L, R: newDate(n.Int64())}
+		}
+	}
+	return c
+}
+
+// manyDays is where no calendar of any engine ends yet.
+var manyDays = big.NewInt(500_000)
+
+// holds reports whether a number is in the interval of a type, so that it can be written wherever its values can.
+func holds(t Type, n *big.Int) bool {
+	return (t.Lo == nil || n.Cmp(t.Lo) >= 0) && (t.Hi == nil || n.Cmp(t.Hi) <= 0)
+}
+
+// weak turns a strict comparison with a whole number into one that is not.
+func weak(op CompareOp, n *big.Int) (CompareOp, *big.Int, bool) {
+	switch op {
+	case Gt:
+		return Ge, new(big.Int).Add(n, big.NewInt(1)), true
+	case Lt:
+		return Le, new(big.Int).Sub(n, big.NewInt(1)), true
+	}
+	return op, n, false
+}
+
+// unscaled returns m such that f x op n is x op m for all whole x; f is positive.
+func unscaled(op CompareOp, n, f *big.Int) (*big.Int, bool) {
+	floor, rest := new(big.Int).DivMod(n, f, new(big.Int)) // Euclidean: the rest is not negative
+	switch {
+	case rest.Sign() == 0:
+		return floor, true
+	case op == Gt || op == Le:
+		return floor, true
+	case op == Lt || op == Ge:
+		return floor.Add(floor, big.NewInt(1)), true
+	}
+	return nil, false
+}
+
+// simpleArith leaves out what changes nothing, and puts both sides of + and * into one order. Interval and lattice stay
+// the same, and so does the value: sums of numbers on a lattice are exact.
+func simpleArith(e *Arith) Expr {
+	if e.typ.Kind != Number {
+		return e
+	}
+	same := func(x Expr) bool {
+		t := x.Type()
+		return t.Kind == Number && t.Step.Cmp(e.typ.Step) == 0 && t.Lo.Cmp(e.typ.Lo) == 0 && t.Hi.Cmp(e.typ.Hi) == 0 && t.Declared == e.typ.Declared
+	}
+	switch e.Op {
+	case Add, Sub:
+		if isNumber(e.R, 0) && same(e.L) {
+			return e.L
+		}
+		if e.Op == Add && isNumber(e.L, 0) && same(e.R) {
+			return e.R
+		}
+	case Mul:
+		if isNumber(e.R, 1) && e.R.Type().Integer() && same(e.L) {
+			return e.L
+		}
+		if isNumber(e.L, 1) && e.L.Type().Integer() && same(e.R) {
+			return e.R
+		}
+	}
+	_, l := e.L.(*Literal)
+	_, r := e.R.(*Literal)
+	if (e.Op == Add || e.Op == Mul) && (l && !r || l == r && Format(e.L) > Format(e.R)) { // constants stand on the right
+		return &Arith{Op: e.Op, L: e.R, R: e.L, typ: e.typ}
+	}
+	return e
+}
+
+func isNumber(e Expr, n int64) bool {
+	l, ok := e.(*Literal)
+	return ok && l.Number != nil && l.Number.Cmp(big.NewInt(n)) == 0
+}
+
+// merged joins what AND or OR say about one expression. With x for it, and everything NULL where x is:
+//
+//   - x = a OR x IN (b, c) is x IN (a, b, c), and x <> a AND x NOT IN (b, c) is x NOT IN (a, b, c);
+//   - x >= a AND x >= b is x >= the larger one, OR is the smaller one, and the other way round for <=;
+//   - x >= a AND x <= a is x = a.
+func merged(op LogicOp, args []Expr) []Expr {
+	type about struct {
+		x        Expr
+		list     []*Literal
+		low, top *Literal
+	}
+	var order []string
+	all := map[string]*about{}
+	var rest []Expr
+	find := func(x Expr) *about {
+		name := Format(x)
+		if all[name] == nil {
+			all[name] = &about{x: x}
+			order = append(order, name)
+		}
+		return all[name]
+	}
+	// tighter returns the one that counts.
+	tighter := func(a, b *Literal, larger bool) *Literal {
+		if a == nil || (compareValues(b.Value(), a.Value()) > 0) == larger {
+			return b
+		}
+		return a
+	}
+	for _, e := range args {
+		member := e
+		if n, ok := e.(*Not); ok && op == And {
+			member = n.X
+		}
+		if in, ok := member.(*In); ok && (op == Or) == (member == e) {
+			a := find(in.X)
+			a.list = append(a.list, in.List...)
+			continue
+		}
+		c, ok := e.(*Compare)
+		if !ok {
+			rest = append(rest, e)
+			continue
+		}
+		lit, ok := c.R.(*Literal)
+		ordered := ok && (lit.Number != nil && c.L.Type().Kind == Number || lit.Days != nil && c.L.Type().Kind == Date)
+		switch {
+		case !ok || lit.IsNullLiteral() || c.L.Type().Kind == Real:
+			rest = append(rest, e)
+		case c.Op == Eq && op == Or || c.Op == Ne && op == And:
+			a := find(c.L)
+			a.list = append(a.list, lit)
+		case c.Op == Ge && ordered:
+			a := find(c.L)
+			a.low = tighter(a.low, lit, op == And)
+		case c.Op == Le && ordered:
+			a := find(c.L)
+			a.top = tighter(a.top, lit, op == Or)
+		default:
+			rest = append(rest, e)
+		}
+	}
+	for _, name := range order {
+		a := all[name]
+		if len(a.list) > 0 {
+			e := listed(a.x, a.list)
+			if op == And {
+				e = negated(e)
+			}
+			rest = append(rest, e)
+		}
+		if op == And && a.low != nil && a.top != nil && compareValues(a.low.Value(), a.top.Value()) == 0 {
+			rest = append(rest, &Compare{Op: Eq, L: a.x, R: a.low})
+			continue
+		}
+		if a.low != nil {
+			rest = append(rest, &Compare{Op: Ge, L: a.x, R: a.low})
+		}
+		if a.top != nil {
+			rest = append(rest, &Compare{Op: Le, L: a.x, R: a.top})
+		}
+	}
+	return rest
+}
+
+// listed is membership in a list, sorted and without repetitions; equality where there is one.
+func listed(x Expr, list []*Literal) Expr {
+	list = slices.Clone(list)
+	slices.SortFunc(list, func(a, b *Literal) int { return compareValues(a.Value(), b.Value()) })
+	list = slices.CompactFunc(list, func(a, b *Literal) bool { return compareValues(a.Value(), b.Value()) == 0 })
+	if len(list) == 1 {
+		return &Compare{Op: Eq, L: x, R: list[0]}
+	}
+	return &In{X: x, List: list}
+}
