@@ -1,6 +1,10 @@
 package curator
 
-import "context"
+import (
+	"context"
+
+	"github.com/discreet-dp/discreet/ledger"
+)
 
 // recall returns, for each purchase, what was released for it, or nil where it was not paid for yet. What one charge paid
 // for is kept together, and each part is found by its own name, whatever it was bought with. What was not bought itself may
@@ -17,7 +21,23 @@ func (c *Curator) recall(ctx context.Context, p *priced, version string) ([]*rel
 			paid.Sequence = r.sequence
 		}
 	}
-	return all, paid, nil
+	err := c.find(ctx, &paid)
+	return all, paid, err
+}
+
+// find puts the hash of the charge that paid for an answer into its receipt.
+func (c *Curator) find(ctx context.Context, paid *Receipt) error {
+	if paid.Sequence == 0 {
+		return nil
+	}
+	for r, err := range c.ledger.Records(ctx, paid.Sequence) {
+		if err != nil {
+			return err
+		}
+		paid.Hash = ledger.Hash(r.Encode())
+		break
+	}
+	return nil
 }
 
 func (c *Curator) recallOne(ctx context.Context, b *purchase, version string, beta float64) (*released, error) {

@@ -182,8 +182,9 @@ func answerJSON(a *discreet.Answer) any {
 		Alerts     any          `json:"alerts"`
 	}{names, rows, errs, a.Cost, a.Remaining, struct {
 		Sequence uint64 `json:"sequence"`
+		Hash     string `json:"hash"`
 		Free     bool   `json:"free"`
-	}{a.Receipt.Sequence, a.Receipt.Free}, struct {
+	}{a.Receipt.Sequence, a.Receipt.Hash, a.Receipt.Free}, struct {
 		MaxRows   int64 `json:"max_rows"`
 		MaxGroups int64 `json:"max_groups"`
 	}{a.MaxRows, a.MaxGroups}, a.Confidence, notes, a.Version, alerts}

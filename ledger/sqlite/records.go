@@ -12,8 +12,8 @@ import (
 // Records implements [ledger.Ledger]. It reads some at a time, so that charges do not wait for a caller that takes its time.
 func (l *Ledger) Records(ctx context.Context, from uint64) iter.Seq2[*ledger.Record, error] {
 	return func(yield func(*ledger.Record, error) bool) {
-		for {
-			some, err := l.some(ctx, from)
+		for n := few; ; n = many {
+			some, err := l.some(ctx, from, n)
 			for _, r := range some {
 				if !yield(r, nil) {
 					return
@@ -31,10 +31,13 @@ func (l *Ledger) Records(ctx context.Context, from uint64) iter.Seq2[*ledger.Rec
 	}
 }
 
-const selectSome = `SELECT sequence, body, hash, answer FROM records WHERE sequence >= ? ORDER BY sequence LIMIT 256`
+// How many records are read at a time: few first, for a caller that wants only one.
+const few, many = int64(4), int64(256)
+
+const selectSome = `SELECT sequence, body, hash, answer FROM records WHERE sequence >= ? ORDER BY sequence LIMIT ?`
 
 // some returns the next records, or none after the last one.
-func (l *Ledger) some(ctx context.Context, from uint64) ([]*ledger.Record, error) {
+func (l *Ledger) some(ctx context.Context, from uint64, n int64) ([]*ledger.Record, error) {
 	if err := l.enter(ctx); err != nil {
 		return nil, err
 	}
@@ -58,7 +61,7 @@ func (l *Ledger) some(ctx context.Context, from uint64) ([]*ledger.Record, error
 			some = append(some, r)
 		}
 		return bad
-	}, int64(from))
+	}, int64(from), n)
 	where := fmt.Sprintf("record %d cannot be read", from+uint64(len(some)))
 	switch {
 	case bad != nil:
