@@ -114,7 +114,7 @@ type AnchorError struct {
 
 func (e *AnchorError) Error() string {
 	return fmt.Sprintf("the ledger %s is not the one that the anchor in %s knows: %s. It was not opened, because it would forget what was spent. "+
-		"Restore the ledger that goes with the anchor. Where that is lost for good, 'discreet ledger anchor --recover' counts the missing part as spent", e.Path, e.Anchorage, e.Problem)
+		"Restore the ledger that goes with the anchor. Where that is lost for good, 'discreet ledger anchor --recover --reason ...' counts the missing part as spent", e.Path, e.Anchorage, e.Problem)
 }
 
 // Errors when an answer is kept.

@@ -210,11 +210,8 @@ func coloured(w io.Writer, text string, colours []string) {
 }
 
 func kindWords(a discreet.Account) string {
-	switch {
-	case a.Window > 0 && a.Windows > 0:
-		return fmt.Sprintf("%s %d of %d", a.Kind, a.Window, a.Windows)
-	case a.Window > 0:
-		return fmt.Sprintf("%s %d", a.Kind, a.Window)
+	if a.Kind == "window" {
+		return fmt.Sprintf("window %d of %d", a.Window, a.Windows)
 	}
 	return a.Kind
 }

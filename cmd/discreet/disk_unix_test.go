@@ -64,6 +64,6 @@ func TestFileSizeLimit(t *testing.T) {
 	limit := fmt.Sprintf("DISCREET_TEST_FSIZE=%d", info.Size()+20_000)
 	ask := func(text string) result { return processed(t, limit, "query", "-p", policy, "--as", "ana", text) }
 	fill(t, policy, ask)
-	ask(people).wants(t, 0, "free")
+	asks(policy, people).wants(t, 0, "free")
 	asks(policy, "SELECT COUNT(*) FROM visits").wants(t, 0, "price: epsilon 0.1")
 }

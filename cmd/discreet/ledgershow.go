@@ -234,7 +234,7 @@ func remark(r *ledger.Record) string {
 	case ledger.KindAnswer:
 		return fmt.Sprintf("to charge %d", r.Charge)
 	case ledger.KindVersion:
-		return "the data changed"
+		return "charges are about this version of the data from here on"
 	case ledger.KindRenewal:
 		return fmt.Sprintf("window %d begins: %s", r.Window, r.Reason)
 	case ledger.KindOwner:

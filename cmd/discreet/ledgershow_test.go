@@ -26,11 +26,11 @@ func TestLedgerShow(t *testing.T) {
 
 	r := command("ledger", "show", books).wants(t, 0, "the ledger begins", "2026-11-06 12:00:00", "epsilon 0.25  epsilon 0.75 in hospital", "discrete-laplace; ! 50 % of hospital; ! 50 % of hospital/ana",
 		"to charge 1", "the owner is ", "epsilon 1 more for hospital, hospital/ana, signed by ", ": board decision", "window 2 begins: a new year",
-		"1 account counted as spent, up to the anchor at 99: the disk", "0123456…  ", "the data changed").lacks(t, "before; --last", "42")
+		"1 account counted as spent, up to the anchor at 99: the disk", "0123456…  ", "this version of the data from here on").lacks(t, "before; --last", "42")
 	if n := strings.Count(r.out, "\n"); n != 12 {
 		t.Errorf("%d lines: %s", n, r.out)
 	}
-	command("ledger", "show", "-p", policy, "--last", "2").wants(t, 0, "8 records before; --last 0 shows all", "the data changed", "the disk").lacks(t, "a new year")
+	command("ledger", "show", "-p", policy, "--last", "2").wants(t, 0, "8 records before; --last 0 shows all", "this version of the data from here on", "the disk").lacks(t, "a new year")
 	command("ledger", "show", "-p", policy, "--last", "0").wants(t, 0, "the ledger begins").lacks(t, "before; --last")
 	command("ledger", "show", "-p", policy, "--request", "=first").wants(t, 0, "to charge 1", "epsilon 0.25").lacks(t, "epsilon 0.5", "owner")
 	command("ledger", "show", "-p", policy, "--analyst", "ana", "--kind", "charge").wants(t, 0, "epsilon 0.5").lacks(t, "to charge", "owner")

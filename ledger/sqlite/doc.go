@@ -20,6 +20,9 @@
 //     opened after a crash, and when it is closed), so everything after its last good commit belongs to one transaction
 //     that was not finished. Where it holds a commit before its end, or a page twice, or a frame that one other byte would make
 //     good, it is damaged, and the ledger is not opened.
+//   - What a process left in its log is written once more, and synced, before anybody is told of it and before it goes into the
+//     file: after a kill, or after an fsync that failed, what can be read need not be on the disk.
+//   - SQLite puts the log into the file only when it is told to, and never when a connection is closed.
 //   - The whole ledger is checked through a view of both that cannot write, before SQLite opens it for writing.
 //
 // One changed byte anywhere in the log is noticed, unless it is the only one in its sector that is not zero. Larger damage is noticed unless it lies in the last commit only, which then

@@ -11,7 +11,7 @@ import (
 // leaveLog tells SQLite not to touch the log when the connection is closed. It would put the log into the file, which is
 // right as long as all of the log is on the disk. After an fsync that failed nobody knows what of it is: with a later loss of power
 // the file could have newer pages than its log, and the two together make no database. So the log is put into the
-// file by [conn.empty] alone, and that of a ledger that was stopped is written anew by the next Open.
+// file by [conn.empty] alone, and that of a ledger that was stopped is written once more by the next Open.
 //
 // The driver has no call for it and keeps SQLite's handle to itself, so it is read from the driver's connection.
 func leaveLog(driver any) error {

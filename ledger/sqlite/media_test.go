@@ -25,7 +25,6 @@ type disk struct {
 	broken int  // syncs that failed
 	ops    []op
 	seen   map[string][]byte // the files as the operations left them
-	which  map[string]os.FileInfo
 }
 
 // fault makes the nth call of a kind fail, counted from 1.
@@ -111,20 +110,23 @@ func (d *disk) opened(name string, created bool) {
 	}
 	_, known := d.seen[name]
 	content, err := os.ReadFile(filepath.Join(d.dir, name))
-	now, _ := os.Stat(filepath.Join(d.dir, name))
-	if d.which == nil {
-		d.which = map[string]os.FileInfo{}
-	}
-	replaced := known && d.which[name] != nil && !os.SameFile(d.which[name], now)
-	d.which[name] = now
 	switch {
 	case err != nil:
 		panic(err)
 	case created && len(content) == 0 && !known:
 		d.append(op{do: "create", file: name})
-	case !known || replaced || !bytes.Equal(content, d.seen[name]):
+	case !known || !bytes.Equal(content, d.seen[name]):
 		d.append(op{do: "adopt", file: name, data: content})
 	}
+}
+
+// adopt takes a file that was written and synced past SQLite as it is.
+func (d *disk) adopt(name string) {
+	content, err := os.ReadFile(filepath.Join(d.dir, name))
+	if err != nil {
+		panic(err)
+	}
+	d.record(op{do: "adopt", file: name, data: content})
 }
 
 const sector = 512

@@ -116,7 +116,8 @@ func take(path string, state *chain.State) (_ *conn, marker uint32, err error) {
 	if size, err := logSize(path); err != nil {
 		return nil, 0, err
 	} else if size > 0 {
-		if err := c.empty(); err != nil {
+		// On a full disk the log stays, which has everything, so that what was paid for can still be had.
+		if err := c.empty(); err != nil && !full(err) {
 			return nil, 0, &ledger.WriteError{Path: path, Broken: true, Err: err}
 		}
 	}

@@ -88,7 +88,12 @@ func underTorture(t testing.TB) {
 		t.Fatal("there is a layer already")
 	}
 	vfs = "torture"
-	t.Cleanup(func() { vfs = "" })
+	secured = func(log string) {
+		if d, name := diskOf(log); d != nil {
+			d.adopt(name)
+		}
+	}
+	t.Cleanup(func() { vfs, secured = "", nil })
 }
 
 // newDisk puts a disk under a folder, until it is removed.
