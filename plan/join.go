@@ -260,7 +260,7 @@ func (j *Join) format(b *strings.Builder) {
 	j.R.format(b)
 	if j.On != nil {
 		b.WriteString(" on ")
-		format(b, j.On)
+		format(b, j.On, noOutside)
 	}
 	b.WriteByte(')')
 }

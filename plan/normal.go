@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -139,22 +140,32 @@ func fold(e Expr) Expr {
 // column's lattice and bounds, so that a changed policy is another question.
 func Format(e Expr) string {
 	var b strings.Builder
-	format(&b, e)
+	format(&b, e, noOutside)
 	return b.String()
 }
 
-func format(b *strings.Builder, e Expr) {
+// noOutside is for expressions outside of an [Exists]: more fields than a row has.
+const noOutside = math.MaxInt
+
+// format writes an expression. Fields from outer on are those of the relation in an [Exists], and are counted from its first: how many
+// the row outside has depends on what else is asked about it, and in which order.
+func format(b *strings.Builder, e Expr, outer int) {
 	list := func(op string, args ...Expr) {
 		b.WriteString("(" + op)
 		for _, a := range args {
 			b.WriteByte(' ')
-			format(b, a)
+			format(b, a, outer)
 		}
 		b.WriteByte(')')
 	}
 	switch e := e.(type) {
 	case *Column:
-		fmt.Fprintf(b, "%d:%s:%v", e.Index, e.Field.format(), e.Field.Type)
+		if e.Index < outer {
+			fmt.Fprintf(b, "%d", e.Index)
+		} else {
+			fmt.Fprintf(b, "inside %d", e.Index-outer)
+		}
+		fmt.Fprintf(b, ":%s:%v", e.Field.format(), e.Field.Type)
 		if c := e.Field.Source; (e.Field.Type.Kind == Date || e.Field.Type.Kind == Timestamp) && c != nil && c.Bounds != nil {
 			fmt.Fprintf(b, "[%s..%s]", c.Show(c.Bounds.LoSteps), c.Show(c.Bounds.HiSteps))
 		}
@@ -183,10 +194,10 @@ func format(b *strings.Builder, e Expr) {
 	case *IsNull:
 		list("NULL?", e.X)
 	case *Exists:
-		fmt.Fprintf(b, "(exists %d %s", e.Outer, formatRelation(e.From))
+		fmt.Fprintf(b, "(exists %s", formatRelation(e.From))
 		if e.On != nil {
 			b.WriteString(" on ")
-			format(b, e.On)
+			format(b, e.On, e.Outer)
 		}
 		b.WriteByte(')')
 	case *Case:

@@ -58,14 +58,14 @@ func (p *Persons) format(b *strings.Builder) {
 		fmt.Fprintf(b, " %d", part.Kind)
 		if part.Arg != nil {
 			b.WriteByte(':')
-			format(b, part.Arg)
+			format(b, part.Arg, noOutside)
 		}
 	}
 	b.WriteString(" from ")
 	p.From.format(b)
 	if p.Where != nil {
 		b.WriteString(" where ")
-		format(b, p.Where)
+		format(b, p.Where, noOutside)
 	}
 	b.WriteByte(')')
 }

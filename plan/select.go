@@ -69,13 +69,13 @@ func (s *Select) format(b *strings.Builder) {
 	b.WriteString("(select")
 	for _, c := range s.Columns {
 		b.WriteByte(' ')
-		format(b, c)
+		format(b, c, noOutside)
 	}
 	b.WriteString(" from ")
 	s.From.format(b)
 	if s.Where != nil {
 		b.WriteString(" where ")
-		format(b, s.Where)
+		format(b, s.Where, noOutside)
 	}
 	b.WriteByte(')')
 }
