@@ -134,10 +134,16 @@ func (db *DB) Ask(ctx context.Context, q Question) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if q.Request == "" {
-		q.Request = db.request()
+	if q.Request != "" {
+		return ds.Ask(ctx, q.forCurator())
 	}
-	return ds.Ask(ctx, q.forCurator())
+	q.Request = db.request()
+	a, err := ds.Ask(ctx, q.forCurator())
+	var unsecured *ledger.WriteError
+	if errors.As(err, &unsecured) && unsecured.Charged {
+		err = fmt.Errorf("%w. The request identifier is %s", err, q.Request) // or nobody could ask again with it
+	}
+	return a, err
 }
 
 // Explain prices a question without asking it. It is free.

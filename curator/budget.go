@@ -112,6 +112,9 @@ func (c *Curator) advise(ctx context.Context, analyst string, err error) error {
 	}
 	least := dp.Unbounded
 	for _, b := range balances {
+		if b.Limit.Epsilon != dp.Unbounded && b.Spent.Epsilon == dp.Unbounded {
+			return fmt.Errorf("%w. What was spent in %q before the policy was changed has no pure epsilon, so a pure budget admits nothing after it: the owner of the data can give the budget its delta back", err, b.Account)
+		}
 		least = min(least, affordable(b.Left()))
 	}
 	// Shown with two digits, rounded down, so that what is advised can be paid.

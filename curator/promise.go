@@ -8,10 +8,15 @@ import (
 	"strings"
 
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/ledger"
 )
 
 // Promise says in sentences, for the owner, what the budget promises to every person in the data, with what top-ups added. All
 // numbers are rounded to the side that promises less.
+//
+// With a delta the promise is about events, and not that the odds of every single answer stay within a factor but with
+// probability delta: of Gaussian noise that would be false. What an event's probability can grow by also bounds how often somebody
+// guesses right who had an even chance: (e^epsilon + delta) / (1 + e^epsilon).
 func (c *Curator) Promise(ctx context.Context) ([]string, error) {
 	window, err := c.ledger.Window(ctx, c.dataset.Name)
 	if err != nil {
@@ -21,19 +26,37 @@ func (c *Curator) Promise(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	const whatever = "whatever analysts ask and whoever colludes, what they see changes the odds of any guess about one person by "
+	const whatever = "whatever analysts ask and whoever colludes, nothing that they may see is more than "
+	than := " with one person's data as without it"
+	if c.dataset.Neighbours == dp.Substitute {
+		than = " with one person's data as with somebody else's"
+	}
 	b := c.dataset.Budget
 	if !b.Renews() {
 		g := c.worst(all[0])
-		return []string{"For good: " + whatever + g.words() + ".", g.coin()}, nil
+		return []string{"For good: " + whatever + g.words() + than + ".", g.coin()}, nil
 	}
-	total, one := c.worst(all[0]), c.worst(all[1])
+	now, err := c.sinceUnwindowed(all[0], all[1])
+	if err != nil {
+		return nil, err
+	}
+	total, one := c.worst(all[0]), c.worst(now)
 	return []string{
-		fmt.Sprintf("Within this window (a %s, number %d of %d): ", b.Renewal.Every, window, b.Renewal.Windows) + whatever + one.words() + ".",
+		fmt.Sprintf("Within this window (a %s, number %d of %d): ", b.Renewal.Every, window, b.Renewal.Windows) + whatever + one.words() + than + ".",
 		one.coin(),
-		fmt.Sprintf("Over all %d windows together: by %s.", b.Renewal.Windows, total.words()),
+		fmt.Sprintf("Over all %d windows together: nothing is more than %s%s.", b.Renewal.Windows, total.words(), than),
 		total.coin(),
 	}, nil
+}
+
+// sinceUnwindowed returns the account of the window with what was spent before the budget had windows, which is all that the
+// dataset has spent and no window before this one has. A window that is not the first began after it.
+func (c *Curator) sinceUnwindowed(total, window Account) (Account, error) {
+	before := total.Spent.Sub(window.Spent)
+	if window.Window > 1 || before == (dp.Cost{}) {
+		return window, nil
+	}
+	return c.read(place{kind: window.Kind, window: window.Window}, ledger.Balance{Account: window.Name, Limit: window.Limit.Add(before), Spent: window.Spent.Add(before)})
 }
 
 // worst is what an account can come to. That is its promise, and more where an owner has lowered the limit below what was spent.
@@ -45,14 +68,14 @@ func (c *Curator) worst(a Account) Guarantee {
 	return g
 }
 
-// words says a guarantee.
+// words says a guarantee: so many times as likely, and so much more.
 func (g Guarantee) words() string {
 	if g.Epsilon == dp.Unbounded || g.Delta >= dp.One {
-		return "no factor that can be stated, because what was spent before the policy was changed has none"
+		return "some factor that cannot be stated, because what was spent before the policy was changed has none, times as likely"
 	}
-	text := fmt.Sprintf("at most a factor %s (epsilon %s)", factor(g.Epsilon), upTo(g.Epsilon, 4))
+	text := fmt.Sprintf("%s times as likely (epsilon %s)", factor(g.Epsilon), upTo(g.Epsilon, 4))
 	if g.Delta > 0 {
-		text += fmt.Sprintf(", except with probability 1 in %s (delta %s)", oneIn(g.Delta), upTo(g.Delta, 4))
+		text += fmt.Sprintf(", and 1 in %s more (delta %s),", oneIn(g.Delta), upTo(g.Delta, 4))
 	}
 	return text
 }
@@ -60,12 +83,9 @@ func (g Guarantee) words() string {
 // coin says what a guarantee does to somebody who knew nothing.
 func (g Guarantee) coin() string {
 	f := math.Exp(min(g.Epsilon.Float(), 700))
-	percent := math.Ceil(100 * f / (1 + f) * (1 + 1e-12))
-	so := "So"
-	if g.Delta > 0 {
-		so = "So, but for that exception,"
-	}
-	return fmt.Sprintf("%s whoever took a coin's chance, 50 %%, that something is true of a person takes it for at most %.0f %% likely afterwards.", so, min(percent, 100))
+	right := (f + min(g.Delta.Float(), 1)) / (1 + f)
+	percent := min(math.Ceil(100*right*(1+1e-12)), 100)
+	return fmt.Sprintf("So who would guess something about a person right half of the time guesses it right at most %.0f %% of the time.", percent)
 }
 
 // factor is e^epsilon, rounded up.

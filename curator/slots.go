@@ -98,6 +98,17 @@ func (c *Curator) take(ctx context.Context, families [][]string) ([][]string, er
 	return out, nil
 }
 
+// giveBack frees slots in which nothing was kept.
+func (c *Curator) giveBack(slots [][]string) {
+	c.slots.taking.Lock()
+	defer c.slots.taking.Unlock()
+	for _, all := range slots {
+		for _, slot := range all {
+			delete(c.slots.reserved, slot)
+		}
+	}
+}
+
 // keep stores what was bought, where it is found by itself and by questions that can be made of it.
 func (c *Curator) keep(ctx context.Context, sequence uint64, buys []*purchase, bought []*released, version string) error {
 	families := make([][]string, len(buys))
@@ -121,7 +132,10 @@ func (c *Curator) keep(ctx context.Context, sequence uint64, buys []*purchase, b
 	if err != nil {
 		return err
 	}
-	return c.ledger.Keep(ctx, sequence, keys[0], stored)
+	if err = c.ledger.Keep(ctx, sequence, keys[0], stored); err != nil {
+		c.giveBack(where)
+	}
+	return err
 }
 
 // families are those under which a purchase is found: itself at another price, and what is made of its groups.

@@ -536,13 +536,13 @@ func TestPromise(t *testing.T) {
 		want   []string
 	}{
 		{"{epsilon: 1}", []string{
-			"For good: whatever analysts ask and whoever colludes, what they see changes the odds of any guess about one person by at most a factor 2.72 (epsilon 1).",
-			"So whoever took a coin's chance, 50 %, that something is true of a person takes it for at most 74 % likely afterwards."}},
+			"For good: whatever analysts ask and whoever colludes, nothing that they may see is more than 2.72 times as likely (epsilon 1) with one person's data as without it.",
+			"So who would guess something about a person right half of the time guesses it right at most 74 % of the time."}},
 		{monthlyRho, []string{
-			"Within this window (a month, number 1 of 12): whatever analysts ask and whoever colludes, what they see changes the odds of any guess about one person by at most a factor 2.72 (epsilon 1), except with probability 1 in 1,000,000 (delta 1e-06).",
-			"So, but for that exception, whoever took a coin's chance, 50 %, that something is true of a person takes it for at most 74 % likely afterwards.",
-			"Over all 12 windows together: by at most a factor 46.9 (epsilon 3.847), except with probability 1 in 185,000 (delta 5.4e-06).",
-			"So, but for that exception, whoever took a coin's chance, 50 %, that something is true of a person takes it for at most 98 % likely afterwards."}},
+			"Within this window (a month, number 1 of 12): whatever analysts ask and whoever colludes, nothing that they may see is more than 2.72 times as likely (epsilon 1), and 1 in 1,000,000 more (delta 1e-06), with one person's data as without it.",
+			"So who would guess something about a person right half of the time guesses it right at most 74 % of the time.",
+			"Over all 12 windows together: nothing is more than 46.9 times as likely (epsilon 3.847), and 1 in 185,000 more (delta 5.4e-06), with one person's data as without it.",
+			"So who would guess something about a person right half of the time guesses it right at most 98 % of the time."}},
 	} {
 		w := team(t, c.budget, twoAnalysts)
 		got, err := w.Promise(ctx)
@@ -579,5 +579,22 @@ func TestNumbersOfPromises(t *testing.T) {
 		if text != want {
 			t.Errorf("got %s; want %s", text, want)
 		}
+	}
+}
+
+// TestPromiseOfTheFirstWindow: what was spent before there were windows counts in the first.
+func TestPromiseOfTheFirstWindow(t *testing.T) {
+	w := team(t, "{epsilon: 1, per_query: {max: 1}}", twoAnalysts)
+	_, err := w.askAs("ana", byAge(1), amount("1"))
+	w.check(err)
+	w.dataset.Budget.Renewal.Every, w.dataset.Budget.Renewal.Windows = "month", 12
+	for _, want := range []string{"(epsilon 2)", "(epsilon 1)"} {
+		got, err := w.Promise(ctx)
+		w.check(err)
+		if !strings.Contains(got[0], want) {
+			t.Errorf("got %s; want %s", got[0], want)
+		}
+		_, err = w.Renew(ctx, "a new month")
+		w.check(err)
 	}
 }

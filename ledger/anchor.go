@@ -16,6 +16,8 @@ type Anchor struct {
 	Sequence uint64    `json:"sequence"`
 	Hash     string    `json:"hash"`
 	Time     time.Time `json:"time"`
+	// Owner is the key whose signatures count, so that a ledger that was lost is not anybody's.
+	Owner string `json:"owner,omitempty"`
 	// Most is, for every account ever charged, the most that can have been spent until the next anchor is written.
 	// The ledger writes the next one before it confirms a charge that goes beyond, so this is what a lost ledger counts as.
 	Most []Ceiling `json:"most"`

@@ -66,7 +66,7 @@
 //	topup     "topup" sequence time number-of-accounts { account } cost reason
 //	          public-key previous-hash signature
 //	recovery  "recovery" sequence time anchor-sequence anchor-hash reason
-//	          balances previous-hash
+//	          public-key balances previous-hash
 //
 //	cost      epsilon rho delta
 //	balances  number { account limit(cost) granted(cost) spent(cost) }

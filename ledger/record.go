@@ -51,10 +51,12 @@ type Record struct {
 	Key        string
 	AnswerHash string
 
-	Accounts  []string // top-up: which limits it raises
-	Reason    string   // renewal, owner, top-up, recovery: in the owner's words
-	PublicKey string   // owner: whose signature counts from here on; top-up: who signed. Ed25519, in hexadecimal
-	Signature string   // owner (but the first) and top-up: of everything before it, in hexadecimal
+	Accounts []string // top-up: which limits it raises
+	Reason   string   // renewal, owner, top-up, recovery: in the owner's words
+	// PublicKey is Ed25519, in hexadecimal. Owner: whose signature counts from here on; recovery: the same, where the ledger had lost
+	// it; top-up: who signed.
+	PublicKey string
+	Signature string // owner (but the first) and top-up: of everything before it, in hexadecimal
 
 	AnchorSequence uint64 // recovery
 	AnchorHash     string
@@ -108,7 +110,7 @@ func (r *Record) signed() encoder {
 		e.texts(r.Reason, r.PublicKey)
 	case KindRecovery:
 		e.number(r.AnchorSequence)
-		e.texts(r.AnchorHash, r.Reason)
+		e.texts(r.AnchorHash, r.Reason, r.PublicKey)
 		e.balances(r.Balances)
 	}
 	e.text(r.Previous)
@@ -154,7 +156,7 @@ func (r *Record) Decode(body string) error {
 		d.texts(&r.Reason, &r.PublicKey)
 	case KindRecovery:
 		r.AnchorSequence = d.number()
-		d.texts(&r.AnchorHash, &r.Reason)
+		d.texts(&r.AnchorHash, &r.Reason, &r.PublicKey)
 		r.Balances = d.balances(r.Balances, MaxRecovered)
 	default:
 		return errEncoding

@@ -52,8 +52,8 @@ func TestGolden(t *testing.T) {
 			"5:topup,1:6,28:2026-05-04T03:02:01.0000005Z,1:2,1:a,1:b,1:1,1:2,1:3,3:why,1:k,2:00,1:s,", "759fed90b6a3749233ef39b5283494d7c50ca71d0aec52884d9c0c8ee178e73a",
 		},
 		{
-			Record{Kind: KindRecovery, Sequence: 7, Time: when, Previous: "00", AnchorSequence: 9, AnchorHash: "h", Reason: "why", Balances: []Balance{{Account: "a", Spent: dp.Cost{Epsilon: 4, Rho: 5, Delta: 6}}}},
-			"8:recovery,1:7,28:2026-05-04T03:02:01.0000005Z,1:9,1:h,3:why,1:1,1:a,1:0,1:0,1:0,1:0,1:0,1:0,1:4,1:5,1:6,2:00,", "262d25f1a17db013c4c3c0a146c13c2cc8551c8ceb001bd260e0a372c4d39349",
+			Record{Kind: KindRecovery, Sequence: 7, Time: when, Previous: "00", AnchorSequence: 9, AnchorHash: "h", Reason: "why", PublicKey: "k", Balances: []Balance{{Account: "a", Spent: dp.Cost{Epsilon: 4, Rho: 5, Delta: 6}}}},
+			"8:recovery,1:7,28:2026-05-04T03:02:01.0000005Z,1:9,1:h,3:why,1:k,1:1,1:a,1:0,1:0,1:0,1:0,1:0,1:0,1:4,1:5,1:6,2:00,", "aadadb71fd93cf9fde784f389c18c2005c4667be17432ac60f414fb9b8f7d54a",
 		},
 	} {
 		if got := c.record.Encode(); got != c.body {
@@ -169,7 +169,7 @@ func drawEntry(t *rapid.T, r *Record, text func() string) {
 		r.Accounts = rapid.SliceOfN(texts, 0, 4).Draw(t, "accounts")
 		r.Cost, r.Reason, r.PublicKey, r.Signature = costs.Draw(t, "amount"), text(), text(), text()
 	case KindRecovery:
-		r.AnchorSequence, r.AnchorHash, r.Reason = amounts.Draw(t, "anchor"), text(), text()
+		r.AnchorSequence, r.AnchorHash, r.Reason, r.PublicKey = amounts.Draw(t, "anchor"), text(), text(), text()
 		r.Balances = rapid.SliceOfN(balances, 0, 4).Draw(t, "balances")
 	}
 }

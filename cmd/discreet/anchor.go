@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/table"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/ledger/sqlite"
@@ -118,7 +119,7 @@ func (c *anchorCmd) recovery(s screen, p *policy.Policy, o sqlite.Options) error
 		}{
 			{"epsilon", old.Epsilon.Short(), b.Spent.Epsilon.Short()}, {"rho", old.Rho.Short(), b.Spent.Rho.Short()}, {"delta", old.Delta.Short(), b.Spent.Delta.Short()},
 		} {
-			if k.before != k.now {
+			if k.before != k.now && k.now != dp.Unbounded.Short() {
 				t.Add(b.Account, k.name, k.before, k.now)
 			}
 		}

@@ -144,7 +144,7 @@ func (d *demo) close() error { return errors.Join(d.plain.Close(), d.db.Close())
 
 // honest asks a real question and shows the truth beside it.
 func (d *demo) honest() error {
-	const text = "SELECT diagnosis, COUNT(*), AVG(age) FROM patients GROUP BY diagnosis"
+	const text = "SELECT diagnosis, COUNT(*), AVG(age) FROM patients WHERE age >= 18 GROUP BY diagnosis"
 	d.title("1. An honest question")
 	d.sql(text)
 	d.say("  (the analyst offers epsilon 0.5, for a sharper answer)")
@@ -158,7 +158,7 @@ func (d *demo) honest() error {
 		var count int
 		var age float64
 		key := row[0].(string)
-		if err := d.plain.QueryRow("SELECT count(*), avg(age) FROM \"with\".patients WHERE diagnosis = ?", key).Scan(&count, &age); err != nil {
+		if err := d.plain.QueryRow("SELECT count(*), avg(age) FROM \"with\".patients WHERE diagnosis = ? AND age >= 18", key).Scan(&count, &age); err != nil {
 			return err
 		}
 		avg := value(row[2])

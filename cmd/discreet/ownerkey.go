@@ -51,7 +51,7 @@ func (c *keyCmd) Run(ctx context.Context, s screen) error {
 			return err
 		}
 		if !owner.Equal(old.Public()) {
-			return &usageError{fmt.Errorf("%s is not the key of the ledger's owner, %s", c.Old, hex.EncodeToString(owner))}
+			return &usageError{fmt.Errorf("%s is not the key of the ledger's owner, whose fingerprint is %s", c.Old, fingerprint(hex.EncodeToString(owner)))}
 		}
 		signer = old
 	}
@@ -63,7 +63,7 @@ func (c *keyCmd) Run(ctx context.Context, s screen) error {
 	case !made && owner.Equal(key.Public()):
 		return c.print(s, key, made, "is the key of the ledger's owner already")
 	case owner != nil && signer == nil:
-		return &usageError{fmt.Errorf("the ledger has an owner already, %s; sign for another one with --old and the file of that key", hex.EncodeToString(owner))}
+		return &usageError{fmt.Errorf("the ledger has an owner already, with the fingerprint %s; sign for another one with --old and the file of that key", fingerprint(hex.EncodeToString(owner)))}
 	}
 	if made {
 		if key, err = ownerkey.Make(c.File); err != nil {
@@ -84,11 +84,11 @@ func (c *keyCmd) Run(ctx context.Context, s screen) error {
 func (c *keyCmd) print(s screen, key ed25519.PrivateKey, made bool, what string) error {
 	public := hex.EncodeToString(key.Public().(ed25519.PublicKey))
 	if c.JSON {
-		return printJSON(s.out, map[string]any{"file": c.File, "made": made, "public": public})
+		return printJSON(s.out, map[string]any{"file": c.File, "made": made, "public": public, "fingerprint": fingerprint(public)})
 	}
 	if made {
 		fmt.Fprintf(s.out, "made %s; only you can read it. Keep a copy in a safe place\n", c.File)
 	}
-	fmt.Fprintf(s.out, "%s %s: %s\n", c.File, what, public)
+	fmt.Fprintf(s.out, "%s %s, with the fingerprint %s\n", c.File, what, fingerprint(public))
 	return nil
 }

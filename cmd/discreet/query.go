@@ -46,7 +46,7 @@ func (a *asking) session(db *discreet.DB, s screen, start settings) *session {
 
 type queryCmd struct {
 	asking      `embed:""`
-	Request     string  `help:"Name the question for retries: the same request is charged once." placeholder:"ID"`
+	Request     *string `help:"Name the question for retries: the same request is charged once." placeholder:"ID"`
 	Interactive bool    `help:"Ask one question after the other. The default on a terminal, without SQL." short:"i"`
 	NoHistory   bool    `help:"Do not keep what is typed."`
 	SQL         *string `arg:"" optional:"" help:"One SELECT with aggregates; - reads statements from standard input."`
@@ -77,7 +77,9 @@ func (c *queryCmd) Run(ctx context.Context, s screen) error {
 	switch {
 	case c.Interactive && c.SQL != nil:
 		return &usageError{errors.New("--interactive asks for questions, and one is given already; leave one of the two out")}
-	case talk && c.Request != "":
+	case c.Request != nil && *c.Request == "":
+		return &usageError{errors.New("--request is empty; name the question, or leave it out")}
+	case talk && c.Request != nil:
 		return &usageError{errors.New("--request names one question; give that question too")}
 	case talk:
 	case c.SQL != nil && *c.SQL != "-":
@@ -86,7 +88,7 @@ func (c *queryCmd) Run(ctx context.Context, s screen) error {
 		if script, err = readScript(stdin, c.SQL != nil); err != nil {
 			return err
 		}
-		if len(script) > 1 && c.Request != "" {
+		if len(script) > 1 && c.Request != nil {
 			return &usageError{fmt.Errorf("--request names one question, and there are %d statements", len(script))}
 		}
 	}
@@ -96,7 +98,9 @@ func (c *queryCmd) Run(ctx context.Context, s screen) error {
 	}
 	defer db.Close()
 	session := c.session(db, s, start)
-	session.request = c.Request
+	if c.Request != nil {
+		session.request = *c.Request
+	}
 	if talk {
 		return interact(ctx, session, !c.NoHistory)
 	}

@@ -67,7 +67,13 @@ func (c *renewCmd) early(ctx context.Context, db *discreet.DB, s screen) (bool, 
 		now = c.now
 	}
 	text, day := "", ""
+	last, err := c.last(ctx, db)
+	if err != nil {
+		return false, err
+	}
 	switch {
+	case last:
+		text = "not due: this window is the last that the policy declares"
 	case !spent:
 		text = "not due: nothing was spent yet"
 	case now().Before(next):
@@ -81,4 +87,18 @@ func (c *renewCmd) early(ctx context.Context, db *discreet.DB, s screen) (bool, 
 	}
 	fmt.Fprintln(s.out, text)
 	return true, nil
+}
+
+// last reports whether there is no window after the current one.
+func (c *renewCmd) last(ctx context.Context, db *discreet.DB) (bool, error) {
+	accounts, err := db.Budget(ctx, c.Dataset)
+	if err != nil {
+		return false, err
+	}
+	for _, a := range accounts {
+		if a.Kind == "window" {
+			return a.Window >= a.Windows, nil
+		}
+	}
+	return false, nil // and the renewal is refused, with the reason
 }

@@ -41,7 +41,7 @@ func (s *snapshot) identify(ctx context.Context, ds *policy.Dataset) error {
 			return err
 		}
 	}
-	all := sha256.New()
+	all, roles := sha256.New(), s.roles(ds)
 	for _, f := range s.files {
 		if !f.exists || name != "" && slices.Contains(database, f.path) {
 			continue
@@ -50,13 +50,25 @@ func (s *snapshot) identify(ctx context.Context, ds *policy.Dataset) error {
 		if err != nil {
 			return fmt.Errorf("read the data: %w", err)
 		}
-		all.Write(h)
+		// The same bytes are other data when they are another table, or are read in another way.
+		fmt.Fprintf(all, "%q %x\n", roles[f.path], h)
 	}
 	s.version = hex.EncodeToString(all.Sum(nil))
 	if name != "" {
 		s.version = engine.NamedVersion(name, s.version)
 	}
 	return nil
+}
+
+// roles says of each file which table it is, and how it is read.
+func (s *snapshot) roles(ds *policy.Dataset) map[string][]string {
+	roles := map[string][]string{}
+	for _, name := range ds.TableNames() {
+		if t := s.tables[name]; t.file != "" {
+			roles[t.file] = append(roles[t.file], fmt.Sprintf("%q csv %v delimiter %q", name, t.csv, ds.Tables[name].Delimiter))
+		}
+	}
+	return roles
 }
 
 // dataFiles returns the files of a dataset: the database with its log, where there is one, and all others.

@@ -171,3 +171,23 @@ func TestConcurrent(t *testing.T) {
 	}
 	all.Wait()
 }
+
+// TestVersionOfTables: the same files are other data when they are other tables, or are read in another way.
+func TestVersionOfTables(t *testing.T) {
+	folder := t.TempDir()
+	write(t, folder, "x.csv", "i\n1\n")
+	write(t, folder, "y.csv", "i\n2\n")
+	of := func(a, b, delimiter string) string {
+		return version(t, open(t, dataset(t, folder, fmt.Sprintf("unit: row\ntables: {a: {source: %s, delimiter: %q, columns: {i: {type: integer, bounds: [0, 100]}}}, b: {source: %s, columns: {i: {type: integer, bounds: [0, 100]}}}}", a, delimiter, b))))
+	}
+	first := of("x.csv", "y.csv", ",")
+	if again := of("x.csv", "y.csv", ","); again != first {
+		t.Error("the same is another version")
+	}
+	if of("y.csv", "x.csv", ",") == first {
+		t.Error("tables that changed places have the same version")
+	}
+	if of("x.csv", "y.csv", ";") == first {
+		t.Error("another delimiter has the same version")
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -205,7 +206,7 @@ func (r *Row) transact(ctx context.Context, do func(context.Context, pgx.Tx) err
 func (r *Row) create(ctx context.Context) error {
 	_, err := r.conn.Exec(ctx, createTable)
 	var refused *pgconn.PgError
-	if errors.As(err, &refused) && (refused.Code == "23505" || refused.Code == "42P07") { // unique_violation, duplicate_table
+	if errors.As(err, &refused) && slices.Contains([]string{"23505", "42P07", "42710"}, refused.Code) { // unique_violation, duplicate_table, duplicate_object
 		return nil
 	}
 	return err

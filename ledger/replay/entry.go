@@ -62,6 +62,13 @@ func (p *Replay) topUp(d *Decision, r *ledger.Record) {
 
 // recover counts what was lost as spent.
 func (p *Replay) recover(d *Decision, r *ledger.Record) {
+	if r.PublicKey != "" {
+		if _, ok := key(r.PublicKey); !ok || p.owner != "" {
+			d.differ("the recovery names another owner")
+		} else {
+			p.owner = strings.Clone(r.PublicKey)
+		}
+	}
 	seen := map[string]bool{}
 	for _, b := range r.Balances {
 		before, after := of(p.spent, b.Account), sumOf(b.Spent)

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/ledger"
+	"github.com/discreet-dp/discreet/ledger/anchor"
 )
 
 // buoy is an anchorage in memory that says what was done and can fail.
@@ -319,6 +320,7 @@ func TestAnchorFails(t *testing.T) {
 		t.Errorf("opened without an anchor: %v", err)
 	}
 	place.fail = nil
+	o.Every = 5
 	l = moored(t, path, o)
 	if head, _, _ := l.Head(ctx); place.anchor.Sequence != head {
 		t.Errorf("the anchor is at %d of %d", place.anchor.Sequence, head)
@@ -404,3 +406,58 @@ func TestRecoverRefuses(t *testing.T) {
 }
 
 func second[T any](_ T, err error) error { return err }
+
+// A copy that has a charge and lacks its answer would draw another answer, free. So answers are anchored like charges.
+func TestPromise13OneAnswer(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ledger.db")
+	o := Options{Anchorage: &buoy{}}
+	l := moored(t, path, o)
+	mustCharge(t, l, ask("before", hospital(100)))
+	r := mustCharge(t, l, ask("asked", hospital(100)))
+	putBack := aside(t, path) // after the charge, and before its answer
+	mustKeep(t, l, r.Sequence, "key", "an answer")
+	l.mooring = nil // killed: nothing is anchored when it is closed
+	mustClose(t, l)
+	putBack()
+	mustRefuse(t, path, o, "it is older")
+}
+
+// Two that run from copies of one ledger cannot both release an answer.
+func TestPromise13TwoCopies(t *testing.T) {
+	path, other := filepath.Join(t.TempDir(), "ledger.db"), filepath.Join(t.TempDir(), "ledger.db")
+	place := filepath.Join(t.TempDir(), "anchor")
+	first := moored(t, path, Options{Anchorage: anchor.File(place)})
+	r := mustCharge(t, first, ask("asked", hospital(100)))
+	for _, suffix := range []string{"", "-wal"} {
+		copyFile(t, other+suffix, path+suffix)
+	}
+	second := moored(t, other, Options{Anchorage: anchor.File(place)})
+	mustCharge(t, second, ask("asked", hospital(100)))
+	mustKeep(t, first, r.Sequence, "key", "an answer")
+	var failed *ledger.WriteError
+	if err := second.Keep(ctx, r.Sequence, "key", []byte("another answer")); !errors.As(err, &failed) {
+		t.Errorf("the same charge has two answers: %v", err)
+	}
+	if answer, found, err := second.Answer(ctx, "asked"); err == nil {
+		t.Errorf("what was not confirmed is told of: %q, %v", answer, found)
+	}
+	if answer, _, found, err := second.Recall(ctx, "key"); err == nil {
+		t.Errorf("what was not confirmed is recalled: %q, %v", answer, found)
+	}
+}
+
+// What panics in a place of anchors stops the ledger, and blocks nobody.
+func TestAnchorPanics(t *testing.T) {
+	b := &buoy{}
+	l := moored(t, filepath.Join(t.TempDir(), "ledger.db"), Options{Anchorage: b})
+	b.before = func(ledger.Anchor) { panic("the sea is rough") }
+	var failed *ledger.WriteError
+	if _, err := l.Charge(ctx, ask("asked", hospital(100))); !errors.As(err, &failed) || !failed.Broken {
+		t.Errorf("got %v", err)
+	}
+	b.before = nil
+	if _, err := l.Charge(ctx, ask("again", hospital(100))); !errors.As(err, &failed) || !failed.Broken {
+		t.Errorf("got %v", err)
+	}
+	mustClose(t, l)
+}

@@ -49,6 +49,9 @@ func (l *Ledger) Recall(ctx context.Context, key string) ([]byte, uint64, bool, 
 	if !ok {
 		return nil, 0, false, nil
 	}
+	if err := l.tellable(kept); err != nil {
+		return nil, 0, false, err
+	}
 	record, _, answer, err := l.read(kept)
 	if err != nil || !slices.Contains(ledger.Keys(record.Key), key) {
 		return nil, 0, false, err
@@ -69,6 +72,9 @@ func (l *Ledger) Answer(ctx context.Context, request string) ([]byte, bool, erro
 	kept, _ := l.state.AnswerOf(charge)
 	if kept == 0 {
 		return nil, false, nil
+	}
+	if err := l.tellable(kept); err != nil {
+		return nil, false, err
 	}
 	_, _, answer, err := l.read(kept)
 	if err != nil {

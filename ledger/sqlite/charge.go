@@ -12,7 +12,7 @@ func (l *Ledger) Charge(ctx context.Context, c ledger.Charge) (ledger.Receipt, e
 	if err := c.Validate(); err != nil {
 		return ledger.Receipt{}, err
 	}
-	return l.submit(ctx, &request{charge: true, decide: func(g *group) (ledger.Receipt, error) {
+	return l.submit(ctx, &request{decide: func(g *group) (ledger.Receipt, error) {
 		sequence, again := g.state.Request(c.Request)
 		// While an anchor cannot be stored nothing more is spent, and no receipt is given for what was spent last.
 		if g.unmoored != nil {

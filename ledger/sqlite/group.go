@@ -57,8 +57,7 @@ func (l *Ledger) work(requests []*request) {
 	}
 	if err := l.moor(g.links); err != nil {
 		for _, r := range decided {
-			// Answers were paid for by charges that were confirmed before, and need no anchor of their own.
-			if r.err == nil && r.charge {
+			if r.err == nil {
 				r.receipt, r.err = ledger.Receipt{}, &ledger.WriteError{Path: l.path, Charged: true, Err: err}
 			}
 		}

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/discreet-dp/discreet/ledger"
@@ -35,7 +36,7 @@ func openWith(path string, o Options, now func() time.Time) (_ *Ledger, err erro
 		return nil, err
 	}
 	if err := mooring.Open(background, l.path, l.state, l.hashAt); err != nil {
-		return nil, l.abandon(err)
+		return nil, l.abandon(fmt.Errorf("the ledger %s was not opened, and nothing was charged: %w", l.path, err))
 	}
 	l.mooring = mooring
 	return l, nil

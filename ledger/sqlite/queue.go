@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"fmt"
 	"runtime"
 	"slices"
 	"sync"
@@ -13,7 +14,6 @@ import (
 type request struct {
 	ctx    context.Context
 	decide func(*group) (ledger.Receipt, error)
-	charge bool          // it wants to spend
 	size   int           // bytes of its answer
 	done   chan struct{} // closed when the rest is set
 
@@ -84,13 +84,38 @@ func (l *Ledger) submit(ctx context.Context, r *request) (ledger.Receipt, error)
 		case l.turn <- struct{}{}:
 			// Those who were answered last are about to ask again. They are let in first, which costs nothing when there are none.
 			runtime.Gosched()
-			l.serve(l.waiting.take())
-			l.leave()
+			l.serveNext()
 		case <-over:
 			if l.waiting.withdraw(r) {
 				return ledger.Receipt{}, ctx.Err()
 			}
 			over = nil // it was taken, and its fate is known soon
 		}
+	}
+}
+
+// serveNext serves those who wait, and gives the turn back whatever happens. What panics here is a place of anchors, which is
+// somebody else's code, or a bug: the fate of the last write is not known then, and the ledger is stopped.
+func (l *Ledger) serveNext() {
+	defer l.leave()
+	requests := l.waiting.take()
+	defer func() {
+		if p := recover(); p != nil {
+			l.broken = &ledger.WriteError{Path: l.path, Broken: true, Err: fmt.Errorf("something went wrong in this program: %v", p)}
+			for _, r := range requests {
+				r.fail(l.stopped())
+			}
+		}
+	}()
+	l.serve(requests)
+}
+
+// fail answers a request that was not answered yet.
+func (r *request) fail(err error) {
+	select {
+	case <-r.done:
+	default:
+		r.receipt, r.err = ledger.Receipt{}, err
+		close(r.done)
 	}
 }

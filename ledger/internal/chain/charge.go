@@ -1,8 +1,10 @@
 package chain
 
 import (
+	"cmp"
 	"time"
 
+	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -19,19 +21,29 @@ func (s *State) Charge(c ledger.Charge, now time.Time) ([]*Link, error) {
 		Query: c.Query, Mechanisms: c.Mechanisms, Window: c.Window, Cost: c.Cost,
 		Balances: make([]ledger.Balance, len(c.Accounts)),
 	}
+	var refused *ledger.BudgetError // by the account that has least left, which is the one to talk about
 	for i, a := range c.Accounts {
 		b := s.Balance(a)
+		left := b.Left()
 		b.Spent = b.Spent.Add(c.Cost)
-		if !b.Spent.Within(b.Limit) {
-			return nil, &ledger.BudgetError{Account: a.Name, Want: c.Cost, Left: b.Limit.Sub(s.Spent(a.Name))}
+		if !b.Spent.Within(b.Limit) && (refused == nil || less(left, refused.Left)) {
+			refused = &ledger.BudgetError{Account: a.Name, Want: c.Cost, Left: left}
 		}
 		r.Balances[i] = b
+	}
+	if refused != nil {
+		return nil, refused
 	}
 	if s.versions[c.Dataset].last == c.DataVersion {
 		return s.link(r), nil
 	}
 	version := &ledger.Record{Kind: ledger.KindVersion, Time: now, Dataset: c.Dataset, DataVersion: c.DataVersion}
 	return s.link(version, r), nil
+}
+
+// less compares what is left in two accounts.
+func less(a, b dp.Cost) bool {
+	return cmp.Or(cmp.Compare(a.Epsilon, b.Epsilon), cmp.Compare(a.Rho, b.Rho), cmp.Compare(a.Delta, b.Delta)) < 0
 }
 
 // Differs says in which way a charge is another one than the record with the
@@ -46,8 +58,7 @@ func Differs(r *ledger.Record, c ledger.Charge) string {
 		{"analyst", r.Analyst == c.Analyst},
 		{"data set", r.Dataset == c.Dataset},
 		{"data version", r.DataVersion == c.DataVersion},
-		{"query", r.Query == c.Query},
-		{"cost", r.Cost == c.Cost},
+		{"question or price", r.Query == c.Query && r.Cost == c.Cost},
 	} {
 		if !f.same {
 			return f.name

@@ -32,6 +32,9 @@ func (s *State) Entry(e ledger.Entry, now time.Time) (*Link, error) {
 		signer = e.Signer
 	case ledger.Recovery:
 		r.Kind, r.AnchorSequence, r.AnchorHash, r.Reason = ledger.KindRecovery, e.Anchor.Sequence, e.Anchor.Hash, e.Reason
+		if s.owner == "" {
+			r.PublicKey = e.Anchor.Owner
+		}
 		for _, b := range e.Spent {
 			r.Balances = append(r.Balances, ledger.Balance{Account: b.Account, Spent: b.Spent})
 		}
@@ -65,7 +68,7 @@ func publicKey(s crypto.Signer) string {
 func (s *State) checkSignature(r *ledger.Record) error {
 	switch r.Kind {
 	case ledger.KindOwner:
-		if key, err := hex.DecodeString(r.PublicKey); err != nil || len(key) != ed25519.PublicKeySize || hex.EncodeToString(key) != r.PublicKey {
+		if !isKey(r.PublicKey) {
 			return errors.New("the key of the owner is not an Ed25519 key")
 		}
 		if s.owner == "" {
@@ -85,6 +88,11 @@ func (s *State) checkSignature(r *ledger.Record) error {
 		return signedBy(s.owner, r)
 	}
 	return nil
+}
+
+func isKey(text string) bool {
+	key, err := hex.DecodeString(text)
+	return err == nil && len(key) == ed25519.PublicKeySize && hex.EncodeToString(key) == text
 }
 
 func signedBy(owner string, r *ledger.Record) error {
@@ -127,6 +135,9 @@ func (s *State) checkEntry(r *ledger.Record) error {
 		}
 		return s.checkSignature(r)
 	case ledger.KindRecovery:
+		if r.PublicKey != "" && (s.owner != "" || !isKey(r.PublicKey)) {
+			return errors.New("the recovery names another owner")
+		}
 		seen := map[string]bool{}
 		for _, b := range r.Balances {
 			if !s.Spent(b.Account).Within(b.Spent) || seen[b.Account] || b.Limit != (dp.Cost{}) || b.Granted != (dp.Cost{}) {

@@ -239,3 +239,24 @@ func TestVersionsAreRecorded(t *testing.T) {
 		t.Error("a charge without its version was accepted")
 	}
 }
+
+// Who lost the ledger has not become its owner, and a recovery is no way to become it.
+func TestPromise12RecoveriesKeepTheOwner(t *testing.T) {
+	anchor := ledger.Anchor{Owner: hex.EncodeToString(public(owner))}
+	s := begin(t)
+	enter(t, s, ledger.Recovery{Anchor: anchor, Reason: "lost"})
+	if s.Owner() != anchor.Owner {
+		t.Errorf("the owner is %q", s.Owner())
+	}
+	if _, err := s.Entry(ledger.Owner{Public: public(stranger), Reason: "mine"}, time.Unix(0, 0)); err == nil {
+		t.Error("a stranger became the owner")
+	}
+	link, err := s.Entry(ledger.Recovery{Anchor: ledger.Anchor{Owner: hex.EncodeToString(public(stranger))}, Reason: "again"}, time.Unix(0, 0))
+	if err != nil || link.Record.PublicKey != "" {
+		t.Errorf("got %+v, %v", link, err)
+	}
+	link.Record.PublicKey = hex.EncodeToString(public(stranger))
+	if s.Check(link.Record) == nil {
+		t.Error("a recovery made a stranger the owner")
+	}
+}

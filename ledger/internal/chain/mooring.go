@@ -16,15 +16,15 @@ import (
 //
 //	spent <= the account's ceiling in the last anchor that was stored.   (1)
 //
-// Proof. An answer is released only after Committed returned nil for its charge. It then either had stored an anchor at the
+// Proof. An answer is released only after Committed returned nil for its charge, and then for the answer. It then either had stored an anchor at the
 // head, whose ceilings are at least what is spent there, or it had found that each account charged since the last anchor has
 // spent no more than its ceiling in that; the others have spent what they had. A Store that failed may have stored its anchor
 // nevertheless. That one is of a later head than the last for which Committed returned nil, and spent never decreases, so (1)
 // holds for it too. Open and Close store what is spent at the head. What an owner enters releases nothing and needs no anchor.
 //
-// How much a rollback can hide: an anchor is stored before the answer to the every-th charge after the last anchor leaves,
-// and by Close. So an older copy that passes lacks at most every-1 charges whose answers were released, and none where the
-// ledger had been closed.
+// How much a rollback can hide: an anchor is stored before the every-th record after the last anchor is confirmed, whatever its kind,
+// and by Close. So an older copy that passes lacks at most every-1 records that were confirmed, and none where the ledger had been
+// closed. That answers count is essential: a copy that has a charge and lacks its answer would draw another one, free.
 //
 // A Mooring is not safe for concurrent use, and the state must not change while a method runs.
 type Mooring struct {
@@ -35,12 +35,17 @@ type Mooring struct {
 	last     ledger.Anchor      // what was stored last
 	ceilings map[string]dp.Cost // its ceilings
 	largest  map[string]dp.Cost // of one charge since then, by account
-	charges  uint64             // since then
+	records  uint64             // since then
 	trail    trail
 	due      bool // the next anchor must be stored before anything is released
 }
 
-// NewMooring returns a mooring that stores an anchor after so many charges, at least 1.
+// Covers reports whether a record may be told of: the anchor knows it, or needs not to yet.
+func (m *Mooring) Covers(sequence uint64) bool {
+	return m == nil || !m.due || sequence <= m.last.Sequence
+}
+
+// NewMooring returns a mooring that stores an anchor after so many records, at least 1.
 func NewMooring(place ledger.Anchorage, every uint64) *Mooring {
 	return &Mooring{place: place, every: max(every, 1), now: time.Now}
 }
@@ -117,7 +122,7 @@ func differs(a ledger.Anchor, s *State, hashAt func(uint64) (string, error)) (st
 // exact reports whether an anchor is the one that Close would store.
 func exact(s *State, a ledger.Anchor) bool {
 	sequence, hash := s.Head()
-	if a.Sequence != sequence || a.Hash != hash || len(a.Most) != len(s.spent) {
+	if a.Sequence != sequence || a.Hash != hash || a.Owner != s.Owner() || len(a.Most) != len(s.spent) {
 		return false
 	}
 	for _, c := range a.Most {
@@ -143,15 +148,18 @@ func (m *Mooring) Adopt(ctx context.Context, s *State, hashAt func(uint64) (stri
 }
 
 // Committed is called when records are on stable storage and in the state, and before anybody is told. Where it returns an
-// error, nothing may be released for these charges until a later call returns none. To call it without charges does
+// error, nothing may be released for these records until a later call returns none. To call it without records does
 // nothing unless such an error is still open: call it before a charge is written, so that nothing is spent
 // while the anchor cannot be stored, and before the receipt of an earlier charge is given again.
-func (m *Mooring) Committed(ctx context.Context, s *State, charges []*ledger.Record) error {
+func (m *Mooring) Committed(ctx context.Context, s *State, records []*ledger.Record) error {
 	if m == nil {
 		return nil
 	}
-	for _, r := range charges {
-		m.charges++
+	for _, r := range records {
+		m.records++
+		if r.Kind != ledger.KindCharge {
+			continue
+		}
 		m.trail.add(ledger.Position{Sequence: r.Sequence - 1, Hash: r.Previous})
 		for _, b := range r.Balances {
 			if m.largest == nil {
@@ -162,7 +170,7 @@ func (m *Mooring) Committed(ctx context.Context, s *State, charges []*ledger.Rec
 			m.due = m.due || !known || !s.Spent(b.Account).Within(ceiling)
 		}
 	}
-	if m.due = m.due || m.charges >= m.every; !m.due {
+	if m.due = m.due || m.records >= m.every; !m.due {
 		return nil
 	}
 	return m.store(ctx, s)
@@ -184,7 +192,7 @@ func (m *Mooring) Close(ctx context.Context, s *State) error {
 // anchor, so that the next anchor is usually due to their number.
 func (m *Mooring) store(ctx context.Context, s *State) error {
 	m.due = true
-	a := ledger.Anchor{Identity: s.Fingerprint(), Time: m.now().UTC()}
+	a := ledger.Anchor{Identity: s.Fingerprint(), Owner: s.Owner(), Time: m.now().UTC()}
 	a.Sequence, a.Hash = s.Head()
 	for _, b := range s.Balances() {
 		room := times(m.every-1, m.largest[b.Account])
@@ -192,7 +200,7 @@ func (m *Mooring) store(ctx context.Context, s *State) error {
 	}
 	a.Trail = m.trail.before(a.Sequence)
 	if err := m.place.Store(ctx, a); err != nil {
-		return fmt.Errorf("its anchor could not be stored: %w", err)
+		return fmt.Errorf("the anchor of the ledger could not be stored: %w", err)
 	}
 	m.trail.add(ledger.Position{Sequence: a.Sequence, Hash: a.Hash})
 	m.anchored(a)
@@ -209,7 +217,7 @@ func (m *Mooring) anchored(a ledger.Anchor) {
 	for _, c := range a.Most {
 		m.ceilings[c.Account] = c.Spent
 	}
-	m.charges, m.due = 0, false
+	m.records, m.due = 0, false
 	clear(m.largest)
 }
 

@@ -226,6 +226,9 @@ func (s *State) Apply(r *ledger.Record, hash string) {
 			s.granted[strings.Clone(name)] = s.granted[name].Add(r.Cost)
 		}
 	case ledger.KindRecovery:
+		if r.PublicKey != "" {
+			s.owner = strings.Clone(r.PublicKey)
+		}
 		all := slices.Clone(r.Balances)
 		for i := range all {
 			if known := s.spent[all[i].Account]; known != nil {
