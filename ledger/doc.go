@@ -27,7 +27,8 @@
 //  7. Tamper-evident. Each record contains the hash of the one before, and the answers
 //     that were kept are bound by their own. A ledger that does not check from its first to
 //     its last record is not opened, not changed, and the error says where it is damaged.
-//     What a write that was never confirmed left at the end is taken back.
+//     What a write that was never confirmed left at the end is taken back. Damage of several bytes
+//     in the very last commit looks the same, and only an anchor notices it.
 //  8. One writer at a time. The lock dies with the process that holds it.
 //  9. A full disk or a failing one forgets nothing spent and releases nothing
 //     unpaid. After a write whose fate is not known the ledger does no more work

@@ -15,7 +15,7 @@ type Anchor struct {
 	Postgres string // the address of a PostgreSQL database; it may hold a password, so it is never shown
 	// Name is the row's, so that several ledgers can share a database. Empty stands for the name of the ledger's file.
 	Name string
-	// Every is how many charges may be made before the anchor is written again, 1 or more.
+	// Every is how many records may be made before the anchor is written again, 1 or more.
 	Every int
 }
 

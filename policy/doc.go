@@ -69,7 +69,7 @@
 //	postgres  the address of a PostgreSQL database, postgres://...; instead of file. It is never shown.
 //	name      of the row in the database, where several ledgers share one. Default: the name of
 //	          the ledger's file.
-//	every     from 1, the default, to 1,000,000: after how many charges it is written again.
+//	every     from 1, the default, to 1,000,000: after how many records it is written again.
 //
 // # A dataset
 //

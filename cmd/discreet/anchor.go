@@ -161,28 +161,60 @@ func anchorAt(ctx context.Context, path string, at ledger.Anchorage) (anchorStat
 		return state, err
 	}
 	defer r.Close()
+	return state, state.compare(r, a)
+}
+
+// compare says whether the ledger holds an anchor.
+func (k *anchorState) compare(r *sqlite.Reader, a ledger.Anchor) error {
 	last, _ := r.Head()
 	if a.Sequence > last {
-		state.Problem = fmt.Sprintf("the anchor names record %d, and the ledger ends with record %d: it is an older copy", a.Sequence, last)
+		k.Problem = fmt.Sprintf("the anchor names record %d, and the ledger ends with record %d: it is an older copy", a.Sequence, last)
 	}
-	state.Ahead = last - min(a.Sequence, last)
+	k.Ahead = last - min(a.Sequence, last)
 	for line, err := range r.Records() {
 		if err != nil {
-			return state, err
+			return err
 		}
-		switch k := line.Record; {
-		case k.Kind == ledger.KindLedger && ledger.Hash(k.Identity) != a.Identity:
-			state.Problem = "the anchor is of another ledger"
-			return state, nil
-		case k.Sequence == a.Sequence && line.Hash != a.Hash:
-			state.Problem = fmt.Sprintf("record %d is another one than the anchor names", a.Sequence)
-			return state, nil
-		case k.Sequence == a.Sequence:
-			state.Holds = true
-			return state, nil
+		switch record := line.Record; {
+		case record.Kind == ledger.KindLedger && ledger.Hash(record.Identity) != a.Identity:
+			k.Problem = "the anchor is of another ledger"
+			return nil
+		case record.Sequence == a.Sequence && line.Hash != a.Hash:
+			k.Problem = fmt.Sprintf("record %d is another one than the anchor names", a.Sequence)
+			return nil
+		case record.Sequence == a.Sequence:
+			k.Holds = true
+			return nil
 		}
 	}
-	return state, nil
+	return nil
+}
+
+// checkAnchor compares a ledger with the anchor of its policy, and says where that is; nothing where there is none.
+func checkAnchor(ctx context.Context, p *policy.Policy, r *sqlite.Reader) (string, error) {
+	if p == nil {
+		return "", nil
+	}
+	o, release, err := discreet.LedgerOptions(p)
+	if err != nil || o.Anchorage == nil {
+		return "", err
+	}
+	defer release()
+	a, found, err := o.Anchorage.Load(ctx)
+	if err != nil {
+		return "", err
+	}
+	if !found {
+		return o.Anchorage.String() + ", which has none yet", nil
+	}
+	var state anchorState
+	if err := state.compare(r, a); err != nil {
+		return "", err
+	}
+	if !state.Holds {
+		return "", &ledger.AnchorError{Path: p.Ledger, Anchorage: o.Anchorage.String(), Problem: state.Problem}
+	}
+	return o.Anchorage.String() + ", which the ledger holds", nil
 }
 
 func (k anchorState) print(s screen, now time.Time) {

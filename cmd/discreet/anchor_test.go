@@ -37,6 +37,7 @@ func TestLedgerAnchor(t *testing.T) {
 		t.Errorf("got %v", r)
 	}
 	command("ledger", "anchor", "-p", policy, "--write").wants(t, 0, "record 5, ", "holds it")
+	command("ledger", "verify", "-p", policy).wants(t, 0, "anchor: "+place+", which the ledger holds")
 	command("ledger", "anchor", "-p", policy, "--recover", "--reason", "none").wants(t, 0, "nothing was changed")
 
 	// An older copy is put back.
@@ -46,6 +47,8 @@ func TestLedgerAnchor(t *testing.T) {
 	} {
 		c.wants(t, 1, "it is older: it ends at record 3 of 5", "discreet ledger anchor --recover")
 	}
+	command("ledger", "verify", "-p", policy).wants(t, 1, "it is an older copy")
+	command("ledger", "verify", books).wants(t, 0, "is whole")
 	command("ledger", "anchor", "-p", policy).wants(t, 1, "the anchor names record 5, and the ledger ends with record 3: it is an older copy")
 	command("ledger", "anchor", "-p", policy, "--recover").wants(t, 2, "--recover needs --reason")
 	command("ledger", "anchor", "-p", policy, "--reason", "why").wants(t, 2, "--recover needs --reason")

@@ -98,7 +98,14 @@ func (c *budgetCmd) Run(ctx context.Context, s screen) error {
 			fmt.Fprintln(s.out, cleanLines(line))
 		}
 		fmt.Fprintln(s.out)
-		spent.print(s.out, accounts, at)
+		due := ""
+		if next, _, err := db.Due(ctx, accounts[0].Name); err == nil && !next.IsZero() {
+			due = next.Format(time.DateOnly)
+		}
+		spent.print(s.out, accounts, due, at)
+	}
+	for _, name := range spent.strangers(db.Policy()) {
+		fmt.Fprintf(s.out, "the ledger also holds charges of a dataset %q, which the policy does not name. If it was renamed, its people have a second budget now\n", name)
 	}
 	if spent.mended > 0 {
 		fmt.Fprintf(s.out, "%s out of order, by a clock that was wrong: a forecast takes the time of the charge before\n", areIs(spent.mended, "charge has a time", "charges have times"))

@@ -14,7 +14,7 @@ import (
 func TestBudgetForecast(t *testing.T) {
 	onThatDay(t)
 	policy := deploy(t, tenQuestions)
-	command("budget", "-p", policy).wants(t, 0, "hospital/ben", "lasts: nothing was spent yet", "0 %").lacks(t, "half", "LOW", "out of order")
+	command("budget", "-p", policy).wants(t, 0, "hospital/ben", "lasts: nothing was spent yet", "0 %").lacks(t, " half  ", "LOW", "out of order")
 	s := newScribe(t, policy)
 	s.charge("a", day(10), dp.One/8, 0)
 	s.charge("b", day(5), dp.One/8, 0)

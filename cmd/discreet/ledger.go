@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -101,12 +102,12 @@ func (c *verifyCmd) holds(r *sqlite.Reader, receipts map[uint64]string) error {
 	return nil
 }
 
-func (c *verifyCmd) Run(s screen) error {
+func (c *verifyCmd) Run(ctx context.Context, s screen) error {
 	receipts, err := c.receipts()
 	if err != nil {
 		return err
 	}
-	r, _, err := c.read()
+	r, p, err := c.read()
 	if err != nil {
 		return err
 	}
@@ -120,12 +121,19 @@ func (c *verifyCmd) Run(s screen) error {
 	if err != nil {
 		return err
 	}
+	anchored, err := checkAnchor(ctx, p, r)
+	if err != nil {
+		return err
+	}
 	if c.JSON {
 		return printJSON(s.out, sum)
 	}
 	fmt.Fprintf(s.out, "%s is whole: %s, %s kept\n", r.Path(), count(int64(sum.Records), "record"), count(int64(sum.Answers), "answer"))
 	fmt.Fprintf(s.out, "from %s to %s (UTC): %s\n", clock(sum.First), clock(sum.Last), kinds(sum.Kinds))
 	fmt.Fprintf(s.out, "head: %s\n", sum.Head)
+	if anchored != "" {
+		fmt.Fprintf(s.out, "anchor: %s\n", table.Clean(anchored))
+	}
 	if len(c.Receipt) > 0 {
 		fmt.Fprintf(s.out, "it holds %s\n", count(int64(len(c.Receipt)), "receipt"))
 	}

@@ -114,7 +114,7 @@ func TestQuery(t *testing.T) {
 	asks(policy, "--epsilon", "0.05", people).wants(t, 0, "note: computed from answers that were paid for before (record 2)", "price: free")
 	asks(policy, "--epsilon", "0.11", people).wants(t, 0, "price: epsilon 0.11 (rho")
 	asks(policy, "--request", "one", "SELECT COUNT(*) FROM visits").wants(t, 0, "price: epsilon 0.1")
-	asks(policy, "--request", "one", "SELECT COUNT(*) FROM visits WHERE cost > 3").wants(t, 2, "was charged before with another query")
+	asks(policy, "--request", "one", "SELECT COUNT(*) FROM visits WHERE cost > 3").wants(t, 2, "was charged before with another question or price")
 	asks(policy, "--request", "a\nb", "SELECT COUNT(*) FROM visits WHERE cost > 4").wants(t, 2, "the request contains a control character")
 	command("query", "-p", policy, "--as", "ben", "--dataset", "hospital", people).wants(t, 0, "free")
 

@@ -5,6 +5,7 @@ import (
 	"io"
 	"iter"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/forecast"
 	"github.com/discreet-dp/discreet/internal/table"
 	"github.com/discreet-dp/discreet/ledger"
+	"github.com/discreet-dp/discreet/policy"
 )
 
 // spending is what was charged over time, by account.
@@ -86,22 +88,22 @@ func (s *spending) forecast(a discreet.Account, at time.Time) forecast.Forecast 
 }
 
 // print says how long the accounts last.
-func (s *spending) print(w io.Writer, accounts []discreet.Account, at time.Time) {
+func (s *spending) print(w io.Writer, accounts []discreet.Account, due string, at time.Time) {
 	t := &table.Table{Header: []string{"account", fmt.Sprintf("the last %d days", forecast.Days), "at this rate the budget"}}
 	for _, a := range accounts {
 		f := s.forecast(a, at)
 		daily := forecast.Daily(s.accounts[a.Name], func(c dp.Cost) dp.Amount { return claimOf(a.Limit, c) }, forecast.Days, at)
-		t.Add(a.Name, forecast.Sparkline(daily), forecastWords(f))
+		words := forecastWords(f)
+		if due != "" && a.Kind != "dataset" && f.Status == forecast.Lasting && (f.Until == "" || f.Until > due) {
+			words = fmt.Sprintf("lasts longer than its window, which is meant to end on %s (%s)", due, rate(f))
+		}
+		t.Add(a.Name, forecast.Sparkline(daily), words)
 	}
 	t.Write(w)
 }
 
 // forecastWords says how long an account lasts, as it reads after "at this rate the budget".
 func forecastWords(f forecast.Forecast) string {
-	over := fmt.Sprintf("%d days", int(math.Round(f.Days)))
-	if f.Days < 1.5 {
-		over = "1 day"
-	}
 	switch f.Status {
 	case forecast.UsedUp:
 		return "is used up"
@@ -114,16 +116,28 @@ func forecastWords(f forecast.Forecast) string {
 		if f.Days < 1 {
 			return fmt.Sprintf("... it is too early to say: %s in less than a day", count(int64(f.Charges), "charge"))
 		}
-		return fmt.Sprintf("... it is too early to say: %s in %s", count(int64(f.Charges), "charge"), over)
+		return fmt.Sprintf("... it is too early to say: %s in %s", count(int64(f.Charges), "charge"), over(f))
 	}
-	rate := fmt.Sprintf("%s %.3g a day over %s", f.Claim, f.PerDay, over)
 	if f.Until == "" {
-		return fmt.Sprintf("lasts for more than a hundred years (%s)", rate)
+		return fmt.Sprintf("lasts for more than a hundred years (%s)", rate(f))
 	}
 	if f.DaysLeft < 1 {
-		return fmt.Sprintf("lasts for less than a day (%s)", rate)
+		return fmt.Sprintf("lasts for less than a day (%s)", rate(f))
 	}
-	return fmt.Sprintf("lasts until %s, %s (%s)", f.Until, count(int64(f.DaysLeft), "day"), rate)
+	return fmt.Sprintf("lasts until %s, %s (%s)", f.Until, count(int64(f.DaysLeft), "day"), rate(f))
+}
+
+// rate says how much a day takes.
+func rate(f forecast.Forecast) string {
+	return fmt.Sprintf("%s %.3g a day over %s", f.Claim, f.PerDay, over(f))
+}
+
+// over says for how long a rate was looked at.
+func over(f forecast.Forecast) string {
+	if f.Days < 1.5 {
+		return "1 day"
+	}
+	return fmt.Sprintf("%d days", int(math.Round(f.Days)))
 }
 
 // chart draws what the accounts have spent over time, and their limits.
@@ -181,5 +195,19 @@ func limits(accounts []discreet.Account, end float64) (out []chart.Curve) {
 		at[limit] = len(out)
 		out = append(out, chart.Curve{Name: "limit of " + a.Name, Points: []chart.Point{{X: 0, Y: limit}, {X: end, Y: limit}}})
 	}
+	return out
+}
+
+// strangers returns the datasets that were charged and that the policy does not name.
+func (s *spending) strangers(p *policy.Policy) []string {
+	var out []string
+	for account := range s.accounts {
+		name, _, _ := strings.Cut(account, "#")
+		name, _, _ = strings.Cut(name, "/")
+		if p.Datasets[name] == nil && !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
 	return out
 }

@@ -42,7 +42,7 @@ func TestTopUpByCommand(t *testing.T) {
 	if _, err := os.Stat(other); err == nil {
 		t.Error("a key was made that is of no use")
 	}
-	r := topup("--key", key, "--epsilon", "0.5").wants(t, 0, "hospital: epsilon 1 before, epsilon 1.5 from here on at delta 1e-06", "Before:\n  For good:", "factor 2.72 (epsilon 1)", "From here on:", "factor 4.49 (epsilon 1.5)")
+	r := topup("--key", key, "--epsilon", "0.5").wants(t, 0, "hospital: epsilon 1 before, epsilon 1.5 from here on at delta 1e-06", "Before:\n  For good:", "2.72 times as likely (epsilon 1)", "From here on:", "4.49 times as likely (epsilon 1.5)")
 	if r.err != "" {
 		t.Errorf("it says %q", r.err)
 	}

@@ -97,7 +97,7 @@ func (s *snapshot) checkTable(ctx context.Context, ds *policy.Dataset, t *table)
 			out = append(out, Finding{t.Name, name, false, fmt.Sprintf("%s of the values are beyond the bounds; they count as the nearer bound", share(moved, there))})
 		}
 		if null > 0 && !c.Nullable {
-			out = append(out, Finding{t.Name, name, false, "there are NULLs, but the policy says nullable: false; averages will be a little off"})
+			out = append(out, Finding{t.Name, name, false, "there are NULLs, but the policy says nullable: false: COUNT(x) and AVG(x) count those rows as well and are wrong; write nullable: true"})
 		}
 	}
 	return out, nil

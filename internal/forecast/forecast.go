@@ -86,10 +86,10 @@ func Of(spends []Spend, limit, left dp.Cost, now time.Time) Forecast {
 	switch {
 	case f.Status == UsedUp:
 		return f
-	case f.Days < 1 || f.Charges < Least && len(spends) < Least:
-		return f
 	case f.Charges == 0:
 		f.Status = Idle
+		return f
+	case f.Days < 1 || f.Charges < Least && len(spends) < Least:
 		return f
 	}
 	shortest := math.Inf(1)

@@ -149,6 +149,9 @@ func corrupt(path, where string, err error) error {
 		sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_SCHEMA, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_INTERNAL:
 		return &ledger.CorruptError{Path: path, Where: where, Err: err}
 	}
+	if c := code(err); c&0xff == sqlite3.SQLITE_READONLY || c&0xff == sqlite3.SQLITE_PERM || c&0xff == sqlite3.SQLITE_CANTOPEN || c == sqlite3.SQLITE_IOERR_LOCK {
+		return fmt.Errorf("the ledger %s could not be opened for writing: this user must be allowed to write the file and its folder (%w)", path, err)
+	}
 	return fmt.Errorf("the ledger %s could not be read: %w", path, err)
 }
 
