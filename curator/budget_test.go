@@ -66,7 +66,7 @@ func TestQuotas(t *testing.T) {
 		_, err := w.askAs("ben", byAge(10+i), 0)
 		w.check(err)
 	}
-	w.refusedBy("hospital", "ben", byAge(15))
+	w.refusedBy("hospital/ben", "ben", byAge(15))
 
 	// Shares of 1 and a half: the dataset's budget is spent before the second quota.
 	w = newWorld(t, pure)

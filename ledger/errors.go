@@ -80,7 +80,7 @@ func (e *BudgetError) only(c dp.Cost) string {
 // something else. Nothing was spent.
 type RequestError struct {
 	Request string
-	Differs string // what differs: analyst, data set, data version, query or cost
+	Differs string // what differs: analyst, data set, data version, question or price
 }
 
 func (e *RequestError) Error() string {

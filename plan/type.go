@@ -82,15 +82,6 @@ func (t Type) tooWide() bool {
 		t.Step.Num().CmpAbs(widest) > 0 || t.Step.Denom().CmpAbs(widest) > 0)
 }
 
-// exponent returns e such that the absolute value is below 2^e.
-func (t Type) exponent() int {
-	if t.Kind == Real {
-		return t.Exponent
-	}
-	steps := max(t.Lo.BitLen(), t.Hi.BitLen())
-	return steps + t.Step.Num().BitLen() - t.Step.Denom().BitLen() + 1
-}
-
 // Integer reports whether the lattice is the integers.
 func (t Type) Integer() bool { return t.Kind == Number && t.Step.Cmp(one) == 0 }
 

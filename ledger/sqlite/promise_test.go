@@ -113,15 +113,18 @@ func TestPromise3OncePerRequest(t *testing.T) {
 		mustClose(t, l)
 		l = reopen(t, path)
 	}
-	for name, change := range map[string]func(*ledger.Charge){
-		"analyst":      func(c *ledger.Charge) { c.Analyst = "ben" },
-		"data set":     func(c *ledger.Charge) { c.Dataset = "school" },
-		"data version": func(c *ledger.Charge) { c.DataVersion = "v2" },
-		"query":        func(c *ledger.Charge) { c.Query = strings.Repeat("0", 64) },
-		"cost":         func(c *ledger.Charge) { c.Cost.Rho++ },
+	for _, differs := range []struct {
+		name   string
+		change func(*ledger.Charge)
+	}{
+		{"analyst", func(c *ledger.Charge) { c.Analyst = "ben" }},
+		{"data set", func(c *ledger.Charge) { c.Dataset = "school" }},
+		{"data version", func(c *ledger.Charge) { c.DataVersion = "v2" }},
+		{"question or price", func(c *ledger.Charge) { c.Query = strings.Repeat("0", 64) }},
+		{"question or price", func(c *ledger.Charge) { c.Cost.Rho++ }},
 	} {
-		other := c
-		change(&other)
+		name, other := differs.name, c
+		differs.change(&other)
 		var request *ledger.RequestError
 		if _, err := l.Charge(ctx, other); !errors.As(err, &request) || request.Differs != name {
 			t.Errorf("another %s: got %v; want a RequestError", name, err)
