@@ -140,7 +140,7 @@ func played(records []*ledger.Record) (p *Replay, differs []string) {
 }
 
 // What one implementation decides, the other one derives.
-func TestAgree(t *testing.T) {
+func TestPromise11Agree(t *testing.T) {
 	charges, refused := uint64(0), 0
 	for seed := range uint64(400) {
 		b := random(seed)
@@ -167,7 +167,7 @@ func TestAgree(t *testing.T) {
 }
 
 // A charge in which one number is another one, in a chain whose hashes are right, is always noticed.
-func TestChangedNumbers(t *testing.T) {
+func TestPromise11ChangedNumbers(t *testing.T) {
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 2))
 		records := random(seed).records
@@ -208,7 +208,7 @@ func TestChangedNumbers(t *testing.T) {
 }
 
 // Every rule, broken once by somebody who has the hashes right.
-func TestPlanted(t *testing.T) {
+func TestPromise11Planted(t *testing.T) {
 	cost := dp.Cost{Epsilon: dp.Unbounded, Rho: 10, Delta: 0}
 	filter := account.ZCDPFilter(50, 0)
 	hospital := ledger.Account{Name: "hospital", Filter: filter}
