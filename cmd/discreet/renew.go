@@ -58,19 +58,22 @@ func (c *renewCmd) Run(ctx context.Context, s screen) error {
 
 // early reports whether it is too early to renew, and says so.
 func (c *renewCmd) early(ctx context.Context, db *discreet.DB, s screen) (bool, error) {
-	next, spent, err := db.Due(ctx, c.Dataset)
-	if err != nil {
-		return false, err
-	}
 	now := time.Now
 	if c.now != nil {
 		now = c.now
 	}
-	text, day := "", ""
 	last, err := c.last(ctx, db)
 	if err != nil {
 		return false, err
 	}
+	var next time.Time
+	spent := false
+	if !last {
+		if next, spent, err = db.Due(ctx, c.Dataset); err != nil {
+			return false, err
+		}
+	}
+	text, day := "", ""
 	switch {
 	case last:
 		text = "not due: this window is the last that the policy declares"

@@ -2,6 +2,8 @@ package sqlite
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/ledger/internal/chain"
@@ -50,7 +52,7 @@ func (l *Ledger) Enter(ctx context.Context, e ledger.Entry) (ledger.Receipt, err
 	if err := e.Validate(); err != nil {
 		return ledger.Receipt{}, err
 	}
-	return l.submit(ctx, &request{decide: func(g *group) (ledger.Receipt, error) {
+	receipt, err := l.submit(ctx, &request{decide: func(g *group) (ledger.Receipt, error) {
 		link, err := g.state.Entry(e, g.now())
 		if err != nil {
 			return ledger.Receipt{}, err
@@ -60,4 +62,9 @@ func (l *Ledger) Enter(ctx context.Context, e ledger.Entry) (ledger.Receipt, err
 		}
 		return chain.Receipt(link.Record, link.Hash, false), nil
 	}})
+	var unsecured *ledger.WriteError
+	if errors.As(err, &unsecured) && unsecured.Charged {
+		err = fmt.Errorf("what was entered is in the ledger %s, but %w", l.path, unsecured.Err)
+	}
+	return receipt, err
 }
