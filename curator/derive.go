@@ -34,6 +34,10 @@ func (c *Curator) derive(ctx context.Context, b *purchase, version string, beta 
 	if !b.reusable() {
 		return nil, 0, nil
 	}
+	names, wanted := b.names(), make([]float64, len(b.noise))
+	for i, n := range b.noise {
+		wanted[i] = variance(n)
+	}
 	var all []derivation
 	look := func(family string, most int, union func(*source) ([][]int, bool)) error {
 		for n := range most {
@@ -41,7 +45,10 @@ func (c *Curator) derive(ctx context.Context, b *purchase, version string, beta 
 			if err != nil || s == nil {
 				return err
 			}
-			if d, ok := b.from(s, union); ok {
+			if s.noisier(names, wanted) {
+				continue
+			}
+			if d, ok := b.from(s, names, union); ok {
 				all = append(all, d)
 			}
 		}
@@ -73,11 +80,39 @@ func (c *Curator) derive(ctx context.Context, b *purchase, version string, beta 
 	return nil, 0, nil
 }
 
-// from reports how a purchase can be made of a source; union says of which groups, and is nil for the same question.
-func (b *purchase) from(s *source, union func(*source) ([][]int, bool)) (derivation, bool) {
-	d := derivation{source: s, most: 1}
+// variance is that of a noise, or infinite where it is none that is added.
+func variance(n noise) float64 {
+	if n.Mechanism == nil {
+		return math.Inf(1)
+	}
+	return mech.Variance(n.Mechanism)
+}
+
+// noisier reports that a source is of no use, because it has more noise than is wanted. It is what most sources of a question that
+// was asked at many prices are, and it is quick. Equal noise, to within rounding, is left to be compared exactly.
+func (s *source) noisier(names []string, wanted []float64) bool {
+	for i, name := range names {
+		if at := slices.Index(s.measures, name); at >= 0 && at < len(s.variances) && s.variances[at] > wanted[i]*(1+1e-9) {
+			return true
+		}
+	}
+	return false
+}
+
+// names are those of the measures.
+func (b *purchase) names() []string {
+	names := make([]string, len(b.query.Measures))
 	for i, m := range b.query.Measures {
-		at := slices.Index(s.measures, m.Name())
+		names[i] = m.Name()
+	}
+	return names
+}
+
+// from reports how a purchase, whose measures have these names, can be made of a source; union says of which groups, and is nil for the same question.
+func (b *purchase) from(s *source, names []string, union func(*source) ([][]int, bool)) (derivation, bool) {
+	d := derivation{source: s, most: 1}
+	for i, name := range names {
+		at := slices.Index(s.measures, name)
 		if at < 0 || s.noise[at].Mechanism == nil {
 			return d, false
 		}

@@ -241,7 +241,7 @@ func TestDerivedErrorBars(t *testing.T) {
 func (p *priced) from(s *source) (derivation, bool) {
 	b := p.buys[0]
 	for _, from := range b.query.Sources() {
-		if d, ok := b.from(s, func(s *source) ([][]int, bool) { return b.query.Union(from, s.cells) }); ok {
+		if d, ok := b.from(s, b.names(), func(s *source) ([][]int, bool) { return b.query.Union(from, s.cells) }); ok {
 			return d, true
 		}
 	}

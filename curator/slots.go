@@ -61,6 +61,9 @@ func (c *Curator) at(ctx context.Context, key string) (*source, error) {
 		s = &source{} // the slot is taken, and by nothing that can be used
 	}
 	s.sequence = sequence
+	for _, n := range s.noise {
+		s.variances = append(s.variances, variance(n))
+	}
 	c.slots.put(key, s)
 	return s, nil
 }

@@ -17,8 +17,10 @@ type source struct {
 	sequence uint64
 	measures []string // their names
 	noise    []noise
-	cells    []plan.CellKey
-	values   [][]int64
+	// variances are those of the noise, to compare quickly.
+	variances []float64
+	cells     []plan.CellKey
+	values    [][]int64
 }
 
 // maxCellText bounds what the keys of a source take in the ledger. Longer lists are no sources for others.
