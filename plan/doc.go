@@ -83,6 +83,7 @@
 //     without repetitions, lists and keys are sorted, comparisons have one
 //     direction, and names, aliases, the order of SELECT and all that is above
 //     the noise are not in it. Questions with the same hash have the same exact result on
-//     the same data and the same sensitivities, because the hash covers the
-//     bounds, lattices, keys, unit, paths and neighbours that they depend on.
+//     the same data, because the hash covers the bounds, lattices, keys, unit, paths and
+//     neighbours that it depends on. The sensitivities that are found for each hold for all of them; one
+//     spelling may be given a tighter one than another.
 package plan

@@ -217,7 +217,7 @@ func (m Measure) Describe() string {
 func (k Key) Describe() string { return describe(k.Expr) }
 
 // Format writes the query in its canonical spelling: two questions with the
-// same spelling have the same exact result on the same data, and the same sensitivities.
+// same spelling have the same exact result on the same data.
 func (q *Query) Format() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "dataset %q\nfrom %s\nrows %d groups %d neighbours %v\n",
