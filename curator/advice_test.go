@@ -39,3 +39,16 @@ func TestNothingLeft(t *testing.T) {
 		t.Errorf("got: %v", err)
 	}
 }
+
+// What was spent under a budget with a delta has no pure epsilon. Where the owner takes the delta away, that is said, and not that
+// another window or a higher limit would help.
+func TestAdviceWithoutDelta(t *testing.T) {
+	w := newWorld(t, concentrated)
+	_, err := w.askAs("ana", byAge(1), amount("0.1"))
+	w.check(err)
+	w.dataset.Budget.Delta, w.dataset.Budget.KeysDelta = 0, 0
+	_, err = w.askAs("ana", byAge(2), amount("0.1"))
+	if err == nil || !strings.Contains(err.Error(), "give the budget its delta back") {
+		t.Errorf("got: %v", err)
+	}
+}

@@ -96,3 +96,12 @@ func TestBudgetColours(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+// A dataset that was renamed has a second budget, which only the ledger can tell.
+func TestBudgetOfARenamedDataset(t *testing.T) {
+	policy := deploy(t, tenQuestions)
+	asks(policy, people).wants(t, 0)
+	command("budget", "-p", policy).wants(t, 0).lacks(t, "does not name")
+	change(t, policy, func(s string) string { return strings.Replace(s, "  hospital:", "  clinic:", 1) })
+	command("budget", "-p", policy).wants(t, 0, `charges of a dataset "hospital", which the policy does not name`)
+}
