@@ -96,8 +96,8 @@ func (c *Curator) readAll(ctx context.Context, all []place) ([]Account, error) {
 	return out, nil
 }
 
-// advise adds to a budget error what the analyst can do. The error names the first account
-// that refused; what can be paid is the least of what all of them admit.
+// advise adds to a budget error what the analyst can do. The error names the account with least
+// left of those that refused; what can be paid is the least of what all of them admit.
 func (c *Curator) advise(ctx context.Context, analyst string, err error) error {
 	if !errors.As(err, new(*ledger.BudgetError)) {
 		return err

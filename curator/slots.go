@@ -2,6 +2,7 @@ package curator
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"github.com/discreet-dp/discreet/ledger"
@@ -102,10 +103,10 @@ func (c *Curator) take(ctx context.Context, families [][]string) ([][]string, er
 }
 
 // giveBack frees slots in which nothing was kept.
-func (c *Curator) giveBack(slots [][]string) {
+func (c *Curator) giveBack(where [][]string) {
 	c.slots.taking.Lock()
 	defer c.slots.taking.Unlock()
-	for _, all := range slots {
+	for _, all := range where {
 		for _, slot := range all {
 			delete(c.slots.reserved, slot)
 		}
@@ -122,20 +123,16 @@ func (c *Curator) keep(ctx context.Context, sequence uint64, buys []*purchase, b
 	if err != nil { // what was paid for is kept nevertheless
 		where = make([][]string, len(buys))
 	}
-	keys := []string{keyOf(buys, version)}
-	for _, all := range where {
-		keys = append(keys, all...)
-	}
-	if key := ledger.JoinKeys(keys...); ledger.ValidateKey(key) == nil {
-		keys[0] = key
-	} else { // so many, with such long names, that there is no room for families
-		where = make([][]string, len(buys))
+	key := ledger.JoinKeys(append([]string{keyOf(buys, version)}, slices.Concat(where...)...)...)
+	if ledger.ValidateKey(key) != nil { // so many, with such long names, that there is no room for families
+		c.giveBack(where)
+		key, where = keyOf(buys, version), make([][]string, len(buys))
 	}
 	stored, err := encode(buys, bought, where)
-	if err != nil {
-		return err
+	if err == nil {
+		err = c.ledger.Keep(ctx, sequence, key, stored)
 	}
-	if err = c.ledger.Keep(ctx, sequence, keys[0], stored); err != nil {
+	if err != nil {
 		c.giveBack(where)
 	}
 	return err

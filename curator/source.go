@@ -66,7 +66,7 @@ func (s storedNoise) noise() (noise, error) {
 }
 
 // A source is found under the names of its families: one for the question itself at other prices, and one for the questions
-// that are made of its groups. A family has numbered places, which are taken in order and never given back. The ledger finds keys in
+// that are made of its groups. A family has numbered slots, which are taken in order. The ledger finds keys in
 // memory, so looking is cheap, and nothing has to be read before the first question. A family that is full takes no more.
 const (
 	sameSlots = 16

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -14,7 +13,6 @@ import (
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/forecast"
 	"github.com/discreet-dp/discreet/internal/table"
-	"github.com/discreet-dp/discreet/ledger"
 )
 
 type budgetCmd struct {
@@ -67,7 +65,7 @@ func (c *budgetCmd) Run(ctx context.Context, s screen) error {
 		if err != nil {
 			return err
 		}
-		groups, words = append(groups, inKinds(accounts)), append(words, promise)
+		groups, words = append(groups, accounts), append(words, promise)
 	}
 	at := now()
 	spent, err := readSpending(db.Records(ctx), at)
@@ -123,25 +121,6 @@ func areIs(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// inKinds puts accounts into the order dataset, window, groups, analysts.
-func inKinds(accounts []discreet.Account) []discreet.Account {
-	rank := map[string]int{"window": 1, "group": 2, "analyst": 3}
-	accounts = slices.Clone(accounts)
-	slices.SortStableFunc(accounts, func(a, b discreet.Account) int { return cmp.Compare(rank[a.Kind], rank[b.Kind]) })
-	return accounts
-}
-
-// part returns how much of an account is spent, from 0 to 1, and the highest threshold that this passes, or 0.
-func part(a discreet.Account) (part float64, alert int) {
-	part = ledger.Balance{Limit: a.Limit, Spent: a.Spent}.Part()
-	for _, t := range ledger.Thresholds {
-		if part >= float64(t)/100 {
-			alert = t
-		}
-	}
-	return part, alert
-}
-
 // alertWords mark an account that is near its limit.
 var alertWords = map[int]string{50: "half", 80: "LOW", 95: "ALMOST OUT"}
 
@@ -150,14 +129,13 @@ var alertColours = map[int]string{80: "\x1b[33m", 95: "\x1b[1;31m"}
 
 func printAccounts(w io.Writer, accounts []discreet.Account) {
 	pure := accounts[0].Limit.Rho == dp.Unbounded
-	t := &table.Table{Header: []string{"account", "spent", "", "limit", "left", "part", "", "worth so far"}, Right: []bool{false, true, false, true, true, true}}
-	kinds := slices.ContainsFunc(accounts, func(a discreet.Account) bool { return a.Kind != "" })
+	t := &table.Table{Header: []string{"account", "spent", "", "limit", "left", "part", "", "worth so far", "kind"}, Right: []bool{false, true, false, true, true, true}}
 	raised := slices.ContainsFunc(accounts, func(a discreet.Account) bool { return claimOf(a.Limit, a.Granted) > 0 || a.Granted.Delta > 0 })
 	ends := slices.ContainsFunc(accounts, func(a discreet.Account) bool { return a.Expires != "" })
 	for _, column := range []struct {
 		shown bool
 		name  string
-	}{{kinds, "kind"}, {raised, "granted"}, {ends, "expires"}} {
+	}{{raised, "granted"}, {ends, "expires"}} {
 		if column.shown {
 			t.Header = append(t.Header, column.name)
 		}
@@ -170,15 +148,11 @@ func printAccounts(w io.Writer, accounts []discreet.Account) {
 			spent, limit, left = a.Spent.Rho, a.Limit.Rho, a.Left.Rho
 			worth += fmt.Sprintf(" at delta %v", a.Guarantee.Delta)
 		}
-		part, alert := part(a)
-		word := alertWords[alert]
-		if alert > 0 && left == 0 {
+		word := alertWords[a.Alert]
+		if a.Alert > 0 && left == 0 {
 			word = "NOTHING LEFT"
 		}
-		cells := []string{a.Name, spent.Short(), table.Bar(part, 20), limit.Short(), left.Short(), fmt.Sprintf("%.0f %%", 100*part), word, worth}
-		if kinds {
-			cells = append(cells, kindWords(a))
-		}
+		cells := []string{a.Name, spent.Short(), table.Bar(a.Part, 20), limit.Short(), left.Short(), fmt.Sprintf("%.0f %%", 100*a.Part), word, worth, kindWords(a)}
 		if raised {
 			cells = append(cells, grantedWords(a))
 		}
@@ -186,7 +160,7 @@ func printAccounts(w io.Writer, accounts []discreet.Account) {
 			cells = append(cells, a.Expires)
 		}
 		t.Add(cells...)
-		colours = append(colours, alertColours[alert])
+		colours = append(colours, alertColours[a.Alert])
 	}
 	var text bytes.Buffer
 	t.Write(&text)

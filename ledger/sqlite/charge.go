@@ -2,8 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"errors"
-	"fmt"
 
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/ledger/internal/chain"
@@ -45,26 +43,4 @@ func (g *group) again(sequence uint64, c ledger.Charge) (ledger.Receipt, error) 
 		return ledger.Receipt{}, &ledger.RequestError{Request: c.Request, Differs: differs}
 	}
 	return chain.Receipt(record, hash, true), nil
-}
-
-// Enter implements [ledger.Ledger].
-func (l *Ledger) Enter(ctx context.Context, e ledger.Entry) (ledger.Receipt, error) {
-	if err := e.Validate(); err != nil {
-		return ledger.Receipt{}, err
-	}
-	receipt, err := l.submit(ctx, &request{decide: func(g *group) (ledger.Receipt, error) {
-		link, err := g.state.Entry(e, g.now())
-		if err != nil {
-			return ledger.Receipt{}, err
-		}
-		if err := g.add(nil, link); err != nil {
-			return ledger.Receipt{}, err
-		}
-		return chain.Receipt(link.Record, link.Hash, false), nil
-	}})
-	var unsecured *ledger.WriteError
-	if errors.As(err, &unsecured) && unsecured.Charged {
-		err = fmt.Errorf("what was entered is in the ledger %s, but %w", l.path, unsecured.Err)
-	}
-	return receipt, err
 }

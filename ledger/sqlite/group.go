@@ -84,14 +84,12 @@ func (g *group) add(answer []byte, links ...*chain.Link) error {
 	for _, k := range links {
 		// What is written is read as it will be read at the next Open.
 		var written ledger.Record
-		if err := written.Decode(k.Body); err == nil {
+		err := written.Decode(k.Body)
+		if err == nil {
 			err = g.state.Check(&written)
-			if err != nil {
-				g.err = fmt.Errorf("the ledger refuses its own record %d: %w", k.Record.Sequence, err)
-				return g.err
-			}
-		} else {
-			g.err = fmt.Errorf("the ledger cannot read its own record %d: %w", k.Record.Sequence, err)
+		}
+		if err != nil {
+			g.err = fmt.Errorf("the ledger refuses its own record %d: %w", k.Record.Sequence, err)
 			return g.err
 		}
 		g.state.Apply(&written, k.Hash)

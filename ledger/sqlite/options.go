@@ -13,8 +13,8 @@ type Options struct {
 	// Anchorage is a second place, out of reach of what may replace the ledger, in which its anchor is kept. A ledger that is
 	// older than its anchor is not opened. Nil keeps none.
 	Anchorage ledger.Anchorage
-	// Every is after how many charges an anchor is stored; 0 stands for 1, which notices every charge that is missing.
-	// With more, an older copy of a ledger that was not closed passes where it lacks fewer charges than that.
+	// Every is after how many records an anchor is stored; 0 stands for 1, which notices every record that is missing.
+	// With more, an older copy of a ledger that was not closed passes where it lacks fewer records than that.
 	Every uint64
 }
 

@@ -2,8 +2,6 @@ package sqlite
 
 import (
 	"errors"
-	"fmt"
-	"os"
 
 	"github.com/discreet-dp/discreet/ledger"
 )
@@ -27,21 +25,10 @@ type Report struct {
 // After a crash the file alone is not the ledger: the log beside it has the last charges. Verify reads both, and leaves
 // the log for the next Open.
 func Verify(path string) (Report, error) {
-	path, exists, err := resolve(path)
+	r, err := Read(path)
 	if err != nil {
 		return Report{}, err
 	}
-	if !exists {
-		return Report{}, fmt.Errorf("there is no ledger at %s: %w", path, os.ErrNotExist)
-	}
-	lock, err := acquire(path, false)
-	if err != nil {
-		return Report{}, err
-	}
-	state, err := check(path, nil)
-	if err = errors.Join(err, lock.release()); err != nil {
-		return Report{}, err
-	}
-	records, head := state.Head()
-	return Report{Records: records, Charges: state.Charges(), Answers: state.Answers(), Head: head, Balances: state.Balances()}, nil
+	summary, err := r.Verify(nil)
+	return summary.Report, errors.Join(err, r.Close())
 }

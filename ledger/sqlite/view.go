@@ -14,8 +14,7 @@ import (
 )
 
 // view is a ledger as it is on the disk, the commits of its log laid over its file, for reading. Nothing can be
-// changed through it, so it is what a ledger is checked by before anybody writes to it. To let SQLite open the log would be
-// to let it write: a connection that is closed puts its log into the file.
+// changed through it, so it is what a ledger is checked by before anybody writes to it: SQLite opens a log only for writing.
 type view struct {
 	path   string
 	file   *os.File
