@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/discreet-dp/discreet/internal/prose"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/ledger/sqlite"
 )
@@ -49,7 +50,7 @@ func (c *exportCmd) Run(s screen) error {
 	if c.Output == "" {
 		rows, err := c.export(s, s.out, r)
 		if err == nil && isTerminal(s.err) {
-			fmt.Fprintf(s.err, "wrote %s\n", count(int64(rows), "row"))
+			fmt.Fprintf(s.err, "wrote %s\n", prose.Count(int64(rows), "row"))
 		}
 		return err
 	}
@@ -68,7 +69,7 @@ func (c *exportCmd) Run(s screen) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(s.out, "wrote %s to %s\n", count(int64(rows), "row"), shell(c.Output))
+	fmt.Fprintf(s.out, "wrote %s to %s\n", prose.Count(int64(rows), "row"), shell(c.Output))
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/prose"
 	"github.com/discreet-dp/discreet/internal/table"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/ledger/sqlite"
@@ -81,7 +82,7 @@ func (c *showCmd) Run(s screen) error {
 	case shown == 0:
 		fmt.Fprintln(s.out, "there is no such record")
 	case more > 0:
-		fmt.Fprintf(s.out, "%s before; --last 0 shows all\n", count(int64(more), "record"))
+		fmt.Fprintf(s.out, "%s before; --last 0 shows all\n", prose.Count(int64(more), "record"))
 	}
 	return nil
 }
@@ -242,7 +243,7 @@ func remark(r *ledger.Record) string {
 	case ledger.KindTopUp:
 		return fmt.Sprintf("%s more for %s, signed by %s: %s", granted(r.Cost), strings.Join(r.Accounts, ", "), short(fingerprint(r.PublicKey), 8), r.Reason)
 	case ledger.KindRecovery:
-		return fmt.Sprintf("%s counted as spent, up to the anchor at %d: %s", count(int64(len(r.Balances)), "account"), r.AnchorSequence, r.Reason)
+		return fmt.Sprintf("%s counted as spent, up to the anchor at %d: %s", prose.Count(int64(len(r.Balances)), "account"), r.AnchorSequence, r.Reason)
 	}
 	return ""
 }

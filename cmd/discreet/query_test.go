@@ -12,6 +12,7 @@ import (
 	"github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/curator"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/prose"
 )
 
 // keysOf returns the keys of a JSON object in their order.
@@ -217,7 +218,7 @@ func fake() *discreet.Answer {
 
 func TestPrintAnswer(t *testing.T) {
 	var b bytes.Buffer
-	printAnswer(&b, fake())
+	prose.Answer(&b, fake())
 	const want = `
 city           count  ±95%     sum   ±95%     avg   ±95%
 -----------  -------  ----  ------  -----  ------  -----

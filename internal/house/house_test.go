@@ -57,6 +57,7 @@ var rooms = map[string]string{
 	"ledger/sqlite":                 "dp account ledger ledger/internal/chain internal/entropy",
 	"ledger/replay":                 "dp ledger",
 	"internal/forecast":             "dp",
+	"internal/prose":                ". curator dp internal/table",
 	"curator":                       "dp account policy plan mech ledger engine engine/outer",
 	".":                             "dp noise mech policy plan ledger ledger/sqlite ledger/anchor engine engine/duckdb curator",
 	"audit/finding":                 "",
@@ -64,7 +65,7 @@ var rooms = map[string]string{
 	"audit/stat":                    "noise internal/normal",
 	"audit":                         "dp noise mech survey audit/finding audit/exact audit/stat",
 	"audit/replay":                  "dp noise mech policy plan ledger engine engine/duckdb curator audit/finding internal/exact internal/entropy internal/chance",
-	"cmd/discreet":                  ". dp policy ledger ledger/sqlite ledger/replay internal/forecast engine/duckdb account/workload account/loss survey audit audit/finding audit/replay internal/table internal/chart internal/hospital internal/shop internal/ownerkey ledger/anchor",
+	"cmd/discreet":                  ". internal/prose dp policy ledger ledger/sqlite ledger/replay internal/forecast engine/duckdb account/workload account/loss survey audit audit/finding audit/replay internal/table internal/chart internal/hospital internal/shop internal/ownerkey ledger/anchor",
 }
 
 // forbidden says who alone may import a package, outside of tests.

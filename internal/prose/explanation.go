@@ -1,10 +1,9 @@
-package main
+package prose
 
 import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/discreet-dp/discreet"
@@ -12,8 +11,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/table"
 )
 
-// printExplanation shows what a question would cost, how exact it would be, and why.
-func printExplanation(w io.Writer, e *discreet.Explanation) {
+// Explanation writes what a question would cost, how exact it would be, and why.
+func Explanation(w io.Writer, e *discreet.Explanation) {
 	for i, q := range e.Questions {
 		if len(e.Questions) > 1 {
 			if i > 0 {
@@ -38,9 +37,9 @@ func printExplanation(w io.Writer, e *discreet.Explanation) {
 	case e.Pay != e.Cost:
 		price += ", of which " + priceTag(e.Pay, e.Remaining) + " is still to be paid"
 	}
-	fmt.Fprintln(w, "price: "+price+"; left: "+leftOver(e.Remaining))
+	fmt.Fprintln(w, "price: "+price+"; left: "+Left(e.Remaining))
 	if e.Affordable && !e.Known {
-		fmt.Fprintln(w, "left after it: "+leftOver(e.After))
+		fmt.Fprintln(w, "left after it: "+Left(e.After))
 	}
 }
 
@@ -63,7 +62,7 @@ func paidBy(e *discreet.Explanation) string {
 func printInquiry(w io.Writer, e *discreet.Explanation, i int) {
 	q := e.Questions[i]
 	t := &table.Table{
-		Header: []string{"noisy number", "mechanism", "one person moves it by", "step", "noise scale", plusMinus(e.Confidence), "epsilon", "rho", "delta"},
+		Header: []string{"noisy number", "mechanism", "one person moves it by", "step", "noise scale", PlusMinus(e.Confidence), "epsilon", "rho", "delta"},
 		Right:  []bool{false, false, true, true, true, true, true, true, true},
 	}
 	delta := false
@@ -76,9 +75,9 @@ func printInquiry(w io.Writer, e *discreet.Explanation, i int) {
 	for _, m := range q.Measures {
 		half := "-"
 		if m.Error != nil {
-			half = number(*m.Error)
+			half = Number(*m.Error)
 		}
-		cells := []string{m.Measure, m.Mechanism, number(m.Sensitivity) + " (" + m.Norm + ")", m.Step, number(m.Deviation), half, m.Cost.Epsilon.Short(), m.Cost.Rho.Short(), deltaOf(m.Cost)}
+		cells := []string{m.Measure, m.Mechanism, Number(m.Sensitivity) + " (" + m.Norm + ")", m.Step, Number(m.Deviation), half, m.Cost.Epsilon.Short(), m.Cost.Rho.Short(), deltaOf(m.Cost)}
 		t.Add(cells[:len(t.Header)]...)
 	}
 	t.Write(w)
@@ -88,7 +87,7 @@ func printInquiry(w io.Writer, e *discreet.Explanation, i int) {
 	for _, k := range q.Keys {
 		values := ""
 		if !k.Private {
-			values = ", " + count(int64(k.Values), "value")
+			values = ", " + Count(int64(k.Values), "value")
 		}
 		fmt.Fprintf(w, "key %s: %s%s\n", table.Clean(k.Key), table.Clean(k.Rule), values)
 	}
@@ -110,18 +109,4 @@ func deltaOf(c dp.Cost) string {
 		return "0"
 	}
 	return c.Delta.String()
-}
-
-// plusMinus heads a column of errors.
-func plusMinus(confidence float64) string {
-	if confidence == 0 { // nobody said
-		confidence = 0.95
-	}
-	return "±" + strconv.FormatFloat(100*confidence, 'g', 6, 64) + "%"
-}
-
-// number shows five significant digits.
-func number(f float64) string {
-	r, _ := strconv.ParseFloat(strconv.FormatFloat(f, 'g', 5, 64), 64)
-	return strconv.FormatFloat(r, 'f', -1, 64)
 }
