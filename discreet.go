@@ -72,7 +72,9 @@ type Question struct {
 	Epsilon dp.Amount // what to pay; 0 means what Settings say, or the policy's default. See [dp.Parse]
 	// Settings are everything else about the answer: see their fields.
 	Settings Settings
-	Request  string // names the question for retries; empty means a new one
+	// Parameters are the values of $1, $2, ... in SQL.
+	Parameters []Parameter
+	Request    string // names the question for retries; empty means a new one
 }
 
 // DB is an open policy: its ledger, and its data as questions need it. It is safe

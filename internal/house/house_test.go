@@ -60,12 +60,19 @@ var rooms = map[string]string{
 	"internal/prose":                ". curator dp internal/table",
 	"curator":                       "dp account policy plan mech ledger engine engine/outer",
 	".":                             "dp noise mech policy plan ledger ledger/sqlite ledger/anchor engine engine/duckdb curator",
-	"audit/finding":                 "",
-	"audit/exact":                   "dp audit/finding",
-	"audit/stat":                    "noise internal/normal",
-	"audit":                         "dp noise mech survey audit/finding audit/exact audit/stat",
-	"audit/replay":                  "dp noise mech policy plan ledger engine engine/duckdb curator audit/finding internal/exact internal/entropy internal/chance",
-	"cmd/discreet":                  ". internal/prose dp policy ledger ledger/sqlite ledger/replay internal/forecast engine/duckdb account/workload account/loss survey audit audit/finding audit/replay internal/table internal/chart internal/hospital internal/shop internal/ownerkey ledger/anchor",
+	// The doors. None of them sees an engine, a ledger or noise: they ask at the desk.
+	"server":         ". policy server/desk server/users server/pgwire server/httpapi",
+	"server/desk":    ". dp policy internal/entropy",
+	"server/users":   "internal/entropy",
+	"server/catalog": "policy",
+	"server/pgwire":  ". dp policy internal/prose internal/table internal/entropy server/desk server/users server/catalog",
+	"server/httpapi": ". dp policy internal/prose ledger server/desk server/users",
+	"audit/finding":  "",
+	"audit/exact":    "dp audit/finding",
+	"audit/stat":     "noise internal/normal",
+	"audit":          "dp noise mech survey audit/finding audit/exact audit/stat",
+	"audit/replay":   "dp noise mech policy plan ledger engine engine/duckdb curator audit/finding internal/exact internal/entropy internal/chance",
+	"cmd/discreet":   ". server server/desk server/users internal/prose dp policy ledger ledger/sqlite ledger/replay internal/forecast engine/duckdb account/workload account/loss survey audit audit/finding audit/replay internal/table internal/chart internal/hospital internal/shop internal/ownerkey ledger/anchor",
 }
 
 // forbidden says who alone may import a package, outside of tests.
@@ -74,7 +81,7 @@ var forbidden = map[string]string{
 	// identity is random too, and is no noise, and so is an owner's key. A replay has randomness that repeats, for
 	// databases that it makes up.
 	"crypto/rand":                "internal/entropy",
-	module + "/internal/entropy": "noise ledger/sqlite audit/replay internal/chance internal/ownerkey",
+	module + "/internal/entropy": "noise ledger/sqlite audit/replay internal/chance internal/ownerkey server/desk server/users server/pgwire",
 	"math/rand":                  "",
 	"math/rand/v2":               "",
 	// Opening a sealed value is for engines, which seal, and mechanisms. A replay measures how
@@ -84,7 +91,7 @@ var forbidden = map[string]string{
 	// a DuckDB with released results and nothing else.
 	"github.com/duckdb/duckdb-go/v2":       "engine/duckdb engine/duckdb/internal/stream engine/outer cmd/discreet",
 	"github.com/duckdb/duckdb-go-bindings": "engine/duckdb/internal/stream",
-	"modernc.org/sqlite":                   "ledger/sqlite",
+	"modernc.org/sqlite":                   "ledger/sqlite server/users",
 	"github.com/jackc/pgx/v5":              "ledger/anchor",
 	"log":                                  "",
 	// Memory that is not Go's has one room.
