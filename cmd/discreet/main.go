@@ -29,6 +29,7 @@ type cli struct {
 	Account accountCmd `cmd:"" help:"Compose privacy guarantees, calibrate noise, draw both."`
 	Survey  surveyCmd  `cmd:"" help:"Simulate a survey in which everybody randomizes their own answer."`
 	Audit   auditCmd   `cmd:"" help:"Try to break the privacy claims of every mechanism."`
+	User    userCmd    `cmd:"" help:"Say who may come in to the server."`
 	Version versionCmd `cmd:"" help:"Show the version."`
 }
 
@@ -92,7 +93,7 @@ func run(ctx context.Context, args []string, s screen) (code int) {
 	err = command.Run()
 	if ctx.Err() != nil && err != nil {
 		err = errInterrupted
-		if slices.Contains([]string{"account", "audit", "survey", "prepare"}, args[0]) {
+		if slices.Contains([]string{"account", "audit", "survey", "prepare", "user"}, args[0]) {
 			err = errors.New("interrupted") // nothing is ever charged there
 		}
 	}

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/discreet-dp/discreet/policy"
+	"github.com/discreet-dp/discreet/server/users"
+)
+
+type userCmd struct {
+	Add         userAddCmd         `cmd:"" help:"Add an owner or an analyst."`
+	List        userListCmd        `cmd:"" help:"List who may come in, and who no longer may."`
+	Password    userPasswordCmd    `cmd:"" help:"Give a user a new password."`
+	Revoke      userRevokeCmd      `cmd:"" help:"Keep a user out, with all tokens, from now on."`
+	Token       userTokenCmd       `cmd:"" help:"Make a token, a password for a program."`
+	Tokens      userTokensCmd      `cmd:"" help:"List tokens."`
+	RevokeToken userRevokeTokenCmd `cmd:"" help:"End a token."`
+	Logins      userLoginsCmd      `cmd:"" help:"Show who came in, and who tried to."`
+}
+
+// usersFlags say which users.
+type usersFlags struct {
+	Policy string `help:"The policy file; the users are beside its ledger, as .users." placeholder:"FILE" short:"p"`
+	Users  string `help:"The file of the users, where it is not there." placeholder:"FILE"`
+	JSON   bool   `help:"Print JSON." name:"json"`
+}
+
+// path returns where the users are, and the policy where one was named.
+func (f usersFlags) path() (string, *policy.Policy, error) {
+	if f.Policy == "" && f.Users == "" {
+		return "", nil, &usageError{errors.New("name a policy with --policy, or a file of users with --users")}
+	}
+	if f.Policy == "" {
+		return f.Users, nil, nil
+	}
+	p, err := policy.Load(f.Policy)
+	if err != nil {
+		return "", nil, err
+	}
+	if f.Users != "" {
+		return f.Users, p, nil
+	}
+	return users.Beside(p.Ledger), p, nil
+}
+
+// open opens users that are there. Only 'user add' makes a file.
+func (f usersFlags) open() (*users.Store, error) {
+	path, _, err := f.path()
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil, &usageError{fmt.Errorf("there are no users yet: %s does not exist. Add somebody with 'discreet user add'", path)}
+	}
+	return users.Open(path)
+}
+
+// userRefused turns what the owner can put right into a refusal.
+func userRefused(what string, err error) error {
+	var invalid *users.InvalidError
+	switch {
+	case errors.As(err, &invalid):
+		return &usageError{err}
+	case errors.Is(err, users.ErrUnknown), errors.Is(err, users.ErrExists), errors.Is(err, users.ErrRevoked), errors.Is(err, users.ErrNoToken):
+		return &usageError{fmt.Errorf("%q: %w", what, err)}
+	}
+	return err
+}
+
+// stampJSON is a time for machines, and nil where there is none.
+func stampJSON(t time.Time) any {
+	if t.IsZero() {
+		return nil
+	}
+	return t.UTC().Format(time.RFC3339)
+}
+
+// clockOr shows a time, or a word where there is none.
+func clockOr(t time.Time, none string) string {
+	if t.IsZero() {
+		return none
+	}
+	return clock(t)
+}

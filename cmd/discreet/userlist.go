@@ -1,0 +1,45 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/discreet-dp/discreet/internal/table"
+)
+
+type userListCmd struct{ usersFlags }
+
+func (userListCmd) Help() string {
+	return `Lists everybody by name, with role, and since when they may come in or no longer may.
+
+  discreet user list --policy hospital.yaml`
+}
+
+func (c *userListCmd) Run(ctx context.Context, s screen) error {
+	store, err := c.open()
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	all, err := store.List(ctx)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		rows := []map[string]any{}
+		for _, u := range all {
+			rows = append(rows, map[string]any{"name": u.Name, "role": u.Role, "created": stampJSON(u.Created), "revoked": stampJSON(u.Revoked)})
+		}
+		return printJSON(s.out, map[string]any{"users": rows})
+	}
+	if len(all) == 0 {
+		fmt.Fprintln(s.out, "there are no users yet; add somebody with 'discreet user add'")
+		return nil
+	}
+	t := &table.Table{Header: []string{"name", "role", "created (UTC)", "revoked"}}
+	for _, u := range all {
+		t.Add(u.Name, string(u.Role), clock(u.Created), clockOr(u.Revoked, ""))
+	}
+	t.Write(s.out)
+	return nil
+}

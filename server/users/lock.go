@@ -1,0 +1,186 @@
+package users
+
+import (
+	"net/netip"
+	"sync"
+	"time"
+)
+
+// LockedError: too many failed attempts; try again later.
+type LockedError struct{ Wait time.Duration }
+
+func (e *LockedError) Error() string { return "too many failed attempts; try again later" }
+
+// pair is who tries and from where, as the guard counts them.
+type pair struct{ name, address string }
+
+// pairOf makes names that nobody can have one, and the addresses of one network one: whoever has an IPv6 address has 2^64 of them.
+func pairOf(a Attempt) pair {
+	p := pair{a.Name, clean(a.Address, 64)}
+	if Name(a.Name) != nil {
+		p.name = ""
+	}
+	if ip, err := netip.ParseAddr(a.Address); err == nil {
+		ip = ip.Unmap().WithZone("")
+		p.address = ip.String()
+		if ip.Is6() {
+			if network, err := ip.Prefix(64); err == nil {
+				p.address = network.String()
+			}
+		}
+	}
+	return p
+}
+
+// rule says how failures become waits.
+type rule struct {
+	free  int           // so many failures before one has to wait
+	first time.Duration // the wait after the last free one; each failure doubles it
+	drain time.Duration // after so much time one failure is forgotten
+}
+
+// The rules; see the package comment for the reasons.
+var (
+	pairRule    = rule{free: 5, first: time.Second, drain: time.Hour}
+	attackRule  = rule{free: 1, first: time.Minute, drain: time.Hour} // for a pair, while its name is attacked
+	addressRule = rule{free: 30, first: time.Second, drain: 5 * time.Minute}
+	nameRule    = rule{free: 20, drain: time.Minute} // makes nobody wait; it says that a name is attacked
+)
+
+const (
+	longestWait = 15 * time.Minute
+	doublings   = 10       // 2^10 seconds are above the longest wait
+	tallies     = 16 << 10 // of each kind, in memory
+	trust       = 30 * 24 * time.Hour
+)
+
+// tally counts the failures of one thing.
+type tally struct {
+	failures int
+	at       time.Time // up to when failures were forgotten
+	until    time.Time // nobody comes in before
+}
+
+// settle forgets failures that are old.
+func (t *tally) settle(r rule, now time.Time) {
+	if t.failures == 0 || now.Before(t.at) {
+		t.at = now
+		return
+	}
+	n := now.Sub(t.at) / r.drain
+	t.at = t.at.Add(n * r.drain)
+	t.failures = max(0, t.failures-int(min(n, 1<<20)))
+}
+
+// fail counts a failure under a rule.
+func (t *tally) fail(r rule, now time.Time) {
+	t.settle(r, now)
+	t.failures = min(t.failures+1, r.free+doublings)
+	if over := t.failures - r.free; over >= 0 && r.first > 0 {
+		t.until = now.Add(min(r.first<<over, longestWait))
+	}
+}
+
+// guard makes those wait who fail often. It is in memory: a server that starts again has forgotten the failures, but not who came in.
+type guard struct {
+	mu        sync.Mutex
+	now       func() time.Time
+	pairs     *recent[pair, *tally]
+	addresses *recent[string, *tally]
+	names     *recent[string, *tally]
+	trusted   *recent[pair, time.Time] // only who came in is here, so a flood of names drives nobody out
+
+	remember func() map[pair]time.Time // who came in before this process began
+	once     sync.Once
+}
+
+func newGuard(now func() time.Time, remember func() map[pair]time.Time) *guard {
+	return &guard{
+		now: now, remember: remember,
+		pairs: newRecent[pair, *tally](tallies), addresses: newRecent[string, *tally](tallies),
+		names: newRecent[string, *tally](tallies), trusted: newRecent[pair, time.Time](tallies),
+	}
+}
+
+// wait says how long a pair has to wait.
+func (g *guard) wait(p pair) time.Duration {
+	g.once.Do(g.recall)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.waiting(p, g.now())
+}
+
+// recall fills in who came in before this process began.
+func (g *guard) recall() {
+	before := g.remember()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for p, at := range before {
+		g.trusted.put(p, at)
+	}
+}
+
+func (g *guard) waiting(p pair, now time.Time) time.Duration {
+	var wait time.Duration
+	if t, ok := g.pairs.get(p); ok {
+		wait = max(wait, t.until.Sub(now))
+	}
+	if t, ok := g.addresses.get(p.address); ok && !g.trusts(p, now) {
+		wait = max(wait, t.until.Sub(now))
+	}
+	// A clock that was set back must not lock anybody out for longer.
+	return min(max(wait, 0), longestWait)
+}
+
+// trusts reports whether this name came in from this address lately.
+func (g *guard) trusts(p pair, now time.Time) bool {
+	at, ok := g.trusted.get(p)
+	return ok && now.Sub(at) < trust
+}
+
+// attempt decides an attempt and counts it, in one step: however many come at once, none is decided that should have waited for another
+// to fail. It returns how long to wait where it was not decided.
+func (g *guard) attempt(p pair, proof func() bool) time.Duration {
+	g.once.Do(g.recall)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	now := g.now()
+	if wait := g.waiting(p, now); wait > 0 {
+		return wait
+	}
+	if proof() {
+		g.pairs.drop(p)
+		g.trusted.put(p, now)
+		return 0
+	}
+	g.fail(p, now)
+	return 0
+}
+
+// abandon counts an attempt that never came to be decided.
+func (g *guard) abandon(p pair) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.fail(p, g.now())
+}
+
+func (g *guard) fail(p pair, now time.Time) {
+	name := counted(g.names, p.name)
+	name.fail(nameRule, now)
+	r := pairRule
+	if name.failures >= nameRule.free && !g.trusts(p, now) {
+		r = attackRule
+	}
+	counted(g.pairs, p).fail(r, now)
+	counted(g.addresses, p.address).fail(addressRule, now)
+}
+
+// counted returns the tally of a key.
+func counted[K comparable](in *recent[K, *tally], key K) *tally {
+	t, ok := in.get(key)
+	if !ok {
+		t = &tally{}
+		in.put(key, t)
+	}
+	return t
+}

@@ -1,0 +1,227 @@
+package users
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// Four failures are free; the fifth makes one wait a second, and each one after it twice as long, up to 15 minutes.
+func TestWaitsGrow(t *testing.T) {
+	for _, door := range []struct {
+		name string
+		try  func(*fixture, string) error
+	}{
+		{"exchange", func(f *fixture, password string) error {
+			_, err := login(f.Store, from("ana", home), password)
+			return err
+		}},
+		{"password", func(f *fixture, password string) error {
+			_, err := f.Password(ctx, from("ana", home), password)
+			return err
+		}},
+	} {
+		t.Run(door.name, func(t *testing.T) {
+			f := setUp(t)
+			for range 4 {
+				denied(t, door.try(f, "wrong"))
+			}
+			must(t, door.try(f, f.password)) // and is forgiven
+			for range 5 {
+				denied(t, door.try(f, "wrong"))
+			}
+			for _, wait := range []time.Duration{1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900, 900} {
+				wait *= time.Second
+				locked(t, door.try(f, f.password), wait) // the right one does not come in either
+				f.turn(wait - time.Nanosecond)
+				locked(t, door.try(f, f.password), time.Nanosecond)
+				f.turn(time.Nanosecond)
+				denied(t, door.try(f, "wrong"))
+			}
+			f.turn(longestWait)
+			must(t, door.try(f, f.password))
+			denied(t, door.try(f, "wrong"))
+		})
+	}
+}
+
+// Nobody gets more guesses by making them at once.
+func TestGuessesAtOnce(t *testing.T) {
+	f := setUp(t)
+	for name, try := range map[string]func(string) error{
+		"exchange": func(a string) error { _, err := login(f.Store, from("ana", a), "wrong"); return err },
+		"password": func(a string) error { _, err := f.Password(ctx, from("ana", a), "wrong"); return err },
+	} {
+		var wait sync.WaitGroup
+		var tried, refused atomic.Int64
+		for range 40 {
+			wait.Go(func() {
+				var l *LockedError
+				switch err := try("198.51.100." + fmt.Sprint(len(name)+int(name[0]))); {
+				case err == ErrDenied:
+					tried.Add(1)
+				case errors.As(err, &l):
+					refused.Add(1)
+				}
+			})
+		}
+		wait.Wait()
+		if tried.Load() != 5 || refused.Load() != 35 {
+			t.Errorf("%s: %d guesses and %d refusals", name, tried.Load(), refused.Load())
+		}
+	}
+}
+
+// Many connections of a program that has the right password come in at once.
+func TestPoolsComeIn(t *testing.T) {
+	f := setUp(t)
+	var wait sync.WaitGroup
+	for range 40 {
+		wait.Go(func() {
+			_, err := login(f.Store, from("ana", home), f.password)
+			must(t, err)
+			_, err = f.Password(ctx, from("ana", home), f.password)
+			must(t, err)
+		})
+	}
+	wait.Wait()
+}
+
+// Whoever hangs up before the proof has failed; whoever hangs up before a word has not.
+func TestAbandoned(t *testing.T) {
+	f := setUp(t)
+	for range 50 {
+		e, err := f.Exchange(ctx, from("ana", home))
+		must(t, err)
+		e.Close()
+	}
+	for range 5 {
+		e, _ := open1(t, f, from("ana", home))
+		e.Close()
+		e.Close()
+	}
+	_, err := f.Exchange(ctx, from("ana", home))
+	locked(t, err, time.Second)
+	// Of several that were begun before, those that come after the wait began are not decided.
+	f.turn(time.Second)
+	a, right := open1(t, f, from("ana", home))
+	b, _ := open1(t, f, from("ana", home))
+	b.Close()
+	_, done, err := a.Step(ctx, right)
+	locked(t, err, 2*time.Second)
+	if done || a.User() != (User{}) {
+		t.Error("came in while locked")
+	}
+}
+
+// One address that tries many names has to wait, whatever the name; those who came in from there before need not.
+func TestAddress(t *testing.T) {
+	f := setUp(t)
+	_, err := f.Add(ctx, "bob", Analyst, "")
+	must(t, err)
+	_, err = login(f.Store, from("ana", home), f.password)
+	must(t, err)
+	for i := range 30 {
+		denied(t, second(login(f.Store, from(fmt.Sprint("name", i), home), "wrong")))
+	}
+	locked(t, second(login(f.Store, from("bob", home), "wrong")), time.Second)
+	must(t, second(login(f.Store, from("ana", home), f.password)))
+	must(t, second(login(f.Store, from("ana", "192.0.2.2"), f.password)))
+	// Also by a server that has just begun.
+	again := f.again(t)
+	for i := range 30 {
+		denied(t, second(login(again, from(fmt.Sprint("name", i), home), "wrong")))
+	}
+	locked(t, second(login(again, from("bob", home), "wrong")), time.Second)
+	must(t, second(login(again, from("ana", home), f.password)))
+	f.turn(trust)
+	for i := range 30 {
+		denied(t, second(login(again, from(fmt.Sprint("more", i), "192.0.2.2"), "wrong")))
+	}
+	locked(t, second(login(again, from("ana", "192.0.2.2"), f.password)), time.Second) // that is long ago
+}
+
+// A name that is guessed from many addresses gives each of them one guess. Its user comes in, from wherever.
+func TestManyAddresses(t *testing.T) {
+	f := setUp(t)
+	_, err := login(f.Store, from("ana", home), f.password)
+	must(t, err)
+	for i := range 19 {
+		denied(t, second(login(f.Store, from("ana", fmt.Sprint("203.0.113.", i)), "wrong")))
+	}
+	denied(t, second(login(f.Store, from("ana", "203.0.113.18"), "wrong"))) // the 20th: it is an attack
+	locked(t, second(login(f.Store, from("ana", "203.0.113.18"), "wrong")), 2*time.Minute)
+	for i := 100; i < 200; i++ {
+		address := fmt.Sprint("203.0.113.", i)
+		denied(t, second(login(f.Store, from("ana", address), "wrong")))
+		locked(t, second(login(f.Store, from("ana", address), "wrong")), time.Minute)
+	}
+	must(t, second(login(f.Store, from("ana", "198.51.100.7"), f.password))) // from anywhere, at the first try
+	for range 4 {
+		denied(t, second(login(f.Store, from("ana", home), "wrong"))) // from home, with as many mistakes as ever
+	}
+	must(t, second(login(f.Store, from("ana", home), f.password)))
+	// It passes.
+	f.turn(time.Hour)
+	denied(t, second(login(f.Store, from("ana", "203.0.113.250"), "wrong")))
+	denied(t, second(login(f.Store, from("ana", "203.0.113.250"), "wrong")))
+}
+
+// A network of IPv6 is one address.
+func TestNetworks(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		same bool
+	}{
+		{"2001:db8::1", "2001:db8::ffff:1", true},
+		{"2001:db8::1%eth0", "2001:db8::2", true},
+		{"2001:db8::1", "2001:db8:0:1::1", false},
+		{"::ffff:192.0.2.1", "192.0.2.1", true},
+		{"192.0.2.1", "192.0.2.2", false},
+		{"", "192.0.2.2", false},
+		{"not an address", "not an address", true},
+	} {
+		if got := pairOf(from("ana", c.a)) == pairOf(from("ana", c.b)); got != c.same {
+			t.Errorf("%s and %s: %v", c.a, c.b, got)
+		}
+	}
+	if pairOf(from("a b", "")) != pairOf(from(strings.Repeat("x", 1000), "")) || pairOf(from("ana", "")) == pairOf(from("Ana", "")) {
+		t.Error("names are not counted as they should be")
+	}
+}
+
+// However many names there are, memory is bounded, and who came in is not forgotten.
+func TestMemoryIsBounded(t *testing.T) {
+	f := setUp(t)
+	g := f.guard
+	g.attempt(pair{"ana", home}, func() bool { return true })
+	for i := range 3 * tallies {
+		g.attempt(pair{fmt.Sprint("n", i), fmt.Sprint("a", i)}, func() bool { return false })
+	}
+	for what, n := range map[string]int{"pairs": len(g.pairs.keys), "addresses": len(g.addresses.keys), "names": len(g.names.keys), "order": g.pairs.order.Len()} {
+		if n != tallies {
+			t.Errorf("%d %s", n, what)
+		}
+	}
+	if !g.trusts(pair{"ana", home}, f.hand.now()) {
+		t.Error("ana was forgotten")
+	}
+}
+
+// A clock that goes back locks nobody out for longer than the longest wait.
+func TestClockGoesBack(t *testing.T) {
+	f := setUp(t)
+	for range 5 {
+		denied(t, second(login(f.Store, from("ana", home), "wrong")))
+	}
+	f.turn(-240 * time.Hour)
+	locked(t, second(login(f.Store, from("ana", home), f.password)), longestWait)
+	f.turn(241 * time.Hour)
+	must(t, second(login(f.Store, from("ana", home), f.password)))
+}
+
+func second[T any](_ T, err error) error { return err }

@@ -1,0 +1,260 @@
+package users
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Login is one line of the trail. Attempts of one hour that are alike in everything but their time share a line.
+type Login struct {
+	At      time.Time // of the first
+	Name    string
+	Address string
+	Door    string
+	Outcome string // in, denied, locked, expired, revoked or abandoned
+	Token   string // its id, where one was used
+	Count   int
+	Until   time.Time // of the last
+}
+
+// The outcomes.
+const (
+	outIn        = "in"
+	outDenied    = "denied"
+	outLocked    = "locked"
+	outExpired   = "expired"
+	outRevoked   = "revoked"
+	outAbandoned = "abandoned"
+)
+
+const (
+	kept     = 100_000 // lines of those who came in, and as many of those who did not
+	perHour  = 20      // lines of failures for an address; then all names are one
+	several  = "(several)"
+	folding  = 4096 // lines that can still be added to
+	lateness = time.Second
+)
+
+// trail writes lines. The first of its kind in an hour is in the file before the attempt is answered, and what is like it is counted in
+// memory and in the file a second later, so that a flood costs no writes.
+type trail struct {
+	db  *sql.DB
+	now func() time.Time
+
+	mu      sync.Mutex
+	lines   *recent[likeness, *line]
+	names   *recent[string, int] // lines of failures by address, in this hour
+	hour    int64
+	dirty   map[*line]bool
+	timer   *time.Timer
+	written int
+	ended   bool
+}
+
+// likeness is what attempts of one line have in common.
+type likeness struct {
+	name, address, door, outcome, token string
+	hour                                int64
+}
+
+// line is one that can still be added to.
+type line struct {
+	id    int64
+	more  int // not in the file yet
+	until time.Time
+}
+
+func newTrail(db *sql.DB, now func() time.Time) *trail {
+	return &trail{db: db, now: now, lines: newRecent[likeness, *line](folding), names: newRecent[string, int](tallies), dirty: map[*line]bool{}}
+}
+
+// add writes down how an attempt ended. Only for those who come in does an error matter: nobody does without a line.
+func (t *trail) add(a Attempt, outcome, token string) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.ended {
+		return errors.New("the users are closed")
+	}
+	now := t.now()
+	hour := now.Unix() / 3600
+	if hour != t.hour {
+		t.hour, t.names = hour, newRecent[string, int](tallies)
+	}
+	key := likeness{clean(a.Name, 64), clean(a.Address, 64), clean(a.Door, 16), outcome, token, hour}
+	l, ok := t.lines.get(key)
+	if !ok && outcome != outIn {
+		// The network and not the address: whoever has many addresses has few networks.
+		network := pairOf(a).address
+		n, _ := t.names.get(network)
+		if n >= perHour {
+			key.name, key.address = several, network
+			l, ok = t.lines.get(key)
+		}
+		t.names.put(network, n+1)
+	}
+	if ok {
+		l.more++
+		l.until = now
+		t.dirty[l] = true
+		if t.timer == nil {
+			t.timer = time.AfterFunc(lateness, t.late)
+		}
+		return nil
+	}
+	good := 0
+	if outcome == outIn {
+		good = 1
+	}
+	done, err := t.db.Exec("INSERT INTO logins (at, until, count, name, address, door, outcome, token, good) VALUES (?, ?, 1, ?, ?, ?, ?, ?, ?)",
+		stamp(now), stamp(now), key.name, key.address, key.door, outcome, token, good)
+	if err != nil {
+		return err
+	}
+	id, err := done.LastInsertId()
+	if err != nil {
+		return err
+	}
+	t.lines.put(key, &line{id: id})
+	if token != "" && good == 1 {
+		if _, err := t.db.Exec("UPDATE tokens SET used = ? WHERE id = ?", stamp(now), token); err != nil {
+			return err
+		}
+	}
+	if t.written++; t.written%1000 == 1 {
+		return t.trim(kept)
+	}
+	return nil
+}
+
+// trim forgets the oldest lines, of failures and of the others each for itself: a flood of failures does not wash away who came in.
+func (t *trail) trim(most int) error {
+	for good := range 2 {
+		_, err := t.db.Exec(`DELETE FROM logins WHERE good = ?1 AND id <=
+			(SELECT id FROM logins WHERE good = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)`, good, most)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// late writes what was counted in memory.
+func (t *trail) late() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.ended {
+		t.flush()
+	}
+}
+
+func (t *trail) flush() error {
+	if t.timer != nil {
+		t.timer.Stop()
+		t.timer = nil
+	}
+	if len(t.dirty) == 0 {
+		return nil
+	}
+	tx, err := t.db.Begin()
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	for l := range t.dirty {
+		if _, err := tx.Exec("UPDATE logins SET count = count + ?, until = ? WHERE id = ?", l.more, stamp(l.until), l.id); err != nil {
+			return err
+		}
+	}
+	if err := tx.Commit(); err != nil {
+		return err
+	}
+	for l := range t.dirty {
+		l.more = 0
+	}
+	clear(t.dirty)
+	return nil
+}
+
+func (t *trail) close() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.ended {
+		return nil
+	}
+	t.ended = true
+	return t.flush()
+}
+
+// pairs returns who came in lately, and from where.
+func (t *trail) pairs() map[pair]time.Time {
+	rows, err := t.db.Query("SELECT name, address, MAX(until) FROM (SELECT * FROM logins WHERE good = 1 ORDER BY id DESC LIMIT 10000) GROUP BY name, address")
+	if err != nil {
+		return nil // the guard is stricter then
+	}
+	defer rows.Close()
+	out := map[pair]time.Time{}
+	for rows.Next() {
+		var a Attempt
+		var at int64
+		if rows.Scan(&a.Name, &a.Address, &at) == nil {
+			out[pairOf(a)] = unstamp(at)
+		}
+	}
+	return out
+}
+
+// Logins returns the last n lines of the trail, of one name or of all, the newest first.
+func (s *Store) Logins(ctx context.Context, name string, n int) ([]Login, error) {
+	s.trail.mu.Lock()
+	err := s.trail.flush()
+	s.trail.mu.Unlock()
+	if err != nil {
+		return nil, s.trouble(ctx, err)
+	}
+	query, args := "SELECT at, until, count, name, address, door, outcome, token FROM logins ORDER BY id DESC LIMIT ?", []any{max(n, 0)}
+	if name != "" {
+		query, args = strings.Replace(query, "ORDER", "WHERE name = ? ORDER", 1), []any{name, max(n, 0)}
+	}
+	rows, err := s.db.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, s.trouble(ctx, err)
+	}
+	defer rows.Close()
+	var out []Login
+	for rows.Next() {
+		var l Login
+		var at, until int64
+		if err := rows.Scan(&at, &until, &l.Count, &l.Name, &l.Address, &l.Door, &l.Outcome, &l.Token); err != nil {
+			return nil, s.trouble(ctx, err)
+		}
+		l.At, l.Until = unstamp(at), unstamp(until)
+		out = append(out, l)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, s.trouble(ctx, err)
+	}
+	return out, nil
+}
+
+// clean makes a text from outside fit for a line: so many characters, all of which can be printed.
+func clean(text string, most int) string {
+	if len(text) > most*utf8.UTFMax {
+		text = text[:most*utf8.UTFMax]
+	}
+	out := []rune(strings.ToValidUTF8(text, "?"))
+	if len(out) > most {
+		out = out[:most]
+	}
+	for i, r := range out {
+		if !unicode.IsPrint(r) {
+			out[i] = '?'
+		}
+	}
+	return string(out)
+}
