@@ -86,6 +86,9 @@ func understood(name, text string) string {
 			}
 			fmt.Fprintln(&b)
 		}
+		if d.Release != (Release{}) {
+			fmt.Fprintf(&b, "  released every %v\n", d.Release.Tick)
+		}
 		if d.VersionQuery != "" {
 			fmt.Fprintf(&b, "  version %q\n", d.VersionQuery)
 		}

@@ -31,6 +31,8 @@ type Dataset struct {
 	// Views are questions that others build on, as SQL by name. They are read as
 	// text; whether they can be asked is for package plan to say.
 	Views map[string]string
+	// Release says when answers leave a server. It is for package server/desk, and is no matter of budgets.
+	Release Release
 
 	order, viewOrder []string
 	// filter is the filter of the budget filterOf. It is remembered because the
@@ -70,6 +72,7 @@ func (d *Dataset) read(r *reader, at place, dir string) {
 			d.Neighbours = n
 		}
 	}
+	d.readRelease(r, f)
 	budget := d.readBudget(r, f)
 	d.readTables(r, f, dir, sourceOK)
 	d.readViews(r, f)

@@ -96,6 +96,7 @@
 //	views       SQL by name, for analysts to ask about as if it were a table. A
 //	            view has no name of a table, and a text of at most 64 KiB.
 //	            What may stand in it is for package plan to say.
+//	release     below. Default: immediate.
 //
 // # A budget
 //
@@ -150,6 +151,14 @@
 //	epsilon    the same as an amount, as an analyst's.
 //
 // An analyst may be in up to 60 groups, and is charged in each.
+//
+// # A release
+//
+// When an answer leaves the server: release: immediate, as soon as it is there; release: tick, or release: {tick: 1s}, only
+// when a clock of the server's ticks, so that how long a question took tells less. What that does not cover is in the
+// comment of package server/desk. The library and the command line answer at once in any case.
+//
+//	tick       from 10ms to 60s, as a number and a unit. 250ms where only the word tick is written.
 //
 // # A table
 //

@@ -22,8 +22,9 @@ var (
 		},
 	}
 	datasetKeys = keySet{
-		known: []string{"engine", "source", "version", "unit", "neighbours", "budget", "analysts", "groups", "tables", "views"},
+		known: []string{"engine", "source", "version", "unit", "neighbours", "budget", "analysts", "groups", "tables", "views", "release"},
 		other: map[string]string{
+			"tick":    "it belongs inside release: {tick: 250ms}",
 			"renewal": "it belongs inside budget: {epsilon: ..., renewal: {every: month, windows: 12}}",
 			"anchor":  "it belongs at the top of the file, because all datasets share one ledger",
 			"epsilon": "it belongs inside budget: {epsilon: ..., delta: ...}",
@@ -47,6 +48,13 @@ var (
 	perQueryKeys = keySet{
 		known: []string{"default", "max", "delta"},
 		other: map[string]string{"min": "there is no smallest question; a small epsilon only makes the answer noisier"},
+	}
+	releaseKeys = keySet{
+		known: []string{"tick"},
+		other: map[string]string{
+			"every":     "how long a tick is is written as {tick: 250ms}",
+			"immediate": "write release: immediate, or leave it out",
+		},
 	}
 	renewalKeys = keySet{
 		known: []string{"every", "windows"},
