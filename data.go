@@ -14,6 +14,7 @@ import (
 // refused for its text is refused before, whatever state the data is in.
 type data struct {
 	policy *policy.Dataset
+	limits duckdb.Limits
 
 	mu    sync.Mutex
 	duck  *duckdb.Engine
@@ -27,7 +28,7 @@ func (d *data) open(ctx context.Context) (*duckdb.Engine, error) {
 		return nil, errClosed
 	}
 	if d.duck == nil {
-		e, err := duckdb.Open(ctx, d.policy)
+		e, err := duckdb.OpenWith(ctx, d.policy, d.limits)
 		if err != nil {
 			return nil, err
 		}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/discreet-dp/discreet/curator"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/engine/duckdb"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/ledger/sqlite"
 	"github.com/discreet-dp/discreet/mech"
@@ -81,6 +82,7 @@ type Question struct {
 // for concurrent use.
 type DB struct {
 	policy   *policy.Policy
+	limits   duckdb.Limits
 	ledger   *sqlite.Ledger
 	anchor   func() error // lets go of the place of the anchor
 	releaser *mech.Releaser
@@ -100,18 +102,12 @@ type dataset struct {
 
 var errClosed = errors.New("the database is closed")
 
-// Open opens the policy at path and its ledger, which it creates where there is
-// none. One process at a time can have a ledger open.
-func Open(_ context.Context, path string) (*DB, error) {
-	p, err := policy.Load(path)
+// OpenPolicyWith is OpenPolicy with options.
+func OpenPolicyWith(p *policy.Policy, options Options) (*DB, error) {
+	limits, err := options.limits()
 	if err != nil {
 		return nil, err
 	}
-	return OpenPolicy(p)
-}
-
-// OpenPolicy is Open for a policy that was already read.
-func OpenPolicy(p *policy.Policy) (*DB, error) {
 	o, release, err := LedgerOptions(p)
 	if err != nil {
 		return nil, err
@@ -121,7 +117,7 @@ func OpenPolicy(p *policy.Policy) (*DB, error) {
 		return nil, errors.Join(err, release())
 	}
 	return &DB{
-		policy: p, ledger: l, anchor: release, releaser: mech.NewReleaser(noise.NewSource()),
+		policy: p, limits: limits, ledger: l, anchor: release, releaser: mech.NewReleaser(noise.NewSource()),
 		open: map[string]*dataset{}, ids: noise.NewSource(),
 	}, nil
 }
@@ -136,11 +132,18 @@ func (db *DB) Ask(ctx context.Context, q Question) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if q.Request != "" {
-		return ds.Ask(ctx, q.forCurator())
+	given := q.Request != ""
+	if !given {
+		q.Request = db.request()
 	}
-	q.Request = db.request()
-	a, err := ds.Ask(ctx, q.forCurator())
+	asked, binding, err := q.bound()
+	if err != nil {
+		return nil, err
+	}
+	a, err := ds.Ask(ctx, asked)
+	if err = binding.Original(err); given {
+		return a, err
+	}
 	var unsecured *ledger.WriteError
 	if errors.As(err, &unsecured) && unsecured.Charged {
 		err = fmt.Errorf("%w. The request identifier is %s", err, q.Request) // or nobody could ask again with it
@@ -154,7 +157,12 @@ func (db *DB) Explain(ctx context.Context, q Question) (*Explanation, error) {
 	if err != nil {
 		return nil, err
 	}
-	return ds.Explain(ctx, q.forCurator())
+	asked, binding, err := q.bound()
+	if err != nil {
+		return nil, err
+	}
+	e, err := ds.Explain(ctx, asked)
+	return e, binding.Original(err)
 }
 
 // Budget returns the accounts of a dataset: its own, that of the current window where it is renewed, and those of its groups and of its
@@ -165,10 +173,6 @@ func (db *DB) Budget(ctx context.Context, name string) ([]Account, error) {
 		return nil, err
 	}
 	return curator.New(ds, nil, db.ledger, nil).Accounts(ctx, ds.AnalystNames()...)
-}
-
-func (q Question) forCurator() curator.Question {
-	return curator.Question{Analyst: q.Analyst, SQL: q.SQL, Epsilon: q.Epsilon, Settings: q.Settings, Request: q.Request}
 }
 
 // find returns the policy of a dataset; of the only one, where no name is given.
@@ -201,7 +205,7 @@ func (db *DB) dataset(name string) (*dataset, error) {
 	if open := db.open[ds.Name]; open != nil {
 		return open, nil
 	}
-	d := &data{policy: ds}
+	d := &data{policy: ds, limits: db.limits}
 	open := &dataset{d, curator.New(ds, d, db.ledger, db.releaser)}
 	db.open[ds.Name] = open
 	return open, nil

@@ -2,8 +2,10 @@ package discreet
 
 import (
 	"context"
+	"fmt"
 	"iter"
 
+	"github.com/discreet-dp/discreet/curator"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -11,4 +13,46 @@ import (
 // which cost, and nothing of the data.
 func (db *DB) Records(ctx context.Context) iter.Seq2[*ledger.Record, error] {
 	return db.ledger.Records(ctx, 0)
+}
+
+// RecordsAfter returns the records that follow the one with this sequence, for who has read up to there.
+func (db *DB) RecordsAfter(ctx context.Context, sequence uint64) iter.Seq2[*ledger.Record, error] {
+	if sequence+1 == 0 {
+		return func(func(*ledger.Record, error) bool) {} // there is none after the last number
+	}
+	return db.ledger.Records(ctx, sequence+1)
+}
+
+// NoRecordError is returned for a record that the ledger does not have.
+type NoRecordError struct{ Sequence uint64 }
+
+func (e *NoRecordError) Error() string {
+	return fmt.Sprintf("the ledger has no record %d", e.Sequence)
+}
+
+// Record returns one record of the ledger. Whose it is is for the caller to look at.
+func (db *DB) Record(ctx context.Context, sequence uint64) (*ledger.Record, error) {
+	for r, err := range db.ledger.Records(ctx, sequence) {
+		if err != nil {
+			return nil, err
+		}
+		if r.Sequence != sequence {
+			break
+		}
+		return r, nil
+	}
+	return nil, &NoRecordError{sequence}
+}
+
+// BudgetOf returns the analyst's own account, and that of no group, no window and no dataset: what others spend is not theirs to
+// see, but for what [DB.Remaining] has to tell. It does not open the data.
+func (db *DB) BudgetOf(ctx context.Context, name, analyst string) ([]Account, error) {
+	ds, err := db.find(name)
+	if err != nil {
+		return nil, err
+	}
+	if _, ok := ds.Analysts[analyst]; !ok {
+		return nil, &Refusal{Reason: fmt.Sprintf("there is no analyst %q in the dataset %s", analyst, ds.Name), Instead: "ask as an analyst that the policy lists", Position: -1}
+	}
+	return curator.New(ds, nil, db.ledger, nil).Own(ctx, analyst)
 }

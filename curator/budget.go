@@ -81,6 +81,15 @@ func (c *Curator) Accounts(ctx context.Context, analysts ...string) ([]Account, 
 	return c.readAll(ctx, all)
 }
 
+// Own returns an analyst's own account, as of the current window.
+func (c *Curator) Own(ctx context.Context, analyst string) ([]Account, error) {
+	window, err := c.ledger.Window(ctx, c.dataset.Name)
+	if err != nil {
+		return nil, err
+	}
+	return c.readAll(ctx, []place{c.analyst(analyst, window)})
+}
+
 // readAll reads the balances of accounts.
 func (c *Curator) readAll(ctx context.Context, all []place) ([]Account, error) {
 	balances, err := c.ledger.Balances(ctx, accountsOf(all))

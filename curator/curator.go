@@ -49,7 +49,11 @@ func (c *Curator) Ask(ctx context.Context, q Question) (*Answer, error) {
 	for i, b := range p.buys {
 		keys[i] = b.key(data.ID)
 	}
-	defer c.flights.enter(keys...)()
+	leave, err := c.flights.enter(ctx, keys...)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
 	all, paid, err := c.recall(ctx, p, data.ID)
 	if err != nil {
 		return nil, err

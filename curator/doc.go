@@ -29,6 +29,11 @@
 //   - Private keys: [mech.KeyThreshold] on the number of people, or [mech.KeySelection] where nothing else is asked for; and
 //     then everything above for the keys that were shown and for no others (newKeys). Their delta is charged.
 //
+// # Sessions
+//
+// A session of the sparse vector ([Curator.OpenSparse]) is charged for in full when it is opened, in the same order: prepare, price, charge. Its questions are then
+// prepared, run and answered, and nothing of them is recalled or kept: the noise of a session is in memory, and is gone with it.
+//
 // # What an answer promises
 //
 // The exact value of a count or a sum is within its error bar with the probability that the answer says. What is

@@ -41,9 +41,7 @@ func (p *priced) table(q *plan.Plan, b *purchase, r *released) *Answer {
 		rows = rows[:*q.Limit]
 	}
 	a := &Answer{MaxRows: q.Query.MaxRows(), MaxGroups: q.Query.MaxGroups(), Cut: q.Query.Bounded(), Confidence: p.settings.confidence()}
-	for _, o := range q.Columns {
-		a.Columns = append(a.Columns, f.column(o))
-	}
+	a.Columns = f.columns()
 	bars := f.bars()
 	for _, row := range rows {
 		values, errs := make([]any, len(q.Columns)), make([]*float64, len(q.Columns))

@@ -90,7 +90,15 @@ func (o *outside) run(ctx context.Context, answers []*Answer) (*Answer, error) {
 		return nil, fmt.Errorf("%w; the answers inside are paid for, and stay free", err)
 	}
 	out.Rows = result.Rows
-	for _, c := range result.Columns {
+	out.Columns = outerColumns(result.Columns)
+	out.Notes = append(out.Notes, "error bars are known for the answers inside, and not for what this query makes of them; ask for dp_error(...) there to have them here")
+	return out, nil
+}
+
+// outerColumns describes the columns of a query over answers.
+func outerColumns(columns []outer.Column) []Column {
+	var out []Column
+	for _, c := range columns {
 		column := Column{Name: c.Name, Kind: c.Kind.String(), Noisy: true, Approximate: true, Decimals: -1}
 		switch c.Kind {
 		case outer.Integer:
@@ -100,10 +108,9 @@ func (o *outside) run(ctx context.Context, answers []*Answer) (*Answer, error) {
 		case outer.Text, outer.Boolean, outer.Date, outer.Timestamp:
 			column.Noisy, column.Approximate = false, false
 		}
-		out.Columns = append(out.Columns, column)
+		out = append(out, column)
 	}
-	out.Notes = append(out.Notes, "error bars are known for the answers inside, and not for what this query makes of them; ask for dp_error(...) there to have them here")
-	return out, nil
+	return out
 }
 
 // fit puts the values of a row into the types of its table. A whole number that is beyond 64 bits, which noise would have to be

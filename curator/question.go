@@ -35,21 +35,7 @@ func (q Question) settings() (Settings, error) {
 
 // prepare does the steps that cost nothing: check, and price.
 func (c *Curator) prepare(ctx context.Context, q Question) (*priced, error) {
-	if _, ok := c.dataset.Analysts[q.Analyst]; !ok {
-		return nil, refusal("ask as an analyst that the policy lists", "there is no analyst %s in the dataset %s", quoted(q.Analyst), c.dataset.Name)
-	}
-	if err := c.expired(q.Analyst); err != nil {
-		return nil, err
-	}
-	s, err := q.settings()
-	if err != nil {
-		return nil, err
-	}
-	o := plan.Options{MaxGroups: s.MaxGroups}
-	if c.engine != nil {
-		o.Public = public{ctx, c.engine}
-	}
-	statement, err := plan.Prepare(c.dataset, q.SQL, o)
+	statement, s, err := c.check(ctx, q)
 	if err != nil {
 		return nil, err
 	}
@@ -58,6 +44,35 @@ func (c *Curator) prepare(ctx context.Context, q Question) (*priced, error) {
 		return nil, err
 	}
 	return p, p.around(ctx)
+}
+
+// check checks who asks, the settings and the text.
+func (c *Curator) check(ctx context.Context, q Question) (*plan.Statement, Settings, error) {
+	if err := c.admit(q.Analyst); err != nil {
+		return nil, Settings{}, err
+	}
+	s, err := q.settings()
+	if err != nil {
+		return nil, s, err
+	}
+	statement, err := plan.Prepare(c.dataset, q.SQL, c.options(ctx, s))
+	return statement, s, err
+}
+
+// admit refuses who may not ask.
+func (c *Curator) admit(analyst string) error {
+	if _, ok := c.dataset.Analysts[analyst]; !ok {
+		return refusal("ask as an analyst that the policy lists", "there is no analyst %s in the dataset %s", quoted(analyst), c.dataset.Name)
+	}
+	return c.expired(analyst)
+}
+
+func (c *Curator) options(ctx context.Context, s Settings) plan.Options {
+	o := plan.Options{MaxGroups: s.MaxGroups}
+	if c.engine != nil {
+		o.Public = public{ctx, c.engine}
+	}
+	return o
 }
 
 // public reads public tables, which are about nobody.

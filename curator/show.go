@@ -10,8 +10,14 @@ import (
 	"github.com/discreet-dp/discreet/plan"
 )
 
-// column describes a column of the answer.
-func (f *finisher) column(o plan.Output) Column { return describeColumn(o, f.bar(o.Expr)) }
+// columns describes the columns of the answer. It needs the plan and nothing that was released.
+func (f *finisher) columns() []Column {
+	var out []Column
+	for _, o := range f.plan.Columns {
+		out = append(out, describeColumn(o, f.bar(o.Expr)))
+	}
+	return out
+}
 
 func describeColumn(o plan.Output, b bar) Column {
 	c := Column{Name: o.Name, Kind: kindOf(o.Expr.Type()).String(), Noisy: b.noisy, Approximate: b.noisy && !b.alone, Decimals: -1}

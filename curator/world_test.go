@@ -173,3 +173,10 @@ func contains(text string, all ...string) bool {
 	}
 	return true
 }
+
+// seededSource is randomness that is the same for the same seed.
+func seededSource(seed ...byte) *entropy.Source {
+	var key [32]byte
+	copy(key[:], seed)
+	return entropy.FromReader(rand.NewChaCha8(key))
+}

@@ -28,6 +28,11 @@
 //
 // Expressions and functions are those of docs/sql-functions.md.
 //
+// # Parameters
+//
+// $1, $2, ... are not in the language of questions. [NewBinding] writes their values into a text before it is prepared, as constants, and
+// proves on the trees of both texts that nothing else has changed. A view has none.
+//
 // # Keys
 //
 // The values of a key are public where they follow from the policy (listed keys, the two values of a boolean, all

@@ -20,7 +20,7 @@ type Finding struct {
 
 // Check reads all rows and compares them with what the policy says about them.
 func Check(ctx context.Context, ds *policy.Dataset) ([]Finding, error) {
-	s, err := openSnapshot(ctx, ds, asText)
+	s, err := openSnapshot(ctx, ds, asText, Limits{})
 	if err != nil {
 		return nil, err
 	}

@@ -18,6 +18,7 @@ var ErrRun = errors.New("the engine could not run this question, and the charge 
 // use.
 type Engine struct {
 	dataset *policy.Dataset
+	limits  Limits
 
 	mu  sync.RWMutex // held for reading while a question runs
 	now *snapshot
@@ -26,11 +27,19 @@ type Engine struct {
 // Open opens the tables of a dataset and locks DuckDB. Its errors are for the
 // owner: they name files, tables and columns, and no value of the data.
 func Open(ctx context.Context, ds *policy.Dataset) (*Engine, error) {
-	s, err := openSnapshot(ctx, ds, asDeclared)
+	return OpenWith(ctx, ds, Limits{})
+}
+
+// OpenWith is Open with limits on what DuckDB takes of the machine. They hold for the version query too.
+func OpenWith(ctx context.Context, ds *policy.Dataset, limits Limits) (*Engine, error) {
+	if err := limits.Check(); err != nil {
+		return nil, err
+	}
+	s, err := openSnapshot(ctx, ds, asDeclared, limits)
 	if err != nil {
 		return nil, err
 	}
-	return &Engine{dataset: ds, now: s}, nil
+	return &Engine{dataset: ds, limits: limits, now: s}, nil
 }
 
 // Version names the state of the data: the same text as long as the contents of the files, or what the owner's
@@ -48,7 +57,7 @@ func (e *Engine) Version(ctx context.Context) (string, error) {
 	if !e.now.changed() { // somebody else was faster
 		return e.now.version, nil
 	}
-	s, err := openSnapshot(ctx, e.dataset, asDeclared)
+	s, err := openSnapshot(ctx, e.dataset, asDeclared, e.limits)
 	if err != nil {
 		return "", err
 	}

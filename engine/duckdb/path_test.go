@@ -86,7 +86,7 @@ func TestPathsAsStored(t *testing.T) {
 	for file, text := range map[string]string{"customers": "cid\n1\n", "orders": "oid,cust\n1,1\n01,1\nx,1\n", "items": "order_id,code\n", "cards": "owner\n", "uses": "card\n", "products": "code\n"} {
 		write(t, folder, file+".csv", text)
 	}
-	s, err := openSnapshot(t.Context(), dataset(t, folder, shop), asDeclared)
+	s, err := openSnapshot(t.Context(), dataset(t, folder, shop), asDeclared, Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,6 +28,7 @@ type snapshot struct {
 	spill   spill         // where large questions go that do not fit into memory
 	files   []fileState
 	version string
+	limits  Limits
 	// For package bound. A test forces it to compact, to read several times, or not to look for an order.
 	memory    int64
 	unordered bool
@@ -39,8 +40,8 @@ const (
 	asText     = false // as they are, to see what does not fit the types
 )
 
-func openSnapshot(ctx context.Context, ds *policy.Dataset, typed bool) (*snapshot, error) {
-	s, err := openUnlocked(ctx, ds, typed)
+func openSnapshot(ctx context.Context, ds *policy.Dataset, typed bool, limits Limits) (*snapshot, error) {
+	s, err := openUnlocked(ctx, ds, typed, limits)
 	if err != nil {
 		return nil, err
 	}
@@ -52,8 +53,8 @@ func openSnapshot(ctx context.Context, ds *policy.Dataset, typed bool) (*snapsho
 }
 
 // openUnlocked opens the files for the owner, who may write others.
-func openUnlocked(ctx context.Context, ds *policy.Dataset, typed bool) (_ *snapshot, err error) {
-	s := &snapshot{tables: map[string]*table{}, keys: map[*policy.Column]string{}, listed: map[*policy.Column]*stream.Keys{}, byRow: ds.Unit.Row()}
+func openUnlocked(ctx context.Context, ds *policy.Dataset, typed bool, limits Limits) (_ *snapshot, err error) {
+	s := &snapshot{limits: limits, tables: map[string]*table{}, keys: map[*policy.Column]string{}, listed: map[*policy.Column]*stream.Keys{}, byRow: ds.Unit.Row()}
 	for _, name := range ds.TableNames() {
 		if s.tables[name], err = findTable(ds, ds.Tables[name]); err != nil {
 			return nil, err
@@ -120,8 +121,10 @@ func (s *snapshot) share(ctx context.Context) int64 {
 
 // attach opens the dataset's database, where it is one.
 func (s *snapshot) attach(ctx context.Context, ds *policy.Dataset) error {
-	if _, err := s.db.ExecContext(ctx, "SET temp_directory = "+quoteText(s.spill.folder)); err != nil {
-		return fmt.Errorf("start DuckDB: %w", err)
+	for _, set := range append(s.limits.settings(), "SET temp_directory = "+quoteText(s.spill.folder)) {
+		if _, err := s.db.ExecContext(ctx, set); err != nil {
+			return fmt.Errorf("start DuckDB: %w", err)
+		}
 	}
 	if ds.SourceKind() != policy.Database {
 		return nil

@@ -36,7 +36,7 @@ func Store(ctx context.Context, ds *policy.Dataset, folder string, tell func(tab
 			}
 		}
 	}()
-	s, err := openUnlocked(ctx, ds, asDeclared)
+	s, err := openUnlocked(ctx, ds, asDeclared, Limits{})
 	if err != nil {
 		return nil, err
 	}

@@ -37,7 +37,7 @@ func (s *snapshot) identify(ctx context.Context, ds *policy.Dataset) error {
 	var name string
 	if ds.VersionQuery != "" {
 		var err error
-		if name, err = askVersion(ctx, ds); err != nil {
+		if name, err = askVersion(ctx, ds, s.limits); err != nil {
 			return err
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -44,7 +45,7 @@ func (e *VersionError) Explain() string {
 // It runs in a DuckDB of its own, so that nothing it does is there when analysts ask, and one that is locked: it sees
 // the database, read-only, and no other file. The other DuckDB is opened after this one is closed, because closing
 // a file takes away the locks that this process has on it.
-func askVersion(ctx context.Context, ds *policy.Dataset) (string, error) {
+func askVersion(ctx context.Context, ds *policy.Dataset, limits Limits) (string, error) {
 	failed := func(problem string, err error) (string, error) {
 		if ctx.Err() != nil {
 			return "", ctx.Err()
@@ -67,11 +68,11 @@ func askVersion(ctx context.Context, ds *policy.Dataset) (string, error) {
 	if _, err := c.ExecContext(ctx, "ATTACH "+quoteText(ds.Source)+" AS source (READ_ONLY)"); err != nil {
 		return "", errAttach(ds)
 	}
-	for _, set := range append([]string{
+	for _, set := range slices.Concat(limits.settings(), []string{
 		"USE source",              // so that names are those of the database
 		"SET temp_directory = ''", // private rows are spilled nowhere
 		"SET allowed_paths = []",
-	}, locks...) {
+	}, locks) {
 		if _, err := c.ExecContext(ctx, set); err != nil {
 			return "", fmt.Errorf("lock DuckDB (%s): %w", set, err)
 		}
@@ -133,7 +134,7 @@ func errAttach(ds *policy.Dataset) error {
 // try out guesses of all that is in the files.
 func DescribeVersion(ctx context.Context, ds *policy.Dataset) (string, error) {
 	if ds.VersionQuery != "" {
-		text, err := askVersion(ctx, ds)
+		text, err := askVersion(ctx, ds, Limits{})
 		var failed *VersionError
 		if errors.As(err, &failed) {
 			return "", errors.New(failed.Explain())

@@ -1,0 +1,217 @@
+package curator
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math/big"
+	"strings"
+
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/ledger"
+	"github.com/discreet-dp/discreet/mech"
+)
+
+// SparseQuestion opens a session of the sparse vector technique: any number of questions whether a count or a sum is at or above a
+// threshold, of which only those that are answered "above" cost something. All of it is charged when the session is opened.
+type SparseQuestion struct {
+	Analyst string
+	// Epsilon is what the whole session costs; 0 means the policy's default.
+	Epsilon dp.Amount
+	// Above is how many questions may be answered "above" before the session ends.
+	Above int
+	// Values says that a noisy value comes with every "above", which half of the epsilon is for.
+	Values bool
+	// Sensitivity is how far one person may move a question, in units of its answer: 1 for counts of people. Questions that can move
+	// further are refused.
+	Sensitivity int64
+	// Step is the lattice that answers are on, in units: 1 where it is empty, which is that of counts and of sums of whole numbers; 0.01 for
+	// sums of cents. All questions of a session have the same, because they share the noise of the threshold.
+	Step string
+	// Signed admits sums of values that can be negative. Then people move questions in both directions, and the noise is larger.
+	Signed bool
+	// Request names the session: the same request never opens a second one.
+	Request string
+}
+
+// maxAbove bounds a session. Its noise grows with it, so that more would be of no use to anybody.
+const maxAbove = 100_000
+
+// OpenSparse charges for a session in full, on stable storage, and then opens it.
+//
+// # What it promises
+//
+// Everything that a session ever answers is epsilon-differentially private at the epsilon of its charge, and rho-zCDP at its rho, however
+// many questions there are and however they are chosen (Lyu, Su, Li 2017, Algorithm 7; the proof on integers is at [mech.Sparse]).
+// The theorem asks two things of every question, which [SparseSession.Ask] checks before the engine is asked:
+//
+//  1. Between neighbours its value moves by at most the session's sensitivity D, in l1. A question here is one integer, a count or a sum in one cell,
+//     and plan.Query.Sensitivity bounds how far it moves, in steps of its lattice. All questions of a session are on one lattice, that of
+//     the session, so D is one integer for all of them, and the shift of the threshold's noise in the proof is one too.
+//  2. Where the session is monotone, the values of all questions move the same way. Neighbours x and y differ by one person, and every value is a
+//     sum over people of something that depends on one person's rows alone (package plan). Under add-remove y is x and one more
+//     person, or the other way round. What a person adds to a question is in plan.Query.Interval, and where that has no negative
+//     number it is not negative. So y's values are all at or above x's, or all at or below. Clamping a total keeps that. Under substitution one
+//     person's contribution is exchanged for another's, which may be more in one question and less in the next, so a session is never
+//     monotone there; and neither is one that takes sums of both signs.
+//
+// Questions may be asked between those of other sessions, and of Ask. For a pure budget a session counts as one randomized response
+// (Vadhan, Wang 2021), and its epsilon is added; for an (epsilon, delta) budget its rho is (Lyu 2022; Vadhan, Zhang 2023; with prices that are
+// chosen as one goes, Haney et al. 2023): see account.Interleavable. A session has no delta. It is charged in full and nothing is given back,
+// because how early it ends is something that private data had a say in.
+//
+// # What becomes of a session
+//
+// The noise of its threshold is in this process and nowhere else. So a session ends with the process, and the same request again is refused and not
+// answered with a new session: that would be a second noise for one charge, and two comparisons with one value under different noise are worth more than
+// was paid for.
+func (c *Curator) OpenSparse(ctx context.Context, q SparseQuestion) (*SparseSession, error) {
+	if err := c.admit(q.Analyst); err != nil {
+		return nil, err
+	}
+	step, err := q.step()
+	if err != nil {
+		return nil, err
+	}
+	m, epsilon, err := c.sparse(q, step)
+	if err != nil {
+		return nil, err
+	}
+	data, err := c.data(ctx)
+	if err != nil {
+		return nil, err
+	}
+	spelled := spellSparse(m, q, step)
+	charged, err := c.charge(ctx, q.Analyst, ledger.Charge{
+		Request:     q.Request,
+		Analyst:     q.Analyst,
+		Dataset:     c.dataset.Name,
+		DataVersion: data.Version.String(),
+		Query:       sessionHash(c.dataset.Name, q.Request, spelled),
+		Mechanisms:  spelled,
+		Cost:        m.Cost(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	if charged.Again {
+		return nil, refusal("open another with a new request, which costs as much again", "the request %s has opened a session before, and what that one knew is gone: a session cannot be opened twice for one charge", quoted(q.Request))
+	}
+	cost := m.Cost()
+	if !c.dataset.Budget.Pure() {
+		cost.Epsilon = epsilon // the price tag, as in other answers
+	}
+	return &SparseSession{
+		c: c, analyst: q.Analyst, mechanism: m, session: c.releaser.OpenSparse(m), step: step, monotone: q.monotone(c.dataset.Neighbours),
+		data: data.ID, turn: make(chan struct{}, 1),
+		Cost: cost, Receipt: Receipt{Sequence: charged.Sequence, Hash: charged.Hash}, Alerts: charged.Alerts(),
+	}, nil
+}
+
+// monotone reports whether the session takes only questions that all move the same way; see [Curator.OpenSparse].
+func (q SparseQuestion) monotone(n dp.Neighbours) bool { return n == dp.AddRemove && !q.Signed }
+
+// step reads the lattice, and checks the rest of the question.
+func (q SparseQuestion) step() (*big.Rat, error) {
+	switch {
+	case q.Above < 1 || q.Above > maxAbove:
+		return nil, refusal(fmt.Sprintf("write a number from 1 to %d", maxAbove), "a session cannot say \"above\" %d times", q.Above)
+	case q.Sensitivity < 1:
+		return nil, refusal("write 1 for counts of people, and more where a person can have more rows or larger values", "a session has a sensitivity of 1 or more, and not %d", q.Sensitivity)
+	}
+	step := big.NewRat(1, 1)
+	if q.Step != "" {
+		var err error
+		if step, err = dp.ParseDecimal(q.Step); err != nil || step.Sign() <= 0 {
+			return nil, refusal("write for example 1 or 0.01", "the step of a session must be a number above 0")
+		}
+	}
+	if !new(big.Rat).Quo(new(big.Rat).SetInt64(q.Sensitivity), step).IsInt() {
+		return nil, refusal("write a multiple of the step", "a sensitivity of %d is not a whole number of steps of %s", q.Sensitivity, step.RatString())
+	}
+	return step, nil
+}
+
+// sparse calibrates a session to its price, as price does for other questions: a pure budget pays its epsilon, and an (epsilon, delta)
+// budget the rho of any pure mechanism of that epsilon, for which the session gets the largest epsilon of its own that is within it. Where
+// a new threshold after every "above" is more exact at that price, there is one.
+func (c *Curator) sparse(q SparseQuestion, step *big.Rat) (*mech.Sparse, dp.Amount, error) {
+	epsilon, budget := q.Epsilon, c.dataset.Budget
+	if epsilon == 0 {
+		epsilon = budget.DefaultEpsilon
+	}
+	if epsilon > budget.MaxEpsilon {
+		return nil, 0, refusal("open it with at most "+budget.MaxEpsilon.String(), "epsilon %v is more than one question may cost here", epsilon)
+	}
+	moves := new(big.Rat).Quo(new(big.Rat).SetInt64(q.Sensitivity), step)
+	config := mech.SparseConfig{Sensitivity: dp.NewL1(moves.Num()), Above: q.Above, Monotone: q.monotone(c.dataset.Neighbours)}
+	with := func(e dp.Amount, refresh bool) (*mech.Sparse, error) {
+		now := config
+		now.Epsilon, now.Refresh = e, refresh
+		if q.Values {
+			now.Values = e / 2
+			now.Epsilon -= now.Values
+		}
+		return mech.NewSparse(now)
+	}
+	m, err := with(epsilon, false)
+	if err == nil && !budget.Pure() {
+		m, err = sparseWithin(epsilon, with)
+	}
+	switch {
+	case errors.Is(err, mech.ErrNoPrivacy):
+		return nil, 0, refusal("open it with a larger epsilon", "epsilon %v is too small to be shared among what a session does", epsilon)
+	case err != nil:
+		return nil, 0, refusal("", "%v", err)
+	}
+	return m, epsilon, nil
+}
+
+// sparseWithin returns the most exact session whose rho is within that of any pure mechanism of an epsilon.
+func sparseWithin(epsilon dp.Amount, with func(dp.Amount, bool) (*mech.Sparse, error)) (*mech.Sparse, error) {
+	rho := currency{}.amount(epsilon)
+	var best *mech.Sparse
+	for _, refresh := range []bool{false, true} {
+		// What there is no noise for is too little below epsilon, and too much above it.
+		e := largest(0, mostTariff, func(e dp.Amount) bool {
+			m, err := with(e, refresh)
+			if err != nil {
+				return e < epsilon
+			}
+			return m.Cost().Rho <= rho
+		})
+		m, err := with(e, refresh)
+		if err != nil || m.Cost().Rho > rho {
+			continue
+		}
+		const questions = 100
+		if best == nil || m.Accuracy(questions, sparseBeta) < best.Accuracy(questions, sparseBeta) {
+			best = m
+		}
+	}
+	if best == nil {
+		return nil, mech.ErrNoPrivacy
+	}
+	return best, nil
+}
+
+// spellSparse names a session's noise with its exact parameters.
+func spellSparse(m *mech.Sparse, q SparseQuestion, step *big.Rat) string {
+	threshold, question, value := m.Parameters()
+	parts := []string{threshold.RatString(), question.RatString()}
+	if value != nil {
+		parts = append(parts, value.RatString())
+	}
+	return fmt.Sprintf("sparse(%s; above %d; sensitivity %v; step %s)", strings.Join(parts, ", "), q.Above, m.Sensitivity(), step.RatString())
+}
+
+// sessionHash names a session. It is no hash of a question, so a request that was used for one cannot open the other.
+func sessionHash(dataset, request, spelled string) string {
+	h := sha256.New()
+	for _, s := range []string{"sparse vector session", dataset, request, spelled} {
+		fmt.Fprintf(h, "%d:%s,", len(s), s)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}

@@ -1,0 +1,88 @@
+package discreet_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/discreet-dp/discreet"
+)
+
+func TestParametersAreBound(t *testing.T) {
+	db := open(t, deployment(t))
+	const sql = "SELECT sex, COUNT(*) FROM patients WHERE age > $1 AND zip <> $2 GROUP BY sex"
+	q := discreet.Question{Dataset: "north", Analyst: "ana", SQL: sql, Parameters: []discreet.Parameter{{Kind: "integer", Text: "40"}, {Text: "it's"}}}
+	d, err := db.Describe(background, discreet.Question{Dataset: "north", Analyst: "ana", SQL: sql})
+	if err != nil || fmt.Sprint(d.Parameters) != "[integer text]" {
+		t.Fatal(d, err)
+	}
+	bound, err := db.Describe(background, q)
+	if err != nil || !reflect.DeepEqual(d, bound) {
+		t.Errorf("%v against %v, %v", bound, d, err)
+	}
+	e, err := db.Explain(background, q)
+	if err != nil || e.Known {
+		t.Fatal(e, err)
+	}
+	a, err := db.Ask(background, q)
+	if err != nil || !reflect.DeepEqual(a.Columns, d.Columns) {
+		t.Fatal(a, err)
+	}
+	// The same question with its values written out is the same question.
+	b, err := db.Ask(background, discreet.Question{Dataset: "north", Analyst: "ana", SQL: "SELECT sex, COUNT(*) FROM patients WHERE zip <> 'it''s' AND age > 40 GROUP BY sex"})
+	if err != nil || !b.Receipt.Free || !reflect.DeepEqual(a.Rows, b.Rows) {
+		t.Errorf("%+v, %v", b, err)
+	}
+}
+
+// TestPlacesOfParameters checks where questions with parameters are refused: in their own text, and not in the one with values.
+func TestPlacesOfParameters(t *testing.T) {
+	db := open(t, deployment(t))
+	q := discreet.Question{Dataset: "north", Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients WHERE zip = $1 AND nobody = $2",
+		Parameters: []discreet.Parameter{{Text: strings.Repeat("x", 1000)}, {Text: "y"}}}
+	_, asked := db.Ask(background, q)
+	_, explained := db.Explain(background, q)
+	_, described := db.Describe(background, q)
+	for _, err := range []error{asked, explained, described} {
+		var r *discreet.Refusal
+		if !errors.As(err, &r) || r.Position != strings.Index(q.SQL, "nobody") {
+			t.Errorf("%#v", err)
+		}
+	}
+	q.Parameters = nil
+	if _, err := db.Ask(background, q); err == nil || !strings.Contains(err.Error(), "2 parameters, and 0 values") {
+		t.Error(err)
+	}
+}
+
+// TestDescribeOpensNothing describes while the data is gone.
+func TestDescribeOpensNothing(t *testing.T) {
+	path := deployment(t)
+	if err := os.RemoveAll(filepath.Join(filepath.Dir(path), "north")); err != nil {
+		t.Fatal(err)
+	}
+	db := open(t, path)
+	for sql, want := range map[string]string{
+		people: "[count integer]",
+		"SELECT sex, AVG(age) AS a FROM patients GROUP BY sex LIMIT $1":                                              "[sex text a real]",
+		"SELECT SUM(cost) * $1::numeric AS s FROM patients":                                                          "[s decimal]",
+		"SELECT sum(n) AS people FROM (SELECT sex, COUNT(*) AS n FROM patients WHERE zip IN ($1) GROUP BY sex) AS t": "[people decimal]",
+	} {
+		d, err := db.Describe(background, discreet.Question{Dataset: "north", Analyst: "ana", SQL: sql})
+		if err != nil {
+			t.Errorf("%s: %v", sql, err)
+			continue
+		}
+		var got []string
+		for _, c := range d.Columns {
+			got = append(got, c.Name, c.Kind)
+		}
+		if fmt.Sprint(got) != want {
+			t.Errorf("%s: %v, want %v", sql, got, want)
+		}
+	}
+}

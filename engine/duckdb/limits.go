@@ -1,0 +1,79 @@
+package duckdb
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// Limits are what one dataset's DuckDB may use of the machine. Zero is DuckDB's default: four fifths of the memory, and every core.
+type Limits struct {
+	// Memory is in bytes. What does not fit is spilled to disk. Package bound takes a quarter of it at most, beside it.
+	Memory int64
+	// Threads is how many cores one question can use. Results are exact integers, so they do not depend on it.
+	Threads int
+}
+
+// The least and the most that can be asked for. With less memory DuckDB fails on data that is not even large, and a question that fails
+// has been paid for.
+const (
+	MinMemory  = 64_000_000
+	maxMemory  = 1 << 50
+	maxThreads = 1024
+)
+
+// Check says what is wrong with limits.
+func (l Limits) Check() error {
+	switch {
+	case l.Memory != 0 && l.Memory < MinMemory:
+		return fmt.Errorf("a memory limit of %d bytes is too small for DuckDB to work with; give it 64MB or more", l.Memory)
+	case l.Memory > maxMemory:
+		return fmt.Errorf("a memory limit of %d bytes is more than any machine has; write for example 4GB", l.Memory)
+	case l.Threads < 0 || l.Threads > maxThreads:
+		return fmt.Errorf("%d threads cannot be used; write a number from 1 to %d, or 0 for one a core", l.Threads, maxThreads)
+	}
+	return nil
+}
+
+// settings are the limits as DuckDB reads them.
+func (l Limits) settings() []string {
+	var out []string
+	if l.Memory > 0 {
+		out = append(out, fmt.Sprintf("SET memory_limit = '%dKiB'", l.Memory>>10))
+	}
+	if l.Threads > 0 {
+		out = append(out, fmt.Sprintf("SET threads = %d", l.Threads))
+	}
+	return out
+}
+
+var memoryText = regexp.MustCompile(`\A([0-9]{1,15})(?:\.([0-9]{1,3}))? ?(B|[KMGT]i?B)\z`)
+
+// ParseMemory reads a size of memory, such as 512MB, 4GB or 1.5GiB; nothing is 0. As in DuckDB, a KB has 1000 bytes and a KiB 1024.
+func ParseMemory(text string) (int64, error) {
+	if text == "" {
+		return 0, nil
+	}
+	bad := fmt.Errorf("%q is not a size of memory; write for example 512MB, 4GB or 1.5GiB", text)
+	m := memoryText.FindStringSubmatch(text)
+	if m == nil {
+		return 0, bad
+	}
+	base, power := int64(1000), strings.IndexByte("BKMGT", m[3][0])
+	if strings.Contains(m[3], "i") {
+		base = 1024
+	}
+	thousandths, err := strconv.ParseInt(m[1]+(m[2] + "000")[:3], 10, 64)
+	if err != nil {
+		return 0, bad
+	}
+	bytes := thousandths
+	for range power {
+		if bytes > maxMemory*1000/base {
+			return 0, fmt.Errorf("%s of memory is more than any machine has; write for example 4GB", text)
+		}
+		bytes *= base
+	}
+	return bytes / 1000, nil
+}

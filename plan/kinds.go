@@ -1,0 +1,441 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// Parameters says of what kind the parameters of a text are, as the places where they stand have them: integer, decimal, text, boolean, date or timestamp,
+// for $1, $2 and so on. A parameter takes the kind of what it is compared, computed or listed with, or cast to, where that is known, and is a
+// text otherwise, which the planner reads as whatever it meets. It is a help for clients and decides nothing: a value of another kind is
+// checked like a constant of that kind.
+func Parameters(ds *policy.Dataset, text string) ([]string, error) {
+	k, err := kindsOf(ds, text)
+	if err != nil {
+		return nil, err
+	}
+	return k.kinds, nil
+}
+
+// Samples returns values that can stand for the parameters of a text where only its shape is asked for: a value of each one's kind, and one of
+// the policy's own where it is compared with a column that has listed values or bounds.
+func Samples(ds *policy.Dataset, text string) ([]Parameter, error) {
+	k, err := kindsOf(ds, text)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Parameter, len(k.kinds))
+	for i, kind := range k.kinds {
+		out[i] = Parameter{Kind: kind, Text: sampleTexts[kind]}
+		if s, ok := k.samples[i]; ok {
+			out[i].Text = s
+		}
+	}
+	return out, nil
+}
+
+// sampleTexts are values of each kind: not zero, so that they can divide, and with a fraction where there can be one.
+var sampleTexts = map[string]string{
+	"integer": "1", "decimal": "0.5", "text": "a", "boolean": "true", "date": "2000-01-01", "timestamp": "2000-01-01 00:00:00",
+}
+
+// kinds finds the kinds of parameters. It looks at names and not at scopes: a name that means two kinds of columns in one text has
+// none.
+type kinds struct {
+	tables  []*policy.Table
+	targets []*pg.ResTarget // expressions that have names, as n in COUNT(*) AS n
+	kinds   []string
+	samples map[int]string
+	views   map[string]bool
+	looks   int // how much more may be looked at
+}
+
+func kindsOf(ds *policy.Dataset, text string) (*kinds, error) {
+	s, _, count, err := parameters(text)
+	if err != nil {
+		return nil, err
+	}
+	k := &kinds{kinds: make([]string, count), samples: map[int]string{}, views: map[string]bool{}, looks: maxLooks}
+	if count == 0 {
+		return k, nil
+	}
+	k.collect(ds, selectNode(s))
+	k.looks = maxLooks
+	eachNode(selectNode(s), func(n *pg.Node) bool {
+		k.place(n)
+		return true
+	})
+	for i := range k.kinds {
+		if k.kinds[i] == "" {
+			k.kinds[i] = "text"
+		}
+	}
+	return k, nil
+}
+
+// collect finds the tables of a SELECT, of the views in it too, and the names that it gives.
+func (k *kinds) collect(ds *policy.Dataset, n *pg.Node) {
+	eachNode(n, func(n *pg.Node) bool {
+		if k.looks--; k.looks < 0 {
+			return false
+		}
+		switch x := n.GetNode().(type) {
+		case *pg.Node_RangeVar:
+			if t, ok := lookup(ds.Tables, x.RangeVar.Relname); ok && !slices.Contains(k.tables, t) {
+				k.tables = append(k.tables, t)
+			} else if view, ok := lookup(ds.Views, x.RangeVar.Relname); ok && !k.views[view] {
+				k.views[view] = true
+				if s, err := parse(view); err == nil {
+					k.collect(ds, selectNode(s))
+				}
+			}
+		case *pg.Node_ResTarget:
+			if x.ResTarget.Name != "" {
+				k.targets = append(k.targets, x.ResTarget)
+			}
+		}
+		return true
+	})
+}
+
+// place looks at what stands around parameters in one node.
+func (k *kinds) place(n *pg.Node) {
+	switch x := n.GetNode().(type) {
+	case *pg.Node_SelectStmt:
+		s := x.SelectStmt
+		k.want("integer", s.LimitCount, s.LimitOffset)
+		k.want("boolean", s.WhereClause, s.HavingClause)
+	case *pg.Node_BoolExpr:
+		k.want("boolean", x.BoolExpr.Args...)
+	case *pg.Node_BooleanTest:
+		k.want("boolean", x.BooleanTest.Arg)
+	case *pg.Node_JoinExpr:
+		k.want("boolean", x.JoinExpr.Quals)
+	case *pg.Node_TypeCast:
+		k.want(castName(x.TypeCast), x.TypeCast.Arg)
+	case *pg.Node_TypeName:
+		k.want("integer", x.TypeName.Typmods...)
+	case *pg.Node_AExpr:
+		k.operator(x.AExpr)
+	case *pg.Node_CaseExpr:
+		k.choices(x.CaseExpr)
+	case *pg.Node_CoalesceExpr:
+		k.alike(x.CoalesceExpr.Args...)
+	case *pg.Node_MinMaxExpr:
+		k.alike(x.MinMaxExpr.Args...)
+	case *pg.Node_FuncCall:
+		k.call(x.FuncCall)
+	case *pg.Node_SubLink:
+		if t := x.SubLink.Subselect.GetSelectStmt().GetTargetList(); x.SubLink.Testexpr != nil && len(t) == 1 {
+			k.alike(x.SubLink.Testexpr, t[0].GetResTarget().GetVal())
+		}
+	}
+}
+
+func (k *kinds) operator(a *pg.A_Expr) {
+	if len(a.Name) != 1 {
+		return
+	}
+	switch a.Kind {
+	case pg.A_Expr_Kind_AEXPR_LIKE, pg.A_Expr_Kind_AEXPR_ILIKE, pg.A_Expr_Kind_AEXPR_SIMILAR:
+		k.want("text", a.Lexpr, a.Rexpr)
+		return
+	case pg.A_Expr_Kind_AEXPR_OP:
+		switch op := a.Name[0].GetString_().GetSval(); op {
+		case "||":
+			k.want("text", a.Lexpr, a.Rexpr)
+			return
+		case "+", "-", "*", "/", "%", "^":
+			k.arithmetic(op, a)
+			return
+		}
+	}
+	k.alike(append([]*pg.Node{a.Lexpr}, items(a.Rexpr)...)...)
+}
+
+// arithmetic gives a parameter the kind of the other side, as PostgreSQL does. A number of days is added to a day.
+func (k *kinds) arithmetic(op string, a *pg.A_Expr) {
+	for _, side := range [][2]*pg.Node{{a.Lexpr, a.Rexpr}, {a.Rexpr, a.Lexpr}} {
+		switch other := k.of(side[1], 0); {
+		case other == "integer" || other == "decimal":
+			k.want(other, side[0])
+		case other == "date" && op == "-" && side[0] == a.Lexpr:
+			k.want("date", side[0])
+		case other == "date":
+			k.want("integer", side[0])
+		case other == "timestamp": // an interval, which is a text here
+		case a.Lexpr == nil || k.of(side[0], 0) == "":
+			k.want("decimal", side[0])
+		}
+	}
+}
+
+func (k *kinds) choices(c *pg.CaseExpr) {
+	tests, results := []*pg.Node{c.Arg}, []*pg.Node{c.Defresult}
+	for _, w := range c.Args {
+		tests, results = append(tests, w.GetCaseWhen().GetExpr()), append(results, w.GetCaseWhen().GetResult())
+	}
+	if c.Arg == nil {
+		k.want("boolean", tests...)
+	} else {
+		k.alike(tests...)
+	}
+	k.alike(results...)
+}
+
+// The functions whose arguments or values have a kind of their own. Those that are not here say nothing.
+var (
+	textArguments  = []string{"lower", "upper", "length", "char_length", "trim", "btrim", "ltrim", "rtrim", "replace", "concat", "starts_with", "strpos", "position", "like_escape", "date_trunc", "date_part", "reverse"}
+	textValues     = []string{"lower", "upper", "trim", "btrim", "ltrim", "rtrim", "replace", "concat", "left", "right", "substr", "substring", "lpad", "rpad", "reverse", "split_part", "like_escape", "repeat", "to_char"}
+	integerValues  = []string{"count", "length", "char_length", "strpos", "position", "row_number", "rank", "dense_rank", "width_bucket", "extract", "date_part"}
+	decimalValues  = []string{"avg", "variance", "var_pop", "var_samp", "stddev", "stddev_pop", "stddev_samp", "dp_error", "sqrt", "ln", "log", "log10", "exp", "power"}
+	alikeArguments = []string{"greatest", "least", "nullif", "coalesce", "ifnull", "mod"}
+	likeArguments  = []string{"sum", "min", "max", "median", "percentile_cont", "percentile_disc", "dp_low", "dp_high", "abs", "round", "floor", "ceil", "ceiling", "trunc", "mod", "greatest", "least", "nullif", "coalesce", "ifnull", "any_value", "lag", "lead"}
+)
+
+func (k *kinds) call(f *pg.FuncCall) {
+	name := functionName(f)
+	switch {
+	case slices.Contains(alikeArguments, name):
+		k.alike(f.Args...)
+	case name == "left" || name == "right" || name == "substr" || name == "substring" || name == "lpad" || name == "rpad" || name == "repeat" || name == "split_part":
+		for i, a := range f.Args {
+			switch {
+			case i == 0, i == 1 && name == "split_part", i == 2 && strings.HasSuffix(name, "pad"):
+				k.want("text", a)
+			default:
+				k.want("integer", a)
+			}
+		}
+	case name == "round" || name == "trunc":
+		if len(f.Args) == 2 {
+			k.want("integer", f.Args[1])
+		}
+	case name == "percentile_cont" || name == "percentile_disc":
+		k.want("decimal", f.Args...)
+	case name == "date_trunc" || name == "date_part":
+		if len(f.Args) > 0 {
+			k.want("text", f.Args[0])
+		}
+	case slices.Contains(textArguments, name):
+		k.want("text", f.Args...)
+	}
+	k.want("boolean", f.AggFilter)
+}
+
+// alike gives parameters the kind of those beside them, and a value that the policy has for one of them.
+func (k *kinds) alike(nodes ...*pg.Node) {
+	kind, sample, found := "", "", false
+	for _, n := range nodes {
+		other := k.of(n, 0)
+		if kind == "" || kind == "integer" && other == "decimal" {
+			kind = cmpOr(other, kind)
+		}
+		if c := k.column(n); c != nil && !found {
+			sample, found = sampleOf(c)
+		}
+	}
+	k.want(kind, nodes...)
+	for _, n := range nodes {
+		if p := n.GetParamRef(); p != nil && found && k.kinds[p.Number-1] == kind {
+			if _, ok := k.samples[int(p.Number-1)]; !ok {
+				k.samples[int(p.Number-1)] = sample
+			}
+		}
+	}
+}
+
+func cmpOr(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+// want gives a kind to those of some nodes that are parameters and have none yet. A cast of one is the client's own word for it, and
+// comes first, because its node is what stands there.
+func (k *kinds) want(kind string, nodes ...*pg.Node) {
+	for _, n := range nodes {
+		for isMinus(n) {
+			n = n.GetAExpr().Rexpr
+		}
+		if p := n.GetParamRef(); p != nil && kind != "" && k.kinds[p.Number-1] == "" {
+			k.kinds[p.Number-1] = kind
+		}
+	}
+}
+
+// of is the kind of an expression, or nothing where it is not known.
+func (k *kinds) of(n *pg.Node, depth int) string {
+	if k.looks--; n == nil || depth > maxInside || k.looks < 0 {
+		return ""
+	}
+	first := func(nodes ...*pg.Node) string {
+		for _, n := range nodes {
+			if kind := k.of(n, depth+1); kind != "" {
+				return kind
+			}
+		}
+		return ""
+	}
+	switch x := n.GetNode().(type) {
+	case *pg.Node_AConst:
+		switch x.AConst.Val.(type) {
+		case *pg.A_Const_Ival:
+			return "integer"
+		case *pg.A_Const_Fval:
+			return "decimal"
+		case *pg.A_Const_Boolval:
+			return "boolean"
+		}
+		return "" // a quoted constant may be anything
+	case *pg.Node_ColumnRef:
+		if c := k.column(n); c != nil {
+			return c.Type.String()
+		}
+		return k.target(x.ColumnRef, depth)
+	case *pg.Node_TypeCast:
+		return castName(x.TypeCast)
+	case *pg.Node_BoolExpr, *pg.Node_NullTest, *pg.Node_BooleanTest:
+		return "boolean"
+	case *pg.Node_CoalesceExpr:
+		return first(x.CoalesceExpr.Args...)
+	case *pg.Node_MinMaxExpr:
+		return first(x.MinMaxExpr.Args...)
+	case *pg.Node_CaseExpr:
+		results := []*pg.Node{x.CaseExpr.Defresult}
+		for _, w := range x.CaseExpr.Args {
+			results = append(results, w.GetCaseWhen().GetResult())
+		}
+		return first(results...)
+	case *pg.Node_SubLink:
+		if t := x.SubLink.Subselect.GetSelectStmt().GetTargetList(); x.SubLink.SubLinkType == pg.SubLinkType_EXPR_SUBLINK && len(t) == 1 {
+			return first(t[0].GetResTarget().GetVal())
+		}
+		return "boolean"
+	case *pg.Node_AExpr:
+		a := x.AExpr
+		switch op := a.Name[len(a.Name)-1].GetString_().GetSval(); {
+		case a.Kind == pg.A_Expr_Kind_AEXPR_NULLIF:
+			return first(a.Lexpr, a.Rexpr)
+		case a.Kind != pg.A_Expr_Kind_AEXPR_OP:
+			return "boolean"
+		case op == "||":
+			return "text"
+		case strings.ContainsAny(op, "+-*/%^") && len(op) == 1:
+			l, r := k.of(a.Lexpr, depth+1), k.of(a.Rexpr, depth+1)
+			switch {
+			case l == "date" && r == "date":
+				return "integer"
+			case l == "decimal" || r == "decimal":
+				return "decimal"
+			}
+			return cmpOr(l, r)
+		}
+		return "boolean"
+	case *pg.Node_FuncCall:
+		name := functionName(x.FuncCall)
+		switch {
+		case slices.Contains(integerValues, name):
+			return "integer"
+		case slices.Contains(decimalValues, name):
+			return "decimal"
+		case slices.Contains(textValues, name):
+			return "text"
+		case name == "date_trunc":
+			return "timestamp"
+		case name == "percentile_cont" || name == "percentile_disc":
+			if len(x.FuncCall.AggOrder) == 1 {
+				return first(x.FuncCall.AggOrder[0].GetSortBy().GetNode())
+			}
+		case slices.Contains(likeArguments, name):
+			return first(x.FuncCall.Args...)
+		}
+	}
+	return ""
+}
+
+// column is what a name means among the columns of the tables, or nil: where there is none, or several of different kinds.
+func (k *kinds) column(n *pg.Node) *policy.Column {
+	fields := n.GetColumnRef().GetFields()
+	if len(fields) == 0 {
+		return nil
+	}
+	name := fields[len(fields)-1].GetString_().GetSval()
+	var found *policy.Column
+	for _, t := range k.tables {
+		c, ok := lookup(t.Columns, name)
+		switch {
+		case !ok:
+		case found == nil:
+			found = c
+		case found.Type != c.Type:
+			return nil
+		}
+	}
+	return found
+}
+
+// target is the kind of what a SELECT gave a name.
+func (k *kinds) target(c *pg.ColumnRef, depth int) string {
+	if len(c.Fields) == 0 {
+		return ""
+	}
+	name := c.Fields[len(c.Fields)-1].GetString_().GetSval()
+	for _, t := range k.targets {
+		if strings.EqualFold(t.Name, name) {
+			if kind := k.of(t.Val, depth+1); kind != "" {
+				return kind
+			}
+		}
+	}
+	return ""
+}
+
+// castName is the kind of a type that can be cast to.
+func castName(c *pg.TypeCast) string {
+	name := typeName(c)
+	switch castKinds[name] {
+	case Number:
+		if name == "numeric" {
+			return "decimal"
+		}
+		return "integer"
+	case Real:
+		return "decimal"
+	case Text:
+		return "text"
+	case Boolean:
+		return "boolean"
+	case Date:
+		return "date"
+	case Timestamp:
+		return "timestamp"
+	}
+	return ""
+}
+
+// items are those of a list, or the node itself.
+func items(n *pg.Node) []*pg.Node {
+	if l := n.GetList(); l != nil {
+		return l.Items
+	}
+	return []*pg.Node{n}
+}
+
+// sampleOf is a value of a column that the policy names.
+func sampleOf(c *policy.Column) (string, bool) {
+	for _, v := range c.KeyValues {
+		if !v.Null {
+			return c.ShowValue(v), true
+		}
+	}
+	if c.Bounds != nil {
+		return c.Show(c.Bounds.HiSteps), true
+	}
+	return "", false
+}
