@@ -65,8 +65,8 @@ var rooms = map[string]string{
 	"server/desk":    ". dp policy internal/entropy",
 	"server/users":   "internal/entropy",
 	"server/catalog": "policy",
-	"server/pgwire":  ". dp policy internal/prose internal/table internal/entropy server/desk server/users server/catalog",
-	"server/httpapi": ". dp policy internal/prose ledger server/desk server/users",
+	"server/pgwire":  ". dp policy ledger internal/prose internal/table internal/entropy server/desk server/users server/catalog",
+	"server/httpapi": ". dp policy internal/prose internal/entropy ledger ledger/replay server/desk server/users",
 	"audit/finding":  "",
 	"audit/exact":    "dp audit/finding",
 	"audit/stat":     "noise internal/normal",
@@ -81,7 +81,7 @@ var forbidden = map[string]string{
 	// identity is random too, and is no noise, and so is an owner's key. A replay has randomness that repeats, for
 	// databases that it makes up.
 	"crypto/rand":                "internal/entropy",
-	module + "/internal/entropy": "noise ledger/sqlite audit/replay internal/chance internal/ownerkey server/desk server/users server/pgwire",
+	module + "/internal/entropy": "noise ledger/sqlite audit/replay internal/chance internal/ownerkey server/desk server/users server/pgwire server/httpapi",
 	"math/rand":                  "",
 	"math/rand/v2":               "",
 	// Opening a sealed value is for engines, which seal, and mechanisms. A replay measures how

@@ -1,84 +1,93 @@
 package desk
 
 import (
+	"cmp"
 	"context"
-	"errors"
-	"log/slog"
 	"time"
 
 	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/policy"
 )
-
-// Options say how much a desk does at once and for how long. The zero value is sensible.
-type Options struct {
-	// Running is how many questions are with the engine at once; 0 means one for each core.
-	Running int
-	// Waiting is how many questions of one analyst may wait; 0 means 16.
-	Waiting int
-	// Timeout ends a question that runs for longer; 0 means five minutes. What was charged stays charged.
-	Timeout time.Duration
-	// Rate is how many questions an analyst may ask in a minute, with free and refused ones; 0 means 600.
-	Rate int
-	// Log gets one line for each question: who, when, what came of it, at which cost. Nothing of the data is in it, and of the text only its hash,
-	// unless Texts says otherwise: literals of a question can be about a person.
-	Log   *slog.Logger
-	Texts bool
-}
-
-// How a question can end without an answer, besides what [discreet.DB.Ask] says.
-var (
-	// ErrEnding: the server takes no more questions. Nothing was charged.
-	ErrEnding = errors.New("the server is shutting down, and nothing was charged; ask again when it is back")
-	// ErrTimeout and ErrCanceled: it was stopped. What was charged before stays charged.
-	ErrTimeout  = errors.New("the question took longer than the server's statement timeout. What was charged stays charged; named by the same request, it can be asked again without a second charge")
-	ErrCanceled = errors.New("canceled on the user's request. What was charged stays charged; named by the same request, the question can be asked again without a second charge")
-)
-
-// LimitError: too many questions, now or in this minute. Nothing was charged.
-type LimitError struct {
-	Reason string
-	Wait   time.Duration // after which it is worth to try again
-}
-
-func (e *LimitError) Error() string { return e.Reason }
 
 // Desk takes questions. It is safe for concurrent use.
 type Desk struct {
-	db      *discreet.DB
-	options Options
+	db       *discreet.DB
+	library  library
+	options  Options
+	ticks    map[string]time.Duration // by dataset
+	lone     string                   // the only dataset, where there is one; it need not be named
+	queue    *queue
+	limits   *limits
+	clock    clock
+	counts   counts
+	sessions *registry
 }
 
 // New returns the desk of an open policy.
-func New(db *discreet.DB, o Options) *Desk { return &Desk{db: db, options: o} }
+func New(db *discreet.DB, o Options) *Desk {
+	d := newDesk(db.Policy(), opened{db}, o)
+	d.db = db
+	return d
+}
+
+func newDesk(p *policy.Policy, l library, o Options) *Desk {
+	o = o.filled()
+	d := &Desk{
+		library: l, options: o, ticks: map[string]time.Duration{}, queue: newQueue(o.Running, o.Waiting),
+		limits: newLimits(p, o.Rate), clock: clock{time.Now()}, sessions: newRegistry(o.Sessions, o.Idle),
+	}
+	for name, ds := range p.Datasets {
+		d.ticks[name] = ds.Release.Tick
+		if len(p.Datasets) == 1 {
+			d.lone = name
+		}
+	}
+	return d
+}
 
 // DB is the policy that the desk is for; asking it directly goes around the queue.
 func (d *Desk) DB() *discreet.DB { return d.db }
 
-// Ask waits for a turn, asks, and waits for the tick where the policy has one. Errors are those of [discreet.DB.Ask] and those above.
-func (d *Desk) Ask(ctx context.Context, q discreet.Question) (*discreet.Answer, error) {
-	return d.db.Ask(ctx, q)
+// Ask waits for a turn, asks, and waits for the tick where the policy has one. Errors are those of [discreet.DB.Ask] and those of this package.
+func (d *Desk) Ask(ctx context.Context, q discreet.Question) (a *discreet.Answer, err error) {
+	err = d.serve(ctx, d.entry("ask", q), func(ctx context.Context, e *entry) (err error) {
+		if a, err = d.library.Ask(ctx, q); err == nil {
+			e.paid(a.Cost, a.Receipt.Sequence)
+		}
+		return err
+	})
+	return only(a, err)
 }
 
-// Explain prices a question. It counts as a question in what an analyst may ask in a minute, and waits for a turn.
-func (d *Desk) Explain(ctx context.Context, q discreet.Question) (*discreet.Explanation, error) {
-	return d.db.Explain(ctx, q)
+// Explain prices a question. It counts as a question in what an analyst may ask in a minute, and waits for a turn and for the tick: the state
+// of the data is looked at, to say what would be free.
+func (d *Desk) Explain(ctx context.Context, q discreet.Question) (x *discreet.Explanation, err error) {
+	err = d.serve(ctx, d.entry("explain", q), func(ctx context.Context, e *entry) (err error) {
+		e.outcome = priced
+		x, err = d.library.Explain(ctx, q)
+		return err
+	})
+	return only(x, err)
 }
 
-// Describe says what an answer would look like. It waits for a turn.
-func (d *Desk) Describe(ctx context.Context, q discreet.Question) (*discreet.Description, error) {
-	return d.db.Describe(ctx, q)
+// Describe says what an answer would look like. It counts, and waits, like Explain.
+func (d *Desk) Describe(ctx context.Context, q discreet.Question) (x *discreet.Description, err error) {
+	err = d.serve(ctx, d.entry("describe", q), func(ctx context.Context, e *entry) (err error) {
+		e.outcome = described
+		x, err = d.library.Describe(ctx, q)
+		return err
+	})
+	return only(x, err)
 }
 
-// Stats are what the desk counts, none of which depends on data: how many questions came, were refused for their text, for the
-// budget, for limits, and how many wait. Of time there is nothing, and of failures only those that the text or the ledger decides.
-type Stats struct {
-	Questions, Answered, Free, Refused, Exhausted, Limited uint64
-	Running, Waiting                                       int
-	Sessions                                               int
+func (d *Desk) entry(kind string, q discreet.Question) *entry {
+	return &entry{kind: kind, analyst: q.Analyst, dataset: cmp.Or(q.Dataset, d.lone), text: q.SQL}
 }
 
-// Stats returns what was counted since the start.
-func (d *Desk) Stats() Stats { return Stats{} }
-
-// Drain takes no more questions, and waits for those that run: they are paid for.
-func (d *Desk) Drain(ctx context.Context) error { return nil }
+// only makes sure that nobody gets something beside an error.
+func only[T any](x *T, err error) (*T, error) {
+	if err != nil {
+		return nil, err
+	}
+	return x, nil
+}

@@ -1,4 +1,55 @@
 // Package desk takes the questions of every door. Whoever comes in by the wire or by HTTP asks here, so that there is one queue,
 // one limit of questions a minute, one timeout, one clock that answers leave by, and one place to wait for what is paid when
 // the server ends.
+//
+// # The queue
+//
+// At most [Options.Running] questions are with the engine at once. The others wait, and are served in turn by analyst: one who sends
+// five hundred waits for their own, and another who sends one is next. Of one analyst at most Running and [Options.Waiting] are at the desk
+// at a time; one more gets a [*LimitError]. A question counts from when it comes until its answer leaves, so
+// that the limit shows nothing that a tick hides. Whoever stops waiting leaves the queue, and nothing was charged.
+//
+// # The limit
+//
+// An analyst may ask [Options.Rate] questions a minute, and a sixth of them at once (ten at least, where there are as many). Prices, descriptions, free answers and refused questions
+// count like others. Names that the policy does not list share one limit, so that what is remembered is bounded by the policy.
+//
+// # How a question ends
+//
+// With what [discreet.DB.Ask] says, or with [ErrTimeout], [ErrCanceled], [ErrWithdrawn], [ErrEnding], [ErrInternal] or a [*LimitError]. An answer that is there is
+// given, even where the time was over or the client had stopped it: it is paid for. A panic below becomes [ErrInternal], and its words are
+// shown to nobody.
+//
+// # The tick
+//
+// How long a question takes can depend on the data. Where the policy of a dataset says release: tick, everything that comes of a question
+// leaves at a multiple of the tick, counted on the monotonic clock from when the desk was made, and never earlier: answers, free answers, prices, descriptions, budgets that
+// do not admit it, failures of the engine, timeouts, cancellations, and refusals too. Refusals depend on text and policy alone, but the
+// time that they take does not: checking a question can read public tables, which opens the data. The engine's place is
+// given back before the wait, and the wait is not cut short by a client that goes away. What stops a question, a cancel, a lost connection or a timeout, does so at the next tick too: otherwise
+// whoever cancels at a moment of their choice would learn from what comes of it whether the engine was done by then. What is turned away before a question has a
+// turn, by limits, by the end of the server, because its client is gone already or because there is no such dataset or session, leaves at once.
+//
+// What a tick does not cover:
+//
+//   - How many ticks it was. A question that takes three is told from one that takes four, and near the edge of a tick, asked often, a small
+//     difference shows. A tick should be longer than nearly all questions need.
+//   - Load. Who runs beside a question notices how busy the machine is, by how long their own take; and who waits
+//     behind it, by when their turn comes.
+//   - The order of records. The ledger numbers charges and answers as they come, so the sequences of two receipts can say whether the answer to one
+//     question was kept before the other was charged.
+//   - Timeouts. That a question took longer than the statement timeout is told to whoever asked.
+//   - The size of what is sent, and the time that sending takes. Both depend on what was released, and on nothing else.
+//   - Anybody who can measure on the machine: caches of the processor, memory, disks, power.
+//   - The owner's log, which says how long questions took.
+//   - Who asks past the desk: the library and the command line.
+//
+// # Sessions
+//
+// A session of an interactive mechanism has a name of 128 random bits, belongs to the analyst who opened it, and does not exist for anybody else: the error is
+// the same ([ErrNoSession]). It ends when it is closed, when it is used up, when nobody asked it for [Options.Idle], and with the process. What it cost stays.
+//
+// # The end
+//
+// After [Desk.Drain] began, who comes and who waits gets [ErrEnding]. Who has their turn is waited for.
 package desk

@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -21,17 +22,54 @@ type Session struct {
 	Sparse  *discreet.Sparse
 }
 
-// OpenSparse opens a session of the sparse vector technique, which is charged for in full at once.
-func (d *Desk) OpenSparse(ctx context.Context, o discreet.SparseQuestion) (*Session, error) {
-	return nil, errors.ErrUnsupported
+// OpenSparse opens a session of the sparse vector technique, which is charged for in full at once. Whoever has too many open gets a
+// [*LimitError] before anything is charged.
+func (d *Desk) OpenSparse(ctx context.Context, q discreet.SparseQuestion) (s *Session, err error) {
+	q.Dataset = cmp.Or(q.Dataset, d.lone)
+	e := &entry{kind: "open", analyst: q.Analyst, dataset: q.Dataset}
+	err = d.serve(ctx, e, func(ctx context.Context, e *entry) error {
+		if err := d.sessions.reserve(q.Analyst); err != nil {
+			return err
+		}
+		opened := &Session{Kind: "sparse", Analyst: q.Analyst, Dataset: q.Dataset}
+		defer func() { d.sessions.settle(opened) }() // also where there was a panic
+		sparse, err := d.library.OpenSparse(ctx, q)
+		if err != nil {
+			return err
+		}
+		opened.Sparse, s = sparse, opened
+		e.paid(sparse.Cost(), sparse.Receipt().Sequence)
+		return nil
+	})
+	return only(s, err)
 }
 
-// AskSparse asks a session; it takes its turn like every question.
-func (d *Desk) AskSparse(ctx context.Context, analyst, id, sql string, threshold string) (*discreet.SparseVerdict, error) {
-	return nil, errors.ErrUnsupported
+// AskSparse asks a session; it takes its turn like every question. One that is stopped while it has its turn, by a timeout or by a cancel, ends the session, because
+// what the engine would have said is not known: see [discreet.Sparse]. A session that has ended is forgotten.
+func (d *Desk) AskSparse(ctx context.Context, analyst, id, sql string, threshold string) (v *discreet.SparseVerdict, err error) {
+	e := &entry{kind: "session", analyst: analyst, text: sql}
+	s, err := d.sessions.find(analyst, id)
+	if e.away = err; err == nil {
+		e.dataset = s.Dataset
+	}
+	err = d.serve(ctx, e, func(ctx context.Context, e *entry) (err error) {
+		e.outcome = answered
+		v, err = d.library.AskSparse(ctx, s.Sparse, sql, threshold)
+		return err
+	})
+	v, err = only(v, err)
+	if err == nil && v.Left == 0 || ended(err) {
+		d.sessions.remove(analyst, id)
+	}
+	return v, err
 }
 
-// Session returns a session of an analyst's; Sessions all of them; CloseSession ends one, which gives nothing back.
-func (d *Desk) Session(analyst, id string) (*Session, error) { return nil, ErrNoSession }
-func (d *Desk) Sessions(analyst string) []*Session           { return nil }
-func (d *Desk) CloseSession(analyst, id string) error        { return ErrNoSession }
+// ended says whether an error is the end of a session.
+func ended(err error) bool {
+	return errors.Is(err, discreet.ErrSessionUsed) || errors.Is(err, discreet.ErrSessionRun) || errors.Is(err, discreet.ErrSessionData)
+}
+
+// Session returns a session of an analyst's; Sessions all of them, the oldest first; CloseSession ends one, which gives nothing back.
+func (d *Desk) Session(analyst, id string) (*Session, error) { return d.sessions.find(analyst, id) }
+func (d *Desk) Sessions(analyst string) []*Session           { return d.sessions.list(analyst) }
+func (d *Desk) CloseSession(analyst, id string) error        { return d.sessions.remove(analyst, id) }

@@ -1,0 +1,26 @@
+package desk
+
+import (
+	"context"
+	"errors"
+)
+
+// errUnfinished: Drain was not given enough time.
+var errUnfinished = errors.New("questions still run; what was charged for them stays charged")
+
+// Drain takes no more questions, sends those away that wait, and waits for those that have their turn: they are paid for. It returns nil
+// when what came of all of them has left, and an error when ctx ends first. It can be called again.
+func (d *Desk) Drain(ctx context.Context) error {
+	nothing := d.queue.end()
+	select {
+	case <-nothing:
+		return nil
+	default:
+	}
+	select {
+	case <-nothing:
+		return nil
+	case <-ctx.Done():
+		return errUnfinished
+	}
+}

@@ -1,0 +1,23 @@
+package desk
+
+import (
+	"context"
+
+	"github.com/discreet-dp/discreet"
+)
+
+// library is what a desk asks: an open policy, or less in tests.
+type library interface {
+	Ask(context.Context, discreet.Question) (*discreet.Answer, error)
+	Explain(context.Context, discreet.Question) (*discreet.Explanation, error)
+	Describe(context.Context, discreet.Question) (*discreet.Description, error)
+	OpenSparse(context.Context, discreet.SparseQuestion) (*discreet.Sparse, error)
+	AskSparse(ctx context.Context, s *discreet.Sparse, sql, threshold string) (*discreet.SparseVerdict, error)
+}
+
+// opened is an open policy.
+type opened struct{ *discreet.DB }
+
+func (opened) AskSparse(ctx context.Context, s *discreet.Sparse, sql, threshold string) (*discreet.SparseVerdict, error) {
+	return s.Ask(ctx, sql, threshold)
+}

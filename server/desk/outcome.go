@@ -1,0 +1,72 @@
+package desk
+
+import (
+	"context"
+	"errors"
+
+	"github.com/discreet-dp/discreet"
+)
+
+// outcome is what came of a question, in one word.
+type outcome string
+
+const (
+	answered  outcome = "answered"
+	free      outcome = "free" // answered, and nothing was charged
+	priced    outcome = "priced"
+	described outcome = "described"
+	refused   outcome = "refused"
+	exhausted outcome = "exhausted"
+	limited   outcome = "limited"
+	ending    outcome = "ending"
+	withdrawn outcome = "withdrawn"
+	canceled  outcome = "canceled"
+	timeout   outcome = "timeout"
+	internal  outcome = "internal"
+	failed    outcome = "failed"
+)
+
+// outcomeOf names how a question ended that has no answer.
+func outcomeOf(err error) outcome {
+	var refusal *discreet.Refusal
+	var budget *discreet.BudgetError
+	var limit *LimitError
+	switch {
+	case errors.As(err, &refusal), errors.Is(err, ErrNoSession):
+		return refused
+	case errors.As(err, &budget):
+		return exhausted
+	case errors.As(err, &limit):
+		return limited
+	case errors.Is(err, ErrEnding):
+		return ending
+	case errors.Is(err, ErrWithdrawn):
+		return withdrawn
+	case errors.Is(err, ErrCanceled):
+		return canceled
+	case errors.Is(err, ErrTimeout):
+		return timeout
+	case errors.Is(err, ErrInternal):
+		return internal
+	}
+	return failed
+}
+
+// translate says that a question was stopped, where that is why it failed. An interrupted engine says only that it failed. What the
+// text and the budget decide stays as it is.
+func translate(ctx context.Context, err error) error {
+	if err == nil || ctx.Err() == nil {
+		return err
+	}
+	switch outcomeOf(err) {
+	case refused, exhausted, internal:
+		return err
+	}
+	if ended(err) {
+		return err // which cannot be asked again
+	}
+	if errors.Is(context.Cause(ctx), ErrTimeout) {
+		return ErrTimeout
+	}
+	return ErrCanceled
+}

@@ -1,0 +1,69 @@
+package desk
+
+import (
+	"context"
+	"time"
+)
+
+// serve takes one question from coming in to leaving: the limit, the queue, the work, the tick, in this order. The line in the log is
+// written before the tick, which the writing may take some of.
+func (d *Desk) serve(ctx context.Context, e *entry, work func(context.Context, *entry) error) error {
+	e.begin = time.Now()
+	d.counts.came()
+	err := d.limits.take(e.analyst)
+	who := d.limits.who(e.analyst)
+	switch {
+	case err != nil:
+	case e.away != nil:
+		err = e.away
+	case ctx.Err() != nil:
+		err = ErrWithdrawn
+	default:
+		err = d.queue.enter(who)
+	}
+	if err != nil {
+		e.outcome = outcomeOf(err)
+		d.log(e)
+		d.counts.left(e.outcome)
+		return err
+	}
+	defer d.queue.exit(who)
+	tick := d.ticks[e.dataset]
+	err = d.turn(ctx, tick, who, e, work)
+	if err != nil {
+		e.outcome = outcomeOf(err)
+	}
+	d.log(e)
+	if e.outcome != ending {
+		d.clock.wait(tick)
+	}
+	d.counts.left(e.outcome)
+	return err
+}
+
+// turn waits for a turn and does the work in it. The turn is given back whatever happens. What stops the question does so on a tick.
+func (d *Desk) turn(ctx context.Context, tick time.Duration, who string, e *entry, work func(context.Context, *entry) error) error {
+	patient, release := d.clock.hold(ctx, tick)
+	defer release()
+	if err := d.queue.wait(patient, who); err != nil {
+		return err
+	}
+	defer d.queue.done()
+	// The time counts from a tick on, because when a turn comes depends on how long others took.
+	ctx, stop := context.WithTimeoutCause(ctx, d.clock.next(tick)+d.options.Timeout, ErrTimeout)
+	defer stop()
+	ctx, let := d.clock.hold(ctx, tick)
+	defer let()
+	return translate(ctx, d.guard(ctx, e, work))
+}
+
+// guard does the work. A panic shows nothing of what it was about.
+func (d *Desk) guard(ctx context.Context, e *entry, work func(context.Context, *entry) error) (err error) {
+	defer func() {
+		if recover() != nil {
+			d.panicked()
+			err = ErrInternal
+		}
+	}()
+	return work(ctx, e)
+}

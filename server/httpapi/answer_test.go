@@ -1,0 +1,50 @@
+package httpapi
+
+import (
+	"encoding/csv"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// TestWaysToAnswer: JSON, lines and CSV say the same.
+func TestWaysToAnswer(t *testing.T) {
+	w := newWorld(t)
+	const q = `{"sql":"SELECT age, sex, COUNT(*) AS \"=n\" FROM patients GROUP BY age, sex"}`
+	whole := w.want(w.call("POST", "/v1/query", "ana", q), 200)
+	rows := whole.get("rows").([]any)
+	if len(rows) != 111*3 {
+		t.Fatalf("%d rows", len(rows))
+	}
+	streamed := w.want(w.call("POST", "/v1/query", "ana", q, "Accept", mediaNDJSON), 200)
+	lines := strings.Split(strings.TrimSuffix(streamed.body, "\n"), "\n")
+	if len(lines) != len(rows)+2 || streamed.header.Get("Content-Length") != "" {
+		t.Fatalf("%d lines, length %q", len(lines), streamed.header.Get("Content-Length"))
+	}
+	meta, _ := parse(lines[0])
+	if got := (reply{json: meta}); got.get("meta", "columns", "2", "name") != "=n" || got.get("meta", "receipt", "hash") != whole.get("receipt", "hash") {
+		t.Error(lines[0])
+	}
+	if lines[len(lines)-1] != fmt.Sprintf(`{"end":{"rows":%d}}`, len(rows)) {
+		t.Error(lines[len(lines)-1])
+	}
+	table := w.want(w.call("POST", "/v1/query", "ana", q, "Accept", mediaCSV), 200)
+	cells, err := csv.NewReader(strings.NewReader(table.body)).ReadAll()
+	if err != nil || len(cells) != len(rows)+1 || !reflect.DeepEqual(cells[0], []string{"age", "sex", "'=n", "'=n_error"}) {
+		t.Fatal(err, cells[0])
+	}
+	for i, row := range rows {
+		v, _ := parse(lines[i+1])
+		if !reflect.DeepEqual((reply{json: v}).get("row"), row) || !reflect.DeepEqual((reply{json: v}).get("errors"), whole.get("errors", fmt.Sprint(i))) {
+			t.Fatalf("%v: %s", row, lines[i+1])
+		}
+		if r := row.([]any); cells[i+1][0] != fmt.Sprint(r[0]) || cells[i+1][2] != fmt.Sprint(r[2]) {
+			t.Fatalf("%v: %v", row, cells[i+1])
+		}
+	}
+	// A problem is a problem in every way.
+	for _, accept := range []string{mediaJSON, mediaNDJSON, mediaCSV} {
+		w.want(w.call("POST", "/v1/query", "ana", `{"sql":"SELECT 1"}`, "Accept", accept), 422)
+	}
+}

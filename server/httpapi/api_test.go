@@ -1,0 +1,141 @@
+package httpapi
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestEveryRouteIsDocumented compares what the mux serves with what the document says, both ways.
+func TestEveryRouteIsDocumented(t *testing.T) {
+	w := newWorld(t)
+	var documented []string
+	for path, item := range w.document["paths"].(map[string]any) {
+		for method := range item.(map[string]any) {
+			documented = append(documented, strings.ToUpper(method)+" "+path)
+		}
+	}
+	served := slices.Clone(w.door.routes.patterns)
+	slices.Sort(documented)
+	slices.Sort(served)
+	if !slices.Equal(documented, served) {
+		t.Errorf("documented\n%s\nserved\n%s", strings.Join(documented, "\n"), strings.Join(served, "\n"))
+	}
+	if len(served) < 25 {
+		t.Errorf("only %d routes", len(served))
+	}
+	if got := w.want(w.call("GET", "/openapi.yaml", "ana", ""), 200); !strings.Contains(got.body, "openapi: 3.1.0") {
+		t.Errorf("%.200s", got.body)
+	}
+	if w.document["openapi"] != "3.1.0" {
+		t.Error(w.document["openapi"])
+	}
+}
+
+// TestTheCheckOfAnswersCanFail plants answers that are not as the document says.
+func TestTheCheckOfAnswersCanFail(t *testing.T) {
+	w := newWorld(t)
+	me := map[string]any{"$ref": "#/components/schemas/Me"}
+	for text, wrong := range map[string]bool{
+		`{"name":"ana","role":"analyst","datasets":[]}`:         false,
+		`{"name":"ana","role":"king","datasets":[]}`:            true,
+		`{"name":"ana","role":"analyst","datasets":null}`:       true,
+		`{"name":"ana","role":"analyst"}`:                       true,
+		`{"name":1,"role":"analyst","datasets":[]}`:             true,
+		`{"name":"ana","role":"analyst","datasets":[],"age":9}`: true,
+		`{"name":"ana","role":"analyst","datasets":[3]}`:        true,
+	} {
+		v, err := parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := check(w.document, me, v, "me"); (len(got) > 0) != wrong {
+			t.Errorf("%s: %v", text, got)
+		}
+	}
+}
+
+const count = `{"dataset":"hospital","sql":"SELECT COUNT(*) FROM patients","epsilon":0.5}`
+
+// TestEveryOperation has a good day: each operation is called and answers.
+func TestEveryOperation(t *testing.T) {
+	w := newWorld(t)
+	w.want(w.call("GET", "/healthz", "", ""), 200)
+	w.want(w.call("GET", "/readyz", "", ""), 200)
+
+	me := w.want(w.call("GET", "/v1/me", "ben", ""), 200)
+	if me.get("name") != "ben" || me.get("role") != "analyst" || me.get("datasets", "1") != "hospital" {
+		t.Error(me.body)
+	}
+	if all := w.want(w.call("GET", "/v1/datasets", "ana", ""), 200); all.get("datasets", "0") != "hospital" || all.get("datasets", "1") != nil {
+		t.Error(all.body)
+	}
+	ds := w.want(w.call("GET", "/v1/datasets/hospital", "ana", ""), 200)
+	if ds.get("tables", "0", "columns", "0", "bounds", "highest") != "110" || ds.get("tables", "1", "path", "0") != "pid -> patients.pid" || strings.Contains(ds.body, ".csv") || ds.get("analysts") != nil {
+		t.Error(ds.body)
+	}
+	price := w.want(w.call("POST", "/v1/explain", "ana", count), 200)
+	if number(price, "cost", "epsilon") != "0.5" || price.get("known") != false {
+		t.Error(price.body)
+	}
+	answer := w.want(w.call("POST", "/v1/query", "ana", count), 200)
+	if answer.get("columns", "0") != "count" || answer.get("receipt", "free") != false || answer.header.Get("Idempotency-Key") == "" {
+		t.Error(answer.body)
+	}
+	sequence := number(answer, "receipt", "sequence")
+	receipt := w.want(w.call("GET", "/v1/receipts/"+sequence, "ana", ""), 200)
+	if receipt.get("hash") != answer.get("receipt", "hash") || receipt.get("request") != answer.header.Get("Idempotency-Key") {
+		t.Error(receipt.body, answer.body)
+	}
+	if all := w.want(w.call("GET", "/v1/receipts", "ana", ""), 200); all.get("receipts", "0", "hash") != receipt.get("hash") || all.get("next") != nil {
+		t.Error(all.body)
+	}
+	budget := w.want(w.call("GET", "/v1/datasets/hospital/budget", "ana", ""), 200)
+	if budget.get("accounts", "0", "name") != "hospital/ana" || budget.get("accounts", "1") != nil || budget.get("promise") != nil {
+		t.Error(budget.body)
+	}
+	if all := w.want(w.call("GET", "/v1/datasets/hospital/budget", "olga", ""), 200); all.get("accounts", "0", "name") != "hospital" || all.get("accounts", "2") == nil || all.get("promise", "0") == nil {
+		t.Error(all.body)
+	}
+	page := w.want(w.call("GET", "/v1/ledger?limit=2", "olga", ""), 200)
+	if page.get("records", "0", "kind") != "ledger" || page.get("records", "0", "record") != nil || page.get("next") == nil {
+		t.Error(page.body)
+	}
+	next := number(page, "next")
+	rest := w.want(w.call("GET", "/v1/ledger?after="+next, "olga", ""), 200)
+	if rest.get("records", "0", "previous") != page.get("records", "1", "hash") {
+		t.Error(rest.body)
+	}
+	lines := strings.Split(strings.TrimSpace(w.want(w.call("GET", "/v1/ledger", "olga", "", "Accept", mediaNDJSON), 200).body), "\n")
+	head := w.want(w.call("GET", "/v1/ledger/head", "olga", ""), 200)
+	if last, _ := parse(lines[len(lines)-1]); (reply{json: last}).get("hash") != head.get("hash") {
+		t.Error(head.body, lines)
+	}
+	audit := w.want(w.call("GET", "/v1/audit", "olga", ""), 200)
+	if audit.get("good") != true || audit.get("head", "hash") != head.get("hash") || audit.get("datasets", "1", "name") != "hospital" || number(audit, "decisions") != "1" {
+		t.Error(audit.body)
+	}
+	made := w.want(w.call("POST", "/v1/tokens", "ana", `{"label":"notebook","expires":"2999-01-01T00:00:00Z"}`), 201)
+	w.tokens["new"] = made.get("secret").(string)
+	w.want(w.call("GET", "/v1/me", "new", ""), 200)
+	if all := w.want(w.call("GET", "/v1/tokens", "ana", ""), 200); !strings.Contains(all.body, "notebook") || strings.Contains(all.body, w.tokens["new"]) || strings.Contains(all.body, `"olga"`) {
+		t.Error(all.body)
+	}
+	w.want(w.call("DELETE", "/v1/tokens/"+made.get("token", "id").(string), "ana", ""), 204)
+	w.want(w.call("GET", "/v1/me", "new", ""), 401)
+	if all := w.want(w.call("GET", "/v1/users", "olga", ""), 200); all.get("users", "0", "name") != "ana" {
+		t.Error(all.body)
+	}
+	if all := w.want(w.call("GET", "/v1/logins?user=ana", "olga", ""), 200); all.get("logins") == nil {
+		t.Error(all.body)
+	}
+	w.want(w.call("GET", "/v1/logins", "ana", ""), 200)
+	w.want(w.call("GET", "/metrics", "olga", ""), 200)
+	w.want(w.call("GET", "/v1/sessions", "ana", ""), 200)
+
+	for _, pattern := range w.door.routes.patterns {
+		if !slices.ContainsFunc([]string{" 200", " 201", " 204"}, func(code string) bool { return w.seen[pattern+code] }) && !strings.Contains(pattern, "/v1/sessions") && !strings.Contains(pattern, "openapi") {
+			t.Errorf("%s was not tried", pattern)
+		}
+	}
+}

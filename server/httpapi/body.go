@@ -1,0 +1,65 @@
+package httpapi
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"time"
+	"unicode/utf8"
+)
+
+// maxBody is how many bytes the body of a request has at most.
+const maxBody = 1 << 20
+
+// bodyTime is how long a body may take to arrive.
+const bodyTime = 10 * time.Second
+
+// read takes the body of a request before anything looks at it: all of it or a problem. Afterwards no deadline for reading is left, and
+// none may be set: net/http listens on the connection while the question is answered, takes a deadline that passes for a client that
+// hung up, and cancels. The framework would set one of five seconds before it reads a body, which here is read already.
+func (d *door) read(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		control := http.NewResponseController(w)
+		var text []byte
+		if r.Body != nil && r.Body != http.NoBody {
+			control.SetReadDeadline(time.Now().Add(bodyTime))
+			var err error
+			text, err = io.ReadAll(io.LimitReader(r.Body, maxBody+1))
+			var late net.Error
+			switch {
+			case errors.As(err, &late) && late.Timeout():
+				w.Header().Set("Connection", "close")
+				d.write(w, r, &Problem{Status: http.StatusRequestTimeout, Kind: "body", Detail: "the body did not arrive in time", Spent: no})
+				return
+			case err != nil:
+				w.Header().Set("Connection", "close")
+				d.write(w, r, &Problem{Status: http.StatusBadRequest, Kind: "body", Detail: "the body could not be read", Spent: no})
+				return
+			case len(text) > maxBody:
+				w.Header().Set("Connection", "close")
+				d.write(w, r, &Problem{Status: http.StatusRequestEntityTooLarge, Kind: "body", Detail: "the body is longer than 1 MiB", Spent: no})
+				return
+			}
+		}
+		control.SetReadDeadline(time.Time{})
+		if r.Method == http.MethodPost {
+			// A page elsewhere can make a browser send a body without a type and with what the browser knows, and cannot make it send
+			// this one.
+			if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != mediaJSON {
+				d.write(w, r, &Problem{Status: http.StatusUnsupportedMediaType, Kind: "body", Detail: "the body is not said to be JSON", Instead: "send Content-Type: application/json", Spent: no})
+				return
+			}
+			if !utf8.Valid(text) {
+				// Go would read it, with other characters in the place of the broken ones.
+				d.write(w, r, &Problem{Status: http.StatusBadRequest, Kind: "body", Detail: "the body is not UTF-8", Spent: no})
+				return
+			}
+		}
+		r.Header.Set("Content-Type", mediaJSON)
+		r.Body = io.NopCloser(bytes.NewReader(text))
+		next.ServeHTTP(w, r)
+	})
+}

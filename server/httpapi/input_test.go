@@ -1,0 +1,92 @@
+package httpapi
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestBadInput: every operation that takes something says no to what it cannot take, as a problem, and nothing is charged.
+func TestBadInput(t *testing.T) {
+	w := newWorld(t)
+	big := `{"sql":"` + strings.Repeat("x", maxBody) + `"}`
+	deep := `{"sql":"x","parameters":` + strings.Repeat("[", 20000) + strings.Repeat("]", 20000) + `}`
+	const q, e, s, k = "/v1/query", "/v1/explain", "/v1/sessions", "/v1/tokens"
+	for _, c := range []struct {
+		method, path, body string
+		status             int
+		kind               string
+	}{
+		{"POST", q, ``, 400, "body"}, {"POST", q, `{`, 400, "body"}, {"POST", q, `nonsense`, 400, "body"}, {"POST", q, `{"sql":"SELECT 1"} x`, 400, "body"},
+		{"POST", q, "{\"sql\":\"\xff\"}", 400, "body"}, {"POST", q, "\xef\xbb\xbf{}", 400, "body"}, {"POST", q, deep, 400, "body"}, {"POST", q, big, 413, "body"},
+		{"POST", q, `[]`, 422, "invalid"}, {"POST", q, `null`, 422, "invalid"}, {"POST", q, `"x"`, 422, "invalid"}, {"POST", q, `{}`, 422, "invalid"},
+		{"POST", q, `{"sql":1}`, 422, "invalid"}, {"POST", q, `{"sql":null}`, 422, "invalid"}, {"POST", q, `{"SQL":"SELECT COUNT(*) FROM patients"}`, 422, "invalid"}, {"POST", q, `{"sql":""}`, 422, "invalid"},
+		{"POST", q, `{"sql":"x","more":1}`, 422, "invalid"}, {"POST", q, `{"sql":"x","epsilon":[]}`, 422, "invalid"}, {"POST", q, `{"sql":"x","epsilon":-1}`, 422, "invalid"},
+		{"POST", q, `{"sql":"x","epsilon":0}`, 422, "invalid"}, {"POST", q, `{"sql":"x","epsilon":"NaN"}`, 422, "invalid"}, {"POST", q, `{"sql":"x","epsilon":"1e400"}`, 422, "invalid"}, {"POST", q, `{"sql":"x","epsilon":1e400}`, 400, "body"},
+		{"POST", q, `{"sql":"x","epsilon":null}`, 422, "refused"}, {"POST", q, `{"sql":"x","settings":{"dp.nothing":1}}`, 422, "invalid"}, {"POST", q, `{"sql":"x","settings":{"dp.confidence":2}}`, 422, "invalid"}, {"POST", q, `{"sql":"x","settings":[]}`, 422, "invalid"},
+		{"POST", q, `{"sql":"x","parameters":[[1]]}`, 422, "invalid"}, {"POST", q, `{"sql":"x","parameters":[{"kind":"blob","value":"x"}]}`, 422, "invalid"}, {"POST", q, `{"sql":"x","parameters":{}}`, 422, "invalid"},
+		{"POST", q, `{"sql":"x","request":"a b"}`, 422, "invalid"}, {"POST", q, `{"sql":"x","request":"` + strings.Repeat("r", 64) + `"}`, 422, "invalid"}, {"POST", q, `{"sql":"x","dataset":"` + strings.Repeat("d", 65) + `"}`, 422, "invalid"},
+		{"POST", q, `{"sql":"x"}`, 422, "refused"}, {"POST", q, `{"sql":"SELECT age FROM patients"}`, 422, "refused"}, {"POST", q, `{"sql":"SELECT COUNT(*) FROM patients; DROP TABLE patients"}`, 422, "refused"}, {"POST", q, `{"sql":"SELECT COUNT(*) FROM patients","epsilon":1000}`, 422, "refused"},
+		{"POST", q + "?x=1", count, 422, "invalid"},
+		{"POST", e, `{`, 400, "body"}, {"POST", e, `{}`, 422, "invalid"}, {"POST", e, `{"sql":"SELECT age FROM patients"}`, 422, "refused"}, {"POST", e, big, 413, "body"},
+		{"POST", s, `{}`, 422, "invalid"}, {"POST", s, `{"kind":"other"}`, 422, "invalid"}, {"POST", s, `{"kind":"sparse","above":0}`, 422, "invalid"}, {"POST", s, `{"kind":"sparse","above":-1}`, 422, "invalid"}, {"POST", s, `{"kind":"sparse","sensitivity":0}`, 422, "invalid"}, {"POST", s, `{"kind":"sparse","sensitivity":1.5}`, 422, "invalid"}, {"POST", s, `{"kind":"sparse","epsilon":"x"}`, 422, "invalid"},
+		{"POST", s + "/x/ask", `{}`, 422, "invalid"}, {"POST", s + "/x/ask", `{"sql":"x"}`, 422, "invalid"}, {"POST", s + "/x/ask", `{"sql":"x","threshold":1}`, 404, "missing"},
+		{"GET", s + "/x", ``, 404, "missing"}, {"DELETE", s + "/x", ``, 404, "missing"}, {"GET", s + "/" + strings.Repeat("x", 200), ``, 422, "invalid"},
+		{"POST", k, `{}`, 422, "invalid"}, {"POST", k, `{"label":""}`, 422, "invalid"}, {"POST", k, `{"label":"` + strings.Repeat("x", 101) + `"}`, 422, "invalid"}, {"POST", k, `{"label":"a\u0000b"}`, 422, "invalid"}, {"POST", k, `{"label":"x","expires":"yesterday"}`, 422, "invalid"}, {"POST", k, `{"label":"x","expires":"2000-01-01T00:00:00Z"}`, 422, "invalid"},
+		{"DELETE", k + "/x", ``, 404, "missing"}, {"DELETE", k, ``, 405, "method"},
+		{"GET", "/v1/receipts/x", ``, 422, "invalid"}, {"GET", "/v1/receipts/-1", ``, 422, "invalid"}, {"GET", "/v1/receipts/18446744073709551616", ``, 422, "invalid"}, {"GET", "/v1/receipts/18446744073709551615", ``, 422, "invalid"}, {"GET", "/v1/receipts/1.5", ``, 422, "invalid"},
+		{"GET", "/v1/receipts?limit=0", ``, 422, "invalid"}, {"GET", "/v1/receipts?limit=1001", ``, 422, "invalid"}, {"GET", "/v1/receipts?after=-2", ``, 422, "invalid"}, {"GET", "/v1/receipts?after=x", ``, 422, "invalid"}, {"GET", "/v1/receipts?other=1", ``, 422, "invalid"},
+		{"GET", "/v1/logins?limit=x", ``, 422, "invalid"}, {"GET", "/v1/me?x=1", ``, 422, "invalid"},
+		{"GET", "/", ``, 404, "path"}, {"GET", "/v1", ``, 404, "path"}, {"GET", "/v1/", ``, 404, "path"}, {"GET", "/v1/me/", ``, 404, "path"}, {"GET", "/v1//me", ``, 404, "path"}, {"GET", "/v1/x/../me", ``, 404, "path"}, {"GET", "/v2/me", ``, 404, "path"}, {"GET", "/docs", ``, 404, "path"},
+		{"POST", "/v1/me", `{}`, 405, "method"}, {"PUT", q, ``, 405, "method"}, {"GET", q, ``, 405, "method"}, {"PATCH", "/v1/me", ``, 405, "method"},
+	} {
+		got := w.call(c.method, c.path, "ana", c.body)
+		if got.status != c.status || got.get("kind") != c.kind {
+			t.Errorf("%s %.60s %.80q: %d %s", c.method, c.path, c.body, got.status, got.body)
+		}
+		if len(got.body) > 10000 {
+			t.Errorf("%s %.60s: the problem is %d bytes long", c.method, c.path, len(got.body))
+		}
+		if got.status == 405 && got.header.Get("Allow") == "" {
+			t.Errorf("%s %s: it does not say what is allowed", c.method, c.path)
+		}
+	}
+	for name, c := range map[string][]string{
+		"no type":        {"Content-Type", ""},
+		"another type":   {"Content-Type", "text/plain"},
+		"a broken type":  {"Content-Type", ";;;"},
+		"another format": {"Content-Type", "application/cbor"},
+	} {
+		if got := w.call("POST", q, "ana", count, c...); got.status != 415 {
+			t.Errorf("%s: %d %s", name, got.status, got.body)
+		}
+	}
+	for _, accept := range []string{"a;,b", ";", ",", "application/json;q=", "\x80", "*/*;q=0", "image/png", "text/csv;q=2"} {
+		w.want(w.call("GET", "/v1/me", "ana", "", "Accept", accept), 200)
+	}
+	for _, key := range []string{"a b", strings.Repeat("k", 64), "ü"} {
+		w.want(w.call("POST", q, "ana", count, "Idempotency-Key", key), 422)
+	}
+	for id, kept := range map[string]bool{"abc-1.2_3": true, "a b": false, strings.Repeat("x", 65): false, "é": false} {
+		if got := w.call("GET", "/v1/me", "ana", "", "X-Request-Id", id); (got.header.Get("X-Request-Id") == id) != kept {
+			t.Errorf("%q: %v", id, got.header)
+		}
+	}
+	for _, path := range []string{"/v1/ledger?limit=0", "/v1/ledger?after=x", "/v1/audit?x=1", "/v1/users?x=1"} {
+		w.want(w.call("GET", path, "olga", ""), 422)
+	}
+	if got := w.want(w.call("GET", "/v1/ledger", "olga", ""), 200); strings.Contains(got.body, `"charge"`) {
+		t.Errorf("something was charged: %s", got.body)
+	}
+}
+
+func TestAgree(t *testing.T) {
+	for accept, want := range map[string]string{
+		"": mediaJSON, "*/*": mediaJSON, "text/csv": mediaCSV, "text/*": mediaCSV, "application/x-ndjson": mediaNDJSON, "application/jsonl": mediaNDJSON,
+		"text/csv;q=0.5, application/x-ndjson;q=0.9": mediaNDJSON, "text/html, */*;q=0.1": mediaJSON, "TEXT/CSV": mediaCSV, "text/csv;q=0": mediaJSON,
+		"text/csv; header=present; q=0.2, application/json;q=0.1": mediaCSV,
+	} {
+		if got := agree([]string{accept}); got != want {
+			t.Errorf("%q: %s", accept, got)
+		}
+	}
+}

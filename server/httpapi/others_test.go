@@ -1,0 +1,119 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+// same fails unless two replies are the same to the last byte, but for the date.
+func same(t *testing.T, what string, a, b reply) {
+	t.Helper()
+	a.header.Del("Date")
+	b.header.Del("Date")
+	if a.status != b.status || a.body != b.body || !equalHeaders(a.header, b.header) {
+		t.Errorf("%s can be told apart:\n%d %s\n%d %s\n%v\n%v", what, a.status, a.body, b.status, b.body, a.header, b.header)
+	}
+}
+
+func equalHeaders(a, b http.Header) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for name := range a {
+		if strings.Join(a[name], "\n") != strings.Join(b[name], "\n") {
+			return false
+		}
+	}
+	return true
+}
+
+// TestOthersDoNotExist: what belongs to somebody else and what nobody has look the same.
+func TestOthersDoNotExist(t *testing.T) {
+	w := newWorld(t)
+	answer := w.want(w.call("POST", "/v1/query", "ben", count), 200)
+	sequence := number(answer, "receipt", "sequence")
+	_, token, err := w.users.NewToken(context.Background(), "ben", "ben's", time.Time{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	never := strings.Repeat("z", len(token.ID))
+	for _, c := range []struct{ what, method, others, nobodys, body string }{
+		{"a receipt", "GET", "/v1/receipts/" + sequence, "/v1/receipts/9999", ""},
+		{"the first record", "GET", "/v1/receipts/0", "/v1/receipts/9999", ""},
+		{"a dataset", "GET", "/v1/datasets/clinic", "/v1/datasets/nothing", ""},
+		{"a budget", "GET", "/v1/datasets/clinic/budget", "/v1/datasets/nothing/budget", ""},
+		{"a token", "DELETE", "/v1/tokens/" + token.ID, "/v1/tokens/" + never, ""},
+		{"a question", "POST", "/v1/query", "/v1/query", `{"sql":"SELECT COUNT(*) FROM patients","dataset":"%"}`},
+		{"a price", "POST", "/v1/explain", "/v1/explain", `{"sql":"SELECT COUNT(*) FROM patients","dataset":"%"}`},
+		{"a session", "POST", "/v1/sessions", "/v1/sessions", `{"kind":"sparse","dataset":"%"}`},
+	} {
+		a := w.want(w.call(c.method, c.others, "ana", strings.Replace(c.body, "%", "clinic", 1)), 404)
+		b := w.want(w.call(c.method, c.nobodys, "ana", strings.Replace(c.body, "%", "nothing", 1)), 404)
+		same(t, c.what, a, b)
+	}
+	opened := w.want(w.call("POST", "/v1/sessions", "ben", `{"kind":"sparse","dataset":"hospital","epsilon":1}`), 201).get("id").(string)
+	for _, method := range []string{"GET", "DELETE", "POST"} {
+		path, body, unknown := "/v1/sessions/%", "", strings.Repeat("0", len(opened))
+		if method == "POST" {
+			path, body = path+"/ask", `{"sql":"SELECT COUNT(*) FROM patients","threshold":1}`
+		}
+		for _, user := range []string{"ana", "olga"} {
+			a := w.want(w.call(method, strings.Replace(path, "%", opened, 1), user, body), 404)
+			b := w.want(w.call(method, strings.Replace(path, "%", unknown, 1), user, body), 404)
+			same(t, method+" a session", a, b)
+		}
+	}
+	w.want(w.call("GET", "/v1/sessions/"+opened, "ben", ""), 200)
+	w.want(w.call("GET", "/v1/receipts/"+sequence, "ben", ""), 200)
+	w.want(w.call("GET", "/v1/receipts/"+sequence, "olga", ""), 200)
+
+	// Lists have nothing of others in them, and neither have numbers.
+	same(t, "the budget after another's question", w.call("GET", "/v1/datasets/hospital/budget", "cy", ""), w.call("GET", "/v1/datasets/nothing/budget", "cy", ""))
+	for _, path := range []string{"/v1/receipts", "/v1/tokens", "/v1/logins", "/v1/logins?user=ben", "/v1/datasets", "/v1/datasets/hospital", "/v1/datasets/hospital/budget", "/v1/sessions", "/v1/me"} {
+		if got := w.want(w.call("GET", path, "ana", ""), 200); strings.Contains(got.body, "ben") || strings.Contains(got.body, "clinic") {
+			t.Errorf("%s tells of others: %s", path, got.body)
+		}
+	}
+	// Ana's own receipt names no account but hers, though others were charged with it.
+	w.want(w.call("POST", "/v1/query", "ana", `{"sql":"SELECT SUM(age) FROM patients"}`), 200)
+	got := w.want(w.call("GET", "/v1/receipts", "ana", ""), 200)
+	if got.get("receipts", "0", "balances", "0", "account") != "hospital/ana" || got.get("receipts", "0", "balances", "1") != nil || got.get("receipts", "1") != nil {
+		t.Error(got.body)
+	}
+	if all := w.want(w.call("GET", "/v1/receipts", "olga", ""), 200); all.get("receipts", "1", "balances", "1") == nil || all.get("receipts", "0", "request").(string) != "ben:"+answer.header.Get("Idempotency-Key") {
+		t.Error(all.body)
+	}
+}
+
+// TestKeysAreOnesOwn: the same Idempotency-Key of two analysts names two questions.
+func TestKeysAreOnesOwn(t *testing.T) {
+	w := newWorld(t)
+	ask := func(user, sql, epsilon string) reply {
+		return w.call("POST", "/v1/query", user, `{"dataset":"hospital","sql":"`+sql+`","epsilon":`+epsilon+`}`, "Idempotency-Key", "monday")
+	}
+	a := w.want(ask("ana", "SELECT COUNT(*) FROM patients", "0.5"), 200)
+	if a.header.Get("Idempotency-Key") != "monday" {
+		t.Error(a.header)
+	}
+	w.want(ask("ben", "SELECT COUNT(*) FROM visits", "0.25"), 200)
+	// Sent again, it is the same answer and free.
+	again := w.want(ask("ana", "SELECT COUNT(*) FROM patients", "0.5"), 200)
+	if again.get("rows", "0", "0") != a.get("rows", "0", "0") || again.get("receipt", "free") != true {
+		t.Error(again.body)
+	}
+	// For something else it cannot be used.
+	if got := w.want(ask("ana", "SELECT SUM(age) FROM patients", "0.5"), 409); got.get("kind") != "request" || strings.Contains(got.body, "ana") || got.get("spent") != false {
+		t.Error(got.body)
+	}
+	// In the body it is the same key, and two that differ are none.
+	if got := w.want(w.call("POST", "/v1/query", "ana", `{"sql":"SELECT SUM(age) FROM patients","request":"monday"}`), 409); got.get("kind") != "request" {
+		t.Error(got.body)
+	}
+	w.want(w.call("POST", "/v1/query", "ana", `{"sql":"SELECT SUM(age) FROM patients","request":"tuesday"}`, "Idempotency-Key", "monday"), 422)
+	if got := w.want(w.call("GET", "/v1/audit", "olga", ""), 200); got.get("good") != true || number(got, "decisions") != "2" {
+		t.Error(got.body)
+	}
+}

@@ -1,0 +1,84 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/discreet-dp/discreet"
+)
+
+// parameter is the value of $1, $2, ...: null, a text, a truth, a number as it was written, or an object that names its kind.
+type parameter struct{ discreet.Parameter }
+
+// kinds are those of parameters.
+var kinds = []any{"integer", "decimal", "text", "boolean", "date", "timestamp"}
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (p *parameter) UnmarshalJSON(b []byte) error {
+	text := strings.TrimSpace(string(b))
+	*p = parameter{}
+	switch {
+	case text == "null":
+		p.Null = true
+	case text == "true" || text == "false":
+		p.Kind, p.Text = "boolean", text
+	case strings.HasPrefix(text, `"`):
+		p.Kind = "text"
+		return json.Unmarshal(b, &p.Text)
+	case strings.HasPrefix(text, "{"):
+		var o struct {
+			Kind  string  `json:"kind"`
+			Value *string `json:"value"`
+		}
+		if err := json.Unmarshal(b, &o); err != nil {
+			return err
+		}
+		if p.Kind, p.Null = o.Kind, o.Value == nil; o.Value != nil {
+			p.Text = *o.Value
+		}
+	case strings.HasPrefix(text, "["):
+		return errors.New("a parameter is no list")
+	case strings.ContainsAny(text, ".eE"):
+		p.Kind, p.Text = "decimal", text
+	default:
+		p.Kind, p.Text = "integer", text
+	}
+	return nil
+}
+
+// Schema implements [huma.SchemaProvider].
+func (parameter) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{
+		Description: "A value, or an object with its kind and its text",
+		AnyOf: []*huma.Schema{
+			{Type: huma.TypeString, Nullable: true}, {Type: huma.TypeNumber}, {Type: huma.TypeBoolean},
+			{Type: huma.TypeObject, AdditionalProperties: false, Required: []string{"kind", "value"}, Properties: map[string]*huma.Schema{
+				"kind": {Type: huma.TypeString, Enum: kinds}, "value": {Type: huma.TypeString, Nullable: true},
+			}},
+		},
+	}
+}
+
+// decimal is a number or a text, as it was written: no digit of it is lost in a float.
+type decimal string
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (d *decimal) UnmarshalJSON(b []byte) error {
+	if len(b) > 0 && b[0] == '"' {
+		return json.Unmarshal(b, (*string)(d))
+	}
+	var n json.Number
+	if err := json.Unmarshal(b, &n); err != nil {
+		return err
+	}
+	*d = decimal(n)
+	return nil
+}
+
+// Schema implements [huma.SchemaProvider].
+func (decimal) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{AnyOf: []*huma.Schema{{Type: huma.TypeNumber}, {Type: huma.TypeString, MaxLength: new(64)}}}
+}

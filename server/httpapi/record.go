@@ -1,0 +1,95 @@
+package httpapi
+
+import (
+	"context"
+	"iter"
+	"sync"
+	"time"
+
+	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/ledger"
+)
+
+// Record is a record of the ledger, for the owner. What its kind does not have is left out.
+type Record struct {
+	Sequence    uint64           `json:"sequence"`
+	Time        time.Time        `json:"time"`
+	Kind        string           `json:"kind" enum:"ledger,charge,answer,version,renewal,owner,topup,recovery"`
+	Hash        string           `json:"hash"`
+	Previous    string           `json:"previous,omitempty" doc:"The hash of the record before"`
+	Request     string           `json:"request,omitempty"`
+	Analyst     string           `json:"analyst,omitempty"`
+	Dataset     string           `json:"dataset,omitempty"`
+	DataVersion string           `json:"data_version,omitempty"`
+	Query       string           `json:"query,omitempty" doc:"The hash of the question"`
+	Mechanisms  string           `json:"mechanisms,omitempty"`
+	Window      uint64           `json:"window,omitempty"`
+	Cost        *dp.Cost         `json:"cost,omitempty" doc:"What a charge costs; of a top-up, what it adds"`
+	Balances    []ledger.Balance `json:"balances,omitempty" doc:"The accounts after it"`
+	Charge      *uint64          `json:"charge,omitempty" doc:"Of an answer: the charge that paid for it"`
+	AnswerHash  string           `json:"answer_hash,omitempty"`
+	Accounts    []string         `json:"accounts,omitempty" doc:"Of a top-up: which limits it raises"`
+	Reason      string           `json:"reason,omitempty"`
+	PublicKey   string           `json:"public_key,omitempty"`
+	Signature   string           `json:"signature,omitempty"`
+	Anchor      *uint64          `json:"anchor_sequence,omitempty"`
+	AnchorHash  string           `json:"anchor_hash,omitempty"`
+	// Text is what was hashed.
+	Text string `json:"record,omitempty" doc:"The text whose SHA-256 is the hash, with amounts to the last bit; left out of the first record, which holds a secret of the ledger"`
+}
+
+func recordOf(r *ledger.Record) Record {
+	encoded := r.Encode()
+	out := Record{
+		Sequence: r.Sequence, Time: r.Time.UTC(), Kind: string(r.Kind), Hash: ledger.Hash(encoded), Previous: r.Previous,
+		Request: r.Request, Analyst: r.Analyst, Dataset: r.Dataset, DataVersion: r.DataVersion, Query: r.Query, Mechanisms: r.Mechanisms, Window: r.Window,
+		Balances: r.Balances, AnswerHash: r.AnswerHash, Accounts: r.Accounts, Reason: r.Reason, PublicKey: r.PublicKey, Signature: r.Signature, AnchorHash: r.AnchorHash,
+	}
+	switch r.Kind {
+	case ledger.KindCharge, ledger.KindTopUp:
+		out.Cost = new(r.Cost)
+	case ledger.KindAnswer:
+		out.Charge = new(r.Charge)
+	case ledger.KindRecovery:
+		out.Anchor = new(r.AnchorSequence)
+	}
+	// With the identity of the ledger, which is in its first record, guesses about the data can be tested against the names of its
+	// versions. It stays on the owner's machine.
+	if r.Kind != ledger.KindLedger {
+		out.Text = encoded
+	}
+	return out
+}
+
+// recordsFrom returns the records from a sequence on.
+func recordsFrom(ctx context.Context, db *discreet.DB, from uint64) iter.Seq2[*ledger.Record, error] {
+	if from == 0 {
+		return db.Records(ctx)
+	}
+	return db.RecordsAfter(ctx, from-1)
+}
+
+// Head is the last record of the ledger.
+type Head struct {
+	Sequence uint64 `json:"sequence"`
+	Hash     string `json:"hash"`
+}
+
+// head remembers how far the ledger was read, so that each record is read once.
+type head struct {
+	mu   sync.Mutex
+	last Head
+}
+
+func (h *head) read(ctx context.Context, db *discreet.DB) (Head, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for r, err := range recordsFrom(ctx, db, h.last.Sequence) {
+		if err != nil {
+			return Head{}, err
+		}
+		h.last = Head{r.Sequence, ledger.Hash(r.Encode())}
+	}
+	return h.last, nil
+}

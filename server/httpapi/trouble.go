@@ -1,0 +1,91 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/ledger"
+	"github.com/discreet-dp/discreet/server/desk"
+	"github.com/discreet-dp/discreet/server/users"
+)
+
+// statusCanceled is what others use for a client that did not wait. The standard has no number for it.
+const statusCanceled = 499
+
+// problemOf says what an error means here. Texts come from the question, the policy and the ledger; an error that is not known
+// gets fixed words, because nobody knows what it holds.
+func problemOf(err error) *Problem {
+	var (
+		problem   *Problem
+		refusal   *discreet.Refusal
+		budget    *discreet.BudgetError
+		limit     *desk.LimitError
+		again     *ledger.RequestError
+		window    *ledger.WindowError
+		malformed *ledger.InvalidError
+		written   *ledger.WriteError
+		unfit     *users.InvalidError
+	)
+	switch {
+	case errors.As(err, &problem):
+		return problem
+	case errors.As(err, &refusal):
+		p := &Problem{Status: http.StatusUnprocessableEntity, Kind: "refused", Detail: refusal.Reason, Instead: refusal.Instead, Spent: no}
+		if refusal.Position >= 0 {
+			p.Position = new(refusal.Position)
+		}
+		return p
+	case errors.As(err, &budget):
+		return &Problem{Status: http.StatusPaymentRequired, Kind: "budget", Detail: err.Error(), Spent: no}
+	case errors.As(err, &limit):
+		return &Problem{Status: http.StatusTooManyRequests, Kind: "limit", Detail: limit.Reason, Instead: "wait as long as Retry-After says", Spent: no,
+			header: http.Header{"Retry-After": {seconds(limit.Wait)}}}
+	case errors.Is(err, desk.ErrEnding):
+		return &Problem{Status: http.StatusServiceUnavailable, Kind: "ending", Detail: desk.ErrEnding.Error(), Spent: no, header: http.Header{"Retry-After": {"5"}}}
+	case errors.Is(err, desk.ErrTimeout):
+		return &Problem{Status: http.StatusGatewayTimeout, Kind: "timeout", Detail: desk.ErrTimeout.Error()}
+	case errors.Is(err, desk.ErrWithdrawn):
+		return &Problem{Status: statusCanceled, Kind: "canceled", Detail: desk.ErrWithdrawn.Error(), Spent: no}
+	case errors.Is(err, desk.ErrCanceled), errors.Is(err, context.Canceled):
+		return &Problem{Status: statusCanceled, Kind: "canceled", Detail: desk.ErrCanceled.Error()}
+	case errors.As(err, &again):
+		return &Problem{Status: http.StatusConflict, Kind: "request", Detail: "this Idempotency-Key was charged before with another " + again.Differs, Instead: "use a new one for a new question", Spent: no}
+	case errors.As(err, &window):
+		return &Problem{Status: http.StatusConflict, Kind: "window", Detail: "the budget was renewed meanwhile", Instead: "ask again", Spent: no}
+	case errors.As(err, &unfit):
+		return &Problem{Status: http.StatusUnprocessableEntity, Kind: "invalid", Detail: clip(unfit.Error()), Spent: no}
+	case errors.As(err, &malformed):
+		return &Problem{Status: http.StatusUnprocessableEntity, Kind: "invalid", Detail: malformed.Error(), Spent: no}
+	case errors.As(err, &written):
+		// The words of the ledger name a file of this machine.
+		p := &Problem{Status: http.StatusServiceUnavailable, Kind: "ledger", Detail: "the ledger could not be written, so nothing may be released", Instead: "tell the owner of the data to look after the disk, then ask again with the same Idempotency-Key",
+			header: http.Header{"Retry-After": {"60"}}}
+		if written.Charged {
+			p.Spent = yes
+		} else if !written.Broken {
+			p.Spent = no
+		}
+		return p
+	case errors.Is(err, desk.ErrNoSession):
+		return &Problem{Status: http.StatusNotFound, Kind: "missing", Detail: desk.ErrNoSession.Error(), Spent: no}
+	case errors.Is(err, discreet.ErrSessionUsed), errors.Is(err, discreet.ErrSessionRun), errors.Is(err, discreet.ErrSessionData):
+		return &Problem{Status: http.StatusGone, Kind: "ended", Detail: err.Error(), Instead: "open another session, which costs as much again"}
+	case errors.Is(err, errors.ErrUnsupported):
+		return &Problem{Status: http.StatusNotImplemented, Kind: "unsupported", Detail: "this server cannot do that", Spent: no}
+	}
+	return errUnexpected()
+}
+
+// errUnexpected is for everything that we did not think of, always the same.
+func errUnexpected() *Problem {
+	return &Problem{Status: http.StatusInternalServerError, Kind: "unexpected",
+		Detail:  "this did not work. If a question was charged for, the charge stays, and asked again with the same Idempotency-Key it is not charged a second time",
+		Instead: "ask again; if that does not help, ask the owner of the data to run 'discreet check'"}
+}
+
+// missing is the answer to everything that somebody may not see, and to everything that does not exist.
+func missing(what string) *Problem {
+	return &Problem{Status: http.StatusNotFound, Kind: "missing", Detail: "there is no such " + what + ", or it is not yours", Spent: no}
+}
