@@ -18,19 +18,21 @@ import (
 
 // cli is the command line; each command is in a file of its own.
 type cli struct {
-	Demo    demoCmd    `cmd:"" help:"Tell the story on a made-up hospital, in under 30 seconds."`
-	Init    initCmd    `cmd:"" help:"Draft a policy from CSV, Parquet or DuckDB files."`
-	Check   checkCmd   `cmd:"" help:"Check a policy, and the data against it."`
-	Prepare prepareCmd `cmd:"" help:"Store tables by person, which makes questions about them faster."`
-	Query   queryCmd   `cmd:"" help:"Ask a question and pay for the answer."`
-	Explain explainCmd `cmd:"" help:"Say what a question would cost and how exact it would be. Free."`
-	Budget  budgetCmd  `cmd:"" help:"Show what was spent and what is left."`
-	Ledger  ledgerCmd  `cmd:"" help:"Look after the ledger."`
-	Account accountCmd `cmd:"" help:"Compose privacy guarantees, calibrate noise, draw both."`
-	Survey  surveyCmd  `cmd:"" help:"Simulate a survey in which everybody randomizes their own answer."`
-	Audit   auditCmd   `cmd:"" help:"Try to break the privacy claims of every mechanism."`
-	User    userCmd    `cmd:"" help:"Say who may come in to the server."`
-	Version versionCmd `cmd:"" help:"Show the version."`
+	Demo       demoCmd       `cmd:"" help:"Tell the story on a made-up hospital, in under 30 seconds."`
+	Init       initCmd       `cmd:"" help:"Draft a policy from CSV, Parquet or DuckDB files."`
+	Check      checkCmd      `cmd:"" help:"Check a policy, and the data against it."`
+	Prepare    prepareCmd    `cmd:"" help:"Store tables by person, which makes questions about them faster."`
+	Query      queryCmd      `cmd:"" help:"Ask a question and pay for the answer."`
+	Explain    explainCmd    `cmd:"" help:"Say what a question would cost and how exact it would be. Free."`
+	Budget     budgetCmd     `cmd:"" help:"Show what was spent and what is left."`
+	Ledger     ledgerCmd     `cmd:"" help:"Look after the ledger."`
+	Account    accountCmd    `cmd:"" help:"Compose privacy guarantees, calibrate noise, draw both."`
+	Survey     surveyCmd     `cmd:"" help:"Simulate a survey in which everybody randomizes their own answer."`
+	Audit      auditCmd      `cmd:"" help:"Try to break the privacy claims of every mechanism."`
+	Serve      serveCmd      `cmd:"" help:"Let analysts ask with psql, BI tools and over HTTP."`
+	User       userCmd       `cmd:"" help:"Say who may come in to the server."`
+	Completion completionCmd `cmd:"" help:"Print a script that lets the shell complete this command line."`
+	Version    versionCmd    `cmd:"" help:"Show the version."`
 }
 
 const description = `A differentially private curator: SQL in, private answers with error bars out, budgets enforced.
@@ -81,7 +83,8 @@ func run(ctx context.Context, args []string, s screen) (code int) {
 	var c cli
 	parser, err := kong.New(&c, kong.Name("discreet"), kong.Description(description), kong.UsageOnError(),
 		kong.Writers(s.out, s.err), kong.Exit(func(n int) { panic(exit(n)) }), kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
-		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(s))
+		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(s),
+		kong.Vars{"listen": usualListen, "http": usualHTTP})
 	if err != nil {
 		return report(s, asJSON, err)
 	}

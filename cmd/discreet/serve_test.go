@@ -1,0 +1,288 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/discreet-dp/discreet"
+)
+
+// watched is what a process prints, for somebody who waits for it.
+type watched struct {
+	mu    sync.Mutex
+	more  *sync.Cond
+	text  strings.Builder
+	ended bool
+}
+
+func newWatched() *watched {
+	w := &watched{}
+	w.more = sync.NewCond(&w.mu)
+	return w
+}
+
+func (w *watched) Write(b []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	defer w.more.Broadcast()
+	return w.text.Write(b)
+}
+
+func (w *watched) end() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.ended = true
+	w.more.Broadcast()
+}
+
+func (w *watched) String() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.text.String()
+}
+
+// find returns what an expression finds, as soon as it does.
+func (w *watched) find(t *testing.T, expression string) string {
+	t.Helper()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for e := regexp.MustCompile(expression); ; w.more.Wait() {
+		if m := e.FindStringSubmatch(w.text.String()); m != nil {
+			return m[len(m)-1]
+		}
+		if w.ended {
+			t.Fatalf("there is no %s in\n%s", expression, &w.text)
+		}
+	}
+}
+
+// running is a server in a process of its own.
+type running struct {
+	*exec.Cmd
+	out, log *watched
+	ended    chan error
+	told     net.Conn // what systemd is told
+}
+
+// starts runs a server and waits until it says that it is ready.
+func starts(t *testing.T, env []string, args ...string) *running {
+	t.Helper()
+	socket := filepath.Join(t.TempDir(), "notify")
+	l, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: socket, Net: "unixgram"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &running{Cmd: process(nil, nil, append([]string{"serve"}, args...)...), out: newWatched(), log: newWatched(), ended: make(chan error, 1), told: l}
+	r.Stdout, r.Stderr = r.out, r.log
+	r.Env = append(append(r.Env, "NOTIFY_SOCKET="+socket), env...)
+	if err := r.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		r.ended <- r.Wait()
+		r.out.end()
+		r.log.end()
+		l.Close()
+	}()
+	t.Cleanup(func() { r.Process.Kill() })
+	r.tells(t, "READY=1")
+	return r
+}
+
+// tells waits for what systemd is told next.
+func (r *running) tells(t *testing.T, want string) {
+	t.Helper()
+	b := make([]byte, 100)
+	if n, err := r.told.Read(b); err != nil || string(b[:n]) != want {
+		t.Fatalf("systemd is told %q, %v\n%s%s", b[:n], err, r.out, r.log)
+	}
+}
+
+// stops ends a server by a signal and checks that it ends in order.
+func (r *running) stops(t *testing.T, s os.Signal) {
+	t.Helper()
+	if err := r.Process.Signal(s); err != nil {
+		t.Fatal(err)
+	}
+	r.tells(t, "STOPPING=1")
+	if err := <-r.ended; err != nil {
+		t.Errorf("it ended with %v\n%s", err, r.log)
+	}
+	r.log.find(t, `msg"?[=:]"?ended`)
+}
+
+// The demonstration prints lines that work, and leaves nothing behind.
+func TestServeDemo(t *testing.T) {
+	temp := t.TempDir()
+	r := starts(t, []string{"TMPDIR=" + temp}, "--demo", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0")
+	address := r.out.find(t, `HTTP on (\S+)`)
+	token := r.out.find(t, `(?m)^ana +analyst +\S+ +(\S+)$`)
+	ask := func(token string) (int, map[string]any) {
+		q, err := http.NewRequestWithContext(t.Context(), "POST", "http://"+address+"/v1/query", strings.NewReader(`{"dataset": "hospital", "sql": "SELECT COUNT(*) FROM patients"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		q.Header.Set("Authorization", "Bearer "+token)
+		q.Header.Set("Content-Type", "application/json")
+		a, err := http.DefaultClient.Do(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer a.Body.Close()
+		var body map[string]any
+		if err := json.NewDecoder(a.Body).Decode(&body); err != nil {
+			t.Fatal(err)
+		}
+		return a.StatusCode, body
+	}
+	if code, body := ask(token); code != 200 || body["rows"] == nil {
+		t.Errorf("the answer is %d, %v", code, body)
+	}
+	if code, _ := ask("wrong"); code != 401 {
+		t.Errorf("a stranger gets %d", code)
+	}
+	for _, tool := range []string{"psql", "curl"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Logf("there is no %s", tool)
+			continue
+		}
+		line := r.out.find(t, `(?m)^  (`+tool+` .*SELECT.*)$`)
+		if out, err := exec.Command("sh", "-c", line).CombinedOutput(); err != nil || !strings.Contains(string(out), "hypertension") {
+			t.Errorf("%s: %v\n%s", line, err, out)
+		}
+	}
+	r.stops(t, syscall.SIGTERM)
+	if left, _ := os.ReadDir(temp); len(left) > 0 {
+		t.Errorf("%v is left", left)
+	}
+	if log := r.log.String(); !strings.Contains(log, "outcome=answered") || strings.Contains(log, "SELECT") || strings.Contains(log, token) {
+		t.Errorf("the log is %s", log)
+	}
+}
+
+// The usual ports are taken: others are found, and only where nobody asked for them.
+func TestServeDemoFindsPorts(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	taken := l.Addr().String()
+	if got := freeUnless(taken, taken); got != "127.0.0.1:0" {
+		t.Errorf("got %s", got)
+	}
+	if got := freeUnless(taken, "127.0.0.1:1"); got != taken {
+		t.Errorf("got %s", got)
+	}
+	if got := freeUnless("", usualHTTP); got != "" {
+		t.Errorf("got %s", got)
+	}
+}
+
+// A policy with users is served, and what it says how to connect is right.
+func TestServe(t *testing.T) {
+	policy := deploy(t, tenQuestions)
+	free := []string{"--listen", "127.0.0.1:0", "--http", ""}
+	command(append([]string{"serve", "-p", policy}, free...)...).wants(t, 2, "discreet user add", "policy.users")
+	command("user", "add", "ana", "-p", policy).wants(t, 0)
+	r := starts(t, nil, append([]string{"-p", policy, "--log-format", "json"}, free...)...)
+	address := r.out.find(t, `psql postgresql://ana@(\S+)/hospital`)
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn.Close()
+	// The ledger is held by the server, and the port too.
+	command("budget", "-p", policy).wants(t, 1, "the ledger is open already")
+	command("serve", "-p", policy, "--listen", "127.0.0.1:0").wants(t, 1, "the ledger is open already")
+	command("serve", "-p", policy, "--listen", address).wants(t, 1, "taken by another program", address)
+	r.stops(t, syscall.SIGINT)
+	if out := r.out.String(); strings.Contains(out, "HTTP") {
+		t.Errorf("it says %s", out)
+	}
+	db, err := discreet.Open(context.Background(), policy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db.Close()
+}
+
+// What is wrong with the command line is said before anything is opened.
+func TestServeRefuses(t *testing.T) {
+	policy := deploy(t, tenQuestions)
+	command("user", "add", "ana", "-p", policy).wants(t, 0)
+	for _, c := range []struct {
+		args string
+		code int
+		want string
+	}{
+		{"", 2, "name the policy with --policy"},
+		{"--demo -p x.yaml", 2, "--demo has a policy"},
+		{"-p " + policy + " --listen :0", 2, "--plaintext"},
+		{"-p " + policy + " --tls-cert a.pem", 1, "the certificate a.pem has no key"},
+		{"-p " + policy + " --tls-key a.pem", 1, "the key a.pem has no certificate"},
+		{"-p " + policy + " --tls-cert a.pem --tls-key b.pem", 1, "cannot be used together"},
+		{"-p " + policy + " --listen= --http=", 1, "nothing to listen on"},
+		{"-p " + policy + " --timeout soon", 2, "--timeout"},
+		{"-p " + policy + " --log-level loud", 2, "--log-level"},
+		{"-p " + policy + " --memory much --listen 127.0.0.1:0 --http=", 1, "memory"},
+		{"-p " + policy + " --shutdown-timeout=-1s", 2, "below 0"},
+		{"-p " + policy + " --rate=-1", 1, "below 0"},
+		{"-p nowhere.yaml", 1, "nowhere.yaml"},
+		{"--config nowhere.yaml", 2, "nowhere.yaml"},
+	} {
+		command(append([]string{"serve"}, strings.Fields(c.args)...)...).wants(t, c.code, c.want)
+	}
+}
+
+// Where nobody listens nothing is said, and nothing breaks.
+func TestNotify(t *testing.T) {
+	notify("READY=1")
+	t.Setenv("NOTIFY_SOCKET", filepath.Join(t.TempDir(), "none"))
+	notify("READY=1")
+}
+
+// A second signal ends at once. The question that it waits for is one that waits for its tick.
+func TestServeSecondSignal(t *testing.T) {
+	policy := deploy(t, tenQuestions)
+	change(t, policy, func(s string) string { return s + "    release: {tick: 60s}\n" })
+	command("user", "add", "ana", "-p", policy).wants(t, 0)
+	secret := command("user", "token", "ana", "-p", policy, "--json").wants(t, 0).decode(t)["token"].(string)
+	r := starts(t, nil, "-p", policy, "--listen", "", "--http", "127.0.0.1:0", "--shutdown-timeout", "1h")
+	conn, err := net.Dial("tcp", r.out.find(t, `HTTP on (\S+)`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	const body = `{"sql": "SELECT COUNT(*) FROM patients"}`
+	fmt.Fprintf(conn, "POST /v1/query HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", secret, len(body), body)
+	r.log.find(t, "outcome=answered") // which is logged before the tick
+	for ended := false; !ended; {
+		r.Process.Signal(syscall.SIGTERM)
+		select {
+		case err := <-r.ended:
+			if ended = true; err == nil {
+				t.Error("it ended in order")
+			}
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	// What was paid is in the ledger.
+	if n := spent(t, policy); n.Charges != 1 {
+		t.Errorf("the ledger has %+v", n)
+	}
+}

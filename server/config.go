@@ -1,0 +1,62 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+)
+
+// Config says what a server serves, where, and how much it puts up with. Zero limits mean sensible ones.
+type Config struct {
+	// Policy is the owner's file, and Users the file of those who may come in, which is beside the ledger where none is named.
+	Policy, Users string
+	// Listen is the address for PostgreSQL's clients, and HTTP that for programs; either may be empty, and then there is no such door.
+	Listen, HTTP string
+	// Certificate and Key are files in PEM. Both or none.
+	Certificate, Key string
+	// Plaintext allows addresses that others can reach without TLS, because something in front encrypts.
+	Plaintext bool
+
+	// Running, Timeout and Rate are the desk's: see [desk.Options].
+	Running int
+	Timeout time.Duration
+	Rate    int
+	// Connections is how many there may be at each door; 0 means 1000.
+	Connections int
+	// Memory and Threads limit the engine of each dataset: see [discreet.Options].
+	Memory  string
+	Threads int
+
+	// Log gets everything that happens; nil means nobody. Texts says whether the texts of questions are in it.
+	Log   *slog.Logger
+	Texts bool
+	// Version is what clients are told.
+	Version string
+}
+
+// check refuses what cannot be meant.
+func (c *Config) check() error {
+	switch {
+	case c.Policy == "":
+		return errors.New("there is no policy: name the owner's file")
+	case c.Listen == "" && c.HTTP == "":
+		return errors.New("there is nothing to listen on: name an address for PostgreSQL's clients, for HTTP, or both")
+	case c.Certificate != "" && c.Key == "":
+		return fmt.Errorf("the certificate %s has no key: name the file of its key too", c.Certificate)
+	case c.Key != "" && c.Certificate == "":
+		return fmt.Errorf("the key %s has no certificate: name the file of the certificate too", c.Key)
+	case c.Running < 0 || c.Rate < 0 || c.Connections < 0 || c.Threads < 0 || c.Timeout < 0:
+		return errors.New("a limit is below 0; write a larger one, or 0 for the usual one")
+	}
+	if c.Connections == 0 {
+		c.Connections = 1000
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	return nil
+}
+
+// perAddress is how many connections one address may have at a door.
+func (c *Config) perAddress() int { return min(c.Connections, max(4, c.Connections/5)) }

@@ -1,0 +1,56 @@
+package server
+
+import (
+	"io"
+	"net"
+	"testing"
+)
+
+// Who comes when it is full is closed, and who leaves makes room.
+func TestCrowd(t *testing.T) {
+	for _, c := range []struct{ most, perAddress int }{{2, 10}, {10, 2}} {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		crowd := newCrowd(l, c.most, c.perAddress)
+		inside := make(chan net.Conn, 10)
+		go func() {
+			defer close(inside)
+			for {
+				conn, err := crowd.Accept()
+				if err != nil {
+					return
+				}
+				conn.Write([]byte("x"))
+				inside <- conn
+			}
+		}()
+		// enters says whether a connection is taken: whoever is gets a byte, whoever is not gets the end.
+		enters := func() bool {
+			conn, err := net.Dial("tcp", l.Addr().String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { conn.Close() })
+			_, err = io.ReadFull(conn, make([]byte, 1))
+			return err == nil
+		}
+		if !enters() || !enters() || enters() {
+			t.Errorf("%+v: it is not two who are let in", c)
+		}
+		first := <-inside
+		first.Close()
+		first.Close() // counts once
+		if !enters() || enters() {
+			t.Errorf("%+v: it is not one who is let in after one left", c)
+		}
+		l.Close()
+		for conn := range inside {
+			conn.Close()
+		}
+		if crowd.all != 0 || len(crowd.from) != 0 {
+			t.Errorf("left are %d and %v", crowd.all, crowd.from)
+		}
+	}
+}

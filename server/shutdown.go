@@ -1,0 +1,67 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// grace is how long interrupted questions have to notice.
+const grace = 5 * time.Second
+
+// ErrCut: the time for ending was over, and questions were interrupted. What was charged for them stays charged.
+var ErrCut = errors.New("questions that still ran were interrupted; what was charged for them stays charged")
+
+// Shutdown ends in order: see the package comment. When ctx ends, what still runs is interrupted, and the error is [ErrCut].
+func (s *Server) Shutdown(ctx context.Context) error {
+	s.end.Lock()
+	defer s.end.Unlock()
+	if s.closed {
+		return nil
+	}
+	s.ending.Store(true)
+	// The wire finishes statements that run while the desk does. Programs at the other door can still ask whether the server is ready.
+	wire := make(chan error, 1)
+	go func() { wire <- s.pg.Shutdown(ctx) }()
+	drained := s.desk.Drain(ctx)
+	<-wire
+	if s.http.Shutdown(ctx) != nil {
+		s.config.Log.Warn("connections that were still open were cut off") // what they were sent is remembered, and free to ask again
+	}
+	s.cut()
+	s.http.Close()
+	var cut error
+	if drained != nil {
+		cut = ErrCut
+		late, stop := context.WithTimeout(context.Background(), grace)
+		defer stop()
+		drained = s.desk.Drain(late)
+	}
+	s.closed = true
+	if drained != nil {
+		// Something does not react. What it works on is not closed under its feet; the ledger has every charge already.
+		return cut
+	}
+	return errors.Join(cut, s.close())
+}
+
+// close closes what is open, the ledger last.
+func (s *Server) close() error {
+	var all []error
+	if s.cut != nil {
+		s.cut()
+	}
+	if s.wire != nil {
+		s.wire.Close() // a second time, where the door has closed it
+	}
+	if s.web != nil {
+		s.web.Close()
+	}
+	if s.users != nil {
+		all = append(all, s.users.Close())
+	}
+	if s.db != nil {
+		all = append(all, s.db.Close())
+	}
+	return errors.Join(all...)
+}
