@@ -3,10 +3,13 @@ package pgwire
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"log/slog"
 	"net"
+	"sync"
 	"time"
 
+	"github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/server/desk"
 	"github.com/discreet-dp/discreet/server/users"
 )
@@ -29,16 +32,175 @@ type Options struct {
 }
 
 // Server is the door.
-type Server struct{ options Options }
+type Server struct {
+	options Options
+	base    context.Context // of every statement
+	cut     context.CancelCauseFunc
+	crowd   *crowd
+	asked   asked
+	byPID   *sessions
+
+	endpoint string        // of the certificate
+	patience time.Duration // for a client to take what is sent
+	rest     time.Duration // for the rest of a message
+
+	mu        sync.Mutex
+	ending    bool
+	listeners map[net.Listener]bool
+	open      map[*session]bool
+	done      sync.WaitGroup // one for each connection
+}
+
+// asked is the desk, or a slow one in tests.
+type asked interface {
+	Ask(context.Context, discreet.Question) (*discreet.Answer, error)
+	Explain(context.Context, discreet.Question) (*discreet.Explanation, error)
+	Describe(context.Context, discreet.Question) (*discreet.Description, error)
+}
 
 // New returns a door that is not open yet.
-func New(o Options) *Server { return &Server{o} }
+func New(o Options) *Server {
+	set := func(n *int, otherwise int) {
+		if *n <= 0 {
+			*n = otherwise
+		}
+	}
+	set(&o.Connections, 1000)
+	set(&o.PerUser, 100)
+	set(&o.PerAddress, 200)
+	set(&o.MessageSize, 1<<20)
+	if o.StartupDeadline <= 0 {
+		o.StartupDeadline = 15 * time.Second
+	}
+	if o.IdleDeadline <= 0 {
+		o.IdleDeadline = time.Hour
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	base, cut := context.WithCancelCause(context.Background())
+	return &Server{
+		options: o, base: base, cut: cut, crowd: newCrowd(o), asked: o.Desk, byPID: newSessions(), patience: writeDeadline, rest: messageDeadline, endpoint: endpoint(o.TLS),
+		listeners: map[net.Listener]bool{}, open: map[*session]bool{},
+	}
+}
 
-// Serve takes connections until the listener is closed or Shutdown is called.
-func (s *Server) Serve(l net.Listener) error { return nil }
+// Serve takes connections until the listener is closed or Shutdown is called, and then returns nil.
+func (s *Server) Serve(l net.Listener) error {
+	if !s.listen(l) {
+		l.Close()
+		return nil
+	}
+	defer s.deaf(l)
+	wait := time.Duration(0)
+	for {
+		c, err := l.Accept()
+		if err != nil {
+			if errors.Is(err, net.ErrClosed) {
+				return nil
+			}
+			var short net.Error
+			if errors.As(err, &short) && (short.Timeout() || passing(err)) {
+				// Out of files, most likely. Sessions that end give some back.
+				wait = min(max(2*wait, 5*time.Millisecond), time.Second)
+				time.Sleep(wait)
+				continue
+			}
+			return err
+		}
+		wait = 0
+		s.take(c)
+	}
+}
+
+// listen notes a listener, so that Shutdown can close it.
+func (s *Server) listen(l net.Listener) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.ending {
+		s.listeners[l] = true
+	}
+	return !s.ending
+}
+
+func (s *Server) deaf(l net.Listener) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.listeners, l)
+}
+
+// take gives a connection a goroutine of its own, or closes it.
+func (s *Server) take(c net.Conn) {
+	address := peer(c)
+	if !s.crowd.enter(address) {
+		c.Close() // whoever opens this many at once does not wait for words
+		return
+	}
+	one := newSession(s, c, address)
+	s.mu.Lock()
+	if s.ending {
+		s.mu.Unlock()
+		s.crowd.leave(address)
+		c.Close()
+		return
+	}
+	s.open[one] = true
+	s.done.Add(1)
+	s.mu.Unlock()
+	go func() {
+		defer s.done.Done()
+		defer s.crowd.leave(address)
+		defer func() {
+			s.mu.Lock()
+			delete(s.open, one)
+			s.mu.Unlock()
+		}()
+		one.serve()
+	}()
+}
 
 // Shutdown takes no more connections, lets statements that run finish, tells idle sessions, and closes them. Where ctx ends first the rest is cut off.
-func (s *Server) Shutdown(ctx context.Context) error { return nil }
+func (s *Server) Shutdown(ctx context.Context) error {
+	s.mu.Lock()
+	s.ending = true
+	for l := range s.listeners {
+		l.Close()
+	}
+	for one := range s.open {
+		one.end()
+	}
+	s.mu.Unlock()
+	gone := make(chan struct{})
+	go func() {
+		s.done.Wait()
+		close(gone)
+	}()
+	select {
+	case <-gone:
+		return nil
+	case <-ctx.Done():
+	}
+	s.cut(errEnded)
+	s.mu.Lock()
+	for one := range s.open {
+		one.hangUp()
+	}
+	s.mu.Unlock()
+	return ctx.Err()
+}
 
 // Connections is how many are open now.
-func (s *Server) Connections() int { return 0 }
+func (s *Server) Connections() int { return s.crowd.size() }
+
+// peer is the address of the other end without its port.
+func peer(c net.Conn) string {
+	a := c.RemoteAddr()
+	if a == nil {
+		return ""
+	}
+	host, _, err := net.SplitHostPort(a.String())
+	if err != nil {
+		return a.String()
+	}
+	return host
+}

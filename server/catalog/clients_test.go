@@ -1,0 +1,134 @@
+package catalog
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// recorded is a query that a client sends.
+type recorded struct {
+	name string // folder/file#number
+	sql  string
+}
+
+// clients reads testdata/clients. In a file, queries are separated by lines of ;; and lines of -- at the beginning say where they are from.
+func clients(t testing.TB) []recorded {
+	t.Helper()
+	folder := "testdata/clients"
+	if other := os.Getenv("DISCREET_CATALOG_QUERIES"); other != "" {
+		folder = other // of somebody who has recorded more
+	}
+	files, err := filepath.Glob(filepath.Join(folder, "*", "*.sql"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no recorded queries: %v", err)
+	}
+	var out []recorded
+	for _, f := range files {
+		text, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for part := range strings.SplitSeq(string(text), "\n;;") {
+			if sql := strings.TrimSpace(withoutComments(part)); sql != "" {
+				n++
+				name := strings.TrimSuffix(strings.TrimPrefix(f, folder+"/"), ".sql")
+				out = append(out, recorded{name + "#" + itoa(uint32(n)), sql})
+			}
+		}
+	}
+	return out
+}
+
+func withoutComments(s string) string {
+	var lines []string
+	for line := range strings.SplitSeq(s, "\n") {
+		if len(lines) == 0 && (strings.HasPrefix(line, "--") || strings.TrimSpace(line) == "") {
+			continue
+		}
+		lines = append(lines, line)
+	}
+	return strings.Join(lines, "\n")
+}
+
+var placeholder = regexp.MustCompile(`@([A-Za-z_ ]+)@`)
+
+// fill puts OIDs for @table@.
+func fill(sql string, oid func(name string) string) string {
+	return placeholder.ReplaceAllStringFunc(sql, func(s string) string { return oid(strings.Trim(s, "@")) })
+}
+
+func ourOID(t testing.TB, c *Catalog) func(string) string {
+	return func(name string) string {
+		o, ok := c.relationOID([]string{name})
+		if !ok {
+			t.Fatalf("no relation %s", name)
+		}
+		return itoa(o)
+	}
+}
+
+// arguments are the values for the parameters of recorded queries.
+func arguments(types []uint32) []Value {
+	var out []Value
+	for _, p := range types {
+		switch {
+		case elem(p) != 0:
+			out = append(out, []string{"public"})
+		case class(p) == 'n':
+			out = append(out, int64(firstTable))
+		case class(p) == 'b':
+			out = append(out, true)
+		default:
+			out = append(out, "public")
+		}
+	}
+	return out
+}
+
+// TestClients runs everything that clients are known to ask, and describes it first.
+func TestClients(t *testing.T) {
+	most := 0
+	for _, q := range clients(t) {
+		t.Run(q.name, func(t *testing.T) {
+			c := testCatalog(t)
+			sql := fill(q.sql, ourOID(t, c))
+			if !c.About(sql) {
+				t.Errorf("is not about the catalogue:\n%s", sql)
+			}
+			params, cols, err := c.Describe(sql, nil)
+			if err != nil {
+				t.Fatalf("%v\n%s", err, sql)
+			}
+			r := &run{c: c, ctx: context.Background(), params: arguments(params)}
+			res, err := c.Query(context.Background(), sql, r.params)
+			if err != nil {
+				t.Fatalf("%v\n%s", err, sql)
+			}
+			if len(cols) != len(res.Columns) {
+				t.Fatalf("described %v, got %v", cols, res.Columns)
+			}
+			for i := range cols {
+				if cols[i] != res.Columns[i] {
+					t.Errorf("described %v, got %v", cols[i], res.Columns[i])
+				}
+			}
+			b, _, err := c.bind(r, sql, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := b.run(&env{run: r}); err != nil {
+				t.Fatal(err)
+			}
+			if r.steps > maxSteps/4 || r.bytes > maxBytes/4 {
+				t.Errorf("takes %d steps and %d bytes, too near to the limits", r.steps, r.bytes)
+			}
+			most = max(most, r.steps)
+		})
+	}
+	t.Logf("at most %d steps", most)
+}

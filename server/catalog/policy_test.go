@@ -1,0 +1,159 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// hospitalPolicy is what the tests are about; hospitalDDL makes the same in a PostgreSQL.
+const hospitalPolicy = `
+datasets:
+  hospital:
+    engine: duckdb
+    source: hospital.duckdb
+    unit: patients.pid
+    budget: {epsilon: 10, delta: 1e-6}
+    analysts: {ana: {share: 0.5}, benedikta: {share: 0.5}}
+    tables:
+      patients:
+        unique: pid
+        columns:
+          pid: {type: integer}
+          age: {type: integer, bounds: [0, 110]}
+          sex: {type: text, keys: [F, M, X]}
+          diagnosis: {type: text, keys: private}
+          cost: {type: decimal, bounds: [0, 50000], granularity: 0.01}
+          born: {type: date, nullable: false}
+          seen: {type: timestamp}
+          alive: {type: boolean}
+      visits:
+        path: pid -> patients.pid
+        max_rows: 50
+        max_groups: 5
+        columns:
+          vid: {type: integer}
+          pid: {type: integer}
+          day: {type: date}
+          cost: {type: decimal, bounds: [0, 5000], granularity: 0.01}
+      drugs:
+        path: vid -> visits.vid
+        max_rows: 100
+        max_groups: 5
+        columns:
+          vid: {type: integer}
+          code: {type: text}
+          dose: {type: integer, bounds: [0, 1000]}
+      formulary:
+        public: true
+        unique: code
+        columns:
+          code: {type: text}
+          kind: {type: text, keys: [antibiotic, opioid, other]}
+      "Odd Table":
+        public: true
+        columns:
+          "A column": {type: text}
+          select: {type: integer}
+    views:
+      elderly: SELECT sex, cost FROM patients WHERE age >= 65
+  secret_plans:
+    engine: duckdb
+    source: secret.duckdb
+    unit: row
+    budget: {epsilon: 1}
+    analysts: {benedikta: {}}
+    tables:
+      launch_codes: {columns: {hidden_column: {type: text}}}
+  elsewhere:
+    engine: duckdb
+    source: elsewhere.duckdb
+    unit: row
+    budget: {epsilon: 1}
+    analysts: {ana: {}}
+    tables:
+      other: {columns: {x: {type: text}}}
+`
+
+const hospitalDDL = `
+CREATE ROLE owner;
+CREATE ROLE ana LOGIN;
+CREATE DATABASE elsewhere OWNER owner;
+ALTER DATABASE hospital OWNER TO owner;
+ALTER SCHEMA public OWNER TO owner;
+CREATE TABLE patients (pid bigint PRIMARY KEY, age bigint, sex text, diagnosis text, cost numeric, born date NOT NULL, seen timestamp, alive boolean);
+CREATE TABLE visits (vid bigint PRIMARY KEY, pid bigint, day date, cost numeric, FOREIGN KEY (pid) REFERENCES patients(pid));
+CREATE TABLE drugs (vid bigint, code text, dose bigint, FOREIGN KEY (vid) REFERENCES visits(vid));
+CREATE TABLE formulary (code text UNIQUE, kind text);
+CREATE TABLE "Odd Table" ("A column" text, "select" bigint);
+CREATE VIEW elderly AS SELECT sex, cost FROM patients WHERE age >= 65;
+ALTER TABLE patients OWNER TO owner;
+ALTER TABLE visits OWNER TO owner;
+ALTER TABLE drugs OWNER TO owner;
+ALTER TABLE formulary OWNER TO owner;
+ALTER TABLE "Odd Table" OWNER TO owner;
+ALTER VIEW elderly OWNER TO owner;
+GRANT SELECT ON ALL TABLES IN SCHEMA public TO ana;
+`
+
+func testPolicy(t testing.TB) *policy.Policy {
+	t.Helper()
+	p, err := policy.Parse("policy.yaml", []byte(hospitalPolicy))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func testCatalog(t testing.TB) *Catalog {
+	t.Helper()
+	settings := map[string]string{"application_name": "test"}
+	return New(testPolicy(t), "hospital", Session{User: "ana", PID: 4711, Version: "1.0",
+		Setting: func(n string) (string, bool) { v, ok := settings[n]; return v, ok },
+		Set:     func(n, v string) error { settings[n] = v; return nil },
+	})
+}
+
+// show runs a query and writes its rows: columns with | between them, NULL as ~.
+func show(t testing.TB, c *Catalog, sql string, params ...Value) string {
+	t.Helper()
+	res, err := c.Query(context.Background(), sql, params)
+	if err != nil {
+		var e *Error
+		if !errors.As(err, &e) {
+			t.Fatalf("%s: %v", sql, err)
+		}
+		return e.Code + " " + e.Message
+	}
+	var lines []string
+	for _, row := range texts(t, c, res) {
+		lines = append(lines, strings.Join(row, "|"))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// texts writes the values of a result as PostgreSQL does.
+func texts(t testing.TB, c *Catalog, res *Result) [][]string {
+	t.Helper()
+	r := &run{c: c, ctx: context.Background()}
+	var out [][]string
+	for _, row := range res.Rows {
+		var line []string
+		for i, v := range row {
+			if v == nil {
+				line = append(line, "~")
+				continue
+			}
+			s, err := r.format(v, res.Columns[i].OID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			line = append(line, s)
+		}
+		out = append(out, line)
+	}
+	return out
+}

@@ -1,0 +1,2 @@
+-- pgjdbc 42.5.5, recorded from a server log: getProcedureColumns
+SELECT n.nspname,p.proname,p.prorettype,p.proargtypes, t.typtype,t.typrelid,  p.proargnames, p.proargmodes, p.proallargtypes, p.oid  FROM pg_catalog.pg_proc p, pg_catalog.pg_namespace n, pg_catalog.pg_type t  WHERE p.pronamespace=n.oid AND p.prorettype=t.oid  AND p.proname LIKE 'x' ORDER BY n.nspname, p.proname, p.oid::text

@@ -1,0 +1,191 @@
+package pgwire
+
+import (
+	"encoding/binary"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"time"
+)
+
+// conn is a connection that is read one packet at a time: it hands pgproto3's Backend the bytes of the packet that it was told to expect and
+// not one more. So what is read ahead is here and nowhere else, which three things need: limits that hold before anything is
+// allocated, bytes that were sent before TLS and are not to be believed, and watching a client that waits.
+type conn struct {
+	raw  net.Conn
+	buf  []byte // what was read ahead is buf[from:to]
+	from int
+	to   int
+	left int   // bytes of the packet that are still to be handed out
+	err  error // that reading ended with
+
+	patience time.Duration // for a client to take flushSize bytes
+}
+
+func newConn(c net.Conn, patience time.Duration) *conn {
+	return &conn{raw: c, buf: make([]byte, earlyBuffer), patience: patience}
+}
+
+// grow makes room for those who are in.
+func (c *conn) grow() {
+	next := make([]byte, lateBuffer)
+	c.to = copy(next, c.buf[c.from:c.to])
+	c.from, c.buf = 0, next
+}
+
+// ahead is how many bytes were read ahead.
+func (c *conn) ahead() int { return c.to - c.from }
+
+// fill waits until n bytes are read ahead; n is small.
+func (c *conn) fill(n int) error {
+	for c.ahead() < n {
+		if c.err != nil {
+			return c.err
+		}
+		if c.from > 0 {
+			c.to = copy(c.buf, c.buf[c.from:c.to])
+			c.from = 0
+		}
+		m, err := c.raw.Read(c.buf[c.to:])
+		c.to += m
+		if err != nil && c.ahead() < n {
+			return c.failed(err)
+		}
+	}
+	return nil
+}
+
+// failed keeps an error that will not pass.
+func (c *conn) failed(err error) error {
+	if !errors.Is(err, os.ErrDeadlineExceeded) {
+		c.err = err
+	}
+	return err
+}
+
+var (
+	errLong  = errors.New("the packet is longer than allowed")
+	errShort = errors.New("the packet's length is impossible")
+)
+
+// startup expects a packet without a type, as the first ones are, and returns its code. Minor versions of the protocol that Backend does not know
+// become 3.0, which is what they will be offered.
+func (c *conn) startup() (code uint32, err error) {
+	if err := c.fill(8); err != nil {
+		return 0, err
+	}
+	head := c.buf[c.from:c.to]
+	size := binary.BigEndian.Uint32(head)
+	if size > startupSize {
+		return 0, errLong
+	}
+	if size < 8 {
+		return 0, errShort
+	}
+	code = binary.BigEndian.Uint32(head[4:])
+	if code>>16 == 3 {
+		binary.BigEndian.PutUint32(head[4:], 3<<16)
+	}
+	c.left = int(size)
+	return code, nil
+}
+
+// message expects a packet with a type and at most limit bytes, and returns its type.
+func (c *conn) message(limit int) (kind byte, err error) {
+	if err := c.fill(1); err != nil {
+		return 0, err
+	}
+	return c.buf[c.from], c.header(limit)
+}
+
+func (c *conn) header(limit int) error {
+	if err := c.fill(5); err != nil {
+		return err
+	}
+	size := binary.BigEndian.Uint32(c.buf[c.from+1:])
+	if size < 4 {
+		return errShort
+	}
+	if int64(size)-4 > int64(limit) {
+		return errLong
+	}
+	c.left = int(size) + 1
+	return nil
+}
+
+// Read hands out the packet that is expected.
+func (c *conn) Read(p []byte) (int, error) {
+	if c.left == 0 {
+		return 0, io.ErrUnexpectedEOF // a packet that contradicts its own length
+	}
+	if len(p) > c.left {
+		p = p[:c.left]
+	}
+	n := 0
+	if c.ahead() > 0 {
+		n = copy(p, c.buf[c.from:c.to])
+		c.from += n
+	} else {
+		if c.err != nil {
+			return 0, c.err
+		}
+		var err error
+		if n, err = c.raw.Read(p); err != nil && n == 0 {
+			return 0, c.failed(err)
+		}
+	}
+	c.left -= n
+	return n, nil
+}
+
+// Write gives the client a while to take what is sent.
+func (c *conn) Write(p []byte) (int, error) {
+	written := 0
+	for written < len(p) {
+		if err := c.raw.SetWriteDeadline(time.Now().Add(c.patience)); err != nil {
+			return written, err
+		}
+		n, err := c.raw.Write(p[written:min(len(p), written+flushSize)])
+		written += n
+		if err != nil {
+			return written, err
+		}
+	}
+	return written, nil
+}
+
+// watch reads ahead while a statement runs, and calls gone where the client is. Whoever has sent more than fits is not watched any longer.
+// The returned function ends it, and must be called before anything else is read.
+func (c *conn) watch(gone func()) (stop func()) {
+	if c.err != nil {
+		gone()
+		return func() {}
+	}
+	if c.from > 0 {
+		c.to = copy(c.buf, c.buf[c.from:c.to])
+		c.from = 0
+	}
+	if c.to == len(c.buf) || c.raw.SetReadDeadline(time.Time{}) != nil {
+		return func() {}
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for c.to < len(c.buf) {
+			n, err := c.raw.Read(c.buf[c.to:])
+			c.to += n
+			if err != nil {
+				if c.failed(err); c.err != nil {
+					gone()
+				}
+				return
+			}
+		}
+	}()
+	return func() {
+		c.raw.SetReadDeadline(time.Unix(1, 0)) // long ago: whoever reads returns
+		<-done
+		c.raw.SetReadDeadline(time.Time{})
+	}
+}

@@ -1,0 +1,29 @@
+package pgwire
+
+import "time"
+
+// What one connection can have of the server. Those that an owner may want to change are in Options.
+const (
+	startupSize = 8 << 10 // bytes of a packet before login
+
+	earlyBuffer = 2 << 10  // bytes that are read ahead, before login
+	lateBuffer  = 16 << 10 // and after it
+	flushSize   = 32 << 10 // bytes of rows that are sent at once
+
+	messageDeadline = time.Minute      // from the first byte of a message to its last
+	writeDeadline   = 30 * time.Second // for a client to take flushSize bytes
+
+	maxText       = 256 << 10 // bytes of the statements of one message
+	maxTokens     = 20_000    // words in them
+	maxDepth      = 100       // open parentheses, brackets and CASEs
+	maxStatements = 100       // of one message
+
+	maxPrepared   = 1000    // statements that a session keeps
+	maxPortals    = 200     // portals that it has open
+	maxKept       = 8 << 20 // bytes of both: texts, trees and values
+	maxHeldRows   = 400_000 // rows that suspended portals hold
+	maxSavepoints = 100
+	maxSetting    = 1 << 10 // bytes of the value of a setting
+	maxName       = 256     // bytes of the name of a statement or a portal
+	maxParameters = 1000    // values of one statement
+)

@@ -1,0 +1,79 @@
+package pgwire
+
+// portal is a statement with values, which is run when it is first executed.
+type portal struct {
+	name   string
+	st     *statement
+	values []argument
+	codes  []int16 // formats of the result
+	result *result // nil before it is run
+	sent   int     // rows that the client has
+	held   int     // rows that count as held
+	shown  []column
+	bytes  int
+}
+
+// rest are the rows that the client does not have yet.
+func (p *portal) rest() [][]any { return p.result.rows[p.sent:] }
+
+// keepStatement makes room for a statement, or says that there is none.
+func (s *session) keepStatement(st *statement) error {
+	if len(s.statements) >= maxPrepared || s.kept+st.size() > maxKept {
+		return failure(outOfMemory, "the session keeps as many prepared statements as it can").hinting("DEALLOCATE some, or all")
+	}
+	st.bytes = st.size()
+	s.kept += st.bytes
+	s.statements[st.name] = st
+	return nil
+}
+
+func (s *session) closeStatement(name string) {
+	if st := s.statements[name]; st != nil {
+		s.kept -= st.bytes
+		delete(s.statements, name)
+	}
+}
+
+func (s *session) closeStatements() {
+	for name := range s.statements {
+		s.closeStatement(name)
+	}
+}
+
+func (s *session) keepPortal(p *portal) error {
+	p.bytes = len(p.name) + 2*len(p.codes) + 256
+	for _, v := range p.values {
+		p.bytes += v.size()
+	}
+	if len(s.portals) >= maxPortals || s.kept+p.bytes > maxKept {
+		return failure(outOfMemory, "the session has as many portals as it can").hinting("close some, or end the transaction")
+	}
+	s.kept += p.bytes
+	s.portals[p.name] = p
+	return nil
+}
+
+func (s *session) closePortal(name string) {
+	if p := s.portals[name]; p != nil {
+		s.kept -= p.bytes
+		s.held -= p.held
+		delete(s.portals, name)
+	}
+}
+
+func (s *session) closePortals() {
+	for name := range s.portals {
+		s.closePortal(name)
+	}
+}
+
+// hold counts the rows that a suspended portal keeps.
+func (s *session) hold(p *portal) error {
+	left := len(p.rest())
+	if s.held-p.held+left > maxHeldRows {
+		return failure(outOfMemory, "suspended portals hold as many rows as they can").hinting("fetch or close some")
+	}
+	s.held += left - p.held
+	p.held = left
+	return nil
+}

@@ -1,0 +1,84 @@
+package pgwire
+
+import (
+	"flag"
+	"net"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write what psql prints into testdata")
+
+// noisy are the rows of answers, which are different each time; what they cost and how far off they are is not.
+var noisy = regexp.MustCompile(`(?m)^(?:[FMX]\|.*|-?[0-9]+)$`)
+
+var digits = regexp.MustCompile(`-?[0-9]+(\.[0-9]+)?`)
+
+// client finds psql, which may be missing where nobody needs it.
+func client(t *testing.T) string {
+	t.Helper()
+	path, err := exec.LookPath("psql")
+	if err != nil {
+		if os.Getenv("DISCREET_NEED_POSTGRES") != "" {
+			t.Fatal(err)
+		}
+		t.Skip("there is no psql")
+	}
+	return path
+}
+
+// With TLS, libpq binds its login to the certificate, and does not come in without TLS.
+func TestPsqlTLS(t *testing.T) {
+	path := client(t)
+	p := open(t, func(o *Options) { o.TLS = certificate(t) })
+	host, port, _ := net.SplitHostPort(p.address)
+	for settings, want := range map[string]string{
+		"sslmode=require channel_binding=require": "0.5\n",
+		"sslmode=prefer":  "0.5\n",
+		"sslmode=disable": "the server takes connections with TLS only",
+	} {
+		cmd := exec.Command(path, "-X", "-A", "-t", "-c", "SHOW dp.epsilon", "host="+host+" port="+port+" user=ana dbname=hospital options='-c dp.epsilon=0.5' "+settings)
+		cmd.Env = append(os.Environ(), "PGPASSWORD="+p.passwords["ana"])
+		if out, err := cmd.CombinedOutput(); !strings.Contains(string(out), want) {
+			t.Errorf("%s: %s %v", settings, out, err)
+		}
+	}
+}
+
+// psql, from its first query to its last: everything that it prints.
+func TestPsql(t *testing.T) {
+	path := client(t)
+	p := open(t, nil)
+	host, port, _ := net.SplitHostPort(p.address)
+	cmd := exec.Command(path, "-X", "-f", "testdata/session.sql", "-h", host, "-p", port, "-U", "ana", "hospital")
+	cmd.Env = append(os.Environ(), "PGPASSWORD="+p.passwords["ana"], "PGSSLMODE=prefer", "LC_ALL=C.UTF-8", "PSQL_PAGER=", "PAGER=", "PGOPTIONS=-c dp.confidence=0.9")
+	out, err := cmd.CombinedOutput()
+	got := strings.ReplaceAll(string(out), port, "PORT")
+	got = noisy.ReplaceAllStringFunc(got, func(line string) string { return digits.ReplaceAllString(line, "#") })
+	got = regexp.MustCompile(`\((psql|PostgreSQL|server)[^)]*\)|psql \([^)]*\)`).ReplaceAllString(got, "(...)")
+	const file = "testdata/session.txt"
+	if *rewrite {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, _ := os.ReadFile(file)
+	if got == string(want) {
+		return
+	}
+	is, should := strings.Split(got, "\n"), strings.Split(string(want), "\n")
+	for i := range max(len(is), len(should)) {
+		if i >= len(is) || i >= len(should) || is[i] != should[i] {
+			t.Fatalf("psql ended with %v. From line %d of %s on it printed\n%s\nand not\n%s\nsee -rewrite", err, i+1, file, few(is, i), few(should, i))
+		}
+	}
+}
+
+// few are some of the lines from a place on.
+func few(lines []string, from int) string {
+	from = min(from, len(lines))
+	return strings.Join(lines[from:min(len(lines), from+10)], "\n")
+}

@@ -1,0 +1,189 @@
+package pgwire
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// setting is one of PostgreSQL's settings that clients set or ask for. Hardly any of them does something here; they are kept, so that a client finds
+// what it left, and refused where answers would not be what the setting promises.
+type setting struct {
+	name  string
+	value string // by default
+	// accept returns how a value is written, or why it is not one. Where it is nil, nothing can be set.
+	accept func(text string) (string, error)
+}
+
+// known is every setting of PostgreSQL's that exists here, in the order of SHOW ALL.
+var known = []setting{
+	{"application_name", "", short},
+	{"backslash_quote", "safe_encoding", oneOf("safe_encoding", "on", "off")},
+	{"bytea_output", "hex", oneOf("hex", "escape")},
+	{"check_function_bodies", "on", truth},
+	{"client_encoding", "UTF8", utf8Only},
+	{"client_min_messages", "notice", oneOf("debug5", "debug4", "debug3", "debug2", "debug1", "debug", "log", "notice", "warning", "error")},
+	{"DateStyle", "ISO, MDY", isoOnly},
+	{"default_tablespace", "", short},
+	{"default_transaction_deferrable", "off", truth},
+	{"default_transaction_isolation", "read committed", isolation},
+	{"default_transaction_read_only", "off", truth},
+	{"escape_string_warning", "on", truth},
+	{"extra_float_digits", "1", number(-15, 3)},
+	{"geqo", "on", truth},
+	{"idle_in_transaction_session_timeout", "0", duration},
+	{"idle_session_timeout", "0", duration},
+	{"in_hot_standby", "off", nil},
+	{"integer_datetimes", "on", nil},
+	{"IntervalStyle", "postgres", oneOf("postgres", "postgres_verbose", "sql_standard", "iso_8601")},
+	{"is_superuser", "off", nil},
+	{"jit", "off", truth},
+	{"lc_collate", "C.UTF-8", nil},
+	{"lc_ctype", "C.UTF-8", nil},
+	{"lc_messages", "C", short},
+	{"lc_monetary", "C", short},
+	{"lc_numeric", "C", short},
+	{"lc_time", "C", short},
+	{"lock_timeout", "0", duration},
+	{"max_identifier_length", "63", nil},
+	{"max_index_keys", "32", nil},
+	{"quote_all_identifiers", "off", truth},
+	{"role", "none", oneOf("none")},
+	{"row_security", "on", truth},
+	{"search_path", `"$user", public`, short},
+	{"server_encoding", "UTF8", nil},
+	{"server_version", "", nil},
+	{"server_version_num", "150000", nil},
+	{"session_authorization", "", nil},
+	{"standard_conforming_strings", "on", oneOf("on")},
+	{"statement_timeout", "0", duration},
+	{"synchronize_seqscans", "on", truth},
+	{"synchronous_commit", "on", short},
+	{"TimeZone", "UTC", utcOnly},
+	{"transaction_deferrable", "off", truth},
+	{"transaction_isolation", "read committed", isolation},
+	{"transaction_read_only", "off", truth},
+	{"work_mem", "4MB", short},
+	{"xmloption", "content", oneOf("content", "document")},
+}
+
+// reported are told to the client at the start, and whenever they change.
+var reported = []string{
+	"application_name", "client_encoding", "DateStyle", "default_transaction_read_only", "in_hot_standby", "integer_datetimes", "IntervalStyle", "is_superuser",
+	"server_encoding", "server_version", "session_authorization", "standard_conforming_strings", "TimeZone",
+}
+
+func find(name string) (setting, bool) {
+	i := slices.IndexFunc(known, func(s setting) bool { return strings.EqualFold(s.name, name) })
+	if i < 0 {
+		return setting{}, false
+	}
+	return known[i], true
+}
+
+func short(text string) (string, error) { return text, nil }
+
+func oneOf(words ...string) func(string) (string, error) {
+	return func(text string) (string, error) {
+		if w := strings.ToLower(text); slices.Contains(words, w) {
+			return w, nil
+		}
+		if slices.Contains(words, "on") {
+			if on, err := truth(text); err == nil && slices.Contains(words, on) {
+				return on, nil
+			}
+		}
+		return "", fmt.Errorf("it can be %s", list(words))
+	}
+}
+
+// truth takes what PostgreSQL takes, but for abbreviations.
+func truth(text string) (string, error) {
+	switch strings.ToLower(text) {
+	case "on", "true", "yes", "1", "t", "y":
+		return "on", nil
+	case "off", "false", "no", "0", "f", "n":
+		return "off", nil
+	}
+	return "", fmt.Errorf("it can be on and off")
+}
+
+func number(lo, hi int) func(string) (string, error) {
+	return func(text string) (string, error) {
+		n, err := strconv.Atoi(strings.TrimSpace(text))
+		if err != nil || n < lo || n > hi {
+			return "", fmt.Errorf("it is a whole number from %d to %d", lo, hi)
+		}
+		return strconv.Itoa(n), nil
+	}
+}
+
+func utf8Only(text string) (string, error) {
+	switch strings.ReplaceAll(strings.ReplaceAll(strings.ToLower(text), "-", ""), "_", "") {
+	case "utf8", "unicode":
+		return "UTF8", nil
+	}
+	return "", fmt.Errorf("texts are in UTF8 only")
+}
+
+func isoOnly(text string) (string, error) {
+	order := "MDY"
+	for _, w := range strings.Split(text, ",") {
+		switch w = strings.ToUpper(strings.TrimSpace(w)); w {
+		case "ISO", "DEFAULT":
+		case "MDY", "DMY", "YMD":
+			order = w
+		case "US", "NONEURO", "NONEUROPEAN":
+			order = "MDY"
+		case "EURO", "EUROPEAN":
+			order = "DMY"
+		default:
+			return "", fmt.Errorf("dates are written as ISO 8601 has them; it can be ISO")
+		}
+	}
+	return "ISO, " + order, nil
+}
+
+func utcOnly(text string) (string, error) {
+	switch strings.ToLower(strings.TrimSpace(text)) {
+	case "utc", "gmt", "etc/utc", "etc/gmt", "uct", "zulu", "universal", "etc/universal", "z", "0", "+00", "+00:00", "gmt0", "utc0", "default":
+		return "UTC", nil
+	}
+	return "", fmt.Errorf("times are in UTC only")
+}
+
+func isolation(text string) (string, error) {
+	return oneOf("serializable", "repeatable read", "read committed", "read uncommitted")(text)
+}
+
+// duration is in milliseconds unless it has a unit, and is kept in milliseconds.
+func duration(text string) (string, error) {
+	text = strings.TrimSpace(text)
+	digits := strings.TrimLeft(text, "0123456789")
+	n, err := strconv.ParseInt(text[:len(text)-len(digits)], 10, 32)
+	unit, ok := map[string]time.Duration{"": time.Millisecond, "us": time.Microsecond, "ms": time.Millisecond, "s": time.Second, "min": time.Minute, "h": time.Hour, "d": 24 * time.Hour}[strings.TrimSpace(digits)]
+	if err != nil || !ok || time.Duration(n) > (1<<31-1)*time.Millisecond/unit {
+		return "", fmt.Errorf("it is a time, such as 500ms, 30s or 5min; 0 means none")
+	}
+	ms := (time.Duration(n)*unit + time.Millisecond - 1) / time.Millisecond
+	return strconv.FormatInt(int64(ms), 10), nil
+}
+
+// written is how SHOW writes milliseconds: in the largest unit that has no fraction.
+func written(ms string) string {
+	n, err := strconv.ParseInt(ms, 10, 64)
+	if err != nil || n == 0 {
+		return ms
+	}
+	for _, u := range []struct {
+		name string
+		ms   int64
+	}{{"d", 86_400_000}, {"h", 3_600_000}, {"min", 60_000}, {"s", 1000}} {
+		if n%u.ms == 0 {
+			return strconv.FormatInt(n/u.ms, 10) + u.name
+		}
+	}
+	return ms + "ms"
+}

@@ -1,0 +1,322 @@
+package pgwire
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/discreet-dp/discreet"
+)
+
+// The names that are ours and no settings of an answer's.
+const (
+	requestSetting = "dp.request" // names the next question, and only that
+	budgetSetting  = "dp.budget"  // can be shown
+)
+
+// values are what is set at one time.
+type values struct {
+	dp    discreet.Settings
+	plain map[string]string // by the name as it is in known; only what differs from the default
+}
+
+func (v values) clone() values { return values{v.dp, maps.Clone(v.plain)} }
+
+// settings are a session's. SET changes now and kept, SET LOCAL only now, and the end of a block makes now what is kept.
+type settings struct {
+	now, kept values
+	first     values            // what RESET goes back to: what the client said at the start
+	fixed     map[string]string // what the server says
+	request   string
+}
+
+func newSettings(version, user string) *settings {
+	return &settings{
+		now: values{plain: map[string]string{}}, kept: values{plain: map[string]string{}}, first: values{plain: map[string]string{}},
+		fixed: map[string]string{"server_version": serverVersion(version), "session_authorization": user},
+	}
+}
+
+// serverVersion begins as PostgreSQL's does, because clients decide by it which catalogue they ask for.
+func serverVersion(version string) string {
+	return strings.TrimSpace("15.0 (discreet " + version + ")")
+}
+
+// reserved are parameters of a startup that are no settings.
+var reserved = []string{"user", "database", "options", "replication"}
+
+// checkStartup refuses what can be refused before anybody is in. It names nothing that only those who are in may know.
+func checkStartup(wanted map[string]string) error {
+	for name, value := range wanted {
+		if !utf8.ValidString(name) || !utf8.ValidString(value) {
+			return fatal(invalidEncoding, "the startup packet is not in UTF-8")
+		}
+	}
+	if wanted["user"] == "" {
+		return fatal(invalidAuthorization, "the name of a user is missing")
+	}
+	if on, err := truth(wanted["replication"]); wanted["replication"] != "" && (err != nil || on == "on") {
+		return fatal(notSupported, "there is no replication")
+	}
+	return nil
+}
+
+// begin sets what a client asks for at the start.
+func (s *settings) begin(wanted map[string]string) error {
+	pairs, err := options(wanted["options"])
+	if err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(wanted)) {
+		if !slices.Contains(reserved, name) {
+			pairs = append(pairs, [2]string{name, wanted[name]})
+		}
+	}
+	for _, p := range pairs {
+		// Drivers send the zone of their machine unasked. Times have no zone here, so it changes nothing, and TimeZone tells them what it is.
+		if _, err := utcOnly(p[1]); err != nil && strings.EqualFold(p[0], "timezone") {
+			continue
+		}
+		if err := s.set(p[0], p[1], false); err != nil {
+			return err
+		}
+	}
+	s.first = s.kept.clone()
+	return nil
+}
+
+// options reads -c name=value and --name=value, as PGOPTIONS has them.
+func options(text string) (pairs [][2]string, err error) {
+	var words []string
+	var word strings.Builder
+	open := false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '\\' && i+1 < len(text):
+			i++
+			word.WriteByte(text[i])
+			open = true
+		case c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v':
+			if open {
+				words = append(words, word.String())
+			}
+			word.Reset()
+			open = false
+		default:
+			word.WriteByte(c)
+			open = true
+		}
+	}
+	if open {
+		words = append(words, word.String())
+	}
+	for i := 0; i < len(words); i++ {
+		w := words[i]
+		switch {
+		case w == "-c" && i+1 < len(words):
+			i++
+			w = words[i]
+		case strings.HasPrefix(w, "--"):
+			w = w[2:]
+		case strings.HasPrefix(w, "-c") && len(w) > 2:
+			w = w[2:]
+		default:
+			return nil, fatal(syntaxError, "options can be -c name=value, and nothing else")
+		}
+		name, value, ok := strings.Cut(w, "=")
+		if !ok {
+			return nil, fatal(syntaxError, "options can be -c name=value, and nothing else")
+		}
+		pairs = append(pairs, [2]string{strings.ReplaceAll(name, "-", "_"), value})
+	}
+	return pairs, nil
+}
+
+// set gives a setting a value.
+func (s *settings) set(name, value string, local bool) error {
+	if len(value) > maxSetting || !utf8.ValidString(value) || strings.ContainsRune(value, 0) {
+		return failure(invalidParameter, "the value of %s is too long, or no text", clip(name))
+	}
+	if ours(name) {
+		return s.setOurs(strings.ToLower(name), value, local)
+	}
+	k, ok := find(name)
+	if !ok {
+		return unknown(name)
+	}
+	if k.accept == nil {
+		return failure(cannotChange, "the setting %s cannot be changed", k.name)
+	}
+	text, err := k.accept(value)
+	if err != nil {
+		return failure(invalidParameter, "%s cannot be %s", k.name, strconv.Quote(clip(value))).hinting(err.Error())
+	}
+	s.each(local, func(v *values) { v.plain[k.name] = text })
+	return nil
+}
+
+func (s *settings) setOurs(name, value string, local bool) error {
+	switch name {
+	case budgetSetting:
+		return failure(cannotChange, "dp.budget can be shown, and only the owner of the data can change it")
+	case requestSetting:
+		s.request = value
+		return nil
+	}
+	changed := s.now.dp
+	if err := changed.Set(name, value); err != nil {
+		code := invalidParameter
+		if !slices.Contains(discreet.SettingNames(), name) {
+			code = undefinedObject
+		}
+		return failure(code, "%s", err)
+	}
+	s.each(local, func(v *values) {
+		if v.dp.Set(name, value) != nil {
+			return
+		}
+		// A price and an error are two ways of saying the same, and the later one counts.
+		switch name {
+		case "dp.epsilon":
+			v.dp.Error = nil
+		case "dp.error":
+			v.dp.Epsilon = 0
+		}
+	})
+	return nil
+}
+
+// each changes what counts now and, unless it is local to a block, what stays.
+func (s *settings) each(local bool, change func(*values)) {
+	change(&s.now)
+	if !local {
+		change(&s.kept)
+	}
+}
+
+// reset gives a setting the value that it had at the start of the session.
+func (s *settings) reset(name string, local bool) error {
+	if ours(name) {
+		name = strings.ToLower(name)
+		if name == requestSetting {
+			s.request = ""
+			return nil
+		}
+		if err := new(discreet.Settings).Reset(name); err != nil {
+			return failure(undefinedObject, "%s", err)
+		}
+		s.each(local, func(v *values) { restore(&v.dp, s.first.dp, name) })
+		return nil
+	}
+	k, ok := find(name)
+	if !ok {
+		return unknown(name)
+	}
+	s.each(local, func(v *values) {
+		if text, ok := s.first.plain[k.name]; ok {
+			v.plain[k.name] = text
+		} else {
+			delete(v.plain, k.name)
+		}
+	})
+	return nil
+}
+
+// restore takes one setting from what was said first.
+func restore(to *discreet.Settings, from discreet.Settings, name string) {
+	switch name {
+	case "dp.epsilon":
+		if to.Epsilon = from.Epsilon; from.Epsilon > 0 {
+			to.Error = nil
+		}
+	case "dp.delta":
+		to.Delta = from.Delta
+	case "dp.error":
+		if to.Error = from.Error; from.Error != nil {
+			to.Epsilon = 0
+		}
+	case "dp.confidence":
+		to.Confidence = from.Confidence
+	case "dp.mechanism":
+		to.Mechanism = from.Mechanism
+	case "dp.max_groups":
+		to.MaxGroups = from.MaxGroups
+	}
+}
+
+func (s *settings) resetAll() {
+	s.now, s.kept, s.request = s.first.clone(), s.first.clone(), ""
+}
+
+// show returns a setting as SHOW does.
+func (s *settings) show(name string) (string, bool) {
+	if ours(name) {
+		if strings.EqualFold(name, requestSetting) {
+			return s.request, true
+		}
+		text, err := s.now.dp.Show(name)
+		return text, err == nil
+	}
+	k, ok := find(name)
+	if !ok {
+		return "", false
+	}
+	if text, ok := s.fixed[k.name]; ok {
+		return text, true
+	}
+	text, ok := s.now.plain[k.name]
+	if !ok {
+		text = k.value
+	}
+	if strings.HasSuffix(k.name, "_timeout") {
+		text = written(text)
+	}
+	return text, true
+}
+
+// take returns the name of the next question, which only it has.
+func (s *settings) take() string {
+	r := s.request
+	s.request = ""
+	return r
+}
+
+// timeout is what the client wants; the desk has one of its own.
+func (s *settings) timeout() time.Duration {
+	ms, _ := strconv.ParseInt(s.now.plain["statement_timeout"], 10, 64)
+	return time.Duration(ms) * time.Millisecond
+}
+
+// quiet says whether the client wants no messages of a severity.
+func (s *settings) quiet(severity string) bool {
+	switch s.now.plain["client_min_messages"] {
+	case "warning":
+		return severity == "NOTICE"
+	case "error":
+		return true
+	}
+	return false
+}
+
+func ours(name string) bool { return len(name) > 3 && strings.EqualFold(name[:3], "dp.") }
+
+func unknown(name string) error {
+	e := failure(undefinedObject, "there is no setting %s", strconv.Quote(clip(name)))
+	if strings.Contains(name, "dp") || strings.Contains(name, "epsilon") {
+		e.hint = "the settings of an answer are " + list(discreet.SettingNames())
+	}
+	return e
+}
+
+// clip keeps a name or a value short enough to be repeated.
+func clip(text string) string {
+	const most = 60
+	r := []rune(text)
+	if len(r) > most {
+		return string(r[:most]) + "..."
+	}
+	return text
+}

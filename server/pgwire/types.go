@@ -1,0 +1,83 @@
+package pgwire
+
+import "github.com/jackc/pgx/v5/pgtype"
+
+// The types that the door itself names.
+const (
+	boolOID        = pgtype.BoolOID
+	int8OID        = pgtype.Int8OID
+	int2OID        = pgtype.Int2OID
+	int4OID        = pgtype.Int4OID
+	oidOID         = pgtype.OIDOID
+	textOID        = pgtype.TextOID
+	jsonOID        = pgtype.JSONOID
+	float4OID      = pgtype.Float4OID
+	float8OID      = pgtype.Float8OID
+	unknownOID     = pgtype.UnknownOID
+	varcharOID     = pgtype.VarcharOID
+	bpcharOID      = pgtype.BPCharOID
+	nameOID        = pgtype.NameOID
+	dateOID        = pgtype.DateOID
+	timestampOID   = pgtype.TimestampOID
+	timestamptzOID = pgtype.TimestamptzOID
+	numericOID     = pgtype.NumericOID
+)
+
+// column is a column of a result.
+type column struct {
+	name string
+	oid  uint32
+}
+
+// oidOf is the type of a kind of values.
+func oidOf(kind string) uint32 {
+	switch kind {
+	case "integer":
+		return int8OID
+	case "decimal":
+		return numericOID
+	case "real":
+		return float8OID
+	case "boolean":
+		return boolOID
+	case "date":
+		return dateOID
+	case "timestamp":
+		return timestampOID
+	}
+	return textOID
+}
+
+// kindOf is the kind of a type's values.
+func kindOf(oid uint32) string {
+	switch oid {
+	case int2OID, int4OID, int8OID, oidOID:
+		return "integer"
+	case float4OID, float8OID, numericOID:
+		return "decimal"
+	case boolOID:
+		return "boolean"
+	case dateOID:
+		return "date"
+	case timestampOID, timestamptzOID:
+		return "timestamp"
+	}
+	return "text"
+}
+
+// sizeOf is how many bytes a value of a type has, or -1.
+func sizeOf(oid uint32) int16 {
+	switch oid {
+	case boolOID, pgtype.QCharOID:
+		return 1
+	case int2OID:
+		return 2
+	case int4OID, oidOID, float4OID, dateOID, pgtype.XIDOID, pgtype.CIDOID:
+		return 4
+	case int8OID, float8OID, timestampOID, timestamptzOID:
+		return 8
+	case nameOID:
+		return 64
+	}
+	return -1
+}
