@@ -160,7 +160,7 @@ func (s *session) runCatalogue(st *statement, values []argument) (*result, error
 	}
 	out := &result{tag: "SELECT", columns: []column{}}
 	err := s.running(func(ctx context.Context) error {
-		r, err := s.catalog.Query(ctx, st.sql(), given)
+		r, err := s.catalog.QueryTyped(ctx, st.sql(), st.given, given)
 		if err != nil {
 			return err
 		}

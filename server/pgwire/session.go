@@ -333,9 +333,9 @@ func (s *session) running(do func(ctx context.Context) error) error {
 func (s *session) still() error {
 	ctx, done := context.WithTimeout(s.server.base, messageDeadline)
 	defer done()
-	err := s.server.options.Users.Still(ctx, s.user.Name)
+	err := s.server.options.Users.Still(ctx, s.user)
 	if errors.Is(err, users.ErrDenied) || errors.Is(err, users.ErrUnknown) {
-		return fatal(adminShutdown, "your account was revoked; ask the owner of the data")
+		return fatal(adminShutdown, "your account was revoked, or has another password; ask the owner of the data")
 	}
 	if err != nil {
 		return fatal(internalError, internal().message) // who cannot be checked is not let on

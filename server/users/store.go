@@ -219,14 +219,9 @@ func (s *Store) List(ctx context.Context) ([]User, error) {
 	return out, nil
 }
 
-// Still says whether somebody who came in is still a user: nil, or ErrDenied. It is asked before every statement, so it is cheap.
-func (s *Store) Still(ctx context.Context, name string) error {
-	_, err := s.epoch(ctx, name)
-	return err
-}
-
-// StillIn is Still for somebody whose password must not have changed since, either: an open connection ends when its password does.
-func (s *Store) StillIn(ctx context.Context, u User) error {
+// Still says whether somebody who came in is still a user, with the password that they came in with: nil, or ErrDenied. It is asked before every
+// statement, so it is cheap, and an open connection ends when its user or its password does.
+func (s *Store) Still(ctx context.Context, u User) error {
 	epoch, err := s.epoch(ctx, u.Name)
 	if err == nil && epoch != u.epoch {
 		err = ErrDenied

@@ -55,7 +55,7 @@ func TestStore(t *testing.T) {
 	must(t, second(f.Password(ctx, from("ana", home), p)))
 	ended, cancel := context.WithCancel(ctx)
 	cancel()
-	for _, err := range []error{second(f.Add(ended, "carl", Analyst, "")), f.Revoke(ended, "boss"), second(f.Exchange(ended, from("boss", home))), f.Still(ended, "boss")} {
+	for _, err := range []error{second(f.Add(ended, "carl", Analyst, "")), f.Revoke(ended, "boss"), second(f.Exchange(ended, from("boss", home))), second(f.epoch(ended, "boss"))} {
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("got %v", err)
 		}
@@ -135,19 +135,19 @@ func TestStill(t *testing.T) {
 	server := f.again(t)
 	u, err := login(server, from("ana", home), f.password)
 	must(t, err)
-	must(t, server.Still(ctx, "ana"))
-	must(t, server.StillIn(ctx, u))
-	denied(t, server.Still(ctx, "bob"))
+	must(t, second(server.epoch(ctx, "ana")))
+	must(t, server.Still(ctx, u))
+	denied(t, second(server.epoch(ctx, "bob")))
 	p, err := f.SetPassword(ctx, "ana", "")
 	must(t, err)
-	must(t, server.Still(ctx, "ana"))
-	denied(t, server.StillIn(ctx, u))
+	must(t, second(server.epoch(ctx, "ana")))
+	denied(t, server.Still(ctx, u))
 	u, err = login(server, from("ana", home), p)
 	must(t, err)
-	must(t, server.StillIn(ctx, u))
+	must(t, server.Still(ctx, u))
 	must(t, f.Revoke(ctx, "ana"))
-	denied(t, server.Still(ctx, "ana"))
-	denied(t, server.StillIn(ctx, u))
+	denied(t, second(server.epoch(ctx, "ana")))
+	denied(t, server.Still(ctx, u))
 }
 
 // Several processes make the file, change it and read it at once.
@@ -169,7 +169,7 @@ func TestTogether(t *testing.T) {
 				must(t, err)
 				must(t, second(s.Password(ctx, from(name, fmt.Sprint("10.0.0.", i)), p)))
 				must(t, s.Revoke(ctx, name))
-				denied(t, s.Still(ctx, name))
+				denied(t, second(s.epoch(ctx, name)))
 			}
 		})
 	}
@@ -225,7 +225,7 @@ func TestKilled(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, name := range names {
-			must(t, s.Still(ctx, name))
+			must(t, second(s.epoch(ctx, name)))
 			told++
 		}
 		var check string
@@ -332,7 +332,7 @@ func TestFilesRefused(t *testing.T) {
 func BenchmarkStill(b *testing.B) {
 	f := setUp(b)
 	for b.Loop() {
-		if err := f.Still(ctx, "ana"); err != nil {
+		if err := second(f.epoch(ctx, "ana")); err != nil {
 			b.Fatal(err)
 		}
 	}
