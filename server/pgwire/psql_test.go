@@ -66,11 +66,22 @@ func TestPsql(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want, _ := os.ReadFile(file)
-	if got == string(want) {
+	text, _ := os.ReadFile(file)
+	want := string(text)
+	if version, _ := exec.Command(path, "--version").Output(); !strings.Contains(string(version), " 15.") {
+		// Another psql draws what there is in its own way. It must find it all the same.
+		const question = "== a question"
+		drawn, rest, _ := strings.Cut(got, question)
+		if strings.Contains(drawn, "ERROR") || !strings.Contains(drawn, "patients") {
+			t.Errorf("%s\n%s", version, drawn)
+		}
+		_, wanted, _ := strings.Cut(want, question)
+		got, want = rest, wanted
+	}
+	if got == want {
 		return
 	}
-	is, should := strings.Split(got, "\n"), strings.Split(string(want), "\n")
+	is, should := strings.Split(got, "\n"), strings.Split(want, "\n")
 	for i := range max(len(is), len(should)) {
 		if i >= len(is) || i >= len(should) || is[i] != should[i] {
 			t.Fatalf("psql ended with %v. From line %d of %s on it printed\n%s\nand not\n%s\nsee -rewrite", err, i+1, file, few(is, i), few(should, i))
