@@ -2,6 +2,7 @@ package discreet
 
 import (
 	"context"
+	"fmt"
 	"sync"
 
 	"github.com/discreet-dp/discreet/engine"
@@ -35,6 +36,21 @@ func (d *data) open(ctx context.Context) (*duckdb.Engine, error) {
 		d.duck = e
 	}
 	return d.duck, nil
+}
+
+// Warm opens the data of all datasets, which the first question about each would do otherwise. For an owner who starts a server: what is wrong
+// with the data is told to them now, and not to an analyst later.
+func (db *DB) Warm(ctx context.Context) error {
+	for _, name := range db.policy.Names() {
+		ds, err := db.dataset(name)
+		if err != nil {
+			return err
+		}
+		if _, err := ds.data.open(ctx); err != nil {
+			return fmt.Errorf("dataset %s: %w", name, err)
+		}
+	}
+	return nil
 }
 
 // Version implements [engine.Engine].

@@ -14,6 +14,7 @@ import (
 )
 
 func Example() {
+	ctx := context.Background()
 	dir, err := os.MkdirTemp("", "server-")
 	if err != nil {
 		panic(err)
@@ -27,19 +28,19 @@ func Example() {
 
 	// A server that nobody can come in to is a mistake.
 	config := server.Config{Policy: policy, Users: people, HTTP: "127.0.0.1:0"}
-	_, err = server.Open(config)
+	_, err = server.Open(ctx, config)
 	fmt.Println(errors.Is(err, server.ErrNoUsers))
 
 	store, err := users.Open(people)
 	if err != nil {
 		panic(err)
 	}
-	if _, err := store.Add(context.Background(), "ana", users.Analyst, ""); err != nil {
+	if _, err := store.Add(ctx, "ana", users.Analyst, ""); err != nil {
 		panic(err)
 	}
 	store.Close()
 
-	s, err := server.Open(config)
+	s, err := server.Open(ctx, config)
 	if err != nil {
 		panic(err)
 	}
@@ -51,7 +52,7 @@ func Example() {
 	}
 	r.Body.Close()
 	fmt.Println(r.StatusCode)
-	fmt.Println(s.Shutdown(context.Background()), <-served)
+	fmt.Println(s.Shutdown(ctx), <-served)
 	// Output:
 	// true
 	// 200

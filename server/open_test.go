@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/internal/hospital"
 	"github.com/discreet-dp/discreet/server/users"
 )
 
@@ -25,20 +26,26 @@ func TestOpenSays(t *testing.T) {
 		change func(*Config)
 		want   string
 	}{
-		"no policy":          {func(c *Config) { c.Policy = "" }, "name the owner's file"},
-		"policy not there":   {func(c *Config) { c.Policy += "x" }, "no such file"},
-		"no addresses":       {func(c *Config) { c.Listen, c.HTTP = "", "" }, "nothing to listen on"},
-		"certificate alone":  {func(c *Config) { c.Certificate = "a.pem" }, "the certificate a.pem has no key"},
-		"key alone":          {func(c *Config) { c.Key = "a.key" }, "the key a.key has no certificate"},
-		"no such pair":       {func(c *Config) { c.Certificate, c.Key = "a.pem", "a.key" }, "cannot be used together"},
-		"below 0":            {func(c *Config) { c.Rate = -1 }, "below 0"},
-		"memory":             {func(c *Config) { c.Memory = "much" }, "memory"},
-		"everywhere":         {func(c *Config) { c.Listen = ":0" }, "--plaintext"},
-		"everywhere, HTTP":   {func(c *Config) { c.HTTP = "0.0.0.0:0" }, "--plaintext"},
-		"everywhere, IPv6":   {func(c *Config) { c.HTTP = "[::]:0" }, "--plaintext"},
-		"port in use":        {func(c *Config) { c.Listen = taken.Addr().String() }, "taken by another program"},
-		"port in use, HTTP":  {func(c *Config) { c.HTTP = taken.Addr().String() }, "taken by another program"},
-		"no port":            {func(c *Config) { c.Listen = "127.0.0.1" }, "to be written as 127.0.0.1:5432"},
+		"no policy":         {func(c *Config) { c.Policy = "" }, "name the owner's file"},
+		"policy not there":  {func(c *Config) { c.Policy += "x" }, "no such file"},
+		"no addresses":      {func(c *Config) { c.Listen, c.HTTP = "", "" }, "nothing to listen on"},
+		"certificate alone": {func(c *Config) { c.Certificate = "a.pem" }, "the certificate a.pem has no key"},
+		"key alone":         {func(c *Config) { c.Key = "a.key" }, "the key a.key has no certificate"},
+		"no such pair":      {func(c *Config) { c.Certificate, c.Key = "a.pem", "a.key" }, "cannot be used together"},
+		"below 0":           {func(c *Config) { c.Rate = -1 }, "below 0"},
+		"memory":            {func(c *Config) { c.Memory = "much" }, "memory"},
+		"everywhere":        {func(c *Config) { c.Listen = ":0" }, "--plaintext"},
+		"everywhere, HTTP":  {func(c *Config) { c.HTTP = "0.0.0.0:0" }, "--plaintext"},
+		"everywhere, IPv6":  {func(c *Config) { c.HTTP = "[::]:0" }, "--plaintext"},
+		"port in use":       {func(c *Config) { c.Listen = taken.Addr().String() }, "taken by another program"},
+		"port in use, HTTP": {func(c *Config) { c.HTTP = taken.Addr().String() }, "taken by another program"},
+		"no port":           {func(c *Config) { c.Listen = "127.0.0.1" }, "to be written as 127.0.0.1:5432"},
+		"no data": {func(c *Config) {
+			c.Policy = filepath.Join(filepath.Dir(c.Policy), "elsewhere.yaml")
+			if err := os.WriteFile(c.Policy, []byte("datasets:\n"+hospital.Dataset("hospital", "elsewhere", "{epsilon: 1}")), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}, "dataset hospital:"},
 		"no users":           {func(c *Config) { c.Users += "x" }, "make it with 'discreet user add'"},
 		"users is something": {func(c *Config) { c.Users = c.Policy }, ""},
 		"users is empty": {func(c *Config) {
@@ -53,7 +60,7 @@ func TestOpenSays(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bad := good
 			c.change(&bad)
-			if s, err := Open(bad); s != nil || err == nil || !strings.Contains(err.Error(), c.want) {
+			if s, err := Open(t.Context(), bad); s != nil || err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Fatalf("got %v", err)
 			}
 		})
@@ -66,7 +73,7 @@ func TestPlaintext(t *testing.T) {
 	c := world(t, "")
 	c.HTTP = ":0"
 	var plaintext *PlaintextError
-	if _, err := Open(c); !errors.As(err, &plaintext) || plaintext.Address != ":0" {
+	if _, err := Open(t.Context(), c); !errors.As(err, &plaintext) || plaintext.Address != ":0" {
 		t.Errorf("got %v", err)
 	}
 	c.Plaintext = true
@@ -79,7 +86,7 @@ func TestLedgerIsHeld(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(c); err == nil || !strings.Contains(err.Error(), "the ledger is open already, in another process") {
+	if _, err := Open(t.Context(), c); err == nil || !strings.Contains(err.Error(), "the ledger is open already, in another process") {
 		t.Errorf("got %v", err)
 	}
 	if err := db.Close(); err != nil {
@@ -126,7 +133,7 @@ func TestStrangers(t *testing.T) {
 func TestOpenMakesNoUsers(t *testing.T) {
 	c := world(t, "")
 	c.Users = filepath.Join(filepath.Dir(c.Users), "others.users")
-	if _, err := Open(c); !errors.Is(err, ErrNoUsers) {
+	if _, err := Open(t.Context(), c); !errors.Is(err, ErrNoUsers) {
 		t.Errorf("got %v", err)
 	}
 	if _, err := os.Stat(c.Users); !errors.Is(err, os.ErrNotExist) {

@@ -43,8 +43,8 @@ type Server struct {
 // ErrNoUsers: nobody could come in.
 var ErrNoUsers = errors.New("nobody may come in yet")
 
-// Open opens everything, and answers nobody before Serve.
-func Open(c Config) (s *Server, err error) {
+// Open opens everything, the data too, and answers nobody before Serve.
+func Open(ctx context.Context, c Config) (s *Server, err error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
@@ -69,6 +69,9 @@ func Open(c Config) (s *Server, err error) {
 		return s, err
 	}
 	if s.db, err = discreet.OpenPolicyWith(p, discreet.Options{Memory: c.Memory, Threads: c.Threads}); err != nil {
+		return s, err
+	}
+	if err := s.db.Warm(ctx); err != nil {
 		return s, err
 	}
 	s.desk = desk.New(s.db, desk.Options{Running: c.Running, Timeout: c.Timeout, Rate: c.Rate, Log: c.Log, Texts: c.Texts})

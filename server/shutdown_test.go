@@ -33,7 +33,7 @@ func asks(t *testing.T, s *Server) <-chan error {
 
 // What was paid for is answered; who comes meanwhile is not, and is told so.
 func TestShutdown(t *testing.T) {
-	s, err := Open(world(t, "    release: {tick: 1s}\n"))
+	s, err := Open(t.Context(), world(t, "    release: {tick: 1s}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func TestShutdown(t *testing.T) {
 
 // Where the time is over, what runs is interrupted, and the ledger is closed all the same.
 func TestShutdownCuts(t *testing.T) {
-	s, err := Open(world(t, "    release: {tick: 2s}\n"))
+	s, err := Open(t.Context(), world(t, "    release: {tick: 2s}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +103,7 @@ func TestShutdownCuts(t *testing.T) {
 func TestDoorFails(t *testing.T) {
 	c := world(t, "")
 	c.Listen = ""
-	s, err := Open(c)
+	s, err := Open(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}

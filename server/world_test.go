@@ -49,7 +49,7 @@ func world(t testing.TB, more string) Config {
 // opened opens a server, serves, and ends it with the test.
 func opened(t testing.TB, c Config) *Server {
 	t.Helper()
-	s, err := Open(c)
+	s, err := Open(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -74,7 +74,9 @@ func (c *serveCmd) Run(ctx context.Context, s screen) error {
 		defer d.remove()
 		tour = func(srv *server.Server) { d.tour(s, srv) }
 	}
-	srv, err := server.Open(config)
+	done := waiting(s.err, "opening the data")
+	srv, err := server.Open(ctx, config)
+	done()
 	if err != nil {
 		return serveRefused(err)
 	}

@@ -5,7 +5,8 @@
 // # The queue
 //
 // At most [Options.Running] questions are with the engine at once. The others wait, and are served in turn by analyst: one who sends
-// five hundred waits for their own, and another who sends one is next. Of one analyst at most Running and [Options.Waiting] are at the desk
+// five hundred waits for their own, and another who sends one is next. Where there is more than one turn, an analyst has at most all of them but one, so that long
+// questions of one leave a turn for the others. Of one analyst at most Running and [Options.Waiting] are at the desk
 // at a time; one more gets a [*LimitError]. A question counts from when it comes until its answer leaves, so
 // that the limit shows nothing that a tick hides. Whoever stops waiting leaves the queue, and nothing was charged.
 //

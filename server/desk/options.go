@@ -8,7 +8,7 @@ import (
 
 // Options say how much a desk does at once and for how long. The zero value is sensible.
 type Options struct {
-	// Running is how many questions are with the engine at once; 0 means one for each core.
+	// Running is how many questions are with the engine at once; 0 means one for each core, and two at least. One analyst has at most all of them but one.
 	Running int
 	// Waiting is how many questions of one analyst may wait; 0 means 16.
 	Waiting int
@@ -33,7 +33,7 @@ func (o Options) filled() Options {
 	for _, f := range []struct {
 		field *int
 		usual int
-	}{{&o.Running, runtime.GOMAXPROCS(0)}, {&o.Waiting, 16}, {&o.Rate, 600}, {&o.Sessions, 8}} {
+	}{{&o.Running, max(2, runtime.GOMAXPROCS(0))}, {&o.Waiting, 16}, {&o.Rate, 600}, {&o.Sessions, 8}} {
 		if *f.field <= 0 {
 			*f.field = f.usual
 		}

@@ -11,6 +11,7 @@ import (
 // queue gives turns to analysts, one after the other.
 type queue struct {
 	places int // how many can have a turn at once
+	each   int // how many of them one analyst can have: all but one, so that another need not wait for a long question to end
 	room   int // how many questions of one analyst can be at the desk at once
 
 	mu      sync.Mutex
@@ -26,6 +27,7 @@ type queue struct {
 type line struct {
 	analyst string
 	waiting []*waiter // the oldest first
+	turns   int       // how many have one
 	inside  int       // those that wait, those that have a turn, and those whose answer has not left
 }
 
@@ -33,7 +35,7 @@ type line struct {
 type waiter struct{ turn chan error }
 
 func newQueue(places, waiting int) *queue {
-	return &queue{places: places, room: places + waiting, lines: map[string]*line{}, nothing: make(chan struct{})}
+	return &queue{places: places, each: max(1, places-1), room: places + waiting, lines: map[string]*line{}, nothing: make(chan struct{})}
 }
 
 // enter lets a question in, or says why not. Whoever was let in calls exit once.
@@ -92,7 +94,7 @@ func (q *queue) await(ctx context.Context, analyst string, w *waiter) error {
 	if err := <-w.turn; err != nil {
 		return err
 	}
-	q.done()
+	q.done(analyst)
 	return ErrWithdrawn
 }
 
@@ -100,16 +102,18 @@ func (q *queue) await(ctx context.Context, analyst string, w *waiter) error {
 func (q *queue) stand(ctx context.Context, analyst string) (*waiter, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	l := q.lines[analyst]
 	switch {
 	case q.ending:
 		return nil, ErrEnding
 	case ctx.Err() != nil:
 		return nil, ErrWithdrawn
-	case q.turns < q.places: // then nobody waits
+	case q.turns < q.places && l.turns < q.each: // then nobody waits who could have it
 		q.turns++
+		l.turns++
 		return nil, nil
 	}
-	w, l := &waiter{make(chan error, 1)}, q.lines[analyst]
+	w := &waiter{make(chan error, 1)}
 	if l.waiting = append(l.waiting, w); len(l.waiting) == 1 {
 		q.ring = append(q.ring, l)
 	}
@@ -131,20 +135,25 @@ func (q *queue) withdraw(analyst string, w *waiter) bool {
 	return true
 }
 
-// done gives a turn back: to the next analyst's oldest question, where somebody waits.
-func (q *queue) done() {
+// done gives the turn of an analyst back: to the oldest question of the next who waits and may have one more. There is at most one such, because
+// one turn was given back.
+func (q *queue) done(analyst string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if len(q.ring) == 0 {
-		q.turns--
+	q.turns--
+	q.lines[analyst].turns--
+	i := slices.IndexFunc(q.ring, func(l *line) bool { return l.turns < q.each })
+	if i < 0 {
 		return
 	}
-	l := q.ring[0]
-	q.ring = slices.Delete(q.ring, 0, 1)
+	l := q.ring[i]
+	q.ring = slices.Delete(q.ring, i, i+1)
 	w := l.waiting[0]
 	if l.waiting = slices.Delete(l.waiting, 0, 1); len(l.waiting) > 0 {
 		q.ring = append(q.ring, l) // behind everybody else
 	}
+	q.turns++
+	l.turns++
 	w.turn <- nil
 }
 

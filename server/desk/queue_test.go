@@ -64,6 +64,35 @@ func TestNobodyStarves(t *testing.T) {
 	})
 }
 
+// Long questions of one analyst leave a turn for another, and it is theirs at once.
+func TestTurnForOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var most, now atomic.Int64
+		d := newDesk(people(t, "immediate"), fake{ask: func(ctx context.Context, q discreet.Question) (*discreet.Answer, error) {
+			if q.Analyst == "ben" {
+				return paidFor(), nil
+			}
+			most.Store(max(most.Load(), now.Add(1)))
+			defer now.Add(-1)
+			return paidFor(), work(ctx, time.Hour)
+		}}, Options{Running: 3, Timeout: 2 * time.Hour})
+		var all sync.WaitGroup
+		for range 5 {
+			all.Go(func() { d.Ask(t.Context(), from("ana")) })
+		}
+		synctest.Wait()
+		begin := time.Now()
+		if _, err := d.Ask(t.Context(), from("ben")); err != nil || time.Since(begin) > 0 {
+			t.Errorf("ben waited for %v: %v", time.Since(begin), err)
+		}
+		all.Wait()
+		if most.Load() != 2 || time.Since(begin) != 3*time.Hour {
+			t.Errorf("ana had %d at once, for %v", most.Load(), time.Since(begin))
+		}
+		quiet(t, d)
+	})
+}
+
 // However questions end, no more than may have a turn at once, everybody gets one, and none is lost.
 func TestTurns(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
@@ -111,11 +140,12 @@ func TestTurns(t *testing.T) {
 			}
 			all.Wait()
 			quiet(t, d)
-			for range places { // none was lost
-				if err := d.queue.enter("ana"); err != nil {
+			for i := range places { // none was lost
+				who := []string{"ana", "ben"}[i%2]
+				if err := d.queue.enter(who); err != nil {
 					t.Error(err)
 				}
-				if w, err := d.queue.stand(context.Background(), "ana"); w != nil || err != nil {
+				if w, err := d.queue.stand(context.Background(), who); w != nil || err != nil {
 					t.Error("a turn was lost")
 				}
 			}
@@ -142,9 +172,9 @@ func TestTurnAndCancelAtOnce(t *testing.T) {
 		if w == nil || err != nil {
 			t.Fatal(w, err)
 		}
-		q.done() // ben's turn
+		q.done("ana") // ben's turn
 		if err = q.await(canceled, "ben", w); err == nil {
-			q.done()
+			q.done("ben")
 		}
 		seen[err]++
 		if q.turns != 0 {

@@ -48,7 +48,7 @@ func (d *Desk) turn(ctx context.Context, tick time.Duration, who string, e *entr
 	if err := d.queue.wait(patient, who); err != nil {
 		return err
 	}
-	defer d.queue.done()
+	defer d.queue.done(who)
 	// The time counts from a tick on, because when a turn comes depends on how long others took.
 	ctx, stop := context.WithTimeoutCause(ctx, d.clock.next(tick)+d.options.Timeout, ErrTimeout)
 	defer stop()
