@@ -134,7 +134,7 @@ func (e *env) find(v *pg.RangeVar) (source, error) {
 	if s, ok, err := e.view(v); ok || err != nil {
 		return s, err
 	}
-	return source{}, refuse(v.Location, e.sources(), "there is no table %q", v.Relname)
+	return source{}, refuse(v.Location, e.sources(), "there is no table %q", v.Relname).of(noTable)
 }
 
 // sources lists what a question can be about: the tables, and the owner's views where there are some.

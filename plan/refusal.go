@@ -9,7 +9,18 @@ type Refusal struct {
 	Reason   string // what is wrong
 	Instead  string // what to write instead; may be empty
 	Position int    // byte offset into the text, or -1
+	// Code is PostgreSQL's SQLSTATE for what is wrong, where it has one: clients tell a table that does not exist from one that cannot be
+	// used. It is empty where something is simply not done here.
+	Code string
 }
+
+// The codes.
+const (
+	badGrammar = "42601"
+	noTable    = "42P01"
+	noColumn   = "42703"
+	noFunction = "42883"
+)
 
 func (r *Refusal) Error() string {
 	if r.Instead == "" {
@@ -21,4 +32,10 @@ func (r *Refusal) Error() string {
 // refuse makes a Refusal at a position of the text; pos is -1 where there is none.
 func refuse(pos int32, instead, format string, args ...any) *Refusal {
 	return &Refusal{Reason: fmt.Sprintf(format, args...), Instead: instead, Position: int(pos)}
+}
+
+// of gives a refusal its code.
+func (r *Refusal) of(code string) *Refusal {
+	r.Code = code
+	return r
 }

@@ -83,7 +83,7 @@ func TestErrors(t *testing.T) {
 	conn := p.ana(t)
 	for _, c := range []struct{ sql, code, says string }{
 		{"SELECT age FROM patients", "0A000", ""},
-		{"SELECT count(*) FROM nobody", "0A000", "nobody"},
+		{"SELECT count(*) FROM nobody", "42P01", "nobody"},
 		{"SELEC 1", "42601", "SELEC"},
 		{"INSERT INTO patients VALUES (1)", "25006", ""},
 		{"COPY patients TO STDOUT", "42501", ""},

@@ -1,6 +1,7 @@
 package pgwire
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -130,7 +131,7 @@ func explain(ctx context.Context, err error) *wireError {
 	case errors.As(err, &budget):
 		return failure(limitExceeded, "%s", budget.Error()).hinting("SHOW dp.budget says what is left, and EXPLAIN what a question costs; both are free")
 	case errors.As(err, &refusal):
-		e := failure(notSupported, "%s", refusal.Reason).hinting(refusal.Instead)
+		e := failure(cmp.Or(refusal.Code, notSupported), "%s", refusal.Reason).hinting(refusal.Instead)
 		e.position = refusal.Position + 1
 		return e
 	case errors.As(err, &limit):
