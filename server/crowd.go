@@ -1,8 +1,12 @@
 package server
 
 import (
+	"crypto/tls"
 	"net"
+	"net/http"
 	"sync"
+
+	"github.com/discreet-dp/discreet/server/internal/narrow"
 )
 
 // crowd is a listener that has room for so many connections, and for fewer of one address. Others are closed at once: left waiting they
@@ -29,7 +33,7 @@ func (c *crowd) Accept() (net.Conn, error) {
 		}
 		address, _, err := net.SplitHostPort(conn.RemoteAddr().String())
 		if err == nil && c.enter(address) {
-			return &guest{Conn: conn, leave: sync.OnceFunc(func() { c.leave(address) })}, nil
+			return &guest{Conn: narrow.New(conn, firstSize), leave: sync.OnceFunc(func() { c.leave(address) })}, nil
 		}
 		conn.Close()
 	}
@@ -55,9 +59,25 @@ func (c *crowd) leave(address string) {
 	}
 }
 
+// firstSize is what a stranger can send before the head of a first request is complete: a handshake, and the head itself.
+const firstSize = headerSize + 16<<10
+
+// widen takes the limit of a connection away when its first request is there, of which the rest is read after a login. It is a hook of http.Server.
+func widen(c net.Conn, state http.ConnState) {
+	if state != http.StateActive {
+		return
+	}
+	if t, ok := c.(*tls.Conn); ok {
+		c = t.NetConn()
+	}
+	if g, ok := c.(*guest); ok {
+		g.Widen()
+	}
+}
+
 // guest is a connection that is counted until it is closed.
 type guest struct {
-	net.Conn
+	*narrow.Conn
 	leave func()
 }
 

@@ -122,6 +122,9 @@ func openUsers(path string) (*users.Store, error) {
 	return store, nil
 }
 
+// headerSize is what the head of a request may have: ours have some hundred bytes. net/http takes 4 KiB more.
+const headerSize = 8 << 10
+
 // doors makes both, and opens none.
 func (s *Server) doors() {
 	c := s.config
@@ -137,7 +140,8 @@ func (s *Server) doors() {
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       time.Minute,
 		IdleTimeout:       2 * time.Minute,
-		MaxHeaderBytes:    64 << 10,
+		MaxHeaderBytes:    headerSize,
+		ConnState:         widen,
 		BaseContext:       func(net.Listener) context.Context { return base },
 		ErrorLog:          slog.NewLogLogger(c.Log.Handler(), slog.LevelDebug), // garbage that strangers send
 	}

@@ -46,6 +46,21 @@ func world(t testing.TB, more string) Config {
 	return c
 }
 
+// tokenOf makes a token for ana.
+func tokenOf(t testing.TB, c Config) string {
+	t.Helper()
+	store, err := users.Open(c.Users)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	token, _, err := store.NewToken(t.Context(), "ana", "", time.Time{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return token
+}
+
 // opened opens a server, serves, and ends it with the test.
 func opened(t testing.TB, c Config) *Server {
 	t.Helper()

@@ -30,6 +30,7 @@
 //
 // # Errors
 //
+//	42P01, 42703, 42883  a table, a column or a function that does not exist
 //	0A000         a question that cannot be asked, or a statement that does not exist here; the hint says what to write instead
 //	42601         the grammar
 //	53400         the budget does not admit it

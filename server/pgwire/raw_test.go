@@ -8,6 +8,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/binary"
+	"errors"
 	"io"
 	"math/big"
 	"net"
@@ -327,23 +328,34 @@ func TestTLS(t *testing.T) {
 
 // Five hundred connections that never become sessions take less than 64 KiB each.
 func TestMemoryBeforeLogin(t *testing.T) {
-	p := open(t, func(o *Options) {
-		o.StartupDeadline, o.PerAddress = time.Minute, 1000
-	})
 	start := first(version3, "user\x00ana\x00database\x00hospital\x00application_name\x00"+strings.Repeat("x", 7000)+"\x00\x00")
-	for name, b := range map[string][]byte{
-		"half a startup": start[:4000],
-		"half a login":   append(bytes.Clone(start), packet('p', strings.Repeat("x", 8000))[:5000]...),
+	// A handshake that announces 64 KiB, in records of 16, and does not end.
+	hello := append([]byte{22, 3, 1, 0x40, 0, 1, 0, 0xff, 0xff}, make([]byte, 0x4000-4)...)
+	hello = append(append(hello, 22, 3, 1, 0x40, 0), make([]byte, 9000)...)
+	for name, c := range map[string]struct {
+		tls  *tls.Config
+		send func(net.Conn) error
+	}{
+		"half a startup": {nil, sending(start[:4000])},
+		"half a login":   {nil, sending(append(bytes.Clone(start), packet('p', strings.Repeat("x", 8000))[:5000]...))},
+		"half a handshake": {certificate(t), func(c net.Conn) error {
+			return errors.Join(sending(first(sslCode, ""))(c), second(io.ReadFull(c, make([]byte, 1))), sending(hello)(c))
+		}},
+		"a handshake and half a startup": {certificate(t), func(c net.Conn) error {
+			err := errors.Join(sending(first(sslCode, ""))(c), second(io.ReadFull(c, make([]byte, 1))))
+			return errors.Join(err, sending(start[:4000])(tls.Client(c, &tls.Config{InsecureSkipVerify: true})))
+		}},
 	} {
+		p := open(t, func(o *Options) { o.StartupDeadline, o.PerAddress, o.TLS = time.Minute, 1000, c.tls })
 		const n = 500
 		before := memory()
 		var all []net.Conn
 		for range n {
-			c := p.dial(t)
-			if _, err := c.Write(b); err != nil {
+			conn := p.dial(t)
+			if err := c.send(conn); err != nil {
 				t.Fatal(err)
 			}
-			all = append(all, c)
+			all = append(all, conn)
 		}
 		for range 200 {
 			if p.Connections() == n {
@@ -368,6 +380,12 @@ func TestMemoryBeforeLogin(t *testing.T) {
 		}
 	}
 }
+
+func sending(b []byte) func(net.Conn) error {
+	return func(c net.Conn) error { return second(c.Write(b)) }
+}
+
+func second[T any](_ T, err error) error { return err }
 
 // memory is what the heap and the stacks take. The clients of the test count too, which is on the safe side.
 func memory() uint64 {

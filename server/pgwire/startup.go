@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/discreet-dp/discreet/server/internal/narrow"
 	"github.com/jackc/pgx/v5/pgproto3"
 )
 
@@ -72,12 +73,14 @@ func (s *session) secure() error {
 	if _, err := s.conn.Write([]byte("S")); err != nil {
 		return errSilent
 	}
-	t := tls.Server(s.conn.raw, s.server.options.TLS)
+	raw := narrow.New(s.conn.raw, handshakeSize)
+	t := tls.Server(raw, s.server.options.TLS)
 	ctx, done := context.WithTimeout(s.server.base, s.server.options.StartupDeadline)
 	defer done()
 	if err := t.HandshakeContext(ctx); err != nil {
 		return errSilent
 	}
+	raw.Widen()
 	s.conn.raw, s.endpoint = t, s.server.endpoint
 	return nil
 }
