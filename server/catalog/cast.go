@@ -36,6 +36,7 @@ func (b *binder) typeName(n *pg.TypeName) (uint32, int64, error) {
 	return t, mod, nil
 }
 
+// typeCast binds CAST and ::.
 func (s *scope) typeCast(c *pg.TypeCast) (*expr, error) {
 	t, mod, err := s.b.typeName(c.TypeName)
 	if err != nil {
@@ -73,122 +74,6 @@ func (s *scope) typeCast(c *pg.TypeCast) (*expr, error) {
 	return x, nil
 }
 
-func (s *scope) arrayOf(a *pg.A_ArrayExpr, t uint32) (*expr, error) {
-	args, err := s.exprs(a.Elements)
-	if err != nil {
-		return nil, err
-	}
-	for i, x := range args {
-		if elem(x.typ) != 0 {
-			return nil, at(unsupported("an array of arrays"), a.Location)
-		}
-		if args[i], err = s.b.cast(x, elem(t)); err != nil {
-			return nil, at(err, a.Location)
-		}
-	}
-	return &expr{typ: t, eval: func(e *env) (any, error) {
-		t, err := evalAll(e, args)
-		if err != nil {
-			return nil, err
-		}
-		return e.run.list(t)
-	}}, nil
-}
-
-// typed gives a type to what has none. Literals are read now, so that what is wrong with them is told before anything runs.
-func (b *binder) typed(x *expr, t uint32) (*expr, error) {
-	switch {
-	case x.param > 0:
-		if b.params[x.param-1] == 0 || b.params[x.param-1] == tUnknown {
-			b.params[x.param-1] = t
-		}
-		if known := b.params[x.param-1]; base(known) != t {
-			return b.cast(b.typedParameter(x.param, known), t)
-		}
-		return b.typedParameter(x.param, t), nil
-	case x.null:
-		return constant(t, nil), nil
-	case x.lit != nil:
-		if class(t) == 't' || t == tRecord {
-			break // now is later
-		}
-		v, err := b.r.parse(*x.lit, t)
-		if err != nil {
-			return nil, err
-		}
-		return constant(t, v), nil
-	}
-	inner := x.eval
-	return &expr{typ: t, eval: func(e *env) (any, error) {
-		v, err := inner(e)
-		if s, ok := v.(string); ok && err == nil {
-			return e.run.parse(s, t)
-		}
-		return v, err
-	}}, nil
-}
-
-// coerce makes a value of a type where PostgreSQL does so without being told.
-func (b *binder) coerce(x *expr, t uint32) (*expr, error) {
-	t = base(t)
-	switch {
-	case x.typ == t:
-		return x, nil
-	case x.untyped():
-		return b.typed(x, t)
-	case implicit(x.typ, t) == 0:
-		return nil, fail("42804", "a value of type %s is not of type %s", b.c.formatType(x.typ, -1), b.c.formatType(t, -1))
-	}
-	return b.cast(x, t)
-}
-
-// implicit says how well a type goes into another by itself: 0 not at all, 3 the same.
-func implicit(from, to uint32) int {
-	from, to = base(from), base(to)
-	switch {
-	case from == to:
-		return 3
-	case from == tUnknown:
-		return 1
-	case isInt(from) && isInt(to):
-		if rank(from) < rank(to) {
-			return 2
-		}
-		return 0
-	case isInt(from) && (to == tNumeric || to == tFloat8 || to == tFloat4), from == tNumeric && (to == tFloat8 || to == tFloat4), from == tFloat4 && to == tFloat8:
-		return 1
-	case (isInt(from) || isReg(from)) && (to == tOid || isReg(to) && isInt(from)), from == tOid && isReg(to):
-		return 1
-	case isString(from) && to == tText:
-		return 2
-	case (from == tText || from == tVarchar || from == tBpchar) && (to == tName || to == tVarchar || to == tBpchar):
-		return 1
-	case (from == tText || from == tVarchar) && to == tRegclass:
-		return 1
-	case from == tDate && (to == tTimestamp || to == tTimestamptz), from == tTimestamp && to == tTimestamptz:
-		return 1
-	case elem(from) != 0 && to == tAnyArray:
-		return 1
-	case from == tInt2Vector && to == tInt2Array, from == tOidVector && to == tOidArray, from == tNodeTree && to == tText:
-		return 1
-	case from == tNameArray && to == tTextArray, from == 1015 && to == tTextArray, from == tCharArray && to == tTextArray:
-		return 1
-	case elem(from) != 0 && elem(to) != 0 && from != tInt2Vector && from != tOidVector && implicit(elem(from), elem(to)) > 0:
-		return 1
-	}
-	return 0
-}
-
-func rank(t uint32) int {
-	switch t {
-	case tInt2:
-		return 1
-	case tInt4:
-		return 2
-	}
-	return 3
-}
-
 // cast makes a value of a type, as CAST does.
 func (b *binder) cast(x *expr, t uint32) (*expr, error) {
 	from := x.typ
@@ -202,7 +87,7 @@ func (b *binder) cast(x *expr, t uint32) (*expr, error) {
 		return nil, fail("42846", "cannot cast type %s to %s", b.c.formatType(from, -1), b.c.formatType(t, -1))
 	}
 	inner := x.eval
-	out := &expr{typ: t, fixed: x.fixed, eval: func(e *env) (any, error) {
+	out := &expr{typ: t, eval: func(e *env) (any, error) {
 		v, err := inner(e)
 		if v == nil || err != nil {
 			return nil, err
@@ -216,6 +101,7 @@ func (b *binder) cast(x *expr, t uint32) (*expr, error) {
 	return out, nil
 }
 
+// castable says whether CAST goes from a type to another.
 func castable(from, to uint32) bool {
 	f, t := class(from), class(to)
 	switch {
@@ -283,9 +169,6 @@ func (r *run) cast(v any, from, to uint32) (any, error) {
 	case int64:
 		switch t {
 		case 'n':
-			if isInt(to) {
-				return inRange(x, to)
-			}
 			return inRange(x, to)
 		case 'f':
 			return float64(x), nil
@@ -337,49 +220,4 @@ func (r *run) cast(v any, from, to uint32) (any, error) {
 		return x, nil
 	}
 	return nil, fail("42846", "cannot cast type %s to %s", r.c.formatType(from, -1), r.c.formatType(to, -1))
-}
-
-// common is the type that several expressions have together, as in UNION, CASE and COALESCE.
-func (b *binder) common(xs []*expr, where string) (uint32, error) {
-	t := uint32(tUnknown)
-	for _, x := range xs {
-		switch {
-		case x.untyped() || x.typ == t:
-		case t == tUnknown:
-			t = x.typ
-		case b.category(x.typ) != b.category(t):
-			return 0, fail("42804", "%s types %s and %s cannot be matched", where, b.c.formatType(t, -1), b.c.formatType(x.typ, -1))
-		case !preferred(t) && implicit(t, x.typ) > 0 && implicit(x.typ, t) == 0:
-			t = x.typ
-		}
-	}
-	return t, nil
-}
-
-func (b *binder) category(t uint32) string {
-	if d := b.c.typeOf(t); d != nil {
-		return d.category
-	}
-	return ""
-}
-
-func preferred(t uint32) bool {
-	return t == tText || t == tOid || t == tFloat8 || t == tBool || t == tTimestamptz
-}
-
-// unify brings expressions to their common type: text where none has one.
-func (b *binder) unify(xs []*expr, where string) (uint32, error) {
-	t, err := b.common(xs, where)
-	if err != nil {
-		return 0, err
-	}
-	if t == tUnknown {
-		t = tText
-	}
-	for i, x := range xs {
-		if xs[i], err = b.coerce(x, t); err != nil {
-			return 0, err
-		}
-	}
-	return t, nil
 }

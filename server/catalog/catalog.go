@@ -67,16 +67,6 @@ type Result struct {
 	Rows    [][]any
 }
 
-// Error is a query that cannot be answered, with its SQLSTATE.
-type Error struct {
-	Code     string
-	Message  string
-	Hint     string
-	Position int // in bytes, or -1
-}
-
-func (e *Error) Error() string { return e.Message }
-
 // About says whether a SELECT is for the catalogue: all relations in it are the catalogue's, or there are none. One that mixes them
 // with tables of the policy is not, and neither is one about relations that do not exist, unless they are said to be in the catalogue's schemas.
 func (c *Catalog) About(sql string) (about bool) {
@@ -110,7 +100,7 @@ func (c *Catalog) Describe(sql string, known []uint32) (parameters []uint32, col
 	defer rescue(&err)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	r := &run{c: c, ctx: background}
+	r := &run{c: c, ctx: context.Background()}
 	q, params, err := c.bind(r, sql, known)
 	if err != nil {
 		return nil, nil, err
@@ -190,13 +180,6 @@ func (r *run) outward(v any, t uint32) (any, error) {
 	return v, nil
 }
 
-// rescue is the last resort. Nothing is known that needs it.
-func rescue(err *error) {
-	if recover() != nil {
-		*err = fail("XX000", "internal error in the catalogue")
-	}
-}
-
 func parseSelect(sql string) (*pg.SelectStmt, error) {
 	if err := checkText(sql); err != nil {
 		return nil, err
@@ -240,7 +223,7 @@ func (c *Catalog) bind(r *run, sql string, known []uint32) (*query, []uint32, er
 
 // viewColumns are the columns of a view, as far as its text tells.
 func (c *Catalog) viewColumns(text string) []attribute {
-	q, _, err := c.bind(&run{c: c, ctx: background}, strings.TrimRight(strings.TrimSpace(text), ";"), nil)
+	q, _, err := c.bind(&run{c: c, ctx: context.Background()}, strings.TrimRight(strings.TrimSpace(text), ";"), nil)
 	if err != nil {
 		return nil
 	}

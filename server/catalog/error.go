@@ -8,6 +8,17 @@ import (
 	"github.com/pganalyze/pg_query_go/v6/parser"
 )
 
+// Error is a query that cannot be answered, with its SQLSTATE.
+type Error struct {
+	Code     string
+	Message  string
+	Hint     string
+	Position int // in bytes, or -1
+}
+
+func (e *Error) Error() string { return e.Message }
+
+// fail makes an error without a place.
 func fail(code, format string, args ...any) error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...), Position: -1}
 }
@@ -21,12 +32,18 @@ func at(err error, position int32) error {
 	return err
 }
 
+// hint adds a hint to an error.
 func hint(err error, text string) error {
 	var e *Error
 	if errors.As(err, &e) {
 		e.Hint = text
 	}
 	return err
+}
+
+// unsupported refuses what PostgreSQL has and this package has not.
+func unsupported(what string) error {
+	return hint(fail("0A000", "%s is not supported in queries about the catalogue", what), "ask for columns of pg_catalog or information_schema with a plain SELECT")
 }
 
 // syntaxError is what the parser says, with the place in bytes.
@@ -53,6 +70,9 @@ func syntaxError(text string, err error) error {
 	return fail("42601", "%s", strings.TrimSpace(err.Error()))
 }
 
-func unsupported(what string) error {
-	return hint(fail("0A000", "%s is not supported in queries about the catalogue", what), "ask for columns of pg_catalog or information_schema with a plain SELECT")
+// rescue is the last resort. Nothing is known that needs it.
+func rescue(err *error) {
+	if recover() != nil {
+		*err = fail("XX000", "internal error in the catalogue")
+	}
 }

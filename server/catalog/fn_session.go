@@ -1,7 +1,10 @@
 package catalog
 
 import (
+	"errors"
 	"time"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
 )
 
 // now is the time of the query: the same wherever it stands in it.
@@ -12,9 +15,35 @@ func (r *run) now() time.Time {
 	return r.time
 }
 
-// fixed makes a function that returns the same for all arguments.
-func fixed(v any) func(*run, []any, []uint32) (any, error) {
-	return func(*run, []any, []uint32) (any, error) { return v, nil }
+// sqlValue binds what is called without parentheses, such as CURRENT_USER.
+func (s *scope) sqlValue(f *pg.SQLValueFunction) (*expr, error) {
+	switch f.Op {
+	case pg.SQLValueFunctionOp_SVFOP_CURRENT_ROLE, pg.SQLValueFunctionOp_SVFOP_CURRENT_USER, pg.SQLValueFunctionOp_SVFOP_USER, pg.SQLValueFunctionOp_SVFOP_SESSION_USER:
+		return constant(tName, s.b.c.session.User), nil
+	case pg.SQLValueFunctionOp_SVFOP_CURRENT_CATALOG:
+		return constant(tName, s.b.c.session.Database), nil
+	case pg.SQLValueFunctionOp_SVFOP_CURRENT_SCHEMA:
+		return &expr{typ: tName, eval: func(e *env) (any, error) { return e.run.c.currentSchema(), nil }}, nil
+	}
+	t := uint32(tTimestamptz)
+	switch f.Op {
+	case pg.SQLValueFunctionOp_SVFOP_CURRENT_DATE:
+		t = tDate
+	case pg.SQLValueFunctionOp_SVFOP_LOCALTIMESTAMP, pg.SQLValueFunctionOp_SVFOP_LOCALTIMESTAMP_N:
+		t = tTimestamp
+	case pg.SQLValueFunctionOp_SVFOP_CURRENT_TIMESTAMP, pg.SQLValueFunctionOp_SVFOP_CURRENT_TIMESTAMP_N:
+	default:
+		return nil, unsupported("the time of day")
+	}
+	return &expr{typ: t, eval: func(e *env) (any, error) { return e.run.cast(e.run.now(), tTimestamptz, t) }}, nil
+}
+
+// currentSchema is the first schema of the search path, or nil.
+func (c *Catalog) currentSchema() any {
+	if p := c.searchPath(false); len(p) > 0 {
+		return p[0]
+	}
+	return nil
 }
 
 func init() {
@@ -83,7 +112,7 @@ func init() {
 		}
 		if err := r.c.session.Set(name, value); err != nil {
 			var e *Error
-			if asError(err, &e) {
+			if errors.As(err, &e) {
 				return nil, e
 			}
 			return nil, fail("22023", "%s", err.Error())

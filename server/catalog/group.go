@@ -113,3 +113,93 @@ func (g *grouping) check(by []*expr, s *scope) error {
 	}
 	return nil
 }
+
+// groupBy binds GROUP BY: numbers and names of output columns, or expressions.
+func (s *scope) groupBy(list []*pg.Node, q *query) ([]*expr, error) {
+	var out []*expr
+	for _, n := range list {
+		if n.GetGroupingSet() != nil {
+			if len(n.GetGroupingSet().Content) == 0 {
+				continue
+			}
+			return nil, unsupported("GROUPING SETS")
+		}
+		s.where = "GROUP BY"
+		if ref := n.GetColumnRef(); ref != nil && len(ref.Fields) == 1 && ref.Fields[0].GetString_() != nil {
+			// A column of FROM comes before one of the output.
+			x, err := s.local([]string{ref.Fields[0].GetString_().GetSval()})
+			if err != nil {
+				return nil, at(err, ref.Location)
+			}
+			if x != nil {
+				out = append(out, x)
+				continue
+			}
+		}
+		i, ok, err := s.outputColumn(n, q)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			if q.outs[i].untyped() {
+				if err := q.coerce(i, tText); err != nil {
+					return nil, err
+				}
+			}
+			out = append(out, q.outs[i])
+			continue
+		}
+		x, err := s.expr(n)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, x)
+	}
+	return out, nil
+}
+
+// groupRows makes a row of each group: the first of its rows, and the values of the aggregates.
+func (s *scope) groupRows(e *env, list []state, by []*expr, one bool, base []tuple) ([]state, error) {
+	r := e.run
+	var order []string
+	groups := map[string][]state{}
+	if one {
+		order, groups[""] = []string{""}, list
+	} else {
+		for _, st := range list {
+			st.enter(e)
+			t, err := evalAll(e, by)
+			if err != nil {
+				return nil, err
+			}
+			k, err := r.rowKey(t)
+			if err != nil {
+				return nil, err
+			}
+			if _, ok := groups[k]; !ok {
+				order = append(order, k)
+			}
+			groups[k] = append(groups[k], st)
+		}
+	}
+	out := make([]state, 0, len(order))
+	for _, k := range order {
+		members := groups[k]
+		g := state{row: base}
+		if len(members) > 0 {
+			g.row = members[0].row
+		}
+		for _, a := range s.aggs {
+			v, err := a.over(e, members)
+			if err != nil {
+				return nil, err
+			}
+			g.aggs = append(g.aggs, v)
+		}
+		if err := r.take(48 + 16*len(g.aggs)); err != nil {
+			return nil, err
+		}
+		out = append(out, g)
+	}
+	return out, nil
+}

@@ -100,10 +100,12 @@ func (r *run) take(n int) error {
 	return nil
 }
 
+func tooLong() error { return fail("54000", "a text is longer than %d bytes", maxString) }
+
 // text counts a text that was made.
 func (r *run) text(s string) (any, error) {
 	if len(s) > maxString {
-		return nil, fail("54000", "a text is longer than %d bytes", maxString)
+		return nil, tooLong()
 	}
 	if err := r.take(len(s) + 16); err != nil {
 		return nil, err

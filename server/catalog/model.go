@@ -7,17 +7,6 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// constraint is a key of a table, or a reference to one.
-type constraint struct {
-	oid, index uint32 // index is the key's own, or the referenced key's
-	name       string
-	kind       string // p, u, f
-	table      *relation
-	column     int // number from 1
-	target     *relation
-	targetCol  int
-}
-
 const (
 	firstTable   = 16384
 	userOID      = 16383
@@ -25,17 +14,6 @@ const (
 	bootstrapOID = 10 // whom PostgreSQL's own relations belong to
 	firstDB      = 16200
 )
-
-// bootstrapName is whom the system's relations belong to. Nobody logs in as it, and no list of roles has it.
-const bootstrapName = "postgres"
-
-// ownerOf is the name of the role that the tables belong to. Nobody logs in as it.
-func ownerOf(user string) string {
-	if user == "owner" {
-		return "table_owner"
-	}
-	return "owner"
-}
 
 // model makes the relations of the policy.
 func (c *Catalog) model() {

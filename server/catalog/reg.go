@@ -1,57 +1,10 @@
 package catalog
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
-
-// splitName splits a name such as public."My table" into its parts, as SQL reads them.
-func splitName(s string) ([]string, bool) {
-	var parts []string
-	i := 0
-	s = strings.TrimSpace(s)
-	for {
-		var b strings.Builder
-		switch {
-		case i < len(s) && s[i] == '"':
-			closed := false
-			for i++; i < len(s); i++ {
-				if s[i] == '"' {
-					if i+1 < len(s) && s[i+1] == '"' {
-						i++
-					} else {
-						closed = true
-						i++
-						break
-					}
-				}
-				b.WriteByte(s[i])
-			}
-			if !closed {
-				return nil, false
-			}
-		default:
-			for i < len(s) && s[i] != '.' && s[i] != '"' {
-				b.WriteByte(s[i])
-				i++
-			}
-		}
-		text := b.String()
-		if text == "" {
-			return nil, false
-		}
-		if !strings.HasSuffix(s[:i], `"`) {
-			text = strings.ToLower(strings.TrimSpace(text))
-		}
-		if parts = append(parts, text); i == len(s) {
-			return parts, len(parts) <= 3
-		}
-		if s[i] != '.' {
-			return nil, false
-		}
-		i++
-	}
-}
 
 // find returns a relation by name, or nil. pg_catalog comes before public.
 func (c *Catalog) find(schema, name string) *relation {
@@ -145,77 +98,6 @@ func (c *Catalog) lookupReg(s string, t uint32) (any, error) {
 	return nil, fail("42704", "%s does not exist", strconv.Quote(clip(s)))
 }
 
-// typeNamed finds a type as it is written in SQL.
-func (c *Catalog) typeNamed(s string) (uint32, bool) {
-	s = strings.TrimSpace(s)
-	array := false
-	for strings.HasSuffix(s, "[]") {
-		s, array = strings.TrimSpace(strings.TrimSuffix(s, "[]")), true
-	}
-	name := s
-	if i := strings.IndexByte(name, '('); i >= 0 {
-		j := strings.IndexByte(name, ')')
-		if j < i {
-			return 0, false
-		}
-		name = strings.TrimSpace(name[:i]) + name[j+1:]
-	}
-	o := uint32(0)
-	lower := strings.ToLower(name)
-	for t, n := range sqlNames {
-		if n == lower {
-			o = t
-		}
-	}
-	if o == 0 {
-		o = aliases[lower]
-	}
-	if o == 0 {
-		parts, ok := splitName(name)
-		if !ok {
-			return 0, false
-		}
-		o = c.typeByParts(parts)
-	}
-	if array && o != 0 {
-		if d := c.typeOf(o); d != nil {
-			o = d.array
-		}
-	}
-	return o, o != 0
-}
-
-// aliases are other spellings of types.
-var aliases = map[string]uint32{"int": tInt4, "decimal": tNumeric, "dec": tNumeric, "char": tBpchar, "float": tFloat8, "timestamp": tTimestamp, "time": tTime,
-	"nchar": tBpchar, "string": 0}
-
-func (c *Catalog) typeByParts(parts []string) uint32 {
-	name := parts[len(parts)-1]
-	if len(parts) > 1 {
-		schema := parts[len(parts)-2]
-		if schema == "public" {
-			return c.rowTypeNamed(name)
-		}
-		return typeByName[schema+"."+name]
-	}
-	if o := typeByName[name]; o != 0 {
-		return o
-	}
-	return c.rowTypeNamed(name)
-}
-
-func (c *Catalog) rowTypeNamed(name string) uint32 {
-	for _, r := range c.user {
-		switch name {
-		case r.name:
-			return r.rowType
-		case c.rowTypes[r.arrType].name:
-			return r.arrType
-		}
-	}
-	return 0
-}
-
 // showReg writes an OID as a type such as regclass does.
 func (c *Catalog) showReg(o uint32, t uint32) string {
 	if o == 0 {
@@ -229,10 +111,8 @@ func (c *Catalog) showReg(o uint32, t uint32) string {
 			}
 			return quoteIdent(r.schema) + "." + quoteIdent(r.name)
 		}
-		for _, k := range c.constraints {
-			if k.kind != "f" && k.index == o {
-				return quoteIdent(k.name)
-			}
+		if k := c.indexByOID(o); k != nil {
+			return quoteIdent(k.name)
 		}
 	case tRegtype:
 		if c.typeOf(o) != nil {
@@ -247,14 +127,8 @@ func (c *Catalog) showReg(o uint32, t uint32) string {
 			return schemaName(o)
 		}
 	case tRegrole:
-		if o == userOID {
-			return quoteIdent(c.session.User)
-		}
-		if o == ownerOID {
-			return c.owner
-		}
-		if o == bootstrapOID {
-			return bootstrapName
+		if name, ok := c.roleName(o); ok {
+			return quoteIdent(name)
 		}
 	case tRegcollation:
 		for _, row := range rawRows("pg_collation") {
@@ -266,15 +140,12 @@ func (c *Catalog) showReg(o uint32, t uint32) string {
 	return itoa(o)
 }
 
+// visible says whether a schema is in the search path.
 func (c *Catalog) visible(schema string) bool {
-	for _, s := range c.searchPath(true) {
-		if s == schema {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(c.searchPath(true), any(schema))
 }
 
+// procByName and procByOID are the functions of pg_proc. A name stands for the first of its forms.
 var procByName, procByOID = map[string]uint32{}, map[uint32]string{}
 
 func init() {
@@ -288,4 +159,5 @@ func init() {
 }
 
 func procOID(name string) uint32 { return procByName[name] }
-func procName(o uint32) string   { return procByOID[o] }
+
+func procName(o uint32) string { return procByOID[o] }

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"context"
 	"strings"
 	"sync"
 )
@@ -21,14 +22,6 @@ type relation struct {
 	shared  *shared // the first of them
 	made    bool
 	index   map[int]map[string][]int // rows by the key of a column
-}
-
-// attribute is a column of a relation.
-type attribute struct {
-	name    string
-	typ     uint32 // as declared, which may be a domain
-	notNull bool
-	comment string
 }
 
 // systemRelations are those of PostgreSQL 15, with no rows. Every catalogue has copies of its own.
@@ -122,7 +115,7 @@ func (c *Catalog) data(r *relation) []tuple {
 }
 
 func (r *run) parseStored(s string, t uint32) (any, error) {
-	r.ctx = background
+	r.ctx = context.Background()
 	return r.parse(s, t)
 }
 

@@ -76,6 +76,15 @@ func pgSettings(c *Catalog, add func(values)) {
 	}
 }
 
+// forget drops the rows that depend on settings.
+func (c *Catalog) forget() {
+	for _, r := range c.relations {
+		if r.name == "pg_settings" || r.name == "pg_stat_activity" {
+			r.rows, r.made, r.index = nil, false, nil
+		}
+	}
+}
+
 // searchPath returns the schemas that exist of the search path. The implicit ones are in front.
 func (c *Catalog) searchPath(implicit bool) []any {
 	var out []any
@@ -95,5 +104,3 @@ func (c *Catalog) searchPath(implicit bool) []any {
 	}
 	return out
 }
-
-func itoa(n uint32) string { return strconv.FormatUint(uint64(n), 10) }

@@ -9,7 +9,6 @@ import (
 // OIDs of types, as in PostgreSQL's pg_type.
 const (
 	tBool          = 16
-	tBytea         = 17
 	tChar          = 18 // "char", one byte
 	tName          = 19
 	tInt8          = 20
@@ -27,17 +26,11 @@ const (
 	tFloat4        = 700
 	tFloat8        = 701
 	tUnknown       = 705
-	tBoolArray     = 1000
 	tCharArray     = 1002
 	tNameArray     = 1003
 	tInt2Array     = 1005
-	tInt4Array     = 1007
 	tTextArray     = 1009
-	tInt8Array     = 1016
-	tFloat8Array   = 1022
 	tOidArray      = 1028
-	tAclItem       = 1033
-	tAclArray      = 1034
 	tBpchar        = 1042
 	tVarchar       = 1043
 	tDate          = 1082
@@ -54,7 +47,6 @@ const (
 	tRecord        = 2249
 	tRecordArray   = 2287
 	tAnyArray      = 2277
-	tVoid          = 2278
 	tJSONB         = 3802
 	tRegconfig     = 3734
 	tRegdictionary = 3769
@@ -85,12 +77,6 @@ var relationsText string
 
 var types, typeByName = loadTypes()
 
-const (
-	nsCatalog     = 11
-	nsPublic      = 2200
-	nsInformation = 13207
-)
-
 func loadTypes() (map[uint32]*typ, map[string]uint32) {
 	types, typeByName := map[uint32]*typ{}, map[string]uint32{}
 	for _, row := range rawRows("pg_type") {
@@ -109,16 +95,6 @@ func loadTypes() (map[uint32]*typ, map[string]uint32) {
 	return types, typeByName
 }
 
-func schemaName(ns uint32) string {
-	switch ns {
-	case nsCatalog:
-		return "pg_catalog"
-	case nsInformation:
-		return "information_schema"
-	}
-	return "public"
-}
-
 // rawRows returns the rows of a table as PostgreSQL copied them out.
 func rawRows(table string) [][]string {
 	_, rest, ok := strings.Cut(rowsText, "# "+table+"\n")
@@ -133,11 +109,6 @@ func rawRows(table string) [][]string {
 		rows = append(rows, strings.Split(line, "\t"))
 	}
 	return rows
-}
-
-func atoid(s string) uint32 {
-	n, _ := strconv.ParseUint(s, 10, 32)
-	return uint32(n)
 }
 
 // base returns the type below a domain.
@@ -206,6 +177,7 @@ func class(t uint32) byte {
 	return 's'
 }
 
+// isReg says whether a type is an OID that shows as a name.
 func isReg(t uint32) bool {
 	switch t {
 	case tRegproc, tRegprocedure, tRegoper, tRegoperator, tRegclass, tRegtype, tRegconfig, tRegdictionary, tRegnamespace, tRegrole, tRegcollation:
@@ -218,59 +190,4 @@ func isInt(t uint32) bool { return t == tInt2 || t == tInt4 || t == tInt8 }
 
 func isString(t uint32) bool {
 	return t == tText || t == tName || t == tVarchar || t == tBpchar || t == tChar
-}
-
-// sqlNames are the names that the SQL standard has for types.
-var sqlNames = map[uint32]string{
-	tBool: "boolean", tChar: `"char"`, tInt2: "smallint", tInt4: "integer", tInt8: "bigint", tFloat4: "real", tFloat8: "double precision",
-	tNumeric: "numeric", tVarchar: "character varying", tBpchar: "character", tTime: "time without time zone", 1266: "time with time zone",
-	tTimestamp: "timestamp without time zone", tTimestamptz: "timestamp with time zone", tInterval: "interval", 1560: "bit", 1562: "bit varying",
-}
-
-// formatType is format_type: a type as SQL writes it.
-func (c *Catalog) formatType(t uint32, typmod int64) string {
-	if t == 0 {
-		return "-"
-	}
-	d := c.typeOf(t)
-	if d == nil {
-		return "???"
-	}
-	if d.category == "A" && d.elem != 0 && d.name[0] == '_' {
-		return c.formatType(d.elem, typmod) + "[]"
-	}
-	name, ok := sqlNames[t]
-	if !ok {
-		name = quoteIdent(d.name)
-		if d.namespace == nsInformation {
-			name = "information_schema." + name
-		}
-	}
-	if typmod >= 0 {
-		switch t {
-		case tVarchar, tBpchar:
-			if typmod >= 4 {
-				name += "(" + strconv.FormatInt(typmod-4, 10) + ")"
-			}
-		case tNumeric:
-			if typmod >= 4 {
-				name += "(" + strconv.FormatInt((typmod-4)>>16&0xffff, 10) + "," + strconv.FormatInt((typmod-4)&0x7ff, 10) + ")"
-			}
-		case tTimestamp, tTimestamptz, tTime, 1266:
-			first, rest, _ := strings.Cut(name, " ")
-			name = first + "(" + strconv.FormatInt(typmod, 10) + ") " + rest
-		case 1560, 1562:
-			name += "(" + strconv.FormatInt(typmod, 10) + ")"
-		}
-	} else if t == tBpchar && typmod == -1 {
-		name = "bpchar"
-	}
-	return name
-}
-
-func (c *Catalog) typeOf(t uint32) *typ {
-	if d := types[t]; d != nil {
-		return d
-	}
-	return c.rowTypes[t]
 }

@@ -1,5 +1,7 @@
 package catalog
 
+import "strings"
+
 // reservedWords are those that pg_get_keywords() of PostgreSQL 15 has as reserved in some way: quote_ident quotes them.
 const reservedWords = `
 all analyse analyze and any array as asc asymmetric authorization between bigint binary bit boolean both case cast char character check 
@@ -12,3 +14,15 @@ session_user setof similar smallint some substring symmetric table tablesample t
 user using values varchar variadic verbose when where window with xmlattributes xmlconcat xmlelement xmlexists xmlforest xmlnamespaces 
 xmlparse xmlpi xmlroot xmlserialize xmltable
 `
+
+// words are the reserved words.
+func words() []string { return strings.Fields(reservedWords) }
+
+// reserved are the words that are quoted as names.
+var reserved = func() map[string]bool {
+	m := map[string]bool{}
+	for _, w := range words() {
+		m[w] = true
+	}
+	return m
+}()

@@ -1,0 +1,64 @@
+package catalog
+
+import (
+	"strings"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+)
+
+// splitName splits a name such as public."My table" into its parts, as SQL reads them.
+func splitName(s string) ([]string, bool) {
+	var parts []string
+	i := 0
+	s = strings.TrimSpace(s)
+	for {
+		var b strings.Builder
+		switch {
+		case i < len(s) && s[i] == '"':
+			closed := false
+			for i++; i < len(s); i++ {
+				if s[i] == '"' {
+					if i+1 < len(s) && s[i+1] == '"' {
+						i++
+					} else {
+						closed = true
+						i++
+						break
+					}
+				}
+				b.WriteByte(s[i])
+			}
+			if !closed {
+				return nil, false
+			}
+		default:
+			for i < len(s) && s[i] != '.' && s[i] != '"' {
+				b.WriteByte(s[i])
+				i++
+			}
+		}
+		text := b.String()
+		if text == "" {
+			return nil, false
+		}
+		if !strings.HasSuffix(s[:i], `"`) {
+			text = strings.ToLower(strings.TrimSpace(text))
+		}
+		if parts = append(parts, text); i == len(s) {
+			return parts, len(parts) <= 3
+		}
+		if s[i] != '.' {
+			return nil, false
+		}
+		i++
+	}
+}
+
+// nameOf is a name in its parts.
+func nameOf(list []*pg.Node) []string {
+	var out []string
+	for _, n := range list {
+		out = append(out, n.GetString_().GetSval())
+	}
+	return out
+}
