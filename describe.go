@@ -88,5 +88,5 @@ func (q Question) bound() (curator.Question, *plan.Binding, error) {
 			return curator.Question{}, nil, err
 		}
 	}
-	return curator.Question{Analyst: q.Analyst, SQL: b.Text, Epsilon: q.Epsilon, Settings: q.Settings, Request: q.Request}, b, nil
+	return curator.Question{Analyst: q.Analyst, SQL: b.Text, Epsilon: q.Epsilon, Settings: q.Settings, Request: q.Request, AsOf: q.AsOf}, b, nil
 }

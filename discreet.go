@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/discreet-dp/discreet/curator"
 	"github.com/discreet-dp/discreet/dp"
@@ -75,7 +76,9 @@ type Question struct {
 	Settings Settings
 	// Parameters are the values of $1, $2, ... in SQL.
 	Parameters []Parameter
-	Request    string // names the question for retries; empty means a new one
+	// AsOf is a moment, or zero: answers that were kept after it are not used to make this one. It is for servers that let answers leave on a tick.
+	AsOf    time.Time
+	Request string // names the question for retries; empty means a new one
 }
 
 // DB is an open policy: its ledger, and its data as questions need it. It is safe

@@ -24,6 +24,7 @@ type Curator struct {
 	releaser *mech.Releaser
 	flights  flights
 	slots    slots
+	fresh    fresh
 	// now is asked for one thing only: whether an analyst's access has expired. See [Curator.expired].
 	now func() time.Time
 }
@@ -54,7 +55,7 @@ func (c *Curator) Ask(ctx context.Context, q Question) (*Answer, error) {
 		return nil, err
 	}
 	defer leave()
-	all, paid, err := c.recall(ctx, p, data.ID)
+	all, paid, err := c.recall(ctx, p, data.ID, sight{q.AsOf, false})
 	if err != nil {
 		return nil, err
 	}

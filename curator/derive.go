@@ -5,6 +5,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/plan"
@@ -30,7 +31,7 @@ type derivation struct {
 // The exact value of a group is the sum of the source's exact values, so the error is the sum of their noises. These are
 // independent (package mech, 2), so their variances add up, and mech.HalfWidthOfSum has the quantiles of the sum. An answer is
 // given only where for every measure and group neither the variance nor the half width exceeds those that were asked for.
-func (c *Curator) derive(ctx context.Context, b *purchase, version string, beta float64) (*released, uint64, error) {
+func (c *Curator) derive(ctx context.Context, b *purchase, version string, beta float64, asOf time.Time) (*released, uint64, error) {
 	if !b.reusable() {
 		return nil, 0, nil
 	}
@@ -45,7 +46,7 @@ func (c *Curator) derive(ctx context.Context, b *purchase, version string, beta 
 			if err != nil || s == nil {
 				return err
 			}
-			if s.noisier(names, wanted) {
+			if s.noisier(names, wanted) || c.fresh.hides(s.sequence, asOf) {
 				continue
 			}
 			if d, ok := b.from(s, names, union); ok {

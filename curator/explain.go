@@ -80,7 +80,7 @@ func (c *Curator) Explain(ctx context.Context, q Question) (*Explanation, error)
 	if err != nil {
 		return nil, err
 	}
-	all, _, err := c.recall(ctx, p, data.ID)
+	all, _, err := c.recall(ctx, p, data.ID, sight{q.AsOf, true})
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package curator
 
 import (
 	"context"
+	"time"
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/engine"
@@ -19,6 +20,9 @@ type Question struct {
 	Settings Settings
 	// Request names the question for retries: the same request is charged once.
 	Request string
+	// AsOf is a moment, or zero: answers that were kept after it are not used to make this one, and not spoken of. The same question is never
+	// charged twice for that. See the type fresh.
+	AsOf time.Time
 }
 
 // settings returns the settings with the price in them.

@@ -115,6 +115,7 @@ func (c *Curator) giveBack(where [][]string) {
 
 // keep stores what was bought, where it is found by itself and by questions that can be made of it.
 func (c *Curator) keep(ctx context.Context, sequence uint64, buys []*purchase, bought []*released, version string) error {
+	defer c.fresh.begin(sequence)()
 	families := make([][]string, len(buys))
 	for i, b := range buys {
 		families[i] = b.families(version)
