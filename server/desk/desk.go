@@ -18,6 +18,8 @@ type Desk struct {
 	lone     string                   // the only dataset, where there is one; it need not be named
 	queue    *queue
 	limits   *limits
+	looks    *queue  // for the catalogue
+	glances  *limits // of looks
 	clock    clock
 	counts   counts
 	sessions *registry
@@ -34,7 +36,7 @@ func newDesk(p *policy.Policy, l library, o Options) *Desk {
 	o = o.filled()
 	d := &Desk{
 		library: l, options: o, ticks: map[string]time.Duration{}, queue: newQueue(o.Running, o.Waiting),
-		limits: newLimits(p, o.Rate), clock: clock{time.Now()}, sessions: newRegistry(o.Sessions, o.Idle),
+		limits: newLimits(p, o.Rate), looks: newQueue(lookPlaces, lookWaiting), glances: newLimits(p, lookFactor*o.Rate), clock: clock{time.Now()}, sessions: newRegistry(o.Sessions, o.Idle),
 	}
 	for name, ds := range p.Datasets {
 		d.ticks[name] = ds.Release.Tick
@@ -50,7 +52,9 @@ func (d *Desk) DB() *discreet.DB { return d.db }
 
 // Ask waits for a turn, asks, and waits for the tick where the policy has one. Errors are those of [discreet.DB.Ask] and those of this package.
 func (d *Desk) Ask(ctx context.Context, q discreet.Question) (a *discreet.Answer, err error) {
+	q.Request = Request(q.Analyst, q.Request)
 	err = d.serve(ctx, d.entry("ask", q), func(ctx context.Context, e *entry) (err error) {
+		q.AsOf = d.clock.last(d.ticks[e.dataset])
 		if a, err = d.library.Ask(ctx, q); err == nil {
 			e.paid(a.Cost, a.Receipt.Sequence)
 		}
@@ -64,6 +68,7 @@ func (d *Desk) Ask(ctx context.Context, q discreet.Question) (a *discreet.Answer
 func (d *Desk) Explain(ctx context.Context, q discreet.Question) (x *discreet.Explanation, err error) {
 	err = d.serve(ctx, d.entry("explain", q), func(ctx context.Context, e *entry) (err error) {
 		e.outcome = priced
+		q.AsOf = d.clock.last(d.ticks[e.dataset])
 		x, err = d.library.Explain(ctx, q)
 		return err
 	})

@@ -49,6 +49,9 @@ func (d *Desk) turn(ctx context.Context, tick time.Duration, who string, e *entr
 		return err
 	}
 	defer d.queue.done(who)
+	if err := still(ctx); err != nil {
+		return err
+	}
 	// The time counts from a tick on, because when a turn comes depends on how long others took.
 	ctx, stop := context.WithTimeoutCause(ctx, d.clock.next(tick)+d.options.Timeout, ErrTimeout)
 	defer stop()

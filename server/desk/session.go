@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"github.com/discreet-dp/discreet"
@@ -20,12 +21,28 @@ type Session struct {
 	Dataset string
 	Opened  time.Time
 	Sparse  *discreet.Sparse
+
+	left atomic.Int64
+}
+
+// Left is how many more questions can be answered "above", as far as answers have left: the session itself knows it earlier, and with it an answer that
+// waits for its tick.
+func (s *Session) Left() int { return int(s.left.Load()) }
+
+// lower notes what an answer said that has left. Answers of questions that were asked at once may leave in another order.
+func (s *Session) lower(left int) {
+	for {
+		now := s.left.Load()
+		if now <= int64(left) || s.left.CompareAndSwap(now, int64(left)) {
+			return
+		}
+	}
 }
 
 // OpenSparse opens a session of the sparse vector technique, which is charged for in full at once. Whoever has too many open gets a
 // [*LimitError] before anything is charged.
 func (d *Desk) OpenSparse(ctx context.Context, q discreet.SparseQuestion) (s *Session, err error) {
-	q.Dataset = cmp.Or(q.Dataset, d.lone)
+	q.Dataset, q.Request = cmp.Or(q.Dataset, d.lone), Request(q.Analyst, q.Request)
 	e := &entry{kind: "open", analyst: q.Analyst, dataset: q.Dataset}
 	err = d.serve(ctx, e, func(ctx context.Context, e *entry) error {
 		if err := d.sessions.reserve(q.Analyst); err != nil {
@@ -38,6 +55,7 @@ func (d *Desk) OpenSparse(ctx context.Context, q discreet.SparseQuestion) (s *Se
 			return err
 		}
 		opened.Sparse, s = sparse, opened
+		opened.left.Store(int64(q.Above))
 		e.paid(sparse.Cost(), sparse.Receipt().Sequence)
 		return nil
 	})
@@ -58,6 +76,9 @@ func (d *Desk) AskSparse(ctx context.Context, analyst, id, sql string, threshold
 		return err
 	})
 	v, err = only(v, err)
+	if err == nil {
+		s.lower(v.Left)
+	}
 	if err == nil && v.Left == 0 || ended(err) {
 		d.sessions.remove(analyst, id)
 	}

@@ -17,6 +17,14 @@ func (c clock) next(tick time.Duration) time.Duration {
 	return (at+tick-1)/tick*tick - at
 }
 
+// last is the last multiple of a tick; zero where there is no tick.
+func (c clock) last(tick time.Duration) time.Time {
+	if tick <= 0 {
+		return time.Time{}
+	}
+	return c.begin.Add(time.Since(c.begin) / tick * tick)
+}
+
 // wait waits for the next multiple of a tick. Nothing cuts it short.
 func (c clock) wait(tick time.Duration) {
 	until := time.Now().Add(c.next(tick))

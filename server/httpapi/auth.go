@@ -1,12 +1,14 @@
 package httpapi
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/discreet-dp/discreet/server/desk"
 	"github.com/discreet-dp/discreet/server/users"
 )
 
@@ -30,7 +32,8 @@ func (d *door) let(next http.Handler) http.Handler {
 		if err == nil {
 			d.metrics.login("in")
 			note(r.Context()).user = u
-			next.ServeHTTP(w, r)
+			still := func(ctx context.Context) error { return d.Users.Still(ctx, u) }
+			next.ServeHTTP(w, r.WithContext(desk.Checked(r.Context(), still)))
 			return
 		}
 		var locked *users.LockedError
@@ -40,10 +43,15 @@ func (d *door) let(next http.Handler) http.Handler {
 			w.Header().Set("Retry-After", seconds(locked.Wait))
 			d.write(w, r, &Problem{Status: http.StatusTooManyRequests, Kind: "locked", Detail: "too many failed attempts", Instead: "wait as long as Retry-After says", Spent: no})
 		case errors.Is(err, users.ErrDenied):
-			d.metrics.login("denied")
+			detail := users.ErrDenied.Error()
+			if len(r.Header.Values("Authorization")) == 0 {
+				detail = "the request does not say who sends it"
+			} else {
+				d.metrics.login("denied")
+			}
 			w.Header().Add("WWW-Authenticate", `Bearer realm="discreet"`)
 			w.Header().Add("WWW-Authenticate", `Basic realm="discreet", charset="UTF-8"`)
-			d.write(w, r, &Problem{Status: http.StatusUnauthorized, Kind: "denied", Detail: users.ErrDenied.Error(), Instead: "send Authorization: Bearer and a token, or Basic with name and password", Spent: no})
+			d.write(w, r, &Problem{Status: http.StatusUnauthorized, Kind: "denied", Detail: detail, Instead: "send Authorization: Bearer and a token, or Basic with name and password", Spent: no})
 		default:
 			d.write(w, r, problemOf(err))
 		}

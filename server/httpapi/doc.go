@@ -32,7 +32,7 @@
 //	window       409  the budget was renewed in between
 //	timeout      504  the statement timeout; what was charged stays charged
 //	canceled     499  nobody waited for it
-//	ended        410  the session is used up, or was ended by the engine or by new data
+//	ended        410  the session was just ended, by the engine or by new data; afterwards it is missing
 //	ending       503  the server shuts down
 //	ledger       503  the ledger cannot be written
 //	denied       401  who is it?
@@ -52,7 +52,7 @@
 //
 // # What is not told
 //
-// The log has a line for each request: who, from where, which route, which code. It has no texts, no paths as they were sent, no sizes
+// The log has a line for each request of somebody who came in: who, from where, which route, which code. Those of strangers are there at level debug. It has no texts, no paths as they were sent, no sizes
 // and no durations. The metrics are only what clients, the policy and the ledger decide; see the type metrics for the argument. The
 // ledger leaves without its identity, with which guesses about the data could be tested.
 //

@@ -91,7 +91,7 @@ func (d *door) question(u users.User, in *questionInput) (q discreet.Question, k
 	if key == "" {
 		key = d.name()
 	}
-	q.Analyst, q.SQL, q.Request = u.Name, b.SQL, requestOf(u, key)
+	q.Analyst, q.SQL, q.Request = u.Name, b.SQL, key
 	if b.Epsilon != "" {
 		if q.Epsilon, err = dp.Parse(string(b.Epsilon)); err != nil {
 			return q, "", invalid("epsilon: "+err.Error(), "")
@@ -112,10 +112,6 @@ func (d *door) question(u users.User, in *questionInput) (q discreet.Question, k
 	}
 	return q, key, nil
 }
-
-// requestOf returns the ledger's name for a key. It begins with who asks, so that nobody can take another's keys away, and no name of
-// an analyst has a colon in it.
-func requestOf(u users.User, key string) string { return u.Name + ":" + key }
 
 func invalid(detail, instead string) *Problem {
 	return &Problem{Status: http.StatusUnprocessableEntity, Kind: "invalid", Detail: clip(detail), Instead: instead, Spent: no}

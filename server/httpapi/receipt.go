@@ -88,7 +88,7 @@ func receiptOf(u users.User, r *ledger.Record) Receipt {
 		Query: r.Query, Mechanisms: r.Mechanisms, Cost: r.Cost, Balances: []ledger.Balance{},
 	}
 	if u.Role != users.Owner {
-		out.Request = strings.TrimPrefix(r.Request, requestOf(u, ""))
+		out.Request = strings.TrimPrefix(r.Request, u.Name+":")
 	}
 	for _, b := range r.Balances {
 		// What is spent of the dataset's account tells what others spend.

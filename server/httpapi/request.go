@@ -46,7 +46,11 @@ func (d *door) named(next http.Handler) http.Handler {
 		h.Set("Referrer-Policy", "no-referrer")
 		seen := &watched{ResponseWriter: w}
 		defer func() {
-			d.Log.LogAttrs(r.Context(), slog.LevelInfo, "http", slog.String("request", n.id), slog.String("user", n.user.Name), slog.String("address", n.address),
+			level := slog.LevelInfo
+			if n.user.Name == "" {
+				level = slog.LevelDebug // or strangers could fill the disk; who failed to come in is in the trail
+			}
+			d.Log.LogAttrs(r.Context(), level, "http", slog.String("request", n.id), slog.String("user", n.user.Name), slog.String("address", n.address),
 				slog.String("method", method(r.Method)), slog.String("route", n.route), slog.Int("status", seen.status))
 		}()
 		next.ServeHTTP(seen, r.WithContext(context.WithValue(r.Context(), notesKey{}, n)))

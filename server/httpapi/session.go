@@ -139,5 +139,5 @@ func (d *door) sessions() {
 
 func sessionOf(s *desk.Session) Session {
 	// Where another kind has no Sparse, all three are zero.
-	return Session{s.ID, s.Kind, s.Dataset, s.Opened.UTC(), s.Sparse.Cost(), s.Sparse.Receipt().Sequence, s.Sparse.Left()}
+	return Session{s.ID, s.Kind, s.Dataset, s.Opened.UTC(), s.Sparse.Cost(), s.Sparse.Receipt().Sequence, s.Left()}
 }

@@ -46,6 +46,8 @@ func problemOf(err error) *Problem {
 		return &Problem{Status: http.StatusServiceUnavailable, Kind: "ending", Detail: desk.ErrEnding.Error(), Spent: no, header: http.Header{"Retry-After": {"5"}}}
 	case errors.Is(err, desk.ErrTimeout):
 		return &Problem{Status: http.StatusGatewayTimeout, Kind: "timeout", Detail: desk.ErrTimeout.Error()}
+	case errors.Is(err, desk.ErrRevoked):
+		return &Problem{Status: http.StatusUnauthorized, Kind: "denied", Detail: desk.ErrRevoked.Error(), Spent: no}
 	case errors.Is(err, desk.ErrWithdrawn):
 		return &Problem{Status: statusCanceled, Kind: "canceled", Detail: desk.ErrWithdrawn.Error(), Spent: no}
 	case errors.Is(err, desk.ErrCanceled), errors.Is(err, context.Canceled):

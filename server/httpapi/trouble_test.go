@@ -162,7 +162,7 @@ func TestLogHasNoData(t *testing.T) {
 	if !strings.Contains(text, `request=the-same user=ana address=127.0.0.1 method=POST route="POST /v1/query" status=200`) {
 		t.Error(text)
 	}
-	if n := bytes.Count([]byte(text), []byte("\n")); n != 5 {
+	if n := bytes.Count([]byte(text), []byte("\n")); n != 4 { // a stranger's is for debugging
 		t.Errorf("%d lines", n)
 	}
 }

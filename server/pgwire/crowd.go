@@ -18,10 +18,11 @@ type crowd struct {
 	n         int
 	addresses map[string]int
 	users     map[string]int
+	held      map[string]int // bytes of rows, by user
 }
 
 func newCrowd(o Options) *crowd {
-	return &crowd{all: o.Connections, perAddress: o.PerAddress, perUser: o.PerUser, addresses: map[string]int{}, users: map[string]int{}}
+	return &crowd{all: o.Connections, perAddress: o.PerAddress, perUser: o.PerUser, addresses: map[string]int{}, users: map[string]int{}, held: map[string]int{}}
 }
 
 // enter counts a connection, unless there is no room even to tell it so.
@@ -71,6 +72,19 @@ func (c *crowd) logout(user string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	less(c.users, user)
+}
+
+// hold counts bytes that a user's sessions hold, more or fewer of them, unless these would be too many.
+func (c *crowd) hold(user string, more int) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if more > 0 && c.held[user]+more > maxHeldByUser {
+		return false
+	}
+	if c.held[user] += more; c.held[user] == 0 {
+		delete(c.held, user)
+	}
+	return true
 }
 
 func (c *crowd) size() int {

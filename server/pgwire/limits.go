@@ -20,10 +20,12 @@ const (
 	maxDepth      = 100       // open parentheses, brackets and CASEs
 	maxStatements = 100       // of one message
 
-	maxPrepared   = 1000    // statements that a session keeps
-	maxPortals    = 200     // portals that it has open
-	maxKept       = 8 << 20 // bytes of both: texts, trees and values
-	maxHeldRows   = 400_000 // rows that suspended portals hold
+	maxPrepared   = 1000     // statements that a session keeps
+	maxPortals    = 200      // portals that it has open
+	maxKept       = 8 << 20  // bytes of both: texts, trees and values
+	maxHeld       = 32 << 20 // bytes of rows that suspended portals hold, in a session
+	maxHeldByUser = 64 << 20 // and in all sessions of a user
+	maxCommand    = 4 << 10  // bytes of a statement that is neither SELECT nor EXPLAIN
 	maxSavepoints = 100
 	maxSetting    = 1 << 10 // bytes of the value of a setting
 	maxName       = 256     // bytes of the name of a statement or a portal

@@ -1,5 +1,7 @@
 package pgwire
 
+import "encoding/json"
+
 // portal is a statement with values, which is run when it is first executed.
 type portal struct {
 	name   string
@@ -8,7 +10,7 @@ type portal struct {
 	codes  []int16 // formats of the result
 	result *result // nil before it is run
 	sent   int     // rows that the client has
-	held   int     // rows that count as held
+	held   int     // bytes that count as held
 	shown  []column
 	bytes  int
 }
@@ -57,6 +59,7 @@ func (s *session) closePortal(name string) {
 	if p := s.portals[name]; p != nil {
 		s.kept -= p.bytes
 		s.held -= p.held
+		s.server.crowd.hold(s.user.Name, -p.held)
 		delete(s.portals, name)
 	}
 }
@@ -67,13 +70,40 @@ func (s *session) closePortals() {
 	}
 }
 
-// hold counts the rows that a suspended portal keeps.
+// hold counts what a suspended portal keeps: all of its rows, from the first time that some are left to the end of the last.
 func (s *session) hold(p *portal) error {
-	left := len(p.rest())
-	if s.held-p.held+left > maxHeldRows {
-		return failure(outOfMemory, "suspended portals hold as many rows as they can").hinting("fetch or close some")
+	size := 0
+	if len(p.rest()) > 0 {
+		if size = p.held; size == 0 {
+			size = weight(p.result.rows)
+		}
 	}
-	s.held += left - p.held
-	p.held = left
+	if more := size - p.held; more > 0 && (s.held+more > maxHeld || !s.server.crowd.hold(s.user.Name, more)) {
+		return failure(outOfMemory, "suspended portals hold as much as they can").hinting("fetch all rows at once, or close some")
+	} else if more < 0 {
+		s.server.crowd.hold(s.user.Name, more)
+	}
+	s.held += size - p.held
+	p.held = size
 	return nil
+}
+
+// weight is about how many bytes rows take.
+func weight(rows [][]any) int {
+	n := 0
+	for _, row := range rows {
+		n += 24
+		for _, v := range row {
+			n += 16
+			switch v := v.(type) {
+			case string:
+				n += len(v)
+			case json.Number:
+				n += 16 + len(v)
+			case []any:
+				n += weight([][]any{v})
+			}
+		}
+	}
+	return n
 }

@@ -46,6 +46,12 @@ func (s *session) route(st *statement) error {
 			return nil
 		}
 		return s.mayAsk(question)
+	}
+	// Of everything else the tree is kept, which is far larger than its text.
+	if st.to-st.from > maxCommand {
+		return failure(tooComplex, "a statement that is no SELECT has at most %d bytes", maxCommand)
+	}
+	switch n := node.GetNode().(type) {
 	case *pg.Node_VariableSetStmt:
 		st.kind = changing
 	case *pg.Node_VariableShowStmt:
@@ -160,7 +166,11 @@ func (s *session) runCatalogue(st *statement, values []argument) (*result, error
 	}
 	out := &result{tag: "SELECT", columns: []column{}}
 	err := s.running(func(ctx context.Context) error {
-		r, err := s.catalog.QueryTyped(ctx, st.sql(), st.given, given)
+		var r *catalog.Result
+		err := s.server.options.Desk.Look(ctx, s.user.Name, func(ctx context.Context) (err error) {
+			r, err = s.catalog.QueryTyped(ctx, st.sql(), st.given, given)
+			return err
+		})
 		if err != nil {
 			return err
 		}

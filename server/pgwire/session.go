@@ -13,6 +13,7 @@ import (
 
 	"github.com/discreet-dp/discreet/policy"
 	"github.com/discreet-dp/discreet/server/catalog"
+	"github.com/discreet-dp/discreet/server/desk"
 	"github.com/discreet-dp/discreet/server/users"
 )
 
@@ -73,6 +74,7 @@ func (s *session) serve() {
 		return
 	}
 	defer s.server.crowd.logout(s.user.Name)
+	defer s.closePortals() // what they hold is counted by user
 	defer s.server.byPID.remove(s)
 	s.refuse(s.converse())
 }
@@ -301,7 +303,7 @@ func (s *session) fail(err error, text string, offset int) error {
 
 // running runs something that waits for others: it can be canceled, by the user, by statement_timeout and by going away.
 func (s *session) running(do func(ctx context.Context) error) error {
-	ctx, cancel := context.WithCancelCause(s.server.base)
+	ctx, cancel := context.WithCancelCause(desk.Checked(s.server.base, func(ctx context.Context) error { return s.server.options.Users.Still(ctx, s.user) }))
 	defer cancel(nil)
 	timed := ctx
 	if limit := s.settings.timeout(); limit > 0 {

@@ -114,6 +114,9 @@ func explain(ctx context.Context, err error) *wireError {
 	if errors.As(err, &wire) {
 		return wire
 	}
+	if errors.Is(err, desk.ErrRevoked) {
+		return fatal(adminShutdown, desk.ErrRevoked.Error())
+	}
 	if errors.Is(err, desk.ErrWithdrawn) {
 		return failure(queryCanceled, "%s", desk.ErrWithdrawn)
 	}
@@ -129,7 +132,7 @@ func explain(ctx context.Context, err error) *wireError {
 	}
 	switch {
 	case errors.As(err, &budget):
-		return failure(limitExceeded, "%s", budget.Error()).hinting("SHOW dp.budget says what is left, and EXPLAIN what a question costs; both are free")
+		return failure(limitExceeded, "%s", err.Error()).hinting("SHOW dp.budget says what is left, and EXPLAIN what a question costs; both are free")
 	case errors.As(err, &refusal):
 		e := failure(cmp.Or(refusal.Code, notSupported), "%s", refusal.Reason).hinting(refusal.Instead)
 		e.position = refusal.Position + 1
