@@ -199,7 +199,7 @@ func TestNeighbours(t *testing.T) {
 		{"substitute rows", substitute(rowDataset(rich)), wild, calm},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			t.Parallel() // most of the time goes by waiting for the disk
+			t.Parallel()
 			p := newPair(t, c.dataset, c.x, c.y)
 			answered, moved := 0, 0
 			for _, text := range slices.Concat(questions, attacks) {

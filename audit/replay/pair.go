@@ -67,6 +67,24 @@ var crowds = []struct {
 // number make the same pair. It looks at the policy and at nothing else. Successive numbers go
 // through all kinds of people and of company.
 func Neighbours(ctx context.Context, ds *policy.Dataset, folder string, seed uint64, number int) (Pair, error) {
+	name, made, err := write(ds, folder, seed, number)
+	p := Pair{Name: name}
+	if err != nil {
+		return p, err
+	}
+	for i, d := range []*Database{&p.A, &p.B} {
+		e, err := duckdb.Open(ctx, made[i])
+		if err != nil {
+			return p, errors.Join(err, p.Close())
+		}
+		p.close = append(p.close, e.Close)
+		*d = Database{made[i], e}
+	}
+	return p, nil
+}
+
+// write makes the files of a pair, and says what is hard about it.
+func write(ds *policy.Dataset, folder string, seed uint64, number int) (name string, made [2]*policy.Dataset, err error) {
 	s := schemaOf(ds)
 	d := newDice(fmt.Sprintf("pair %d", number), seed)
 	// Five kinds of company, six of people and seven of those who replace them: numbers without a
@@ -78,7 +96,7 @@ func Neighbours(ctx context.Context, ds *policy.Dataset, folder string, seed uin
 	}
 	both := crowd.make(s, d, number)
 	one := append(both[:len(both):len(both)], s.somebody(d, "1001", how, number))
-	name := fmt.Sprintf("pair %d, somebody with %v and %s", number, how, crowd.name)
+	name = fmt.Sprintf("pair %d, somebody with %v and %s", number, how, crowd.name)
 	other := both
 	if ds.Neighbours == dp.Substitute {
 		others := []manner{low, everywhere, high, nowhere, missing, anyhow, odd}
@@ -89,18 +107,10 @@ func Neighbours(ctx context.Context, ds *policy.Dataset, folder string, seed uin
 		other = append(both[:len(both):len(both)], s.somebody(d, "1002", instead, number))
 		name += fmt.Sprintf(", or somebody else with %v", instead)
 	}
-	p := Pair{Name: name}
 	for i, people := range [][]person{one, other} {
-		made, err := s.write(ds, filepath.Join(folder, string(rune('a'+i))), d, people)
-		if err != nil {
-			return p, errors.Join(err, p.Close())
+		if made[i], err = s.write(ds, filepath.Join(folder, string(rune('a'+i))), d, people); err != nil {
+			return name, made, err
 		}
-		e, err := duckdb.Open(ctx, made)
-		if err != nil {
-			return p, errors.Join(err, p.Close())
-		}
-		p.close = append(p.close, e.Close)
-		*[]*Database{&p.A, &p.B}[i] = Database{made, e}
 	}
-	return p, nil
+	return name, made, nil
 }

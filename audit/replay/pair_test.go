@@ -39,14 +39,14 @@ func TestPairsAreNeighbours(t *testing.T) {
 		ds := only(t, dataset)
 		apart := 0
 		for number := range 14 {
-			p, err := Neighbours(ctx, ds, t.TempDir(), 7, number)
+			pair, made, err := write(ds, t.TempDir(), 7, number)
 			if err != nil {
 				t.Fatal(err)
 			}
 			removed, added := 0, 0
-			for n, table := range p.A.Dataset.Tables {
+			for n, table := range made[0].Tables {
 				a, header := read(t, table)
-				b, _ := read(t, p.B.Dataset.Tables[n])
+				b, _ := read(t, made[1].Tables[n])
 				unit := slices.Index(header, table.UnitColumn)
 				people := map[string]int{}
 				for row, k := range a {
@@ -56,7 +56,7 @@ func TestPairsAreNeighbours(t *testing.T) {
 					if k > b[row] {
 						removed += k - b[row]
 						if unit >= 0 && strings.Split(row, "\x00")[unit] != "1001" {
-							t.Errorf("%s, %s: the row of somebody else is gone", name, p.Name)
+							t.Errorf("%s, %s: the row of somebody else is gone", name, pair)
 						}
 					}
 				}
@@ -64,27 +64,24 @@ func TestPairsAreNeighbours(t *testing.T) {
 					if k > a[row] {
 						added += k - a[row]
 						if unit >= 0 && strings.Split(row, "\x00")[unit] != "1002" {
-							t.Errorf("%s, %s: a row of somebody else has come", name, p.Name)
+							t.Errorf("%s, %s: a row of somebody else has come", name, pair)
 						}
 					}
 				}
 				for who, k := range people {
 					if table.UnitKind == policy.Unique && k > 1 && who != null {
-						t.Errorf("%s, %s: %s has %d rows", name, p.Name, who, k)
+						t.Errorf("%s, %s: %s has %d rows", name, pair, who, k)
 					}
 				}
 			}
 			if strings.HasPrefix(name, "rows") && (removed > 1 || added > 1) {
-				t.Errorf("%s, %s: %d rows went and %d came", name, p.Name, removed, added)
+				t.Errorf("%s, %s: %d rows went and %d came", name, pair, removed, added)
 			}
 			if strings.HasSuffix(name, "add-remove") && added > 0 || name == "hospital" && added > 0 {
-				t.Errorf("%s, %s: %d rows came", name, p.Name, added)
+				t.Errorf("%s, %s: %d rows came", name, pair, added)
 			}
 			if removed+added > 0 {
 				apart++
-			}
-			if err := p.Close(); err != nil {
-				t.Error(err)
 			}
 		}
 		want := 11

@@ -63,7 +63,10 @@ func TestIdentitiesOfAllTypes(t *testing.T) {
 				"CREATE TABLE products AS SELECT 1 AS code, 'p' AS label",
 				"CREATE TABLE tags AS SELECT 1 AS code, 't' AS tag")
 			e := open(t, shopDataset(t, folder, "shop.duckdb", "add-remove", 2, 2))
-			for _, text := range shopQuestions() {
+			for k, text := range shopQuestions() {
+				if !*full && (i+k)%2 != 0 {
+					continue // every type is on three sides, and asked about here or there
+				}
 				q := question(t, e, text)
 				if _, err := e.Run(t.Context(), q); err != nil {
 					t.Errorf("%s: %v", text, why(t, e, q))

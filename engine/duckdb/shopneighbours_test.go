@@ -239,7 +239,7 @@ func shopQuestions() []string {
 
 // TestShopNeighbours: nobody, whatever they have in however many tables, moves an answer farther than its noise is calibrated to.
 func TestShopNeighbours(t *testing.T) {
-	seeds := uint64(5)
+	seeds := usually[uint64](2, 5)
 	if testing.Short() {
 		seeds = 1
 	}

@@ -19,11 +19,10 @@ func TestStore(t *testing.T) {
 	asked := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		folder := t.TempDir()
-		e, _ := drawTable(rt, t, folder, 60)
+		s := drawShape(rt)
+		s.kind = policy.Many // others are not stored
+		e, _ := drawTable(rt, t, folder, s, 60)
 		defer e.Close()
-		if e.dataset.Tables["t"].UnitKind != policy.Many {
-			return
-		}
 		stored, err := Store(t.Context(), e.dataset, filepath.Join(folder, "by person"), func(string, float64) {})
 		if err != nil || len(stored) != 1 {
 			rt.Fatal(stored, err)

@@ -25,6 +25,9 @@ const round = 1 << 21
 
 // finish adds what a partition's people contribute to the totals, and frees it.
 func (r *reducer) finish(blocks []block, text bool) {
+	if len(blocks) == 0 {
+		return // most partitions of few people are, and the table of people is large to clear
+	}
 	blocks = r.shrink(blocks, text, round)
 	r.group(blocks, text)
 	r.kernel.run(&r.cols, nil)

@@ -130,7 +130,7 @@ func recording(lies func(file string) bool, before map[string][]byte, work func(
 
 func TestPromise1PowerCutAtAnyMoment(t *testing.T) {
 	underTorture(t)
-	seeds, others := 2, 40
+	seeds, others := 2, 25
 	switch {
 	case *soak:
 		seeds, others = 50, 200
