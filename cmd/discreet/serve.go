@@ -166,7 +166,7 @@ func (c *serveCmd) greet(s screen, srv *server.Server) {
 		}
 	}
 	if a := srv.HTTPAddr(); a != nil {
-		fmt.Fprintf(s.out, "HTTP on %s\n  %s/openapi.json describes it\n", a, web(a, srv.Encrypted()))
+		fmt.Fprintf(s.out, "HTTP on %s\n  %s/openapi.json describes it, with a token\n", a, web(a, srv.Encrypted()))
 	}
 }
 

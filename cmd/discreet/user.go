@@ -24,8 +24,8 @@ type userCmd struct {
 
 // usersFlags say which users.
 type usersFlags struct {
-	Policy string `help:"The policy file; the users are beside its ledger, as .users." placeholder:"FILE" short:"p"`
-	Users  string `help:"The file of the users, where it is not there." placeholder:"FILE"`
+	Policy string `help:"The policy file; the users are beside its ledger, as .users." env:"DISCREET_POLICY" placeholder:"FILE" short:"p"`
+	Users  string `help:"The file of the users, where it is not there." env:"DISCREET_USERS" placeholder:"FILE"`
 	JSON   bool   `help:"Print JSON." name:"json"`
 }
 

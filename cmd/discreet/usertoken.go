@@ -23,7 +23,7 @@ func (userTokenCmd) Help() string {
 expires it no longer counts.
 
   discreet user token ana --policy hospital.yaml --label 'nightly report' --expires 2027-01-01
-  curl -H "Authorization: Bearer $TOKEN" https://example.org/v1/budget`
+  curl -H "Authorization: Bearer $TOKEN" https://example.org/v1/me`
 }
 
 func (c *userTokenCmd) Run(ctx context.Context, s screen) error {

@@ -20,6 +20,8 @@ type Session struct {
 	Version  string // of discreet
 	// Setting returns a setting by name, as SHOW does; Set sets one, as set_config does. They are called while a query runs, and do not ask the catalogue.
 	Setting func(name string) (string, bool)
+	// Names are settings that PostgreSQL does not have, for its clients to complete.
+	Names []string
 	Set     func(name, value string) error
 }
 

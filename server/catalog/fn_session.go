@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"errors"
+	"strings"
 	"time"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
@@ -49,10 +50,8 @@ func (c *Catalog) currentSchema() any {
 func init() {
 	define("version() text", func(r *run, _ []any, _ []uint32) (any, error) {
 		v := "PostgreSQL " + r.c.setting("server_version")
-		if r.c.session.Version != "" {
-			v += " (Discreet " + r.c.session.Version + ")"
-		} else {
-			v += " (Discreet)"
+		if !strings.Contains(v, "discreet") {
+			v += " (discreet)"
 		}
 		return v + ", a synthesised catalogue", nil
 	})

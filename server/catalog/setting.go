@@ -54,7 +54,7 @@ func (c *Catalog) setting(name string) string {
 }
 
 func pgSettings(c *Catalog, add func(values)) {
-	var names []string
+	names := slices.Clone(c.session.Names)
 	for n := range defaults {
 		// PostgreSQL spells three of them with capitals in this view, and clients ask in small letters too, but there is one row for each.
 		if n == "datestyle" || n == "intervalstyle" || n == "timezone" || n == "default_with_oids" || n == "session_authorization" {

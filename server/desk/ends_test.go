@@ -118,7 +118,7 @@ func TestLog(t *testing.T) {
 			if strings.Count(line, "\n") != 1 || strings.Contains(line, "Smith") != texts {
 				t.Errorf("texts %v: the log is %s", texts, line)
 			}
-			for _, want := range []string{`"kind":"ask"`, `"analyst":"ana"`, `"dataset":"people"`, `"outcome":"answered"`, `"hash":"` + hash(q.SQL) + `"`, `"epsilon":"0.1"`, `"sequence":7`, `"took":3000000000`} {
+			for _, want := range []string{`"kind":"ask"`, `"analyst":"ana"`, `"dataset":"people"`, `"outcome":"answered"`, `"hash":"` + hash(q.SQL) + `"`, `"epsilon":"0.1"`, `"sequence":7`, `"ms":3000`} {
 				if !strings.Contains(line, want) {
 					t.Errorf("there is no %s in %s", want, line)
 				}

@@ -58,7 +58,7 @@ func (d *Desk) log(e *entry) {
 	if e.sequence > 0 {
 		attributes = append(attributes, slog.Uint64("sequence", e.sequence))
 	}
-	attributes = append(attributes, slog.Duration("took", time.Since(e.begin)))
+	attributes = append(attributes, slog.Float64("ms", float64(time.Since(e.begin).Microseconds())/1000))
 	d.options.Log.LogAttrs(context.Background(), level, "question", attributes...)
 }
 

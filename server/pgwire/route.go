@@ -90,7 +90,7 @@ func refused(node *pg.Node) error {
 	case *pg.Node_GrantStmt, *pg.Node_GrantRoleStmt, *pg.Node_CreateRoleStmt, *pg.Node_AlterRoleStmt, *pg.Node_AlterRoleSetStmt, *pg.Node_DropRoleStmt, *pg.Node_AlterSystemStmt:
 		return failure(notPermitted, "users and what they may do are for the owner of the data").hinting("the owner uses 'discreet user', and the policy")
 	case *pg.Node_PrepareStmt, *pg.Node_ExecuteStmt:
-		return failure(notSupported, "PREPARE and EXECUTE are not supported as statements").hinting("prepared statements of the protocol work: most drivers use them by themselves, and psql with \\bind")
+		return failure(notSupported, "PREPARE and EXECUTE are not supported as statements").hinting("prepared statements of the protocol work: most drivers use them by themselves, and psql 16 with \\bind")
 	case *pg.Node_DeclareCursorStmt, *pg.Node_FetchStmt, *pg.Node_ClosePortalStmt:
 		return failure(notSupported, "cursors are not supported as statements").hinting("portals of the protocol work, such as JDBC's fetch size; in psql, unset FETCH_COUNT")
 	case *pg.Node_ListenStmt, *pg.Node_NotifyStmt, *pg.Node_UnlistenStmt:

@@ -70,9 +70,11 @@ func (s *session) serve() {
 	}
 	s.open()
 	if err := s.begin(); err != nil {
+		s.server.options.Log.Debug("not let in", "door", "wire", "address", s.address) // or strangers could fill the disk; the trail has them
 		s.refuse(err)
 		return
 	}
+	s.server.options.Log.Info("login", "door", "wire", "user", s.user.Name, "dataset", s.dataset.Name, "address", s.address)
 	defer s.server.crowd.logout(s.user.Name)
 	defer s.closePortals() // what they hold is counted by user
 	defer s.server.byPID.remove(s)
@@ -129,7 +131,7 @@ func (s *session) prepare(wanted map[string]string) error {
 	s.server.byPID.add(s)
 	s.catalog = catalog.New(s.server.options.Desk.DB().Policy(), s.dataset.Name, catalog.Session{
 		User: s.user.Name, Database: s.dataset.Name, PID: int32(s.pid), Version: s.server.options.Version,
-		Setting: s.settings.show, Set: func(name, value string) error { return s.change(name, value, false) },
+		Setting: s.settings.show, Names: append(discreet.SettingNames(), requestSetting), Set: func(name, value string) error { return s.change(name, value, false) },
 	})
 	for _, name := range reported {
 		value, _ := s.settings.show(name)
