@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 	"github.com/jackc/pgx/v5/pgtype"
 
+	"github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/policy"
 	"github.com/discreet-dp/discreet/server/catalog"
 	"github.com/discreet-dp/discreet/server/desk"
