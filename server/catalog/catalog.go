@@ -22,7 +22,7 @@ type Session struct {
 	Setting func(name string) (string, bool)
 	// Names are settings that PostgreSQL does not have, for its clients to complete.
 	Names []string
-	Set     func(name, value string) error
+	Set   func(name, value string) error
 }
 
 // Catalog is one dataset as its clients see it, for one session. It is safe for concurrent use, and runs one query at a time.
