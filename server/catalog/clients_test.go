@@ -97,7 +97,7 @@ func TestClients(t *testing.T) {
 		t.Run(q.name, func(t *testing.T) {
 			c := testCatalog(t)
 			sql := fill(q.sql, ourOID(t, c))
-			if !c.About(sql) {
+			if !about(c, sql) {
 				t.Errorf("is not about the catalogue:\n%s", sql)
 			}
 			params, cols, err := c.Describe(sql, nil)
@@ -131,4 +131,24 @@ func TestClients(t *testing.T) {
 		})
 	}
 	t.Logf("at most %d steps", most)
+}
+
+// about is About of a text.
+func about(c *Catalog, sql string) bool {
+	s, err := parseSelect(sql)
+	return err == nil && c.About(s)
+}
+
+// Tables of the policy, alone or beside the catalogue's, are for questions.
+func TestNotAboutTheCatalogue(t *testing.T) {
+	c := testCatalog(t)
+	for sql, want := range map[string]bool{
+		"SELECT 1": true, "SELECT * FROM pg_class": true, "SELECT * FROM pg_catalog.nothing": true,
+		"SELECT count(*) FROM patients": false, "SELECT count(*) FROM pg_class, patients": false, "SELECT (SELECT count(*) FROM patients) FROM pg_class": false,
+		"SELECT 1 WHERE EXISTS (SELECT 1 FROM patients)": false, "WITH p AS (SELECT 1) SELECT * FROM p": true, "WITH p AS (SELECT * FROM patients) SELECT * FROM p": false, "SELECT * FROM nothing": false,
+	} {
+		if about(c, sql) != want {
+			t.Errorf("%s: %v", sql, !want)
+		}
+	}
 }

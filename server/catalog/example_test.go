@@ -30,7 +30,6 @@ datasets:
 	c := catalog.New(p, "hospital", catalog.Session{User: "ana"})
 	sql := `SELECT a.attname, format_type(a.atttypid, a.atttypmod), col_description(a.attrelid, a.attnum)
 		FROM pg_attribute a WHERE a.attrelid = 'patients'::regclass AND a.attnum > 0 ORDER BY a.attnum`
-	fmt.Println(c.About(sql), c.About("SELECT count(*) FROM patients"))
 	result, err := c.Query(context.Background(), sql, nil)
 	if err != nil {
 		fmt.Println(err)
@@ -40,7 +39,6 @@ datasets:
 		fmt.Println(row...)
 	}
 	// Output:
-	// true false
 	// age bigint bounds 0 to 110; noisy; private
 	// sex text keys F, M, X; noisy; private
 }

@@ -83,7 +83,7 @@ func (s *session) readExplain(text string, n *pg.ExplainStmt) (explained, error)
 		break
 	}
 	e.sql = text[e.at:]
-	e.catalogue = s.catalog.About(e.sql)
+	e.catalogue = s.catalog.About(n.Query.GetSelectStmt())
 	return e, nil
 }
 

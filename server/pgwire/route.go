@@ -32,7 +32,7 @@ func (s *session) route(st *statement) error {
 	case *pg.Node_SelectStmt:
 		st.node = nil
 		st.kind = question
-		if s.catalog.About(st.sql()) {
+		if s.catalog.About(n.SelectStmt) {
 			st.kind = catalogue
 		}
 		return s.mayAsk(st.kind)
