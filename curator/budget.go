@@ -128,7 +128,7 @@ func (c *Curator) advise(ctx context.Context, analyst string, err error) error {
 	}
 	// Shown with two digits, rounded down, so that what is advised can be paid.
 	most := least.Float()
-	if most < 1e-4 {
+	if most < 1e-4 || least < c.dataset.Budget.MinEpsilon {
 		instead := "the owner of the data can raise the limit"
 		if c.dataset.Budget.Renews() {
 			instead = "the owner of the data can begin the next window, or raise the limit"
@@ -136,7 +136,11 @@ func (c *Curator) advise(ctx context.Context, analyst string, err error) error {
 		return fmt.Errorf("%w. Nothing is left to ask with; answers that were paid for stay free, and %s", err, instead)
 	}
 	digits := math.Pow(10, 1-math.Floor(math.Log10(most)))
-	return fmt.Errorf("%w. Ask with an epsilon of at most %v, or ask the owner of the data for more", err, math.Floor(most*digits)/digits)
+	advised := fmt.Sprint(math.Floor(most*digits) / digits)
+	if smallest := c.dataset.Budget.MinEpsilon; math.Floor(most*digits)/digits < smallest.Float() {
+		advised = smallest.String() // rounded down, it would be too little for a question
+	}
+	return fmt.Errorf("%w. Ask with an epsilon of at most %s, or ask the owner of the data for more", err, advised)
 }
 
 // Remaining returns what the analyst can still spend.

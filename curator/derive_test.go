@@ -46,7 +46,7 @@ func value(a *Answer, row, column int) int64 {
 	return n
 }
 
-var wealthy = "{epsilon: 100, delta: 1e-6, per_query: {default: 0.1, max: 1}}"
+var wealthy = "{epsilon: 100, delta: 1e-6, per_query: {min: 0.01, default: 0.1, max: 1}}"
 
 // A better answer to the same question is given at a lower price, with the error bars of what was released.
 func TestBetterAnswer(t *testing.T) {

@@ -144,6 +144,9 @@ func (p *priced) split() string {
 	if p.currency.pure {
 		unit = "epsilon"
 	}
+	if p.raised {
+		return fmt.Sprintf("the error asked for would cost less than a question may; the least %s that one costs here is shared in proportion to what each count and sum needs, and makes them more exact", unit)
+	}
 	if p.settings.Error != nil {
 		return fmt.Sprintf("each count and sum pays the least %s that has the error asked for", unit)
 	}

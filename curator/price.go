@@ -2,6 +2,7 @@ package curator
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 
@@ -21,6 +22,7 @@ type priced struct {
 	buys      []*purchase
 	of        []int // for each plan, which purchase its answer is made of
 	outer     *outside
+	raised    bool // an error came to less than a question costs at least
 }
 
 // maxBytes is what the noisy values of a statement may take, however they turn out, so that the ledger can
@@ -66,7 +68,29 @@ func price(ds *policy.Dataset, st *plan.Statement, s Settings) (*priced, error) 
 	if p.epsilon > ds.Budget.MaxEpsilon {
 		return nil, refusal("ask with at most "+ds.Budget.MaxEpsilon.String(), "epsilon %v is more than one question may cost here", p.epsilon)
 	}
+	if least := p.least(ds.Budget); p.epsilon+least>>30+1 < least { // as it is shown, it may be rounded by that much
+		return nil, refusal("ask with at least "+least.String(), "epsilon %v is less than %s costs here", p.epsilon, p.several())
+	}
 	return p, p.buy(ds, p.currency.amount(p.epsilon))
+}
+
+// least is the smallest price of the statement: what its different questions would cost at least one by one. Some of them may be paid for
+// already, and the others would be had for next to nothing if they could share the price of one. The
+// default is always enough.
+func (p *priced) least(b policy.Budget) dp.Amount {
+	if len(p.buys) < 2 {
+		return b.MinEpsilon
+	}
+	all := p.currency.epsilon(p.currency.amount(b.MinEpsilon) * dp.Amount(len(p.buys)))
+	return max(b.MinEpsilon, min(all, b.DefaultEpsilon))
+}
+
+// several says what a least price is of.
+func (p *priced) several() string {
+	if len(p.buys) < 2 {
+		return "a question"
+	}
+	return fmt.Sprintf("a statement of %d questions", len(p.buys))
 }
 
 // distinct finds the different queries of a statement. Those that are the same are bought once.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"math/bits"
 	"strconv"
 
 	"github.com/discreet-dp/discreet/dp"
@@ -13,7 +14,8 @@ import (
 
 // byError finds the smallest price at which every count and sum of the statement has the error bar that was asked
 // for. The error of a mechanism falls as its share grows, so each share is found by halving, and the price
-// is their sum. Private keys get as much as the dearest measure of their question.
+// is their sum. Private keys get as much as the dearest measure of their question. Where the sum is below the least
+// that a question costs, that is paid, and everything is more exact in proportion.
 //
 // What has no error that is known beforehand cannot be asked for in this way: averages, variances, quantiles and
 // choices depend on what the answer is.
@@ -51,12 +53,27 @@ func (p *priced) byError(ds *policy.Dataset) error {
 		return p.tooExact(ds)
 	}
 	p.epsilon = p.currency.epsilon(total)
+	if epsilon := p.least(ds.Budget); total < p.currency.amount(epsilon) {
+		p.epsilon, p.raised = epsilon, true
+		raise(all, total, p.currency.amount(epsilon))
+	}
 	for i, b := range p.buys {
 		if err := p.calibrate(ds, b, all[i]); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// raise makes shares that add up to a total add up to more, in proportion and rounded down. None gets smaller.
+func raise(all [][]dp.Amount, total, to dp.Amount) {
+	for _, shares := range all {
+		for i, s := range shares {
+			high, low := bits.Mul64(uint64(s), uint64(to))
+			more, _ := bits.Div64(high, low, uint64(total)) // s <= total, so it is at most to
+			shares[i] = dp.Amount(more)
+		}
+	}
 }
 
 func (p *priced) knownErrors() error {

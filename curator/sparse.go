@@ -145,6 +145,9 @@ func (c *Curator) sparse(q SparseQuestion, step *big.Rat) (*mech.Sparse, dp.Amou
 	if epsilon > budget.MaxEpsilon {
 		return nil, 0, refusal("open it with at most "+budget.MaxEpsilon.String(), "epsilon %v is more than one question may cost here", epsilon)
 	}
+	if epsilon < budget.MinEpsilon {
+		return nil, 0, refusal("open it with at least "+budget.MinEpsilon.String(), "epsilon %v is less than a question costs here", epsilon)
+	}
 	moves := new(big.Rat).Quo(new(big.Rat).SetInt64(q.Sensitivity), step)
 	config := mech.SparseConfig{Sensitivity: dp.NewL1(moves.Num()), Above: q.Above, Monotone: q.monotone(c.dataset.Neighbours)}
 	with := func(e dp.Amount, refresh bool) (*mech.Sparse, error) {

@@ -6,6 +6,7 @@ import (
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 
+	"github.com/discreet-dp/discreet/internal/nesting"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -14,7 +15,7 @@ import (
 const (
 	maxText   = 64 << 10 // bytes
 	maxTokens = 4000
-	maxDepth  = 64                     // open parentheses, brackets and CASEs
+	maxDepth  = 64                     // open parentheses, brackets and CASEs; NOTs in a row
 	maxLevels = 128                    // operations inside each other, as in 1 + 1 + 1
 	maxGroups = policy.MaxPublicValues // rows of an answer: the product of the public keys
 )
@@ -76,23 +77,8 @@ func checkLimits(text string) error {
 	if len(scan.Tokens) > maxTokens {
 		return refuse(-1, "ask a shorter question", "the question has more than %d words", maxTokens)
 	}
-	depth, chain := 0, 0
-	for _, t := range scan.Tokens {
-		switch t.Token {
-		case pg.Token_ASCII_40, pg.Token_ASCII_91, pg.Token_CASE: // ( [ CASE
-			depth++
-		case pg.Token_ASCII_41, pg.Token_ASCII_93, pg.Token_END_P: // ) ] END
-			depth--
-		}
-		// Prefix operators nest without parentheses.
-		if t.Token == pg.Token_NOT || t.Token == pg.Token_ASCII_45 || t.Token == pg.Token_ASCII_43 || t.Token == pg.Token_Op {
-			chain++
-		} else {
-			chain = 0
-		}
-		if depth > maxDepth || chain > maxDepth {
-			return refuse(t.Start, "write it with fewer levels", "the question is nested more than %d levels deep", maxDepth)
-		}
+	if at, deeper := nesting.Deeper(scan.Tokens, maxDepth); deeper {
+		return refuse(at, "write it with fewer levels", "the question is nested more than %d levels deep", maxDepth)
 	}
 	return nil
 }

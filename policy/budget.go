@@ -1,7 +1,9 @@
 package policy
 
 import (
+	"math"
 	"math/big"
+	"strconv"
 
 	"github.com/discreet-dp/discreet/account"
 	"github.com/discreet-dp/discreet/dp"
@@ -21,6 +23,9 @@ type Budget struct {
 	// DefaultEpsilon is what a question is asked at when the analyst names no
 	// epsilon, and MaxEpsilon is the most that one question may name.
 	DefaultEpsilon, MaxEpsilon dp.Amount
+	// MinEpsilon is the least that one question may name. Every answer that is paid for is
+	// kept for good, so without it the disk could be filled for almost nothing.
+	MinEpsilon dp.Amount
 	// Renewal says for how many windows the budget is given anew.
 	Renewal Renewal
 }
@@ -42,6 +47,8 @@ const (
 	maxEpsilon = 100 * dp.One
 	// A question that names no epsilon takes a twentieth of the budget.
 	defaultPart = 20
+	// A question takes at least this part of the budget, so that about as many answers are kept at most.
+	leastPart = 100_000
 	// A question that releases private keys takes a hundredth of what is set aside for them.
 	defaultKeysPart = 100
 )
@@ -138,6 +145,7 @@ func (d *Dataset) finishBudget(r *reader, text budgetText) {
 		r.at(text.at, "epsilon %v at delta %v is too little to spend any of it; raise epsilon, or write delta: 0 for a pure budget", b.Epsilon, b.RhoDelta())
 		return
 	}
+	b.fillLeast(filter.Limit())
 	d.filter, d.filterOf = filter, *b
 	if b.Renews() {
 		d.checkTotal(r, text.renewal)
@@ -239,8 +247,12 @@ func (b *Budget) readPerQuery(r *reader, at place, epsilonOK bool) (delta place,
 		return place{}, false
 	}
 	delta, hasDelta = f.get("delta")
+	low, lowGiven := f.get("min")
 	def, defGiven := f.get("default")
 	top, topGiven := f.get("max")
+	if lowGiven {
+		b.MinEpsilon, lowGiven = r.amount(low, "min")
+	}
 	if defGiven {
 		b.DefaultEpsilon, defGiven = r.amount(def, "default")
 	}
@@ -256,6 +268,14 @@ func (b *Budget) readPerQuery(r *reader, at place, epsilonOK bool) (delta place,
 	case defGiven && !topGiven && epsilonOK && b.DefaultEpsilon > b.Epsilon:
 		r.at(def, "default %s is above the whole budget, epsilon %v; write at most that", def.node.Value, b.Epsilon)
 	}
+	switch {
+	case lowGiven && defGiven && b.MinEpsilon > b.DefaultEpsilon:
+		r.at(low, "min %s is above default %s; the default must itself be allowed", low.node.Value, def.node.Value)
+	case lowGiven && !defGiven && topGiven && b.MinEpsilon > b.MaxEpsilon:
+		r.at(low, "min %s is above max %s; write at most that", low.node.Value, top.node.Value)
+	case lowGiven && !defGiven && epsilonOK && b.MinEpsilon > b.Epsilon:
+		r.at(low, "min %s is above the whole budget, epsilon %v; write at most that", low.node.Value, b.Epsilon)
+	}
 	return delta, hasDelta
 }
 
@@ -265,9 +285,49 @@ func (b *Budget) fillPerQuery() {
 		b.MaxEpsilon = b.Epsilon
 	}
 	if b.DefaultEpsilon == 0 {
-		b.DefaultEpsilon = max(1, min(b.Epsilon/defaultPart, b.MaxEpsilon))
+		b.DefaultEpsilon = max(1, b.MinEpsilon, min(b.Epsilon/defaultPart, b.MaxEpsilon))
 	}
 	if b.DefaultDelta == 0 && b.KeysDelta > 0 {
 		b.DefaultDelta = max(1, b.KeysDelta/defaultKeysPart)
 	}
+}
+
+// fillLeast gives min its default: the smallest epsilon of three digits that takes a leastPart of the limit in what that counts, or
+// the default where that is less. Of three digits, because refusals name it.
+func (b *Budget) fillLeast(limit dp.Cost) {
+	if b.MinEpsilon > 0 {
+		return
+	}
+	least := limit.Epsilon.Float() / leastPart
+	if !b.Pure() {
+		least = epsilonOf(limit.Rho.Float() / leastPart)
+	}
+	b.MinEpsilon = max(1, min(b.DefaultEpsilon, threeDigits(least)))
+}
+
+// epsilonOf returns the epsilon at which a question takes a rho: e tanh(e/2), read backwards. Nothing private depends on it.
+func epsilonOf(rho float64) float64 {
+	low, high := 0.0, maxEpsilon.Float()
+	for range 100 {
+		if middle := (low + high) / 2; dp.RhoOfPure(middle) < rho {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return high
+}
+
+// threeDigits rounds up to three significant digits; 0 where that is below the smallest amount.
+func threeDigits(f float64) dp.Amount {
+	text := strconv.FormatFloat(f, 'e', 2, 64)
+	if g, err := strconv.ParseFloat(text, 64); err == nil && g < f*(1-1e-12) {
+		unit := math.Pow(10, math.Floor(math.Log10(g))-2)
+		text = strconv.FormatFloat(g+unit, 'e', 2, 64)
+	}
+	a, err := dp.Parse(text)
+	if err != nil {
+		return 0
+	}
+	return a
 }

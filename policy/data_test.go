@@ -65,8 +65,8 @@ func understood(name, text string) string {
 	for _, name := range p.Names() {
 		d := p.Datasets[name]
 		fmt.Fprintf(&b, "dataset %s: %s %q, unit %v, %v\n", d.Name, d.Engine, d.Source, d.Unit, d.Neighbours)
-		fmt.Fprintf(&b, "  budget epsilon %v, delta %v, default %v, max %v; filter %v\n",
-			d.Budget.Epsilon, d.Budget.Delta, d.Budget.DefaultEpsilon, d.Budget.MaxEpsilon, d.Filter().Limit())
+		fmt.Fprintf(&b, "  budget epsilon %v, delta %v, min %v, default %v, max %v; filter %v\n",
+			d.Budget.Epsilon, d.Budget.Delta, d.Budget.MinEpsilon, d.Budget.DefaultEpsilon, d.Budget.MaxEpsilon, d.Filter().Limit())
 		if d.Budget.KeysDelta > 0 {
 			fmt.Fprintf(&b, "  for keys %v, %v a question\n", d.Budget.KeysDelta, d.Budget.DefaultDelta)
 		}

@@ -111,10 +111,17 @@
 //	           delta. Default: half of delta where a column of a private table has
 //	           keys: private, otherwise 0. With a delta of 0 it is 0, and
 //	           private keys cannot be released.
-//	per_query  default is the epsilon of a question that names none: a twentieth of the
-//	           budget's unless given, or max where that is less. max is the
+//	per_query  min is the least epsilon that a question may name. Every answer that is
+//	           paid for is kept for good, so that this bounds how many there
+//	           will ever be. Unless given it is the smallest epsilon, of three
+//	           digits, that takes at least 1/100,000 of the budget in what that
+//	           counts, which is e tanh(e/2) for a zero-concentrated one, or default where
+//	           that is less; of one window's, where the budget is renewed.
+//	           default is the epsilon of a question that names none: a twentieth of the
+//	           budget's unless given, or max where that is less, or min where
+//	           that is more. max is the
 //	           largest epsilon a question may name: the whole budget's unless
-//	           given. default <= max <= epsilon. delta is what a question that
+//	           given. min <= default <= max <= epsilon. delta is what a question that
 //	           releases private keys takes from keys_delta when it names none: a
 //	           hundredth of keys_delta unless given. It may name all of it.
 //	renewal    below. Default: the budget is given once, for good.

@@ -41,13 +41,13 @@ var (
 			"windows": "it belongs inside renewal: {every: month, windows: 12}",
 
 			"rho":     "a budget is written as epsilon and delta, and rho follows from them",
+			"min":     "it belongs inside per_query: {min: ..., default: ..., max: ...}",
 			"default": "it belongs inside per_query: {default: ..., max: ...}",
 			"max":     "it belongs inside per_query: {default: ..., max: ...}",
 		},
 	}
 	perQueryKeys = keySet{
-		known: []string{"default", "max", "delta"},
-		other: map[string]string{"min": "there is no smallest question; a small epsilon only makes the answer noisier"},
+		known: []string{"min", "default", "max", "delta"},
 	}
 	releaseKeys = keySet{
 		known: []string{"tick"},

@@ -141,7 +141,7 @@ func (s *session) showSettings(which []setting) error {
 		switch ds := s.data(); {
 		case ok:
 		case k.name == "dp.epsilon" && ds != nil:
-			value, about = ds.Budget.DefaultEpsilon.String(), about+" (the policy's default; at most "+ds.Budget.MaxEpsilon.String()+")"
+			value, about = ds.Budget.DefaultEpsilon.String(), about+" (the policy's default; at least "+ds.Budget.MinEpsilon.String()+", at most "+ds.Budget.MaxEpsilon.String()+")"
 		default:
 			value, about = "-", about+" (the default)"
 		}

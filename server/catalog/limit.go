@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
+
+	"github.com/discreet-dp/discreet/internal/nesting"
 )
 
 // Limits on a text, checked before it is parsed: the grammar recurses, and a hostile text must not choose how deep.
@@ -44,23 +46,8 @@ func checkText(text string) error {
 	if len(scan.Tokens) > maxTokens {
 		return fail("54000", "the query has more than %d words", maxTokens)
 	}
-	depth, chain := 0, 0
-	for _, t := range scan.Tokens {
-		switch t.Token {
-		case pg.Token_ASCII_40, pg.Token_ASCII_91, pg.Token_CASE: // ( [ CASE
-			depth++
-		case pg.Token_ASCII_41, pg.Token_ASCII_93, pg.Token_END_P: // ) ] END
-			depth--
-		}
-		// Prefix operators nest without parentheses.
-		if t.Token == pg.Token_NOT || t.Token == pg.Token_ASCII_45 || t.Token == pg.Token_ASCII_43 || t.Token == pg.Token_Op {
-			chain++
-		} else {
-			chain = 0
-		}
-		if depth > maxDepth || chain > maxDepth {
-			return at(fail("54001", "the query is nested more than %d levels deep", maxDepth), t.Start)
-		}
+	if start, deeper := nesting.Deeper(scan.Tokens, maxDepth); deeper {
+		return at(fail("54001", "the query is nested more than %d levels deep", maxDepth), start)
 	}
 	return nil
 }

@@ -29,6 +29,7 @@ type Budget struct {
 	Delta          dp.Amount `json:"delta"`
 	KeysDelta      dp.Amount `json:"keys_delta" doc:"The part of delta that is set aside for private keys"`
 	DefaultEpsilon dp.Amount `json:"default_epsilon" doc:"What a question costs that names no price"`
+	MinEpsilon     dp.Amount `json:"min_epsilon" doc:"The least that one question may cost"`
 	MaxEpsilon     dp.Amount `json:"max_epsilon" doc:"The most that one question may cost"`
 	DefaultDelta   dp.Amount `json:"default_delta" doc:"What a question takes that releases private keys"`
 	Every          string    `json:"every,omitempty" doc:"How long a window of a renewed budget is meant to be"`
@@ -147,7 +148,7 @@ func datasetOf(ds *policy.Dataset, u users.User) Dataset {
 	b := ds.Budget
 	out := Dataset{
 		Name: ds.Name, Unit: ds.Unit.String(), Neighbours: ds.Neighbours.String(), Tables: []Table{}, Views: []View{},
-		Budget: Budget{b.Epsilon, b.Delta, b.KeysDelta, b.DefaultEpsilon, b.MaxEpsilon, b.DefaultDelta, b.Renewal.Every, b.Renewal.Windows},
+		Budget: Budget{b.Epsilon, b.Delta, b.KeysDelta, b.DefaultEpsilon, b.MinEpsilon, b.MaxEpsilon, b.DefaultDelta, b.Renewal.Every, b.Renewal.Windows},
 	}
 	if u.Role == users.Owner {
 		out.Analysts = ds.AnalystNames()

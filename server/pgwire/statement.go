@@ -8,6 +8,8 @@ import (
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 	"github.com/pganalyze/pg_query_go/v6/parser"
+
+	"github.com/discreet-dp/discreet/internal/nesting"
 )
 
 // statement is one statement of a text.
@@ -83,25 +85,10 @@ func shallow(tokens []*pg.ScanToken) error {
 	if len(tokens) > maxTokens {
 		return failure(tooComplex, "the text has more than %d words", maxTokens)
 	}
-	depth, chain := 0, 0
-	for _, t := range tokens {
-		switch t.Token {
-		case pg.Token_ASCII_40, pg.Token_ASCII_91, pg.Token_CASE: // ( [ CASE
-			depth++
-		case pg.Token_ASCII_41, pg.Token_ASCII_93, pg.Token_END_P: // ) ] END
-			depth--
-		}
-		// Prefix operators nest without parentheses.
-		if t.Token == pg.Token_NOT || t.Token == pg.Token_ASCII_45 || t.Token == pg.Token_ASCII_43 || t.Token == pg.Token_Op {
-			chain++
-		} else {
-			chain = 0
-		}
-		if depth > maxDepth || chain > maxDepth {
-			e := failure(tooComplex, "the text is nested more than %d levels deep", maxDepth)
-			e.position = int(t.Start) + 1
-			return e
-		}
+	if at, deeper := nesting.Deeper(tokens, maxDepth); deeper {
+		e := failure(tooComplex, "the text is nested more than %d levels deep", maxDepth)
+		e.position = int(at) + 1
+		return e
 	}
 	return nil
 }
