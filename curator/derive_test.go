@@ -180,6 +180,9 @@ func TestManyWaysOneNoise(t *testing.T) {
 
 // The error bars of sums of noises hold as often as they say, and not much more often.
 func TestDerivedErrorBars(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one question after the other, which the race detector has nothing to say about")
+	}
 	for _, budget := range []string{plenty, wealthy} {
 		w := newWorld(t, budget)
 		source, err := w.prepare(ctx, Question{Analyst: "ana", SQL: "SELECT diagnosis, COUNT(*), SUM(cost) FROM patients GROUP BY diagnosis", Epsilon: amount("1")})

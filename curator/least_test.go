@@ -51,6 +51,9 @@ func TestLeastPrice(t *testing.T) {
 
 // A statement whose parts but one are paid for does not get that one for a part of the least price.
 func TestLeastPriceOfParts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one question after the other, which the race detector has nothing to say about")
+	}
 	for _, budget := range []string{pure, concentrated} {
 		w := newWorld(t, budget)
 		least := currency{w.dataset.Budget.Pure()}.amount(w.dataset.Budget.MinEpsilon)

@@ -233,6 +233,9 @@ func TestQuestionsAreAnswered(t *testing.T) {
 
 // Small databases, where one person is much of everything.
 func TestNeighboursOfRandomHospitals(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one question after the other, which the race detector has nothing to say about")
+	}
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 4 {
 		h := hospital.New(1+r.IntN(6), r.Uint64())

@@ -97,6 +97,9 @@ func TestErrorIsRefused(t *testing.T) {
 // Every interval covers the truth as often as it says, at several confidences: counts and sums as nearly as whole
 // numbers can, and what is made of them at least.
 func TestIntervalsCover(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one question after the other, which the race detector has nothing to say about")
+	}
 	const n = 1500
 	for _, budget := range []string{plenty, rich} {
 		for _, confidence := range []float64{0.5, 0.8, 0.99} {

@@ -130,6 +130,9 @@ func (w *world) attic(p *priced, n int) float64 {
 // A key that one person has is shown with probability delta at most, by either rule, and by much less noise than that it
 // would be: a rule that never shows it would prove nothing.
 func TestKeyOfOnePerson(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one question after the other, which the race detector has nothing to say about")
+	}
 	const n = 20_000
 	delta := amount("0.05")
 	most := delta.Float() + 4*math.Sqrt(delta.Float()/n)

@@ -149,6 +149,9 @@ func sparseWorlds() []sparseWorld {
 }
 
 func TestSparseNeighbours(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one question after the other, which the race detector has nothing to say about")
+	}
 	for _, c := range sparseWorlds() {
 		p := newPair(t, c.dataset, c.x, c.y)
 		for _, q := range []SparseQuestion{
@@ -167,6 +170,9 @@ func TestSparseNeighbours(t *testing.T) {
 // TestSparseCalibration goes through sessions of all sensitivities and all questions: which are admitted, and that the scales of the noise are exactly those of
 // the theorem for the sensitivity that questions are held against. That noise of these scales is worth no more is enumerated in package mech.
 func TestSparseCalibration(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one question after the other, which the race detector has nothing to say about")
+	}
 	for _, c := range sparseWorlds() {
 		w := build(t, c.x, c.dataset, 1)
 		replaced := strings.HasPrefix(c.name, "substitute")

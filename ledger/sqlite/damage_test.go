@@ -126,6 +126,9 @@ func TestPromise7DamagedFileIsNoticed(t *testing.T) {
 // Every byte of a record and of an answer counts, so most flips must be noticed; what is
 // left are bytes that SQLite does not use.
 func TestPromise7FlippedBytesAreNoticed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one process after the other, which the race detector has nothing to say about")
+	}
 	t.Parallel()
 	good, _ := sample()
 	noticed, tried := 0, 0

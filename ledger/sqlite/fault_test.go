@@ -147,6 +147,9 @@ func each(n int, job func(i int) error) error {
 
 // Every call that the ledger makes, failed once in every way, and with -soak each also for good.
 func TestPromise9EveryCallFailsOnce(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one process after the other, which the race detector has nothing to say about")
+	}
 	underTorture(t)
 	var calls map[string]int
 	if _, err := suffer(nil, never, func(d *disk, w *told) {
@@ -202,6 +205,9 @@ func TestPromise9EveryCallFailsOnce(t *testing.T) {
 // Failures that nobody is told about are what the test above must be able to see: a write that is not made, and a sync
 // that failed, each of which says that all is well.
 func TestPromise9TestSeesHiddenFailures(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one process after the other, which the race detector has nothing to say about")
+	}
 	underTorture(t)
 	for _, f := range []fault{{kind: "write", code: sqlite3.SQLITE_OK}, {kind: "write", code: sqlite3.SQLITE_OK, short: true}, {kind: "sync", code: sqlite3.SQLITE_OK}} {
 		var first error

@@ -129,6 +129,9 @@ func recording(lies func(file string) bool, before map[string][]byte, work func(
 }
 
 func TestPromise1PowerCutAtAnyMoment(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one process after the other, which the race detector has nothing to say about")
+	}
 	underTorture(t)
 	seeds, others := 2, 25
 	switch {
@@ -157,6 +160,9 @@ func TestPromise1PowerCutAtAnyMoment(t *testing.T) {
 
 // The power is cut again while the ledger mends what the first cut left.
 func TestPromise1PowerCutWhileMending(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one process after the other, which the race detector has nothing to say about")
+	}
 	underTorture(t)
 	ops, err := recording(nil, nil, script)
 	if err != nil {
@@ -200,6 +206,9 @@ func TestPromise1PowerCutWhileMending(t *testing.T) {
 // A disk that says that it has synced and has not, everything or only what stands beside the ledger, is what the test
 // above must be able to see.
 func TestPromise1TestSeesMissingSync(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one process after the other, which the race detector has nothing to say about")
+	}
 	underTorture(t)
 	for name, lies := range map[string]func(string) bool{
 		"nothing":              func(string) bool { return true },

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,13 +15,14 @@ import (
 // Who is revoked while they wait is not asked for.
 func TestRevokedWhileWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		asked, revoked := 0, false
+		asked := 0
+		var revoked atomic.Bool
 		d := newDesk(people(t, "immediate"), fake{ask: func(ctx context.Context, q discreet.Question) (*discreet.Answer, error) {
 			asked++
 			return paidFor(), work(ctx, time.Second)
 		}}, Options{Running: 1})
 		ctx := Checked(t.Context(), func(context.Context) error {
-			if revoked {
+			if revoked.Load() {
 				return errors.New("out")
 			}
 			return nil
@@ -31,7 +33,7 @@ func TestRevokedWhileWaiting(t *testing.T) {
 			all.Go(func() { _, outcomes[i] = d.Ask(ctx, from("ana")) })
 			synctest.Wait()
 		}
-		revoked = true
+		revoked.Store(true)
 		all.Wait()
 		if asked != 1 || outcomes[0] != nil || outcomes[1] != ErrRevoked || outcomes[2] != ErrRevoked {
 			t.Errorf("%d were asked: %v", asked, outcomes)
