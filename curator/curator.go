@@ -25,6 +25,7 @@ type Curator struct {
 	flights  flights
 	slots    slots
 	fresh    fresh
+	drafts   drafts
 	// now is asked for one thing only: whether an analyst's access has expired. See [Curator.expired].
 	now func() time.Time
 }

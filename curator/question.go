@@ -59,6 +59,9 @@ func (c *Curator) check(ctx context.Context, q Question) (*plan.Statement, Setti
 	if err != nil {
 		return nil, s, err
 	}
+	if statement := c.drafts.take(draftKey{q.SQL, s.MaxGroups}); statement != nil {
+		return statement, s, nil
+	}
 	statement, err := plan.Prepare(c.dataset, q.SQL, c.options(ctx, s))
 	return statement, s, err
 }

@@ -78,9 +78,6 @@ func (s *session) parse(m *pgproto3.Parse) (offset int, err error) {
 		if err := s.allowed(st); err != nil {
 			return st.from, err
 		}
-		if err := s.still(); err != nil {
-			return st.from, err
-		}
 		if err := s.route(st); err != nil {
 			return st.from, err
 		}
