@@ -31,6 +31,9 @@
 // whoever cancels at a moment of their choice would learn from what comes of it whether the engine was done by then. What is turned away before a question has a
 // turn, by limits, by the end of the server, because its client is gone already or because there is no such dataset or session, leaves at once.
 //
+// What was answered since the last tick is not used to make other answers, and prices do not speak of it: they would tell that it is there before it leaves.
+// What a session has left is told when the answer that took it has left.
+//
 // What a tick does not cover:
 //
 //   - How many ticks it was. A question that takes three is told from one that takes four, and near the edge of a tick, asked often, a small

@@ -2,6 +2,7 @@ package desk
 
 import (
 	"context"
+	"fmt"
 	"time"
 )
 
@@ -14,8 +15,8 @@ const (
 	lookTimeout = 10 * time.Second
 )
 
-// Look waits for a turn and looks: at something that is made from the policy. Errors are those of the look, a [*LimitError], ErrWithdrawn, ErrEnding and
-// ErrTimeout.
+// Look waits for a turn and looks: at something that is made from the policy. Errors are those of the look, a [*LimitError], which one that takes too long gets
+// too, ErrWithdrawn and ErrEnding.
 func (d *Desk) Look(ctx context.Context, user string, look func(context.Context) error) error {
 	if err := d.glances.take(user); err != nil {
 		return err
@@ -34,5 +35,5 @@ func (d *Desk) Look(ctx context.Context, user string, look func(context.Context)
 	if err := look(ctx); err == nil || ctx.Err() == nil || context.Cause(ctx) != ErrTimeout {
 		return err
 	}
-	return ErrTimeout
+	return &LimitError{Reason: fmt.Sprintf("a query about the catalogue has %v, and this one takes longer; it is free; ask for less", lookTimeout)}
 }

@@ -36,10 +36,13 @@ func TestLook(t *testing.T) {
 			})
 		}
 		all.Wait()
-		if most.Load() != 2 || mostAnas.Load() != 1 || time.Since(begin) != 3*time.Second {
-			t.Errorf("%d at once, %d of ana, for %v", most.Load(), mostAnas.Load(), time.Since(begin))
+		// Ana's three are one after the other, and how well the others fit beside them depends on who came first.
+		if took := time.Since(begin); most.Load() != 2 || mostAnas.Load() != 1 || took < 3*time.Second || took > 4*time.Second {
+			t.Errorf("%d at once, %d of ana, for %v", most.Load(), mostAnas.Load(), took)
 		}
-		if err := look("ana", time.Hour); err != ErrTimeout || time.Since(begin) != 13*time.Second {
+		begin = time.Now()
+		var limit *LimitError
+		if err := look("ana", time.Hour); !errors.As(err, &limit) || time.Since(begin) != lookTimeout {
 			t.Errorf("%v after %v", err, time.Since(begin))
 		}
 	})
