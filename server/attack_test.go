@@ -166,6 +166,9 @@ func (m mask) hide(message pgproto3.BackendMessage) string {
 		return "CommandComplete " + strings.TrimRight(string(done.CommandTag), "0123456789")
 	}
 	if n, ok := message.(*pgproto3.NoticeResponse); ok { // whose length can be one of noisy digits
+		if m.rows && strings.HasPrefix(n.Message, "error (") {
+			return "" // it is said where there is a row
+		}
 		return around.ReplaceAllString(fmt.Sprintf("%+v", *n), "*")
 	}
 	raw, err := message.Encode(nil)
