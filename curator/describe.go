@@ -2,8 +2,6 @@ package curator
 
 import (
 	"context"
-
-	"github.com/discreet-dp/discreet/plan"
 )
 
 // Describe says which columns the answer to a question would have. It is made from the text and the policy alone, by the functions that
@@ -11,20 +9,7 @@ import (
 // would read it before it knows whether the question can be asked, which is public tables for their keys. It says nothing about the
 // price: a question that is described may yet be refused for it.
 func (c *Curator) Describe(ctx context.Context, q Question) ([]Column, error) {
-	if err := c.admit(q.Analyst); err != nil {
-		return nil, err
-	}
-	s, err := q.settings()
-	if err != nil {
-		return nil, err
-	}
-	o := c.options(ctx, s)
-	var tables *noted
-	if o.Public != nil {
-		tables = &noted{Public: o.Public}
-		o.Public = tables
-	}
-	statement, err := plan.Prepare(c.dataset, q.SQL, o)
+	statement, s, fixed, err := c.check(ctx, q)
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +21,7 @@ func (c *Curator) Describe(ctx context.Context, q Question) ([]Column, error) {
 		return outerColumns(p.outer.columns), nil
 	}
 	columns := (&finisher{plan: statement.Plans[0]}).columns()
-	if tables == nil || !tables.read {
+	if fixed {
 		c.drafts.keep(draftKey{q.SQL, s.MaxGroups}, statement)
 	}
 	return columns, nil

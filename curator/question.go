@@ -39,7 +39,7 @@ func (q Question) settings() (Settings, error) {
 
 // prepare does the steps that cost nothing: check, and price.
 func (c *Curator) prepare(ctx context.Context, q Question) (*priced, error) {
-	statement, s, err := c.check(ctx, q)
+	statement, s, _, err := c.check(ctx, q)
 	if err != nil {
 		return nil, err
 	}
@@ -50,20 +50,25 @@ func (c *Curator) prepare(ctx context.Context, q Question) (*priced, error) {
 	return p, p.around(ctx)
 }
 
-// check checks who asks, the settings and the text.
-func (c *Curator) check(ctx context.Context, q Question) (*plan.Statement, Settings, error) {
+// check checks who asks, the settings and the text. Fixed says that the plan follows from the text and the policy alone, and not from the values of a
+// public table, which can change.
+func (c *Curator) check(ctx context.Context, q Question) (statement *plan.Statement, s Settings, fixed bool, err error) {
 	if err := c.admit(q.Analyst); err != nil {
-		return nil, Settings{}, err
+		return nil, Settings{}, false, err
 	}
-	s, err := q.settings()
-	if err != nil {
-		return nil, s, err
+	if s, err = q.settings(); err != nil {
+		return nil, s, false, err
 	}
 	if statement := c.drafts.take(draftKey{q.SQL, s.MaxGroups}); statement != nil {
-		return statement, s, nil
+		return statement, s, true, nil
 	}
-	statement, err := plan.Prepare(c.dataset, q.SQL, c.options(ctx, s))
-	return statement, s, err
+	o, tables := c.options(ctx, s), noted{}
+	if o.Public != nil {
+		tables.Public = o.Public
+		o.Public = &tables
+	}
+	statement, err = plan.Prepare(c.dataset, q.SQL, o)
+	return statement, s, !tables.read, err
 }
 
 // admit refuses who may not ask.

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/ledger"
+	"github.com/discreet-dp/discreet/server/desk"
 	"github.com/discreet-dp/discreet/server/users"
 )
 
@@ -88,7 +88,7 @@ func receiptOf(u users.User, r *ledger.Record) Receipt {
 		Query: r.Query, Mechanisms: r.Mechanisms, Cost: r.Cost, Balances: []ledger.Balance{},
 	}
 	if u.Role != users.Owner {
-		out.Request = strings.TrimPrefix(r.Request, u.Name+":")
+		out.Request = desk.RequestName(u.Name, r.Request)
 	}
 	for _, b := range r.Balances {
 		// What is spent of the dataset's account tells what others spend.

@@ -10,6 +10,7 @@ import (
 	"github.com/pganalyze/pg_query_go/v6/parser"
 
 	"github.com/discreet-dp/discreet/internal/nesting"
+	"github.com/discreet-dp/discreet/server/catalog"
 )
 
 // statement is one statement of a text.
@@ -192,13 +193,12 @@ func (s *session) shapeQuestion(sql string) (parameters []uint32, columns []colu
 }
 
 func (s *session) shapeCatalogue(sql string, given []uint32) (parameters []uint32, columns []column, err error) {
-	parameters, found, err := s.catalog.Describe(sql, given)
-	if err != nil {
-		return nil, nil, err
-	}
-	columns = []column{}
-	for _, c := range found {
-		columns = append(columns, column{c.Name, c.OID})
-	}
-	return parameters, columns, nil
+	err = s.looking(func(context.Context) error {
+		var found []catalog.Column
+		if parameters, found, err = s.catalog.Describe(sql, given); err == nil {
+			columns = columnsOf(found)
+		}
+		return err
+	})
+	return parameters, columns, err
 }

@@ -155,18 +155,25 @@ func (s *Store) SetPassword(ctx context.Context, name, password string) (string,
 	}))
 }
 
+// counts says whether something is there, and not revoked yet.
+func counts(row *sql.Row, missing error) error {
+	var revoked int64
+	err := row.Scan(&revoked)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return missing
+	case err == nil && revoked != 0:
+		return ErrRevoked
+	}
+	return err
+}
+
 // Revoke keeps a user out, with all tokens, from now on.
 func (s *Store) Revoke(ctx context.Context, name string) error {
 	return s.change(ctx, func(tx *sql.Tx) error {
-		var revoked int64
-		err := tx.QueryRow("SELECT revoked FROM users WHERE name = ?", name).Scan(&revoked)
-		switch {
-		case errors.Is(err, sql.ErrNoRows):
-			return ErrUnknown
-		case err != nil:
+		err := counts(tx.QueryRow("SELECT revoked FROM users WHERE name = ?", name), ErrUnknown)
+		if err != nil {
 			return err
-		case revoked != 0:
-			return ErrRevoked
 		}
 		now := stamp(s.now())
 		if _, err := tx.Exec("UPDATE users SET revoked = ?, epoch = epoch + 1 WHERE name = ?", now, name); err != nil {

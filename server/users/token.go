@@ -121,15 +121,9 @@ func scanToken(scan func(...any) error, more ...any) (t Token, err error) {
 // RevokeToken ends a token.
 func (s *Store) RevokeToken(ctx context.Context, id string) error {
 	return s.change(ctx, func(tx *sql.Tx) error {
-		var revoked int64
-		err := tx.QueryRow("SELECT revoked FROM tokens WHERE id = ?", id).Scan(&revoked)
-		switch {
-		case errors.Is(err, sql.ErrNoRows):
-			return ErrNoToken
-		case err != nil:
+		err := counts(tx.QueryRow("SELECT revoked FROM tokens WHERE id = ?", id), ErrNoToken)
+		if err != nil {
 			return err
-		case revoked != 0:
-			return ErrRevoked
 		}
 		_, err = tx.Exec("UPDATE tokens SET revoked = ? WHERE id = ?", stamp(s.now()), id)
 		return err

@@ -1,0 +1,33 @@
+package pgwire
+
+import pg "github.com/pganalyze/pg_query_go/v6"
+
+func (s *session) runDiscard(n *pg.DiscardStmt) (*result, error) {
+	switch n.Target {
+	case pg.DiscardMode_DISCARD_ALL:
+		if s.block.open {
+			return nil, failure(activeTransaction, "DISCARD ALL cannot run inside a transaction block")
+		}
+		s.restoring(s.settings.resetAll)
+		s.closePortals()
+		s.closeStatements()
+		return &result{tag: "DISCARD ALL"}, nil
+	case pg.DiscardMode_DISCARD_PLANS:
+		return &result{tag: "DISCARD PLANS"}, nil
+	case pg.DiscardMode_DISCARD_SEQUENCES:
+		return &result{tag: "DISCARD SEQUENCES"}, nil
+	}
+	return &result{tag: "DISCARD TEMP"}, nil
+}
+
+func (s *session) runDeallocate(n *pg.DeallocateStmt) (*result, error) {
+	if n.Isall {
+		s.closeStatements()
+		return &result{tag: "DEALLOCATE ALL"}, nil
+	}
+	if _, ok := s.statements[n.Name]; !ok {
+		return nil, failure(invalidStatement, "prepared statement %q does not exist", clip(n.Name))
+	}
+	s.closeStatement(n.Name)
+	return &result{tag: "DEALLOCATE"}, nil
+}
