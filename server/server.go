@@ -196,7 +196,7 @@ func (s *Server) Serve() error {
 	if s.web != nil {
 		open++
 		go func() {
-			l := newCrowd(s.web, s.config.Connections, s.config.perAddress())
+			l := &hall{Listener: s.web, most: s.config.Connections, perAddress: s.config.perAddress()}
 			var err error
 			if s.http.TLSConfig != nil {
 				err = s.http.ServeTLS(l, "", "")

@@ -36,7 +36,7 @@ type Server struct {
 	options Options
 	base    context.Context // of every statement
 	cut     context.CancelCauseFunc
-	crowd   *crowd
+	guests  *guests
 	asked   asked
 	byPID   *sessions
 
@@ -80,7 +80,7 @@ func New(o Options) *Server {
 	}
 	base, cut := context.WithCancelCause(context.Background())
 	return &Server{
-		options: o, base: base, cut: cut, crowd: newCrowd(o), asked: o.Desk, byPID: newSessions(), patience: writeDeadline, rest: messageDeadline, endpoint: endpoint(o.TLS),
+		options: o, base: base, cut: cut, guests: newGuests(o), asked: o.Desk, byPID: newSessions(), patience: writeDeadline, rest: messageDeadline, endpoint: endpoint(o.TLS),
 		listeners: map[net.Listener]bool{}, open: map[*session]bool{},
 	}
 }
@@ -132,7 +132,7 @@ func (s *Server) deaf(l net.Listener) {
 // take gives a connection a goroutine of its own, or closes it.
 func (s *Server) take(c net.Conn) {
 	address := peer(c)
-	if !s.crowd.enter(address) {
+	if !s.guests.enter(address) {
 		c.Close() // whoever opens this many at once does not wait for words
 		return
 	}
@@ -140,7 +140,7 @@ func (s *Server) take(c net.Conn) {
 	s.mu.Lock()
 	if s.ending {
 		s.mu.Unlock()
-		s.crowd.leave(address)
+		s.guests.leave(address)
 		c.Close()
 		return
 	}
@@ -149,7 +149,7 @@ func (s *Server) take(c net.Conn) {
 	s.mu.Unlock()
 	go func() {
 		defer s.done.Done()
-		defer s.crowd.leave(address)
+		defer s.guests.leave(address)
 		defer func() {
 			s.mu.Lock()
 			delete(s.open, one)
@@ -190,7 +190,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 }
 
 // Connections is how many are open now.
-func (s *Server) Connections() int { return s.crowd.size() }
+func (s *Server) Connections() int { return s.guests.size() }
 
 // peer is the address of the other end without its port.
 func peer(c net.Conn) string {

@@ -76,7 +76,7 @@ func (s *session) serve() {
 		return
 	}
 	s.server.options.Log.Info("login", "door", "wire", "user", s.user.Name, "dataset", s.dataset.Name, "address", s.address)
-	defer s.server.crowd.logout(s.user.Name)
+	defer s.server.guests.logout(s.user.Name)
 	defer s.closePortals() // what they hold is counted by user
 	defer s.server.byPID.remove(s)
 	s.refuse(s.converse())
@@ -94,7 +94,7 @@ func (s *session) begin() error {
 	if err != nil {
 		return err
 	}
-	if err := s.server.crowd.full(s.address); err != nil {
+	if err := s.server.guests.full(s.address); err != nil {
 		return err
 	}
 	wanted := start.Parameters
@@ -110,11 +110,11 @@ func (s *session) begin() error {
 	if err := s.database(wanted["database"]); err != nil {
 		return err
 	}
-	if !s.server.crowd.login(s.user.Name) {
+	if !s.server.guests.login(s.user.Name) {
 		return fatal(tooManyConnections, "you have as many connections as a user can have; close some")
 	}
 	if err := s.prepare(wanted); err != nil {
-		s.server.crowd.logout(s.user.Name)
+		s.server.guests.logout(s.user.Name)
 		return err
 	}
 	return nil

@@ -6,56 +6,30 @@ import (
 	"net/http"
 	"sync"
 
+	"github.com/discreet-dp/discreet/server/internal/crowd"
 	"github.com/discreet-dp/discreet/server/internal/narrow"
 )
 
-// crowd is a listener that has room for so many connections, and for fewer of one address. Others are closed at once: left waiting they
+// hall is a listener that has room for so many connections, and for fewer of one address. Others are closed at once: left waiting they
 // would take the places of those who come later.
-type crowd struct {
+type hall struct {
 	net.Listener
 	most, perAddress int
-
-	mu   sync.Mutex
-	all  int
-	from map[string]int
-}
-
-func newCrowd(l net.Listener, most, perAddress int) *crowd {
-	return &crowd{Listener: l, most: most, perAddress: perAddress, from: map[string]int{}}
+	crowd            crowd.Crowd
 }
 
 // Accept implements [net.Listener].
-func (c *crowd) Accept() (net.Conn, error) {
+func (h *hall) Accept() (net.Conn, error) {
 	for {
-		conn, err := c.Listener.Accept()
+		conn, err := h.Listener.Accept()
 		if err != nil {
 			return nil, err
 		}
 		address, _, err := net.SplitHostPort(conn.RemoteAddr().String())
-		if err == nil && c.enter(address) {
-			return &guest{Conn: narrow.New(conn, firstSize), leave: sync.OnceFunc(func() { c.leave(address) })}, nil
+		if err == nil && h.crowd.Enter(address, h.most, h.perAddress) {
+			return &guest{Conn: narrow.New(conn, firstSize), leave: sync.OnceFunc(func() { h.crowd.Leave(address) })}, nil
 		}
 		conn.Close()
-	}
-}
-
-func (c *crowd) enter(address string) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.all >= c.most || c.from[address] >= c.perAddress {
-		return false
-	}
-	c.all++
-	c.from[address]++
-	return true
-}
-
-func (c *crowd) leave(address string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.all--
-	if c.from[address]--; c.from[address] == 0 {
-		delete(c.from, address)
 	}
 }
 

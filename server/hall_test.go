@@ -7,18 +7,18 @@ import (
 )
 
 // Who comes when it is full is closed, and who leaves makes room.
-func TestCrowd(t *testing.T) {
+func TestHall(t *testing.T) {
 	for _, c := range []struct{ most, perAddress int }{{2, 10}, {10, 2}} {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			t.Fatal(err)
 		}
-		crowd := newCrowd(l, c.most, c.perAddress)
+		hall := &hall{Listener: l, most: c.most, perAddress: c.perAddress}
 		inside := make(chan net.Conn, 10)
 		go func() {
 			defer close(inside)
 			for {
-				conn, err := crowd.Accept()
+				conn, err := hall.Accept()
 				if err != nil {
 					return
 				}
@@ -49,8 +49,8 @@ func TestCrowd(t *testing.T) {
 		for conn := range inside {
 			conn.Close()
 		}
-		if crowd.all != 0 || len(crowd.from) != 0 {
-			t.Errorf("left are %d and %v", crowd.all, crowd.from)
+		if all, here := hall.crowd.Count("127.0.0.1"); all != 0 || here != 0 {
+			t.Errorf("left are %d, %d of them from here", all, here)
 		}
 	}
 }
