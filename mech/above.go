@@ -1,0 +1,127 @@
+package mech
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/noise"
+)
+
+// ErrAbove is returned when a round of AboveThreshold is asked for that does not exist.
+var ErrAbove = errors.New("not a round of AboveThreshold")
+
+// AboveConfig says what the noise of one round of AboveThreshold is calibrated to.
+type AboveConfig struct {
+	// Sensitivity bounds, in l1, how far the value of any one question moves between neighbours.
+	Sensitivity dp.Sensitivity
+	// Threshold is what the noise on the threshold costs, and Question the noise on the questions. A
+	// round costs the sum.
+	Threshold, Question dp.Amount
+	// OneSided has both noises at or above 0; see [Above].
+	OneSided bool
+}
+
+// Above is one calibrated round of AboveThreshold: any number of questions, until the
+// first that is answered "above". Unlike [Sparse] it says what the threshold and the questions
+// cost apart, can have noise that is never negative, and a round can be laid aside and taken
+// up again by another process, so that a session can be charged round by round.
+//
+// With D the sensitivity, Z of scale D/e1 and N_i of scale 2D/e2, the answer to question i is
+// "above" where
+//
+//	value_i + N_i >= threshold_i + Z,
+//
+// with Z and N_i discrete Laplace, or, where the round is one-sided, geometric on 0, 1, 2, ...
+//
+// # Proof of e1 + e2
+//
+// It is the one of [Sparse] with c = 1: the term of z on x is compared to the term of z + D
+// on y. It uses two facts about the noise, and the geometric distribution has both.
+//
+//   - P(Z = z) <= exp(e1) P(Z = z + D) for every integer z. Geometric: where P(Z = z) is not 0, z >= 0, so
+//     z + D >= 0, and the ratio is exp(D/b) = exp(e1). The shift is upwards for x and y in either order,
+//     so it does not matter that downwards there would be no bound.
+//   - P(N >= m) <= exp(e2) P(N >= m + 2D) for every integer m. Geometric: P(N >= m) is
+//     min(1, exp(-m/b)), and with b = 2D/e2 it falls by at most exp(e2) in 2D steps. What the proof
+//     needs is m' between m and m + 2D, and P(N >= .) never rises.
+//
+// "Below" costs nothing: m' >= m, because y's value is at most D above x's while z rises by D.
+//
+// # Why one side
+//
+// With N >= 0 a value at the threshold and above is missed only where Z is large, which is one
+// draw for all questions of a round and not one for each: what a round says is
+// "below" is below threshold + Z, all of it at once. So a guarantee for a million questions costs no union
+// over a million draws. The false alarms are what the union is over, and they cost budget and no accuracy.
+type Above struct {
+	config              AboveConfig
+	cost                dp.Cost
+	threshold, question sampler
+}
+
+// sampler is a noise of integers.
+type sampler interface {
+	Draw(*noise.Source) int64
+	Scale() *big.Rat
+}
+
+// NewAbove calibrates a round. Nothing is drawn and nothing is charged: that is for whoever opens it,
+// with the Cost that is known here.
+func NewAbove(c AboveConfig) (*Above, error) {
+	if c.Sensitivity.Norm() != dp.L1 {
+		return nil, fmt.Errorf("%w: AboveThreshold needs l1, not %v", ErrNorm, c.Sensitivity)
+	}
+	for _, e := range []dp.Amount{c.Threshold, c.Question} {
+		if err := checkAmount(e); err != nil {
+			return nil, err
+		}
+	}
+	a := &Above{config: c}
+	var err error
+	if a.threshold, err = aboveNoise(c, 1, c.Threshold); err != nil {
+		return nil, err
+	}
+	if a.question, err = aboveNoise(c, 2, c.Question); err != nil {
+		return nil, err
+	}
+	a.cost.Epsilon = c.Threshold.Add(c.Question)
+	a.cost.Rho, err = rhoOfPure(a.cost.Epsilon)
+	return a, err
+}
+
+// aboveNoise returns noise of the exact scale moves times D/epsilon.
+func aboveNoise(c AboveConfig, moves int64, epsilon dp.Amount) (sampler, error) {
+	scale := new(big.Rat).SetInt(c.Sensitivity.L1())
+	scale.Mul(scale, new(big.Rat).SetInt64(moves))
+	scale.Quo(scale, epsilon.Rat())
+	if err := checkScale(scale, smallestScale, largestScale); err != nil {
+		return nil, err
+	}
+	var s sampler
+	var err error
+	if c.OneSided {
+		s, err = noise.NewGeometric(scale)
+	} else {
+		s, err = noise.NewLaplace(scale)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrScale, err)
+	}
+	return s, nil
+}
+
+// Cost is what a round costs, whatever it is asked. It is to be charged before the round is opened.
+func (a *Above) Cost() dp.Cost { return a.cost }
+
+// Sensitivity is what the noise was calibrated to.
+func (a *Above) Sensitivity() dp.Sensitivity { return a.config.Sensitivity }
+
+// OneSided reports whether the noise is never negative.
+func (a *Above) OneSided() bool { return a.config.OneSided }
+
+// Parameters returns the exact scales of the noise of the threshold and of a question.
+func (a *Above) Parameters() (threshold, question *big.Rat) {
+	return a.threshold.Scale(), a.question.Scale()
+}

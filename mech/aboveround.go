@@ -1,0 +1,92 @@
+package mech
+
+import (
+	"encoding/binary"
+	"fmt"
+	"sync"
+)
+
+// AboveRound is an open round. It is safe for concurrent use.
+type AboveRound struct {
+	a *Above
+	r *Releaser
+
+	mu        sync.Mutex
+	over      bool
+	threshold Exact // the noise Z on the threshold, sealed: whoever knows it knows too much
+}
+
+// OpenAbove opens a round, which costs a.Cost() whatever it is asked. The noise on the threshold is
+// drawn now, so that it can be laid aside before anything is compared to it.
+func (r *Releaser) OpenAbove(a *Above) *AboveRound {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return &AboveRound{a: a, r: r, threshold: Exactly(a.threshold.Draw(r.src))}
+}
+
+// ResumeAbove takes up a round that was laid aside, with its own noise. A round has one threshold: to open a
+// new one for the same charge would be two comparisons with one value for the price of one.
+func (r *Releaser) ResumeAbove(a *Above, secret []byte) (*AboveRound, error) {
+	z, n := binary.Varint(secret)
+	if n != len(secret) || n <= 0 || a.config.OneSided && z < 0 {
+		return nil, fmt.Errorf("%w: what was laid aside is no round", ErrAbove)
+	}
+	return &AboveRound{a: a, r: r, threshold: Exactly(z)}, nil
+}
+
+// Secret is the round, to be laid aside where only the curator reads. Who knows it can take away
+// the noise of the threshold.
+func (s *AboveRound) Secret() []byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return binary.AppendVarint(nil, s.threshold.Open()[0])
+}
+
+// Over reports whether the round has ended with an "above".
+func (s *AboveRound) Over() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.over
+}
+
+// Ask compares one value to a threshold, which is public. "Above" ends the round. The noise
+// is drawn before the value is looked at.
+func (s *AboveRound) Ask(value Exact, threshold int64) (bool, error) {
+	return s.ask(value, threshold, func(v int64) int64 { return v })
+}
+
+// AskDistance compares how far a value is from a public prediction to a threshold. The distance moves
+// between neighbours by no more than the value.
+func (s *AboveRound) AskDistance(value Exact, prediction, threshold int64) (bool, error) {
+	return s.ask(value, threshold, func(v int64) int64 {
+		// Saturated, which moves no two values further apart.
+		d := addClamped(v, -max(prediction, -largestPrediction))
+		return max(d, -max(d, -largestPrediction))
+	})
+}
+
+const largestPrediction = 1<<63 - 1
+
+func (s *AboveRound) ask(value Exact, threshold int64, of func(int64) int64) (bool, error) {
+	if n := value.Len(); n != 1 {
+		return false, fmt.Errorf("%w: a question has one value, not %d; ask about one after the other", ErrAbove, n)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.over {
+		return false, ErrHalted
+	}
+	n := s.draw(value)
+	s.over = atLeast(of(value.Open()[0]), n, threshold, s.threshold.Open()[0])
+	return s.over, nil
+}
+
+func (s *AboveRound) draw(x Exact) int64 {
+	s.r.mu.Lock()
+	defer s.r.mu.Unlock()
+	n := s.a.question.Draw(s.r.src)
+	if s.r.record != nil {
+		s.r.record(Call{Mechanism: "above", Parameter: s.a.question.Scale(), Sensitivity: s.a.config.Sensitivity, Values: x})
+	}
+	return n
+}

@@ -1,0 +1,48 @@
+// Package session says what an interactive mechanism needs from whoever runs it: somebody who charges, and a
+// journal in which it writes what it has to know after a restart. The mechanisms are in packages stream and
+// holdout. A program of its own runs them on a [Memory]; the curator runs them on its ledger.
+//
+// # Rules for a mechanism
+//
+//  1. What costs is charged before private data is looked at. A charge has a name within the session, and the same name is charged once
+//     however often it is sent.
+//  2. What must not be forgotten is in the journal before anybody sees an answer that depends on it: the noise of a threshold before it is
+//     compared with anything, a paid answer before it is released.
+//  3. The state is a function of the journal's entries, so a session that is opened again goes on where it was.
+//
+// So a process may be killed at any moment. What was charged and is not in the journal was seen by nobody, and is drawn again for the same charge.
+package session
+
+import (
+	"context"
+
+	"github.com/discreet-dp/discreet/dp"
+)
+
+// Host runs one session. It is safe for concurrent use.
+type Host interface {
+	// Charge returns nil only when the charge is on stable storage. Where it does not fit it returns a *BudgetError of
+	// its own kind, which is [ErrBudget], and nothing is spent.
+	Charge(ctx context.Context, c Charge) (Receipt, error)
+	// Append adds an entry to the journal of the session and returns when it is on stable storage.
+	Append(ctx context.Context, entry []byte) error
+	// Entries returns all entries, in their order.
+	Entries(ctx context.Context) ([][]byte, error)
+}
+
+// Charge is what part of a session costs.
+type Charge struct {
+	// Name is the charge's own within its session.
+	Name string
+	// Mechanisms spells the noise with its exact parameters, for the ledger.
+	Mechanisms string
+	Cost       dp.Cost
+}
+
+// Receipt says where a charge is recorded.
+type Receipt struct {
+	Sequence uint64
+	Hash     string
+	// Again says that the charge had been made before, and was not made a second time.
+	Again bool
+}
