@@ -15,6 +15,7 @@ func Catalogue() []Mechanism {
 		laplace(), laplaceVector(), gaussian(),
 		exponential(), permuteAndFlip(), noisyMaxLaplace(), noisyMaxGeometric(), topK(), quantiles(),
 		aboveThreshold(), sparseVector(), sparseValues(),
+		aboveRound(), aboveOneSided(), aboveAnswer(),
 		keyThreshold(), keySelection(), bounds(),
 		randomizedResponse(), direct(), unary(), hashing(), hadamard(), heavy(),
 	}

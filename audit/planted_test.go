@@ -38,6 +38,13 @@ var plants = []plant{
 	{"sparse vector: no cut-off (Chen et al. 2015)", "exact", 0, sparseEndless},
 	{"sparse vector: no cut-off, as a black box", "statistical", 400_000, blackBox(sparseEndless)},
 
+	{"round: questions of D/e2 and not 2D/e2", "exact", 0, roundHalf},
+	{"round: questions of D/e2 and not 2D/e2, as a black box", "statistical", 400_000, blackBox(roundHalf)},
+	{"round: the noise of the threshold is at or below 0", "statistical", 0, roundUnder},
+	{"round: goes on after a restart", "statistical", 400_000, roundAgain},
+	{"round: draws a new threshold after a restart", "statistical", 400_000, roundRedrawn},
+	{"round: comparison noise in the answer", "statistical", 0, roundReused},
+
 	{"exponential: factor 2 forgotten", "exact", 0, exponentialFactor},
 	{"noisy max: factor 2 forgotten", "statistical", 0, blackBox(noisyMaxFactor)},
 	{"noisy max that releases the noisy maximum", "statistical", 400_000, noisyMaxValue},

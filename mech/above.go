@@ -9,8 +9,12 @@ import (
 	"github.com/discreet-dp/discreet/noise"
 )
 
-// ErrAbove is returned when a round of AboveThreshold is asked for that does not exist.
-var ErrAbove = errors.New("not a round of AboveThreshold")
+var (
+	// ErrAbove is returned when a round of AboveThreshold is asked for that does not exist.
+	ErrAbove = errors.New("not a round of AboveThreshold")
+	// ErrOver is returned when a round is asked after its "above".
+	ErrOver = errors.New("this round is over: it has answered \"above\"; open another, which costs as much again")
+)
 
 // AboveConfig says what the noise of one round of AboveThreshold is calibrated to.
 type AboveConfig struct {
@@ -23,10 +27,10 @@ type AboveConfig struct {
 	OneSided bool
 }
 
-// Above is one calibrated round of AboveThreshold: any number of questions, until the
-// first that is answered "above". Unlike [Sparse] it says what the threshold and the questions
-// cost apart, can have noise that is never negative, and a round can be laid aside and taken
-// up again by another process, so that a session can be charged round by round.
+// Above is one calibrated round of AboveThreshold (Dwork, Roth 2014, Algorithm 1): any number of
+// questions, until the first that is answered "above". Unlike [Sparse] it says what the threshold
+// and the questions cost apart, can have noise that is never negative, and a round can be laid
+// aside and taken up again by another process, so that a session can be charged round by round.
 //
 // With D the sensitivity, Z of scale D/e1 and N_i of scale 2D/e2, the answer to question i is
 // "above" where
@@ -37,17 +41,24 @@ type AboveConfig struct {
 //
 // # Proof of e1 + e2
 //
-// It is the one of [Sparse] with c = 1: the term of z on x is compared to the term of z + D
-// on y. It uses two facts about the noise, and the geometric distribution has both.
+// It is the one of [Sparse] with c = 1. Fix neighbours x and y and a transcript, which says what was
+// asked: some answers "below", and perhaps one "above" at the end. Given Z = z the answers are
+// independent. The term of z for x is compared to the term of z + D for y.
 //
-//   - P(Z = z) <= exp(e1) P(Z = z + D) for every integer z. Geometric: where P(Z = z) is not 0, z >= 0, so
-//     z + D >= 0, and the ratio is exp(D/b) = exp(e1). The shift is upwards for x and y in either order,
-//     so it does not matter that downwards there would be no bound.
-//   - P(N >= m) <= exp(e2) P(N >= m + 2D) for every integer m. Geometric: P(N >= m) is
-//     min(1, exp(-m/b)), and with b = 2D/e2 it falls by at most exp(e2) in 2D steps. What the proof
-//     needs is m' between m and m + 2D, and P(N >= .) never rises.
+//   - P(Z = z) <= exp(e1) P(Z = z + D) for every integer z. Geometric: where P(Z = z) is not 0, z >= 0,
+//     so z + D >= 0, and the ratio is exp(D/b) = exp(e1). The shift is upwards for x and y in either
+//     order, so it does not matter that downwards there would be no bound.
+//   - "below" is N < threshold + z - value. It needs less on y at z + D, because y's value is at most
+//     D higher. So its probability on y is not smaller, and however many there are they cost nothing.
+//   - "above" is N >= m with m = threshold + z - value, and on y at z + D it is N >= m' with m' at most
+//     m + 2D. P(N >= m) <= exp(e2) P(N >= m + 2D) for every integer m. Geometric: P(N >= m) is
+//     min(1, exp(-m/b)), and with b = 2D/e2 it falls by at most exp(e2) in 2D steps.
 //
-// "Below" costs nothing: m' >= m, because y's value is at most D above x's while z rises by D.
+// z -> z + D never leaves the support and meets no value twice, so the sum over z for x is at most
+// exp(e1 + e2) times a part of the sum for y. Nothing here bounds the sum for y by that for x with the
+// same shift; the argument is made again with x and y exchanged, and again shifts upwards. That is why
+// one-sided noise on the threshold has to be at or above 0, and at or below 0 it loses everything. The
+// bound is reached: one-sided, by one "below" and one "above".
 //
 // # Why one side
 //
@@ -87,8 +98,10 @@ func NewAbove(c AboveConfig) (*Above, error) {
 		return nil, err
 	}
 	a.cost.Epsilon = c.Threshold.Add(c.Question)
-	a.cost.Rho, err = rhoOfPure(a.cost.Epsilon)
-	return a, err
+	if a.cost.Rho, err = rhoOfPure(a.cost.Epsilon); err != nil {
+		return nil, err
+	}
+	return a, nil
 }
 
 // aboveNoise returns noise of the exact scale moves times D/epsilon.
@@ -120,6 +133,11 @@ func (a *Above) Sensitivity() dp.Sensitivity { return a.config.Sensitivity }
 
 // OneSided reports whether the noise is never negative.
 func (a *Above) OneSided() bool { return a.config.OneSided }
+
+// Split says how the epsilon of Cost is shared by the threshold and the questions.
+func (a *Above) Split() (threshold, question dp.Amount) {
+	return a.config.Threshold, a.config.Question
+}
 
 // Parameters returns the exact scales of the noise of the threshold and of a question.
 func (a *Above) Parameters() (threshold, question *big.Rat) {

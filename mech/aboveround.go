@@ -3,10 +3,12 @@ package mech
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
 	"sync"
 )
 
-// AboveRound is an open round. It is safe for concurrent use.
+// AboveRound is an open round. It is safe for concurrent use; questions that arrive at the same
+// time are answered in some order.
 type AboveRound struct {
 	a *Above
 	r *Releaser
@@ -25,20 +27,27 @@ func (r *Releaser) OpenAbove(a *Above) *AboveRound {
 }
 
 // ResumeAbove takes up a round that was laid aside, with its own noise. A round has one threshold: to open a
-// new one for the same charge would be two comparisons with one value for the price of one.
+// new one for the same charge, once anybody has an answer, would be two comparisons with one value for the
+// price of one.
+//
+// That the round has not ended since, and that nobody else goes on with it, is the caller's part: what was
+// laid aside before the first question does not know. A second "above" is one that nobody paid for.
 func (r *Releaser) ResumeAbove(a *Above, secret []byte) (*AboveRound, error) {
 	z, n := binary.Varint(secret)
 	if n != len(secret) || n <= 0 || a.config.OneSided && z < 0 {
-		return nil, fmt.Errorf("%w: what was laid aside is no round", ErrAbove)
+		return nil, fmt.Errorf("%w: what was laid aside is no open round", ErrAbove)
 	}
 	return &AboveRound{a: a, r: r, threshold: Exactly(z)}, nil
 }
 
 // Secret is the round, to be laid aside where only the curator reads. Who knows it can take away
-// the noise of the threshold.
+// the noise of the threshold. Of a round that is over it is empty, because there is nothing to go on with.
 func (s *AboveRound) Secret() []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.over {
+		return nil
+	}
 	return binary.AppendVarint(nil, s.threshold.Open()[0])
 }
 
@@ -49,23 +58,28 @@ func (s *AboveRound) Over() bool {
 	return s.over
 }
 
-// Ask compares one value to a threshold, which is public. "Above" ends the round. The noise
-// is drawn before the value is looked at.
+// Ask compares one value to a threshold, which is public: it may depend on earlier answers, and not on the
+// data in any other way. That the value moves by at most the sensitivity between neighbours is the
+// caller's part. "Above" ends the round.
+//
+// The noise of a question is drawn before its value is looked at. A question that is refused draws nothing.
 func (s *AboveRound) Ask(value Exact, threshold int64) (bool, error) {
 	return s.ask(value, threshold, func(v int64) int64 { return v })
 }
 
-// AskDistance compares how far a value is from a public prediction to a threshold. The distance moves
-// between neighbours by no more than the value.
+// AskDistance is Ask about how far a value is from a prediction, which is public as a threshold is. The
+// distance moves between neighbours by no more than the value.
 func (s *AboveRound) AskDistance(value Exact, prediction, threshold int64) (bool, error) {
-	return s.ask(value, threshold, func(v int64) int64 {
-		// Saturated, which moves no two values further apart.
-		d := addClamped(v, -max(prediction, -largestPrediction))
-		return max(d, -max(d, -largestPrediction))
-	})
+	return s.ask(value, threshold, func(v int64) int64 { return apart(v, prediction) })
 }
 
-const largestPrediction = 1<<63 - 1
+// apart is |v - prediction|, or the largest int64 where that is larger. Clamping and taking the absolute
+// value bring no two values further apart, so neither does the whole, for all int64 that there are. Of
+// -(2^63), which has no opposite, a prediction is moved by one: it is public, and still one number.
+func apart(v, prediction int64) int64 {
+	d := addClamped(v, -max(prediction, -math.MaxInt64))
+	return max(d, -max(d, -math.MaxInt64))
+}
 
 func (s *AboveRound) ask(value Exact, threshold int64, of func(int64) int64) (bool, error) {
 	if n := value.Len(); n != 1 {
@@ -74,10 +88,13 @@ func (s *AboveRound) ask(value Exact, threshold int64, of func(int64) int64) (bo
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.over {
-		return false, ErrHalted
+		return false, ErrOver
 	}
 	n := s.draw(value)
 	s.over = atLeast(of(value.Open()[0]), n, threshold, s.threshold.Open()[0])
+	if s.over {
+		s.threshold = Exact{} // of no use any more, but to somebody who reads our memory
+	}
 	return s.over, nil
 }
 

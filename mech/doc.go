@@ -60,6 +60,8 @@
 //   - [Sparse]: any number of questions "is this at or above that?" in one session,
 //     priced in full when it is opened, which ends with the c-th "above". All noise
 //     of a question is drawn before its value is looked at.
+//   - [Above]: one round of that, until the first "above", for sessions that pay round by
+//     round and outlive their process.
 //   - [KeyThreshold] and [KeySelection]: which group keys may leave, where the keys
 //     themselves are private. One function is both the test and the tail that delta
 //     pays for.

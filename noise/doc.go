@@ -4,6 +4,7 @@
 // # Distributions
 //
 //	Laplace       P(k) ~ exp(-|k|/b)               b in [2^-20, 2^40]
+//	Geometric     P(k) ~ exp(-k/b)                 b in [2^-20, 2^40], k >= 0
 //	Gaussian      P(k) ~ exp(-k^2/(2 sigma^2))     sigma^2 in [2^-40, 2^80]
 //	BernoulliExp  P(true) = exp(-x)                x >= 0
 //	Uniform       P(k) = 1/n                       0 <= k < n
@@ -12,8 +13,10 @@
 //	Below         P(k) = 1/n                       0 <= k < n, for a secret n
 //
 // Parameters are exact rationals. That adding the first to an integer is private
-// is shown by Ghosh, Roughgarden, Sundararajan 2009, and for the second by
-// Canonne, Kamath, Steinke 2020, who also have exact samplers for both.
+// is shown by Ghosh, Roughgarden, Sundararajan 2009, and for the Gaussian by
+// Canonne, Kamath, Steinke 2020, who also have exact samplers for both. Geometric
+// noise alone is not private, because what it is added to is never above the sum: it is for
+// comparisons with noise on both sides (mech.Above).
 //
 // # The lattice
 //

@@ -64,3 +64,25 @@ func ExamplePick() {
 	// Output:
 	// the first comes in 99 of 100 draws: true
 }
+
+// Noise that is never negative: a noisy count that is never too small.
+func ExampleGeometric() {
+	geometric, err := noise.NewGeometric(big.NewRat(2, 1))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	src := noise.NewSource()
+	negative, zero := 0, 0
+	for range 10000 {
+		switch k := geometric.Draw(src); {
+		case k < 0:
+			negative++
+		case k == 0:
+			zero++
+		}
+	}
+	// P(0) = 1 - exp(-1/2) = 0.393
+	fmt.Println(negative, "negative; zero in 39 of 100 draws:", zero > 3600 && zero < 4300)
+	// Output: 0 negative; zero in 39 of 100 draws: true
+}

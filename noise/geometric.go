@@ -15,12 +15,16 @@ func NewGeometric(scale *big.Rat) (*Geometric, error) {
 	return &Geometric{two}, nil
 }
 
-// Draw returns one draw. A Laplace draw that is not negative is geometric: given that k >= 0,
-// P(k) is in proportion to exp(-k/b), 0 included. More than half of all draws are, so
-// how long it takes depends on coins and on nothing else.
-func (g *Geometric) Draw(src *Source) int64 {
+// Draw returns one draw.
+func (g *Geometric) Draw(src *Source) int64 { return g.draw(random{src}) }
+
+// A Laplace draw that is not negative is geometric: given that k >= 0, P(k) is in proportion
+// to exp(-k/b), 0 included. More than half of all draws are, so how long it takes depends on
+// coins and on nothing else. To fold the negative ones over would count zero once and the
+// others twice.
+func (g *Geometric) draw(c choices) int64 {
 	for {
-		if k := g.two.Draw(src); k >= 0 {
+		if k := g.two.l.draw(c); k >= 0 {
 			return k
 		}
 	}

@@ -27,6 +27,8 @@ func TestLawsSumToOne(t *testing.T) {
 		"sparse":              Sparse{2, 4, 2}.Law([]int64{0, 1, -1, 0}),
 		"sparse without end":  Sparse{2, 4, 0}.Law([]int64{0, 1, -1, 0}),
 		"sparse still":        Sparse{2, 0, 1}.Law([]int64{0, 1, -1, 0}),
+		"round":               Above{2, 4, false}.Law([]int64{0, 1, -1, 0}),
+		"one-sided round":     Above{2, 4, true}.Law([]int64{0, 1, -1, 0}),
 		"threshold":           KeyThreshold(1, 8, 3),
 		"above":               KeyThreshold(1, 8, 12),
 		"selection":           KeySelection(func(n int64) float64 { return float64(n) / 10 }, 2, 5),
@@ -57,6 +59,14 @@ func TestKnownLosses(t *testing.T) {
 	if l := Loss(still.Law([]int64{0, 1}), still.Law([]int64{1, 0})); l < 40 {
 		t.Errorf("no noise on the questions loses %v", l)
 	}
+	// A round of AboveThreshold is a sparse vector that ends with the first "above".
+	values := []int64{0, -1, 2, 0, 1}
+	a, b := Above{2, 4, false}.Law(values), Sparse{2, 4, 1}.Law(values)
+	for _, k := range b.Outcomes() {
+		near(t, "a transcript", a.P(k), b.P(k), 1e-12)
+	}
+	// One-sided, one "below" and one "above" reach 1/2 + 2/4.
+	near(t, "a one-sided round", Loss(Above{2, 4, true}.Law([]int64{0, -1}), Above{2, 4, true}.Law([]int64{1, -2})), 1, 1e-9)
 	// Lee, Clifton 2014 with four "below" and four "above": 5.268714 on the real line, to
 	// which a fine lattice comes near (Lyu, Su, Li 2017, Algorithm 4).
 	const fine = 20
