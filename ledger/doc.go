@@ -3,7 +3,7 @@
 // single file, and the package anchor keeps what tells an old copy of it from the ledger itself.
 //
 // A ledger knows who asked, when, for which data, at what cost, and the noisy
-// answer that was released for it. It never sees data or the text of a query.
+// answer that was released for it. It never sees data or the text of a query. For interactive mechanisms it also keeps what they have to know after a restart.
 //
 // # Promises
 //
@@ -40,6 +40,10 @@
 //     the charge, and what top-ups add that the ledger's owner signed.
 //  13. A ledger that is older than its anchor is not opened, and what it lost counts as
 //     spent before it is used again.
+//  14. Notes are kept and kept secret. Note returns without an error only after the note is on stable storage. The notes of a session are read in the order
+//     in which they were confirmed, without a gap, also after a kill; a note that was changed is noticed. Nothing
+//     of a note leaves but by Notes: no record, no export and no error has its bytes, and its hash has 16 random bytes before it, so that nobody can
+//     try what it might be. A session that began before a recovery gets no notes and can write none.
 //
 // What is not promised: a ledger that is replaced as a whole by an older copy of
 // itself is a good ledger, only a forgetful one, and so is one whose last
@@ -68,6 +72,7 @@
 //	          public-key previous-hash signature
 //	recovery  "recovery" sequence time anchor-sequence anchor-hash reason
 //	          public-key balances previous-hash
+//	note      "note" sequence time session note-hash previous-hash
 //
 //	cost      epsilon rho delta
 //	balances  number { account limit(cost) granted(cost) spent(cost) }
@@ -76,6 +81,7 @@
 // record of one ledger fits into another. It is also the key with which states of the data are named
 // (see [VersionID]), so it is the owner's secret. The amounts spent in a charge are those after it, and
 // its limits contain what was granted. An answer record names the charge that paid
-// for it and the SHA-256 of the answer, whose bytes are stored beside the chain. A signature is
+// for it and the SHA-256 of the answer, whose bytes are stored beside the chain. The
+// bytes of a note are stored there too, with their salt. A signature is
 // Ed25519, of everything that stands before it in its record; the first owner's is empty.
 package ledger

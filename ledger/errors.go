@@ -127,6 +127,9 @@ var ErrKept = errors.New("this charge has an answer already, and pays for one: r
 // charge.
 var ErrUnpaid = errors.New("there is no such charge, so nothing may be released for it")
 
+// ErrRecovered is returned when an answer is kept for a charge from before the ledger was recovered. It may have had one, which is among what was lost.
+var ErrRecovered = errors.New("this charge is from before the ledger was recovered, and its answer may be among what was lost, so there may be no second one: ask with a new request identifier")
+
 // Errors at any time.
 
 // WriteError is returned when the ledger could not be written, because the disk

@@ -36,7 +36,7 @@ type Ledger interface {
 	//
 	// A charge has one answer. To keep the same bytes under the same key again does
 	// nothing; others are refused with [ErrKept], and the answer that was kept is the
-	// one to release.
+	// one to release. For a charge from before a recovery none can be kept any more; see [ErrRecovered].
 	Keep(ctx context.Context, sequence uint64, key string, answer []byte) error
 
 	// Recall returns the first answer that was kept under the key, with the sequence of
@@ -61,6 +61,20 @@ type Ledger interface {
 	// Enter writes what the owner decided. It returns a [*SignatureError] where the
 	// signature is missing or not the owner's, and the errors of Charge.
 	Enter(ctx context.Context, e Entry) (Receipt, error)
+
+	// Note writes an entry at the end of the notes of a session, which has a public name. When it returns no error the
+	// note is on stable storage. It returns the errors of Charge, and [ErrEra]. After any of them the note may be there or not, except after an
+	// [*InvalidError] or ErrEra: a session that got one reads its notes again before it goes on.
+	//
+	// What is noted may be secret, such as noise that was not released. It never leaves by Records.
+	Note(ctx context.Context, session string, entry []byte) error
+
+	// Notes returns the notes of a session in their order, all that were confirmed and perhaps one more of each caller that was not answered.
+	Notes(ctx context.Context, session string) ([][]byte, error)
+
+	// Era names the time since the last recovery: its hash, or nothing where there was none. A session has the era in its name and in its
+	// requests, because in another era it must begin anew, and pay anew: what it noted and charged before may be known in part only.
+	Era(ctx context.Context) (string, error)
 
 	// Records returns the records from a sequence on, in their order, as they were
 	// written up to now, each checked against its hash. The records are the caller's.

@@ -23,6 +23,7 @@ const (
 	KindOwner    Kind = "owner"    // whose signature counts from here on
 	KindTopUp    Kind = "topup"    // accounts may spend more
 	KindRecovery Kind = "recovery" // what an anchor knew and this ledger had lost counts as spent
+	KindNote     Kind = "note"     // what a session has to know after a restart, without its contents
 )
 
 // Format is the version of the layout of records.
@@ -49,7 +50,9 @@ type Record struct {
 
 	Charge     uint64 // answer: the sequence of the charge that paid for it
 	Key        string
-	AnswerHash string
+	AnswerHash string // also of a note: of what is stored beside the record, with its salt
+
+	Session string // note
 
 	Accounts []string // top-up: which limits it raises
 	Reason   string   // renewal, owner, top-up, recovery: in the owner's words
@@ -112,6 +115,8 @@ func (r *Record) signed() encoder {
 		e.number(r.AnchorSequence)
 		e.texts(r.AnchorHash, r.Reason, r.PublicKey)
 		e.balances(r.Balances)
+	case KindNote:
+		e.texts(r.Session, r.AnswerHash)
 	}
 	e.text(r.Previous)
 	return e
@@ -158,6 +163,8 @@ func (r *Record) Decode(body string) error {
 		r.AnchorSequence = d.number()
 		d.texts(&r.AnchorHash, &r.Reason, &r.PublicKey)
 		r.Balances = d.balances(r.Balances, MaxRecovered)
+	case KindNote:
+		d.texts(&r.Session, &r.AnswerHash)
 	default:
 		return errEncoding
 	}

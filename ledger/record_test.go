@@ -55,6 +55,10 @@ func TestGolden(t *testing.T) {
 			Record{Kind: KindRecovery, Sequence: 7, Time: when, Previous: "00", AnchorSequence: 9, AnchorHash: "h", Reason: "why", PublicKey: "k", Balances: []Balance{{Account: "a", Spent: dp.Cost{Epsilon: 4, Rho: 5, Delta: 6}}}},
 			"8:recovery,1:7,28:2026-05-04T03:02:01.0000005Z,1:9,1:h,3:why,1:k,1:1,1:a,1:0,1:0,1:0,1:0,1:0,1:0,1:4,1:5,1:6,2:00,", "aadadb71fd93cf9fde784f389c18c2005c4667be17432ac60f414fb9b8f7d54a",
 		},
+		{
+			Record{Kind: KindNote, Sequence: 8, Time: when, Previous: "00", Session: "d/s", AnswerHash: "h"},
+			"4:note,1:8,28:2026-05-04T03:02:01.0000005Z,3:d/s,1:h,2:00,", "6cfa30886244e3bac71fde72d202f0e43768849a4e0b0d3f9e4b15cc85097492",
+		},
 	} {
 		if got := c.record.Encode(); got != c.body {
 			t.Errorf("got  %s\nwant %s", got, c.body)
@@ -76,7 +80,7 @@ var (
 	})
 	records = rapid.Custom(func(t *rapid.T) Record {
 		text := func() string { return texts.Draw(t, "text") }
-		r := Record{Kind: rapid.SampledFrom([]Kind{KindLedger, KindCharge, KindAnswer, KindVersion, KindRenewal, KindOwner, KindTopUp, KindRecovery}).Draw(t, "kind"), Sequence: amounts.Draw(t, "sequence")}
+		r := Record{Kind: rapid.SampledFrom([]Kind{KindLedger, KindCharge, KindAnswer, KindVersion, KindRenewal, KindOwner, KindTopUp, KindRecovery, KindNote}).Draw(t, "kind"), Sequence: amounts.Draw(t, "sequence")}
 		r.Time = time.Unix(rapid.Int64Range(-1<<35, 1<<37).Draw(t, "time"), rapid.Int64Range(0, 999_999_999).Draw(t, "nanoseconds")).UTC()
 		switch r.Kind {
 		case KindLedger:
@@ -89,6 +93,8 @@ var (
 			r.Balances = rapid.SliceOfN(balances, 0, 4).Draw(t, "balances")
 		case KindAnswer:
 			r.Charge, r.Key, r.AnswerHash = amounts.Draw(t, "charge"), text(), text()
+		case KindNote:
+			r.Session, r.AnswerHash = text(), text()
 		}
 		drawEntry(t, &r, text)
 		r.Previous = text()

@@ -109,8 +109,39 @@ func understood(name, text string) string {
 		for _, name := range d.ViewNames() {
 			fmt.Fprintf(&b, "  view %s: %q\n", name, d.Views[name])
 		}
+		for _, name := range d.StreamNames() {
+			showStream(&b, d, d.Streams[name])
+		}
+		for _, name := range d.HoldoutNames() {
+			h := d.Holdouts[name]
+			fmt.Fprintf(&b, "  holdout %s: labels %q %q %q, table %q %q, size %d, threshold %s, noise %s, answers %d, steps %d\n",
+				h.Name, h.Labels, h.Column, h.ID, h.Table, h.Train, h.Size, h.Threshold.RatString(), h.Noise.RatString(), h.Answers, h.Steps)
+		}
 	}
 	return b.String()
+}
+
+func showStream(b *strings.Builder, d *Dataset, s *Stream) {
+	q, _ := d.StreamQuota(s.Name)
+	fmt.Fprintf(b, "  stream %s: table %s, %d cells, size %d, alpha %v, beta %v, queries %d, budget %v, quota %v, predictor %q\n",
+		s.Name, s.Table, s.Cells(), s.Size, s.Alpha, s.Beta, s.Queries, s.Budget, q.Limit(), s.Predictor)
+	for _, c := range s.Columns {
+		fmt.Fprintf(b, "    %s: %q", c.Name, c.Labels())
+		for _, bin := range c.Bins {
+			switch {
+			case bin.Other:
+				b.WriteString(" other")
+			case bin.Range:
+				fmt.Fprintf(b, " %d..%d", bin.Lo, bin.Hi)
+			default:
+				fmt.Fprintf(b, " %v", bin.Value)
+			}
+		}
+		if c.Null {
+			b.WriteString(" null")
+		}
+		b.WriteString("\n")
+	}
 }
 
 func showQuota(share *big.Rat, epsilon dp.Amount) string {

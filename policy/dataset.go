@@ -33,8 +33,12 @@ type Dataset struct {
 	Views map[string]string
 	// Release says when answers leave a server. It is for package server/desk, and is no matter of budgets.
 	Release Release
+	// Streams are columns of a table over which very many questions are answered on one budget, by name. There may be none.
+	Streams map[string]*Stream
+	// Holdouts are data on which scores are checked, by name. There may be none.
+	Holdouts map[string]*Holdout
 
-	order, viewOrder []string
+	order, viewOrder, streamOrder, holdoutOrder []string
 	// filter is the filter of the budget filterOf. It is remembered because the
 	// conversion to rho is a search, and a filter is asked for with every charge.
 	filter   account.Filter
@@ -80,6 +84,8 @@ func (d *Dataset) read(r *reader, at place, dir string) {
 	d.finishBudget(r, budget)
 	d.readAnalysts(r, f)
 	d.readGroups(r, f)
+	d.readStreams(r, f)
+	d.readHoldouts(r, f, dir)
 }
 
 func (d *Dataset) readEngine(r *reader, f fields) {

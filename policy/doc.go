@@ -53,7 +53,7 @@
 //
 // Tables and columns have the names they have in the data, and views have names
 // like theirs: up to 63 bytes that can be seen, without double quotes, and without a
-// space at either end. Datasets, analysts and groups have 1 to 64 of the characters A-Z, a-z, 0-9, _, ., @ and -. Among its
+// space at either end. Datasets, analysts, groups, streams and holdouts have 1 to 64 of the characters A-Z, a-z, 0-9, _, ., @ and -. Among its
 // neighbours a name must differ in more than letter case.
 //
 // # At the top
@@ -97,6 +97,8 @@
 //	            view has no name of a table, and a text of at most 64 KiB.
 //	            What may stand in it is for package plan to say.
 //	release     below. Default: immediate.
+//	streams     columns over which very many questions are answered on one budget, by name. Default: none.
+//	holdouts    data on which scores are checked without being overfitted, by name. Default: none.
 //
 // # A budget
 //
@@ -225,4 +227,44 @@
 //	             which then always do; or private, where which values there are is
 //	             itself private. null without quotes is the group of rows
 //	             without a value. A decimal has no keys.
+//
+// # A stream
+//
+//	table      a private table in which a person has one row: unit: row, or unique. Required.
+//	columns    the columns that questions are about, by name, each with how it is cut, below. Required. All of their values together have
+//	           at most 67,108,864 combinations, and those of all streams of a policy at most 1,000,000 values.
+//	size       from 1: the number of people that alpha is a share of. It is public. Required.
+//	alpha      how far an answer may be off, as a share of size: above 0 and below 1, and at least one person. Required.
+//	beta       the probability that any answer is further off: from 1e-12 to below 1. Default: 0.001.
+//	queries    for how many different questions beta holds: from 1 to 1,000,000,000. Default: 100,000.
+//	budget     the epsilon that the stream may take of the dataset's: above 0, at most that. With a delta, it is the rho that is worth it at
+//	           delta - keys_delta. Default: all of it; ordinary questions take from the same. It is given once, also where the
+//	           dataset's is renewed.
+//	predictor  auto, halving, ensemble or weights: what predicts answers from those that were released. Default: auto.
+//
+// A column of a stream needs nothing where it has a list of keys, where it is a boolean, and where it has bounds with at most 1000 values between
+// them; write its name and nothing else. Otherwise it has bounds and one of
+//
+//	width      how wide a range is, from the lower bound on: a whole multiple of the granularity; days for a date; a time such as 24h for a
+//	           timestamp. The last range may be narrower.
+//	edges      a list of values at which a new range begins, rising: whole multiples of the granularity, above the lower bound and
+//	           up to the upper.
+//
+// A column has 2 to 10,000 values, counted with one for NULL, where it is nullable, and with one for all that is not listed, where it has keys
+// and may hold something else. So everybody is in one combination. A value beyond the bounds is in the first range or in the last, because it is the
+// bound to every question.
+//
+// # A holdout
+//
+//	labels     a CSV file, from the policy's folder, with one row for each person. It is the file of no table, and of no holdout of another dataset.
+//	column     the column of the file with the labels. Required with labels, and not there without.
+//	id         the column of the file that names its rows. Default: they are named by their order.
+//	table      a private table in which a person has one row: unit: row, or unique; instead of labels.
+//	train      a public table with the columns of table, on which the training value is computed. Default: analysts bring it.
+//	size       from 1: the number of people that scores are means over. It is public. Required with table; with labels it is how many rows the
+//	           file has, which is public too.
+//	threshold  from 0 to 1: how far a score may be from its training value before it is answered from the holdout, up to 12 digits after the point. Required.
+//	noise      above 0, up to 1: the scale of the noise in such an answer, up to 12 digits after the point. Required.
+//	answers    from 1 to 1,000,000: how many answers come from the holdout before it is used up. Required.
+//	steps      from 1 to 1,000,000: values are whole multiples of 1/steps. Default: 1, right or wrong.
 package policy

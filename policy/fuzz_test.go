@@ -94,6 +94,17 @@ func checkDataset(t *testing.T, d *Dataset) {
 		b.Renews() != (b.Renewal.Every != "") || !b.Renews() && total != d.Filter().Limit() {
 		t.Errorf("budget %+v has all together %v", b, total)
 	}
+	for _, name := range d.StreamNames() {
+		checkStream(t, d, d.Streams[name])
+	}
+	for _, name := range d.HoldoutNames() {
+		h := d.Holdouts[name]
+		private := d.Tables[h.Table]
+		if (h.Labels == "") == (h.Table == "") || (h.Labels == "") != (h.Column == "") || h.Size < 0 || h.Table != "" && (h.Size == 0 || private == nil || private.Public || private.MaxRows != 1) ||
+			h.Train != "" && !d.Tables[h.Train].Public || h.Threshold.Sign() < 0 || h.Noise.Sign() <= 0 || h.Answers < 1 || h.Steps < 1 {
+			t.Errorf("holdout %+v", h)
+		}
+	}
 	for _, name := range d.TableNames() {
 		table := d.Tables[name]
 		checkTable(t, d, table)
@@ -139,5 +150,43 @@ func checkTable(t *testing.T, d *Dataset, table *Table) {
 	}
 	if at != d.Unit || table.UnitKind != Unique && table.UnitKind != Many {
 		t.Errorf("%s leads to %v and not to %v", table.Name, at, d.Unit)
+	}
+}
+
+// checkStream checks that a stream's bins hold every value of a column once, and that its numbers are what other packages rely on.
+func checkStream(t *testing.T, d *Dataset, s *Stream) {
+	table := d.Tables[s.Table]
+	if table == nil || table.Public || table.UnitKind == Many || len(s.Columns) == 0 || s.Cells() > MaxStreamCells || s.Cells() < 2 {
+		t.Fatalf("stream %+v", s)
+	}
+	if !(s.Alpha > 0 && s.Alpha < 1 && s.Beta > 0 && s.Beta < 1) || s.Size < 1 || s.Queries < 1 || s.Budget > d.Budget.Epsilon {
+		t.Errorf("stream %+v", s)
+	}
+	if q, ok := d.StreamQuota(s.Name); !ok || !q.Limit().Within(d.Filter().Limit()) {
+		t.Errorf("the quota of the stream %s", s.Name)
+	}
+	for _, b := range s.Columns {
+		c := table.Columns[b.Name]
+		seen := map[string]bool{}
+		for _, label := range b.Labels() {
+			if seen[label] {
+				t.Errorf("the label %q of %s is there twice", label, c.Name)
+			}
+			seen[label] = true
+		}
+		if b.Null != c.Nullable || len(b.Bins) == 0 || b.Cells() != len(b.Labels()) {
+			t.Errorf("column %+v of %+v", b, c)
+		}
+		for i, bin := range b.Bins {
+			switch {
+			case bin.Range && (c.Bounds == nil || bin.Lo > bin.Hi || bin.Lo < c.Bounds.LoSteps || bin.Hi > c.Bounds.HiSteps ||
+				i > 0 && bin.Lo != b.Bins[i-1].Hi+1 || i == 0 && bin.Lo != c.Bounds.LoSteps || i == len(b.Bins)-1 && bin.Hi != c.Bounds.HiSteps):
+				t.Errorf("range %d of %+v", i, b)
+			case bin.Other && i != len(b.Bins)-1:
+				t.Errorf("bin %d of %+v", i, b)
+			case !bin.Range && !bin.Other && (bin.Value.Null || bin.Value.Type != c.Type || b.Cell(bin.Value) != i):
+				t.Errorf("bin %d of %+v", i, b)
+			}
+		}
 	}
 }

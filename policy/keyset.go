@@ -22,7 +22,7 @@ var (
 		},
 	}
 	datasetKeys = keySet{
-		known: []string{"engine", "source", "version", "unit", "neighbours", "budget", "analysts", "groups", "tables", "views", "release"},
+		known: []string{"engine", "source", "version", "unit", "neighbours", "budget", "analysts", "groups", "tables", "views", "release", "streams", "holdouts"},
 		other: map[string]string{
 			"tick":    "it belongs inside release: {tick: 250ms}",
 			"renewal": "it belongs inside budget: {epsilon: ..., renewal: {every: month, windows: 12}}",
@@ -48,6 +48,32 @@ var (
 	}
 	perQueryKeys = keySet{
 		known: []string{"min", "default", "max", "delta"},
+	}
+	streamKeys = keySet{
+		known: []string{"table", "columns", "size", "alpha", "beta", "queries", "budget", "predictor"},
+		other: map[string]string{
+			"epsilon": "what a stream may take of the dataset's epsilon is written as budget: 1",
+			"bins":    "how a column is cut is written as columns: {age: {width: 10}}",
+			"n":       "the number of people is written as 'size'",
+		},
+	}
+	streamColumnKeys = keySet{
+		known: []string{"width", "edges"},
+		other: map[string]string{
+			"keys":   "the keys stand where the column is declared, and each of them is a value of the stream",
+			"bounds": "the bounds stand where the column is declared; how they are cut is written as width: 10",
+			"bins":   "how a column is cut is written as width: 10, or edges: [18, 65]",
+			"type":   "the type stands where the column is declared",
+		},
+	}
+	holdoutKeys = keySet{
+		known: []string{"labels", "column", "id", "table", "train", "size", "threshold", "noise", "answers", "steps"},
+		other: map[string]string{
+			"budget":  "what a holdout costs follows from noise, answers and size",
+			"epsilon": "what a holdout costs follows from noise, answers and size",
+			"source":  "the file of labels is written as labels: labels.csv",
+			"n":       "the number of people is written as 'size'",
+		},
 	}
 	releaseKeys = keySet{
 		known: []string{"tick"},

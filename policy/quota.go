@@ -45,6 +45,17 @@ func (d *Dataset) rhoOf(epsilon dp.Amount) dp.Amount {
 	return rho
 }
 
+// rememberRho converts an epsilon that the file names.
+func (d *Dataset) rememberRho(epsilon dp.Amount) {
+	if d.Budget.Pure() {
+		return
+	}
+	if d.rhos == nil {
+		d.rhos = map[dp.Amount]dp.Amount{}
+	}
+	d.rhos[epsilon] = d.rhoOf(epsilon)
+}
+
 // part returns the share of an amount, rounded down; nothing where that is not
 // an amount.
 func part(a dp.Amount, share *big.Rat) dp.Amount {
@@ -105,12 +116,7 @@ func (d *Dataset) readEpsilon(r *reader, v place) (dp.Amount, bool) {
 		r.at(v, "epsilon %s is above the dataset's, %v; a quota is a part of the dataset's budget, so write at most that", v.node.Value, d.Budget.Epsilon)
 		return 0, false
 	}
-	if !d.Budget.Pure() {
-		if d.rhos == nil {
-			d.rhos = map[dp.Amount]dp.Amount{}
-		}
-		d.rhos[n] = d.rhoOf(n)
-	}
+	d.rememberRho(n)
 	if isNothing(d.quotaOf(nil, n)) {
 		r.at(v, "epsilon %s is too little to spend any of it; write a larger one", v.node.Value)
 	}

@@ -14,6 +14,10 @@ type reader struct {
 	problems []Problem
 	// homes remembers which table is read from where, in all datasets.
 	homes map[string]home
+	// broken is the columns with a problem of their own, about which nothing else is told.
+	broken map[*Column]bool
+	// bins counts the values of all columns of streams.
+	bins int64
 }
 
 // place is a value in the file, with the key it stands under and the names above
@@ -153,6 +157,8 @@ var confusion = map[string]string{
 	"dataset": "is easily confused",
 	"analyst": "is easily confused",
 	"group":   "is easily confused",
+	"stream":  "is easily confused",
+	"holdout": "is easily confused",
 	"table":   "SQL cannot tell apart",
 	"column":  "SQL cannot tell apart",
 	"view":    "SQL cannot tell apart",

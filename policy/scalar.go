@@ -57,10 +57,14 @@ func (r *reader) number(p place, key string) (*big.Rat, bool) {
 
 func exampleOf(key string) string {
 	switch key {
-	case "max_rows", "max_groups", "windows", "every":
+	case "max_rows", "max_groups", "windows", "every", "answers", "steps", "width":
 		return "5"
-	case "granularity":
+	case "granularity", "alpha", "noise", "threshold":
 		return "0.01"
+	case "beta":
+		return "0.001"
+	case "size", "queries":
+		return "100000"
 	case "delta", "keys_delta":
 		return "1e-6"
 	}

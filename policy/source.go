@@ -59,6 +59,8 @@ type home struct {
 	dataset, table string
 	line           int
 	public         bool
+	// labels says that it is the file of a holdout, and table the holdout's name.
+	labels bool
 }
 
 // oneHome refuses a second name for the same data. In another dataset its people
@@ -77,8 +79,12 @@ func (r *reader) oneHome(at place, d *Dataset, t *Table) {
 			if r.homes == nil {
 				r.homes = map[string]home{}
 			}
-			r.homes[file] = home{d.Name, t.Name, at.mark().Line, t.Public}
+			r.homes[file] = home{dataset: d.Name, table: t.Name, line: at.mark().Line, public: t.Public}
 			continue
+		}
+		if first.labels {
+			r.at(at, "this table is read from the same file as the labels of the holdout %s of the dataset %s in line %d; write table: there to hold out a table, or give the labels a file of their own", quote(first.table), quote(first.dataset), first.line)
+			return
 		}
 		if first.public && t.Public {
 			continue

@@ -223,7 +223,14 @@ func (t *Table) readColumns(r *reader, f fields, paths map[string]string) {
 			}
 			r.at(place{node: e.key, where: v.where}, "the column %s differs only in letter case from %s %s, which SQL cannot tell apart; spell both the same", quote(e.name), whose, quote(used))
 		}
+		before := len(r.problems)
 		c.read(r, e.place)
+		if len(r.problems) > before {
+			if r.broken == nil {
+				r.broken = map[*Column]bool{}
+			}
+			r.broken[c] = true
+		}
 		if t.Public && c.Keys == PrivateKeys {
 			r.at(e.place, "the table is public, so everybody may know the keys of its columns; remove keys: private")
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"slices"
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/ledger"
@@ -20,6 +21,7 @@ type book struct {
 	requests map[string]ledger.Receipt
 	answers  map[string]kept // by key
 	first    map[uint64]kept // by the sequence of the charge
+	notes    map[string][][]byte
 }
 
 type kept struct {
@@ -28,7 +30,7 @@ type kept struct {
 }
 
 func newBook(seen *outcome) *book {
-	return &book{seen: seen, spent: map[string]dp.Cost{}, requests: map[string]ledger.Receipt{}, answers: map[string]kept{}, first: map[uint64]kept{}}
+	return &book{seen: seen, spent: map[string]dp.Cost{}, requests: map[string]ledger.Receipt{}, answers: map[string]kept{}, first: map[uint64]kept{}, notes: map[string][][]byte{}}
 }
 
 func (b *book) Charge(_ context.Context, c ledger.Charge) (ledger.Receipt, error) {
@@ -103,6 +105,22 @@ func (b *book) DataVersion(_ context.Context, dataset, label, state string) (led
 
 // Window is always the first: no question renews.
 func (b *book) Window(context.Context, string) (uint64, error) { return 1, nil }
+
+func (b *book) Note(_ context.Context, session string, entry []byte) error {
+	b.seen.event("note")
+	if err := ledger.ValidateNote(session, entry); err != nil {
+		return err
+	}
+	b.notes[session] = append(b.notes[session], slices.Clone(entry))
+	return nil
+}
+
+func (b *book) Notes(_ context.Context, session string) ([][]byte, error) {
+	return slices.Clone(b.notes[session]), nil
+}
+
+// Era is always the first: nothing is lost.
+func (b *book) Era(context.Context) (string, error) { return "", nil }
 
 var errOwner = errors.New("a replay has no owner")
 

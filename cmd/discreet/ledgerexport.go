@@ -38,7 +38,7 @@ that a spreadsheet would take for a formula has a ' before it. Answers are not e
 // exportColumns are the columns of a CSV file; those of allColumns follow where all records are written.
 var (
 	exportColumns = []string{"sequence", "time", "kind", "request", "analyst", "dataset", "data_version", "window", "query", "mechanisms", "epsilon", "rho", "delta", "accounts", "alerts", "answer", "answer_hash", "hash", "previous"}
-	allColumns    = []string{"identity", "charge", "raised", "amount", "reason", "public_key", "signature", "anchor_sequence", "anchor_hash", "record"}
+	allColumns    = []string{"identity", "charge", "raised", "amount", "reason", "public_key", "signature", "anchor_sequence", "anchor_hash", "session", "record"}
 )
 
 func (c *exportCmd) Run(s screen) error {

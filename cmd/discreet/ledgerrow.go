@@ -115,6 +115,7 @@ type entryRow struct {
 	Signature      string       `json:"signature,omitempty"`
 	AnchorSequence *uint64      `json:"anchor_sequence,omitempty"`
 	AnchorHash     string       `json:"anchor_hash,omitempty"`
+	Session        string       `json:"session,omitempty"` // of a note, whose contents stay where they are
 }
 
 // kept is the answer of a charge.
@@ -142,7 +143,7 @@ func rowOf(line sqlite.Line, answers map[uint64]kept) ledgerRow {
 		row.charge = c
 		return row
 	}
-	e := &entryRow{Identity: r.Identity, AnswerHash: r.AnswerHash, Dataset: r.Dataset, Window: r.Window, Reason: r.Reason, PublicKey: r.PublicKey, Signature: r.Signature, AnchorHash: r.AnchorHash}
+	e := &entryRow{Identity: r.Identity, AnswerHash: r.AnswerHash, Dataset: r.Dataset, Window: r.Window, Reason: r.Reason, PublicKey: r.PublicKey, Signature: r.Signature, AnchorHash: r.AnchorHash, Session: r.Session}
 	switch r.Kind {
 	case ledger.KindAnswer:
 		n := r.Charge

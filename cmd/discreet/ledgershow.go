@@ -17,14 +17,15 @@ type showCmd struct {
 	Last    int      `help:"How many records to show, the last ones; 0 for all." default:"20" placeholder:"N"`
 	Dataset string   `help:"Only what is about this dataset." placeholder:"NAME"`
 	Analyst string   `help:"Only charges of this analyst, and their answers." placeholder:"NAME"`
-	Kind    []string `help:"Only these kinds: charge, answer, version, renewal, owner, topup, recovery, ledger." placeholder:"KIND"`
+	Kind    []string `help:"Only these kinds: charge, answer, version, renewal, owner, topup, recovery, note, ledger." placeholder:"KIND"`
 	Request string   `help:"Only the charge of this request, and its answer." placeholder:"ID"`
 	JSON    bool     `help:"Print JSON." name:"json"`
 }
 
 func (showCmd) Help() string {
 	return `Prints who paid what for which question, what was left in the account that is nearest to its limit, and what the
-owner entered. A charge that took an account over 50, 80 or 95 % of its limit says so. Answers are not shown.
+owner entered. A charge that took an account over 50, 80 or 95 % of its limit says so. Answers are not shown,
+and of the notes of streams and holdouts only that there is one.
 
   discreet ledger show --policy hospital.yaml
   discreet ledger show --policy hospital.yaml --analyst ana --kind charge --last 5
@@ -37,7 +38,7 @@ func (c *showCmd) Run(s screen) error {
 	}
 	for _, k := range c.Kind {
 		if !slices.Contains(allKinds, ledger.Kind(k)) {
-			return &usageError{fmt.Errorf("there are no records of kind %q: the kinds are charge, answer, version, renewal, owner, topup, recovery and ledger", k)}
+			return &usageError{fmt.Errorf("there are no records of kind %q: the kinds are charge, answer, version, renewal, owner, topup, recovery, note and ledger", k)}
 		}
 	}
 	r, _, err := c.read()
@@ -148,7 +149,7 @@ func (c *showCmd) touches(r *ledger.Record) bool {
 	of := func(name string) bool {
 		return name == c.Dataset || strings.HasPrefix(name, c.Dataset+"/") || strings.HasPrefix(name, c.Dataset+"#")
 	}
-	return slices.ContainsFunc(r.Accounts, of) || slices.ContainsFunc(r.Balances, func(b ledger.Balance) bool { return of(b.Account) })
+	return of(r.Session) || slices.ContainsFunc(r.Accounts, of) || slices.ContainsFunc(r.Balances, func(b ledger.Balance) bool { return of(b.Account) })
 }
 
 // ledgerPage prints records as tables of some hundred lines, so that the end of a long ledger need not be known
@@ -244,6 +245,8 @@ func remark(r *ledger.Record) string {
 		return fmt.Sprintf("%s more for %s, signed by %s: %s", granted(r.Cost), strings.Join(r.Accounts, ", "), short(fingerprint(r.PublicKey), 8), r.Reason)
 	case ledger.KindRecovery:
 		return fmt.Sprintf("%s counted as spent, up to the anchor at %d: %s", prose.Count(int64(len(r.Balances)), "account"), r.AnchorSequence, r.Reason)
+	case ledger.KindNote:
+		return "of " + r.Session
 	}
 	return ""
 }

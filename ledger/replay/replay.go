@@ -105,6 +105,11 @@ func (p *Replay) Next(r *ledger.Record, hash string) Decision {
 		p.topUp(&d, r)
 	case ledger.KindRecovery:
 		p.recover(&d, r)
+	case ledger.KindNote:
+		// A note spends nothing, and what it says is not in the chain.
+		if r.Session == "" || r.AnswerHash == "" {
+			d.differ("the note is of no session, or has no hash")
+		}
 	default:
 		d.differ("there are no records of kind %q", r.Kind)
 	}

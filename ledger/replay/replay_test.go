@@ -82,6 +82,12 @@ func random(seed uint64) *book {
 	owner, owned := ownerKey(0), false
 	var unanswered []uint64
 	for i := range 60 {
+		if r.IntN(4) == 0 {
+			// A session that began before a recovery can go on no more.
+			if link, err := b.state.Note(fmt.Sprint("session ", r.IntN(5)), ledger.Hash(fmt.Sprint("salt and note ", i)), time.Unix(0, 0)); err == nil {
+				b.add(link)
+			}
+		}
 		switch r.IntN(12) {
 		case 0:
 			window := b.state.Window("hospital")
@@ -260,6 +266,12 @@ func TestPromise11Planted(t *testing.T) {
 		{"no charge", func(r []*ledger.Record) []*ledger.Record { r[4].Charge = 2; return r }},
 		{"second answer", func(r []*ledger.Record) []*ledger.Record { return append(r, r[4]) }},
 		{"has no hash", func(r []*ledger.Record) []*ledger.Record { r[4].AnswerHash = ""; return r }},
+		{"note is of no session", func(r []*ledger.Record) []*ledger.Record {
+			return append(r, &ledger.Record{Kind: ledger.KindNote, Time: time.Unix(0, 0), AnswerHash: ledger.Hash("x")})
+		}},
+		{"or has no hash", func(r []*ledger.Record) []*ledger.Record {
+			return append(r, &ledger.Record{Kind: ledger.KindNote, Time: time.Unix(0, 0), Session: "s"})
+		}},
 		{"not signed by the owner", func(r []*ledger.Record) []*ledger.Record { r[5].Cost.Rho = 21; return r }},
 		{"not signed by the owner", func(r []*ledger.Record) []*ledger.Record { r[5].Signature = ""; return r }},
 		{"somebody who is not the owner", func(r []*ledger.Record) []*ledger.Record {

@@ -23,6 +23,9 @@ func (l *Ledger) Keep(ctx context.Context, sequence uint64, key string, answer [
 		if !ok {
 			return ledger.Receipt{}, fmt.Errorf("sequence %d: %w", sequence, ledger.ErrUnpaid)
 		}
+		if kept == 0 && g.state.Before(sequence) {
+			return ledger.Receipt{}, fmt.Errorf("sequence %d: %w", sequence, ledger.ErrRecovered)
+		}
 		if kept == 0 {
 			return ledger.Receipt{}, g.add(answer, g.state.Answer(sequence, key, answerHash, g.now()))
 		}

@@ -141,3 +141,76 @@ func write(b *testing.B, l *Ledger, records int) {
 		l.shorten()
 	}
 }
+
+// BenchmarkNote measures notes of one client, and of 16 at once, each of which waits for its own before it writes the next.
+func BenchmarkNote(b *testing.B) {
+	for _, clients := range []int{1, 16} {
+		b.Run(fmt.Sprint(clients), func(b *testing.B) {
+			l, path := fresh(b)
+			d := newRaw(b, path)
+			for range 200 {
+				d.write(b, 2)
+			}
+			entry := make([]byte, 100)
+			mustNote(b, l, "session", "first")
+			before := l.commits
+			var next atomic.Int64
+			b.ResetTimer()
+			var wg sync.WaitGroup
+			for range clients {
+				wg.Go(func() {
+					for next.Add(1) <= int64(b.N) {
+						if err := l.Note(ctx, "hospital/patients/v1/0123456789abcdef", entry); err != nil {
+							b.Error(err)
+							return
+						}
+					}
+				})
+			}
+			wg.Wait()
+			b.StopTimer()
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "notes/s")
+			b.ReportMetric(float64(b.N)/float64(l.commits-before), "notes/commit")
+			b.ReportMetric(float64(d.n)/d.took.Seconds(), "fsyncs/s")
+		})
+	}
+}
+
+// BenchmarkNotes measures how fast the notes of a session are read, and a ledger of them is opened.
+func BenchmarkNotes(b *testing.B) {
+	const records = 100_000
+	l, path := fresh(b)
+	for i := 0; i < records; {
+		g := &group{Ledger: l}
+		g.sequence, g.hash = l.state.Head()
+		for ; i < records && len(g.links) < 10_000; i++ {
+			note := salted(make([]byte, 100))
+			link, err := l.state.Note("hospital/patients/v1/0123456789abcdef", ledger.Hash(note), time.Now())
+			if err == nil {
+				err = g.add(note, link)
+			}
+			if err != nil {
+				b.Fatal(err)
+			}
+		}
+		if err := g.write(); err != nil {
+			b.Fatal(err)
+		}
+		l.shorten()
+	}
+	b.Run("read", func(b *testing.B) {
+		for b.Loop() {
+			if all, err := l.Notes(ctx, "hospital/patients/v1/0123456789abcdef"); err != nil || len(all) != records {
+				b.Fatal(len(all), err)
+			}
+		}
+		b.ReportMetric(records*float64(b.N)/b.Elapsed().Seconds(), "notes/s")
+	})
+	mustClose(b, l)
+	b.Run("open", func(b *testing.B) {
+		for b.Loop() {
+			mustClose(b, reopen(b, path))
+		}
+		b.ReportMetric(records*float64(b.N)/b.Elapsed().Seconds(), "records/s")
+	})
+}

@@ -39,6 +39,11 @@ var sample = sync.OnceValues(func() ([]byte, Report) {
 			panic(err)
 		}
 	}
+	for i := range 6 {
+		if err := l.Note(ctx, fmt.Sprint("session ", i%2), []byte(strings.Repeat("note ", 1+i*i*50))); err != nil {
+			panic(err)
+		}
+	}
 	if err := l.Close(); err != nil {
 		panic(err)
 	}
@@ -172,6 +177,12 @@ func tamper(t *testing.T, path string, statements ...string) {
 	if err := os.WriteFile(path, data, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	alter(t, path, statements...)
+}
+
+// alter does that to any ledger that is closed.
+func alter(t *testing.T, path string, statements ...string) {
+	t.Helper()
 	c, err := dial(path)
 	if err != nil {
 		t.Fatal(err)

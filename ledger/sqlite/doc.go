@@ -40,13 +40,13 @@
 //	ledger.db-new   a ledger that was being created when a process died; also with -journal or -wal
 //
 // The table records holds the chain: body is the record, hash is its SHA-256,
-// and answer has the bytes of a kept answer. The table head repeats the last sequence and
+// and answer has the bytes of a kept answer, or those of a note behind its salt. The table head repeats the last sequence and
 // hash, so that a lost last record is noticed. Everything can be read with the
 // sqlite3 shell while the ledger is closed:
 //
 //	sqlite3 ledger.db 'SELECT sequence, body FROM records'
 //
-// An open ledger keeps an index of its requests and answers in memory, less than
+// An open ledger keeps an index of its requests, answers and notes in memory, less than
 // 100 bytes a record, computed from the chain when it is opened.
 //
 // # Failures

@@ -105,7 +105,8 @@ func TestGroupFailsAsAWhole(t *testing.T) {
 			calls := mixedCalls(l, "a", &receipts)
 			// Enough to need another page.
 			large := func() error { return l.Keep(ctx, first.Sequence, "large", make([]byte, 100_000)) }
-			for i, err := range together(t, l, append(calls, large)...) {
+			noting := func() error { return l.Note(ctx, "session", []byte("note")) }
+			for i, err := range together(t, l, append(calls, large, noting)...) {
 				var write *ledger.WriteError
 				if !errors.As(err, &write) || write.Broken == full || i < 8 && receipts[i].Hash != "" {
 					t.Errorf("call %d: got %v; want a WriteError", i, err)
@@ -119,6 +120,9 @@ func TestGroupFailsAsAWhole(t *testing.T) {
 			}
 			if a, all := spent(t, l, "a"), spent(t, l, "hospital"); a != 0 || all != 1 {
 				t.Errorf("spent %d and %d; want 0 and 1", a, all)
+			}
+			if all, err := l.Notes(ctx, "session"); len(all) != 0 || err != nil {
+				t.Errorf("there are %d notes, %v; want none", len(all), err)
 			}
 			if n, _, err := l.Head(ctx); n != first.Sequence || err != nil {
 				t.Errorf("the head is %d, %v; want %d", n, err, first.Sequence)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -28,7 +29,7 @@ type step struct {
 
 var steps = rapid.SliceOfN(rapid.Custom(func(t *rapid.T) step {
 	return step{
-		Do:       rapid.SampledFrom([]string{"charge", "charge", "charge", "keep", "keep", "recall", "answer", "reopen"}).Draw(t, "do"),
+		Do:       rapid.SampledFrom([]string{"charge", "charge", "charge", "keep", "keep", "recall", "answer", "note", "note", "notes", "reopen"}).Draw(t, "do"),
 		Request:  rapid.StringMatching(`[a-h]`).Draw(t, "request"),
 		Query:    rapid.SampledFrom([]int{1, 1, 1, 2}).Draw(t, "query"),
 		Rho:      rapid.SampledFrom([]int{1, 1, 2, 5}).Draw(t, "rho"),
@@ -60,6 +61,18 @@ type modelRecord struct {
 	paid   uint64
 	key    string
 	answer string
+	// or a note, in answer:
+	session string
+}
+
+func (m *model) notes(session string) []string {
+	all := []string{}
+	for _, r := range m.records {
+		if r.session == session {
+			all = append(all, r.answer)
+		}
+	}
+	return all
 }
 
 func (m *model) spent(name string) (sum dp.Amount) {
@@ -123,7 +136,7 @@ func (m *model) keep(s step) string {
 // find returns the first answer that fits.
 func (m *model) find(fits func(modelRecord) bool) (string, uint64, bool) {
 	for _, r := range m.records {
-		if r.charge == nil && fits(r) {
+		if r.charge == nil && r.session == "" && fits(r) {
 			return r.answer, r.paid, true
 		}
 	}
@@ -183,6 +196,12 @@ func compare(path string, plan []step, wrap func(ledger.Ledger) ledger.Ledger) (
 			n, _ := m.request(s.Request)
 			a, _, f := m.find(func(r modelRecord) bool { return n != 0 && r.paid == n })
 			got, want = fmt.Sprint(string(answer), found, err), fmt.Sprint(a, f, error(nil))
+		case "note":
+			m.records = append(m.records, modelRecord{session: s.Key, answer: s.Answer})
+			got, want = word(l.Note(ctx, s.Key, []byte(s.Answer)), "noted"), "noted"
+		case "notes":
+			notes, err := l.Notes(ctx, s.Key)
+			got, want = fmt.Sprintf("%s %v", notes, err), fmt.Sprintf("%s %v", m.notes(s.Key), error(nil))
 		case "reopen":
 			if err := file.Close(); err != nil {
 				return err
@@ -242,7 +261,34 @@ type (
 		ledger.Ledger
 		last map[string]string
 	}
+	notesNothing     struct{ ledger.Ledger }
+	notesTogether    struct{ ledger.Ledger }
+	notesLastFirst   struct{ ledger.Ledger }
+	notesOnlyUnequal struct {
+		ledger.Ledger
+		last map[string]string
+	}
 )
+
+func (l notesNothing) Notes(context.Context, string) ([][]byte, error) { return nil, nil }
+
+func (l notesTogether) Note(ctx context.Context, _ string, entry []byte) error {
+	return l.Ledger.Note(ctx, "k", entry)
+}
+
+func (l notesLastFirst) Notes(ctx context.Context, session string) ([][]byte, error) {
+	all, err := l.Ledger.Notes(ctx, session)
+	slices.Reverse(all)
+	return all, err
+}
+
+func (l notesOnlyUnequal) Note(ctx context.Context, session string, entry []byte) error {
+	if l.last[session] == string(entry) {
+		return nil
+	}
+	l.last[session] = string(entry)
+	return l.Ledger.Note(ctx, session, entry)
+}
 
 func (l chargesFirstAccount) Charge(ctx context.Context, c ledger.Charge) (ledger.Receipt, error) {
 	if len(c.Accounts) > 1 {
@@ -288,6 +334,10 @@ func TestModelSeesBugs(t *testing.T) {
 		"takes any request":              func(l ledger.Ledger) ledger.Ledger { return takesAnyRequest{l} },
 		"keeps nothing":                  func(l ledger.Ledger) ledger.Ledger { return keepsNothing{l} },
 		"keeps the last answer":          func(l ledger.Ledger) ledger.Ledger { return keepsLast{l, map[string]string{}} },
+		"forgets notes":                  func(l ledger.Ledger) ledger.Ledger { return notesNothing{l} },
+		"mixes the notes of sessions":    func(l ledger.Ledger) ledger.Ledger { return notesTogether{l} },
+		"gives the last note first":      func(l ledger.Ledger) ledger.Ledger { return notesLastFirst{l} },
+		"notes the same only once":       func(l ledger.Ledger) ledger.Ledger { return notesOnlyUnequal{l, map[string]string{}} },
 	} {
 		seen := false
 		for seed := 0; seed < 300 && !seen; seed++ {

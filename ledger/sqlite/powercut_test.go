@@ -26,7 +26,7 @@ type state struct {
 }
 
 func (w *told) clone() *told {
-	return &told{charges: maps.Clone(w.charges), answers: maps.Clone(w.answers), windows: w.windows, asked: w.asked}
+	return &told{charges: maps.Clone(w.charges), answers: maps.Clone(w.answers), windows: w.windows, asked: w.asked, notes: maps.Clone(w.notes), tried: maps.Clone(w.tried)}
 }
 
 // states yields the states after every operation of a record: the extremes, and so many others. States that were seen

@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -31,7 +32,7 @@ const survivors = 60
 
 func init() {
 	children["clients"] = func(path string) error { return clients(path, "") }
-	for _, bug := range []string{"release first", "answer anew"} {
+	for _, bug := range []string{"release first", "answer anew", "note late"} {
 		children["clients that "+bug] = func(path string) error { return clients(path, bug) }
 	}
 }
@@ -52,9 +53,15 @@ func clients(path, bug string) error {
 	say("open")
 	requests := make(chan string, 100)
 	var wg sync.WaitGroup
-	for range 5 {
+	for worker := range 5 {
 		wg.Go(func() {
+			session, noted := fmt.Sprintf("%d-%d", os.Getpid(), worker), 0
 			for request := range requests {
+				if err := note(l, session, noted, bug, say); err != nil {
+					say("failed", err.Error())
+					return
+				}
+				noted++
 				say("ask", request)
 				answer, err := answer(l, request, bug, say)
 				var budget *ledger.BudgetError
@@ -79,6 +86,22 @@ func clients(path, bug string) error {
 	close(requests)
 	wg.Wait()
 	return l.Close()
+}
+
+// note writes the next note of a session, and says so.
+func note(l *Ledger, session string, n int, bug string, say func(...string)) error {
+	if bug == "note late" {
+		say("noted", session, fmt.Sprint(n))
+	}
+	entry := fmt.Sprint(n)
+	if n%7 == 3 {
+		entry += strings.Repeat(" ", 5000) // over several pages
+	}
+	if err := l.Note(ctx, session, []byte(entry)); err != nil {
+		return err
+	}
+	say("noted", session, fmt.Sprint(n))
+	return nil
 }
 
 // answer is what a server does for a request: charge, look whether it was answered before, otherwise keep a new answer.
@@ -109,6 +132,7 @@ type survivor struct {
 	path, child string
 	released    map[string]string // by request, over all rounds
 	open        map[string]bool   // asked for, without an answer yet
+	noted       map[string]int    // by session, how many notes were confirmed
 	sequence    uint64            // the head after the last round
 	hash        string
 	killed      bool // the last process was killed and did not end
@@ -116,7 +140,7 @@ type survivor struct {
 }
 
 func newSurvivor(dir, child string) *survivor {
-	return &survivor{path: filepath.Join(dir, "ledger.db"), child: child, released: map[string]string{}, open: map[string]bool{}}
+	return &survivor{path: filepath.Join(dir, "ledger.db"), child: child, released: map[string]string{}, open: map[string]bool{}, noted: map[string]int{}}
 }
 
 // What a round can find wrong.
@@ -178,6 +202,10 @@ func (v *survivor) round() error {
 			}
 			v.released[words[1]] = words[2]
 			delete(v.open, words[1])
+		case len(words) == 3 && words[0] == "noted":
+			if n, err := strconv.Atoi(words[2]); err == nil {
+				v.noted[words[1]] = max(v.noted[words[1]], n+1)
+			}
 		case words[0] == "failed":
 			wrong = fmt.Errorf("%w: %s", errUnreadable, line)
 		}
@@ -220,6 +248,20 @@ func (v *survivor) check() error {
 		}
 		if !found || string(kept) != answer {
 			return fmt.Errorf("%w: %s", errUnpaid, request)
+		}
+	}
+	for session, confirmed := range v.noted {
+		all, err := l.Notes(ctx, session)
+		if err != nil {
+			return fmt.Errorf("%w: %w", errUnreadable, err)
+		}
+		if len(all) < confirmed {
+			return fmt.Errorf("%w: %d of %d notes of %s", errLost, confirmed-len(all), confirmed, session)
+		}
+		for i, entry := range all {
+			if strings.TrimRight(string(entry), " ") != strconv.Itoa(i) {
+				return fmt.Errorf("%w: note %d of %s is %.20q", errLost, i, session, entry)
+			}
 		}
 	}
 	v.unkept = int(before.Charges - before.Answers)
@@ -295,13 +337,13 @@ func TestPromise6KilledWithClients(t *testing.T) {
 }
 
 func TestPromise6TestSeesCarelessClients(t *testing.T) {
-	for _, bug := range []string{"release first", "answer anew"} {
+	for bug, want := range map[string]error{"release first": errUnpaid, "answer anew": errUnpaid, "note late": errLost} {
 		seen := false
 		for range 20 {
 			v := newSurvivor(t.TempDir(), "clients that "+bug)
 			for range 10 {
 				if err := v.round(); err != nil {
-					if !errors.Is(err, errUnpaid) {
+					if !errors.Is(err, want) {
 						t.Fatal(err)
 					}
 					seen = true

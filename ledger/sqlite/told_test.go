@@ -8,6 +8,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/discreet-dp/discreet/dp"
@@ -19,13 +20,15 @@ type told struct {
 	mu      sync.Mutex
 	charges map[string]ledger.Receipt
 	answers map[string]string
-	windows uint64          // the window of "school" that was confirmed
-	asked   map[string]bool // everything that was asked for, whatever came of it
+	notes   map[string][]string // confirmed, by session
+	tried   map[string][]string // and all that were tried, in their order
+	windows uint64              // the window of "school" that was confirmed
+	asked   map[string]bool     // everything that was asked for, whatever came of it
 	wrong   []error
 }
 
 func newTold() *told {
-	return &told{charges: map[string]ledger.Receipt{}, answers: map[string]string{}, asked: map[string]bool{}, windows: 1}
+	return &told{charges: map[string]ledger.Receipt{}, answers: map[string]string{}, asked: map[string]bool{}, windows: 1, notes: map[string][]string{}, tried: map[string][]string{}}
 }
 
 func (w *told) blame(format string, args ...any) {
@@ -139,6 +142,30 @@ func (s *session) renew() {
 	}
 }
 
+// note writes the next note of a session, which belongs to one client. The second one is longer than a page of the file.
+func (s *session) note(name string) {
+	s.told.mu.Lock()
+	n := len(s.told.tried[name])
+	s.told.mu.Unlock()
+	entry := fmt.Sprint("note ", n, " of ", name)
+	if n == 1 {
+		entry = strings.Repeat(entry, 300)
+	}
+	s.confirmed(func(w *told) { w.tried[name] = append(w.tried[name], entry) })
+	trusted := s.trusted()
+	if err := s.Note(ctx, name, []byte(entry)); err != nil {
+		var write *ledger.WriteError
+		if !errors.As(err, &write) && s.disk.fault == nil {
+			s.told.blame("Note of %s: %v", name, err)
+		}
+		return
+	}
+	if !trusted {
+		s.told.blame("a note of %s was written after a sync had failed", name)
+	}
+	s.confirmed(func(w *told) { w.notes[name] = append(w.notes[name], entry) })
+}
+
 // crowd has several clients ask at once.
 func (s *session) crowd(name string, n int, do func(request string)) {
 	var wg sync.WaitGroup
@@ -171,6 +198,7 @@ func script(d *disk, w *told) {
 	s.renew()
 	s.charge("unanswered")
 	s.both("alone 0")
+	s.crowd("session ", 2, s.note)
 	s.Close()
 	if s2, err := start(d, w); err != nil {
 		return
@@ -179,6 +207,7 @@ func script(d *disk, w *told) {
 	}
 	s.both("unanswered")
 	s.look("crowd 1")
+	s.note("session 1")
 	s.crowd("late ", 2, s.both)
 	s.both("too late")
 }
@@ -240,12 +269,40 @@ func (w *told) check(l *Ledger) error {
 			return fmt.Errorf("the answer of %s was confirmed and is lost: %v, %v", request, found, err)
 		}
 	}
+	if err := w.checkNotes(l); err != nil {
+		return err
+	}
 	if n, err := l.Window(ctx, "school"); err != nil || n < w.windows {
 		return fmt.Errorf("window %d was confirmed, and it is %d: %v", w.windows, n, err)
 	}
 	balances, err := l.Balances(ctx, []ledger.Account{hospital(tight)})
 	if err != nil || balances[0].Spent.Rho != unit.Rho*dp.Amount(len(charges)) {
 		return fmt.Errorf("%d charges, and %v is spent: %v", len(charges), balances, err)
+	}
+	return nil
+}
+
+// checkNotes: what was confirmed is there, everything is in the order in which it was written, and there is nothing else.
+func (w *told) checkNotes(l *Ledger) error {
+	for _, name := range []string{"session 0", "session 1"} {
+		all, err := l.Notes(ctx, name)
+		if err != nil {
+			return err
+		}
+		confirmed, tried := w.notes[name], w.tried[name]
+		for _, note := range all {
+			at := slices.Index(tried, string(note))
+			if at < 0 {
+				return fmt.Errorf("%s has the note %q, which is twice, out of order, or was never written", name, note)
+			}
+			tried = tried[at+1:]
+			if len(confirmed) > 0 && confirmed[0] == string(note) {
+				confirmed = confirmed[1:]
+			}
+		}
+		if len(confirmed) > 0 {
+			return fmt.Errorf("the note %q of %s was confirmed and is lost", confirmed[0], name)
+		}
 	}
 	return nil
 }

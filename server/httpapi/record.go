@@ -15,7 +15,7 @@ import (
 type Record struct {
 	Sequence    uint64           `json:"sequence"`
 	Time        time.Time        `json:"time"`
-	Kind        string           `json:"kind" enum:"ledger,charge,answer,version,renewal,owner,topup,recovery"`
+	Kind        string           `json:"kind" enum:"ledger,charge,answer,version,renewal,owner,topup,recovery,note"`
 	Hash        string           `json:"hash"`
 	Previous    string           `json:"previous,omitempty" doc:"The hash of the record before"`
 	Request     string           `json:"request,omitempty"`
@@ -35,6 +35,7 @@ type Record struct {
 	Signature   string           `json:"signature,omitempty"`
 	Anchor      *uint64          `json:"anchor_sequence,omitempty"`
 	AnchorHash  string           `json:"anchor_hash,omitempty"`
+	Session     string           `json:"session,omitempty" doc:"Of a note: whose it is. What it says stays in the ledger"`
 	// Text is what was hashed.
 	Text string `json:"record,omitempty" doc:"The text whose SHA-256 is the hash, with amounts to the last bit; left out of the first record, which holds a secret of the ledger"`
 }
@@ -44,7 +45,7 @@ func recordOf(r *ledger.Record) Record {
 	out := Record{
 		Sequence: r.Sequence, Time: r.Time.UTC(), Kind: string(r.Kind), Hash: ledger.Hash(encoded), Previous: r.Previous,
 		Request: r.Request, Analyst: r.Analyst, Dataset: r.Dataset, DataVersion: r.DataVersion, Query: r.Query, Mechanisms: r.Mechanisms, Window: r.Window,
-		Balances: r.Balances, AnswerHash: r.AnswerHash, Accounts: r.Accounts, Reason: r.Reason, PublicKey: r.PublicKey, Signature: r.Signature, AnchorHash: r.AnchorHash,
+		Balances: r.Balances, AnswerHash: r.AnswerHash, Accounts: r.Accounts, Reason: r.Reason, PublicKey: r.PublicKey, Signature: r.Signature, AnchorHash: r.AnchorHash, Session: r.Session,
 	}
 	switch r.Kind {
 	case ledger.KindCharge, ledger.KindTopUp:

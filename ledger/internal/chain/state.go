@@ -30,6 +30,9 @@ type State struct {
 	requests map[digest]uint64   // the charge of a request
 	paid     []uint64            // by sequence: the answer of a charge, 0 where there is none yet, or noCharge
 	keys     map[digest]uint64   // the first answer under a key
+	notes    map[string][]uint64 // by session, rising
+	era      string              // the hash of the last recovery
+	eraBegan uint64              // and its sequence
 	answers  uint64
 	charges  uint64
 
@@ -67,6 +70,7 @@ func NewFor(records int64) *State {
 		requests: make(map[digest]uint64, records),
 		paid:     make([]uint64, 0, records),
 		keys:     map[digest]uint64{},
+		notes:    map[string][]uint64{},
 	}
 }
 
@@ -159,6 +163,8 @@ func (s *State) Check(r *ledger.Record) error {
 			return fmt.Errorf("the answer is not paid for by charge %d", r.Charge)
 		}
 		return nil
+	case ledger.KindNote:
+		return s.checkNote(r)
 	}
 	return s.checkEntry(r)
 }
@@ -225,7 +231,10 @@ func (s *State) Apply(r *ledger.Record, hash string) {
 		for _, name := range r.Accounts {
 			s.granted[strings.Clone(name)] = s.granted[name].Add(r.Cost)
 		}
+	case ledger.KindNote:
+		s.note(r)
 	case ledger.KindRecovery:
+		s.era, s.eraBegan = strings.Clone(hash), r.Sequence
 		if r.PublicKey != "" {
 			s.owner = strings.Clone(r.PublicKey)
 		}

@@ -55,7 +55,15 @@ func TestCheckRefuses(t *testing.T) {
 	if err := s.Check(answer()); err != nil {
 		t.Fatal(err)
 	}
+	note := func() *ledger.Record {
+		return &ledger.Record{Kind: ledger.KindNote, Sequence: 4, Previous: previous, Session: "s", AnswerHash: ledger.Hash("salt and secret")}
+	}
+	if err := s.Check(note()); err != nil {
+		t.Fatal(err)
+	}
 	for want, r := range map[string]*ledger.Record{
+		"of no session":         change(note(), func(r *ledger.Record) { r.Session = "" }),
+		"the note has no hash":  change(note(), func(r *ledger.Record) { r.AnswerHash = "" }),
 		"number 5":              change(next(t, s, "third"), func(r *ledger.Record) { r.Sequence++ }),
 		"continue":              change(next(t, s, "third"), func(r *ledger.Record) { r.Previous = strings.Repeat("0", 64) }),
 		"charged twice":         next(t, s, "second"),

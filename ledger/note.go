@@ -1,0 +1,31 @@
+package ledger
+
+import (
+	"errors"
+	"fmt"
+)
+
+// MaxNote is how many bytes a note of a session may have.
+const MaxNote = 1 << 20
+
+// NoteSalt is how many random bytes stand before a note where it is stored. The hash of a note is in the chain, which auditors get; without
+// salt the hash of a small secret, such as the noise of a threshold, would tell it to whoever tries all that it can be.
+const NoteSalt = 16
+
+// ErrEra is returned when the ledger was recovered since a session began. What the session noted last may be among what was lost, so it must not go on: it
+// would release for a charge what was released for it already. See [Ledger.Era].
+var ErrEra = errors.New("the ledger was recovered since this session began, and may have lost some of its notes: begin another session")
+
+// ValidateNote returns an [*InvalidError] unless the bytes can be a note of the session.
+func ValidateNote(session string, entry []byte) error {
+	if err := validText("session", session, 1, MaxName); err != nil {
+		return err
+	}
+	switch {
+	case len(entry) == 0:
+		return &InvalidError{"note", "is missing"}
+	case len(entry) > MaxNote:
+		return &InvalidError{"note", fmt.Sprintf("is %d bytes long; the most is %d", len(entry), MaxNote)}
+	}
+	return nil
+}

@@ -1,0 +1,337 @@
+package sqlite
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/discreet-dp/discreet/ledger"
+)
+
+func mustNote(t testing.TB, l ledger.Ledger, session, entry string) {
+	t.Helper()
+	if err := l.Note(ctx, session, []byte(entry)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// notes returns the notes of a session, joined.
+func notes(t testing.TB, l ledger.Ledger, session string) string {
+	t.Helper()
+	all, err := l.Notes(ctx, session)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(bytes.Join(all, []byte(" ")))
+}
+
+func TestPromise14NotesInOrder(t *testing.T) {
+	l, path := fresh(t)
+	var want [3]string
+	for i := range 1500 {
+		s := i % 3
+		if i > 900 {
+			s = 2 // a long run without the others between
+		}
+		if i%100 == 7 {
+			r := mustCharge(t, l, ask(fmt.Sprint(i), hospital(1000)))
+			mustKeep(t, l, r.Sequence, fmt.Sprint("key", i), strings.Repeat("answer", i))
+		}
+		entry := fmt.Sprint("entry-", i)
+		mustNote(t, l, fmt.Sprint("session ", s), entry)
+		want[s] = strings.TrimSpace(want[s] + " " + entry)
+	}
+	for range 2 {
+		for s := range want {
+			if got := notes(t, l, fmt.Sprint("session ", s)); got != want[s] {
+				t.Fatalf("session %d: got %.200s; want %.200s", s, got, want[s])
+			}
+		}
+		if got, err := l.Notes(ctx, "session"); err != nil || len(got) != 0 {
+			t.Errorf("a session without notes has %q, %v", got, err)
+		}
+		if n := spent(t, l, "hospital"); n != 15 {
+			t.Errorf("%d units are spent", n)
+		}
+		mustClose(t, l)
+		if report := mustVerify(t, path); report.Records != 1500+30 || report.Charges != 15 || report.Answers != 15 {
+			t.Errorf("%+v", report)
+		}
+		l = reopen(t, path)
+	}
+	// What was returned is the caller's.
+	all, _ := l.Notes(ctx, "session 0")
+	clear(all[0])
+	if got := notes(t, l, "session 0"); got != want[0] {
+		t.Error("a caller changed a note")
+	}
+}
+
+func TestPromise14Limits(t *testing.T) {
+	l, _ := fresh(t)
+	_, before, _ := l.Head(ctx)
+	for name, c := range map[string]struct {
+		session string
+		entry   []byte
+	}{
+		"no session":   {"", []byte("x")},
+		"long session": {strings.Repeat("s", ledger.MaxName+1), []byte("x")},
+		"control":      {"a\nb", []byte("x")},
+		"no text":      {"a\xff", []byte("x")},
+		"no note":      {"s", nil},
+		"long note":    {"s", make([]byte, ledger.MaxNote+1)},
+	} {
+		var invalid *ledger.InvalidError
+		if err := l.Note(ctx, c.session, c.entry); !errors.As(err, &invalid) {
+			t.Errorf("%s: got %v; want an InvalidError", name, err)
+		}
+	}
+	if _, after, _ := l.Head(ctx); after != before {
+		t.Error("what was refused was written")
+	}
+	long := bytes.Repeat([]byte("x"), ledger.MaxNote)
+	if err := l.Note(ctx, strings.Repeat("s", ledger.MaxName), long); err != nil {
+		t.Fatal(err)
+	}
+	if all, err := l.Notes(ctx, strings.Repeat("s", ledger.MaxName)); err != nil || len(all) != 1 || !bytes.Equal(all[0], long) {
+		t.Errorf("%d notes, %v", len(all), err)
+	}
+}
+
+// The same note is never stored under the same hash, and no record has anything of it.
+func TestPromise14Secret(t *testing.T) {
+	l, path := fresh(t)
+	const secret = "THRESHOLD-NOISE-17"
+	for range 50 {
+		mustNote(t, l, "hospital/stream", secret)
+	}
+	seen := map[string]bool{}
+	for r, err := range l.Records(ctx, 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text := fmt.Sprintf("%+v %s", r, r.Encode()); strings.Contains(text, "THRESHOLD") {
+			t.Fatalf("a record tells the note: %s", text)
+		}
+		if r.Kind != ledger.KindNote {
+			continue
+		}
+		if r.Session != "hospital/stream" || seen[r.AnswerHash] || r.AnswerHash == ledger.Hash(secret) {
+			t.Errorf("record %d: session %q, hash %s", r.Sequence, r.Session, r.AnswerHash)
+		}
+		seen[r.AnswerHash] = true
+	}
+	if len(seen) != 50 {
+		t.Errorf("%d notes", len(seen))
+	}
+	mustClose(t, l)
+	reader, err := Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	for line, err := range reader.Records() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(fmt.Sprintf("%+v", line.Record)+line.Body+line.Hash, "THRESHOLD") {
+			t.Fatal("a line tells the note")
+		}
+	}
+	summary, err := reader.Verify(nil)
+	if err != nil || summary.Kinds[ledger.KindNote] != 50 || strings.Contains(fmt.Sprintf("%+v", summary), "THRESHOLD") {
+		t.Errorf("%+v, %v", summary, err)
+	}
+}
+
+// A note that was changed, swapped with another, or lost is noticed when the ledger is opened, and by Verify.
+func TestPromise14Damage(t *testing.T) {
+	for name, statement := range map[string]string{
+		"changed":        `UPDATE records SET answer = CAST('0123456789abcdefforged' AS BLOB) WHERE sequence = 2`,
+		"salt changed":   `UPDATE records SET answer = CAST('0123456789abcdef' || CAST(substr(answer, 17) AS TEXT) AS BLOB) WHERE sequence = 2`,
+		"swapped":        `UPDATE records SET answer = (SELECT answer FROM records WHERE sequence = 3) WHERE sequence = 2`,
+		"removed":        `UPDATE records SET answer = NULL WHERE sequence = 2`,
+		"another's":      `UPDATE records SET body = replace(body, '5:ses-a', '5:ses-b') WHERE sequence = 2`,
+		"record removed": `DELETE FROM records WHERE sequence = 2`,
+	} {
+		l, path := fresh(t)
+		for i := range 4 {
+			mustNote(t, l, "ses-a", fmt.Sprint("note ", i))
+		}
+		mustClose(t, l)
+		alter(t, path, statement)
+		var corrupt *ledger.CorruptError
+		if _, err := Verify(path); !errors.As(err, &corrupt) || !strings.Contains(err.Error(), "record 2") {
+			t.Errorf("%s: Verify: got %v; want a CorruptError at record 2", name, err)
+		}
+		if l, err := Open(path); !errors.As(err, &corrupt) {
+			l.Close()
+			t.Errorf("%s: Open: got %v; want a CorruptError", name, err)
+		}
+		if strings.Contains(fmt.Sprint(corrupt), "note 1") || strings.Contains(fmt.Sprint(corrupt), "forged") {
+			t.Errorf("%s: the error tells the note: %v", name, corrupt)
+		}
+	}
+}
+
+// And when it is changed under an open ledger.
+func TestPromise14DamageWhileOpen(t *testing.T) {
+	l, _ := fresh(t)
+	for i := range 4 {
+		mustNote(t, l, "s", fmt.Sprint("note ", i))
+	}
+	for _, statement := range []string{`DROP TRIGGER records_not_updated`, `UPDATE records SET answer = CAST('0123456789abcdefforged' AS BLOB) WHERE sequence = 2`} {
+		if _, err := l.conn.ExecContext(ctx, statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var corrupt *ledger.CorruptError
+	if all, err := l.Notes(ctx, "s"); !errors.As(err, &corrupt) || all != nil || strings.Contains(err.Error(), "forged") {
+		t.Errorf("got %q, %v; want a CorruptError", all, err)
+	}
+}
+
+// Many who note at once share their commits, and each finds their own notes in their order.
+func TestPromise14Group(t *testing.T) {
+	l, path := fresh(t)
+	const clients, each = 16, 40
+	before := l.commits
+	var wg sync.WaitGroup
+	for c := range clients {
+		wg.Go(func() {
+			for i := range each {
+				if err := l.Note(ctx, fmt.Sprint("session ", c), []byte(fmt.Sprint(i))); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if n := l.commits - before; n > clients*each/2 {
+		t.Errorf("%d notes took %d commits", clients*each, n)
+	}
+	mustClose(t, l)
+	l = reopen(t, path)
+	for c := range clients {
+		all, err := l.Notes(ctx, fmt.Sprint("session ", c))
+		if err != nil || len(all) != each {
+			t.Fatalf("client %d: %d notes, %v", c, len(all), err)
+		}
+		for i, note := range all {
+			if string(note) != fmt.Sprint(i) {
+				t.Fatalf("client %d: note %d is %q", c, i, note)
+			}
+		}
+	}
+}
+
+// The files on disk have a note when Note returns.
+func TestPromise14Durable(t *testing.T) {
+	l, path := fresh(t)
+	want := ""
+	for i := range 10 {
+		mustNote(t, l, "s", fmt.Sprint(i))
+		want = strings.TrimSpace(want + " " + fmt.Sprint(i))
+		copied := t.TempDir() + "/copy.db"
+		copyFile(t, copied, path)
+		copyFile(t, copied+"-wal", path+"-wal")
+		c := reopen(t, copied)
+		if got := notes(t, c, "s"); got != want {
+			t.Fatalf("the copy has %q; want %q", got, want)
+		}
+		mustClose(t, c)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info, err)
+	}
+}
+
+// Notes are anchored like charges: a copy that lacks one is refused. After a recovery, sessions from before it are over, and a charge from before it
+// gets no answer: both may have been told already.
+func TestPromise14Recovered(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ledger.db")
+	o := Options{Anchorage: &buoy{}}
+	l := moored(t, path, o)
+	round := mustCharge(t, l, ask("round 1", hospital(100)))
+	mustNote(t, l, "s", "threshold")
+	putBack := aside(t, path)
+	mustNote(t, l, "s", "fired, with an answer")
+	mustKeep(t, l, round.Sequence, "key", "42")
+	l.mooring = nil // killed
+	mustClose(t, l)
+	putBack()
+	mustRefuse(t, path, o, "it is older")
+	mustRecover(t, path, o)
+	l = moored(t, path, o)
+	if era, err := l.Era(ctx); err != nil || era == "" {
+		t.Errorf("the era is %q, %v", era, err)
+	}
+	if all, err := l.Notes(ctx, "s"); !errors.Is(err, ledger.ErrEra) {
+		t.Errorf("a session goes on with %q, %v", all, err)
+	}
+	if err := l.Note(ctx, "s", []byte("x")); !errors.Is(err, ledger.ErrEra) {
+		t.Errorf("a session goes on: %v", err)
+	}
+	if r := mustCharge(t, l, ask("round 1", hospital(100))); !r.Again {
+		t.Error("the charge is lost")
+	}
+	if err := l.Keep(ctx, round.Sequence, "key", []byte("43")); !errors.Is(err, ledger.ErrRecovered) {
+		t.Errorf("a second answer is kept: %v", err)
+	}
+	mustNote(t, l, "s in a new era", "x")
+	later := mustCharge(t, l, ask("later", hospital(100)))
+	mustKeep(t, l, later.Sequence, "key", "44")
+	mustClose(t, l)
+	l = moored(t, path, o)
+	if got := notes(t, l, "s in a new era"); got != "x" {
+		t.Errorf("got %q", got)
+	}
+	if _, err := l.Notes(ctx, "s"); !errors.Is(err, ledger.ErrEra) {
+		t.Errorf("a session goes on: %v", err)
+	}
+}
+
+// Where the anchor cannot be stored a note is not confirmed, is not told of, and no other is written.
+func TestPromise14AnchorFails(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ledger.db")
+	place := &buoy{}
+	l := moored(t, path, Options{Anchorage: place})
+	mustNote(t, l, "s", "a")
+	down := errors.New("the buoy sank")
+	place.fail = down
+	for range 3 {
+		if err := l.Note(ctx, "s", []byte("b")); !errors.Is(err, down) {
+			t.Errorf("got %v", err)
+		}
+		if all, err := l.Notes(ctx, "s"); !errors.Is(err, down) {
+			t.Errorf("got %q, %v", all, err)
+		}
+	}
+	place.fail = nil
+	if got := notes(t, l, "s"); got != "a b" {
+		t.Errorf("got %q; want the one that was written before it was known that there is no anchor", got)
+	}
+	mustNote(t, l, "s", "c")
+	if head, _, _ := l.Head(ctx); place.anchor.Sequence != head {
+		t.Errorf("the anchor is at %d of %d", place.anchor.Sequence, head)
+	}
+}
+
+// Notes count like other records: an anchor is stored before the every-th of them is confirmed.
+func TestPromise14Anchored(t *testing.T) {
+	place := &buoy{}
+	l := moored(t, filepath.Join(t.TempDir(), "ledger.db"), Options{Anchorage: place, Every: 3})
+	began := place.anchor.Sequence
+	for i := range uint64(10) {
+		mustNote(t, l, "s", fmt.Sprint(i))
+		if want := began + (i+1)/3*3; place.anchor.Sequence != want {
+			t.Errorf("after note %d the anchor is at %d; want %d", i, place.anchor.Sequence, want)
+		}
+	}
+}
