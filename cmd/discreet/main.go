@@ -28,6 +28,7 @@ type cli struct {
 	Ledger     ledgerCmd     `cmd:"" help:"Look after the ledger."`
 	Account    accountCmd    `cmd:"" help:"Compose privacy guarantees, calibrate noise, draw both."`
 	Survey     surveyCmd     `cmd:"" help:"Simulate a survey in which everybody randomizes their own answer."`
+	Holdout    holdoutCmd    `cmd:"" help:"Reuse a holdout without overfitting it; say what theorems promise."`
 	Audit      auditCmd      `cmd:"" help:"Try to break the privacy claims of every mechanism."`
 	Serve      serveCmd      `cmd:"" help:"Let analysts ask with psql, BI tools and over HTTP."`
 	User       userCmd       `cmd:"" help:"Say who may come in to the server."`
@@ -96,7 +97,7 @@ func run(ctx context.Context, args []string, s screen) (code int) {
 	err = command.Run()
 	if ctx.Err() != nil && err != nil {
 		err = errInterrupted
-		if slices.Contains([]string{"account", "audit", "survey", "prepare", "user"}, args[0]) {
+		if neverCharges(args) {
 			err = errors.New("interrupted") // nothing is ever charged there
 		}
 	}
@@ -134,7 +135,10 @@ func familiar(args []string) []string {
 }
 
 // numbers are the flags that take one.
-var numbers = []string{"--epsilon", "--delta", "--times"}
+var numbers = []string{
+	"--epsilon", "--delta", "--times", "--n", "--queries", "--answers", "--tolerance", "--confidence", "--noise", "--threshold", "--attributes", "--selected",
+	"--repetitions", "--group", "--p", "--alpha", "--bits", "--beta",
+}
 
 // misread says where to read how a command is written.
 func misread(err error) error {

@@ -14,8 +14,12 @@ import (
 type Stream struct {
 	start []byte
 	block uint64
-	left  []byte
+	left  []byte // of sum
 	drawn int
+
+	// Kept, because to make them anew for every block takes longer than to hash it.
+	input []byte
+	sum   [sha256.Size]byte
 }
 
 // NewStream returns the stream of a name and a seed.
@@ -27,8 +31,9 @@ func NewStream(name string, seed uint64) *Stream {
 func (s *Stream) Read(p []byte) (int, error) {
 	for n := 0; n < len(p); {
 		if len(s.left) == 0 {
-			sum := sha256.Sum256(binary.BigEndian.AppendUint64(s.start[:len(s.start):len(s.start)], s.block))
-			s.left, s.block = sum[:], s.block+1
+			s.input = binary.BigEndian.AppendUint64(append(s.input[:0], s.start...), s.block)
+			s.sum = sha256.Sum256(s.input)
+			s.left, s.block = s.sum[:], s.block+1
 		}
 		k := copy(p[n:], s.left)
 		s.left, n = s.left[k:], n+k
@@ -54,3 +59,6 @@ func (d Dice) One(n int) bool { return d.Below(n) == 0 }
 
 // Pick chooses one of some.
 func Pick[T any](d Dice, from []T) T { return from[d.Below(len(from))] }
+
+// Noise returns a source that makes the same noise for the same name and seed, for databases that are made up.
+func Noise(name string, seed uint64) *noise.Source { return entropy.FromReader(NewStream(name, seed)) }

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestHoldoutPlan(t *testing.T) {
+	r := command("holdout", "plan", "--n", "10000", "--queries", "500", "--tolerance", "0.05", "--confidence", "0.95").wants(t, 0,
+		"500 questions about 10,000 people, all within 0.05 with probability 0.95; Thresholdout answers 5 from the holdout",
+		"exact, questions fixed in advance", "vacuous", "misses", "holds", "no number", "It is NOT within 0.05", "does not hold for questions that were chosen")
+	if n := strings.Count(r.out, "transfer"); n < 2 {
+		t.Errorf("%d lines with the transfer theorem", n)
+	}
+	// The other way round.
+	command("holdout", "plan", "--queries", "10000", "--answers", "20").wants(t, 0, "people needed", "with the fewest people needs").lacks(t, "verdict", "promised")
+	// Enough people.
+	command("holdout", "plan", "--n", "1e8", "--queries", "500").wants(t, 0, "It is within 0.05")
+	// The classic parameters promise nothing at that size.
+	r = command("holdout", "plan", "--n", "10000", "--queries", "500", "--answers", "500", "--noise", "0.01", "--threshold", "0.04").wants(t, 0)
+	for line := range strings.Lines(r.out) {
+		if strings.HasPrefix(line, "Thresholdout") && !strings.Contains(line, "vacuous") {
+			t.Errorf("%s is not vacuous", line)
+		}
+	}
+	// Nothing at all.
+	command("holdout", "plan", "--n", "100", "--queries", "1000", "--answers", "1000").wants(t, 0, "every theorem is vacuous here")
+	v := command("holdout", "plan", "--n", "10000", "--queries", "500", "--json").wants(t, 0).decode(t)
+	ways := v["ways"].([]any)
+	if len(ways) != 9 || v["people"] != 10000.0 {
+		t.Fatalf("%v", v)
+	}
+	first := ways[0].(map[string]any)
+	if first["verdict"] != "holds" || math.Abs(first["tolerance"].(float64)-0.0222525) > 1e-6 || first["people_needed"] != 1990.0 {
+		t.Errorf("%v", first)
+	}
+	if naive := ways[1].(map[string]any); naive["verdict"] != "vacuous" || naive["people_needed"] != nil {
+		t.Errorf("%v", naive)
+	}
+	for _, name := range []string{"plan.svg", "plan.png"} {
+		file := filepath.Join(t.TempDir(), name)
+		command("holdout", "plan", "--n", "1000000", "--queries", "1000", "--plot", file).wants(t, 0, "wrote "+file)
+		text, err := os.ReadFile(file)
+		if err != nil || len(text) < 1000 || name == "plan.svg" && !strings.Contains(string(text), "Thresholdout") {
+			t.Errorf("%s: %v, %d bytes", name, err, len(text))
+		}
+	}
+}
+
+func TestHoldoutCalculators(t *testing.T) {
+	command("holdout", "maxinfo", "--n", "10000", "--epsilon", "0.01").wants(t, 0, "144.3 bits")
+	command("holdout", "maxinfo", "--n", "10000", "--epsilon", "0.01", "--beta", "0.05").wants(t, 0, "2.681 bits, but with probability 0.05", "144.3 bits", "vacuous")
+	command("holdout", "maxinfo", "--n", "1000000", "--epsilon", "1").wants(t, 0, "vacuous")
+	if v := command("holdout", "maxinfo", "--n", "10000", "--epsilon", "0.01", "--beta", "0.05", "--json").wants(t, 0).decode(t); math.Abs(v["bits"].(float64)-2.680673) > 1e-5 {
+		t.Errorf("%v", v)
+	}
+	command("holdout", "pvalue", "--p", "0.001", "--bits", "3").wants(t, 0, "0.008 instead of 0.001").lacks(t, "level")
+	command("holdout", "pvalue", "--p", "0.001", "--bits", "3", "--beta", "0.01").wants(t, 0, "0.018 instead of 0.001")
+	command("holdout", "pvalue", "--alpha", "0.05", "--bits", "3", "--beta", "0.01").wants(t, 0, "0.005 keeps false discoveries at 0.05")
+	command("holdout", "pvalue", "--p", "0.001", "--n", "10000", "--epsilon", "1").wants(t, 0, "nothing is left of 0.001 (vacuous)")
+	command("holdout", "pvalue", "--alpha", "0.05", "--bits", "3", "--beta", "0.05").wants(t, 0, "no test keeps false discoveries at 0.05 (vacuous)")
+	if v := command("holdout", "pvalue", "--p", "0.001", "--alpha", "0.05", "--bits", "3", "--json").wants(t, 0).decode(t); v["corrected_p"] != 0.008 || v["level"] != 0.00625 {
+		t.Errorf("%v", v)
+	}
+}
+
+func TestHoldoutDemo(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "demo.svg")
+	r := command("holdout", "demo", "--n", "400", "--attributes", "400", "--repetitions", "3", "--ascii", "--plot", file).wants(t, 0,
+		"400 people, 400 attributes of which 0 go with the label, 3 repetitions; threshold 0.04, noise 0.01", "With 20 selected, the plain holdout reports 0.6",
+		"At that price the theorems are vacuous", "plain: reported", "wrote "+file)
+	if again := command("holdout", "demo", "--n", "400", "--attributes", "400", "--repetitions", "3", "--ascii", "--plot", file); again.out != r.out {
+		t.Error("the same seed shows something else")
+	}
+	if text, err := os.ReadFile(file); err != nil || !strings.Contains(string(text), "Thresholdout: fresh") {
+		t.Errorf("%v", err)
+	}
+	command("holdout", "demo", "--signal", "--n", "400", "--attributes", "400", "--repetitions", "2", "--selected", "40").wants(t, 0, "of which 20 go with the label", "of the signal", "With 40 selected")
+	v := command("holdout", "demo", "--n", "400", "--attributes", "400", "--repetitions", "2", "--json").wants(t, 0).decode(t)
+	if lines := v["thresholdout"].([]any); len(lines) != len(v["plain"].([]any)) || len(lines) < 5 || v["epsilon"].(float64) <= 0 {
+		t.Errorf("%v", v)
+	}
+	command("holdout", "lecture", "--repetitions", "100", "--ascii").wants(t, 0, "1,000 numbers in 142 subsets of 7", "epsilon 0.0812", "exact means", "report noisy max", "the truth")
+	v = command("holdout", "lecture", "--repetitions", "100", "--json").wants(t, 0).decode(t)
+	if means := v["exact_means"].([]any); len(means) != 100 || v["exact"].(map[string]any)["mean"].(float64) < 0.5 {
+		t.Errorf("%v", v["exact"])
+	}
+}
+
+// What cannot be is refused with what to do, and nothing is drawn.
+func TestHoldoutRefused(t *testing.T) {
+	for _, c := range []struct{ args, says string }{
+		{"", `expected one of "plan", `},
+		{"plan", "missing flags: --queries=K; see discreet holdout plan --help"},
+		{"plan --queries 0", "say how many questions"},
+		{"plan --queries -5", "say how many questions"},
+		{"plan --queries many", "see discreet holdout plan --help"},
+		{"plan --queries 1.5", "--queries is 1.5: write a whole number"},
+		{"plan --queries NaN", "write a whole number"},
+		{"plan --queries 1e13", "from 1 to 1e12"},
+		{"plan --n -1 --queries 5", "say how many people"},
+		{"plan --n Inf --queries 5", "say how many people"},
+		{"plan --n 10 --queries 5 --answers 6", "from 1 to the number of questions"},
+		{"plan --n 10 --queries 5 --tolerance 0", "the tolerance is above 0"},
+		{"plan --n 10 --queries 5 --tolerance 1", "the tolerance is above 0"},
+		{"plan --n 10 --queries 5 --confidence 1", "the confidence is above 0"},
+		{"plan --n 10 --queries 5 --confidence 95", "the confidence is above 0"},
+		{"plan --n 10 --queries 5 --noise -1", "the noise is above 0"},
+		{"plan --n 10 --queries 5 --threshold 2", "the threshold is from 0 to 1"},
+		{"plan --n 10 --queries 5 --plot plan.txt", "ends in .svg or .png"},
+		{"plan --n 10 --queries 5 --plot nowhere/plan.svg", "there is no such folder"},
+		{"plan --queries 5 --plot plan.svg", "say how many with --n"},
+		{"maxinfo", "say with --n"},
+		{"maxinfo --n 10", "say with --epsilon"},
+		{"maxinfo --n 10 --epsilon -1", "say with --epsilon"},
+		{"maxinfo --n 10 --epsilon NaN", "say with --epsilon"},
+		{"maxinfo --n 10 --epsilon 1 --beta 1", "--beta is a probability"},
+		{"pvalue", "give the p-value with --p"},
+		{"pvalue --p 2 --bits 1", "--p is a probability"},
+		{"pvalue --p 0.1", "say with --n"},
+		{"pvalue --p 0.1 --bits -2", "--bits is a number from 0"},
+		{"pvalue --p 0.1 --bits 1 --n 10", "not both"},
+		{"pvalue --p 0.1 --bits 1 --beta -1", "--beta is a probability"},
+		{"pvalue --alpha 0 --bits 1", "--alpha is a probability"},
+		{"demo --n 5", "take from 100 to 100000 people"},
+		{"demo --n -5", "take from 100 to 100000 people"},
+		{"demo --attributes 5", "attributes"},
+		{"demo --selected 20000", "select from 1 to 10000"},
+		{"demo --selected -1", "select from 1 to 10000"},
+		{"demo --repetitions 0", "repeat from 1"},
+		{"demo --plot x.gif", "ends in .svg or .png"},
+		{"lecture --tolerance 0", "the theorem speaks about tolerances above"},
+		{"lecture --group 1", "a group has from 2 to 142 subsets"},
+		{"lecture --n 1", "take from 20"},
+	} {
+		command(append([]string{"holdout"}, strings.Fields(c.args)...)...).wants(t, 2, "refused: ", c.says)
+	}
+}

@@ -1,0 +1,165 @@
+package holdout
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"sync"
+
+	"github.com/discreet-dp/discreet/mech"
+	"github.com/discreet-dp/discreet/session"
+)
+
+// Session is an open holdout. It is safe for concurrent use. A journal has one session at a time.
+type Session struct {
+	config   Config
+	tariff   *Tariff
+	releaser *mech.Releaser
+	host     session.Host
+
+	mu sync.Mutex
+	// state is nil where the journal may have what we have not: an entry that could not be written may yet have been.
+	state *state
+	last  int // what was left when the state was last known
+}
+
+// Open opens a holdout on a host, or goes on with the one that its journal has. Nothing is charged before the first question.
+func Open(ctx context.Context, c Config, r *mech.Releaser, h session.Host) (*Session, error) {
+	tariff, err := Price(c)
+	if err != nil {
+		return nil, err
+	}
+	// What is public and ours must not change under us.
+	c.Threshold, c.Noise = new(big.Rat).Set(c.Threshold), new(big.Rat).Set(c.Noise)
+	s := &Session{config: c, tariff: tariff, releaser: r, host: h}
+	if err := s.current(ctx); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// current reads the journal where that is needed.
+func (s *Session) current(ctx context.Context) error {
+	if s.state != nil {
+		return nil
+	}
+	entries, err := s.host.Entries(ctx)
+	if err != nil {
+		return err
+	}
+	if s.state, err = s.recall(entries); err != nil {
+		return err
+	}
+	s.last = s.left()
+	return nil
+}
+
+// Tariff is what this holdout charges.
+func (s *Session) Tariff() Tariff { return *s.tariff }
+
+// Left is how many answers from the holdout are to come.
+func (s *Session) Left() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.last
+}
+
+func (s *Session) left() int { return max(0, s.config.Answers-s.state.used) }
+
+// Ask answers. A question that was answered before is answered in the same words, free, also when the holdout is used up. No error
+// depends on the data.
+func (s *Session) Ask(ctx context.Context, q Question) (*Answer, error) {
+	if err := q.check(); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.current(ctx); err != nil {
+		return nil, err
+	}
+	if _, ok := s.state.answers[q.Key]; ok {
+		a := s.answer(q.Key)
+		a.Again, a.Receipt.Again = true, true
+		return a, nil
+	}
+	if s.left() == 0 {
+		return nil, ErrUsedUp
+	}
+	charged, err := s.round(ctx)
+	if err != nil {
+		return nil, err
+	}
+	e, err := s.compare(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.write(ctx, e); err != nil {
+		return nil, err
+	}
+	a := s.answer(q.Key)
+	if charged {
+		a.Cost = s.tariff.Round
+	}
+	return a, nil
+}
+
+// round sees to it that a round is open: charged, its threshold's noise drawn and in the journal. It reports whether it was charged now.
+func (s *Session) round(ctx context.Context) (charged bool, err error) {
+	if s.state.open != nil {
+		return false, nil
+	}
+	number := len(s.state.receipts) + 1
+	receipt, err := s.host.Charge(ctx, session.Charge{Name: fmt.Sprintf("round %d", number), Mechanisms: s.tariff.Mechanisms, Cost: s.tariff.Round})
+	if err != nil {
+		return false, err
+	}
+	// Where the charge had been made before, nothing was compared: then the noise would be in the journal. So it may be drawn again.
+	e := entry{Round: number, Secret: s.releaser.OpenAbove(s.tariff.above).Secret(), Mechanisms: s.tariff.Mechanisms, Sequence: receipt.Sequence, Hash: receipt.Hash}
+	return !receipt.Again, s.write(ctx, e)
+}
+
+// compare asks the open round, and draws the answer from the holdout where that is the answer. Nobody sees it before it is written.
+func (s *Session) compare(ctx context.Context, q Question) (entry, error) {
+	sum, err := q.Holdout(ctx)
+	if err != nil {
+		return entry{}, err
+	}
+	if sum.Len() != 1 {
+		return entry{}, fmt.Errorf("%w: it has one sum over the holdout, and not %d", ErrQuestion, sum.Len())
+	}
+	above, err := s.state.open.AskDistance(sum, s.config.onLattice(q.Training), s.config.onLattice(s.config.Threshold))
+	if err != nil {
+		return entry{}, err
+	}
+	e := entry{Key: []byte(q.Key), Training: q.Training.RatString(), Answer: confirmed()}
+	if above {
+		e.Answer = answered(s.releaser.Release(sum, s.tariff.answer)[0])
+	}
+	return e, nil
+}
+
+// write writes an entry and adds it to the state. Where it cannot tell whether it was written, the journal is read again before the next
+// question: what is there then counts, and what is not there was seen by nobody.
+func (s *Session) write(ctx context.Context, e entry) error {
+	text, err := json.Marshal(e)
+	if err != nil {
+		return err
+	}
+	if err := s.host.Append(ctx, text); err != nil {
+		s.state = nil
+		return err
+	}
+	if !s.add(s.state, e) {
+		s.state = nil
+		return ErrJournal
+	}
+	s.last = s.left()
+	return nil
+}
+
+// answer is the answer to a key that has one.
+func (s *Session) answer(key string) *Answer {
+	g := s.state.answers[key]
+	return &Answer{Score: new(big.Rat).Set(g.score), Spent: g.spent, Left: s.left(), Receipt: s.state.receipts[g.round-1]}
+}
