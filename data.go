@@ -38,7 +38,7 @@ func (d *data) open(ctx context.Context) (*duckdb.Engine, error) {
 	return d.duck, nil
 }
 
-// Warm opens the data of all datasets, which the first question about each would do otherwise. For an owner who starts a server: what is wrong
+// Warm opens the data of all datasets and the labels of their holdouts, which the first question about each would do otherwise. For an owner who starts a server: what is wrong
 // with the data is told to them now, and not to an analyst later.
 func (db *DB) Warm(ctx context.Context) error {
 	for _, name := range db.policy.Names() {
@@ -47,6 +47,9 @@ func (db *DB) Warm(ctx context.Context) error {
 			return err
 		}
 		if _, err := ds.data.open(ctx); err != nil {
+			return fmt.Errorf("dataset %s: %w", name, err)
+		}
+		if err := ds.CheckHoldouts(); err != nil {
 			return fmt.Errorf("dataset %s: %w", name, err)
 		}
 	}

@@ -26,6 +26,7 @@ type Curator struct {
 	slots    slots
 	fresh    fresh
 	drafts   drafts
+	holdouts holdouts
 	// now is asked for one thing only: whether an analyst's access has expired. See [Curator.expired].
 	now func() time.Time
 }
@@ -38,6 +39,9 @@ func New(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser)
 // Ask answers a question. Errors: [*plan.Refusal] when it cannot be asked,
 // [*ledger.BudgetError] when it cannot be paid for; with both nothing was spent.
 func (c *Curator) Ask(ctx context.Context, q Question) (*Answer, error) {
+	if c.asksHoldout(q) {
+		return c.askHoldoutSQL(ctx, q)
+	}
 	p, err := c.prepare(ctx, q)
 	if err != nil {
 		return nil, err

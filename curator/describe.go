@@ -9,6 +9,9 @@ import (
 // would read it before it knows whether the question can be asked, which is public tables for their keys. It says nothing about the
 // price: a question that is described may yet be refused for it.
 func (c *Curator) Describe(ctx context.Context, q Question) ([]Column, error) {
+	if c.asksHoldout(q) {
+		return c.describeHoldoutSQL(q)
+	}
 	statement, s, fixed, err := c.check(ctx, q)
 	if err != nil {
 		return nil, err

@@ -34,6 +34,9 @@
 // A session of the sparse vector ([Curator.OpenSparse]) is charged for in full when it is opened, in the same order: prepare, price, charge. Its questions are then
 // prepared, run and answered, and nothing of them is recalled or kept: the noise of a session is in memory, and is gone with it.
 //
+// A holdout ([Curator.AskHoldout]) is shared by all analysts of the dataset and charged round by round, by the first question of each; the noise of an open round,
+// every answer and the board are notes of the ledger, so that it outlives the process.
+//
 // # What an answer promises
 //
 // The exact value of a count or a sum is within its error bar with the probability that the answer says. What is

@@ -72,6 +72,9 @@ type Measurement struct {
 
 // Explain prices a question without asking it.
 func (c *Curator) Explain(ctx context.Context, q Question) (*Explanation, error) {
+	if c.asksHoldout(q) {
+		return c.explainHoldoutSQL(ctx, q)
+	}
 	p, err := c.prepare(ctx, q)
 	if err != nil {
 		return nil, err

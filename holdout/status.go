@@ -13,6 +13,8 @@ type Status struct {
 	// Open says that a round is open, so that a new question is charged nothing.
 	Open bool
 	Left int
+	// Told is how many different questions were answered. All of them are in the journal.
+	Told int
 	// Receipt is that of the round that the answer belongs to, where it is known.
 	Receipt session.Receipt
 }
@@ -24,7 +26,7 @@ func (s *Session) Status(ctx context.Context, key string) (Status, error) {
 	if err := s.current(ctx); err != nil {
 		return Status{}, err
 	}
-	out := Status{Open: s.state.open != nil, Left: s.left()}
+	out := Status{Open: s.state.open != nil, Left: s.left(), Told: len(s.state.answers)}
 	if g, known := s.state.answers[key]; known {
 		out.Known, out.Receipt = true, s.state.receipts[g.round-1]
 	}

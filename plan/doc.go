@@ -26,6 +26,9 @@
 // interval and half its width. Sums, averages, variances and quantiles take exact numbers whose bounds follow from the policy by
 // interval arithmetic. What is named twice is released once.
 //
+// SELECT holdout_mean(expression [, training]) FROM table is a question to a holdout of the policy and none of these: it stands alone, has its own
+// price, and is checked by [PrepareHoldout].
+//
 // Expressions and functions are those of docs/sql-functions.md.
 //
 // # Parameters

@@ -202,6 +202,8 @@ func (k *kinds) call(f *pg.FuncCall) {
 	switch {
 	case slices.Contains(alikeArguments, name):
 		k.alike(f.Args...)
+	case name == holdoutMean && len(f.Args) == 2:
+		k.want("decimal", f.Args[1])
 	case name == "left" || name == "right" || name == "substr" || name == "substring" || name == "lpad" || name == "rpad" || name == "repeat" || name == "split_part":
 		for i, a := range f.Args {
 			switch {

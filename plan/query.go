@@ -131,8 +131,8 @@ func (q *Query) MaxGroups() int64 {
 }
 
 // Bounded reports whether a person's rows have to be cut to MaxRows and MaxGroups. They need not
-// where nobody has more than one row.
-func (q *Query) Bounded() bool { return !q.From.Single() }
+// where nobody has more than one row, nor where all rows are public, as in [Holdout].Train.
+func (q *Query) Bounded() bool { return private(q.From) && !q.From.Single() }
 
 // Interval returns the interval, in steps, that the rows of one person in one
 // group are clamped to. It holds 0, because a person may have no row there.

@@ -37,6 +37,11 @@ func (c *checkCmd) Run(ctx context.Context, s screen) error {
 	if err := discreet.CheckViews(p); err != nil {
 		return err
 	}
+	if !c.NoData {
+		if err := discreet.CheckHoldouts(p); err != nil {
+			return err
+		}
+	}
 	found, versions := map[string][]duckdb.Finding{}, map[string]string{}
 	broken := false
 	for _, name := range p.Names() {

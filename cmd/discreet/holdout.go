@@ -11,6 +11,9 @@ import (
 
 // holdoutCmd has a command in a line, each in a file of its own.
 type holdoutCmd struct {
+	List    holdoutListCmd    `cmd:"" help:"List the holdouts of a policy, and what they cost."`
+	Score   holdoutScoreCmd   `cmd:"" help:"Score predictions or an expression on a holdout."`
+	Board   holdoutBoardCmd   `cmd:"" help:"Show the scores that were put on the board of a holdout."`
 	Plan    holdoutPlanCmd    `cmd:"" help:"Say what is promised for so many questions, in every way, and how many people it takes."`
 	Maxinfo holdoutMaxinfoCmd `cmd:"" help:"Say how many bits an analysis can have learned about its sample."`
 	Pvalue  holdoutPvalueCmd  `cmd:"" help:"Correct a p-value of a test that was chosen by the data."`

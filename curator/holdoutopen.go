@@ -1,0 +1,147 @@
+package curator
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/discreet-dp/discreet/holdout"
+	"github.com/discreet-dp/discreet/holdout/labels"
+	"github.com/discreet-dp/discreet/ledger"
+	"github.com/discreet-dp/discreet/mech"
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// holdouts are the holdouts that are open. A holdout belongs to its dataset: all analysts ask the same one, use up the same answers, and get the same answer to the same question.
+type holdouts struct {
+	mu    sync.Mutex
+	files map[string]*labels.Store
+	// open are the sessions by what they are about. A journal has one session at a time, so none is ever opened twice or forgotten.
+	open map[string]*openHoldout
+}
+
+// maxScores is how many different scores a holdout tells. Each is a note of the ledger for ever, and those that are confirmed cost nothing that would bound them. It is a variable for tests.
+var maxScores = 100_000
+
+// openHoldout is a holdout on one state of its data.
+type openHoldout struct {
+	id      string
+	config  holdout.Config
+	tariff  *holdout.Tariff
+	session *holdout.Session
+	board   *board
+	failed  atomic.Bool // the engine could not compute a score
+}
+
+// labels returns the labels of a holdout. That they cannot be read is told to analysts in one text.
+func (c *Curator) labels(h *policy.Holdout) (*labels.Labels, error) {
+	all, err := c.store(h).Labels()
+	if err != nil {
+		return nil, ErrLabels
+	}
+	return all, nil
+}
+
+func (c *Curator) store(h *policy.Holdout) *labels.Store {
+	c.holdouts.mu.Lock()
+	defer c.holdouts.mu.Unlock()
+	if c.holdouts.files == nil {
+		c.holdouts.files = map[string]*labels.Store{}
+	}
+	s := c.holdouts.files[h.Name]
+	if s == nil {
+		s = labels.NewStore(h.Labels, labelsSpec(h))
+		c.holdouts.files[h.Name] = s
+	}
+	return s
+}
+
+func labelsSpec(h *policy.Holdout) labels.Spec {
+	return labels.Spec{Column: h.Column, ID: h.ID, Steps: h.Steps, Size: h.Size}
+}
+
+// CheckHoldouts reads the labels of all holdouts, and prices them. It is for the owner: its errors name lines of files.
+func (c *Curator) CheckHoldouts() error {
+	for _, name := range c.dataset.HoldoutNames() {
+		h := c.dataset.Holdouts[name]
+		size := h.Size
+		if h.Labels != "" {
+			all, err := c.store(h).Labels()
+			if err != nil {
+				return fmt.Errorf("holdout %s: %w", name, err)
+			}
+			size = all.Size()
+		}
+		if _, err := holdout.Price(c.holdoutConfig(h, size)); err != nil {
+			return fmt.Errorf("holdout %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+func (c *Curator) holdoutConfig(h *policy.Holdout, size int64) holdout.Config {
+	currency := mech.Concentrated
+	if c.dataset.Budget.Pure() {
+		currency = mech.Pure
+	}
+	return holdout.Config{Size: size, Steps: h.Steps, Threshold: h.Threshold, Noise: h.Noise, Answers: h.Answers, Currency: currency}
+}
+
+// openFor opens the session that a question belongs to, or finds it open.
+func (c *Curator) openFor(ctx context.Context, p *submission, all *labels.Labels) error {
+	var err error
+	if p.data, err = c.data(ctx); err != nil {
+		return err
+	}
+	p.open, err = c.openHoldout(ctx, p.of, p.data.Version, all)
+	return err
+}
+
+// openHoldout opens a holdout on the data as it is. Another state of the data, or other rules, are another session: with its own journal, its own answers and its own board. What was
+// charged stays charged in the same accounts. Answers, the number of them, is no part of the name, so that an owner who allows more goes on with the same session.
+func (c *Curator) openHoldout(ctx context.Context, h *policy.Holdout, version ledger.Version, all *labels.Labels) (*openHoldout, error) {
+	size, state := h.Size, version.ID
+	if all != nil {
+		// A hash of the labels is named by the ledger's key like the version of the other data: see ledger.VersionID.
+		v, err := c.ledger.DataVersion(ctx, c.dataset.Name, "", "labels of a holdout "+all.Version())
+		if err != nil {
+			return nil, err
+		}
+		size, state = all.Size(), v.ID
+	}
+	config := c.holdoutConfig(h, size)
+	rules := sha256.New()
+	for _, s := range []string{
+		h.Table, h.Column, h.ID, fmt.Sprint(config.Size), fmt.Sprint(config.Steps), config.Threshold.RatString(), config.Noise.RatString(), c.dataset.Neighbours.String(),
+	} {
+		fmt.Fprintf(rules, "%d:%s,", len(s), s)
+	}
+	era, err := c.ledger.Era(ctx)
+	if err != nil {
+		return nil, err
+	}
+	id := fmt.Sprintf("%q holdout %q data %s rules %s era %q", c.dataset.Name, h.Name, state, hex.EncodeToString(rules.Sum(nil)), era)
+	c.holdouts.mu.Lock()
+	defer c.holdouts.mu.Unlock()
+	if o := c.holdouts.open[id]; o != nil {
+		return o, nil
+	}
+	tariff, err := holdout.Price(config)
+	if err != nil {
+		return nil, refusal("ask the owner to correct the policy", "the holdout %s cannot be opened: %v", quoted(h.Name), err)
+	}
+	// The journal is read once and for everybody, so it is read to its end whoever stops waiting.
+	s, err := holdout.Open(context.WithoutCancel(ctx), config, c.releaser, &host{c: c, id: id, version: version})
+	if err != nil {
+		return nil, err
+	}
+	o := &openHoldout{id: id, config: config, tariff: tariff, session: s, board: &board{host: &host{c: c, id: id + "/board", version: version}}}
+	if c.holdouts.open == nil {
+		c.holdouts.open = map[string]*openHoldout{}
+	}
+	c.holdouts.open[id] = o
+	return o, nil
+}

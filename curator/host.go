@@ -1,0 +1,111 @@
+package curator
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/discreet-dp/discreet/ledger"
+	"github.com/discreet-dp/discreet/session"
+)
+
+// host runs an interactive session (package session) on the ledger: its charges are charges like others, in the accounts of whoever caused them, and its
+// journal is notes.
+//
+// A session belongs to a dataset and not to an analyst, so who pays is said by the context of a question; see [payer]. A charge has a request that follows from the
+// session, the charge's name and who pays. So what one analyst has been charged for and never got, because the process ended in between, is drawn anew for the same charge when that analyst
+// asks again; where somebody else is first, they pay for it themselves, and the first charge bought nothing. Either way every noise that was drawn has been paid for.
+//
+// What sessions have answered is seen through answers, and those leave on their tick. Quotes are another matter; see [Curator.QuoteStream].
+type host struct {
+	c       *Curator
+	id      string // of the session: what it is, on which data, by which rules
+	version ledger.Version
+}
+
+var _ session.Host = (*host)(nil)
+
+// payer is who pays for what a session charges while it answers one question, and what came of it.
+type payer struct {
+	analyst string
+	alerts  []ledger.Alert
+}
+
+type payerKey struct{}
+
+// paidBy says in a context who pays.
+func paidBy(ctx context.Context, p *payer) context.Context {
+	return context.WithValue(ctx, payerKey{}, p)
+}
+
+// sessionRequests begins the names of requests that sessions make. Nobody else's may: whoever had one could keep a session from being paid for.
+const sessionRequests = "session "
+
+// foreign refuses a request with a name that only sessions give.
+func foreign(request string) error {
+	if strings.HasPrefix(request, sessionRequests) {
+		return refusal("begin it with something else", "no request is called %q and more: such names are for sessions", sessionRequests)
+	}
+	return nil
+}
+
+// named names something about the session, by a hash that is as long as a ledger wants it.
+func (h *host) named(parts ...string) string {
+	sum := sha256.New()
+	for _, s := range append([]string{"interactive session", h.id}, parts...) {
+		fmt.Fprintf(sum, "%d:%s,", len(s), s)
+	}
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// Charge implements [session.Host].
+func (h *host) Charge(ctx context.Context, charge session.Charge) (session.Receipt, error) {
+	who, ok := ctx.Value(payerKey{}).(*payer)
+	if !ok {
+		return session.Receipt{}, errNoPayer
+	}
+	receipt, err := h.c.charge(ctx, who.analyst, ledger.Charge{
+		Request:     sessionRequests + h.named("request", charge.Name, who.analyst),
+		Analyst:     who.analyst,
+		Dataset:     h.c.dataset.Name,
+		DataVersion: h.version.String(),
+		Query:       h.named("charge", charge.Name, charge.Mechanisms),
+		Mechanisms:  shorten(charge.Mechanisms, ledger.MaxMechanisms-96),
+		Cost:        charge.Cost,
+	})
+	if err != nil {
+		return session.Receipt{}, ofSession(err)
+	}
+	who.alerts = append(who.alerts, receipt.Alerts()...)
+	return session.Receipt{Sequence: receipt.Sequence, Hash: receipt.Hash, Again: receipt.Again}, nil
+}
+
+// errNoPayer is a mistake of ours: a session was asked and nobody was named.
+var errNoPayer = errors.New("nobody was named who pays for this session")
+
+// Append implements [session.Host]. Who stops waiting must not make a session lose what was paid for, so the context's end is not looked at.
+func (h *host) Append(ctx context.Context, entry []byte) error {
+	return h.c.ledger.Note(context.WithoutCancel(ctx), h.named("journal"), entry)
+}
+
+// Entries implements [session.Host].
+func (h *host) Entries(ctx context.Context) ([][]byte, error) {
+	return h.c.ledger.Notes(ctx, h.named("journal"))
+}
+
+// overBudget is a budget error of the curator, with its advice, that a session knows as its own.
+type overBudget struct{ error }
+
+// ofSession makes a budget error one that is [session.ErrBudget] too.
+func ofSession(err error) error {
+	if errors.As(err, new(*ledger.BudgetError)) {
+		return overBudget{err}
+	}
+	return err
+}
+
+func (e overBudget) Unwrap() error        { return e.error }
+func (e overBudget) Is(target error) bool { return target == session.ErrBudget }
