@@ -49,6 +49,9 @@ func (db *DB) Warm(ctx context.Context) error {
 		if _, err := ds.data.open(ctx); err != nil {
 			return fmt.Errorf("dataset %s: %w", name, err)
 		}
+		if err := ds.CheckStreams(); err != nil {
+			return fmt.Errorf("dataset %s: %w", name, err)
+		}
 		if err := ds.CheckHoldouts(); err != nil {
 			return fmt.Errorf("dataset %s: %w", name, err)
 		}

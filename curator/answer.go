@@ -29,6 +29,8 @@ type Answer struct {
 	// Alerts say which accounts this answer took over 50, 80 or 95 % of their limits. All of them are accounts that the
 	// analyst is charged in, whose balances Remaining tells anyway.
 	Alerts []ledger.Alert
+	// Through says which parts of it went through streams of the policy, and whether they were free; empty where none did.
+	Through []Through
 	// MaxRows and MaxGroups are how many rows of one person were counted in each
 	// group at most, and in how many groups. What was cut is not part of the errors.
 	MaxRows, MaxGroups int64

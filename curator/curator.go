@@ -27,6 +27,7 @@ type Curator struct {
 	fresh    fresh
 	drafts   drafts
 	holdouts holdouts
+	streams  streams
 	// now is asked for one thing only: whether an analyst's access has expired. See [Curator.expired].
 	now func() time.Time
 }
@@ -39,6 +40,9 @@ func New(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser)
 // Ask answers a question. Errors: [*plan.Refusal] when it cannot be asked,
 // [*ledger.BudgetError] when it cannot be paid for; with both nothing was spent.
 func (c *Curator) Ask(ctx context.Context, q Question) (*Answer, error) {
+	if err := foreign(q.Request); err != nil {
+		return nil, err
+	}
 	if c.asksHoldout(q) {
 		return c.askHoldoutSQL(ctx, q)
 	}
@@ -50,10 +54,18 @@ func (c *Curator) Ask(ctx context.Context, q Question) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
+	routes, err := c.routes(ctx, p, data)
+	if err != nil {
+		return nil, err
+	}
+	defer closeAll(routes)
 	// One at a time for each purchase, so that two who ask the same at once pay once.
 	keys := make([]string, len(p.buys))
 	for i, b := range p.buys {
 		keys[i] = b.key(data.ID)
+		if routes[i] != nil && routes[i].fits(p, b) {
+			keys = append(keys, routes[i].key)
+		}
 	}
 	leave, err := c.flights.enter(ctx, keys...)
 	if err != nil {
@@ -62,6 +74,9 @@ func (c *Curator) Ask(ctx context.Context, q Question) (*Answer, error) {
 	defer leave()
 	all, paid, err := c.recall(ctx, p, data.ID, sight{q.AsOf, false})
 	if err != nil {
+		return nil, err
+	}
+	if err := c.divert(ctx, p, routes, all, q.Analyst, q.AsOf); err != nil {
 		return nil, err
 	}
 	var spent dp.Cost
@@ -73,7 +88,20 @@ func (c *Curator) Ask(ctx context.Context, q Question) (*Answer, error) {
 		if !paid.Free {
 			spent = p.tag(missing)
 		}
+		c.teach(routes, p.buys, missing, all)
 	}
+	who := &payer{analyst: q.Analyst}
+	uses, receipt, err := c.through(ctx, routes, all, who)
+	if err != nil {
+		return nil, err
+	}
+	for _, u := range uses {
+		spent = p.currency.plus(spent, u.Cost)
+	}
+	if receipt.Sequence != 0 {
+		paid = receipt
+	}
+	alerts = append(alerts, who.alerts...)
 	remaining, err := c.Remaining(ctx, q.Analyst)
 	if err != nil {
 		return nil, err
@@ -82,7 +110,7 @@ func (c *Curator) Ask(ctx context.Context, q Question) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.Receipt, a.Remaining, a.Cost, a.Alerts = paid, remaining, spent, alerts
+	a.Receipt, a.Remaining, a.Cost, a.Alerts, a.Through = paid, remaining, spent, alerts, uses
 	if err := c.nameData(ctx, a, data); err != nil {
 		return nil, err
 	}

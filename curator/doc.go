@@ -34,8 +34,17 @@
 // A session of the sparse vector ([Curator.OpenSparse]) is charged for in full when it is opened, in the same order: prepare, price, charge. Its questions are then
 // prepared, run and answered, and nothing of them is recalled or kept: the noise of a session is in memory, and is gone with it.
 //
+// # Holdouts
+//
 // A holdout ([Curator.AskHoldout]) is shared by all analysts of the dataset and charged round by round, by the first question of each; the noise of an open round,
 // every answer and the board are notes of the ledger, so that it outlives the process.
+//
+// # Streams
+//
+// Counts over the columns of a stream of the policy (package stream) may go through it: steps 4 to 7 are then the session's, round by round, in the same order. A charge is on stable storage
+// before the engine counts the people in the cells, which it does once for each version of the data (openStream.load); the noise of a round's threshold is in the journal before anything is
+// compared with it, and an answer before anybody sees it (package session). Which way a question goes follows from the text, the settings and what was released, and from nothing
+// else: the stream is taken where it costs at most what the question by itself would (route.cheaper). A stream is shared by all analysts; each pays for what they cause (host).
 //
 // # What an answer promises
 //

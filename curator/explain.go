@@ -47,6 +47,8 @@ type Inquiry struct {
 	// this one is made. Its error is then at most that of the measures here.
 	Record  uint64 `json:"record,omitempty"`
 	Derived bool   `json:"derived,omitempty"`
+	// Stream says that it would be answered through a stream, and Cost is then the most that it could cost now.
+	Stream *StreamInquiry `json:"stream,omitempty"`
 }
 
 // KeyInquiry is something to group by.
@@ -87,21 +89,30 @@ func (c *Curator) Explain(ctx context.Context, q Question) (*Explanation, error)
 	if err != nil {
 		return nil, err
 	}
-	left := missing(p.buys, all)
+	diverted, err := c.diverted(ctx, p, data, all, q.AsOf)
+	if err != nil {
+		return nil, err
+	}
+	ordinary, left := diverted.others(p.buys), diverted.others(missing(p.buys, all))
 	e := &Explanation{
-		Neighbours: c.dataset.Neighbours.String(), Confidence: p.settings.confidence(),
-		Split: p.split(), Free: p.free(), Cost: p.tag(p.buys), Pay: p.tag(left), Known: len(left) == 0, Affordable: true,
+		Neighbours: c.dataset.Neighbours.String(), Confidence: p.settings.confidence(), Split: p.split(), Free: p.free(),
+		Cost: p.currency.plus(p.tag(ordinary), diverted.most()), Pay: p.currency.plus(p.tag(left), diverted.most()), Known: len(left) == 0 && diverted.known(), Affordable: true,
 	}
 	for i, b := range p.buys {
-		e.Questions = append(e.Questions, p.inquiry(b, all[i]))
+		inquiry := p.inquiry(b, all[i])
+		if d := diverted[b]; d != nil {
+			inquiry.through(p, d)
+		}
+		e.Questions = append(e.Questions, inquiry)
 	}
+	pay := cost(left).Add(diverted.most())
 	if e.Remaining, err = c.remaining(ctx, q.Analyst, dp.Cost{}); err != nil {
 		return nil, err
 	}
-	if e.After, err = c.remaining(ctx, q.Analyst, cost(left)); err != nil {
+	if e.After, err = c.remaining(ctx, q.Analyst, pay); err != nil {
 		return nil, err
 	}
-	if len(left) == 0 {
+	if pay == (dp.Cost{}) {
 		return e, nil
 	}
 	_, balances, err := c.balances(ctx, q.Analyst)
@@ -109,7 +120,7 @@ func (c *Curator) Explain(ctx context.Context, q Question) (*Explanation, error)
 		return nil, err
 	}
 	for _, b := range balances {
-		e.Affordable = e.Affordable && b.Spent.Add(cost(left)).Within(b.Limit)
+		e.Affordable = e.Affordable && b.Spent.Add(pay).Within(b.Limit)
 	}
 	return e, nil
 }

@@ -97,6 +97,9 @@ func (f *finisher) notes() []string {
 		}
 	}
 	f.personCuts(f.plan.Query.From, add)
+	if u := f.released.through; u != nil {
+		add("%s", u.say())
+	}
 	if d := f.released.derived; d != 0 {
 		add("computed from answers that were paid for before (record %d)", d)
 	}

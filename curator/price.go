@@ -269,6 +269,18 @@ func rhoFor(epsilon dp.Amount) dp.Amount {
 	return rho
 }
 
+// plus adds two prices as an analyst reads them: epsilon is a price tag where rho is what adds up.
+func (c currency) plus(a, b dp.Cost) dp.Cost {
+	sum := a.Add(b)
+	if !c.pure && sum.Rho > 0 {
+		sum.Epsilon = c.epsilon(sum.Rho)
+		if b == (dp.Cost{}) {
+			sum.Epsilon = a.Epsilon
+		}
+	}
+	return sum
+}
+
 // affordable returns the largest epsilon, rounded down, that a question can still be
 // asked at when this much is left: the inverse of the tariff.
 func affordable(left dp.Cost) dp.Amount {

@@ -31,9 +31,10 @@ func (w *world) record() *recorder {
 
 func (r *recorder) called(name string) error {
 	r.mu.Lock()
-	defer r.mu.Unlock()
 	r.calls = append(r.calls, name)
-	if f := r.before[name]; f != nil {
+	f := r.before[name]
+	r.mu.Unlock()
+	if f != nil { // which may call something itself
 		return f()
 	}
 	return nil

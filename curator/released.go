@@ -29,6 +29,10 @@ type released struct {
 	derived  uint64
 	noise    []noise
 	cells    []int
+	// What came through a stream has no noise of its own: it says how, what it charged, and how far each number may be off.
+	through *Through
+	receipt Receipt
+	halves  [][]int64
 }
 
 // release turns exact values into noisy ones. room is how many bytes the ledger has for what depends on how many

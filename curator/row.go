@@ -99,6 +99,9 @@ func (r *row) noisy(measure, parts int) mech.Noisy {
 
 // halfWidth is that of the noise that is in the numbers, which may be another purchase's.
 func (f *finisher) halfWidth(measure, parts, group int) int64 {
+	if f.released.halves != nil { // which hold all at once, however many parts there are
+		return f.released.halves[measure][group]
+	}
 	h := half{measure, parts, 1}
 	n := f.buy.noise[measure]
 	if f.released.derived != 0 {

@@ -33,6 +33,9 @@ type Settings struct {
 	// MaxGroups is in how many groups one person counts at most; 0 means what the policy says. Fewer
 	// groups need less noise, and leave more of people with many groups out.
 	MaxGroups int64
+	// Stream is "on" where counts go through a stream of the policy whenever they can, "off" where they never do, and empty where they do when that is
+	// cheaper than the question by itself. Who names a price or a mechanism has named the ordinary way.
+	Stream string
 }
 
 // The limits of what can be set.
@@ -60,6 +63,7 @@ var settings = []setting{
 	{"dp.confidence", setConfidence, func(s *Settings) string { return strconv.FormatFloat(s.confidence(), 'g', -1, 64) }},
 	{"dp.mechanism", setMechanism, showMechanism},
 	{"dp.max_groups", setMaxGroups, showMaxGroups},
+	{"dp.stream", setStream, showStream},
 }
 
 const byDefault = "default"
@@ -130,6 +134,8 @@ func (s *Settings) Reset(name string) error {
 		s.Mechanism = ""
 	case "dp.max_groups":
 		s.MaxGroups = 0
+	case "dp.stream":
+		s.Stream = ""
 	}
 	return nil
 }
@@ -220,6 +226,27 @@ func setMaxGroups(s *Settings, text string) error {
 
 var errMaxGroups = fmt.Errorf("it is a whole number from 1 to %d", mostMaxGroups)
 
+func setStream(s *Settings, text string) error {
+	switch w := strings.ToLower(text); w {
+	case "on", "off":
+		s.Stream = w
+	case "auto", byDefault:
+		s.Stream = ""
+	default:
+		return errStream
+	}
+	return nil
+}
+
+var errStream = errors.New("it is auto, on or off")
+
+func showStream(s *Settings) string {
+	if s.Stream == "" {
+		return "auto"
+	}
+	return s.Stream
+}
+
 func showAmount(a dp.Amount) string {
 	if a == 0 {
 		return byDefault
@@ -264,6 +291,7 @@ func (s *Settings) check() error {
 	}{
 		{"dp.confidence", s.Confidence != 0 && !validConfidence(s.Confidence), errConfidence},
 		{"dp.mechanism", !slices.Contains([]string{"", "laplace", "gaussian"}, s.Mechanism), errMechanism},
+		{"dp.stream", !slices.Contains([]string{"", "on", "off"}, s.Stream), errStream},
 		{"dp.max_groups", s.MaxGroups < 0 || s.MaxGroups > mostMaxGroups, errMaxGroups},
 		{"dp.error", s.Error != nil && (s.Error.Sign() <= 0 || s.Error.Cmp(mostError) > 0), errors.New("it is a number above 0 and at most 1e15")},
 		{"dp.delta", s.Delta >= dp.One, errors.New("it is a probability")},

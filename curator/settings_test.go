@@ -13,7 +13,7 @@ import (
 func TestSettings(t *testing.T) {
 	var s Settings
 	for _, c := range [][2]string{
-		{"dp.epsilon", "0.5"}, {"DP.Delta", "1e-7"}, {"dp.error", "12.5"}, {"dp.confidence", "0.99"}, {"dp.mechanism", "laplace"}, {"dp.max_groups", "3"},
+		{"dp.epsilon", "0.5"}, {"DP.Delta", "1e-7"}, {"dp.error", "12.5"}, {"dp.confidence", "0.99"}, {"dp.mechanism", "laplace"}, {"dp.max_groups", "3"}, {"dp.stream", "off"},
 	} {
 		before, _ := s.Show(c[0])
 		if err := s.Set(c[0], " "+c[1]+" "); err != nil {
@@ -30,7 +30,7 @@ func TestSettings(t *testing.T) {
 		}
 	}
 	names := SettingNames()
-	if len(names) != 6 {
+	if len(names) != 7 {
 		t.Errorf("settings %v", names)
 	}
 	for _, name := range append(names, "dp.nothing") {

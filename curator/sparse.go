@@ -71,6 +71,9 @@ func (c *Curator) OpenSparse(ctx context.Context, q SparseQuestion) (*SparseSess
 	if err := c.admit(q.Analyst); err != nil {
 		return nil, err
 	}
+	if err := foreign(q.Request); err != nil {
+		return nil, err
+	}
 	step, err := q.step()
 	if err != nil {
 		return nil, err

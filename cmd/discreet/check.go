@@ -37,6 +37,9 @@ func (c *checkCmd) Run(ctx context.Context, s screen) error {
 	if err := discreet.CheckViews(p); err != nil {
 		return err
 	}
+	if err := discreet.CheckStreams(p); err != nil {
+		return err
+	}
 	if !c.NoData {
 		if err := discreet.CheckHoldouts(p); err != nil {
 			return err

@@ -18,6 +18,7 @@ var known = []setting{
 	{"dp.confidence", "how often the exact number lies within the error"},
 	{"dp.mechanism", "the noise of counts and sums: laplace or gaussian"},
 	{"dp.max_groups", "in how many groups one person counts at most"},
+	{"dp.stream", "whether counts go through a stream of the policy: auto, on or off"},
 }
 
 // settings are the values that were set, as they were written.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/curator"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/table"
 )
@@ -19,7 +20,7 @@ func Explanation(w io.Writer, e *discreet.Explanation) {
 				fmt.Fprintln(w)
 			}
 			known := ""
-			if q.Known {
+			if q.Known && q.Stream == nil {
 				known = fmt.Sprintf(", which is paid for (record %d)", q.Record)
 			}
 			fmt.Fprintf(w, "question %d of %d, about %s%s\n", i+1, len(e.Questions), strings.Join(q.Tables, ", "), known)
@@ -29,7 +30,12 @@ func Explanation(w io.Writer, e *discreet.Explanation) {
 	fmt.Fprintln(w, "free: "+strings.Join(e.Free, "; "))
 	fmt.Fprintln(w, "split: "+e.Split)
 	price := priceTag(e.Cost, e.Remaining)
+	if slices.ContainsFunc(e.Questions, func(q curator.Inquiry) bool { return q.Stream != nil && !q.Stream.Known }) {
+		price = "at most " + price
+	}
 	switch {
+	case e.Known && e.Cost == (dp.Cost{}):
+		price = "free, because it was answered before through a stream"
 	case e.Known:
 		price += ", and free now, because " + paidBy(e)
 	case !e.Affordable:
@@ -48,6 +54,9 @@ func paidBy(e *discreet.Explanation) string {
 	what := "it was answered before"
 	var records []string
 	for _, q := range e.Questions {
+		if q.Stream != nil {
+			continue
+		}
 		if q.Derived {
 			what = "it can be computed from answers that were paid for before"
 		}
@@ -102,6 +111,18 @@ func printInquiry(w io.Writer, e *discreet.Explanation, i int) {
 		}
 	}
 	fmt.Fprintf(w, "%s; neighbours: %s; %s\n", rows, e.Neighbours, q.Bounds)
+	if q.Stream != nil {
+		printStream(w, e, q.Stream)
+	}
+}
+
+// printStream says what a question costs that goes through a stream.
+func printStream(w io.Writer, e *discreet.Explanation, s *discreet.StreamInquiry) {
+	price := "free, because all of it was answered before"
+	if !s.Known {
+		price = "at most " + priceTag(s.Most, e.Remaining) + " now, and less for what the stream predicts, against " + priceTag(s.Ordinary, e.Remaining) + " by itself"
+	}
+	fmt.Fprintf(w, "through the stream %s: %s, each within %d with probability %s, all that the stream answers together; %s\n", s.Name, Count(int64(s.Counts), "count"), s.Error, Number(s.Confidence), price)
 }
 
 func deltaOf(c dp.Cost) string {

@@ -19,6 +19,7 @@ type AnswerJSON struct {
 	Notes      []string             `json:"notes" doc:"What a reader should know about the answer"`
 	Version    discreet.DataVersion `json:"data_version" doc:"Which version of the data the answer is about"`
 	Alerts     []discreet.Alert     `json:"alerts" doc:"Accounts that this answer took over 50, 80 or 95 % of their limits"`
+	Streams    []discreet.Through   `json:"streams,omitempty" doc:"Which parts of it went through streams of the policy, and how much of them was free; missing where none did"`
 }
 
 // ReceiptJSON says where a charge stands in the ledger.
@@ -39,7 +40,7 @@ func JSON(a *discreet.Answer) AnswerJSON {
 	out := AnswerJSON{
 		Columns: make([]string, len(a.Columns)), Rows: a.Rows, Errors: a.Errors, Cost: a.Cost, Remaining: a.Remaining,
 		Receipt: receiptJSON(a.Receipt), Limits: LimitsJSON{a.MaxRows, a.MaxGroups}, Confidence: a.Confidence,
-		Notes: a.Notes, Version: a.Version, Alerts: a.Alerts,
+		Notes: a.Notes, Version: a.Version, Alerts: a.Alerts, Streams: a.Through,
 	}
 	for i, c := range a.Columns {
 		out.Columns[i] = c.Name

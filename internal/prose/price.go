@@ -2,6 +2,8 @@ package prose
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/dp"
@@ -12,8 +14,30 @@ func Price(a *discreet.Answer) string {
 	price := "free, already paid for"
 	if !a.Receipt.Free {
 		price = priceTag(a.Cost, a.Remaining)
+	} else if throughStreams(a) {
+		price = "free, through " + streamNames(a)
 	}
 	return "price: " + price + "; left: " + Left(a.Remaining)
+}
+
+// throughStreams reports whether an answer owes it to a stream that it was free.
+func throughStreams(a *discreet.Answer) bool {
+	for _, u := range a.Through {
+		if u.Free > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func streamNames(a *discreet.Answer) string {
+	var names []string
+	for _, u := range a.Through {
+		if name := "the stream " + u.Stream; !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, " and ")
 }
 
 // priceTag shows a price; rho too, where that is what is counted.

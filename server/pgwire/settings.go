@@ -244,6 +244,8 @@ func restore(to *discreet.Settings, from discreet.Settings, name string) {
 		to.Mechanism = from.Mechanism
 	case "dp.max_groups":
 		to.MaxGroups = from.MaxGroups
+	case "dp.stream":
+		to.Stream = from.Stream
 	}
 }
 

@@ -39,6 +39,7 @@ var about = map[string]string{
 	"dp.confidence": "how often the exact number lies within the error",
 	"dp.mechanism":  "the noise of counts and sums: laplace or gaussian",
 	"dp.max_groups": "in how many groups one person counts at most",
+	"dp.stream":     "whether counts go through a stream of the policy: auto, on or off",
 	requestSetting:  "names the next question, so that it can be asked again without a second charge",
 }
 

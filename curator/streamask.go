@@ -1,0 +1,343 @@
+package curator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/ledger"
+	"github.com/discreet-dp/discreet/stream"
+	"github.com/discreet-dp/discreet/stream/linear"
+)
+
+// StreamInfo is what the policy says about a stream, and what follows from it. Nothing is read from the data.
+type StreamInfo struct {
+	Dataset    string            `json:"dataset"`
+	Name       string            `json:"name"`
+	Table      string            `json:"table"`
+	Attributes []StreamAttribute `json:"attributes"`
+	Cells      int64             `json:"cells"`
+	Size       int64             `json:"size"`
+	Alpha      float64           `json:"alpha"`
+	Beta       float64           `json:"beta"`
+	Queries    int               `json:"queries"`
+	// Error is alpha in people, and Predictor what predicts.
+	Error     int64  `json:"error"`
+	Predictor string `json:"predictor"`
+	// Round is what a round of tests with its one paid answer costs, and Plain an answer without a test; so many of each fit into what the stream may spend.
+	Round     dp.Cost `json:"round"`
+	Plain     dp.Cost `json:"plain"`
+	MostPaid  int     `json:"most_paid"`
+	MostPlain int     `json:"most_plain"`
+}
+
+// StreamAttribute is a column of a stream with the labels of its cells, also of that for NULL.
+type StreamAttribute struct {
+	Name   string   `json:"name"`
+	Values []string `json:"values"`
+}
+
+// StreamQuestion asks a stream for one count.
+type StreamQuestion struct {
+	Analyst string
+	// Stream may be empty where the dataset has one.
+	Stream string
+	// SQL is a condition on the rows of the stream's table, or SELECT COUNT(*) FROM it WHERE a condition; Where are labels by column, in its place.
+	SQL   string
+	Where map[string][]string
+	// AsOf is that of [Question].
+	AsOf time.Time
+}
+
+// StreamAnswer is the answer to one question of a stream.
+type StreamAnswer struct {
+	Dataset string `json:"dataset"`
+	Stream  string `json:"stream"`
+	Value   int64  `json:"value"`
+	// Error is how far it may be off, all that the stream answers together with the probability Confidence; nil for unchecked, where nothing is known.
+	Error      *int64     `json:"error"`
+	Confidence float64    `json:"confidence"`
+	Way        stream.Way `json:"way"`
+	// Free says that it made the stream charge nothing.
+	Free      bool           `json:"free"`
+	Cost      dp.Cost        `json:"cost"`
+	Receipt   Receipt        `json:"receipt"` // of the charge that it made; Sequence 0 where there was none
+	Remaining Remaining      `json:"remaining"`
+	Version   DataVersion    `json:"data_version"`
+	Alerts    []ledger.Alert `json:"alerts"`
+}
+
+// StreamQuote says how a question would be answered, and the most that it could cost now.
+type StreamQuote struct {
+	Dataset string     `json:"dataset"`
+	Stream  string     `json:"stream"`
+	Way     stream.Way `json:"way"`
+	Cost    dp.Cost    `json:"cost"`
+	Error   int64      `json:"error"`
+}
+
+// CheckStreams prices the streams of the policy, for the owner: what is wrong with each that nobody could ask.
+func (c *Curator) CheckStreams() error {
+	for _, name := range c.dataset.StreamNames() {
+		if _, err := c.streamPlan(c.dataset.Streams[name]); err != nil {
+			return fmt.Errorf("stream %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// Streams lists the streams of the policy. It refuses where one of them cannot be opened.
+func (c *Curator) Streams() ([]StreamInfo, error) {
+	out := []StreamInfo{}
+	for _, name := range c.dataset.StreamNames() {
+		p, err := c.namedStream(name)
+		if err != nil {
+			return nil, err
+		}
+		s := p.policy
+		info := StreamInfo{
+			Dataset: c.dataset.Name, Name: s.Name, Table: s.Table, Cells: int64(p.config.Domain.Cells()), Size: s.Size, Alpha: s.Alpha, Beta: s.Beta, Queries: s.Queries,
+			Error: p.tariff.Error, Predictor: string(p.tariff.Predictor), Round: p.tag(p.tariff.Round), Plain: p.tag(p.tariff.Plain), MostPaid: p.tariff.MostPaid, MostPlain: p.tariff.MostPlain,
+		}
+		for _, a := range p.config.Domain.Attributes() {
+			info.Attributes = append(info.Attributes, StreamAttribute{a.Name, a.Values})
+		}
+		out = append(out, info)
+	}
+	return out, nil
+}
+
+// tag is a cost as an analyst reads it; see priced.tag.
+func (p *streamPlan) tag(cost dp.Cost) dp.Cost {
+	return currency{p.pure()}.plus(dp.Cost{}, cost)
+}
+
+// named returns the stream of a name; the only one, where there is no name.
+func (c *Curator) namedStream(name string) (*streamPlan, error) {
+	names := c.dataset.StreamNames()
+	if name == "" && len(names) == 1 {
+		name = names[0]
+	}
+	s := c.dataset.Streams[name]
+	switch {
+	case s == nil && len(names) == 0:
+		return nil, refusal("ask with SELECT; the owner can write streams into the policy", "the dataset %s has no streams", c.dataset.Name)
+	case s == nil && name == "":
+		return nil, refusal("name one of "+strings.Join(names, ", "), "the dataset %s has several streams", c.dataset.Name)
+	case s == nil:
+		return nil, refusal("name one of "+strings.Join(names, ", "), "the dataset %s has no stream %s", c.dataset.Name, quoted(name))
+	}
+	p, err := c.streamPlan(s)
+	if err != nil {
+		return nil, refusal("the owner can change it in the policy", "the stream %s cannot be opened: %v", name, err)
+	}
+	return p, nil
+}
+
+// streamQuestion checks a question to a stream. It tells nothing about the data and costs nothing.
+func (c *Curator) streamQuestion(ctx context.Context, q StreamQuestion) (*streamPlan, *linear.Query, error) {
+	if err := c.admit(q.Analyst); err != nil {
+		return nil, nil, err
+	}
+	p, err := c.namedStream(q.Stream)
+	if err != nil {
+		return nil, nil, err
+	}
+	query, err := c.linear(ctx, p, q)
+	return p, query, err
+}
+
+func (c *Curator) linear(ctx context.Context, p *streamPlan, q StreamQuestion) (*linear.Query, error) {
+	text := strings.TrimSpace(q.SQL)
+	switch {
+	case text != "" && len(q.Where) > 0:
+		return nil, refusal("write one of them", "the question has a condition in SQL and values of columns too")
+	case len(q.Where) > 0:
+		query, err := p.grid.Domain.Where(q.Where)
+		if err != nil {
+			return nil, refusal(p.labels(q.Where), "%v", err)
+		}
+		return query, nil
+	}
+	options := c.options(ctx, Settings{})
+	if first := strings.ToLower(strings.Fields(text + " x")[0]); first == "select" || first == "with" {
+		return p.grid.LinearCount(text, options)
+	}
+	return p.grid.LinearWhere(text, options)
+}
+
+// labels says which values the columns of a question have.
+func (p *streamPlan) labels(where map[string][]string) string {
+	var names []string
+	for _, a := range p.config.Domain.Attributes() {
+		names = append(names, a.Name)
+		if _, ok := where[a.Name]; ok && len(a.Values) <= 30 {
+			names[len(names)-1] += " (" + strings.Join(a.Values, ", ") + ")"
+		}
+	}
+	return "the columns of the stream are " + strings.Join(names, ", ")
+}
+
+// AskStream asks a stream for a count. A [*plan.Refusal] and a [*ledger.BudgetError] have spent nothing.
+//
+// The order is that of [Curator.Ask], round by round: what a question costs is charged and on stable storage before data is looked at, the noise of a round's threshold and every answer are in
+// the journal before anybody sees what depends on them, and who asks the same again gets the same for nothing. So there is no request to name: a question that is sent twice is paid
+// for once.
+func (c *Curator) AskStream(ctx context.Context, q StreamQuestion) (*StreamAnswer, error) {
+	p, query, err := c.streamQuestion(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	data, err := c.data(ctx)
+	if err != nil {
+		return nil, err
+	}
+	o, err := c.openStream(ctx, p, data)
+	if err != nil {
+		return nil, err
+	}
+	defer o.close()
+	leave, err := c.flights.enter(ctx, o.key)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	if err := o.learn(ctx, q.AsOf); err != nil {
+		return nil, err
+	}
+	who := &payer{analyst: q.Analyst}
+	a, err := o.ask(ctx, who, query)
+	if err != nil {
+		return nil, err
+	}
+	out := &StreamAnswer{
+		Dataset: c.dataset.Name, Stream: p.policy.Name, Value: a.Value, Confidence: 1 - p.policy.Beta, Way: a.Way,
+		Receipt: Receipt{Sequence: a.Receipt.Sequence, Hash: a.Receipt.Hash}, Alerts: who.alerts,
+	}
+	if a.Way != stream.Unchecked {
+		out.Error = &a.Error
+	}
+	if a.Cost != (dp.Cost{}) && !a.Receipt.Again {
+		out.Cost = p.tag(a.Cost)
+	}
+	out.Free = out.Cost == (dp.Cost{})
+	out.Receipt.Free = out.Free
+	if out.Remaining, err = c.Remaining(ctx, q.Analyst); err != nil {
+		return nil, err
+	}
+	now, err := c.ledger.DataVersion(ctx, c.dataset.Name, data.Label, data.state)
+	out.Version = DataVersion{now.Number, now.Label}
+	return out, err
+}
+
+// QuoteStream says how a question would be answered and the most that it could cost, from what was released. It is free, and looks at no data. As of a moment it says
+// less: see openStream.quote.
+func (c *Curator) QuoteStream(ctx context.Context, q StreamQuestion) (*StreamQuote, error) {
+	p, query, err := c.streamQuestion(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	data, err := c.data(ctx)
+	if err != nil {
+		return nil, err
+	}
+	o, err := c.openStream(ctx, p, data)
+	if err != nil {
+		return nil, err
+	}
+	defer o.close()
+	way, cost, err := o.quote(query, q.AsOf)
+	if errors.Is(err, stream.ErrSpent) {
+		return nil, refusal("ask what was asked before, or ask it with a price of its own: SET dp.epsilon", "the stream %s cannot answer this with what is left of its budget", p.policy.Name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	out := &StreamQuote{Dataset: c.dataset.Name, Stream: p.policy.Name, Way: way, Error: p.tariff.Error}
+	if cost != (dp.Cost{}) {
+		out.Cost = p.tag(cost)
+	}
+	return out, nil
+}
+
+// StreamReport returns the books of a stream on the current data. They say what was asked, also what has not left on its tick: they are for the owner.
+func (c *Curator) StreamReport(ctx context.Context, name string) (*stream.Report, error) {
+	o, err := c.currentStream(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	defer o.close()
+	r := o.session.Report()
+	return &r, nil
+}
+
+func (c *Curator) currentStream(ctx context.Context, name string) (*openStream, error) {
+	p, err := c.namedStream(name)
+	if err != nil {
+		return nil, err
+	}
+	data, err := c.data(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return c.openStream(ctx, p, data)
+}
+
+// SyntheticTable is people that nobody is, who are as many in each cell as the stream believes. It was made of released answers alone, so it is free, and is as private as they are.
+type SyntheticTable struct {
+	Dataset string         `json:"dataset"`
+	Stream  string         `json:"stream"`
+	Columns []string       `json:"columns"`
+	Rows    []SyntheticRow `json:"rows"` // cells without people are left out
+	Total   int64          `json:"total"`
+}
+
+// SyntheticRow is a cell: a label for each column, and how many people.
+type SyntheticRow struct {
+	Values []string `json:"values"`
+	Count  int64    `json:"count"`
+}
+
+// Synthetic returns the table that a stream has come to believe in. Questions that the stream has tested are about as exact on it as their answers; of others nothing is promised. It is
+// asked in the order of questions, and leaves as they do.
+func (c *Curator) Synthetic(ctx context.Context, name, analyst string) (*SyntheticTable, error) {
+	if err := c.admit(analyst); err != nil {
+		return nil, err
+	}
+	o, err := c.currentStream(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	defer o.close()
+	leave, err := c.flights.enter(ctx, o.key)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	counts := o.session.Synthetic()
+	if counts == nil {
+		return nil, refusal("the owner can choose another predictor", "the stream %s predicts nothing, so it has no table", o.policy.Name)
+	}
+	out := &SyntheticTable{Dataset: c.dataset.Name, Stream: o.policy.Name}
+	attributes := o.config.Domain.Attributes()
+	for _, a := range attributes {
+		out.Columns = append(out.Columns, a.Name)
+	}
+	for cell, n := range counts {
+		if n <= 0 {
+			continue
+		}
+		row := SyntheticRow{Count: n}
+		for i, code := range o.config.Domain.Codes(cell) {
+			row.Values = append(row.Values, attributes[i].Values[code])
+		}
+		out.Rows, out.Total = append(out.Rows, row), out.Total+n
+	}
+	return out, nil
+}
+
+// pure reports whether the stream counts epsilon.
+func (p *streamPlan) pure() bool { return p.amount(dp.Cost{Epsilon: 1}) == 1 }

@@ -1,0 +1,101 @@
+package curator
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+	"slices"
+	"time"
+
+	"github.com/discreet-dp/discreet/dp"
+)
+
+// StreamInquiry is a question that would be answered through a stream.
+type StreamInquiry struct {
+	Name string `json:"name"`
+	// Counts is how many different counts it is made of, and Known says that all of them were answered before.
+	Counts int  `json:"counts"`
+	Known  bool `json:"known"`
+	// Most is what it could cost now, where every count has to be paid for. Counts that the stream predicts are free.
+	Most dp.Cost `json:"most"`
+	// Error is how far a count may be off, all that the stream answers together with probability Confidence.
+	Error      int64   `json:"error"`
+	Confidence float64 `json:"confidence"`
+	// Ordinary is what the question would cost by itself.
+	Ordinary dp.Cost `json:"ordinary"`
+}
+
+// diversion is a purchase that would go through a stream.
+type diversion struct {
+	*route
+	buy   *purchase
+	price streamPrice
+}
+
+type diversions map[*purchase]*diversion
+
+// diverted finds the purchases that would go through a stream, as of a moment.
+func (c *Curator) diverted(ctx context.Context, p *priced, d data, all []*released, asOf time.Time) (diversions, error) {
+	routes, err := c.routes(ctx, p, d)
+	if err != nil {
+		return nil, err
+	}
+	defer closeAll(routes)
+	out := diversions{}
+	for i, r := range routes {
+		if r == nil || all[i] != nil || !r.fits(p, p.buys[i]) {
+			continue
+		}
+		price, err := r.quoteAll(asOf)
+		if err != nil {
+			return nil, err
+		}
+		if r.cheaper(p, p.buys[i], price) {
+			out[p.buys[i]] = &diversion{r, p.buys[i], price}
+		}
+	}
+	return out, nil
+}
+
+// others are the purchases that are bought by themselves.
+func (d diversions) others(buys []*purchase) []*purchase {
+	return slices.DeleteFunc(slices.Clone(buys), func(b *purchase) bool { return d[b] != nil })
+}
+
+// most is what all of them could cost together.
+func (d diversions) most() dp.Cost {
+	var sum dp.Cost
+	for _, one := range d {
+		sum = sum.Add(one.price.most)
+	}
+	return sum
+}
+
+// known reports whether all of them were answered before.
+func (d diversions) known() bool {
+	for _, one := range d {
+		if !one.price.cached {
+			return false
+		}
+	}
+	return true
+}
+
+// through explains a question that goes through a stream.
+func (q *Inquiry) through(p *priced, d *diversion) {
+	most := p.currency.plus(dp.Cost{}, d.price.most)
+	q.Stream = &StreamInquiry{
+		Name: d.policy.Name, Counts: len(d.different), Known: d.price.cached, Most: most, Error: d.tariff.Error, Confidence: 1 - d.policy.Beta, Ordinary: p.currency.plus(dp.Cost{}, q.Cost),
+	}
+	q.Cost, q.Known = most, d.price.cached
+	for i := range q.Measures {
+		m := &q.Measures[i]
+		var worst int64
+		for _, terms := range d.terms[i] {
+			worst = max(worst, d.half(terms))
+		}
+		half := scaled(big.NewInt(worst), d.buy.query.Measures[i].Step())
+		m.Mechanism, m.Deviation, m.Error, m.Cost, m.Norm, m.Sensitivity = "stream "+d.policy.Name, 0, &half, dp.Cost{}, "each", 1
+		m.Why = fmt.Sprintf("made of counts that the stream has answered, predicts or pays for; each is within %d", d.tariff.Error)
+	}
+}

@@ -1,0 +1,227 @@
+package stream
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"sort"
+
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/mech"
+)
+
+// calibrate chooses all noise of a stream. Write w for its error, D for its steps and B for its Limit.
+//
+// # Accuracy
+//
+// A charge of c is allowed to go wrong with probability beta c/B. A stream that spends at most B goes wrong with probability beta at
+// most, however adaptively its questions are chosen and whatever it buys in which order: the expected number of charges that go wrong is the expected sum of
+// their probabilities, and that sum is never above beta. So the union is over what is paid for and not over what is asked.
+//
+//   - A plain answer goes wrong where its noise is beyond w.
+//   - A round goes wrong where its answer's noise is beyond w, or where its threshold's noise Z is at least w + 2 - T. Otherwise all its
+//     free answers are right at once: a question is answered free where distance + N < T + Z, and N >= 0, so its distance is at most
+//     T + Z - 1 <= w. The prediction is rounded before it is compared, so that the distance is that of the answer itself.
+//     P(Z >= m) = exp(-m e1/D).
+//
+// False alarms cost budget and no accuracy. A question at distance d is one with probability exp(-(T + Z - d) e2/(2D)); at d =
+// quiet T we wish to have alarms of them in all Queries. T, e1, e2 and the answer's noise are those that are
+// cheapest under these conditions.
+//
+// B is the budget, or 1.2 times what the cache pays for all Queries where that is less: the rule of the package never spends more on so many questions, and
+// a price that does not grow with a budget that is not used is at most 1.2 of the cache's.
+func calibrate(c Config) (prices, error) {
+	w := c.error()
+	// The exact-match cache: every one of Queries answers may go wrong with probability beta/Queries.
+	cache, err := c.cheapest(func(m mech.Mechanism, _ dp.Amount) bool { return m.Tail(w) <= c.Beta/float64(c.Queries) })
+	if err != nil {
+		return prices{}, err
+	}
+	p := prices{Cache: cache, Limit: c.Budget, Predictor: c.predictor()}
+	// The most that a plain answer may cost: 1.2 of the cache in whole units, and as much as the cache where the stream is one.
+	most := cache + cache/5
+	if c.Predictor == None {
+		most = cache
+	}
+	capped := false
+	if high, all := bits.Mul64(uint64(most), uint64(c.Queries)); high == 0 && dp.Amount(all) < c.Budget {
+		p.Limit, capped = dp.Amount(all), true
+	}
+	share := func(price float64) float64 { return c.Beta * min(1, price/p.Limit.Float()) * (1 - 1e-9) }
+	p.Plain, err = c.cheapest(func(m mech.Mechanism, price dp.Amount) bool { return m.Tail(w) <= share(price.Float()) })
+	if err != nil {
+		return prices{}, err
+	}
+	if capped {
+		// At this price it is good enough too: Tail <= beta/Queries = beta most/Limit. Rounding may have missed it.
+		p.Plain = min(p.Plain, most)
+	}
+	if p.Plain > c.Budget {
+		return prices{}, fmt.Errorf("%w: one answer within %d costs %v and the budget is %v; give a larger budget or a larger alpha", ErrConfig, w, p.Plain, c.Budget)
+	}
+	if c.Predictor == None {
+		return p, nil
+	}
+	// The dearer a round, the more often it may go wrong, and the cheaper it can be: there is one price at which both
+	// are the same.
+	low, high := 0.0, p.Limit.Float()
+	for range 60 {
+		mid := (low + high) / 2
+		if c.round(c.wishes().part*share(mid)).price <= mid {
+			high = mid
+		} else {
+			low = mid
+		}
+	}
+	r := c.round(c.wishes().part * share(high))
+	p.Threshold = r.threshold
+	if p.Each, err = dp.CeilFloat(r.each); err != nil {
+		return prices{}, err
+	}
+	if p.Pay, err = c.cheapest(func(m mech.Mechanism, _ dp.Amount) bool { return m.Tail(c.near(r.threshold)) <= r.wrong }); err != nil {
+		return prices{}, err
+	}
+	// What was searched for was about right. What is sold is checked, with its exact price.
+	for first := r.first; ; first *= 1 + 1e-4 {
+		if p.First, err = dp.CeilFloat(first); err != nil {
+			return prices{}, err
+		}
+		t, err := p.tariff(c)
+		if err != nil {
+			return prices{}, err
+		}
+		if c.wrong(t) <= c.wishes().part*share(c.amount(t.Round).Float()) {
+			return p, nil
+		}
+	}
+}
+
+// wrong bounds the probability that a round goes wrong.
+func (c Config) wrong(t *Tariff) float64 {
+	m := float64(t.Error + 2 - t.Threshold)
+	return math.Exp(-m*t.prices.First.Float()/float64(c.Steps))*(1+1e-9) + t.paid.Tail(c.near(t.Threshold))
+}
+
+// wishes are what the noise of a round is chosen for besides accuracy.
+type wishes struct {
+	quiet  float64 // the share of the threshold up to which questions should not set off an alarm
+	alarms float64 // how many of them may all the same, in all Queries
+	near   float64 // the share of the threshold that the paid answer's noise should be within; 0 for the error of the stream
+	part   float64 // the part of the share of beta that accuracy gets
+}
+
+// wishes: false alarms cost a round each, and a few of them are cheaper than the noise that prevents them. Halving has a theorem that counts alarms, for which all alarms have to be true, beyond
+// quiet T, and all paid answers within half of that. So there is none of them but with half of beta, and accuracy has the other half.
+func (c Config) wishes() wishes {
+	if c.Predictor == Halving {
+		return wishes{quiet: 0.5, alarms: c.Beta / 2, near: 0.25, part: 0.5}
+	}
+	return wishes{quiet: 0.25, alarms: 2, part: 1}
+}
+
+// near is what the noise of the paid answer should be within.
+func (c Config) near(threshold int64) int64 {
+	if n := c.wishes().near; n > 0 {
+		return int64(n * float64(threshold))
+	}
+	return c.error()
+}
+
+// round is a calibration of a round.
+type round struct {
+	threshold   int64
+	first, each float64 // epsilon of the threshold's and of the questions' noise
+	wrong       float64 // the probability with which the paid answer may be wrong
+	price       float64
+}
+
+// round returns the cheapest round that goes wrong with probability share.
+func (c Config) round(share float64) round {
+	best := round{price: math.Inf(1)}
+	w, d := float64(c.error()), float64(c.Steps)
+	for _, part := range []float64{0.02, 0.05, 0.1, 0.2, 0.35, 0.5} {
+		wrong := share * part
+		try := func(t float64) round {
+			r := round{threshold: int64(t), wrong: wrong}
+			r.first = d * -math.Log(share*(1-part)) / (w + 2 - t)
+			r.each = c.eachFloat(t, r.first)
+			r.price = c.roundFloat(r.first+r.each) + c.payFloat(int64(t), wrong)
+			return r
+		}
+		// The price falls and then rises with the threshold. Ternary search on whole numbers.
+		low, high := int64(1), int64(w)
+		for high-low > 2 {
+			a, b := low+(high-low)/3, high-(high-low)/3
+			if try(float64(a)).price <= try(float64(b)).price {
+				high = b
+			} else {
+				low = a
+			}
+		}
+		for t := low; t <= high; t++ {
+			if r := try(float64(t)); r.price < best.price {
+				best = r
+			}
+		}
+	}
+	return best
+}
+
+// eachFloat is the epsilon of the questions' noise that keeps false alarms few. With E over Z the probability of one is exp(-(1 - quiet) T e2/(2D))
+// times e1/(e1 + e2/2) or less; three steps of the fixed point are enough for a wish.
+func (c Config) eachFloat(t, first float64) float64 {
+	quiet := c.wishes().quiet
+	few := math.Max(math.E, float64(c.Queries)/c.wishes().alarms)
+	each := 2 * float64(c.Steps) * math.Log(few) / (t * (1 - quiet))
+	for range 3 {
+		help := first / (first + each/2)
+		each = 2 * float64(c.Steps) * math.Log(math.Max(math.E, few*help)) / (t * (1 - quiet))
+	}
+	return each
+}
+
+// roundFloat is what a pure epsilon costs in the stream's currency.
+func (c Config) roundFloat(epsilon float64) float64 {
+	if c.Currency == mech.Pure {
+		return epsilon
+	}
+	return dp.RhoOfPure(epsilon)
+}
+
+// payFloat is about what the answer of a round costs.
+func (c Config) payFloat(threshold int64, wrong float64) float64 {
+	x := float64(c.Steps) / (float64(c.near(threshold)) + 0.5)
+	l := -math.Log(wrong)
+	if c.Currency == mech.Pure {
+		return x * l
+	}
+	return x * x * l
+}
+
+// cheapest returns the smallest price whose noise is good enough. What is good enough stays so for a higher price.
+func (c Config) cheapest(enough func(m mech.Mechanism, price dp.Amount) bool) (dp.Amount, error) {
+	var failed error
+	good := func(price dp.Amount) bool {
+		m, err := c.answer(price)
+		if err != nil {
+			failed = err
+			return false
+		}
+		failed = nil
+		return enough(m, price)
+	}
+	// About log2 of the price in doublings, then bisection to a unit.
+	high := dp.Amount(1)
+	for !good(high) {
+		if high >= dp.One<<20 {
+			if failed == nil {
+				failed = fmt.Errorf("%w: no noise is exact enough", ErrConfig)
+			}
+			return 0, fmt.Errorf("%w: an answer within %d cannot be bought: %w", ErrConfig, c.error(), failed)
+		}
+		high *= 2
+	}
+	low := high / 2
+	n := sort.Search(int(high-low), func(i int) bool { return good(low + dp.Amount(i)) })
+	return low + dp.Amount(n), nil
+}

@@ -1,0 +1,197 @@
+package stream
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/chance"
+	"github.com/discreet-dp/discreet/mech"
+	"github.com/discreet-dp/discreet/stream/histogram"
+	"github.com/discreet-dp/discreet/stream/linear"
+	"github.com/discreet-dp/discreet/stream/predict"
+)
+
+// What is no stream is refused before anything is charged or read, with what to write instead.
+func TestRefused(t *testing.T) {
+	good, data, _ := small(t, mech.Pure)
+	for name, c := range map[string]struct {
+		change func(*Config)
+		says   string
+	}{
+		"no domain":        {func(c *Config) { c.Domain = nil }, "columns"},
+		"alpha 0":          {func(c *Config) { c.Alpha = 0 }, "alpha is 0"},
+		"alpha 1":          {func(c *Config) { c.Alpha = 1 }, "below 1"},
+		"alpha NaN":        {func(c *Config) { c.Alpha = math.NaN() }, "alpha"},
+		"alpha negative":   {func(c *Config) { c.Alpha = -0.1 }, "alpha"},
+		"beta 0":           {func(c *Config) { c.Beta = 0 }, "beta is 0"},
+		"beta 1":           {func(c *Config) { c.Beta = 1 }, "beta is 1"},
+		"nobody":           {func(c *Config) { c.Size = 0 }, "number of people"},
+		"everybody":        {func(c *Config) { c.Size = math.MaxInt64 }, "2^40"},
+		"too exact":        {func(c *Config) { c.Alpha = 1e-5 }, "at least 5e-05"},
+		"no questions":     {func(c *Config) { c.Queries = 0 }, "how many different ones"},
+		"no steps":         {func(c *Config) { c.Steps = 0 }, "1 for predicates"},
+		"no currency":      {func(c *Config) { c.Currency = 0 }, "Pure"},
+		"no budget":        {func(c *Config) { c.Budget = 0 }, "budget is 0"},
+		"unbounded budget": {func(c *Config) { c.Budget = dp.Unbounded }, "unbounded"},
+		"tiny budget":      {func(c *Config) { c.Budget = 10 }, "larger budget"},
+		"neighbours":       {func(c *Config) { c.Neighbours = 7 }, "add-remove"},
+		"predictor":        {func(c *Config) { c.Predictor = "oracle" }, `"ensemble"`},
+		"too many halves":  {func(c *Config) { c.Predictor = Halving }, "take another predictor"},
+	} {
+		cfg := good
+		c.change(&cfg)
+		_, priced := Price(cfg)
+		h := host(good)
+		_, err := Open(context.Background(), cfg, loaded(data), releaser(1), h)
+		if err == nil || !strings.Contains(err.Error(), c.says) || priced == nil && name != "too many halves" {
+			t.Errorf("%s: %v, %v; want %q", name, err, priced, c.says)
+		}
+		if e, _ := h.Entries(context.Background()); len(e) > 0 || h.Spent() != (dp.Cost{}) {
+			t.Errorf("%s left %v and %d entries", name, h.Spent(), len(e))
+		}
+	}
+	if _, err := Open(context.Background(), good, nil, releaser(1), host(good)); !errors.Is(err, ErrConfig) {
+		t.Errorf("no data: %v", err)
+	}
+}
+
+// A question that is not one of the stream is refused and costs nothing.
+func TestForeignQuestion(t *testing.T) {
+	c, data, _ := small(t, mech.Pure)
+	s, h := open(t, c, data, 1)
+	twin := domain(t, 2, 3, 4)
+	for name, q := range map[string]*linear.Query{"none": nil, "another domain": subsets(t, twin, 1, 1), "other steps": subsets(t, c.Domain, 2, 1)} {
+		_, asked := s.Ask(context.Background(), q)
+		_, _, quoted := s.Quote(q)
+		learned := s.Learn(context.Background(), predict.Released{Query: q})
+		for _, err := range []error{asked, quoted, learned} {
+			if !errors.Is(err, linear.ErrQuery) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+	if err := s.Learn(context.Background(), predict.Released{Query: subsets(t, c.Domain, 1, 1), Scale: math.NaN()}); !errors.Is(err, ErrConfig) {
+		t.Error(err)
+	}
+	if h.Spent() != (dp.Cost{}) {
+		t.Errorf("%v was charged", h.Spent())
+	}
+}
+
+// The data is read after the first charge and not before, once; where reading fails the question is not answered, and the next tries again for the same charge.
+func TestLoader(t *testing.T) {
+	c, data, _ := small(t, mech.Pure)
+	h := host(c)
+	broken, reads := errors.New("the disk is on fire"), 0
+	s, err := Open(context.Background(), c, func(context.Context) (*histogram.Table, error) {
+		reads++
+		if h.Spent() == (dp.Cost{}) {
+			t.Error("data was read before anything was charged")
+		}
+		if reads < 3 {
+			return nil, broken
+		}
+		return data, nil
+	}, releaser(1), h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, q := range questions(t, c.Domain, 10, 1) {
+		s.Quote(q)
+		a, err := s.Ask(context.Background(), q)
+		if (i < 2) != errors.Is(err, broken) || i >= 2 && err != nil {
+			t.Fatalf("question %d: %v, %v", i, a, err)
+		}
+	}
+	if reads != 3 || h.Spent() != s.Report().Spent {
+		t.Errorf("%d reads, %v charged, %v used", reads, h.Spent(), s.Report().Spent)
+	}
+	s, err = Open(context.Background(), c, loaded(dense(t, domain(t, 2, 3, 4), make([]int64, 24))), releaser(1), host(c))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Ask(context.Background(), subsets(t, c.Domain, 1, 1)); !errors.Is(err, ErrConfig) {
+		t.Errorf("data over another domain: %v", err)
+	}
+}
+
+// Many ask at once, on a journal that fails now and then, so that the state is read anew in between: the same question has one answer, and the books are right. For the race
+// detector.
+func TestCrowd(t *testing.T) {
+	c, data, _ := small(t, mech.Pure)
+	_, h := open(t, c, data, 1)
+	s, err := Open(context.Background(), c, loaded(data), releaser(1), flaky{h, chance.New("crowd", 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	qs := questions(t, c.Domain, 40, 1)
+	var wg sync.WaitGroup
+	var said sync.Map
+	for range 4 {
+		wg.Go(func() {
+			for _, q := range qs {
+				a, err := s.Ask(context.Background(), q)
+				for errors.Is(err, errKilled) {
+					a, err = s.Ask(context.Background(), q)
+				}
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if v, ok := said.LoadOrStore(q.Key(), a.Value); ok && v != a.Value {
+					t.Errorf("%v and %v", v, a.Value)
+				}
+				s.Quote(q)
+				s.Report()
+				s.Synthetic()
+				s.Tariff()
+			}
+		})
+	}
+	wg.Wait()
+	// What was asked again after an entry that was written all the same counts as a repetition. At most one charge waits to be used.
+	r := s.Report()
+	if owed := h.Spent().Sub(r.Spent).Epsilon; r.Asked < 4*len(qs) || owed > s.Tariff().Round.Epsilon {
+		t.Errorf("%+v, and %v was charged", r, h.Spent())
+	}
+}
+
+// Whole people add up, and no cell is off by one.
+func TestSynthetic(t *testing.T) {
+	for _, h := range [][]float64{{}, {0}, {0.5, 0.5}, {1, 2, 3}, {0.2, 0.3, 0.5, 10.9}, {1.0 / 3, 1.0 / 3, 1.0 / 3}, {math.NaN(), -1, 2.5}, {math.Inf(1), 1}} {
+		total, sum := 0.0, int64(0)
+		in := append([]float64(nil), h...)
+		for i, n := range whole(in) {
+			x := h[i]
+			if !(x > 0) || math.IsInf(x, 0) {
+				x = 0
+			}
+			if math.Abs(float64(n)-x) >= 1 {
+				t.Errorf("%v of %v", n, x)
+			}
+			total, sum = total+x, sum+n
+		}
+		if sum != int64(math.Round(total)) {
+			t.Errorf("%v: %d people", h, sum)
+		}
+	}
+	c, data, _ := small(t, mech.Pure)
+	s, _ := open(t, c, data, 1)
+	for _, q := range questions(t, c.Domain, 60, 1) {
+		if _, err := s.Ask(context.Background(), q); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var sum int64
+	for _, n := range s.Synthetic() {
+		sum += n
+	}
+	if max(sum-c.Size, c.Size-sum) > s.Tariff().Error {
+		t.Errorf("%d people of %d", sum, c.Size)
+	}
+}

@@ -1,0 +1,144 @@
+package stream
+
+import (
+	"crypto/sha256"
+	"math"
+
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/mech"
+	"github.com/discreet-dp/discreet/stream/linear"
+	"github.com/discreet-dp/discreet/stream/predict"
+)
+
+// state is all that a stream knows besides the data. It is a function of its journal, and all of it but secret has been released.
+type state struct {
+	config    Config
+	tariff    *Tariff
+	predictor predict.Predictor  // nil for the cache
+	wanted    wanted             // marginals to be bought, the first bonuses of which are
+	hopeful   bool               // see hope
+	learned   int                // releases that the predictor knows
+	pending   []predict.Released // and those that it will be told; see teachLater
+
+	answers map[key]int64
+	secret  []byte // of the open round; nil where none is open
+	rounds  int    // that were opened
+	plains  int    // plain answers
+	bonuses int    // marginals that were bought
+	spent   dp.Cost
+	count   Report
+}
+
+func newState(c Config, t *Tariff) (*state, error) {
+	s := &state{config: c, tariff: t, answers: map[key]int64{}}
+	var err error
+	if s.predictor, err = newPredictor(c, t); err != nil {
+		return nil, err
+	}
+	if s.predictor == nil {
+		return s, nil
+	}
+	s.hopeful = hope(c, t)
+	s.wanted.begin(c, t)
+	return s, nil
+}
+
+// members is the number of histograms of an ensemble.
+const members = 16
+
+// predictor is the kind that Auto stands for. One histogram with the past replayed is as good as an ensemble of them on every stream that we measured, often a third cheaper, and many times
+// faster. An ensemble knows where it knows nothing, and refuses there when the budget is gone.
+func (c Config) predictor() Kind {
+	if c.Predictor == Auto {
+		return Weights
+	}
+	return c.Predictor
+}
+
+func newPredictor(c Config, t *Tariff) (predict.Predictor, error) {
+	switch t.Predictor {
+	case Halving:
+		// Alarms are beyond this, and what is paid then is within half of it; see wishes.
+		return predict.NewHalving(c.Domain, c.Size, c.wishes().quiet*float64(t.Threshold)/(float64(c.Size)*float64(c.Steps)))
+	case Ensemble:
+		return predict.NewEnsemble(c.Domain, float64(c.Size), members)
+	case Weights:
+		return predict.NewWeights(c.Domain, float64(c.Size))
+	}
+	return nil, nil
+}
+
+// teach tells the predictor, which fits all that it knows whenever it is told something.
+func (s *state) teach(rs ...predict.Released) {
+	if s.predictor != nil {
+		s.pending = append(s.pending, rs...)
+		s.settle()
+	}
+}
+
+// teachLater is for plain answers, of which there can be thousands before the first round. The predictor is told of many at once: when there is an eighth more than it knows, when a round is
+// opened, and, an ensemble whose spread is looked at all the time, at once. When that is depends on the journal alone.
+func (s *state) teachLater(r predict.Released) {
+	if s.tariff.Predictor == Ensemble || 8*(len(s.pending)+1) > s.learned {
+		s.teach(r)
+	} else if s.predictor != nil {
+		s.pending = append(s.pending, r)
+	}
+}
+
+// settle tells the predictor what it does not know yet.
+func (s *state) settle() {
+	if len(s.pending) > 0 {
+		s.predictor.Learn(s.pending...)
+		s.learned += len(s.pending)
+		s.pending = nil
+	}
+}
+
+// predict returns a whole number, and how far candidates are apart.
+func (s *state) predict(q *linear.Query) (int64, float64) {
+	v, spread := s.predictor.Predict(q)
+	if !(spread >= 0) { // NaN as well
+		spread = math.Inf(1)
+	}
+	return s.round(v), spread
+}
+
+// guess is predict without the spread, which some predictors have to work for.
+func (s *state) guess(q *linear.Query) int64 {
+	if p, ok := s.predictor.(interface{ Value(*linear.Query) float64 }); ok {
+		return s.round(p.Value(q))
+	}
+	v, _ := s.predict(q)
+	return v
+}
+
+// spread is how far apart candidates are, where the rule looks at it.
+func (s *state) spread(q *linear.Query) float64 {
+	if s.tariff.Predictor != Ensemble {
+		return 0
+	}
+	_, spread := s.predict(q)
+	return spread
+}
+
+func (s *state) round(v float64) int64 {
+	if !(v > 0) {
+		return 0
+	}
+	return int64(math.Round(min(v, 4*float64(s.config.Size)*float64(s.config.Steps))))
+}
+
+// deviation is the standard deviation of a mechanism's noise.
+func deviation(m mech.Mechanism) float64 {
+	p, _ := m.Parameter().Float64()
+	if m.Norm() == dp.L2 {
+		return math.Sqrt(p)
+	}
+	return math.Sqrt2 * p
+}
+
+func digest(b []byte) []byte {
+	sum := sha256.Sum256(b)
+	return sum[:]
+}
