@@ -18,7 +18,7 @@ func TestCompletionInBash(t *testing.T) {
 	}
 	script := write(t, filepath.Join(t.TempDir(), "discreet.bash"), command("completion", "bash").wants(t, 0).out)
 	for line, want := range map[string]string{
-		"":                               "demo init check prepare query explain budget ledger account survey holdout audit serve user completion version --help",
+		"":                               "demo init check prepare query explain budget ledger account stream survey holdout audit serve user completion version --help",
 		"ser":                            "serve",
 		"serve --tls":                    "--tls-cert --tls-key",
 		"serve --log-format ":            "text json",
@@ -33,6 +33,9 @@ func TestCompletionInBash(t *testing.T) {
 		"completion ":                    "bash zsh fish --help",
 		"demo --d":                       "--dir", // of the story, which is told where nothing else is said
 		"demo shop --s":                  "--scale --seed",
+		"stream ":                        "rehearse ask list report synthetic --help --policy --dataset --stream --json --workload --limit --plot --ascii",
+		"stream ask --ex":                "--explain",
+		"stream --work":                  "--workload", // of a rehearsal, which is the default
 		"query --policy serve --l":       "",
 		"query 'x y' --epsilon 3 --data": "--dataset",
 	} {

@@ -26,11 +26,12 @@ import (
 
 // demoCmd tells the story where nothing else is said.
 type demoCmd struct {
-	Hospital storyCmd `cmd:"" default:"withargs" help:"Tell the story on a made-up hospital, in under 30 seconds. The default."`
-	Shop     shopCmd  `cmd:"" help:"Write a made-up wholesaler with joins, as CSV files and a policy."`
+	Hospital storyCmd      `cmd:"" default:"withargs" help:"Tell the story on a made-up hospital, in under 30 seconds. The default."`
+	Shop     shopCmd       `cmd:"" help:"Write a made-up wholesaler with joins, as CSV files and a policy."`
+	Stream   streamDemoCmd `cmd:"" help:"Write a made-up clinic with a stream, and thousands of questions to it."`
 }
 
-func (demoCmd) Help() string { return storyCmd{}.Help() + shopExample }
+func (demoCmd) Help() string { return storyCmd{}.Help() + shopExample + streamDemoExample }
 
 type storyCmd struct {
 	Dir  string `help:"Make the hospital in this folder, and keep it." placeholder:"DIR" type:"path"`

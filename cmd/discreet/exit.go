@@ -30,6 +30,8 @@ type usageError struct{ error }
 // shownError is in the JSON that was printed already.
 type shownError struct{ error }
 
+func (e *shownError) Unwrap() error { return e.error }
+
 func exitCode(err error) int {
 	var refusal *discreet.Refusal
 	var usage *usageError
@@ -73,8 +75,11 @@ func report(s screen, asJSON bool, err error) int {
 
 // errorJSON is an error for machines.
 func errorJSON(err error) any {
-	kind := map[int]string{exitFailed: "failed", exitRefused: "refused", exitBudget: "budget"}[exitCode(err)]
-	return map[string]string{"kind": kind, "message": err.Error()}
+	return map[string]string{"kind": errorKind(err), "message": err.Error()}
+}
+
+func errorKind(err error) string {
+	return map[int]string{exitFailed: "failed", exitRefused: "refused", exitBudget: "budget"}[exitCode(err)]
 }
 
 // cleanLines keeps the lines of a message and nothing else that moves the cursor: a

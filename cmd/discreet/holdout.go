@@ -26,8 +26,11 @@ var chargesNothing = []string{"plan", "maxinfo", "pvalue", "demo", "lecture"}
 
 // neverCharges reports whether a command line is one that nothing is ever charged for.
 func neverCharges(args []string) bool {
-	if args[0] == "holdout" {
+	switch args[0] {
+	case "holdout":
 		return len(args) > 1 && slices.Contains(chargesNothing, args[1])
+	case "stream":
+		return !slices.Contains(args, "ask")
 	}
 	return slices.Contains([]string{"account", "audit", "survey", "prepare", "user"}, args[0])
 }

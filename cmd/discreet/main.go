@@ -27,6 +27,7 @@ type cli struct {
 	Budget     budgetCmd     `cmd:"" help:"Show what was spent and what is left."`
 	Ledger     ledgerCmd     `cmd:"" help:"Look after the ledger."`
 	Account    accountCmd    `cmd:"" help:"Compose privacy guarantees, calibrate noise, draw both."`
+	Stream     streamCmd     `cmd:"" help:"Answer very many counting questions on one budget, and rehearse that."`
 	Survey     surveyCmd     `cmd:"" help:"Simulate a survey in which everybody randomizes their own answer."`
 	Holdout    holdoutCmd    `cmd:"" help:"Reuse a holdout without overfitting it; say what theorems promise."`
 	Audit      auditCmd      `cmd:"" help:"Try to break the privacy claims of every mechanism."`

@@ -81,6 +81,11 @@ func canSave(file string) error {
 	if _, err := format(file); err != nil {
 		return err
 	}
+	return canWrite(file)
+}
+
+// canWrite refuses a file in a folder that is not there.
+func canWrite(file string) error {
 	if dir, err := os.Stat(filepath.Dir(file)); err != nil || !dir.IsDir() {
 		return &usageError{fmt.Errorf("%s: there is no such folder; write to one that there is", shell(filepath.Dir(file)))}
 	}

@@ -80,3 +80,25 @@ func progress(w io.Writer, what string) (tell func(step, of int), done func()) {
 	}
 	return tell, func() { fmt.Fprint(w, "\r\x1b[K") }
 }
+
+// counting shows, on a terminal and from the second second on, how many of something there are, at most ten times a second.
+func counting(w io.Writer, what, things string) (tell func(n int), done func()) {
+	if !isTerminal(w) {
+		return func(int) {}, func() {}
+	}
+	start, last := time.Now(), time.Time{}
+	tell = func(n int) {
+		if n%16 != 0 {
+			return
+		}
+		if now := time.Now(); now.Sub(start) > 2*time.Second && now.Sub(last) > 100*time.Millisecond {
+			last = now
+			fmt.Fprintf(w, "\r%s ... %d %s", what, n, things)
+		}
+	}
+	return tell, func() {
+		if !last.IsZero() {
+			fmt.Fprint(w, "\r\x1b[K")
+		}
+	}
+}

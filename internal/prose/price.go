@@ -12,9 +12,10 @@ import (
 // Price says what the answer cost and what is left.
 func Price(a *discreet.Answer) string {
 	price := "free, already paid for"
-	if !a.Receipt.Free {
+	switch {
+	case !a.Receipt.Free:
 		price = priceTag(a.Cost, a.Remaining)
-	} else if throughStreams(a) {
+	case throughStreams(a):
 		price = "free, through " + streamNames(a)
 	}
 	return "price: " + price + "; left: " + Left(a.Remaining)

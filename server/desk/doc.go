@@ -43,6 +43,8 @@
 //   - The order of records. The ledger numbers charges and answers as they come, so the sequences of two receipts can say whether the answer to one
 //     question was kept before the other was charged.
 //   - Timeouts. That a question took longer than the statement timeout is told to whoever asked.
+//   - Holdouts, boards and synthetic tables. What a holdout has left, what is on its board and what a stream predicts change when an answer is made, and so can show before that answer's own tick
+//     that it was made. What making one does beside noise is decided by the question and by what the answer says. Of streams, prices say only what was so at the last tick.
 //   - The size of what is sent, and the time that sending takes. Both depend on what was released, and on nothing else.
 //   - Anybody who can measure on the machine: caches of the processor, memory, disks, power.
 //   - The owner's log, which says how long questions took.
@@ -52,6 +54,10 @@
 //
 // A session of an interactive mechanism has a name of 128 random bits, belongs to the analyst who opened it, and does not exist for anybody else: the error is
 // the same ([ErrNoSession]). It ends when it is closed, when it is used up, when nobody asked it for [Options.Idle], and with the process. What it cost stays.
+//
+// A sparse session is all that there is of it: when it ends, it is gone. A session on a stream or on a holdout is only a way to it. The policy declares these, all analysts of the
+// dataset share them, and what they know is in the ledger: whoever opens a session on the same name again goes on where it was, and a question
+// that was asked before has the same answer, free. So they need no names for retries.
 //
 // # The end
 //

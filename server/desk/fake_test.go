@@ -16,6 +16,8 @@ type fake struct {
 	ask    func(context.Context, discreet.Question) (*discreet.Answer, error)
 	open   func(context.Context, discreet.SparseQuestion) (*discreet.Sparse, error)
 	sparse func(context.Context, string) (*discreet.SparseVerdict, error)
+	stream func(context.Context, discreet.StreamQuestion) (*discreet.StreamAnswer, error)
+	score  func(context.Context, discreet.HoldoutQuestion) (*discreet.HoldoutAnswer, error)
 }
 
 func (f fake) Ask(ctx context.Context, q discreet.Question) (*discreet.Answer, error) {
@@ -38,6 +40,52 @@ func (f fake) OpenSparse(ctx context.Context, q discreet.SparseQuestion) (*discr
 
 func (f fake) AskSparse(ctx context.Context, _ *discreet.Sparse, sql, _ string) (*discreet.SparseVerdict, error) {
 	return f.sparse(ctx, sql)
+}
+
+func (f fake) Streams(string) ([]discreet.StreamInfo, error) {
+	return []discreet.StreamInfo{{Name: "first"}, {Name: "second"}}, nil
+}
+
+func (f fake) AskStream(ctx context.Context, q discreet.StreamQuestion) (*discreet.StreamAnswer, error) {
+	return f.stream(ctx, q)
+}
+
+func (f fake) QuoteStream(ctx context.Context, q discreet.StreamQuestion) (*discreet.StreamQuote, error) {
+	a, err := f.stream(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	return &discreet.StreamQuote{Cost: a.Cost}, nil
+}
+
+func (f fake) StreamReport(context.Context, string, string) (*discreet.StreamReport, error) {
+	return &discreet.StreamReport{}, nil
+}
+
+func (f fake) Synthetic(_ context.Context, _, _, analyst string) (*discreet.SyntheticTable, error) {
+	if analyst == "cleo" {
+		return nil, errRun
+	}
+	return &discreet.SyntheticTable{}, nil
+}
+
+func (f fake) Holdouts(dataset string) ([]discreet.HoldoutInfo, error) {
+	if dataset != "people" {
+		return nil, &discreet.Refusal{Reason: "there is no such dataset", Position: -1}
+	}
+	return []discreet.HoldoutInfo{{Name: "only"}}, nil
+}
+
+func (f fake) HoldoutStatus(context.Context, string, string) (discreet.HoldoutStatus, error) {
+	return discreet.HoldoutStatus{Left: 9}, nil
+}
+
+func (f fake) AskHoldout(ctx context.Context, q discreet.HoldoutQuestion) (*discreet.HoldoutAnswer, error) {
+	return f.score(ctx, q)
+}
+
+func (f fake) Board(context.Context, string, string) ([]discreet.BoardLine, error) {
+	return []discreet.BoardLine{{Name: "tree"}}, nil
 }
 
 // takes is a library that takes some time for every question and then answers, unless it is interrupted.

@@ -13,6 +13,15 @@ type library interface {
 	Describe(context.Context, discreet.Question) (*discreet.Description, error)
 	OpenSparse(context.Context, discreet.SparseQuestion) (*discreet.Sparse, error)
 	AskSparse(ctx context.Context, s *discreet.Sparse, sql, threshold string) (*discreet.SparseVerdict, error)
+	Streams(dataset string) ([]discreet.StreamInfo, error)
+	AskStream(context.Context, discreet.StreamQuestion) (*discreet.StreamAnswer, error)
+	QuoteStream(context.Context, discreet.StreamQuestion) (*discreet.StreamQuote, error)
+	StreamReport(ctx context.Context, dataset, stream string) (*discreet.StreamReport, error)
+	Synthetic(ctx context.Context, dataset, stream, analyst string) (*discreet.SyntheticTable, error)
+	Holdouts(dataset string) ([]discreet.HoldoutInfo, error)
+	HoldoutStatus(ctx context.Context, dataset, holdout string) (discreet.HoldoutStatus, error)
+	AskHoldout(context.Context, discreet.HoldoutQuestion) (*discreet.HoldoutAnswer, error)
+	Board(ctx context.Context, dataset, holdout string) ([]discreet.BoardLine, error)
 }
 
 // opened is an open policy.

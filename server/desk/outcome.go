@@ -34,7 +34,7 @@ func outcomeOf(err error) outcome {
 	switch {
 	case errors.As(err, &refusal), errors.Is(err, ErrNoSession), errors.Is(err, ErrRevoked):
 		return refused
-	case errors.As(err, &budget):
+	case errors.As(err, &budget), errors.Is(err, discreet.ErrStreamPart):
 		return exhausted
 	case errors.As(err, &limit):
 		return limited

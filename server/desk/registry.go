@@ -48,7 +48,7 @@ func (r *registry) reserve(analyst string) error {
 func (r *registry) settle(s *Session) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if s.Sparse == nil {
+	if !s.opened {
 		r.release(s.Analyst)
 		return
 	}

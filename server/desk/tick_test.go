@@ -36,9 +36,21 @@ func TestTick(t *testing.T) {
 				},
 				"session": func(d *Desk, ctx context.Context) error {
 					d.sessions.reserve("ana")
-					s := &Session{Analyst: "ana", Dataset: "people", Sparse: &discreet.Sparse{}}
+					s := &Session{Kind: "sparse", Analyst: "ana", Dataset: "people", Sparse: &discreet.Sparse{}, opened: true}
 					d.sessions.settle(s)
 					_, err := d.AskSparse(ctx, "ana", s.ID, "SELECT COUNT(*) FROM people", "1")
+					return err
+				},
+				"stream": func(d *Desk, ctx context.Context) error {
+					_, err := d.AskStream(ctx, "ana", held(d, "stream"), discreet.StreamQuestion{SQL: "age > 30"})
+					return err
+				},
+				"quote": func(d *Desk, ctx context.Context) error {
+					_, err := d.QuoteStream(ctx, "ana", held(d, "stream"), discreet.StreamQuestion{SQL: "age > 30"})
+					return err
+				},
+				"holdout": func(d *Desk, ctx context.Context) error {
+					_, err := d.AskHoldout(ctx, "ana", held(d, "holdout"), discreet.HoldoutQuestion{SQL: "age > 30"})
 					return err
 				},
 			} {
@@ -52,6 +64,12 @@ func TestTick(t *testing.T) {
 						},
 						sparse: func(ctx context.Context, _ string) (*discreet.SparseVerdict, error) {
 							return &discreet.SparseVerdict{}, does(ctx)
+						},
+						stream: func(ctx context.Context, _ discreet.StreamQuestion) (*discreet.StreamAnswer, error) {
+							return &discreet.StreamAnswer{}, does(ctx)
+						},
+						score: func(ctx context.Context, _ discreet.HoldoutQuestion) (*discreet.HoldoutAnswer, error) {
+							return &discreet.HoldoutAnswer{}, does(ctx)
 						},
 					}, o)
 					time.Sleep(13 * time.Millisecond)
@@ -182,4 +200,12 @@ func TestHoldLeavesNothing(t *testing.T) {
 			t.Error("it still waits")
 		}
 	})
+}
+
+// held is a session that ana has open.
+func held(d *Desk, kind string) string {
+	d.sessions.reserve("ana")
+	s := &Session{Kind: kind, Analyst: "ana", Dataset: "people", Name: "only", opened: true}
+	d.sessions.settle(s)
+	return s.ID
 }

@@ -59,6 +59,8 @@ func newDoor(o Options) *door {
 	d.budgets()
 	d.questions()
 	d.sessions()
+	d.streams()
+	d.holdouts()
 	d.receipts()
 	d.ledger()
 	d.audit()

@@ -7,6 +7,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/discreet-dp/discreet/internal/hospital"
 )
 
 // offer gives a request to the door without a network, and holds the answer against the document.
@@ -77,4 +79,29 @@ func basicText(header string) string {
 		return header
 	}
 	return ""
+}
+
+// FuzzSessionBody: whatever a session on a stream is asked, the answer is documented, and never that something unexpected happened.
+func FuzzSessionBody(f *testing.F) {
+	for _, text := range []string{
+		`{"sql":"sex = 'F' AND age >= 30"}`, `{"sql":"SELECT COUNT(*) FROM patients WHERE age > 29"}`, `{"where":{"sex":["F","M"],"age":["30..39"]}}`, `{"where":{}}`, `{"where":{"sex":[]}}`, `{"where":{"sex":["F","F"]}}`,
+		`{"sql":"age > 35"}`, `{"sql":"NOT (smoker IS NULL OR sex LIKE 'F%')"}`, `{"sql":"(age, sex) IN ((1, 'F'))"}`, `{"sql":"1/(age-37) > 0"}`, `{"sql":"true) OR (true"}`, `{"sql":"true; SELECT 1"}`, `{"sql":"-- nothing"}`,
+		`{"sql":"x","threshold":1}`, `{"predictions":[1,"a",true]}`, `{`, ``, "\xff", `{"sql":"\u0000"}`, `{"where":{"\u0000":[""]}}`,
+	} {
+		f.Add([]byte(text))
+	}
+	w := newWorldIn(f, streaming(f, hospital.New(people, 1), "{epsilon: 1, per_query: {default: 0.1, max: 1}}", ", budget: 1"))
+	at := "/v1/sessions/" + w.want(w.call("POST", "/v1/sessions", "ana", `{"kind":"stream"}`), 201).get("id").(string)
+	f.Fuzz(func(t *testing.T, body []byte) {
+		for _, what := range []string{"/explain", "/ask"} {
+			r := httptest.NewRequest("POST", at+what, strings.NewReader(string(body)))
+			r.Header.Set("Authorization", "Bearer "+w.tokens["ana"])
+			r.Header.Set("Content-Type", "application/json")
+			switch got := w.offer(t, r); got.status {
+			case 200, 400, 402, 413, 422, 429:
+			default:
+				t.Errorf("%s %q: %d %s", what, body, got.status, got.body)
+			}
+		}
+	})
 }

@@ -3,7 +3,6 @@ package httpapi
 import (
 	"context"
 	"net/http"
-	"slices"
 	"time"
 
 	"github.com/discreet-dp/discreet"
@@ -14,10 +13,12 @@ import (
 
 // NewSession opens a session. Each kind has fields of its own.
 type NewSession struct {
-	Kind    string  `json:"kind" enum:"sparse" doc:"sparse: any number of questions whether a number is at or above a threshold, of which only those that are answered above cost something"`
+	Kind    string  `json:"kind" enum:"sparse,stream,holdout" doc:"sparse: any number of questions whether a number is at or above a threshold, of which only those that are answered above cost something. stream: any number of counting questions, of which only those cost something that cannot be predicted from the others. holdout: scores that stay honest however often one tries"`
 	Dataset string  `json:"dataset,omitempty" maxLength:"64" doc:"May be left out where you have only one"`
-	Epsilon decimal `json:"epsilon,omitempty" doc:"What the whole session costs, which is charged at once; the policy's default where it is left out"`
+	Epsilon decimal `json:"epsilon,omitempty" doc:"sparse: what the whole session costs, which is charged at once; the policy's default where it is left out"`
 	Request string  `json:"request,omitempty" pattern:"^[!-~]{1,63}$" doc:"The same as the header Idempotency-Key"`
+	// Of stream and holdout.
+	Name string `json:"name,omitempty" maxLength:"64" doc:"stream, holdout: which of those that the policy gives to the dataset; may be left out where there is one"`
 	// Of sparse.
 	Above       int     `json:"above,omitempty" minimum:"1" maximum:"100000" doc:"sparse: how many questions may be answered above before the session ends; 1 where it is left out"`
 	Values      bool    `json:"values,omitempty" doc:"sparse: a noisy value comes with every above, which half of the epsilon is for"`
@@ -29,31 +30,18 @@ type NewSession struct {
 // Session is an interactive mechanism that is open.
 type Session struct {
 	ID      string    `json:"id"`
-	Kind    string    `json:"kind" enum:"sparse"`
+	Kind    string    `json:"kind" enum:"sparse,stream,holdout"`
 	Dataset string    `json:"dataset"`
+	Name    string    `json:"name,omitempty" doc:"stream, holdout: which one of the dataset's"`
 	Opened  time.Time `json:"opened"`
-	Cost    dp.Cost   `json:"cost" doc:"What it cost, all of it when it was opened"`
-	Receipt uint64    `json:"receipt" doc:"The charge in the ledger, for GET /v1/receipts"`
-	Left    int       `json:"left" doc:"sparse: how many more can be above"`
+	Cost    dp.Cost   `json:"cost" doc:"What it cost. sparse: all of it when it was opened. stream, holdout: what the answers of this session charged so far"`
+	Receipt *uint64   `json:"receipt,omitempty" doc:"sparse: the charge in the ledger, for GET /v1/receipts"`
+	Left    *int      `json:"left,omitempty" doc:"sparse: how many more can be above. holdout: how many more can come from the holdout, as far as this session was told: it is shared with others"`
 }
 
 // Sessions are several.
 type Sessions struct {
 	Sessions []Session `json:"sessions"`
-}
-
-// SessionQuestion is one question of a session.
-type SessionQuestion struct {
-	SQL       string  `json:"sql" minLength:"1" doc:"One SELECT with one number"`
-	Threshold decimal `json:"threshold" doc:"sparse: whether the number is at or above this"`
-}
-
-// Verdict is the answer to it.
-type Verdict struct {
-	Above bool    `json:"above" doc:"Whether the number is at or above the threshold, or rather looks so"`
-	Value *string `json:"value,omitempty" doc:"The noisy number, where the session has values and the answer is above"`
-	Left  int     `json:"left" doc:"How many more can be above"`
-	Error float64 `json:"error" doc:"With probability 0.95, what is called above is at least the threshold less this, and what is called below at most the threshold and this"`
 }
 
 type newSessionInput struct {
@@ -65,14 +53,9 @@ type sessionPath struct {
 	ID string `path:"id" maxLength:"128"`
 }
 
-type inquiryInput struct {
-	ID   string `path:"id" maxLength:"128"`
-	Body SessionQuestion
-}
-
 // opening are the kinds of sessions. Another kind is another line here, and fields in NewSession.
 var opening = map[string]func(context.Context, *desk.Desk, opened) (*desk.Session, error){
-	"sparse": openSparse,
+	"sparse": openSparse, "stream": openStream, "holdout": openHoldout,
 }
 
 // opened is what every kind needs.
@@ -89,8 +72,30 @@ func openSparse(ctx context.Context, at *desk.Desk, o opened) (*desk.Session, er
 	})
 }
 
+func openStream(ctx context.Context, at *desk.Desk, o opened) (*desk.Session, error) {
+	if err := o.unpriced("stream"); err != nil {
+		return nil, err
+	}
+	return at.OpenStream(ctx, o.analyst, o.dataset, o.Name)
+}
+
+func openHoldout(ctx context.Context, at *desk.Desk, o opened) (*desk.Session, error) {
+	if err := o.unpriced("holdout"); err != nil {
+		return nil, err
+	}
+	return at.OpenHoldout(ctx, o.analyst, o.dataset, o.Name)
+}
+
+// unpriced refuses what only a sparse session has: who sends a price thinks that it matters.
+func (o opened) unpriced(kind string) error {
+	if o.Epsilon != "" || o.Above != 0 || o.Values || o.Step != "" || o.Signed || o.Sensitivity != 0 {
+		return invalid("the policy says what a "+kind+" costs and how exact it is", "send kind, dataset and name only")
+	}
+	return nil
+}
+
 func (d *door) sessions() {
-	o := operation(anyUser, http.MethodPost, "/v1/sessions", "open-session", "Open a session", "An interactive mechanism, which is charged for in full at once. It ends with the server; what it cost stays.", asking...)
+	o := operation(anyUser, http.MethodPost, "/v1/sessions", "open-session", "Open a session", "An interactive mechanism. sparse is charged for in full at once, and ends with the server; what it cost stays. Opening a stream or a holdout charges nothing. What these know is kept: opened again, also after the server was restarted, they go on where they were.", asking...)
 	o.DefaultStatus = http.StatusCreated
 	register(d, o, func(ctx context.Context, u users.User, in *newSessionInput) (*body[Session], error) {
 		q, key, err := d.question(u, &questionInput{in.Key, Question{Dataset: in.Body.Dataset, Epsilon: in.Body.Epsilon, Request: in.Body.Request}})
@@ -123,14 +128,7 @@ func (d *door) sessions() {
 			}
 			return of(sessionOf(s)), nil
 		})
-	register(d, operation(anyUser, http.MethodPost, "/v1/sessions/{id}/ask", "ask-session", "Ask a session", "The question is as every other, and its answer is one bit.", append(slices.Clone(asking), http.StatusGone)...),
-		func(ctx context.Context, u users.User, in *inquiryInput) (*body[Verdict], error) {
-			v, err := d.Desk.AskSparse(ctx, u.Name, in.ID, in.Body.SQL, string(in.Body.Threshold))
-			if err != nil {
-				return nil, err
-			}
-			return of(Verdict{v.Above, v.Value, v.Left, v.Error}), nil
-		})
+	d.inquiries()
 	register(d, operation(anyUser, http.MethodDelete, "/v1/sessions/{id}", "close-session", "Close a session of yours", "It gives nothing back.", http.StatusNotFound),
 		func(_ context.Context, u users.User, in *sessionPath) (*nothing, error) {
 			return nil, d.Desk.CloseSession(u.Name, in.ID)
@@ -138,6 +136,12 @@ func (d *door) sessions() {
 }
 
 func sessionOf(s *desk.Session) Session {
-	// Where another kind has no Sparse, all three are zero.
-	return Session{s.ID, s.Kind, s.Dataset, s.Opened.UTC(), s.Sparse.Cost(), s.Sparse.Receipt().Sequence, s.Left()}
+	out := Session{ID: s.ID, Kind: s.Kind, Dataset: s.Dataset, Name: s.Name, Opened: s.Opened.UTC(), Cost: s.Cost()}
+	if s.Sparse != nil {
+		out.Receipt = new(s.Sparse.Receipt().Sequence)
+	}
+	if left := s.Left(); left >= 0 {
+		out.Left = new(left)
+	}
+	return out
 }

@@ -39,6 +39,8 @@ func problemOf(err error) *Problem {
 		return p
 	case errors.As(err, &budget):
 		return &Problem{Status: http.StatusPaymentRequired, Kind: "budget", Detail: err.Error(), Spent: no}
+	case errors.Is(err, discreet.ErrStreamPart):
+		return &Problem{Status: http.StatusPaymentRequired, Kind: "budget", Detail: discreet.ErrStreamPart.Error(), Instead: "set dp.stream to off, which asks past the stream for a price of its own, or ask for less"}
 	case errors.As(err, &limit):
 		return &Problem{Status: http.StatusTooManyRequests, Kind: "limit", Detail: limit.Reason, Instead: "wait as long as Retry-After says", Spent: no,
 			header: http.Header{"Retry-After": {seconds(limit.Wait)}}}
@@ -74,6 +76,10 @@ func problemOf(err error) *Problem {
 		return &Problem{Status: http.StatusNotFound, Kind: "missing", Detail: desk.ErrNoSession.Error(), Spent: no}
 	case errors.Is(err, discreet.ErrSessionUsed), errors.Is(err, discreet.ErrSessionRun), errors.Is(err, discreet.ErrSessionData):
 		return &Problem{Status: http.StatusGone, Kind: "ended", Detail: err.Error(), Instead: "open another session, which costs as much again"}
+	case errors.Is(err, discreet.ErrLabels):
+		return &Problem{Status: http.StatusServiceUnavailable, Kind: "data", Detail: discreet.ErrLabels.Error(), Spent: no, header: http.Header{"Retry-After": {"60"}}}
+	case errors.Is(err, discreet.ErrHoldoutRun):
+		return &Problem{Status: http.StatusServiceUnavailable, Kind: "data", Detail: discreet.ErrHoldoutRun.Error(), header: http.Header{"Retry-After": {"60"}}}
 	case errors.Is(err, errors.ErrUnsupported):
 		return &Problem{Status: http.StatusNotImplemented, Kind: "unsupported", Detail: "this server cannot do that", Spent: no}
 	}

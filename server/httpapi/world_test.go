@@ -33,6 +33,7 @@ type world struct {
 	tokens   map[string]string
 	log      *paper
 	seen     map[string]bool // operations and codes that were answered
+	end      func()
 }
 
 // paper is what the log is written on.
@@ -68,22 +69,36 @@ func newWorld(t testing.TB) *world { return newWorldOf(t, hospital.New(people, 1
 func newWorldOf(t testing.TB, h *hospital.Hospital, budget string) *world {
 	t.Helper()
 	dir := t.TempDir()
+	furnish(t, dir, h, policyText(budget))
+	return newWorldIn(t, dir)
+}
+
+// furnish writes the data and the policy of a world.
+func furnish(t testing.TB, dir string, h *hospital.Hospital, policy string) {
+	t.Helper()
 	if err := h.Write(filepath.Join(dir, "data")); err != nil {
 		t.Fatal(err)
 	}
 	if err := hospital.New(50, 2).Write(filepath.Join(dir, "other")); err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(dir, "policy.yaml")
-	if err := os.WriteFile(path, []byte(policyText(budget)), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "policy.yaml"), []byte(policy), 0o600); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// newWorldIn opens what is in a folder. Where there was a world before, this is it after a restart.
+func newWorldIn(t testing.TB, dir string) *world {
+	t.Helper()
+	path := filepath.Join(dir, "policy.yaml")
 	ctx := context.Background()
 	db, err := discreet.Open(ctx, path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { db.Close() })
+	_, missing := os.Stat(filepath.Join(dir, "users.db"))
+	there := missing == nil
 	store, err := users.Open(filepath.Join(dir, "users.db"))
 	if err != nil {
 		t.Fatal(err)
@@ -91,7 +106,9 @@ func newWorldOf(t testing.TB, h *hospital.Hospital, budget string) *world {
 	t.Cleanup(func() { store.Close() })
 	w := &world{t: t, users: store, db: db, tokens: map[string]string{}, log: &paper{}, seen: map[string]bool{}}
 	for name, role := range map[string]users.Role{"olga": users.Owner, "ana": users.Analyst, "ben": users.Analyst, "cy": users.Analyst} {
-		if _, err := store.Add(ctx, name, role, password); err != nil {
+		if there {
+			// They were added before the restart.
+		} else if _, err := store.Add(ctx, name, role, password); err != nil {
 			t.Fatal(err)
 		}
 		if w.tokens[name], _, err = store.NewToken(ctx, name, "test", time.Time{}); err != nil {
@@ -101,6 +118,7 @@ func newWorldOf(t testing.TB, h *hospital.Hospital, budget string) *world {
 	w.door = newDoor(Options{Desk: desk.New(db, desk.Options{Rate: 100_000_000}), Users: store, Version: "1.2.3", Log: slog.New(slog.NewTextHandler(w.log, nil)), Connections: func() int { return 7 }})
 	w.server = httptest.NewServer(w.door.handler())
 	t.Cleanup(w.server.Close)
+	w.end = func() { w.server.Close(); db.Close(); store.Close() }
 	got := w.send(w.request("GET", "/openapi.json", "olga", ""))
 	v, err := parse(got.body)
 	if err != nil || got.status != 200 {

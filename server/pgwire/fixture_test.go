@@ -34,7 +34,12 @@ const budget = "{epsilon: 10, per_query: {default: 0.1, max: 1}}"
 // open opens a hospital with a server in front of it.
 func open(t testing.TB, change func(*Options), before ...func(*Server)) *place {
 	t.Helper()
-	p := furnish(t)
+	return serve(t, furnish(t, ""), change, before...)
+}
+
+// serve puts a server in front of a hospital.
+func serve(t testing.TB, p *place, change func(*Options), before ...func(*Server)) *place {
+	t.Helper()
 	o := Options{Desk: p.desk, Users: p.store, Version: "test"}
 	if change != nil {
 		change(&o)
@@ -66,8 +71,8 @@ func open(t testing.TB, change func(*Options), before ...func(*Server)) *place {
 	return p
 }
 
-// furnish makes a hospital, its desk and its users.
-func furnish(t testing.TB) *place {
+// furnish makes a hospital, its desk and its users. More is of the policy of the dataset other.
+func furnish(t testing.TB, more string) *place {
 	t.Helper()
 	dir := t.TempDir()
 	check := func(err error) {
@@ -80,7 +85,7 @@ func furnish(t testing.TB) *place {
 	check(hospital.New(300, 2).Write(filepath.Join(dir, "b")))
 	other := hospital.Dataset("other", "b", budget)
 	path := filepath.Join(dir, "policy.yaml")
-	check(os.WriteFile(path, []byte("datasets:\n"+hospital.Dataset("hospital", "a", budget)+other), 0o644))
+	check(os.WriteFile(path, []byte("datasets:\n"+hospital.Dataset("hospital", "a", budget)+other+more), 0o644))
 	p := &place{}
 	var err error
 	p.db, err = discreet.Open(context.Background(), path)

@@ -21,8 +21,8 @@ func (s *session) notice(severity, code, message, detail string) {
 // remarks are what is to be known about an answer: what it cost, what is left, how exact it is, and what else.
 func (s *session) remarks(a *discreet.Answer) {
 	say := func(message string) { s.notice("NOTICE", "00000", message, "") }
-	receipt := "" // what a stream predicts has none
-	if a.Receipt.Sequence > 0 {
+	receipt := ""
+	if a.Receipt.Hash != "" { // what a stream predicted was never charged for, and has none
 		receipt = fmt.Sprintf("receipt: record %d, %s", a.Receipt.Sequence, a.Receipt.Hash)
 	}
 	s.notice("NOTICE", "00000", prose.Price(a), receipt)

@@ -133,6 +133,10 @@ func explain(ctx context.Context, err error) *wireError {
 	switch {
 	case errors.As(err, &budget):
 		return failure(limitExceeded, "%s", err.Error()).hinting("SHOW dp.budget says what is left, and EXPLAIN what a question costs; both are free")
+	case errors.Is(err, discreet.ErrStreamPart):
+		return failure(limitExceeded, "%s", discreet.ErrStreamPart).hinting("SHOW dp.budget says what is left; SET dp.stream = off asks past the stream, for a price of its own")
+	case errors.Is(err, discreet.ErrHoldoutRun):
+		return failure(notInState, "%s", discreet.ErrHoldoutRun)
 	case errors.As(err, &refusal):
 		e := failure(cmp.Or(refusal.Code, notSupported), "%s", refusal.Reason).hinting(refusal.Instead)
 		e.position = refusal.Position + 1

@@ -1,0 +1,197 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/internal/prose"
+	"github.com/discreet-dp/discreet/internal/table"
+)
+
+type streamAskCmd struct {
+	streamFlags
+	As        string `help:"The analyst who asks, as the policy names them." required:"" placeholder:"ANALYST"`
+	Explain   bool   `help:"Only say how it would be answered and the most that it can cost. Free."`
+	Condition string `arg:"" help:"Whom to count: a condition, or a SELECT COUNT(*) with it; - reads one a line from standard input."`
+}
+
+func (streamAskCmd) Help() string {
+	return `Prints how many people meet a condition, how far off that may be, whether it was free, and what is left. A question that was
+asked before has the same answer again, free.
+
+  discreet stream ask --policy clinic.yaml --as ana "sex = 'F' AND age >= 30"
+  discreet stream ask --policy clinic.yaml --as ana --explain "diagnosis IN ('flu', 'asthma')"
+  discreet stream ask --policy clinic.yaml --as ana - < questions.txt
+
+Questions on standard input are asked in their order. Those that are refused cost nothing, and the others are asked all the same.`
+}
+
+func (c *streamAskCmd) Run(ctx context.Context, s screen) error {
+	asked := &questionFile{texts: []string{c.Condition}}
+	var err error
+	if c.Condition == "" {
+		return errNoCondition
+	}
+	if c.Condition == "-" {
+		if asked, err = readWorkload("-", 0); err != nil {
+			return err
+		}
+	}
+	db, info, err := c.one(ctx)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	q := discreet.StreamQuestion{Dataset: info.Dataset, Stream: info.Name, Analyst: c.As}
+	if c.Explain {
+		return c.explain(ctx, s, db, q, asked)
+	}
+	return c.ask(ctx, s, db, q, asked)
+}
+
+// ask asks one question, or one after the other.
+func (c *streamAskCmd) ask(ctx context.Context, s screen, db *discreet.DB, q discreet.StreamQuestion, asked *questionFile) error {
+	if c.Condition == "-" {
+		return c.askAll(ctx, s, db, q, asked)
+	}
+	q.SQL = c.Condition
+	done := waiting(s.err, "asking")
+	a, err := db.AskStream(ctx, q)
+	done()
+	if err != nil {
+		return asked.wrong(0, err)
+	}
+	alerted(s, a)
+	if c.JSON {
+		return printJSON(s.out, prose.StreamJSON(a))
+	}
+	fmt.Fprintf(s.out, "%s people\n%s\n", prose.StreamValue(a), prose.StreamPrice(a))
+	return nil
+}
+
+func alerted(s screen, a *discreet.StreamAnswer) {
+	for _, alert := range a.Alerts {
+		fmt.Fprintln(s.err, "notice: "+alert.String())
+	}
+}
+
+// refusedLine is a question that has no answer.
+type refusedLine struct {
+	Line    int    `json:"line"`
+	Kind    string `json:"kind"`
+	Message string `json:"message"`
+}
+
+// askAll asks all questions of a list. One that is refused keeps nobody from asking the next: easy ones have answers when the budget is gone. Whatever else goes wrong ends it, and what
+// was answered until then is printed, because it may be paid for.
+func (c *streamAskCmd) askAll(ctx context.Context, s screen, db *discreet.DB, q discreet.StreamQuestion, asked *questionFile) error {
+	answers, refused := []prose.StreamAnswerJSON{}, []refusedLine{}
+	t := &table.Table{Header: []string{"people", "±", "way", "price", "condition"}, Right: []bool{true, true, false, true}}
+	left := ""
+	var first, failure error
+	tell, done := progress(s.err, "asking")
+	for i, text := range asked.texts {
+		tell(i, len(asked.texts))
+		q.SQL = text
+		a, err := db.AskStream(ctx, q)
+		if err != nil {
+			err = asked.wrong(i, err)
+			code := exitCode(err)
+			if code != exitRefused && code != exitBudget || ctx.Err() != nil {
+				failure = err
+				break
+			}
+			if first == nil {
+				first = err
+			}
+			refused = append(refused, refusedLine{asked.lines[i], errorKind(err), err.Error()})
+			t.Add("", "", "refused", "", text)
+			continue
+		}
+		alerted(s, a)
+		answers, left = append(answers, prose.StreamJSON(a)), prose.Left(a.Remaining)
+		around, price := "?", "free"
+		if a.Error != nil {
+			around = fmt.Sprint(*a.Error)
+		}
+		if !a.Free {
+			price = prose.Cost(a.Cost)
+		}
+		t.Add(fmt.Sprint(a.Value), around, string(a.Way), price, text)
+	}
+	done()
+	if failure == nil && len(refused) > 0 {
+		failure = first
+		if n := len(refused) - 1; n > 0 {
+			failure = &moreError{first, n}
+		}
+	}
+	if len(answers) == 0 && failure != nil {
+		return failure
+	}
+	if !c.JSON {
+		t.Write(s.out)
+		fmt.Fprintf(s.out, "left: %s\n", left)
+		return failure
+	}
+	out := map[string]any{"answers": answers, "refused": refused}
+	if failure != nil {
+		out["error"] = errorJSON(failure)
+		failure = &shownError{failure}
+	}
+	if err := printJSON(s.out, out); err != nil {
+		return err
+	}
+	return failure
+}
+
+// moreError is the first of several.
+type moreError struct {
+	error
+	more int
+}
+
+func (e *moreError) Error() string {
+	return fmt.Sprintf("%v; and %s refused too", e.error, areIs(e.more, "other question is", "other questions are"))
+}
+func (e *moreError) Unwrap() error { return e.error }
+
+// explain prices all questions, which is free.
+func (c *streamAskCmd) explain(ctx context.Context, s screen, db *discreet.DB, q discreet.StreamQuestion, asked *questionFile) error {
+	quotes := []prose.StreamQuoteJSON{}
+	t := &table.Table{Header: []string{"±", "way", "at most", "condition"}, Right: []bool{true, false, true}}
+	for i, text := range asked.texts {
+		q.SQL = text
+		done := waiting(s.err, "pricing")
+		x, err := db.QuoteStream(ctx, q)
+		done()
+		if err != nil {
+			return asked.wrong(i, err)
+		}
+		quotes = append(quotes, prose.StreamQuote(x))
+		t.Add(fmt.Sprint(x.Error), string(x.Way), prose.Cost(x.Cost), text)
+		if c.Condition != "-" && !c.JSON {
+			fmt.Fprintf(s.out, "%s\nthe answer would be off by at most %d\n", prose.StreamQuoteWords(x), x.Error)
+			return nil
+		}
+	}
+	switch {
+	case c.JSON && c.Condition != "-":
+		return printJSON(s.out, quotes[0])
+	case c.JSON:
+		return printJSON(s.out, map[string]any{"quotes": quotes})
+	}
+	t.Write(s.out)
+	return nil
+}
+
+// wrong points at the question that failed.
+func (w *questionFile) wrong(i int, err error) error {
+	err = locate(err, w.texts[i])
+	if w.lines == nil || errors.Is(err, context.Canceled) {
+		return err
+	}
+	return w.at(w.lines[i], err)
+}

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/internal/prose"
+)
+
+type streamListCmd struct{ streamFlags }
+
+func (streamListCmd) Help() string {
+	return `Prints what the policy says about its streams: what conditions can be about, how many cells that makes, how exact answers
+are and with which probability, and what is paid where a prediction is wrong. Nothing is read from the data.
+
+  discreet stream list --policy clinic.yaml`
+}
+
+func (c *streamListCmd) Run(ctx context.Context, s screen) error {
+	db, all, err := c.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	if c.JSON {
+		out := []prose.StreamInfoJSON{}
+		for _, info := range all {
+			out = append(out, prose.StreamInfo(info))
+		}
+		return printJSON(s.out, map[string]any{"streams": out})
+	}
+	for i, info := range all {
+		if i > 0 {
+			fmt.Fprintln(s.out)
+		}
+		printStream(s.out, info)
+	}
+	return nil
+}
+
+// mostShown is how many values of an attribute are shown.
+const mostShown = 12
+
+func printStream(w io.Writer, s discreet.StreamInfo) {
+	fmt.Fprintf(w, "%s of %s, over the table %s\n", s.Name, s.Dataset, s.Table)
+	for _, a := range s.Attributes {
+		fmt.Fprintf(w, "  %s: %s\n", a.Name, cleanLines(shownValues(a.Values)))
+	}
+	fmt.Fprintf(w, "  %d cells. Answers are off by at most %d (alpha %v of %d people), all of %d different ones with probability %v\n", s.Cells, s.Error, s.Alpha, s.Size, s.Queries, 1-s.Beta)
+	fmt.Fprintf(w, "  predicted by %s. A round of tests, up to the first that does not agree, costs %s, and there can be %d; an answer without a test %s, and there can be %d\n", s.Predictor, prose.Cost(s.Round), s.MostPaid, prose.Cost(s.Plain), s.MostPlain)
+}
+
+// shownValues leaves out the middle of a long list.
+func shownValues(all []string) string {
+	if len(all) <= mostShown {
+		return strings.Join(all, ", ")
+	}
+	return strings.Join(all[:mostShown-2], ", ") + ", ..., " + all[len(all)-1] + fmt.Sprintf(" (%d)", len(all))
+}

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/discreet-dp/discreet/internal/prose"
+	"github.com/discreet-dp/discreet/internal/table"
+)
+
+type streamReportCmd struct{ streamFlags }
+
+func (streamReportCmd) Help() string {
+	return `Prints how many questions the streams of a policy were asked, how many of them were free and paid, what was spent, and what
+it would have cost to remember answers only, or to pay for every question.
+
+  discreet stream report --policy clinic.yaml`
+}
+
+// streamBooks are the books of one stream.
+type streamBooks struct {
+	Dataset string `json:"dataset"`
+	Stream  string `json:"stream"`
+	prose.StreamReportJSON
+}
+
+func (c *streamReportCmd) Run(ctx context.Context, s screen) error {
+	db, all, err := c.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	out := []streamBooks{}
+	for _, info := range all {
+		done := waiting(s.err, "reading "+info.Name)
+		r, err := db.StreamReport(ctx, info.Dataset, info.Name)
+		done()
+		if err != nil {
+			return err
+		}
+		out = append(out, streamBooks{info.Dataset, info.Name, prose.StreamReport(*r)})
+	}
+	if c.JSON {
+		return printJSON(s.out, map[string]any{"streams": out})
+	}
+	t := &table.Table{Header: []string{"stream", "asked", "different", "paid", "plain", "cached", "predicted", "unchecked", "refused", "spent", "cache alone", "no reuse"},
+		Right: []bool{false, true, true, true, true, true, true, true, true, true, true, true}}
+	for _, b := range out {
+		t.Add(b.Dataset+"/"+b.Stream, strconv.Itoa(b.Asked), strconv.Itoa(b.Different), strconv.Itoa(b.Paid), strconv.Itoa(b.Plain), strconv.Itoa(b.Cached), strconv.Itoa(b.Predicted),
+			strconv.Itoa(b.Unchecked), strconv.Itoa(b.Refused), prose.Cost(b.Spent), prose.Cost(b.Cache), prose.Cost(b.Naive))
+	}
+	t.Write(s.out)
+	fmt.Fprintln(s.out, "paid: the test did not agree with what was predicted; plain: paid for without a test; predicted: the test agreed; unchecked: predicted when the budget was gone")
+	return nil
+}
