@@ -66,11 +66,11 @@ are confirmed are free while a round is open, and a score that was told before i
 
   discreet holdout score --policy trial.yaml --as ana --predictions model7.csv --training 0.81 --name "model 7"
   discreet holdout score --policy trial.yaml --as ana --holdout rows --training 0.81 'predicted = outcome'
-  discreet holdout score --policy trial.yaml --as ana --holdout rows 'CASE WHEN age >= 40 AND predicted = outcome THEN 1 ELSE 0 END'
+  discreet holdout score --policy trial.yaml --as ana --holdout rows 'age >= 40 AND predicted = outcome'
   discreet holdout score --policy trial.yaml --as ana --price
 
-Predictions are one value in each line, in the order of the rows. Where the rows have identifiers, the first line names two columns, as in id,prediction,
-and the order does not matter.`
+Predictions are one value in each line, in the order of the rows. Where the rows have identifiers,
+the first line names two columns, as in id,prediction, and the order does not matter.`
 }
 
 func (c *holdoutScoreCmd) Run(ctx context.Context, s screen) error {
