@@ -93,7 +93,7 @@ func TestHoldoutDemo(t *testing.T) {
 // What cannot be is refused with what to do, and nothing is drawn.
 func TestHoldoutRefused(t *testing.T) {
 	for _, c := range []struct{ args, says string }{
-		{"", `expected one of "plan", `},
+		{"", `expected one of "list", `},
 		{"plan", "missing flags: --queries=K; see discreet holdout plan --help"},
 		{"plan --queries 0", "say how many questions"},
 		{"plan --queries -5", "say how many questions"},
