@@ -90,7 +90,7 @@ func (c *Curator) Ask(ctx context.Context, q Question) (*Answer, error) {
 		}
 		c.teach(routes, p.buys, missing, all)
 	}
-	who := &payer{analyst: q.Analyst}
+	who := &payer{analyst: q.Analyst, charged: spent != (dp.Cost{})}
 	uses, receipt, err := c.through(ctx, routes, all, who)
 	if err != nil {
 		return nil, err

@@ -110,6 +110,7 @@ func (c *Curator) AskHoldout(ctx context.Context, q HoldoutQuestion) (*HoldoutAn
 	case err != nil:
 		return nil, err
 	}
+	p.open.tell(p.key, a)
 	out := p.answer(a)
 	out.Alerts = pays.alerts
 	if err := c.onBoard(ctx, p, out, q); err != nil {

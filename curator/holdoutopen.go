@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/discreet-dp/discreet/holdout"
 	"github.com/discreet-dp/discreet/holdout/labels"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/policy"
+	"github.com/discreet-dp/discreet/session"
 )
 
 // holdouts are the holdouts that are open. A holdout belongs to its dataset: all analysts ask the same one, use up the same answers, and get the same answer to the same question.
@@ -34,6 +36,52 @@ type openHoldout struct {
 	session *holdout.Session
 	board   *board
 	failed  atomic.Bool // the engine could not compute a score
+
+	mu sync.Mutex
+	// told says when a score was told in this process, and left how many answers were left at which moment, the first of them when it was opened; see asOf.
+	told map[string]told
+	left []leftAt
+}
+
+type told struct {
+	at      time.Time
+	receipt session.Receipt
+}
+
+type leftAt struct {
+	at   time.Time
+	left int
+}
+
+// tell notes what was told.
+func (o *openHoldout) tell(key string, a *holdout.Answer) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	now := time.Now()
+	if _, known := o.told[key]; !known {
+		o.told[key] = told{now, a.Receipt}
+	}
+	for len(o.left) > 1 && now.Sub(o.left[1].at) > memorable {
+		o.left = o.left[1:]
+	}
+	o.left = append(o.left, leftAt{now, a.Left})
+}
+
+// asOf is the status as of a moment, for those who ask for a price where answers leave on a tick. It waits for no question that is being answered, as that of the session does, and
+// says nothing of what was told after the moment: only that a score was told in this process before it, or else that it may cost a round.
+func (o *openHoldout) asOf(key string, at time.Time) holdout.Status {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	s := holdout.Status{Left: o.left[0].left}
+	for _, l := range o.left {
+		if !l.at.After(at) {
+			s.Left = l.left
+		}
+	}
+	if t, known := o.told[key]; known && !t.at.After(at) {
+		s.Known, s.Receipt = true, t.receipt
+	}
+	return s
 }
 
 // labels returns the labels of a holdout. That they cannot be read is told to analysts in one text.
@@ -134,11 +182,11 @@ func (c *Curator) openHoldout(ctx context.Context, h *policy.Holdout, version le
 		return nil, refusal("ask the owner to correct the policy", "the holdout %s cannot be opened: %v", quoted(h.Name), err)
 	}
 	// The journal is read once and for everybody, so it is read to its end whoever stops waiting.
-	s, err := holdout.Open(context.WithoutCancel(ctx), config, c.releaser, &host{c: c, id: id, version: version})
+	s, err := holdout.Open(context.WithoutCancel(ctx), config, c.releaser, &host{c: c, id: id, version: version, apart: all != nil})
 	if err != nil {
 		return nil, err
 	}
-	o := &openHoldout{id: id, config: config, tariff: tariff, session: s, board: &board{host: &host{c: c, id: id + "/board", version: version}}}
+	o := &openHoldout{id: id, config: config, tariff: tariff, session: s, board: &board{host: &host{c: c, id: id + "/board", version: version}}, told: map[string]told{}, left: []leftAt{{left: s.Left()}}}
 	if c.holdouts.open == nil {
 		c.holdouts.open = map[string]*openHoldout{}
 	}

@@ -81,9 +81,11 @@ func (c *Curator) explainHoldoutSQL(ctx context.Context, q Question) (*Explanati
 	if err != nil {
 		return nil, err
 	}
-	status, err := p.open.session.Status(ctx, p.key)
-	if err != nil {
-		return nil, err
+	status := p.open.asOf(p.key, q.AsOf)
+	if q.AsOf.IsZero() {
+		if status, err = p.open.session.Status(ctx, p.key); err != nil {
+			return nil, err
+		}
 	}
 	if !status.Known && status.Left == 0 {
 		return nil, p.usedUp()

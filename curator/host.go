@@ -24,6 +24,9 @@ type host struct {
 	c       *Curator
 	id      string // of the session: what it is, on which data, by which rules
 	version ledger.Version
+	// apart says that the session is about something else than the tables, such as a file of labels: its charges are made in whatever version the tables have by then. One that named the version of
+	// when the session was opened would record that the tables have changed back.
+	apart bool
 }
 
 var _ session.Host = (*host)(nil)
@@ -31,6 +34,7 @@ var _ session.Host = (*host)(nil)
 // payer is who pays for what a session charges while it answers one question, and what came of it.
 type payer struct {
 	analyst string
+	charged bool // something was, for this question, so that no refusal may say that nothing was
 	alerts  []ledger.Alert
 }
 
@@ -67,11 +71,29 @@ func (h *host) Charge(ctx context.Context, charge session.Charge) (session.Recei
 	if !ok {
 		return session.Receipt{}, errNoPayer
 	}
+	// What was charged in another window and never drawn is charged again: that window's account has not paid for this one.
+	period, err := h.Period(ctx)
+	if err != nil {
+		return session.Receipt{}, err
+	}
+	request := []string{"request", charge.Name, who.analyst}
+	if period > 0 {
+		request = append(request, fmt.Sprint(period))
+	}
+	version := h.version
+	if h.apart {
+		now, err := h.c.data(ctx)
+		if err != nil {
+			return session.Receipt{}, err
+		}
+		version = now.Version
+		request = append(request, version.String())
+	}
 	receipt, err := h.c.charge(ctx, who.analyst, ledger.Charge{
-		Request:     sessionRequests + h.named("request", charge.Name, who.analyst),
+		Request:     sessionRequests + h.named(request...),
 		Analyst:     who.analyst,
 		Dataset:     h.c.dataset.Name,
-		DataVersion: h.version.String(),
+		DataVersion: version.String(),
 		Query:       h.named("charge", charge.Name, charge.Mechanisms),
 		Mechanisms:  shorten(charge.Mechanisms, ledger.MaxMechanisms-96),
 		Cost:        charge.Cost,
@@ -79,8 +101,17 @@ func (h *host) Charge(ctx context.Context, charge session.Charge) (session.Recei
 	if err != nil {
 		return session.Receipt{}, ofSession(err)
 	}
+	who.charged = who.charged || !receipt.Again
 	who.alerts = append(who.alerts, receipt.Alerts()...)
 	return session.Receipt{Sequence: receipt.Sequence, Hash: receipt.Hash, Again: receipt.Again}, nil
+}
+
+// Period implements [session.Periodic]: it is the window, where the budget is renewed.
+func (h *host) Period(ctx context.Context) (uint64, error) {
+	if !h.c.dataset.Budget.Renews() {
+		return 0, nil
+	}
+	return h.c.ledger.Window(ctx, h.c.dataset.Name)
 }
 
 // errNoPayer is a mistake of ours: a session was asked and nobody was named.

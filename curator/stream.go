@@ -152,6 +152,9 @@ func (o *openStream) close() {
 // load counts the people in the cells. The engine runs here and nowhere else for a stream. The session calls it once, by the first question that has to look at data, when a
 // charge of the session is on stable storage, and again where it failed.
 func (o *openStream) load(ctx context.Context) (*histogram.Table, error) {
+	// Who stops waiting does not stop it. The charge is made once however often it is sent, so whoever could stop the engine at a moment of their choice and ask again
+	// would measure for nothing, and as exactly as they like, how long it takes to count private rows.
+	ctx = context.WithoutCancel(ctx)
 	r, err := o.c.engine.Run(ctx, o.grid.Histogram())
 	if err != nil {
 		return nil, ErrRun
@@ -180,29 +183,40 @@ var errStreamData = errors.New("the data has changed while it was read; ask agai
 // theirs. Who asks for a price only waits for nobody, and is told nothing of what was answered since the last tick; see quote.
 func (o *openStream) ask(ctx context.Context, who *payer, q *linear.Query) (*stream.Answer, error) {
 	ctx = paidBy(ctx, who)
+	if err := o.session.Renew(ctx); err != nil {
+		return nil, err
+	}
 	way, _, err := o.session.Quote(q)
+	answered := func(bool) {}
 	if err == nil && way != stream.Cached {
-		defer o.answering(q.Key())()
+		answered = o.answering(q.Key())
 	}
 	a, err := o.session.Ask(ctx, q)
-	if errors.Is(err, stream.ErrSpent) {
+	answered(err == nil && a.Way != stream.Unchecked)
+	spent := errors.Is(err, stream.ErrSpent)
+	if who.charged && (spent || errors.As(err, new(*ledger.BudgetError))) {
+		return nil, ErrStreamPart
+	}
+	if spent {
 		return nil, refusal("ask what was asked before, or ask it with a price of its own: SET dp.epsilon", "the stream %s cannot answer this with what is left of its budget", o.policy.Name)
 	}
 	return a, err
 }
 
-// answering notes that a question is being answered, and returns what says that it is.
-func (o *openStream) answering(key string) (done func()) {
+// answering notes that a question is being answered, and returns what says that it is, or that it was not.
+func (o *openStream) answering(key string) (done func(answered bool)) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if len(o.answered) > maxAnswered {
 		o.answered = map[string]time.Time{} // those that are forgotten are quoted at the most they can cost
 	}
 	o.answered[key] = time.Time{}
-	return func() {
+	return func(answered bool) {
 		o.mu.Lock()
 		defer o.mu.Unlock()
-		o.answered[key] = time.Now()
+		if delete(o.answered, key); answered {
+			o.answered[key] = time.Now()
+		}
 		o.book(time.Now())
 	}
 }

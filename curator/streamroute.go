@@ -193,6 +193,9 @@ func (c *Curator) divert(ctx context.Context, p *priced, routes []*route, all []
 		if err := r.learn(ctx, asOf); err != nil {
 			return err
 		}
+		if err := r.session.Renew(ctx); err != nil {
+			return err
+		}
 		q, err := r.quoteAll(time.Time{})
 		if err != nil {
 			return err

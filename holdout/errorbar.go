@@ -9,9 +9,10 @@ import (
 // How far an answer may be from the mean over the holdout. These are statements about the noise, made before anything is asked; privacy does not rest on them.
 //
 // An answer from the holdout is off by its Laplace noise. A training value t that was confirmed was compared: |h - t| + N < T + Z, so |h - t| < T + Z - N, and it is
-// farther than T + w from h only where Z - N > w. Z is drawn with the round, and N with the question and independent of everything before it, so the
-// probability of that is the same for the first question of a round and for its thousandth, whatever was asked in between by whomever for what reason: of the k-th
-// question of a round, confirmed or not, it is P(Z - N > w). Of all questions of a round at once it says nothing.
+// farther than T + w from h only where Z - N > w. Z is drawn with the round, and N with the question and independent of everything before it. So,
+// said before a round begins, the probability that it comes to a k-th question and that this one is farther off is at most P(Z - N > w), whatever is asked in between by whomever for what reason. It
+// is no statement about a round that has lasted: one whose Z is large lasts longer, so after many confirmations the next one is farther off more often than that. And of all
+// questions of a round at once it says nothing.
 
 // Answered returns how far an answer from the holdout is from the exact one at most, in units of a score, but for a probability of beta.
 func (t *Tariff) Answered(beta float64) float64 {

@@ -13,6 +13,8 @@ import (
 // entry is one line of the journal: a round that was opened, or an answer. The noise of an open round is in it, so whoever reads
 // the journal knows more than the answers.
 type entry struct {
+	// A period of the host's budget that began, which ends the open round; see session.Periodic.
+	Period uint64 `json:"period,omitempty"`
 	// A round.
 	Round      int    `json:"round,omitempty"` // from 1
 	Secret     []byte `json:"secret,omitempty"`
@@ -43,6 +45,7 @@ func sumOf(answer []byte) (sum int64, spent, ok bool) {
 type state struct {
 	receipts []session.Receipt // of the rounds
 	used     int               // answers from the holdout
+	period   uint64            // of the host's budget
 	open     *mech.AboveRound  // nil where the next question opens a round
 	answers  map[string]given
 }
@@ -68,6 +71,13 @@ func (s *Session) recall(entries [][]byte) (*state, error) {
 
 // add adds an entry to the state, and reports whether it can follow what is there.
 func (s *Session) add(st *state, e entry) bool {
+	if e.Period != 0 {
+		if e.Period <= st.period || e.Round != 0 || e.Key != nil {
+			return false
+		}
+		st.period, st.open = e.Period, nil
+		return true
+	}
 	if e.Round != 0 {
 		if e.Key != nil || e.Answer != nil || e.Training != "" || e.Round != len(st.receipts)+1 || st.open != nil || e.Mechanisms != s.tariff.Mechanisms {
 			return false

@@ -86,6 +86,14 @@ func (s *Session) Ask(ctx context.Context, q Question) (*Answer, error) {
 	if s.left() == 0 {
 		return nil, ErrUsedUp
 	}
+	// A round that was paid for in another period is not paid for in this one.
+	if now, err := session.PeriodOf(ctx, s.host); err != nil {
+		return nil, err
+	} else if now > s.state.period {
+		if err := s.write(ctx, entry{Period: now}); err != nil {
+			return nil, err
+		}
+	}
 	charged, err := s.round(ctx)
 	if err != nil {
 		return nil, err

@@ -26,7 +26,11 @@ func (s *Session) Status(ctx context.Context, key string) (Status, error) {
 	if err := s.current(ctx); err != nil {
 		return Status{}, err
 	}
-	out := Status{Open: s.state.open != nil, Left: s.left(), Told: len(s.state.answers)}
+	period, err := session.PeriodOf(ctx, s.host)
+	if err != nil {
+		return Status{}, err
+	}
+	out := Status{Open: s.state.open != nil && period <= s.state.period, Left: s.left(), Told: len(s.state.answers)}
 	if g, known := s.state.answers[key]; known {
 		out.Known, out.Receipt = true, s.state.receipts[g.round-1]
 	}

@@ -250,7 +250,7 @@ func TestAboveResumes(t *testing.T) {
 			}
 		}
 		// -1 is no noise of a one-sided round.
-		if _, err := seeded(1).ResumeAbove(a, []byte{1}); errors.Is(err, ErrAbove) != one {
+		if _, err := seeded(1).ResumeAbove(a, bytes.Repeat([]byte{0xff}, 8)); errors.Is(err, ErrAbove) != one {
 			t.Errorf("%s, -1: %v", sides[one], err)
 		}
 	}

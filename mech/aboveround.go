@@ -33,8 +33,11 @@ func (r *Releaser) OpenAbove(a *Above) *AboveRound {
 // That the round has not ended since, and that nobody else goes on with it, is the caller's part: what was
 // laid aside before the first question does not know. A second "above" is one that nobody paid for.
 func (r *Releaser) ResumeAbove(a *Above, secret []byte) (*AboveRound, error) {
-	z, n := binary.Varint(secret)
-	if n != len(secret) || n <= 0 || a.config.OneSided && z < 0 {
+	if len(secret) != 8 {
+		return nil, fmt.Errorf("%w: what was laid aside is no round", ErrAbove)
+	}
+	z := int64(binary.BigEndian.Uint64(secret))
+	if a.config.OneSided && z < 0 {
 		return nil, fmt.Errorf("%w: what was laid aside is no open round", ErrAbove)
 	}
 	return &AboveRound{a: a, r: r, threshold: Exactly(z)}, nil
@@ -48,7 +51,8 @@ func (s *AboveRound) Secret() []byte {
 	if s.over {
 		return nil
 	}
-	return binary.AppendVarint(nil, s.threshold.Open()[0])
+	// Always of one length, so that the size of a journal does not tell how large it is.
+	return binary.BigEndian.AppendUint64(nil, uint64(s.threshold.Open()[0]))
 }
 
 // Over reports whether the round has ended with an "above".

@@ -34,6 +34,21 @@ type Host interface {
 	Entries(ctx context.Context) ([][]byte, error)
 }
 
+// Periodic is a Host whose budget is given anew from time to time. What was charged in one period must not answer in the next: there nobody has paid for it. So a mechanism ends what is
+// open when the period is another one.
+type Periodic interface {
+	// Period is the current one, from 1 on, or 0 where there is only one for ever.
+	Period(ctx context.Context) (uint64, error)
+}
+
+// PeriodOf is the current period of a host; 0 where it has none.
+func PeriodOf(ctx context.Context, h Host) (uint64, error) {
+	if p, ok := h.(Periodic); ok {
+		return p.Period(ctx)
+	}
+	return 0, nil
+}
+
 // Charge is what part of a session costs.
 type Charge struct {
 	// Name is the charge's own within its session.

@@ -25,6 +25,7 @@ const (
 	freeEntry    = 'a' // a predicted answer
 	learnedEntry = 'l' // an answer that was released elsewhere, and the deviation of its noise
 	bonusEntry   = 'm' // a marginal: its number and its counts
+	periodEntry  = 'w' // a period of the host's budget began, which ends the open round; see session.Periodic
 )
 
 const journalVersion = 1
@@ -222,6 +223,11 @@ func (s *state) replay(b []byte) error {
 		q, scale := r.query(s.config), math.Float64frombits(uint64(r.number()))
 		if !r.bad {
 			s.teach(predict.Released{Query: q, Answer: value, Scale: scale})
+		}
+	case periodEntry:
+		n := r.number()
+		if r.bad = r.bad || n <= int64(s.period); !r.bad {
+			s.period, s.secret = uint64(n), nil
 		}
 	case bonusEntry:
 		r.bad = !s.replayBonus(r)

@@ -183,6 +183,9 @@ func (s *Session) Ask(ctx context.Context, q *linear.Query) (*Answer, error) {
 			return nil, err
 		}
 	}
+	if err := s.renew(ctx); err != nil {
+		return nil, err
+	}
 	a := &Answer{Error: s.state.tariff.Error}
 	if v, ok := s.state.answers[keyOf(q)]; ok {
 		s.cached++
@@ -193,6 +196,27 @@ func (s *Session) Ask(ctx context.Context, q *linear.Query) (*Answer, error) {
 		return nil, err
 	}
 	return a, nil
+}
+
+// Renew ends the round that is open, where it was paid for in another period of the host's budget. Ask does it by itself; it is for those who want a Quote that holds.
+func (s *Session) Renew(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stale {
+		if err := s.load(ctx); err != nil {
+			return err
+		}
+	}
+	return s.renew(ctx)
+}
+
+func (s *Session) renew(ctx context.Context) error {
+	now, err := session.PeriodOf(ctx, s.h)
+	if err != nil || now <= s.state.period {
+		return err
+	}
+	s.round = nil
+	return s.append(ctx, newEntry(periodEntry).number(int64(now)))
 }
 
 func (s *Session) answer(ctx context.Context, q *linear.Query, a *Answer) error {
@@ -269,7 +293,9 @@ func (s *Session) charge(ctx context.Context, name, mechanisms string, cost dp.C
 	if err != nil {
 		return err
 	}
-	a.Cost, a.Receipt = a.Cost.Add(cost), r
+	if a.Receipt = r; !r.Again {
+		a.Cost = a.Cost.Add(cost)
+	}
 	return nil
 }
 

@@ -22,6 +22,7 @@ type state struct {
 
 	answers map[key]int64
 	secret  []byte // of the open round; nil where none is open
+	period  uint64 // of the host's budget
 	rounds  int    // that were opened
 	plains  int    // plain answers
 	bonuses int    // marginals that were bought

@@ -70,7 +70,7 @@ func keyValue(v any, t plan.Type) policy.Value {
 	return out
 }
 
-var keyTypes = map[plan.Kind]policy.Type{plan.Text: policy.Text, plan.Boolean: policy.Boolean, plan.Date: policy.Date, plan.Number: policy.Integer}
+var keyTypes = map[plan.Kind]policy.Type{plan.Text: policy.Text, plan.Boolean: policy.Boolean, plan.Date: policy.Date, plan.Timestamp: policy.Timestamp, plan.Number: policy.Integer}
 
 // spell writes a value so that no two combinations of values have one spelling.
 func spell(b *strings.Builder, v policy.Value) {

@@ -45,6 +45,8 @@
 //   - Timeouts. That a question took longer than the statement timeout is told to whoever asked.
 //   - Holdouts, boards and synthetic tables. What a holdout has left, what is on its board and what a stream predicts change when an answer is made, and so can show before that answer's own tick
 //     that it was made. What making one does beside noise is decided by the question and by what the answer says. Of streams, prices say only what was so at the last tick.
+//   - Balances. What is left of a budget is that of now. A question to a stream can charge more than once, the second time after the engine has counted the cells for the first, so whoever reads
+//     balances all the time learns about when that was.
 //   - The size of what is sent, and the time that sending takes. Both depend on what was released, and on nothing else.
 //   - Anybody who can measure on the machine: caches of the processor, memory, disks, power.
 //   - The owner's log, which says how long questions took.
