@@ -76,7 +76,7 @@ type StreamQuote struct {
 	Stream  string     `json:"stream"`
 	Way     stream.Way `json:"way"`
 	Cost    dp.Cost    `json:"cost"`
-	Error   int64      `json:"error"`
+	Error   *int64     `json:"error"` // nil for unchecked, as in an answer
 }
 
 // CheckStreams prices the streams of the policy, for the owner: what is wrong with each that nobody could ask.
@@ -256,7 +256,10 @@ func (c *Curator) QuoteStream(ctx context.Context, q StreamQuestion) (*StreamQuo
 	if err != nil {
 		return nil, err
 	}
-	out := &StreamQuote{Dataset: c.dataset.Name, Stream: p.policy.Name, Way: way, Error: p.tariff.Error}
+	out := &StreamQuote{Dataset: c.dataset.Name, Stream: p.policy.Name, Way: way}
+	if way != stream.Unchecked {
+		out.Error = &p.tariff.Error
+	}
 	if cost != (dp.Cost{}) {
 		out.Cost = p.tag(cost)
 	}

@@ -34,6 +34,8 @@ type Rehearsal struct {
 	MaxError int64
 	Beyond   int
 	Series   []RehearsalSeries
+	// TooLarge names the ways that are not among Series, because the stream has more cells than they can keep.
+	TooLarge []string
 }
 
 // RehearsalSeries is what a way to answer has cost after so many questions.
@@ -105,6 +107,11 @@ func (c *Curator) RehearseStream(ctx context.Context, name string, workload []st
 		config.Predictor, config.Budget = way.kind, plenty
 		if way.name == "median" && p.tariff.Predictor == stream.Halving {
 			config.Predictor = stream.Halving
+		}
+		if _, err := stream.Price(config); way.name == "median" && errors.Is(err, stream.ErrConfig) {
+			// The ensemble is for fewer cells than the policy's own way. The others are worth comparing all the same.
+			out.TooLarge = append(out.TooLarge, way.name)
+			continue
 		}
 		s, err := c.rehearse(ctx, p.filter(plenty), config, table, queries, func(*linear.Query, *stream.Answer) { told() })
 		if err != nil {

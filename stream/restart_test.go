@@ -268,7 +268,7 @@ func TestForeignJournal(t *testing.T) {
 func TestTwoProcesses(t *testing.T) {
 	c, data, _ := small(t, mech.Pure)
 	q := questions(t, c.Domain, 1, 1)[0]
-	opened := func(n int64) []byte { return newEntry(openedEntry).number(n).number(5).b }
+	opened := func(n int64) []byte { return append(newEntry(openedEntry).number(n).b, 0, 0, 0, 0, 0, 0, 0, 5) }
 	fired := newEntry(firedEntry).answer(q, 1).b
 	plain := func(n int64) []byte { return newEntry(plainEntry).answer(q, 1).number(n).b }
 	marginal := func(n int64) []byte { return newEntry(bonusEntry).number(n).number(2).number(1).number(1).b }
@@ -280,7 +280,7 @@ func TestTwoProcesses(t *testing.T) {
 		"a plain answer twice":      {plain(1), plain(1)},
 		"a plain answer left out":   {plain(2)},
 		"a marginal twice":          {marginal(1), marginal(1)},
-		"a threshold below nothing": {newEntry(openedEntry).number(1).number(-5).b},
+		"a threshold below nothing": {append(newEntry(openedEntry).number(1).b, 255, 255, 255, 255, 255, 255, 255, 251)},
 		"good":                      {opened(1), fired, plain(1), opened(2), marginal(1), plain(2)},
 	} {
 		_, h := open(t, c, data, 1)

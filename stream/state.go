@@ -2,6 +2,7 @@ package stream
 
 import (
 	"crypto/sha256"
+	"fmt"
 	"math"
 
 	"github.com/discreet-dp/discreet/dp"
@@ -54,6 +55,21 @@ func (c Config) predictor() Kind {
 		return Weights
 	}
 	return c.Predictor
+}
+
+// fits refuses a predictor that the domain is too large for. Who prices a stream hears it, and not only who asks the first question.
+func (c Config) fits() error {
+	var err error
+	switch c.predictor() {
+	case Halving:
+		err = predict.FitsHalving(c.Domain, c.Size)
+	case Ensemble:
+		err = predict.FitsEnsemble(c.Domain, members)
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrConfig, err)
+	}
+	return nil
 }
 
 func newPredictor(c Config, t *Tariff) (predict.Predictor, error) {

@@ -51,6 +51,9 @@ func Price(c Config) (*Tariff, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
+	if err := c.fits(); err != nil {
+		return nil, err
+	}
 	p, err := calibrate(c)
 	if err != nil {
 		return nil, err

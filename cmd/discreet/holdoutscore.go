@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 
 	"github.com/discreet-dp/discreet"
@@ -167,8 +168,15 @@ func readPredictions(path string, info discreet.HoldoutInfo) (values, ids []stri
 	var in io.Reader = stdin
 	if path != "-" {
 		f, err := os.Open(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, nil, &usageError{fmt.Errorf("--predictions: %s: there is no such file; name a CSV file with a prediction for each row", path)}
+		}
 		if err != nil {
 			return nil, nil, &usageError{fmt.Errorf("--predictions: %w", err)}
+		}
+		if i, err := f.Stat(); err == nil && i.IsDir() {
+			f.Close()
+			return nil, nil, &usageError{fmt.Errorf("--predictions: %s is a folder; name a CSV file with a prediction for each row", path)}
 		}
 		defer f.Close()
 		in = f

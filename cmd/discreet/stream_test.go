@@ -215,7 +215,7 @@ func TestStreamAsk(t *testing.T) {
 func TestStreamWithoutBudget(t *testing.T) {
 	policy, _ := clinic(t)
 	change(t, policy, func(s string) string {
-		return strings.Replace(strings.Replace(s, "budget: 3\n", "budget: 0.001\n", 1), "alpha: 0.1", "alpha: 0.1\n        predictor: weights", 1)
+		return strings.Replace(strings.Replace(s, "budget: 3.5\n", "budget: 0.001\n", 1), "alpha: 0.1", "alpha: 0.1\n        predictor: weights", 1)
 	})
 	command("stream", "list", "-p", policy).wants(t, 2, "one answer within 500 costs", "give a larger budget")
 	change(t, policy, func(s string) string { return strings.Replace(s, "budget: 0.001\n", "budget: 0.05\n", 1) })

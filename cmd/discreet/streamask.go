@@ -77,6 +77,17 @@ func alerted(s screen, a *discreet.StreamAnswer) {
 	}
 }
 
+// answeredLine and quotedLine say which question of a list they are about: others may be refused.
+type answeredLine struct {
+	Line int `json:"line"`
+	prose.StreamAnswerJSON
+}
+
+type quotedLine struct {
+	Line int `json:"line,omitempty"` // none where there is one question
+	prose.StreamQuoteJSON
+}
+
 // refusedLine is a question that has no answer.
 type refusedLine struct {
 	Line    int    `json:"line"`
@@ -87,7 +98,7 @@ type refusedLine struct {
 // askAll asks all questions of a list. One that is refused keeps nobody from asking the next: easy ones have answers when the budget is gone. Whatever else goes wrong ends it, and what
 // was answered until then is printed, because it may be paid for.
 func (c *streamAskCmd) askAll(ctx context.Context, s screen, db *discreet.DB, q discreet.StreamQuestion, asked *questionFile) error {
-	answers, refused := []prose.StreamAnswerJSON{}, []refusedLine{}
+	answers, refused := []answeredLine{}, []refusedLine{}
 	t := &table.Table{Header: []string{"people", "±", "way", "price", "condition"}, Right: []bool{true, true, false, true}}
 	left := ""
 	var first, failure error
@@ -111,7 +122,7 @@ func (c *streamAskCmd) askAll(ctx context.Context, s screen, db *discreet.DB, q 
 			continue
 		}
 		alerted(s, a)
-		answers, left = append(answers, prose.StreamJSON(a)), prose.Left(a.Remaining)
+		answers, left = append(answers, answeredLine{asked.lines[i], prose.StreamJSON(a)}), prose.Left(a.Remaining)
 		around, price := "?", "free"
 		if a.Error != nil {
 			around = fmt.Sprint(*a.Error)
@@ -160,7 +171,7 @@ func (e *moreError) Unwrap() error { return e.error }
 
 // explain prices all questions, which is free.
 func (c *streamAskCmd) explain(ctx context.Context, s screen, db *discreet.DB, q discreet.StreamQuestion, asked *questionFile) error {
-	quotes := []prose.StreamQuoteJSON{}
+	quotes := []quotedLine{}
 	t := &table.Table{Header: []string{"±", "way", "at most", "condition"}, Right: []bool{true, false, true}}
 	for i, text := range asked.texts {
 		q.SQL = text
@@ -170,10 +181,21 @@ func (c *streamAskCmd) explain(ctx context.Context, s screen, db *discreet.DB, q
 		if err != nil {
 			return asked.wrong(i, err)
 		}
-		quotes = append(quotes, prose.StreamQuote(x))
-		t.Add(fmt.Sprint(x.Error), string(x.Way), prose.Cost(x.Cost), text)
+		one := quotedLine{StreamQuoteJSON: prose.StreamQuote(x)}
+		if asked.lines != nil {
+			one.Line = asked.lines[i]
+		}
+		quotes = append(quotes, one)
+		around := "?"
+		if x.Error != nil {
+			around = fmt.Sprint(*x.Error)
+		}
+		t.Add(around, string(x.Way), prose.Cost(x.Cost), text)
 		if c.Condition != "-" && !c.JSON {
-			fmt.Fprintf(s.out, "%s\nthe answer would be off by at most %d\n", prose.StreamQuoteWords(x), x.Error)
+			fmt.Fprintln(s.out, prose.StreamQuoteWords(x))
+			if x.Error != nil {
+				fmt.Fprintf(s.out, "the answer would be off by at most %s\n", around)
+			}
 			return nil
 		}
 	}

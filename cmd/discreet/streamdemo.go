@@ -61,7 +61,7 @@ func (c *streamDemoCmd) write() error {
 	if err := hospital.New(c.People, c.Seed).Write(filepath.Join(c.Folder, "data")); err != nil {
 		return err
 	}
-	policy := "datasets:\n" + hospital.Dataset("clinic", "data", streamDemoBudget) + hospital.Stream(c.People, "0.01", "3")
+	policy := "datasets:\n" + hospital.Dataset("clinic", "data", streamDemoBudget) + hospital.Stream(c.People, "0.01", "3.5")
 	if err := os.WriteFile(filepath.Join(c.Folder, "clinic.yaml"), []byte(policy), 0o644); err != nil {
 		return err
 	}

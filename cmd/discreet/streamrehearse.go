@@ -117,6 +117,9 @@ func (c *rehearseCmd) print(w io.Writer, info discreet.StreamInfo, r *discreet.R
 		costs.Add(cells...)
 	}
 	costs.Write(w)
+	for _, name := range r.TooLarge {
+		fmt.Fprintf(w, "%s is left out: %d cells are more than it can keep\n", name, info.Cells)
+	}
 	fmt.Fprintln(w, "\nNothing was charged. The errors are exact, so this is for the owner's eyes only.")
 	fmt.Fprintln(w)
 }
@@ -163,6 +166,7 @@ type rehearsalJSON struct {
 	MaxError  int64                  `json:"max_error"`
 	Beyond    int                    `json:"beyond"`
 	Series    []seriesJSON           `json:"series"`
+	TooLarge  []string               `json:"too_large,omitempty"` // ways that cannot keep so many cells
 }
 
 type seriesJSON struct {
@@ -172,7 +176,7 @@ type seriesJSON struct {
 }
 
 func rehearsalOf(r *discreet.Rehearsal, asked int) rehearsalJSON {
-	out := rehearsalJSON{r.Dataset, r.Stream, r.Predictor, asked, prose.Claim(r.Report.Spent), prose.StreamReport(r.Report), r.Bound, r.MaxError, r.Beyond, []seriesJSON{}}
+	out := rehearsalJSON{r.Dataset, r.Stream, r.Predictor, asked, prose.Claim(r.Report.Spent), prose.StreamReport(r.Report), r.Bound, r.MaxError, r.Beyond, []seriesJSON{}, r.TooLarge}
 	for _, s := range r.Series {
 		one := seriesJSON{s.Name, lastCost(s), [][2]float64{}}
 		for _, p := range s.Points {

@@ -13,7 +13,8 @@ type streamReportCmd struct{ streamFlags }
 
 func (streamReportCmd) Help() string {
 	return `Prints how many questions the streams of a policy were asked, how many of them were free and paid, what was spent, and what
-it would have cost to remember answers only, or to pay for every question.
+it would have cost to remember answers only, or to pay for every question. Repeated, unchecked and refused questions leave no trace, and are counted
+only in the process that answers them: the report of a running server has them (.../report), and this one begins with none.
 
   discreet stream report --policy clinic.yaml`
 }
@@ -52,5 +53,6 @@ func (c *streamReportCmd) Run(ctx context.Context, s screen) error {
 	}
 	t.Write(s.out)
 	fmt.Fprintln(s.out, "paid: the test did not agree with what was predicted; plain: paid for without a test; predicted: the test agreed; unchecked: predicted when the budget was gone")
+	fmt.Fprintln(s.out, "cached, unchecked and refused questions leave no trace when a process ends, so they are not in asked or no reuse here")
 	return nil
 }

@@ -141,6 +141,9 @@ func (l *Labels) one(text string, n int) (read, error) {
 	if problem != "" {
 		return read{}, wrong("write a label, without spaces around it", "prediction %d %s", n, problem)
 	}
+	if strings.EqualFold(value, "nan") {
+		return read{}, wrong("predict something for every row", "prediction %d is not a number", n) // a model that failed, and no class of anybody's
+	}
 	if l.spec.Steps == 1 {
 		return read{name: nameOf(value)}, nil
 	}

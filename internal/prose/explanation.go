@@ -32,6 +32,9 @@ func Explanation(w io.Writer, e *discreet.Explanation) {
 	price := priceTag(e.Cost, e.Remaining)
 	if slices.ContainsFunc(e.Questions, func(q curator.Inquiry) bool { return q.Stream != nil && !q.Stream.Known }) {
 		price = "at most " + price
+		if e.Cost == (dp.Cost{}) {
+			price = "free now"
+		}
 	}
 	switch {
 	case e.Known && e.Cost == (dp.Cost{}):
@@ -119,7 +122,11 @@ func printInquiry(w io.Writer, e *discreet.Explanation, i int) {
 // printStream says what a question costs that goes through a stream.
 func printStream(w io.Writer, e *discreet.Explanation, s *discreet.StreamInquiry) {
 	price := "free, because all of it was answered before"
-	if !s.Known {
+	switch {
+	case s.Known:
+	case s.Most == dp.Cost{}:
+		price = "free now, because the round of tests that is open was paid for, against " + priceTag(s.Ordinary, e.Remaining) + " by itself"
+	default:
 		price = "at most " + priceTag(s.Most, e.Remaining) + " now, and less for what the stream predicts, against " + priceTag(s.Ordinary, e.Remaining) + " by itself"
 	}
 	fmt.Fprintf(w, "through the stream %s: %s, each within %d with probability %s, all that the stream answers together; %s\n", s.Name, Count(int64(s.Counts), "count"), s.Error, Number(s.Confidence), price)

@@ -42,7 +42,7 @@ type StreamQuoteJSON struct {
 	Stream  string  `json:"stream"`
 	Way     string  `json:"way" enum:"cached,predicted,paid,plain,unchecked" doc:"How it would be answered. predicted: predicted and tested, where most is zero in a round that was paid for"`
 	Most    dp.Cost `json:"most" doc:"The most that it can cost now"`
-	Error   int64   `json:"error" doc:"How far the answer may be off"`
+	Error   *int64  `json:"error" nullable:"true" doc:"How far the answer may be off. Null where nobody would know, which is where way is unchecked"`
 }
 
 // StreamQuote turns a quote into what machines read.

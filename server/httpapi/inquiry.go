@@ -149,7 +149,7 @@ func (d *door) inquiries() {
 				return nil, err
 			}
 			if s.Kind != "stream" {
-				return nil, invalid("questions of a session have a price of their own on streams only", "look at cost and left of the session")
+				return nil, invalid("questions of a session have a price of their own on streams only", "a new score of a holdout costs at most one round, which GET /v1/datasets/{name}/holdouts prices; that of a sparse session was paid for when it was opened")
 			}
 			q, err := inquiry{u.Name, in.ID, in.Body}.stream()
 			if err != nil {

@@ -33,8 +33,8 @@ func NewEnsemble(d *linear.Domain, size float64, members int) (Predictor, error)
 	if members < FewestMembers || members > MostMembers {
 		return nil, fmt.Errorf("%w: an ensemble has %d to %d members, not %d", ErrPredictor, FewestMembers, MostMembers, members)
 	}
-	if most := MostEnsembleCells / members; d.Cells() > most {
-		return nil, fmt.Errorf("%w: %d histograms of %d cells are too large, and at most %d cells are allowed; keep one histogram", ErrPredictor, members, d.Cells(), most)
+	if err := FitsEnsemble(d, members); err != nil {
+		return nil, err
 	}
 	// A cell's share has this standard deviation under the prior, relative to the share.
 	rough := math.Sqrt(float64(d.Cells()) / usual.prior)
@@ -56,6 +56,14 @@ func NewEnsemble(d *linear.Domain, size float64, members int) (Predictor, error)
 
 // MostEnsembleCells bounds the memory of an ensemble: cells times members.
 const MostEnsembleCells = 1 << 24
+
+// FitsEnsemble reports why there is no ensemble of so many members over a domain, or nil. It makes none of them.
+func FitsEnsemble(d *linear.Domain, members int) error {
+	if most := MostEnsembleCells / members; d.Cells() > most {
+		return fmt.Errorf("%w: %d histograms of %d cells are too large, and at most %d cells are allowed; keep one histogram, with the predictor weights", ErrPredictor, members, d.Cells(), most)
+	}
+	return nil
+}
 
 // Predict implements [Predictor].
 func (e *ensemble) Predict(q *linear.Query) (value, spread float64) {

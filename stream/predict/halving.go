@@ -50,9 +50,9 @@ func NewHalving(d *linear.Domain, size int64, alpha float64) (Predictor, error) 
 	if size < 1 || size > math.MaxUint32 || !(alpha > 0 && alpha <= 1) {
 		return nil, fmt.Errorf("%w: halving needs 1 to 2^32 people and an alpha between 0 and 1, not %d and %v", ErrPredictor, size, alpha)
 	}
-	n, text := candidates(d, size)
-	if n == nil || n.Cmp(big.NewInt(MaxCandidates)) > 0 {
-		return nil, fmt.Errorf("%w: there are %s databases of %d people in %d cells, and halving can keep %d; take another predictor", ErrPredictor, text, size, d.Cells(), MaxCandidates)
+	n, err := halves(d, size)
+	if err != nil {
+		return nil, err
 	}
 	h := &halving{domain: d, size: size, radius: float64(alpha*float64(size)) / 2}
 	if h.counts = size >= int64(d.Cells()); h.counts {
@@ -60,9 +60,24 @@ func NewHalving(d *linear.Domain, size int64, alpha float64) (Predictor, error) 
 	} else {
 		h.width = int(size)
 	}
-	h.candidates = make([]uint32, 0, int(n.Int64())*h.width)
+	h.candidates = make([]uint32, 0, n*h.width)
 	h.enumerate(make([]uint32, h.width), 0, uint32(size), 0)
 	return h, nil
+}
+
+// FitsHalving reports why halving cannot keep all databases of size people, or nil. It makes none of them.
+func FitsHalving(d *linear.Domain, size int64) error {
+	_, err := halves(d, size)
+	return err
+}
+
+// halves is how many candidates there are to begin with.
+func halves(d *linear.Domain, size int64) (int, error) {
+	n, text := candidates(d, size)
+	if n == nil || n.Cmp(big.NewInt(MaxCandidates)) > 0 {
+		return 0, fmt.Errorf("%w: there are %s databases of %d people in %d cells, and halving can keep %d; take another predictor", ErrPredictor, text, size, d.Cells(), MaxCandidates)
+	}
+	return int(n.Int64()), nil
 }
 
 // candidates is the number of databases of size people over a domain, and how it reads. Where it is beyond all use it is not computed.
