@@ -191,11 +191,7 @@ func (c *Curator) AskStream(ctx context.Context, q StreamQuestion) (*StreamAnswe
 	if err != nil {
 		return nil, err
 	}
-	data, err := c.data(ctx)
-	if err != nil {
-		return nil, err
-	}
-	o, err := c.openStream(ctx, p, data)
+	o, data, err := c.streamNow(ctx, p)
 	if err != nil {
 		return nil, err
 	}
@@ -220,7 +216,7 @@ func (c *Curator) AskStream(ctx context.Context, q StreamQuestion) (*StreamAnswe
 	if a.Way != stream.Unchecked {
 		out.Error = &a.Error
 	}
-	if a.Cost != (dp.Cost{}) && !a.Receipt.Again {
+	if a.Cost != (dp.Cost{}) {
 		out.Cost = p.tag(a.Cost)
 	}
 	out.Free = out.Cost == (dp.Cost{})
@@ -233,6 +229,16 @@ func (c *Curator) AskStream(ctx context.Context, q StreamQuestion) (*StreamAnswe
 	return out, err
 }
 
+// streamNow opens a stream on the data as it is now.
+func (c *Curator) streamNow(ctx context.Context, p *streamPlan) (*openStream, data, error) {
+	now, err := c.data(ctx)
+	if err != nil {
+		return nil, now, err
+	}
+	o, err := c.openStream(ctx, p, now)
+	return o, now, err
+}
+
 // QuoteStream says how a question would be answered and the most that it could cost, from what was released. It is free, and looks at no data. As of a moment it says
 // less: see openStream.quote.
 func (c *Curator) QuoteStream(ctx context.Context, q StreamQuestion) (*StreamQuote, error) {
@@ -240,11 +246,7 @@ func (c *Curator) QuoteStream(ctx context.Context, q StreamQuestion) (*StreamQuo
 	if err != nil {
 		return nil, err
 	}
-	data, err := c.data(ctx)
-	if err != nil {
-		return nil, err
-	}
-	o, err := c.openStream(ctx, p, data)
+	o, _, err := c.streamNow(ctx, p)
 	if err != nil {
 		return nil, err
 	}
@@ -282,11 +284,8 @@ func (c *Curator) currentStream(ctx context.Context, name string) (*openStream, 
 	if err != nil {
 		return nil, err
 	}
-	data, err := c.data(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return c.openStream(ctx, p, data)
+	o, _, err := c.streamNow(ctx, p)
+	return o, err
 }
 
 // SyntheticTable is people that nobody is, who are as many in each cell as the stream believes. It was made of released answers alone, so it is free, and is as private as they are.

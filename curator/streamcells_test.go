@@ -76,7 +76,7 @@ func TestCellsRandom(t *testing.T) {
 	}
 	linear, asked := 0, 0
 	for range 6000 {
-		if linear > 1200 {
+		if linear > 300 {
 			break
 		}
 		text := "SELECT " + agg() + " FROM patients WHERE " + cond(2)
@@ -96,22 +96,12 @@ func TestCellsRandom(t *testing.T) {
 				continue
 			}
 			linear++
-			exactly, err := w.data.Run(ctx, b.query)
-			w.check(err)
-			for m, groups := range terms {
-				for i, all := range groups {
-					var sum int64
-					for _, x := range all {
-						sum += x.Weight * table.Answer(x.Query).Open()[0]
-					}
-					if want := exactly.Measures[m].Open()[i]; sum != want {
-						t.Errorf("%s: measure %d of group %d is %d by cells, and %d", text, m, i, sum, want)
-					}
-				}
-			}
+			w.sameByCells(text, b.query, terms, table)
 		}
 	}
-	t.Logf("%d asked, %d linear", asked, linear)
+	if linear < 300 {
+		t.Errorf("only %d of %d questions were linear", linear, asked)
+	}
 }
 
 const keyedPolicy = `datasets:
@@ -182,7 +172,7 @@ func TestCellsKeyed(t *testing.T) {
 			return one("d", "s", "w", "y", "x", "e") + one(" IS NULL", " IS NOT NULL")
 		}
 		linear := 0
-		for range 2500 {
+		for range 800 {
 			text := "SELECT COUNT(*) FROM patients WHERE " + one("", "NOT ") + "(" + atom() + one(" AND ", " OR ") + one("", "NOT ") + atom() + ")"
 			if rnd.IntN(4) == 0 {
 				k := one("d", "s", "w", "y", "x")
@@ -198,21 +188,11 @@ func TestCellsKeyed(t *testing.T) {
 					continue
 				}
 				linear++
-				exactly, err := w.data.Run(ctx, b.query)
-				w.check(err)
-				for m, groups := range terms {
-					for i, all := range groups {
-						var sum int64
-						for _, x := range all {
-							sum += x.Weight * table.Answer(x.Query).Open()[0]
-						}
-						if want := exactly.Measures[m].Open()[i]; sum != want {
-							t.Errorf("%s: measure %d of group %d is %d by cells, and %d", text, m, i, sum, want)
-						}
-					}
-				}
+				w.sameByCells(text, b.query, terms, table)
 			}
 		}
-		t.Logf("%d linear", linear)
+		if linear < 100 {
+			t.Errorf("only %d questions were linear", linear)
+		}
 	}
 }
