@@ -3,7 +3,6 @@ package curator
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
@@ -12,33 +11,6 @@ import (
 	"github.com/discreet-dp/discreet/stream"
 	"github.com/discreet-dp/discreet/stream/linear"
 )
-
-// StreamInfo is what the policy says about a stream, and what follows from it. Nothing is read from the data.
-type StreamInfo struct {
-	Dataset    string            `json:"dataset"`
-	Name       string            `json:"name"`
-	Table      string            `json:"table"`
-	Attributes []StreamAttribute `json:"attributes"`
-	Cells      int64             `json:"cells"`
-	Size       int64             `json:"size"`
-	Alpha      float64           `json:"alpha"`
-	Beta       float64           `json:"beta"`
-	Queries    int               `json:"queries"`
-	// Error is alpha in people, and Predictor what predicts.
-	Error     int64  `json:"error"`
-	Predictor string `json:"predictor"`
-	// Round is what a round of tests with its one paid answer costs, and Plain an answer without a test; so many of each fit into what the stream may spend.
-	Round     dp.Cost `json:"round"`
-	Plain     dp.Cost `json:"plain"`
-	MostPaid  int     `json:"most_paid"`
-	MostPlain int     `json:"most_plain"`
-}
-
-// StreamAttribute is a column of a stream with the labels of its cells, also of that for NULL.
-type StreamAttribute struct {
-	Name   string   `json:"name"`
-	Values []string `json:"values"`
-}
 
 // StreamQuestion asks a stream for one count.
 type StreamQuestion struct {
@@ -77,64 +49,6 @@ type StreamQuote struct {
 	Way     stream.Way `json:"way"`
 	Cost    dp.Cost    `json:"cost"`
 	Error   *int64     `json:"error"` // nil for unchecked, as in an answer
-}
-
-// CheckStreams prices the streams of the policy, for the owner: what is wrong with each that nobody could ask.
-func (c *Curator) CheckStreams() error {
-	for _, name := range c.dataset.StreamNames() {
-		if _, err := c.streamPlan(c.dataset.Streams[name]); err != nil {
-			return fmt.Errorf("stream %s: %w", name, err)
-		}
-	}
-	return nil
-}
-
-// Streams lists the streams of the policy. It refuses where one of them cannot be opened.
-func (c *Curator) Streams() ([]StreamInfo, error) {
-	out := []StreamInfo{}
-	for _, name := range c.dataset.StreamNames() {
-		p, err := c.namedStream(name)
-		if err != nil {
-			return nil, err
-		}
-		s := p.policy
-		info := StreamInfo{
-			Dataset: c.dataset.Name, Name: s.Name, Table: s.Table, Cells: int64(p.config.Domain.Cells()), Size: s.Size, Alpha: s.Alpha, Beta: s.Beta, Queries: s.Queries,
-			Error: p.tariff.Error, Predictor: string(p.tariff.Predictor), Round: p.tag(p.tariff.Round), Plain: p.tag(p.tariff.Plain), MostPaid: p.tariff.MostPaid, MostPlain: p.tariff.MostPlain,
-		}
-		for _, a := range p.config.Domain.Attributes() {
-			info.Attributes = append(info.Attributes, StreamAttribute{a.Name, a.Values})
-		}
-		out = append(out, info)
-	}
-	return out, nil
-}
-
-// tag is a cost as an analyst reads it; see priced.tag.
-func (p *streamPlan) tag(cost dp.Cost) dp.Cost {
-	return currency{p.pure()}.plus(dp.Cost{}, cost)
-}
-
-// named returns the stream of a name; the only one, where there is no name.
-func (c *Curator) namedStream(name string) (*streamPlan, error) {
-	names := c.dataset.StreamNames()
-	if name == "" && len(names) == 1 {
-		name = names[0]
-	}
-	s := c.dataset.Streams[name]
-	switch {
-	case s == nil && len(names) == 0:
-		return nil, refusal("ask with SELECT; the owner can write streams into the policy", "the dataset %s has no streams", c.dataset.Name)
-	case s == nil && name == "":
-		return nil, refusal("name one of "+strings.Join(names, ", "), "the dataset %s has several streams", c.dataset.Name)
-	case s == nil:
-		return nil, refusal("name one of "+strings.Join(names, ", "), "the dataset %s has no stream %s", c.dataset.Name, quoted(name))
-	}
-	p, err := c.streamPlan(s)
-	if err != nil {
-		return nil, refusal("the owner can change it in the policy", "the stream %s cannot be opened: %v", name, err)
-	}
-	return p, nil
 }
 
 // streamQuestion checks a question to a stream. It tells nothing about the data and costs nothing.
@@ -287,59 +201,3 @@ func (c *Curator) currentStream(ctx context.Context, name string) (*openStream, 
 	o, _, err := c.streamNow(ctx, p)
 	return o, err
 }
-
-// SyntheticTable is people that nobody is, who are as many in each cell as the stream believes. It was made of released answers alone, so it is free, and is as private as they are.
-type SyntheticTable struct {
-	Dataset string         `json:"dataset"`
-	Stream  string         `json:"stream"`
-	Columns []string       `json:"columns"`
-	Rows    []SyntheticRow `json:"rows"` // cells without people are left out
-	Total   int64          `json:"total"`
-}
-
-// SyntheticRow is a cell: a label for each column, and how many people.
-type SyntheticRow struct {
-	Values []string `json:"values"`
-	Count  int64    `json:"count"`
-}
-
-// Synthetic returns the table that a stream has come to believe in. Questions that the stream has tested are about as exact on it as their answers; of others nothing is promised. It is
-// asked in the order of questions, and leaves as they do.
-func (c *Curator) Synthetic(ctx context.Context, name, analyst string) (*SyntheticTable, error) {
-	if err := c.admit(analyst); err != nil {
-		return nil, err
-	}
-	o, err := c.currentStream(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	defer o.close()
-	leave, err := c.flights.enter(ctx, o.key)
-	if err != nil {
-		return nil, err
-	}
-	defer leave()
-	counts := o.session.Synthetic()
-	if counts == nil {
-		return nil, refusal("the owner can choose another predictor", "the stream %s predicts nothing, so it has no table", o.policy.Name)
-	}
-	out := &SyntheticTable{Dataset: c.dataset.Name, Stream: o.policy.Name}
-	attributes := o.config.Domain.Attributes()
-	for _, a := range attributes {
-		out.Columns = append(out.Columns, a.Name)
-	}
-	for cell, n := range counts {
-		if n <= 0 {
-			continue
-		}
-		row := SyntheticRow{Count: n}
-		for i, code := range o.config.Domain.Codes(cell) {
-			row.Values = append(row.Values, attributes[i].Values[code])
-		}
-		out.Rows, out.Total = append(out.Rows, row), out.Total+n
-	}
-	return out, nil
-}
-
-// pure reports whether the stream counts epsilon.
-func (p *streamPlan) pure() bool { return p.amount(dp.Cost{Epsilon: 1}) == 1 }

@@ -2,16 +2,13 @@ package stream
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"sync"
 
-	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/session"
 	"github.com/discreet-dp/discreet/stream/histogram"
-	"github.com/discreet-dp/discreet/stream/linear"
 	"github.com/discreet-dp/discreet/stream/predict"
 )
 
@@ -124,80 +121,6 @@ func (s *Session) Tariff() Tariff {
 	return *s.state.tariff
 }
 
-// check refuses a question that is not one of this stream.
-func (s *Session) check(q *linear.Query) error {
-	c := s.config
-	switch {
-	case q == nil:
-		return fmt.Errorf("%w: there is no query", linear.ErrQuery)
-	case q.Domain() != c.Domain:
-		return fmt.Errorf("%w: it is over another domain; make it with the domain of the stream", linear.ErrQuery)
-	case q.Steps() != c.Steps:
-		return fmt.Errorf("%w: its weights are in steps of 1/%d and those of the stream in 1/%d", linear.ErrQuery, q.Steps(), c.Steps)
-	}
-	return nil
-}
-
-// Quote says, free and without looking at data, what Ask would do: the way and the most it can cost now.
-func (s *Session) Quote(q *linear.Query) (Way, dp.Cost, error) {
-	if err := s.check(q); err != nil {
-		return "", dp.Cost{}, err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	st := s.state
-	if _, ok := st.answers[keyOf(q)]; ok {
-		return Cached, dp.Cost{}, nil
-	}
-	switch st.rule(st.spread(q)) {
-	case testIt:
-		return Predicted, dp.Cost{}, nil
-	case openRound:
-		return Predicted, st.tariff.Round, nil
-	case payPlain:
-		return Plain, st.tariff.Plain, nil
-	case buyBonus:
-		// What comes after a marginal cannot be known before it is bought. At most all of them and a round.
-		cost := st.tariff.Round
-		for _, set := range st.wanted.sets[st.bonuses:] {
-			cost = cost.Add(st.tariff.marginal(set).Cost())
-		}
-		return Predicted, cost, nil
-	}
-	if _, ok := st.unchecked(q); ok {
-		return Unchecked, dp.Cost{}, nil
-	}
-	return "", dp.Cost{}, st.spentError()
-}
-
-// Ask answers. What has to be paid is charged before the data is looked at, and all that an answer depends on is in the journal before it is
-// returned.
-func (s *Session) Ask(ctx context.Context, q *linear.Query) (*Answer, error) {
-	if err := s.check(q); err != nil {
-		return nil, err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.stale {
-		if err := s.load(ctx); err != nil {
-			return nil, err
-		}
-	}
-	if err := s.renew(ctx); err != nil {
-		return nil, err
-	}
-	a := &Answer{Error: s.state.tariff.Error}
-	if v, ok := s.state.answers[keyOf(q)]; ok {
-		s.cached++
-		a.Value, a.Way = v, Cached
-		return a, nil
-	}
-	if err := s.answer(ctx, q, a); err != nil {
-		return nil, err
-	}
-	return a, nil
-}
-
 // Renew ends the round that is open, where it was paid for in another period of the host's budget. Ask does it by itself; it is for those who want a Quote that holds.
 func (s *Session) Renew(ctx context.Context) error {
 	s.mu.Lock()
@@ -217,148 +140,6 @@ func (s *Session) renew(ctx context.Context) error {
 	}
 	s.round = nil
 	return s.append(ctx, newEntry(periodEntry).number(int64(now)))
-}
-
-func (s *Session) answer(ctx context.Context, q *linear.Query, a *Answer) error {
-	for {
-		st := s.state
-		switch st.rule(st.spread(q)) {
-		case testIt:
-			return s.test(ctx, q, a)
-		case openRound:
-			err := s.open(ctx, a)
-			if err == nil {
-				return s.test(ctx, q, a)
-			}
-			if !errors.Is(err, session.ErrBudget) || !st.affords(st.tariff.Plain) {
-				return s.without(q, a, err)
-			}
-			// The host has less than the stream was promised. A plain answer may still fit.
-			fallthrough
-		case payPlain:
-			if err := s.plain(ctx, q, a); err != nil {
-				return s.without(q, a, err)
-			}
-			return nil
-		case buyBonus:
-			if err := s.bonus(ctx, a); err != nil {
-				return s.without(q, a, err)
-			}
-		case giveUp:
-			return s.without(q, a, st.spentError())
-		}
-	}
-}
-
-// mostUnanswered bounds the memory of those who ask for what is refused.
-const mostUnanswered = 1 << 20
-
-// without answers where nothing could be bought: unchecked where candidates agree, and else not at all.
-func (s *Session) without(q *linear.Query, a *Answer, err error) error {
-	if !errors.Is(err, ErrSpent) && !errors.Is(err, session.ErrBudget) {
-		return err
-	}
-	if len(s.unanswered) < mostUnanswered {
-		s.unanswered[keyOf(q)] = true
-	}
-	if v, ok := s.state.unchecked(q); ok {
-		s.unchecked++
-		a.Value, a.Error, a.Way = v, 0, Unchecked
-		return nil
-	}
-	s.refused++
-	return err
-}
-
-// unchecked returns a prediction that candidates agree on.
-func (s *state) unchecked(q *linear.Query) (int64, bool) {
-	if s.predictor == nil {
-		return 0, false
-	}
-	v, spread := s.predict(q)
-	return v, spread <= float64(s.tariff.Error)
-}
-
-func (s *state) spentError() error {
-	if len(s.answers) >= s.config.Queries {
-		return fmt.Errorf("%w: it was declared for %d different questions, and has answered as many; ask what was asked before, or have the owner open a stream for more", ErrSpent, s.config.Queries)
-	}
-	return fmt.Errorf("%w: %v of %v is spent; ask what was asked before, or for what the answers so far agree on, or have the owner open a stream with a larger budget", ErrSpent,
-		s.config.amount(s.spent), s.tariff.Limit)
-}
-
-// charge buys something, once for each name.
-func (s *Session) charge(ctx context.Context, name, mechanisms string, cost dp.Cost, a *Answer) error {
-	r, err := s.h.Charge(ctx, session.Charge{Name: name, Mechanisms: mechanisms, Cost: cost})
-	if err != nil {
-		return err
-	}
-	if a.Receipt = r; !r.Again {
-		a.Cost = a.Cost.Add(cost)
-	}
-	return nil
-}
-
-// append writes an entry and takes it into the state. Where it fails it is not known whether the entry is there, so the state is read anew before anything else.
-func (s *Session) append(ctx context.Context, e *entry) error {
-	if err := s.h.Append(ctx, e.b); err != nil {
-		s.stale = true
-		return err
-	}
-	return s.state.replay(e.b)
-}
-
-// open buys a round. Its threshold's noise is in the journal before anything is compared to it.
-func (s *Session) open(ctx context.Context, a *Answer) error {
-	t := s.state.tariff
-	if err := s.charge(ctx, fmt.Sprintf("round %d", s.state.rounds+1), t.RoundMechanisms, t.Round, a); err != nil {
-		return err
-	}
-	round := s.r.OpenAbove(t.above)
-	if err := s.append(ctx, newEntry(openedEntry).number(int64(s.state.rounds+1)).bytes(round.Secret())); err != nil {
-		return err
-	}
-	s.round = round
-	return nil
-}
-
-// test compares a prediction with the truth in the open round.
-func (s *Session) test(ctx context.Context, q *linear.Query, a *Answer) error {
-	t, guess := s.state.tariff, s.state.guess(q)
-	data, err := s.table(ctx)
-	if err != nil {
-		return err
-	}
-	exact := data.Answer(q)
-	far, err := s.round.AskDistance(exact, guess, t.Threshold)
-	if err != nil {
-		return err
-	}
-	// Both entries are of the same length: whoever sees that one did not fit on a disk must not know which it was.
-	if !far {
-		a.Value, a.Way = guess, Predicted
-		return s.append(ctx, newEntry(freeEntry).answer(q, guess))
-	}
-	v := s.r.Release(exact, t.paid)[0]
-	a.Value, a.Way = max(0, v), Paid
-	// Whatever becomes of the entry, this round is over.
-	s.round = nil
-	return s.append(ctx, newEntry(firedEntry).answer(q, v))
-}
-
-// plain buys an answer.
-func (s *Session) plain(ctx context.Context, q *linear.Query, a *Answer) error {
-	t := s.state.tariff
-	if err := s.charge(ctx, fmt.Sprintf("plain %d", s.state.plains+1), t.PlainMechanisms, t.Plain, a); err != nil {
-		return err
-	}
-	data, err := s.table(ctx)
-	if err != nil {
-		return err
-	}
-	v := s.r.Release(data.Answer(q), t.plain)[0]
-	a.Value, a.Way = max(0, v), Plain
-	return s.append(ctx, newEntry(plainEntry).answer(q, v).number(int64(s.state.plains+1)))
 }
 
 // Learn takes an answer into account that was released elsewhere.
