@@ -38,6 +38,7 @@ type Meta struct {
 	Notes      []string             `json:"notes"`
 	Version    discreet.DataVersion `json:"data_version"`
 	Alerts     []discreet.Alert     `json:"alerts"`
+	Streams    []discreet.Through   `json:"streams,omitempty" doc:"Which parts of it went through streams of the policy, and how much of them was free"`
 }
 
 // AnswerColumn is a column of an answer.
@@ -98,7 +99,7 @@ func lines(c huma.Context, a *discreet.Answer) {
 	all := prose.JSON(a)
 	meta := Meta{
 		Columns: []AnswerColumn{}, Cost: all.Cost, Remaining: all.Remaining, Receipt: all.Receipt, Limits: all.Limits,
-		Confidence: all.Confidence, Notes: all.Notes, Version: all.Version, Alerts: all.Alerts,
+		Confidence: all.Confidence, Notes: all.Notes, Version: all.Version, Alerts: all.Alerts, Streams: all.Streams,
 	}
 	for _, k := range a.Columns {
 		meta.Columns = append(meta.Columns, AnswerColumn{k.Name, k.Kind, k.Noisy, k.Approximate})

@@ -257,6 +257,9 @@ func plain(n int, digits *big.Int, exponent int) (string, error) {
 	if digits.Sign() < 0 {
 		text = "-" + text
 	}
+	if len(text) > maxDigits { // written out it must be one that could be sent as text
+		return "", failure(outOfRange, "parameter $%d has more than %d digits", n, maxDigits)
+	}
 	return text, nil
 }
 
