@@ -111,6 +111,9 @@ func number64(t testing.TB, v any) int64 {
 
 // The same fraction asked in a thousand ways costs one answer.
 func TestStreamThousandWays(t *testing.T) {
+	if testing.Short() {
+		t.Skip("nothing of it runs at once")
+	}
 	w := build(t, large(), streaming(hospital.Dataset("hospital", "data", plenty), crowd, "        alpha: 0.2\n"), 1)
 	first := w.mustAsk("SELECT AVG(CASE WHEN sex = 'F' THEN 1 ELSE 0 END) FROM patients")
 	if len(first.Through) != 1 {
@@ -310,6 +313,9 @@ func pickOf(i int, all ...string) string { return all[i%len(all)] }
 
 // Which way a question goes.
 func TestStreamSettings(t *testing.T) {
+	if testing.Short() {
+		t.Skip("nothing of it runs at once")
+	}
 	const text = "SELECT COUNT(*) FROM patients WHERE sex = 'F'"
 	for _, c := range []struct {
 		settings Settings

@@ -12,6 +12,9 @@ import (
 
 // Random conditions, on messy people with rows that are nobody's.
 func TestCellsRandom(t *testing.T) {
+	if testing.Short() {
+		t.Skip("nothing of it runs at once")
+	}
 	people := clinic(3000, 11)
 	lines := strings.Split(people, "\n")
 	for i := 1; i < 200; i++ {
@@ -131,6 +134,9 @@ const keyedPolicy = `datasets:
 `
 
 func TestCellsKeyed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("nothing of it runs at once")
+	}
 	for _, unit := range [][2]string{{"patients.pid", "unique: pid"}, {"row", "max_rows: 1"}} {
 		rnd := rand.New(rand.NewPCG(5, 6))
 		one := func(all ...string) string { return all[rnd.IntN(len(all))] }

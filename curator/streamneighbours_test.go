@@ -85,6 +85,9 @@ func judgeStream(p pair) (int, error) {
 }
 
 func TestStreamNeighbours(t *testing.T) {
+	if testing.Short() {
+		t.Skip("nothing of it runs at once")
+	}
 	calm, wild := hospital.New(120, 1), restless(120, 1)
 	pure, gaussian := streaming(hospital.Dataset("hospital", "data", plenty), crowd, "        alpha: 0.05\n"), streaming(hospital.Dataset("hospital", "data", rich), crowd, "        alpha: 0.05\n")
 	for _, c := range []struct {

@@ -327,6 +327,9 @@ func (l keepsLast) Recall(ctx context.Context, key string) ([]byte, uint64, bool
 }
 
 func TestModelSeesBugs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("nothing of it runs at once")
+	}
 	dir := t.TempDir()
 	for name, wrap := range map[string]func(ledger.Ledger) ledger.Ledger{
 		"charges only the first account": func(l ledger.Ledger) ledger.Ledger { return chargesFirstAccount{l} },
