@@ -96,10 +96,11 @@ func PrepareHoldout(ds *policy.Dataset, text, name string) (*Holdout, error) {
 func holdoutCall(s *pg.SelectStmt) (*pg.FuncCall, error) {
 	at := int32(-1)
 	eachNode(selectNode(s), func(n *pg.Node) bool {
-		if isHoldoutMean(n) && at < 0 {
-			at = n.GetFuncCall().Location
+		// The first of the text: nodes are visited in no particular order.
+		if l := n.GetFuncCall().GetLocation(); isHoldoutMean(n) && (at < 0 || l < at) {
+			at = l
 		}
-		return at < 0
+		return true
 	})
 	alone := func(pos int32) error {
 		if pos < 0 {

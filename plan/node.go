@@ -16,8 +16,8 @@ func eachMessage(m protoreflect.Message, f func(*pg.Node) bool) {
 	if n, ok := m.Interface().(*pg.Node); ok && !f(n) {
 		return
 	}
-	m.Range(func(d protoreflect.FieldDescriptor, v protoreflect.Value) bool {
-		switch {
+	visit := func(d protoreflect.FieldDescriptor) {
+		switch v := m.Get(d); {
 		case d.Message() == nil || d.IsMap():
 		case d.IsList():
 			for i := range v.List().Len() {
@@ -26,6 +26,18 @@ func eachMessage(m protoreflect.Message, f func(*pg.Node) bool) {
 		default:
 			eachMessage(v.Message(), f)
 		}
-		return true
-	})
+	}
+	// In the order of the grammar. Range has another one in every build, and what is found first is what a refusal points at.
+	if one := m.Descriptor().Oneofs(); one.Len() == 1 {
+		if d := m.WhichOneof(one.Get(0)); d != nil {
+			visit(d)
+		}
+		return
+	}
+	fields := m.Descriptor().Fields()
+	for i := range fields.Len() {
+		if d := fields.Get(i); m.Has(d) {
+			visit(d)
+		}
+	}
 }
