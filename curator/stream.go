@@ -198,9 +198,14 @@ func (o *openStream) ask(ctx context.Context, who *payer, q *linear.Query) (*str
 		return nil, ErrStreamPart
 	}
 	if spent {
-		return nil, refusal("ask what was asked before, or ask it with a price of its own: SET dp.epsilon", "the stream %s cannot answer this with what is left of its budget", o.policy.Name)
+		return nil, o.spentRefusal()
 	}
 	return a, err
+}
+
+// spentRefusal says that the stream's own budget does not admit a question.
+func (p *streamPlan) spentRefusal() error {
+	return refusal("ask what was asked before, or ask it with a price of its own: SET dp.epsilon", "the stream %s cannot answer this with what is left of its budget", p.policy.Name)
 }
 
 // answering notes that a question is being answered, and returns what says that it is, or that it was not.

@@ -167,7 +167,7 @@ func (c *Curator) QuoteStream(ctx context.Context, q StreamQuestion) (*StreamQuo
 	defer o.close()
 	way, cost, err := o.quote(query, q.AsOf)
 	if errors.Is(err, stream.ErrSpent) {
-		return nil, refusal("ask what was asked before, or ask it with a price of its own: SET dp.epsilon", "the stream %s cannot answer this with what is left of its budget", p.policy.Name)
+		return nil, p.spentRefusal()
 	}
 	if err != nil {
 		return nil, err
