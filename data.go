@@ -86,6 +86,15 @@ func (d *data) Values(ctx context.Context, table, column string, limit int) ([]p
 	return e.Values(ctx, table, column, limit)
 }
 
+// Fetch implements [engine.Engine].
+func (d *data) Fetch(ctx context.Context, t *plan.Table, into engine.Collector) error {
+	e, err := d.open(ctx)
+	if err != nil {
+		return err
+	}
+	return e.Fetch(ctx, t, into)
+}
+
 func (d *data) close() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -4,6 +4,7 @@ package engine
 
 import (
 	"context"
+	"math"
 
 	"github.com/discreet-dp/discreet/internal/exact"
 	"github.com/discreet-dp/discreet/plan"
@@ -20,7 +21,17 @@ type Engine interface {
 	Values(ctx context.Context, table, column string, limit int) ([]policy.Value, error)
 	// Run computes a query. Its errors do not depend on the data.
 	Run(ctx context.Context, q *plan.Query) (*Result, error)
+	// Fetch hands the rows of a table to a collector, one at a time and in no order that means anything. A row is one code for each column: the number of steps,
+	// the place among a category's values or -1 where it is none of them, or Null. Rows may have been handed over when it fails. Its errors do not
+	// depend on the data.
+	Fetch(ctx context.Context, t *plan.Table, into Collector) error
 }
+
+// Collector is who takes the rows of a table. It is the sealed one: only a trainer makes it.
+type Collector = exact.Collector
+
+// Null is the code of a value that is missing.
+const Null = math.MinInt64
 
 // Result is what an engine returns. Groups stand in the order of Query.Group; where the query has private
 // keys, all groups of the first combination of them come first, then those of the second, and so on.

@@ -29,6 +29,9 @@
 // SELECT holdout_mean(expression [, training]) FROM table is a question to a holdout of the policy and none of these: it stands alone, has its own
 // price, and is checked by [PrepareHoldout].
 //
+// Rows to train on are a SELECT without aggregates, with a target beside it, checked by [PrepareTable]: every column has public bounds or public values, and all of
+// it is as far below the noise as WHERE is. A [Table] is all that an engine sees of it.
+//
 // Expressions and functions are those of docs/sql-functions.md.
 //
 // # Parameters

@@ -219,6 +219,7 @@ func (q *question) enumerate(e Expr) ([]policy.Value, bool, error) {
 			return nil, false, nil
 		}
 	}
+	q.tried += total
 	var out []policy.Value
 	row := map[int]Value{}
 	var try func(i int)

@@ -23,6 +23,8 @@ type question struct {
 	measures  map[string]Measure
 	quantiles map[string]*quantiles
 
+	tried int // how many combinations of values were tried so far to find those of expressions
+
 	restricted bool // whether there is a HAVING
 	restrict   Expr // HAVING
 	order      []Order

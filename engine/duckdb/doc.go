@@ -28,4 +28,7 @@
 //     their values: neither a limit nor the order in which rows are stored decides which are seen.
 //  8. What goes wrong while a question runs is reported as ErrRun, the same text whatever the
 //     data is.
+//  9. Rows to train on ([Engine.Fetch]) are codes, and leave DuckDB in bulk and unsorted. Of a person at most MaxRows are there, after all joins: those with
+//     the smallest salted hash of the person and of what is in the row, and between equal hashes by what is in it. So which are kept depends on that
+//     person's rows alone, and not on where they are stored.
 package duckdb

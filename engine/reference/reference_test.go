@@ -2,6 +2,7 @@ package reference
 
 import (
 	"fmt"
+	"math"
 	"math/big"
 	"slices"
 	"strings"
@@ -121,6 +122,37 @@ func TestByHand(t *testing.T) {
 		}
 		if err := e.Check(q); err != nil {
 			t.Errorf("%s: %v", c.text, err)
+		}
+	}
+}
+
+// TestFetch compares rows with those that were found by hand.
+func TestFetch(t *testing.T) {
+	ds, tables := shop()
+	e := New(ds, tables)
+	fetch := func(features, target string) string {
+		table, err := plan.PrepareTable(ds, features, target, plan.Options{Public: e.Public()})
+		if err != nil {
+			t.Fatal(features, err)
+		}
+		var out []string
+		if err := e.Fetch(t.Context(), table, exact.NewCollector(func(codes []int64) {
+			out = append(out, strings.ReplaceAll(fmt.Sprint(codes), fmt.Sprint(math.MinInt64), "-"))
+		})); err != nil {
+			t.Fatal(err)
+		}
+		slices.Sort(out)
+		return strings.Join(out, "")
+	}
+	for _, c := range []struct{ features, target, want string }{
+		{"SELECT age FROM people", "sex", "[- -1][100 1][30 0][50 0]"}, // Q is no public key, and a row without a name is one of its own
+		{"SELECT age FROM people WHERE sex <> 'Q'", "age > 40 AS old", "[100 1][30 0][50 1]"},
+		{"SELECT i.price, k.name FROM items i JOIN kinds k ON i.kind = k.kind WHERE i.price < 9", "price > 0 AS y", "[0 4 1][1 -5 0][1 7 1]"}, // of the first person 3 of 4; columns stand by name
+		{"SELECT p.age, n FROM people p LEFT JOIN (SELECT pid, COUNT(*) AS n FROM orders GROUP BY pid) AS o ON o.pid = p.pid", "sex", "[- - -1][100 1 1][30 2 0][50 - 0]"},
+	} {
+		e.Order = func(_, _, what string) uint64 { return map[string]uint64{"[1 4 1]": 1}[what] } // this one last
+		if got := fetch(c.features, c.target); got != c.want {
+			t.Errorf("%s: %s, want %s", c.features, got, c.want)
 		}
 	}
 }

@@ -1,0 +1,302 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// tableInstead is the form of a SELECT to train on.
+const tableInstead = "write SELECT columns and expressions FROM tables WHERE condition"
+
+// PrepareTable checks rows to train on against the policy, and reads nothing else, but public tables for their keys. The features are a SELECT of rows; the
+// target is the name of one of its columns, which then is no feature, or an expression over the same FROM. Its refusals tell nothing about the data.
+// Their position is one in the features; what is wrong with the target is said without one.
+func PrepareTable(ds *policy.Dataset, features, target string, o Options) (*Table, error) {
+	s, err := parse(features)
+	if err != nil {
+		return nil, err
+	}
+	if err := ownNames(s); err != nil {
+		return nil, err
+	}
+	if err := refuseTable(s); err != nil {
+		return nil, err
+	}
+	e, err := newEnv(ds, o).with(s.WithClause)
+	if err != nil {
+		return nil, err
+	}
+	from, err := e.from(s.FromClause)
+	if err != nil {
+		return nil, err
+	}
+	sources := 0
+	if from.tables(func(*policy.Table) { sources++ }); sources > maxSources {
+		return nil, tooManySources(first(s.FromClause))
+	}
+	if !private(from) {
+		return nil, refuse(first(s.FromClause), "join it with a private table, or train on it without Discreet", "a public table has nothing to protect, and is not trained on here on its own")
+	}
+	b := tableBuilder{question: &question{env: e, rows: from, extend: true}}
+	if err := b.where(s); err != nil {
+		return nil, err
+	}
+	if err := b.features(s.TargetList); err != nil {
+		return nil, err
+	}
+	if err := b.target(target); err != nil {
+		return nil, err
+	}
+	return b.finish(first(s.TargetList))
+}
+
+// refuseTable refuses what rows to train on cannot have.
+func refuseTable(s *pg.SelectStmt) error {
+	if isSet(s) {
+		return refuse(-1, "write SELECT ... FROM (SELECT ... UNION ALL SELECT ...) AS t", "rows to train on are one SELECT, and UNION, INTERSECT and EXCEPT stand inside of its FROM at most")
+	}
+	if err := refuseClauses(s); err != nil {
+		return err
+	}
+	const perPerson = "leave it out; numbers about a person come from a subquery, as in (SELECT pid, COUNT(*) AS n FROM visits GROUP BY pid)"
+	for _, c := range []struct {
+		present       bool
+		at            int32
+		what, instead string
+	}{
+		{len(s.DistinctClause) > 0, first(s.TargetList), "DISTINCT", "leave it out: one person's row would decide about another's"},
+		{len(s.GroupClause) > 0, first(s.GroupClause), "GROUP BY", perPerson},
+		{s.HavingClause != nil, location(s.HavingClause), "HAVING", perPerson},
+		{len(s.SortClause) > 0, sortedBy(s), "ORDER BY", "leave it out: the order of rows means nothing to a training"},
+		{s.LimitCount != nil, location(s.LimitCount), "LIMIT", "leave it out, or choose rows with WHERE: one person's row would decide about another's"},
+		{s.LimitOffset != nil, location(s.LimitOffset), "OFFSET", "leave it out, or choose rows with WHERE: one person's row would decide about another's"},
+	} {
+		if c.present {
+			return refuse(c.at, c.instead, "%s cannot be used for rows to train on", c.what)
+		}
+	}
+	if len(s.TargetList) == 0 {
+		return refuse(-1, tableInstead, "the SELECT has no columns")
+	}
+	return nil
+}
+
+// sortedBy is the place of the first item of ORDER BY.
+func sortedBy(s *pg.SelectStmt) int32 {
+	if len(s.SortClause) == 0 {
+		return -1
+	}
+	return location(s.SortClause[0].GetSortBy().GetNode())
+}
+
+// tableBuilder reads the columns of a table.
+type tableBuilder struct {
+	*question
+	columns []tableDraft
+	label   TableColumn
+}
+
+// tableDraft is a column before it is known whether it is the target.
+type tableDraft struct {
+	name string
+	expr Expr
+	pos  int32
+}
+
+const maxTableColumns = 500
+
+// features reads the SELECT list.
+func (b *tableBuilder) features(targets []*pg.Node) error {
+	for _, n := range targets {
+		t := n.GetResTarget()
+		pos := location(t.GetVal())
+		if ref := t.GetVal().GetColumnRef(); ref != nil && ref.Fields[len(ref.Fields)-1].GetAStar() != nil {
+			// Who a row is about is in every table, and nothing to learn from.
+			if err := b.star(ref, func(c *Column) {
+				if derived(c) == nil && !c.Field.raw() {
+					b.columns = append(b.columns, tableDraft{c.Field.Name, c, ref.Location})
+				}
+			}); err != nil {
+				return err
+			}
+			continue
+		}
+		e, err := checkExpr(trained{below{b.question}}, t.GetVal())
+		if err != nil {
+			return err
+		}
+		if err := checkLevels(e, pos); err != nil {
+			return err
+		}
+		name := t.GetName()
+		if name == "" {
+			name = targetName(t.GetVal())
+		}
+		if name == "?column?" {
+			return refuse(pos, "name it with AS, as in age + 1 AS older", "a column of rows to train on needs a name, by which rows to predict have it too")
+		}
+		b.columns = append(b.columns, tableDraft{name, normal(adoptText(e)), pos})
+	}
+	if len(b.columns) > maxTableColumns {
+		return refuse(first(targets), "select fewer", "there are more than %d columns", maxTableColumns)
+	}
+	seen := map[string]bool{}
+	for _, c := range b.columns {
+		if name := strings.ToLower(c.name); seen[name] {
+			return refuse(c.pos, "give every column a name of its own with AS", "two columns are called %q", c.name)
+		} else {
+			seen[name] = true
+		}
+	}
+	return nil
+}
+
+// trained is the scope of rows to train on: private rows, and refusals in its own words.
+type trained struct{ below }
+
+func (s trained) call(f *pg.FuncCall) (Expr, error) {
+	if name := functionName(f); isAggregate(name) || f.AggStar || f.AggWithinGroup || f.AggFilter != nil || f.Over != nil {
+		return nil, refuse(f.Location, "select columns and expressions of them; numbers about a person come from a subquery, as in (SELECT pid, COUNT(*) AS n FROM visits GROUP BY pid)",
+			"rows to train on are not aggregated, and have no windows")
+	}
+	return checkCall(s, f)
+}
+
+// target reads what is to be predicted, and takes it away from the features where it is one of them.
+func (b *tableBuilder) target(text string) error {
+	aside := func(err error) error { // a position would be one in another text
+		if r, ok := err.(*Refusal); ok {
+			err = &Refusal{Reason: "target: " + r.Reason, Instead: r.Instead, Position: -1, Code: r.Code}
+		}
+		return err
+	}
+	const instead = "name a column of the SELECT, or write an expression over its FROM, as in income > 50000"
+	if strings.TrimSpace(text) == "" {
+		return refuse(-1, instead, "there is no target")
+	}
+	at := b.named(strings.TrimSpace(text))
+	if at < 0 {
+		s, err := parse("SELECT " + text)
+		if err != nil {
+			return aside(err)
+		}
+		t := s.TargetList
+		if isSet(s) || len(t) != 1 || len(s.FromClause) > 0 || s.WhereClause != nil || s.WithClause != nil || len(s.GroupClause) > 0 || s.HavingClause != nil || len(s.SortClause) > 0 ||
+			s.LimitCount != nil || s.LimitOffset != nil || len(s.DistinctClause) > 0 || len(s.ValuesLists) > 0 || s.IntoClause != nil || len(s.WindowClause) > 0 || len(s.LockingClause) > 0 {
+			return refuse(-1, instead, "target: this is not one expression")
+		}
+		val := t[0].GetResTarget().GetVal()
+		if fields := val.GetColumnRef().GetFields(); len(fields) > 0 && fields[len(fields)-1].GetAStar() != nil {
+			return refuse(-1, instead, "target: this is not one expression")
+		}
+		if ref := val.GetColumnRef(); ref != nil {
+			if column, err := columnName(ref); err == nil {
+				at = b.named(column)
+			}
+		}
+		if at < 0 {
+			return b.targetExpression(val, t[0].GetResTarget().GetName(), aside)
+		}
+	}
+	c := b.columns[at]
+	b.columns = slices.Delete(b.columns, at, at+1)
+	var err error
+	if b.label, err = b.column(c); err != nil {
+		return err
+	}
+	return b.apart()
+}
+
+// targetExpression reads a target that is no column of the SELECT.
+func (b *tableBuilder) targetExpression(n *pg.Node, name string, aside func(error) error) error {
+	e, err := checkExpr(trained{below{b.question}}, n)
+	if err == nil {
+		err = checkLevels(e, -1)
+	}
+	if err != nil {
+		return aside(err)
+	}
+	e = normal(adoptText(e))
+	if name == "" {
+		name = targetOf(e)
+	}
+	if at := b.named(name); at >= 0 && Format(b.columns[at].expr) == Format(e) { // p.age is age of the SELECT
+		b.columns = slices.Delete(b.columns, at, at+1)
+	}
+	if b.label, err = b.column(tableDraft{name, e, -1}); err != nil {
+		return aside(err)
+	}
+	if b.named(name) >= 0 {
+		return refuse(-1, "give one of them another name with AS", "target: a feature is called %q too", name)
+	}
+	return b.apart()
+}
+
+// targetOf names a target without a name, whatever its spelling: as a reader would write it, where every part can be written.
+func targetOf(e Expr) string {
+	if c, ok := e.(*Column); ok && c.Field.Name != "" {
+		return c.Field.Name
+	}
+	name := describe(e)
+	walk(e, func(x Expr) {
+		switch x := x.(type) {
+		case *Column:
+			if x.Field.Name == "" {
+				name = "target"
+			}
+		case *Exists:
+			name = "target"
+		}
+	})
+	return name
+}
+
+// apart refuses a feature that is the target itself: a model would learn nothing else.
+func (b *tableBuilder) apart() error {
+	same := Format(b.label.Expr)
+	for _, c := range b.columns {
+		if Format(c.expr) == same {
+			return refuse(c.pos, "leave it out of the SELECT, or name it as the target", "the feature %q is the target itself", c.name)
+		}
+	}
+	return nil
+}
+
+// named returns the place of a column of the SELECT, or -1.
+func (b *tableBuilder) named(name string) int {
+	return slices.IndexFunc(b.columns, func(c tableDraft) bool { return strings.EqualFold(c.name, name) })
+}
+
+// finish makes the table.
+func (b *tableBuilder) finish(pos int32) (*Table, error) {
+	if len(b.columns) == 0 {
+		return nil, refuse(pos, "select the columns to predict from, too", "there is no feature beside the target")
+	}
+	t := &Table{Dataset: b.dataset.Name, Neighbours: b.dataset.Neighbours, Where: b.filter}
+	width := 0
+	for _, c := range b.columns {
+		column, err := b.column(c)
+		if err != nil {
+			return nil, err
+		}
+		if width += max(1, len(column.Values)); width > maxWidth {
+			return nil, refuse(c.pos, "select fewer, or categories with fewer values", "the features have more than %d values and numbers together", maxWidth)
+		}
+		t.Columns = append(t.Columns, column)
+	}
+	slices.SortFunc(t.Columns, func(x, y TableColumn) int { return strings.Compare(strings.ToLower(x.Name), strings.ToLower(y.Name)) })
+	t.Columns = append(t.Columns, b.label)
+	t.From, t.rows = b.rows.Relation, atMost(b.rows.rows()) // as finish has it for questions
+	if b.rows.Single() {
+		t.rows = 1
+	}
+	t.flat()
+	return t, provenTotal(t.asQuery())
+}
+
+// maxWidth bounds how many numbers a row is once categories are spread out.
+const maxWidth = 10_000
