@@ -31,6 +31,13 @@ var plants = []plant{
 	{"an answer that was not charged", "statistical", 0, missingCharge},
 	{"a fixed seed", "statistical", 0, fixedSeed},
 
+	{"radial: the largest move for the norm", "exact", 20_000, radialLargest},
+	{"radial: rooted twice, as a black box", "statistical", 20_000, blackBox(radialRootedTwice)},
+	{"radial: Laplace noise for each number", "exact", 20_000, radialEach},
+	{"radial: Laplace noise for each number, as a black box", "statistical", 40_000, blackBox(radialEach)},
+	{"radial: direction from a square", "exact", 40_000, radialSquare},
+	{"radial: length of one dimension less", "exact", 20_000, radialShort},
+
 	{"sparse vector: comparison noise in the answer (Roth 2011)", "exact", 0, sparseReused},
 	{"sparse vector: noise not scaled by c (Lee, Clifton 2014)", "exact", 0, sparseUnscaled},
 	{"sparse vector: noise not scaled by c, as a black box", "statistical", 400_000, blackBox(sparseUnscaled)},

@@ -37,13 +37,7 @@ func laplaceVector() Mechanism {
 		Name: "laplace-vector", Claim: costs(m.Cost()),
 		Pairs: []Pair{{[]int64{0, 0}, []int64{1, 1}}, {[]int64{0, 0}, []int64{2, 0}}, {[]int64{0, 0}, []int64{1, -1}}},
 		Law:   func(x []int64) exact.Law { return exact.LaplacePair(b, x[0], x[1]) },
-		Open: func(src *noise.Source, x []int64) func() int64 {
-			r, v := mech.NewReleaser(src), mech.Exactly(x...)
-			return func() int64 {
-				z := r.Release(v, m)
-				return exact.Both(z[0], z[1])
-			}
-		},
+		Open:  releasedPair(m),
 	}
 }
 

@@ -164,7 +164,7 @@ type event struct {
 }
 
 // events looks at thresholds and points of the first coordinate, at the
-// difference of the first two, and at remainders.
+// difference, the sum and the smaller of the first two, at the inputs themselves, and at remainders.
 func events(x, y []int64) []event {
 	var all []event
 	for t := min(x[0], y[0]) - 6; t <= max(x[0], y[0])+6; t++ {
@@ -178,6 +178,15 @@ func events(x, y []int64) []event {
 	if len(x) > 1 {
 		d := x[0] - x[1]
 		all = append(all, event{"z0 - z1", func(z []int64) bool { return z[0]-z[1] == d }})
+		for t := x[0] + x[1] - 3; t <= x[0]+x[1]+8; t++ {
+			all = append(all, event{fmt.Sprintf("z0 + z1 >= %d", t), func(z []int64) bool { return z[0]+z[1] >= t }})
+		}
+		for t := int64(-2); t <= 3; t++ {
+			all = append(all, event{fmt.Sprintf("both at least %+d", t), func(z []int64) bool { return z[0] >= x[0]+t && z[1] >= x[1]+t }})
+		}
+		for _, v := range [][]int64{x, y} {
+			all = append(all, event{fmt.Sprintf("z = %v", v), func(z []int64) bool { return slices.Equal(z, v) }})
+		}
 	}
 	return all
 }

@@ -14,12 +14,16 @@
 //   - [Gaussian] (s in the l2 norm): P(noise = k) ~ exp(-k^2/(2 sigma^2)) with
 //     sigma^2 = D2^2/(2 rho). It is rho-zCDP (Canonne, Kamath, Steinke 2020,
 //     Theorem 4; Theorem 14 for vectors), and no pure claim is made.
+//   - [Radial] (s in the l2 norm): round(b) for a real vector b of density
+//     exp(-|b|/s), up to a constant, with s = D2/epsilon. It is epsilon-differentially private
+//     (Hardt, Talwar 2010; Chaudhuri, Monteleoni, Sarwate 2011), because x + round(b) =
+//     round(x + b) for integer x. Its coordinates depend on each other.
 //
 // What the promise rests on, by number:
 //
 //  1. The scale handed to the sampler is an exact rational, and the sampler is
 //     exact (package noise). No floating-point number meets a private value.
-//  2. Every coordinate has noise of its own.
+//  2. Every coordinate has noise of its own, and every release has.
 //  3. All noise of a release is drawn before the first value is looked at. How much
 //     randomness is used depends on the mechanism, the length and chance, never on a value.
 //  4. Values enter as an [Exact], which cannot be printed, and the methods of
@@ -66,6 +70,11 @@
 //     themselves are private. One function is both the test and the tail that delta
 //     pays for.
 //   - [Bounds]: a range of powers of two for a column whose range is not known.
+//
+// # Noise that is not added
+//
+// [Releaser.Reals] draws real noise for a function that is minimised (objective
+// perturbation). No claim is made of it here: that is the part of package learn.
 //
 // # Error bars
 //

@@ -41,3 +41,23 @@ func Example() {
 	// released: 3 noisy counts
 	// mean 50.0, give or take 5.26
 }
+
+// Pure noise for a vector that moves by at most 100 steps in the Euclidean norm, whichever
+// way: ten trained weights, for example.
+func ExampleNewRadial() {
+	m, err := mech.NewRadial(dp.NewL2Squared(big.NewInt(10_000)), 10, dp.One)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("scale", m.Parameter().RatString())
+	fmt.Printf("epsilon %v, rho %.4f\n", m.Cost().Epsilon, m.Cost().Rho.Float())
+	fmt.Println("95 % of the weights are within", m.HalfWidth(0.05))
+	noisy := mech.NewReleaser(noise.NewSource()).Release(mech.Exactly(make([]int64, 10)...), m)
+	fmt.Println("released:", len(noisy), "noisy weights")
+	// Output:
+	// scale 100
+	// epsilon 1, rho 0.4621
+	// 95 % of the weights are within 691
+	// released: 10 noisy weights
+}

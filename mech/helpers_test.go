@@ -40,6 +40,15 @@ func gaussian(t testing.TB, d2 int64, rho string) *Gaussian {
 	return m
 }
 
+func radial(t testing.TB, d2 int64, n int, epsilon string) *Radial {
+	t.Helper()
+	m, err := NewRadial(l2squared(d2), n, amount(t, epsilon))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
 // stream is a deterministic stream of random bytes that counts what was read.
 type stream struct {
 	r    io.Reader

@@ -13,7 +13,7 @@ import (
 // Mechanisms are made by this package only and are immutable, so they may be
 // shared.
 type Mechanism interface {
-	// Name is "laplace" or "gaussian".
+	// Name is "laplace", "gaussian" or "radial".
 	Name() string
 	// Norm is the norm in which the sensitivity must be bounded.
 	Norm() dp.Norm
@@ -21,8 +21,8 @@ type Mechanism interface {
 	Sensitivity() dp.Sensitivity
 	// Cost is what one release of a vector costs, whatever its length.
 	Cost() dp.Cost
-	// Parameter is the exact scale b of Laplace noise, or the exact sigma^2 of
-	// Gaussian noise, in lattice steps.
+	// Parameter is the exact scale b of Laplace noise, the exact sigma^2 of
+	// Gaussian noise, or the scale s of radial noise, in lattice steps.
 	Parameter() *big.Rat
 	// Tail returns an upper bound on the probability that one coordinate's
 	// noise is beyond k in absolute value.
@@ -33,7 +33,8 @@ type Mechanism interface {
 	// the largest int64.
 	HalfWidth(beta float64) int64
 
-	// fill draws one independent noise for each element.
+	// fill draws the noise of a vector: an independent one for each element, or a radial
+	// vector.
 	fill(src *noise.Source, out []int64)
 	// law is the distribution of one coordinate's noise.
 	law() law

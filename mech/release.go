@@ -48,7 +48,7 @@ func (r *Releaser) Record(f func(Call)) {
 	r.record = f
 }
 
-// Release returns x with independent noise of m added to every coordinate. It and the
+// Release returns x with fresh noise of m added to every coordinate. It and the
 // other methods of Releaser (Select, Top, Quantiles, ReleaseKeys, SelectKeys,
 // EstimateBounds, and Ask of a session that it opened) are the only functions of
 // the project that turn exact values into an answer.

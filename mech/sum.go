@@ -56,7 +56,7 @@ type part struct {
 }
 
 func newSum(terms []Term) (sum, error) {
-	s := sum{even: true}
+	s, radial := sum{even: true}, false
 	for _, t := range terms {
 		switch {
 		case t.Mechanism == nil:
@@ -73,6 +73,11 @@ func newSum(terms []Term) (sum, error) {
 		s.parts = append(s.parts, part{t.Mechanism.law(), t.Count, w})
 		s.copies += float64(t.Count)
 		s.divisor = gcd(s.divisor, w)
+		_, joint := t.Mechanism.(*Radial)
+		radial = radial || joint
+	}
+	if radial && s.copies > 1 {
+		return s, fmt.Errorf("%w: the coordinates of radial noise are not independent; ask for the half width of one", ErrTerm)
 	}
 	for i := range s.parts {
 		s.parts[i].weight /= s.divisor

@@ -1,5 +1,5 @@
-// Package noise draws exact samples on the integers, and is the only package
-// of Discreet that holds randomness.
+// Package noise draws exact samples on the integers, and real numbers of which as many
+// digits exist as somebody needs. It is the only package of Discreet that holds randomness.
 //
 // # Distributions
 //
@@ -11,6 +11,8 @@
 //	Pick          P(i) ~ counts[i] exp(-r gaps[i])
 //	Flip          P(keep i) = exp(-r gaps[i])
 //	Below         P(k) = 1/n                       0 <= k < n, for a secret n
+//	NewNormals    density ~ exp(-|x|^2/2)          x in R^n, real numbers
+//	NewRadial     density ~ exp(-|x|)              x in R^n, |x| the Euclidean norm
 //
 // Parameters are exact rationals. That adding the first to an integer is private
 // is shown by Ghosh, Roughgarden, Sundararajan 2009, and for the Gaussian by
@@ -25,6 +27,11 @@
 // integers, in steps of a granularity that the policy makes public, before the
 // noise is added, and integers after it. There is nothing to round.
 //
+// [Reals] are real numbers, and are not rounded as floating-point numbers are either: what is
+// known of one is an interval between two fractions, and it can be made as short as
+// somebody wants. [Reals.Round] makes it so short that the nearest integer is
+// certain. Adding that to an integer is rounding the real sum, which is post-processing of it.
+//
 // # What is exact
 //
 // The theorems are about the distributions above, so these are what is drawn, not
@@ -33,7 +40,7 @@
 // exp(-2^22), for Laplace, and far less for the Gaussian. Every other k comes
 // with exactly its probability.
 //
-// Exactness rests on two arguments and on one assumption: the bits of crypto/rand
+// Exactness rests on three arguments and on one assumption: the bits of crypto/rand
 // are independent and uniform. Where that package cannot deliver, it ends the
 // program, and so no noise is ever made of bad bits.
 //
@@ -78,6 +85,29 @@
 // which goes as far as the digits require. The refinement ends with probability
 // one; that it has not ended after n digits has a probability of about 2^-n.
 //
+// # Third argument: comparisons
+//
+// Real numbers are drawn without computing any function: uniform numbers are compared
+// with each other, and one of them is kept. A comparison draws digits of both until they
+// differ, as in the second argument, so it is that of the whole numbers. What is kept is one of the
+// uniform numbers with the digits that it has, and all digits that it does not have yet are uniform and
+// independent of everything, because no comparison has asked for them. They are
+// drawn when somebody asks, and never change.
+//
+//   - A coin of probability exp(-x): how long does x > u1 > u2 > ... go on? At least j
+//     times with probability x^j/j!, so an even number of times with the
+//     probability 1 - x + x^2/2 - ... = exp(-x) (von Neumann 1951).
+//   - An exponential number: keep a uniform x with that coin; add one for every refusal.
+//   - A normal number: Karney 2016, "Sampling exactly from the normal distribution",
+//     Algorithm N. The magnitude is k + x; k comes with weight exp(-k^2/2) out of coins of
+//     probability exp(-1/2), and x is kept with exp(-x(2k + x)/2) out of k + 1 coins.
+//   - A radial vector: length times direction, the sum of n exponential numbers times
+//     z/|z| for n normal numbers z. Sum, root and quotient are intervals of integers
+//     in units of the last digit, and every operation rounds outwards.
+//
+// Digits are drawn 64 at a time, of all numbers of a vector in their order. So neither how
+// many are asked for at once nor in which steps changes any number.
+//
 // No floating-point number decides anything. Variance returns one, for reports.
 //
 // # Checks
@@ -86,6 +116,12 @@
 // compare the sum of the probabilities with the definition. They find samplers that
 // count zero twice, that are off by one, that cut off the tail beyond the tables,
 // or whose rate is wrong by a part in a billion.
+//
+// The ways of a real number are the outcomes of its comparisons. The tests integrate the
+// probability of each, as a polynomial in the number that is kept, and hold the sum against exp(-x) and
+// exp(-x^2/2), between what was found and what was not followed. They find a forgotten
+// refusal, a slope that is off by one part, and a coin that is turned over. Digits, norms and
+// directions are tested as samples besides.
 //
 // # Concurrency and timing
 //

@@ -86,3 +86,20 @@ func ExampleGeometric() {
 	fmt.Println(negative, "negative; zero in 39 of 100 draws:", zero > 3600 && zero < 4300)
 	// Output: 0 negative; zero in 39 of 100 draws: true
 }
+
+// A vector of real numbers with density ~ exp(-|x|). Asked for more digits, it has the same
+// first ones.
+func ExampleNewRadial() {
+	x := noise.NewRadial(noise.NewSource(), 3)
+	short, long := x.Approximate(20), x.Approximate(200)
+	same := true
+	for i := range short {
+		d, _ := new(big.Float).Sub(short[i], long[i]).Float64()
+		same = same && d < 2e-6 && d > -2e-6
+	}
+	fmt.Println(x, "of", x.Len(), "numbers; the same ones when asked again:", same)
+	fmt.Println(len(x.Round(big.NewRat(1000, 1))), "whole numbers nearest to a thousand times each")
+	// Output:
+	// [noise] of 3 numbers; the same ones when asked again: true
+	// 3 whole numbers nearest to a thousand times each
+}

@@ -19,6 +19,7 @@ func TestLawsSumToOne(t *testing.T) {
 	p := math.E / (1 + math.E)
 	for name, l := range map[string]Law{
 		"laplace": Laplace(3.7, 5), "pair": LaplacePair(1.5, 2, -1), "gaussian": Gaussian(30, -4),
+		"radial": Radial(3.7, 5), "radial pair": RadialPair(1.5, 2, -1), "narrow radial pair": RadialPair(0.4, 0, 1),
 		"exponential":         Exponential(2).Law([]int64{0, 3, 1}),
 		"permute-and-flip":    PermuteAndFlip(2).Law([]int64{0, 3, 1}),
 		"noisy max":           NoisyMaxLaplace(2).Law([]int64{0, 3, 1}),
@@ -47,6 +48,12 @@ func TestLawsSumToOne(t *testing.T) {
 func TestKnownLosses(t *testing.T) {
 	near(t, "Laplace", Loss(Laplace(2, 0), Laplace(2, 3)), 1.5, 1e-12)
 	near(t, "the pair", Loss(LaplacePair(2, 0, 0), LaplacePair(2, 1, -1)), 1, 1e-12)
+	near(t, "radial", Loss(Radial(2, 0), Radial(2, 3)), 1.5, 1e-12)
+	// Along the diagonal, and approached from below: no square is a point.
+	near(t, "the radial pair", Loss(RadialPair(2, 0, 0), RadialPair(2, 1, 1)), math.Sqrt2/2, 1e-3)
+	if l := Loss(RadialPair(2, 0, 0), RadialPair(2, 1, 1)); l > math.Sqrt2/2 {
+		t.Errorf("the radial pair loses %v", l)
+	}
 	near(t, "randomized response", Loss(Direct(0.75, 0.25, 2, 0), Direct(0.75, 0.25, 2, 1)), math.Log(3), 1e-12)
 	near(t, "permute-and-flip", Loss(PermuteAndFlip(2).Law([]int64{0, 0}), PermuteAndFlip(2).Law([]int64{1, -1})), 1, 1e-12)
 	e := math.E
