@@ -67,6 +67,12 @@ var rooms = map[string]string{
 	"holdout":          "dp mech session account account/loss utility internal/normal internal/root",
 	"holdout/labels":   "dp internal/exact",
 	"holdout/demo":     "dp noise mech session account holdout internal/chance internal/normal",
+	// Private training. What solves sees rows and neither noise nor a budget.
+	"learn":           "dp account mech internal/exact learn/calibrate learn/loss learn/rows learn/solve",
+	"learn/calibrate": "dp account internal/normal",
+	"learn/loss":      "",
+	"learn/rows":      "",
+	"learn/solve":     "learn/loss learn/rows",
 	// What watches such sessions in tests.
 	"internal/witness":  "dp mech session internal/exact",
 	"internal/forecast": "dp",
@@ -102,6 +108,8 @@ var forbidden = map[string]string{
 	// Opening a sealed value is for engines, which seal, and mechanisms. A replay measures how
 	// far apart two of them are, and does not open them; see TestSealedStaysSealed.
 	module + "/internal/exact": "mech engine engine/reference engine/duckdb audit/replay audit/neighbours internal/witness stream/histogram holdout/labels learn",
+	// Training rows are private, and exact.
+	module + "/learn/rows": "learn learn/solve audit/replay audit/learning",
 	// Nobody but an engine talks to the data, and the demonstration to its own. The engine for outer queries has
 	// a DuckDB with released results and nothing else.
 	"github.com/duckdb/duckdb-go/v2":       "engine/duckdb engine/duckdb/internal/stream engine/outer cmd/discreet",
@@ -199,6 +207,8 @@ func TestViolationsAreSeen(t *testing.T) {
 		{ImportPath: module + "/stream", Imports: []string{module + "/noise"}},
 		{ImportPath: module + "/holdout", Imports: []string{module + "/internal/exact"}},
 		{ImportPath: module + "/session", Imports: []string{module + "/ledger"}},
+		{ImportPath: module + "/curator", Imports: []string{module + "/learn/rows"}},
+		{ImportPath: module + "/learn/solve", Imports: []string{module + "/noise"}},
 		{ImportPath: module + "/curator", Imports: []string{module}},
 		{ImportPath: module + "/utils"},
 	} {

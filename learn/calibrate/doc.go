@@ -28,6 +28,10 @@
 //
 // Pure: b has a density in proportion to exp(-e'|b|/S) with e' = epsilon - J. Both factors together are at most e^epsilon.
 //
+// The logistic loss is straight where it is steep: where |phi'| is s, 0 <= s <= 1, its second derivative is s(1-s) and not 1/4 ([Problem].Tapered). One row adds s e'/M to the loss by its slope, M being how many
+// rows differ, and at most ln(1 + 4 kappa s(1-s)) by its curvature, if only this database has it (det(I+X+Y) <= det(I+X) det(I+Y), and class weights below 1 only lower both). The larger the one, the smaller the other:
+// from 4 kappa <= e'/M on the sum is at most e'/M, and the Jacobian costs nothing. For smaller regularisers the largest sum over s is charged.
+//
 // phi' of the Huber loss is only Lipschitz. The map from w to b is still Lipschitz, strongly monotone and onto, so it is a bijection that is differentiable almost everywhere,
 // and densities change in the same way (area formula).
 //
@@ -41,7 +45,11 @@
 //	H(s) = E max(0, 1 - exp(tau - s Z/sigma)),   tau = epsilon - J - S^2/(2 sigma^2) > 0.
 //
 // The last term is the Gaussian mechanism's own profile (Balle, Wang 2018) at epsilon - J, and the others are far smaller. Where signs change there are 2^M sums with signs, each with H(M G R).
-// With K classes the b of each is independent, so deviations add up in squares, and J and S^2 K times.
+// For a tapered loss the Jacobian goes with the slope again: a row of this database adds the largest over s of s g + ln(1 + 4 kappa s(1-s)), g = b.v/sigma^2, which is at most the largest of 0, x g + l, (1-x) g + l and g, with l = ln(1+kappa) and x =
+// l/(4 kappa) (three tangents of a concave function). So where all slopes are 1, which is the term that matters, there is no Jacobian.
+//
+// With K classes the b of each is independent, so deviations add up in squares, and J and S^2 K times. Where people have so many rows that there are too many sums, the rho below
+// converts to a smaller deviation (Canonne, Kamath, Steinke 2020, Corollary 13), and the smaller of the two is taken.
 //
 // # Gaussian objective perturbation, rho
 //
@@ -59,6 +67,14 @@
 // exp(-u^2/2)/2); ln 2 where signs change). Where the two meet is for us to choose, so for every a0
 //
 //	rho = S^2/(2 sigma^2) + max((m kappa)^2/2 (1 + 1/(1 - (a0-1) m kappa)), J/a0 + C/(a0 (a0-1))).
+//
+// # Candidates
+//
+// Several regularisers can be tried on parts of the rows, one on each. The models of all k parts are one problem with k d weights: a row has its features in the block of its part, and zeros
+// elsewhere, so it is no longer than before. All that was said needs no more of the regulariser than A >= Lambda I, so it holds with the least Lambda of all parts, with rank min(m, k d), and with noise of
+// one scale for all of them. In the pure case every block has radial noise of its own, and what counts is the sum of |D_i| over the blocks, which is at most S too. To calibrate the parts
+// one by one would be wrong: of a person's rows some can leave a part whose Jacobian is dear while others enter one whose noise is; and a Jacobian of d < m weights is cheaper
+// than those of its rows apart.
 //
 // # Rounding
 //

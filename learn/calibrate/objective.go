@@ -20,9 +20,9 @@ type Objective struct {
 	Cost     dp.Cost
 }
 
-// Share is the part of a budget that is spent on noise where nobody chose a regulariser; the rest is for the Jacobian, and decides Lambda. It is 9/10. Chaudhuri,
+// Share is the part of a budget that is spent on noise where nobody chose a regulariser; the rest is for the Jacobian, and decides Lambda. It is 8/10. Chaudhuri,
 // Monteleoni and Sarwate (2011) have a half, for regularisers that are too small.
-const Share = 0.9
+const Share = 0.8
 
 // RegulariserError says that a regulariser is too small to be private at this price.
 type RegulariserError struct {
@@ -40,18 +40,21 @@ func (p Problem) Pure(epsilon dp.Amount, lambda float64) (*Objective, error) {
 		return nil, err
 	}
 	each := epsilon.Float() / float64(p.Models) / Slack
+	noise := func(lambda float64) float64 { return math.Max(each-p.Jacobian(lambda), p.tapered(lambda, each)) }
 	if lambda == 0 {
 		lambda = p.lambdaFor((1 - Share) * each)
+		if p.Tapered {
+			lambda = lowest(lambda, func(lambda float64) bool { return noise(lambda) >= Share*each })
+		}
 	}
-	j := p.Jacobian(lambda)
-	if !(j < each) {
+	if !(noise(lambda) > 0) {
 		return nil, &RegulariserError{lambda, p.lambdaFor(each)}
 	}
 	rho, err := dp.CeilFloat(dp.RhoOfPure(epsilon.Float()))
 	if err != nil {
 		return nil, err
 	}
-	return &Objective{Lambda: lambda, Scale: p.Gradient() / (each - j) * Slack, Jacobian: j, Cost: dp.Cost{Epsilon: epsilon, Rho: rho}}, nil
+	return &Objective{Lambda: lambda, Scale: p.Gradient() / noise(lambda) * Slack, Jacobian: each - noise(lambda), Cost: dp.Cost{Epsilon: epsilon, Rho: rho}}, nil
 }
 
 // Approximate calibrates Gaussian objective perturbation to (epsilon, delta). A Lambda of 0 is chosen, by [Share].
@@ -62,14 +65,29 @@ func (p Problem) Approximate(epsilon, delta dp.Amount, lambda float64) (*Objecti
 	e, models := epsilon.Float()/Slack, float64(p.Models)
 	if lambda == 0 {
 		lambda = p.lambdaFor((1 - Share) * e / models)
+		if p.Tapered {
+			// The least with which no more noise is needed than without taking the taper into account.
+			sigma, err := p.deviation(epsilon, delta, lambda)
+			if err != nil {
+				return nil, err
+			}
+			lambda = lowest(lambda, func(lambda float64) bool { return p.taperedDelta(lambda, sigma, e) <= delta.Float() })
+		}
 	}
 	j := p.Jacobian(lambda)
 	if !(models*j < e) {
 		return nil, &RegulariserError{lambda, p.lambdaFor(e / models)}
 	}
-	sums := p.sums()
-	fits := func(sigma float64) bool { return p.delta(sums, sigma, e-models*j) <= delta.Float() }
-	sigma, err := least(fits, p.Gradient())
+	sigma, err := p.deviation(epsilon, delta, lambda)
+	if p.Tapered {
+		start := p.Gradient()
+		if err == nil {
+			start = sigma
+		}
+		if by, bad := least(func(sigma float64) bool { return p.taperedDelta(lambda, sigma, e) <= delta.Float() }, start); bad == nil && (err != nil || by < sigma) {
+			sigma, err = by, nil
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +117,7 @@ func (p Problem) Concentrated(rho dp.Amount, lambda float64) (*Objective, error)
 				low = middle
 			}
 		}
-		lambda = p.lambdaOf(low)
+		lambda = math.Max(p.lambdaOf(low), smallest)
 	}
 	extra := p.curved(lambda)
 	if !(extra < each) {
@@ -147,28 +165,44 @@ func (p Problem) check(lambda float64, amounts ...dp.Amount) error {
 			return fmt.Errorf("%w: noise needs a privacy loss above zero, such as an epsilon of 1", ErrProblem)
 		}
 	}
-	if lambda != 0 && !(lambda >= 0x1p-60 && lambda <= 0x1p60) {
+	if lambda != 0 && !(lambda >= smallest && lambda <= 1/smallest) {
 		return fmt.Errorf("%w: a regulariser is a positive number, and 0 lets one be chosen", ErrProblem)
 	}
 	return nil
 }
 
-// sums are, by the square of a length in units of G R, how many sums of differing rows have it.
-type sums []float64
-
-// sums counts them: for one model C(M, k) of length k, or 2^M of length M where slopes have both signs; over several models squares add up.
-func (p Problem) sums() sums {
-	m := p.differ()
-	longest := p.Models * m * m
-	if longest > 4096 || !p.OneSided {
-		// Too many lengths to list: as if all sums were as long as the longest. With signs that is so.
-		all := make(sums, longest+1)
-		all[longest] = math.Exp2(float64(p.Models * m))
-		return all
+// deviation is the smaller of two that are enough for (epsilon, delta): by the profile of the package comment, and by the conversion of a rho. The second is for people with many
+// rows, where there are more sums than can be listed.
+func (p Problem) deviation(epsilon, delta dp.Amount, lambda float64) (float64, error) {
+	models := float64(p.Models)
+	all, left := p.lengths(), epsilon.Float()/Slack-models*p.Jacobian(lambda)
+	sigma, err := least(func(sigma float64) bool { return p.delta(all, sigma, left) <= delta.Float() }, p.Gradient())
+	rho, bad := account.Rho(epsilon, delta)
+	if bad != nil {
+		return sigma, err
 	}
-	all := sums{1}
+	if each := rho.Float()/models/Slack - p.curved(lambda); each > 0 {
+		if by := p.Gradient() / math.Sqrt(2*each); err != nil || by < sigma {
+			return by, nil
+		}
+	}
+	return sigma, err
+}
+
+// length is how many sums of differing rows there are at most of a length, whose square it has in units of (G R)^2.
+type length struct{ square, count float64 }
+
+// lengths lists them: for one model C(M, k) of length k, or 2^M of length M where slopes have both signs; over several models squares add up.
+func (p Problem) lengths() []length {
+	m := p.differ()
+	longest := float64(p.Models) * float64(m) * float64(m)
+	if longest > 4096 || !p.OneSided {
+		// Too many lengths to list: as if all sums were as long as the longest. With signs that is so. The number may be infinite, and then this shows nothing.
+		return []length{{longest, math.Exp2(float64(p.Models)*float64(m)) * Slack}}
+	}
+	all := []float64{1} // by the square
 	for range p.Models {
-		next := make(sums, len(all)+m*m)
+		next := make([]float64, len(all)+m*m)
 		for square, n := range all {
 			for k := range m + 1 {
 				next[square+k*k] += n * binomial(m, k)
@@ -176,8 +210,13 @@ func (p Problem) sums() sums {
 		}
 		all = next
 	}
-	all[0] = 0 // the empty sum
-	return all
+	var out []length
+	for square, n := range all {
+		if square > 0 && n > 0 { // 0 is the empty sum
+			out = append(out, length{float64(square), n})
+		}
+	}
+	return out
 }
 
 func binomial(n, k int) float64 {
@@ -189,7 +228,7 @@ func binomial(n, k int) float64 {
 }
 
 // delta bounds the delta of Gaussian noise at what epsilon leaves after the Jacobians.
-func (p Problem) delta(all sums, sigma, epsilon float64) float64 {
+func (p Problem) delta(all []length, sigma, epsilon float64) float64 {
 	unit := p.Slope * p.Radius * Slack / sigma
 	s := p.Gradient() / sigma
 	tau := epsilon - float64(p.Models)*s*s/2
@@ -197,14 +236,30 @@ func (p Problem) delta(all sums, sigma, epsilon float64) float64 {
 		return 1
 	}
 	total := 0.0
-	for square, n := range all {
-		if n == 0 {
-			continue
-		}
-		mu := unit * math.Sqrt(float64(square))
-		total += n * normal.Delta(mu, tau+mu*mu/2).Upper
+	for _, l := range all {
+		mu := unit * math.Sqrt(l.square)
+		total += l.count * normal.Delta(mu, tau+mu*mu/2).Upper
 	}
 	return total * (1 + 1e-9)
+}
+
+// lowest is a lambda, not above high and the least within a part in a million, from which on a condition holds; high where it never does.
+func lowest(high float64, fits func(float64) bool) float64 {
+	low := high
+	for range 60 {
+		if low /= 2; low < smallest || !fits(low) {
+			break
+		}
+		high = low
+	}
+	for high > low*(1+1e-6) {
+		if middle := math.Sqrt(low * high); middle >= smallest && fits(middle) {
+			high = middle
+		} else {
+			low = middle
+		}
+	}
+	return high
 }
 
 // least is the smallest x, within a part in a billion, from which on a condition holds.

@@ -13,6 +13,7 @@ type Problem struct {
 	Slope     float64 // G: |phi'| is at most that
 	Curvature float64 // c: the second derivative of phi is at most that
 	OneSided  bool    // for a given target the sign of phi' never changes
+	Tapered   bool    // the second derivative is at most 4 c s(1-s) where |phi'| is s G: the loss is straight where it is steep, as the logistic is
 	Radius    float64 // R: no row's features are longer
 	Weights   int     // d: how many weights a model has, the intercept's among them
 	Models    int     // K: how many models are trained on the same rows, one for each class where there are more than two
@@ -29,6 +30,7 @@ const (
 	maxWeights = 1 << 20
 	maxModels  = 1 << 10
 	maxRows    = 1 << 10
+	smallest   = 0x1p-60 // and the inverse of the largest regulariser
 )
 
 // ErrProblem is returned for parameters that nothing can be calibrated to.
@@ -85,5 +87,5 @@ func (p Problem) Jacobian(lambda float64) float64 {
 func (p Problem) lambdaFor(j float64) float64 {
 	k := p.rank()
 	m := float64(p.Rows) * p.Curvature * p.Radius * p.Radius
-	return m / (k * math.Expm1(j/(k*Slack))) * Slack * Slack
+	return math.Max(m/(k*math.Expm1(j/(k*Slack)))*Slack*Slack, smallest)
 }

@@ -1,0 +1,300 @@
+package learn
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/learn/calibrate"
+	"github.com/discreet-dp/discreet/mech"
+)
+
+// The methods.
+const (
+	Auto      = "auto"
+	Output    = "output"    // minimise, then add noise to the weights
+	Objective = "objective" // add a random linear term, then minimise, exactly
+	Minima    = "minima"    // add a random linear term, minimise roughly, then add a little noise to the weights
+)
+
+// recipe is a calibrated method: how weights are made, and what that costs for all models and candidates together.
+type recipe struct {
+	method    string
+	lambda    float64              // the least of all candidates, which noise is calibrated to
+	objective *calibrate.Objective // the random linear term, or nil
+	step      float64              // of the lattice, a power of two
+	tolerance float64              // how long a gradient may be where minimising ends; 0 for the exact minimiser
+	release   mech.Mechanism       // noise on the whole numbers, or nil
+	noise     []Noise
+	cost      dp.Cost
+}
+
+// Noise says what is added to what.
+type Noise struct {
+	Kind  string  `json:"kind"`  // "radial": a density in proportion to exp(-|b|/Scale); "gaussian": a standard deviation of Scale in every direction
+	On    string  `json:"on"`    // "gradient" or "weights"
+	Scale float64 `json:"scale"` // as it is for the training, in units of what it is added to
+	// Weights is how many weights the noise is on together.
+	Weights int `json:"weights"`
+}
+
+func kind(gaussian bool) string {
+	if gaussian {
+		return "gaussian"
+	}
+	return "radial"
+}
+
+// norm is about how long the noise is.
+func (n Noise) norm() float64 {
+	if n.Kind == "radial" {
+		return n.Scale * float64(n.Weights)
+	}
+	return n.Scale * math.Sqrt(float64(n.Weights))
+}
+
+// deviation is the standard deviation of one coordinate. A radial vector has |b|^2 of d(d+1) scales squared on average.
+func (n Noise) deviation() float64 {
+	if n.Kind == "radial" {
+		return n.Scale * math.Sqrt(float64(n.Weights+1))
+	}
+	return n.Scale
+}
+
+// guessedRows is how many rows we think of where nobody says. Privacy does not depend on it.
+const guessedRows = 100_000
+
+// rows is about how many rows one model is trained on.
+func (p *Plan) rows() float64 {
+	n := float64(p.Spec.Rows)
+	if n == 0 {
+		n = guessedRows
+	}
+	if k := len(p.Spec.Tune); k > 0 {
+		n /= float64(k + 1)
+	}
+	return n
+}
+
+// bend is what the rows may add to the second derivative in a direction, on average over directions; a guess, for the choice of steps.
+func (p *Plan) bend() float64 {
+	return p.rows() * p.loss.Curvature() * p.radius * p.radius / float64(p.Encoding.dim())
+}
+
+// least is the smallest regulariser that was asked for; 0 where none was.
+func (p *Plan) least() float64 {
+	l := p.Spec.Regulariser
+	for i, x := range p.Spec.Tune {
+		if i == 0 || x < l {
+			l = x
+		}
+	}
+	return l
+}
+
+// most is the largest regulariser of all candidates.
+func (p *Plan) most(lambda float64) float64 {
+	for _, x := range p.Spec.Tune {
+		lambda = math.Max(lambda, x)
+	}
+	return lambda
+}
+
+// parts is how many models, by candidates, are trained on parts of the rows.
+func (p *Plan) parts() int { return max(1, len(p.Spec.Tune)) }
+
+// newRecipe calibrates a method to a budget.
+func (p *Plan) newRecipe(method string, b Budget) (r *recipe, err error) {
+	switch method {
+	case Output:
+		r, err = p.newOutput(b)
+	case Objective:
+		r, err = p.newObjective(b)
+	case Minima:
+		r, err = p.newMinima(b)
+	}
+	if err == nil || errors.Is(err, ErrSpec) {
+		return r, err
+	}
+	return nil, fmt.Errorf("%w: %w", ErrSpec, err)
+}
+
+// newOutput calibrates output perturbation.
+//
+// Theorem (Chaudhuri, Monteleoni, Sarwate 2011, Lemma 7 and Algorithm 1; sums, any norm of rows, and what is computed instead of what is meant are ours). F is Lambda-strongly convex, and between
+// neighbours its gradient moves by at most S at any w, so the minimiser moves by at most S/Lambda. What is computed is within gamma/Lambda of it, because its gradient was verified to be at most
+// gamma long. Rounded to whole steps of size g it is within sqrt(d)/2 of that. So the whole numbers of one model move by at most
+//
+//	D = (S + 2 gamma)/(Lambda g) + sqrt(d),
+//
+// and those of K models by sqrt(K) D. Noise on whole numbers that is calibrated to that in l2 is private by package mech. With k candidates on parts of the rows the minimisers of
+// all of them together move by S/Lambda at most in the sum of their lengths, and each is computed and rounded on its own: D = S/(Lambda g) + k (2 gamma/(Lambda g) + sqrt(d)).
+func (p *Plan) newOutput(b Budget) (*recipe, error) {
+	d, models, k := float64(p.Encoding.dim()), float64(p.Encoding.models()), float64(p.parts())
+	s := p.problem(p.parts()).Gradient()
+	lambda := p.least()
+	if lambda == 0 {
+		lambda = p.outputLambda(b, s)
+	}
+	r := &recipe{method: Output, lambda: lambda, step: powerBelow(s / lambda / (1024 * k * math.Sqrt(d))), tolerance: s / (4096 * k)}
+	moves := math.Sqrt(models) * (s/(lambda*r.step) + k*(2*r.tolerance/(lambda*r.step)+math.Sqrt(d)))
+	sensitivity, err := l2(moves)
+	if err != nil {
+		return nil, err
+	}
+	n := Noise{Kind: "gaussian", On: "weights", Weights: p.Encoding.dim() * p.Encoding.models()}
+	if b.currency() == pure {
+		m, err := mech.NewRadial(sensitivity, n.Weights, b.Epsilon)
+		if err != nil {
+			return nil, err
+		}
+		n.Kind, n.Scale = "radial", sensitivity.Float()/b.Epsilon.Float()*r.step
+		r.release, r.cost = m, m.Cost()
+	} else {
+		m, cost, err := b.gaussian(sensitivity)
+		if err != nil {
+			return nil, err
+		}
+		n.Scale = math.Sqrt(mech.Variance(m)) * r.step
+		r.release, r.cost = m, cost
+	}
+	r.noise = []Noise{n}
+	return r, nil
+}
+
+// outputLambda is where noise and the regulariser are in balance, for weights that are believed to be about B = 5/c long on rows of length 1. The noise of a model is N/Lambda long; where nobody says how many rows there are
+// Lambda is R N/2, and for n rows the least of n c R^2 (N/Lambda)^2/2 and Lambda |w|^2/2 together. The constants were found on generated data, and nothing but accuracy depends on them.
+func (p *Plan) outputLambda(b Budget, s float64) float64 {
+	n := Noise{Kind: "gaussian", Weights: p.Encoding.dim(), Scale: s}
+	models := float64(p.Encoding.models())
+	switch b.currency() {
+	case pure:
+		n.Kind, n.Scale = "radial", s*models/b.Epsilon.Float()
+	case approximate:
+		n.Scale *= math.Sqrt(models*(2*math.Log(1/b.Delta.Float())+b.Epsilon.Float())) / b.Epsilon.Float()
+	case concentrated:
+		n.Scale *= math.Sqrt(models / (2 * b.Rho.Float()))
+	}
+	lambda := p.radius * n.norm() / 2
+	if p.Spec.Rows > 0 {
+		c, r := p.loss.Curvature(), p.radius
+		long := believed / c
+		lambda = math.Cbrt(2 * p.rows() * c * math.Pow(r, 4) * n.norm() * n.norm() / (long * long))
+	}
+	return math.Max(p.floor(), math.Min(lambda, 0x1p60))
+}
+
+// believed is how long weights are believed to be, times the curvature, on rows of length 1.
+const believed = 5
+
+// floor is a regulariser below which minimising is hard and nothing is gained.
+func (p *Plan) floor() float64 {
+	return math.Max(p.loss.Curvature()*p.radius*p.radius/1024, 0x1p-60)
+}
+
+// newObjective calibrates objective perturbation. What is released is the exact minimiser, rounded, so its theorem is the one of package calibrate and there is nothing else to pay for. Where a delta is
+// paid for but radial noise is shorter, which is so for few weights, radial noise is taken and no delta is charged.
+func (p *Plan) newObjective(b Budget) (*recipe, error) {
+	o, err := p.linear(b)
+	if err != nil {
+		return nil, err
+	}
+	r := &recipe{method: Objective, lambda: o.Lambda, objective: o, cost: o.Cost, step: powerBelow(o.Scale / (8 * (p.most(o.Lambda) + p.bend())))}
+	r.noise = []Noise{{Kind: kind(o.Gaussian), On: "gradient", Scale: o.Scale, Weights: p.Encoding.dim()}}
+	return r, nil
+}
+
+// linear calibrates the random linear term.
+func (p *Plan) linear(b Budget) (*calibrate.Objective, error) {
+	problem, lambda := p.problem(p.parts()), p.least()
+	at := func(lambda float64) (*calibrate.Objective, error) {
+		switch b.currency() {
+		case pure:
+			return problem.Pure(b.Epsilon, lambda)
+		case concentrated:
+			return problem.Concentrated(b.Rho, lambda)
+		}
+		o, err := problem.Approximate(b.Epsilon, b.Delta, lambda)
+		if radial, bad := problem.Pure(b.Epsilon, lambda); bad == nil && (err != nil || p.length(radial) < p.length(o)) {
+			return radial, nil
+		}
+		return o, err
+	}
+	o, err := at(lambda)
+	if err != nil || lambda != 0 {
+		return o, err
+	}
+	// What the theorem of utility has, |b|^2/(2 Lambda) and Lambda |w|^2/2, is in balance at |b|/|w|. With more Lambda the Jacobian is cheaper, so that is private too, at less noise.
+	if more := math.Max(p.floor(), p.loss.Curvature()*p.radius*p.length(o)/believed); more > o.Lambda && more < 0x1p60 {
+		return at(more)
+	}
+	return o, err
+}
+
+func (p *Plan) length(o *calibrate.Objective) float64 {
+	return Noise{Kind: kind(o.Gaussian), Scale: o.Scale, Weights: p.Encoding.dim()}.norm()
+}
+
+// newMinima calibrates approximate minima perturbation (Iyengar, Near, Song, Thakkar, Thakurta, Wang 2019, Algorithm 1), with Gaussian objective perturbation of package calibrate in place of theirs.
+//
+// Theorem. Let w be the exact minimiser with the random linear term. It is private at the first part of the budget. What is computed is within gamma/Lambda of it, because its gradient was verified
+// to be at most gamma long. So given w, what is computed from one database and from its neighbour are within 2 gamma/Lambda of each other, twice what the paper says, because both of them move; and in whole steps of size g
+// within D = 2 gamma/(Lambda g) + sqrt(d), and sqrt(k K) D for K models and k candidates. Discrete Gaussian noise that is calibrated to that makes the whole numbers private at the second
+// part of the budget, given w, and both together at the sum (composition).
+func (p *Plan) newMinima(b Budget) (*recipe, error) {
+	if b.currency() == pure {
+		return nil, fmt.Errorf("%w: minima adds Gaussian noise, and a pure epsilon buys none; take objective, which needs no delta, or ask with a delta", ErrSpec)
+	}
+	share := int64(20)
+	if b.currency() == concentrated {
+		share = 100
+	}
+	first, second, err := b.split(share-1, share)
+	if err != nil {
+		return nil, err
+	}
+	problem := p.problem(p.parts())
+	o, err := p.linear(first)
+	if err != nil {
+		return nil, err
+	}
+	d, all := float64(p.Encoding.dim()), float64(p.parts()*p.Encoding.models())
+	s := problem.Gradient()
+	moves := s / (p.most(o.Lambda) + p.bend()) // about as far as one person moves the minimiser
+	r := &recipe{
+		method: Minima, lambda: o.Lambda, objective: o,
+		tolerance: math.Max(p.rows()*p.loss.Slope()*p.radius*0x1p-40, math.Max(s*0x1p-22, moves*o.Lambda*0x1p-13)), step: powerBelow(moves * 0x1p-12 / math.Sqrt(d*all)),
+	}
+	sensitivity, err := l2(math.Sqrt(all) * (2*r.tolerance/(o.Lambda*r.step) + math.Sqrt(d)))
+	if err != nil {
+		return nil, err
+	}
+	m, cost, err := second.gaussian(sensitivity)
+	if err != nil {
+		return nil, err
+	}
+	r.release, r.cost = m, o.Cost.Add(cost)
+	r.noise = []Noise{
+		{Kind: kind(o.Gaussian), On: "gradient", Scale: o.Scale, Weights: p.Encoding.dim()},
+		{Kind: "gaussian", On: "weights", Scale: math.Sqrt(mech.Variance(m)) * r.step, Weights: p.Encoding.dim()},
+	}
+	return r, nil
+}
+
+// l2 is a sensitivity of a length in steps, rounded up.
+func l2(steps float64) (dp.Sensitivity, error) {
+	if !(steps >= 1) || steps > 0x1p80 {
+		return dp.Sensitivity{}, fmt.Errorf("%w: the noise cannot be drawn at this scale; take another regulariser or price", ErrSpec)
+	}
+	// The float64 of steps and its square err by far less than 2^-30.
+	square, _ := new(big.Float).SetFloat64(steps * steps * (1 + 0x1p-30)).Int(nil)
+	return dp.NewL2Squared(square.Add(square, big.NewInt(1))), nil
+}
+
+// powerBelow is the largest power of two that is not above x, within what can be computed with.
+func powerBelow(x float64) float64 {
+	_, e := math.Frexp(x)
+	return math.Ldexp(1, max(-200, min(e-1, 200)))
+}
