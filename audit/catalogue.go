@@ -18,6 +18,7 @@ func Catalogue() []Mechanism {
 		aboveRound(), aboveOneSided(), aboveAnswer(),
 		keyThreshold(), keySelection(), bounds(),
 		randomizedResponse(), direct(), unary(), hashing(), hadamard(), heavy(),
+		objective(), objectiveGaussian(), training(),
 	}
 }
 

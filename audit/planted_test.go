@@ -66,6 +66,13 @@ var plants = []plant{
 	{"oue: epsilon for each bit", "statistical", 0, epsilonPerBit},
 	{"olh: the hash depends on the value", "statistical", 0, hashOfValue},
 	{"hadamard: a row in which the sign is plus", "statistical", 0, chosenRow},
+
+	{"objective: no Jacobian", "exact", 0, noJacobian},
+	{"objective: c R and not c R^2", "exact", 0, radiusNotSquared},
+	{"objective: an intercept that is hardly regularised", "exact", 0, freeIntercept},
+	{"objective: Gaussian noise for one row of two", "exact", 0, gaussianOfOne},
+	{"objective: Gaussian noise for one row of two, as a black box", "statistical", 600_000, blackBox(gaussianOfOne)},
+	{"training: three rows of a person for one", "statistical", 600_000, rowsNotCounted},
 }
 
 func TestPlantedBugsAreCaught(t *testing.T) {
