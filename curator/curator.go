@@ -7,6 +7,7 @@ import (
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/learn"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/policy"
@@ -28,13 +29,15 @@ type Curator struct {
 	drafts   drafts
 	holdouts holdouts
 	streams  streams
+	// fit is learn.Fit; tests plant others.
+	fit fitter
 	// now is asked for one thing only: whether an analyst's access has expired. See [Curator.expired].
 	now func() time.Time
 }
 
 // New returns the curator of a dataset.
 func New(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) *Curator {
-	return &Curator{dataset: ds, engine: e, ledger: l, releaser: r, now: time.Now}
+	return &Curator{dataset: ds, engine: e, ledger: l, releaser: r, fit: learn.Fit, now: time.Now}
 }
 
 // Ask answers a question. Errors: [*plan.Refusal] when it cannot be asked,

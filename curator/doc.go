@@ -46,6 +46,11 @@
 // compared with it, and an answer before anybody sees it (package session). Which way a question goes follows from the text, the settings and what was released, and from nothing
 // else: the stream is taken where it costs at most what the question by itself would (route.cheaper). A stream is shared by all analysts; each pays for what they cause (host).
 //
+// # Models
+//
+// A training ([Curator.Train]) goes the same way. The engine hands rows, sealed, to a table of package learn that nobody can print; learn.Fit draws the noise and returns a model, which is kept before
+// anybody sees it. A training that failed by itself is kept as a failure of its charge, so that noise is never drawn twice for one charge because of how the first turned out.
+//
 // # What an answer promises
 //
 // The exact value of a count or a sum is within its error bar with the probability that the answer says. What is

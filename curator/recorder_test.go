@@ -68,6 +68,13 @@ func (r *recorder) Run(ctx context.Context, q *plan.Query) (*engine.Result, erro
 	return r.Engine.Run(ctx, q)
 }
 
+func (r *recorder) Fetch(ctx context.Context, t *plan.Table, into engine.Collector) error {
+	if err := r.called("fetch"); err != nil {
+		return err
+	}
+	return r.Engine.Fetch(ctx, t, into)
+}
+
 func (r *recorder) Recall(ctx context.Context, key string) ([]byte, uint64, bool, error) {
 	if err := r.called("recall"); err != nil {
 		return nil, 0, false, err

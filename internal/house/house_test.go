@@ -77,8 +77,8 @@ var rooms = map[string]string{
 	"internal/witness":  "dp mech session internal/exact",
 	"internal/forecast": "dp",
 	"internal/prose":    ". curator dp internal/table",
-	"curator":           "dp account policy plan mech ledger engine engine/outer session stream stream/histogram stream/linear stream/predict holdout holdout/labels",
-	".":                 "dp noise mech policy plan ledger ledger/sqlite ledger/anchor engine engine/duckdb curator session stream stream/linear holdout",
+	"curator":           "dp account policy plan mech ledger engine engine/outer session stream stream/histogram stream/linear stream/predict holdout holdout/labels learn",
+	".":                 "dp noise mech policy plan ledger ledger/sqlite ledger/anchor engine engine/duckdb curator session stream stream/linear holdout learn",
 	// The doors. None of them sees an engine, a ledger or noise: they ask at the desk.
 	"server":                 ". policy server/internal/narrow server/internal/crowd server/desk server/users server/pgwire server/httpapi",
 	"server/desk":            ". dp policy internal/entropy",

@@ -17,6 +17,7 @@ type Desk struct {
 	ticks    map[string]time.Duration // by dataset
 	lone     string                   // the only dataset, where there is one; it need not be named
 	queue    *queue
+	heavy    *queue // for trainings, before they stand in the other one
 	limits   *limits
 	looks    *queue  // for the catalogue
 	glances  *limits // of looks
@@ -35,7 +36,7 @@ func New(db *discreet.DB, o Options) *Desk {
 func newDesk(p *policy.Policy, l library, o Options) *Desk {
 	o = o.filled()
 	d := &Desk{
-		library: l, options: o, ticks: map[string]time.Duration{}, queue: newQueue(o.Running, o.Waiting),
+		library: l, options: o, ticks: map[string]time.Duration{}, queue: newQueue(o.Running, o.Waiting), heavy: newQueue(o.Training, o.Waiting),
 		limits: newLimits(p, o.Rate), looks: newQueue(lookPlaces, lookWaiting), glances: newLimits(p, lookFactor*o.Rate), clock: clock{time.Now()}, sessions: newRegistry(o.Sessions, o.Idle),
 	}
 	for name, ds := range p.Datasets {

@@ -61,6 +61,12 @@
 // dataset share them, and what they know is in the ledger: whoever opens a session on the same name again goes on where it was, and a question
 // that was asked before has the same answer, free. So they need no names for retries.
 //
+// # Models
+//
+// A training ([Desk.Train]) is a question that lasts and that keeps all cores busy, so at most [Options.Training] run at once; others wait before they take a turn, so that short questions go on
+// beside them. All else is as with questions: what it costs stays, whatever stops it, and on its tick it leaves. Models that were trained before, lists of them and predictions are made of what was
+// released, and are looks ([Desk.Look]); a model whose training has not left on its tick is not there for them either.
+//
 // # The end
 //
 // After [Desk.Drain] began, who comes and who waits gets [ErrEnding]. Who has their turn is waited for.

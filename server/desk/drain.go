@@ -11,6 +11,7 @@ var errUnfinished = errors.New("questions still run; what was charged for them s
 // Drain takes no more questions, sends those away that wait, and waits for those that have their turn: they are paid for. It returns nil
 // when what came of all of them has left, and an error when ctx ends first. It can be called again.
 func (d *Desk) Drain(ctx context.Context) error {
+	d.heavy.end() // who waits there is inside of the other one
 	nothing := d.queue.end()
 	select {
 	case <-nothing:

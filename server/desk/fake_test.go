@@ -17,6 +17,7 @@ type fake struct {
 	open   func(context.Context, discreet.SparseQuestion) (*discreet.Sparse, error)
 	sparse func(context.Context, string) (*discreet.SparseVerdict, error)
 	stream func(context.Context, discreet.StreamQuestion) (*discreet.StreamAnswer, error)
+	train  func(context.Context, discreet.TrainingQuestion) (*discreet.Training, error)
 	score  func(context.Context, discreet.HoldoutQuestion) (*discreet.HoldoutAnswer, error)
 }
 
@@ -84,6 +85,29 @@ func (f fake) AskHoldout(ctx context.Context, q discreet.HoldoutQuestion) (*disc
 	return f.score(ctx, q)
 }
 
+func (f fake) QuoteTraining(ctx context.Context, q discreet.TrainingQuestion) (*discreet.TrainingQuote, error) {
+	t, err := f.train(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	return &discreet.TrainingQuote{Cost: t.Cost}, nil
+}
+
+func (f fake) Train(ctx context.Context, q discreet.TrainingQuestion, _ func(discreet.TrainingProgress)) (*discreet.Training, error) {
+	return f.train(ctx, q)
+}
+
+func (f fake) Models(_ context.Context, q discreet.ModelsQuestion) ([]*discreet.KeptModel, *uint64, error) {
+	return []*discreet.KeptModel{{ID: "7-a", Analyst: q.Analyst, Time: q.AsOf["people"]}}, nil, nil
+}
+
+func (f fake) Model(_ context.Context, id, analyst string, asOf map[string]time.Time) (*discreet.KeptModel, error) {
+	if id != "7-a" {
+		return nil, discreet.ErrNoModel
+	}
+	return &discreet.KeptModel{ID: id, Analyst: analyst, Time: asOf["people"]}, nil
+}
+
 func (f fake) Board(context.Context, string, string) ([]discreet.BoardLine, error) {
 	return []discreet.BoardLine{{Name: "tree"}}, nil
 }
@@ -133,8 +157,9 @@ func from(analyst string) discreet.Question {
 // quiet fails where a desk that nobody is at holds on to something.
 func quiet(t *testing.T, d *Desk) {
 	t.Helper()
-	q := d.queue
-	if q.turns != 0 || q.inside != 0 || len(q.lines) != 0 || len(q.ring) != 0 {
-		t.Errorf("the queue still has %d turns, %d questions, %d lines and a ring of %d", q.turns, q.inside, len(q.lines), len(q.ring))
+	for _, q := range []*queue{d.queue, d.heavy} {
+		if q.turns != 0 || q.inside != 0 || len(q.lines) != 0 || len(q.ring) != 0 {
+			t.Errorf("the queue still has %d turns, %d questions, %d lines and a ring of %d", q.turns, q.inside, len(q.lines), len(q.ring))
+		}
 	}
 }

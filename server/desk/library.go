@@ -2,6 +2,7 @@ package desk
 
 import (
 	"context"
+	"time"
 
 	"github.com/discreet-dp/discreet"
 )
@@ -21,6 +22,10 @@ type library interface {
 	Holdouts(dataset string) ([]discreet.HoldoutInfo, error)
 	HoldoutStatus(ctx context.Context, dataset, holdout string) (discreet.HoldoutStatus, error)
 	AskHoldout(context.Context, discreet.HoldoutQuestion) (*discreet.HoldoutAnswer, error)
+	QuoteTraining(context.Context, discreet.TrainingQuestion) (*discreet.TrainingQuote, error)
+	Train(context.Context, discreet.TrainingQuestion, func(discreet.TrainingProgress)) (*discreet.Training, error)
+	Models(context.Context, discreet.ModelsQuestion) ([]*discreet.KeptModel, *uint64, error)
+	Model(ctx context.Context, id, analyst string, asOf map[string]time.Time) (*discreet.KeptModel, error)
 	Board(ctx context.Context, dataset, holdout string) ([]discreet.BoardLine, error)
 }
 

@@ -14,9 +14,10 @@ import (
 
 // entry is the line of one question.
 type entry struct {
-	kind             string // ask, explain, describe, open or session
+	kind             string // ask, explain, describe, open, session, train, quote, ...
 	analyst, dataset string
 	text             string
+	heavy            bool
 	away             error // why it is turned away before it has a turn, or nil
 	begin            time.Time
 	outcome          outcome

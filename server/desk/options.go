@@ -10,6 +10,8 @@ import (
 type Options struct {
 	// Running is how many questions are with the engine at once; 0 means one for each core, and two at least. One analyst has at most all of them but one.
 	Running int
+	// Training is how many models are trained at once; 0 means half of Running, and one at least. Each of them has a turn of Running while it is trained.
+	Training int
 	// Waiting is how many questions of one analyst may wait; 0 means 16.
 	Waiting int
 	// Timeout ends a question that runs for longer; 0 means five minutes. What was charged stays charged.
@@ -37,6 +39,9 @@ func (o Options) filled() Options {
 		if *f.field <= 0 {
 			*f.field = f.usual
 		}
+	}
+	if o.Training <= 0 {
+		o.Training = max(1, o.Running/2)
 	}
 	if o.Timeout <= 0 {
 		o.Timeout = 5 * time.Minute

@@ -32,7 +32,7 @@ func outcomeOf(err error) outcome {
 	var budget *discreet.BudgetError
 	var limit *LimitError
 	switch {
-	case errors.As(err, &refusal), errors.Is(err, ErrNoSession), errors.Is(err, ErrRevoked):
+	case errors.As(err, &refusal), errors.Is(err, ErrNoSession), errors.Is(err, discreet.ErrNoModel), errors.Is(err, ErrRevoked):
 		return refused
 	case errors.As(err, &budget), errors.Is(err, discreet.ErrStreamPart):
 		return exhausted

@@ -45,6 +45,13 @@ func (d *Desk) serve(ctx context.Context, e *entry, work func(context.Context, *
 func (d *Desk) turn(ctx context.Context, tick time.Duration, who string, e *entry, work func(context.Context, *entry) error) error {
 	patient, release := d.clock.hold(ctx, tick)
 	defer release()
+	if e.heavy {
+		leave, err := d.place(patient, who)
+		if err != nil {
+			return err
+		}
+		defer leave()
+	}
 	if err := d.queue.wait(patient, who); err != nil {
 		return err
 	}
@@ -58,6 +65,21 @@ func (d *Desk) turn(ctx context.Context, tick time.Duration, who string, e *entr
 	ctx, let := d.clock.hold(ctx, tick)
 	defer let()
 	return translate(ctx, d.guard(ctx, e, work))
+}
+
+// place waits for a place for heavy work. Nobody who has a turn waits for one, so the two cannot wait for each other.
+func (d *Desk) place(ctx context.Context, who string) (leave func(), err error) {
+	if err := d.heavy.enter(who); err != nil {
+		return nil, err
+	}
+	if err := d.heavy.wait(ctx, who); err != nil {
+		d.heavy.exit(who)
+		return nil, err
+	}
+	return func() {
+		d.heavy.done(who)
+		d.heavy.exit(who)
+	}, nil
 }
 
 // guard does the work. A panic shows nothing of what it was about.

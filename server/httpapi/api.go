@@ -61,6 +61,7 @@ func newDoor(o Options) *door {
 	d.sessions()
 	d.streams()
 	d.holdouts()
+	d.models()
 	d.receipts()
 	d.ledger()
 	d.audit()

@@ -20,6 +20,12 @@
 // answer is JSON, or what Accept asks for: application/x-ndjson is a line of meta, a line for each row and a line with end, without which the answer was
 // cut off; text/csv has a column of errors beside each noisy one. All of them say the same.
 //
+// # Models
+//
+// POST /v1/models trains and /v1/models/quote prices, as questions do, with keys for retries. A model is named by its receipt: the number of the charge and half of its hash. Whoever was given the model
+// knows that name, and gets it and its predictions by it, also where somebody else had paid; to others of the dataset it does not exist, and counting upwards finds nothing. Lists have what one
+// paid for.
+//
 // # Problems
 //
 // Every error is application/problem+json (RFC 9457), also those of the mux and of the framework. Programs look at kind:
@@ -36,6 +42,7 @@
 //	ending       503  the server shuts down
 //	ledger       503  the ledger cannot be written
 //	data         503  the data of a holdout cannot be used; the owner has to look after it
+//	training     500  a training failed after its charge
 //	denied       401  who is it?
 //	locked       429  too many failed attempts
 //	role         403  it is for the owner, or for analysts

@@ -105,3 +105,29 @@ func FuzzSessionBody(f *testing.F) {
 		}
 	})
 }
+
+// FuzzModelBody: whatever is sent as a question for a model, or as rows to predict for, the answer is documented, and never that something unexpected happened.
+func FuzzModelBody(f *testing.F) {
+	for _, text := range []string{
+		elderly, `{"features":"SELECT age, sex FROM patients","target":"sex","epsilon":"0.5","evaluate":0.1,"loss":"huber","half_width":0.25}`, `{"features":"SELECT age, cost FROM patients WHERE smoker","target":"cost","epsilon":1,"residual":2,"radius":3,"rows":100}`,
+		`{"features":"SELECT age, smoker FROM patients","target":"smoker","epsilon":1,"tune":[10,100],"weights":{"true":2}}`, `{"features":"SELECT 1","target":"1","epsilon":1}`, `{"features":"SELECT age FROM patients","target":"age > 5; DROP TABLE x","epsilon":1}`,
+		`{"features":"SELECT age FROM patients","target":"age > 5) OR (true","epsilon":1,"method":"output","regulariser":1e300}`, `{"features":"SELECT age FROM patients","target":"-- x","epsilon":1e-12,"regulariser":5e-324}`,
+		`{"features":"SELECT age AS \"\u0000\" FROM patients","target":"smoker","epsilon":1}`, `{"rows":[{"age":1e999,"sex":"\ud800"}]}`, `{"rows":[{"age":"NaN","sex":"F"},{"age":-0.0,"sex":true}]}`, `{"rows":[{"age":"0x10","sex":null}]}`, `{`, ``, "\xff",
+	} {
+		f.Add([]byte(text))
+	}
+	w := newWorldOf(f, hospital.New(60, 1), learned)
+	at := "/v1/models/" + w.want(w.call("POST", "/v1/models", "ana", elderly), 200).get("id").(string) + "/predict"
+	f.Fuzz(func(t *testing.T, body []byte) {
+		for _, path := range []string{"/v1/models/quote", "/v1/models", at} {
+			r := httptest.NewRequest("POST", path, strings.NewReader(string(body)))
+			r.Header.Set("Authorization", "Bearer "+w.tokens["ana"])
+			r.Header.Set("Content-Type", "application/json")
+			switch got := w.offer(t, r); got.status {
+			case 200, 400, 402, 404, 409, 413, 422, 429:
+			default:
+				t.Errorf("%s %q: %d %s", path, body, got.status, got.body)
+			}
+		}
+	})
+}

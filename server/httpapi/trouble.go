@@ -80,6 +80,10 @@ func problemOf(err error) *Problem {
 		return &Problem{Status: http.StatusServiceUnavailable, Kind: "data", Detail: discreet.ErrLabels.Error(), Spent: no, header: http.Header{"Retry-After": {"60"}}}
 	case errors.Is(err, discreet.ErrHoldoutRun):
 		return &Problem{Status: http.StatusServiceUnavailable, Kind: "data", Detail: discreet.ErrHoldoutRun.Error(), header: http.Header{"Retry-After": {"60"}}}
+	case errors.Is(err, discreet.ErrNoModel):
+		return missing("model")
+	case errors.Is(err, discreet.ErrTraining):
+		return &Problem{Status: http.StatusInternalServerError, Kind: "training", Detail: discreet.ErrTraining.Error(), Spent: yes}
 	case errors.Is(err, errors.ErrUnsupported):
 		return &Problem{Status: http.StatusNotImplemented, Kind: "unsupported", Detail: "this server cannot do that", Spent: no}
 	}

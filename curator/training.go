@@ -1,0 +1,160 @@
+package curator
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/learn"
+	"github.com/discreet-dp/discreet/ledger"
+	"github.com/discreet-dp/discreet/mech"
+)
+
+// ErrTraining is returned when a training failed after its charge. Why is not said: how a minimiser does depends on the data.
+var ErrTraining = errors.New("the training could not be finished, and the charge stays; ask with a larger regulariser or a smaller radius, or ask the owner to run 'discreet check'")
+
+// TrainingQuestion asks for a model.
+type TrainingQuestion struct {
+	Analyst string
+	// Features is a SELECT of one row for each row to learn from, and Target the name of one of its columns, or an expression over the same tables.
+	Features, Target string
+	// Spec says what to train. Its Budget.Epsilon is the price of the weights and Evaluate, on top of it, that of an estimate of the accuracy; what these
+	// are worth in the dataset's own currency follows from the policy, as for every question.
+	Spec learn.Spec
+	// Request names the question for retries: the same request is charged once.
+	Request string
+	// AsOf is a moment, or zero: see [Question].
+	AsOf time.Time
+}
+
+// Training is a model that was paid for.
+type Training struct {
+	// ID names the model for [Curator.Model].
+	ID    string
+	Model *learn.Model
+	// Cost is what it cost now: zero when it had been paid for before.
+	Cost      dp.Cost
+	Receipt   Receipt
+	Remaining Remaining
+	Alerts    []ledger.Alert
+	Version   DataVersion
+	Notes     []string
+}
+
+// Train trains a model. It goes the way of every question: prepare, price, recall, charge, run, release, keep. The rows that the engine fetches stay in this
+// process, sealed, until [learn.Fit] has drawn its noise; what it returns is private at the price that was charged before.
+//
+// The same question again is the same model, free, whoever asks: the same rows, features, target and spec at the same price, on the same data. Errors are those of
+// [Curator.Ask], with [ErrTraining] for everything that goes wrong after the engine ran.
+//
+// # What fails
+//
+// A training that was stopped, by a timeout or by who asked, or whose process ended, has released nothing, and can be asked for again with the same request without a second charge. One that
+// failed by itself is another matter: whether it does depends on the data and on the noise that was drawn, so every such failure tells something, and has to be one of those that
+// were paid for. It is kept like an answer: the same request gets the same failure, and only a new one, with a charge of its own, draws noise again.
+//
+// The progress is told to whoever runs the process. How long a training takes and how many steps depends on the data.
+func (c *Curator) Train(ctx context.Context, q TrainingQuestion, progress func(learn.Progress)) (*Training, error) {
+	if err := foreign(q.Request); err != nil {
+		return nil, err
+	}
+	t, err := c.prepareTraining(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	data, err := c.data(ctx)
+	if err != nil {
+		return nil, err
+	}
+	// One at a time, so that two who ask the same at once pay once.
+	leave, err := c.flights.enter(ctx, t.key(data.ID))
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	out, err := c.recallTraining(ctx, t, data.ID, sight{q.AsOf, false})
+	if err != nil {
+		return nil, err
+	}
+	if out == nil {
+		if out, err = c.buyTraining(ctx, q, t, data, progress); err != nil {
+			return nil, err
+		}
+	}
+	if out.Remaining, err = c.Remaining(ctx, q.Analyst); err != nil {
+		return nil, err
+	}
+	named := &Answer{Receipt: out.Receipt}
+	if err := c.nameData(ctx, named, data); err != nil {
+		return nil, err
+	}
+	out.Version, out.Notes = named.Version, named.Notes
+	return out, nil
+}
+
+// fitter trains on rows that were fetched.
+type fitter func(context.Context, *learn.Plan, *learn.Table, *mech.Releaser, func(learn.Progress)) (*learn.Model, error)
+
+// buyTraining charges, fetches, trains and keeps, in this order.
+func (c *Curator) buyTraining(ctx context.Context, q TrainingQuestion, t *training, data data, progress func(learn.Progress)) (*Training, error) {
+	charged, err := c.charge(ctx, q.Analyst, ledger.Charge{
+		Request:     q.Request,
+		Analyst:     q.Analyst,
+		Dataset:     c.dataset.Name,
+		DataVersion: data.Version.String(),
+		Query:       t.hash,
+		Mechanisms:  t.mechanisms(),
+		Cost:        t.plan.Cost,
+	})
+	if err != nil {
+		return nil, err
+	}
+
+	// The charge is durable. From here on it stays, whatever happens.
+	paid := Receipt{Sequence: charged.Sequence, Hash: charged.Hash, Free: charged.Again}
+	if charged.Again {
+		// Nothing is found by its name, so what this request has, if anything, is a failure.
+		if _, kept, err := c.ledger.Answer(ctx, q.Request); err != nil {
+			return nil, err
+		} else if kept {
+			return nil, ErrTraining
+		}
+	}
+	now, err := c.ledger.DataVersion(ctx, c.dataset.Name, data.Label, data.state)
+	if err != nil {
+		return nil, err
+	}
+	rows := t.plan.NewTable()
+	if err := c.engine.Fetch(ctx, t.table, rows.Collector()); err != nil {
+		return nil, ErrTraining
+	}
+	model, err := c.fit(ctx, t.plan, rows, c.releaser, progress)
+	if err != nil && ctx.Err() != nil {
+		return nil, ErrTraining // stopped: see Train
+	}
+
+	// Kept before anybody sees it, the model or that there is none.
+	var text []byte
+	if err == nil {
+		model.Receipt = &learn.Receipt{
+			Dataset: c.dataset.Name, Unit: c.dataset.Unit.String(), Neighbours: c.dataset.Neighbours.String(),
+			Sequence: charged.Sequence, Hash: charged.Hash, DataVersion: now.Number,
+		}
+		text, err = encodeModel(model)
+	}
+	if err != nil {
+		text, model = encodeFailure(), nil
+	}
+	if err := c.keepTraining(context.WithoutCancel(ctx), charged.Sequence, t.key(data.ID), text, model == nil); err != nil {
+		return nil, err
+	}
+	if model == nil {
+		return nil, ErrTraining
+	}
+	out := &Training{ID: modelID(paid), Model: model, Receipt: paid, Alerts: charged.Alerts()}
+	if !charged.Again {
+		out.Cost = t.tag()
+	}
+	return out, nil
+}

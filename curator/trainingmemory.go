@@ -1,0 +1,85 @@
+package curator
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/discreet-dp/discreet/learn"
+)
+
+// modelMemory is how a model is kept, or that its training failed.
+type modelMemory struct {
+	Version int             `json:"version"`
+	Model   json.RawMessage `json:"model,omitempty"`
+	Failed  bool            `json:"failed,omitempty"`
+}
+
+const modelMemoryVersion = 1
+
+func encodeModel(m *learn.Model) ([]byte, error) {
+	var text bytes.Buffer
+	if err := m.Write(&text); err != nil {
+		return nil, err
+	}
+	var kept bytes.Buffer
+	if err := json.Compact(&kept, text.Bytes()); err != nil {
+		return nil, err
+	}
+	out, err := json.Marshal(modelMemory{Version: modelMemoryVersion, Model: kept.Bytes()})
+	if err == nil && len(out) > maxBytes {
+		err = errMemory // which training.fits rules out
+	}
+	return out, err
+}
+
+func encodeFailure() []byte {
+	return fmt.Appendf(nil, `{"version":%d,"failed":true}`, modelMemoryVersion)
+}
+
+// decodeModel reads what was kept; nil where a training failed.
+func decodeModel(text []byte) (*learn.Model, error) {
+	var m modelMemory
+	if err := json.Unmarshal(text, &m); err != nil || m.Version != modelMemoryVersion {
+		return nil, errMemory
+	}
+	if m.Failed {
+		return nil, nil
+	}
+	model, err := learn.ReadModel(bytes.NewReader(m.Model))
+	if err != nil || model.Receipt == nil {
+		return nil, errMemory
+	}
+	return model, nil
+}
+
+// keepTraining stores what came of a training. A failure is found by its request and not by the question: who asks anew pays for another try.
+func (c *Curator) keepTraining(ctx context.Context, sequence uint64, key string, text []byte, failed bool) error {
+	defer c.fresh.begin(sequence)()
+	if failed {
+		key += fmt.Sprint(" failed ", sequence)
+	}
+	return c.ledger.Keep(ctx, sequence, key, text)
+}
+
+// recallTraining returns the model that was paid for, or nil.
+func (c *Curator) recallTraining(ctx context.Context, t *training, version string, sight sight) (*Training, error) {
+	text, sequence, found, err := c.ledger.Recall(ctx, t.key(version))
+	if err != nil || !found || sight.spoken && c.fresh.hides(sequence, sight.asOf) {
+		return nil, err
+	}
+	model, err := decodeModel(text)
+	if err != nil {
+		return nil, err
+	}
+	if model == nil || model.Receipt.Sequence != sequence {
+		return nil, errMemory
+	}
+	out := &Training{Model: model, Receipt: Receipt{Sequence: sequence, Free: true}}
+	if err := c.find(ctx, &out.Receipt); err != nil {
+		return nil, err
+	}
+	out.ID = modelID(out.Receipt)
+	return out, nil
+}
