@@ -29,9 +29,12 @@ type demoCmd struct {
 	Hospital storyCmd      `cmd:"" default:"withargs" help:"Tell the story on a made-up hospital, in under 30 seconds. The default."`
 	Shop     shopCmd       `cmd:"" help:"Write a made-up wholesaler with joins, as CSV files and a policy."`
 	Stream   streamDemoCmd `cmd:"" help:"Write a made-up clinic with a stream, and thousands of questions to it."`
+	Train    trainDemoCmd  `cmd:"" help:"Train on a made-up town: what theorems promise beside what is observed."`
 }
 
-func (demoCmd) Help() string { return storyCmd{}.Help() + shopExample + streamDemoExample }
+func (demoCmd) Help() string {
+	return storyCmd{}.Help() + shopExample + streamDemoExample + trainDemoExample
+}
 
 type storyCmd struct {
 	Dir  string `help:"Make the hospital in this folder, and keep it." placeholder:"DIR" type:"path"`

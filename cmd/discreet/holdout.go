@@ -31,8 +31,10 @@ func neverCharges(args []string) bool {
 		return len(args) > 1 && slices.Contains(chargesNothing, args[1])
 	case "stream":
 		return !slices.Contains(args, "ask")
+	case "train":
+		return slices.Contains(args, "--sweep") || slices.Contains(args, "--explain")
 	}
-	return slices.Contains([]string{"account", "audit", "survey", "prepare", "user"}, args[0])
+	return slices.Contains([]string{"account", "audit", "survey", "prepare", "user", "predict"}, args[0])
 }
 
 // finite is a number for machines: null where it is not finite.

@@ -28,6 +28,8 @@ type cli struct {
 	Ledger     ledgerCmd     `cmd:"" help:"Look after the ledger."`
 	Account    accountCmd    `cmd:"" help:"Compose privacy guarantees, calibrate noise, draw both."`
 	Stream     streamCmd     `cmd:"" help:"Answer very many counting questions on one budget, and rehearse that."`
+	Train      trainCmd      `cmd:"" help:"Train a private classifier or regression, and pay for it; compare methods."`
+	Predict    predictCmd    `cmd:"" help:"Predict with a trained model. Free."`
 	Survey     surveyCmd     `cmd:"" help:"Simulate a survey in which everybody randomizes their own answer."`
 	Holdout    holdoutCmd    `cmd:"" help:"Reuse a holdout without overfitting it; say what theorems promise."`
 	Audit      auditCmd      `cmd:"" help:"Try to break the privacy claims of every mechanism."`
@@ -138,7 +140,7 @@ func familiar(args []string) []string {
 // numbers are the flags that take one.
 var numbers = []string{
 	"--epsilon", "--delta", "--times", "--n", "--queries", "--answers", "--tolerance", "--confidence", "--noise", "--threshold", "--attributes", "--selected",
-	"--repetitions", "--group", "--p", "--alpha", "--bits", "--beta",
+	"--repetitions", "--group", "--p", "--alpha", "--bits", "--beta", "--evaluate", "--regulariser", "--radius", "--half-width", "--residual", "--rows", "--epsilons", "--tune", "--splits", "--draws",
 }
 
 // misread says where to read how a command is written.

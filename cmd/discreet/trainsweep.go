@@ -1,0 +1,245 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/chart"
+	"github.com/discreet-dp/discreet/internal/prose"
+	"github.com/discreet-dp/discreet/internal/table"
+	town "github.com/discreet-dp/discreet/learn/demo"
+)
+
+// sweepFlags are for train --sweep.
+type sweepFlags struct {
+	Adult      []string `help:"With --sweep: a file of the Adult census (1994), in place of made-up rows; can be given again." placeholder:"FILE" sep:"none"`
+	Epsilons   []string `help:"With --sweep: the prices to compare; 0.1, 0.2, 0.5, 1 and 2 if left out." placeholder:"E,E"`
+	Splits     int      `help:"With --sweep: how often rows are dealt anew into four fifths to train on and a fifth to test with; 5 if left out." placeholder:"N"`
+	Draws      int      `help:"With --sweep: how often noise is drawn for each; once if left out." placeholder:"N"`
+	Neighbours string   `help:"With --sweep: add-remove or substitute; the default is add-remove." placeholder:"KIND"`
+	Seed       uint64   `help:"With --sweep: the same seed makes the same rows and the same noise; 1 if left out." placeholder:"S"`
+	Plot       []string `help:"With --sweep: draw error against epsilon to a file, .svg or .png; can be given again." placeholder:"FILE" sep:"none"`
+	ASCII      bool     `help:"With --sweep: draw in the terminal with ASCII signs only." name:"ascii"`
+}
+
+// given names a flag that was given, or is empty.
+func (f *sweepFlags) given() string {
+	for _, flag := range []struct {
+		name string
+		is   bool
+	}{
+		{"--adult", len(f.Adult) > 0}, {"--epsilons", len(f.Epsilons) > 0}, {"--splits", f.Splits != 0}, {"--draws", f.Draws != 0},
+		{"--neighbours", f.Neighbours != ""}, {"--seed", f.Seed != 0}, {"--plot", len(f.Plot) > 0}, {"--ascii", f.ASCII},
+	} {
+		if flag.is {
+			return flag.name
+		}
+	}
+	return ""
+}
+
+// sweeping reads the flags.
+func (c *trainCmd) sweeping() (town.Sweep, error) {
+	s := town.Sweep{Ways: town.Ways, Splits: c.Splits, Draws: c.Draws, Regulariser: c.Regulariser, Radius: c.Radius, Seed: c.Seed}
+	for flag, is := range map[string]bool{
+		"--policy": c.Policy != "", "--as": c.As != "", "--dataset": c.Dataset != "", "--features": c.Features != "", "--target": c.Target != "", "--epsilon": c.Epsilon != nil, "--evaluate": c.Evaluate != nil,
+		"--tune": len(c.Tune) > 0, "--half-width": c.HalfWidth != 0, "--residual": c.Residual != 0, "--weights": len(c.Weights) > 0, "--output": c.Output != "", "--explain": c.Explain, "--request": c.Request != nil,
+	} {
+		if is {
+			return s, &usageError{fmt.Errorf("--sweep compares methods on rows of its own, and has no use for %s; see discreet train --help", flag)}
+		}
+	}
+	if c.Loss != "" && c.Loss != "logistic" {
+		return s, &usageError{errors.New("--sweep is for the logistic loss")}
+	}
+	if c.Method != "" && c.Method != "auto" {
+		s.Ways = slices.DeleteFunc(slices.Clone(s.Ways), func(w town.Way) bool { return w.Method != c.Method })
+		if len(s.Ways) == 0 {
+			return s, &usageError{fmt.Errorf("there is no method %q, but output, objective and minima", c.Method)}
+		}
+	}
+	s.Splits, s.Draws, s.Seed = otherwise(s.Splits, 5), otherwise(s.Draws, 1), otherwise(s.Seed, 1)
+	var err error
+	if s.Epsilons, err = readEpsilons(c.Epsilons); err != nil {
+		return s, err
+	}
+	if c.Neighbours != "" {
+		if s.Neighbours, err = dp.ParseNeighbours(c.Neighbours); err != nil {
+			return s, &usageError{fmt.Errorf("--neighbours: %w", err)}
+		}
+	}
+	return s, nil
+}
+
+func otherwise[T int | uint64](x, usual T) T {
+	if x == 0 {
+		return usual
+	}
+	return x
+}
+
+// readEpsilons reads prices in increasing order.
+func readEpsilons(texts []string) (out []dp.Amount, err error) {
+	if len(texts) == 0 {
+		texts = []string{"0.1", "0.2", "0.5", "1", "2"}
+	}
+	for _, text := range texts {
+		a, err := readAmount("--epsilons", strings.TrimSpace(text))
+		if err != nil {
+			return nil, err
+		}
+		if a == 0 {
+			return nil, &usageError{errors.New("--epsilons: with an epsilon of 0 nothing can be learned")}
+		}
+		out = append(out, a)
+	}
+	slices.Sort(out)
+	return slices.Compact(out), nil
+}
+
+// rows makes rows up, or reads them.
+func (c *trainCmd) rows(seed uint64) (*town.Data, error) {
+	var d *town.Data
+	var err error
+	switch {
+	case len(c.Adult) > 0 && c.Rows != nil:
+		return nil, &usageError{errors.New("--rows says how many rows to make up, and --adult reads some; leave one of the two out")}
+	case len(c.Adult) > 0:
+		d, err = town.ReadAdult(c.Adult...)
+	default:
+		n := int64(20_000)
+		if c.Rows != nil {
+			n = *c.Rows
+		}
+		d, err = town.Made(int(n), seed)
+	}
+	if err != nil {
+		return nil, &usageError{err}
+	}
+	return d, nil
+}
+
+// sweep compares all methods.
+func (c *trainCmd) sweep(ctx context.Context, s screen) error {
+	for _, file := range c.Plot {
+		if err := canSave(file); err != nil {
+			return err
+		}
+	}
+	what, err := c.sweeping()
+	if err != nil {
+		return err
+	}
+	d, err := c.rows(what.Seed)
+	if err != nil {
+		return err
+	}
+	tell, done := progress(s.err, "training")
+	r, err := what.Run(ctx, d, tell)
+	done()
+	if errors.Is(err, town.ErrDemo) {
+		return &usageError{err}
+	} else if err != nil {
+		return err
+	}
+	drawn := sweepPicture(d, what, r)
+	for _, file := range c.Plot {
+		if err := save(file, drawn); err != nil {
+			return err
+		}
+	}
+	if c.JSON {
+		return printJSON(s.out, sweepOf(d, what, r))
+	}
+	printSweep(s, d, what, r)
+	if err := drawn.Text(s.out, chart.Terminal{ASCII: c.ASCII}); err != nil {
+		return err
+	}
+	for _, file := range c.Plot {
+		fmt.Fprintf(s.out, "wrote %s\n", shell(file))
+	}
+	return nil
+}
+
+func printSweep(s screen, d *town.Data, what town.Sweep, r *town.Result) {
+	fmt.Fprintf(s.out, "%s: %s rows, of which %s to train on; %d weights; logistic loss; %s neighbours; delta %.2g\n", d.Name, grouped(float64(r.Rows)), grouped(float64(r.Training)), r.Weights, what.Neighbours, r.Delta)
+	fmt.Fprintf(s.out, "share of test rows that are wrong, mean and standard deviation of %s (%s, %s each)\n\n",
+		prose.Count(int64(what.Splits*what.Draws), "training"), prose.Count(int64(what.Splits), "split"), prose.Count(int64(what.Draws), "draw"))
+	t := &table.Table{Header: []string{"method"}, Right: []bool{false}}
+	for _, e := range what.Epsilons {
+		t.Header, t.Right = append(t.Header, "epsilon "+e.Short()), append(t.Right, true)
+	}
+	for _, w := range what.Ways {
+		row := []string{w.Name}
+		for _, e := range what.Epsilons {
+			cell, _ := r.At(w.Name, e)
+			row = append(row, fmt.Sprintf("%.4f ± %.4f", cell.Error, cell.Deviation))
+		}
+		t.Add(row...)
+	}
+	t.Write(s.out)
+	fmt.Fprintf(s.out, "\nwithout privacy: %.4f; always the more frequent class: %.4f\n", r.Plain, r.Constant)
+	fmt.Fprintln(s.out, "With delta a promise is weaker than without, and weaker still with rho, which is what epsilon buys where a budget has a delta. Nothing was charged.")
+	fmt.Fprintln(s.out)
+}
+
+// sweepPicture draws error against epsilon, and the error without privacy.
+func sweepPicture(d *town.Data, what town.Sweep, r *town.Result) chart.Chart {
+	out := chart.Chart{
+		Title:    "What privacy costs a classifier",
+		Subtitle: fmt.Sprintf("%s, %s rows to train on, %d weights, mean of %d trainings", d.Name, grouped(float64(r.Training)), r.Weights, what.Splits*what.Draws),
+		X:        "epsilon", Y: "share of test rows that are wrong", LogX: true,
+	}
+	plain := chart.Curve{Name: "without privacy"}
+	for _, e := range what.Epsilons {
+		plain.Points = append(plain.Points, chart.Point{X: e.Float(), Y: r.Plain})
+	}
+	for _, w := range what.Ways {
+		curve := chart.Curve{Name: w.Name}
+		for _, e := range what.Epsilons {
+			cell, _ := r.At(w.Name, e)
+			curve.Points = append(curve.Points, chart.Point{X: e.Float(), Y: cell.Error})
+		}
+		out.Curves = append(out.Curves, curve)
+	}
+	out.Curves = append(out.Curves, plain)
+	return out
+}
+
+// sweepJSON is a sweep for machines.
+type sweepJSON struct {
+	Data       string `json:"data"`
+	Neighbours string `json:"neighbours"`
+	Splits     int    `json:"splits"`
+	Draws      int    `json:"draws"`
+	Seed       uint64 `json:"seed"`
+	*town.Result
+	Cells []sweepCell `json:"cells"`
+}
+
+type sweepCell struct {
+	Epsilon float64 `json:"epsilon"`
+	town.Cell
+}
+
+func sweepOf(d *town.Data, what town.Sweep, r *town.Result) sweepJSON {
+	out := sweepJSON{Data: d.Name, Neighbours: what.Neighbours.String(), Splits: what.Splits, Draws: what.Draws, Seed: what.Seed, Result: r}
+	for _, c := range r.Cells {
+		out.Cells = append(out.Cells, sweepCell{number(c.Epsilon), c})
+	}
+	return out
+}
+
+// number is an amount as it was written.
+func number(a dp.Amount) float64 {
+	f, err := strconv.ParseFloat(a.Short(), 64)
+	if err != nil {
+		return a.Float()
+	}
+	return f
+}
