@@ -298,5 +298,5 @@ func (b *tableBuilder) finish(pos int32) (*Table, error) {
 	return t, provenTotal(t.asQuery())
 }
 
-// maxWidth bounds how many numbers a row is once categories are spread out.
-const maxWidth = 10_000
+// maxWidth bounds how many numbers a row is once categories are spread out. Training holds all rows in memory, with four bytes for each number.
+const maxWidth = 1_000
