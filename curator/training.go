@@ -50,9 +50,11 @@ type Training struct {
 //
 // # What fails
 //
-// A training that was stopped, by a timeout or by who asked, or whose process ended, has released nothing, and can be asked for again with the same request without a second charge. One that
-// failed by itself is another matter: whether it does depends on the data and on the noise that was drawn, so every such failure tells something, and has to be one of those that
-// were paid for. It is kept like an answer: the same request gets the same failure, and only a new one, with a charge of its own, draws noise again.
+// What stops while the engine fetches has drawn no noise, and can be asked for again with the same request without a second charge. From then on nobody stops it: a timeout or an analyst who cancels
+// would learn whether it was done by then, and could draw noise again and again for one charge. Who does not wait finds the model kept, free. Only where the process ends in between is noise drawn again for the same charge, and nobody has seen the first.
+//
+// A training that fails by itself is kept like an answer: whether it does could depend on the data and on the noise that was drawn, so every such failure has to be one of those that
+// were paid for. The same request gets the same failure, and only a new one, with a charge of its own, draws noise again.
 //
 // The progress is told to whoever runs the process. How long a training takes and how many steps depends on the data.
 func (c *Curator) Train(ctx context.Context, q TrainingQuestion, progress func(learn.Progress)) (*Training, error) {
@@ -96,6 +98,16 @@ func (c *Curator) Train(ctx context.Context, q TrainingQuestion, progress func(l
 // fitter trains on rows that were fetched.
 type fitter func(context.Context, *learn.Plan, *learn.Table, *mech.Releaser, func(learn.Progress)) (*learn.Model, error)
 
+// fitted trains. A panic is a failure like another: it depends on the rows and on the noise, so it is kept, and its text goes nowhere.
+func (c *Curator) fitted(ctx context.Context, p *learn.Plan, t *learn.Table, progress func(learn.Progress)) (model *learn.Model, err error) {
+	defer func() {
+		if recover() != nil {
+			model, err = nil, learn.ErrFit
+		}
+	}()
+	return c.fit(ctx, p, t, c.releaser, progress)
+}
+
 // buyTraining charges, fetches, trains and keeps, in this order.
 func (c *Curator) buyTraining(ctx context.Context, q TrainingQuestion, t *training, data data, progress func(learn.Progress)) (*Training, error) {
 	charged, err := c.charge(ctx, q.Analyst, ledger.Charge{
@@ -129,10 +141,7 @@ func (c *Curator) buyTraining(ctx context.Context, q TrainingQuestion, t *traini
 	if err := c.engine.Fetch(ctx, t.table, rows.Collector()); err != nil {
 		return nil, ErrTraining
 	}
-	model, err := c.fit(ctx, t.plan, rows, c.releaser, progress)
-	if err != nil && ctx.Err() != nil {
-		return nil, ErrTraining // stopped: see Train
-	}
+	model, err := c.fitted(context.WithoutCancel(ctx), t.plan, rows, progress)
 
 	// Kept before anybody sees it, the model or that there is none.
 	var text []byte

@@ -249,15 +249,6 @@ func TestTrainingStopped(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	r.before["fetch"] = nil
-	// It ends while it trains.
-	cancelled, cancel = context.WithCancel(ctx)
-	w.fit = func(ctx context.Context, p *learn.Plan, t *learn.Table, r *mech.Releaser, f func(learn.Progress)) (*learn.Model, error) {
-		cancel()
-		return learn.Fit(ctx, p, t, r, f)
-	}
-	if _, err := w.Train(cancelled, q, nil); err != ErrTraining {
-		t.Errorf("got %v", err)
-	}
 	w.reopen()
 	r = w.record()
 	if got := w.onDisk(); got.Charges != 1 || got.Answers != 0 || w.spent().Epsilon != amount("0.5") {
@@ -267,6 +258,24 @@ func TestTrainingStopped(t *testing.T) {
 	if !got.Receipt.Free || got.Cost != (dp.Cost{}) || w.spent().Epsilon != amount("0.5") {
 		t.Errorf("the retry cost %v; spent %v", got.Cost, w.spent())
 	}
+	// Who stops waiting while it is trained does not stop it, so that noise is drawn once for a charge.
+	q = smokers("0.1")
+	cancelled, cancel = context.WithCancel(ctx)
+	w.fit = func(ctx context.Context, p *learn.Plan, t *learn.Table, r *mech.Releaser, f func(learn.Progress)) (*learn.Model, error) {
+		cancel()
+		return learn.Fit(ctx, p, t, r, f)
+	}
+	if _, err := w.Train(cancelled, q, nil); err == nil {
+		t.Error("the context ended, and nobody said so")
+	}
+	w.fit = func(context.Context, *learn.Plan, *learn.Table, *mech.Releaser, func(learn.Progress)) (*learn.Model, error) {
+		t.Error("noise was drawn twice")
+		return nil, learn.ErrFit
+	}
+	if got := w.mustTrain(smokers("0.1")); !got.Receipt.Free {
+		t.Error("what was paid for was lost")
+	}
+	w.fit = learn.Fit
 	// Who stops waiting while it is kept does not lose it.
 	q = smokers("0.4")
 	cancelled, cancel = context.WithCancel(ctx)
@@ -310,6 +319,32 @@ func TestTrainingFails(t *testing.T) {
 	// A new request is a new try, with a charge of its own.
 	if got := w.mustTrain(smokers("0.4")); got.Receipt.Free || w.spent().Epsilon != amount("0.8") {
 		t.Errorf("%+v, spent %v", got, w.spent())
+	}
+}
+
+// A panic is a failure that was paid for: the same request does not draw noise again.
+func TestTrainingPanics(t *testing.T) {
+	w := newWorld(t, pure)
+	q := smokers("0.4")
+	tries := 0
+	w.fit = func(context.Context, *learn.Plan, *learn.Table, *mech.Releaser, func(learn.Progress)) (*learn.Model, error) {
+		tries++
+		panic("the 37th row is too far out")
+	}
+	for range 2 {
+		func() {
+			defer func() {
+				if x := recover(); x != nil {
+					t.Errorf("it left with %v", x)
+				}
+			}()
+			if _, err := w.Train(ctx, q, nil); err != ErrTraining {
+				t.Errorf("got %v; want the one fixed text", err)
+			}
+		}()
+	}
+	if tries != 1 || w.spent().Epsilon != amount("0.4") {
+		t.Errorf("%d tries for %v", tries, w.spent())
 	}
 }
 

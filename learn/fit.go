@@ -102,15 +102,16 @@ func (p *Plan) train(ctx context.Context, t *collected, candidate int, r *mech.R
 }
 
 // whole returns weights in whole steps, that are within what the sensitivity allows of the minimiser. Whether float64 shows that a gradient is short depends on the rows, for tables of many millions, and must not show. So where it does
-// not, the exact minimiser is rounded, which is within every tolerance.
+// not, what is rounded is solve.Slack steps from the exact minimiser at most, which is within the tolerance of every recipe: gamma/(Lambda g) is 1/4 or more, see newOutput and newMinima. The exact minimiser itself will
+// not do: without a random linear term rows can be such that it is in the middle between two steps, where nothing decides, and a training that fails for these rows, always, says so.
 func (p *Plan) whole(ctx context.Context, problem *solve.Problem, linear solve.Approximator, share func(float64)) ([]int64, error) {
 	w, err := p.minimise(ctx, problem, linear, share)
 	if errors.Is(err, solve.ErrNotReached) {
-		exactly, err := solve.Exactly(ctx, problem, linear, p.recipe.step, share)
-		for j, n := range exactly {
-			exactly[j] = max(-farthest, min(farthest, n))
+		nearly, err := solve.Nearly(ctx, problem, linear, p.recipe.step, share)
+		for j, n := range nearly {
+			nearly[j] = max(-farthest, min(farthest, n))
 		}
-		return exactly, err
+		return nearly, err
 	}
 	if err != nil {
 		return nil, err

@@ -85,6 +85,9 @@ func (p *Plan) theorem() string {
 		Objective: "objective perturbation of the exact minimiser (Chaudhuri, Monteleoni, Sarwate 2011, Theorem 9, improved): package learn/calibrate",
 		Minima:    "approximate minima perturbation (Iyengar et al. 2019, improved), with the gradient verified: package learn, newMinima",
 	}[p.recipe.method]
+	if p.recipe.method == Objective && p.recipe.noise[0].Kind == "gaussian" {
+		t = "objective perturbation of the exact minimiser with Gaussian noise (Kifer, Smith, Thakurta 2012, improved): package learn/calibrate"
+	}
 	if p.selector != nil {
 		t += "; the regulariser chosen privately (Chaudhuri, Monteleoni, Sarwate 2011, Algorithm 3): package learn, tuning"
 	}

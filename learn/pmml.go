@@ -11,7 +11,7 @@ import (
 func (m *Model) WritePMML(w io.Writer) error {
 	clips := m.Radius < longest(m.Encoding)*(1-1e-9)
 	if clips && !m.Encoding.Target.Categorical() {
-		return fmt.Errorf("%w that PMML can say: rows are clipped to %.4g; train with a radius of %.4g, or keep to discreet predict", ErrModel, m.Radius, longest(m.Encoding))
+		return fmt.Errorf("%w: rows are clipped to a length of %.4g, which PMML cannot do; train with a radius of %.4g, or keep to discreet predict", ErrPMML, m.Radius, longest(m.Encoding))
 	}
 	doc := pmml{Version: "4.4", Space: "http://www.dmg.org/PMML-4_4", Copyright: m.Guarantee.Words}
 	doc.Model.Name, doc.Model.Function, doc.Model.Method = "discreet", "classification", "none"

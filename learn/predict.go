@@ -69,7 +69,7 @@ func (c *Column) read(text string, x []float64) error {
 	}
 	v, err := strconv.ParseFloat(text, 64)
 	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
-		return fmt.Errorf("%w: %q is no number for %q", ErrRow, text, c.Name)
+		return fmt.Errorf("%w: %q is no number for %q; leave it empty where it is not known", ErrRow, text, c.Name)
 	}
 	x[0] = c.position(v / c.unit())
 	return nil

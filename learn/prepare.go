@@ -139,7 +139,7 @@ func (p *Plan) drowned() error {
 	if k := len(p.Spec.Tune); k > 0 {
 		rows *= float64(k + 1)
 	}
-	return fmt.Errorf("%w: %d rows are too few at this price: with %d weights the noise is as large as what %.0f rows can say; take a larger epsilon or fewer features", ErrSpec, p.Spec.Rows, p.Encoding.dim()*p.Encoding.models(), math.Ceil(rows))
+	return fmt.Errorf("%w: rows are too few at this price: there are %d, and with %d weights the noise is as large as what %.0f rows can say; take a larger epsilon or fewer features", ErrSpec, p.Spec.Rows, p.Encoding.dim()*p.Encoding.models(), math.Ceil(rows))
 }
 
 // solvable refuses regularisers that nothing can be minimised with.

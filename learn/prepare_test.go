@@ -92,6 +92,19 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
+// TestTheorem sees that a model names the theorem of its noise.
+func TestTheorem(t *testing.T) {
+	for want, b := range map[string]Budget{"Chaudhuri": {Epsilon: dp.One}, "Kifer": {Rho: dp.One}} {
+		p, err := Prepare(made(2), Spec{Method: Objective, Budget: b}, one)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.theorem(); !strings.Contains(got, want) || strings.Contains(got, "Gaussian") != (want != "Chaudhuri") {
+			t.Errorf("%+v: %s", b, got)
+		}
+	}
+}
+
 // TestCost compares prices with what was asked for, to the unit.
 func TestCost(t *testing.T) {
 	e1, d1, r1, x := eps(t, "0.7"), eps(t, "1e-6"), eps(t, "0.3"), eps(t, "0.05")

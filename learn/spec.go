@@ -65,7 +65,7 @@ func number(what string, x float64) error {
 	if x == 0 || x >= 0x1p-60 && x <= 0x1p60 {
 		return nil
 	}
-	return fmt.Errorf("%w: the %s is a positive number, and not %v; leave it out and one is chosen", ErrSpec, what, x)
+	return fmt.Errorf("%w: the %s is a positive number from 1e-18 to 1e18, and not %v; leave it out and one is chosen", ErrSpec, what, x)
 }
 
 // Validate says what is wrong with a spec by itself.

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -48,7 +49,7 @@ func (b *tableBuilder) number(c tableDraft) error {
 }
 
 func (b *tableBuilder) constant(c tableDraft, what string) error {
-	return refuse(c.pos, "use something that differs between rows, or leave it out: an intercept is added by itself", "%q is the same in all rows: %s", c.name, what)
+	return refuse(c.pos, "use something that differs between rows; an intercept is added by itself", "%q is the same in all rows: %s", c.name, what)
 }
 
 // category finds the public values.
@@ -78,6 +79,12 @@ func (b *tableBuilder) category(c tableDraft) ([]policy.Value, error) {
 			"%q is a number without public bounds", c.name)
 	case !found:
 		return nil, refuse(c.pos, "leave it out, or ask the owner to add bounds: [first, last] to the column in the policy", "%q is %s without public bounds", c.name, article(t.Kind))
+	case len(values) == 1 && t.Kind != Number: // which values[0] has in steps
+		what := values[0].String()
+		if t.Kind == Text {
+			what = "'" + strings.ReplaceAll(what, "'", "''") + "'"
+		}
+		return nil, b.constant(c, what)
 	case len(values) < 2:
 		return nil, b.constant(c, describe(c.expr))
 	}

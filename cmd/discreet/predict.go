@@ -54,7 +54,7 @@ func (c *predictCmd) Run(s screen) (err error) {
 		return &usageError{errors.New("--show and --pmml are about the model alone; leave out the rows, or one of the two")}
 	case c.PMML:
 		err := writeTo(s.out, c.Output, m.WritePMML)
-		if errors.Is(err, learn.ErrModel) {
+		if errors.Is(err, learn.ErrPMML) {
 			return &usageError{err}
 		}
 		return err
@@ -127,7 +127,9 @@ func (p *predictor) open(in io.Reader) error {
 	p.in = csv.NewReader(in)
 	p.in.ReuseRecord = true
 	header, err := p.in.Read()
-	if err != nil {
+	if err != nil && !errors.Is(err, io.EOF) {
+		return fmt.Errorf("%s cannot be read: %w", p.name, err)
+	} else if err != nil {
 		return fmt.Errorf("%s has no header that names its columns", p.name)
 	}
 	p.header = slices.Clone(header)
@@ -139,7 +141,7 @@ func (p *predictor) open(in io.Reader) error {
 	}
 	for i := range p.model.Encoding.Features {
 		if name := p.model.Encoding.Features[i].Name; !slices.Contains(p.header, name) {
-			return fmt.Errorf("%s has no column %q, which the model needs; where it is not known, add it and leave it empty", p.name, name)
+			return fmt.Errorf("%s has no column %q, which the model needs, but %s; where it is not known, add it and leave it empty", p.name, name, strings.Join(p.header, ", "))
 		}
 	}
 	p.target = slices.Index(p.header, p.model.Encoding.Target.Name)

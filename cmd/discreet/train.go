@@ -35,11 +35,11 @@ type trainCmd struct {
 type modelFlags struct {
 	Loss        string             `help:"What to minimise: logistic or huber for classes, squares for numbers. The default follows from the target." placeholder:"NAME"`
 	Method      string             `help:"auto, objective, output or minima; the default is auto." placeholder:"NAME"`
-	Regulariser float64            `help:"Lambda of the sum, 1/C of other libraries; without it one follows from the price." placeholder:"L"`
+	Regulariser *float64           `help:"Lambda of the sum, 1/C of other libraries; without it one follows from the price." placeholder:"L"`
 	Tune        []float64          `help:"Regularisers to choose from, privately: a part of the price." placeholder:"L,L"`
-	Radius      float64            `help:"How long a row of features may be; longer ones are clipped." placeholder:"R"`
-	HalfWidth   float64            `help:"Of huber: how far from the border the loss is curved." placeholder:"H"`
-	Residual    float64            `help:"Of squares: from which residual on the loss is straight." placeholder:"Q"`
+	Radius      *float64           `help:"How long a row of features may be; longer ones are clipped." placeholder:"R"`
+	HalfWidth   *float64           `help:"Of huber: how far from the border the loss is curved." placeholder:"H"`
+	Residual    *float64           `help:"Of squares: from which residual on the loss is straight." placeholder:"Q"`
 	Weights     map[string]float64 `help:"Public weights of classes." placeholder:"CLASS=W" mapsep:","`
 	Rows        *int64             `help:"About how many rows there are, if that is public; with --sweep how many to make up." placeholder:"N"`
 }
@@ -115,9 +115,11 @@ func (c *trainCmd) Run(ctx context.Context, s screen) error {
 		return printJSON(s.out, out)
 	}
 	prose.Training(s.out, t)
-	if c.Output != "" {
-		fmt.Fprintf(s.out, "wrote %s; predict with: discreet predict -m %s rows.csv\n", shell(c.Output), shell(c.Output))
+	if c.Output == "" {
+		fmt.Fprintln(s.err, "the model was not kept; the same training with -o model.json writes it, free")
+		return nil
 	}
+	fmt.Fprintf(s.out, "wrote %s; predict with: discreet predict -m %s rows.csv\n", shell(c.Output), shell(c.Output))
 	return nil
 }
 
@@ -146,7 +148,10 @@ func (c *trainCmd) question() (q discreet.TrainingQuestion, err error) {
 	if c.Epsilon == nil {
 		return q, &usageError{errors.New("--epsilon is missing: say what the model may cost, such as --epsilon 1")}
 	}
-	q = discreet.TrainingQuestion{Dataset: c.Dataset, Analyst: c.As, Features: c.Features, Target: c.Target, Spec: c.modelFlags.spec()}
+	q = discreet.TrainingQuestion{Dataset: c.Dataset, Analyst: c.As, Features: c.Features, Target: c.Target}
+	if q.Spec, err = c.modelFlags.spec(); err != nil {
+		return q, err
+	}
 	if q.Spec.Budget.Epsilon, err = readAmount("--epsilon", *c.Epsilon); err != nil {
 		return q, err
 	}
@@ -171,10 +176,24 @@ func (c *trainCmd) question() (q discreet.TrainingQuestion, err error) {
 	return q, nil
 }
 
-func (f modelFlags) spec() discreet.TrainingSpec {
-	return discreet.TrainingSpec{
-		Loss: f.Loss, Method: f.Method, Regulariser: f.Regulariser, Tune: slices.Clone(f.Tune), Radius: f.Radius, HalfWidth: f.HalfWidth, Residual: f.Residual, Weights: f.Weights,
+func (f modelFlags) spec() (discreet.TrainingSpec, error) {
+	s := discreet.TrainingSpec{Loss: f.Loss, Method: f.Method, Tune: slices.Clone(f.Tune), Weights: f.Weights}
+	for _, x := range []struct {
+		flag  string
+		given *float64
+		to    *float64
+	}{
+		{"--regulariser", f.Regulariser, &s.Regulariser}, {"--radius", f.Radius, &s.Radius}, {"--half-width", f.HalfWidth, &s.HalfWidth}, {"--residual", f.Residual, &s.Residual},
+	} {
+		if x.given == nil {
+			continue
+		}
+		// In a spec 0 stands for a default. Who writes 0 means something else, and would pay for the default.
+		if *x.to = *x.given; *x.to == 0 {
+			return s, &usageError{fmt.Errorf("%s 0: give a positive number, or leave it out and one is chosen", x.flag)}
+		}
 	}
+	return s, nil
 }
 
 // readAmount reads an amount of privacy.

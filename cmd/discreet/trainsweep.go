@@ -19,8 +19,8 @@ import (
 type sweepFlags struct {
 	Adult      []string `help:"With --sweep: a file of the Adult census (1994), in place of made-up rows; can be given again." placeholder:"FILE" sep:"none"`
 	Epsilons   []string `help:"With --sweep: the prices to compare; 0.1, 0.2, 0.5, 1 and 2 if left out." placeholder:"E,E"`
-	Splits     int      `help:"With --sweep: how often rows are dealt anew into four fifths to train on and a fifth to test with; 5 if left out." placeholder:"N"`
-	Draws      int      `help:"With --sweep: how often noise is drawn for each; once if left out." placeholder:"N"`
+	Splits     *int     `help:"With --sweep: how often rows are dealt anew into four fifths to train on and a fifth to test with; 5 if left out." placeholder:"N"`
+	Draws      *int     `help:"With --sweep: how often noise is drawn for each; once if left out." placeholder:"N"`
 	Neighbours string   `help:"With --sweep: add-remove or substitute; the default is add-remove." placeholder:"KIND"`
 	Seed       uint64   `help:"With --sweep: the same seed makes the same rows and the same noise; 1 if left out." placeholder:"S"`
 	Plot       []string `help:"With --sweep: draw error against epsilon to a file, .svg or .png; can be given again." placeholder:"FILE" sep:"none"`
@@ -33,7 +33,7 @@ func (f *sweepFlags) given() string {
 		name string
 		is   bool
 	}{
-		{"--adult", len(f.Adult) > 0}, {"--epsilons", len(f.Epsilons) > 0}, {"--splits", f.Splits != 0}, {"--draws", f.Draws != 0},
+		{"--adult", len(f.Adult) > 0}, {"--epsilons", len(f.Epsilons) > 0}, {"--splits", f.Splits != nil}, {"--draws", f.Draws != nil},
 		{"--neighbours", f.Neighbours != ""}, {"--seed", f.Seed != 0}, {"--plot", len(f.Plot) > 0}, {"--ascii", f.ASCII},
 	} {
 		if flag.is {
@@ -45,10 +45,10 @@ func (f *sweepFlags) given() string {
 
 // sweeping reads the flags.
 func (c *trainCmd) sweeping() (town.Sweep, error) {
-	s := town.Sweep{Ways: town.Ways, Splits: c.Splits, Draws: c.Draws, Regulariser: c.Regulariser, Radius: c.Radius, Seed: c.Seed}
+	s := town.Sweep{Ways: town.Ways, Splits: 5, Draws: 1, Seed: otherwise(c.Seed, 1)}
 	for flag, is := range map[string]bool{
 		"--policy": c.Policy != "", "--as": c.As != "", "--dataset": c.Dataset != "", "--features": c.Features != "", "--target": c.Target != "", "--epsilon": c.Epsilon != nil, "--evaluate": c.Evaluate != nil,
-		"--tune": len(c.Tune) > 0, "--half-width": c.HalfWidth != 0, "--residual": c.Residual != 0, "--weights": len(c.Weights) > 0, "--output": c.Output != "", "--explain": c.Explain, "--request": c.Request != nil,
+		"--tune": len(c.Tune) > 0, "--half-width": c.HalfWidth != nil, "--residual": c.Residual != nil, "--weights": len(c.Weights) > 0, "--output": c.Output != "", "--explain": c.Explain, "--request": c.Request != nil,
 	} {
 		if is {
 			return s, &usageError{fmt.Errorf("--sweep compares methods on rows of its own, and has no use for %s; see discreet train --help", flag)}
@@ -63,8 +63,17 @@ func (c *trainCmd) sweeping() (town.Sweep, error) {
 			return s, &usageError{fmt.Errorf("there is no method %q, but output, objective and minima", c.Method)}
 		}
 	}
-	s.Splits, s.Draws, s.Seed = otherwise(s.Splits, 5), otherwise(s.Draws, 1), otherwise(s.Seed, 1)
-	var err error
+	if c.Splits != nil {
+		s.Splits = *c.Splits
+	}
+	if c.Draws != nil {
+		s.Draws = *c.Draws
+	}
+	spec, err := c.modelFlags.spec()
+	if err != nil {
+		return s, err
+	}
+	s.Regulariser, s.Radius = spec.Regulariser, spec.Radius
 	if s.Epsilons, err = readEpsilons(c.Epsilons); err != nil {
 		return s, err
 	}
@@ -168,7 +177,11 @@ func (c *trainCmd) sweep(ctx context.Context, s screen) error {
 
 func printSweep(s screen, d *town.Data, what town.Sweep, r *town.Result) {
 	fmt.Fprintf(s.out, "%s: %s rows, of which %s to train on; %d weights; logistic loss; %s neighbours; delta %.2g\n", d.Name, grouped(float64(r.Rows)), grouped(float64(r.Training)), r.Weights, what.Neighbours, r.Delta)
-	fmt.Fprintf(s.out, "share of test rows that are wrong, mean and standard deviation of %s (%s, %s each)\n\n",
+	mean := "mean and standard deviation"
+	if what.Splits*what.Draws == 1 {
+		mean = "mean" // of one there is no deviation
+	}
+	fmt.Fprintf(s.out, "share of test rows that are wrong, %s of %s (%s, %s each)\n\n", mean,
 		prose.Count(int64(what.Splits*what.Draws), "training"), prose.Count(int64(what.Splits), "split"), prose.Count(int64(what.Draws), "draw"))
 	t := &table.Table{Header: []string{"method"}, Right: []bool{false}}
 	for _, e := range what.Epsilons {
@@ -178,7 +191,11 @@ func printSweep(s screen, d *town.Data, what town.Sweep, r *town.Result) {
 		row := []string{w.Name}
 		for _, e := range what.Epsilons {
 			cell, _ := r.At(w.Name, e)
-			row = append(row, fmt.Sprintf("%.4f ± %.4f", cell.Error, cell.Deviation))
+			text := fmt.Sprintf("%.4f", cell.Error)
+			if what.Splits*what.Draws > 1 {
+				text += fmt.Sprintf(" ± %.4f", cell.Deviation)
+			}
+			row = append(row, text)
 		}
 		t.Add(row...)
 	}
@@ -192,7 +209,7 @@ func printSweep(s screen, d *town.Data, what town.Sweep, r *town.Result) {
 func sweepPicture(d *town.Data, what town.Sweep, r *town.Result) chart.Chart {
 	out := chart.Chart{
 		Title:    "What privacy costs a classifier",
-		Subtitle: fmt.Sprintf("%s, %s rows to train on, %d weights, mean of %d trainings", d.Name, grouped(float64(r.Training)), r.Weights, what.Splits*what.Draws),
+		Subtitle: fmt.Sprintf("%s, %s rows to train on, %d weights, mean of %s", d.Name, grouped(float64(r.Training)), r.Weights, prose.Count(int64(what.Splits*what.Draws), "training")),
 		X:        "epsilon", Y: "share of test rows that are wrong", LogX: true,
 	}
 	plain := chart.Curve{Name: "without privacy"}

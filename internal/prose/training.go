@@ -130,7 +130,11 @@ func Coefficients(w io.Writer, m *discreet.Model) {
 		t.Add(row...)
 	}
 	if target := &m.Encoding.Target; target.Categorical() && !several {
-		fmt.Fprintf(w, "Above zero the model says %s = %s.\n\n", table.Clean(target.Name), table.Clean(target.Values[1]))
+		says := table.Clean(target.Name) + " = " + table.Clean(target.Values[1])
+		if strings.ContainsAny(target.Name, "=<> ") {
+			says = "that " + table.Clean(target.Name) + " is " + table.Clean(target.Values[1]) // x > 60 = true would be two comparisons
+		}
+		fmt.Fprintf(w, "Above zero the model says %s.\n\n", says)
 	}
 	t.Write(w)
 }

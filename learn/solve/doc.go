@@ -42,5 +42,6 @@
 //
 // F is Lambda-strongly convex, so a gradient of length g at w means that the minimiser is within g/Lambda of w, in every coordinate too. If both ends of that interval round to the same multiple of the step in every coordinate, these are what the minimiser rounds to, whoever computed w. Only b is not known
 // exactly: what is unknown of it adds to g. If they do not, the gradient is computed again in pairs, and if need be in numbers of 256, 512 and 1024 bits (math/big; with 2^-bits for u and the same steps 1 to 5, and no underflow), at points that Newton's steps make of w, until they do. A minimiser with
-// a density is within g/Lambda of a boundary with a probability in proportion to g, and g falls with every bit; so not to be decided with 1024 bits has a probability of less than 2^-900, and then there is [ErrNotReached].
+// a density is within g/Lambda of a boundary with a probability in proportion to g, and g falls with every bit; so not to be decided with 1024 bits has a probability of less
+// than 2^-900, and then there is [ErrNotReached]. That is if steps converge, which is not proven for a number of steps that anybody would wait for: they are damped, so that each makes the gradient shorter, and [ErrNotReached] after some hundreds of them was not seen in any test.
 package solve

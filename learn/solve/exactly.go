@@ -19,6 +19,19 @@ const maxBits = 1024
 
 // Exactly returns round(w/step) for the exact minimiser w of the problem plus linear: real numbers, and not what some arithmetic made of them. step is a power of two. Numbers that do not fit are the nearest that do. linear may be nil.
 func Exactly(ctx context.Context, p *Problem, linear Approximator, step float64, progress func(float64)) ([]int64, error) {
+	return whole(ctx, p, linear, step, 0, progress)
+}
+
+// Slack is how far, in steps and as a vector, what Nearly rounds is from the minimiser at most.
+const Slack = 1. / 8
+
+// Nearly returns round(v/step) for some v that is at most Slack steps away from the minimiser. Unlike Exactly it does not fail where the minimiser is in the middle between two steps. That is for those whose linear term is not
+// random, for whom there are rows with such a minimiser.
+func Nearly(ctx context.Context, p *Problem, linear Approximator, step float64, progress func(float64)) ([]int64, error) {
+	return whole(ctx, p, linear, step, Slack, progress)
+}
+
+func whole(ctx context.Context, p *Problem, linear Approximator, step, slack float64, progress func(float64)) ([]int64, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
@@ -29,7 +42,7 @@ func Exactly(ctx context.Context, p *Problem, linear Approximator, step float64,
 		return nil, fmt.Errorf("%w: the linear term has %d numbers and a row has %d features", ErrProblem, linear.Len(), p.Rows.Dim())
 	}
 	f := p.sum()
-	grid := &grid{step, f.lambda}
+	grid := &grid{step, f.lambda, slack}
 
 	// In float64 first. What is not known of the linear term adds to the error of the gradient.
 	b, unknown := f.linear(linear, 64+f.scaleBits())
@@ -50,19 +63,35 @@ func Exactly(ctx context.Context, p *Problem, linear Approximator, step float64,
 	if err != nil {
 		return nil, err
 	}
-	start := make([]*big.Float, f.dim)
-	for j, v := range at.w {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, ErrNotReached
-		}
-		start[j] = new(big.Float).SetFloat64(v)
+	start, ok := at.exactly()
+	if !ok {
+		return nil, ErrNotReached
 	}
-	if bound := at.bound(); bound < math.Inf(1) {
-		if z, ok := grid.round(start, plus(above(bound), unknown, short)); ok {
-			return z, nil
-		}
+	if z, ok := at.settles(grid, start, unknown, short); ok {
+		return z, nil
 	}
 	return f.refine(ctx, grid, linear, at, start)
+}
+
+// exactly is the point in numbers that can have more bits, if it is one.
+func (p *place) exactly() ([]*big.Float, bool) {
+	out := make([]*big.Float, len(p.w))
+	for j, v := range p.w {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil, false
+		}
+		out[j] = new(big.Float).SetFloat64(v)
+	}
+	return out, true
+}
+
+// settles returns what the minimiser rounds to, if it follows from the gradient at this place. However far from the minimum a descent ended, that is told by the gradient's own length, and not by its error alone.
+func (p *place) settles(grid *grid, w []*big.Float, unknown ...*big.Float) ([]int64, bool) {
+	bound := p.bound()
+	if !(bound < math.Inf(1)) {
+		return nil, false
+	}
+	return grid.round(w, plus(append([]*big.Float{above(bound)}, unknown...)...))
 }
 
 // linear returns the linear term in so many bits, and how far off in norm that is at most.
@@ -82,10 +111,11 @@ func (f *sum) scaleBits() uint {
 }
 
 // refine goes on in numbers of more and more bits.
+//
+// Steps are Newton's, and each is made shorter until the slope along it says that it went about as far as the sum falls. Without that they need not converge where float64 ended far from the minimum, and whether they do depends on the rows.
 func (f *sum) refine(ctx context.Context, grid *grid, linear Approximator, at *place, w []*big.Float) ([]int64, error) {
-	// Curvature that is never too small makes steps too short rather than too long, so that they converge also where rows are at corners of their slopes: rows count with the most curvature within slack.
-	slack := 0x1p-20
-	m := f.model(at.z, slack, nil)
+	m := f.model(at.z, slacks[0], nil)
+	models := 1
 	for bits := uint(128); bits <= maxBits; bits *= 2 {
 		b, unknown := f.linear(linear, bits+f.scaleBits())
 		gradient := func() *precise { return f.precise(ctx, w, b, bits) }
@@ -95,8 +125,8 @@ func (f *sum) refine(ctx context.Context, grid *grid, linear Approximator, at *p
 		for j := range w {
 			w[j].SetPrec(bits)
 		}
-		var last *big.Float
-		for range 200 {
+		var s *stride
+		for range 1000 {
 			p := gradient()
 			if p == nil {
 				return nil, ctx.Err()
@@ -104,37 +134,85 @@ func (f *sum) refine(ctx context.Context, grid *grid, linear Approximator, at *p
 			if z, ok := grid.round(w, plus(p.norm, p.error, unknown)); ok {
 				return z, nil
 			}
-			// More steps help only while the gradient is longer than what is not known of it, and while they make it shorter.
+			// More steps help only while the gradient is longer than what is not known of it.
 			if times(above(4), p.norm).Cmp(plus(p.error, unknown)) <= 0 {
 				break
 			}
-			if last != nil && times(above(1.01), p.norm).Cmp(last) >= 0 {
-				slack *= 16
-				for j := range w {
-					at.w[j], _ = w[j].Float64()
-				}
-				at = f.at(at.w)
-				m = f.model(at.z, slack, nil)
+			if s != nil && s.tooFar(p) {
+				s.place(w)
+				continue
 			}
-			last = p.norm
-			m.move(ctx, w, p)
+			if s != nil && times(above(4), p.norm).Cmp(s.norm) >= 0 {
+				here := make([]float64, len(w))
+				for j := range w {
+					here[j], _ = w[j].Float64()
+				}
+				m = f.model(f.at(here).z, slacks[models%len(slacks)], nil)
+				models++
+			}
+			s = m.stride(ctx, w, p)
+			s.place(w)
 		}
 	}
 	return nil, ErrNotReached
 }
 
-// move takes a step of Newton's from w, computed in float64 for a gradient that is brought to a length near 1.
-func (m *model) move(ctx context.Context, w []*big.Float, p *precise) {
-	e := p.norm.MantExp(nil)
-	g := make([]float64, len(w))
-	for j, v := range p.g {
-		g[j], _ = new(big.Float).SetMantExp(v, -e).Float64()
+// slacks are, in turns, how far from a bend in its slope a row counts as if it were in it. With more, steps are too short rather than too long; with none, none is too short because of rows that only seem to be there.
+var slacks = []float64{0x1p-20, 0, 0x1p-40}
+
+// stride is a step from a point, and how much of it is taken.
+type stride struct {
+	from  []*big.Float
+	step  []float64 // in units of 2^exp
+	exp   int
+	slope float64    // of the sum along step at from; below 0
+	norm  *big.Float // of the gradient at from
+	share float64
+	tries int
+}
+
+// stride is a step of Newton's from w, computed in float64 for a gradient that is brought to a length near 1.
+func (m *model) stride(ctx context.Context, w []*big.Float, p *precise) *stride {
+	s := &stride{exp: p.norm.MantExp(nil), norm: p.norm, share: 1}
+	for _, v := range w {
+		s.from = append(s.from, new(big.Float).Copy(v))
 	}
-	s, _ := m.step(ctx, g, 1e-9, 200+m.f.dim)
-	for j, v := range s {
-		if !math.IsNaN(v) && !math.IsInf(v, 0) {
-			step := new(big.Float).SetFloat64(v)
-			w[j].Add(w[j], step.SetMantExp(step, e))
+	g := s.scaled(p)
+	s.step, _ = m.step(ctx, g, 1e-9, 200+m.f.dim)
+	if s.slope = dot(g, s.step); !(s.slope < 0) || !finite(s.step) {
+		// Downhill, by less than the most that the sum can bend.
+		for j, v := range g {
+			s.step[j] = -v / (m.f.lambda + float64(len(m.f.x))*m.f.loss.Curvature()*m.f.radius*m.f.radius)
 		}
+		s.slope = dot(g, s.step)
+	}
+	return s
+}
+
+// scaled is a gradient in the units of the stride.
+func (s *stride) scaled(p *precise) []float64 {
+	g := make([]float64, len(p.g))
+	for j, v := range p.g {
+		g[j], _ = new(big.Float).SetMantExp(v, -s.exp).Float64()
+	}
+	return g
+}
+
+// tooFar says that the sum rises at the end of the stride, where p is, nearly as much as it fell at its beginning, and takes less of it.
+func (s *stride) tooFar(p *precise) bool {
+	now := dot(s.scaled(p), s.step)
+	if !(now > -0.1*s.slope) || s.tries >= 100 {
+		return false
+	}
+	s.tries++
+	s.share *= max(0.1, min(0.9, s.slope/(s.slope-now)))
+	return true
+}
+
+// place sets w to the end of the stride.
+func (s *stride) place(w []*big.Float) {
+	for j, v := range s.step {
+		by := new(big.Float).SetFloat64(s.share * v)
+		w[j].Add(s.from[j], by.SetMantExp(by, s.exp))
 	}
 }

@@ -6,22 +6,32 @@ import (
 )
 
 // grid is where minimisers are rounded to: multiples of step. lambda is how strongly convex the sum is.
-type grid struct{ step, lambda float64 }
+type grid struct {
+	step, lambda float64
+	// slack is how many steps what is rounded may be from the minimiser; 0: it has to be what the minimiser itself rounds to.
+	slack float64
+}
 
 // round returns round(x/step) of the minimiser x, if that follows: the gradient at w is at most gradient long, so x is within gradient/lambda of w. Both ends of where a coordinate can be have to round to the same.
 func (g *grid) round(w []*big.Float, gradient *big.Float) ([]int64, bool) {
 	off := above(0).Quo(gradient, above(g.lambda))
-	_, e := math.Frexp(g.step) // step = 2^(e-1)
+	near := off.Cmp(big.NewFloat(g.slack*g.step)) <= 0 // exact: step is a power of two
+	_, e := math.Frexp(g.step)                         // step = 2^(e-1)
 	out := make([]int64, len(w))
 	for j, v := range w {
 		// These two round outward, each in its direction; dividing by step is exact.
 		lo := new(big.Float).SetPrec(v.Prec()).SetMode(big.ToNegativeInf).Sub(v, off)
 		hi := new(big.Float).SetPrec(v.Prec()).SetMode(big.ToPositiveInf).Add(v, off)
 		a, b := nearest(lo.SetMantExp(lo, 1-e)), nearest(hi.SetMantExp(hi, 1-e))
-		if a != b {
+		switch {
+		case a == b:
+			out[j] = a
+		case near:
+			whole := new(big.Float).SetPrec(v.Prec()).Set(v)
+			out[j] = nearest(whole.SetMantExp(whole, 1-e))
+		default:
 			return nil, false
 		}
-		out[j] = a
 	}
 	return out, true
 }

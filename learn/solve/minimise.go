@@ -67,7 +67,7 @@ func (f *sum) closer(ctx context.Context, at *place, tolerance float64) (*Point,
 			}
 			return &Point{out, bound}, nil
 		}
-		m.move(ctx, w, p)
+		m.stride(ctx, w, p).place(w)
 		for j := range w {
 			w[j].SetPrec(53).SetPrec(pairBits)
 		}

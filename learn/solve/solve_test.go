@@ -348,7 +348,7 @@ func reference(t *testing.T, p *Problem, b []float64) []*big.Float {
 		if q.norm.Sign() == 0 || q.norm.MantExp(nil) < at64(f)-180 {
 			return w
 		}
-		m.move(context.Background(), w, q)
+		m.stride(context.Background(), w, q).place(w)
 	}
 	q := f.precise(context.Background(), w, g, 300)
 	t.Fatalf("no reference: %.3g, %.3g %s %d %d %g", q.norm, q.error, f.loss.Name(), f.dim, len(f.x), f.lambda)

@@ -22,13 +22,13 @@ type TrainingQuestion struct {
 	Loss     string  `json:"loss,omitempty" enum:"logistic,huber,squares" doc:"logistic for classes and squares for numbers, where it is left out"`
 	Method   string  `json:"method,omitempty" enum:"auto,output,objective,minima" doc:"How it is made private; auto chooses from what is public"`
 	// The rest has defaults that follow from what is public.
-	Regulariser float64            `json:"regulariser,omitempty" minimum:"0" doc:"Lambda of the sum over the rows, 1/C of other libraries; one is chosen where it is left out"`
+	Regulariser float64            `json:"regulariser,omitempty" exclusiveMinimum:"0" doc:"Lambda of the sum over the rows, 1/C of other libraries; one is chosen where it is left out"`
 	Tune        []float64          `json:"tune,omitempty" maxItems:"64" doc:"Regularisers to choose from on the data, which epsilon pays for too"`
-	Radius      float64            `json:"radius,omitempty" minimum:"0" doc:"What rows are clipped to"`
-	HalfWidth   float64            `json:"half_width,omitempty" minimum:"0" doc:"huber: half of the width of the bend"`
-	Residual    float64            `json:"residual,omitempty" minimum:"0" doc:"squares: beyond this residual the loss is straight; 1 is half of the target's range"`
+	Radius      float64            `json:"radius,omitempty" exclusiveMinimum:"0" doc:"What rows are clipped to"`
+	HalfWidth   float64            `json:"half_width,omitempty" exclusiveMinimum:"0" doc:"huber: half of the width of the bend"`
+	Residual    float64            `json:"residual,omitempty" exclusiveMinimum:"0" doc:"squares: beyond this residual the loss is straight; 1 is half of the target's range"`
 	Weights     map[string]float64 `json:"weights,omitempty" maxProperties:"1000" doc:"Public weights of classes"`
-	Rows        int64              `json:"rows,omitempty" minimum:"0" doc:"About how many rows there are, where that is public: for the choice of a method and for what is said about accuracy"`
+	Rows        int64              `json:"rows,omitempty" minimum:"1" doc:"About how many rows there are, where that is public: for the choice of a method and for what is said about accuracy"`
 	Request     string             `json:"request,omitempty" pattern:"^[!-~]{1,63}$" doc:"The same as the header Idempotency-Key"`
 }
 
