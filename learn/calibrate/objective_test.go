@@ -138,28 +138,3 @@ func TestRefused(t *testing.T) {
 		}
 	}
 }
-
-// TestPlantedDensities leaves out what people leave out, and computes the privacy loss.
-func TestPlantedDensities(t *testing.T) {
-	for _, l := range losses(t)[1:] {
-		p := problem(l, 2, 1, dp.AddRemove)
-		o, err := p.Pure(dp.One, p.lambdaFor(0.5))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for name, change := range map[string]func(o *Objective) float64{
-			"nothing":                     func(o *Objective) float64 { return o.Lambda },
-			"the Jacobian":                func(o *Objective) float64 { o.Scale = p.Gradient(); return o.Lambda },
-			"the intercept's regulariser": func(o *Objective) float64 { return o.Lambda * 1e-9 },
-		} {
-			planted, most := *o, 0.0
-			lambda := change(&planted)
-			for _, ab := range pairs(l, lambda, 2, 1, dp.AddRemove) {
-				most = math.Max(most, worst(&planted, p, ab[0], ab[1]))
-			}
-			if (most > 1) != (name != "nothing") {
-				t.Errorf("%s without %s: the loss is %.3f", l.Name(), name, most)
-			}
-		}
-	}
-}
