@@ -1,6 +1,7 @@
 package learn
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -13,9 +14,22 @@ import (
 
 // Prediction is what a model says about a row.
 type Prediction struct {
-	Class  string             `json:"class,omitempty"`
-	Scores map[string]float64 `json:"scores,omitempty"` // by class: probabilities for logistic, distances from the border for huber
-	Value  float64            `json:"value"`            // for numbers
+	Class  string
+	Scores map[string]float64 // by class: probabilities for logistic, distances from the border for huber
+	Value  float64            // for numbers
+}
+
+// MarshalJSON leaves out what is not said: classes have no value.
+func (p Prediction) MarshalJSON() ([]byte, error) {
+	if p.Class != "" || p.Scores != nil {
+		return json.Marshal(struct {
+			Class  string             `json:"class"`
+			Scores map[string]float64 `json:"scores,omitempty"`
+		}{p.Class, p.Scores})
+	}
+	return json.Marshal(struct {
+		Value float64 `json:"value"`
+	}{p.Value})
 }
 
 // Predict says what the model expects of a row, given as text by column. Numbers beyond their bounds count as the bound; empty text is a missing value. A value that is not among those of its column is none of them. Other columns

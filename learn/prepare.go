@@ -69,20 +69,12 @@ func Prepare(e *Encoding, s Spec, g Group) (*Plan, error) {
 func longest(e *Encoding) float64 { return math.Sqrt(float64(len(e.Features) + 1)) }
 
 // defaultRadius follows from the columns. For classes it is 1: the intercept makes every row at least that long, so all rows end on the unit sphere. That changes no class that is predicted, because a score keeps its sign, and the
-// noise is the smallest for what rows say. For numbers, where length matters, it is about as long as a row usually is.
+// noise is the smallest for what rows say. For numbers, where length matters, it is as long as a row can be, so that nothing is clipped and the model stays linear in its columns.
 func defaultRadius(e *Encoding) float64 {
 	if e.classes() > 0 {
 		return 1
 	}
-	square := 1.0
-	for i := range e.Features {
-		if e.Features[i].Categorical() {
-			square++
-		} else {
-			square += 1.0 / 3 // of a number that is as likely anywhere between its bounds
-		}
-	}
-	return math.Sqrt(square)
+	return math.Sqrt(float64(1 + len(e.Features)))
 }
 
 // choose calibrates the method that was asked for, or the best: objective perturbation, unless the regulariser that was asked for is too small for it. With noise of norm N/(1 - J/epsilon) on the gradient the weights move by that over Lambda and what the
