@@ -75,7 +75,10 @@ func TestTrainRegression(t *testing.T) {
 	model := filepath.Join(filepath.Dir(policy), "model.json")
 	command("train", "-p", policy, "--as", "ana", "--features", "SELECT age, job FROM town", "--target", "hours", "--epsilon", "2", "-o", model).wants(t, 0, "(intercept)")
 	command("predict", "-m", model, rows).wants(t, 0, "predicted_hours\n")
-	command("predict", "-m", model, "--pmml").wants(t, 2) // rows are clipped
+	command("predict", "-m", model, "--pmml").wants(t, 0, "<RegressionModel")
+	clips := filepath.Join(filepath.Dir(policy), "clips.json")
+	command("train", "-p", policy, "--as", "ana", "--features", "SELECT age, job FROM town", "--target", "hours", "--epsilon", "1", "--radius", "1", "-o", clips).wants(t, 0)
+	command("predict", "-m", clips, "--pmml").wants(t, 2)
 	if r := command("predict", "-m", model, rows); !strings.Contains(r.err, "root of the mean square of the error over 500 rows: ") {
 		t.Errorf("got %q", r.err)
 	}
