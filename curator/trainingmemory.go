@@ -18,6 +18,32 @@ type modelMemory struct {
 
 const modelMemoryVersion = 1
 
+// What a model takes in the ledger at most, however it turns out.
+const (
+	weightBytes = 64      // a whole number, and room for what is said about it
+	modelBytes  = 1 << 20 // everything that is not a weight, a name or a value
+)
+
+// fits refuses a model that the ledger could not keep. It is decided by what is public, before anything is paid.
+func (t *training) fits() error {
+	e := t.plan.Encoding
+	weights, text := 1, 0
+	for _, f := range append(append([]learn.Column{}, e.Features...), e.Target) {
+		text += 6 * len(f.Name) // every character may need six where it is quoted
+		for _, v := range f.Values {
+			text += 6*len(v) + 4
+		}
+	}
+	for _, f := range e.Features {
+		weights += max(1, len(f.Values))
+	}
+	models := max(1, len(e.Target.Values))
+	if room := maxBytes - modelBytes - 4*text; room < 0 || weights > room/weightBytes/models {
+		return refusal("select fewer columns, or columns with fewer keys", "the model would have %d weights for each of %d classes, which is more than can be kept", weights, models)
+	}
+	return nil
+}
+
 func encodeModel(m *learn.Model) ([]byte, error) {
 	var text bytes.Buffer
 	if err := m.Write(&text); err != nil {

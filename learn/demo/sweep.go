@@ -48,7 +48,7 @@ type Cell struct {
 	// Error is the mean share of test rows that models get wrong, and Deviation the standard deviation of one training's.
 	Error     float64 `json:"error"`
 	Deviation float64 `json:"deviation"`
-	// Regulariser and Noise are those of the training: Lambda, and about how long the noise is on what it is added to.
+	// Regulariser is Lambda of the trainings.
 	Regulariser float64 `json:"regulariser"`
 	Trainings   int     `json:"trainings"`
 }
