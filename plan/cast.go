@@ -303,11 +303,10 @@ func castText(x Expr, pos int32) (Expr, error) {
 	case Text:
 		return x, nil
 	case Number:
-		digits, ok := decimalsOf(t.Step)
-		if !ok || t.Wide() {
+		var ok bool
+		if length, ok = t.spelledLength(); !ok {
 			return nil, refuse(pos, "round it, as in CAST(round(x, 2) AS text)", "this number has too many digits for a text")
 		}
-		length = 22 + digits
 	case Boolean:
 		length = 5
 	case Date, Timestamp:
@@ -321,6 +320,32 @@ func castText(x Expr, pos int32) (Expr, error) {
 	}
 	return newCall("text", textType(length), pos, x)
 }
+
+// spelledLength is how many characters a number has at most that is cast to text: those of one of its ends, because what is closer to
+// zero has no more digits. It is none where an engine could not spell it: the number of steps has 62 bits, and as many
+// units of the last digit as they are together have 36 digits, which is within 128 bits.
+func (t Type) spelledLength() (int, bool) {
+	digits, ok := decimalsOf(t.Step)
+	if !ok || t.Wide() {
+		return 0, false
+	}
+	unit := new(big.Rat).Mul(t.Step, power10(digits))
+	length := 0
+	for _, end := range []*big.Int{t.Lo, t.Hi} {
+		if new(big.Int).Mul(end, unit.Num()).CmpAbs(mostSpelled) >= 0 {
+			return 0, false
+		}
+		length = max(length, len(spell(t, end).(string)))
+	}
+	// The step itself is written too, even where no number of steps but none is.
+	return length, unit.Num().Cmp(mostSpelled) < 0 && len(t.Step.FloatString(digits)) < maxStep
+}
+
+// mostSpelled is the first number that is too long to be spelled, and maxStep the length of a step that is: an engine
+// multiplies up to 19 digits by it, and has 38.
+var mostSpelled = new(big.Int).Exp(big.NewInt(10), big.NewInt(36), nil)
+
+const maxStep = 19
 
 // decimalsOf returns how many digits after the point multiples of a step have.
 func decimalsOf(step *big.Rat) (int, bool) {

@@ -19,6 +19,15 @@ func (s below) sublink(l *pg.SubLink) (Expr, error) {
 	case isSet(sub) || isAggregated(sub):
 		return nil, refuse(l.Location, "write a plain SELECT ... FROM ... WHERE", "a subquery in a condition cannot have aggregates or set operations")
 	}
+	// The left side of IN comes first: it belongs to the row outside, and a subquery that is a value there gives that row more
+	// fields. Only then are they counted, because those of the inner row are numbered from there on.
+	var x Expr
+	if l.SubLinkType == pg.SubLinkType_ANY_SUBLINK {
+		var err error
+		if x, err = checkExpr(s, l.Testexpr); err != nil {
+			return nil, err
+		}
+	}
 	inside, inner, err := q.inner(sub, l.Location)
 	if err != nil {
 		return nil, err
@@ -29,8 +38,8 @@ func (s below) sublink(l *pg.SubLink) (Expr, error) {
 		return nil, err
 	}
 	on := c.filter
-	if l.SubLinkType == pg.SubLinkType_ANY_SUBLINK {
-		equal, err := c.member(l, sub, s)
+	if x != nil {
+		equal, err := c.member(x, l, sub)
 		if err != nil {
 			return nil, err
 		}
@@ -63,13 +72,9 @@ func (q *question) inner(sub *pg.SelectStmt, pos int32) (*env, rows, error) {
 }
 
 // member is the condition of x IN (SELECT y ...): that y = x.
-func (q *question) member(l *pg.SubLink, sub *pg.SelectStmt, outer below) (Expr, error) {
+func (q *question) member(x Expr, l *pg.SubLink, sub *pg.SelectStmt) (Expr, error) {
 	if len(sub.TargetList) != 1 {
 		return nil, refuse(l.Location, "select one column", "the subquery of IN must have one column")
-	}
-	x, err := checkExpr(outer, l.Testexpr)
-	if err != nil {
-		return nil, err
 	}
 	y, err := checkExpr(below{q}, sub.TargetList[0].GetResTarget().GetVal())
 	if err != nil {

@@ -32,7 +32,7 @@ func normal(e Expr) Expr {
 			e = &Exists{From: x.From, Outer: x.Outer, On: normal(x.On)}
 		}
 	case *Rescale:
-		e = &Rescale{X: normal(x.X), Factor: x.Factor, typ: x.typ}
+		e = oneFactor(&Rescale{X: normal(x.X), Factor: x.Factor, typ: x.typ})
 	case *ToReal:
 		e = &ToReal{X: normal(x.X), typ: x.typ}
 	case *Arith:

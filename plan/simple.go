@@ -26,9 +26,9 @@ func simpleCompare(c *Compare) Expr {
 		}
 		return negated(c.L)
 	case lit.Number != nil && c.L.Type().Kind == Number:
-		if r, ok := c.L.(*Rescale); ok {
-			if n, ok := unscaled(c.Op, lit.Number, r.Factor); ok {
-				return simpleCompare(&Compare{Op: c.Op, L: r.X, R: &Literal{typ: numberType(r.X.Type().Step, n, n, true), Number: n}})
+		if x, f := withoutFactor(c.L); x != c.L && f.Sign() > 0 {
+			if n, ok := unscaled(c.Op, lit.Number, f); ok {
+				return simpleCompare(&Compare{Op: c.Op, L: x, R: &Literal{typ: numberType(x.Type().Step, n, n, true), Number: n}})
 			}
 		}
 		if op, n, ok := weak(c.Op, lit.Number); ok && holds(c.L.Type(), n) {
@@ -75,7 +75,7 @@ func unscaled(op CompareOp, n, f *big.Int) (*big.Int, bool) {
 	return nil, false
 }
 
-// simpleArith leaves out what changes nothing, and puts both sides of + and * into one order. Interval and lattice stay
+// simpleArith leaves out what changes nothing, puts both sides of + and * into one order, and has one constant of each. Interval and lattice stay
 // the same, and so does the value: sums of numbers on a lattice are exact.
 func simpleArith(e *Arith) Expr {
 	if e.typ.Kind != Number {
@@ -104,9 +104,12 @@ func simpleArith(e *Arith) Expr {
 	_, l := e.L.(*Literal)
 	_, r := e.R.(*Literal)
 	if (e.Op == Add || e.Op == Mul) && (l && !r || l == r && Format(e.L) > Format(e.R)) { // constants stand on the right
-		return &Arith{Op: e.Op, L: e.R, R: e.L, typ: e.typ}
+		e = &Arith{Op: e.Op, L: e.R, R: e.L, typ: e.typ}
 	}
-	return e
+	if e.Op == Mul {
+		return oneFactor(e)
+	}
+	return oneSummand(e)
 }
 
 func isNumber(e Expr, n int64) bool {
