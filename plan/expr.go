@@ -265,6 +265,9 @@ func parts(e Expr) []Expr {
 // Walk calls f for an expression and everything below it.
 func Walk(e Expr, f func(Expr)) { walk(e, f) }
 
+// WalkRow is Walk without what is inside of an [Exists].
+func WalkRow(e Expr, f func(Expr)) { walkRow(e, f) }
+
 // walk calls f for e and everything below it.
 func walk(e Expr, f func(Expr)) {
 	f(e)

@@ -24,25 +24,20 @@ func (w *batch) read(b *bounded, c *stream.Chunk) bool {
 	w.groups = slices.Grow(w.groups[:0], n)[:n]
 	clear(w.groups)
 	w.Groups, w.Ints, w.Texts = w.groups, nil, nil
-	if w.Ints = c.Int64s(0); w.Ints == nil {
-		w.ints = slices.Grow(w.ints[:0], n)[:n]
-		if c.Integers(0, w.ints) {
-			w.Ints = w.ints
-		} else {
-			var ok bool
-			if w.texts, ok = c.Texts(0, w.texts[:0]); !ok {
-				return false
-			}
-			w.Texts = w.texts
-		}
-	}
-	for i := range b.keys {
-		if !w.addKey(&b.keys[i], c, i+1) {
+	first := 0 // of the keys
+	if b.people {
+		if first = 1; !w.whose(c) {
 			return false
 		}
 	}
-	// Rows about nobody.
-	eachNull(c.Valid(0), n, func(i int) { w.groups[i] = -1 })
+	for i := range b.keys {
+		if !w.addKey(&b.keys[i], c, first+i, i == 0) {
+			return false
+		}
+	}
+	if b.people { // rows about nobody
+		eachNull(c.Valid(0), n, func(i int) { w.groups[i] = -1 })
+	}
 	w.values = slices.Grow(w.values[:0], len(b.values))[:len(b.values)]
 	w.Values = make([][]int64, len(b.values))
 	for m, col := range b.values {
@@ -53,8 +48,24 @@ func (w *batch) read(b *bounded, c *stream.Chunk) bool {
 	return true
 }
 
+// whose reads who the rows are about.
+func (w *batch) whose(c *stream.Chunk) bool {
+	if w.Ints = c.Int64s(0); w.Ints != nil {
+		return true
+	}
+	w.ints = slices.Grow(w.ints[:0], c.Len())[:c.Len()]
+	if c.Integers(0, w.ints) {
+		w.Ints = w.ints
+		return true
+	}
+	var ok bool
+	w.texts, ok = c.Texts(0, w.texts[:0])
+	w.Texts = w.texts
+	return ok
+}
+
 // addKey works a key's places into the numbers of the groups: the last key changes fastest.
-func (w *batch) addKey(k *keyColumn, c *stream.Chunk, col int) bool {
+func (w *batch) addKey(k *keyColumn, c *stream.Chunk, col int, first bool) bool {
 	n := c.Len()
 	size := int32(k.size)
 	if k.places == nil {
@@ -62,7 +73,7 @@ func (w *batch) addKey(k *keyColumn, c *stream.Chunk, col int) bool {
 		if places == nil {
 			return false
 		}
-		if col == 1 { // the first key
+		if first {
 			copy(w.groups, places)
 			return true
 		}

@@ -5,7 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"math/big"
+	"math"
 	"strings"
 	"sync"
 
@@ -15,13 +15,15 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// bounded is a question about people with many rows, on its way through package bound: the rows that DuckDB
-// reads, and what each of its columns is. The same question as one SQL statement is in person.go,
-// which is many times slower.
+// bounded is a question on its way through package bound: the rows that DuckDB reads, and what each of its columns is. What
+// one person adds is clamped there, at the last place before it is summed, to what noise is calibrated to, whatever DuckDB
+// computed. The same question as one SQL statement is in person.go, which is many times slower, and in statement.go, for people who have one row.
 type bounded struct {
 	query stream.Query
 	spec  bound.Spec
-	keys  []keyColumn
+	// people says that the first column is whose a row is: somebody may have several.
+	people bool
+	keys   []keyColumn
 	// The column of each measure's values; -1 where it has none. Present says that being there is what counts.
 	values  []int
 	present []bool
@@ -34,25 +36,27 @@ var errShape = errors.New("duckdb: not a question for package bound")
 
 // newBounded prints some measures of a question. It has to be closed.
 func (s *snapshot) newBounded(q *plan.Query, measures []int) (_ *bounded, err error) {
-	unit := q.From.Fields()[q.From.Unit()]
 	p := &printer{snapshot: s}
 	from := p.frame(q.From)
 	p.row = tuple{from}
-	who, ok := inBulk(from.field(q.From.Unit()), s.kinds[unit.Identity])
-	if !ok || s.byRow || q.Groups() < 1 {
-		return nil, errShape
-	}
-	b := &bounded{clamps: map[int]*policy.Bounds{}, spec: bound.Spec{Groups: q.Groups(), MaxGroups: int(q.MaxGroups()), Memory: s.memory, Unordered: s.unordered}}
+	b := &bounded{people: q.Bounded(), clamps: map[int]*policy.Bounds{}, spec: bound.Spec{Groups: q.Groups(), MaxGroups: int(q.MaxGroups()), Memory: s.memory, Unordered: s.unordered}}
 	defer func() {
 		if err != nil {
 			b.close()
 		}
 	}()
 	salt, err := hex.DecodeString(q.Hash())
-	if err != nil || copy(b.spec.Salt[:], salt) != len(b.spec.Salt) {
+	if err != nil || copy(b.spec.Salt[:], salt) != len(b.spec.Salt) || q.Groups() < 1 {
 		return nil, errShape
 	}
-	b.query.Columns = []string{who}
+	if b.people {
+		unit := q.From.Fields()[q.From.Unit()]
+		who, ok := inBulk(from.field(q.From.Unit()), s.kinds[unit.Identity])
+		if !ok || s.byRow {
+			return nil, errShape
+		}
+		b.query.Columns = []string{who}
+	}
 	for _, k := range q.Keys {
 		b.addKey(p, k)
 	}
@@ -93,46 +97,65 @@ func (b *bounded) addKey(p *printer, k plan.Key) {
 	b.keys = append(b.keys, column)
 }
 
+// addMeasure prints what a measure is of. A sum and a count of the same are one column: its values, and where it is not NULL.
 func (b *bounded) addMeasure(p *printer, q *plan.Query, m plan.Measure, printed map[string]int) {
 	out := bound.Measure{Kind: kindOf(m)}
 	out.Lo, out.Hi = q.Interval(m)
 	column := -1
-	if m.Arg != nil {
-		// A sum and a count of the same are one column: its values, and where it is not NULL.
+	switch {
+	case m.Kind == plan.Sum:
+		out.Reach = reach(m.Arg.Type())
+		column = b.column("sum "+plan.Format(m.Arg), printed, func() string { return b.summed(p, m.Arg) })
+	case !b.people && m.Kind == plan.CountPersons && !p.byRow:
+		// Where nobody has several rows, one without a unit is not a person, as SQL's count says too.
+		out.Kind = bound.Values
+		column = b.column(m.Format(), printed, func() string {
+			there := p.row.field(q.From.Unit()) + " IS NOT NULL"
+			if m.Arg != nil {
+				there += " AND " + p.expr(m.Arg) + " IS NOT NULL"
+			}
+			return trueOrNull(there)
+		})
+	case m.Arg != nil:
 		name := plan.Format(m.Arg)
-		sum := name
-		if m.Kind == plan.Sum {
-			sum = "sum " + name
-			t := m.Arg.Type()
-			larger := new(big.Int).Abs(t.Lo)
-			if t.Hi.CmpAbs(larger) > 0 {
-				larger.Abs(t.Hi)
-			}
-			out.Reach = larger.Int64() // proven to fit in 53 bits
-		} else if _, ok := printed["sum "+name]; ok {
-			sum = "sum " + name
+		if _, ok := printed["sum "+name]; ok {
+			name = "sum " + name
 		}
-		at, ok := printed[sum]
-		if !ok {
-			var text string
-			var clamp *policy.Bounds
-			if c, ok := m.Arg.(*plan.Column); ok && m.Kind == plan.Sum && p.scans(c) {
-				text, clamp = p.row[0].unclamped(c.Index), c.Field.Source.Bounds
-			} else if text = p.expr(m.Arg); m.Kind == plan.Sum {
-				text = "CAST(" + text + " AS BIGINT)"
-			} else {
-				text = "nullif((" + text + ") IS NOT NULL, false)" // true, or NULL
-			}
-			at = len(b.query.Columns)
-			printed[sum] = at
-			b.query.Columns = append(b.query.Columns, text)
-			b.clamps[at] = clamp
-		}
-		column = at
+		column = b.column(name, printed, func() string { return trueOrNull("(" + p.expr(m.Arg) + ") IS NOT NULL") })
 	}
 	b.spec.Measures = append(b.spec.Measures, out)
 	b.values = append(b.values, column)
 	b.present = append(b.present, m.Kind != plan.Sum)
+}
+
+// column returns the place of a column, which is printed once.
+func (b *bounded) column(name string, printed map[string]int, print func() string) int {
+	if at, ok := printed[name]; ok {
+		return at
+	}
+	text := print()
+	printed[name] = len(b.query.Columns)
+	b.query.Columns = append(b.query.Columns, text)
+	return printed[name]
+}
+
+// summed prints what is added up. A column of a table is read as it is stored, and clamped to its bounds in Go, which is faster.
+func (b *bounded) summed(p *printer, arg plan.Expr) string {
+	if c, ok := arg.(*plan.Column); ok && p.scans(c) {
+		b.clamps[len(b.query.Columns)] = c.Field.Source.Bounds
+		return p.row[0].unclamped(c.Index)
+	}
+	return p.cast(arg, "BIGINT")
+}
+
+func trueOrNull(condition string) string { return "nullif(" + condition + ", false)" }
+
+// reach is the largest magnitude of a number, which is proven to fit in 53 bits.
+func reach(t plan.Type) int64 {
+	if n := largest(t.Lo, t.Hi); n.IsInt64() {
+		return n.Int64()
+	}
+	return math.MaxInt64
 }
 
 // run computes the totals: for each measure one integer per group.
@@ -143,7 +166,11 @@ func (b *bounded) run(ctx context.Context, source stream.Source) ([][]int64, err
 // runWith also says when the rows are read, once or more.
 func (b *bounded) runWith(ctx context.Context, source stream.Source, reading func()) ([][]int64, error) {
 	pool := sync.Pool{New: func() any { return &batch{} }}
-	return bound.Run(ctx, b.spec, func(take func(*bound.Batch) error) error {
+	run := bound.Singles
+	if b.people {
+		run = bound.Run
+	}
+	return run(ctx, b.spec, func(take func(*bound.Batch) error) error {
 		reading()
 		return source.Each(ctx, b.query, func(c *stream.Chunk) error {
 			w := pool.Get().(*batch)

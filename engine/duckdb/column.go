@@ -5,12 +5,26 @@ import (
 	"math/big"
 	"strings"
 
+	"github.com/discreet-dp/discreet/plan"
 	"github.com/discreet-dp/discreet/policy"
 )
 
 // declared prints a stored column as the policy declares it, for every stored value:
 // cast, rounded to the lattice, clamped to the bounds, or NULL.
-func (t *table) declared(name string) string {
+func (t *table) declared(name string) string { return t.total(name, t.bounded(name)) }
+
+// total prints what is made of a stored column so that no value makes it fail, as everything that is computed from a row. Nothing is
+// made of an integer or a text but what cannot.
+func (t *table) total(name, text string) string {
+	typ := t.stored[name].typ
+	if c := t.Columns[name]; t.cast(name) == t.raw(name) || c.Type == policy.Integer && c.Granularity.Cmp(one) == 0 && narrow(typ) {
+		return text
+	}
+	return "TRY(" + text + ")"
+}
+
+// bounded prints a stored column as it is declared.
+func (t *table) bounded(name string) string {
 	c := t.Columns[name]
 	if c.Bounds == nil {
 		return t.cast(name)
@@ -106,10 +120,18 @@ func (t *table) onLattice(name string) string {
 	if c := t.Columns[name]; c.Type == policy.Integer && c.Granularity.Cmp(one) == 0 && narrow(t.stored[name].typ) {
 		return t.raw(name)
 	}
-	return t.cast(name)
+	return t.total(name, t.cast(name))
 }
 
 var one = big.NewRat(1, 1)
+
+// clampTo prints the clamp of a number or a time to the interval of its type, where it has one.
+func clampTo(x string, t plan.Type) string {
+	if t.Lo == nil || t.Hi == nil {
+		return x
+	}
+	return clamp(x, t.Lo, t.Hi)
+}
 
 // clamp prints the clamp of an integer. CASE is three times faster than least and
 // greatest here.

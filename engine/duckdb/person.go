@@ -65,7 +65,7 @@ func (s *snapshot) printByPerson(q *plan.Query, measures []int, persons bool) st
 		list, results = append(list, "count(*) AS persons"), append(results, "persons")
 	}
 	text := with + ", s AS (SELECT " + strings.Join(list, ", ") + " FROM b" + keep + grouping(r.keys) + ") SELECT " + strings.Join(results, ", ") + " FROM s"
-	return statement{text: text, args: r.printer.args, byPerson: len(q.PrivateKeys()) == 0, measures: measures, persons: persons, values: -1}
+	return statement{text: text, args: r.printer.args, summed: len(q.PrivateKeys()) == 0, measures: measures, persons: persons, values: -1}
 }
 
 // printPersons prints how many people are in each combination of private keys, where there are public keys too: somebody may

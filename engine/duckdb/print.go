@@ -17,6 +17,9 @@ type printer struct {
 	args    []any
 	// exists says that a subquery was printed since it was last unset.
 	exists bool
+	// trying says that what is printed stands inside of TRY, and decided what a subquery inside of it is taken to be.
+	trying  bool
+	decided map[*plan.Exists]bool
 }
 
 // arg adds a parameter.
@@ -34,16 +37,29 @@ func (p *printer) integer(n *big.Int) string {
 	return "CAST(" + p.arg(n.String(), "VARCHAR") + " AS HUGEINT)"
 }
 
-// expr prints an expression over the row. Parentheses are always
-// written, so that no precedence has to be right.
+// expr prints an expression over the row. What computes something is printed inside of TRY: no row makes it fail.
 func (p *printer) expr(e plan.Expr) string {
+	if !p.trying && computes(e) {
+		return p.try(e, p.bare)
+	}
+	return p.bare(e)
+}
+
+// cast prints an expression as a number of a type, or NULL.
+func (p *printer) cast(e plan.Expr, typ string) string {
+	return p.try(e, func(e plan.Expr) string { return "CAST(" + p.bare(e) + " AS " + typ + ")" })
+}
+
+// bare prints an expression without the TRY around it. Parentheses are always
+// written, so that no precedence has to be right.
+func (p *printer) bare(e plan.Expr) string {
 	switch e := e.(type) {
 	case *plan.Column:
 		return p.row.field(e.Index)
 	case *plan.Literal:
 		return p.literal(e)
 	case *plan.Rescale:
-		return "(" + p.number(e.X, e.Type().Wide()) + " * " + p.integer(e.Factor) + ")"
+		return p.times(e, big.NewInt(1), e.Type().Wide())
 	case *plan.ToReal:
 		step := e.X.Type().Step
 		// DuckDB rounds some integers of 128 bits to a neighbour of the nearest double, and
@@ -87,6 +103,9 @@ func (p *printer) expr(e plan.Expr) string {
 	case *plan.IsNull:
 		return "(" + p.expr(e.X) + " IS NULL)"
 	case *plan.Exists:
+		if yes, ok := p.decided[e]; ok {
+			return p.arg(yes, "BOOLEAN")
+		}
 		return p.existing(e)
 	}
 	panic(fmt.Sprintf("duckdb: no SQL for %T", e))
@@ -128,6 +147,16 @@ func (p *printer) number(e plan.Expr, wide bool) string {
 		return "CAST(" + p.expr(e) + " AS HUGEINT)"
 	}
 	return p.expr(e)
+}
+
+// times prints a number times a constant. Constants that it is multiplied by already are in that one: no two stand where DuckDB could
+// multiply them with each other.
+func (p *printer) times(e plan.Expr, by *big.Int, wide bool) string {
+	x, f := plan.Factored(e)
+	if f.Mul(f, by); f.Cmp(one.Num()) == 0 {
+		return p.number(x, wide)
+	}
+	return "(" + p.number(x, wide) + " * " + p.integer(f) + ")"
 }
 
 func (p *printer) arith(e *plan.Arith) string {

@@ -98,23 +98,17 @@ func (p *printer) rounding(e *plan.Call) string {
 	reach := new(big.Int).Mul(largest(t.Lo, t.Hi), num)
 	reach.Add(reach, new(big.Int).Mul(den, two))
 	wide := t.Wide() || reach.BitLen() > 61
-	x := p.number(e.Args[0], wide)
-	scaled := func(x string) string {
-		if num.Cmp(one.Num()) == 0 {
-			return x
-		}
-		return "(" + x + " * " + p.integer(num) + ")"
-	}
+	scaled := p.times(e.Args[0], num, wide)
 	lo := new(big.Int).Mul(t.Lo, num)
 	switch e.Fn {
 	case "trunc":
-		return "(" + scaled(x) + " // " + p.integer(den) + ")"
+		return "(" + scaled + " // " + p.integer(den) + ")"
 	case "round":
 		quarter := new(big.Int).Quo(den, two) // half of the old denominator, on twice the numbers
 		if lo.Sign() >= 0 {
-			return "((" + scaled(x) + " + " + p.integer(quarter) + ") // " + p.integer(den) + ")"
+			return "((" + scaled + " + " + p.integer(quarter) + ") // " + p.integer(den) + ")"
 		}
-		return "((" + scaled(x) + " + sign(" + x + ") * " + p.integer(quarter) + ") // " + p.integer(den) + ")"
+		return "((" + scaled + " + sign(" + p.number(e.Args[0], wide) + ") * " + p.integer(quarter) + ") // " + p.integer(den) + ")"
 	}
 	// Division truncates. Moved up by a multiple of the divisor that makes everything
 	// positive it rounds down, and moved up by almost one more it rounds up.
@@ -123,7 +117,7 @@ func (p *printer) rounding(e *plan.Call) string {
 	if e.Fn == "ceil" {
 		add.Add(add, new(big.Int).Sub(den, one.Num()))
 	}
-	return "((" + scaled(x) + " + " + p.integer(add) + ") // " + p.integer(den) + " + " + p.integer(shift) + ")"
+	return "((" + scaled + " + " + p.integer(add) + ") // " + p.integer(den) + " + " + p.integer(shift) + ")"
 }
 
 func largest(a, b *big.Int) *big.Int {

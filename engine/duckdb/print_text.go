@@ -81,19 +81,16 @@ func (p *printer) text(e *plan.Call) string {
 	if t.Kind == plan.Date || t.Kind == plan.Timestamp {
 		return "CAST(" + p.calendar(e.Args[0]) + " AS VARCHAR)"
 	}
-	x := p.expr(e.Args[0])
 	if t.Kind == plan.Number {
 		digits := t.Decimals()
 		// Whole numbers of the last digit, as a decimal number.
 		unit := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(digits)), nil)
 		factor := new(big.Rat).Mul(t.Step, new(big.Rat).SetInt(unit)).Num()
 		if digits == 0 {
-			if factor.Cmp(one.Num()) != 0 {
-				x = "(CAST(" + x + " AS HUGEINT) * " + factor.String() + ")"
-			}
-			return "CAST(CAST(" + x + " AS HUGEINT) AS VARCHAR)"
+			return "CAST(CAST(" + p.times(e.Args[0], factor, true) + " AS HUGEINT) AS VARCHAR)"
 		}
+		x := p.expr(e.Args[0])
 		return fmt.Sprintf("CAST(CAST(%s AS DECIMAL(19,0)) * CAST(%s AS DECIMAL(%d,%d)) AS VARCHAR)", x, t.Step.FloatString(digits), len(t.Step.FloatString(digits))-1, digits)
 	}
-	return "CAST(" + x + " AS VARCHAR)"
+	return "CAST(" + p.expr(e.Args[0]) + " AS VARCHAR)"
 }

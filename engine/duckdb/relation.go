@@ -171,8 +171,8 @@ func (p *printer) union(u *plan.Union, f *frame) string {
 	return strings.Join(parts, " UNION ALL ")
 }
 
-// persons prints a subquery with one row for each person. Counts are cut to the limit of rows, and sums are
-// added up in 128 bits and clamped.
+// persons prints a subquery with one row for each person. Counts are cut to the limit of rows, sums are added up in 128 bits, and all
+// are clamped to what their type says.
 func (p *printer) persons(r *plan.Persons, f *frame) string {
 	from := p.frame(r.From)
 	unit := from.field(r.From.Unit())
@@ -194,13 +194,13 @@ func (p *printer) persons(r *plan.Persons, f *frame) string {
 	fields := r.Fields()
 	list := f.fields(func(i int) string {
 		name := fmt.Sprintf("f%d", i)
-		if i == 0 || r.Parts[i-1].Kind >= plan.PartMin {
+		if i == 0 {
 			return name
 		}
 		t := fields[i].Type
-		text := clamp(name, t.Lo, t.Hi)
+		text := clampTo(name, t)
 		if !t.Wide() {
-			text = "CAST(" + text + " AS BIGINT)"
+			text = "TRY_CAST(" + text + " AS BIGINT)"
 		}
 		return text
 	})
@@ -215,7 +215,7 @@ func ofPerson(kind plan.PartKind, i int) string {
 	case plan.PartValues:
 		return fmt.Sprintf("count(a%d)", i)
 	case plan.PartSum:
-		return fmt.Sprintf("sum(CAST(a%d AS BIGINT))", i)
+		return fmt.Sprintf("sum(TRY_CAST(a%d AS BIGINT))", i)
 	case plan.PartMin:
 		return fmt.Sprintf("min(a%d)", i)
 	}

@@ -13,8 +13,8 @@ import (
 
 func (s *snapshot) run(ctx context.Context, q *plan.Query) (*engine.Result, error) {
 	all := s.print(q)
-	// Counts and sums of people with many rows are not for SQL, where there is another way.
-	i := slices.IndexFunc(all, func(st statement) bool { return st.byPerson })
+	// Counts and sums are not for SQL, where there is another way.
+	i := slices.IndexFunc(all, func(st statement) bool { return st.summed })
 	if i < 0 {
 		return s.execute(ctx, q, all)
 	}
@@ -32,8 +32,7 @@ func (s *snapshot) run(ctx context.Context, q *plan.Query) (*engine.Result, erro
 	return s.collect(ctx, result, slices.Delete(all, i, i+1))
 }
 
-// runBounded computes some counts and sums of a question about people with many rows. It returns errShape where
-// that has to be done in SQL.
+// runBounded computes some counts and sums of a question in package bound. It returns errShape where that has to be done in SQL.
 func (s *snapshot) runBounded(ctx context.Context, q *plan.Query, measures []int) ([][]int64, error) {
 	b, err := s.newBounded(q, measures)
 	if err != nil {

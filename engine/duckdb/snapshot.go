@@ -152,9 +152,12 @@ func (s *snapshot) lock(ctx context.Context) error {
 			paths = append(paths, quoteText(t.file))
 		}
 	}
+	disabled, err := disabledOptimizers(ctx, s.db)
+	if err != nil {
+		return err
+	}
 	for _, set := range append([]string{
-		// Reported to give wrong results, and three times slower.
-		"SET disabled_optimizers = 'top_n_window_elimination'",
+		"SET disabled_optimizers = " + quoteText(strings.Join(disabled, ",")),
 		// The order of groups is ours to decide, after the noise.
 		"SET preserve_insertion_order = false",
 		"SET allowed_paths = [" + strings.Join(paths, ", ") + "]",

@@ -16,8 +16,8 @@ type statement struct {
 	args []any
 	// keys says which of the query's keys the first columns are: all, or the private ones alone.
 	private bool
-	// byPerson says that these are counts and sums of people with many rows, by public keys alone: package bound does that faster.
-	byPerson bool
+	// summed says that these are counts and sums by public keys alone: package bound does that faster.
+	summed bool
 	// measures are the measures of the next columns, one integer each.
 	measures []int
 	// persons says that the last column is a number of people, to be added up for each combination of private keys.
@@ -37,6 +37,8 @@ func (s *snapshot) print(q *plan.Query) []statement {
 			out = append(out, s.printValues(q, i))
 		case m.Kind == plan.CountDistinct && q.Bounded():
 			out = append(out, s.printDistinct(q, i))
+		case m.Kind == plan.CountDistinct && len(q.PrivateKeys()) == 0:
+			out = append(out, s.printByRow(q, []int{i}, false)) // by itself: the others are not for SQL
 		default:
 			totals = append(totals, i)
 		}
@@ -123,13 +125,14 @@ func (p *printer) key(k plan.Key) string {
 	if t.Kind == plan.Number && !(t.Lo.IsInt64() && t.Hi.IsInt64()) {
 		text = clamp(text, minInt64, maxInt64)
 	}
-	return "CAST(" + text + " AS BIGINT)"
+	return "TRY_CAST(" + text + " AS BIGINT)"
 }
 
 var minInt64, maxInt64 = big.NewInt(-1 << 63), big.NewInt(1<<63 - 1)
 
-// total prints an aggregate over the rows of a group. The argument of a sum is proven
-// to fit in 53 bits, so it is cast without loss, and its sum is a HUGEINT.
+// total prints an aggregate over the rows of a group. The argument of a sum is proven to fit in 53 bits, so it is cast without
+// loss, and its sum is a HUGEINT. Where a row is all that a person adds, it is clamped here, whatever was proven; where somebody may have several
+// rows the partial is.
 func (r *rows) total(m plan.Measure) string {
 	switch m.Kind {
 	case plan.CountValues:
@@ -139,7 +142,12 @@ func (r *rows) total(m plan.Measure) string {
 	case plan.CountDistinct:
 		return "count(DISTINCT " + r.argument(m.Arg) + ")"
 	case plan.Sum:
-		return "sum(CAST(" + r.argument(m.Arg) + " AS BIGINT))"
+		x := "TRY_CAST(" + r.argument(m.Arg) + " AS BIGINT)"
+		if !r.q.Bounded() {
+			lo, hi := r.q.Interval(m)
+			x = clamp(x, lo, hi)
+		}
+		return "sum(" + x + ")"
 	}
 	return "count(*)"
 }
@@ -197,7 +205,8 @@ func (s *snapshot) printByRow(q *plan.Query, measures []int, persons bool) state
 		results = append(results, "n")
 	}
 	text := "WITH g AS (SELECT " + strings.Join(list, ", ") + " FROM " + r.text() + grouping(r.keys) + ") SELECT " + strings.Join(results, ", ") + " FROM g" + public
-	return statement{text: text, args: r.printer.args, measures: measures, persons: persons, values: -1}
+	distinct := slices.ContainsFunc(measures, func(m int) bool { return q.Measures[m].Kind == plan.CountDistinct })
+	return statement{text: text, args: r.printer.args, summed: !distinct && !persons, measures: measures, persons: persons, values: -1}
 }
 
 func grouping(keys []string) string {

@@ -36,7 +36,9 @@ func (s *snapshot) printDistinct(q *plan.Query, m int) statement {
 // printValues prints the values that a quantile is of, and how often each is there.
 func (s *snapshot) printValues(q *plan.Query, m int) statement {
 	r := s.rows(q)
-	value := "CAST(" + r.argument(q.Measures[m].Arg) + " AS BIGINT)"
+	// A value outside of what the mechanism looks among counts as the end that is nearest.
+	arg := q.Measures[m].Arg
+	value := clampTo("TRY_CAST("+r.argument(arg)+" AS BIGINT)", arg.Type())
 	keys := append(slices.Clone(r.keys), "v")
 	end := " SELECT " + strings.Join(keys, ", ") + ", count(*) FROM s" + grouping(keys)
 	if !q.Bounded() {

@@ -142,7 +142,16 @@ func newLayout(s Spec) (*layout, error) {
 // check reports whether a batch fits, so that what follows can index without a thought.
 func (l *layout) check(b *Batch) error {
 	n := len(b.Groups)
-	if len(b.Values) != len(l.fields) || b.Ints != nil && len(b.Ints) != n || b.Ints == nil && len(b.Texts) != n {
+	if b.Ints != nil && len(b.Ints) != n || b.Ints == nil && len(b.Texts) != n {
+		return errBatch
+	}
+	return l.checkValues(b)
+}
+
+// checkValues looks at all but whose the rows are.
+func (l *layout) checkValues(b *Batch) error {
+	n := len(b.Groups)
+	if len(b.Values) != len(l.fields) {
 		return errBatch
 	}
 	for m, f := range l.fields {

@@ -55,7 +55,8 @@ func (s Source) Each(ctx context.Context, q Query, each func(*Chunk) error) erro
 	id := last.Add(1)
 	runs.Store(id, r)
 	defer runs.Delete(id)
-	text := fmt.Sprintf("SELECT CAST(sum(discreet_take(%d::BIGINT, %s)) AS BIGINT) FROM %s", id, strings.Join(q.Columns, ", "), q.From)
+	columns := append([]string{fmt.Sprintf("%d::BIGINT", id)}, q.Columns...) // of which there may be none, where rows are counted
+	text := fmt.Sprintf("SELECT CAST(sum(discreet_take(%s)) AS BIGINT) FROM %s", strings.Join(columns, ", "), q.From)
 	summed, err := s.execute(ctx, text, q.Args, q.Progress)
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -1,0 +1,47 @@
+package duckdb
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+)
+
+// optimizers are the rules of DuckDB's optimizer that may touch a question, each with the reason why it can do no harm. All others are off,
+// those of later versions too. What is wanted of a rule: it computes no constant, it evaluates nothing that was not asked for, it moves nothing out of
+// TRY, and it believes no statistics about what a computation can be.
+//
+// Off with a reason of their own are expression_rewriter, which makes x * (c1 * c2) of (x * c1) * c2 and so an overflow of what had none (package plan
+// computes with constants, in integers of any size); common_subexpressions, which moves what stands twice inside of TRY out
+// of it, so that it fails; statistics_propagation and compressed_materialization, which drop checks and cut numbers to what statistics say, of a
+// Parquet file what whoever wrote it says; join_order, which lets the sizes of intermediate results decide how often a row is multiplied
+// before it is dropped; join_filter_pushdown, which makes how much is read depend on the keys of single rows; and top_n_window_elimination, which was
+// reported to give wrong results.
+var optimizers = map[string]string{
+	"filter_pushdown":       "conditions are looked at earlier: they cannot fail, so nothing but time depends on when",
+	"unused_columns":        "columns that nobody uses are not read",
+	"column_lifetime":       "columns are dropped after their last use",
+	"deliminator":           "a subquery that asks about the row outside becomes a plain join with it",
+	"build_side_probe_side": "which side of a join is put into the hash table; each pair is made once either way",
+	"cte_inlining":          "a part of a statement with a name is put where it is used, once",
+	"limit_pushdown":        "there is a LIMIT where public tables are read and nowhere else",
+}
+
+// disabledOptimizers names all rules of this DuckDB that are not allowed.
+func disabledOptimizers(ctx context.Context, db *sql.DB) ([]string, error) {
+	rows, err := db.QueryContext(ctx, "SELECT name FROM duckdb_optimizers()")
+	if err != nil {
+		return nil, fmt.Errorf("lock DuckDB: its optimizer's rules cannot be listed: %w", err)
+	}
+	defer rows.Close()
+	var out []string
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return nil, err
+		}
+		if _, ok := optimizers[name]; !ok {
+			out = append(out, name)
+		}
+	}
+	return out, rows.Err()
+}
