@@ -338,11 +338,11 @@ func (t Type) spelledLength() (int, bool) {
 		length = max(length, len(spell(t, end).(string)))
 	}
 	// The step itself is written too, even where no number of steps but none is.
-	return length, unit.Num().Cmp(mostSpelled) < 0 && len(t.Step.FloatString(digits)) < maxStep
+	return length, unit.Num().Cmp(mostSpelled) < 0 && (digits == 0 || len(t.Step.FloatString(digits)) < maxStep)
 }
 
-// mostSpelled is the first number that is too long to be spelled, and maxStep the length of a step that is: an engine
-// multiplies up to 19 digits by it, and has 38.
+// mostSpelled is the first number that is too long to be spelled, and maxStep the length of a step with digits after the point that is: an
+// engine multiplies up to 19 digits by it, and has 38.
 var mostSpelled = new(big.Int).Exp(big.NewInt(10), big.NewInt(36), nil)
 
 const maxStep = 19

@@ -19,6 +19,9 @@ func provenTotal(q *Query) error {
 			if long(x) {
 				copied++
 			}
+			if Computes(x) && asked(x) > maxAsked {
+				err = refuse(-1, "compute with fewer of them at once, or put them into WHERE", "more than %d subqueries stand inside of one computation", maxAsked)
+			}
 			switch x := x.(type) {
 			case *In:
 				for _, l := range x.List {
@@ -73,4 +76,27 @@ func provenTotal(q *Query) error {
 		err = refuse(-1, "take the beginning of the texts first, as in lower(left(name, 100))", "more than %d functions of this question work on texts of any length", maxLong)
 	}
 	return err
+}
+
+// maxAsked is how many subqueries may stand inside of one computation, which an engine then prints for each of their outcomes.
+const maxAsked = 3
+
+// Computes reports whether a node makes a new value of others: not one that compares, chooses or asks.
+func Computes(e Expr) bool {
+	switch e.(type) {
+	case *Rescale, *ToReal, *Arith, *Call, *Within, *Like:
+		return true
+	}
+	return false
+}
+
+// asked counts the subqueries of an expression, without those inside of them.
+func asked(e Expr) int {
+	n := 0
+	walkRow(e, func(x Expr) {
+		if _, ok := x.(*Exists); ok {
+			n++
+		}
+	})
+	return n
 }

@@ -3,6 +3,7 @@ package duckdb
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -33,6 +34,8 @@ type fetch struct {
 type codeColumn struct {
 	text   bool    // they are places already, and nullPlace for NULL
 	places *places // of other categories; nil where the values are codes as they are
+	clamp  bool    // numbers, which are clamped to what is public about them
+	lo, hi int64
 }
 
 // nullPlace is what NULL is among the places of texts. -1 is a text that is no key.
@@ -92,8 +95,8 @@ func (f *fetch) add(p *printer, c plan.TableColumn) string {
 		f.columns = append(f.columns, codeColumn{places: newPlaces(c.Values)})
 		return p.key(plan.Key{Expr: c.Expr})
 	}
-	f.columns = append(f.columns, codeColumn{})
 	lo, hi, _ := c.Bounds()
+	f.columns = append(f.columns, codeColumn{clamp: true, lo: lo, hi: hi})
 	return "TRY_CAST(" + p.expr(c.Expr) + " AS " + widthOf(lo, hi) + ")"
 }
 
@@ -163,7 +166,11 @@ func (w *codes) read(f *fetch, c *stream.Chunk) bool {
 	w.column = slices.Grow(w.column[:0], n)[:n]
 	w.rows = slices.Grow(w.rows[:0], n*width)[:n*width]
 	for k, column := range f.columns {
-		if !c.Integers(k, w.column) {
+		lo, hi := int64(math.MinInt64), int64(math.MaxInt64)
+		if column.clamp {
+			lo, hi = column.lo, column.hi
+		}
+		if !c.Clamped(k, w.column, lo, hi) {
 			return false
 		}
 		switch {

@@ -39,7 +39,7 @@ func (p *printer) integer(n *big.Int) string {
 
 // expr prints an expression over the row. What computes something is printed inside of TRY: no row makes it fail.
 func (p *printer) expr(e plan.Expr) string {
-	if !p.trying && computes(e) {
+	if !p.trying && plan.Computes(e) {
 		return p.try(e, p.bare)
 	}
 	return p.bare(e)

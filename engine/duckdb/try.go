@@ -13,15 +13,6 @@ import (
 //
 // A rule of DuckDB's that moves a part of TRY out of it would undo that, as common_subexpressions does in version 1.5: see optimizer.go.
 
-// computes reports whether a node does more than to look at values.
-func computes(e plan.Expr) bool {
-	switch e.(type) {
-	case *plan.Rescale, *plan.ToReal, *plan.Arith, *plan.Call, *plan.Within, *plan.Like:
-		return true
-	}
-	return false
-}
-
 // try prints an expression inside of TRY. DuckDB takes no subquery there, and EXISTS is true or false and nothing else: so
 // it is asked outside, and the expression is printed for either.
 func (p *printer) try(e plan.Expr, print func(plan.Expr) string) string {

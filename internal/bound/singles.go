@@ -69,49 +69,83 @@ func (t *singles) put(w *tallies, rows int) {
 }
 
 func (t *singles) take(b *Batch) error {
-	if err := t.checkSingles(b); err != nil {
+	if len(b.Groups) > mostBatch || b.Ints != nil || b.Texts != nil {
+		return errBatch
+	}
+	if err := t.checkColumns(b); err != nil {
 		return err
 	}
 	w := t.worker()
+	defer t.put(w, len(b.Groups))
 	for m := range t.fields {
 		f := &t.fields[m]
-		low, high := f.low, f.high
-		if f.kind == People {
-			low, high = 0, 1
-		}
-		switch f.kind {
-		case Rows, People:
-			one, lower := min(max(1, low), high), w.lower[m]
-			for _, g := range b.Groups {
-				lower[g+1] += one
-			}
+		ok := false
+		switch {
+		case f.kind == People:
+			ok = addRows(b.Groups, w.lower[m], 1)
+		case f.kind == Rows:
+			ok = addRows(b.Groups, w.lower[m], min(max(1, f.low), f.high))
+		case f.low >= 0 && f.high <= math.MaxUint32:
+			ok = addSmall(b.Groups, b.Values[m], w.lower[m], f.low, f.high)
 		default:
-			if low >= 0 && high <= math.MaxUint32 {
-				addSmall(b.Groups, b.Values[m], w.lower[m], low, high)
-			} else {
-				addLarge(b.Groups, b.Values[m], w.upper[m], w.lower[m], low, high)
-			}
+			ok = addLarge(b.Groups, b.Values[m], w.upper[m], w.lower[m], f.low, f.high)
+		}
+		if !ok {
+			return errBatch
 		}
 	}
-	t.put(w, len(b.Groups))
 	return nil
 }
 
-// addSmall adds values whose upper half is zero.
-func addSmall(groups []int32, values, lower []int64, low, high int64) {
-	values = values[:len(groups)]
-	for i, g := range groups {
-		lower[g+1] += min(max(values[i], low), high)
+// The additions report whether every group is one: to look at them before takes as long as to add.
+
+func addRows(groups []int32, lower []int64, one int64) bool {
+	if len(lower) == 2 { // one group, and no row has to wait until the one before is stored
+		n := int64(len(groups))
+		for _, g := range groups {
+			if uint32(g+1) > 1 {
+				return false
+			}
+			n += int64(g)
+		}
+		lower[1] += n * one
+		return true
 	}
+	for _, g := range groups {
+		i := uint32(g + 1)
+		if i >= uint32(len(lower)) {
+			return false
+		}
+		lower[i] += one
+	}
+	return true
 }
 
-func addLarge(groups []int32, values, upper, lower []int64, low, high int64) {
+// addSmall adds values whose upper half is zero.
+func addSmall(groups []int32, values, lower []int64, low, high int64) bool {
 	values = values[:len(groups)]
-	for i, g := range groups {
-		x := min(max(values[i], low), high)
-		upper[g+1] += x >> 32
-		lower[g+1] += x & math.MaxUint32
+	for k, g := range groups {
+		i := uint32(g + 1)
+		if i >= uint32(len(lower)) {
+			return false
+		}
+		lower[i] += min(max(values[k], low), high)
 	}
+	return true
+}
+
+func addLarge(groups []int32, values, upper, lower []int64, low, high int64) bool {
+	values, upper = values[:len(groups)], upper[:len(lower)]
+	for k, g := range groups {
+		i := uint32(g + 1)
+		if i >= uint32(len(lower)) {
+			return false
+		}
+		x := min(max(values[k], low), high)
+		upper[i] += x >> 32
+		lower[i] += x & math.MaxUint32
+	}
+	return true
 }
 
 func (t *singles) totals() [][]int64 {
@@ -129,17 +163,4 @@ func (t *singles) totals() [][]int64 {
 		}
 	}
 	return out
-}
-
-// checkSingles reports whether a batch fits.
-func (t *singles) checkSingles(b *Batch) error {
-	if len(b.Groups) > mostBatch || b.Ints != nil || b.Texts != nil {
-		return errBatch
-	}
-	for _, g := range b.Groups {
-		if g < -1 {
-			return errBatch
-		}
-	}
-	return t.checkValues(b)
 }

@@ -145,11 +145,21 @@ func (l *layout) check(b *Batch) error {
 	if b.Ints != nil && len(b.Ints) != n || b.Ints == nil && len(b.Texts) != n {
 		return errBatch
 	}
-	return l.checkValues(b)
+	if err := l.checkColumns(b); err != nil {
+		return err
+	}
+	top := int32(-1)
+	for _, g := range b.Groups {
+		top = max(top, g)
+	}
+	if top > l.maxGroup {
+		return errBatch
+	}
+	return nil
 }
 
-// checkValues looks at all but whose the rows are.
-func (l *layout) checkValues(b *Batch) error {
+// checkColumns reports whether there is a value for every row of every measure that has values.
+func (l *layout) checkColumns(b *Batch) error {
 	n := len(b.Groups)
 	if len(b.Values) != len(l.fields) {
 		return errBatch
@@ -158,13 +168,6 @@ func (l *layout) checkValues(b *Batch) error {
 		if filled := f.kind == Values || f.kind == Sum; filled && len(b.Values[m]) != n || !filled && b.Values[m] != nil {
 			return errBatch
 		}
-	}
-	top := int32(-1)
-	for _, g := range b.Groups {
-		top = max(top, g)
-	}
-	if top > l.maxGroup {
-		return errBatch
 	}
 	return nil
 }

@@ -56,7 +56,7 @@ func (s Source) Each(ctx context.Context, q Query, each func(*Chunk) error) erro
 	runs.Store(id, r)
 	defer runs.Delete(id)
 	columns := append([]string{fmt.Sprintf("%d::BIGINT", id)}, q.Columns...) // of which there may be none, where rows are counted
-	text := fmt.Sprintf("SELECT CAST(sum(discreet_take(%s)) AS BIGINT) FROM %s", strings.Join(columns, ", "), q.From)
+	text := fmt.Sprintf("SELECT count(discreet_take(%s)) FROM %s", strings.Join(columns, ", "), q.From)
 	summed, err := s.execute(ctx, text, q.Args, q.Progress)
 	r.mu.Lock()
 	defer r.mu.Unlock()
