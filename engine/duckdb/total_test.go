@@ -290,23 +290,24 @@ func TestCheckIsTotal(t *testing.T) {
 	}
 }
 
-// TestPlantedTotal shows that the corpus finds arithmetic that is not total.
+// TestPlantedTotal shows that the corpus finds arithmetic that is not total, where nothing holds it.
 func TestPlantedTotal(t *testing.T) {
 	folder := t.TempDir()
 	owner(t, filepath.Join(folder, "t.duckdb"), "CREATE TABLE t AS "+hostileRows)
 	e := open(t, dataset(t, folder, "source: t.duckdb"+hostileKeys))
 	for _, planted := range [][2]string{{" AS HUGEINT)", " AS BIGINT)"}, {"TRY_CAST", "CAST"}} {
+		planted := strings.NewReplacer("TRY(", "(", planted[0], planted[1])
 		found := false
 		for _, text := range corpus(0) {
 			q := &prepare(t, e.dataset, text).Query
-			changed, _ := mutant(e.now.print(q), func(text string) string { return strings.ReplaceAll(text, planted[0], planted[1]) })
+			changed, _ := mutant(e.now.print(q), planted.Replace)
 			if _, err := e.now.execute(t.Context(), q, changed); err != nil {
 				found = true
 				break
 			}
 		}
 		if !found {
-			t.Errorf("not found: %s instead of %s", planted[1], planted[0])
+			t.Errorf("not found: %v", planted)
 		}
 	}
 }
