@@ -116,6 +116,17 @@ func TestHonest(t *testing.T) {
 	}
 }
 
+// called notes the functions of an expression.
+func called(e plan.Expr, functions map[string]bool) {
+	if e != nil {
+		plan.Walk(e, func(x plan.Expr) {
+			if c, ok := x.(*plan.Call); ok {
+				functions[c.Fn] = true
+			}
+		})
+	}
+}
+
 // TestHonestTables is TestHonest for rows to train on.
 func TestHonestTables(t *testing.T) {
 	ds, asked := load(t, "hospital.yaml", "hospital"), 0

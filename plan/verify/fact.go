@@ -48,7 +48,7 @@ var (
 
 	// most is the widest number that is computed with, and bits128 what a HUGEINT holds.
 	most    = new(big.Int).Lsh(unit, 120)
-	bits128 = new(big.Int).Lsh(unit, 126)
+	bits128 = new(big.Int).Sub(new(big.Int).Lsh(unit, 127), unit)
 	// narrow is what an engine computes with in 64 bits.
 	narrow = new(big.Int).Sub(new(big.Int).Lsh(unit, 62), unit)
 	// summed is what is added up: with 2^53 steps in each of 2^40 rows of 2^30 people a sum is below 2^127.

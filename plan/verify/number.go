@@ -9,7 +9,7 @@ import (
 // rescale is the same number on a finer lattice.
 func (c *checker) rescale(x fact, e *plan.Rescale) fact {
 	c.must(x.kind == plan.Number && e.Factor != nil && e.Factor.Sign() > 0, "a factor that is not positive, or of no number")
-	c.must(e.Factor.CmpAbs(most) <= 0, "a factor of more than 120 bits")
+	c.must(e.Factor.Cmp(bits128) <= 0, "a factor of more than 127 bits")
 	c.constants(e, wide(e.Type()))
 	out := x
 	out.step = new(big.Rat).Quo(x.step, new(big.Rat).SetInt(e.Factor))
