@@ -181,7 +181,7 @@ func (c *checker) onTheWay(e *plan.Call, p, q *big.Int) {
 	// Below it is moved up by its lower end and by at most two divisors.
 	reach := new(big.Int).Add(new(big.Int).Lsh(scaled, 1), new(big.Int).Lsh(q, 1))
 	c.must(reach.Cmp(bits128) <= 0 && p.Cmp(bits128) <= 0 && q.Cmp(bits128) <= 0, "a rounding overflows on its way")
-	c.must(new(big.Int).Mul(factors(e.Args[0]), p).Cmp(bits128) <= 0, "the constants of a product overflow together")
+	c.constants(e.Args[0], wide(t) || reach.Cmp(narrow) > 0, p)
 }
 
 // rounded is n p / q, rounded; halves go away from zero.

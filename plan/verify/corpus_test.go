@@ -98,7 +98,7 @@ func each(t testing.TB, random int, f func(ds *policy.Dataset, text string, q *p
 
 // TestHonest: nothing that package plan builds of honest questions is refused.
 func TestHonest(t *testing.T) {
-	random := 3000
+	random := 1000
 	if testing.Short() {
 		random = 300
 	}

@@ -172,9 +172,9 @@ func (r extreme) condition(depth int) string {
 func TestExtremes(t *testing.T) {
 	ds := parsed(t, extremePolicy)
 	r := extreme{rand.New(rand.NewPCG(1, 2))}
-	n := 40_000
+	n := 12_000
 	if testing.Short() {
-		n = 4_000
+		n = 2_000
 	}
 	asked, functions := 0, map[string]bool{}
 	disputed := map[string]int{}

@@ -124,31 +124,34 @@ func divided(op plan.ArithOp, l, r fact) fact {
 	return out
 }
 
-// constants makes sure that the constants of a chain of products, put together, are still numbers of the width in which the chain is
-// printed: an optimizer may multiply them with each other first, and overflow where no row does.
-func (c *checker) constants(e plan.Expr, wide bool) {
-	limit := narrow
-	if wide {
-		limit = bits128
+// constants makes sure that the constants of a chain of products, put together, are still numbers of the width in which they are
+// printed: an optimizer may multiply them with each other first, and overflow where no row does. One alone is a number as it is.
+func (c *checker) constants(e plan.Expr, wide bool, more ...*big.Int) {
+	all := append(factors(e), more...)
+	short, product := new(big.Int).Set(unit), new(big.Int).Set(unit)
+	for _, n := range all {
+		if product.Mul(product, n); n.Cmp(int64Max) <= 0 {
+			short.Mul(short, n)
+		}
 	}
-	c.must(factors(e).Cmp(limit) <= 0, "the constants of a product overflow together")
+	c.must(len(all) < 2 || product.Cmp(bits128) <= 0 && (wide || short.Cmp(int64Max) <= 0), "the constants of a product overflow together")
 }
 
-// factors is the product of the constants in a chain of products.
-func factors(e plan.Expr) *big.Int {
+// factors are the constants in a chain of products.
+func factors(e plan.Expr) []*big.Int {
 	switch e := e.(type) {
 	case *plan.Literal:
 		if e.Number != nil && e.Number.Sign() != 0 {
-			return new(big.Int).Abs(e.Number)
+			return []*big.Int{new(big.Int).Abs(e.Number)}
 		}
 	case *plan.Rescale:
-		return new(big.Int).Mul(factors(e.X), e.Factor)
+		return append(factors(e.X), e.Factor)
 	case *plan.Arith:
 		if e.Op == plan.Mul {
-			return new(big.Int).Mul(factors(e.L), factors(e.R))
+			return append(factors(e.L), factors(e.R)...)
 		}
 	}
-	return unit
+	return nil
 }
 
 // same reports whether two expressions are the same function of a row. It compares what they are made of.

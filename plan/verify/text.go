@@ -76,7 +76,7 @@ func (c *checker) digits(e *plan.Call, x fact) fact {
 	reach := new(big.Int).Mul(far, factor)
 	if decimals == 0 {
 		c.must(reach.Cmp(bits128) <= 0 && factor.Cmp(bits128) <= 0, "the digits of a number overflow on their way to a text")
-		c.must(new(big.Int).Mul(factors(e.Args[0]), factor).Cmp(bits128) <= 0, "the constants of a product overflow together")
+		c.constants(e.Args[0], true, factor)
 	} else {
 		c.must(len(far.String()) <= 19 && len(reach.String()) <= 38 && len(x.step.FloatString(decimals)) <= 38, "the digits of a number overflow on their way to a text")
 	}
