@@ -2,6 +2,8 @@ package curator
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -80,6 +82,57 @@ func TestDisagreement(t *testing.T) {
 	for name, way := range ways {
 		if err := way(); err != nil {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// waysToAnEngine are the lines of this package that make a tree, or give one to an engine, and who checks it twice.
+var waysToAnEngine = map[string]string{
+	"question.go: plan.Prepare(":              "Curator.twice follows",
+	"sparsesession.go: plan.Prepare(":         "Curator.twice follows",
+	"trainingprice.go: plan.PrepareTable(":    "opinion.table follows",
+	"holdoutprepare.go: plan.PrepareHoldout(": "opinion.holdout follows; where a holdout is looked for, nothing runs",
+	"holdoutsql.go: plan.PrepareHoldout(":     "names and columns alone; what runs is AskHoldout's",
+	"stream.go: .Histogram()":                 "opinion.cells, where the plan is made",
+	"streamrehearse.go: .Histogram()":         "the same plan",
+	"curator.go: engine.Run(":                 "what Curator.prepare returned",
+	"sparsesession.go: engine.Run(":           "what was made above it",
+	"holdout.go: engine.Run(":                 "what prepareHoldout returned",
+	"stream.go: engine.Run(":                  "the histogram",
+	"streamrehearse.go: engine.Run(":          "the histogram",
+	"training.go: engine.Fetch(":              "what prepareTraining returned",
+	"holdoutprepare.go: engine.RunPublic(":    "the training table's, which opinion.holdout looks at",
+}
+
+// TestWaysToAnEngine: a new way to an engine is a decision, and is checked twice too.
+func TestWaysToAnEngine(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]bool{}
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, way := range []string{"plan.Prepare(", "plan.PrepareTable(", "plan.PrepareHoldout(", ".Histogram()", "engine.Run(", "engine.Fetch(", "engine.RunPublic("} {
+			if strings.Contains(string(text), way) {
+				found[file+": "+way] = true
+			}
+		}
+	}
+	for way := range found {
+		if waysToAnEngine[way] == "" {
+			t.Errorf("%s is a new way to an engine: check what goes there twice, and say where", way)
+		}
+	}
+	for way := range waysToAnEngine {
+		if !found[way] {
+			t.Errorf("%s is no way any more", way)
 		}
 	}
 }
