@@ -168,6 +168,20 @@ func (r extreme) condition(depth int) string {
 	return "(" + r.pick(r.time(depth-1), r.day(depth-1)) + r.pick(" < ", " >= ") + r.pick("at", "day") + ")"
 }
 
+// question makes one up, perhaps with a subquery.
+func (r extreme) question(most int) string {
+	switch r.IntN(most) {
+	case 0:
+		return "SELECT SUM(" + r.number(1+r.IntN(4)) + ") FROM people"
+	case 1:
+		x := r.number(2)
+		return "SELECT COUNT(*) FROM people WHERE " + r.text(1+r.IntN(4)) + " = 'a' AND " + x + " * " + x + " > 3"
+	case 4:
+		return "SELECT COUNT(*) FROM (SELECT " + r.text(1+r.IntN(4)) + " AS x, " + r.number(2) + " AS y FROM people) t WHERE x = 'a' AND y * y > 3"
+	}
+	return "SELECT COUNT(*) FROM people WHERE " + r.condition(1+r.IntN(4))
+}
+
 // TestExtremes: of questions at the ends of everything none that package plan accepts is refused here.
 func TestExtremes(t *testing.T) {
 	ds := parsed(t, extremePolicy)
@@ -179,13 +193,7 @@ func TestExtremes(t *testing.T) {
 	asked, functions := 0, map[string]bool{}
 	disputed := map[string]int{}
 	for range n {
-		text := "SELECT COUNT(*) FROM people WHERE " + r.condition(1+r.IntN(4))
-		switch r.IntN(4) {
-		case 0:
-			text = "SELECT SUM(" + r.number(1+r.IntN(4)) + ") FROM people"
-		case 1:
-			text = "SELECT COUNT(*) FROM (SELECT " + r.text(1+r.IntN(4)) + " AS x, " + r.number(2) + " AS y FROM people) t WHERE x = 'a' AND y * y > 3"
-		}
+		text := r.question(5)
 		st, err := plan.Prepare(ds, text, plan.Options{})
 		if err != nil {
 			continue
