@@ -26,5 +26,5 @@ func Example() {
 	fmt.Println(verify.Query(ds, &q))
 	// Output:
 	// <nil>
-	// a key: a value that is there twice
+	// the query, a key: a value that is there twice
 }

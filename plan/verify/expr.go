@@ -46,7 +46,7 @@ func (c *checker) condition(s *scope, e plan.Expr) {
 
 // expr derives what an expression is, and compares that with what it claims.
 func (c *checker) expr(s *scope, e plan.Expr) (out fact) {
-	c.inside(name(e), func() {
+	c.inside(e, func() {
 		switch e := e.(type) {
 		case *plan.Column:
 			out = c.column(s, e)
@@ -86,14 +86,6 @@ func (c *checker) expr(s *scope, e plan.Expr) (out fact) {
 		c.claim(e.Type(), out)
 	})
 	return out
-}
-
-// name is what the owner reads about where something is.
-func name(e plan.Expr) string {
-	if call, ok := e.(*plan.Call); ok {
-		return call.Fn
-	}
-	return strings.TrimPrefix(fmt.Sprintf("%T", e), "*plan.")
 }
 
 // parts are the expressions directly below one, without those over other rows.

@@ -117,11 +117,15 @@ func sameType(a, b plan.Type) bool {
 
 // claim makes sure that what is claimed of an expression holds all that follows about it.
 func (c *checker) claim(t plan.Type, f fact) {
-	c.must(t.Kind == f.kind, "it is claimed to be %v and is %v", t.Kind, f.kind)
+	if t.Kind != f.kind {
+		c.fail("it is claimed to be %v and is %v", t.Kind, f.kind)
+	}
 	switch f.kind {
 	case plan.Number:
 		c.must(t.Step != nil && t.Lo != nil && t.Hi != nil && t.Step.Sign() > 0, "a number without a lattice or ends")
-		c.must(sameStep(t.Step, f.step), "its step is claimed to be %v and is %v", t.Step, f.step)
+		if !sameStep(t.Step, f.step) {
+			c.fail("its step is claimed to be %v and is %v", t.Step, f.step)
+		}
 		c.must(t.Lo.Cmp(t.Hi) <= 0, "its ends are the wrong way round")
 		c.must(t.Lo.CmpAbs(most) <= 0 && t.Hi.CmpAbs(most) <= 0 && t.Step.Num().CmpAbs(most) <= 0 && t.Step.Denom().CmpAbs(most) <= 0, "it is wider than 120 bits")
 		c.must(f.never || t.Lo.Cmp(f.lo) <= 0 && f.hi.Cmp(t.Hi) <= 0, "it is claimed to be between %v and %v steps and is between %v and %v", t.Lo, t.Hi, f.lo, f.hi)

@@ -1,7 +1,6 @@
 package verify
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/discreet-dp/discreet/plan"
@@ -31,7 +30,7 @@ func product(a, b int64) int64 { return limited(limited(a) * limited(b)) }
 
 // relation derives the rows of a relation, and compares them with what it claims.
 func (c *checker) relation(r plan.Relation) (out rows) {
-	c.inside(fmt.Sprintf("%T", r), func() {
+	c.inside(r, func() {
 		switch r := r.(type) {
 		case *plan.Scan:
 			out = c.scan(r)
@@ -71,7 +70,9 @@ func (c *checker) claimed(r plan.Relation, own rows) {
 // sameField compares what is claimed of a field with what it is. An identity may be given up, but then the field still says that it was one.
 func (c *checker) sameField(claimed plan.Field, own field) {
 	c.claim(claimed.Type, own.fact)
-	c.must(claimed.Identity == own.identity || claimed.Identity == "", "a field claims to name %q and names %q", claimed.Identity, own.identity)
+	if claimed.Identity != own.identity && claimed.Identity != "" {
+		c.fail("a field claims to name %q and names %q", claimed.Identity, own.identity)
+	}
 	c.must(claimed.Derived || !own.derived && (own.identity == "" || claimed.Identity != ""), "a field does not say that it is about who or what a row is about")
 	c.must(!claimed.Key || own.key, "that no two rows have the same value in a field does not follow")
 	c.must(claimed.Source == own.source || claimed.Source == nil, "a field claims to be a column of the policy that it is not")
@@ -100,7 +101,9 @@ func (c *checker) scan(s *plan.Scan) rows {
 	out.cuts = []int{len(out.fields)}
 	for i, f := range s.Fields() {
 		if i < len(out.fields) {
-			c.must(f.Name == out.fields[i].name, "field %d of the table %q is called %q and should be %q", i, t.Name, f.Name, out.fields[i].name)
+			if f.Name != out.fields[i].name {
+				c.fail("field %d of the table %q is called %q and should be %q", i, t.Name, f.Name, out.fields[i].name)
+			}
 		}
 	}
 	return out

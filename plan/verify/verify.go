@@ -23,6 +23,7 @@ package verify
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/discreet-dp/discreet/plan"
 	"github.com/discreet-dp/discreet/policy"
@@ -74,7 +75,7 @@ const (
 // checker walks one tree.
 type checker struct {
 	ds *policy.Dataset
-	at []string // where it is, from the root
+	at []any // where it is, from the root: nodes, and words of its own
 }
 
 // guarded runs a check. A tree on which the check itself breaks is not one that was understood.
@@ -94,15 +95,22 @@ func guarded(check func()) (err error) {
 
 // fail ends the check.
 func (c *checker) fail(format string, args ...any) {
-	where := "the query"
-	for i, at := range c.at {
-		if i == 0 {
-			where = at
-		} else {
-			where += ", " + at
-		}
+	where := []string{"the query"}
+	for _, at := range c.at {
+		where = append(where, name(at))
 	}
-	panic(&Difference{where, fmt.Sprintf(format, args...)})
+	panic(&Difference{strings.Join(where, ", "), fmt.Sprintf(format, args...)})
+}
+
+// name is what the owner reads about a place in a tree.
+func name(at any) string {
+	switch at := at.(type) {
+	case string:
+		return at
+	case *plan.Call:
+		return at.Fn
+	}
+	return strings.TrimPrefix(fmt.Sprintf("%T", at), "*plan.")
 }
 
 // must ends the check where something does not hold.
@@ -113,7 +121,7 @@ func (c *checker) must(holds bool, format string, args ...any) {
 }
 
 // inside notes where the check is while it looks at a part.
-func (c *checker) inside(where string, look func()) {
+func (c *checker) inside(where any, look func()) {
 	c.at = append(c.at, where)
 	look()
 	c.at = c.at[:len(c.at)-1]
