@@ -64,6 +64,8 @@ type (
 	Refusal = plan.Refusal
 	// BudgetError: the question cannot be paid for.
 	BudgetError = ledger.BudgetError
+	// Disagreement: a Refusal of what was checked twice, where the two checks differ. Its detail is for the owner.
+	Disagreement = curator.Disagreement
 )
 
 // Question is what an analyst asks.

@@ -30,14 +30,15 @@ type Curator struct {
 	holdouts holdouts
 	streams  streams
 	// fit is learn.Fit; tests plant others.
-	fit fitter
+	fit    fitter
+	second opinion
 	// now is asked for one thing only: whether an analyst's access has expired. See [Curator.expired].
 	now func() time.Time
 }
 
 // New returns the curator of a dataset.
 func New(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) *Curator {
-	return &Curator{dataset: ds, engine: e, ledger: l, releaser: r, fit: learn.Fit, now: time.Now}
+	return &Curator{dataset: ds, engine: e, ledger: l, releaser: r, fit: learn.Fit, second: secondOpinion, now: time.Now}
 }
 
 // Ask answers a question. Errors: [*plan.Refusal] when it cannot be asked,

@@ -144,6 +144,9 @@ func (c *Curator) prepareTable(ctx context.Context, p *submission, q HoldoutQues
 	if err != nil {
 		return inExpression(err, before, len(q.SQL))
 	}
+	if err := agreed(c.second.holdout(c.dataset, h)); err != nil {
+		return err
+	}
 	if h.Training != nil && given != nil && h.Training.Cmp(given) != 0 {
 		return refusal("leave one of them out", "the question has two training values, %s and %s", h.Training.RatString(), given.RatString())
 	}

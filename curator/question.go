@@ -50,7 +50,7 @@ func (c *Curator) prepare(ctx context.Context, q Question) (*priced, error) {
 	return p, p.around(ctx)
 }
 
-// check checks who asks, the settings and the text. Fixed says that the plan follows from the text and the policy alone, and not from the values of a
+// check checks who asks, the settings and the text, and the tree that is made of it once more. Fixed says that the plan follows from the text and the policy alone, and not from the values of a
 // public table, which can change.
 func (c *Curator) check(ctx context.Context, q Question) (statement *plan.Statement, s Settings, fixed bool, err error) {
 	if err := c.admit(q.Analyst); err != nil {
@@ -67,8 +67,10 @@ func (c *Curator) check(ctx context.Context, q Question) (statement *plan.Statem
 		tables.Public = o.Public
 		o.Public = &tables
 	}
-	statement, err = plan.Prepare(c.dataset, q.SQL, o)
-	return statement, s, !tables.read, err
+	if statement, err = plan.Prepare(c.dataset, q.SQL, o); err != nil {
+		return nil, s, false, err
+	}
+	return statement, s, !tables.read, c.twice(statement)
 }
 
 // admit refuses who may not ask.

@@ -88,6 +88,9 @@ func (s *SparseSession) Ask(ctx context.Context, sql, threshold string) (*Sparse
 	if err != nil {
 		return nil, err
 	}
+	if err := s.c.twice(statement); err != nil {
+		return nil, err
+	}
 	q, err := s.admits(statement)
 	if err != nil {
 		return nil, err

@@ -61,6 +61,9 @@ func (c *Curator) newStreamPlan(s *policy.Stream) *streamPlan {
 	if p.grid, p.err = plan.NewGrid(c.dataset, s); p.err != nil {
 		return p
 	}
+	if p.err = agreed(c.second.cells(c.dataset, p.grid.Histogram())); p.err != nil {
+		return p
+	}
 	quota, _ := c.dataset.StreamQuota(s.Name)
 	limit := quota.Limit()
 	p.config = stream.Config{

@@ -1,6 +1,7 @@
 package curator
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -86,6 +87,9 @@ func (c *Curator) namedStream(name string) (*streamPlan, error) {
 		return nil, refusal("name one of "+strings.Join(names, ", "), "the dataset %s has no stream %s", c.dataset.Name, quoted(name))
 	}
 	p, err := c.streamPlan(s)
+	if dispute := (*Disagreement)(nil); errors.As(err, &dispute) {
+		return nil, err
+	}
 	if err != nil {
 		return nil, refusal("the owner can change it in the policy", "the stream %s cannot be opened: %v", name, err)
 	}

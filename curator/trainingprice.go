@@ -39,6 +39,9 @@ func (c *Curator) prepareTraining(ctx context.Context, q TrainingQuestion) (*tra
 	if t.table, err = plan.PrepareTable(c.dataset, q.Features, q.Target, c.options(ctx, Settings{})); err != nil {
 		return nil, err
 	}
+	if err := agreed(c.second.table(c.dataset, t.table)); err != nil {
+		return nil, err
+	}
 	if t.plan, err = learn.Prepare(encodingOf(t.table), spec, learn.Group{Neighbours: c.dataset.Neighbours, MaxRows: int(t.table.MaxRows())}); err != nil {
 		return nil, refused(err)
 	}

@@ -43,8 +43,10 @@ var rooms = map[string]string{
 	"survey":            "dp noise utility internal/normal",
 	"policy":            "dp account",
 	"plan":              "dp policy internal/nesting stream/linear",
-	"engine":            "policy plan internal/exact",
-	"engine/duckdb":     "dp policy plan engine internal/exact internal/bound engine/duckdb/internal/stream",
+	// A second opinion about trees. It sees what a tree claims, and nothing that builds one: its own test reads its uses.
+	"plan/verify":   "dp policy plan",
+	"engine":        "policy plan internal/exact",
+	"engine/duckdb": "dp policy plan engine internal/exact internal/bound engine/duckdb/internal/stream",
 	// Rows in bulk, out of DuckDB's own memory.
 	"engine/duckdb/internal/stream": "",
 	"internal/bound":                "",
@@ -79,7 +81,7 @@ var rooms = map[string]string{
 	"internal/witness":  "dp mech session internal/exact",
 	"internal/forecast": "dp",
 	"internal/prose":    ". curator dp internal/table",
-	"curator":           "dp account policy plan mech ledger engine engine/outer session stream stream/histogram stream/linear stream/predict holdout holdout/labels learn",
+	"curator":           "dp account policy plan plan/verify mech ledger engine engine/outer session stream stream/histogram stream/linear stream/predict holdout holdout/labels learn",
 	".":                 "dp noise mech policy plan ledger ledger/sqlite ledger/anchor engine engine/duckdb curator session stream stream/linear holdout learn",
 	// The doors. None of them sees an engine, a ledger or noise: they ask at the desk.
 	"server":                 ". policy server/internal/narrow server/internal/crowd server/desk server/users server/pgwire server/httpapi",

@@ -17,7 +17,7 @@ import (
 func TestEnds(t *testing.T) {
 	hour := func(ctx context.Context) error { return work(ctx, time.Hour) }
 	refusal, budget := &discreet.Refusal{Reason: "no"}, &discreet.BudgetError{Account: "ana"}
-	broken := errors.New("the disk is full")
+	broken, dispute := errors.New("the disk is full"), &discreet.Disagreement{Detail: "field 7 of a row that has 6"}
 	for name, c := range map[string]struct {
 		work     func(context.Context) error
 		patience time.Duration
@@ -33,6 +33,8 @@ func TestEnds(t *testing.T) {
 		"failure":                  {func(context.Context) error { return broken }, time.Hour, broken, failed},
 		"refusal":                  {func(context.Context) error { return refusal }, time.Hour, refusal, refused},
 		"refusal after the cancel": {func(ctx context.Context) error { hour(ctx); return refusal }, time.Second, refusal, refused},
+		"dispute":                  {func(context.Context) error { return dispute }, time.Hour, dispute, disputed},
+		"dispute after the cancel": {func(ctx context.Context) error { hour(ctx); return dispute }, time.Second, dispute, disputed},
 		"budget":                   {func(context.Context) error { return budget }, time.Hour, budget, exhausted},
 		"budget after the timeout": {func(ctx context.Context) error { hour(ctx); return budget }, time.Hour, budget, exhausted},
 		"panic":                    {func(context.Context) error { panic("secret 4711") }, time.Hour, ErrInternal, internal},
@@ -53,6 +55,12 @@ func TestEnds(t *testing.T) {
 				}
 				if !strings.Contains(log.String(), " outcome="+string(c.outcome)+" ") || strings.Contains(log.String(), "4711") {
 					t.Errorf("the log is %s", &log)
+				}
+				if strings.Contains(log.String(), `level=ERROR`) != (c.outcome == internal || c.outcome == disputed) || strings.Contains(log.String(), `difference="field 7 of a row that has 6"`) != (c.outcome == disputed) {
+					t.Errorf("the log is %s", &log)
+				}
+				if n := d.Stats().Disputed; (n == 1) != (c.outcome == disputed) {
+					t.Errorf("%d are counted as disputed", n)
 				}
 				quiet(t, d)
 			})

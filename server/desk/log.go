@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/dp"
 )
 
@@ -23,6 +24,7 @@ type entry struct {
 	outcome          outcome
 	cost             *dp.Cost
 	sequence         uint64
+	dispute          *discreet.Disagreement // what two checks differ in, or nil
 }
 
 // paid notes what an answer cost.
@@ -41,7 +43,7 @@ func (d *Desk) log(e *entry) {
 		level = slog.LevelDebug // or somebody could fill the disk with them
 	case timeout, failed:
 		level = slog.LevelWarn
-	case internal:
+	case internal, disputed:
 		level = slog.LevelError
 	}
 	attributes := []slog.Attr{
@@ -52,6 +54,9 @@ func (d *Desk) log(e *entry) {
 		if d.options.Texts {
 			attributes = append(attributes, slog.String("text", e.text))
 		}
+	}
+	if e.dispute != nil {
+		attributes = append(attributes, slog.String("difference", e.dispute.Detail))
 	}
 	if e.cost != nil {
 		attributes = append(attributes, slog.String("epsilon", e.cost.Epsilon.String()), slog.String("rho", e.cost.Rho.String()), slog.String("delta", e.cost.Delta.String()))

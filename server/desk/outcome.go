@@ -16,6 +16,7 @@ const (
 	priced    outcome = "priced"
 	described outcome = "described"
 	refused   outcome = "refused"
+	disputed  outcome = "disputed" // refused, because two checks of ours do not agree about it
 	exhausted outcome = "exhausted"
 	limited   outcome = "limited"
 	ending    outcome = "ending"
@@ -31,7 +32,10 @@ func outcomeOf(err error) outcome {
 	var refusal *discreet.Refusal
 	var budget *discreet.BudgetError
 	var limit *LimitError
+	var dispute *discreet.Disagreement
 	switch {
+	case errors.As(err, &dispute):
+		return disputed
 	case errors.As(err, &refusal), errors.Is(err, ErrNoSession), errors.Is(err, discreet.ErrNoModel), errors.Is(err, ErrRevoked):
 		return refused
 	case errors.As(err, &budget), errors.Is(err, discreet.ErrStreamPart):
@@ -59,7 +63,7 @@ func translate(ctx context.Context, err error) error {
 		return err
 	}
 	switch outcomeOf(err) {
-	case refused, exhausted, internal:
+	case refused, disputed, exhausted, internal:
 		return err
 	}
 	if ended(err) {

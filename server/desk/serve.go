@@ -2,6 +2,7 @@ package desk
 
 import (
 	"context"
+	"errors"
 	"time"
 )
 
@@ -33,6 +34,7 @@ func (d *Desk) serve(ctx context.Context, e *entry, work func(context.Context, *
 	if err != nil {
 		e.outcome = outcomeOf(err)
 	}
+	errors.As(err, &e.dispute)
 	d.log(e)
 	if e.outcome != ending {
 		d.clock.wait(tick)

@@ -11,6 +11,7 @@ import (
 // as many as can have a turn and the rest: who really is with the engine would show how long questions take.
 type Stats struct {
 	Questions, Answered, Free, Refused, Exhausted, Limited uint64
+	Disputed                                               uint64 // refused because two checks of ours do not agree: something to look at
 	Running, Waiting                                       int
 	Sessions                                               int
 }
@@ -38,6 +39,8 @@ func (c *counts) left(o outcome) {
 		c.Free++
 	case refused:
 		c.Refused++
+	case disputed:
+		c.Disputed++
 	case exhausted:
 		c.Exhausted++
 	case limited:

@@ -50,7 +50,7 @@ type state struct{ *door }
 var (
 	version     = prometheus.NewDesc("discreet_info", "The version of the server.", []string{"version"}, nil)
 	came        = prometheus.NewDesc("discreet_questions_total", "Questions that came.", nil, nil)
-	outcomes    = prometheus.NewDesc("discreet_questions_declined_total", "Questions that were not asked, by why: refused for the text, exhausted for the budget, limited for how many there were.", []string{"outcome"}, nil)
+	outcomes    = prometheus.NewDesc("discreet_questions_declined_total", "Questions that were not asked, by why: refused for the text, disputed where two checks of ours do not agree about it, exhausted for the budget, limited for how many there were.", []string{"outcome"}, nil)
 	open        = prometheus.NewDesc("discreet_sessions", "Sessions of interactive mechanisms that are open.", nil, nil)
 	connections = prometheus.NewDesc("discreet_wire_connections", "Connections of PostgreSQL clients.", nil, nil)
 	part        = prometheus.NewDesc("discreet_budget_spent_ratio", "How much of its limit an account has spent, from 0 to 1.", []string{"dataset", "account", "kind"}, nil)
@@ -104,7 +104,7 @@ func (s *state) Collect(c chan<- prometheus.Metric) {
 
 // declined are the outcomes by name.
 func declined(n desk.Stats) map[string]uint64 {
-	return map[string]uint64{"refused": n.Refused, "exhausted": n.Exhausted, "limited": n.Limited}
+	return map[string]uint64{"refused": n.Refused, "disputed": n.Disputed, "exhausted": n.Exhausted, "limited": n.Limited}
 }
 
 // scrapes adds the address for Prometheus.

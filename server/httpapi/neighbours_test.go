@@ -91,7 +91,7 @@ func TestMetricsAreTheseOnly(t *testing.T) {
 		"discreet_questions_declined_total": true, "discreet_sessions": true, "discreet_wire_connections": true, "discreet_budget_spent_ratio": true, "discreet_budget_spent": true,
 	}
 	seen := 0
-	outcomes := map[string]bool{"refused": true, "exhausted": true, "limited": true, "in": true, "denied": true, "locked": true}
+	outcomes := map[string]bool{"refused": true, "disputed": true, "exhausted": true, "limited": true, "in": true, "denied": true, "locked": true}
 	for _, line := range strings.Split(w.want(w.call("GET", "/metrics", "olga", ""), 200).body, "\n") {
 		if _, outcome, found := strings.Cut(line, `outcome="`); found {
 			if outcome, _, _ = strings.Cut(outcome, `"`); !outcomes[outcome] {
