@@ -59,6 +59,19 @@ func (db *DB) Warm(ctx context.Context) error {
 	return nil
 }
 
+// Magnitude is how large a dataset is: the smallest power of ten that is no less than the number of rows of all its tables. A server chooses its tick by it.
+func (db *DB) Magnitude(ctx context.Context, dataset string) (int, error) {
+	ds, err := db.dataset(dataset)
+	if err != nil {
+		return 0, err
+	}
+	e, err := ds.data.open(ctx)
+	if err != nil {
+		return 0, err
+	}
+	return e.Magnitude(ctx)
+}
+
 // Version implements [engine.Engine].
 func (d *data) Version(ctx context.Context) (string, error) {
 	e, err := d.open(ctx)

@@ -3,6 +3,7 @@ package curator
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/discreet-dp/discreet/dp"
@@ -80,22 +81,23 @@ func (c *Curator) Ask(ctx context.Context, q Question) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := c.divert(ctx, p, routes, all, q.Analyst, q.AsOf); err != nil {
+	bill, err := c.bill(ctx, p, routes, all, q.Analyst, quoteNow(q.AsOf))
+	if err != nil {
 		return nil, err
 	}
 	var spent dp.Cost
 	var alerts []ledger.Alert
-	if missing := missing(p.buys, all); len(missing) > 0 {
-		if paid, alerts, err = c.buy(ctx, q, p, missing, all, data.Version); err != nil {
+	if len(bill.buys) > 0 {
+		if paid, alerts, err = c.buy(ctx, q, bill, all, data.Version); err != nil {
 			return nil, err
 		}
 		if !paid.Free {
-			spent = p.tag(missing)
+			spent = bill.tags()
 		}
-		c.teach(routes, p.buys, missing, all)
+		c.teach(routes, p.buys, bill.buys, all)
 	}
 	who := &payer{analyst: q.Analyst, charged: spent != (dp.Cost{})}
-	uses, receipt, err := c.through(ctx, routes, all, who)
+	uses, receipt, err := c.through(ctx, bill, all, who)
 	if err != nil {
 		return nil, err
 	}
@@ -121,19 +123,9 @@ func (c *Curator) Ask(ctx context.Context, q Question) (*Answer, error) {
 	return a, nil
 }
 
-// missing returns the purchases that were not recalled.
-func missing(buys []*purchase, all []*released) []*purchase {
-	var out []*purchase
-	for i, b := range buys {
-		if all[i] == nil {
-			out = append(out, b)
-		}
-	}
-	return out
-}
-
 // buy charges once for all that is missing, then runs, releases and keeps, in this order.
-func (c *Curator) buy(ctx context.Context, q Question, p *priced, buys []*purchase, all []*released, version ledger.Version) (Receipt, []ledger.Alert, error) {
+func (c *Curator) buy(ctx context.Context, q Question, bill *bill, all []*released, version ledger.Version) (Receipt, []ledger.Alert, error) {
+	buys := bill.buys
 	charged, err := c.charge(ctx, q.Analyst, ledger.Charge{
 		Request:     q.Request,
 		Analyst:     q.Analyst,
@@ -141,7 +133,7 @@ func (c *Curator) buy(ctx context.Context, q Question, p *priced, buys []*purcha
 		DataVersion: version.String(),
 		Query:       hashOf(buys),
 		Mechanisms:  mechanisms(buys),
-		Cost:        cost(buys),
+		Cost:        bill.charge(),
 	})
 	if err != nil {
 		return Receipt{}, nil, err
@@ -154,7 +146,7 @@ func (c *Curator) buy(ctx context.Context, q Question, p *priced, buys []*purcha
 		if err != nil {
 			return Receipt{}, nil, ErrRun
 		}
-		if bought[i], err = c.release(b, exactly, p.room()); err != nil {
+		if bought[i], err = c.release(b, exactly, bill.room()); err != nil {
 			return Receipt{}, nil, ErrRun
 		}
 	}
@@ -164,11 +156,9 @@ func (c *Curator) buy(ctx context.Context, q Question, p *priced, buys []*purcha
 	if err := c.keep(context.WithoutCancel(ctx), charged.Sequence, buys, bought, version.ID); err != nil {
 		return Receipt{}, nil, err
 	}
-	next := 0
-	for i := range all {
-		if all[i] == nil {
-			all[i] = bought[next]
-			next++
+	for i, b := range bill.priced.buys {
+		if at := slices.Index(buys, b); at >= 0 {
+			all[i] = bought[at]
 		}
 	}
 	return Receipt{Sequence: charged.Sequence, Hash: charged.Hash, Free: charged.Again}, charged.Alerts(), nil

@@ -89,40 +89,35 @@ func (c *Curator) Explain(ctx context.Context, q Question) (*Explanation, error)
 	if err != nil {
 		return nil, err
 	}
-	diverted, err := c.diverted(ctx, p, data, all, q.AsOf)
+	routes, err := c.routes(ctx, p, data)
 	if err != nil {
 		return nil, err
 	}
-	ordinary, left := diverted.others(p.buys), diverted.others(missing(p.buys, all))
+	defer closeAll(routes)
+	bill, err := c.bill(ctx, p, routes, all, q.Analyst, quoteAsOf(q.AsOf))
+	if err != nil {
+		return nil, err
+	}
 	e := &Explanation{
 		Neighbours: c.dataset.Neighbours.String(), Confidence: p.settings.confidence(), Split: p.split(), Free: p.free(),
-		Cost: p.currency.plus(p.tag(ordinary), diverted.most()), Pay: p.currency.plus(p.tag(left), diverted.most()), Known: len(left) == 0 && diverted.known(), Affordable: true,
+		Cost: bill.whole(), Pay: bill.pay(), Known: bill.settled(), Affordable: true,
 	}
 	for i, b := range p.buys {
 		inquiry := p.inquiry(b, all[i])
-		if d := diverted[b]; d != nil {
+		if d := bill.diverted[b]; d != nil {
 			inquiry.through(p, d)
 		}
 		e.Questions = append(e.Questions, inquiry)
 	}
-	pay := cost(left).Add(diverted.most())
+	pay := bill.most()
 	if e.Remaining, err = c.remaining(ctx, q.Analyst, dp.Cost{}); err != nil {
 		return nil, err
 	}
 	if e.After, err = c.remaining(ctx, q.Analyst, pay); err != nil {
 		return nil, err
 	}
-	if pay == (dp.Cost{}) {
-		return e, nil
-	}
-	_, balances, err := c.balances(ctx, q.Analyst)
-	if err != nil {
-		return nil, err
-	}
-	for _, b := range balances {
-		e.Affordable = e.Affordable && b.Spent.Add(pay).Within(b.Limit)
-	}
-	return e, nil
+	e.Affordable, err = c.admits(ctx, q.Analyst, pay)
+	return e, err
 }
 
 // inquiry explains one purchase.

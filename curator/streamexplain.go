@@ -34,27 +34,9 @@ type diversion struct {
 
 type diversions map[*purchase]*diversion
 
-// diverted finds the purchases that would go through a stream, as of a moment.
-func (c *Curator) diverted(ctx context.Context, p *priced, d data, all []*released, asOf time.Time) (diversions, error) {
-	routes, err := c.routes(ctx, p, d)
-	if err != nil {
-		return nil, err
-	}
-	defer closeAll(routes)
-	out := diversions{}
-	for i, r := range routes {
-		if r == nil || all[i] != nil || !r.fits(p, p.buys[i]) {
-			continue
-		}
-		price, err := r.quoteAll(asOf)
-		if err != nil {
-			return nil, err
-		}
-		if r.cheaper(p, p.buys[i], price) {
-			out[p.buys[i]] = &diversion{r, p.buys[i], price}
-		}
-	}
-	return out, nil
+// quoteAsOf quotes to who is only told, as of a moment.
+func quoteAsOf(asOf time.Time) quoting {
+	return func(_ context.Context, r *route) (streamPrice, error) { return r.quoteAll(asOf) }
 }
 
 // others are the purchases that are bought by themselves.

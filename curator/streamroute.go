@@ -183,36 +183,34 @@ func (r *route) cheaper(p *priced, b *purchase, q streamPrice) bool {
 	return p.settings.Stream == "on" || r.amount(q.most) <= r.amount(b.cost())
 }
 
-// divert chooses, of the purchases that are not paid for, those that go through a stream, and puts something in their places that is yet to be answered. It is called
-// in the flights of the streams, so what they know is what was asked before this question.
-func (c *Curator) divert(ctx context.Context, p *priced, routes []*route, all []*released, analyst string, asOf time.Time) error {
-	for i, r := range routes {
-		if r == nil || all[i] != nil || !r.fits(p, p.buys[i]) {
-			continue
-		}
+// divert returns how a purchase that is not paid for goes through a stream, or nil where it does not.
+func (c *Curator) divert(ctx context.Context, p *priced, b *purchase, r *route, analyst string, quote quoting) (*diversion, error) {
+	if r == nil || !r.fits(p, b) {
+		return nil, nil
+	}
+	price, err := quote(ctx, r)
+	if err != nil || !r.cheaper(p, b, price) {
+		return nil, err
+	}
+	// What the accounts do not admit is refused as every other question is, before anything of it is paid.
+	affordable, err := c.admits(ctx, analyst, price.most)
+	if err != nil || !affordable {
+		return nil, err
+	}
+	return &diversion{r, b, price}, nil
+}
+
+// quoteNow quotes to who asks, in the flights of the streams, so what they know is what was asked before this question.
+func quoteNow(asOf time.Time) quoting {
+	return func(ctx context.Context, r *route) (streamPrice, error) {
 		if err := r.learn(ctx, asOf); err != nil {
-			return err
+			return streamPrice{}, err
 		}
 		if err := r.session.Renew(ctx); err != nil {
-			return err
+			return streamPrice{}, err
 		}
-		q, err := r.quoteAll(time.Time{})
-		if err != nil {
-			return err
-		}
-		if !r.cheaper(p, p.buys[i], q) {
-			continue
-		}
-		// What the accounts do not admit is refused as every other question is, before anything of it is paid.
-		affordable, err := c.admits(ctx, analyst, q.most)
-		if err != nil {
-			return err
-		}
-		if affordable {
-			all[i] = &released{through: &Through{}}
-		}
+		return r.quoteAll(time.Time{})
 	}
-	return nil
 }
 
 // admits reports whether all accounts of an analyst admit a cost now.
@@ -233,12 +231,13 @@ func (c *Curator) admits(ctx context.Context, analyst string, cost dp.Cost) (boo
 }
 
 // through answers what was diverted, after everything else that had to be bought: what is refused then is the stream's part alone.
-func (c *Curator) through(ctx context.Context, routes []*route, all []*released, who *payer) (uses []Through, paid Receipt, err error) {
-	for i, r := range all {
-		if r.through == nil {
+func (c *Curator) through(ctx context.Context, bill *bill, all []*released, who *payer) (uses []Through, paid Receipt, err error) {
+	for i, b := range bill.priced.buys {
+		d := bill.diverted[b]
+		if d == nil {
 			continue
 		}
-		if all[i], err = routes[i].answer(ctx, who); err != nil {
+		if all[i], err = d.answer(ctx, who); err != nil {
 			return nil, Receipt{}, err
 		}
 		uses = append(uses, *all[i].through)

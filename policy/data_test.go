@@ -86,8 +86,11 @@ func understood(name, text string) string {
 			}
 			fmt.Fprintln(&b)
 		}
-		if d.Release != (Release{}) {
-			fmt.Fprintf(&b, "  released every %v\n", d.Release.Tick)
+		switch r := d.Release; {
+		case r.Immediate:
+			fmt.Fprintln(&b, "  released at once")
+		case !r.Chosen():
+			fmt.Fprintf(&b, "  released every %v\n", r.Tick)
 		}
 		if d.VersionQuery != "" {
 			fmt.Fprintf(&b, "  version %q\n", d.VersionQuery)

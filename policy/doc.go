@@ -96,7 +96,7 @@
 //	views       SQL by name, for analysts to ask about as if it were a table. A
 //	            view has no name of a table, and a text of at most 64 KiB.
 //	            What may stand in it is for package plan to say.
-//	release     below. Default: immediate.
+//	release     below. Default: tick.
 //	streams     columns over which very many questions are answered on one budget, by name. Default: none.
 //	holdouts    data on which scores are checked without being overfitted, by name. Default: none.
 //
@@ -163,11 +163,13 @@
 //
 // # A release
 //
-// When an answer leaves the server: release: immediate, as soon as it is there; release: tick, or release: {tick: 1s}, only
-// when a clock of the server's ticks, so that how long a question took tells less. What that does not cover is in the
+// When an answer leaves the server: release: tick, the default, or release: {tick: 1s}, only when a clock of the server's ticks, so that how long a question took tells
+// less; release: immediate, as soon as it is there, and then the clock tells how long it took. What a tick does not cover is in the
 // comment of package server/desk. The library and the command line answer at once in any case.
 //
-//	tick       from 10ms to 60s, as a number and a unit. 250ms where only the word tick is written.
+//	tick       from 10ms to 60s, as a number and a unit. Without it the server chooses one when it opens the data, by how many rows
+//	           all tables have together, rounded up to a power of ten: 100ms up to 10^5, 500ms up to 10^6, 2s up to 10^7, 10s up to
+//	           10^8, and 60s beyond.
 //
 // # A table
 //

@@ -35,7 +35,7 @@ func hostOf(t testing.TB, budget string, people int) inn {
 		t.Fatal(err)
 	}
 	c := Config{Policy: filepath.Join(dir, "policy.yaml"), Users: filepath.Join(dir, "users"), Listen: "127.0.0.1:0", HTTP: "127.0.0.1:0", Rate: 1_000_000, Version: "test"}
-	text := "datasets:\n" + hospital.Dataset("hospital", "data", budget) + "    views:\n      elderly: SELECT sex, cost FROM patients WHERE age >= 65\n"
+	text := "datasets:\n" + hospital.Dataset("hospital", "data", budget) + "    release: immediate\n    views:\n      elderly: SELECT sex, cost FROM patients WHERE age >= 65\n"
 	if err := os.WriteFile(c.Policy, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

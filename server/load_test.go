@@ -161,7 +161,7 @@ func besiege(t *testing.T) (*Server, *siege) {
 		t.Fatal(err)
 	}
 	s := &siege{Connections: *connections, Lasting: *lasting, receipts: map[uint64]string{}}
-	text := hospital.Dataset("hospital", "data", "{epsilon: 100, delta: 1e-6, per_query: {default: 0.001, max: 1}}")
+	text := hospital.Dataset("hospital", "data", "{epsilon: 100, delta: 1e-6, per_query: {default: 0.001, max: 1}}") + "    release: immediate\n"
 	var names []string
 	for i := range crowdUsers {
 		names = append(names, fmt.Sprintf("u%d: {share: 1}", i))

@@ -28,6 +28,7 @@ type Server struct {
 	db          *discreet.DB
 	users       *users.Store
 	desk        *desk.Desk
+	ticks       map[string]time.Duration
 	certificate *certificate // nil without TLS
 
 	wire, web net.Listener // nil where there is no such door
@@ -74,7 +75,10 @@ func Open(ctx context.Context, c Config) (s *Server, err error) {
 	if err := s.db.Warm(ctx); err != nil {
 		return s, err
 	}
-	s.desk = desk.New(s.db, desk.Options{Running: c.Running, Timeout: c.Timeout, Rate: c.Rate, Log: c.Log, Texts: c.Texts})
+	if s.ticks, err = ticks(ctx, s.db); err != nil {
+		return s, err
+	}
+	s.desk = desk.New(s.db, desk.Options{Running: c.Running, Timeout: c.Timeout, Rate: c.Rate, Log: c.Log, Texts: c.Texts, Ticks: s.ticks})
 	s.doors()
 	return s, nil
 }

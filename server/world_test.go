@@ -12,6 +12,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -19,7 +20,7 @@ import (
 	"github.com/discreet-dp/discreet/server/users"
 )
 
-// world is a folder with a policy, data and users.
+// world is a folder with a policy, data and users. Answers leave at once, unless more says otherwise.
 func world(t testing.TB, more string) Config {
 	t.Helper()
 	dir := t.TempDir()
@@ -30,7 +31,7 @@ func world(t testing.TB, more string) Config {
 		Policy: filepath.Join(dir, "policy.yaml"), Users: filepath.Join(dir, "policy.users"),
 		Listen: "127.0.0.1:0", HTTP: "127.0.0.1:0", Version: "test",
 	}
-	if err := os.WriteFile(c.Policy, []byte("datasets:\n"+hospital.Dataset("hospital", "data", "{epsilon: 1, per_query: {default: 0.1}}")+more), 0o600); err != nil {
+	if err := os.WriteFile(c.Policy, []byte("datasets:\n"+hospital.Dataset("hospital", "data", "{epsilon: 1, per_query: {default: 0.1}}")+released(more)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	store, err := users.Open(c.Users)
@@ -44,6 +45,14 @@ func world(t testing.TB, more string) Config {
 		}
 	}
 	return c
+}
+
+// released adds to the rest of a policy that answers leave at once, which most tests want.
+func released(more string) string {
+	if strings.Contains(more, "release:") {
+		return more
+	}
+	return "    release: immediate\n" + more
 }
 
 // tokenOf makes a token for ana.

@@ -41,7 +41,8 @@
 //
 // Marginals answer nothing. They are learned, so that they need no accuracy, and have no share of Beta.
 //
-// With the predictor [Halving], an alarm removes at least half of the candidate databases, so that there are at most log2 of their number of them, with probability 1 - Beta. The other predictors have no such
+// With the predictor [Halving], an alarm removes at least half of the candidate databases, so that there are at most log2 of their number of them, with probability 1 - Beta. That is for databases of exactly Size people, as under substitution; where Size is only about
+// how many there are, as under add-remove neighbours, the true database is not among the candidates, the bound is not proven, and privacy is the same. The other predictors have no such
 // theorem and are cheaper on real data. [Auto] is [Weights], which was the cheapest on every stream that we measured. The measurements are tests, and print their figures:
 //
 //	go test ./stream -run TestCovid -v

@@ -51,7 +51,9 @@
 // The brackets are about 1e-9 wide for closed forms whose characteristic function
 // decays, and for discrete laws on one lattice; about 1e-4 for few laws with atoms
 // and for unlike ones on many lattices, and under sampling up to some 10,000
-// compositions. They widen, and stay valid, where rounding or the limits on the
+// compositions. With rates of 1e-4 and below and little noise they are up to some percent
+// wide, where epsilon is small beside the steps of the lattice; in the direction that is not
+// the guarantee the lower end can be 0. They widen, and stay valid, where rounding or the limits on the
 // work take over: at a million compositions under sampling, say, or next to the
 // largest loss.
 //

@@ -31,6 +31,9 @@ type half struct{ mass, moment, slack, momentSlack float64 }
 // are used only where most of the tilted mass is.
 func (m mixture) enclose(step, origin, spare, t float64) (below, above *lattice) {
 	m = m.within(spare)
+	if _, _, atoms := m.atoms(); !atoms {
+		origin = m.centre(step)
+	}
 	at := m.points(step, origin, t, spare)
 	cells, atoms, over := m.cells(step, origin, at)
 	below = &lattice{step: step, origin: origin, at: at, atoms: atoms}
@@ -42,6 +45,29 @@ func (m mixture) enclose(step, origin, spare, t float64) (below, above *lattice)
 	below.absorb()
 	above.absorb()
 	return below, above
+}
+
+// centre is where a point of the lattice should be: at the mean of what lies around it. Where the rate is small nearly all of the mass lies closer
+// together than points do. A lump of it that is beside its point needs for its mean what the whole tail has, and takes it, so that a law is left that loses
+// next to nothing. Any origin makes an enclosure, so this one need not be exact.
+func (m mixture) centre(step float64) (origin float64) {
+	end := func(loss float64) float64 {
+		rise, _ := m.rise(loss)
+		return m.place(rise)
+	}
+	for range 8 {
+		a, b := end(origin-step/2), end(origin+step/2)
+		p := m.of.masses(min(a, b), max(a, b))
+		if !(p.zero > 0.5) {
+			break // the points are close enough to tell the mass apart
+		}
+		mean := math.Log1p(m.rate * (p.one - p.zero) / p.zero)
+		if m.direction == Add {
+			mean = -mean
+		}
+		origin = mean
+	}
+	return origin
 }
 
 // In what follows ratios are relative to the left point of the cell: it is 1, and

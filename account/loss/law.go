@@ -54,7 +54,8 @@ type sampled interface {
 	Law
 	// enclose returns laws on the lattice origin + step Z, one that this law
 	// dominates and one that dominates it. Up to about spare of the mass may be
-	// given up, that is moved to infinity above, and left out below. What matters of
+	// given up, that is moved to infinity above, and left out below. A law without atoms may
+	// choose another origin. What matters of
 	// the law is what matters when it is tilted by t.
 	enclose(step, origin, spare, t float64) (below, above *lattice)
 	// atoms returns the losses of the law's two atoms, if it has them.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/dp"
@@ -45,7 +46,7 @@ func (c *checkCmd) Run(ctx context.Context, s screen) error {
 			return err
 		}
 	}
-	found, versions := map[string][]duckdb.Finding{}, map[string]string{}
+	found, versions, ticks := map[string][]duckdb.Finding{}, map[string]string{}, map[string]time.Duration{}
 	broken := false
 	for _, name := range p.Names() {
 		if c.NoData {
@@ -55,18 +56,20 @@ func (c *checkCmd) Run(ctx context.Context, s screen) error {
 			return err
 		}
 		done := waiting(s.err, "reading "+name)
-		found[name], err = duckdb.Check(ctx, p.Datasets[name])
+		var magnitude int
+		found[name], magnitude, err = duckdb.Inspect(ctx, p.Datasets[name])
 		done()
 		if err != nil {
 			return err
 		}
+		ticks[name] = p.Datasets[name].Release.For(magnitude)
 		for _, f := range found[name] {
 			broken = broken || f.Broken
 		}
 	}
 	if !c.JSON {
-		printCheck(s, p, found, versions, !c.NoData)
-	} else if err := printJSON(s.out, checkJSON(p, found, versions, broken)); err != nil {
+		printCheck(s, p, found, versions, ticks, !c.NoData)
+	} else if err := printJSON(s.out, checkJSON(p, found, versions, ticks, broken)); err != nil {
 		return err
 	}
 	if broken {
@@ -75,7 +78,7 @@ func (c *checkCmd) Run(ctx context.Context, s screen) error {
 	return nil
 }
 
-func checkJSON(p *policy.Policy, found map[string][]duckdb.Finding, versions map[string]string, broken bool) any {
+func checkJSON(p *policy.Policy, found map[string][]duckdb.Finding, versions map[string]string, ticks map[string]time.Duration, broken bool) any {
 	datasets := map[string]any{}
 	for _, name := range p.Names() {
 		f := found[name]
@@ -92,6 +95,7 @@ func checkJSON(p *policy.Policy, found map[string][]duckdb.Finding, versions map
 		about := map[string]any{"tables": ds.TableNames(), "public": public, "views": append([]string{}, ds.ViewNames()...), "findings": f}
 		if v, ok := versions[name]; ok {
 			about["data_version"] = v
+			about["tick"] = ticks[name].String()
 		}
 		datasets[name] = about
 	}
@@ -102,7 +106,7 @@ func checkJSON(p *policy.Policy, found map[string][]duckdb.Finding, versions map
 	return out
 }
 
-func printCheck(s screen, p *policy.Policy, found map[string][]duckdb.Finding, versions map[string]string, data bool) {
+func printCheck(s screen, p *policy.Policy, found map[string][]duckdb.Finding, versions map[string]string, ticks map[string]time.Duration, data bool) {
 	for _, name := range p.Names() {
 		ds := p.Datasets[name]
 		fmt.Fprintf(s.out, "dataset %s: unit %v, neighbours %v, budget %s\n\n", name, ds.Unit, ds.Neighbours, describeBudget(ds.Budget, ds.Filter().Limit().Rho))
@@ -125,6 +129,7 @@ func printCheck(s screen, p *policy.Policy, found map[string][]duckdb.Finding, v
 		}
 		if v, ok := versions[name]; ok {
 			fmt.Fprintf(s.out, "data version: %s\n", table.Clean(v))
+			fmt.Fprintf(s.out, "discreet serve: %s\n", describeRelease(ds.Release, ticks[name]))
 		}
 		for _, f := range found[name] {
 			word := "note"

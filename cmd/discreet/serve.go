@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/discreet-dp/discreet/policy"
 	"github.com/discreet-dp/discreet/server"
 )
 
@@ -168,6 +169,21 @@ func (c *serveCmd) greet(s screen, srv *server.Server) {
 	if a := srv.HTTPAddr(); a != nil {
 		fmt.Fprintf(s.out, "HTTP on %s\n  %s/openapi.json describes it, with a token\n", a, web(a, srv.Encrypted()))
 	}
+	ticks := srv.Ticks()
+	for _, name := range srv.Policy().Names() {
+		fmt.Fprintf(s.out, "%s: %s\n", name, describeRelease(srv.Policy().Datasets[name].Release, ticks[name]))
+	}
+}
+
+// describeRelease says when answers leave a server, and who says so.
+func describeRelease(r policy.Release, tick time.Duration) string {
+	switch {
+	case tick == 0:
+		return "answers leave at once, so how long they take can be read off a clock; 'release: tick' in the policy hides most of it"
+	case r.Chosen():
+		return fmt.Sprintf("answers leave every %v, chosen by the size of the data; 'release' in the policy sets it", tick)
+	}
+	return fmt.Sprintf("answers leave every %v", tick)
 }
 
 // someone is the first dataset of the policy and the first of its analysts.

@@ -20,20 +20,26 @@ type Finding struct {
 
 // Check reads all rows and compares them with what the policy says about them.
 func Check(ctx context.Context, ds *policy.Dataset) ([]Finding, error) {
+	out, _, err := Inspect(ctx, ds)
+	return out, err
+}
+
+// Inspect is Check, and says how large the data is, as [Engine.Magnitude] does.
+func Inspect(ctx context.Context, ds *policy.Dataset) (out []Finding, magnitude int, err error) {
 	s, err := openSnapshot(ctx, ds, asText, Limits{})
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	defer s.close()
-	var out []Finding
 	for _, name := range ds.TableNames() {
 		found, err := s.checkTable(ctx, ds, s.tables[name])
 		if err != nil {
-			return nil, fmt.Errorf("table %s: its rows cannot be read", name)
+			return nil, 0, fmt.Errorf("table %s: its rows cannot be read", name)
 		}
 		out = append(out, found...)
 	}
-	return out, nil
+	magnitude, err = s.magnitude(ctx)
+	return out, magnitude, err
 }
 
 func (s *snapshot) checkTable(ctx context.Context, ds *policy.Dataset, t *table) ([]Finding, error) {

@@ -12,23 +12,39 @@ import (
 )
 
 // Identities are compared as they are stored, because a cast to what the policy declares could make two people one.
-// But columns of one identity may be stored in different types, and DuckDB compares a text with a number by reading the text as a
-// number: a text that is none would be an error about one row. So all columns of an identity are brought to one
-// type, which is decided when the data is opened.
+// The other way round, somebody who is stored as DOUBLE 7.5 in one table and as DECIMAL 7.50 in another must not be two people, of whom each counts. So the
+// columns of an identity have to be alike, which is decided when the data is opened, from their types and from no row: whole numbers of
+// any width, texts, or one type. Alike means that a person has one spelling in all of them.
 
 // identityOf names what a step leads to, as package plan does.
 func identityOf(s policy.Step) string { return plan.IdentityName(s.Table, s.Key) }
 
+// bearer is a column that bears an identity.
+type bearer struct {
+	table  *table
+	column string
+}
+
+func (b bearer) typ() string    { return b.table.stored[b.column].typ }
+func (b bearer) String() string { return b.table.Name + "." + b.column }
+
 // identities decides the type of each identity: the stored one where all columns have the same, 64 bits where all are integers that
-// fit, and otherwise text, in which every value of every type has a spelling of its own.
-func (s *snapshot) identities(ds *policy.Dataset) map[string]string {
-	stored := map[string][]string{}
+// fit, and otherwise text. It refuses columns that are not alike.
+func (s *snapshot) identities(ds *policy.Dataset) (map[string]string, error) {
+	bearers := map[string][]bearer{}
+	var order []string // so that the same data has the same error
 	add := func(identity, table, column string) {
-		if t := s.tables[table]; t != nil && column != "" {
-			if c, ok := t.stored[column]; ok {
-				stored[identity] = append(stored[identity], c.typ)
-			}
+		t := s.tables[table]
+		if t == nil || column == "" {
+			return
 		}
+		if _, ok := t.stored[column]; !ok {
+			return
+		}
+		if bearers[identity] == nil {
+			order = append(order, identity)
+		}
+		bearers[identity] = append(bearers[identity], bearer{t, column})
 	}
 	add(plan.IdentityName(ds.Unit.Table, ds.Unit.Column), ds.Unit.Table, ds.Unit.Column)
 	for _, name := range ds.TableNames() {
@@ -36,23 +52,63 @@ func (s *snapshot) identities(ds *policy.Dataset) map[string]string {
 		add(plan.IdentityName(ds.Unit.Table, ds.Unit.Column), name, t.UnitColumn)
 		if len(t.Path) > 1 {
 			step := t.Path[0]
-			add(identityOf(step), name, step.Column)
 			add(identityOf(step), step.Table, step.Key)
+			add(identityOf(step), name, step.Column)
 		}
 	}
 	out := map[string]string{}
-	for identity, types := range stored {
+	for _, identity := range order {
+		var types []string
+		for _, b := range bearers[identity] {
+			if first := bearers[identity][0]; likeness(b.typ()) != likeness(first.typ()) {
+				return nil, unlike(first, b)
+			}
+			types = append(types, b.typ())
+		}
 		out[identity] = common(types)
 	}
-	return out
+	return out, nil
 }
 
+// unlike says what is wrong with two columns, and what to do.
+func unlike(a, b bearer) error {
+	hint := "store both in the same type, such as BIGINT or VARCHAR"
+	if a.table.csv || b.table.csv {
+		hint += "; a CSV file holds text, so convert it to Parquet with that type, or store the other column as text"
+	}
+	return fmt.Errorf("%v is %s and %v is %s, and both say whose a row is: a person who is written in two ways would be two people, and count twice; %s", a, a.typ(), b, b.typ(), hint)
+}
+
+// integers are the types of whole numbers, first those that 64 bits hold.
+var integers = []string{"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "HUGEINT", "UHUGEINT"}
+
+const fitting = 7
+
+// likeness is the same for types in which one value is spelled in one way. Fractions that are binary are not those that are decimal, a day is not its midnight, and a text can spell a
+// number, a UUID or a day in many ways.
+func likeness(typ string) string {
+	if strings.HasSuffix(typ, "]") {
+		return typ // a list
+	}
+	base, rest, _ := strings.Cut(typ, "(")
+	_, scale, _ := strings.Cut(rest, ",")
+	switch {
+	case slices.Contains(integers, typ) || base == "DECIMAL" && scale == "0)":
+		return "whole numbers"
+	case base == "DECIMAL":
+		return "decimals of scale " + scale
+	case base == "VARCHAR" || base == "ENUM":
+		return "texts"
+	}
+	return typ
+}
+
+// common is a type that holds all values of types that are alike, each in its own spelling.
 func common(types []string) string {
-	small := []string{"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"}
 	same, fit := true, true
 	for _, t := range types {
 		same = same && t == types[0]
-		fit = fit && slices.Contains(small, t)
+		fit = fit && slices.Contains(integers[:fitting], t)
 	}
 	switch {
 	case same:
@@ -69,16 +125,7 @@ func (s *snapshot) identity(t *table, column, identity string) string {
 	if typ == "" || typ == t.stored[column].typ {
 		return raw
 	}
-	if typ == "VARCHAR" && fractional(t.stored[column].typ) {
-		// 7, 7.0 and 7.00 are one person: a whole number is spelled as one, whatever it is stored as.
-		return "coalesce(CASE WHEN " + raw + " = trunc(" + raw + ") THEN TRY_CAST(TRY_CAST(" + raw + " AS HUGEINT) AS VARCHAR) END, TRY_CAST(" + raw + " AS VARCHAR))"
-	}
 	return "TRY_CAST(" + raw + " AS " + typ + ")"
-}
-
-// fractional reports whether numbers of a type are spelled with a point, whole ones too.
-func fractional(typ string) bool {
-	return typ == "FLOAT" || typ == "DOUBLE" || strings.HasPrefix(typ, "DECIMAL(") && !strings.HasSuffix(typ, "]")
 }
 
 // nameRows finds what tells the rows of a table apart where every row is a person. It is needed only where a join with a

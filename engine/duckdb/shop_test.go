@@ -232,12 +232,12 @@ func TestShop(t *testing.T) {
 			folder := t.TempDir()
 			stored, types, rows := kind, map[string]string{}, map[string]string{}
 			if kind == "other types" {
-				// Some are text that is no number, which must neither fail nor be somebody else.
+				// Whole numbers of one width and of another, up to what only one of two types holds.
 				stored = "duckdb"
-				types["orders"] = strings.Replace(shopTypes["orders"], "cust INTEGER", "cust VARCHAR", 1)
-				types["items"] = strings.NewReplacer("iid INTEGER", "iid UBIGINT", "order_id INTEGER", "order_id VARCHAR").Replace(shopTypes["items"])
-				rows["orders"] = strings.Replace(shopRows["orders"], "40,9,", "40,abc,", 1)
-				rows["items"] = strings.Replace(shopRows["items"], "400,77,", "400,x y,", 1)
+				types["orders"] = strings.Replace(shopTypes["orders"], "cust INTEGER", "cust HUGEINT", 1)
+				types["items"] = strings.NewReplacer("iid INTEGER", "iid UBIGINT", "order_id INTEGER", "order_id DECIMAL(38,0)").Replace(shopTypes["items"])
+				rows["orders"] = strings.Replace(shopRows["orders"], "40,9,", "40,-170141183460469231731687303715884105728,", 1)
+				rows["items"] = strings.Replace(shopRows["items"], "400,77,", "400,-99999999999999999999999999999999999999,", 1)
 			}
 			e := open(t, shopDataset(t, folder, storeShop(t, folder, stored, types, rows), "add-remove", 2, 2))
 			for _, c := range shopAnswers {

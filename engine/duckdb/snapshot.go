@@ -100,7 +100,9 @@ func openUnlocked(ctx context.Context, ds *policy.Dataset, typed bool, limits Li
 			return nil, err
 		}
 	}
-	s.kinds = s.identities(ds)
+	if s.kinds, err = s.identities(ds); err != nil {
+		return nil, err
+	}
 	if typed {
 		if err := s.checkUnique(ctx, ds); err != nil {
 			return nil, err

@@ -41,6 +41,9 @@ func newDesk(p *policy.Policy, l library, o Options) *Desk {
 	}
 	for name, ds := range p.Datasets {
 		d.ticks[name] = ds.Release.Tick
+		if ds.Release.Chosen() {
+			d.ticks[name] = cmp.Or(o.Ticks[name], policy.UsualTick)
+		}
 		if len(p.Datasets) == 1 {
 			d.lone = name
 		}

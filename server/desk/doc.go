@@ -23,7 +23,7 @@
 //
 // # The tick
 //
-// How long a question takes can depend on the data. Where the policy of a dataset says release: tick, everything that comes of a question
+// How long a question takes can depend on the data. Unless the policy of a dataset says release: immediate, everything that comes of a question
 // leaves at a multiple of the tick, counted on the monotonic clock from when the desk was made, and never earlier: answers, free answers, prices, descriptions, budgets that
 // do not admit it, failures of the engine, timeouts, cancellations, and refusals too. Refusals depend on text and policy alone, but the
 // time that they take does not: checking a question can read public tables, which opens the data. The engine's place is
@@ -37,7 +37,7 @@
 // What a tick does not cover:
 //
 //   - How many ticks it was. A question that takes three is told from one that takes four, and near the edge of a tick, asked often, a small
-//     difference shows. A tick should be longer than nearly all questions need.
+//     difference shows. A tick should be longer than nearly all questions need; one that nobody set is chosen by the size of the data ([policy.Release]).
 //   - Load. Who runs beside a question notices how busy the machine is, by how long their own take; and who waits
 //     behind it, by when their turn comes.
 //   - The order of records. The ledger numbers charges and answers as they come, so the sequences of two receipts can say whether the answer to one

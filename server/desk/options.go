@@ -22,6 +22,8 @@ type Options struct {
 	Sessions int
 	// Idle ends a session that nobody asked for so long; 0 means an hour.
 	Idle time.Duration
+	// Ticks are those of datasets whose policy leaves them to be chosen, by name; [policy.UsualTick] where there is none.
+	Ticks map[string]time.Duration
 	// Log gets one line for each question: who, when, what came of it, at which cost, and how long it took, which is for the owner
 	// alone: it can depend on the data. No value of the data or of an answer is in it, and of the text only the beginning of its hash,
 	// unless Texts says otherwise: literals of a question can be about a person. A hash is no secret to somebody who can guess the text. Questions that

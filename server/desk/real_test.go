@@ -25,7 +25,7 @@ func hospitalDesk(t testing.TB, budget string, o Options) *Desk {
 		t.Fatal(err)
 	}
 	path := filepath.Join(dir, "policy.yaml")
-	if err := os.WriteFile(path, []byte("datasets:\n"+hospital.Dataset("hospital", "data", budget)), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte("datasets:\n"+hospital.Dataset("hospital", "data", budget)+"    release: immediate\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	db, err := discreet.Open(t.Context(), path)

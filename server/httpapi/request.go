@@ -40,6 +40,9 @@ func (d *door) named(next http.Handler) http.Handler {
 		r.Header.Set("Accept", mediaJSON)
 		h := w.Header()
 		h.Set("X-Request-Id", n.id)
+		if last(r) {
+			h.Set("Connection", "close")
+		}
 		h.Set("Cache-Control", "no-store")
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
@@ -56,6 +59,11 @@ func (d *door) named(next http.Handler) http.Handler {
 		next.ServeHTTP(seen, r.WithContext(context.WithValue(r.Context(), notesKey{}, n)))
 	})
 }
+
+// last reports whether a request is the last of its connection: where it says by Transfer-Encoding where its body ends. It may have had a Content-Length
+// too, which net/http drops without a word, so that a proxy in front may have seen another end. In HTTP/1.0 it drops the other header, so that is always the last. What
+// follows could be somebody's request in another's name, so nothing follows: the connection ends with the answer (RFC 9112, 6.1).
+func last(r *http.Request) bool { return len(r.TransferEncoding) > 0 || !r.ProtoAtLeast(1, 1) }
 
 // method returns a method that may stand in the log: a client can make up its own.
 func method(m string) string {

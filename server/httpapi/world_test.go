@@ -59,9 +59,12 @@ const people = 300
 // password is Ana's.
 const password = "correct horse battery staple"
 
+// atOnce lets answers leave when they are there: most tests want no tick.
+const atOnce = "    release: immediate\n"
+
 func policyText(budget string) string {
 	clinic := strings.Replace(hospital.Dataset("clinic", "other", budget), "{ana: {share: 1}, ben: {share: 0.5}}", "{ben: {share: 1}}", 1)
-	return "datasets:\n" + hospital.Dataset("hospital", "data", budget) + clinic
+	return "datasets:\n" + hospital.Dataset("hospital", "data", budget) + atOnce + clinic + atOnce
 }
 
 func newWorld(t testing.TB) *world { return newWorldOf(t, hospital.New(people, 1), "{epsilon: 10}") }

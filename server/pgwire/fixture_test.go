@@ -83,9 +83,9 @@ func furnish(t testing.TB, more string) *place {
 	}
 	check(hospital.New(300, 1).Write(filepath.Join(dir, "a")))
 	check(hospital.New(300, 2).Write(filepath.Join(dir, "b")))
-	other := hospital.Dataset("other", "b", budget)
+	other := hospital.Dataset("other", "b", budget) + "    release: immediate\n"
 	path := filepath.Join(dir, "policy.yaml")
-	check(os.WriteFile(path, []byte("datasets:\n"+hospital.Dataset("hospital", "a", budget)+other+more), 0o644))
+	check(os.WriteFile(path, []byte("datasets:\n"+hospital.Dataset("hospital", "a", budget)+"    release: immediate\n"+other+more), 0o644))
 	p := &place{}
 	var err error
 	p.db, err = discreet.Open(context.Background(), path)

@@ -21,7 +21,8 @@
 //
 // # Who has to wait
 //
-// Guesses are slowed and users are not shut out. Failures are counted in three ways, in memory of bounded size; an IPv6 network of 64 bits is one address.
+// Guesses are slowed and users are not shut out. Failures are counted in three ways, in memory of bounded size; an IPv6 network of 64 bits is one address, and so is
+// this machine, by whatever loopback address it comes. They are the same counts at every door: who has to wait at one has to wait at the other.
 //
 //   - By name and address: from the fifth failure on, a second's wait, doubled by each further one up to 15 minutes. One is forgotten in an
 //     hour, and all of them when the user comes in.

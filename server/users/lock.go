@@ -14,7 +14,8 @@ func (e *LockedError) Error() string { return "too many failed attempts; try aga
 // pair is who tries and from where, as the guard counts them.
 type pair struct{ name, address string }
 
-// pairOf makes names that nobody can have one, and the addresses of one network one: whoever has an IPv6 address has 2^64 of them.
+// pairOf makes names that nobody can have one, and the addresses of one network one: whoever has an IPv6 address has 2^64 of them. Those of this
+// machine are one too: a program on it has 2^24 and ::1, and may come to one door by one and to the other by another.
 func pairOf(a Attempt) pair {
 	p := pair{a.Name, clean(a.Address, 64)}
 	if Name(a.Name) != nil {
@@ -23,10 +24,12 @@ func pairOf(a Attempt) pair {
 	if ip, err := netip.ParseAddr(a.Address); err == nil {
 		ip = ip.Unmap().WithZone("")
 		p.address = ip.String()
-		if ip.Is6() {
-			if network, err := ip.Prefix(64); err == nil {
-				p.address = network.String()
-			}
+		network, err := ip.Prefix(64)
+		switch {
+		case ip.IsLoopback():
+			p.address = "loopback"
+		case ip.Is6() && err == nil:
+			p.address = network.String()
 		}
 	}
 	return p

@@ -17,7 +17,8 @@ const MaxCandidates = 1 << 20
 //
 // # Theorem
 //
-// Let r = alpha/2 times size, in people. If an answer is only learned where the truth was more than 2 r from the prediction, and is at most r from the truth, then it removes at least
+// Let r = alpha/2 times size, in people, and let the true database have exactly size people: that is known under substitution, and only about known where
+// neighbours are add-remove. If an answer is only learned where the truth was more than 2 r from the prediction, and is at most r from the truth, then it removes at least
 // half of the candidates, and never the true database. So no more than log2 of the number of candidates are ever paid for.
 //
 // Proof. Learn removes the candidates whose own answer is more than r from the released one. The truth is not among them. Let the truth be above the prediction m, a median; below it is the same.
@@ -26,7 +27,8 @@ const MaxCandidates = 1 << 20
 //
 // What a session has to see to: it pays only beyond alpha times size, by a test that is not noisier than the room it has below the error that it promises; and its answers have noise that is beyond half of
 // alpha times size only with the failure probability. An answer that comes from elsewhere, with more noise, removes what is more than
-// [NoiseBound] standard deviations away. Where noise goes beyond its bound all the same, so that nothing would be left, the nearest candidates are kept.
+// [NoiseBound] standard deviations away. Where there are more or fewer people than size the true database is no candidate and nothing counts alarms; predictions are tested all the same, and privacy does not rest on
+// any of this. Where noise goes beyond its bound all the same, so that nothing would be left, the nearest candidates are kept.
 type halving struct {
 	domain *linear.Domain
 	size   int64
