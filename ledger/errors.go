@@ -97,6 +97,23 @@ func (e *WindowError) Error() string {
 	return fmt.Sprintf("window %d of %q is not the current one, which is %d: it was renewed meanwhile. Nothing was spent; ask again", e.Window, e.Dataset, e.Want)
 }
 
+// LapsedError is returned when something is asked for, or would be written down, that a charge of a window which has ended was to pay for. That window's budget paid
+// for it, and is over; the current one's has not.
+type LapsedError struct {
+	Request, Dataset string
+	Window, Now      uint64 // the window of the charge, and the current one
+	// Charged says that the window ended after the charge was made and before what it paid for was written down, so that nothing of it may be released. Otherwise
+	// the charge is of another day, and nothing was spent now.
+	Charged bool
+}
+
+func (e *LapsedError) Error() string {
+	if e.Charged {
+		return fmt.Sprintf("window %d of %q ended before the answer to the request %q was there, so it was not released, and its charge stays with that window. Ask with another request identifier, which is charged in window %d", e.Window, e.Dataset, e.Request, e.Now)
+	}
+	return fmt.Sprintf("the request %q was charged in window %d of %q and got no answer before that ended: what one window paid for is not answered in another. Nothing was spent now; ask with another request identifier, which is charged in window %d", e.Request, e.Window, e.Dataset, e.Now)
+}
+
 // Errors of the owner's entries.
 
 // SignatureError is returned when an entry does not have the signature that counts. Nothing was changed.

@@ -42,6 +42,8 @@ type Receipt struct {
 	Hash     string    `json:"hash"`
 	Time     time.Time `json:"time"`
 	Cost     dp.Cost   `json:"cost"`
+	// Window is that of a charge, in which alone it pays.
+	Window uint64 `json:"window,omitempty"`
 	// Balances are those right after the charge, in the order of its accounts.
 	Balances []Balance `json:"balances"`
 	// Again says that the request had been charged before: nothing new was

@@ -25,6 +25,7 @@ type State struct {
 	spent    map[string]*ledger.Balance
 	granted  map[string]dp.Cost  // what top-ups added, by account
 	windows  map[string]uint64   // renewals, by dataset
+	renewed  uint64              // the sequence of the last renewal of any
 	versions map[string]versions // of the data, by dataset
 	owner    string              // whose signature counts
 	requests map[digest]uint64   // the charge of a request
@@ -225,6 +226,7 @@ func (s *State) Apply(r *ledger.Record, hash string) {
 		s.version(r)
 	case ledger.KindRenewal:
 		s.windows[strings.Clone(r.Dataset)]++
+		s.renewed = r.Sequence
 	case ledger.KindOwner:
 		s.owner = strings.Clone(r.PublicKey)
 	case ledger.KindTopUp:
