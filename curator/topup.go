@@ -66,9 +66,9 @@ func (c *Curator) TopUp(ctx context.Context, t TopUp) (*Raised, error) {
 			if err != nil {
 				return nil, err
 			}
-			if after.Total.Epsilon > mostEpsilon || after.Total.Delta.Rat().Cmp(mostDelta) > 0 {
+			if after.alone.Epsilon > mostEpsilon || after.alone.Delta.Rat().Cmp(mostDelta) > 0 {
 				return nil, refusal("", "this would raise %s to epsilon %s at delta %s; the most is epsilon 100 at delta 0.01, which already protects hardly anybody",
-					quoted(a.Name), after.Total.Epsilon.Short(), after.Total.Delta.Short())
+					quoted(a.Name), after.alone.Epsilon.Short(), after.alone.Delta.Short())
 			}
 		}
 	}
@@ -120,7 +120,7 @@ func (c *Curator) grant(a Account, t TopUp) (dp.Cost, error) {
 	case t.Epsilon == 0:
 		return dp.Cost{Delta: t.Delta}, nil
 	}
-	rho, err := account.Rho(a.Total.Epsilon.Add(t.Epsilon), b.RhoDelta())
+	rho, err := account.Rho(a.alone.Epsilon.Add(t.Epsilon), b.RhoDelta())
 	if err != nil {
 		return dp.Cost{}, err
 	}

@@ -13,6 +13,9 @@ type Balance struct {
 	Limit   dp.Cost `json:"limit"`
 	Granted dp.Cost `json:"granted"`
 	Spent   dp.Cost `json:"spent"`
+	// First is the limit at the account's first charge, which is the one that was fixed before the first answer. It is no part of a record, and is there in what [Ledger.Balances] returns; zero where
+	// nothing was charged yet, or where something counts as spent of which there is no charge.
+	First dp.Cost `json:"-"`
 }
 
 // Left returns what may still be spent; Unbounded where the account does not

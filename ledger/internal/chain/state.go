@@ -24,6 +24,7 @@ type State struct {
 	sequence uint64 // of the last record
 	spent    map[string]*ledger.Balance
 	granted  map[string]dp.Cost  // what top-ups added, by account
+	first    map[string]dp.Cost  // the limit of an account at its first charge
 	windows  map[string]uint64   // renewals, by dataset
 	renewed  uint64              // the sequence of the last renewal of any
 	versions map[string]versions // of the data, by dataset
@@ -66,6 +67,7 @@ func NewFor(records int64) *State {
 	return &State{
 		spent:    map[string]*ledger.Balance{},
 		granted:  map[string]dp.Cost{},
+		first:    map[string]dp.Cost{},
 		windows:  map[string]uint64{},
 		versions: map[string]versions{},
 		requests: make(map[digest]uint64, records),
@@ -105,7 +107,7 @@ func (s *State) Spent(account string) dp.Cost {
 // Balance returns the balance of an account, with what top-ups added to its limit.
 func (s *State) Balance(a ledger.Account) ledger.Balance {
 	granted := s.granted[a.Name]
-	return ledger.Balance{Account: a.Name, Limit: a.Filter.Limit().Add(granted), Granted: granted, Spent: s.Spent(a.Name)}
+	return ledger.Balance{Account: a.Name, Limit: a.Filter.Limit().Add(granted), Granted: granted, Spent: s.Spent(a.Name), First: s.first[a.Name]}
 }
 
 // Balances returns the balance of every account ever charged, by name, with the
@@ -213,6 +215,7 @@ func (s *State) Apply(r *ledger.Record, hash string) {
 		s.requests[s.digestOf(r.Request)] = r.Sequence
 		s.paid[r.Sequence] = 0
 		s.charges++
+		s.begin(r.Balances)
 		s.balances(r.Balances)
 	case ledger.KindAnswer:
 		s.paid[r.Charge] = r.Sequence
@@ -247,6 +250,15 @@ func (s *State) Apply(r *ledger.Record, hash string) {
 			}
 		}
 		s.balances(all)
+	}
+}
+
+// begin remembers the limits of accounts that are charged for the first time. Of one that a recovery has counted something in, nobody knows what it was at first.
+func (s *State) begin(all []ledger.Balance) {
+	for _, b := range all {
+		if s.spent[b.Account] == nil {
+			s.first[strings.Clone(b.Account)] = b.Limit
+		}
 	}
 }
 
