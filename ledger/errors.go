@@ -134,6 +134,15 @@ func (e *AnchorError) Error() string {
 		"Restore the ledger that goes with the anchor. Where that is lost for good, 'discreet ledger anchor --recover --reason ...' counts the missing part as spent", e.Path, e.Anchorage, e.Problem)
 }
 
+// UnanchoredError is returned when a ledger has an anchor, by its own records, and there is none in its place. Nothing was changed.
+type UnanchoredError struct{ Path, Anchorage string }
+
+func (e *UnanchoredError) Error() string {
+	return fmt.Sprintf("the ledger %s has an anchor, and there is none in %s. It was not opened, because nothing tells it from an older copy of itself. "+
+		"Mount the volume of the anchor, or put the anchor there that it had elsewhere. Where that is lost for good, compare the ledger with the last receipts that were given out ('discreet ledger verify --receipt ...'), "+
+		"and 'discreet ledger anchor --begin --reason ...' begins another anchor", e.Path, e.Anchorage)
+}
+
 // Errors when an answer is kept.
 
 // ErrKept is returned when the charge has another answer already, which is the
