@@ -109,6 +109,8 @@ func TestHomesThatMayBeOne(t *testing.T) {
 		{"in one dataset", one("x", ", t: {source: people.csv, path: age -> px.pid, max_rows: 1, max_groups: 1, columns: {}}, u: {source: same-people.csv, path: age -> px.pid, max_rows: 1, max_groups: 1, columns: {}}") + "}\n", "under two names"},
 		{"other tables", "  x: {engine: duckdb, source: all.duckdb, unit: a.pid, budget: {epsilon: 1}, analysts: {ana: }, tables: {a: {unique: pid, columns: {}}}}\n" +
 			"  y: {engine: duckdb, source: same-all.duckdb, unit: b.pid, budget: {epsilon: 1}, analysts: {ana: }, tables: {b: {unique: pid, columns: {}}}}\n", ""},
+		{"labels and a table", one("x", "") + ", holdouts: {e: {labels: people.csv, column: label, threshold: 0.04, noise: 0.01, answers: 2}}}\n" + one("y", ", t: {source: same-people.csv, path: age -> py.pid, max_rows: 1, max_groups: 1, columns: {}}") + "}\n", "write table: to hold out"},
+		{"labels of two datasets", one("x", "") + ", holdouts: {e: {labels: people.csv, column: label, threshold: 0.04, noise: 0.01, answers: 2}}}\n" + one("y", "") + ", holdouts: {e: {labels: same-people.csv, column: label, threshold: 0.04, noise: 0.01, answers: 2}}}\n", "two budgets"},
 		{"the same table", "  x: {engine: duckdb, source: all.duckdb, unit: a.pid, budget: {epsilon: 1}, analysts: {ana: }, tables: {a: {unique: pid, columns: {}}}}\n" +
 			"  y: {engine: duckdb, source: same-all.duckdb, unit: A.pid, budget: {epsilon: 1}, analysts: {ana: }, tables: {A: {unique: pid, columns: {}}}}\n", "two budgets"},
 	} {

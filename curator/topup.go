@@ -15,7 +15,7 @@ import (
 type TopUp struct {
 	// Account is empty for the dataset, the name of an analyst, or group: and the name of a group.
 	Account string
-	// Epsilon is how much the promise of the account grows, at the same delta.
+	// Epsilon is how much more the limit is worth by itself, at the same delta. The promise grows by more where there were answers before it: see [Account].
 	Epsilon dp.Amount
 	// Delta is how much more there is for private keys.
 	Delta  dp.Amount
