@@ -107,8 +107,11 @@ func (s *State) Spent(account string) dp.Cost {
 // Balance returns the balance of an account, with what top-ups added to its limit.
 func (s *State) Balance(a ledger.Account) ledger.Balance {
 	granted := s.granted[a.Name]
-	return ledger.Balance{Account: a.Name, Limit: a.Filter.Limit().Add(granted), Granted: granted, Spent: s.Spent(a.Name), First: s.first[a.Name]}
+	return ledger.Balance{Account: a.Name, Limit: a.Filter.Limit().Add(granted), Granted: granted, Spent: s.Spent(a.Name)}
 }
+
+// First returns the limit of an account at its first charge; see [ledger.Balance].
+func (s *State) First(account string) dp.Cost { return s.first[account] }
 
 // Balances returns the balance of every account ever charged, by name, with the
 // limit of its last charge.
