@@ -15,6 +15,7 @@ import (
 // refused for its text is refused before, whatever state the data is in.
 type data struct {
 	policy *policy.Dataset
+	homes  func() error // whether all datasets have files of their own
 	limits duckdb.Limits
 
 	mu    sync.Mutex
@@ -29,6 +30,9 @@ func (d *data) open(ctx context.Context) (*duckdb.Engine, error) {
 		return nil, errClosed
 	}
 	if d.duck == nil {
+		if err := d.homes(); err != nil {
+			return nil, err
+		}
 		e, err := duckdb.OpenWith(ctx, d.policy, d.limits)
 		if err != nil {
 			return nil, err

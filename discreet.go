@@ -210,7 +210,7 @@ func (db *DB) dataset(name string) (*dataset, error) {
 	if open := db.open[ds.Name]; open != nil {
 		return open, nil
 	}
-	d := &data{policy: ds, limits: db.limits}
+	d := &data{policy: ds, homes: func() error { return CheckHomes(db.policy) }, limits: db.limits}
 	open := &dataset{d, curator.New(ds, d, db.ledger, db.releaser)}
 	db.open[ds.Name] = open
 	return open, nil

@@ -37,9 +37,11 @@ var (
 	ErrSessionRun = curator.ErrSessionRun
 	// ErrSessionData: the data is another.
 	ErrSessionData = curator.ErrSessionData
+	// ErrSessionWindow: the budget was renewed.
+	ErrSessionWindow = curator.ErrSessionWindow
 )
 
-// Sparse is an open session. It ends with the process, with the data, with its last "above", and with a question that the engine does not
+// Sparse is an open session. It ends with the process, with the data, with the window of the budget that paid for it, with its last "above", and with a question that the engine does not
 // finish, which a cancelled one is; what it cost stays. It is safe for concurrent use.
 type Sparse struct{ session *curator.SparseSession }
 

@@ -35,13 +35,17 @@ type Account struct {
 	Spent dp.Cost `json:"spent"`
 	Left  dp.Cost `json:"left"`
 	// Total is the promise: everything that is ever answered from this account is,
-	// together, (Epsilon, Delta)-differentially private, whoever stops when.
+	// together, (Epsilon, Delta)-differentially private, whoever stops when. Where the limit is another by now than at the
+	// first charge, it was chosen after answers were seen, which counts: see account.Raised.
 	// Guarantee is what the amount spent so far is worth in the same terms. It would
 	// be the promise if that amount had been the limit from the start; of a moment
 	// that somebody chooses after seeing answers it says nothing (see
 	// account.Odometer, which does).
 	Guarantee Guarantee `json:"guarantee"`
 	Total     Guarantee `json:"total"`
+	// alone is what the limit would promise if it had been the limit from the start: what is left is counted with it.
+	alone Guarantee
+	first dp.Cost
 }
 
 // Guarantee is an (epsilon, delta) promise.
@@ -161,11 +165,11 @@ func (c *Curator) remaining(ctx context.Context, analyst string, cost dp.Cost) (
 		if err != nil {
 			return Remaining{}, err
 		}
-		least.Epsilon = min(least.Epsilon, a.Total.Epsilon.Sub(a.Guarantee.Epsilon))
+		least.Epsilon = min(least.Epsilon, a.alone.Epsilon.Sub(a.Guarantee.Epsilon))
 		least.Rho = min(least.Rho, a.Left.Rho)
 		least.KeysDelta = min(least.KeysDelta, a.Left.Delta)
 		if a.Kind == "dataset" || a.Kind == "window" {
-			least.Delta = a.Total.Delta
+			least.Delta = a.alone.Delta
 		}
 	}
 	return least, nil
@@ -176,7 +180,7 @@ func (c *Curator) read(p place, b ledger.Balance) (Account, error) {
 	budget := c.dataset.Budget
 	a := Account{
 		Name: b.Account, Kind: p.kind, Window: p.window, Windows: uint64(budget.Renewal.Windows), Expires: p.expires,
-		Part: b.Part(), Granted: b.Granted, Limit: b.Limit, Spent: b.Spent, Left: b.Left(),
+		Part: b.Part(), Granted: b.Granted, Limit: b.Limit, Spent: b.Spent, Left: b.Left(), first: b.First,
 	}
 	for _, percent := range ledger.Thresholds {
 		if a.Part >= float64(percent)/100 {
@@ -185,6 +189,7 @@ func (c *Curator) read(p place, b ledger.Balance) (Account, error) {
 	}
 	if budget.Pure() {
 		a.Guarantee.Epsilon, a.Total.Epsilon = b.Spent.Epsilon, b.Limit.Epsilon
+		a.alone = a.Total
 		return a, nil
 	}
 	// What is set aside for private keys is no part of the conversion, and is of
@@ -193,12 +198,29 @@ func (c *Curator) read(p place, b ledger.Balance) (Account, error) {
 	for _, g := range []struct {
 		to  *Guarantee
 		rho dp.Amount
-	}{{&a.Guarantee, b.Spent.Rho}, {&a.Total, b.Limit.Rho}} {
+	}{{&a.Guarantee, b.Spent.Rho}, {&a.alone, b.Limit.Rho}} {
 		epsilon, err := account.Epsilon(g.rho, budget.RhoDelta())
 		if err != nil {
 			return Account{}, err
 		}
 		*g.to = Guarantee{epsilon, delta}
 	}
-	return a, nil
+	whole, err := c.raisedTo(b)
+	a.Total = Guarantee{whole.Epsilon, delta.Add(whole.Delta.Sub(budget.RhoDelta()))}
+	return a, err
+}
+
+// raisedTo is what the limit of a balance promises with the conversion alone. The limit of the first charge was fixed before the first answer, and one that is larger by now was not; nor was
+// one of which nothing is known but that something was spent before.
+func (c *Curator) raisedTo(b ledger.Balance) (account.Reading, error) {
+	first := b.First.Rho
+	known := first > 0 && first != dp.Unbounded
+	switch most := max(b.Limit.Rho, b.Spent.Rho); {
+	case known:
+		return account.Raised(first, most, c.dataset.Budget.RhoDelta())
+	case b.Spent.Rho == 0:
+		return account.Raised(b.Limit.Rho, b.Limit.Rho, c.dataset.Budget.RhoDelta())
+	default:
+		return account.Raised(most-most/5, most, c.dataset.Budget.RhoDelta())
+	}
 }

@@ -72,13 +72,14 @@ func (h *host) Charge(ctx context.Context, charge session.Charge) (session.Recei
 		return session.Receipt{}, errNoPayer
 	}
 	// What was charged in another window and never drawn is charged again: that window's account has not paid for this one.
-	period, err := h.Period(ctx)
+	// That counts also where the policy had windows once and has none now.
+	window, err := h.c.ledger.Window(ctx, h.c.dataset.Name)
 	if err != nil {
 		return session.Receipt{}, err
 	}
 	request := []string{"request", charge.Name, who.analyst}
-	if period > 0 {
-		request = append(request, fmt.Sprint(period))
+	if window > 1 || h.c.dataset.Budget.Renews() {
+		request = append(request, fmt.Sprint(window))
 	}
 	version := h.version
 	if h.apart {

@@ -11,7 +11,8 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// Promise says in sentences, for the owner, what the budget promises to every person in the data, with what top-ups added. All
+// Promise says in sentences, for the owner, what the budget promises to every person in the data, with what top-ups added, and with
+// what it costs that they came after answers. All
 // numbers are rounded to the side that promises less.
 //
 // With a delta the promise is about events, and not that the odds of every single answer stay within a factor but with
@@ -34,19 +35,30 @@ func (c *Curator) Promise(ctx context.Context) ([]string, error) {
 	b := c.dataset.Budget
 	if !b.Renews() {
 		g := c.worst(all[0])
-		return []string{"For good: " + whatever + g.words() + than + ".", g.coin()}, nil
+		return append([]string{"For good: " + whatever + g.words() + than + ".", g.coin()}, changed(all[0])...), nil
 	}
 	now, err := c.sinceUnwindowed(all[0], all[1])
 	if err != nil {
 		return nil, err
 	}
 	total, one := c.worst(all[0]), c.worst(now)
-	return []string{
+	return append([]string{
 		fmt.Sprintf("Within this window (a %s, number %d of %d): ", b.Renewal.Every, window, b.Renewal.Windows) + whatever + one.words() + than + ".",
 		one.coin(),
 		fmt.Sprintf("Over all %d windows together: nothing is more than %s%s.", b.Renewal.Windows, total.words(), than),
 		total.coin(),
-	}, nil
+	}, changed(now, all[0])...), nil
+}
+
+// changed says why a promise is larger than its limit by itself, where that is so.
+func changed(accounts ...Account) []string {
+	for _, a := range accounts {
+		if a.Total != a.alone {
+			return []string{fmt.Sprintf("The limit of %s is not the one that was fixed before the first answer. By itself it would promise epsilon %s at delta %s; but who changes a limit may do so because of the answers, and that is counted in.",
+				a.Name, upTo(a.alone.Epsilon, 4), upTo(a.alone.Delta, 4))}
+		}
+	}
+	return nil
 }
 
 // sinceUnwindowed returns the account of the window with what was spent before the budget had windows, which is all that the
@@ -56,7 +68,7 @@ func (c *Curator) sinceUnwindowed(total, window Account) (Account, error) {
 	if window.Window > 1 || before == (dp.Cost{}) {
 		return window, nil
 	}
-	return c.read(place{kind: window.Kind, window: window.Window}, ledger.Balance{Account: window.Name, Limit: window.Limit.Add(before), Spent: window.Spent.Add(before)})
+	return c.read(place{kind: window.Kind, window: window.Window}, ledger.Balance{Account: window.Name, Limit: window.Limit.Add(before), Spent: window.Spent.Add(before), First: total.first})
 }
 
 // worst is what an account can come to. That is its promise, and more where an owner has lowered the limit below what was spent.

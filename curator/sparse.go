@@ -64,7 +64,7 @@ const maxAbove = 100_000
 //
 // # What becomes of a session
 //
-// The noise of its threshold is in this process and nowhere else. So a session ends with the process, and the same request again is refused and not
+// The noise of its threshold is in this process and nowhere else. So a session ends with the process, and with the window of the budget that it was charged in; and the same request again is refused and not
 // answered with a new session: that would be a second noise for one charge, and two comparisons with one value under different noise are worth more than
 // was paid for.
 func (c *Curator) OpenSparse(ctx context.Context, q SparseQuestion) (*SparseSession, error) {
@@ -106,11 +106,16 @@ func (c *Curator) OpenSparse(ctx context.Context, q SparseQuestion) (*SparseSess
 	if !c.dataset.Budget.Pure() {
 		cost.Epsilon = epsilon // the price tag, as in other answers
 	}
-	return &SparseSession{
+	s := &SparseSession{
 		c: c, analyst: q.Analyst, mechanism: m, session: c.releaser.OpenSparse(m), step: step, monotone: q.monotone(c.dataset.Neighbours),
-		data: data.ID, turn: make(chan struct{}, 1),
+		data: data.ID, window: charged.Window, turn: make(chan struct{}, 1),
 		Cost: cost, Receipt: Receipt{Sequence: charged.Sequence, Hash: charged.Hash}, Alerts: charged.Alerts(),
-	}, nil
+	}
+	s.left.Store(int64(s.session.Left()))
+	if err := s.note(ctx, sparseNote{Opened: true}); err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
 // monotone reports whether the session takes only questions that all move the same way; see [Curator.OpenSparse].

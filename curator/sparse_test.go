@@ -74,9 +74,10 @@ func TestSparseOrder(t *testing.T) {
 	rl := late.record()
 	noticed := error(nil)
 	rl.before["run"] = func() error { noticed = late.unpaid(m.Cost()); return nil }
-	unpaid := &SparseSession{c: late.Curator, analyst: "ana", mechanism: m, session: late.releaser.OpenSparse(m), step: step, data: data.ID, turn: make(chan struct{}, 1)}
-	_, err = unpaid.Ask(ctx, patients, "1")
-	late.check(err)
+	unpaid := &SparseSession{c: late.Curator, analyst: "ana", mechanism: m, session: late.releaser.OpenSparse(m), step: step, data: data.ID, window: 1, turn: make(chan struct{}, 1)}
+	if _, err := unpaid.Ask(ctx, patients, "1"); !errors.Is(err, ledger.ErrUnpaid) {
+		t.Errorf("a session that was not paid for answers: %v", err)
+	}
 	if noticed == nil {
 		t.Error("a session that was not paid for is not noticed")
 	}

@@ -2,9 +2,11 @@ package curator
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/big"
+	"sync/atomic"
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/ledger"
@@ -18,6 +20,8 @@ var (
 	ErrSessionRun = errors.New("the engine could not run this question; the session has ended, and its charge stays")
 	// ErrSessionData is returned when the data is not that of the session any more.
 	ErrSessionData = errors.New("the data has changed since the session was opened; the session has ended, and its charge stays")
+	// ErrSessionWindow is returned when the budget was renewed since the session was opened.
+	ErrSessionWindow = errors.New("the budget was renewed since the session was opened; the session has ended with the window that paid for it, and its charge stays")
 )
 
 // SparseSession is an open session. It is safe for concurrent use; questions are answered one after the other.
@@ -34,6 +38,8 @@ type SparseSession struct {
 	step      *big.Rat
 	monotone  bool
 	data      string // the ledger's name for the data
+	window    uint64 // of the charge
+	left      atomic.Int64
 
 	turn  chan struct{} // holds one thing while a question is asked; what follows is its own
 	asked int
@@ -56,14 +62,16 @@ const sparseBeta = 0.05
 
 // Ask asks whether the only number of a question is at or above a threshold.
 //
-// A question is checked against the policy and the session first, and then computed, and the value goes sealed into the session. Nothing of it is kept:
-// neither is it remembered as an answer, nor are answers that were paid for used, because a comparison with a value that has noise of its
+// A question is checked against the policy and the session first, and then computed, and the value goes sealed into the session. The answer is noted in the ledger before it is
+// given ([sparseNote]), and nothing of it is kept for others: neither is it remembered as an answer, nor are answers that were paid for used, because a comparison with a value that has noise of its
 // own is no comparison with this value.
 //
 // Every question is free, so what it tells beside its answer would be free too, as often as one likes. So the first question that the engine does not
 // finish ends the session, whatever the reason, and with one text: it tells at most once, for a charge of a whole session, what
 // engines promise not to tell at all. A question whose time ran out or that was cancelled while the engine ran is such a one. A question that is refused, or
 // cancelled before, was never computed and changes nothing.
+//
+// A session ends with the window of the budget that paid for it: what is learnt in the next is for the accounts of the next to pay.
 //
 // A session is about one version of the data. That is for the analyst and not for the theorem: the proof goes from question to question, and holds
 // where each value moves by at most the sensitivity between neighbours at that time, a person being in all versions or in none. So it does no
@@ -107,6 +115,9 @@ func (s *SparseSession) Ask(ctx context.Context, sql, threshold string) (*Sparse
 		s.ended = ErrSessionData
 		return nil, s.ended
 	}
+	if err := s.inWindow(ctx); err != nil {
+		return nil, err
+	}
 	if err := ctx.Err(); err != nil {
 		return nil, err // before anything was computed
 	}
@@ -126,11 +137,50 @@ func (s *SparseSession) Ask(ctx context.Context, sql, threshold string) (*Sparse
 		text := new(big.Rat).Mul(new(big.Rat).SetInt64(answer.Value), s.step).FloatString(decimals(s.step))
 		v.Value = &text
 	}
+	if err := s.note(ctx, sparseNote{Above: v.Above, Value: v.Value}); err != nil {
+		return nil, err
+	}
+	s.left.Store(int64(v.Left))
 	return v, nil
 }
 
-// Left returns how many questions can still be answered "above". At 0 the session has ended.
-func (s *SparseSession) Left() int { return s.session.Left() }
+// inWindow ends a session whose window is over, before the engine is asked. A window can end while the engine runs, too: then the note is refused.
+func (s *SparseSession) inWindow(ctx context.Context) error {
+	window, err := s.c.ledger.Window(ctx, s.c.dataset.Name)
+	if err == nil && window != s.window {
+		s.ended = ErrSessionWindow
+		err = s.ended
+	}
+	return err
+}
+
+// sparseNote is what a session writes into the ledger before anybody sees it: that it was opened, and each answer. It spends nothing and is never read again by a session. It is there so that
+// who decides the ledger once more (package ledger/replay) sees in which window each answer was given, and whether the charge was of that window.
+type sparseNote struct {
+	Opened bool    `json:"opened,omitempty"`
+	Above  bool    `json:"above"`
+	Value  *string `json:"value,omitempty"`
+}
+
+// note writes a note. Where it cannot be written the answer is not given, and the session has ended: the threshold has met a value that nobody heard of.
+func (s *SparseSession) note(ctx context.Context, n sparseNote) error {
+	text, err := json.Marshal(n)
+	if err == nil {
+		err = s.c.ledger.Note(context.WithoutCancel(ctx), ledger.ChargeNotes(s.Receipt.Sequence), text)
+	}
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, new(*ledger.LapsedError)):
+		s.ended = ErrSessionWindow
+		return s.ended
+	}
+	s.ended = ErrSessionRun
+	return err
+}
+
+// Left returns how many questions can still be answered "above", as the last answer said. At 0 the session has ended.
+func (s *SparseSession) Left() int { return int(s.left.Load()) }
 
 // admits returns the private query of a statement that is one count or one sum of one cell, within what the session was calibrated to.
 func (s *SparseSession) admits(st *plan.Statement) (*plan.Query, error) {

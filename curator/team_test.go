@@ -553,7 +553,7 @@ func TestPromise(t *testing.T) {
 	}
 }
 
-// TestPromiseOfTheSpent: an owner who lowers a limit below what was spent is told what was spent.
+// TestPromiseOfTheSpent: an owner who lowers a limit below what was spent is told what was spent; with a delta, what the limit was before the first answer, since who lowers it has seen answers.
 func TestPromiseOfTheSpent(t *testing.T) {
 	for _, budget := range []string{pure, concentrated} {
 		w := team(t, budget, twoAnalysts)
@@ -563,7 +563,16 @@ func TestPromiseOfTheSpent(t *testing.T) {
 		a := w.everything()[0]
 		got, err := w.Promise(ctx)
 		w.check(err)
-		if a.Total.Epsilon > amount("0.05") || a.Guarantee.Epsilon < amount("0.1499") || !strings.Contains(got[0], "epsilon "+upTo(a.Guarantee.Epsilon, 4)+")") {
+		want := a.Guarantee.Epsilon
+		if budget == concentrated {
+			if upTo(a.Total.Epsilon, 4) != "1" || a.Total.Delta != amount("1e-6") || len(got) != 3 || !strings.Contains(got[2], "would promise epsilon 0.05 at delta 1e-06") {
+				t.Errorf("%+v: %q", a, got)
+			}
+			want = dp.One
+		} else if a.Total.Epsilon > amount("0.05") || len(got) != 2 {
+			t.Errorf("%+v: %q", a, got)
+		}
+		if a.Guarantee.Epsilon < amount("0.1499") || !strings.Contains(got[0], "epsilon "+upTo(want, 4)) {
 			t.Errorf("%+v has the promise %s", a, got[0])
 		}
 	}

@@ -15,7 +15,7 @@ import (
 type TopUp struct {
 	// Account is empty for the dataset, the name of an analyst, or group: and the name of a group.
 	Account string
-	// Epsilon is how much the promise of the account grows, at the same delta.
+	// Epsilon is how much more the limit is worth by itself, at the same delta. The promise grows by more where there were answers before it: see [Account].
 	Epsilon dp.Amount
 	// Delta is how much more there is for private keys.
 	Delta  dp.Amount
@@ -66,9 +66,9 @@ func (c *Curator) TopUp(ctx context.Context, t TopUp) (*Raised, error) {
 			if err != nil {
 				return nil, err
 			}
-			if after.Total.Epsilon > mostEpsilon || after.Total.Delta.Rat().Cmp(mostDelta) > 0 {
+			if after.alone.Epsilon > mostEpsilon || after.alone.Delta.Rat().Cmp(mostDelta) > 0 {
 				return nil, refusal("", "this would raise %s to epsilon %s at delta %s; the most is epsilon 100 at delta 0.01, which already protects hardly anybody",
-					quoted(a.Name), after.Total.Epsilon.Short(), after.Total.Delta.Short())
+					quoted(a.Name), after.alone.Epsilon.Short(), after.alone.Delta.Short())
 			}
 		}
 	}
@@ -120,7 +120,7 @@ func (c *Curator) grant(a Account, t TopUp) (dp.Cost, error) {
 	case t.Epsilon == 0:
 		return dp.Cost{Delta: t.Delta}, nil
 	}
-	rho, err := account.Rho(a.Total.Epsilon.Add(t.Epsilon), b.RhoDelta())
+	rho, err := account.Rho(a.alone.Epsilon.Add(t.Epsilon), b.RhoDelta())
 	if err != nil {
 		return dp.Cost{}, err
 	}

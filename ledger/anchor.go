@@ -25,6 +25,10 @@ type Anchor struct {
 	Trail []Position `json:"trail"`
 }
 
+// AnchorNotes is the session whose note says that a ledger has an anchor, and where. From then on a place without one is no place that never had one: the ledger is not opened, because its volume
+// may not be mounted, and the ledger be older than what is there. See [UnanchoredError].
+const AnchorNotes = "anchor"
+
 // Ceiling is the most that can have been spent in an account. Its JSON is exact, in units of 2^-40, unlike that of a
 // [dp.Cost], which is for people and rounds.
 type Ceiling struct {

@@ -15,7 +15,7 @@
 //     spends nothing in any of them, also when many arrive at once. A refusal
 //     leaves the accounts open for smaller charges.
 //  3. Once per request. A request identifier is charged once and has at most one
-//     answer, however often it is sent; used for another question it is refused.
+//     answer, however often it is sent; used for another question it is refused, and so it is where it was charged in a window that has ended and has no answer.
 //  4. Spent never decreases. There is no refund, and a renewal begins new accounts
 //     instead of emptying old ones. Costs that claim nothing, claim zero or do not fit
 //     are refused, and sums saturate.
@@ -23,7 +23,7 @@
 //     appended. Who was told of a record before another one was asked for finds them in this order.
 //  6. Killed at any moment, there is never an answer that was not paid for, and none
 //     that was confirmed is lost. The other way round can happen: a charge whose answer was never
-//     released. The same request may then be answered, once, without a second charge.
+//     released. The same request may then be answered, once, without a second charge, as long as its window lasts.
 //  7. Tamper-evident. Each record contains the hash of the one before, and the answers
 //     that were kept are bound by their own. A ledger that does not check from its first to
 //     its last record is not opened, not changed, and the error says where it is damaged.
@@ -39,11 +39,13 @@
 //  12. More is only granted by a signature. A limit is what the policy says at the moment of
 //     the charge, and what top-ups add that the ledger's owner signed.
 //  13. A ledger that is older than its anchor is not opened, and what it lost counts as
-//     spent before it is used again.
+//     spent before it is used again. A ledger that had an anchor is not opened where there is none (see [AnchorNotes]).
 //  14. Notes are kept and kept secret. Note returns without an error only after the note is on stable storage. The notes of a session are read in the order
 //     in which they were confirmed, without a gap, also after a kill; a note that was changed is noticed. Nothing
 //     of a note leaves but by Notes: no record, no export and no error has its bytes, and its hash has 16 random bytes before it, so that nobody can
 //     try what it might be. A session that began before a recovery gets no notes and can write none.
+//  15. A charge pays in its own window. Nothing is kept or noted for a charge whose window has ended (see [LapsedError], [ChargeNotes]), so that what
+//     can be learnt in a window is what that window's accounts have paid for. What was kept before stays, and can be had again.
 //
 // What is not promised: a ledger that is replaced as a whole by an older copy of
 // itself is a good ledger, only a forgetful one, and so is one whose last

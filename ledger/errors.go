@@ -97,6 +97,23 @@ func (e *WindowError) Error() string {
 	return fmt.Sprintf("window %d of %q is not the current one, which is %d: it was renewed meanwhile. Nothing was spent; ask again", e.Window, e.Dataset, e.Want)
 }
 
+// LapsedError is returned when something is asked for, or would be written down, that a charge of a window which has ended was to pay for. That window's budget paid
+// for it, and is over; the current one's has not.
+type LapsedError struct {
+	Request, Dataset string
+	Window, Now      uint64 // the window of the charge, and the current one
+	// Charged says that the window ended after the charge was made and before what it paid for was written down, so that nothing of it may be released. Otherwise
+	// the charge is of another day, and nothing was spent now.
+	Charged bool
+}
+
+func (e *LapsedError) Error() string {
+	if e.Charged {
+		return fmt.Sprintf("window %d of %q ended before the answer to the request %q was there, so it was not released, and its charge stays with that window. Ask with another request identifier, which is charged in window %d", e.Window, e.Dataset, e.Request, e.Now)
+	}
+	return fmt.Sprintf("the request %q was charged in window %d of %q and got no answer before that ended: what one window paid for is not answered in another. Nothing was spent now; ask with another request identifier, which is charged in window %d", e.Request, e.Window, e.Dataset, e.Now)
+}
+
 // Errors of the owner's entries.
 
 // SignatureError is returned when an entry does not have the signature that counts. Nothing was changed.
@@ -115,6 +132,15 @@ type AnchorError struct {
 func (e *AnchorError) Error() string {
 	return fmt.Sprintf("the ledger %s is not the one that the anchor in %s knows: %s. It was not opened, because it would forget what was spent. "+
 		"Restore the ledger that goes with the anchor. Where that is lost for good, 'discreet ledger anchor --recover --reason ...' counts the missing part as spent", e.Path, e.Anchorage, e.Problem)
+}
+
+// UnanchoredError is returned when a ledger has an anchor, by its own records, and there is none in its place. Nothing was changed.
+type UnanchoredError struct{ Path, Anchorage string }
+
+func (e *UnanchoredError) Error() string {
+	return fmt.Sprintf("the ledger %s has an anchor, and there is none in %s. It was not opened, because nothing tells it from an older copy of itself. "+
+		"Mount the volume of the anchor, or put the anchor there that it had elsewhere. Where that is lost for good, compare the ledger with the last receipts that were given out ('discreet ledger verify --receipt ...'), "+
+		"and 'discreet ledger anchor --begin --reason ...' begins another anchor", e.Path, e.Anchorage)
 }
 
 // Errors when an answer is kept.

@@ -17,7 +17,8 @@ type Ledger interface {
 	// It returns a [*BudgetError] when an account does not admit the cost, an
 	// [*InvalidError] when the charge is not well formed, a [*RequestError] when
 	// the request identifier was used for something else, a [*WindowError] when the
-	// dataset's window is another by now, and a [*WriteError] when the ledger could not
+	// dataset's window is another by now, a [*LapsedError] when the request was charged in a
+	// window that has ended, and has no answer, and a [*WriteError] when the ledger could not
 	// be written. In each case nothing may be released.
 	//
 	// The same request again spends nothing and gets the first receipt, marked
@@ -36,7 +37,8 @@ type Ledger interface {
 	//
 	// A charge has one answer. To keep the same bytes under the same key again does
 	// nothing; others are refused with [ErrKept], and the answer that was kept is the
-	// one to release. For a charge from before a recovery none can be kept any more; see [ErrRecovered].
+	// one to release. For a charge from before a recovery none can be kept any more; see [ErrRecovered]. Neither can
+	// one for a charge whose window has ended, which is a [*LapsedError].
 	Keep(ctx context.Context, sequence uint64, key string, answer []byte) error
 
 	// Recall returns the first answer that was kept under the key, with the sequence of
@@ -63,8 +65,9 @@ type Ledger interface {
 	Enter(ctx context.Context, e Entry) (Receipt, error)
 
 	// Note writes an entry at the end of the notes of a session, which has a public name. When it returns no error the
-	// note is on stable storage. It returns the errors of Charge, and [ErrEra]. After any of them the note may be there or not, except after an
-	// [*InvalidError] or ErrEra: a session that got one reads its notes again before it goes on.
+	// note is on stable storage. It returns the errors of Charge and [ErrEra], and for a session that a charge has in its name those of
+	// Keep (see [ChargeNotes]). After any of them the note may be there or not, except after an
+	// [*InvalidError], a [*LapsedError], ErrUnpaid or ErrEra: a session that got one reads its notes again before it goes on.
 	//
 	// What is noted may be secret, such as noise that was not released. It never leaves by Records.
 	Note(ctx context.Context, session string, entry []byte) error

@@ -3,6 +3,8 @@ package ledger
 import (
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 )
 
 // MaxNote is how many bytes a note of a session may have.
@@ -15,6 +17,23 @@ const NoteSalt = 16
 // ErrEra is returned when the ledger was recovered since a session began. What the session noted last may be among what was lost, so it must not go on: it
 // would release for a charge what was released for it already. See [Ledger.Era].
 var ErrEra = errors.New("the ledger was recovered since this session began, and may have lost some of its notes: begin another session")
+
+// chargeNotes begins the names of sessions that one charge pays for.
+const chargeNotes = "charge "
+
+// ChargeNotes names the session that the charge with this sequence pays for, all of it, such as one of the sparse vector. Its notes are what it has told, written before anybody is
+// told. The ledger takes none of them once the window of the charge has ended, and returns a [*LapsedError]; for what is no charge it returns [ErrUnpaid].
+func ChargeNotes(sequence uint64) string { return chargeNotes + strconv.FormatUint(sequence, 10) }
+
+// NotesCharge returns the charge that pays for a session, and false where that is not in its name.
+func NotesCharge(session string) (sequence uint64, ok bool) {
+	digits, ok := strings.CutPrefix(session, chargeNotes)
+	if !ok {
+		return 0, false
+	}
+	sequence, err := strconv.ParseUint(digits, 10, 64)
+	return sequence, err == nil
+}
 
 // ValidateNote returns an [*InvalidError] unless the bytes can be a note of the session.
 func ValidateNote(session string, entry []byte) error {

@@ -13,6 +13,9 @@ type Balance struct {
 	Limit   dp.Cost `json:"limit"`
 	Granted dp.Cost `json:"granted"`
 	Spent   dp.Cost `json:"spent"`
+	// First is the limit at the account's first charge, which is the one that was fixed before the first answer. It is no part of a record, and is there in what [Ledger.Balances] returns; zero where
+	// nothing was charged yet, or where something counts as spent of which there is no charge.
+	First dp.Cost `json:"-"`
 }
 
 // Left returns what may still be spent; Unbounded where the account does not
@@ -42,6 +45,8 @@ type Receipt struct {
 	Hash     string    `json:"hash"`
 	Time     time.Time `json:"time"`
 	Cost     dp.Cost   `json:"cost"`
+	// Window is that of a charge, in which alone it pays.
+	Window uint64 `json:"window,omitempty"`
 	// Balances are those right after the charge, in the order of its accounts.
 	Balances []Balance `json:"balances"`
 	// Again says that the request had been charged before: nothing new was

@@ -208,7 +208,7 @@
 //
 // No private data has two names: two tables that are read from the same file, or from the
 // same table of a database, are an error, in one dataset or in two, unless both
-// are public.
+// are public. Here paths are compared; where the data is opened, the files themselves are.
 //
 // # A column
 //

@@ -53,7 +53,7 @@ func (b *book) Charge(_ context.Context, c ledger.Charge) (ledger.Receipt, error
 	}
 	b.sequence++
 	balances, _ := b.Balances(context.Background(), c.Accounts)
-	r := ledger.Receipt{Sequence: b.sequence, Cost: c.Cost, Balances: balances}
+	r := ledger.Receipt{Sequence: b.sequence, Cost: c.Cost, Window: c.Window, Balances: balances}
 	b.requests[c.Request] = r
 	return r, nil
 }

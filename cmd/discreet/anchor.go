@@ -20,17 +20,20 @@ type anchorCmd struct {
 	Policy  string `help:"The policy file." required:"" placeholder:"FILE" short:"p"`
 	Write   bool   `help:"Write an anchor of the ledger as it is now." xor:"do"`
 	Recover bool   `help:"Count what the anchor knows, and this ledger has lost, as spent." xor:"do"`
-	Reason  string `help:"With --recover: what happened, for the ledger." placeholder:"TEXT"`
+	Begin   bool   `help:"Begin another anchor for a ledger whose anchor is lost for good." xor:"do"`
+	Reason  string `help:"With --recover and --begin: what happened, for the ledger." placeholder:"TEXT"`
 	JSON    bool   `help:"Print JSON." name:"json"`
 }
 
 func (anchorCmd) Help() string {
 	return `Shows where the anchor is, which record it names, how old it is, and whether the ledger holds that record. A ledger
-that does not is an older copy of itself, or another one, and is not opened.
+that does not is an older copy of itself, or another one, and is not opened. Neither is one that had an anchor where there
+is none now: mount its volume. Only where the anchor is lost for good, --begin makes another, and ends all sessions.
 
   discreet ledger anchor --policy hospital.yaml
   discreet ledger anchor --policy hospital.yaml --write
-  discreet ledger anchor --policy hospital.yaml --recover --reason 'the disk of 3 May was lost'`
+  discreet ledger anchor --policy hospital.yaml --recover --reason 'the disk of 3 May was lost'
+  discreet ledger anchor --policy hospital.yaml --begin --reason 'the disk of the anchor was lost'`
 }
 
 var errNoAnchor = &usageError{errors.New("the policy keeps no anchor, so nothing tells the ledger from an older copy of itself: name a place for it with the key 'anchor', on another disk")}
@@ -48,8 +51,8 @@ type anchorState struct {
 }
 
 func (c *anchorCmd) Run(ctx context.Context, s screen) error {
-	if c.Recover == (c.Reason == "") {
-		return &usageError{errors.New("--recover needs --reason 'what happened', and nothing else does")}
+	if (c.Recover || c.Begin) == (c.Reason == "") {
+		return &usageError{errors.New("--recover and --begin need --reason 'what happened', and nothing else does")}
 	}
 	p, err := policy.Load(c.Policy)
 	if err != nil {
@@ -65,6 +68,11 @@ func (c *anchorCmd) Run(ctx context.Context, s screen) error {
 	}
 	if c.Recover {
 		return c.recovery(s, p, o)
+	}
+	if c.Begin {
+		if _, err := sqlite.BeginAnchor(p.Ledger, o, c.Reason); err != nil {
+			return err
+		}
 	}
 	if c.Write {
 		// An anchor is stored when a ledger is opened, and when it is closed.
@@ -151,7 +159,7 @@ func anchorAt(ctx context.Context, path string, at ledger.Anchorage) (anchorStat
 	}
 	if !ok {
 		state.Problem = "no anchor was stored yet; the ledger stores one when it is next opened"
-		return state, nil
+		return state, unanchored(path, at)
 	}
 	state.Anchor = &a
 	r, err := sqlite.Read(path)
@@ -163,6 +171,30 @@ func anchorAt(ctx context.Context, path string, at ledger.Anchorage) (anchorStat
 	}
 	defer r.Close()
 	return state, state.compare(r, a)
+}
+
+// unanchored returns an error where a ledger, by its own records, has an anchor that is not in its place.
+func unanchored(path string, at ledger.Anchorage) error {
+	r, err := sqlite.Read(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	defer r.Close()
+	return mustBeThere(r, at)
+}
+
+func mustBeThere(r *sqlite.Reader, at ledger.Anchorage) error {
+	for line, err := range r.Records() {
+		if err != nil {
+			return err
+		}
+		if line.Record.Kind == ledger.KindNote && line.Record.Session == ledger.AnchorNotes {
+			return &ledger.UnanchoredError{Path: r.Path(), Anchorage: at.String()}
+		}
+	}
+	return nil
 }
 
 // compare says whether the ledger holds an anchor.
@@ -206,7 +238,7 @@ func checkAnchor(ctx context.Context, p *policy.Policy, r *sqlite.Reader) (strin
 		return "", err
 	}
 	if !found {
-		return o.Anchorage.String() + ", which has none yet", nil
+		return o.Anchorage.String() + ", which has none yet", mustBeThere(r, o.Anchorage)
 	}
 	var state anchorState
 	if err := state.compare(r, a); err != nil {

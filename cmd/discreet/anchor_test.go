@@ -31,12 +31,12 @@ func TestLedgerAnchor(t *testing.T) {
 		t.Fatal(err)
 	}
 	asks(policy, "SELECT COUNT(*) FROM patients WHERE age > 50").wants(t, 0)
-	command("ledger", "anchor", "-p", policy).wants(t, 0, "record 5, ", "holds it, and 0 records after it", "hospital          0.2", "hospital/ana      0.2")
+	command("ledger", "anchor", "-p", policy).wants(t, 0, "record 6, ", "holds it, and 0 records after it", "hospital          0.2", "hospital/ana      0.2")
 	r := command("ledger", "anchor", "-p", policy, "--json").wants(t, 0).decode(t)
-	if r["holds"] != true || r["anchor"].(map[string]any)["sequence"] != 5.0 || r["place"] != place {
+	if r["holds"] != true || r["anchor"].(map[string]any)["sequence"] != 6.0 || r["place"] != place {
 		t.Errorf("got %v", r)
 	}
-	command("ledger", "anchor", "-p", policy, "--write").wants(t, 0, "record 5, ", "holds it")
+	command("ledger", "anchor", "-p", policy, "--write").wants(t, 0, "record 6, ", "holds it")
 	command("ledger", "verify", "-p", policy).wants(t, 0, "anchor: "+place+", which the ledger holds")
 	command("ledger", "anchor", "-p", policy, "--recover", "--reason", "none").wants(t, 0, "nothing was changed")
 
@@ -45,16 +45,16 @@ func TestLedgerAnchor(t *testing.T) {
 	for _, c := range []result{
 		asks(policy, "SELECT COUNT(*) FROM patients"), command("budget", "-p", policy), command("ledger", "anchor", "-p", policy, "--write"),
 	} {
-		c.wants(t, 1, "it is older: it ends at record 3 of 5", "discreet ledger anchor --recover")
+		c.wants(t, 1, "it is older: it ends at record 4 of 6", "discreet ledger anchor --recover")
 	}
 	command("ledger", "verify", "-p", policy).wants(t, 1, "it is an older copy")
 	command("ledger", "verify", books).wants(t, 0, "is whole")
-	command("ledger", "anchor", "-p", policy).wants(t, 1, "the anchor names record 5, and the ledger ends with record 3: it is an older copy")
-	command("ledger", "anchor", "-p", policy, "--recover").wants(t, 2, "--recover needs --reason")
-	command("ledger", "anchor", "-p", policy, "--reason", "why").wants(t, 2, "--recover needs --reason")
+	command("ledger", "anchor", "-p", policy).wants(t, 1, "the anchor names record 6, and the ledger ends with record 4: it is an older copy")
+	command("ledger", "anchor", "-p", policy, "--recover").wants(t, 2, "--recover and --begin need --reason")
+	command("ledger", "anchor", "-p", policy, "--reason", "why").wants(t, 2, "--recover and --begin need --reason")
 	command("ledger", "anchor", "-p", policy, "--write", "--recover", "--reason", "why").wants(t, 2, "see discreet ledger anchor --help")
 	command("ledger", "anchor", "-p", policy, "--recover", "--reason", "the disk").wants(t, 0, "What was lost counts as spent", "hospital      epsilon           0.1        0.2")
-	command("ledger", "show", books).wants(t, 0, "counted as spent, up to the anchor at 5: the disk")
+	command("ledger", "show", books).wants(t, 0, "counted as spent, up to the anchor at 6: the disk")
 	command("ledger", "replay", books).wants(t, 0, "0 differ")
 	command("budget", "-p", policy).wants(t, 0, "0.2")
 
@@ -68,7 +68,33 @@ func TestLedgerAnchor(t *testing.T) {
 	command("ledger", "anchor", "-p", policy).wants(t, 1, "the ledger is missing")
 	command("ledger", "anchor", "-p", policy, "--recover", "--reason", "fire").wants(t, 0, "the ledger was missing", "hospital      epsilon             0        0.2")
 
-	// So is the volume with the anchor.
+	// The volume with the anchor is not mounted, and its mount point is an empty folder: nothing tells an older copy.
+	asks(policy, "SELECT COUNT(*) FROM patients WHERE age > 60").wants(t, 0)
+	mounted, err := os.ReadFile(place)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(place); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []result{
+		asks(policy, "SELECT COUNT(*) FROM patients"), command("budget", "-p", policy), command("ledger", "anchor", "-p", policy), command("ledger", "anchor", "-p", policy, "--write"),
+		command("ledger", "verify", "-p", policy),
+	} {
+		c.wants(t, 1, "has an anchor, and there is none in "+place, "Mount the volume", "--begin --reason")
+	}
+	write(t, place, string(mounted))
+	command("ledger", "anchor", "-p", policy, "--begin", "--reason", "why").wants(t, 1, "there is an anchor in")
+	asks(policy, "SELECT COUNT(*) FROM patients WHERE age > 60").wants(t, 0)
+	if err := os.Remove(place); err != nil {
+		t.Fatal(err)
+	}
+	command("ledger", "anchor", "-p", policy, "--begin", "--reason", "the disk of the anchor was lost").wants(t, 0, "holds it, and 0 records after it")
+	command("ledger", "show", books).wants(t, 0, "the disk of the anchor was lost")
+	command("ledger", "replay", books).wants(t, 0, "0 differ")
+	asks(policy, "SELECT COUNT(*) FROM patients WHERE age > 61").wants(t, 0)
+
+	// Neither is its folder there.
 	if err := os.RemoveAll(filepath.Dir(place)); err != nil {
 		t.Fatal(err)
 	}

@@ -146,7 +146,7 @@ func printAccounts(w io.Writer, accounts []discreet.Account) {
 		worth := "epsilon " + a.Guarantee.Epsilon.Short() + " of " + a.Total.Epsilon.Short()
 		if !pure {
 			spent, limit, left = a.Spent.Rho, a.Limit.Rho, a.Left.Rho
-			worth += fmt.Sprintf(" at delta %v", a.Guarantee.Delta)
+			worth += fmt.Sprintf(" at delta %v", a.Total.Delta)
 		}
 		word := alertWords[a.Alert]
 		if a.Alert > 0 && left == 0 {

@@ -42,6 +42,9 @@ func (c *checkCmd) Run(ctx context.Context, s screen) error {
 		return err
 	}
 	if !c.NoData {
+		if err := discreet.CheckHomes(p); err != nil {
+			return err
+		}
 		if err := discreet.CheckHoldouts(p); err != nil {
 			return err
 		}

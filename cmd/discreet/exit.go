@@ -41,13 +41,16 @@ func exitCode(err error) int {
 	var workload *workload.Error
 	var signature *discreet.SignatureError
 	var window *ledger.WindowError
+	var lapsed *ledger.LapsedError
 	var key *ownerkey.Error
 	switch {
 	case err == nil:
 		return exitAnswered
 	case errors.As(err, &budget):
 		return exitBudget
-	case errors.As(err, &refusal), errors.As(err, &usage), errors.As(err, &request), errors.As(err, &invalid), errors.As(err, &workload),
+	case errors.As(err, &lapsed) && lapsed.Charged:
+		return exitFailed // after the charge, so that it is no refusal
+	case errors.As(err, &lapsed), errors.As(err, &refusal), errors.As(err, &usage), errors.As(err, &request), errors.As(err, &invalid), errors.As(err, &workload),
 		errors.As(err, &signature), errors.As(err, &window), errors.As(err, &key):
 		return exitRefused
 	}

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -85,6 +86,24 @@ func TestInterrupt(t *testing.T) {
 		t.Errorf("the ledger says %+v; want the charge alone", r)
 	}
 	command("budget", "-p", policy).wants(t, 0, "events/ana    0.1")
+	// In another window of a budget that is renewed nobody has paid for it.
+	before := map[string][]byte{policy: nil, beside(policy, "policy.ledger"): nil}
+	for name := range before {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before[name] = text
+	}
+	change(t, policy, func(s string) string {
+		return strings.Replace(s, "{epsilon: 1,", "{epsilon: 1, renewal: {every: month, windows: 3},", 1)
+	})
+	command("ledger", "renew", "-p", policy, "--reason", "a new month").wants(t, 0, "window 2 of 3 has begun")
+	asks(policy, "--request", "mine", "SELECT v, COUNT(*), SUM(v) FROM events GROUP BY v").wants(t, 2, `the request "mine" was charged in window 1 of "events"`, "ask with another request identifier")
+	command("ledger", "replay", "-p", policy).wants(t, 0, "0 differ")
+	for name, text := range before {
+		write(t, name, string(text))
+	}
 	start := time.Now()
 	asks(policy, "--request", "mine", "SELECT v, COUNT(*), SUM(v) FROM events GROUP BY v").wants(t, 0, "price: free", "left: epsilon 0.9")
 	t.Logf("uninterrupted it takes %v", time.Since(start))

@@ -23,8 +23,9 @@ type replayCmd struct {
 func (replayCmd) Help() string {
 	return `Decides every charge once more, from the records before it, by code that shares nothing with what decided it
 first: what was spent before, the cost, the limit with what the owner signed for, one charge a request, windows,
-versions, answers. Exits with 1 where a record is not what follows. With a policy it also says where the limits of
-today are others than those of the last charges, which is no fault.
+versions, answers, and that what one window paid for was not answered in another. Exits with 1 where a record is not what follows. With a policy it also says where the limits of
+today are others than those of the last charges, which is no fault. What the records cannot tell is in doubt: it is listed, and
+is no fault either.
 
   discreet ledger replay --policy hospital.yaml
   discreet ledger replay hospital.ledger --quiet`
@@ -42,7 +43,7 @@ func (c *replayCmd) Run(s screen) error {
 	last, _ := r.Head()
 	tell, done := progress(s.err, "deciding")
 	again := replay.New()
-	charges, differences := []replay.Decision{}, []replay.Decision{}
+	charges, differences, doubts := []replay.Decision{}, []replay.Decision{}, []replay.Decision{}
 	for line, err := range r.Records() {
 		if err != nil {
 			done()
@@ -51,6 +52,9 @@ func (c *replayCmd) Run(s screen) error {
 		d := again.Next(line.Record, line.Hash)
 		if len(d.Differs) > 0 && len(differences) < mostListed {
 			differences = append(differences, d)
+		}
+		if len(d.Doubts) > 0 && len(doubts) < mostListed {
+			doubts = append(doubts, d)
 		}
 		switch {
 		case c.JSON && !c.Quiet && d.Kind == ledger.KindCharge:
@@ -69,7 +73,7 @@ func (c *replayCmd) Run(s screen) error {
 		changes = limitChanges(p, again.Limits())
 	}
 	if c.JSON {
-		out := map[string]any{"decisions": decisions, "differ": differ, "differences": differences, "spent": again.Spent(), "policy_changes": changes}
+		out := map[string]any{"decisions": decisions, "differ": differ, "differences": differences, "doubts": doubts, "spent": again.Spent(), "policy_changes": changes}
 		if !c.Quiet {
 			out["charges"] = charges
 		}
@@ -117,6 +121,9 @@ func (c *replayCmd) print(s screen, r *ledger.Record, d replay.Decision) {
 	}
 	for _, text := range d.Differs {
 		fmt.Fprintf(s.out, "%6d  DIFFERS (%s): %s\n", d.Sequence, table.Clean(string(d.Kind)), table.Clean(text))
+	}
+	for _, text := range d.Doubts {
+		fmt.Fprintf(s.out, "%6d  IN DOUBT (%s): %s\n", d.Sequence, table.Clean(string(d.Kind)), table.Clean(text))
 	}
 }
 

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -62,5 +64,21 @@ func TestLedgerReplayPlanted(t *testing.T) {
 				t.Errorf("got %v", r)
 			}
 		})
+	}
+}
+
+// A ledger of a version in which a charge paid in every window: what was used is told, and what nobody can tell is in doubt.
+func TestLedgerReplayOtherWindows(t *testing.T) {
+	file, err := os.ReadFile(filepath.Join("..", "..", "ledger", "replay", "testdata", "windows.ledger"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	books := filepath.Join(t.TempDir(), "old.ledger")
+	write(t, books, string(file))
+	command("ledger", "verify", books).wants(t, 0, "is whole")
+	command("ledger", "replay", "-q", books).wants(t, 1, "IN DOUBT (renewal): the sparse vector session of charge 3", "DIFFERS (answer): charge 2 is of window 1", "1 differs")
+	r := command("ledger", "replay", "--json", books).wants(t, 1).decode(t)
+	if r["differ"] != 1.0 || len(r["differences"].([]any)) != 1 || len(r["doubts"].([]any)) != 1 {
+		t.Errorf("got %v", r)
 	}
 }

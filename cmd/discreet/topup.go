@@ -16,7 +16,7 @@ type topupCmd struct {
 	Dataset string `help:"The dataset, where the policy has several." placeholder:"NAME"`
 	Analyst string `help:"Raise the quota of this analyst." xor:"whose" placeholder:"NAME"`
 	Group   string `help:"Raise the quota of this group." xor:"whose" placeholder:"NAME"`
-	Epsilon string `help:"How much the promise grows, at the same delta." placeholder:"EPSILON"`
+	Epsilon string `help:"How much more the limit is worth, at the same delta." placeholder:"EPSILON"`
 	Delta   string `help:"How much more there is for private keys." placeholder:"DELTA"`
 	Reason  string `help:"Why, for whoever reads the ledger later." required:"" placeholder:"TEXT"`
 	JSON    bool   `help:"Print JSON." name:"json"`
@@ -25,7 +25,8 @@ type topupCmd struct {
 func (topupCmd) Help() string {
 	return `Raises a limit, as a signed record of the ledger, and prints the promise before and after. Without --analyst or --group it
 is the dataset's own, which holds against everybody: people in the data are then promised less, and quotas stay as they
-are. A quota that is raised moves what is promised to nobody. Where the budget is renewed, a top-up is for the current window.
+are. With a delta they are promised less than by the new limit alone, once there were answers that you may have raised it
+for. A quota that is raised moves what is promised to nobody. Where the budget is renewed, a top-up is for the current window.
 
   discreet ledger topup --policy hospital.yaml --key owner.key --epsilon 0.5 --reason 'the yearly report'
   discreet ledger topup --policy hospital.yaml --key owner.key --analyst ana --epsilon 0.2 --reason 'revision of the paper'`

@@ -13,8 +13,8 @@
 //
 // with the SHA-256 of the bytes of the anchor. It is written under another name in the same folder, synced, renamed and the
 // folder synced, so there is always a whole one. A file that does not check is an error and never "no anchor". The folder is never
-// created. Where the file is on a volume of its own, put it into a folder of that volume and not directly under the mount
-// point: a volume that is not mounted is then a folder that is missing, and not a file that never was.
+// created. Where the file is on a volume of its own that is not mounted, its folder is missing, or is an empty one: the ledger notes
+// that it has an anchor, and is not opened where there is none ([ledger.AnchorNotes]).
 //
 // # PostgreSQL
 //

@@ -10,7 +10,7 @@ type DamagedError struct {
 
 func (e *DamagedError) Error() string {
 	return fmt.Sprintf("the anchor in %s is damaged: %v. Restore it from a backup that is as new as the ledger. Where that is lost, compare the ledger "+
-		"with the receipts that were given out, and only where it holds the last of them remove the damaged anchor: the ledger then makes a new one", e.Place, e.Err)
+		"with the receipts that were given out, and only where it holds the last of them remove the damaged anchor and run 'discreet ledger anchor --begin --reason ...'", e.Place, e.Err)
 }
 
 func (e *DamagedError) Unwrap() error { return e.Err }

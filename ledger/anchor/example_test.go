@@ -51,7 +51,7 @@ func Example() {
 	// monday: epsilon left 2.5
 	// tuesday: epsilon left 2
 	// refused: true
-	// it is older: it ends at record 2 of 3
+	// it is older: it ends at record 3 of 4
 	// counts as spent: epsilon 1, rho 0.25, delta 0
 	// wednesday: epsilon left 1.5
 }

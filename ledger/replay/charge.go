@@ -17,7 +17,7 @@ func (p *Replay) charge(d *Decision, r *ledger.Record) {
 	} else {
 		p.requests[request] = r.Sequence
 	}
-	p.answered[r.Sequence] = false
+	p.pay(r)
 	if want := p.window(r.Dataset); r.Window != want {
 		d.differ("the charge is in window %d of %q, and the current one is %d", r.Window, r.Dataset, want)
 	}

@@ -11,7 +11,8 @@
 // the owner signed. The rest of a limit is what the policy said then, which only the record knows; [Replay.Limits] has
 // the last of each, to be compared with a policy.
 //
-// An answer belongs to one charge, and a charge has at most one. A recovery never takes back what was spent.
+// An answer belongs to one charge, a charge has at most one, and it is in the window of its charge; so are the notes of a session that one charge pays for. A recovery never takes
+// back what was spent.
 package replay
 
 import (
@@ -37,6 +38,8 @@ type Decision struct {
 	Admitted bool `json:"admitted"`
 	// Differs says in which ways the record is not what follows from those before it. A good ledger has none.
 	Differs []string `json:"differs,omitempty"`
+	// Doubts say what the records cannot tell, and an owner may want to ask about.
+	Doubts []string `json:"doubts,omitempty"`
 }
 
 // Account is one account in a decision.
@@ -61,7 +64,8 @@ type Replay struct {
 	windows   map[string]uint64
 	versions  map[string]string
 	requests  map[[sha256.Size]byte]uint64
-	answered  map[uint64]bool // of every charge: whether it has its answer
+	charges   map[uint64]*paid
+	unnoted   map[uint64]bool // charges of sparse vector sessions that no note is of yet
 	decisions uint64
 	differing uint64
 }
@@ -70,7 +74,7 @@ type Replay struct {
 func New() *Replay {
 	return &Replay{
 		spent: map[string]sum{}, granted: map[string]sum{}, limits: map[string]dp.Cost{}, windows: map[string]uint64{},
-		versions: map[string]string{}, requests: map[[sha256.Size]byte]uint64{}, answered: map[uint64]bool{},
+		versions: map[string]string{}, requests: map[[sha256.Size]byte]uint64{}, charges: map[uint64]*paid{}, unnoted: map[uint64]bool{},
 	}
 }
 
@@ -95,10 +99,7 @@ func (p *Replay) Next(r *ledger.Record, hash string) Decision {
 		}
 		p.versions[strings.Clone(r.Dataset)] = strings.Clone(r.DataVersion)
 	case ledger.KindRenewal:
-		if want := p.window(r.Dataset) + 1; r.Window != want {
-			d.differ("window %d of %q begins where window %d is next", r.Window, r.Dataset, want)
-		}
-		p.windows[strings.Clone(r.Dataset)] = r.Window
+		p.renew(&d, r)
 	case ledger.KindOwner:
 		p.own(&d, r)
 	case ledger.KindTopUp:
@@ -106,10 +107,7 @@ func (p *Replay) Next(r *ledger.Record, hash string) Decision {
 	case ledger.KindRecovery:
 		p.recover(&d, r)
 	case ledger.KindNote:
-		// A note spends nothing, and what it says is not in the chain.
-		if r.Session == "" || r.AnswerHash == "" {
-			d.differ("the note is of no session, or has no hash")
-		}
+		p.note(&d, r)
 	default:
 		d.differ("there are no records of kind %q", r.Kind)
 	}
@@ -140,6 +138,15 @@ func (d *Decision) differ(format string, args ...any) {
 	d.Differs = append(d.Differs, fmt.Sprintf(format, args...))
 }
 
+func (d *Decision) doubt(format string, args ...any) {
+	d.Doubts = append(d.Doubts, fmt.Sprintf(format, args...))
+}
+
+func isHash(text string) bool {
+	b, err := hex.DecodeString(text)
+	return err == nil && len(b) == sha256.Size
+}
+
 // place asks whether the record is in its place, and is what was hashed.
 func (p *Replay) place(d *Decision, r *ledger.Record, hash string) {
 	digest := sha256.Sum256([]byte(r.Encode()))
@@ -158,20 +165,6 @@ func (p *Replay) place(d *Decision, r *ledger.Record, hash string) {
 }
 
 func (p *Replay) window(dataset string) uint64 { return max(p.windows[dataset], 1) }
-
-func (p *Replay) answer(d *Decision, r *ledger.Record) {
-	switch answered, charged := p.answered[r.Charge]; {
-	case !charged:
-		d.differ("the answer names record %d, which is no charge", r.Charge)
-	case answered:
-		d.differ("charge %d has a second answer", r.Charge)
-	default:
-		p.answered[r.Charge] = true
-	}
-	if _, err := hex.DecodeString(r.AnswerHash); err != nil || len(r.AnswerHash) != 2*sha256.Size {
-		d.differ("the answer has no hash")
-	}
-}
 
 // sum is a cost in integers of any size, in units of 2^-40. A claim that is nil is unbounded.
 type sum [3]*big.Int

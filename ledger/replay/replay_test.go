@@ -92,6 +92,7 @@ func random(seed uint64) *book {
 		case 0:
 			window := b.state.Window("hospital")
 			b.enter(ledger.Renewal{Dataset: "hospital", From: window, Reason: "spring"})
+			unanswered = nil // what a window paid for ends with it
 		case 1:
 			next := ownerKey(byte(r.IntN(20)))
 			e := ledger.Owner{Public: public(next), Reason: "another"}
@@ -271,6 +272,16 @@ func TestPromise11Planted(t *testing.T) {
 		}},
 		{"or has no hash", func(r []*ledger.Record) []*ledger.Record {
 			return append(r, &ledger.Record{Kind: ledger.KindNote, Time: time.Unix(0, 0), Session: "s"})
+		}},
+		{"answered in window 2, whose accounts have not paid", func(r []*ledger.Record) []*ledger.Record {
+			r[4], r[5], r[6] = r[5], r[6], r[4]
+			return r
+		}},
+		{"went on in window 2, whose accounts have not paid", func(r []*ledger.Record) []*ledger.Record {
+			return append(r, &ledger.Record{Kind: ledger.KindNote, Time: time.Unix(0, 0), Session: "charge 3", AnswerHash: ledger.Hash("x")})
+		}},
+		{"which is no charge", func(r []*ledger.Record) []*ledger.Record {
+			return append(r, &ledger.Record{Kind: ledger.KindNote, Time: time.Unix(0, 0), Session: "charge 4", AnswerHash: ledger.Hash("x")})
 		}},
 		{"not signed by the owner", func(r []*ledger.Record) []*ledger.Record { r[5].Cost.Rho = 21; return r }},
 		{"not signed by the owner", func(r []*ledger.Record) []*ledger.Record { r[5].Signature = ""; return r }},

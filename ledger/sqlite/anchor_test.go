@@ -170,7 +170,7 @@ func TestAnchorRollback(t *testing.T) {
 				}
 				return
 			}
-			mustRefuse(t, path, o, "it is older: it ends at record 15 of")
+			mustRefuse(t, path, o, "it is older: it ends at record 16 of")
 			r := mustRecover(t, path, o)
 			if !strings.Contains(r.String(), "counts as spent") || len(r.Spent) != 1 {
 				t.Error(r)
@@ -230,7 +230,7 @@ func TestAnchorDeleted(t *testing.T) {
 	charges(t, l, "r", 7)
 	mustClose(t, l)
 	remove(t, path)
-	mustRefuse(t, path, o, "the ledger is missing, and had 11 records")
+	mustRefuse(t, path, o, "the ledger is missing, and had 12 records")
 	if _, err := os.Stat(path); !os.IsNotExist(err) {
 		t.Error("a ledger that was refused was created")
 	}
@@ -244,7 +244,7 @@ func TestAnchorDeleted(t *testing.T) {
 	mustRefuse(t, path, o, "it is another ledger")
 	remove(t, path)
 	r := mustRecover(t, path, o)
-	if !strings.Contains(r.Problem, "was missing, and had 11 records") {
+	if !strings.Contains(r.Problem, "was missing, and had 12 records") {
 		t.Error(r)
 	}
 	l = moored(t, path, o)
@@ -460,4 +460,52 @@ func TestAnchorPanics(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	mustClose(t, l)
+}
+
+// TestPromise13MountPoint: where the volume of the anchor is not mounted there is a folder without an anchor, and a ledger that had one is not opened, be it an older copy or not.
+func TestPromise13MountPoint(t *testing.T) {
+	path, place := filepath.Join(t.TempDir(), "ledger.db"), &buoy{}
+	o := Options{Anchorage: place}
+	l := moored(t, path, o)
+	charges(t, l, "r", 3)
+	mustClose(t, l)
+	mounted := *place
+	place.anchor = nil
+	var refused *ledger.UnanchoredError
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := OpenWith(path, o); !errors.As(err, &refused) || !strings.Contains(err.Error(), "Mount the volume") {
+		t.Fatalf("opened without its anchor: %v", err)
+	}
+	if _, err := Recover(path, o, "why"); err == nil {
+		t.Error("there is nothing to recover from")
+	}
+	if after, err := os.ReadFile(path); err != nil || string(after) != string(before) || place.anchor != nil {
+		t.Errorf("something was changed: %v", err)
+	}
+	*place = mounted
+	l = moored(t, path, o)
+	session := "a session of before"
+	mustNote(t, l, session, "its secret")
+	mustClose(t, l)
+	if _, err := BeginAnchor(path, o, "why"); err == nil || !strings.Contains(err.Error(), "there is an anchor") {
+		t.Errorf("another anchor over the one that is there: %v", err)
+	}
+	// Lost for good: the owner says so, and sessions begin anew.
+	place.anchor = nil
+	if _, err := BeginAnchor(path, o, ""); err == nil {
+		t.Error("an anchor was begun without a reason")
+	}
+	if r, err := BeginAnchor(path, o, "the disk of the anchor was lost"); err != nil || place.anchor.Sequence != r.Sequence || r.Sequence == 0 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	l = moored(t, path, o)
+	if _, err := l.Notes(ctx, session); !errors.Is(err, ledger.ErrEra) {
+		t.Errorf("a session of before goes on: %v", err)
+	}
+	if spent(t, l, "hospital") != 3 {
+		t.Error("what was spent is another")
+	}
 }

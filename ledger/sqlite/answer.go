@@ -27,6 +27,9 @@ func (l *Ledger) Keep(ctx context.Context, sequence uint64, key string, answer [
 			return ledger.Receipt{}, fmt.Errorf("sequence %d: %w", sequence, ledger.ErrRecovered)
 		}
 		if kept == 0 {
+			if err := g.inWindow(sequence); err != nil {
+				return ledger.Receipt{}, err
+			}
 			return ledger.Receipt{}, g.add(answer, g.state.Answer(sequence, key, answerHash, g.now()))
 		}
 		record, _, err := g.read(kept)
@@ -38,6 +41,18 @@ func (l *Ledger) Keep(ctx context.Context, sequence uint64, key string, answer [
 	var failed *ledger.WriteError
 	if errors.As(err, &failed) {
 		failed.Charged = true // everybody has an error of their own
+	}
+	return err
+}
+
+// inWindow returns an error where the window of a charge has ended. It is decided with the record that depends on it, so that no renewal lies between the two.
+func (g *group) inWindow(charge uint64) error {
+	if !g.state.MayLapse(charge) {
+		return nil
+	}
+	record, _, err := g.read(charge)
+	if err == nil && g.state.Lapsed(record) {
+		err = lapsed(g.state, record, true)
 	}
 	return err
 }

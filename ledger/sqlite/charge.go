@@ -33,6 +33,11 @@ func (l *Ledger) Charge(ctx context.Context, c ledger.Charge) (ledger.Receipt, e
 	}})
 }
 
+// lapsed is the error of a charge whose window has ended.
+func lapsed(s *chain.State, charge *ledger.Record, charged bool) error {
+	return &ledger.LapsedError{Request: charge.Request, Dataset: charge.Dataset, Window: charge.Window, Now: s.Window(charge.Dataset), Charged: charged}
+}
+
 // again returns the receipt of a request that was charged before.
 func (g *group) again(sequence uint64, c ledger.Charge) (ledger.Receipt, error) {
 	record, hash, err := g.read(sequence)
@@ -41,6 +46,10 @@ func (g *group) again(sequence uint64, c ledger.Charge) (ledger.Receipt, error) 
 	}
 	if differs := chain.Differs(record, c); differs != "" {
 		return ledger.Receipt{}, &ledger.RequestError{Request: c.Request, Differs: differs}
+	}
+	// What has its answer has it for good. What has none gets none once its window is over.
+	if kept, _ := g.state.AnswerOf(sequence); kept == 0 && g.state.Lapsed(record) {
+		return ledger.Receipt{}, lapsed(g.state, record, false)
 	}
 	return chain.Receipt(record, hash, true), nil
 }

@@ -85,6 +85,7 @@ func (l *Ledger) Balances(ctx context.Context, accounts []ledger.Account) ([]led
 	balances := make([]ledger.Balance, len(accounts))
 	for i, a := range accounts {
 		balances[i] = l.state.Balance(a)
+		balances[i].First = l.state.First(a.Name)
 	}
 	return balances, nil
 }

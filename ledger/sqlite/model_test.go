@@ -29,7 +29,7 @@ type step struct {
 
 var steps = rapid.SliceOfN(rapid.Custom(func(t *rapid.T) step {
 	return step{
-		Do:       rapid.SampledFrom([]string{"charge", "charge", "charge", "keep", "keep", "recall", "answer", "note", "note", "notes", "reopen"}).Draw(t, "do"),
+		Do:       rapid.SampledFrom([]string{"charge", "charge", "charge", "keep", "keep", "recall", "answer", "note", "note", "notes", "renew", "reopen"}).Draw(t, "do"),
 		Request:  rapid.StringMatching(`[a-h]`).Draw(t, "request"),
 		Query:    rapid.SampledFrom([]int{1, 1, 1, 2}).Draw(t, "query"),
 		Rho:      rapid.SampledFrom([]int{1, 1, 2, 5}).Draw(t, "rho"),
@@ -63,7 +63,22 @@ type modelRecord struct {
 	answer string
 	// or a note, in answer:
 	session string
+	// or a renewal:
+	renewal bool
 }
+
+// window is that of the record before which there are so many.
+func (m *model) window(records int) (n uint64) {
+	for _, r := range m.records[:records] {
+		if r.renewal {
+			n++
+		}
+	}
+	return n + 1
+}
+
+// lapsed says whether the window of a charge has ended.
+func (m *model) lapsed(charge uint64) bool { return m.window(int(charge)) != m.window(len(m.records)) }
 
 func (m *model) notes(session string) []string {
 	all := []string{}
@@ -106,6 +121,9 @@ func (m *model) charge(c ledger.Charge) (uint64, string) {
 		if old.Query != c.Query || old.Cost != c.Cost {
 			return 0, "request"
 		}
+		if _, _, answered := m.find(func(r modelRecord) bool { return r.paid == n }); !answered && m.lapsed(n) {
+			return 0, "lapsed"
+		}
 		return n, "again"
 	}
 	for _, a := range c.Accounts {
@@ -129,6 +147,9 @@ func (m *model) keep(s step) string {
 			return "other"
 		}
 	}
+	if m.lapsed(s.Sequence) {
+		return "lapsed"
+	}
 	m.records = append(m.records, modelRecord{paid: s.Sequence, key: s.Key, answer: s.Answer})
 	return "kept"
 }
@@ -136,7 +157,7 @@ func (m *model) keep(s step) string {
 // find returns the first answer that fits.
 func (m *model) find(fits func(modelRecord) bool) (string, uint64, bool) {
 	for _, r := range m.records {
-		if r.charge == nil && r.session == "" && fits(r) {
+		if r.paid != 0 && fits(r) {
 			return r.answer, r.paid, true
 		}
 	}
@@ -157,6 +178,8 @@ func word(err error, without string) string {
 		return "request"
 	case errors.As(err, &budget):
 		return "budget"
+	case errors.As(err, new(*ledger.LapsedError)):
+		return "lapsed"
 	case errors.Is(err, ledger.ErrUnpaid):
 		return "unpaid"
 	case errors.Is(err, ledger.ErrKept):
@@ -178,7 +201,9 @@ func compare(path string, plan []step, wrap func(ledger.Ledger) ledger.Ledger) (
 		var got, want string
 		switch s.Do {
 		case "charge":
-			r, err := l.Charge(ctx, s.charge())
+			charge := s.charge()
+			charge.Window = m.window(len(m.records))
+			r, err := l.Charge(ctx, charge)
 			did := "charged"
 			if r.Again {
 				did = "again"
@@ -202,6 +227,10 @@ func compare(path string, plan []step, wrap func(ledger.Ledger) ledger.Ledger) (
 		case "notes":
 			notes, err := l.Notes(ctx, s.Key)
 			got, want = fmt.Sprintf("%s %v", notes, err), fmt.Sprintf("%s %v", m.notes(s.Key), error(nil))
+		case "renew":
+			_, err := l.Enter(ctx, ledger.Renewal{Dataset: "hospital", From: m.window(len(m.records)), Reason: "another"})
+			m.records = append(m.records, modelRecord{renewal: true})
+			got, want = word(err, "renewed"), "renewed"
 		case "reopen":
 			if err := file.Close(); err != nil {
 				return err

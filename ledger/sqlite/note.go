@@ -23,6 +23,9 @@ func (l *Ledger) Note(ctx context.Context, session string, entry []byte) error {
 		if g.unmoored != nil {
 			return ledger.Receipt{}, &ledger.WriteError{Path: g.path, Err: g.unmoored}
 		}
+		if err := g.paid(session); err != nil {
+			return ledger.Receipt{}, err
+		}
 		link, err := g.state.Note(session, hash, g.now())
 		if err != nil {
 			return ledger.Receipt{}, err
@@ -34,6 +37,21 @@ func (l *Ledger) Note(ctx context.Context, session string, entry []byte) error {
 		failed.Charged = true // what it is about was charged before
 	}
 	return err
+}
+
+// paid returns an error where a session that one charge pays for has no such charge, or none that pays in this window.
+func (g *group) paid(session string) error {
+	sequence, ok := ledger.NotesCharge(session)
+	if !ok {
+		return nil
+	}
+	if _, ok := g.state.AnswerOf(sequence); !ok {
+		return fmt.Errorf("sequence %d: %w", sequence, ledger.ErrUnpaid)
+	}
+	if g.state.Before(sequence) {
+		return ledger.ErrEra
+	}
+	return g.inWindow(sequence)
 }
 
 // salted puts random bytes before a note.

@@ -26,7 +26,7 @@ func (o Options) mooring() *chain.Mooring {
 }
 
 // OpenWith is Open with options. It returns a [*ledger.AnchorError] when the ledger is not the one that its anchor
-// knows; see [Recover].
+// knows; see [Recover]. It returns a [*ledger.UnanchoredError] when the ledger had an anchor and there is none; see [BeginAnchor].
 func OpenWith(path string, o Options) (*Ledger, error) { return openWith(path, o, time.Now) }
 
 func openWith(path string, o Options, now func() time.Time) (_ *Ledger, err error) {
@@ -39,5 +39,19 @@ func openWith(path string, o Options, now func() time.Time) (_ *Ledger, err erro
 		return nil, l.abandon(fmt.Errorf("the ledger %s was not opened, and nothing was charged: %w", l.path, err))
 	}
 	l.mooring = mooring
+	if err := l.noteAnchor(o.Anchorage); err != nil {
+		return nil, l.abandon(err)
+	}
 	return l, nil
+}
+
+// noteAnchor makes the ledger know by itself that it has an anchor. Where the disk is full it is tried again when the ledger is next opened: what was paid for can be had until then.
+func (l *Ledger) noteAnchor(place ledger.Anchorage) error {
+	if place == nil || l.state.Anchored() {
+		return nil
+	}
+	if err := l.Note(background, ledger.AnchorNotes, []byte(place.String())); err != nil {
+		return l.stopped()
+	}
+	return nil
 }

@@ -87,6 +87,41 @@ func Recover(path string, o Options, reason string) (Recovered, error) {
 	return r, l.Close()
 }
 
+// BeginAnchor stores a first anchor for a ledger that OpenWith refuses with a [*ledger.UnanchoredError]. The owner says with a reason that this is the ledger to go on with, which is written down as a
+// recovery that counts nothing: nobody knows what was lost, if anything, so all sessions from before are over, and charges without an answer get none. Where there is an anchor it changes nothing.
+func BeginAnchor(path string, o Options, reason string) (Recovered, error) {
+	if o.Anchorage == nil {
+		return Recovered{}, &ledger.InvalidError{Field: "place of the anchor", Problem: "is missing"}
+	}
+	if err := (ledger.Recovery{Reason: reason}).Validate(); err != nil {
+		return Recovered{}, err
+	}
+	resolved, exists, err := resolve(path)
+	if err != nil {
+		return Recovered{}, err
+	}
+	if _, found, err := o.Anchorage.Load(background); err != nil {
+		return Recovered{}, fmt.Errorf("the anchor could not be read: %w", err)
+	} else if found {
+		return Recovered{}, fmt.Errorf("there is an anchor in %s, and another one is not begun over it. Nothing was changed", o.Anchorage)
+	}
+	if !exists {
+		return Recovered{}, fmt.Errorf("there is no ledger at %s, so there is nothing to anchor", resolved)
+	}
+	l, err := openMoored(path, time.Now, nil)
+	if err != nil {
+		return Recovered{}, err
+	}
+	if _, err := l.Enter(background, ledger.Recovery{Reason: reason}); err != nil {
+		return Recovered{}, l.abandon(err)
+	}
+	if err := o.mooring().Adopt(background, l.state, l.hashAt); err != nil {
+		return Recovered{}, l.abandon(&ledger.WriteError{Path: l.path, Err: err})
+	}
+	sequence, hash := l.state.Head()
+	return Recovered{Sequence: sequence, Hash: hash}, l.Close()
+}
+
 // recover counts the loss and anchors the result. Killed in between, it leaves a ledger that is refused as before, and that
 // knows what it counted.
 func (l *Ledger) recover(mooring *chain.Mooring, a ledger.Anchor, reason string) (Recovered, error) {

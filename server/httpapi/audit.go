@@ -19,6 +19,7 @@ type Audit struct {
 	Decisions   uint64            `json:"decisions" doc:"How many charges were decided once more"`
 	Differ      uint64            `json:"differ" doc:"How many records are not what follows from those before"`
 	Differences []replay.Decision `json:"differences" doc:"The first hundred of these"`
+	Doubts      []replay.Decision `json:"doubts" doc:"The first hundred records about which something cannot be told that an owner may want to ask about"`
 	Spent       []ledger.Balance  `json:"spent" doc:"What was spent in every account ever charged, as it was derived here"`
 	Datasets    []DatasetAudit    `json:"datasets" doc:"What the server goes by"`
 }
@@ -52,7 +53,7 @@ func (d *door) audit() {
 
 func (d *door) look(ctx context.Context) (*Audit, error) {
 	db, again := d.Desk.DB(), replay.New()
-	a := &Audit{Differences: []replay.Decision{}, Spent: []ledger.Balance{}, Datasets: []DatasetAudit{}}
+	a := &Audit{Differences: []replay.Decision{}, Doubts: []replay.Decision{}, Spent: []ledger.Balance{}, Datasets: []DatasetAudit{}}
 	for r, err := range db.Records(ctx) {
 		if err != nil {
 			return nil, err
@@ -61,6 +62,9 @@ func (d *door) look(ctx context.Context) (*Audit, error) {
 		one := again.Next(r, hash)
 		if len(one.Differs) > 0 && len(a.Differences) < mostListed {
 			a.Differences = append(a.Differences, one)
+		}
+		if len(one.Doubts) > 0 && len(a.Doubts) < mostListed {
+			a.Doubts = append(a.Doubts, one)
 		}
 		a.Head, a.Records = Head{r.Sequence, hash}, a.Records+1
 	}

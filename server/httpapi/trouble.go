@@ -24,6 +24,7 @@ func problemOf(err error) *Problem {
 		limit     *desk.LimitError
 		again     *ledger.RequestError
 		window    *ledger.WindowError
+		lapsed    *ledger.LapsedError
 		malformed *ledger.InvalidError
 		written   *ledger.WriteError
 		unfit     *users.InvalidError
@@ -58,6 +59,12 @@ func problemOf(err error) *Problem {
 		return &Problem{Status: http.StatusConflict, Kind: "request", Detail: "this Idempotency-Key was charged before with another " + again.Differs, Instead: "use a new one for a new question", Spent: no}
 	case errors.As(err, &window):
 		return &Problem{Status: http.StatusConflict, Kind: "window", Detail: "the budget was renewed meanwhile", Instead: "ask again", Spent: no}
+	case errors.As(err, &lapsed):
+		p := &Problem{Status: http.StatusConflict, Kind: "window", Detail: "this question was charged in a window of the budget that ended before it had an answer, and what one window paid for is not answered in another", Instead: "ask with a new Idempotency-Key, which is charged in the current window", Spent: no}
+		if lapsed.Charged {
+			p.Spent = yes
+		}
+		return p
 	case errors.As(err, &unfit):
 		return &Problem{Status: http.StatusUnprocessableEntity, Kind: "invalid", Detail: clip(unfit.Error()), Spent: no}
 	case errors.As(err, &malformed):
@@ -74,7 +81,7 @@ func problemOf(err error) *Problem {
 		return p
 	case errors.Is(err, desk.ErrNoSession):
 		return &Problem{Status: http.StatusNotFound, Kind: "missing", Detail: desk.ErrNoSession.Error(), Spent: no}
-	case errors.Is(err, discreet.ErrSessionUsed), errors.Is(err, discreet.ErrSessionRun), errors.Is(err, discreet.ErrSessionData):
+	case errors.Is(err, discreet.ErrSessionUsed), errors.Is(err, discreet.ErrSessionRun), errors.Is(err, discreet.ErrSessionData), errors.Is(err, discreet.ErrSessionWindow):
 		return &Problem{Status: http.StatusGone, Kind: "ended", Detail: err.Error(), Instead: "open another session, which costs as much again"}
 	case errors.Is(err, discreet.ErrLabels):
 		return &Problem{Status: http.StatusServiceUnavailable, Kind: "data", Detail: discreet.ErrLabels.Error(), Spent: no, header: http.Header{"Retry-After": {"60"}}}

@@ -108,6 +108,7 @@ func explain(ctx context.Context, err error) *wireError {
 		request *ledger.RequestError
 		invalid *ledger.InvalidError
 		window  *ledger.WindowError
+		lapsed  *ledger.LapsedError
 		write   *ledger.WriteError
 		locked  *users.LockedError
 	)
@@ -161,6 +162,8 @@ func explain(ctx context.Context, err error) *wireError {
 		return failure(internalError, "%s", desk.ErrInternal)
 	case errors.As(err, &window):
 		return failure(notInState, "%s", window.Error())
+	case errors.As(err, &lapsed):
+		return failure(notInState, "%s", lapsed.Error()).hinting("SET dp.request to another name")
 	case errors.As(err, &write) && write.Charged:
 		// Not its own words: they have the ledger's path.
 		return failure(ioError, "the ledger could not be written. The charge was made and stays, but the answer could not be secured and so was not released").hinting("name questions with dp.request, and ask again with the same name: it is not charged twice")

@@ -47,8 +47,8 @@ func less(a, b dp.Cost) bool {
 }
 
 // Differs says in which way a charge is another one than the record with the
-// same request, or nothing where it is the same. Accounts, limits and windows do not
-// count: the owner may have changed them since.
+// same request, or nothing where it is the same. Accounts and limits do not count: the owner may have
+// changed them since. Windows do, in another way: see [State.Lapsed].
 func Differs(r *ledger.Record, c ledger.Charge) string {
 	for _, f := range []struct {
 		name string
@@ -71,6 +71,6 @@ func Differs(r *ledger.Record, c ledger.Charge) string {
 func Receipt(r *ledger.Record, hash string, again bool) ledger.Receipt {
 	return ledger.Receipt{
 		Sequence: r.Sequence, Hash: hash, Time: r.Time.UTC(), Cost: r.Cost,
-		Balances: r.Balances, Again: again,
+		Window: r.Window, Balances: r.Balances, Again: again,
 	}
 }

@@ -50,7 +50,8 @@ func NewMooring(place ledger.Anchorage, every uint64) *Mooring {
 	return &Mooring{place: place, every: max(every, 1), now: time.Now}
 }
 
-// Open checks the ledger against its anchor and returns a [*ledger.AnchorError] where it is not the one that the anchor knows. Then
+// Open checks the ledger against its anchor and returns a [*ledger.AnchorError] where it is not the one that the anchor knows, and a
+// [*ledger.UnanchoredError] where it had one and there is none. Then
 // it anchors the head: a process that died may have left charges behind the anchor, and somebody who asks again gets their receipts.
 //
 // The state is nil where there is no ledger yet. It is then only checked that there is no anchor either. hashAt returns the
@@ -79,6 +80,9 @@ func (m *Mooring) Check(ctx context.Context, path string, s *State, hashAt func(
 	a, found, err := m.place.Load(ctx)
 	if err != nil {
 		return ledger.Anchor{}, false, fmt.Errorf("the ledger %s was not opened, because its anchor could not be read: %w", path, err)
+	}
+	if !found && s != nil && s.Anchored() {
+		return ledger.Anchor{}, false, &ledger.UnanchoredError{Path: path, Anchorage: m.place.String()}
 	}
 	if !found {
 		return ledger.Anchor{}, false, nil

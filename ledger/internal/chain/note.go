@@ -27,6 +27,9 @@ func (s *State) Notes(session string) ([]uint64, error) {
 	return n[:len(n):len(n)], nil
 }
 
+// Anchored reports whether the ledger says of itself that it has an anchor.
+func (s *State) Anchored() bool { return len(s.notes[ledger.AnchorNotes]) > 0 }
+
 // Era returns the hash of the last recovery, or nothing.
 func (s *State) Era() string { return s.era }
 

@@ -24,7 +24,9 @@ type State struct {
 	sequence uint64 // of the last record
 	spent    map[string]*ledger.Balance
 	granted  map[string]dp.Cost  // what top-ups added, by account
+	first    map[string]dp.Cost  // the limit of an account at its first charge
 	windows  map[string]uint64   // renewals, by dataset
+	renewed  uint64              // the sequence of the last renewal of any
 	versions map[string]versions // of the data, by dataset
 	owner    string              // whose signature counts
 	requests map[digest]uint64   // the charge of a request
@@ -65,6 +67,7 @@ func NewFor(records int64) *State {
 	return &State{
 		spent:    map[string]*ledger.Balance{},
 		granted:  map[string]dp.Cost{},
+		first:    map[string]dp.Cost{},
 		windows:  map[string]uint64{},
 		versions: map[string]versions{},
 		requests: make(map[digest]uint64, records),
@@ -106,6 +109,9 @@ func (s *State) Balance(a ledger.Account) ledger.Balance {
 	granted := s.granted[a.Name]
 	return ledger.Balance{Account: a.Name, Limit: a.Filter.Limit().Add(granted), Granted: granted, Spent: s.Spent(a.Name)}
 }
+
+// First returns the limit of an account at its first charge; see [ledger.Balance].
+func (s *State) First(account string) dp.Cost { return s.first[account] }
 
 // Balances returns the balance of every account ever charged, by name, with the
 // limit of its last charge.
@@ -212,6 +218,7 @@ func (s *State) Apply(r *ledger.Record, hash string) {
 		s.requests[s.digestOf(r.Request)] = r.Sequence
 		s.paid[r.Sequence] = 0
 		s.charges++
+		s.begin(r.Balances)
 		s.balances(r.Balances)
 	case ledger.KindAnswer:
 		s.paid[r.Charge] = r.Sequence
@@ -225,6 +232,7 @@ func (s *State) Apply(r *ledger.Record, hash string) {
 		s.version(r)
 	case ledger.KindRenewal:
 		s.windows[strings.Clone(r.Dataset)]++
+		s.renewed = r.Sequence
 	case ledger.KindOwner:
 		s.owner = strings.Clone(r.PublicKey)
 	case ledger.KindTopUp:
@@ -245,6 +253,15 @@ func (s *State) Apply(r *ledger.Record, hash string) {
 			}
 		}
 		s.balances(all)
+	}
+}
+
+// begin remembers the limits of accounts that are charged for the first time. Of one that a recovery has counted something in, nobody knows what it was at first.
+func (s *State) begin(all []ledger.Balance) {
+	for _, b := range all {
+		if s.spent[b.Account] == nil {
+			s.first[strings.Clone(b.Account)] = b.Limit
+		}
 	}
 }
 
