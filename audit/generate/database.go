@@ -231,10 +231,12 @@ func (db *Database) Neighbour(d Dice) (*Database, bool) {
 	if d.One(2) { // whoever has the most rows
 		gone = slices.MaxFunc(slices.Sorted(maps.Keys(all)), func(a, b string) int { return cmp.Compare(all[a], all[b]) })
 	}
-	return db.without(d, gone), true
+	out := db.without(d, gone)
+	out.shuffle(d)
+	return out, true
 }
 
-// without is the database without somebody, or with somebody else instead.
+// without is the database without somebody, or with somebody else instead, in the same order.
 func (db *Database) without(d Dice, gone string) *Database {
 	out := &Database{Dataset: db.Dataset, Tables: map[string]reference.Table{}, owners: map[string][]string{}, next: db.next + 1000, rows: db.rows}
 	var replaced *policy.Table
@@ -260,7 +262,6 @@ func (db *Database) without(d Dice, gone string) *Database {
 		}
 		out.somebody(d, name, manner(d.Below(6)))
 	}
-	out.shuffle(d)
 	return out
 }
 

@@ -37,11 +37,11 @@ func (q *question) edge(s source, k kind, depth int) string {
 		switch q.d.Below(10) {
 		case 0, 1:
 			return q.single(s)
-		case 2, 3:
+		case 2:
 			if text, ok := q.within(s); ok {
 				return text
 			}
-		case 4:
+		case 3:
 			return "(" + q.single(s) + chance.Pick(q.d, []string{" AND ", " OR "}) + q.edge(s, truth, depth-1) + ")"
 		}
 	case whole1, number, wide:
@@ -237,7 +237,7 @@ func (q *question) within(s source) (string, bool) {
 			link = a + " = " + b
 		}
 		if q.d.One(2) {
-			cond = q.edge(chance.Pick(q.d, []source{both, t}), truth, 1+q.d.Below(2))
+			cond = q.edge(chance.Pick(q.d, []source{both, t}), truth, 1)
 		}
 		if link == "" {
 			link = "true"
