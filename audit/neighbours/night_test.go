@@ -165,11 +165,15 @@ func TestNight(t *testing.T) {
 		s.one(t.Context(), t, p, n, i)
 		return
 	}
+	questions := int64(*night)
+	if testing.Short() {
+		questions = min(questions, 100)
+	}
 	start := time.Now()
 	over := func() bool {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		return s.asked.Load() >= int64(*night) || len(s.findings) >= *most || *lasting > 0 && time.Since(start) > *lasting || t.Context().Err() != nil
+		return s.asked.Load() >= questions || len(s.findings) >= *most || *lasting > 0 && time.Since(start) > *lasting || t.Context().Err() != nil
 	}
 	var next atomic.Int64
 	var workers sync.WaitGroup
