@@ -214,7 +214,11 @@ func (t *trial) table(ctx context.Context, features, target string) (v verdict) 
 		}
 	}()
 	moved, wrong := apart(ctx, t.ducks, p, p)
-	if wrong != "" {
+	switch wrong {
+	case "":
+	case duckdb.ErrRun.Error():
+		return found("error", "in DuckDB: %s", wrong)
+	default:
 		return found("distance", "in DuckDB: %s", wrong)
 	}
 	for i := range 2 {
