@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/engine/reference"
@@ -86,10 +87,19 @@ func header(ds *policy.Dataset, t *policy.Table) []string {
 
 func (db *Database) public(d Dice, t *policy.Table) {
 	for i := range 5 {
-		for range 1 + i%3 {
+		times := 1 + i%3
+		switch {
+		case t.Name == empty:
+			return
+		case t.Name == skewed && i == 0:
+			times = 60
+		}
+		for range times {
 			r := db.row(d, t, anyhow)
 			if c := t.UniqueColumn; c != "" {
 				r[slices.Index(header(db.Dataset, t), c)] = int64(i)
+			} else if t.Name == skewed {
+				r[slices.Index(header(db.Dataset, t), "code")] = int64(i)
 			}
 			db.add(t, r, "")
 			if t.UniqueColumn != "" {
@@ -221,6 +231,13 @@ func (db *Database) Neighbour(d Dice) (*Database, bool) {
 	if d.One(2) { // whoever has the most rows
 		gone = slices.MaxFunc(slices.Sorted(maps.Keys(all)), func(a, b string) int { return cmp.Compare(all[a], all[b]) })
 	}
+	out := db.without(d, gone)
+	out.shuffle(d)
+	return out, true
+}
+
+// without is the database without somebody, or with somebody else instead, in the same order.
+func (db *Database) without(d Dice, gone string) *Database {
 	out := &Database{Dataset: db.Dataset, Tables: map[string]reference.Table{}, owners: map[string][]string{}, next: db.next + 1000, rows: db.rows}
 	var replaced *policy.Table
 	for _, t := range db.order() {
@@ -245,8 +262,7 @@ func (db *Database) Neighbour(d Dice) (*Database, bool) {
 		}
 		out.somebody(d, name, manner(d.Below(6)))
 	}
-	out.shuffle(d)
-	return out, true
+	return out
 }
 
 func (db *Database) shuffle(d Dice) {
@@ -271,6 +287,10 @@ func (db *Database) Rows() int {
 
 var oddTexts = []any{"", " ", "null", "NULL", "'", `"`, `\`, "two\nlines", "é", "e\u0301", "\u200b", "ﬁ", "İ", "\U0001F600", "'; DROP TABLE t; --", "%", "_", "f", "F ", " F"}
 
+// edgeValues are stored texts that are hard to count, to cut, to print or to read: with a zero byte, at the ends of what surrogates leave free, of marks
+// that combine and belong to nothing, of ten thousand characters, and of what looks like a number or a date.
+var edgeValues = []any{"a\x00b", "\x00", "\ud7ff\ue000", "\U0010ffff\uffff", "\u0301\u0301\u0301", strings.Repeat("ä", 10_000), strings.Repeat("9", 40), "-9223372036854775808", "1e308", "NaN", "0.000000000001", "9999-12-31", "0001-01-01", "2024-02-30", "true"}
+
 // value makes a stored value of a column.
 func value(d Dice, c *policy.Column, m manner) any {
 	if m == lost || d.One(12) {
@@ -279,6 +299,9 @@ func value(d Dice, c *policy.Column, m manner) any {
 	if m == odd || d.One(10) {
 		switch c.Type {
 		case policy.Text:
+			if c.Name == "anything" {
+				return chance.Pick(d, edgeValues)
+			}
 			return chance.Pick(d, oddTexts)
 		case policy.Decimal:
 			return chance.Pick(d, []any{math.NaN(), math.Inf(1), math.Inf(-1), 1e308, -1e308, 5e-324, math.Copysign(0, -1), 0.25, 0.75, 1e18, -1e18, 9.3e18})
@@ -308,7 +331,7 @@ func value(d Dice, c *policy.Column, m manner) any {
 	if b := c.Bounds; b != nil {
 		lo, hi = b.LoSteps, b.HiSteps
 	}
-	steps := lo + int64(d.Below(int(hi-lo)+1))
+	steps := between(d, lo, hi)
 	switch {
 	case m == low:
 		steps = lo - int64(d.Below(2))
@@ -325,4 +348,13 @@ func value(d Dice, c *policy.Column, m manner) any {
 		return float64(steps) * g
 	}
 	return steps
+}
+
+// between picks a number of an interval: any of a short one, and of a long one its ends, and some that are near zero or anywhere.
+func between(d Dice, lo, hi int64) int64 {
+	if hi-lo < 1<<20 {
+		return lo + int64(d.Below(int(hi-lo)+1))
+	}
+	inside := func(n int64) int64 { return min(hi, max(lo, n)) }
+	return chance.Pick(d, []int64{lo, hi, lo + 1, hi - 1, inside(0), inside(int64(d.Below(10))), lo + int64(d.Below(1<<40))%(hi-lo)})
 }

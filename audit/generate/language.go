@@ -11,6 +11,7 @@ const (
 	words   kind = 't'
 	truth   kind = 'b'
 	date    kind = 'd'
+	moment  kind = 'm' // a timestamp, which is made of a date
 	nothing kind = '-'
 )
 

@@ -19,6 +19,7 @@ type Maker struct {
 	options   plan.Options
 	functions []function
 	filter    bool // whether aggregates can have FILTER
+	sharp     bool // see Sharp
 }
 
 // NewMaker finds out which lines of the language the planner takes.
@@ -39,12 +40,15 @@ func (m *Maker) Lines() (taken, of int) { return len(m.functions), len(functions
 
 // taken tries a function on some table that has its arguments.
 func (m *Maker) taken(f function) bool {
-	for _, name := range m.private() {
-		q := &question{Maker: m, d: NewDice(f.text, 0)}
+	for i, name := range slices.Repeat(m.private(), m.tries()) {
+		q := &question{Maker: m, d: NewDice(f.text, uint64(i))}
 		s := q.table(name)
 		args := make([]any, len(f.of))
 		for i, k := range []byte(f.of) {
 			c, ok := q.column(s, kind(k))
+			if !ok && m.sharp {
+				c, ok = column{ref: q.tip(s, kind(k))}, true
+			}
 			if !ok {
 				args = nil
 				break
@@ -54,11 +58,19 @@ func (m *Maker) taken(f function) bool {
 		if args == nil {
 			continue
 		}
-		if _, err := plan.Prepare(m.dataset, "SELECT COUNT(*) FROM "+s.text+" WHERE ("+fmt.Sprintf(f.text, args...)+") IS NULL", m.options); err == nil {
+		if _, err := plan.Prepare(m.dataset, "SELECT COUNT(*) FROM "+s.text+" WHERE ("+fmt.Sprintf(q.fill(f.text), args...)+") IS NULL", m.options); err == nil {
 			return true
 		}
 	}
 	return false
+}
+
+// tries is how often a line is tried on each table: one with constants may be refused for those alone.
+func (m *Maker) tries() int {
+	if m.sharp {
+		return 20
+	}
+	return 1
 }
 
 func (m *Maker) private() []string {
@@ -93,6 +105,7 @@ type question struct {
 	*Maker
 	d     Dice
 	names int
+	depth int // of subqueries in expressions, where it is sharp
 	ctes  []cte
 }
 
@@ -109,25 +122,35 @@ func (q *question) name() string { q.names++; return fmt.Sprint(Mark, q.names) }
 func (m *Maker) Question(d Dice) string {
 	q := &question{Maker: m, d: d}
 	for range d.Below(3) {
-		if d.One(3) {
+		if d.One(3) && (!m.sharp || d.One(2)) {
 			s := q.subquery(2)
 			name := q.name()
 			cols := slices.Clone(s.columns)
 			q.ctes = append(q.ctes, cte{name, s.text, s.private, cols})
 		}
 	}
-	text := q.body()
-	if len(q.ctes) > 0 {
-		var with []string
-		for _, c := range q.ctes {
-			with = append(with, c.name+" AS "+c.text)
-		}
-		text = "WITH " + strings.Join(with, ", ") + " " + text
+	body := q.body
+	if m.sharp {
+		body = q.edgeBody
 	}
+	text := body()
+	text = q.with() + text
 	if d.One(15) { // something over the answer
 		text = "SELECT * FROM (" + text + ") AS " + q.name()
 	}
 	return text
+}
+
+// with is the WITH of a question.
+func (q *question) with() string {
+	if len(q.ctes) == 0 {
+		return ""
+	}
+	var list []string
+	for _, c := range q.ctes {
+		list = append(list, c.name+" AS "+c.text)
+	}
+	return "WITH " + strings.Join(list, ", ") + " "
 }
 
 // table is a table under a new name.
@@ -187,6 +210,9 @@ func (q *question) isUnit(c column) bool {
 
 // expr makes an expression of a kind over some columns.
 func (q *question) expr(s source, k kind, depth int) string {
+	if q.sharp {
+		return q.edge(s, k, depth)
+	}
 	if depth > 0 && !q.d.One(3) {
 		var fit []function
 		for _, f := range q.functions {

@@ -22,12 +22,16 @@ func (db *Database) SQL() []string {
 			list[i] = fmt.Sprintf("%q %s", name, typ)
 		}
 		out = append(out, fmt.Sprintf("CREATE TABLE %q (%s)", t.Name, strings.Join(list, ", ")))
-		for _, row := range all.Rows {
+		rows := make([]string, len(all.Rows))
+		for k, row := range all.Rows {
 			values := make([]string, len(row))
 			for i, v := range row {
 				values[i] = literal(v, t.Columns[all.Columns[i]])
 			}
-			out = append(out, fmt.Sprintf("INSERT INTO %q VALUES (%s)", t.Name, strings.Join(values, ", ")))
+			rows[k] = "(" + strings.Join(values, ", ") + ")"
+		}
+		if len(rows) > 0 {
+			out = append(out, fmt.Sprintf("INSERT INTO %q VALUES %s", t.Name, strings.Join(rows, ", ")))
 		}
 	}
 	return out
@@ -39,7 +43,7 @@ func literal(v any, c *policy.Column) string {
 	case nil:
 		return "NULL"
 	case string:
-		return "'" + strings.ReplaceAll(v, "'", "''") + "'"
+		return "'" + strings.ReplaceAll(strings.ReplaceAll(v, "'", "''"), "\x00", "' || chr(0) || '") + "'"
 	case float64:
 		switch {
 		case math.IsNaN(v):

@@ -10,7 +10,11 @@ import (
 // Table makes rows to train on: a SELECT, and the target.
 func (m *Maker) Table(d Dice) (features, target string) {
 	q := &question{Maker: m, d: d}
-	s := q.from(2)
+	depth := 2
+	if m.sharp {
+		depth = d.Below(2)
+	}
+	s := q.from(depth)
 	where := ""
 	if d.One(3) {
 		where = q.expr(s, truth, 1+d.Below(2))
