@@ -18,6 +18,11 @@ func (p *Replay) charge(d *Decision, r *ledger.Record) {
 		p.requests[request] = r.Sequence
 	}
 	p.answered[r.Sequence] = false
+	who := asker{strings.Clone(r.Dataset), strings.Clone(r.Analyst)}
+	p.asked[r.Sequence] = who
+	if p.shut(who) {
+		d.differ("the charge was made while %q was closed to %q", r.Dataset, r.Analyst)
+	}
 	if want := p.window(r.Dataset); r.Window != want {
 		d.differ("the charge is in window %d of %q, and the current one is %d", r.Window, r.Dataset, want)
 	}

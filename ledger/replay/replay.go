@@ -11,7 +11,8 @@
 // the owner signed. The rest of a limit is what the policy said then, which only the record knows; [Replay.Limits] has
 // the last of each, to be compared with a policy.
 //
-// An answer belongs to one charge, and a charge has at most one. A recovery never takes back what was spent.
+// An answer belongs to one charge, and a charge has at most one. A recovery never takes back what was spent. While incidents have closed a dataset to an analyst there is
+// neither a charge nor an answer of theirs, until a release, which the owner signed where there is one.
 package replay
 
 import (
@@ -62,6 +63,8 @@ type Replay struct {
 	versions  map[string]string
 	requests  map[[sha256.Size]byte]uint64
 	answered  map[uint64]bool // of every charge: whether it has its answer
+	asked     map[uint64]asker
+	told      []told // incidents that stand
 	decisions uint64
 	differing uint64
 }
@@ -71,6 +74,7 @@ func New() *Replay {
 	return &Replay{
 		spent: map[string]sum{}, granted: map[string]sum{}, limits: map[string]dp.Cost{}, windows: map[string]uint64{},
 		versions: map[string]string{}, requests: map[[sha256.Size]byte]uint64{}, answered: map[uint64]bool{},
+		asked: map[uint64]asker{},
 	}
 }
 
@@ -110,6 +114,10 @@ func (p *Replay) Next(r *ledger.Record, hash string) Decision {
 		if r.Session == "" || r.AnswerHash == "" {
 			d.differ("the note is of no session, or has no hash")
 		}
+	case ledger.KindIncident:
+		p.incident(&d, r)
+	case ledger.KindRelease:
+		p.release(&d, r)
 	default:
 		d.differ("there are no records of kind %q", r.Kind)
 	}
@@ -160,13 +168,17 @@ func (p *Replay) place(d *Decision, r *ledger.Record, hash string) {
 func (p *Replay) window(dataset string) uint64 { return max(p.windows[dataset], 1) }
 
 func (p *Replay) answer(d *Decision, r *ledger.Record) {
-	switch answered, charged := p.answered[r.Charge]; {
+	answered, charged := p.answered[r.Charge]
+	switch {
 	case !charged:
 		d.differ("the answer names record %d, which is no charge", r.Charge)
 	case answered:
 		d.differ("charge %d has a second answer", r.Charge)
 	default:
 		p.answered[r.Charge] = true
+	}
+	if charged && p.shut(p.asked[r.Charge]) {
+		d.differ("the answer of charge %d was kept while %q was closed to %q", r.Charge, p.asked[r.Charge].dataset, p.asked[r.Charge].analyst)
 	}
 	if _, err := hex.DecodeString(r.AnswerHash); err != nil || len(r.AnswerHash) != 2*sha256.Size {
 		d.differ("the answer has no hash")
