@@ -63,7 +63,7 @@ const sparseBeta = 0.05
 // Every question is free, so what it tells beside its answer would be free too, as often as one likes. So the first question that the engine does not
 // finish ends the session, whatever the reason, and with one text: it tells at most once, for a charge of a whole session, what
 // engines promise not to tell at all. A question whose time ran out or that was cancelled while the engine ran is such a one. A question that is refused, or
-// cancelled before, was never computed and changes nothing.
+// cancelled before, was never computed and changes nothing. A session whose analyst is behind a closed door answers nothing, and is there after the release.
 //
 // A session is about one version of the data. That is for the analyst and not for the theorem: the proof goes from question to question, and holds
 // where each value moves by at most the sensitivity between neighbours at that time, a person being in all versions or in none. So it does no
@@ -76,6 +76,9 @@ func (s *SparseSession) Ask(ctx context.Context, sql, threshold string) (*Sparse
 		return nil, ctx.Err()
 	}
 	if err := s.c.admit(s.analyst); err != nil {
+		return nil, err
+	}
+	if err := s.c.closed(ctx, s.analyst, false); err != nil {
 		return nil, err
 	}
 	switch {
@@ -107,15 +110,9 @@ func (s *SparseSession) Ask(ctx context.Context, sql, threshold string) (*Sparse
 	if err := ctx.Err(); err != nil {
 		return nil, err // before anything was computed
 	}
-	exactly, err := s.c.engine.Run(ctx, q)
-	if err != nil || len(exactly.Measures) != 1 {
-		s.ended = ErrSessionRun
-		return nil, s.ended
-	}
-	answer, err := s.session.Ask(exactly.Measures[0], at)
+	answer, err := s.compute(ctx, q, at)
 	if err != nil {
-		s.ended = ErrSessionRun // not one integer, which the shape of the question rules out
-		return nil, s.ended
+		return nil, err
 	}
 	s.asked++
 	v := &SparseVerdict{Above: answer.Above, Left: s.session.Left(), Error: scaled(big.NewInt(s.mechanism.Accuracy(s.asked, sparseBeta)), s.step)}
@@ -125,6 +122,40 @@ func (s *SparseSession) Ask(ctx context.Context, sql, threshold string) (*Sparse
 	}
 	return v, nil
 }
+
+// compute runs a question and compares. What goes wrong ends the session, and is an incident unless the analyst stopped it.
+func (s *SparseSession) compute(ctx context.Context, q *plan.Query, at int64) (answer mech.SparseAnswer, err error) {
+	fail := func(cause error) error {
+		err := s.c.failed(ctx, s.analyst, s.Receipt.Sequence, cause, ErrSessionRun)
+		if err == ErrSessionRun {
+			s.ended = err // not where nobody is told of it
+		}
+		return err
+	}
+	exactly, err := s.c.run(ctx, q)
+	if err != nil {
+		return answer, fail(err)
+	}
+	if len(exactly.Measures) != 1 {
+		return answer, fail(errShape)
+	}
+	// Nothing of a session is kept, so the door is looked at once more before anything is told, and before noise is drawn.
+	if err := s.c.closed(ctx, s.analyst, true); err != nil {
+		return answer, err
+	}
+	err = func() (err error) {
+		defer caught(&err)
+		answer, err = s.session.Ask(exactly.Measures[0], at)
+		return err
+	}()
+	if err != nil {
+		return answer, fail(err) // not one integer, which the shape of the question rules out
+	}
+	return answer, nil
+}
+
+// errShape is what an engine has done that is broken.
+var errShape = errors.New("the result is not of the shape of the question")
 
 // Left returns how many questions can still be answered "above". At 0 the session has ended.
 func (s *SparseSession) Left() int { return s.session.Left() }

@@ -97,6 +97,7 @@
 //	            view has no name of a table, and a text of at most 64 KiB.
 //	            What may stand in it is for package plan to say.
 //	release     below. Default: immediate.
+//	failures    below. Default: 1.
 //	streams     columns over which very many questions are answered on one budget, by name. Default: none.
 //	holdouts    data on which scores are checked without being overfitted, by name. Default: none.
 //
@@ -168,6 +169,14 @@
 // comment of package server/desk. The library and the command line answer at once in any case.
 //
 //	tick       from 10ms to 60s, as a number and a unit. 250ms where only the word tick is written.
+//
+// # Failures
+//
+// After how many questions that failed when they were charged there are no new answers, until the owner releases it: failures: 2, or failures: {analyst: 2, dataset: 10}.
+// Whether a question fails can depend on the data. See package ledger, Doors, for what counts.
+//
+//	analyst    of one analyst, for that analyst: from 1 to 1000. Default: 1. The number alone is this one.
+//	dataset    of all analysts together, for everybody: from 1 to 1000. Default: three times as many.
 //
 // # A table
 //
