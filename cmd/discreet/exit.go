@@ -42,11 +42,14 @@ func exitCode(err error) int {
 	var signature *discreet.SignatureError
 	var window *ledger.WindowError
 	var key *ownerkey.Error
+	var door *discreet.DoorError
 	switch {
 	case err == nil:
 		return exitAnswered
 	case errors.As(err, &budget):
 		return exitBudget
+	case errors.As(err, &door) && !door.Charged:
+		return exitRefused
 	case errors.As(err, &refusal), errors.As(err, &usage), errors.As(err, &request), errors.As(err, &invalid), errors.As(err, &workload),
 		errors.As(err, &signature), errors.As(err, &window), errors.As(err, &key):
 		return exitRefused

@@ -23,6 +23,7 @@ const (
 	canceled  outcome = "canceled"
 	timeout   outcome = "timeout"
 	internal  outcome = "internal"
+	closed    outcome = "closed" // no new answers before the owner has released it
 	failed    outcome = "failed"
 )
 
@@ -31,11 +32,14 @@ func outcomeOf(err error) outcome {
 	var refusal *discreet.Refusal
 	var budget *discreet.BudgetError
 	var limit *LimitError
+	var door *discreet.DoorError
 	switch {
 	case errors.As(err, &refusal), errors.Is(err, ErrNoSession), errors.Is(err, discreet.ErrNoModel), errors.Is(err, ErrRevoked):
 		return refused
 	case errors.As(err, &budget), errors.Is(err, discreet.ErrStreamPart):
 		return exhausted
+	case errors.As(err, &door):
+		return closed
 	case errors.As(err, &limit):
 		return limited
 	case errors.Is(err, ErrEnding):
@@ -59,8 +63,8 @@ func translate(ctx context.Context, err error) error {
 		return err
 	}
 	switch outcomeOf(err) {
-	case refused, exhausted, internal:
-		return err
+	case refused, exhausted, internal, closed:
+		return err // of closed ones there are such that failed and such that did not, and no more may be told
 	}
 	if ended(err) {
 		return err // which cannot be asked again

@@ -10,9 +10,9 @@ import (
 // Questions are counted when they come, and prices and descriptions among them; what came of them when it leaves. Running and Waiting share out the questions whose answers have not left, in
 // as many as can have a turn and the rest: who really is with the engine would show how long questions take.
 type Stats struct {
-	Questions, Answered, Free, Refused, Exhausted, Limited uint64
-	Running, Waiting                                       int
-	Sessions                                               int
+	Questions, Answered, Free, Refused, Exhausted, Closed, Limited uint64
+	Running, Waiting                                               int
+	Sessions                                                       int
 }
 
 // counts are the part of Stats that only grows.
@@ -40,6 +40,8 @@ func (c *counts) left(o outcome) {
 		c.Refused++
 	case exhausted:
 		c.Exhausted++
+	case closed:
+		c.Closed++
 	case limited:
 		c.Limited++
 	}
