@@ -92,6 +92,8 @@ type DB struct {
 	anchor   func() error // lets go of the place of the anchor
 	releaser *mech.Releaser
 
+	incident func(Incident)
+
 	owner sync.Mutex // held by whoever changes limits
 
 	mu    sync.Mutex
@@ -121,10 +123,14 @@ func OpenPolicyWith(p *policy.Policy, options Options) (*DB, error) {
 	if err != nil {
 		return nil, errors.Join(err, release())
 	}
-	return &DB{
-		policy: p, limits: limits, ledger: l, anchor: release, releaser: mech.NewReleaser(noise.NewSource()),
+	db := &DB{
+		policy: p, limits: limits, ledger: l, anchor: release, releaser: mech.NewReleaser(noise.NewSource()), incident: options.Incident,
 		open: map[string]*dataset{}, ids: noise.NewSource(),
-	}, nil
+	}
+	if err := db.crashed(context.Background()); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return db, nil
 }
 
 // Policy returns the policy.
@@ -150,7 +156,8 @@ func (db *DB) Ask(ctx context.Context, q Question) (*Answer, error) {
 		return a, err
 	}
 	var unsecured *ledger.WriteError
-	if errors.As(err, &unsecured) && unsecured.Charged {
+	var withheld *DoorError
+	if errors.As(err, &unsecured) && unsecured.Charged || errors.As(err, &withheld) && withheld.Charged {
 		err = fmt.Errorf("%w. The request identifier is %s", err, q.Request) // or nobody could ask again with it
 	}
 	return a, err
@@ -212,6 +219,7 @@ func (db *DB) dataset(name string) (*dataset, error) {
 	}
 	d := &data{policy: ds, homes: func() error { return CheckHomes(db.policy) }, limits: db.limits}
 	open := &dataset{d, curator.New(ds, d, db.ledger, db.releaser)}
+	open.OnIncident(db.incident)
 	db.open[ds.Name] = open
 	return open, nil
 }

@@ -16,6 +16,8 @@ type Options struct {
 	Memory string
 	// Threads is how many cores one question can use; 0 is all of them.
 	Threads int
+	// Incident, where it is not nil, is told of every question that failed after its charge, when that is in the ledger; see [DB.Release]. It holds no data, and is for the owner.
+	Incident func(Incident)
 }
 
 func (o Options) limits() (duckdb.Limits, error) {

@@ -33,6 +33,8 @@ type Curator struct {
 	// fit is learn.Fit; tests plant others.
 	fit    fitter
 	second opinion
+	// tell is who is told of incidents, or nil.
+	tell func(Incident)
 	// now is asked for one thing only: whether an analyst's access has expired. See [Curator.expired].
 	now func() time.Time
 }
@@ -43,7 +45,7 @@ func New(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser)
 }
 
 // Ask answers a question. Errors: [*plan.Refusal] when it cannot be asked,
-// [*ledger.BudgetError] when it cannot be paid for; with both nothing was spent.
+// [*ledger.BudgetError] when it cannot be paid for; with both nothing was spent. A [*ledger.DoorError] says whether something was.
 func (c *Curator) Ask(ctx context.Context, q Question) (*Answer, error) {
 	if err := foreign(q.Request); err != nil {
 		return nil, err
@@ -140,15 +142,9 @@ func (c *Curator) buy(ctx context.Context, q Question, bill *bill, all []*releas
 	}
 
 	// The charge is durable. From here on it stays, whatever happens.
-	bought := make([]*released, len(buys))
-	for i, b := range buys {
-		exactly, err := c.engine.Run(ctx, b.query)
-		if err != nil {
-			return Receipt{}, nil, ErrRun
-		}
-		if bought[i], err = c.release(b, exactly, bill.room()); err != nil {
-			return Receipt{}, nil, ErrRun
-		}
+	bought, err := c.compute(ctx, buys, bill.room())
+	if err != nil {
+		return Receipt{}, nil, c.failed(ctx, q.Analyst, charged.Sequence, err, ErrRun)
 	}
 
 	// Released and now public, but kept before anybody sees it: an analyst who stops
@@ -162,6 +158,22 @@ func (c *Curator) buy(ctx context.Context, q Question, bill *bill, all []*releas
 		}
 	}
 	return Receipt{Sequence: charged.Sequence, Hash: charged.Hash, Free: charged.Again}, charged.Alerts(), nil
+}
+
+// compute runs all that was paid for, and releases it. What goes wrong can depend on the data.
+func (c *Curator) compute(ctx context.Context, buys []*purchase, room int) (bought []*released, err error) {
+	defer caught(&err)
+	bought = make([]*released, len(buys))
+	for i, b := range buys {
+		exactly, err := c.run(ctx, b.query)
+		if err != nil {
+			return nil, err
+		}
+		if bought[i], err = c.release(b, exactly, room); err != nil {
+			return nil, err
+		}
+	}
+	return bought, nil
 }
 
 // room is how many bytes each purchase with private keys has in the ledger.

@@ -28,6 +28,8 @@ type Explanation struct {
 	After     Remaining `json:"after"`     // after paying
 	// Affordable says whether the budget admits the question now.
 	Affordable bool `json:"affordable"`
+	// Closed says that this would be refused, because questions failed after they were charged: there are no new answers before the owner has released it.
+	Closed bool `json:"closed,omitempty"`
 }
 
 // Inquiry is one question that is paid for.
@@ -108,6 +110,11 @@ func (c *Curator) Explain(ctx context.Context, q Question) (*Explanation, error)
 			inquiry.through(p, d)
 		}
 		e.Questions = append(e.Questions, inquiry)
+	}
+	if !e.Known {
+		if e.Closed, err = c.closedAt(ctx, q.Analyst, q.AsOf); err != nil {
+			return nil, err
+		}
 	}
 	pay := bill.most()
 	if e.Remaining, err = c.remaining(ctx, q.Analyst, dp.Cost{}); err != nil {

@@ -90,7 +90,7 @@ func (c *Curator) AskHoldout(ctx context.Context, q HoldoutQuestion) (*HoldoutAn
 	}
 	pays := &payer{analyst: q.Analyst, alerts: []ledger.Alert{}}
 	var over *ledger.BudgetError
-	a, err := p.open.session.Ask(paidBy(ctx, pays), holdout.Question{Key: p.key, Training: p.training, Holdout: p.score})
+	a, err := c.askHoldout(paidBy(ctx, pays), pays, p, status.Known)
 	switch {
 	case errors.Is(err, holdout.ErrUsedUp):
 		return nil, p.usedUp()
@@ -121,15 +121,52 @@ func (c *Curator) AskHoldout(ctx context.Context, q HoldoutQuestion) (*HoldoutAn
 	return out, nil
 }
 
+// askHoldout asks the session. What it remembers is told also behind a closed door.
+func (c *Curator) askHoldout(ctx context.Context, who *payer, p *submission, known bool) (a *holdout.Answer, err error) {
+	if !known {
+		if err := c.closed(ctx, who.analyst, false); err != nil {
+			return nil, err
+		}
+	}
+	err = func() (err error) {
+		defer caught(&err)
+		a, err = p.open.session.Ask(ctx, holdout.Question{Key: p.key, Training: p.training, Holdout: p.score})
+		return err
+	}()
+	if errors.Is(err, errPanic) {
+		err = c.failedHoldout(ctx, who, p, err)
+	}
+	return a, err
+}
+
+// failedHoldout ends a holdout that failed, unless nobody is told of it.
+func (c *Curator) failedHoldout(ctx context.Context, who *payer, p *submission, cause error) error {
+	err := c.failed(context.WithoutCancel(ctx), who.analyst, who.sequence, cause, ErrHoldoutRun)
+	if err == ErrHoldoutRun {
+		p.open.failed.Store(true)
+	}
+	return err
+}
+
 // runHoldout computes the sum over the holdout. Who stops waiting does not stop it: an engine that was stopped has failed, and ends the holdout for everybody.
 func (c *Curator) runHoldout(ctx context.Context, p *submission) (mech.Exact, error) {
 	if p.open.failed.Load() {
 		return mech.Exact{}, ErrHoldoutRun
 	}
-	r, err := c.engine.Run(context.WithoutCancel(ctx), &p.query.Query)
-	if err != nil || len(r.Measures) != 1 || r.Measures[0].Len() != 1 {
-		p.open.failed.Store(true)
-		return mech.Exact{}, ErrHoldoutRun
+	ctx = context.WithoutCancel(ctx)
+	who, ok := ctx.Value(payerKey{}).(*payer)
+	if !ok {
+		return mech.Exact{}, errNoPayer
+	}
+	r, err := c.run(ctx, &p.query.Query)
+	if err == nil && (len(r.Measures) != 1 || r.Measures[0].Len() != 1) {
+		err = errShape
+	}
+	if err != nil {
+		return mech.Exact{}, c.failedHoldout(ctx, who, p, err)
+	}
+	if err := c.closed(ctx, who.analyst, true); err != nil {
+		return mech.Exact{}, err
 	}
 	return r.Measures[0].Weighted([]int64{p.query.Factor}), nil
 }

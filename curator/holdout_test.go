@@ -403,6 +403,7 @@ func TestHoldoutTable(t *testing.T) {
 // An engine that fails ends the holdout for this process, with one text; what was answered stays.
 func TestHoldoutEngineFails(t *testing.T) {
 	w := newHoldouts(t, plenty, nil)
+	w.bear()
 	q := HoldoutQuestion{Holdout: "rows", SQL: "age >= 0", Training: "1"}
 	a := w.mustScore(q)
 	working := w.Curator.engine

@@ -99,6 +99,11 @@ func (c *Curator) explainHoldoutSQL(ctx context.Context, q Question) (*Explanati
 	if status.Known || status.Open {
 		e.Pay = dp.Cost{}
 	}
+	if !e.Known {
+		if e.Closed, err = c.closedAt(ctx, q.Analyst, q.AsOf); err != nil {
+			return nil, err
+		}
+	}
 	if e.Remaining, err = c.remaining(ctx, q.Analyst, dp.Cost{}); err != nil {
 		return nil, err
 	}

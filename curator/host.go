@@ -35,7 +35,9 @@ var _ session.Host = (*host)(nil)
 type payer struct {
 	analyst string
 	charged bool // something was, for this question, so that no refusal may say that nothing was
-	alerts  []ledger.Alert
+	// sequence is the last charge that was made or found for this question; 0 where the session had been paid for before.
+	sequence uint64
+	alerts   []ledger.Alert
 }
 
 type payerKey struct{}
@@ -102,7 +104,7 @@ func (h *host) Charge(ctx context.Context, charge session.Charge) (session.Recei
 	if err != nil {
 		return session.Receipt{}, ofSession(err)
 	}
-	who.charged = who.charged || !receipt.Again
+	who.charged, who.sequence = who.charged || !receipt.Again, receipt.Sequence
 	who.alerts = append(who.alerts, receipt.Alerts()...)
 	return session.Receipt{Sequence: receipt.Sequence, Hash: receipt.Hash, Again: receipt.Again}, nil
 }

@@ -102,6 +102,13 @@ func (r *recorder) Keep(ctx context.Context, sequence uint64, key string, answer
 	return r.Ledger.Keep(ctx, sequence, key, answer)
 }
 
+func (r *recorder) Fail(ctx context.Context, i ledger.Incident) (bool, error) {
+	if err := r.called("fail"); err != nil {
+		return false, err
+	}
+	return r.Ledger.Fail(ctx, i)
+}
+
 func (r *recorder) Balances(ctx context.Context, accounts []ledger.Account) ([]ledger.Balance, error) {
 	if err := r.called("balances"); err != nil {
 		return nil, err

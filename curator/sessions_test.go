@@ -173,6 +173,7 @@ func asJSON(x any) string {
 // What an answer says that it cost is what it cost, also after a failure.
 func TestSessionsCostAgain(t *testing.T) {
 	w := streamWorld(t, plenty, "")
+	w.bear()
 	r := w.record()
 	r.before["run"] = func() error { return errors.New("no") }
 	_, err := w.AskStream(ctx, StreamQuestion{Analyst: "ana", SQL: "sex = 'F'"})

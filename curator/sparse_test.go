@@ -287,6 +287,7 @@ func TestSparseRemembersNothing(t *testing.T) {
 // The first question that the engine does not finish is the last one, with one text.
 func TestSparseEngineFails(t *testing.T) {
 	w := newWorld(t, plenty)
+	w.bear()
 	r := w.record()
 	for name, fail := range map[string]func(cancel func()) error{
 		"a failure":    func(func()) error { return errors.New("a cause") },

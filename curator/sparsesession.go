@@ -69,7 +69,7 @@ const sparseBeta = 0.05
 // Every question is free, so what it tells beside its answer would be free too, as often as one likes. So the first question that the engine does not
 // finish ends the session, whatever the reason, and with one text: it tells at most once, for a charge of a whole session, what
 // engines promise not to tell at all. A question whose time ran out or that was cancelled while the engine ran is such a one. A question that is refused, or
-// cancelled before, was never computed and changes nothing.
+// cancelled before, was never computed and changes nothing. A session whose analyst is behind a closed door answers nothing, and is there after the release.
 //
 // A session ends with the window of the budget that paid for it: what is learnt in the next is for the accounts of the next to pay.
 //
@@ -84,6 +84,9 @@ func (s *SparseSession) Ask(ctx context.Context, sql, threshold string) (*Sparse
 		return nil, ctx.Err()
 	}
 	if err := s.c.admit(s.analyst); err != nil {
+		return nil, err
+	}
+	if err := s.c.closed(ctx, s.analyst, false); err != nil {
 		return nil, err
 	}
 	switch {
@@ -121,15 +124,9 @@ func (s *SparseSession) Ask(ctx context.Context, sql, threshold string) (*Sparse
 	if err := ctx.Err(); err != nil {
 		return nil, err // before anything was computed
 	}
-	exactly, err := s.c.engine.Run(ctx, q)
-	if err != nil || len(exactly.Measures) != 1 {
-		s.ended = ErrSessionRun
-		return nil, s.ended
-	}
-	answer, err := s.session.Ask(exactly.Measures[0], at)
+	answer, err := s.compute(ctx, q, at)
 	if err != nil {
-		s.ended = ErrSessionRun // not one integer, which the shape of the question rules out
-		return nil, s.ended
+		return nil, err
 	}
 	s.asked++
 	v := &SparseVerdict{Above: answer.Above, Left: s.session.Left(), Error: scaled(big.NewInt(s.mechanism.Accuracy(s.asked, sparseBeta)), s.step)}
@@ -143,6 +140,40 @@ func (s *SparseSession) Ask(ctx context.Context, sql, threshold string) (*Sparse
 	s.left.Store(int64(v.Left))
 	return v, nil
 }
+
+// compute runs a question and compares. What goes wrong ends the session, and is an incident unless the analyst stopped it.
+func (s *SparseSession) compute(ctx context.Context, q *plan.Query, at int64) (answer mech.SparseAnswer, err error) {
+	fail := func(cause error) error {
+		err := s.c.failed(ctx, s.analyst, s.Receipt.Sequence, cause, ErrSessionRun)
+		if err == ErrSessionRun {
+			s.ended = err // not where nobody is told of it
+		}
+		return err
+	}
+	exactly, err := s.c.run(ctx, q)
+	if err != nil {
+		return answer, fail(err)
+	}
+	if len(exactly.Measures) != 1 {
+		return answer, fail(errShape)
+	}
+	// Nothing of a session is kept, so the door is looked at once more before anything is told, and before noise is drawn.
+	if err := s.c.closed(ctx, s.analyst, true); err != nil {
+		return answer, err
+	}
+	err = func() (err error) {
+		defer caught(&err)
+		answer, err = s.session.Ask(exactly.Measures[0], at)
+		return err
+	}()
+	if err != nil {
+		return answer, fail(err) // not one integer, which the shape of the question rules out
+	}
+	return answer, nil
+}
+
+// errShape is what an engine has done that is broken.
+var errShape = errors.New("the result is not of the shape of the question")
 
 // inWindow ends a session whose window is over, before the engine is asked. A window can end while the engine runs, too: then the note is refused.
 func (s *SparseSession) inWindow(ctx context.Context) error {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/plan"
@@ -158,9 +159,16 @@ func (o *openStream) load(ctx context.Context) (*histogram.Table, error) {
 	// Who stops waiting does not stop it. The charge is made once however often it is sent, so whoever could stop the engine at a moment of their choice and ask again
 	// would measure for nothing, and as exactly as they like, how long it takes to count private rows.
 	ctx = context.WithoutCancel(ctx)
-	r, err := o.c.engine.Run(ctx, o.grid.Histogram())
+	who, ok := ctx.Value(payerKey{}).(*payer)
+	if !ok {
+		return nil, errNoPayer
+	}
+	r, err := o.c.run(ctx, o.grid.Histogram())
 	if err != nil {
-		return nil, ErrRun
+		return nil, o.c.failed(ctx, who.analyst, who.sequence, err, ErrRun)
+	}
+	if err := o.c.closed(ctx, who.analyst, true); err != nil {
+		return nil, err
 	}
 	// The counts are used for as long as the data stays as it is, so they must not be of other data. That there is a new version is no secret.
 	now, err := o.c.data(ctx)
@@ -170,12 +178,18 @@ func (o *openStream) load(ctx context.Context) (*histogram.Table, error) {
 	if now.ID != o.version.ID {
 		return nil, errStreamData
 	}
-	cells, counts := r.Cells(o.grid.Place)
-	t, err := histogram.Sparse(o.grid.Domain, cells, counts)
+	t, err := o.place(r)
 	if err != nil {
-		return nil, ErrRun
+		return nil, o.c.failed(ctx, who.analyst, who.sequence, err, ErrRun)
 	}
 	return t, nil
+}
+
+// place puts counts into their cells.
+func (o *openStream) place(r *engine.Result) (t *histogram.Table, err error) {
+	defer caught(&err)
+	cells, counts := r.Cells(o.grid.Place)
+	return histogram.Sparse(o.grid.Domain, cells, counts)
 }
 
 var errStreamData = errors.New("the data has changed while it was read; ask again")
@@ -194,7 +208,7 @@ func (o *openStream) ask(ctx context.Context, who *payer, q *linear.Query) (*str
 	if err == nil && way != stream.Cached {
 		answered = o.answering(q.Key())
 	}
-	a, err := o.session.Ask(ctx, q)
+	a, err := o.compute(ctx, who, way, q)
 	answered(err == nil && a.Way != stream.Unchecked)
 	spent := errors.Is(err, stream.ErrSpent)
 	if who.charged && (spent || errors.As(err, new(*ledger.BudgetError))) {
@@ -202,6 +216,24 @@ func (o *openStream) ask(ctx context.Context, who *payer, q *linear.Query) (*str
 	}
 	if spent {
 		return nil, o.spentRefusal()
+	}
+	return a, err
+}
+
+// compute asks the session. What it remembers is told also behind a closed door.
+func (o *openStream) compute(ctx context.Context, who *payer, way stream.Way, q *linear.Query) (a *stream.Answer, err error) {
+	if way != stream.Cached {
+		if err := o.c.closed(ctx, who.analyst, who.charged); err != nil {
+			return nil, err
+		}
+	}
+	err = func() (err error) {
+		defer caught(&err)
+		a, err = o.session.Ask(ctx, q)
+		return err
+	}()
+	if errors.Is(err, errPanic) {
+		err = o.c.failed(ctx, who.analyst, who.sequence, err, ErrRun)
 	}
 	return a, err
 }

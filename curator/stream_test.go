@@ -236,6 +236,7 @@ func TestStreamInterleaved(t *testing.T) {
 // An engine that fails keeps what was charged, says one thing, and the same question is answered for the same charge.
 func TestStreamEngineFails(t *testing.T) {
 	w := streamWorld(t, plenty, "")
+	w.bear()
 	r := w.record()
 	r.before["run"] = func() error { return errors.New("a cause") }
 	const text = "SELECT COUNT(*) FROM patients WHERE sex = 'F'"

@@ -102,7 +102,7 @@ type fitter func(context.Context, *learn.Plan, *learn.Table, *mech.Releaser, fun
 func (c *Curator) fitted(ctx context.Context, p *learn.Plan, t *learn.Table, progress func(learn.Progress)) (model *learn.Model, err error) {
 	defer func() {
 		if recover() != nil {
-			model, err = nil, learn.ErrFit
+			model, err = nil, errPanic
 		}
 	}()
 	return c.fit(ctx, p, t, c.releaser, progress)
@@ -130,7 +130,8 @@ func (c *Curator) buyTraining(ctx context.Context, q TrainingQuestion, t *traini
 		if _, kept, err := c.ledger.Answer(ctx, q.Request); err != nil {
 			return nil, err
 		} else if kept {
-			return nil, ErrTraining
+			// Where the process ended between the two, the incident is not there yet.
+			return nil, c.failed(ctx, q.Analyst, charged.Sequence, learn.ErrFit, ErrTraining)
 		}
 	}
 	now, err := c.ledger.DataVersion(ctx, c.dataset.Name, data.Label, data.state)
@@ -138,8 +139,8 @@ func (c *Curator) buyTraining(ctx context.Context, q TrainingQuestion, t *traini
 		return nil, err
 	}
 	rows := t.plan.NewTable()
-	if err := c.engine.Fetch(ctx, t.table, rows.Collector()); err != nil {
-		return nil, ErrTraining
+	if err := c.fetch(ctx, t.table, rows.Collector()); err != nil {
+		return nil, c.failed(ctx, q.Analyst, charged.Sequence, err, ErrTraining)
 	}
 	model, err := c.fitted(context.WithoutCancel(ctx), t.plan, rows, progress)
 
@@ -152,14 +153,17 @@ func (c *Curator) buyTraining(ctx context.Context, q TrainingQuestion, t *traini
 		}
 		text, err = encodeModel(model)
 	}
+	cause := err
 	if err != nil {
 		text, model = encodeFailure(), nil
 	}
-	if err := c.keepTraining(context.WithoutCancel(ctx), charged.Sequence, t.key(data.ID), text, model == nil); err != nil {
-		return nil, err
+	// A failure is kept first, so that no noise is drawn again because of it, and is an incident then. Behind a closed door neither is kept, whichever it is.
+	err = c.keepTraining(context.WithoutCancel(ctx), charged.Sequence, t.key(data.ID), text, model == nil)
+	if model == nil && (err == nil || errors.As(err, new(*ledger.DoorError))) {
+		return nil, c.failed(context.WithoutCancel(ctx), q.Analyst, charged.Sequence, cause, ErrTraining)
 	}
-	if model == nil {
-		return nil, ErrTraining
+	if err != nil {
+		return nil, err
 	}
 	out := &Training{ID: modelID(paid), Model: model, Receipt: paid, Alerts: charged.Alerts()}
 	if !charged.Again {

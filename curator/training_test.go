@@ -237,6 +237,7 @@ func TestTrainingWithoutBudget(t *testing.T) {
 // Once the engine was touched the charge stays. What was stopped can be asked again with the same request.
 func TestTrainingStopped(t *testing.T) {
 	w := newWorld(t, pure)
+	w.bear()
 	r := w.record()
 	q := smokers("0.5")
 	r.before["fetch"] = func() error { return errors.New("a cause") }
@@ -292,6 +293,7 @@ func TestTrainingStopped(t *testing.T) {
 // Whether a training fails by itself depends on data and noise. So every failure is one that was paid for: noise is not drawn again for the same charge.
 func TestTrainingFails(t *testing.T) {
 	w := newWorld(t, pure)
+	w.bear()
 	r := w.record()
 	q := smokers("0.4")
 	w.fit = func(context.Context, *learn.Plan, *learn.Table, *mech.Releaser, func(learn.Progress)) (*learn.Model, error) {
@@ -325,6 +327,7 @@ func TestTrainingFails(t *testing.T) {
 // A panic is a failure that was paid for: the same request does not draw noise again.
 func TestTrainingPanics(t *testing.T) {
 	w := newWorld(t, pure)
+	w.bear()
 	q := smokers("0.4")
 	tries := 0
 	w.fit = func(context.Context, *learn.Plan, *learn.Table, *mech.Releaser, func(learn.Progress)) (*learn.Model, error) {

@@ -46,6 +46,8 @@
 //     try what it might be. A session that began before a recovery gets no notes and can write none.
 //  15. A charge pays in its own window. Nothing is kept or noted for a charge whose window has ended (see [LapsedError], [ChargeNotes]), so that what
 //     can be learnt in a window is what that window's accounts have paid for. What was kept before stays, and can be had again.
+//  16. A failure closes the door. Fail returns without an error only after the incident is on stable storage. While the door of a dataset is closed to an analyst
+//     there is no charge and no answer of theirs, also when many arrive at once, until the owner enters a release. See [Doors] for the rules.
 //
 // What is not promised: a ledger that is replaced as a whole by an older copy of
 // itself is a good ledger, only a forgetful one, and so is one whose last
@@ -75,6 +77,10 @@
 //	recovery  "recovery" sequence time anchor-sequence anchor-hash reason
 //	          public-key balances previous-hash
 //	note      "note" sequence time session note-hash previous-hash
+//	incident  "incident" sequence time charge analyst dataset failure
+//	          borne-by-analyst borne-by-dataset previous-hash
+//	release   "release" sequence time dataset analyst reason public-key
+//	          previous-hash signature
 //
 //	cost      epsilon rho delta
 //	balances  number { account limit(cost) granted(cost) spent(cost) }
@@ -85,5 +91,5 @@
 // its limits contain what was granted. An answer record names the charge that paid
 // for it and the SHA-256 of the answer, whose bytes are stored beside the chain. The
 // bytes of a note are stored there too, with their salt. A signature is
-// Ed25519, of everything that stands before it in its record; the first owner's is empty.
+// Ed25519, of everything that stands before it in its record; the first owner's is empty, and that of a release where there is no owner.
 package ledger

@@ -8,7 +8,7 @@ import (
 	"github.com/discreet-dp/discreet/dp"
 )
 
-// Entry is what the owner of the data writes into the ledger: a [Renewal], an [Owner], a [TopUp] or a [Recovery].
+// Entry is what the owner of the data writes into the ledger: a [Renewal], an [Owner], a [TopUp], a [Recovery] or a [Release].
 // Nothing that an analyst does makes one.
 type Entry interface {
 	// Validate returns an [*InvalidError] unless the entry is well formed.
@@ -51,10 +51,19 @@ type Recovery struct {
 	Reason string
 }
 
+// Release takes back the incidents of an analyst, or all of a dataset, so that the door is open again; see [Doors]. Where the ledger has an owner it is signed.
+type Release struct {
+	Dataset string
+	Analyst string // empty for everybody
+	Reason  string
+	Signer  crypto.Signer // an Ed25519 key; nil where the ledger has no owner
+}
+
 func (Renewal) entry()  {}
 func (Owner) entry()    {}
 func (TopUp) entry()    {}
 func (Recovery) entry() {}
+func (Release) entry()  {}
 
 // Validate implements [Entry].
 func (r Renewal) Validate() error {
@@ -123,6 +132,22 @@ func (r Recovery) Validate() error {
 			return &InvalidError{"list of accounts", fmt.Sprintf("names %q twice", b.Account)}
 		}
 		seen[b.Account] = true
+	}
+	return validReason(r.Reason)
+}
+
+// Validate implements [Entry].
+func (r Release) Validate() error {
+	if err := validText("data set", r.Dataset, 1, MaxName); err != nil {
+		return err
+	}
+	if err := validText("analyst", r.Analyst, 0, MaxName); err != nil {
+		return err
+	}
+	if r.Signer != nil {
+		if err := validSigner(r.Signer); err != nil {
+			return err
+		}
 	}
 	return validReason(r.Reason)
 }

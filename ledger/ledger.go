@@ -18,8 +18,9 @@ type Ledger interface {
 	// [*InvalidError] when the charge is not well formed, a [*RequestError] when
 	// the request identifier was used for something else, a [*WindowError] when the
 	// dataset's window is another by now, a [*LapsedError] when the request was charged in a
-	// window that has ended, and has no answer, and a [*WriteError] when the ledger could not
-	// be written. In each case nothing may be released.
+	// window that has ended, and has no answer, a [*DoorError] where the door of the dataset is
+	// closed to the analyst, and a [*WriteError] when the ledger could not be written. In each
+	// case nothing may be released.
 	//
 	// The same request again spends nothing and gets the first receipt, marked
 	// Again. Look for its answer with Answer. When there is none, none was
@@ -38,7 +39,8 @@ type Ledger interface {
 	// A charge has one answer. To keep the same bytes under the same key again does
 	// nothing; others are refused with [ErrKept], and the answer that was kept is the
 	// one to release. For a charge from before a recovery none can be kept any more; see [ErrRecovered]. Neither can
-	// one for a charge whose window has ended, which is a [*LapsedError].
+	// one for a charge whose window has ended, which is a [*LapsedError]. Where the door closed since the charge, none can be kept
+	// before a release, and the caller gets a [*DoorError].
 	Keep(ctx context.Context, sequence uint64, key string, answer []byte) error
 
 	// Recall returns the first answer that was kept under the key, with the sequence of
@@ -63,6 +65,13 @@ type Ledger interface {
 	// Enter writes what the owner decided. It returns a [*SignatureError] where the
 	// signature is missing or not the owner's, and the errors of Charge.
 	Enter(ctx context.Context, e Entry) (Receipt, error)
+
+	// Fail records an incident. It reports whether the analyst may be told: not where the door was closed before, since then questions that fail and questions that do not
+	// get the same [*DoorError]. When it returns no error the incident is on stable storage. An incident of a charge that has its answer, which is then that it failed, is recorded once.
+	Fail(ctx context.Context, i Incident) (tell bool, err error)
+
+	// Door returns whether a dataset is closed to an analyst now; where none is named, whether it is closed to everybody.
+	Door(ctx context.Context, dataset, analyst string) (Door, error)
 
 	// Note writes an entry at the end of the notes of a session, which has a public name. When it returns no error the
 	// note is on stable storage. It returns the errors of Charge and [ErrEra], and for a session that a charge has in its name those of

@@ -24,6 +24,8 @@ const (
 	KindTopUp    Kind = "topup"    // accounts may spend more
 	KindRecovery Kind = "recovery" // what an anchor knew and this ledger had lost counts as spent
 	KindNote     Kind = "note"     // what a session has to know after a restart, without its contents
+	KindIncident Kind = "incident" // a question failed after its charge
+	KindRelease  Kind = "release"  // the owner takes incidents back
 )
 
 // Format is the version of the layout of records.
@@ -38,8 +40,9 @@ type Record struct {
 
 	Identity string // ledger
 
-	Request, Analyst  string
-	Dataset           string // also of a version and a renewal
+	Request           string
+	Analyst           string // also of an incident; of a release, whose it takes back, or nothing for everybody's
+	Dataset           string // also of a version, a renewal, an incident and a release
 	DataVersion       string // also of a version
 	Query, Mechanisms string
 	Window            uint64 // the dataset's window, from 1 on; of a renewal, the one that begins
@@ -48,18 +51,21 @@ type Record struct {
 	// Balances are those after a charge or a recovery. Of a recovery only the amounts spent count.
 	Balances []Balance
 
-	Charge     uint64 // answer: the sequence of the charge that paid for it
+	Charge     uint64 // answer: the sequence of the charge that paid for it; also of an incident, or 0
 	Key        string
 	AnswerHash string // also of a note: of what is stored beside the record, with its salt
 
 	Session string // note
 
+	Failure              Failure // incident
+	ByAnalyst, ByDataset uint64  // incident: how many the policy bore then
+
 	Accounts []string // top-up: which limits it raises
-	Reason   string   // renewal, owner, top-up, recovery: in the owner's words
+	Reason   string   // renewal, owner, top-up, recovery, release: in the owner's words
 	// PublicKey is Ed25519, in hexadecimal. Owner: whose signature counts from here on; recovery: the same, where the ledger had lost
-	// it; top-up: who signed.
+	// it; top-up and release: who signed.
 	PublicKey string
-	Signature string // owner (but the first) and top-up: of everything before it, in hexadecimal
+	Signature string // owner (but the first), top-up and release (where there is an owner): of everything before it, in hexadecimal
 
 	AnchorSequence uint64 // recovery
 	AnchorHash     string
@@ -67,10 +73,13 @@ type Record struct {
 	scratch []byte // reused by Read
 }
 
+// signed reports whether records of the kind have a place for a signature.
+func (k Kind) signed() bool { return k == KindOwner || k == KindTopUp || k == KindRelease }
+
 // Encode returns the one encoding of the record.
 func (r *Record) Encode() string {
 	e := r.signed()
-	if r.Kind == KindOwner || r.Kind == KindTopUp {
+	if r.Kind.signed() {
 		e.text(r.Signature)
 	}
 	return string(e.buf)
@@ -117,6 +126,13 @@ func (r *Record) signed() encoder {
 		e.balances(r.Balances)
 	case KindNote:
 		e.texts(r.Session, r.AnswerHash)
+	case KindIncident:
+		e.number(r.Charge)
+		e.texts(r.Analyst, r.Dataset, string(r.Failure))
+		e.number(r.ByAnalyst)
+		e.number(r.ByDataset)
+	case KindRelease:
+		e.texts(r.Dataset, r.Analyst, r.Reason, r.PublicKey)
 	}
 	e.text(r.Previous)
 	return e
@@ -165,13 +181,19 @@ func (r *Record) Decode(body string) error {
 		r.Balances = d.balances(r.Balances, MaxRecovered)
 	case KindNote:
 		d.texts(&r.Session, &r.AnswerHash)
+	case KindIncident:
+		r.Charge = d.number()
+		d.texts(&r.Analyst, &r.Dataset, (*string)(&r.Failure))
+		r.ByAnalyst, r.ByDataset = d.number(), d.number()
+	case KindRelease:
+		d.texts(&r.Dataset, &r.Analyst, &r.Reason, &r.PublicKey)
 	default:
 		return errEncoding
 	}
 	if r.Kind != KindLedger {
 		r.Previous = d.text()
 	}
-	if r.Kind == KindOwner || r.Kind == KindTopUp {
+	if r.Kind.signed() {
 		r.Signature = d.text()
 	}
 	if d.bad || d.rest != "" {

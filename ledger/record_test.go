@@ -59,6 +59,14 @@ func TestGolden(t *testing.T) {
 			Record{Kind: KindNote, Sequence: 8, Time: when, Previous: "00", Session: "d/s", AnswerHash: "h"},
 			"4:note,1:8,28:2026-05-04T03:02:01.0000005Z,3:d/s,1:h,2:00,", "6cfa30886244e3bac71fde72d202f0e43768849a4e0b0d3f9e4b15cc85097492",
 		},
+		{
+			Record{Kind: KindIncident, Sequence: 9, Time: when, Previous: "00", Charge: 3, Analyst: "ana", Dataset: "d", Failure: FailedMemory, ByAnalyst: 1, ByDataset: 3},
+			"8:incident,1:9,28:2026-05-04T03:02:01.0000005Z,1:3,3:ana,1:d,6:memory,1:1,1:3,2:00,", "f4ab9ae7c4d0e5fe93f22e839d882312c299362a5ccd12f62b7c54902d384473",
+		},
+		{
+			Record{Kind: KindRelease, Sequence: 10, Time: when, Previous: "00", Dataset: "d", Analyst: "ana", Reason: "why", PublicKey: "k", Signature: "s"},
+			"7:release,2:10,28:2026-05-04T03:02:01.0000005Z,1:d,3:ana,3:why,1:k,2:00,1:s,", "4686e18fbb99ad26ecf7561291bd1a1e3dd8b848ab877683084dd8dc40df2b28",
+		},
 	} {
 		if got := c.record.Encode(); got != c.body {
 			t.Errorf("got  %s\nwant %s", got, c.body)
@@ -80,7 +88,7 @@ var (
 	})
 	records = rapid.Custom(func(t *rapid.T) Record {
 		text := func() string { return texts.Draw(t, "text") }
-		r := Record{Kind: rapid.SampledFrom([]Kind{KindLedger, KindCharge, KindAnswer, KindVersion, KindRenewal, KindOwner, KindTopUp, KindRecovery, KindNote}).Draw(t, "kind"), Sequence: amounts.Draw(t, "sequence")}
+		r := Record{Kind: rapid.SampledFrom([]Kind{KindLedger, KindCharge, KindAnswer, KindVersion, KindRenewal, KindOwner, KindTopUp, KindRecovery, KindNote, KindIncident, KindRelease}).Draw(t, "kind"), Sequence: amounts.Draw(t, "sequence")}
 		r.Time = time.Unix(rapid.Int64Range(-1<<35, 1<<37).Draw(t, "time"), rapid.Int64Range(0, 999_999_999).Draw(t, "nanoseconds")).UTC()
 		switch r.Kind {
 		case KindLedger:
@@ -95,6 +103,9 @@ var (
 			r.Charge, r.Key, r.AnswerHash = amounts.Draw(t, "charge"), text(), text()
 		case KindNote:
 			r.Session, r.AnswerHash = text(), text()
+		case KindIncident:
+			r.Charge, r.Analyst, r.Dataset, r.Failure = amounts.Draw(t, "charge"), text(), text(), Failure(text())
+			r.ByAnalyst, r.ByDataset = amounts.Draw(t, "by analyst"), amounts.Draw(t, "by dataset")
 		}
 		drawEntry(t, &r, text)
 		r.Previous = text()
@@ -174,6 +185,8 @@ func drawEntry(t *rapid.T, r *Record, text func() string) {
 	case KindTopUp:
 		r.Accounts = rapid.SliceOfN(texts, 0, 4).Draw(t, "accounts")
 		r.Cost, r.Reason, r.PublicKey, r.Signature = costs.Draw(t, "amount"), text(), text(), text()
+	case KindRelease:
+		r.Dataset, r.Analyst, r.Reason, r.PublicKey, r.Signature = text(), text(), text(), text(), text()
 	case KindRecovery:
 		r.AnchorSequence, r.AnchorHash, r.Reason, r.PublicKey = amounts.Draw(t, "anchor"), text(), text(), text()
 		r.Balances = rapid.SliceOfN(balances, 0, 4).Draw(t, "balances")

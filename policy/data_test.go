@@ -92,6 +92,9 @@ func understood(name, text string) string {
 		case !r.Chosen():
 			fmt.Fprintf(&b, "  released every %v\n", r.Tick)
 		}
+		if d.Failures != (Failures{}) {
+			fmt.Fprintf(&b, "  bears %d failures of an analyst, %d of all\n", d.Borne().Analyst, d.Borne().Dataset)
+		}
 		if d.VersionQuery != "" {
 			fmt.Fprintf(&b, "  version %q\n", d.VersionQuery)
 		}

@@ -33,6 +33,8 @@ type Dataset struct {
 	Views map[string]string
 	// Release says when answers leave a server. It is for package server/desk, and is no matter of budgets.
 	Release Release
+	// Failures are how many questions may fail; see [Dataset.Borne] for what zero stands for.
+	Failures Failures
 	// Streams are columns of a table over which very many questions are answered on one budget, by name. There may be none.
 	Streams map[string]*Stream
 	// Holdouts are data on which scores are checked, by name. There may be none.
@@ -77,6 +79,7 @@ func (d *Dataset) read(r *reader, at place, dir string) {
 		}
 	}
 	d.readRelease(r, f)
+	d.readFailures(r, f)
 	budget := d.readBudget(r, f)
 	d.readTables(r, f, dir, sourceOK)
 	d.readViews(r, f)

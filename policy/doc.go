@@ -97,6 +97,7 @@
 //	            view has no name of a table, and a text of at most 64 KiB.
 //	            What may stand in it is for package plan to say.
 //	release     below. Default: tick.
+//	failures    below. Default: 1.
 //	streams     columns over which very many questions are answered on one budget, by name. Default: none.
 //	holdouts    data on which scores are checked without being overfitted, by name. Default: none.
 //
@@ -170,6 +171,14 @@
 //	tick       from 10ms to 60s, as a number and a unit. Without it the server chooses one when it opens the data, by how many rows
 //	           all tables have together, rounded up to a power of ten: 100ms up to 10^5, 500ms up to 10^6, 2s up to 10^7, 10s up to
 //	           10^8, and 60s beyond.
+//
+// # Failures
+//
+// After how many questions that failed when they were charged there are no new answers, until the owner releases it: failures: 2, or failures: {analyst: 2, dataset: 10}.
+// Whether a question fails can depend on the data. See package ledger, Doors, for what counts.
+//
+//	analyst    of one analyst, for that analyst: from 1 to 1000. Default: 1. The number alone is this one.
+//	dataset    of all analysts together, for everybody: from 1 to 1000. Default: three times as many.
 //
 // # A table
 //

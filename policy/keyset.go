@@ -22,7 +22,7 @@ var (
 		},
 	}
 	datasetKeys = keySet{
-		known: []string{"engine", "source", "version", "unit", "neighbours", "budget", "analysts", "groups", "tables", "views", "release", "streams", "holdouts"},
+		known: []string{"engine", "source", "version", "unit", "neighbours", "budget", "analysts", "groups", "tables", "views", "release", "failures", "streams", "holdouts"},
 		other: map[string]string{
 			"tick":    "it belongs inside release: {tick: 250ms}",
 			"renewal": "it belongs inside budget: {epsilon: ..., renewal: {every: month, windows: 12}}",
@@ -80,6 +80,13 @@ var (
 		other: map[string]string{
 			"every":     "how long a tick is is written as {tick: 250ms}",
 			"immediate": "write release: immediate, or leave it out",
+		},
+	}
+	failuresKeys = keySet{
+		known: []string{"analyst", "dataset"},
+		other: map[string]string{
+			"analysts": "how many of each analyst is written as {analyst: 1, dataset: 3}",
+			"total":    "how many of all analysts together is written as {analyst: 1, dataset: 3}",
 		},
 	}
 	renewalKeys = keySet{

@@ -57,6 +57,8 @@ func (r *reader) number(p place, key string) (*big.Rat, bool) {
 
 func exampleOf(key string) string {
 	switch key {
+	case "failures", "analyst", "dataset":
+		return "3"
 	case "max_rows", "max_groups", "windows", "every", "answers", "steps", "width":
 		return "5"
 	case "granularity", "alpha", "noise", "threshold":

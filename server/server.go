@@ -69,7 +69,7 @@ func Open(ctx context.Context, c Config) (s *Server, err error) {
 	if s.users, err = openUsers(s.config.Users); err != nil {
 		return s, err
 	}
-	if s.db, err = discreet.OpenPolicyWith(p, discreet.Options{Memory: c.Memory, Threads: c.Threads}); err != nil {
+	if s.db, err = discreet.OpenPolicyWith(p, discreet.Options{Memory: c.Memory, Threads: c.Threads, Incident: s.incident}); err != nil {
 		return s, err
 	}
 	if err := s.db.Warm(ctx); err != nil {
@@ -81,6 +81,14 @@ func Open(ctx context.Context, c Config) (s *Server, err error) {
 	s.desk = desk.New(s.db, desk.Options{Running: c.Running, Timeout: c.Timeout, Rate: c.Rate, Log: c.Log, Texts: c.Texts, Ticks: s.ticks})
 	s.doors()
 	return s, nil
+}
+
+// incident tells the owner of a question that failed after its charge. What the engine said about it is nowhere.
+func (s *Server) incident(i discreet.Incident) {
+	if s.config.Log == nil {
+		return
+	}
+	s.config.Log.Error("incident", "dataset", i.Dataset, "analyst", i.Analyst, "failure", string(i.Failure), "charge", i.Charge, "closed", i.Closed)
 }
 
 // listen takes the addresses.

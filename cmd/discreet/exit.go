@@ -43,6 +43,7 @@ func exitCode(err error) int {
 	var window *ledger.WindowError
 	var lapsed *ledger.LapsedError
 	var key *ownerkey.Error
+	var door *discreet.DoorError
 	switch {
 	case err == nil:
 		return exitAnswered
@@ -50,6 +51,8 @@ func exitCode(err error) int {
 		return exitBudget
 	case errors.As(err, &lapsed) && lapsed.Charged:
 		return exitFailed // after the charge, so that it is no refusal
+	case errors.As(err, &door) && !door.Charged:
+		return exitRefused
 	case errors.As(err, &lapsed), errors.As(err, &refusal), errors.As(err, &usage), errors.As(err, &request), errors.As(err, &invalid), errors.As(err, &workload),
 		errors.As(err, &signature), errors.As(err, &window), errors.As(err, &key):
 		return exitRefused

@@ -49,7 +49,7 @@ func (f ledgerFlags) read() (*sqlite.Reader, *policy.Policy, error) {
 
 // allKinds are the kinds of records, in the order in which they are listed.
 var allKinds = []ledger.Kind{
-	ledger.KindLedger, ledger.KindCharge, ledger.KindAnswer, ledger.KindVersion, ledger.KindRenewal, ledger.KindOwner, ledger.KindTopUp, ledger.KindRecovery, ledger.KindNote,
+	ledger.KindLedger, ledger.KindCharge, ledger.KindAnswer, ledger.KindVersion, ledger.KindRenewal, ledger.KindOwner, ledger.KindTopUp, ledger.KindRecovery, ledger.KindNote, ledger.KindIncident, ledger.KindRelease,
 }
 
 // kinds lists how many records there are of each kind, but the first.

@@ -115,6 +115,10 @@ type entryRow struct {
 	Signature      string       `json:"signature,omitempty"`
 	AnchorSequence *uint64      `json:"anchor_sequence,omitempty"`
 	AnchorHash     string       `json:"anchor_hash,omitempty"`
+	Analyst        string       `json:"analyst,omitempty"` // of an incident or a release
+	Failure        string       `json:"failure,omitempty"`
+	ByAnalyst      uint64       `json:"borne_by_analyst,omitempty"`
+	ByDataset      uint64       `json:"borne_by_dataset,omitempty"`
 	Session        string       `json:"session,omitempty"` // of a note, whose contents stay where they are
 }
 
@@ -143,9 +147,9 @@ func rowOf(line sqlite.Line, answers map[uint64]kept) ledgerRow {
 		row.charge = c
 		return row
 	}
-	e := &entryRow{Identity: r.Identity, AnswerHash: r.AnswerHash, Dataset: r.Dataset, Window: r.Window, Reason: r.Reason, PublicKey: r.PublicKey, Signature: r.Signature, AnchorHash: r.AnchorHash, Session: r.Session}
+	e := &entryRow{Identity: r.Identity, AnswerHash: r.AnswerHash, Dataset: r.Dataset, Window: r.Window, Reason: r.Reason, PublicKey: r.PublicKey, Signature: r.Signature, AnchorHash: r.AnchorHash, Session: r.Session, Analyst: r.Analyst, Failure: string(r.Failure), ByAnalyst: r.ByAnalyst, ByDataset: r.ByDataset}
 	switch r.Kind {
-	case ledger.KindAnswer:
+	case ledger.KindAnswer, ledger.KindIncident:
 		n := r.Charge
 		e.Charge = &n
 	case ledger.KindVersion:

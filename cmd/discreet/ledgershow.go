@@ -247,6 +247,13 @@ func remark(r *ledger.Record) string {
 		return fmt.Sprintf("%s counted as spent, up to the anchor at %d: %s", prose.Count(int64(len(r.Balances)), "account"), r.AnchorSequence, r.Reason)
 	case ledger.KindNote:
 		return "of " + r.Session
+	case ledger.KindIncident:
+		if r.Charge == 0 {
+			return fmt.Sprintf("%s; %d and %d are borne", r.Failure, r.ByAnalyst, r.ByDataset)
+		}
+		return fmt.Sprintf("%s, of charge %d; %d and %d are borne", r.Failure, r.Charge, r.ByAnalyst, r.ByDataset)
+	case ledger.KindRelease:
+		return "incidents are released: " + r.Reason
 	}
 	return ""
 }

@@ -25,6 +25,7 @@ type cli struct {
 	Query      queryCmd      `cmd:"" help:"Ask a question and pay for the answer."`
 	Explain    explainCmd    `cmd:"" help:"Say what a question would cost and how exact it would be. Free."`
 	Budget     budgetCmd     `cmd:"" help:"Show what was spent and what is left."`
+	Incidents  incidentsCmd  `cmd:"" help:"List questions that failed after their charge, and release what they closed."`
 	Ledger     ledgerCmd     `cmd:"" help:"Look after the ledger."`
 	Account    accountCmd    `cmd:"" help:"Compose privacy guarantees, calibrate noise, draw both."`
 	Stream     streamCmd     `cmd:"" help:"Answer very many counting questions on one budget, and rehearse that."`

@@ -149,7 +149,7 @@ func (s *snapshot) fetch(ctx context.Context, f *fetch, into engine.Collector) e
 		return nil
 	})
 	if err != nil {
-		return ErrRun
+		return failure(ctx, err)
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ func (s *snapshot) run(ctx context.Context, q *plan.Query) (*engine.Result, erro
 	case errors.Is(err, errShape) || errors.Is(err, stream.ErrCount):
 		return s.execute(ctx, q, all)
 	case err != nil:
-		return nil, ErrRun
+		return nil, failure(ctx, err)
 	}
 	result := newResult(q)
 	for k, m := range all[i].measures {
@@ -55,18 +55,18 @@ func (s *snapshot) collect(ctx context.Context, result *result, all []statement)
 	}
 	if len(all) == 1 {
 		if err := result.add(ctx, s.db, all[0]); err != nil {
-			return nil, ErrRun
+			return nil, failure(ctx, err)
 		}
 		return result.seal(), nil
 	}
 	tx, err := s.db.BeginTx(ctx, nil)
 	if err != nil {
-		return nil, ErrRun
+		return nil, failure(ctx, err)
 	}
 	defer tx.Rollback()
 	for _, st := range all {
 		if err := result.add(ctx, tx, st); err != nil {
-			return nil, ErrRun
+			return nil, failure(ctx, err)
 		}
 	}
 	return result.seal(), nil

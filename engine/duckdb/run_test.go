@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/discreet-dp/discreet/engine"
 )
 
 // TestErrRun interrupts a question at different moments. Whatever happens, the
@@ -33,7 +35,7 @@ tables: {t: {max_rows: 5, max_groups: 3, columns: {i: {type: integer, bounds: [0
 			continue // it was faster than that
 		}
 		interrupted++
-		if err != ErrRun || got != nil {
+		if !errors.Is(err, ErrRun) || err.Error() != ErrRun.Error() || engine.HowOf(err) != engine.Stopped || got != nil {
 			t.Errorf("after %v: %v, %v", wait, got, err)
 		}
 	}

@@ -41,14 +41,19 @@ func Explanation(w io.Writer, e *discreet.Explanation) {
 		price = "free, because it was answered before through a stream"
 	case e.Known:
 		price += ", and free now, because " + paidBy(e)
+	case e.Closed:
+		price += ", but it would be refused"
 	case !e.Affordable:
 		price += ", which is more than what is left"
 	case e.Pay != e.Cost:
 		price += ", of which " + priceTag(e.Pay, e.Remaining) + " is still to be paid"
 	}
 	fmt.Fprintln(w, "price: "+price+"; left: "+Left(e.Remaining))
-	if e.Affordable && !e.Known {
+	if e.Affordable && !e.Known && !e.Closed {
 		fmt.Fprintln(w, "left after it: "+Left(e.After))
+	}
+	if e.Closed {
+		fmt.Fprintln(w, "closed: questions failed after they were charged, and there are no new answers until the owner of the data has released it")
 	}
 }
 

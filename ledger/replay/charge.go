@@ -18,6 +18,9 @@ func (p *Replay) charge(d *Decision, r *ledger.Record) {
 		p.requests[request] = r.Sequence
 	}
 	p.pay(r)
+	if c := p.charges[r.Sequence]; p.shut(c.asker()) {
+		d.differ("the charge was made while %q was closed to %q", r.Dataset, r.Analyst)
+	}
 	if want := p.window(r.Dataset); r.Window != want {
 		d.differ("the charge is in window %d of %q, and the current one is %d", r.Window, r.Dataset, want)
 	}

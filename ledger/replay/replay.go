@@ -12,7 +12,7 @@
 // the last of each, to be compared with a policy.
 //
 // An answer belongs to one charge, a charge has at most one, and it is in the window of its charge; so are the notes of a session that one charge pays for. A recovery never takes
-// back what was spent.
+// back what was spent. While incidents have closed a dataset to an analyst there is neither a charge nor an answer of theirs, until a release, which the owner signed where there is one.
 package replay
 
 import (
@@ -66,6 +66,7 @@ type Replay struct {
 	requests  map[[sha256.Size]byte]uint64
 	charges   map[uint64]*paid
 	unnoted   map[uint64]bool // charges of sparse vector sessions that no note is of yet
+	told      []told          // incidents that stand
 	decisions uint64
 	differing uint64
 }
@@ -108,6 +109,10 @@ func (p *Replay) Next(r *ledger.Record, hash string) Decision {
 		p.recover(&d, r)
 	case ledger.KindNote:
 		p.note(&d, r)
+	case ledger.KindIncident:
+		p.incident(&d, r)
+	case ledger.KindRelease:
+		p.release(&d, r)
 	default:
 		d.differ("there are no records of kind %q", r.Kind)
 	}

@@ -13,14 +13,18 @@ import (
 // paid is what is known of a charge when something is written down for it.
 type paid struct {
 	dataset  string
+	analyst  string
 	window   uint64
 	cost     dp.Cost
 	answered bool
 }
 
+// asker is who asked, and about what.
+func (c *paid) asker() asker { return asker{c.dataset, c.analyst} }
+
 // pay remembers a charge. A session of the sparse vector is known by its mechanism.
 func (p *Replay) pay(r *ledger.Record) {
-	p.charges[r.Sequence] = &paid{dataset: strings.Clone(r.Dataset), window: r.Window, cost: r.Cost}
+	p.charges[r.Sequence] = &paid{dataset: strings.Clone(r.Dataset), analyst: strings.Clone(r.Analyst), window: r.Window, cost: r.Cost}
 	if strings.HasPrefix(r.Mechanisms, "sparse(") {
 		p.unnoted[r.Sequence] = true
 	}
@@ -38,6 +42,9 @@ func (p *Replay) answer(d *Decision, r *ledger.Record) {
 		if now := p.window(c.dataset); c.window != now {
 			d.differ("charge %d is of window %d of %q, and was answered in window %d, whose accounts have not paid for it: %v more was seen there than they say (earlier versions let that happen)", r.Charge, c.window, c.dataset, now, c.cost)
 		}
+	}
+	if c := p.charges[r.Charge]; c != nil && p.shut(c.asker()) {
+		d.differ("the answer of charge %d was kept while %q was closed to %q", r.Charge, c.dataset, c.analyst)
 	}
 	if !isHash(r.AnswerHash) {
 		d.differ("the answer has no hash")

@@ -26,6 +26,9 @@ func (l *Ledger) Keep(ctx context.Context, sequence uint64, key string, answer [
 		if kept == 0 && g.state.Before(sequence) {
 			return ledger.Receipt{}, fmt.Errorf("sequence %d: %w", sequence, ledger.ErrRecovered)
 		}
+		if kept == 0 && g.state.Withheld(sequence) {
+			return ledger.Receipt{}, &ledger.DoorError{Dataset: g.state.DatasetOf(sequence), Charged: true}
+		}
 		if kept == 0 {
 			if err := g.inWindow(sequence); err != nil {
 				return ledger.Receipt{}, err

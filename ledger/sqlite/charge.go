@@ -18,6 +18,10 @@ func (l *Ledger) Charge(ctx context.Context, c ledger.Charge) (ledger.Receipt, e
 		if g.unmoored != nil {
 			return ledger.Receipt{}, &ledger.WriteError{Path: g.path, Charged: again, Err: g.unmoored}
 		}
+		// What was charged before and never answered would be a new answer too.
+		if again && g.state.Closed(c.Dataset, c.Analyst) {
+			return ledger.Receipt{}, &ledger.DoorError{Dataset: c.Dataset}
+		}
 		if again {
 			return g.again(sequence, c)
 		}

@@ -28,6 +28,7 @@ type Ledger struct {
 	state   *chain.State
 	mooring *chain.Mooring
 	marked  bool               // the file says that it needs its log
+	died    bool               // the process before did not close it
 	broken  *ledger.WriteError // why no more work is done, or nil
 	closed  bool
 	commits uint64 // transactions so far

@@ -64,7 +64,7 @@ func openMoored(path string, now func() time.Time, mooring *chain.Mooring) (_ *L
 	}
 	l := &Ledger{
 		path: path, now: now, lock: lock, conn: c, state: state,
-		marked: marker == opened, turn: make(chan struct{}, 1),
+		marked: marker == opened, died: marker == opened, turn: make(chan struct{}, 1),
 	}
 	if err := l.prepare(); err != nil {
 		return nil, errors.Join(err, c.Close())

@@ -24,6 +24,7 @@ const (
 	canceled  outcome = "canceled"
 	timeout   outcome = "timeout"
 	internal  outcome = "internal"
+	closed    outcome = "closed" // no new answers before the owner has released it
 	failed    outcome = "failed"
 )
 
@@ -33,6 +34,7 @@ func outcomeOf(err error) outcome {
 	var budget *discreet.BudgetError
 	var limit *LimitError
 	var dispute *discreet.Disagreement
+	var door *discreet.DoorError
 	switch {
 	case errors.As(err, &dispute):
 		return disputed
@@ -40,6 +42,8 @@ func outcomeOf(err error) outcome {
 		return refused
 	case errors.As(err, &budget), errors.Is(err, discreet.ErrStreamPart):
 		return exhausted
+	case errors.As(err, &door):
+		return closed
 	case errors.As(err, &limit):
 		return limited
 	case errors.Is(err, ErrEnding):
@@ -63,8 +67,8 @@ func translate(ctx context.Context, err error) error {
 		return err
 	}
 	switch outcomeOf(err) {
-	case refused, disputed, exhausted, internal:
-		return err
+	case refused, disputed, exhausted, internal, closed:
+		return err // of closed ones there are such that failed and such that did not, and no more may be told
 	}
 	if ended(err) {
 		return err // which cannot be asked again

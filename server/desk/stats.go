@@ -10,10 +10,10 @@ import (
 // Questions are counted when they come, and prices and descriptions among them; what came of them when it leaves. Running and Waiting share out the questions whose answers have not left, in
 // as many as can have a turn and the rest: who really is with the engine would show how long questions take.
 type Stats struct {
-	Questions, Answered, Free, Refused, Exhausted, Limited uint64
-	Disputed                                               uint64 // refused because two checks of ours do not agree: something to look at
-	Running, Waiting                                       int
-	Sessions                                               int
+	Questions, Answered, Free, Refused, Exhausted, Closed, Limited uint64
+	Disputed                                                       uint64 // refused because two checks of ours do not agree: something to look at
+	Running, Waiting                                               int
+	Sessions                                                       int
 }
 
 // counts are the part of Stats that only grows.
@@ -43,6 +43,8 @@ func (c *counts) left(o outcome) {
 		c.Disputed++
 	case exhausted:
 		c.Exhausted++
+	case closed:
+		c.Closed++
 	case limited:
 		c.Limited++
 	}

@@ -21,7 +21,10 @@ import (
 //   - what came of a question is counted as the text, the policy or the ledger decides it, before the engine is asked;
 //   - what is spent follows from these, and how many sessions are open from these and from answers that were released.
 //
-// There are no durations, no sizes, no rows, no failures of the engine and no status codes: all of them can differ between two
+// The one exception is incidents: whether a question fails can depend on the data, and the owner has to know. Those that are counted are those that an analyst was told of, so they are no more than the
+// policy bears between two releases, and whoever watches learns no more than the analyst did.
+//
+// There are no durations, no sizes, no rows, no other failures of the engine and no status codes: all of them can differ between two
 // databases that differ in one person. So there is no count of answers either: less than the questions that were admitted, it
 // would be the failures and those that take long. How many run or wait at this moment says how long they take. Nothing is
 // here about memory, garbage or processor time, so the registry is our own and not the one that comes with these.
@@ -50,16 +53,19 @@ type state struct{ *door }
 var (
 	version     = prometheus.NewDesc("discreet_info", "The version of the server.", []string{"version"}, nil)
 	came        = prometheus.NewDesc("discreet_questions_total", "Questions that came.", nil, nil)
-	outcomes    = prometheus.NewDesc("discreet_questions_declined_total", "Questions that were not asked, by why: refused for the text, disputed where two checks of ours do not agree about it, exhausted for the budget, limited for how many there were.", []string{"outcome"}, nil)
+	outcomes    = prometheus.NewDesc("discreet_questions_declined_total", "Questions that were not asked, by why: refused for the text, disputed where two checks of ours do not agree about it, exhausted for the budget, closed for incidents, limited for how many there were.", []string{"outcome"}, nil)
 	open        = prometheus.NewDesc("discreet_sessions", "Sessions of interactive mechanisms that are open.", nil, nil)
 	connections = prometheus.NewDesc("discreet_wire_connections", "Connections of PostgreSQL clients.", nil, nil)
 	part        = prometheus.NewDesc("discreet_budget_spent_ratio", "How much of its limit an account has spent, from 0 to 1.", []string{"dataset", "account", "kind"}, nil)
+	incidents   = prometheus.NewDesc("discreet_incidents", "Questions that failed after their charge, and that the owner has not released.", []string{"dataset"}, nil)
+	shut        = prometheus.NewDesc("discreet_closed", "1 where a dataset gives nobody new answers, because of incidents, and 0 elsewhere.", []string{"dataset"}, nil)
+	shutOut     = prometheus.NewDesc("discreet_analysts_shut_out", "To how many analysts a dataset gives no new answers, because of incidents of their own.", []string{"dataset"}, nil)
 	spent       = prometheus.NewDesc("discreet_budget_spent", "What an account has spent, in the claims that it adds up.", []string{"dataset", "account", "kind", "claim"}, nil)
 )
 
 // Describe implements [prometheus.Collector].
 func (s *state) Describe(c chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{version, came, outcomes, open, connections, part, spent} {
+	for _, d := range []*prometheus.Desc{version, came, outcomes, open, connections, incidents, shut, shutOut, part, spent} {
 		c <- d
 	}
 }
@@ -87,6 +93,15 @@ func (s *state) Collect(c chan<- prometheus.Metric) {
 	gauge(open, float64(n.Sessions))
 	db := s.Desk.DB()
 	for _, name := range db.Policy().Names() {
+		if door, err := db.Door(context.Background(), name, ""); err == nil {
+			gauge(incidents, float64(door.Incidents), name)
+			gauge(shutOut, float64(door.ShutOut), name)
+			closed := 0.0
+			if door.Closed {
+				closed = 1
+			}
+			gauge(shut, closed, name)
+		}
 		accounts, err := db.Budget(context.Background(), name)
 		if err != nil {
 			continue // the ledger says so at its own place
@@ -104,7 +119,7 @@ func (s *state) Collect(c chan<- prometheus.Metric) {
 
 // declined are the outcomes by name.
 func declined(n desk.Stats) map[string]uint64 {
-	return map[string]uint64{"refused": n.Refused, "disputed": n.Disputed, "exhausted": n.Exhausted, "limited": n.Limited}
+	return map[string]uint64{"refused": n.Refused, "disputed": n.Disputed, "exhausted": n.Exhausted, "closed": n.Closed, "limited": n.Limited}
 }
 
 // scrapes adds the address for Prometheus.

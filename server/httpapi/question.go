@@ -33,7 +33,7 @@ type stream struct {
 }
 
 // asking are the codes with which a question can fail.
-var asking = []int{http.StatusPaymentRequired, http.StatusNotFound, http.StatusConflict, statusCanceled, http.StatusNotImplemented, http.StatusGatewayTimeout}
+var asking = []int{http.StatusPaymentRequired, http.StatusLocked, http.StatusNotFound, http.StatusConflict, statusCanceled, http.StatusNotImplemented, http.StatusGatewayTimeout}
 
 func (d *door) questions() {
 	o := operation(anyUser, http.MethodPost, "/v1/query", "query", "Ask a question",

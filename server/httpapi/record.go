@@ -15,7 +15,7 @@ import (
 type Record struct {
 	Sequence    uint64           `json:"sequence"`
 	Time        time.Time        `json:"time"`
-	Kind        string           `json:"kind" enum:"ledger,charge,answer,version,renewal,owner,topup,recovery,note"`
+	Kind        string           `json:"kind" enum:"ledger,charge,answer,version,renewal,owner,topup,recovery,note,incident,release"`
 	Hash        string           `json:"hash"`
 	Previous    string           `json:"previous,omitempty" doc:"The hash of the record before"`
 	Request     string           `json:"request,omitempty"`
@@ -27,7 +27,7 @@ type Record struct {
 	Window      uint64           `json:"window,omitempty"`
 	Cost        *dp.Cost         `json:"cost,omitempty" doc:"What a charge costs; of a top-up, what it adds"`
 	Balances    []ledger.Balance `json:"balances,omitempty" doc:"The accounts after it"`
-	Charge      *uint64          `json:"charge,omitempty" doc:"Of an answer: the charge that paid for it"`
+	Charge      *uint64          `json:"charge,omitempty" doc:"Of an answer or an incident: the charge that paid for it"`
 	AnswerHash  string           `json:"answer_hash,omitempty"`
 	Accounts    []string         `json:"accounts,omitempty" doc:"Of a top-up: which limits it raises"`
 	Reason      string           `json:"reason,omitempty"`
@@ -35,6 +35,9 @@ type Record struct {
 	Signature   string           `json:"signature,omitempty"`
 	Anchor      *uint64          `json:"anchor_sequence,omitempty"`
 	AnchorHash  string           `json:"anchor_hash,omitempty"`
+	Failure     string           `json:"failure,omitempty" doc:"Of an incident: error, memory, time, panic or crash"`
+	ByAnalyst   uint64           `json:"borne_by_analyst,omitempty" doc:"Of an incident: how many the policy bore then, of one analyst"`
+	ByDataset   uint64           `json:"borne_by_dataset,omitempty" doc:"Of an incident: how many the policy bore then, of all"`
 	Session     string           `json:"session,omitempty" doc:"Of a note: whose it is. What it says stays in the ledger"`
 	// Text is what was hashed.
 	Text string `json:"record,omitempty" doc:"The text whose SHA-256 is the hash, with amounts to the last bit; left out of the first record, which holds a secret of the ledger"`
@@ -52,6 +55,8 @@ func recordOf(r *ledger.Record) Record {
 		out.Cost = new(r.Cost)
 	case ledger.KindAnswer:
 		out.Charge = new(r.Charge)
+	case ledger.KindIncident:
+		out.Charge, out.Failure, out.ByAnalyst, out.ByDataset = new(r.Charge), string(r.Failure), r.ByAnalyst, r.ByDataset
 	case ledger.KindRecovery:
 		out.Anchor = new(r.AnchorSequence)
 	}

@@ -22,6 +22,7 @@ func problemOf(err error) *Problem {
 		refusal   *discreet.Refusal
 		budget    *discreet.BudgetError
 		limit     *desk.LimitError
+		door      *discreet.DoorError
 		again     *ledger.RequestError
 		window    *ledger.WindowError
 		lapsed    *ledger.LapsedError
@@ -42,6 +43,12 @@ func problemOf(err error) *Problem {
 		return &Problem{Status: http.StatusPaymentRequired, Kind: "budget", Detail: err.Error(), Spent: no}
 	case errors.Is(err, discreet.ErrStreamPart):
 		return &Problem{Status: http.StatusPaymentRequired, Kind: "budget", Detail: discreet.ErrStreamPart.Error(), Instead: "set dp.stream to off, which asks past the stream for a price of its own, or ask for less"}
+	case errors.As(err, &door):
+		p := &Problem{Status: http.StatusLocked, Kind: "closed", Detail: door.Error(), Spent: no}
+		if door.Charged {
+			p.Spent = nil // it may have been answered from what was paid for before
+		}
+		return p
 	case errors.As(err, &limit):
 		return &Problem{Status: http.StatusTooManyRequests, Kind: "limit", Detail: limit.Reason, Instead: "wait as long as Retry-After says", Spent: no,
 			header: http.Header{"Retry-After": {seconds(limit.Wait)}}}

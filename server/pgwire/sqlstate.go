@@ -104,6 +104,7 @@ func explain(ctx context.Context, err error) *wireError {
 		refusal *discreet.Refusal
 		budget  *discreet.BudgetError
 		limit   *desk.LimitError
+		door    *discreet.DoorError
 		about   *catalog.Error
 		request *ledger.RequestError
 		invalid *ledger.InvalidError
@@ -132,6 +133,8 @@ func explain(ctx context.Context, err error) *wireError {
 		}
 	}
 	switch {
+	case errors.As(err, &door):
+		return failure(notInState, "%s", door.Error()).hinting("ask the owner of the data; EXPLAIN is free, and says when it is open again")
 	case errors.As(err, &budget):
 		return failure(limitExceeded, "%s", err.Error()).hinting("SHOW dp.budget says what is left, and EXPLAIN what a question costs; both are free")
 	case errors.Is(err, discreet.ErrStreamPart):

@@ -9,9 +9,12 @@ import (
 )
 
 // Charge returns the records that would make the charge: itself, after one of kind version where the data is another.
-// It returns a [*ledger.BudgetError] where an account does not admit it, and a [*ledger.WindowError] where the window is not the
-// current one. It changes nothing.
+// It returns a [*ledger.BudgetError] where an account does not admit it, a [*ledger.WindowError] where the window is not the
+// current one, and a [*ledger.DoorError] where the door is closed. It changes nothing.
 func (s *State) Charge(c ledger.Charge, now time.Time) ([]*Link, error) {
+	if s.doors.Closed(c.Dataset, c.Analyst) {
+		return nil, &ledger.DoorError{Dataset: c.Dataset}
+	}
 	if current := s.Window(c.Dataset); c.Window != current {
 		return nil, &ledger.WindowError{Dataset: c.Dataset, Window: c.Window, Want: current}
 	}

@@ -38,6 +38,11 @@ func (s *State) Entry(e ledger.Entry, now time.Time) (*Link, error) {
 		for _, b := range e.Spent {
 			r.Balances = append(r.Balances, ledger.Balance{Account: b.Account, Spent: b.Spent})
 		}
+	case ledger.Release:
+		r.Kind, r.Dataset, r.Analyst, r.Reason = ledger.KindRelease, e.Dataset, e.Analyst, e.Reason
+		if e.Signer != nil {
+			r.PublicKey, signer = publicKey(e.Signer), e.Signer
+		}
 	default:
 		return nil, fmt.Errorf("there is no record for a %T", e)
 	}
@@ -86,6 +91,8 @@ func (s *State) checkSignature(r *ledger.Record) error {
 			return errors.New("the key is not that of the ledger's owner")
 		}
 		return signedBy(s.owner, r)
+	case ledger.KindRelease:
+		return s.checkRelease(r)
 	}
 	return nil
 }
@@ -120,7 +127,7 @@ func (s *State) checkEntry(r *ledger.Record) error {
 			return fmt.Errorf("window %d of %q does not follow window %d", r.Window, r.Dataset, current)
 		}
 		return nil
-	case ledger.KindOwner:
+	case ledger.KindOwner, ledger.KindRelease:
 		return s.checkSignature(r)
 	case ledger.KindTopUp:
 		if len(r.Accounts) == 0 {

@@ -37,6 +37,9 @@ type State struct {
 	eraBegan uint64              // and its sequence
 	answers  uint64
 	charges  uint64
+	doors    ledger.Doors
+	asked    askers
+	failed   map[uint64]bool // charges with an incident
 
 	// The last text of which a digest was wanted: the same one is wanted when a charge is looked up, checked and applied.
 	text   string
@@ -74,6 +77,7 @@ func NewFor(records int64) *State {
 		paid:     make([]uint64, 0, records),
 		keys:     map[digest]uint64{},
 		notes:    map[string][]uint64{},
+		failed:   map[uint64]bool{},
 	}
 }
 
@@ -168,9 +172,14 @@ func (s *State) Check(r *ledger.Record) error {
 		if answer, ok := s.AnswerOf(r.Charge); !ok || answer != 0 {
 			return fmt.Errorf("the answer is not paid for by charge %d", r.Charge)
 		}
+		if s.Withheld(r.Charge) {
+			return fmt.Errorf("the answer of charge %d was kept while the door was closed", r.Charge)
+		}
 		return nil
 	case ledger.KindNote:
 		return s.checkNote(r)
+	case ledger.KindIncident:
+		return s.checkIncident(r)
 	}
 	return s.checkEntry(r)
 }
@@ -181,6 +190,9 @@ func (s *State) checkCharge(r *ledger.Record) error {
 	}
 	if len(r.Balances) == 0 {
 		return errors.New("the charge names no account")
+	}
+	if s.doors.Closed(r.Dataset, r.Analyst) {
+		return fmt.Errorf("the charge was made while the door of %q was closed to %q", r.Dataset, r.Analyst)
 	}
 	if r.Window != s.Window(r.Dataset) {
 		return fmt.Errorf("the charge is in window %d of %q, and the current one is %d", r.Window, r.Dataset, s.Window(r.Dataset))
@@ -217,6 +229,7 @@ func (s *State) Apply(r *ledger.Record, hash string) {
 	case ledger.KindCharge:
 		s.requests[s.digestOf(r.Request)] = r.Sequence
 		s.paid[r.Sequence] = 0
+		s.asked.add(r)
 		s.charges++
 		s.begin(r.Balances)
 		s.balances(r.Balances)
@@ -241,6 +254,8 @@ func (s *State) Apply(r *ledger.Record, hash string) {
 		}
 	case ledger.KindNote:
 		s.note(r)
+	case ledger.KindIncident, ledger.KindRelease:
+		s.incident(r)
 	case ledger.KindRecovery:
 		s.era, s.eraBegan = strings.Clone(hash), r.Sequence
 		if r.PublicKey != "" {

@@ -15,6 +15,12 @@ import (
 // ErrQuery is returned when a query fails, for whatever reason.
 var ErrQuery = errors.New("stream: the query failed")
 
+// ErrMemory is returned when DuckDB ran out of memory.
+var ErrMemory = errors.New("stream: there is not enough memory")
+
+// errInterrupted is returned when the query was interrupted.
+var errInterrupted = errors.New("stream: the query was interrupted")
+
 // ErrCount is returned when DuckDB did not hand over each row once.
 var ErrCount = errors.New("stream: the rows handed over are not the rows of the query")
 
@@ -61,12 +67,14 @@ func (s Source) Each(ctx context.Context, q Query, each func(*Chunk) error) erro
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
 	case r.err != nil:
 		return r.err
+	case err != nil && !errors.Is(err, errInterrupted):
+		return err // also where the context has ended by now: it failed by itself
+	case ctx.Err() != nil:
+		return ctx.Err()
 	case err != nil:
-		return err
+		return ErrQuery
 	case summed != r.rows.Load():
 		return ErrCount
 	}
@@ -119,6 +127,12 @@ func (s Source) execute(ctx context.Context, text string, args []any, progress f
 	var result duck.Result
 	defer duck.DestroyResult(&result)
 	if duck.ExecutePrepared(stmt, &result) == duck.StateError {
+		switch duck.ResultErrorType(&result) {
+		case duck.ErrorTypeInterrupt:
+			return 0, errInterrupted
+		case duck.ErrorTypeOutOfMemory:
+			return 0, ErrMemory
+		}
 		return 0, ErrQuery
 	}
 	data := duck.FetchChunk(result)

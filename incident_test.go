@@ -1,0 +1,119 @@
+package discreet_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/ledger"
+)
+
+// died copies a deployment as a process that is killed now would leave it, its log beside its ledger.
+func died(t *testing.T, from string) string {
+	t.Helper()
+	to := t.TempDir()
+	if err := os.CopyFS(to, os.DirFS(from)); err != nil && !errors.Is(err, io.EOF) {
+		t.Fatal(err)
+	}
+	return to
+}
+
+// charged counts the charges.
+func charged(t *testing.T, db *discreet.DB) (n int) {
+	t.Helper()
+	for r, err := range db.Records(background) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Kind == ledger.KindCharge {
+			n++
+		}
+	}
+	return n
+}
+
+// A process that died with a charge that has no answer counts once for the dataset, and shuts nobody out by itself: the same request is answered for its charge. The third closes it to everybody, and
+// a process that ended in order counts as nothing.
+func TestCrash(t *testing.T) {
+	v, err := newVictim(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(v.policy())
+	if err != nil {
+		t.Fatal(err)
+	}
+	// What it bears by default.
+	if err := os.WriteFile(v.policy(), []byte(strings.Replace(string(text), "\n    failures: {analyst: 1, dataset: 1000}", "", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	dir := v.dir
+	open := func() (*discreet.DB, []discreet.Incident) {
+		var told []discreet.Incident
+		db, err := discreet.OpenWith(background, filepath.Join(dir, "policy.yaml"), discreet.Options{Incident: func(i discreet.Incident) { told = append(told, i) }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { db.Close() })
+		return db, told
+	}
+	q := discreet.Question{Analyst: "ana", SQL: people, Request: "mine"}
+	other := discreet.Question{Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients WHERE age > 50", Request: "cut off"}
+	db, _ := open()
+	if _, err := db.Ask(background, q); err != nil {
+		t.Fatal(err)
+	}
+	dir = died(t, dir) // every charge has its answer
+	db, told := open()
+	if len(told) != 0 {
+		t.Errorf("told %v", told)
+	}
+	// Who cancels right after the charge leaves it without an answer.
+	for tries := 0; ; tries++ {
+		ctx, cancel := context.WithTimeout(background, time.Duration(tries)*200*time.Microsecond)
+		_, err := db.Ask(ctx, other)
+		cancel()
+		if err == nil || tries == 1000 {
+			t.Skip("it was always done, or never begun")
+		}
+		if charged(t, db) == 2 {
+			break
+		}
+	}
+	for n := 1; n <= 3; n++ {
+		dir = died(t, dir)
+		db, told = open()
+		if len(told) != 1 || told[0].Failure != ledger.FailedCrash || told[0].Analyst != "" || told[0].Closed != (n == 3) {
+			t.Fatalf("after %d: told %+v", n, told)
+		}
+		_, err := db.Explain(background, other)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	var door *discreet.DoorError
+	if _, err := db.Ask(background, other); !errors.As(err, &door) {
+		t.Fatal(err)
+	}
+	if a, err := db.Ask(background, q); err != nil || !a.Receipt.Free {
+		t.Error(err)
+	}
+	if _, err := db.Release(background, "hospital", "", "a loss of power", nil); err != nil {
+		t.Fatal(err)
+	}
+	if a, err := db.Ask(background, other); err != nil || !a.Receipt.Free {
+		t.Errorf("the same request after the release: %v", err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, told := open(); len(told) != 0 {
+		t.Errorf("a process that ended in order: %v", told)
+	}
+}

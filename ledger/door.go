@@ -1,0 +1,203 @@
+package ledger
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Failure says, in one of a few words, how a question failed after its charge. Nothing else of it is recorded: words of an engine could hold data.
+type Failure string
+
+// The ways to fail.
+const (
+	FailedError  Failure = "error"  // the engine failed, or what it returned was not usable
+	FailedMemory Failure = "memory" // the engine ran out of memory
+	FailedTime   Failure = "time"   // the owner's limit of time was reached
+	FailedPanic  Failure = "panic"  // a mistake of ours, caught
+	FailedCrash  Failure = "crash"  // the process died; nobody knows by whose question
+)
+
+// Failures are all of them.
+var Failures = []Failure{FailedError, FailedMemory, FailedTime, FailedPanic, FailedCrash}
+
+// Incident is a question that failed after its charge. Whether it fails can depend on the data, so to be told of it is worth a bit that no noise covers. The
+// ledger counts them and closes the door: see [Doors].
+type Incident struct {
+	// Analyst is who asked, and is empty for a crash. Charge is what paid for the question, or 0 where that is not known.
+	Analyst, Dataset string
+	Charge           uint64
+	Failure          Failure
+	// ByAnalyst and ByDataset are how many failures the policy bears now, of one analyst and of all of them. The last of them closes the door.
+	ByAnalyst, ByDataset uint64
+}
+
+// Validate returns an [*InvalidError] unless the incident is well formed.
+func (i Incident) Validate() error {
+	least := 1
+	if i.Failure == FailedCrash {
+		least = 0
+	}
+	if err := validText("analyst", i.Analyst, least, MaxName); err != nil {
+		return err
+	}
+	if err := validText("data set", i.Dataset, 1, MaxName); err != nil {
+		return err
+	}
+	switch {
+	case !slices.Contains(Failures, i.Failure):
+		return &InvalidError{"failure", "is none of the words for one"}
+	case i.Failure == FailedCrash && i.Analyst != "":
+		return &InvalidError{"analyst", "is named, and a crash is nobody's"}
+	case i.ByAnalyst == 0 || i.ByDataset == 0:
+		return &InvalidError{"number of failures that are borne", "is missing: the least is 1"}
+	}
+	return nil
+}
+
+// DoorError is returned when the door of a dataset is closed to an analyst. It is the same whatever closed it.
+type DoorError struct {
+	Dataset string
+	// Charged says that the question was being answered when the door closed: its charge stays, and nothing came of it.
+	Charged bool
+}
+
+func (e *DoorError) Error() string {
+	const why = "questions failed after they were charged, and each failure can tell something that nobody paid for"
+	if e.Charged {
+		return fmt.Sprintf("the dataset %s gives no new answers until its owner has released it: %s. What was charged for this question stays charged, and nothing comes of it for now; "+
+			"named by the same request, it can be asked again after the release without a second charge", e.Dataset, why)
+	}
+	return fmt.Sprintf("the dataset %s gives no new answers until its owner has released it: %s. Nothing was charged. Answers that were paid for stay free; "+
+		"ask the owner of the data to look at 'discreet incidents'", e.Dataset, why)
+}
+
+// Doors follow from the records: which datasets are closed to whom. The rules:
+//
+//   - An incident counts for its analyst and for its dataset, unless the door was closed to the analyst before: then nobody was told of it. That of a crash counts for
+//     the dataset alone.
+//   - The door is closed to an analyst whose incidents are as many as the last of them says that are borne, and to everybody where those of the dataset are. Incidents that were
+//     released are none.
+//   - A release takes back all incidents of an analyst, or of the dataset. Nothing else does, and no clock.
+//
+// So of a dataset no more failures are told between two releases than the policy bore, however many questions are asked at once.
+//
+// What the policy bears is recorded with each incident. So the door follows from the chain alone, and a policy that is changed later opens nothing.
+type Doors struct {
+	of map[string]*hall
+}
+
+// hall is the doors of one dataset.
+type hall struct {
+	told  []told // incidents that were told and not released; what follows is made of them
+	whole tally
+	each  map[string]*tally
+}
+
+type told struct {
+	analyst              string
+	byAnalyst, byDataset uint64
+	at                   time.Time
+}
+
+// tally counts incidents that were told and not released.
+type tally struct {
+	count, borne uint64
+	since        time.Time // of the last one
+}
+
+func (t *tally) add(borne uint64, at time.Time) {
+	t.count++
+	t.borne, t.since = borne, at
+}
+
+func (t *tally) closed() bool { return t != nil && t.count > 0 && t.count >= t.borne }
+
+// Door is the door of a dataset to one analyst.
+type Door struct {
+	Closed bool
+	Since  time.Time // the time of the record that closed it
+	// Incidents are those of the dataset that were told and not released, and ShutOut is to how many analysts it is closed for their own.
+	Incidents uint64
+	ShutOut   int
+}
+
+// Door returns the door of a dataset to an analyst. Nobody, who is named by nothing, is shut out where everybody is.
+func (d *Doors) Door(dataset, analyst string) (out Door) {
+	h := d.of[dataset]
+	if h == nil {
+		return out
+	}
+	out.Incidents = h.whole.count
+	for _, t := range h.each {
+		if t.closed() {
+			out.ShutOut++
+		}
+	}
+	for _, t := range []*tally{h.each[analyst], &h.whole} {
+		if t.closed() && (!out.Closed || t.since.Before(out.Since)) {
+			out.Closed, out.Since = true, t.since
+		}
+	}
+	return out
+}
+
+// Closed reports whether the door of a dataset is closed to an analyst.
+func (d *Doors) Closed(dataset, analyst string) bool {
+	h := d.of[dataset]
+	return h != nil && (h.whole.closed() || h.each[analyst].closed())
+}
+
+// Apply takes a record in. It reports whether an incident counts.
+func (d *Doors) Apply(r *Record) (counts bool) {
+	switch r.Kind {
+	case KindIncident:
+		return d.incident(r)
+	case KindRelease:
+		d.release(r)
+	}
+	return false
+}
+
+func (d *Doors) incident(r *Record) bool {
+	if d.Closed(r.Dataset, r.Analyst) {
+		return false
+	}
+	if d.of == nil {
+		d.of = map[string]*hall{}
+	}
+	h := d.of[r.Dataset]
+	if h == nil {
+		h = &hall{each: map[string]*tally{}}
+		d.of[strings.Clone(r.Dataset)] = h
+	}
+	h.add(told{strings.Clone(r.Analyst), r.ByAnalyst, r.ByDataset, r.Time})
+	return true
+}
+
+func (h *hall) add(t told) {
+	h.told = append(h.told, t)
+	h.whole.add(t.byDataset, t.at)
+	if t.analyst == "" {
+		return
+	}
+	if h.each[t.analyst] == nil {
+		h.each[t.analyst] = &tally{}
+	}
+	h.each[t.analyst].add(t.byAnalyst, t.at)
+}
+
+func (d *Doors) release(r *Record) {
+	h := d.of[r.Dataset]
+	if h == nil {
+		return
+	}
+	left := &hall{each: map[string]*tally{}}
+	for _, t := range h.told {
+		if r.Analyst != "" && t.analyst != r.Analyst {
+			left.add(t)
+		}
+	}
+	*h = *left
+}

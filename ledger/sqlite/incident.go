@@ -1,0 +1,47 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+
+	"github.com/discreet-dp/discreet/ledger"
+)
+
+// Fail implements [ledger.Ledger].
+func (l *Ledger) Fail(ctx context.Context, i ledger.Incident) (tell bool, err error) {
+	if err := i.Validate(); err != nil {
+		return false, err
+	}
+	_, err = l.submit(ctx, &request{decide: func(g *group) (ledger.Receipt, error) {
+		tell = !g.state.Closed(i.Dataset, i.Analyst)
+		if answer, _ := g.state.AnswerOf(i.Charge); answer != 0 && g.state.Failed(i.Charge) {
+			return ledger.Receipt{}, nil
+		}
+		return ledger.Receipt{}, g.add(nil, g.state.Incident(i, g.now()))
+	}})
+	var failed *ledger.WriteError
+	if errors.As(err, &failed) {
+		failed.Charged = true // what it is about was charged before
+	}
+	return tell && err == nil, err
+}
+
+// Died returns the datasets that the process before may have been answering questions about when it ended without closing the ledger: those with a charge that has no answer. A
+// dataset whose charges all have theirs is none of them. One with a charge whose question was canceled, or that paid for a session, stays one of them: what a process was doing when it died
+// is written nowhere else, and to write it would cost every question a commit.
+func (l *Ledger) Died() []string {
+	if !l.died || l.enter(background) != nil {
+		return nil
+	}
+	defer l.leave()
+	return l.state.Unanswered()
+}
+
+// Door implements [ledger.Ledger].
+func (l *Ledger) Door(ctx context.Context, dataset, analyst string) (ledger.Door, error) {
+	if err := l.enter(ctx); err != nil {
+		return ledger.Door{}, err
+	}
+	defer l.leave()
+	return l.state.Door(dataset, analyst), nil
+}

@@ -1,0 +1,21 @@
+package pgwire
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/discreet-dp/discreet"
+)
+
+// Behind a closed door there is one text, whether something was charged or not, without what else an error says.
+func TestClosedDoor(t *testing.T) {
+	for _, charged := range []bool{false, true} {
+		door := &discreet.DoorError{Dataset: "hospital", Charged: charged}
+		e := explain(context.Background(), fmt.Errorf("%w. The request identifier is 7", door))
+		if e.code != notInState || e.message != door.Error() || strings.Contains(door.Error(), "Nothing was charged") == charged {
+			t.Errorf("%+v", e)
+		}
+	}
+}
