@@ -72,8 +72,8 @@ func (w *work) exists(e *Exists, c *cost, rows int64) Expr {
 // share is how many rows of a person are left of each of so many subqueries inside of each other, and of the row that asks, so that
 // all combinations are as many as for one.
 func share(r Relation, levels int) int64 {
-	n := float64(joinable(r))
-	return max(1, int64(math.Pow(n*spread, 1/float64(levels+1))+0.001))
+	n := joinable(r)
+	return max(1, min(n, int64(math.Pow(float64(n)*spread, 1/float64(levels+1))+0.001)))
 }
 
 // pairwise is how many subqueries over private rows stand inside of each other, this one among them, of which each pair of rows is

@@ -27,9 +27,9 @@ const (
 	// maxPublic is how many rows come of joining public relations with each other, at most.
 	maxPublic = 10_000_000
 	// spread is by how much the rows of one person are multiplied at most, where they are as many as a join may have.
-	spread = 1000
+	spread = 500
 	// unhurried is how many times as many there may be where they are hardly multiplied.
-	unhurried = 64
+	unhurried = 32
 	// heavy is how many operations for a row count as looking at it once more.
 	heavy = 64
 	// sorting is what it counts as to choose among the values of a person.

@@ -6,7 +6,7 @@ const (
 	// DefaultFanout is how many rows of public tables one private row may meet.
 	DefaultFanout = 1000
 	// DefaultJoined is how many rows of one person are joined with others of the same person.
-	DefaultJoined = 1000
+	DefaultJoined = 500
 	// MostJoined is the largest that an owner can set.
 	MostJoined = 100_000
 	mostFanout = 1_000_000
@@ -25,8 +25,8 @@ func (d *Dataset) Fanout() int64 {
 	return d.MaxFanout
 }
 
-// Joined is how many rows of one person are joined at most with others of the same person. With public ones that many times a
-// thousand pairs are made at most. The others are left out.
+// Joined is how many rows of one person are joined at most with others of the same person. With public ones that many times five
+// hundred pairs are made at most. The others are left out.
 func (t *Table) Joined() int64 {
 	if t.MaxJoined == 0 {
 		return DefaultJoined
