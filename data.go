@@ -103,6 +103,15 @@ func (d *data) Values(ctx context.Context, table, column string, limit int) ([]p
 	return e.Values(ctx, table, column, limit)
 }
 
+// Most implements [engine.Engine].
+func (d *data) Most(ctx context.Context, table string, columns []string) (int64, error) {
+	e, err := d.open(ctx)
+	if err != nil {
+		return 0, err
+	}
+	return e.Most(ctx, table, columns)
+}
+
 // Fetch implements [engine.Engine].
 func (d *data) Fetch(ctx context.Context, t *plan.Table, into engine.Collector) error {
 	e, err := d.open(ctx)

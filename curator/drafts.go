@@ -65,3 +65,8 @@ func (n *noted) Values(table, column string, limit int) ([]policy.Value, error) 
 	n.read = true
 	return n.Public.Values(table, column, limit)
 }
+
+func (n *noted) Most(table string, columns []string) (int64, error) {
+	n.read = true
+	return n.Public.Most(table, columns)
+}

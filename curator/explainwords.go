@@ -33,6 +33,8 @@ func tables(r plan.Relation) []string {
 			look(r.From)
 		case *plan.Persons:
 			look(r.From)
+		case *plan.Cut:
+			look(r.From)
 		}
 	}
 	look(r)
@@ -42,13 +44,21 @@ func tables(r plan.Relation) []string {
 // bounds says how much of one person counts.
 func bounds(q *plan.Query) string {
 	if !q.Bounded() {
-		return "one person has one row, and is in one group"
+		return "one person has one row, and is in one group" + joined(q.Joined())
 	}
 	text := fmt.Sprintf("one person counts with at most %s in each of at most %s", count(q.MaxRows(), "row"), count(q.MaxGroups(), "group"))
 	if q.Choice != nil {
 		text = fmt.Sprintf("one person counts with at most %s in each group", count(q.MaxRows(), "row"))
 	}
-	return text
+	return text + joined(q.Joined())
+}
+
+// joined says how many rows of a person are left where they are joined.
+func joined(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; of somebody with more rows at most %d are joined or sorted", n)
 }
 
 // count writes a number of things.

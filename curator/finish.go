@@ -97,6 +97,9 @@ func (f *finisher) notes() []string {
 		}
 	}
 	f.personCuts(f.plan.Query.From, add)
+	if n := f.plan.Query.Joined(); n > 0 {
+		add("of somebody with more than %d rows that many are joined or sorted, by the policy's max_joined; what that leaves out is in no error bar", n)
+	}
 	if u := f.released.through; u != nil {
 		add("%s", u.say())
 	}
@@ -123,6 +126,8 @@ func (f *finisher) personCuts(r plan.Relation, add func(string, ...any)) {
 		for _, p := range r.Parts {
 			f.personCuts(p, add)
 		}
+	case *plan.Cut:
+		f.personCuts(r.From, add)
 	case *plan.Select:
 		f.personCuts(r.From, add)
 	case *plan.Persons:

@@ -77,7 +77,7 @@ func (c *Curator) holdout(q HoldoutQuestion) (*policy.Holdout, error) {
 	case len(names) == 1:
 		return c.dataset.Holdouts[names[0]], nil
 	case q.SQL != "" && isSelect(q.SQL):
-		h, err := plan.PrepareHoldout(c.dataset, q.SQL, "")
+		h, err := plan.PrepareHoldout(c.dataset, q.SQL, "", plan.Options{})
 		if err != nil {
 			return nil, err
 		}
@@ -140,7 +140,7 @@ func (c *Curator) prepareTable(ctx context.Context, p *submission, q HoldoutQues
 		const opening = "SELECT holdout_mean("
 		text, before = opening+text+`) FROM "`+strings.ReplaceAll(p.of.Table, `"`, `""`)+`"`, len(opening)
 	}
-	h, err := plan.PrepareHoldout(c.dataset, text, p.of.Name)
+	h, err := plan.PrepareHoldout(c.dataset, text, p.of.Name, c.options(ctx, Settings{}))
 	if err != nil {
 		return inExpression(err, before, len(q.SQL))
 	}

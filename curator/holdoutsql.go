@@ -20,7 +20,7 @@ func (c *Curator) byHoldout(q Question) (HoldoutQuestion, []string, error) {
 	if err != nil {
 		return HoldoutQuestion{}, nil, err
 	}
-	h, err := plan.PrepareHoldout(c.dataset, q.SQL, "")
+	h, err := plan.PrepareHoldout(c.dataset, q.SQL, "", plan.Options{})
 	if err != nil {
 		return HoldoutQuestion{}, nil, err
 	}
@@ -40,7 +40,7 @@ func (c *Curator) askHoldoutSQL(ctx context.Context, q Question) (*Answer, error
 	if err != nil {
 		return nil, err
 	}
-	h, err := plan.PrepareHoldout(c.dataset, q.SQL, asked.Holdout)
+	h, err := plan.PrepareHoldout(c.dataset, q.SQL, asked.Holdout, plan.Options{})
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +61,7 @@ func (c *Curator) describeHoldoutSQL(q Question) ([]Column, error) {
 	if err != nil {
 		return nil, err
 	}
-	h, err := plan.PrepareHoldout(c.dataset, q.SQL, asked.Holdout)
+	h, err := plan.PrepareHoldout(c.dataset, q.SQL, asked.Holdout, plan.Options{})
 	if err != nil {
 		return nil, err
 	}

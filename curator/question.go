@@ -98,3 +98,7 @@ type public struct {
 func (p public) Values(table, column string, limit int) ([]policy.Value, error) {
 	return p.engine.Values(p.ctx, table, column, limit)
 }
+
+func (p public) Most(table string, columns []string) (int64, error) {
+	return p.engine.Most(p.ctx, table, columns)
+}

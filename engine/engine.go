@@ -19,6 +19,9 @@ type Engine interface {
 	// Values returns the different values of a column of a public table, sorted, NULL left out. More than limit
 	// is an error.
 	Values(ctx context.Context, table, column string, limit int) ([]policy.Value, error)
+	// Most returns how many rows of a public table have the same values in some columns at most, NULL left out; in no columns, how
+	// many rows it has.
+	Most(ctx context.Context, table string, columns []string) (int64, error)
 	// Run computes a query. Its errors do not depend on the data.
 	Run(ctx context.Context, q *plan.Query) (*Result, error)
 	// Fetch hands the rows of a table to a collector, one at a time and in no order that means anything. A row is one code for each column: the number of steps,

@@ -28,7 +28,7 @@ func TestRunPublic(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := plan.PrepareHoldout(p.Datasets["trial"], "SELECT holdout_mean(ill) FROM rows", "")
+	h, err := plan.PrepareHoldout(p.Datasets["trial"], "SELECT holdout_mean(ill) FROM rows", "", plan.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

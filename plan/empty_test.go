@@ -11,6 +11,7 @@ import (
 type noValues struct{}
 
 func (noValues) Values(string, string, int) ([]policy.Value, error) { return nil, nil }
+func (noValues) Most(string, []string) (int64, error)               { return 0, nil }
 
 // TestEmptyPublicTable: a question without groups is refused, because there is no price for it.
 func TestEmptyPublicTable(t *testing.T) {

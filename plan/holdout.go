@@ -61,9 +61,9 @@ func isHoldoutMean(n *pg.Node) bool {
 	return f != nil && strings.EqualFold(functionName(f), holdoutMean)
 }
 
-// PrepareHoldout checks a question to a holdout against the policy, and reads nothing else. The holdout is the one with a name, or where there is none the only
+// PrepareHoldout checks a question to a holdout against the policy, and reads nothing else, but public tables for their sizes. The holdout is the one with a name, or where there is none the only
 // one of the table. Its refusals tell nothing about the data.
-func PrepareHoldout(ds *policy.Dataset, text, name string) (*Holdout, error) {
+func PrepareHoldout(ds *policy.Dataset, text, name string, o Options) (*Holdout, error) {
 	s, err := parse(text)
 	if err != nil {
 		return nil, err
@@ -81,7 +81,7 @@ func PrepareHoldout(ds *policy.Dataset, text, name string) (*Holdout, error) {
 	if h.Name == "" {
 		h.Name = holdoutMean
 	}
-	if err := h.private(ds, table, call); err != nil {
+	if err := h.private(ds, table, call, o); err != nil {
 		return nil, err
 	}
 	if h.Training == nil && of.Train != "" {
@@ -233,7 +233,7 @@ func (q *question) holdoutArg(n *pg.Node) (Expr, error) {
 }
 
 // private makes the query over the holdout.
-func (h *Holdout) private(ds *policy.Dataset, v *pg.RangeVar, call *pg.FuncCall) error {
+func (h *Holdout) private(ds *policy.Dataset, v *pg.RangeVar, call *pg.FuncCall, o Options) error {
 	q, err := holdoutRows(ds, ds.Tables[h.Of.Table], v)
 	if err != nil {
 		return err
@@ -260,7 +260,10 @@ func (h *Holdout) private(ds *policy.Dataset, v *pg.RangeVar, call *pg.FuncCall)
 	}
 	h.of, h.Factor = arg, factor.Num().Int64()
 	h.Query = Query{Dataset: ds.Name, Neighbours: ds.Neighbours, From: q.rows.Relation, Measures: []Measure{m}, rows: 1, groups: 1}
-	return provenTotal(&h.Query)
+	if err := provenTotal(&h.Query); err != nil {
+		return err
+	}
+	return newEnv(ds, o).bounded(&h.Query, location(call.Args[0]))
 }
 
 // holdoutMeasure is the sum, in the spelling that sums of other questions have.

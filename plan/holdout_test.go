@@ -44,7 +44,7 @@ func holdoutOutcome(ds *policy.Dataset, text string) string {
 	if _, err := plan.Prepare(ds, text, plan.Options{Public: tables{}}); err == nil {
 		return "IS A QUESTION TOO\n"
 	}
-	h, err := plan.PrepareHoldout(ds, text, "")
+	h, err := plan.PrepareHoldout(ds, text, "", plan.Options{})
 	if err != nil {
 		return refusal(text, err)
 	}
@@ -80,7 +80,7 @@ func FuzzHoldout(f *testing.F) {
 		if !plan.AsksHoldout(text) {
 			return
 		}
-		h, err := plan.PrepareHoldout(ds, text, "")
+		h, err := plan.PrepareHoldout(ds, text, "", plan.Options{})
 		if err != nil {
 			return
 		}

@@ -220,6 +220,8 @@ func fans(r Relation) int {
 	switch r := r.(type) {
 	case *Join:
 		return r.fans
+	case *Cut:
+		return fans(r.From)
 	case *Select:
 		return fans(r.From)
 	case *Persons:

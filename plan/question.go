@@ -58,7 +58,11 @@ func (e *env) question(s *pg.SelectStmt) (*Plan, error) {
 			return nil, err
 		}
 	}
-	return q.finish(len(s.DistinctClause) > 0)
+	p, err := q.finish(len(s.DistinctClause) > 0)
+	if err != nil {
+		return nil, err
+	}
+	return p, e.bounded(&p.Query, first(s.FromClause))
 }
 
 // refuseClauses refuses every clause that has no place in a question or a subquery.

@@ -7,8 +7,8 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// Relation is where rows come from. The tree is closed: [Scan], [Join], [Union], [Select] and
-// [Persons], and an engine prints each of them and nothing else.
+// Relation is where rows come from. The tree is closed: [Scan], [Join], [Union], [Select],
+// [Persons] and [Cut], and an engine prints each of them and nothing else.
 //
 // Every row of a private relation belongs to one person, and the relation knows whose it
 // is: Unit is the field that says so. It is found by what a column is, not by what it is

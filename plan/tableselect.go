@@ -41,7 +41,7 @@ func PrepareTable(ds *policy.Dataset, features, target string, o Options) (*Tabl
 	if !private(from) {
 		return nil, refuse(first(s.FromClause), "join it with a private table, or train on it without Discreet", "a public table has nothing to protect, and is not trained on here on its own")
 	}
-	b := tableBuilder{question: &question{env: e, rows: from, extend: true}}
+	b := tableBuilder{question: &question{env: e, rows: from, extend: true}, pos: first(s.FromClause)}
 	if err := b.where(s); err != nil {
 		return nil, err
 	}
@@ -98,6 +98,7 @@ type tableBuilder struct {
 	*question
 	columns []tableDraft
 	label   TableColumn
+	pos     int32 // of FROM
 }
 
 // tableDraft is a column before it is known whether it is the target.
@@ -295,7 +296,10 @@ func (b *tableBuilder) finish(pos int32) (*Table, error) {
 		t.rows = 1
 	}
 	t.flat()
-	return t, provenTotal(t.asQuery())
+	if err := provenTotal(t.asQuery()); err != nil {
+		return nil, err
+	}
+	return t, t.bounded(b.env, b.pos)
 }
 
 // maxWidth bounds how many numbers a row is once categories are spread out. Training holds all rows in memory, with four bytes for each number.

@@ -46,6 +46,8 @@ func provenTotal(q *Query) error {
 			relation(r.L)
 			relation(r.R)
 			expr(r.On)
+		case *Cut:
+			relation(r.From)
 		case *Select:
 			relation(r.From)
 			expr(r.Where)

@@ -31,6 +31,8 @@ type Dataset struct {
 	// Views are questions that others build on, as SQL by name. They are read as
 	// text; whether they can be asked is for package plan to say.
 	Views map[string]string
+	// MaxFanout is how many rows of public tables one private row may meet in a question; 0 stands for the default. See Fanout.
+	MaxFanout int64
 	// Release says when answers leave a server. It is for package server/desk, and is no matter of budgets.
 	Release Release
 	// Failures are how many questions may fail; see [Dataset.Borne] for what zero stands for.
@@ -80,6 +82,7 @@ func (d *Dataset) read(r *reader, at place, dir string) {
 	}
 	d.readRelease(r, f)
 	d.readFailures(r, f)
+	d.readFanout(r, f)
 	budget := d.readBudget(r, f)
 	d.readTables(r, f, dir, sourceOK)
 	d.readViews(r, f)

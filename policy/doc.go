@@ -98,6 +98,10 @@
 //	            What may stand in it is for package plan to say.
 //	release     below. Default: tick.
 //	failures    below. Default: 1.
+//	max_fanout  from 1 to 1,000,000: how many rows of public tables one private row may
+//	            meet in a question, in all joins and subqueries together. A question in
+//	            which it could be more, by the sizes of the public tables, is refused.
+//	            Default: 1,000.
 //	streams     columns over which very many questions are answered on one budget, by name. Default: none.
 //	holdouts    data on which scores are checked without being overfitted, by name. Default: none.
 //
@@ -198,6 +202,10 @@
 //	            unique column; 1 by default.
 //	max_groups  from 1 to 1,000,000: in how many groups of an answer one person
 //	            counts at most.
+//	max_joined  from 1 to 100,000, for a private table where a person has many rows: how many
+//	            of them are joined with other rows of the same person. Times 500 it is
+//	            how many pairs they make with public rows. The others are
+//	            left out. Default: 500.
 //	columns     the columns by name. A column that is not listed does not exist
 //	            for analysts. Required, and may be empty: {}.
 //

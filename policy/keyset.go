@@ -22,16 +22,17 @@ var (
 		},
 	}
 	datasetKeys = keySet{
-		known: []string{"engine", "source", "version", "unit", "neighbours", "budget", "analysts", "groups", "tables", "views", "release", "failures", "streams", "holdouts"},
+		known: []string{"engine", "source", "version", "unit", "neighbours", "budget", "analysts", "groups", "tables", "views", "release", "failures", "max_fanout", "streams", "holdouts"},
 		other: map[string]string{
-			"tick":    "it belongs inside release: {tick: 250ms}",
-			"renewal": "it belongs inside budget: {epsilon: ..., renewal: {every: month, windows: 12}}",
-			"anchor":  "it belongs at the top of the file, because all datasets share one ledger",
-			"epsilon": "it belongs inside budget: {epsilon: ..., delta: ...}",
-			"delta":   "it belongs inside budget: {epsilon: ..., delta: ...}",
-			"ledger":  "it belongs at the top of the file, because all datasets share one ledger",
-			"path":    "it belongs to a table; where the data is goes under 'source'",
-			"url":     "where the data is goes under 'source'",
+			"max_joined": "it belongs to a table: how many rows of one person are joined",
+			"tick":       "it belongs inside release: {tick: 250ms}",
+			"renewal":    "it belongs inside budget: {epsilon: ..., renewal: {every: month, windows: 12}}",
+			"anchor":     "it belongs at the top of the file, because all datasets share one ledger",
+			"epsilon":    "it belongs inside budget: {epsilon: ..., delta: ...}",
+			"delta":      "it belongs inside budget: {epsilon: ..., delta: ...}",
+			"ledger":     "it belongs at the top of the file, because all datasets share one ledger",
+			"path":       "it belongs to a table; where the data is goes under 'source'",
+			"url":        "where the data is goes under 'source'",
 		},
 	}
 	budgetKeys = keySet{
@@ -113,11 +114,12 @@ var (
 		},
 	}
 	tableKeys = keySet{
-		known: []string{"source", "delimiter", "public", "unique", "path", "max_rows", "max_groups", "columns"},
+		known: []string{"source", "delimiter", "public", "unique", "path", "max_rows", "max_groups", "max_joined", "columns"},
 		other: map[string]string{
-			"unit":   "it belongs to the dataset; a table says how it leads there with 'path', for example path: pid -> patients.pid",
-			"bounds": "it belongs to a column",
-			"keys":   "it belongs to a column",
+			"max_fanout": "it belongs to the dataset: how many rows of all public tables together one row of a person may meet",
+			"unit":       "it belongs to the dataset; a table says how it leads there with 'path', for example path: pid -> patients.pid",
+			"bounds":     "it belongs to a column",
+			"keys":       "it belongs to a column",
 		},
 	}
 	columnKeys = keySet{

@@ -34,7 +34,10 @@ type Table struct {
 	// rows count at most for one row that they are joined to other than on
 	// UniqueColumn, and MaxGroups is 1.
 	MaxRows, MaxGroups int64
-	Columns            map[string]*Column
+	// MaxJoined is how many of one person's rows are joined at most with others of the same person; 0 stands for the default.
+	// See Joined.
+	MaxJoined int64
+	Columns   map[string]*Column
 
 	order []string
 }
@@ -67,6 +70,7 @@ func (t *Table) read(r *reader, text tableText, d *Dataset, dir string, p paths,
 		r.oneHome(text.at, d, t)
 	}
 	t.readDelimiter(r, f, d, sourceOK)
+	t.readJoined(r, f, d, unitOK)
 	if t.Public {
 		t.readPublicKeys(r, f)
 	} else {

@@ -21,7 +21,7 @@ func (m *Maker) Holdout(d Dice) string {
 			x = fmt.Sprintf("greatest(0, least(1, round(%s, 2)))", q.expr(s, chance.Pick(d, []kind{number, float}), depth))
 		}
 		text = "SELECT holdout_mean(" + x + ") FROM " + s.text
-		if _, err := plan.PrepareHoldout(m.dataset, text, ""); err == nil {
+		if _, err := plan.PrepareHoldout(m.dataset, text, "", m.options); err == nil {
 			break
 		}
 	}

@@ -70,7 +70,7 @@ func (t *trial) ask(ctx context.Context, text string) (v verdict) {
 	}
 	var queries []*plan.Query
 	if plan.AsksHoldout(text) {
-		h, err := plan.PrepareHoldout(t.ds, text, "")
+		h, err := plan.PrepareHoldout(t.ds, text, "", plan.Options{Public: t.refs[0].Public()})
 		if err != nil {
 			return verdict{refused: true}
 		}

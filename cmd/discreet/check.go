@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -95,7 +96,7 @@ func checkJSON(p *policy.Policy, found map[string][]duckdb.Finding, versions map
 				public = append(public, tn)
 			}
 		}
-		about := map[string]any{"tables": ds.TableNames(), "public": public, "views": append([]string{}, ds.ViewNames()...), "findings": f}
+		about := map[string]any{"tables": ds.TableNames(), "public": public, "views": append([]string{}, ds.ViewNames()...), "findings": f, "max_fanout": ds.Fanout()}
 		if v, ok := versions[name]; ok {
 			about["data_version"] = v
 			about["tick"] = ticks[name].String()
@@ -118,6 +119,9 @@ func printCheck(s screen, p *policy.Policy, found map[string][]duckdb.Finding, v
 			rows.Add(describeTable(ds.Tables[tn])...)
 		}
 		rows.Write(s.out)
+		if slices.ContainsFunc(ds.TableNames(), func(n string) bool { return ds.Tables[n].Public }) {
+			fmt.Fprintf(s.out, "one row of a person meets at most %d rows of public tables in a question\n", ds.Fanout())
+		}
 		fmt.Fprintln(s.out)
 		t := &table.Table{Header: []string{"table", "column", "type", "bounds", "keys", "sum and avg", "group by"}}
 		for _, tn := range ds.TableNames() {
@@ -167,7 +171,7 @@ func describeTable(t *policy.Table) []string {
 	case policy.Unique:
 		rows = "one for each person, unique " + t.UnitColumn
 	case policy.Many:
-		rows = fmt.Sprintf("of one person %d in a group, in %d groups", t.MaxRows, t.MaxGroups)
+		rows = fmt.Sprintf("of one person %d in a group, in %d groups; %d are joined", t.MaxRows, t.MaxGroups, t.Joined())
 	case policy.NoUnit:
 		rows = fmt.Sprintf("public, at most %d for a row joined to it", t.MaxRows)
 		if t.UniqueColumn != "" {

@@ -39,7 +39,9 @@ func (s *snapshot) newBounded(q *plan.Query, measures []int) (_ *bounded, err er
 	p := &printer{snapshot: s}
 	from := p.frame(q.From)
 	p.row = tuple{from}
-	b := &bounded{people: q.Bounded(), clamps: map[int]*policy.Bounds{}, spec: bound.Spec{Groups: q.Groups(), MaxGroups: int(q.MaxGroups()), Memory: s.memory, Unordered: s.unordered}}
+	// Where people are cut nothing is in order any more, and to start again would cut them again.
+	unordered := s.unordered || q.Joined() > 0
+	b := &bounded{people: q.Bounded(), clamps: map[int]*policy.Bounds{}, spec: bound.Spec{Groups: q.Groups(), MaxGroups: int(q.MaxGroups()), Memory: s.memory, Unordered: unordered}}
 	defer func() {
 		if err != nil {
 			b.close()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/discreet-dp/discreet/plan"
 	"github.com/discreet-dp/discreet/policy"
@@ -60,6 +61,47 @@ func (s *snapshot) publicValues(ctx context.Context, table, column string, limit
 	slices.SortFunc(out, func(a, b policy.Value) int { return compareKeys([]policy.Value{a}, []policy.Value{b}) })
 	s.values.Store(c, slices.Clone(out))
 	return out, nil
+}
+
+// Most returns how many rows of a public table have the same values in some columns at most, as they are declared, NULL left out.
+// It is counted once, as long as the data is the same.
+func (e *Engine) Most(ctx context.Context, table string, columns []string) (int64, error) {
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	return e.now.most(ctx, table, columns)
+}
+
+// repeated names a number of rows that was counted.
+type repeated struct{ table, columns string }
+
+func (s *snapshot) most(ctx context.Context, table string, columns []string) (int64, error) {
+	t := s.tables[table]
+	if t == nil || !t.Public {
+		return 0, fmt.Errorf("there is no public table %s", table)
+	}
+	columns = slices.Compact(slices.Sorted(slices.Values(columns)))
+	key := repeated{table, fmt.Sprintf("%q", columns)}
+	if n, ok := s.values.Load(key); ok {
+		return n.(int64), nil
+	}
+	text := "SELECT count(*) AS n FROM " + t.from
+	if len(columns) > 0 {
+		var list, names, there []string
+		for i, c := range columns {
+			if t.Columns[c] == nil {
+				return 0, fmt.Errorf("there is no public column %s in a table %s", c, table)
+			}
+			name := fmt.Sprintf("v%d", i)
+			list, names, there = append(list, t.declared(c)+" AS "+name), append(names, name), append(there, name+" IS NOT NULL")
+		}
+		text = "SELECT count(*) AS n FROM (SELECT " + strings.Join(list, ", ") + " FROM " + t.from + ") WHERE " + strings.Join(there, " AND ") + grouping(names)
+	}
+	var n int64
+	if err := s.db.QueryRowContext(ctx, "SELECT coalesce(max(n), 0) FROM ("+text+")").Scan(&n); err != nil {
+		return 0, errUnread(ctx, table)
+	}
+	s.values.Store(key, n)
+	return n, nil
 }
 
 func errUnread(ctx context.Context, table string) error {

@@ -24,6 +24,8 @@ func (p *printer) from(f *frame) string {
 		text = p.union(r, f)
 	case *plan.Persons:
 		text = p.persons(r, f)
+	case *plan.Cut:
+		text = p.cut(r, f)
 	default:
 		panic(fmt.Sprintf("duckdb: no SQL for %T", r))
 	}
@@ -113,7 +115,7 @@ func (p *printer) join(j *plan.Join, f *frame) string {
 	p.exists = exists || asks
 	how := " JOIN "
 	switch {
-	case j.Left && asks:
+	case j.Left && (asks || j.On != nil && !byHashes(j.On, len(l.used))):
 		return p.leftJoin(f, l, r, on)
 	case j.Left:
 		how = " LEFT JOIN "
@@ -121,11 +123,17 @@ func (p *printer) join(j *plan.Join, f *frame) string {
 	if on == "" {
 		on = "true"
 	}
-	return "SELECT " + list + " FROM " + p.from(l) + how + p.from(r) + " ON " + on
+	text := "SELECT " + list + " FROM " + p.from(l) + how + p.from(r) + " ON " + on
+	if j.Unit() < 0 {
+		// Public relations are joined once, and not anew for each private row: DuckDB does not take them apart again.
+		all := f.fields(func(i int) string { return fmt.Sprintf("f%d", i) })
+		return "WITH j" + f.alias + " AS MATERIALIZED (" + text + ") SELECT " + all + " FROM j" + f.alias
+	}
+	return text
 }
 
-// leftJoin prints a LEFT JOIN whose condition has a subquery, which DuckDB does not take there: the pairs, and then
-// the rows of the left side that are in none.
+// leftJoin prints a LEFT JOIN whose condition has a subquery, which DuckDB does not take there, or would make it look at all pairs: the
+// pairs, and then the rows of the left side that are in none.
 func (p *printer) leftJoin(f, l, r *frame, on string) string {
 	n := len(l.used)
 	pairs := f.fields(tuple{l, r}.field)

@@ -106,6 +106,10 @@ func (p public) Values(table, column string, limit int) ([]policy.Value, error) 
 	return p.Engine.Values(p.Context, table, column, limit)
 }
 
+func (p public) Most(table string, columns []string) (int64, error) {
+	return p.Engine.Most(p.Context, table, columns)
+}
+
 // question prepares a text that may use public tables.
 func question(t testing.TB, e *Engine, text string) *plan.Query {
 	t.Helper()

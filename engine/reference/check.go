@@ -57,6 +57,8 @@ func (c *checker) relation(rel plan.Relation) {
 		}
 	case *plan.Persons:
 		c.relation(rel.From)
+	case *plan.Cut:
+		c.relation(rel.From)
 	}
 	people := map[plan.Value]bool{}
 	keys := make([]map[string]bool, len(rel.Fields()))

@@ -75,6 +75,31 @@ func (e *Engine) Values(_ context.Context, table, column string, limit int) ([]p
 	return out, nil
 }
 
+// Most returns how many rows of a public table have the same values in some columns at most.
+func (e *Engine) Most(_ context.Context, table string, columns []string) (int64, error) {
+	t := e.dataset.Tables[table]
+	if t == nil || !t.Public {
+		return 0, fmt.Errorf("%s is no public table", table)
+	}
+	most, seen := int64(0), map[string]int64{}
+	for i := range e.tables[table].Rows {
+		name, null := "", false
+		for _, column := range columns {
+			if t.Columns[column] == nil {
+				return 0, fmt.Errorf("%s.%s is no column of a public table", table, column)
+			}
+			v := Declared(t.Columns[column], e.tables[table].at(i, column))
+			null = null || v == nil
+			name += fmt.Sprintf("%q ", fmt.Sprint(v))
+		}
+		if !null {
+			seen[name]++
+			most = max(most, seen[name])
+		}
+	}
+	return most, nil
+}
+
 // Public lets a planner look at the public tables.
 func (e *Engine) Public() plan.Public { return public{e} }
 
@@ -82,4 +107,8 @@ type public struct{ *Engine }
 
 func (p public) Values(table, column string, limit int) ([]policy.Value, error) {
 	return p.Engine.Values(context.Background(), table, column, limit)
+}
+
+func (p public) Most(table string, columns []string) (int64, error) {
+	return p.Engine.Most(context.Background(), table, columns)
 }

@@ -75,6 +75,8 @@ func (r run) compute(rel plan.Relation) []row {
 		}
 	case *plan.Persons:
 		return r.persons(rel)
+	case *plan.Cut:
+		return r.cut(rel)
 	default:
 		panic(fmt.Sprintf("reference: no rows of %T", rel))
 	}

@@ -65,6 +65,8 @@ func (columns) Values(_, column string, _ int) ([]policy.Value, error) {
 	return []policy.Value{{Type: policy.Text, Text: "north"}, {Type: policy.Text, Text: "south"}}, nil
 }
 
+func (columns) Most(string, []string) (int64, error) { return 2, nil }
+
 // each calls f for every private query of a corpus: the golden questions of package plan, and as many random ones as are asked for of each world.
 func each(t testing.TB, random int, f func(ds *policy.Dataset, text string, q *plan.Query)) {
 	t.Helper()

@@ -42,6 +42,8 @@ func (c *checker) relation(r plan.Relation) (out rows) {
 			out = c.union(r)
 		case *plan.Persons:
 			out = c.persons(r)
+		case *plan.Cut:
+			out = c.cut(r)
 		default:
 			c.fail("no relation that is known here")
 		}
@@ -337,6 +339,14 @@ func (c *checker) unionField(parts []rows, i int) field {
 	}
 	out.fact = c.hull(all)
 	out.key = false
+	return out
+}
+
+// cut derives the rows of which so many of each person are there: the same ones, and none of nobody.
+func (c *checker) cut(r *plan.Cut) rows {
+	out := c.relation(r.From)
+	c.must(out.unit >= 0, "rows of nobody are cut by the person")
+	c.must(r.Rows >= 1, "of one person %d rows are left", r.Rows)
 	return out
 }
 

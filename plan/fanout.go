@@ -1,0 +1,141 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// fanout says how many rows of a public relation one row beside it can meet. It follows from sizes of public tables: from the
+// number of their rows, and from how often the most frequent value is there of the columns that On says are equal to
+// something of the other row. Nothing else of On is believed to keep rows apart. The first field of the relation is the one
+// that On calls offset.
+func (w *work) fanout(r Relation, on Expr, offset int) int64 {
+	var equal []int
+	for _, c := range conjuncts(on) {
+		eq, ok := c.(*Compare)
+		if !ok || eq.Op != Eq {
+			continue
+		}
+		for _, pair := range [][2]Expr{{eq.L, eq.R}, {eq.R, eq.L}} {
+			at, ok := fieldOf(pair[0])
+			if ok && at >= offset && at < offset+len(r.Fields()) && !names(pair[1], offset, offset+len(r.Fields())) {
+				equal = append(equal, at-offset)
+			}
+		}
+	}
+	return max(1, w.most(r, equal))
+}
+
+// fieldOf is the field that an expression tells apart: two rows with one value of the expression have one value of the field.
+func fieldOf(e Expr) (int, bool) {
+	switch e := e.(type) {
+	case *Column:
+		return e.Index, true
+	case *Rescale:
+		return fieldOf(e.X)
+	}
+	return 0, false
+}
+
+// names reports whether an expression names a field from one place up to another, or has a subquery, which may.
+func names(e Expr, from, upto int) bool {
+	found := false
+	walk(e, func(x Expr) {
+		switch x := x.(type) {
+		case *Column:
+			found = found || x.Index >= from && x.Index < upto
+		case *Exists:
+			found = true
+		}
+	})
+	return found
+}
+
+// most is how many rows of a public relation have the same values in some fields at most, NULL left out, which is equal to
+// nothing. In no fields it is how many rows there are.
+func (w *work) most(r Relation, fields []int) int64 {
+	slices.Sort(fields)
+	fields = slices.Compact(fields)
+	switch r := r.(type) {
+	case *Scan:
+		return w.mostStored(r, fields)
+	case *Select:
+		var below []int
+		for _, f := range fields {
+			if at, ok := fieldOf(r.Columns[f]); ok {
+				below = append(below, at)
+			}
+		}
+		return w.most(r.From, below)
+	case *Union:
+		n := int64(0)
+		for _, p := range r.Parts {
+			n = plus(n, w.most(p, slices.Clone(fields)))
+		}
+		return n
+	case *Join:
+		return w.mostPairs(r, fields)
+	}
+	return endless // there is no other public relation
+}
+
+// mostPairs is most for a join: of the rows on one side that fit each meets some on the other.
+func (w *work) mostPairs(j *Join, fields []int) int64 {
+	n := len(j.L.Fields())
+	var l, r []int
+	for _, f := range fields {
+		if f < n {
+			l = append(l, f)
+		} else {
+			r = append(r, f-n)
+		}
+	}
+	fromLeft := times64(max(1, w.most(j.L, l)), w.fanout(j.R, j.On, n))
+	if j.Left {
+		return fromLeft // rows of L may be without a partner
+	}
+	return min(fromLeft, times64(max(1, w.most(j.R, r)), w.fanout(j.L, j.On, 0)))
+}
+
+// mostStored asks for the rows of a table.
+func (w *work) mostStored(s *Scan, fields []int) int64 {
+	var columns []string
+	for _, f := range fields {
+		if s.fields[f].Key {
+			return 1 // checked when the data is opened
+		}
+		columns = append(columns, s.fields[f].Name)
+	}
+	if w.public == nil {
+		return 1 // nobody runs the question either
+	}
+	n, err := w.public.Most(s.Table.Name, columns)
+	if err != nil {
+		w.fail(refuse(w.pos, "ask the owner to run 'discreet check'", "%v", err))
+	}
+	return n
+}
+
+// endless is more than any number of rows.
+const endless = int64(1) << 62
+
+func plus(a, b int64) int64 { return min(endless, a+b) }
+
+func times64(a, b int64) int64 {
+	if a > 0 && b > endless/a {
+		return endless
+	}
+	return a * b
+}
+
+// joinable is how many rows of one person the tables of a relation may have in a join.
+func joinable(r Relation) int64 {
+	n := int64(policy.MostJoined)
+	r.tables(func(t *policy.Table) {
+		if !t.Public {
+			n = min(n, t.Joined())
+		}
+	})
+	return n
+}

@@ -1,0 +1,292 @@
+package plan
+
+import (
+	"math"
+	"strconv"
+)
+
+// How long a question takes, and whether it ends in time, can be seen by whoever asks it. So what one person can add to its work is
+// bounded by numbers that are public:
+//
+//  1. One private row meets at most so many rows of public tables, in all joins and subqueries together: max_fanout of the policy.
+//     A question in which it could meet more is refused, before it costs anything.
+//  2. Public relations are joined with each other first, once, whatever private rows there are, and have at most maxPublic rows.
+//  3. Where rows of a person are multiplied, by rows of the same person or by public ones, they are cut before ([Cut]).
+//
+// It is found out at the end, from the finished tree, so that every way in which a question can be written comes to the same
+// place. What is above a cut computes with fewer rows of some people, and nothing else about it changes.
+type work struct {
+	public Public
+	limit  int64 // of public rows for one private one
+	levels int   // of the subqueries that are being looked at; see share
+	pos    int32
+	err    error
+}
+
+const (
+	// maxPublic is how many rows come of joining public relations with each other, at most.
+	maxPublic = 10_000_000
+	// spread is by how much the rows of one person are multiplied at most, where they are as many as a join may have.
+	spread = 500
+	// unhurried is how many times as many there may be where they are hardly multiplied.
+	unhurried = 32
+	// heavy is how many operations for a row count as looking at it once more.
+	heavy = 64
+	// sorting is what it counts as to choose among the values of a person.
+	sorting = 16
+	// repeated parts of a union are not cut up to this number: to read rows is not to multiply them.
+	freeParts = 3
+)
+
+// load is what is known about the rows of a relation.
+type load struct {
+	rows int64 // of one person; of all, in a public relation
+	met  int64 // how many public rows a private one has met
+}
+
+// bounded bounds the work of a query, or refuses it.
+func (e *env) bounded(q *Query, pos int32) error {
+	w := e.work(pos)
+	out := *q
+	out.From, out.Where = sunk(q.From, q.Where)
+	from, l := w.relation(out.From)
+	out.Keys, out.Measures = append([]Key(nil), q.Keys...), append([]Measure(nil), q.Measures...)
+	var c cost
+	out.Where = w.expr(out.Where, &c, l.rows)
+	for i := range out.Keys {
+		out.Keys[i].Expr = w.expr(out.Keys[i].Expr, &c, l.rows)
+	}
+	chosen := int64(0) // statements of their own, which put a person's values into an order
+	for i, m := range out.Measures {
+		out.Measures[i].Arg = w.expr(m.Arg, &c, l.rows)
+		if m.Kind == Quantile || m.Kind == CountDistinct {
+			chosen++
+		}
+	}
+	if chosen == 0 && len(q.PrivateKeys()) > 0 {
+		chosen = 1
+	}
+	c.rows = max(c.rows, chosen*sorting)
+	if private(from) {
+		out.From, _ = w.before(from, l, c)
+	} else {
+		out.From = from
+	}
+	if w.err == nil {
+		*q = out
+	}
+	return w.err
+}
+
+func (e *env) work(pos int32) *work {
+	return &work{public: e.options.Public, limit: e.dataset.Fanout(), pos: pos}
+}
+
+// bounded is what queries have, for rows to train on. Choosing a person's rows is a sort.
+func (t *Table) bounded(e *env, pos int32) error {
+	w := e.work(pos)
+	out := *t
+	out.From, out.Where = sunk(t.From, t.Where)
+	from, l := w.relation(out.From)
+	out.Columns = append([]TableColumn(nil), t.Columns...)
+	var c cost
+	out.Where = w.expr(out.Where, &c, l.rows)
+	for i := range out.Columns {
+		out.Columns[i].Expr = w.expr(out.Columns[i].Expr, &c, l.rows)
+	}
+	c.rows = max(c.rows, sorting)
+	out.From, _ = w.before(from, l, c)
+	if w.err == nil {
+		*t = out
+	}
+	return w.err
+}
+
+func (w *work) fail(err error) {
+	if w.err == nil {
+		w.err = err
+	}
+}
+
+// relation bounds what is below, and says how many rows there are.
+func (w *work) relation(r Relation) (Relation, load) {
+	if !private(r) {
+		return r, w.publicly(r)
+	}
+	switch r := r.(type) {
+	case *Scan:
+		if r.Single() {
+			return r, load{1, 1}
+		}
+		return r, load{endless, 1}
+	case *Join:
+		return w.join(r)
+	case *Select:
+		return w.selection(r)
+	case *Union:
+		return w.union(r)
+	case *Persons:
+		out := *r
+		out.From, out.Where = sunk(r.From, r.Where)
+		from, l := w.relation(out.From)
+		out.Parts = append([]Part(nil), r.Parts...)
+		var c cost
+		out.Where = w.expr(out.Where, &c, l.rows)
+		for i := range out.Parts {
+			out.Parts[i].Arg = w.expr(out.Parts[i].Arg, &c, l.rows)
+		}
+		out.From, _ = w.before(from, l, c)
+		return &out, load{1, 1}
+	}
+	return r, load{endless, 1}
+}
+
+func (w *work) selection(r *Select) (*Select, load) {
+	out := *r
+	out.From, out.Where = sunk(r.From, r.Where)
+	from, l := w.relation(out.From)
+	out.Columns = append([]Expr(nil), r.Columns...)
+	var c cost
+	out.Where = w.expr(out.Where, &c, l.rows)
+	for i := range out.Columns {
+		out.Columns[i] = w.expr(out.Columns[i], &c, l.rows)
+	}
+	out.From, l = w.before(from, l, c)
+	return &out, l
+}
+
+// union adds up. Rows that are read many times are multiplied too.
+func (w *work) union(r *Union) (Relation, load) {
+	out := *r
+	out.Parts = nil
+	sum := load{}
+	for _, p := range r.Parts {
+		part, l := w.selection(p)
+		if n := int64(len(r.Parts)); n > freeParts {
+			part.From, l = w.before(part.From, l, cost{rows: n})
+		}
+		out.Parts = append(out.Parts, part)
+		sum = load{plus(sum.rows, l.rows), plus(sum.met, l.met)}
+	}
+	w.meets(sum.met)
+	return &out, sum
+}
+
+// join multiplies rows.
+func (w *work) join(j *Join) (Relation, load) {
+	out := *j
+	var l, r load
+	out.L, l = w.relation(j.L)
+	out.R, r = w.relation(j.R)
+	var c cost
+	n := len(j.L.Fields())
+	switch {
+	case !private(j.R):
+		f := w.fanout(j.R, j.On, n)
+		out.On = w.expr(j.On, &c, times64(l.rows, f))
+		out.L, l = w.before(out.L, l, c.times(f))
+		return &out, load{times64(l.rows, f), times64(l.met, f)}
+	case !private(j.L):
+		f := w.fanout(j.L, j.On, 0)
+		out.On = w.expr(j.On, &c, times64(r.rows, f))
+		out.R, r = w.before(out.R, r, c.times(f))
+		return &out, load{times64(r.rows, f), times64(r.met, f)}
+	}
+	out.On = w.expr(j.On, &c, times64(l.rows, r.rows))
+	met := times64(l.met, r.met)
+	w.meets(times64(met, plus(1, c.public)))
+	if j.fans == fans(j.L)+fans(j.R) { // at most one row of a side fits, so nothing is multiplied but by On itself
+		out.L, l = w.before(out.L, load{l.rows, 1}, cost{rows: c.looks()})
+		out.R, r = w.before(out.R, load{r.rows, 1}, cost{rows: c.looks()})
+		return &out, load{max(l.rows, r.rows), met}
+	}
+	out.L, l.rows, out.R, r.rows = w.both(out.L, l.rows, out.R, r.rows, max(1, c.looks()))
+	return &out, load{times64(l.rows, r.rows), met}
+}
+
+// both cuts the rows of a person on two sides of a join, each pair of which is looked at so many times.
+func (w *work) both(l Relation, m int64, r Relation, n, looks int64) (Relation, int64, Relation, int64) {
+	most := times64(min(joinable(l), joinable(r)), spread)
+	switch {
+	case m <= 1 || n <= 1 || times64(times64(m, n), looks) <= most:
+		return l, m, r, n
+	case times64(n, looks) <= spread: // there are few on one side
+		l, m = cutTo(l, m, perhaps(l, times64(n, looks)))
+		return l, m, r, n
+	case times64(m, looks) <= spread:
+		r, n = cutTo(r, n, perhaps(r, times64(m, looks)))
+		return l, m, r, n
+	}
+	share := int64(math.Sqrt(float64(looks)))
+	l, m = cutTo(l, m, max(1, joinable(l)/share))
+	r, n = cutTo(r, n, max(1, joinable(r)/share))
+	return l, m, r, n
+}
+
+// before cuts the rows of a person before each is looked at so many times, and refuses where a row meets too many public ones.
+func (w *work) before(r Relation, l load, c cost) (Relation, load) {
+	w.meets(times64(l.met, max(1, c.public)))
+	looks := c.looks()
+	if looks <= 1 || times64(l.rows, looks) <= times64(joinable(r), spread) {
+		return r, l
+	}
+	r, l.rows = cutTo(r, l.rows, perhaps(r, looks))
+	return r, l
+}
+
+// perhaps is how many rows of a person may be looked at so many times each.
+func perhaps(r Relation, looks int64) int64 {
+	n := joinable(r)
+	return max(1, min(times64(n, spread)/looks, times64(n, unhurried)))
+}
+
+func cutTo(r Relation, rows, most int64) (Relation, int64) {
+	if rows <= most {
+		return r, rows
+	}
+	return &Cut{From: r, Rows: most}, most
+}
+
+// meets refuses where a private row can meet too many public ones.
+func (w *work) meets(n int64) {
+	if n > w.limit {
+		w.fail(refuse(w.pos, "compare more columns of the public table, or its unique one, with = in JOIN ... ON or in the subquery's WHERE; join fewer public tables; or ask the owner for a larger max_fanout",
+			"one row of a person could meet %s rows of public tables here, and more than %d tell by the time they take whether there is such a row", shown(n), w.limit))
+	}
+}
+
+// publicly says how many rows a public relation has. They are joined with each other once, and not for each private row.
+func (w *work) publicly(r Relation) load {
+	rows := w.most(r, nil)
+	var c cost
+	read := int64(0) // by the largest table alone, which nobody can help
+	switch r := r.(type) {
+	case *Join:
+		read = max(w.publicly(r.L).rows, w.publicly(r.R).rows)
+		w.expr(r.On, &c, 1)
+	case *Select:
+		read = w.publicly(r.From).rows
+		w.expr(r.Where, &c, 1)
+		for _, e := range r.Columns {
+			w.expr(e, &c, 1)
+		}
+	case *Union:
+		for _, p := range r.Parts {
+			read = plus(read, w.publicly(p).rows)
+		}
+	default:
+		return load{rows: rows}
+	}
+	if n := times64(rows, max(1, c.public)); n > max(maxPublic, read) {
+		w.fail(refuse(w.pos, "compare columns of public tables with = in JOIN ... ON, or join fewer of them",
+			"public tables are joined with each other first, and %s rows could come of it, which is more than %d", shown(n), int64(maxPublic)))
+	}
+	return load{rows: rows}
+}
+
+func shown(n int64) string {
+	if n >= endless {
+		return "any number of"
+	}
+	return strconv.FormatInt(n, 10)
+}
