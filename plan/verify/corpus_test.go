@@ -157,7 +157,7 @@ func TestHonestHoldouts(t *testing.T) {
 	asked := 0
 	for _, ds := range p.Datasets {
 		for _, text := range golden(t, "holdout/*.txt") {
-			h, err := plan.PrepareHoldout(ds, text, "")
+			h, err := plan.PrepareHoldout(ds, text, "", plan.Options{Public: columns{}})
 			if err != nil {
 				continue
 			}
