@@ -95,12 +95,14 @@ var waysToAnEngine = map[string]string{
 	"holdoutsql.go: plan.PrepareHoldout(":     "names and columns alone; what runs is AskHoldout's",
 	"stream.go: .Histogram()":                 "opinion.cells, where the plan is made",
 	"streamrehearse.go: .Histogram()":         "the same plan",
-	"curator.go: engine.Run(":                 "what Curator.prepare returned",
-	"sparsesession.go: engine.Run(":           "what was made above it",
-	"holdout.go: engine.Run(":                 "what prepareHoldout returned",
-	"stream.go: engine.Run(":                  "the histogram",
+	"incident.go: engine.Run(":                "by those below, and by nobody else",
+	"incident.go: engine.Fetch(":              "by the one below",
+	"curator.go: c.run(":                      "what Curator.prepare returned",
+	"sparsesession.go: c.run(":                "what was made above it",
+	"holdout.go: c.run(":                      "what prepareHoldout returned",
+	"stream.go: c.run(":                       "the histogram",
 	"streamrehearse.go: engine.Run(":          "the histogram",
-	"training.go: engine.Fetch(":              "what prepareTraining returned",
+	"training.go: c.fetch(":                   "what prepareTraining returned",
 	"holdoutprepare.go: engine.RunPublic(":    "the training table's, which opinion.holdout looks at",
 }
 
@@ -119,7 +121,7 @@ func TestWaysToAnEngine(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, way := range []string{"plan.Prepare(", "plan.PrepareTable(", "plan.PrepareHoldout(", ".Histogram()", "engine.Run(", "engine.Fetch(", "engine.RunPublic("} {
+		for _, way := range []string{"plan.Prepare(", "plan.PrepareTable(", "plan.PrepareHoldout(", ".Histogram()", "engine.Run(", "engine.Fetch(", "c.run(", "c.fetch(", "engine.RunPublic("} {
 			if strings.Contains(string(text), way) {
 				found[file+": "+way] = true
 			}

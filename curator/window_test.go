@@ -47,6 +47,7 @@ func (w *world) answeredIn() map[uint64]dp.Amount {
 // window 3 of a budget of 0.5.
 func TestChargeOfAnotherWindow(t *testing.T) {
 	w := team(t, monthly, twoAnalysts)
+	w.bear()
 	r := w.record()
 	half := dp.One / 2
 	question := func(window string) Question {

@@ -117,7 +117,10 @@ func (b *breeder) node(v reflect.Value) {
 		for _, by := range []int{-1, 1} {
 			// Of identities another field may name the same person: then they are the same people, or NULL. Counts of one person's rows have no
 			// names, and two of them nothing that tells them apart: the answer is wrong, and moves as far as is claimed.
-			b.add("column index", replace(s.FieldByName("Index"), e.Index+by), func() bool { return e.Type().Kind == plan.Identity || e.Field.Name == "" })
+			b.add("column index", replace(s.FieldByName("Index"), e.Index+by), func() bool {
+				// Nor do two columns of public tables that are the same one, read twice.
+				return e.Type().Kind == plan.Identity || e.Field.Name == "" || e.Field.Public != ""
+			})
 		}
 		if e.Field.Source != nil {
 			b.add("column source", replace(s.FieldByName("Field").FieldByName("Source"), &policy.Column{}), nil)
@@ -151,20 +154,49 @@ func (b *breeder) relation(s reflect.Value, r plan.Relation) {
 		b.add("unit", replace(unit, -1), nil)
 	}
 	if single := s.FieldByName("single"); single.IsValid() && !r.Single() && r.Unit() >= 0 {
-		b.add("one row a person", replace(single, true), nil)
+		b.add("one row a person", replace(single, true), func() bool { return meetsOne(r) })
 	}
 	fields := s.FieldByName("fields")
+	if !fields.IsValid() {
+		return // a cut has those of what it cuts
+	}
 	for i, f := range r.Fields() {
 		at := fields.Index(i)
 		b.types("field", at.FieldByName("Type"), nil, func() bool { return computed(r, i, r.Fields()[i].Type) })
 		if !f.Key {
-			b.add("key", replace(at.FieldByName("Key"), true), b.isKey(r, i))
+			isKey := b.isKey(r, i)
+			b.add("key", replace(at.FieldByName("Key"), true), func() bool { return isKey() || meetsOne(r) })
 		}
 		b.add("identity", replace(at.FieldByName("Identity"), "somebody.else"), nil)
 		if f.Derived {
 			b.add("derived", replace(at.FieldByName("Derived"), false), nil)
 		}
 	}
+}
+
+// meetsOne reports whether each row of the left side of a join meets one public row at most: a condition that was moved there from WHERE says
+// so, which the join does not claim.
+func meetsOne(r plan.Relation) bool {
+	j, ok := r.(*plan.Join)
+	if !ok || j.R.Unit() >= 0 || j.On == nil {
+		return false
+	}
+	all := []plan.Expr{j.On}
+	if and, ok := j.On.(*plan.Logic); ok && and.Op == plan.And {
+		all = and.Args
+	}
+	for _, c := range all {
+		eq, ok := c.(*plan.Compare)
+		if !ok || eq.Op != plan.Eq {
+			continue
+		}
+		for _, side := range []plan.Expr{eq.L, eq.R} {
+			if c, ok := side.(*plan.Column); ok && c.Index >= len(j.L.Fields()) && j.R.Fields()[c.Index-len(j.L.Fields())].Key {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // sameUnit reports whether another field of a subquery passes on whose a row is too.

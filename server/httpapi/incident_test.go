@@ -58,8 +58,8 @@ const short = `{"dataset":"heavy","sql":"SELECT COUNT(*) FROM people"}`
 // long is a question that takes long, another one for every n.
 func long(n int) string {
 	var like []string
-	for i := range 5 {
-		like = append(like, fmt.Sprintf("s LIKE '%%%x%%a%%b%%c%%d%%%x%%e%%f%%0%%1%%2%%3%%4%%5%%6%%7%%8%%9%%%d%%'", i, 15-i, n))
+	for i := range 60 {
+		like = append(like, fmt.Sprintf("s LIKE '%%%x%%a%%b%%c%%d%%%x%%e%%f%%0%%1%%2%%3%%4%%5%%6%%7%%8%%9%%%d%%'", i%16, 15-i%16, n+100*i))
 	}
 	return fmt.Sprintf(`{"dataset":"heavy","sql":%q}`, "SELECT COUNT(*) FROM people WHERE "+strings.Join(like, " OR "))
 }
