@@ -31,7 +31,7 @@ const (
 	// unhurried is how many times as many there may be where they are hardly multiplied.
 	unhurried = 32
 	// heavy is how many operations for a row count as looking at it once more.
-	heavy = 64
+	heavy = 8
 	// sorting is what it counts as to choose among the values of a person.
 	sorting = 16
 	// repeated parts of a union are not cut up to this number: to read rows is not to multiply them.

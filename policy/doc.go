@@ -205,7 +205,7 @@
 //	max_joined  from 1 to 100,000, for a private table where a person has many rows: how many
 //	            of them are joined with other rows of the same person. Times 500 it is
 //	            how many pairs they make with public rows. The others are
-//	            left out. Default: 500.
+//	            left out. Default: 200.
 //	columns     the columns by name. A column that is not listed does not exist
 //	            for analysts. Required, and may be empty: {}.
 //

@@ -6,7 +6,7 @@ const (
 	// DefaultFanout is how many rows of public tables one private row may meet.
 	DefaultFanout = 1000
 	// DefaultJoined is how many rows of one person are joined with others of the same person.
-	DefaultJoined = 500
+	DefaultJoined = 200
 	// MostJoined is the largest that an owner can set.
 	MostJoined = 100_000
 	mostFanout = 1_000_000

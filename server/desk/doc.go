@@ -25,7 +25,8 @@
 //
 // How long a question takes can depend on the data. Unless the policy of a dataset says release: immediate, everything that comes of a question
 // leaves at a multiple of the tick, counted on the monotonic clock from when the desk was made, and never earlier: answers, free answers, prices, descriptions, budgets that
-// do not admit it, failures of the engine, timeouts, cancellations, and refusals too. Refusals depend on text and policy alone, but the
+// do not admit it, failures of the engine, timeouts, cancellations, and refusals too. The work begins at a multiple of the tick as well: whoever could choose how much of a tick
+// is left for it would read how long it takes to the millisecond, by asking a few times. So as many questions begin on a tick as may run at once. Refusals depend on text and policy alone, but the
 // time that they take does not: checking a question can read public tables, which opens the data. The engine's place is
 // given back before the wait, and the wait is not cut short by a client that goes away. What stops a question, a cancel, a lost connection or a timeout, does so at the next tick too: otherwise
 // whoever cancels at a moment of their choice would learn from what comes of it whether the engine was done by then. What is turned away before a question has a
@@ -36,8 +37,8 @@
 //
 // What a tick does not cover:
 //
-//   - How many ticks it was. A question that takes three is told from one that takes four, and near the edge of a tick, asked often, a small
-//     difference shows. A tick should be longer than nearly all questions need; one that nobody set is chosen by the size of the data ([policy.Release]).
+//   - How many ticks it was. A question that takes three is told from one that takes four, and one that takes nearly as long as a number of ticks shows a small
+//     difference, asked often. A tick should be longer than nearly all questions need; one that nobody set is chosen by the size of the data ([policy.Release]).
 //   - Load. Who runs beside a question notices how busy the machine is, by how long their own take; and who waits
 //     behind it, by when their turn comes.
 //   - The order of records. The ledger numbers charges and answers as they come, so the sequences of two receipts can say whether the answer to one

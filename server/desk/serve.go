@@ -58,11 +58,16 @@ func (d *Desk) turn(ctx context.Context, tick time.Duration, who string, e *entr
 		return err
 	}
 	defer d.queue.done(who)
+	// The work begins on a tick too. Otherwise whoever asks chooses how much of a tick is left for it, asks a few times, and reads how long it took
+	// to the millisecond, however long the tick is.
+	d.clock.wait(tick)
+	if ctx.Err() != nil {
+		return ErrWithdrawn // before anything was charged, as who is still in the queue
+	}
 	if err := still(ctx); err != nil {
 		return err
 	}
-	// The time counts from a tick on, because when a turn comes depends on how long others took.
-	ctx, stop := context.WithTimeoutCause(ctx, d.clock.next(tick)+d.options.Timeout, ErrTimeout)
+	ctx, stop := context.WithTimeoutCause(ctx, d.options.Timeout, ErrTimeout)
 	defer stop()
 	ctx, let := d.clock.hold(ctx, tick)
 	defer let()

@@ -75,13 +75,13 @@ func TestTick(t *testing.T) {
 					time.Sleep(13 * time.Millisecond)
 					ctx, stop := context.WithCancel(t.Context())
 					defer stop()
-					ready := 13*time.Millisecond + takes
+					ready := tick + takes // it begins on a tick
 					switch name {
 					case "timeout":
 						ready = max(ready, tick+o.Timeout) // which counts from a tick on
 					case "cancel":
-						time.AfterFunc(20*time.Millisecond, stop)
-						ready = max(ready, 33*time.Millisecond)
+						time.AfterFunc(tick+20*time.Millisecond, stop)
+						ready = max(ready, tick+33*time.Millisecond)
 					}
 					err := ask(d, ctx)
 					left := time.Since(d.clock.begin)
@@ -94,19 +94,35 @@ func TestTick(t *testing.T) {
 	}
 }
 
-// The turn is given back before the wait for the tick.
-func TestTickKeepsNoTurn(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(people(t, "{tick: 10s}"), takes(time.Second), Options{Running: 1})
-		var all sync.WaitGroup
-		for _, name := range []string{"ana", "ben", "cleo"} {
-			all.Go(func() { d.Ask(t.Context(), from(name)) })
-		}
-		all.Wait()
-		if since := time.Since(d.clock.begin); since != 10*time.Second {
-			t.Errorf("three questions of a second left after %v", since)
-		}
-	})
+// As many questions as run at once begin on a tick, and leave on the next; the turn is given back before the wait to leave.
+func TestTickBeginsAndEnds(t *testing.T) {
+	for running, want := range map[int]time.Duration{1: 30 * time.Second, 2: 20 * time.Second, 3: 10 * time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			d := newDesk(people(t, "{tick: 10s}"), takes(time.Second), Options{Running: running})
+			var all sync.WaitGroup
+			for _, name := range []string{"ana", "ben", "cleo"} {
+				all.Go(func() { d.Ask(t.Context(), from(name)) })
+			}
+			all.Wait()
+			if since := time.Since(d.clock.begin); since != want {
+				t.Errorf("three questions of a second, %d at once, left after %v", running, since)
+			}
+		})
+	}
+}
+
+// Whoever asks cannot choose how much of a tick is left for the work: a question of a second takes one tick at whatever moment it is sent.
+func TestTickHasNoPhase(t *testing.T) {
+	for _, at := range []time.Duration{time.Millisecond, 5 * time.Second, 8900 * time.Millisecond, 9999 * time.Millisecond} {
+		synctest.Test(t, func(t *testing.T) {
+			d := newDesk(people(t, "{tick: 10s}"), takes(time.Second), Options{Running: 1})
+			time.Sleep(at)
+			d.Ask(t.Context(), from("ana"))
+			if since := time.Since(d.clock.begin); since != 20*time.Second {
+				t.Errorf("sent after %v it left after %v", at, since)
+			}
+		})
+	}
 }
 
 // Who stops waiting for the tick does not make it come earlier, and who is still in the queue neither.
