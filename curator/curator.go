@@ -34,7 +34,8 @@ type Curator struct {
 	fit    fitter
 	second opinion
 	// tell is who is told of incidents, or nil.
-	tell func(Incident)
+	tell   func(Incident)
+	reruns reruns
 	// now is asked for one thing only: whether an analyst's access has expired. See [Curator.expired].
 	now func() time.Time
 }
@@ -142,6 +143,11 @@ func (c *Curator) buy(ctx context.Context, q Question, bill *bill, all []*releas
 	}
 
 	// The charge is durable. From here on it stays, whatever happens.
+	if charged.Again {
+		if err := c.reruns.again(charged.Sequence); err != nil {
+			return Receipt{}, nil, err
+		}
+	}
 	bought, err := c.compute(ctx, buys, bill.room())
 	if err != nil {
 		return Receipt{}, nil, c.failed(ctx, q.Analyst, charged.Sequence, err, ErrRun)
@@ -152,6 +158,7 @@ func (c *Curator) buy(ctx context.Context, q Question, bill *bill, all []*releas
 	if err := c.keep(context.WithoutCancel(ctx), charged.Sequence, buys, bought, version.ID); err != nil {
 		return Receipt{}, nil, err
 	}
+	c.reruns.answered(charged.Sequence)
 	for i, b := range bill.priced.buys {
 		if at := slices.Index(buys, b); at >= 0 {
 			all[i] = bought[at]
