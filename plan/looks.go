@@ -27,9 +27,7 @@ func (w *work) expr(e Expr, c *cost, rows int64) Expr {
 		if _, ok := x.(*Exists); ok {
 			return
 		}
-		for i := range parts(x) {
-			c.size = plus(c.size, int64(copies(x, i)))
-		}
+		c.size = plus(c.size, operations(x))
 	})
 	return replaced(e, func(x Expr) Expr {
 		inner, ok := x.(*Exists)
@@ -40,6 +38,51 @@ func (w *work) expr(e Expr, c *cost, rows int64) Expr {
 	})
 }
 
+// operations is how many operations a node counts as, each of some nanoseconds: one for each part of it that is written, one for each value of a
+// list, and for texts as long as they can be.
+func operations(e Expr) int64 {
+	n := int64(0)
+	for i := range parts(e) {
+		n += int64(copies(e, i))
+	}
+	switch x := e.(type) {
+	case *In:
+		n += int64(len(x.List))
+	case *Like:
+		n += x.operations()
+	case *Call:
+		if x.typ.Kind == Text || len(x.Args) > 0 && x.Args[0].Type().Kind == Text {
+			n += pieces(x.Args[0].Type())
+		}
+	}
+	return n
+}
+
+// pieces is how many pieces of 64 characters a text has; of one that can have any length it is taken to be a few.
+func pieces(t Type) int64 {
+	if t.Kind != Text || t.MaxLength == 0 {
+		return 4
+	}
+	return 1 + int64(t.MaxLength)/64
+}
+
+// operations is how many operations a pattern counts as: one that is no beginning, end or part looks at each character of the text with each of its own.
+func (e *Like) operations() int64 {
+	inner := e.Pattern
+	if len(inner) > 0 && inner[0].Anything() {
+		inner = inner[1:]
+	}
+	if len(inner) > 0 && inner[len(inner)-1].Anything() {
+		inner = inner[:len(inner)-1]
+	}
+	for _, p := range inner {
+		if p.Anything() || p.One() {
+			return int64(len(e.Pattern)) * pieces(e.X.Type())
+		}
+	}
+	return pieces(e.X.Type())
+}
+
 // exists bounds a subquery in a condition. For the row that asks, all rows that may fit are looked at.
 func (w *work) exists(e *Exists, c *cost, rows int64) Expr {
 	out := *e
@@ -48,9 +91,12 @@ func (w *work) exists(e *Exists, c *cost, rows int64) Expr {
 	out.From, l = w.relation(e.From)
 	if !private(e.From) {
 		out.On = w.expr(e.On, &inside, rows)
-		c.add(inside.times(w.fanout(e.From, e.On, e.Outer)))
+		f := w.fanout(e.From, e.On, e.Outer)
+		w.computes(f, inside)
+		c.add(inside.times(f))
 		return &out
 	}
+	w.reads(e.From)
 	n := int64(1)
 	if rows > 1 && !equalities(e.On, e.Outer) {
 		// A person's rows times those of the same person. Those outside are cut where they are computed for.
@@ -93,21 +139,16 @@ func pairwise(e *Exists) int {
 	return deepest
 }
 
-// equalities reports whether On has nothing that is to be looked at pair by pair: only comparisons of something outside with
-// something inside by =, and conditions on one of the two alone. Such rows are found by a table of hashes.
+// equalities reports whether On has nothing that is to be looked at pair by pair: only comparisons of a field outside with a field inside by =, and
+// conditions on the inside alone. Such rows are found by a table of hashes. A condition on the outside alone, and an equality of
+// something that is computed, make DuckDB look at all pairs of a person's rows.
 func equalities(on Expr, outer int) bool {
 	for _, c := range conjuncts(on) {
-		outside, inside := sides(c, outer)
-		if !outside || !inside {
+		if outside, _ := sides(c, outer); !outside {
 			continue
 		}
-		eq, ok := c.(*Compare)
-		if !ok || eq.Op != Eq {
-			return false
-		}
-		a, b := sides(eq.L, outer)
-		x, y := sides(eq.R, outer)
-		if a && b || x && y {
+		a, b, ok := equalColumns(c)
+		if !ok || (a.Index < outer) == (b.Index < outer) {
 			return false
 		}
 	}

@@ -84,7 +84,7 @@ func (s *Scan) identity(f Field) int {
 	at := len(s.fields)
 	for i := range s.fields {
 		if g := &s.fields[i]; !g.raw() && f.Name != "" && strings.EqualFold(g.Name, f.Name) && g.Identity == "" {
-			g.Identity, g.Key, g.Twin = f.Identity, f.Key, at-i
+			g.Identity, g.Twin = f.Identity, at-i // no key: a declared column may be clamped, and two rows be one in it
 		}
 	}
 	s.fields = append(s.fields, f)

@@ -19,6 +19,7 @@ type work struct {
 	public Public
 	limit  int64 // of public rows for one private one
 	levels int   // of the subqueries that are being looked at; see share
+	read   int   // how many subqueries read rows of people who have many
 	pos    int32
 	err    error
 }
@@ -34,6 +35,10 @@ const (
 	heavy = 8
 	// sorting is what it counts as to choose among the values of a person.
 	sorting = 16
+	// maxComputed is how many operations may be made for one private row with all public rows that it meets: a millisecond.
+	maxComputed = 200_000
+	// maxRead is how many subqueries of a question may read tables in which people have many rows: each of them reads those of the person who has most.
+	maxRead = 10
 	// repeated parts of a union are not cut up to this number: to read rows is not to multiply them.
 	freeParts = 3
 )
@@ -126,6 +131,7 @@ func (w *work) relation(r Relation) (Relation, load) {
 	case *Union:
 		return w.union(r)
 	case *Persons:
+		w.reads(r.From)
 		out := *r
 		out.From, out.Where = sunk(r.From, r.Where)
 		from, l := w.relation(out.From)
@@ -184,11 +190,13 @@ func (w *work) join(j *Join) (Relation, load) {
 	case !private(j.R):
 		f := w.fanout(j.R, j.On, n)
 		out.On = w.expr(j.On, &c, times64(l.rows, f))
+		w.computes(times64(l.met, f), c)
 		out.L, l = w.before(out.L, l, c.times(f))
 		return &out, load{times64(l.rows, f), times64(l.met, f)}
 	case !private(j.L):
 		f := w.fanout(j.L, j.On, 0)
 		out.On = w.expr(j.On, &c, times64(r.rows, f))
+		w.computes(times64(r.met, f), c)
 		out.R, r = w.before(out.R, r, c.times(f))
 		return &out, load{times64(r.rows, f), times64(r.met, f)}
 	}
@@ -226,6 +234,7 @@ func (w *work) both(l Relation, m int64, r Relation, n, looks int64) (Relation, 
 // before cuts the rows of a person before each is looked at so many times, and refuses where a row meets too many public ones.
 func (w *work) before(r Relation, l load, c cost) (Relation, load) {
 	w.meets(times64(l.met, max(1, c.public)))
+	w.computes(l.met, c)
 	looks := c.looks()
 	if looks <= 1 || times64(l.rows, looks) <= times64(joinable(r), spread) {
 		return r, l
@@ -252,6 +261,25 @@ func (w *work) meets(n int64) {
 	if n > w.limit {
 		w.fail(refuse(w.pos, "compare more columns of the public table, or its unique one, with = in JOIN ... ON or in the subquery's WHERE; join fewer public tables; or ask the owner for a larger max_fanout",
 			"one row of a person could meet %s rows of public tables here, and more than %d tell by the time they take whether there is such a row", shown(n), w.limit))
+	}
+}
+
+// computes refuses where so much is computed with each of the public rows that a private row meets that it can be timed.
+func (w *work) computes(met int64, c cost) {
+	if n := times64(met, c.size); met > 1 && n > maxComputed {
+		w.fail(refuse(w.pos, "compute less with the columns of both, or before the join; shorten lists and patterns; or join fewer public rows",
+			"one row of a person could meet %s rows of public tables here, and what is computed with each of them would tell by the time it takes whether there is such a row", shown(met)))
+	}
+}
+
+// reads counts a subquery that reads rows of people who have many.
+func (w *work) reads(r Relation) {
+	if r.Single() {
+		return
+	}
+	if w.read++; w.read > maxRead {
+		w.fail(refuse(w.pos, "ask for less at once, or join a subquery that is grouped by the person and has several columns",
+			"more than %d subqueries of this question read tables in which a person can have many rows", maxRead))
 	}
 }
 

@@ -23,7 +23,8 @@ func (r rows) over(of plan.Relation) *scope { return &scope{r.fields, of.Fields(
 // beside is a row with another after it.
 func (s *scope) beside(n int, r rows, of plan.Relation) *scope {
 	out := &scope{fields: slices.Concat(s.fields[:n], r.fields), claimed: slices.Concat(s.claimed[:n], of.Fields())}
-	out.cuts = []int{len(out.fields)}
+	// What stands on the left of IN asks about the row outside alone.
+	out.cuts = append(slices.DeleteFunc(slices.Clone(s.cuts), func(k int) bool { return k > n }), len(out.fields))
 	return out
 }
 

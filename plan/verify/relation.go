@@ -121,7 +121,7 @@ func (c *checker) identities(t *policy.Table, out *rows) {
 		}
 		for i := range out.fields {
 			if f := &out.fields[i]; !f.raw() && f.identity == "" && name != "" && sameName(f.name, name) {
-				f.identity, f.key = identity, key
+				f.identity = identity // a declared column may be clamped, so that two rows are one in it: no key
 			}
 		}
 		out.fields = append(out.fields, field{fact: fact{kind: plan.Identity}, name: name, identity: identity, key: key})
