@@ -86,7 +86,7 @@ func TestLedgerIsHeld(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(t.Context(), c); err == nil || !strings.Contains(err.Error(), "the ledger is open already, in another process") {
+	if _, err := Open(t.Context(), c); err == nil || !strings.Contains(err.Error(), "the ledger is open already: a server that runs has it") {
 		t.Errorf("got %v", err)
 	}
 	if err := db.Close(); err != nil {

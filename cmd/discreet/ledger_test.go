@@ -100,7 +100,7 @@ func TestTwoProcesses(t *testing.T) {
 		t.Fatal(err)
 	}
 	start := time.Now()
-	processed(t, "", "query", "-p", policy, "--as", "ana", people).wants(t, 1, "the ledger is open already", "stop the other, or wait for it")
+	processed(t, "", "query", "-p", policy, "--as", "ana", people).wants(t, 1, "the ledger is open already", "stop the server, or wait for the command")
 	if took := time.Since(start); took < time.Second || took > 20*time.Second {
 		t.Errorf("it waited for %v", took)
 	}
