@@ -171,7 +171,7 @@ func describeTable(t *policy.Table) []string {
 	case policy.Unique:
 		rows = "one for each person, unique " + t.UnitColumn
 	case policy.Many:
-		rows = fmt.Sprintf("of one person %d in a group, in %d groups; %d are joined", t.MaxRows, t.MaxGroups, t.Joined())
+		rows = fmt.Sprintf("of one person %d in a group, in %d groups; at most %d joined with each other", t.MaxRows, t.MaxGroups, t.Joined())
 	case policy.NoUnit:
 		rows = fmt.Sprintf("public, at most %d for a row joined to it", t.MaxRows)
 		if t.UniqueColumn != "" {
