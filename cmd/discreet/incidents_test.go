@@ -72,3 +72,40 @@ func TestIncidentsByCommand(t *testing.T) {
 	command("ledger", "replay", "-p", policy, "--quiet").wants(t, 0)
 	command("ledger", "show", "-p", policy).wants(t, 0, "memory, of charge 2; 1 and 3 are borne", "incidents are released: test")
 }
+
+// A crash is nobody's, and may have been that of a charge before it.
+func TestCrashAfter(t *testing.T) {
+	all := []ledger.Case{{Sequence: 3, Dataset: "d", Failure: ledger.FailedCrash}, {Sequence: 7, Dataset: "e", Failure: ledger.FailedCrash}, {Sequence: 8, Dataset: "d", Failure: ledger.FailedTime}, {Sequence: 9, Dataset: "d", Failure: ledger.FailedCrash}}
+	for charge, want := range map[uint64]uint64{2: 3, 5: 9, 10: 0} {
+		if got := crashAfter(ledger.Unanswered{Sequence: charge, Dataset: "d"}, all); got != want {
+			t.Errorf("charge %d: crash %d", charge, got)
+		}
+	}
+}
+
+// Where everybody is shut out, nobody gets answers.
+func TestEverybodyShutOut(t *testing.T) {
+	policy := deploy(t, tenQuestions)
+	command("query", "-p", policy, "--as", "ana", older("1")).wants(t, 0)
+	for range 3 {
+		failed(t, policy, ledger.Incident{Failure: ledger.FailedCrash})
+	}
+	command("incidents", "-p", policy).wants(t, 0, "hospital gives nobody new answers")
+}
+
+func TestCheckFailures(t *testing.T) {
+	policy := deploy(t, tenQuestions)
+	command("check", policy).wants(t, 0, "failures: after 1 of one analyst, or 3 of all together").lacks(t, "note: failures")
+	change(t, policy, func(s string) string { return s + "    failures: {analyst: 5, dataset: 2}\n" })
+	command("check", policy).wants(t, 0, "note: failures: 5 of one analyst are borne and 2 of all together")
+	about := command("check", "--json", policy).wants(t, 0).decode(t)["datasets"].(map[string]any)["hospital"].(map[string]any)
+	if f := about["failures"].(map[string]any); f["analyst"] != 5.0 || f["dataset"] != 2.0 || len(about["warnings"].([]any)) != 1 || about["max_joined"] == nil {
+		t.Errorf("got %v", about)
+	}
+}
+
+func TestPolicyIsNoLedger(t *testing.T) {
+	policy := deploy(t, tenQuestions)
+	command("ledger", "verify", policy).wants(t, 2, "is no ledger; did you mean --policy "+policy)
+	command("ledger", "verify", beside(policy, "policy.ledger")).lacks(t, "did you mean")
+}
