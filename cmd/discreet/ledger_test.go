@@ -22,7 +22,8 @@ func TestLedgerVerify(t *testing.T) {
 	}
 	command("ledger", "verify").wants(t, 2, "name a ledger file, or a policy")
 	command("ledger", "verify", "-p", policy, books).wants(t, 2, "name a ledger file, or a policy")
-	command("ledger", "verify", policy).wants(t, 1, "policy.yaml")
+	command("ledger", "verify", policy).wants(t, 2, "policy.yaml is no ledger", "did you mean --policy")
+	command("ledger", "verify", write(t, beside(policy, "none.ledger"), "no ledger, but no policy either")).wants(t, 1, "damaged")
 	command("ledger", "verify", filepath.Dir(policy)).wants(t, 1)
 }
 
