@@ -44,21 +44,33 @@ func tables(r plan.Relation) []string {
 // bounds says how much of one person counts.
 func bounds(q *plan.Query) string {
 	if !q.Bounded() {
-		return "one person has one row, and is in one group" + joined(q.Joined())
+		return "one person has one row, and is in one group" + behind(joined(q))
 	}
 	text := fmt.Sprintf("one person counts with at most %s in each of at most %s", count(q.MaxRows(), "row"), count(q.MaxGroups(), "group"))
 	if q.Choice != nil {
 		text = fmt.Sprintf("one person counts with at most %s in each group", count(q.MaxRows(), "row"))
 	}
-	return text + joined(q.Joined())
+	return text + behind(joined(q))
 }
 
 // joined says how many rows of a person are left where they are joined.
-func joined(n int64) string {
-	if n == 0 {
+func joined(q *plan.Query) string {
+	switch n, set := q.Joined(), q.MaxJoined(); n {
+	case 0:
+		return ""
+	case set:
+		return fmt.Sprintf("somebody with more than %d rows is joined with %d of them (max_joined: %d in the policy)", n, n, n)
+	default:
+		return fmt.Sprintf("somebody with more than %d rows is joined or sorted with %d of them (from max_joined: %d in the policy)", n, n, set)
+	}
+}
+
+// behind puts a sentence behind another, where there is one.
+func behind(text string) string {
+	if text == "" {
 		return ""
 	}
-	return fmt.Sprintf("; of somebody with more rows at most %d are joined or sorted", n)
+	return "; " + text
 }
 
 // count writes a number of things.

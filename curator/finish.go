@@ -97,8 +97,8 @@ func (f *finisher) notes() []string {
 		}
 	}
 	f.personCuts(f.plan.Query.From, add)
-	if n := f.plan.Query.Joined(); n > 0 {
-		add("of somebody with more than %d rows that many are joined or sorted, by the policy's max_joined; what that leaves out is in no error bar", n)
+	if text := joined(&f.plan.Query); text != "" {
+		add("%s; what that leaves out is in no error bar", text)
 	}
 	if u := f.released.through; u != nil {
 		add("%s", u.say())

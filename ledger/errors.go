@@ -11,7 +11,7 @@ import (
 // Errors when a ledger is opened.
 
 // ErrBusy is returned when another process, or this one, has the ledger open.
-var ErrBusy = errors.New("the ledger is open already, in another process or in this one: a ledger has one writer at a time; stop the other, or wait for it")
+var ErrBusy = errors.New("the ledger is open already: a server that runs has it, or another command. A ledger has one writer at a time; stop the server, or wait for the command")
 
 // CorruptError is returned when a ledger does not check. Nothing was changed.
 type CorruptError struct {

@@ -41,7 +41,20 @@ func (c *Cut) format(b *strings.Builder) {
 
 // Joined is how many rows of one person are there at most before they are joined with others of the same person or with public
 // ones, at the place where that is least; 0 where nobody is cut.
-func (q *Query) Joined() int64 { return least(q.From, q.expressions()) }
+func (q *Query) Joined() int64 {
+	if c := least(q.From, q.expressions()); c != nil {
+		return c.Rows
+	}
+	return 0
+}
+
+// MaxJoined is what the policy says for the rows that [Query.Joined] counts, of which that follows; 0 where nobody is cut.
+func (q *Query) MaxJoined() int64 {
+	if c := least(q.From, q.expressions()); c != nil {
+		return joinable(c.From)
+	}
+	return 0
+}
 
 // Joined is what [Query] has of the same name.
 func (t *Table) Joined() int64 { return t.asQuery().Joined() }
@@ -63,17 +76,17 @@ func (q *Query) expressions() []Expr {
 	return out
 }
 
-// least is the smallest cut in a relation and in expressions over it; 0 where there is none.
-func least(r Relation, over []Expr) int64 {
-	n := int64(0)
-	take := func(m int64) {
-		if m > 0 && (n == 0 || m < n) {
-			n = m
+// least is the smallest cut in a relation and in expressions over it; nil where there is none.
+func least(r Relation, over []Expr) *Cut {
+	var found *Cut
+	take := func(c *Cut) {
+		if c != nil && (found == nil || c.Rows < found.Rows) {
+			found = c
 		}
 	}
 	switch r := r.(type) {
 	case *Cut:
-		take(r.Rows)
+		take(r)
 		take(least(r.From, nil))
 	case *Join:
 		take(least(r.L, nil))
@@ -97,7 +110,7 @@ func least(r Relation, over []Expr) int64 {
 			}
 		})
 	}
-	return n
+	return found
 }
 
 // arguments are what the parts of a subquery by person are computed from.

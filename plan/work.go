@@ -260,7 +260,7 @@ func cutTo(r Relation, rows, most int64) (Relation, int64) {
 func (w *work) meets(n int64) {
 	if n > w.limit {
 		w.fail(refuse(w.pos, "compare more columns of the public table, or its unique one, with = in JOIN ... ON or in the subquery's WHERE; join fewer public tables; or ask the owner for a larger max_fanout",
-			"one row of a person could meet %s rows of public tables here, and more than %d tell by the time they take whether there is such a row", shown(n), w.limit))
+			"one row of a person could meet %s of public tables here (at most %d are allowed: the time it takes would tell whether there is such a row)", orMore(n), w.limit))
 	}
 }
 
@@ -310,6 +310,14 @@ func (w *work) publicly(r Relation) load {
 			"public tables are joined with each other first, and %s rows could come of it, which is more than %d", shown(n), int64(maxPublic)))
 	}
 	return load{rows: rows}
+}
+
+// orMore says how many rows there are, where counting has stopped: what else is joined comes on top.
+func orMore(n int64) string {
+	if n >= endless {
+		return "any number of rows"
+	}
+	return strconv.FormatInt(n, 10) + " rows or more"
 }
 
 func shown(n int64) string {

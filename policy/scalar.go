@@ -61,6 +61,10 @@ func exampleOf(key string) string {
 		return "3"
 	case "max_rows", "max_groups", "windows", "every", "answers", "steps", "width":
 		return "5"
+	case "max_fanout":
+		return "1000"
+	case "max_joined":
+		return "500"
 	case "granularity", "alpha", "noise", "threshold":
 		return "0.01"
 	case "beta":

@@ -46,8 +46,14 @@ func (c *Config) check() error {
 		return fmt.Errorf("the certificate %s has no key: name the file of its key too", c.Certificate)
 	case c.Key != "" && c.Certificate == "":
 		return fmt.Errorf("the key %s has no certificate: name the file of the certificate too", c.Key)
-	case c.Running < 0 || c.Rate < 0 || c.Connections < 0 || c.Threads < 0 || c.Timeout < 0:
-		return errors.New("a limit is below 0; write a larger one, or 0 for the usual one")
+	}
+	for _, limit := range []struct {
+		name string
+		is   int64
+	}{{"running", int64(c.Running)}, {"rate", int64(c.Rate)}, {"connections", int64(c.Connections)}, {"threads", int64(c.Threads)}, {"timeout", int64(c.Timeout)}} {
+		if limit.is < 0 {
+			return fmt.Errorf("the limit %s is below 0; write a larger one, or 0 for the usual one", limit.name)
+		}
 	}
 	if c.Connections == 0 {
 		c.Connections = 1000

@@ -32,7 +32,7 @@ func TestOpenSays(t *testing.T) {
 		"certificate alone": {func(c *Config) { c.Certificate = "a.pem" }, "the certificate a.pem has no key"},
 		"key alone":         {func(c *Config) { c.Key = "a.key" }, "the key a.key has no certificate"},
 		"no such pair":      {func(c *Config) { c.Certificate, c.Key = "a.pem", "a.key" }, "cannot be used together"},
-		"below 0":           {func(c *Config) { c.Rate = -1 }, "below 0"},
+		"below 0":           {func(c *Config) { c.Rate = -1 }, "the limit rate is below 0"},
 		"memory":            {func(c *Config) { c.Memory = "much" }, "memory"},
 		"everywhere":        {func(c *Config) { c.Listen = ":0" }, "--plaintext"},
 		"everywhere, HTTP":  {func(c *Config) { c.HTTP = "0.0.0.0:0" }, "--plaintext"},
@@ -86,7 +86,7 @@ func TestLedgerIsHeld(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(t.Context(), c); err == nil || !strings.Contains(err.Error(), "the ledger is open already, in another process") {
+	if _, err := Open(t.Context(), c); err == nil || !strings.Contains(err.Error(), "the ledger is open already: a server that runs has it") {
 		t.Errorf("got %v", err)
 	}
 	if err := db.Close(); err != nil {

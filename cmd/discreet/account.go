@@ -15,6 +15,13 @@ type accountCmd struct {
 	Plot      plotCmd      `cmd:"" help:"Draw epsilon against the number of queries, or a privacy loss."`
 }
 
+func (accountCmd) Help() string {
+	return `What mechanisms cost together, without data and without a policy.
+
+  discreet account compose --mechanism laplace:epsilon=0.1 --times 100 --delta 1e-6
+  discreet account plot --mechanism laplace:epsilon=0.1 --times 1000 --delta 1e-6`
+}
+
 // mechanismFlags say what is composed.
 type mechanismFlags struct {
 	Mechanism []string `help:"A mechanism with its noise, such as laplace:epsilon=0.1; can be given again." required:"" placeholder:"M" short:"m" sep:"none"`

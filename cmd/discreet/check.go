@@ -96,7 +96,8 @@ func checkJSON(p *policy.Policy, found map[string][]duckdb.Finding, versions map
 				public = append(public, tn)
 			}
 		}
-		about := map[string]any{"tables": ds.TableNames(), "public": public, "views": append([]string{}, ds.ViewNames()...), "findings": f, "max_fanout": ds.Fanout()}
+		about := map[string]any{"tables": ds.TableNames(), "public": public, "views": append([]string{}, ds.ViewNames()...), "findings": f, "max_fanout": ds.Fanout(), "max_joined": maxJoined(ds),
+			"failures": map[string]uint64{"analyst": ds.Borne().Analyst, "dataset": ds.Borne().Dataset}, "warnings": policyWarnings(ds)}
 		if v, ok := versions[name]; ok {
 			about["data_version"] = v
 			about["tick"] = ticks[name].String()
@@ -122,7 +123,7 @@ func printCheck(s screen, p *policy.Policy, found map[string][]duckdb.Finding, v
 		if slices.ContainsFunc(ds.TableNames(), func(n string) bool { return ds.Tables[n].Public }) {
 			fmt.Fprintf(s.out, "one row of a person meets at most %d rows of public tables in a question\n", ds.Fanout())
 		}
-		fmt.Fprintln(s.out)
+		fmt.Fprintf(s.out, "%s\n\n", describeFailures(ds))
 		t := &table.Table{Header: []string{"table", "column", "type", "bounds", "keys", "sum and avg", "group by"}}
 		for _, tn := range ds.TableNames() {
 			for _, cn := range ds.Tables[tn].ColumnNames() {
@@ -137,6 +138,9 @@ func printCheck(s screen, p *policy.Policy, found map[string][]duckdb.Finding, v
 		if v, ok := versions[name]; ok {
 			fmt.Fprintf(s.out, "data version: %s\n", table.Clean(v))
 			fmt.Fprintf(s.out, "discreet serve: %s\n", describeRelease(ds.Release, ticks[name]))
+		}
+		for _, text := range policyWarnings(ds) {
+			fmt.Fprintf(s.out, "note: %s\n", text)
 		}
 		for _, f := range found[name] {
 			word := "note"
@@ -171,7 +175,7 @@ func describeTable(t *policy.Table) []string {
 	case policy.Unique:
 		rows = "one for each person, unique " + t.UnitColumn
 	case policy.Many:
-		rows = fmt.Sprintf("of one person %d in a group, in %d groups; %d are joined", t.MaxRows, t.MaxGroups, t.Joined())
+		rows = fmt.Sprintf("of one person %d in a group, in %d groups; at most %d joined with each other", t.MaxRows, t.MaxGroups, t.Joined())
 	case policy.NoUnit:
 		rows = fmt.Sprintf("public, at most %d for a row joined to it", t.MaxRows)
 		if t.UniqueColumn != "" {

@@ -276,7 +276,7 @@ func (d *demo) refused() error {
 		d.say("refused: %v", refusal)
 		facts = append(facts, map[string]string{"sql": text, "refused": refusal.Error()})
 	}
-	d.say("Refusals are decided from the text alone. They cost nothing and tell nothing.")
+	d.say("Refusals are decided from the text, the policy and the sizes of public tables. They cost nothing and tell nothing.")
 	d.facts["refused"] = facts
 	return nil
 }

@@ -85,6 +85,9 @@ func errorJSON(err error) any {
 }
 
 func errorKind(err error) string {
+	if errors.As(err, new(*discreet.DoorError)) {
+		return "closed" // another question does not help, and neither does a larger budget
+	}
 	return map[int]string{exitFailed: "failed", exitRefused: "refused", exitBudget: "budget"}[exitCode(err)]
 }
 

@@ -21,6 +21,14 @@ type holdoutCmd struct {
 	Lecture holdoutLectureCmd `cmd:"" help:"Choose the luckiest by exact means, and by noisy ones."`
 }
 
+func (holdoutCmd) Help() string {
+	return `See it first, then plan one, then score on one that a policy has:
+
+  discreet holdout demo
+  discreet holdout plan --n 10000 --queries 500 --tolerance 0.05 --confidence 0.95
+  discreet holdout score --help`
+}
+
 // chargesNothing are the commands of holdout that have no ledger.
 var chargesNothing = []string{"plan", "maxinfo", "pvalue", "demo", "lecture"}
 

@@ -6,7 +6,9 @@ type incidentsCmd struct {
 }
 
 func (incidentsCmd) Help() string {
-	return `Without a command it lists them.
+	return `Without a command it lists them, with the flags of 'discreet incidents list --help'. A server that runs has the ledger: stop it
+first, or look at its log, /metrics or /v1/ledger.
 
-  discreet incidents --policy hospital.yaml`
+  discreet incidents --policy hospital.yaml
+  discreet incidents release --policy hospital.yaml --analyst ana --reason 'the disk was full'`
 }

@@ -56,14 +56,14 @@ func (c *incidentsListCmd) Run(s screen) error {
 	}
 	printIncidents(s, book.Incidents)
 	for _, d := range doors {
-		who := "everybody"
+		gives := "nobody"
 		if d.Analyst != "" {
-			who = table.Clean(d.Analyst)
+			gives = table.Clean(d.Analyst) + " no"
 		}
-		fmt.Fprintf(s.out, "%s gives %s no new answers. 'discreet incidents release' ends that, when you know what it was\n", table.Clean(d.Dataset), who)
+		fmt.Fprintf(s.out, "%s gives %s new answers. 'discreet incidents release' ends that, when you know what it was\n", table.Clean(d.Dataset), gives)
 	}
 	if c.Unanswered {
-		printUnanswered(s, open)
+		printUnanswered(s, open, book.Incidents)
 	}
 	return nil
 }
@@ -119,7 +119,7 @@ func printIncidents(s screen, all []ledger.Case) {
 	t.Write(s.out)
 }
 
-func printUnanswered(s screen, all []ledger.Unanswered) {
+func printUnanswered(s screen, all []ledger.Unanswered, incidents []ledger.Case) {
 	if len(all) == 0 {
 		fmt.Fprintln(s.out, "every charge of a question has its answer")
 		return
@@ -130,8 +130,20 @@ func printUnanswered(s screen, all []ledger.Unanswered) {
 		incident := "none was recorded"
 		if u.Incident > 0 {
 			incident = fmt.Sprint(u.Incident)
+		} else if crash := crashAfter(u, incidents); crash > 0 {
+			incident = fmt.Sprintf("perhaps crash %d", crash)
 		}
 		t.Add(fmt.Sprint(u.Sequence), clock(u.Time), u.Dataset, u.Analyst, u.Request, short(u.Query, 12), incident)
 	}
 	t.Write(s.out)
+}
+
+// crashAfter is the first crash of the dataset after a charge, which may have been that of its question; 0 where there is none.
+func crashAfter(u ledger.Unanswered, incidents []ledger.Case) uint64 {
+	for _, i := range incidents {
+		if i.Failure == ledger.FailedCrash && i.Dataset == u.Dataset && i.Sequence > u.Sequence {
+			return i.Sequence
+		}
+	}
+	return 0
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"crypto"
-	"errors"
 	"fmt"
 
 	"github.com/discreet-dp/discreet"
@@ -46,8 +45,12 @@ func (c *incidentsReleaseCmd) Run(ctx context.Context, s screen) error {
 	if err != nil {
 		return err
 	}
-	if before.Incidents == 0 {
-		return &usageError{errors.New("there is nothing to release: 'discreet incidents' lists what failed")}
+	open, err := openIncidents(ctx, db, c.Dataset)
+	if err != nil {
+		return err
+	}
+	if err := releasable(open, c.Analyst); err != nil {
+		return err
 	}
 	sequence, err := db.Release(ctx, c.Dataset, c.Analyst, c.Reason, signer)
 	if err != nil {

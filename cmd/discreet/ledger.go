@@ -5,6 +5,9 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -24,6 +27,14 @@ type ledgerCmd struct {
 	Renew  renewCmd  `cmd:"" help:"Begin the next window of a dataset whose budget is renewed."`
 }
 
+func (ledgerCmd) Help() string {
+	return `The ledger has every charge, in a chain of hashes. A server that runs has it: stop that first.
+
+  discreet ledger show --policy hospital.yaml --last 20
+  discreet ledger verify --policy hospital.yaml
+  discreet ledger topup --help`
+}
+
 // ledgerFlags say which ledger.
 type ledgerFlags struct {
 	Policy string `help:"The policy file whose ledger to read." placeholder:"FILE" short:"p"`
@@ -36,6 +47,9 @@ func (f ledgerFlags) read() (*sqlite.Reader, *policy.Policy, error) {
 		return nil, nil, &usageError{errors.New("name a ledger file, or a policy with --policy")}
 	}
 	if f.Policy == "" {
+		if perhapsPolicy(f.File) {
+			return nil, nil, &usageError{fmt.Errorf("%s is no ledger; did you mean --policy %s?", f.File, f.File)}
+		}
 		r, err := sqlite.Read(f.File)
 		return r, nil, err
 	}
@@ -45,6 +59,22 @@ func (f ledgerFlags) read() (*sqlite.Reader, *policy.Policy, error) {
 	}
 	r, err := sqlite.Read(p.Ledger)
 	return r, p, err
+}
+
+// perhapsPolicy reports whether a file is there that is named as policies are, and is nothing that a ledger could be.
+func perhapsPolicy(path string) bool {
+	if ext := filepath.Ext(path); ext != ".yaml" && ext != ".yml" {
+		return false
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	const magic = "SQLite format 3\x00"
+	start := make([]byte, len(magic))
+	_, err = io.ReadFull(f, start)
+	return err == nil && string(start) != magic
 }
 
 // allKinds are the kinds of records, in the order in which they are listed.

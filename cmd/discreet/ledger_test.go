@@ -22,7 +22,8 @@ func TestLedgerVerify(t *testing.T) {
 	}
 	command("ledger", "verify").wants(t, 2, "name a ledger file, or a policy")
 	command("ledger", "verify", "-p", policy, books).wants(t, 2, "name a ledger file, or a policy")
-	command("ledger", "verify", policy).wants(t, 1, "policy.yaml")
+	command("ledger", "verify", policy).wants(t, 2, "policy.yaml is no ledger", "did you mean --policy")
+	command("ledger", "verify", write(t, beside(policy, "none.ledger"), "no ledger, but no policy either")).wants(t, 1, "damaged")
 	command("ledger", "verify", filepath.Dir(policy)).wants(t, 1)
 }
 
@@ -100,7 +101,7 @@ func TestTwoProcesses(t *testing.T) {
 		t.Fatal(err)
 	}
 	start := time.Now()
-	processed(t, "", "query", "-p", policy, "--as", "ana", people).wants(t, 1, "the ledger is open already", "stop the other, or wait for it")
+	processed(t, "", "query", "-p", policy, "--as", "ana", people).wants(t, 1, "the ledger is open already", "stop the server, or wait for the command")
 	if took := time.Since(start); took < time.Second || took > 20*time.Second {
 		t.Errorf("it waited for %v", took)
 	}

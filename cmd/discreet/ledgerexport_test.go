@@ -140,7 +140,8 @@ func TestLedgerExportRefuses(t *testing.T) {
 		{[]string{books, "-o", t.TempDir(), "--force"}, 2, "is a folder"},
 		{[]string{books, "-o", "/no/such/folder/x.csv"}, 2, "there is no such folder"},
 		{[]string{books + ".none"}, 1, "there is no ledger at"},
-		{[]string{policy}, 1, "damaged"},
+		{[]string{policy}, 2, "did you mean --policy"},
+		{[]string{write(t, beside(policy, "none.ledger"), "no ledger, but no policy either")}, 1, "damaged"},
 		{[]string{}, 2, "name a ledger file, or a policy"},
 	} {
 		command(append([]string{"ledger", "export"}, c.args...)...).wants(t, c.code, c.says)

@@ -27,7 +27,8 @@ func TestLedgerReplay(t *testing.T) {
 	})
 	command("ledger", "replay", "-p", policy).wants(t, 0, "note: the policy gives hospital epsilon 2; at its last charge it was epsilon 1", "note: the policy does not name hospital/ana any more", "0 differ")
 	command("ledger", "replay").wants(t, 2, "name a ledger file, or a policy")
-	command("ledger", "replay", policy).wants(t, 1, "damaged")
+	command("ledger", "replay", policy).wants(t, 2, "did you mean --policy")
+	command("ledger", "replay", write(t, beside(policy, "none.ledger"), "no ledger, but no policy either")).wants(t, 1, "damaged")
 }
 
 // Records that somebody planted with the right hashes.

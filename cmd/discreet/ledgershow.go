@@ -17,7 +17,7 @@ type showCmd struct {
 	Last    int      `help:"How many records to show, the last ones; 0 for all." default:"20" placeholder:"N"`
 	Dataset string   `help:"Only what is about this dataset." placeholder:"NAME"`
 	Analyst string   `help:"Only charges of this analyst, and their answers." placeholder:"NAME"`
-	Kind    []string `help:"Only these kinds: charge, answer, version, renewal, owner, topup, recovery, note, ledger." placeholder:"KIND"`
+	Kind    []string `help:"Only these kinds: charge, answer, version, renewal, owner, topup, recovery, note, incident, release, ledger." placeholder:"KIND"`
 	Request string   `help:"Only the charge of this request, and its answer." placeholder:"ID"`
 	JSON    bool     `help:"Print JSON." name:"json"`
 }
@@ -38,7 +38,7 @@ func (c *showCmd) Run(s screen) error {
 	}
 	for _, k := range c.Kind {
 		if !slices.Contains(allKinds, ledger.Kind(k)) {
-			return &usageError{fmt.Errorf("there are no records of kind %q: the kinds are charge, answer, version, renewal, owner, topup, recovery, note and ledger", k)}
+			return &usageError{fmt.Errorf("there are no records of kind %q: the kinds are charge, answer, version, renewal, owner, topup, recovery, note, incident, release and ledger", k)}
 		}
 	}
 	r, _, err := c.read()

@@ -60,9 +60,10 @@ func TestLedgerShow(t *testing.T) {
 		{[]string{books, "-p", policy}, 2, "name a ledger file, or a policy"},
 		{[]string{books, "--last", "-1"}, 2, "--last"},
 		{[]string{books, "--last", "many"}, 2, "see discreet ledger show --help"},
-		{[]string{books, "--kind", "charges"}, 2, `there are no records of kind "charges"`},
+		{[]string{books, "--kind", "charges"}, 2, `there are no records of kind "charges": the kinds are charge, answer, version, renewal, owner, topup, recovery, note, incident, release and ledger`},
 		{[]string{books + ".none"}, 1, "there is no ledger at"},
-		{[]string{policy}, 1, "damaged"},
+		{[]string{policy}, 2, "did you mean --policy"},
+		{[]string{write(t, beside(policy, "none.ledger"), "no ledger, but no policy either")}, 1, "damaged"},
 		{[]string{t.TempDir()}, 1, "not a regular file"},
 	} {
 		command(append([]string{"ledger", "show"}, c.args...)...).wants(t, c.code, c.says)

@@ -88,7 +88,7 @@ func run(ctx context.Context, args []string, s screen) (code int) {
 	var c cli
 	parser, err := kong.New(&c, kong.Name("discreet"), kong.Description(description), kong.UsageOnError(),
 		kong.Writers(s.out, s.err), kong.Exit(func(n int) { panic(exit(n)) }), kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
-		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(s),
+		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(s), durations,
 		kong.Vars{"listen": usualListen, "http": usualHTTP})
 	if err != nil {
 		return report(s, asJSON, err)

@@ -25,23 +25,23 @@ type serveCmd struct {
 	Policy string `help:"The policy file." placeholder:"FILE" short:"p" env:"DISCREET_POLICY"`
 	Users  string `help:"The file of the users; beside the ledger, as .users, unless given." placeholder:"FILE" env:"DISCREET_USERS"`
 
-	Listen    string `help:"The address for PostgreSQL's clients; empty means none." default:"${listen}" placeholder:"ADDRESS" env:"DISCREET_LISTEN"`
-	HTTP      string `help:"The address for HTTP; empty means none." name:"http" default:"${http}" placeholder:"ADDRESS" env:"DISCREET_HTTP"`
+	Listen    string `help:"The address for PostgreSQL's clients, ${default} unless given; empty means none." default:"${listen}" placeholder:"ADDRESS" env:"DISCREET_LISTEN"`
+	HTTP      string `help:"The address for HTTP, ${default} unless given; empty means none." name:"http" default:"${http}" placeholder:"ADDRESS" env:"DISCREET_HTTP"`
 	TLSCert   string `help:"The certificate, in PEM. It can be renewed while the server runs." name:"tls-cert" placeholder:"FILE" env:"DISCREET_TLS_CERT"`
 	TLSKey    string `help:"The key of the certificate, in PEM." name:"tls-key" placeholder:"FILE" env:"DISCREET_TLS_KEY"`
 	Plaintext bool   `help:"Listen where others can connect without TLS: something in front encrypts." env:"DISCREET_PLAINTEXT"`
 
 	Running     int           `help:"How many questions are with the engine at once; 0 means one for each core." default:"0" placeholder:"N" env:"DISCREET_RUNNING"`
-	Timeout     time.Duration `help:"How long a question may run. What was charged stays charged." default:"5m" placeholder:"TIME" env:"DISCREET_TIMEOUT"`
-	Rate        int           `help:"How many questions a minute an analyst may ask." default:"600" placeholder:"N" env:"DISCREET_RATE"`
-	Connections int           `help:"How many connections each door takes." default:"1000" placeholder:"N" env:"DISCREET_CONNECTIONS"`
+	Timeout     time.Duration `help:"How long a question may run, ${default} unless given. One that takes longer is an incident: what was charged stays charged, and its analyst is shut out until 'discreet incidents release'." default:"5m" placeholder:"TIME" env:"DISCREET_TIMEOUT"`
+	Rate        int           `help:"How many questions a minute an analyst may ask, ${default} unless given." default:"600" placeholder:"N" env:"DISCREET_RATE"`
+	Connections int           `help:"How many connections each door takes, ${default} unless given." default:"1000" placeholder:"N" env:"DISCREET_CONNECTIONS"`
 	Memory      string        `help:"What the engine of each dataset may take, such as 4GB." placeholder:"SIZE" env:"DISCREET_MEMORY"`
 	Threads     int           `help:"How many cores one question can use; 0 means all." default:"0" placeholder:"N" env:"DISCREET_THREADS"`
 
-	LogFormat       string        `help:"How the log is written: text or json." enum:"text,json" default:"text" placeholder:"FORMAT" env:"DISCREET_LOG_FORMAT"`
-	LogLevel        string        `help:"From where on: debug, info, warn or error." enum:"debug,info,warn,error" default:"info" placeholder:"LEVEL" env:"DISCREET_LOG_LEVEL"`
+	LogFormat       string        `help:"How the log is written: text or json; ${default} unless given." enum:"text,json" default:"text" placeholder:"FORMAT" env:"DISCREET_LOG_FORMAT"`
+	LogLevel        string        `help:"From where on: debug, info, warn or error; ${default} unless given." enum:"debug,info,warn,error" default:"info" placeholder:"LEVEL" env:"DISCREET_LOG_LEVEL"`
 	LogTexts        bool          `help:"Log the texts of questions, which can be about people; otherwise only a hash." env:"DISCREET_LOG_TEXTS"`
-	ShutdownTimeout time.Duration `help:"How long questions may take to finish at the end." default:"30s" placeholder:"TIME" env:"DISCREET_SHUTDOWN_TIMEOUT"`
+	ShutdownTimeout time.Duration `help:"How long questions may take to finish at the end, ${default} unless given." default:"30s" placeholder:"TIME" env:"DISCREET_SHUTDOWN_TIMEOUT"`
 }
 
 // The usual addresses.

@@ -22,6 +22,14 @@ type userCmd struct {
 	Logins      userLoginsCmd      `cmd:"" help:"Show who came in, and who tried to."`
 }
 
+func (userCmd) Help() string {
+	return `Analysts come in by the names that the policy lists; owners see the ledger, and ask nothing.
+
+  discreet user add ana --policy hospital.yaml
+  discreet user list --policy hospital.yaml
+  discreet user token --help`
+}
+
 // usersFlags say which users.
 type usersFlags struct {
 	Policy string `help:"The policy file; the users are beside its ledger, as .users." env:"DISCREET_POLICY" placeholder:"FILE" short:"p"`

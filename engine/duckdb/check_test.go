@@ -90,3 +90,16 @@ func TestNoColumns(t *testing.T) {
 		}
 	}
 }
+
+// TestCheckSpelling: a table in which nobody is of the unit's table is worth a word.
+func TestCheckSpelling(t *testing.T) {
+	for visits, want := range map[string]int{"pid\n1.0\n2.0\n": 1, "pid\n1.0\n2\n": 0, "pid\n": 0} {
+		folder := t.TempDir()
+		write(t, folder, "p.csv", "pid\n1\n2\n")
+		write(t, folder, "v.csv", visits)
+		found, err := Check(t.Context(), dataset(t, folder, "source: .\nunit: p.pid\ntables: {p: {unique: pid, columns: {}}, v: {path: pid -> p.pid, max_rows: 1, max_groups: 1, columns: {}}}"))
+		if err != nil || len(found) != want || want == 1 && (found[0].Broken || !strings.Contains(found[0].Text, "nobody of v.pid is in p.pid: are the ids spelt alike?")) {
+			t.Errorf("%q: %+v, %v", visits, found, err)
+		}
+	}
+}

@@ -159,7 +159,7 @@ func TestLeftJoinByHashes(t *testing.T) {
 
 // TestPolicyOfWork: the defaults.
 func TestPolicyOfWork(t *testing.T) {
-	if (&policy.Dataset{}).Fanout() != 1000 || (&policy.Table{}).Joined() != 500 {
+	if (&policy.Dataset{}).Fanout() != 1000 || (&policy.Table{}).Joined() != 200 {
 		t.Error("other defaults than the docs have")
 	}
 }

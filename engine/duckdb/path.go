@@ -31,7 +31,11 @@ func (s *snapshot) checkPaths(ctx context.Context, ds *policy.Dataset, t *table)
 			out = append(out, Finding{t.Name, key, true, "a path leads to this column as to a key, but some values are in several rows, so one row leads to several people: THE GUARANTEE DOES NOT HOLD. Lead the path to a column that is different in every row, or remove the rows that are too many"})
 		}
 	}
-	if len(t.Path) < 2 {
+	if len(t.Path) == 1 {
+		found, err := s.checkPeople(ctx, t)
+		return append(out, found...), err
+	}
+	if len(t.Path) == 0 {
 		return out, nil
 	}
 	step := t.Path[0]
@@ -47,6 +51,20 @@ func (s *snapshot) checkPaths(ctx context.Context, ds *policy.Dataset, t *table)
 		out = append(out, Finding{t.Name, step.Column, false, fmt.Sprintf("%s of the rows lead to no row of %s, so they are about nobody; they are left out of every answer", share(lost, rows), step.Table)})
 	}
 	return out, nil
+}
+
+// checkPeople looks whether anybody of a table is in the unit's own. A text '1' and a text '1.0' are two people.
+func (s *snapshot) checkPeople(ctx context.Context, t *table) ([]Finding, error) {
+	step := t.Path[0]
+	to, what := s.tables[step.Table], identityOf(step)
+	l, r := s.identity(t, step.Column, what), s.identity(to, step.Key, what)
+	var people, known bool
+	err := s.db.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM (SELECT "+l+" AS l FROM "+t.from+") WHERE l IS NOT NULL), EXISTS (SELECT 1 FROM (SELECT "+l+" AS l FROM "+t.from+
+		") SEMI JOIN (SELECT "+r+" AS r FROM "+to.from+") ON l = r)").Scan(&people, &known)
+	if err != nil || !people || known {
+		return nil, err
+	}
+	return []Finding{{t.Name, step.Column, false, fmt.Sprintf("nobody of %s.%s is in %s.%s: are the ids spelt alike? Somebody whose id is spelt in two ways is two people", t.Name, step.Column, step.Table, step.Key)}}, nil
 }
 
 // keys returns the columns by which the paths of other tables come in, and that must

@@ -26,6 +26,12 @@ type Error struct{ Path, Problem string }
 
 func (e *Error) Error() string { return fmt.Sprintf("the key file %s %s", e.Path, e.Problem) }
 
+// missing is an [*Error] that is [fs.ErrNotExist] too.
+type missing struct{ file *Error }
+
+func (e *missing) Error() string   { return e.file.Error() }
+func (e *missing) Unwrap() []error { return []error{e.file, fs.ErrNotExist} }
+
 const (
 	blockType = "PRIVATE KEY"
 	maxSize   = 64 << 10
@@ -73,7 +79,7 @@ func syncFolder(path string) error {
 func Load(path string) (ed25519.PrivateKey, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, errors.Join(&Error{path, "is not there; name the file that 'discreet ledger key' made"}, fs.ErrNotExist)
+		return nil, &missing{&Error{path, "is not there; name the file that 'discreet ledger key' made"}}
 	} else if err != nil {
 		return nil, &Error{path, "cannot be read: " + cause(err)}
 	}

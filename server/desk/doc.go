@@ -26,8 +26,8 @@
 // How long a question takes can depend on the data. Unless the policy of a dataset says release: immediate, everything that comes of a question
 // leaves at a multiple of the tick, counted on the monotonic clock from when the desk was made, and never earlier: answers, free answers, prices, descriptions, budgets that
 // do not admit it, failures of the engine, timeouts, cancellations, and refusals too. The work begins at a multiple of the tick as well: whoever could choose how much of a tick
-// is left for it would read how long it takes to the millisecond, by asking a few times. So as many questions begin on a tick as may run at once. Refusals depend on text and policy alone, but the
-// time that they take does not: checking a question can read public tables, which opens the data. The engine's place is
+// is left for it would read how long it takes to the millisecond, by asking a few times. So as many questions begin on a tick as may run at once. Refusals depend on the text, the policy and public tables
+// alone, their sizes among it, but the time that they take does not: checking a question can read public tables, which opens the data. The engine's place is
 // given back before the wait, and the wait is not cut short by a client that goes away. What stops a question, a cancel, a lost connection or a timeout, does so at the next tick too: otherwise
 // whoever cancels at a moment of their choice would learn from what comes of it whether the engine was done by then. What is turned away before a question has a
 // turn, by limits, by the end of the server, because its client is gone already or because there is no such dataset or session, leaves at once.
@@ -43,7 +43,7 @@
 //     behind it, by when their turn comes.
 //   - The order of records. The ledger numbers charges and answers as they come, so the sequences of two receipts can say whether the answer to one
 //     question was kept before the other was charged.
-//   - Timeouts. That a question took longer than the statement timeout is told to whoever asked.
+//   - Timeouts. That a question reached the server's limit of time is told to whoever asked, as often as the policy bears failures.
 //   - Holdouts, boards and synthetic tables. What a holdout has left, what is on its board and what a stream predicts change when an answer is made, and so can show before that answer's own tick
 //     that it was made. What making one does beside noise is decided by the question and by what the answer says. Of streams, prices say only what was so at the last tick.
 //   - Balances. What is left of a budget is that of now. A question to a stream can charge more than once, the second time after the engine has counted the cells for the first, so whoever reads

@@ -14,7 +14,7 @@ var (
 	// ErrWithdrawn: it was canceled, or its client went away, before it had its turn. Nothing was charged.
 	ErrWithdrawn = errors.New("canceled on the user's request before its turn came, and nothing was charged")
 	// ErrTimeout and ErrCanceled: it was stopped. What was charged before stays charged.
-	ErrTimeout  = error(timeLimit("the question took longer than the server's statement timeout. What was charged stays charged; named by the same request, it can be asked again without a second charge"))
+	ErrTimeout  = error(timeLimit("the question reached the server's limit of time. What was charged stays charged. That is a failure: where the door is closed by it, this dataset gives you no new answers until its owner has released it, and then the same request is answered without a second charge"))
 	ErrCanceled = errors.New("canceled on the user's request. What was charged stays charged; named by the same request, the question can be asked again without a second charge")
 	// ErrInternal: something is broken. What it was is not shown, because it could hold data.
 	ErrInternal = errors.New("an internal error; nothing about it is shown, because it could hold data. What was charged stays charged. Please report the question to the owner")

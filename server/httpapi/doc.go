@@ -37,7 +37,7 @@
 //	limit        429  too many questions; Retry-After says when to try again. 409 where it is too many tokens
 //	request      409  the Idempotency-Key was used for another question
 //	window       409  the budget was renewed in between
-//	timeout      504  the statement timeout; what was charged stays charged
+//	timeout      504  the server's limit of time, which is a failure; what was charged stays charged
 //	canceled     499  nobody waited for it
 //	ended        410  the session was just ended, by the engine or by new data; afterwards it is missing
 //	ending       503  the server shuts down

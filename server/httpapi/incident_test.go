@@ -70,7 +70,9 @@ func TestIncident(t *testing.T) {
 		t.Skip("the questions take seconds")
 	}
 	w := slow(t)
-	w.want(w.call("POST", "/v1/query", "ana", long(1)), 504)
+	if got := w.want(w.call("POST", "/v1/query", "ana", long(1)), 504); !strings.Contains(got.body, "the server's limit of time") || !strings.Contains(got.body, "no new answers until its owner has released it") {
+		t.Error(got.body)
+	}
 	for range 2 {
 		got := w.want(w.call("POST", "/v1/query", "ana", long(2)), 423)
 		if got.get("kind") != "closed" || got.get("spent") != false || !strings.Contains(got.body, "until its owner has released it") {

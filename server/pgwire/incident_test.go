@@ -14,7 +14,7 @@ func TestClosedDoor(t *testing.T) {
 	for _, charged := range []bool{false, true} {
 		door := &discreet.DoorError{Dataset: "hospital", Charged: charged}
 		e := explain(context.Background(), fmt.Errorf("%w. The request identifier is 7", door))
-		if e.code != notInState || e.message != door.Error() || strings.Contains(door.Error(), "Nothing was charged") == charged {
+		if e.code != "55D00" || e.message != door.Error() || strings.Contains(e.hint, "owner") || !strings.Contains(e.hint, "whether it is open again") || strings.Contains(door.Error(), "Nothing was charged") == charged {
 			t.Errorf("%+v", e)
 		}
 	}

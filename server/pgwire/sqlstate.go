@@ -48,6 +48,7 @@ const (
 	outOfMemory          = "53200"
 	tooComplex           = "54001"
 	notInState           = "55000"
+	doorClosed           = "55D00" // our own, of the class of 55000: to ask again in a while helps there, and not here
 	cannotChange         = "55P02"
 	queryCanceled        = "57014"
 	adminShutdown        = "57P01"
@@ -134,7 +135,7 @@ func explain(ctx context.Context, err error) *wireError {
 	}
 	switch {
 	case errors.As(err, &door):
-		return failure(notInState, "%s", door.Error()).hinting("ask the owner of the data; EXPLAIN is free, and says when it is open again")
+		return failure(doorClosed, "%s", door.Error()).hinting("EXPLAIN is free, and says whether it is open again")
 	case errors.As(err, &budget):
 		return failure(limitExceeded, "%s", err.Error()).hinting("SHOW dp.budget says what is left, and EXPLAIN what a question costs; both are free")
 	case errors.Is(err, discreet.ErrStreamPart):
