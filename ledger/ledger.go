@@ -76,7 +76,7 @@ type Ledger interface {
 	// Note writes an entry at the end of the notes of a session, which has a public name. When it returns no error the
 	// note is on stable storage. It returns the errors of Charge and [ErrEra], and for a session that a charge has in its name those of
 	// Keep (see [ChargeNotes]). After any of them the note may be there or not, except after an
-	// [*InvalidError], a [*LapsedError], ErrUnpaid or ErrEra: a session that got one reads its notes again before it goes on.
+	// [*InvalidError], a [*LapsedError], a [*DoorError], ErrUnpaid or ErrEra: a session that got one reads its notes again before it goes on.
 	//
 	// What is noted may be secret, such as noise that was not released. It never leaves by Records.
 	Note(ctx context.Context, session string, entry []byte) error

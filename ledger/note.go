@@ -22,7 +22,8 @@ var ErrEra = errors.New("the ledger was recovered since this session began, and 
 const chargeNotes = "charge "
 
 // ChargeNotes names the session that the charge with this sequence pays for, all of it, such as one of the sparse vector. Its notes are what it has told, written before anybody is
-// told. The ledger takes none of them once the window of the charge has ended, and returns a [*LapsedError]; for what is no charge it returns [ErrUnpaid].
+// told. The ledger takes none of them once the window of the charge has ended, and returns a [*LapsedError], nor while the door is
+// closed to whoever made the charge, and returns a [*DoorError]; for what is no charge it returns [ErrUnpaid].
 func ChargeNotes(sequence uint64) string { return chargeNotes + strconv.FormatUint(sequence, 10) }
 
 // NotesCharge returns the charge that pays for a session, and false where that is not in its name.

@@ -39,7 +39,8 @@ func (l *Ledger) Note(ctx context.Context, session string, entry []byte) error {
 	return err
 }
 
-// paid returns an error where a session that one charge pays for has no such charge, or none that pays in this window.
+// paid returns an error where a session that one charge pays for has no such charge, or none that pays in this window, or where the door is closed to who made it. It is decided
+// with the note, so that nothing lies between the two: a note of such a session is what is told next.
 func (g *group) paid(session string) error {
 	sequence, ok := ledger.NotesCharge(session)
 	if !ok {
@@ -50,6 +51,9 @@ func (g *group) paid(session string) error {
 	}
 	if g.state.Before(sequence) {
 		return ledger.ErrEra
+	}
+	if g.state.Withheld(sequence) {
+		return &ledger.DoorError{Dataset: g.state.DatasetOf(sequence), Charged: true}
 	}
 	return g.inWindow(sequence)
 }
