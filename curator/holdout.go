@@ -158,6 +158,9 @@ func (c *Curator) runHoldout(ctx context.Context, p *submission) (mech.Exact, er
 	if !ok {
 		return mech.Exact{}, errNoPayer
 	}
+	if err := c.begin(ctx); err != nil {
+		return mech.Exact{}, err
+	}
 	r, err := c.run(ctx, &p.query.Query)
 	if err == nil && (len(r.Measures) != 1 || r.Measures[0].Len() != 1) {
 		err = errShape

@@ -121,6 +121,9 @@ func (s *SparseSession) Ask(ctx context.Context, sql, threshold string) (*Sparse
 	if err := s.inWindow(ctx); err != nil {
 		return nil, err
 	}
+	if err := s.c.begin(ctx); err != nil {
+		return nil, err
+	}
 	if err := ctx.Err(); err != nil {
 		return nil, err // before anything was computed
 	}

@@ -36,6 +36,15 @@ func NotesCharge(session string) (sequence uint64, ok bool) {
 	return sequence, err == nil
 }
 
+// Began names the notes by which a process says that it lets questions of sessions about a dataset reach the engine: one before the first of them. A charge that pays for a session never has an answer,
+// and most questions of sessions make no charge, so this is how a process that died in one is told from one that lost its power; see [PaysForSession].
+func Began(dataset, era string) string { return "began " + Hash(era+" "+dataset) }
+
+// PaysForSession reports whether a charge pays for a session, by which it never has an answer of its own.
+func PaysForSession(r *Record) bool {
+	return strings.HasPrefix(r.Request, "session ") || strings.HasPrefix(r.Mechanisms, "sparse(")
+}
+
 // ValidateNote returns an [*InvalidError] unless the bytes can be a note of the session.
 func ValidateNote(session string, entry []byte) error {
 	if err := validText("session", session, 1, MaxName); err != nil {
