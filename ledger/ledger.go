@@ -81,6 +81,10 @@ type Ledger interface {
 	// What is noted may be secret, such as noise that was not released. It never leaves by Records.
 	Note(ctx context.Context, session string, entry []byte) error
 
+	// NoteIn does the same for a session that is paid for window by window, and returns a [*LapsedError] where the dataset's window is not the one that is named. It is decided with the note, so that
+	// no renewal lies between what was paid for and what is told.
+	NoteIn(ctx context.Context, dataset string, window uint64, session string, entry []byte) error
+
 	// Notes returns the notes of a session in their order, all that were confirmed and perhaps one more of each caller that was not answered.
 	Notes(ctx context.Context, session string) ([][]byte, error)
 

@@ -14,6 +14,21 @@ import (
 
 // Note implements [ledger.Ledger].
 func (l *Ledger) Note(ctx context.Context, session string, entry []byte) error {
+	return l.noteIf(ctx, session, entry, func(*group) error { return nil })
+}
+
+// NoteIn implements [ledger.Ledger].
+func (l *Ledger) NoteIn(ctx context.Context, dataset string, window uint64, session string, entry []byte) error {
+	return l.noteIf(ctx, session, entry, func(g *group) error {
+		if now := g.state.Window(dataset); now != window {
+			return &ledger.LapsedError{Dataset: dataset, Window: window, Now: now, Charged: true}
+		}
+		return nil
+	})
+}
+
+// noteIf writes a note where nothing speaks against it then.
+func (l *Ledger) noteIf(ctx context.Context, session string, entry []byte, may func(*group) error) error {
 	if err := ledger.ValidateNote(session, entry); err != nil {
 		return err
 	}
@@ -24,6 +39,9 @@ func (l *Ledger) Note(ctx context.Context, session string, entry []byte) error {
 			return ledger.Receipt{}, &ledger.WriteError{Path: g.path, Err: g.unmoored}
 		}
 		if err := g.paid(session); err != nil {
+			return ledger.Receipt{}, err
+		}
+		if err := may(g); err != nil {
 			return ledger.Receipt{}, err
 		}
 		link, err := g.state.Note(session, hash, g.now())
