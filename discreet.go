@@ -231,6 +231,14 @@ func (db *DB) request() string {
 	return db.ids.Name()
 }
 
+// Abandon closes the ledger in order and leaves the data open, for a process that ends while an engine does not react. What is computed afterwards is neither kept nor told.
+func (db *DB) Abandon() error {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	db.ended = true
+	return errors.Join(db.ledger.Close(), db.anchor())
+}
+
 // Close closes the data and the ledger. Answers are already durable.
 func (db *DB) Close() error {
 	db.mu.Lock()

@@ -139,6 +139,22 @@ func TestClosed(t *testing.T) {
 	open(t, path)
 }
 
+// Who ends while an engine does not react leaves a ledger that is closed.
+func TestAbandoned(t *testing.T) {
+	path := deployment(t)
+	db := open(t, path)
+	if _, err := db.Ask(background, discreet.Question{Dataset: "north", Analyst: "ana", SQL: people}); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Abandon(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Ask(background, discreet.Question{Dataset: "north", Analyst: "ana", SQL: people}); err == nil {
+		t.Error("a database that was abandoned answered")
+	}
+	open(t, path) // which is refused while the ledger is open
+}
+
 // Many ask at once about data that nobody has opened yet.
 func TestAtOnce(t *testing.T) {
 	db := open(t, deployment(t))

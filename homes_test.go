@@ -124,3 +124,32 @@ func TestHomesThatMayBeOne(t *testing.T) {
 		}
 	}
 }
+
+// A file that becomes that of another dataset while the server runs is data that cannot be opened.
+func TestOneHomeLater(t *testing.T) {
+	path := deployment(t)
+	db := open(t, path)
+	for _, name := range []string{"north", "south"} {
+		if _, err := db.Ask(background, discreet.Question{Dataset: name, Analyst: "ana", SQL: people}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	own := filepath.Join(filepath.Dir(path), "south", "patients.csv")
+	if err := os.Rename(own, own+".old"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Link(filepath.Join(filepath.Dir(path), "north", "patients.csv"), own); err != nil {
+		t.Fatal(err)
+	}
+	if a, err := db.Ask(background, discreet.Question{Dataset: "south", Analyst: "ana", SQL: people + " WHERE age > 30"}); err == nil || !strings.Contains(err.Error(), "two budgets") {
+		t.Errorf("the people of one dataset in another: %+v, %v", a, err)
+	}
+	if err := os.Rename(own+".old", own); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"north", "south"} {
+		if _, err := db.Ask(background, discreet.Question{Dataset: name, Analyst: "ana", SQL: people + " WHERE age > 30"}); err != nil {
+			t.Errorf("%s, when it is as it was: %v", name, err)
+		}
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -115,5 +116,51 @@ func TestCrash(t *testing.T) {
 	}
 	if _, told := open(); len(told) != 0 {
 		t.Errorf("a process that ended in order: %v", told)
+	}
+}
+
+// A session never has an answer, so that it has none is no crash: what counts is that its questions reached the engine, once for each process in which they did.
+func TestCrashOfSessions(t *testing.T) {
+	v, err := newVictim(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := v.dir
+	open := func() (*discreet.DB, int) {
+		t.Helper()
+		told := 0
+		db, err := discreet.OpenWith(background, filepath.Join(dir, "policy.yaml"), discreet.Options{Incident: func(discreet.Incident) { told++ }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { db.Close() })
+		return db, told
+	}
+	db, _ := open()
+	session := func() *discreet.Sparse {
+		t.Helper()
+		s, err := db.OpenSparse(background, discreet.SparseQuestion{Analyst: "ana", Epsilon: dp.One / 8, Above: 1, Sensitivity: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	session()
+	dir = died(t, dir)
+	db, told := open()
+	if told != 0 {
+		t.Error("a session that was asked nothing counts as a crash")
+	}
+	s := session()
+	for range 3 {
+		if _, err := s.Ask(background, people, "1000000"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for n := range 4 {
+		dir = died(t, dir)
+		if _, told = open(); told != map[bool]int{true: 1}[n == 0] {
+			t.Errorf("loss of power %d counts as %d crashes", n, told)
+		}
 	}
 }

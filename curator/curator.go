@@ -30,6 +30,7 @@ type Curator struct {
 	drafts   drafts
 	holdouts holdouts
 	streams  streams
+	began    began
 	// fit is learn.Fit; tests plant others.
 	fit    fitter
 	second opinion

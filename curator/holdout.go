@@ -56,8 +56,8 @@ type HoldoutAnswer struct {
 // How a holdout fails, beside refusals and budgets.
 var (
 	// ErrHoldoutRun is returned when the engine failed while it computed a score. Questions of an open round are free, so what such a failure tells would be free too, as often as one likes: the
-	// holdout answers nothing new until the process is started again.
-	ErrHoldoutRun = errors.New("the engine could not compute this score, and the holdout answers nothing new until it is started again; ask the owner to run 'discreet check'")
+	// holdout gives whoever asked nothing new until the owner has released them.
+	ErrHoldoutRun = errors.New("the engine could not compute this score, and the holdout gives you nothing new until the owner has released it; ask the owner to look at 'discreet incidents'")
 	// ErrLabels is returned when the file of labels cannot be read. What is wrong with it is for the owner.
 	ErrLabels = errors.New("the labels of this holdout cannot be read; ask the owner to run 'discreet check'. Nothing was charged")
 )
@@ -139,24 +139,31 @@ func (c *Curator) askHoldout(ctx context.Context, who *payer, p *submission, kno
 	return a, err
 }
 
-// failedHoldout ends a holdout that failed, unless nobody is told of it.
+// failedHoldout ends a holdout that failed, for whoever asked, unless nobody is told of it.
 func (c *Curator) failedHoldout(ctx context.Context, who *payer, p *submission, cause error) error {
 	err := c.failed(context.WithoutCancel(ctx), who.analyst, who.sequence, cause, ErrHoldoutRun)
 	if err == ErrHoldoutRun {
-		p.open.failed.Store(true)
+		p.open.fail(who.analyst)
 	}
 	return err
 }
 
-// runHoldout computes the sum over the holdout. Who stops waiting does not stop it: an engine that was stopped has failed, and ends the holdout for everybody.
+// runHoldout computes the sum over the holdout. Who stops waiting does not stop it: an engine that was stopped has failed, and ends the holdout for them.
 func (c *Curator) runHoldout(ctx context.Context, p *submission) (mech.Exact, error) {
-	if p.open.failed.Load() {
-		return mech.Exact{}, ErrHoldoutRun
-	}
 	ctx = context.WithoutCancel(ctx)
 	who, ok := ctx.Value(payerKey{}).(*payer)
 	if !ok {
 		return mech.Exact{}, errNoPayer
+	}
+	door, err := c.ledger.Door(ctx, c.dataset.Name, who.analyst)
+	if err != nil {
+		return mech.Exact{}, err
+	}
+	if p.open.hasFailed(who.analyst, door) {
+		return mech.Exact{}, ErrHoldoutRun
+	}
+	if err := c.begin(ctx); err != nil {
+		return mech.Exact{}, err
 	}
 	r, err := c.run(ctx, &p.query.Query)
 	if err == nil && (len(r.Measures) != 1 || r.Measures[0].Len() != 1) {

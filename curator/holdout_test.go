@@ -450,7 +450,7 @@ func TestHoldoutOrder(t *testing.T) {
 		seen = append(seen, fmt.Sprintf("public %v: %d charges, %d notes", q.Public(), charges, notes))
 	}}
 	w.mustScore(HoldoutQuestion{Holdout: "rows", SQL: "smoker"})
-	if got := fmt.Sprint(seen); got != "[public true: 0 charges, 0 notes public false: 1 charges, 1 notes]" {
+	if got := fmt.Sprint(seen); got != "[public true: 0 charges, 0 notes public false: 1 charges, 2 notes]" {
 		t.Error(got)
 	}
 }

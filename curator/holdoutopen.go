@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/discreet-dp/discreet/holdout"
@@ -35,9 +34,10 @@ type openHoldout struct {
 	tariff  *holdout.Tariff
 	session *holdout.Session
 	board   *board
-	failed  atomic.Bool // the engine could not compute a score
 
 	mu sync.Mutex
+	// failed are the analysts for whom the engine could not compute a score, until the owner has released them.
+	failed map[string]bool
 	// told says when a score was told in this process, and left how many answers were left at which moment, the first of them when it was opened; see asOf.
 	told map[string]told
 	left []leftAt
@@ -51,6 +51,22 @@ type told struct {
 type leftAt struct {
 	at   time.Time
 	left int
+}
+
+// fail ends a holdout for an analyst, and hasFailed reports whether it is ended. What releases the analyst's failures begins it anew.
+func (o *openHoldout) fail(analyst string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.failed[analyst] = true
+}
+
+func (o *openHoldout) hasFailed(analyst string, door ledger.Door) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if door.Own == 0 {
+		delete(o.failed, analyst)
+	}
+	return o.failed[analyst]
 }
 
 // tell notes what was told.
@@ -186,7 +202,7 @@ func (c *Curator) openHoldout(ctx context.Context, h *policy.Holdout, version le
 	if err != nil {
 		return nil, err
 	}
-	o := &openHoldout{id: id, config: config, tariff: tariff, session: s, board: &board{host: &host{c: c, id: id + "/board", version: version}}, told: map[string]told{}, left: []leftAt{{left: s.Left()}}}
+	o := &openHoldout{id: id, config: config, tariff: tariff, session: s, board: &board{host: &host{c: c, id: id + "/board", version: version}}, told: map[string]told{}, failed: map[string]bool{}, left: []leftAt{{left: s.Left()}}}
 	if c.holdouts.open == nil {
 		c.holdouts.open = map[string]*openHoldout{}
 	}

@@ -37,7 +37,9 @@ type payer struct {
 	charged bool // something was, for this question, so that no refusal may say that nothing was
 	// sequence is the last charge that was made or found for this question; 0 where the session had been paid for before.
 	sequence uint64
-	alerts   []ledger.Alert
+	// window is the one in which the session answers this question, where the budget is renewed: what it notes in another is paid for by nobody there.
+	window uint64
+	alerts []ledger.Alert
 }
 
 type payerKey struct{}
@@ -114,14 +116,22 @@ func (h *host) Period(ctx context.Context) (uint64, error) {
 	if !h.c.dataset.Budget.Renews() {
 		return 0, nil
 	}
-	return h.c.ledger.Window(ctx, h.c.dataset.Name)
+	window, err := h.c.ledger.Window(ctx, h.c.dataset.Name)
+	if who, ok := ctx.Value(payerKey{}).(*payer); ok && err == nil {
+		who.window = window
+	}
+	return window, err
 }
 
 // errNoPayer is a mistake of ours: a session was asked and nobody was named.
 var errNoPayer = errors.New("nobody was named who pays for this session")
 
-// Append implements [session.Host]. Who stops waiting must not make a session lose what was paid for, so the context's end is not looked at.
+// Append implements [session.Host]. Who stops waiting must not make a session lose what was paid for, so the context's end is not looked at. A session asks
+// for the period when it begins with a question; where a renewal comes while the engine runs, what was paid for before it is refused.
 func (h *host) Append(ctx context.Context, entry []byte) error {
+	if who, ok := ctx.Value(payerKey{}).(*payer); ok && who.window != 0 {
+		return h.c.ledger.NoteIn(context.WithoutCancel(ctx), h.c.dataset.Name, who.window, h.named("journal"), entry)
+	}
 	return h.c.ledger.Note(context.WithoutCancel(ctx), h.named("journal"), entry)
 }
 

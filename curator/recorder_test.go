@@ -102,6 +102,15 @@ func (r *recorder) Keep(ctx context.Context, sequence uint64, key string, answer
 	return r.Ledger.Keep(ctx, sequence, key, answer)
 }
 
+func (r *recorder) Note(ctx context.Context, session string, entry []byte) error {
+	if f := r.before["note"]; f != nil {
+		if err := f(); err != nil {
+			return err
+		}
+	}
+	return r.Ledger.Note(ctx, session, entry)
+}
+
 func (r *recorder) Fail(ctx context.Context, i ledger.Incident) (bool, error) {
 	if err := r.called("fail"); err != nil {
 		return false, err

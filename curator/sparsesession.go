@@ -121,6 +121,9 @@ func (s *SparseSession) Ask(ctx context.Context, sql, threshold string) (*Sparse
 	if err := s.inWindow(ctx); err != nil {
 		return nil, err
 	}
+	if err := s.c.begin(ctx); err != nil {
+		return nil, err
+	}
 	if err := ctx.Err(); err != nil {
 		return nil, err // before anything was computed
 	}
@@ -157,7 +160,7 @@ func (s *SparseSession) compute(ctx context.Context, q *plan.Query, at int64) (a
 	if len(exactly.Measures) != 1 {
 		return answer, fail(errShape)
 	}
-	// Nothing of a session is kept, so the door is looked at once more before anything is told, and before noise is drawn.
+	// The door is looked at once more before noise is drawn. It can close after that, too: then the note is refused.
 	if err := s.c.closed(ctx, s.analyst, true); err != nil {
 		return answer, err
 	}
@@ -205,6 +208,9 @@ func (s *SparseSession) note(ctx context.Context, n sparseNote) error {
 	case errors.As(err, new(*ledger.LapsedError)):
 		s.ended = ErrSessionWindow
 		return s.ended
+	case errors.As(err, new(*ledger.DoorError)):
+		// The door closed after it was looked at. The answer is told to nobody, which is always private, and the session is there after the release.
+		return err
 	}
 	s.ended = ErrSessionRun
 	return err

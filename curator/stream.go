@@ -163,6 +163,9 @@ func (o *openStream) load(ctx context.Context) (*histogram.Table, error) {
 	if !ok {
 		return nil, errNoPayer
 	}
+	if err := o.c.begin(ctx); err != nil {
+		return nil, err
+	}
 	r, err := o.c.run(ctx, o.grid.Histogram())
 	if err != nil {
 		return nil, o.c.failed(ctx, who.analyst, who.sequence, err, ErrRun)

@@ -51,7 +51,7 @@ func (b *Casebook) Add(r *Record) {
 		}
 		b.open[r.Sequence] = Unanswered{
 			Sequence: r.Sequence, Time: r.Time.UTC(), Analyst: strings.Clone(r.Analyst), Dataset: strings.Clone(r.Dataset), Request: strings.Clone(r.Request), Query: strings.Clone(r.Query),
-			Session: strings.HasPrefix(r.Request, "session ") || strings.HasPrefix(r.Mechanisms, "sparse("),
+			Session: PaysForSession(r),
 		}
 		b.order = append(b.order, r.Sequence)
 	case KindAnswer:

@@ -121,6 +121,7 @@ type Door struct {
 	// Incidents are those of the dataset that were told and not released, and ShutOut is to how many analysts it is closed for their own.
 	Incidents uint64
 	ShutOut   int
+	Own       uint64 // those of this analyst among them
 }
 
 // Door returns the door of a dataset to an analyst. Nobody, who is named by nothing, is shut out where everybody is.
@@ -130,6 +131,9 @@ func (d *Doors) Door(dataset, analyst string) (out Door) {
 		return out
 	}
 	out.Incidents = h.whole.count
+	if own := h.each[analyst]; own != nil {
+		out.Own = own.count
+	}
 	for _, t := range h.each {
 		if t.closed() {
 			out.ShutOut++

@@ -108,6 +108,9 @@ type LapsedError struct {
 }
 
 func (e *LapsedError) Error() string {
+	if e.Charged && e.Request == "" { // of a session, whose requests nobody chooses
+		return fmt.Sprintf("window %d of %q ended before the answer was there, so it was not released, and what was charged for it stays with that window. Ask again, which is charged in window %d", e.Window, e.Dataset, e.Now)
+	}
 	if e.Charged {
 		return fmt.Sprintf("window %d of %q ended before the answer to the request %q was there, so it was not released, and its charge stays with that window. Ask with another request identifier, which is charged in window %d", e.Window, e.Dataset, e.Request, e.Now)
 	}

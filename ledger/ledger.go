@@ -76,10 +76,14 @@ type Ledger interface {
 	// Note writes an entry at the end of the notes of a session, which has a public name. When it returns no error the
 	// note is on stable storage. It returns the errors of Charge and [ErrEra], and for a session that a charge has in its name those of
 	// Keep (see [ChargeNotes]). After any of them the note may be there or not, except after an
-	// [*InvalidError], a [*LapsedError], ErrUnpaid or ErrEra: a session that got one reads its notes again before it goes on.
+	// [*InvalidError], a [*LapsedError], a [*DoorError], ErrUnpaid or ErrEra: a session that got one reads its notes again before it goes on.
 	//
 	// What is noted may be secret, such as noise that was not released. It never leaves by Records.
 	Note(ctx context.Context, session string, entry []byte) error
+
+	// NoteIn does the same for a session that is paid for window by window, and returns a [*LapsedError] where the dataset's window is not the one that is named. It is decided with the note, so that
+	// no renewal lies between what was paid for and what is told.
+	NoteIn(ctx context.Context, dataset string, window uint64, session string, entry []byte) error
 
 	// Notes returns the notes of a session in their order, all that were confirmed and perhaps one more of each caller that was not answered.
 	Notes(ctx context.Context, session string) ([][]byte, error)

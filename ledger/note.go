@@ -22,7 +22,8 @@ var ErrEra = errors.New("the ledger was recovered since this session began, and 
 const chargeNotes = "charge "
 
 // ChargeNotes names the session that the charge with this sequence pays for, all of it, such as one of the sparse vector. Its notes are what it has told, written before anybody is
-// told. The ledger takes none of them once the window of the charge has ended, and returns a [*LapsedError]; for what is no charge it returns [ErrUnpaid].
+// told. The ledger takes none of them once the window of the charge has ended, and returns a [*LapsedError], nor while the door is
+// closed to whoever made the charge, and returns a [*DoorError]; for what is no charge it returns [ErrUnpaid].
 func ChargeNotes(sequence uint64) string { return chargeNotes + strconv.FormatUint(sequence, 10) }
 
 // NotesCharge returns the charge that pays for a session, and false where that is not in its name.
@@ -33,6 +34,15 @@ func NotesCharge(session string) (sequence uint64, ok bool) {
 	}
 	sequence, err := strconv.ParseUint(digits, 10, 64)
 	return sequence, err == nil
+}
+
+// Began names the notes by which a process says that it lets questions of sessions about a dataset reach the engine: one before the first of them. A charge that pays for a session never has an answer,
+// and most questions of sessions make no charge, so this is how a process that died in one is told from one that lost its power; see [PaysForSession].
+func Began(dataset, era string) string { return "began " + Hash(era+" "+dataset) }
+
+// PaysForSession reports whether a charge pays for a session, by which it never has an answer of its own.
+func PaysForSession(r *Record) bool {
+	return strings.HasPrefix(r.Request, "session ") || strings.HasPrefix(r.Mechanisms, "sparse(")
 }
 
 // ValidateNote returns an [*InvalidError] unless the bytes can be a note of the session.

@@ -17,7 +17,7 @@
 //
 // [Server.Shutdown] goes in this order: /readyz says no; the wire takes no more connections; the desk takes no more questions and finishes those that are with the
 // engine, because they are paid for; the doors send what is left and close; users, data and ledger are closed. When the time for it is over, questions that
-// still run are interrupted, and their charges stay.
+// still run are interrupted, and their charges stay; answers that wait for their tick are let go. The ledger is closed in any case, because one that is left open counts as a crash.
 //
 // # Limits
 //

@@ -39,8 +39,8 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	}
 	s.closed = true
 	if drained != nil {
-		// Something does not react. What it works on is not closed under its feet; the ledger has every charge already.
-		return cut
+		// Something does not react. The data that it works on is not closed under its feet. The ledger is: what comes now is told to nobody, and a ledger that nobody closed is that of a crash.
+		return errors.Join(cut, s.db.Abandon())
 	}
 	return errors.Join(cut, s.close())
 }

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"runtime"
 	"testing"
+	"time"
 
 	"github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/server/desk"
@@ -93,6 +94,31 @@ func TestShutdownCuts(t *testing.T) {
 	}
 	<-left
 	db, err := discreet.Open(t.Context(), s.config.Policy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db.Close()
+}
+
+// A server whose tick is longer than its time for ending is no server that crashed.
+func TestShutdownBeforeTheTick(t *testing.T) {
+	s, err := Open(t.Context(), world(t, "    release: {tick: 60s}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	go s.Serve()
+	left := asks(t, s)
+	ctx, stop := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer stop()
+	begin := time.Now()
+	if err := s.Shutdown(ctx); err != nil && !errors.Is(err, ErrCut) {
+		t.Error(err)
+	}
+	if took := time.Since(begin); took >= grace {
+		t.Errorf("it took %v", took)
+	}
+	<-left
+	db, err := discreet.Open(t.Context(), s.config.Policy) // which is refused while the ledger is open
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,6 +19,7 @@ var ErrRun = errors.New("the engine could not run this question, and the charge 
 type Engine struct {
 	dataset *policy.Dataset
 	limits  Limits
+	before  func() error // asked before changed files are opened anew, or nil
 
 	mu  sync.RWMutex // held for reading while a question runs
 	now *snapshot
@@ -42,6 +43,9 @@ func OpenWith(ctx context.Context, ds *policy.Dataset, limits Limits) (*Engine, 
 	return &Engine{dataset: ds, limits: limits, now: s}, nil
 }
 
+// Before says what is asked before files that changed are opened anew; its error is that of data which cannot be opened. It is set before the engine is used.
+func (e *Engine) Before(may func() error) { e.before = may }
+
 // Version names the state of the data: the same text as long as the contents of the files, or what the owner's
 // version query says, are the same. Where a file may have changed all are opened anew. It is a hash of the contents,
 // so nobody but the owner may see it; see [engine.VersionName] for what analysts may.
@@ -56,6 +60,11 @@ func (e *Engine) Version(ctx context.Context) (string, error) {
 	defer e.mu.Unlock()
 	if !e.now.changed() { // somebody else was faster
 		return e.now.version, nil
+	}
+	if e.before != nil {
+		if err := e.before(); err != nil {
+			return "", err
+		}
 	}
 	s, err := openSnapshot(ctx, e.dataset, asDeclared, e.limits)
 	if err != nil {

@@ -30,6 +30,15 @@ func (b *book) ask(dataset, analyst string) uint64 {
 // fail records an incident.
 func (b *book) fail(i ledger.Incident) { b.add(b.state.Incident(i, time.Unix(0, 0))) }
 
+// note writes a note of a session.
+func (b *book) note(session string) {
+	link, err := b.state.Note(session, ledger.Hash("salted"), time.Unix(0, 0))
+	if err != nil {
+		panic(err)
+	}
+	b.add(link)
+}
+
 // doors makes a ledger of failures and releases.
 func doors(seed uint64) *book {
 	r := rand.New(rand.NewPCG(seed, 3))
@@ -112,6 +121,7 @@ func TestPromise16Findings(t *testing.T) {
 		b.fail(failure)
 		b.enter(ledger.Release{Dataset: "h", Reason: "fine", Signer: ownerKey(1)})
 		b.ask("h", "ana")
+		b.note(ledger.ChargeNotes(first))
 		b.add(b.state.Answer(first, "key", ledger.Hash("42"), time.Unix(0, 0)))
 		return b, b.records
 	}
@@ -133,7 +143,8 @@ func TestPromise16Findings(t *testing.T) {
 		want   string
 	}{
 		"no release":      {func() { at := find(ledger.KindRelease); records = append(records[:at:at], records[at+1:]...) }, `the charge was made while "h" was closed to "ana"`},
-		"kept behind it":  {func() { at := find(ledger.KindRelease); records = append(records[:at:at], records[at+2:]...) }, `the answer of charge 2 was kept while "h" was closed to "ana"`},
+		"kept behind it":  {func() { at := find(ledger.KindRelease); records = append(records[:at:at], records[at+3:]...) }, `the answer of charge 2 was kept while "h" was closed to "ana"`},
+		"noted behind it": {func() { at := find(ledger.KindRelease); records = append(records[:at:at], records[at+2:]...) }, `the session of charge 2 went on while "h" was closed to "ana"`},
 		"not signed":      {func() { records[find(ledger.KindRelease)].Signature = "" }, "the release is not signed by the owner"},
 		"another's":       {func() { records[find(ledger.KindRelease)].Analyst = "ben" }, "the release is not signed by the owner"},
 		"no such failure": {func() { records[find(ledger.KindIncident)].Failure = "tired" }, "there is no failure called"},

@@ -12,7 +12,7 @@
 // the last of each, to be compared with a policy.
 //
 // An answer belongs to one charge, a charge has at most one, and it is in the window of its charge; so are the notes of a session that one charge pays for. A recovery never takes
-// back what was spent. While incidents have closed a dataset to an analyst there is neither a charge nor an answer of theirs, until a release, which the owner signed where there is one.
+// back what was spent. While incidents have closed a dataset to an analyst there is neither a charge nor an answer of theirs, nor a note of a session that one charge of theirs pays for, until a release, which the owner signed where there is one.
 package replay
 
 import (

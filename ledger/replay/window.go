@@ -52,7 +52,7 @@ func (p *Replay) answer(d *Decision, r *ledger.Record) {
 }
 
 // note decides a note. It spends nothing, and what it says is not in the chain. Where a charge is in the name of its session, that pays for all of it, in its own
-// window and no other.
+// window and no other, and while the door is open to who made it.
 func (p *Replay) note(d *Decision, r *ledger.Record) {
 	if r.Session == "" || r.AnswerHash == "" {
 		d.differ("the note is of no session, or has no hash")
@@ -70,6 +70,9 @@ func (p *Replay) note(d *Decision, r *ledger.Record) {
 	delete(p.unnoted, sequence)
 	if now := p.window(c.dataset); c.window != now {
 		d.differ("charge %d is of window %d of %q, and the session that it paid for went on in window %d, whose accounts have not paid for it", sequence, c.window, c.dataset, now)
+	}
+	if p.shut(c.asker()) {
+		d.differ("the session of charge %d went on while %q was closed to %q", sequence, c.dataset, c.analyst)
 	}
 }
 

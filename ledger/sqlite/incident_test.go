@@ -115,6 +115,34 @@ func TestPromise16AtOnce(t *testing.T) {
 	mustVerify(t, path) // which finds an answer that was kept behind a closed door
 }
 
+// A session that one charge pays for notes nothing while the door is closed to who made the charge, and goes on after the release.
+func TestPromise16Notes(t *testing.T) {
+	l, _ := fresh(t)
+	r := mustCharge(t, l, ask("a", hospital(10)))
+	other := ask("b", hospital(10))
+	other.Analyst = "ben"
+	b := mustCharge(t, l, other)
+	mustNote := func(sequence uint64) {
+		t.Helper()
+		if err := l.Note(ctx, ledger.ChargeNotes(sequence), []byte("above")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mustNote(r.Sequence)
+	if tell, err := l.Fail(ctx, failure(r.Sequence)); err != nil || !tell {
+		t.Fatal(tell, err)
+	}
+	shut(t, l.Note(ctx, ledger.ChargeNotes(r.Sequence), []byte("above")), true)
+	mustNote(b.Sequence)
+	if _, err := l.Enter(ctx, ledger.Release{Dataset: "hospital", Reason: "looked at it"}); err != nil {
+		t.Fatal(err)
+	}
+	mustNote(r.Sequence)
+	if notes, err := l.Notes(ctx, ledger.ChargeNotes(r.Sequence)); err != nil || len(notes) != 2 {
+		t.Errorf("%d notes, %v", len(notes), err)
+	}
+}
+
 // A training that failed is kept as its answer; its incident is recorded once.
 func TestPromise16KeptFailure(t *testing.T) {
 	l, _ := fresh(t)

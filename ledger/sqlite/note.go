@@ -14,6 +14,21 @@ import (
 
 // Note implements [ledger.Ledger].
 func (l *Ledger) Note(ctx context.Context, session string, entry []byte) error {
+	return l.noteIf(ctx, session, entry, func(*group) error { return nil })
+}
+
+// NoteIn implements [ledger.Ledger].
+func (l *Ledger) NoteIn(ctx context.Context, dataset string, window uint64, session string, entry []byte) error {
+	return l.noteIf(ctx, session, entry, func(g *group) error {
+		if now := g.state.Window(dataset); now != window {
+			return &ledger.LapsedError{Dataset: dataset, Window: window, Now: now, Charged: true}
+		}
+		return nil
+	})
+}
+
+// noteIf writes a note where nothing speaks against it then.
+func (l *Ledger) noteIf(ctx context.Context, session string, entry []byte, may func(*group) error) error {
 	if err := ledger.ValidateNote(session, entry); err != nil {
 		return err
 	}
@@ -24,6 +39,9 @@ func (l *Ledger) Note(ctx context.Context, session string, entry []byte) error {
 			return ledger.Receipt{}, &ledger.WriteError{Path: g.path, Err: g.unmoored}
 		}
 		if err := g.paid(session); err != nil {
+			return ledger.Receipt{}, err
+		}
+		if err := may(g); err != nil {
 			return ledger.Receipt{}, err
 		}
 		link, err := g.state.Note(session, hash, g.now())
@@ -39,7 +57,8 @@ func (l *Ledger) Note(ctx context.Context, session string, entry []byte) error {
 	return err
 }
 
-// paid returns an error where a session that one charge pays for has no such charge, or none that pays in this window.
+// paid returns an error where a session that one charge pays for has no such charge, or none that pays in this window, or where the door is closed to who made it. It is decided
+// with the note, so that nothing lies between the two: a note of such a session is what is told next.
 func (g *group) paid(session string) error {
 	sequence, ok := ledger.NotesCharge(session)
 	if !ok {
@@ -50,6 +69,9 @@ func (g *group) paid(session string) error {
 	}
 	if g.state.Before(sequence) {
 		return ledger.ErrEra
+	}
+	if g.state.Withheld(sequence) {
+		return &ledger.DoorError{Dataset: g.state.DatasetOf(sequence), Charged: true}
 	}
 	return g.inWindow(sequence)
 }

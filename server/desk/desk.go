@@ -37,7 +37,7 @@ func newDesk(p *policy.Policy, l library, o Options) *Desk {
 	o = o.filled()
 	d := &Desk{
 		library: l, options: o, ticks: map[string]time.Duration{}, queue: newQueue(o.Running, o.Waiting), heavy: newQueue(o.Training, o.Waiting),
-		limits: newLimits(p, o.Rate), looks: newQueue(lookPlaces, lookWaiting), glances: newLimits(p, lookFactor*o.Rate), clock: clock{time.Now()}, sessions: newRegistry(o.Sessions, o.Idle),
+		limits: newLimits(p, o.Rate), looks: newQueue(lookPlaces, lookWaiting), glances: newLimits(p, lookFactor*o.Rate), clock: newClock(), sessions: newRegistry(o.Sessions, o.Idle),
 	}
 	for name, ds := range p.Datasets {
 		d.ticks[name] = ds.Release.Tick

@@ -30,7 +30,8 @@
 // alone, their sizes among it, but the time that they take does not: checking a question can read public tables, which opens the data. The engine's place is
 // given back before the wait, and the wait is not cut short by a client that goes away. What stops a question, a cancel, a lost connection or a timeout, does so at the next tick too: otherwise
 // whoever cancels at a moment of their choice would learn from what comes of it whether the engine was done by then. What is turned away before a question has a
-// turn, by limits, by the end of the server, because its client is gone already or because there is no such dataset or session, leaves at once.
+// turn, by limits, by the end of the server, because its client is gone already or because there is no such dataset or session, leaves at once. Where the time
+// that the owner gave the server to end is over before a tick comes, all that waits for one is let go, at one moment that nobody who asks has chosen.
 //
 // What was answered since the last tick is not used to make other answers, and prices do not speak of it: they would tell that it is there before it leaves.
 // What a session has left is told when the answer that took it has left.

@@ -95,11 +95,48 @@ func TestDrain(t *testing.T) {
 		if _, err := d.Ask(t.Context(), from("cleo")); err != ErrEnding {
 			t.Errorf("a new one got %v", err)
 		}
-		if err := d.Drain(t.Context()); err != nil || time.Since(begin) != 10*time.Second {
+		// The time was over, so what runs finishes, and waits for no tick.
+		if err := d.Drain(t.Context()); err != nil || time.Since(begin) != time.Second {
 			t.Errorf("got %v after %v", err, time.Since(begin))
 		}
 		if err := d.Drain(ctx); err != nil {
 			t.Errorf("a second time: %v", err)
+		}
+		all.Wait()
+		quiet(t, d)
+	})
+}
+
+// A tick that is longer than the time for ending holds nothing up: neither what waits for it, nor what is interrupted. Before that time is over it is as always.
+func TestDrainWakes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(people(t, "{tick: 60s}"), fake{ask: func(ctx context.Context, q discreet.Question) (*discreet.Answer, error) {
+			if q.Analyst == "ana" {
+				return paidFor(), work(ctx, time.Second)
+			}
+			return paidFor(), work(ctx, time.Hour)
+		}}, Options{Running: 2, Timeout: 2 * time.Hour})
+		begin := time.Now()
+		cut, interrupt := context.WithCancel(t.Context())
+		var all sync.WaitGroup
+		for _, name := range []string{"ana", "ben"} {
+			all.Go(func() {
+				if _, err := d.Ask(cut, from(name)); (err == nil) != (name == "ana") || time.Since(begin) != 30*time.Second {
+					t.Errorf("%s: %v after %v", name, err, time.Since(begin))
+				}
+			})
+		}
+		time.Sleep(2 * time.Second)
+		ctx, stop := context.WithTimeout(t.Context(), 28*time.Second)
+		defer stop()
+		if err := d.Drain(ctx); err != errUnfinished {
+			t.Error(err)
+		}
+		interrupt()
+		late, stop := context.WithTimeout(t.Context(), 5*time.Second)
+		defer stop()
+		if err := d.Drain(late); err != nil {
+			t.Errorf("the server would be killed: %v", err)
 		}
 		all.Wait()
 		quiet(t, d)

@@ -2,11 +2,21 @@ package desk
 
 import (
 	"context"
+	"sync"
 	"time"
 )
 
 // clock says when answers may leave. It runs from when the desk was made, on the monotonic clock: nobody can set it.
-type clock struct{ begin time.Time }
+type clock struct {
+	begin time.Time
+	over  chan struct{} // closed when the server ends and waits no longer
+	once  *sync.Once
+}
+
+func newClock() clock { return clock{time.Now(), make(chan struct{}), new(sync.Once)} }
+
+// end lets go of all who wait for a tick, and of all who come. It is for when the time of the owner's shutdown is over: that moment is chosen by nobody who asks, and is the same for everybody.
+func (c clock) end() { c.once.Do(func() { close(c.over) }) }
 
 // next is how long it is to the next multiple of a tick: 0 where it is one now, or where there is no tick.
 func (c clock) next(tick time.Duration) time.Duration {
@@ -25,11 +35,17 @@ func (c clock) last(tick time.Duration) time.Time {
 	return c.begin.Add(time.Since(c.begin) / tick * tick)
 }
 
-// wait waits for the next multiple of a tick. Nothing cuts it short.
+// wait waits for the next multiple of a tick. Nothing cuts it short but the end of the server.
 func (c clock) wait(tick time.Duration) {
 	until := time.Now().Add(c.next(tick))
 	for left := time.Until(until); left > 0; left = time.Until(until) {
-		time.Sleep(left)
+		timer := time.NewTimer(left)
+		select {
+		case <-timer.C:
+		case <-c.over:
+			timer.Stop()
+			return
+		}
 	}
 }
 
@@ -45,6 +61,8 @@ func (c clock) hold(ctx context.Context, tick time.Duration) (context.Context, f
 		defer timer.Stop()
 		select {
 		case <-timer.C:
+			end(context.Cause(ctx))
+		case <-c.over:
 			end(context.Cause(ctx))
 		case <-held.Done():
 		}

@@ -201,7 +201,7 @@ func TestStoppingTellsNothing(t *testing.T) {
 // A question that is long over leaves nothing behind that waits for the tick.
 func TestHoldLeavesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := clock{time.Now()}
+		c := newClock()
 		time.Sleep(1)
 		ctx, stop := context.WithCancel(t.Context())
 		held, release := c.hold(ctx, time.Minute)

@@ -39,11 +39,16 @@ func (s *State) DatasetOf(charge uint64) string {
 // Failed reports whether a charge has an incident.
 func (s *State) Failed(charge uint64) bool { return s.failed[charge] }
 
-// Unanswered returns the datasets that have a charge without an answer, sorted.
+// Unanswered returns the datasets that have a charge without an answer, or of which questions of sessions reached the engine since the last crash, sorted.
 func (s *State) Unanswered() []string {
 	all := map[string]bool{}
 	for charge, answer := range s.paid {
-		if who, ok := s.asked.of(uint64(charge)); ok && answer == 0 {
+		if who, ok := s.asked.of(uint64(charge)); ok && answer == 0 && !s.sessions[uint64(charge)] {
+			all[who.dataset] = true
+		}
+	}
+	for _, who := range s.asked.all {
+		if n := s.notes[ledger.Began(who.dataset, s.era)]; len(n) > 0 && n[len(n)-1] > s.crashed[who.dataset] {
 			all[who.dataset] = true
 		}
 	}
@@ -55,6 +60,9 @@ func (s *State) incident(r *ledger.Record) {
 	s.doors.Apply(r)
 	if r.Kind == ledger.KindIncident && r.Charge != 0 {
 		s.failed[r.Charge] = true
+	}
+	if r.Kind == ledger.KindIncident && r.Failure == ledger.FailedCrash {
+		s.crashed[strings.Clone(r.Dataset)] = r.Sequence
 	}
 }
 

@@ -39,7 +39,9 @@ type State struct {
 	charges  uint64
 	doors    ledger.Doors
 	asked    askers
-	failed   map[uint64]bool // charges with an incident
+	failed   map[uint64]bool   // charges with an incident
+	sessions map[uint64]bool   // charges that pay for a session
+	crashed  map[string]uint64 // the last crash of a dataset
 
 	// The last text of which a digest was wanted: the same one is wanted when a charge is looked up, checked and applied.
 	text   string
@@ -78,6 +80,8 @@ func NewFor(records int64) *State {
 		keys:     map[digest]uint64{},
 		notes:    map[string][]uint64{},
 		failed:   map[uint64]bool{},
+		sessions: map[uint64]bool{},
+		crashed:  map[string]uint64{},
 	}
 }
 
@@ -230,6 +234,9 @@ func (s *State) Apply(r *ledger.Record, hash string) {
 		s.requests[s.digestOf(r.Request)] = r.Sequence
 		s.paid[r.Sequence] = 0
 		s.asked.add(r)
+		if ledger.PaysForSession(r) {
+			s.sessions[r.Sequence] = true
+		}
 		s.charges++
 		s.begin(r.Balances)
 		s.balances(r.Balances)
