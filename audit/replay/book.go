@@ -115,6 +115,11 @@ func (b *book) Note(_ context.Context, session string, entry []byte) error {
 	return nil
 }
 
+// NoteIn is Note: there is one window.
+func (b *book) NoteIn(ctx context.Context, _ string, _ uint64, session string, entry []byte) error {
+	return b.Note(ctx, session, entry)
+}
+
 func (b *book) Notes(_ context.Context, session string) ([][]byte, error) {
 	return slices.Clone(b.notes[session]), nil
 }
