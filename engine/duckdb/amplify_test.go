@@ -50,7 +50,26 @@ func amplifiers() []string {
 	for range 60 {
 		union = append(union, "SELECT pid, cost FROM visits")
 	}
+	var list, like, exists []string
+	for i := range 1500 {
+		list = append(list, fmt.Sprintf("'n%d'", 1_000_000+i))
+	}
+	for i := range 100 {
+		like = append(like, fmt.Sprintf("x LIKE '%%a%sa%d%%z'", strings.Repeat("_", 200), i))
+		exists = append(exists, fmt.Sprintf("EXISTS (SELECT 1 FROM visits v%d WHERE v%d.pid = p.pid AND v%d.cost + %d > 5)", i, i, i, i))
+	}
+	target := "SELECT COUNT(*) FROM people p JOIN visits a ON a.pid = p.pid WHERE p.town = 'Zz9' AND "
 	return []string{
+		target + "EXISTS (SELECT 1 FROM visits b WHERE b.pid = a.pid AND a.note <> 'x')",
+		target + "NOT EXISTS (SELECT 1 FROM visits b WHERE b.pid = a.pid AND b.cost = a.cost + a.day + 2000 AND a.note <> 'x')",
+		target + "EXISTS (SELECT 1 FROM visits b WHERE b.pid = a.pid AND length(a.note) = length(b.note))",
+		target + "EXISTS (SELECT 1 FROM visits b WHERE b.pid = a.pid AND EXISTS (SELECT 1 FROM people c WHERE c.pid = a.pid AND a.note <> 'k'))",
+		target + "EXISTS (SELECT 1 FROM visits b WHERE b.pid = a.pid AND b.note = a.note)",
+		target + "left(a.note, 5) || '' NOT IN (" + strings.Join(list, ", ") + ")",
+		"SELECT COUNT(*) FROM visits a JOIN visits b ON a.pid = b.pid AND left(a.note, 5) || left(b.note, 7) NOT IN (" + strings.Join(list, ", ") + ")",
+		"SELECT COUNT(*) FROM people p WHERE p.town = 'Zz9' AND " + strings.Join(exists, " AND "),
+		"SELECT COUNT(*) FROM people p WHERE p.town = 'Zz9' AND " + strings.Join(exists[:10], " AND "),
+		"SELECT COUNT(*) FROM (SELECT left(p.town, 3) || left(n.nation, 9) || left(m.nation, 9) || '" + strings.Repeat("ab", 470) + "' AS x FROM people p JOIN nations n ON n.region <> p.town JOIN nations m ON m.region <> p.town WHERE p.town = 'Zz9') t WHERE " + strings.Join(like, " OR "),
 		"SELECT COUNT(*) FROM people p" + joins(1, "N.region <> p.town") + " WHERE p.town = 'Zz9'",
 		"SELECT COUNT(*) FROM people p" + joins(2, "N.region <> p.town") + " WHERE p.town = 'Zz9'",
 		"SELECT COUNT(*) FROM people p" + joins(4, "N.region <> p.town") + " WHERE p.town = 'Zz9'",
