@@ -117,6 +117,9 @@ func (s Source) execute(ctx context.Context, text string, args []any, progress f
 	var stmt duck.PreparedStatement
 	defer duck.DestroyPrepare(&stmt)
 	if duck.Prepare(conn, text, &stmt) == duck.StateError {
+		if ctx.Err() != nil {
+			return 0, errInterrupted // an interrupt comes here too, and no row was looked at that could be why
+		}
 		return 0, ErrQuery
 	}
 	for i, a := range args {
