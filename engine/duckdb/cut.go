@@ -29,12 +29,14 @@ func (p *printer) cut(c *plan.Cut, f *frame) string {
 	if s, ok := c.From.(*plan.Scan); ok && len(s.Table.Path) <= 1 {
 		once = "NOT MATERIALIZED" // to read it again is faster than to keep it
 	}
-	return fmt.Sprintf("WITH %[1]s AS %[2]s (SELECT * FROM %[3]s), "+
+	text := fmt.Sprintf("WITH %[1]s AS %[2]s (SELECT * FROM %[3]s), "+
 		"%[4]s AS MATERIALIZED (SELECT %[5]s AS u, count(*) AS n FROM %[1]s GROUP BY %[5]s HAVING count(*) > %[6]d) "+
 		"SELECT %[7]s FROM %[1]s ANTI JOIN %[4]s ON %[1]s.%[5]s = %[4]s.u WHERE %[5]s IS NOT NULL "+
 		"UNION ALL SELECT %[7]s FROM (SELECT *, row_number() OVER (PARTITION BY %[5]s ORDER BY %[8]s) AS i FROM "+
 		"(SELECT %[1]s.*, %[9]s AS h, n FROM %[1]s JOIN %[4]s ON %[1]s.%[5]s = %[4]s.u) WHERE CAST(h AS DOUBLE) * n <= %[10]d * 18446744073709551616.0::DOUBLE) WHERE i <= %[6]d",
 		all, once, p.from(in), many, unit, c.Rows, list, order, hash, 2*c.Rows+sorted)
+	// Nothing that stands above is computed below, for rows that are left out: DuckDB would move a condition there.
+	return "WITH c" + f.alias + " AS MATERIALIZED (" + text + ") SELECT " + list + " FROM c" + f.alias
 }
 
 // sorted is how many rows of one person are put into an order in no time worth speaking of.
