@@ -162,14 +162,18 @@ func TestBadMessages(t *testing.T) {
 		"copy data":           {packet('d', "x"), "", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			conn, _ := p.hijack(t)
-			conn.Write(c.bytes)
-			if !c.ends {
-				conn.Write(packet('S', ""))
-				conn.Write(packet('Q', "SHOW dp.confidence\x00"))
-				conn.Write(packet('X', ""))
+			got := ""
+			// Where a connection is closed while bytes are on their way, TCP may take back what was sent before: then nothing at all is heard, and it is tried again.
+			for try := 0; try < 3 && got == ""; try++ {
+				conn, _ := p.hijack(t)
+				conn.Write(c.bytes)
+				if !c.ends {
+					conn.Write(packet('S', ""))
+					conn.Write(packet('Q', "SHOW dp.confidence\x00"))
+					conn.Write(packet('X', ""))
+				}
+				got = hears(conn)
 			}
-			got := hears(conn)
 			if !strings.Contains(got, c.says) {
 				t.Errorf("heard %q; want %s", got, c.says)
 			}
