@@ -285,9 +285,6 @@ func (all stages) of(t *testing.T, folder, dataset string, number int) *stage {
 func TestPlanted(t *testing.T) {
 	all, folder := stages{}, t.TempDir()
 	t.Cleanup(func() {
-		for _, e := range loose.of {
-			e.Close()
-		}
 		for _, s := range all {
 			s.Close()
 		}
