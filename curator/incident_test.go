@@ -219,14 +219,17 @@ func TestIncidentInFlight(t *testing.T) {
 	r := w.record()
 	const n = 10
 	var all sync.WaitGroup
-	ready, closed, turn := make(chan struct{}, n), make(chan struct{}), make(chan int, n)
+	ready, there := make(chan struct{}, n), make(chan struct{})
+	closed, turn := make(chan struct{}), make(chan int, n)
 	for i := range n {
 		turn <- i
 	}
 	r.before["run"] = func() error {
 		i := <-turn
 		ready <- struct{}{}
-		if i > 0 {
+		if i == 0 {
+			<-there
+		} else {
 			<-closed
 		}
 		if i%2 == 0 {
@@ -238,6 +241,7 @@ func TestIncidentInFlight(t *testing.T) {
 		for range n {
 			<-ready
 		}
+		close(there)
 		for len(w.incidents()) == 0 {
 			time.Sleep(time.Millisecond)
 		}
