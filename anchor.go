@@ -3,8 +3,8 @@ package discreet
 import (
 	"path/filepath"
 
-	"github.com/discreet-dp/discreet/ledger/anchor"
-	"github.com/discreet-dp/discreet/ledger/sqlite"
+	"github.com/discreet-dp/discreet/internal/ledger/anchor"
+	"github.com/discreet-dp/discreet/internal/ledger/sqlite"
 	"github.com/discreet-dp/discreet/policy"
 )
 

@@ -6,8 +6,8 @@ import (
 	"sync"
 
 	"github.com/discreet-dp/discreet/engine"
-	"github.com/discreet-dp/discreet/engine/duckdb"
-	"github.com/discreet-dp/discreet/plan"
+	"github.com/discreet-dp/discreet/internal/engine/duckdb"
+	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/policy"
 )
 

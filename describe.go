@@ -4,8 +4,8 @@ import (
 	"context"
 	"strings"
 
-	"github.com/discreet-dp/discreet/curator"
-	"github.com/discreet-dp/discreet/plan"
+	"github.com/discreet-dp/discreet/internal/curator"
+	"github.com/discreet-dp/discreet/internal/plan"
 )
 
 // Column describes a column of an answer.

@@ -17,14 +17,14 @@ import (
 	"sync"
 	"time"
 
-	"github.com/discreet-dp/discreet/curator"
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/engine/duckdb"
+	"github.com/discreet-dp/discreet/internal/curator"
+	"github.com/discreet-dp/discreet/internal/engine/duckdb"
+	"github.com/discreet-dp/discreet/internal/ledger/sqlite"
+	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/ledger"
-	"github.com/discreet-dp/discreet/ledger/sqlite"
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/noise"
-	"github.com/discreet-dp/discreet/plan"
 	"github.com/discreet-dp/discreet/policy"
 )
 

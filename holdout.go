@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/discreet-dp/discreet/curator"
+	"github.com/discreet-dp/discreet/internal/curator"
 	"github.com/discreet-dp/discreet/policy"
 )
 

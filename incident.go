@@ -4,7 +4,7 @@ import (
 	"context"
 	"crypto"
 
-	"github.com/discreet-dp/discreet/curator"
+	"github.com/discreet-dp/discreet/internal/curator"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/policy"
 )

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/discreet-dp/discreet/engine/duckdb"
+	"github.com/discreet-dp/discreet/internal/engine/duckdb"
 	"github.com/discreet-dp/discreet/policy"
 )
 

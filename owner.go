@@ -7,7 +7,7 @@ import (
 	"encoding/hex"
 	"time"
 
-	"github.com/discreet-dp/discreet/curator"
+	"github.com/discreet-dp/discreet/internal/curator"
 	"github.com/discreet-dp/discreet/ledger"
 )
 

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"iter"
 
-	"github.com/discreet-dp/discreet/curator"
+	"github.com/discreet-dp/discreet/internal/curator"
 	"github.com/discreet-dp/discreet/ledger"
 )
 

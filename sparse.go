@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 
-	"github.com/discreet-dp/discreet/curator"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/curator"
 	"github.com/discreet-dp/discreet/mech"
 )
 

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/discreet-dp/discreet/curator"
+	"github.com/discreet-dp/discreet/internal/curator"
 	"github.com/discreet-dp/discreet/learn"
 	"github.com/discreet-dp/discreet/ledger"
 )

@@ -8,7 +8,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/discreet-dp/discreet/audit/finding"
+	"github.com/discreet-dp/discreet/internal/audit/finding"
 	"github.com/discreet-dp/discreet/internal/entropy"
 	"github.com/discreet-dp/discreet/noise"
 )

@@ -1,8 +1,8 @@
 package audit
 
 import (
-	"github.com/discreet-dp/discreet/audit/exact"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/audit/enumerate"
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/noise"
 )
@@ -23,14 +23,14 @@ func keyThreshold() Mechanism {
 	}
 	return Mechanism{
 		Name: "key-threshold", Claim: costs(m.Cost()), Ordered: true, Pairs: pairs,
-		Law: func(x []int64) exact.Law { return exact.KeyThreshold(b, m.Threshold(), x[0]) },
+		Law: func(x []int64) enumerate.Law { return enumerate.KeyThreshold(b, m.Threshold(), x[0]) },
 		Open: func(src *noise.Source, x []int64) func() int64 {
 			r, v := mech.NewReleaser(src), mech.Exactly(x...)
 			return func() int64 {
 				for _, k := range r.ReleaseKeys(v, m) {
 					return k.Units
 				}
-				return exact.Hidden
+				return enumerate.Hidden
 			}
 		},
 	}
@@ -53,7 +53,7 @@ func keySelection() Mechanism {
 	}
 	return Mechanism{
 		Name: "key-selection", Claim: costs(m.Cost()), Pairs: pairs,
-		Law: func(x []int64) exact.Law { return exact.KeySelection(keep, x...) },
+		Law: func(x []int64) enumerate.Law { return enumerate.KeySelection(keep, x...) },
 		Open: func(src *noise.Source, x []int64) func() int64 {
 			r, v := mech.NewReleaser(src), mech.Exactly(x...)
 			return func() int64 {
@@ -61,7 +61,7 @@ func keySelection() Mechanism {
 				for _, i := range r.SelectKeys(v, m) {
 					kept[i] = true
 				}
-				return exact.Transcript(kept)
+				return enumerate.Transcript(kept)
 			}
 		},
 	}
@@ -81,7 +81,7 @@ func bounds() Mechanism {
 			return func() int64 {
 				found, ok, err := r.EstimateBounds(v, m)
 				if must(ok, err); !ok {
-					return exact.Hidden
+					return enumerate.Hidden
 				}
 				return int64(mech.BoundsBin(found.Low)*mech.BoundsBins + mech.BoundsBin(found.High))
 			}

@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/discreet-dp/discreet/audit/exact"
-	"github.com/discreet-dp/discreet/audit/finding"
-	"github.com/discreet-dp/discreet/audit/stat"
+	"github.com/discreet-dp/discreet/internal/audit/enumerate"
+	"github.com/discreet-dp/discreet/internal/audit/finding"
+	"github.com/discreet-dp/discreet/internal/audit/stat"
 	"github.com/discreet-dp/discreet/noise"
 )
 
@@ -19,7 +19,7 @@ type Mechanism struct {
 	Pairs []Pair
 	// Law is the distribution of the outcome by its definition, or nil where it is tested
 	// as a black box only.
-	Law func(input []int64) exact.Law
+	Law func(input []int64) enumerate.Law
 	// Open prepares the production code to draw outcomes on an input. An outcome is
 	// everything that an analyst sees, as a number.
 	Open func(src *noise.Source, input []int64) func() int64
@@ -55,7 +55,7 @@ type Claim struct {
 type prepared struct {
 	Mechanism
 	computed *finding.Finding
-	x, y     exact.Law // of the pair that is sampled
+	x, y     enumerate.Law // of the pair that is sampled
 }
 
 func (m Mechanism) prepare() prepared {
@@ -64,15 +64,15 @@ func (m Mechanism) prepare() prepared {
 		return p
 	}
 	p.x, p.y = m.Law(m.Pairs[0].X), m.Law(m.Pairs[0].Y)
-	var laws []exact.Pair
+	var laws []enumerate.Pair
 	for _, n := range m.Pairs {
-		laws = append(laws, exact.Pair{P: m.Law(n.X), Q: m.Law(n.Y), Name: n.String()})
+		laws = append(laws, enumerate.Pair{P: m.Law(n.X), Q: m.Law(n.Y), Name: n.String()})
 	}
 	var f finding.Finding
 	if m.Claim.Rho > 0 {
-		f = exact.Concentrated(m.Name, m.Claim.Rho, laws)
+		f = enumerate.Concentrated(m.Name, m.Claim.Rho, laws)
 	} else {
-		f = exact.Pure(m.Name, m.Claim.Epsilon, m.Claim.Delta, laws)
+		f = enumerate.Pure(m.Name, m.Claim.Epsilon, m.Claim.Delta, laws)
 	}
 	p.computed = &f
 	return p
@@ -99,7 +99,7 @@ func (p prepared) sample(ctx context.Context, n int, source func(part int) *nois
 	if p.computed != nil {
 		f := *p.computed
 		f.Samples = 2 * n
-		for i, l := range []exact.Law{p.x, p.y} {
+		for i, l := range []enumerate.Law{p.x, p.y} {
 			all := drawn[i].All()
 			if err := stat.Fit(all, l, beta/checks); err != nil {
 				f.Stands = false

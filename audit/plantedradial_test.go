@@ -4,25 +4,25 @@ import (
 	"math"
 	"math/big"
 
-	"github.com/discreet-dp/discreet/audit/exact"
+	"github.com/discreet-dp/discreet/internal/audit/enumerate"
 	"github.com/discreet-dp/discreet/noise"
 )
 
 // vectored is two numbers that both move by two, at epsilon 1: the scale is sqrt 8.
-func vectored(law func(x []int64) exact.Law, draw func(src *noise.Source) []int64) Mechanism {
+func vectored(law func(x []int64) enumerate.Law, draw func(src *noise.Source) []int64) Mechanism {
 	return Mechanism{Name: "vector", Claim: Claim{Epsilon: 1}, Law: law,
 		Pairs: []Pair{{[]int64{0, 0}, []int64{2, 2}}},
 		Open: func(src *noise.Source, x []int64) func() int64 {
 			return func() int64 {
 				z := draw(src)
-				return exact.Both(x[0]+z[0], x[1]+z[1])
+				return enumerate.Both(x[0]+z[0], x[1]+z[1])
 			}
 		}}
 }
 
 func vectoredRadial(s float64) Mechanism {
 	scale := new(big.Rat).SetFloat64(s)
-	return vectored(func(x []int64) exact.Law { return exact.RadialPair(s, x[0], x[1]) },
+	return vectored(func(x []int64) enumerate.Law { return enumerate.RadialPair(s, x[0], x[1]) },
 		func(src *noise.Source) []int64 { return noise.NewRadial(src, 2).Round(scale) })
 }
 
@@ -39,7 +39,7 @@ func radialRootedTwice(bug bool) Mechanism {
 // Laplace noise of the l2 scale for every number.
 func radialEach(bug bool) Mechanism {
 	scale := new(big.Rat).SetFloat64(rootOf8)
-	return vectored(func(x []int64) exact.Law { return exact.RadialPair(rootOf8, x[0], x[1]) },
+	return vectored(func(x []int64) enumerate.Law { return enumerate.RadialPair(rootOf8, x[0], x[1]) },
 		func(src *noise.Source) []int64 {
 			if !bug {
 				return noise.NewRadial(src, 2).Round(scale)
@@ -55,7 +55,7 @@ func radialPolar(square, short func(bug bool) bool) func(bool) Mechanism {
 			f, _ := r.Approximate(60)[0].Float64()
 			return f
 		}
-		return vectored(func(x []int64) exact.Law { return exact.RadialPair(rootOf8, x[0], x[1]) },
+		return vectored(func(x []int64) enumerate.Law { return enumerate.RadialPair(rootOf8, x[0], x[1]) },
 			func(src *noise.Source) []int64 {
 				length := math.Abs(number(noise.NewRadial(src, 1)))
 				if !short(bug) {

@@ -4,14 +4,14 @@ import (
 	"math"
 	"math/big"
 
-	"github.com/discreet-dp/discreet/audit/exact"
+	"github.com/discreet-dp/discreet/internal/audit/enumerate"
 	"github.com/discreet-dp/discreet/noise"
 )
 
 func lap(num, den int64) *noise.Laplace { return must(noise.NewLaplace(big.NewRat(num, den))) }
 
 // counted is a count of 0 or 1 people at epsilon 1.
-func counted(law func([]int64) exact.Law, draw func(src *noise.Source) int64) Mechanism {
+func counted(law func([]int64) enumerate.Law, draw func(src *noise.Source) int64) Mechanism {
 	return Mechanism{Name: "count", Claim: Claim{Epsilon: 1}, Ordered: true, Law: law,
 		Pairs: []Pair{{[]int64{0}, []int64{1}}},
 		Open: func(src *noise.Source, x []int64) func() int64 {
@@ -22,18 +22,18 @@ func counted(law func([]int64) exact.Law, draw func(src *noise.Source) int64) Me
 func scaleShort(bug bool) Mechanism {
 	l := lap(either(bug, int64(95), 100), 100)
 	b := float(l.Scale())
-	return counted(func(x []int64) exact.Law { return exact.Laplace(b, x[0]) }, l.Draw)
+	return counted(func(x []int64) enumerate.Law { return enumerate.Laplace(b, x[0]) }, l.Draw)
 }
 
 func samplerShort(bug bool) Mechanism {
 	l := lap(either(bug, int64(90), 100), 100)
-	return counted(func(x []int64) exact.Law { return exact.Laplace(1, x[0]) }, l.Draw)
+	return counted(func(x []int64) enumerate.Law { return enumerate.Laplace(1, x[0]) }, l.Draw)
 }
 
 // A sign and a magnitude, without starting over on minus zero.
 func zeroTwice(bug bool) Mechanism {
 	l := lap(1, 1)
-	return counted(func(x []int64) exact.Law { return exact.Laplace(1, x[0]) }, func(src *noise.Source) int64 {
+	return counted(func(x []int64) enumerate.Law { return enumerate.Laplace(1, x[0]) }, func(src *noise.Source) int64 {
 		if !bug {
 			return l.Draw(src)
 		}
@@ -50,7 +50,7 @@ func gaussed(g *noise.Gaussian) Mechanism {
 	sigma2 := float(g.Sigma2())
 	return Mechanism{Name: "sum", Claim: Claim{Rho: 0.5, Slack: 1.0 / (12 * 256)}, Ordered: true,
 		Pairs: []Pair{{[]int64{0}, []int64{16}}},
-		Law:   func(x []int64) exact.Law { return exact.Gaussian(sigma2, x[0]) },
+		Law:   func(x []int64) enumerate.Law { return enumerate.Gaussian(sigma2, x[0]) },
 		Open: func(src *noise.Source, x []int64) func() int64 {
 			return func() int64 { return x[0] + g.Draw(src) }
 		}}
@@ -142,7 +142,7 @@ func reusedNoise(bug bool) Mechanism {
 				if !bug {
 					b = l.Draw(src)
 				}
-				return exact.Both(x[0]+a, x[1]+b)
+				return enumerate.Both(x[0]+a, x[1]+b)
 			}
 		}}
 }
@@ -152,7 +152,7 @@ func missingCharge(bug bool) Mechanism {
 	l := lap(1, 1)
 	m := Mechanism{Name: "two answers", Claim: Claim{Epsilon: either(bug, 1.0, 2)}, Pairs: []Pair{{[]int64{0}, []int64{1}}}}
 	m.Open = func(src *noise.Source, x []int64) func() int64 {
-		return func() int64 { return exact.Both(x[0]+l.Draw(src), x[0]+l.Draw(src)) }
+		return func() int64 { return enumerate.Both(x[0]+l.Draw(src), x[0]+l.Draw(src)) }
 	}
 	return m
 }
@@ -179,12 +179,12 @@ func textbook(src *noise.Source) float64 {
 func floatSupport(bug bool) Mechanism {
 	const step = 1 << 20
 	l := lap(1, 1)
-	m := counted(func(x []int64) exact.Law {
-		whole, logs := exact.Laplace(1, x[0]), map[int64]float64{}
+	m := counted(func(x []int64) enumerate.Law {
+		whole, logs := enumerate.Laplace(1, x[0]), map[int64]float64{}
 		for _, k := range whole.Outcomes() {
 			logs[k*step] = math.Log(whole.P(k))
 		}
-		return exact.NewLaw(logs, whole.Rest())
+		return enumerate.NewLaw(logs, whole.Rest())
 	}, nil)
 	m.Open = func(src *noise.Source, x []int64) func() int64 {
 		return func() int64 {

@@ -3,7 +3,7 @@ package audit
 import (
 	"math/big"
 
-	"github.com/discreet-dp/discreet/audit/exact"
+	"github.com/discreet-dp/discreet/internal/audit/enumerate"
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/noise"
 )
@@ -11,7 +11,7 @@ import (
 // A round of D/e2 and not 2D/e2, by its law and as a black box.
 func roundHalf(bug bool) Mechanism {
 	m := aboveOneSided()
-	law := exact.Above{Threshold: 2, Question: either(bug, 2.0, 4.0), OneSided: true}
+	law := enumerate.Above{Threshold: 2, Question: either(bug, 2.0, 4.0), OneSided: true}
 	threshold, question := must(noise.NewGeometric(big.NewRat(2, 1))), must(noise.NewGeometric(big.NewRat(either[int64](bug, 2, 4), 1)))
 	m.Law = law.Law
 	m.Open = func(src *noise.Source, x []int64) func() int64 {
@@ -24,7 +24,7 @@ func roundHalf(bug bool) Mechanism {
 					break
 				}
 			}
-			return exact.Transcript(answers)
+			return enumerate.Transcript(answers)
 		}
 	}
 	return m
@@ -39,7 +39,7 @@ func roundUnder(bug bool) Mechanism {
 	z, question := must(noise.NewGeometric(big.NewRat(2, 1))), must(noise.NewGeometric(big.NewRat(4, 1)))
 	m.Open = func(src *noise.Source, x []int64) func() int64 {
 		return func() int64 {
-			return exact.Transcript([]bool{x[0]+question.Draw(src) >= either[int64](bug, -1, 1)*z.Draw(src)})
+			return enumerate.Transcript([]bool{x[0]+question.Draw(src) >= either[int64](bug, -1, 1)*z.Draw(src)})
 		}
 	}
 	return m
@@ -65,7 +65,7 @@ func roundAgain(bug bool) Mechanism {
 				}
 				s = must(r.ResumeAbove(a, secret))
 			}
-			return exact.Transcript(answers)
+			return enumerate.Transcript(answers)
 		}
 	}
 	return m
@@ -90,7 +90,7 @@ func roundRedrawn(bug bool) Mechanism {
 					break
 				}
 			}
-			return exact.Transcript(answers)
+			return enumerate.Transcript(answers)
 		}
 	}
 	return m
@@ -106,10 +106,10 @@ func roundReused(bug bool) Mechanism {
 			for i, v := range x {
 				n, fresh := question.Draw(src), own.Draw(src)
 				if v+n >= t {
-					return exact.Both(int64(i), v+either(bug, n, fresh))
+					return enumerate.Both(int64(i), v+either(bug, n, fresh))
 				}
 			}
-			return exact.Hidden
+			return enumerate.Hidden
 		}
 	}
 	return m

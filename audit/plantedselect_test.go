@@ -5,8 +5,8 @@ import (
 	"math/big"
 	"slices"
 
-	"github.com/discreet-dp/discreet/audit/exact"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/audit/enumerate"
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/noise"
 )
@@ -31,7 +31,7 @@ func (s session) mechanism(x, y []int64) Mechanism {
 	threshold, question, value := draw(s.z), draw(s.q), draw(s.values)
 	m := Mechanism{Name: "session", Claim: Claim{Epsilon: s.claimed}, Pairs: []Pair{{x, y}}}
 	if s.values == 0 {
-		m.Law = exact.Sparse{Threshold: float64(s.z), Question: float64(s.q), Above: s.c}.Law
+		m.Law = enumerate.Sparse{Threshold: float64(s.z), Question: float64(s.q), Above: s.c}.Law
 	}
 	m.Open = func(src *noise.Source, x []int64) func() int64 {
 		return func() int64 {
@@ -50,9 +50,9 @@ func (s session) mechanism(x, y []int64) Mechanism {
 				}
 			}
 			if s.values > 0 {
-				return exact.Both(exact.Transcript(answers), seen)
+				return enumerate.Both(enumerate.Transcript(answers), seen)
 			}
-			return exact.Transcript(answers)
+			return enumerate.Transcript(answers)
 		}
 	}
 	return m
@@ -65,38 +65,38 @@ func sparseReused(bug bool) Mechanism {
 	s := session{z: 2, q: 4, c: 1, reuse: bug, values: 1, claimed: 2}
 	m := s.mechanism(make([]int64, 20), slices.Repeat([]int64{1}, 20))
 	const reach = 160
-	threshold, question, value := exact.Laplace(2, 0), exact.Laplace(4, 0), exact.Laplace(1, 0)
+	threshold, question, value := enumerate.Laplace(2, 0), enumerate.Laplace(4, 0), enumerate.Laplace(1, 0)
 	above := func(m int64) float64 { // P(N >= m) of a question
 		if m >= 1 {
 			return math.Exp(-float64(m)/4) / (1 + math.Exp(-0.25))
 		}
 		return 1 - math.Exp(-float64(1-m)/4)/(1+math.Exp(-0.25))
 	}
-	m.Law = func(x []int64) exact.Law {
+	m.Law = func(x []int64) enumerate.Law {
 		p := map[int64]float64{}
 		for z := int64(-80); z <= 80; z++ {
 			w := threshold.P(z)
 			var answers []bool
 			for _, v := range x {
-				yes := exact.Transcript(append(answers[:len(answers):len(answers)], true))
+				yes := enumerate.Transcript(append(answers[:len(answers):len(answers)], true))
 				for seen := int64(-reach); seen <= reach; seen++ {
 					switch {
 					case bug && seen >= z:
-						p[exact.Both(yes, seen)] += w * question.P(seen-v)
+						p[enumerate.Both(yes, seen)] += w * question.P(seen-v)
 					case !bug:
-						p[exact.Both(yes, seen)] += w * above(z-v) * value.P(seen-v)
+						p[enumerate.Both(yes, seen)] += w * above(z-v) * value.P(seen-v)
 					}
 				}
 				answers = append(answers, false)
 				w *= 1 - above(z-v)
 			}
-			p[exact.Both(exact.Transcript(answers), 0)] += w
+			p[enumerate.Both(enumerate.Transcript(answers), 0)] += w
 		}
 		logs := map[int64]float64{}
 		for k, v := range p {
 			logs[k] = math.Log(v)
 		}
-		return exact.NewLaw(logs, 1e-15)
+		return enumerate.NewLaw(logs, 1e-15)
 	}
 	return m
 }
@@ -125,12 +125,12 @@ func scoring(bug bool) mech.Scoring { return mech.Scoring{Sensitivity: 1, Monoto
 
 func exponentialFactor(bug bool) Mechanism {
 	m := must(mech.NewExponential(scoring(bug), dp.One))
-	return claiming(selection("exponential", m, 5, exact.Exponential(float(m.Parameter()))))
+	return claiming(selection("exponential", m, 5, enumerate.Exponential(float(m.Parameter()))))
 }
 
 func noisyMaxFactor(bug bool) Mechanism {
 	m := must(mech.NewNoisyMax(mech.GeometricNoise, scoring(bug), dp.One))
-	return claiming(selection("noisy max", m, 2, exact.NoisyMaxGeometric(float(m.Parameter()))))
+	return claiming(selection("noisy max", m, 2, enumerate.NoisyMaxGeometric(float(m.Parameter()))))
 }
 
 func topUnscaled(bug bool) Mechanism {
@@ -138,7 +138,7 @@ func topUnscaled(bug bool) Mechanism {
 	m := topK()
 	m.Open = func(src *noise.Source, x []int64) func() int64 {
 		r, v := mech.NewReleaser(src), mech.Exactly(x...)
-		return func() int64 { return exact.Order(must(r.Top(v, t))) }
+		return func() int64 { return enumerate.Order(must(r.Top(v, t))) }
 	}
 	return m
 }
@@ -151,7 +151,7 @@ func noisyMaxValue(bug bool) Mechanism {
 		Pairs: []Pair{{[]int64{0, 0, 0}, []int64{1, 1, 1}}},
 		Open: func(src *noise.Source, x []int64) func() int64 {
 			return func() int64 {
-				best, at := int64(exact.Hidden), int64(0)
+				best, at := int64(enumerate.Hidden), int64(0)
 				for i, s := range x {
 					if v := s + l.Draw(src); v > best {
 						best, at = v, int64(i)
@@ -166,15 +166,15 @@ func noisyMaxValue(bug bool) Mechanism {
 // threshold is the lowest for.
 func keyed(law, test, claimed int64) Mechanism {
 	l := must(noise.NewLaplace(big.NewRat(1, 1)))
-	m := Mechanism{Name: "keys", Claim: Claim{Epsilon: 1, Delta: 1 - exact.KeyThreshold(1, claimed, 1).P(exact.Hidden)}, Ordered: true}
-	m.Law = func(x []int64) exact.Law { return exact.KeyThreshold(1, law, x[0]) }
+	m := Mechanism{Name: "keys", Claim: Claim{Epsilon: 1, Delta: 1 - enumerate.KeyThreshold(1, claimed, 1).P(enumerate.Hidden)}, Ordered: true}
+	m.Law = func(x []int64) enumerate.Law { return enumerate.KeyThreshold(1, law, x[0]) }
 	m.Pairs = []Pair{{[]int64{0}, []int64{1}}, {[]int64{5}, []int64{6}}}
 	m.Open = func(src *noise.Source, x []int64) func() int64 {
 		return func() int64 {
 			if v := x[0] + l.Draw(src); x[0] > 0 && v >= test {
 				return v
 			}
-			return exact.Hidden
+			return enumerate.Hidden
 		}
 	}
 	return m
@@ -187,10 +187,10 @@ func testOffByOne(bug bool) Mechanism { return keyed(7, either[int64](bug, 6, 7)
 
 // One person is in two groups, and the threshold is for one.
 func thresholdOfOne(bug bool) Mechanism {
-	p := 1 - exact.KeyThreshold(2, 14, 1).P(exact.Hidden)
+	p := 1 - enumerate.KeyThreshold(2, 14, 1).P(enumerate.Hidden)
 	m := Mechanism{Name: "keys", Claim: Claim{Epsilon: 1, Delta: either(bug, p, 1-(1-p)*(1-p))}, Pairs: []Pair{{[]int64{0, 0}, []int64{1, 1}}}}
-	m.Law = func(x []int64) exact.Law {
-		return exact.KeySelection(func(n int64) float64 { return either(n > 0, p, 0) }, x...)
+	m.Law = func(x []int64) enumerate.Law {
+		return enumerate.KeySelection(func(n int64) float64 { return either(n > 0, p, 0) }, x...)
 	}
 	l := lap(2, 1)
 	m.Open = func(src *noise.Source, x []int64) func() int64 {
@@ -199,7 +199,7 @@ func thresholdOfOne(bug bool) Mechanism {
 			for _, n := range x {
 				kept = append(kept, n+l.Draw(src) >= 14 && n > 0)
 			}
-			return exact.Transcript(kept)
+			return enumerate.Transcript(kept)
 		}
 	}
 	return m

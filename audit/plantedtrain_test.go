@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/learn/calibrate"
+	"github.com/discreet-dp/discreet/internal/learn/calibrate"
 )
 
 // planned is pure objective perturbation by somebody's own arithmetic.

@@ -3,8 +3,8 @@ package audit
 import (
 	"math/big"
 
-	"github.com/discreet-dp/discreet/audit/exact"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/audit/enumerate"
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/noise"
 )
@@ -16,7 +16,7 @@ func radial() Mechanism {
 	return Mechanism{
 		Name: "radial", Claim: costs(m.Cost()), Ordered: true, Slow: 10,
 		Pairs: []Pair{{[]int64{0}, []int64{2}}, {[]int64{5}, []int64{4}}},
-		Law:   func(x []int64) exact.Law { return exact.Radial(s, x[0]) },
+		Law:   func(x []int64) enumerate.Law { return enumerate.Radial(s, x[0]) },
 		Open:  released(m),
 	}
 }
@@ -29,7 +29,7 @@ func radialVector() Mechanism {
 	return Mechanism{
 		Name: "radial-vector", Claim: costs(m.Cost()), Slow: 10,
 		Pairs: []Pair{{[]int64{0, 0}, []int64{1, 1}}, {[]int64{0, 0}, []int64{1, -1}}, {[]int64{0, 0}, []int64{0, 1}}},
-		Law:   func(x []int64) exact.Law { return exact.RadialPair(s, x[0], x[1]) },
+		Law:   func(x []int64) enumerate.Law { return enumerate.RadialPair(s, x[0], x[1]) },
 		Open:  releasedPair(m),
 	}
 }
@@ -39,7 +39,7 @@ func releasedPair(m mech.Mechanism) func(*noise.Source, []int64) func() int64 {
 		r, v := mech.NewReleaser(src), mech.Exactly(x...)
 		return func() int64 {
 			z := r.Release(v, m)
-			return exact.Both(z[0], z[1])
+			return enumerate.Both(z[0], z[1])
 		}
 	}
 }

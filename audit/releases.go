@@ -3,8 +3,8 @@ package audit
 import (
 	"math/big"
 
-	"github.com/discreet-dp/discreet/audit/exact"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/audit/enumerate"
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/noise"
 )
@@ -17,7 +17,7 @@ func laplace() Mechanism {
 	return Mechanism{
 		Name: "laplace", Claim: costs(m.Cost()), Ordered: true,
 		Pairs: []Pair{{[]int64{0}, []int64{1}}, {[]int64{5}, []int64{4}}},
-		Law:   func(x []int64) exact.Law { return exact.Laplace(b, x[0]) },
+		Law:   func(x []int64) enumerate.Law { return enumerate.Laplace(b, x[0]) },
 		Open:  released(m),
 	}
 }
@@ -36,7 +36,7 @@ func laplaceVector() Mechanism {
 	return Mechanism{
 		Name: "laplace-vector", Claim: costs(m.Cost()),
 		Pairs: []Pair{{[]int64{0, 0}, []int64{1, 1}}, {[]int64{0, 0}, []int64{2, 0}}, {[]int64{0, 0}, []int64{1, -1}}},
-		Law:   func(x []int64) exact.Law { return exact.LaplacePair(b, x[0], x[1]) },
+		Law:   func(x []int64) enumerate.Law { return enumerate.LaplacePair(b, x[0], x[1]) },
 		Open:  releasedPair(m),
 	}
 }
@@ -51,7 +51,7 @@ func gaussian() Mechanism {
 	return Mechanism{
 		Name: "gaussian", Claim: Claim{Rho: m.Cost().Rho.Float(), Slack: 1 / (12 * sigma2)}, Ordered: true,
 		Pairs: []Pair{{[]int64{0}, []int64{16}}, {[]int64{3}, []int64{-13}}, {[]int64{0}, []int64{1}}},
-		Law:   func(x []int64) exact.Law { return exact.Gaussian(sigma2, x[0]) },
+		Law:   func(x []int64) enumerate.Law { return enumerate.Gaussian(sigma2, x[0]) },
 		Open:  released(m),
 	}
 }

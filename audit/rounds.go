@@ -4,8 +4,8 @@ import (
 	"math/big"
 	"slices"
 
-	"github.com/discreet-dp/discreet/audit/exact"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/audit/enumerate"
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/noise"
 )
@@ -37,7 +37,7 @@ func laidAside(name string, a *mech.Above) Mechanism {
 	return Mechanism{
 		Name: name, Claim: costs(a.Cost()),
 		Pairs: []Pair{{[]int64{0, 0, 0}, []int64{1, 1, -1}}},
-		Law:   exact.Above{Threshold: float(z), Question: float(q), OneSided: a.OneSided()}.Law,
+		Law:   enumerate.Above{Threshold: float(z), Question: float(q), OneSided: a.OneSided()}.Law,
 		Open: func(src *noise.Source, x []int64) func() int64 {
 			r := mech.NewReleaser(src)
 			return func() int64 {
@@ -50,7 +50,7 @@ func laidAside(name string, a *mech.Above) Mechanism {
 						break
 					}
 				}
-				return exact.Transcript(answers)
+				return enumerate.Transcript(answers)
 			}
 		},
 	}
@@ -70,10 +70,10 @@ func aboveAnswer() Mechanism {
 				for i, v := range x {
 					value := mech.Exactly(v)
 					if must(s.AskDistance(value, -3, 3)) {
-						return exact.Both(int64(i), r.Release(value, answer)[0])
+						return enumerate.Both(int64(i), r.Release(value, answer)[0])
 					}
 				}
-				return exact.Hidden
+				return enumerate.Hidden
 			}
 		},
 	}

@@ -6,7 +6,7 @@ import (
 	"iter"
 	"strings"
 
-	"github.com/discreet-dp/discreet/audit/finding"
+	"github.com/discreet-dp/discreet/internal/audit/finding"
 	"github.com/discreet-dp/discreet/noise"
 )
 

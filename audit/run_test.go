@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/audit/finding"
+	"github.com/discreet-dp/discreet/internal/audit/finding"
 )
 
 func collect(t *testing.T, ctx context.Context, names []string, o Options) ([]finding.Finding, error) {

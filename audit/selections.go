@@ -3,8 +3,8 @@ package audit
 import (
 	"math/big"
 
-	"github.com/discreet-dp/discreet/audit/exact"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/audit/enumerate"
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/noise"
 )
@@ -13,7 +13,7 @@ var anyScores = mech.Scoring{Sensitivity: 1}
 
 // selection compares scores that move by 1 each, in any direction. The gap between two
 // candidates then moves by 2, and that is the first pair.
-func selection(name string, m mech.Selector, gap int64, law exact.Chooser) Mechanism {
+func selection(name string, m mech.Selector, gap int64, law enumerate.Chooser) Mechanism {
 	pairs := []Pair{{[]int64{gap + 1, 0}, []int64{gap, 1}}}
 	for _, scores := range [][]int64{{0, 0}, {2, 0}, {0, 0, 0}, {1, 0, 2}, {3, 3, 0}, {0, 9, 1}, {12, 0}} {
 		pairs = append(pairs, moves(scores, 1)...)
@@ -29,39 +29,39 @@ func selection(name string, m mech.Selector, gap int64, law exact.Chooser) Mecha
 
 func exponential() Mechanism {
 	m := must(mech.NewExponential(anyScores, dp.One))
-	return selection("exponential", m, 5, exact.Exponential(float(m.Parameter())))
+	return selection("exponential", m, 5, enumerate.Exponential(float(m.Parameter())))
 }
 
 func permuteAndFlip() Mechanism {
 	m := must(mech.NewPermuteAndFlip(anyScores, dp.One))
-	return selection("permute-and-flip", m, 1, exact.PermuteAndFlip(float(m.Parameter())))
+	return selection("permute-and-flip", m, 1, enumerate.PermuteAndFlip(float(m.Parameter())))
 }
 
 func noisyMaxLaplace() Mechanism {
 	m := must(mech.NewNoisyMax(mech.LaplaceNoise, anyScores, dp.One))
-	return selection("noisy-max-laplace", m, 5, exact.NoisyMaxLaplace(float(m.Parameter())))
+	return selection("noisy-max-laplace", m, 5, enumerate.NoisyMaxLaplace(float(m.Parameter())))
 }
 
 func noisyMaxGeometric() Mechanism {
 	m := must(mech.NewNoisyMax(mech.GeometricNoise, anyScores, dp.One))
-	return selection("noisy-max-geometric", m, 2, exact.NoisyMaxGeometric(float(m.Parameter())))
+	return selection("noisy-max-geometric", m, 2, enumerate.NoisyMaxGeometric(float(m.Parameter())))
 }
 
 // topK chooses two candidates, each at half of the epsilon.
 func topK() Mechanism {
 	each := must(mech.NewPermuteAndFlip(anyScores, dp.One/2))
 	m := must(mech.NewTopK(2, each))
-	law := exact.PermuteAndFlip(float(each.Parameter()))
+	law := enumerate.PermuteAndFlip(float(each.Parameter()))
 	pairs := []Pair{{[]int64{1, 1, -1, -1}, []int64{0, 0, 0, 0}}}
 	for _, scores := range [][]int64{{0, 0, 0}, {1, 0, 2}, {0, 0, 0, 0}, {6, 6, 0}} {
 		pairs = append(pairs, moves(scores, 1)...)
 	}
 	return Mechanism{
 		Name: "top-k", Claim: costs(m.Cost()), Pairs: pairs, Slow: 2,
-		Law: func(x []int64) exact.Law { return exact.Top(2, law, x) },
+		Law: func(x []int64) enumerate.Law { return enumerate.Top(2, law, x) },
 		Open: func(src *noise.Source, x []int64) func() int64 {
 			r, v := mech.NewReleaser(src), mech.Exactly(x...)
-			return func() int64 { return exact.Order(must(r.Top(v, m))) }
+			return func() int64 { return enumerate.Order(must(r.Top(v, m))) }
 		},
 	}
 }

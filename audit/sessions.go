@@ -4,8 +4,8 @@ import (
 	"math/big"
 	"slices"
 
-	"github.com/discreet-dp/discreet/audit/exact"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/audit/enumerate"
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/noise"
 )
@@ -16,7 +16,7 @@ import (
 func aboveThreshold() Mechanism {
 	m := must(mech.NewSparse(mech.SparseConfig{Sensitivity: dp.NewL1(big.NewInt(1)), Above: 1, Epsilon: dp.One}))
 	z, q, _ := m.Parameters()
-	law := exact.Sparse{Threshold: float(z), Question: float(q), Above: 1}
+	law := enumerate.Sparse{Threshold: float(z), Question: float(q), Above: 1}
 	pairs := []Pair{{[]int64{0, 0, 0, 0}, []int64{1, 1, 1, -1}}}
 	for _, n := range []int{2, 10, 60} {
 		for _, far := range []int64{0, -10} {
@@ -41,7 +41,7 @@ func asked(m *mech.Sparse) func(*noise.Source, []int64) func() int64 {
 				}
 				answers = append(answers, must(s.Ask(mech.Exactly(v), 0)).Above)
 			}
-			return exact.Transcript(answers)
+			return enumerate.Transcript(answers)
 		}
 	}
 }
@@ -51,7 +51,7 @@ func asked(m *mech.Sparse) func(*noise.Source, []int64) func() int64 {
 func sparseVector() Mechanism {
 	m := must(mech.NewSparse(mech.SparseConfig{Sensitivity: dp.NewL1(big.NewInt(1)), Above: 2, Epsilon: dp.One}))
 	z, q, _ := m.Parameters()
-	law := exact.Sparse{Threshold: float(z), Question: float(q), Above: 2}
+	law := enumerate.Sparse{Threshold: float(z), Question: float(q), Above: 2}
 	pairs := []Pair{{[]int64{0, 0, 0, 0}, []int64{1, 1, -1, -1}}}
 	for _, values := range [][]int64{{0, 0, 0, 0}, {-2, -2, 1, 1}} {
 		pairs = append(pairs, moves(values, 1)...)
@@ -74,10 +74,10 @@ func sparseValues() Mechanism {
 				s := r.OpenSparse(m)
 				for i, v := range x {
 					if a := must(s.Ask(mech.Exactly(v), 0)); a.Above {
-						return exact.Both(int64(i), a.Value)
+						return enumerate.Both(int64(i), a.Value)
 					}
 				}
-				return exact.Hidden
+				return enumerate.Hidden
 			}
 		},
 	}

@@ -1,8 +1,8 @@
 package audit
 
 import (
-	"github.com/discreet-dp/discreet/audit/exact"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/audit/enumerate"
 	"github.com/discreet-dp/discreet/noise"
 	"github.com/discreet-dp/discreet/survey"
 )
@@ -24,7 +24,7 @@ func randomizedResponse() Mechanism {
 	p, q := m.Rates()
 	return Mechanism{
 		Name: "randomized-response", Claim: costs(m.Cost()), Pairs: values(2),
-		Law: func(x []int64) exact.Law { return exact.Direct(p, q, 2, x[0]) },
+		Law: func(x []int64) enumerate.Law { return enumerate.Direct(p, q, 2, x[0]) },
 		Open: func(src *noise.Source, x []int64) func() int64 {
 			return func() int64 {
 				if m.Randomize(src, x[0] == 1) {
@@ -37,10 +37,10 @@ func randomizedResponse() Mechanism {
 }
 
 // client is an oracle's, whose report is read as an outcome.
-func client(m survey.Oracle, law func(value int64) exact.Law, read func(survey.Report) int64) Mechanism {
+func client(m survey.Oracle, law func(value int64) enumerate.Law, read func(survey.Report) int64) Mechanism {
 	return Mechanism{
 		Name: m.Name(), Claim: costs(m.Cost()), Pairs: values(int64(m.Size())),
-		Law: func(x []int64) exact.Law { return law(x[0]) },
+		Law: func(x []int64) enumerate.Law { return law(x[0]) },
 		Open: func(src *noise.Source, x []int64) func() int64 {
 			return func() int64 { return read(must(m.Randomize(src, int(x[0])))) }
 		},
@@ -50,23 +50,23 @@ func client(m survey.Oracle, law func(value int64) exact.Law, read func(survey.R
 func direct() Mechanism {
 	m := must(survey.NewDirect(4, dp.One))
 	p, q := m.Rates()
-	return client(m, func(v int64) exact.Law { return exact.Direct(p, q, 4, v) }, func(r survey.Report) int64 { return int64(r.Answer) })
+	return client(m, func(v int64) enumerate.Law { return enumerate.Direct(p, q, 4, v) }, func(r survey.Report) int64 { return int64(r.Answer) })
 }
 
 func unary() Mechanism {
 	m := must(survey.NewUnary(4, dp.One))
 	p, q := m.Rates()
-	return client(m, func(v int64) exact.Law { return exact.Unary(p, q, 4, v) }, func(r survey.Report) int64 { return int64(r.Bits[0]) })
+	return client(m, func(v int64) enumerate.Law { return enumerate.Unary(p, q, 4, v) }, func(r survey.Report) int64 { return int64(r.Bits[0]) })
 }
 
 // hashing reads which of two values a report supports, as a collector does.
 func hashing() Mechanism {
 	m := must(survey.NewHashing(2, dp.One))
 	p, _ := m.Rates()
-	return client(m, func(v int64) exact.Law { return exact.Hashed(p, m.Buckets(), v) }, func(r survey.Report) int64 {
+	return client(m, func(v int64) enumerate.Law { return enumerate.Hashed(p, m.Buckets(), v) }, func(r survey.Report) int64 {
 		c := survey.NewCollector(m)
 		if err := c.Add(r); err != nil {
-			return exact.Hidden // a report that no client makes is in no law's support
+			return enumerate.Hidden // a report that no client makes is in no law's support
 		}
 		n := c.Counts()
 		return n[0] + 2*n[1]
@@ -76,7 +76,7 @@ func hashing() Mechanism {
 func hadamard() Mechanism {
 	m := must(survey.NewHadamard(4, dp.One))
 	p, _ := m.Rates()
-	return client(m, func(v int64) exact.Law { return exact.Hadamard(p, 4, v) }, func(r survey.Report) int64 { return int64(2*r.Row + r.Answer) })
+	return client(m, func(v int64) enumerate.Law { return enumerate.Hadamard(p, 4, v) }, func(r survey.Report) int64 { return int64(2*r.Row + r.Answer) })
 }
 
 // heavy is the client of the search in large domains, here in a small one, where all of

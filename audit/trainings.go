@@ -5,14 +5,14 @@ import (
 	"math"
 	"math/big"
 
-	"github.com/discreet-dp/discreet/audit/density"
-	"github.com/discreet-dp/discreet/audit/exact"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/audit/density"
+	"github.com/discreet-dp/discreet/internal/audit/enumerate"
+	"github.com/discreet-dp/discreet/internal/learn/calibrate"
+	"github.com/discreet-dp/discreet/internal/learn/lossfn"
+	lines "github.com/discreet-dp/discreet/internal/learn/rows"
+	"github.com/discreet-dp/discreet/internal/learn/solve"
 	"github.com/discreet-dp/discreet/learn"
-	"github.com/discreet-dp/discreet/learn/calibrate"
-	"github.com/discreet-dp/discreet/learn/loss"
-	lines "github.com/discreet-dp/discreet/learn/rows"
-	"github.com/discreet-dp/discreet/learn/solve"
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/noise"
 )
@@ -38,7 +38,7 @@ func (w weight) mechanism(name string, claim Claim) Mechanism {
 	return Mechanism{
 		Name: name, Claim: claim, Ordered: true, Slow: 200,
 		Pairs: []Pair{{nil, []int64{1}}, {[]int64{-1}, []int64{-1, 1}}, {[]int64{1, 1, -1}, []int64{1, 1}}},
-		Law: func(targets []int64) exact.Law {
+		Law: func(targets []int64) enumerate.Law {
 			m := &density.Mechanism{Bend: density.Huber(halfWidth), Weights: 1, Lambda: [2]float64{w.noise.Lambda}, Scale: w.noise.Scale, Gaussian: w.noise.Gaussian}
 			var data []density.Row
 			for _, y := range targets {
@@ -51,7 +51,7 @@ func (w weight) mechanism(name string, claim Claim) Mechanism {
 			for _, y := range targets {
 				b.Add([]float64{w.radius}, float32(y))
 			}
-			p := &solve.Problem{Loss: must(loss.Huber(halfWidth)), Rows: b.Rows(), Lambda: w.noise.Lambda}
+			p := &solve.Problem{Loss: must(lossfn.Huber(halfWidth)), Rows: b.Rows(), Lambda: w.noise.Lambda}
 			return func() int64 {
 				return must(solve.Exactly(context.Background(), p, r.Reals(1, w.noise.Gaussian, w.noise.Scale), step, nil))[0]
 			}

@@ -7,7 +7,7 @@ import (
 	"math"
 
 	"github.com/discreet-dp/discreet/internal/exact"
-	"github.com/discreet-dp/discreet/plan"
+	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/policy"
 )
 

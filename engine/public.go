@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/discreet-dp/discreet/plan"
+	"github.com/discreet-dp/discreet/internal/plan"
 )
 
 // ErrPrivate is returned when something is to be told exactly that is about private rows.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/internal/exact"
-	"github.com/discreet-dp/discreet/plan"
+	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -24,7 +24,7 @@ func (counting) Run(_ context.Context, q *plan.Query) (*engine.Result, error) {
 
 // Only what is about public rows is opened.
 func TestRunPublic(t *testing.T) {
-	p, err := policy.Load("../plan/testdata/holdout/trial.yaml")
+	p, err := policy.Load("../internal/plan/testdata/holdout/trial.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/account"
-	"github.com/discreet-dp/discreet/internal/chance"
+	"github.com/discreet-dp/discreet/internal/detrand"
 )
 
 func near(t *testing.T, what string, got, want float64) {
@@ -163,7 +163,7 @@ func TestThresholdTail(t *testing.T) {
 		}
 	}
 	// The formula itself, against draws of two Laplace noises, by the distribution function turned round.
-	d := chance.New("tail", 1)
+	d := detrand.New("tail", 1)
 	laplace := func(b float64) float64 {
 		u := (float64(d.Below(1<<30)) + 0.5) / (1 << 30)
 		if u < 0.5 {
@@ -229,7 +229,7 @@ func TestPlan(t *testing.T) {
 
 // Whatever is wished for, every way promises a number or nothing, more people never make it worse by more than the search is inexact, and more questions never better.
 func TestPlansOfAllKinds(t *testing.T) {
-	d := chance.New("wishes", 1)
+	d := detrand.New("wishes", 1)
 	for range 40 {
 		power := func(most int) float64 { return math.Round(math.Pow(10, float64(d.Below(100*most))/100)) }
 		w := Wish{Size: power(15), Queries: power(12), Tolerance: 0.001 + float64(d.Below(990))/1000, Beta: math.Pow(10, -0.01-float64(d.Below(1000))/100)}

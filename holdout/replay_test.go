@@ -9,10 +9,10 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/account"
-	"github.com/discreet-dp/discreet/audit/stat"
-	"github.com/discreet-dp/discreet/internal/chance"
+	"github.com/discreet-dp/discreet/internal/audit/stat"
+	"github.com/discreet-dp/discreet/internal/detrand"
 	"github.com/discreet-dp/discreet/internal/entropy"
-	"github.com/discreet-dp/discreet/internal/witness"
+	"github.com/discreet-dp/discreet/internal/sessiontest"
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/noise"
 	"github.com/discreet-dp/discreet/session"
@@ -35,7 +35,7 @@ func (p people) sum(q predictions) (sum int64) {
 const labels = 5
 
 // neighbours makes two holdouts that differ in one person: one who is there or not, or who is exchanged.
-func neighbours(d chance.Dice, substitute bool) (x, y people) {
+func neighbours(d detrand.Dice, substitute bool) (x, y people) {
 	for range 30 + d.Below(10) {
 		x = append(x, d.Below(labels))
 	}
@@ -80,9 +80,9 @@ type manner struct {
 
 // watch has an analyst ask, who goes on by what was said, and returns what happened. The training value is now and then far from the truth, and
 // depends on nothing but the question.
-func watch(t *testing.T, c Config, seed uint64, how manner, data people) []witness.Event {
+func watch(t *testing.T, c Config, seed uint64, how manner, data people) []sessiontest.Event {
 	t.Helper()
-	stream := chance.NewStream("replay", seed)
+	stream := detrand.NewStream("replay", seed)
 	r := mech.NewReleaser(entropy.FromReader(stream))
 	tariff, err := Price(c)
 	if err != nil {
@@ -92,9 +92,9 @@ func watch(t *testing.T, c Config, seed uint64, how manner, data people) []witne
 	if how.budget > 0 {
 		budget = session.NewMemory(account.PureFilter(times(tariff.Round.Epsilon, how.budget)))
 	}
-	w := witness.New(budget, r, stream.Drawn, func(c session.Charge) bool { return strings.HasPrefix(c.Name, "round ") })
+	w := sessiontest.New(budget, r, stream.Drawn, func(c session.Charge) bool { return strings.HasPrefix(c.Name, "round ") })
 	h := &unsure{Host: w, every: how.every}
-	d := chance.New("analyst", seed)
+	d := detrand.New("analyst", seed)
 	said := ""
 	s := open(t, c, r, h)
 	for i := range 25 {
@@ -134,18 +134,18 @@ func watch(t *testing.T, c Config, seed uint64, how manner, data people) []witne
 func TestReplayOnNeighbours(t *testing.T) {
 	c := small()
 	c.Answers = 3
-	partings := map[witness.Parting]int{}
+	partings := map[sessiontest.Parting]int{}
 	questions, moved := 0, 0
 	for seed := range uint64(300) {
 		for _, how := range []manner{{}, {restart: true}, {every: 3}, {every: 4, restart: true}, {budget: 2}} {
-			x, y := neighbours(chance.New("people", seed), seed%2 == 0)
+			x, y := neighbours(detrand.New("people", seed), seed%2 == 0)
 			a, b := watch(t, c, seed, how, x), watch(t, c, seed, how, y)
-			for _, run := range [][]witness.Event{a, b} {
-				if err := witness.Rules(run); err != nil {
+			for _, run := range [][]sessiontest.Event{a, b} {
+				if err := sessiontest.Rules(run); err != nil {
 					t.Fatalf("seed %d, %+v: %v", seed, how, err)
 				}
 			}
-			v, err := witness.Compare(a, b)
+			v, err := sessiontest.Compare(a, b)
 			if err != nil {
 				t.Fatalf("seed %d, %+v: %v", seed, how, err)
 			}
@@ -154,7 +154,7 @@ func TestReplayOnNeighbours(t *testing.T) {
 		}
 	}
 	t.Logf("%d questions answered alike, %d calls on sums that differ, runs went apart %v", questions, moved, partings)
-	if questions < 1000 || moved < 1000 || partings[witness.ByComparison] < 50 || partings[witness.ByRelease] < 100 {
+	if questions < 1000 || moved < 1000 || partings[sessiontest.ByComparison] < 50 || partings[sessiontest.ByRelease] < 100 {
 		t.Error("too little was seen")
 	}
 }
@@ -166,7 +166,7 @@ func loss(t *testing.T, c Config, ask func(h session.Host, r *mech.Releaser, sum
 	for i, sums := range [][]int64{x, y} {
 		var err error
 		drawn[i], err = stat.Draw(ctx, n, func(part int) *noise.Source {
-			return entropy.FromReader(chance.NewStream(fmt.Sprint("loss ", i), uint64(part)))
+			return entropy.FromReader(detrand.NewStream(fmt.Sprint("loss ", i), uint64(part)))
 		}, func(src *noise.Source) func() int64 {
 			r := mech.NewReleaser(src)
 			return func() int64 { return ask(plenty(), r, sums) }

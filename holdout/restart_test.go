@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/chance"
+	"github.com/discreet-dp/discreet/internal/detrand"
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/session"
 )
@@ -18,7 +18,7 @@ func TestRestartChangesNothing(t *testing.T) {
 	for seed := range uint64(50) {
 		questions := script(seed, 30)
 		run := func(restart bool) (out []string) {
-			h, r := plenty(), mech.NewReleaser(chance.Noise("restart", seed))
+			h, r := plenty(), mech.NewReleaser(detrand.Noise("restart", seed))
 			s := open(t, small(), r, h)
 			for _, q := range questions {
 				if restart {
@@ -88,7 +88,7 @@ func TestKilledAnywhere(t *testing.T) {
 			for _, after := range []bool{false, true} {
 				memory := plenty()
 				host := &cut{Memory: memory, at: at, after: after}
-				r := mech.NewReleaser(chance.Noise("killed", seed))
+				r := mech.NewReleaser(detrand.Noise("killed", seed))
 				s := open(t, small(), r, host)
 				said := map[string]string{}
 				next := 0
@@ -140,7 +140,7 @@ func (f *flaky) Append(ctx context.Context, entry []byte) error {
 // The same session goes on after entries of which it cannot tell whether they were written: it reads what is there.
 func TestUncertainEntries(t *testing.T) {
 	h := &flaky{Memory: plenty()}
-	s := open(t, small(), mech.NewReleaser(chance.Noise("flaky", 1)), h)
+	s := open(t, small(), mech.NewReleaser(detrand.Noise("flaky", 1)), h)
 	said, failed := map[string]string{}, 0
 	for _, q := range script(7, 40) {
 		for {
@@ -153,7 +153,7 @@ func TestUncertainEntries(t *testing.T) {
 			break
 		}
 	}
-	s = open(t, small(), mech.NewReleaser(chance.Noise("flaky", 2)), h.Memory)
+	s = open(t, small(), mech.NewReleaser(detrand.Noise("flaky", 2)), h.Memory)
 	for _, q := range script(7, 40) {
 		a, err := s.Ask(ctx, q)
 		if got := shown(t, a, err); got != said[q.Key] {
@@ -168,7 +168,7 @@ func TestUncertainEntries(t *testing.T) {
 // A journal of another holdout, or none at all, is refused, and not a word of it is shown.
 func TestForeignJournals(t *testing.T) {
 	h := plenty()
-	s := open(t, small(), mech.NewReleaser(chance.Noise("foreign", 1)), h)
+	s := open(t, small(), mech.NewReleaser(detrand.Noise("foreign", 1)), h)
 	for _, q := range script(1, 3) {
 		if _, err := s.Ask(ctx, q); err != nil {
 			t.Fatal(err)
@@ -176,7 +176,7 @@ func TestForeignJournals(t *testing.T) {
 	}
 	other := small()
 	other.Noise = rat("0.02")
-	if _, err := Open(ctx, other, mech.NewReleaser(chance.Noise("foreign", 1)), h); !errors.Is(err, ErrJournal) {
+	if _, err := Open(ctx, other, mech.NewReleaser(detrand.Noise("foreign", 1)), h); !errors.Is(err, ErrJournal) {
 		t.Errorf("noise of one scale goes on with another: %v", err)
 	}
 	entries, _ := h.Entries(ctx)
@@ -201,7 +201,7 @@ func TestForeignJournals(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if _, err := Open(ctx, small(), mech.NewReleaser(chance.Noise("foreign", 1)), h); !errors.Is(err, ErrJournal) {
+		if _, err := Open(ctx, small(), mech.NewReleaser(detrand.Noise("foreign", 1)), h); !errors.Is(err, ErrJournal) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -212,7 +212,7 @@ func TestEntriesAreAsLong(t *testing.T) {
 	lengths, kinds := map[int]int{}, map[bool]int{}
 	for seed := range uint64(200) {
 		h := plenty()
-		s := open(t, small(), mech.NewReleaser(chance.Noise("length", seed)), h)
+		s := open(t, small(), mech.NewReleaser(detrand.Noise("length", seed)), h)
 		a, err := s.Ask(ctx, ask("key", 60, "0.4"))
 		if err != nil {
 			t.Fatal(err)
@@ -229,7 +229,7 @@ func TestEntriesAreAsLong(t *testing.T) {
 // The sum is computed when the round is charged and in the journal, and not for what is refused or known. Where it fails nothing was compared.
 func TestWhenTheHoldoutIsRead(t *testing.T) {
 	h := plenty()
-	s := open(t, small(), mech.NewReleaser(chance.Noise("read", 1)), h)
+	s := open(t, small(), mech.NewReleaser(detrand.Noise("read", 1)), h)
 	reads, broken := 0, errors.New("the file is gone")
 	q := Question{Key: "k", Training: rat("0.5"), Holdout: func(context.Context) (mech.Exact, error) {
 		reads++
@@ -261,7 +261,7 @@ func TestWhenTheHoldoutIsRead(t *testing.T) {
 		t.Errorf("%v after %d", err, reads)
 	}
 	none := plenty()
-	if s, err := Open(ctx, small(), mech.NewReleaser(chance.Noise("read", 1)), none); err != nil {
+	if s, err := Open(ctx, small(), mech.NewReleaser(detrand.Noise("read", 1)), none); err != nil {
 		t.Error(err)
 	} else if _, err := s.Ask(ctx, Question{Key: "k", Training: rat("0.5")}); !errors.Is(err, ErrQuestion) || none.Spent() != (dp.Cost{}) {
 		t.Errorf("without a sum: %v", err)
@@ -271,7 +271,7 @@ func TestWhenTheHoldoutIsRead(t *testing.T) {
 // What a question would meet is said free.
 func TestStatus(t *testing.T) {
 	h := plenty()
-	s := open(t, small(), mech.NewReleaser(chance.Noise("status", 1)), h)
+	s := open(t, small(), mech.NewReleaser(detrand.Noise("status", 1)), h)
 	if st, err := s.Status(ctx, "q0"); err != nil || st != (Status{Left: 5}) || h.Spent() != (dp.Cost{}) {
 		t.Errorf("%+v, %v", st, err)
 	}

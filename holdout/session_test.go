@@ -11,7 +11,7 @@ import (
 
 	"github.com/discreet-dp/discreet/account"
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/chance"
+	"github.com/discreet-dp/discreet/internal/detrand"
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/noise"
 	"github.com/discreet-dp/discreet/session"
@@ -56,7 +56,7 @@ func holds(sums ...int64) func(context.Context) (mech.Exact, error) {
 
 // script is a row of questions, some of which the holdout contradicts.
 func script(seed uint64, n int) (out []Question) {
-	d := chance.New("questions", seed)
+	d := detrand.New("questions", seed)
 	for i := range n {
 		sum := int64(d.Below(121))
 		training := big.NewRat(sum, 120)
@@ -70,7 +70,7 @@ func script(seed uint64, n int) (out []Question) {
 
 // sums repeats the choices of script, to have the sums open.
 func sums(seed uint64, n int) (sum []int64) {
-	d := chance.New("questions", seed)
+	d := detrand.New("questions", seed)
 	for range n {
 		sum = append(sum, int64(d.Below(121)))
 		if d.One(3) {
@@ -151,8 +151,8 @@ func TestSessionIsTheDefinition(t *testing.T) {
 	ends := map[string]int{}
 	for seed := range uint64(300) {
 		questions := script(seed, 40)
-		want := direct(small(), chance.Noise("noise", seed), questions, sums(seed, 40))
-		s := open(t, small(), mech.NewReleaser(chance.Noise("noise", seed)), plenty())
+		want := direct(small(), detrand.Noise("noise", seed), questions, sums(seed, 40))
+		s := open(t, small(), mech.NewReleaser(detrand.Noise("noise", seed)), plenty())
 		for i, q := range questions {
 			a, err := s.Ask(ctx, q)
 			if got := shown(t, a, err); got != want[i] {
@@ -204,7 +204,7 @@ func TestRoundLaw(t *testing.T) {
 	const runs = 30000
 	values := []int64{5, 6, 3, 9}
 	seen := make([]float64, len(values)+1)
-	r := mech.NewReleaser(chance.Noise("law", 1))
+	r := mech.NewReleaser(detrand.Noise("law", 1))
 	for range runs {
 		s, at := open(t, c, r, plenty()), len(values)
 		for i, v := range values {

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/chance"
+	"github.com/discreet-dp/discreet/internal/detrand"
 )
 
 // BenchmarkTrain adds and trains rows of 100 weights, of which 49 are numbers.
@@ -23,7 +23,7 @@ func BenchmarkTrain(b *testing.B) {
 		for _, method := range []string{Output, Objective} {
 			p := prepared(b, e, Spec{Budget: Budget{Epsilon: dp.One}, Method: method, Rows: int64(n)}, one)
 			b.Run(fmt.Sprintf("%d/%s", n, method), func(b *testing.B) {
-				dice := chance.New("bench", 1)
+				dice := detrand.New("bench", 1)
 				codes := make([]int64, 55)
 				for range b.N {
 					b.StopTimer()

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/audit/stat"
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/chance"
+	"github.com/discreet-dp/discreet/internal/audit/stat"
+	"github.com/discreet-dp/discreet/internal/detrand"
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/noise"
 )
@@ -32,7 +32,7 @@ type box struct {
 func (x box) lower(t *testing.T) stat.Bound {
 	t.Helper()
 	draw := func(rows [][]int64, side string) stat.Samples {
-		s, err := stat.Draw(context.Background(), *samples, func(part int) *noise.Source { return chance.Noise(x.name+side, uint64(part)) }, func(src *noise.Source) func() int64 {
+		s, err := stat.Draw(context.Background(), *samples, func(part int) *noise.Source { return detrand.Noise(x.name+side, uint64(part)) }, func(src *noise.Source) func() int64 {
 			r, table := mech.NewReleaser(src), x.plan.NewTable()
 			for _, row := range rows {
 				table.Add(row)

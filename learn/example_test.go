@@ -6,7 +6,7 @@ import (
 	"math/big"
 
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/chance"
+	"github.com/discreet-dp/discreet/internal/detrand"
 	"github.com/discreet-dp/discreet/learn"
 	"github.com/discreet-dp/discreet/mech"
 )
@@ -29,7 +29,7 @@ func Example() {
 	}
 	fmt.Println(plan.Method, plan.Loss(), "costs epsilon", plan.Cost.Epsilon)
 
-	table, dice := plan.NewTable(), chance.New("example", 1)
+	table, dice := plan.NewTable(), detrand.New("example", 1)
 	for range 5000 {
 		age, ward, back := int64(dice.Below(101)), int64(dice.Below(2)), int64(0)
 		if dice.Below(100) < int(age) {
@@ -39,7 +39,7 @@ func Example() {
 	}
 	fmt.Println("rows:", table)
 
-	model, err := learn.Fit(context.Background(), plan, table, mech.NewReleaser(chance.Noise("example", 1)), nil)
+	model, err := learn.Fit(context.Background(), plan, table, mech.NewReleaser(detrand.Noise("example", 1)), nil)
 	if err != nil {
 		fmt.Println(err)
 		return

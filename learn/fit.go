@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/discreet-dp/discreet/learn/solve"
+	"github.com/discreet-dp/discreet/internal/learn/solve"
 	"github.com/discreet-dp/discreet/mech"
 )
 

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/chance"
+	"github.com/discreet-dp/discreet/internal/detrand"
 )
 
 // TestFit trains with every method, currency and loss, and looks whether anything was learned.
@@ -66,7 +66,7 @@ func TestTune(t *testing.T) {
 func TestOrder(t *testing.T) {
 	for _, tune := range [][]float64{nil, {50, 60}} {
 		p := prepared(t, made(3), Spec{Budget: Budget{Epsilon: dp.One}, Tune: tune, Evaluate: dp.One}, one)
-		dice := chance.New("rows", 1)
+		dice := detrand.New("rows", 1)
 		var codes [][]int64
 		for range 500 {
 			codes = append(codes, madeRow(dice, p.Encoding))

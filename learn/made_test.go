@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/chance"
+	"github.com/discreet-dp/discreet/internal/detrand"
 	"github.com/discreet-dp/discreet/mech"
 )
 
@@ -32,7 +32,7 @@ func made(classes int) *Encoding {
 }
 
 // madeRow is a row with a known rule: the target follows age, score and colour, and some of the time chance.
-func madeRow(d chance.Dice, e *Encoding) []int64 {
+func madeRow(d detrand.Dice, e *Encoding) []int64 {
 	age, colour, score := int64(d.Below(101)), int64(d.Below(3)), int64(d.Below(4001)-1000)
 	rule := e.Features[0].scaled(age) + 0.5*e.Features[2].scaled(score)
 	if colour == 1 {
@@ -51,14 +51,14 @@ func madeRow(d chance.Dice, e *Encoding) []int64 {
 }
 
 func madeTable(p *Plan, n int, seed uint64) *Table {
-	t, d := p.NewTable(), chance.New("rows", seed)
+	t, d := p.NewTable(), detrand.New("rows", seed)
 	for range n {
 		t.Add(madeRow(d, p.Encoding))
 	}
 	return t
 }
 
-func releaser(seed uint64) *mech.Releaser { return mech.NewReleaser(chance.Noise("learn", seed)) }
+func releaser(seed uint64) *mech.Releaser { return mech.NewReleaser(detrand.Noise("learn", seed)) }
 
 func eps(t testing.TB, text string) dp.Amount {
 	t.Helper()
@@ -91,7 +91,7 @@ func fitted(t testing.TB, p *Plan, table *Table, seed uint64) *Model {
 
 // wrong is how much a model gets wrong of new rows: a share, or the root of the mean square of what is missed.
 func wrong(m *Model, n int, seed uint64) float64 {
-	d, total := chance.New("new rows", seed), 0.0
+	d, total := detrand.New("new rows", seed), 0.0
 	for range n {
 		codes := madeRow(d, m.Encoding)
 		row := map[string]string{}

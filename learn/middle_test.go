@@ -5,8 +5,8 @@ import (
 	"math/big"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/chance"
-	"github.com/discreet-dp/discreet/learn/solve"
+	"github.com/discreet-dp/discreet/internal/detrand"
+	"github.com/discreet-dp/discreet/internal/learn/solve"
 	"github.com/discreet-dp/discreet/mech"
 )
 
@@ -29,7 +29,7 @@ func TestMinimiserInTheMiddle(t *testing.T) {
 		}
 		table := p.NewTable()
 		table.Add([]int64{code, 1})
-		if _, err := Fit(context.Background(), p, table, mech.NewReleaser(chance.Noise("middle", 1)), nil); err != nil {
+		if _, err := Fit(context.Background(), p, table, mech.NewReleaser(detrand.Noise("middle", 1)), nil); err != nil {
 			t.Errorf("code %d: %v", code, err)
 		}
 	}

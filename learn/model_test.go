@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/chance"
+	"github.com/discreet-dp/discreet/internal/detrand"
 )
 
 func someModels(t testing.TB) []*Model {
@@ -69,7 +69,7 @@ func TestWriteAndRead(t *testing.T) {
 
 // TestAmounts: every amount reads back as itself.
 func TestAmounts(t *testing.T) {
-	dice := chance.New("amounts", 1)
+	dice := detrand.New("amounts", 1)
 	all := []dp.Amount{0, 1, 2, dp.One, dp.One - 1, dp.One + 1, dp.One << 20, dp.Unbounded}
 	for range 2000 {
 		all = append(all, dp.Amount(dice.Below(1<<dice.Below(60))+0)+1)
@@ -93,7 +93,7 @@ func TestAmounts(t *testing.T) {
 // TestCoefficients: the coefficients in units of the columns say what the model predicts.
 func TestCoefficients(t *testing.T) {
 	for _, m := range someModels(t) {
-		dice := chance.New("coefficients", 1)
+		dice := detrand.New("coefficients", 1)
 		for range 20 {
 			codes := madeRow(dice, m.Encoding)
 			row, values := map[string]string{}, map[string]float64{}

@@ -8,15 +8,15 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/chance"
+	"github.com/discreet-dp/discreet/internal/detrand"
 	"github.com/discreet-dp/discreet/internal/exact"
-	"github.com/discreet-dp/discreet/learn/rows"
+	"github.com/discreet-dp/discreet/internal/learn/rows"
 	"github.com/discreet-dp/discreet/mech"
 )
 
 // apart are two databases that differ in m rows of one person, or in one having them and the other not: rows as long as they can be, with the targets at both ends.
 func apart(e *Encoding, n dp.Neighbours, m int, seed uint64) (a, b [][]int64) {
-	dice := chance.New("apart", seed)
+	dice := detrand.New("apart", seed)
 	for range dice.Below(6) {
 		row := madeRow(dice, e)
 		a, b = append(a, row), append(b, row)

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/learn/calibrate"
-	"github.com/discreet-dp/discreet/learn/loss"
+	"github.com/discreet-dp/discreet/internal/learn/calibrate"
+	"github.com/discreet-dp/discreet/internal/learn/lossfn"
 	"github.com/discreet-dp/discreet/mech"
 )
 
@@ -22,7 +22,7 @@ type Plan struct {
 	Why    []string
 	Cost   dp.Cost
 
-	loss    loss.Loss
+	loss    lossfn.Loss
 	radius  float64
 	weights []float64 // of the classes, or nil
 	recipe  *recipe

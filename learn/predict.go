@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/discreet-dp/discreet/learn/rows"
+	"github.com/discreet-dp/discreet/internal/learn/rows"
 )
 
 // Prediction is what a model says about a row.

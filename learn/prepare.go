@@ -8,9 +8,9 @@ import (
 	"slices"
 
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/learn/calibrate"
-	"github.com/discreet-dp/discreet/learn/rows"
-	"github.com/discreet-dp/discreet/learn/solve"
+	"github.com/discreet-dp/discreet/internal/learn/calibrate"
+	"github.com/discreet-dp/discreet/internal/learn/rows"
+	"github.com/discreet-dp/discreet/internal/learn/solve"
 )
 
 // Prepare decides everything that can be decided before the data is looked at. Its errors are about what is public, and are [ErrEncoding] or [ErrSpec]; where a regulariser is too small for the

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/learn/calibrate"
+	"github.com/discreet-dp/discreet/internal/learn/calibrate"
 )
 
 // TestBadInput has what Prepare refuses, and a word of what it says.

@@ -7,7 +7,7 @@ import (
 	"math/big"
 
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/learn/calibrate"
+	"github.com/discreet-dp/discreet/internal/learn/calibrate"
 	"github.com/discreet-dp/discreet/mech"
 )
 

@@ -10,17 +10,17 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/chance"
+	"github.com/discreet-dp/discreet/internal/detrand"
 	"github.com/discreet-dp/discreet/internal/entropy"
 	"github.com/discreet-dp/discreet/internal/exact"
-	"github.com/discreet-dp/discreet/learn/solve"
+	"github.com/discreet-dp/discreet/internal/learn/solve"
 	"github.com/discreet-dp/discreet/mech"
 )
 
 var pairs = flag.Int("pairs", 1, "how many neighbouring tables each training is replayed on")
 
 // hostileRow is a row at the ends of what rows can be, and beyond.
-func hostileRow(d chance.Dice, e *Encoding) []int64 {
+func hostileRow(d detrand.Dice, e *Encoding) []int64 {
 	var out []int64
 	for _, c := range append(append([]Column(nil), e.Features...), e.Target) {
 		codes := []int64{c.Lo, c.Hi, (c.Lo + c.Hi) / 2, Null, math.MaxInt64, math.MinInt64 + 1}
@@ -30,16 +30,16 @@ func hostileRow(d chance.Dice, e *Encoding) []int64 {
 		if d.One(2) {
 			codes = codes[:3]
 		}
-		out = append(out, chance.Pick(d, codes))
+		out = append(out, detrand.Pick(d, codes))
 	}
 	return out
 }
 
 // neighbouring makes two tables that differ in one person with so many rows.
-func neighbouring(d chance.Dice, e *Encoding, rows int, n dp.Neighbours) (a, b [][]int64) {
+func neighbouring(d detrand.Dice, e *Encoding, rows int, n dp.Neighbours) (a, b [][]int64) {
 	for range d.Below(8) {
 		row := hostileRow(d, e)
-		for range chance.Pick(d, []int{1, 1, 20}) {
+		for range detrand.Pick(d, []int{1, 1, 20}) {
 			a, b = append(a, row), append(b, row)
 		}
 	}
@@ -61,7 +61,7 @@ func neighbouring(d chance.Dice, e *Encoding, rows int, n dp.Neighbours) (a, b [
 }
 
 // tabled adds rows in an order of its own: nothing may depend on it.
-func tabled(p *Plan, rows [][]int64, d chance.Dice) *Table {
+func tabled(p *Plan, rows [][]int64, d detrand.Dice) *Table {
 	t := p.NewTable()
 	left := append([][]int64(nil), rows...)
 	for len(left) > 0 {
@@ -83,7 +83,7 @@ type replayed struct {
 
 func replay(p *Plan, t *Table, seed uint64) replayed {
 	var out replayed
-	stream := chance.NewStream("replay", seed)
+	stream := detrand.NewStream("replay", seed)
 	r := mech.NewReleaser(entropy.FromReader(stream))
 	r.Record(func(c mech.Call) { out.calls = append(out.calls, c) })
 	out.model, out.err = Fit(context.Background(), p, t, r, nil)
@@ -149,7 +149,7 @@ func moved(c, d mech.Call) float64 {
 }
 
 // given is how far the estimate and the choice move where both tables have the same models, whatever these are.
-func given(p *Plan, a, b *Table, d chance.Dice) (ratio float64) {
+func given(p *Plan, a, b *Table, d detrand.Dice) (ratio float64) {
 	candidates := make([][][]int64, p.candidates())
 	for c := range candidates {
 		for range p.Encoding.models() {
@@ -268,7 +268,7 @@ func TestReplay(t *testing.T) {
 		for _, n := range []dp.Neighbours{dp.AddRemove, dp.Substitute} {
 			for _, rows := range []int{1, 3} {
 				p := prepared(t, training.e, training.s, Group{n, rows})
-				d := chance.New(fmt.Sprint("replay ", number, n, rows), 1)
+				d := detrand.New(fmt.Sprint("replay ", number, n, rows), 1)
 				for i := range *pairs {
 					a, b := neighbouring(d, p.Encoding, rows, n)
 					one, two := tabled(p, a, d), tabled(p, b, d)
@@ -285,7 +285,7 @@ func TestReplay(t *testing.T) {
 					for range 3 {
 						w := make([]float64, p.Encoding.dim())
 						for j := range w {
-							w[j] = float64(d.Below(201)-100) * chance.Pick(d, []float64{0.0001, 0.01, 1})
+							w[j] = float64(d.Below(201)-100) * detrand.Pick(d, []float64{0.0001, 0.01, 1})
 						}
 						g := gradients(p, one.open(), two.open(), w)
 						closest["gradient"] = max(closest["gradient"], g)
@@ -306,7 +306,7 @@ func TestReplay(t *testing.T) {
 		// Planted: people have three rows and it is calibrated to one; they are substituted and it is calibrated to adding them.
 		for name, g := range map[string]Group{"rows": {dp.Substitute, 1}, "neighbours": {dp.AddRemove, 3}} {
 			p := prepared(t, training.e, training.s, g)
-			d := chance.New(fmt.Sprint("planted ", name, number), 1)
+			d := detrand.New(fmt.Sprint("planted ", name, number), 1)
 			for i := range 10 {
 				a, b := neighbouring(d, p.Encoding, 3, dp.Substitute)
 				one, two := tabled(p, a, d), tabled(p, b, d)
@@ -344,7 +344,7 @@ func TestOrderDoesNotMatter(t *testing.T) {
 			continue
 		}
 		p := prepared(t, training.e, training.s, one)
-		d := chance.New("order", 1)
+		d := detrand.New("order", 1)
 		var rows [][]int64
 		for range 40 {
 			rows = append(rows, hostileRow(d, p.Encoding))

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/learn/loss"
+	"github.com/discreet-dp/discreet/internal/learn/lossfn"
 )
 
 // Spec is what somebody asks of a training. All of it is public.
@@ -123,7 +123,7 @@ func (s *Spec) validateTune() error {
 }
 
 // loss is what is minimised: by its name, or by the target's kind.
-func (s *Spec) loss(target *Column) (loss.Loss, error) {
+func (s *Spec) loss(target *Column) (lossfn.Loss, error) {
 	name := s.Loss
 	switch {
 	case name == "" && target.Categorical():
@@ -131,23 +131,23 @@ func (s *Spec) loss(target *Column) (loss.Loss, error) {
 	case name == "":
 		name = "squares"
 	case name == "squares" && target.Categorical():
-		return loss.Loss{}, fmt.Errorf("%w: squares are for numbers, and %q has classes; take logistic or huber", ErrSpec, target.Name)
+		return lossfn.Loss{}, fmt.Errorf("%w: squares are for numbers, and %q has classes; take logistic or huber", ErrSpec, target.Name)
 	case name != "squares" && !target.Categorical():
-		return loss.Loss{}, fmt.Errorf("%w: %s is for classes, and %q is a number; take squares, or a condition such as %s > 0 as the target", ErrSpec, name, target.Name, target.Name)
+		return lossfn.Loss{}, fmt.Errorf("%w: %s is for classes, and %q is a number; take squares, or a condition such as %s > 0 as the target", ErrSpec, name, target.Name, target.Name)
 	}
 	if s.HalfWidth != 0 && name != "huber" {
-		return loss.Loss{}, fmt.Errorf("%w: a half-width is for huber, and the loss is %s", ErrSpec, name)
+		return lossfn.Loss{}, fmt.Errorf("%w: a half-width is for huber, and the loss is %s", ErrSpec, name)
 	}
 	if s.Residual != 0 && name != "squares" {
-		return loss.Loss{}, fmt.Errorf("%w: a residual is for squares, and the loss is %s", ErrSpec, name)
+		return lossfn.Loss{}, fmt.Errorf("%w: a residual is for squares, and the loss is %s", ErrSpec, name)
 	}
 	switch name {
 	case "huber":
-		return loss.Huber(or(s.HalfWidth, defaultHalfWidth))
+		return lossfn.Huber(or(s.HalfWidth, defaultHalfWidth))
 	case "squares":
-		return loss.Squares(or(s.Residual, defaultResidual))
+		return lossfn.Squares(or(s.Residual, defaultResidual))
 	}
-	return loss.Logistic(), nil
+	return lossfn.Logistic(), nil
 }
 
 // classWeights are the public weights of the classes in their order, the largest 1; nil where all are.

@@ -5,7 +5,7 @@ import (
 	"sort"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/chance"
+	"github.com/discreet-dp/discreet/internal/detrand"
 )
 
 // placed are rows with their parts, in no order.
@@ -19,7 +19,7 @@ func placed(rows [][]int64) map[string]int {
 
 // TestSplit: the order of rows does not matter, and a row more changes nothing else.
 func TestSplit(t *testing.T) {
-	dice := chance.New("split", 1)
+	dice := detrand.New("split", 1)
 	var rows [][]int64
 	for range 4000 {
 		rows = append(rows, []int64{int64(dice.Below(3)), int64(dice.Below(2))})

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/discreet-dp/discreet/internal/exact"
-	"github.com/discreet-dp/discreet/learn/rows"
+	"github.com/discreet-dp/discreet/internal/learn/rows"
 )
 
 // Table collects training rows. Nothing in it can be printed. It is for one goroutine at a time.

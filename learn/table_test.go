@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/chance"
+	"github.com/discreet-dp/discreet/internal/detrand"
 )
 
 // TestAddIsTotal adds rows of any codes: every one that counts is at most the radius long, and nothing panics.
@@ -17,9 +17,9 @@ func TestAddIsTotal(t *testing.T) {
 	for _, classes := range []int{0, 2, 4} {
 		for _, radius := range []float64{0, 1, 0.01, 100} {
 			p := prepared(t, made(classes), Spec{Budget: Budget{Epsilon: dp.One}, Radius: radius, Tune: []float64{1e5, 2e5}}, one)
-			table, dice := p.NewTable(), chance.New("codes", 1)
+			table, dice := p.NewTable(), detrand.New("codes", 1)
 			for range 300 {
-				table.Add([]int64{chance.Pick(dice, codes), chance.Pick(dice, codes), chance.Pick(dice, codes), chance.Pick(dice, codes)})
+				table.Add([]int64{detrand.Pick(dice, codes), detrand.Pick(dice, codes), detrand.Pick(dice, codes), detrand.Pick(dice, codes)})
 			}
 			for _, short := range [][]int64{nil, {1}, {1, 2, 3}, {1, 1, 1, 1, 1}} {
 				table.Add(short)

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/learn/rows"
+	"github.com/discreet-dp/discreet/internal/learn/rows"
 	"github.com/discreet-dp/discreet/mech"
 )
 

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/learn/solve"
+	"github.com/discreet-dp/discreet/internal/learn/solve"
 )
 
 // TestExcess compares what the theorems promise with what happens.

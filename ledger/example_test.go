@@ -11,8 +11,8 @@ import (
 
 	"github.com/discreet-dp/discreet/account"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/ledger/sqlite"
 	"github.com/discreet-dp/discreet/ledger"
-	"github.com/discreet-dp/discreet/ledger/sqlite"
 )
 
 // A data set has a budget, and an analyst a quota inside it. A charge is

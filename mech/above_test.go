@@ -11,8 +11,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/discreet-dp/discreet/audit/stat"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/audit/stat"
 	"github.com/discreet-dp/discreet/internal/entropy"
 	"github.com/discreet-dp/discreet/noise"
 )

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/engine/reference"
-	"github.com/discreet-dp/discreet/plan"
+	"github.com/discreet-dp/discreet/internal/engine/reference"
+	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/stream/linear"
 	"github.com/discreet-dp/discreet/policy"
-	"github.com/discreet-dp/discreet/stream/linear"
 )
 
 func TestMaxStreamCells(t *testing.T) {

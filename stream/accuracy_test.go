@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/chance"
+	"github.com/discreet-dp/discreet/internal/detrand"
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/session"
 )
@@ -17,7 +17,7 @@ import (
 func TestPrices(t *testing.T) {
 	d := domain(t, 2, 3, 4)
 	for seed := range uint64(150) {
-		dice := chance.New("prices", seed)
+		dice := detrand.New("prices", seed)
 		c := Config{Domain: d, Size: int64(1) << dice.Below(24), Alpha: math.Exp(-6 * float64(1+dice.Below(100)) / 100), Beta: math.Exp(-9 * float64(1+dice.Below(100)) / 100), Queries: 1 << dice.Below(20),
 			Steps: int64(1 + dice.Below(4)), Currency: mech.Budget(1 + dice.Below(2)), Budget: dp.Amount(1) << dice.Below(60), Predictor: []Kind{Weights, None, Halving}[dice.Below(3)], Neighbours: dp.Neighbours(dice.Below(2))}
 		tariff, err := Price(c)
@@ -62,7 +62,7 @@ func TestAccuracy(t *testing.T) {
 	}
 	far, rounds := 0, 0
 	for seed := range uint64(runs) {
-		dice := chance.New("accuracy", seed)
+		dice := detrand.New("accuracy", seed)
 		// Half of the cells are too full by what is just too much for one of them.
 		counts := make([]int64, 12)
 		for i := range counts {

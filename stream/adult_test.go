@@ -14,11 +14,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/discreet-dp/discreet/internal/chance"
+	"github.com/discreet-dp/discreet/internal/detrand"
 	"github.com/discreet-dp/discreet/internal/exact"
+	"github.com/discreet-dp/discreet/internal/stream/histogram"
+	"github.com/discreet-dp/discreet/internal/stream/linear"
 	"github.com/discreet-dp/discreet/mech"
-	"github.com/discreet-dp/discreet/stream/histogram"
-	"github.com/discreet-dp/discreet/stream/linear"
 )
 
 var (
@@ -100,7 +100,7 @@ func adult(t testing.TB, files string) (*linear.Domain, *histogram.Table, int64)
 }
 
 // conjunction draws 1 to most attributes, and for each a value, or any set of values.
-func conjunction(t testing.TB, dice chance.Dice, d *linear.Domain, most int, sets bool) *linear.Query {
+func conjunction(t testing.TB, dice detrand.Dice, d *linear.Domain, most int, sets bool) *linear.Query {
 	as := d.Attributes()
 	var chosen []int
 	for n := 1 + dice.Below(most); len(chosen) < n; {
@@ -138,7 +138,7 @@ func TestAdult(t *testing.T) {
 		t.Fatalf("%d cells, %d people", d.Cells(), n)
 	}
 	for _, sets := range []bool{false, true} {
-		dice := chance.New("adult", *adultSeed)
+		dice := detrand.New("adult", *adultSeed)
 		c := Config{Domain: d, Size: n, Alpha: 0.05, Beta: 0.001, Queries: 400_000, Steps: 1, Currency: mech.Pure, Budget: amountOf(t, "6.5"), Predictor: Kind(*adultKind)}
 		s, _ := open(t, c, data, *adultSeed)
 		start, far, most := time.Now(), 0, int64(0)

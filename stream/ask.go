@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/stream/linear"
 	"github.com/discreet-dp/discreet/session"
-	"github.com/discreet-dp/discreet/stream/linear"
 )
 
 // check refuses a question that is not one of this stream.

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/discreet-dp/discreet/internal/stream/linear"
+	"github.com/discreet-dp/discreet/internal/stream/predict"
 	"github.com/discreet-dp/discreet/mech"
-	"github.com/discreet-dp/discreet/stream/linear"
-	"github.com/discreet-dp/discreet/stream/predict"
 )
 
 // largestBonus is how many counts a marginal may have. Larger ones say little for each, and take long to learn.

@@ -6,8 +6,8 @@ import (
 	"math"
 
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/stream/linear"
 	"github.com/discreet-dp/discreet/mech"
-	"github.com/discreet-dp/discreet/stream/linear"
 )
 
 // ErrConfig is returned when a stream is declared that does not exist.

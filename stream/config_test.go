@@ -9,11 +9,11 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/chance"
+	"github.com/discreet-dp/discreet/internal/detrand"
+	"github.com/discreet-dp/discreet/internal/stream/histogram"
+	"github.com/discreet-dp/discreet/internal/stream/linear"
+	"github.com/discreet-dp/discreet/internal/stream/predict"
 	"github.com/discreet-dp/discreet/mech"
-	"github.com/discreet-dp/discreet/stream/histogram"
-	"github.com/discreet-dp/discreet/stream/linear"
-	"github.com/discreet-dp/discreet/stream/predict"
 )
 
 // What is no stream is refused before anything is charged or read, with what to write instead.
@@ -125,7 +125,7 @@ func TestLoader(t *testing.T) {
 func TestCrowd(t *testing.T) {
 	c, data, _ := small(t, mech.Pure)
 	_, h := open(t, c, data, 1)
-	s, err := Open(context.Background(), c, loaded(data), releaser(1), flaky{h, chance.New("crowd", 1)})
+	s, err := Open(context.Background(), c, loaded(data), releaser(1), flaky{h, detrand.New("crowd", 1)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,9 +7,9 @@ import (
 	"sort"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/chance"
+	"github.com/discreet-dp/discreet/internal/detrand"
+	"github.com/discreet-dp/discreet/internal/stream/linear"
 	"github.com/discreet-dp/discreet/mech"
-	"github.com/discreet-dp/discreet/stream/linear"
 )
 
 var (
@@ -22,7 +22,7 @@ var (
 // is off from what that alone would give.
 func patients(t testing.TB) (*linear.Domain, []int64) {
 	d := domain(t, 2, 2, 4, 8)
-	dice := chance.New("patients", 1)
+	dice := detrand.New("patients", 1)
 	age := []float64{0.9, 1.2, 1.6, 1.5, 1.3, 0.9, 0.5, 0.25}
 	weights := make([]float64, d.Cells())
 	for i := range weights {
@@ -65,7 +65,7 @@ func TestCovid(t *testing.T) {
 	}
 	for name, want := range map[string]float64{"uniform": 15, "zipf": 8} {
 		for seed := range uint64(*covidSeeds) {
-			dice := chance.New(name, seed)
+			dice := detrand.New(name, seed)
 			draw := func() int { return dice.Below(len(all)) }
 			if name == "zipf" {
 				draw = zipf(dice, len(all))
@@ -99,7 +99,7 @@ func TestCovid(t *testing.T) {
 }
 
 // zipf draws places whose probability falls with 1/rank, in an order that has nothing to do with what is there.
-func zipf(dice chance.Dice, n int) func() int {
+func zipf(dice detrand.Dice, n int) func() int {
 	order := make([]int, n)
 	for i := range order {
 		j := dice.Below(i + 1)

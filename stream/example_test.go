@@ -6,12 +6,12 @@ import (
 
 	"github.com/discreet-dp/discreet/account"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/stream/histogram"
+	"github.com/discreet-dp/discreet/internal/stream/linear"
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/noise"
 	"github.com/discreet-dp/discreet/session"
 	"github.com/discreet-dp/discreet/stream"
-	"github.com/discreet-dp/discreet/stream/histogram"
-	"github.com/discreet-dp/discreet/stream/linear"
 )
 
 // A hospital with 100,000 patients answers every question about sex and age within 2,000 of them. The same question, however it is put, is paid for once.

@@ -6,9 +6,9 @@ import (
 	"math/big"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/chance"
+	"github.com/discreet-dp/discreet/internal/detrand"
+	"github.com/discreet-dp/discreet/internal/stream/linear"
 	"github.com/discreet-dp/discreet/mech"
-	"github.com/discreet-dp/discreet/stream/linear"
 )
 
 // Exact halving: over 1,000 random streams, alarms are never more than log2 of the candidates.
@@ -19,7 +19,7 @@ func TestHalving(t *testing.T) {
 	}
 	alarms, most := 0, 0.0
 	for seed := range streams {
-		dice := chance.New("halving", seed)
+		dice := detrand.New("halving", seed)
 		d := domain(t, 2+dice.Below(2), 2)
 		n := int64(4 + dice.Below(9))
 		steps := int64(16)

@@ -8,13 +8,13 @@ import (
 
 	"github.com/discreet-dp/discreet/account"
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/chance"
+	"github.com/discreet-dp/discreet/internal/detrand"
 	"github.com/discreet-dp/discreet/internal/entropy"
 	"github.com/discreet-dp/discreet/internal/exact"
+	"github.com/discreet-dp/discreet/internal/stream/histogram"
+	"github.com/discreet-dp/discreet/internal/stream/linear"
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/session"
-	"github.com/discreet-dp/discreet/stream/histogram"
-	"github.com/discreet-dp/discreet/stream/linear"
 )
 
 // domain returns a domain with so many values for each attribute.
@@ -51,7 +51,7 @@ func dense(t testing.TB, d *linear.Domain, counts []int64) *histogram.Table {
 
 // releaser draws the same noise for the same seed.
 func releaser(seed uint64) *mech.Releaser {
-	return mech.NewReleaser(entropy.FromReader(chance.NewStream("stream", seed)))
+	return mech.NewReleaser(entropy.FromReader(detrand.NewStream("stream", seed)))
 }
 
 // host returns a host with the budget of a configuration.
@@ -118,7 +118,7 @@ func subsets(t testing.TB, d *linear.Domain, steps int64, sets ...uint64) *linea
 }
 
 // anySubsets draws a product of nonempty sets.
-func anySubsets(t testing.TB, dice chance.Dice, d *linear.Domain, steps int64) *linear.Query {
+func anySubsets(t testing.TB, dice detrand.Dice, d *linear.Domain, steps int64) *linear.Query {
 	sets := make([]uint64, len(d.Attributes()))
 	for i, a := range d.Attributes() {
 		sets[i] = 1 + uint64(dice.Below(1<<len(a.Values)-1))
@@ -136,7 +136,7 @@ func amountOf(t testing.TB, text string) dp.Amount {
 }
 
 // normal is about normally distributed.
-func normal(dice chance.Dice) float64 {
+func normal(dice detrand.Dice) float64 {
 	u := (float64(dice.Below(1<<30)) + 0.5) / (1 << 30)
 	v := float64(dice.Below(1<<30)) / (1 << 30)
 	return math.Sqrt(-2*math.Log(u)) * math.Cos(2*math.Pi*v)

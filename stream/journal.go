@@ -9,8 +9,8 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/discreet-dp/discreet/stream/linear"
-	"github.com/discreet-dp/discreet/stream/predict"
+	"github.com/discreet-dp/discreet/internal/stream/linear"
+	"github.com/discreet-dp/discreet/internal/stream/predict"
 )
 
 // ErrJournal is returned when a journal is not one of this stream.

@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/discreet-dp/discreet/internal/chance"
+	"github.com/discreet-dp/discreet/internal/detrand"
 	"github.com/discreet-dp/discreet/internal/exact"
+	"github.com/discreet-dp/discreet/internal/stream/histogram"
 	"github.com/discreet-dp/discreet/mech"
-	"github.com/discreet-dp/discreet/stream/histogram"
 )
 
 var largeAsked = flag.Int("large", 0, "how many questions TestLarge asks over 10 million cells")
@@ -25,7 +25,7 @@ func TestLarge(t *testing.T) {
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	d := domain(t, 10, 10, 10, 10, 10, 10, 10)
-	dice := chance.New("large", 1)
+	dice := detrand.New("large", 1)
 	const people = 200_000
 	cells := make([]int64, people)
 	counts := make([]int64, people)

@@ -4,9 +4,9 @@ import (
 	"context"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/chance"
+	"github.com/discreet-dp/discreet/internal/detrand"
+	"github.com/discreet-dp/discreet/internal/stream/predict"
 	"github.com/discreet-dp/discreet/mech"
-	"github.com/discreet-dp/discreet/stream/predict"
 )
 
 // A stream that is told what was released elsewhere has less to pay for: here every cell, with noise that is far below the error that it promises.
@@ -31,7 +31,7 @@ func TestLearnedElsewhereIsCheaper(t *testing.T) {
 				}
 			}
 		}
-		dice := chance.New("learned", 1)
+		dice := detrand.New("learned", 1)
 		for range 2000 {
 			if _, err := s.Ask(context.Background(), anySubsets(t, dice, d, 1)); err != nil {
 				t.Fatal(err)

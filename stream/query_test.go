@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/discreet-dp/discreet/stream/linear"
+	"github.com/discreet-dp/discreet/internal/stream/linear"
 )
 
 // What is written of a query is read as the same query.

@@ -9,16 +9,16 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/discreet-dp/discreet/audit/stat"
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/chance"
+	"github.com/discreet-dp/discreet/internal/audit/stat"
+	"github.com/discreet-dp/discreet/internal/detrand"
 	"github.com/discreet-dp/discreet/internal/entropy"
-	"github.com/discreet-dp/discreet/internal/witness"
+	"github.com/discreet-dp/discreet/internal/sessiontest"
+	"github.com/discreet-dp/discreet/internal/stream/histogram"
+	"github.com/discreet-dp/discreet/internal/stream/linear"
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/noise"
 	"github.com/discreet-dp/discreet/session"
-	"github.com/discreet-dp/discreet/stream/histogram"
-	"github.com/discreet-dp/discreet/stream/linear"
 )
 
 // past is all that a process leaves behind when it ends.
@@ -58,7 +58,7 @@ func (h *noting) Append(ctx context.Context, e []byte) error {
 }
 
 // life is a process that goes on from a past: it has the same randomness as every other with the same seed, and is asked some questions.
-func (p *past) life(t *testing.T, c Config, data *histogram.Table, seed uint64, every int, questions ...*linear.Query) []witness.Event {
+func (p *past) life(t *testing.T, c Config, data *histogram.Table, seed uint64, every int, questions ...*linear.Query) []sessiontest.Event {
 	t.Helper()
 	ctx := context.Background()
 	memory := host(c)
@@ -72,9 +72,9 @@ func (p *past) life(t *testing.T, c Config, data *histogram.Table, seed uint64, 
 			t.Fatal(err)
 		}
 	}
-	bytes := chance.NewStream("replay", seed)
+	bytes := detrand.NewStream("replay", seed)
 	r := mech.NewReleaser(entropy.FromReader(bytes))
-	w := witness.New(memory, r, bytes.Drawn, func(c session.Charge) bool { return strings.HasPrefix(c.Name, "round ") })
+	w := sessiontest.New(memory, r, bytes.Drawn, func(c session.Charge) bool { return strings.HasPrefix(c.Name, "round ") })
 	s, err := Open(ctx, c, func(context.Context) (*histogram.Table, error) { w.Look(); return data, nil }, r, &noting{w, p, 0, 0})
 	if err != nil {
 		t.Fatal(err)
@@ -97,7 +97,7 @@ func (p *past) life(t *testing.T, c Config, data *histogram.Table, seed uint64, 
 func (p past) copy() *past { return &past{slices.Clone(p.charges), slices.Clone(p.entries)} }
 
 // neighbours makes two histograms that differ in one person: one who is there or not, or who is exchanged.
-func neighbours(t *testing.T, d chance.Dice, c Config) (x, y *histogram.Table) {
+func neighbours(t *testing.T, d detrand.Dice, c Config) (x, y *histogram.Table) {
 	counts := make([]int64, c.Domain.Cells())
 	for range int(c.Size) {
 		counts[min(d.Below(len(counts)), d.Below(len(counts)))]++
@@ -118,7 +118,7 @@ func neighbours(t *testing.T, d chance.Dice, c Config) (x, y *histogram.Table) {
 }
 
 // asked draws a question: a product of sets, or weights.
-func asked(t *testing.T, d chance.Dice, c Config) *linear.Query {
+func asked(t *testing.T, d detrand.Dice, c Config) *linear.Query {
 	if c.Steps == 1 || d.One(2) {
 		return anySubsets(t, d, c.Domain, c.Steps)
 	}
@@ -172,19 +172,19 @@ func replayed(t *testing.T) (out []Config) {
 }
 
 type tally struct {
-	partings                map[witness.Parting]int
+	partings                map[sessiontest.Parting]int
 	questions, calls, moved int
 	ratio                   float64
 }
 
-func (s *tally) add(t *testing.T, where string, history, a, b []witness.Event) witness.Verdict {
+func (s *tally) add(t *testing.T, where string, history, a, b []sessiontest.Event) sessiontest.Verdict {
 	t.Helper()
-	for _, run := range [][]witness.Event{a, b} {
-		if err := witness.Rules(slices.Concat(history, run)); err != nil {
+	for _, run := range [][]sessiontest.Event{a, b} {
+		if err := sessiontest.Rules(slices.Concat(history, run)); err != nil {
 			t.Fatalf("%s: %v", where, err)
 		}
 	}
-	v, err := witness.Compare(a, b)
+	v, err := sessiontest.Compare(a, b)
 	if err != nil {
 		t.Fatalf("%s: %v", where, err)
 	}
@@ -197,7 +197,7 @@ func (s *tally) add(t *testing.T, where string, history, a, b []witness.Event) w
 // same calls on values that are at most one person apart, until a comparison or an answer makes the difference. The past is that of one of the two, so
 // that there is one when they would have gone apart long ago.
 func TestReplayOnNeighbours(t *testing.T) {
-	seen := tally{partings: map[witness.Parting]int{}}
+	seen := tally{partings: map[sessiontest.Parting]int{}}
 	ways := map[byte]int{}
 	lives := uint64(3)
 	if testing.Short() {
@@ -205,13 +205,13 @@ func TestReplayOnNeighbours(t *testing.T) {
 	}
 	for i, c := range replayed(t) {
 		for seed := range lives {
-			d := chance.New("replay", seed*100+uint64(i))
+			d := detrand.New("replay", seed*100+uint64(i))
 			x, y := neighbours(t, d, c)
 			now := &past{}
 			if seed > 0 {
 				now = cheap(t, c)
 			}
-			var history []witness.Event
+			var history []sessiontest.Event
 			for step := range 45 {
 				q, every := asked(t, d, c), 0
 				if d.One(4) {
@@ -237,7 +237,7 @@ func TestReplayOnNeighbours(t *testing.T) {
 	if testing.Short() {
 		return
 	}
-	if seen.moved < 500 || seen.partings[witness.ByComparison] < 10 || seen.partings[witness.ByRelease] < 100 || seen.ratio != 1 {
+	if seen.moved < 500 || seen.partings[sessiontest.ByComparison] < 10 || seen.partings[sessiontest.ByRelease] < 100 || seen.ratio != 1 {
 		t.Error("too little was seen")
 	}
 	for _, kind := range []byte{freeEntry, firedEntry, plainEntry, bonusEntry, openedEntry} {
@@ -249,14 +249,14 @@ func TestReplayOnNeighbours(t *testing.T) {
 
 // The same for processes that live on, until the two go apart.
 func TestReplayOfLongLives(t *testing.T) {
-	seen := tally{partings: map[witness.Parting]int{}}
+	seen := tally{partings: map[sessiontest.Parting]int{}}
 	lives := uint64(6)
 	if testing.Short() {
 		lives = 2
 	}
 	for i, c := range replayed(t) {
 		for seed := range lives {
-			d := chance.New("long", seed*100+uint64(i))
+			d := detrand.New("long", seed*100+uint64(i))
 			x, y := neighbours(t, d, c)
 			var questions []*linear.Query
 			for range 30 {
@@ -354,7 +354,7 @@ func lost(t *testing.T, n int, p prices, questions []uint64, change func(*Sessio
 	for i, counts := range [][]int64{{5, 4}, {4, 5}} {
 		data := dense(t, c.Domain, counts)
 		drawn[i], err = stat.Draw(context.Background(), n, func(part int) *noise.Source {
-			return entropy.FromReader(chance.NewStream(fmt.Sprint("lost ", i), uint64(part)))
+			return entropy.FromReader(detrand.NewStream(fmt.Sprint("lost ", i), uint64(part)))
 		}, func(src *noise.Source) func() int64 {
 			r := mech.NewReleaser(src)
 			return func() int64 { return once(r, data) }

@@ -8,18 +8,18 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/chance"
+	"github.com/discreet-dp/discreet/internal/detrand"
+	"github.com/discreet-dp/discreet/internal/stream/histogram"
+	"github.com/discreet-dp/discreet/internal/stream/linear"
+	"github.com/discreet-dp/discreet/internal/stream/predict"
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/session"
-	"github.com/discreet-dp/discreet/stream/histogram"
-	"github.com/discreet-dp/discreet/stream/linear"
-	"github.com/discreet-dp/discreet/stream/predict"
 )
 
 // small is a stream that in 150 questions does everything that one can do.
 func small(t testing.TB, cur mech.Budget) (Config, *histogram.Table, []int64) {
 	d := domain(t, 2, 3, 4)
-	dice := chance.New("small", 1)
+	dice := detrand.New("small", 1)
 	weights := make([]float64, d.Cells())
 	for i := range weights {
 		weights[i] = float64(1 + dice.Below(100)*dice.Below(10))
@@ -30,7 +30,7 @@ func small(t testing.TB, cur mech.Budget) (Config, *histogram.Table, []int64) {
 }
 
 func questions(t testing.TB, d *linear.Domain, n int, seed uint64) []*linear.Query {
-	dice := chance.New("questions", seed)
+	dice := detrand.New("questions", seed)
 	out := make([]*linear.Query, n)
 	for i := range out {
 		out[i] = anySubsets(t, dice, d, 1)
@@ -177,7 +177,7 @@ func TestKilled(t *testing.T) {
 // flaky is a host whose journal fails now and then, having written the entry or not, while the process goes on.
 type flaky struct {
 	*session.Memory
-	dice chance.Dice
+	dice detrand.Dice
 }
 
 func (f flaky) Append(ctx context.Context, e []byte) error {
@@ -198,7 +198,7 @@ func TestFlakyJournal(t *testing.T) {
 	if _, err := Open(ctx, c, loaded(data), releaser(1), h); err != nil {
 		t.Fatal(err)
 	}
-	s, err := Open(ctx, c, loaded(data), releaser(1), flaky{h, chance.New("flaky", 1)})
+	s, err := Open(ctx, c, loaded(data), releaser(1), flaky{h, detrand.New("flaky", 1)})
 	if err != nil {
 		t.Fatal(err)
 	}

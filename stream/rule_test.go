@@ -7,10 +7,10 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/chance"
+	"github.com/discreet-dp/discreet/internal/detrand"
+	"github.com/discreet-dp/discreet/internal/stream/linear"
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/session"
-	"github.com/discreet-dp/discreet/stream/linear"
 )
 
 // A stream never costs more than 1.2 times the exact-match cache, at no moment, in neither currency, with few questions and with many, on data that
@@ -22,7 +22,7 @@ func TestNeverDearerThanTheCache(t *testing.T) {
 	}
 	rounds, bonuses := 0, 0
 	for seed := range uint64(streams) {
-		dice := chance.New("rule", seed)
+		dice := detrand.New("rule", seed)
 		d := domain(t, 2+dice.Below(3), 2+dice.Below(5))
 		n := int64(50 + dice.Below(100_000))
 		c := Config{Domain: d, Size: n, Neighbours: dp.Neighbours(dice.Below(2)), Alpha: 0.02 + 0.1*float64(dice.Below(10)), Beta: []float64{0.0001, 0.01, 0.3, 0.9}[dice.Below(4)],

@@ -6,10 +6,10 @@ import (
 	"math"
 	"sync"
 
+	"github.com/discreet-dp/discreet/internal/stream/histogram"
+	"github.com/discreet-dp/discreet/internal/stream/predict"
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/session"
-	"github.com/discreet-dp/discreet/stream/histogram"
-	"github.com/discreet-dp/discreet/stream/predict"
 )
 
 // Session is an open stream. It is safe for concurrent use.

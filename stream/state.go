@@ -6,9 +6,9 @@ import (
 	"math"
 
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/stream/linear"
+	"github.com/discreet-dp/discreet/internal/stream/predict"
 	"github.com/discreet-dp/discreet/mech"
-	"github.com/discreet-dp/discreet/stream/linear"
-	"github.com/discreet-dp/discreet/stream/predict"
 )
 
 // state is all that a stream knows besides the data. It is a function of its journal, and all of it but secret has been released.

@@ -9,10 +9,10 @@ import (
 
 	"github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/prose"
+	"github.com/discreet-dp/discreet/internal/ledger/sqlite"
+	"github.com/discreet-dp/discreet/internal/render"
 	"github.com/discreet-dp/discreet/internal/table"
 	"github.com/discreet-dp/discreet/ledger"
-	"github.com/discreet-dp/discreet/ledger/sqlite"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -164,7 +164,7 @@ func anchorAt(ctx context.Context, path string, at ledger.Anchorage) (anchorStat
 	state.Anchor = &a
 	r, err := sqlite.Read(path)
 	if errors.Is(err, os.ErrNotExist) {
-		state.Problem = fmt.Sprintf("the ledger is missing, and had %s", prose.Count(int64(a.Sequence), "record"))
+		state.Problem = fmt.Sprintf("the ledger is missing, and had %s", render.Count(int64(a.Sequence), "record"))
 		return state, nil
 	} else if err != nil {
 		return state, err
@@ -258,7 +258,7 @@ func (k anchorState) print(s screen, now time.Time) {
 	}
 	a := k.Anchor
 	fmt.Fprintf(s.out, "record %d, %s\nwritten %s (UTC), %s\n", a.Sequence, table.Clean(a.Hash), clock(a.Time), age(now.Sub(a.Time)))
-	fmt.Fprintf(s.out, "%s holds it, and %s after it\n", k.Ledger, prose.Count(int64(k.Ahead), "record"))
+	fmt.Fprintf(s.out, "%s holds it, and %s after it\n", k.Ledger, render.Count(int64(k.Ahead), "record"))
 	if len(a.Most) == 0 {
 		return
 	}

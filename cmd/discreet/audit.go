@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/discreet-dp/discreet/audit"
-	"github.com/discreet-dp/discreet/audit/finding"
-	"github.com/discreet-dp/discreet/audit/replay"
+	"github.com/discreet-dp/discreet/internal/audit/finding"
+	"github.com/discreet-dp/discreet/internal/audit/lockstep"
 	"github.com/discreet-dp/discreet/internal/table"
 )
 
@@ -91,7 +91,7 @@ func (c *auditCmd) policy(ctx context.Context, s screen) error {
 		return &usageError{errors.New("--policy is empty: name a policy file")}
 	}
 	done := waiting(s.err, "auditing")
-	all, err := replay.Policy(ctx, *c.Policy, replay.Options{})
+	all, err := lockstep.Policy(ctx, *c.Policy, lockstep.Options{})
 	done()
 	if err != nil {
 		return err

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/audit"
-	"github.com/discreet-dp/discreet/audit/finding"
+	"github.com/discreet-dp/discreet/internal/audit/finding"
 )
 
 func TestAudit(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/discreet-dp/discreet"
-	"github.com/discreet-dp/discreet/internal/prose"
+	"github.com/discreet-dp/discreet/internal/render"
 	"github.com/discreet-dp/discreet/internal/table"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -139,7 +139,7 @@ func persons(t *policy.Table) string {
 		if by == "" {
 			by = "its path to " + t.Path[0].Table
 		}
-		return fmt.Sprintf("many rows, by %s; %s in each of %s count", by, prose.Count(t.MaxRows, "row"), prose.Count(t.MaxGroups, "group"))
+		return fmt.Sprintf("many rows, by %s; %s in each of %s count", by, render.Count(t.MaxRows, "row"), render.Count(t.MaxGroups, "group"))
 	}
 	if t.Public {
 		return "nothing: it is public"

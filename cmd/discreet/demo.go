@@ -19,9 +19,9 @@ import (
 	"github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/hospital"
-	"github.com/discreet-dp/discreet/internal/prose"
+	"github.com/discreet-dp/discreet/internal/ledger/sqlite"
+	"github.com/discreet-dp/discreet/internal/render"
 	"github.com/discreet-dp/discreet/internal/table"
-	"github.com/discreet-dp/discreet/ledger/sqlite"
 )
 
 // demoCmd tells the story where nothing else is said.
@@ -167,7 +167,7 @@ func (d *demo) honest() error {
 			return err
 		}
 		avg := value(row[2])
-		t.Add(key, prose.Cell(row[1]), prose.Number(*a.Errors[i][1]), strconv.Itoa(count), fmt.Sprintf("%.1f", avg), fmt.Sprintf("%.1f", *a.Errors[i][2]), fmt.Sprintf("%.1f", age))
+		t.Add(key, render.Cell(row[1]), render.Number(*a.Errors[i][1]), strconv.Itoa(count), fmt.Sprintf("%.1f", avg), fmt.Sprintf("%.1f", *a.Errors[i][2]), fmt.Sprintf("%.1f", age))
 		for _, ok := range []bool{math.Abs(value(row[1])-float64(count)) <= *a.Errors[i][1], math.Abs(avg-age) <= *a.Errors[i][2]} {
 			total++
 			if ok {
@@ -176,11 +176,11 @@ func (d *demo) honest() error {
 		}
 	}
 	t.Write(d.w)
-	d.say("%s", prose.Price(a))
+	d.say("%s", render.Price(a))
 	d.say("")
 	d.say("The answer is useful and says how exact it is: %d of these %d truths are within their error bars", inside, total)
 	d.say("(95 %% are expected to be). Only we can see the truth; the analyst sees the rest.")
-	d.facts["honest"] = map[string]any{"answer": prose.JSON(a), "inside": inside, "of": total}
+	d.facts["honest"] = map[string]any{"answer": render.JSON(a), "inside": inside, "of": total}
 	return nil
 }
 
@@ -296,7 +296,7 @@ func (d *demo) exhaust() error {
 		}
 		answered++
 		if answered <= 2 {
-			d.say("  age %d: %s people; %s", age, prose.Cell(a.Rows[0][0]), prose.Price(a))
+			d.say("  age %d: %s people; %s", age, render.Cell(a.Rows[0][0]), render.Price(a))
 		}
 	}
 	if over == nil {

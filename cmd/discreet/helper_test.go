@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/hospital"
-	"github.com/discreet-dp/discreet/ledger/sqlite"
+	"github.com/discreet-dp/discreet/internal/ledger/sqlite"
 )
 
 // TestMain makes this binary the command itself where a test asks for a process.

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet"
-	"github.com/discreet-dp/discreet/internal/prose"
+	"github.com/discreet-dp/discreet/internal/render"
 	"github.com/discreet-dp/discreet/internal/table"
 )
 
@@ -44,7 +44,7 @@ func (c *holdoutBoardCmd) Run(ctx context.Context, s screen) error {
 		fmt.Fprintln(s.out, "no score is on the board yet; put one there with discreet holdout score --name")
 		return nil
 	}
-	t := &table.Table{Header: []string{"", "name", "analyst", "score", prose.PlusMinus(0), "", "time"}, Right: []bool{true, false, false, true, true}}
+	t := &table.Table{Header: []string{"", "name", "analyst", "score", render.PlusMinus(0), "", "time"}, Right: []bool{true, false, false, true, true}}
 	for _, l := range lines {
 		what := "confirmed"
 		if l.Spent {

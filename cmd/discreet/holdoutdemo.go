@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"math"
 
-	experiment "github.com/discreet-dp/discreet/holdout/demo"
 	"github.com/discreet-dp/discreet/internal/chart"
+	experiment "github.com/discreet-dp/discreet/internal/holdoutdemo"
 	"github.com/discreet-dp/discreet/internal/table"
 )
 

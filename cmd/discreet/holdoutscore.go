@@ -10,7 +10,7 @@ import (
 
 	"github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/prose"
+	"github.com/discreet-dp/discreet/internal/render"
 	"github.com/discreet-dp/discreet/internal/table"
 )
 
@@ -106,13 +106,13 @@ func (c *holdoutScoreCmd) Run(ctx context.Context, s screen) error {
 		fmt.Fprintln(s.err, "notice: "+alert.String())
 	}
 	if c.JSON {
-		return printJSON(s.out, scoreJSON{a, prose.ReceiptJSON{Sequence: a.Receipt.Sequence, Hash: a.Receipt.Hash, Free: a.Receipt.Free}})
+		return printJSON(s.out, scoreJSON{a, render.ReceiptJSON{Sequence: a.Receipt.Sequence, Hash: a.Receipt.Hash, Free: a.Receipt.Free}})
 	}
 	what := "confirmed by the holdout"
 	if a.Spent {
 		what = "from the holdout, with noise"
 	}
-	fmt.Fprintf(s.out, "score: %s, %s; %s %.4f\n", a.Score, what, prose.PlusMinus(a.Confidence), a.Error)
+	fmt.Fprintf(s.out, "score: %s, %s; %s %.4f\n", a.Score, what, render.PlusMinus(a.Confidence), a.Error)
 	for _, n := range a.Notes {
 		fmt.Fprintln(s.out, "note: "+table.Clean(n))
 	}
@@ -120,14 +120,14 @@ func (c *holdoutScoreCmd) Run(ctx context.Context, s screen) error {
 	if !a.Free {
 		price = roundWords(a.Cost, a.Remaining)
 	}
-	fmt.Fprintf(s.out, "price: %s; left: %s\n", price, prose.Left(a.Remaining))
+	fmt.Fprintf(s.out, "price: %s; left: %s\n", price, render.Left(a.Remaining))
 	return nil
 }
 
 // scoreJSON is an answer for machines.
 type scoreJSON struct {
 	*discreet.HoldoutAnswer
-	Receipt prose.ReceiptJSON `json:"receipt"`
+	Receipt render.ReceiptJSON `json:"receipt"`
 }
 
 // roundWords shows a price; rho too, where that is what is counted.
@@ -159,7 +159,7 @@ func (c *holdoutScoreCmd) price(ctx context.Context, s screen, db *discreet.DB, 
 	default:
 		fmt.Fprintln(s.out, "the next score begins a round, for "+roundWords(info.Round, left)+". After it, scores that the holdout confirms are free")
 	}
-	fmt.Fprintf(s.out, "answers left: %d of %d; left: %s\n", status.Left, info.Answers, prose.Left(left))
+	fmt.Fprintf(s.out, "answers left: %d of %d; left: %s\n", status.Left, info.Answers, render.Left(left))
 	return nil
 }
 

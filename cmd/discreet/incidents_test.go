@@ -4,8 +4,8 @@ import (
 	"context"
 	"testing"
 
+	"github.com/discreet-dp/discreet/internal/ledger/sqlite"
 	"github.com/discreet-dp/discreet/ledger"
-	"github.com/discreet-dp/discreet/ledger/sqlite"
 )
 
 // failed records an incident of the first charge in the ledger of a policy, as a server would.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/discreet-dp/discreet/internal/prose"
+	"github.com/discreet-dp/discreet/internal/render"
 	"github.com/discreet-dp/discreet/internal/table"
 	"github.com/discreet-dp/discreet/ledger"
 )
@@ -124,7 +124,7 @@ func printUnanswered(s screen, all []ledger.Unanswered, incidents []ledger.Case)
 		fmt.Fprintln(s.out, "every charge of a question has its answer")
 		return
 	}
-	fmt.Fprintf(s.out, "%s without an answer:\n", prose.Count(int64(len(all)), "charge"))
+	fmt.Fprintf(s.out, "%s without an answer:\n", render.Count(int64(len(all)), "charge"))
 	t := table.Table{Header: []string{"record", "time", "dataset", "analyst", "request", "question", "incident"}}
 	for _, u := range all {
 		incident := "none was recorded"

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/discreet-dp/discreet/ledger/sqlite"
+	"github.com/discreet-dp/discreet/internal/ledger/sqlite"
 )
 
 // charged waits until a ledger that another process has open holds a charge.

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/discreet-dp/discreet/internal/ledger/sqlite"
 	"github.com/discreet-dp/discreet/ledger"
-	"github.com/discreet-dp/discreet/ledger/sqlite"
 	"github.com/discreet-dp/discreet/policy"
 )
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/discreet-dp/discreet/ledger/sqlite"
+	"github.com/discreet-dp/discreet/internal/ledger/sqlite"
 )
 
 func TestLedgerVerify(t *testing.T) {

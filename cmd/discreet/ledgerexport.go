@@ -13,9 +13,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/discreet-dp/discreet/internal/prose"
+	"github.com/discreet-dp/discreet/internal/ledger/sqlite"
+	"github.com/discreet-dp/discreet/internal/render"
 	"github.com/discreet-dp/discreet/ledger"
-	"github.com/discreet-dp/discreet/ledger/sqlite"
 )
 
 type exportCmd struct {
@@ -50,7 +50,7 @@ func (c *exportCmd) Run(s screen) error {
 	if c.Output == "" {
 		rows, err := c.export(s, s.out, r)
 		if err == nil && isTerminal(s.err) {
-			fmt.Fprintf(s.err, "wrote %s\n", prose.Count(int64(rows), "row"))
+			fmt.Fprintf(s.err, "wrote %s\n", render.Count(int64(rows), "row"))
 		}
 		return err
 	}
@@ -69,7 +69,7 @@ func (c *exportCmd) Run(s screen) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(s.out, "wrote %s to %s\n", prose.Count(int64(rows), "row"), shell(c.Output))
+	fmt.Fprintf(s.out, "wrote %s to %s\n", render.Count(int64(rows), "row"), shell(c.Output))
 	return nil
 }
 

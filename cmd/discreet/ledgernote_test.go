@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/discreet-dp/discreet/internal/ledger/sqlite"
 	"github.com/discreet-dp/discreet/ledger"
-	"github.com/discreet-dp/discreet/ledger/sqlite"
 )
 
 // A note is a line in every listing, and its contents are in none, however they are written.

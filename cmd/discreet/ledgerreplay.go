@@ -7,10 +7,10 @@ import (
 	"strings"
 
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/prose"
+	"github.com/discreet-dp/discreet/internal/ledger/replay"
+	"github.com/discreet-dp/discreet/internal/render"
 	"github.com/discreet-dp/discreet/internal/table"
 	"github.com/discreet-dp/discreet/ledger"
-	"github.com/discreet-dp/discreet/ledger/replay"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -84,12 +84,12 @@ func (c *replayCmd) Run(s screen) error {
 		for _, k := range changes {
 			fmt.Fprintf(s.out, "note: %s\n", table.Clean(k.String()))
 		}
-		fmt.Fprintf(s.out, "%s re-derived, %s\n", prose.Count(int64(decisions), "decision"), differing(differ))
+		fmt.Fprintf(s.out, "%s re-derived, %s\n", render.Count(int64(decisions), "decision"), differing(differ))
 	}
 	if differ == 0 {
 		return nil
 	}
-	err = fmt.Errorf("%s of %s not what follows from those before: keep the ledger as it is, and find out who wrote it", prose.Count(int64(differ), "record"), r.Path())
+	err = fmt.Errorf("%s of %s not what follows from those before: keep the ledger as it is, and find out who wrote it", render.Count(int64(differ), "record"), r.Path())
 	if differ == 1 {
 		err = fmt.Errorf("1 record of %s is not what follows from those before: keep the ledger as it is, and find out who wrote it", r.Path())
 	}

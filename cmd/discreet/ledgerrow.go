@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/ledger/sqlite"
 	"github.com/discreet-dp/discreet/ledger"
-	"github.com/discreet-dp/discreet/ledger/sqlite"
 )
 
 // exactCost is a cost as exact decimals; nil is an unbounded claim.

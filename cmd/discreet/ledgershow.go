@@ -6,10 +6,10 @@ import (
 	"strings"
 
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/prose"
+	"github.com/discreet-dp/discreet/internal/ledger/sqlite"
+	"github.com/discreet-dp/discreet/internal/render"
 	"github.com/discreet-dp/discreet/internal/table"
 	"github.com/discreet-dp/discreet/ledger"
-	"github.com/discreet-dp/discreet/ledger/sqlite"
 )
 
 type showCmd struct {
@@ -83,7 +83,7 @@ func (c *showCmd) Run(s screen) error {
 	case shown == 0:
 		fmt.Fprintln(s.out, "there is no such record")
 	case more > 0:
-		fmt.Fprintf(s.out, "%s before; --last 0 shows all\n", prose.Count(int64(more), "record"))
+		fmt.Fprintf(s.out, "%s before; --last 0 shows all\n", render.Count(int64(more), "record"))
 	}
 	return nil
 }
@@ -244,7 +244,7 @@ func remark(r *ledger.Record) string {
 	case ledger.KindTopUp:
 		return fmt.Sprintf("%s more for %s, signed by %s: %s", granted(r.Cost), strings.Join(r.Accounts, ", "), short(fingerprint(r.PublicKey), 8), r.Reason)
 	case ledger.KindRecovery:
-		return fmt.Sprintf("%s counted as spent, up to the anchor at %d: %s", prose.Count(int64(len(r.Balances)), "account"), r.AnchorSequence, r.Reason)
+		return fmt.Sprintf("%s counted as spent, up to the anchor at %d: %s", render.Count(int64(len(r.Balances)), "account"), r.AnchorSequence, r.Reason)
 	case ledger.KindNote:
 		return "of " + r.Session
 	case ledger.KindIncident:

@@ -8,10 +8,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/discreet-dp/discreet/internal/prose"
+	"github.com/discreet-dp/discreet/internal/ledger/sqlite"
+	"github.com/discreet-dp/discreet/internal/render"
 	"github.com/discreet-dp/discreet/internal/table"
 	"github.com/discreet-dp/discreet/ledger"
-	"github.com/discreet-dp/discreet/ledger/sqlite"
 )
 
 type verifyCmd struct {
@@ -90,14 +90,14 @@ func (c *verifyCmd) Run(ctx context.Context, s screen) error {
 	if c.JSON {
 		return printJSON(s.out, sum)
 	}
-	fmt.Fprintf(s.out, "%s is whole: %s, %s kept\n", r.Path(), prose.Count(int64(sum.Records), "record"), prose.Count(int64(sum.Answers), "answer"))
+	fmt.Fprintf(s.out, "%s is whole: %s, %s kept\n", r.Path(), render.Count(int64(sum.Records), "record"), render.Count(int64(sum.Answers), "answer"))
 	fmt.Fprintf(s.out, "from %s to %s (UTC): %s\n", clock(sum.First), clock(sum.Last), kinds(sum.Kinds))
 	fmt.Fprintf(s.out, "head: %s\n", sum.Head)
 	if anchored != "" {
 		fmt.Fprintf(s.out, "anchor: %s\n", table.Clean(anchored))
 	}
 	if len(c.Receipt) > 0 {
-		fmt.Fprintf(s.out, "it holds %s\n", prose.Count(int64(len(c.Receipt)), "receipt"))
+		fmt.Fprintf(s.out, "it holds %s\n", render.Count(int64(len(c.Receipt)), "receipt"))
 	}
 	if sum.Owner == "" {
 		fmt.Fprintln(s.out, "owner: none, so no limit was ever raised by a signature")

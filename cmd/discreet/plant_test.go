@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/ledger/sqlite"
 	"github.com/discreet-dp/discreet/ledger"
-	"github.com/discreet-dp/discreet/ledger/sqlite"
 )
 
 // scribe writes records into a ledger file as somebody would who knows the format: with the right hashes, whatever they say.

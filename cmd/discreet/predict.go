@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/discreet-dp/discreet"
-	"github.com/discreet-dp/discreet/internal/prose"
+	"github.com/discreet-dp/discreet/internal/render"
 	"github.com/discreet-dp/discreet/learn"
 )
 
@@ -61,9 +61,9 @@ func (c *predictCmd) Run(s screen) (err error) {
 	case c.Show && c.JSON:
 		return m.Write(s.out)
 	case c.Show:
-		prose.Coefficients(s.out, m)
+		render.Coefficients(s.out, m)
 		fmt.Fprintln(s.out)
-		prose.ModelGuarantee(s.out, m)
+		render.ModelGuarantee(s.out, m)
 		return nil
 	case c.Rows == "":
 		return &usageError{errors.New("give a CSV file with rows to predict, or - for standard input; see discreet predict --help")}
@@ -237,7 +237,7 @@ func (p *predictor) csv(s screen, file string) error {
 			}
 			row = append(slices.Clone(row), said.Class)
 			if !p.model.Encoding.Target.Categorical() {
-				row[len(row)-1] = prose.Number(said.Value)
+				row[len(row)-1] = render.Number(said.Value)
 			}
 			for _, class := range p.classes() {
 				row = append(row, strconv.FormatFloat(said.Scores[class], 'g', 6, 64))

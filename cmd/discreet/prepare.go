@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/discreet-dp/discreet/engine/duckdb"
+	"github.com/discreet-dp/discreet/internal/engine/duckdb"
 	"github.com/discreet-dp/discreet/policy"
 )
 

@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet"
-	"github.com/discreet-dp/discreet/curator"
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/prose"
+	"github.com/discreet-dp/discreet/internal/curator"
+	"github.com/discreet-dp/discreet/internal/render"
 )
 
 // keysOf returns the keys of a JSON object in their order.
@@ -218,7 +218,7 @@ func fake() *discreet.Answer {
 
 func TestPrintAnswer(t *testing.T) {
 	var b bytes.Buffer
-	prose.Answer(&b, fake())
+	render.Answer(&b, fake())
 	const want = `
 city           count  ±95%     sum   ±95%     avg   ±95%
 -----------  -------  ----  ------  -----  ------  -----

@@ -13,8 +13,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/discreet-dp/discreet/internal/server"
 	"github.com/discreet-dp/discreet/policy"
-	"github.com/discreet-dp/discreet/server"
 )
 
 // serveCmd is the server. Every flag but --config and --demo can also be a key of the file and a variable of the environment.

@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/internal/hospital"
+	"github.com/discreet-dp/discreet/internal/server"
+	"github.com/discreet-dp/discreet/internal/server/users"
 	"github.com/discreet-dp/discreet/internal/table"
-	"github.com/discreet-dp/discreet/server"
-	"github.com/discreet-dp/discreet/server/users"
 )
 
 // serveDemo is a made-up hospital with users whose passwords are no secret.

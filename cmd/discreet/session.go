@@ -7,7 +7,7 @@ import (
 
 	"github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/prose"
+	"github.com/discreet-dp/discreet/internal/render"
 	"github.com/discreet-dp/discreet/internal/table"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -63,9 +63,9 @@ func (s *session) ask(ctx context.Context, text string) error {
 		fmt.Fprintln(s.err, "notice: "+alert.String())
 	}
 	if s.json {
-		return printJSON(s.out, prose.JSON(a))
+		return printJSON(s.out, render.JSON(a))
 	}
-	prose.Answer(s.out, a)
+	render.Answer(s.out, a)
 	return nil
 }
 
@@ -90,7 +90,7 @@ func (s *session) explainAt(ctx context.Context, text string, from int) error {
 	if s.json {
 		return printJSON(s.out, e)
 	}
-	prose.Explanation(s.out, e)
+	render.Explanation(s.out, e)
 	return nil
 }
 

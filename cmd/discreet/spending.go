@@ -13,7 +13,7 @@ import (
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/chart"
 	"github.com/discreet-dp/discreet/internal/forecast"
-	"github.com/discreet-dp/discreet/internal/prose"
+	"github.com/discreet-dp/discreet/internal/render"
 	"github.com/discreet-dp/discreet/internal/table"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/policy"
@@ -115,9 +115,9 @@ func forecastWords(f forecast.Forecast) string {
 			return "lasts: nothing was spent yet"
 		}
 		if f.Days < 1 {
-			return fmt.Sprintf("... it is too early to say: %s in less than a day", prose.Count(int64(f.Charges), "charge"))
+			return fmt.Sprintf("... it is too early to say: %s in less than a day", render.Count(int64(f.Charges), "charge"))
 		}
-		return fmt.Sprintf("... it is too early to say: %s in %s", prose.Count(int64(f.Charges), "charge"), over(f))
+		return fmt.Sprintf("... it is too early to say: %s in %s", render.Count(int64(f.Charges), "charge"), over(f))
 	}
 	if f.Until == "" {
 		return fmt.Sprintf("lasts for more than a hundred years (%s)", rate(f))
@@ -125,7 +125,7 @@ func forecastWords(f forecast.Forecast) string {
 	if f.DaysLeft < 1 {
 		return fmt.Sprintf("lasts for less than a day (%s)", rate(f))
 	}
-	return fmt.Sprintf("lasts until %s, %s (%s)", f.Until, prose.Count(int64(f.DaysLeft), "day"), rate(f))
+	return fmt.Sprintf("lasts until %s, %s (%s)", f.Until, render.Count(int64(f.DaysLeft), "day"), rate(f))
 }
 
 // rate says how much a day takes.

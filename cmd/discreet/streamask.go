@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/discreet-dp/discreet"
-	"github.com/discreet-dp/discreet/internal/prose"
+	"github.com/discreet-dp/discreet/internal/render"
 	"github.com/discreet-dp/discreet/internal/table"
 )
 
@@ -65,9 +65,9 @@ func (c *streamAskCmd) ask(ctx context.Context, s screen, db *discreet.DB, q dis
 	}
 	alerted(s, a)
 	if c.JSON {
-		return printJSON(s.out, prose.StreamJSON(a))
+		return printJSON(s.out, render.StreamJSON(a))
 	}
-	fmt.Fprintf(s.out, "%s people\n%s\n", prose.StreamValue(a), prose.StreamPrice(a))
+	fmt.Fprintf(s.out, "%s people\n%s\n", render.StreamValue(a), render.StreamPrice(a))
 	return nil
 }
 
@@ -80,12 +80,12 @@ func alerted(s screen, a *discreet.StreamAnswer) {
 // answeredLine and quotedLine say which question of a list they are about: others may be refused.
 type answeredLine struct {
 	Line int `json:"line"`
-	prose.StreamAnswerJSON
+	render.StreamAnswerJSON
 }
 
 type quotedLine struct {
 	Line int `json:"line,omitempty"` // none where there is one question
-	prose.StreamQuoteJSON
+	render.StreamQuoteJSON
 }
 
 // refusedLine is a question that has no answer.
@@ -122,13 +122,13 @@ func (c *streamAskCmd) askAll(ctx context.Context, s screen, db *discreet.DB, q 
 			continue
 		}
 		alerted(s, a)
-		answers, left = append(answers, answeredLine{asked.lines[i], prose.StreamJSON(a)}), prose.Left(a.Remaining)
+		answers, left = append(answers, answeredLine{asked.lines[i], render.StreamJSON(a)}), render.Left(a.Remaining)
 		around, price := "?", "free"
 		if a.Error != nil {
 			around = fmt.Sprint(*a.Error)
 		}
 		if !a.Free {
-			price = prose.Cost(a.Cost)
+			price = render.Cost(a.Cost)
 		}
 		t.Add(fmt.Sprint(a.Value), around, string(a.Way), price, text)
 	}
@@ -181,7 +181,7 @@ func (c *streamAskCmd) explain(ctx context.Context, s screen, db *discreet.DB, q
 		if err != nil {
 			return asked.wrong(i, err)
 		}
-		one := quotedLine{StreamQuoteJSON: prose.StreamQuote(x)}
+		one := quotedLine{StreamQuoteJSON: render.StreamQuote(x)}
 		if asked.lines != nil {
 			one.Line = asked.lines[i]
 		}
@@ -190,9 +190,9 @@ func (c *streamAskCmd) explain(ctx context.Context, s screen, db *discreet.DB, q
 		if x.Error != nil {
 			around = fmt.Sprint(*x.Error)
 		}
-		t.Add(around, string(x.Way), prose.Cost(x.Cost), text)
+		t.Add(around, string(x.Way), render.Cost(x.Cost), text)
 		if c.Condition != "-" && !c.JSON {
-			fmt.Fprintln(s.out, prose.StreamQuoteWords(x))
+			fmt.Fprintln(s.out, render.StreamQuoteWords(x))
 			if x.Error != nil {
 				fmt.Fprintf(s.out, "the answer would be off by at most %s\n", around)
 			}

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/discreet-dp/discreet"
-	"github.com/discreet-dp/discreet/internal/prose"
+	"github.com/discreet-dp/discreet/internal/render"
 )
 
 type streamListCmd struct{ streamFlags }
@@ -26,9 +26,9 @@ func (c *streamListCmd) Run(ctx context.Context, s screen) error {
 	}
 	defer db.Close()
 	if c.JSON {
-		out := []prose.StreamInfoJSON{}
+		out := []render.StreamInfoJSON{}
 		for _, info := range all {
-			out = append(out, prose.StreamInfo(info))
+			out = append(out, render.StreamInfo(info))
 		}
 		return printJSON(s.out, map[string]any{"streams": out})
 	}
@@ -50,7 +50,7 @@ func printStream(w io.Writer, s discreet.StreamInfo) {
 		fmt.Fprintf(w, "  %s: %s\n", a.Name, cleanLines(shownValues(a.Values)))
 	}
 	fmt.Fprintf(w, "  %d cells. Answers are off by at most %d (alpha %v of %d people), all of %d different ones with probability %v\n", s.Cells, s.Error, s.Alpha, s.Size, s.Queries, 1-s.Beta)
-	fmt.Fprintf(w, "  predicted by %s. A round of tests, up to the first that does not agree, costs %s, and there can be %d; an answer without a test %s, and there can be %d\n", s.Predictor, prose.Cost(s.Round), s.MostPaid, prose.Cost(s.Plain), s.MostPlain)
+	fmt.Fprintf(w, "  predicted by %s. A round of tests, up to the first that does not agree, costs %s, and there can be %d; an answer without a test %s, and there can be %d\n", s.Predictor, render.Cost(s.Round), s.MostPaid, render.Cost(s.Plain), s.MostPlain)
 }
 
 // shownValues leaves out the middle of a long list.

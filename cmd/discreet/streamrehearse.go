@@ -10,7 +10,7 @@ import (
 
 	"github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/internal/chart"
-	"github.com/discreet-dp/discreet/internal/prose"
+	"github.com/discreet-dp/discreet/internal/render"
 	"github.com/discreet-dp/discreet/internal/table"
 )
 
@@ -104,8 +104,8 @@ func (c *rehearseCmd) print(w io.Writer, info discreet.StreamInfo, r *discreet.R
 	}
 	t.Write(w)
 	fmt.Fprintf(w, "\nerror: the furthest answer is off by %d; promised are %d (alpha %v of %d), and %d answers went beyond\n", r.MaxError, r.Bound, info.Alpha, info.Size, r.Beyond)
-	fmt.Fprintf(w, "cost:  %s\n\nThe ways compared, as if the stream had no limit:\n", prose.Cost(report.Spent))
-	costs := &table.Table{Header: []string{"way", prose.Claim(report.Spent), "paid", "reused", "refused"}, Right: []bool{false, true, true, true, true}}
+	fmt.Fprintf(w, "cost:  %s\n\nThe ways compared, as if the stream had no limit:\n", render.Cost(report.Spent))
+	costs := &table.Table{Header: []string{"way", render.Claim(report.Spent), "paid", "reused", "refused"}, Right: []bool{false, true, true, true, true}}
 	for _, series := range r.Series {
 		cells := []string{series.Name, amountOf(lastCost(series))}
 		if series.Report.Asked > 0 {
@@ -138,7 +138,7 @@ func amountOf(f float64) string { return strconv.FormatFloat(f, 'g', 4, 64) }
 func (c *rehearseCmd) picture(info discreet.StreamInfo, r *discreet.Rehearsal) chart.Chart {
 	out := chart.Chart{
 		Title: "What a stream of questions costs", Subtitle: fmt.Sprintf("%s of %s, %d cells, answers within %d of %d people", info.Name, info.Dataset, info.Cells, r.Bound, info.Size),
-		X: "number of questions", Y: prose.Claim(r.Report.Spent), LogY: true,
+		X: "number of questions", Y: render.Claim(r.Report.Spent), LogY: true,
 	}
 	for _, s := range r.Series {
 		k := chart.Curve{Name: s.Name}
@@ -156,17 +156,17 @@ func (c *rehearseCmd) picture(info discreet.StreamInfo, r *discreet.Rehearsal) c
 
 // rehearsalJSON is a rehearsal for machines.
 type rehearsalJSON struct {
-	Dataset   string                 `json:"dataset"`
-	Stream    string                 `json:"stream"`
-	Predictor string                 `json:"predictor"`
-	Questions int                    `json:"questions"`
-	Claim     string                 `json:"claim"` // what the costs of the series are: epsilon or rho
-	Report    prose.StreamReportJSON `json:"report"`
-	Bound     int64                  `json:"bound"`
-	MaxError  int64                  `json:"max_error"`
-	Beyond    int                    `json:"beyond"`
-	Series    []seriesJSON           `json:"series"`
-	TooLarge  []string               `json:"too_large,omitempty"` // ways that cannot keep so many cells
+	Dataset   string                  `json:"dataset"`
+	Stream    string                  `json:"stream"`
+	Predictor string                  `json:"predictor"`
+	Questions int                     `json:"questions"`
+	Claim     string                  `json:"claim"` // what the costs of the series are: epsilon or rho
+	Report    render.StreamReportJSON `json:"report"`
+	Bound     int64                   `json:"bound"`
+	MaxError  int64                   `json:"max_error"`
+	Beyond    int                     `json:"beyond"`
+	Series    []seriesJSON            `json:"series"`
+	TooLarge  []string                `json:"too_large,omitempty"` // ways that cannot keep so many cells
 }
 
 type seriesJSON struct {
@@ -176,7 +176,7 @@ type seriesJSON struct {
 }
 
 func rehearsalOf(r *discreet.Rehearsal, asked int) rehearsalJSON {
-	out := rehearsalJSON{r.Dataset, r.Stream, r.Predictor, asked, prose.Claim(r.Report.Spent), prose.StreamReport(r.Report), r.Bound, r.MaxError, r.Beyond, []seriesJSON{}, r.TooLarge}
+	out := rehearsalJSON{r.Dataset, r.Stream, r.Predictor, asked, render.Claim(r.Report.Spent), render.StreamReport(r.Report), r.Bound, r.MaxError, r.Beyond, []seriesJSON{}, r.TooLarge}
 	for _, s := range r.Series {
 		one := seriesJSON{s.Name, lastCost(s), [][2]float64{}}
 		for _, p := range s.Points {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/discreet-dp/discreet/internal/prose"
+	"github.com/discreet-dp/discreet/internal/render"
 	"github.com/discreet-dp/discreet/internal/table"
 )
 
@@ -23,7 +23,7 @@ only in the process that answers them: the report of a running server has them (
 type streamBooks struct {
 	Dataset string `json:"dataset"`
 	Stream  string `json:"stream"`
-	prose.StreamReportJSON
+	render.StreamReportJSON
 }
 
 func (c *streamReportCmd) Run(ctx context.Context, s screen) error {
@@ -40,7 +40,7 @@ func (c *streamReportCmd) Run(ctx context.Context, s screen) error {
 		if err != nil {
 			return err
 		}
-		out = append(out, streamBooks{info.Dataset, info.Name, prose.StreamReport(*r)})
+		out = append(out, streamBooks{info.Dataset, info.Name, render.StreamReport(*r)})
 	}
 	if c.JSON {
 		return printJSON(s.out, map[string]any{"streams": out})
@@ -49,7 +49,7 @@ func (c *streamReportCmd) Run(ctx context.Context, s screen) error {
 		Right: []bool{false, true, true, true, true, true, true, true, true, true, true, true}}
 	for _, b := range out {
 		t.Add(b.Dataset+"/"+b.Stream, strconv.Itoa(b.Asked), strconv.Itoa(b.Different), strconv.Itoa(b.Paid), strconv.Itoa(b.Plain), strconv.Itoa(b.Cached), strconv.Itoa(b.Predicted),
-			strconv.Itoa(b.Unchecked), strconv.Itoa(b.Refused), prose.Cost(b.Spent), prose.Cost(b.Cache), prose.Cost(b.Naive))
+			strconv.Itoa(b.Unchecked), strconv.Itoa(b.Refused), render.Cost(b.Spent), render.Cost(b.Cache), render.Cost(b.Naive))
 	}
 	t.Write(s.out)
 	fmt.Fprintln(s.out, "paid: the test did not agree with what was predicted; plain: paid for without a test; predicted: the test agreed; unchecked: predicted when the budget was gone")

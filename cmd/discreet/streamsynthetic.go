@@ -14,7 +14,7 @@ import (
 	"github.com/duckdb/duckdb-go/v2"
 
 	"github.com/discreet-dp/discreet"
-	"github.com/discreet-dp/discreet/internal/prose"
+	"github.com/discreet-dp/discreet/internal/render"
 )
 
 type streamSyntheticCmd struct {
@@ -68,12 +68,12 @@ func (c *streamSyntheticCmd) Run(ctx context.Context, s screen) error {
 			}
 			facts.Rows = append(facts.Rows, append(row, r.Count))
 		}
-		facts.Columns = append(append([]string{}, t.Columns...), prose.CountColumn(t))
+		facts.Columns = append(append([]string{}, t.Columns...), render.CountColumn(t))
 		return printJSON(s.out, facts)
 	case c.JSON:
 		return printJSON(s.out, facts)
 	case c.Output == "":
-		return prose.SyntheticCSV(s.out, t, false, plainly)
+		return render.SyntheticCSV(s.out, t, false, plainly)
 	}
 	fmt.Fprintf(s.out, "wrote %s: %d combinations, %d people in all\n", shell(c.Output), len(t.Rows), t.Total)
 	return nil
@@ -129,7 +129,7 @@ func writeCSV(_ context.Context, file string, t *discreet.SyntheticTable) error 
 	if err != nil {
 		return err
 	}
-	return errors.Join(prose.SyntheticCSV(io.Writer(f), t, false, plainly), f.Close())
+	return errors.Join(render.SyntheticCSV(io.Writer(f), t, false, plainly), f.Close())
 }
 
 // writeParquet lets a DuckDB write that holds nothing but this table.
@@ -149,7 +149,7 @@ func writeParquet(ctx context.Context, file string, t *discreet.SyntheticTable) 
 	for _, name := range t.Columns {
 		columns = append(columns, quotedName(name)+" VARCHAR")
 	}
-	columns = append(columns, quotedName(prose.CountColumn(t))+" BIGINT")
+	columns = append(columns, quotedName(render.CountColumn(t))+" BIGINT")
 	if _, err := conn.ExecContext(ctx, "CREATE TABLE people ("+strings.Join(columns, ", ")+")"); err != nil {
 		return err
 	}

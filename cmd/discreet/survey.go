@@ -16,7 +16,7 @@ import (
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/chart"
-	"github.com/discreet-dp/discreet/internal/prose"
+	"github.com/discreet-dp/discreet/internal/render"
 	"github.com/discreet-dp/discreet/internal/table"
 	"github.com/discreet-dp/discreet/survey"
 )
@@ -244,17 +244,17 @@ func (c *surveyCmd) print(w io.Writer, answers []answer, collected *survey.Colle
 	if c.Value != "" {
 		question += ": is it " + c.Value + "?"
 	}
-	fmt.Fprintf(w, "%s, %s of %s\n", table.Clean(question), prose.Count(collected.People(), "respondent"), table.Clean(c.File))
+	fmt.Fprintf(w, "%s, %s of %s\n", table.Clean(question), render.Count(collected.People(), "respondent"), table.Clean(c.File))
 	fmt.Fprintf(w, "epsilon  %s for each respondent, pure\n", oracle.Cost().Epsilon)
 	fmt.Fprintf(w, "oracle   %s: %s\n", oracle.Name(), why)
-	fmt.Fprintf(w, "report   %s; it supports the own value with probability %.4g, and any other with %.4g\n\n", prose.Count(int64(oracle.Bits()), "bit"), p, q)
+	fmt.Fprintf(w, "report   %s; it supports the own value with probability %.4g, and any other with %.4g\n\n", render.Count(int64(oracle.Bits()), "bit"), p, q)
 	t := &table.Table{Header: []string{"value", "plain", "private", "95 % interval", "error"}, Right: []bool{false, true, true, true, true}}
 	for _, a := range answers[:min(len(answers), mostAnswers)] {
 		t.Add(a.Value, percent(a.Plain), percent(a.Private), percent(a.Low)+" to "+percent(a.High), signed(a.Error))
 	}
 	t.Write(w)
 	if more := len(answers) - mostAnswers; more > 0 {
-		fmt.Fprintf(w, "and %s; see --json\n", prose.Count(int64(more), "more value"))
+		fmt.Fprintf(w, "and %s; see --json\n", render.Count(int64(more), "more value"))
 	}
 	fmt.Fprintf(w, "\n%s\n", ownersEyes)
 	if c.Value == "" {

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/discreet-dp/discreet/ledger/sqlite"
+	"github.com/discreet-dp/discreet/internal/ledger/sqlite"
 )
 
 // windows is a budget of three questions a month.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/prose"
+	"github.com/discreet-dp/discreet/internal/render"
 	"github.com/discreet-dp/discreet/internal/table"
 )
 
@@ -90,7 +90,7 @@ func (c *trainCmd) Run(ctx context.Context, s screen) error {
 	}
 	if !c.JSON && quote.Affordable {
 		// Beside the answer and not in it: what fails later has printed nothing.
-		prose.TrainingOffer(s.err, quote)
+		render.TrainingOffer(s.err, quote)
 	}
 	tell, done := training(s.err)
 	t, err := db.Train(ctx, q, tell)
@@ -108,13 +108,13 @@ func (c *trainCmd) Run(ctx context.Context, s screen) error {
 		}
 	}
 	if c.JSON {
-		out, err := prose.TrainingJSON(t, c.Output)
+		out, err := render.TrainingJSON(t, c.Output)
 		if err != nil {
 			return err
 		}
 		return printJSON(s.out, out)
 	}
-	prose.Training(s.out, t)
+	render.Training(s.out, t)
 	if c.Output == "" {
 		fmt.Fprintln(s.err, "the model was not kept; the same training with -o model.json writes it, free")
 		return nil
@@ -125,9 +125,9 @@ func (c *trainCmd) Run(ctx context.Context, s screen) error {
 
 func (c *trainCmd) explain(s screen, quote *discreet.TrainingQuote) error {
 	if c.JSON {
-		return printJSON(s.out, prose.TrainingQuoteJSON(quote))
+		return printJSON(s.out, render.TrainingQuoteJSON(quote))
 	}
-	prose.TrainingQuote(s.out, quote)
+	render.TrainingQuote(s.out, quote)
 	return nil
 }
 

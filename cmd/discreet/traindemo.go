@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/discreet-dp/discreet/internal/table"
-	town "github.com/discreet-dp/discreet/learn/demo"
+	town "github.com/discreet-dp/discreet/internal/traindemo"
 )
 
 type trainDemoCmd struct {

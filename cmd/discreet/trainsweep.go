@@ -10,9 +10,9 @@ import (
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/chart"
-	"github.com/discreet-dp/discreet/internal/prose"
+	"github.com/discreet-dp/discreet/internal/render"
 	"github.com/discreet-dp/discreet/internal/table"
-	town "github.com/discreet-dp/discreet/learn/demo"
+	town "github.com/discreet-dp/discreet/internal/traindemo"
 )
 
 // sweepFlags are for train --sweep.
@@ -182,7 +182,7 @@ func printSweep(s screen, d *town.Data, what town.Sweep, r *town.Result) {
 		mean = "mean" // of one there is no deviation
 	}
 	fmt.Fprintf(s.out, "share of test rows that are wrong, %s of %s (%s, %s each)\n\n", mean,
-		prose.Count(int64(what.Splits*what.Draws), "training"), prose.Count(int64(what.Splits), "split"), prose.Count(int64(what.Draws), "draw"))
+		render.Count(int64(what.Splits*what.Draws), "training"), render.Count(int64(what.Splits), "split"), render.Count(int64(what.Draws), "draw"))
 	t := &table.Table{Header: []string{"method"}, Right: []bool{false}}
 	for _, e := range what.Epsilons {
 		t.Header, t.Right = append(t.Header, "epsilon "+e.Short()), append(t.Right, true)
@@ -209,7 +209,7 @@ func printSweep(s screen, d *town.Data, what town.Sweep, r *town.Result) {
 func sweepPicture(d *town.Data, what town.Sweep, r *town.Result) chart.Chart {
 	out := chart.Chart{
 		Title:    "What privacy costs a classifier",
-		Subtitle: fmt.Sprintf("%s, %s rows to train on, %d weights, mean of %s", d.Name, grouped(float64(r.Training)), r.Weights, prose.Count(int64(what.Splits*what.Draws), "training")),
+		Subtitle: fmt.Sprintf("%s, %s rows to train on, %d weights, mean of %s", d.Name, grouped(float64(r.Training)), r.Weights, render.Count(int64(what.Splits*what.Draws), "training")),
 		X:        "epsilon", Y: "share of test rows that are wrong", LogX: true,
 	}
 	plain := chart.Curve{Name: "without privacy"}

@@ -7,8 +7,8 @@ import (
 	"os"
 	"time"
 
+	"github.com/discreet-dp/discreet/internal/server/users"
 	"github.com/discreet-dp/discreet/policy"
-	"github.com/discreet-dp/discreet/server/users"
 )
 
 type userCmd struct {

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/discreet-dp/discreet/server/users"
+	"github.com/discreet-dp/discreet/internal/server/users"
 )
 
 // says gives the command a standard input.

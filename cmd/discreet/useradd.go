@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/discreet-dp/discreet/internal/server/users"
 	"github.com/discreet-dp/discreet/policy"
-	"github.com/discreet-dp/discreet/server/users"
 )
 
 type userAddCmd struct {

@@ -8,7 +8,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/discreet-dp/discreet/server/users"
+	"github.com/discreet-dp/discreet/internal/server/users"
 )
 
 type userPasswordCmd struct {

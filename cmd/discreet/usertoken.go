@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/discreet-dp/discreet/internal/server/users"
 	"github.com/discreet-dp/discreet/internal/table"
-	"github.com/discreet-dp/discreet/server/users"
 )
 
 type userTokenCmd struct {

@@ -1,0 +1,313 @@
+package architecture
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/discreet-dp/discreet"
+
+// rooms says, for every package, which packages of the project it may import.
+// A package that is not here fails the test: a new room is a decision. The
+// directions are those of the privacy argument: an engine never sees noise or
+// the ledger, a mechanism never sees SQL, the ledger never sees data, and only
+// curator holds an exact aggregate and the ledger at once.
+var rooms = map[string]string{
+	"dp":                    "",
+	"internal/entropy":      "",
+	"internal/exact":        "",
+	"internal/detrand":      "noise internal/entropy",
+	"internal/table":        "",
+	"internal/chart":        "",
+	"internal/normal":       "dp",
+	"internal/hospital":     "",
+	"internal/shop":         "",
+	"internal/architecture": "",
+	"internal/nesting":      "",
+	"internal/testpg":       "",
+	"internal/ownerkey":     "internal/entropy",
+	"noise":                 "dp internal/entropy",
+	"mech":                  "dp noise internal/exact",
+	"account":               "dp internal/normal account/loss",
+	"account/loss":          "dp internal/normal internal/root",
+	"account/workload":      "dp account account/loss utility internal/root",
+	"internal/root":         "",
+	"utility":               "",
+	"survey":                "dp noise utility internal/normal",
+	"policy":                "dp account",
+	"internal/plan":         "dp policy internal/nesting internal/stream/linear",
+	// A second opinion about trees. It sees what a tree claims, and nothing that builds one: its own test reads its uses.
+	"internal/plan/verify":   "dp policy internal/plan",
+	"engine":                 "policy internal/plan internal/exact",
+	"internal/engine/duckdb": "dp policy internal/plan engine internal/exact internal/bound internal/engine/duckdb/chunks",
+	// Rows in bulk, out of DuckDB's own memory.
+	"internal/engine/duckdb/chunks": "",
+	"internal/bound":                "",
+	"internal/engine/reference":     "policy internal/plan engine internal/exact",
+	"internal/audit/generate":       "dp policy internal/plan internal/engine/reference internal/detrand",
+	"internal/audit/neighbours":     "dp policy internal/plan engine internal/engine/reference internal/audit/finding internal/audit/generate internal/exact",
+	"internal/engine/outer":         "internal/plan",
+	"ledger":                        "dp account",
+	"internal/ledger/chain":         "dp account ledger",
+	"internal/ledger/anchor":        "ledger",
+	"internal/ledger/sqlite":        "dp account ledger internal/ledger/chain internal/entropy",
+	"internal/ledger/replay":        "dp ledger",
+	// Interactive mechanisms. They see a host that charges, and neither a ledger nor SQL. What predicts sees what was
+	// released and no more, which is why it is a room of its own.
+	"session":                   "dp account",
+	"stream":                    "dp mech session account internal/stream/histogram internal/stream/linear internal/stream/predict",
+	"internal/stream/linear":    "",
+	"internal/stream/histogram": "internal/exact internal/stream/linear",
+	"internal/stream/predict":   "internal/stream/linear",
+	"holdout":                   "dp mech session account account/loss utility internal/normal internal/root",
+	"internal/holdout/labels":   "dp internal/exact",
+	"internal/holdoutdemo":      "dp noise mech session account holdout internal/detrand internal/normal",
+	// Private training. What solves sees rows and neither noise nor a budget.
+	"learn":                    "dp account mech internal/exact internal/learn/calibrate internal/learn/lossfn internal/learn/rows internal/learn/solve",
+	"internal/learn/calibrate": "dp account internal/normal",
+	"internal/learn/lossfn":    "",
+	"internal/learn/rows":      "",
+	"internal/learn/solve":     "internal/learn/lossfn internal/learn/rows",
+	// Measures trainings on rows that are made up, or everybody's.
+	"internal/traindemo": "dp mech learn internal/learn/lossfn internal/learn/rows internal/learn/solve internal/detrand",
+	// What watches such sessions in tests.
+	"internal/sessiontest": "dp mech session internal/exact",
+	"internal/forecast":    "dp",
+	"internal/render":      ". internal/curator dp internal/table",
+	"internal/curator":     "dp account policy internal/plan internal/plan/verify mech ledger engine internal/engine/outer session stream internal/stream/histogram internal/stream/linear internal/stream/predict holdout internal/holdout/labels learn",
+	".":                    "dp noise mech policy internal/plan ledger internal/ledger/sqlite internal/ledger/anchor engine internal/engine/duckdb internal/curator session stream internal/stream/linear holdout learn",
+	// The doors. None of them sees an engine, a ledger or noise: they ask at the desk.
+	"internal/server":           ". policy internal/server/connlimit internal/server/admission internal/server/users internal/server/pgwire internal/server/httpapi",
+	"internal/server/admission": ". dp policy internal/entropy",
+	"internal/server/users":     "internal/entropy",
+	"internal/server/catalog":   "policy internal/nesting",
+	"internal/server/pgwire":    ". dp policy ledger internal/render internal/table internal/entropy internal/nesting internal/server/admission internal/server/users internal/server/catalog internal/server/connlimit",
+	"internal/server/connlimit": "",
+	"internal/server/httpapi":   ". dp policy internal/render internal/entropy ledger internal/ledger/replay internal/server/admission internal/server/users",
+	"internal/audit/finding":    "",
+	"internal/audit/enumerate":  "dp internal/audit/finding",
+	"internal/audit/density":    "internal/audit/enumerate internal/detrand internal/normal",
+	"internal/audit/stat":       "noise internal/normal",
+	"audit":                     "dp noise mech survey learn internal/learn/calibrate internal/learn/lossfn internal/learn/rows internal/learn/solve internal/audit/finding internal/audit/enumerate internal/audit/density internal/audit/stat",
+	"internal/audit/lockstep":   "dp noise mech policy internal/plan ledger engine internal/engine/duckdb internal/curator internal/audit/finding internal/exact internal/entropy internal/detrand",
+	"cmd/discreet":              ". internal/server internal/server/admission internal/server/users internal/render dp policy ledger internal/ledger/sqlite internal/ledger/replay internal/forecast internal/engine/duckdb account/workload account/loss survey audit internal/audit/finding internal/audit/lockstep internal/table internal/chart internal/hospital internal/shop internal/ownerkey internal/ledger/anchor stream internal/stream/linear holdout internal/holdoutdemo learn internal/traindemo",
+}
+
+// forbidden says who alone may import a package, outside of tests.
+var forbidden = map[string]string{
+	// Randomness has one source, and noise is all that is made of it. A ledger's
+	// identity is random too, and is no noise, and so is an owner's key. A replay has randomness that repeats, for
+	// databases that it makes up.
+	"crypto/rand":                "internal/entropy",
+	module + "/internal/entropy": "noise internal/ledger/sqlite internal/audit/lockstep internal/detrand internal/ownerkey internal/server/admission internal/server/users internal/server/pgwire internal/server/httpapi",
+	"math/rand":                  "",
+	"math/rand/v2":               "",
+	// Opening a sealed value is for engines, which seal, and mechanisms. A replay measures how
+	// far apart two of them are, and does not open them; see TestSealedStaysSealed.
+	module + "/internal/exact": "mech engine internal/engine/reference internal/engine/duckdb internal/audit/lockstep internal/audit/neighbours internal/sessiontest internal/stream/histogram internal/holdout/labels learn",
+	// Training rows are private, and exact.
+	module + "/learn/rows": "learn internal/learn/solve internal/traindemo audit",
+	// Nobody but an engine talks to the data, and the demonstration to its own. The engine for outer queries has
+	// a DuckDB with released results and nothing else.
+	"github.com/duckdb/duckdb-go/v2":       "internal/engine/duckdb internal/engine/duckdb/chunks internal/engine/outer cmd/discreet",
+	"github.com/duckdb/duckdb-go-bindings": "internal/engine/duckdb/chunks",
+	"modernc.org/sqlite":                   "internal/ledger/sqlite internal/server/users",
+	"github.com/jackc/pgx/v5":              "internal/ledger/anchor",
+	"log":                                  "",
+	// Memory that is not Go's has one room.
+	"unsafe": "internal/engine/duckdb/chunks",
+}
+
+type listed struct {
+	ImportPath string
+	Imports    []string
+	Doc        string
+}
+
+func packages(t *testing.T) []listed {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-json=ImportPath,Imports,Doc", "./...")
+	cmd.Dir = "../.."
+	out, err := cmd.Output()
+	if err != nil {
+		var exit *exec.ExitError
+		if errors.As(err, &exit) {
+			t.Fatalf("go list: %s", exit.Stderr)
+		}
+		t.Fatal(err)
+	}
+	var all []listed
+	for d := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p listed
+		if err := d.Decode(&p); err == io.EOF {
+			return all
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+}
+
+// room returns a package's name inside the house.
+func room(path string) string {
+	if path == module {
+		return "."
+	}
+	return strings.TrimPrefix(path, module+"/")
+}
+
+// violations returns what a package imports and may not.
+func violations(p listed) []string {
+	var out []string
+	name := room(p.ImportPath)
+	allowed, known := rooms[name]
+	if !known {
+		out = append(out, name+" is not in the plan of the house")
+	}
+	for _, i := range p.Imports {
+		if (i == module || strings.HasPrefix(i, module+"/")) && !slices.Contains(strings.Fields(allowed), room(i)) {
+			out = append(out, name+" imports "+room(i))
+		}
+		if only, ok := forbidden[i]; ok && !slices.Contains(strings.Fields(only), name) {
+			out = append(out, name+" imports "+i)
+		}
+	}
+	return out
+}
+
+func TestImportDirections(t *testing.T) {
+	all := packages(t)
+	if len(all) != len(rooms) {
+		t.Errorf("there are %d packages and %d rooms in the plan", len(all), len(rooms))
+	}
+	for _, p := range all {
+		for _, v := range violations(p) {
+			t.Error(v)
+		}
+	}
+}
+
+// TestViolationsAreSeen plants imports against the directions.
+func TestViolationsAreSeen(t *testing.T) {
+	for _, planted := range []listed{
+		{ImportPath: module + "/internal/engine/duckdb", Imports: []string{module + "/noise"}},
+		{ImportPath: module + "/internal/engine/duckdb", Imports: []string{module + "/ledger"}},
+		{ImportPath: module + "/internal/engine/outer", Imports: []string{module + "/internal/engine/duckdb"}},
+		{ImportPath: module + "/internal/engine/outer", Imports: []string{module + "/internal/exact"}},
+		{ImportPath: module + "/mech", Imports: []string{module + "/internal/plan"}},
+		{ImportPath: module + "/ledger", Imports: []string{module + "/internal/exact"}},
+		{ImportPath: module + "/dp", Imports: []string{module + "/noise"}},
+		{ImportPath: module + "/internal/curator", Imports: []string{"math/rand"}},
+		{ImportPath: module + "/stream/predict", Imports: []string{module + "/mech"}},
+		{ImportPath: module + "/stream/predict", Imports: []string{module + "/stream/histogram"}},
+		{ImportPath: module + "/stream", Imports: []string{module + "/internal/exact"}},
+		{ImportPath: module + "/stream", Imports: []string{module + "/noise"}},
+		{ImportPath: module + "/holdout", Imports: []string{module + "/internal/exact"}},
+		{ImportPath: module + "/session", Imports: []string{module + "/ledger"}},
+		{ImportPath: module + "/internal/curator", Imports: []string{module + "/learn/rows"}},
+		{ImportPath: module + "/learn/solve", Imports: []string{module + "/noise"}},
+		{ImportPath: module + "/internal/curator", Imports: []string{module}},
+		{ImportPath: module + "/utils"},
+	} {
+		if len(violations(planted)) == 0 {
+			t.Errorf("not seen: %s importing %v", planted.ImportPath, planted.Imports)
+		}
+	}
+}
+
+func TestEveryPackageHasAComment(t *testing.T) {
+	for _, p := range packages(t) {
+		if p.Doc == "" {
+			t.Errorf("%s has no package comment", p.ImportPath)
+		}
+	}
+}
+
+// TestEveryPublicPackageHasAnExample looks for a function Example in the tests of
+// every package that others can import.
+func TestEveryPublicPackageHasAnExample(t *testing.T) {
+	for _, p := range packages(t) {
+		name := room(p.ImportPath)
+		if strings.Contains(name, "internal") || strings.HasPrefix(name, "cmd/") {
+			continue
+		}
+		files, err := filepath.Glob(filepath.Join("../..", name, "*_test.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := false
+		for _, f := range files {
+			text, err := os.ReadFile(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			found = found || strings.Contains(string(text), "\nfunc Example") && strings.Contains(string(text), "// Output:")
+		}
+		if !found {
+			t.Errorf("%s has no runnable Example", name)
+		}
+	}
+}
+
+// unsealing says which files open a sealed value or measure the distance of two. Whoever
+// has a value can call its methods without importing anything, so it is the text that is read.
+// The patterns miss who wants to be missed; they are for those who do not think of it.
+func unsealing(name, text string) []string {
+	var out []string
+	opens := strings.HasPrefix(name, "mech/") || strings.HasPrefix(name, "engine/") || strings.HasPrefix(name, "internal/engine/") || strings.HasPrefix(name, "internal/exact/") ||
+		strings.HasPrefix(name, "internal/stream/histogram/") || strings.HasPrefix(name, "internal/holdout/labels/")
+	if strings.Contains(text, ".Open()") && !opens {
+		out = append(out, name+" opens a sealed value")
+	}
+	if strings.Contains(text, "exact.NewCollector(") && !strings.HasPrefix(name, "learn/") {
+		out = append(out, name+" takes exact rows, which are for a trainer alone")
+	}
+	measures := strings.HasPrefix(name, "internal/audit/lockstep/") || strings.HasPrefix(name, "internal/audit/neighbours/") || strings.HasPrefix(name, "internal/sessiontest/")
+	if (strings.Contains(text, "exact.Between") || strings.Contains(text, "exact.Apart(")) && !measures {
+		out = append(out, name+" measures the distance of sealed values, which is private where the data is real")
+	}
+	return out
+}
+
+func TestSealedStaysSealed(t *testing.T) {
+	files := 0
+	err := filepath.WalkDir("../..", func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		files++
+		name, err := filepath.Rel("../..", path)
+		for _, v := range unsealing(filepath.ToSlash(name), string(text)) {
+			t.Error(v)
+		}
+		return err
+	})
+	if err != nil || files < 100 {
+		t.Errorf("%d files were read: %v", files, err)
+	}
+	for _, planted := range [][2]string{
+		{"internal/audit/lockstep/judge.go", "c.Values.Open()[0]"},
+		{"internal/curator/finish.go", "fmt.Println(x.Open())"},
+		{"internal/curator/training.go", "into := exact.NewCollector(func(codes []int64) { fmt.Println(codes) })"},
+		{"stream/session.go", "v := s.data.Answer(q).Open()[0]"},
+		{"internal/stream/predict/weights.go", "t.Open()"},
+		{"holdout/session.go", "q.Holdout.Open()[0]"},
+		{"internal/curator/curator.go", "m, ok := exact.Between(a, b)"},
+		{"internal/audit/generate/database.go", "n := exact.Apart(a, b)"},
+	} {
+		if len(unsealing(planted[0], planted[1])) != 1 {
+			t.Errorf("not seen: %s in %s", planted[1], planted[0])
+		}
+	}
+}

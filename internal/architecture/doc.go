@@ -1,0 +1,3 @@
+// Package architecture holds no code. Its test keeps the house in order: which package
+// may import which, and what nobody may import.
+package architecture

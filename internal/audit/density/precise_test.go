@@ -1,0 +1,119 @@
+package density
+
+import (
+	"context"
+	"math"
+	"math/big"
+	"testing"
+
+	"github.com/discreet-dp/discreet/internal/detrand"
+	"github.com/discreet-dp/discreet/internal/learn/rows"
+	"github.com/discreet-dp/discreet/internal/learn/solve"
+	"github.com/discreet-dp/discreet/mech"
+)
+
+const digits = 600 // binary
+
+func number(x float64) *big.Float { return new(big.Float).SetPrec(digits).SetFloat64(x) }
+
+// exp is e^x by its series, of a number that was halved until it is small.
+func exp(x *big.Float) *big.Float {
+	halved := 0
+	small := new(big.Float).Copy(x)
+	for small.MantExp(nil) > -8 && small.Sign() != 0 {
+		small.Quo(small, number(2))
+		halved++
+	}
+	sum, term := number(1), number(1)
+	for i := range 80 {
+		term.Mul(term, small)
+		term.Quo(term, number(float64(i+1)))
+		sum.Add(sum, term)
+	}
+	for range halved {
+		sum.Mul(sum, sum)
+	}
+	return sum
+}
+
+// slope is the first derivative of a loss, in many digits.
+func slope(b Bend, z *big.Float, y float64) *big.Float {
+	clamp := func(x *big.Float, lo, hi float64) *big.Float {
+		if x.Cmp(number(lo)) < 0 {
+			return number(lo)
+		}
+		if x.Cmp(number(hi)) > 0 {
+			return number(hi)
+		}
+		return x
+	}
+	out := number(0)
+	yz := number(0).Mul(z, number(y))
+	switch b.Name {
+	case "logistic":
+		out.Quo(number(1), number(0).Add(number(1), exp(yz)))
+	case "huber":
+		h := 1 / (2 * b.Curvature)
+		out.Sub(number(0).Add(number(1), number(h)), yz)
+		out = clamp(out.Quo(out, number(2*h)), 0, 1)
+	default:
+		return clamp(out.Sub(z, number(y)), -b.Slope, b.Slope)
+	}
+	return out.Mul(out, number(-y))
+}
+
+// What solve.Exactly returns is the exact minimiser, rounded: half a step below it the gradient is negative and half a step above it is positive, in 600 digits. Steps are so fine that
+// float64 does not do. A weight that is one step off is seen.
+func TestExactly(t *testing.T) {
+	runs := 20
+	if *full {
+		runs = 2000
+	}
+	d := detrand.New("exactly", 1)
+	releaser := mech.NewReleaser(detrand.Noise("exactly", 1))
+	for _, b := range []Bend{Logistic(), Huber(0.5), Huber(1.0 / 1024), Squares(1)} {
+		for run := range runs {
+			lambda, radius := math.Exp2(float64(d.Below(8)-2)), 4.0
+			builder := rows.NewBuilder(1, radius)
+			n := d.Below(12)
+			weight := make([]float64, n)
+			for i := range n {
+				y := float64(2*d.Below(2) - 1)
+				if b.Between {
+					y = float64(d.Below(201)-100) / 100
+				}
+				builder.Add([]float64{float64(d.Below(801)-400) / 100}, float32(y))
+				weight[i] = float64(1+d.Below(8)) / 8
+			}
+			data := builder.Rows()
+			p := &solve.Problem{Loss: production(b), Rows: data, Weight: func(i int) float64 { return weight[i] }, Lambda: lambda}
+			step := math.Exp2(-float64(20 + d.Below(36)))
+			noise := releaser.Reals(1, run%2 == 0, 1+float64(d.Below(3)))
+			z, err := solve.Exactly(context.Background(), p, noise, step, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			linear := noise.Approximate(digits)[0]
+			// gradient at (z + halves/2) steps
+			gradient := func(z int64, halves int64) int {
+				w := number(0).SetInt64(z)
+				w.Add(w, number(float64(halves)/2))
+				w.Mul(w, number(step))
+				g := number(0).Mul(w, number(lambda))
+				g.Add(g, linear)
+				for i := range n {
+					x := number(float64(data.Row(i)[0]))
+					s := slope(b, number(0).Mul(w, x), float64(data.Target(i)))
+					g.Add(g, s.Mul(s, number(0).Mul(x, number(weight[i]))))
+				}
+				return g.Sign()
+			}
+			if gradient(z[0], -1) > 0 || gradient(z[0], 1) < 0 {
+				t.Errorf("%s, run %d: %d steps of %g is not the minimiser", b.Name, run, z[0], step)
+			}
+			if gradient(z[0]+1, -1) <= 0 || gradient(z[0]-1, 1) >= 0 {
+				t.Errorf("%s, run %d: one step further is the minimiser too", b.Name, run)
+			}
+		}
+	}
+}

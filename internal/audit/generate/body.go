@@ -1,0 +1,119 @@
+package generate
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/discreet-dp/discreet/internal/detrand"
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// body makes a SELECT with aggregates.
+func (q *question) body() string {
+	s := q.from(2)
+	where := ""
+	if q.d.One(3) {
+		where = q.expr(s, truth, 1+q.d.Below(2))
+	}
+	var keys []string
+	for range q.d.Below(3) {
+		k, condition, ok := q.key(s)
+		if !ok {
+			continue
+		}
+		keys = append(keys, k)
+		if condition != "" && where != "" {
+			where = "(" + where + ") AND "
+		}
+		where += condition
+	}
+	choice := len(keys) > 0 && q.d.One(6)
+	list := append([]string{}, keys...)
+	var stats []string
+	for range 1 + q.d.Below(3) {
+		stats = append(stats, q.aggregate(s))
+	}
+	if !choice {
+		list = append(list, stats...)
+	}
+	text := "SELECT " + strings.Join(named(q, list), ", ") + " FROM " + s.text
+	if where != "" {
+		text += " WHERE " + where
+	}
+	if len(keys) > 0 {
+		text += " GROUP BY " + strings.Join(keys, ", ")
+	}
+	switch {
+	case choice:
+		weight := detrand.Pick(q.d, []string{"", "", " * 2", " * -3"})
+		text += " ORDER BY " + stats[0] + weight + detrand.Pick(q.d, []string{" DESC", "", " DESC"}) + fmt.Sprint(" LIMIT ", 1+q.d.Below(3))
+	case q.d.One(4):
+		text += " HAVING " + detrand.Pick(q.d, stats) + " > 2"
+	case q.d.One(4):
+		text += " ORDER BY 1 DESC LIMIT 5"
+	}
+	return text
+}
+
+func named(q *question, list []string) []string {
+	out := make([]string, len(list))
+	for i, x := range list {
+		out[i] = x + " AS " + q.name()
+	}
+	return out
+}
+
+// aggregate makes a statistic.
+func (q *question) aggregate(s source) string {
+	a := detrand.Pick(q.d, aggregates)
+	text := a.text
+	switch a.of {
+	case nothing:
+	case 'i':
+		c, ok := q.column(s, 'i')
+		if !ok {
+			return "COUNT(*)"
+		}
+		text = fmt.Sprintf(text, c.ref)
+	default:
+		if c, ok := q.column(s, a.of); ok {
+			text = fmt.Sprintf(text, c.ref)
+			if a.of != date && q.d.One(2) {
+				text = fmt.Sprintf(a.text, q.expr(s, a.of, 1))
+			}
+		} else {
+			text = "COUNT(*)"
+		}
+	}
+	if q.filter && q.d.One(5) {
+		text += " FILTER (WHERE " + q.expr(s, truth, 1) + ")"
+	}
+	return text
+}
+
+// key makes something to group by, and what WHERE must say for it.
+func (q *question) key(s source) (key, condition string, ok bool) {
+	switch q.d.Below(6) {
+	case 0:
+		return q.expr(s, truth, 1), "", true
+	case 1:
+		if c, ok := q.column(s, words); ok {
+			return c.ref, c.ref + " IN ('a', 'b', 'F', '" + Mark + "')", true
+		}
+	case 2:
+		if c, ok := q.column(s, whole1); ok && c.identity == "" {
+			return c.ref + " % 2", "", true
+		}
+	case 3:
+		if c, ok := q.column(s, wide); ok && c.identity == "" {
+			return c.ref, c.ref + " IN (0, 1, 2)", true
+		}
+	}
+	for range 8 {
+		c := detrand.Pick(q.d, s.columns)
+		if c.identity == "" && (c.kind == truth || c.kind == whole1 && c.source == nil || c.source != nil && (c.source.Keys != policy.NoKeys || len(c.source.PublicValues()) > 0)) {
+			return c.ref, "", true
+		}
+	}
+	return "", "", false
+}

@@ -1,0 +1,146 @@
+package lockstep
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/curator"
+	"github.com/discreet-dp/discreet/internal/detrand"
+	"github.com/discreet-dp/discreet/internal/entropy"
+	"github.com/discreet-dp/discreet/internal/plan"
+	sight "github.com/discreet-dp/discreet/internal/sessiontest"
+	"github.com/discreet-dp/discreet/ledger"
+	"github.com/discreet-dp/discreet/mech"
+)
+
+// watched is a ledger of which everything is written down. It calls all data by one name, so that two neighbours have the same sessions.
+type watched struct {
+	*book
+	events *[]sight.Event
+	drawn  func() int
+}
+
+func (w watched) add(e sight.Event) {
+	e.Drawn = w.drawn()
+	*w.events = append(*w.events, e)
+}
+
+func (w watched) Charge(ctx context.Context, c ledger.Charge) (ledger.Receipt, error) {
+	r, err := w.book.Charge(ctx, c)
+	e := sight.Event{Kind: sight.Charged, Text: fmt.Sprint(c.Analyst, c.Dataset, c.Request, c.Query, c.Mechanisms, c.Cost, r.Again), Again: r.Again, Round: strings.Contains(c.Mechanisms, "above")}
+	if err != nil {
+		e.Text, e.Again = "refused "+e.Text+err.Error(), true
+	}
+	w.add(e)
+	return r, err
+}
+
+func (w watched) Note(ctx context.Context, session string, entry []byte) error {
+	err := w.book.Note(ctx, session, entry)
+	if err == nil {
+		w.add(sight.Event{Kind: sight.Written, Text: session + string(entry)})
+	}
+	return err
+}
+
+func (w watched) Keep(ctx context.Context, sequence uint64, key string, answer []byte) error {
+	err := w.book.Keep(ctx, sequence, key, answer)
+	if err == nil {
+		w.add(sight.Event{Kind: sight.Written, Text: key + string(answer)})
+	}
+	return err
+}
+
+func (w watched) DataVersion(ctx context.Context, dataset, label, _ string) (ledger.Version, error) {
+	return w.book.DataVersion(ctx, dataset, label, "the same")
+}
+
+// looking is an engine that says when it is used.
+type looking struct {
+	engine.Engine
+	look func()
+}
+
+func (l looking) Run(ctx context.Context, q *plan.Query) (*engine.Result, error) {
+	l.look()
+	return l.Engine.Run(ctx, q)
+}
+
+func (b *book) copy() *book {
+	c := newBook(&outcome{})
+	c.sequence, c.spent, c.requests, c.answers, c.first = b.sequence, maps.Clone(b.spent), maps.Clone(b.requests), maps.Clone(b.answers), maps.Clone(b.first)
+	for name, all := range b.notes {
+		c.notes[name] = slices.Clone(all)
+	}
+	return c
+}
+
+// conversation asks one question of a process that goes on with a ledger.
+func conversation(t *testing.T, d Database, b *book, seed uint64, ask func(*curator.Curator) (any, error)) []sight.Event {
+	t.Helper()
+	var events []sight.Event
+	bits := detrand.NewStream("conversation", seed)
+	w := watched{b, &events, bits.Drawn}
+	r := mech.NewReleaser(entropy.FromReader(bits))
+	r.Record(func(c mech.Call) {
+		w.add(sight.Event{Kind: sight.Called, Text: fmt.Sprintf("%s %s %v", c.Mechanism, c.Parameter.RatString(), c.Sensitivity), Call: c})
+	})
+	c := curator.New(d.Dataset, looking{d.Engine, func() { w.add(sight.Event{Kind: sight.Looked}) }}, w, r)
+	a, err := ask(c)
+	if err != nil {
+		w.add(sight.Event{Kind: sight.Failed, Text: err.Error()})
+		return events
+	}
+	text, err := json.Marshal(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.add(sight.Event{Kind: sight.Said, Text: string(text)})
+	return events
+}
+
+// sights is what was seen of pairs of conversations.
+type sights struct {
+	partings         map[sight.Parting]int
+	questions, moved int
+	ratio            float64
+	failed           map[string]int
+}
+
+// step asks one question of two neighbours that have the same past, and returns the past of the first and what happened there.
+func (s *sights) step(t *testing.T, where string, p Pair, now *book, history []sight.Event, seed uint64, ask func(*curator.Curator) (any, error)) (*book, []sight.Event) {
+	t.Helper()
+	next, other := now.copy(), now.copy()
+	a, b := conversation(t, p.A, next, seed, ask), conversation(t, p.B, other, seed, ask)
+	for _, run := range [][]sight.Event{a, b} {
+		if err := sight.Rules(slices.Concat(history, run)); err != nil {
+			t.Fatalf("%s: %v", where, err)
+		}
+	}
+	v, err := sight.Compare(a, b)
+	if err != nil {
+		t.Fatalf("%s: %v", where, err)
+	}
+	if s.partings == nil {
+		s.partings, s.failed = map[sight.Parting]int{}, map[string]int{}
+	}
+	if last := a[len(a)-1]; last.Kind == sight.Failed {
+		s.failed[last.Text]++
+	}
+	s.partings[v.Parting]++
+	s.questions, s.moved, s.ratio = s.questions+v.Questions, s.moved+v.Moved, max(s.ratio, v.Ratio)
+	return next, append(history, a...)
+}
+
+func (s *sights) log(t *testing.T) {
+	t.Logf("%d answered alike, %d calls on values that differ, up to %v of the sensitivity, apart %v", s.questions, s.moved, s.ratio, s.partings)
+	for text, n := range s.failed {
+		t.Logf("%d times %s", n, text)
+	}
+}

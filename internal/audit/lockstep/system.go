@@ -1,0 +1,132 @@
+package lockstep
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/curator"
+	"github.com/discreet-dp/discreet/internal/detrand"
+	"github.com/discreet-dp/discreet/internal/entropy"
+	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/ledger"
+	"github.com/discreet-dp/discreet/mech"
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// Asker answers questions.
+type Asker interface {
+	Ask(ctx context.Context, q curator.Question) (*curator.Answer, error)
+}
+
+// System makes what is put to the test: something that answers questions about a dataset, with
+// exact values from this engine, charges to this ledger and noise from this releaser, and
+// with nothing else.
+type System func(*policy.Dataset, engine.Engine, ledger.Ledger, *mech.Releaser) Asker
+
+// Discreet is the system itself.
+func Discreet(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
+	return curator.New(ds, e, l, r)
+}
+
+// Database is one of two neighbours: what the policy says about it, and its engine.
+type Database struct {
+	Dataset *policy.Dataset
+	Engine  engine.Engine
+}
+
+// outcome is all that came of a question: what the analyst saw, what was charged, and
+// what the engine and the releaser were asked to do.
+type outcome struct {
+	panicked bool
+	err      string
+	answer   *curator.Answer
+	events   []string // in their order
+	charges  []ledger.Charge
+	calls    []mech.Call
+	drawn    int // bytes of randomness
+}
+
+func (o *outcome) event(name string) { o.events = append(o.events, name) }
+
+// witness is an engine that writes down when it is used.
+type witness struct {
+	engine.Engine
+	seen *outcome
+}
+
+func (w witness) Run(ctx context.Context, q *plan.Query) (*engine.Result, error) {
+	w.seen.event("run")
+	return w.Engine.Run(ctx, q)
+}
+
+// session is a system with a new ledger and the randomness of a seed.
+type session struct {
+	Asker
+	seen   *outcome
+	stream *detrand.Stream
+	asked  int
+}
+
+func (s System) open(d Database, seed uint64) *session {
+	if s == nil {
+		s = Discreet
+	}
+	seen := &outcome{}
+	bits := detrand.NewStream("noise", seed)
+	r := mech.NewReleaser(entropy.FromReader(bits))
+	r.Record(func(c mech.Call) {
+		seen.event("release")
+		seen.calls = append(seen.calls, c)
+	})
+	return &session{s(d.Dataset, witness{d.Engine, seen}, newBook(seen), r), seen, bits, 0}
+}
+
+// ask asks as any analyst of the dataset, at the default price, and returns what came of it. A
+// panic is an outcome too.
+func (s *session) ask(ctx context.Context, d Database, question string) (o outcome) {
+	*s.seen = outcome{}
+	before := s.stream.Drawn()
+	s.asked++
+	defer func() {
+		if r := recover(); r != nil {
+			s.seen.panicked, s.seen.err = true, fmt.Sprint("panic: ", r)
+		}
+		o = *s.seen
+		o.drawn = s.stream.Drawn() - before
+	}()
+	a, err := s.Ask(ctx, curator.Question{Analyst: anybody(d.Dataset), SQL: question, Request: fmt.Sprint("question ", s.asked)})
+	if err != nil {
+		s.seen.err = err.Error()
+	}
+	s.seen.answer = a
+	return o
+}
+
+// anybody names the analyst with the largest quota.
+func anybody(ds *policy.Dataset) string {
+	var best string
+	for name := range ds.Analysts {
+		switch {
+		case best == "":
+			best = name
+		case share(ds, name) != share(ds, best):
+			if share(ds, name) > share(ds, best) {
+				best = name
+			}
+		case name < best:
+			best = name
+		}
+	}
+	return best
+}
+
+// share returns how much a name can spend, as a part of the dataset's budget.
+func share(ds *policy.Dataset, name string) float64 {
+	quota, _ := ds.Quota(name)
+	all, own := ds.Filter().Limit(), quota.Limit()
+	if ds.Budget.Pure() {
+		return own.Epsilon.Float() / all.Epsilon.Float()
+	}
+	return own.Rho.Float() / all.Rho.Float()
+}

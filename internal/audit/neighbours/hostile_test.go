@@ -1,0 +1,66 @@
+package neighbours_test
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/discreet-dp/discreet/internal/audit/generate"
+	"github.com/discreet-dp/discreet/internal/audit/neighbours"
+	"github.com/discreet-dp/discreet/internal/engine/reference"
+	"github.com/discreet-dp/discreet/internal/plan"
+)
+
+// TestHostile asks what attackers would. What must be refused is refused; what is taken is replayed.
+func TestHostile(t *testing.T) {
+	data, err := os.ReadFile("../generate/testdata/hostile.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cases := 0
+	for _, family := range strings.Split(string(data), "\n== ")[1:] {
+		name, rest, _ := strings.Cut(family, "\n")
+		t.Run(name, func(t *testing.T) {
+			for block := range strings.SplitSeq(strings.TrimSpace(rest), "\n\n") {
+				verdict, text, ok := strings.Cut(strings.TrimSpace(block), "\n")
+				if !ok {
+					t.Fatalf("no case: %q", block)
+				}
+				cases++
+				hostile(t, verdict, text)
+			}
+		})
+	}
+	if cases < 100 {
+		t.Errorf("only %d cases", cases)
+	}
+}
+
+func hostile(t *testing.T, verdict, text string) {
+	for _, ds := range generate.Worlds()[:2] {
+		made := generate.Make(generate.NewDice("public", 1), ds)
+		_, err := plan.Prepare(ds, text, plan.Options{Public: reference.New(ds, made.Tables).Public()})
+		var r *plan.Refusal
+		switch {
+		case err != nil && !errors.As(err, &r):
+			t.Errorf("%s\nnot a refusal: %v", text, err)
+		case verdict == "refused" && err == nil:
+			t.Errorf("%s\nis not refused", text)
+		case verdict == "bounded" && err != nil:
+			t.Errorf("%s\nis refused: %v", text, err)
+		case verdict != "refused" && verdict != "bounded" && verdict != "either":
+			t.Errorf("%s\n%q is no verdict", text, verdict)
+		}
+		if err != nil {
+			continue
+		}
+		report, err := neighbours.Replay(t.Context(), ds, neighbours.Options{Pairs: 30, Texts: []string{text}})
+		if err != nil {
+			t.Errorf("%s\n%v", text, err)
+		}
+		for _, f := range report.Findings {
+			t.Errorf("%s\n%s", text, f.Detail)
+		}
+	}
+}

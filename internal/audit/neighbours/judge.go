@@ -1,0 +1,157 @@
+package neighbours
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/exact"
+	"github.com/discreet-dp/discreet/internal/plan"
+)
+
+// Judge compares the results of a query on two neighbouring databases. It returns how far they are apart, as a part
+// of what the query allows, and what one person has changed and must not.
+func Judge(q *plan.Query, a, b *engine.Result) (ratio float64, err error) {
+	j := judge{q: q, a: names(q, a), b: names(q, b)}
+	if len(a.Measures) != len(q.Measures) || len(b.Measures) != len(q.Measures) || len(a.Values) != len(q.Measures) || len(b.Values) != len(q.Measures) {
+		return 0, fmt.Errorf("there are %d and %d measures, and %d were asked for", len(a.Measures), len(b.Measures), len(q.Measures))
+	}
+	if len(q.PrivateKeys()) > 0 {
+		if err := j.persons(a.Persons, b.Persons); err != nil {
+			return 0, err
+		}
+	}
+	for m, measure := range q.Measures {
+		switch {
+		case measure.Kind == plan.Quantile:
+			err = j.values(a.Values[m], b.Values[m])
+		case q.Choice != nil:
+			err = j.scores(measure, a.Measures[m], b.Measures[m])
+		default:
+			err = j.vector(measure, a.Measures[m], b.Measures[m])
+		}
+		if err != nil {
+			return j.ratio, fmt.Errorf("%s: %w", measure.Describe(), err)
+		}
+	}
+	return j.ratio, nil
+}
+
+type judge struct {
+	q     *plan.Query
+	a, b  []string // the combinations of private keys, spelled; one where there are none
+	ratio float64
+}
+
+// names spells the combinations of private keys.
+func names(q *plan.Query, r *engine.Result) []string {
+	if len(q.PrivateKeys()) == 0 {
+		return []string{""}
+	}
+	places := make([]int, r.Persons.Len())
+	for i := range places {
+		places[i] = i
+	}
+	out := make([]string, len(places))
+	for i, c := range r.Combos.Pick(places) {
+		for _, v := range c {
+			out[i] += fmt.Sprintf("%v %q %d ", v.Null, v.Text, v.Int)
+		}
+	}
+	return out
+}
+
+// people is how many people differ: one who is there or not, or two.
+func (j *judge) people() int64 {
+	if j.q.Neighbours == dp.Substitute {
+		return 2
+	}
+	return 1
+}
+
+// reached takes note of a distance and its bound.
+func (j *judge) reached(distance, bound *big.Int, what string) error {
+	if bound.Sign() > 0 {
+		r, _ := new(big.Rat).SetFrac(distance, bound).Float64()
+		j.ratio = max(j.ratio, r)
+	}
+	if distance.Cmp(bound) > 0 {
+		return fmt.Errorf("one person moves %s by %v, and at most %v is allowed", what, distance, bound)
+	}
+	return nil
+}
+
+func (j *judge) between(a, b exact.Vector) (exact.Move, error) {
+	m, ok := exact.BetweenNamed(a, b, j.a, j.b, j.q.Groups())
+	if !ok {
+		return m, fmt.Errorf("there are %d and %d values, for %d and %d combinations of %d groups", a.Len(), b.Len(), len(j.a), len(j.b), j.q.Groups())
+	}
+	return m, nil
+}
+
+func (j *judge) vector(m plan.Measure, a, b exact.Vector) error {
+	move, err := j.between(a, b)
+	if err != nil {
+		return err
+	}
+	if err := j.reached(move.L1, j.q.Sensitivity(m, dp.L1).L1(), "the vector (l1)"); err != nil {
+		return err
+	}
+	return j.reached(move.L2Squared, j.q.Sensitivity(m, dp.L2).L2Squared(), "the vector (l2 squared)")
+}
+
+// scores judges what a selection is made by: each group on its own, before its weight, which is public.
+func (j *judge) scores(m plan.Measure, a, b exact.Vector) error {
+	move, err := j.between(a, b)
+	if err != nil {
+		return err
+	}
+	lo, hi := j.q.Interval(m)
+	bound := new(big.Int).Sub(hi, lo)
+	if j.q.Neighbours == dp.AddRemove {
+		if bound.Neg(lo); bound.Cmp(hi) < 0 {
+			bound = hi
+		}
+	}
+	return j.reached(move.Largest, bound, "a score")
+}
+
+func (j *judge) persons(a, b exact.Vector) error {
+	move, ok := exact.BetweenNamed(a, b, j.a, j.b, 1)
+	if !ok {
+		return fmt.Errorf("combinations without people")
+	}
+	if err := j.reached(move.Largest, big.NewInt(1), "the people in a combination of keys"); err != nil {
+		return err
+	}
+	return j.reached(move.L1, big.NewInt(j.people()*j.q.MaxGroups()), "the people in all combinations of keys")
+}
+
+func (j *judge) values(a, b []exact.Vector) error {
+	size := j.q.Groups()
+	if len(a) != len(j.a)*size || len(b) != len(j.b)*size {
+		return fmt.Errorf("values of %d and %d groups, for %d and %d combinations of %d groups", len(a), len(b), len(j.a), len(j.b), size)
+	}
+	type pair struct{ a, b exact.Vector }
+	all := map[string]pair{}
+	for i, v := range a {
+		all[fmt.Sprint(j.a[i/size], i%size)] = pair{a: v}
+	}
+	for i, v := range b {
+		name := fmt.Sprint(j.b[i/size], i%size)
+		all[name] = pair{all[name].a, v}
+	}
+	moved := int64(0)
+	for _, p := range all {
+		n := exact.Apart(p.a, p.b)
+		if n > 0 {
+			moved++
+		}
+		if err := j.reached(big.NewInt(int64(n)), new(big.Int).Mul(big.NewInt(j.people()), big.NewInt(min(j.q.MaxRows(), math.MaxInt32))), "the values of a group"); err != nil {
+			return err
+		}
+	}
+	return j.reached(big.NewInt(moved), big.NewInt(j.people()*j.q.MaxGroups()), "groups of values")
+}

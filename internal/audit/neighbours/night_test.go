@@ -1,0 +1,200 @@
+package neighbours_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/discreet-dp/discreet/internal/audit/generate"
+	"github.com/discreet-dp/discreet/internal/engine/reference"
+	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/policy"
+)
+
+var (
+	night   = flag.Int("night", 600, "how many questions the night asks of neighbours in DuckDB and in the reference; 1000000 is a night")
+	lasting = flag.Duration("lasting", 0, "when the night ends at the latest; 0 for never")
+	at      = flag.String("at", "", "ask one question of a night again, as a finding names it: database/question")
+	most    = flag.Int("findings", 5, "after how many findings the night ends")
+)
+
+// perPair is how many questions are made for one pair of databases, which take as long to store and to open as a hundred questions.
+const perPair = 1000
+
+// search is a night: made-up questions on pairs of neighbours, one of whom is a person whom questions single out.
+type search struct {
+	seed     uint64
+	worlds   []func() *policy.Dataset
+	asked    atomic.Int64
+	refused  atomic.Int64
+	moved    atomic.Int64
+	told     atomic.Int64 // when, in minutes since the start
+	mu       sync.Mutex
+	findings []string
+	seen     map[string]bool
+}
+
+func newSearch(seed uint64) *search {
+	s := &search{seed: seed, seen: map[string]bool{}}
+	for _, all := range []func() []*policy.Dataset{generate.Extremes, generate.Worlds} {
+		for i := range all() {
+			s.worlds = append(s.worlds, func() *policy.Dataset { return all()[i] }, func() *policy.Dataset { return generate.Generous(all()[i]) })
+		}
+	}
+	return s
+}
+
+// open makes the n-th pair of databases.
+func (s *search) open(ctx context.Context, t *testing.T, n int) (*trial, func(), error) {
+	world := n % len(s.worlds)
+	d := generate.NewDice(fmt.Sprint("night ", n), s.seed)
+	ds := s.worlds[world]()
+	with, without := generate.Pair(d, ds)
+	out := &trial{ds: ds, exact: world%2 == 1}
+	var closers []func() error
+	closed := func() {
+		for _, c := range closers {
+			if err := c(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	for i, db := range []*generate.Database{with, without} {
+		e, err := stored(ctx, t.TempDir(), db)
+		if err != nil {
+			closed()
+			return nil, nil, err
+		}
+		closers = append(closers, e.Close)
+		out.ducks[i], out.refs[i] = e, reference.New(ds, db.Tables)
+	}
+	out.maker = generate.NewMaker(ds, plan.Options{Public: out.refs[0].Public()}).Sharp()
+	return out, closed, nil
+}
+
+// question makes the i-th question of the n-th pair.
+func (s *search) question(t *trial, n, i int) string {
+	d := generate.NewDice(fmt.Sprint("night ", n, " question ", i), s.seed)
+	switch d.Below(20) {
+	case 0, 1:
+		features, target := t.maker.Table(d)
+		return features + arrow + target
+	case 2:
+		if len(t.ds.Holdouts) > 0 {
+			return t.maker.Holdout(d)
+		}
+	}
+	return t.maker.Question(d)
+}
+
+// work asks all questions of a pair.
+func (s *search) work(ctx context.Context, t *testing.T, n int, over func() bool) {
+	p, closed, err := s.open(ctx, t, n)
+	if err != nil {
+		t.Errorf("database %d of seed %d: %v", n, s.seed, err)
+		return
+	}
+	defer closed()
+	for i := range perPair {
+		if over() {
+			return
+		}
+		s.one(ctx, t, p, n, i)
+	}
+}
+
+func (s *search) one(ctx context.Context, t *testing.T, p *trial, n, i int) {
+	text := s.question(p, n, i)
+	v := p.ask(ctx, text)
+	if v.refused {
+		s.refused.Add(1)
+		return
+	}
+	s.asked.Add(1)
+	if v.moved {
+		s.moved.Add(1)
+	}
+	if v.class == "" {
+		return
+	}
+	small := shrink(text, func(text string) bool { return p.ask(ctx, text).class == v.class })
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := v.class + shape(small)
+	if s.seen[key] || len(s.findings) >= *most {
+		return
+	}
+	s.seen[key] = true
+	s.findings = append(s.findings, small)
+	t.Errorf("%s: %s\n%s\n  after %d questions; in the world %q; made as\n%s\n  again: go test ./audit/neighbours -run Night -seed %d -at %d/%d", v.class, p.ask(ctx, small).detail, small, s.asked.Load(), p.ds.Name, text, s.seed, n, i)
+}
+
+// shape is a question without its names and numbers: findings of one shape are shown once.
+func shape(text string) string {
+	return strings.Map(func(r rune) rune {
+		if '0' <= r && r <= '9' {
+			return -1
+		}
+		return r
+	}, text)
+}
+
+// TestNight searches for a question that tells neighbours apart by more than the noise hides, in DuckDB and in the reference: by an integer that moves too
+// far, by an error or a panic, by what is told for free; or that the two engines do not agree about. A short one is run with the other tests.
+func TestNight(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(400))
+	s := newSearch(*seed)
+	if *at != "" {
+		var n, i int
+		if _, err := fmt.Sscanf(*at, "%d/%d", &n, &i); err != nil {
+			t.Fatalf("-at %s: write the numbers of a database and of a question, as in 12/345", *at)
+		}
+		p, closed, err := s.open(t.Context(), t, n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer closed()
+		t.Log(s.question(p, n, i))
+		s.one(t.Context(), t, p, n, i)
+		return
+	}
+	questions := int64(*night)
+	if testing.Short() {
+		questions = min(questions, 100)
+	}
+	start := time.Now()
+	over := func() bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return s.asked.Load() >= questions || len(s.findings) >= *most || *lasting > 0 && time.Since(start) > *lasting || t.Context().Err() != nil
+	}
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		workers.Go(func() {
+			for !over() {
+				s.work(t.Context(), t, int(next.Add(1)-1), over)
+				if minute := int64(time.Since(start) / time.Minute); s.told.Swap(minute) != minute {
+					s.tell(t, start)
+				}
+			}
+		})
+	}
+	workers.Wait()
+	s.tell(t, start)
+}
+
+// tell says how far it is.
+func (s *search) tell(t *testing.T, start time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	asked := s.asked.Load()
+	t.Logf("seed %d: %d questions on neighbours, %d of them apart, %d refused, %d findings, %v, %.0f a second", s.seed, asked, s.moved.Load(), s.refused.Load(), len(s.findings), time.Since(start).Round(time.Second), float64(asked)/time.Since(start).Seconds())
+}

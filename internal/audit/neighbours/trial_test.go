@@ -1,0 +1,241 @@
+package neighbours_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/audit/generate"
+	"github.com/discreet-dp/discreet/internal/audit/neighbours"
+	"github.com/discreet-dp/discreet/internal/engine/duckdb"
+	"github.com/discreet-dp/discreet/internal/engine/reference"
+	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// trial is a pair of neighbours, each in DuckDB and in the reference, that questions are asked of. The first of each has the target.
+type trial struct {
+	ds    *policy.Dataset
+	exact bool // nobody is cut, so both engines compute the same
+	ducks [2]engine.Engine
+	refs  [2]*reference.Engine
+	maker *generate.Maker
+}
+
+// verdict is what came of a question. One that was not refused and has no class is as it should be.
+type verdict struct {
+	refused bool
+	moved   bool
+	class   string // of a finding
+	detail  string
+}
+
+func found(class, format string, args ...any) verdict {
+	return verdict{class: class, detail: fmt.Sprintf(format, args...)}
+}
+
+// stored writes a made-up database and opens it, on one thread: there are as many trials as cores.
+func stored(ctx context.Context, dir string, db *generate.Database) (*duckdb.Engine, error) {
+	ds := *db.Dataset
+	ds.Source = filepath.Join(dir, "made.duckdb")
+	file, err := sql.Open("duckdb", ds.Source)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range db.SQL() {
+		if _, err := file.ExecContext(ctx, s); err != nil {
+			return nil, errors.Join(err, file.Close())
+		}
+	}
+	if err := file.Close(); err != nil {
+		return nil, err
+	}
+	return duckdb.OpenWith(ctx, &ds, duckdb.Limits{Threads: 1, Memory: 1 << 30})
+}
+
+// ask asks a question, which is one of a holdout, rows to train on (features, an arrow and the target), or any other.
+func (t *trial) ask(ctx context.Context, text string) (v verdict) {
+	defer func() {
+		if r := recover(); r != nil {
+			v = found("panic in the planner", "%v", r)
+		}
+	}()
+	if features, target, ok := strings.Cut(text, arrow); ok {
+		return t.table(ctx, features, target)
+	}
+	var queries []*plan.Query
+	if plan.AsksHoldout(text) {
+		h, err := plan.PrepareHoldout(t.ds, text, "", plan.Options{Public: t.refs[0].Public()})
+		if err != nil {
+			return verdict{refused: true}
+		}
+		if lo, hi := h.Query.Interval(h.Query.Measures[0]); lo.Sign() < 0 || !hi.IsInt64() || hi.Int64()*h.Factor > h.Of.Steps {
+			return found("claims", "a part of a holdout's mean is from %v to %v steps of %d/%d", lo, hi, h.Factor, h.Of.Steps)
+		}
+		queries = append(queries, &h.Query)
+	} else {
+		s, err := plan.Prepare(t.ds, text, plan.Options{Public: t.refs[0].Public()})
+		if len(text)%8 == 0 { // it takes a tenth of the time that the engines do
+			if apart := t.told(text, s, err); apart != "" {
+				return found("planning", "%s", apart)
+			}
+		}
+		if err != nil {
+			return verdict{refused: true}
+		}
+		for _, p := range s.Plans {
+			queries = append(queries, &p.Query)
+		}
+	}
+	for _, q := range queries {
+		one := t.query(ctx, q, t.exact && !inexact.MatchString(text))
+		if v.moved = v.moved || one.moved; one.class != "" {
+			return one
+		}
+	}
+	return v
+}
+
+// arrow stands between the features and the target of rows to train on.
+const arrow = " => "
+
+// inexact matches functions of the mathematics library, whose last bits differ between engines.
+var inexact = regexp.MustCompile(`\b(ln|log|log10|exp|power|pow)\(`)
+
+// told prepares a question once more, over the neighbour, and says where what is told for free is not the same.
+func (t *trial) told(text string, s *plan.Statement, err error) string {
+	r, other := plan.Prepare(t.ds, text, plan.Options{Public: t.refs[1].Public()})
+	if fmt.Sprint(err) != fmt.Sprint(other) {
+		return fmt.Sprintf("%v, and without the target %v", err, other)
+	}
+	if err != nil {
+		return ""
+	}
+	for i, p := range s.Plans {
+		if p.Query.Hash() != r.Plans[i].Query.Hash() {
+			return "another plan without the target"
+		}
+	}
+	return ""
+}
+
+// run is an engine's Run in which a panic is an error.
+func run(ctx context.Context, e engine.Engine, q *plan.Query) (r *engine.Result, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%w: %v", errPanic, p)
+		}
+	}()
+	return e.Run(ctx, q)
+}
+
+var errPanic = errors.New("panic")
+
+// query computes a query in all four, and compares.
+func (t *trial) query(ctx context.Context, q *plan.Query, exact bool) verdict {
+	var ducks, refs [2]*engine.Result
+	var failed [2]error
+	for i := range 2 {
+		ducks[i], failed[i] = run(ctx, t.ducks[i], q)
+	}
+	if v := outcomes("DuckDB", failed); v.class != "" {
+		return v
+	}
+	for i := range 2 {
+		if refs[i], failed[i] = run(ctx, t.refs[i], q); failed[i] == nil {
+			failed[i] = claims(t.refs[i], q)
+		}
+	}
+	if v := outcomes("the reference", failed); v.class != "" {
+		return v
+	}
+	ratio, err := neighbours.Judge(q, ducks[0], ducks[1])
+	if err != nil {
+		return found("distance", "in DuckDB: %v", err)
+	}
+	if _, err := neighbours.Judge(q, refs[0], refs[1]); err != nil {
+		return found("distance", "in the reference: %v", err)
+	}
+	for i := range 2 {
+		if far, err := neighbours.Judge(q, refs[i], ducks[i]); (exact || !q.Bounded()) && (err != nil || far != 0) {
+			return found("agreement", "DuckDB and the reference differ %s: %v of what one person may, %v", whose[i], far, err)
+		}
+	}
+	return verdict{moved: ratio > 0}
+}
+
+var whose = [2]string{"with the target", "without the target"}
+
+// claims says what a planner claimed and is not so.
+func claims(e *reference.Engine, q *plan.Query) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%w: %v", errPanic, p)
+		}
+	}()
+	return e.Check(q)
+}
+
+// outcomes says what an engine's failures are: there must be none.
+func outcomes(engine string, failed [2]error) verdict {
+	for i, err := range failed {
+		if err == nil {
+			continue
+		}
+		class := "error"
+		if errors.Is(err, errPanic) {
+			class = "panic"
+		} else if engine != "DuckDB" {
+			class = "claims"
+		}
+		other := "as well as "
+		if failed[1-i] == nil {
+			other = "and not "
+		}
+		return found(class, "in %s %s, %s%s: %v", engine, whose[i], other, whose[1-i], err)
+	}
+	return verdict{}
+}
+
+// table compares rows to train on.
+func (t *trial) table(ctx context.Context, features, target string) (v verdict) {
+	p, err := plan.PrepareTable(t.ds, features, target, plan.Options{Public: t.refs[0].Public()})
+	if err != nil {
+		return verdict{refused: true}
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			v = found("panic", "%v", r)
+		}
+	}()
+	moved, wrong := apart(ctx, t.ducks, p, p)
+	switch wrong {
+	case "":
+	case duckdb.ErrRun.Error():
+		return found("error", "in DuckDB: %s", wrong)
+	default:
+		return found("distance", "in DuckDB: %s", wrong)
+	}
+	for i := range 2 {
+		want, err := fetched(ctx, t.refs[i], p)
+		if err != nil {
+			return found("error", "in the reference: %v", err)
+		}
+		got, err := fetched(ctx, t.ducks[i], p)
+		if err != nil {
+			return found("error", "in DuckDB: %v", err)
+		}
+		if wrong := outside(p, want); wrong != "" {
+			return found("claims", "%s", wrong)
+		}
+		if came, went := exchanged(want, got); t.exact && came+went > 0 && !inexact.MatchString(features+target) {
+			return found("agreement", "of the rows %s %d are too many in DuckDB and %d are missing", whose[i], came, went)
+		}
+	}
+	return verdict{moved: moved}
+}

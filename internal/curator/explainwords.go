@@ -1,0 +1,215 @@
+package curator
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+	"strings"
+
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// tables names the tables below a relation, each once.
+func tables(r plan.Relation) []string {
+	var out []string
+	var look func(plan.Relation)
+	look = func(r plan.Relation) {
+		switch r := r.(type) {
+		case *plan.Scan:
+			if !slices.Contains(out, r.Table.Name) {
+				out = append(out, r.Table.Name)
+			}
+		case *plan.Join:
+			look(r.L)
+			look(r.R)
+		case *plan.Union:
+			for _, p := range r.Parts {
+				look(p)
+			}
+		case *plan.Select:
+			look(r.From)
+		case *plan.Persons:
+			look(r.From)
+		case *plan.Cut:
+			look(r.From)
+		}
+	}
+	look(r)
+	return out
+}
+
+// bounds says how much of one person counts.
+func bounds(q *plan.Query) string {
+	if !q.Bounded() {
+		return "one person has one row, and is in one group" + behind(joined(q))
+	}
+	text := fmt.Sprintf("one person counts with at most %s in each of at most %s", count(q.MaxRows(), "row"), count(q.MaxGroups(), "group"))
+	if q.Choice != nil {
+		text = fmt.Sprintf("one person counts with at most %s in each group", count(q.MaxRows(), "row"))
+	}
+	return text + behind(joined(q))
+}
+
+// joined says how many rows of a person are left where they are joined.
+func joined(q *plan.Query) string {
+	switch n, set := q.Joined(), q.MaxJoined(); n {
+	case 0:
+		return ""
+	case set:
+		return fmt.Sprintf("somebody with more than %d rows is joined with %d of them (max_joined: %d in the policy)", n, n, n)
+	default:
+		return fmt.Sprintf("somebody with more than %d rows is joined or sorted with %d of them (from max_joined: %d in the policy)", n, n, set)
+	}
+}
+
+// behind puts a sentence behind another, where there is one.
+func behind(text string) string {
+	if text == "" {
+		return ""
+	}
+	return "; " + text
+}
+
+// count writes a number of things.
+func count(n int64, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprintf("%d %s", n, thing)
+}
+
+// contribution says in words what one person can add to a measure.
+func contribution(q *plan.Query, m plan.Measure) string {
+	var in string
+	switch {
+	case !q.Bounded():
+		in = "one person is in one group, with one row"
+	case q.Choice != nil || q.Groups() == 1 && len(q.PrivateKeys()) == 0:
+		in = fmt.Sprintf("one person counts with at most %s", count(q.MaxRows(), "row"))
+	default:
+		in = fmt.Sprintf("one person is in at most %s, with at most %s", count(q.MaxGroups(), "group"), count(q.MaxRows(), "row"))
+	}
+	switch m.Kind {
+	case plan.CountPersons:
+		in += ", and counts once in each"
+	case plan.CountDistinct:
+		in += ", each with one value that nobody else may have"
+	case plan.Sum:
+		lo, hi := m.Arg.Type().Lo, m.Arg.Type().Hi
+		each := ""
+		if q.MaxRows() > 1 {
+			each = " each"
+		}
+		if lo.Sign() >= 0 {
+			in += fmt.Sprintf(" of at most %s%s", inUnits(hi, m), each)
+		} else {
+			in += fmt.Sprintf(" from %s to %s%s", inUnits(lo, m), inUnits(hi, m), each)
+		}
+	}
+	if q.Neighbours == dp.Substitute {
+		in += "; somebody else may be in their place"
+	}
+	return in
+}
+
+func inUnits(n *big.Int, m plan.Measure) string {
+	x := new(big.Rat).Mul(new(big.Rat).SetInt(n), m.Step())
+	return x.FloatString(decimals(m.Step()))
+}
+
+// measurement explains the release of a measure.
+func (p *priced) measurement(b *purchase, m plan.Measure, n noise) Measurement {
+	step, _ := m.Step().Float64()
+	out := Measurement{Measure: m.Describe(), Step: m.Step().RatString(), Why: contribution(b.query, m), Cost: n.cost()}
+	if n.quantiles != nil {
+		out.Mechanism, out.Norm, out.Sensitivity = "exponential, on ranks", "each", float64(b.query.MaxRows())
+		for _, q := range n.quantiles.Parameters() {
+			ranks, _ := q.Float64()
+			out.Deviation = math.Max(out.Deviation, ranks)
+		}
+		out.Why += fmt.Sprintf("; one person can change %s, so each group has 1/%d of the price, and a rank error of at most %.0f",
+			count(n.touched, "group"), n.touched, n.quantiles.RankError(p.beta()))
+		return out
+	}
+	half := float64(n.HalfWidth(p.beta())) * step
+	out.Mechanism, out.Norm, out.Error = n.Name(), n.Norm().String(), &half
+	out.Sensitivity = n.Sensitivity().Float() * step
+	out.Deviation = scaleOf(n.Parameter(), n.Norm()) * step
+	return out
+}
+
+func scaleOf(parameter *big.Rat, norm dp.Norm) float64 {
+	f, _ := parameter.Float64()
+	if norm == dp.L2 {
+		f = math.Sqrt(f)
+	}
+	return f
+}
+
+// chosen explains a choice.
+func (p *priced) chosen(b *purchase) Measurement {
+	m, each := b.query.Measures[0], b.choice.top.Each()
+	step, _ := m.Step().Float64()
+	scale, _ := each.Parameter().Float64()
+	gap := float64(each.Gap(b.query.Groups(), p.beta())) * step
+	return Measurement{
+		Measure:   fmt.Sprintf("the %s with the best %s", count(int64(b.query.Choice.K), "group"), m.Describe()),
+		Mechanism: b.choice.top.Name(), Sensitivity: float64(each.Scoring().Sensitivity) * step, Norm: "each", Step: m.Step().RatString(),
+		Deviation: scale * step, Cost: b.choice.top.Cost(),
+		Why: contribution(b.query, m) + "; " + b.choice.why + fmt.Sprintf("; each one chosen is within %.6g of the best one left, with probability %v", gap, p.settings.confidence()),
+	}
+}
+
+// keyMeasurement explains the release of private keys.
+func (p *priced) keyMeasurement(b *purchase) Measurement {
+	names := make([]string, 0, len(b.query.PrivateKeys()))
+	for _, k := range b.query.PrivateKeys() {
+		names = append(names, k.Describe())
+	}
+	out := Measurement{
+		Measure: "the private keys of " + strings.Join(names, ", "), Step: "1", Norm: "each", Sensitivity: 1, Mechanism: "key selection", Cost: b.keys.cost(),
+		Why: fmt.Sprintf("one person is counted in at most %s; %s; a key that one person alone has is shown with probability %v at most", count(b.query.MaxGroups(), "combination"), b.keys.why, b.keys.cost().Delta),
+	}
+	if t := b.keys.threshold; t != nil {
+		n := t.Noise()
+		out.Mechanism, out.Norm = "threshold, "+n.Name(), n.Norm().String()
+		out.Sensitivity, out.Deviation = n.Sensitivity().Float(), scaleOf(n.Parameter(), n.Norm())
+	}
+	return out
+}
+
+// keyInquiry says which values of a key are shown.
+func keyInquiry(k plan.Key, b *purchase) KeyInquiry {
+	out := KeyInquiry{Key: k.Describe(), Private: k.Private, Values: len(k.Values)}
+	switch {
+	case k.Private && b.keys.threshold != nil:
+		out.Rule = fmt.Sprintf("private: a key is shown when its noisy number of people is at least %d; about %d people are enough", b.keys.threshold.Threshold(), b.keys.keptFrom())
+	case k.Private:
+		out.Rule = fmt.Sprintf("private: a key is shown when about %d people have it", b.keys.keptFrom())
+	default:
+		out.Rule = "public: " + publicRule(k)
+	}
+	return out
+}
+
+func publicRule(k plan.Key) string {
+	c, ok := k.Expr.(*plan.Column)
+	switch {
+	case !ok:
+		return "all values that the expression can have"
+	case c.Field.Public != "":
+		return "values of the public table " + c.Field.Public
+	case c.Field.Source == nil:
+		return "all values that the column can have"
+	case c.Field.Source.Keys == policy.PublicKeys && len(k.Values) == len(c.Field.Source.KeyValues):
+		return "listed by the owner"
+	case c.Field.Source.Keys == policy.PublicKeys:
+		return "listed by the owner, and among those that WHERE names"
+	case len(c.Field.Source.PublicValues()) == len(k.Values):
+		return "all values that the column can have"
+	}
+	return "those that WHERE names"
+}

@@ -1,0 +1,148 @@
+package curator
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/discreet-dp/discreet/internal/plan"
+)
+
+// finish makes the answer from what was released. It is post-processing: it sees nothing else.
+func (p *priced) finish(ctx context.Context, all []*released) (*Answer, error) {
+	answers := make([]*Answer, len(p.statement.Plans))
+	for i, one := range p.statement.Plans {
+		answers[i] = p.table(one, p.buys[p.of[i]], all[p.of[i]])
+	}
+	if p.outer == nil {
+		return answers[0], nil
+	}
+	return p.outer.run(ctx, answers)
+}
+
+// table makes the answer of one plan.
+func (p *priced) table(q *plan.Plan, b *purchase, r *released) *Answer {
+	f := &finisher{plan: q, buy: b, released: r, beta: p.beta(), halves: map[half]int64{}}
+	rows := make([]*row, 0, f.groups())
+	for i := range f.groups() {
+		row := f.row(i)
+		if q.Having == nil || plan.Eval(q.Having, row.leaf) == true {
+			rows = append(rows, row)
+		}
+	}
+	if len(q.Order) > 0 {
+		slices.SortStableFunc(rows, func(a, b *row) int { return q.Compare(a.leaf, b.leaf) })
+	}
+	if q.Distinct {
+		rows = f.distinct(rows)
+	}
+	rows = rows[min(q.Offset, int64(len(rows))):]
+	if q.Limit != nil && *q.Limit < int64(len(rows)) {
+		rows = rows[:*q.Limit]
+	}
+	a := &Answer{MaxRows: q.Query.MaxRows(), MaxGroups: q.Query.MaxGroups(), Cut: q.Query.Bounded(), Confidence: p.settings.confidence()}
+	a.Columns = f.columns()
+	bars := f.bars()
+	for _, row := range rows {
+		values, errs := make([]any, len(q.Columns)), make([]*float64, len(q.Columns))
+		for i, o := range q.Columns {
+			v := plan.Eval(o.Expr, row.leaf)
+			values[i] = show(v, o.Expr.Type())
+			if values[i] != nil {
+				errs[i] = bars[i].around(row, v)
+			}
+		}
+		a.Rows, a.Errors = append(a.Rows, values), append(a.Errors, errs)
+	}
+	a.Notes = f.notes()
+	return a
+}
+
+// distinct leaves out rows that look like one before them.
+func (f *finisher) distinct(rows []*row) []*row {
+	seen := map[string]bool{}
+	return slices.DeleteFunc(rows, func(r *row) bool {
+		text := ""
+		for _, o := range f.plan.Columns {
+			text += fmt.Sprintf("%q ", fmt.Sprint(show(plan.Eval(o.Expr, r.leaf), o.Expr.Type())))
+		}
+		defer func() { seen[text] = true }()
+		return seen[text]
+	})
+}
+
+// notes are the sentences about an answer that follow from what it is made of.
+func (f *finisher) notes() []string {
+	var out []string
+	add := func(format string, args ...any) {
+		if s := fmt.Sprintf(format, args...); !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	for _, k := range f.plan.Query.PublicKeys() {
+		if k.LeavesOutNull() {
+			add("rows where %s is NULL are in no group; group by coalesce(...) to have them in one", k.Describe())
+		}
+	}
+	for _, s := range f.plan.Stats {
+		if s.Note != "" {
+			add("%s", s.Note)
+		}
+	}
+	for i, n := range f.buy.noise {
+		if n.quantiles != nil {
+			m := f.plan.Query.Measures[i]
+			add("%s: in each group a value's rank is within %.0f of the one asked for, with probability %v; how far that is in values only the data knows",
+				m.Describe(), n.quantiles.RankError(f.beta), round4(1-f.beta))
+		}
+	}
+	f.personCuts(f.plan.Query.From, add)
+	if text := joined(&f.plan.Query); text != "" {
+		add("%s; what that leaves out is in no error bar", text)
+	}
+	if u := f.released.through; u != nil {
+		add("%s", u.say())
+	}
+	if d := f.released.derived; d != 0 {
+		add("computed from answers that were paid for before (record %d)", d)
+	}
+	if k := f.buy.keys; k != nil {
+		add("a combination of private keys is shown when enough people have it: with probability %v when %d have", seen, k.keptFrom())
+		if f.released.Dropped > 0 {
+			add("%d combinations of keys with fewer people are left out, because no more can be kept", f.released.Dropped)
+		}
+	}
+	return out
+}
+
+// personCuts says where a subquery with one row for each person cuts what the person has: the row is single, so the sentence
+// about rows and groups is not said, and the limit of the policy holds all the same.
+func (f *finisher) personCuts(r plan.Relation, add func(string, ...any)) {
+	switch r := r.(type) {
+	case *plan.Join:
+		f.personCuts(r.L, add)
+		f.personCuts(r.R, add)
+	case *plan.Union:
+		for _, p := range r.Parts {
+			f.personCuts(p, add)
+		}
+	case *plan.Cut:
+		f.personCuts(r.From, add)
+	case *plan.Select:
+		f.personCuts(r.From, add)
+	case *plan.Persons:
+		f.personCuts(r.From, add)
+		for i, p := range r.Parts {
+			t := r.Fields()[i+1].Type
+			switch {
+			case r.From.Single():
+			case p.Kind == plan.PartRows || p.Kind == plan.PartValues:
+				add("in the subquery a person's count is at most %v, by the policy's max_rows; what that leaves out is in no error bar", t.Hi)
+			case p.Kind == plan.PartSum:
+				add("in the subquery a person's sum is from %v to %v, by the policy's bounds and max_rows; what that leaves out is in no error bar", scaled(t.Lo, t.Step), scaled(t.Hi, t.Step))
+			}
+		}
+	}
+}
+
+func round4(f float64) float64 { return float64(int(f*1e6+0.5)) / 1e6 }

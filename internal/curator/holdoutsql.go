@@ -1,0 +1,124 @@
+package curator
+
+import (
+	"context"
+
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/plan"
+)
+
+// Holdouts in SQL: SELECT holdout_mean(expression [, training]) FROM table goes to the holdout of the table, and not to the mechanisms of other questions.
+
+// asksHoldout reports whether a question goes to a holdout.
+func (c *Curator) asksHoldout(q Question) bool {
+	return plan.AsksHoldout(q.SQL)
+}
+
+// byHoldout is the question to the holdout. Its price is in the policy, so settings about a price are not used; that is said in the answer.
+func (c *Curator) byHoldout(q Question) (HoldoutQuestion, []string, error) {
+	s, err := q.settings()
+	if err != nil {
+		return HoldoutQuestion{}, nil, err
+	}
+	h, err := plan.PrepareHoldout(c.dataset, q.SQL, "", plan.Options{})
+	if err != nil {
+		return HoldoutQuestion{}, nil, err
+	}
+	var notes []string
+	if s.Epsilon > 0 || s.Error != nil || s.Mechanism != "" {
+		notes = append(notes, "the price and the noise of a holdout are in the policy: dp.epsilon, dp.error and dp.mechanism are not used here")
+	}
+	return HoldoutQuestion{Analyst: q.Analyst, Holdout: h.Of.Name, SQL: q.SQL, Confidence: s.confidence()}, notes, nil
+}
+
+// askHoldoutSQL answers a question in SQL.
+func (c *Curator) askHoldoutSQL(ctx context.Context, q Question) (*Answer, error) {
+	if err := c.admit(q.Analyst); err != nil {
+		return nil, err
+	}
+	asked, notes, err := c.byHoldout(q)
+	if err != nil {
+		return nil, err
+	}
+	h, err := plan.PrepareHoldout(c.dataset, q.SQL, asked.Holdout, plan.Options{})
+	if err != nil {
+		return nil, err
+	}
+	a, err := c.AskHoldout(ctx, asked)
+	if err != nil {
+		return nil, err
+	}
+	a.Notes = append(a.Notes, notes...)
+	return (&submission{query: h}).table(a), nil
+}
+
+// describeHoldoutSQL says which column the answer has.
+func (c *Curator) describeHoldoutSQL(q Question) ([]Column, error) {
+	if err := c.admit(q.Analyst); err != nil {
+		return nil, err
+	}
+	asked, _, err := c.byHoldout(q)
+	if err != nil {
+		return nil, err
+	}
+	h, err := plan.PrepareHoldout(c.dataset, q.SQL, asked.Holdout, plan.Options{})
+	if err != nil {
+		return nil, err
+	}
+	return (&submission{query: h}).columns(), nil
+}
+
+// explainHoldoutSQL prices a question in SQL. Of the holdout nothing is looked at.
+func (c *Curator) explainHoldoutSQL(ctx context.Context, q Question) (*Explanation, error) {
+	if err := c.admit(q.Analyst); err != nil {
+		return nil, err
+	}
+	asked, _, err := c.byHoldout(q)
+	if err != nil {
+		return nil, err
+	}
+	p, err := c.prepareHoldout(ctx, asked)
+	if err != nil {
+		return nil, err
+	}
+	status := p.open.asOf(p.key, q.AsOf)
+	if q.AsOf.IsZero() {
+		if status, err = p.open.session.Status(ctx, p.key); err != nil {
+			return nil, err
+		}
+	}
+	if !status.Known && status.Left == 0 {
+		return nil, p.usedUp()
+	}
+	round := p.open.tariff.Round
+	e := &Explanation{
+		Neighbours: c.dataset.Neighbours.String(), Confidence: round4(1 - p.beta), Questions: []Inquiry{p.explanation(status)},
+		Split: "a round of tests and its one answer from the holdout share the price equally", Free: []string{"every score of a round that is paid for", "asking it again"},
+		Cost: round, Pay: round, Known: status.Known, Affordable: true,
+	}
+	if status.Known || status.Open {
+		e.Pay = dp.Cost{}
+	}
+	if !e.Known {
+		if e.Closed, err = c.closedAt(ctx, q.Analyst, q.AsOf); err != nil {
+			return nil, err
+		}
+	}
+	if e.Remaining, err = c.remaining(ctx, q.Analyst, dp.Cost{}); err != nil {
+		return nil, err
+	}
+	if e.After, err = c.remaining(ctx, q.Analyst, e.Pay); err != nil {
+		return nil, err
+	}
+	if e.Pay == (dp.Cost{}) {
+		return e, nil
+	}
+	_, balances, err := c.balances(ctx, q.Analyst)
+	if err != nil {
+		return nil, err
+	}
+	for _, b := range balances {
+		e.Affordable = e.Affordable && b.Spent.Add(round).Within(b.Limit)
+	}
+	return e, nil
+}

@@ -1,0 +1,382 @@
+package curator
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/ledger"
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// bear lets a world fail as often as a test of something else needs it.
+func (w *world) bear() { w.dataset.Failures = policy.Failures{Analyst: 1000, Dataset: 1000} }
+
+// incidents lists the incidents of the ledger.
+func (w *world) incidents() []string {
+	w.t.Helper()
+	var all []string
+	for r, err := range w.books.Records(ctx, 0) {
+		w.check(err)
+		if r.Kind == ledger.KindIncident {
+			all = append(all, fmt.Sprintf("%s %s", r.Analyst, r.Failure))
+		}
+	}
+	return all
+}
+
+func (w *world) wantIncidents(want ...string) {
+	w.t.Helper()
+	if got := w.incidents(); strings.Join(got, ", ") != strings.Join(want, ", ") {
+		w.t.Errorf("the ledger has the incidents %q; want %q", got, want)
+	}
+}
+
+func isShut(err error) bool { return errors.As(err, new(*ledger.DoorError)) }
+
+func (w *world) open(analyst string) {
+	w.t.Helper()
+	_, err := w.books.Enter(ctx, ledger.Release{Dataset: "hospital", Analyst: analyst, Reason: "looked at it"})
+	w.check(err)
+}
+
+// A failure is in the ledger when it is told, by one text, and closes the door: to new questions, also of a paid request, and to nothing else.
+func TestIncidentClosesTheDoor(t *testing.T) {
+	for name, c := range map[string]struct {
+		fail func() error
+		want string
+	}{
+		"error":          {func() error { return errors.New("cannot cast Xanthippe") }, "ana error"},
+		"panic":          {func() error { panic("Xanthippe") }, "ana panic"},
+		"memory":         {func() error { return &engine.Failure{How: engine.Memory, Err: errors.New("x")} }, "ana memory"},
+		"says stopped":   {func() error { return &engine.Failure{How: engine.Stopped, Err: errors.New("x")} }, "ana error"},
+		"canceled by it": {func() error { return context.Canceled }, "ana error"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, plenty)
+			r := w.record()
+			var told []Incident
+			w.OnIncident(func(i Incident) { told = append(told, i) })
+			known := byAge(10)
+			first := w.mustAsk(known)
+			r.before["run"] = c.fail
+			q := Question{Analyst: "ana", SQL: byAge(20), Request: "mine"}
+			if _, err := w.Ask(ctx, q); err != ErrRun {
+				t.Fatalf("got %v", err)
+			}
+			delete(r.before, "run")
+			w.wantIncidents(c.want)
+			if len(told) != 1 || !told[0].Closed || told[0].Charge == 0 || told[0].Analyst != "ana" {
+				t.Errorf("the owner was told %+v", told)
+			}
+			spent := w.spent()
+			for range 2 {
+				if _, err := w.Ask(ctx, q); !isShut(err) {
+					t.Errorf("the same request: %v", err)
+				}
+				if _, err := w.ask(byAge(30)); !isShut(err) || strings.Contains(err.Error(), "Xanthippe") {
+					t.Errorf("a new question: %v", err)
+				}
+				if x, err := w.Explain(ctx, Question{Analyst: "ana", SQL: byAge(30)}); err != nil || !x.Closed {
+					t.Errorf("%+v %v", x, err)
+				}
+				if x, err := w.Explain(ctx, Question{Analyst: "ana", SQL: known}); err != nil || x.Closed || !x.Known {
+					t.Errorf("%+v %v", x, err)
+				}
+				if a := w.mustAsk(known); !a.Receipt.Free || fmt.Sprint(a.Rows) != fmt.Sprint(first.Rows) {
+					t.Errorf("what was remembered is %+v", a)
+				}
+				w.reopen()
+			}
+			if _, err := w.askAs("ben", byAge(40), 0); err != nil {
+				t.Errorf("somebody else: %v", err)
+			}
+			if w.spent().Epsilon.Sub(spent.Epsilon) == 0 {
+				t.Error("ben paid nothing")
+			}
+			w.open("")
+			a, err := w.Ask(ctx, q)
+			w.check(err)
+			if !a.Receipt.Free {
+				t.Error("the same request was charged twice")
+			}
+		})
+	}
+}
+
+// Who does not wait has not failed, and an engine that fails by itself has, whoever cancels afterwards.
+func TestIncidentAndCancel(t *testing.T) {
+	stopped := &engine.Failure{How: engine.Stopped, Err: errors.New("x")}
+	cancel, own, limit := error(nil), context.DeadlineExceeded, fmt.Errorf("server: %w", ErrTimeLimit)
+	for name, c := range map[string]struct {
+		cause, err error
+		want       []string
+	}{
+		"canceled":                     {cancel, stopped, nil},
+		"own timeout":                  {own, stopped, nil},
+		"own timeout, in Go's words":   {own, context.DeadlineExceeded, nil},
+		"the owner's limit":            {limit, stopped, []string{"ana time"}},
+		"the owner's limit, Go's word": {limit, context.DeadlineExceeded, []string{"ana time"}},
+		"canceled after a failure":     {cancel, errors.New("a cause"), []string{"ana error"}},
+		"canceled after a panic":       {cancel, errPanic, []string{"ana panic"}},
+		"canceled after no memory":     {cancel, &engine.Failure{How: engine.Memory, Err: errors.New("x")}, []string{"ana memory"}},
+		"an error that says both":      {cancel, errors.Join(context.Canceled, errors.New("a cause")), []string{"ana error"}},
+		"own timeout after a failure":  {own, errors.New("a cause"), []string{"ana error"}},
+		"failed at the owner's limit":  {limit, errors.New("a cause"), []string{"ana error"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, plenty)
+			r := w.record()
+			asked, end := context.WithCancelCause(ctx)
+			r.before["run"] = func() error {
+				end(c.cause)
+				return c.err
+			}
+			if _, err := w.Ask(asked, Question{Analyst: "ana", SQL: patients, Request: "r"}); err != ErrRun {
+				t.Errorf("got %v", err)
+			}
+			w.wantIncidents(c.want...)
+		})
+	}
+}
+
+// Interrupted for real: DuckDB says that it was stopped, so it is no incident; by the owner's limit it is one.
+func TestIncidentInterrupted(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the questions take seconds")
+	}
+	for _, cause := range []error{nil, ErrTimeLimit} {
+		w := heavy(t)
+		r := w.record()
+		waiting, cancel := context.WithCancelCause(ctx)
+		r.before["run"] = func() error {
+			time.AfterFunc(50*time.Millisecond, func() { cancel(cause) })
+			return nil
+		}
+		const slow = "SELECT COUNT(*) FROM people WHERE s LIKE '%0%a%b%c%d%1%e%f%0%1%2%3%4%5%6%7%8%9%' OR s LIKE '%1%a%b%c%d%1%e%f%0%1%2%3%4%5%6%7%8%9%'"
+		if _, err := w.Ask(waiting, Question{Analyst: "ana", SQL: slow, Request: "slow"}); err != ErrRun {
+			t.Fatal(err)
+		}
+		if cause == nil {
+			w.wantIncidents()
+		} else {
+			w.wantIncidents("ana time")
+		}
+	}
+}
+
+// tell is an engine in which a real DuckDB fails exactly where its data has somebody from Zz9: what a slip in the planner or in DuckDB would do.
+type telling struct {
+	engine.Engine
+	db *sql.DB
+}
+
+func (e telling) Run(ctx context.Context, q *plan.Query) (*engine.Result, error) {
+	var n int64
+	if err := e.db.QueryRowContext(ctx, "SELECT COALESCE(SUM(CAST(town AS INTEGER)), 0) FROM people WHERE town = 'Zz9'").Scan(&n); err != nil {
+		return nil, err
+	}
+	return e.Engine.Run(ctx, q)
+}
+
+// On neighbours: however many questions an analyst asks, of those that fail on one of the two databases one is told.
+func TestIncidentNeighbours(t *testing.T) {
+	var failures [2]int
+	for i, rows := range []string{"('Rome')", "('Rome'), ('Zz9')"} {
+		w := newWorld(t, plenty)
+		db, err := sql.Open("duckdb", filepath.Join(t.TempDir(), "d.duckdb"))
+		w.check(err)
+		defer db.Close()
+		_, err = db.Exec("CREATE TABLE people AS SELECT * FROM (VALUES " + rows + ") t(town)")
+		w.check(err)
+		w.record().Engine = telling{w.data, db}
+		for n := range 20 {
+			_, err := w.ask(byAge(n))
+			switch {
+			case err == ErrRun:
+				failures[i]++
+			case err != nil && !isShut(err):
+				t.Error(err)
+			}
+		}
+	}
+	if failures != [2]int{0, 1} {
+		t.Errorf("%v failures were told", failures)
+	}
+}
+
+// Questions that are with the engine when the door closes are told the same, those that fail and those that do not, and nothing of them is kept.
+func TestIncidentInFlight(t *testing.T) {
+	w := newWorld(t, plenty)
+	r := w.record()
+	const n = 10
+	var all sync.WaitGroup
+	ready, there := make(chan struct{}, n), make(chan struct{})
+	closed, turn := make(chan struct{}), make(chan int, n)
+	for i := range n {
+		turn <- i
+	}
+	r.before["run"] = func() error {
+		i := <-turn
+		ready <- struct{}{}
+		if i == 0 {
+			<-there
+		} else {
+			<-closed
+		}
+		if i%2 == 0 {
+			return errors.New("a cause")
+		}
+		return nil
+	}
+	go func() { // the first one fails when all are there
+		for range n {
+			<-ready
+		}
+		close(there)
+		for len(w.incidents()) == 0 {
+			time.Sleep(time.Millisecond)
+		}
+		close(closed)
+	}()
+	errs := make([]error, n)
+	for i := range n {
+		all.Go(func() { _, errs[i] = w.ask(byAge(i)) })
+	}
+	all.Wait()
+	told, shut := 0, 0
+	texts := map[string]bool{}
+	for _, err := range errs {
+		switch {
+		case err == ErrRun:
+			told++
+		case isShut(err):
+			shut++
+			texts[err.Error()] = true
+		default:
+			t.Error(err)
+		}
+	}
+	if told != 1 || shut != n-1 || len(texts) != 1 {
+		t.Errorf("%d were told, %d are shut out, with %d texts", told, shut, len(texts))
+	}
+	if got := w.onDisk(); got.Answers != 0 {
+		t.Errorf("%d answers were kept", got.Answers)
+	}
+	if door, err := w.books.Door(ctx, "hospital", "ben"); err != nil || door.Closed {
+		t.Error("failures that nobody was told of count for the dataset")
+	}
+}
+
+// Where the ledger cannot take an incident, nobody is told of it: they get what an answer would have got.
+func TestIncidentNotWritten(t *testing.T) {
+	full := func() error {
+		return &ledger.WriteError{Path: "ledger", Charged: true, Err: errors.New("the disk is full")}
+	}
+	var texts []string
+	for _, fails := range []bool{false, true} {
+		w := newWorld(t, plenty)
+		r := w.record()
+		r.before["keep"], r.before["fail"] = full, full
+		if fails {
+			r.before["run"] = func() error { return errors.New("a cause") }
+		}
+		_, err := w.ask(patients)
+		texts = append(texts, fmt.Sprint(err))
+	}
+	if texts[0] != texts[1] {
+		t.Errorf("told apart: %q", texts)
+	}
+}
+
+// Sessions, streams, holdouts and trainings count alike, for whoever asked.
+func TestIncidentSessions(t *testing.T) {
+	broken := func() error { return errors.New("a cause") }
+	t.Run("sparse", func(t *testing.T) {
+		w := newWorld(t, plenty)
+		r := w.record()
+		s, other := w.sparse(nil), w.sparse(nil)
+		r.before["run"] = func() error { panic("a cause") }
+		if _, err := s.Ask(ctx, patients, "1"); err != ErrSessionRun {
+			t.Error(err)
+		}
+		delete(r.before, "run")
+		w.wantIncidents("ana panic")
+		if _, err := other.Ask(ctx, patients, "1"); !isShut(err) {
+			t.Errorf("another session: %v", err)
+		}
+		if _, err := w.ask(patients); !isShut(err) {
+			t.Error(err)
+		}
+		w.open("ana")
+		if _, err := other.Ask(ctx, patients, "1"); err != nil {
+			t.Errorf("after the release: %v", err)
+		}
+	})
+	t.Run("stream", func(t *testing.T) {
+		w := streamWorld(t, plenty, "")
+		r := w.record()
+		r.before["run"] = broken
+		q := StreamQuestion{Analyst: "ana", SQL: "sex = 'F'"}
+		if _, err := w.AskStream(ctx, q); err != ErrRun {
+			t.Error(err)
+		}
+		delete(r.before, "run")
+		w.wantIncidents("ana error")
+		if _, err := w.AskStream(ctx, q); !isShut(err) {
+			t.Error(err)
+		}
+		w.open("")
+		first, err := w.AskStream(ctx, q)
+		w.check(err)
+		_, err = w.books.Fail(ctx, ledger.Incident{Analyst: "ana", Dataset: "hospital", Failure: ledger.FailedError, ByAnalyst: 1, ByDataset: 3})
+		w.check(err)
+		if again, err := w.AskStream(ctx, q); err != nil || again.Value != first.Value {
+			t.Errorf("what a stream remembers: %v", err)
+		}
+		q.SQL = "sex = 'M'"
+		if _, err := w.AskStream(ctx, q); !isShut(err) {
+			t.Errorf("what it does not: %v", err)
+		}
+	})
+	t.Run("holdout", func(t *testing.T) {
+		w := newHoldouts(t, plenty, nil)
+		q := HoldoutQuestion{Holdout: "rows", SQL: "age >= 0", Training: "1"}
+		w.mustScore(q) // pays for the round
+		working := w.Curator.engine
+		w.Curator.engine = failing{working}
+		if _, err := w.score(HoldoutQuestion{Holdout: "rows", SQL: "smoker", Training: "1"}); err != ErrHoldoutRun {
+			t.Error(err)
+		}
+		w.Curator.engine = working
+		w.wantIncidents("ana error")
+		if _, err := w.score(HoldoutQuestion{Holdout: "rows", SQL: "age > 3", Training: "1"}); !isShut(err) {
+			t.Error(err)
+		}
+		if a := w.mustScore(q); !a.Again {
+			t.Errorf("%+v", a)
+		}
+	})
+	t.Run("training", func(t *testing.T) {
+		w := newWorld(t, plenty)
+		r := w.record()
+		r.before["fetch"] = broken
+		q := smokers("0.4")
+		if _, err := w.Train(ctx, q, nil); err != ErrTraining {
+			t.Error(err)
+		}
+		delete(r.before, "fetch")
+		w.wantIncidents("ana error")
+		if _, err := w.Train(ctx, q, nil); !isShut(err) {
+			t.Error(err)
+		}
+	})
+}

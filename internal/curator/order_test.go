@@ -1,0 +1,224 @@
+package curator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/ledger/sqlite"
+	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/ledger"
+)
+
+// onDisk checks a copy of the ledger's file as it is on disk now, and returns
+// what it says. Nothing that is only in memory can be in it.
+func (w *world) onDisk() sqlite.Report {
+	w.t.Helper()
+	file := filepath.Join(w.t.TempDir(), "copy")
+	for _, suffix := range []string{"", "-wal"} {
+		text, err := os.ReadFile(filepath.Join(w.dir, "policy.ledger"+suffix))
+		if suffix != "" && os.IsNotExist(err) {
+			continue // it is closed, and a single file
+		}
+		w.check(err)
+		w.check(os.WriteFile(file+suffix, text, 0o600))
+	}
+	r, err := sqlite.Verify(file)
+	w.check(err)
+	return r
+}
+
+var bought = []string{"version", "recall", "charge", "run", "recall", "keep", "balances"}
+
+func TestOrder(t *testing.T) {
+	w := newWorld(t, pure)
+	r := w.record()
+	r.before["run"] = func() error {
+		if got := w.onDisk(); got.Charges != 1 || got.Answers != 0 || got.Balances[0].Spent.Epsilon != amount("0.1") {
+			t.Errorf("when the engine runs the file says %+v; want the charge", got)
+		}
+		return nil
+	}
+	a := w.mustAsk("SELECT COUNT(*) FROM patients")
+	if got := r.take(); !slices.Equal(got, bought) {
+		t.Errorf("the order is %v; want %v", got, bought)
+	}
+	if got := w.onDisk(); got.Charges != 1 || got.Answers != 1 {
+		t.Errorf("when Ask returns the file says %+v; want the charge and its answer", got)
+	}
+	if a.Receipt.Sequence != 2 || a.Receipt.Free || a.Receipt.Hash == "" || a.Cost.Epsilon != amount("0.1") {
+		t.Errorf("receipt %+v, cost %v", a.Receipt, a.Cost)
+	}
+}
+
+// Once the engine was touched the charge stays, and nothing can be had for it.
+func TestEngineFails(t *testing.T) {
+	w := newWorld(t, pure)
+	r := w.record()
+	r.before["run"] = func() error { return errors.New("a cause") }
+	if _, err := w.ask("SELECT COUNT(*) FROM patients"); err != ErrRun {
+		t.Errorf("got %v; want the one fixed text", err)
+	}
+	// The incident is on the disk before anybody is told.
+	if got := r.take(); !slices.Equal(got, append(slices.Clone(bought[:4]), "fail")) {
+		t.Errorf("the order is %v", got)
+	}
+	if got := w.onDisk(); got.Charges != 1 || got.Answers != 0 || got.Balances[0].Spent.Epsilon != amount("0.1") {
+		t.Errorf("the file says %+v; want a charge without an answer", got)
+	}
+}
+
+// An analyst who stops waiting has paid, and the engine's error does not say how far it got.
+func TestCancelled(t *testing.T) {
+	w := newWorld(t, pure)
+	r := w.record()
+	cancelled, cancel := context.WithCancel(ctx)
+	r.before["run"] = func() error { cancel(); return nil }
+	q := Question{Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients", Request: "once"}
+	if _, err := w.Ask(cancelled, q); err != ErrRun {
+		t.Errorf("got %v; want ErrRun", err)
+	}
+	if got := w.spent().Epsilon; got != amount("0.1") {
+		t.Errorf("spent %v; the charge must stay", got)
+	}
+	// The same request again is answered without a second charge.
+	r.before["run"] = nil
+	a, err := w.Ask(ctx, q)
+	w.check(err)
+	if !a.Receipt.Free || a.Cost != (dp.Cost{}) || w.spent().Epsilon != amount("0.1") {
+		t.Errorf("the retry cost %v; spent %v", a.Cost, w.spent())
+	}
+	// Used for another question it is refused.
+	q.SQL = "SELECT COUNT(*) FROM visits"
+	var request *ledger.RequestError
+	if _, err := w.Ask(ctx, q); !errors.As(err, &request) {
+		t.Errorf("got %v; want a RequestError", err)
+	}
+}
+
+// A question that is cancelled between its release and its being kept is kept all the same.
+func TestCancelledWhileKeeping(t *testing.T) {
+	w := newWorld(t, pure)
+	r := w.record()
+	cancelled, cancel := context.WithCancel(ctx)
+	r.before["keep"] = func() error { cancel(); return nil }
+	const text = "SELECT COUNT(*) FROM patients"
+	if _, err := w.Ask(cancelled, Question{Analyst: "ana", SQL: text, Request: request()}); err == nil {
+		t.Error("the context ended, and nobody said so")
+	}
+	if a := w.mustAsk(text); !a.Receipt.Free {
+		t.Error("what was paid for was lost")
+	}
+}
+
+func TestChargeFails(t *testing.T) {
+	full := &ledger.WriteError{Path: "l", Err: errors.New("no space left on device")}
+	for _, c := range []struct {
+		name string
+		fail func(*world, *recorder)
+		want func(error) bool
+	}{
+		{"disk", func(_ *world, r *recorder) { r.before["charge"] = func() error { return full } }, func(err error) bool { return errors.Is(err, full) }},
+		{"budget", func(w *world, _ *recorder) {
+			if _, err := w.askAs("ana", "SELECT COUNT(*) FROM visits", dp.One); err != nil {
+				t.Fatal(err)
+			}
+		}, func(err error) bool { var b *ledger.BudgetError; return errors.As(err, &b) }},
+		{"closed", func(w *world, _ *recorder) { w.check(w.books.Close()) }, func(err error) bool { return errors.Is(err, ledger.ErrClosed) }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t, pure)
+			r := w.record()
+			c.fail(w, r)
+			before := w.onDisk()
+			r.take()
+			if _, err := w.ask("SELECT COUNT(*) FROM patients"); !c.want(err) {
+				t.Errorf("got %v", err)
+			}
+			if slices.Contains(r.take(), "run") {
+				t.Error("the engine ran without a charge")
+			}
+			if after := w.onDisk(); after.Head != before.Head {
+				t.Errorf("the ledger changed from %+v to %+v", before, after)
+			}
+		})
+	}
+}
+
+// An answer that could not be kept is not released.
+func TestKeepFails(t *testing.T) {
+	w := newWorld(t, pure)
+	full := &ledger.WriteError{Path: "l", Err: errors.New("no space left on device")}
+	w.record().before["keep"] = func() error { return full }
+	if a, err := w.ask("SELECT COUNT(*) FROM patients"); a != nil || !errors.Is(err, full) {
+		t.Errorf("got %v and %v", a, err)
+	}
+}
+
+// What cannot be asked touches nothing at all.
+func TestRefusedTouchesNothing(t *testing.T) {
+	w := newWorld(t, pure)
+	r := w.record()
+	for _, q := range []Question{
+		{Analyst: "ana", SQL: "SELECT * FROM patients"},
+		{Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients", Epsilon: dp.One + 1},
+		{Analyst: "ana", SQL: "SELECT COUNT(*), COUNT(age), SUM(age) FROM patients", Epsilon: 2},
+		{Analyst: "bob", SQL: "SELECT COUNT(*) FROM patients"},
+		{Analyst: "", SQL: "SELECT COUNT(*) FROM patients"},
+		{Analyst: "ana", SQL: ""},
+		// 111 ages, 2, 3, 5 and 6 kinds: 19,980 groups, and hundreds of sums.
+		{Analyst: "ana", SQL: wide(200)},
+	} {
+		q.Request = request()
+		var refusal *plan.Refusal
+		if _, err := w.Ask(ctx, q); !errors.As(err, &refusal) {
+			t.Errorf("%.60s: got %v; want a Refusal", q.SQL, err)
+		}
+		if _, err := w.Explain(ctx, q); !errors.As(err, &refusal) {
+			t.Errorf("explain %.60s: got %v; want a Refusal", q.SQL, err)
+		}
+	}
+	if got := r.take(); len(got) > 0 {
+		t.Errorf("refused questions called %v", got)
+	}
+}
+
+// An explanation is free and runs nothing.
+func TestExplain(t *testing.T) {
+	w := newWorld(t, pure)
+	r := w.record()
+	q := Question{Analyst: "ana", SQL: "SELECT sex, AVG(age) FROM patients GROUP BY sex", Request: request()}
+	before, err := w.Explain(ctx, q)
+	w.check(err)
+	if got := r.take(); slices.Contains(got, "run") || slices.Contains(got, "charge") || slices.Contains(got, "keep") {
+		t.Errorf("an explanation called %v", got)
+	}
+	a, err := w.Ask(ctx, q)
+	w.check(err)
+	if before.Cost != a.Cost || before.Known || !before.Affordable || len(before.Questions) != 1 || before.Questions[0].Groups != 3 || len(before.Questions[0].Measures) != 2 {
+		t.Errorf("explained %+v; it cost %v", before, a.Cost)
+	}
+	after, err := w.Explain(ctx, q)
+	w.check(err)
+	if !after.Known || after.Remaining != a.Remaining || before.After != a.Remaining {
+		t.Errorf("after the answer: %+v", after)
+	}
+	q.SQL, q.Epsilon = "SELECT COUNT(*) FROM visits", dp.One
+	if over, err := w.Explain(ctx, q); err != nil || over.Affordable {
+		t.Errorf("epsilon 1 is said to be affordable after 0.1 of 1: %+v, %v", over, err)
+	}
+}
+
+// wide returns a question with many groups and n sums.
+func wide(n int) string {
+	text := "SELECT age, sex, zip, diagnosis, smoker"
+	for i := range n {
+		text += fmt.Sprintf(", SUM(age + %d)", i)
+	}
+	return text + " FROM patients GROUP BY age, sex, zip, diagnosis, smoker"
+}

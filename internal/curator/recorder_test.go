@@ -1,0 +1,126 @@
+package curator
+
+import (
+	"context"
+	"sync"
+
+	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/ledger"
+)
+
+// recorder wraps a real engine and a real ledger, writes down in which order they are
+// called, and can make a call fail.
+type recorder struct {
+	engine.Engine
+	ledger.Ledger
+
+	mu      sync.Mutex
+	calls   []string
+	charges []ledger.Charge
+	kept    [][]byte
+	before  map[string]func() error // what to do before a call; its error is the call's
+}
+
+// record puts a recorder between the curator and its engine and ledger.
+func (w *world) record() *recorder {
+	r := &recorder{Engine: w.data, Ledger: w.books, before: map[string]func() error{}}
+	w.engine, w.ledger = r, r
+	return r
+}
+
+func (r *recorder) called(name string) error {
+	r.mu.Lock()
+	r.calls = append(r.calls, name)
+	f := r.before[name]
+	r.mu.Unlock()
+	if f != nil { // which may call something itself
+		return f()
+	}
+	return nil
+}
+
+// take returns the calls so far and forgets them. Places where an answer may be are looked at one after the other; that is one call here.
+func (r *recorder) take() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var calls []string
+	for i, name := range r.calls {
+		if i == 0 || name != "recall" || r.calls[i-1] != name {
+			calls = append(calls, name)
+		}
+	}
+	r.calls = nil
+	return calls
+}
+
+func (r *recorder) Version(ctx context.Context) (string, error) {
+	if err := r.called("version"); err != nil {
+		return "", err
+	}
+	return r.Engine.Version(ctx)
+}
+
+func (r *recorder) Run(ctx context.Context, q *plan.Query) (*engine.Result, error) {
+	if err := r.called("run"); err != nil {
+		return nil, err
+	}
+	return r.Engine.Run(ctx, q)
+}
+
+func (r *recorder) Fetch(ctx context.Context, t *plan.Table, into engine.Collector) error {
+	if err := r.called("fetch"); err != nil {
+		return err
+	}
+	return r.Engine.Fetch(ctx, t, into)
+}
+
+func (r *recorder) Recall(ctx context.Context, key string) ([]byte, uint64, bool, error) {
+	if err := r.called("recall"); err != nil {
+		return nil, 0, false, err
+	}
+	return r.Ledger.Recall(ctx, key)
+}
+
+func (r *recorder) Charge(ctx context.Context, c ledger.Charge) (ledger.Receipt, error) {
+	if err := r.called("charge"); err != nil {
+		return ledger.Receipt{}, err
+	}
+	r.mu.Lock()
+	r.charges = append(r.charges, c)
+	r.mu.Unlock()
+	return r.Ledger.Charge(ctx, c)
+}
+
+func (r *recorder) Keep(ctx context.Context, sequence uint64, key string, answer []byte) error {
+	if err := r.called("keep"); err != nil {
+		return err
+	}
+	r.mu.Lock()
+	r.kept = append(r.kept, answer)
+	r.mu.Unlock()
+	return r.Ledger.Keep(ctx, sequence, key, answer)
+}
+
+func (r *recorder) Note(ctx context.Context, session string, entry []byte) error {
+	if f := r.before["note"]; f != nil {
+		if err := f(); err != nil {
+			return err
+		}
+	}
+	return r.Ledger.Note(ctx, session, entry)
+}
+
+func (r *recorder) Fail(ctx context.Context, i ledger.Incident) (bool, error) {
+	if err := r.called("fail"); err != nil {
+		return false, err
+	}
+	return r.Ledger.Fail(ctx, i)
+}
+
+func (r *recorder) Balances(ctx context.Context, accounts []ledger.Account) ([]ledger.Balance, error) {
+	if err := r.called("balances"); err != nil {
+		return nil, err
+	}
+	return r.Ledger.Balances(ctx, accounts)
+}

@@ -1,0 +1,48 @@
+package curator
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/discreet-dp/discreet/internal/plan"
+)
+
+// TestReruns: a question that is stopped again and again is computed so often for one charge, and no more. Asked under another name it is charged.
+func TestReruns(t *testing.T) {
+	w := newWorld(t, "{epsilon: 1}")
+	w.bear()
+	r := w.record()
+	ask := func(request string) error {
+		waiting, cancel := context.WithCancel(ctx)
+		defer cancel()
+		r.before["run"] = func() error { cancel(); return waiting.Err() }
+		_, err := w.Ask(waiting, Question{Analyst: "ana", SQL: byAge(7), Request: request})
+		return err
+	}
+	runs := func() (n int) {
+		for _, e := range r.take() {
+			if strings.HasPrefix(e, "run") {
+				n++
+			}
+		}
+		return n
+	}
+	for range 10 {
+		if err := ask("again"); err == nil {
+			t.Fatal("it was not stopped")
+		}
+	}
+	var refused *plan.Refusal
+	if err := ask("again"); !errors.As(err, &refused) || !strings.Contains(err.Error(), "another request identifier") {
+		t.Errorf("got %v", err)
+	}
+	if n := runs(); n != 1+maxReruns {
+		t.Errorf("it was computed %d times for one charge", n)
+	}
+	clear(r.before)
+	if _, err := w.Ask(ctx, Question{Analyst: "ana", SQL: byAge(7), Request: "another"}); err != nil {
+		t.Error(err)
+	}
+}

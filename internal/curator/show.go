@@ -1,0 +1,80 @@
+package curator
+
+import (
+	"encoding/json"
+	"math"
+	"math/big"
+	"strconv"
+
+	"github.com/discreet-dp/discreet/internal/engine/outer"
+	"github.com/discreet-dp/discreet/internal/plan"
+)
+
+// columns describes the columns of the answer. It needs the plan and nothing that was released.
+func (f *finisher) columns() []Column {
+	var out []Column
+	for _, o := range f.plan.Columns {
+		out = append(out, describeColumn(o, f.bar(o.Expr)))
+	}
+	return out
+}
+
+func describeColumn(o plan.Output, b bar) Column {
+	c := Column{Name: o.Name, Kind: kindOf(o.Expr.Type()).String(), Noisy: b.noisy, Approximate: b.noisy && !b.alone, Decimals: -1}
+	if t := o.Expr.Type(); t.Kind == plan.Number {
+		c.Decimals = decimals(t.Step)
+	}
+	return c
+}
+
+// kindOf is the kind of a column that holds values of a type.
+func kindOf(t plan.Type) outer.Kind {
+	switch t.Kind {
+	case plan.Number:
+		// The interval of a noisy number is no promise, so what is computed of several is held in decimals.
+		if t.Integer() && !t.Wide() {
+			return outer.Integer
+		}
+		return outer.Decimal
+	case plan.Real:
+		return outer.Real
+	case plan.Boolean:
+		return outer.Boolean
+	case plan.Date:
+		return outer.Date
+	}
+	return outer.Text
+}
+
+// show turns a value into what an answer holds. What is not finite is NULL, and zero has no sign.
+func show(v plan.Value, t plan.Type) any {
+	switch v := v.(type) {
+	case *big.Int:
+		x := new(big.Rat).Mul(new(big.Rat).SetInt(v), t.Step)
+		return json.Number(x.FloatString(decimals(t.Step)))
+	case float64:
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil
+		}
+		if v == 0 {
+			v = 0 // which drops the sign of a negative zero
+		}
+		return json.Number(strconv.FormatFloat(v, 'g', -1, 64))
+	case plan.Day:
+		return v.String()
+	}
+	return v
+}
+
+// decimals returns how many digits after the point multiples of a step need, at
+// most 12: a step of a third has no end.
+func decimals(step *big.Rat) int {
+	x := new(big.Rat).Set(step)
+	for n := range 12 {
+		if x.IsInt() {
+			return n
+		}
+		x.Mul(x, big.NewRat(10, 1))
+	}
+	return 12
+}

@@ -1,0 +1,374 @@
+package curator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/hospital"
+	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/ledger"
+	"github.com/discreet-dp/discreet/mech"
+)
+
+const patients = "SELECT COUNT(*) FROM patients"
+
+// sparse opens a session as ana, about counts of people.
+func (w *world) sparse(change func(*SparseQuestion)) *SparseSession {
+	w.t.Helper()
+	q := SparseQuestion{Analyst: "ana", Above: 2, Sensitivity: 1, Request: request()}
+	if change != nil {
+		change(&q)
+	}
+	s, err := w.OpenSparse(ctx, q)
+	w.check(err)
+	return s
+}
+
+// unpaid says what is wrong where the engine runs and the file does not say so much was charged.
+func (w *world) unpaid(cost dp.Cost) error {
+	got := w.onDisk()
+	if got.Charges != 1 || got.Balances[0].Spent.Epsilon < cost.Epsilon {
+		return fmt.Errorf("when the engine runs the file says %+v; want a charge of %v", got, cost)
+	}
+	return nil
+}
+
+// The whole session is paid for, on disk, before its first question is computed, and nothing of a question is looked up or kept.
+func TestSparseOrder(t *testing.T) {
+	w := newWorld(t, pure)
+	r := w.record()
+	s := w.sparse(nil)
+	if got := r.take(); !slices.Equal(got, []string{"version", "charge"}) {
+		t.Errorf("opening: %v", got)
+	}
+	if s.Cost.Epsilon != amount("0.1") || r.charges[0].Cost != s.mechanism.Cost() || s.Receipt.Sequence != 2 || s.Receipt.Hash == "" || !strings.Contains(r.charges[0].Mechanisms, "sparse(") {
+		t.Errorf("%+v, charged %+v", s, r.charges[0])
+	}
+	r.before["run"] = func() error { return w.unpaid(s.Cost) }
+	for range 3 {
+		v, err := s.Ask(ctx, patients, "-1000000")
+		if v == nil && err != mech.ErrHalted {
+			t.Fatal(err)
+		}
+	}
+	if got := r.take(); !slices.Equal(got, []string{"version", "run", "version", "run"}) {
+		t.Errorf("asking: %v", got)
+	}
+	// The planted bug: a session that is charged after its first question.
+	late := newWorld(t, pure)
+	q := SparseQuestion{Analyst: "ana", Above: 1, Sensitivity: 1, Request: request()}
+	step, _ := q.step()
+	m, _, err := late.Curator.sparse(q, step)
+	late.check(err)
+	data, err := late.Curator.data(ctx)
+	late.check(err)
+	rl := late.record()
+	noticed := error(nil)
+	rl.before["run"] = func() error { noticed = late.unpaid(m.Cost()); return nil }
+	unpaid := &SparseSession{c: late.Curator, analyst: "ana", mechanism: m, session: late.releaser.OpenSparse(m), step: step, data: data.ID, window: 1, turn: make(chan struct{}, 1)}
+	if _, err := unpaid.Ask(ctx, patients, "1"); !errors.Is(err, ledger.ErrUnpaid) {
+		t.Errorf("a session that was not paid for answers: %v", err)
+	}
+	if noticed == nil {
+		t.Error("a session that was not paid for is not noticed")
+	}
+}
+
+func TestSparseAnswers(t *testing.T) {
+	w := build(t, hospital.New(2000, 1), hospital.Dataset("hospital", "data", "{epsilon: 100, per_query: {default: 20, max: 50}}"), 3)
+	s := w.sparse(func(q *SparseQuestion) { q.Values = true })
+	v, err := s.Ask(ctx, patients, "4000")
+	w.check(err)
+	if v.Above || v.Value != nil || v.Left != 2 || !(v.Error > 0 && v.Error < 10) {
+		t.Errorf("%+v", v)
+	}
+	first := v.Error
+	v, err = s.Ask(ctx, patients, "1000")
+	w.check(err)
+	if !v.Above || v.Value == nil || v.Left != 1 || v.Error < first {
+		t.Fatalf("%+v", v)
+	}
+	var value int
+	if _, err := fmt.Sscan(*v.Value, &value); err != nil || value < 1990 || value > 2010 {
+		t.Errorf("value %s", *v.Value)
+	}
+	if v, err = s.Ask(ctx, patients, "1000"); err != nil || !v.Above || v.Left != 0 {
+		t.Errorf("%+v, %v", v, err)
+	}
+	if _, err = s.Ask(ctx, patients, "1000"); err != mech.ErrHalted {
+		t.Error(err)
+	}
+	// Money is on a lattice of cents, and so is the session.
+	s = w.sparse(func(q *SparseQuestion) { q.Sensitivity, q.Step, q.Values = 10_000, "0.01", true })
+	v, err = s.Ask(ctx, "SELECT SUM(cost) FROM patients", "0.01")
+	w.check(err)
+	if !v.Above || v.Value == nil || len(*v.Value)-strings.IndexByte(*v.Value, '.') != 3 {
+		t.Errorf("%+v", v)
+	}
+}
+
+// A question that the session is not for is refused, computes nothing, and the session goes on.
+func TestSparseRefuses(t *testing.T) {
+	w := newWorld(t, plenty)
+	r := w.record()
+	s := w.sparse(nil)
+	wide := w.sparse(func(q *SparseQuestion) { q.Sensitivity = 200 })
+	r.take()
+	for _, c := range []struct {
+		s                    *SparseSession
+		sql, threshold, want string
+	}{
+		{s, "SELECT COUNT(*) FROM visits", "1", "one person can move this by 6"},
+		{s, "SELECT SUM(age) FROM patients", "1", "one person can move this by 110"},
+		{s, "SELECT SUM(cost) FROM patients", "1", "steps of 1/100"},
+		{wide, "SELECT SUM(age - 50) FROM patients", "1", "can be negative"},
+		{s, "SELECT sex, COUNT(*) FROM patients GROUP BY sex", "1", "one count or one sum"},
+		{s, "SELECT COUNT(*) FROM patients GROUP BY sex", "1", "one count or one sum"},
+		{s, "SELECT COUNT(*), COUNT(age) FROM patients", "1", "one count or one sum"},
+		{s, "SELECT COUNT(*), COUNT(*) FROM patients", "1", "one count or one sum"},
+		{s, "SELECT AVG(age) FROM patients", "1", "one count or one sum"},
+		{s, "SELECT MEDIAN(age) FROM patients", "1", "one count or one sum"},
+		{s, "SELECT COUNT(*) + 1 FROM patients", "1", "itself"},
+		{s, "SELECT dp_low(COUNT(*)) FROM patients", "1", "itself"},
+		{s, "SELECT COUNT(*) FROM patients HAVING COUNT(*) > 5", "1", "HAVING"},
+		{s, "SELECT COUNT(*) FROM patients LIMIT 0", "1", "LIMIT"},
+		{s, "SELECT diagnosis FROM patients GROUP BY diagnosis ORDER BY COUNT(*) DESC LIMIT 1", "1", "one count or one sum"},
+		{s, "SELECT n FROM (SELECT COUNT(*) AS n FROM patients) AS t", "1", "nothing around it"},
+		{s, "SELECT COUNT(*) FROM patients UNION ALL SELECT COUNT(*) FROM patients", "1", "nothing around it"},
+		{s, "SELECT pid FROM patients", "1", ""},
+		{s, patients, "many", "not a number"},
+		{s, patients, "NaN", "not a number"},
+		{s, patients, "0.5", "lattice"},
+		{s, patients, "1e300", "lattice"},
+		{s, patients, "1e999999999", "not a number"},
+	} {
+		v, err := c.s.Ask(ctx, c.sql, c.threshold)
+		var refused *plan.Refusal
+		if !errors.As(err, &refused) || !strings.Contains(refused.Reason, c.want) {
+			t.Errorf("%s >= %s: %+v, %v", c.sql, c.threshold, v, err)
+		}
+	}
+	if got := r.take(); len(got) != 0 {
+		t.Errorf("what was refused did %v", got)
+	}
+	if _, err := s.Ask(ctx, "SELECT COUNT(DISTINCT pid) FROM visits", "1"); err != nil {
+		t.Error(err)
+	}
+	signed := w.sparse(func(q *SparseQuestion) { q.Sensitivity, q.Signed = 200, true })
+	if _, err := signed.Ask(ctx, "SELECT SUM(age - 50) FROM patients", "1"); err != nil {
+		t.Error(err)
+	}
+	spent := w.spent()
+	for _, change := range []func(*SparseQuestion){
+		func(q *SparseQuestion) { q.Analyst = "nobody" },
+		func(q *SparseQuestion) { q.Above = 0 },
+		func(q *SparseQuestion) { q.Above = 1 << 40 },
+		func(q *SparseQuestion) { q.Sensitivity = 0 },
+		func(q *SparseQuestion) { q.Step = "-1" },
+		func(q *SparseQuestion) { q.Step = "0.3" },
+		func(q *SparseQuestion) { q.Epsilon = 2 * dp.One },
+		func(q *SparseQuestion) { q.Epsilon = 1 },
+	} {
+		q := SparseQuestion{Analyst: "ana", Above: 2, Sensitivity: 1, Request: request()}
+		change(&q)
+		var refused *plan.Refusal
+		if _, err := w.OpenSparse(ctx, q); !errors.As(err, &refused) {
+			t.Errorf("%+v: %v", q, err)
+		}
+	}
+	if w.spent() != spent {
+		t.Error("a refusal was charged for")
+	}
+}
+
+// What is charged is what the mechanism claims, in the currency of the budget, and never more than was asked for.
+func TestSparseCharge(t *testing.T) {
+	for _, budget := range []string{plenty, rich} {
+		for _, above := range []int{1, 3, 40} {
+			for _, values := range []bool{false, true} {
+				w := newWorld(t, budget)
+				s := w.sparse(func(q *SparseQuestion) { q.Above, q.Values, q.Epsilon = above, values, dp.One/2 })
+				spent, claimed := w.spent(), s.mechanism.Cost()
+				if budget == plenty {
+					if spent.Epsilon != dp.One/2 || spent.Epsilon != claimed.Epsilon {
+						t.Errorf("spent %v, claimed %v", spent, claimed)
+					}
+					continue
+				}
+				tariff := rhoFor(dp.One / 2)
+				if spent.Rho != claimed.Rho || spent.Rho > tariff || spent.Rho.Float() < 0.999*tariff.Float() || s.Cost.Epsilon != dp.One/2 {
+					t.Errorf("above %d: spent %v, claimed %v, the tariff is %v", above, spent, claimed, tariff)
+				}
+			}
+		}
+	}
+	w := newWorld(t, pure)
+	q := SparseQuestion{Analyst: "ana", Above: 1, Sensitivity: 1, Epsilon: dp.One, Request: "a"}
+	if _, err := w.OpenSparse(ctx, q); err != nil {
+		t.Fatal(err)
+	}
+	q.Request = "b"
+	var over *ledger.BudgetError
+	if _, err := w.OpenSparse(ctx, q); !errors.As(err, &over) {
+		t.Errorf("the budget is spent: %v", err)
+	}
+}
+
+// One charge has one noise, before and after a restart, and at the same time.
+func TestSparseRequest(t *testing.T) {
+	w := newWorld(t, plenty)
+	q := SparseQuestion{Analyst: "ana", Above: 1, Sensitivity: 1, Request: "once"}
+	var opened atomic.Int32
+	together(8, func(int) {
+		s, err := w.OpenSparse(ctx, q)
+		var refused *plan.Refusal
+		switch {
+		case s != nil:
+			opened.Add(1)
+		case !errors.As(err, &refused) || !strings.Contains(err.Error(), "cannot be opened twice"):
+			t.Error(err)
+		}
+	})
+	if opened.Load() != 1 || w.spent().Epsilon != amount("0.1") {
+		t.Errorf("%d sessions for %v", opened.Load(), w.spent().Epsilon)
+	}
+	w.reopen()
+	if s, err := w.OpenSparse(ctx, q); s != nil || err == nil {
+		t.Error("a session was opened again after a restart")
+	}
+	var other *ledger.RequestError
+	if _, err := w.Ask(ctx, Question{Analyst: "ana", SQL: patients, Request: "once"}); !errors.As(err, &other) {
+		t.Errorf("a question in the name of a session: %v", err)
+	}
+	q.Above = 2
+	if _, err := w.OpenSparse(ctx, q); !errors.As(err, &other) {
+		t.Errorf("another session in its name: %v", err)
+	}
+	if _, err := w.Ask(ctx, Question{Analyst: "ana", SQL: patients, Request: "asked"}); err != nil {
+		t.Fatal(err)
+	}
+	q.Request = "asked"
+	if _, err := w.OpenSparse(ctx, q); !errors.As(err, &other) {
+		t.Errorf("a session in the name of a question: %v", err)
+	}
+}
+
+// Answers of a session are not remembered, and answers that are do not become verdicts.
+func TestSparseRemembersNothing(t *testing.T) {
+	w := newWorld(t, plenty)
+	r := w.record()
+	w.mustAsk(patients)
+	s := w.sparse(func(q *SparseQuestion) { q.Above = 100 })
+	records := w.records()
+	r.take()
+	for range 3 {
+		_, err := s.Ask(ctx, patients, "1")
+		w.check(err)
+	}
+	if got := r.take(); slices.Contains(got, "recall") || slices.Contains(got, "keep") || w.records() != records {
+		t.Errorf("a session does %v", got)
+	}
+	_, err := s.Ask(ctx, "SELECT COUNT(*) FROM patients WHERE age > 30", "1")
+	w.check(err)
+	if a := w.mustAsk("SELECT COUNT(*) FROM patients WHERE age > 30"); a.Receipt.Free {
+		t.Error("a question of a session was remembered as an answer")
+	}
+}
+
+// The first question that the engine does not finish is the last one, with one text.
+func TestSparseEngineFails(t *testing.T) {
+	w := newWorld(t, plenty)
+	w.bear()
+	r := w.record()
+	for name, fail := range map[string]func(cancel func()) error{
+		"a failure":    func(func()) error { return errors.New("a cause") },
+		"a cancelling": func(cancel func()) error { cancel(); return nil },
+	} {
+		s := w.sparse(nil)
+		cancelled, cancel := context.WithCancel(ctx)
+		r.before["run"] = func() error { return fail(cancel) }
+		if _, err := s.Ask(cancelled, patients, "1"); err != ErrSessionRun {
+			t.Errorf("%s: %v", name, err)
+		}
+		delete(r.before, "run")
+		if _, err := s.Ask(ctx, patients, "1"); err != ErrSessionRun {
+			t.Errorf("after %s: %v", name, err)
+		}
+		cancel()
+	}
+	// Who stops waiting for a turn, or comes too late, has computed nothing.
+	s := w.sparse(nil)
+	cancelled, cancel := context.WithCancel(ctx)
+	cancel()
+	s.turn <- struct{}{}
+	if _, err := s.Ask(cancelled, patients, "1"); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	<-s.turn
+	for range 20 { // which of the two is noticed first is chance
+		if _, err := s.Ask(cancelled, patients, "1"); !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+	}
+	if _, err := s.Ask(ctx, patients, "1"); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestSparseDataChanges(t *testing.T) {
+	w := newWorld(t, plenty)
+	s := w.sparse(nil)
+	_, err := s.Ask(ctx, patients, "1000000")
+	w.check(err)
+	w.check(hospital.New(300, 2).Write(filepath.Join(w.dir, "data")))
+	later := time.Now().Add(time.Hour)
+	w.check(os.Chtimes(filepath.Join(w.dir, "data", "patients.csv"), later, later))
+	for range 2 {
+		if _, err := s.Ask(ctx, patients, "1000000"); err != ErrSessionData {
+			t.Errorf("got %v", err)
+		}
+	}
+	if _, err := w.sparse(nil).Ask(ctx, patients, "1000000"); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestSparseExpires(t *testing.T) {
+	w := newWorld(t, plenty)
+	s := w.sparse(nil)
+	w.dataset.Analysts["ana"].Expires = time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+	w.now = func() time.Time { return time.Date(2030, 1, 2, 0, 0, 0, 0, time.UTC) }
+	if _, err := s.Ask(ctx, patients, "1"); err == nil || !strings.Contains(err.Error(), "ended on") {
+		t.Error(err)
+	}
+}
+
+// Many ask at once, and no more than was paid for is above.
+func TestSparseAtOnce(t *testing.T) {
+	w := newWorld(t, plenty)
+	s := w.sparse(func(q *SparseQuestion) { q.Above = 5 })
+	var above, halted atomic.Int32
+	together(30, func(int) {
+		v, err := s.Ask(ctx, patients, "-1000000")
+		switch {
+		case err == mech.ErrHalted:
+			halted.Add(1)
+		case err != nil:
+			t.Error(err)
+		case v.Above:
+			above.Add(1)
+		}
+	})
+	if above.Load() != 5 || halted.Load() != 25 || s.Left() != 0 {
+		t.Errorf("%d above, %d refused", above.Load(), halted.Load())
+	}
+}

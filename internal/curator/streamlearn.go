@@ -1,0 +1,88 @@
+package curator
+
+import (
+	"context"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/stream/predict"
+	"github.com/discreet-dp/discreet/mech"
+)
+
+// lesson is an answer that was bought by itself, and from which a stream can learn: it is public, so whatever is made of it is free.
+type lesson struct {
+	kept     time.Time
+	released predict.Released
+}
+
+// maxLessons bounds what a stream has yet to learn. Those that come first are the ones that stay.
+const maxLessons = 1 << 12
+
+// teach notes what was bought, for the streams that it is linear over. It is learned with the next question that a stream is asked, and, where answers leave on
+// a tick, not before this one has left.
+func (c *Curator) teach(routes []*route, buys, bought []*purchase, all []*released) {
+	now := time.Now()
+	c.streams.mu.Lock()
+	defer c.streams.mu.Unlock()
+	for i, r := range routes {
+		if r == nil || !slices.Contains(bought, buys[i]) || !buys[i].reusable() {
+			continue
+		}
+		for m, groups := range r.terms {
+			scale := math.Sqrt(mech.Variance(buys[i].noise[m].Mechanism))
+			if scale > float64(r.tariff.Error) {
+				continue // it says less than the stream promises
+			}
+			for g, terms := range groups {
+				if len(c.streams.lessons[r.key]) < maxLessons {
+					c.streams.learnFrom(r.key, lesson{now, predict.Released{Answer: all[i].Measures[m][g], Scale: scale}}, terms)
+				}
+			}
+		}
+	}
+}
+
+// learnFrom notes a lesson, where the number that was released is a count.
+func (s *streams) learnFrom(key string, l lesson, terms []plan.Term) {
+	if len(terms) != 1 || terms[0].Weight != 1 && terms[0].Weight != -1 {
+		return
+	}
+	l.released.Query = terms[0].Query
+	l.released.Answer *= terms[0].Weight
+	if s.lessons == nil {
+		s.lessons = map[string][]lesson{}
+	}
+	s.lessons[key] = append(s.lessons[key], l)
+}
+
+// learn tells the stream what was released by itself until a moment; until now, where that is zero.
+func (o *openStream) learn(ctx context.Context, asOf time.Time) error {
+	for _, l := range o.c.streams.takeLessons(o.key, asOf) {
+		if err := o.session.Learn(ctx, l.released); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *streams) takeLessons(key string, asOf time.Time) []lesson {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := s.lessons[key]
+	n := len(all)
+	if !asOf.IsZero() {
+		n = 0
+		for n < len(all) && !all[n].kept.After(asOf) {
+			n++
+		}
+	}
+	switch {
+	case n == len(all):
+		delete(s.lessons, key)
+	case n > 0:
+		s.lessons[key] = all[n:]
+	}
+	return all[:n]
+}

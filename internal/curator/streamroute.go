@@ -1,0 +1,313 @@
+package curator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"time"
+
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/stream/linear"
+	"github.com/discreet-dp/discreet/ledger"
+	"github.com/discreet-dp/discreet/stream"
+)
+
+// route is how a purchase can be answered through a stream: its measures and groups as linear queries.
+type route struct {
+	*openStream
+	terms [][][]plan.Term // by measure, then by group
+	// different are the queries, each once, in the order in which they are asked.
+	different []*linear.Query
+}
+
+// Through says how an answer, or a part of it, went through a stream.
+type Through struct {
+	Stream string `json:"stream"`
+	// Asked is how many different counts the question was made of, and Free how many of them cost nothing: they had been asked before, or were predicted from answers that
+	// had been. Paid are the others.
+	Asked int `json:"asked"`
+	Free  int `json:"free"`
+	Paid  int `json:"paid"`
+	// Error is how far each of these counts may be off, all that the stream ever answers together with probability Confidence.
+	Error      int64   `json:"error"`
+	Confidence float64 `json:"confidence"`
+	Cost       dp.Cost `json:"cost"`
+}
+
+// routes returns, for each purchase, how it can go through a stream, or nil where it cannot. It is made from the text and the policy; the sessions are
+// opened, which reads their journals.
+func (c *Curator) routes(ctx context.Context, p *priced, d data) ([]*route, error) {
+	out := make([]*route, len(p.buys))
+	if len(c.dataset.Streams) == 0 || p.settings.Stream == "off" {
+		return out, nil
+	}
+	for i, b := range p.buys {
+		for _, name := range c.dataset.StreamNames() {
+			s, err := c.streamPlan(c.dataset.Streams[name])
+			if err != nil {
+				continue // which Streams says
+			}
+			terms, ok := b.query.Linear(s.grid)
+			if !ok {
+				continue
+			}
+			o, err := c.openStream(ctx, s, d)
+			if errors.Is(err, stream.ErrJournal) || errors.Is(err, stream.ErrConfig) {
+				continue
+			}
+			if err != nil {
+				closeAll(out)
+				return nil, err
+			}
+			r := &route{openStream: o, terms: terms}
+			seen := map[string]bool{}
+			for _, groups := range terms {
+				for _, all := range groups {
+					for _, t := range all {
+						if !seen[t.Query.Key()] {
+							seen[t.Query.Key()] = true
+							r.different = append(r.different, t.Query)
+						}
+					}
+				}
+			}
+			out[i] = r
+			break
+		}
+	}
+	return out, nil
+}
+
+// closeAll gives the streams of routes back.
+func closeAll(routes []*route) {
+	for _, r := range routes {
+		if r != nil {
+			r.close()
+		}
+	}
+}
+
+// fits reports whether a stream may answer a purchase as it was asked for: no price or mechanism was named, and the stream is as exact and as sure as was asked.
+func (r *route) fits(p *priced, b *purchase) bool {
+	s := p.settings
+	if s.Epsilon != 0 || s.Mechanism != "" || s.confidence() > 1-r.policy.Beta {
+		return false
+	}
+	if s.Error == nil {
+		return true
+	}
+	for i, m := range b.query.Measures {
+		for _, terms := range r.terms[i] {
+			if r.half(terms) > stepsOf(s.Error, m) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// half is how far a sum of answers may be off, in steps.
+func (r *route) half(terms []plan.Term) int64 {
+	sum := new(big.Int)
+	for _, t := range terms {
+		w := new(big.Int).Abs(big.NewInt(t.Weight))
+		sum.Add(sum, w.Mul(w, big.NewInt(r.tariff.Error)))
+	}
+	if !sum.IsInt64() {
+		return math.MaxInt64
+	}
+	return sum.Int64()
+}
+
+// streamPrice is what a purchase would cost through a stream.
+type streamPrice struct {
+	most      dp.Cost
+	cached    bool // all of it was answered before
+	unchecked bool // some of it has no guarantee any more
+	unpaid    bool // some of it cannot be answered with what is left to the stream
+}
+
+// quoteAll says what all queries together cost at most. The dearest costs what it is quoted at; every other at most a round or a plain answer more, and the joint marginals that an alarm before it may
+// have made the stream want: one of the question's attributes, or one of each pair of them, at twice a plain answer. It depends on what was released and nothing else.
+func (r *route) quoteAll(asOf time.Time) (streamPrice, error) {
+	var out streamPrice
+	out.cached = true
+	first := dp.Cost{}
+	more, wide := -1, 0
+	for _, q := range r.different {
+		way, cost, err := r.quote(q, asOf)
+		switch {
+		case errors.Is(err, stream.ErrSpent):
+			out.unpaid = true
+		case err != nil:
+			return out, err
+		}
+		if way == stream.Cached {
+			continue
+		}
+		out.cached, out.unchecked = false, out.unchecked || way == stream.Unchecked
+		more++
+		k := len(q.Attributes())
+		wide = max(wide, k*(k-1)/2, 1)
+		if r.amount(cost) > r.amount(first) {
+			first = cost
+		}
+	}
+	if !asOf.IsZero() {
+		if !out.cached { // one of them; who asks for several is told no more
+			out.most = r.atMost(dp.Cost{Epsilon: dp.Unbounded, Rho: dp.Unbounded}, times(r.amount(first), int64(more)+1))
+		}
+		return out, nil
+	}
+	out.most = first
+	for range more {
+		out.most = out.most.Add(r.dearest())
+		for range wide {
+			out.most = out.most.Add(r.tariff.Plain).Add(r.tariff.Plain)
+		}
+	}
+	report := r.session.Report()
+	out.most = r.atMost(out.most, r.allowance(booking{different: report.Different, spent: r.amount(report.Spent)}, more+1))
+	return out, nil
+}
+
+// cheaper reports whether a purchase that is not paid for yet goes through its stream: where that costs no more than the question by itself, in the worst case, or
+// where the analyst wants it so. What has no error bar any more is not released through SQL.
+func (r *route) cheaper(p *priced, b *purchase, q streamPrice) bool {
+	if q.unpaid || q.unchecked {
+		return false
+	}
+	return p.settings.Stream == "on" || r.amount(q.most) <= r.amount(b.cost())
+}
+
+// divert returns how a purchase that is not paid for goes through a stream, or nil where it does not.
+func (c *Curator) divert(ctx context.Context, p *priced, b *purchase, r *route, analyst string, quote quoting) (*diversion, error) {
+	if r == nil || !r.fits(p, b) {
+		return nil, nil
+	}
+	price, err := quote(ctx, r)
+	if err != nil || !r.cheaper(p, b, price) {
+		return nil, err
+	}
+	// What the accounts do not admit is refused as every other question is, before anything of it is paid.
+	affordable, err := c.admits(ctx, analyst, price.most)
+	if err != nil || !affordable {
+		return nil, err
+	}
+	return &diversion{r, b, price}, nil
+}
+
+// quoteNow quotes to who asks, in the flights of the streams, so what they know is what was asked before this question.
+func quoteNow(asOf time.Time) quoting {
+	return func(ctx context.Context, r *route) (streamPrice, error) {
+		if err := r.learn(ctx, asOf); err != nil {
+			return streamPrice{}, err
+		}
+		if err := r.session.Renew(ctx); err != nil {
+			return streamPrice{}, err
+		}
+		return r.quoteAll(time.Time{})
+	}
+}
+
+// admits reports whether all accounts of an analyst admit a cost now.
+func (c *Curator) admits(ctx context.Context, analyst string, cost dp.Cost) (bool, error) {
+	if cost == (dp.Cost{}) {
+		return true, nil
+	}
+	_, balances, err := c.balances(ctx, analyst)
+	if err != nil {
+		return false, err
+	}
+	for _, b := range balances {
+		if !b.Spent.Add(cost).Within(b.Limit) {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// through answers what was diverted, after everything else that had to be bought: what is refused then is the stream's part alone.
+func (c *Curator) through(ctx context.Context, bill *bill, all []*released, who *payer) (uses []Through, paid Receipt, err error) {
+	for i, b := range bill.priced.buys {
+		d := bill.diverted[b]
+		if d == nil {
+			continue
+		}
+		if all[i], err = d.answer(ctx, who); err != nil {
+			return nil, Receipt{}, err
+		}
+		uses = append(uses, *all[i].through)
+		if all[i].receipt.Sequence != 0 {
+			paid = all[i].receipt
+		}
+	}
+	return uses, paid, nil
+}
+
+// ErrStreamPart is returned when a stream could pay for a part of a question and not for all of it.
+var ErrStreamPart = errors.New("the budget does not admit the rest of this question; the part that the stream has answered is paid for, and stays free")
+
+// answer asks all queries of a purchase, one after the other, and makes of the answers what a mechanism would have released.
+func (r *route) answer(ctx context.Context, who *payer) (*released, error) {
+	use := &Through{Stream: r.policy.Name, Asked: len(r.different), Error: r.tariff.Error, Confidence: 1 - r.policy.Beta}
+	values := map[string]int64{}
+	out := &released{Quantiles: make([][][]int64, len(r.terms)), through: use}
+	for _, q := range r.different {
+		a, err := r.ask(ctx, who, q)
+		if err == nil && a.Way == stream.Unchecked {
+			err = ErrStreamPart // what it was quoted at could not be paid after all
+		}
+		if err != nil {
+			if use.Paid > 0 && (errors.As(err, new(*ledger.BudgetError)) || errors.As(err, new(*plan.Refusal))) {
+				err = ErrStreamPart
+			}
+			return nil, err
+		}
+		values[q.Key()] = a.Value
+		if a.Way == stream.Cached || a.Way == stream.Predicted && a.Cost == (dp.Cost{}) {
+			use.Free++
+		} else {
+			use.Paid++
+		}
+		if a.Cost != (dp.Cost{}) && !a.Receipt.Again {
+			use.Cost = use.Cost.Add(a.Cost)
+		}
+		if a.Receipt.Sequence != 0 {
+			out.receipt = Receipt{Sequence: a.Receipt.Sequence, Hash: a.Receipt.Hash}
+		}
+	}
+	if use.Cost != (dp.Cost{}) {
+		use.Cost = r.tag(use.Cost)
+	}
+	for _, groups := range r.terms {
+		sums, halves := make([]int64, len(groups)), make([]int64, len(groups))
+		for g, terms := range groups {
+			for _, t := range terms {
+				sums[g] += t.Weight * values[t.Query.Key()] // at most 2^18 times 2^43, twice; see plan.Query.Linear
+			}
+			halves[g] = r.half(terms)
+		}
+		out.Measures, out.halves = append(out.Measures, sums), append(out.halves, halves)
+	}
+	return out, nil
+}
+
+// say says in words how an answer went through a stream.
+func (u *Through) say() string {
+	text := fmt.Sprintf("answered through the stream %s, ", u.Stream)
+	switch {
+	case u.Paid == 0:
+		text += "free"
+	case u.Cost == (dp.Cost{}):
+		text += "paid with a round that was bought before"
+	case u.Free == 0:
+		text += "paid"
+	default:
+		text += fmt.Sprintf("of %d counts %d free and %d paid", u.Asked, u.Free, u.Paid)
+	}
+	return text + fmt.Sprintf("; a count of it is within %d with probability %v, all of them together", u.Error, round4(u.Confidence))
+}

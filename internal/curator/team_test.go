@@ -1,0 +1,609 @@
+package curator
+
+import (
+	"context"
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/discreet-dp/discreet/account"
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/hospital"
+	"github.com/discreet-dp/discreet/internal/ledger/sqlite"
+	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/ledger"
+)
+
+// team is a hospital with other analysts, and perhaps groups.
+func team(t testing.TB, budget, analysts string) *world {
+	t.Helper()
+	dataset := strings.Replace(hospital.Dataset("hospital", "data", budget), "analysts: {ana: {share: 1}, ben: {share: 0.5}}", analysts, 1)
+	return build(t, hospital.New(50, 1), dataset, 1)
+}
+
+const (
+	monthly     = "{epsilon: 0.5, per_query: {default: 0.1, max: 0.5}, renewal: {every: month, windows: 3}}"
+	monthlyRho  = "{epsilon: 1, delta: 1e-6, keys_delta: 4e-7, per_query: {default: 0.1, max: 1}, renewal: {every: month, windows: 12}}"
+	cardiology  = "analysts: {ana: {share: 0.5}, ben: {epsilon: 0.3}, cyn: }\n    groups: {cardiology: {share: 0.6, analysts: [ana, ben]}, students: {epsilon: 0.2, analysts: [cyn, ana]}}"
+	twoAnalysts = "analysts: {ana: , ben: }"
+)
+
+// owner gives the ledger an owner.
+func (w *world) owner(seed byte) ed25519.PrivateKey {
+	w.t.Helper()
+	key := ed25519.NewKeyFromSeed(slices.Repeat([]byte{seed}, ed25519.SeedSize))
+	_, err := w.books.Enter(ctx, ledger.Owner{Public: key.Public().(ed25519.PublicKey), Reason: "test"})
+	w.check(err)
+	return key
+}
+
+func (w *world) renew() {
+	w.t.Helper()
+	_, err := w.Renew(ctx, "test")
+	w.check(err)
+}
+
+// everything is all accounts of all analysts.
+func (w *world) everything() []Account {
+	w.t.Helper()
+	all, err := w.Accounts(ctx, w.dataset.AnalystNames()...)
+	w.check(err)
+	return all
+}
+
+// balance returns what an account has spent.
+func (w *world) balance(name string) dp.Cost {
+	w.t.Helper()
+	b, err := w.books.Balances(ctx, []ledger.Account{{Name: name, Filter: account.PureFilter(1)}})
+	w.check(err)
+	return b[0].Spent
+}
+
+// TestAccountsOfATeam: which accounts a charge is taken from, each with which limit.
+func TestAccountsOfATeam(t *testing.T) {
+	rho := func(e, d string) dp.Amount {
+		r, err := account.Rho(amount(e), amount(d))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	pure := func(e dp.Amount) dp.Cost { return dp.Cost{Epsilon: e, Rho: dp.Unbounded} }
+	concentrated := func(r, d dp.Amount) dp.Cost { return dp.Cost{Epsilon: dp.Unbounded, Rho: r, Delta: d} }
+	type account struct {
+		name, kind string
+		limit      dp.Cost
+	}
+	keys, rhoDelta := amount("4e-7"), fmt.Sprint(amount("1e-6").Sub(amount("4e-7")).Float())
+	whole := rho("1", rhoDelta)
+	for _, c := range []struct {
+		budget, analyst string
+		renewals        int
+		want            []account
+	}{
+		{"{epsilon: 1}", "ana", 0, []account{
+			{"hospital", "dataset", pure(dp.One)}, {"hospital/group:cardiology", "group", pure(amount("0.6"))},
+			{"hospital/group:students", "group", pure(amount("0.2"))}, {"hospital/ana", "analyst", pure(dp.One / 2)}}},
+		{"{epsilon: 1}", "cyn", 0, []account{
+			{"hospital", "dataset", pure(dp.One)}, {"hospital/group:students", "group", pure(amount("0.2"))}, {"hospital/cyn", "analyst", pure(dp.One)}}},
+		{"{epsilon: 1, delta: 1e-6}", "ben", 0, []account{
+			{"hospital", "dataset", concentrated(rho("1", "1e-6"), 0)}, {"hospital/group:cardiology", "group", concentrated(rho("1", "1e-6")*3/5, 0)},
+			{"hospital/ben", "analyst", concentrated(rho("0.3", "1e-6"), 0)}}},
+		{monthly, "ben", 1, []account{
+			{"hospital", "dataset", pure(3 * dp.One / 2)}, {"hospital#2", "window", pure(dp.One / 2)},
+			{"hospital/group:cardiology#2", "group", pure(amount("0.3"))}, {"hospital/ben#2", "analyst", pure(amount("0.3"))}}},
+		{monthlyRho, "cyn", 2, []account{
+			{"hospital", "dataset", concentrated(12*whole, 12*keys)}, {"hospital#3", "window", concentrated(whole, keys)},
+			{"hospital/group:students#3", "group", concentrated(rho("0.2", rhoDelta), 0)}, {"hospital/cyn#3", "analyst", concentrated(whole, keys)}}},
+	} {
+		w := team(t, c.budget, cardiology)
+		for range c.renewals {
+			w.renew()
+		}
+		_, err := w.askAs(c.analyst, byAge(1), amount("0.01"))
+		w.check(err)
+		var charged *ledger.Record
+		for r, err := range w.books.Records(ctx, 1) {
+			w.check(err)
+			if r.Kind == ledger.KindCharge {
+				charged = r
+			}
+		}
+		accounts, err := w.Accounts(ctx, c.analyst)
+		w.check(err)
+		if len(charged.Balances) != len(c.want) || len(accounts) != len(c.want) {
+			t.Fatalf("%s: charged %v, shown %v", c.budget, charged.Balances, accounts)
+		}
+		for i, want := range c.want {
+			b, a := charged.Balances[i], accounts[i]
+			if b.Limit.Delta != want.limit.Delta && a.Kind == "group" { // the part of delta is in proportion of rho
+				want.limit.Delta = dp.Amount(float64(keys) * want.limit.Rho.Float() / whole.Float())
+			}
+			if b.Account != want.name || b.Limit != want.limit || b.Spent != charged.Cost {
+				t.Errorf("%s: charged %+v; want %+v", c.budget, b, want)
+			}
+			if a.Name != want.name || a.Kind != want.kind || a.Limit != want.limit || a.Spent != charged.Cost || a.Part <= 0 {
+				t.Errorf("%s: shown %+v; want %+v", c.budget, a, want)
+			}
+			if window := uint64(c.renewals + 1); w.dataset.Budget.Renews() && a.Kind != "dataset" && a.Window != window || a.Windows != uint64(w.dataset.Budget.Renewal.Windows) {
+				t.Errorf("%s: %+v is not of window %d", c.budget, a, window)
+			}
+		}
+	}
+}
+
+// TestGroupRefuses: where a group has no more, nothing is spent anywhere, for none of its analysts.
+func TestGroupRefuses(t *testing.T) {
+	w := team(t, pure, "analysts: {ana: , ben: , cyn: }\n    groups: {few: {epsilon: 0.3, analysts: [ana, ben]}}")
+	for i := range 3 {
+		_, err := w.askAs([]string{"ana", "ben"}[i%2], byAge(i), 0)
+		w.check(err)
+	}
+	before, records := w.everything(), w.records()
+	for i, analyst := range []string{"ana", "ben"} {
+		_, err := w.askAs(analyst, byAge(10+i), 0)
+		var over *ledger.BudgetError
+		if !errors.As(err, &over) || over.Account != "hospital/group:few" {
+			t.Errorf("%s: %v", analyst, err)
+		}
+		e, err := w.Explain(ctx, Question{Analyst: analyst, SQL: byAge(20)})
+		w.check(err)
+		if e.Affordable || e.Remaining.Epsilon > 10 {
+			t.Errorf("%s is told %+v", analyst, e.Remaining)
+		}
+	}
+	if after := w.everything(); !slices.Equal(after, before) || w.records() != records {
+		t.Errorf("a refusal moved %+v to %+v", before, after)
+	}
+	if _, err := w.askAs("cyn", byAge(30), 0); err != nil {
+		t.Errorf("who is not in the group is refused: %v", err)
+	}
+}
+
+// TestWindows spends one window after the other, up to the end of all.
+func TestWindows(t *testing.T) {
+	w := team(t, monthly, twoAnalysts)
+	next := 0
+	spend := func(n int) {
+		t.Helper()
+		for range n {
+			w.mustAsk(byAge(next))
+			next++
+		}
+	}
+	for window := 1; window <= 3; window++ {
+		spend(5)
+		before := w.everything()
+		_, err := w.ask(byAge(next))
+		var over *ledger.BudgetError
+		if !errors.As(err, &over) || window < 3 && over.Account != fmt.Sprint("hospital#", window) || !strings.Contains(err.Error(), "begin the next window") {
+			t.Errorf("window %d: %v", window, err)
+		}
+		if !slices.Equal(w.everything(), before) {
+			t.Errorf("window %d: a refusal spent something", window)
+		}
+		if window < 3 {
+			w.renew()
+			if r, err := w.Remaining(ctx, "ana"); err != nil || r.Epsilon != amount("0.5") {
+				t.Errorf("at first there is %+v left in window %d, %v", r, window+1, err)
+			}
+		}
+	}
+	if a := w.mustAsk(byAge(0)); !a.Receipt.Free {
+		t.Error("what was paid for in the first window is not free in the third")
+	}
+	var refused *plan.Refusal
+	if _, err := w.Renew(ctx, "once more"); !errors.As(err, &refused) || !strings.Contains(err.Error(), "3 windows") {
+		t.Errorf("a fourth window: %v", err)
+	}
+	// Somebody who writes the record without asking the policy gets a window, and nothing to spend in it.
+	_, err := w.books.Enter(ctx, ledger.Renewal{Dataset: "hospital", From: 3, Reason: "by hand"})
+	w.check(err)
+	var over *ledger.BudgetError
+	if _, err := w.ask(byAge(next)); !errors.As(err, &over) || over.Account != "hospital" {
+		t.Errorf("beyond the total: %v", err)
+	}
+	if got := w.balance("hospital").Epsilon; got != 15*amount("0.1") {
+		t.Errorf("%v was spent", got)
+	}
+	// Unspent windows do not add to later ones.
+	w = team(t, monthly, twoAnalysts)
+	w.renew()
+	w.renew()
+	for i := range 5 {
+		w.mustAsk(byAge(i))
+	}
+	if _, err := w.ask(byAge(6)); !errors.As(err, &over) || over.Account != "hospital#3" {
+		t.Errorf("got %v", err)
+	}
+	w = newWorld(t, pure)
+	if _, err := w.Renew(ctx, "no"); !errors.As(err, &refused) || !strings.Contains(err.Error(), "once, for good") {
+		t.Errorf("a budget without windows: %v", err)
+	}
+}
+
+// renewing is a ledger in which a window ends just before a charge.
+type renewing struct {
+	ledger.Ledger
+	times int
+}
+
+func (r *renewing) Charge(ctx context.Context, c ledger.Charge) (ledger.Receipt, error) {
+	if r.times > 0 {
+		r.times--
+		if _, err := r.Enter(ctx, ledger.Renewal{Dataset: c.Dataset, From: c.Window, Reason: "race"}); err != nil {
+			return ledger.Receipt{}, err
+		}
+	}
+	return r.Ledger.Charge(ctx, c)
+}
+
+func TestWindowEndsUnderACharge(t *testing.T) {
+	w := team(t, monthly, twoAnalysts)
+	w.Curator = New(w.dataset, w.data, &renewing{w.books, 2}, seeded(1))
+	w.mustAsk(byAge(1))
+	for name, want := range map[string]dp.Amount{"hospital": amount("0.1"), "hospital#1": 0, "hospital#2": 0, "hospital#3": amount("0.1"), "hospital/ana#3": amount("0.1"), "hospital/ana": 0} {
+		if got := w.balance(name).Epsilon; got != want {
+			t.Errorf("%s has spent %v; want %v", name, got, want)
+		}
+	}
+	w.Curator = New(w.dataset, w.data, &renewing{w.books, 100}, seeded(1))
+	if _, err := w.ask(byAge(2)); !errors.As(err, new(*ledger.WindowError)) {
+		t.Errorf("got %v", err)
+	}
+	if got := w.balance("hospital").Epsilon; got != amount("0.1") {
+		t.Errorf("%v was spent", got)
+	}
+}
+
+// TestTopUp: a limit grows by exactly what was signed.
+func TestTopUp(t *testing.T) {
+	w := team(t, "{epsilon: 0.3, per_query: {default: 0.1, max: 0.3}}", "analysts: {ana: , ben: {share: 0.5}}\n    groups: {all: {analysts: [ana, ben]}}")
+	var over *ledger.BudgetError
+	var bad *ledger.SignatureError
+	if _, err := w.TopUp(ctx, TopUp{Epsilon: dp.One, Reason: "no owner", Signer: ed25519.NewKeyFromSeed(make([]byte, 32))}); !errors.As(err, &bad) || !strings.Contains(err.Error(), "ledger key") {
+		t.Errorf("without an owner: %v", err)
+	}
+	key := w.owner(1)
+	for i := range 3 {
+		w.mustAsk(byAge(i))
+	}
+	before := w.everything()
+	for name, signer := range map[string]ed25519.PrivateKey{"another": ed25519.NewKeyFromSeed(make([]byte, 32))} {
+		if _, err := w.TopUp(ctx, TopUp{Epsilon: dp.One, Reason: name, Signer: signer}); !errors.As(err, &bad) {
+			t.Errorf("the key of %s: %v", name, err)
+		}
+	}
+	if _, err := w.TopUp(ctx, TopUp{Epsilon: dp.One, Reason: "unsigned"}); !errors.As(err, new(*ledger.InvalidError)) {
+		t.Errorf("unsigned: %v", err)
+	}
+	if !slices.Equal(w.everything(), before) {
+		t.Error("a refused top-up changed something")
+	}
+	// The dataset alone is not enough, where quotas are spent too.
+	for i, name := range []string{"", "group:all", "ana"} {
+		if _, err := w.ask(byAge(10)); !errors.As(err, &over) {
+			t.Errorf("before %q: %v", name, err)
+		}
+		r, err := w.TopUp(ctx, TopUp{Account: name, Epsilon: amount("0.2"), Reason: "more", Signer: key})
+		w.check(err)
+		a := r.After[0]
+		if len(r.After) != 1 || r.Amount != (dp.Cost{Epsilon: amount("0.2")}) || a.Limit.Epsilon != amount("0.3")+amount("0.2") || a.Granted != r.Amount ||
+			r.Before[0].Limit.Epsilon != amount("0.3") || a.Total.Epsilon != a.Limit.Epsilon || a.Kind != []string{"dataset", "group", "analyst"}[i] {
+			t.Errorf("%q: %+v", name, r)
+		}
+	}
+	e, err := w.Explain(ctx, Question{Analyst: "ana", SQL: byAge(10)})
+	w.check(err)
+	if !e.Affordable {
+		t.Error("a price is said to be too high that a top-up pays for")
+	}
+	w.mustAsk(byAge(10))
+	w.mustAsk(byAge(11))
+	if _, err := w.ask(byAge(12)); !errors.As(err, &over) {
+		t.Errorf("after all is spent: %v", err)
+	}
+	for _, c := range []struct {
+		t    TopUp
+		want string
+	}{
+		{TopUp{Account: "eve", Epsilon: 1}, "name one of ana, ben"}, {TopUp{Account: "group:eve", Epsilon: 1}, "name one of all"},
+		{TopUp{Epsilon: 0}, "of nothing"}, {TopUp{Epsilon: 1, Delta: 1}, "is pure"}, {TopUp{Epsilon: 100 * dp.One}, "the most is epsilon 100"},
+	} {
+		c.t.Signer, c.t.Reason = key, "refused"
+		var refused *plan.Refusal
+		if _, err := w.TopUp(ctx, c.t); !errors.As(err, &refused) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: %v", c.t, err)
+		}
+	}
+	// It outlives the process, and the ledger checks.
+	w.reopen()
+	if a := w.everything()[0]; a.Granted.Epsilon != amount("0.2") {
+		t.Errorf("after opening again: %+v", a)
+	}
+}
+
+// TestTopUpOfWindows: the current window's promise grows by the epsilon, that of all windows by the same rho, and the next
+// window has what the policy says.
+func TestTopUpOfWindows(t *testing.T) {
+	w := team(t, monthlyRho, twoAnalysts)
+	key := w.owner(1)
+	before := w.everything()
+	delta := w.dataset.Budget.RhoDelta()
+	for i := range 2 {
+		r, err := w.TopUp(ctx, TopUp{Epsilon: amount("0.5"), Delta: amount("1e-7"), Reason: "more", Signer: key})
+		w.check(err)
+		want, err := account.Rho(r.Before[1].Total.Epsilon+amount("0.5"), delta)
+		w.check(err)
+		all, window := r.After[0], r.After[1]
+		if window.Name != "hospital#1" || window.Limit.Rho != want || window.Total.Epsilon > r.Before[1].Total.Epsilon+amount("0.5") || window.Total.Epsilon < r.Before[1].Total.Epsilon+amount("0.4999999") {
+			t.Errorf("top-up %d: the window has %+v; want rho %v", i, window, want)
+		}
+		if all.Limit.Rho != r.Before[0].Limit.Rho+r.Amount.Rho || all.Total.Epsilon >= r.Before[0].Total.Epsilon+amount("0.5") {
+			t.Errorf("top-up %d: all windows have %+v after %+v", i, all, r.Before[0])
+		}
+		if window.Limit.Delta != r.Before[1].Limit.Delta+amount("1e-7") || window.Total.Delta != delta+window.Limit.Delta || all.Total.Delta != delta+all.Limit.Delta {
+			t.Errorf("top-up %d: delta is %+v and %+v", i, window, all)
+		}
+	}
+	r, err := w.TopUp(ctx, TopUp{Account: "ana", Epsilon: amount("0.5"), Reason: "more", Signer: key})
+	w.check(err)
+	if len(r.After) != 1 || r.After[0].Name != "hospital/ana#1" {
+		t.Errorf("%+v", r)
+	}
+	w.renew()
+	for i, a := range w.everything() {
+		if i > 0 && (a.Limit != before[i].Limit || a.Granted != dp.Cost{}) {
+			t.Errorf("a top-up outlived its window: %+v", a)
+		}
+	}
+}
+
+// TestForgedTopUp: a record that somebody else has signed does not check, and neither does one whose amount was changed.
+func TestForgedTopUp(t *testing.T) {
+	w := team(t, pure, twoAnalysts)
+	key := w.owner(1)
+	_, err := w.TopUp(ctx, TopUp{Epsilon: dp.One, Reason: "signed", Signer: key})
+	w.check(err)
+	path := w.dir + "/policy.ledger"
+	w.check(w.books.Close())
+	if _, err := sqlite.Verify(path); err != nil {
+		t.Fatal(err)
+	}
+	for name, forge := range map[string]func(*ledger.Record){
+		"amount":  func(r *ledger.Record) { r.Cost.Epsilon *= 2 },
+		"account": func(r *ledger.Record) { r.Accounts[0] = "hospital/ana" },
+		"key": func(r *ledger.Record) {
+			other := ed25519.NewKeyFromSeed(make([]byte, 32))
+			r.PublicKey = fmt.Sprintf("%x", []byte(other.Public().(ed25519.PublicKey)))
+			r.Signature = fmt.Sprintf("%x", ed25519.Sign(other, r.Signed()))
+		},
+		"signature": func(r *ledger.Record) { r.Signature = strings.Repeat("0", 128) },
+	} {
+		forged := w.dir + "/" + name + ".ledger"
+		rewriteLast(t, path, forged, forge)
+		var corrupt *ledger.CorruptError
+		if _, err := sqlite.Verify(forged); !errors.As(err, &corrupt) {
+			t.Errorf("a forged %s: %v", name, err)
+		}
+	}
+	// The forger's tool itself makes ledgers that check.
+	same := w.dir + "/same.ledger"
+	rewriteLast(t, path, same, func(*ledger.Record) {})
+	if _, err := sqlite.Verify(same); err != nil {
+		t.Errorf("the same record: %v", err)
+	}
+}
+
+// TestAlerts: each threshold is told once, and only when it is passed.
+func TestAlerts(t *testing.T) {
+	w := team(t, "{epsilon: 1, per_query: {default: 0.05, max: 1}}", "analysts: {ana: , ben: }\n    groups: {half: {share: 0.5, analysts: [ana]}}")
+	told := map[string][]int{}
+	ask := func(analyst string, i int) {
+		t.Helper()
+		a, err := w.askAs(analyst, byAge(i), 0)
+		w.check(err)
+		for _, alert := range a.Alerts {
+			told[alert.Account] = append(told[alert.Account], alert.Percent, i)
+		}
+	}
+	for i := range 10 {
+		ask("ana", i)
+	}
+	if a := w.mustAsk(byAge(3)); len(a.Alerts) > 0 {
+		t.Errorf("a free answer has alerts %v", a.Alerts)
+	}
+	for i := range 10 {
+		ask("ben", 10+i)
+	}
+	// Rounded down, twenty twentieths are a little less than one, and ten less than half.
+	want := map[string][]int{"hospital": {50, 10, 80, 16, 95, 19}, "hospital/group:half": {50, 5, 80, 8, 95, 9}, "hospital/ana": nil, "hospital/ben": nil}
+	for name := range want {
+		if !slices.Equal(told[name], want[name]) {
+			t.Errorf("%s: alerts (percent, question) %v; want %v", name, told[name], want[name])
+		}
+	}
+	if len(told) != 2 {
+		t.Errorf("alerts of %v", told)
+	}
+	for _, a := range w.everything() {
+		if want := map[string]int{"hospital": 95, "hospital/group:half": 95}[a.Name]; a.Alert != want {
+			t.Errorf("%s shows %d", a.Name, a.Alert)
+		}
+	}
+}
+
+// TestExpiry: from its day on an analyst gets nothing, free answers neither, and nothing is spent.
+func TestExpiry(t *testing.T) {
+	w := team(t, pure, "analysts: {ana: {expires: 2027-01-01}, ben: }")
+	at := func(text string) {
+		day, err := time.Parse(time.RFC3339, text)
+		w.check(err)
+		w.now = func() time.Time { return day }
+	}
+	at("2026-12-31T23:59:59Z")
+	w.mustAsk(byAge(1))
+	before := w.everything()
+	if before[1].Expires != "2027-01-01" || before[2].Expires != "" {
+		t.Errorf("%+v", before)
+	}
+	for _, now := range []string{"2027-01-01T00:00:00Z", "2027-01-01T09:00:00+10:00", "2036-12-31T00:00:00Z"} {
+		at(now)
+		if now == "2027-01-01T09:00:00+10:00" { // which is still the day before in UTC
+			if _, err := w.ask(byAge(1)); err != nil {
+				t.Errorf("at %s: %v", now, err)
+			}
+			continue
+		}
+		for _, text := range []string{byAge(1), byAge(2)} {
+			var refused *plan.Refusal
+			if _, err := w.ask(text); !errors.As(err, &refused) || !strings.Contains(err.Error(), "ended on 2027-01-01") {
+				t.Errorf("at %s: %v", now, err)
+			}
+			if _, err := w.Explain(ctx, Question{Analyst: "ana", SQL: text}); !errors.As(err, &refused) {
+				t.Errorf("at %s: %v", now, err)
+			}
+		}
+		if _, err := w.askAs("ben", byAge(1), 0); err != nil {
+			t.Errorf("at %s: %v", now, err)
+		}
+	}
+	if !slices.Equal(w.everything(), before) {
+		t.Error("something was spent")
+	}
+}
+
+// TestClockJumps asks the same of two worlds, one of them with a clock that jumps ten years forth and back between any two
+// questions. All decisions are the same, and so is what was spent where.
+func TestClockJumps(t *testing.T) {
+	run := func(years ...int) string {
+		w := team(t, monthly, strings.Replace(cardiology, "cyn: }", "cyn: {expires: 2999-01-01}}", 1))
+		key := w.owner(1)
+		var log strings.Builder
+		for i := range 30 {
+			w.now = func() time.Time { return time.Now().AddDate(years[i%len(years)], 0, 0) }
+			analyst := []string{"ana", "ben", "cyn"}[i%3]
+			a, err := w.askAs(analyst, byAge(i%25), 0)
+			fmt.Fprintln(&log, i, analyst, err)
+			if err == nil {
+				fmt.Fprintln(&log, a.Cost, a.Remaining, a.Alerts, a.Receipt.Free)
+			}
+			if i%8 == 7 {
+				_, err := w.Renew(ctx, "test")
+				fmt.Fprintln(&log, err)
+			}
+			if i == 12 {
+				_, err := w.TopUp(ctx, TopUp{Account: "ana", Epsilon: amount("0.1"), Reason: "test", Signer: key})
+				fmt.Fprintln(&log, err)
+			}
+		}
+		return log.String() + fmt.Sprint(w.everything())
+	}
+	jumping := run(0, 10, -10, 10)
+	if steady := run(0); jumping != steady || !strings.Contains(steady, "does not admit") || !strings.Contains(steady, "3 windows") {
+		t.Errorf("with a clock that jumps:\n%s\nwithout:\n%s", jumping, steady)
+	}
+}
+
+// TestDue: a reminder goes by what was recorded.
+func TestDue(t *testing.T) {
+	w := team(t, monthly, twoAnalysts)
+	if _, spent, err := w.Due(ctx); spent || err != nil {
+		t.Errorf("before anything was spent: %v", err)
+	}
+	w.mustAsk(byAge(1))
+	today := time.Now().UTC()
+	for range 2 {
+		next, spent, err := w.Due(ctx)
+		w.check(err)
+		if want := w.dataset.Budget.Renewal.Next(today); !spent || next != want && next != want.AddDate(0, 0, 1) {
+			t.Errorf("due on %v; want %v", next, want)
+		}
+		w.renew()
+	}
+	if _, _, err := w.Due(ctx); err == nil {
+		t.Error("the last window is due to be renewed")
+	}
+}
+
+func TestPromise(t *testing.T) {
+	for _, c := range []struct {
+		budget string
+		want   []string
+	}{
+		{"{epsilon: 1}", []string{
+			"For good: whatever analysts ask and whoever colludes, nothing that they may see is more than 2.72 times as likely (epsilon 1) with one person's data as without it.",
+			"So who would guess something about a person right half of the time guesses it right at most 74 % of the time."}},
+		{monthlyRho, []string{
+			"Within this window (a month, number 1 of 12): whatever analysts ask and whoever colludes, nothing that they may see is more than 2.72 times as likely (epsilon 1), and 1 in 1,000,000 more (delta 1e-06), with one person's data as without it.",
+			"So who would guess something about a person right half of the time guesses it right at most 74 % of the time.",
+			"Over all 12 windows together: nothing is more than 46.9 times as likely (epsilon 3.847), and 1 in 185,000 more (delta 5.4e-06), with one person's data as without it.",
+			"So who would guess something about a person right half of the time guesses it right at most 98 % of the time."}},
+	} {
+		w := team(t, c.budget, twoAnalysts)
+		got, err := w.Promise(ctx)
+		w.check(err)
+		if !slices.Equal(got, c.want) {
+			t.Errorf("got:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(c.want, "\n"))
+		}
+	}
+}
+
+// TestPromiseOfTheSpent: an owner who lowers a limit below what was spent is told what was spent; with a delta, what the limit was before the first answer, since who lowers it has seen answers.
+func TestPromiseOfTheSpent(t *testing.T) {
+	for _, budget := range []string{pure, concentrated} {
+		w := team(t, budget, twoAnalysts)
+		_, err := w.askAs("ana", byAge(1), amount("0.15"))
+		w.check(err)
+		w.dataset.Budget.Epsilon = amount("0.05")
+		a := w.everything()[0]
+		got, err := w.Promise(ctx)
+		w.check(err)
+		want := a.Guarantee.Epsilon
+		if budget == concentrated {
+			if upTo(a.Total.Epsilon, 4) != "1" || a.Total.Delta != amount("1e-6") || len(got) != 3 || !strings.Contains(got[2], "would promise epsilon 0.05 at delta 1e-06") {
+				t.Errorf("%+v: %q", a, got)
+			}
+			want = dp.One
+		} else if a.Total.Epsilon > amount("0.05") || len(got) != 2 {
+			t.Errorf("%+v: %q", a, got)
+		}
+		if a.Guarantee.Epsilon < amount("0.1499") || !strings.Contains(got[0], "epsilon "+upTo(want, 4)) {
+			t.Errorf("%+v has the promise %s", a, got[0])
+		}
+	}
+}
+
+// TestNumbersOfPromises: every number is on the side that promises less.
+func TestNumbersOfPromises(t *testing.T) {
+	for text, want := range map[string]string{
+		factor(dp.One): "2.72", factor(amount("0.1")): "1.11", factor(3 * dp.One): "20.1", factor(5 * dp.One): "149", factor(10 * dp.One): "22,027", factor(100 * dp.One): "10^44", factor(1 << 38): "1.29",
+		oneIn(amount("1e-6")): "1,000,000", oneIn(amount("0.003")): "333", oneIn(amount("7e-7")): "1,420,000",
+		upTo(amount("0.3"), 4): "0.3", upTo(amount("3.14159"), 4): "3.142", upTo(amount("3.1411"), 4): "3.142", upTo(amount("1e-6"), 4): "1e-06", upTo(0, 4): "0", upTo(amount("99.999"), 4): "100",
+	} {
+		if text != want {
+			t.Errorf("got %s; want %s", text, want)
+		}
+	}
+}
+
+// TestPromiseOfTheFirstWindow: what was spent before there were windows counts in the first.
+func TestPromiseOfTheFirstWindow(t *testing.T) {
+	w := team(t, "{epsilon: 1, per_query: {max: 1}}", twoAnalysts)
+	_, err := w.askAs("ana", byAge(1), amount("1"))
+	w.check(err)
+	w.dataset.Budget.Renewal.Every, w.dataset.Budget.Renewal.Windows = "month", 12
+	for _, want := range []string{"(epsilon 2)", "(epsilon 1)"} {
+		got, err := w.Promise(ctx)
+		w.check(err)
+		if !strings.Contains(got[0], want) {
+			t.Errorf("got %s; want %s", got[0], want)
+		}
+		_, err = w.Renew(ctx, "a new month")
+		w.check(err)
+	}
+}

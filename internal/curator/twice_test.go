@@ -1,0 +1,161 @@
+package curator
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/discreet-dp/discreet/internal/hospital"
+	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/verify"
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// objections are second checks that find something everywhere.
+func objections() opinion {
+	found := &verify.Difference{Where: "the planted tree", What: strings.Repeat("it is wrong ", 200)}
+	query := func(*policy.Dataset, *plan.Query) error { return found }
+	return opinion{query, query, func(*policy.Dataset, *plan.Holdout) error { return found }, func(*policy.Dataset, *plan.Table) error { return found }}
+}
+
+// TestDisagreement: where the second check objects nothing is charged, no engine runs, and everybody reads one text. On every path
+// to an engine, and for every price of it.
+func TestDisagreement(t *testing.T) {
+	w := buildWith(t, hospital.New(200, 1), hospital.Dataset("hospital", "data", plenty)+heldOut+`    streams:
+      people:
+        table: patients
+        columns: {sex: , smoker: , age: {width: 37}}
+        size: 200
+        alpha: 0.4
+`, 1, map[string]string{
+		"labels.csv": labelled(600), "named.csv": "id,label\na,1\nb,0.25\nc,0\n",
+		"data/train_rows.csv": "age,sex,zip,diagnosis,smoker,cost\n30,F,1,flu,true,10\n40,M,1,flu,false,20\n",
+	})
+	session := w.sparse(nil)
+	const around = "SELECT sum(n) FROM (SELECT sex, COUNT(*) AS n FROM patients GROUP BY sex) AS t"
+	const mean = "SELECT holdout_mean(smoker) FROM patients"
+	train := smokers("1")
+	ways := map[string]func() error{
+		"ask":              func() error { _, err := w.ask("SELECT SUM(age) FROM patients"); return err },
+		"ask around":       func() error { _, err := w.ask(around); return err },
+		"explain":          func() error { _, err := w.Explain(ctx, Question{Analyst: "ana", SQL: patients}); return err },
+		"describe":         func() error { _, err := w.Describe(ctx, Question{Analyst: "ana", SQL: patients}); return err },
+		"session":          func() error { _, err := session.Ask(ctx, patients, "10"); return err },
+		"train":            func() error { _, err := w.Train(ctx, train, nil); return err },
+		"quote a training": func() error { _, err := w.QuoteTraining(ctx, train); return err },
+		"holdout":          func() error { _, err := w.AskHoldout(ctx, HoldoutQuestion{Analyst: "ana", SQL: mean}); return err },
+		"holdout in SQL":   func() error { _, err := w.ask(mean); return err },
+		"holdout's price":  func() error { _, err := w.Explain(ctx, Question{Analyst: "ana", SQL: mean}); return err },
+		"stream":           func() error { _, err := w.AskStream(ctx, StreamQuestion{Analyst: "ana", SQL: "sex = 'F'"}); return err },
+		"stream's price": func() error {
+			_, err := w.QuoteStream(ctx, StreamQuestion{Analyst: "ana", SQL: "sex = 'F'"})
+			return err
+		},
+	}
+	r := w.record()
+	w.second = objections()
+	spent, records := w.spent(), w.records()
+	r.take()
+	for name, way := range ways {
+		err := way()
+		var refusal *plan.Refusal
+		var dispute *Disagreement
+		if !errors.As(err, &refusal) || !errors.As(err, &dispute) || err.Error() != disagreement.Error() || refusal.Position != -1 {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if !strings.HasPrefix(dispute.Detail, "the planted tree: it is wrong") || len(dispute.Detail) > mostDetail+3 || strings.Contains(err.Error(), "planted") {
+			t.Errorf("%s: %q", name, dispute.Detail)
+		}
+	}
+	if calls := r.take(); slices.Contains(calls, "run") || slices.Contains(calls, "fetch") || slices.Contains(calls, "charge") {
+		t.Errorf("%v was called", calls)
+	}
+	if w.spent() != spent || w.records() != records {
+		t.Error("something was charged")
+	}
+	// Without objections all of them are answered, or priced.
+	w.second, w.streams.plans = secondOpinion, nil
+	for name, way := range ways {
+		if err := way(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// waysToAnEngine are the lines of this package that make a tree, or give one to an engine, and who checks it twice.
+var waysToAnEngine = map[string]string{
+	"question.go: plan.Prepare(":              "Curator.twice follows",
+	"sparsesession.go: plan.Prepare(":         "Curator.twice follows",
+	"trainingprice.go: plan.PrepareTable(":    "opinion.table follows",
+	"holdoutprepare.go: plan.PrepareHoldout(": "opinion.holdout follows; where a holdout is looked for, nothing runs",
+	"holdoutsql.go: plan.PrepareHoldout(":     "names and columns alone; what runs is AskHoldout's",
+	"stream.go: .Histogram()":                 "opinion.cells, where the plan is made",
+	"streamrehearse.go: .Histogram()":         "the same plan",
+	"incident.go: engine.Run(":                "by those below, and by nobody else",
+	"incident.go: engine.Fetch(":              "by the one below",
+	"curator.go: c.run(":                      "what Curator.prepare returned",
+	"sparsesession.go: c.run(":                "what was made above it",
+	"holdout.go: c.run(":                      "what prepareHoldout returned",
+	"stream.go: c.run(":                       "the histogram",
+	"streamrehearse.go: engine.Run(":          "the histogram",
+	"training.go: c.fetch(":                   "what prepareTraining returned",
+	"holdoutprepare.go: engine.RunPublic(":    "the training table's, which opinion.holdout looks at",
+}
+
+// TestWaysToAnEngine: a new way to an engine is a decision, and is checked twice too.
+func TestWaysToAnEngine(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]bool{}
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, way := range []string{"plan.Prepare(", "plan.PrepareTable(", "plan.PrepareHoldout(", ".Histogram()", "engine.Run(", "engine.Fetch(", "c.run(", "c.fetch(", "engine.RunPublic("} {
+			if strings.Contains(string(text), way) {
+				found[file+": "+way] = true
+			}
+		}
+	}
+	for way := range found {
+		if waysToAnEngine[way] == "" {
+			t.Errorf("%s is a new way to an engine: check what goes there twice, and say where", way)
+		}
+	}
+	for way := range waysToAnEngine {
+		if !found[way] {
+			t.Errorf("%s is no way any more", way)
+		}
+	}
+}
+
+// TestCorpusIsAgreed: the second check has nothing against what this package is tested with.
+func TestCorpusIsAgreed(t *testing.T) {
+	w := newWorld(t, concentrated)
+	asked := 0
+	for _, text := range slices.Concat(questions, attacks) {
+		st, err := plan.Prepare(w.dataset, text, plan.Options{})
+		if err != nil {
+			continue
+		}
+		asked++
+		for _, p := range st.Plans {
+			if err := verify.Query(w.dataset, &p.Query); err != nil {
+				t.Errorf("%s: %v", text, err)
+			}
+		}
+	}
+	if asked < 70 {
+		t.Errorf("only %d questions were looked at", asked)
+	}
+}

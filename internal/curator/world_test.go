@@ -1,0 +1,193 @@
+package curator
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/engine/duckdb"
+	"github.com/discreet-dp/discreet/internal/entropy"
+	"github.com/discreet-dp/discreet/internal/hospital"
+	"github.com/discreet-dp/discreet/internal/ledger/sqlite"
+	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/ledger"
+	"github.com/discreet-dp/discreet/mech"
+	"github.com/discreet-dp/discreet/policy"
+)
+
+const (
+	// pure is a budget of ten questions at the default.
+	pure = "{epsilon: 1, per_query: {default: 0.1, max: 1}}"
+	// concentrated is an (epsilon, delta) budget.
+	concentrated = "{epsilon: 1, delta: 1e-6, per_query: {default: 0.1, max: 1}}"
+	// plenty never runs out in a test.
+	plenty = "{epsilon: 100, per_query: {default: 0.1, max: 1}}"
+)
+
+var ctx = context.Background()
+
+// world is a hospital with a real engine, a real ledger and its curator.
+type world struct {
+	*Curator
+	t       testing.TB
+	dir     string
+	dataset *policy.Dataset
+	data    *duckdb.Engine
+	books   *sqlite.Ledger
+}
+
+// newWorld makes a small hospital under a budget.
+func newWorld(t testing.TB, budget string) *world {
+	t.Helper()
+	return build(t, hospital.New(200, 1), hospital.Dataset("hospital", "data", budget), 1)
+}
+
+// build writes a hospital and a policy, and opens both. Its noise is that of the seed.
+func build(t testing.TB, h *hospital.Hospital, dataset string, seed byte) *world {
+	t.Helper()
+	w := &world{t: t, dir: inMemory(t)}
+	w.check(h.Write(filepath.Join(w.dir, "data")))
+	path := filepath.Join(w.dir, "policy.yaml")
+	w.check(os.WriteFile(path, []byte("datasets:\n"+dataset), 0o600))
+	p, err := policy.Load(path)
+	w.check(err)
+	w.dataset = p.Datasets["hospital"]
+	w.data, err = duckdb.Open(ctx, w.dataset)
+	w.check(err)
+	t.Cleanup(func() { w.data.Close() })
+	w.openBooks()
+	w.Curator = New(w.dataset, w.data, w.books, seeded(seed))
+	return w
+}
+
+func (w *world) openBooks() {
+	w.t.Helper()
+	books, err := sqlite.Open(filepath.Join(w.dir, "policy.ledger"))
+	w.check(err)
+	w.books = books
+	w.t.Cleanup(func() { books.Close() })
+}
+
+// reopen closes the ledger, as at the end of a process, and opens it anew.
+func (w *world) reopen() {
+	w.t.Helper()
+	w.check(w.books.Close())
+	w.openBooks()
+	w.Curator = New(w.dataset, w.data, w.books, seeded(99))
+}
+
+func (w *world) check(err error) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// ask asks as ana, at the default price.
+func (w *world) ask(text string) (*Answer, error) { return w.askAs("ana", text, 0) }
+
+func (w *world) askAs(analyst, text string, epsilon dp.Amount) (*Answer, error) {
+	return w.Ask(ctx, Question{Analyst: analyst, SQL: text, Epsilon: epsilon, Request: request()})
+}
+
+func (w *world) mustAsk(text string) *Answer {
+	w.t.Helper()
+	a, err := w.ask(text)
+	if err != nil {
+		w.t.Fatalf("%s: %v", text, err)
+	}
+	return a
+}
+
+// spent returns what was spent in the dataset's account.
+func (w *world) spent() dp.Cost {
+	w.t.Helper()
+	accounts, err := w.Accounts(ctx)
+	w.check(err)
+	return accounts[0].Spent
+}
+
+// records returns how many charges and answers there are.
+func (w *world) records() (n uint64) {
+	w.t.Helper()
+	for r, err := range w.books.Records(ctx, 1) {
+		w.check(err)
+		if r.Kind == ledger.KindCharge || r.Kind == ledger.KindAnswer {
+			n++
+		}
+	}
+	return n
+}
+
+var requests atomic.Int64
+
+func request() string { return fmt.Sprint("request ", requests.Add(1)) }
+
+// seeded returns a releaser whose noise is the same for the same seed.
+func seeded(seed byte) *mech.Releaser {
+	return mech.NewReleaser(entropy.FromReader(rand.NewChaCha8([32]byte{seed})))
+}
+
+// made finishes an answer whose noisy vectors are these.
+func made(t testing.TB, p *priced, noisy [][]int64) *Answer {
+	t.Helper()
+	a, err := p.finish(ctx, []*released{{Measures: noisy, Quantiles: make([][][]int64, len(noisy))}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// query is the only query of a statement.
+func (p *priced) query() *plan.Query { return p.buys[0].query }
+
+// numbers shows the rows of an answer, for comparisons.
+func numbers(a *Answer) string { return fmt.Sprint(a.Rows) }
+
+// amount reads a decimal number.
+func amount(text string) dp.Amount {
+	a, err := dp.Parse(text)
+	if err != nil {
+		panic(err)
+	}
+	return a
+}
+
+// byAge is a family of questions that are all different.
+func byAge(i int) string {
+	return fmt.Sprintf("SELECT COUNT(*) FROM patients WHERE age > %d AND cost < %d", i%110, 1+i/110)
+}
+
+// contains reports whether a text holds every one of the others.
+func contains(text string, all ...string) bool {
+	for _, s := range all {
+		if !strings.Contains(text, s) {
+			return false
+		}
+	}
+	return true
+}
+
+// seededSource is randomness that is the same for the same seed.
+func seededSource(seed ...byte) *entropy.Source {
+	var key [32]byte
+	copy(key[:], seed)
+	return entropy.FromReader(rand.NewChaCha8(key))
+}
+
+// inMemory makes a folder in memory where the system has one: to wait for a real disk proves nothing here.
+func inMemory(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/dev/shm", "curator-test-*")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}

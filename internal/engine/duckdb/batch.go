@@ -1,0 +1,213 @@
+package duckdb
+
+import (
+	"slices"
+
+	"github.com/discreet-dp/discreet/internal/bound"
+	"github.com/discreet-dp/discreet/internal/engine/duckdb/chunks"
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// batch is a chunk as package bound takes it, with room to copy what cannot be taken as it is.
+type batch struct {
+	bound.Batch
+	groups []int32
+	ints   []int64
+	texts  [][]byte
+	values [][]int64
+	key    []int64
+}
+
+// read fills the batch. It reports whether the columns are what was asked for.
+func (w *batch) read(b *bounded, c *chunks.Chunk) bool {
+	n := c.Len()
+	w.groups = slices.Grow(w.groups[:0], n)[:n]
+	clear(w.groups)
+	w.Groups, w.Ints, w.Texts = w.groups, nil, nil
+	first := 0 // of the keys
+	if b.people {
+		if first = 1; !w.whose(c) {
+			return false
+		}
+	}
+	for i := range b.keys {
+		if !w.addKey(&b.keys[i], c, first+i, i == 0) {
+			return false
+		}
+	}
+	if b.people { // rows about nobody
+		eachNull(c.Valid(0), n, func(i int) { w.groups[i] = -1 })
+	}
+	w.values = slices.Grow(w.values[:0], len(b.values))[:len(b.values)]
+	w.Values = make([][]int64, len(b.values))
+	for m, col := range b.values {
+		if col >= 0 && !w.value(m, col, b.present[m], b.clamps[col], c) {
+			return false
+		}
+	}
+	return true
+}
+
+// whose reads who the rows are about.
+func (w *batch) whose(c *chunks.Chunk) bool {
+	if w.Ints = c.Int64s(0); w.Ints != nil {
+		return true
+	}
+	w.ints = slices.Grow(w.ints[:0], c.Len())[:c.Len()]
+	if c.Integers(0, w.ints) {
+		w.Ints = w.ints
+		return true
+	}
+	var ok bool
+	w.texts, ok = c.Texts(0, w.texts[:0])
+	w.Texts = w.texts
+	return ok
+}
+
+// addKey works a key's places into the numbers of the groups: the last key changes fastest.
+func (w *batch) addKey(k *keyColumn, c *chunks.Chunk, col int, first bool) bool {
+	n := c.Len()
+	size := int32(k.size)
+	if k.places == nil {
+		places := c.Int32s(col)
+		if places == nil {
+			return false
+		}
+		if first {
+			copy(w.groups, places)
+			return true
+		}
+		for i, p := range places {
+			if g := w.groups[i]; p < 0 || g < 0 {
+				w.groups[i] = -1
+			} else {
+				w.groups[i] = g*size + p
+			}
+		}
+		return true
+	}
+	w.key = slices.Grow(w.key[:0], n)[:n]
+	if !c.Integers(col, w.key) {
+		return false
+	}
+	valid := c.Valid(col)
+	for i, x := range w.key {
+		p := k.null
+		if valid == nil || valid[i/64]>>(i%64)&1 == 1 {
+			p = k.places.of(x)
+		}
+		if g := w.groups[i]; p < 0 || g < 0 {
+			w.groups[i] = -1
+		} else {
+			w.groups[i] = g*size + p
+		}
+	}
+	return true
+}
+
+// value reads a measure's column: its values, 0 for NULL, or 1 where it is not NULL.
+func (w *batch) value(m, col int, present bool, clamp *policy.Bounds, c *chunks.Chunk) bool {
+	n := c.Len()
+	valid := c.Valid(col)
+	if !present && valid == nil && clamp == nil {
+		if direct := c.Int64s(col); direct != nil {
+			w.Values[m] = direct
+			return true
+		}
+	}
+	w.values[m] = slices.Grow(w.values[m][:0], n)[:n]
+	out := w.values[m]
+	switch {
+	case present:
+		for i := range out {
+			out[i] = 1
+		}
+	case clamp != nil:
+		if !c.Clamped(col, out, clamp.LoSteps, clamp.HiSteps) {
+			return false
+		}
+	case !c.Integers(col, out):
+		return false
+	}
+	eachNull(valid, n, func(i int) { out[i] = 0 })
+	w.Values[m] = out
+	return true
+}
+
+// eachNull calls do for every row that is NULL.
+func eachNull(valid []uint64, n int, do func(i int)) {
+	for word, bits := range valid {
+		if ^bits == 0 {
+			continue
+		}
+		for i := word * 64; i < min(n, word*64+64); i++ {
+			if bits>>(i%64)&1 == 0 {
+				do(i)
+			}
+		}
+	}
+}
+
+// keyColumn is a key of a question.
+type keyColumn struct {
+	size   int
+	null   int32 // the place of NULL, or -1
+	places *places
+}
+
+// places finds the place of an integer, a date or a boolean among public keys.
+type places struct {
+	first int64
+	dense []int32 // by value, from first on; -1 is no key
+	other map[int64]int32
+}
+
+// denseKeys is how far apart the smallest and the largest key may be to be looked up by position.
+const denseKeys = 1 << 20
+
+func newPlaces(values []policy.Value) *places {
+	p := &places{other: map[int64]int32{}}
+	var lo, hi int64
+	for i, v := range values {
+		if v.Null {
+			continue
+		}
+		x := v.Int
+		if v.Type == policy.Boolean {
+			x = 0
+			if v.Bool() {
+				x = 1
+			}
+		}
+		if len(p.other) == 0 {
+			lo, hi = x, x
+		}
+		lo, hi = min(lo, x), max(hi, x)
+		p.other[x] = int32(i)
+	}
+	if uint64(hi)-uint64(lo) >= denseKeys || len(p.other) == 0 {
+		return p
+	}
+	p.first, p.dense = lo, make([]int32, hi-lo+1)
+	for i := range p.dense {
+		p.dense[i] = -1
+	}
+	for x, i := range p.other {
+		p.dense[x-lo] = i
+	}
+	p.other = nil
+	return p
+}
+
+func (p *places) of(x int64) int32 {
+	if p.dense != nil {
+		if at := uint64(x) - uint64(p.first); at < uint64(len(p.dense)) {
+			return p.dense[at]
+		}
+		return -1
+	}
+	if i, ok := p.other[x]; ok {
+		return i
+	}
+	return -1
+}

@@ -1,0 +1,224 @@
+package duckdb
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"sync"
+
+	"github.com/discreet-dp/discreet/internal/bound"
+	"github.com/discreet-dp/discreet/internal/engine/duckdb/chunks"
+	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// bounded is a question on its way through package bound: the rows that DuckDB reads, and what each of its columns is. What
+// one person adds is clamped there, at the last place before it is summed, to what noise is calibrated to, whatever DuckDB
+// computed. The same question as one SQL statement is in person.go, which is many times slower, and in statement.go, for people who have one row.
+type bounded struct {
+	query chunks.Query
+	spec  bound.Spec
+	// people says that the first column is whose a row is: somebody may have several.
+	people bool
+	keys   []keyColumn
+	// The column of each measure's values; -1 where it has none. Present says that being there is what counts.
+	values  []int
+	present []bool
+	clamps  map[int]*policy.Bounds // by column, what is left to clamp
+	open    []*chunks.Keys
+}
+
+// errShape says that a question has to be asked as one SQL statement.
+var errShape = errors.New("duckdb: not a question for package bound")
+
+// newBounded prints some measures of a question. It has to be closed.
+func (s *snapshot) newBounded(q *plan.Query, measures []int) (_ *bounded, err error) {
+	p := &printer{snapshot: s}
+	from := p.frame(q.From)
+	p.row = tuple{from}
+	// Where people are cut nothing is in order any more, and to start again would cut them again.
+	unordered := s.unordered || q.Joined() > 0
+	b := &bounded{people: q.Bounded(), clamps: map[int]*policy.Bounds{}, spec: bound.Spec{Groups: q.Groups(), MaxGroups: int(q.MaxGroups()), Memory: s.memory, Unordered: unordered}}
+	defer func() {
+		if err != nil {
+			b.close()
+		}
+	}()
+	salt, err := hex.DecodeString(q.Hash())
+	if err != nil || copy(b.spec.Salt[:], salt) != len(b.spec.Salt) || q.Groups() < 1 {
+		return nil, errShape
+	}
+	if b.people {
+		unit := q.From.Fields()[q.From.Unit()]
+		who, ok := inBulk(from.field(q.From.Unit()), s.kinds[unit.Identity])
+		if !ok || s.byRow {
+			return nil, errShape
+		}
+		b.query.Columns = []string{who}
+	}
+	for _, k := range q.Keys {
+		b.addKey(p, k)
+	}
+	printed := map[string]int{}
+	for _, m := range measures {
+		b.addMeasure(p, q, q.Measures[m], printed)
+	}
+	where := ""
+	if q.Where != nil {
+		where = " WHERE " + p.expr(q.Where)
+	}
+	b.query.From, b.query.Args = p.from(from)+where, p.args
+	return b, nil
+}
+
+func (b *bounded) close() {
+	for _, k := range b.open {
+		k.Close()
+	}
+}
+
+func (b *bounded) addKey(p *printer, k plan.Key) {
+	column := keyColumn{size: len(k.Values), null: -1}
+	for i, v := range k.Values {
+		if v.Null {
+			column.null = int32(i)
+		}
+	}
+	text := p.key(k)
+	if k.Expr.Type().Kind == plan.Text {
+		keys := chunks.NewKeys(textPlaces(k.Values), column.null)
+		b.open = append(b.open, keys)
+		text = fmt.Sprintf("discreet_key(%d::BIGINT, %s)", keys.ID, text)
+	} else {
+		column.places = newPlaces(k.Values)
+	}
+	b.query.Columns = append(b.query.Columns, text)
+	b.keys = append(b.keys, column)
+}
+
+// addMeasure prints what a measure is of. A sum and a count of the same are one column: its values, and where it is not NULL.
+func (b *bounded) addMeasure(p *printer, q *plan.Query, m plan.Measure, printed map[string]int) {
+	out := bound.Measure{Kind: kindOf(m)}
+	out.Lo, out.Hi = q.Interval(m)
+	column := -1
+	switch {
+	case m.Kind == plan.Sum:
+		out.Reach = reach(m.Arg.Type())
+		column = b.column("sum "+plan.Format(m.Arg), printed, func() string { return b.summed(p, m.Arg) })
+	case !b.people && m.Kind == plan.CountPersons && !p.byRow:
+		// Where nobody has several rows, one without a unit is not a person, as SQL's count says too.
+		out.Kind = bound.Values
+		column = b.column(m.Format(), printed, func() string {
+			there := p.row.field(q.From.Unit()) + " IS NOT NULL"
+			if m.Arg != nil {
+				there += " AND " + p.expr(m.Arg) + " IS NOT NULL"
+			}
+			return trueOrNull(there)
+		})
+	case m.Arg != nil:
+		name := plan.Format(m.Arg)
+		if _, ok := printed["sum "+name]; ok {
+			name = "sum " + name
+		}
+		column = b.column(name, printed, func() string { return trueOrNull("(" + p.expr(m.Arg) + ") IS NOT NULL") })
+	}
+	b.spec.Measures = append(b.spec.Measures, out)
+	b.values = append(b.values, column)
+	b.present = append(b.present, m.Kind != plan.Sum)
+}
+
+// column returns the place of a column, which is printed once.
+func (b *bounded) column(name string, printed map[string]int, print func() string) int {
+	if at, ok := printed[name]; ok {
+		return at
+	}
+	text := print()
+	printed[name] = len(b.query.Columns)
+	b.query.Columns = append(b.query.Columns, text)
+	return printed[name]
+}
+
+// summed prints what is added up. A column of a table is read as it is stored, and clamped to its bounds in Go, which is faster.
+func (b *bounded) summed(p *printer, arg plan.Expr) string {
+	if c, ok := arg.(*plan.Column); ok && p.scans(c) {
+		b.clamps[len(b.query.Columns)] = c.Field.Source.Bounds
+		return p.row[0].unclamped(c.Index)
+	}
+	return p.cast(arg, "BIGINT")
+}
+
+func trueOrNull(condition string) string { return "nullif(" + condition + ", false)" }
+
+// reach is the largest magnitude of a number, which is proven to fit in 53 bits.
+func reach(t plan.Type) int64 {
+	if n := largest(t.Lo, t.Hi); n.IsInt64() {
+		return n.Int64()
+	}
+	return math.MaxInt64
+}
+
+// run computes the totals: for each measure one integer per group.
+func (b *bounded) run(ctx context.Context, source chunks.Source) ([][]int64, error) {
+	return b.runWith(ctx, source, func() {})
+}
+
+// runWith also says when the rows are read, once or more.
+func (b *bounded) runWith(ctx context.Context, source chunks.Source, reading func()) ([][]int64, error) {
+	pool := sync.Pool{New: func() any { return &batch{} }}
+	run := bound.Singles
+	if b.people {
+		run = bound.Run
+	}
+	return run(ctx, b.spec, func(take func(*bound.Batch) error) error {
+		reading()
+		return source.Each(ctx, b.query, func(c *chunks.Chunk) error {
+			w := pool.Get().(*batch)
+			defer pool.Put(w)
+			if !w.read(b, c) {
+				return errShape
+			}
+			return take(&w.Batch)
+		})
+	})
+}
+
+// kindOf says what package bound calls a measure. People with a row that fits are those with a partial of 1.
+func kindOf(m plan.Measure) bound.Kind {
+	switch {
+	case m.Kind == plan.Sum:
+		return bound.Sum
+	case m.Arg != nil:
+		return bound.Values
+	case m.Kind == plan.CountPersons:
+		return bound.People
+	}
+	return bound.Rows
+}
+
+// scans reports whether a column is a number of a table that is read as it is, with bounds.
+func (p *printer) scans(c *plan.Column) bool {
+	f, _ := p.row.frame(c.Index)
+	scan, ok := f.relation.(*plan.Scan)
+	return ok && len(scan.Table.Path) <= 1 && c.Field.Source != nil && c.Field.Source.Bounds != nil && c.Field.Type.Kind == plan.Number
+}
+
+// inBulk prints the unit so that equal people are equal bits, and others are not: as it is, or as
+// a text that is another for another value. There are types of which that cannot be said, such as DOUBLE.
+func inBulk(unit, typ string) (string, bool) {
+	base, _, _ := strings.Cut(typ, "(")
+	switch {
+	case strings.HasSuffix(typ, "]"):
+		return "", false // a list
+	case base == "ENUM" || base == "DECIMAL":
+		return "CAST(" + unit + " AS VARCHAR)", true
+	}
+	switch base {
+	case "BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "HUGEINT", "UHUGEINT", "UUID",
+		"DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", "TIMESTAMP WITH TIME ZONE", "VARCHAR", "BLOB":
+		return unit, true
+	}
+	return "", false
+}

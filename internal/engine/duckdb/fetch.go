@@ -1,0 +1,194 @@
+package duckdb
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/engine/duckdb/chunks"
+	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// Fetch hands the rows of a table to a collector. What goes wrong is ErrRun.
+func (e *Engine) Fetch(ctx context.Context, t *plan.Table, into engine.Collector) error {
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	f := e.now.newFetch(t)
+	defer f.close()
+	return e.now.fetch(ctx, f, into)
+}
+
+// fetch is a table on its way: the rows that DuckDB reads, and what each of its columns is.
+type fetch struct {
+	query   chunks.Query
+	columns []codeColumn
+	open    []*chunks.Keys
+}
+
+// codeColumn says how a column's values become codes.
+type codeColumn struct {
+	text   bool    // they are places already, and nullPlace for NULL
+	places *places // of other categories; nil where the values are codes as they are
+	clamp  bool    // numbers, which are clamped to what is public about them
+	lo, hi int64
+}
+
+// nullPlace is what NULL is among the places of texts. -1 is a text that is no key.
+const nullPlace = -2
+
+// newFetch prints a table. It has to be closed.
+func (s *snapshot) newFetch(t *plan.Table) *fetch {
+	f := &fetch{}
+	p := &printer{snapshot: s}
+	from := p.frame(t.From)
+	p.row = tuple{from}
+	var list, names []string
+	for i, c := range t.Columns {
+		name := fmt.Sprintf("c%d", i)
+		names = append(names, name)
+		list = append(list, f.add(p, c)+" AS "+name)
+	}
+	var where []string
+	if t.Where != nil {
+		where = append(where, p.expr(t.Where))
+	}
+	if t.Bounded() {
+		// Rows of nobody are left out, as everywhere.
+		unit := from.field(t.From.Unit())
+		list, where = append(list, unit+" AS u"), append(where, unit+" IS NOT NULL")
+	}
+	condition := ""
+	if len(where) > 0 {
+		condition = " WHERE " + strings.Join(where, " AND ")
+	}
+	rows := "(SELECT " + strings.Join(list, ", ") + " FROM " + p.from(from) + condition + ")"
+	if t.Bounded() {
+		rows = p.cutRows(t, rows, names)
+	}
+	f.query.Columns, f.query.From, f.query.Args = names, rows, p.args
+	return f
+}
+
+func (f *fetch) close() {
+	for _, k := range f.open {
+		k.Close()
+	}
+}
+
+// add prints a column, so that few bytes are carried along: places and small numbers are not eight of them.
+func (f *fetch) add(p *printer, c plan.TableColumn) string {
+	kind := c.Expr.Type().Kind
+	switch {
+	case c.Values != nil && kind == plan.Text:
+		keys := chunks.NewKeys(textPlaces(c.Values), nullPlace)
+		f.open, f.columns = append(f.open, keys), append(f.columns, codeColumn{text: true})
+		return fmt.Sprintf("discreet_key(%d::BIGINT, %s)", keys.ID, p.expr(c.Expr))
+	case c.Values != nil && kind == plan.Boolean && isPlaces(c.Values):
+		f.columns = append(f.columns, codeColumn{})
+		return p.expr(c.Expr)
+	case c.Values != nil:
+		f.columns = append(f.columns, codeColumn{places: newPlaces(c.Values)})
+		return p.key(plan.Key{Expr: c.Expr})
+	}
+	lo, hi, _ := c.Bounds()
+	f.columns = append(f.columns, codeColumn{clamp: true, lo: lo, hi: hi})
+	return "TRY_CAST(" + p.expr(c.Expr) + " AS " + widthOf(lo, hi) + ")"
+}
+
+// isPlaces reports whether false and true stand at the places 0 and 1.
+func isPlaces(values []policy.Value) bool {
+	return len(values) == 2 && !values[0].Bool() && values[1].Bool()
+}
+
+// widthOf returns the smallest type that holds an interval, which is proven to hold all values.
+func widthOf(lo, hi int64) string {
+	for _, t := range []struct {
+		name string
+		bits uint
+	}{{"TINYINT", 7}, {"SMALLINT", 15}, {"INTEGER", 31}} {
+		if lo >= -1<<t.bits && hi < 1<<t.bits {
+			return t.name
+		}
+	}
+	return "BIGINT"
+}
+
+// cutRows prints the rows of people of whom not all count: MaxRows of each, those with the smallest salted hash of what is in them. Rows that are equal in
+// all columns are as good as each other, so the choice is one of the person's rows and of nothing else. The salt is the table's own hash: public, and
+// another for every training. Where every row is a person its number is not in it, as elsewhere.
+func (p *printer) cutRows(t *plan.Table, rows string, names []string) string {
+	person := "u"
+	if p.byRow {
+		person = "u.h"
+	}
+	codes := strings.Join(names, ", ")
+	order := "hash(" + p.arg(t.Hash(), "VARCHAR") + ", " + person + ", " + codes + "), " + codes
+	return fmt.Sprintf("(SELECT %s FROM (SELECT *, row_number() OVER (PARTITION BY u ORDER BY %s) AS i FROM %s) WHERE i <= %d)", codes, order, rows, t.MaxRows())
+}
+
+// fetch runs it. It is apart from newFetch so that tests can plant a mistake between the two.
+func (s *snapshot) fetch(ctx context.Context, f *fetch, into engine.Collector) error {
+	pool := sync.Pool{New: func() any { return &codes{} }}
+	var one sync.Mutex
+	err := s.source.Each(ctx, f.query, func(c *chunks.Chunk) error {
+		w := pool.Get().(*codes)
+		defer pool.Put(w)
+		if !w.read(f, c) {
+			return errShape
+		}
+		one.Lock()
+		defer one.Unlock()
+		for i := range c.Len() {
+			into.Add(w.rows[i*len(f.columns) : (i+1)*len(f.columns)])
+		}
+		return nil
+	})
+	if err != nil {
+		return failure(ctx, err)
+	}
+	return nil
+}
+
+// codes is a chunk as rows of codes.
+type codes struct {
+	column []int64
+	rows   []int64
+}
+
+// read fills the rows. It reports whether the columns are what was asked for.
+func (w *codes) read(f *fetch, c *chunks.Chunk) bool {
+	n, width := c.Len(), len(f.columns)
+	w.column = slices.Grow(w.column[:0], n)[:n]
+	w.rows = slices.Grow(w.rows[:0], n*width)[:n*width]
+	for k, column := range f.columns {
+		lo, hi := int64(math.MinInt64), int64(math.MaxInt64)
+		if column.clamp {
+			lo, hi = column.lo, column.hi
+		}
+		if !c.Clamped(k, w.column, lo, hi) {
+			return false
+		}
+		switch {
+		case column.text:
+			for i, x := range w.column {
+				if x == nullPlace {
+					w.column[i] = engine.Null
+				}
+			}
+		case column.places != nil:
+			for i, x := range w.column {
+				w.column[i] = int64(column.places.of(x))
+			}
+		}
+		eachNull(c.Valid(k), n, func(i int) { w.column[i] = engine.Null })
+		for i, x := range w.column {
+			w.rows[i*width+k] = x
+		}
+	}
+	return true
+}

@@ -1,0 +1,152 @@
+package duckdb
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	driver "github.com/duckdb/duckdb-go/v2"
+
+	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// owner runs statements in a DuckDB that nobody has locked, as the owner of the
+// data does. With a path it is that database file, otherwise it is in memory.
+func owner(t testing.TB, path string, statements ...string) {
+	t.Helper()
+	connector, err := driver.NewConnector(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db := sql.OpenDB(connector)
+	defer db.Close()
+	for _, s := range statements {
+		if _, err := db.Exec(s); err != nil {
+			t.Fatalf("%v in %.300s", err, s)
+		}
+	}
+}
+
+// write makes a file in a folder.
+func write(t testing.TB, folder, name, text string) string {
+	t.Helper()
+	path := filepath.Join(folder, name)
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// dataset reads a policy with one dataset whose files are in a folder. What
+// is given are the dataset's keys below the budget.
+func dataset(t testing.TB, folder, keys string) *policy.Dataset {
+	t.Helper()
+	head := "datasets:\n  d:\n    engine: duckdb\n    budget: {epsilon: 1}\n    analysts: {a: {}}\n"
+	p, err := policy.Parse(filepath.Join(folder, "policy.yaml"), []byte(head+indent(keys)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p.Datasets["d"]
+}
+
+// indent puts the keys below their dataset.
+func indent(keys string) string {
+	var b strings.Builder
+	for line := range strings.Lines(strings.Trim(keys, "\n") + "\n") {
+		b.WriteString("    " + line)
+	}
+	return b.String()
+}
+
+func open(t testing.TB, ds *policy.Dataset) *Engine {
+	t.Helper()
+	e, err := Open(t.Context(), ds)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { e.Close() })
+	return e
+}
+
+func prepare(t testing.TB, ds *policy.Dataset, text string) *plan.Plan {
+	t.Helper()
+	p, err := prepareOne(ds, text)
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return p
+}
+
+// prepareOne is prepare for a text that may be refused. All are one question, with nothing around it.
+func prepareOne(ds *policy.Dataset, text string) (*plan.Plan, error) {
+	s, err := plan.Prepare(ds, text, plan.Options{})
+	if err != nil {
+		return nil, err
+	}
+	if len(s.Plans) != 1 || s.Outer != nil {
+		return nil, fmt.Errorf("%d questions, or something around them", len(s.Plans))
+	}
+	return s.Plans[0], nil
+}
+
+// ask returns the exact vectors of a question, in the order of its measures.
+func ask(t testing.TB, e *Engine, text string) [][]int64 {
+	t.Helper()
+	q := &prepare(t, e.dataset, text).Query
+	result, err := e.Run(t.Context(), q)
+	if err != nil {
+		t.Fatalf("%s: %v", text, why(t, e, q))
+	}
+	out := make([][]int64, len(result.Measures))
+	for i, v := range result.Measures {
+		out[i] = v.Open()
+	}
+	return out
+}
+
+// watchSpills gives a test a folder of its own for temporary files. What it returns
+// fails the test where a folder for large questions is left in it.
+func watchSpills(t *testing.T) func() {
+	t.Helper()
+	folder := t.TempDir()
+	t.Setenv("TMPDIR", folder)
+	return func() {
+		t.Helper()
+		if found, err := filepath.Glob(filepath.Join(folder, "discreet-spill-*")); err != nil || len(found) > 0 {
+			t.Errorf("left behind: %v, %v", found, err)
+		}
+	}
+}
+
+// why runs a query again to see what DuckDB says, which nobody else is told.
+func why(t testing.TB, e *Engine, q *plan.Query) error {
+	t.Helper()
+	for _, st := range e.now.print(q) {
+		rows, err := e.now.db.QueryContext(t.Context(), st.text, st.args...)
+		if err != nil {
+			return fmt.Errorf("%w in %.4000s", err, st.text)
+		}
+		for rows.Next() {
+		}
+		if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+			return fmt.Errorf("%w in %.4000s", err, st.text)
+		}
+	}
+	return nil
+}
+
+// mutant returns statements with their text changed, and whether any was.
+func mutant(all []statement, change func(string) string) ([]statement, bool) {
+	out, changed := slices.Clone(all), false
+	for i := range out {
+		out[i].text = change(out[i].text)
+		changed = changed || out[i].text != all[i].text
+	}
+	return out, changed
+}

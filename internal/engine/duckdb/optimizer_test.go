@@ -1,0 +1,205 @@
+package duckdb
+
+import (
+	"database/sql"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/discreet-dp/discreet/internal/audit/generate"
+	naive "github.com/discreet-dp/discreet/internal/engine/reference"
+	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// TestOptimizersAreListed: every allowed rule exists, has a reason, and all others are off in a locked engine.
+func TestOptimizersAreListed(t *testing.T) {
+	e := open(t, dataset(t, csvFolder(t), "source: t.csv\nunit: row\ntables: {t: {columns: {i: {type: integer}}}}"))
+	var off string
+	if err := e.now.db.QueryRowContext(t.Context(), "SELECT current_setting('disabled_optimizers')").Scan(&off); err != nil {
+		t.Fatal(err)
+	}
+	disabled := strings.Split(off, ",")
+	for i := range disabled {
+		disabled[i] = strings.TrimSpace(disabled[i])
+	}
+	rules := ruleNames(t, e.now)
+	for _, rule := range rules {
+		if allowed := optimizers[rule] != ""; allowed == slices.Contains(disabled, rule) {
+			t.Errorf("%s: allowed is %v, and disabled too", rule, allowed)
+		}
+	}
+	for rule := range optimizers {
+		if !slices.Contains(rules, rule) {
+			t.Errorf("there is no rule %s", rule)
+		}
+	}
+	for rule := range harmful {
+		if !slices.Contains(disabled, rule) || !slices.Contains(rules, rule) {
+			t.Errorf("%s is not off", rule)
+		}
+	}
+	// What may be done with a setting is locked, too.
+	if _, err := e.now.db.ExecContext(t.Context(), "SET disabled_optimizers = ''"); err == nil {
+		t.Error("the rules can be changed")
+	}
+}
+
+func csvFolder(t *testing.T) string {
+	folder := t.TempDir()
+	write(t, folder, "t.csv", "i\n1\n2\n")
+	return folder
+}
+
+func ruleNames(t *testing.T, s *snapshot) []string {
+	rows, err := s.db.QueryContext(t.Context(), "SELECT name FROM duckdb_optimizers()")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	var out []string
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, name)
+	}
+	return out
+}
+
+// TestHarmfulOptimizers shows what the rules do that must be off: with each of them a statement has another outcome than without.
+func TestHarmfulOptimizers(t *testing.T) {
+	for text, rule := range map[string]string{
+		"SELECT sum(x * 4000000000::BIGINT * 4000000000::BIGINT) FROM (SELECT unnest([0::BIGINT, 0]) AS x)":                                                                   "expression_rewriter",
+		"SELECT count(a), count(b) FROM (SELECT TRY(x * y + 1) AS a, TRY(x * y + 2) AS b FROM (SELECT unnest([4000000000::BIGINT]) AS x, unnest([4000000000::BIGINT]) AS y))": "common_subexpressions",
+		"SELECT count(*) FROM (SELECT CASE WHEN TRY_CAST(h AS BIGINT) > 5 THEN 5 ELSE TRY_CAST(h AS BIGINT) END AS x FROM wide) WHERE x IS NULL":                              "expression_rewriter",
+	} {
+		db := sqlDB(t, "CREATE TABLE wide AS SELECT unnest([1::HUGEINT, 170141183460469231731687303715884105727]) AS h")
+		outcome := func(setting string) string {
+			if _, err := db.ExecContext(t.Context(), "SET disabled_optimizers = '"+setting+"'"); err != nil {
+				t.Fatal(err)
+			}
+			var n any
+			cells := []any{&n}
+			if rule == "common_subexpressions" {
+				cells = append(cells, new(any))
+			}
+			if err := db.QueryRowContext(t.Context(), text).Scan(cells...); err != nil {
+				return "an error"
+			}
+			return fmt.Sprint(n)
+		}
+		with, without := outcome(""), outcome(rule)
+		if with == without {
+			t.Errorf("%s: %s with it and without; is it still harmful?", rule, with)
+		}
+		t.Logf("%s: %s with it, %s without", rule, with, without)
+	}
+}
+
+func sqlDB(t *testing.T, statements ...string) *sql.DB {
+	db, err := sql.Open("duckdb", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	db.SetMaxOpenConns(1)
+	for _, s := range statements {
+		if _, err := db.Exec(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return db
+}
+
+// TestOptimizersChangeNothing asks everything with the rules that are allowed, with all that are not known to do harm, with none, and with each of them
+// alone: the same integers.
+func TestOptimizersChangeNothing(t *testing.T) {
+	for name, c := range optimizerCorpora(t) {
+		t.Run(name, func(t *testing.T) {
+			locked := open(t, c.dataset)
+			free, err := openUnlocked(t.Context(), c.dataset, asDeclared, Limits{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer free.close()
+			rules := ruleNames(t, free)
+			known := slices.Sorted(maps.Keys(harmful))
+			settings := map[string][]string{"all rules": known, "no rule": rules}
+			for _, alone := range rules {
+				if harmful[alone] != "" {
+					continue
+				}
+				settings[alone+" alone"] = slices.DeleteFunc(slices.Clone(rules), func(r string) bool { return r == alone })
+			}
+			asked := 0
+			for i, how := range slices.Sorted(maps.Keys(settings)) {
+				if _, err := free.db.ExecContext(t.Context(), "SET disabled_optimizers = "+quoteText(strings.Join(settings[how], ","))); err != nil {
+					t.Fatal(err)
+				}
+				for k, text := range c.questions {
+					if !*full && !strings.HasSuffix(how, "rules") && !strings.HasPrefix(how, "no ") && (i+k)%24 != 0 {
+						continue
+					}
+					s, err := plan.Prepare(c.dataset, text, plan.Options{Public: c.public})
+					if err != nil {
+						continue
+					}
+					for _, p := range s.Plans {
+						asked++
+						want, err1 := locked.Run(t.Context(), &p.Query)
+						got, err2 := free.run(t.Context(), &p.Query)
+						if (err1 == nil) != (err2 == nil) {
+							t.Errorf("%s: %s: %v, and %v", how, text, err1, err2)
+						} else if err1 == nil && opened(want) != opened(got) {
+							t.Errorf("%s: %s: %v, and %v", how, text, opened(want), opened(got))
+						}
+					}
+				}
+			}
+			t.Logf("%d questions, with %d settings", asked, len(settings))
+			if asked < 100 {
+				t.Error("too few for a test")
+			}
+		})
+	}
+}
+
+type optimizerCorpus struct {
+	dataset   *policy.Dataset
+	public    plan.Public
+	questions []string
+}
+
+// optimizerCorpora are expressions on the worst values, questions on a shop, and attacks.
+func optimizerCorpora(t *testing.T) map[string]optimizerCorpus {
+	folder := t.TempDir()
+	owner(t, filepath.Join(folder, "t.duckdb"), "CREATE TABLE t AS "+hostileRows)
+	out := map[string]optimizerCorpus{"expressions": {dataset: dataset(t, folder, "source: t.duckdb"+hostileKeys), questions: corpus(0)}}
+	shop := t.TempDir()
+	out["shop"] = optimizerCorpus{dataset: shopDataset(t, shop, storeShop(t, shop, "duckdb", nil, nil), "add-remove", 2, 2), questions: shopQuestions()}
+	data, err := os.ReadFile("../../audit/generate/testdata/hostile.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var attacks []string
+	for block := range strings.SplitSeq(string(data), "\n\n") {
+		if _, text, ok := strings.Cut(strings.TrimSpace(block), "\n"); ok {
+			attacks = append(attacks, text)
+		}
+	}
+	for _, ds := range generate.Worlds()[:2] {
+		made := generate.Make(generate.NewDice("optimizers", 1), ds)
+		source := filepath.Join(t.TempDir(), "made.duckdb")
+		owner(t, source, made.SQL()...)
+		stored := *ds
+		stored.Source = source
+		out["attacks on "+ds.Name] = optimizerCorpus{&stored, naive.New(ds, made.Tables).Public(), attacks}
+	}
+	return out
+}

@@ -1,0 +1,90 @@
+package duckdb
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// checkPaths looks at what paths and joins rely on: that a row leads to somebody, and
+// that a key has one row.
+func (s *snapshot) checkPaths(ctx context.Context, ds *policy.Dataset, t *table) ([]Finding, error) {
+	var out []Finding
+	if t.UniqueColumn != "" {
+		again, err := s.repeats(ctx, t, t.declared(t.UniqueColumn))
+		if err != nil {
+			return nil, err
+		}
+		if again {
+			out = append(out, Finding{t.Name, t.UniqueColumn, true, "the policy says that it is unique, but some values are in several rows, which a join multiplies: THE GUARANTEE DOES NOT HOLD. Remove 'unique' and say max_rows, or remove the rows that are too many"})
+		}
+	}
+	for _, key := range t.keys(ds) {
+		again, err := s.repeats(ctx, t, s.identity(t, key, plan.IdentityName(t.Name, key)))
+		if err != nil {
+			return nil, err
+		}
+		if again {
+			out = append(out, Finding{t.Name, key, true, "a path leads to this column as to a key, but some values are in several rows, so one row leads to several people: THE GUARANTEE DOES NOT HOLD. Lead the path to a column that is different in every row, or remove the rows that are too many"})
+		}
+	}
+	if len(t.Path) == 1 {
+		found, err := s.checkPeople(ctx, t)
+		return append(out, found...), err
+	}
+	if len(t.Path) == 0 {
+		return out, nil
+	}
+	step := t.Path[0]
+	to := s.tables[step.Table]
+	var rows, lost int64
+	what := identityOf(step)
+	err := s.db.QueryRowContext(ctx, "SELECT count(*), count(*) FILTER (WHERE r IS NULL) FROM (SELECT "+s.identity(t, step.Column, what)+" AS l FROM "+t.from+
+		") LEFT JOIN (SELECT DISTINCT "+s.identity(to, step.Key, what)+" AS r FROM "+to.from+") ON l = r").Scan(&rows, &lost)
+	if err != nil {
+		return nil, err
+	}
+	if lost > 0 {
+		out = append(out, Finding{t.Name, step.Column, false, fmt.Sprintf("%s of the rows lead to no row of %s, so they are about nobody; they are left out of every answer", share(lost, rows), step.Table)})
+	}
+	return out, nil
+}
+
+// checkPeople looks whether anybody of a table is in the unit's own. A text '1' and a text '1.0' are two people.
+func (s *snapshot) checkPeople(ctx context.Context, t *table) ([]Finding, error) {
+	step := t.Path[0]
+	to, what := s.tables[step.Table], identityOf(step)
+	l, r := s.identity(t, step.Column, what), s.identity(to, step.Key, what)
+	var people, known bool
+	err := s.db.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM (SELECT "+l+" AS l FROM "+t.from+") WHERE l IS NOT NULL), EXISTS (SELECT 1 FROM (SELECT "+l+" AS l FROM "+t.from+
+		") SEMI JOIN (SELECT "+r+" AS r FROM "+to.from+") ON l = r)").Scan(&people, &known)
+	if err != nil || !people || known {
+		return nil, err
+	}
+	return []Finding{{t.Name, step.Column, false, fmt.Sprintf("nobody of %s.%s is in %s.%s: are the ids spelt alike? Somebody whose id is spelt in two ways is two people", t.Name, step.Column, step.Table, step.Key)}}, nil
+}
+
+// keys returns the columns by which the paths of other tables come in, and that must
+// therefore be different in every row. The unit is none of them: a person may have
+// many rows in the unit's own table. Nor is what the table's own 'unique' is
+// about, which is looked at anyway.
+func (t *table) keys(ds *policy.Dataset) []string {
+	var out []string
+	for _, name := range ds.TableNames() {
+		p := ds.Tables[name].Path
+		if len(p) < 2 || p[0].Table != t.Name || slices.Contains(out, p[0].Key) || t.UnitKind == policy.Unique && p[0].Key == t.UnitColumn {
+			continue
+		}
+		out = append(out, p[0].Key)
+	}
+	return out
+}
+
+// repeats reports whether a value is in more than one row.
+func (s *snapshot) repeats(ctx context.Context, t *table, value string) (again bool, err error) {
+	err = s.db.QueryRowContext(ctx, "SELECT count(v) > count(DISTINCT v) FROM (SELECT "+value+" AS v FROM "+t.from+")").Scan(&again)
+	return again, err
+}

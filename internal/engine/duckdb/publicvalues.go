@@ -1,0 +1,109 @@
+package duckdb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// Values returns the different values of a column of a public table, sorted, NULL left out. More than limit are an error, and so is
+// a table that is not public.
+func (e *Engine) Values(ctx context.Context, table, column string, limit int) ([]policy.Value, error) {
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	return e.now.publicValues(ctx, table, column, limit)
+}
+
+func (s *snapshot) publicValues(ctx context.Context, table, column string, limit int) ([]policy.Value, error) {
+	t := s.tables[table]
+	if t == nil || !t.Public || t.Columns[column] == nil {
+		return nil, fmt.Errorf("there is no public column %s in a table %s", column, table)
+	}
+	c := t.Columns[column]
+	kind := map[policy.Type]plan.Kind{policy.Text: plan.Text, policy.Boolean: plan.Boolean, policy.Date: plan.Date}[c.Type]
+	if kind == 0 {
+		if kind = plan.Number; c.Granularity == nil {
+			return nil, fmt.Errorf("the public column %s has no granularity, so its values cannot be told apart", column)
+		}
+	}
+	tooMany := fmt.Errorf("the public column %s has more than %d values", column, limit)
+	if known, ok := s.values.Load(c); ok {
+		if values := known.([]policy.Value); len(values) <= limit {
+			return slices.Clone(values), nil
+		}
+		return nil, tooMany
+	}
+	rows, err := s.db.QueryContext(ctx, "SELECT DISTINCT v FROM (SELECT "+t.declared(column)+" AS v FROM "+t.from+") WHERE v IS NOT NULL LIMIT "+strconv.Itoa(limit+1))
+	if err != nil {
+		return nil, errUnread(ctx, table)
+	}
+	defer rows.Close()
+	var out []policy.Value
+	for rows.Next() {
+		var v any
+		if err := rows.Scan(&v); err != nil {
+			return nil, errUnread(ctx, table)
+		}
+		out = append(out, keyValue(v, plan.Type{Kind: kind}))
+	}
+	if rows.Err() != nil {
+		return nil, errUnread(ctx, table)
+	}
+	if len(out) > limit {
+		return nil, tooMany
+	}
+	slices.SortFunc(out, func(a, b policy.Value) int { return compareKeys([]policy.Value{a}, []policy.Value{b}) })
+	s.values.Store(c, slices.Clone(out))
+	return out, nil
+}
+
+// Most returns how many rows of a public table have the same values in some columns at most, as they are declared, NULL left out.
+// It is counted once, as long as the data is the same.
+func (e *Engine) Most(ctx context.Context, table string, columns []string) (int64, error) {
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	return e.now.most(ctx, table, columns)
+}
+
+// repeated names a number of rows that was counted.
+type repeated struct{ table, columns string }
+
+func (s *snapshot) most(ctx context.Context, table string, columns []string) (int64, error) {
+	t := s.tables[table]
+	if t == nil || !t.Public {
+		return 0, fmt.Errorf("there is no public table %s", table)
+	}
+	columns = slices.Compact(slices.Sorted(slices.Values(columns)))
+	key := repeated{table, fmt.Sprintf("%q", columns)}
+	if n, ok := s.values.Load(key); ok {
+		return n.(int64), nil
+	}
+	text := "SELECT count(*) AS n FROM " + t.from
+	if len(columns) > 0 {
+		var list, names, there []string
+		for i, c := range columns {
+			if t.Columns[c] == nil {
+				return 0, fmt.Errorf("there is no public column %s in a table %s", c, table)
+			}
+			name := fmt.Sprintf("v%d", i)
+			list, names, there = append(list, t.declared(c)+" AS "+name), append(names, name), append(there, name+" IS NOT NULL")
+		}
+		text = "SELECT count(*) AS n FROM (SELECT " + strings.Join(list, ", ") + " FROM " + t.from + ") WHERE " + strings.Join(there, " AND ") + grouping(names)
+	}
+	var n int64
+	if err := s.db.QueryRowContext(ctx, "SELECT coalesce(max(n), 0) FROM ("+text+")").Scan(&n); err != nil {
+		return 0, errUnread(ctx, table)
+	}
+	s.values.Store(key, n)
+	return n, nil
+}
+
+func errUnread(ctx context.Context, table string) error {
+	return errors.Join(fmt.Errorf("the public table %s cannot be read", table), ctx.Err())
+}

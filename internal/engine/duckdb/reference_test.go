@@ -1,0 +1,275 @@
+package duckdb
+
+import (
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// reference computes a query in Go, from the definition and not from SQL: for each
+// measure and group the largest and the smallest sum that the engine may have. They
+// differ only where somebody is in more groups than count, because which
+// ones are kept is the engine's choice; totals bounds the sum over all groups.
+type reference struct {
+	least, most             [][]int64 // by measure and group
+	leastTotals, mostTotals []int64   // by measure
+}
+
+// partial is what one person adds to one group.
+type partial struct {
+	group int
+	sums  []*big.Int // by measure
+}
+
+func (p *partial) add(q *plan.Query, leaf func(plan.Expr) plan.Value) {
+	for m, measure := range q.Measures {
+		switch measure.Kind {
+		case plan.CountRows:
+			p.sums[m].Add(p.sums[m], one.Num())
+		case plan.CountValues:
+			if plan.Eval(measure.Arg, leaf) != nil {
+				p.sums[m].Add(p.sums[m], one.Num())
+			}
+		default:
+			if v, ok := plan.Eval(measure.Arg, leaf).(*big.Int); ok {
+				p.sums[m].Add(p.sums[m], v)
+			}
+		}
+	}
+}
+
+// groupOf finds the group of a row, or -1 where a key is not public.
+func groupOf(q *plan.Query, leaf func(plan.Expr) plan.Value) int {
+	g := 0
+	for _, k := range q.Keys {
+		v := plan.Eval(k.Expr, leaf)
+		i := slices.IndexFunc(k.Values, func(key policy.Value) bool {
+			switch v := v.(type) {
+			case nil:
+				return key.Null
+			case string:
+				return !key.Null && key.Text == v
+			case bool:
+				return !key.Null && key.Bool() == v
+			case plan.Day:
+				return !key.Null && key.Int == int64(v)
+			case *big.Int:
+				return !key.Null && key.Int == v.Int64()
+			}
+			return false
+		})
+		if i < 0 {
+			return -1
+		}
+		g = g*len(k.Values) + i
+	}
+	return g
+}
+
+// compute makes the reference of a query on some rows.
+func compute(q *plan.Query, rows []row) reference {
+	people := map[any]map[int]*partial{}
+	for n, r := range rows {
+		leaf := func(e plan.Expr) plan.Value { f := e.(*plan.Column).Field; return declared(f.Source, r[f.Name]) }
+		if q.Where != nil && plan.Eval(q.Where, leaf) != true {
+			continue
+		}
+		person := any(fmt.Sprint("row ", n)) // every row is somebody
+		if q.Bounded() {
+			if person = r["u"]; person == nil {
+				continue
+			}
+		}
+		g := groupOf(q, leaf)
+		if g < 0 {
+			continue
+		}
+		if people[person] == nil {
+			people[person] = map[int]*partial{}
+		}
+		if people[person][g] == nil {
+			p := &partial{group: g}
+			for range q.Measures {
+				p.sums = append(p.sums, new(big.Int))
+			}
+			people[person][g] = p
+		}
+		people[person][g].add(q, leaf)
+	}
+	ref := reference{leastTotals: make([]int64, len(q.Measures)), mostTotals: make([]int64, len(q.Measures))}
+	for m, measure := range q.Measures {
+		least, most := make([]int64, q.Groups()), make([]int64, q.Groups())
+		lo, hi := q.Interval(measure)
+		for _, partials := range people {
+			free := int64(len(partials)) > q.MaxGroups()
+			var values []int64
+			for g, p := range partials {
+				v := p.sums[m]
+				if v.Cmp(lo) < 0 {
+					v = lo
+				}
+				if v.Cmp(hi) > 0 {
+					v = hi
+				}
+				values = append(values, v.Int64())
+				if free {
+					least[g], most[g] = least[g]+min(0, v.Int64()), most[g]+max(0, v.Int64())
+				} else {
+					least[g], most[g] = least[g]+v.Int64(), most[g]+v.Int64()
+				}
+			}
+			slices.Sort(values)
+			kept := min(len(values), int(q.MaxGroups()))
+			for k := range kept {
+				ref.leastTotals[m] += values[k]
+				ref.mostTotals[m] += values[len(values)-1-k]
+			}
+		}
+		ref.least, ref.most = append(ref.least, least), append(ref.most, most)
+	}
+	return ref
+}
+
+// differs says where a result is not what the reference allows, or nothing.
+func (ref reference) differs(got *engine.Result) string {
+	for m, v := range got.Measures {
+		total := int64(0)
+		for g, x := range v.Open() {
+			total += x
+			if x < ref.least[m][g] || x > ref.most[m][g] {
+				return fmt.Sprintf("measure %d, group %d is %d, and should be in [%d, %d]", m, g, x, ref.least[m][g], ref.most[m][g])
+			}
+		}
+		if total < ref.leastTotals[m] || total > ref.mostTotals[m] {
+			return fmt.Sprintf("measure %d adds up to %d, and should be in [%d, %d]", m, total, ref.leastTotals[m], ref.mostTotals[m])
+		}
+	}
+	return ""
+}
+
+// exactly reports whether the reference leaves the engine no choice.
+func (ref reference) exactly() bool {
+	return fmt.Sprint(ref.least) == fmt.Sprint(ref.most)
+}
+
+// drawTable draws a table of a shape, stores it and opens it.
+func drawTable(rt *rapid.T, t testing.TB, folder string, s shape, most int) (*Engine, []row) {
+	rows := drawRows(rt, most)
+	for k, r := range rows {
+		switch s.kind {
+		case policy.Unique:
+			r["u"] = int64(k)
+		case policy.Many:
+			if u := rapid.IntRange(0, 5).Draw(rt, "person"); u > 0 {
+				r["u"] = int64(u)
+			}
+		}
+	}
+	kind := rapid.SampledFrom([]string{"duckdb", "parquet", "csv"}).Draw(rt, "source")
+	for _, r := range rows {
+		for _, name := range []string{"s", "x"} {
+			if kind == "csv" && r[name] == "" {
+				r[name] = nil // CSV has no empty text
+			}
+		}
+	}
+	e, err := Open(t.Context(), dataset(t, folder, s.keys(store(t, folder, kind, rows))))
+	if err != nil {
+		rt.Fatal(err)
+	}
+	return e, rows
+}
+
+// TestReference compares the engine with the definition, on random tables and
+// random questions.
+func TestReference(t *testing.T) {
+	const questions = 45
+	asked, refused, certain := 0, 0, 0
+	rapid.Check(t, func(rt *rapid.T) {
+		e, rows := drawTable(rt, t, t.TempDir(), drawShape(rt), 25)
+		defer e.Close()
+		for range questions {
+			text := drawQuestion(rt)
+			p, err := prepareOne(e.dataset, text)
+			if err != nil {
+				refused++
+				continue
+			}
+			got, err := e.Run(t.Context(), &p.Query)
+			if err != nil {
+				rt.Fatalf("%s: %v", text, why(t, e, &p.Query))
+			}
+			ref := compute(&p.Query, rows)
+			if d := ref.differs(got); d != "" {
+				rt.Fatalf("%s\n%s\n%s", text, p.Query.Format(), d)
+			}
+			asked++
+			if ref.exactly() {
+				certain++
+			}
+		}
+	})
+	t.Logf("%d questions were compared, %d of them exactly; %d were refused", asked, certain, refused)
+	if !testing.Short() && (asked < usually(600, 2000) || certain < asked/2) {
+		t.Error("too few questions for a test")
+	}
+}
+
+// TestPlantedPrinters shows that the comparison finds small mistakes of a printer.
+func TestPlantedPrinters(t *testing.T) {
+	for _, planted := range []struct{ old, new string }{
+		{" AND ", " OR "},
+		{" <= ", " < "},
+		{" <> ", " = "},
+		{"(NOT ", "("},
+		{" - CAST", " + CAST"},
+		{" // ", " / "},
+		{", 0))", ", 1))"},
+		{" IS NULL)", " IS NOT NULL)"},
+		{"sum(", "max("},
+		{"count(*) AS m0", "count(a0) AS m0"},
+		{".f14 IS NOT NULL", ".f14 IS NOT DISTINCT FROM t1.f14"},
+		{"100::DOUBLE", "10::DOUBLE"},
+		{"isfinite(", "isinf("},
+		{"THEN -200 ELSE", "THEN -199 ELSE"},
+		{"WHERE n <= ", "WHERE n < "},
+	} {
+		t.Run(planted.old, func(t *testing.T) {
+			found := false
+			gen := rapid.Custom(func(rt *rapid.T) bool {
+				e, rows := drawTable(rt, t, t.TempDir(), drawShape(rt), 25)
+				defer e.Close()
+				for range 60 {
+					p, err := prepareOne(e.dataset, drawQuestion(rt))
+					if err != nil {
+						continue
+					}
+					changed, ok := mutant(e.now.print(&p.Query), func(text string) string { return strings.ReplaceAll(text, planted.old, planted.new) })
+					if !ok {
+						continue
+					}
+					got, err := e.now.execute(t.Context(), &p.Query, changed)
+					// A mutant that does not run shows nothing.
+					if err == nil && compute(&p.Query, rows).differs(got) != "" {
+						return true
+					}
+				}
+				return false
+			})
+			for seed := 0; seed < 12 && !found; seed++ {
+				found = gen.Example(seed)
+			}
+			if !found {
+				t.Errorf("not found: %s instead of %s", planted.new, planted.old)
+			}
+		})
+	}
+}

@@ -1,0 +1,186 @@
+package duckdb
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	driver "github.com/duckdb/duckdb-go/v2"
+
+	"github.com/discreet-dp/discreet/internal/bound"
+	"github.com/discreet-dp/discreet/internal/engine/duckdb/chunks"
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// snapshot is a locked DuckDB over the files as they were when it was opened.
+type snapshot struct {
+	tables  map[string]*table
+	kinds   map[string]string               // DuckDB's type of each identity; see identity.go
+	keys    map[*policy.Column]string       // the tables of public keys
+	listed  map[*policy.Column]*chunks.Keys // public keys that are texts, to look up groups
+	values  sync.Map                        // of public columns, as far as somebody asked
+	byRow   bool                            // every row is a person
+	db      *sql.DB
+	source  chunks.Source // the same database, for rows in bulk
+	spill   spill         // where large questions go that do not fit into memory
+	files   []fileState
+	version string
+	limits  Limits
+	// For package bound. A test forces it to compact, to read several times, or not to look for an order.
+	memory    int64
+	unordered bool
+}
+
+// How CSV files are loaded.
+const (
+	asDeclared = true  // with the types of the policy
+	asText     = false // as they are, to see what does not fit the types
+)
+
+func openSnapshot(ctx context.Context, ds *policy.Dataset, typed bool, limits Limits) (*snapshot, error) {
+	s, err := openUnlocked(ctx, ds, typed, limits)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.lock(ctx); err != nil {
+		s.close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// openUnlocked opens the files for the owner, who may write others.
+func openUnlocked(ctx context.Context, ds *policy.Dataset, typed bool, limits Limits) (_ *snapshot, err error) {
+	s := &snapshot{limits: limits, tables: map[string]*table{}, keys: map[*policy.Column]string{}, listed: map[*policy.Column]*chunks.Keys{}, byRow: ds.Unit.Row()}
+	for _, name := range ds.TableNames() {
+		if s.tables[name], err = findTable(ds, ds.Tables[name]); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.identify(ctx, ds); err != nil {
+		return nil, err
+	}
+	connector, err := driver.NewConnector("", nil)
+	if err != nil {
+		return nil, fmt.Errorf("start DuckDB: %w", err)
+	}
+	s.db = sql.OpenDB(connector)
+	defer func() {
+		if err != nil {
+			s.close()
+		}
+	}()
+	if s.source, err = chunks.Of(connector); err != nil {
+		return nil, err
+	}
+	if s.spill, err = newSpill(); err != nil {
+		return nil, err
+	}
+	if err := s.attach(ctx, ds); err != nil {
+		return nil, err
+	}
+	s.memory = s.share(ctx)
+	for _, name := range ds.TableNames() {
+		t := s.tables[name]
+		if t.csv {
+			if err := t.load(ctx, s.db, typed); err != nil {
+				return nil, err
+			}
+		}
+		if err := t.describe(ctx, s.db); err != nil {
+			return nil, err
+		}
+		if err := t.nameRows(ctx, s.db, ds); err != nil {
+			return nil, err
+		}
+		if err := s.loadKeys(ctx, t); err != nil {
+			return nil, err
+		}
+	}
+	if s.kinds, err = s.identities(ds); err != nil {
+		return nil, err
+	}
+	if typed {
+		if err := s.checkUnique(ctx, ds); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// share returns how many bytes package bound may take: a quarter of what DuckDB takes at most, which knows the machine's
+// memory, or its default where that is less.
+func (s *snapshot) share(ctx context.Context) int64 {
+	var limit int64
+	if err := s.db.QueryRowContext(ctx, "SELECT CAST(parse_formatted_bytes(current_setting('memory_limit')) AS BIGINT)").Scan(&limit); err != nil || limit <= 0 {
+		return bound.DefaultMemory
+	}
+	return min(bound.DefaultMemory, limit/4)
+}
+
+// attach opens the dataset's database, where it is one.
+func (s *snapshot) attach(ctx context.Context, ds *policy.Dataset) error {
+	for _, set := range append(s.limits.settings(), "SET temp_directory = "+quoteText(s.spill.folder)) {
+		if _, err := s.db.ExecContext(ctx, set); err != nil {
+			return fmt.Errorf("start DuckDB: %w", err)
+		}
+	}
+	if ds.SourceKind() != policy.Database {
+		return nil
+	}
+	if _, err := s.db.ExecContext(ctx, "ATTACH "+quoteText(ds.Source)+" AS source (READ_ONLY)"); err != nil {
+		return errAttach(ds)
+	}
+	return nil
+}
+
+// locks close the ways out of a DuckDB, the last one those to change them again.
+var locks = []string{
+	"SET autoinstall_known_extensions = false",
+	"SET autoload_known_extensions = false",
+	"SET allow_community_extensions = false",
+	"SET enable_external_access = false",
+	"SET lock_configuration = true",
+}
+
+// lock closes every way out but the Parquet files that the policy names.
+func (s *snapshot) lock(ctx context.Context) error {
+	var paths []string
+	for _, t := range s.tables {
+		if t.file != "" && !t.csv {
+			paths = append(paths, quoteText(t.file))
+		}
+	}
+	disabled, err := disabledOptimizers(ctx, s.db)
+	if err != nil {
+		return err
+	}
+	for _, set := range append([]string{
+		"SET disabled_optimizers = " + quoteText(strings.Join(disabled, ",")),
+		// The order of groups is ours to decide, after the noise.
+		"SET preserve_insertion_order = false",
+		"SET allowed_paths = [" + strings.Join(paths, ", ") + "]",
+	}, locks...) {
+		if _, err := s.db.ExecContext(ctx, set); err != nil {
+			return fmt.Errorf("lock DuckDB (%s): %w", set, err)
+		}
+	}
+	return nil
+}
+
+func (s *snapshot) close() error {
+	for _, k := range s.listed {
+		k.Close()
+	}
+	return errors.Join(s.db.Close(), s.spill.remove())
+}
+
+// quoteText writes a string constant. It is used for paths and names of the
+// policy only; texts of a question are parameters.
+func quoteText(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+
+// quoteName writes an identifier.
+func quoteName(s string) string { return `"` + strings.ReplaceAll(s, `"`, `""`) + `"` }

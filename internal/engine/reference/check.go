@@ -1,0 +1,86 @@
+package reference
+
+import (
+	"fmt"
+	"math/big"
+
+	"github.com/discreet-dp/discreet/internal/plan"
+)
+
+// Check computes a query's relations and says what the planner has claimed about them and is not so: that
+// nobody has more than one row (Single), that a number lies in its interval, that a public key is not there twice. Its error
+// depends on the data, so it is for audits of made-up data only.
+func (e *Engine) Check(q *plan.Query) error {
+	r := run{e, map[plan.Relation][]row{}}
+	c := checker{run: r}
+	c.relation(q.From)
+	for _, values := range r.rows(q.From) {
+		if values[q.From.Unit()] == nil || !r.holds(q.Where, values) {
+			continue
+		}
+		for _, m := range q.Measures {
+			if m.Arg != nil {
+				c.inside(m.Arg.Type(), plan.Eval(m.Arg, r.leaf(values)), m.Describe())
+			}
+		}
+	}
+	return c.err
+}
+
+type checker struct {
+	run
+	err error
+}
+
+func (c *checker) fail(format string, args ...any) {
+	if c.err == nil {
+		c.err = fmt.Errorf(format, args...)
+	}
+}
+
+func (c *checker) inside(t plan.Type, v plan.Value, what string) {
+	if n, ok := v.(*big.Int); ok && (n.Cmp(t.Lo) < 0 || n.Cmp(t.Hi) > 0) {
+		c.fail("%s is %v, outside of %v", what, n, t)
+	}
+}
+
+func (c *checker) relation(rel plan.Relation) {
+	switch rel := rel.(type) {
+	case *plan.Join:
+		c.relation(rel.L)
+		c.relation(rel.R)
+	case *plan.Select:
+		c.relation(rel.From)
+	case *plan.Union:
+		for _, p := range rel.Parts {
+			c.relation(p)
+		}
+	case *plan.Persons:
+		c.relation(rel.From)
+	case *plan.Cut:
+		c.relation(rel.From)
+	}
+	people := map[plan.Value]bool{}
+	keys := make([]map[string]bool, len(rel.Fields()))
+	for _, values := range c.rows(rel) {
+		for i, f := range rel.Fields() {
+			c.inside(f.Type, values[i], "field "+f.Name)
+			if f.Key && values[i] != nil && (rel.Unit() < 0 || f.Type.Kind == plan.Identity) {
+				if keys[i] == nil {
+					keys[i] = map[string]bool{}
+				}
+				if name := fmt.Sprint(values[i]); keys[i][name] {
+					c.fail("the key %q of %T is there twice", f.Name, rel)
+				} else {
+					keys[i][name] = true
+				}
+			}
+		}
+		if u := rel.Unit(); u >= 0 && rel.Single() && values[u] != nil {
+			if people[values[u]] {
+				c.fail("somebody has two rows in a %T that claims one", rel)
+			}
+			people[values[u]] = true
+		}
+	}
+}

@@ -1,0 +1,57 @@
+package reference
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/discreet-dp/discreet/internal/plan"
+)
+
+// cut keeps some rows of each person, and none of nobody. Rows that are equal are as good as each other.
+func (r run) cut(c *plan.Cut) []row {
+	people := map[plan.Value][]row{}
+	var names []plan.Value
+	for _, from := range r.rows(c.From) {
+		name := from[c.Unit()]
+		if name == nil {
+			continue
+		}
+		if people[name] == nil {
+			names = append(names, name)
+		}
+		people[name] = append(people[name], from)
+	}
+	salt := c.Salt()
+	var out []row
+	for _, name := range names {
+		rows := people[name]
+		if int64(len(rows)) > c.Rows {
+			rows = slices.Clone(rows)
+			slices.SortFunc(rows, func(a, b row) int { return r.order(c, salt, a, b) })
+			rows = rows[:c.Rows]
+		}
+		out = append(out, rows...)
+	}
+	return out
+}
+
+func (r run) order(c *plan.Cut, salt string, a, b row) int {
+	x, y := r.spelled(c, a), r.spelled(c, b)
+	person := fmt.Sprint(a[c.Unit()])
+	if r.dataset.Unit.Row() {
+		person = "" // which row somebody is depends on how many come before
+	}
+	return cmp.Or(cmp.Compare(r.Order(salt, person, x), r.Order(salt, person, y)), cmp.Compare(x, y))
+}
+
+// spelled is what is in a row beside whose it is.
+func (run) spelled(c *plan.Cut, values row) string {
+	text := ""
+	for i, v := range values {
+		if i != c.Unit() {
+			text += fmt.Sprintf("%q ", fmt.Sprint(v))
+		}
+	}
+	return text
+}

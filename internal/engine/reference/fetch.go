@@ -1,0 +1,76 @@
+package reference
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"math/big"
+	"slices"
+
+	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// Fetch hands the rows of a table over. It does not fail.
+func (e *Engine) Fetch(_ context.Context, t *plan.Table, into engine.Collector) error {
+	r := run{e, map[plan.Relation][]row{}}
+	people := map[string][][]int64{}
+	for i, values := range r.rows(t.From) {
+		unit := values[t.From.Unit()]
+		// Rows of nobody are left out, but where nobody has two a row without a name is one of its own.
+		if unit == nil && t.Bounded() || !r.holds(t.Where, values) {
+			continue
+		}
+		person := fmt.Sprint(unit)
+		if !t.Bounded() {
+			person = fmt.Sprint("#", i)
+		}
+		codes := make([]int64, len(t.Columns))
+		for k, c := range t.Columns {
+			codes[k] = code(c, plan.Eval(c.Expr, r.leaf(values)))
+		}
+		people[person] = append(people[person], codes)
+	}
+	hash := t.Hash()
+	for _, person := range slices.Sorted(maps.Keys(people)) {
+		for _, codes := range e.cut(t, hash, person, people[person]) {
+			into.Add(codes)
+		}
+	}
+	return nil
+}
+
+// cut keeps MaxRows rows of a person. Rows that are equal are as good as each other.
+func (e *Engine) cut(t *plan.Table, hash, person string, rows [][]int64) [][]int64 {
+	if !t.Bounded() || int64(len(rows)) <= t.MaxRows() {
+		return rows
+	}
+	if e.dataset.Unit.Row() {
+		person = "" // which row somebody is depends on how many come before
+	}
+	slices.SortFunc(rows, func(a, b []int64) int {
+		return cmp.Or(cmp.Compare(e.Order(hash, person, fmt.Sprint(a)), e.Order(hash, person, fmt.Sprint(b))), slices.Compare(a, b))
+	})
+	return rows[:t.MaxRows()]
+}
+
+// code is a value of a column.
+func code(c plan.TableColumn, v plan.Value) int64 {
+	if v == nil {
+		return engine.Null
+	}
+	if c.Values != nil {
+		return int64(slices.IndexFunc(c.Values, func(key policy.Value) bool { return isKey(v, key) }))
+	}
+	switch v := v.(type) {
+	case *big.Int:
+		return v.Int64()
+	case plan.Moment:
+		return int64(v)
+	case plan.Day:
+		return int64(v)
+	}
+	panic(fmt.Sprintf("reference: no code of %T", v))
+}

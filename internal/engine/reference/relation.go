@@ -1,0 +1,233 @@
+package reference
+
+import (
+	"cmp"
+	"fmt"
+	"math/big"
+
+	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// row is the values of a relation's fields. An identity is its name, a string.
+type row []plan.Value
+
+// run is one question on its way. What a relation's rows are is found out once.
+type run struct {
+	*Engine
+	seen map[plan.Relation][]row
+}
+
+// leaf gives an expression the values of a row.
+func (r run) leaf(values row) func(plan.Expr) plan.Value {
+	return func(e plan.Expr) plan.Value {
+		switch e := e.(type) {
+		case *plan.Column:
+			return values[e.Index]
+		case *plan.Exists:
+			for _, inner := range r.rows(e.From) {
+				if r.holds(e.On, concat(values[:e.Outer], inner)) {
+					return true
+				}
+			}
+			return false
+		}
+		panic(fmt.Sprintf("reference: %T among rows", e))
+	}
+}
+
+func (r run) holds(condition plan.Expr, values row) bool {
+	return condition == nil || plan.Eval(condition, r.leaf(values)) == true
+}
+
+func concat(a, b row) row { return append(append(make(row, 0, len(a)+len(b)), a...), b...) }
+
+func (r run) rows(rel plan.Relation) []row {
+	out, ok := r.seen[rel]
+	if !ok {
+		out = r.compute(rel)
+		r.seen[rel] = out
+	}
+	return out
+}
+
+func (r run) compute(rel plan.Relation) []row {
+	var out []row
+	switch rel := rel.(type) {
+	case *plan.Scan:
+		return r.scan(rel)
+	case *plan.Join:
+		return r.join(rel)
+	case *plan.Select:
+		for _, from := range r.rows(rel.From) {
+			if !r.holds(rel.Where, from) {
+				continue
+			}
+			values := make(row, len(rel.Columns))
+			for i, c := range rel.Columns {
+				values[i] = plan.Eval(c, r.leaf(from))
+			}
+			out = append(out, values)
+		}
+	case *plan.Union:
+		for _, p := range rel.Parts {
+			out = append(out, r.rows(p)...)
+		}
+	case *plan.Persons:
+		return r.persons(rel)
+	case *plan.Cut:
+		return r.cut(rel)
+	default:
+		panic(fmt.Sprintf("reference: no rows of %T", rel))
+	}
+	return out
+}
+
+func (r run) scan(s *plan.Scan) []row {
+	t := r.tables[s.Table.Name]
+	out := make([]row, len(t.Rows))
+	for i := range t.Rows {
+		out[i] = make(row, len(s.Fields()))
+		for k, f := range s.Fields() {
+			switch stored := t.at(i, s.Stored(k)); {
+			case k == s.Unit():
+				out[i][k] = r.unit(s.Table, i)
+			case f.Type.Kind == plan.Identity:
+				out[i][k] = identity(stored)
+			default:
+				out[i][k] = Declared(f.Source, stored)
+			}
+		}
+	}
+	return out
+}
+
+// unit says whose a stored row is, or nil for nobody.
+func (r run) unit(t *policy.Table, i int) plan.Value {
+	rows := r.tables[t.Name]
+	switch {
+	case t.UnitKind == policy.Row:
+		return fmt.Sprintf("%q row %d", t.Name, i)
+	case len(t.Path) < 2:
+		return identity(rows.at(i, t.UnitColumn))
+	}
+	for k, step := range t.Path {
+		at := identity(rows.at(i, step.Column))
+		if k == len(t.Path)-1 {
+			return at
+		}
+		if rows, i = r.tables[step.Table], r.find(step, at); i < 0 {
+			break
+		}
+	}
+	return nil
+}
+
+// find returns the row that a step leads to, or -1.
+func (r run) find(step policy.Step, at plan.Value) int {
+	t := r.tables[step.Table]
+	for i := range t.Rows {
+		if at != nil && identity(t.at(i, step.Key)) == at {
+			return i
+		}
+	}
+	return -1
+}
+
+func (r run) join(j *plan.Join) []row {
+	var out []row
+	right := r.rows(j.R)
+	for _, l := range r.rows(j.L) {
+		found := false
+		for _, x := range right {
+			if both := concat(l, x); r.holds(j.On, both) {
+				out, found = append(out, both), true
+			}
+		}
+		if j.Left && !found {
+			out = append(out, concat(l, make(row, len(j.R.Fields()))))
+		}
+	}
+	return out
+}
+
+func (r run) persons(p *plan.Persons) []row {
+	unit := p.From.Unit()
+	people := map[plan.Value][]row{}
+	var names []plan.Value
+	for _, from := range r.rows(p.From) {
+		if from[unit] == nil || !r.holds(p.Where, from) {
+			continue
+		}
+		if people[from[unit]] == nil {
+			names = append(names, from[unit])
+		}
+		people[from[unit]] = append(people[from[unit]], from)
+	}
+	var out []row
+	for _, name := range names {
+		values := row{name}
+		for i, part := range p.Parts {
+			v := r.part(part, people[name])
+			if t := p.Fields()[i+1].Type; t.Kind == plan.Number && v != nil {
+				v = clamp(v.(*big.Int), t.Lo, t.Hi)
+			}
+			values = append(values, v)
+		}
+		out = append(out, values)
+	}
+	return out
+}
+
+// part computes an aggregate of one person's rows.
+func (r run) part(p plan.Part, rows []row) plan.Value {
+	if p.Kind == plan.PartRows {
+		return big.NewInt(int64(len(rows)))
+	}
+	var values []plan.Value
+	for _, from := range rows {
+		if v := plan.Eval(p.Arg, r.leaf(from)); v != nil {
+			values = append(values, v)
+		}
+	}
+	switch {
+	case p.Kind == plan.PartValues:
+		return big.NewInt(int64(len(values)))
+	case len(values) == 0:
+		return nil
+	}
+	out := values[0]
+	for _, v := range values[1:] {
+		switch p.Kind {
+		case plan.PartSum:
+			out = new(big.Int).Add(out.(*big.Int), v.(*big.Int))
+		case plan.PartMin:
+			if compare(v, out) < 0 {
+				out = v
+			}
+		case plan.PartMax:
+			if compare(v, out) > 0 {
+				out = v
+			}
+		}
+	}
+	return out
+}
+
+// compare orders numbers or dates.
+func compare(a, b plan.Value) int {
+	if n, ok := a.(*big.Int); ok {
+		return n.Cmp(b.(*big.Int))
+	}
+	return cmp.Compare(a.(plan.Day), b.(plan.Day))
+}
+
+func clamp(v, lo, hi *big.Int) *big.Int {
+	switch {
+	case v.Cmp(lo) < 0:
+		return lo
+	case v.Cmp(hi) > 0:
+		return hi
+	}
+	return v
+}

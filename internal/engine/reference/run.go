@@ -1,0 +1,140 @@
+package reference
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"math/big"
+	"slices"
+
+	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// group is a combination of keys: of private ones, spelled, and the number of the public ones.
+type group struct {
+	private string
+	public  int
+}
+
+func (g group) String() string { return fmt.Sprintf("%d %s", g.public, g.private) }
+
+// partial is what one person has in one group.
+type partial struct {
+	keys   []policy.Value // the private ones
+	sums   []*big.Int     // by measure
+	values [][]plan.Value // by measure, for those of different values and of quantiles
+}
+
+// Run computes a query. It does not fail.
+func (e *Engine) Run(_ context.Context, q *plan.Query) (*engine.Result, error) {
+	r := run{e, map[plan.Relation][]row{}}
+	people := map[string]map[group]*partial{}
+	for i, values := range r.rows(q.From) {
+		unit := values[q.From.Unit()]
+		// Rows of nobody are left out, but where nobody has two a row without a name is one of its own.
+		if unit == nil && q.Bounded() || !r.holds(q.Where, values) {
+			continue
+		}
+		g, keys, ok := r.group(q, values)
+		if !ok {
+			continue
+		}
+		person := fmt.Sprint(unit)
+		if !q.Bounded() {
+			person = fmt.Sprint("#", i) // nobody has two, and nobody looks
+		}
+		if people[person] == nil {
+			people[person] = map[group]*partial{}
+		}
+		p := people[person][g]
+		if p == nil {
+			p = &partial{keys: keys, values: make([][]plan.Value, len(q.Measures))}
+			for range q.Measures {
+				p.sums = append(p.sums, new(big.Int))
+			}
+			people[person][g] = p
+		}
+		r.add(q, p, values)
+	}
+	t := total{q: q, groups: map[group]*sums{}, combos: map[string]*combo{}}
+	hash := q.Hash()
+	for _, person := range slices.Sorted(maps.Keys(people)) {
+		t.person(e.kept(q, hash, person, people[person]), func(what string) uint64 { return e.Order(hash, e.name(q, person), what) })
+	}
+	return t.result(), nil
+}
+
+// name is what a choice may know about who a person is. Where every row is a person, that is nothing.
+func (e *Engine) name(_ *plan.Query, person string) string {
+	if e.dataset.Unit.Row() {
+		return ""
+	}
+	return person
+}
+
+// kept cuts a person to the groups that count.
+func (e *Engine) kept(q *plan.Query, hash, person string, groups map[group]*partial) map[group]*partial {
+	if !q.Bounded() || int64(len(groups)) <= q.MaxGroups() {
+		return groups
+	}
+	all := slices.SortedFunc(maps.Keys(groups), func(a, b group) int {
+		name := e.name(q, person)
+		return cmp.Or(cmp.Compare(e.Order(hash, name, a.String()), e.Order(hash, name, b.String())), cmp.Compare(a.String(), b.String()))
+	})
+	out := map[group]*partial{}
+	for _, g := range all[:q.MaxGroups()] {
+		out[g] = groups[g]
+	}
+	return out
+}
+
+// group finds the group of a row. A row whose key is not public has none.
+func (r run) group(q *plan.Query, values row) (g group, private []policy.Value, ok bool) {
+	for _, k := range q.Keys {
+		v := plan.Eval(k.Expr, r.leaf(values))
+		if k.Private {
+			private = append(private, keyValue(v))
+			g.private += fmt.Sprintf("%q ", fmt.Sprint(v))
+			continue
+		}
+		i := slices.IndexFunc(k.Values, func(key policy.Value) bool { return isKey(v, key) })
+		if i < 0 {
+			return g, nil, false
+		}
+		g.public = g.public*len(k.Values) + i
+	}
+	return g, private, true
+}
+
+// add adds a row to a partial.
+func (r run) add(q *plan.Query, p *partial, values row) {
+	for m, measure := range q.Measures {
+		var v plan.Value
+		if measure.Arg != nil {
+			v = plan.Eval(measure.Arg, r.leaf(values))
+		}
+		switch measure.Kind {
+		case plan.CountRows:
+			p.sums[m].Add(p.sums[m], one.Num())
+		case plan.CountValues:
+			if v != nil {
+				p.sums[m].Add(p.sums[m], one.Num())
+			}
+		case plan.CountPersons:
+			if values[q.From.Unit()] != nil && (measure.Arg == nil || v != nil) {
+				p.sums[m] = big.NewInt(1)
+			}
+		case plan.Sum:
+			if v != nil {
+				p.sums[m].Add(p.sums[m], v.(*big.Int))
+			}
+		case plan.CountDistinct, plan.Quantile:
+			if v != nil {
+				p.values[m] = append(p.values[m], v)
+			}
+		}
+	}
+}

@@ -1,0 +1,151 @@
+package reference
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math/big"
+	"slices"
+
+	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/exact"
+	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// total is what all people have, by group.
+type total struct {
+	q      *plan.Query
+	groups map[group]*sums
+	combos map[string]*combo
+}
+
+type sums struct {
+	sums     []*big.Int
+	distinct []map[string]bool
+	values   [][]int64
+}
+
+// combo is a combination of private keys that was found.
+type combo struct {
+	keys    []policy.Value
+	persons int64
+}
+
+// person adds what is kept of one person; rank orders values where there are too many.
+func (t *total) person(kept map[group]*partial, rank func(string) uint64) {
+	found := map[string]bool{}
+	for g, p := range kept {
+		c := t.combos[g.private]
+		if c == nil {
+			c = &combo{keys: p.keys}
+			t.combos[g.private] = c
+		}
+		if !found[g.private] {
+			found[g.private] = true
+			c.persons++
+		}
+		t.add(g, p, rank)
+	}
+}
+
+func (t *total) add(g group, p *partial, rank func(string) uint64) {
+	s := t.groups[g]
+	if s == nil {
+		n := len(t.q.Measures)
+		s = &sums{distinct: make([]map[string]bool, n), values: make([][]int64, n)}
+		for m := range n {
+			s.sums, s.distinct[m] = append(s.sums, new(big.Int)), map[string]bool{}
+		}
+		t.groups[g] = s
+	}
+	for m, measure := range t.q.Measures {
+		switch measure.Kind {
+		case plan.CountDistinct:
+			for _, name := range t.first(different(p.values[m]), g, rank) {
+				s.distinct[m][name] = true
+			}
+		case plan.Quantile:
+			byName := map[string]int64{}
+			var names []string
+			for i, v := range p.values[m] {
+				name := fmt.Sprint(v) + " "
+				for k := 0; ; k++ { // the same value again is another one
+					if _, ok := byName[name+fmt.Sprint(k)]; !ok {
+						name += fmt.Sprint(k)
+						break
+					}
+				}
+				byName[name], names = keyValue(p.values[m][i]).Int, append(names, name)
+			}
+			for _, name := range t.first(names, g, rank) {
+				s.values[m] = append(s.values[m], byName[name])
+			}
+		default:
+			v := p.sums[m]
+			if t.q.Bounded() {
+				lo, hi := t.q.Interval(measure)
+				v = clamp(v, lo, hi)
+			}
+			s.sums[m].Add(s.sums[m], v)
+		}
+	}
+}
+
+func different(values []plan.Value) []string {
+	all := map[string]bool{}
+	for _, v := range values {
+		all[fmt.Sprint(v)] = true
+	}
+	return slices.Collect(maps.Keys(all))
+}
+
+// first keeps MaxRows of a person's values in a group.
+func (t *total) first(names []string, g group, rank func(string) uint64) []string {
+	if !t.q.Bounded() || int64(len(names)) <= t.q.MaxRows() {
+		return names
+	}
+	slices.SortFunc(names, func(a, b string) int {
+		return cmp.Or(cmp.Compare(rank(g.String()+a), rank(g.String()+b)), cmp.Compare(a, b))
+	})
+	return names[:t.q.MaxRows()]
+}
+
+// sumLimit is where a group's sum is clamped, so that it is an int64. That moves no two numbers apart.
+var sumLimit = new(big.Int).Lsh(big.NewInt(1), 62)
+
+func (t *total) result() *engine.Result {
+	q, out := t.q, &engine.Result{}
+	names := []string{""}
+	if len(q.PrivateKeys()) > 0 {
+		names = slices.Sorted(maps.Keys(t.combos))
+		var combos [][]policy.Value
+		var persons []int64
+		for _, name := range names {
+			combos, persons = append(combos, t.combos[name].keys), append(persons, t.combos[name].persons)
+		}
+		out.Combos, out.Persons = exact.SealList(combos), exact.Seal(persons)
+	}
+	for m, measure := range q.Measures {
+		vector, values := []int64{}, []exact.Vector(nil)
+		for _, name := range names {
+			for i := range q.Groups() {
+				s := t.groups[group{name, i}]
+				switch {
+				case measure.Kind == plan.Quantile && s == nil:
+					values = append(values, exact.Seal(nil))
+				case measure.Kind == plan.Quantile:
+					values = append(values, exact.Seal(s.values[m]))
+				case s == nil:
+					vector = append(vector, 0)
+				case measure.Kind == plan.CountDistinct:
+					vector = append(vector, int64(len(s.distinct[m])))
+				default:
+					vector = append(vector, clamp(s.sums[m], new(big.Int).Neg(sumLimit), sumLimit).Int64())
+				}
+			}
+		}
+		out.Measures, out.Values = append(out.Measures, exact.Seal(vector)), append(out.Values, values)
+	}
+	return out
+}

@@ -1,0 +1,124 @@
+package holdoutdemo
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/detrand"
+	"github.com/discreet-dp/discreet/mech"
+)
+
+// Lecture is the small experiment. Size standard normal numbers are dealt into subsets of ln n, the subsets into groups, and of each group
+// the subset with the largest mean is kept. The final mean is that of all numbers in kept subsets, and the truth is 0. Chosen by their exact means the kept ones are the
+// lucky ones; chosen by report noisy max they are not.
+//
+// Numbers are cut off at 3 standard deviations, so that one of them moves the sum of its subset by 6 at most; that is what the noise is
+// made for. A number is in one group, so all choices together cost what one costs.
+//
+// Epsilon is the largest for which the theorem of [holdout.Generalisation] speaks about the tolerance t, sqrt(t^2 - ln 2/(2n)), with t a share of the range of 6. The
+// theorem is about means over all n; the final mean is over the n/Group that were kept, and it is shown and not proven that it is honest.
+type Lecture struct {
+	Size, Group, Repetitions int
+	// Tolerance is t, in standard deviations: from 0 to 6.
+	Tolerance float64
+	Seed      uint64
+}
+
+// NewLecture is the experiment as it is shown.
+func NewLecture() Lecture {
+	return Lecture{Size: 1000, Group: 10, Repetitions: 1000, Tolerance: 0.5, Seed: 1}
+}
+
+// Lesson is what came out: the final means of all repetitions, in standard deviations.
+type Lesson struct {
+	Subset, Subsets int // numbers in a subset, and subsets
+	Epsilon         dp.Amount
+	Exact, Private  []float64
+}
+
+func (l Lecture) check() error {
+	refuse := func(format string, args ...any) error {
+		return fmt.Errorf("%w: %s", ErrDemo, fmt.Sprintf(format, args...))
+	}
+	switch {
+	case l.Size < 20 || l.Size > 10*Most:
+		return refuse("take from 20 to %d numbers, not %d", 10*Most, l.Size)
+	case l.Repetitions < 1 || l.Repetitions > Most:
+		return refuse("repeat from 1 to %d times, not %d", Most, l.Repetitions)
+	case l.Group < 2 || l.Group > l.subsets():
+		return refuse("a group has from 2 to %d subsets, not %d", l.subsets(), l.Group)
+	}
+	return nil
+}
+
+// subset is ln n, to the nearest.
+func (l Lecture) subset() int { return int(math.Round(math.Log(float64(l.Size)))) }
+
+func (l Lecture) subsets() int { return l.Size / l.subset() }
+
+// epsilon is that of the theorem.
+func (l Lecture) epsilon() (dp.Amount, error) {
+	t := l.Tolerance * unit / (2 * bound)
+	square := t*t - math.Ln2/(2*float64(l.Size))
+	e, err := dp.FloorFloat(math.Sqrt(math.Max(0, square)))
+	if err != nil || e == 0 || !(l.Tolerance <= 2*bound/unit) {
+		least := math.Sqrt(math.Ln2/(2*float64(l.Size))) * 2 * bound / unit
+		return 0, fmt.Errorf("%w: with %d numbers the theorem speaks about tolerances above %.3g and up to %d; take one of these", ErrDemo, l.Size, least, 2*bound/unit)
+	}
+	return e, nil
+}
+
+// Run runs the experiment. It calls progress, where that is not nil, after every repetition.
+func (l Lecture) Run(ctx context.Context, progress func(done, of int)) (*Lesson, error) {
+	if err := l.check(); err != nil {
+		return nil, err
+	}
+	epsilon, err := l.epsilon()
+	if err != nil {
+		return nil, err
+	}
+	selector, err := mech.NewNoisyMax(mech.LaplaceNoise, mech.Scoring{Sensitivity: 2 * bound}, epsilon)
+	if err != nil {
+		return nil, err
+	}
+	out := &Lesson{Subset: l.subset(), Subsets: l.subsets(), Epsilon: epsilon}
+	values, buffer := fine(), make([]byte, 2*l.subset()*l.subsets())
+	for r := range l.Repetitions {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		// The numbers are independent and alike, so dealing them in order is dealing them at random.
+		detrand.NewStream(fmt.Sprintf("lecture %d, ", l.Seed), uint64(r)).Read(buffer)
+		sums := make([]int64, l.subsets())
+		for i := range sums {
+			for j := range l.subset() {
+				sums[i] += int64(values[binary.LittleEndian.Uint16(buffer[2*(i*l.subset()+j):])%fineLevels])
+			}
+		}
+		releaser := mech.NewReleaser(detrand.Noise(fmt.Sprintf("lecture %d, noise, ", l.Seed), uint64(r)))
+		exact, private, kept := int64(0), int64(0), 0
+		for from := 0; from+l.Group <= len(sums); from += l.Group {
+			group := sums[from : from+l.Group]
+			best := 0
+			for i, s := range group {
+				if s > group[best] {
+					best = i
+				}
+			}
+			noisy, err := releaser.Select(mech.Exactly(group...), selector)
+			if err != nil {
+				return nil, err
+			}
+			exact, private, kept = exact+group[best], private+group[noisy], kept+1
+		}
+		whole := float64(kept * l.subset() * unit)
+		out.Exact, out.Private = append(out.Exact, float64(exact)/whole), append(out.Private, float64(private)/whole)
+		if progress != nil {
+			progress(r+1, l.Repetitions)
+		}
+	}
+	return out, nil
+}

@@ -1,3 +1,0 @@
-// Package house holds no code. Its test keeps the house in order: which package
-// may import which, and what nobody may import.
-package house

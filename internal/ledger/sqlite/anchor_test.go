@@ -1,0 +1,511 @@
+package sqlite
+
+import (
+	"context"
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/discreet-dp/discreet/internal/ledger/anchor"
+	"github.com/discreet-dp/discreet/ledger"
+)
+
+// buoy is an anchorage in memory that says what was done and can fail.
+type buoy struct {
+	anchor *ledger.Anchor
+	stores int
+	fail   error
+	before func(ledger.Anchor) // called by Store
+}
+
+func (b *buoy) String() string { return "the buoy" }
+
+func (b *buoy) Load(context.Context) (ledger.Anchor, bool, error) {
+	if b.fail != nil {
+		return ledger.Anchor{}, false, b.fail
+	}
+	if b.anchor == nil {
+		return ledger.Anchor{}, false, nil
+	}
+	return *b.anchor, true, nil
+}
+
+func (b *buoy) Store(_ context.Context, a ledger.Anchor) error {
+	if b.before != nil {
+		b.before(a)
+	}
+	if b.fail != nil {
+		return b.fail
+	}
+	b.anchor, b.stores = &a, b.stores+1
+	return nil
+}
+
+func moored(t testing.TB, path string, o Options) *Ledger {
+	t.Helper()
+	l, err := OpenWith(path, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	return l
+}
+
+// aside returns what puts the ledger file back as it is now.
+func aside(t testing.TB, path string) (putBack func()) {
+	t.Helper()
+	files := map[string][]byte{}
+	for _, suffix := range []string{"", "-journal", "-wal"} {
+		text, err := os.ReadFile(path + suffix)
+		if err == nil {
+			files[path+suffix] = text
+		} else if !os.IsNotExist(err) {
+			t.Fatal(err)
+		}
+	}
+	return func() {
+		t.Helper()
+		remove(t, path)
+		for name, text := range files {
+			if err := os.WriteFile(name, text, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+func remove(t testing.TB, path string) {
+	t.Helper()
+	for _, suffix := range []string{"", "-journal", "-wal", "-shm"} {
+		if err := os.Remove(path + suffix); err != nil && !os.IsNotExist(err) {
+			t.Fatal(err)
+		}
+	}
+}
+
+// mustRefuse checks that the ledger is not opened, and that this changes nothing.
+func mustRefuse(t testing.TB, path string, o Options, want string) {
+	t.Helper()
+	before, _ := os.ReadFile(path)
+	for range 2 {
+		l, err := OpenWith(path, o)
+		var refused *ledger.AnchorError
+		if !errors.As(err, &refused) || !strings.Contains(refused.Problem, want) {
+			if err == nil {
+				l.Close()
+			}
+			t.Fatalf("got %v; want an AnchorError with %q", err, want)
+		}
+	}
+	if after, _ := os.ReadFile(path); string(after) != string(before) {
+		t.Error("a ledger that was refused was changed")
+	}
+}
+
+func mustRecover(t testing.TB, path string, o Options) Recovered {
+	t.Helper()
+	r, err := Recover(path, o, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func charges(t testing.TB, l ledger.Ledger, name string, n int) {
+	t.Helper()
+	for i := range n {
+		r := mustCharge(t, l, ask(fmt.Sprint(name, i), hospital(1000)))
+		if i%2 == 0 {
+			mustKeep(t, l, r.Sequence, fmt.Sprint(name, i), "42")
+		}
+	}
+}
+
+// An older copy is put back, after the process closed the ledger and after it died.
+func TestAnchorRollback(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		every   uint64
+		more    int
+		close   bool
+		refused bool
+		spent   int // after the recovery, where it is known
+	}{
+		{name: "one charge, every 1", every: 1, more: 1, refused: true, spent: 11},
+		{name: "zero stands for one", every: 0, more: 1, refused: true, spent: 11},
+		{name: "many, every 1", every: 1, more: 100, refused: true}, // the trail is not dense any more where the copy ends
+		{name: "one charge, every 5, closed", every: 5, more: 1, close: true, refused: true, spent: 11},
+		{name: "five charges, every 5", every: 5, more: 5, refused: true},
+		{name: "twelve charges, every 5", every: 5, more: 12, refused: true},
+		{name: "nothing, every 1", every: 1, more: 0},
+		{name: "nothing, every 5, closed", every: 5, more: 0, close: true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "ledger.db")
+			o := Options{Anchorage: &buoy{}, Every: c.every}
+			l := moored(t, path, o)
+			charges(t, l, "before", 10)
+			mustClose(t, l)
+			putBack := aside(t, path)
+			l = moored(t, path, o)
+			charges(t, l, "after", c.more)
+			if c.close {
+				mustClose(t, l)
+			} else {
+				l.mooring = nil // it dies, as far as the anchor can see
+				mustClose(t, l)
+			}
+			putBack()
+			if !c.refused {
+				if r := mustRecover(t, path, o); r.Problem != "" || !strings.Contains(r.String(), "nothing was changed") {
+					t.Errorf("recovered what is fine: %v", r)
+				}
+				l = moored(t, path, o)
+				if n := spent(t, l, "hospital"); n != 10 {
+					t.Errorf("spent %d", n)
+				}
+				return
+			}
+			mustRefuse(t, path, o, "it is older: it ends at record 16 of")
+			r := mustRecover(t, path, o)
+			if !strings.Contains(r.String(), "counts as spent") || len(r.Spent) != 1 {
+				t.Error(r)
+			}
+			if again := mustRecover(t, path, o); again.Problem != "" || again.Hash != r.Hash {
+				t.Errorf("recovered twice: %v", again)
+			}
+			l = moored(t, path, o)
+			got, released := spent(t, l, "hospital"), 10+c.more
+			if got < released || c.spent > 0 && got != c.spent || got > released+2*int(c.every)+c.more/8 {
+				t.Errorf("%d counts as spent, and %d were released", got, released)
+			}
+			mustCharge(t, l, ask("goes on", hospital(1000)))
+			mustClose(t, l)
+			mustVerify(t, path)
+		})
+	}
+}
+
+// The copy that was put back is used without an anchor for a while: what both released counts.
+func TestAnchorFork(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ledger.db")
+	o := Options{Anchorage: &buoy{}, Every: 1}
+	l := moored(t, path, o)
+	charges(t, l, "common", 4)
+	mustClose(t, l)
+	putBack := aside(t, path)
+	l = moored(t, path, o)
+	charges(t, l, "anchored", 20)
+	mustClose(t, l)
+	putBack()
+	l = reopen(t, path)
+	charges(t, l, "other", 30)
+	mustClose(t, l)
+	mustRefuse(t, path, o, "another history")
+	mustRecover(t, path, o)
+	l = moored(t, path, o)
+	if n := spent(t, l, "hospital"); n != 4+20+30 {
+		t.Errorf("%d counts as spent; want 54", n)
+	}
+	mustClose(t, l)
+	// Now the copy is old in its turn.
+	putBack()
+	mustRefuse(t, path, o, "it is older")
+	mustRecover(t, path, o)
+	l = moored(t, path, o)
+	if n := spent(t, l, "hospital"); n != 54 {
+		t.Errorf("%d counts as spent; want 54", n)
+	}
+}
+
+// A ledger that was deleted is not begun anew.
+func TestAnchorDeleted(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ledger.db")
+	o := Options{Anchorage: &buoy{}, Every: 5}
+	l := moored(t, path, o)
+	charges(t, l, "r", 7)
+	mustClose(t, l)
+	remove(t, path)
+	mustRefuse(t, path, o, "the ledger is missing, and had 12 records")
+	if _, err := os.Stat(path); !os.IsNotExist(err) {
+		t.Error("a ledger that was refused was created")
+	}
+	// Somebody begins another without looking at the anchor, and without looking at what the lock file says.
+	if err := os.Remove(path + ".lock"); err != nil {
+		t.Fatal(err)
+	}
+	l = reopen(t, path)
+	charges(t, l, "r", 2)
+	mustClose(t, l)
+	mustRefuse(t, path, o, "it is another ledger")
+	remove(t, path)
+	r := mustRecover(t, path, o)
+	if !strings.Contains(r.Problem, "was missing, and had 12 records") {
+		t.Error(r)
+	}
+	l = moored(t, path, o)
+	if n := spent(t, l, "hospital"); n != 7 {
+		t.Errorf("%d counts as spent; want 7", n)
+	}
+	if _, err := l.Charge(ctx, ask("too much", hospital(7))); err == nil {
+		t.Error("the budget came back")
+	}
+}
+
+// A recovery that dies before it stored the anchor is not counted twice.
+func TestRecoverDies(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ledger.db")
+	place := &buoy{}
+	o := Options{Anchorage: place, Every: 1}
+	l := moored(t, path, o)
+	putBack := aside(t, path)
+	charges(t, l, "r", 3)
+	mustClose(t, l)
+	putBack()
+	place.before = func(ledger.Anchor) { place.fail = errors.New("the buoy sank") }
+	if _, err := Recover(path, o, "test"); err == nil {
+		t.Fatal("recovered without an anchor")
+	}
+	place.before, place.fail = nil, nil
+	mustRefuse(t, path, o, "it is older")
+	if r := mustRecover(t, path, o); !r.Counted || !strings.Contains(r.String(), "before") {
+		t.Error(r)
+	}
+	if n := spent(t, moored(t, path, o), "hospital"); n != 3 {
+		t.Errorf("%d counts as spent; want 3", n)
+	}
+}
+
+// Where the anchor cannot be stored, nothing is confirmed, and nothing more is spent until it can.
+func TestAnchorFails(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ledger.db")
+	place := &buoy{}
+	o := Options{Anchorage: place, Every: 1}
+	l := moored(t, path, o)
+	charges(t, l, "r", 1)
+	down := errors.New("the buoy sank")
+	place.fail = down
+	charged := func(request string, want bool) {
+		t.Helper()
+		_, err := l.Charge(ctx, ask(request, hospital(1000)))
+		var failed *ledger.WriteError
+		if !errors.As(err, &failed) || !errors.Is(err, down) || failed.Charged != want || failed.Broken {
+			t.Errorf("%s: got %v", request, err)
+		}
+	}
+	charged("down", true)
+	charged("down", true)
+	for i := range 5 {
+		charged(fmt.Sprint("more", i), false)
+	}
+	if n := spent(t, l, "hospital"); n != 2 {
+		t.Errorf("%d were spent; want 2: one before, and the one whose anchor failed", n)
+	}
+	place.fail = nil
+	if r := mustCharge(t, l, ask("down", hospital(1000))); !r.Again || place.anchor.Sequence < r.Sequence {
+		t.Errorf("got %+v, and the anchor is at %d", r, place.anchor.Sequence)
+	}
+	mustCharge(t, l, ask("more0", hospital(1000)))
+
+	// It dies instead: opened again, the charge is anchored before anybody can ask for its receipt.
+	place.fail = down
+	charged("dies", true)
+	l.mooring = nil
+	mustClose(t, l)
+	if _, err := OpenWith(path, o); !errors.Is(err, down) {
+		t.Errorf("opened without an anchor: %v", err)
+	}
+	place.fail = nil
+	o.Every = 5
+	l = moored(t, path, o)
+	if head, _, _ := l.Head(ctx); place.anchor.Sequence != head {
+		t.Errorf("the anchor is at %d of %d", place.anchor.Sequence, head)
+	}
+	// A failing anchor is told when the ledger is closed, and the ledger is closed.
+	mustKeep(t, l, mustCharge(t, l, ask("dies", hospital(1000))).Sequence, "key", "42")
+	place.fail = down
+	if err := l.Close(); !errors.Is(err, down) {
+		t.Errorf("closed: %v", err)
+	}
+	place.fail = nil
+	mustClose(t, moored(t, path, o))
+}
+
+// An anchor is stored when its charge is on the disk, and before its receipt is given.
+func TestAnchorOrder(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ledger.db")
+	place := &buoy{}
+	l := moored(t, path, Options{Anchorage: place, Every: 3})
+	receipts, unanchored := 0, 0
+	place.before = func(a ledger.Anchor) {
+		hash, err := l.hashAt(a.Sequence)
+		if err != nil || hash != a.Hash {
+			t.Errorf("an anchor at %d, which is not in the ledger: %v", a.Sequence, err)
+		}
+	}
+	for i := range 30 {
+		before := place.stores
+		r := mustCharge(t, l, ask(fmt.Sprint(i), hospital(1000)))
+		receipts++
+		if unanchored++; place.stores > before {
+			unanchored = 0
+		}
+		if unanchored >= 3 {
+			t.Errorf("%d receipts without an anchor", unanchored)
+		}
+		if got := r.Balances[0].Spent; !got.Within(place.anchor.Most[0].Spent) {
+			t.Errorf("spent %v, above the ceiling %v", got, place.anchor.Most[0].Spent)
+		}
+	}
+	if n := place.stores; n < 10 || n > 13 {
+		t.Errorf("%d anchors for %d charges", n, receipts)
+	}
+	// What the owner enters needs none, and Close takes it in.
+	if _, err := l.Enter(ctx, ledger.Owner{Public: make(ed25519.PublicKey, ed25519.PublicKeySize), Reason: "test"}); err != nil {
+		t.Fatal(err)
+	}
+	head, hash, _ := l.Head(ctx)
+	mustClose(t, l)
+	if a := place.anchor; a.Sequence != head || a.Hash != hash || a.Most[0].Spent.Rho != 30*unit.Rho {
+		t.Errorf("Close left %+v", a)
+	}
+	place.before = nil
+	stores := place.stores
+	mustClose(t, moored(t, path, Options{Anchorage: place, Every: 3}))
+	if place.stores != stores {
+		t.Errorf("%d anchors where nothing happened", place.stores-stores)
+	}
+}
+
+// Recover refuses what it cannot do, and changes nothing.
+func TestRecoverRefuses(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ledger.db")
+	place := &buoy{}
+	for name, err := range map[string]error{
+		"no place":  second(Recover(path, Options{}, "test")),
+		"no reason": second(Recover(path, Options{Anchorage: place}, "")),
+		"no anchor": second(Recover(path, Options{Anchorage: place}, "test")),
+		"no answer": second(Recover(path, Options{Anchorage: &buoy{fail: errors.New("down")}}, "test")),
+	} {
+		if err == nil {
+			t.Errorf("%s: recovered", name)
+		}
+	}
+	if left, _ := os.ReadDir(filepath.Dir(path)); len(left) != 0 {
+		t.Errorf("left %v", left)
+	}
+	l := moored(t, path, Options{Anchorage: place})
+	if _, err := Recover(path, Options{Anchorage: place}, "test"); !errors.Is(err, ledger.ErrBusy) {
+		t.Errorf("an open ledger: %v", err)
+	}
+	mustClose(t, l)
+}
+
+func second[T any](_ T, err error) error { return err }
+
+// A copy that has a charge and lacks its answer would draw another answer, free. So answers are anchored like charges.
+func TestPromise13OneAnswer(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ledger.db")
+	o := Options{Anchorage: &buoy{}}
+	l := moored(t, path, o)
+	mustCharge(t, l, ask("before", hospital(100)))
+	r := mustCharge(t, l, ask("asked", hospital(100)))
+	putBack := aside(t, path) // after the charge, and before its answer
+	mustKeep(t, l, r.Sequence, "key", "an answer")
+	l.mooring = nil // killed: nothing is anchored when it is closed
+	mustClose(t, l)
+	putBack()
+	mustRefuse(t, path, o, "it is older")
+}
+
+// Two that run from copies of one ledger cannot both release an answer.
+func TestPromise13TwoCopies(t *testing.T) {
+	path, other := filepath.Join(t.TempDir(), "ledger.db"), filepath.Join(t.TempDir(), "ledger.db")
+	place := filepath.Join(t.TempDir(), "anchor")
+	first := moored(t, path, Options{Anchorage: anchor.File(place)})
+	r := mustCharge(t, first, ask("asked", hospital(100)))
+	for _, suffix := range []string{"", "-wal"} {
+		copyFile(t, other+suffix, path+suffix)
+	}
+	second := moored(t, other, Options{Anchorage: anchor.File(place)})
+	mustCharge(t, second, ask("asked", hospital(100)))
+	mustKeep(t, first, r.Sequence, "key", "an answer")
+	var failed *ledger.WriteError
+	if err := second.Keep(ctx, r.Sequence, "key", []byte("another answer")); !errors.As(err, &failed) {
+		t.Errorf("the same charge has two answers: %v", err)
+	}
+	if answer, found, err := second.Answer(ctx, "asked"); err == nil {
+		t.Errorf("what was not confirmed is told of: %q, %v", answer, found)
+	}
+	if answer, _, found, err := second.Recall(ctx, "key"); err == nil {
+		t.Errorf("what was not confirmed is recalled: %q, %v", answer, found)
+	}
+}
+
+// What panics in a place of anchors stops the ledger, and blocks nobody.
+func TestAnchorPanics(t *testing.T) {
+	b := &buoy{}
+	l := moored(t, filepath.Join(t.TempDir(), "ledger.db"), Options{Anchorage: b})
+	b.before = func(ledger.Anchor) { panic("the sea is rough") }
+	var failed *ledger.WriteError
+	if _, err := l.Charge(ctx, ask("asked", hospital(100))); !errors.As(err, &failed) || !failed.Broken {
+		t.Errorf("got %v", err)
+	}
+	b.before = nil
+	if _, err := l.Charge(ctx, ask("again", hospital(100))); !errors.As(err, &failed) || !failed.Broken {
+		t.Errorf("got %v", err)
+	}
+	mustClose(t, l)
+}
+
+// TestPromise13MountPoint: where the volume of the anchor is not mounted there is a folder without an anchor, and a ledger that had one is not opened, be it an older copy or not.
+func TestPromise13MountPoint(t *testing.T) {
+	path, place := filepath.Join(t.TempDir(), "ledger.db"), &buoy{}
+	o := Options{Anchorage: place}
+	l := moored(t, path, o)
+	charges(t, l, "r", 3)
+	mustClose(t, l)
+	mounted := *place
+	place.anchor = nil
+	var refused *ledger.UnanchoredError
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := OpenWith(path, o); !errors.As(err, &refused) || !strings.Contains(err.Error(), "Mount the volume") {
+		t.Fatalf("opened without its anchor: %v", err)
+	}
+	if _, err := Recover(path, o, "why"); err == nil {
+		t.Error("there is nothing to recover from")
+	}
+	if after, err := os.ReadFile(path); err != nil || string(after) != string(before) || place.anchor != nil {
+		t.Errorf("something was changed: %v", err)
+	}
+	*place = mounted
+	l = moored(t, path, o)
+	session := "a session of before"
+	mustNote(t, l, session, "its secret")
+	mustClose(t, l)
+	if _, err := BeginAnchor(path, o, "why"); err == nil || !strings.Contains(err.Error(), "there is an anchor") {
+		t.Errorf("another anchor over the one that is there: %v", err)
+	}
+	// Lost for good: the owner says so, and sessions begin anew.
+	place.anchor = nil
+	if _, err := BeginAnchor(path, o, ""); err == nil {
+		t.Error("an anchor was begun without a reason")
+	}
+	if r, err := BeginAnchor(path, o, "the disk of the anchor was lost"); err != nil || place.anchor.Sequence != r.Sequence || r.Sequence == 0 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	l = moored(t, path, o)
+	if _, err := l.Notes(ctx, session); !errors.Is(err, ledger.ErrEra) {
+		t.Errorf("a session of before goes on: %v", err)
+	}
+	if spent(t, l, "hospital") != 3 {
+		t.Error("what was spent is another")
+	}
+}

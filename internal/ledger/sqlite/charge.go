@@ -1,0 +1,59 @@
+package sqlite
+
+import (
+	"context"
+
+	"github.com/discreet-dp/discreet/internal/ledger/chain"
+	"github.com/discreet-dp/discreet/ledger"
+)
+
+// Charge implements [ledger.Ledger].
+func (l *Ledger) Charge(ctx context.Context, c ledger.Charge) (ledger.Receipt, error) {
+	if err := c.Validate(); err != nil {
+		return ledger.Receipt{}, err
+	}
+	return l.submit(ctx, &request{decide: func(g *group) (ledger.Receipt, error) {
+		sequence, again := g.state.Request(c.Request)
+		// While an anchor cannot be stored nothing more is spent, and no receipt is given for what was spent last.
+		if g.unmoored != nil {
+			return ledger.Receipt{}, &ledger.WriteError{Path: g.path, Charged: again, Err: g.unmoored}
+		}
+		// What was charged before and never answered would be a new answer too.
+		if again && g.state.Closed(c.Dataset, c.Analyst) {
+			return ledger.Receipt{}, &ledger.DoorError{Dataset: c.Dataset}
+		}
+		if again {
+			return g.again(sequence, c)
+		}
+		links, err := g.state.Charge(c, g.now())
+		if err != nil {
+			return ledger.Receipt{}, err
+		}
+		if err := g.add(nil, links...); err != nil {
+			return ledger.Receipt{}, err
+		}
+		last := links[len(links)-1]
+		return chain.Receipt(last.Record, last.Hash, false), nil
+	}})
+}
+
+// lapsed is the error of a charge whose window has ended.
+func lapsed(s *chain.State, charge *ledger.Record, charged bool) error {
+	return &ledger.LapsedError{Request: charge.Request, Dataset: charge.Dataset, Window: charge.Window, Now: s.Window(charge.Dataset), Charged: charged}
+}
+
+// again returns the receipt of a request that was charged before.
+func (g *group) again(sequence uint64, c ledger.Charge) (ledger.Receipt, error) {
+	record, hash, err := g.read(sequence)
+	if err != nil {
+		return ledger.Receipt{}, err
+	}
+	if differs := chain.Differs(record, c); differs != "" {
+		return ledger.Receipt{}, &ledger.RequestError{Request: c.Request, Differs: differs}
+	}
+	// What has its answer has it for good. What has none gets none once its window is over.
+	if kept, _ := g.state.AnswerOf(sequence); kept == 0 && g.state.Lapsed(record) {
+		return ledger.Receipt{}, lapsed(g.state, record, false)
+	}
+	return chain.Receipt(record, hash, true), nil
+}

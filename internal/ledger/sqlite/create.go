@@ -1,0 +1,94 @@
+package sqlite
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/discreet-dp/discreet/internal/entropy"
+	"github.com/discreet-dp/discreet/internal/ledger/chain"
+	"github.com/discreet-dp/discreet/ledger"
+)
+
+// create makes a new ledger with its first record. It is made under another name
+// and gets its own when it is complete and on stable storage, so that a ledger is
+// there as a whole or not at all, and an empty file is always damage. The caller holds
+// the lock.
+func create(path string, now time.Time) (err error) {
+	if info, err := os.Stat(path + "-wal"); err == nil && info.Size() > 0 {
+		return &ledger.CorruptError{Path: path, Where: "the file is missing, but its log, " + path + "-wal, is there"}
+	}
+	if used(path) {
+		return &ledger.CorruptError{Path: path, Where: "the file is missing, and " + path + ".lock says that there was one"}
+	}
+	name := path + "-new"
+	for _, leftover := range []string{name, name + "-journal", name + "-wal", path + "-wal"} {
+		if err := os.Remove(leftover); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	if err != nil {
+		return fmt.Errorf("the ledger cannot be created: %w", err)
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			os.Remove(name)
+			os.Remove(name + "-wal")
+			err = &ledger.WriteError{Path: path, Broken: true, Err: err}
+		}
+	}()
+	c, err := dial(name)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(begin(c, now), c.Close()); err != nil {
+		return err
+	}
+	if err := os.Remove(name + "-wal"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := syncFile(name); err != nil {
+		return err
+	}
+	if err := os.Rename(name, path); err != nil {
+		return err
+	}
+	return syncFolder(filepath.Dir(path))
+}
+
+// begin writes the tables and the record of kind ledger.
+func begin(c *conn, now time.Time) error {
+	first := chain.First(entropy.New().Name(), now)
+	type statement struct {
+		sql  string
+		args []any
+	}
+	statements := []statement{
+		{fmt.Sprintf("PRAGMA page_size = %d", pageSize), nil},
+		{fmt.Sprintf("PRAGMA application_id = %d", applicationID), nil},
+		{fmt.Sprintf("PRAGMA user_version = %d", closed), nil},
+		{"BEGIN EXCLUSIVE", nil},
+	}
+	for _, s := range schema {
+		statements = append(statements, statement{s.sql, nil})
+	}
+	statements = append(statements,
+		statement{insertRecord, []any{0, first.Body, first.Hash, nil}},
+		statement{insertHead, []any{0, first.Hash}},
+		statement{"COMMIT", nil},
+		statement{"PRAGMA locking_mode = exclusive", nil},
+		statement{"PRAGMA journal_mode = wal", nil})
+	for _, s := range statements {
+		if _, err := c.ExecContext(background, s.sql, s.args...); err != nil {
+			return err
+		}
+	}
+	return c.empty()
+}

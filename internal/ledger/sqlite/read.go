@@ -1,0 +1,188 @@
+package sqlite
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"iter"
+	"os"
+	"time"
+
+	"github.com/discreet-dp/discreet/internal/ledger/chain"
+	"github.com/discreet-dp/discreet/ledger"
+)
+
+// Reader reads a ledger without being its writer. It changes nothing.
+//
+// It keeps the ledger locked until it is closed, so whoever reads for long makes writers wait: read first, then show.
+type Reader struct {
+	path string
+	lock *lock
+	view *view
+	conn *conn
+	last uint64
+	head string
+}
+
+// Line is a record as it is stored.
+type Line struct {
+	// Record is read into again for the next line; Clone it to keep it.
+	Record     *ledger.Record
+	Body, Hash string
+}
+
+// Read opens the ledger at the path for reading. It returns the errors of [Verify], but for those of records, which
+// come when they are read.
+//
+// What a process that died left in the log is read from there, and the ledger stays as it is.
+func Read(path string) (_ *Reader, err error) {
+	path, exists, err := resolve(path)
+	if err != nil {
+		return nil, err
+	}
+	if !exists {
+		return nil, fmt.Errorf("there is no ledger at %s: %w", path, os.ErrNotExist)
+	}
+	r := &Reader{path: path}
+	if r.lock, err = acquire(path, false); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, r.Close())
+		}
+	}()
+	if r.view, err = look(path); err != nil {
+		return nil, err
+	}
+	if r.conn, err = r.view.reader(); err != nil {
+		return nil, err
+	}
+	for _, err := range []error{checkSchema(r.conn, path), r.view.checkSize(r.conn), r.view.checkPages(), r.readHead()} {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+func (r *Reader) readHead() error {
+	var n int64
+	if err := r.conn.QueryRowContext(background, selectHead).Scan(&n, &r.head); err != nil {
+		if errors.Is(err, sql.ErrNoRows) || code(err) == 0 {
+			return &ledger.CorruptError{Path: r.path, Where: "its head is missing", Err: err}
+		}
+		return corrupt(r.path, "its head cannot be read", err)
+	}
+	r.last = uint64(n)
+	return nil
+}
+
+// Path returns the one absolute name of the ledger.
+func (r *Reader) Path() string { return r.path }
+
+// Head returns the sequence and the hash of the last record, as the head beside the records has them.
+func (r *Reader) Head() (uint64, string) { return r.last, r.head }
+
+// Records returns all records in their order, each checked against its hash and against the one before, and the last one
+// against the head. Whether they add up is not asked here: see [Reader.Verify], and the package replay for a second opinion.
+//
+// After an error there is nothing more. It can be called again, and gives the same.
+func (r *Reader) Records() iter.Seq2[Line, error] {
+	return func(yield func(Line, error) bool) {
+		next, previous := uint64(0), ""
+		fail := func(err error) {
+			yield(Line{}, &ledger.CorruptError{Path: r.path, Where: fmt.Sprintf("record %d: %v", next, err)})
+		}
+		for batch := range readRecords(r.conn) {
+			for i := range batch.rows {
+				row := &batch.rows[i]
+				if row.sequence != int64(next) {
+					fail(errors.New("it is missing"))
+					return
+				}
+				if row.err != nil {
+					fail(row.err)
+					return
+				}
+				if row.record.Sequence != next || row.record.Previous != previous {
+					fail(errors.New("the record does not continue the one before"))
+					return
+				}
+				if !yield(Line{&row.record, row.body, row.hash}, nil) {
+					return
+				}
+				next, previous = next+1, row.hash
+			}
+			switch {
+			case batch.err != nil && code(batch.err) == 0:
+				fail(batch.err)
+				return
+			case batch.err != nil:
+				yield(Line{}, corrupt(r.path, fmt.Sprintf("record %d cannot be read", next), batch.err))
+				return
+			}
+			batch.release()
+		}
+		if next != r.last+1 || previous != r.head {
+			yield(Line{}, &ledger.CorruptError{Path: r.path, Where: fmt.Sprintf("it has %d records, and the head says that the last is number %d", next, r.last)})
+		}
+	}
+}
+
+// Summary is what follows from a ledger that checks, for its owner.
+type Summary struct {
+	Report
+	Identity string                 `json:"identity"`
+	Kinds    map[ledger.Kind]uint64 `json:"kinds"`   // how many records there are of each
+	Windows  map[string]uint64      `json:"windows"` // the current window of every dataset that was renewed
+	Owner    string                 `json:"owner"`   // the key whose signature counts, in hexadecimal, or empty
+	First    time.Time              `json:"first"`   // the times of the first and of the last record
+	Last     time.Time              `json:"last"`
+}
+
+// Verify checks what [Verify] checks. It calls tell now and then with how many records were checked, of how many.
+func (r *Reader) Verify(tell func(done, of uint64)) (Summary, error) {
+	s := Summary{Kinds: map[ledger.Kind]uint64{}, Windows: map[string]uint64{}}
+	state := chain.New()
+	for line, err := range r.Records() {
+		if err != nil {
+			return Summary{}, err
+		}
+		record := line.Record
+		if err := state.Check(record); err != nil {
+			return Summary{}, &ledger.CorruptError{Path: r.path, Where: fmt.Sprintf("record %d: %v", record.Sequence, err)}
+		}
+		state.Apply(record, line.Hash)
+		if s.Kinds[record.Kind]++; record.Kind == ledger.KindRenewal {
+			s.Windows[record.Dataset] = record.Window
+		}
+		if record.Sequence == 0 {
+			s.First = record.Time.UTC()
+		}
+		s.Last = record.Time.UTC()
+		if tell != nil && record.Sequence%4096 == 0 {
+			tell(record.Sequence, r.last)
+		}
+	}
+	s.Report = Report{Records: r.last, Charges: state.Charges(), Answers: state.Answers(), Head: r.head, Balances: state.Balances()}
+	s.Identity, s.Owner = state.Fingerprint(), state.Owner()
+	return s, nil
+}
+
+// Close lets writers in.
+func (r *Reader) Close() (err error) {
+	if r.conn != nil {
+		err = r.conn.Close()
+		r.conn = nil
+	}
+	if r.view != nil {
+		err = errors.Join(err, r.view.Close())
+		r.view = nil
+	}
+	if r.lock != nil {
+		err = errors.Join(err, r.lock.release())
+		r.lock = nil
+	}
+	return err
+}

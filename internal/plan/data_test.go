@@ -1,0 +1,175 @@
+package plan_test
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/policy"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write the results into testdata instead of comparing them")
+
+// hospital is the dataset of testdata/hospital.yaml.
+func hospital(t testing.TB) *policy.Dataset {
+	p, err := policy.Load("testdata/hospital.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p.Datasets["hospital"]
+}
+
+// TestData runs testdata/*.txt. A file holds cases separated by lines of ====,
+// each a question, a line of ----, and what it means: the query and how far one
+// person moves it, or the refusal. Lines before the first ==== are a comment.
+func TestData(t *testing.T) {
+	ds := hospital(t)
+	files, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no test data", err)
+	}
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			cases := readCases(t, file)
+			for i, c := range cases[1:] {
+				text, want, _ := strings.Cut(c, "----\n")
+				got := outcome(ds, strings.TrimSuffix(text, "\n"))
+				if *rewrite {
+					cases[i+1] = text + "----\n" + got
+				} else if got != want {
+					t.Errorf("case %d:\n%s\ngot:\n%s\nwant:\n%s", i+1, text, got, want)
+				}
+			}
+			if *rewrite {
+				if err := os.WriteFile(file, []byte(strings.Join(cases, "====\n")), 0o666); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// readCases returns a file's comment and then its cases.
+func readCases(t testing.TB, file string) []string {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Split(string(text), "====\n")
+}
+
+// outcome shows all that a text means, or why it is refused. The dataset's and the
+// table's lines are left out where they are the first table's, to be short.
+func outcome(ds *policy.Dataset, text string) string {
+	st, err := plan.Prepare(ds, text, plan.Options{Public: tables{}})
+	if err != nil {
+		return refusal(text, err)
+	}
+	var b strings.Builder
+	for i, p := range st.Plans {
+		if st.Outer != nil {
+			fmt.Fprintf(&b, "%s is:\n", plan.AnswerName(i))
+		}
+		show(&b, p)
+	}
+	if st.Outer != nil {
+		outer := &pg.RawStmt{Stmt: &pg.Node{Node: &pg.Node_SelectStmt{SelectStmt: st.Outer}}}
+		text, err := pg.Deparse(&pg.ParseResult{Version: 170007, Stmts: []*pg.RawStmt{outer}})
+		fmt.Fprintf(&b, "outer: %s %v\n", text, err)
+	}
+	return b.String()
+}
+
+func show(b *strings.Builder, p *plan.Plan) {
+	for line := range strings.Lines(p.Query.Format()) {
+		if !strings.HasPrefix(line, "dataset ") && line != "from \"patients\" unit unique \"pid\"\n" && (line != "rows 1 groups 1 neighbours add-remove\n" || p.Query.Bounded()) {
+			b.WriteString(line)
+		}
+	}
+	for i, m := range p.Query.Measures {
+		lo, hi := p.Query.Interval(m)
+		fmt.Fprintf(b, "moves %d: %s within [%v, %v] by %s, at most %v, %v\n",
+			i, m.Describe(), lo, hi, m.Step().RatString(), p.Query.Sensitivity(m, dp.L1), p.Query.Sensitivity(m, dp.L2))
+	}
+	for i, s := range p.Stats {
+		fmt.Fprintf(b, "#%d %s\n", i, made(s))
+	}
+	for _, o := range p.Columns {
+		fmt.Fprintf(b, "column %q: %s\n", o.Name, plan.Format(o.Expr))
+	}
+	if p.Having != nil {
+		fmt.Fprintf(b, "having %s\n", plan.Format(p.Having))
+	}
+	for _, o := range p.Order {
+		fmt.Fprintf(b, "order by %s descending %v nulls first %v\n", plan.Format(o.By), o.Descending, o.NullsFirst)
+	}
+	if p.Limit != nil {
+		fmt.Fprintf(b, "limit %d\n", *p.Limit)
+	}
+	if p.Offset != 0 {
+		fmt.Fprintf(b, "offset %d\n", p.Offset)
+	}
+}
+
+// tables are the public tables of the test data.
+type tables struct{}
+
+// Most has 25 rows, of which 5 are equal in one column.
+func (tables) Most(_ string, columns []string) (int64, error) {
+	return []int64{25, 5, 1}[min(2, len(columns))], nil
+}
+
+func (tables) Values(table, column string, limit int) ([]policy.Value, error) {
+	var out []policy.Value
+	if column == "low" {
+		return []policy.Value{{Type: policy.Integer, Int: 20}, {Type: policy.Integer, Int: 60}}, nil
+	}
+	for _, v := range []string{"north", "south"} {
+		out = append(out, policy.Value{Type: policy.Text, Text: v})
+	}
+	return out, nil
+}
+
+// made says what a released value is made of.
+func made(s plan.Stat) string {
+	note := ""
+	if s.Note != "" {
+		note = "; " + s.Note
+	}
+	switch s.Kind {
+	case plan.KeyStat:
+		return fmt.Sprintf("is key %d", s.Key)
+	case plan.MeasureStat:
+		return fmt.Sprintf("is measure %d", s.Measure)
+	case plan.QuantileStat:
+		return fmt.Sprintf("is quantile %d of measure %d%s", s.Quantile, s.Measure, note)
+	case plan.VarianceStat:
+		return fmt.Sprintf("is a variance (sample %v, root %v) of squares %d around %v, sum %d around %v, count %d",
+			s.Sample, s.Root, s.Square, s.SquareCenter, s.Measure, s.Center, s.Count)
+	}
+	return fmt.Sprintf("is measure %d over measure %d, plus %v steps", s.Measure, s.Count, s.Center)
+}
+
+// refusal shows a refusal and what stands at its position.
+func refusal(text string, err error) string {
+	var r *plan.Refusal
+	if !errors.As(err, &r) {
+		return fmt.Sprintf("NOT A REFUSAL: %v\n", err)
+	}
+	at := "refused"
+	if r.Position >= 0 && r.Position <= len(text) {
+		near := []rune(text[r.Position:])
+		at = fmt.Sprintf("refused at %d, %q", r.Position, string(near[:min(len(near), 12)]))
+	} else if r.Position != -1 {
+		at = fmt.Sprintf("refused at %d, OUTSIDE THE TEXT", r.Position)
+	}
+	return fmt.Sprintf("%s\n%s\n%s\n", at, r.Reason, r.Instead)
+}

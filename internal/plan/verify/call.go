@@ -1,0 +1,232 @@
+package verify
+
+import (
+	"math"
+	"math/big"
+
+	"github.com/discreet-dp/discreet/internal/plan"
+)
+
+// arity is how many arguments the functions have that take a fixed number.
+var arity = map[string]int{
+	"nullif": 2, "abs": 1, "sign": 1, "round": 2, "floor": 2, "ceil": 2, "trunc": 2, "sqrt": 1, "ln": 1, "log10": 1, "exp": 1, "power": 2,
+	"length": 1, "lower": 1, "upper": 1, "btrim": 2, "ltrim": 2, "rtrim": 2, "substring": 3, "right": 2, "strpos": 2, "text": 1,
+	"extract": 2, "date_trunc": 2, "timestamp": 1, "date": 1, "add_days": 2, "days_between": 2, "add_interval": 4,
+	"parse_integer": 1, "parse_decimal": 2, "parse_boolean": 1, "parse_date": 1, "parse_timestamp": 1,
+}
+
+// call derives a function. One that is not here is not known, and refused.
+func (c *checker) call(s *scope, e *plan.Call) fact {
+	args := make([]fact, len(e.Args))
+	derived, never := false, false
+	for i, a := range e.Args {
+		args[i] = c.expr(s, a)
+		c.must(args[i].kind != plan.Identity, "an identity is computed with")
+		derived, never = derived || args[i].derived, never || args[i].never
+	}
+	n, fixed := arity[e.Fn]
+	c.must(!fixed || len(args) == n, "it has %d arguments", len(args))
+	c.must(len(args) > 0, "it has no arguments")
+	var out fact
+	switch e.Fn {
+	case "coalesce":
+		out = c.hull(args)
+	case "nullif":
+		c.alike(args[0], args[1])
+		out = args[0]
+	case "greatest", "least":
+		out = c.extreme(e, args)
+	case "abs", "sign", "round", "floor", "ceil", "trunc":
+		out = c.numeric(e, args)
+	case "sqrt", "ln", "log10", "exp":
+		out = c.transcendental(e.Fn, args[0])
+	case "power":
+		out = c.power(args[0], args[1])
+	case "length", "lower", "upper", "btrim", "ltrim", "rtrim", "substring", "right", "strpos", "||", "concat":
+		out = c.textual(e, args)
+	case "text":
+		out = c.spelled(e, args[0])
+	case "extract", "date_trunc", "timestamp", "date", "add_days", "days_between", "add_interval":
+		out = c.temporal(e, args)
+	case "parse_integer", "parse_decimal", "parse_boolean", "parse_date", "parse_timestamp":
+		out = c.parsed(e, args)
+	default:
+		c.fail("no function that is known here")
+	}
+	switch e.Fn {
+	case "coalesce", "nullif", "greatest", "least", "concat": // which want to see NULLs
+	default:
+		out.never = out.never || never
+	}
+	out.derived = derived
+	return out
+}
+
+// surely reports whether something is never NULL. What the policy says of a column is not a proof.
+func surely(e plan.Expr) bool {
+	switch e := e.(type) {
+	case *plan.Literal:
+		return !e.IsNullLiteral()
+	case *plan.Rescale:
+		return surely(e.X)
+	case *plan.ToReal:
+		return surely(e.X)
+	}
+	return false
+}
+
+// extreme derives greatest and least, which pass over NULL: what is never NULL bounds the result from its side.
+func (c *checker) extreme(e *plan.Call, args []fact) fact {
+	out := c.hull(args)
+	for i, a := range args {
+		if out.never || a.never || !surely(e.Args[i]) {
+			continue
+		}
+		switch {
+		case out.kind == plan.Real && e.Fn == "greatest":
+			out.low = max(out.low, a.low)
+		case out.kind == plan.Real:
+			out.high = min(out.high, a.high)
+		case out.lo == nil:
+		case e.Fn == "greatest":
+			out.lo = upper(out.lo, a.lo)
+		default:
+			out.hi = lower(out.hi, a.hi)
+		}
+	}
+	return out
+}
+
+// constant reads an argument that must be a whole number.
+func (c *checker) constant(e plan.Expr, from, upto int64) int64 {
+	l, ok := e.(*plan.Literal)
+	c.must(ok && l.Number != nil && sameStep(l.Type().Step, whole) && l.Number.IsInt64(), "an argument that must be a whole constant is none")
+	n := l.Number.Int64()
+	c.must(n >= from && n <= upto, "a constant of %d where %d to %d is meant", n, from, upto)
+	return n
+}
+
+// word reads an argument that must be a constant text.
+func (c *checker) word(e plan.Expr) string {
+	l, ok := e.(*plan.Literal)
+	c.must(ok && l.Text != nil, "an argument that must be a constant text is none")
+	return *l.Text
+}
+
+// numeric derives functions whose value is an exact number, or an absolute value.
+func (c *checker) numeric(e *plan.Call, args []fact) fact {
+	x := args[0]
+	c.must(x.kind == plan.Number || x.kind == plan.Real, "%s of %v", e.Fn, x.kind)
+	switch {
+	case e.Fn == "sign":
+		return integers(-1, 1)
+	case e.Fn == "abs" && x.never:
+		return x
+	case e.Fn == "abs" && x.kind == plan.Real:
+		low := 0.0
+		if x.low > 0 || x.high < 0 {
+			low = min(math.Abs(x.low), math.Abs(x.high))
+		}
+		return real(low, max(math.Abs(x.low), math.Abs(x.high)))
+	case e.Fn == "abs":
+		low := zero
+		if x.lo.Sign() > 0 {
+			low = x.lo
+		} else if x.hi.Sign() < 0 {
+			low = new(big.Int).Neg(x.hi)
+		}
+		return number(x.step, low, x.farthest())
+	}
+	digits := c.constant(e.Args[1], -40, 40)
+	step := tenth(digits)
+	if x.never {
+		return fact{kind: plan.Number, step: step, never: true}
+	}
+	if x.kind == plan.Real {
+		return c.roundReal(e, x, digits, step)
+	}
+	return c.round(e, x, step)
+}
+
+// tenth is 10^-digits.
+func tenth(digits int64) *big.Rat {
+	p := new(big.Int).Exp(big.NewInt(10), big.NewInt(max(digits, -digits)), nil)
+	if digits > 0 {
+		return new(big.Rat).SetFrac(unit, p)
+	}
+	return new(big.Rat).SetInt(p)
+}
+
+// round derives the rounding of an exact number. An engine multiplies by p, adds something and divides by q; all of it stays in
+// 128 bits, and in 64 where it decides for these.
+func (c *checker) round(e *plan.Call, x fact, step *big.Rat) fact {
+	ratio := new(big.Rat).Quo(x.step, step)
+	p, q := new(big.Int).Set(ratio.Num()), new(big.Int).Set(ratio.Denom())
+	c.onTheWay(e, p, q)
+	return number(step, rounded(e.Fn, x.lo, p, q), rounded(e.Fn, x.hi, p, q))
+}
+
+// onTheWay bounds what is computed for a rounding. It follows the printer: twice of all for halves, and what is claimed of the argument
+// decides how wide it is and how far it is moved.
+func (c *checker) onTheWay(e *plan.Call, p, q *big.Int) {
+	t := e.Args[0].Type()
+	if e.Fn == "round" {
+		p, q = new(big.Int).Lsh(p, 1), new(big.Int).Lsh(q, 1)
+	}
+	far := new(big.Int).Abs(t.Lo)
+	if t.Hi.CmpAbs(far) > 0 {
+		far.Abs(t.Hi)
+	}
+	scaled := far.Mul(far, p)
+	// Below it is moved up by its lower end and by at most two divisors.
+	reach := new(big.Int).Add(new(big.Int).Lsh(scaled, 1), new(big.Int).Lsh(q, 1))
+	c.must(reach.Cmp(bits128) <= 0 && p.Cmp(bits128) <= 0 && q.Cmp(bits128) <= 0, "a rounding overflows on its way")
+	c.constants(e.Args[0], wide(t) || reach.Cmp(narrow) > 0, p)
+}
+
+// rounded is n p / q, rounded; halves go away from zero.
+func rounded(fn string, n, p, q *big.Int) *big.Int {
+	x := new(big.Int).Mul(n, p)
+	quotient, rest := new(big.Int).QuoRem(x, q, new(big.Int)) // towards zero
+	away := int64(x.Sign())
+	switch {
+	case rest.Sign() == 0 || fn == "trunc":
+	case fn == "floor":
+		if away < 0 {
+			quotient.Sub(quotient, unit)
+		}
+	case fn == "ceil":
+		if away > 0 {
+			quotient.Add(quotient, unit)
+		}
+	case new(big.Int).Lsh(rest.Abs(rest), 1).Cmp(q) >= 0:
+		quotient.Add(quotient, big.NewInt(away))
+	}
+	return quotient
+}
+
+// roundReal derives the rounding of a double, which is multiplied or divided by a power of ten first.
+func (c *checker) roundReal(e *plan.Call, x fact, digits int64, step *big.Rat) fact {
+	power, _ := new(big.Float).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(max(digits, -digits)), nil)).Float64()
+	at := func(f float64) *big.Int {
+		if digits >= 0 {
+			f *= power
+		} else {
+			f /= power
+		}
+		switch e.Fn {
+		case "trunc":
+			f = math.Trunc(f)
+		case "floor":
+			f = math.Floor(f)
+		case "ceil":
+			f = math.Ceil(f)
+		default:
+			f = math.Round(f)
+		}
+		c.must(math.Abs(f) <= 0x1p120, "a real number is rounded to more than 120 bits")
+		n, _ := new(big.Float).SetFloat64(f).Int(nil)
+		return n
+	}
+	return number(step, at(x.low), at(x.high))
+}

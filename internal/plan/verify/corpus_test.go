@@ -1,0 +1,226 @@
+package verify_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/discreet-dp/discreet/internal/audit/generate"
+	"github.com/discreet-dp/discreet/internal/engine/reference"
+	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/verify"
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// load reads a dataset of the test data of package plan.
+func load(t testing.TB, file, name string) *policy.Dataset {
+	t.Helper()
+	p, err := policy.Load(filepath.Join("../testdata", file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p.Datasets[name]
+}
+
+// parsed reads a policy.
+func parsed(t testing.TB, text string) *policy.Dataset {
+	t.Helper()
+	p, err := policy.Parse("policy.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p.Datasets["d"]
+}
+
+// golden are the questions of the test data of package plan, refused ones too.
+func golden(t testing.TB, pattern string) []string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join("../testdata", pattern))
+	if err != nil || len(files) == 0 {
+		t.Fatal("no test data", err)
+	}
+	var out []string
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range strings.Split(string(text), "====\n")[1:] {
+			question, _, _ := strings.Cut(c, "----\n")
+			out = append(out, strings.TrimSuffix(question, "\n"))
+		}
+	}
+	return out
+}
+
+// columns are the values of public tables.
+type columns struct{}
+
+func (columns) Values(_, column string, _ int) ([]policy.Value, error) {
+	if column == "low" || column == "code" {
+		return []policy.Value{{Type: policy.Integer, Int: 20}, {Type: policy.Integer, Int: 60}}, nil
+	}
+	return []policy.Value{{Type: policy.Text, Text: "north"}, {Type: policy.Text, Text: "south"}}, nil
+}
+
+func (columns) Most(string, []string) (int64, error) { return 2, nil }
+
+// each calls f for every private query of a corpus: the golden questions of package plan, and as many random ones as are asked for of each world.
+func each(t testing.TB, random int, f func(ds *policy.Dataset, text string, q *plan.Query)) {
+	t.Helper()
+	hospital := load(t, "hospital.yaml", "hospital")
+	ask := func(ds *policy.Dataset, text string, o plan.Options) {
+		st, err := plan.Prepare(ds, text, o)
+		if err != nil {
+			return
+		}
+		for _, p := range st.Plans {
+			f(ds, text, &p.Query)
+		}
+	}
+	for _, text := range golden(t, "*.txt") {
+		ask(hospital, text, plan.Options{Public: columns{}})
+	}
+	shop := parsed(t, shopPolicy)
+	for _, text := range shopQuestions {
+		ask(shop, text, plan.Options{Public: columns{}})
+	}
+	for i, ds := range generate.Worlds() {
+		db := generate.Make(generate.NewDice("language", 1), ds)
+		public := reference.New(ds, db.Tables).Public()
+		maker := generate.NewMaker(ds, plan.Options{Public: public})
+		d := generate.NewDice(fmt.Sprint("verify ", i), 7)
+		for range random {
+			ask(ds, maker.Question(d), plan.Options{Public: public})
+		}
+	}
+}
+
+// TestHonest: nothing that package plan builds of honest questions is refused.
+func TestHonest(t *testing.T) {
+	random := 1000
+	if testing.Short() {
+		random = 300
+	}
+	asked, wrong := 0, 0
+	each(t, random, func(ds *policy.Dataset, text string, q *plan.Query) {
+		asked++
+		if err := verify.Query(ds, q); err != nil && wrong < 20 {
+			wrong++
+			t.Errorf("%s\n%v\n%s", text, err, q.Format())
+		}
+	})
+	t.Logf("%d queries", asked)
+	if asked < 1000 {
+		t.Error("too few queries for a test")
+	}
+}
+
+// called notes the functions of an expression.
+func called(e plan.Expr, functions map[string]bool) {
+	if e != nil {
+		plan.Walk(e, func(x plan.Expr) {
+			if c, ok := x.(*plan.Call); ok {
+				functions[c.Fn] = true
+			}
+		})
+	}
+}
+
+// TestHonestTables is TestHonest for rows to train on.
+func TestHonestTables(t *testing.T) {
+	ds, asked := load(t, "hospital.yaml", "hospital"), 0
+	for _, c := range golden(t, "table/*.txt") {
+		text, target, _ := strings.Cut(c, "\n=> ")
+		table, err := plan.PrepareTable(ds, text, target, plan.Options{Public: columns{}})
+		if err != nil {
+			continue
+		}
+		asked++
+		if err := verify.Table(ds, table); err != nil {
+			t.Errorf("%s\n%v\n%s", c, err, table.Format())
+		}
+	}
+	if asked < 10 {
+		t.Error("too few tables for a test", asked)
+	}
+}
+
+// TestHonestHoldouts is TestHonest for questions to holdouts.
+func TestHonestHoldouts(t *testing.T) {
+	p, err := policy.Load("../testdata/holdout/trial.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := 0
+	for _, ds := range p.Datasets {
+		for _, text := range golden(t, "holdout/*.txt") {
+			h, err := plan.PrepareHoldout(ds, text, "", plan.Options{Public: columns{}})
+			if err != nil {
+				continue
+			}
+			asked++
+			if err := verify.Holdout(ds, h); err != nil {
+				t.Errorf("%s\n%v\n%s", text, err, h.Query.Format())
+			}
+		}
+	}
+	if asked < 5 {
+		t.Error("too few questions for a test", asked)
+	}
+}
+
+// shopPolicy is about customers with orders, which have items, which have parts; and public products and their tags.
+const shopPolicy = `datasets:
+  d:
+    engine: duckdb
+    source: x.duckdb
+    unit: customers.cid
+    budget: {epsilon: 1, delta: 1e-6}
+    analysts: {a: {}}
+    tables:
+      customers: {unique: cid, columns: {region: {type: text, keys: [N, S, W]}, age: {type: integer, bounds: [0, 100]}, city: {type: text, keys: private}}}
+      orders:
+        path: cust -> customers.cid
+        max_rows: 5
+        max_groups: 3
+        columns: {code: {type: integer, bounds: [0, 9]}, amount: {type: integer, bounds: [0, 50]}, shop: {type: text, keys: private}}
+      items: {path: order_id -> orders.oid, max_rows: 3, max_groups: 2, columns: {qty: {type: integer, bounds: [0, 10]}}}
+      parts: {path: item -> items.iid, max_rows: 4, max_groups: 1, columns: {w: {type: integer, bounds: [-10, 10]}}}
+      products: {public: true, unique: code, columns: {code: {type: integer}, label: {type: text, nullable: false}}}
+      tags: {public: true, max_rows: 2, columns: {code: {type: integer}, tag: {type: text, nullable: false}}}
+`
+
+// shopQuestions are about every kind of join, by every kind of link.
+var shopQuestions = []string{
+	"SELECT o.shop, SUM(o.amount), COUNT(DISTINCT o.cust) FROM orders o GROUP BY o.shop",
+	"SELECT i.qty, COUNT(*), SUM(i.qty) FROM items i GROUP BY i.qty",
+	"SELECT MEDIAN(p.w), SUM(p.w), COUNT(*) FROM parts p",
+	"SELECT c.region, SUM(c.age + o.amount) FROM customers c JOIN orders o ON c.cid = o.cust GROUP BY c.region",
+	"SELECT c.city, o.shop, COUNT(*) FROM customers c LEFT JOIN orders o ON c.cid = o.cust AND o.amount > 3 GROUP BY c.city, o.shop",
+	"SELECT SUM(o.amount * i.qty) FROM orders o JOIN items i ON o.oid = i.order_id",
+	"SELECT i.qty, SUM(p.w) FROM items i LEFT JOIN parts p ON i.iid = p.item AND p.w > 0 GROUP BY i.qty",
+	"SELECT r.shop, SUM(o.amount) FROM orders o JOIN orders r ON o.cust = r.cust AND o.amount <= r.amount GROUP BY r.shop",
+	"SELECT t.tag, SUM(o.amount) FROM orders o JOIN tags t ON o.code = t.code GROUP BY t.tag",
+	"SELECT t.tag, COUNT(*) FROM customers c CROSS JOIN tags t GROUP BY t.tag",
+	"SELECT d.label, COUNT(*), SUM(c.age) FROM customers c JOIN products d ON d.code = c.age % 4 GROUP BY d.label",
+	"SELECT d.label, SUM(o.amount) FROM orders o JOIN products d ON o.code = d.code JOIN tags t ON t.code = d.code GROUP BY d.label",
+	"SELECT SUM(x.n), SUM(x.s), SUM(x.lo) FROM (SELECT cust, COUNT(*) AS n, SUM(amount) AS s, MIN(code) AS lo, COUNT(shop) AS v FROM orders o GROUP BY cust) AS x",
+	"SELECT c.region, SUM(x.n), AVG(x.s) FROM customers c LEFT JOIN (SELECT cust, COUNT(*) AS n, SUM(amount) AS s FROM orders o WHERE code > 2 GROUP BY cust) AS x ON c.cid = x.cust GROUP BY c.region",
+	"SELECT SUM(y.a) FROM (SELECT amount AS a, cust FROM orders o UNION ALL SELECT age, cid FROM customers UNION ALL SELECT qty, order_id FROM items) AS y",
+	"SELECT y.shop, COUNT(*) FROM (SELECT shop, code, cust FROM orders o WHERE amount > 2 UNION ALL SELECT shop, code + 0, cust FROM orders) AS y GROUP BY y.shop",
+	"SELECT SUM(y.a * i.qty) FROM (SELECT o.oid, o.shop, amount * 2 AS a FROM orders o) AS y JOIN items i ON i.order_id = y.oid",
+	"SELECT COUNT(*) FROM orders o WHERE EXISTS (SELECT 1 FROM orders e WHERE e.cust = o.cust AND e.amount > o.amount)",
+	"SELECT COUNT(*) FROM customers c WHERE NOT EXISTS (SELECT 1 FROM orders e JOIN items g ON e.oid = g.order_id WHERE e.cust = c.cid AND g.qty > c.age)",
+	"SELECT COUNT(*) FROM customers c WHERE c.cid IN (SELECT cust FROM orders WHERE amount > 3)",
+	"SELECT COUNT(*) FROM orders o WHERE o.code < 3 OR EXISTS (SELECT 1 FROM tags q WHERE q.code = o.code AND q.tag <> 'red')",
+	"SELECT SUM((SELECT COUNT(*) FROM orders o WHERE o.cust = c.cid)), SUM((SELECT MAX(amount) FROM orders o WHERE o.cust = c.cid)) FROM customers c WHERE EXISTS (SELECT 1 FROM orders e WHERE e.cust = c.cid)",
+	"SELECT COUNT(*) FROM customers c WHERE EXISTS (SELECT 1 FROM orders e WHERE e.cust = c.cid AND EXISTS (SELECT 1 FROM items i WHERE i.order_id = e.oid AND i.qty > c.age))",
+	"SELECT age FROM customers GROUP BY age ORDER BY (age - 50) * COUNT(*) DESC LIMIT 2",
+	"SELECT region FROM orders o JOIN customers c ON c.cid = o.cust GROUP BY region ORDER BY SUM(amount - 10) DESC LIMIT 1",
+	"SELECT SUM(greatest(0, least(10, age - 50))), SUM(round(age / 3.0, 1)), SUM(width_bucket(age, 0, 100, 7)) FROM customers",
+	"SELECT SUM(length(CAST(age * 1.5 AS text))), COUNT(*) FILTER (WHERE CAST(age AS text) LIKE '1%') FROM customers",
+	"SELECT VARIANCE(age), STDDEV(amount), AVG(amount * code) FROM customers c JOIN orders o ON o.cust = c.cid",
+}

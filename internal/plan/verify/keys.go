@@ -1,0 +1,142 @@
+package verify
+
+import (
+	"slices"
+
+	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// key checks something to group by.
+func (c *checker) key(in *scope, q *plan.Query, k plan.Key, why purpose) {
+	f := c.expr(in, k.Expr)
+	c.must(!f.derived && f.kind != plan.Identity && f.kind != plan.Real, "it is a real number, or says who or what a row is about")
+	if k.Private {
+		c.must(len(k.Values) == 0, "a private key with values")
+		c.must(why == cells || c.mayBeFound(in, k.Expr), "its values are private, and the owner has not said that they may be found")
+		c.must(why == cells || !c.ds.Budget.Pure(), "private keys on a pure budget")
+		return
+	}
+	c.must(why != cells, "public values of a stream's cells")
+	c.values(f, k.Values)
+	if col, ok := k.Expr.(*plan.Column); ok {
+		c.listed(in.fields[col.Index], q.Where, col, k.Values)
+	}
+}
+
+// kinds are what the values of keys are called in a policy.
+var kinds = map[plan.Kind]policy.Type{
+	plan.Text: policy.Text, plan.Boolean: policy.Boolean, plan.Date: policy.Date, plan.Timestamp: policy.Timestamp, plan.Number: policy.Integer,
+}
+
+// values checks that public values are of one kind, and each is there once: a group that is there twice would be counted in one of them.
+func (c *checker) values(f fact, all []policy.Value) {
+	c.must(len(all) > 0, "no values")
+	want, rising := kinds[f.kind], true
+	for i, v := range all {
+		c.must(v.Null || v.Type == want || v.Type == policy.Decimal && f.kind == plan.Number, "a value that is %v for %v", v.Type, f.kind)
+		rising = rising && (i == 0 || follows(all[i-1], v))
+	}
+	if rising { // as numbers are, of which there may be very many
+		return
+	}
+	seen := make(map[policy.Value]bool, len(all))
+	for _, v := range all {
+		if v.Null {
+			v = policy.Value{Null: true}
+		}
+		c.must(!seen[v], "a value that is there twice")
+		seen[v] = true
+	}
+}
+
+// follows reports whether a value comes after another in an order of all values of a kind, NULL last.
+func follows(a, b policy.Value) bool {
+	switch {
+	case a.Null || b.Null:
+		return !a.Null
+	case a.Text != b.Text:
+		return a.Text < b.Text
+	}
+	return a.Int < b.Int
+}
+
+// listed makes sure that the values of a private column are those that the policy lists, or the question.
+func (c *checker) listed(f field, where plan.Expr, col *plan.Column, values []policy.Value) {
+	if f.source == nil || f.public != "" {
+		return
+	}
+	known := f.source.PublicValues()
+	next := 0
+	var missing []policy.Value
+	for _, v := range values {
+		// The values are mostly in the policy's own order, so that one pass finds them.
+		at := next
+		for at < len(known) && known[at] != v {
+			at++
+		}
+		if at < len(known) {
+			next = at + 1
+		} else if !v.Null && !slices.Contains(known, v) {
+			missing = append(missing, v)
+		}
+	}
+	for _, v := range missing {
+		c.must(inWhere(where, col, v), "a value of a private column that nobody has listed")
+	}
+}
+
+// inWhere reports whether a condition compares a column with a value.
+func inWhere(where plan.Expr, col *plan.Column, v policy.Value) bool {
+	is := func(l *plan.Literal) bool {
+		switch {
+		case l.Text != nil:
+			return v.Type == policy.Text && *l.Text == v.Text
+		case l.Bool != nil:
+			return v.Type == policy.Boolean && *l.Bool == v.Bool()
+		case l.Days != nil:
+			return v.Type == policy.Date && *l.Days == v.Int
+		case l.Micros != nil:
+			return v.Type == policy.Timestamp && *l.Micros == v.Int
+		}
+		return l.Number != nil && l.Number.IsInt64() && l.Number.Int64() == v.Int
+	}
+	for _, e := range conjuncts(where) {
+		switch e := e.(type) {
+		case *plan.Literal:
+			if e.Bool == nil || !*e.Bool {
+				return true // it holds for no row, so every group is empty
+			}
+		case *plan.Compare:
+			if l, ok := e.R.(*plan.Literal); ok && e.Op == plan.Eq && same(e.L, col) && is(l) {
+				return true
+			}
+		case *plan.In:
+			if same(e.X, col) && slices.ContainsFunc(e.List, is) {
+				return true
+			}
+		case *plan.Column:
+			if same(e, col) && v.Type == policy.Boolean {
+				return true
+			}
+		case *plan.Not:
+			if same(e.X, col) && v.Type == policy.Boolean {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// mayBeFound reports whether the owner has said of each column of an expression that its values are public, or may be released when
+// enough people have them.
+func (c *checker) mayBeFound(in *scope, e plan.Expr) bool {
+	if asks(e) {
+		return false
+	}
+	if col, ok := e.(*plan.Column); ok {
+		f := in.fields[col.Index]
+		return f.source != nil && (f.source.Keys == policy.PrivateKeys || f.public != "" || len(f.source.PublicValues()) > 0)
+	}
+	return !slices.ContainsFunc(parts(e), func(p plan.Expr) bool { return !c.mayBeFound(in, p) })
+}

@@ -1,0 +1,65 @@
+package render
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/dp"
+)
+
+// Price says what the answer cost and what is left.
+func Price(a *discreet.Answer) string {
+	price := "free, already paid for"
+	switch {
+	case !a.Receipt.Free:
+		price = priceTag(a.Cost, a.Remaining)
+	case throughStreams(a):
+		price = "free, through " + streamNames(a)
+	}
+	return "price: " + price + "; left: " + Left(a.Remaining)
+}
+
+// throughStreams reports whether an answer owes it to a stream that it was free.
+func throughStreams(a *discreet.Answer) bool {
+	for _, u := range a.Through {
+		if u.Free > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func streamNames(a *discreet.Answer) string {
+	var names []string
+	for _, u := range a.Through {
+		if name := "the stream " + u.Stream; !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, " and ")
+}
+
+// priceTag shows a price; rho too, where that is what is counted.
+func priceTag(cost dp.Cost, r discreet.Remaining) string {
+	if r.Rho == dp.Unbounded {
+		return "epsilon " + cost.Epsilon.String()
+	}
+	if cost.Delta > 0 {
+		return "epsilon " + cost.Epsilon.String() + " (rho " + cost.Rho.Short() + ", delta " + cost.Delta.String() + ")"
+	}
+	return "epsilon " + cost.Epsilon.String() + " (rho " + cost.Rho.Short() + ")"
+}
+
+// Left shows what is left.
+func Left(r discreet.Remaining) string {
+	if r.Rho == dp.Unbounded {
+		return "epsilon " + r.Epsilon.Short()
+	}
+	text := fmt.Sprintf("epsilon %s at delta %v (rho %s)", r.Epsilon.Short(), r.Delta, r.Rho.Short())
+	if r.KeysDelta > 0 && r.KeysDelta != dp.Unbounded {
+		text += fmt.Sprintf(", and delta %v for private keys", r.KeysDelta)
+	}
+	return text
+}

@@ -1,0 +1,201 @@
+package render
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/table"
+)
+
+// TrainingOffer says in few lines what a training will cost and how it is done.
+func TrainingOffer(w io.Writer, q *discreet.TrainingQuote) {
+	fmt.Fprintln(w, trainingPrice(q))
+	wrapped(w, "method:", q.Method+". "+strings.Join(q.Why, " "))
+	fmt.Fprintln(w)
+}
+
+func trainingPrice(q *discreet.TrainingQuote) string {
+	if q.Known {
+		return fmt.Sprintf("price: free, already paid for by record %d; left: %s", q.Record, Left(q.Remaining))
+	}
+	return "price: " + priceTag(q.Cost, q.Remaining) + "; left before: " + Left(q.Remaining)
+}
+
+// TrainingQuote says what a training would cost, and all about how it would be done.
+func TrainingQuote(w io.Writer, q *discreet.TrainingQuote) {
+	fmt.Fprintln(w, trainingPrice(q))
+	switch {
+	case q.Known:
+	case q.Affordable:
+		fmt.Fprintln(w, "left after: "+Left(q.After))
+	default:
+		fmt.Fprintln(w, "the budget does not admit it now")
+	}
+	wrapped(w, "currency:", q.Currency)
+	fmt.Fprintf(w, "it protects one of %s, of whom %s at most\n\n", table.Clean(q.Unit), counts(q.MaxRows))
+	for _, line := range q.Lines {
+		if line.Name != "price" {
+			wrapped(w, fmt.Sprintf("%-12s", line.Name), line.Value)
+		}
+	}
+}
+
+// wrapped prints a name and, beside it, a text in lines that fit on a terminal.
+func wrapped(w io.Writer, name, text string) {
+	const most = 100
+	line, indent := name, strings.Repeat(" ", len(name))
+	for _, word := range strings.Fields(table.Clean(text)) {
+		if len(line) > len(name) && len(line)+1+len(word) > most {
+			fmt.Fprintln(w, line)
+			line = indent
+		}
+		line += " " + word
+	}
+	fmt.Fprintln(w, line)
+}
+
+func counts(rows int64) string {
+	if rows == 1 {
+		return "one row counts"
+	}
+	return fmt.Sprintf("%d rows count", rows)
+}
+
+// Training shows a model: its coefficients, its accuracy where it was paid for, its guarantee and its receipt.
+func Training(w io.Writer, t *discreet.Training) {
+	m := t.Model
+	Coefficients(w, m)
+	if e := m.Evaluation; e != nil {
+		fmt.Fprintf(w, "\n%s on the training rows: %.4g, from %.4g to %.4g with a probability of 95 %%\n", errorName(m), e.Error, e.Low, e.High)
+	}
+	fmt.Fprintln(w)
+	ModelGuarantee(w, m)
+	if m.Receipt != nil {
+		fmt.Fprintf(w, "receipt: record %d, %s\n", m.Receipt.Sequence, m.Receipt.Hash)
+	}
+	for _, note := range t.Notes {
+		fmt.Fprintln(w, "note: "+note)
+	}
+	price := "free, already paid for"
+	if !t.Receipt.Free {
+		price = priceTag(t.Cost, t.Remaining)
+	}
+	fmt.Fprintf(w, "price: %s; left: %s\n", price, Left(t.Remaining))
+}
+
+// ModelGuarantee says what is proven about a model.
+func ModelGuarantee(w io.Writer, m *discreet.Model) {
+	wrapped(w, "guarantee:", m.Guarantee.Words)
+	wrapped(w, "theorem:", m.Guarantee.Theorem)
+}
+
+func errorName(m *discreet.Model) string {
+	if m.Encoding.Target.Categorical() {
+		return "share of errors"
+	}
+	return "root of the mean square of the error"
+}
+
+// Coefficients prints the weights as a table.
+func Coefficients(w io.Writer, m *discreet.Model) {
+	list := m.Coefficients()
+	t := &table.Table{Header: []string{"feature", "value", "weight"}, Right: []bool{false, false, true}}
+	several, noise := len(m.Weights) > 1, false
+	for _, c := range list {
+		noise = noise || c.Deviation > 0
+	}
+	if noise {
+		t.Header, t.Right = append(t.Header, "noise"), append(t.Right, true)
+	}
+	if several {
+		t.Header, t.Right = append([]string{"class"}, t.Header...), append([]bool{false}, t.Right...)
+	}
+	for _, c := range list {
+		name := c.Feature
+		if name == "" {
+			name = "(intercept)"
+		}
+		row := []string{name, c.Value, fmt.Sprintf("%+.4g", c.Weight)}
+		if noise {
+			row = append(row, fmt.Sprintf("± %.2g", c.Deviation))
+		}
+		if several {
+			row = append([]string{c.Class}, row...)
+		}
+		t.Add(row...)
+	}
+	if target := &m.Encoding.Target; target.Categorical() && !several {
+		says := table.Clean(target.Name) + " = " + table.Clean(target.Values[1])
+		if strings.ContainsAny(target.Name, "=<> ") {
+			says = "that " + table.Clean(target.Name) + " is " + table.Clean(target.Values[1]) // x > 60 = true would be two comparisons
+		}
+		fmt.Fprintf(w, "Above zero the model says %s.\n\n", says)
+	}
+	t.Write(w)
+}
+
+// TrainingResult is a training for machines.
+type TrainingResult struct {
+	ID        string               `json:"id"`
+	Cost      dp.Cost              `json:"cost"`
+	Remaining discreet.Remaining   `json:"remaining"`
+	Receipt   ReceiptJSON          `json:"receipt"`
+	Version   discreet.DataVersion `json:"data_version"`
+	Notes     []string             `json:"notes"`
+	Alerts    []discreet.Alert     `json:"alerts"`
+	File      string               `json:"file,omitempty"`
+	Model     json.RawMessage      `json:"model"`
+}
+
+// TrainingJSON turns a training into what machines read.
+func TrainingJSON(t *discreet.Training, file string) (TrainingResult, error) {
+	var model bytes.Buffer
+	err := t.Model.Write(&model)
+	out := TrainingResult{t.ID, t.Cost, t.Remaining, receiptJSON(t.Receipt), t.Version, t.Notes, t.Alerts, file, model.Bytes()}
+	if out.Notes == nil {
+		out.Notes = []string{}
+	}
+	if out.Alerts == nil {
+		out.Alerts = []discreet.Alert{}
+	}
+	return out, err
+}
+
+// TrainingOfferJSON is a quote for machines.
+type TrainingOfferJSON struct {
+	Dataset    string             `json:"dataset"`
+	Unit       string             `json:"unit"`
+	Neighbours string             `json:"neighbours"`
+	MaxRows    int64              `json:"max_rows"`
+	Method     string             `json:"method"`
+	Why        []string           `json:"why"`
+	Plan       []TrainingLine     `json:"plan"`
+	Epsilon    dp.Amount          `json:"epsilon"`
+	Cost       dp.Cost            `json:"cost"`
+	Pay        dp.Cost            `json:"pay"`
+	Currency   string             `json:"currency"`
+	Known      bool               `json:"known"`
+	Remaining  discreet.Remaining `json:"remaining"`
+	After      discreet.Remaining `json:"after"`
+	Affordable bool               `json:"affordable"`
+}
+
+// TrainingLine is something about how a model would be trained.
+type TrainingLine struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// TrainingQuoteJSON turns a quote into what machines read.
+func TrainingQuoteJSON(q *discreet.TrainingQuote) TrainingOfferJSON {
+	lines := []TrainingLine{}
+	for _, l := range q.Lines {
+		lines = append(lines, TrainingLine{l.Name, l.Value})
+	}
+	return TrainingOfferJSON{q.Dataset, q.Unit, q.Neighbours, q.MaxRows, q.Method, q.Why, lines, q.Epsilon, q.Cost, q.Pay, q.Currency, q.Known, q.Remaining, q.After, q.Affordable}
+}

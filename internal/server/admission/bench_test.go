@@ -1,0 +1,32 @@
+package admission
+
+import (
+	"context"
+	"testing"
+
+	"github.com/discreet-dp/discreet"
+)
+
+// BenchmarkDesk is what the desk adds to a question, with nobody else there and with many.
+func BenchmarkDesk(b *testing.B) {
+	library := fake{ask: func(context.Context, discreet.Question) (*discreet.Answer, error) { return paidFor(), nil }}
+	b.Run("alone", func(b *testing.B) {
+		d := newDesk(people(b, "immediate"), library, Options{Rate: 1e12})
+		for b.Loop() {
+			if _, err := d.Ask(b.Context(), from("ana")); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("crowd", func(b *testing.B) {
+		d := newDesk(people(b, "immediate"), library, Options{Rate: 1e12, Waiting: 1e6})
+		b.SetParallelism(100)
+		b.RunParallel(func(pb *testing.PB) {
+			for pb.Next() {
+				if _, err := d.Ask(b.Context(), from("ana")); err != nil {
+					b.Error(err)
+				}
+			}
+		})
+	})
+}

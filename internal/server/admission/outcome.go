@@ -1,0 +1,80 @@
+package admission
+
+import (
+	"context"
+	"errors"
+
+	"github.com/discreet-dp/discreet"
+)
+
+// outcome is what came of a question, in one word.
+type outcome string
+
+const (
+	answered  outcome = "answered"
+	free      outcome = "free" // answered, and nothing was charged
+	priced    outcome = "priced"
+	described outcome = "described"
+	refused   outcome = "refused"
+	disputed  outcome = "disputed" // refused, because two checks of ours do not agree about it
+	exhausted outcome = "exhausted"
+	limited   outcome = "limited"
+	ending    outcome = "ending"
+	withdrawn outcome = "withdrawn"
+	canceled  outcome = "canceled"
+	timeout   outcome = "timeout"
+	internal  outcome = "internal"
+	closed    outcome = "closed" // no new answers before the owner has released it
+	failed    outcome = "failed"
+)
+
+// outcomeOf names how a question ended that has no answer.
+func outcomeOf(err error) outcome {
+	var refusal *discreet.Refusal
+	var budget *discreet.BudgetError
+	var limit *LimitError
+	var dispute *discreet.Disagreement
+	var door *discreet.DoorError
+	switch {
+	case errors.As(err, &dispute):
+		return disputed
+	case errors.As(err, &refusal), errors.Is(err, ErrNoSession), errors.Is(err, discreet.ErrNoModel), errors.Is(err, ErrRevoked):
+		return refused
+	case errors.As(err, &budget), errors.Is(err, discreet.ErrStreamPart):
+		return exhausted
+	case errors.As(err, &door):
+		return closed
+	case errors.As(err, &limit):
+		return limited
+	case errors.Is(err, ErrEnding):
+		return ending
+	case errors.Is(err, ErrWithdrawn):
+		return withdrawn
+	case errors.Is(err, ErrCanceled):
+		return canceled
+	case errors.Is(err, ErrTimeout):
+		return timeout
+	case errors.Is(err, ErrInternal):
+		return internal
+	}
+	return failed
+}
+
+// translate says that a question was stopped, where that is why it failed. An interrupted engine says only that it failed. What the
+// text and the budget decide stays as it is.
+func translate(ctx context.Context, err error) error {
+	if err == nil || ctx.Err() == nil {
+		return err
+	}
+	switch outcomeOf(err) {
+	case refused, disputed, exhausted, internal, closed:
+		return err // of closed ones there are such that failed and such that did not, and no more may be told
+	}
+	if ended(err) {
+		return err // which cannot be asked again
+	}
+	if errors.Is(context.Cause(ctx), ErrTimeout) {
+		return ErrTimeout
+	}
+	return ErrCanceled
+}

@@ -1,0 +1,188 @@
+package admission
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+)
+
+// queue gives turns to analysts, one after the other.
+type queue struct {
+	places int // how many can have a turn at once
+	each   int // how many of them one analyst can have: all but one, so that another need not wait for a long question to end
+	room   int // how many questions of one analyst can be at the desk at once
+
+	mu      sync.Mutex
+	turns   int              // how many have one
+	lines   map[string]*line // of the analysts who have questions at the desk, and of nobody else
+	ring    []*line          // those of them in which somebody waits, the next one first
+	inside  int              // how many questions are at the desk, in all lines
+	ending  bool
+	nothing chan struct{} // closed when the desk is ending and nobody is inside
+}
+
+// line is the questions of one analyst.
+type line struct {
+	analyst string
+	waiting []*waiter // the oldest first
+	turns   int       // how many have one
+	inside  int       // those that wait, those that have a turn, and those whose answer has not left
+}
+
+// waiter is a question that waits. Exactly one of the two is sent: nil, which is a turn, or why there is none.
+type waiter struct{ turn chan error }
+
+func newQueue(places, waiting int) *queue {
+	return &queue{places: places, each: max(1, places-1), room: places + waiting, lines: map[string]*line{}, nothing: make(chan struct{})}
+}
+
+// enter lets a question in, or says why not. Whoever was let in calls exit once.
+func (q *queue) enter(analyst string) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.ending {
+		return ErrEnding
+	}
+	l := q.lines[analyst]
+	if l == nil {
+		l = &line{analyst: analyst}
+		q.lines[analyst] = l
+	}
+	if l.inside >= q.room {
+		return &LimitError{fmt.Sprintf("%d of your questions are being answered or wait, which is as many as may; nothing was charged; wait for one of them", l.inside), time.Second}
+	}
+	l.inside++
+	q.inside++
+	return nil
+}
+
+// exit lets a question out, when what came of it leaves.
+func (q *queue) exit(analyst string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	l := q.lines[analyst]
+	if l.inside--; l.inside == 0 {
+		delete(q.lines, analyst)
+	}
+	if q.inside--; q.inside == 0 && q.ending {
+		close(q.nothing)
+	}
+}
+
+// wait waits for a turn, or says why there is none. Whoever had one calls done once.
+func (q *queue) wait(ctx context.Context, analyst string) error {
+	w, err := q.stand(ctx, analyst)
+	if w == nil {
+		return err
+	}
+	return q.await(ctx, analyst, w)
+}
+
+// await waits in line.
+func (q *queue) await(ctx context.Context, analyst string, w *waiter) error {
+	select {
+	case err := <-w.turn:
+		return err
+	case <-ctx.Done():
+	}
+	if q.withdraw(analyst, w) {
+		return ErrWithdrawn
+	}
+	// The turn, or the end, came at the same moment.
+	if err := <-w.turn; err != nil {
+		return err
+	}
+	q.done(analyst)
+	return ErrWithdrawn
+}
+
+// stand takes a turn that is free, or a place in line.
+func (q *queue) stand(ctx context.Context, analyst string) (*waiter, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	l := q.lines[analyst]
+	switch {
+	case q.ending:
+		return nil, ErrEnding
+	case ctx.Err() != nil:
+		return nil, ErrWithdrawn
+	case q.turns < q.places && l.turns < q.each: // then nobody waits who could have it
+		q.turns++
+		l.turns++
+		return nil, nil
+	}
+	w := &waiter{make(chan error, 1)}
+	if l.waiting = append(l.waiting, w); len(l.waiting) == 1 {
+		q.ring = append(q.ring, l)
+	}
+	return w, nil
+}
+
+// withdraw takes a question out of its line. It is false where it does not wait any more.
+func (q *queue) withdraw(analyst string, w *waiter) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	l := q.lines[analyst]
+	i := slices.Index(l.waiting, w)
+	if i < 0 {
+		return false
+	}
+	if l.waiting = slices.Delete(l.waiting, i, i+1); len(l.waiting) == 0 {
+		q.ring = slices.DeleteFunc(q.ring, func(o *line) bool { return o == l })
+	}
+	return true
+}
+
+// done gives the turn of an analyst back: to the oldest question of the next who waits and may have one more. There is at most one such, because
+// one turn was given back.
+func (q *queue) done(analyst string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.turns--
+	q.lines[analyst].turns--
+	i := slices.IndexFunc(q.ring, func(l *line) bool { return l.turns < q.each })
+	if i < 0 {
+		return
+	}
+	l := q.ring[i]
+	q.ring = slices.Delete(q.ring, i, i+1)
+	w := l.waiting[0]
+	if l.waiting = slices.Delete(l.waiting, 0, 1); len(l.waiting) > 0 {
+		q.ring = append(q.ring, l) // behind everybody else
+	}
+	q.turns++
+	l.turns++
+	w.turn <- nil
+}
+
+// end sends everybody away who waits. The channel is closed when nobody is inside any more.
+func (q *queue) end() <-chan struct{} {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.ending {
+		return q.nothing
+	}
+	q.ending = true
+	for _, l := range q.ring {
+		for _, w := range l.waiting {
+			w.turn <- ErrEnding
+		}
+		l.waiting = nil
+	}
+	q.ring = nil
+	if q.inside == 0 {
+		close(q.nothing)
+	}
+	return q.nothing
+}
+
+// count says how many have or could have a turn, and how many cannot. It is made from who is inside, and not from who is with the engine: that
+// would show how long questions take, to the microsecond, behind the back of a tick.
+func (q *queue) count() (running, waiting int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	running = min(q.inside, q.places)
+	return running, q.inside - running
+}

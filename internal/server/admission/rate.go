@@ -1,0 +1,56 @@
+package admission
+
+import (
+	"fmt"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// limits are how fast each analyst may ask.
+type limits struct {
+	perMinute int
+	of        map[string]*rate.Limiter // does not change, so that no name that somebody makes up takes memory
+	others    *rate.Limiter
+}
+
+func newLimits(p *policy.Policy, perMinute int) *limits {
+	l := &limits{perMinute: perMinute, of: map[string]*rate.Limiter{}}
+	l.others = l.limiter()
+	for _, d := range p.Datasets {
+		for name := range d.Analysts {
+			l.of[name] = l.limiter()
+		}
+	}
+	return l
+}
+
+func (l *limits) limiter() *rate.Limiter {
+	return rate.NewLimiter(rate.Limit(float64(l.perMinute)/60), max(l.perMinute/6, min(l.perMinute, 10)))
+}
+
+// who is the name that an analyst is counted under. Those whom the policy does not know share one, which no analyst has.
+func (l *limits) who(analyst string) string {
+	if l.of[analyst] == nil {
+		return ""
+	}
+	return analyst
+}
+
+// take counts a question, or says how long to wait.
+func (l *limits) take(analyst string) error {
+	limiter := l.of[analyst]
+	if limiter == nil {
+		limiter = l.others
+	}
+	now := time.Now()
+	r := limiter.ReserveN(now, 1)
+	wait := r.DelayFrom(now)
+	if wait <= 0 {
+		return nil
+	}
+	r.CancelAt(now)
+	return &LimitError{fmt.Sprintf("these are more than %d questions a minute, with free and refused ones; nothing was charged; wait a moment", l.perMinute), wait}
+}

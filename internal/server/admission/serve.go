@@ -1,0 +1,101 @@
+package admission
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// serve takes one question from coming in to leaving: the limit, the queue, the work, the tick, in this order. The line in the log is
+// written before the tick, which the writing may take some of.
+func (d *Desk) serve(ctx context.Context, e *entry, work func(context.Context, *entry) error) error {
+	e.begin = time.Now()
+	d.counts.came()
+	err := d.limits.take(e.analyst)
+	who := d.limits.who(e.analyst)
+	switch {
+	case err != nil:
+	case e.away != nil:
+		err = e.away
+	case ctx.Err() != nil:
+		err = ErrWithdrawn
+	default:
+		err = d.queue.enter(who)
+	}
+	if err != nil {
+		e.outcome = outcomeOf(err)
+		d.log(e)
+		d.counts.left(e.outcome)
+		return err
+	}
+	defer d.queue.exit(who)
+	tick := d.ticks[e.dataset]
+	err = d.turn(ctx, tick, who, e, work)
+	if err != nil {
+		e.outcome = outcomeOf(err)
+	}
+	errors.As(err, &e.dispute)
+	d.log(e)
+	if e.outcome != ending {
+		d.clock.wait(tick)
+	}
+	d.counts.left(e.outcome)
+	return err
+}
+
+// turn waits for a turn and does the work in it. The turn is given back whatever happens. What stops the question does so on a tick.
+func (d *Desk) turn(ctx context.Context, tick time.Duration, who string, e *entry, work func(context.Context, *entry) error) error {
+	patient, release := d.clock.hold(ctx, tick)
+	defer release()
+	if e.heavy {
+		leave, err := d.place(patient, who)
+		if err != nil {
+			return err
+		}
+		defer leave()
+	}
+	if err := d.queue.wait(patient, who); err != nil {
+		return err
+	}
+	defer d.queue.done(who)
+	// The work begins on a tick too. Otherwise whoever asks chooses how much of a tick is left for it, asks a few times, and reads how long it took
+	// to the millisecond, however long the tick is.
+	d.clock.wait(tick)
+	if ctx.Err() != nil {
+		return ErrWithdrawn // before anything was charged, as who is still in the queue
+	}
+	if err := still(ctx); err != nil {
+		return err
+	}
+	ctx, stop := context.WithTimeoutCause(ctx, d.options.Timeout, ErrTimeout)
+	defer stop()
+	ctx, let := d.clock.hold(ctx, tick)
+	defer let()
+	return translate(ctx, d.guard(ctx, e, work))
+}
+
+// place waits for a place for heavy work. Nobody who has a turn waits for one, so the two cannot wait for each other.
+func (d *Desk) place(ctx context.Context, who string) (leave func(), err error) {
+	if err := d.heavy.enter(who); err != nil {
+		return nil, err
+	}
+	if err := d.heavy.wait(ctx, who); err != nil {
+		d.heavy.exit(who)
+		return nil, err
+	}
+	return func() {
+		d.heavy.done(who)
+		d.heavy.exit(who)
+	}, nil
+}
+
+// guard does the work. A panic shows nothing of what it was about.
+func (d *Desk) guard(ctx context.Context, e *entry, work func(context.Context, *entry) error) (err error) {
+	defer func() {
+		if recover() != nil {
+			d.panicked()
+			err = ErrInternal
+		}
+	}()
+	return work(ctx, e)
+}

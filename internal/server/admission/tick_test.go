@@ -1,0 +1,227 @@
+package admission
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/discreet-dp/discreet"
+)
+
+// Whatever comes of a question, and however long it took, it leaves at a multiple of the tick, at the first one.
+func TestTick(t *testing.T) {
+	const tick = 250 * time.Millisecond
+	stopped := func(ctx context.Context) error { <-ctx.Done(); return errRun }
+	for name, end := range map[string]func(context.Context) error{
+		"answer":  func(context.Context) error { return nil },
+		"refusal": func(context.Context) error { return &discreet.Refusal{Reason: "no"} },
+		"budget":  func(context.Context) error { return &discreet.BudgetError{} },
+		"failure": func(context.Context) error { return errRun },
+		"panic":   func(context.Context) error { panic("secret") },
+		"timeout": stopped,
+		"cancel":  stopped,
+	} {
+		for _, takes := range []time.Duration{0, 1, time.Millisecond, tick - 1, tick, tick + 1, 3*tick - 1, 3*tick + 1} {
+			for kind, ask := range map[string]func(*Desk, context.Context) error{
+				"ask":      func(d *Desk, ctx context.Context) error { _, err := d.Ask(ctx, from("ana")); return err },
+				"explain":  func(d *Desk, ctx context.Context) error { _, err := d.Explain(ctx, from("ana")); return err },
+				"describe": func(d *Desk, ctx context.Context) error { _, err := d.Describe(ctx, from("ana")); return err },
+				"open": func(d *Desk, ctx context.Context) error {
+					_, err := d.OpenSparse(ctx, discreet.SparseQuestion{Analyst: "ana"})
+					return err
+				},
+				"session": func(d *Desk, ctx context.Context) error {
+					d.sessions.reserve("ana")
+					s := &Session{Kind: "sparse", Analyst: "ana", Dataset: "people", Sparse: &discreet.Sparse{}, opened: true}
+					d.sessions.settle(s)
+					_, err := d.AskSparse(ctx, "ana", s.ID, "SELECT COUNT(*) FROM people", "1")
+					return err
+				},
+				"stream": func(d *Desk, ctx context.Context) error {
+					_, err := d.AskStream(ctx, "ana", held(d, "stream"), discreet.StreamQuestion{SQL: "age > 30"})
+					return err
+				},
+				"quote": func(d *Desk, ctx context.Context) error {
+					_, err := d.QuoteStream(ctx, "ana", held(d, "stream"), discreet.StreamQuestion{SQL: "age > 30"})
+					return err
+				},
+				"holdout": func(d *Desk, ctx context.Context) error {
+					_, err := d.AskHoldout(ctx, "ana", held(d, "holdout"), discreet.HoldoutQuestion{SQL: "age > 30"})
+					return err
+				},
+			} {
+				synctest.Test(t, func(t *testing.T) {
+					does := func(ctx context.Context) error { time.Sleep(takes); return end(ctx) }
+					o := Options{Timeout: 777 * time.Millisecond}
+					d := newDesk(people(t, "tick"), fake{
+						ask: func(ctx context.Context, _ discreet.Question) (*discreet.Answer, error) { return paidFor(), does(ctx) },
+						open: func(ctx context.Context, _ discreet.SparseQuestion) (*discreet.Sparse, error) {
+							return &discreet.Sparse{}, does(ctx)
+						},
+						sparse: func(ctx context.Context, _ string) (*discreet.SparseVerdict, error) {
+							return &discreet.SparseVerdict{}, does(ctx)
+						},
+						stream: func(ctx context.Context, _ discreet.StreamQuestion) (*discreet.StreamAnswer, error) {
+							return &discreet.StreamAnswer{}, does(ctx)
+						},
+						score: func(ctx context.Context, _ discreet.HoldoutQuestion) (*discreet.HoldoutAnswer, error) {
+							return &discreet.HoldoutAnswer{}, does(ctx)
+						},
+					}, o)
+					time.Sleep(13 * time.Millisecond)
+					ctx, stop := context.WithCancel(t.Context())
+					defer stop()
+					ready := tick + takes // it begins on a tick
+					switch name {
+					case "timeout":
+						ready = max(ready, tick+o.Timeout) // which counts from a tick on
+					case "cancel":
+						time.AfterFunc(tick+20*time.Millisecond, stop)
+						ready = max(ready, tick+33*time.Millisecond)
+					}
+					err := ask(d, ctx)
+					left := time.Since(d.clock.begin)
+					if want := (ready + tick - 1) / tick * tick; left != want {
+						t.Errorf("%s of %s, which took %v, left after %v; want %v (%v)", name, kind, takes, left, want, err)
+					}
+				})
+			}
+		}
+	}
+}
+
+// As many questions as run at once begin on a tick, and leave on the next; the turn is given back before the wait to leave.
+func TestTickBeginsAndEnds(t *testing.T) {
+	for running, want := range map[int]time.Duration{1: 30 * time.Second, 2: 20 * time.Second, 3: 10 * time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			d := newDesk(people(t, "{tick: 10s}"), takes(time.Second), Options{Running: running})
+			var all sync.WaitGroup
+			for _, name := range []string{"ana", "ben", "cleo"} {
+				all.Go(func() { d.Ask(t.Context(), from(name)) })
+			}
+			all.Wait()
+			if since := time.Since(d.clock.begin); since != want {
+				t.Errorf("three questions of a second, %d at once, left after %v", running, since)
+			}
+		})
+	}
+}
+
+// Whoever asks cannot choose how much of a tick is left for the work: a question of a second takes one tick at whatever moment it is sent.
+func TestTickHasNoPhase(t *testing.T) {
+	for _, at := range []time.Duration{time.Millisecond, 5 * time.Second, 8900 * time.Millisecond, 9999 * time.Millisecond} {
+		synctest.Test(t, func(t *testing.T) {
+			d := newDesk(people(t, "{tick: 10s}"), takes(time.Second), Options{Running: 1})
+			time.Sleep(at)
+			d.Ask(t.Context(), from("ana"))
+			if since := time.Since(d.clock.begin); since != 20*time.Second {
+				t.Errorf("sent after %v it left after %v", at, since)
+			}
+		})
+	}
+}
+
+// Who stops waiting for the tick does not make it come earlier, and who is still in the queue neither.
+func TestTickIsNotCutShort(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(people(t, "{tick: 10s}"), takes(time.Second), Options{Running: 1})
+		ctx, stop := context.WithTimeout(t.Context(), 500*time.Millisecond)
+		defer stop()
+		var all sync.WaitGroup
+		for range 2 {
+			all.Go(func() {
+				d.Ask(ctx, from("ana"))
+				if since := time.Since(d.clock.begin); since != 10*time.Second {
+					t.Errorf("it left after %v", since)
+				}
+			})
+		}
+		all.Wait()
+	})
+}
+
+// What is turned away at the door does not wait.
+func TestTurnedAwayAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(people(t, "{tick: 10s}"), takes(0), Options{Rate: 1})
+		time.Sleep(time.Second)
+		d.AskSparse(t.Context(), "ana", "none", "SELECT 1", "1") // takes the only one of this minute
+		d.Ask(t.Context(), from("ana"))
+		d.Ask(t.Context(), discreet.Question{Analyst: "ben", Dataset: "none"})
+		if since := time.Since(d.clock.begin); since != time.Second {
+			t.Errorf("they left after %v", since)
+		}
+	})
+}
+
+// Who stops a question at a moment of their choice does not learn whether it was done by then, nor whether the one before it was.
+func TestStoppingTellsNothing(t *testing.T) {
+	const ms = time.Millisecond
+	for name, c := range map[string]struct{ patience, timeout time.Duration }{
+		"cancel":  {50 * ms, time.Hour},
+		"timeout": {time.Hour, 50 * ms},
+	} {
+		var seen []string
+		for _, takes := range []time.Duration{1 * ms, 49 * ms, 51 * ms, 249 * ms} {
+			synctest.Test(t, func(t *testing.T) {
+				d := newDesk(people(t, "tick"), fake{ask: func(ctx context.Context, q discreet.Question) (*discreet.Answer, error) {
+					if q.Analyst == "ana" {
+						return paidFor(), work(ctx, takes)
+					}
+					return paidFor(), work(ctx, time.Hour)
+				}}, Options{Running: 1, Timeout: c.timeout})
+				var all sync.WaitGroup
+				outcomes := make([]string, 2)
+				for i, name := range []string{"ana", "ben"} {
+					all.Go(func() {
+						ctx, stop := context.WithTimeout(t.Context(), c.patience)
+						defer stop()
+						_, err := d.Ask(ctx, from(name))
+						outcomes[i] = fmt.Sprint(name, ": ", err, " after ", time.Since(d.clock.begin))
+					})
+					synctest.Wait()
+				}
+				all.Wait()
+				seen = append(seen, strings.Join(outcomes, "; "))
+				quiet(t, d)
+			})
+		}
+		for _, s := range seen {
+			if s != seen[0] {
+				t.Errorf("%s: %q and %q", name, seen[0], s)
+			}
+		}
+	}
+}
+
+// A question that is long over leaves nothing behind that waits for the tick.
+func TestHoldLeavesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newClock()
+		time.Sleep(1)
+		ctx, stop := context.WithCancel(t.Context())
+		held, release := c.hold(ctx, time.Minute)
+		stop()
+		synctest.Wait()
+		if held.Err() != nil {
+			t.Error("it ended before the tick")
+		}
+		release()
+		synctest.Wait()
+		if held.Err() == nil || time.Since(c.begin) != 1 {
+			t.Error("it still waits")
+		}
+	})
+}
+
+// held is a session that ana has open.
+func held(d *Desk, kind string) string {
+	d.sessions.reserve("ana")
+	s := &Session{Kind: kind, Analyst: "ana", Dataset: "people", Name: "only", opened: true}
+	d.sessions.settle(s)
+	return s.ID
+}

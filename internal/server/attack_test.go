@@ -1,0 +1,384 @@
+package server
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	_ "github.com/duckdb/duckdb-go/v2"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgproto3"
+
+	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/internal/audit/generate"
+	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/server/users"
+	"github.com/discreet-dp/discreet/ledger"
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// front is a server as an attacker sees it.
+type front struct {
+	t        *testing.T
+	server   *Server
+	password string
+	token    string
+	data     *policy.Dataset
+}
+
+// neighbours are two servers with the same policy and the same users, whose data differs in one person.
+func neighbours(t *testing.T) (with, without *front) {
+	ds := clinic(t, t.TempDir()).Datasets["clinic"]
+	dice := generate.NewDice("doors", 1)
+	var one, other *generate.Database
+	for range 200 { // the largest
+		made := generate.Make(dice, ds)
+		if n, ok := made.Neighbour(dice); ok && made.Rows() > n.Rows()+2 && (one == nil || made.Rows() > one.Rows()) {
+			one, other = made, n
+		}
+	}
+	t.Logf("%d rows, and %d without one person", one.Rows(), other.Rows())
+	return newFront(t, one), newFront(t, other)
+}
+
+// clinic writes the policy into a folder.
+func clinic(t *testing.T, dir string) *policy.Policy {
+	t.Helper()
+	text, err := os.ReadFile("testdata/clinic.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "clinic.yaml")
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p, err := policy.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func newFront(t *testing.T, data *generate.Database) *front {
+	t.Helper()
+	dir := t.TempDir()
+	p := clinic(t, dir)
+	db, err := sql.Open("duckdb", filepath.Join(dir, "clinic.duckdb"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range data.SQL() {
+		if _, err := db.Exec(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	f := &front{t: t, data: p.Datasets["clinic"]}
+	c := Config{Policy: filepath.Join(dir, "clinic.yaml"), Users: filepath.Join(dir, "users"), Listen: "127.0.0.1:0", HTTP: "127.0.0.1:0", Rate: 1_000_000, Version: "test"}
+	store, err := users.Open(c.Users)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	if f.password, err = store.Add(t.Context(), "ana", users.Analyst, ""); err != nil {
+		t.Fatal(err)
+	}
+	if f.token, _, err = store.NewToken(t.Context(), "ana", "", time.Time{}); err != nil {
+		t.Fatal(err)
+	}
+	f.server = opened(t, c)
+	return f
+}
+
+// wire opens a connection for messages of one's own.
+func (f *front) wire() *pgconn.HijackedConn {
+	f.t.Helper()
+	at := fmt.Sprintf("host=127.0.0.1 port=%d user=ana password=%s dbname=clinic sslmode=disable", f.server.WireAddr().(*net.TCPAddr).Port, f.password)
+	c, err := pgconn.Connect(f.t.Context(), at)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	raw, err := c.Hijack()
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	f.t.Cleanup(func() { raw.Conn.Close() })
+	return raw
+}
+
+// mask is what noise had a say in, which may differ: everything else may not.
+type mask struct {
+	rows    bool   // which rows there are
+	columns []bool // values
+}
+
+// masked finds out, from text and policy alone, what noise has a say in.
+func (f *front) masked(text string) mask {
+	st, err := plan.Prepare(f.data, text, plan.Options{})
+	if err != nil {
+		return mask{rows: true} // there will be no rows; or a query of the catalogue, or of a public table
+	}
+	p := st.Plans[0]
+	m := mask{rows: st.Outer != nil || p.Having != nil || p.Limit != nil || p.Distinct || len(p.Order) > 0 || p.Query.Choice != nil || len(p.Query.PrivateKeys()) > 0}
+	if d, err := f.server.db.Describe(context.Background(), discreet.Question{Analyst: "ana", SQL: text}); err == nil {
+		for _, c := range d.Columns {
+			m.columns = append(m.columns, c.Noisy)
+		}
+	}
+	return m
+}
+
+// around hides the widths of error bars that noise has a say in, such as those of averages, and what names a ledger or a request.
+var around = regexp.MustCompile(`±[0-9.]+|"hash":"[0-9a-f]+"|request:[A-Za-z0-9_-]+|[0-9a-f]{64}`)
+
+// hide writes what a server said, without what noise had a say in.
+func (m mask) hide(message pgproto3.BackendMessage) string {
+	if row, ok := message.(*pgproto3.DataRow); ok {
+		if m.rows {
+			return ""
+		}
+		var b strings.Builder
+		for i, v := range row.Values {
+			switch {
+			case v == nil:
+				b.WriteString(" NULL")
+			case i < len(m.columns) && m.columns[i]:
+				b.WriteString(" #")
+			default:
+				fmt.Fprintf(&b, " %q", v)
+			}
+		}
+		return "DataRow" + b.String()
+	}
+	if done, ok := message.(*pgproto3.CommandComplete); ok && m.rows {
+		return "CommandComplete " + strings.TrimRight(string(done.CommandTag), "0123456789")
+	}
+	if n, ok := message.(*pgproto3.NoticeResponse); ok { // whose length can be one of noisy digits
+		if m.rows && strings.HasPrefix(n.Message, "error (") {
+			return "" // it is said where there is a row
+		}
+		return around.ReplaceAllString(fmt.Sprintf("%+v", *n), "*")
+	}
+	raw, err := message.Encode(nil)
+	return around.ReplaceAllString(fmt.Sprintf("%q %v", raw, err), "*")
+}
+
+// say sends messages and writes down what comes back, until the server is ready again.
+func say(t *testing.T, c *pgconn.HijackedConn, m mask, messages ...pgproto3.FrontendMessage) string {
+	t.Helper()
+	for _, x := range messages {
+		c.Frontend.Send(x)
+	}
+	if err := c.Frontend.Flush(); err != nil {
+		return "closed"
+	}
+	var b strings.Builder
+	for {
+		x, err := c.Frontend.Receive()
+		if err != nil {
+			return b.String() + "closed"
+		}
+		if text := m.hide(x); text != "" {
+			fmt.Fprintln(&b, text)
+		}
+		if _, ok := x.(*pgproto3.ReadyForQuery); ok {
+			return b.String()
+		}
+	}
+}
+
+// post asks over HTTP.
+func (f *front) post(path, body string, m mask) string {
+	f.t.Helper()
+	r, err := http.NewRequest("POST", "http://"+f.server.HTTPAddr().String()+path, strings.NewReader(body))
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+f.token)
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("X-Request-Id", "same")
+	a, err := http.DefaultClient.Do(r)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	defer a.Body.Close()
+	text, err := io.ReadAll(a.Body)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	var fields map[string]any
+	if a.StatusCode == http.StatusOK && json.Unmarshal(text, &fields) == nil && fields["rows"] != nil {
+		text = m.body(fields)
+	} else {
+		text = around.ReplaceAll(text, []byte("*"))
+	}
+	header := a.Header.Clone()
+	for _, name := range []string{"Date", "Idempotency-Key", "Content-Length"} { // drawn, or a length of noisy digits
+		header.Del(name)
+	}
+	return fmt.Sprintf("%d %v %s", a.StatusCode, header, text)
+}
+
+// body hides what noise had a say in.
+func (m mask) body(fields map[string]any) []byte {
+	var rows [][]string
+	for _, row := range fields["rows"].([]any) {
+		var cells []string
+		for i, v := range row.([]any) {
+			if v != nil && i < len(m.columns) && m.columns[i] {
+				v = "#"
+			}
+			cells = append(cells, fmt.Sprint(v))
+		}
+		rows = append(rows, cells)
+	}
+	fields["rows"] = rows
+	if m.rows {
+		fields["rows"] = nil
+	}
+	delete(fields, "errors")
+	delete(fields["receipt"].(map[string]any), "hash")
+	text, _ := json.Marshal(fields)
+	return text
+}
+
+// attacks are what hostile analysts ask, by family, and what only a server can be asked.
+func attacks(t *testing.T) []string {
+	data, err := os.ReadFile("../audit/generate/testdata/hostile.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, family := range strings.Split(string(data), "\n== ")[1:] {
+		_, rest, _ := strings.Cut(family, "\n")
+		for block := range strings.SplitSeq(strings.TrimSpace(rest), "\n\n") {
+			_, text, _ := strings.Cut(strings.TrimSpace(block), "\n")
+			all = append(all, text)
+		}
+	}
+	if len(all) < 150 {
+		t.Fatalf("only %d attacks", len(all))
+	}
+	return append(all,
+		"SELECT COUNT(*) FROM patients; SELECT pid FROM patients; SELECT COUNT(*) FROM visits",
+		"SELECT COUNT(*) FROM patients WHERE age > 1; DROP TABLE patients",
+		"BEGIN; SELECT COUNT(*) FROM patients WHERE age > 2; ROLLBACK", // nothing is given back
+		"SELECT * FROM pg_stats", "SELECT * FROM pg_catalog.pg_statistic", "SELECT relname, reltuples, relpages FROM pg_class WHERE relkind IN ('r', 'v')",
+		"SELECT pg_relation_size('patients'), pg_total_relation_size('patients')", "SELECT pg_stat_get_live_tuples('patients'::regclass)",
+		"SELECT n_live_tup FROM pg_stat_user_tables", "SELECT * FROM pg_stat_activity", "SELECT * FROM pg_stat_statements", "SELECT pg_read_file('/etc/hostname')",
+		"SELECT * FROM pg_settings", "SELECT * FROM duckdb_tables()", "SELECT * FROM sqlite_master", "PRAGMA table_info(patients)", "ATTACH 'x.duckdb'", "INSTALL httpfs",
+		"SELECT count(*) FROM pg_class, patients", "SELECT (SELECT count(*) FROM patients) FROM pg_class", "SELECT 1 WHERE EXISTS (SELECT 1 FROM patients WHERE pid = 37)",
+		"SELECT current_user, (SELECT max(cost) FROM patients)", "SELECT currval('patients_pid_seq')", "SELECT ctid, xmin, tableoid FROM patients",
+		"EXPLAIN SELECT COUNT(*) FROM patients WHERE pid = 37", "EXPLAIN (ANALYZE, BUFFERS) SELECT COUNT(*) FROM patients", "EXPLAIN (FORMAT JSON) SELECT COUNT(*) FROM patients WHERE pid = 37",
+		"EXPLAIN SELECT pid FROM patients", "ANALYZE patients", "VACUUM patients", "LOCK TABLE patients", "DECLARE c CURSOR FOR SELECT COUNT(*) FROM patients", "FETCH ALL FROM c",
+		"COPY (SELECT COUNT(*) FROM patients) TO STDOUT", "COPY patients FROM STDIN", "DO $$ BEGIN PERFORM 1; END $$", "SET ROLE postgres", "SET SESSION AUTHORIZATION ben",
+		"SET dp.epsilon = 'NaN'", "SET dp.epsilon = 1e20", "SET dp.epsilon = 0", "SET dp.epsilon = -1", "SHOW dp.budget", "SET dp.epsilon = 0.2; SELECT COUNT(*) FROM patients WHERE age > 3; RESET dp.epsilon",
+		"LISTEN x", "NOTIFY x", "CREATE FUNCTION f() RETURNS int LANGUAGE sql AS 'SELECT 1'", "SELECT set_config('dp.epsilon', '50', false)", "RESET ALL",
+		"SELECT COUNT(*) FROM patients WHERE zip = '\xff'", "SELECT COUNT(*) FROM patients WHERE zip = U&'\\0061'", "SELECT COUNT(*) FROM \"patients\u200b\"",
+		"SELECT COUNT(*) FROM patients WHERE "+strings.Repeat("(", 100_000)+"true"+strings.Repeat(")", 100_000),
+		"SELECT "+strings.Repeat("1+", 50_000)+"1",
+		"SELECT COUNT(*) FROM patients WHERE zip = '"+strings.Repeat("x", 100_000)+"'",
+		"", ";", "--", "/*",
+	)
+}
+
+// TestAttacks sends what hostile analysts ask through both doors of neighbours. What is said and what is charged is the same, byte for byte,
+// but for the noisy numbers themselves, and what is chosen by them.
+func TestAttacks(t *testing.T) {
+	one, other := neighbours(t)
+	var sides [2][]string
+	texts := attacks(t)
+	for i, f := range []*front{one, other} {
+		c := f.wire()
+		for _, text := range texts {
+			m := f.masked(text)
+			sides[i] = append(sides[i], "simple: "+say(t, c, m, &pgproto3.Query{String: text}))
+			sides[i] = append(sides[i], "extended: "+say(t, c, m, &pgproto3.Parse{Query: text}, &pgproto3.Describe{ObjectType: 'S'}, &pgproto3.Bind{},
+				&pgproto3.Describe{ObjectType: 'P'}, &pgproto3.Execute{}, &pgproto3.Sync{}))
+			body, err := json.Marshal(map[string]string{"dataset": "clinic", "sql": text})
+			if err != nil {
+				t.Fatal(err)
+			}
+			sides[i] = append(sides[i], "HTTP: "+f.post("/v1/query", string(body), m), "HTTP explain: "+f.post("/v1/explain", string(body), m))
+		}
+	}
+	answered := 0
+	for i, said := range sides[0] {
+		if strings.Contains(said, "DataRow") || strings.HasPrefix(said, "HTTP: 200") {
+			answered++
+		}
+		if strings.Contains(said, "closed") {
+			t.Errorf("the connection was closed: %.200q", texts[i/4])
+		}
+		if said != sides[1][i] {
+			t.Errorf("%.300q\nsays\n%.1500s\nand without one person\n%.1500s", texts[i/4], said, sides[1][i])
+		}
+	}
+	if answered < 100 {
+		t.Errorf("only %d of %d were answered", answered, len(sides[0]))
+	}
+	if a, b := one.books(), other.books(); a != b {
+		t.Errorf("the ledgers differ:\n%s\n%s", a, b)
+	} else if strings.Count(a, "\n") < 40 {
+		t.Errorf("too few charges:\n%s", a)
+	}
+}
+
+// TestParameterAttacks binds what hostile analysts would.
+func TestParameterAttacks(t *testing.T) {
+	one, other := neighbours(t)
+	var sides [2][]string
+	values := []string{"NaN", "inf", "-0", "1e999999999", "37", "37 OR 1=1", "'; DROP TABLE patients; --", "\\'", "$1", "", "\u202e", "\xff\xfe", strings.Repeat("9", 200_000)}
+	for i, f := range []*front{one, other} {
+		c := f.wire()
+		for _, value := range values {
+			for _, where := range []string{"pid = $1", "zip = $1", "cost > $1", "smoker = $1", "admitted = $1", "zip LIKE $1", "age / $1 > 1", "age IN ($1, $1)", "zip = U&$1", "age > (SELECT $1)"} {
+				text := "SELECT COUNT(*) FROM patients WHERE " + where
+				for _, oid := range []uint32{0, 20, 25, 701, 1700, 1082} {
+					for format := range int16(2) {
+						m := mask{columns: []bool{true}}
+						sides[i] = append(sides[i], fmt.Sprintf("%s %q %d %d: ", where, value, oid, format)+say(t, c, m, &pgproto3.Parse{Query: text, ParameterOIDs: []uint32{oid}},
+							&pgproto3.Bind{ParameterFormatCodes: []int16{format}, Parameters: [][]byte{[]byte(value)}}, &pgproto3.Describe{ObjectType: 'P'}, &pgproto3.Execute{}, &pgproto3.Sync{}))
+					}
+				}
+			}
+		}
+	}
+	for i, said := range sides[0] {
+		if strings.Contains(said, "closed") {
+			t.Errorf("the connection was closed: %.500s", said)
+		}
+		if said != sides[1][i] {
+			t.Errorf("%.1500s\nand without one person\n%.1500s", said, sides[1][i])
+		}
+	}
+	if a, b := one.books(), other.books(); a != b {
+		t.Errorf("the ledgers differ:\n%s\n%s", a, b)
+	}
+}
+
+// books are the charges of a ledger, without what is drawn.
+func (f *front) books() string {
+	var b strings.Builder
+	for r, err := range f.server.db.Records(context.Background()) {
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		if r.Kind == ledger.KindCharge {
+			fmt.Fprintln(&b, r.Sequence, r.Analyst, r.Query, r.Mechanisms, r.Cost)
+		}
+	}
+	return b.String()
+}

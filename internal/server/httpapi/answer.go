@@ -1,0 +1,175 @@
+package httpapi
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/render"
+)
+
+// Line is a line of an answer that is sent row by row. It has one of meta, row and end.
+type Line struct {
+	Meta *Meta `json:"meta,omitempty" doc:"The first line"`
+	// Row and Errors are of a row.
+	Row    []any      `json:"row,omitempty" doc:"The values of a row"`
+	Errors []*float64 `json:"errors,omitempty" doc:"The error bars of a row; left out where nobody knows them"`
+	End    *End       `json:"end,omitempty" doc:"The last line. An answer without it was cut off"`
+}
+
+// Meta is everything about an answer but its rows.
+type Meta struct {
+	Columns    []AnswerColumn       `json:"columns"`
+	Cost       dp.Cost              `json:"cost"`
+	Remaining  discreet.Remaining   `json:"remaining"`
+	Receipt    render.ReceiptJSON   `json:"receipt"`
+	Limits     render.LimitsJSON    `json:"limits"`
+	Confidence float64              `json:"confidence"`
+	Notes      []string             `json:"notes"`
+	Version    discreet.DataVersion `json:"data_version"`
+	Alerts     []discreet.Alert     `json:"alerts"`
+	Streams    []discreet.Through   `json:"streams,omitempty" doc:"Which parts of it went through streams of the policy, and how much of them was free"`
+}
+
+// AnswerColumn is a column of an answer.
+type AnswerColumn struct {
+	Name        string `json:"name"`
+	Kind        string `json:"kind" doc:"integer, decimal, real, text, boolean, date or timestamp"`
+	Noisy       bool   `json:"noisy"`
+	Approximate bool   `json:"approximate" doc:"Values are made of several noisy numbers"`
+}
+
+// End closes an answer.
+type End struct {
+	Rows int `json:"rows" doc:"How many rows were sent"`
+}
+
+// write sends an answer in the way that was agreed on.
+func write(c huma.Context, media string, a *discreet.Answer) {
+	switch media {
+	case mediaNDJSON:
+		c.SetHeader("Content-Type", media)
+		c.SetStatus(http.StatusOK)
+		lines(c, a)
+	case mediaCSV:
+		c.SetHeader("Content-Type", media+"; charset=utf-8; header=present")
+		c.SetStatus(http.StatusOK)
+		table(c.BodyWriter(), a)
+	default:
+		whole(c, render.JSON(a))
+	}
+}
+
+// whole sends a value as JSON. It is made before anything of it leaves.
+func whole(c huma.Context, v any) {
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		panic(err) // becomes a problem, see door.safe
+	}
+	c.SetHeader("Content-Type", mediaJSON)
+	c.SetStatus(http.StatusOK)
+	c.BodyWriter().Write(text.Bytes())
+}
+
+// cut ends an answer that has begun and cannot be finished, so that nobody takes it for a whole one.
+func cut() { panic(http.ErrAbortHandler) }
+
+// flushed is after how many rows what was written is sent.
+const flushed = 512
+
+// lines sends an answer row by row.
+func lines(c huma.Context, a *discreet.Answer) {
+	_, w := humago.Unwrap(c)
+	control := http.NewResponseController(w)
+	out := bufio.NewWriter(w)
+	e := json.NewEncoder(out)
+	e.SetEscapeHTML(false)
+	all := render.JSON(a)
+	meta := Meta{
+		Columns: []AnswerColumn{}, Cost: all.Cost, Remaining: all.Remaining, Receipt: all.Receipt, Limits: all.Limits,
+		Confidence: all.Confidence, Notes: all.Notes, Version: all.Version, Alerts: all.Alerts, Streams: all.Streams,
+	}
+	for _, k := range a.Columns {
+		meta.Columns = append(meta.Columns, AnswerColumn{k.Name, k.Kind, k.Noisy, k.Approximate})
+	}
+	if e.Encode(Line{Meta: &meta}) != nil {
+		cut()
+	}
+	for i, row := range a.Rows {
+		line := Line{Row: row}
+		if a.Errors != nil {
+			line.Errors = a.Errors[i]
+		}
+		if e.Encode(line) != nil {
+			cut()
+		}
+		if (i+1)%flushed == 0 && (out.Flush() != nil || control.Flush() != nil) {
+			cut()
+		}
+	}
+	if e.Encode(Line{End: &End{len(a.Rows)}}) == nil && out.Flush() == nil {
+		control.Flush()
+	}
+}
+
+// table sends an answer as CSV, with the errors of a noisy column in one beside it.
+func table(w io.Writer, a *discreet.Answer) {
+	out := csv.NewWriter(w)
+	out.UseCRLF = true
+	var cells []string
+	for _, k := range a.Columns {
+		if cells = append(cells, harmless(k.Name)); k.Noisy {
+			cells = append(cells, harmless(k.Name+"_error"))
+		}
+	}
+	if out.Write(cells) != nil {
+		cut()
+	}
+	for i, row := range a.Rows {
+		cells = cells[:0]
+		for j, k := range a.Columns {
+			switch v := row[j].(type) {
+			case nil:
+				cells = append(cells, "")
+			case string:
+				cells = append(cells, harmless(v))
+			default:
+				cells = append(cells, render.Cell(v))
+			}
+			if !k.Noisy {
+				continue
+			}
+			around := ""
+			if a.Errors != nil && a.Errors[i][j] != nil {
+				around = strconv.FormatFloat(*a.Errors[i][j], 'g', -1, 64)
+			}
+			cells = append(cells, around)
+		}
+		if out.Write(cells) != nil {
+			cut()
+		}
+	}
+	if out.Flush(); out.Error() != nil {
+		cut()
+	}
+}
+
+// harmless puts a quote before a text that a spreadsheet would take for a formula.
+func harmless(text string) string {
+	if text != "" && strings.ContainsRune("=+-@'\t\r\n", rune(text[0])) {
+		return "'" + text
+	}
+	return text
+}

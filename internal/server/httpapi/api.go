@@ -1,0 +1,84 @@
+package httpapi
+
+import (
+	"log/slog"
+	"net/http"
+	"sync"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"github.com/discreet-dp/discreet/internal/entropy"
+	"github.com/discreet-dp/discreet/internal/server/admission"
+	"github.com/discreet-dp/discreet/internal/server/users"
+)
+
+// Options are what the door needs.
+type Options struct {
+	Desk    *admission.Desk
+	Users   *users.Store
+	Log     *slog.Logger
+	Version string
+	// Ready says whether questions can be asked: nil, or why not in words for everybody.
+	Ready func() error
+	// Connections is how many wire connections there are, for the metrics.
+	Connections func() int
+}
+
+// door is the handler and what it remembers.
+type door struct {
+	Options
+	routes  *routes
+	api     huma.API
+	metrics *metrics
+	head    head
+	audits  chan struct{} // holds one, so that one audit runs at a time
+
+	mu    sync.Mutex
+	names *entropy.Source
+}
+
+// New returns the handler of everything under / : /healthz, /readyz, /metrics, /openapi.json and /v1.
+func New(o Options) http.Handler { return newDoor(o).handler() }
+
+func newDoor(o Options) *door {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Version == "" {
+		o.Version = "unknown"
+	}
+	d := &door{Options: o, routes: &routes{mux: http.NewServeMux()}, names: entropy.New(), audits: make(chan struct{}, 1)}
+	d.metrics = newMetrics(d)
+	d.api = humago.New(d.routes, d.config())
+	d.health()
+	d.me()
+	d.tokens()
+	d.people()
+	d.datasets()
+	d.budgets()
+	d.questions()
+	d.sessions()
+	d.streams()
+	d.holdouts()
+	d.models()
+	d.receipts()
+	d.ledger()
+	d.audit()
+	d.scrapes()
+	d.documents()
+	return d
+}
+
+// handler puts the layers around the routes, from the outermost in: a name for the request and a net for panics, then who it
+// is, then the body, then the way.
+func (d *door) handler() http.Handler {
+	return d.named(d.safe(d.let(d.read(d.way()))))
+}
+
+// name draws a name that nothing else has.
+func (d *door) name() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.names.Name()
+}

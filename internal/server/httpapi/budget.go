@@ -1,0 +1,58 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/internal/server/users"
+)
+
+// Spending is what was spent of a dataset's budget.
+type Spending struct {
+	Dataset  string             `json:"dataset"`
+	Accounts []discreet.Account `json:"accounts" doc:"Your own account; all of them, for the owner"`
+	// Remaining is what can still be spent.
+	Remaining *discreet.Remaining `json:"remaining,omitempty" doc:"What you can still spend: the least of what is left in all accounts that you are charged in"`
+	Promise   []string            `json:"promise,omitempty" doc:"What the budget promises to every person in the data; for the owner"`
+}
+
+func (d *door) budgets() {
+	register(d, operation(anyUser, http.MethodGet, "/v1/datasets/{name}/budget", "budget", "What is spent and what is left", "Your own account and what you can still spend; for the owner, all accounts and the promise.", http.StatusNotFound),
+		func(ctx context.Context, u users.User, in *datasetPath) (*body[Spending], error) {
+			ds, err := d.dataset(u, in.Name)
+			if err != nil {
+				return nil, err
+			}
+			db := d.Desk.DB()
+			out := Spending{Dataset: ds.Name}
+			if u.Role == users.Owner {
+				out.Accounts, err = db.Budget(ctx, ds.Name)
+			} else {
+				out.Accounts, err = db.BudgetOf(ctx, ds.Name, u.Name)
+			}
+			if err != nil {
+				return nil, err
+			}
+			if ds.Analysts[u.Name] != nil {
+				left, err := db.Remaining(ctx, ds.Name, u.Name)
+				if err != nil {
+					return nil, err
+				}
+				out.Remaining = &left
+			}
+			if u.Role == users.Owner {
+				if out.Promise, err = db.Promise(ctx, ds.Name); err != nil {
+					return nil, err
+				}
+			}
+			return of(out), nil
+		})
+}
+
+// owns says whether an account is an analyst's own in a dataset: hospital/ana, or hospital/ana#2 in the second window.
+func owns(analyst, dataset, account string) bool {
+	name, _, _ := strings.Cut(account, "#")
+	return name == dataset+"/"+analyst
+}

@@ -1,0 +1,128 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"reflect"
+	"strconv"
+	"sync"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/ledger/replay"
+	"github.com/discreet-dp/discreet/internal/server/users"
+)
+
+// config is the framework's, without its page of documentation, which would load scripts from elsewhere, and without its own ways
+// to the document, which would be open to everybody.
+func (d *door) config() huma.Config {
+	registry := huma.NewMapRegistry("#/components/schemas/", nameOf)
+	registry.RegisterTypeAlias(reflect.TypeFor[dp.Amount](), reflect.TypeFor[amount]())
+	return huma.Config{
+		OpenAPI: &huma.OpenAPI{
+			OpenAPI: "3.1.0",
+			Info: &huma.Info{
+				Title: "Discreet", Version: d.Version,
+				Description: "Differentially private answers over HTTP. Every answer carries its error bars and is paid for out of a budget. Every error is a problem as RFC 9457 has it.",
+			},
+			Components: &huma.Components{
+				Schemas: registry,
+				SecuritySchemes: map[string]*huma.SecurityScheme{
+					"bearer": {Type: "http", Scheme: "bearer", Description: "A token, from 'discreet user token' or POST /v1/tokens"},
+					"basic":  {Type: "http", Scheme: "basic", Description: "Name and password"},
+				},
+			},
+		},
+		Formats:       map[string]huma.Format{mediaJSON: huma.DefaultJSONFormat, "json": huma.DefaultJSONFormat},
+		DefaultFormat: mediaJSON,
+		Transformers: []huma.Transformer{func(ctx huma.Context, _ string, v any) (any, error) {
+			if p, ok := v.(*Problem); ok {
+				return p.finish(note(ctx.Context())), nil
+			}
+			return v, nil
+		}},
+	}
+}
+
+// nameOf names a schema after its type. Two packages have accounts; those that were decided once more are called so.
+func nameOf(t reflect.Type, hint string) string {
+	name := huma.DefaultSchemaNamer(t, hint)
+	if t.PkgPath() == reflect.TypeFor[replay.Account]().PkgPath() {
+		name = "Replayed" + name
+	}
+	return name
+}
+
+// amount is how [dp.Amount] is written: a number, and null where there is no limit.
+type amount float64
+
+// Schema implements [huma.SchemaProvider].
+func (amount) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeNumber, Nullable: true, Minimum: new(0.0), Description: "An amount of privacy; null where it is unbounded"}
+}
+
+// schema returns the schema of a type, by reference.
+func schema[T any](d *door) *huma.Schema {
+	return d.api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[T](), true, reflect.TypeFor[T]().Name())
+}
+
+// content says which media types an answer can have.
+func content(o *huma.Operation, status int, types map[string]*huma.Schema) {
+	r := &huma.Response{Description: http.StatusText(status), Content: map[string]*huma.MediaType{}}
+	for name, s := range types {
+		r.Content[name] = &huma.MediaType{Schema: s}
+	}
+	o.Responses = map[string]*huma.Response{strconv.Itoa(status): r}
+}
+
+// text is an answer that is written as it is.
+type text struct {
+	ContentType string `header:"Content-Type" hidden:"true"`
+	Body        []byte
+}
+
+// documents serves the OpenAPI document, which is made of the operations themselves.
+func (d *door) documents() {
+	asJSON := sync.OnceValues(func() ([]byte, error) { return json.Marshal(d.api.OpenAPI()) })
+	asYAML := sync.OnceValues(func() ([]byte, error) { return d.api.OpenAPI().YAML() })
+	for _, one := range []struct {
+		at, id, media string
+		schema        *huma.Schema
+		make          func() ([]byte, error)
+	}{
+		{"/openapi.json", "document", "application/openapi+json", &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}, asJSON},
+		{"/openapi.yaml", "document-yaml", "application/openapi+yaml", &huma.Schema{Type: huma.TypeString}, asYAML},
+	} {
+		o := operation(anyUser, http.MethodGet, one.at, one.id, "This document", "What this server can be asked, as OpenAPI 3.1.")
+		content(&o, http.StatusOK, map[string]*huma.Schema{one.media: one.schema})
+		register(d, o, func(context.Context, users.User, *nothing) (*text, error) {
+			b, err := one.make()
+			return &text{one.media, b}, err
+		})
+	}
+	for _, item := range d.api.OpenAPI().Paths {
+		for _, o := range []*huma.Operation{item.Get, item.Post, item.Delete} {
+			if o != nil {
+				headers(o)
+			}
+		}
+	}
+}
+
+// headers adds to the document what every answer has.
+func headers(o *huma.Operation) {
+	for status, r := range o.Responses {
+		if r.Headers == nil {
+			r.Headers = map[string]*huma.Param{}
+		}
+		r.Headers["X-Request-Id"] = &huma.Param{Description: "Names the request: the client's own X-Request-Id where it is 1 to 64 of A-Z, a-z, 0-9, -, _ and .", Schema: &huma.Schema{Type: huma.TypeString}}
+		if status == "429" || status == "503" {
+			r.Headers["Retry-After"] = &huma.Param{Description: "After how many seconds it is worth to try again", Schema: &huma.Schema{Type: huma.TypeInteger}}
+		}
+		if status == "499" {
+			r.Description = "Client Closed Request"
+		}
+	}
+}

@@ -1,0 +1,130 @@
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/render"
+	"github.com/discreet-dp/discreet/internal/server/users"
+)
+
+// Model is a model that was trained.
+type Model struct {
+	ID      string             `json:"id" doc:"Names it: the charge that paid for it, and the beginning of its receipt's hash"`
+	Dataset string             `json:"dataset"`
+	Analyst string             `json:"analyst,omitempty" doc:"Who paid for it; for the owner, and of your own"`
+	Time    time.Time          `json:"time" doc:"When it was paid for"`
+	Target  string             `json:"target" doc:"What it predicts"`
+	Cost    dp.Cost            `json:"cost" doc:"What it cost then"`
+	Receipt render.ReceiptJSON `json:"receipt"`
+	// Model is left out of lists.
+	Model weights `json:"model,omitempty" doc:"The model itself; left out of lists"`
+}
+
+// Models are several, in the order in which they were paid for.
+type Models struct {
+	Models []Model `json:"models"`
+	Next   *uint64 `json:"next,omitempty" doc:"Where to go on: the next after. Left out at the end"`
+}
+
+// weights is a model as package learn writes it.
+type weights json.RawMessage
+
+// MarshalJSON implements [json.Marshaler].
+func (w weights) MarshalJSON() ([]byte, error) { return json.RawMessage(w).MarshalJSON() }
+
+// Schema implements [huma.SchemaProvider]. What is in a model is the business of package learn, and may grow.
+func (weights) Schema(huma.Registry) *huma.Schema {
+	text, object := &huma.Schema{Type: huma.TypeString}, &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
+	return &huma.Schema{
+		Type: huma.TypeObject, AdditionalProperties: true, Required: []string{"format", "method", "loss", "guarantee", "receipt", "encoding", "weights", "step"},
+		Description: "A model as 'discreet predict' reads it. What is not listed here docs/learning.md has",
+		Properties: map[string]*huma.Schema{
+			"format": text, "method": text, "loss": text, "guarantee": object, "receipt": object,
+			"encoding": {Type: huma.TypeObject, AdditionalProperties: true, Required: []string{"features", "target"}, Description: "Features and target, with bounds and steps, or values",
+				Properties: map[string]*huma.Schema{"features": {Type: huma.TypeArray, Items: object}, "target": object}},
+			"weights": {Type: huma.TypeArray, Description: "Whole numbers of steps: a list for each linear function, with the intercept at its end", Items: &huma.Schema{Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeInteger}}},
+			"step":    {Type: huma.TypeNumber},
+		},
+	}
+}
+
+func weightsOf(m *discreet.Model) (weights, error) {
+	var text bytes.Buffer
+	if err := m.Write(&text); err != nil {
+		return nil, err
+	}
+	return weights(text.Bytes()), nil
+}
+
+type modelsInput struct {
+	After   int64  `query:"after" minimum:"-1" default:"-1" doc:"Only what was paid for after this record"`
+	Limit   int    `query:"limit" minimum:"1" maximum:"1000" default:"100" doc:"How many at most"`
+	Dataset string `query:"dataset" maxLength:"64" doc:"Only those of this dataset"`
+}
+
+type modelPath struct {
+	ID string `path:"id" maxLength:"64"`
+}
+
+func (d *door) models() {
+	d.trainings()
+	register(d, operation(anyUser, http.MethodGet, "/v1/models", "models", "Your models", "Those that you paid for; an owner sees all. Page by page: a page can have fewer than limit, or none, and still a next.", looking...),
+		func(ctx context.Context, u users.User, in *modelsInput) (*body[Models], error) {
+			datasets, analyst := d.modelled(u)
+			if in.Dataset != "" {
+				ds, err := d.dataset(u, in.Dataset)
+				if err != nil {
+					return nil, err
+				}
+				datasets = []string{ds.Name}
+			}
+			all, next, err := d.Desk.Models(ctx, u.Name, datasets, discreet.ModelsQuestion{Analyst: analyst, After: in.After, Limit: in.Limit, Reads: mostRead})
+			if err != nil {
+				return nil, err
+			}
+			out := Models{Models: []Model{}, Next: next}
+			for _, m := range all {
+				out.Models = append(out.Models, modelOf(u, m))
+			}
+			return of(out), nil
+		})
+	register(d, operation(anyUser, http.MethodGet, "/v1/models/{id}", "model", "A model", "One that you paid for, or were given because somebody had paid before; an owner sees all. There is no difference between another's and one that does not exist. It is free.", looking...),
+		func(ctx context.Context, u users.User, in *modelPath) (*body[Model], error) {
+			var out Model
+			datasets, analyst := d.modelled(u)
+			err := d.Desk.Model(ctx, u.Name, datasets, in.ID, analyst, func(_ context.Context, m *discreet.KeptModel) (err error) {
+				out = modelOf(u, m)
+				out.Model, err = weightsOf(m.Model)
+				return err
+			})
+			return of(out), err
+		})
+	d.predictions()
+}
+
+// modelled returns the datasets whose models a user may see, and as whom: nobody in particular, for an owner.
+func (d *door) modelled(u users.User) (datasets []string, analyst string) {
+	if u.Role == users.Owner {
+		return d.seen(u), ""
+	}
+	return d.asked(u), u.Name
+}
+
+func modelOf(u users.User, m *discreet.KeptModel) Model {
+	out := Model{
+		ID: m.ID, Dataset: m.Dataset, Time: m.Time.UTC(), Target: m.Target, Cost: m.Cost,
+		Receipt: render.ReceiptJSON{Sequence: m.Receipt.Sequence, Hash: m.Receipt.Hash, Free: m.Receipt.Free},
+	}
+	if u.Role == users.Owner || m.Analyst == u.Name {
+		out.Analyst = m.Analyst
+	}
+	return out
+}

@@ -1,0 +1,140 @@
+package httpapi
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"net/http"
+
+	"github.com/discreet-dp/discreet/internal/server/users"
+)
+
+// notes are what is known about a request while it is on its way in.
+type notes struct {
+	id      string // names the request, in answers and in the log
+	address string // of the peer, without its port
+	accept  string // the media type that was agreed on
+	route   string // the pattern of its path; empty where there is none
+	user    users.User
+}
+
+type notesKey struct{}
+
+// note returns the notes of a request; empty ones, where there are none.
+func note(ctx context.Context) *notes {
+	if n, ok := ctx.Value(notesKey{}).(*notes); ok {
+		return n
+	}
+	return &notes{}
+}
+
+// named gives a request its name and an answer the headers that all of them have, and writes the line of the log. The line has no
+// duration and no size: both would tell about the data.
+func (d *door) named(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		n := &notes{id: r.Header.Get("X-Request-Id"), address: peer(r), accept: agree(r.Header.Values("Accept"))}
+		if !isRequestID(n.id) {
+			n.id = d.name()
+		}
+		// Whatever is asked for, the framework writes JSON; who writes something else looks at the notes.
+		r.Header.Set("Accept", mediaJSON)
+		h := w.Header()
+		h.Set("X-Request-Id", n.id)
+		if last(r) {
+			h.Set("Connection", "close")
+		}
+		h.Set("Cache-Control", "no-store")
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+		h.Set("Referrer-Policy", "no-referrer")
+		seen := &watched{ResponseWriter: w}
+		defer func() {
+			level := slog.LevelInfo
+			if n.user.Name == "" {
+				level = slog.LevelDebug // or strangers could fill the disk; who failed to come in is in the trail
+			}
+			d.Log.LogAttrs(r.Context(), level, "http", slog.String("request", n.id), slog.String("user", n.user.Name), slog.String("address", n.address),
+				slog.String("method", method(r.Method)), slog.String("route", n.route), slog.Int("status", seen.status))
+		}()
+		next.ServeHTTP(seen, r.WithContext(context.WithValue(r.Context(), notesKey{}, n)))
+	})
+}
+
+// last reports whether a request is the last of its connection: where it says by Transfer-Encoding where its body ends. It may have had a Content-Length
+// too, which net/http drops without a word, so that a proxy in front may have seen another end. In HTTP/1.0 it drops the other header, so that is always the last. What
+// follows could be somebody's request in another's name, so nothing follows: the connection ends with the answer (RFC 9112, 6.1).
+func last(r *http.Request) bool { return len(r.TransferEncoding) > 0 || !r.ProtoAtLeast(1, 1) }
+
+// method returns a method that may stand in the log: a client can make up its own.
+func method(m string) string {
+	switch m {
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions, http.MethodConnect, http.MethodTrace:
+		return m
+	}
+	return "other"
+}
+
+// isRequestID says whether a client's own name for a request is taken.
+func isRequestID(id string) bool {
+	for _, c := range []byte(id) {
+		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_' || c == '.') {
+			return false
+		}
+	}
+	return id != "" && len(id) <= 64
+}
+
+// peer returns the address of the other end of the connection. What a proxy says about those behind it is not believed.
+func peer(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return r.RemoteAddr
+	}
+	return host
+}
+
+// watched remembers whether an answer has begun.
+type watched struct {
+	http.ResponseWriter
+	status int
+}
+
+func (w *watched) WriteHeader(status int) {
+	if w.status == 0 {
+		w.status = status
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *watched) Write(p []byte) (int, error) {
+	if w.status == 0 {
+		w.status = http.StatusOK
+	}
+	return w.ResponseWriter.Write(p)
+}
+
+// Unwrap is for [http.ResponseController].
+func (w *watched) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// safe turns a panic into a problem, always the same. Where the answer has begun, the connection is cut, so that nobody takes
+// half an answer for a whole one.
+func (d *door) safe(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer func() {
+			v := recover()
+			if v == nil {
+				return
+			}
+			if v == http.ErrAbortHandler {
+				panic(v)
+			}
+			// What was thrown may hold anything, and so is not written down.
+			d.Log.LogAttrs(r.Context(), slog.LevelError, "http: a panic was caught", slog.String("request", note(r.Context()).id), slog.String("route", note(r.Context()).route))
+			if seen, ok := w.(*watched); ok && seen.status != 0 {
+				panic(http.ErrAbortHandler)
+			}
+			d.write(w, r, errUnexpected())
+		}()
+		next.ServeHTTP(w, r)
+	})
+}

@@ -1,0 +1,117 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/internal/server/admission"
+	"github.com/discreet-dp/discreet/internal/server/users"
+	"github.com/discreet-dp/discreet/ledger"
+)
+
+// statusCanceled is what others use for a client that did not wait. The standard has no number for it.
+const statusCanceled = 499
+
+// problemOf says what an error means here. Texts come from the question, the policy and the ledger; an error that is not known
+// gets fixed words, because nobody knows what it holds.
+func problemOf(err error) *Problem {
+	var (
+		problem   *Problem
+		refusal   *discreet.Refusal
+		budget    *discreet.BudgetError
+		limit     *admission.LimitError
+		door      *discreet.DoorError
+		again     *ledger.RequestError
+		window    *ledger.WindowError
+		lapsed    *ledger.LapsedError
+		malformed *ledger.InvalidError
+		written   *ledger.WriteError
+		unfit     *users.InvalidError
+	)
+	switch {
+	case errors.As(err, &problem):
+		return problem
+	case errors.As(err, &refusal):
+		p := &Problem{Status: http.StatusUnprocessableEntity, Kind: "refused", Detail: refusal.Reason, Instead: refusal.Instead, Spent: no}
+		if refusal.Position >= 0 {
+			p.Position = new(refusal.Position)
+		}
+		return p
+	case errors.As(err, &budget):
+		return &Problem{Status: http.StatusPaymentRequired, Kind: "budget", Detail: err.Error(), Spent: no}
+	case errors.Is(err, discreet.ErrStreamPart):
+		return &Problem{Status: http.StatusPaymentRequired, Kind: "budget", Detail: discreet.ErrStreamPart.Error(), Instead: "set dp.stream to off, which asks past the stream for a price of its own, or ask for less"}
+	case errors.As(err, &door):
+		p := &Problem{Status: http.StatusLocked, Kind: "closed", Detail: door.Error(), Spent: no}
+		if door.Charged {
+			p.Spent = nil // it may have been answered from what was paid for before
+		}
+		return p
+	case errors.As(err, &limit):
+		return &Problem{Status: http.StatusTooManyRequests, Kind: "limit", Detail: limit.Reason, Instead: "wait as long as Retry-After says", Spent: no,
+			header: http.Header{"Retry-After": {seconds(limit.Wait)}}}
+	case errors.Is(err, admission.ErrEnding):
+		return &Problem{Status: http.StatusServiceUnavailable, Kind: "ending", Detail: admission.ErrEnding.Error(), Spent: no, header: http.Header{"Retry-After": {"5"}}}
+	case errors.Is(err, admission.ErrTimeout):
+		return &Problem{Status: http.StatusGatewayTimeout, Kind: "timeout", Detail: admission.ErrTimeout.Error()}
+	case errors.Is(err, admission.ErrRevoked):
+		return &Problem{Status: http.StatusUnauthorized, Kind: "denied", Detail: admission.ErrRevoked.Error(), Spent: no}
+	case errors.Is(err, admission.ErrWithdrawn):
+		return &Problem{Status: statusCanceled, Kind: "canceled", Detail: admission.ErrWithdrawn.Error(), Spent: no}
+	case errors.Is(err, admission.ErrCanceled), errors.Is(err, context.Canceled):
+		return &Problem{Status: statusCanceled, Kind: "canceled", Detail: admission.ErrCanceled.Error()}
+	case errors.As(err, &again):
+		return &Problem{Status: http.StatusConflict, Kind: "request", Detail: "this Idempotency-Key was charged before with another " + again.Differs, Instead: "use a new one for a new question", Spent: no}
+	case errors.As(err, &window):
+		return &Problem{Status: http.StatusConflict, Kind: "window", Detail: "the budget was renewed meanwhile", Instead: "ask again", Spent: no}
+	case errors.As(err, &lapsed):
+		p := &Problem{Status: http.StatusConflict, Kind: "window", Detail: "this question was charged in a window of the budget that ended before it had an answer, and what one window paid for is not answered in another", Instead: "ask with a new Idempotency-Key, which is charged in the current window", Spent: no}
+		if lapsed.Charged {
+			p.Spent = yes
+		}
+		return p
+	case errors.As(err, &unfit):
+		return &Problem{Status: http.StatusUnprocessableEntity, Kind: "invalid", Detail: clip(unfit.Error()), Spent: no}
+	case errors.As(err, &malformed):
+		return &Problem{Status: http.StatusUnprocessableEntity, Kind: "invalid", Detail: malformed.Error(), Spent: no}
+	case errors.As(err, &written):
+		// The words of the ledger name a file of this machine.
+		p := &Problem{Status: http.StatusServiceUnavailable, Kind: "ledger", Detail: "the ledger could not be written, so nothing may be released", Instead: "tell the owner of the data to look after the disk, then ask again with the same Idempotency-Key",
+			header: http.Header{"Retry-After": {"60"}}}
+		if written.Charged {
+			p.Spent = yes
+		} else if !written.Broken {
+			p.Spent = no
+		}
+		return p
+	case errors.Is(err, admission.ErrNoSession):
+		return &Problem{Status: http.StatusNotFound, Kind: "missing", Detail: admission.ErrNoSession.Error(), Spent: no}
+	case errors.Is(err, discreet.ErrSessionUsed), errors.Is(err, discreet.ErrSessionRun), errors.Is(err, discreet.ErrSessionData), errors.Is(err, discreet.ErrSessionWindow):
+		return &Problem{Status: http.StatusGone, Kind: "ended", Detail: err.Error(), Instead: "open another session, which costs as much again"}
+	case errors.Is(err, discreet.ErrLabels):
+		return &Problem{Status: http.StatusServiceUnavailable, Kind: "data", Detail: discreet.ErrLabels.Error(), Spent: no, header: http.Header{"Retry-After": {"60"}}}
+	case errors.Is(err, discreet.ErrHoldoutRun):
+		return &Problem{Status: http.StatusServiceUnavailable, Kind: "data", Detail: discreet.ErrHoldoutRun.Error(), header: http.Header{"Retry-After": {"60"}}}
+	case errors.Is(err, discreet.ErrNoModel):
+		return missing("model")
+	case errors.Is(err, discreet.ErrTraining):
+		return &Problem{Status: http.StatusInternalServerError, Kind: "training", Detail: discreet.ErrTraining.Error(), Spent: yes}
+	case errors.Is(err, errors.ErrUnsupported):
+		return &Problem{Status: http.StatusNotImplemented, Kind: "unsupported", Detail: "this server cannot do that", Spent: no}
+	}
+	return errUnexpected()
+}
+
+// errUnexpected is for everything that we did not think of, always the same.
+func errUnexpected() *Problem {
+	return &Problem{Status: http.StatusInternalServerError, Kind: "unexpected",
+		Detail:  "this did not work. If a question was charged for, the charge stays, and asked again with the same Idempotency-Key it is not charged a second time",
+		Instead: "ask again; if that does not help, ask the owner of the data to run 'discreet check'"}
+}
+
+// missing is the answer to everything that somebody may not see, and to everything that does not exist.
+func missing(what string) *Problem {
+	return &Problem{Status: http.StatusNotFound, Kind: "missing", Detail: "there is no such " + what + ", or it is not yours", Spent: no}
+}

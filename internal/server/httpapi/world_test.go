@@ -1,0 +1,286 @@
+package httpapi
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"mime"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/internal/hospital"
+	"github.com/discreet-dp/discreet/internal/server/admission"
+	"github.com/discreet-dp/discreet/internal/server/users"
+)
+
+// world is a server with a hospital behind it. Ana and Ben may ask about the hospital, Ben also about the clinic, Cy about
+// nothing, and Olga owns all of it.
+type world struct {
+	t        testing.TB
+	door     *door
+	server   *httptest.Server
+	users    *users.Store
+	db       *discreet.DB
+	document map[string]any
+	tokens   map[string]string
+	log      *paper
+	seen     map[string]bool // operations and codes that were answered
+	end      func()
+}
+
+// paper is what the log is written on.
+type paper struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (p *paper) Write(b []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.text.Write(b)
+}
+
+func (p *paper) String() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.text.String()
+}
+
+const people = 300
+
+// password is Ana's.
+const password = "correct horse battery staple"
+
+// atOnce lets answers leave when they are there: most tests want no tick.
+const atOnce = "    release: immediate\n"
+
+func policyText(budget string) string {
+	clinic := strings.Replace(hospital.Dataset("clinic", "other", budget), "{ana: {share: 1}, ben: {share: 0.5}}", "{ben: {share: 1}}", 1)
+	return "datasets:\n" + hospital.Dataset("hospital", "data", budget) + atOnce + clinic + atOnce
+}
+
+func newWorld(t testing.TB) *world { return newWorldOf(t, hospital.New(people, 1), "{epsilon: 10}") }
+
+func newWorldOf(t testing.TB, h *hospital.Hospital, budget string) *world {
+	t.Helper()
+	dir := t.TempDir()
+	furnish(t, dir, h, policyText(budget))
+	return newWorldIn(t, dir)
+}
+
+// furnish writes the data and the policy of a world.
+func furnish(t testing.TB, dir string, h *hospital.Hospital, policy string) {
+	t.Helper()
+	if err := h.Write(filepath.Join(dir, "data")); err != nil {
+		t.Fatal(err)
+	}
+	if err := hospital.New(50, 2).Write(filepath.Join(dir, "other")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "policy.yaml"), []byte(policy), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// newWorldIn opens what is in a folder. Where there was a world before, this is it after a restart.
+func newWorldIn(t testing.TB, dir string) *world {
+	t.Helper()
+	path := filepath.Join(dir, "policy.yaml")
+	ctx := context.Background()
+	db, err := discreet.Open(ctx, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	_, missing := os.Stat(filepath.Join(dir, "users.db"))
+	there := missing == nil
+	store, err := users.Open(filepath.Join(dir, "users.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close() })
+	w := &world{t: t, users: store, db: db, tokens: map[string]string{}, log: &paper{}, seen: map[string]bool{}}
+	for name, role := range map[string]users.Role{"olga": users.Owner, "ana": users.Analyst, "ben": users.Analyst, "cy": users.Analyst} {
+		if there {
+			// They were added before the restart.
+		} else if _, err := store.Add(ctx, name, role, password); err != nil {
+			t.Fatal(err)
+		}
+		if w.tokens[name], _, err = store.NewToken(ctx, name, "test", time.Time{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.door = newDoor(Options{Desk: admission.New(db, admission.Options{Rate: 100_000_000}), Users: store, Version: "1.2.3", Log: slog.New(slog.NewTextHandler(w.log, nil)), Connections: func() int { return 7 }})
+	w.server = httptest.NewServer(w.door.handler())
+	t.Cleanup(w.server.Close)
+	w.end = func() { w.server.Close(); db.Close(); store.Close() }
+	got := w.send(w.request("GET", "/openapi.json", "olga", ""))
+	v, err := parse(got.body)
+	if err != nil || got.status != 200 {
+		t.Fatalf("the document: %d %v", got.status, err)
+	}
+	w.document = v.(map[string]any)
+	return w
+}
+
+// reply is what came back.
+type reply struct {
+	status int
+	header http.Header
+	body   string
+	json   any
+}
+
+// get returns a member of a reply, by the names on the way to it.
+func (r reply) get(names ...string) any {
+	v := r.json
+	for _, name := range names {
+		switch o := v.(type) {
+		case map[string]any:
+			v = o[name]
+		case []any:
+			i, err := strconv.Atoi(name)
+			if err != nil || i >= len(o) {
+				return nil
+			}
+			v = o[i]
+		default:
+			return nil
+		}
+	}
+	return v
+}
+
+// request makes a request of a user's; of nobody's, where there is no name.
+func (w *world) request(method, path, user, body string) *http.Request {
+	w.t.Helper()
+	r, err := http.NewRequest(method, w.server.URL+path, strings.NewReader(body))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if body == "" {
+		r.Body, r.ContentLength = http.NoBody, 0
+	}
+	if user != "" {
+		r.Header.Set("Authorization", "Bearer "+w.tokens[user])
+	}
+	if method == "POST" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	r.Header.Set("X-Request-Id", "the-same")
+	return r
+}
+
+// call sends a request and holds the answer against the document.
+func (w *world) call(method, path, user, body string, headers ...string) reply {
+	w.t.Helper()
+	r := w.request(method, path, user, body)
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	return w.send(r)
+}
+
+func (w *world) send(r *http.Request) reply {
+	w.t.Helper()
+	response, err := w.server.Client().Do(r)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer response.Body.Close()
+	b, err := io.ReadAll(response.Body)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	got := reply{status: response.StatusCode, header: response.Header, body: string(b)}
+	got.json, _ = parse(got.body)
+	if w.document != nil {
+		w.honest(r, got)
+	}
+	return got
+}
+
+// honest holds an answer against what the document says about its operation, status and media type.
+func (w *world) honest(r *http.Request, got reply) {
+	w.t.Helper()
+	what := r.Method + " " + r.URL.Path + " " + strconv.Itoa(got.status)
+	for name, want := range map[string]string{"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"} {
+		if got.header.Get(name) != want {
+			w.t.Errorf("%s: %s is %q", what, name, got.header.Get(name))
+		}
+	}
+	if got.header.Get("X-Request-Id") == "" {
+		w.t.Errorf("%s: there is no request id", what)
+	}
+	media, _, _ := mime.ParseMediaType(got.header.Get("Content-Type"))
+	if got.status >= 400 && media != mediaProblem && r.URL.Path != "/readyz" {
+		w.t.Errorf("%s: the problem is %q: %s", what, media, got.body)
+		return
+	}
+	problem := map[string]any{"$ref": "#/components/schemas/Problem"}
+	_, pattern := w.door.routes.mux.Handler(r)
+	method, path, _ := strings.Cut(pattern, " ")
+	w.seen[pattern+" "+strconv.Itoa(got.status)] = true
+	if pattern == "" || r.Method != method || got.get("kind") == "path" {
+		if got.status < 400 {
+			w.t.Errorf("%s: nothing is documented here", what)
+		}
+		w.fits(what, problem, got.body)
+		return
+	}
+	described, ok := reply{json: w.document}.get("paths", path, strings.ToLower(method), "responses", strconv.Itoa(got.status)).(map[string]any)
+	if !ok {
+		w.t.Errorf("%s: this code is not documented", what)
+		return
+	}
+	types, _ := described["content"].(map[string]any)
+	if len(types) == 0 {
+		if got.body != "" {
+			w.t.Errorf("%s: there is a body, and none is documented: %s", what, got.body)
+		}
+		return
+	}
+	one, ok := types[media].(map[string]any)
+	if !ok {
+		w.t.Errorf("%s: the media type %q is not documented", what, media)
+		return
+	}
+	switch media {
+	case mediaNDJSON:
+		for _, line := range strings.Split(strings.TrimSuffix(got.body, "\n"), "\n") {
+			w.fits(what, one["schema"], line)
+		}
+	case mediaCSV, "text/plain", "application/openapi+yaml":
+	default:
+		w.fits(what, one["schema"], got.body)
+	}
+}
+
+func (w *world) fits(what string, schema any, text string) {
+	w.t.Helper()
+	v, err := parse(text)
+	if err != nil {
+		w.t.Errorf("%s: %v: %s", what, err, text)
+		return
+	}
+	for _, fault := range check(w.document, schema, v, what) {
+		w.t.Error(fault)
+	}
+}
+
+// want fails unless the reply has a status.
+func (w *world) want(got reply, status int) reply {
+	w.t.Helper()
+	if got.status != status {
+		w.t.Fatalf("got %d and wanted %d: %s", got.status, status, got.body)
+	}
+	return got
+}

@@ -1,0 +1,367 @@
+package pgwire
+
+import (
+	"math/big"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/internal/server/catalog"
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// argument is a value of a parameter, as questions take it and as the catalogue does.
+type argument struct {
+	parameter discreet.Parameter
+	value     catalog.Value
+}
+
+func (a argument) size() int { return len(a.parameter.Text) + 64 }
+
+// maxDigits bounds numbers: what is longer is no measurement, and takes long to look at.
+const maxDigits = 400
+
+// decode reads a value as it was sent. Errors name the type and the place and do not repeat the value, which
+// is not ours to print.
+func decode(types *pgtype.Map, n int, oid uint32, format int16, data []byte) (argument, error) {
+	if format != pgtype.TextFormatCode && format != pgtype.BinaryFormatCode {
+		return argument{}, failure(invalidParameter, "parameter $%d has an unknown format", n)
+	}
+	kind := kindOf(oid)
+	if data == nil {
+		return argument{parameter: discreet.Parameter{Kind: kind, Null: true}}, nil
+	}
+	if element(oid) {
+		return decodeArray(types, n, oid, format, data)
+	}
+	var text string
+	var err error
+	if format == pgtype.BinaryFormatCode {
+		text, err = decodeBinary(types, n, oid, data)
+	} else {
+		text, err = decodeText(n, oid, string(data))
+	}
+	if err != nil {
+		return argument{}, err
+	}
+	return argument{discreet.Parameter{Kind: kind, Text: text}, valueOf(kind, text)}, nil
+}
+
+// valueOf is a value for the catalogue.
+func valueOf(kind, text string) catalog.Value {
+	switch kind {
+	case "integer":
+		if i, err := strconv.ParseInt(text, 10, 64); err == nil {
+			return i
+		}
+	case "decimal":
+		if f, err := strconv.ParseFloat(text, 64); err == nil {
+			return f
+		}
+	case "boolean":
+		return text == "true"
+	}
+	return text
+}
+
+func malformed(n int, oid uint32, code string) error {
+	return failure(code, "parameter $%d is no value of its type, %s", n, typeName(oid))
+}
+
+// typeName is what people call a type.
+func typeName(oid uint32) string {
+	switch oid {
+	case int2OID:
+		return "smallint"
+	case int4OID:
+		return "integer"
+	case int8OID:
+		return "bigint"
+	case oidOID:
+		return "oid"
+	case float4OID:
+		return "real"
+	case float8OID:
+		return "double precision"
+	case numericOID:
+		return "numeric"
+	case boolOID:
+		return "boolean"
+	case dateOID:
+		return "date"
+	case timestampOID:
+		return "timestamp"
+	case timestamptzOID:
+		return "timestamp with time zone"
+	}
+	return "text"
+}
+
+// decodeText reads the text format, and writes the value as questions do.
+func decodeText(n int, oid uint32, text string) (string, error) {
+	if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
+		return "", failure(invalidEncoding, "parameter $%d is not valid UTF-8, or has a zero byte", n)
+	}
+	trimmed := strings.TrimSpace(text)
+	switch oid {
+	case int2OID, int4OID, int8OID:
+		return whole(n, oid, trimmed, map[uint32]int{int2OID: 16, int4OID: 32, int8OID: 64}[oid])
+	case oidOID:
+		u, err := strconv.ParseUint(trimmed, 10, 32)
+		if err != nil {
+			return "", malformed(n, oid, invalidText)
+		}
+		return strconv.FormatUint(u, 10), nil
+	case float4OID, float8OID, numericOID:
+		return decimal(n, oid, trimmed)
+	case boolOID:
+		switch strings.ToLower(trimmed) {
+		case "t", "tr", "tru", "true", "y", "ye", "yes", "on", "1":
+			return "true", nil
+		case "f", "fa", "fal", "fals", "false", "n", "no", "of", "off", "0":
+			return "false", nil
+		}
+		return "", malformed(n, oid, invalidText)
+	case dateOID:
+		bare, _ := cutZone(trimmed) // drivers add a zone to dates
+		if days, ok := policy.ParseDate(bare); ok {
+			return policy.FormatDate(days), nil
+		}
+		if micros, ok := policy.ParseTimestamp(bare); ok {
+			return policy.FormatDate(floorDay(micros)), nil
+		}
+		return "", malformed(n, oid, invalidText)
+	case timestampOID, timestamptzOID:
+		bare, from := cutZone(trimmed)
+		away, fine := offset(from)
+		if oid == timestampOID {
+			away, fine = 0, true // it is not looked at, as PostgreSQL does
+		}
+		micros, ok := policy.ParseTimestamp(bare)
+		if !ok || !fine {
+			return "", malformed(n, oid, invalidText)
+		}
+		return policy.FormatTimestamp(micros - away.Microseconds()), nil
+	}
+	return text, nil
+}
+
+// zone is how far a time is from UTC, at its end.
+var zone = regexp.MustCompile(`(?: ?[+-][0-9]{2}(?::?[0-9]{2})?(?::?[0-9]{2})?| ?[zZ]| ?UTC)$`)
+
+// cutZone takes the zone off a date or a time. The day of 2025-02-03 is none.
+func cutZone(text string) (bare, from string) {
+	if _, ok := policy.ParseDate(text); ok {
+		return text, ""
+	}
+	from = zone.FindString(text)
+	return strings.TrimSuffix(text, from), from
+}
+
+func floorDay(micros int64) int64 {
+	const day = 86_400_000_000
+	if days := micros / day; micros%day >= 0 {
+		return days
+	}
+	return micros/day - 1
+}
+
+// offset reads a zone.
+func offset(text string) (time.Duration, bool) {
+	text = strings.TrimSpace(text)
+	if text == "" || strings.EqualFold(text, "z") || text == "UTC" {
+		return 0, true
+	}
+	digits := strings.ReplaceAll(text[1:], ":", "")
+	var away time.Duration
+	for i, unit := range []time.Duration{time.Hour, time.Minute, time.Second} {
+		if len(digits) < 2*i+2 {
+			break
+		}
+		v, err := strconv.Atoi(digits[2*i : 2*i+2])
+		if err != nil || v > 59 {
+			return 0, false
+		}
+		away += time.Duration(v) * unit
+	}
+	if text[0] == '-' {
+		away = -away
+	}
+	return away, away.Abs() < 16*time.Hour
+}
+
+func whole(n int, oid uint32, text string, bits int) (string, error) {
+	i, err := strconv.ParseInt(text, 10, bits)
+	switch {
+	case err == nil:
+		return strconv.FormatInt(i, 10), nil
+	case strings.Contains(err.Error(), strconv.ErrRange.Error()):
+		return "", malformed(n, oid, outOfRange)
+	}
+	return "", malformed(n, oid, invalidText)
+}
+
+var decimalText = regexp.MustCompile(`^([+-]?)([0-9]*)(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]{1,6}))?$`)
+
+// decimal reads a number and writes it without an exponent.
+func decimal(n int, oid uint32, text string) (string, error) {
+	switch strings.ToLower(strings.TrimLeft(text, "+-")) {
+	case "nan":
+		return "", failure(invalidText, "parameter $%d is no number", n).hinting("NaN is not a value that can be asked about")
+	case "inf", "infinity":
+		return "", failure(outOfRange, "parameter $%d is infinite", n).hinting("leave the bound out, or take a large number")
+	}
+	if len(text) > maxDigits {
+		return "", failure(outOfRange, "parameter $%d has more than %d digits", n, maxDigits)
+	}
+	m := decimalText.FindStringSubmatch(text)
+	if m == nil || m[2] == "" && m[3] == "" {
+		return "", malformed(n, oid, invalidText)
+	}
+	exponent := 0
+	if m[4] != "" {
+		exponent, _ = strconv.Atoi(m[4])
+	}
+	digits, ok := new(big.Int).SetString(m[2]+m[3], 10)
+	if !ok {
+		return "", malformed(n, oid, invalidText)
+	}
+	if m[1] == "-" {
+		digits.Neg(digits)
+	}
+	return plain(n, digits, exponent-len(m[3]))
+}
+
+// plain writes digits * 10^exponent without an exponent.
+func plain(n int, digits *big.Int, exponent int) (string, error) {
+	text := new(big.Int).Abs(digits).String()
+	switch {
+	case digits.Sign() == 0:
+		return "0", nil
+	case exponent > maxDigits || exponent < -2*maxDigits || len(text) > maxDigits:
+		return "", failure(outOfRange, "parameter $%d has more than %d digits", n, maxDigits)
+	case exponent >= 0:
+		text += strings.Repeat("0", exponent)
+	default:
+		if len(text) <= -exponent {
+			text = strings.Repeat("0", 1-exponent-len(text)) + text
+		}
+		at := len(text) + exponent
+		text = text[:at] + "." + text[at:]
+	}
+	if digits.Sign() < 0 {
+		text = "-" + text
+	}
+	if len(text) > maxDigits { // written out it must be one that could be sent as text
+		return "", failure(outOfRange, "parameter $%d has more than %d digits", n, maxDigits)
+	}
+	return text, nil
+}
+
+// decodeBinary reads the binary format, and writes the value as questions do.
+func decodeBinary(types *pgtype.Map, n int, oid uint32, data []byte) (string, error) {
+	switch oid {
+	case textOID, varcharOID, bpcharOID, nameOID, unknownOID, jsonOID:
+		return decodeText(n, textOID, string(data))
+	}
+	t, ok := types.TypeForOID(oid)
+	if !ok {
+		return "", failure(notSupported, "parameter $%d has a type that cannot be sent in binary; send it as text", n)
+	}
+	if oid == numericOID && len(data) > 2*maxDigits {
+		return "", failure(outOfRange, "parameter $%d has more than %d digits", n, maxDigits)
+	}
+	value, err := t.Codec.DecodeValue(types, oid, pgtype.BinaryFormatCode, data)
+	if err != nil {
+		return "", malformed(n, oid, invalidBinary)
+	}
+	switch v := value.(type) {
+	case bool:
+		return strconv.FormatBool(v), nil
+	case int16:
+		return strconv.FormatInt(int64(v), 10), nil
+	case int32:
+		return strconv.FormatInt(int64(v), 10), nil
+	case int64:
+		return strconv.FormatInt(v, 10), nil
+	case uint32:
+		return strconv.FormatUint(uint64(v), 10), nil
+	case float32:
+		return decimal(n, oid, strconv.FormatFloat(float64(v), 'e', -1, 32))
+	case float64:
+		return decimal(n, oid, strconv.FormatFloat(v, 'e', -1, 64))
+	case pgtype.Numeric:
+		switch {
+		case v.NaN:
+			return decimal(n, oid, "nan")
+		case v.InfinityModifier != pgtype.Finite:
+			return decimal(n, oid, "infinity")
+		case !v.Valid || v.Int == nil:
+			return "", malformed(n, oid, invalidBinary)
+		}
+		return plain(n, v.Int, int(v.Exp))
+	case pgtype.InfinityModifier:
+		return "", failure(outOfRange, "parameter $%d is infinite", n).hinting("leave the bound out, or take a day that is far away")
+	case time.Time:
+		if v = v.UTC(); v.Year() < 1 || v.Year() > 9999 {
+			return "", malformed(n, oid, outOfRange)
+		}
+		if oid == dateOID {
+			return v.Format("2006-01-02"), nil
+		}
+		return policy.FormatTimestamp(v.UnixMicro()), nil
+	case string:
+		return decodeText(n, textOID, v)
+	}
+	return "", failure(notSupported, "parameter $%d has a type that cannot be sent in binary; send it as text", n)
+}
+
+// element says whether a type is an array that the catalogue is asked with.
+func element(oid uint32) bool {
+	switch oid {
+	case pgtype.TextArrayOID, pgtype.VarcharArrayOID, pgtype.NameArrayOID, pgtype.Int2ArrayOID, pgtype.Int4ArrayOID, pgtype.Int8ArrayOID, pgtype.OIDArrayOID, pgtype.QCharArrayOID, pgtype.BPCharArrayOID:
+		return true
+	}
+	return false
+}
+
+// decodeArray reads an array of texts or whole numbers.
+func decodeArray(types *pgtype.Map, n int, oid uint32, format int16, data []byte) (argument, error) {
+	t, ok := types.TypeForOID(oid)
+	if !ok {
+		return argument{}, malformed(n, oid, notSupported)
+	}
+	value, err := t.Codec.DecodeValue(types, oid, format, data)
+	all, ok := value.([]any)
+	if err != nil || !ok {
+		return argument{}, failure(invalidText, "parameter $%d is no array of its type", n)
+	}
+	out := make([]string, 0, len(all))
+	for _, v := range all {
+		switch v := v.(type) {
+		case string:
+			if !utf8.ValidString(v) || strings.ContainsRune(v, 0) {
+				return argument{}, failure(invalidEncoding, "parameter $%d is not valid UTF-8", n)
+			}
+			out = append(out, v)
+		case int16:
+			out = append(out, strconv.FormatInt(int64(v), 10))
+		case int32:
+			out = append(out, strconv.FormatInt(int64(v), 10))
+		case int64:
+			out = append(out, strconv.FormatInt(v, 10))
+		case uint32:
+			out = append(out, strconv.FormatUint(uint64(v), 10))
+		case byte:
+			out = append(out, string(rune(v)))
+		default:
+			return argument{}, failure(invalidText, "parameter $%d has an element that cannot be used", n)
+		}
+	}
+	return argument{discreet.Parameter{Kind: "text", Text: arrayText(out)}, out}, nil
+}

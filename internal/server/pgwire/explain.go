@@ -1,0 +1,123 @@
+package pgwire
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+
+	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/internal/render"
+)
+
+// explained is the statement in an EXPLAIN.
+type explained struct {
+	sql       string
+	at        int // where it begins
+	catalogue bool
+	json      bool
+}
+
+// columns are those of PostgreSQL's EXPLAIN.
+func (e explained) columns() []column {
+	if e.json {
+		return []column{{"QUERY PLAN", jsonOID}}
+	}
+	return []column{{"QUERY PLAN", textOID}}
+}
+
+// shift moves the position of an error into the whole statement.
+func (e explained) shift(err error) error {
+	var wire *wireError
+	if errors.As(err, &wire) && wire.position > 0 {
+		moved := *wire
+		moved.position += e.at
+		return &moved
+	}
+	return err
+}
+
+// readExplain reads the options and finds the statement, of which the tree does not say where it begins.
+func (s *session) readExplain(text string, n *pg.ExplainStmt) (explained, error) {
+	var e explained
+	for _, o := range n.Options {
+		d := o.GetDefElem()
+		format := strings.ToLower(d.GetArg().GetString_().GetSval())
+		switch {
+		case d.GetDefname() == "format" && format == "json":
+			e.json = true
+		case d.GetDefname() == "format" && format == "text":
+			e.json = false
+		default:
+			return e, failure(notSupported, "EXPLAIN prints the privacy plan: what a question costs and how exact it is. It has no option but FORMAT TEXT and FORMAT JSON").hinting("write EXPLAIN SELECT ...; it is free, and nothing is computed from the data")
+		}
+	}
+	if n.Query.GetSelectStmt() == nil {
+		return e, failure(notSupported, "only a SELECT can be explained").hinting("write EXPLAIN SELECT ...")
+	}
+	scan, err := pg.Scan(text)
+	if err != nil {
+		return e, syntax(err)
+	}
+	depth, word := 0, 0
+	for _, t := range scan.Tokens {
+		if t.Token == pg.Token_SQL_COMMENT || t.Token == pg.Token_C_COMMENT {
+			continue
+		}
+		word++
+		if word == 1 { // EXPLAIN
+			continue
+		}
+		if len(n.Options) > 0 && (word == 2 || depth > 0) { // options stand in parentheses
+			switch t.Token {
+			case pg.Token_ASCII_40:
+				depth++
+			case pg.Token_ASCII_41:
+				depth--
+			}
+			continue
+		}
+		e.at = int(t.Start)
+		break
+	}
+	e.sql = text[e.at:]
+	e.catalogue = s.catalog.About(n.Query.GetSelectStmt())
+	return e, nil
+}
+
+func (s *session) runExplain(st *statement, values []argument) (*result, error) {
+	e := st.explained
+	out := &result{tag: "EXPLAIN", columns: e.columns()}
+	if e.catalogue {
+		text := "about the catalogue or about no table: free, exact, and not about the data"
+		if e.json {
+			text = `{"free": ["about the catalogue or about no table"]}`
+		}
+		out.rows = [][]any{{text}}
+		return out, nil
+	}
+	var found *discreet.Explanation
+	err := s.running(func(ctx context.Context) (err error) {
+		found, err = s.server.asked.Explain(ctx, s.ask(e.sql, values, ""))
+		return err
+	})
+	if err != nil {
+		return nil, e.shift(err)
+	}
+	if e.json {
+		text, err := json.MarshalIndent(found, "", "  ")
+		if err != nil {
+			return nil, internal()
+		}
+		out.rows = [][]any{{string(text)}}
+		return out, nil
+	}
+	var text strings.Builder
+	render.Explanation(&text, found)
+	for line := range strings.Lines(text.String()) {
+		out.rows = append(out.rows, []any{strings.TrimRight(line, " \n")})
+	}
+	return out, nil
+}

@@ -1,0 +1,177 @@
+package pgwire
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/internal/hospital"
+	"github.com/discreet-dp/discreet/internal/server/admission"
+	"github.com/discreet-dp/discreet/internal/server/users"
+)
+
+// place is a hospital that can be asked over the wire.
+type place struct {
+	*Server
+	db        *discreet.DB
+	desk      *admission.Desk
+	store     *users.Store
+	address   string
+	passwords map[string]string
+}
+
+const budget = "{epsilon: 10, per_query: {default: 0.1, max: 1}}"
+
+// open opens a hospital with a server in front of it.
+func open(t testing.TB, change func(*Options), before ...func(*Server)) *place {
+	t.Helper()
+	return serve(t, furnish(t, ""), change, before...)
+}
+
+// serve puts a server in front of a hospital.
+func serve(t testing.TB, p *place, change func(*Options), before ...func(*Server)) *place {
+	t.Helper()
+	o := Options{Desk: p.desk, Users: p.store, Version: "test"}
+	if change != nil {
+		change(&o)
+	}
+	p.Server = New(o)
+	for _, f := range before {
+		f(p.Server)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.address = l.Addr().String()
+	served := make(chan error, 1)
+	go func() { served <- p.Serve(l) }()
+	t.Cleanup(func() {
+		ctx, done := context.WithTimeout(context.Background(), 20*time.Second)
+		defer done()
+		if err := p.Shutdown(ctx); err != nil {
+			t.Errorf("shutdown: %v", err)
+		}
+		if err := <-served; err != nil {
+			t.Errorf("serve: %v", err)
+		}
+		if n := p.Connections(); n != 0 {
+			t.Errorf("%d connections are left", n)
+		}
+	})
+	return p
+}
+
+// furnish makes a hospital, its desk and its users. More is of the policy of the dataset other.
+func furnish(t testing.TB, more string) *place {
+	t.Helper()
+	dir := t.TempDir()
+	check := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	check(hospital.New(300, 1).Write(filepath.Join(dir, "a")))
+	check(hospital.New(300, 2).Write(filepath.Join(dir, "b")))
+	other := hospital.Dataset("other", "b", budget) + "    release: immediate\n"
+	path := filepath.Join(dir, "policy.yaml")
+	check(os.WriteFile(path, []byte("datasets:\n"+hospital.Dataset("hospital", "a", budget)+"    release: immediate\n"+other+more), 0o644))
+	p := &place{}
+	var err error
+	p.db, err = discreet.Open(context.Background(), path)
+	check(err)
+	t.Cleanup(func() { p.db.Close() })
+	p.desk = admission.New(p.db, admission.Options{Rate: 1_000_000})
+	book, err := people()
+	check(err)
+	check(os.WriteFile(filepath.Join(dir, "users"), book.file, 0o600))
+	p.store, err = users.Open(filepath.Join(dir, "users"))
+	check(err)
+	t.Cleanup(func() { p.store.Close() })
+	p.passwords = maps.Clone(book.passwords)
+	return p
+}
+
+type book struct {
+	file      []byte
+	passwords map[string]string
+}
+
+// people makes the users once: hashing passwords takes long, as it should.
+var people = sync.OnceValues(func() (b book, err error) {
+	dir, err := os.MkdirTemp("", "pgwire-")
+	if err != nil {
+		return b, err
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "users")
+	store, err := users.Open(path)
+	if err != nil {
+		return b, err
+	}
+	b.passwords = map[string]string{}
+	for name, role := range map[string]users.Role{"ana": users.Analyst, "ben": users.Analyst, "eve": users.Analyst, "olga": users.Owner} {
+		if b.passwords[name], err = store.Add(context.Background(), name, role, ""); err != nil {
+			return b, errors.Join(err, store.Close())
+		}
+	}
+	if err := store.Close(); err != nil {
+		return b, err
+	}
+	b.file, err = os.ReadFile(path)
+	return b, err
+})
+
+// config is how a user connects with pgx.
+func (p *place) config(t testing.TB, user, database string) *pgx.ConnConfig {
+	t.Helper()
+	c, err := pgx.ParseConfig("postgres://" + p.address + "/" + database + "?sslmode=disable")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.User, c.Password = user, p.passwords[user]
+	return c
+}
+
+func (p *place) connect(t testing.TB, c *pgx.ConnConfig) *pgx.Conn {
+	t.Helper()
+	conn, err := pgx.ConnectConfig(context.Background(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close(context.Background()) })
+	return conn
+}
+
+// ana is an analyst who is in.
+func (p *place) ana(t testing.TB) *pgx.Conn { return p.connect(t, p.config(t, "ana", "hospital")) }
+
+// notices collects what the server says beside results.
+type notices struct {
+	mu   sync.Mutex
+	said []string
+}
+
+func (n *notices) add(text string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.said = append(n.said, text)
+}
+
+func (n *notices) take() []string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	s := n.said
+	n.said = nil
+	return s
+}

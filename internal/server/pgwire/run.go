@@ -1,0 +1,96 @@
+package pgwire
+
+import (
+	"context"
+
+	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/internal/server/catalog"
+)
+
+// result is what a statement returned.
+type result struct {
+	columns []column // nil where no rows come
+	rows    [][]any
+	tag     string // "SELECT" gets a number
+	answer  *discreet.Answer
+}
+
+// run does what a statement says.
+func (s *session) run(st *statement, values []argument) (*result, error) {
+	switch st.kind {
+	case question:
+		return s.runQuestion(st, values)
+	case catalogue:
+		return s.runCatalogue(st, values)
+	case explaining:
+		return s.runExplain(st, values)
+	case changing:
+		return s.runSet(st.node.GetVariableSetStmt())
+	case showing:
+		return s.runShow(st.node.GetVariableShowStmt().GetName())
+	case transaction:
+		tag, err := s.transact(st.node.GetTransactionStmt())
+		return &result{tag: tag}, err
+	case discarding:
+		return s.runDiscard(st.node.GetDiscardStmt())
+	case deallocating:
+		return s.runDeallocate(st.node.GetDeallocateStmt())
+	}
+	return nil, internal()
+}
+
+// ask makes a question of a text.
+func (s *session) ask(sql string, values []argument, request string) discreet.Question {
+	q := discreet.Question{Dataset: s.dataset.Name, Analyst: s.user.Name, SQL: sql, Settings: s.settings.now.dp, Request: request}
+	for _, v := range values {
+		q.Parameters = append(q.Parameters, v.parameter)
+	}
+	return q
+}
+
+func (s *session) runQuestion(st *statement, values []argument) (*result, error) {
+	q := s.ask(st.sql(), values, s.settings.take())
+	out := &result{tag: "SELECT", columns: []column{}}
+	err := s.running(func(ctx context.Context) (err error) {
+		out.answer, err = s.server.asked.Ask(ctx, q)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range out.answer.Columns {
+		out.columns = append(out.columns, column{c.Name, oidOf(c.Kind)})
+	}
+	out.rows = out.answer.Rows
+	return out, nil
+}
+
+func (s *session) runCatalogue(st *statement, values []argument) (*result, error) {
+	var given []catalog.Value
+	for _, v := range values {
+		given = append(given, v.value)
+	}
+	out := &result{tag: "SELECT"}
+	err := s.looking(func(ctx context.Context) error {
+		r, err := s.catalog.QueryTyped(ctx, st.sql(), st.given, given)
+		if err == nil {
+			out.columns, out.rows = columnsOf(r.Columns), r.Rows
+		}
+		return err
+	})
+	return out, err
+}
+
+// looking looks at the catalogue when it is the user's turn.
+func (s *session) looking(look func(context.Context) error) error {
+	return s.running(func(ctx context.Context) error { return s.server.options.Desk.Look(ctx, s.user.Name, look) })
+}
+
+// columnsOf are the catalogue's columns as they are sent; none is not nil, which would be no rows at all.
+func columnsOf(all []catalog.Column) []column {
+	out := []column{}
+	for _, c := range all {
+		out = append(out, column{c.Name, c.OID})
+	}
+	return out
+}

@@ -1,0 +1,112 @@
+package pgwire
+
+import (
+	"context"
+	"strings"
+
+	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/render"
+	"github.com/discreet-dp/discreet/ledger"
+)
+
+// showColumns are those of a SHOW.
+func showColumns(name string) []column {
+	switch strings.ToLower(name) {
+	case "all":
+		return []column{{"name", textOID}, {"setting", textOID}, {"description", textOID}}
+	case budgetSetting:
+		return []column{{"account", textOID}, {"kind", textOID}, {"claim", textOID}, {"limit", textOID}, {"spent", textOID}, {"left", textOID}}
+	}
+	if k, ok := find(name); ok {
+		name = k.name
+	}
+	return []column{{name, textOID}}
+}
+
+func (s *session) checkShow(name string) error {
+	if _, ok := s.settings.show(name); ok || strings.EqualFold(name, "all") || strings.EqualFold(name, budgetSetting) {
+		return nil
+	}
+	return unknown(name)
+}
+
+// about says what our settings are.
+var about = map[string]string{
+	"dp.epsilon":    "what a question pays",
+	"dp.delta":      "how much of delta private keys may cost",
+	"dp.error":      "the error that counts and sums should have, at the least price",
+	"dp.confidence": "how often the exact number lies within the error",
+	"dp.mechanism":  "the noise of counts and sums: laplace or gaussian",
+	"dp.max_groups": "in how many groups one person counts at most",
+	"dp.stream":     "whether counts go through a stream of the policy: auto, on or off",
+	requestSetting:  "names the next question, so that it can be asked again without a second charge",
+}
+
+func (s *session) runShow(name string) (*result, error) {
+	out := &result{tag: "SHOW", columns: showColumns(name)}
+	switch {
+	case strings.EqualFold(name, "all"):
+		for _, n := range append(discreet.SettingNames(), requestSetting) {
+			value, _ := s.settings.show(n)
+			out.rows = append(out.rows, []any{n, value, about[n]})
+		}
+		for _, k := range known {
+			value, _ := s.settings.show(k.name)
+			out.rows = append(out.rows, []any{k.name, value, ""})
+		}
+		return out, nil
+	case strings.EqualFold(name, budgetSetting):
+		err := s.showBudget(out)
+		return out, err
+	}
+	value, _ := s.settings.show(name)
+	out.rows = [][]any{{value}}
+	return out, nil
+}
+
+// showBudget shows an analyst's own account, and an owner all of them.
+func (s *session) showBudget(out *result) error {
+	db := s.server.options.Desk.DB()
+	return s.running(func(ctx context.Context) error {
+		accounts, err := db.Budget(ctx, s.dataset.Name)
+		if err != nil {
+			return err
+		}
+		for _, a := range accounts {
+			if s.analyst && !s.own(a) {
+				continue
+			}
+			for _, c := range []struct {
+				name               string
+				limit, spent, left dp.Amount
+			}{
+				{"epsilon", a.Limit.Epsilon, a.Spent.Epsilon, a.Left.Epsilon},
+				{"rho", a.Limit.Rho, a.Spent.Rho, a.Left.Rho},
+				{"delta", a.Limit.Delta, a.Spent.Delta, a.Left.Delta},
+			} {
+				if c.limit != dp.Unbounded && c.limit > 0 {
+					out.rows = append(out.rows, []any{a.Name, a.Kind, c.name, c.limit.String(), c.spent.String(), c.left.String()})
+				}
+			}
+		}
+		if !s.analyst {
+			return nil
+		}
+		left, err := db.Remaining(ctx, s.dataset.Name, s.user.Name)
+		if err != nil {
+			return err
+		}
+		s.notice("NOTICE", "00000", "left: "+render.Left(left), "")
+		return nil
+	})
+}
+
+// own says whether an account is the user's own quota.
+func (s *session) own(a discreet.Account) bool {
+	name := s.dataset.Name + "/" + s.user.Name
+	if a.Window > 0 {
+		name = ledger.WindowName(name, a.Window)
+	}
+	return a.Kind == "analyst" && a.Name == name
+}

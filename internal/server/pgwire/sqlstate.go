@@ -1,0 +1,203 @@
+package pgwire
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/jackc/pgx/v5/pgproto3"
+
+	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/internal/server/admission"
+	"github.com/discreet-dp/discreet/internal/server/catalog"
+	"github.com/discreet-dp/discreet/internal/server/users"
+	"github.com/discreet-dp/discreet/ledger"
+)
+
+// The SQLSTATEs that the door uses.
+const (
+	warningState         = "01000"
+	protocolViolation    = "08P01"
+	notSupported         = "0A000"
+	outOfRange           = "22003"
+	invalidParameter     = "22023"
+	invalidEncoding      = "22021"
+	invalidText          = "22P02"
+	invalidBinary        = "22P03"
+	activeTransaction    = "25001"
+	readOnly             = "25006"
+	noTransaction        = "25P01"
+	failedTransaction    = "25P02"
+	invalidStatement     = "26000"
+	invalidAuthorization = "28000"
+	invalidPassword      = "28P01"
+	invalidCursor        = "34000"
+	invalidSavepoint     = "3B001"
+	noDatabase           = "3D000"
+	notPermitted         = "42501"
+	syntaxError          = "42601"
+	undefinedObject      = "42704"
+	duplicateStatement   = "42P05"
+	duplicateCursor      = "42P03"
+	undeterminedType     = "42P18"
+	tooManyConnections   = "53300"
+	limitExceeded        = "53400"
+	outOfMemory          = "53200"
+	tooComplex           = "54001"
+	notInState           = "55000"
+	doorClosed           = "55D00" // our own, of the class of 55000: to ask again in a while helps there, and not here
+	cannotChange         = "55P02"
+	queryCanceled        = "57014"
+	adminShutdown        = "57P01"
+	ioError              = "58030"
+	internalError        = "XX000"
+)
+
+// wireError is an error as a client sees it. Its text is made of the statement, the policy and the limits, and of nothing in the data.
+type wireError struct {
+	severity string // ERROR where it is empty; a FATAL one ends the session
+	code     string
+	message  string
+	detail   string
+	hint     string
+	position int // in bytes of the statement, from 1; 0 where there is none
+
+	character int // the same in characters of the whole text, which the grammar counts
+}
+
+func (e *wireError) Error() string { return e.message }
+
+func failure(code, format string, args ...any) *wireError {
+	return &wireError{code: code, message: fmt.Sprintf(format, args...)}
+}
+
+func fatal(code, message string) *wireError {
+	return &wireError{severity: "FATAL", code: code, message: message}
+}
+
+func (e *wireError) hinting(hint string) *wireError {
+	e.hint = hint
+	return e
+}
+
+// Why a statement was stopped before its time.
+var (
+	errCanceled = errors.New("canceled by the user")
+	errTimeout  = errors.New("statement_timeout")
+	errGone     = errors.New("the client went away")
+	errEnded    = errors.New("the server ends")
+)
+
+const stays = "What was charged stays charged; with the same dp.request the question can be asked again without a second charge"
+
+// internal is what is said about everything that was not expected. Its own words could hold data.
+func internal() *wireError {
+	return failure(internalError, "an internal error; nothing about it is shown, because it could hold data")
+}
+
+// explain turns any error into one for the wire. The context is that of the statement.
+func explain(ctx context.Context, err error) *wireError {
+	var (
+		wire    *wireError
+		refusal *discreet.Refusal
+		budget  *discreet.BudgetError
+		limit   *admission.LimitError
+		door    *discreet.DoorError
+		about   *catalog.Error
+		request *ledger.RequestError
+		invalid *ledger.InvalidError
+		window  *ledger.WindowError
+		lapsed  *ledger.LapsedError
+		write   *ledger.WriteError
+		locked  *users.LockedError
+	)
+	if errors.As(err, &wire) {
+		return wire
+	}
+	if errors.Is(err, admission.ErrRevoked) {
+		return fatal(adminShutdown, admission.ErrRevoked.Error())
+	}
+	if errors.Is(err, admission.ErrWithdrawn) {
+		return failure(queryCanceled, "%s", admission.ErrWithdrawn)
+	}
+	if ctx.Err() != nil { // whatever was in the way then
+		switch cause := context.Cause(ctx); {
+		case errors.Is(cause, errTimeout):
+			return failure(queryCanceled, "canceled by statement_timeout. %s", stays)
+		case errors.Is(cause, errEnded):
+			return fatal(adminShutdown, "the server is shutting down. "+stays)
+		default:
+			return failure(queryCanceled, "canceled on the user's request. %s", stays)
+		}
+	}
+	switch {
+	case errors.As(err, &door):
+		return failure(doorClosed, "%s", door.Error()).hinting("EXPLAIN is free, and says whether it is open again")
+	case errors.As(err, &budget):
+		return failure(limitExceeded, "%s", err.Error()).hinting("SHOW dp.budget says what is left, and EXPLAIN what a question costs; both are free")
+	case errors.Is(err, discreet.ErrStreamPart):
+		return failure(limitExceeded, "%s", discreet.ErrStreamPart).hinting("SHOW dp.budget says what is left; SET dp.stream = off asks past the stream, for a price of its own")
+	case errors.Is(err, discreet.ErrHoldoutRun):
+		return failure(notInState, "%s", discreet.ErrHoldoutRun)
+	case errors.As(err, &refusal):
+		e := failure(cmp.Or(refusal.Code, notSupported), "%s", refusal.Reason).hinting(refusal.Instead)
+		e.position = refusal.Position + 1
+		return e
+	case errors.As(err, &limit):
+		return failure(notInState, "%s", limit.Reason).hinting("nothing was charged; ask again in a while")
+	case errors.As(err, &about):
+		e := failure(about.Code, "%s", about.Message).hinting(about.Hint)
+		e.position = about.Position + 1
+		return e
+	case errors.Is(err, admission.ErrEnding):
+		return failure(adminShutdown, "%s", admission.ErrEnding)
+	case errors.Is(err, admission.ErrTimeout):
+		return failure(queryCanceled, "%s", admission.ErrTimeout)
+	case errors.Is(err, admission.ErrCanceled), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return failure(queryCanceled, "%s", admission.ErrCanceled)
+	case errors.As(err, &request):
+		return failure(invalidParameter, "%s", request.Error()).hinting("nothing was spent; SET dp.request to another name")
+	case errors.As(err, &invalid):
+		return failure(invalidParameter, "the ledger does not take this request").hinting("a dp.request is a short text without control characters")
+	case errors.Is(err, admission.ErrInternal):
+		return failure(internalError, "%s", admission.ErrInternal)
+	case errors.As(err, &window):
+		return failure(notInState, "%s", window.Error())
+	case errors.As(err, &lapsed):
+		return failure(notInState, "%s", lapsed.Error()).hinting("SET dp.request to another name")
+	case errors.As(err, &write) && write.Charged:
+		// Not its own words: they have the ledger's path.
+		return failure(ioError, "the ledger could not be written. The charge was made and stays, but the answer could not be secured and so was not released").hinting("name questions with dp.request, and ask again with the same name: it is not charged twice")
+	case errors.As(err, &write):
+		return failure(ioError, "the ledger could not be written; nothing may be released").hinting("tell the owner of the data")
+	case errors.As(err, &locked):
+		return fatal(invalidAuthorization, locked.Error())
+	case errors.Is(err, users.ErrDenied):
+		return fatal(invalidPassword, users.ErrDenied.Error())
+	}
+	return internal()
+}
+
+// response writes an error down. Its position becomes one in characters of the whole text that was sent.
+func (e *wireError) response(text string, offset int) *pgproto3.ErrorResponse {
+	severity := e.severity
+	if severity == "" {
+		severity = "ERROR"
+	}
+	out := &pgproto3.ErrorResponse{Severity: severity, SeverityUnlocalized: severity, Code: e.code, Message: printable(e.message), Detail: printable(e.detail), Hint: printable(e.hint)}
+	if at := e.position - 1 + offset; e.position > 0 && at <= len(text) {
+		out.Position = int32(utf8.RuneCountInString(text[:at]) + 1)
+	}
+	if e.character > 0 {
+		out.Position = int32(e.character)
+	}
+	return out
+}
+
+// printable is a text that ends where it should, and is in the client's encoding.
+func printable(text string) string {
+	return strings.ToValidUTF8(strings.ReplaceAll(text, "\x00", ""), "\uFFFD")
+}

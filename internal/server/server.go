@@ -1,0 +1,229 @@
+package server
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/internal/server/admission"
+	"github.com/discreet-dp/discreet/internal/server/httpapi"
+	"github.com/discreet-dp/discreet/internal/server/pgwire"
+	"github.com/discreet-dp/discreet/internal/server/users"
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// Server is an open policy with its doors. Its methods are safe for concurrent use.
+type Server struct {
+	config      Config
+	db          *discreet.DB
+	users       *users.Store
+	desk        *admission.Desk
+	ticks       map[string]time.Duration
+	certificate *certificate // nil without TLS
+
+	wire, web net.Listener // nil where there is no such door
+	pg        *pgwire.Server
+	http      *http.Server
+	cut       context.CancelFunc // interrupts requests
+
+	ending atomic.Bool
+	end    sync.Mutex // held by Shutdown
+	closed bool
+}
+
+// ErrNoUsers: nobody could come in.
+var ErrNoUsers = errors.New("nobody may come in yet")
+
+// Open opens everything, the data too, and answers nobody before Serve.
+func Open(ctx context.Context, c Config) (s *Server, err error) {
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	s = &Server{config: c}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.close())
+			s = nil
+		}
+	}()
+	p, err := policy.Load(c.Policy)
+	if err != nil {
+		return s, err
+	}
+	if err := s.listen(); err != nil {
+		return s, err
+	}
+	if s.config.Users == "" {
+		s.config.Users = users.Beside(p.Ledger)
+	}
+	if s.users, err = openUsers(s.config.Users); err != nil {
+		return s, err
+	}
+	if s.db, err = discreet.OpenPolicyWith(p, discreet.Options{Memory: c.Memory, Threads: c.Threads, Incident: s.incident}); err != nil {
+		return s, err
+	}
+	if err := s.db.Warm(ctx); err != nil {
+		return s, err
+	}
+	if s.ticks, err = ticks(ctx, s.db); err != nil {
+		return s, err
+	}
+	s.desk = admission.New(s.db, admission.Options{Running: c.Running, Timeout: c.Timeout, Rate: c.Rate, Log: c.Log, Texts: c.Texts, Ticks: s.ticks})
+	s.doors()
+	return s, nil
+}
+
+// incident tells the owner of a question that failed after its charge. What the engine said about it is nowhere.
+func (s *Server) incident(i discreet.Incident) {
+	if s.config.Log == nil {
+		return
+	}
+	s.config.Log.Error("incident", "dataset", i.Dataset, "analyst", i.Analyst, "failure", string(i.Failure), "charge", i.Charge, "closed", i.Closed)
+}
+
+// listen takes the addresses.
+func (s *Server) listen() (err error) {
+	c := s.config
+	if c.Certificate != "" {
+		if s.certificate, err = openCertificate(c.Certificate, c.Key, c.Log); err != nil {
+			return err
+		}
+	}
+	for _, door := range []struct {
+		address  string
+		listener *net.Listener
+	}{{c.Listen, &s.wire}, {c.HTTP, &s.web}} {
+		if door.address == "" {
+			continue
+		}
+		l, err := listen(door.address, s.certificate != nil || c.Plaintext)
+		if err != nil {
+			return err
+		}
+		*door.listener = l
+	}
+	return nil
+}
+
+// openUsers opens the file of users, which has to be there: a server that nobody can come in to is a mistake.
+func openUsers(path string) (*users.Store, error) {
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w: there is no file %s; make it with 'discreet user add'", ErrNoUsers, path)
+	}
+	store, err := users.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	all, err := store.List(context.Background())
+	if err == nil && len(all) == 0 {
+		err = fmt.Errorf("%w: there are no users in %s; add one with 'discreet user add'", ErrNoUsers, path)
+	}
+	if err != nil {
+		return nil, errors.Join(err, store.Close())
+	}
+	return store, nil
+}
+
+// headerSize is what the head of a request may have: ours have some hundred bytes. net/http takes 4 KiB more.
+const headerSize = 8 << 10
+
+// doors makes both, and opens none.
+func (s *Server) doors() {
+	c := s.config
+	var encrypted *tls.Config
+	if s.certificate != nil {
+		encrypted = s.certificate.config()
+	}
+	s.pg = pgwire.New(pgwire.Options{Desk: s.desk, Users: s.users, TLS: encrypted, Log: c.Log, Version: c.Version, Connections: c.Connections, PerAddress: c.perAddress()})
+	base, cut := context.WithCancel(context.Background())
+	s.cut = cut
+	s.http = &http.Server{
+		Handler:           httpapi.New(httpapi.Options{Desk: s.desk, Users: s.users, Log: c.Log, Version: c.Version, Ready: s.Ready, Connections: s.pg.Connections}),
+		ReadHeaderTimeout: 10 * time.Second,
+		ReadTimeout:       time.Minute,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    headerSize,
+		ConnState:         widen,
+		BaseContext:       func(net.Listener) context.Context { return base },
+		ErrorLog:          slog.NewLogLogger(c.Log.Handler(), slog.LevelDebug), // garbage that strangers send
+	}
+	if encrypted != nil {
+		s.http.TLSConfig = encrypted.Clone()
+	}
+}
+
+// WireAddr and HTTPAddr are the addresses that were taken, or nil.
+func (s *Server) WireAddr() net.Addr { return addr(s.wire) }
+func (s *Server) HTTPAddr() net.Addr { return addr(s.web) }
+
+func addr(l net.Listener) net.Addr {
+	if l == nil {
+		return nil
+	}
+	return l.Addr()
+}
+
+// Encrypted says whether the doors speak TLS.
+func (s *Server) Encrypted() bool { return s.certificate != nil }
+
+// Policy is what is served.
+func (s *Server) Policy() *policy.Policy { return s.db.Policy() }
+
+var errEnding = errors.New("the server is shutting down")
+
+// Ready says whether questions can be asked: nil, or why not.
+func (s *Server) Ready() error {
+	if s.ending.Load() {
+		return errEnding
+	}
+	return nil
+}
+
+// Reload reads the certificate again. An error leaves the last one in use.
+func (s *Server) Reload() error {
+	if s.certificate == nil {
+		return nil
+	}
+	return s.certificate.reload()
+}
+
+// Serve answers until Shutdown, and then returns nil; or until a door fails, and then returns why. Shutdown is called in both cases.
+func (s *Server) Serve() error {
+	failed := make(chan error, 2)
+	open := 0
+	if s.wire != nil {
+		open++
+		go func() { failed <- s.pg.Serve(s.wire) }()
+	}
+	if s.web != nil {
+		open++
+		go func() {
+			l := &hall{Listener: s.web, most: s.config.Connections, perAddress: s.config.perAddress()}
+			var err error
+			if s.http.TLSConfig != nil {
+				err = s.http.ServeTLS(l, "", "")
+			} else {
+				err = s.http.Serve(l)
+			}
+			failed <- err
+		}()
+	}
+	for range open {
+		if err := <-failed; !s.ending.Load() {
+			return fmt.Errorf("a door does not take connections any more: %w", errors.Join(err, errUnexpected))
+		}
+	}
+	return nil
+}
+
+var errUnexpected = errors.New("it closed by itself")

@@ -1,0 +1,122 @@
+package server
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"math/big"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/discreet-dp/discreet/internal/hospital"
+	"github.com/discreet-dp/discreet/internal/server/users"
+)
+
+// world is a folder with a policy, data and users. Answers leave at once, unless more says otherwise.
+func world(t testing.TB, more string) Config {
+	t.Helper()
+	dir := t.TempDir()
+	if err := hospital.New(100, 1).Write(filepath.Join(dir, "data")); err != nil {
+		t.Fatal(err)
+	}
+	c := Config{
+		Policy: filepath.Join(dir, "policy.yaml"), Users: filepath.Join(dir, "policy.users"),
+		Listen: "127.0.0.1:0", HTTP: "127.0.0.1:0", Version: "test",
+	}
+	if err := os.WriteFile(c.Policy, []byte("datasets:\n"+hospital.Dataset("hospital", "data", "{epsilon: 1, per_query: {default: 0.1}}")+released(more)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	store, err := users.Open(c.Users)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	for name, role := range map[string]users.Role{"ana": users.Analyst, "owner": users.Owner} {
+		if _, err := store.Add(t.Context(), name, role, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return c
+}
+
+// released adds to the rest of a policy that answers leave at once, which most tests want.
+func released(more string) string {
+	if strings.Contains(more, "release:") {
+		return more
+	}
+	return "    release: immediate\n" + more
+}
+
+// tokenOf makes a token for ana.
+func tokenOf(t testing.TB, c Config) string {
+	t.Helper()
+	store, err := users.Open(c.Users)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	token, _, err := store.NewToken(t.Context(), "ana", "", time.Time{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return token
+}
+
+// opened opens a server, serves, and ends it with the test.
+func opened(t testing.TB, c Config) *Server {
+	t.Helper()
+	s, err := Open(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan error, 1)
+	go func() { served <- s.Serve() }()
+	t.Cleanup(func() {
+		if err := s.Shutdown(context.Background()); err != nil {
+			t.Error(err)
+		}
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// issue writes a certificate for 127.0.0.1 that signs itself, and its key, and returns the certificate.
+func issue(t testing.TB, certificate, key string, serial int64) *x509.Certificate {
+	t.Helper()
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(serial), Subject: pkix.Name{CommonName: "discreet"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pkcs8, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, block := range map[string]*pem.Block{certificate: {Type: "CERTIFICATE", Bytes: der}, key: {Type: "PRIVATE KEY", Bytes: pkcs8}} {
+		if err := os.WriteFile(path, pem.EncodeToMemory(block), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	parsed, err := x509.ParseCertificate(der)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parsed
+}

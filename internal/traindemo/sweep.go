@@ -1,0 +1,202 @@
+package traindemo
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/detrand"
+	"github.com/discreet-dp/discreet/learn"
+	"github.com/discreet-dp/discreet/mech"
+)
+
+// Way is a method in one of the currencies of privacy.
+type Way struct {
+	Name     string `json:"name"`
+	Method   string `json:"method"`
+	Currency string `json:"currency"` // "epsilon", "epsilon and delta", or "rho"
+}
+
+// Ways are all that a sweep compares. Delta is one over the square of the number of rows to train on. Rho is what epsilon buys where a budget adds up rho: epsilon^2/2 or a little less.
+var Ways = []Way{
+	{"output", learn.Output, "epsilon"},
+	{"objective", learn.Objective, "epsilon"},
+	{"output, delta", learn.Output, "epsilon and delta"},
+	{"objective, delta", learn.Objective, "epsilon and delta"},
+	{"minima, delta", learn.Minima, "epsilon and delta"},
+	{"objective, rho", learn.Objective, "rho"},
+}
+
+// Sweep is what to train: every way at every epsilon.
+type Sweep struct {
+	Epsilons    []dp.Amount
+	Ways        []Way
+	Splits      int // of the rows, at random, four fifths to train on
+	Draws       int // of noise for each
+	Neighbours  dp.Neighbours
+	Regulariser float64 // Lambda for all of them; 0: each method's own
+	Radius      float64 // 0: the usual one
+	Seed        uint64
+}
+
+// Cell is what came of a way at an epsilon.
+type Cell struct {
+	Way     string    `json:"way"`
+	Epsilon dp.Amount `json:"-"`
+	// Error is the mean share of test rows that models get wrong, and Deviation the standard deviation of one training's.
+	Error     float64 `json:"error"`
+	Deviation float64 `json:"deviation"`
+	// Regulariser is Lambda of the trainings.
+	Regulariser float64 `json:"regulariser"`
+	Trainings   int     `json:"trainings"`
+}
+
+// Result is a sweep that was run.
+type Result struct {
+	Rows     int     `json:"rows"`
+	Training int     `json:"training_rows"`
+	Weights  int     `json:"weights"`
+	Delta    float64 `json:"delta"`
+	// Plain is the test error without privacy, and Constant that of whoever always says the more frequent class.
+	Plain    float64 `json:"plain"`
+	Constant float64 `json:"constant"`
+	Cells    []Cell  `json:"-"`
+}
+
+// plainRegulariser is that of the training without privacy: so small that it does nothing but make the minimum unique.
+const plainRegulariser = 0.01
+
+func (s Sweep) validate() error {
+	switch {
+	case len(s.Epsilons) == 0 || len(s.Ways) == 0:
+		return fmt.Errorf("%w: give at least one epsilon and one method", ErrDemo)
+	case s.Splits < 1 || s.Draws < 1 || s.Splits*s.Draws > 10_000:
+		return fmt.Errorf("%w: there is at least one split and one draw, and 10000 trainings of each kind at most", ErrDemo)
+	}
+	return nil
+}
+
+// spec is what a way asks for at an epsilon.
+func (s Sweep) spec(w Way, epsilon dp.Amount, rows int) (learn.Spec, error) {
+	out := learn.Spec{Loss: "logistic", Method: w.Method, Regulariser: s.Regulariser, Radius: s.Radius, Rows: int64(rows)}
+	switch w.Currency {
+	case "rho":
+		rho, err := dp.FloorFloat(dp.RhoOfPure(epsilon.Float()))
+		out.Budget = learn.Budget{Rho: rho}
+		return out, err
+	case "epsilon and delta":
+		delta, err := dp.FloorFloat(deltaOf(rows))
+		out.Budget = learn.Budget{Epsilon: epsilon, Delta: delta}
+		return out, err
+	}
+	out.Budget = learn.Budget{Epsilon: epsilon}
+	return out, nil
+}
+
+func deltaOf(rows int) float64 { return 1 / (float64(rows) * float64(rows)) }
+
+// Run trains everything. It tells how many of the trainings are done.
+func (s Sweep) Run(ctx context.Context, d *Data, tell func(done, of int)) (*Result, error) {
+	if err := s.validate(); err != nil {
+		return nil, err
+	}
+	if err := d.usable(); err != nil {
+		return nil, err
+	}
+	if tell == nil {
+		tell = func(int, int) {}
+	}
+	r := &Result{Rows: len(d.Rows), Weights: d.Weights()}
+	errors := make([][]float64, len(s.Ways)*len(s.Epsilons))
+	r.Cells = make([]Cell, len(errors))
+	done, of := 0, s.Splits*(1+len(errors)*s.Draws)
+	for split := range s.Splits {
+		train, test := d.Split(s.Seed + uint64(split))
+		r.Training, r.Delta = len(train.Rows), deltaOf(len(train.Rows))
+		judge := map[float64]matrix{} // by radius
+		if err := s.plain(ctx, train, test, r); err != nil {
+			return nil, err
+		}
+		done++
+		tell(done, of)
+		for i, w := range s.Ways {
+			for j, epsilon := range s.Epsilons {
+				at := i*len(s.Epsilons) + j
+				p, err := s.prepare(d, w, epsilon, len(train.Rows))
+				if err != nil {
+					return nil, err
+				}
+				if _, ok := judge[p.Radius()]; !ok {
+					judge[p.Radius()] = test.matrix(p.Radius())
+				}
+				table := train.table(p)
+				for draw := range s.Draws {
+					name := fmt.Sprintf("sweep %s %v %d %d", w.Name, epsilon, split, draw)
+					m, err := learn.Fit(ctx, p, table, mech.NewReleaser(detrand.Noise(name, s.Seed)), nil)
+					if err != nil {
+						return nil, err
+					}
+					errors[at] = append(errors[at], judge[p.Radius()].wrong(weights(m)))
+					done++
+					tell(done, of)
+				}
+				r.Cells[at] = Cell{Way: w.Name, Epsilon: epsilon, Regulariser: p.Regularisers()[0]}
+			}
+		}
+	}
+	r.Plain, r.Constant = r.Plain/float64(s.Splits), r.Constant/float64(s.Splits)
+	for i, list := range errors {
+		r.Cells[i].Error, r.Cells[i].Deviation = figure(list)
+		r.Cells[i].Trainings = len(list)
+	}
+	return r, nil
+}
+
+func (s Sweep) prepare(d *Data, w Way, epsilon dp.Amount, rows int) (*learn.Plan, error) {
+	spec, err := s.spec(w, epsilon, rows)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrDemo, err)
+	}
+	p, err := learn.Prepare(d.Encoding, spec, learn.Group{Neighbours: s.Neighbours, MaxRows: 1})
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s at epsilon %v: %w", ErrDemo, w.Name, epsilon, err)
+	}
+	return p, nil
+}
+
+// plain adds the errors without privacy, and of a constant.
+func (s Sweep) plain(ctx context.Context, train, test *Data, r *Result) error {
+	radius := math.Sqrt(float64(len(train.Encoding.Features) + 1)) // nothing is clipped
+	w, err := train.matrix(radius).least(ctx, plainRegulariser)
+	if err != nil {
+		return err
+	}
+	against := test.matrix(radius)
+	r.Plain += against.wrong(w)
+	none := against.wrong(make([]float64, len(w)))
+	r.Constant += math.Min(none, 1-none)
+	return nil
+}
+
+// figure is the mean and the standard deviation.
+func figure(list []float64) (mean, deviation float64) {
+	for _, x := range list {
+		mean += x
+	}
+	mean /= float64(len(list))
+	for _, x := range list {
+		deviation += (x - mean) * (x - mean)
+	}
+	return mean, math.Sqrt(deviation / math.Max(1, float64(len(list)-1)))
+}
+
+// At returns what came of a way at an epsilon.
+func (r *Result) At(way string, epsilon dp.Amount) (Cell, bool) {
+	i := slices.IndexFunc(r.Cells, func(c Cell) bool { return c.Way == way && c.Epsilon == epsilon })
+	if i < 0 {
+		return Cell{}, false
+	}
+	return r.Cells[i], true
+}
