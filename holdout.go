@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/discreet-dp/discreet/internal/curator"
 	"github.com/discreet-dp/discreet/policy"
@@ -55,6 +56,12 @@ func (db *DB) Holdouts(dataset string) ([]HoldoutInfo, error) {
 		return nil, err
 	}
 	return ds.Holdouts()
+}
+
+// ReadPredictions reads a CSV file of predictions for a holdout of labels: one value in each line, or, where
+// rows have identifiers, a header and two columns. What is wrong with them is a [*Refusal].
+func ReadPredictions(h HoldoutInfo, r io.Reader) (values, ids []string, err error) {
+	return curator.ReadPredictions(h, r)
 }
 
 // HoldoutStatus says how many answers a holdout has left, and whether a round is open, so that the next question is free. It is free.

@@ -181,5 +181,5 @@ func readPredictions(path string, info discreet.HoldoutInfo) (values, ids []stri
 		defer f.Close()
 		in = f
 	}
-	return info.ReadPredictions(in)
+	return discreet.ReadPredictions(info, in)
 }

@@ -43,7 +43,13 @@ type Account struct {
 	// account.Odometer, which does).
 	Guarantee Guarantee `json:"guarantee"`
 	Total     Guarantee `json:"total"`
-	// alone is what the limit would promise if it had been the limit from the start: what is left is counted with it.
+}
+
+// reading is an account as the ledger has it, with what its promise is derived from.
+type reading struct {
+	Account
+	// alone is what the limit would promise if it had been the limit from the start: what is left is
+	// counted with it.
 	alone Guarantee
 	first dp.Cost
 }
@@ -69,6 +75,11 @@ type Remaining struct {
 // Accounts returns the dataset's account, that of the current window where it is renewed, those of the groups of the named
 // analysts, and those of the analysts.
 func (c *Curator) Accounts(ctx context.Context, analysts ...string) ([]Account, error) {
+	all, err := c.readings(ctx, analysts...)
+	return accounts(all), err
+}
+
+func (c *Curator) readings(ctx context.Context, analysts ...string) ([]reading, error) {
 	window, err := c.ledger.Window(ctx, c.dataset.Name)
 	if err != nil {
 		return nil, err
@@ -91,16 +102,26 @@ func (c *Curator) Own(ctx context.Context, analyst string) ([]Account, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.readAll(ctx, []place{c.analyst(analyst, window)})
+	all, err := c.readAll(ctx, []place{c.analyst(analyst, window)})
+	return accounts(all), err
+}
+
+// accounts are what readings show.
+func accounts(all []reading) []Account {
+	out := make([]Account, len(all))
+	for i, r := range all {
+		out[i] = r.Account
+	}
+	return out
 }
 
 // readAll reads the balances of accounts.
-func (c *Curator) readAll(ctx context.Context, all []place) ([]Account, error) {
+func (c *Curator) readAll(ctx context.Context, all []place) ([]reading, error) {
 	balances, err := c.ledger.Balances(ctx, accountsOf(all))
 	if err != nil {
 		return nil, err
 	}
-	out := make([]Account, len(all))
+	out := make([]reading, len(all))
 	for i, b := range balances {
 		if out[i], err = c.read(all[i], b); err != nil {
 			return nil, err
@@ -176,12 +197,12 @@ func (c *Curator) remaining(ctx context.Context, analyst string, cost dp.Cost) (
 }
 
 // read turns a balance into what it means.
-func (c *Curator) read(p place, b ledger.Balance) (Account, error) {
+func (c *Curator) read(p place, b ledger.Balance) (reading, error) {
 	budget := c.dataset.Budget
-	a := Account{
+	a := reading{first: b.First, Account: Account{
 		Name: b.Account, Kind: p.kind, Window: p.window, Windows: uint64(budget.Renewal.Windows), Expires: p.expires,
-		Part: b.Part(), Granted: b.Granted, Limit: b.Limit, Spent: b.Spent, Left: b.Left(), first: b.First,
-	}
+		Part: b.Part(), Granted: b.Granted, Limit: b.Limit, Spent: b.Spent, Left: b.Left(),
+	}}
 	for _, percent := range ledger.Thresholds {
 		if a.Part >= float64(percent)/100 {
 			a.Alert = percent
@@ -201,7 +222,7 @@ func (c *Curator) read(p place, b ledger.Balance) (Account, error) {
 	}{{&a.Guarantee, b.Spent.Rho}, {&a.alone, b.Limit.Rho}} {
 		epsilon, err := account.Epsilon(g.rho, budget.RhoDelta())
 		if err != nil {
-			return Account{}, err
+			return reading{}, err
 		}
 		*g.to = Guarantee{epsilon, delta}
 	}

@@ -101,13 +101,13 @@ func (c *Curator) Explain(ctx context.Context, q Question) (*Explanation, error)
 		return nil, err
 	}
 	e := &Explanation{
-		Neighbours: c.dataset.Neighbours.String(), Confidence: p.settings.confidence(), Split: p.split(), Free: p.free(),
+		Neighbours: c.dataset.Neighbours.String(), Confidence: p.settings.Level(), Split: p.split(), Free: p.free(),
 		Cost: bill.whole(), Pay: bill.pay(), Known: bill.settled(), Affordable: true,
 	}
 	for i, b := range p.buys {
 		inquiry := p.inquiry(b, all[i])
 		if d := bill.diverted[b]; d != nil {
-			inquiry.through(p, d)
+			explainDiversion(&inquiry, p, d)
 		}
 		e.Questions = append(e.Questions, inquiry)
 	}

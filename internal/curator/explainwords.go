@@ -159,7 +159,7 @@ func (p *priced) chosen(b *purchase) Measurement {
 		Measure:   fmt.Sprintf("the %s with the best %s", count(int64(b.query.Choice.K), "group"), m.Describe()),
 		Mechanism: b.choice.top.Name(), Sensitivity: float64(each.Scoring().Sensitivity) * step, Norm: "each", Step: m.Step().RatString(),
 		Deviation: scale * step, Cost: b.choice.top.Cost(),
-		Why: contribution(b.query, m) + "; " + b.choice.why + fmt.Sprintf("; each one chosen is within %.6g of the best one left, with probability %v", gap, p.settings.confidence()),
+		Why: contribution(b.query, m) + "; " + b.choice.why + fmt.Sprintf("; each one chosen is within %.6g of the best one left, with probability %v", gap, p.settings.Level()),
 	}
 }
 

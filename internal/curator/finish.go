@@ -40,7 +40,7 @@ func (p *priced) table(q *plan.Plan, b *purchase, r *released) *Answer {
 	if q.Limit != nil && *q.Limit < int64(len(rows)) {
 		rows = rows[:*q.Limit]
 	}
-	a := &Answer{MaxRows: q.Query.MaxRows(), MaxGroups: q.Query.MaxGroups(), Cut: q.Query.Bounded(), Confidence: p.settings.confidence()}
+	a := &Answer{MaxRows: q.Query.MaxRows(), MaxGroups: q.Query.MaxGroups(), Cut: q.Query.Bounded(), Confidence: p.settings.Level()}
 	a.Columns = f.columns()
 	bars := f.bars()
 	for _, row := range rows {
@@ -101,7 +101,7 @@ func (f *finisher) notes() []string {
 		add("%s; what that leaves out is in no error bar", text)
 	}
 	if u := f.released.through; u != nil {
-		add("%s", u.say())
+		add("%s", sayThrough(u))
 	}
 	if d := f.released.derived; d != 0 {
 		add("computed from answers that were paid for before (record %d)", d)

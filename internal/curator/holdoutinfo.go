@@ -61,7 +61,7 @@ func (c *Curator) Holdouts() ([]HoldoutInfo, error) {
 
 // ReadPredictions reads a CSV file of predictions for a holdout of labels: one value in each line, or, where rows have identifiers, a header and two columns. What is wrong with
 // them is a refusal.
-func (h HoldoutInfo) ReadPredictions(r io.Reader) (values, ids []string, err error) {
+func ReadPredictions(h HoldoutInfo, r io.Reader) (values, ids []string, err error) {
 	if !h.Labels {
 		return nil, nil, refusal("ask with an expression over its columns", "the holdout %s is the table %s, and takes no predictions", quoted(h.Name), quoted(h.Table))
 	}

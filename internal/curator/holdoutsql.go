@@ -16,7 +16,7 @@ func (c *Curator) asksHoldout(q Question) bool {
 
 // byHoldout is the question to the holdout. Its price is in the policy, so settings about a price are not used; that is said in the answer.
 func (c *Curator) byHoldout(q Question) (HoldoutQuestion, []string, error) {
-	s, err := q.settings()
+	s, err := priceSettings(q)
 	if err != nil {
 		return HoldoutQuestion{}, nil, err
 	}
@@ -28,7 +28,7 @@ func (c *Curator) byHoldout(q Question) (HoldoutQuestion, []string, error) {
 	if s.Epsilon > 0 || s.Error != nil || s.Mechanism != "" {
 		notes = append(notes, "the price and the noise of a holdout are in the policy: dp.epsilon, dp.error and dp.mechanism are not used here")
 	}
-	return HoldoutQuestion{Analyst: q.Analyst, Holdout: h.Of.Name, SQL: q.SQL, Confidence: s.confidence()}, notes, nil
+	return HoldoutQuestion{Analyst: q.Analyst, Holdout: h.Of.Name, SQL: q.SQL, Confidence: s.Level()}, notes, nil
 }
 
 // askHoldoutSQL answers a question in SQL.

@@ -133,7 +133,7 @@ func (p *priced) smallest(q *plan.Query, m plan.Measure, k int64, most dp.Amount
 }
 
 // beta is the probability that an exact value is outside of its error bar.
-func (p *priced) beta() float64 { return 1 - p.settings.confidence() }
+func (p *priced) beta() float64 { return 1 - p.settings.Level() }
 
 // tooExact refuses an error that no allowed price has, and says which one can be had: that of equal shares of the most.
 func (p *priced) tooExact(ds *policy.Dataset) error {

@@ -25,8 +25,8 @@ type Question struct {
 	AsOf time.Time
 }
 
-// settings returns the settings with the price in them.
-func (q Question) settings() (Settings, error) {
+// priceSettings returns the settings with the price in them.
+func priceSettings(q Question) (Settings, error) {
 	s := q.Settings
 	if q.Epsilon > 0 {
 		if s.Epsilon > 0 && s.Epsilon != q.Epsilon {
@@ -34,7 +34,10 @@ func (q Question) settings() (Settings, error) {
 		}
 		s.Epsilon = q.Epsilon
 	}
-	return s, s.check()
+	if err := s.Check(); err != nil {
+		return s, refusal("", "%v", err)
+	}
+	return s, nil
 }
 
 // prepare does the steps that cost nothing: check, and price.
@@ -56,7 +59,7 @@ func (c *Curator) check(ctx context.Context, q Question) (statement *plan.Statem
 	if err := c.admit(q.Analyst); err != nil {
 		return nil, Settings{}, false, err
 	}
-	if s, err = q.settings(); err != nil {
+	if s, err = priceSettings(q); err != nil {
 		return nil, s, false, err
 	}
 	if statement := c.drafts.take(draftKey{q.SQL, s.MaxGroups}); statement != nil {

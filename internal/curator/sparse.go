@@ -74,7 +74,7 @@ func (c *Curator) OpenSparse(ctx context.Context, q SparseQuestion) (*SparseSess
 	if err := foreign(q.Request); err != nil {
 		return nil, err
 	}
-	step, err := q.step()
+	step, err := sparseStep(q)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +107,7 @@ func (c *Curator) OpenSparse(ctx context.Context, q SparseQuestion) (*SparseSess
 		cost.Epsilon = epsilon // the price tag, as in other answers
 	}
 	s := &SparseSession{
-		c: c, analyst: q.Analyst, mechanism: m, session: c.releaser.OpenSparse(m), step: step, monotone: q.monotone(c.dataset.Neighbours),
+		c: c, analyst: q.Analyst, mechanism: m, session: c.releaser.OpenSparse(m), step: step, monotone: sameWay(q, c.dataset.Neighbours),
 		data: data.ID, window: charged.Window, turn: make(chan struct{}, 1),
 		Cost: cost, Receipt: Receipt{Sequence: charged.Sequence, Hash: charged.Hash}, Alerts: charged.Alerts(),
 	}
@@ -118,11 +118,11 @@ func (c *Curator) OpenSparse(ctx context.Context, q SparseQuestion) (*SparseSess
 	return s, nil
 }
 
-// monotone reports whether the session takes only questions that all move the same way; see [Curator.OpenSparse].
-func (q SparseQuestion) monotone(n dp.Neighbours) bool { return n == dp.AddRemove && !q.Signed }
+// sameWay reports whether the session takes only questions that all move the same way; see [Curator.OpenSparse].
+func sameWay(q SparseQuestion, n dp.Neighbours) bool { return n == dp.AddRemove && !q.Signed }
 
-// step reads the lattice, and checks the rest of the question.
-func (q SparseQuestion) step() (*big.Rat, error) {
+// sparseStep reads the lattice, and checks the rest of the question.
+func sparseStep(q SparseQuestion) (*big.Rat, error) {
 	switch {
 	case q.Above < 1 || q.Above > maxAbove:
 		return nil, refusal(fmt.Sprintf("write a number from 1 to %d", maxAbove), "a session cannot say \"above\" %d times", q.Above)
@@ -157,7 +157,7 @@ func (c *Curator) sparse(q SparseQuestion, step *big.Rat) (*mech.Sparse, dp.Amou
 		return nil, 0, refusal("open it with at least "+budget.MinEpsilon.String(), "epsilon %v is less than a question costs here", epsilon)
 	}
 	moves := new(big.Rat).Quo(new(big.Rat).SetInt64(q.Sensitivity), step)
-	config := mech.SparseConfig{Sensitivity: dp.NewL1(moves.Num()), Above: q.Above, Monotone: q.monotone(c.dataset.Neighbours)}
+	config := mech.SparseConfig{Sensitivity: dp.NewL1(moves.Num()), Above: q.Above, Monotone: sameWay(q, c.dataset.Neighbours)}
 	with := func(e dp.Amount, refresh bool) (*mech.Sparse, error) {
 		now := config
 		now.Epsilon, now.Refresh = e, refresh

@@ -66,7 +66,7 @@ func TestSparseOrder(t *testing.T) {
 	// The planted bug: a session that is charged after its first question.
 	late := newWorld(t, pure)
 	q := SparseQuestion{Analyst: "ana", Above: 1, Sensitivity: 1, Request: request()}
-	step, _ := q.step()
+	step, _ := sparseStep(q)
 	m, _, err := late.Curator.sparse(q, step)
 	late.check(err)
 	data, err := late.Curator.data(ctx)

@@ -197,7 +197,7 @@ func TestSparseCalibration(t *testing.T) {
 				if threshold.Cmp(scale(thresholds, e1)) != 0 || question.Cmp(scale(moves, e2)) != 0 {
 					t.Fatalf("%s, %+v: scales %v and %v of %v and %v", c.name, q, threshold, question, e1, e2)
 				}
-				s := &SparseSession{c: w.Curator, mechanism: m, step: big.NewRat(1, 1), monotone: q.monotone(w.dataset.Neighbours)}
+				s := &SparseSession{c: w.Curator, mechanism: m, step: big.NewRat(1, 1), monotone: sameWay(q, w.dataset.Neighbours)}
 				for _, text := range sparseQuestions {
 					p, err := w.prepare(ctx, Question{Analyst: "ana", SQL: text})
 					w.check(err)

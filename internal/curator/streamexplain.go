@@ -63,8 +63,8 @@ func (d diversions) known() bool {
 	return true
 }
 
-// through explains a question that goes through a stream.
-func (q *Inquiry) through(p *priced, d *diversion) {
+// explainDiversion explains a question that goes through a stream.
+func explainDiversion(q *Inquiry, p *priced, d *diversion) {
 	most := p.currency.plus(dp.Cost{}, d.price.most)
 	q.Stream = &StreamInquiry{
 		Name: d.policy.Name, Counts: len(d.different), Known: d.price.cached, Most: most, Error: d.tariff.Error, Confidence: 1 - d.policy.Beta, Ordinary: p.currency.plus(dp.Cost{}, q.Cost),

@@ -43,8 +43,6 @@ type RehearsalSeries struct {
 	Name   string        // no reuse, exact cache, median, weights
 	Report stream.Report // zero for no reuse
 	Points []RehearsalPoint
-
-	kind stream.Kind
 }
 
 // RehearsalPoint is the cost, in epsilon or rho, of the first questions.
@@ -99,6 +97,7 @@ func (c *Curator) RehearseStream(ctx context.Context, name string, workload []st
 	if err != nil {
 		return nil, err
 	}
+	var kinds []stream.Kind
 	for _, way := range []struct {
 		name string
 		kind stream.Kind
@@ -117,8 +116,8 @@ func (c *Curator) RehearseStream(ctx context.Context, name string, workload []st
 		if err != nil {
 			return nil, err
 		}
-		s.Name, s.kind = way.name, config.Predictor
-		out.Series = append(out.Series, s)
+		s.Name = way.name
+		out.Series, kinds = append(out.Series, s), append(kinds, config.Predictor)
 	}
 	quota, _ := c.dataset.StreamQuota(p.policy.Name)
 	own, err := c.rehearse(ctx, quota, p.config, table, queries, func(q *linear.Query, a *stream.Answer) {
@@ -138,9 +137,9 @@ func (c *Curator) RehearseStream(ctx context.Context, name string, workload []st
 		return out, nil
 	}
 	// Where the limit was enough, this is what the policy's way costs: with more to spend a stream may buy more.
-	for i, s := range out.Series {
-		if s.kind == p.tariff.Predictor {
-			own.Name, own.kind = s.Name, s.kind
+	for i, kind := range kinds {
+		if kind == p.tariff.Predictor {
+			own.Name = out.Series[i].Name
 			out.Series[i] = own
 		}
 	}

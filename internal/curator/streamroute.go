@@ -93,7 +93,7 @@ func closeAll(routes []*route) {
 // fits reports whether a stream may answer a purchase as it was asked for: no price or mechanism was named, and the stream is as exact and as sure as was asked.
 func (r *route) fits(p *priced, b *purchase) bool {
 	s := p.settings
-	if s.Epsilon != 0 || s.Mechanism != "" || s.confidence() > 1-r.policy.Beta {
+	if s.Epsilon != 0 || s.Mechanism != "" || s.Level() > 1-r.policy.Beta {
 		return false
 	}
 	if s.Error == nil {
@@ -296,8 +296,8 @@ func (r *route) answer(ctx context.Context, who *payer) (*released, error) {
 	return out, nil
 }
 
-// say says in words how an answer went through a stream.
-func (u *Through) say() string {
+// sayThrough says in words how an answer went through a stream.
+func sayThrough(u *Through) string {
 	text := fmt.Sprintf("answered through the stream %s, ", u.Stream)
 	switch {
 	case u.Paid == 0:

@@ -50,13 +50,14 @@ func (c *Curator) TopUp(ctx context.Context, t TopUp) (*Raised, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Raised{}
-	if out.Before, err = c.readAll(ctx, places); err != nil {
+	before, err := c.readAll(ctx, places)
+	if err != nil {
 		return nil, err
 	}
+	out := &Raised{Before: accounts(before)}
 	// Of a dataset and its window, the window's promise is the one that grows by as much as was said: the other has more already, so
 	// that the same rho is worth less to it.
-	last := out.Before[len(out.Before)-1]
+	last := before[len(before)-1]
 	if out.Amount, err = c.grant(last, t); err != nil {
 		return nil, err
 	}
@@ -81,7 +82,8 @@ func (c *Curator) TopUp(ctx context.Context, t TopUp) (*Raised, error) {
 		return nil, err
 	}
 	out.Sequence = receipt.Sequence
-	out.After, err = c.readAll(ctx, places)
+	after, err := c.readAll(ctx, places)
+	out.After = accounts(after)
 	return out, err
 }
 
@@ -106,7 +108,7 @@ func (c *Curator) raised(name string, window uint64) ([]place, error) {
 
 // grant returns what makes the promise of an account grow by an epsilon, rounded down. Under an (epsilon, delta) budget it is
 // the difference between what is there and the rho of the larger epsilon, and not the rho of the difference, which would be far less.
-func (c *Curator) grant(a Account, t TopUp) (dp.Cost, error) {
+func (c *Curator) grant(a reading, t TopUp) (dp.Cost, error) {
 	b := c.dataset.Budget
 	switch {
 	case t.Epsilon == 0 && t.Delta == 0:
