@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	_ "github.com/duckdb/duckdb-go/v2"
 )
@@ -72,7 +73,7 @@ func benchmarkUnit(b *testing.B, dir, unit string) {
 		// A new question each time, or it would be free: a little more for each of its two numbers.
 		epsilon += 2
 		start := time.Now()
-		a, err := db.Ask(ctx, discreet.Question{Analyst: "ana", SQL: question, Epsilon: epsilon})
+		a, err := db.Ask(ctx, api.Question{Analyst: "ana", SQL: question, Epsilon: epsilon})
 		took := time.Since(start)
 		if err != nil {
 			b.Fatal(err)

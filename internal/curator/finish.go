@@ -5,12 +5,13 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/plan"
 )
 
 // finish makes the answer from what was released. It is post-processing: it sees nothing else.
-func (p *priced) finish(ctx context.Context, all []*released) (*Answer, error) {
-	answers := make([]*Answer, len(p.statement.Plans))
+func (p *priced) finish(ctx context.Context, all []*released) (*api.Answer, error) {
+	answers := make([]*api.Answer, len(p.statement.Plans))
 	for i, one := range p.statement.Plans {
 		answers[i] = p.table(one, p.buys[p.of[i]], all[p.of[i]])
 	}
@@ -21,7 +22,7 @@ func (p *priced) finish(ctx context.Context, all []*released) (*Answer, error) {
 }
 
 // table makes the answer of one plan.
-func (p *priced) table(q *plan.Plan, b *purchase, r *released) *Answer {
+func (p *priced) table(q *plan.Plan, b *purchase, r *released) *api.Answer {
 	f := &finisher{plan: q, buy: b, released: r, beta: p.beta(), halves: map[half]int64{}}
 	rows := make([]*row, 0, f.groups())
 	for i := range f.groups() {
@@ -40,7 +41,7 @@ func (p *priced) table(q *plan.Plan, b *purchase, r *released) *Answer {
 	if q.Limit != nil && *q.Limit < int64(len(rows)) {
 		rows = rows[:*q.Limit]
 	}
-	a := &Answer{MaxRows: q.Query.MaxRows(), MaxGroups: q.Query.MaxGroups(), Cut: q.Query.Bounded(), Confidence: p.settings.Level()}
+	a := &api.Answer{MaxRows: q.Query.MaxRows(), MaxGroups: q.Query.MaxGroups(), Cut: q.Query.Bounded(), Confidence: p.settings.Level()}
 	a.Columns = f.columns()
 	bars := f.bars()
 	for _, row := range rows {

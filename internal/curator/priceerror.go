@@ -148,6 +148,7 @@ func (p *priced) tooExact(ds *policy.Dataset) error {
 			worst = max(worst, scaled(big.NewInt(b.noise[i].HalfWidth(p.beta())), m.Step()))
 		}
 	}
+	asked, _ := p.settings.Show("dp.error")
 	return refusal("set dp.error to "+strconv.FormatFloat(worst, 'g', -1, 64)+" or more, or ask for fewer groups or aggregates",
-		"an error of %s would cost more than one question may; at epsilon %v an error of %s can be had", showError(&p.settings), most, strconv.FormatFloat(worst, 'g', -1, 64))
+		"an error of %s would cost more than one question may; at epsilon %v an error of %s can be had", asked, most, strconv.FormatFloat(worst, 'g', -1, 64))
 }

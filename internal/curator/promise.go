@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/ledger"
 )
@@ -72,8 +73,8 @@ func (c *Curator) sinceUnwindowed(total, window reading) (reading, error) {
 }
 
 // worst is what an account can come to. That is its promise, and more where an owner has lowered the limit below what was spent.
-func (c *Curator) worst(a reading) Guarantee {
-	g := Guarantee{max(a.Total.Epsilon, a.Guarantee.Epsilon), a.Total.Delta}
+func (c *Curator) worst(a reading) api.Guarantee {
+	g := api.Guarantee{Epsilon: max(a.Total.Epsilon, a.Guarantee.Epsilon), Delta: a.Total.Delta}
 	if !c.dataset.Budget.Pure() {
 		g.Delta = max(g.Delta, c.dataset.Budget.RhoDelta().Add(a.Spent.Delta))
 	}
@@ -81,7 +82,7 @@ func (c *Curator) worst(a reading) Guarantee {
 }
 
 // likelihood says a guarantee: so many times as likely, and so much more.
-func likelihood(g Guarantee) string {
+func likelihood(g api.Guarantee) string {
 	if g.Epsilon == dp.Unbounded || g.Delta >= dp.One {
 		return "some factor that cannot be stated, because what was spent before the policy was changed has none, times as likely"
 	}
@@ -93,7 +94,7 @@ func likelihood(g Guarantee) string {
 }
 
 // guessing says what a guarantee does to somebody who knew nothing.
-func guessing(g Guarantee) string {
+func guessing(g api.Guarantee) string {
 	f := math.Exp(min(g.Epsilon.Float(), 700))
 	right := (f + min(g.Delta.Float(), 1)) / (1 + f)
 	percent := min(math.Ceil(100*right*(1+1e-12)), 100)

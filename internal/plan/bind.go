@@ -6,10 +6,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/discreet-dp/discreet/dp"
 	pg "github.com/pganalyze/pg_query_go/v6"
 	"google.golang.org/protobuf/reflect/protoreflect"
-
-	"github.com/discreet-dp/discreet/dp"
 )
 
 // Bind writes the values of its parameters into a question.
@@ -54,7 +53,7 @@ func NewBinding(text string, values []Parameter) (*Binding, error) {
 	}
 	literals := make([]literal, count)
 	for i, v := range values {
-		l, refused := v.literal()
+		l, refused := spellParameter(v)
 		if refused != nil {
 			return nil, refuse(placeOf(marks, i+1), refused.Instead, "parameter $%d: %s", i+1, refused.Reason)
 		}

@@ -4,9 +4,8 @@ import (
 	"maps"
 	"strings"
 
-	pg "github.com/pganalyze/pg_query_go/v6"
-
 	"github.com/discreet-dp/discreet/policy"
+	pg "github.com/pganalyze/pg_query_go/v6"
 )
 
 // Options are what a question is checked with beside the policy. The zero value is the policy's defaults.
@@ -137,7 +136,7 @@ func (e *env) find(v *pg.RangeVar) (source, error) {
 	if s, ok, err := e.view(v); ok || err != nil {
 		return s, err
 	}
-	return source{}, refuse(v.Location, e.sources(), "there is no table %q", v.Relname).of(noTable)
+	return source{}, refuse(v.Location, e.sources(), "there is no table %q", v.Relname).WithCode(noTable)
 }
 
 // sources lists what a question can be about: the tables, and the owner's views where there are some.

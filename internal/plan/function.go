@@ -46,7 +46,7 @@ func isFunction(name string) bool { _, ok := functions[name]; return ok }
 func checkCall(s scope, f *pg.FuncCall) (Expr, error) {
 	name := functionName(f)
 	if !isFunction(name) {
-		return nil, refuse(f.Location, instead(name), "the function %s cannot be used", name).of(noFunction)
+		return nil, refuse(f.Location, instead(name), "the function %s cannot be used", name).WithCode(noFunction)
 	}
 	if f.AggDistinct || f.AggFilter != nil || f.Over != nil || len(f.AggOrder) > 0 || f.AggWithinGroup || f.FuncVariadic || f.AggStar {
 		return nil, refuse(f.Location, "write "+functions[name].usage, "%s is not an aggregate", name)

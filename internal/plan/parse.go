@@ -51,9 +51,9 @@ func syntaxRefusal(text string, err error) error {
 		if len(message) > 200 {
 			message = append(message[:200], []rune(" ...")...)
 		}
-		return refuse(byteOffset(text, p.Cursorpos-1), instead, "%s", string(message)).of(badGrammar)
+		return refuse(byteOffset(text, p.Cursorpos-1), instead, "%s", string(message)).WithCode(badGrammar)
 	}
-	return refuse(-1, instead, "the text cannot be parsed").of(badGrammar)
+	return refuse(-1, instead, "the text cannot be parsed").WithCode(badGrammar)
 }
 
 // byteOffset turns the parser's position of an error, which counts characters, into

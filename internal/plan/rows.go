@@ -74,7 +74,7 @@ func (r rows) resolve(name string, pos int32) (*Column, error) {
 	}
 	switch {
 	case qualified && !seen:
-		return nil, refuse(pos, "the tables here are "+r.bindings(), "there is no table %q in this question", qualifier).of(noTable)
+		return nil, refuse(pos, "the tables here are "+r.bindings(), "there is no table %q in this question", qualifier).WithCode(noTable)
 	case len(found) == 0:
 		slices.Sort(near)
 		near = slices.Compact(near)
@@ -82,7 +82,7 @@ func (r rows) resolve(name string, pos int32) (*Column, error) {
 		if len(near) > 20 {
 			near, more = near[:20], ", ..."
 		}
-		return nil, refuse(pos, "the columns of "+r.bindings()+" are "+strings.Join(near, ", ")+more, "there is no column %q", column).of(noColumn)
+		return nil, refuse(pos, "the columns of "+r.bindings()+" are "+strings.Join(near, ", ")+more, "there is no column %q", column).WithCode(noColumn)
 	case len(found) > 1:
 		return nil, refuse(pos, "write its table before it, as in "+r.owner(found[0])+"."+column, "the column %q is in several tables", column)
 	}

@@ -1,4 +1,4 @@
-package curator
+package api
 
 import (
 	"errors"
@@ -39,8 +39,8 @@ type Settings struct {
 
 // The limits of what can be set.
 const (
-	leastConfidence = 0.5
-	mostConfidence  = 0.9999
+	LeastConfidence = 0.5
+	MostConfidence  = 0.9999
 	mostMaxGroups   = 1_000_000
 )
 
@@ -196,9 +196,9 @@ func setConfidence(s *Settings, text string) error {
 	return nil
 }
 
-var errConfidence = fmt.Errorf("a confidence is from %v to %v; write for example 0.95", leastConfidence, mostConfidence)
+var errConfidence = fmt.Errorf("a confidence is from %v to %v; write for example 0.95", LeastConfidence, MostConfidence)
 
-func validConfidence(c float64) bool { return c >= leastConfidence && c <= mostConfidence }
+func validConfidence(c float64) bool { return c >= LeastConfidence && c <= MostConfidence }
 
 func setMechanism(s *Settings, text string) error {
 	switch m := strings.ToLower(text); m {
@@ -303,4 +303,3 @@ func (s Settings) Check() error {
 	}
 	return nil
 }
-
