@@ -6,7 +6,7 @@ import (
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
 // Explain prices a question without asking it.
@@ -129,7 +129,7 @@ func (p *priced) free() []string {
 		limit = limit || (one.Limit != nil || one.Offset > 0) && one.Query.Choice == nil
 		distinct = distinct || one.Distinct
 		for _, s := range one.Stats {
-			computed = computed || s.Kind == plan.AverageStat || s.Kind == plan.VarianceStat
+			computed = computed || s.Kind == tree.AverageStat || s.Kind == tree.VarianceStat
 		}
 	}
 	add(computed, "averages and variances, from noisy counts and sums")

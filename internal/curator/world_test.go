@@ -16,7 +16,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/entropy"
 	"github.com/discreet-dp/discreet/internal/hospital"
 	"github.com/discreet-dp/discreet/internal/ledger/sqlite"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/policy"
@@ -146,7 +146,7 @@ func made(t testing.TB, p *priced, noisy [][]int64) *api.Answer {
 }
 
 // query is the only query of a statement.
-func (p *priced) query() *plan.Query { return p.buys[0].query }
+func (p *priced) query() *tree.Query { return p.buys[0].query }
 
 // numbers shows the rows of an answer, for comparisons.
 func numbers(a *api.Answer) string { return fmt.Sprint(a.Rows) }
