@@ -14,7 +14,6 @@ import (
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/internal/holdout/labels"
 	"github.com/discreet-dp/discreet/internal/plan"
-	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/policy"
@@ -171,7 +170,7 @@ func (c *Curator) prepareTable(ctx context.Context, p *submission, q api.Holdout
 
 // inExpression moves the place of a refusal from the text that was made to the one that was given.
 func inExpression(err error, before, length int) error {
-	var r *syntax.Refusal
+	var r *api.Refusal
 	if before > 0 && errors.As(err, &r) && r.Position >= 0 {
 		if r.Position -= before; r.Position < 0 || r.Position > length {
 			r.Position = -1

@@ -9,7 +9,6 @@ import (
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -168,7 +167,7 @@ func TestNothingLeftForAQuestion(t *testing.T) {
 
 // plainly is a refusal's text, or nothing.
 func plainly(err error) string {
-	var r *syntax.Refusal
+	var r *api.Refusal
 	if !errors.As(err, &r) {
 		return ""
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/plan/cells"
-	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/internal/stream/linear"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/stream"
@@ -250,7 +249,7 @@ func (r *route) answer(ctx context.Context, who *payer) (*released, error) {
 			err = ErrStreamPart // what it was quoted at could not be paid after all
 		}
 		if err != nil {
-			if use.Paid > 0 && (errors.As(err, new(*ledger.BudgetError)) || errors.As(err, new(*syntax.Refusal))) {
+			if use.Paid > 0 && (errors.As(err, new(*ledger.BudgetError)) || errors.As(err, new(*api.Refusal))) {
 				err = ErrStreamPart
 			}
 			return nil, err

@@ -12,7 +12,6 @@ import (
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/plan"
-	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/learn"
 )
@@ -60,7 +59,7 @@ func (c *Curator) prepareTraining(ctx context.Context, q api.TrainingQuestion) (
 
 // refused makes a refusal of an error about what is public.
 func refused(err error) error {
-	var already *syntax.Refusal
+	var already *api.Refusal
 	if errors.As(err, &already) {
 		return err
 	}
