@@ -59,7 +59,7 @@ var rooms = map[string]string{
 	"internal/engine/reference":     "policy internal/plan/expr internal/plan/tree engine internal/exact",
 	"internal/audit/generate":       "dp policy internal/plan internal/engine/reference internal/detrand",
 	"internal/audit/neighbours":     "dp policy internal/plan internal/plan/tree engine internal/engine/reference internal/audit/finding internal/audit/generate internal/exact",
-	"internal/engine/outer":         "internal/plan/syntax",
+	"internal/engine/outer":         "api internal/plan/syntax",
 	"ledger":                        "dp account",
 	"internal/ledger/chain":         "dp account ledger",
 	"internal/ledger/anchor":        "ledger",
