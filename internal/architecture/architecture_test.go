@@ -82,8 +82,10 @@ var rooms = map[string]string{
 	"internal/sessiontest": "dp mech session internal/exact",
 	"internal/forecast":    "dp",
 	"internal/render":      ". internal/curator dp internal/table api ledger learn stream",
-	"internal/curator":     "dp account policy internal/plan internal/plan/verify mech ledger engine internal/engine/outer session stream internal/stream/histogram internal/stream/linear internal/stream/predict holdout internal/holdout/labels learn api",
-	".":                    "dp noise mech policy internal/plan ledger internal/ledger/sqlite internal/ledger/anchor engine internal/engine/duckdb internal/curator session stream internal/stream/linear holdout learn api",
+	// What a question costs, and what its answer looks like. Neither sees data, exact values or the ledger.
+	"internal/pricing": "dp mech policy api internal/plan",
+	"internal/curator": "internal/pricing dp account policy internal/plan internal/plan/verify mech ledger engine internal/engine/outer session stream internal/stream/histogram internal/stream/linear internal/stream/predict holdout internal/holdout/labels learn api",
+	".":                "dp noise mech policy internal/plan ledger internal/ledger/sqlite internal/ledger/anchor engine internal/engine/duckdb internal/curator session stream internal/stream/linear holdout learn api",
 	// The doors. None of them sees an engine, a ledger or noise: they ask at the desk.
 	"internal/server":           ". policy internal/server/connlimit internal/server/admission internal/server/users internal/server/pgwire internal/server/httpapi api",
 	"internal/server/admission": ". dp policy internal/entropy api ledger learn stream",
@@ -215,6 +217,9 @@ func TestViolationsAreSeen(t *testing.T) {
 		{ImportPath: module + "/internal/curator", Imports: []string{module + "/learn/rows"}},
 		{ImportPath: module + "/learn/solve", Imports: []string{module + "/noise"}},
 		{ImportPath: module + "/internal/curator", Imports: []string{module}},
+		{ImportPath: module + "/internal/pricing", Imports: []string{module + "/engine"}},
+		{ImportPath: module + "/internal/pricing", Imports: []string{module + "/internal/exact"}},
+		{ImportPath: module + "/internal/pricing", Imports: []string{module + "/ledger"}},
 		{ImportPath: module + "/utils"},
 	} {
 		if len(violations(planted)) == 0 {

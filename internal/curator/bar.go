@@ -5,6 +5,8 @@ import (
 	"math/big"
 	"slices"
 
+	"github.com/discreet-dp/discreet/internal/pricing"
+
 	"github.com/discreet-dp/discreet/internal/plan"
 )
 
@@ -77,7 +79,7 @@ func (b bar) around(r *row, v plan.Value) *float64 {
 		return nil
 	case b.alone:
 		s := r.f.plan.Stats[b.expr.(*plan.Released).Stat]
-		half := scaled(big.NewInt(r.f.halfWidth(s.Measure, 1, r.group)), r.f.plan.Query.Measures[s.Measure].Step())
+		half := pricing.Scaled(big.NewInt(r.f.halfWidth(s.Measure, 1, r.group)), r.f.plan.Query.Measures[s.Measure].Step())
 		return &half
 	}
 	x, ok := number(v, b.expr.Type())
@@ -115,7 +117,7 @@ func number(v plan.Value, t plan.Type) (float64, bool) {
 		if t.Step == nil {
 			return 0, false
 		}
-		return scaled(v, t.Step), true
+		return pricing.Scaled(v, t.Step), true
 	case float64:
 		return v, !math.IsNaN(v) && !math.IsInf(v, 0)
 	}
@@ -220,12 +222,12 @@ func (r *row) span(stat, parts int) (span, bool) {
 		}
 		return outwards(x, x)
 	case plan.MeasureStat:
-		if r.f.buy.query.Choice != nil {
+		if r.f.buy.Query.Choice != nil {
 			return span{}, false
 		}
 		n, step := r.noisy(s.Measure, parts), r.f.plan.Query.Measures[s.Measure].Step()
 		value, half := big.NewInt(n.Value), big.NewInt(n.HalfWidth)
-		return outwards(scaled(new(big.Int).Sub(value, half), step), scaled(new(big.Int).Add(value, half), step))
+		return outwards(pricing.Scaled(new(big.Int).Sub(value, half), step), pricing.Scaled(new(big.Int).Add(value, half), step))
 	case plan.AverageStat:
 		mean, half := r.average(s, parts)
 		return outwards(mean-half, mean+half)

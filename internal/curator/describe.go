@@ -18,12 +18,12 @@ func (c *Curator) Describe(ctx context.Context, q api.Question) ([]api.Column, e
 	if err != nil {
 		return nil, err
 	}
-	p := &priced{statement: statement, settings: s}
-	if err := p.around(ctx); err != nil {
+	around, err := checkOuter(ctx, statement)
+	if err != nil {
 		return nil, err
 	}
-	if p.outer != nil {
-		return outerColumns(p.outer.columns), nil
+	if around != nil {
+		return outerColumns(around.columns), nil
 	}
 	columns := (&finisher{plan: statement.Plans[0]}).columns()
 	if fixed {

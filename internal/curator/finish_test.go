@@ -102,8 +102,8 @@ func TestFinish(t *testing.T) {
 			t.Errorf("%s: %v", x.sql, err)
 			continue
 		}
-		if len(x.noisy) != len(p.query().Measures) || len(x.noisy[0]) != p.query().Groups() {
-			t.Errorf("%s: %d measures in %d groups", x.sql, len(p.query().Measures), p.query().Groups())
+		if len(x.noisy) != len(query(p).Measures) || len(x.noisy[0]) != query(p).Groups() {
+			t.Errorf("%s: %d measures in %d groups", x.sql, len(query(p).Measures), query(p).Groups())
 			continue
 		}
 		a := made(t, p, x.noisy)
@@ -150,7 +150,7 @@ func TestColumns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := fmt.Sprint(made(t, p, make3(len(p.query().Measures))).Columns)
+	got := fmt.Sprint(made(t, p, make3(len(query(p).Measures))).Columns)
 	if want := "[{k text false false -1} {how many integer true false 0} {sum decimal true false 2} {avg real true true -1}]"; got != want {
 		t.Errorf("got %s; want %s", got, want)
 	}
@@ -184,7 +184,7 @@ func TestTiesAreStable(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		counts := make([]int64, p.query().Groups())
+		counts := make([]int64, query(p).Groups())
 		for i := range counts {
 			counts[i] = int64(i % 2)
 		}
@@ -192,8 +192,8 @@ func TestTiesAreStable(t *testing.T) {
 		last := map[string]int{}
 		place := map[string]int{}
 		for g := range counts {
-			k, n := p.query().Group(g), 0
-			if p.query().Keys[0].Describe() == "m" {
+			k, n := query(p).Group(g), 0
+			if query(p).Keys[0].Describe() == "m" {
 				n = 1
 			}
 			place[k[n].String()+" "+k[1-n].String()] = g

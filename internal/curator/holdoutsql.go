@@ -3,6 +3,8 @@ package curator
 import (
 	"context"
 
+	"github.com/discreet-dp/discreet/internal/pricing"
+
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/plan"
@@ -17,7 +19,7 @@ func (c *Curator) asksHoldout(q api.Question) bool {
 
 // byHoldout is the question to the holdout. Its price is in the policy, so settings about a price are not used; that is said in the answer.
 func (c *Curator) byHoldout(q api.Question) (api.HoldoutQuestion, []string, error) {
-	s, err := priceSettings(q)
+	s, err := pricing.Settings(q)
 	if err != nil {
 		return api.HoldoutQuestion{}, nil, err
 	}

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/discreet-dp/discreet/internal/pricing"
+
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/engine/outer"
 	"github.com/discreet-dp/discreet/internal/plan"
@@ -21,19 +23,19 @@ type outside struct {
 	columns []outer.Column
 }
 
-// around checks the query around the answers, before anything is paid.
-func (p *priced) around(ctx context.Context) error {
-	if p.statement.Outer == nil {
-		return nil
+// checkOuter checks the query around the answers of a statement, before anything is paid. It is nil where there is none.
+func checkOuter(ctx context.Context, st *plan.Statement) (*outside, error) {
+	if st.Outer == nil {
+		return nil, nil
 	}
 	o := &outside{}
 	names := map[string][]string{}
-	for i, one := range p.statement.Plans {
+	for i, one := range st.Plans {
 		t := outer.Table{Name: plan.AnswerName(i)}
 		for j, c := range one.Columns {
 			column := outer.Column{Name: unique(one.Columns, j), Kind: kindOf(c.Expr.Type())}
 			if column.Kind == outer.Decimal {
-				column.Decimals = decimals(c.Expr.Type().Step)
+				column.Decimals = pricing.Decimals(c.Expr.Type().Step)
 			}
 			t.Columns = append(t.Columns, column)
 			names[t.Name] = append(names[t.Name], column.Name)
@@ -41,14 +43,11 @@ func (p *priced) around(ctx context.Context) error {
 		o.tables = append(o.tables, t)
 	}
 	var err error
-	if o.sql, err = outer.Check(p.statement.Outer, names); err != nil {
-		return err
+	if o.sql, err = outer.Check(st.Outer, names); err != nil {
+		return nil, err
 	}
-	if o.columns, err = outer.Describe(ctx, o.sql, o.tables); err != nil {
-		return err
-	}
-	p.outer = o
-	return nil
+	o.columns, err = outer.Describe(ctx, o.sql, o.tables)
+	return o, err
 }
 
 // unique returns a column's name, with a number where one before it has the same. DuckDB compares names without case.

@@ -3,6 +3,8 @@ package curator
 import (
 	"math/big"
 
+	"github.com/discreet-dp/discreet/internal/pricing"
+
 	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/policy"
@@ -11,7 +13,7 @@ import (
 // finisher makes rows of what was released.
 type finisher struct {
 	plan     *plan.Plan
-	buy      *purchase
+	buy      *pricing.Purchase
 	released *released
 	beta     float64
 	halves   map[half]int64
@@ -23,13 +25,13 @@ type half struct{ measure, parts, cells int }
 
 // groups is how many rows there are before HAVING.
 func (f *finisher) groups() int {
-	if f.buy.query.Choice != nil {
+	if f.buy.Query.Choice != nil {
 		return len(f.released.Chosen)
 	}
-	if len(f.buy.query.PrivateKeys()) > 0 {
-		return len(f.released.Keys) * f.buy.query.Groups()
+	if len(f.buy.Query.PrivateKeys()) > 0 {
+		return len(f.released.Keys) * f.buy.Query.Groups()
 	}
-	return f.buy.query.Groups()
+	return f.buy.Query.Groups()
 }
 
 // row is a group before it is shown.
@@ -42,7 +44,7 @@ type row struct {
 // row computes the stats of a group.
 func (f *finisher) row(i int) *row {
 	r := &row{f: f, group: i, values: make([]plan.Value, len(f.plan.Stats))}
-	if f.buy.query.Choice != nil {
+	if f.buy.Query.Choice != nil {
 		r.group = f.released.Chosen[i]
 	}
 	keys := f.keys(r.group)
@@ -55,7 +57,7 @@ func (f *finisher) row(i int) *row {
 // keys are those of a group, the private ones last. Combinations of private keys stand in the order of the keys, and each has
 // all groups of the public ones.
 func (f *finisher) keys(group int) []policy.Value {
-	q := f.buy.query
+	q := f.buy.Query
 	if len(q.PrivateKeys()) == 0 {
 		return q.Group(group)
 	}
@@ -68,7 +70,7 @@ func (r *row) value(s plan.Stat, keys []policy.Value) plan.Value {
 	if s.Kind == plan.KeyStat {
 		return plan.FromKey(keys[s.Key], f.plan.Query.Keys[s.Key].Expr.Type())
 	}
-	if f.buy.query.Choice != nil {
+	if f.buy.Query.Choice != nil {
 		return nil // the score of a chosen group is not released
 	}
 	switch s.Kind {
@@ -103,7 +105,7 @@ func (f *finisher) halfWidth(measure, parts, group int) int64 {
 		return f.released.halves[measure][group]
 	}
 	h := half{measure, parts, 1}
-	n := f.buy.noise[measure]
+	n := f.buy.Noise[measure]
 	if f.released.derived != 0 {
 		n, h.cells = f.released.noise[measure], f.released.cells[group]
 	}
@@ -142,7 +144,7 @@ func (r *row) leaf(e plan.Expr) plan.Value {
 // part is an end of the interval of a value, or half of its width; NULL where the value has none.
 func (r *row) part(x *plan.Released) plan.Value {
 	s := r.f.plan.Stats[x.Stat]
-	if s.Kind == plan.MeasureStat && r.f.buy.query.Choice == nil {
+	if s.Kind == plan.MeasureStat && r.f.buy.Query.Choice == nil {
 		v := r.noisy(s.Measure, 1)
 		value, half := big.NewInt(v.Value), big.NewInt(v.HalfWidth)
 		switch x.Part {
@@ -169,10 +171,5 @@ func (r *row) part(x *plan.Released) plan.Value {
 
 func float(n *big.Int) float64 {
 	f, _ := new(big.Float).SetInt(n).Float64()
-	return f
-}
-
-func scaled(n *big.Int, step *big.Rat) float64 {
-	f, _ := new(big.Rat).Mul(new(big.Rat).SetInt(n), step).Float64()
 	return f
 }

@@ -6,6 +6,8 @@ import (
 	"math/big"
 	"strconv"
 
+	"github.com/discreet-dp/discreet/internal/pricing"
+
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/engine/outer"
 	"github.com/discreet-dp/discreet/internal/plan"
@@ -23,7 +25,7 @@ func (f *finisher) columns() []api.Column {
 func describeColumn(o plan.Output, b bar) api.Column {
 	c := api.Column{Name: o.Name, Kind: kindOf(o.Expr.Type()).String(), Noisy: b.noisy, Approximate: b.noisy && !b.alone, Decimals: -1}
 	if t := o.Expr.Type(); t.Kind == plan.Number {
-		c.Decimals = decimals(t.Step)
+		c.Decimals = pricing.Decimals(t.Step)
 	}
 	return c
 }
@@ -52,7 +54,7 @@ func show(v plan.Value, t plan.Type) any {
 	switch v := v.(type) {
 	case *big.Int:
 		x := new(big.Rat).Mul(new(big.Rat).SetInt(v), t.Step)
-		return json.Number(x.FloatString(decimals(t.Step)))
+		return json.Number(x.FloatString(pricing.Decimals(t.Step)))
 	case float64:
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return nil
@@ -65,17 +67,4 @@ func show(v plan.Value, t plan.Type) any {
 		return v.String()
 	}
 	return v
-}
-
-// decimals returns how many digits after the point multiples of a step need, at
-// most 12: a step of a third has no end.
-func decimals(step *big.Rat) int {
-	x := new(big.Rat).Set(step)
-	for n := range 12 {
-		if x.IsInt() {
-			return n
-		}
-		x.Mul(x, big.NewRat(10, 1))
-	}
-	return 12
 }

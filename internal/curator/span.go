@@ -3,6 +3,8 @@ package curator
 import (
 	"math"
 
+	"github.com/discreet-dp/discreet/internal/pricing"
+
 	"github.com/discreet-dp/discreet/internal/plan"
 )
 
@@ -49,7 +51,7 @@ func (s span) rounded(fn string, digits int) (span, bool) {
 func (s span) inside(t plan.Type) bool {
 	switch t.Kind {
 	case plan.Number:
-		return scaled(t.Lo, t.Step) <= s.lo && s.hi <= scaled(t.Hi, t.Step)
+		return pricing.Scaled(t.Lo, t.Step) <= s.lo && s.hi <= pricing.Scaled(t.Hi, t.Step)
 	case plan.Real:
 		return t.Range != nil && t.Range.Low <= s.lo && s.hi <= t.Range.High
 	}

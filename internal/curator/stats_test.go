@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/discreet-dp/discreet/internal/pricing"
+
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/hospital"
@@ -28,7 +30,7 @@ func TestVarianceOfExactNumbers(t *testing.T) {
 	for _, list := range []string{"VAR_POP(age), VARIANCE(age), STDDEV_POP(age), STDDEV_SAMP(age)", "VAR_POP(age), VARIANCE(age), STDDEV_POP(age), STDDEV_SAMP(age), SUM(age)"} {
 		p, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: "SELECT " + list + " FROM patients", Epsilon: dp.One})
 		w.check(err)
-		exactly, err := w.data.Run(ctx, p.query())
+		exactly, err := w.data.Run(ctx, query(p))
 		w.check(err)
 		var clean [][]int64
 		for _, m := range exactly.Measures {
@@ -51,7 +53,7 @@ func TestVarianceStaysWithinItsLimits(t *testing.T) {
 		t.Fatal(err)
 	}
 	extreme := []int64{math.MinInt64, -1 << 40, -100, -1, 0, 1, 2, 3, 100, 1 << 40, math.MaxInt64}
-	n := len(p.query().Measures)
+	n := len(query(p).Measures)
 	for i := range 3000 {
 		noisy := make([][]int64, n)
 		for j := range noisy {
@@ -87,9 +89,9 @@ func TestQuantilesAreNear(t *testing.T) {
 		slices.Sort(ages)
 		p, err := w.prepare(ctx, api.Question{Analyst: "ana", Epsilon: dp.One, SQL: "SELECT MIN(age), PERCENTILE_CONT(0.25) WITHIN GROUP (ORDER BY age), MEDIAN(age), MAX(age) FROM patients"})
 		w.check(err)
-		exactly, err := w.data.Run(ctx, p.query())
+		exactly, err := w.data.Run(ctx, query(p))
 		w.check(err)
-		bound := p.buys[0].noise[0].quantiles.RankError(0.05)
+		bound := p.Purchases[0].Noise[0].Quantiles.RankError(0.05)
 		misses := 0
 		for range 200 {
 			a := w.release(p, p, exactly)
@@ -153,16 +155,16 @@ func TestCompositeBars(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	noisy := make([][]int64, len(p.query().Measures))
+	noisy := make([][]int64, len(query(p).Measures))
 	for i := range noisy {
 		noisy[i] = []int64{1000}
 	}
 	a := made(t, p, noisy)
 	half := func(i, parts int) float64 {
-		return scaled(big.NewInt(p.buys[0].noise[i].HalfWidth(0.05/float64(parts))), p.query().Measures[i].Step())
+		return pricing.Scaled(big.NewInt(p.Purchases[0].Noise[i].HalfWidth(0.05/float64(parts))), query(p).Measures[i].Step())
 	}
 	count, sum := 0, 2 // count rows, sum c, sum n
-	if p.query().Measures[1].Describe() == "sum(n)" {
+	if query(p).Measures[1].Describe() == "sum(n)" {
 		sum = 1
 	}
 	near := func(got *float64, want float64) bool { return got != nil && math.Abs(*got-want) <= 1e-6*want }

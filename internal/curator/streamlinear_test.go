@@ -199,13 +199,13 @@ func TestLinearQuestionsAreExact(t *testing.T) {
 				t.Errorf("%s: %v", text, err)
 				continue
 			}
-			for _, b := range p.buys {
-				terms, ok := b.query.Linear(g)
+			for _, b := range p.Purchases {
+				terms, ok := b.Query.Linear(g)
 				if !ok {
 					t.Errorf("%s: not seen as linear", text)
 					continue
 				}
-				w.sameByCells(text, b.query, terms, table)
+				w.sameByCells(text, b.Query, terms, table)
 			}
 		}
 		for _, text := range otherQuestions {
@@ -214,8 +214,8 @@ func TestLinearQuestionsAreExact(t *testing.T) {
 				t.Errorf("%s: %v", text, err)
 				continue
 			}
-			for _, b := range p.buys {
-				if _, ok := b.query.Linear(g); ok {
+			for _, b := range p.Purchases {
+				if _, ok := b.Query.Linear(g); ok {
 					t.Errorf("%s: seen as linear", text)
 				}
 			}

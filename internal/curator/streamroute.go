@@ -8,6 +8,8 @@ import (
 	"math/big"
 	"time"
 
+	"github.com/discreet-dp/discreet/internal/pricing"
+
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/plan"
@@ -26,18 +28,18 @@ type route struct {
 
 // routes returns, for each purchase, how it can go through a stream, or nil where it cannot. It is made from the text and the policy; the sessions are
 // opened, which reads their journals.
-func (c *Curator) routes(ctx context.Context, p *priced, d data) ([]*route, error) {
-	out := make([]*route, len(p.buys))
-	if len(c.dataset.Streams) == 0 || p.settings.Stream == "off" {
+func (c *Curator) routes(ctx context.Context, p *pricing.Priced, d data) ([]*route, error) {
+	out := make([]*route, len(p.Purchases))
+	if len(c.dataset.Streams) == 0 || p.Settings.Stream == "off" {
 		return out, nil
 	}
-	for i, b := range p.buys {
+	for i, b := range p.Purchases {
 		for _, name := range c.dataset.StreamNames() {
 			s, err := c.streamPlan(c.dataset.Streams[name])
 			if err != nil {
 				continue // which Streams says
 			}
-			terms, ok := b.query.Linear(s.grid)
+			terms, ok := b.Query.Linear(s.grid)
 			if !ok {
 				continue
 			}
@@ -78,17 +80,17 @@ func closeAll(routes []*route) {
 }
 
 // fits reports whether a stream may answer a purchase as it was asked for: no price or mechanism was named, and the stream is as exact and as sure as was asked.
-func (r *route) fits(p *priced, b *purchase) bool {
-	s := p.settings
+func (r *route) fits(p *pricing.Priced, b *pricing.Purchase) bool {
+	s := p.Settings
 	if s.Epsilon != 0 || s.Mechanism != "" || s.Level() > 1-r.policy.Beta {
 		return false
 	}
 	if s.Error == nil {
 		return true
 	}
-	for i, m := range b.query.Measures {
+	for i, m := range b.Query.Measures {
 		for _, terms := range r.terms[i] {
-			if r.half(terms) > stepsOf(s.Error, m) {
+			if r.half(terms) > pricing.Steps(s.Error, m) {
 				return false
 			}
 		}
@@ -145,7 +147,7 @@ func (r *route) quoteAll(asOf time.Time) (streamPrice, error) {
 	}
 	if !asOf.IsZero() {
 		if !out.cached { // one of them; who asks for several is told no more
-			out.most = r.atMost(dp.Cost{Epsilon: dp.Unbounded, Rho: dp.Unbounded}, times(r.amount(first), int64(more)+1))
+			out.most = r.atMost(dp.Cost{Epsilon: dp.Unbounded, Rho: dp.Unbounded}, pricing.Times(r.amount(first), int64(more)+1))
 		}
 		return out, nil
 	}
@@ -163,15 +165,15 @@ func (r *route) quoteAll(asOf time.Time) (streamPrice, error) {
 
 // cheaper reports whether a purchase that is not paid for yet goes through its stream: where that costs no more than the question by itself, in the worst case, or
 // where the analyst wants it so. What has no error bar any more is not released through SQL.
-func (r *route) cheaper(p *priced, b *purchase, q streamPrice) bool {
+func (r *route) cheaper(p *pricing.Priced, b *pricing.Purchase, q streamPrice) bool {
 	if q.unpaid || q.unchecked {
 		return false
 	}
-	return p.settings.Stream == "on" || r.amount(q.most) <= r.amount(b.cost())
+	return p.Settings.Stream == "on" || r.amount(q.most) <= r.amount(b.Cost())
 }
 
 // divert returns how a purchase that is not paid for goes through a stream, or nil where it does not.
-func (c *Curator) divert(ctx context.Context, p *priced, b *purchase, r *route, analyst string, quote quoting) (*diversion, error) {
+func (c *Curator) divert(ctx context.Context, p *pricing.Priced, b *pricing.Purchase, r *route, analyst string, quote quoting) (*diversion, error) {
 	if r == nil || !r.fits(p, b) {
 		return nil, nil
 	}
@@ -219,7 +221,7 @@ func (c *Curator) admits(ctx context.Context, analyst string, cost dp.Cost) (boo
 
 // through answers what was diverted, after everything else that had to be bought: what is refused then is the stream's part alone.
 func (c *Curator) through(ctx context.Context, bill *bill, all []*released, who *payer) (uses []api.Through, paid api.Receipt, err error) {
-	for i, b := range bill.priced.buys {
+	for i, b := range bill.Priced.Purchases {
 		d := bill.diverted[b]
 		if d == nil {
 			continue
@@ -249,7 +251,7 @@ func (r *route) answer(ctx context.Context, who *payer) (*released, error) {
 			err = ErrStreamPart // what it was quoted at could not be paid after all
 		}
 		if err != nil {
-			if use.Paid > 0 && (errors.As(err, new(*ledger.BudgetError)) || errors.As(err, new(*plan.Refusal))) {
+			if use.Paid > 0 && (errors.As(err, new(*ledger.BudgetError)) || errors.As(err, new(*api.Refusal))) {
 				err = ErrStreamPart
 			}
 			return nil, err

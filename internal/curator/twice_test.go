@@ -65,7 +65,7 @@ func TestDisagreement(t *testing.T) {
 	r.take()
 	for name, way := range ways {
 		err := way()
-		var refusal *plan.Refusal
+		var refusal *api.Refusal
 		var dispute *api.Disagreement
 		if !errors.As(err, &refusal) || !errors.As(err, &dispute) || err.Error() != (&api.Disagreement{}).Error() || refusal.Position != -1 {
 			t.Errorf("%s: %v", name, err)
