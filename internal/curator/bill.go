@@ -3,9 +3,9 @@ package curator
 import (
 	"context"
 
-	"github.com/discreet-dp/discreet/internal/pricing"
-
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/answers"
+	"github.com/discreet-dp/discreet/internal/pricing"
 )
 
 // bill is what a question takes when it is asked now. Explain shows it and Ask pays it, so what is shown and what is charged are
@@ -21,7 +21,7 @@ type quoting func(context.Context, *route) (streamPrice, error)
 
 // bill finds what is left to pay of a question, of which some may be released already. Of the rest, what can go through a stream does so where that is
 // cheaper, or where the analyst wants it so, and where the accounts admit it. What they do not admit is bought like everything else, or refused.
-func (c *Curator) bill(ctx context.Context, p *pricing.Priced, routes []*route, all []*released, analyst string, quote quoting) (*bill, error) {
+func (c *Curator) bill(ctx context.Context, p *pricing.Priced, routes []*route, all []*answers.Released, analyst string, quote quoting) (*bill, error) {
 	out := &bill{Priced: p, diverted: diversions{}}
 	for i, b := range p.Purchases {
 		if all[i] != nil {

@@ -5,13 +5,13 @@ import (
 	"math"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/pricing"
-
 	"github.com/discreet-dp/discreet/account"
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/answers"
 	"github.com/discreet-dp/discreet/internal/hospital"
+	"github.com/discreet-dp/discreet/internal/pricing"
 )
 
 // release does what buy does after the charge: the curator's path without the ledger,
@@ -20,7 +20,7 @@ func (w *world) release(p, noise *pricing.Priced, exactly *engine.Result) *api.A
 	w.t.Helper()
 	r, err := w.Curator.release(noise.Purchases[0], exactly, pricing.MaxBytes)
 	w.check(err)
-	a, err := finish(ctx, p, nil, []*released{r})
+	a, err := answers.Finish(ctx, p, nil, []*answers.Released{r})
 	w.check(err)
 	return a
 }

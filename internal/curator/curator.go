@@ -6,11 +6,11 @@ import (
 	"slices"
 	"time"
 
-	"github.com/discreet-dp/discreet/internal/pricing"
-
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/answers"
+	"github.com/discreet-dp/discreet/internal/pricing"
 	"github.com/discreet-dp/discreet/learn"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/mech"
@@ -62,7 +62,7 @@ func (c *Curator) Ask(ctx context.Context, q api.Question) (*api.Answer, error) 
 	if err != nil {
 		return nil, err
 	}
-	around, err := checkOuter(ctx, p.Statement)
+	around, err := answers.CheckOuter(ctx, p.Statement)
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +123,7 @@ func (c *Curator) Ask(ctx context.Context, q api.Question) (*api.Answer, error) 
 	if err != nil {
 		return nil, err
 	}
-	a, err := finish(ctx, p, around, all)
+	a, err := answers.Finish(ctx, p, around, all)
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +135,7 @@ func (c *Curator) Ask(ctx context.Context, q api.Question) (*api.Answer, error) 
 }
 
 // buy charges once for all that is missing, then runs, releases and keeps, in this order.
-func (c *Curator) buy(ctx context.Context, q api.Question, bill *bill, all []*released, version ledger.Version) (api.Receipt, []ledger.Alert, error) {
+func (c *Curator) buy(ctx context.Context, q api.Question, bill *bill, all []*answers.Released, version ledger.Version) (api.Receipt, []ledger.Alert, error) {
 	buys := bill.buys
 	charged, err := c.charge(ctx, q.Analyst, ledger.Charge{
 		Request:     q.Request,
@@ -176,9 +176,9 @@ func (c *Curator) buy(ctx context.Context, q api.Question, bill *bill, all []*re
 }
 
 // compute runs all that was paid for, and releases it. What goes wrong can depend on the data.
-func (c *Curator) compute(ctx context.Context, buys []*pricing.Purchase, room int) (bought []*released, err error) {
+func (c *Curator) compute(ctx context.Context, buys []*pricing.Purchase, room int) (bought []*answers.Released, err error) {
 	defer caught(&err)
-	bought = make([]*released, len(buys))
+	bought = make([]*answers.Released, len(buys))
 	for i, b := range buys {
 		exactly, err := c.run(ctx, b.Query)
 		if err != nil {

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/discreet-dp/discreet/internal/pricing"
-
+	"github.com/discreet-dp/discreet/internal/answers"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/pricing"
 	"github.com/discreet-dp/discreet/mech"
 )
 
@@ -33,7 +33,7 @@ type derivation struct {
 // The exact value of a group is the sum of the source's exact values, so the error is the sum of their noises. These are
 // independent (package mech, 2), so their variances add up, and mech.HalfWidthOfSum has the quantiles of the sum. An answer is
 // given only where for every measure and group neither the variance nor the half width exceeds those that were asked for.
-func (c *Curator) derive(ctx context.Context, b *pricing.Purchase, version string, beta float64, asOf time.Time) (*released, uint64, error) {
+func (c *Curator) derive(ctx context.Context, b *pricing.Purchase, version string, beta float64, asOf time.Time) (*answers.Released, uint64, error) {
 	if !b.Reusable() {
 		return nil, 0, nil
 	}
@@ -142,14 +142,14 @@ func share(a, b pricing.Noise) float64 {
 }
 
 // sum adds up the source's values, where the error bars are no wider than those that were asked for.
-func (d derivation) sum(b *pricing.Purchase, beta float64) (*released, bool) {
-	out := &released{Quantiles: make([][][]int64, len(d.at)), derived: d.source.sequence}
+func (d derivation) sum(b *pricing.Purchase, beta float64) (*answers.Released, bool) {
+	out := &answers.Released{Quantiles: make([][][]int64, len(d.at)), Derived: d.source.sequence}
 	groups := b.Query.Groups()
 	for i, at := range d.at {
-		if halfWidthOf(d.source.noise[at].Mechanism, d.most, beta) > b.Noise[i].HalfWidth(beta) {
+		if answers.HalfWidthOfSum(d.source.noise[at].Mechanism, d.most, beta) > b.Noise[i].HalfWidth(beta) {
 			return nil, false
 		}
-		out.noise = append(out.noise, d.source.noise[at])
+		out.Noise = append(out.Noise, d.source.noise[at])
 		values := d.source.values[at]
 		sums := make([]int64, groups)
 		for g := range sums {
@@ -175,19 +175,7 @@ func (d derivation) sum(b *pricing.Purchase, beta float64) (*released, bool) {
 		if d.of != nil {
 			n = len(d.of[g])
 		}
-		out.cells = append(out.cells, n)
+		out.Cells = append(out.Cells, n)
 	}
 	return out, true
-}
-
-// halfWidthOf is that of the sum of n noises of one mechanism.
-func halfWidthOf(m mech.Mechanism, n int, beta float64) int64 {
-	if n == 1 {
-		return m.HalfWidth(beta)
-	}
-	w, err := mech.HalfWidthOfSum(beta, mech.Term{Mechanism: m, Count: n, Weight: 1})
-	if err != nil {
-		return math.MaxInt64
-	}
-	return w
 }

@@ -8,11 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/pricing"
-
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/answers"
 	"github.com/discreet-dp/discreet/internal/hospital"
+	"github.com/discreet-dp/discreet/internal/pricing"
 )
 
 // made asks what can be made of earlier answers and checks that it is free and says so.
@@ -203,7 +203,7 @@ func TestDerivedErrorBars(t *testing.T) {
 		for i := range trials {
 			r, err := w.Curator.release(b, exactly, 0)
 			w.check(err)
-			text, err := encode([]*pricing.Purchase{b}, []*released{r}, [][]string{{"here"}})
+			text, err := encode([]*pricing.Purchase{b}, []*answers.Released{r}, [][]string{{"here"}})
 			w.check(err)
 			s, err := decodeSource(text, "here")
 			w.check(err)
@@ -217,7 +217,7 @@ func TestDerivedErrorBars(t *testing.T) {
 				if !ok {
 					t.Fatal("nothing was derived")
 				}
-				a, err := finish(ctx, target, nil, []*released{got})
+				a, err := answers.Finish(ctx, target, nil, []*answers.Released{got})
 				w.check(err)
 				for k, m := range query(target).Measures {
 					step, _ := m.Step().Float64()

@@ -5,6 +5,7 @@ import (
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/answers"
 )
 
 // Explain prices a question without asking it.
@@ -16,7 +17,7 @@ func (c *Curator) Explain(ctx context.Context, q api.Question) (*api.Explanation
 	if err != nil {
 		return nil, err
 	}
-	if _, err := checkOuter(ctx, p.Statement); err != nil {
+	if _, err := answers.CheckOuter(ctx, p.Statement); err != nil {
 		return nil, err
 	}
 	data, err := c.data(ctx)
@@ -43,7 +44,7 @@ func (c *Curator) Explain(ctx context.Context, q api.Question) (*api.Explanation
 	for i, b := range p.Purchases {
 		inquiry := p.Inquiry(b)
 		if r := all[i]; r != nil {
-			inquiry.Known, inquiry.Record, inquiry.Derived = true, r.sequence, r.derived != 0
+			inquiry.Known, inquiry.Record, inquiry.Derived = true, r.Sequence, r.Derived != 0
 		}
 		if d := bill.diverted[b]; d != nil {
 			explainDiversion(&inquiry, p, d)

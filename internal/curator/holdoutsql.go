@@ -3,11 +3,11 @@ package curator
 import (
 	"context"
 
-	"github.com/discreet-dp/discreet/internal/pricing"
-
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/answers"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/pricing"
 )
 
 // Holdouts in SQL: SELECT holdout_mean(expression [, training]) FROM table goes to the holdout of the table, and not to the mechanisms of other questions.
@@ -95,7 +95,7 @@ func (c *Curator) explainHoldoutSQL(ctx context.Context, q api.Question) (*api.E
 	}
 	round := p.open.tariff.Round
 	e := &api.Explanation{
-		Neighbours: c.dataset.Neighbours.String(), Confidence: round4(1 - p.beta), Questions: []api.Inquiry{p.explanation(status)},
+		Neighbours: c.dataset.Neighbours.String(), Confidence: answers.SixDecimals(1 - p.beta), Questions: []api.Inquiry{p.explanation(status)},
 		Split: "a round of tests and its one answer from the holdout share the price equally", Free: []string{"every score of a round that is paid for", "asking it again"},
 		Cost: round, Pay: round, Known: status.Known, Affordable: true,
 	}

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/discreet-dp/discreet/internal/pricing"
-
+	"github.com/discreet-dp/discreet/internal/answers"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/pricing"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -55,7 +55,7 @@ type storedKey struct {
 var errMemory = errors.New("an answer in the ledger cannot be read; was it written by another version of discreet?")
 
 // encode writes what was released for purchases, and where each is found by others.
-func encode(buys []*pricing.Purchase, all []*released, places [][]string) ([]byte, error) {
+func encode(buys []*pricing.Purchase, all []*answers.Released, places [][]string) ([]byte, error) {
 	m := memory{memoryVersion, map[string]stored{}}
 	for i, b := range buys {
 		r := all[i]
@@ -139,7 +139,7 @@ func values(keys []storedKey) []policy.Value {
 }
 
 // decode finds a purchase in what was kept. What is not of the shape that the question has is not read.
-func decode(b *pricing.Purchase, text []byte) (*released, error) {
+func decode(b *pricing.Purchase, text []byte) (*answers.Released, error) {
 	var m memory
 	if err := json.Unmarshal(text, &m); err != nil || m.Version != memoryVersion {
 		return nil, errMemory
@@ -148,7 +148,7 @@ func decode(b *pricing.Purchase, text []byte) (*released, error) {
 	if !ok {
 		return nil, errMemory
 	}
-	r := &released{Measures: s.Measures, Quantiles: s.Quantiles, Dropped: s.Dropped, Chosen: s.Chosen}
+	r := &answers.Released{Measures: s.Measures, Quantiles: s.Quantiles, Dropped: s.Dropped, Chosen: s.Chosen}
 	for _, k := range s.Keys {
 		r.Keys = append(r.Keys, values(k))
 	}
@@ -159,7 +159,7 @@ func decode(b *pricing.Purchase, text []byte) (*released, error) {
 }
 
 // shaped reports whether a released has the shape of the purchase.
-func shaped(b *pricing.Purchase, r *released) bool {
+func shaped(b *pricing.Purchase, r *answers.Released) bool {
 	q := b.Query
 	if q.Choice != nil {
 		ok := len(r.Chosen) == q.Choice.K

@@ -8,11 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/pricing"
-
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/answers"
 	"github.com/discreet-dp/discreet/internal/hospital"
+	"github.com/discreet-dp/discreet/internal/pricing"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/mech"
 )
@@ -214,7 +214,7 @@ func TestTooManyKeys(t *testing.T) {
 	if !slices.Equal(wards, []string{"emergency", "surgery"}) || r.Dropped < 1 || len(r.Measures[0]) != 2 {
 		t.Errorf("kept %v, dropped %d", wards, r.Dropped)
 	}
-	a, err := finish(ctx, p, nil, []*released{r})
+	a, err := answers.Finish(ctx, p, nil, []*answers.Released{r})
 	w.check(err)
 	if !contains(strings.Join(a.Notes, "\n"), "left out") {
 		t.Errorf("notes %q", a.Notes)

@@ -6,41 +6,16 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/discreet-dp/discreet/internal/pricing"
-
-	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/answers"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/pricing"
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// released is what came of a purchase: noisy integers, and keys and groups that a mechanism has chosen. It is public.
-type released struct {
-	// Measures are the noisy vectors; nil for quantiles. Quantiles are, for each measure that is one, those of each group.
-	Measures  [][]int64
-	Quantiles [][][]int64
-	// Keys are the combinations of private keys that are shown, sorted.
-	Keys [][]policy.Value
-	// Dropped is how many more were released than the ledger can keep.
-	Dropped int
-	// Chosen are the groups of a choice, best first.
-	Chosen []int
-
-	// sequence is the charge that paid for it, where that was before. The rest is for what was made of another purchase's values:
-	// which charge paid for these, the noise in them, and how many of them are in each group.
-	sequence uint64
-	derived  uint64
-	noise    []pricing.Noise
-	cells    []int
-	// What came through a stream has no noise of its own: it says how, what it charged, and how far each number may be off.
-	through *api.Through
-	receipt api.Receipt
-	halves  [][]int64
-}
-
 // release turns exact values into noisy ones. room is how many bytes the ledger has for what depends on how many
 // private keys there are.
-func (c *Curator) release(b *pricing.Purchase, r *engine.Result, room int) (*released, error) {
+func (c *Curator) release(b *pricing.Purchase, r *engine.Result, room int) (*answers.Released, error) {
 	if !fitting(b, r) {
 		return nil, ErrRun // an engine that is broken
 	}
@@ -50,9 +25,9 @@ func (c *Curator) release(b *pricing.Purchase, r *engine.Result, room int) (*rel
 			scores = scores.Weighted(w)
 		}
 		chosen, err := c.releaser.Top(scores, b.Choice.Top)
-		return &released{Chosen: chosen}, err
+		return &answers.Released{Chosen: chosen}, err
 	}
-	out := &released{}
+	out := &answers.Released{}
 	groups := b.Query.Groups()
 	places := []int{0}
 	if b.Keys != nil {
@@ -109,7 +84,7 @@ type kept struct {
 //
 // Where more are released than the ledger can keep, those with the most people stay, by their noisy numbers, and
 // of equals the first. Nothing else is looked at, so this tells no more than the keys do.
-func (c *Curator) releaseKeys(b *pricing.Purchase, r *engine.Result, out *released, room int) []int {
+func (c *Curator) releaseKeys(b *pricing.Purchase, r *engine.Result, out *answers.Released, room int) []int {
 	all := c.keptKeys(b.Keys, r)
 	slices.SortFunc(all, func(x, y kept) int {
 		return cmp.Or(cmp.Compare(y.units, x.units), compareKeys(x.keys, y.keys))

@@ -4,14 +4,14 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/pricing"
-
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/answers"
 	"github.com/discreet-dp/discreet/internal/exact"
 	"github.com/discreet-dp/discreet/internal/hospital"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/pricing"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -70,7 +70,7 @@ func TestKeysKeepTheirValues(t *testing.T) {
 	}
 	r, err := w.Curator.release(b, &found, pricing.MaxBytes)
 	w.check(err)
-	a, err := finish(ctx, p, nil, []*released{r})
+	a, err := answers.Finish(ctx, p, nil, []*answers.Released{r})
 	w.check(err)
 	if len(a.Rows) != 6 {
 		t.Fatalf("%v", a.Rows)

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/discreet-dp/discreet/internal/answers"
 	"github.com/discreet-dp/discreet/internal/pricing"
-
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -119,7 +119,7 @@ func (c *Curator) giveBack(where [][]string) {
 }
 
 // keep stores what was bought, where it is found by itself and by questions that can be made of it.
-func (c *Curator) keep(ctx context.Context, sequence uint64, buys []*pricing.Purchase, bought []*released, version string) error {
+func (c *Curator) keep(ctx context.Context, sequence uint64, buys []*pricing.Purchase, bought []*answers.Released, version string) error {
 	defer c.fresh.begin(sequence)()
 	found := make([][]string, len(buys))
 	for i, b := range buys {

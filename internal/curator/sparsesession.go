@@ -8,11 +8,10 @@ import (
 	"math/big"
 	"sync/atomic"
 
-	"github.com/discreet-dp/discreet/internal/pricing"
-
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/pricing"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/mech"
 )

@@ -7,10 +7,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/discreet-dp/discreet/internal/pricing"
-
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/pricing"
 )
 
 // diversion is a purchase that would go through a stream.

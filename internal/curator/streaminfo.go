@@ -6,10 +6,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/discreet-dp/discreet/internal/pricing"
-
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/pricing"
 )
 
 // CheckStreams prices the streams of the policy, for the owner: what is wrong with each that nobody could ask.

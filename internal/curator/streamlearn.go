@@ -6,9 +6,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/discreet-dp/discreet/internal/pricing"
-
+	"github.com/discreet-dp/discreet/internal/answers"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/pricing"
 	"github.com/discreet-dp/discreet/internal/stream/predict"
 	"github.com/discreet-dp/discreet/mech"
 )
@@ -24,7 +24,7 @@ const maxLessons = 1 << 12
 
 // teach notes what was bought, for the streams that it is linear over. It is learned with the next question that a stream is asked, and, where answers leave on
 // a tick, not before this one has left.
-func (c *Curator) teach(routes []*route, buys, bought []*pricing.Purchase, all []*released) {
+func (c *Curator) teach(routes []*route, buys, bought []*pricing.Purchase, all []*answers.Released) {
 	now := time.Now()
 	c.streams.mu.Lock()
 	defer c.streams.mu.Unlock()

@@ -3,16 +3,15 @@ package curator
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"math/big"
 	"time"
 
-	"github.com/discreet-dp/discreet/internal/pricing"
-
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/answers"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/pricing"
 	"github.com/discreet-dp/discreet/internal/stream/linear"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/stream"
@@ -220,7 +219,7 @@ func (c *Curator) admits(ctx context.Context, analyst string, cost dp.Cost) (boo
 }
 
 // through answers what was diverted, after everything else that had to be bought: what is refused then is the stream's part alone.
-func (c *Curator) through(ctx context.Context, bill *bill, all []*released, who *payer) (uses []api.Through, paid api.Receipt, err error) {
+func (c *Curator) through(ctx context.Context, bill *bill, all []*answers.Released, who *payer) (uses []api.Through, paid api.Receipt, err error) {
 	for i, b := range bill.Priced.Purchases {
 		d := bill.diverted[b]
 		if d == nil {
@@ -229,9 +228,9 @@ func (c *Curator) through(ctx context.Context, bill *bill, all []*released, who 
 		if all[i], err = d.answer(ctx, who); err != nil {
 			return nil, api.Receipt{}, err
 		}
-		uses = append(uses, *all[i].through)
-		if all[i].receipt.Sequence != 0 {
-			paid = all[i].receipt
+		uses = append(uses, *all[i].Through)
+		if all[i].Receipt.Sequence != 0 {
+			paid = all[i].Receipt
 		}
 	}
 	return uses, paid, nil
@@ -241,10 +240,10 @@ func (c *Curator) through(ctx context.Context, bill *bill, all []*released, who 
 var ErrStreamPart = errors.New("the budget does not admit the rest of this question; the part that the stream has answered is paid for, and stays free")
 
 // answer asks all queries of a purchase, one after the other, and makes of the answers what a mechanism would have released.
-func (r *route) answer(ctx context.Context, who *payer) (*released, error) {
+func (r *route) answer(ctx context.Context, who *payer) (*answers.Released, error) {
 	use := &api.Through{Stream: r.policy.Name, Asked: len(r.different), Error: r.tariff.Error, Confidence: 1 - r.policy.Beta}
 	values := map[string]int64{}
-	out := &released{Quantiles: make([][][]int64, len(r.terms)), through: use}
+	out := &answers.Released{Quantiles: make([][][]int64, len(r.terms)), Through: use}
 	for _, q := range r.different {
 		a, err := r.ask(ctx, who, q)
 		if err == nil && a.Way == stream.Unchecked {
@@ -266,7 +265,7 @@ func (r *route) answer(ctx context.Context, who *payer) (*released, error) {
 			use.Cost = use.Cost.Add(a.Cost)
 		}
 		if a.Receipt.Sequence != 0 {
-			out.receipt = api.Receipt{Sequence: a.Receipt.Sequence, Hash: a.Receipt.Hash}
+			out.Receipt = api.Receipt{Sequence: a.Receipt.Sequence, Hash: a.Receipt.Hash}
 		}
 	}
 	if use.Cost != (dp.Cost{}) {
@@ -280,23 +279,7 @@ func (r *route) answer(ctx context.Context, who *payer) (*released, error) {
 			}
 			halves[g] = r.half(terms)
 		}
-		out.Measures, out.halves = append(out.Measures, sums), append(out.halves, halves)
+		out.Measures, out.Halves = append(out.Measures, sums), append(out.Halves, halves)
 	}
 	return out, nil
-}
-
-// sayThrough says in words how an answer went through a stream.
-func sayThrough(u *api.Through) string {
-	text := fmt.Sprintf("answered through the stream %s, ", u.Stream)
-	switch {
-	case u.Paid == 0:
-		text += "free"
-	case u.Cost == (dp.Cost{}):
-		text += "paid with a round that was bought before"
-	case u.Free == 0:
-		text += "paid"
-	default:
-		text += fmt.Sprintf("of %d counts %d free and %d paid", u.Asked, u.Free, u.Paid)
-	}
-	return text + fmt.Sprintf("; a count of it is within %d with probability %v, all of them together", u.Error, round4(u.Confidence))
 }

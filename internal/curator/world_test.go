@@ -10,15 +10,15 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/pricing"
-
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/answers"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
 	"github.com/discreet-dp/discreet/internal/entropy"
 	"github.com/discreet-dp/discreet/internal/hospital"
 	"github.com/discreet-dp/discreet/internal/ledger/sqlite"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/pricing"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/policy"
@@ -140,7 +140,7 @@ func seeded(seed byte) *mech.Releaser {
 // made finishes an answer whose noisy vectors are these.
 func made(t testing.TB, p *pricing.Priced, noisy [][]int64) *api.Answer {
 	t.Helper()
-	a, err := finish(ctx, p, nil, []*released{{Measures: noisy, Quantiles: make([][][]int64, len(noisy))}})
+	a, err := answers.Finish(ctx, p, nil, []*answers.Released{{Measures: noisy, Quantiles: make([][][]int64, len(noisy))}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,13 +1,12 @@
-package curator
+package answers
 
 import (
 	"math"
 	"math/big"
 	"slices"
 
-	"github.com/discreet-dp/discreet/internal/pricing"
-
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/pricing"
 )
 
 // bar makes the error bars of one column.
@@ -72,8 +71,8 @@ func measuresOf(s plan.Stat) []int {
 	return nil
 }
 
-// around is the error bar of a value, or nil where there is none.
-func (b bar) around(r *row, v plan.Value) *float64 {
+// halfWidth is the error bar of a value, or nil where there is none.
+func (b bar) halfWidth(r *row, v plan.Value) *float64 {
 	switch {
 	case !b.noisy || b.unknown:
 		return nil
@@ -94,7 +93,7 @@ func (b bar) around(r *row, v plan.Value) *float64 {
 	if !ok {
 		return nil
 	}
-	half := around.from(x)
+	half := around.reach(x)
 	if math.IsInf(half, 0) {
 		return nil
 	}
@@ -142,7 +141,7 @@ func (r *row) interval(e plan.Expr, parts int) (span, bool) {
 		return r.interval(e.X, parts)
 	case *plan.Within:
 		s, ok := r.interval(e.X, parts)
-		return s, ok && s.inside(e.Type())
+		return s, ok && s.isInside(e.Type())
 	case *plan.Call:
 		if e.Fn == "greatest" || e.Fn == "least" {
 			return r.extreme(e, parts)
@@ -170,9 +169,9 @@ func (r *row) interval(e plan.Expr, parts int) (span, bool) {
 		case plan.Mul:
 			return a.times(b)
 		case plan.Div:
-			return a.over(b)
+			return a.divide(b)
 		case plan.Quo:
-			q, ok := a.over(b)
+			q, ok := a.divide(b)
 			return q.truncated(), ok
 		}
 	}

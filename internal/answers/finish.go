@@ -1,18 +1,18 @@
-package curator
+package answers
 
 import (
 	"context"
 	"fmt"
 	"slices"
 
-	"github.com/discreet-dp/discreet/internal/pricing"
-
 	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/pricing"
 )
 
-// finish makes the answer from what was released. It is post-processing: it sees nothing else.
-func finish(ctx context.Context, p *pricing.Priced, around *outside, all []*released) (*api.Answer, error) {
+// Finish makes the answer from what was released. It is post-processing: it sees nothing else.
+func Finish(ctx context.Context, p *pricing.Priced, around *OuterQuery, all []*Released) (*api.Answer, error) {
 	answers := make([]*api.Answer, len(p.Statement.Plans))
 	for i, one := range p.Statement.Plans {
 		answers[i] = table(p, one, p.Purchases[p.AnsweredBy[i]], all[p.AnsweredBy[i]])
@@ -24,7 +24,7 @@ func finish(ctx context.Context, p *pricing.Priced, around *outside, all []*rele
 }
 
 // table makes the answer of one plan.
-func table(p *pricing.Priced, q *plan.Plan, b *pricing.Purchase, r *released) *api.Answer {
+func table(p *pricing.Priced, q *plan.Plan, b *pricing.Purchase, r *Released) *api.Answer {
 	f := &finisher{plan: q, buy: b, released: r, beta: p.Beta(), halves: map[half]int64{}}
 	rows := make([]*row, 0, f.groups())
 	for i := range f.groups() {
@@ -52,7 +52,7 @@ func table(p *pricing.Priced, q *plan.Plan, b *pricing.Purchase, r *released) *a
 			v := plan.Eval(o.Expr, row.leaf)
 			values[i] = show(v, o.Expr.Type())
 			if values[i] != nil {
-				errs[i] = bars[i].around(row, v)
+				errs[i] = bars[i].halfWidth(row, v)
 			}
 		}
 		a.Rows, a.Errors = append(a.Rows, values), append(a.Errors, errs)
@@ -96,17 +96,17 @@ func (f *finisher) notes() []string {
 		if n.Quantiles != nil {
 			m := f.plan.Query.Measures[i]
 			add("%s: in each group a value's rank is within %.0f of the one asked for, with probability %v; how far that is in values only the data knows",
-				m.Describe(), n.Quantiles.RankError(f.beta), round4(1-f.beta))
+				m.Describe(), n.Quantiles.RankError(f.beta), SixDecimals(1-f.beta))
 		}
 	}
 	f.personCuts(f.plan.Query.From, add)
 	if text := pricing.SayJoined(&f.plan.Query); text != "" {
 		add("%s; what that leaves out is in no error bar", text)
 	}
-	if u := f.released.through; u != nil {
+	if u := f.released.Through; u != nil {
 		add("%s", sayThrough(u))
 	}
-	if d := f.released.derived; d != 0 {
+	if d := f.released.Derived; d != 0 {
 		add("computed from answers that were paid for before (record %d)", d)
 	}
 	if k := f.buy.Keys; k != nil {
@@ -148,4 +148,21 @@ func (f *finisher) personCuts(r plan.Relation, add func(string, ...any)) {
 	}
 }
 
-func round4(f float64) float64 { return float64(int(f*1e6+0.5)) / 1e6 }
+// SixDecimals rounds a probability to what is worth showing of it.
+func SixDecimals(f float64) float64 { return float64(int(f*1e6+0.5)) / 1e6 }
+
+// sayThrough says in words how an answer went through a stream.
+func sayThrough(u *api.Through) string {
+	text := fmt.Sprintf("answered through the stream %s, ", u.Stream)
+	switch {
+	case u.Paid == 0:
+		text += "free"
+	case u.Cost == (dp.Cost{}):
+		text += "paid with a round that was bought before"
+	case u.Free == 0:
+		text += "paid"
+	default:
+		text += fmt.Sprintf("of %d counts %d free and %d paid", u.Asked, u.Free, u.Paid)
+	}
+	return text + fmt.Sprintf("; a count of it is within %d with probability %v, all of them together", u.Error, SixDecimals(u.Confidence))
+}

@@ -1,11 +1,11 @@
-package curator
+package answers
 
 import (
+	"math"
 	"math/big"
 
-	"github.com/discreet-dp/discreet/internal/pricing"
-
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/pricing"
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -14,7 +14,7 @@ import (
 type finisher struct {
 	plan     *plan.Plan
 	buy      *pricing.Purchase
-	released *released
+	released *Released
 	beta     float64
 	halves   map[half]int64
 }
@@ -101,18 +101,18 @@ func (r *row) noisy(measure, parts int) mech.Noisy {
 
 // halfWidth is that of the noise that is in the numbers, which may be another purchase's.
 func (f *finisher) halfWidth(measure, parts, group int) int64 {
-	if f.released.halves != nil { // which hold all at once, however many parts there are
-		return f.released.halves[measure][group]
+	if f.released.Halves != nil { // which hold all at once, however many parts there are
+		return f.released.Halves[measure][group]
 	}
 	h := half{measure, parts, 1}
 	n := f.buy.Noise[measure]
-	if f.released.derived != 0 {
-		n, h.cells = f.released.noise[measure], f.released.cells[group]
+	if f.released.Derived != 0 {
+		n, h.cells = f.released.Noise[measure], f.released.Cells[group]
 	}
 	if w, ok := f.halves[h]; ok {
 		return w
 	}
-	w := halfWidthOf(n.Mechanism, h.cells, f.beta/float64(parts))
+	w := HalfWidthOfSum(n.Mechanism, h.cells, f.beta/float64(parts))
 	f.halves[h] = w
 	return w
 }
@@ -166,10 +166,22 @@ func (r *row) part(x *plan.Released) plan.Value {
 	case plan.PartHigh:
 		return around.hi
 	}
-	return around.from(v)
+	return around.reach(v)
 }
 
 func float(n *big.Int) float64 {
 	f, _ := new(big.Float).SetInt(n).Float64()
 	return f
+}
+
+// HalfWidthOfSum is that of the sum of n noises of one mechanism.
+func HalfWidthOfSum(m mech.Mechanism, n int, beta float64) int64 {
+	if n == 1 {
+		return m.HalfWidth(beta)
+	}
+	w, err := mech.HalfWidthOfSum(beta, mech.Term{Mechanism: m, Count: n, Weight: 1})
+	if err != nil {
+		return math.MaxInt64
+	}
+	return w
 }

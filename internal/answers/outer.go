@@ -1,4 +1,4 @@
-package curator
+package answers
 
 import (
 	"context"
@@ -9,26 +9,25 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/discreet-dp/discreet/internal/pricing"
-
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/engine/outer"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/pricing"
 )
 
-// outside is the query around the answers of a statement. It sees nothing but these, so it is free.
-type outside struct {
+// OuterQuery is the query around the answers of a statement. It sees nothing but these, so it is free.
+type OuterQuery struct {
 	sql     string
 	tables  []outer.Table // without rows
 	columns []outer.Column
 }
 
-// checkOuter checks the query around the answers of a statement, before anything is paid. It is nil where there is none.
-func checkOuter(ctx context.Context, st *plan.Statement) (*outside, error) {
+// CheckOuter checks the query around the answers of a statement, before anything is paid. It is nil where there is none.
+func CheckOuter(ctx context.Context, st *plan.Statement) (*OuterQuery, error) {
 	if st.Outer == nil {
 		return nil, nil
 	}
-	o := &outside{}
+	o := &OuterQuery{}
 	names := map[string][]string{}
 	for i, one := range st.Plans {
 		t := outer.Table{Name: plan.AnswerName(i)}
@@ -70,7 +69,7 @@ func unique(columns []plan.Output, i int) string {
 }
 
 // run runs the query over answers.
-func (o *outside) run(ctx context.Context, answers []*api.Answer) (*api.Answer, error) {
+func (o *OuterQuery) run(ctx context.Context, answers []*api.Answer) (*api.Answer, error) {
 	out := &api.Answer{Confidence: answers[0].Confidence}
 	tables := slices.Clone(o.tables)
 	for i, a := range answers {

@@ -1,17 +1,29 @@
-package curator
+package answers
 
 import (
+	"context"
 	"encoding/json"
 	"math"
 	"math/big"
 	"strconv"
 
-	"github.com/discreet-dp/discreet/internal/pricing"
-
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/engine/outer"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/pricing"
 )
+
+// Describe says which columns the answer to a statement has. It needs nothing that was released.
+func Describe(ctx context.Context, st *plan.Statement) ([]api.Column, error) {
+	around, err := CheckOuter(ctx, st)
+	if err != nil {
+		return nil, err
+	}
+	if around != nil {
+		return outerColumns(around.columns), nil
+	}
+	return (&finisher{plan: st.Plans[0]}).columns(), nil
+}
 
 // columns describes the columns of the answer. It needs the plan and nothing that was released.
 func (f *finisher) columns() []api.Column {
