@@ -7,7 +7,8 @@ import (
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/expr"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/internal/pricing"
 )
 
@@ -24,17 +25,17 @@ func Finish(ctx context.Context, p *pricing.Priced, around *OuterQuery, all []*R
 }
 
 // table makes the answer of one plan.
-func table(p *pricing.Priced, q *plan.Plan, b *pricing.Purchase, r *Released) *api.Answer {
+func table(p *pricing.Priced, q *tree.Plan, b *pricing.Purchase, r *Released) *api.Answer {
 	f := &finisher{plan: q, buy: b, released: r, beta: p.Beta(), halves: map[half]int64{}}
 	rows := make([]*row, 0, f.groups())
 	for i := range f.groups() {
 		row := f.row(i)
-		if q.Having == nil || plan.Eval(q.Having, row.leaf) == true {
+		if q.Having == nil || expr.Eval(q.Having, row.leaf) == true {
 			rows = append(rows, row)
 		}
 	}
 	if len(q.Order) > 0 {
-		slices.SortStableFunc(rows, func(a, b *row) int { return q.Compare(a.leaf, b.leaf) })
+		slices.SortStableFunc(rows, func(a, b *row) int { return expr.CompareRows(q.Order, a.leaf, b.leaf) })
 	}
 	if q.Distinct {
 		rows = f.distinct(rows)
@@ -49,7 +50,7 @@ func table(p *pricing.Priced, q *plan.Plan, b *pricing.Purchase, r *Released) *a
 	for _, row := range rows {
 		values, errs := make([]any, len(q.Columns)), make([]*float64, len(q.Columns))
 		for i, o := range q.Columns {
-			v := plan.Eval(o.Expr, row.leaf)
+			v := expr.Eval(o.Expr, row.leaf)
 			values[i] = show(v, o.Expr.Type())
 			if values[i] != nil {
 				errs[i] = bars[i].halfWidth(row, v)
@@ -67,7 +68,7 @@ func (f *finisher) distinct(rows []*row) []*row {
 	return slices.DeleteFunc(rows, func(r *row) bool {
 		text := ""
 		for _, o := range f.plan.Columns {
-			text += fmt.Sprintf("%q ", fmt.Sprint(show(plan.Eval(o.Expr, r.leaf), o.Expr.Type())))
+			text += fmt.Sprintf("%q ", fmt.Sprint(show(expr.Eval(o.Expr, r.leaf), o.Expr.Type())))
 		}
 		defer func() { seen[text] = true }()
 		return seen[text]
@@ -83,7 +84,7 @@ func (f *finisher) notes() []string {
 		}
 	}
 	for _, k := range f.plan.Query.PublicKeys() {
-		if k.LeavesOutNull() {
+		if expr.LeavesOutNull(k) {
 			add("rows where %s is NULL are in no group; group by coalesce(...) to have them in one", k.Describe())
 		}
 	}
@@ -120,28 +121,28 @@ func (f *finisher) notes() []string {
 
 // personCuts says where a subquery with one row for each person cuts what the person has: the row is single, so the sentence
 // about rows and groups is not said, and the limit of the policy holds all the same.
-func (f *finisher) personCuts(r plan.Relation, add func(string, ...any)) {
+func (f *finisher) personCuts(r tree.Relation, add func(string, ...any)) {
 	switch r := r.(type) {
-	case *plan.Join:
+	case *tree.Join:
 		f.personCuts(r.L, add)
 		f.personCuts(r.R, add)
-	case *plan.Union:
+	case *tree.Union:
 		for _, p := range r.Parts {
 			f.personCuts(p, add)
 		}
-	case *plan.Cut:
+	case *tree.Cut:
 		f.personCuts(r.From, add)
-	case *plan.Select:
+	case *tree.Select:
 		f.personCuts(r.From, add)
-	case *plan.Persons:
+	case *tree.Persons:
 		f.personCuts(r.From, add)
 		for i, p := range r.Parts {
 			t := r.Fields()[i+1].Type
 			switch {
 			case r.From.Single():
-			case p.Kind == plan.PartRows || p.Kind == plan.PartValues:
+			case p.Kind == tree.PartRows || p.Kind == tree.PartValues:
 				add("in the subquery a person's count is at most %v, by the policy's max_rows; what that leaves out is in no error bar", t.Hi)
-			case p.Kind == plan.PartSum:
+			case p.Kind == tree.PartSum:
 				add("in the subquery a person's sum is from %v to %v, by the policy's bounds and max_rows; what that leaves out is in no error bar", pricing.Scaled(t.Lo, t.Step), pricing.Scaled(t.Hi, t.Step))
 			}
 		}

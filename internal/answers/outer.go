@@ -12,6 +12,7 @@ import (
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/engine/outer"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/internal/pricing"
 )
 
@@ -50,9 +51,9 @@ func CheckOuter(ctx context.Context, st *plan.Statement) (*OuterQuery, error) {
 }
 
 // unique returns a column's name, with a number where one before it has the same. DuckDB compares names without case.
-func unique(columns []plan.Output, i int) string {
+func unique(columns []tree.Output, i int) string {
 	taken := func(name string, before int) bool {
-		return slices.ContainsFunc(columns[:before], func(o plan.Output) bool { return strings.EqualFold(o.Name, name) })
+		return slices.ContainsFunc(columns[:before], func(o tree.Output) bool { return strings.EqualFold(o.Name, name) })
 	}
 	name := columns[i].Name
 	if name == "" {

@@ -3,7 +3,7 @@ package answers
 import (
 	"math"
 
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/internal/pricing"
 )
 
@@ -47,11 +47,11 @@ func (s span) rounded(fn string, digits int) (span, bool) {
 }
 
 // isInside reports whether all of the span is among the values of a type with bounds.
-func (s span) isInside(t plan.Type) bool {
+func (s span) isInside(t tree.Type) bool {
 	switch t.Kind {
-	case plan.Number:
+	case tree.Number:
 		return pricing.Scaled(t.Lo, t.Step) <= s.lo && s.hi <= pricing.Scaled(t.Hi, t.Step)
-	case plan.Real:
+	case tree.Real:
 		return t.Range != nil && t.Range.Low <= s.lo && s.hi <= t.Range.High
 	}
 	return false

@@ -8,6 +8,7 @@ import (
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/hospital"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/internal/pricing"
 	"github.com/discreet-dp/discreet/mech"
 )
@@ -45,7 +46,7 @@ func TestJudgeSeesPlantedMechanisms(t *testing.T) {
 			{"quantiles at full price in every group", "SELECT ward, MEDIAN(cost) FROM visits GROUP BY ward", wild, func(t *testing.T, p *pricing.Priced) {
 				b := p.Purchases[0]
 				one := *b.Query
-				low, high, _ := plan.QuantileRange(one.Measures[0].Arg)
+				low, high, _ := tree.QuantileRange(one.Measures[0].Arg)
 				each, err := mech.NewQuantiles(mech.QuantileQuery{At: one.Measures[0].At, Low: low, High: high, PerUnit: one.MaxRows(), Neighbours: one.Neighbours}, counting[p.Currency.Pure], p.Currency.Amount(p.Settings.Epsilon))
 				if err != nil {
 					t.Fatal(err)
@@ -54,8 +55,8 @@ func TestJudgeSeesPlantedMechanisms(t *testing.T) {
 			}},
 			{"weights are no part of the sensitivity", "SELECT age FROM patients GROUP BY age ORDER BY age * COUNT(*) DESC LIMIT 2", calm, func(t *testing.T, p *pricing.Priced) {
 				one := *p.Statement.Plans[0]
-				one.Query.Choice = &plan.Choice{K: one.Query.Choice.K}
-				wrong, err := pricing.Price(parsed(t, hospital.Dataset("hospital", "data", budget)), &plan.Statement{Plans: []*plan.Plan{&one}}, p.Settings)
+				one.Query.Choice = &tree.Choice{K: one.Query.Choice.K}
+				wrong, err := pricing.Price(parsed(t, hospital.Dataset("hospital", "data", budget)), &plan.Statement{Plans: []*tree.Plan{&one}}, p.Settings)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -8,7 +8,8 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/internal/answers"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/cells"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/internal/pricing"
 	"github.com/discreet-dp/discreet/mech"
 )
@@ -27,7 +28,7 @@ type derivation struct {
 //
 // What was released is public. Every function of it that looks at nothing else is free: differential privacy is closed under
 // post-processing (Dwork, Roth 2014, Proposition 2.1; Bun, Steinke 2016, Lemma 2.2 for zCDP). Which values are
-// summed follows from the two questions (plan.Query.Union), so the sum is such a function. Whoever has the derived
+// summed follows from the two questions (tree.Query.Union), so the sum is such a function. Whoever has the derived
 // value and the source has no more than the source, and to average the two gains nothing.
 //
 // The exact value of a group is the sum of the source's exact values, so the error is the sum of their noises. These are
@@ -60,12 +61,12 @@ func (c *Curator) derive(ctx context.Context, b *pricing.Purchase, version strin
 	if err := look(sameFamily(b, version), sameSlots, nil); err != nil {
 		return nil, 0, err
 	}
-	for _, from := range b.Query.Sources() {
+	for _, from := range cells.Sources(b.Query) {
 		err := look(placed(version, "cells", from.Family), cellSlots, func(s *source) ([][]int, bool) {
 			if s.cells == nil {
 				return nil, false
 			}
-			return b.Query.Union(from, s.cells)
+			return cells.Unions(b.Query, from, s.cells)
 		})
 		if err != nil {
 			return nil, 0, err
@@ -126,7 +127,7 @@ func derivable(b *pricing.Purchase, s *source, names []string, union func(*sourc
 	for _, of := range d.of {
 		d.most = max(d.most, len(of))
 	}
-	if d.most > 1 && slices.ContainsFunc(b.Query.Measures, func(m plan.Measure) bool { return !m.Adds() }) {
+	if d.most > 1 && slices.ContainsFunc(b.Query.Measures, func(m tree.Measure) bool { return !m.Adds() }) {
 		return d, false
 	}
 	d.ratio *= float64(d.most)

@@ -12,6 +12,7 @@ import (
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/answers"
 	"github.com/discreet-dp/discreet/internal/hospital"
+	"github.com/discreet-dp/discreet/internal/plan/cells"
 	"github.com/discreet-dp/discreet/internal/pricing"
 )
 
@@ -246,8 +247,8 @@ func TestDerivedErrorBars(t *testing.T) {
 // from is how the only purchase of a statement is made of a source.
 func fromSource(p *pricing.Priced, s *source) (derivation, bool) {
 	b := p.Purchases[0]
-	for _, from := range b.Query.Sources() {
-		if d, ok := derivable(b, s, b.Names(), func(s *source) ([][]int, bool) { return b.Query.Union(from, s.cells) }); ok {
+	for _, from := range cells.Sources(b.Query) {
+		if d, ok := derivable(b, s, b.Names(), func(s *source) ([][]int, bool) { return cells.Unions(b.Query, from, s.cells) }); ok {
 			return d, true
 		}
 	}

@@ -20,7 +20,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
 	"github.com/discreet-dp/discreet/internal/exact"
 	"github.com/discreet-dp/discreet/internal/hospital"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/policy"
@@ -429,7 +429,7 @@ func TestHoldoutEngineFails(t *testing.T) {
 
 type failing struct{ engine.Engine }
 
-func (failing) Run(context.Context, *plan.Query) (*engine.Result, error) {
+func (failing) Run(context.Context, *tree.Query) (*engine.Result, error) {
 	return nil, errors.New("secret")
 }
 
@@ -437,7 +437,7 @@ func (failing) Run(context.Context, *plan.Query) (*engine.Result, error) {
 func TestHoldoutOrder(t *testing.T) {
 	w := newHoldouts(t, plenty, nil)
 	var seen []string
-	w.Curator.engine = watching{w.Curator.engine, func(q *plan.Query) {
+	w.Curator.engine = watching{w.Curator.engine, func(q *tree.Query) {
 		charges, notes := 0, 0
 		for r, err := range w.books.Records(ctx, 1) {
 			w.check(err)
@@ -458,10 +458,10 @@ func TestHoldoutOrder(t *testing.T) {
 
 type watching struct {
 	engine.Engine
-	see func(*plan.Query)
+	see func(*tree.Query)
 }
 
-func (e watching) Run(c context.Context, q *plan.Query) (*engine.Result, error) {
+func (e watching) Run(c context.Context, q *tree.Query) (*engine.Result, error) {
 	e.see(q)
 	return e.Engine.Run(c, q)
 }

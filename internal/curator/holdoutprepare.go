@@ -15,6 +15,7 @@ import (
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/internal/holdout/labels"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -32,7 +33,7 @@ type submission struct {
 	training *big.Rat
 	score    func(context.Context) (mech.Exact, error) // the exact sum, sealed
 	beta     float64
-	query    *plan.Holdout // of a table
+	query    *tree.Holdout // of a table
 	name     string        // on the board
 }
 
@@ -191,7 +192,7 @@ func (p *submission) example() string {
 }
 
 // withinSteps checks what the noise is calibrated to: one person moves the sum by at most the steps of a score of 1.
-func (c *Curator) withinSteps(h *plan.Holdout) error {
+func (c *Curator) withinSteps(h *tree.Holdout) error {
 	moves := h.Query.Sensitivity(h.Query.Measures[0], dp.L1).L1()
 	moves.Mul(moves, big.NewInt(h.Factor))
 	lo, _ := h.Query.Interval(h.Query.Measures[0])
@@ -202,7 +203,7 @@ func (c *Curator) withinSteps(h *plan.Holdout) error {
 }
 
 // onTraining computes the mean over the public table of training rows. It is told exactly, because it is about nobody.
-func (c *Curator) onTraining(ctx context.Context, h *plan.Holdout) (*big.Rat, error) {
+func (c *Curator) onTraining(ctx context.Context, h *tree.Holdout) (*big.Rat, error) {
 	if h.Train == nil {
 		return nil, errNoTraining
 	}

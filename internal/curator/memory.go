@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/discreet-dp/discreet/internal/answers"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/cells"
 	"github.com/discreet-dp/discreet/internal/pricing"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -79,7 +79,7 @@ func encode(buys []*pricing.Purchase, all []*answers.Released, places [][]string
 
 // cellKeys are the keys of the groups as they are written, where others can be made of the groups.
 func cellKeys(b *pricing.Purchase) (family string, cells []storedCells, ok bool) {
-	family, keys, ok := b.Query.Cells()
+	family, keys, ok := cells.Family(b.Query)
 	if !ok {
 		return "", nil, false
 	}
@@ -114,10 +114,10 @@ func decodeSource(text []byte, place string) (*source, error) {
 		}
 		groups := 1
 		if s.Cells != nil {
-			out.cells = []plan.CellKey{}
+			out.cells = []cells.Key{}
 		}
 		for _, k := range s.Cells {
-			out.cells = append(out.cells, plan.CellKey{Name: k.Name, Values: values(k.Values), Whole: k.Whole, Complete: k.Complete})
+			out.cells = append(out.cells, cells.Key{Name: k.Name, Values: values(k.Values), Whole: k.Whole, Complete: k.Complete})
 			groups *= len(k.Values)
 		}
 		for _, v := range s.Measures {

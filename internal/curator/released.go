@@ -8,7 +8,7 @@ import (
 
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/internal/answers"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/internal/pricing"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -61,7 +61,7 @@ func fitting(b *pricing.Purchase, r *engine.Result) bool {
 		return false
 	}
 	for i, m := range b.Query.Measures {
-		if m.Kind == plan.Quantile {
+		if m.Kind == tree.Quantile {
 			if len(r.Values) != len(b.Query.Measures) || len(r.Values[i]) != combos*b.Query.Groups() {
 				return false
 			}

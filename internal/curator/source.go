@@ -7,7 +7,7 @@ import (
 	"math/big"
 
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/cells"
 	"github.com/discreet-dp/discreet/internal/pricing"
 	"github.com/discreet-dp/discreet/mech"
 )
@@ -20,7 +20,7 @@ type source struct {
 	noise    []pricing.Noise
 	// variances are those of the noise, to compare quickly.
 	variances []float64
-	cells     []plan.CellKey
+	cells     []cells.Key
 	values    [][]int64
 }
 

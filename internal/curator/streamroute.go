@@ -10,7 +10,7 @@ import (
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/answers"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/cells"
 	"github.com/discreet-dp/discreet/internal/pricing"
 	"github.com/discreet-dp/discreet/internal/stream/linear"
 	"github.com/discreet-dp/discreet/ledger"
@@ -20,7 +20,7 @@ import (
 // route is how a purchase can be answered through a stream: its measures and groups as linear queries.
 type route struct {
 	*openStream
-	terms [][][]plan.Term // by measure, then by group
+	terms [][][]cells.Term // by measure, then by group
 	// different are the queries, each once, in the order in which they are asked.
 	different []*linear.Query
 }
@@ -38,7 +38,7 @@ func (c *Curator) routes(ctx context.Context, p *pricing.Priced, d data) ([]*rou
 			if err != nil {
 				continue // which Streams says
 			}
-			terms, ok := b.Query.Linear(s.grid)
+			terms, ok := s.grid.Linear(b.Query)
 			if !ok {
 				continue
 			}
@@ -98,7 +98,7 @@ func (r *route) fits(p *pricing.Priced, b *pricing.Purchase) bool {
 }
 
 // half is how far a sum of answers may be off, in steps.
-func (r *route) half(terms []plan.Term) int64 {
+func (r *route) half(terms []cells.Term) int64 {
 	sum := new(big.Int)
 	for _, t := range terms {
 		w := new(big.Int).Abs(big.NewInt(t.Weight))
@@ -275,7 +275,7 @@ func (r *route) answer(ctx context.Context, who *payer) (*answers.Released, erro
 		sums, halves := make([]int64, len(groups)), make([]int64, len(groups))
 		for g, terms := range groups {
 			for _, t := range terms {
-				sums[g] += t.Weight * values[t.Query.Key()] // at most 2^18 times 2^43, twice; see plan.Query.Linear
+				sums[g] += t.Weight * values[t.Query.Key()] // at most 2^18 times 2^43, twice; see tree.Query.Linear
 			}
 			halves[g] = r.half(terms)
 		}

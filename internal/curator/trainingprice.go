@@ -12,13 +12,14 @@ import (
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/internal/pricing"
 	"github.com/discreet-dp/discreet/learn"
 )
 
 // training is a question for a model with its price: everything that is decided before the data is looked at.
 type training struct {
-	table    *plan.Table
+	table    *tree.Table
 	plan     *learn.Plan
 	currency pricing.Currency
 	epsilon  dp.Amount // what was asked for: the weights, and the estimate on top

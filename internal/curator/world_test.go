@@ -17,7 +17,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/entropy"
 	"github.com/discreet-dp/discreet/internal/hospital"
 	"github.com/discreet-dp/discreet/internal/ledger/sqlite"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/internal/pricing"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/mech"
@@ -148,7 +148,7 @@ func made(t testing.TB, p *pricing.Priced, noisy [][]int64) *api.Answer {
 }
 
 // query is the only query of a statement.
-func query(p *pricing.Priced) *plan.Query { return p.Purchases[0].Query }
+func query(p *pricing.Priced) *tree.Query { return p.Purchases[0].Query }
 
 // numbers shows the rows of an answer, for comparisons.
 func numbers(a *api.Answer) string { return fmt.Sprint(a.Rows) }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/discreet-dp/discreet/api"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
 // Inquiry explains one purchase.
@@ -71,7 +71,7 @@ func (p *Priced) Free() []string {
 		limit = limit || (one.Limit != nil || one.Offset > 0) && one.Query.Choice == nil
 		distinct = distinct || one.Distinct
 		for _, s := range one.Stats {
-			computed = computed || s.Kind == plan.AverageStat || s.Kind == plan.VarianceStat
+			computed = computed || s.Kind == tree.AverageStat || s.Kind == tree.VarianceStat
 		}
 	}
 	add(computed, "averages and variances, from noisy counts and sums")

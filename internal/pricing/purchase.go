@@ -8,12 +8,12 @@ import (
 	"strings"
 
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
 // Purchase is a private query with its noise: what is paid for, kept and recalled as one.
 type Purchase struct {
-	Query  *plan.Query
+	Query  *tree.Query
 	pure   bool
 	Noise  []Noise    // one for each measure; none where there is a choice
 	Keys   *KeyRule   // nil where all keys are public

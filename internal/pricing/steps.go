@@ -4,11 +4,11 @@ import (
 	"math"
 	"math/big"
 
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
 // Steps is an error in whole steps of a measure.
-func Steps(e *big.Rat, m plan.Measure) int64 {
+func Steps(e *big.Rat, m tree.Measure) int64 {
 	q := new(big.Rat).Quo(e, m.Step())
 	k := new(big.Int).Quo(q.Num(), q.Denom())
 	if !k.IsInt64() {

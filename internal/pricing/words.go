@@ -9,32 +9,32 @@ import (
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
 // tables names the tables below a relation, each once.
-func tables(r plan.Relation) []string {
+func tables(r tree.Relation) []string {
 	var out []string
-	var look func(plan.Relation)
-	look = func(r plan.Relation) {
+	var look func(tree.Relation)
+	look = func(r tree.Relation) {
 		switch r := r.(type) {
-		case *plan.Scan:
+		case *tree.Scan:
 			if !slices.Contains(out, r.Table.Name) {
 				out = append(out, r.Table.Name)
 			}
-		case *plan.Join:
+		case *tree.Join:
 			look(r.L)
 			look(r.R)
-		case *plan.Union:
+		case *tree.Union:
 			for _, p := range r.Parts {
 				look(p)
 			}
-		case *plan.Select:
+		case *tree.Select:
 			look(r.From)
-		case *plan.Persons:
+		case *tree.Persons:
 			look(r.From)
-		case *plan.Cut:
+		case *tree.Cut:
 			look(r.From)
 		}
 	}
@@ -43,7 +43,7 @@ func tables(r plan.Relation) []string {
 }
 
 // bounds says how much of one person counts.
-func bounds(q *plan.Query) string {
+func bounds(q *tree.Query) string {
 	if !q.Bounded() {
 		return "one person has one row, and is in one group" + behind(SayJoined(q))
 	}
@@ -55,7 +55,7 @@ func bounds(q *plan.Query) string {
 }
 
 // SayJoined says how many rows of a person are left where they are joined.
-func SayJoined(q *plan.Query) string {
+func SayJoined(q *tree.Query) string {
 	switch n, set := q.Joined(), q.MaxJoined(); n {
 	case 0:
 		return ""
@@ -83,7 +83,7 @@ func count(n int64, thing string) string {
 }
 
 // contribution says in words what one person can add to a measure.
-func contribution(q *plan.Query, m plan.Measure) string {
+func contribution(q *tree.Query, m tree.Measure) string {
 	var in string
 	switch {
 	case !q.Bounded():
@@ -94,11 +94,11 @@ func contribution(q *plan.Query, m plan.Measure) string {
 		in = fmt.Sprintf("one person is in at most %s, with at most %s", count(q.MaxGroups(), "group"), count(q.MaxRows(), "row"))
 	}
 	switch m.Kind {
-	case plan.CountPersons:
+	case tree.CountPersons:
 		in += ", and counts once in each"
-	case plan.CountDistinct:
+	case tree.CountDistinct:
 		in += ", each with one value that nobody else may have"
-	case plan.Sum:
+	case tree.Sum:
 		lo, hi := m.Arg.Type().Lo, m.Arg.Type().Hi
 		each := ""
 		if q.MaxRows() > 1 {
@@ -116,13 +116,13 @@ func contribution(q *plan.Query, m plan.Measure) string {
 	return in
 }
 
-func inUnits(n *big.Int, m plan.Measure) string {
+func inUnits(n *big.Int, m tree.Measure) string {
 	x := new(big.Rat).Mul(new(big.Rat).SetInt(n), m.Step())
 	return x.FloatString(Decimals(m.Step()))
 }
 
 // measurement explains the release of a measure.
-func (p *Priced) measurement(b *Purchase, m plan.Measure, n Noise) api.Measurement {
+func (p *Priced) measurement(b *Purchase, m tree.Measure, n Noise) api.Measurement {
 	step, _ := m.Step().Float64()
 	out := api.Measurement{Measure: m.Describe(), Step: m.Step().RatString(), Why: contribution(b.Query, m), Cost: n.cost()}
 	if n.Quantiles != nil {
@@ -183,7 +183,7 @@ func (p *Priced) keyMeasurement(b *Purchase) api.Measurement {
 }
 
 // keyInquiry says which values of a key are shown.
-func keyInquiry(k plan.Key, b *Purchase) api.KeyInquiry {
+func keyInquiry(k tree.Key, b *Purchase) api.KeyInquiry {
 	out := api.KeyInquiry{Key: k.Describe(), Private: k.Private, Values: len(k.Values)}
 	switch {
 	case k.Private && b.Keys.Threshold != nil:
@@ -196,8 +196,8 @@ func keyInquiry(k plan.Key, b *Purchase) api.KeyInquiry {
 	return out
 }
 
-func publicRule(k plan.Key) string {
-	c, ok := k.Expr.(*plan.Column)
+func publicRule(k tree.Key) string {
+	c, ok := k.Expr.(*tree.Column)
 	switch {
 	case !ok:
 		return "all values that the expression can have"
