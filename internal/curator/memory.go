@@ -78,17 +78,17 @@ func encode(buys []*pricing.Purchase, all []*answers.Released, places [][]string
 }
 
 // cellKeys are the keys of the groups as they are written, where others can be made of the groups.
-func cellKeys(b *pricing.Purchase) (family string, cells []storedCells, ok bool) {
+func cellKeys(b *pricing.Purchase) (family string, stored []storedCells, ok bool) {
 	family, keys, ok := cells.Family(b.Query)
 	if !ok {
 		return "", nil, false
 	}
-	cells = []storedCells{}
+	stored = []storedCells{}
 	for _, k := range keys {
-		cells = append(cells, storedCells{k.Name, storedKeys(k.Values), k.Whole, k.Complete})
+		stored = append(stored, storedCells{k.Name, storedKeys(k.Values), k.Whole, k.Complete})
 	}
-	text, err := json.Marshal(cells)
-	return family, cells, err == nil && len(text) <= maxCellText
+	text, err := json.Marshal(stored)
+	return family, stored, err == nil && len(text) <= maxCellText
 }
 
 // decodeSource finds what is in a place.
