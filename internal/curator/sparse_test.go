@@ -15,6 +15,7 @@ import (
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/hospital"
+	"github.com/discreet-dp/discreet/internal/pricing"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/mech"
 )
@@ -204,7 +205,7 @@ func TestSparseCharge(t *testing.T) {
 					}
 					continue
 				}
-				tariff := rhoFor(dp.One / 2)
+				tariff := pricing.Currency{}.Amount(dp.One / 2)
 				if spent.Rho != claimed.Rho || spent.Rho > tariff || spent.Rho.Float() < 0.999*tariff.Float() || s.Cost.Epsilon != dp.One/2 {
 					t.Errorf("above %d: spent %v, claimed %v, the tariff is %v", above, spent, claimed, tariff)
 				}

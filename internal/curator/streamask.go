@@ -28,11 +28,11 @@ func (c *Curator) linear(ctx context.Context, p *streamPlan, q api.StreamQuestio
 	text := strings.TrimSpace(q.SQL)
 	switch {
 	case text != "" && len(q.Where) > 0:
-		return nil, refusal("write one of them", "the question has a condition in SQL and values of columns too")
+		return nil, api.Refuse("write one of them", "the question has a condition in SQL and values of columns too")
 	case len(q.Where) > 0:
 		query, err := p.grid.Domain.Where(q.Where)
 		if err != nil {
-			return nil, refusal(p.labels(q.Where), "%v", err)
+			return nil, api.Refuse(p.labels(q.Where), "%v", err)
 		}
 		return query, nil
 	}
