@@ -1,31 +1,36 @@
 package catalog
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/discreet-dp/discreet/internal/server/catalog/datum"
+	"github.com/discreet-dp/discreet/internal/server/catalog/oid"
+)
 
 // pgClass has the relations, and the indexes of the keys.
-func pgClass(c *Catalog, add func(values)) {
+func pgClass(c *Catalog, add func(row)) {
 	for _, r := range c.listed {
-		v := values{"oid": r.oid, "relname": r.name, "relnamespace": namespaceOID(r.schema), "reltype": r.rowType, "relowner": ownerOID, "reltuples": -1.0,
-			"relpersistence": "p", "relkind": r.kind, "relnatts": len(r.cols), "relispopulated": true, "relreplident": "n",
-			"relhasrules": r.kind == "v", "relhasindex": c.hasIndex(r), "relhastriggers": c.hasReferences(r)}
+		v := row{"oid": datum.Int(r.oid), "relname": datum.Text(r.name), "relnamespace": datum.Int(oid.Schema(r.schema)), "reltype": datum.Int(r.rowType), "relowner": datum.Int(ownerOID), "reltuples": datum.Float(-1.0),
+			"relpersistence": datum.Text("p"), "relkind": datum.Text(r.kind), "relnatts": datum.Int(len(r.cols)), "relispopulated": datum.True, "relreplident": datum.Text("n"),
+			"relhasrules": datum.Bool(r.kind == "v"), "relhasindex": datum.Bool(c.hasIndex(r)), "relhastriggers": datum.Bool(c.hasReferences(r))}
 		if r.kind == "r" {
-			v["relam"] = 2
+			v["relam"] = datum.Int(2)
 			if r.policy {
-				v["relfilenode"], v["relreplident"], v["relfrozenxid"], v["relminmxid"] = r.oid, "d", 722, 1
+				v["relfilenode"], v["relreplident"], v["relfrozenxid"], v["relminmxid"] = datum.Int(r.oid), datum.Text("d"), datum.Int(722), datum.Int(1)
 			}
 		}
 		if r.policy {
 			v["relacl"] = c.acl()
 		} else {
-			v["relowner"] = bootstrapOID
-			v["relacl"] = []any{bootstrapName + "=arwdDxt/" + bootstrapName, "=r/" + bootstrapName}
+			v["relowner"] = datum.Int(bootstrapOID)
+			v["relacl"] = datum.Texts(bootstrapName+"=arwdDxt/"+bootstrapName, "=r/"+bootstrapName)
 		}
 		add(v)
 	}
 	for _, k := range c.constraints {
 		if k.kind != "f" {
-			add(values{"oid": k.index, "relname": k.name, "relnamespace": nsPublic, "relowner": ownerOID, "relam": 403, "relfilenode": k.index,
-				"relpersistence": "p", "relkind": "i", "relnatts": 1, "relispopulated": true, "relreplident": "n"})
+			add(row{"oid": datum.Int(k.index), "relname": datum.Text(k.name), "relnamespace": datum.Int(oid.PublicSchema), "relowner": datum.Int(ownerOID), "relam": datum.Int(403), "relfilenode": datum.Int(k.index),
+				"relpersistence": datum.Text("p"), "relkind": datum.Text("i"), "relnatts": datum.Int(1), "relispopulated": datum.True, "relreplident": datum.Text("n")})
 		}
 	}
 }
@@ -48,27 +53,27 @@ func (c *Catalog) hasReferences(r *relation) bool {
 	return false
 }
 
-func pgTables(c *Catalog, add func(values)) {
+func pgTables(c *Catalog, add func(row)) {
 	for _, r := range c.listed {
 		if r.kind == "r" {
-			add(values{"schemaname": r.schema, "tablename": r.name, "tableowner": c.ownerOf(r), "hasindexes": c.hasIndex(r), "hasrules": false,
-				"hastriggers": c.hasReferences(r), "rowsecurity": false})
+			add(row{"schemaname": datum.Text(r.schema), "tablename": datum.Text(r.name), "tableowner": datum.Text(c.ownerOf(r)), "hasindexes": datum.Bool(c.hasIndex(r)), "hasrules": datum.False,
+				"hastriggers": datum.Bool(c.hasReferences(r)), "rowsecurity": datum.False})
 		}
 	}
 }
 
-func pgViews(c *Catalog, add func(values)) {
+func pgViews(c *Catalog, add func(row)) {
 	for _, r := range c.listed {
 		if r.kind == "v" {
-			add(values{"schemaname": r.schema, "viewname": r.name, "viewowner": c.ownerOf(r), "definition": r.definition()})
+			add(row{"schemaname": datum.Text(r.schema), "viewname": datum.Text(r.name), "viewowner": datum.Text(c.ownerOf(r)), "definition": datum.Text(r.definition())})
 		}
 	}
 }
 
-func pgRewrite(c *Catalog, add func(values)) {
+func pgRewrite(c *Catalog, add func(row)) {
 	for _, r := range c.user {
 		if r.kind == "v" {
-			add(values{"oid": r.oid + 1<<20, "rulename": "_RETURN", "ev_class": r.oid, "ev_type": "1", "ev_enabled": "O", "is_instead": true, "ev_qual": "<>", "ev_action": "<>"})
+			add(row{"oid": datum.Int(r.oid + 1<<20), "rulename": datum.Text("_RETURN"), "ev_class": datum.Int(r.oid), "ev_type": datum.Text("1"), "ev_enabled": datum.Text("O"), "is_instead": datum.True, "ev_qual": datum.Text("<>"), "ev_action": datum.Text("<>")})
 		}
 	}
 }

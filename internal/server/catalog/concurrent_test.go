@@ -20,7 +20,7 @@ func TestConcurrent(t *testing.T) {
 				"SELECT relname FROM pg_class WHERE relname ~ '^pat' ORDER BY 1",
 			} {
 				for _, c := range []*Catalog{own, one} {
-					if _, err := c.Query(context.Background(), sql, nil); err != nil {
+					if _, err := c.Query(context.Background(), sql, nil, nil); err != nil {
 						t.Error(err)
 					}
 				}

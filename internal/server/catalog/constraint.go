@@ -1,5 +1,11 @@
 package catalog
 
+import (
+	"github.com/discreet-dp/discreet/internal/server/catalog/datum"
+	"github.com/discreet-dp/discreet/internal/server/catalog/ident"
+	"github.com/discreet-dp/discreet/internal/server/catalog/oid"
+)
+
 // constraint is a key of a table, or a reference to one.
 type constraint struct {
 	oid, index uint32 // index is the key's own, or the referenced key's
@@ -11,11 +17,11 @@ type constraint struct {
 	targetCol  int
 }
 
-func (k *constraint) columnName() string { return quoteIdent(k.table.cols[k.column-1].name) }
+func (k *constraint) columnName() string { return ident.Quote(k.table.cols[k.column-1].name) }
 
 // indexdef is a key's index as pg_get_indexdef writes it.
 func (k *constraint) indexdef() string {
-	return "CREATE UNIQUE INDEX " + quoteIdent(k.name) + " ON public." + quoteIdent(k.table.name) + " USING btree (" + k.columnName() + ")"
+	return "CREATE UNIQUE INDEX " + ident.Quote(k.name) + " ON public." + ident.Quote(k.table.name) + " USING btree (" + k.columnName() + ")"
 }
 
 // def is a key as pg_get_constraintdef writes it.
@@ -26,7 +32,7 @@ func (k *constraint) def() string {
 	case "u":
 		return "UNIQUE (" + k.columnName() + ")"
 	}
-	return "FOREIGN KEY (" + k.columnName() + ") REFERENCES " + quoteIdent(k.target.name) + "(" + quoteIdent(k.target.cols[k.targetCol-1].name) + ")"
+	return "FOREIGN KEY (" + k.columnName() + ") REFERENCES " + ident.Quote(k.target.name) + "(" + ident.Quote(k.target.cols[k.targetCol-1].name) + ")"
 }
 
 // indexByOID finds the key that an index belongs to, or nil.
@@ -42,36 +48,36 @@ func (c *Catalog) indexByOID(o uint32) *constraint {
 // exists reports whether there is a relation or an index of this OID.
 func (c *Catalog) exists(o uint32) bool { return c.byOID[o] != nil || c.indexByOID(o) != nil }
 
-func pgConstraint(c *Catalog, add func(values)) {
+func pgConstraint(c *Catalog, add func(row)) {
 	for _, k := range c.constraints {
-		v := values{"oid": k.oid, "conname": k.name, "connamespace": nsPublic, "contype": k.kind, "convalidated": true, "conrelid": k.table.oid, "conindid": k.index,
-			"conislocal": true, "connoinherit": true, "conkey": []any{int64(k.column)}, "confupdtype": " ", "confdeltype": " ", "confmatchtype": " "}
+		v := row{"oid": datum.Int(k.oid), "conname": datum.Text(k.name), "connamespace": datum.Int(oid.PublicSchema), "contype": datum.Text(k.kind), "convalidated": datum.True, "conrelid": datum.Int(k.table.oid), "conindid": datum.Int(k.index),
+			"conislocal": datum.True, "connoinherit": datum.True, "conkey": datum.List{datum.Int(k.column)}, "confupdtype": datum.Text(" "), "confdeltype": datum.Text(" "), "confmatchtype": datum.Text(" ")}
 		if k.kind == "f" {
-			v["confrelid"], v["confkey"] = k.target.oid, []any{int64(k.targetCol)}
-			v["confupdtype"], v["confdeltype"], v["confmatchtype"] = "a", "a", "s"
-			equal := []any{int64(equality(k.table.cols[k.column-1].typ))}
+			v["confrelid"], v["confkey"] = datum.Int(k.target.oid), datum.List{datum.Int(k.targetCol)}
+			v["confupdtype"], v["confdeltype"], v["confmatchtype"] = datum.Text("a"), datum.Text("a"), datum.Text("s")
+			equal := datum.List{datum.Int(equality(k.table.cols[k.column-1].typ))}
 			v["conpfeqop"], v["conppeqop"], v["conffeqop"] = equal, equal, equal
 		}
 		add(v)
 	}
 }
 
-func pgIndex(c *Catalog, add func(values)) {
+func pgIndex(c *Catalog, add func(row)) {
 	for _, k := range c.constraints {
 		if k.kind == "f" {
 			continue
 		}
 		t := k.table.cols[k.column-1].typ
-		add(values{"indexrelid": k.index, "indrelid": k.table.oid, "indnatts": 1, "indnkeyatts": 1, "indisunique": true, "indisprimary": k.kind == "p",
-			"indimmediate": true, "indisvalid": true, "indisready": true, "indislive": true, "indkey": []any{int64(k.column)},
-			"indcollation": []any{int64(collationOf(t))}, "indclass": []any{int64(btree(t))}, "indoption": []any{int64(0)}})
+		add(row{"indexrelid": datum.Int(k.index), "indrelid": datum.Int(k.table.oid), "indnatts": datum.Int(1), "indnkeyatts": datum.Int(1), "indisunique": datum.True, "indisprimary": datum.Bool(k.kind == "p"),
+			"indimmediate": datum.True, "indisvalid": datum.True, "indisready": datum.True, "indislive": datum.True, "indkey": datum.List{datum.Int(k.column)},
+			"indcollation": datum.List{datum.Int(collationOf(t))}, "indclass": datum.List{datum.Int(btree(t))}, "indoption": datum.List{datum.Int(0)}})
 	}
 }
 
-func pgIndexes(c *Catalog, add func(values)) {
+func pgIndexes(c *Catalog, add func(row)) {
 	for _, k := range c.constraints {
 		if k.kind != "f" {
-			add(values{"schemaname": "public", "tablename": k.table.name, "indexname": k.name, "indexdef": k.indexdef()})
+			add(row{"schemaname": datum.Text("public"), "tablename": datum.Text(k.table.name), "indexname": datum.Text(k.name), "indexdef": datum.Text(k.indexdef())})
 		}
 	}
 }
@@ -79,15 +85,15 @@ func pgIndexes(c *Catalog, add func(values)) {
 // equality is the operator = of a type.
 func equality(t uint32) uint32 {
 	switch t {
-	case tInt8:
+	case oid.Int8:
 		return 410
-	case tNumeric:
+	case oid.Numeric:
 		return 1752
-	case tBool:
+	case oid.Bool:
 		return 91
-	case tDate:
+	case oid.Date:
 		return 1093
-	case tTimestamp:
+	case oid.Timestamp:
 		return 2060
 	}
 	return 98
@@ -96,8 +102,8 @@ func equality(t uint32) uint32 {
 // btree is the default class of operators of a type.
 func btree(t uint32) uint32 {
 	for _, row := range rawRows("pg_opclass") {
-		if atoid(row[1]) == 403 && atoid(row[6]) == t && row[7] == "t" {
-			return atoid(row[0])
+		if oid.Parse(row[1]) == 403 && oid.Parse(row[6]) == t && row[7] == "t" {
+			return oid.Parse(row[0])
 		}
 	}
 	return 0

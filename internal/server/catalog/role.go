@@ -1,6 +1,10 @@
 package catalog
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/discreet-dp/discreet/internal/server/catalog/datum"
+)
 
 // bootstrapName is whom the system's relations belong to. Nobody logs in as it, and no list of roles has it.
 const bootstrapName = "postgres"
@@ -26,6 +30,19 @@ func (c *Catalog) roleName(o uint32) (string, bool) {
 	return "", false
 }
 
+// roleOID is the OID of a role, or 0.
+func (c *Catalog) roleOID(name string) uint32 {
+	switch name {
+	case c.session.User:
+		return userOID
+	case c.owner:
+		return ownerOID
+	case bootstrapName:
+		return bootstrapOID
+	}
+	return 0
+}
+
 // ownerOf is the name of the role that a relation belongs to.
 func (c *Catalog) ownerOf(r *relation) string {
 	if r.policy {
@@ -35,8 +52,8 @@ func (c *Catalog) ownerOf(r *relation) string {
 }
 
 // acl is who may do what with a table of the policy.
-func (c *Catalog) acl() []any {
-	return []any{c.owner + "=arwdDxt/" + c.owner, aclName(c.session.User) + "=r/" + c.owner}
+func (c *Catalog) acl() datum.List {
+	return datum.Texts(c.owner+"=arwdDxt/"+c.owner, aclName(c.session.User)+"=r/"+c.owner)
 }
 
 // aclName writes a role as an aclitem has it.
@@ -50,13 +67,13 @@ func aclName(s string) string {
 }
 
 // pgRole has the user, and whom the tables belong to, as clients join with it. Other analysts are nobody's business.
-func pgRole(c *Catalog, add func(values)) {
-	add(values{"oid": ownerOID, "rolname": c.owner, "rolsuper": false, "rolinherit": true, "rolcreaterole": false, "rolcreatedb": false,
-		"rolcanlogin": false, "rolpassword": "********", "rolreplication": false, "rolbypassrls": false, "rolconnlimit": -1})
-	add(values{"oid": userOID, "rolname": c.session.User, "rolsuper": false, "rolinherit": true, "rolcreaterole": false, "rolcreatedb": false,
-		"rolcanlogin": true, "rolpassword": "********", "rolreplication": false, "rolbypassrls": false, "rolconnlimit": -1})
+func pgRole(c *Catalog, add func(row)) {
+	add(row{"oid": datum.Int(ownerOID), "rolname": datum.Text(c.owner), "rolsuper": datum.False, "rolinherit": datum.True, "rolcreaterole": datum.False, "rolcreatedb": datum.False,
+		"rolcanlogin": datum.False, "rolpassword": datum.Text("********"), "rolreplication": datum.False, "rolbypassrls": datum.False, "rolconnlimit": datum.Int(-1)})
+	add(row{"oid": datum.Int(userOID), "rolname": datum.Text(c.session.User), "rolsuper": datum.False, "rolinherit": datum.True, "rolcreaterole": datum.False, "rolcreatedb": datum.False,
+		"rolcanlogin": datum.True, "rolpassword": datum.Text("********"), "rolreplication": datum.False, "rolbypassrls": datum.False, "rolconnlimit": datum.Int(-1)})
 }
 
-func pgUser(c *Catalog, add func(values)) {
-	add(values{"usename": c.session.User, "usesysid": userOID, "usecreatedb": false, "usesuper": false, "userepl": false, "usebypassrls": false})
+func pgUser(c *Catalog, add func(row)) {
+	add(row{"usename": datum.Text(c.session.User), "usesysid": datum.Int(userOID), "usecreatedb": datum.False, "usesuper": datum.False, "userepl": datum.False, "usebypassrls": datum.False})
 }

@@ -4,6 +4,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/discreet-dp/discreet/internal/server/catalog/datum"
+	"github.com/discreet-dp/discreet/internal/server/catalog/oid"
 )
 
 // ServerVersion is the PostgreSQL whose catalogue this one looks like.
@@ -53,7 +56,7 @@ func (c *Catalog) setting(name string) string {
 	return v
 }
 
-func pgSettings(c *Catalog, add func(values)) {
+func pgSettings(c *Catalog, add func(row)) {
 	names := slices.Clone(c.session.Names)
 	for n := range defaults {
 		// PostgreSQL spells three of them with capitals in this view, and clients ask in small letters too, but there is one row for each.
@@ -71,23 +74,22 @@ func pgSettings(c *Catalog, add func(values)) {
 		} else if v == "on" || v == "off" {
 			kind = "bool"
 		}
-		add(values{"name": n, "setting": v, "category": "Discreet", "short_desc": "", "context": "user", "vartype": kind, "source": "default",
-			"boot_val": defaults[n], "reset_val": defaults[n], "pending_restart": false})
+		add(row{"name": datum.Text(n), "setting": datum.Text(v), "category": datum.Text("Discreet"), "short_desc": datum.Text(""), "context": datum.Text("user"), "vartype": datum.Text(kind), "source": datum.Text("default"),
+			"boot_val": datum.Text(defaults[n]), "reset_val": datum.Text(defaults[n]), "pending_restart": datum.False})
 	}
 }
 
 // forget drops the rows that depend on settings.
 func (c *Catalog) forget() {
-	for _, r := range c.relations {
-		if r.name == "pg_settings" || r.name == "pg_stat_activity" {
-			r.rows, r.made, r.index = nil, false, nil
-		}
+	for _, name := range []string{"pg_catalog.pg_settings", "pg_catalog.pg_stat_activity"} {
+		r := c.byName[name]
+		r.rows, r.made, r.index = nil, false, nil
 	}
 }
 
 // searchPath returns the schemas that exist of the search path. The implicit ones are in front.
-func (c *Catalog) searchPath(implicit bool) []any {
-	var out []any
+func (c *Catalog) searchPath(implicit bool) []string {
+	var out []string
 	if implicit {
 		out = append(out, "pg_catalog")
 	}
@@ -98,7 +100,7 @@ func (c *Catalog) searchPath(implicit bool) []any {
 		} else {
 			part = strings.ToLower(strings.Trim(part, "'"))
 		}
-		if namespaceOID(part) != 0 && !(implicit && part == "pg_catalog") {
+		if oid.Schema(part) != 0 && !(implicit && part == "pg_catalog") {
 			out = append(out, part)
 		}
 	}
