@@ -19,7 +19,7 @@ type aggregate struct {
 
 // aggregateCall binds an aggregate of this SELECT. Where it is evaluated later, its value is that of the group.
 func (s *scope) aggregateCall(name string, f *pg.FuncCall) (*expr, error) {
-	if f.Over == nil && !s.aggOK {
+	if !s.aggOK {
 		return nil, at(Fail("42803", "aggregate functions are not allowed in %s", s.where), f.Location)
 	}
 	if f.AggWithinGroup {
@@ -35,9 +35,6 @@ func (s *scope) aggregateCall(name string, f *pg.FuncCall) (*expr, error) {
 	}
 	if a.typ == 0 {
 		return nil, at(s.b.noFunction(name, a.args), f.Location)
-	}
-	if f.Over != nil {
-		return s.windowCall(name, f, a)
 	}
 	var cols []datum.Column
 	if name == "array_agg" {
@@ -58,7 +55,7 @@ func (s *scope) aggregateParts(a *aggregate, f *pg.FuncCall) error {
 	agg, win, srf, where := s.aggOK, s.winOK, s.srfOK, s.where
 	s.aggOK, s.winOK, s.srfOK, s.where = false, false, false, "an aggregate function"
 	defer func() { s.aggOK, s.winOK, s.srfOK, s.where = agg, win, srf, where }()
-	if s.group != nil && f.Over == nil {
+	if s.group != nil {
 		s.group.off++
 		defer func() { s.group.off-- }()
 	}
@@ -81,15 +78,9 @@ func (s *scope) aggregateParts(a *aggregate, f *pg.FuncCall) error {
 			return err
 		}
 	}
-	for _, n := range f.AggOrder {
-		b := n.GetSortBy()
-		x, err := s.expr(b.GetNode())
-		if err != nil {
-			return err
-		}
-		a.order, a.keys = append(a.order, x), append(a.keys, sortKeyOf(b))
-	}
-	return nil
+	var err error
+	a.keys, a.order, err = s.sortedBy(f.AggOrder)
+	return err
 }
 
 // compute computes an aggregate of some rows.
@@ -130,9 +121,9 @@ func (a *aggregate) compute(e *env, members []state) (datum.Value, error) {
 	var err error
 	switch {
 	case len(a.keys) > 0:
-		rows, _, err = sortRows(e.run, rows, keys, a.keys)
+		rows, err = sortRows(e.run, rows, keys, a.keys)
 	case a.distinct && len(a.args) > 0:
-		rows, _, err = sortRows(e.run, rows, rows, make([]sortKey, 1))
+		rows, err = sortRows(e.run, rows, rows, make([]sortKey, 1))
 	}
 	if err != nil {
 		return nil, err

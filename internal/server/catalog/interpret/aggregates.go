@@ -16,7 +16,7 @@ type aggregateFunction struct {
 
 // aggregates are the aggregate functions, by name.
 var aggregates = map[string]*aggregateFunction{
-	"count":      {oneText, anyTo(oid.Int8), countRows},
+	"count":      {oneText, func([]*expr) uint32 { return oid.Int8 }, countRows},
 	"min":        {oneText, extremeType, extreme(-1)},
 	"max":        {oneText, extremeType, extreme(1)},
 	"sum":        {oneText, sumType, sum},
@@ -26,13 +26,9 @@ var aggregates = map[string]*aggregateFunction{
 	"every":      {oneBool, boolType, agreement(false)},
 	"array_agg":  {oneText, func(args []*expr) uint32 { return oid.ArrayOf(args[0].typ) }, collect},
 	"string_agg": {[]uint32{oid.Text, oid.Text}, stringsType, joinTexts},
-	"json_agg":   {oneText, anyTo(oid.JSON), collectJSON},
-	"jsonb_agg":  {oneText, anyTo(oid.JSONB), collectJSON},
 }
 
 var oneText, oneBool = []uint32{oid.Text}, []uint32{oid.Bool}
-
-func anyTo(t uint32) func([]*expr) uint32 { return func([]*expr) uint32 { return t } }
 
 func boolType(args []*expr) uint32 {
 	if args[0].typ != oid.Bool {
@@ -151,26 +147,11 @@ func agreement(stop bool) func(*run, *aggregate, []datum.Tuple) (datum.Value, er
 	}
 }
 
-func firstColumn(rows []datum.Tuple) datum.List {
-	out := make(datum.List, len(rows))
-	for i, t := range rows {
-		out[i] = t[0]
-	}
-	return out
-}
-
 func collect(r *run, _ *aggregate, rows []datum.Tuple) (datum.Value, error) {
 	if len(rows) == 0 {
 		return nil, nil
 	}
-	return r.list(firstColumn(rows))
-}
-
-func collectJSON(r *run, a *aggregate, rows []datum.Tuple) (datum.Value, error) {
-	if len(rows) == 0 {
-		return nil, nil
-	}
-	return r.json(firstColumn(rows), oid.ArrayOf(a.args[0].typ))
+	return r.column(rows)
 }
 
 func joinTexts(r *run, _ *aggregate, rows []datum.Tuple) (datum.Value, error) {

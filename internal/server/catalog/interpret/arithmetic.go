@@ -3,13 +3,12 @@ package interpret
 import (
 	"math"
 	"strconv"
-	"strings"
 
 	"github.com/discreet-dp/discreet/internal/server/catalog/datum"
 	"github.com/discreet-dp/discreet/internal/server/catalog/oid"
 )
 
-// arithmetic binds + - * / % ^ and the operators on bits, and the difference of two times.
+// arithmetic binds + - * / % and the operators on bits.
 func (b *binder) arithmetic(op string, l, r *expr) (*expr, error) {
 	var err error
 	switch {
@@ -23,11 +22,6 @@ func (b *binder) arithmetic(op string, l, r *expr) (*expr, error) {
 	}
 	if err != nil {
 		return nil, err
-	}
-	if oid.KindOf(l.typ) == oid.KindTime && oid.KindOf(r.typ) == oid.KindTime && op == "-" {
-		return strict(oid.Interval, l, r, func(_ *run, x, y datum.Value) (datum.Value, error) {
-			return datum.Text(formatInterval(x.(datum.Time).Sub(y.(datum.Time).Time))), nil
-		}), nil
 	}
 	t := arithmeticType(op, l.typ, r.typ)
 	if t == 0 {
@@ -56,16 +50,15 @@ func arithmeticType(op string, l, r uint32) uint32 {
 		return 0
 	}
 	l, r = number(l), number(r)
-	bits := strings.Contains("&|#<<>>", op)
 	switch {
 	case l == 0 || r == 0:
 		return 0
-	case oid.IsInt(l) && oid.IsInt(r) && op != "^":
-		if op == "<<" || op == ">>" || rank(l) >= rank(r) {
+	case oid.IsInt(l) && oid.IsInt(r):
+		if op == ">>" || rank(l) >= rank(r) {
 			return l
 		}
 		return r
-	case bits:
+	case op == "&" || op == "|" || op == ">>":
 		return 0
 	case l == oid.Numeric && (oid.IsInt(r) || r == oid.Numeric), r == oid.Numeric && oid.IsInt(l):
 		return oid.Numeric
@@ -107,27 +100,12 @@ func computeInt(op string, p, q datum.Int, t uint32) (datum.Value, error) {
 		n = p & q
 	case "|":
 		n = p | q
-	case "#":
-		n = p ^ q
-	case "<<", ">>":
-		n = shift(op, p, q, t)
+	case ">>":
+		if n = p >> (q & 31); t == oid.Int8 {
+			n = p >> (q & 63)
+		}
 	}
 	return inRange(n, t)
-}
-
-// shift moves the bits of an integer by as many places as its type has room for.
-func shift(op string, p, q datum.Int, t uint32) datum.Int {
-	switch {
-	case op == ">>" && t == oid.Int8:
-		return p >> (q & 63)
-	case op == ">>":
-		return p >> (q & 31)
-	case t == oid.Int8:
-		return p << (q & 63)
-	case t == oid.Int2:
-		return datum.Int(int16(p << (q & 31)))
-	}
-	return datum.Int(int32(p << (q & 31)))
 }
 
 // computeFloat computes with doubles.
@@ -140,8 +118,6 @@ func computeFloat(op string, p, q float64, t uint32) (datum.Value, error) {
 		f = p - q
 	case "*":
 		f = p * q
-	case "^":
-		f = math.Pow(p, q)
 	default:
 		if q == 0 {
 			return nil, Fail("22012", "division by zero")

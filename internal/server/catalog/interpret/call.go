@@ -1,6 +1,8 @@
 package interpret
 
 import (
+	"strings"
+
 	pg "github.com/pganalyze/pg_query_go/v6"
 
 	"github.com/discreet-dp/discreet/internal/server/catalog/datum"
@@ -110,18 +112,11 @@ func (s *scope) call(c *pg.FuncCall) (*expr, error) {
 	}
 	name := names[len(names)-1]
 	system := len(names) == 1 || names[0] == "pg_catalog"
-	if system && aggregates[name] != nil {
-		return s.aggregateCall(name, c)
-	}
 	switch {
 	case c.Over != nil:
-		if !system || !windowNames[name] || len(c.Args) > 0 {
-			return nil, hint(Fail("42883", "window function %s does not exist", clip(name)), "There are row_number, rank, dense_rank and the aggregates.")
-		}
-		if !s.winOK {
-			return nil, Fail("42P20", "window functions are not allowed in %s", s.where)
-		}
-		return s.windowCall(name, c, nil)
+		return s.windowCall(strings.Join(names, "."), c)
+	case system && aggregates[name] != nil:
+		return s.aggregateCall(name, c)
 	case c.AggStar || c.AggDistinct || len(c.AggOrder) > 0 || c.AggFilter != nil:
 		return nil, Fail("42809", "%s is not an aggregate function", clip(name))
 	case c.FuncVariadic:

@@ -49,7 +49,7 @@ func (s *scope) typeCast(c *pg.TypeCast) (*expr, error) {
 	var x *expr
 	if a := c.Arg.GetAArrayExpr(); a != nil && oid.Elem(oid.Base(t)) != 0 {
 		// ARRAY[...]::t[] makes each element a t first.
-		if x, err = s.arrayOf(a, oid.Base(t)); err != nil {
+		if x, err = s.array(a, oid.Base(t)); err != nil {
 			return nil, err
 		}
 	} else if x, err = s.expr(c.Arg); err != nil {
@@ -99,7 +99,9 @@ func (b *binder) cast(x *expr, t uint32) (*expr, error) {
 		return e.run.cast(v, from, t)
 	}}
 	// The same value under another name can be looked up by the same index.
-	if oid.KindOf(from) == oid.KindOf(t) && (oid.KindOf(t) == oid.KindText && t != oid.Char && t != oid.Name || oid.KindOf(t) == oid.KindInt && !oid.IsReg(from) || oid.IsReg(from) && (t == oid.Oid || oid.IsReg(t))) {
+	kind := oid.KindOf(t)
+	if oid.KindOf(from) == kind && (kind == oid.KindText && t != oid.Char && t != oid.Name ||
+		kind == oid.KindInt && (!oid.IsReg(from) || t == oid.Oid || oid.IsReg(t))) {
 		out.scope, out.rte, out.attr = x.scope, x.rte, x.attr
 	}
 	return out, nil
@@ -108,21 +110,18 @@ func (b *binder) cast(x *expr, t uint32) (*expr, error) {
 // castable says whether CAST goes from a type to another.
 func castable(from, to uint32) bool {
 	f, t := oid.KindOf(from), oid.KindOf(to)
+	number := func(k oid.Kind) bool { return k == oid.KindInt || k == oid.KindFloat }
 	switch {
-	case to == oid.Text || to == oid.Varchar || to == oid.Name || to == oid.Bpchar || f == oid.KindText:
-		return true
-	case to == oid.Char:
-		return f == oid.KindText || from == oid.Int4
-	case f == oid.KindInt && t == oid.KindInt, f == oid.KindInt && t == oid.KindFloat, f == oid.KindFloat && t == oid.KindInt, f == oid.KindFloat && t == oid.KindFloat, f == oid.KindTime && t == oid.KindTime:
-		return true
-	case from == oid.Int4 && to == oid.Bool, from == oid.Bool && to == oid.Int4, from == oid.Xid && t == oid.KindInt:
+	case from == oid.Char && number(t), to == oid.Char && f != oid.KindText:
+		return false
+	case f == oid.KindText || oid.IsString(to):
 		return true
 	case f == oid.KindList && t == oid.KindList:
 		return castable(oid.Elem(from), oid.Elem(to))
-	case f == oid.KindRecord && t == oid.KindRecord:
+	case from == oid.Int4 && to == oid.Bool, from == oid.Bool && to == oid.Int4, number(f) && number(t):
 		return true
 	}
-	return false
+	return f == t && (f == oid.KindTime || f == oid.KindRecord)
 }
 
 // cast converts a value.
@@ -131,10 +130,13 @@ func (r *run) cast(v datum.Value, from, to uint32) (datum.Value, error) {
 		return nil, err
 	}
 	kind := oid.KindOf(to)
-	if s, ok := v.(datum.Text); ok {
-		return r.castText(s, from, to)
-	}
-	if kind == oid.KindText {
+	s, isText := v.(datum.Text)
+	switch {
+	case isText && kind == oid.KindText && to != oid.Name && to != oid.Char:
+		return s, nil
+	case isText:
+		return r.parse(string(s), to)
+	case kind == oid.KindText:
 		return r.castToText(v, from, to)
 	}
 	switch x := v.(type) {
@@ -171,7 +173,7 @@ func (r *run) cast(v datum.Value, from, to uint32) (datum.Value, error) {
 		out := make(datum.List, len(x))
 		for i, y := range x {
 			var err error
-			if out[i], err = r.cast(y, inside(from, y), inside(to, y)); err != nil {
+			if out[i], err = r.cast(y, oid.Elem(from), oid.Elem(to)); err != nil {
 				return nil, err
 			}
 		}
@@ -182,34 +184,10 @@ func (r *run) cast(v datum.Value, from, to uint32) (datum.Value, error) {
 	return nil, Fail("42846", "cannot cast type %s to %s", r.nameType(from), r.nameType(to))
 }
 
-// castText makes a value of a text.
-func (r *run) castText(s datum.Text, from, to uint32) (datum.Value, error) {
-	switch {
-	case from == oid.Char && to == oid.Int4 && s == "":
-		return datum.Int(0), nil
-	case from == oid.Char && to == oid.Int4:
-		return datum.Int(int8(s[0])), nil
-	case oid.KindOf(to) == oid.KindText && to != oid.Name && to != oid.Char:
-		return s, nil
-	}
-	return r.parse(string(s), to)
-}
-
 // castToText makes a text of a value.
 func (r *run) castToText(v datum.Value, from, to uint32) (datum.Value, error) {
-	switch x := v.(type) {
-	case datum.Bool:
-		return datum.Text(strconv.FormatBool(bool(x))), nil
-	case datum.Int:
-		switch {
-		case to != oid.Char:
-		case x < -128 || x > 127:
-			return nil, Fail("22003", "\"char\" out of range")
-		case x == 0:
-			return datum.Text(""), nil
-		default:
-			return datum.Text(rune(uint8(x) & 0x7f)), nil
-		}
+	if b, ok := v.(datum.Bool); ok {
+		return datum.Text(strconv.FormatBool(bool(b))), nil
 	}
 	s, err := r.format(v, from)
 	if err != nil {

@@ -30,14 +30,6 @@ func (b *binder) comparable(l, r **expr, op string) error {
 		return nil
 	case oid.IsString(lt) && oid.IsString(rt), lc == oid.KindTime && rc == oid.KindTime:
 		return nil
-	case lt == oid.Regclass && oid.IsString(rt) && rt != oid.Name && rt != oid.Char, rt == oid.Regclass && oid.IsString(lt) && lt != oid.Name && lt != oid.Char:
-		// text goes into regclass by itself
-		if lt == oid.Regclass {
-			*r, err = b.cast(*r, oid.Regclass)
-		} else {
-			*l, err = b.cast(*l, oid.Regclass)
-		}
-		return err
 	case (lc == oid.KindInt || lc == oid.KindFloat) && (rc == oid.KindInt || rc == oid.KindFloat):
 		return nil
 	case lc == oid.KindList && rc == oid.KindList:

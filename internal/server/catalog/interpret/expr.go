@@ -86,7 +86,7 @@ func (s *scope) exprNode(n *pg.Node) (*expr, error) {
 	case *pg.Node_SqlvalueFunction:
 		return s.sessionValue(v.SqlvalueFunction)
 	case *pg.Node_AArrayExpr:
-		return s.array(v.AArrayExpr)
+		return s.array(v.AArrayExpr, 0)
 	case *pg.Node_RowExpr:
 		return s.row(v.RowExpr)
 	case *pg.Node_AIndirection:

@@ -30,7 +30,7 @@ type Library map[string][]*form
 // NewLibrary makes a library of the functions on values, and of these.
 func NewLibrary(own ...[]Function) Library {
 	l := Library{}
-	for _, table := range append(own, textFunctions, partFunctions, patternFunctions, numberFunctions, listFunctions, jsonFunctions, timeFunctions) {
+	for _, table := range append(own, textFunctions, partFunctions, patternFunctions, numberFunctions, listFunctions, timeFunctions) {
 		for _, f := range table {
 			for _, x := range forms(f) {
 				l[x.name] = append(l[x.name], x)

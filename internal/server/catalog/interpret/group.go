@@ -63,7 +63,7 @@ func canonical(n *pg.Node) string {
 }
 
 // prepare notes the expressions of GROUP BY before the output is read: they can be numbers and names of it.
-func (g *grouping) prepare(s *scope, groups, targets []*pg.Node) {
+func (g *grouping) prepare(groups, targets []*pg.Node) {
 	g.nodes = map[string]bool{}
 	for _, n := range groups {
 		g.nodes[canonical(n)] = true
@@ -158,48 +158,61 @@ func (s *scope) groupBy(list []*pg.Node, q *query) ([]*expr, error) {
 	return out, nil
 }
 
-// groupRows makes a row of each group: the first of its rows, and the values of the aggregates.
-func (s *scope) groupRows(e *env, list []state, by []*expr, one bool, base []datum.Tuple) ([]state, error) {
-	r := e.run
-	var order []string
-	groups := map[string][]state{}
-	if one {
-		order, groups[""] = []string{""}, list
-	} else {
-		for _, st := range list {
-			st.enter(e)
-			t, err := evalAll(e, by)
-			if err != nil {
-				return nil, err
-			}
-			k, err := r.rowKey(t)
-			if err != nil {
-				return nil, err
-			}
-			if _, ok := groups[k]; !ok {
-				order = append(order, k)
-			}
-			groups[k] = append(groups[k], st)
-		}
+// groupRows makes a row of each group that HAVING keeps: the first of its rows, and the values of the aggregates.
+func (sel *selection) groupRows(e *env, list []state, base []datum.Tuple) ([]state, error) {
+	order, groups, err := sel.divide(e, list)
+	if err != nil {
+		return nil, err
 	}
-	out := make([]state, 0, len(order))
+	var out []state
 	for _, k := range order {
 		members := groups[k]
 		g := state{row: base}
 		if len(members) > 0 {
 			g.row = members[0].row
 		}
-		for _, a := range s.aggs {
+		for _, a := range sel.scope.aggs {
 			v, err := a.compute(e, members)
 			if err != nil {
 				return nil, err
 			}
 			g.aggs = append(g.aggs, v)
 		}
-		if err := r.take(48 + 16*len(g.aggs)); err != nil {
+		if err := e.run.take(48 + 16*len(g.aggs)); err != nil {
 			return nil, err
 		}
-		out = append(out, g)
+		g.enter(e)
+		ok, err := holds(e, sel.having)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			out = append(out, g)
+		}
 	}
 	return out, nil
+}
+
+// divide divides rows into groups, and says in which order. Without GROUP BY there is one, even of no rows.
+func (sel *selection) divide(e *env, list []state) (order []string, groups map[string][]state, err error) {
+	if len(sel.groups) == 0 {
+		return []string{""}, map[string][]state{"": list}, nil
+	}
+	groups = map[string][]state{}
+	for _, st := range list {
+		st.enter(e)
+		t, err := evalAll(e, sel.groups)
+		if err != nil {
+			return nil, nil, err
+		}
+		k, err := e.run.rowKey(t)
+		if err != nil {
+			return nil, nil, err
+		}
+		if _, ok := groups[k]; !ok {
+			order = append(order, k)
+		}
+		groups[k] = append(groups[k], st)
+	}
+	return order, groups, nil
 }

@@ -8,11 +8,11 @@ import (
 	"github.com/discreet-dp/discreet/internal/server/catalog/oid"
 )
 
-// parseArray reads {a,"b",NULL}, with arrays inside arrays flat in their own lists.
+// parseArray reads {a,"b",NULL}.
 func (r *run) parseArray(s string, t uint32) (datum.Value, error) {
 	a := &arrayReader{run: r, s: s, elem: oid.Elem(t)}
 	a.skip()
-	out, ok, err := a.list(0)
+	out, ok, err := a.list()
 	if err != nil {
 		return nil, err
 	}
@@ -37,9 +37,9 @@ func (a *arrayReader) skip() {
 }
 
 // list reads from { to }. It is not ok where the text is malformed.
-func (a *arrayReader) list(depth int) (out datum.List, ok bool, err error) {
+func (a *arrayReader) list() (out datum.List, ok bool, err error) {
 	out = datum.List{}
-	if depth > 6 || a.i >= len(a.s) || a.s[a.i] != '{' {
+	if a.i >= len(a.s) || a.s[a.i] != '{' {
 		return nil, false, nil
 	}
 	a.i++
@@ -51,12 +51,10 @@ func (a *arrayReader) list(depth int) (out datum.List, ok bool, err error) {
 		if a.skip(); a.i >= len(a.s) {
 			return nil, false, nil
 		}
-		var v datum.Value
 		if a.s[a.i] == '{' {
-			v, ok, err = a.list(depth + 1)
-		} else {
-			v, ok, err = a.item()
+			return nil, false, unsupported("an array of arrays")
 		}
+		v, ok, err := a.item()
 		if !ok || err != nil {
 			return nil, false, err
 		}

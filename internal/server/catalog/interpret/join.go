@@ -1,13 +1,21 @@
 package interpret
 
 import (
-	"github.com/discreet-dp/discreet/internal/server/catalog/datum"
+	"slices"
+
 	pg "github.com/pganalyze/pg_query_go/v6"
 )
 
 // join binds a JOIN.
 func (s *scope) join(j *pg.JoinExpr) (*node, error) {
-	first := len(s.spaces)
+	switch {
+	case j.Jointype == pg.JoinType_JOIN_FULL:
+		return nil, unsupported("FULL JOIN")
+	case j.IsNatural:
+		return nil, unsupported("NATURAL JOIN")
+	case j.Alias != nil:
+		return nil, unsupported("a name for a JOIN")
+	}
 	left, err := s.fromItem(j.Larg)
 	if err != nil {
 		return nil, err
@@ -16,100 +24,72 @@ func (s *scope) join(j *pg.JoinExpr) (*node, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &node{left: left, right: right, kind: j.Jointype, rtes: left.rtes | right.rtes}
-	n.deps = (left.deps | right.deps) &^ n.rtes
-	if right.deps&left.rtes != 0 && (j.Jointype == pg.JoinType_JOIN_RIGHT || j.Jointype == pg.JoinType_JOIN_FULL) {
+	if right.deps&left.rtes != 0 && j.Jointype == pg.JoinType_JOIN_RIGHT {
 		return nil, Fail("42P10", "invalid reference to FROM-clause entry: the combining JOIN type must be INNER or LEFT for a LATERAL reference")
 	}
+	n := &node{left: left, right: right, kind: j.Jointype, rtes: left.rtes | right.rtes}
+	n.deps = (left.deps | right.deps) &^ n.rtes
+	n.spaces = append(append([]*space(nil), left.spaces...), right.spaces...)
+	both := append(append([]field(nil), left.stars...), right.stars...)
 	using := nameOf(j.UsingClause)
-	if j.IsNatural {
-		for _, l := range left.stars {
-			for _, r := range right.stars {
-				if l.name == r.name {
-					using = append(using, l.name)
-					break
-				}
-			}
-		}
-	}
-	merged := map[string]bool{}
 	for _, name := range using {
-		pick := func(fields []field) (*field, error) {
-			found, several := named(fields, name)
-			switch {
-			case several:
-				return nil, Fail("42702", "common column name %q appears more than once in a table", clip(name))
-			case found == nil:
-				return nil, Fail("42703", "column %q specified in USING clause does not exist in both tables", clip(name))
-			}
-			return found, nil
-		}
-		l, err := pick(left.stars)
-		if err != nil {
+		if err := s.using(n, name); err != nil {
 			return nil, err
 		}
-		r, err := pick(right.stars)
-		if err != nil {
-			return nil, err
-		}
-		c, err := s.equal(l.expr, r.expr)
-		if err != nil {
-			return nil, err
-		}
-		n.on = append(n.on, c)
-		merged[name] = true
-		one := *l
-		switch j.Jointype {
-		case pg.JoinType_JOIN_RIGHT:
-			one = *r
-		case pg.JoinType_JOIN_FULL:
-			one.expr = func() *expr {
-				a, b := l.expr(), r.expr()
-				return &expr{typ: a.typ, eval: func(e *env) (datum.Value, error) {
-					v, err := a.eval(e)
-					if v != nil || err != nil {
-						return v, err
-					}
-					return b.eval(e)
-				}}
-			}
-		}
-		n.stars = append(n.stars, one)
 	}
-	for _, f := range append(append([]field(nil), left.stars...), right.stars...) {
-		if !merged[f.name] {
+	for _, f := range both {
+		if !slices.Contains(using, f.name) {
 			n.stars = append(n.stars, f)
 		}
 	}
 	if j.Quals != nil {
 		// ON sees the two sides and what is around the SELECT.
 		stars := s.stars
-		s.stars = append(append([]field(nil), left.stars...), right.stars...)
-		on, err := s.conjuncts(j.Quals, "JOIN conditions")
+		s.stars = both
+		n.on, err = s.conjuncts(j.Quals, "JOIN conditions")
 		s.stars = stars
 		if err != nil {
 			return nil, err
 		}
-		for _, c := range on {
+		for _, c := range n.on {
 			if c.refs&^n.rtes != 0 {
 				return nil, Fail("42P01", "invalid reference to FROM-clause entry in a JOIN condition")
 			}
 		}
-		n.on = append(n.on, on...)
-	}
-	n.spaces = append(append([]*space(nil), left.spaces...), right.spaces...)
-	if j.Alias != nil {
-		sp := &space{alias: j.Alias.Aliasname, fields: append([]field(nil), n.stars...)}
-		for i, c := range j.Alias.Colnames {
-			if i < len(sp.fields) {
-				sp.fields[i].name = c.GetString_().GetSval()
-			}
-		}
-		n.stars = sp.fields
-		n.spaces = []*space{sp}
-		s.spaces = append(s.spaces[:first:first], sp)
 	}
 	return n, nil
+}
+
+// using joins the two sides on a column that both have, which is one column of the JOIN.
+func (s *scope) using(n *node, name string) error {
+	pick := func(fields []field) (*field, error) {
+		found, several := named(fields, name)
+		switch {
+		case several:
+			return nil, Fail("42702", "common column name %q appears more than once in a table", clip(name))
+		case found == nil:
+			return nil, Fail("42703", "column %q specified in USING clause does not exist in both tables", clip(name))
+		}
+		return found, nil
+	}
+	l, err := pick(n.left.stars)
+	if err != nil {
+		return err
+	}
+	r, err := pick(n.right.stars)
+	if err != nil {
+		return err
+	}
+	c, err := s.equal(l.expr, r.expr)
+	if err != nil {
+		return err
+	}
+	n.on = append(n.on, c)
+	if n.kind == pg.JoinType_JOIN_RIGHT {
+		l = r
+	}
+	n.stars = append(n.stars, *l)
+	return nil
 }
 
 // equal is l = r for USING.

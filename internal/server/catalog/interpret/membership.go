@@ -54,9 +54,6 @@ func (b *binder) anyAll(op string, l, r *expr, all bool) (*expr, error) {
 		}
 		list, _ := a.(datum.List)
 		return decide(len(list), !all, func(i int) (datum.Value, error) {
-			if _, nested := list[i].(datum.List); nested {
-				return nil, unsupported("ANY of an array of arrays")
-			}
 			left, item = v, list[i]
 			if err := e.run.step(1); err != nil {
 				return nil, err

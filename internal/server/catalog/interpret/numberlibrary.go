@@ -24,8 +24,6 @@ var numberFunctions = []Function{
 		p := math.Pow(10, float64(n))
 		return datum.Float(math.Round(toFloat(c.Args[0])*p) / p), nil
 	}},
-	{"mod(int4,int4) int4", remainder(oid.Int4)},
-	{"mod(int8,int8) int8", remainder(oid.Int8)},
 }
 
 func mapFloat(f func(float64) float64) func(*Call) (datum.Value, error) {
@@ -38,11 +36,5 @@ func absolute(t uint32) func(*Call) (datum.Value, error) {
 			return c.Args[0], nil
 		}
 		return computeInt("-", 0, datum.Int(c.Int(0)), t)
-	}
-}
-
-func remainder(t uint32) func(*Call) (datum.Value, error) {
-	return func(c *Call) (datum.Value, error) {
-		return computeInt("%", datum.Int(c.Int(0)), datum.Int(c.Int(1)), t)
 	}
 }

@@ -135,7 +135,7 @@ func (b *binder) binary(op string, l, r *expr) (*expr, error) {
 		return b.matching(op, l, r)
 	case "||":
 		return b.concat(l, r)
-	case "+", "-", "*", "/", "%", "&", "|", "#", "<<", ">>", "^":
+	case "+", "-", "*", "/", "%", "&", "|", ">>":
 		return b.arithmetic(op, l, r)
 	case "@>", "<@", "&&":
 		return b.contains(op, l, r)
@@ -166,14 +166,6 @@ func (b *binder) prefix(op string, r *expr) (*expr, error) {
 				return inRange(-v, r.typ)
 			case datum.Float:
 				return -v, err
-			}
-			return nil, err
-		}}, nil
-	case op == "~" && oid.IsInt(r.typ):
-		return &expr{typ: r.typ, eval: func(e *env) (datum.Value, error) {
-			v, err := r.eval(e)
-			if n, ok := v.(datum.Int); ok {
-				return ^n, err
 			}
 			return nil, err
 		}}, nil

@@ -1,7 +1,7 @@
 package interpret
 
 import (
-	"sort"
+	"slices"
 
 	"github.com/discreet-dp/discreet/internal/server/catalog/datum"
 	"github.com/discreet-dp/discreet/internal/server/catalog/oid"
@@ -53,7 +53,7 @@ func compareKeys(ks []sortKey, a, b datum.Tuple) int {
 }
 
 // sortRows sorts rows by keys, stably.
-func sortRows(r *run, rows, keys []datum.Tuple, ks []sortKey) ([]datum.Tuple, []datum.Tuple, error) {
+func sortRows(r *run, rows, keys []datum.Tuple, ks []sortKey) ([]datum.Tuple, error) {
 	n := 1
 	for i := 1; i < len(rows); i *= 2 {
 		n++
@@ -65,18 +65,31 @@ func sortRows(r *run, rows, keys []datum.Tuple, ks []sortKey) ([]datum.Tuple, []
 		}
 	}
 	if err := r.step(n * (len(rows) + total) / 4); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	index := make([]int, len(rows))
 	for i := range index {
 		index[i] = i
 	}
-	sort.SliceStable(index, func(i, j int) bool { return compareKeys(ks, keys[index[i]], keys[index[j]]) < 0 })
-	out, outKeys := make([]datum.Tuple, len(rows)), make([]datum.Tuple, len(rows))
+	slices.SortStableFunc(index, func(i, j int) int { return compareKeys(ks, keys[i], keys[j]) })
+	out := make([]datum.Tuple, len(rows))
 	for i, j := range index {
-		out[i], outKeys[i] = rows[j], keys[j]
+		out[i] = rows[j]
 	}
-	return out, outKeys, nil
+	return out, nil
+}
+
+// sortedBy binds ORDER BY inside of a call.
+func (s *scope) sortedBy(list []*pg.Node) (ks []sortKey, keys []*expr, err error) {
+	for _, n := range list {
+		b := n.GetSortBy()
+		x, err := s.expr(b.GetNode())
+		if err != nil {
+			return nil, nil, err
+		}
+		ks, keys = append(ks, sortKeyOf(b)), append(keys, x)
+	}
+	return ks, keys, nil
 }
 
 // finish is ORDER BY and LIMIT of what has only output columns.
@@ -127,8 +140,7 @@ func (s *scope) outputOrder(clause []*pg.Node, q *query) (func(*env, []datum.Tup
 		if err := e.run.take(len(rows) * (24 + 16*len(cols))); err != nil {
 			return nil, err
 		}
-		rows, _, err := sortRows(e.run, rows, keys, ks)
-		return rows, err
+		return sortRows(e.run, rows, keys, ks)
 	}, nil
 }
 

@@ -68,12 +68,11 @@ func (r *run) formatList(v datum.List, t uint32) (string, error) {
 	parts := make([]string, len(v))
 	n := 0
 	for i, x := range v {
-		s, err := r.format(x, inside(t, x))
+		s, err := r.format(x, oid.Elem(t))
 		if err != nil {
 			return "", err
 		}
-		switch _, nested := x.(datum.List); {
-		case nested:
+		switch {
 		case x == nil:
 			s = "NULL"
 		case s == "" || strings.ContainsAny(s, "{}\"\\, \t\n") || strings.EqualFold(s, "null"):
@@ -117,17 +116,4 @@ func formatTime(v time.Time, t uint32) string {
 		return v.UTC().Format("2006-01-02 15:04:05.999999")
 	}
 	return v.UTC().Format("2006-01-02 15:04:05.999999") + "+00"
-}
-
-// formatInterval writes the time between two times.
-func formatInterval(d time.Duration) string {
-	sign := ""
-	if d < 0 {
-		sign, d = "-", -d
-	}
-	base := time.Time{}.Add(d % (24 * time.Hour)).Format("15:04:05.999999")
-	if days := int64(d / (24 * time.Hour)); days > 0 {
-		return sign + oid.Format(uint32(days)) + " days " + sign + base
-	}
-	return sign + base
 }

@@ -14,8 +14,6 @@ var partFunctions = []Function{
 	{"left(text,int4) text", leftPart},
 	{"right(text,int4) text", rightPart},
 	{"strpos|position(text,text) int4", findText},
-	{"lpad(text,int4,text=) text", padText(true)},
-	{"rpad(text,int4,text=) text", padText(false)},
 	{"split_part(text,text,int4) text", splitPart},
 }
 
@@ -78,36 +76,6 @@ func findText(c *Call) (datum.Value, error) {
 		n = datum.Int(utf8.RuneCountInString(s[:i])) + 1
 	}
 	return n, c.run.step(1 + len(s)/64)
-}
-
-// padText makes a function that fills a text up, on its left or its right.
-func padText(left bool) func(*Call) (datum.Value, error) {
-	return func(c *Call) (datum.Value, error) {
-		s, n, fill := c.Text(0), c.Int(1), " "
-		if len(c.Args) > 2 {
-			fill = c.Text(2)
-		}
-		have := int64(utf8.RuneCountInString(s))
-		switch {
-		case n <= 0:
-			return datum.Text(""), nil
-		case have >= n:
-			return c.NewText(part(s, 1, n))
-		case fill == "":
-			return datum.Text(s), nil
-		case n > maxString/4:
-			return nil, tooLong()
-		}
-		runes := []rune(fill)
-		var b strings.Builder
-		for i := range n - have {
-			b.WriteRune(runes[int(i)%len(runes)])
-		}
-		if left {
-			return c.NewText(b.String() + s)
-		}
-		return c.NewText(s + b.String())
-	}
 }
 
 func splitPart(c *Call) (datum.Value, error) {

@@ -11,47 +11,24 @@ import (
 var patternFunctions = []Function{
 	{"substring(text,text) text", matchText},
 	{"regexp_replace(text,text,text,text=) text", replacePattern},
-	{"regexp_match(text,text) text[]", matchGroups},
-	{"regexp_split_to_array(text,text) text[]", splitPattern},
 	{"like_escape(text,text) text", escapeLike},
 }
 
 // matchText is the first group of the first match, or all of the match where there are no groups.
 func matchText(c *Call) (datum.Value, error) {
-	groups, err := matchGroups(c)
-	if groups == nil || err != nil {
-		return nil, err
-	}
-	first, ok := groups.(datum.List)[0].(datum.Text)
-	if !ok {
-		return nil, nil
-	}
-	return c.NewText(string(first))
-}
-
-// matchGroups are the groups of the first match, or all of it where there are none.
-func matchGroups(c *Call) (datum.Value, error) {
 	s := c.Text(0)
 	re, err := c.run.patternFor("~", c.Text(1), s)
 	if err != nil {
 		return nil, err
 	}
 	m := re.FindStringSubmatchIndex(s)
-	if m == nil {
-		return nil, nil
-	}
 	if len(m) > 2 {
 		m = m[2:]
 	}
-	var out datum.List
-	for i := 0; i+1 < len(m); i += 2 {
-		if m[i] < 0 {
-			out = append(out, nil)
-		} else {
-			out = append(out, datum.Text(s[m[i]:m[i+1]]))
-		}
+	if m == nil || m[0] < 0 {
+		return nil, nil
 	}
-	return out, nil
+	return c.NewText(s[m[0]:m[1]])
 }
 
 func replacePattern(c *Call) (datum.Value, error) {
@@ -105,21 +82,6 @@ func expand(b *strings.Builder, by, s string, m []int) {
 			b.WriteByte(c)
 		}
 	}
-}
-
-func splitPattern(c *Call) (datum.Value, error) {
-	s := c.Text(0)
-	re, err := c.run.pattern("~", c.Text(1))
-	if err != nil {
-		return nil, err
-	}
-	if err := c.run.step(re.costAll(s)); err != nil {
-		return nil, err
-	}
-	if err := c.run.take(16 * len(s)); err != nil {
-		return nil, err
-	}
-	return c.run.list(datum.Texts(re.Split(s, -1)...))
 }
 
 // escapeLike makes a pattern of LIKE whose escape is the backslash.

@@ -12,8 +12,7 @@ type state struct {
 func (t *state) enter(e *env) { e.row, e.aggs, e.wins = t.row, t.aggs, t.wins }
 
 // project evaluates the output, and what it is sorted by, of each row. A function that returns a set makes several rows of one.
-func (s *scope) project(e *env, list []state, outs, keys, on []*expr) (out, sorts []datum.Tuple, err error) {
-	keys = append(keys[:len(keys):len(keys)], on...)
+func (s *scope) project(e *env, list []state, outs, keys []*expr) (out, sorts []datum.Tuple, err error) {
 	one := func() error {
 		t, err := evalAll(e, outs)
 		if err != nil {

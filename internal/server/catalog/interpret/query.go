@@ -128,7 +128,7 @@ func (b *binder) selectIn(st *pg.SelectStmt, s *scope) (*query, error) {
 	}
 	switch {
 	case st.Op != pg.SetOperation_SETOP_NONE:
-		return s.setOperation(st)
+		return s.union(st)
 	case len(st.ValuesLists) > 0:
 		return s.values(st)
 	}

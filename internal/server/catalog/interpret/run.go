@@ -68,6 +68,15 @@ func (r *run) list(l datum.List) (datum.Value, error) {
 	return l, r.step(1 + len(l)/16 + n/1024)
 }
 
+// column makes an array of the first column of some rows.
+func (r *run) column(rows []datum.Tuple) (datum.Value, error) {
+	out := make(datum.List, len(rows))
+	for i, t := range rows {
+		out[i] = t[0]
+	}
+	return r.list(out)
+}
+
 // record makes a composite value, and counts it.
 func (r *run) record(cols []datum.Column, vals []datum.Value) (datum.Value, error) {
 	rec := datum.NewRecord(cols, vals)

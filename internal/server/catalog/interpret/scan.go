@@ -46,7 +46,7 @@ func cross(e *env, parts []*node, base []datum.Tuple, where []*conjunct) ([][]da
 		ready, later := split(outside, have|p.rtes)
 		rest = later
 		var err error
-		if rows, err = combine(e, rows, p, pg.JoinType_JOIN_INNER, inside, ready, base, nil); err != nil {
+		if rows, err = combine(e, rows, p, false, inside, ready, base, nil); err != nil {
 			return nil, err
 		}
 		have |= p.rtes
@@ -61,40 +61,27 @@ func (n *node) run(e *env, base []datum.Tuple, where []*conjunct) ([][]datum.Tup
 	}
 	leftWhere, rest := split(where, n.left.rtes)
 	rightWhere, after := split(rest, n.right.rtes)
-	on := n.on
-	var leftOn, rightOn, both []*conjunct
-	leftOn, both = split(on, n.left.rtes)
-	rightOn, both = split(both, n.right.rtes)
-	switch n.kind {
-	case pg.JoinType_JOIN_INNER:
-		leftWhere = append(leftWhere[:len(leftWhere):len(leftWhere)], leftOn...)
-		rightWhere = append(rightWhere[:len(rightWhere):len(rightWhere)], rightOn...)
-		left, err := n.left.run(e, base, leftWhere)
-		if err != nil {
-			return nil, err
-		}
-		return combine(e, left, n.right, n.kind, rightWhere, append(both, after...), base, nil)
-	case pg.JoinType_JOIN_LEFT:
-		// Conditions of WHERE on the right side hold after NULLs were added.
-		left, err := n.left.run(e, base, leftWhere)
-		if err != nil {
-			return nil, err
-		}
-		return combine(e, left, n.right, n.kind, rightOn, append(both, leftOn...), base, append(rightWhere, after...))
-	case pg.JoinType_JOIN_RIGHT:
-		right, err := n.right.run(e, base, rightWhere)
-		if err != nil {
-			return nil, err
-		}
-		return combine(e, right, n.left, pg.JoinType_JOIN_LEFT, leftOn, append(both, rightOn...), base, append(leftWhere, after...))
-	case pg.JoinType_JOIN_FULL:
-		left, err := n.left.run(e, base, nil)
-		if err != nil {
-			return nil, err
-		}
-		return combine(e, left, n.right, n.kind, nil, on, base, where)
+	leftOn, both := split(n.on, n.left.rtes)
+	rightOn, both := split(both, n.right.rtes)
+	first, second := n.left, n.right
+	if n.kind == pg.JoinType_JOIN_RIGHT {
+		first, second = n.right, n.left
+		leftWhere, rightWhere, leftOn, rightOn = rightWhere, leftWhere, rightOn, leftOn
 	}
-	return nil, unsupported("this kind of JOIN")
+	outer := n.kind != pg.JoinType_JOIN_INNER
+	if outer {
+		// Conditions of WHERE on the second side hold after NULLs were added.
+		both, after = append(both, leftOn...), append(rightWhere, after...)
+	} else {
+		leftWhere = append(leftWhere[:len(leftWhere):len(leftWhere)], leftOn...)
+		rightOn = append(rightWhere[:len(rightWhere):len(rightWhere)], rightOn...)
+		both, after = append(both, after...), nil
+	}
+	rows, err := first.run(e, base, leftWhere)
+	if err != nil {
+		return nil, err
+	}
+	return combine(e, rows, second, outer, rightOn, both, base, after)
 }
 
 // scan returns the rows of one relation.

@@ -3,7 +3,6 @@ package interpret
 import (
 	"github.com/discreet-dp/discreet/internal/server/catalog/datum"
 	"github.com/discreet-dp/discreet/internal/server/catalog/oid"
-	pg "github.com/pganalyze/pg_query_go/v6"
 )
 
 // binder turns a parsed SELECT into something that runs. Types are decided here, once.
@@ -78,14 +77,13 @@ type scope struct {
 
 	ctes map[string]*cte
 
-	aggs   []*aggregate
-	wins   []*window
-	srfs   []*binding
-	aggOK  bool
-	winOK  bool
-	srfOK  bool
-	where  string // for messages
-	clause []*pg.Node
+	aggs  []*aggregate
+	wins  []*window
+	srfs  []*binding
+	aggOK bool
+	winOK bool
+	srfOK bool
+	where string // for messages
 	// group is set while what may be grouped is read.
 	group *grouping
 }

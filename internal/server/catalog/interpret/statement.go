@@ -104,7 +104,7 @@ func (r *run) shown(v datum.Value, t uint32) (datum.Value, error) {
 		out := make(datum.List, len(x))
 		for i, y := range x {
 			var err error
-			if out[i], err = r.shown(y, inside(t, y)); err != nil {
+			if out[i], err = r.shown(y, oid.Elem(t)); err != nil {
 				return nil, err
 			}
 		}
@@ -114,12 +114,4 @@ func (r *run) shown(v datum.Value, t uint32) (datum.Value, error) {
 	}
 	s, err := r.format(v, t)
 	return datum.Text(s), err
-}
-
-// inside is the type of a value in an array, which may be an array of the same type again.
-func inside(t uint32, v datum.Value) uint32 {
-	if _, nested := v.(datum.List); nested {
-		return t
-	}
-	return oid.Elem(t)
 }

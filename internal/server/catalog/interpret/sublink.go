@@ -56,18 +56,14 @@ func (s *scope) subLink(l *pg.SubLink) (*expr, error) {
 		q.settle()
 		t := oid.ArrayOf(q.outs[0].typ)
 		if t == 0 {
-			return nil, Fail("42704", "could not find array type for data type %s", s.b.r.nameType(q.outs[0].typ))
+			return nil, s.b.noArray(q.outs[0].typ)
 		}
 		return &expr{typ: t, cols: q.outs[0].cols, eval: func(e *env) (datum.Value, error) {
 			rows, err := q.cached(e)
 			if err != nil {
 				return nil, err
 			}
-			out := make(datum.List, len(rows))
-			for i, r := range rows {
-				out[i] = r[0]
-			}
-			return e.run.list(out)
+			return e.run.column(rows)
 		}}, nil
 	case pg.SubLinkType_ANY_SUBLINK, pg.SubLinkType_ALL_SUBLINK:
 		return s.quantified(l, q)

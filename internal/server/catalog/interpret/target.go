@@ -23,21 +23,6 @@ func (s *scope) targets(list []*pg.Node, q *query) error {
 			}
 			continue
 		}
-		if in := t.Val.GetAIndirection(); in != nil && len(in.Indirection) > 0 && in.Indirection[len(in.Indirection)-1].GetAStar() != nil {
-			// (composite).*
-			x, err := s.indirection(in.Arg, in.Indirection[:len(in.Indirection)-1])
-			if err != nil {
-				return err
-			}
-			if x.cols == nil {
-				return Fail("42809", "a value of type %s has no columns", s.b.r.nameType(x.typ))
-			}
-			for i, c := range x.cols {
-				q.names = append(q.names, c.Name)
-				q.outs = append(q.outs, pick(x, i))
-			}
-			continue
-		}
 		x, err := s.expr(t.Val)
 		if err != nil {
 			return err

@@ -17,15 +17,11 @@ var textFunctions = []Function{
 	{"length|char_length|character_length(text) int4", func(c *Call) (datum.Value, error) {
 		return datum.Int(utf8.RuneCountInString(c.Text(0))), nil
 	}},
-	{"octet_length(text) int4", func(c *Call) (datum.Value, error) { return datum.Int(len(c.Text(0))), nil }},
 	{"btrim(text,text=) text", trimText(strings.Trim)},
 	{"ltrim(text,text=) text", trimText(strings.TrimLeft)},
 	{"rtrim(text,text=) text", trimText(strings.TrimRight)},
 	{"replace(text,text,text) text", replaceText},
 	{"repeat(text,int4) text", repeatText},
-	{"starts_with(text,text) bool", func(c *Call) (datum.Value, error) {
-		return datum.Bool(strings.HasPrefix(c.Text(0), c.Text(1))), nil
-	}},
 	{"parse_ident(text) text[]", splitIdent},
 	{"lax concat(...any) text", func(c *Call) (datum.Value, error) { return c.join("", 0) }},
 	{"lax concat_ws(text,...any) text", func(c *Call) (datum.Value, error) {

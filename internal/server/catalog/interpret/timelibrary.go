@@ -11,8 +11,6 @@ var timeFunctions = []Function{
 	{"now|transaction_timestamp|statement_timestamp|clock_timestamp() timestamptz", func(c *Call) (datum.Value, error) { return c.run.now(), nil }},
 	{"extract(text,timestamptz|timestamp|date) numeric", timePart},
 	{"date_part(text,timestamptz|timestamp|date) float8", timePart},
-	{"timezone(text,timestamptz) timestamp", func(c *Call) (datum.Value, error) { return c.Args[1], nil }},
-	{"timezone(text,timestamp) timestamptz", func(c *Call) (datum.Value, error) { return c.Args[1], nil }},
 }
 
 func timePart(c *Call) (datum.Value, error) {

@@ -6,8 +6,11 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 )
 
-// setOperation binds UNION, INTERSECT and EXCEPT.
-func (s *scope) setOperation(st *pg.SelectStmt) (*query, error) {
+// union binds UNION.
+func (s *scope) union(st *pg.SelectStmt) (*query, error) {
+	if st.Op != pg.SetOperation_SETOP_UNION {
+		return nil, unsupported("INTERSECT or EXCEPT")
+	}
 	left, err := s.b.selectIn(st.Larg, s.child(false))
 	if err != nil {
 		return nil, err
@@ -30,7 +33,6 @@ func (s *scope) setOperation(st *pg.SelectStmt) (*query, error) {
 			return nil, err
 		}
 	}
-	op, all := st.Op, st.All
 	finish, err := s.finish(st, q)
 	if err != nil {
 		return nil, err
@@ -44,7 +46,7 @@ func (s *scope) setOperation(st *pg.SelectStmt) (*query, error) {
 		if err != nil {
 			return nil, err
 		}
-		rows, err := setRows(e.run, a, b, op, all)
+		rows, err := unite(e.run, a, b, st.All)
 		if err != nil {
 			return nil, err
 		}
@@ -53,58 +55,18 @@ func (s *scope) setOperation(st *pg.SelectStmt) (*query, error) {
 	return q, nil
 }
 
-// setRows joins the rows of the two sides.
-func setRows(r *run, a, b []datum.Tuple, op pg.SetOperation, all bool) ([]datum.Tuple, error) {
+// unite joins the rows of the two sides.
+func unite(r *run, a, b []datum.Tuple, all bool) ([]datum.Tuple, error) {
 	if err := r.step(len(a) + len(b)); err != nil {
 		return nil, err
 	}
 	if err := r.take(24 * (len(a) + len(b))); err != nil {
 		return nil, err
 	}
-	if op == pg.SetOperation_SETOP_UNION && all {
-		return append(a[:len(a):len(a)], b...), nil
+	rows := append(a[:len(a):len(a)], b...)
+	if all {
+		return rows, nil
 	}
-	count := map[string]int{}
-	if op != pg.SetOperation_SETOP_UNION {
-		for _, t := range b {
-			k, err := r.rowKey(t)
-			if err != nil {
-				return nil, err
-			}
-			count[k]++
-		}
-	}
-	var out []datum.Tuple
-	done := map[string]bool{}
-	for i, list := range [][]datum.Tuple{a, b} {
-		if i == 1 && op != pg.SetOperation_SETOP_UNION {
-			break
-		}
-		for _, t := range list {
-			k, err := r.rowKey(t)
-			if err != nil {
-				return nil, err
-			}
-			take := true
-			switch op {
-			case pg.SetOperation_SETOP_INTERSECT:
-				take = count[k] > 0
-			case pg.SetOperation_SETOP_EXCEPT:
-				take = count[k] <= 0
-			}
-			if all {
-				count[k]--
-				if op == pg.SetOperation_SETOP_EXCEPT && !take {
-					continue
-				}
-			} else if done[k] {
-				continue
-			}
-			if take {
-				done[k] = true
-				out = append(out, t)
-			}
-		}
-	}
-	return out, nil
+	rows, _, err := unique(r, rows, rows)
+	return rows, err
 }
