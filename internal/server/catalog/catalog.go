@@ -19,15 +19,16 @@ type Session struct {
 	Database string // the dataset
 	PID      int32
 	Version  string // of discreet
-	// Setting returns a setting by name, as SHOW does; Set sets one, as set_config does. They are called
-	// while a query runs, and do not ask the catalogue.
+	// Setting returns a setting by name, as SHOW does; Set sets one, as set_config does. They are
+	// called while a query runs, and do not ask the catalogue.
 	Setting func(name string) (string, bool)
 	// Names are settings that PostgreSQL does not have, for its clients to complete.
 	Names []string
 	Set   func(name, value string) error
 }
 
-// Catalog is one dataset as its clients see it, for one session. It is safe for concurrent use, and runs one query at a time.
+// Catalog is one dataset as its clients see it, for one session. It is safe for concurrent use, and
+// runs one query at a time.
 type Catalog struct {
 	mu      sync.Mutex
 	policy  *policy.Policy
@@ -52,7 +53,8 @@ const (
 	maxBytes = 96 << 20
 )
 
-// New makes the catalogue of a dataset. Of other datasets it knows the names of those that the user may ask.
+// New makes the catalogue of a dataset. Of other datasets it knows the names of those that the user
+// may ask.
 func New(p *policy.Policy, dataset string, s Session) *Catalog {
 	if s.Database == "" {
 		s.Database = dataset
@@ -63,17 +65,19 @@ func New(p *policy.Policy, dataset string, s Session) *Catalog {
 	return c
 }
 
-// Result is the answer to a query about the catalogue. Values are nil, bool, int64, float64, string, or a []any of these, as
-// answers to questions have them, and fit their columns' types. Values of regclass and its kin, dates and timestamps,
-// int2vector, oidvector and records are strings, as PostgreSQL writes them.
+// Result is the answer to a query about the catalogue. Values are nil, bool, int64, float64,
+// string, or a []any of these, as answers to questions have them, and fit their columns' types.
+// Values of regclass and its kin, dates and timestamps, int2vector, oidvector and records are
+// strings, as PostgreSQL writes them.
 type Result struct {
 	Columns []datum.Column
 	Rows    [][]any
 }
 
-// About says whether a SELECT is for the catalogue: all relations in it are the catalogue's, or there are none. One that mixes
-// them with tables of the policy is not, and neither is one about relations that do not exist, unless they are said to be in the
-// catalogue's schemas. It takes the tree of a text that was parsed for other reasons: to parse takes longer than to look.
+// About says whether a SELECT is for the catalogue: all relations in it are the catalogue's, or
+// there are none. One that mixes them with tables of the policy is not, and neither is one about
+// relations that do not exist, unless they are said to be in the catalogue's schemas. It takes the
+// tree of a text that was parsed for other reasons: to parse takes longer than to look.
 func (c *Catalog) About(s *pg.SelectStmt) (about bool) {
 	defer func() {
 		if recover() != nil {
@@ -107,8 +111,9 @@ func (c *Catalog) Describe(sql string, known []uint32) (parameters []uint32, col
 	return st.Parameters, st.Columns, nil
 }
 
-// Query runs a query. known are the types that its parameters were declared with when it was prepared, so that its columns are
-// those that Describe said. A parameter is a Bool, Int, Float or Text, or a List of Texts.
+// Query runs a query. known are the types that its parameters were declared with when it was
+// prepared, so that its columns are those that Describe said. A parameter is a Bool, Int, Float or
+// Text, or a List of Texts.
 func (c *Catalog) Query(ctx context.Context, sql string, known []uint32, parameters []datum.Value) (*Result, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

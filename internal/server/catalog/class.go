@@ -3,34 +3,35 @@ package catalog
 import (
 	"strings"
 
-	"github.com/discreet-dp/discreet/internal/server/catalog/datum"
 	"github.com/discreet-dp/discreet/internal/server/catalog/oid"
 )
 
 // pgClass has the relations, and the indexes of the keys.
 func pgClass(c *Catalog, add func(row)) {
 	for _, r := range c.listed {
-		v := row{"oid": datum.Int(r.oid), "relname": datum.Text(r.name), "relnamespace": datum.Int(oid.Schema(r.schema)), "reltype": datum.Int(r.rowType), "relowner": datum.Int(ownerOID), "reltuples": datum.Float(-1.0),
-			"relpersistence": datum.Text("p"), "relkind": datum.Text(r.kind), "relnatts": datum.Int(len(r.cols)), "relispopulated": datum.True, "relreplident": datum.Text("n"),
-			"relhasrules": datum.Bool(r.kind == "v"), "relhasindex": datum.Bool(c.hasIndex(r)), "relhastriggers": datum.Bool(c.hasReferences(r))}
+		v := row{"oid": number(r.oid), "relname": r.name, "relnamespace": number(oid.Schema(r.schema)), "reltype": number(r.rowType),
+			"relowner": number(ownerOID), "reltuples": "-1", "relpersistence": "p", "relkind": r.kind, "relnatts": number(len(r.cols)),
+			"relispopulated": "t", "relreplident": "n", "relhasrules": flag(r.kind == "v"), "relhasindex": flag(c.hasIndex(r)),
+			"relhastriggers": flag(c.hasReferences(r))}
 		if r.kind == "r" {
-			v["relam"] = datum.Int(2)
+			v["relam"] = "2"
 			if r.policy {
-				v["relfilenode"], v["relreplident"], v["relfrozenxid"], v["relminmxid"] = datum.Int(r.oid), datum.Text("d"), datum.Int(722), datum.Int(1)
+				v["relfilenode"], v["relreplident"], v["relfrozenxid"], v["relminmxid"] = number(r.oid), "d", "722", "1"
 			}
 		}
 		if r.policy {
 			v["relacl"] = c.acl()
 		} else {
-			v["relowner"] = datum.Int(bootstrapOID)
-			v["relacl"] = datum.Texts(bootstrapName+"=arwdDxt/"+bootstrapName, "=r/"+bootstrapName)
+			v["relowner"] = number(bootstrapOID)
+			v["relacl"] = array(bootstrapName+"=arwdDxt/"+bootstrapName, "=r/"+bootstrapName)
 		}
 		add(v)
 	}
 	for _, k := range c.constraints {
 		if k.kind != "f" {
-			add(row{"oid": datum.Int(k.index), "relname": datum.Text(k.name), "relnamespace": datum.Int(oid.PublicSchema), "relowner": datum.Int(ownerOID), "relam": datum.Int(403), "relfilenode": datum.Int(k.index),
-				"relpersistence": datum.Text("p"), "relkind": datum.Text("i"), "relnatts": datum.Int(1), "relispopulated": datum.True, "relreplident": datum.Text("n")})
+			add(row{"oid": number(k.index), "relname": k.name, "relnamespace": number(oid.PublicSchema), "relowner": number(ownerOID),
+				"relam": "403", "relfilenode": number(k.index), "relpersistence": "p", "relkind": "i", "relnatts": "1",
+				"relispopulated": "t", "relreplident": "n"})
 		}
 	}
 }
@@ -56,8 +57,8 @@ func (c *Catalog) hasReferences(r *relation) bool {
 func pgTables(c *Catalog, add func(row)) {
 	for _, r := range c.listed {
 		if r.kind == "r" {
-			add(row{"schemaname": datum.Text(r.schema), "tablename": datum.Text(r.name), "tableowner": datum.Text(c.ownerOf(r)), "hasindexes": datum.Bool(c.hasIndex(r)), "hasrules": datum.False,
-				"hastriggers": datum.Bool(c.hasReferences(r)), "rowsecurity": datum.False})
+			add(row{"schemaname": r.schema, "tablename": r.name, "tableowner": c.relationOwner(r), "hasindexes": flag(c.hasIndex(r)),
+				"hasrules": "f", "hastriggers": flag(c.hasReferences(r)), "rowsecurity": "f"})
 		}
 	}
 }
@@ -65,7 +66,7 @@ func pgTables(c *Catalog, add func(row)) {
 func pgViews(c *Catalog, add func(row)) {
 	for _, r := range c.listed {
 		if r.kind == "v" {
-			add(row{"schemaname": datum.Text(r.schema), "viewname": datum.Text(r.name), "viewowner": datum.Text(c.ownerOf(r)), "definition": datum.Text(r.definition())})
+			add(row{"schemaname": r.schema, "viewname": r.name, "viewowner": c.relationOwner(r), "definition": r.definition()})
 		}
 	}
 }
@@ -73,7 +74,8 @@ func pgViews(c *Catalog, add func(row)) {
 func pgRewrite(c *Catalog, add func(row)) {
 	for _, r := range c.user {
 		if r.kind == "v" {
-			add(row{"oid": datum.Int(r.oid + 1<<20), "rulename": datum.Text("_RETURN"), "ev_class": datum.Int(r.oid), "ev_type": datum.Text("1"), "ev_enabled": datum.Text("O"), "is_instead": datum.True, "ev_qual": datum.Text("<>"), "ev_action": datum.Text("<>")})
+			add(row{"oid": number(r.oid + 1<<20), "rulename": "_RETURN", "ev_class": number(r.oid), "ev_type": "1", "ev_enabled": "O",
+				"is_instead": "t", "ev_qual": "<>", "ev_action": "<>"})
 		}
 	}
 }

@@ -19,7 +19,8 @@ type recorded struct {
 	sql  string
 }
 
-// clients reads testdata/clients. In a file, queries are separated by lines of ;; and lines of -- at the beginning say where they are from.
+// clients reads testdata/clients. In a file, queries are separated by lines of ;; and lines of --
+// at the beginning say where they are from.
 func clients(t testing.TB) []recorded {
 	t.Helper()
 	folder := "testdata/clients"
@@ -94,7 +95,8 @@ func arguments(types []uint32) []datum.Value {
 	return out
 }
 
-// TestClients runs everything that clients are known to ask, and describes it first. A quarter of what a query may take is enough.
+// TestClients runs everything that clients are known to ask, and describes it first. A quarter of
+// what a query may take is enough.
 func TestClients(t *testing.T) {
 	for _, q := range clients(t) {
 		t.Run(q.name, func(t *testing.T) {

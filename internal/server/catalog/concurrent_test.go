@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestConcurrent runs sessions at once, which share the rows about the system. It is for the race detector.
+// TestConcurrent runs sessions at once, which share the rows about the system. It is for the race
+// detector.
 func TestConcurrent(t *testing.T) {
 	one := testCatalog(t)
 	var wg sync.WaitGroup

@@ -1,7 +1,8 @@
 package catalog
 
 import (
-	"github.com/discreet-dp/discreet/internal/server/catalog/datum"
+	"fmt"
+
 	"github.com/discreet-dp/discreet/internal/server/catalog/ident"
 	"github.com/discreet-dp/discreet/internal/server/catalog/oid"
 )
@@ -21,7 +22,7 @@ func (k *constraint) columnName() string { return ident.Quote(k.table.cols[k.col
 
 // indexdef is a key's index as pg_get_indexdef writes it.
 func (k *constraint) indexdef() string {
-	return "CREATE UNIQUE INDEX " + ident.Quote(k.name) + " ON public." + ident.Quote(k.table.name) + " USING btree (" + k.columnName() + ")"
+	return fmt.Sprintf("CREATE UNIQUE INDEX %s ON public.%s USING btree (%s)", ident.Quote(k.name), ident.Quote(k.table.name), k.columnName())
 }
 
 // def is a key as pg_get_constraintdef writes it.
@@ -32,7 +33,8 @@ func (k *constraint) def() string {
 	case "u":
 		return "UNIQUE (" + k.columnName() + ")"
 	}
-	return "FOREIGN KEY (" + k.columnName() + ") REFERENCES " + ident.Quote(k.target.name) + "(" + ident.Quote(k.target.cols[k.targetCol-1].name) + ")"
+	target := k.target.cols[k.targetCol-1].name
+	return fmt.Sprintf("FOREIGN KEY (%s) REFERENCES %s(%s)", k.columnName(), ident.Quote(k.target.name), ident.Quote(target))
 }
 
 // indexByOID finds the key that an index belongs to, or nil.
@@ -50,12 +52,13 @@ func (c *Catalog) exists(o uint32) bool { return c.byOID[o] != nil || c.indexByO
 
 func pgConstraint(c *Catalog, add func(row)) {
 	for _, k := range c.constraints {
-		v := row{"oid": datum.Int(k.oid), "conname": datum.Text(k.name), "connamespace": datum.Int(oid.PublicSchema), "contype": datum.Text(k.kind), "convalidated": datum.True, "conrelid": datum.Int(k.table.oid), "conindid": datum.Int(k.index),
-			"conislocal": datum.True, "connoinherit": datum.True, "conkey": datum.List{datum.Int(k.column)}, "confupdtype": datum.Text(" "), "confdeltype": datum.Text(" "), "confmatchtype": datum.Text(" ")}
+		v := row{"oid": number(k.oid), "conname": k.name, "connamespace": number(oid.PublicSchema), "contype": k.kind,
+			"convalidated": "t", "conrelid": number(k.table.oid), "conindid": number(k.index), "conislocal": "t", "connoinherit": "t",
+			"conkey": array(number(k.column)), "confupdtype": " ", "confdeltype": " ", "confmatchtype": " "}
 		if k.kind == "f" {
-			v["confrelid"], v["confkey"] = datum.Int(k.target.oid), datum.List{datum.Int(k.targetCol)}
-			v["confupdtype"], v["confdeltype"], v["confmatchtype"] = datum.Text("a"), datum.Text("a"), datum.Text("s")
-			equal := datum.List{datum.Int(equality(k.table.cols[k.column-1].typ))}
+			v["confrelid"], v["confkey"] = number(k.target.oid), array(number(k.targetCol))
+			v["confupdtype"], v["confdeltype"], v["confmatchtype"] = "a", "a", "s"
+			equal := array(number(equality(k.table.cols[k.column-1].typ)))
 			v["conpfeqop"], v["conppeqop"], v["conffeqop"] = equal, equal, equal
 		}
 		add(v)
@@ -68,16 +71,16 @@ func pgIndex(c *Catalog, add func(row)) {
 			continue
 		}
 		t := k.table.cols[k.column-1].typ
-		add(row{"indexrelid": datum.Int(k.index), "indrelid": datum.Int(k.table.oid), "indnatts": datum.Int(1), "indnkeyatts": datum.Int(1), "indisunique": datum.True, "indisprimary": datum.Bool(k.kind == "p"),
-			"indimmediate": datum.True, "indisvalid": datum.True, "indisready": datum.True, "indislive": datum.True, "indkey": datum.List{datum.Int(k.column)},
-			"indcollation": datum.List{datum.Int(collationOf(t))}, "indclass": datum.List{datum.Int(btree(t))}, "indoption": datum.List{datum.Int(0)}})
+		add(row{"indexrelid": number(k.index), "indrelid": number(k.table.oid), "indnatts": "1", "indnkeyatts": "1", "indisunique": "t",
+			"indisprimary": flag(k.kind == "p"), "indimmediate": "t", "indisvalid": "t", "indisready": "t", "indislive": "t",
+			"indkey": number(k.column), "indcollation": number(collation(t)), "indclass": number(btree(t)), "indoption": "0"})
 	}
 }
 
 func pgIndexes(c *Catalog, add func(row)) {
 	for _, k := range c.constraints {
 		if k.kind != "f" {
-			add(row{"schemaname": datum.Text("public"), "tablename": datum.Text(k.table.name), "indexname": datum.Text(k.name), "indexdef": datum.Text(k.indexdef())})
+			add(row{"schemaname": "public", "tablename": k.table.name, "indexname": k.name, "indexdef": k.indexdef()})
 		}
 	}
 }

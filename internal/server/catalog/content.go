@@ -1,12 +1,12 @@
 package catalog
 
 import (
-	"github.com/discreet-dp/discreet/internal/server/catalog/datum"
 	"github.com/discreet-dp/discreet/internal/server/catalog/oid"
 )
 
-// contents make the rows of pg_catalog that depend on the policy or the session. What is not here is empty, or as PostgreSQL has it
-// (data/rows.tsv). Statistics are never here: there is nothing to count.
+// contents make the rows of pg_catalog that depend on the policy or the session. What is not here
+// is empty, or as PostgreSQL has it (data/rows.tsv). Statistics are never here: there is nothing to
+// count.
 var contents = map[string]func(c *Catalog, add func(row)){
 	"pg_database":      pgDatabase,
 	"pg_namespace":     pgNamespace,
@@ -37,20 +37,21 @@ func (r *relation) content() func(c *Catalog, add func(row)) {
 }
 
 func pgDescription(c *Catalog, add func(row)) {
-	add(row{"objoid": datum.Int(oid.PublicSchema), "classoid": datum.Int(2615), "description": datum.Text("standard public schema")})
+	add(row{"objoid": number(oid.PublicSchema), "classoid": "2615", "description": "standard public schema"})
 	for _, r := range c.user {
 		if r.comment != "" {
-			add(row{"objoid": datum.Int(r.oid), "classoid": datum.Int(1259), "description": datum.Text(r.comment)})
+			add(row{"objoid": number(r.oid), "classoid": "1259", "description": r.comment})
 		}
 		for i, a := range r.cols {
 			if a.comment != "" {
-				add(row{"objoid": datum.Int(r.oid), "classoid": datum.Int(1259), "objsubid": datum.Int(i + 1), "description": datum.Text(a.comment)})
+				add(row{"objoid": number(r.oid), "classoid": "1259", "objsubid": number(i + 1), "description": a.comment})
 			}
 		}
 	}
 }
 
 func pgStatActivity(c *Catalog, add func(row)) {
-	add(row{"datid": datum.Int(c.databaseOID(c.session.Database)), "datname": datum.Text(c.session.Database), "pid": datum.Int(c.session.PID), "usesysid": datum.Int(userOID), "usename": datum.Text(c.session.User),
-		"application_name": datum.Text(c.setting("application_name")), "backend_start": datum.Time{Time: c.start}, "state": datum.Text("active"), "query": datum.Text(""), "backend_type": datum.Text("client backend")})
+	add(row{"datid": number(c.databaseOID(c.session.Database)), "datname": c.session.Database, "pid": number(c.session.PID),
+		"usesysid": number(userOID), "usename": c.session.User, "application_name": c.setting("application_name"),
+		"backend_start": c.start.Format("2006-01-02 15:04:05.999999+00"), "state": "active", "query": "", "backend_type": "client backend"})
 }

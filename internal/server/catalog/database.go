@@ -1,7 +1,5 @@
 package catalog
 
-import "github.com/discreet-dp/discreet/internal/server/catalog/datum"
-
 // databases are the datasets that the user may ask, and the one that is asked.
 func (c *Catalog) databases() []string {
 	var names []string
@@ -24,7 +22,8 @@ func (c *Catalog) databaseOID(name string) uint32 {
 
 func pgDatabase(c *Catalog, add func(row)) {
 	for _, name := range c.databases() {
-		add(row{"oid": datum.Int(c.databaseOID(name)), "datname": datum.Text(name), "datdba": datum.Int(ownerOID), "encoding": datum.Int(6), "datlocprovider": datum.Text("c"), "datallowconn": datum.True,
-			"datconnlimit": datum.Int(-1), "datfrozenxid": datum.Int(722), "datminmxid": datum.Int(1), "dattablespace": datum.Int(1663), "datcollate": datum.Text("C"), "datctype": datum.Text("C")})
+		add(row{"oid": number(c.databaseOID(name)), "datname": name, "datdba": number(ownerOID), "encoding": "6", "datlocprovider": "c",
+			"datallowconn": "t", "datconnlimit": "-1", "datfrozenxid": "722", "datminmxid": "1", "dattablespace": "1663",
+			"datcollate": "C", "datctype": "C"})
 	}
 }

@@ -43,11 +43,11 @@ var definitionFunctions = []function{
 		}
 		return datum.Text("unknown (OID=" + oid.Format(o) + ")"), nil
 	}},
-	{"to_regclass(text) regclass", toName(oid.Regclass)},
-	{"to_regtype(text) regtype", toName(oid.Regtype)},
-	{"to_regproc(text) regproc", toName(oid.Regproc)},
-	{"to_regnamespace(text) regnamespace", toName(oid.Regnamespace)},
-	{"to_regrole(text) regrole", toName(oid.Regrole)},
+	{"to_regclass(text) regclass", nameFinder(oid.Regclass)},
+	{"to_regtype(text) regtype", nameFinder(oid.Regtype)},
+	{"to_regproc(text) regproc", nameFinder(oid.Regproc)},
+	{"to_regnamespace(text) regnamespace", nameFinder(oid.Regnamespace)},
+	{"to_regrole(text) regrole", nameFinder(oid.Regrole)},
 	{"obj_description(oid,name=) text", (*Catalog).objectDescription},
 	{"col_description(oid,int4) text", func(c *Catalog, call *interpret.Call) (datum.Value, error) {
 		if call.Int(1) == 0 {
@@ -68,9 +68,9 @@ var definitionFunctions = []function{
 		}
 		return datum.True, nil
 	}},
-	{"pg_operator_is_visible|pg_opclass_is_visible|pg_opfamily_is_visible|pg_conversion_is_visible|pg_collation_is_visible(oid) bool", always},
+	{"pg_operator_is_visible|pg_opclass_is_visible|pg_opfamily_is_visible|pg_conversion_is_visible(oid) bool", always},
 	{"pg_ts_parser_is_visible|pg_ts_dict_is_visible|pg_ts_template_is_visible|pg_ts_config_is_visible(oid) bool", always},
-	{"pg_statistics_obj_is_visible(oid) bool", always},
+	{"pg_collation_is_visible|pg_statistics_obj_is_visible(oid) bool", always},
 	{"pg_size_pretty(numeric) text", func(_ *Catalog, call *interpret.Call) (datum.Value, error) {
 		f, _ := call.Args[0].(datum.Float)
 		return call.NewText(strconv.FormatFloat(float64(f), 'f', -1, 64) + " bytes")
@@ -163,8 +163,8 @@ func (c *Catalog) nameTypes(list datum.List) string {
 	return strings.Join(parts, ", ")
 }
 
-// toName makes a function that finds an object by its name, and is NULL where there is none.
-func toName(t uint32) func(*Catalog, *interpret.Call) (datum.Value, error) {
+// nameFinder makes a function that finds an object by its name, and is NULL where there is none.
+func nameFinder(t uint32) func(*Catalog, *interpret.Call) (datum.Value, error) {
 	return func(c *Catalog, call *interpret.Call) (datum.Value, error) {
 		o, err := c.ParseName(call.Text(0), t)
 		if err != nil {

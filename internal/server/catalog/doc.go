@@ -1,12 +1,12 @@
 // Package catalog answers what clients ask about the database itself: pg_catalog and
-// information_schema, and queries about no table at all. It is the model: tables that are made from the
-// policy and hold nothing else, and the functions that read them. Package interpret runs the queries.
-// No private data is in the reach of either, so what they answer is free and exact.
+// information_schema, and queries about no table at all. It is the model: tables that are made from
+// the policy and hold nothing else, and the functions that read them. Package interpret runs the
+// queries. No private data is in the reach of either, so what they answer is free and exact.
 //
 // # What there is
 //
-// All relations of PostgreSQL 15's pg_catalog and information_schema exist, with its columns and types
-// (data/relations.tsv). They are empty, but for these:
+// All relations of PostgreSQL 15's pg_catalog and information_schema exist, with its columns and
+// types (data/relations.tsv). They are empty, but for these:
 //
 //   - what PostgreSQL itself has: types, the functions that read and write them and those that clients
 //     know, access methods, languages, collations (data/rows.tsv, oid/pg_type.tsv);
@@ -22,6 +22,6 @@
 //
 // Statistics do not exist: pg_stats and its kin are empty, sizes are 0, reltuples is -1.
 //
-// A query looks at 5 million rows and expressions and makes 96 MiB of rows and texts at most. The limits
-// on texts and results are in package interpret.
+// A query looks at 5 million rows and expressions and makes 96 MiB of rows and texts at most. The
+// limits on texts and results are in package interpret.
 package catalog

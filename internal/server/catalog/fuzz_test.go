@@ -11,7 +11,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/server/catalog/oid"
 )
 
-// FuzzQuery: no text makes the catalogue panic, take more than its limits, or fail without a code. What can be described has the columns that were described.
+// FuzzQuery: no text makes the catalogue panic, take more than its limits, or fail without a code.
+// What can be described has the columns that were described.
 func FuzzQuery(f *testing.F) {
 	base := testCatalog(f)
 	for _, q := range clients(f) {

@@ -113,7 +113,8 @@ func doubled(x string) string {
 	return sql + " "
 }
 
-// TestLongChains: what nests without parentheses is bounded by the number of words alone, and must not end in a crash.
+// TestLongChains: what nests without parentheses is bounded by the number of words alone, and must
+// not end in a crash.
 func TestLongChains(t *testing.T) {
 	c := testCatalog(t)
 	for _, sql := range []string{
@@ -140,7 +141,8 @@ func TestCanceled(t *testing.T) {
 	}
 }
 
-// TestOtherDatasets: of datasets that a user may not ask not even the names can be found, and of the others the name alone.
+// TestOtherDatasets: of datasets that a user may not ask not even the names can be found, and of
+// the others the name alone.
 func TestOtherDatasets(t *testing.T) {
 	c := testCatalog(t)
 	for _, rel := range c.relations {
@@ -192,8 +194,9 @@ func TestStatisticsDoNotExist(t *testing.T) {
 	}
 }
 
-// TestNoDataInReach is why answers are the same whatever the data: nothing that is imported could read it. Only the policy of the
-// project's packages is, and of the standard library nothing that opens a file or a connection.
+// TestNoDataInReach is why answers are the same whatever the data: nothing that is imported could
+// read it. Only the policy of the project's packages is, and of the standard library nothing that
+// opens a file or a connection.
 func TestNoDataInReach(t *testing.T) {
 	out, err := exec.Command("go", "list", "-f", `{{join .Imports "\n"}}`, "./...").Output()
 	if err != nil {

@@ -20,7 +20,7 @@ const (
 
 // model makes the relations of the policy.
 func (c *Catalog) model() {
-	c.owner = ownerOf(c.session.User)
+	c.owner = ownerName(c.session.User)
 	for i := range systemRelations {
 		r := systemRelations[i]
 		c.relations = append(c.relations, &r)
@@ -68,7 +68,8 @@ func (c *Catalog) tables(d *policy.Dataset, next func() uint32) {
 		r.rowType, r.arrType = next(), next()
 		c.rowTypes = append(c.rowTypes,
 			&oid.Type{OID: r.rowType, Name: r.name, Schema: oid.PublicSchema, Form: "c", Category: "C", Array: r.arrType},
-			&oid.Type{OID: r.arrType, Name: "_" + ident.Truncate(r.name, 62), Schema: oid.PublicSchema, Form: "b", Category: "A", Elem: r.rowType})
+			&oid.Type{OID: r.arrType, Name: "_" + ident.Truncate(r.name, 62), Schema: oid.PublicSchema, Form: "b", Category: "A",
+				Elem: r.rowType})
 	}
 }
 
@@ -145,7 +146,8 @@ func (c *Catalog) keys(d *policy.Dataset, next func() uint32) {
 		}
 	}
 	for _, name := range d.TableNames() {
-		// The owner promises that the key at the end of a step that is not the unit has one row for each value.
+		// The owner promises that the key at the end of a step that is not the unit has one row for
+		// each value.
 		if p := d.Tables[name].Path; len(p) > 1 {
 			add(p[0].Table, p[0].Key, true)
 		}
@@ -160,7 +162,8 @@ func (c *Catalog) keys(d *policy.Dataset, next func() uint32) {
 		if i < 0 || to == nil {
 			continue
 		}
-		c.constraints = append(c.constraints, &constraint{oid: next(), index: to.index, name: ident.Truncate(name+"_"+p[0].Column, 58) + "_fkey", kind: "f",
+		c.constraints = append(c.constraints, &constraint{oid: next(), index: to.index, name: ident.Truncate(name+"_"+p[0].Column,
+			58) + "_fkey", kind: "f",
 			table: r, column: i + 1, target: to.table, targetCol: to.column})
 	}
 }

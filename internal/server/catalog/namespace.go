@@ -1,7 +1,6 @@
 package catalog
 
 import (
-	"github.com/discreet-dp/discreet/internal/server/catalog/datum"
 	"github.com/discreet-dp/discreet/internal/server/catalog/oid"
 )
 
@@ -11,7 +10,7 @@ func pgNamespace(c *Catalog, add func(row)) {
 		if schema == oid.PublicSchema {
 			owner, name = ownerOID, c.owner
 		}
-		add(row{"oid": datum.Int(schema), "nspname": datum.Text(oid.SchemaName(schema)), "nspowner": datum.Int(owner),
-			"nspacl": datum.Texts(name+"=UC/"+name, "=U/"+name)})
+		add(row{"oid": number(schema), "nspname": oid.SchemaName(schema), "nspowner": number(owner),
+			"nspacl": array(name+"=UC/"+name, "=U/"+name)})
 	}
 }

@@ -8,7 +8,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/server/catalog/oid"
 )
 
-// privilegeFunctions are the functions about privileges. Everybody may read, and nobody anything else.
+// privilegeFunctions are the functions about privileges. Everybody may read, and nobody anything
+// else.
 var privilegeFunctions = []function{
 	{"has_table_privilege|has_any_column_privilege(text|oid,text) bool", hasPrivilege(oid.Regclass, "select")},
 	{"has_table_privilege|has_any_column_privilege(name|oid,text|oid,text) bool", hasPrivilege(oid.Regclass, "select")},
@@ -29,8 +30,8 @@ var privilegeFunctions = []function{
 	{"aclexplode(aclitem[]) (grantor oid, grantee oid, privilege_type text, is_grantable bool)", (*Catalog).explodeACL},
 }
 
-// hasPrivilege makes a function that says whether one of the rights in its last argument is granted on the object before it, which
-// may be named as t is.
+// hasPrivilege makes a function that says whether one of the rights in its last argument is granted
+// on the object before it, which may be named as t is.
 func hasPrivilege(t uint32, granted string) func(*Catalog, *interpret.Call) (datum.Value, error) {
 	return func(c *Catalog, call *interpret.Call) (datum.Value, error) {
 		n := len(call.Args)

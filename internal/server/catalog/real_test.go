@@ -100,7 +100,8 @@ func (r *real) try(sql string) (cols []datum.Column, rows [][]string, err error)
 	return cols, rows, m.Close()
 }
 
-// TestAgainstPostgreSQL compares columns, and the rows about public tables, with a PostgreSQL that has the same tables.
+// TestAgainstPostgreSQL compares columns, and the rows about public tables, with a PostgreSQL that
+// has the same tables.
 func TestAgainstPostgreSQL(t *testing.T) {
 	c := testCatalog(t)
 	pg := startReal(t, c)

@@ -3,6 +3,7 @@ package catalog
 import (
 	_ "embed"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/discreet-dp/discreet/internal/server/catalog/datum"
@@ -10,7 +11,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/server/catalog/oid"
 )
 
-// relation is a table or view: of the system, or one of the policy's, which has columns here and no rows.
+// relation is a table or view: of the system, or one of the policy's, which has columns here and no
+// rows.
 type relation struct {
 	catalog *Catalog
 	oid     uint32
@@ -56,7 +58,8 @@ func (r *relation) column(name string) int {
 	return slices.IndexFunc(r.cols, func(a attribute) bool { return a.name == name })
 }
 
-// Heading is what the interpreter knows before it reads a relation. A system table's rows are determined by their oid.
+// Heading is what the interpreter knows before it reads a relation. A system table's rows are
+// determined by their oid.
 func (r *relation) Heading() interpret.Heading {
 	h := interpret.Heading{OID: r.oid, Schema: r.schema, Key: -1, Readable: !r.policy}
 	for _, a := range r.cols {
@@ -112,15 +115,21 @@ func newIndex(rows []datum.Tuple, col int) index {
 	return m
 }
 
-// row are the columns of a row that are not the default: NULL where a column may be, otherwise 0, false or empty.
-type row map[string]datum.Value
+// row are the columns of a row that are not the default: NULL where a column may be, otherwise 0,
+// false or empty. They are written as PostgreSQL writes them, and get the types of their columns.
+type row map[string]string
 
 func (r *relation) tuple(v row) datum.Tuple {
 	t := make(datum.Tuple, len(r.cols))
 	for i, a := range r.cols {
-		var ok bool
-		if t[i], ok = v[a.name]; !ok && a.notNull {
+		s, ok := v[a.name]
+		switch {
+		case !ok && a.notNull:
 			t[i] = zero(a.typ)
+		case ok && oid.KindOf(a.typ) == oid.KindText:
+			t[i] = datum.Text(s)
+		case ok:
+			t[i], _ = interpret.ParseValue(r.catalog, s, a.typ) // it is one of its type
 		}
 	}
 	return t
@@ -139,4 +148,16 @@ func zero(t uint32) datum.Value {
 		return datum.List{}
 	}
 	return datum.Text("")
+}
+
+// number, flag and array write values as PostgreSQL does.
+func number[N int | int32 | uint32](n N) string { return strconv.FormatInt(int64(n), 10) }
+
+func flag(b bool) string { return strconv.FormatBool(b)[:1] }
+
+func array(items ...string) string {
+	for i, s := range items {
+		items[i] = `"` + strings.NewReplacer(`"`, `\"`, `\`, `\\`).Replace(s) + `"`
+	}
+	return "{" + strings.Join(items, ",") + "}"
 }

@@ -2,15 +2,14 @@ package catalog
 
 import (
 	"strings"
-
-	"github.com/discreet-dp/discreet/internal/server/catalog/datum"
 )
 
-// bootstrapName is whom the system's relations belong to. Nobody logs in as it, and no list of roles has it.
+// bootstrapName is whom the system's relations belong to. Nobody logs in as it, and no list of
+// roles has it.
 const bootstrapName = "postgres"
 
-// ownerOf is the name of the role that the tables belong to. Nobody logs in as it.
-func ownerOf(user string) string {
+// ownerName is the name of the role that the tables belong to. Nobody logs in as it.
+func ownerName(user string) string {
 	if user == "owner" {
 		return "table_owner"
 	}
@@ -43,8 +42,8 @@ func (c *Catalog) roleOID(name string) uint32 {
 	return 0
 }
 
-// ownerOf is the name of the role that a relation belongs to.
-func (c *Catalog) ownerOf(r *relation) string {
+// relationOwner is the name of the role that a relation belongs to.
+func (c *Catalog) relationOwner(r *relation) string {
 	if r.policy {
 		return c.owner
 	}
@@ -52,8 +51,8 @@ func (c *Catalog) ownerOf(r *relation) string {
 }
 
 // acl is who may do what with a table of the policy.
-func (c *Catalog) acl() datum.List {
-	return datum.Texts(c.owner+"=arwdDxt/"+c.owner, aclName(c.session.User)+"=r/"+c.owner)
+func (c *Catalog) acl() string {
+	return array(c.owner+"=arwdDxt/"+c.owner, aclName(c.session.User)+"=r/"+c.owner)
 }
 
 // aclName writes a role as an aclitem has it.
@@ -66,14 +65,17 @@ func aclName(s string) string {
 	return s
 }
 
-// pgRole has the user, and whom the tables belong to, as clients join with it. Other analysts are nobody's business.
+// pgRole has the user, and whom the tables belong to, as clients join with it. Other analysts are
+// nobody's business.
 func pgRole(c *Catalog, add func(row)) {
-	add(row{"oid": datum.Int(ownerOID), "rolname": datum.Text(c.owner), "rolsuper": datum.False, "rolinherit": datum.True, "rolcreaterole": datum.False, "rolcreatedb": datum.False,
-		"rolcanlogin": datum.False, "rolpassword": datum.Text("********"), "rolreplication": datum.False, "rolbypassrls": datum.False, "rolconnlimit": datum.Int(-1)})
-	add(row{"oid": datum.Int(userOID), "rolname": datum.Text(c.session.User), "rolsuper": datum.False, "rolinherit": datum.True, "rolcreaterole": datum.False, "rolcreatedb": datum.False,
-		"rolcanlogin": datum.True, "rolpassword": datum.Text("********"), "rolreplication": datum.False, "rolbypassrls": datum.False, "rolconnlimit": datum.Int(-1)})
+	add(row{"oid": number(ownerOID), "rolname": c.owner, "rolsuper": "f", "rolinherit": "t", "rolcreaterole": "f", "rolcreatedb": "f",
+		"rolcanlogin": "f", "rolpassword": "********", "rolreplication": "f", "rolbypassrls": "f", "rolconnlimit": "-1"})
+	add(row{"oid": number(userOID), "rolname": c.session.User, "rolsuper": "f", "rolinherit": "t", "rolcreaterole": "f",
+		"rolcreatedb": "f", "rolcanlogin": "t", "rolpassword": "********", "rolreplication": "f", "rolbypassrls": "f",
+		"rolconnlimit": "-1"})
 }
 
 func pgUser(c *Catalog, add func(row)) {
-	add(row{"usename": datum.Text(c.session.User), "usesysid": datum.Int(userOID), "usecreatedb": datum.False, "usesuper": datum.False, "userepl": datum.False, "usebypassrls": datum.False})
+	add(row{"usename": c.session.User, "usesysid": number(userOID), "usecreatedb": "f", "usesuper": "f", "userepl": "f",
+		"usebypassrls": "f"})
 }

@@ -54,9 +54,10 @@ func (c *Catalog) currentSchema(*interpret.Call) (datum.Value, error) {
 	return nil, nil
 }
 
-// showSetting is the setting that the first argument names. One that does not exist is NULL where it may be missing.
+// showSetting is the setting that the first argument names. One that does not exist is NULL where
+// it may be missing.
 func (c *Catalog) showSetting(call *interpret.Call, missing bool) (datum.Value, error) {
-	if v, ok := c.settingOf(call.Text(0)); ok {
+	if v, ok := c.findSetting(call.Text(0)); ok {
 		return call.NewText(v)
 	}
 	if missing {

@@ -54,10 +54,12 @@ func (s *shared) find(col int, key []byte) []datum.Tuple {
 }
 
 // aboutSystem are the relations that list the system's own relations too.
-var aboutSystem = map[string]bool{"pg_catalog.pg_class": true, "pg_catalog.pg_attribute": true, "pg_catalog.pg_tables": true, "pg_catalog.pg_views": true,
+var aboutSystem = map[string]bool{"pg_catalog.pg_class": true, "pg_catalog.pg_attribute": true, "pg_catalog.pg_tables": true,
+	"pg_catalog.pg_views":       true,
 	"information_schema.tables": true, "information_schema.columns": true, "information_schema.views": true}
 
-// sharedRows returns what is shared of a relation. information_schema has the name of the database in its rows.
+// sharedRows returns what is shared of a relation. information_schema has the name of the database
+// in its rows.
 func (r *relation) sharedRows() *shared {
 	c := r.catalog
 	id := r.schema + "." + r.name

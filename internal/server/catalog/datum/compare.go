@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Compare orders two values of comparable types, neither of them NULL. Texts are in the order of their
-// bytes, as in the collation C.
+// Compare orders two values of comparable types, neither of them NULL. Texts are in the order of
+// their bytes, as in the collation C.
 func Compare(a, b Value) int {
 	switch a := a.(type) {
 	case Bool:

@@ -7,8 +7,8 @@ import (
 // Value is a value of an SQL type: a Bool, Int, Float, Text, Time, List or *Record. NULL is nil.
 type Value interface{ value() }
 
-// The kinds of values. An Int is a whole number or an OID, a Float a double or a numeric, a Text what has
-// no kind of its own, such as an interval, a List an array.
+// The kinds of values. An Int is a whole number or an OID, a Float a double or a numeric, a Text
+// what has no kind of its own, such as an interval, a List an array.
 type (
 	Bool  bool
 	Int   int64
@@ -63,8 +63,8 @@ func OID(v Value) uint32 {
 	return uint32(n)
 }
 
-// Size is about how many bytes a value has, with what it is made of as often as it is in it: a row of
-// rows of rows can be far larger than what it was made from.
+// Size is about how many bytes a value has, with what it is made of as often as it is in it: a row
+// of rows of rows can be far larger than what it was made from.
 func Size(v Value) int {
 	switch v := v.(type) {
 	case Text:

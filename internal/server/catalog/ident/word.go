@@ -2,7 +2,8 @@ package ident
 
 import "strings"
 
-// reservedWords are those that pg_get_keywords() of PostgreSQL 15 has as reserved in some way: quote_ident quotes them.
+// reservedWords are those that pg_get_keywords() of PostgreSQL 15 has as reserved in some way:
+// quote_ident quotes them.
 const reservedWords = `
 all analyse analyze and any array as asc asymmetric authorization between bigint binary bit boolean both case cast char character check 
 coalesce collate collation column concurrently constraint create cross current_catalog current_date current_role current_schema 

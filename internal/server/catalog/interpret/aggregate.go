@@ -17,10 +17,11 @@ type aggregate struct {
 	typ      uint32
 }
 
-// aggregateCall binds an aggregate of this SELECT. Where it is evaluated later, its value is that of the group.
+// aggregateCall binds an aggregate of this SELECT. Where it is evaluated later, its value is that
+// of the group.
 func (s *scope) aggregateCall(name string, f *pg.FuncCall) (*expr, error) {
 	if !s.aggOK {
-		return nil, at(Fail("42803", "aggregate functions are not allowed in %s", s.where), f.Location)
+		return nil, locate(Fail("42803", "aggregate functions are not allowed in %s", s.where), f.Location)
 	}
 	if f.AggWithinGroup {
 		return nil, unsupported("WITHIN GROUP")
@@ -34,7 +35,7 @@ func (s *scope) aggregateCall(name string, f *pg.FuncCall) (*expr, error) {
 		a.typ = a.result(a.args)
 	}
 	if a.typ == 0 {
-		return nil, at(s.b.noFunction(name, a.args), f.Location)
+		return nil, locate(s.b.noFunction(name, a.args), f.Location)
 	}
 	var cols []datum.Column
 	if name == "array_agg" {

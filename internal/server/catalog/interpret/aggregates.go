@@ -123,7 +123,7 @@ func sum(_ *run, a *aggregate, rows []datum.Tuple) (datum.Value, error) {
 	}
 	total := datum.Float(0)
 	for _, v := range values {
-		total += datum.Float(toFloat(v))
+		total += datum.Float(float(v))
 	}
 	return total, nil
 }

@@ -34,7 +34,7 @@ func (b *binder) arithmetic(op string, l, r *expr) (*expr, error) {
 		if oid.IsInt(t) {
 			return computeInt(op, x.(datum.Int), y.(datum.Int), t)
 		}
-		return computeFloat(op, toFloat(x), toFloat(y), t)
+		return computeFloat(op, float(x), float(y), t)
 	}), nil
 }
 
@@ -105,7 +105,7 @@ func computeInt(op string, p, q datum.Int, t uint32) (datum.Value, error) {
 			n = p >> (q & 63)
 		}
 	}
-	return inRange(n, t)
+	return checkRange(n, t)
 }
 
 // computeFloat computes with doubles.
@@ -136,8 +136,8 @@ func computeFloat(op string, p, q float64, t uint32) (datum.Value, error) {
 	return datum.Float(f), nil
 }
 
-// toFloat is a number as a double.
-func toFloat(v datum.Value) float64 {
+// float is a number as a double.
+func float(v datum.Value) float64 {
 	switch v := v.(type) {
 	case datum.Int:
 		return float64(v)

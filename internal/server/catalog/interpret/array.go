@@ -6,7 +6,8 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 )
 
-// array binds ARRAY[...]. Its elements get their common type, or that of the elements of the array type t where it is cast to one.
+// array binds ARRAY[...]. Its elements get their common type, or that of the elements of the array
+// type t where it is cast to one.
 func (s *scope) array(a *pg.A_ArrayExpr, t uint32) (*expr, error) {
 	args, err := s.exprs(a.Elements)
 	if err != nil {
@@ -15,10 +16,10 @@ func (s *scope) array(a *pg.A_ArrayExpr, t uint32) (*expr, error) {
 	if t != 0 {
 		for i, x := range args {
 			if oid.Elem(x.typ) != 0 {
-				return nil, at(unsupported("an array of arrays"), a.Location)
+				return nil, locate(unsupported("an array of arrays"), a.Location)
 			}
 			if args[i], err = s.b.cast(x, oid.Elem(t)); err != nil {
-				return nil, at(err, a.Location)
+				return nil, locate(err, a.Location)
 			}
 		}
 		return list(t, args), nil
@@ -28,13 +29,13 @@ func (s *scope) array(a *pg.A_ArrayExpr, t uint32) (*expr, error) {
 	}
 	el, err := s.b.unify(args, "ARRAY")
 	if err != nil {
-		return nil, at(err, a.Location)
+		return nil, locate(err, a.Location)
 	}
 	if oid.Elem(el) != 0 {
-		return nil, at(unsupported("an array of arrays"), a.Location)
+		return nil, locate(unsupported("an array of arrays"), a.Location)
 	}
 	if t = oid.ArrayOf(el); t == 0 {
-		return nil, at(s.b.noArray(el), a.Location)
+		return nil, locate(s.b.noArray(el), a.Location)
 	}
 	return list(t, args), nil
 }

@@ -66,7 +66,8 @@ func (b *binder) bindCall(names []string, args []*expr) (*binding, error) {
 	return c, nil
 }
 
-// eval calls a function. The result is NULL where an argument is and the function does not see NULLs.
+// eval calls a function. The result is NULL where an argument is and the function does not see
+// NULLs.
 func (c *binding) eval(e *env) (datum.Value, error) {
 	if err := e.run.step(1); err != nil {
 		return nil, err
@@ -106,7 +107,7 @@ func (c *binding) evalSet(e *env) ([]datum.Value, error) {
 
 // call binds a call of any function.
 func (s *scope) call(c *pg.FuncCall) (*expr, error) {
-	names := nameOf(c.Funcname)
+	names := nameParts(c.Funcname)
 	if len(names) == 0 {
 		return nil, unsupported("this call")
 	}
@@ -157,13 +158,14 @@ type source struct {
 	eval func(*env) ([]datum.Value, error)
 }
 
-// fromCall binds a function in FROM, and says what it is called. One that returns a single value is a set of one.
+// fromCall binds a function in FROM, and says what it is called. One that returns a single value is
+// a set of one.
 func (s *scope) fromCall(n *pg.Node) (*source, string, error) {
 	name, _ := figure(n)
 	c := n.GetFuncCall()
 	if c != nil {
 		s.where = "functions in FROM"
-		names := nameOf(c.Funcname)
+		names := nameParts(c.Funcname)
 		if f := s.b.library[name]; len(f) > 0 && f[0].set && c.Over == nil && !c.FuncVariadic {
 			args, err := s.exprs(c.Args)
 			if err != nil {
@@ -171,7 +173,7 @@ func (s *scope) fromCall(n *pg.Node) (*source, string, error) {
 			}
 			bound, err := s.b.bindCall(names, args)
 			if err != nil {
-				return nil, "", at(err, c.Location)
+				return nil, "", locate(err, c.Location)
 			}
 			return &source{bound.typ, bound.cols, bound.evalSet}, name, nil
 		}

@@ -14,13 +14,13 @@ import (
 
 // typeName finds the type that a cast names, and its modifier.
 func (b *binder) typeName(n *pg.TypeName) (uint32, int64, error) {
-	parts := nameOf(n.Names)
+	parts := nameParts(n.Names)
 	if len(parts) == 0 || n.PctType || n.Setof {
 		return 0, -1, unsupported("this type")
 	}
 	t := b.r.db.Types().Named(parts)
 	if t == 0 {
-		return 0, -1, at(Fail("42704", "type %q does not exist", clip(strings.Join(parts, "."))), n.Location)
+		return 0, -1, locate(Fail("42704", "type %q does not exist", clip(strings.Join(parts, "."))), n.Location)
 	}
 	mod := int64(-1)
 	if len(n.Typmods) > 0 {
@@ -33,7 +33,7 @@ func (b *binder) typeName(n *pg.TypeName) (uint32, int64, error) {
 	if len(n.ArrayBounds) > 0 {
 		d := b.r.db.Types().Find(t)
 		if d == nil || d.Array == 0 {
-			return 0, -1, at(Fail("42704", "type %q[] does not exist", clip(strings.Join(parts, "."))), n.Location)
+			return 0, -1, locate(Fail("42704", "type %q[] does not exist", clip(strings.Join(parts, "."))), n.Location)
 		}
 		t = d.Array
 	}
@@ -57,7 +57,7 @@ func (s *scope) typeCast(c *pg.TypeCast) (*expr, error) {
 	}
 	x, err = s.b.cast(x, oid.Base(t))
 	if err != nil {
-		return nil, at(err, c.Location)
+		return nil, locate(err, c.Location)
 	}
 	if mod > 0 && (t == oid.Varchar || t == oid.Bpchar) {
 		inner := x.eval
@@ -143,7 +143,7 @@ func (r *run) cast(v datum.Value, from, to uint32) (datum.Value, error) {
 	case datum.Int:
 		switch kind {
 		case oid.KindInt:
-			return inRange(x, to)
+			return checkRange(x, to)
 		case oid.KindFloat:
 			return datum.Float(x), nil
 		case oid.KindBool:
@@ -208,5 +208,5 @@ func (r *run) round(x float64, from, to uint32) (datum.Value, error) {
 	if !(y >= -9.2e18 && y <= 9.2e18) {
 		return nil, Fail("22003", "%s out of range", r.nameType(to))
 	}
-	return inRange(datum.Int(y), to)
+	return checkRange(datum.Int(y), to)
 }

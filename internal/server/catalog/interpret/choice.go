@@ -33,7 +33,7 @@ func (s *scope) caseExpr(c *pg.CaseExpr) (*expr, error) {
 			x, err = s.b.truth(x, "CASE/WHEN")
 		}
 		if err != nil {
-			return nil, at(err, c.Location)
+			return nil, locate(err, c.Location)
 		}
 		r, err := s.expr(w.GetResult())
 		if err != nil {
@@ -51,7 +51,7 @@ func (s *scope) caseExpr(c *pg.CaseExpr) (*expr, error) {
 	results = append([]*expr{otherwise}, results...)
 	t, err := s.b.unify(results, "CASE")
 	if err != nil {
-		return nil, at(err, c.Location)
+		return nil, locate(err, c.Location)
 	}
 	otherwise, results = results[0], results[1:]
 	return &expr{typ: t, cols: results[0].cols, eval: func(e *env) (datum.Value, error) {
@@ -96,7 +96,7 @@ func (s *scope) minMax(m *pg.MinMaxExpr) (*expr, error) {
 	greatest := m.Op == pg.MinMaxOp_IS_GREATEST
 	args, t, err := s.unified(m.Args, "GREATEST")
 	if err != nil {
-		return nil, at(err, m.Location)
+		return nil, locate(err, m.Location)
 	}
 	return &expr{typ: t, eval: func(e *env) (datum.Value, error) {
 		vals, err := evalAll(e, args)

@@ -5,7 +5,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/server/catalog/oid"
 )
 
-// typed gives a type to what has none. Literals are read now, so that what is wrong with them is told before anything runs.
+// typed gives a type to what has none. Literals are read now, so that what is wrong with them is
+// told before anything runs.
 func (b *binder) typed(x *expr, t uint32) (*expr, error) {
 	switch {
 	case x.param > 0:
@@ -65,7 +66,8 @@ func implicit(from, to uint32) int {
 			return 2
 		}
 		return 0
-	case oid.IsInt(from) && (to == oid.Numeric || to == oid.Float8 || to == oid.Float4), from == oid.Numeric && (to == oid.Float8 || to == oid.Float4), from == oid.Float4 && to == oid.Float8:
+	case oid.IsInt(from) && (to == oid.Numeric || to == oid.Float8 || to == oid.Float4),
+		from == oid.Numeric && (to == oid.Float8 || to == oid.Float4), from == oid.Float4 && to == oid.Float8:
 		return 1
 	case (oid.IsInt(from) || oid.IsReg(from)) && (to == oid.Oid || oid.IsReg(to) && oid.IsInt(from)), from == oid.Oid && oid.IsReg(to):
 		return 1
@@ -81,9 +83,11 @@ func implicit(from, to uint32) int {
 		return 1
 	case from == oid.Int2Vector && to == oid.Int2Array, from == oid.OidVector && to == oid.OidArray, from == oid.NodeTree && to == oid.Text:
 		return 1
-	case from == oid.NameArray && to == oid.TextArray, from == oid.VarcharArray && to == oid.TextArray, from == oid.CharArray && to == oid.TextArray:
+	case from == oid.NameArray && to == oid.TextArray, from == oid.VarcharArray && to == oid.TextArray,
+		from == oid.CharArray && to == oid.TextArray:
 		return 1
-	case oid.Elem(from) != 0 && oid.Elem(to) != 0 && from != oid.Int2Vector && from != oid.OidVector && implicit(oid.Elem(from), oid.Elem(to)) > 0:
+	case oid.Elem(from) != 0 && oid.Elem(to) != 0 && from != oid.Int2Vector && from != oid.OidVector && implicit(oid.Elem(from),
+		oid.Elem(to)) > 0:
 		return 1
 	}
 	return 0

@@ -13,10 +13,10 @@ func (s *scope) resolve(parts []string, position int32) (*expr, error) {
 		if !hidden {
 			x, err := f.local(parts)
 			if err != nil {
-				return nil, at(err, position)
+				return nil, locate(err, position)
 			}
 			if x != nil {
-				return x.up(f.at(s)), nil
+				return x.raise(f.depth(s)), nil
 			}
 		}
 		hidden = f.hidden
@@ -28,16 +28,17 @@ func (s *scope) resolve(parts []string, position int32) (*expr, error) {
 				if sp.alias == table {
 					for _, fd := range sp.fields {
 						if fd.name == parts[len(parts)-1] {
-							return nil, at(hint(Fail("42P01", "invalid reference to FROM-clause entry for table %q", clip(table)), "There is an entry for it, but it cannot be referenced from this part of the query."), position)
+							return nil, locate(hint(Fail("42P01", "invalid reference to FROM-clause entry for table %q", clip(table)),
+								"There is an entry for it, but it cannot be referenced from this part of the query."), position)
 						}
 					}
-					return nil, at(Fail("42703", "column %s.%s does not exist", clip(table), clip(parts[len(parts)-1])), position)
+					return nil, locate(Fail("42703", "column %s.%s does not exist", clip(table), clip(parts[len(parts)-1])), position)
 				}
 			}
 		}
-		return nil, at(Fail("42P01", "missing FROM-clause entry for table %q", clip(table)), position)
+		return nil, locate(Fail("42P01", "missing FROM-clause entry for table %q", clip(table)), position)
 	}
-	return nil, at(Fail("42703", "column %q does not exist", clip(parts[0])), position)
+	return nil, locate(Fail("42703", "column %q does not exist", clip(parts[0])), position)
 }
 
 // local is resolve in one scope. It returns nil where there is no such column.
@@ -112,15 +113,15 @@ func (f *scope) systemColumn(sp *space, name string) *expr {
 func (s *scope) columnRef(c *pg.ColumnRef) (*expr, error) {
 	for _, f := range c.Fields {
 		if f.GetString_() == nil {
-			return nil, at(Fail("42601", "* is not allowed here"), c.Location)
+			return nil, locate(Fail("42601", "* is not allowed here"), c.Location)
 		}
 	}
-	parts := nameOf(c.Fields)
+	parts := nameParts(c.Fields)
 	if len(parts) == 4 || len(parts) == 3 && parts[0] == s.b.r.db.Name() && oid.Schema(parts[1]) != 0 {
 		parts = parts[1:]
 	}
 	if len(parts) > 3 {
-		return nil, at(Fail("42601", "improper qualified name"), c.Location)
+		return nil, locate(Fail("42601", "improper qualified name"), c.Location)
 	}
 	return s.resolve(parts, c.Location)
 }

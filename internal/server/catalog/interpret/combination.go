@@ -15,9 +15,10 @@ type joiner struct {
 	out   [][]datum.Tuple
 }
 
-// combine joins rows with a part. inside are conditions on the part alone, both those on the part and the rows, and after those
-// that hold at the end.
-func combine(e *env, rows [][]datum.Tuple, p *node, outer bool, inside, both []*conjunct, base []datum.Tuple, after []*conjunct) ([][]datum.Tuple, error) {
+// combine joins rows with a part. inside are conditions on the part alone, both those on the part
+// and the rows, and after those that hold at the end.
+func combine(e *env, rows [][]datum.Tuple, p *node, outer bool, inside, both []*conjunct, base []datum.Tuple,
+	after []*conjunct) ([][]datum.Tuple, error) {
 	j := &joiner{e: e, part: p, outer: outer, after: after}
 	switch {
 	case j.indexed(both):

@@ -123,8 +123,8 @@ func compareRows(op string, a, b []datum.Value) datum.Value {
 	return datum.Bool(verdict(op, 0))
 }
 
-// between binds BETWEEN and NOT BETWEEN.
-func (s *scope) between(a *pg.A_Expr) (*expr, error) {
+// betweenExpr binds BETWEEN and NOT BETWEEN.
+func (s *scope) betweenExpr(a *pg.A_Expr) (*expr, error) {
 	x, err := s.expr(a.Lexpr)
 	if err != nil {
 		return nil, err

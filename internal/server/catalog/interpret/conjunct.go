@@ -89,7 +89,8 @@ func filtered(p *node, cs []*conjunct) bool {
 	return false
 }
 
-// column returns the side of column = other that is a plain column of a relation, where the other side needs nothing of it.
+// column returns the side of column = other that is a plain column of a relation, where the other
+// side needs nothing of it.
 func (c *conjunct) column(rte int) (col, other *expr) {
 	q := c.eq
 	switch {

@@ -9,7 +9,8 @@ import (
 type Database interface {
 	// Name is what a name of three parts may begin with.
 	Name() string
-	// Relation finds a relation by its name, along the search path where no schema is given. It is nil where there is none.
+	// Relation finds a relation by its name, along the search path where no schema is given. It is
+	// nil where there is none.
 	Relation(schema, name string) Relation
 	// Types are the types of the rows of its tables.
 	Types() oid.Types

@@ -23,8 +23,8 @@ func Fail(code, format string, args ...any) error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...), Position: -1}
 }
 
-// at adds a place to an error that has none.
-func at(err error, position int32) error {
+// locate adds a place to an error that has none.
+func locate(err error, position int32) error {
 	var e *Error
 	if errors.As(err, &e) && e.Position < 0 && position >= 0 {
 		e.Position = int(position)
@@ -43,7 +43,8 @@ func hint(err error, text string) error {
 
 // unsupported refuses what PostgreSQL has and this package has not.
 func unsupported(what string) error {
-	return hint(Fail("0A000", "%s is not supported in queries about the catalogue", what), "ask for columns of pg_catalog or information_schema with a plain SELECT")
+	return hint(Fail("0A000", "%s is not supported in queries about the catalogue", what),
+		"ask for columns of pg_catalog or information_schema with a plain SELECT")
 }
 
 // syntaxError is what the parser says, with the place in bytes.

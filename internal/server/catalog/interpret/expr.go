@@ -27,12 +27,12 @@ type equation struct {
 	lrefs, rrefs uint64
 }
 
-// up is an expression of the SELECT that stands n levels further out.
-func (x *expr) up(n int) *expr {
+// raise is an expression of the SELECT that stands n levels further out.
+func (x *expr) raise(n int) *expr {
 	if n == 0 {
 		return x
 	}
-	return &expr{typ: x.typ, cols: x.cols, eval: func(e *env) (datum.Value, error) { return x.eval(e.up(n)) }}
+	return &expr{typ: x.typ, cols: x.cols, eval: func(e *env) (datum.Value, error) { return x.eval(e.enclosing(n)) }}
 }
 
 // held is an expression of the same type whose value is what v holds at that moment.
@@ -64,15 +64,15 @@ func (s *scope) exprNode(n *pg.Node) (*expr, error) {
 		return s.typeCast(v.TypeCast)
 	case *pg.Node_AExpr:
 		x, err := s.operator(v.AExpr)
-		return x, at(err, v.AExpr.Location)
+		return x, locate(err, v.AExpr.Location)
 	case *pg.Node_BoolExpr:
 		return s.boolExpr(v.BoolExpr)
 	case *pg.Node_FuncCall:
 		x, err := s.call(v.FuncCall)
-		return x, at(err, v.FuncCall.Location)
+		return x, locate(err, v.FuncCall.Location)
 	case *pg.Node_SubLink:
 		x, err := s.subLink(v.SubLink)
-		return x, at(err, v.SubLink.Location)
+		return x, locate(err, v.SubLink.Location)
 	case *pg.Node_CaseExpr:
 		return s.caseExpr(v.CaseExpr)
 	case *pg.Node_CoalesceExpr:

@@ -23,8 +23,8 @@ type node struct {
 	stars  []field
 }
 
-// from reads a FROM. Several parts are a cross join of them.
-func (s *scope) from(list []*pg.Node) ([]*node, error) {
+// fromClause reads a FROM. Several parts are a cross join of them.
+func (s *scope) fromClause(list []*pg.Node) ([]*node, error) {
 	var out []*node
 	for _, n := range list {
 		f, err := s.fromItem(n)
@@ -53,16 +53,13 @@ func (s *scope) fromItem(n *pg.Node) (*node, error) {
 }
 
 // relationNode makes the node of one relation and shows its names.
-func (s *scope) relationNode(alias *pg.Alias, name, schema string, cols []datum.Column, fields map[int][]datum.Column, h *Heading) (*node, error) {
+func (s *scope) relationNode(alias *pg.Alias, name, schema string, cols []datum.Column, fields map[int][]datum.Column, h *Heading) (*node,
+	error) {
 	if alias != nil {
 		name, schema = alias.Aliasname, ""
-		names := alias.Colnames
-		if len(names) > len(cols) {
-			return nil, Fail("42P10", "table %q has %d columns available but %d columns specified", clip(name), len(cols), len(names))
-		}
-		cols = append([]datum.Column(nil), cols...)
-		for i, c := range names {
-			cols[i].Name = c.GetString_().GetSval()
+		var err error
+		if cols, err = rename("table", name, cols, alias.Colnames); err != nil {
+			return nil, err
 		}
 	}
 	sp, err := s.add(name, schema, cols, fields, h)
@@ -81,7 +78,8 @@ func (s *scope) rangeVar(v *pg.RangeVar) (*node, error) {
 		}
 	}
 	if v.Catalogname != "" && v.Catalogname != s.b.r.db.Name() {
-		return nil, at(Fail("0A000", "cross-database references are not implemented: %s.%s.%s", clip(v.Catalogname), clip(v.Schemaname), clip(v.Relname)), v.Location)
+		return nil, locate(Fail("0A000", "cross-database references are not implemented: %s.%s.%s", clip(v.Catalogname),
+			clip(v.Schemaname), clip(v.Relname)), v.Location)
 	}
 	rel := s.b.r.db.Relation(v.Schemaname, v.Relname)
 	if rel == nil {
@@ -89,12 +87,12 @@ func (s *scope) rangeVar(v *pg.RangeVar) (*node, error) {
 		if v.Schemaname != "" {
 			name = v.Schemaname + "." + name
 		}
-		return nil, at(Fail("42P01", "relation %q does not exist", clip(name)), v.Location)
+		return nil, locate(Fail("42P01", "relation %q does not exist", clip(name)), v.Location)
 	}
 	h := rel.Heading()
 	n, err := s.relationNode(v.Alias, v.Relname, h.Schema, h.Columns, nil, &h)
 	if err != nil {
-		return nil, at(err, v.Location)
+		return nil, locate(err, v.Location)
 	}
 	if h.Readable {
 		n.rel, n.tuples = rel, func(*env) ([]datum.Tuple, error) { return rel.Rows(), nil }

@@ -1,14 +1,15 @@
 package interpret
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/discreet-dp/discreet/internal/server/catalog/datum"
 	"github.com/discreet-dp/discreet/internal/server/catalog/oid"
 )
 
-// Function is a line of a library: what can be called, and what it does. A signature is a name, the types of
-// the arguments and the type of the result, as in
+// Function is a line of a library: what can be called, and what it does. A signature is a name, the
+// types of the arguments and the type of the result, as in
 //
 //	lower(text) text
 //	lax concat_ws(text,...any) text
@@ -16,9 +17,9 @@ import (
 //	unnest(anyarray) setof anyelement
 //	pg_options_to_table(text[]) (option_name text, option_value text)
 //
-// Names and types with | between them are alternatives, an argument with = may be left out, and one with ...
-// may come any number of times. A lax function sees NULLs; others are NULL where an argument is. What returns
-// a set returns a List, of Lists where the set has columns.
+// Names and types with | between them are alternatives, an argument with = may be left out, and one
+// with ... may come any number of times. A lax function sees NULLs; others are NULL where an
+// argument is. What returns a set returns a List, of Lists where the set has columns.
 type Function struct {
 	Signature string
 	Do        func(*Call) (datum.Value, error)
@@ -28,21 +29,14 @@ type Function struct {
 type Library map[string][]*form
 
 // NewLibrary makes a library of the functions on values, and of these.
-func NewLibrary(own ...[]Function) Library {
+func NewLibrary(own []Function) Library {
 	l := Library{}
-	for _, table := range append(own, textFunctions, partFunctions, patternFunctions, numberFunctions, listFunctions, timeFunctions) {
-		for _, f := range table {
-			for _, x := range forms(f) {
-				l[x.name] = append(l[x.name], x)
-			}
+	for _, f := range slices.Concat(own, textFunctions, partFunctions, patternFunctions, numberFunctions, listFunctions, timeFunctions) {
+		for _, x := range forms(f) {
+			l[x.name] = append(l[x.name], x)
 		}
 	}
 	return l
-}
-
-// Fixed makes a function that returns the same for all arguments.
-func Fixed(v datum.Value) func(*Call) (datum.Value, error) {
-	return func(*Call) (datum.Value, error) { return v, nil }
 }
 
 // form is one form of a function.
@@ -130,8 +124,8 @@ func signatureType(name string) uint32 {
 	return t
 }
 
-// typeOf is a type of the result of a call: that of an array among its arguments, or of its elements, where the
-// signature says so.
+// typeOf is a type of the result of a call: that of an array among its arguments, or of its
+// elements, where the signature says so.
 func (f *form) typeOf(t uint32, types []uint32) uint32 {
 	for i, a := range f.args {
 		if a == oid.AnyArray && t == oid.AnyArray {

@@ -62,7 +62,8 @@ func canonical(n *pg.Node) string {
 	return b.String()
 }
 
-// prepare notes the expressions of GROUP BY before the output is read: they can be numbers and names of it.
+// prepare notes the expressions of GROUP BY before the output is read: they can be numbers and
+// names of it.
 func (g *grouping) prepare(groups, targets []*pg.Node) {
 	g.nodes = map[string]bool{}
 	for _, n := range groups {
@@ -85,7 +86,8 @@ func (g *grouping) prepare(groups, targets []*pg.Node) {
 
 // has reports whether an expression is one of GROUP BY's.
 func (g *grouping) has(n *pg.Node) bool {
-	// A long chain has every end of it compared. What is not compared any more counts as not grouped.
+	// A long chain has every end of it compared. What is not compared any more counts as not
+	// grouped.
 	if len(g.nodes) == 0 || n.GetAConst() != nil || g.spent > 4<<20 {
 		return false
 	}
@@ -94,7 +96,8 @@ func (g *grouping) has(n *pg.Node) bool {
 	return g.nodes[text]
 }
 
-// check refuses a column that is neither grouped nor determined by the oid of its relation, which is.
+// check refuses a column that is neither grouped nor determined by the oid of its relation, which
+// is.
 func (g *grouping) check(by []*expr, s *scope) error {
 	grouped := map[[2]int]bool{}
 	for _, x := range by {
@@ -129,7 +132,7 @@ func (s *scope) groupBy(list []*pg.Node, q *query) ([]*expr, error) {
 			// A column of FROM comes before one of the output.
 			x, err := s.local([]string{ref.Fields[0].GetString_().GetSval()})
 			if err != nil {
-				return nil, at(err, ref.Location)
+				return nil, locate(err, ref.Location)
 			}
 			if x != nil {
 				out = append(out, x)
@@ -158,7 +161,8 @@ func (s *scope) groupBy(list []*pg.Node, q *query) ([]*expr, error) {
 	return out, nil
 }
 
-// groupRows makes a row of each group that HAVING keeps: the first of its rows, and the values of the aggregates.
+// groupRows makes a row of each group that HAVING keeps: the first of its rows, and the values of
+// the aggregates.
 func (sel *selection) groupRows(e *env, list []state, base []datum.Tuple) ([]state, error) {
 	order, groups, err := sel.divide(e, list)
 	if err != nil {
@@ -193,7 +197,8 @@ func (sel *selection) groupRows(e *env, list []state, base []datum.Tuple) ([]sta
 	return out, nil
 }
 
-// divide divides rows into groups, and says in which order. Without GROUP BY there is one, even of no rows.
+// divide divides rows into groups, and says in which order. Without GROUP BY there is one, even of
+// no rows.
 func (sel *selection) divide(e *env, list []state) (order []string, groups map[string][]state, err error) {
 	if len(sel.groups) == 0 {
 		return []string{""}, map[string][]state{"": list}, nil

@@ -42,7 +42,7 @@ func (r *run) parse(s string, t uint32) (datum.Value, error) {
 		if err != nil {
 			return nil, bad()
 		}
-		return inRange(datum.Int(n), t)
+		return checkRange(datum.Int(n), t)
 	case oid.KindFloat:
 		f, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
 		if err != nil || strings.ContainsAny(s, "xXpP_") {
@@ -70,8 +70,8 @@ func (r *run) parse(s string, t uint32) (datum.Value, error) {
 	return datum.Text(s), nil
 }
 
-// inRange is a number as one of an integer type, or of oid and its kin.
-func inRange(n datum.Int, t uint32) (datum.Value, error) {
+// checkRange is a number as one of an integer type, or of oid and its kin.
+func checkRange(n datum.Int, t uint32) (datum.Value, error) {
 	switch {
 	case t == oid.Int2 && n != datum.Int(int16(n)), t == oid.Int4 && n != datum.Int(int32(n)):
 		return nil, Fail("22003", "%s out of range", oid.Types(nil).Format(t, -1))

@@ -25,15 +25,16 @@ func (s *scope) join(j *pg.JoinExpr) (*node, error) {
 		return nil, err
 	}
 	if right.deps&left.rtes != 0 && j.Jointype == pg.JoinType_JOIN_RIGHT {
-		return nil, Fail("42P10", "invalid reference to FROM-clause entry: the combining JOIN type must be INNER or LEFT for a LATERAL reference")
+		return nil, Fail("42P10",
+			"invalid reference to FROM-clause entry: the combining JOIN type must be INNER or LEFT for a LATERAL reference")
 	}
 	n := &node{left: left, right: right, kind: j.Jointype, rtes: left.rtes | right.rtes}
 	n.deps = (left.deps | right.deps) &^ n.rtes
 	n.spaces = append(append([]*space(nil), left.spaces...), right.spaces...)
 	both := append(append([]field(nil), left.stars...), right.stars...)
-	using := nameOf(j.UsingClause)
+	using := nameParts(j.UsingClause)
 	for _, name := range using {
-		if err := s.using(n, name); err != nil {
+		if err := s.usingColumn(n, name); err != nil {
 			return nil, err
 		}
 	}
@@ -60,8 +61,8 @@ func (s *scope) join(j *pg.JoinExpr) (*node, error) {
 	return n, nil
 }
 
-// using joins the two sides on a column that both have, which is one column of the JOIN.
-func (s *scope) using(n *node, name string) error {
+// usingColumn joins the two sides on a column that both have, which is one column of the JOIN.
+func (s *scope) usingColumn(n *node, name string) error {
 	pick := func(fields []field) (*field, error) {
 		found, several := named(fields, name)
 		switch {

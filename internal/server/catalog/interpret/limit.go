@@ -9,7 +9,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/nesting"
 )
 
-// Limits on a text, checked before it is parsed: the grammar recurses, and a hostile text must not choose how deep.
+// Limits on a text, checked before it is parsed: the grammar recurses, and a hostile text must not
+// choose how deep.
 const (
 	maxText   = 64 << 10 // bytes
 	maxTokens = 6000
@@ -49,7 +50,7 @@ func checkText(text string) error {
 		return Fail("54000", "the query has more than %d words", maxTokens)
 	}
 	if start, deeper := nesting.Deeper(scan.Tokens, maxDepth); deeper {
-		return at(Fail("54001", "the query is nested more than %d levels deep", maxDepth), start)
+		return locate(Fail("54001", "the query is nested more than %d levels deep", maxDepth), start)
 	}
 	return nil
 }

@@ -36,7 +36,8 @@ func firstIndex(t uint32) int {
 	return 1
 }
 
-// bound makes a function on the bounds of an array, which has one dimension, or none where it is empty.
+// bound makes a function on the bounds of an array, which has one dimension, or none where it is
+// empty.
 func bound(f func(l datum.List, first int) datum.Int) func(*Call) (datum.Value, error) {
 	return func(c *Call) (datum.Value, error) {
 		l := c.List(0)

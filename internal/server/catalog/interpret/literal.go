@@ -42,7 +42,7 @@ func (s *scope) constant(k *pg.A_Const) (*expr, error) {
 		}
 		f, err := strconv.ParseFloat(text, 64)
 		if err != nil {
-			return nil, at(Fail("22003", "the number %s is out of range", clip(text)), k.Location)
+			return nil, locate(Fail("22003", "the number %s is out of range", clip(text)), k.Location)
 		}
 		return constant(oid.Numeric, datum.Float(f)), nil
 	case *pg.A_Const_Boolval:

@@ -63,8 +63,8 @@ func (b *binder) anyAll(op string, l, r *expr, all bool) (*expr, error) {
 	}}, nil
 }
 
-// in binds IN and NOT IN with a list.
-func (s *scope) in(a *pg.A_Expr, op string) (*expr, error) {
+// inList binds IN and NOT IN with a list.
+func (s *scope) inList(a *pg.A_Expr, op string) (*expr, error) {
 	l, err := s.expr(a.Lexpr)
 	if err != nil {
 		return nil, err

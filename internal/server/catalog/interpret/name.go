@@ -7,8 +7,8 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 )
 
-// nameOf is a name in its parts.
-func nameOf(list []*pg.Node) []string {
+// nameParts is a name in its parts.
+func nameParts(list []*pg.Node) []string {
 	var out []string
 	for _, n := range list {
 		out = append(out, n.GetString_().GetSval())

@@ -22,12 +22,12 @@ var numberFunctions = []Function{
 			return c.Args[0], nil
 		}
 		p := math.Pow(10, float64(n))
-		return datum.Float(math.Round(toFloat(c.Args[0])*p) / p), nil
+		return datum.Float(math.Round(float(c.Args[0])*p) / p), nil
 	}},
 }
 
 func mapFloat(f func(float64) float64) func(*Call) (datum.Value, error) {
-	return func(c *Call) (datum.Value, error) { return datum.Float(f(toFloat(c.Args[0]))), nil }
+	return func(c *Call) (datum.Value, error) { return datum.Float(f(float(c.Args[0]))), nil }
 }
 
 func absolute(t uint32) func(*Call) (datum.Value, error) {

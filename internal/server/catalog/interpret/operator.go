@@ -9,9 +9,10 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 )
 
-// operator binds an operator, and what the grammar takes for one: IN, BETWEEN, IS DISTINCT FROM, NULLIF, ANY, LIKE.
+// operator binds an operator, and what the grammar takes for one: IN, BETWEEN, IS DISTINCT FROM,
+// NULLIF, ANY, LIKE.
 func (s *scope) operator(a *pg.A_Expr) (*expr, error) {
-	names := nameOf(a.Name)
+	names := nameParts(a.Name)
 	op := ""
 	if len(names) > 0 {
 		op = names[len(names)-1]
@@ -32,9 +33,10 @@ func (s *scope) operator(a *pg.A_Expr) (*expr, error) {
 	}
 	switch a.Kind {
 	case pg.A_Expr_Kind_AEXPR_IN:
-		return s.in(a, op)
-	case pg.A_Expr_Kind_AEXPR_BETWEEN, pg.A_Expr_Kind_AEXPR_NOT_BETWEEN, pg.A_Expr_Kind_AEXPR_BETWEEN_SYM, pg.A_Expr_Kind_AEXPR_NOT_BETWEEN_SYM:
-		return s.between(a)
+		return s.inList(a, op)
+	case pg.A_Expr_Kind_AEXPR_BETWEEN, pg.A_Expr_Kind_AEXPR_NOT_BETWEEN, pg.A_Expr_Kind_AEXPR_BETWEEN_SYM,
+		pg.A_Expr_Kind_AEXPR_NOT_BETWEEN_SYM:
+		return s.betweenExpr(a)
 	}
 	l, lrefs, err := side(a.Lexpr)
 	if err != nil {
@@ -102,7 +104,8 @@ func (b *binder) noOperator(op string, l, r *expr) error {
 		}
 		return b.r.nameType(x.typ)
 	}
-	return hint(Fail("42883", "operator does not exist: %s", strings.TrimSpace(name(l)+" "+clip(op)+" "+name(r))), "No operator matches the given name and argument types. You might need to add explicit type casts.")
+	return hint(Fail("42883", "operator does not exist: %s", strings.TrimSpace(name(l)+" "+clip(op)+" "+name(r))),
+		"No operator matches the given name and argument types. You might need to add explicit type casts.")
 }
 
 // strict is an expression of two others that is NULL where one of them is.
@@ -163,7 +166,7 @@ func (b *binder) prefix(op string, r *expr) (*expr, error) {
 				if v == math.MinInt64 {
 					return nil, Fail("22003", "bigint out of range")
 				}
-				return inRange(-v, r.typ)
+				return checkRange(-v, r.typ)
 			case datum.Float:
 				return -v, err
 			}

@@ -13,8 +13,8 @@ type sortKey struct {
 	desc, nullsFirst bool
 }
 
-// sortKeyOf reads ASC, DESC and NULLS. NULLs are above everything.
-func sortKeyOf(b *pg.SortBy) sortKey {
+// readSortKey reads ASC, DESC and NULLS. NULLs are above everything.
+func readSortKey(b *pg.SortBy) sortKey {
 	k := sortKey{desc: b.SortbyDir == pg.SortByDir_SORTBY_DESC}
 	k.nullsFirst = k.desc
 	switch b.SortbyNulls {
@@ -87,7 +87,7 @@ func (s *scope) sortedBy(list []*pg.Node) (ks []sortKey, keys []*expr, err error
 		if err != nil {
 			return nil, nil, err
 		}
-		ks, keys = append(ks, sortKeyOf(b)), append(keys, x)
+		ks, keys = append(ks, readSortKey(b)), append(keys, x)
 	}
 	return ks, keys, nil
 }
@@ -122,9 +122,10 @@ func (s *scope) outputOrder(clause []*pg.Node, q *query) (func(*env, []datum.Tup
 			return nil, err
 		}
 		if !ok {
-			return nil, hint(Fail("0A000", "invalid UNION/INTERSECT/EXCEPT ORDER BY clause: only result column names can be used"), "put the UNION into a subquery")
+			return nil, hint(Fail("0A000", "invalid UNION/INTERSECT/EXCEPT ORDER BY clause: only result column names can be used"),
+				"put the UNION into a subquery")
 		}
-		ks, cols = append(ks, sortKeyOf(b)), append(cols, i)
+		ks, cols = append(ks, readSortKey(b)), append(cols, i)
 	}
 	return func(e *env, rows []datum.Tuple) ([]datum.Tuple, error) {
 		if len(ks) == 0 {
@@ -151,17 +152,17 @@ func (s *scope) orderBy(list []*pg.Node, q *query) ([]sortKey, []*expr, error) {
 	for _, n := range list {
 		b := n.GetSortBy()
 		s.where = "ORDER BY"
-		x, err := s.orOutput(b.GetNode(), q)
+		x, err := s.outputOrExpr(b.GetNode(), q)
 		if err != nil {
 			return nil, nil, err
 		}
-		ks, keys = append(ks, sortKeyOf(b)), append(keys, x)
+		ks, keys = append(ks, readSortKey(b)), append(keys, x)
 	}
 	return ks, keys, nil
 }
 
-// orOutput is an output column, or else an expression.
-func (s *scope) orOutput(n *pg.Node, q *query) (*expr, error) {
+// outputOrExpr is an output column, or else an expression.
+func (s *scope) outputOrExpr(n *pg.Node, q *query) (*expr, error) {
 	i, ok, err := s.outputColumn(n, q)
 	if err != nil {
 		return nil, err
@@ -186,7 +187,7 @@ func (s *scope) outputColumn(n *pg.Node, q *query) (int, bool, error) {
 		if i := int(v.Ival.GetIval()); i >= 1 && i <= len(q.names) {
 			return i - 1, true, nil
 		}
-		return 0, false, at(Fail("42P10", "position %d is not in select list", v.Ival.GetIval()), k.Location)
+		return 0, false, locate(Fail("42P10", "position %d is not in select list", v.Ival.GetIval()), k.Location)
 	}
 	ref := n.GetColumnRef()
 	if ref == nil || len(ref.Fields) != 1 {
@@ -200,7 +201,7 @@ func (s *scope) outputColumn(n *pg.Node, q *query) (int, bool, error) {
 				if a, b := q.outs[i], q.outs[found]; a.scope != nil && a.scope == b.scope && a.rte == b.rte && a.attr == b.attr {
 					continue
 				}
-				return 0, false, at(Fail("42702", "ORDER BY %q is ambiguous", clip(name)), ref.Location)
+				return 0, false, locate(Fail("42702", "ORDER BY %q is ambiguous", clip(name)), ref.Location)
 			}
 			found = i
 		}

@@ -10,7 +10,7 @@ import (
 func (s *scope) parameter(p *pg.ParamRef) (*expr, error) {
 	n := int(p.Number)
 	if n < 1 || n > 1000 {
-		return nil, at(Fail("42P02", "there is no parameter $%d", n), p.Location)
+		return nil, locate(Fail("42P02", "there is no parameter $%d", n), p.Location)
 	}
 	b := s.b
 	for len(b.params) < n {

@@ -17,7 +17,8 @@ var partFunctions = []Function{
 	{"split_part(text,text,int4) text", splitPart},
 }
 
-// part is count characters of a text. They are counted from 1, and what is before the text counts too.
+// part is count characters of a text. They are counted from 1, and what is before the text counts
+// too.
 func part(s string, from, count int64) string {
 	end := int64(math.MaxInt64)
 	if count < math.MaxInt64-max(from, 0) {

@@ -24,7 +24,7 @@ func (b *binder) matching(op string, l, r *expr) (*expr, error) {
 	kind := strings.TrimPrefix(op, "!")
 	return strict(oid.Bool, l, r, func(r *run, x, y datum.Value) (datum.Value, error) {
 		text := string(x.(datum.Text))
-		re, err := r.patternFor(kind, string(y.(datum.Text)), text)
+		re, err := r.countedPattern(kind, string(y.(datum.Text)), text)
 		if err != nil {
 			return nil, err
 		}
@@ -44,14 +44,15 @@ type pattern struct {
 	instructions int
 }
 
-// cost is how many steps it takes to look for the pattern once: at worst, RE2 tries every instruction at every byte.
+// cost is how many steps it takes to look for the pattern once: at worst, RE2 tries every
+// instruction at every byte.
 func (p *pattern) cost(text string) int { return 1 + len(text)*p.instructions/20 }
 
 // costAll is cost for all places of a text: each may be looked for to the end.
 func (p *pattern) costAll(text string) int { return (1 + len(text)) * p.cost(text) }
 
-// patternFor is pattern, with the steps counted that it takes to look for it once in a text.
-func (r *run) patternFor(kind, source, text string) (*pattern, error) {
+// countedPattern is pattern, with the steps counted that it takes to look for it once in a text.
+func (r *run) countedPattern(kind, source, text string) (*pattern, error) {
 	re, err := r.pattern(kind, source)
 	if err != nil {
 		return nil, err

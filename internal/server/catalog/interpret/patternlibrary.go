@@ -17,7 +17,7 @@ var patternFunctions = []Function{
 // matchText is the first group of the first match, or all of the match where there are no groups.
 func matchText(c *Call) (datum.Value, error) {
 	s := c.Text(0)
-	re, err := c.run.patternFor("~", c.Text(1), s)
+	re, err := c.run.countedPattern("~", c.Text(1), s)
 	if err != nil {
 		return nil, err
 	}

@@ -6,7 +6,8 @@ import (
 
 func badPattern(why string) error { return Fail("2201B", "invalid regular expression: %s", why) }
 
-// posixSource writes an expression of PostgreSQL as RE2 has it. What RE2 has no word for is refused.
+// posixSource writes an expression of PostgreSQL as RE2 has it. What RE2 has no word for is
+// refused.
 func posixSource(text string) (string, error) {
 	var b strings.Builder
 	for i := 0; i < len(text); i++ {
@@ -50,8 +51,8 @@ func escape(b *strings.Builder, c byte) error {
 	return nil
 }
 
-// bracket writes a bracket expression, and says how long it is. It ends at the first ] that is not its first character. RE2 needs its [
-// and \ escaped.
+// bracket writes a bracket expression, and says how long it is. It ends at the first ] that is not
+// its first character. RE2 needs its [ and \ escaped.
 func bracket(b *strings.Builder, text string) (int, error) {
 	j := 0
 	b.WriteByte('[')

@@ -11,7 +11,8 @@ type state struct {
 
 func (t *state) enter(e *env) { e.row, e.aggs, e.wins = t.row, t.aggs, t.wins }
 
-// project evaluates the output, and what it is sorted by, of each row. A function that returns a set makes several rows of one.
+// project evaluates the output, and what it is sorted by, of each row. A function that returns a
+// set makes several rows of one.
 func (s *scope) project(e *env, list []state, outs, keys []*expr) (out, sorts []datum.Tuple, err error) {
 	one := func() error {
 		t, err := evalAll(e, outs)

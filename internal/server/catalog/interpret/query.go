@@ -122,7 +122,7 @@ func (b *binder) selectIn(st *pg.SelectStmt, s *scope) (*query, error) {
 		return nil, unsupported("FOR UPDATE")
 	}
 	if st.WithClause != nil {
-		if err := s.with(st.WithClause); err != nil {
+		if err := s.withClause(st.WithClause); err != nil {
 			return nil, err
 		}
 	}

@@ -27,7 +27,8 @@ type run struct {
 func (r *run) step(n int) error {
 	before := r.steps
 	if r.steps += n; r.steps > r.limits.Steps {
-		return &Error{Code: "54000", Message: "the query about the catalogue takes too many steps", Hint: "join on equal columns, and ask for less at once", Position: -1}
+		return &Error{Code: "54000", Message: "the query about the catalogue takes too many steps",
+			Hint: "join on equal columns, and ask for less at once", Position: -1}
 	}
 	if before>>12 != r.steps>>12 && r.ctx.Err() != nil {
 		return Fail("57014", "canceling statement due to user request")
@@ -38,7 +39,8 @@ func (r *run) step(n int) error {
 // take counts n bytes.
 func (r *run) take(n int) error {
 	if r.bytes += n; r.bytes > r.limits.Bytes || r.bytes < 0 {
-		return &Error{Code: "54000", Message: "the query about the catalogue takes too much memory", Hint: "join on equal columns, and ask for less at once", Position: -1}
+		return &Error{Code: "54000", Message: "the query about the catalogue takes too much memory",
+			Hint: "join on equal columns, and ask for less at once", Position: -1}
 	}
 	return nil
 }

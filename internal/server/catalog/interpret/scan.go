@@ -5,7 +5,8 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 )
 
-// cross runs the parts of a FROM, given what is known already. A part is taken before others where a condition leads to it.
+// cross runs the parts of a FROM, given what is known already. A part is taken before others where
+// a condition leads to it.
 func cross(e *env, parts []*node, base []datum.Tuple, where []*conjunct) ([][]datum.Tuple, error) {
 	have := uint64(0)
 	var before []*conjunct // conditions on no relation here

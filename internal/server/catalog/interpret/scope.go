@@ -24,8 +24,8 @@ type env struct {
 	out   datum.Tuple // the output, while what it is sorted by is evaluated
 }
 
-// up is the env of the SELECT that stands n levels further out.
-func (e *env) up(n int) *env {
+// enclosing is the env of the SELECT that stands n levels further out.
+func (e *env) enclosing(n int) *env {
 	for ; n > 0; n-- {
 		e = e.outer
 	}
@@ -65,7 +65,8 @@ type space struct {
 type scope struct {
 	b     *binder
 	outer *scope
-	// hidden: columns of the next scope outside cannot be seen, as from a subquery in FROM without LATERAL.
+	// hidden: columns of the next scope outside cannot be seen, as from a subquery in FROM without
+	// LATERAL.
 	hidden bool
 
 	spaces []*space
@@ -91,8 +92,9 @@ type scope struct {
 // child is the scope of a SELECT inside of this one.
 func (s *scope) child(hidden bool) *scope { return &scope{b: s.b, outer: s, hidden: hidden} }
 
-// at is how many levels s stands outside of from. What is between them depends on something further out.
-func (s *scope) at(from *scope) (depth int) {
+// depth is how many levels s stands outside of from. What is between them depends on something
+// further out.
+func (s *scope) depth(from *scope) (depth int) {
 	for f := from; f != s; f = f.outer {
 		f.escapes = true
 		depth++

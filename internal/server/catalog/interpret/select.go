@@ -24,7 +24,7 @@ type selection struct {
 func (s *scope) plain(st *pg.SelectStmt) (*query, error) {
 	sel := &selection{scope: s, query: &query{scope: s}}
 	var err error
-	if sel.parts, err = s.from(st.FromClause); err != nil {
+	if sel.parts, err = s.fromClause(st.FromClause); err != nil {
 		return nil, err
 	}
 	if st.WhereClause != nil {

@@ -37,8 +37,9 @@ func Parse(sql string) (*pg.SelectStmt, error) {
 	return s, nil
 }
 
-// Prepare decides the types of a parsed SELECT. known are the types of parameters that the client has given; 0 is unknown.
-// The tree is one that Parse has read, or that was held to the same limits: the interpreter recurses as deep as it is nested.
+// Prepare decides the types of a parsed SELECT. known are the types of parameters that the client
+// has given; 0 is unknown. The tree is one that Parse has read, or that was held to the same
+// limits: the interpreter recurses as deep as it is nested.
 func (l Library) Prepare(ctx context.Context, db Database, tree *pg.SelectStmt, known []uint32, limits Limits) (st *Statement, err error) {
 	defer rescue(&err)
 	st = &Statement{run: &run{db: db, ctx: ctx, limits: limits}}
@@ -60,7 +61,8 @@ func (l Library) Prepare(ctx context.Context, db Database, tree *pg.SelectStmt, 
 	return st, nil
 }
 
-// Run runs a statement. What shows as a name, a time or a record is a text in the rows that it returns.
+// Run runs a statement. What shows as a name, a time or a record is a text in the rows that it
+// returns.
 func (st *Statement) Run(parameters []datum.Value) (rows []datum.Tuple, err error) {
 	defer rescue(&err)
 	if len(st.Parameters) > len(parameters) {

@@ -74,7 +74,7 @@ func (s *scope) subLink(l *pg.SubLink) (*expr, error) {
 // quantified is x op ANY (SELECT ...) or ALL, with IN for = ANY.
 func (s *scope) quantified(l *pg.SubLink, q *query) (*expr, error) {
 	op := "="
-	if names := nameOf(l.OperName); len(names) > 0 {
+	if names := nameParts(l.OperName); len(names) > 0 {
 		op = names[len(names)-1]
 	}
 	all := l.SubLinkType == pg.SubLinkType_ALL_SUBLINK

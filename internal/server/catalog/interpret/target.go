@@ -48,25 +48,25 @@ func (s *scope) star(n *pg.Node) ([]field, bool, error) {
 	}
 	if len(ref.Fields) == 1 {
 		if s.rtes == 0 {
-			return nil, false, at(Fail("42601", "SELECT * with no tables specified is not valid"), ref.Location)
+			return nil, false, locate(Fail("42601", "SELECT * with no tables specified is not valid"), ref.Location)
 		}
 		return s.stars, true, nil
 	}
-	parts := nameOf(ref.Fields[:len(ref.Fields)-1])
+	parts := nameParts(ref.Fields[:len(ref.Fields)-1])
 	for f, hidden := s, false; f != nil; f = f.outer {
 		if !hidden {
 			if sp := f.space(parts); sp != nil {
-				depth := f.at(s)
+				depth := f.depth(s)
 				var out []field
 				for _, fd := range sp.fields {
-					out = append(out, field{fd.name, func() *expr { return fd.expr().up(depth) }})
+					out = append(out, field{fd.name, func() *expr { return fd.expr().raise(depth) }})
 				}
 				return out, true, nil
 			}
 		}
 		hidden = f.hidden
 	}
-	return nil, false, at(Fail("42P01", "missing FROM-clause entry for table %q", clip(parts[len(parts)-1])), ref.Location)
+	return nil, false, locate(Fail("42P01", "missing FROM-clause entry for table %q", clip(parts[len(parts)-1])), ref.Location)
 }
 
 // figure is the name of an output column that was given none, and whether it is more than a guess.

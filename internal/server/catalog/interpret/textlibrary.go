@@ -87,7 +87,8 @@ func (c *Call) join(sep string, first int) (datum.Value, error) {
 	return c.joinValues(c.Args[first:], c.Types[first:], sep, nil)
 }
 
-// joinValues writes values with a text between them. NULLs are left out, or are written as null says.
+// joinValues writes values with a text between them. NULLs are left out, or are written as null
+// says.
 func (c *Call) joinValues(values []datum.Value, types []uint32, sep string, null datum.Value) (datum.Value, error) {
 	var b strings.Builder
 	begun := false

@@ -8,7 +8,10 @@ import (
 
 // timeFunctions are the functions on times.
 var timeFunctions = []Function{
-	{"now|transaction_timestamp|statement_timestamp|clock_timestamp() timestamptz", func(c *Call) (datum.Value, error) { return c.run.now(), nil }},
+	{"now|transaction_timestamp|statement_timestamp|clock_timestamp() timestamptz", func(c *Call) (datum.Value,
+		error) {
+		return c.run.now(), nil
+	}},
 	{"extract(text,timestamptz|timestamp|date) numeric", timePart},
 	{"date_part(text,timestamptz|timestamp|date) float8", timePart},
 }

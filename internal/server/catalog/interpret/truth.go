@@ -19,8 +19,8 @@ func (b *binder) truth(x *expr, where string) (*expr, error) {
 	return x, nil
 }
 
-// decide is AND of n tests, where stop is false, or OR, where it is true: the first that says stop decides. Otherwise the result is
-// NULL where one of them is.
+// decide is AND of n tests, where stop is false, or OR, where it is true: the first that says stop
+// decides. Otherwise the result is NULL where one of them is.
 func decide(n int, stop bool, test func(i int) (datum.Value, error)) (datum.Value, error) {
 	unknown := false
 	for i := range n {
@@ -56,7 +56,7 @@ func (s *scope) boolExpr(b *pg.BoolExpr) (*expr, error) {
 			return nil, err
 		}
 		if x, err = s.b.truth(x, b.Boolop.String()[:3]); err != nil {
-			return nil, at(err, b.Location)
+			return nil, locate(err, b.Location)
 		}
 		args = append(args, x)
 	}
@@ -112,7 +112,7 @@ func (s *scope) booleanTest(t *pg.BooleanTest) (*expr, error) {
 		return nil, err
 	}
 	if x, err = s.b.truth(x, "IS TRUE"); err != nil {
-		return nil, at(err, t.Location)
+		return nil, locate(err, t.Location)
 	}
 	test := booleanTests[t.Booltesttype]
 	return &expr{typ: oid.Bool, eval: func(e *env) (datum.Value, error) {

@@ -5,7 +5,8 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// VisitRelations visits every relation that a SELECT names, with the names of the WITH queries around it.
+// VisitRelations visits every relation that a SELECT names, with the names of the WITH queries
+// around it.
 func VisitRelations(s *pg.SelectStmt, visit func(*pg.RangeVar, map[string]bool)) {
 	var message func(m protoreflect.Message, ctes map[string]bool)
 	message = func(m protoreflect.Message, ctes map[string]bool) {

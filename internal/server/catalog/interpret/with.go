@@ -1,6 +1,8 @@
 package interpret
 
 import (
+	"slices"
+
 	"github.com/discreet-dp/discreet/internal/server/catalog/datum"
 	pg "github.com/pganalyze/pg_query_go/v6"
 )
@@ -17,8 +19,8 @@ type cte struct {
 	step      *query
 }
 
-// with binds the queries of a WITH.
-func (s *scope) with(w *pg.WithClause) error {
+// withClause binds the queries of a WITH.
+func (s *scope) withClause(w *pg.WithClause) error {
 	s.ctes = map[string]*cte{}
 	for _, n := range w.Ctes {
 		e := n.GetCommonTableExpr()
@@ -27,61 +29,67 @@ func (s *scope) with(w *pg.WithClause) error {
 			return unsupported("WITH of anything but SELECT")
 		}
 		if s.ctes[e.Ctename] != nil {
-			return at(Fail("42712", "WITH query name %q specified more than once", clip(e.Ctename)), e.Location)
+			return locate(Fail("42712", "WITH query name %q specified more than once", clip(e.Ctename)), e.Location)
 		}
-		c := &cte{name: e.Ctename}
-		rename := func(cols []datum.Column) ([]datum.Column, error) {
-			cols = append([]datum.Column(nil), cols...)
-			if len(e.Aliascolnames) > len(cols) {
-				return nil, at(Fail("42P10", "WITH query %q has %d columns available but %d columns specified", clip(e.Ctename), len(cols), len(e.Aliascolnames)), e.Location)
-			}
-			for i, n := range e.Aliascolnames {
-				cols[i].Name = n.GetString_().GetSval()
-			}
-			return cols, nil
+		c := &cte{name: e.Ctename, scope: s.child(false)}
+		first, second := st, (*pg.SelectStmt)(nil)
+		if w.Recursive && isRecursive(st, e.Ctename) {
+			first, second = st.Larg, st.Rarg
 		}
-		if w.Recursive && st.Op == pg.SetOperation_SETOP_UNION && st.WithClause == nil && len(st.SortClause) == 0 && st.LimitCount == nil && mentions(st.Rarg, e.Ctename) {
-			c.recursive, c.all = true, st.All
-			c.scope = s.child(false)
-			first, err := s.b.selectIn(st.Larg, c.scope)
-			if err != nil {
-				return err
-			}
-			first.settle()
-			if c.cols, err = rename(first.columns()); err != nil {
-				return err
-			}
-			s.ctes[e.Ctename] = c
-			second := s.child(false)
-			step, err := s.b.selectIn(st.Rarg, second)
-			if err != nil {
-				return err
-			}
-			if len(step.outs) != len(c.cols) {
-				return Fail("42601", "each UNION query must have the same number of columns")
-			}
-			for i := range c.cols {
-				if err := step.coerce(i, c.cols[i].OID); err != nil {
-					return err
-				}
-			}
-			c.query, c.step = first, step
-			c.scope.escapes = true
-			continue
-		}
-		c.scope = s.child(false)
-		q, err := s.b.selectIn(st, c.scope)
+		q, err := s.b.selectIn(first, c.scope)
 		if err != nil {
 			return err
 		}
 		q.settle()
-		c.query = q
-		if c.cols, err = rename(q.columns()); err != nil {
-			return err
+		if c.cols, err = rename("WITH query", e.Ctename, q.columns(), e.Aliascolnames); err != nil {
+			return locate(err, e.Location)
 		}
 		s.ctes[e.Ctename] = c
+		if second != nil {
+			c.recursive, c.all = true, st.All
+			if c.step, err = s.recursiveStep(c, second); err != nil {
+				return err
+			}
+			c.scope.escapes = true
+		}
+		c.query = q
 	}
 	return nil
+}
+
+// rename gives the first of some columns other names.
+func rename(what, name string, cols []datum.Column, names []*pg.Node) ([]datum.Column, error) {
+	if len(names) > len(cols) {
+		return nil, Fail("42P10", "%s %q has %d columns available but %d columns specified", what, clip(name), len(cols), len(names))
+	}
+	cols = slices.Clone(cols)
+	for i, n := range names {
+		cols[i].Name = n.GetString_().GetSval()
+	}
+	return cols, nil
+}
+
+// recursiveStep binds the second part of a recursive query, which sees its own rows of one step before.
+func (s *scope) recursiveStep(c *cte, st *pg.SelectStmt) (*query, error) {
+	step, err := s.b.selectIn(st, s.child(false))
+	if err != nil {
+		return nil, err
+	}
+	if len(step.outs) != len(c.cols) {
+		return nil, Fail("42601", "each UNION query must have the same number of columns")
+	}
+	for i := range c.cols {
+		if err := step.coerce(i, c.cols[i].OID); err != nil {
+			return nil, err
+		}
+	}
+	return step, nil
+}
+
+// isRecursive reports whether a query is a UNION whose second part names it.
+func isRecursive(st *pg.SelectStmt, name string) bool {
+	return st.Op == pg.SetOperation_SETOP_UNION && st.WithClause == nil && len(st.SortClause) == 0 && st.LimitCount == nil &&
+		mentions(st.Rarg, name)
 }
 
 // mentions reports whether a SELECT names a relation without a schema.
@@ -106,11 +114,11 @@ func (s *scope) findCTE(name string) (*cte, *scope) {
 // rangeCTE binds a WITH query in FROM.
 func (s *scope) rangeCTE(v *pg.RangeVar, c *cte, where *scope) (*node, error) {
 	if c.cols == nil {
-		return nil, at(Fail("42P19", "recursive reference to query %q is not in its second part", clip(c.name)), v.Location)
+		return nil, locate(Fail("42P19", "recursive reference to query %q is not in its second part", clip(c.name)), v.Location)
 	}
 	n, err := s.relationNode(v.Alias, v.Relname, "", c.cols, nil, nil)
 	if err != nil {
-		return nil, at(err, v.Location)
+		return nil, locate(err, v.Location)
 	}
 	depth := 0
 	for f := s; f != where; f = f.outer {
@@ -123,7 +131,7 @@ func (s *scope) rangeCTE(v *pg.RangeVar, c *cte, where *scope) (*node, error) {
 		if work, ok := e.run.work[c]; ok {
 			return work, nil
 		}
-		return c.rows(e.up(depth))
+		return c.rows(e.enclosing(depth))
 	}
 	return n, nil
 }

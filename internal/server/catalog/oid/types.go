@@ -11,11 +11,13 @@ import (
 var sqlNames = map[uint32]string{
 	Bool: "boolean", Char: `"char"`, Int2: "smallint", Int4: "integer", Int8: "bigint", Float4: "real", Float8: "double precision",
 	Numeric: "numeric", Varchar: "character varying", Bpchar: "character", Time: "time without time zone", Timetz: "time with time zone",
-	Timestamp: "timestamp without time zone", Timestamptz: "timestamp with time zone", Interval: "interval", Bit: "bit", Varbit: "bit varying",
+	Timestamp: "timestamp without time zone", Timestamptz: "timestamp with time zone", Interval: "interval", Bit: "bit",
+	Varbit: "bit varying",
 }
 
 // aliases are other spellings of types.
-var aliases = map[string]uint32{"int": Int4, "decimal": Numeric, "dec": Numeric, "char": Bpchar, "float": Float8, "timestamp": Timestamp, "time": Time,
+var aliases = map[string]uint32{"int": Int4, "decimal": Numeric, "dec": Numeric, "char": Bpchar, "float": Float8, "timestamp": Timestamp,
+	"time":  Time,
 	"nchar": Bpchar}
 
 // Types are the types of a database: PostgreSQL's, and these, of the rows of its tables.
