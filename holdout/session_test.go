@@ -426,7 +426,7 @@ func TestConcurrent(t *testing.T) {
 	}
 	entries, _ := h.Entries(ctx)
 	rounds := len(entries) - 100
-	if want := times(s.Tariff().Round.Epsilon, rounds); h.Spent().Epsilon != want {
+	if want := s.Tariff().Round.Epsilon.Mul(uint64(rounds)); h.Spent().Epsilon != want {
 		t.Errorf("%d rounds cost %v", rounds, h.Spent())
 	}
 }
