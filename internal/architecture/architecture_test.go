@@ -249,8 +249,16 @@ func TestViolationsAreSeen(t *testing.T) {
 		if len(violations(planted)) == 0 {
 			t.Errorf("not seen: %s importing %v", planted.ImportPath, planted.Imports)
 		}
+		// A room that there is not would be seen for that alone.
+		for _, path := range append([]string{planted.ImportPath}, planted.Imports...) {
+			if name := room(path); name != "utils" && strings.HasPrefix(path, module) && !known(name) {
+				t.Errorf("there is no room %s to plant anything in", name)
+			}
+		}
 	}
 }
+
+func known(name string) bool { _, ok := rooms[name]; return ok }
 
 func TestEveryPackageHasAComment(t *testing.T) {
 	for _, p := range packages(t) {
