@@ -11,6 +11,8 @@ import (
 	"time"
 
 	driver "github.com/duckdb/duckdb-go/v2"
+
+	"github.com/discreet-dp/discreet/internal/dialect"
 )
 
 // BenchmarkBound measures questions about people with ten rows each against the same plain GROUP BY, one
@@ -88,7 +90,7 @@ tables:
 	}
 	other := sql.OpenDB(connector)
 	defer other.Close()
-	for _, s := range []string{"ATTACH " + quoteText(path) + " AS d (READ_ONLY)", "SET preserve_insertion_order = false"} {
+	for _, s := range []string{"ATTACH " + dialect.QuoteText(path) + " AS d (READ_ONLY)", "SET preserve_insertion_order = false"} {
 		if _, err := other.Exec(s); err != nil {
 			b.Fatal(err)
 		}

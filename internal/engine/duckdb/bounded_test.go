@@ -51,7 +51,7 @@ func TestBothShapes(t *testing.T) {
 			if err != nil || fmt.Sprint(first) != fmt.Sprint(second) {
 				rt.Fatalf("%s: %v with memory, %v with %d bytes of it (%v)", text, first, second, e.now.memory, err)
 			}
-			inSQL, err := e.now.execute(t.Context(), q, e.now.print(q))
+			inSQL, err := e.now.execute(t.Context(), q, e.now.Statements(q))
 			if err != nil {
 				rt.Fatalf("%s: %v", text, why(t, e, q))
 			}
@@ -174,7 +174,7 @@ tables:
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := e.now.execute(t.Context(), q, e.now.print(q))
+		want, err := e.now.execute(t.Context(), q, e.now.Statements(q))
 		if err != nil || opened(want) != fmt.Sprint(got) {
 			t.Errorf("%s: %v in SQL, %v through bound (%v)", keys, opened(want), got, err)
 		}

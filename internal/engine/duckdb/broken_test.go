@@ -13,6 +13,7 @@ import (
 
 	driver "github.com/duckdb/duckdb-go/v2"
 
+	"github.com/discreet-dp/discreet/internal/dialect"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -27,7 +28,7 @@ func TestBrokenSources(t *testing.T) {
 	row := "SELECT 1 AS i, '" + secret + "' AS s"
 	parquet := func(t *testing.T, folder, query string) string {
 		path := filepath.Join(folder, "t.parquet")
-		owner(t, "", "COPY ("+query+") TO "+quoteText(path))
+		owner(t, "", "COPY ("+query+") TO "+dialect.QuoteText(path))
 		return path
 	}
 	for name, c := range map[string]struct {

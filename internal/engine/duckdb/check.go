@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/discreet-dp/discreet/internal/dialect"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -56,7 +57,7 @@ func (s *snapshot) checkTable(ctx context.Context, ds *policy.Dataset, t *table)
 	}
 	if t.csv {
 		var lines int64
-		if err := s.db.QueryRowContext(ctx, "SELECT count(DISTINCT line) FROM "+quoteName(t.rejects())).Scan(&lines); err != nil {
+		if err := s.db.QueryRowContext(ctx, "SELECT count(DISTINCT line) FROM "+dialect.QuoteName(t.rejects())).Scan(&lines); err != nil {
 			return nil, err
 		}
 		if lines > 0 {
@@ -66,15 +67,15 @@ func (s *snapshot) checkTable(ctx context.Context, ds *policy.Dataset, t *table)
 	var counts []string
 	names := t.ColumnNames()
 	for _, name := range names {
-		c, raw := t.Columns[name], t.raw(name)
+		c, raw := t.Columns[name], t.Raw(name)
 		// Lost: there is a value, but none of the declared type. Moved: it is beyond the bounds.
 		many := "0"
 		if c.Keys == policy.PrivateKeys {
-			many = "approx_count_distinct(" + t.cast(name) + ")"
+			many = "approx_count_distinct(" + t.Cast(name) + ")"
 		}
-		counts = append(counts, many, "count(*) FILTER (WHERE "+raw+" IS NOT NULL AND ("+t.cast(name)+") IS NULL)", "count(*) FILTER (WHERE "+raw+" IS NULL)", "count("+raw+")")
+		counts = append(counts, many, "count(*) FILTER (WHERE "+raw+" IS NOT NULL AND ("+t.Cast(name)+") IS NULL)", "count(*) FILTER (WHERE "+raw+" IS NULL)", "count("+raw+")")
 		if c.Bounds != nil {
-			counts = append(counts, fmt.Sprintf("count(*) FILTER (WHERE (%s) NOT BETWEEN %d AND %d)", t.cast(name), c.Bounds.LoSteps, c.Bounds.HiSteps))
+			counts = append(counts, fmt.Sprintf("count(*) FILTER (WHERE (%s) NOT BETWEEN %d AND %d)", t.Cast(name), c.Bounds.LoSteps, c.Bounds.HiSteps))
 		} else {
 			counts = append(counts, "0")
 		}
@@ -87,7 +88,7 @@ func (s *snapshot) checkTable(ctx context.Context, ds *policy.Dataset, t *table)
 	for i := range cells {
 		cells[i] = &values[i]
 	}
-	if err := s.db.QueryRowContext(ctx, "SELECT "+strings.Join(counts, ", ")+" FROM "+t.from).Scan(cells...); err != nil {
+	if err := s.db.QueryRowContext(ctx, "SELECT "+strings.Join(counts, ", ")+" FROM "+t.From).Scan(cells...); err != nil {
 		return nil, err
 	}
 	for i, name := range names {
@@ -114,9 +115,9 @@ const manyKeys = 2_000_000
 
 // checkUnit looks at the column that says who a row is about.
 func (s *snapshot) checkUnit(ctx context.Context, t *table) ([]Finding, error) {
-	raw := t.raw(t.UnitColumn)
+	raw := t.Raw(t.UnitColumn)
 	var rows, people, nobody int64
-	if err := s.db.QueryRowContext(ctx, "SELECT count(*), count(DISTINCT "+raw+"), count(*) FILTER (WHERE "+raw+" IS NULL) FROM "+t.from).Scan(&rows, &people, &nobody); err != nil {
+	if err := s.db.QueryRowContext(ctx, "SELECT count(*), count(DISTINCT "+raw+"), count(*) FILTER (WHERE "+raw+" IS NULL) FROM "+t.From).Scan(&rows, &people, &nobody); err != nil {
 		return nil, err
 	}
 	var out []Finding

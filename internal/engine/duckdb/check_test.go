@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/discreet-dp/discreet/internal/dialect"
 )
 
 // TestCheck makes each finding appear, and disappear when the data is right.
@@ -79,7 +81,7 @@ func TestCheckStored(t *testing.T) {
 func TestNoColumns(t *testing.T) {
 	folder := t.TempDir()
 	write(t, folder, "t.csv", "i\n1\n2\n")
-	owner(t, "", "COPY (SELECT unnest([1, 2]) AS i) TO "+quoteText(filepath.Join(folder, "t.parquet")))
+	owner(t, "", "COPY (SELECT unnest([1, 2]) AS i) TO "+dialect.QuoteText(filepath.Join(folder, "t.parquet")))
 	for _, source := range []string{"t.csv", "t.parquet"} {
 		ds := dataset(t, folder, "source: "+source+"\nunit: row\ntables: {t: {columns: {}}}")
 		if found, err := Check(t.Context(), ds); err != nil || len(found) > 0 {

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/discreet-dp/discreet/internal/dialect"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -32,20 +33,20 @@ func (t *table) load(ctx context.Context, db *sql.DB, typed bool) error {
 		return fmt.Errorf("table %s: %w", t.Name, err)
 	}
 	columns := make([]string, len(header))
-	all := make([]column, len(header))
+	all := make([]dialect.Column, len(header))
 	for i, name := range header {
-		all[i].name = name
-		columns[i] = quoteText(name) + ": 'VARCHAR'"
+		all[i].Name = name
+		columns[i] = dialect.QuoteText(name) + ": 'VARCHAR'"
 	}
 	var cast []string
-	for _, name := range t.needed() {
+	for _, name := range t.Needed() {
 		c, ok := find(all, name)
 		if !ok {
 			return t.missing(name)
 		}
-		raw := quoteName(c.name)
+		raw := dialect.QuoteName(c.Name)
 		// What paths use stays as it is: 1 and 01 are two people, or the keys of two rows.
-		if p := t.Columns[name]; p != nil && !slices.Contains(t.paths, name) && typed {
+		if p := t.Columns[name]; p != nil && !slices.Contains(t.Paths, name) && typed {
 			raw = "TRY_CAST(" + raw + " AS " + csvTypes[p.Type] + ") AS " + raw
 		}
 		cast = append(cast, raw)
@@ -55,12 +56,12 @@ func (t *table) load(ctx context.Context, db *sql.DB, typed bool) error {
 	}
 	leftOut := "ignore_errors = true"
 	if !typed { // for the owner, who wants to know
-		leftOut = "store_rejects = true, rejects_table = " + quoteText(t.rejects()) + ", rejects_scan = " + quoteText("scan_"+t.rejects())
+		leftOut = "store_rejects = true, rejects_table = " + dialect.QuoteText(t.rejects()) + ", rejects_scan = " + dialect.QuoteText("scan_"+t.rejects())
 	}
 	_, err = db.ExecContext(ctx, fmt.Sprintf(
 		`CREATE TABLE %s AS SELECT %s FROM read_csv(%s, auto_detect = false, header = true, delim = %s, quote = '"', escape = '"',
 		 nullstr = '', %s, strict_mode = false, parallel = false, columns = {%s})`,
-		t.from, strings.Join(cast, ", "), quoteText(t.file), quoteText(string(t.Delimiter)), leftOut, strings.Join(columns, ", ")))
+		t.From, strings.Join(cast, ", "), dialect.QuoteText(t.file), dialect.QuoteText(string(t.Delimiter)), leftOut, strings.Join(columns, ", ")))
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}

@@ -13,6 +13,7 @@ import (
 	driver "github.com/duckdb/duckdb-go/v2"
 
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/dialect"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -69,14 +70,14 @@ func (d drafter) schemas() ([]policy.Schema, error) {
 	case policy.IsDatabase(d.path):
 		return d.database()
 	case policy.IsParquet(d.path):
-		s, err := d.table(name, "read_parquet("+quoteText(d.path)+")")
+		s, err := d.table(name, "read_parquet("+dialect.QuoteText(d.path)+")")
 		return []policy.Schema{s}, err
 	case policy.IsCSV(d.path):
 		delimiter, err := d.delimiter()
 		if err != nil {
 			return nil, err
 		}
-		s, err := d.table(name, "read_csv("+quoteText(d.path)+", header = true, parallel = false, delim = "+quoteText(string(delimiter))+")")
+		s, err := d.table(name, "read_csv("+dialect.QuoteText(d.path)+", header = true, parallel = false, delim = "+dialect.QuoteText(string(delimiter))+")")
 		s.Delimiter = delimiter
 		return []policy.Schema{s}, err
 	}
@@ -106,7 +107,7 @@ func (d drafter) delimiter() (rune, error) {
 }
 
 func (d drafter) database() ([]policy.Schema, error) {
-	if _, err := d.db.ExecContext(d.ctx, "ATTACH "+quoteText(d.path)+" AS source (READ_ONLY)"); err != nil {
+	if _, err := d.db.ExecContext(d.ctx, "ATTACH "+dialect.QuoteText(d.path)+" AS source (READ_ONLY)"); err != nil {
 		return nil, fmt.Errorf("%s is not a DuckDB file that this version can read, or another process is writing to it", d.path)
 	}
 	defer d.db.ExecContext(d.ctx, "DETACH source")
@@ -119,7 +120,7 @@ func (d drafter) database() ([]policy.Schema, error) {
 	}
 	var out []policy.Schema
 	for _, name := range names {
-		s, err := d.table(name, "source.main."+quoteName(name))
+		s, err := d.table(name, "source.main."+dialect.QuoteName(name))
 		if err != nil {
 			return nil, err
 		}
@@ -163,7 +164,7 @@ func (d drafter) values(c *policy.SchemaColumn, from string) error {
 	if !strings.HasSuffix(d.look.Unit, "."+c.Name) {
 		return nil
 	}
-	name, unique := quoteName(c.Name), false
+	name, unique := dialect.QuoteName(c.Name), false
 	err := d.db.QueryRowContext(d.ctx, "SELECT count("+name+") = count(DISTINCT "+name+") FROM "+from).Scan(&unique)
 	c.Unique = &unique
 	return err
@@ -174,7 +175,7 @@ func (d drafter) extremes(c *policy.SchemaColumn, from string) error {
 	if c.Type != policy.Integer && c.Type != policy.Decimal && c.Type != policy.Date && c.Type != policy.Timestamp {
 		return nil
 	}
-	name := quoteName(c.Name)
+	name := dialect.QuoteName(c.Name)
 	if c.Type == policy.Date {
 		name = "CAST(" + name + " AS DATE)"
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/discreet-dp/discreet/internal/dialect"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -37,7 +38,7 @@ func TestSchemas(t *testing.T) {
 	write(t, folder, "comma.csv", text)
 	write(t, folder, "semicolon.csv", strings.ReplaceAll(text, ",", ";"))
 	write(t, folder, "tab.tsv", strings.ReplaceAll(text, ",", "\t"))
-	owner(t, "", "COPY ("+rows+") TO "+quoteText(filepath.Join(folder, "p.parquet")))
+	owner(t, "", "COPY ("+rows+") TO "+dialect.QuoteText(filepath.Join(folder, "p.parquet")))
 	owner(t, filepath.Join(folder, "d.duckdb"), "CREATE TABLE people AS "+rows, "CREATE TABLE visits (pid BIGINT NOT NULL, day TIMESTAMP)", "INSERT INTO visits VALUES (7, 'infinity')")
 	csv := func(name, delimiter, pid, day string) string {
 		return fmt.Sprintf("%s %s\n  pid integer BIGINT nullable true%s\n  name text VARCHAR nullable true\n  day date DATE nullable true%s\n", name, delimiter, pid, day)
@@ -78,7 +79,7 @@ func TestSchemas(t *testing.T) {
 func TestDraftsOpen(t *testing.T) {
 	folder := t.TempDir()
 	write(t, folder, "c.csv", "pid;age;Weird name;ok\n1;30;x;true\n2;40;y;false\n")
-	owner(t, "", "COPY (SELECT 1 AS pid, 2.5 AS x, DATE '2024-01-01' AS day) TO "+quoteText(filepath.Join(folder, "p.parquet")))
+	owner(t, "", "COPY (SELECT 1 AS pid, 2.5 AS x, DATE '2024-01-01' AS day) TO "+dialect.QuoteText(filepath.Join(folder, "p.parquet")))
 	owner(t, filepath.Join(folder, "d.duckdb"), "CREATE TABLE people AS SELECT 1 AS pid, [1] AS list", "CREATE TABLE visits AS SELECT 1 AS pid, now()::TIMESTAMP AS at")
 	for _, bounds := range []bool{false, true} {
 		for _, c := range []struct{ file, table, unit string }{{"c.csv", "c", "c.pid"}, {"p.parquet", "p", "row"}, {"d.duckdb", "visits", "people.pid"}} {

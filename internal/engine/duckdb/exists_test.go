@@ -10,10 +10,10 @@ import (
 func explained(t *testing.T, e *Engine, text string) string {
 	t.Helper()
 	out := ""
-	for _, st := range e.now.print(question(t, e, text)) {
+	for _, st := range e.now.Statements(question(t, e, text)) {
 		var kind, plan string
-		if err := e.now.db.QueryRowContext(t.Context(), "EXPLAIN "+st.text, st.args...).Scan(&kind, &plan); err != nil {
-			t.Fatal(err, st.text)
+		if err := e.now.db.QueryRowContext(t.Context(), "EXPLAIN "+st.Text, st.Args...).Scan(&kind, &plan); err != nil {
+			t.Fatal(err, st.Text)
 		}
 		out += plan
 	}

@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/discreet-dp/discreet/internal/dialect"
 	"github.com/discreet-dp/discreet/internal/plan"
 )
 
@@ -168,7 +169,7 @@ func (g grammar) condition(depth int) string {
 	case 3:
 		return "(" + g.number(depth-1) + g.pick(" BETWEEN ", " NOT BETWEEN ") + g.number(depth-1) + " AND " + g.number(depth-1) + ")"
 	case 4, 5:
-		return "(" + g.text(depth-1) + g.pick(" LIKE ", " NOT LIKE ", " ILIKE ", " NOT ILIKE ") + quoteText(g.pick(patterns...)) + ")"
+		return "(" + g.text(depth-1) + g.pick(" LIKE ", " NOT LIKE ", " ILIKE ", " NOT ILIKE ") + dialect.QuoteText(g.pick(patterns...)) + ")"
 	case 6:
 		return "(" + c() + g.pick(" IS TRUE", " IS NOT TRUE", " IS FALSE", " IS NOT FALSE", " IS UNKNOWN", " IS NOT UNKNOWN", " IS NULL") + ")"
 	case 7:
@@ -188,13 +189,11 @@ func drawAny(t *rapid.T, depth int) string {
 // valuesOf runs an expression in DuckDB, on every row.
 func valuesOf(t testing.TB, e *Engine, x plan.Expr, change func(string) string) ([]any, error) {
 	from := prepare(t, e.dataset, "SELECT COUNT(*) FROM t").Query.From
-	p := &printer{snapshot: e.now}
-	rowsOf := p.frame(from)
-	p.row = tuple{rowsOf}
-	text := p.expr(x)
-	order := rowsOf.field(from.Unit())
-	text = change("SELECT " + text + " FROM " + p.from(rowsOf) + " ORDER BY " + order)
-	rows, err := e.now.db.QueryContext(t.Context(), text, p.args...)
+	p := e.now.Print(from)
+	text := p.Expr(x)
+	order := p.Unit()
+	text = change("SELECT " + text + " FROM " + p.From() + " ORDER BY " + order)
+	rows, err := e.now.db.QueryContext(t.Context(), text, p.Args...)
 	if err != nil {
 		return nil, fmt.Errorf("%w in %s", err, text)
 	}
@@ -302,12 +301,12 @@ func TestExpressions(t *testing.T) {
 // TestEveryFunctionIsPrinted: every function of the tree has its SQL.
 func TestEveryFunctionIsPrinted(t *testing.T) {
 	for _, name := range plan.Nodes() {
-		if calls[name] == nil {
+		if Dialect.Functions[name] == nil {
 			t.Errorf("%s is not printed", name)
 		}
 	}
-	if len(calls) != len(plan.Nodes()) {
-		t.Errorf("%d printings for %d functions", len(calls), len(plan.Nodes()))
+	if len(Dialect.Functions) != len(plan.Nodes()) {
+		t.Errorf("%d printings for %d functions", len(Dialect.Functions), len(plan.Nodes()))
 	}
 }
 

@@ -17,7 +17,7 @@ func (s *snapshot) magnitude(ctx context.Context) (int, error) {
 	rows := int64(0)
 	for _, t := range s.tables {
 		var n int64
-		if err := s.db.QueryRowContext(ctx, "SELECT count(*) FROM "+t.from).Scan(&n); err != nil {
+		if err := s.db.QueryRowContext(ctx, "SELECT count(*) FROM "+t.From).Scan(&n); err != nil {
 			return 0, errors.New("table " + t.Name + ": its rows cannot be counted")
 		}
 		rows += n

@@ -45,10 +45,10 @@ func TestPrintsNoText(t *testing.T) {
 				continue
 			}
 			for _, p := range s.Plans {
-				for _, st := range e.now.print(&p.Query) {
+				for _, st := range e.now.Statements(&p.Query) {
 					printed++
-					if strings.Contains(strings.ToLower(st.text), generate.Mark) {
-						t.Errorf("%s\nis printed as\n%s", text, st.text)
+					if strings.Contains(strings.ToLower(st.Text), generate.Mark) {
+						t.Errorf("%s\nis printed as\n%s", text, st.Text)
 					}
 				}
 			}

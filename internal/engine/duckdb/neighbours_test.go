@@ -83,7 +83,7 @@ func drawFamily(rt *rapid.T, t testing.TB, s shape) family {
 func (f family) tooFar(t testing.TB, q *plan.Query, mutate func(string) string) string {
 	var results [3]*engine.Result
 	for i, e := range []*Engine{f.without, f.with, f.replaced} {
-		changed, _ := mutant(e.now.print(q), mutate)
+		changed, _ := mutant(e.now.Statements(q), mutate)
 		var err error
 		if results[i], err = e.now.execute(t.Context(), q, changed); err != nil {
 			return "it does not run"

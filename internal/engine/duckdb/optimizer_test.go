@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/audit/generate"
+	"github.com/discreet-dp/discreet/internal/dialect"
 	naive "github.com/discreet-dp/discreet/internal/engine/reference"
 	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/policy"
@@ -139,7 +140,7 @@ func TestOptimizersChangeNothing(t *testing.T) {
 			}
 			asked := 0
 			for i, how := range slices.Sorted(maps.Keys(settings)) {
-				if _, err := free.db.ExecContext(t.Context(), "SET disabled_optimizers = "+quoteText(strings.Join(settings[how], ","))); err != nil {
+				if _, err := free.db.ExecContext(t.Context(), "SET disabled_optimizers = "+dialect.QuoteText(strings.Join(settings[how], ","))); err != nil {
 					t.Fatal(err)
 				}
 				for k, text := range c.questions {

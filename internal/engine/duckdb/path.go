@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/discreet-dp/discreet/internal/dialect"
 	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -14,7 +15,7 @@ import (
 func (s *snapshot) checkPaths(ctx context.Context, ds *policy.Dataset, t *table) ([]Finding, error) {
 	var out []Finding
 	if t.UniqueColumn != "" {
-		again, err := s.repeats(ctx, t, t.declared(t.UniqueColumn))
+		again, err := s.repeats(ctx, t, t.Declared(t.UniqueColumn))
 		if err != nil {
 			return nil, err
 		}
@@ -23,7 +24,7 @@ func (s *snapshot) checkPaths(ctx context.Context, ds *policy.Dataset, t *table)
 		}
 	}
 	for _, key := range t.keys(ds) {
-		again, err := s.repeats(ctx, t, s.identity(t, key, plan.IdentityName(t.Name, key)))
+		again, err := s.repeats(ctx, t, s.Identity(&t.Table, key, plan.IdentityName(t.Name, key)))
 		if err != nil {
 			return nil, err
 		}
@@ -41,9 +42,9 @@ func (s *snapshot) checkPaths(ctx context.Context, ds *policy.Dataset, t *table)
 	step := t.Path[0]
 	to := s.tables[step.Table]
 	var rows, lost int64
-	what := identityOf(step)
-	err := s.db.QueryRowContext(ctx, "SELECT count(*), count(*) FILTER (WHERE r IS NULL) FROM (SELECT "+s.identity(t, step.Column, what)+" AS l FROM "+t.from+
-		") LEFT JOIN (SELECT DISTINCT "+s.identity(to, step.Key, what)+" AS r FROM "+to.from+") ON l = r").Scan(&rows, &lost)
+	what := dialect.StepIdentity(step)
+	err := s.db.QueryRowContext(ctx, "SELECT count(*), count(*) FILTER (WHERE r IS NULL) FROM (SELECT "+s.Identity(&t.Table, step.Column, what)+" AS l FROM "+t.From+
+		") LEFT JOIN (SELECT DISTINCT "+s.Identity(&to.Table, step.Key, what)+" AS r FROM "+to.From+") ON l = r").Scan(&rows, &lost)
 	if err != nil {
 		return nil, err
 	}
@@ -56,11 +57,11 @@ func (s *snapshot) checkPaths(ctx context.Context, ds *policy.Dataset, t *table)
 // checkPeople looks whether anybody of a table is in the unit's own. A text '1' and a text '1.0' are two people.
 func (s *snapshot) checkPeople(ctx context.Context, t *table) ([]Finding, error) {
 	step := t.Path[0]
-	to, what := s.tables[step.Table], identityOf(step)
-	l, r := s.identity(t, step.Column, what), s.identity(to, step.Key, what)
+	to, what := s.tables[step.Table], dialect.StepIdentity(step)
+	l, r := s.Identity(&t.Table, step.Column, what), s.Identity(&to.Table, step.Key, what)
 	var people, known bool
-	err := s.db.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM (SELECT "+l+" AS l FROM "+t.from+") WHERE l IS NOT NULL), EXISTS (SELECT 1 FROM (SELECT "+l+" AS l FROM "+t.from+
-		") SEMI JOIN (SELECT "+r+" AS r FROM "+to.from+") ON l = r)").Scan(&people, &known)
+	err := s.db.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM (SELECT "+l+" AS l FROM "+t.From+") WHERE l IS NOT NULL), EXISTS (SELECT 1 FROM (SELECT "+l+" AS l FROM "+t.From+
+		") SEMI JOIN (SELECT "+r+" AS r FROM "+to.From+") ON l = r)").Scan(&people, &known)
 	if err != nil || !people || known {
 		return nil, err
 	}
@@ -85,6 +86,6 @@ func (t *table) keys(ds *policy.Dataset) []string {
 
 // repeats reports whether a value is in more than one row.
 func (s *snapshot) repeats(ctx context.Context, t *table, value string) (again bool, err error) {
-	err = s.db.QueryRowContext(ctx, "SELECT count(v) > count(DISTINCT v) FROM (SELECT "+value+" AS v FROM "+t.from+")").Scan(&again)
+	err = s.db.QueryRowContext(ctx, "SELECT count(v) > count(DISTINCT v) FROM (SELECT "+value+" AS v FROM "+t.From+")").Scan(&again)
 	return again, err
 }

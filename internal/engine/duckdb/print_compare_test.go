@@ -31,7 +31,7 @@ func TestCompareAtBounds(t *testing.T) {
 						}
 					}
 					q := &prepare(t, e.dataset, "SELECT COUNT(*) FROM t WHERE "+where).Query
-					if strings.Contains(e.now.print(q)[0].text, ".r") {
+					if strings.Contains(e.now.Statements(q)[0].Text, ".r") {
 						loose++
 					}
 					r, err := e.Run(t.Context(), q)

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/discreet-dp/discreet/internal/dialect"
 	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -39,7 +40,7 @@ func (s *snapshot) publicValues(ctx context.Context, table, column string, limit
 		}
 		return nil, tooMany
 	}
-	rows, err := s.db.QueryContext(ctx, "SELECT DISTINCT v FROM (SELECT "+t.declared(column)+" AS v FROM "+t.from+") WHERE v IS NOT NULL LIMIT "+strconv.Itoa(limit+1))
+	rows, err := s.db.QueryContext(ctx, "SELECT DISTINCT v FROM (SELECT "+t.Declared(column)+" AS v FROM "+t.From+") WHERE v IS NOT NULL LIMIT "+strconv.Itoa(limit+1))
 	if err != nil {
 		return nil, errUnread(ctx, table)
 	}
@@ -84,7 +85,7 @@ func (s *snapshot) most(ctx context.Context, table string, columns []string) (in
 	if n, ok := s.values.Load(key); ok {
 		return n.(int64), nil
 	}
-	text := "SELECT count(*) AS n FROM " + t.from
+	text := "SELECT count(*) AS n FROM " + t.From
 	if len(columns) > 0 {
 		var list, names, there []string
 		for i, c := range columns {
@@ -92,9 +93,9 @@ func (s *snapshot) most(ctx context.Context, table string, columns []string) (in
 				return 0, fmt.Errorf("there is no public column %s in a table %s", c, table)
 			}
 			name := fmt.Sprintf("v%d", i)
-			list, names, there = append(list, t.declared(c)+" AS "+name), append(names, name), append(there, name+" IS NOT NULL")
+			list, names, there = append(list, t.Declared(c)+" AS "+name), append(names, name), append(there, name+" IS NOT NULL")
 		}
-		text = "SELECT count(*) AS n FROM (SELECT " + strings.Join(list, ", ") + " FROM " + t.from + ") WHERE " + strings.Join(there, " AND ") + grouping(names)
+		text = "SELECT count(*) AS n FROM (SELECT " + strings.Join(list, ", ") + " FROM " + t.From + ") WHERE " + strings.Join(there, " AND ") + dialect.Grouping(names)
 	}
 	var n int64
 	if err := s.db.QueryRowContext(ctx, "SELECT coalesce(max(n), 0) FROM ("+text+")").Scan(&n); err != nil {

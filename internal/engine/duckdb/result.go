@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/dialect"
 	"github.com/discreet-dp/discreet/internal/exact"
 	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/policy"
@@ -74,22 +75,22 @@ func (r *result) combo(cells []any) int {
 }
 
 // add runs a statement and adds what it returns.
-func (r *result) add(ctx context.Context, db querier, st statement) error {
-	rows, err := db.QueryContext(ctx, st.text, st.args...)
+func (r *result) add(ctx context.Context, db querier, st dialect.Statement) error {
+	rows, err := db.QueryContext(ctx, st.Text, st.Args...)
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
 	public := len(r.public.places)
-	if st.private {
+	if st.Private {
 		public = 0
 	}
 	keys := public + len(r.q.PrivateKeys())
-	width := keys + len(st.measures)
-	if st.persons {
+	width := keys + len(st.Measures)
+	if st.Persons {
 		width++
 	}
-	if st.values >= 0 {
+	if st.Values >= 0 {
 		width += 2
 	}
 	cells, into := make([]any, width), make([]any, width)
@@ -101,7 +102,7 @@ func (r *result) add(ctx context.Context, db querier, st statement) error {
 			return err
 		}
 		g := 0
-		if !st.private {
+		if !st.Private {
 			var ok bool
 			if g, ok = r.public.find(cells[:public]); !ok {
 				continue // not a public key
@@ -109,13 +110,13 @@ func (r *result) add(ctx context.Context, db querier, st statement) error {
 		}
 		combo := r.combo(cells[public:keys])
 		g += combo * r.groups
-		for i, m := range st.measures {
+		for i, m := range st.Measures {
 			r.sums[m][g] = final(cells[keys+i])
 		}
-		if st.persons {
+		if st.Persons {
 			r.persons[combo] += final(cells[width-1])
 		}
-		if m := st.values; m >= 0 {
+		if m := st.Values; m >= 0 {
 			value := final(cells[width-2])
 			for range final(cells[width-1]) {
 				r.values[m][g] = append(r.values[m][g], value)

@@ -79,7 +79,7 @@ tables:
 		const text = "SELECT tag, COUNT(*) FROM visits v JOIN tags t ON v.code = t.code GROUP BY tag"
 		results[answer(t, e, text)] = true
 		q := question(t, e, text)
-		changed, _ := mutant(e.now.print(q), func(text string) string { return strings.ReplaceAll(text, "u.h", "u.r") })
+		changed, _ := mutant(e.now.Statements(q), func(text string) string { return strings.ReplaceAll(text, "u.h", "u.r") })
 		r, err := e.now.execute(t.Context(), q, changed)
 		if err != nil {
 			t.Fatal(err)

@@ -7,18 +7,19 @@ import (
 	"slices"
 
 	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/dialect"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb/chunks"
 	"github.com/discreet-dp/discreet/internal/plan"
 )
 
 func (s *snapshot) run(ctx context.Context, q *plan.Query) (*engine.Result, error) {
-	all := s.print(q)
+	all := s.Statements(q)
 	// Counts and sums are not for SQL, where there is another way.
-	i := slices.IndexFunc(all, func(st statement) bool { return st.summed })
+	i := slices.IndexFunc(all, func(st dialect.Statement) bool { return st.Summed })
 	if i < 0 {
 		return s.execute(ctx, q, all)
 	}
-	totals, err := s.runBounded(ctx, q, all[i].measures)
+	totals, err := s.runBounded(ctx, q, all[i].Measures)
 	switch {
 	case errors.Is(err, errShape) || errors.Is(err, chunks.ErrCount):
 		return s.execute(ctx, q, all)
@@ -26,7 +27,7 @@ func (s *snapshot) run(ctx context.Context, q *plan.Query) (*engine.Result, erro
 		return nil, failure(ctx, err)
 	}
 	result := newResult(q)
-	for k, m := range all[i].measures {
+	for k, m := range all[i].Measures {
 		result.sums[m] = totals[k]
 	}
 	return s.collect(ctx, result, slices.Delete(all, i, i+1))
@@ -44,12 +45,12 @@ func (s *snapshot) runBounded(ctx context.Context, q *plan.Query, measures []int
 
 // execute runs the printed statements of a query, all of them on the same state of the data. It is apart from run so that tests can plant a
 // mistake between the two.
-func (s *snapshot) execute(ctx context.Context, q *plan.Query, all []statement) (*engine.Result, error) {
+func (s *snapshot) execute(ctx context.Context, q *plan.Query, all []dialect.Statement) (*engine.Result, error) {
 	return s.collect(ctx, newResult(q), all)
 }
 
 // collect adds what the statements return to a result.
-func (s *snapshot) collect(ctx context.Context, result *result, all []statement) (*engine.Result, error) {
+func (s *snapshot) collect(ctx context.Context, result *result, all []dialect.Statement) (*engine.Result, error) {
 	if len(all) == 0 || len(result.public.places) > 0 && result.groups == 0 {
 		return result.seal(), nil // no public table has a key, so there are no groups to look for
 	}

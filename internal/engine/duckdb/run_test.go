@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/dialect"
 )
 
 // TestErrRun interrupts a question at different moments. Whatever happens, the
@@ -56,7 +57,7 @@ tables: {t: {max_rows: 5, max_groups: 3, columns: {i: {type: integer, bounds: [0
 func TestErrRunHidesTheCause(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "t.parquet")
-	owner(t, "", "COPY (SELECT range AS i FROM range(10)) TO "+quoteText(path))
+	owner(t, "", "COPY (SELECT range AS i FROM range(10)) TO "+dialect.QuoteText(path))
 	e := open(t, dataset(t, folder, "source: t.parquet\nunit: row\ntables: {t: {columns: {i: {type: integer, bounds: [0, 6]}}}}"))
 	q := &prepare(t, e.dataset, "SELECT SUM(i) FROM t").Query
 	write(t, folder, "t.parquet", "PAR1 this is not Parquet any more PAR1")

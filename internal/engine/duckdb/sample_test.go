@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/discreet-dp/discreet/internal/dialect"
 	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -152,7 +153,7 @@ func store(t testing.TB, folder, kind string, rows []row) string {
 	if kind == "duckdb" {
 		owner(t, path, statements...)
 	} else {
-		owner(t, "", append(statements, "COPY t TO "+quoteText(path)+" (FORMAT parquet)")...)
+		owner(t, "", append(statements, "COPY t TO "+dialect.QuoteText(path)+" (FORMAT parquet)")...)
 	}
 	return path
 }
@@ -162,15 +163,15 @@ func sqlValue(v any) string {
 	case nil:
 		return "NULL"
 	case string:
-		return quoteText(v)
+		return dialect.QuoteText(v)
 	case float64:
-		return quoteText(strconv.FormatFloat(v, 'g', -1, 64)) + "::DOUBLE"
+		return dialect.QuoteText(strconv.FormatFloat(v, 'g', -1, 64)) + "::DOUBLE"
 	case plan.Day:
 		return fmt.Sprintf("(DATE '1970-01-01' + (%d)::INTEGER)", int64(v))
 	case plan.Moment:
 		return fmt.Sprintf("make_timestamp((%d)::BIGINT)", int64(v))
 	case int64:
-		return quoteText(strconv.FormatInt(v, 10)) + "::BIGINT"
+		return dialect.QuoteText(strconv.FormatInt(v, 10)) + "::BIGINT"
 	}
 	return fmt.Sprint(v)
 }
@@ -253,3 +254,7 @@ func declared(c *policy.Column, v any) plan.Value {
 	}
 	return big.NewInt(steps)
 }
+
+const dayMicros = 24 * 60 * 60 * 1_000_000
+
+var one = big.NewRat(1, 1)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/dialect"
 	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -72,10 +73,10 @@ func storeShop(t testing.TB, folder, kind string, types, rows map[string]string)
 			header = append(header, strings.Fields(c)[0])
 		}
 		csv := write(t, folder, name+".csv", strings.Join(header, ",")+"\n"+text)
-		create := []string{"CREATE TABLE " + name + " (" + columns + ")", "COPY " + name + " FROM " + quoteText(csv) + " (HEADER, DELIMITER ',', NULL '')"}
+		create := []string{"CREATE TABLE " + name + " (" + columns + ")", "COPY " + name + " FROM " + dialect.QuoteText(csv) + " (HEADER, DELIMITER ',', NULL '')"}
 		switch kind {
 		case "parquet":
-			owner(t, "", append(create, "COPY "+name+" TO "+quoteText(filepath.Join(folder, name+".parquet"))+" (FORMAT parquet)")...)
+			owner(t, "", append(create, "COPY "+name+" TO "+dialect.QuoteText(filepath.Join(folder, name+".parquet"))+" (FORMAT parquet)")...)
 		case "duckdb":
 			database = append(database, create...)
 		}

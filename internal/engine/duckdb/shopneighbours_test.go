@@ -200,7 +200,7 @@ func apart(a, b []int64) int64 {
 func (f family) shopFar(t testing.TB, q *plan.Query, mutate func(string) string) string {
 	var results [3]*engine.Result
 	for i, e := range []*Engine{f.without, f.with, f.replaced} {
-		changed, _ := mutant(e.now.print(q), mutate)
+		changed, _ := mutant(e.now.Statements(q), mutate)
 		var err error
 		if results[i], err = e.now.execute(t.Context(), q, changed); err != nil {
 			return "it does not run"

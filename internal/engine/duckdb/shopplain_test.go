@@ -112,7 +112,7 @@ func something(lines []string) []string {
 // ownRows is the same from the engine.
 func ownRows(t testing.TB, e *Engine, p *plan.Plan, mutate func(string) string) ([]string, bool) {
 	q := &p.Query
-	changed, different := mutant(e.now.print(q), mutate)
+	changed, different := mutant(e.now.Statements(q), mutate)
 	r, err := e.now.execute(t.Context(), q, changed)
 	if err != nil {
 		return nil, different

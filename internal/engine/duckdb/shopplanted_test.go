@@ -46,7 +46,7 @@ func TestPlantedShop(t *testing.T) {
 					continue
 				}
 				q := question(t, e, c.text)
-				changed, ok := mutant(e.now.print(q), planted.mutate)
+				changed, ok := mutant(e.now.Statements(q), planted.mutate)
 				if !ok {
 					continue
 				}
@@ -85,7 +85,7 @@ func TestSameGroups(t *testing.T) {
 	}
 	e := open(t, shopDataset(t, folder, storeShop(t, folder, "csv", nil, map[string]string{"orders": orders.String(), "items": ""}), "add-remove", 2, 4))
 	same := func(q *plan.Query, mutate func(string) string) bool {
-		changed, _ := mutant(e.now.print(q), mutate)
+		changed, _ := mutant(e.now.Statements(q), mutate)
 		if len(changed) != 4 {
 			t.Fatalf("%d statements", len(changed))
 		}

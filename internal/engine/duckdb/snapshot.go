@@ -11,18 +11,17 @@ import (
 	driver "github.com/duckdb/duckdb-go/v2"
 
 	"github.com/discreet-dp/discreet/internal/bound"
+	"github.com/discreet-dp/discreet/internal/dialect"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb/chunks"
 	"github.com/discreet-dp/discreet/policy"
 )
 
 // snapshot is a locked DuckDB over the files as they were when it was opened.
 type snapshot struct {
+	dialect.Schema
 	tables  map[string]*table
-	kinds   map[string]string               // DuckDB's type of each identity; see identity.go
-	keys    map[*policy.Column]string       // the tables of public keys
-	listed  map[*policy.Column]*chunks.Keys // public keys that are texts, to look up groups
-	values  sync.Map                        // of public columns, as far as somebody asked
-	byRow   bool                            // every row is a person
+	listed  []*chunks.Keys // public keys that are texts, to look up groups
+	values  sync.Map       // of public columns, as far as somebody asked
 	db      *sql.DB
 	source  chunks.Source // the same database, for rows in bulk
 	spill   spill         // where large questions go that do not fit into memory
@@ -54,11 +53,12 @@ func openSnapshot(ctx context.Context, ds *policy.Dataset, typed bool, limits Li
 
 // openUnlocked opens the files for the owner, who may write others.
 func openUnlocked(ctx context.Context, ds *policy.Dataset, typed bool, limits Limits) (_ *snapshot, err error) {
-	s := &snapshot{limits: limits, tables: map[string]*table{}, keys: map[*policy.Column]string{}, listed: map[*policy.Column]*chunks.Keys{}, byRow: ds.Unit.Row()}
+	s := &snapshot{limits: limits, Schema: dialect.NewSchema(Dialect, ds), tables: map[string]*table{}}
 	for _, name := range ds.TableNames() {
 		if s.tables[name], err = findTable(ds, ds.Tables[name]); err != nil {
 			return nil, err
 		}
+		s.Tables[name] = &s.tables[name].Table
 	}
 	if err := s.identify(ctx, ds); err != nil {
 		return nil, err
@@ -100,7 +100,7 @@ func openUnlocked(ctx context.Context, ds *policy.Dataset, typed bool, limits Li
 			return nil, err
 		}
 	}
-	if s.kinds, err = s.identities(ds); err != nil {
+	if err := s.FindKinds(ds); err != nil {
 		return nil, err
 	}
 	if typed {
@@ -123,7 +123,7 @@ func (s *snapshot) share(ctx context.Context) int64 {
 
 // attach opens the dataset's database, where it is one.
 func (s *snapshot) attach(ctx context.Context, ds *policy.Dataset) error {
-	for _, set := range append(s.limits.settings(), "SET temp_directory = "+quoteText(s.spill.folder)) {
+	for _, set := range append(s.limits.settings(), "SET temp_directory = "+dialect.QuoteText(s.spill.folder)) {
 		if _, err := s.db.ExecContext(ctx, set); err != nil {
 			return fmt.Errorf("start DuckDB: %w", err)
 		}
@@ -131,7 +131,7 @@ func (s *snapshot) attach(ctx context.Context, ds *policy.Dataset) error {
 	if ds.SourceKind() != policy.Database {
 		return nil
 	}
-	if _, err := s.db.ExecContext(ctx, "ATTACH "+quoteText(ds.Source)+" AS source (READ_ONLY)"); err != nil {
+	if _, err := s.db.ExecContext(ctx, "ATTACH "+dialect.QuoteText(ds.Source)+" AS source (READ_ONLY)"); err != nil {
 		return errAttach(ds)
 	}
 	return nil
@@ -151,7 +151,7 @@ func (s *snapshot) lock(ctx context.Context) error {
 	var paths []string
 	for _, t := range s.tables {
 		if t.file != "" && !t.csv {
-			paths = append(paths, quoteText(t.file))
+			paths = append(paths, dialect.QuoteText(t.file))
 		}
 	}
 	disabled, err := disabledOptimizers(ctx, s.db)
@@ -159,7 +159,7 @@ func (s *snapshot) lock(ctx context.Context) error {
 		return err
 	}
 	for _, set := range append([]string{
-		"SET disabled_optimizers = " + quoteText(strings.Join(disabled, ",")),
+		"SET disabled_optimizers = " + dialect.QuoteText(strings.Join(disabled, ",")),
 		// The order of groups is ours to decide, after the noise.
 		"SET preserve_insertion_order = false",
 		"SET allowed_paths = [" + strings.Join(paths, ", ") + "]",
@@ -177,10 +177,3 @@ func (s *snapshot) close() error {
 	}
 	return errors.Join(s.db.Close(), s.spill.remove())
 }
-
-// quoteText writes a string constant. It is used for paths and names of the
-// policy only; texts of a question are parameters.
-func quoteText(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
-
-// quoteName writes an identifier.
-func quoteName(s string) string { return `"` + strings.ReplaceAll(s, `"`, `""`) + `"` }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/discreet-dp/discreet/internal/dialect"
 )
 
 // hostileKeys is a policy over columns that hold the worst values of their types.
@@ -112,7 +114,7 @@ var momentCorpus = []string{
 func TestTotalMoments(t *testing.T) {
 	folder := t.TempDir()
 	write(t, folder, "t.csv", hostileCSV)
-	owner(t, "", "COPY (SELECT * REPLACE (TRY_CAST(i AS BIGINT) AS i, TRY_CAST(k AS BIGINT) AS k) FROM ("+hostileRows+")) TO "+quoteText(filepath.Join(folder, "t.parquet")))
+	owner(t, "", "COPY (SELECT * REPLACE (TRY_CAST(i AS BIGINT) AS i, TRY_CAST(k AS BIGINT) AS k) FROM ("+hostileRows+")) TO "+dialect.QuoteText(filepath.Join(folder, "t.parquet")))
 	owner(t, filepath.Join(folder, "t.duckdb"), "CREATE TABLE t AS "+hostileRows)
 	for _, typ := range []string{"TIMESTAMPTZ", "TIMESTAMP_NS", "TIMESTAMP_S", "TIMESTAMP_MS"} {
 		z := "CAST(z AS " + typ + ")"
@@ -225,7 +227,7 @@ func TestTotal(t *testing.T) {
 	folder := t.TempDir()
 	write(t, folder, "t.csv", hostileCSV)
 	// Parquet has no 128-bit integers.
-	owner(t, "", "COPY (SELECT * REPLACE (TRY_CAST(i AS BIGINT) AS i, TRY_CAST(k AS BIGINT) AS k) FROM ("+hostileRows+")) TO "+quoteText(filepath.Join(folder, "t.parquet")))
+	owner(t, "", "COPY (SELECT * REPLACE (TRY_CAST(i AS BIGINT) AS i, TRY_CAST(k AS BIGINT) AS k) FROM ("+hostileRows+")) TO "+dialect.QuoteText(filepath.Join(folder, "t.parquet")))
 	owner(t, filepath.Join(folder, "t.duckdb"), "CREATE TABLE t AS "+hostileRows)
 	empty := filepath.Join(folder, "empty.duckdb")
 	owner(t, empty, "CREATE TABLE t AS SELECT * FROM ("+hostileRows+") LIMIT 0")
@@ -300,7 +302,7 @@ func TestPlantedTotal(t *testing.T) {
 		found := false
 		for _, text := range corpus(0) {
 			q := &prepare(t, e.dataset, text).Query
-			changed, _ := mutant(e.now.print(q), planted.Replace)
+			changed, _ := mutant(e.now.Statements(q), planted.Replace)
 			if _, err := e.now.execute(t.Context(), q, changed); err != nil {
 				found = true
 				break

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/discreet-dp/discreet/internal/dialect"
 )
 
 func version(t testing.TB, e *Engine) string {
@@ -57,9 +59,9 @@ func TestChange(t *testing.T) {
 	for name, c := range map[string]struct{ first, second func() }{
 		"t.csv": {func() { write(t, folder, "t.csv", "i\n1\n2\n") }, func() { write(t, folder, "t.csv", "i\n1\n2\n50\n"); later(t, csv) }},
 		"t.parquet": {
-			func() { owner(t, "", "COPY (SELECT 1 AS i UNION ALL SELECT 2) TO "+quoteText(parquet)) },
+			func() { owner(t, "", "COPY (SELECT 1 AS i UNION ALL SELECT 2) TO "+dialect.QuoteText(parquet)) },
 			func() {
-				owner(t, "", "COPY (SELECT unnest([1, 2, 50]) AS i) TO "+quoteText(parquet))
+				owner(t, "", "COPY (SELECT unnest([1, 2, 50]) AS i) TO "+dialect.QuoteText(parquet))
 				later(t, parquet)
 			},
 		},

@@ -12,6 +12,7 @@ import (
 
 	driver "github.com/duckdb/duckdb-go/v2"
 
+	"github.com/discreet-dp/discreet/internal/dialect"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -65,7 +66,7 @@ func askVersion(ctx context.Context, ds *policy.Dataset, limits Limits) (string,
 	defer c.Close()
 	// A time is spelled in the same way on every machine. Where the zones are not there, neither are such times.
 	_, _ = c.ExecContext(ctx, "SET TimeZone = 'UTC'")
-	if _, err := c.ExecContext(ctx, "ATTACH "+quoteText(ds.Source)+" AS source (READ_ONLY)"); err != nil {
+	if _, err := c.ExecContext(ctx, "ATTACH "+dialect.QuoteText(ds.Source)+" AS source (READ_ONLY)"); err != nil {
 		return "", errAttach(ds)
 	}
 	for _, set := range slices.Concat(limits.settings(), []string{

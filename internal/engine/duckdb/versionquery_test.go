@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/dialect"
 )
 
 // loaded makes a database with a log of its loads, and a policy that asks the query.
@@ -68,11 +69,11 @@ func TestBadVersionQuery(t *testing.T) {
 		"DELETE FROM t":                             "cannot be run",
 		"UPDATE t SET i = 0":                        "cannot be run",
 		"CREATE TABLE x AS SELECT 1":                "cannot be run",
-		"COPY t TO " + quoteText(outside):           "cannot be run",
-		"SELECT count(*) FROM read_csv(" + quoteText(secret) + ")":                 "cannot be run",
-		"SELECT 1); DELETE FROM t; SELECT * FROM (SELECT 2":                        "read-only",
-		"SELECT 1); SET enable_external_access = true; SELECT * FROM (SELECT 2":    "locked",
-		"SELECT 1); COPY t TO " + quoteText(outside) + "; SELECT * FROM (SELECT 2": "disabled",
+		"COPY t TO " + dialect.QuoteText(outside):   "cannot be run",
+		"SELECT count(*) FROM read_csv(" + dialect.QuoteText(secret) + ")":                 "cannot be run",
+		"SELECT 1); DELETE FROM t; SELECT * FROM (SELECT 2":                                "read-only",
+		"SELECT 1); SET enable_external_access = true; SELECT * FROM (SELECT 2":            "locked",
+		"SELECT 1); COPY t TO " + dialect.QuoteText(outside) + "; SELECT * FROM (SELECT 2": "disabled",
 	} {
 		path, keys := loaded(t, query)
 		before, err := os.ReadFile(path)

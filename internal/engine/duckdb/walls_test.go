@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/dialect"
 	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -110,7 +111,7 @@ func families(t *testing.T) map[string]family {
 func (f family) outcome(t *testing.T, q *plan.Query) string {
 	for how, run := range map[string]func(*Engine) (*engine.Result, error){
 		"in Go":  func(e *Engine) (*engine.Result, error) { return e.Run(t.Context(), q) },
-		"in SQL": func(e *Engine) (*engine.Result, error) { return e.now.execute(t.Context(), q, e.now.print(q)) },
+		"in SQL": func(e *Engine) (*engine.Result, error) { return e.now.execute(t.Context(), q, e.now.Statements(q)) },
 	} {
 		var results [3]*engine.Result
 		for i, e := range []*Engine{f.without, f.with, f.replaced} {
@@ -176,7 +177,7 @@ func TestWrongPrinters(t *testing.T) {
 	all := families(t)
 	asked, planted, turn := 0, 0, 0
 	for _, fn := range plan.Nodes() {
-		printed := calls[fn]
+		printed := Dialect.Functions[fn]
 		for how, bad := range map[string]string{
 			"overflows":            "9223372036854775807::BIGINT + CAST(hash(%s) %% 3 + 1 AS BIGINT)",
 			"casts wrongly":        "CAST('x' || hash(%s) AS BIGINT)",
@@ -185,10 +186,10 @@ func TestWrongPrinters(t *testing.T) {
 			"is of another length": "len(CAST([hash(%s)] AS UBIGINT[2]))",
 		} {
 			used := false
-			calls[fn] = func(p *printer, e *plan.Call) string {
+			Dialect.Functions[fn] = func(p *dialect.Printer, e *plan.Call) string {
 				text := printed(p, e)
 				used = true
-				return fmt.Sprintf("(CASE WHEN hash(%s) %% 3 = 0 THEN CAST(%s AS %s) ELSE %s END)", text, fmt.Sprintf(bad, text), sqlType(e.Type()), text)
+				return fmt.Sprintf("(CASE WHEN hash(%s) %% 3 = 0 THEN CAST(%s AS %s) ELSE %s END)", text, fmt.Sprintf(bad, text), p.Holding(e.Type()), text)
 			}
 			for _, x := range []string{"abs(i)", "sign(i)", "round(d)", "trunc(d)", "floor(d)", "ceil(d)", "coalesce(i, 3)", "nullif(i, 1)", "greatest(i, 3)", "least(i, 3)", "length(left(s, 20))", "strpos(left(s, 7), 'a')", "length(lower(left(s, 5)))",
 				"length(upper(left(s, 5)))", "length(trim(left(s, 5)))", "length(ltrim(left(s, 5)))", "length(rtrim(left(s, 5)))", "length(right(s, 4))", "length(concat(left(s, 3), 'abc'))", "length(left(s, 3) || 'abc')", "round(sqrt(i))", "round(ln(i))", "round(log10(i))",
@@ -204,7 +205,7 @@ func TestWrongPrinters(t *testing.T) {
 							continue
 						}
 						used = false
-						if f.with.now.print(&p.Query); !used {
+						if f.with.now.Statements(&p.Query); !used {
 							continue
 						}
 						asked++
@@ -215,7 +216,7 @@ func TestWrongPrinters(t *testing.T) {
 				}
 			}
 		}
-		calls[fn] = printed
+		Dialect.Functions[fn] = printed
 		planted++
 	}
 	t.Logf("%d functions with 5 mistakes each, %d questions on three neighbours, twice each", planted, asked)
@@ -242,7 +243,7 @@ func TestWrongTexts(t *testing.T) {
 					if err != nil {
 						continue
 					}
-					if _, ok := mutant(f.with.now.print(&p.Query), func(s string) string { return strings.ReplaceAll(s, planted[0], planted[1]) }); !ok {
+					if _, ok := mutant(f.with.now.Statements(&p.Query), func(s string) string { return strings.ReplaceAll(s, planted[0], planted[1]) }); !ok {
 						continue
 					}
 					changed++

@@ -1,4 +1,4 @@
-package duckdb
+package dialect
 
 import (
 	"fmt"
@@ -9,39 +9,40 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// onlyListed prints the condition that keys which the policy lists are public ones. Other keys are looked up
+// listedCondition prints the condition that keys which the policy lists are public ones. Other keys are looked up
 // when the groups arrive: they are not many more than the public ones.
-func (r *rows) onlyListed() string {
+func (r *rows) listedCondition() string {
 	var all []string
 	for i, k := range r.q.PublicKeys() {
-		if table := r.keyTable(k); table != "" {
-			if c := r.isListed(k, r.keys[i], table); c != "" {
-				all = append(all, orNull(k, r.keys[i], c))
+		if keys := r.keyRelation(k); keys != "" {
+			if c := r.isListed(k, r.keys[i], keys); c != "" {
+				all = append(all, admitNull(k, r.keys[i], c))
 			}
 		}
 	}
 	return strings.Join(all, " AND ")
 }
 
-// isListed prints the condition that a group's key is in the list of its column, or is one of not many more: a join
-// with a table takes DuckDB a millisecond to plan and to start, which is as long as some hundred thousand rows.
-func (r *rows) isListed(k plan.Key, name, table string) string {
+// isListed prints the condition that a group's key is in the list of its column, or is one of not many
+// more: a join with a table takes a database a millisecond to plan and to start, which is as long as some
+// hundred thousand rows.
+func (r *rows) isListed(k plan.Key, name, keys string) string {
 	c := k.Expr.(*plan.Column).Field.Source
 	switch {
-	case r.listed[c] != nil:
-		return fmt.Sprintf("discreet_key(%d::BIGINT, %s) >= 0", r.listed[c].ID, name)
+	case r.Listed[c] != "":
+		return fmt.Sprintf(r.Listed[c], name)
 	case c.Type == policy.Boolean:
 		return "" // there are three values
 	}
-	numbers := numbersOf(k.Values)
+	numbers := listNumbers(k.Values)
 	if n := len(numbers); n > 0 && uint64(numbers[n-1])-uint64(numbers[0]) < 4*uint64(n) {
 		return fmt.Sprintf("%s BETWEEN %d AND %d", name, numbers[0], numbers[n-1])
 	}
-	return name + " IN (FROM " + table + ")"
+	return name + " IN " + keys
 }
 
-// numbersOf returns what is neither NULL nor a text, sorted.
-func numbersOf(values []policy.Value) []int64 {
+// listNumbers returns what is neither NULL nor a text, sorted.
+func listNumbers(values []policy.Value) []int64 {
 	var out []int64
 	for _, v := range values {
 		if !v.Null && v.Type != policy.Text {
@@ -52,22 +53,22 @@ func numbersOf(values []policy.Value) []int64 {
 	return slices.Compact(out)
 }
 
-// keyTable names the table of a key's values, where it has one.
-func (s *snapshot) keyTable(k plan.Key) string {
+// keyRelation is the relation of a key's values, where it has one.
+func (s *Schema) keyRelation(k plan.Key) string {
 	if c, ok := k.Expr.(*plan.Column); ok && c.Field.Source != nil {
-		return s.keys[c.Field.Source]
+		return s.Keys[c.Field.Source]
 	}
 	return ""
 }
 
-// onlyPublic prints the condition that keys are public ones. People are cut to some of their groups only after it, so
+// publicCondition prints the condition that keys are public ones. People are cut to some of their groups only after it, so
 // that no other key takes the place of a public one.
-func (r *rows) onlyPublic() string {
+func (r *rows) publicCondition() string {
 	var all []string
 	for i, k := range r.q.PublicKeys() {
 		name := r.keys[i]
-		if table := r.keyTable(k); table != "" {
-			all = append(all, orNull(k, name, name+" IN (FROM "+table+")"))
+		if keys := r.keyRelation(k); keys != "" {
+			all = append(all, admitNull(k, name, name+" IN "+keys))
 			continue
 		}
 		if c := r.isPublic(k, name); c != "" {
@@ -90,19 +91,19 @@ func (r *rows) isPublic(k plan.Key, name string) string {
 	}
 	switch k.Expr.Type().Kind {
 	case plan.Text:
-		return orNull(k, name, name+" IN (SELECT unnest("+r.arg(texts, "VARCHAR[]")+"))")
+		return admitNull(k, name, name+" IN "+r.Members(r.add(texts), r.Text))
 	case plan.Boolean:
-		name = "CAST(" + name + " AS BIGINT)"
+		name = "CAST(" + name + " AS " + r.Int64 + ")"
 	}
-	numbers := numbersOf(k.Values)
+	numbers := listNumbers(k.Values)
 	if n := len(numbers); n > 0 && uint64(numbers[n-1])-uint64(numbers[0]) == uint64(n-1) {
-		return orNull(k, name, fmt.Sprintf("%s BETWEEN %d AND %d", name, numbers[0], numbers[n-1]))
+		return admitNull(k, name, fmt.Sprintf("%s BETWEEN %d AND %d", name, numbers[0], numbers[n-1]))
 	}
-	return orNull(k, name, name+" IN (SELECT unnest("+r.arg(numbers, "BIGINT[]")+"))")
+	return admitNull(k, name, name+" IN "+r.Members(r.add(numbers), r.Int64))
 }
 
-// orNull lets NULL through where it is a public key.
-func orNull(k plan.Key, name, condition string) string {
+// admitNull lets NULL through where it is a public key.
+func admitNull(k plan.Key, name, condition string) string {
 	if slices.ContainsFunc(k.Values, func(v policy.Value) bool { return v.Null }) {
 		return "(" + condition + " OR " + name + " IS NULL)"
 	}

@@ -1,4 +1,4 @@
-package duckdb
+package dialect
 
 import (
 	"fmt"
@@ -17,15 +17,15 @@ import (
 // every question. Where every row is a person the row's number is not in it: how many rows come before
 // is about other people.
 func (r *rows) order() string {
-	keys := strings.Join(r.keys, ", ")
-	return "hash(" + r.salt() + ", " + r.person() + ", " + keys + "), " + keys
+	return r.Hash(append([]string{r.salt(), r.person()}, r.keys...)...) + ", " + strings.Join(r.keys, ", ")
 }
 
-func (r *rows) salt() string { return r.arg(r.q.Hash(), "VARCHAR") }
+func (r *rows) salt() string { return r.arg(r.q.Hash(), r.Text) }
 
-func (r *rows) person() string {
-	if r.byRow {
-		return "u.h"
+// person prints what a choice among the rows of a person u may know about who that is.
+func (p *Printer) person() string {
+	if p.ByRow {
+		return p.RowHash
 	}
 	return "u"
 }
@@ -41,40 +41,40 @@ func (r *rows) keep() string { return "n <= " + strconv.FormatInt(r.q.MaxGroups(
 // on b that the group is kept.
 func (r *rows) partials(list []string) (with, keep string) {
 	unit := slices.Concat([]string{"u"}, r.keys)
-	partials := "SELECT " + strings.Join(slices.Concat(unit, list), ", ") + " FROM " + r.text() + grouping(unit)
+	partials := "SELECT " + strings.Join(slices.Concat(unit, list), ", ") + " FROM " + r.text() + Grouping(unit)
 	number := ""
 	if cuts(r.q) {
 		number, keep = ", row_number() OVER (PARTITION BY u ORDER BY "+r.order()+") AS n", " WHERE "+r.keep()
 	}
-	return "WITH p AS (" + partials + "), b AS (SELECT *" + number + " FROM p" + r.onlyPublic() + ")", keep
+	return "WITH p AS (" + partials + "), b AS (SELECT *" + number + " FROM p" + r.publicCondition() + ")", keep
 }
 
-// printByPerson prints counts and sums where somebody may have several rows: first one partial
+// personStatement prints counts and sums where somebody may have several rows: first one partial
 // per (person, group), then at most MaxGroups of them a person, then the sum of what
 // each is clamped to.
-func (s *snapshot) printByPerson(q *plan.Query, measures []int, persons bool) statement {
+func (s *Schema) personStatement(q *plan.Query, measures []int, persons bool) Statement {
 	r := s.rows(q)
 	r.unit()
 	with, keep := r.partials(r.totals(measures))
 	list, results := slices.Clone(r.keys), append(slices.Clone(r.keys), names(measures)...)
 	for _, m := range measures {
 		lo, hi := q.Interval(q.Measures[m])
-		list = append(list, fmt.Sprintf("sum(CAST(%s AS HUGEINT)) AS m%d", clamp(fmt.Sprintf("coalesce(m%d, 0)", m), lo, hi), m))
+		list = append(list, fmt.Sprintf("sum(CAST(%s AS %s)) AS m%d", clamp(fmt.Sprintf("coalesce(m%d, 0)", m), lo, hi), s.Int128, m))
 	}
 	if persons {
 		list, results = append(list, "count(*) AS persons"), append(results, "persons")
 	}
-	text := with + ", s AS (SELECT " + strings.Join(list, ", ") + " FROM b" + keep + grouping(r.keys) + ") SELECT " + strings.Join(results, ", ") + " FROM s"
-	return statement{text: text, args: r.printer.args, summed: len(q.PrivateKeys()) == 0, measures: measures, persons: persons, values: -1}
+	text := with + ", s AS (SELECT " + strings.Join(list, ", ") + " FROM b" + keep + Grouping(r.keys) + ") SELECT " + strings.Join(results, ", ") + " FROM s"
+	return Statement{Text: text, Args: r.Args, Summed: len(q.PrivateKeys()) == 0, Measures: measures, Persons: persons, Values: -1}
 }
 
-// printPersons prints how many people are in each combination of private keys, where there are public keys too: somebody may
+// peopleStatement prints how many people are in each combination of private keys, where there are public keys too: somebody may
 // be in several groups of one combination.
-func (s *snapshot) printPersons(q *plan.Query) statement {
+func (s *Schema) peopleStatement(q *plan.Query) Statement {
 	r := s.rows(q)
 	r.unit()
 	with, keep := r.partials(nil)
 	private := r.keys[len(q.PublicKeys()):]
-	text := with + " SELECT " + strings.Join(private, ", ") + ", count(DISTINCT u) AS persons FROM b" + keep + grouping(private)
-	return statement{text: text, args: r.printer.args, private: true, persons: true, values: -1}
+	text := with + " SELECT " + strings.Join(private, ", ") + ", count(DISTINCT u) AS persons FROM b" + keep + Grouping(private)
+	return Statement{Text: text, Args: r.Args, Private: true, Persons: true, Values: -1}
 }

@@ -1,4 +1,4 @@
-package duckdb
+package dialect
 
 import (
 	"fmt"
@@ -20,7 +20,7 @@ type frame struct {
 	cut      int    // how many fields are seen; 0 stands for all
 }
 
-func (p *printer) frame(r plan.Relation) *frame {
+func (p *Printer) frame(r plan.Relation) *frame {
 	p.aliases++
 	return &frame{relation: r, alias: fmt.Sprintf("t%d", p.aliases), used: make([]bool, len(r.Fields())), loose: make([]bool, len(r.Fields()))}
 }
@@ -39,7 +39,7 @@ func (r tuple) first(n int) tuple {
 			return out
 		}
 	}
-	panic("duckdb: a row with fewer fields than a subquery asks about") // package plan makes none
+	panic("dialect: a row with fewer fields than a subquery asks about") // package plan makes none
 }
 
 // size is how many fields of a frame there are to be named.
@@ -64,7 +64,7 @@ func (r tuple) frame(i int) (*frame, int) {
 		}
 		i -= f.size()
 	}
-	panic("duckdb: a field that no row has") // package plan names no such field
+	panic("dialect: a field that no row has") // package plan names no such field
 }
 
 func (f *frame) field(i int) string {
@@ -79,25 +79,25 @@ func (f *frame) unclamped(i int) string {
 	return fmt.Sprintf("%s.r%d", f.alias, i)
 }
 
-// over prints an expression over some rows, which follow each other.
-func (p *printer) over(r tuple, e plan.Expr) string {
+// exprOf prints an expression of some rows, which follow each other.
+func (p *Printer) exprOf(r tuple, e plan.Expr) string {
 	outer := p.row
 	p.row = r
-	text := p.expr(e)
+	text := p.Expr(e)
 	p.row = outer
 	return text
 }
 
-// existing prints EXISTS. Nothing inside of it is computed once a row: DuckDB makes a join of it, because the
+// existing prints EXISTS. Nothing inside of it is computed once a row: a database makes a join of it, because the
 // relation itself names no row outside, and the condition alone does.
-func (p *printer) existing(e *plan.Exists) string {
+func (p *Printer) existing(e *plan.Exists) string {
 	inner := p.frame(e.From)
 	where := ""
 	if e.On != nil {
 		// The row that asks may have got more fields since: a subquery that is a value is joined to it. On does not
 		// know them, and counts the inner row's from Outer on.
-		where = " WHERE " + p.over(append(p.row.first(e.Outer), inner), e.On)
+		where = " WHERE " + p.exprOf(append(p.row.first(e.Outer), inner), e.On)
 	}
 	p.exists = true
-	return "EXISTS (SELECT 1 FROM " + p.from(inner) + where + ")"
+	return "EXISTS (SELECT 1 FROM " + p.source(inner) + where + ")"
 }

@@ -1,4 +1,4 @@
-package duckdb
+package dialect
 
 import (
 	"fmt"
@@ -9,36 +9,36 @@ import (
 	"github.com/discreet-dp/discreet/internal/plan"
 )
 
-// statement is one SQL statement of a query, and what its columns are: keys first, then what it computes. A query may
-// need several, and they all see the same data and keep the same groups of a person.
-type statement struct {
-	text string
-	args []any
-	// keys says which of the query's keys the first columns are: all, or the private ones alone.
-	private bool
-	// summed says that these are counts and sums by public keys alone: package bound does that faster.
-	summed bool
-	// measures are the measures of the next columns, one integer each.
-	measures []int
-	// persons says that the last column is a number of people, to be added up for each combination of private keys.
-	persons bool
-	// values, where it is not -1, is the quantile whose values stand in the next column, and how often each
+// Statement is one SQL statement of a query, and what its columns are: keys first, then what it computes. A
+// query may need several, and they all see the same data and keep the same groups of a person.
+type Statement struct {
+	Text string
+	Args []any
+	// Private says which of the query's keys the first columns are: all, or the private ones alone.
+	Private bool
+	// Summed says that these are counts and sums by public keys alone: package bound does that faster.
+	Summed bool
+	// Measures are the measures of the next columns, one integer each.
+	Measures []int
+	// Persons says that the last column is a number of people, to be added up for each combination of private keys.
+	Persons bool
+	// Values, where it is not -1, is the quantile whose values stand in the next column, and how often each
 	// is there in the last.
-	values int
+	Values int
 }
 
-// print writes the statements of a query, with their parameters.
-func (s *snapshot) print(q *plan.Query) []statement {
+// Statements prints a query, with its parameters.
+func (s *Schema) Statements(q *plan.Query) []Statement {
 	var totals []int
-	var out []statement
+	var out []Statement
 	for i, m := range q.Measures {
 		switch {
 		case m.Kind == plan.Quantile:
-			out = append(out, s.printValues(q, i))
+			out = append(out, s.valueStatement(q, i))
 		case m.Kind == plan.CountDistinct && q.Bounded():
-			out = append(out, s.printDistinct(q, i))
+			out = append(out, s.distinctStatement(q, i))
 		case m.Kind == plan.CountDistinct && len(q.PrivateKeys()) == 0:
-			out = append(out, s.printByRow(q, []int{i}, false)) // by itself: the others are not for SQL
+			out = append(out, s.rowStatement(q, []int{i}, false)) // by itself: the others are not for SQL
 		default:
 			totals = append(totals, i)
 		}
@@ -46,13 +46,13 @@ func (s *snapshot) print(q *plan.Query) []statement {
 	private := len(q.PrivateKeys()) > 0
 	mixed := private && len(q.PublicKeys()) > 0
 	if q.Bounded() && mixed {
-		out = append(out, s.printPersons(q))
+		out = append(out, s.peopleStatement(q))
 	}
 	if len(totals) > 0 || private && !(q.Bounded() && mixed) {
 		if q.Bounded() {
-			out = append(out, s.printByPerson(q, totals, private && !mixed))
+			out = append(out, s.personStatement(q, totals, private && !mixed))
 		} else {
-			out = append(out, s.printByRow(q, totals, private))
+			out = append(out, s.rowStatement(q, totals, private))
 		}
 	}
 	return out
@@ -60,26 +60,23 @@ func (s *snapshot) print(q *plan.Query) []statement {
 
 // rows is a query's rows on their way to text: keys k0, k1, ..., arguments a0, a1, ... and the unit u.
 type rows struct {
-	*printer
+	*Printer
 	q     *plan.Query
-	from  *frame
 	keys  []string
 	list  []string
 	where []string
 	named map[string]string // the arguments' names by their spelling
 }
 
-func (s *snapshot) rows(q *plan.Query) *rows {
-	p := &printer{snapshot: s}
-	r := &rows{printer: p, q: q, from: p.frame(q.From), named: map[string]string{}}
-	p.row = tuple{r.from}
+func (s *Schema) rows(q *plan.Query) *rows {
+	r := &rows{Printer: s.Print(q.From), q: q, named: map[string]string{}}
 	for i, k := range q.Keys {
 		name := fmt.Sprintf("k%d", i)
 		r.keys = append(r.keys, name)
-		r.list = append(r.list, p.key(k)+" AS "+name)
+		r.list = append(r.list, r.Key(k)+" AS "+name)
 	}
 	if q.Where != nil {
-		r.where = append(r.where, p.expr(q.Where))
+		r.where = append(r.where, r.Expr(q.Where))
 	}
 	return r
 }
@@ -92,13 +89,13 @@ func (r *rows) argument(e plan.Expr) string {
 	}
 	name := fmt.Sprintf("a%d", len(r.named))
 	r.named[spelled] = name
-	r.list = append(r.list, r.expr(e)+" AS "+name)
+	r.list = append(r.list, r.Expr(e)+" AS "+name)
 	return name
 }
 
 // unit adds the unit as u. Rows of nobody are left out.
 func (r *rows) unit() {
-	name := r.from.field(r.q.From.Unit())
+	name := r.Unit()
 	r.list = append(r.list, name+" AS u")
 	r.where = append(r.where, name+" IS NOT NULL")
 }
@@ -109,29 +106,25 @@ func (r *rows) text() string {
 	if len(list) == 0 {
 		list = []string{"1 AS c"}
 	}
-	where := ""
-	if len(r.where) > 0 {
-		where = " WHERE " + strings.Join(r.where, " AND ")
-	}
-	return "(SELECT " + strings.Join(list, ", ") + " FROM " + r.printer.from(r.from) + where + ")"
+	return "(SELECT " + strings.Join(list, ", ") + " FROM " + r.From(r.where...) + ")"
 }
 
-// key prints a key. Numbers are 64-bit integers. One that does not fit, which no public key can be, counts as the nearest that does.
-func (p *printer) key(k plan.Key) string {
-	text, t := p.expr(k.Expr), k.Expr.Type()
+// Key prints a key. Numbers are 64-bit integers. One that does not fit, which no public key can be, counts as the nearest that does.
+func (p *Printer) Key(k plan.Key) string {
+	text, t := p.Expr(k.Expr), k.Expr.Type()
 	if _, column := k.Expr.(*plan.Column); column || t.Kind != plan.Number && t.Kind != plan.Date {
 		return text
 	}
 	if t.Kind == plan.Number && !(t.Lo.IsInt64() && t.Hi.IsInt64()) {
 		text = clamp(text, minInt64, maxInt64)
 	}
-	return "TRY_CAST(" + text + " AS BIGINT)"
+	return p.TryCast(text, p.Int64)
 }
 
 var minInt64, maxInt64 = big.NewInt(-1 << 63), big.NewInt(1<<63 - 1)
 
 // total prints an aggregate over the rows of a group. The argument of a sum is proven to fit in 53 bits, so it is cast without
-// loss, and its sum is a HUGEINT. Where a row is all that a person adds, it is clamped here, whatever was proven; where somebody may have several
+// loss, and its sum has 128 bits. Where a row is all that a person adds, it is clamped here, whatever was proven; where somebody may have several
 // rows the partial is.
 func (r *rows) total(m plan.Measure) string {
 	switch m.Kind {
@@ -142,7 +135,7 @@ func (r *rows) total(m plan.Measure) string {
 	case plan.CountDistinct:
 		return "count(DISTINCT " + r.argument(m.Arg) + ")"
 	case plan.Sum:
-		x := "TRY_CAST(" + r.argument(m.Arg) + " AS BIGINT)"
+		x := r.TryCast(r.argument(m.Arg), r.Int64)
 		if !r.q.Bounded() {
 			lo, hi := r.q.Interval(m)
 			x = clamp(x, lo, hi)
@@ -156,10 +149,10 @@ func (r *rows) total(m plan.Measure) string {
 // has, a row without a unit is not a person, as SQL's count says too.
 func (r *rows) persons(m plan.Measure) string {
 	who := "1"
-	if !r.q.Bounded() && !r.byRow {
+	if !r.q.Bounded() && !r.ByRow {
 		who = "p"
-		if !slices.Contains(r.list, r.whose()) {
-			r.list = append(r.list, r.whose())
+		if named := r.Unit() + " AS p"; !slices.Contains(r.list, named) {
+			r.list = append(r.list, named)
 		}
 	}
 	if m.Arg != nil {
@@ -167,8 +160,6 @@ func (r *rows) persons(m plan.Measure) string {
 	}
 	return "count(" + who + ")"
 }
-
-func (r *rows) whose() string { return r.from.field(r.q.From.Unit()) + " AS p" }
 
 // totals prints the aggregates of some measures, and names them.
 func (r *rows) totals(measures []int) []string {
@@ -187,29 +178,30 @@ func names(measures []int) []string {
 	return out
 }
 
-// printByRow prints counts and sums where nobody has more than one row: a plain GROUP BY.
-func (s *snapshot) printByRow(q *plan.Query, measures []int, persons bool) statement {
+// rowStatement prints counts and sums where nobody has more than one row: a plain GROUP BY.
+func (s *Schema) rowStatement(q *plan.Query, measures []int, persons bool) Statement {
 	r := s.rows(q)
 	list := append(slices.Clone(r.keys), r.totals(measures)...)
 	results := append(slices.Clone(r.keys), names(measures)...)
 	public := ""
-	if listed := r.onlyListed(); listed != "" || persons {
+	if listed := r.listedCondition(); listed != "" || persons {
 		list = append(list, "count(*) AS n")
 		if listed != "" {
 			// Whether a key is public is looked up once a group and not once a row: the comparison
-			// with the number of rows, which is always true, keeps DuckDB from moving it down.
+			// with the number of rows, which is always true, keeps a database from moving it down.
 			public = " WHERE (" + listed + ") = (n > 0)"
 		}
 	}
 	if persons {
 		results = append(results, "n")
 	}
-	text := "WITH g AS (SELECT " + strings.Join(list, ", ") + " FROM " + r.text() + grouping(r.keys) + ") SELECT " + strings.Join(results, ", ") + " FROM g" + public
+	text := "WITH g AS (SELECT " + strings.Join(list, ", ") + " FROM " + r.text() + Grouping(r.keys) + ") SELECT " + strings.Join(results, ", ") + " FROM g" + public
 	distinct := slices.ContainsFunc(measures, func(m int) bool { return q.Measures[m].Kind == plan.CountDistinct })
-	return statement{text: text, args: r.printer.args, summed: !distinct && !persons, measures: measures, persons: persons, values: -1}
+	return Statement{Text: text, Args: r.Args, Summed: !distinct && !persons, Measures: measures, Persons: persons, Values: -1}
 }
 
-func grouping(keys []string) string {
+// Grouping prints GROUP BY, where there are keys.
+func Grouping(keys []string) string {
 	if len(keys) == 0 {
 		return ""
 	}

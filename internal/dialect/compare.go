@@ -1,4 +1,4 @@
-package duckdb
+package dialect
 
 import (
 	"fmt"
@@ -8,8 +8,8 @@ import (
 
 // compare prints a comparison. That of a column with a number between its bounds says the same of the column before its clamp:
 // what is outside is on the same side of the number as the bound it would become. It is printed so, and with the number in
-// the text, because DuckDB then reads only the parts of a table where it can hold. We spell the number, not the analyst.
-func (p *printer) compare(e *plan.Compare) string {
+// the text, because a database then reads only the parts of a table where it can hold. We spell the number, not the analyst.
+func (p *Printer) compare(e *plan.Compare) string {
 	c, column := e.L.(*plan.Column)
 	n, literal := e.R.(*plan.Literal)
 	op := e.Op
@@ -21,10 +21,10 @@ func (p *printer) compare(e *plan.Compare) string {
 	if column && literal && n.Number != nil && n.Number.IsInt64() && p.scans(c) {
 		if b := c.Field.Source.Bounds; unmoved(op, n.Number.Int64(), b.LoSteps, b.HiSteps) {
 			f, at := p.row.frame(c.Index)
-			return fmt.Sprintf("(%s %s CAST(%d AS BIGINT))", f.unclamped(at), op, n.Number.Int64())
+			return fmt.Sprintf("(%s %s CAST(%d AS %s))", f.unclamped(at), op, n.Number.Int64(), p.Int64)
 		}
 	}
-	return "(" + p.expr(e.L) + " " + string(e.Op) + " " + p.expr(e.R) + ")"
+	return "(" + p.Expr(e.L) + " " + string(e.Op) + " " + p.Expr(e.R) + ")"
 }
 
 // turned is each operation with its sides exchanged.

@@ -1,4 +1,4 @@
-package duckdb
+package dialect
 
 import (
 	"fmt"
@@ -13,7 +13,7 @@ import (
 // To put all rows of all people into an order takes thirty times as long as to count them. So only people who have more are looked
 // at again, and of somebody who has very many only rows with a small hash are sorted: a share that follows from how many this
 // person has. Where many of those are equal, fewer may be kept than could be.
-func (p *printer) cut(c *plan.Cut, f *frame) string {
+func (p *Printer) cut(c *plan.Cut, f *frame) string {
 	in := p.frame(c.From)
 	var what []string
 	for i := range in.used {
@@ -22,33 +22,35 @@ func (p *printer) cut(c *plan.Cut, f *frame) string {
 		}
 	}
 	unit, all, many := fmt.Sprintf("f%d", c.Unit()), "r"+f.alias, "m"+f.alias
-	hash := "hash(" + strings.Join(append([]string{p.arg(c.Salt(), "VARCHAR")}, what...), ", ") + ")"
+	hash := p.Hash(append([]string{p.arg(c.Salt(), p.Text)}, what...)...)
 	order := strings.Join(append([]string{"h"}, what...), ", ")
 	list := f.fields(func(i int) string { return fmt.Sprintf("f%d", i) })
-	once := "MATERIALIZED"
+	once := p.Once
 	if s, ok := c.From.(*plan.Scan); ok && len(s.Table.Path) <= 1 {
-		once = "NOT MATERIALIZED" // to read it again is faster than to keep it
+		once = p.Again // to read it again is faster than to keep it
 	}
-	text := fmt.Sprintf("WITH %[1]s AS %[2]s (SELECT * FROM %[3]s), "+
-		"%[4]s AS MATERIALIZED (SELECT %[5]s AS u, count(*) AS n FROM %[1]s GROUP BY %[5]s HAVING count(*) > %[6]d) "+
-		"SELECT %[7]s FROM %[1]s ANTI JOIN %[4]s ON %[1]s.%[5]s = %[4]s.u WHERE %[5]s IS NOT NULL "+
+	on := fmt.Sprintf("%s.%s = %s.u", all, unit, many)
+	text := fmt.Sprintf("WITH %[1]s AS %[2]s(SELECT * FROM %[3]s), "+
+		"%[4]s AS %[11]s(SELECT %[5]s AS u, count(*) AS n FROM %[1]s GROUP BY %[5]s HAVING count(*) > %[6]d) "+
+		"SELECT %[7]s FROM %[12]s "+
 		"UNION ALL SELECT %[7]s FROM (SELECT *, row_number() OVER (PARTITION BY %[5]s ORDER BY %[8]s) AS i FROM "+
-		"(SELECT %[1]s.*, %[9]s AS h, n FROM %[1]s JOIN %[4]s ON %[1]s.%[5]s = %[4]s.u) WHERE CAST(h AS DOUBLE) * n <= %[10]d * 18446744073709551616.0::DOUBLE) WHERE i <= %[6]d",
-		all, once, p.from(in), many, unit, c.Rows, list, order, hash, 2*c.Rows+sorted)
-	// Nothing that stands above is computed below, for rows that are left out: DuckDB would move a condition there.
-	return "WITH c" + f.alias + " AS MATERIALIZED (" + text + ") SELECT " + list + " FROM c" + f.alias
+		"(SELECT %[1]s.*, %[9]s AS h, n FROM %[1]s JOIN %[4]s ON %[13]s) WHERE %[10]s) WHERE i <= %[6]d",
+		all, once, p.source(in), many, unit, c.Rows, list, order, hash, p.Smallest("h", "n", 2*c.Rows+sorted),
+		p.Once, p.AntiJoin(all, many, on, unit+" IS NOT NULL"), on)
+	// Nothing that stands above is computed below, for rows that are left out: a database would move a condition there.
+	return "WITH c" + f.alias + " AS " + p.Once + "(" + text + ") SELECT " + list + " FROM c" + f.alias
 }
 
 // sorted is how many rows of one person are put into an order in no time worth speaking of.
 const sorted = 16_000
 
-// byHashes reports whether DuckDB finds the partners of a LEFT JOIN by a table of hashes where there are equalities: each condition
+// hashable reports whether DuckDB finds the partners of a LEFT JOIN by a table of hashes where there are equalities: each condition
 // compares something of the one side with something of the other, or is about the right side alone. Otherwise it looks at
 // every pair of rows there is.
-func byHashes(on plan.Expr, n int) bool {
+func hashable(on plan.Expr, n int) bool {
 	if and, ok := on.(*plan.Logic); ok && and.Op == plan.And {
 		for _, a := range and.Args {
-			if !byHashes(a, n) {
+			if !hashable(a, n) {
 				return false
 			}
 		}
