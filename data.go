@@ -9,6 +9,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
 	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/policy"
+	"github.com/discreet-dp/discreet/store"
 )
 
 // data is an engine that is opened when a question first needs it. A question that is
@@ -78,10 +79,10 @@ func (db *DB) Magnitude(ctx context.Context, dataset string) (int, error) {
 }
 
 // Version implements [engine.Engine].
-func (d *data) Version(ctx context.Context) (string, error) {
+func (d *data) Version(ctx context.Context) (store.Version, error) {
 	e, err := d.open(ctx)
 	if err != nil {
-		return "", err
+		return store.Version{}, err
 	}
 	return e.Version(ctx)
 }

@@ -9,13 +9,13 @@ import (
 	"github.com/discreet-dp/discreet/internal/exact"
 	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/policy"
+	"github.com/discreet-dp/discreet/store"
 )
 
 // Engine computes exact aggregates. All methods are safe for concurrent use.
 type Engine interface {
-	// Version names the state of the data. It may be a hash of the contents, so analysts may not see it, but for its
-	// VersionName.
-	Version(ctx context.Context) (string, error)
+	// Version names the state of the data.
+	Version(ctx context.Context) (store.Version, error)
 	// Values returns the different values of a column of a public table, sorted, NULL left out. More than limit
 	// is an error.
 	Values(ctx context.Context, table, column string, limit int) ([]policy.Value, error)

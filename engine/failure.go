@@ -8,6 +8,10 @@ type Failure struct {
 	Err error
 }
 
+// ErrRun is returned when a question could not be computed. The cause is not told, because it could
+// depend on the data.
+var ErrRun = errors.New("the engine could not run this question, and the charge stays; ask the owner to run 'discreet check'")
+
 // How a run ended.
 type How string
 

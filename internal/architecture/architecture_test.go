@@ -45,14 +45,17 @@ var rooms = map[string]string{
 	"internal/plan":         "dp policy internal/nesting internal/stream/linear",
 	// A second opinion about trees. It sees what a tree claims, and nothing that builds one: its own test reads its uses.
 	"internal/plan/verify":   "dp policy internal/plan",
-	"engine":                 "policy internal/plan internal/exact",
-	"internal/engine/duckdb": "dp policy internal/plan internal/dialect engine internal/exact internal/bound internal/engine/duckdb/chunks",
+	"engine":                 "policy internal/plan internal/exact store",
+	"internal/engine/duckdb": "dp policy internal/plan internal/dialect engine internal/engine/sqlengine internal/bound internal/engine/duckdb/chunks store",
+	// What strangers bring along, who see nothing else.
+	"store": "",
 	// SQL, and nobody to run it.
-	"internal/dialect": "policy internal/plan",
+	"internal/dialect":          "policy internal/plan",
+	"internal/engine/sqlengine": "policy internal/plan internal/dialect engine internal/exact store",
 	// Rows in bulk, out of DuckDB's own memory.
 	"internal/engine/duckdb/chunks": "",
 	"internal/bound":                "",
-	"internal/engine/reference":     "policy internal/plan engine internal/exact",
+	"internal/engine/reference":     "policy internal/plan engine internal/exact store",
 	"internal/audit/generate":       "dp policy internal/plan internal/engine/reference internal/detrand",
 	"internal/audit/neighbours":     "dp policy internal/plan engine internal/engine/reference internal/audit/finding internal/audit/generate internal/exact",
 	"internal/engine/outer":         "internal/plan",
@@ -84,7 +87,7 @@ var rooms = map[string]string{
 	"internal/forecast":    "dp",
 	"internal/render":      ". internal/curator dp internal/table",
 	"internal/curator":     "dp account policy internal/plan internal/plan/verify mech ledger engine internal/engine/outer session stream internal/stream/histogram internal/stream/linear internal/stream/predict holdout internal/holdout/labels learn",
-	".":                    "dp noise mech policy internal/plan ledger internal/ledger/sqlite internal/ledger/anchor engine internal/engine/duckdb internal/curator session stream internal/stream/linear holdout learn",
+	".":                    "dp noise mech policy internal/plan ledger internal/ledger/sqlite internal/ledger/anchor engine internal/engine/duckdb store internal/curator session stream internal/stream/linear holdout learn",
 	// The doors. None of them sees an engine, a ledger or noise: they ask at the desk.
 	"internal/server":           ". policy internal/server/connlimit internal/server/admission internal/server/users internal/server/pgwire internal/server/httpapi",
 	"internal/server/admission": ". dp policy internal/entropy",
@@ -113,7 +116,7 @@ var forbidden = map[string]string{
 	"math/rand/v2":               "",
 	// Opening a sealed value is for engines, which seal, and mechanisms. A replay measures how
 	// far apart two of them are, and does not open them; see TestSealedStaysSealed.
-	module + "/internal/exact": "mech engine internal/engine/reference internal/engine/duckdb internal/audit/lockstep internal/audit/neighbours internal/sessiontest internal/stream/histogram internal/holdout/labels learn",
+	module + "/internal/exact": "mech engine internal/engine/reference internal/engine/sqlengine internal/audit/lockstep internal/audit/neighbours internal/sessiontest internal/stream/histogram internal/holdout/labels learn",
 	// Training rows are private, and exact.
 	module + "/learn/rows": "learn internal/learn/solve internal/traindemo audit",
 	// Nobody but an engine talks to the data, and the demonstration to its own. The engine for outer queries has
@@ -133,9 +136,9 @@ type listed struct {
 	Doc        string
 }
 
-func packages(t *testing.T) []listed {
+func packages(t *testing.T, pattern string) []listed {
 	t.Helper()
-	cmd := exec.Command("go", "list", "-json=ImportPath,Imports,Doc", "./...")
+	cmd := exec.Command("go", "list", "-json=ImportPath,Imports,Doc", pattern)
 	cmd.Dir = "../.."
 	out, err := cmd.Output()
 	if err != nil {
@@ -185,7 +188,7 @@ func violations(p listed) []string {
 }
 
 func TestImportDirections(t *testing.T) {
-	all := packages(t)
+	all := packages(t, "./...")
 	if len(all) != len(rooms) {
 		t.Errorf("there are %d packages and %d rooms in the plan", len(all), len(rooms))
 	}
@@ -206,6 +209,10 @@ func TestViolationsAreSeen(t *testing.T) {
 		{ImportPath: module + "/internal/dialect", Imports: []string{module + "/internal/engine/duckdb"}},
 		{ImportPath: module + "/internal/dialect", Imports: []string{module + "/internal/exact"}},
 		{ImportPath: module + "/internal/dialect", Imports: []string{"github.com/duckdb/duckdb-go/v2"}},
+		{ImportPath: module + "/internal/engine/duckdb", Imports: []string{module + "/internal/exact"}},
+		{ImportPath: module + "/internal/engine/sqlengine", Imports: []string{module + "/internal/engine/duckdb"}},
+		{ImportPath: module + "/internal/engine/sqlengine", Imports: []string{"github.com/duckdb/duckdb-go/v2"}},
+		{ImportPath: module + "/store", Imports: []string{module + "/internal/plan"}},
 		{ImportPath: module + "/mech", Imports: []string{module + "/internal/plan"}},
 		{ImportPath: module + "/ledger", Imports: []string{module + "/internal/exact"}},
 		{ImportPath: module + "/dp", Imports: []string{module + "/noise"}},
@@ -227,8 +234,24 @@ func TestViolationsAreSeen(t *testing.T) {
 	}
 }
 
+// TestStrangersBringDatabases looks at a database that is brought along from outside: what it needs is public.
+func TestStrangersBringDatabases(t *testing.T) {
+	found := false
+	for _, p := range packages(t, "./store/testdata/thirdparty") {
+		for _, i := range p.Imports {
+			found = found || i == module+"/store"
+			if strings.Contains(i, "/internal") {
+				t.Errorf("%s imports %s, which strangers cannot", p.ImportPath, i)
+			}
+		}
+	}
+	if !found {
+		t.Error("no stranger was found")
+	}
+}
+
 func TestEveryPackageHasAComment(t *testing.T) {
-	for _, p := range packages(t) {
+	for _, p := range packages(t, "./...") {
 		if p.Doc == "" {
 			t.Errorf("%s has no package comment", p.ImportPath)
 		}
@@ -238,7 +261,7 @@ func TestEveryPackageHasAComment(t *testing.T) {
 // TestEveryPublicPackageHasAnExample looks for a function Example in the tests of
 // every package that others can import.
 func TestEveryPublicPackageHasAnExample(t *testing.T) {
-	for _, p := range packages(t) {
+	for _, p := range packages(t, "./...") {
 		name := room(p.ImportPath)
 		if strings.Contains(name, "internal") || strings.HasPrefix(name, "cmd/") {
 			continue

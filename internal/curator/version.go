@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -21,8 +20,8 @@ func (c *Curator) data(ctx context.Context) (data, error) {
 	if err != nil {
 		return data{}, err
 	}
-	v, err := c.ledger.DataVersion(ctx, c.dataset.Name, engine.VersionName(state), state)
-	return data{v, state}, err
+	v, err := c.ledger.DataVersion(ctx, c.dataset.Name, state.Name, state.Key())
+	return data{v, state.Key()}, err
 }
 
 // nameData says in an answer which data it is about, and in the first one after a change that there was one. That the owner

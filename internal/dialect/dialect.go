@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"database/sql"
 	"math/big"
 
 	"github.com/discreet-dp/discreet/internal/plan"
@@ -29,6 +30,8 @@ type Dialect struct {
 	// Once stands before the brackets of a part of WITH that is computed once, and Again before those of one that
 	// is better computed each time that it is named.
 	Once, Again string
+	// Snapshot are the options of a transaction whose statements all see one state of the data.
+	Snapshot *sql.TxOptions
 	// AntiJoin is what follows FROM where rows of l have no partner in r.
 	AntiJoin func(l, r, on, where string) string
 
@@ -45,6 +48,8 @@ type Dialect struct {
 	Part  func(name, time string) string
 	Shift func(time string, months, days, micros *big.Int) string
 
+	// Describe is a statement that lists the columns of what follows FROM: names and types.
+	Describe func(from string) string
 	// Binary is a stored text that is compared by its bytes, whatever its collation.
 	Binary func(name string) string
 	// Finite is the condition that a floating-point number is one.

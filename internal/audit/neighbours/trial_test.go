@@ -216,7 +216,7 @@ func (t *trial) table(ctx context.Context, features, target string) (v verdict) 
 	moved, wrong := apart(ctx, t.ducks, p, p)
 	switch wrong {
 	case "":
-	case duckdb.ErrRun.Error():
+	case engine.ErrRun.Error():
 		return found("error", "in DuckDB: %s", wrong)
 	default:
 		return found("distance", "in DuckDB: %s", wrong)

@@ -35,7 +35,7 @@ func BenchmarkRun(b *testing.B) {
 		}
 		b.Run(c.name+"/plain", func(b *testing.B) {
 			for b.Loop() {
-				rows, err := single.now.db.QueryContext(b.Context(), strings.Replace(c.plain, " t", " source.t", 1))
+				rows, err := single.now.DB.QueryContext(b.Context(), strings.Replace(c.plain, " t", " source.t", 1))
 				if err != nil {
 					b.Fatal(err)
 				}

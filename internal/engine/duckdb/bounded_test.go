@@ -51,7 +51,7 @@ func TestBothShapes(t *testing.T) {
 			if err != nil || fmt.Sprint(first) != fmt.Sprint(second) {
 				rt.Fatalf("%s: %v with memory, %v with %d bytes of it (%v)", text, first, second, e.now.memory, err)
 			}
-			inSQL, err := e.now.execute(t.Context(), q, e.now.Statements(q))
+			inSQL, err := e.now.Run(t.Context(), q, e.now.Statements(q))
 			if err != nil {
 				rt.Fatalf("%s: %v", text, why(t, e, q))
 			}
@@ -117,7 +117,7 @@ func TestWhoIsWho(t *testing.T) {
 	}
 }
 
-// TestBoundedIsQuiet: a failure is ErrRun, whatever it is.
+// TestBoundedIsQuiet: a failure is engine.ErrRun, whatever it is.
 func TestBoundedIsQuiet(t *testing.T) {
 	folder := t.TempDir()
 	owner(t, filepath.Join(folder, "d.duckdb"), "CREATE TABLE t AS SELECT i % 10 AS u, 'k' AS k FROM range(100000) r(i)")
@@ -125,7 +125,7 @@ func TestBoundedIsQuiet(t *testing.T) {
 	q := &prepare(t, e.dataset, "SELECT k, COUNT(*) FROM t GROUP BY k").Query
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := e.Run(ctx, q); err == nil || err.Error() != ErrRun.Error() {
+	if _, err := e.Run(ctx, q); err == nil || err.Error() != engine.ErrRun.Error() {
 		t.Error(err)
 	}
 	if got := fmt.Sprint(ask(t, e, "SELECT k, COUNT(*) FROM t GROUP BY k")); got != "[[20]]" {
@@ -141,7 +141,7 @@ func TestMemoryOfTheMachine(t *testing.T) {
 	if m := e.now.memory; m < 1<<20 || m > bound.DefaultMemory {
 		t.Errorf("%d bytes", m)
 	}
-	if _, err := e.now.db.Exec("SELECT parse_formatted_bytes('1 GiB')"); err != nil {
+	if _, err := e.now.DB.Exec("SELECT parse_formatted_bytes('1 GiB')"); err != nil {
 		t.Error("DuckDB does not say how much memory there is:", err)
 	}
 }
@@ -174,7 +174,7 @@ tables:
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := e.now.execute(t.Context(), q, e.now.Statements(q))
+		want, err := e.now.Run(t.Context(), q, e.now.Statements(q))
 		if err != nil || opened(want) != fmt.Sprint(got) {
 			t.Errorf("%s: %v in SQL, %v through bound (%v)", keys, opened(want), got, err)
 		}

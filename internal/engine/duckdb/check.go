@@ -39,7 +39,7 @@ func Inspect(ctx context.Context, ds *policy.Dataset) (out []Finding, magnitude 
 		}
 		out = append(out, found...)
 	}
-	magnitude, err = s.magnitude(ctx)
+	magnitude, err = s.Magnitude(ctx)
 	return out, magnitude, err
 }
 
@@ -57,7 +57,7 @@ func (s *snapshot) checkTable(ctx context.Context, ds *policy.Dataset, t *table)
 	}
 	if t.csv {
 		var lines int64
-		if err := s.db.QueryRowContext(ctx, "SELECT count(DISTINCT line) FROM "+dialect.QuoteName(t.rejects())).Scan(&lines); err != nil {
+		if err := s.DB.QueryRowContext(ctx, "SELECT count(DISTINCT line) FROM "+dialect.QuoteName(t.rejects())).Scan(&lines); err != nil {
 			return nil, err
 		}
 		if lines > 0 {
@@ -88,7 +88,7 @@ func (s *snapshot) checkTable(ctx context.Context, ds *policy.Dataset, t *table)
 	for i := range cells {
 		cells[i] = &values[i]
 	}
-	if err := s.db.QueryRowContext(ctx, "SELECT "+strings.Join(counts, ", ")+" FROM "+t.From).Scan(cells...); err != nil {
+	if err := s.DB.QueryRowContext(ctx, "SELECT "+strings.Join(counts, ", ")+" FROM "+t.From).Scan(cells...); err != nil {
 		return nil, err
 	}
 	for i, name := range names {
@@ -117,7 +117,7 @@ const manyKeys = 2_000_000
 func (s *snapshot) checkUnit(ctx context.Context, t *table) ([]Finding, error) {
 	raw := t.Raw(t.UnitColumn)
 	var rows, people, nobody int64
-	if err := s.db.QueryRowContext(ctx, "SELECT count(*), count(DISTINCT "+raw+"), count(*) FILTER (WHERE "+raw+" IS NULL) FROM "+t.From).Scan(&rows, &people, &nobody); err != nil {
+	if err := s.DB.QueryRowContext(ctx, "SELECT count(*), count(DISTINCT "+raw+"), count(*) FILTER (WHERE "+raw+" IS NULL) FROM "+t.From).Scan(&rows, &people, &nobody); err != nil {
 		return nil, err
 	}
 	var out []Finding

@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/discreet-dp/discreet/internal/dialect"
+	"github.com/discreet-dp/discreet/internal/engine/sqlengine"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -40,9 +41,9 @@ func (t *table) load(ctx context.Context, db *sql.DB, typed bool) error {
 	}
 	var cast []string
 	for _, name := range t.Needed() {
-		c, ok := find(all, name)
-		if !ok {
-			return t.missing(name)
+		c, err := sqlengine.Find(all, &t.Table, name, t.where())
+		if err != nil {
+			return err
 		}
 		raw := dialect.QuoteName(c.Name)
 		// What paths use stays as it is: 1 and 01 are two people, or the keys of two rows.

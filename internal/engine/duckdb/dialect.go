@@ -51,6 +51,9 @@ var Dialect = &dialect.Dialect{
 		return fmt.Sprintf("epoch_us(%s + to_months(%v) + to_days(%v) + to_microseconds(%v))", time, months, days, micros)
 	},
 
+	Describe: func(from string) string {
+		return "SELECT column_name, column_type FROM (DESCRIBE SELECT * FROM " + from + ")"
+	},
 	Binary:        func(name string) string { return name + ` COLLATE "binary"` },
 	Finite:        call("isfinite"),
 	ReadDate:      readDate,

@@ -26,7 +26,7 @@
 //     each person: there a row without a name is one of its own.
 //  7. Private keys are all returned, sealed, with the number of people behind each, and in the order of
 //     their values: neither a limit nor the order in which rows are stored decides which are seen.
-//  8. What goes wrong while a question runs is reported as ErrRun, the same text whatever the
+//  8. What goes wrong while a question runs is reported as engine.ErrRun, the same text whatever the
 //     data is.
 //  9. Rows to train on ([Engine.Fetch]) are codes, and leave DuckDB in bulk and unsorted. Of a person at most MaxRows are there, after all joins: those with
 //     the smallest salted hash of the person and of what is in the row, and between equal hashes by what is in it. So which are kept depends on that

@@ -12,7 +12,7 @@ func explained(t *testing.T, e *Engine, text string) string {
 	out := ""
 	for _, st := range e.now.Statements(question(t, e, text)) {
 		var kind, plan string
-		if err := e.now.db.QueryRowContext(t.Context(), "EXPLAIN "+st.Text, st.Args...).Scan(&kind, &plan); err != nil {
+		if err := e.now.DB.QueryRowContext(t.Context(), "EXPLAIN "+st.Text, st.Args...).Scan(&kind, &plan); err != nil {
 			t.Fatal(err, st.Text)
 		}
 		out += plan

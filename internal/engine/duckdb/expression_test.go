@@ -193,7 +193,7 @@ func valuesOf(t testing.TB, e *Engine, x plan.Expr, change func(string) string) 
 	text := p.Expr(x)
 	order := p.Unit()
 	text = change("SELECT " + text + " FROM " + p.From() + " ORDER BY " + order)
-	rows, err := e.now.db.QueryContext(t.Context(), text, p.Args...)
+	rows, err := e.now.DB.QueryContext(t.Context(), text, p.Args...)
 	if err != nil {
 		return nil, fmt.Errorf("%w in %s", err, text)
 	}
@@ -242,7 +242,7 @@ func sampleTable(t testing.TB, folder string, rows []row) *Engine {
 	for k, r := range rows {
 		r["u"] = int64(k)
 	}
-	keys := shape{kind: 1, neighbours: "add-remove"}.keys(store(t, folder, "duckdb", rows))
+	keys := shape{kind: 1, neighbours: "add-remove"}.keys(storeRows(t, folder, "duckdb", rows))
 	return open(t, dataset(t, folder, keys))
 }
 

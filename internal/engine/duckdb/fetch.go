@@ -13,7 +13,7 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// Fetch hands the rows of a table to a collector. What goes wrong is ErrRun.
+// Fetch hands the rows of a table to a collector. What goes wrong is engine.ErrRun.
 func (e *Engine) Fetch(ctx context.Context, t *plan.Table, into engine.Collector) error {
 	e.mu.RLock()
 	defer e.mu.RUnlock()

@@ -342,15 +342,15 @@ func TestFetchFails(t *testing.T) {
 	nobody := exact.NewCollector(func([]int64) {})
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := e.Fetch(ended, table, nobody); !errors.Is(err, ErrRun) {
+	if err := e.Fetch(ended, table, nobody); !errors.Is(err, engine.ErrRun) {
 		t.Error(err)
 	}
-	if err := e.Fetch(t.Context(), table, exact.NewCollector(func([]int64) { panic(secret) })); err == nil || err.Error() != ErrRun.Error() {
+	if err := e.Fetch(t.Context(), table, exact.NewCollector(func([]int64) { panic(secret) })); err == nil || err.Error() != engine.ErrRun.Error() {
 		t.Error(err)
 	}
 	f := e.now.newFetch(table)
 	f.query.From = "nowhere"
-	if err := e.now.fetch(t.Context(), f, nobody); err == nil || err.Error() != ErrRun.Error() {
+	if err := e.now.fetch(t.Context(), f, nobody); err == nil || err.Error() != engine.ErrRun.Error() {
 		t.Error(err)
 	}
 	f.close()

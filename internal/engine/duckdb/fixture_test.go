@@ -129,7 +129,7 @@ func watchSpills(t *testing.T) func() {
 func why(t testing.TB, e *Engine, q *plan.Query) error {
 	t.Helper()
 	for _, st := range e.now.Statements(q) {
-		rows, err := e.now.db.QueryContext(t.Context(), st.Text, st.Args...)
+		rows, err := e.now.DB.QueryContext(t.Context(), st.Text, st.Args...)
 		if err != nil {
 			return fmt.Errorf("%w in %.4000s", err, st.Text)
 		}

@@ -42,22 +42,3 @@ func (t *table) nameRows(ctx context.Context, db *sql.DB, ds *policy.Dataset) er
 func hides(all []dialect.Column, name string) bool {
 	return slices.ContainsFunc(all, func(c dialect.Column) bool { return strings.EqualFold(c.Name, name) })
 }
-
-// checkUnique refuses a public table in which a value of the unique column is in several rows. Joins rely on it, and it is public, so it
-// is found out before there are questions.
-func (s *snapshot) checkUnique(ctx context.Context, ds *policy.Dataset) error {
-	for _, name := range ds.TableNames() {
-		t := s.tables[name]
-		if !t.Public || t.UniqueColumn == "" {
-			continue
-		}
-		again, err := s.repeats(ctx, t, t.Declared(t.UniqueColumn))
-		if err != nil {
-			return fmt.Errorf("table %s: its rows cannot be read", name)
-		}
-		if again {
-			return fmt.Errorf("table %s: the policy says that column %s is unique, but some values are in several rows, or become one on its lattice or at its bounds; remove 'unique' and say max_rows, or remove the rows that are too many", name, t.UniqueColumn)
-		}
-	}
-	return nil
-}

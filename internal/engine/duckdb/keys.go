@@ -39,7 +39,7 @@ func (s *snapshot) loadKeys(ctx context.Context, t *table) error {
 		// No name of a policy has a quotation mark in it, so it keeps table and column apart.
 		table := dialect.QuoteName("keys " + t.Name + `"` + c.Name)
 		text := "CREATE TABLE " + table + " AS SELECT unnest(CAST([" + strings.Join(values, ", ") + "] AS " + typ + "[])) AS k"
-		if _, err := s.db.ExecContext(ctx, text); err != nil {
+		if _, err := s.DB.ExecContext(ctx, text); err != nil {
 			return fmt.Errorf("table %s: the keys of column %s cannot be loaded", t.Name, name)
 		}
 		s.Keys[c] = "(FROM " + table + ")"

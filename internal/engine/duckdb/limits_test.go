@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"testing"
-
-	"github.com/discreet-dp/discreet/engine"
 )
 
 func TestParseMemory(t *testing.T) {
@@ -43,17 +41,17 @@ func TestLimits(t *testing.T) {
 	const want = "3 100.0 MiB"
 	check := func() {
 		t.Helper()
-		if got := engine.VersionName(version(t, e)); got != want {
+		if got := version(t, e).Name; got != want {
 			t.Errorf("the version query has %s", got)
 		}
 		var got string
-		if err := e.now.db.QueryRow("SELECT current_setting('threads') || ' ' || current_setting('memory_limit')").Scan(&got); err != nil || got != want {
+		if err := e.now.DB.QueryRow("SELECT current_setting('threads') || ' ' || current_setting('memory_limit')").Scan(&got); err != nil || got != want {
 			t.Errorf("questions have %s, %v", got, err)
 		}
 		if e.now.memory != 25<<20 {
 			t.Errorf("package bound has %d", e.now.memory)
 		}
-		if _, err := e.now.db.Exec("SET threads = 8"); err == nil {
+		if _, err := e.now.DB.Exec("SET threads = 8"); err == nil {
 			t.Error("the limits can be changed")
 		}
 		if got := fmt.Sprint(ask(t, e, "SELECT COUNT(*), SUM(i) FROM t")); got != "[[2] [3]]" {

@@ -104,7 +104,7 @@ func TestLocked(t *testing.T) {
 
 // run reads all rows, because some statements fail only then.
 func run(ctx context.Context, e *Engine, statement string) error {
-	rows, err := e.now.db.QueryContext(ctx, statement)
+	rows, err := e.now.DB.QueryContext(ctx, statement)
 	if err != nil {
 		return err
 	}

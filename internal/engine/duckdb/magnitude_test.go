@@ -1,7 +1,6 @@
 package duckdb
 
 import (
-	"math"
 	"path/filepath"
 	"testing"
 )
@@ -27,11 +26,6 @@ tables:
 		}
 		if err != nil || got != c.want {
 			t.Errorf("%s rows: %d, %v", c.rows, got, err)
-		}
-	}
-	for n, want := range map[int64]int{0: 0, 1: 0, 2: 1, 10: 1, 11: 2, 1e17: 17, 1e17 + 1: 18, math.MaxInt64: 18} {
-		if got := powerOfTen(n); got != want {
-			t.Errorf("%d: %d", n, got)
 		}
 	}
 }

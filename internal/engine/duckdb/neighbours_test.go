@@ -69,7 +69,7 @@ func drawFamily(rt *rapid.T, t testing.TB, s shape) family {
 		}
 		rows := append(append([]row{}, base...), extra...)
 		r.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
-		e, err := Open(t.Context(), dataset(t, folder, s.keys(store(t, folder, "duckdb", rows))))
+		e, err := Open(t.Context(), dataset(t, folder, s.keys(storeRows(t, folder, "duckdb", rows))))
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -85,7 +85,7 @@ func (f family) tooFar(t testing.TB, q *plan.Query, mutate func(string) string) 
 	for i, e := range []*Engine{f.without, f.with, f.replaced} {
 		changed, _ := mutant(e.now.Statements(q), mutate)
 		var err error
-		if results[i], err = e.now.execute(t.Context(), q, changed); err != nil {
+		if results[i], err = e.now.Run(t.Context(), q, changed); err != nil {
 			return "it does not run"
 		}
 	}

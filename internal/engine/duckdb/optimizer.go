@@ -4,6 +4,9 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"strings"
+
+	"github.com/discreet-dp/discreet/internal/dialect"
 )
 
 // optimizers are the rules of DuckDB's optimizer that may touch a question, each with the reason why it can do no harm. All others are off,
@@ -29,6 +32,19 @@ var harmful = map[string]string{
 	"expression_rewriter": "it makes x * (c1 * c2) of (x * c1) * c2, and so an overflow of what had none, and x > 5 of TRY_CAST(x AS ...) > 5, which is NULL where x does " +
 		"not fit; package plan computes with constants, in integers of any size",
 	"common_subexpressions": "it moves what stands twice inside of TRY out of it, where it fails",
+}
+
+// restrictOptimizer turns off all rules of a DuckDB that are not allowed.
+func restrictOptimizer(ctx context.Context, db *sql.DB) error {
+	disabled, err := disabledOptimizers(ctx, db)
+	if err != nil {
+		return err
+	}
+	set := "SET disabled_optimizers = " + dialect.QuoteText(strings.Join(disabled, ","))
+	if _, err := db.ExecContext(ctx, set); err != nil {
+		return fmt.Errorf("lock DuckDB (%s): %w", set, err)
+	}
+	return nil
 }
 
 // disabledOptimizers names all rules of this DuckDB that are not allowed.

@@ -21,7 +21,7 @@ import (
 func TestOptimizersAreListed(t *testing.T) {
 	e := open(t, dataset(t, csvFolder(t), "source: t.csv\nunit: row\ntables: {t: {columns: {i: {type: integer}}}}"))
 	var off string
-	if err := e.now.db.QueryRowContext(t.Context(), "SELECT current_setting('disabled_optimizers')").Scan(&off); err != nil {
+	if err := e.now.DB.QueryRowContext(t.Context(), "SELECT current_setting('disabled_optimizers')").Scan(&off); err != nil {
 		t.Fatal(err)
 	}
 	disabled := strings.Split(off, ",")
@@ -45,7 +45,7 @@ func TestOptimizersAreListed(t *testing.T) {
 		}
 	}
 	// What may be done with a setting is locked, too.
-	if _, err := e.now.db.ExecContext(t.Context(), "SET disabled_optimizers = ''"); err == nil {
+	if _, err := e.now.DB.ExecContext(t.Context(), "SET disabled_optimizers = ''"); err == nil {
 		t.Error("the rules can be changed")
 	}
 }
@@ -57,7 +57,7 @@ func csvFolder(t *testing.T) string {
 }
 
 func ruleNames(t *testing.T, s *snapshot) []string {
-	rows, err := s.db.QueryContext(t.Context(), "SELECT name FROM duckdb_optimizers()")
+	rows, err := s.DB.QueryContext(t.Context(), "SELECT name FROM duckdb_optimizers()")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +140,7 @@ func TestOptimizersChangeNothing(t *testing.T) {
 			}
 			asked := 0
 			for i, how := range slices.Sorted(maps.Keys(settings)) {
-				if _, err := free.db.ExecContext(t.Context(), "SET disabled_optimizers = "+dialect.QuoteText(strings.Join(settings[how], ","))); err != nil {
+				if _, err := free.DB.ExecContext(t.Context(), "SET disabled_optimizers = "+dialect.QuoteText(strings.Join(settings[how], ","))); err != nil {
 					t.Fatal(err)
 				}
 				for k, text := range c.questions {

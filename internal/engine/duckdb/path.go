@@ -15,7 +15,7 @@ import (
 func (s *snapshot) checkPaths(ctx context.Context, ds *policy.Dataset, t *table) ([]Finding, error) {
 	var out []Finding
 	if t.UniqueColumn != "" {
-		again, err := s.repeats(ctx, t, t.Declared(t.UniqueColumn))
+		again, err := s.Repeats(ctx, &t.Table, t.Declared(t.UniqueColumn))
 		if err != nil {
 			return nil, err
 		}
@@ -24,7 +24,7 @@ func (s *snapshot) checkPaths(ctx context.Context, ds *policy.Dataset, t *table)
 		}
 	}
 	for _, key := range t.keys(ds) {
-		again, err := s.repeats(ctx, t, s.Identity(&t.Table, key, plan.IdentityName(t.Name, key)))
+		again, err := s.Repeats(ctx, &t.Table, s.Identity(&t.Table, key, plan.IdentityName(t.Name, key)))
 		if err != nil {
 			return nil, err
 		}
@@ -43,7 +43,7 @@ func (s *snapshot) checkPaths(ctx context.Context, ds *policy.Dataset, t *table)
 	to := s.tables[step.Table]
 	var rows, lost int64
 	what := dialect.StepIdentity(step)
-	err := s.db.QueryRowContext(ctx, "SELECT count(*), count(*) FILTER (WHERE r IS NULL) FROM (SELECT "+s.Identity(&t.Table, step.Column, what)+" AS l FROM "+t.From+
+	err := s.DB.QueryRowContext(ctx, "SELECT count(*), count(*) FILTER (WHERE r IS NULL) FROM (SELECT "+s.Identity(&t.Table, step.Column, what)+" AS l FROM "+t.From+
 		") LEFT JOIN (SELECT DISTINCT "+s.Identity(&to.Table, step.Key, what)+" AS r FROM "+to.From+") ON l = r").Scan(&rows, &lost)
 	if err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ func (s *snapshot) checkPeople(ctx context.Context, t *table) ([]Finding, error)
 	to, what := s.tables[step.Table], dialect.StepIdentity(step)
 	l, r := s.Identity(&t.Table, step.Column, what), s.Identity(&to.Table, step.Key, what)
 	var people, known bool
-	err := s.db.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM (SELECT "+l+" AS l FROM "+t.From+") WHERE l IS NOT NULL), EXISTS (SELECT 1 FROM (SELECT "+l+" AS l FROM "+t.From+
+	err := s.DB.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM (SELECT "+l+" AS l FROM "+t.From+") WHERE l IS NOT NULL), EXISTS (SELECT 1 FROM (SELECT "+l+" AS l FROM "+t.From+
 		") SEMI JOIN (SELECT "+r+" AS r FROM "+to.From+") ON l = r)").Scan(&people, &known)
 	if err != nil || !people || known {
 		return nil, err
@@ -82,10 +82,4 @@ func (t *table) keys(ds *policy.Dataset) []string {
 		out = append(out, p[0].Key)
 	}
 	return out
-}
-
-// repeats reports whether a value is in more than one row.
-func (s *snapshot) repeats(ctx context.Context, t *table, value string) (again bool, err error) {
-	err = s.db.QueryRowContext(ctx, "SELECT count(v) > count(DISTINCT v) FROM (SELECT "+value+" AS v FROM "+t.From+")").Scan(&again)
-	return again, err
 }

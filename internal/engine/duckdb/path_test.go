@@ -93,7 +93,7 @@ func TestPathsAsStored(t *testing.T) {
 	defer s.close()
 	orders := s.tables["orders"]
 	var keys, values int
-	if err := s.db.QueryRow("SELECT count(DISTINCT "+orders.Raw("oid")+"), count(DISTINCT "+orders.Cast("oid")+") FROM "+orders.From).Scan(&keys, &values); err != nil || keys != 3 || values != 1 {
+	if err := s.DB.QueryRow("SELECT count(DISTINCT "+orders.Raw("oid")+"), count(DISTINCT "+orders.Cast("oid")+") FROM "+orders.From).Scan(&keys, &values); err != nil || keys != 3 || values != 1 {
 		t.Errorf("%d keys, %d values, %v", keys, values, err)
 	}
 }

@@ -181,7 +181,7 @@ func drawTable(rt *rapid.T, t testing.TB, folder string, s shape, most int) (*En
 			}
 		}
 	}
-	e, err := Open(t.Context(), dataset(t, folder, s.keys(store(t, folder, kind, rows))))
+	e, err := Open(t.Context(), dataset(t, folder, s.keys(storeRows(t, folder, kind, rows))))
 	if err != nil {
 		rt.Fatal(err)
 	}
@@ -256,7 +256,7 @@ func TestPlantedPrinters(t *testing.T) {
 					if !ok {
 						continue
 					}
-					got, err := e.now.execute(t.Context(), &p.Query, changed)
+					got, err := e.now.Run(t.Context(), &p.Query, changed)
 					// A mutant that does not run shows nothing.
 					if err == nil && compute(&p.Query, rows).differs(got) != "" {
 						return true

@@ -80,7 +80,7 @@ tables:
 		results[answer(t, e, text)] = true
 		q := question(t, e, text)
 		changed, _ := mutant(e.now.Statements(q), func(text string) string { return strings.ReplaceAll(text, "u.h", "u.r") })
-		r, err := e.now.execute(t.Context(), q, changed)
+		r, err := e.now.Run(t.Context(), q, changed)
 		if err != nil {
 			t.Fatal(err)
 		}

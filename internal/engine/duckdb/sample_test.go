@@ -127,8 +127,8 @@ func (s shape) keys(source string) string {
 	return fmt.Sprintf("source: %s\nunit: %s\nneighbours: %s\ntables:\n  t:\n%s    columns:\n%s", filepath.Base(source), unit, s.neighbours, bounded, columns)
 }
 
-// store writes the rows into a file of a kind and returns its path.
-func store(t testing.TB, folder, kind string, rows []row) string {
+// storeRows writes the rows into a file of a kind and returns its path.
+func storeRows(t testing.TB, folder, kind string, rows []row) string {
 	t.Helper()
 	path := filepath.Join(folder, "t."+kind)
 	if kind == "csv" {

@@ -100,7 +100,7 @@ func shopDataset(t testing.TB, folder, source, neighbours string, rows, groups i
 // public reads public tables for the planner.
 type public struct {
 	context.Context
-	*Engine
+	engine.Engine
 }
 
 func (p public) Values(table, column string, limit int) ([]policy.Value, error) {

@@ -202,7 +202,7 @@ func (f family) shopFar(t testing.TB, q *plan.Query, mutate func(string) string)
 	for i, e := range []*Engine{f.without, f.with, f.replaced} {
 		changed, _ := mutant(e.now.Statements(q), mutate)
 		var err error
-		if results[i], err = e.now.execute(t.Context(), q, changed); err != nil {
+		if results[i], err = e.now.Run(t.Context(), q, changed); err != nil {
 			return "it does not run"
 		}
 	}

@@ -113,7 +113,7 @@ func something(lines []string) []string {
 func ownRows(t testing.TB, e *Engine, p *plan.Plan, mutate func(string) string) ([]string, bool) {
 	q := &p.Query
 	changed, different := mutant(e.now.Statements(q), mutate)
-	r, err := e.now.execute(t.Context(), q, changed)
+	r, err := e.now.Run(t.Context(), q, changed)
 	if err != nil {
 		return nil, different
 	}

@@ -50,7 +50,7 @@ func TestPlantedShop(t *testing.T) {
 				if !ok {
 					continue
 				}
-				got, err := e.now.execute(t.Context(), q, changed)
+				got, err := e.now.Run(t.Context(), q, changed)
 				if planted.fails && err != nil || !planted.fails && err == nil && shown(q, got) != c.want {
 					t.Logf("found by %s", c.text)
 					return
@@ -89,7 +89,7 @@ func TestSameGroups(t *testing.T) {
 		if len(changed) != 4 {
 			t.Fatalf("%d statements", len(changed))
 		}
-		r, err := e.now.execute(t.Context(), q, changed)
+		r, err := e.now.Run(t.Context(), q, changed)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,27 +6,26 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 
 	driver "github.com/duckdb/duckdb-go/v2"
 
 	"github.com/discreet-dp/discreet/internal/bound"
 	"github.com/discreet-dp/discreet/internal/dialect"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb/chunks"
+	"github.com/discreet-dp/discreet/internal/engine/sqlengine"
 	"github.com/discreet-dp/discreet/policy"
+	"github.com/discreet-dp/discreet/store"
 )
 
 // snapshot is a locked DuckDB over the files as they were when it was opened.
 type snapshot struct {
-	dialect.Schema
+	sqlengine.Database
 	tables  map[string]*table
 	listed  []*chunks.Keys // public keys that are texts, to look up groups
-	values  sync.Map       // of public columns, as far as somebody asked
-	db      *sql.DB
-	source  chunks.Source // the same database, for rows in bulk
-	spill   spill         // where large questions go that do not fit into memory
+	source  chunks.Source  // the same database, for rows in bulk
+	spill   spill          // where large questions go that do not fit into memory
 	files   []fileState
-	version string
+	version store.Version
 	limits  Limits
 	// For package bound. A test forces it to compact, to read several times, or not to look for an order.
 	memory    int64
@@ -53,7 +52,8 @@ func openSnapshot(ctx context.Context, ds *policy.Dataset, typed bool, limits Li
 
 // openUnlocked opens the files for the owner, who may write others.
 func openUnlocked(ctx context.Context, ds *policy.Dataset, typed bool, limits Limits) (_ *snapshot, err error) {
-	s := &snapshot{limits: limits, Schema: dialect.NewSchema(Dialect, ds), tables: map[string]*table{}}
+	s := &snapshot{limits: limits, tables: map[string]*table{}}
+	s.Schema, s.Failure = dialect.NewSchema(Dialect, ds), failure
 	for _, name := range ds.TableNames() {
 		if s.tables[name], err = findTable(ds, ds.Tables[name]); err != nil {
 			return nil, err
@@ -67,7 +67,7 @@ func openUnlocked(ctx context.Context, ds *policy.Dataset, typed bool, limits Li
 	if err != nil {
 		return nil, fmt.Errorf("start DuckDB: %w", err)
 	}
-	s.db = sql.OpenDB(connector)
+	s.DB = sql.OpenDB(connector)
 	defer func() {
 		if err != nil {
 			s.close()
@@ -86,14 +86,14 @@ func openUnlocked(ctx context.Context, ds *policy.Dataset, typed bool, limits Li
 	for _, name := range ds.TableNames() {
 		t := s.tables[name]
 		if t.csv {
-			if err := t.load(ctx, s.db, typed); err != nil {
+			if err := t.load(ctx, s.DB, typed); err != nil {
 				return nil, err
 			}
 		}
-		if err := t.describe(ctx, s.db); err != nil {
+		if err := t.describe(ctx, s.DB); err != nil {
 			return nil, err
 		}
-		if err := t.nameRows(ctx, s.db, ds); err != nil {
+		if err := t.nameRows(ctx, s.DB, ds); err != nil {
 			return nil, err
 		}
 		if err := s.loadKeys(ctx, t); err != nil {
@@ -104,7 +104,7 @@ func openUnlocked(ctx context.Context, ds *policy.Dataset, typed bool, limits Li
 		return nil, err
 	}
 	if typed {
-		if err := s.checkUnique(ctx, ds); err != nil {
+		if err := s.CheckUnique(ctx, ds); err != nil {
 			return nil, err
 		}
 	}
@@ -115,7 +115,7 @@ func openUnlocked(ctx context.Context, ds *policy.Dataset, typed bool, limits Li
 // memory, or its default where that is less.
 func (s *snapshot) share(ctx context.Context) int64 {
 	var limit int64
-	if err := s.db.QueryRowContext(ctx, "SELECT CAST(parse_formatted_bytes(current_setting('memory_limit')) AS BIGINT)").Scan(&limit); err != nil || limit <= 0 {
+	if err := s.DB.QueryRowContext(ctx, "SELECT CAST(parse_formatted_bytes(current_setting('memory_limit')) AS BIGINT)").Scan(&limit); err != nil || limit <= 0 {
 		return bound.DefaultMemory
 	}
 	return min(bound.DefaultMemory, limit/4)
@@ -124,14 +124,14 @@ func (s *snapshot) share(ctx context.Context) int64 {
 // attach opens the dataset's database, where it is one.
 func (s *snapshot) attach(ctx context.Context, ds *policy.Dataset) error {
 	for _, set := range append(s.limits.settings(), "SET temp_directory = "+dialect.QuoteText(s.spill.folder)) {
-		if _, err := s.db.ExecContext(ctx, set); err != nil {
+		if _, err := s.DB.ExecContext(ctx, set); err != nil {
 			return fmt.Errorf("start DuckDB: %w", err)
 		}
 	}
 	if ds.SourceKind() != policy.Database {
 		return nil
 	}
-	if _, err := s.db.ExecContext(ctx, "ATTACH "+dialect.QuoteText(ds.Source)+" AS source (READ_ONLY)"); err != nil {
+	if _, err := s.DB.ExecContext(ctx, "ATTACH "+dialect.QuoteText(ds.Source)+" AS source (READ_ONLY)"); err != nil {
 		return errAttach(ds)
 	}
 	return nil
@@ -154,17 +154,15 @@ func (s *snapshot) lock(ctx context.Context) error {
 			paths = append(paths, dialect.QuoteText(t.file))
 		}
 	}
-	disabled, err := disabledOptimizers(ctx, s.db)
-	if err != nil {
+	if err := restrictOptimizer(ctx, s.DB); err != nil {
 		return err
 	}
 	for _, set := range append([]string{
-		"SET disabled_optimizers = " + dialect.QuoteText(strings.Join(disabled, ",")),
 		// The order of groups is ours to decide, after the noise.
 		"SET preserve_insertion_order = false",
 		"SET allowed_paths = [" + strings.Join(paths, ", ") + "]",
 	}, locks...) {
-		if _, err := s.db.ExecContext(ctx, set); err != nil {
+		if _, err := s.DB.ExecContext(ctx, set); err != nil {
 			return fmt.Errorf("lock DuckDB (%s): %w", set, err)
 		}
 	}
@@ -175,5 +173,5 @@ func (s *snapshot) close() error {
 	for _, k := range s.listed {
 		k.Close()
 	}
-	return errors.Join(s.db.Close(), s.spill.remove())
+	return errors.Join(s.DB.Close(), s.spill.remove())
 }

@@ -44,7 +44,8 @@ var storedTypes = map[policy.Type][2][]string{
 
 // madeUp is a snapshot of tables that nobody has, stored in one of two ways.
 func madeUp(t *testing.T, ds *policy.Dataset, way int) *snapshot {
-	s := &snapshot{Schema: dialect.NewSchema(Dialect, ds)}
+	s := &snapshot{}
+	s.Schema = dialect.NewSchema(Dialect, ds)
 	for _, name := range ds.TableNames() {
 		p := ds.Tables[name]
 		tb := &dialect.Table{Table: p, Dialect: Dialect, Paths: ds.PathColumns(p), From: "source." + dialect.QuoteName(name), Collated: way == 1,

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/discreet-dp/discreet/internal/dialect"
+	"github.com/discreet-dp/discreet/internal/engine/sqlengine"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -55,20 +56,9 @@ func findTable(ds *policy.Dataset, t *policy.Table) (*table, error) {
 // describe reads the stored schema and compares it with the policy. It looks at
 // no row.
 func (t *table) describe(ctx context.Context, db *sql.DB) error {
-	rows, err := db.QueryContext(ctx, "SELECT column_name, column_type FROM (DESCRIBE SELECT * FROM "+t.From+")")
+	// A CSV file is text; what it is read as was decided when it was loaded.
+	all, err := sqlengine.Describe(ctx, db, &t.Table, t.where(), !t.csv)
 	if err != nil {
-		return fmt.Errorf("table %s: cannot read the schema of %s; is it complete, and of the kind that its name says?", t.Name, t.where())
-	}
-	defer rows.Close()
-	var all []dialect.Column
-	for rows.Next() {
-		var c dialect.Column
-		if err := rows.Scan(&c.Name, &c.Type); err != nil {
-			return err
-		}
-		all = append(all, c)
-	}
-	if err := rows.Err(); err != nil {
 		return err
 	}
 	if t.file == "" {
@@ -82,19 +72,6 @@ func (t *table) describe(ctx context.Context, db *sql.DB) error {
 		t.Collated, t.view = !plain, !there
 	}
 	t.shadowed = hides(all, "rowid") || t.file != "" && !t.csv && hides(all, "file_row_number")
-	t.Stored = map[string]dialect.Column{}
-	for _, name := range t.Needed() {
-		c, ok := find(all, name)
-		if !ok {
-			return t.missing(name)
-		}
-		t.Stored[name] = c
-		// A CSV file is text; what it is read as was decided when it was loaded.
-		if p := t.Columns[name]; p != nil && !t.csv && !readable(p.Type, c.Type) {
-			return fmt.Errorf("table %s: the policy says that column %s is %v, but in %s it is %s; correct the policy or the data",
-				t.Name, name, p.Type, t.where(), c.Type)
-		}
-	}
 	if err := t.readPrepared(ctx, db); err != nil {
 		return err
 	}
@@ -142,27 +119,9 @@ func (t *table) otherUnits() bool {
 	return false
 }
 
-func (t *table) missing(name string) error {
-	return fmt.Errorf("table %s: there is no column %s in %s; correct the policy or the data", t.Name, name, t.where())
-}
-
 func (t *table) where() string {
 	if t.file != "" {
 		return t.file
 	}
 	return "the database"
-}
-
-func find(all []dialect.Column, name string) (dialect.Column, bool) {
-	for _, c := range all {
-		if c.Name == name {
-			return c, true
-		}
-	}
-	for _, c := range all {
-		if strings.EqualFold(c.Name, name) {
-			return c, true
-		}
-	}
-	return dialect.Column{}, false
 }

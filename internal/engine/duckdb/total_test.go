@@ -303,7 +303,7 @@ func TestPlantedTotal(t *testing.T) {
 		for _, text := range corpus(0) {
 			q := &prepare(t, e.dataset, text).Query
 			changed, _ := mutant(e.now.Statements(q), planted.Replace)
-			if _, err := e.now.execute(t.Context(), q, changed); err != nil {
+			if _, err := e.now.Run(t.Context(), q, changed); err != nil {
 				found = true
 				break
 			}

@@ -8,8 +8,8 @@ import (
 	"os"
 	"slices"
 
-	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/policy"
+	"github.com/discreet-dp/discreet/store"
 )
 
 // identify names the state of the data: by the contents of its files, or, for a database whose owner has
@@ -53,10 +53,7 @@ func (s *snapshot) identify(ctx context.Context, ds *policy.Dataset) error {
 		// The same bytes are other data when they are another table, or are read in another way.
 		fmt.Fprintf(all, "%q %x\n", roles[f.path], h)
 	}
-	s.version = hex.EncodeToString(all.Sum(nil))
-	if name != "" {
-		s.version = engine.NamedVersion(name, s.version)
-	}
+	s.version = store.Version{Name: name, State: hex.EncodeToString(all.Sum(nil))}
 	return nil
 }
 

@@ -9,9 +9,10 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/internal/dialect"
+	"github.com/discreet-dp/discreet/store"
 )
 
-func version(t testing.TB, e *Engine) string {
+func version(t testing.TB, e *Engine) store.Version {
 	t.Helper()
 	v, err := e.Version(t.Context())
 	if err != nil {
@@ -39,7 +40,7 @@ func TestVersionIsTheContents(t *testing.T) {
 		for range 2 {
 			folder := t.TempDir()
 			later(t, write(t, folder, "t.csv", text))
-			versions = append(versions, version(t, open(t, dataset(t, folder, "source: t.csv\n"+counted))))
+			versions = append(versions, version(t, open(t, dataset(t, folder, "source: t.csv\n"+counted))).Key())
 		}
 		if versions[0] != versions[1] || len(versions[0]) != 64 {
 			t.Errorf("%q has the versions %v", text, versions)
@@ -79,7 +80,7 @@ func TestChange(t *testing.T) {
 				t.Fatal(got)
 			}
 			if name == "t.duckdb" { // as a file copied over it would be: our handle locks writers of this process out
-				e.now.db.Close()
+				e.now.DB.Close()
 			}
 			c.second()
 			if version(t, e) == first {
@@ -179,7 +180,7 @@ func TestVersionOfTables(t *testing.T) {
 	folder := t.TempDir()
 	write(t, folder, "x.csv", "i\n1\n")
 	write(t, folder, "y.csv", "i\n2\n")
-	of := func(a, b, delimiter string) string {
+	of := func(a, b, delimiter string) store.Version {
 		return version(t, open(t, dataset(t, folder, fmt.Sprintf("unit: row\ntables: {a: {source: %s, delimiter: %q, columns: {i: {type: integer, bounds: [0, 100]}}}, b: {source: %s, columns: {i: {type: integer, bounds: [0, 100]}}}}", a, delimiter, b))))
 	}
 	first := of("x.csv", "y.csv", ",")

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/internal/dialect"
 )
 
@@ -35,7 +34,7 @@ func TestVersionQuery(t *testing.T) {
 	} {
 		path, keys := loaded(t, query)
 		e := open(t, dataset(t, filepath.Dir(path), keys))
-		if got := engine.VersionName(version(t, e)); got != want {
+		if got := version(t, e).Name; got != want {
 			t.Errorf("%s: %q", query, got)
 		}
 		if got := fmt.Sprint(ask(t, e, "SELECT COUNT(*), SUM(i) FROM t")); got != "[[2] [3]]" {
@@ -108,7 +107,7 @@ func TestVersionQueryDecides(t *testing.T) {
 	folder := filepath.Dir(path)
 	e := open(t, dataset(t, folder, keys))
 	first := version(t, e)
-	e.now.db.Close() // as a file copied over it would be
+	e.now.DB.Close() // as a file copied over it would be
 	owner(t, path, "INSERT INTO t VALUES (50)")
 	later(t, path)
 	if version(t, e) != first {
@@ -117,19 +116,19 @@ func TestVersionQueryDecides(t *testing.T) {
 	if got := fmt.Sprint(ask(t, e, "SELECT SUM(i) FROM t")); got != "[[53]]" {
 		t.Errorf("the new data is not used: %v", got)
 	}
-	e.now.db.Close()
+	e.now.DB.Close()
 	owner(t, path, "INSERT INTO load_log VALUES (TIMESTAMP '2026-11-02 08:00:00', 'mallory')")
-	if got := engine.VersionName(version(t, e)); got != "2026-11-02 08:00:00" {
+	if got := version(t, e).Name; got != "2026-11-02 08:00:00" {
 		t.Errorf("the new version is %q", got)
 	}
 	// A query that fails later keeps what was open, and works again when it does.
-	e.now.db.Close()
+	e.now.DB.Close()
 	owner(t, path, "ALTER TABLE load_log RENAME TO loads")
 	if v, err := e.Version(t.Context()); err == nil {
 		t.Errorf("version %q", v)
 	}
 	owner(t, path, "ALTER TABLE loads RENAME TO load_log")
-	if got := engine.VersionName(version(t, e)); got != "2026-11-02 08:00:00" {
+	if got := version(t, e).Name; got != "2026-11-02 08:00:00" {
 		t.Errorf("the version is %q", got)
 	}
 }
@@ -143,7 +142,7 @@ func TestVersionQueryAndFiles(t *testing.T) {
 	e := open(t, ds)
 	first := version(t, e)
 	write(t, folder, "u.csv", "i\n1\n2\n")
-	if second := version(t, e); second == first || engine.VersionName(second) != "1" {
+	if second := version(t, e); second == first || second.Name != "1" {
 		t.Errorf("%q after %q", second, first)
 	}
 }

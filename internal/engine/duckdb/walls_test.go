@@ -28,7 +28,7 @@ type planFunction struct {
 	build       func(args []plan.Expr, pos int32) (plan.Expr, error)
 }
 
-//go:linkname planFunctions github.com/discreet-dp/discreet/plan.functions
+//go:linkname planFunctions github.com/discreet-dp/discreet/internal/plan.functions
 var planFunctions map[string]planFunction
 
 // shrunk says how an interval is made wrong.
@@ -111,7 +111,7 @@ func families(t *testing.T) map[string]family {
 func (f family) outcome(t *testing.T, q *plan.Query) string {
 	for how, run := range map[string]func(*Engine) (*engine.Result, error){
 		"in Go":  func(e *Engine) (*engine.Result, error) { return e.Run(t.Context(), q) },
-		"in SQL": func(e *Engine) (*engine.Result, error) { return e.now.execute(t.Context(), q, e.now.Statements(q)) },
+		"in SQL": func(e *Engine) (*engine.Result, error) { return e.now.Run(t.Context(), q, e.now.Statements(q)) },
 	} {
 		var results [3]*engine.Result
 		for i, e := range []*Engine{f.without, f.with, f.replaced} {

@@ -10,6 +10,7 @@ import (
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/policy"
+	"github.com/discreet-dp/discreet/store"
 )
 
 // Table is the rows of a table as they are stored. A value is nil, an int64, a float64, a string, a bool, or for a date
@@ -51,7 +52,9 @@ func order(hash, person, what string) uint64 {
 }
 
 // Version names the state of the data, which does not change.
-func (e *Engine) Version(context.Context) (string, error) { return "in memory", nil }
+func (e *Engine) Version(context.Context) (store.Version, error) {
+	return store.Version{State: "in memory"}, nil
+}
 
 // Values returns the different values of a column of a public table.
 func (e *Engine) Values(_ context.Context, table, column string, limit int) ([]policy.Value, error) {

@@ -1,4 +1,4 @@
-package duckdb
+package sqlengine
 
 import (
 	"encoding/binary"
@@ -10,7 +10,7 @@ import (
 
 // groupIndex finds the place of a group among the combinations of public keys.
 type groupIndex struct {
-	places []map[any]int // for each key by its value as DuckDB returns it
+	places []map[any]int // for each key by its value as the database returns it
 	sizes  []int         // how many values each key has
 }
 
@@ -18,30 +18,41 @@ func newGroupIndex(q *plan.Query) groupIndex {
 	public := q.PublicKeys()
 	g := groupIndex{make([]map[any]int, len(public)), make([]int, len(public))}
 	for i, k := range public {
-		g.places[i], g.sizes[i] = make(map[any]int, len(k.Values)), len(k.Values)
-		for j, v := range k.Values {
-			switch {
-			case v.Null:
-				g.places[i][nil] = j
-			case v.Type == policy.Text:
-				g.places[i][v.Text] = j
-			case v.Type == policy.Boolean:
-				g.places[i][v.Bool()] = j
-			default:
-				g.places[i][v.Int] = j
-			}
-		}
+		g.places[i], g.sizes[i] = keyPlaces(k.Values), len(k.Values)
 	}
 	return g
+}
+
+// keyPlaces says where each value is in a list, by what a database returns for it.
+func keyPlaces(values []policy.Value) map[any]int {
+	places := make(map[any]int, len(values))
+	for i, v := range values {
+		switch {
+		case v.Null:
+			places[nil] = i
+		case v.Type == policy.Text:
+			places[v.Text] = i
+		case v.Type == policy.Boolean:
+			places[v.Bool()] = i
+		default:
+			places[v.Int] = i
+		}
+	}
+	return places
+}
+
+// widen makes an integer of 32 bits one of 64, as all others are.
+func widen(v any) any {
+	if n, ok := v.(int32); ok {
+		return int64(n)
+	}
+	return v
 }
 
 func (g groupIndex) find(keys []any) (int, bool) {
 	place := 0
 	for i, k := range keys {
-		if n, ok := k.(int32); ok {
-			k = int64(n)
-		}
-		j, ok := g.places[i][k]
+		j, ok := g.places[i][widen(k)]
 		if !ok {
 			return 0, false
 		}
@@ -50,18 +61,16 @@ func (g groupIndex) find(keys []any) (int, bool) {
 	return place, true
 }
 
-// keyValue is a key as DuckDB returns it.
+// keyValue is a key as a database returns it.
 func keyValue(v any, t plan.Type) policy.Value {
 	out := policy.Value{Type: keyTypes[t.Kind]}
-	switch v := v.(type) {
+	switch v := widen(v).(type) {
 	case string:
 		out.Text = v
 	case bool:
 		if v {
 			out.Int = 1
 		}
-	case int32:
-		out.Int = int64(v)
 	case int64:
 		out.Int = v
 	default:
@@ -70,7 +79,9 @@ func keyValue(v any, t plan.Type) policy.Value {
 	return out
 }
 
-var keyTypes = map[plan.Kind]policy.Type{plan.Text: policy.Text, plan.Boolean: policy.Boolean, plan.Date: policy.Date, plan.Timestamp: policy.Timestamp, plan.Number: policy.Integer}
+var keyTypes = map[plan.Kind]policy.Type{
+	plan.Text: policy.Text, plan.Boolean: policy.Boolean, plan.Date: policy.Date, plan.Timestamp: policy.Timestamp, plan.Number: policy.Integer,
+}
 
 // spell writes a value so that no two combinations of values have one spelling.
 func spell(b *strings.Builder, v policy.Value) {

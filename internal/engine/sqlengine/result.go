@@ -1,4 +1,4 @@
-package duckdb
+package sqlengine
 
 import (
 	"cmp"
@@ -18,7 +18,7 @@ import (
 //
 // Private combinations are all kept, however many there are and however few people are in them: which of them may be
 // seen is for a mechanism to decide, and a limit here would be a decision that depends on one person. So memory grows with their number,
-// and the owner is told where a column with private keys has very many; see Check. They are sorted
+// and the owner is told where a column with private keys has very many. They are sorted
 // at the end, because the order in which rows come is the data's.
 type result struct {
 	q      *plan.Query
@@ -138,7 +138,7 @@ func (r *result) seal() *engine.Result {
 	for m := range r.sums {
 		sums, values := r.sums[m], r.values[m]
 		if private {
-			sums, values = inOrder(sums, order, r.groups), inOrder(values, order, r.groups)
+			sums, values = reorder(sums, order, r.groups), reorder(values, order, r.groups)
 		}
 		if r.q.Measures[m].Kind != plan.Quantile {
 			out.Measures[m] = exact.Seal(sums)
@@ -151,13 +151,13 @@ func (r *result) seal() *engine.Result {
 		}
 	}
 	if private {
-		out.Combos, out.Persons = exact.SealList(inOrder(r.keys, order, 1)), exact.Seal(inOrder(r.persons, order, 1))
+		out.Combos, out.Persons = exact.SealList(reorder(r.keys, order, 1)), exact.Seal(reorder(r.persons, order, 1))
 	}
 	return out
 }
 
-// inOrder returns blocks of one size in another order.
-func inOrder[T any](all []T, order []int, size int) []T {
+// reorder returns blocks of one size in another order.
+func reorder[T any](all []T, order []int, size int) []T {
 	if len(all) == 0 {
 		return nil
 	}
@@ -191,7 +191,7 @@ func compareKeys(a, b []policy.Value) int {
 // clamp moves no two numbers apart, so it does not raise the sensitivity.
 var sumLimit = new(big.Int).Lsh(big.NewInt(1), 62)
 
-// final reads a final count or sum as DuckDB returns it. No rows make 0.
+// final reads a final count or sum as a database returns it. No rows make 0.
 func final(v any) int64 {
 	switch v := v.(type) {
 	case int64:

@@ -1,4 +1,4 @@
-package duckdb
+package sqlengine
 
 import (
 	"context"
@@ -7,17 +7,11 @@ import (
 
 // Magnitude is the smallest power of ten that is no less than the number of rows, all tables together. It is all that leaves this room of how large the data is: what
 // a server does with it, its tick, can be seen by everybody. One person's rows move it only where the number is next to a power of ten.
-func (e *Engine) Magnitude(ctx context.Context) (int, error) {
-	e.mu.RLock()
-	defer e.mu.RUnlock()
-	return e.now.magnitude(ctx)
-}
-
-func (s *snapshot) magnitude(ctx context.Context) (int, error) {
+func (d *Database) Magnitude(ctx context.Context) (int, error) {
 	rows := int64(0)
-	for _, t := range s.tables {
+	for _, t := range d.Tables {
 		var n int64
-		if err := s.db.QueryRowContext(ctx, "SELECT count(*) FROM "+t.From).Scan(&n); err != nil {
+		if err := d.DB.QueryRowContext(ctx, "SELECT count(*) FROM "+t.From).Scan(&n); err != nil {
 			return 0, errors.New("table " + t.Name + ": its rows cannot be counted")
 		}
 		rows += n

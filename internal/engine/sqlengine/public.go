@@ -1,4 +1,4 @@
-package duckdb
+package sqlengine
 
 import (
 	"context"
@@ -15,14 +15,8 @@ import (
 
 // Values returns the different values of a column of a public table, sorted, NULL left out. More than limit are an error, and so is
 // a table that is not public.
-func (e *Engine) Values(ctx context.Context, table, column string, limit int) ([]policy.Value, error) {
-	e.mu.RLock()
-	defer e.mu.RUnlock()
-	return e.now.publicValues(ctx, table, column, limit)
-}
-
-func (s *snapshot) publicValues(ctx context.Context, table, column string, limit int) ([]policy.Value, error) {
-	t := s.tables[table]
+func (d *Database) Values(ctx context.Context, table, column string, limit int) ([]policy.Value, error) {
+	t := d.Tables[table]
 	if t == nil || !t.Public || t.Columns[column] == nil {
 		return nil, fmt.Errorf("there is no public column %s in a table %s", column, table)
 	}
@@ -34,13 +28,14 @@ func (s *snapshot) publicValues(ctx context.Context, table, column string, limit
 		}
 	}
 	tooMany := fmt.Errorf("the public column %s has more than %d values", column, limit)
-	if known, ok := s.values.Load(c); ok {
+	if known, ok := d.public.Load(c); ok {
 		if values := known.([]policy.Value); len(values) <= limit {
 			return slices.Clone(values), nil
 		}
 		return nil, tooMany
 	}
-	rows, err := s.db.QueryContext(ctx, "SELECT DISTINCT v FROM (SELECT "+t.Declared(column)+" AS v FROM "+t.From+") WHERE v IS NOT NULL LIMIT "+strconv.Itoa(limit+1))
+	rows, err := d.DB.QueryContext(ctx, "SELECT DISTINCT v FROM (SELECT "+t.Declared(column)+" AS v FROM "+t.From+
+		") WHERE v IS NOT NULL LIMIT "+strconv.Itoa(limit+1))
 	if err != nil {
 		return nil, errUnread(ctx, table)
 	}
@@ -60,29 +55,20 @@ func (s *snapshot) publicValues(ctx context.Context, table, column string, limit
 		return nil, tooMany
 	}
 	slices.SortFunc(out, func(a, b policy.Value) int { return compareKeys([]policy.Value{a}, []policy.Value{b}) })
-	s.values.Store(c, slices.Clone(out))
+	d.public.Store(c, slices.Clone(out))
 	return out, nil
 }
 
 // Most returns how many rows of a public table have the same values in some columns at most, as they are declared, NULL left out.
 // It is counted once, as long as the data is the same.
-func (e *Engine) Most(ctx context.Context, table string, columns []string) (int64, error) {
-	e.mu.RLock()
-	defer e.mu.RUnlock()
-	return e.now.most(ctx, table, columns)
-}
-
-// repeated names a number of rows that was counted.
-type repeated struct{ table, columns string }
-
-func (s *snapshot) most(ctx context.Context, table string, columns []string) (int64, error) {
-	t := s.tables[table]
+func (d *Database) Most(ctx context.Context, table string, columns []string) (int64, error) {
+	t := d.Tables[table]
 	if t == nil || !t.Public {
 		return 0, fmt.Errorf("there is no public table %s", table)
 	}
 	columns = slices.Compact(slices.Sorted(slices.Values(columns)))
 	key := repeated{table, fmt.Sprintf("%q", columns)}
-	if n, ok := s.values.Load(key); ok {
+	if n, ok := d.public.Load(key); ok {
 		return n.(int64), nil
 	}
 	text := "SELECT count(*) AS n FROM " + t.From
@@ -95,15 +81,19 @@ func (s *snapshot) most(ctx context.Context, table string, columns []string) (in
 			name := fmt.Sprintf("v%d", i)
 			list, names, there = append(list, t.Declared(c)+" AS "+name), append(names, name), append(there, name+" IS NOT NULL")
 		}
-		text = "SELECT count(*) AS n FROM (SELECT " + strings.Join(list, ", ") + " FROM " + t.From + ") WHERE " + strings.Join(there, " AND ") + dialect.Grouping(names)
+		text = "SELECT count(*) AS n FROM (SELECT " + strings.Join(list, ", ") + " FROM " + t.From + ") WHERE " +
+			strings.Join(there, " AND ") + dialect.Grouping(names)
 	}
 	var n int64
-	if err := s.db.QueryRowContext(ctx, "SELECT coalesce(max(n), 0) FROM ("+text+")").Scan(&n); err != nil {
+	if err := d.DB.QueryRowContext(ctx, "SELECT coalesce(max(n), 0) FROM ("+text+")").Scan(&n); err != nil {
 		return 0, errUnread(ctx, table)
 	}
-	s.values.Store(key, n)
+	d.public.Store(key, n)
 	return n, nil
 }
+
+// repeated names a number of rows that was counted.
+type repeated struct{ table, columns string }
 
 func errUnread(ctx context.Context, table string) error {
 	return errors.Join(fmt.Errorf("the public table %s cannot be read", table), ctx.Err())
