@@ -96,14 +96,14 @@ func bare(f *pg.FuncCall) bool {
 
 // called returns the name of a function. The parser itself puts pg_catalog before what has a grammar of
 // its own, such as EXTRACT; an analyst may not.
-func called(f *pg.FuncCall) string {
+func (p *printer) called(f *pg.FuncCall) string {
 	switch {
 	case len(f.Funcname) == 1:
 		return text(f.Funcname[0])
 	case len(f.Funcname) == 2 && f.Funcformat == pg.CoercionForm_COERCE_SQL_SYNTAX && text(f.Funcname[0]) == "pg_catalog":
 		return text(f.Funcname[1])
 	}
-	refuse(f.Location, "write the function's name alone", "a function has a schema")
+	p.refuse(f.Location, "write the function's name alone", "a function has a schema")
 	return ""
 }
 
@@ -115,31 +115,35 @@ var instead = map[string]string{
 }
 
 func (p *printer) call(f *pg.FuncCall) {
-	name := called(f)
+	name := p.called(f)
 	known, ok := functions[name]
 	if !ok {
 		hint := instead[name]
 		if hint == "" {
 			hint = "the functions that can be used are those of PostgreSQL on numbers, texts and dates, its aggregates and its window functions"
 		}
-		refuse(f.Location, hint, "the function %.60q is not available over released results", name)
+		p.refuse(f.Location, hint, "the function %.60q is not available over released results", name)
+		return
 	}
 	count := f.AggStar && name == "count" && len(f.Args) == 0
 	switch {
 	case f.FuncVariadic:
-		refuse(f.Location, "write the arguments one by one", "VARIADIC takes an array")
+		p.refuse(f.Location, "write the arguments one by one", "VARIADIC takes an array")
 	case f.AggStar && !count:
-		refuse(f.Location, "write a column", "* is for COUNT(*)")
+		p.refuse(f.Location, "write a column", "* is for COUNT(*)")
 	case !count && (len(f.Args) < known.min || len(f.Args) > known.max):
-		refuse(f.Location, "look up how it is called", "%s has %d arguments", name, len(f.Args))
+		p.refuse(f.Location, "look up how it is called", "%s has %d arguments", name, len(f.Args))
 	case known.role == scalar && !bare(f):
-		refuse(f.Location, "leave OVER, FILTER, DISTINCT and ORDER BY out", "%s is not an aggregate", name)
+		p.refuse(f.Location, "leave OVER, FILTER, DISTINCT and ORDER BY out", "%s is not an aggregate", name)
 	case known.role == window && (f.Over == nil || f.AggFilter != nil || f.AggDistinct || len(f.AggOrder) > 0 || f.AggWithinGroup):
-		refuse(f.Location, "write "+name+"(...) OVER (ORDER BY ...), without FILTER and DISTINCT", "%s is a window function", name)
+		p.refuse(f.Location, "write "+name+"(...) OVER (ORDER BY ...), without FILTER and DISTINCT", "%s is a window function", name)
 	case known.role == aggregate && f.AggWithinGroup:
-		refuse(f.Location, "leave WITHIN GROUP out", "%s takes no WITHIN GROUP", name)
+		p.refuse(f.Location, "leave WITHIN GROUP out", "%s takes no WITHIN GROUP", name)
 	case known.role == ordered && (!f.AggWithinGroup || len(f.AggOrder) != 1 || f.Over != nil || f.AggDistinct):
-		refuse(f.Location, "write "+name+"(...) WITHIN GROUP (ORDER BY x)", "%s works on an order", name)
+		p.refuse(f.Location, "write "+name+"(...) WITHIN GROUP (ORDER BY x)", "%s works on an order", name)
+	}
+	if p.refused != nil {
+		return
 	}
 	if known.numeric {
 		p.say("(")
@@ -182,7 +186,7 @@ func (p *printer) plainCall(name string, f *pg.FuncCall) {
 	list(p, f.Args, p.expr)
 	if f.AggWithinGroup {
 		p.say(")")
-		p.within(f.AggOrder)
+		p.withinGroup(f.AggOrder)
 	} else {
 		p.orderBy(f.AggOrder, " ORDER BY ", false)
 		p.say(")")
@@ -193,15 +197,16 @@ func (p *printer) plainCall(name string, f *pg.FuncCall) {
 		p.say(")")
 	}
 	if f.Over != nil {
-		p.over(f.Over)
+		p.overClause(f.Over)
 	}
 }
 
-// within prints the order of a percentile. NULLs are left out of it, so they have no place.
-func (p *printer) within(order []*pg.Node) {
+// withinGroup prints the order of a percentile. NULLs are left out of it, so they have no place.
+func (p *printer) withinGroup(order []*pg.Node) {
 	s := order[0].GetSortBy()
 	if s == nil || len(s.UseOp) > 0 {
-		refuse(s.GetLocation(), "write ORDER BY x", "WITHIN GROUP has no order")
+		p.refuse(s.GetLocation(), "write ORDER BY x", "WITHIN GROUP has no order")
+		return
 	}
 	p.say(" WITHIN GROUP (ORDER BY ")
 	p.expr(s.Node)
