@@ -38,7 +38,7 @@ func (d *data) open(ctx context.Context) (*duckdb.Engine, error) {
 		if err != nil {
 			return nil, err
 		}
-		e.Before(d.homes) // a file can become another's while the server runs
+		e.GuardReopening(d.homes) // a file can become another's while the server runs
 		d.duck = e
 	}
 	return d.duck, nil

@@ -45,7 +45,7 @@ func (p *Printer) TableRows(t *plan.Table, columns []string) (names []string, fr
 		unit := p.Unit()
 		list, where = append(list, unit+" AS u"), append(where, unit+" IS NOT NULL")
 	}
-	rows := "(SELECT " + strings.Join(list, ", ") + " FROM " + p.From(where...) + ")"
+	rows := "(SELECT " + strings.Join(list, ", ") + " FROM " + p.FromClause(where...) + ")"
 	if !t.Bounded() {
 		return names, rows
 	}

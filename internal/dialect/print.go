@@ -32,9 +32,9 @@ func (s *Schema) Print(r plan.Relation) *Printer {
 	return p
 }
 
-// From prints the relation, and which of its rows are meant, as what follows FROM. It comes last, when all that is
+// FromClause prints the relation, and which of its rows are meant, as what follows FROM. It comes last, when all that is
 // used is known.
-func (p *Printer) From(where ...string) string {
+func (p *Printer) FromClause(where ...string) string {
 	text := p.source(p.relation)
 	if len(where) > 0 {
 		text += " WHERE " + strings.Join(where, " AND ")

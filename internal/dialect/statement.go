@@ -106,7 +106,7 @@ func (r *rows) text() string {
 	if len(list) == 0 {
 		list = []string{"1 AS c"}
 	}
-	return "(SELECT " + strings.Join(list, ", ") + " FROM " + r.From(r.where...) + ")"
+	return "(SELECT " + strings.Join(list, ", ") + " FROM " + r.FromClause(r.where...) + ")"
 }
 
 // Key prints a key. Numbers are 64-bit integers. One that does not fit, which no public key can be, counts as the nearest that does.

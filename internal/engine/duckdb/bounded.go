@@ -69,7 +69,7 @@ func (s *snapshot) newBounded(q *plan.Query, measures []int) (_ *bounded, err er
 	if q.Where != nil {
 		where = append(where, p.Expr(q.Where))
 	}
-	b.query.From, b.query.Args = p.From(where...), p.Args
+	b.query.From, b.query.Args = p.FromClause(where...), p.Args
 	return b, nil
 }
 

@@ -39,8 +39,8 @@ func OpenWith(ctx context.Context, ds *policy.Dataset, limits Limits) (*Engine, 
 	return &Engine{dataset: ds, limits: limits, now: s}, nil
 }
 
-// Before says what is asked before files that changed are opened anew; its error is that of data which cannot be opened. It is set before the engine is used.
-func (e *Engine) Before(may func() error) { e.before = may }
+// GuardReopening says what is asked before files that changed are opened anew; its error is that of data which cannot be opened. It is set before the engine is used.
+func (e *Engine) GuardReopening(may func() error) { e.before = may }
 
 // Version names the state of the data: it is the same as long as the contents of the files, or what the owner's
 // version query says, are the same. Where a file may have changed all are opened anew. Its State is a hash of the contents,

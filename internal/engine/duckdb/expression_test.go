@@ -192,7 +192,7 @@ func valuesOf(t testing.TB, e *Engine, x plan.Expr, change func(string) string) 
 	p := e.now.Print(from)
 	text := p.Expr(x)
 	order := p.Unit()
-	text = change("SELECT " + text + " FROM " + p.From() + " ORDER BY " + order)
+	text = change("SELECT " + text + " FROM " + p.FromClause() + " ORDER BY " + order)
 	rows, err := e.now.DB.QueryContext(t.Context(), text, p.Args...)
 	if err != nil {
 		return nil, fmt.Errorf("%w in %s", err, text)

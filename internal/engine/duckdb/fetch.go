@@ -148,7 +148,7 @@ func (w *codes) read(f *fetch, c *chunks.Chunk) bool {
 			}
 		case column.places != nil:
 			for i, x := range w.column {
-				w.column[i] = int64(column.places.of(x))
+				w.column[i] = int64(column.places.find(x))
 			}
 		}
 		eachNull(c.Valid(k), n, func(i int) { w.column[i] = engine.Null })

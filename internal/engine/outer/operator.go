@@ -57,7 +57,7 @@ func (p *printer) operation(e *pg.A_Expr) {
 	case pg.A_Expr_Kind_AEXPR_LIKE, pg.A_Expr_Kind_AEXPR_ILIKE:
 		p.like(e, p.operator(e.Name, e.Location))
 	case pg.A_Expr_Kind_AEXPR_BETWEEN, pg.A_Expr_Kind_AEXPR_NOT_BETWEEN:
-		p.between(e)
+		p.betweenExpr(e)
 	case pg.A_Expr_Kind_AEXPR_SIMILAR:
 		p.refuse(e.Location, "use LIKE or ~", "SIMILAR TO is not available")
 	default:
@@ -143,7 +143,7 @@ func (p *printer) like(e *pg.A_Expr, op string) {
 	p.say(" ESCAPE '", escape, "')")
 }
 
-func (p *printer) between(e *pg.A_Expr) {
+func (p *printer) betweenExpr(e *pg.A_Expr) {
 	bounds := e.Rexpr.GetList().GetItems()
 	if len(bounds) != 2 {
 		p.refuse(e.Location, "write BETWEEN low AND high", "BETWEEN has no two bounds")

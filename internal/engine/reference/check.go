@@ -20,7 +20,7 @@ func (e *Engine) Check(q *plan.Query) error {
 		}
 		for _, m := range q.Measures {
 			if m.Arg != nil {
-				c.inside(m.Arg.Type(), plan.Eval(m.Arg, r.leaf(values)), m.Describe())
+				c.checkInside(m.Arg.Type(), plan.Eval(m.Arg, r.leaf(values)), m.Describe())
 			}
 		}
 	}
@@ -38,7 +38,7 @@ func (c *checker) fail(format string, args ...any) {
 	}
 }
 
-func (c *checker) inside(t plan.Type, v plan.Value, what string) {
+func (c *checker) checkInside(t plan.Type, v plan.Value, what string) {
 	if n, ok := v.(*big.Int); ok && (n.Cmp(t.Lo) < 0 || n.Cmp(t.Hi) > 0) {
 		c.fail("%s is %v, outside of %v", what, n, t)
 	}
@@ -64,7 +64,7 @@ func (c *checker) relation(rel plan.Relation) {
 	keys := make([]map[string]bool, len(rel.Fields()))
 	for _, values := range c.rows(rel) {
 		for i, f := range rel.Fields() {
-			c.inside(f.Type, values[i], "field "+f.Name)
+			c.checkInside(f.Type, values[i], "field "+f.Name)
 			if f.Key && values[i] != nil && (rel.Unit() < 0 || f.Type.Kind == plan.Identity) {
 				if keys[i] == nil {
 					keys[i] = map[string]bool{}

@@ -20,8 +20,8 @@ type Table struct {
 	Rows    [][]any
 }
 
-// at returns a stored value. A column that is not there is empty.
-func (t Table) at(row int, column string) any {
+// stored returns a stored value. A column that is not there is empty.
+func (t Table) stored(row int, column string) any {
 	if i := slices.Index(t.Columns, column); i >= 0 {
 		return t.Rows[row][i]
 	}
@@ -65,7 +65,7 @@ func (e *Engine) Values(_ context.Context, table, column string, limit int) ([]p
 	var out []policy.Value
 	for i := range e.tables[table].Rows {
 		c := t.Columns[column]
-		v := keyValue(Declared(c, e.tables[table].at(i, column)))
+		v := keyValue(Declared(c, e.tables[table].stored(i, column)))
 		v.Type = c.Type
 		if !v.Null && !slices.Contains(out, v) {
 			out = append(out, v)
@@ -91,7 +91,7 @@ func (e *Engine) Most(_ context.Context, table string, columns []string) (int64,
 			if t.Columns[column] == nil {
 				return 0, fmt.Errorf("%s.%s is no column of a public table", table, column)
 			}
-			v := Declared(t.Columns[column], e.tables[table].at(i, column))
+			v := Declared(t.Columns[column], e.tables[table].stored(i, column))
 			null = null || v == nil
 			name += fmt.Sprintf("%q ", fmt.Sprint(v))
 		}
