@@ -6,13 +6,14 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/curator"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/syntax"
 )
 
 // Column describes a column of an answer.
 type Column = curator.Column
 
 // Parameter is a value for $1, $2, ... of a question.
-type Parameter = plan.Parameter
+type Parameter = syntax.Parameter
 
 // Description is what is known of an answer before it is asked for. It is made from the text and the policy alone.
 type Description struct {
@@ -80,11 +81,11 @@ func (db *DB) describeUnbound(ctx context.Context, ds *dataset, q Question, kind
 }
 
 // bound is the question for the curator, with the values of its parameters in its text.
-func (q Question) bound() (curator.Question, *plan.Binding, error) {
-	b := &plan.Binding{Text: q.SQL}
+func (q Question) bound() (curator.Question, *syntax.Binding, error) {
+	b := &syntax.Binding{Text: q.SQL}
 	if len(q.Parameters) > 0 || strings.Contains(q.SQL, "$") {
 		var err error
-		if b, err = plan.NewBinding(q.SQL, q.Parameters); err != nil {
+		if b, err = syntax.NewBinding(q.SQL, q.Parameters); err != nil {
 			return curator.Question{}, nil, err
 		}
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
 	"github.com/discreet-dp/discreet/internal/ledger/sqlite"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/noise"
@@ -61,7 +62,7 @@ func CheckViews(p *policy.Policy) error {
 // How a question can fail without anything being spent.
 type (
 	// Refusal: the question cannot be asked; it says what to write instead.
-	Refusal = plan.Refusal
+	Refusal = syntax.Refusal
 	// BudgetError: the question cannot be paid for.
 	BudgetError = ledger.BudgetError
 	// Disagreement: a Refusal of what was checked twice, where the two checks differ. Its detail is for the owner.

@@ -5,7 +5,7 @@ import (
 	"math/big"
 	"slices"
 
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
 // bar makes the error bars of one column.
@@ -17,7 +17,7 @@ import (
 // that the operations make of theirs. That is at least as sure as is said, and wider than need be.
 type bar struct {
 	f        *finisher
-	expr     plan.Expr
+	expr     tree.Expr
 	noisy    bool
 	alone    bool  // a count or a sum, and nothing else
 	measures []int // the different noisy numbers
@@ -32,51 +32,51 @@ func (f *finisher) bars() []bar {
 	return out
 }
 
-func (f *finisher) bar(e plan.Expr) bar {
+func (f *finisher) bar(e tree.Expr) bar {
 	b := bar{f: f, expr: e}
-	plan.Walk(e, func(x plan.Expr) {
-		r, ok := x.(*plan.Released)
+	tree.Walk(e, func(x tree.Expr) {
+		r, ok := x.(*tree.Released)
 		if !ok {
 			return
 		}
 		s := f.plan.Stats[r.Stat]
-		if s.Kind == plan.KeyStat {
+		if s.Kind == tree.KeyStat {
 			return
 		}
 		b.noisy = true
-		b.unknown = b.unknown || r.Part != plan.PartValue || s.Kind == plan.QuantileStat
+		b.unknown = b.unknown || r.Part != tree.PartValue || s.Kind == tree.QuantileStat
 		for _, m := range measuresOf(s) {
 			if !slices.Contains(b.measures, m) {
 				b.measures = append(b.measures, m)
 			}
 		}
 	})
-	if r, ok := e.(*plan.Released); ok {
-		b.alone = f.plan.Stats[r.Stat].Kind == plan.MeasureStat && r.Part == plan.PartValue
+	if r, ok := e.(*tree.Released); ok {
+		b.alone = f.plan.Stats[r.Stat].Kind == tree.MeasureStat && r.Part == tree.PartValue
 	}
 	return b
 }
 
 // measuresOf are the noisy numbers that a stat is made of.
-func measuresOf(s plan.Stat) []int {
+func measuresOf(s tree.Stat) []int {
 	switch s.Kind {
-	case plan.MeasureStat:
+	case tree.MeasureStat:
 		return []int{s.Measure}
-	case plan.AverageStat:
+	case tree.AverageStat:
 		return []int{s.Measure, s.Count}
-	case plan.VarianceStat:
+	case tree.VarianceStat:
 		return []int{s.Measure, s.Count, s.Square}
 	}
 	return nil
 }
 
 // around is the error bar of a value, or nil where there is none.
-func (b bar) around(r *row, v plan.Value) *float64 {
+func (b bar) around(r *row, v tree.Value) *float64 {
 	switch {
 	case !b.noisy || b.unknown:
 		return nil
 	case b.alone:
-		s := r.f.plan.Stats[b.expr.(*plan.Released).Stat]
+		s := r.f.plan.Stats[b.expr.(*tree.Released).Stat]
 		half := scaled(big.NewInt(r.f.halfWidth(s.Measure, 1, r.group)), r.f.plan.Query.Measures[s.Measure].Step())
 		return &half
 	}
@@ -100,16 +100,16 @@ func (b bar) around(r *row, v plan.Value) *float64 {
 }
 
 // average is the stat of a column that is an average and nothing else.
-func (b bar) average() (plan.Stat, bool) {
-	r, ok := b.expr.(*plan.Released)
-	if !ok || b.f.plan.Stats[r.Stat].Kind != plan.AverageStat {
-		return plan.Stat{}, false
+func (b bar) average() (tree.Stat, bool) {
+	r, ok := b.expr.(*tree.Released)
+	if !ok || b.f.plan.Stats[r.Stat].Kind != tree.AverageStat {
+		return tree.Stat{}, false
 	}
 	return b.f.plan.Stats[r.Stat], true
 }
 
 // number is a value as a real number, in units of the answer.
-func number(v plan.Value, t plan.Type) (float64, bool) {
+func number(v tree.Value, t tree.Type) (float64, bool) {
 	switch v := v.(type) {
 	case *big.Int:
 		if t.Step == nil {
@@ -124,24 +124,24 @@ func number(v plan.Value, t plan.Type) (float64, bool) {
 
 // interval computes where the exact value of an expression is, from noisy numbers that are each one of so many parts. What
 // it has no rule for has no interval.
-func (r *row) interval(e plan.Expr, parts int) (span, bool) {
+func (r *row) interval(e tree.Expr, parts int) (span, bool) {
 	switch e := e.(type) {
-	case *plan.Released:
+	case *tree.Released:
 		return r.span(e.Stat, parts)
-	case *plan.Literal:
+	case *tree.Literal:
 		x, ok := number(e.Value(), e.Type())
 		if !ok {
 			return span{}, false
 		}
 		return outwards(x, x)
-	case *plan.Rescale:
+	case *tree.Rescale:
 		return r.interval(e.X, parts)
-	case *plan.ToReal:
+	case *tree.ToReal:
 		return r.interval(e.X, parts)
-	case *plan.Within:
+	case *tree.Within:
 		s, ok := r.interval(e.X, parts)
 		return s, ok && s.inside(e.Type())
-	case *plan.Call:
+	case *tree.Call:
 		if e.Fn == "greatest" || e.Fn == "least" {
 			return r.extreme(e, parts)
 		}
@@ -154,22 +154,22 @@ func (r *row) interval(e plan.Expr, parts int) (span, bool) {
 			return span{}, false
 		}
 		return s.rounded(e.Fn, digits)
-	case *plan.Arith:
+	case *tree.Arith:
 		a, ok1 := r.interval(e.L, parts)
 		b, ok2 := r.interval(e.R, parts)
 		if !ok1 || !ok2 {
 			return span{}, false
 		}
 		switch e.Op {
-		case plan.Add:
+		case tree.Add:
 			return a.plus(b)
-		case plan.Sub:
+		case tree.Sub:
 			return a.minus(b)
-		case plan.Mul:
+		case tree.Mul:
 			return a.times(b)
-		case plan.Div:
+		case tree.Div:
 			return a.over(b)
-		case plan.Quo:
+		case tree.Quo:
 			q, ok := a.over(b)
 			return q.truncated(), ok
 		}
@@ -178,7 +178,7 @@ func (r *row) interval(e plan.Expr, parts int) (span, bool) {
 }
 
 // extreme is where the greatest or the least of several values is: both ends are those of the ends.
-func (r *row) extreme(e *plan.Call, parts int) (span, bool) {
+func (r *row) extreme(e *tree.Call, parts int) (span, bool) {
 	var out span
 	for i, x := range e.Args {
 		s, ok := r.interval(x, parts)
@@ -197,10 +197,10 @@ func (r *row) extreme(e *plan.Call, parts int) (span, bool) {
 }
 
 // rounding reports to how many digits a call rounds, where it does.
-func rounding(e *plan.Call) (int, bool) {
+func rounding(e *tree.Call) (int, bool) {
 	switch e.Fn {
 	case "round", "trunc", "floor", "ceil":
-		if l, ok := e.Args[1].(*plan.Literal); ok {
+		if l, ok := e.Args[1].(*tree.Literal); ok {
 			if n, ok := l.Value().(*big.Int); ok {
 				return int(n.Int64()), true
 			}
@@ -213,23 +213,23 @@ func rounding(e *plan.Call) (int, bool) {
 func (r *row) span(stat, parts int) (span, bool) {
 	s := r.f.plan.Stats[stat]
 	switch s.Kind {
-	case plan.KeyStat:
+	case tree.KeyStat:
 		x, ok := number(r.values[stat], s.Type())
 		if !ok {
 			return span{}, false
 		}
 		return outwards(x, x)
-	case plan.MeasureStat:
+	case tree.MeasureStat:
 		if r.f.buy.query.Choice != nil {
 			return span{}, false
 		}
 		n, step := r.noisy(s.Measure, parts), r.f.plan.Query.Measures[s.Measure].Step()
 		value, half := big.NewInt(n.Value), big.NewInt(n.HalfWidth)
 		return outwards(scaled(new(big.Int).Sub(value, half), step), scaled(new(big.Int).Add(value, half), step))
-	case plan.AverageStat:
+	case tree.AverageStat:
 		mean, half := r.average(s, parts)
 		return outwards(mean-half, mean+half)
-	case plan.VarianceStat:
+	case tree.VarianceStat:
 		v := r.varianceWith(s, parts)
 		return v.around, true
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/hospital"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/mech"
 )
 
@@ -40,7 +40,7 @@ func TestJudgeSeesPlantedMechanisms(t *testing.T) {
 			{"quantiles at full price in every group", "SELECT ward, MEDIAN(cost) FROM visits GROUP BY ward", wild, func(t *testing.T, p *priced) {
 				b := p.buys[0]
 				one := *b.query
-				low, high, _ := plan.QuantileRange(one.Measures[0].Arg)
+				low, high, _ := tree.QuantileRange(one.Measures[0].Arg)
 				each, err := mech.NewQuantiles(mech.QuantileQuery{At: one.Measures[0].At, Low: low, High: high, PerUnit: one.MaxRows(), Neighbours: one.Neighbours}, p.currency.budget(), p.currency.amount(p.epsilon))
 				if err != nil {
 					t.Fatal(err)
@@ -50,7 +50,7 @@ func TestJudgeSeesPlantedMechanisms(t *testing.T) {
 			{"weights are no part of the sensitivity", "SELECT age FROM patients GROUP BY age ORDER BY age * COUNT(*) DESC LIMIT 2", calm, func(t *testing.T, p *priced) {
 				b := p.buys[0]
 				one := *b.query
-				one.Choice = &plan.Choice{K: one.Choice.K}
+				one.Choice = &tree.Choice{K: one.Choice.K}
 				var err error
 				if b.choice, err = newChoice(&one, p.currency, p.currency.amount(p.epsilon)); err != nil {
 					t.Fatal(err)

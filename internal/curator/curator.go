@@ -46,7 +46,7 @@ func New(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser)
 	return &Curator{dataset: ds, engine: e, ledger: l, releaser: r, fit: learn.Fit, second: secondOpinion, now: time.Now}
 }
 
-// Ask answers a question. Errors: [*plan.Refusal] when it cannot be asked,
+// Ask answers a question. Errors: [*syntax.Refusal] when it cannot be asked,
 // [*ledger.BudgetError] when it cannot be paid for; with both nothing was spent. A [*ledger.DoorError] says whether something was.
 func (c *Curator) Ask(ctx context.Context, q Question) (*Answer, error) {
 	if err := foreign(q.Request); err != nil {

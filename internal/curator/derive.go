@@ -7,7 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/cells"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/mech"
 )
 
@@ -25,7 +26,7 @@ type derivation struct {
 //
 // What was released is public. Every function of it that looks at nothing else is free: differential privacy is closed under
 // post-processing (Dwork, Roth 2014, Proposition 2.1; Bun, Steinke 2016, Lemma 2.2 for zCDP). Which values are
-// summed follows from the two questions (plan.Query.Union), so the sum is such a function. Whoever has the derived
+// summed follows from the two questions (tree.Query.Union), so the sum is such a function. Whoever has the derived
 // value and the source has no more than the source, and to average the two gains nothing.
 //
 // The exact value of a group is the sum of the source's exact values, so the error is the sum of their noises. These are
@@ -58,12 +59,12 @@ func (c *Curator) derive(ctx context.Context, b *purchase, version string, beta 
 	if err := look(b.sameFamily(version), sameSlots, nil); err != nil {
 		return nil, 0, err
 	}
-	for _, from := range b.query.Sources() {
+	for _, from := range cells.Sources(b.query) {
 		err := look(placed(version, "cells", from.Family), cellSlots, func(s *source) ([][]int, bool) {
 			if s.cells == nil {
 				return nil, false
 			}
-			return b.query.Union(from, s.cells)
+			return cells.Unions(b.query, from, s.cells)
 		})
 		if err != nil {
 			return nil, 0, err
@@ -133,7 +134,7 @@ func (b *purchase) from(s *source, names []string, union func(*source) ([][]int,
 	for _, of := range d.of {
 		d.most = max(d.most, len(of))
 	}
-	if d.most > 1 && slices.ContainsFunc(b.query.Measures, func(m plan.Measure) bool { return !m.Adds() }) {
+	if d.most > 1 && slices.ContainsFunc(b.query.Measures, func(m tree.Measure) bool { return !m.Adds() }) {
 		return d, false
 	}
 	d.ratio *= float64(d.most)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/hospital"
+	"github.com/discreet-dp/discreet/internal/plan/cells"
 )
 
 // made asks what can be made of earlier answers and checks that it is free and says so.
@@ -243,8 +244,8 @@ func TestDerivedErrorBars(t *testing.T) {
 // from is how the only purchase of a statement is made of a source.
 func (p *priced) from(s *source) (derivation, bool) {
 	b := p.buys[0]
-	for _, from := range b.query.Sources() {
-		if d, ok := b.from(s, b.names(), func(s *source) ([][]int, bool) { return b.query.Union(from, s.cells) }); ok {
+	for _, from := range cells.Sources(b.query) {
+		if d, ok := b.from(s, b.names(), func(s *source) ([][]int, bool) { return cells.Unions(b.query, from, s.cells) }); ok {
 			return d, true
 		}
 	}

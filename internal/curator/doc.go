@@ -22,7 +22,7 @@
 //
 // # What is released
 //
-//   - Counts and sums: noise on the vector of all groups ([mech.Mechanism]), at plan.Query.Sensitivity.
+//   - Counts and sums: noise on the vector of all groups ([mech.Mechanism]), at tree.Query.Sensitivity.
 //   - Quantiles: [mech.Quantiles] for each group by itself. Neighbours differ in at most T groups, so T times the
 //     price of a group is charged, and a group gets the share over T (newNoise).
 //   - The best groups: [mech.TopK], where a score moves by the largest weight times what one person adds (scoring).

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
 // Explanation says what a question would cost, how exact its answer would be, and why. It is made from the text, the
@@ -194,7 +194,7 @@ func (p *priced) free() []string {
 		limit = limit || (one.Limit != nil || one.Offset > 0) && one.Query.Choice == nil
 		distinct = distinct || one.Distinct
 		for _, s := range one.Stats {
-			computed = computed || s.Kind == plan.AverageStat || s.Kind == plan.VarianceStat
+			computed = computed || s.Kind == tree.AverageStat || s.Kind == tree.VarianceStat
 		}
 	}
 	add(computed, "averages and variances, from noisy counts and sums")

@@ -8,32 +8,32 @@ import (
 	"strings"
 
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
 // tables names the tables below a relation, each once.
-func tables(r plan.Relation) []string {
+func tables(r tree.Relation) []string {
 	var out []string
-	var look func(plan.Relation)
-	look = func(r plan.Relation) {
+	var look func(tree.Relation)
+	look = func(r tree.Relation) {
 		switch r := r.(type) {
-		case *plan.Scan:
+		case *tree.Scan:
 			if !slices.Contains(out, r.Table.Name) {
 				out = append(out, r.Table.Name)
 			}
-		case *plan.Join:
+		case *tree.Join:
 			look(r.L)
 			look(r.R)
-		case *plan.Union:
+		case *tree.Union:
 			for _, p := range r.Parts {
 				look(p)
 			}
-		case *plan.Select:
+		case *tree.Select:
 			look(r.From)
-		case *plan.Persons:
+		case *tree.Persons:
 			look(r.From)
-		case *plan.Cut:
+		case *tree.Cut:
 			look(r.From)
 		}
 	}
@@ -42,7 +42,7 @@ func tables(r plan.Relation) []string {
 }
 
 // bounds says how much of one person counts.
-func bounds(q *plan.Query) string {
+func bounds(q *tree.Query) string {
 	if !q.Bounded() {
 		return "one person has one row, and is in one group" + behind(joined(q))
 	}
@@ -54,7 +54,7 @@ func bounds(q *plan.Query) string {
 }
 
 // joined says how many rows of a person are left where they are joined.
-func joined(q *plan.Query) string {
+func joined(q *tree.Query) string {
 	switch n, set := q.Joined(), q.MaxJoined(); n {
 	case 0:
 		return ""
@@ -82,7 +82,7 @@ func count(n int64, thing string) string {
 }
 
 // contribution says in words what one person can add to a measure.
-func contribution(q *plan.Query, m plan.Measure) string {
+func contribution(q *tree.Query, m tree.Measure) string {
 	var in string
 	switch {
 	case !q.Bounded():
@@ -93,11 +93,11 @@ func contribution(q *plan.Query, m plan.Measure) string {
 		in = fmt.Sprintf("one person is in at most %s, with at most %s", count(q.MaxGroups(), "group"), count(q.MaxRows(), "row"))
 	}
 	switch m.Kind {
-	case plan.CountPersons:
+	case tree.CountPersons:
 		in += ", and counts once in each"
-	case plan.CountDistinct:
+	case tree.CountDistinct:
 		in += ", each with one value that nobody else may have"
-	case plan.Sum:
+	case tree.Sum:
 		lo, hi := m.Arg.Type().Lo, m.Arg.Type().Hi
 		each := ""
 		if q.MaxRows() > 1 {
@@ -115,13 +115,13 @@ func contribution(q *plan.Query, m plan.Measure) string {
 	return in
 }
 
-func inUnits(n *big.Int, m plan.Measure) string {
+func inUnits(n *big.Int, m tree.Measure) string {
 	x := new(big.Rat).Mul(new(big.Rat).SetInt(n), m.Step())
 	return x.FloatString(decimals(m.Step()))
 }
 
 // measurement explains the release of a measure.
-func (p *priced) measurement(b *purchase, m plan.Measure, n noise) Measurement {
+func (p *priced) measurement(b *purchase, m tree.Measure, n noise) Measurement {
 	step, _ := m.Step().Float64()
 	out := Measurement{Measure: m.Describe(), Step: m.Step().RatString(), Why: contribution(b.query, m), Cost: n.cost()}
 	if n.quantiles != nil {
@@ -182,7 +182,7 @@ func (p *priced) keyMeasurement(b *purchase) Measurement {
 }
 
 // keyInquiry says which values of a key are shown.
-func keyInquiry(k plan.Key, b *purchase) KeyInquiry {
+func keyInquiry(k tree.Key, b *purchase) KeyInquiry {
 	out := KeyInquiry{Key: k.Describe(), Private: k.Private, Values: len(k.Values)}
 	switch {
 	case k.Private && b.keys.threshold != nil:
@@ -195,8 +195,8 @@ func keyInquiry(k plan.Key, b *purchase) KeyInquiry {
 	return out
 }
 
-func publicRule(k plan.Key) string {
-	c, ok := k.Expr.(*plan.Column)
+func publicRule(k tree.Key) string {
+	c, ok := k.Expr.(*tree.Column)
 	switch {
 	case !ok:
 		return "all values that the expression can have"

@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/expr"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
 // finish makes the answer from what was released. It is post-processing: it sees nothing else.
@@ -21,17 +22,17 @@ func (p *priced) finish(ctx context.Context, all []*released) (*Answer, error) {
 }
 
 // table makes the answer of one plan.
-func (p *priced) table(q *plan.Plan, b *purchase, r *released) *Answer {
+func (p *priced) table(q *tree.Plan, b *purchase, r *released) *Answer {
 	f := &finisher{plan: q, buy: b, released: r, beta: p.beta(), halves: map[half]int64{}}
 	rows := make([]*row, 0, f.groups())
 	for i := range f.groups() {
 		row := f.row(i)
-		if q.Having == nil || plan.Eval(q.Having, row.leaf) == true {
+		if q.Having == nil || expr.Eval(q.Having, row.leaf) == true {
 			rows = append(rows, row)
 		}
 	}
 	if len(q.Order) > 0 {
-		slices.SortStableFunc(rows, func(a, b *row) int { return q.Compare(a.leaf, b.leaf) })
+		slices.SortStableFunc(rows, func(a, b *row) int { return expr.CompareRows(q.Order, a.leaf, b.leaf) })
 	}
 	if q.Distinct {
 		rows = f.distinct(rows)
@@ -46,7 +47,7 @@ func (p *priced) table(q *plan.Plan, b *purchase, r *released) *Answer {
 	for _, row := range rows {
 		values, errs := make([]any, len(q.Columns)), make([]*float64, len(q.Columns))
 		for i, o := range q.Columns {
-			v := plan.Eval(o.Expr, row.leaf)
+			v := expr.Eval(o.Expr, row.leaf)
 			values[i] = show(v, o.Expr.Type())
 			if values[i] != nil {
 				errs[i] = bars[i].around(row, v)
@@ -64,7 +65,7 @@ func (f *finisher) distinct(rows []*row) []*row {
 	return slices.DeleteFunc(rows, func(r *row) bool {
 		text := ""
 		for _, o := range f.plan.Columns {
-			text += fmt.Sprintf("%q ", fmt.Sprint(show(plan.Eval(o.Expr, r.leaf), o.Expr.Type())))
+			text += fmt.Sprintf("%q ", fmt.Sprint(show(expr.Eval(o.Expr, r.leaf), o.Expr.Type())))
 		}
 		defer func() { seen[text] = true }()
 		return seen[text]
@@ -80,7 +81,7 @@ func (f *finisher) notes() []string {
 		}
 	}
 	for _, k := range f.plan.Query.PublicKeys() {
-		if k.LeavesOutNull() {
+		if expr.LeavesOutNull(k) {
 			add("rows where %s is NULL are in no group; group by coalesce(...) to have them in one", k.Describe())
 		}
 	}
@@ -117,28 +118,28 @@ func (f *finisher) notes() []string {
 
 // personCuts says where a subquery with one row for each person cuts what the person has: the row is single, so the sentence
 // about rows and groups is not said, and the limit of the policy holds all the same.
-func (f *finisher) personCuts(r plan.Relation, add func(string, ...any)) {
+func (f *finisher) personCuts(r tree.Relation, add func(string, ...any)) {
 	switch r := r.(type) {
-	case *plan.Join:
+	case *tree.Join:
 		f.personCuts(r.L, add)
 		f.personCuts(r.R, add)
-	case *plan.Union:
+	case *tree.Union:
 		for _, p := range r.Parts {
 			f.personCuts(p, add)
 		}
-	case *plan.Cut:
+	case *tree.Cut:
 		f.personCuts(r.From, add)
-	case *plan.Select:
+	case *tree.Select:
 		f.personCuts(r.From, add)
-	case *plan.Persons:
+	case *tree.Persons:
 		f.personCuts(r.From, add)
 		for i, p := range r.Parts {
 			t := r.Fields()[i+1].Type
 			switch {
 			case r.From.Single():
-			case p.Kind == plan.PartRows || p.Kind == plan.PartValues:
+			case p.Kind == tree.PartRows || p.Kind == tree.PartValues:
 				add("in the subquery a person's count is at most %v, by the policy's max_rows; what that leaves out is in no error bar", t.Hi)
-			case p.Kind == plan.PartSum:
+			case p.Kind == tree.PartSum:
 				add("in the subquery a person's sum is from %v to %v, by the policy's bounds and max_rows; what that leaves out is in no error bar", scaled(t.Lo, t.Step), scaled(t.Hi, t.Step))
 			}
 		}

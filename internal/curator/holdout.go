@@ -69,7 +69,7 @@ var (
 // in memory before, because they are loaded for their owner, whoever asks what: what is looked at after the charge is what they say about these predictions.
 //
 // What is promised is in package holdout. It needs of every question that its sum moves by at most Steps between neighbours. For labels that is package labels', where
-// neighbours differ in one label; for a table it is checked here once more, by what [plan.Query.Sensitivity] says.
+// neighbours differ in one label; for a table it is checked here once more, by what [tree.Query.Sensitivity] says.
 func (c *Curator) AskHoldout(ctx context.Context, q HoldoutQuestion) (*HoldoutAnswer, error) {
 	p, err := c.prepareHoldout(ctx, q)
 	if err != nil {

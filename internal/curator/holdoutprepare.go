@@ -13,6 +13,8 @@ import (
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/internal/holdout/labels"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/syntax"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -30,7 +32,7 @@ type submission struct {
 	training *big.Rat
 	score    func(context.Context) (mech.Exact, error) // the exact sum, sealed
 	beta     float64
-	query    *plan.Holdout // of a table
+	query    *tree.Holdout // of a table
 	name     string        // on the board
 }
 
@@ -168,7 +170,7 @@ func (c *Curator) prepareTable(ctx context.Context, p *submission, q HoldoutQues
 
 // inExpression moves the place of a refusal from the text that was made to the one that was given.
 func inExpression(err error, before, length int) error {
-	var r *plan.Refusal
+	var r *syntax.Refusal
 	if before > 0 && errors.As(err, &r) && r.Position >= 0 {
 		if r.Position -= before; r.Position < 0 || r.Position > length {
 			r.Position = -1
@@ -189,7 +191,7 @@ func (p *submission) example() string {
 }
 
 // withinSteps checks what the noise is calibrated to: one person moves the sum by at most the steps of a score of 1.
-func (c *Curator) withinSteps(h *plan.Holdout) error {
+func (c *Curator) withinSteps(h *tree.Holdout) error {
 	moves := h.Query.Sensitivity(h.Query.Measures[0], dp.L1).L1()
 	moves.Mul(moves, big.NewInt(h.Factor))
 	lo, _ := h.Query.Interval(h.Query.Measures[0])
@@ -200,7 +202,7 @@ func (c *Curator) withinSteps(h *plan.Holdout) error {
 }
 
 // onTraining computes the mean over the public table of training rows. It is told exactly, because it is about nobody.
-func (c *Curator) onTraining(ctx context.Context, h *plan.Holdout) (*big.Rat, error) {
+func (c *Curator) onTraining(ctx context.Context, h *tree.Holdout) (*big.Rat, error) {
 	if h.Train == nil {
 		return nil, errNoTraining
 	}

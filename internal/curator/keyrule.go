@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/mech"
 )
 
@@ -29,7 +29,7 @@ const leastRate = 0.002
 // Where a question asks for keys and nothing else, mech.KeySelection keeps keys with the largest possible
 // probability. It pays for its groups one by one, so with many groups for each person the threshold, whose noise
 // grows with the root of their number, is better. The one that keeps smaller groups is taken.
-func newKeys(q *plan.Query, share, delta dp.Amount) (*keyRule, error) {
+func newKeys(q *tree.Query, share, delta dp.Amount) (*keyRule, error) {
 	config := mech.KeyConfig{GroupsPerUnit: int(q.MaxGroups()), Neighbours: q.Neighbours, Rho: share, Delta: delta}
 	threshold, err := mech.NewKeyThreshold(config)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -167,7 +167,7 @@ func TestNothingLeftForAQuestion(t *testing.T) {
 
 // plainly is a refusal's text, or nothing.
 func plainly(err error) string {
-	var r *plan.Refusal
+	var r *syntax.Refusal
 	if !errors.As(err, &r) {
 		return ""
 	}

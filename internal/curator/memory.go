@@ -5,7 +5,7 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/cells"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -76,17 +76,17 @@ func encode(buys []*purchase, all []*released, places [][]string) ([]byte, error
 }
 
 // cellKeys are the keys of the groups as they are written, where others can be made of the groups.
-func (b *purchase) cellKeys() (family string, cells []storedCells, ok bool) {
-	family, keys, ok := b.query.Cells()
+func (b *purchase) cellKeys() (family string, stored []storedCells, ok bool) {
+	family, keys, ok := cells.Family(b.query)
 	if !ok {
 		return "", nil, false
 	}
-	cells = []storedCells{}
+	stored = []storedCells{}
 	for _, k := range keys {
-		cells = append(cells, storedCells{k.Name, storedKeys(k.Values), k.Whole, k.Complete})
+		stored = append(stored, storedCells{k.Name, storedKeys(k.Values), k.Whole, k.Complete})
 	}
-	text, err := json.Marshal(cells)
-	return family, cells, err == nil && len(text) <= maxCellText
+	text, err := json.Marshal(stored)
+	return family, stored, err == nil && len(text) <= maxCellText
 }
 
 // decodeSource finds what is in a place.
@@ -112,10 +112,10 @@ func decodeSource(text []byte, place string) (*source, error) {
 		}
 		groups := 1
 		if s.Cells != nil {
-			out.cells = []plan.CellKey{}
+			out.cells = []cells.Key{}
 		}
 		for _, k := range s.Cells {
-			out.cells = append(out.cells, plan.CellKey{Name: k.Name, Values: values(k.Values), Whole: k.Whole, Complete: k.Complete})
+			out.cells = append(out.cells, cells.Key{Name: k.Name, Values: values(k.Values), Whole: k.Whole, Complete: k.Complete})
 			groups *= len(k.Values)
 		}
 		for _, v := range s.Measures {

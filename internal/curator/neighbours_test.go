@@ -13,7 +13,7 @@ import (
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/internal/exact"
 	"github.com/discreet-dp/discreet/internal/hospital"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/mech"
 )
@@ -256,7 +256,7 @@ type planted struct {
 	run func(r *engine.Result) (*engine.Result, error)
 }
 
-func (p planted) Run(ctx context.Context, q *plan.Query) (*engine.Result, error) {
+func (p planted) Run(ctx context.Context, q *tree.Query) (*engine.Result, error) {
 	r, err := p.Engine.Run(ctx, q)
 	if err != nil {
 		return nil, err

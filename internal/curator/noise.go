@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/mech"
 )
 
@@ -18,7 +18,7 @@ type noise struct {
 
 // newNoise calibrates the release of a measure to its share.
 //
-// Counts and sums: one vector over all groups, at its sensitivity (plan.Query.Sensitivity).
+// Counts and sums: one vector over all groups, at its sensitivity (tree.Query.Sensitivity).
 //
 // Quantiles: each group has a release of its own, at a price e. Between neighbours the values of at most T groups
 // differ, and each of these differs by the values of one person, so the releases of all other groups have
@@ -26,8 +26,8 @@ type noise struct {
 // a person is in at most MaxGroups groups, so T is that. Under substitution one person's groups go and
 // another's come, so T is up to twice that, and never more than there are groups. The charge is T e, and e is the share
 // over T.
-func newNoise(q *plan.Query, m plan.Measure, c currency, share dp.Amount, mechanism string) (noise, error) {
-	if m.Kind == plan.Quantile {
+func newNoise(q *tree.Query, m tree.Measure, c currency, share dp.Amount, mechanism string) (noise, error) {
+	if m.Kind == tree.Quantile {
 		return newQuantiles(q, m, c, share)
 	}
 	var n mech.Mechanism
@@ -43,8 +43,8 @@ func newNoise(q *plan.Query, m plan.Measure, c currency, share dp.Amount, mechan
 	return noise{Mechanism: n}, err
 }
 
-func newQuantiles(q *plan.Query, m plan.Measure, c currency, share dp.Amount) (noise, error) {
-	low, high, ok := plan.QuantileRange(m.Arg)
+func newQuantiles(q *tree.Query, m tree.Measure, c currency, share dp.Amount) (noise, error) {
+	low, high, ok := tree.QuantileRange(m.Arg)
 	if !ok {
 		return noise{}, mech.ErrQuantiles // which the plan has refused
 	}
@@ -54,7 +54,7 @@ func newQuantiles(q *plan.Query, m plan.Measure, c currency, share dp.Amount) (n
 }
 
 // touchedGroups is in how many groups neighbours can differ.
-func touchedGroups(q *plan.Query) int64 {
+func touchedGroups(q *tree.Query) int64 {
 	t := q.MaxGroups()
 	if q.Neighbours == dp.Substitute {
 		t *= 2

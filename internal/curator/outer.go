@@ -11,6 +11,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/engine/outer"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
 // outside is the query around the answers of a statement. It sees nothing but these, so it is free.
@@ -51,9 +52,9 @@ func (p *priced) around(ctx context.Context) error {
 }
 
 // unique returns a column's name, with a number where one before it has the same. DuckDB compares names without case.
-func unique(columns []plan.Output, i int) string {
+func unique(columns []tree.Output, i int) string {
 	taken := func(name string, before int) bool {
-		return slices.ContainsFunc(columns[:before], func(o plan.Output) bool { return strings.EqualFold(o.Name, name) })
+		return slices.ContainsFunc(columns[:before], func(o tree.Output) bool { return strings.EqualFold(o.Name, name) })
 	}
 	name := columns[i].Name
 	if name == "" {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/policy"
@@ -161,7 +162,7 @@ func (p *priced) calibrate(ds *policy.Dataset, b *purchase, shares []dp.Amount) 
 		b.keys, err = newKeys(b.query, shares[len(shares)-1], delta)
 		return err
 	}()
-	var refused *plan.Refusal
+	var refused *syntax.Refusal
 	switch {
 	case errors.As(err, &refused):
 		return err

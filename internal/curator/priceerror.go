@@ -8,7 +8,7 @@ import (
 	"strconv"
 
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -86,12 +86,12 @@ func (p *priced) knownErrors() error {
 			return refusal(instead, "dp.error needs a count or a sum")
 		}
 		for _, s := range one.Stats {
-			if s.Kind != plan.KeyStat && s.Kind != plan.MeasureStat {
+			if s.Kind != tree.KeyStat && s.Kind != tree.MeasureStat {
 				return refusal(instead, "dp.error cannot be used with averages, variances and quantiles: their errors depend on the answer")
 			}
 		}
 		for _, o := range one.Columns {
-			if _, alone := o.Expr.(*plan.Released); !alone && isNoisy(one, o.Expr) {
+			if _, alone := o.Expr.(*tree.Released); !alone && isNoisy(one, o.Expr) {
 				return refusal(instead+"; compute with them in a query around this one", "dp.error cannot be used with %s, which is computed of noisy numbers", quoted(o.Name))
 			}
 		}
@@ -100,18 +100,18 @@ func (p *priced) knownErrors() error {
 }
 
 // isNoisy reports whether an expression names an aggregate.
-func isNoisy(p *plan.Plan, e plan.Expr) bool {
+func isNoisy(p *tree.Plan, e tree.Expr) bool {
 	noisy := false
-	plan.Walk(e, func(x plan.Expr) {
-		if r, ok := x.(*plan.Released); ok {
-			noisy = noisy || p.Stats[r.Stat].Kind != plan.KeyStat
+	tree.Walk(e, func(x tree.Expr) {
+		if r, ok := x.(*tree.Released); ok {
+			noisy = noisy || p.Stats[r.Stat].Kind != tree.KeyStat
 		}
 	})
 	return noisy
 }
 
 // stepsOf is an error in whole steps of a measure.
-func stepsOf(e *big.Rat, m plan.Measure) int64 {
+func stepsOf(e *big.Rat, m tree.Measure) int64 {
 	q := new(big.Rat).Quo(e, m.Step())
 	k := new(big.Int).Quo(q.Num(), q.Denom())
 	if !k.IsInt64() {
@@ -121,7 +121,7 @@ func stepsOf(e *big.Rat, m plan.Measure) int64 {
 }
 
 // smallest is the smallest share at which a measure is within k steps; 0 where not even the most is enough.
-func (p *priced) smallest(q *plan.Query, m plan.Measure, k int64, most dp.Amount) dp.Amount {
+func (p *priced) smallest(q *tree.Query, m tree.Measure, k int64, most dp.Amount) dp.Amount {
 	misses := func(share dp.Amount) bool {
 		n, err := newNoise(q, m, p.currency, share, p.settings.Mechanism)
 		return err != nil || n.HalfWidth(p.beta()) > k

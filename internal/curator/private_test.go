@@ -10,7 +10,7 @@ import (
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/hospital"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/mech"
 )
@@ -85,7 +85,7 @@ func TestPrivateKeys(t *testing.T) {
 // What cannot be paid for in delta is refused, and spends nothing.
 func TestPrivateKeysAreRefused(t *testing.T) {
 	const text = "SELECT ward, COUNT(*) FROM visits GROUP BY ward"
-	var refused *plan.Refusal
+	var refused *syntax.Refusal
 	w := privately(t, 50, 0, 0)
 	if _, err := w.ask(text); !errors.As(err, &refused) {
 		t.Errorf("without a delta: %v", err)

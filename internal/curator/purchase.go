@@ -8,13 +8,13 @@ import (
 	"strings"
 
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
 // purchase is a private query with its noise: what is paid for, kept and recalled as one.
 type purchase struct {
-	query  *plan.Query
+	query  *tree.Query
 	pure   bool
 	noise  []noise    // one for each measure; none where there is a choice
 	keys   *keyRule   // nil where all keys are public

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/discreet-dp/discreet/engine"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -83,7 +83,7 @@ func (b *purchase) fitting(r *engine.Result) bool {
 		return false
 	}
 	for i, m := range b.query.Measures {
-		if m.Kind == plan.Quantile {
+		if m.Kind == tree.Quantile {
 			if len(r.Values) != len(b.query.Measures) || len(r.Values[i]) != combos*b.query.Groups() {
 				return false
 			}

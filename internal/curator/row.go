@@ -3,14 +3,15 @@ package curator
 import (
 	"math/big"
 
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/expr"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/policy"
 )
 
 // finisher makes rows of what was released.
 type finisher struct {
-	plan     *plan.Plan
+	plan     *tree.Plan
 	buy      *purchase
 	released *released
 	beta     float64
@@ -36,12 +37,12 @@ func (f *finisher) groups() int {
 type row struct {
 	f      *finisher
 	group  int // its place in the noisy vectors
-	values []plan.Value
+	values []tree.Value
 }
 
 // row computes the stats of a group.
 func (f *finisher) row(i int) *row {
-	r := &row{f: f, group: i, values: make([]plan.Value, len(f.plan.Stats))}
+	r := &row{f: f, group: i, values: make([]tree.Value, len(f.plan.Stats))}
 	if f.buy.query.Choice != nil {
 		r.group = f.released.Chosen[i]
 	}
@@ -63,29 +64,29 @@ func (f *finisher) keys(group int) []policy.Value {
 }
 
 // value computes one stat.
-func (r *row) value(s plan.Stat, keys []policy.Value) plan.Value {
+func (r *row) value(s tree.Stat, keys []policy.Value) tree.Value {
 	f := r.f
-	if s.Kind == plan.KeyStat {
-		return plan.FromKey(keys[s.Key], f.plan.Query.Keys[s.Key].Expr.Type())
+	if s.Kind == tree.KeyStat {
+		return expr.FromKey(keys[s.Key], f.plan.Query.Keys[s.Key].Expr.Type())
 	}
 	if f.buy.query.Choice != nil {
 		return nil // the score of a chosen group is not released
 	}
 	switch s.Kind {
-	case plan.MeasureStat:
+	case tree.MeasureStat:
 		return big.NewInt(f.released.Measures[s.Measure][r.group])
-	case plan.AverageStat:
+	case tree.AverageStat:
 		mean, _ := r.average(s, 2)
 		return mean
-	case plan.VarianceStat:
+	case tree.VarianceStat:
 		return r.variance(s).estimate
-	case plan.QuantileStat:
+	case tree.QuantileStat:
 		v := f.released.Quantiles[s.Measure][r.group][s.Quantile]
 		switch s.Type().Kind {
-		case plan.Date:
-			return plan.Day(v)
-		case plan.Timestamp:
-			return plan.Moment(v)
+		case tree.Date:
+			return tree.Day(v)
+		case tree.Timestamp:
+			return tree.Moment(v)
 		}
 		return big.NewInt(v)
 	}
@@ -117,7 +118,7 @@ func (f *finisher) halfWidth(measure, parts, group int) int64 {
 
 // average divides a noisy sum by a noisy count. The sum was taken around a
 // center, in steps; the mean lies between the bounds of what was summed.
-func (r *row) average(s plan.Stat, parts int) (mean, half float64) {
+func (r *row) average(s tree.Stat, parts int) (mean, half float64) {
 	m := r.f.plan.Query.Measures[s.Measure]
 	lo, hi := float(m.Arg.Type().Lo), float(m.Arg.Type().Hi)
 	mean, half = mech.RatioInterval(r.noisy(s.Measure, parts), r.noisy(s.Count, parts), lo, hi)
@@ -131,24 +132,24 @@ func (r *row) average(s plan.Stat, parts int) (mean, half float64) {
 }
 
 // leaf gives the values of a row to an expression.
-func (r *row) leaf(e plan.Expr) plan.Value {
-	x := e.(*plan.Released)
-	if x.Part == plan.PartValue {
+func (r *row) leaf(e tree.Expr) tree.Value {
+	x := e.(*tree.Released)
+	if x.Part == tree.PartValue {
 		return r.values[x.Stat]
 	}
 	return r.part(x)
 }
 
 // part is an end of the interval of a value, or half of its width; NULL where the value has none.
-func (r *row) part(x *plan.Released) plan.Value {
+func (r *row) part(x *tree.Released) tree.Value {
 	s := r.f.plan.Stats[x.Stat]
-	if s.Kind == plan.MeasureStat && r.f.buy.query.Choice == nil {
+	if s.Kind == tree.MeasureStat && r.f.buy.query.Choice == nil {
 		v := r.noisy(s.Measure, 1)
 		value, half := big.NewInt(v.Value), big.NewInt(v.HalfWidth)
 		switch x.Part {
-		case plan.PartLow:
+		case tree.PartLow:
 			return value.Sub(value, half)
-		case plan.PartHigh:
+		case tree.PartHigh:
 			return value.Add(value, half)
 		}
 		return half
@@ -159,9 +160,9 @@ func (r *row) part(x *plan.Released) plan.Value {
 		return nil
 	}
 	switch x.Part {
-	case plan.PartLow:
+	case tree.PartLow:
 		return around.lo
-	case plan.PartHigh:
+	case tree.PartHigh:
 		return around.hi
 	}
 	return around.from(v)

@@ -4,7 +4,7 @@ import (
 	"math/big"
 
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/mech"
 )
 
@@ -18,7 +18,7 @@ type selection struct {
 const mostScores = 1 << 22
 
 // newChoice calibrates a choice to its share, which its rounds have in equal parts.
-func newChoice(q *plan.Query, c currency, share dp.Amount) (*selection, error) {
+func newChoice(q *tree.Query, c currency, share dp.Amount) (*selection, error) {
 	if q.Choice.K > mostScores/q.Groups() {
 		return nil, refusal("select the aggregate too, which releases all groups at one price, or choose fewer", "to choose %d of %d groups one by one takes too long", q.Choice.K, q.Groups())
 	}
@@ -35,11 +35,11 @@ func newChoice(q *plan.Query, c currency, share dp.Amount) (*selection, error) {
 }
 
 // scoring says how far one person moves a score. The score of a group is its measure times a public weight. A person
-// adds to each group a number from [lo, hi], which holds 0 (plan.Query.Interval). Added or removed it moves the measure by
+// adds to each group a number from [lo, hi], which holds 0 (tree.Query.Interval). Added or removed it moves the measure by
 // at most M = max(-lo, hi); replaced by another person's it moves it by at most hi - lo; and the score by
 // that times the largest weight. Scores all move the same way where a person is added or removed, nobody adds
 // numbers of both signs, and no two weights have different signs.
-func scoring(q *plan.Query) (mech.Scoring, error) {
+func scoring(q *tree.Query) (mech.Scoring, error) {
 	lo, hi := q.Interval(q.Measures[0])
 	move := new(big.Int).Neg(lo)
 	if move.Cmp(hi) < 0 {

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/syntax"
 )
 
 // Confidence is the probability with which an exact value lies within its error bar, unless
@@ -305,6 +305,6 @@ func (s *Settings) check() error {
 }
 
 // refusal says no to a question as a whole.
-func refusal(instead, format string, args ...any) *plan.Refusal {
-	return &plan.Refusal{Reason: fmt.Sprintf(format, args...), Instead: instead, Position: -1}
+func refusal(instead, format string, args ...any) *syntax.Refusal {
+	return &syntax.Refusal{Reason: fmt.Sprintf(format, args...), Instead: instead, Position: -1}
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/syntax"
 )
 
 func TestSettings(t *testing.T) {
@@ -69,7 +69,7 @@ func TestSettingsOfPrograms(t *testing.T) {
 		{Error: big.NewRat(-1, 1)}, {Error: new(big.Rat)}, {Error: big.NewRat(10, 1), Epsilon: amount("0.1")}, {Epsilon: amount("2")},
 	} {
 		_, err := w.Ask(ctx, Question{Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients", Settings: s, Request: request()})
-		if refused := new(plan.Refusal); !errors.As(err, &refused) {
+		if refused := new(syntax.Refusal); !errors.As(err, &refused) {
 			t.Errorf("%+v: %v", s, err)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/exact"
 	"github.com/discreet-dp/discreet/internal/hospital"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -88,7 +89,7 @@ func TestKeysKeepTheirValues(t *testing.T) {
 	}
 	found.Combos, found.Persons = exact.SealList(keys), exact.Seal(persons)
 	for _, m := range b.query.Measures {
-		if m.Kind == plan.Quantile {
+		if m.Kind == tree.Quantile {
 			found.Measures, found.Values = append(found.Measures, exact.Vector{}), append(found.Values, values)
 		} else {
 			found.Measures, found.Values = append(found.Measures, exact.Seal(counts)), append(found.Values, nil)

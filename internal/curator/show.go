@@ -7,7 +7,7 @@ import (
 	"strconv"
 
 	"github.com/discreet-dp/discreet/internal/engine/outer"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
 // columns describes the columns of the answer. It needs the plan and nothing that was released.
@@ -19,35 +19,35 @@ func (f *finisher) columns() []Column {
 	return out
 }
 
-func describeColumn(o plan.Output, b bar) Column {
+func describeColumn(o tree.Output, b bar) Column {
 	c := Column{Name: o.Name, Kind: kindOf(o.Expr.Type()).String(), Noisy: b.noisy, Approximate: b.noisy && !b.alone, Decimals: -1}
-	if t := o.Expr.Type(); t.Kind == plan.Number {
+	if t := o.Expr.Type(); t.Kind == tree.Number {
 		c.Decimals = decimals(t.Step)
 	}
 	return c
 }
 
 // kindOf is the kind of a column that holds values of a type.
-func kindOf(t plan.Type) outer.Kind {
+func kindOf(t tree.Type) outer.Kind {
 	switch t.Kind {
-	case plan.Number:
+	case tree.Number:
 		// The interval of a noisy number is no promise, so what is computed of several is held in decimals.
 		if t.Integer() && !t.Wide() {
 			return outer.Integer
 		}
 		return outer.Decimal
-	case plan.Real:
+	case tree.Real:
 		return outer.Real
-	case plan.Boolean:
+	case tree.Boolean:
 		return outer.Boolean
-	case plan.Date:
+	case tree.Date:
 		return outer.Date
 	}
 	return outer.Text
 }
 
 // show turns a value into what an answer holds. What is not finite is NULL, and zero has no sign.
-func show(v plan.Value, t plan.Type) any {
+func show(v tree.Value, t tree.Type) any {
 	switch v := v.(type) {
 	case *big.Int:
 		x := new(big.Rat).Mul(new(big.Rat).SetInt(v), t.Step)
@@ -60,7 +60,7 @@ func show(v plan.Value, t plan.Type) any {
 			v = 0 // which drops the sign of a negative zero
 		}
 		return json.Number(strconv.FormatFloat(v, 'g', -1, 64))
-	case plan.Day:
+	case tree.Day:
 		return v.String()
 	}
 	return v

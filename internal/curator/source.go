@@ -7,7 +7,7 @@ import (
 	"math/big"
 
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/cells"
 	"github.com/discreet-dp/discreet/mech"
 )
 
@@ -19,7 +19,7 @@ type source struct {
 	noise    []noise
 	// variances are those of the noise, to compare quickly.
 	variances []float64
-	cells     []plan.CellKey
+	cells     []cells.Key
 	values    [][]int64
 }
 

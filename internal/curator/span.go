@@ -3,7 +3,7 @@ package curator
 import (
 	"math"
 
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
 // span is an interval of real numbers. Every operation rounds outwards, so a span holds what it is said to hold.
@@ -46,11 +46,11 @@ func (s span) rounded(fn string, digits int) (span, bool) {
 }
 
 // inside reports whether all of the span is among the values of a type with bounds.
-func (s span) inside(t plan.Type) bool {
+func (s span) inside(t tree.Type) bool {
 	switch t.Kind {
-	case plan.Number:
+	case tree.Number:
 		return scaled(t.Lo, t.Step) <= s.lo && s.hi <= scaled(t.Hi, t.Step)
-	case plan.Real:
+	case tree.Real:
 		return t.Range != nil && t.Range.Low <= s.lo && s.hi <= t.Range.High
 	}
 	return false

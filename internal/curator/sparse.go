@@ -48,11 +48,11 @@ const maxAbove = 100_000
 // The theorem asks two things of every question, which [SparseSession.Ask] checks before the engine is asked:
 //
 //  1. Between neighbours its value moves by at most the session's sensitivity D, in l1. A question here is one integer, a count or a sum in one cell,
-//     and plan.Query.Sensitivity bounds how far it moves, in steps of its lattice. All questions of a session are on one lattice, that of
+//     and tree.Query.Sensitivity bounds how far it moves, in steps of its lattice. All questions of a session are on one lattice, that of
 //     the session, so D is one integer for all of them, and the shift of the threshold's noise in the proof is one too.
 //  2. Where the session is monotone, the values of all questions move the same way. Neighbours x and y differ by one person, and every value is a
 //     sum over people of something that depends on one person's rows alone (package plan). Under add-remove y is x and one more
-//     person, or the other way round. What a person adds to a question is in plan.Query.Interval, and where that has no negative
+//     person, or the other way round. What a person adds to a question is in tree.Query.Interval, and where that has no negative
 //     number it is not negative. So y's values are all at or above x's, or all at or below. Clamping a total keeps that. Under substitution one
 //     person's contribution is exchanged for another's, which may be more in one question and less in the next, so a session is never
 //     monotone there; and neither is one that takes sums of both signs.

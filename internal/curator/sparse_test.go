@@ -14,7 +14,7 @@ import (
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/hospital"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/mech"
 )
@@ -152,7 +152,7 @@ func TestSparseRefuses(t *testing.T) {
 		{s, patients, "1e999999999", "not a number"},
 	} {
 		v, err := c.s.Ask(ctx, c.sql, c.threshold)
-		var refused *plan.Refusal
+		var refused *syntax.Refusal
 		if !errors.As(err, &refused) || !strings.Contains(refused.Reason, c.want) {
 			t.Errorf("%s >= %s: %+v, %v", c.sql, c.threshold, v, err)
 		}
@@ -180,7 +180,7 @@ func TestSparseRefuses(t *testing.T) {
 	} {
 		q := SparseQuestion{Analyst: "ana", Above: 2, Sensitivity: 1, Request: request()}
 		change(&q)
-		var refused *plan.Refusal
+		var refused *syntax.Refusal
 		if _, err := w.OpenSparse(ctx, q); !errors.As(err, &refused) {
 			t.Errorf("%+v: %v", q, err)
 		}
@@ -230,7 +230,7 @@ func TestSparseRequest(t *testing.T) {
 	var opened atomic.Int32
 	together(8, func(int) {
 		s, err := w.OpenSparse(ctx, q)
-		var refused *plan.Refusal
+		var refused *syntax.Refusal
 		switch {
 		case s != nil:
 			opened.Add(1)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/mech"
 )
@@ -145,7 +146,7 @@ func (s *SparseSession) Ask(ctx context.Context, sql, threshold string) (*Sparse
 }
 
 // compute runs a question and compares. What goes wrong ends the session, and is an incident unless the analyst stopped it.
-func (s *SparseSession) compute(ctx context.Context, q *plan.Query, at int64) (answer mech.SparseAnswer, err error) {
+func (s *SparseSession) compute(ctx context.Context, q *tree.Query, at int64) (answer mech.SparseAnswer, err error) {
 	fail := func(cause error) error {
 		err := s.c.failed(ctx, s.analyst, s.Receipt.Sequence, cause, ErrSessionRun)
 		if err == ErrSessionRun {
@@ -220,18 +221,18 @@ func (s *SparseSession) note(ctx context.Context, n sparseNote) error {
 func (s *SparseSession) Left() int { return int(s.left.Load()) }
 
 // admits returns the private query of a statement that is one count or one sum of one cell, within what the session was calibrated to.
-func (s *SparseSession) admits(st *plan.Statement) (*plan.Query, error) {
+func (s *SparseSession) admits(st *plan.Statement) (*tree.Query, error) {
 	const one = "ask for one COUNT or one SUM without GROUP BY, as in SELECT COUNT(*) FROM table WHERE ..."
 	if st.Outer != nil || len(st.Plans) != 1 {
 		return nil, refusal(one, "a question of a session has nothing around it")
 	}
 	p := st.Plans[0]
 	q := &p.Query
-	if len(q.Keys) != 0 || q.Groups() != 1 || q.Choice != nil || len(q.Measures) != 1 || q.Measures[0].Kind == plan.Quantile || len(p.Columns) != 1 {
+	if len(q.Keys) != 0 || q.Groups() != 1 || q.Choice != nil || len(q.Measures) != 1 || q.Measures[0].Kind == tree.Quantile || len(p.Columns) != 1 {
 		return nil, refusal(one, "a question of a session is about one count or one sum")
 	}
-	r, ok := p.Columns[0].Expr.(*plan.Released)
-	if !ok || r.Part != plan.PartValue || p.Stats[r.Stat].Kind != plan.MeasureStat {
+	r, ok := p.Columns[0].Expr.(*tree.Released)
+	if !ok || r.Part != tree.PartValue || p.Stats[r.Stat].Kind != tree.MeasureStat {
 		return nil, refusal(one+", and put what is computed with it into the threshold", "a question of a session is a count or a sum itself")
 	}
 	if p.Having != nil || p.Limit != nil || p.Offset != 0 {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/engine"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/cells"
 	"github.com/discreet-dp/discreet/internal/stream/histogram"
 	"github.com/discreet-dp/discreet/internal/stream/linear"
 	"github.com/discreet-dp/discreet/ledger"
@@ -36,7 +36,7 @@ type streams struct {
 // streamPlan is what follows from the policy.
 type streamPlan struct {
 	policy *policy.Stream
-	grid   *plan.Grid
+	grid   *cells.Grid
 	config stream.Config
 	tariff *stream.Tariff
 	err    error
@@ -59,7 +59,7 @@ func (c *Curator) streamPlan(s *policy.Stream) (*streamPlan, error) {
 
 func (c *Curator) newStreamPlan(s *policy.Stream) *streamPlan {
 	p := &streamPlan{policy: s}
-	if p.grid, p.err = plan.NewGrid(c.dataset, s); p.err != nil {
+	if p.grid, p.err = cells.NewGrid(c.dataset, s); p.err != nil {
 		return p
 	}
 	if p.err = agreed(c.second.cells(c.dataset, p.grid.Histogram())); p.err != nil {

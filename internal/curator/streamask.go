@@ -95,7 +95,7 @@ func (p *streamPlan) labels(where map[string][]string) string {
 	return "the columns of the stream are " + strings.Join(names, ", ")
 }
 
-// AskStream asks a stream for a count. A [*plan.Refusal] and a [*ledger.BudgetError] have spent nothing.
+// AskStream asks a stream for a count. A [*syntax.Refusal] and a [*ledger.BudgetError] have spent nothing.
 //
 // The order is that of [Curator.Ask], round by round: what a question costs is charged and on stable storage before data is looked at, the noise of a round's threshold and every answer are in
 // the journal before anybody sees what depends on them, and who asks the same again gets the same for nothing. So there is no request to name: a question that is sent twice is paid

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/cells"
 	"github.com/discreet-dp/discreet/internal/stream/histogram"
 )
 
@@ -22,7 +22,7 @@ func TestCellsRandom(t *testing.T) {
 		lines[i] = "," + rest
 	}
 	w := clinicOf(t, strings.Join(lines, "\n"), fmt.Sprintf(clinicPolicy, "", plenty, 3000, "0.01"), 1)
-	g, err := plan.NewGrid(w.dataset, w.dataset.Streams["clinic"])
+	g, err := cells.NewGrid(w.dataset, w.dataset.Streams["clinic"])
 	w.check(err)
 	r, err := w.data.Run(ctx, g.Histogram())
 	w.check(err)
@@ -94,7 +94,7 @@ func TestCellsRandom(t *testing.T) {
 		}
 		asked++
 		for _, b := range p.buys {
-			terms, ok := b.query.Linear(g)
+			terms, ok := g.Linear(b.query)
 			if !ok {
 				continue
 			}
@@ -151,7 +151,7 @@ func TestCellsKeyed(t *testing.T) {
 			text = strings.Replace(text, "        max_rows: 1\n", "", 1)
 		}
 		w := clinicOf(t, b.String(), text, 1)
-		g, err := plan.NewGrid(w.dataset, w.dataset.Streams["clinic"])
+		g, err := cells.NewGrid(w.dataset, w.dataset.Streams["clinic"])
 		w.check(err)
 		r, err := w.data.Run(ctx, g.Histogram())
 		w.check(err)
@@ -189,7 +189,7 @@ func TestCellsKeyed(t *testing.T) {
 				continue
 			}
 			for _, b := range p.buys {
-				terms, ok := b.query.Linear(g)
+				terms, ok := g.Linear(b.query)
 				if !ok {
 					continue
 				}

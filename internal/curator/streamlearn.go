@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/cells"
 	"github.com/discreet-dp/discreet/internal/stream/predict"
 	"github.com/discreet-dp/discreet/mech"
 )
@@ -45,7 +45,7 @@ func (c *Curator) teach(routes []*route, buys, bought []*purchase, all []*releas
 }
 
 // learnFrom notes a lesson, where the number that was released is a count.
-func (s *streams) learnFrom(key string, l lesson, terms []plan.Term) {
+func (s *streams) learnFrom(key string, l lesson, terms []cells.Term) {
 	if len(terms) != 1 || terms[0].Weight != 1 && terms[0].Weight != -1 {
 		return
 	}

@@ -9,7 +9,8 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/cells"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/internal/stream/histogram"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -178,7 +179,7 @@ var otherQuestions = []string{
 func TestLinearQuestionsAreExact(t *testing.T) {
 	for _, neighbours := range []string{"", "neighbours: substitute"} {
 		w := newClinic(t, 3000, neighbours, plenty, "0.01")
-		g, err := plan.NewGrid(w.dataset, w.dataset.Streams["clinic"])
+		g, err := cells.NewGrid(w.dataset, w.dataset.Streams["clinic"])
 		w.check(err)
 		r, err := w.data.Run(ctx, g.Histogram())
 		w.check(err)
@@ -199,7 +200,7 @@ func TestLinearQuestionsAreExact(t *testing.T) {
 				continue
 			}
 			for _, b := range p.buys {
-				terms, ok := b.query.Linear(g)
+				terms, ok := g.Linear(b.query)
 				if !ok {
 					t.Errorf("%s: not seen as linear", text)
 					continue
@@ -214,7 +215,7 @@ func TestLinearQuestionsAreExact(t *testing.T) {
 				continue
 			}
 			for _, b := range p.buys {
-				if _, ok := b.query.Linear(g); ok {
+				if _, ok := g.Linear(b.query); ok {
 					t.Errorf("%s: seen as linear", text)
 				}
 			}
@@ -223,7 +224,7 @@ func TestLinearQuestionsAreExact(t *testing.T) {
 }
 
 // sameByCells compares what a question's cells add up to with what the engine says.
-func (w *world) sameByCells(text string, q *plan.Query, terms [][][]plan.Term, table *histogram.Table) {
+func (w *world) sameByCells(text string, q *tree.Query, terms [][][]cells.Term, table *histogram.Table) {
 	w.t.Helper()
 	exactly, err := w.data.Run(ctx, q)
 	w.check(err)

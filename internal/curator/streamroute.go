@@ -9,7 +9,8 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/cells"
+	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/internal/stream/linear"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/stream"
@@ -18,7 +19,7 @@ import (
 // route is how a purchase can be answered through a stream: its measures and groups as linear queries.
 type route struct {
 	*openStream
-	terms [][][]plan.Term // by measure, then by group
+	terms [][][]cells.Term // by measure, then by group
 	// different are the queries, each once, in the order in which they are asked.
 	different []*linear.Query
 }
@@ -50,7 +51,7 @@ func (c *Curator) routes(ctx context.Context, p *priced, d data) ([]*route, erro
 			if err != nil {
 				continue // which Streams says
 			}
-			terms, ok := b.query.Linear(s.grid)
+			terms, ok := s.grid.Linear(b.query)
 			if !ok {
 				continue
 			}
@@ -110,7 +111,7 @@ func (r *route) fits(p *priced, b *purchase) bool {
 }
 
 // half is how far a sum of answers may be off, in steps.
-func (r *route) half(terms []plan.Term) int64 {
+func (r *route) half(terms []cells.Term) int64 {
 	sum := new(big.Int)
 	for _, t := range terms {
 		w := new(big.Int).Abs(big.NewInt(t.Weight))
@@ -262,7 +263,7 @@ func (r *route) answer(ctx context.Context, who *payer) (*released, error) {
 			err = ErrStreamPart // what it was quoted at could not be paid after all
 		}
 		if err != nil {
-			if use.Paid > 0 && (errors.As(err, new(*ledger.BudgetError)) || errors.As(err, new(*plan.Refusal))) {
+			if use.Paid > 0 && (errors.As(err, new(*ledger.BudgetError)) || errors.As(err, new(*syntax.Refusal))) {
 				err = ErrStreamPart
 			}
 			return nil, err
@@ -287,7 +288,7 @@ func (r *route) answer(ctx context.Context, who *payer) (*released, error) {
 		sums, halves := make([]int64, len(groups)), make([]int64, len(groups))
 		for g, terms := range groups {
 			for _, t := range terms {
-				sums[g] += t.Weight * values[t.Query.Key()] // at most 2^18 times 2^43, twice; see plan.Query.Linear
+				sums[g] += t.Weight * values[t.Query.Key()] // at most 2^18 times 2^43, twice; see tree.Query.Linear
 			}
 			halves[g] = r.half(terms)
 		}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/hospital"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/learn"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/mech"
@@ -197,7 +197,7 @@ func TestTrainingRefusals(t *testing.T) {
 		change(&q)
 		r.take()
 		_, err := w.Train(ctx, q, nil)
-		var refused *plan.Refusal
+		var refused *syntax.Refusal
 		if !errors.As(err, &refused) || refused.Reason == "" {
 			t.Errorf("%s: %v", name, err)
 		} else {
@@ -465,7 +465,7 @@ func TestTrainingInWindows(t *testing.T) {
 	}
 	w.now = func() time.Time { return time.Now().AddDate(100, 0, 0) }
 	w.dataset.Analysts["ana"].Expires = time.Now()
-	var refused *plan.Refusal
+	var refused *syntax.Refusal
 	if _, err := w.Train(ctx, smokers("0.9"), nil); !errors.As(err, &refused) {
 		t.Error(err)
 	}

@@ -11,12 +11,14 @@ import (
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/syntax"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/learn"
 )
 
 // training is a question for a model with its price: everything that is decided before the data is looked at.
 type training struct {
-	table    *plan.Table
+	table    *tree.Table
 	plan     *learn.Plan
 	currency currency
 	epsilon  dp.Amount // what was asked for: the weights, and the estimate on top
@@ -57,7 +59,7 @@ func (c *Curator) prepareTraining(ctx context.Context, q TrainingQuestion) (*tra
 
 // refused makes a refusal of an error about what is public.
 func refused(err error) error {
-	var already *plan.Refusal
+	var already *syntax.Refusal
 	if errors.As(err, &already) {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/internal/plan/verify"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -25,10 +26,10 @@ var disagreement = refusal("ask it in another way, and tell the owner, who finds
 
 // opinion is the second check of everything that goes to an engine. Tests plant others.
 type opinion struct {
-	query   func(*policy.Dataset, *plan.Query) error
-	cells   func(*policy.Dataset, *plan.Query) error
-	holdout func(*policy.Dataset, *plan.Holdout) error
-	table   func(*policy.Dataset, *plan.Table) error
+	query   func(*policy.Dataset, *tree.Query) error
+	cells   func(*policy.Dataset, *tree.Query) error
+	holdout func(*policy.Dataset, *tree.Holdout) error
+	table   func(*policy.Dataset, *tree.Table) error
 }
 
 var secondOpinion = opinion{verify.Query, verify.Cells, verify.Holdout, verify.Table}

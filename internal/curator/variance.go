@@ -3,7 +3,7 @@ package curator
 import (
 	"math"
 
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
 // spread is a variance or a standard deviation, and where the exact one is.
@@ -13,7 +13,7 @@ type spread struct {
 }
 
 // variance estimates a variance from a noisy count, sum and sum of squares.
-func (r *row) variance(s plan.Stat) spread { return r.varianceWith(s, 3) }
+func (r *row) variance(s tree.Stat) spread { return r.varianceWith(s, 3) }
 
 // varianceWith computes a variance around public centers:
 //
@@ -22,7 +22,7 @@ func (r *row) variance(s plan.Stat) spread { return r.varianceWith(s, 3) }
 // n is at least 2 there, because one value has no variance of a sample. Values lie between public bounds that are R apart, so a
 // variance is at most R^2/4 (Popoviciu), and the estimate is clamped to that. The interval is made of those of the three
 // noisy numbers by interval arithmetic; where the count may be less than 1 (or 2) nothing but the limits is known.
-func (r *row) varianceWith(s plan.Stat, parts int) spread {
+func (r *row) varianceWith(s tree.Stat, parts int) spread {
 	measures := r.f.plan.Query.Measures
 	t := s.Of.Type()
 	step, _ := t.Step.Float64()

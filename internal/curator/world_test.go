@@ -15,7 +15,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/entropy"
 	"github.com/discreet-dp/discreet/internal/hospital"
 	"github.com/discreet-dp/discreet/internal/ledger/sqlite"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/policy"
@@ -145,7 +145,7 @@ func made(t testing.TB, p *priced, noisy [][]int64) *Answer {
 }
 
 // query is the only query of a statement.
-func (p *priced) query() *plan.Query { return p.buys[0].query }
+func (p *priced) query() *tree.Query { return p.buys[0].query }
 
 // numbers shows the rows of an answer, for comparisons.
 func numbers(a *Answer) string { return fmt.Sprint(a.Rows) }

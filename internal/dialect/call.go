@@ -7,21 +7,21 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
 // Function prints a function of the plan. It writes an argument at most as often as the planner
 // counts, and uses no function of the database's outside of where it is defined.
-type Function func(p *Printer, e *plan.Call) string
+type Function func(p *Printer, e *tree.Call) string
 
 // Plain is a function that the database has, perhaps under another name.
 func Plain(name string) Function {
-	return func(p *Printer, e *plan.Call) string { return name + "(" + strings.Join(p.all(e.Args), ", ") + ")" }
+	return func(p *Printer, e *tree.Call) string { return name + "(" + strings.Join(p.all(e.Args), ", ") + ")" }
 }
 
 // infix is an operator between all arguments.
 func infix(operator string) Function {
-	return func(p *Printer, e *plan.Call) string { return "(" + strings.Join(p.all(e.Args), operator) + ")" }
+	return func(p *Printer, e *tree.Call) string { return "(" + strings.Join(p.all(e.Args), operator) + ")" }
 }
 
 // years are those of a date as a text, from 1 on.
@@ -34,14 +34,14 @@ func Functions(own map[string]Function) map[string]Function {
 		"round": (*Printer).rounding, "floor": (*Printer).rounding, "ceil": (*Printer).rounding, "trunc": (*Printer).rounding,
 		"||": infix(" || "), "add_days": infix(" + "), "days_between": infix(" - "),
 		"extract": (*Printer).extract, "date_trunc": (*Printer).dateTrunc, "add_interval": (*Printer).addInterval,
-		"timestamp":     func(p *Printer, e *plan.Call) string { return "(" + p.Expr(e.Args[0]) + " * 86400000000)" },
-		"date":          func(p *Printer, e *plan.Call) string { return p.floorDiv(e.Args[0], dayMicros) },
-		"parse_integer": func(p *Printer, e *plan.Call) string { return p.parse(e, plan.IntegerText, p.Int64) },
+		"timestamp":     func(p *Printer, e *tree.Call) string { return "(" + p.Expr(e.Args[0]) + " * 86400000000)" },
+		"date":          func(p *Printer, e *tree.Call) string { return p.floorDiv(e.Args[0], dayMicros) },
+		"parse_integer": func(p *Printer, e *tree.Call) string { return p.parse(e, tree.IntegerText, p.Int64) },
 		"parse_decimal": (*Printer).parseDecimal,
 		"parse_boolean": (*Printer).parseBoolean,
-		"parse_date":    func(p *Printer, e *plan.Call) string { return p.Days(p.parseTime(e, plan.DateText, "DATE")) },
-		"parse_timestamp": func(p *Printer, e *plan.Call) string {
-			return p.Micros(p.parseTime(e, plan.TimestampText, "TIMESTAMP"))
+		"parse_date":    func(p *Printer, e *tree.Call) string { return p.Days(p.parseTime(e, tree.DateText, "DATE")) },
+		"parse_timestamp": func(p *Printer, e *tree.Call) string {
+			return p.Micros(p.parseTime(e, tree.TimestampText, "TIMESTAMP"))
 		},
 		"text": (*Printer).text,
 	}
@@ -53,7 +53,7 @@ func Functions(own map[string]Function) map[string]Function {
 	return out
 }
 
-func (p *Printer) call(e *plan.Call) string {
+func (p *Printer) call(e *tree.Call) string {
 	f, ok := p.Functions[e.Fn]
 	if !ok {
 		panic("dialect: no SQL for the function " + e.Fn)
@@ -61,7 +61,7 @@ func (p *Printer) call(e *plan.Call) string {
 	return f(p, e)
 }
 
-func (p *Printer) all(args []plan.Expr) []string {
+func (p *Printer) all(args []tree.Expr) []string {
 	out := make([]string, len(args))
 	for i, a := range args {
 		out[i] = p.Expr(a)
@@ -75,26 +75,26 @@ func (p *Printer) real(f float64) string {
 }
 
 // interval prints a value that is NULL outside of its interval.
-func (p *Printer) interval(e *plan.Within) string {
+func (p *Printer) interval(e *tree.Within) string {
 	x, t := p.Expr(e.X), e.Type()
-	if t.Kind == plan.Real {
+	if t.Kind == tree.Real {
 		return fmt.Sprintf("(CASE WHEN %s BETWEEN %s AND %s THEN %s END)", x, p.real(t.Range.Low), p.real(t.Range.High), x)
 	}
 	return fmt.Sprintf("(CASE WHEN %s BETWEEN %v AND %v THEN %s END)", x, t.Lo, t.Hi, x)
 }
 
-func (p *Printer) abs(e *plan.Call) string {
+func (p *Printer) abs(e *tree.Call) string {
 	x := e.Args[0]
 	return "abs(" + p.number(x, x.Type().Wide()) + ")"
 }
 
-func (p *Printer) sign(e *plan.Call) string {
+func (p *Printer) sign(e *tree.Call) string {
 	return "CAST(sign(" + p.Expr(e.Args[0]) + ") AS " + p.Int64 + ")"
 }
 
 // rounding prints round, floor, ceil and trunc.
-func (p *Printer) rounding(e *plan.Call) string {
-	if e.Args[0].Type().Kind == plan.Real {
+func (p *Printer) rounding(e *tree.Call) string {
+	if e.Args[0].Type().Kind == tree.Real {
 		return p.roundingReal(e)
 	}
 	// n steps of the argument are n num / den steps of the result.
@@ -139,9 +139,9 @@ func largest(a, b *big.Int) *big.Int {
 
 // roundingReal rounds a double for each row by itself, and clamps it to what is proven: a
 // logarithm may differ between machines in its last bits.
-func (p *Printer) roundingReal(e *plan.Call) string {
+func (p *Printer) roundingReal(e *tree.Call) string {
 	x, t := p.Expr(e.Args[0]), e.Type()
-	digits := e.Args[1].(*plan.Literal).Number.Int64()
+	digits := e.Args[1].(*tree.Literal).Number.Int64()
 	scale := new(big.Int).Exp(big.NewInt(10), new(big.Int).Abs(big.NewInt(digits)), nil)
 	switch {
 	case digits > 0:
@@ -153,7 +153,7 @@ func (p *Printer) roundingReal(e *plan.Call) string {
 }
 
 // floorDiv divides an integer and rounds down.
-func (p *Printer) floorDiv(e plan.Expr, by int64) string {
+func (p *Printer) floorDiv(e tree.Expr, by int64) string {
 	shift := new(big.Int).Div(e.Type().Lo, big.NewInt(by))
 	add := new(big.Int).Mul(shift, big.NewInt(by))
 	return fmt.Sprintf("(%s + (%v))", p.Quotient(fmt.Sprintf("(%s - (%v))", p.Expr(e), add), strconv.FormatInt(by, 10)), shift)

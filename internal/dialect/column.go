@@ -5,7 +5,7 @@ import (
 	"math/big"
 	"strings"
 
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -131,7 +131,7 @@ func QuoteName(s string) string { return `"` + strings.ReplaceAll(s, `"`, `""`) 
 var one = big.NewRat(1, 1)
 
 // clampTo prints the clamp of a number or a time to the interval of its type, where it has one.
-func clampTo(x string, t plan.Type) string {
+func clampTo(x string, t tree.Type) string {
 	if t.Lo == nil || t.Hi == nil {
 		return x
 	}

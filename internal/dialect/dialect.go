@@ -4,7 +4,7 @@ import (
 	"database/sql"
 	"math/big"
 
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -39,7 +39,7 @@ type Dialect struct {
 	Functions map[string]Function
 	// Match is the condition that a whole text is of a pattern. Form is a text, or none where the whole
 	// is not of the form of a regular expression: an empty one, or NULL.
-	Match                          func(x string, p plan.Pattern) string
+	Match                          func(x string, p tree.Pattern) string
 	Contains, HasPrefix, HasSuffix func(x, part string) string
 	Form                           func(x, form string) string
 	// Date and Timestamp make a time of days and of microseconds, and Days and Micros the reverse.
@@ -77,13 +77,13 @@ type Dialect struct {
 type Types struct{ Int64, Int128, Float64, Text, Bool string }
 
 // Holding returns the type that holds an expression.
-func (t Types) Holding(x plan.Type) string {
+func (t Types) Holding(x tree.Type) string {
 	switch x.Kind {
-	case plan.Text:
+	case tree.Text:
 		return t.Text
-	case plan.Boolean:
+	case tree.Boolean:
 		return t.Bool
-	case plan.Real:
+	case tree.Real:
 		return t.Float64
 	}
 	return t.Int64

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"fmt"
 
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -41,10 +41,10 @@ func (s *Schema) FindKinds(ds *policy.Dataset) error {
 		}
 		bearers[identity] = append(bearers[identity], bearer{t, column})
 	}
-	add(plan.IdentityName(ds.Unit.Table, ds.Unit.Column), ds.Unit.Table, ds.Unit.Column)
+	add(tree.IdentityName(ds.Unit.Table, ds.Unit.Column), ds.Unit.Table, ds.Unit.Column)
 	for _, name := range ds.TableNames() {
 		t := ds.Tables[name]
-		add(plan.IdentityName(ds.Unit.Table, ds.Unit.Column), name, t.UnitColumn)
+		add(tree.IdentityName(ds.Unit.Table, ds.Unit.Column), name, t.UnitColumn)
 		if len(t.Path) > 1 {
 			step := t.Path[0]
 			add(StepIdentity(step), step.Table, step.Key)
@@ -85,4 +85,4 @@ func (s *Schema) Identity(t *Table, column, identity string) string {
 }
 
 // StepIdentity names what a step of a path leads to, as package plan does.
-func StepIdentity(s policy.Step) string { return plan.IdentityName(s.Table, s.Key) }
+func StepIdentity(s policy.Step) string { return tree.IdentityName(s.Table, s.Key) }

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -26,8 +26,8 @@ func (r *rows) listedCondition() string {
 // isListed prints the condition that a group's key is in the list of its column, or is one of not many
 // more: a join with a table takes a database a millisecond to plan and to start, which is as long as some
 // hundred thousand rows.
-func (r *rows) isListed(k plan.Key, name, keys string) string {
-	c := k.Expr.(*plan.Column).Field.Source
+func (r *rows) isListed(k tree.Key, name, keys string) string {
+	c := k.Expr.(*tree.Column).Field.Source
 	switch {
 	case r.Listed[c] != "":
 		return fmt.Sprintf(r.Listed[c], name)
@@ -54,8 +54,8 @@ func listNumbers(values []policy.Value) []int64 {
 }
 
 // keyRelation is the relation of a key's values, where it has one.
-func (s *Schema) keyRelation(k plan.Key) string {
-	if c, ok := k.Expr.(*plan.Column); ok && c.Field.Source != nil {
+func (s *Schema) keyRelation(k tree.Key) string {
+	if c, ok := k.Expr.(*tree.Column); ok && c.Field.Source != nil {
 		return s.Keys[c.Field.Source]
 	}
 	return ""
@@ -82,7 +82,7 @@ func (r *rows) publicCondition() string {
 }
 
 // isPublic prints the condition that a key without a table is public: between two ends, or in a list that is one parameter.
-func (r *rows) isPublic(k plan.Key, name string) string {
+func (r *rows) isPublic(k tree.Key, name string) string {
 	var texts []string
 	for _, v := range k.Values {
 		if !v.Null && v.Type == policy.Text {
@@ -90,9 +90,9 @@ func (r *rows) isPublic(k plan.Key, name string) string {
 		}
 	}
 	switch k.Expr.Type().Kind {
-	case plan.Text:
+	case tree.Text:
 		return admitNull(k, name, name+" IN "+r.Members(r.add(texts), r.Text))
-	case plan.Boolean:
+	case tree.Boolean:
 		name = "CAST(" + name + " AS " + r.Int64 + ")"
 	}
 	numbers := listNumbers(k.Values)
@@ -103,7 +103,7 @@ func (r *rows) isPublic(k plan.Key, name string) string {
 }
 
 // admitNull lets NULL through where it is a public key.
-func admitNull(k plan.Key, name, condition string) string {
+func admitNull(k tree.Key, name, condition string) string {
 	if slices.ContainsFunc(k.Values, func(v policy.Value) bool { return v.Null }) {
 		return "(" + condition + " OR " + name + " IS NULL)"
 	}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
 // Statement is one SQL statement of a query, and what its columns are: keys first, then what it computes. A
@@ -28,16 +28,16 @@ type Statement struct {
 }
 
 // Statements prints a query, with its parameters.
-func (s *Schema) Statements(q *plan.Query) []Statement {
+func (s *Schema) Statements(q *tree.Query) []Statement {
 	var totals []int
 	var out []Statement
 	for i, m := range q.Measures {
 		switch {
-		case m.Kind == plan.Quantile:
+		case m.Kind == tree.Quantile:
 			out = append(out, s.valueStatement(q, i))
-		case m.Kind == plan.CountDistinct && q.Bounded():
+		case m.Kind == tree.CountDistinct && q.Bounded():
 			out = append(out, s.distinctStatement(q, i))
-		case m.Kind == plan.CountDistinct && len(q.PrivateKeys()) == 0:
+		case m.Kind == tree.CountDistinct && len(q.PrivateKeys()) == 0:
 			out = append(out, s.rowStatement(q, []int{i}, false)) // by itself: the others are not for SQL
 		default:
 			totals = append(totals, i)
@@ -61,14 +61,14 @@ func (s *Schema) Statements(q *plan.Query) []Statement {
 // rows is a query's rows on their way to text: keys k0, k1, ..., arguments a0, a1, ... and the unit u.
 type rows struct {
 	*Printer
-	q     *plan.Query
+	q     *tree.Query
 	keys  []string
 	list  []string
 	where []string
 	named map[string]string // the arguments' names by their spelling
 }
 
-func (s *Schema) rows(q *plan.Query) *rows {
+func (s *Schema) rows(q *tree.Query) *rows {
 	r := &rows{Printer: s.Print(q.From), q: q, named: map[string]string{}}
 	for i, k := range q.Keys {
 		name := fmt.Sprintf("k%d", i)
@@ -82,8 +82,8 @@ func (s *Schema) rows(q *plan.Query) *rows {
 }
 
 // argument returns the name of an expression that is computed for each row.
-func (r *rows) argument(e plan.Expr) string {
-	spelled := plan.Format(e)
+func (r *rows) argument(e tree.Expr) string {
+	spelled := tree.Format(e)
 	if name, ok := r.named[spelled]; ok {
 		return name
 	}
@@ -110,12 +110,12 @@ func (r *rows) text() string {
 }
 
 // Key prints a key. Numbers are 64-bit integers. One that does not fit, which no public key can be, counts as the nearest that does.
-func (p *Printer) Key(k plan.Key) string {
+func (p *Printer) Key(k tree.Key) string {
 	text, t := p.Expr(k.Expr), k.Expr.Type()
-	if _, column := k.Expr.(*plan.Column); column || t.Kind != plan.Number && t.Kind != plan.Date {
+	if _, column := k.Expr.(*tree.Column); column || t.Kind != tree.Number && t.Kind != tree.Date {
 		return text
 	}
-	if t.Kind == plan.Number && !(t.Lo.IsInt64() && t.Hi.IsInt64()) {
+	if t.Kind == tree.Number && !(t.Lo.IsInt64() && t.Hi.IsInt64()) {
 		text = clamp(text, minInt64, maxInt64)
 	}
 	return p.TryCast(text, p.Int64)
@@ -126,15 +126,15 @@ var minInt64, maxInt64 = big.NewInt(-1 << 63), big.NewInt(1<<63 - 1)
 // total prints an aggregate over the rows of a group. The argument of a sum is proven to fit in 53 bits, so it is cast without
 // loss, and its sum has 128 bits. Where a row is all that a person adds, it is clamped here, whatever was proven; where somebody may have several
 // rows the partial is.
-func (r *rows) total(m plan.Measure) string {
+func (r *rows) total(m tree.Measure) string {
 	switch m.Kind {
-	case plan.CountValues:
+	case tree.CountValues:
 		return "count(" + r.argument(m.Arg) + ")"
-	case plan.CountPersons:
+	case tree.CountPersons:
 		return r.persons(m)
-	case plan.CountDistinct:
+	case tree.CountDistinct:
 		return "count(DISTINCT " + r.argument(m.Arg) + ")"
-	case plan.Sum:
+	case tree.Sum:
 		x := r.TryCast(r.argument(m.Arg), r.Int64)
 		if !r.q.Bounded() {
 			lo, hi := r.q.Interval(m)
@@ -147,7 +147,7 @@ func (r *rows) total(m plan.Measure) string {
 
 // persons prints what counts people. Where somebody may have several rows it is a partial, which is clamped to 1. Where nobody
 // has, a row without a unit is not a person, as SQL's count says too.
-func (r *rows) persons(m plan.Measure) string {
+func (r *rows) persons(m tree.Measure) string {
 	who := "1"
 	if !r.q.Bounded() && !r.ByRow {
 		who = "p"
@@ -179,7 +179,7 @@ func names(measures []int) []string {
 }
 
 // rowStatement prints counts and sums where nobody has more than one row: a plain GROUP BY.
-func (s *Schema) rowStatement(q *plan.Query, measures []int, persons bool) Statement {
+func (s *Schema) rowStatement(q *tree.Query, measures []int, persons bool) Statement {
 	r := s.rows(q)
 	list := append(slices.Clone(r.keys), r.totals(measures)...)
 	results := append(slices.Clone(r.keys), names(measures)...)
@@ -196,7 +196,7 @@ func (s *Schema) rowStatement(q *plan.Query, measures []int, persons bool) State
 		results = append(results, "n")
 	}
 	text := "WITH g AS (SELECT " + strings.Join(list, ", ") + " FROM " + r.text() + Grouping(r.keys) + ") SELECT " + strings.Join(results, ", ") + " FROM g" + public
-	distinct := slices.ContainsFunc(measures, func(m int) bool { return q.Measures[m].Kind == plan.CountDistinct })
+	distinct := slices.ContainsFunc(measures, func(m int) bool { return q.Measures[m].Kind == tree.CountDistinct })
 	return Statement{Text: text, Args: r.Args, Summed: !distinct && !persons, Measures: measures, Persons: persons, Values: -1}
 }
 

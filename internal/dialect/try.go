@@ -3,7 +3,7 @@ package dialect
 import (
 	"slices"
 
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
 // No row makes a question fail. That nothing overflows, divides by zero or cannot be cast is proven by
@@ -15,7 +15,7 @@ import (
 
 // attempt prints an expression inside of TRY. A subquery cannot stand there, and EXISTS is true or false and nothing else: so
 // it is asked outside, and the expression is printed for either.
-func (p *Printer) attempt(e plan.Expr, print func(plan.Expr) string) string {
+func (p *Printer) attempt(e tree.Expr, print func(tree.Expr) string) string {
 	if p.trying {
 		return print(e)
 	}
@@ -32,9 +32,9 @@ func (p *Printer) attempt(e plan.Expr, print func(plan.Expr) string) string {
 }
 
 // deciding prints an expression in which a subquery is true, or false.
-func (p *Printer) deciding(x *plan.Exists, yes bool, e plan.Expr, print func(plan.Expr) string) string {
+func (p *Printer) deciding(x *tree.Exists, yes bool, e tree.Expr, print func(tree.Expr) string) string {
 	if p.decided == nil {
-		p.decided = map[*plan.Exists]bool{}
+		p.decided = map[*tree.Exists]bool{}
 	}
 	p.decided[x] = yes
 	defer delete(p.decided, x)
@@ -42,9 +42,9 @@ func (p *Printer) deciding(x *plan.Exists, yes bool, e plan.Expr, print func(pla
 }
 
 // subqueries are those of an expression, without those inside of them.
-func subqueries(e plan.Expr) (out []*plan.Exists) {
-	plan.WalkRow(e, func(e plan.Expr) {
-		if x, ok := e.(*plan.Exists); ok && !slices.Contains(out, x) {
+func subqueries(e tree.Expr) (out []*tree.Exists) {
+	tree.WalkRow(e, func(e tree.Expr) {
+		if x, ok := e.(*tree.Exists); ok && !slices.Contains(out, x) {
 			out = append(out, x)
 		}
 	})

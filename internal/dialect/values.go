@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
 // kept prints the rows of people in the groups that are kept, and of each of them MaxRows values of an argument a0 in a group at most:
@@ -26,7 +26,7 @@ func (r *rows) kept(value, distinct string) string {
 }
 
 // distinctStatement prints COUNT(DISTINCT ...) where somebody may have several rows.
-func (s *Schema) distinctStatement(q *plan.Query, m int) Statement {
+func (s *Schema) distinctStatement(q *tree.Query, m int) Statement {
 	r := s.rows(q)
 	r.unit()
 	with := r.kept(r.argument(q.Measures[m].Arg), "DISTINCT ")
@@ -35,7 +35,7 @@ func (s *Schema) distinctStatement(q *plan.Query, m int) Statement {
 }
 
 // valueStatement prints the values that a quantile is of, and how often each is there.
-func (s *Schema) valueStatement(q *plan.Query, m int) Statement {
+func (s *Schema) valueStatement(q *tree.Query, m int) Statement {
 	r := s.rows(q)
 	// A value outside of what the mechanism looks among counts as the end that is nearest.
 	arg := q.Measures[m].Arg

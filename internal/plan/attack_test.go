@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/syntax"
 )
 
 const counting = "SELECT COUNT(*) FROM patients WHERE "
@@ -72,7 +73,7 @@ func TestHostileSizes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			start := time.Now()
 			_, err := plan.Prepare(ds, text, plan.Options{})
-			var r *plan.Refusal
+			var r *syntax.Refusal
 			switch {
 			case !errors.As(err, &r):
 				t.Fatalf("not refused: %v", err)

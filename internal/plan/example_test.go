@@ -6,6 +6,7 @@ import (
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -44,7 +45,7 @@ datasets:
 	}
 
 	_, err = plan.Prepare(hospital, "SELECT * FROM patients", plan.Options{})
-	var r *plan.Refusal
+	var r *syntax.Refusal
 	if errors.As(err, &r) {
 		fmt.Printf("at %d: %s\n", r.Position, r.Reason)
 		fmt.Println("instead:", r.Instead)

@@ -37,7 +37,7 @@ func (g *Grid) LinearCount(text string, o Options) (*linear.Query, error) {
 	if !plain || r.Part != PartValue || p.Stats[r.Stat].Kind != MeasureStat || len(p.Query.Keys) > 0 || len(p.Query.Measures) != 1 || p.Having != nil || p.Limit != nil || p.Offset != 0 {
 		return nil, refuse(-1, one, "a question to a stream is one count")
 	}
-	terms, ok := p.Query.Linear(g)
+	terms, ok := g.Linear(p.Query)
 	if !ok || len(terms[0][0]) != 1 || terms[0][0][0].Weight != 1 {
 		return nil, refuse(-1, g.advice(), "this is not a count over the cells of the stream %s", g.Stream.Name)
 	}

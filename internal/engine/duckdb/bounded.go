@@ -12,7 +12,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/bound"
 	"github.com/discreet-dp/discreet/internal/dialect"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb/chunks"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -36,7 +36,7 @@ type bounded struct {
 var errShape = errors.New("duckdb: not a question for package bound")
 
 // newBounded prints some measures of a question. It has to be closed.
-func (s *snapshot) newBounded(q *plan.Query, measures []int) (_ *bounded, err error) {
+func (s *snapshot) newBounded(q *tree.Query, measures []int) (_ *bounded, err error) {
 	p := s.Print(q.From)
 	// Where people are cut nothing is in order any more, and to start again would cut them again.
 	unordered := s.unordered || q.Joined() > 0
@@ -79,7 +79,7 @@ func (b *bounded) close() {
 	}
 }
 
-func (b *bounded) addKey(p *dialect.Printer, k plan.Key) {
+func (b *bounded) addKey(p *dialect.Printer, k tree.Key) {
 	column := keyColumn{size: len(k.Values), null: -1}
 	for i, v := range k.Values {
 		if v.Null {
@@ -87,7 +87,7 @@ func (b *bounded) addKey(p *dialect.Printer, k plan.Key) {
 		}
 	}
 	text := p.Key(k)
-	if k.Expr.Type().Kind == plan.Text {
+	if k.Expr.Type().Kind == tree.Text {
 		keys := chunks.NewKeys(textPlaces(k.Values), column.null)
 		b.open = append(b.open, keys)
 		text = place(keys, text)
@@ -99,15 +99,15 @@ func (b *bounded) addKey(p *dialect.Printer, k plan.Key) {
 }
 
 // addMeasure prints what a measure is of. A sum and a count of the same are one column: its values, and where it is not NULL.
-func (b *bounded) addMeasure(p *dialect.Printer, q *plan.Query, m plan.Measure, printed map[string]int) {
+func (b *bounded) addMeasure(p *dialect.Printer, q *tree.Query, m tree.Measure, printed map[string]int) {
 	out := bound.Measure{Kind: measureKind(m)}
 	out.Lo, out.Hi = q.Interval(m)
 	column := -1
 	switch {
-	case m.Kind == plan.Sum:
+	case m.Kind == tree.Sum:
 		out.Reach = reach(m.Arg.Type())
-		column = b.column("sum "+plan.Format(m.Arg), printed, func() string { return b.summed(p, m.Arg) })
-	case !b.people && m.Kind == plan.CountPersons && !p.ByRow:
+		column = b.column("sum "+tree.Format(m.Arg), printed, func() string { return b.summed(p, m.Arg) })
+	case !b.people && m.Kind == tree.CountPersons && !p.ByRow:
 		// Where nobody has several rows, one without a unit is not a person, as SQL's count says too.
 		out.Kind = bound.Values
 		column = b.column(m.Format(), printed, func() string {
@@ -118,7 +118,7 @@ func (b *bounded) addMeasure(p *dialect.Printer, q *plan.Query, m plan.Measure, 
 			return trueOrNull(there)
 		})
 	case m.Arg != nil:
-		name := plan.Format(m.Arg)
+		name := tree.Format(m.Arg)
 		if _, ok := printed["sum "+name]; ok {
 			name = "sum " + name
 		}
@@ -126,7 +126,7 @@ func (b *bounded) addMeasure(p *dialect.Printer, q *plan.Query, m plan.Measure, 
 	}
 	b.spec.Measures = append(b.spec.Measures, out)
 	b.values = append(b.values, column)
-	b.present = append(b.present, m.Kind != plan.Sum)
+	b.present = append(b.present, m.Kind != tree.Sum)
 }
 
 // column returns the place of a column, which is printed once.
@@ -141,7 +141,7 @@ func (b *bounded) column(name string, printed map[string]int, print func() strin
 }
 
 // summed prints what is added up. A column of a table is read as it is stored, and clamped to its bounds in Go, which is faster.
-func (b *bounded) summed(p *dialect.Printer, arg plan.Expr) string {
+func (b *bounded) summed(p *dialect.Printer, arg tree.Expr) string {
 	if text, bounds := p.Unclamped(arg); bounds != nil {
 		b.clamps[len(b.query.Columns)] = bounds
 		return text
@@ -152,7 +152,7 @@ func (b *bounded) summed(p *dialect.Printer, arg plan.Expr) string {
 func trueOrNull(condition string) string { return "nullif(" + condition + ", false)" }
 
 // reach is the largest magnitude of a number, which is proven to fit in 53 bits.
-func reach(t plan.Type) int64 {
+func reach(t tree.Type) int64 {
 	lo, hi := new(big.Int).Abs(t.Lo), new(big.Int).Abs(t.Hi)
 	if !lo.IsInt64() || !hi.IsInt64() {
 		return math.MaxInt64
@@ -186,13 +186,13 @@ func (b *bounded) runWith(ctx context.Context, source chunks.Source, reading fun
 }
 
 // measureKind says what package bound calls a measure. People with a row that fits are those with a partial of 1.
-func measureKind(m plan.Measure) bound.Kind {
+func measureKind(m tree.Measure) bound.Kind {
 	switch {
-	case m.Kind == plan.Sum:
+	case m.Kind == tree.Sum:
 		return bound.Sum
 	case m.Arg != nil:
 		return bound.Values
-	case m.Kind == plan.CountPersons:
+	case m.Kind == tree.CountPersons:
 		return bound.People
 	}
 	return bound.Rows

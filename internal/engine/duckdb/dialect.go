@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/discreet-dp/discreet/internal/dialect"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -29,7 +29,7 @@ var Dialect = &dialect.Dialect{
 	AntiJoin: func(l, r, on, where string) string { return l + " ANTI JOIN " + r + " ON " + on + " WHERE " + where },
 
 	Functions: dialect.Functions(map[string]dialect.Function{"power": dialect.Plain("pow"), "btrim": dialect.Plain("trim")}),
-	Match: func(x string, p plan.Pattern) string {
+	Match: func(x string, p tree.Pattern) string {
 		return "regexp_full_match(" + x + ", '" + dialect.RegularExpression(p) + "', 's')"
 	},
 	Contains:  func(x, part string) string { return "contains(" + x + ", " + part + ")" },

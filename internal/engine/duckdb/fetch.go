@@ -9,12 +9,12 @@ import (
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/internal/dialect"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb/chunks"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
 // Fetch hands the rows of a table to a collector. What goes wrong is engine.ErrRun.
-func (e *Engine) Fetch(ctx context.Context, t *plan.Table, into engine.Collector) error {
+func (e *Engine) Fetch(ctx context.Context, t *tree.Table, into engine.Collector) error {
 	e.mu.RLock()
 	defer e.mu.RUnlock()
 	f := e.now.newFetch(t)
@@ -41,7 +41,7 @@ type codeColumn struct {
 const nullPlace = -2
 
 // newFetch prints a table. It has to be closed.
-func (s *snapshot) newFetch(t *plan.Table) *fetch {
+func (s *snapshot) newFetch(t *tree.Table) *fetch {
 	f := &fetch{}
 	p := s.Print(t.From)
 	columns := make([]string, len(t.Columns))
@@ -60,19 +60,19 @@ func (f *fetch) close() {
 }
 
 // add prints a column, so that few bytes are carried along: places and small numbers are not eight of them.
-func (f *fetch) add(p *dialect.Printer, c plan.TableColumn) string {
+func (f *fetch) add(p *dialect.Printer, c tree.TableColumn) string {
 	kind := c.Expr.Type().Kind
 	switch {
-	case c.Values != nil && kind == plan.Text:
+	case c.Values != nil && kind == tree.Text:
 		keys := chunks.NewKeys(textPlaces(c.Values), nullPlace)
 		f.open, f.columns = append(f.open, keys), append(f.columns, codeColumn{text: true})
 		return place(keys, p.Expr(c.Expr))
-	case c.Values != nil && kind == plan.Boolean && isPlaces(c.Values):
+	case c.Values != nil && kind == tree.Boolean && isPlaces(c.Values):
 		f.columns = append(f.columns, codeColumn{})
 		return p.Expr(c.Expr)
 	case c.Values != nil:
 		f.columns = append(f.columns, codeColumn{places: newPlaces(c.Values)})
-		return p.Key(plan.Key{Expr: c.Expr})
+		return p.Key(tree.Key{Expr: c.Expr})
 	}
 	lo, hi, _ := c.Bounds()
 	f.columns = append(f.columns, codeColumn{clamp: true, lo: lo, hi: hi})

@@ -14,6 +14,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/dialect"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -75,7 +76,7 @@ func open(t testing.TB, ds *policy.Dataset) *Engine {
 	return e
 }
 
-func prepare(t testing.TB, ds *policy.Dataset, text string) *plan.Plan {
+func prepare(t testing.TB, ds *policy.Dataset, text string) *tree.Plan {
 	t.Helper()
 	p, err := prepareOne(ds, text)
 	if err != nil {
@@ -85,7 +86,7 @@ func prepare(t testing.TB, ds *policy.Dataset, text string) *plan.Plan {
 }
 
 // prepareOne is prepare for a text that may be refused. All are one question, with nothing around it.
-func prepareOne(ds *policy.Dataset, text string) (*plan.Plan, error) {
+func prepareOne(ds *policy.Dataset, text string) (*tree.Plan, error) {
 	s, err := plan.Prepare(ds, text, plan.Options{})
 	if err != nil {
 		return nil, err
@@ -126,7 +127,7 @@ func watchSpills(t *testing.T) func() {
 }
 
 // why runs a query again to see what DuckDB says, which nobody else is told.
-func why(t testing.TB, e *Engine, q *plan.Query) error {
+func why(t testing.TB, e *Engine, q *tree.Query) error {
 	t.Helper()
 	for _, st := range e.now.Statements(q) {
 		rows, err := e.now.DB.QueryContext(t.Context(), st.Text, st.Args...)

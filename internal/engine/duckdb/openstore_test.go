@@ -9,6 +9,7 @@ import (
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/internal/exact"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/store"
 	"github.com/discreet-dp/discreet/store/testdata/thirdparty"
 )
@@ -122,7 +123,7 @@ func revealed(r *engine.Result) string {
 }
 
 // collected spells the rows of a table, in order.
-func collected(t *testing.T, e engine.Engine, table *plan.Table) string {
+func collected(t *testing.T, e engine.Engine, table *tree.Table) string {
 	var rows []string
 	if err := e.Fetch(t.Context(), table, exact.NewCollector(func(codes []int64) { rows = append(rows, fmt.Sprint(codes)) })); err != nil {
 		t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/dialect"
 	naive "github.com/discreet-dp/discreet/internal/engine/reference"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -173,7 +174,7 @@ func TestOptimizersChangeNothing(t *testing.T) {
 
 type optimizerCorpus struct {
 	dataset   *policy.Dataset
-	public    plan.Public
+	public    tree.Public
 	questions []string
 }
 

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/discreet-dp/discreet/internal/dialect"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -24,7 +24,7 @@ func (s *snapshot) checkPaths(ctx context.Context, ds *policy.Dataset, t *table)
 		}
 	}
 	for _, key := range t.keys(ds) {
-		again, err := s.Repeats(ctx, &t.Table, s.Identity(&t.Table, key, plan.IdentityName(t.Name, key)))
+		again, err := s.Repeats(ctx, &t.Table, s.Identity(&t.Table, key, tree.IdentityName(t.Name, key)))
 		if err != nil {
 			return nil, err
 		}

@@ -8,10 +8,10 @@ import (
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/internal/dialect"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb/chunks"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
-func (s *snapshot) run(ctx context.Context, q *plan.Query) (*engine.Result, error) {
+func (s *snapshot) run(ctx context.Context, q *tree.Query) (*engine.Result, error) {
 	all := s.Statements(q)
 	// Counts and sums are not for SQL, where there is another way.
 	i := slices.IndexFunc(all, func(st dialect.Statement) bool { return st.Summed })
@@ -33,7 +33,7 @@ func (s *snapshot) run(ctx context.Context, q *plan.Query) (*engine.Result, erro
 }
 
 // runBounded computes some counts and sums of a question in package bound. It returns errShape where that has to be done in SQL.
-func (s *snapshot) runBounded(ctx context.Context, q *plan.Query, measures []int) ([][]int64, error) {
+func (s *snapshot) runBounded(ctx context.Context, q *tree.Query, measures []int) ([][]int64, error) {
 	b, err := s.newBounded(q, measures)
 	if err != nil {
 		return nil, err

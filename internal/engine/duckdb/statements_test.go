@@ -13,6 +13,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/dialect"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -84,7 +85,7 @@ func madeUp(t *testing.T, ds *policy.Dataset, way int) *snapshot {
 var keyNumber = regexp.MustCompile(`discreet_key\(\d+`)
 
 // spelled prints all SQL of a query.
-func spelled(t *testing.T, s *snapshot, q *plan.Query) string {
+func spelled(t *testing.T, s *snapshot, q *tree.Query) string {
 	var b strings.Builder
 	for _, st := range s.Statements(q) {
 		fmt.Fprintf(&b, "%s\n%v private %v summed %v measures %v persons %v values %d\n", st.Text, st.Args, st.Private, st.Summed, st.Measures, st.Persons, st.Values)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/internal/dialect"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -23,12 +23,12 @@ type Database struct {
 }
 
 // Run computes a query by its statements. It is given them so that tests can plant a mistake.
-func (d *Database) Run(ctx context.Context, q *plan.Query, all []dialect.Statement) (*engine.Result, error) {
+func (d *Database) Run(ctx context.Context, q *tree.Query, all []dialect.Statement) (*engine.Result, error) {
 	return d.Finish(ctx, q, nil, all)
 }
 
 // Finish runs the statements that are left of a query whose totals are known for some measures.
-func (d *Database) Finish(ctx context.Context, q *plan.Query, totals map[int][]int64, all []dialect.Statement) (*engine.Result, error) {
+func (d *Database) Finish(ctx context.Context, q *tree.Query, totals map[int][]int64, all []dialect.Statement) (*engine.Result, error) {
 	r := newResult(q)
 	for m, sums := range totals {
 		r.sums[m] = sums

@@ -8,7 +8,7 @@ import (
 
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/internal/dialect"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 	"github.com/discreet-dp/discreet/store"
 )
@@ -93,7 +93,7 @@ func (e *Engine) Most(ctx context.Context, table string, columns []string) (int6
 func (e *Engine) Magnitude(ctx context.Context) (int, error) { return e.now().Magnitude(ctx) }
 
 // Run computes a query exactly; see [engine.Result]. What goes wrong is [engine.ErrRun].
-func (e *Engine) Run(ctx context.Context, q *plan.Query) (*engine.Result, error) {
+func (e *Engine) Run(ctx context.Context, q *tree.Query) (*engine.Result, error) {
 	d := e.now()
 	return d.Run(ctx, q, d.Statements(q))
 }

@@ -5,11 +5,11 @@ import (
 	"strings"
 
 	"github.com/discreet-dp/discreet/engine"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
 // Fetch hands the rows of a table to a collector. What goes wrong is [engine.ErrRun].
-func (e *Engine) Fetch(ctx context.Context, t *plan.Table, into engine.Collector) error {
+func (e *Engine) Fetch(ctx context.Context, t *tree.Table, into engine.Collector) error {
 	d := e.now()
 	if err := d.fetch(ctx, t, into); err != nil {
 		return d.Failure(ctx, err)
@@ -17,11 +17,11 @@ func (e *Engine) Fetch(ctx context.Context, t *plan.Table, into engine.Collector
 	return nil
 }
 
-func (d *Database) fetch(ctx context.Context, t *plan.Table, into engine.Collector) error {
+func (d *Database) fetch(ctx context.Context, t *tree.Table, into engine.Collector) error {
 	p := d.Print(t.From)
 	columns, code := make([]string, len(t.Columns)), make([]func(any) int64, len(t.Columns))
 	for i, c := range t.Columns {
-		columns[i], code[i] = p.Key(plan.Key{Expr: c.Expr}), coder(c)
+		columns[i], code[i] = p.Key(tree.Key{Expr: c.Expr}), coder(c)
 	}
 	names, from := p.TableRows(t, columns)
 	rows, err := d.DB.QueryContext(ctx, "SELECT "+strings.Join(names, ", ")+" FROM "+from, p.Args...)
@@ -47,7 +47,7 @@ func (d *Database) fetch(ctx context.Context, t *plan.Table, into engine.Collect
 
 // coder says what the code of a column's value is: its place among the values of a category, and otherwise the number itself, clamped to
 // what is public about it.
-func coder(c plan.TableColumn) func(any) int64 {
+func coder(c tree.TableColumn) func(any) int64 {
 	places := keyPlaces(c.Values)
 	lo, hi, _ := c.Bounds()
 	return func(v any) int64 {

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/discreet-dp/discreet/internal/dialect"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -21,9 +21,9 @@ func (d *Database) Values(ctx context.Context, table, column string, limit int) 
 		return nil, fmt.Errorf("there is no public column %s in a table %s", column, table)
 	}
 	c := t.Columns[column]
-	kind := map[policy.Type]plan.Kind{policy.Text: plan.Text, policy.Boolean: plan.Boolean, policy.Date: plan.Date}[c.Type]
+	kind := map[policy.Type]tree.Kind{policy.Text: tree.Text, policy.Boolean: tree.Boolean, policy.Date: tree.Date}[c.Type]
 	if kind == 0 {
-		if kind = plan.Number; c.Granularity == nil {
+		if kind = tree.Number; c.Granularity == nil {
 			return nil, fmt.Errorf("the public column %s has no granularity, so its values cannot be told apart", column)
 		}
 	}
@@ -46,7 +46,7 @@ func (d *Database) Values(ctx context.Context, table, column string, limit int) 
 		if err := rows.Scan(&v); err != nil {
 			return nil, errUnread(ctx, table)
 		}
-		out = append(out, keyValue(v, plan.Type{Kind: kind}))
+		out = append(out, keyValue(v, tree.Type{Kind: kind}))
 	}
 	if rows.Err() != nil {
 		return nil, errUnread(ctx, table)
