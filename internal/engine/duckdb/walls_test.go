@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"unsafe"
 
 	"pgregory.net/rapid"
 
@@ -20,17 +19,6 @@ import (
 
 // The tests of this file break the proofs on purpose, and show that what is enforced behind them holds: nobody moves a result farther than
 // its noise is calibrated to, and no row makes a question fail.
-
-// planFunction is package plan's function, of the same shape: tests reach its table by the name that the linker knows, so that nothing has
-// to be there for them in what is shipped.
-type planFunction struct {
-	least, most int
-	usage       string
-	build       func(args []tree.Expr, pos int32) (tree.Expr, error)
-}
-
-//go:linkname planFunctions github.com/discreet-dp/discreet/internal/plan.functions
-var planFunctions map[string]planFunction
 
 // shrunk says how an interval is made wrong.
 var shrunk = map[string]func(lo, hi *big.Int) (*big.Int, *big.Int){
@@ -55,13 +43,12 @@ var shrunk = map[string]func(lo, hi *big.Int) (*big.Int, *big.Int){
 }
 
 // breakType makes the type of a node wrong.
-func breakType(e tree.Expr, shrink func(lo, hi *big.Int) (*big.Int, *big.Int)) {
-	v := reflect.ValueOf(e)
-	if v.Kind() != reflect.Pointer || !v.Elem().FieldByName("typ").IsValid() {
-		return
+func breakType(e tree.Expr, shrink func(lo, hi *big.Int) (*big.Int, *big.Int)) bool {
+	f := reflect.ValueOf(e).Elem().FieldByName("Typ")
+	if !f.IsValid() {
+		return false
 	}
-	f := v.Elem().FieldByName("typ")
-	t := (*tree.Type)(unsafe.Pointer(f.UnsafeAddr()))
+	t := f.Addr().Interface().(*tree.Type)
 	if t.Lo != nil && t.Hi != nil {
 		t.Lo, t.Hi = shrink(t.Lo, t.Hi)
 		t.Declared = true
@@ -75,6 +62,7 @@ func breakType(e tree.Expr, shrink func(lo, hi *big.Int) (*big.Int, *big.Int)) {
 		_, hi := shrink(new(big.Int), big.NewInt(int64(t.MaxLength)))
 		t.MaxLength = max(1, int(hi.Int64()))
 	}
+	return true
 }
 
 // calling returns the expressions of the corpus that call a function, in forms in which a question can have them.
@@ -132,19 +120,19 @@ func (f family) outcome(t *testing.T, q *tree.Query) string {
 // summed is clamped to just that.
 func TestWrongIntervals(t *testing.T) {
 	all := families(t)
-	asked, planted := 0, 0
-	for name, f := range planFunctions {
+	asked, planted, broken := 0, 0, 0
+	for name, f := range expr.Registry {
 		used := 0
 		for how, shrink := range shrunk {
 			wrong := f
-			wrong.build = func(args []tree.Expr, pos int32) (tree.Expr, error) {
-				e, err := f.build(args, pos)
-				if err == nil {
-					breakType(e, shrink)
+			wrong.Build = func(args []tree.Expr, pos int32) (tree.Expr, error) {
+				e, err := f.Build(args, pos)
+				if err == nil && breakType(e, shrink) {
+					broken++
 				}
 				return e, err
 			}
-			planFunctions[name] = wrong
+			expr.Registry[name] = wrong
 			for i, x := range calling(name) {
 				for kind, f := range all {
 					if !*full && (i+len(how)+len(kind))%8 != 0 {
@@ -161,15 +149,15 @@ func TestWrongIntervals(t *testing.T) {
 					}
 				}
 			}
-			planFunctions[name] = f
+			expr.Registry[name] = f
 		}
 		if used > 0 {
 			planted++
 		}
 	}
 	t.Logf("%d functions with %d mistakes each, %d questions on three neighbours, twice each", planted, len(shrunk), asked)
-	if planted < 20 || asked < usually(500, 5000) {
-		t.Errorf("only %d functions and %d questions: too few for a test", planted, asked)
+	if planted < 20 || broken < asked/2 || asked < usually(500, 5000) {
+		t.Errorf("only %d functions, %d intervals and %d questions: too few for a test", planted, broken, asked)
 	}
 }
 

@@ -16,8 +16,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
-// cells are questions about one table that may be made of each other.
-func cells(d generate.Dice) string {
+// related are questions about one table that may be made of each other.
+func related(d generate.Dice) string {
 	conditions := []string{
 		"sex = 'F'", "sex IN ('F', 'M')", "sex IN ('F', 'M', 'X')", "sex <> 'F'", "sex IN ('F', 'Q')", "sex IS NULL", "sex IS NOT NULL",
 		"smoker", "NOT smoker", "smoker IS NOT NULL", "smoker IS NOT TRUE", "age > 3", "age BETWEEN 2 AND 5", "age = 4", "age % 2 = 0", "code >= 2", "code IN (1, 2)",
@@ -60,7 +60,7 @@ func TestUnion(t *testing.T) {
 	families := map[string][]known{}
 	var asked []known
 	for i := range 600 {
-		text := cells(generate.NewDice("cells", uint64(i)))
+		text := related(generate.NewDice("cells", uint64(i)))
 		s, err := plan.Prepare(ds, text, plan.Options{})
 		if err != nil {
 			continue
@@ -124,16 +124,16 @@ func summed(engines []once, a, s *tree.Query, of [][]int) error {
 			if k < 0 {
 				continue
 			}
-			for g, cells := range of {
-				if len(cells) > 1 && !m.Adds() {
+			for g, parts := range of {
+				if len(parts) > 1 && !m.Adds() {
 					continue
 				}
 				sum := int64(0)
-				for _, c := range cells {
+				for _, c := range parts {
 					sum += have.Measures[k].Open()[c]
 				}
 				if x := want.Measures[i].Open()[g]; x != sum {
-					return fmt.Errorf("%s of group %d is %d, and the sum of %v is %d", m.Describe(), g, x, cells, sum)
+					return fmt.Errorf("%s of group %d is %d, and the sum of %v is %d", m.Describe(), g, x, parts, sum)
 				}
 			}
 		}

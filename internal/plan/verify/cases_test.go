@@ -54,7 +54,7 @@ func refused(t *testing.T, ds *policy.Dataset, q *tree.Query, what, why string) 
 
 // made gives a node the type that it claims.
 func made[E tree.Expr](e E, t tree.Type) E {
-	writable(reflect.ValueOf(e).Elem().FieldByName("typ")).Set(reflect.ValueOf(t))
+	reflect.ValueOf(e).Elem().FieldByName("Typ").Set(reflect.ValueOf(t))
 	return e
 }
 

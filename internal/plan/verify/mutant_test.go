@@ -50,7 +50,7 @@ func mutants(q *tree.Query) []mutant {
 // tableMutants are those of rows to train on.
 func tableMutants(t *tree.Table) []mutant {
 	m := &breeder{seen: map[uintptr]bool{}}
-	rows := reflect.ValueOf(t).Elem().FieldByName("rows")
+	rows := reflect.ValueOf(t).Elem().FieldByName("RowLimit")
 	m.add("max rows", replace(rows, int64(0)), nil)
 	m.add("max rows", replace(rows, int64(1_000_001)), nil)
 	m.walk(reflect.ValueOf(t))
@@ -78,14 +78,14 @@ func (b *breeder) walk(v reflect.Value) {
 			b.walk(v.Index(i))
 		}
 	case reflect.Pointer:
-		if v.IsNil() || b.seen[v.Pointer()] || !strings.HasSuffix(v.Type().Elem().PkgPath(), "discreet/plan") || v.Type().Elem().Kind() != reflect.Struct {
+		if v.IsNil() || b.seen[v.Pointer()] || !strings.HasSuffix(v.Type().Elem().PkgPath(), "internal/plan/tree") || v.Type().Elem().Kind() != reflect.Struct {
 			return
 		}
 		b.seen[v.Pointer()] = true
 		b.node(v)
 		b.walk(v.Elem())
 	case reflect.Struct:
-		if v.Type() == reflect.TypeFor[tree.Field]() || v.Type() == reflect.TypeFor[tree.Type]() || !strings.HasSuffix(v.Type().PkgPath(), "discreet/plan") {
+		if v.Type() == reflect.TypeFor[tree.Field]() || v.Type() == reflect.TypeFor[tree.Type]() || !strings.HasSuffix(v.Type().PkgPath(), "internal/plan/tree") {
 			return
 		}
 		for i := range v.NumField() {
@@ -105,7 +105,7 @@ func writableOr(v reflect.Value) reflect.Value {
 func (b *breeder) node(v reflect.Value) {
 	s := v.Elem()
 	if e, ok := v.Interface().(tree.Expr); ok {
-		if typ := s.FieldByName("typ"); typ.IsValid() {
+		if typ := s.FieldByName("Typ"); typ.IsValid() {
 			b.types("expression", typ, e, func() bool { return holdsFor(e, e.Type()) })
 		}
 	}
@@ -148,16 +148,16 @@ func (b *breeder) node(v reflect.Value) {
 
 // relation plants mistakes in what a relation claims.
 func (b *breeder) relation(s reflect.Value, r tree.Relation) {
-	if unit := s.FieldByName("unit"); unit.IsValid() && r.Unit() >= 0 {
+	if unit := s.FieldByName("UnitField"); unit.IsValid() && r.Unit() >= 0 {
 		for _, by := range []int{-1, 1} {
 			b.add("unit", replace(unit, r.Unit()+by), b.sameUnit(r, r.Unit()+by))
 		}
 		b.add("unit", replace(unit, -1), nil)
 	}
-	if single := s.FieldByName("single"); single.IsValid() && !r.Single() && r.Unit() >= 0 {
+	if single := s.FieldByName("IsSingle"); single.IsValid() && !r.Single() && r.Unit() >= 0 {
 		b.add("one row a person", replace(single, true), func() bool { return meetsOne(r) })
 	}
-	fields := s.FieldByName("fields")
+	fields := s.FieldByName("Row")
 	if !fields.IsValid() {
 		return // a cut has those of what it cuts
 	}
@@ -231,8 +231,7 @@ func (b *breeder) links(at reflect.Value, on tree.Expr, n int) {
 		return ok && c.Op == tree.Eq && c.L.Type().Kind == tree.Identity && (c.L.(*tree.Column).Index < n) != (c.R.(*tree.Column).Index < n)
 	}
 	yes := true
-	always := &tree.Literal{Bool: &yes}
-	writable(reflect.ValueOf(always).Elem().FieldByName("typ")).Set(reflect.ValueOf(tree.Type{Kind: tree.Boolean}))
+	always := &tree.Literal{Bool: &yes, Typ: tree.Bool}
 	b.add("link", replace(at, tree.Expr(nil)), nil)
 	all := []tree.Expr{on}
 	if l, ok := on.(*tree.Logic); ok && l.Op == tree.And {
@@ -266,12 +265,13 @@ func (b *breeder) query(q *tree.Query) {
 	// policy allows it.
 	single := q.From.Single()
 	for _, name := range []string{"rows", "groups"} {
-		b.add("max "+name, replace(s.FieldByName(name), int64(0)), func() bool { return name == "groups" && q.Choice != nil && !single })
+		limit := s.FieldByName(map[string]string{"rows": "RowLimit", "groups": "GroupLimit"}[name])
+		b.add("max "+name, replace(limit, int64(0)), func() bool { return name == "groups" && q.Choice != nil && !single })
 		most := int64(1)
 		if !single {
 			most = 1_000_000
 		}
-		b.add("max "+name, replace(s.FieldByName(name), most+1), func() bool {
+		b.add("max "+name, replace(limit, most+1), func() bool {
 			return name == "groups" && !single && len(q.PrivateKeys()) == 0 || name == "groups" && q.Groups() == 1 && len(q.PrivateKeys()) == 0
 		})
 	}
