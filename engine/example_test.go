@@ -8,7 +8,8 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// What an engine returns can be passed on, and not be read: neither the numbers nor, where keys are private, which there are.
+// What an engine returns can be passed on, and not be read: neither the numbers nor, where keys are
+// private, which there are.
 func Example() {
 	r := engine.Result{
 		Combos:   exact.SealList([][]policy.Value{{{Type: policy.Text, Text: "Rome"}}}),

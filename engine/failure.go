@@ -2,7 +2,8 @@ package engine
 
 import "errors"
 
-// Failure is an error of a run that says, in one word, how it ended. Its text is that of the error inside, which is the same for all of them: the word is for the owner.
+// Failure is an error of a run that says, in one word, how it ended. Its text is that of the error
+// inside, which is the same for all of them: the word is for the owner.
 type Failure struct {
 	How How
 	Err error
@@ -17,8 +18,10 @@ type How string
 
 // The ways to end that differ from others. Whatever is none of them has simply failed.
 const (
-	// Stopped says that the run ended because its context did, and not that it ended afterwards: an engine that failed by itself says so, also where the context has ended by then.
-	// Whoever could turn a failure into a cancel, by canceling just after it, would be told of failures that nobody counts.
+	// Stopped says that the run ended because its context did, and not that it ended afterwards: an
+	// engine that failed by itself says so, also where the context has ended by then. Whoever could
+	// turn a failure into a cancel, by canceling just after it, would be told of failures that
+	// nobody counts.
 	Stopped How = "stopped"
 	Memory  How = "memory" // there was not enough
 )

@@ -10,7 +10,8 @@ import (
 // ErrPrivate is returned when something is to be told exactly that is about private rows.
 var ErrPrivate = errors.New("this is about private rows, and is not told exactly")
 
-// RunPublic computes a query over a public table, whose rows are about nobody, and opens the result: one integer for each measure.
+// RunPublic computes a query over a public table, whose rows are about nobody, and opens the
+// result: one integer for each measure.
 func RunPublic(ctx context.Context, e Engine, q *tree.Query) ([]int64, error) {
 	if !q.Public() || len(q.Keys) > 0 || q.Choice != nil {
 		return nil, ErrPrivate

@@ -8,8 +8,8 @@ import (
 	"github.com/discreet-dp/discreet/store/testdata/thirdparty"
 )
 
-// A database that somebody brings along, with a driver of database/sql. Analysts see the name of its version and
-// not the rest.
+// A database that somebody brings along, with a driver of database/sql. Analysts see the name of
+// its version and not the rest.
 func Example() {
 	s, err := thirdparty.Open(context.Background(), "CREATE TABLE patients AS SELECT range AS pid FROM range(3)")
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// Unclamped prints a number as it is before the clamp to its bounds, where it is a column of a table that is read
-// as it is and has some. Whoever adds it up has to clamp it to them.
+// Unclamped prints a number as it is before the clamp to its bounds, where it is a column of a
+// table that is read as it is and has some. Whoever adds it up has to clamp it to them.
 func (p *Printer) Unclamped(e tree.Expr) (string, *policy.Bounds) {
 	if c, ok := e.(*tree.Column); ok && p.scans(c) {
 		return p.row[0].unclamped(c.Index), c.Field.Source.Bounds
@@ -24,13 +24,13 @@ func (p *Printer) scans(c *tree.Column) bool {
 	return ok && len(scan.Table.Path) <= 1 && c.Field.Source != nil && c.Field.Source.Bounds != nil && c.Field.Type.Kind == tree.Number
 }
 
-// TableRows prints the rows of a table to train on, of which each column was printed before, as what follows FROM. The
-// columns are called c0, c1 and so on.
+// TableRows prints the rows of a table to train on, of which each column was printed before, as
+// what follows FROM. The columns are called c0, c1 and so on.
 //
-// Of people of whom not all rows count there are MaxRows, those with the smallest salted hash of what is in
-// them. Rows that are equal in all columns are as good as each other, so the choice is one of the
-// person's rows and of nothing else. The salt is the table's own hash: public, and another for every training. Where every
-// row is a person its number is not in it, as elsewhere.
+// Of people of whom not all rows count there are MaxRows, those with the smallest salted hash of
+// what is in them. Rows that are equal in all columns are as good as each other, so the choice is
+// one of the person's rows and of nothing else. The salt is the table's own hash: public, and
+// another for every training. Where every row is a person its number is not in it, as elsewhere.
 func (p *Printer) TableRows(t *tree.Table, columns []string) (names []string, from string) {
 	var list, where []string
 	for i, c := range columns {

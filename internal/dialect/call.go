@@ -27,7 +27,8 @@ func infix(operator string) Function {
 // years are those of a date as a text, from 1 on.
 const years = "(000[1-9]|00[1-9][0-9]|0[1-9][0-9]{2}|[1-9][0-9]{3})"
 
-// Functions returns how all functions are printed: those of a dialect, and what is the same everywhere.
+// Functions returns how all functions are printed: those of a dialect, and what is the same
+// everywhere.
 func Functions(own map[string]Function) map[string]Function {
 	out := map[string]Function{
 		"abs": (*Printer).abs, "sign": (*Printer).sign,

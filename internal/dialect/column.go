@@ -13,8 +13,8 @@ import (
 // cast, rounded to the lattice, clamped to the bounds, or NULL.
 func (t *Table) Declared(name string) string { return t.total(name, t.bounded(name)) }
 
-// total prints what is made of a stored column so that no value makes it fail, as everything that is
-// computed from a row. Nothing is made of an integer or a text but what cannot.
+// total prints what is made of a stored column so that no value makes it fail, as everything that
+// is computed from a row. Nothing is made of an integer or a text but what cannot.
 func (t *Table) total(name, text string) string {
 	if t.Cast(name) == t.Raw(name) || t.isNarrow(name) {
 		return text
@@ -34,15 +34,15 @@ func (t *Table) bounded(name string) string {
 	if c.Bounds == nil {
 		return t.Cast(name)
 	}
-	// Where a database's statistics prove that nothing is outside, one condition is left of this that is
-	// false, and not two as in clamp. Where they do not it takes as long.
+	// Where a database's statistics prove that nothing is outside, one condition is left of this
+	// that is false, and not two as in clamp. Where they do not it takes as long.
 	x, lo, hi := t.Cast(name), c.Bounds.LoSteps, c.Bounds.HiSteps
 	return fmt.Sprintf("CASE WHEN %s < %d OR %s > %d THEN CASE WHEN %s < %d THEN %d ELSE %d END ELSE %s END", x, lo, x, hi, x, lo, lo, hi, x)
 }
 
-// Raw prints a stored column. A text column of a database may have a collation, under which texts that
-// differ are one: two people, or a key and something else. It is compared by its bytes, as every text
-// is. To say so costs time, so it is said only where it is needed.
+// Raw prints a stored column. A text column of a database may have a collation, under which texts
+// that differ are one: two people, or a key and something else. It is compared by its bytes, as
+// every text is. To say so costs time, so it is said only where it is needed.
 func (t *Table) Raw(name string) string {
 	c := t.Stored[name]
 	if t.Collated && c.Type == t.Text {
@@ -95,7 +95,8 @@ func (t *Table) steps(raw, typ string, c *policy.Column) string {
 	case steps == raw && typ == t.Int64:
 		return steps
 	case steps == raw && t.Narrow(typ):
-		// It cannot fail, and DuckDB sees through it: where the bounds hold for all stored values it drops the clamp.
+		// It cannot fail, and DuckDB sees through it: where the bounds hold for all stored values
+		// it drops the clamp.
 		return "CAST(" + steps + " AS " + t.Int64 + ")"
 	}
 	return t.TryCast(steps, t.Int64)
@@ -110,8 +111,9 @@ func (t *Table) lattice(name string) string {
 	return t.total(name, t.Cast(name))
 }
 
-// rowIdentity prints who a row is where each is a person: which row, and what is in it. What a person is cut
-// to is chosen by the second. The first depends on how many rows come before, which are other people.
+// rowIdentity prints who a row is where each is a person: which row, and what is in it. What a
+// person is cut to is chosen by the second. The first depends on how many rows come before, which
+// are other people.
 func (t *Table) rowIdentity() string {
 	columns := []string{"0"}
 	for _, name := range t.Needed() {

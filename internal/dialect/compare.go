@@ -6,9 +6,10 @@ import (
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
-// compare prints a comparison. That of a column with a number between its bounds says the same of the column before its clamp:
-// what is outside is on the same side of the number as the bound it would become. It is printed so, and with the number in
-// the text, because a database then reads only the parts of a table where it can hold. We spell the number, not the analyst.
+// compare prints a comparison. That of a column with a number between its bounds says the same of
+// the column before its clamp: what is outside is on the same side of the number as the bound it
+// would become. It is printed so, and with the number in the text, because a database then reads
+// only the parts of a table where it can hold. We spell the number, not the analyst.
 func (p *Printer) compare(e *tree.Compare) string {
 	c, column := e.L.(*tree.Column)
 	n, literal := e.R.(*tree.Literal)

@@ -7,12 +7,14 @@ import (
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
-// cut prints at most so many rows of each person, those with the smallest salted hash of what is in them, and no rows of nobody. Rows
-// that are equal are as good as each other, so the choice is one of the person's rows and of nothing else.
+// cut prints at most so many rows of each person, those with the smallest salted hash of what is in
+// them, and no rows of nobody. Rows that are equal are as good as each other, so the choice is one
+// of the person's rows and of nothing else.
 //
-// To put all rows of all people into an order takes thirty times as long as to count them. So only people who have more are looked
-// at again, and of somebody who has very many only rows with a small hash are sorted: a share that follows from how many this
-// person has. Where many of those are equal, fewer may be kept than could be.
+// To put all rows of all people into an order takes thirty times as long as to count them. So only
+// people who have more are looked at again, and of somebody who has very many only rows with a
+// small hash are sorted: a share that follows from how many this person has. Where many of those
+// are equal, fewer may be kept than could be.
 func (p *Printer) cut(c *tree.Cut, f *frame) string {
 	in := p.frame(c.From)
 	var what []string
@@ -37,16 +39,17 @@ func (p *Printer) cut(c *tree.Cut, f *frame) string {
 		"(SELECT %[1]s.*, %[9]s AS h, n FROM %[1]s JOIN %[4]s ON %[13]s) WHERE %[10]s) WHERE i <= %[6]d",
 		all, once, p.source(in), many, unit, c.Rows, list, order, hash, p.Smallest("h", "n", 2*c.Rows+sorted),
 		p.Once, p.AntiJoin(all, many, on, unit+" IS NOT NULL"), on)
-	// Nothing that stands above is computed below, for rows that are left out: a database would move a condition there.
+	// Nothing that stands above is computed below, for rows that are left out: a database would
+	// move a condition there.
 	return "WITH c" + f.alias + " AS " + p.Once + "(" + text + ") SELECT " + list + " FROM c" + f.alias
 }
 
 // sorted is how many rows of one person are put into an order in no time worth speaking of.
 const sorted = 16_000
 
-// hashable reports whether DuckDB finds the partners of a LEFT JOIN by a table of hashes where there are equalities: each condition
-// compares something of the one side with something of the other, or is about the right side alone. Otherwise it looks at
-// every pair of rows there is.
+// hashable reports whether DuckDB finds the partners of a LEFT JOIN by a table of hashes where
+// there are equalities: each condition compares something of the one side with something of the
+// other, or is about the right side alone. Otherwise it looks at every pair of rows there is.
 func hashable(on tree.Expr, n int) bool {
 	if and, ok := on.(*tree.Logic); ok && and.Op == tree.And {
 		for _, a := range and.Args {

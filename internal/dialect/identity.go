@@ -8,11 +8,12 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// Identities are compared as they are stored, because a cast to what the policy declares could make two
-// people one. The other way round, somebody who is stored as DOUBLE 7.5 in one table and as DECIMAL 7.50 in
-// another must not be two people, of whom each counts. So the columns of an identity have to be alike, which is
-// decided when the data is opened, from their types and from no row: whole numbers of any width, texts, or
-// one type. Alike means that a person has one spelling in all of them.
+// Identities are compared as they are stored, because a cast to what the policy declares could make
+// two people one. The other way round, somebody who is stored as DOUBLE 7.5 in one table and as
+// DECIMAL 7.50 in another must not be two people, of whom each counts. So the columns of an
+// identity have to be alike, which is decided when the data is opened, from their types and from no
+// row: whole numbers of any width, texts, or one type. Alike means that a person has one spelling
+// in all of them.
 
 // bearer is a column that bears an identity.
 type bearer struct {
@@ -23,8 +24,8 @@ type bearer struct {
 func (b bearer) typ() string    { return b.table.Stored[b.column].Type }
 func (b bearer) String() string { return b.table.Name + "." + b.column }
 
-// FindKinds decides the type of each identity: the stored one where all columns have the same, 64 bits where
-// all are integers that fit, and otherwise text. It refuses columns that are not alike.
+// FindKinds decides the type of each identity: the stored one where all columns have the same, 64
+// bits where all are integers that fit, and otherwise text. It refuses columns that are not alike.
 func (s *Schema) FindKinds(ds *policy.Dataset) error {
 	bearers := map[string][]bearer{}
 	var order []string // so that the same data has the same error

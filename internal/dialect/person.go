@@ -9,13 +9,14 @@ import (
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
-// Where somebody may have several rows they are cut to what counts: at most MaxGroups groups, and in each of them a partial within
-// its interval. Which groups are kept depends on the person and on the question, and on nobody else: those with
-// the smallest salted hash. It is the same for all statements of a query.
+// Where somebody may have several rows they are cut to what counts: at most MaxGroups groups, and
+// in each of them a partial within its interval. Which groups are kept depends on the person and on
+// the question, and on nobody else: those with the smallest salted hash. It is the same for all
+// statements of a query.
 
-// order prints the order in which groups of a person are kept. The salt is the question's own hash: public, and another for
-// every question. Where every row is a person the row's number is not in it: how many rows come before
-// is about other people.
+// order prints the order in which groups of a person are kept. The salt is the question's own hash:
+// public, and another for every question. Where every row is a person the row's number is not in
+// it: how many rows come before is about other people.
 func (r *rows) order() string {
 	return r.Hash(append([]string{r.salt(), r.person()}, r.keys...)...) + ", " + strings.Join(r.keys, ", ")
 }
@@ -37,8 +38,8 @@ func cuts(q *tree.Query) bool {
 
 func (r *rows) keep() string { return "n <= " + strconv.FormatInt(r.q.MaxGroups(), 10) }
 
-// partials prints one row for each person and group that counts, as b and what it needs before it, and the condition
-// on b that the group is kept.
+// partials prints one row for each person and group that counts, as b and what it needs before it,
+// and the condition on b that the group is kept.
 func (r *rows) partials(list []string) (with, keep string) {
 	unit := slices.Concat([]string{"u"}, r.keys)
 	partials := "SELECT " + strings.Join(slices.Concat(unit, list), ", ") + " FROM " + r.text() + Grouping(unit)
@@ -68,8 +69,8 @@ func (s *Schema) personStatement(q *tree.Query, measures []int, persons bool) St
 	return Statement{Text: text, Args: r.Args, Summed: len(q.PrivateKeys()) == 0, Measures: measures, Persons: persons, Values: -1}
 }
 
-// peopleStatement prints how many people are in each combination of private keys, where there are public keys too: somebody may
-// be in several groups of one combination.
+// peopleStatement prints how many people are in each combination of private keys, where there are
+// public keys too: somebody may be in several groups of one combination.
 func (s *Schema) peopleStatement(q *tree.Query) Statement {
 	r := s.rows(q)
 	r.unit()

@@ -19,7 +19,8 @@ type Printer struct {
 	aliases  int    // how many there are, so that no two are the same
 	// exists says that a subquery was printed since it was last unset.
 	exists bool
-	// trying says that what is printed stands inside of TRY, and decided what a subquery inside of it is taken to be.
+	// trying says that what is printed stands inside of TRY, and decided what a subquery inside of
+	// it is taken to be.
 	trying  bool
 	decided map[*tree.Exists]bool
 }
@@ -32,8 +33,8 @@ func (s *Schema) Print(r tree.Relation) *Printer {
 	return p
 }
 
-// FromClause prints the relation, and which of its rows are meant, as what follows FROM. It comes last, when all that is
-// used is known.
+// FromClause prints the relation, and which of its rows are meant, as what follows FROM. It comes
+// last, when all that is used is known.
 func (p *Printer) FromClause(where ...string) string {
 	text := p.source(p.relation)
 	if len(where) > 0 {
@@ -62,7 +63,8 @@ func (p *Printer) integer(n *big.Int) string {
 	return "CAST(" + p.arg(n.String(), p.Text) + " AS " + p.Int128 + ")"
 }
 
-// Expr prints an expression over the row. What computes something is printed inside of TRY: no row makes it fail.
+// Expr prints an expression over the row. What computes something is printed inside of TRY: no row
+// makes it fail.
 func (p *Printer) Expr(e tree.Expr) string {
 	if !p.trying && tree.Computes(e) {
 		return p.attempt(e, p.bare)
@@ -162,8 +164,8 @@ func (p *Printer) number(e tree.Expr, wide bool) string {
 	return p.Expr(e)
 }
 
-// multiply prints a number times a constant. Constants that it is multiplied by already are in that one: no two stand where a database could
-// multiply them with each other.
+// multiply prints a number times a constant. Constants that it is multiplied by already are in that
+// one: no two stand where a database could multiply them with each other.
 func (p *Printer) multiply(e tree.Expr, by *big.Int, wide bool) string {
 	x, f := tree.Factored(e)
 	if f.Mul(f, by); f.Cmp(one.Num()) == 0 {

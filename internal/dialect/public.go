@@ -9,8 +9,8 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// listedCondition prints the condition that keys which the policy lists are public ones. Other keys are looked up
-// when the groups arrive: they are not many more than the public ones.
+// listedCondition prints the condition that keys which the policy lists are public ones. Other keys
+// are looked up when the groups arrive: they are not many more than the public ones.
 func (r *rows) listedCondition() string {
 	var all []string
 	for i, k := range r.q.PublicKeys() {
@@ -23,9 +23,9 @@ func (r *rows) listedCondition() string {
 	return strings.Join(all, " AND ")
 }
 
-// isListed prints the condition that a group's key is in the list of its column, or is one of not many
-// more: a join with a table takes a database a millisecond to plan and to start, which is as long as some
-// hundred thousand rows.
+// isListed prints the condition that a group's key is in the list of its column, or is one of not
+// many more: a join with a table takes a database a millisecond to plan and to start, which is as
+// long as some hundred thousand rows.
 func (r *rows) isListed(k tree.Key, name, keys string) string {
 	c := k.Expr.(*tree.Column).Field.Source
 	switch {
@@ -61,8 +61,8 @@ func (s *Schema) keyRelation(k tree.Key) string {
 	return ""
 }
 
-// publicCondition prints the condition that keys are public ones. People are cut to some of their groups only after it, so
-// that no other key takes the place of a public one.
+// publicCondition prints the condition that keys are public ones. People are cut to some of their
+// groups only after it, so that no other key takes the place of a public one.
 func (r *rows) publicCondition() string {
 	var all []string
 	for i, k := range r.q.PublicKeys() {
@@ -81,7 +81,8 @@ func (r *rows) publicCondition() string {
 	return " WHERE " + strings.Join(all, " AND ")
 }
 
-// isPublic prints the condition that a key without a table is public: between two ends, or in a list that is one parameter.
+// isPublic prints the condition that a key without a table is public: between two ends, or in a
+// list that is one parameter.
 func (r *rows) isPublic(k tree.Key, name string) string {
 	var texts []string
 	for _, v := range k.Values {

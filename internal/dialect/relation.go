@@ -7,7 +7,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
-// source prints a relation for a FROM clause, with the fields that are used so far. Field i is called f followed by i.
+// source prints a relation for a FROM clause, with the fields that are used so far. Field i is
+// called f followed by i.
 func (p *Printer) source(f *frame) string {
 	outer := p.row
 	p.row = nil // a relation names no row around it
@@ -71,7 +72,8 @@ func (p *Printer) scan(s *tree.Scan, f *frame) string {
 	return "SELECT " + list + " FROM " + t.From
 }
 
-// pathScan prints a table with the unit that its path leads to. Rows that lead to nobody are not there.
+// pathScan prints a table with the unit that its path leads to. Rows that lead to nobody are not
+// there.
 func (p *Printer) pathScan(s *tree.Scan, t *Table, f *frame) string {
 	fields, last := s.Fields(), len(t.Path)-1
 	own := p.frame(s)
@@ -125,15 +127,16 @@ func (p *Printer) join(j *tree.Join, f *frame) string {
 	}
 	text := "SELECT " + list + " FROM " + p.source(l) + how + p.source(r) + " ON " + on
 	if j.Unit() < 0 {
-		// Public relations are joined once, and not anew for each private row: a database does not take them apart again.
+		// Public relations are joined once, and not anew for each private row: a database does not
+		// take them apart again.
 		all := f.fields(func(i int) string { return fmt.Sprintf("f%d", i) })
 		return "WITH j" + f.alias + " AS " + p.Once + "(" + text + ") SELECT " + all + " FROM j" + f.alias
 	}
 	return text
 }
 
-// leftJoin prints a LEFT JOIN whose condition has a subquery, which DuckDB does not take there, or would
-// make it look at all pairs: the pairs, and then the rows of the left side that are in none.
+// leftJoin prints a LEFT JOIN whose condition has a subquery, which DuckDB does not take there, or
+// would make it look at all pairs: the pairs, and then the rows of the left side that are in none.
 func (p *Printer) leftJoin(f, l, r *frame, on string) string {
 	n := len(l.used)
 	pairs := f.fields(tuple{l, r}.field)
@@ -161,8 +164,9 @@ func (p *Printer) selection(s *tree.Select, f *frame) string {
 	return "SELECT " + list + " FROM " + p.source(from) + where
 }
 
-// union prints UNION ALL. All parts have the same fields, and the types that are brought together are those of
-// integers of different widths. Identities that are not the unit may be of different things, and of any types.
+// union prints UNION ALL. All parts have the same fields, and the types that are brought together
+// are those of integers of different widths. Identities that are not the unit may be of different
+// things, and of any types.
 func (p *Printer) union(u *tree.Union, f *frame) string {
 	parts := make([]string, len(u.Parts))
 	fields := u.Fields()
@@ -179,8 +183,8 @@ func (p *Printer) union(u *tree.Union, f *frame) string {
 	return strings.Join(parts, " UNION ALL ")
 }
 
-// persons prints a subquery with one row for each person. Counts are cut to the limit of rows, sums are added up in 128 bits, and all
-// are clamped to what their type says.
+// persons prints a subquery with one row for each person. Counts are cut to the limit of rows, sums
+// are added up in 128 bits, and all are clamped to what their type says.
 func (p *Printer) persons(r *tree.Persons, f *frame) string {
 	from := p.frame(r.From)
 	unit := from.field(r.From.Unit())

@@ -12,8 +12,8 @@ type Schema struct {
 	Tables map[string]*Table
 	Kinds  map[string]string // the type of each identity; see [Schema.FindKinds]
 	ByRow  bool              // every row is a person
-	// Keys are relations of public keys, as what follows IN, and Listed conditions that a key is public, with %s
-	// where it stands. Columns that have none of them are compared with parameters.
+	// Keys are relations of public keys, as what follows IN, and Listed conditions that a key is
+	// public, with %s where it stands. Columns that have none of them are compared with parameters.
 	Keys   map[*policy.Column]string
 	Listed map[*policy.Column]string
 }
@@ -32,8 +32,8 @@ type Table struct {
 	Collated bool     // text columns may have a collation
 	Convert  string   // how the owner stores columns in other types, where that takes more than to say which
 	Paths    []string // the columns that paths use, which are compared as they are stored
-	// Stored has the columns that a question can use, by the policy's name, and Prepared those that are on their
-	// lattice already.
+	// Stored has the columns that a question can use, by the policy's name, and Prepared those that
+	// are on their lattice already.
 	Stored   map[string]Column
 	Prepared map[string]bool
 }

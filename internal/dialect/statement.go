@@ -9,21 +9,24 @@ import (
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
-// Statement is one SQL statement of a query, and what its columns are: keys first, then what it computes. A
-// query may need several, and they all see the same data and keep the same groups of a person.
+// Statement is one SQL statement of a query, and what its columns are: keys first, then what it
+// computes. A query may need several, and they all see the same data and keep the same groups of a
+// person.
 type Statement struct {
 	Text string
 	Args []any
 	// Private says which of the query's keys the first columns are: all, or the private ones alone.
 	Private bool
-	// Summed says that these are counts and sums by public keys alone: package bound does that faster.
+	// Summed says that these are counts and sums by public keys alone: package bound does that
+	// faster.
 	Summed bool
 	// Measures are the measures of the next columns, one integer each.
 	Measures []int
-	// Persons says that the last column is a number of people, to be added up for each combination of private keys.
+	// Persons says that the last column is a number of people, to be added up for each combination
+	// of private keys.
 	Persons bool
-	// Values, where it is not -1, is the quantile whose values stand in the next column, and how often each
-	// is there in the last.
+	// Values, where it is not -1, is the quantile whose values stand in the next column, and how
+	// often each is there in the last.
 	Values int
 }
 
@@ -58,7 +61,8 @@ func (s *Schema) Statements(q *tree.Query) []Statement {
 	return out
 }
 
-// rows is a query's rows on their way to text: keys k0, k1, ..., arguments a0, a1, ... and the unit u.
+// rows is a query's rows on their way to text: keys k0, k1, ..., arguments a0, a1, ... and the unit
+// u.
 type rows struct {
 	*Printer
 	q     *tree.Query
@@ -109,7 +113,8 @@ func (r *rows) text() string {
 	return "(SELECT " + strings.Join(list, ", ") + " FROM " + r.FromClause(r.where...) + ")"
 }
 
-// Key prints a key. Numbers are 64-bit integers. One that does not fit, which no public key can be, counts as the nearest that does.
+// Key prints a key. Numbers are 64-bit integers. One that does not fit, which no public key can be,
+// counts as the nearest that does.
 func (p *Printer) Key(k tree.Key) string {
 	text, t := p.Expr(k.Expr), k.Expr.Type()
 	if _, column := k.Expr.(*tree.Column); column || t.Kind != tree.Number && t.Kind != tree.Date {
@@ -123,9 +128,10 @@ func (p *Printer) Key(k tree.Key) string {
 
 var minInt64, maxInt64 = big.NewInt(-1 << 63), big.NewInt(1<<63 - 1)
 
-// total prints an aggregate over the rows of a group. The argument of a sum is proven to fit in 53 bits, so it is cast without
-// loss, and its sum has 128 bits. Where a row is all that a person adds, it is clamped here, whatever was proven; where somebody may have several
-// rows the partial is.
+// total prints an aggregate over the rows of a group. The argument of a sum is proven to fit in 53
+// bits, so it is cast without loss, and its sum has 128 bits. Where a row is all that a person
+// adds, it is clamped here, whatever was proven; where somebody may have several rows the partial
+// is.
 func (r *rows) total(m tree.Measure) string {
 	switch m.Kind {
 	case tree.CountValues:
@@ -145,8 +151,8 @@ func (r *rows) total(m tree.Measure) string {
 	return "count(*)"
 }
 
-// persons prints what counts people. Where somebody may have several rows it is a partial, which is clamped to 1. Where nobody
-// has, a row without a unit is not a person, as SQL's count says too.
+// persons prints what counts people. Where somebody may have several rows it is a partial, which is
+// clamped to 1. Where nobody has, a row without a unit is not a person, as SQL's count says too.
 func (r *rows) persons(m tree.Measure) string {
 	who := "1"
 	if !r.q.Bounded() && !r.ByRow {

@@ -9,8 +9,8 @@ import (
 )
 
 // like prints a pattern as what it is: an equality, a beginning, an end, a part. Others are the
-// dialect's, and take time in proportion to the text: DuckDB's own LIKE takes longer the more % and _ a
-// pattern has.
+// dialect's, and take time in proportion to the text: DuckDB's own LIKE takes longer the more % and
+// _ a pattern has.
 func (p *Printer) like(e *tree.Like) string {
 	x, pattern := p.Expr(e.X), e.Pattern
 	first := len(pattern) > 0 && pattern[0].Anything()
@@ -41,8 +41,8 @@ func (p *Printer) like(e *tree.Like) string {
 	return "(" + x + " = " + part + ")"
 }
 
-// RegularExpression writes a pattern for what reads \x{61} as a character. A character of the pattern is
-// written as its number, so that nothing of the analyst's text is in the statement.
+// RegularExpression writes a pattern for what reads \x{61} as a character. A character of the
+// pattern is written as its number, so that nothing of the analyst's text is in the statement.
 func RegularExpression(pattern tree.Pattern) string {
 	var b strings.Builder
 	for _, c := range pattern {

@@ -6,15 +6,16 @@ import (
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
-// No row makes a question fail. That nothing overflows, divides by zero or cannot be cast is proven by
-// package plan, and the printers use no function outside of where it is defined; this is what holds where
-// one of them is wrong. Whatever computes something from a row is printed inside of the dialect's TRY, which
-// is NULL where there would have been an error. What is left outside are columns, constants, comparisons,
-// AND, OR, NOT, IN, IS NULL, CASE and EXISTS, which cannot fail. A database that moves a part of TRY out of
-// it would undo that: its driver has to see to it that none does.
+// No row makes a question fail. That nothing overflows, divides by zero or cannot be cast is proven
+// by package plan, and the printers use no function outside of where it is defined; this is what
+// holds where one of them is wrong. Whatever computes something from a row is printed inside of the
+// dialect's TRY, which is NULL where there would have been an error. What is left outside are
+// columns, constants, comparisons, AND, OR, NOT, IN, IS NULL, CASE and EXISTS, which cannot fail. A
+// database that moves a part of TRY out of it would undo that: its driver has to see to it that
+// none does.
 
-// attempt prints an expression inside of TRY. A subquery cannot stand there, and EXISTS is true or false and nothing else: so
-// it is asked outside, and the expression is printed for either.
+// attempt prints an expression inside of TRY. A subquery cannot stand there, and EXISTS is true or
+// false and nothing else: so it is asked outside, and the expression is printed for either.
 func (p *Printer) attempt(e tree.Expr, print func(tree.Expr) string) string {
 	if p.trying {
 		return print(e)

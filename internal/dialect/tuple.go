@@ -6,8 +6,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
-// tuple says how the fields of a row are called. To name a field is to use it: a relation is printed last, when
-// the fields in use are known, and has no others.
+// tuple says how the fields of a row are called. To name a field is to use it: a relation is
+// printed last, when the fields in use are known, and has no others.
 type tuple []*frame
 
 // frame is a relation in a FROM clause. Its name is its own in the whole statement, so that
@@ -72,8 +72,8 @@ func (f *frame) field(i int) string {
 	return fmt.Sprintf("%s.f%d", f.alias, i)
 }
 
-// unclamped names a field of a table as it is before the clamp to its bounds: where package bound clamps it, which does
-// that faster than DuckDB, and where a comparison says the same of both.
+// unclamped names a field of a table as it is before the clamp to its bounds: where package bound
+// clamps it, which does that faster than DuckDB, and where a comparison says the same of both.
 func (f *frame) unclamped(i int) string {
 	f.loose[i] = true
 	return fmt.Sprintf("%s.r%d", f.alias, i)
@@ -88,14 +88,14 @@ func (p *Printer) exprOf(r tuple, e tree.Expr) string {
 	return text
 }
 
-// existing prints EXISTS. Nothing inside of it is computed once a row: a database makes a join of it, because the
-// relation itself names no row outside, and the condition alone does.
+// existing prints EXISTS. Nothing inside of it is computed once a row: a database makes a join of
+// it, because the relation itself names no row outside, and the condition alone does.
 func (p *Printer) existing(e *tree.Exists) string {
 	inner := p.frame(e.From)
 	where := ""
 	if e.On != nil {
-		// The row that asks may have got more fields since: a subquery that is a value is joined to it. On does not
-		// know them, and counts the inner row's from Outer on.
+		// The row that asks may have got more fields since: a subquery that is a value is joined to
+		// it. On does not know them, and counts the inner row's from Outer on.
 		where = " WHERE " + p.exprOf(append(p.row.first(e.Outer), inner), e.On)
 	}
 	p.exists = true

@@ -8,9 +8,10 @@ import (
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
-// kept prints the rows of people in the groups that are kept, and of each of them MaxRows values of an argument a0 in a group at most:
-// those with the smallest salted hash. A rank among a person's groups keeps the same ones as a number among
-// partials does, because the order is the same and no two groups are equal in it.
+// kept prints the rows of people in the groups that are kept, and of each of them MaxRows values of
+// an argument a0 in a group at most: those with the smallest salted hash. A rank among a person's
+// groups keeps the same ones as a number among partials does, because the order is the same and no
+// two groups are equal in it.
 func (r *rows) kept(value, distinct string) string {
 	unit := slices.Concat([]string{"u"}, r.keys)
 	all := "SELECT " + distinct + strings.Join(unit, ", ") + ", " + value + " AS v FROM " + r.text()

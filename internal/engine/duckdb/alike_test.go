@@ -39,8 +39,8 @@ tables:
   a: {unique: pid, columns: {n: {type: integer, bounds: [0, 9]}}}
   b: {path: pid -> a.pid, max_rows: 9, max_groups: 1, columns: {n: {type: integer, bounds: [0, 9]}}}`
 
-// TestUnlikeIdentities: one person under identities of two types is one person, or the data is not opened. That there are two of them would be a count of 2
-// in a union of both tables.
+// TestUnlikeIdentities: one person under identities of two types is one person, or the data is not
+// opened. That there are two of them would be a count of 2 in a union of both tables.
 func TestUnlikeIdentities(t *testing.T) {
 	for _, c := range []struct {
 		one, first, other, second string

@@ -35,7 +35,8 @@ tables:
   codes: {public: true, max_rows: 2, columns: {code: {type: integer}, kind: {type: text}}}
 `
 
-// amplifiers are questions that multiply the work for a row of person 7, who lives in Zz9, or for all that person's rows.
+// amplifiers are questions that multiply the work for a row of person 7, who lives in Zz9, or for
+// all that person's rows.
 func amplifiers() []string {
 	joins := func(n int, on string) string {
 		text := ""
@@ -105,12 +106,14 @@ func amplifiers() []string {
 	}
 }
 
-// TestAmplify measures what one person adds to the time of a question. D0 has 20,000 people with ten visits each; D1 has one more, who has
-// a million, lives where nobody else does, and is of an age that a public table has a million times. It is run by
+// TestAmplify measures what one person adds to the time of a question. D0 has 20,000 people with
+// ten visits each; D1 has one more, who has a million, lives where nobody else does, and is of an
+// age that a public table has a million times. It is run by
 //
 //	go test ./engine/duckdb -run TestAmplify -v -amplify 100ms
 //
-// and not without the flag: a clock decides. It is the processors' time, so what is waited for is less where there are several.
+// and not without the flag: a clock decides. It is the processors' time, so what is waited for is
+// less where there are several.
 func TestAmplify(t *testing.T) {
 	if *amplify == 0 {
 		t.Skip("give -amplify 100ms to measure")
@@ -176,7 +179,8 @@ func differ(t *testing.T, both [2]*Engine, q *tree.Query, runs int) (time.Durati
 	return took[1] - took[0], outcomes
 }
 
-// worked is the time that processors have worked for us, which others on the machine do not change much.
+// worked is the time that processors have worked for us, which others on the machine do not change
+// much.
 func worked(t *testing.T) time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

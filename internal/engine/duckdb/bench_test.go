@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// BenchmarkRun compares private questions with the same in plain SQL, on a million rows in a database file.
+// BenchmarkRun compares private questions with the same in plain SQL, on a million rows in a
+// database file.
 func BenchmarkRun(b *testing.B) {
 	folder := b.TempDir()
 	path := filepath.Join(folder, "t.duckdb")

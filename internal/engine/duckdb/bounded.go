@@ -16,16 +16,18 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// bounded is a question on its way through package bound: the rows that DuckDB reads, and what each of its columns is. What
-// one person adds is clamped there, at the last place before it is summed, to what noise is calibrated to, whatever DuckDB
-// computed. The same question as one SQL statement is in person.go, which is many times slower, and in statement.go, for people who have one row.
+// bounded is a question on its way through package bound: the rows that DuckDB reads, and what each
+// of its columns is. What one person adds is clamped there, at the last place before it is summed,
+// to what noise is calibrated to, whatever DuckDB computed. The same question as one SQL statement
+// is in person.go, which is many times slower, and in statement.go, for people who have one row.
 type bounded struct {
 	query chunks.Query
 	spec  bound.Spec
 	// people says that the first column is whose a row is: somebody may have several.
 	people bool
 	keys   []keyColumn
-	// The column of each measure's values; -1 where it has none. Present says that being there is what counts.
+	// The column of each measure's values; -1 where it has none. Present says that being there is
+	// what counts.
 	values  []int
 	present []bool
 	clamps  map[int]*policy.Bounds // by column, what is left to clamp
@@ -98,7 +100,8 @@ func (b *bounded) addKey(p *dialect.Printer, k tree.Key) {
 	b.keys = append(b.keys, column)
 }
 
-// addMeasure prints what a measure is of. A sum and a count of the same are one column: its values, and where it is not NULL.
+// addMeasure prints what a measure is of. A sum and a count of the same are one column: its values,
+// and where it is not NULL.
 func (b *bounded) addMeasure(p *dialect.Printer, q *tree.Query, m tree.Measure, printed map[string]int) {
 	out := bound.Measure{Kind: measureKind(m)}
 	out.Lo, out.Hi = q.Interval(m)
@@ -108,7 +111,8 @@ func (b *bounded) addMeasure(p *dialect.Printer, q *tree.Query, m tree.Measure, 
 		out.Reach = reach(m.Arg.Type())
 		column = b.column("sum "+tree.Format(m.Arg), printed, func() string { return b.summed(p, m.Arg) })
 	case !b.people && m.Kind == tree.CountPersons && !p.ByRow:
-		// Where nobody has several rows, one without a unit is not a person, as SQL's count says too.
+		// Where nobody has several rows, one without a unit is not a person, as SQL's count says
+		// too.
 		out.Kind = bound.Values
 		column = b.column(m.Format(), printed, func() string {
 			there := p.Unit() + " IS NOT NULL"
@@ -140,7 +144,8 @@ func (b *bounded) column(name string, printed map[string]int, print func() strin
 	return printed[name]
 }
 
-// summed prints what is added up. A column of a table is read as it is stored, and clamped to its bounds in Go, which is faster.
+// summed prints what is added up. A column of a table is read as it is stored, and clamped to its
+// bounds in Go, which is faster.
 func (b *bounded) summed(p *dialect.Printer, arg tree.Expr) string {
 	if text, bounds := p.Unclamped(arg); bounds != nil {
 		b.clamps[len(b.query.Columns)] = bounds
@@ -185,7 +190,8 @@ func (b *bounded) runWith(ctx context.Context, source chunks.Source, reading fun
 	})
 }
 
-// measureKind says what package bound calls a measure. People with a row that fits are those with a partial of 1.
+// measureKind says what package bound calls a measure. People with a row that fits are those with a
+// partial of 1.
 func measureKind(m tree.Measure) bound.Kind {
 	switch {
 	case m.Kind == tree.Sum:
@@ -199,7 +205,8 @@ func measureKind(m tree.Measure) bound.Kind {
 }
 
 // bulkUnit prints the unit so that equal people are equal bits, and others are not: as it is, or as
-// a text that is another for another value. There are types of which that cannot be said, such as DOUBLE.
+// a text that is another for another value. There are types of which that cannot be said, such as
+// DOUBLE.
 func bulkUnit(unit, typ string) (string, bool) {
 	base, _, _ := strings.Cut(typ, "(")
 	switch {

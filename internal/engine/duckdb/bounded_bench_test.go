@@ -15,9 +15,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/dialect"
 )
 
-// BenchmarkBound measures questions about people with ten rows each against the same plain GROUP BY, one
-// after the other in one run: 1000 groups, at most 5 of them a person. DISCREET_BENCH_ROWS says how many
-// million rows, and DISCREET_BENCH_FOLDER where the data is kept for another run.
+// BenchmarkBound measures questions about people with ten rows each against the same plain GROUP
+// BY, one after the other in one run: 1000 groups, at most 5 of them a person. DISCREET_BENCH_ROWS
+// says how many million rows, and DISCREET_BENCH_FOLDER where the data is kept for another run.
 //
 //	DISCREET_BENCH_ROWS=30,100 DISCREET_BENCH_FOLDER=/tmp/bench go test -run xxx -bench Bound -benchtime 3x ./engine/duckdb
 func BenchmarkBound(b *testing.B) {

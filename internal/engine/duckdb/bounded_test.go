@@ -24,8 +24,9 @@ func opened(r *engine.Result) string {
 	return fmt.Sprint(out)
 }
 
-// TestBothShapes asks random questions in both ways: through package bound, with memory and without, and as one
-// SQL statement. Where the definition leaves no choice they agree; the ways through bound always do.
+// TestBothShapes asks random questions in both ways: through package bound, with memory and
+// without, and as one SQL statement. Where the definition leaves no choice they agree; the ways
+// through bound always do.
 func TestBothShapes(t *testing.T) {
 	asked, certain := 0, 0
 	rapid.Check(t, func(rt *rapid.T) {
@@ -72,7 +73,8 @@ func TestBothShapes(t *testing.T) {
 	}
 }
 
-// people are columns that say who a row is about: two people who are nearly the same, in every type.
+// people are columns that say who a row is about: two people who are nearly the same, in every
+// type.
 var people = []struct{ typ, one, other string }{
 	{"BOOLEAN", "true", "false"},
 	{"TINYINT", "-1", "1"},
@@ -146,7 +148,8 @@ func TestMemoryOfTheMachine(t *testing.T) {
 	}
 }
 
-// TestManyKeys groups by integers that are far apart, dates and booleans with NULL, in several keys.
+// TestManyKeys groups by integers that are far apart, dates and booleans with NULL, in several
+// keys.
 func TestManyKeys(t *testing.T) {
 	folder := t.TempDir()
 	owner(t, filepath.Join(folder, "d.duckdb"), `CREATE TABLE t AS SELECT i AS u,

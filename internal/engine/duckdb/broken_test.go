@@ -197,7 +197,8 @@ func TestHolder(t *testing.T) {
 	io.Copy(io.Discard, os.Stdin)
 }
 
-// A view whose expression fails on a row is not opened: a question that failed over that row would tell where it is.
+// A view whose expression fails on a row is not opened: a question that failed over that row would
+// tell where it is.
 func TestViewThatFails(t *testing.T) {
 	folder := t.TempDir()
 	owner(t, filepath.Join(folder, "t.duckdb"), "CREATE TABLE rows AS SELECT 1 AS pid, '5' AS s UNION ALL SELECT 37, 'x'",

@@ -110,7 +110,8 @@ func (s *snapshot) checkTable(ctx context.Context, ds *policy.Dataset, t *table)
 	return out, nil
 }
 
-// manyKeys is how many different private keys are worth a word. An engine keeps them all; see result.
+// manyKeys is how many different private keys are worth a word. An engine keeps them all; see
+// result.
 const manyKeys = 2_000_000
 
 // checkUnit looks at the column that says who a row is about.

@@ -46,8 +46,8 @@ func totals(t testing.TB, e *Engine, text string) []int64 {
 	return r.Measures[0].Open()
 }
 
-// TestCut: of each person at most three rows are joined with others of the same person, on each side, and nobody who has fewer is
-// cut. The limit of rows of an answer is out of reach here.
+// TestCut: of each person at most three rows are joined with others of the same person, on each
+// side, and nobody who has fewer is cut. The limit of rows of an answer is out of reach here.
 func TestCut(t *testing.T) {
 	e := visits(t, 2, 3, 5, 40_000, 0)
 	for text, want := range map[string]int64{
@@ -138,7 +138,8 @@ func TestPublicJoinedOnce(t *testing.T) {
 	}
 }
 
-// TestLeftJoinByHashes: the condition of a LEFT JOIN does not make DuckDB look at all pairs of rows.
+// TestLeftJoinByHashes: the condition of a LEFT JOIN does not make DuckDB look at all pairs of
+// rows.
 func TestLeftJoinByHashes(t *testing.T) {
 	e := visits(t, 3, 5, 2)
 	for text, want := range map[string]int64{

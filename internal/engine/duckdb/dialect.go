@@ -11,7 +11,8 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// Dialect is DuckDB's SQL. What its TRY promises holds where the optimizer's rules are those that are allowed here.
+// Dialect is DuckDB's SQL. What its TRY promises holds where the optimizer's rules are those that
+// are allowed here.
 var Dialect = &dialect.Dialect{
 	Types:     dialect.Types{Int64: "BIGINT", Int128: "HUGEINT", Float64: "DOUBLE", Text: "VARCHAR", Bool: "BOOLEAN"},
 	Parameter: func(n int) string { return fmt.Sprintf("$%d", n) },
@@ -97,8 +98,9 @@ var integers = []string{"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", 
 
 const fitting = 7
 
-// likeness is the same for types in which one value is spelled in one way. Fractions that are binary are not those that are decimal, a day is not its midnight, and a text can spell a
-// number, a UUID or a day in many ways.
+// likeness is the same for types in which one value is spelled in one way. Fractions that are
+// binary are not those that are decimal, a day is not its midnight, and a text can spell a number,
+// a UUID or a day in many ways.
 func likeness(typ string) string {
 	if strings.HasSuffix(typ, "]") {
 		return typ // a list

@@ -26,10 +26,10 @@ type Look struct {
 	Unit string
 }
 
-// Schemas describes the tables in files for a draft of a policy. Types and
-// nullability come from the schema. Values are looked at only where the owner
-// asks for it, except that the types of a CSV file's columns have to be guessed from its rows: that is
-// why it is a draft, and why the owner, who sees the rows anyway, reads it.
+// Schemas describes the tables in files for a draft of a policy. Types and nullability come from
+// the schema. Values are looked at only where the owner asks for it, except that the types of a CSV
+// file's columns have to be guessed from its rows: that is why it is a draft, and why the owner,
+// who sees the rows anyway, reads it.
 func Schemas(ctx context.Context, files []string, look Look) ([]policy.Schema, error) {
 	connector, err := driver.NewConnector("", nil)
 	if err != nil {

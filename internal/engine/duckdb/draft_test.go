@@ -131,7 +131,8 @@ func TestSchemasRefuse(t *testing.T) {
 	}
 }
 
-// The column that says who a row is about is looked at in every table that has it, and no other column.
+// The column that says who a row is about is looked at in every table that has it, and no other
+// column.
 func TestSchemasSeeWhetherTheUnitIsUnique(t *testing.T) {
 	folder := t.TempDir()
 	write(t, folder, "patients.csv", "pid,age\n1,30\n2,30\n3,40\n,50\n")

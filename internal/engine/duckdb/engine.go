@@ -27,7 +27,8 @@ func Open(ctx context.Context, ds *policy.Dataset) (*Engine, error) {
 	return OpenWith(ctx, ds, Limits{})
 }
 
-// OpenWith is Open with limits on what DuckDB takes of the machine. They hold for the version query too.
+// OpenWith is Open with limits on what DuckDB takes of the machine. They hold for the version query
+// too.
 func OpenWith(ctx context.Context, ds *policy.Dataset, limits Limits) (*Engine, error) {
 	if err := limits.Check(); err != nil {
 		return nil, err
@@ -39,12 +40,13 @@ func OpenWith(ctx context.Context, ds *policy.Dataset, limits Limits) (*Engine, 
 	return &Engine{dataset: ds, limits: limits, now: s}, nil
 }
 
-// GuardReopening says what is asked before files that changed are opened anew; its error is that of data which cannot be opened. It is set before the engine is used.
+// GuardReopening says what is asked before files that changed are opened anew; its error is that of
+// data which cannot be opened. It is set before the engine is used.
 func (e *Engine) GuardReopening(may func() error) { e.before = may }
 
-// Version names the state of the data: it is the same as long as the contents of the files, or what the owner's
-// version query says, are the same. Where a file may have changed all are opened anew. Its State is a hash of the contents,
-// so nobody but the owner may see it.
+// Version names the state of the data: it is the same as long as the contents of the files, or what
+// the owner's version query says, are the same. Where a file may have changed all are opened anew.
+// Its State is a hash of the contents, so nobody but the owner may see it.
 func (e *Engine) Version(ctx context.Context) (store.Version, error) {
 	e.mu.RLock()
 	version, changed := e.now.version, e.now.changed()
@@ -87,7 +89,8 @@ func (e *Engine) Values(ctx context.Context, table, column string, limit int) ([
 	return e.now.Values(ctx, table, column, limit)
 }
 
-// Most returns how many rows of a public table have the same values in some columns at most; see [sqlengine.Database].
+// Most returns how many rows of a public table have the same values in some columns at most; see
+// [sqlengine.Database].
 func (e *Engine) Most(ctx context.Context, table string, columns []string) (int64, error) {
 	e.mu.RLock()
 	defer e.mu.RUnlock()

@@ -16,7 +16,8 @@ var (
 	errMemory  = &engine.Failure{How: engine.Memory, Err: engine.ErrRun}
 )
 
-// failure is engine.ErrRun, whatever an error says, with how the run ended. DuckDB's own word comes first: a question that failed is not stopped because its context ended meanwhile.
+// failure is engine.ErrRun, whatever an error says, with how the run ended. DuckDB's own word comes
+// first: a question that failed is not stopped because its context ended meanwhile.
 func failure(ctx context.Context, err error) error {
 	var said *driver.Error
 	switch {

@@ -59,7 +59,8 @@ func (f *fetch) close() {
 	}
 }
 
-// add prints a column, so that few bytes are carried along: places and small numbers are not eight of them.
+// add prints a column, so that few bytes are carried along: places and small numbers are not eight
+// of them.
 func (f *fetch) add(p *dialect.Printer, c tree.TableColumn) string {
 	kind := c.Expr.Type().Kind
 	switch {

@@ -10,7 +10,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/plan"
 )
 
-// BenchmarkFetch reads a million rows of 20 and of 100 columns, of people with one row and of people with several, of whom none or most are cut.
+// BenchmarkFetch reads a million rows of 20 and of 100 columns, of people with one row and of
+// people with several, of whom none or most are cut.
 func BenchmarkFetch(b *testing.B) {
 	const rows = 1_000_000
 	for _, width := range []int{20, 100} {

@@ -193,7 +193,8 @@ func different(a, b []string) (came, went int) {
 	return came, went
 }
 
-// TestFetchNeighbours: nobody, whatever they have in however many tables, is in a table with more rows than MaxRows, and nobody else's rows change.
+// TestFetchNeighbours: nobody, whatever they have in however many tables, is in a table with more
+// rows than MaxRows, and nobody else's rows change.
 func TestFetchNeighbours(t *testing.T) {
 	for seed := range usually[uint64](2, 6) {
 		f := shops(t, seed)
@@ -236,8 +237,8 @@ func TestPlantedFetch(t *testing.T) {
 	}
 }
 
-// TestFetchRowUnit: where every row is a person, a join with a public table makes several rows of one, which are cut, and which are kept does not depend on how many
-// rows come before.
+// TestFetchRowUnit: where every row is a person, a join with a public table makes several rows of
+// one, which are cut, and which are kept does not depend on how many rows come before.
 func TestFetchRowUnit(t *testing.T) {
 	const keys = `
 source: .
@@ -279,7 +280,8 @@ tables:
 	}
 }
 
-// TestFetchCut compares with the reference how many rows of everybody are kept, and that they are theirs.
+// TestFetchCut compares with the reference how many rows of everybody are kept, and that they are
+// theirs.
 func TestFetchCut(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var stored strings.Builder
@@ -335,7 +337,8 @@ tables:
 	}
 }
 
-// TestFetchFails: whatever goes wrong is one error, and a panic of whoever takes the rows does not end the process.
+// TestFetchFails: whatever goes wrong is one error, and a panic of whoever takes the rows does not
+// end the process.
 func TestFetchFails(t *testing.T) {
 	folder := t.TempDir()
 	e := open(t, shopDataset(t, folder, storeShop(t, folder, "csv", nil, nil), "substitute", 2, 1))

@@ -85,7 +85,8 @@ func prepare(t testing.TB, ds *policy.Dataset, text string) *tree.Plan {
 	return p
 }
 
-// prepareOne is prepare for a text that may be refused. All are one question, with nothing around it.
+// prepareOne is prepare for a text that may be refused. All are one question, with nothing around
+// it.
 func prepareOne(ds *policy.Dataset, text string) (*tree.Plan, error) {
 	s, err := plan.Prepare(ds, text, plan.Options{})
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// nameRows finds what tells the rows of a table apart where every row is a person. It is needed only where a join with a
-// public table can make several rows of one. A view of the database has nothing of the kind, and neither has a table with a
-// column of that name: it is copied.
+// nameRows finds what tells the rows of a table apart where every row is a person. It is needed
+// only where a join with a public table can make several rows of one. A view of the database has
+// nothing of the kind, and neither has a table with a column of that name: it is copied.
 func (t *table) nameRows(ctx context.Context, db *sql.DB, ds *policy.Dataset) error {
 	fansOut := slices.ContainsFunc(ds.TableNames(), func(name string) bool { return ds.Tables[name].Public })
 	switch {

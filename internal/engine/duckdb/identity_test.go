@@ -34,7 +34,8 @@ var identityTypes = map[string][]string{
 	"ENUM('1')":     {"'1'"},
 }
 
-// TestIdentitiesOfAllTypes: no type of a column that says whose a row is makes a question fail, whatever is in it.
+// TestIdentitiesOfAllTypes: no type of a column that says whose a row is makes a question fail,
+// whatever is in it.
 func TestIdentitiesOfAllTypes(t *testing.T) {
 	var types []string
 	for typ := range identityTypes {
@@ -138,7 +139,8 @@ tables:
 	}
 }
 
-// TestPublicUnique: a public table that is not what the policy says of it is refused before there are questions.
+// TestPublicUnique: a public table that is not what the policy says of it is refused before there
+// are questions.
 func TestPublicUnique(t *testing.T) {
 	folder := t.TempDir()
 	source := storeShop(t, folder, "csv", nil, map[string]string{"products": "1,pen\n01,ink\n"})

@@ -29,8 +29,8 @@ func TestLimitsAreChecked(t *testing.T) {
 	}
 }
 
-// TestLimits looks at the settings in every DuckDB of an engine: where questions run, after the data has changed too, and where the version
-// query does.
+// TestLimits looks at the settings in every DuckDB of an engine: where questions run, after the
+// data has changed too, and where the version query does.
 func TestLimits(t *testing.T) {
 	path, keys := loaded(t, "SELECT current_setting('threads') || ' ' || current_setting('memory_limit')")
 	e, err := OpenWith(t.Context(), dataset(t, filepath.Dir(path), keys), Limits{Memory: 100 << 20, Threads: 3})

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// How large the data is is told as a power of ten, and the same before and after it is opened for questions.
+// How large the data is is told as a power of ten, and the same before and after it is opened for
+// questions.
 func TestMagnitude(t *testing.T) {
 	for _, c := range []struct {
 		rows string

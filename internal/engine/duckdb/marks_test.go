@@ -11,8 +11,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/plan"
 )
 
-// TestPrintsNoText prints questions and texts near them: no name and no text of the analyst is in the SQL. All that
-// a question brings itself begins with a mark.
+// TestPrintsNoText prints questions and texts near them: no name and no text of the analyst is in
+// the SQL. All that a question brings itself begins with a mark.
 func TestPrintsNoText(t *testing.T) {
 	for _, ds := range generate.Worlds() {
 		db := generate.Make(generate.NewDice("marks", 1), ds)

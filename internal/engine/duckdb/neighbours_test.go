@@ -92,8 +92,8 @@ func (f family) tooFar(t testing.TB, q *tree.Query, mutate func(string) string) 
 	return beyond(q, results)
 }
 
-// beyond compares results without somebody, with them, and with somebody else in their place, with a query's sensitivities, and says where
-// they are farther apart.
+// beyond compares results without somebody, with them, and with somebody else in their place, with
+// a query's sensitivities, and says where they are farther apart.
 func beyond(q *tree.Query, results [3]*engine.Result) string {
 	for _, pair := range []struct {
 		relation dp.Neighbours
@@ -169,7 +169,8 @@ func TestPlantedNeighbours(t *testing.T) {
 		"one group too many":        {many, ` WHERE n <= 2`, " WHERE n <= 3"},
 		"partials are not clamped":  {many, `CAST\(CASE WHEN coalesce\(m(\d), 0\) .*? END AS HUGEINT\)`, "CAST(coalesce(m$1, 0) AS HUGEINT)"},
 		"groups are kept per group": {many, `PARTITION BY u `, "PARTITION BY u, k0 "},
-		// That columns are not clamped, or to bounds that are too wide, shows in no result: see TestWrongTexts. That a row is not does.
+		// That columns are not clamped, or to bounds that are too wide, shows in no result: see
+		// TestWrongTexts. That a row is not does.
 		"rows are not clamped": {alone, `sum\(CASE WHEN (TRY_CAST\(a\d AS BIGINT\)) < .*? END\)(.*)CASE WHEN ([^ ]*) < -5 OR .*? END ELSE .*? END`, "sum($1)$2$3"},
 	} {
 		t.Run(name, func(t *testing.T) {

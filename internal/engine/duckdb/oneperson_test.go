@@ -5,8 +5,9 @@ import (
 	"testing"
 )
 
-// TestExistsBesideValue: a subquery that is a value is joined to the row after EXISTS was read, and must not move what EXISTS
-// names. When it did, one order of one person decided about every customer.
+// TestExistsBesideValue: a subquery that is a value is joined to the row after EXISTS was read, and
+// must not move what EXISTS names. When it did, one order of one person decided about every
+// customer.
 func TestExistsBesideValue(t *testing.T) {
 	text := `SELECT COUNT(*) FROM customers c
 	 WHERE EXISTS (SELECT 1 FROM (SELECT cust, CASE WHEN amount = 50 THEN 9 ELSE 0 END AS pad, amount + 0 AS pad2, code AS test FROM orders) o WHERE o.cust = c.cid AND o.test = 9)
@@ -29,7 +30,8 @@ func TestExistsBesideValue(t *testing.T) {
 	}
 }
 
-// TestOnePersonTwoTypes: a whole number is one person, whatever types of whole numbers the columns have. What else is alike is in alike_test.go.
+// TestOnePersonTwoTypes: a whole number is one person, whatever types of whole numbers the columns
+// have. What else is alike is in alike_test.go.
 func TestOnePersonTwoTypes(t *testing.T) {
 	for _, typ := range []string{"INTEGER", "UTINYINT", "UHUGEINT", "DECIMAL(9,0)"} {
 		var got []string

@@ -9,8 +9,8 @@ import (
 	"github.com/discreet-dp/discreet/store"
 )
 
-// OpenStore opens a dataset in a database that somebody else brings along and that speaks DuckDB's SQL. It
-// turns off the rules of the optimizer that may not touch a question.
+// OpenStore opens a dataset in a database that somebody else brings along and that speaks DuckDB's
+// SQL. It turns off the rules of the optimizer that may not touch a question.
 func OpenStore(ctx context.Context, ds *policy.Dataset, s store.Store) (*sqlengine.Engine, error) {
 	if s.Dialect != store.DuckDB || s.DB == nil || s.Version == nil {
 		return nil, fmt.Errorf("dataset %s: a store needs a database, a version, and the dialect %s", ds.Name, store.DuckDB)

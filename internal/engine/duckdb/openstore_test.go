@@ -47,7 +47,8 @@ tables:
     columns: {ward: {type: text}, wing: {type: text}}
 `
 
-// TestThirdParty asks a database that a stranger brings along, who imports nothing internal, and DuckDB itself.
+// TestThirdParty asks a database that a stranger brings along, who imports nothing internal, and
+// DuckDB itself.
 func TestThirdParty(t *testing.T) {
 	folder := t.TempDir()
 	owner(t, folder+"/none.duckdb", strange...)

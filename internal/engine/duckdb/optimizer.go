@@ -9,14 +9,18 @@ import (
 	"github.com/discreet-dp/discreet/internal/dialect"
 )
 
-// optimizers are the rules of DuckDB's optimizer that may touch a question, each with the reason why it can do no harm. All others are off,
-// those of later versions too. What is wanted of a rule: it computes no constant, it evaluates nothing that was not asked for, it moves nothing out of
+// optimizers are the rules of DuckDB's optimizer that may touch a question, each with the reason
+// why it can do no harm. All others are off, those of later versions too. What is wanted of a rule:
+// it computes no constant, it evaluates nothing that was not asked for, it moves nothing out of
 // TRY, and it believes no statistics about what a computation can be.
 //
-// Of those that are off, harmful ones are known to do harm, and tests show it. Others are off because they could: statistics_propagation takes
-// checks out of arithmetic, and conditions out of a statement, and compressed_materialization cuts numbers to what statistics say, of a Parquet file what whoever wrote it says; join_order lets the sizes of intermediate results decide how often a row is
-// multiplied before it is dropped; join_filter_pushdown makes how much is read depend on the keys of single rows; and
-// top_n_window_elimination was reported to give wrong results.
+// Of those that are off, harmful ones are known to do harm, and tests show it. Others are off
+// because they could: statistics_propagation takes checks out of arithmetic, and conditions out of
+// a statement, and compressed_materialization cuts numbers to what statistics say, of a Parquet
+// file what whoever wrote it says; join_order lets the sizes of intermediate results decide how
+// often a row is multiplied before it is dropped; join_filter_pushdown makes how much is read
+// depend on the keys of single rows; and top_n_window_elimination was reported to give wrong
+// results.
 var optimizers = map[string]string{
 	"filter_pushdown":       "conditions are looked at earlier: they cannot fail, so nothing but time depends on when",
 	"unused_columns":        "columns that nobody uses are not read",

@@ -18,7 +18,8 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// TestOptimizersAreListed: every allowed rule exists, has a reason, and all others are off in a locked engine.
+// TestOptimizersAreListed: every allowed rule exists, has a reason, and all others are off in a
+// locked engine.
 func TestOptimizersAreListed(t *testing.T) {
 	e := open(t, dataset(t, csvFolder(t), "source: t.csv\nunit: row\ntables: {t: {columns: {i: {type: integer}}}}"))
 	var off string
@@ -74,7 +75,8 @@ func ruleNames(t *testing.T, s *snapshot) []string {
 	return out
 }
 
-// TestHarmfulOptimizers shows what the rules do that must be off: with each of them a statement has another outcome than without.
+// TestHarmfulOptimizers shows what the rules do that must be off: with each of them a statement has
+// another outcome than without.
 func TestHarmfulOptimizers(t *testing.T) {
 	for text, rule := range map[string]string{
 		"SELECT sum(x * 4000000000::BIGINT * 4000000000::BIGINT) FROM (SELECT unnest([0::BIGINT, 0]) AS x)":                                                                   "expression_rewriter",
@@ -119,8 +121,8 @@ func sqlDB(t *testing.T, statements ...string) *sql.DB {
 	return db
 }
 
-// TestOptimizersChangeNothing asks everything with the rules that are allowed, with all that are not known to do harm, with none, and with each of them
-// alone: the same integers.
+// TestOptimizersChangeNothing asks everything with the rules that are allowed, with all that are
+// not known to do harm, with none, and with each of them alone: the same integers.
 func TestOptimizersChangeNothing(t *testing.T) {
 	for name, c := range optimizerCorpora(t) {
 		t.Run(name, func(t *testing.T) {

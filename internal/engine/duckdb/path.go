@@ -54,7 +54,8 @@ func (s *snapshot) checkPaths(ctx context.Context, ds *policy.Dataset, t *table)
 	return out, nil
 }
 
-// checkPeople looks whether anybody of a table is in the unit's own. A text '1' and a text '1.0' are two people.
+// checkPeople looks whether anybody of a table is in the unit's own. A text '1' and a text '1.0'
+// are two people.
 func (s *snapshot) checkPeople(ctx context.Context, t *table) ([]Finding, error) {
 	step := t.Path[0]
 	to, what := s.tables[step.Table], dialect.StepIdentity(step)

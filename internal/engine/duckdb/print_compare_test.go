@@ -7,8 +7,9 @@ import (
 	"testing"
 )
 
-// TestCompareAtBounds compares a column with every number around its bounds, from both sides and in every type of an
-// integer. What is outside counts as the bound, whether the clamp is printed or not.
+// TestCompareAtBounds compares a column with every number around its bounds, from both sides and in
+// every type of an integer. What is outside counts as the bound, whether the clamp is printed or
+// not.
 func TestCompareAtBounds(t *testing.T) {
 	const lo, hi = 3, 6
 	for _, typ := range []string{"BIGINT", "INTEGER", "UTINYINT", "HUGEINT"} {

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestRowsFanOut: where every row is a person a join with a public table can make several rows of one, which are cut like anybody's.
+// TestRowsFanOut: where every row is a person a join with a public table can make several rows of
+// one, which are cut like anybody's.
 func TestRowsFanOut(t *testing.T) {
 	const visits = "SELECT * FROM (VALUES (1, 5), (1, 6), (2, 7), (2, 7), (9, 1)) AS v(code, cost)"
 	const tables = `
@@ -36,7 +37,8 @@ tables:
 			e := open(t, dataset(t, folder, keys))
 			for _, q := range []struct{ text, want string }{
 				{"SELECT COUNT(*), SUM(cost) FROM visits", "[5] [26]"},
-				// The first two visits have four tags, and count as two rows at most: with 2 * 10 in a sum.
+				// The first two visits have four tags, and count as two rows at most: with 2 * 10
+				// in a sum.
 				{"SELECT COUNT(*), SUM(cost) FROM visits v JOIN tags t ON v.code = t.code", "[8] [68]"},
 				{"SELECT COUNT(*) FROM visits v JOIN tags t ON v.code = t.code WHERE v.code = 2", "[4]"},
 				{"SELECT tag, COUNT(*) FROM visits v JOIN tags t ON v.code = t.code WHERE v.code = 2 GROUP BY tag", "[2 2 0]"},
@@ -61,7 +63,8 @@ tables:
 	}
 }
 
-// TestRowsKeepTheirGroups: which groups of a row are kept does not depend on how many rows come before it.
+// TestRowsKeepTheirGroups: which groups of a row are kept does not depend on how many rows come
+// before it.
 func TestRowsKeepTheirGroups(t *testing.T) {
 	const keys = `
 source: .

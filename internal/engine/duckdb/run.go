@@ -32,7 +32,8 @@ func (s *snapshot) run(ctx context.Context, q *tree.Query) (*engine.Result, erro
 	return s.Finish(ctx, q, known, slices.Delete(all, i, i+1))
 }
 
-// runBounded computes some counts and sums of a question in package bound. It returns errShape where that has to be done in SQL.
+// runBounded computes some counts and sums of a question in package bound. It returns errShape
+// where that has to be done in SQL.
 func (s *snapshot) runBounded(ctx context.Context, q *tree.Query, measures []int) ([][]int64, error) {
 	b, err := s.newBounded(q, measures)
 	if err != nil {

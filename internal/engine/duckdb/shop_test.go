@@ -14,7 +14,8 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// shopPolicy is about customers with orders, which have items, which have parts; and public products and their tags.
+// shopPolicy is about customers with orders, which have items, which have parts; and public
+// products and their tags.
 const shopPolicy = `datasets:
   d:
     engine: duckdb
@@ -46,7 +47,8 @@ var shopTypes = map[string]string{
 	"tags":      "code INTEGER, tag VARCHAR",
 }
 
-// shopRows are its rows. Customer 9 is known by an order alone, order 50 is nobody's, and some items and parts lead nowhere.
+// shopRows are its rows. Customer 9 is known by an order alone, order 50 is nobody's, and some
+// items and parts lead nowhere.
 var shopRows = map[string]string{
 	"customers": "1,N,30,Rome\n2,S,50,Oslo\n3,N,70,Rome\n4,S,20,\n,N,40,Bonn\n",
 	"orders":    "10,1,1,5,x\n11,1,2,7,y\n12,1,2,9,x\n20,2,1,3,x\n30,3,3,100,\n40,9,1,4,x\n50,,1,6,z\n",
@@ -56,8 +58,8 @@ var shopRows = map[string]string{
 	"tags":      "1,blue\n1,red\n2,blue\n3,red\n",
 }
 
-// storeShop stores tables as files of a kind, or in a database, and returns what the policy's source is. types
-// and rows replace those above.
+// storeShop stores tables as files of a kind, or in a database, and returns what the policy's
+// source is. types and rows replace those above.
 func storeShop(t testing.TB, folder, kind string, types, rows map[string]string) string {
 	t.Helper()
 	var database []string
@@ -157,8 +159,8 @@ func answer(t testing.TB, e *Engine, text string) string {
 	return shown(q, r)
 }
 
-// shopAnswers are questions and what was computed for them by hand from shopRows, where two rows in a group and two groups count. Customer 1
-// has three orders.
+// shopAnswers are questions and what was computed for them by hand from shopRows, where two rows in
+// a group and two groups count. Customer 1 has three orders.
 var shopAnswers = []struct{ text, want string }{
 	// One table. A customer without a number is a row, and not a person.
 	{"SELECT COUNT(*) FROM customers", "[5]"},
@@ -238,7 +240,8 @@ func TestShop(t *testing.T) {
 			folder := t.TempDir()
 			stored, types, rows := kind, map[string]string{}, map[string]string{}
 			if kind == "other types" {
-				// Whole numbers of one width and of another, up to what only one of two types holds.
+				// Whole numbers of one width and of another, up to what only one of two types
+				// holds.
 				stored = "duckdb"
 				types["orders"] = strings.Replace(shopTypes["orders"], "cust INTEGER", "cust HUGEINT", 1)
 				types["items"] = strings.NewReplacer("iid INTEGER", "iid UBIGINT", "order_id INTEGER", "order_id DECIMAL(38,0)").Replace(shopTypes["items"])

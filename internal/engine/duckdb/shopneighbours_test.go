@@ -14,7 +14,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
-// crowd is the rows of a random shop. Numbers of orders and items are unique, as the policy promises; nothing else is ordinary.
+// crowd is the rows of a random shop. Numbers of orders and items are unique, as the policy
+// promises; nothing else is ordinary.
 type crowd struct {
 	customers, orders, items, parts strings.Builder
 	order, item                     int
@@ -40,7 +41,8 @@ func (c *crowd) add(r *rand.Rand, person string, known bool, orders int) {
 	}
 }
 
-// shops are neighbours: without somebody, with them, and with somebody else in their place. Who goes takes their orders along, with items and parts.
+// shops are neighbours: without somebody, with them, and with somebody else in their place. Who
+// goes takes their orders along, with items and parts.
 func shops(t testing.TB, seed uint64) family {
 	build := func(target string) *Engine {
 		r := rand.New(rand.NewPCG(seed, 1)) // the others are the same each time
@@ -68,7 +70,8 @@ func shops(t testing.TB, seed uint64) family {
 	return family{build(""), build("37"), build("408")}
 }
 
-// moved compares the results of neighbours with all that was promised about them, and says where they are farther apart.
+// moved compares the results of neighbours with all that was promised about them, and says where
+// they are farther apart.
 func moved(q *tree.Query, a, b *engine.Result, relation dp.Neighbours) string {
 	as := *q
 	as.Neighbours = relation
@@ -237,7 +240,8 @@ func shopQuestions() []string {
 	return out
 }
 
-// TestShopNeighbours: nobody, whatever they have in however many tables, moves an answer farther than its noise is calibrated to.
+// TestShopNeighbours: nobody, whatever they have in however many tables, moves an answer farther
+// than its noise is calibrated to.
 func TestShopNeighbours(t *testing.T) {
 	seeds := usually[uint64](2, 5)
 	if testing.Short() {

@@ -18,7 +18,8 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// honest is a shop as its policy says: nothing is beyond its bounds, nothing leads nowhere, and nobody has more than counts.
+// honest is a shop as its policy says: nothing is beyond its bounds, nothing leads nowhere, and
+// nobody has more than counts.
 func honest(r *rand.Rand) map[string]string {
 	var c crowd
 	for person := range 9 {
@@ -51,8 +52,8 @@ func generous(t testing.TB, folder string) *policy.Dataset {
 
 var median = regexp.MustCompile(`MEDIAN\((.*?)\)`)
 
-// plainRows asks DuckDB itself, and returns one line for each group that has something, sorted. Public keys are never NULL but
-// where a table on the right side of a LEFT JOIN is public too.
+// plainRows asks DuckDB itself, and returns one line for each group that has something, sorted.
+// Public keys are never NULL but where a table on the right side of a LEFT JOIN is public too.
 func plainRows(t testing.TB, db *sql.DB, text string) (out []string, ok bool) {
 	text = median.ReplaceAllString(text, "list_sort(list($1) FILTER ($1 IS NOT NULL))")
 	if at := strings.LastIndex(text, " GROUP BY "); at >= 0 {
@@ -142,7 +143,8 @@ func ownRows(t testing.TB, e *Engine, p *tree.Plan, mutate func(string) string) 
 	return something(out), different
 }
 
-// TestShopAgainstPlain: where nothing has to be cut an answer is what SQL says, for questions that nobody thought of.
+// TestShopAgainstPlain: where nothing has to be cut an answer is what SQL says, for questions that
+// nobody thought of.
 func TestShopAgainstPlain(t *testing.T) {
 	planted := map[string][2]string{
 		"inner for left":     {" LEFT JOIN ", " JOIN "},

@@ -10,7 +10,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
-// TestPlantedShop shows that the answers computed by hand find an engine that takes the wrong unit, counts rows of nobody, or fails over one.
+// TestPlantedShop shows that the answers computed by hand find an engine that takes the wrong unit,
+// counts rows of nobody, or fails over one.
 func TestPlantedShop(t *testing.T) {
 	folder := t.TempDir()
 	types := map[string]string{"orders": strings.Replace(shopTypes["orders"], "cust INTEGER", "cust HUGEINT", 1)}
@@ -74,7 +75,8 @@ func keptGroups(q *tree.Query, r *engine.Result) [][]int {
 	return out
 }
 
-// TestSameGroups: whatever a question measures, it keeps the same groups of a person. Otherwise somebody would be in twice as many.
+// TestSameGroups: whatever a question measures, it keeps the same groups of a person. Otherwise
+// somebody would be in twice as many.
 func TestSameGroups(t *testing.T) {
 	folder := t.TempDir()
 	var orders strings.Builder

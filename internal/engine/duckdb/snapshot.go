@@ -27,7 +27,8 @@ type snapshot struct {
 	files   []fileState
 	version store.Version
 	limits  Limits
-	// For package bound. A test forces it to compact, to read several times, or not to look for an order.
+	// For package bound. A test forces it to compact, to read several times, or not to look for an
+	// order.
 	memory    int64
 	unordered bool
 }
@@ -111,8 +112,8 @@ func openUnlocked(ctx context.Context, ds *policy.Dataset, typed bool, limits Li
 	return s, nil
 }
 
-// share returns how many bytes package bound may take: a quarter of what DuckDB takes at most, which knows the machine's
-// memory, or its default where that is less.
+// share returns how many bytes package bound may take: a quarter of what DuckDB takes at most,
+// which knows the machine's memory, or its default where that is less.
 func (s *snapshot) share(ctx context.Context) int64 {
 	var limit int64
 	if err := s.DB.QueryRowContext(ctx, "SELECT CAST(parse_formatted_bytes(current_setting('memory_limit')) AS BIGINT)").Scan(&limit); err != nil || limit <= 0 {

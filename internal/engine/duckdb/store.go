@@ -22,10 +22,10 @@ type Stored struct {
 	File  string `json:"file"`
 }
 
-// Store writes each table whose people may have many rows into a Parquet file of its own in a folder: sorted by person,
-// with numbers cast, on their lattice and clamped, and without the rows about nobody. Questions about such a file have the
-// same exact results, and are faster: see package bound. Tell is called now and then with what is done of a
-// table, between 0 and 1.
+// Store writes each table whose people may have many rows into a Parquet file of its own in a
+// folder: sorted by person, with numbers cast, on their lattice and clamped, and without the rows
+// about nobody. Questions about such a file have the same exact results, and are faster: see
+// package bound. Tell is called now and then with what is done of a table, between 0 and 1.
 //
 // Nothing rests on the order: it is checked while a question runs.
 func Store(ctx context.Context, ds *policy.Dataset, folder string, tell func(table string, done float64)) (_ []Stored, err error) {
@@ -135,8 +135,8 @@ func treatment(c *policy.Column) (prepared, bool) {
 	return p, c.Granularity != nil || c.Bounds != nil
 }
 
-// readPrepared reads what was done to the columns of a Parquet file. Where the policy has changed since, in a
-// way that needs what was lost, the file has to be made again.
+// readPrepared reads what was done to the columns of a Parquet file. Where the policy has changed
+// since, in a way that needs what was lost, the file has to be made again.
 func (t *table) readPrepared(ctx context.Context, db *sql.DB) error {
 	if t.csv || t.file == "" {
 		return nil

@@ -62,7 +62,8 @@ func TestStore(t *testing.T) {
 
 const lattice = "source: %s\nunit: t.u\ntables:\n  t:\n    max_rows: 2\n    max_groups: 1\n    columns:\n      d: {type: decimal, bounds: [%s], granularity: %s}\n"
 
-// TestStoredAndChanged: a file that was stored under another policy is refused where it has lost something, and read where it has not.
+// TestStoredAndChanged: a file that was stored under another policy is refused where it has lost
+// something, and read where it has not.
 func TestStoredAndChanged(t *testing.T) {
 	folder := t.TempDir()
 	write(t, folder, "t.csv", "u,d\n1,0.126\n1,5\n2,-7\n,1\n2,0.5\n")

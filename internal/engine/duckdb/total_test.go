@@ -31,8 +31,8 @@ tables:
 unit: t.u
 `
 
-// together asks for several expressions in one question, or for each alone where all questions are asked. One that fails
-// makes the whole question fail.
+// together asks for several expressions in one question, or for each alone where all questions are
+// asked. One that fails makes the whole question fail.
 func together(all []string, format, tail string) (out []string) {
 	for some := range slices.Chunk(all, usually(8, 1)) {
 		var list []string
@@ -44,8 +44,8 @@ func together(all []string, format, tail string) (out []string) {
 	return out
 }
 
-// corpus asks for every operation on every column, and for all of them at once. Conditions stand in a question with
-// groups or in one without, by turns.
+// corpus asks for every operation on every column, and for all of them at once. Conditions stand in
+// a question with groups or in one without, by turns.
 func corpus(turn int) []string {
 	columns := []string{"i", "j", "k", "g", "d", "e", "r", "s", "b", "y", "z"}
 	conditions := []string{
@@ -292,7 +292,8 @@ func TestCheckIsTotal(t *testing.T) {
 	}
 }
 
-// TestPlantedTotal shows that the corpus finds arithmetic that is not total, where nothing holds it.
+// TestPlantedTotal shows that the corpus finds arithmetic that is not total, where nothing holds
+// it.
 func TestPlantedTotal(t *testing.T) {
 	folder := t.TempDir()
 	owner(t, filepath.Join(folder, "t.duckdb"), "CREATE TABLE t AS "+hostileRows)

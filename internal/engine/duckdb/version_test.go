@@ -175,7 +175,8 @@ func TestConcurrent(t *testing.T) {
 	all.Wait()
 }
 
-// TestVersionOfTables: the same files are other data when they are other tables, or are read in another way.
+// TestVersionOfTables: the same files are other data when they are other tables, or are read in
+// another way.
 func TestVersionOfTables(t *testing.T) {
 	folder := t.TempDir()
 	write(t, folder, "x.csv", "i\n1\n")

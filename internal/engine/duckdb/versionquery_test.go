@@ -101,7 +101,8 @@ func TestBadVersionQuery(t *testing.T) {
 	}
 }
 
-// TestVersionQueryDecides: with a query it alone names the database, and it is asked again when the file has changed.
+// TestVersionQueryDecides: with a query it alone names the database, and it is asked again when the
+// file has changed.
 func TestVersionQueryDecides(t *testing.T) {
 	path, keys := loaded(t, "SELECT max(loaded_at) FROM load_log")
 	folder := filepath.Dir(path)

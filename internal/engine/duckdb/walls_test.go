@@ -17,8 +17,9 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// The tests of this file break the proofs on purpose, and show that what is enforced behind them holds: nobody moves a result farther than
-// its noise is calibrated to, and no row makes a question fail.
+// The tests of this file break the proofs on purpose, and show that what is enforced behind them
+// holds: nobody moves a result farther than its noise is calibrated to, and no row makes a question
+// fail.
 
 // shrunk says how an interval is made wrong.
 var shrunk = map[string]func(lo, hi *big.Int) (*big.Int, *big.Int){
@@ -65,7 +66,8 @@ func breakType(e tree.Expr, shrink func(lo, hi *big.Int) (*big.Int, *big.Int)) b
 	return true
 }
 
-// calling returns the expressions of the corpus that call a function, in forms in which a question can have them.
+// calling returns the expressions of the corpus that call a function, in forms in which a question
+// can have them.
 func calling(name string) (out []string) {
 	all := append(slices.Clone(functionCorpus), "abs(i)", "abs(d)", "abs(g)", "abs(i * d)", "sign(i)", "round(d)", "round(d, 1)", "trunc(d)", "floor(d)", "ceil(d)", "ceiling(d)", "mod(i, 7)", "mod(g, i)", "width_bucket(i, 0, 10, 4)",
 		"coalesce(i, 3)", "coalesce(d, i)", "nullif(i, 1)", "greatest(i, 3)", "least(i, 3)", "greatest(d, i)", "length(left(s, 20))", "char_length(left(s, 9))", "character_length(left(s, 9))", "strpos(left(s, 7), 'a')", "position('a' in left(s, 7))",
@@ -81,7 +83,8 @@ func calling(name string) (out []string) {
 	return out
 }
 
-// families are neighbours of every kind of unit: one row a person, by a column or by the row itself, and many.
+// families are neighbours of every kind of unit: one row a person, by a column or by the row
+// itself, and many.
 func families(t *testing.T) map[string]family {
 	out := map[string]family{}
 	for name, s := range map[string]shape{"many": {policy.Many, 2, 2, "add-remove"}, "unique": {policy.Unique, 1, 1, "add-remove"}, "row": {policy.Row, 1, 1, "substitute"}} {
@@ -96,7 +99,8 @@ func families(t *testing.T) map[string]family {
 	return out
 }
 
-// outcome runs a query as a user's is run, and as SQL alone, and compares neighbours. It says what must not be.
+// outcome runs a query as a user's is run, and as SQL alone, and compares neighbours. It says what
+// must not be.
 func (f family) outcome(t *testing.T, q *tree.Query) string {
 	for how, run := range map[string]func(*Engine) (*engine.Result, error){
 		"in Go":  func(e *Engine) (*engine.Result, error) { return e.Run(t.Context(), q) },
@@ -116,8 +120,8 @@ func (f family) outcome(t *testing.T, q *tree.Query) string {
 	return ""
 }
 
-// TestWrongIntervals plants intervals that are too small in every function, one at a time. Noise is then calibrated to too little, and what is
-// summed is clamped to just that.
+// TestWrongIntervals plants intervals that are too small in every function, one at a time. Noise is
+// then calibrated to too little, and what is summed is clamped to just that.
 func TestWrongIntervals(t *testing.T) {
 	all := families(t)
 	asked, planted, broken := 0, 0, 0
@@ -161,7 +165,8 @@ func TestWrongIntervals(t *testing.T) {
 	}
 }
 
-// TestWrongPrinters plants printers that fail for some rows, one function at a time: the question runs all the same, on all neighbours.
+// TestWrongPrinters plants printers that fail for some rows, one function at a time: the question
+// runs all the same, on all neighbours.
 func TestWrongPrinters(t *testing.T) {
 	all := families(t)
 	asked, planted, turn := 0, 0, 0
@@ -214,7 +219,8 @@ func TestWrongPrinters(t *testing.T) {
 	}
 }
 
-// TestWrongTexts plants mistakes in the SQL of whole questions: what was printed to hold and does not leaves the clamps, and these hold.
+// TestWrongTexts plants mistakes in the SQL of whole questions: what was printed to hold and does
+// not leaves the clamps, and these hold.
 func TestWrongTexts(t *testing.T) {
 	all := families(t)
 	for name, planted := range map[string][2]string{

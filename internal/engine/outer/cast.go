@@ -37,7 +37,8 @@ func (p *printer) cast(c *pg.TypeCast) {
 	p.say(" AS ", to, ")")
 }
 
-// digits prints numeric(p, s). Other types have no size: DuckDB would ignore it, and PostgreSQL cuts.
+// digits prints numeric(p, s). Other types have no size: DuckDB would ignore it, and PostgreSQL
+// cuts.
 func (p *printer) digits(name string, t *pg.TypeName) string {
 	if name != "numeric" && name != "decimal" || len(t.Typmods) > 2 {
 		p.refuse(t.Location, "leave the size out, and use left() or date_trunc()", "the type %s cannot have a size here", name)

@@ -11,9 +11,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/plan/syntax"
 )
 
-// Check refuses what may not run over released results, and prints the rest for Describe and Run. It looks
-// at the text and at names alone. tables has the columns of each released result. What it refuses
-// is a *syntax.Refusal.
+// Check refuses what may not run over released results, and prints the rest for Describe and Run.
+// It looks at the text and at names alone. tables has the columns of each released result. What it
+// refuses is a *syntax.Refusal.
 func Check(stmt *pg.SelectStmt, tables map[string][]string) (string, error) {
 	p := &printer{released: map[string]string{}, weight: 1}
 	for _, name := range slices.Sorted(maps.Keys(tables)) {
@@ -29,7 +29,8 @@ func Check(stmt *pg.SelectStmt, tables map[string][]string) (string, error) {
 	return p.out.String(), nil
 }
 
-// refuse notes what is refused first. Nothing is printed after it, and nothing further down is looked at.
+// refuse notes what is refused first. Nothing is printed after it, and nothing further down is
+// looked at.
 func (p *printer) refuse(pos int32, instead, format string, args ...any) {
 	if p.refused == nil {
 		p.refused = &syntax.Refusal{Reason: fmt.Sprintf(format, args...), Instead: instead, Position: int(pos)}
@@ -52,7 +53,8 @@ type printer struct {
 // fold is how DuckDB compares names: without regard to case.
 func fold(name string) string { return strings.ToLower(name) }
 
-// release notes a released result. Names that PostgreSQL tells apart by case alone are one in DuckDB.
+// release notes a released result. Names that PostgreSQL tells apart by case alone are one in
+// DuckDB.
 func (p *printer) release(name string, columns []string) {
 	p.name(name, -1)
 	if other, ok := p.released[fold(name)]; ok {

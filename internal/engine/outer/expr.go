@@ -105,8 +105,8 @@ func (p *printer) textConstant(s string, pos int32) {
 	p.say("'", strings.ReplaceAll(s, "'", "''"), "'")
 }
 
-// number prints a number that is not a small whole one. The parser also knows 0x1F and 1_000, of which DuckDB
-// would make something else.
+// number prints a number that is not a small whole one. The parser also knows 0x1F and 1_000, of
+// which DuckDB would make something else.
 func (p *printer) number(s string, pos int32) {
 	negative := strings.HasPrefix(s, "-")
 	digits := strings.TrimPrefix(s, "-")
@@ -137,8 +137,8 @@ func (p *printer) number(s string, pos int32) {
 	}
 }
 
-// sessionWords are names that DuckDB reads as the clock or the session where there is no such column, even in
-// quotes.
+// sessionWords are names that DuckDB reads as the clock or the session where there is no such
+// column, even in quotes.
 var sessionWords = []string{
 	"current_catalog", "current_date", "current_database", "current_role", "current_schema", "current_time", "current_timestamp",
 	"current_user", "localtime", "localtimestamp", "session_user", "user",

@@ -30,7 +30,8 @@ func busy(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// message is what DuckDB says, in one line and without its own marks. It names columns and released values.
+// message is what DuckDB says, in one line and without its own marks. It names columns and released
+// values.
 func message(text string) string {
 	line, _, _ := strings.Cut(text, "\n")
 	if _, rest, ok := strings.Cut(line, "Error: "); ok {
@@ -50,7 +51,8 @@ var told = map[driver.ErrorType]bool{
 	driver.ErrorTypeNotImplemented: true, driver.ErrorTypeDivideByZero: true, driver.ErrorTypeExpression: true, driver.ErrorTypeDecimal: true,
 }
 
-// reason turns an error of DuckDB into one sentence. The second result says whether it was one of ours.
+// reason turns an error of DuckDB into one sentence. The second result says whether it was one of
+// ours.
 func reason(ctx context.Context, err error) (string, error) {
 	if ctx.Err() != nil {
 		return "", busy(ctx)

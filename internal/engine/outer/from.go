@@ -78,7 +78,8 @@ func (p *printer) columnNames(names []*pg.Node) {
 	p.say(")")
 }
 
-// rangeFunction prints generate_series and unnest. In PostgreSQL the column has the name of the table.
+// rangeFunction prints generate_series and unnest. In PostgreSQL the column has the name of the
+// table.
 func (p *printer) rangeFunction(f *pg.RangeFunction) {
 	var call *pg.FuncCall
 	if len(f.Functions) == 1 {

@@ -31,14 +31,14 @@ type function struct {
 	role     role
 	min, max int    // arguments
 	as       string // its name in DuckDB, where it is another
-	// numeric says that PostgreSQL returns numeric or double precision where DuckDB returns a whole number, which
-	// would then divide as whole numbers do.
+	// numeric says that PostgreSQL returns numeric or double precision where DuckDB returns a whole
+	// number, which would then divide as whole numbers do.
 	numeric bool
 	form    form
 }
 
-// functions is all that may be called. None of them reads anything but its arguments; see TestFunctions, which
-// holds the list against that of the DuckDB in use.
+// functions is all that may be called. None of them reads anything but its arguments; see
+// TestFunctions, which holds the list against that of the DuckDB in use.
 var functions = map[string]function{
 	// numbers
 	"abs": {min: 1, max: 1}, "ceil": {min: 1, max: 1, numeric: true}, "ceiling": {min: 1, max: 1, numeric: true},
@@ -94,8 +94,8 @@ func bare(f *pg.FuncCall) bool {
 	return f != nil && f.Over == nil && f.AggFilter == nil && len(f.AggOrder) == 0 && !f.AggWithinGroup && !f.AggStar && !f.AggDistinct && !f.FuncVariadic
 }
 
-// called returns the name of a function. The parser itself puts pg_catalog before what has a grammar of
-// its own, such as EXTRACT; an analyst may not.
+// called returns the name of a function. The parser itself puts pg_catalog before what has a
+// grammar of its own, such as EXTRACT; an analyst may not.
 func (p *printer) called(f *pg.FuncCall) string {
 	switch {
 	case len(f.Funcname) == 1:

@@ -10,8 +10,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/plan/syntax"
 )
 
-// worldly matches the functions of DuckDB that read or change something beyond their arguments. A new
-// version may bring one that the pattern does not know; it is not on our list either.
+// worldly matches the functions of DuckDB that read or change something beyond their arguments. A
+// new version may bring one that the pattern does not know; it is not on our list either.
 var worldly = regexp.MustCompile(`^(read_|parquet_|duckdb_|pragma_|pg_|current_|get_current|has_|inet_|json_|uuid|arrow_|st_|icu_|__|test_|enable_|disable_|which_|write_)|` +
 	`random|query|glob|sniff|getenv|getvariable|setseed|nextval|currval|sleep|now|today|clock|transaction|txid|version|setting|secret|schema|catalog|user|log_|logs|checkpoint|scan|summary|stats|error|ago$|_log$`)
 
@@ -43,8 +43,8 @@ func functionsOfDuckDB(t *testing.T) map[string]string {
 	return out
 }
 
-// TestFunctions holds our list against that of the DuckDB in use: every name is there, consistent and harmless, and
-// every other function of DuckDB is refused wherever a function can stand.
+// TestFunctions holds our list against that of the DuckDB in use: every name is there, consistent
+// and harmless, and every other function of DuckDB is refused wherever a function can stand.
 func TestFunctions(t *testing.T) {
 	all := functionsOfDuckDB(t)
 	parserKnows := "percentile_cont percentile_disc" // and gives other names
@@ -104,8 +104,9 @@ func mustRefuse(t *testing.T, text string) {
 	}
 }
 
-// TestEveryFunctionRuns calls each of our list once, so that the list promises nothing that DuckDB does not have. Several are in
-// one SELECT, which takes as long as one of them; where it fails each is called alone.
+// TestEveryFunctionRuns calls each of our list once, so that the list promises nothing that DuckDB
+// does not have. Several are in one SELECT, which takes as long as one of them; where it fails each
+// is called alone.
 func TestEveryFunctionRuns(t *testing.T) {
 	arguments := map[string]string{
 		"acosh": "1", "asin": "0.5", "acos": "0.5", "atanh": "0.5", "factorial": "5", "chr": "65", "gcd": "4, 6", "lcm": "4, 6", "mod": "4, 3",
@@ -158,8 +159,8 @@ func TestEveryFunctionRuns(t *testing.T) {
 	}
 }
 
-// TestBareNames: no name alone, even in quotes, is read by DuckDB as something of the session, but for those that
-// Check refuses.
+// TestBareNames: no name alone, even in quotes, is read by DuckDB as something of the session, but
+// for those that Check refuses.
 func TestBareNames(t *testing.T) {
 	all := functionsOfDuckDB(t)
 	in, err := open(t.Context(), nil)

@@ -13,14 +13,15 @@ import (
 	driver "github.com/duckdb/duckdb-go/v2"
 )
 
-// reaching are errors that only a statement has that wants something it should not, or that is printed wrongly.
+// reaching are errors that only a statement has that wants something it should not, or that is
+// printed wrongly.
 var reaching = []driver.ErrorType{
 	driver.ErrorTypePermission, driver.ErrorTypeIO, driver.ErrorTypeHTTP, driver.ErrorTypeMissingExtension, driver.ErrorTypeAutoLoad, driver.ErrorTypeCatalog,
 	driver.ErrorTypeInvalidConfiguration, driver.ErrorTypeSettings, driver.ErrorTypeInternal, driver.ErrorTypeFatal, driver.ErrorTypeSyntax,
 }
 
-// FuzzCheck: no text makes Check panic, and what Check lets through touches no file and names no table but
-// the released ones, even where files of tempting names are at hand.
+// FuzzCheck: no text makes Check panic, and what Check lets through touches no file and names no
+// table but the released ones, even where files of tempting names are at hand.
 func FuzzCheck(f *testing.F) {
 	for _, seed := range []string{
 		"SELECT k, sum(n) OVER (PARTITION BY b ORDER BY k ROWS 2 PRECEDING) FROM r JOIN s USING (k) WHERE n > 1 ORDER BY 1 LIMIT 3",

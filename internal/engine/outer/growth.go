@@ -7,8 +7,9 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 )
 
-// DuckDB makes texts for 2048 rows at a time, outside of its memory limit. Each text here is at most a small
-// multiple of MaxText before it is cut to MaxText, and there are at most maxGrowing of them in a statement.
+// DuckDB makes texts for 2048 rows at a time, outside of its memory limit. Each text here is at
+// most a small multiple of MaxText before it is cut to MaxText, and there are at most maxGrowing of
+// them in a statement.
 
 // grow prints something that makes a text longer, and cuts it.
 func (p *printer) grow(pos int32, print func()) {

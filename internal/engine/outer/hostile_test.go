@@ -196,7 +196,8 @@ func TestPositions(t *testing.T) {
 	}
 }
 
-// TestBehindCheck gives Run what Check would refuse: DuckDB itself has nothing to reach, and keeps nothing.
+// TestBehindCheck gives Run what Check would refuse: DuckDB itself has nothing to reach, and keeps
+// nothing.
 func TestBehindCheck(t *testing.T) {
 	folder := t.TempDir()
 	secret := filepath.Join(folder, "secret.csv")
@@ -245,8 +246,8 @@ func resident(t *testing.T, field string) int {
 	return 0
 }
 
-// TestBombs has statements that Check lets through and that would take all memory or all time. The time is
-// shorter here than Time, so that the test is.
+// TestBombs has statements that Check lets through and that would take all memory or all time. The
+// time is shorter here than Time, so that the test is.
 func TestBombs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it waits for many statements to be stopped")
@@ -329,7 +330,8 @@ func TestBombs(t *testing.T) {
 			} else {
 				t.Logf("%v: %v, %d MB, %d MB at most", time.Since(began), err, resident(t, "VmRSS")-before, resident(t, "VmHWM"))
 			}
-			// No test of time, but of being stopped at all: a minute is not what a busy machine adds.
+			// No test of time, but of being stopped at all: a minute is not what a busy machine
+			// adds.
 			if time.Since(began) > time.Minute {
 				t.Error("it was not stopped")
 			}

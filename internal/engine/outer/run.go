@@ -13,8 +13,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/plan/syntax"
 )
 
-// Describe returns the columns that a statement of Check has over tables of these columns. It does not run
-// it: rows are not looked at. What DuckDB would not run is a *syntax.Refusal.
+// Describe returns the columns that a statement of Check has over tables of these columns. It does
+// not run it: rows are not looked at. What DuckDB would not run is a *syntax.Refusal.
 func Describe(ctx context.Context, text string, tables []Table) ([]Column, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, Time, ErrTime)
 	defer cancel()
@@ -127,8 +127,9 @@ func Run(ctx context.Context, text string, tables []Table) (*Table, error) {
 	return out, nil
 }
 
-// keep runs a statement into a table and returns the table's name. DuckDB counts the memory of a table and not that
-// of an answer, and a table can be measured before it is read. One thread keeps the order of rows.
+// keep runs a statement into a table and returns the table's name. DuckDB counts the memory of a
+// table and not that of an answer, and a table can be measured before it is read. One thread keeps
+// the order of rows.
 func (in *instance) keep(ctx context.Context, text string, tables []Table, columns []Column) (string, error) {
 	name := "answer"
 	for slices.ContainsFunc(tables, func(t Table) bool { return fold(t.Name) == name }) {

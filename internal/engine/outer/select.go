@@ -39,8 +39,8 @@ func (p *printer) selectStmt(s *pg.SelectStmt, top bool) {
 	p.ctes = p.ctes[:visible]
 }
 
-// withClause prints WITH queries. MATERIALIZED keeps DuckDB from planning a query again wherever it is used: with
-// queries that use each other twice that would double at every step.
+// withClause prints WITH queries. MATERIALIZED keeps DuckDB from planning a query again wherever it
+// is used: with queries that use each other twice that would double at every step.
 func (p *printer) withClause(w *pg.WithClause) {
 	if w == nil {
 		return
@@ -278,8 +278,8 @@ func (p *printer) ordinal(n *pg.Node) {
 	p.expr(n)
 }
 
-// orderBy prints an order with the place of NULLs, which PostgreSQL sorts as the largest value. Only the ORDER BY
-// of a SELECT knows numbers of columns.
+// orderBy prints an order with the place of NULLs, which PostgreSQL sorts as the largest value.
+// Only the ORDER BY of a SELECT knows numbers of columns.
 func (p *printer) orderBy(sorts []*pg.Node, words string, ordinals bool) {
 	if len(sorts) == 0 {
 		return
@@ -317,8 +317,8 @@ func (p *printer) orderBy(sorts []*pg.Node, words string, ordinals bool) {
 	})
 }
 
-// limit prints LIMIT and OFFSET. The outermost SELECT stops one row after MaxRows, where Run sees that
-// there are too many: DuckDB would make all of them first.
+// limit prints LIMIT and OFFSET. The outermost SELECT stops one row after MaxRows, where Run sees
+// that there are too many: DuckDB would make all of them first.
 func (p *printer) limit(s *pg.SelectStmt, top bool) {
 	if s.LimitOption == pg.LimitOption_LIMIT_OPTION_WITH_TIES {
 		p.refuse(-1, "filter by rank() in a query around it", "FETCH ... WITH TIES is not available")

@@ -44,8 +44,8 @@ func related(d generate.Dice) string {
 	return text
 }
 
-// TestUnion: wherever the planner says that a question's groups are unions of another's, the exact values are the sums, whoever is
-// in the data.
+// TestUnion: wherever the planner says that a question's groups are unions of another's, the exact
+// values are the sums, whoever is in the data.
 func TestUnion(t *testing.T) {
 	ds := generate.Worlds()[0]
 	var engines []once

@@ -8,9 +8,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
-// Check computes a query's relations and says what the planner has claimed about them and is not so: that
-// nobody has more than one row (Single), that a number lies in its interval, that a public key is not there twice. Its error
-// depends on the data, so it is for audits of made-up data only.
+// Check computes a query's relations and says what the planner has claimed about them and is not
+// so: that nobody has more than one row (Single), that a number lies in its interval, that a public
+// key is not there twice. Its error depends on the data, so it is for audits of made-up data only.
 func (e *Engine) Check(q *tree.Query) error {
 	r := run{e, map[tree.Relation][]row{}}
 	c := checker{run: r}

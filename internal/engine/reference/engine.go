@@ -13,8 +13,8 @@ import (
 	"github.com/discreet-dp/discreet/store"
 )
 
-// Table is the rows of a table as they are stored. A value is nil, an int64, a float64, a string, a bool, or for a date
-// a [time.Time] or the days since 1970-01-01 as an int64.
+// Table is the rows of a table as they are stored. A value is nil, an int64, a float64, a string, a
+// bool, or for a date a [time.Time] or the days since 1970-01-01 as an int64.
 type Table struct {
 	Columns []string
 	Rows    [][]any
@@ -28,10 +28,11 @@ func (t Table) stored(row int, column string) any {
 	return nil
 }
 
-// Engine computes over tables in memory. It is safe for concurrent use while nobody changes the tables.
+// Engine computes over tables in memory. It is safe for concurrent use while nobody changes the
+// tables.
 type Engine struct {
-	// Order decides what is kept of a person who exceeds a limit: groups and values with the smallest numbers. It
-	// is given the question's hash, the person, and the group or value.
+	// Order decides what is kept of a person who exceeds a limit: groups and values with the
+	// smallest numbers. It is given the question's hash, the person, and the group or value.
 	Order func(hash, person, what string) uint64
 
 	dataset *policy.Dataset

@@ -14,7 +14,8 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// shop is a small world whose answers can be found by hand: people, their orders, the orders' items, and public kinds of items.
+// shop is a small world whose answers can be found by hand: people, their orders, the orders'
+// items, and public kinds of items.
 func shop() (*policy.Dataset, map[string]Table) {
 	number := func(name string, lo, hi int64) *policy.Column {
 		return &policy.Column{Name: name, Type: policy.Integer, Nullable: true, Granularity: big.NewRat(1, 1), Bounds: &policy.Bounds{Lo: big.NewRat(lo, 1), Hi: big.NewRat(hi, 1), LoSteps: lo, HiSteps: hi}}
@@ -89,8 +90,8 @@ func show(q *tree.Query, e *Engine, t *testing.T) string {
 
 func sorted(v exact.Vector) []int64 { return slices.Sorted(slices.Values(v.Open())) }
 
-// TestByHand compares with answers that were found by hand. Measures stand in the order of their spelling: counts, then
-// different values, quantiles and sums.
+// TestByHand compares with answers that were found by hand. Measures stand in the order of their
+// spelling: counts, then different values, quantiles and sums.
 func TestByHand(t *testing.T) {
 	ds, tables := shop()
 	e := New(ds, tables)

@@ -9,8 +9,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/dialect"
 )
 
-// Describe reads the stored columns of a table and compares them with the policy, and their types too where they
-// are to be checked. It looks at no row. Its errors tell the owner where the table is.
+// Describe reads the stored columns of a table and compares them with the policy, and their types
+// too where they are to be checked. It looks at no row. Its errors tell the owner where the table
+// is.
 func Describe(ctx context.Context, db *sql.DB, t *dialect.Table, where string, checked bool) ([]dialect.Column, error) {
 	all, err := listColumns(ctx, db, t, where)
 	if err != nil {

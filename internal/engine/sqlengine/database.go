@@ -16,7 +16,8 @@ import (
 type Database struct {
 	dialect.Schema
 	DB *sql.DB
-	// Failure says how a run ended, and nothing else of an error: [engine.ErrRun], or one that wraps it.
+	// Failure says how a run ended, and nothing else of an error: [engine.ErrRun], or one that
+	// wraps it.
 	Failure func(ctx context.Context, err error) error
 
 	public sync.Map // what is public about the data, as far as somebody asked
@@ -65,8 +66,8 @@ type querier interface {
 	QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error)
 }
 
-// CheckUnique refuses a public table in which a value of the unique column is in several rows. Joins rely on it,
-// and it is public, so it is found out before there are questions.
+// CheckUnique refuses a public table in which a value of the unique column is in several rows.
+// Joins rely on it, and it is public, so it is found out before there are questions.
 func (d *Database) CheckUnique(ctx context.Context, ds *policy.Dataset) error {
 	for _, name := range ds.TableNames() {
 		t := d.Tables[name]

@@ -26,14 +26,16 @@ type Engine struct {
 
 var _ engine.Engine = (*Engine)(nil)
 
-// Open looks at the tables of a dataset. Its errors are for the owner: they name tables and columns, and no value of the data.
+// Open looks at the tables of a dataset. Its errors are for the owner: they name tables and
+// columns, and no value of the data.
 func Open(ctx context.Context, ds *policy.Dataset, s store.Store, d *dialect.Dialect) (*Engine, error) {
 	e := &Engine{dataset: ds, dialect: d, store: s}
 	_, err := e.Version(ctx)
 	return e, err
 }
 
-// Version asks the store for the state of its data. Where that is another, its tables are looked at anew.
+// Version asks the store for the state of its data. Where that is another, its tables are looked at
+// anew.
 func (e *Engine) Version(ctx context.Context) (store.Version, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -59,7 +61,8 @@ func (e *Engine) look(ctx context.Context) (*Database, error) {
 	d := &Database{Schema: dialect.NewSchema(e.dialect, ds), DB: e.store.DB, Failure: failure}
 	for _, name := range ds.TableNames() {
 		p := ds.Tables[name]
-		// Whether texts have a collation is not known, so it is said that they are compared by their bytes.
+		// Whether texts have a collation is not known, so it is said that they are compared by
+		// their bytes.
 		t := &dialect.Table{Table: p, Dialect: e.dialect, Paths: ds.PathColumns(p), From: dialect.QuoteName(name), Collated: true}
 		if _, err := Describe(ctx, d.DB, t, "the database", true); err != nil {
 			return nil, err
@@ -101,8 +104,8 @@ func (e *Engine) Run(ctx context.Context, q *tree.Query) (*engine.Result, error)
 // Close closes the store.
 func (e *Engine) Close() error { return e.store.DB.Close() }
 
-// failure is engine.ErrRun, whatever an error says, with how the run ended. That the context has ended by now does not say that
-// the run ended with it.
+// failure is engine.ErrRun, whatever an error says, with how the run ended. That the context has
+// ended by now does not say that the run ended with it.
 func failure(ctx context.Context, err error) error {
 	switch {
 	case errors.Is(err, store.ErrMemory):

@@ -45,8 +45,8 @@ func (d *Database) fetch(ctx context.Context, t *tree.Table, into engine.Collect
 	return rows.Err()
 }
 
-// coder says what the code of a column's value is: its place among the values of a category, and otherwise the number itself, clamped to
-// what is public about it.
+// coder says what the code of a column's value is: its place among the values of a category, and
+// otherwise the number itself, clamped to what is public about it.
 func coder(c tree.TableColumn) func(any) int64 {
 	places := keyPlaces(c.Values)
 	lo, hi, _ := c.Bounds()

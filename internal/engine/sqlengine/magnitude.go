@@ -5,8 +5,10 @@ import (
 	"errors"
 )
 
-// Magnitude is the smallest power of ten that is no less than the number of rows, all tables together. It is all that leaves this room of how large the data is: what
-// a server does with it, its tick, can be seen by everybody. One person's rows move it only where the number is next to a power of ten.
+// Magnitude is the smallest power of ten that is no less than the number of rows, all tables
+// together. It is all that leaves this room of how large the data is: what a server does with it,
+// its tick, can be seen by everybody. One person's rows move it only where the number is next to a
+// power of ten.
 func (d *Database) Magnitude(ctx context.Context) (int, error) {
 	rows := int64(0)
 	for _, t := range d.Tables {

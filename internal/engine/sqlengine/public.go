@@ -13,8 +13,8 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// Values returns the different values of a column of a public table, sorted, NULL left out. More than limit are an error, and so is
-// a table that is not public.
+// Values returns the different values of a column of a public table, sorted, NULL left out. More
+// than limit are an error, and so is a table that is not public.
 func (d *Database) Values(ctx context.Context, table, column string, limit int) ([]policy.Value, error) {
 	t := d.Tables[table]
 	if t == nil || !t.Public || t.Columns[column] == nil {
@@ -59,8 +59,8 @@ func (d *Database) Values(ctx context.Context, table, column string, limit int) 
 	return out, nil
 }
 
-// Most returns how many rows of a public table have the same values in some columns at most, as they are declared, NULL left out.
-// It is counted once, as long as the data is the same.
+// Most returns how many rows of a public table have the same values in some columns at most, as
+// they are declared, NULL left out. It is counted once, as long as the data is the same.
 func (d *Database) Most(ctx context.Context, table string, columns []string) (int64, error) {
 	t := d.Tables[table]
 	if t == nil || !t.Public {

@@ -16,10 +16,11 @@ import (
 
 // result collects what the statements of a query return.
 //
-// Private combinations are all kept, however many there are and however few people are in them: which of them may be
-// seen is for a mechanism to decide, and a limit here would be a decision that depends on one person. So memory grows with their number,
-// and the owner is told where a column with private keys has very many. They are sorted
-// at the end, because the order in which rows come is the data's.
+// Private combinations are all kept, however many there are and however few people are in them:
+// which of them may be seen is for a mechanism to decide, and a limit here would be a decision that
+// depends on one person. So memory grows with their number, and the owner is told where a column
+// with private keys has very many. They are sorted at the end, because the order in which rows come
+// is the data's.
 type result struct {
 	q      *tree.Query
 	public groupIndex

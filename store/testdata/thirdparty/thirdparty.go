@@ -1,4 +1,5 @@
-// Package thirdparty is a database that a stranger brings along. It imports nothing that strangers cannot.
+// Package thirdparty is a database that a stranger brings along. It imports nothing that strangers
+// cannot.
 package thirdparty
 
 import (
