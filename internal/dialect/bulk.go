@@ -51,5 +51,6 @@ func (p *Printer) TableRows(t *tree.Table, columns []string) (names []string, fr
 	}
 	codes := strings.Join(names, ", ")
 	order := p.Hash(append([]string{p.arg(t.Hash(), p.Text), p.person()}, names...)...) + ", " + codes
-	return names, fmt.Sprintf("(SELECT %s FROM (SELECT *, row_number() OVER (PARTITION BY u ORDER BY %s) AS i FROM %s) WHERE i <= %d)", codes, order, rows, t.MaxRows())
+	return names, fmt.Sprintf("(SELECT %s FROM (SELECT *, row_number() OVER (PARTITION BY u ORDER BY %s) AS i FROM %s) WHERE i <= %d)",
+		codes, order, rows, t.MaxRows())
 }

@@ -46,7 +46,8 @@ func Functions(own map[string]Function) map[string]Function {
 		},
 		"text": (*Printer).text,
 	}
-	for _, name := range []string{"coalesce", "nullif", "greatest", "least", "sqrt", "ln", "log10", "exp", "length", "lower", "upper", "strpos", "right",
+	for _, name := range []string{"coalesce", "nullif", "greatest", "least", "sqrt", "ln", "log10", "exp", "length", "lower", "upper",
+		"strpos", "right",
 		"ltrim", "rtrim", "substring", "concat"} {
 		out[name] = Plain(name)
 	}

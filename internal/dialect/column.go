@@ -37,7 +37,8 @@ func (t *Table) bounded(name string) string {
 	// Where a database's statistics prove that nothing is outside, one condition is left of this
 	// that is false, and not two as in clamp. Where they do not it takes as long.
 	x, lo, hi := t.Cast(name), c.Bounds.LoSteps, c.Bounds.HiSteps
-	return fmt.Sprintf("CASE WHEN %s < %d OR %s > %d THEN CASE WHEN %s < %d THEN %d ELSE %d END ELSE %s END", x, lo, x, hi, x, lo, lo, hi, x)
+	return fmt.Sprintf("CASE WHEN %s < %d OR %s > %d THEN CASE WHEN %s < %d THEN %d ELSE %d END ELSE %s END", x, lo, x, hi, x, lo, lo,
+		hi, x)
 }
 
 // Raw prints a stored column. A text column of a database may have a collation, under which texts

@@ -29,7 +29,8 @@ func (p *Printer) compare(e *tree.Compare) string {
 }
 
 // turned is each operation with its sides exchanged.
-var turned = map[tree.CompareOp]tree.CompareOp{tree.Eq: tree.Eq, tree.Ne: tree.Ne, tree.Lt: tree.Gt, tree.Gt: tree.Lt, tree.Le: tree.Ge, tree.Ge: tree.Le}
+var turned = map[tree.CompareOp]tree.CompareOp{tree.Eq: tree.Eq, tree.Ne: tree.Ne, tree.Lt: tree.Gt, tree.Gt: tree.Lt, tree.Le: tree.Ge,
+	tree.Ge: tree.Le}
 
 // unmoved reports whether a clamp to lo and hi changes nothing about a comparison with n.
 func unmoved(op tree.CompareOp, n, lo, hi int64) bool {

@@ -65,7 +65,8 @@ func (s *Schema) personStatement(q *tree.Query, measures []int, persons bool) St
 	if persons {
 		list, results = append(list, "count(*) AS persons"), append(results, "persons")
 	}
-	text := with + ", s AS (SELECT " + strings.Join(list, ", ") + " FROM b" + keep + Grouping(r.keys) + ") SELECT " + strings.Join(results, ", ") + " FROM s"
+	text := with + ", s AS (SELECT " + strings.Join(list, ", ") + " FROM b" + keep + Grouping(r.keys) + ") SELECT " +
+		strings.Join(results, ", ") + " FROM s"
 	return Statement{Text: text, Args: r.Args, Summed: len(q.PrivateKeys()) == 0, Measures: measures, Persons: persons, Values: -1}
 }
 

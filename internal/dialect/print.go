@@ -95,7 +95,8 @@ func (p *Printer) bare(e tree.Expr) string {
 		if e.X.Type().Wide() {
 			via = p.Text
 		}
-		return fmt.Sprintf("(CAST(CAST(%s AS %s) AS %s) * %s / %s)", p.Expr(e.X), via, p.Float64, p.Double(step.Num().String()), p.Double(step.Denom().String()))
+		return fmt.Sprintf("(CAST(CAST(%s AS %s) AS %s) * %s / %s)", p.Expr(e.X), via, p.Float64, p.Double(step.Num().String()),
+			p.Double(step.Denom().String()))
 	case *tree.Arith:
 		return p.arith(e)
 	case *tree.Case:

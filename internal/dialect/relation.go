@@ -90,7 +90,8 @@ func (p *Printer) pathScan(s *tree.Scan, t *Table, f *frame) string {
 		return p.Identity(t, s.Stored(i), fields[i].Identity)
 	})
 	first := t.Path[0]
-	text := "SELECT " + list + " FROM (SELECT " + inner + ", " + p.Identity(t, first.Column, StepIdentity(first)) + " AS u FROM " + t.From + ") AS " + own.alias
+	text := "SELECT " + list + " FROM (SELECT " + inner + ", " + p.Identity(t, first.Column, StepIdentity(first)) + " AS u FROM " +
+		t.From + ") AS " + own.alias
 	before := own.alias
 	for k := 1; k <= last; k++ {
 		// Each step enters a table by its key and leaves it by the next step's column.
@@ -149,8 +150,10 @@ func (p *Printer) leftJoin(f, l, r *frame, on string) string {
 	kept := f.fields(func(i int) string { return fmt.Sprintf("f%d", i) })
 	left, all := "l"+l.alias, "p"+l.alias
 	return "WITH " + left + " AS " + p.Once + "(SELECT *, row_number() OVER () AS n FROM " + p.source(l) + "), " +
-		all + " AS " + p.Once + "(SELECT " + pairs + ", " + l.alias + ".n AS n FROM " + left + " AS " + l.alias + " JOIN " + p.source(r) + " ON " + on + ") " +
-		"SELECT " + kept + " FROM " + all + " UNION ALL SELECT " + alone + " FROM " + left + " AS " + l.alias + " WHERE n NOT IN (SELECT n FROM " + all + ")"
+		all + " AS " + p.Once + "(SELECT " + pairs + ", " + l.alias + ".n AS n FROM " + left + " AS " + l.alias + " JOIN " +
+		p.source(r) + " ON " + on + ") " +
+		"SELECT " + kept + " FROM " + all + " UNION ALL SELECT " + alone + " FROM " + left + " AS " + l.alias +
+		" WHERE n NOT IN (SELECT n FROM " + all + ")"
 }
 
 // selection prints a subquery without aggregates.

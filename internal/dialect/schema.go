@@ -20,7 +20,8 @@ type Schema struct {
 
 // NewSchema returns a schema to which tables have to be added, and kinds when all are.
 func NewSchema(d *Dialect, ds *policy.Dataset) Schema {
-	return Schema{Dialect: d, Tables: map[string]*Table{}, ByRow: ds.Unit.Row(), Keys: map[*policy.Column]string{}, Listed: map[*policy.Column]string{}}
+	return Schema{Dialect: d, Tables: map[string]*Table{}, ByRow: ds.Unit.Row(), Keys: map[*policy.Column]string{},
+		Listed: map[*policy.Column]string{}}
 }
 
 // Table is how a table is stored.

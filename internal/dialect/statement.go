@@ -201,7 +201,8 @@ func (s *Schema) rowStatement(q *tree.Query, measures []int, persons bool) State
 	if persons {
 		results = append(results, "n")
 	}
-	text := "WITH g AS (SELECT " + strings.Join(list, ", ") + " FROM " + r.text() + Grouping(r.keys) + ") SELECT " + strings.Join(results, ", ") + " FROM g" + public
+	text := "WITH g AS (SELECT " + strings.Join(list, ", ") + " FROM " + r.text() + Grouping(r.keys) + ") SELECT " +
+		strings.Join(results, ", ") + " FROM g" + public
 	distinct := slices.ContainsFunc(measures, func(m int) bool { return q.Measures[m].Kind == tree.CountDistinct })
 	return Statement{Text: text, Args: r.Args, Summed: !distinct && !persons, Measures: measures, Persons: persons, Values: -1}
 }

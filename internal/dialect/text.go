@@ -79,7 +79,8 @@ func (p *Printer) parseBoolean(e *tree.Call) string {
 	// Letters of ASCII have a lower case here and no others: the Kelvin sign is no k.
 	x := "translate(" + p.Expr(e.Args[0]) + ", 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz')"
 	quoted := func(texts []string) string { return "'" + strings.Join(texts, "', '") + "'" }
-	return "(CASE WHEN " + x + " IN (" + quoted(tree.TrueTexts) + ") THEN true WHEN " + x + " IN (" + quoted(tree.FalseTexts) + ") THEN false END)"
+	return "(CASE WHEN " + x + " IN (" + quoted(tree.TrueTexts) + ") THEN true WHEN " + x + " IN (" + quoted(tree.FalseTexts) +
+		") THEN false END)"
 }
 
 // text prints a value as text.

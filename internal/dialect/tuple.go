@@ -22,7 +22,8 @@ type frame struct {
 
 func (p *Printer) frame(r tree.Relation) *frame {
 	p.aliases++
-	return &frame{relation: r, alias: fmt.Sprintf("t%d", p.aliases), used: make([]bool, len(r.Fields())), loose: make([]bool, len(r.Fields()))}
+	return &frame{relation: r, alias: fmt.Sprintf("t%d", p.aliases), used: make([]bool, len(r.Fields())),
+		loose: make([]bool, len(r.Fields()))}
 }
 
 // first is a row without the fields that come after the first n.

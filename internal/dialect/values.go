@@ -21,7 +21,8 @@ func (r *rows) kept(value, distinct string) string {
 		ranks = ", dense_rank() OVER (PARTITION BY u ORDER BY " + r.order() + ") AS n"
 		keep = " AND " + r.keep()
 	}
-	ranks += fmt.Sprintf(", row_number() OVER (PARTITION BY %s ORDER BY v IS NULL, %s, v) AS i", strings.Join(unit, ", "), r.Hash(r.salt(), r.person(), "v"))
+	ranks += fmt.Sprintf(", row_number() OVER (PARTITION BY %s ORDER BY v IS NULL, %s, v) AS i", strings.Join(unit, ", "),
+		r.Hash(r.salt(), r.person(), "v"))
 	return fmt.Sprintf("WITH p AS (%s), b AS (SELECT *%s FROM p%s), s AS (SELECT * FROM b WHERE v IS NOT NULL AND i <= %d%s)",
 		all, ranks, r.publicCondition(), r.q.MaxRows(), keep)
 }
@@ -32,7 +33,8 @@ func (s *Schema) distinctStatement(q *tree.Query, m int) Statement {
 	r.unit()
 	with := r.kept(r.argument(q.Measures[m].Arg), "DISTINCT ")
 	list := append(slices.Clone(r.keys), fmt.Sprintf("count(DISTINCT v) AS m%d", m))
-	return Statement{Text: with + " SELECT " + strings.Join(list, ", ") + " FROM s" + Grouping(r.keys), Args: r.Args, Measures: []int{m}, Values: -1}
+	return Statement{Text: with + " SELECT " + strings.Join(list, ", ") + " FROM s" + Grouping(r.keys), Args: r.Args,
+		Measures: []int{m}, Values: -1}
 }
 
 // valueStatement prints the values that a quantile is of, and how often each is there.

@@ -42,7 +42,8 @@ func (s *snapshot) newBounded(q *tree.Query, measures []int) (_ *bounded, err er
 	p := s.Print(q.From)
 	// Where people are cut nothing is in order any more, and to start again would cut them again.
 	unordered := s.unordered || q.Joined() > 0
-	b := &bounded{people: q.Bounded(), clamps: map[int]*policy.Bounds{}, spec: bound.Spec{Groups: q.Groups(), MaxGroups: int(q.MaxGroups()), Memory: s.memory, Unordered: unordered}}
+	b := &bounded{people: q.Bounded(), clamps: map[int]*policy.Bounds{},
+		spec: bound.Spec{Groups: q.Groups(), MaxGroups: int(q.MaxGroups()), Memory: s.memory, Unordered: unordered}}
 	defer func() {
 		if err != nil {
 			b.close()
@@ -216,7 +217,8 @@ func bulkUnit(unit, typ string) (string, bool) {
 		return "CAST(" + unit + " AS VARCHAR)", true
 	}
 	switch base {
-	case "BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "HUGEINT", "UHUGEINT", "UUID",
+	case "BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "HUGEINT", "UHUGEINT",
+		"UUID",
 		"DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", "TIMESTAMP WITH TIME ZONE", "VARCHAR", "BLOB":
 		return unit, true
 	}

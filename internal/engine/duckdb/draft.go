@@ -77,7 +77,8 @@ func (d drafter) schemas() ([]policy.Schema, error) {
 		if err != nil {
 			return nil, err
 		}
-		s, err := d.table(name, "read_csv("+dialect.QuoteText(d.path)+", header = true, parallel = false, delim = "+dialect.QuoteText(string(delimiter))+")")
+		s, err := d.table(name, "read_csv("+dialect.QuoteText(d.path)+", header = true, parallel = false, delim "+
+			"= "+dialect.QuoteText(string(delimiter))+")")
 		s.Delimiter = delimiter
 		return []policy.Schema{s}, err
 	}
@@ -100,7 +101,8 @@ func (d drafter) delimiter() (rune, error) {
 	for _, name := range names {
 		_, notNumber := dp.ParseDecimal(strings.TrimSpace(name))
 		if _, day := policy.ParseDate(strings.TrimSpace(name)); day || notNumber == nil {
-			return 0, fmt.Errorf("the first line of %s holds values and not names; put a line with the names of the columns above it", d.path)
+			return 0, fmt.Errorf("the first line of %s holds values and not names; put a line with the names of the columns above it",
+				d.path)
 		}
 	}
 	return best, nil
@@ -133,7 +135,8 @@ func (d drafter) table(name, from string) (policy.Schema, error) {
 	s := policy.Schema{Table: name, Source: d.path}
 	rows, err := d.db.QueryContext(d.ctx, `SELECT column_name, column_type, "null" FROM (DESCRIBE SELECT * FROM `+from+")")
 	if err != nil {
-		return s, fmt.Errorf("cannot read the schema of %s; is it complete, of the kind that its name says, and, if it is text, UTF-8?", d.path)
+		return s, fmt.Errorf("cannot read the schema of %s; is it complete, of the kind that its name says, and, if it is text, UTF-8?",
+			d.path)
 	}
 	defer rows.Close()
 	for rows.Next() {
@@ -182,7 +185,8 @@ func (d drafter) extremes(c *policy.SchemaColumn, from string) error {
 	if c.Type == policy.Timestamp { // in UTC, whatever zone the machine is in
 		name = "make_timestamp(epoch_us(" + name + "))"
 	}
-	texts, err := d.texts("SELECT unnest([CAST(min(" + name + ") AS VARCHAR), CAST(max(" + name + ") AS VARCHAR)]) FROM " + from + " WHERE isfinite(CAST(" + name + " AS " + finite(c.Type) + "))")
+	texts, err := d.texts("SELECT unnest([CAST(min(" + name + ") AS VARCHAR), CAST(max(" + name + ") AS VARCHAR)]) FROM " + from +
+		" WHERE isfinite(CAST(" + name + " AS " + finite(c.Type) + "))")
 	if err != nil {
 		return err
 	}

@@ -32,7 +32,8 @@ func (t *table) nameRows(ctx context.Context, db *sql.DB, ds *policy.Dataset) er
 	}
 	copied := dialect.QuoteName("rows " + t.Name)
 	if _, err := db.ExecContext(ctx, "CREATE TABLE "+copied+" AS SELECT "+strings.Join(columns, ", ")+" FROM "+t.From); err != nil {
-		return fmt.Errorf("table %s: %s cannot be copied into memory, which is needed to tell its rows apart; store it as a table, without columns that are called rowid or file_row_number", t.Name, t.where())
+		return fmt.Errorf("table %s: %s cannot be copied into memory, which is needed to tell its rows apart; store it as a table, "+
+			"without columns that are called rowid or file_row_number", t.Name, t.where())
 	}
 	t.From, t.RowID = copied, dialect.QuoteName("row number")
 	return nil

@@ -33,7 +33,8 @@ var optimizers = map[string]string{
 
 // harmful are the rules that must be off, and why.
 var harmful = map[string]string{
-	"expression_rewriter": "it makes x * (c1 * c2) of (x * c1) * c2, and so an overflow of what had none, and x > 5 of TRY_CAST(x AS ...) > 5, which is NULL where x does " +
+	"expression_rewriter": "it makes x * (c1 * c2) of (x * c1) * c2, and so an overflow of what had none, and x > 5 of TRY_CAST(x AS " +
+		"...) > 5, which is NULL where x does " +
 		"not fit; package plan computes with constants, in integers of any size",
 	"common_subexpressions": "it moves what stands twice inside of TRY out of it, where it fails",
 }

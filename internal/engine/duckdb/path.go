@@ -20,7 +20,9 @@ func (s *snapshot) checkPaths(ctx context.Context, ds *policy.Dataset, t *table)
 			return nil, err
 		}
 		if again {
-			out = append(out, Finding{t.Name, t.UniqueColumn, true, "the policy says that it is unique, but some values are in several rows, which a join multiplies: THE GUARANTEE DOES NOT HOLD. Remove 'unique' and say max_rows, or remove the rows that are too many"})
+			out = append(out, Finding{t.Name, t.UniqueColumn, true, "the policy says that it is unique, but some values are in several " +
+				"rows, which a join multiplies: THE GUARANTEE DOES NOT HOLD. Remove 'unique' and say max_rows, or remove the rows that " +
+				"are too many"})
 		}
 	}
 	for _, key := range t.keys(ds) {
@@ -29,7 +31,9 @@ func (s *snapshot) checkPaths(ctx context.Context, ds *policy.Dataset, t *table)
 			return nil, err
 		}
 		if again {
-			out = append(out, Finding{t.Name, key, true, "a path leads to this column as to a key, but some values are in several rows, so one row leads to several people: THE GUARANTEE DOES NOT HOLD. Lead the path to a column that is different in every row, or remove the rows that are too many"})
+			out = append(out, Finding{t.Name, key, true, "a path leads to this column as to a key, but some values are in several rows, " +
+				"so one row leads to several people: THE GUARANTEE DOES NOT HOLD. Lead the path to a column that is different in every " +
+				"row, or remove the rows that are too many"})
 		}
 	}
 	if len(t.Path) == 1 {
@@ -43,13 +47,15 @@ func (s *snapshot) checkPaths(ctx context.Context, ds *policy.Dataset, t *table)
 	to := s.tables[step.Table]
 	var rows, lost int64
 	what := dialect.StepIdentity(step)
-	err := s.DB.QueryRowContext(ctx, "SELECT count(*), count(*) FILTER (WHERE r IS NULL) FROM (SELECT "+s.Identity(&t.Table, step.Column, what)+" AS l FROM "+t.From+
+	err := s.DB.QueryRowContext(ctx, "SELECT count(*), count(*) FILTER (WHERE r IS NULL) FROM (SELECT "+s.Identity(&t.Table,
+		step.Column, what)+" AS l FROM "+t.From+
 		") LEFT JOIN (SELECT DISTINCT "+s.Identity(&to.Table, step.Key, what)+" AS r FROM "+to.From+") ON l = r").Scan(&rows, &lost)
 	if err != nil {
 		return nil, err
 	}
 	if lost > 0 {
-		out = append(out, Finding{t.Name, step.Column, false, fmt.Sprintf("%s of the rows lead to no row of %s, so they are about nobody; they are left out of every answer", share(lost, rows), step.Table)})
+		out = append(out, Finding{t.Name, step.Column, false, fmt.Sprintf("%s of the rows lead to no row of %s, so they are about "+
+			"nobody; they are left out of every answer", share(lost, rows), step.Table)})
 	}
 	return out, nil
 }
@@ -61,12 +67,14 @@ func (s *snapshot) checkPeople(ctx context.Context, t *table) ([]Finding, error)
 	to, what := s.tables[step.Table], dialect.StepIdentity(step)
 	l, r := s.Identity(&t.Table, step.Column, what), s.Identity(&to.Table, step.Key, what)
 	var people, known bool
-	err := s.DB.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM (SELECT "+l+" AS l FROM "+t.From+") WHERE l IS NOT NULL), EXISTS (SELECT 1 FROM (SELECT "+l+" AS l FROM "+t.From+
+	err := s.DB.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM (SELECT "+l+" AS l FROM "+t.From+") WHERE l IS NOT NULL), EXISTS "+
+		"(SELECT 1 FROM (SELECT "+l+" AS l FROM "+t.From+
 		") SEMI JOIN (SELECT "+r+" AS r FROM "+to.From+") ON l = r)").Scan(&people, &known)
 	if err != nil || !people || known {
 		return nil, err
 	}
-	return []Finding{{t.Name, step.Column, false, fmt.Sprintf("nobody of %s.%s is in %s.%s: are the ids spelt alike? Somebody whose id is spelt in two ways is two people", t.Name, step.Column, step.Table, step.Key)}}, nil
+	return []Finding{{t.Name, step.Column, false, fmt.Sprintf("nobody of %s.%s is in %s.%s: are the ids spelt alike? Somebody whose id "+
+		"is spelt in two ways is two people", t.Name, step.Column, step.Table, step.Key)}}, nil
 }
 
 // keys returns the columns by which the paths of other tables come in, and that must

@@ -116,7 +116,8 @@ func openUnlocked(ctx context.Context, ds *policy.Dataset, typed bool, limits Li
 // which knows the machine's memory, or its default where that is less.
 func (s *snapshot) share(ctx context.Context) int64 {
 	var limit int64
-	if err := s.DB.QueryRowContext(ctx, "SELECT CAST(parse_formatted_bytes(current_setting('memory_limit')) AS BIGINT)").Scan(&limit); err != nil || limit <= 0 {
+	if err := s.DB.QueryRowContext(ctx, "SELECT CAST(parse_formatted_bytes(current_setting('memory_limit')) AS "+
+		"BIGINT)").Scan(&limit); err != nil || limit <= 0 {
 		return bound.DefaultMemory
 	}
 	return min(bound.DefaultMemory, limit/4)

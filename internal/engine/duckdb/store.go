@@ -75,13 +75,16 @@ func (s *snapshot) store(ctx context.Context, t *table, path string, tell func(f
 	f.Close()
 	defer os.Remove(part)
 	list, about := t.storedList()
-	text := fmt.Sprintf("COPY (SELECT %s FROM %s WHERE %s IS NOT NULL ORDER BY %s) TO %s (FORMAT parquet, OVERWRITE true, KV_METADATA {%s: %s})",
-		strings.Join(list, ", "), t.From, t.Raw(t.UnitColumn), t.Raw(t.UnitColumn), dialect.QuoteText(part), preparedKey, dialect.QuoteText(about))
+	text := fmt.Sprintf("COPY (SELECT %s FROM %s WHERE %s IS NOT NULL ORDER BY %s) TO %s (FORMAT parquet, OVERWRITE true, KV_METADATA "+
+		"{%s: %s})",
+		strings.Join(list, ", "), t.From, t.Raw(t.UnitColumn), t.Raw(t.UnitColumn), dialect.QuoteText(part), preparedKey,
+		dialect.QuoteText(about))
 	if err := s.source.Exec(ctx, text, tell); err != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		return fmt.Errorf("table %s: %s could not be written; is there room on the disk, and in the folder for temporary files?", t.Name, path)
+		return fmt.Errorf("table %s: %s could not be written; is there room on the disk, and in the folder for temporary files?",
+			t.Name, path)
 	}
 	if err := os.Chmod(part, 0o600); err != nil {
 		return err
@@ -142,7 +145,8 @@ func (t *table) readPrepared(ctx context.Context, db *sql.DB) error {
 		return nil
 	}
 	var text string
-	err := db.QueryRowContext(ctx, "SELECT decode(value) FROM parquet_kv_metadata("+dialect.QuoteText(t.file)+") WHERE decode(key) = "+dialect.QuoteText(preparedKey)).Scan(&text)
+	err := db.QueryRowContext(ctx, "SELECT decode(value) FROM parquet_kv_metadata("+dialect.QuoteText(t.file)+") WHERE decode(key) "+
+		"= "+dialect.QuoteText(preparedKey)).Scan(&text)
 	if err != nil {
 		return nil // the file is not one of ours
 	}
@@ -159,7 +163,8 @@ func (t *table) readPrepared(ctx context.Context, db *sql.DB) error {
 		now, _ := treatment(c)
 		narrower := was.Lo == nil || now.Lo != nil && *now.Lo >= *was.Lo && *now.Hi <= *was.Hi
 		if was.Step != now.Step || !narrower {
-			return fmt.Errorf("table %s: %s was prepared when the policy said something else about column %s; put its old source into the policy and run 'discreet prepare' again",
+			return fmt.Errorf("table %s: %s was prepared when the policy said something else about column %s; put its old source into "+
+				"the policy and run 'discreet prepare' again",
 				t.Name, t.where(), name)
 		}
 		t.Prepared[name] = c.Granularity != nil

@@ -104,7 +104,8 @@ func (t *table) readAll(ctx context.Context, db *sql.DB) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil:
-		return fmt.Errorf("table %s: %s holds values that cannot be read; write it anew, without times out of range and with text in UTF-8", t.Name, t.where())
+		return fmt.Errorf("table %s: %s holds values that cannot be read; write it anew, without times out of range and with text in "+
+			"UTF-8", t.Name, t.where())
 	}
 	return nil
 }

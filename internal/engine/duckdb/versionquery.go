@@ -28,7 +28,8 @@ type VersionError struct {
 }
 
 func (e *VersionError) Error() string {
-	return "the version query of the dataset " + e.Dataset + " does not name the data; ask the owner to run 'discreet check', which says why"
+	return "the version query of the dataset " + e.Dataset + " does not name the data; ask the owner to run 'discreet check', which says " +
+		"why"
 }
 
 // Explain says what is wrong, to the owner.

@@ -26,7 +26,8 @@ func (p *printer) cast(c *pg.TypeCast) {
 		to, ok = types[name]
 	}
 	if !ok || t.Setof || t.PctType || len(t.ArrayBounds) > 0 {
-		p.refuse(t.GetLocation(), "use boolean, integer, bigint, numeric(p, s), double precision, text, date, timestamp or interval", "nothing can be cast to this type")
+		p.refuse(t.GetLocation(), "use boolean, integer, bigint, numeric(p, s), double precision, text, date, timestamp or interval",
+			"nothing can be cast to this type")
 		return
 	}
 	if len(t.Typmods) > 0 {

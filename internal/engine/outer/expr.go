@@ -55,7 +55,8 @@ func (p *printer) expr(n *pg.Node) {
 	case *pg.Node_RowExpr:
 		p.row(n.RowExpr)
 	case *pg.Node_SqlvalueFunction:
-		p.refuse(n.SqlvalueFunction.Location, "write the date or the name that you mean", "the clock and the session are not available, so that an answer stays the same")
+		p.refuse(n.SqlvalueFunction.Location, "write the date or the name that you mean",
+			"the clock and the session are not available, so that an answer stays the same")
 	case *pg.Node_ParamRef:
 		p.refuse(n.ParamRef.Location, "write the value itself", "there are no parameters here")
 	case *pg.Node_AArrayExpr:
@@ -114,7 +115,8 @@ func (p *printer) number(s string, pos int32) {
 	whole, fraction, point := strings.Cut(mantissa, ".")
 	decimal := func(s string) bool { return strings.Trim(s, "0123456789") == "" }
 	sign := strings.TrimPrefix(strings.TrimPrefix(exponent, "+"), "-")
-	if len(s) > 100 || whole+fraction == "" || !decimal(whole) || !decimal(fraction) || scientific && (sign == "" || len(sign) > 4 || !decimal(sign)) {
+	if len(s) > 100 || whole+fraction == "" || !decimal(whole) || !decimal(fraction) || scientific &&
+		(sign == "" || len(sign) > 4 || !decimal(sign)) {
 		p.refuse(pos, "write it with decimal digits", "this number is not available")
 		return
 	}
@@ -155,7 +157,8 @@ func (p *printer) column(c *pg.ColumnRef) {
 	case 1:
 		name := text(c.Fields[0])
 		if slices.Contains(sessionWords, fold(name)) {
-			p.refuse(c.Location, "write table.column, or give the column another name", "%q is also the name of a value of the session", name)
+			p.refuse(c.Location, "write table.column, or give the column another name", "%q is also the name of a value of the session",
+				name)
 			return
 		}
 		p.say(p.quoted(name, c.Location))

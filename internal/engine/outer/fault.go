@@ -48,7 +48,8 @@ func message(text string) string {
 var told = map[driver.ErrorType]bool{
 	driver.ErrorTypeBinder: true, driver.ErrorTypeOutOfRange: true, driver.ErrorTypeConversion: true, driver.ErrorTypeInvalidInput: true,
 	driver.ErrorTypeMismatchType: true, driver.ErrorTypeParser: true, driver.ErrorTypeSyntax: true, driver.ErrorTypeCatalog: true,
-	driver.ErrorTypeNotImplemented: true, driver.ErrorTypeDivideByZero: true, driver.ErrorTypeExpression: true, driver.ErrorTypeDecimal: true,
+	driver.ErrorTypeNotImplemented: true, driver.ErrorTypeDivideByZero: true, driver.ErrorTypeExpression: true,
+	driver.ErrorTypeDecimal: true,
 }
 
 // reason turns an error of DuckDB into one sentence. The second result says whether it was one of
@@ -76,7 +77,8 @@ func refusal(ctx context.Context, err error) error {
 	if ours != nil {
 		return ours
 	}
-	return &syntax.Refusal{Reason: "the query around the released results cannot run: " + text, Instead: "look at the names and types of the columns that the inner queries return", Position: -1}
+	return &syntax.Refusal{Reason: "the query around the released results cannot run: " + text,
+		Instead: "look at the names and types of the columns that the inner queries return", Position: -1}
 }
 
 // failure is for what goes wrong while it runs.

@@ -18,7 +18,8 @@ func (p *printer) fromItem(n *pg.Node) {
 		p.sources++
 	}
 	if p.sources > maxSources {
-		p.refuse(n.GetRangeVar().GetLocation(), "read fewer tables in one statement", "the statement reads more than %d tables and subqueries", maxSources)
+		p.refuse(n.GetRangeVar().GetLocation(), "read fewer tables in one statement",
+			"the statement reads more than %d tables and subqueries", maxSources)
 		return
 	}
 	switch n := n.GetNode().(type) {
@@ -97,7 +98,8 @@ func (p *printer) rangeFunction(f *pg.RangeFunction) {
 	case f.IsRowsfrom || len(f.Coldeflist) > 0 || name != "generate_series" && name != "unnest" || !bare(call):
 		p.refuse(call.GetLocation(), "use generate_series or unnest(ARRAY[...])", "this function cannot stand in FROM")
 	case name == "generate_series" && len(call.Args) != 2 && len(call.Args) != 3:
-		p.refuse(call.Location, "write generate_series(first, last) or generate_series(first, last, step)", "generate_series has %d arguments", len(call.Args))
+		p.refuse(call.Location, "write generate_series(first, last) or generate_series(first, last, step)",
+			"generate_series has %d arguments", len(call.Args))
 	case name == "unnest" && (len(call.Args) != 1 || call.Args[0].GetAArrayExpr() == nil):
 		p.refuse(call.Location, "write unnest(ARRAY[...])", "unnest takes one array that is written out")
 	}

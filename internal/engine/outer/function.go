@@ -63,35 +63,49 @@ var functions = map[string]function{
 	"replace": {min: 3, max: 3, form: replacing}, "regexp_replace": {min: 3, max: 4, form: replacing},
 	"repeat": {min: 2, max: 2, form: repeating}, "lpad": {min: 2, max: 3, form: padding}, "rpad": {min: 2, max: 3, form: padding},
 	// dates
-	"extract": {min: 2, max: 2, as: "date_part", numeric: true}, "date_part": {min: 2, max: 2, numeric: true}, "date_trunc": {min: 2, max: 2},
-	"make_date": {min: 3, max: 3}, "make_timestamp": {min: 6, max: 6},
+	"extract": {min: 2, max: 2, as: "date_part", numeric: true}, "date_part": {min: 2, max: 2, numeric: true},
+	"date_trunc": {min: 2, max: 2},
+	"make_date":  {min: 3, max: 3}, "make_timestamp": {min: 6, max: 6},
 	"age":      {min: 2, max: 2}, // of one argument it asks the clock
 	"strftime": {min: 2, max: 2, form: growing}, "dayname": {min: 1, max: 1}, "monthname": {min: 1, max: 1}, "last_day": {min: 1, max: 1},
 	// aggregates
-	"count": {role: aggregate, min: 1, max: 1}, "sum": {role: aggregate, min: 1, max: 1, numeric: true}, "avg": {role: aggregate, min: 1, max: 1},
+	"count": {role: aggregate, min: 1, max: 1}, "sum": {role: aggregate, min: 1, max: 1, numeric: true},
+	"avg": {role: aggregate, min: 1, max: 1},
 	"min": {role: aggregate, min: 1, max: 1}, "max": {role: aggregate, min: 1, max: 1},
-	"stddev": {role: aggregate, min: 1, max: 1}, "stddev_pop": {role: aggregate, min: 1, max: 1}, "stddev_samp": {role: aggregate, min: 1, max: 1},
-	"variance": {role: aggregate, min: 1, max: 1}, "var_pop": {role: aggregate, min: 1, max: 1}, "var_samp": {role: aggregate, min: 1, max: 1},
-	"corr": {role: aggregate, min: 2, max: 2}, "covar_pop": {role: aggregate, min: 2, max: 2}, "covar_samp": {role: aggregate, min: 2, max: 2},
-	"regr_avgx": {role: aggregate, min: 2, max: 2}, "regr_avgy": {role: aggregate, min: 2, max: 2}, "regr_count": {role: aggregate, min: 2, max: 2},
-	"regr_intercept": {role: aggregate, min: 2, max: 2}, "regr_r2": {role: aggregate, min: 2, max: 2}, "regr_slope": {role: aggregate, min: 2, max: 2},
-	"regr_sxx": {role: aggregate, min: 2, max: 2}, "regr_sxy": {role: aggregate, min: 2, max: 2}, "regr_syy": {role: aggregate, min: 2, max: 2},
-	"bool_and": {role: aggregate, min: 1, max: 1}, "bool_or": {role: aggregate, min: 1, max: 1}, "every": {role: aggregate, min: 1, max: 1, as: "bool_and"},
+	"stddev": {role: aggregate, min: 1, max: 1}, "stddev_pop": {role: aggregate, min: 1, max: 1},
+	"stddev_samp": {role: aggregate, min: 1, max: 1},
+	"variance":    {role: aggregate, min: 1, max: 1}, "var_pop": {role: aggregate, min: 1, max: 1},
+	"var_samp": {role: aggregate, min: 1, max: 1},
+	"corr":     {role: aggregate, min: 2, max: 2}, "covar_pop": {role: aggregate, min: 2, max: 2},
+	"covar_samp": {role: aggregate, min: 2, max: 2},
+	"regr_avgx":  {role: aggregate, min: 2, max: 2}, "regr_avgy": {role: aggregate, min: 2, max: 2},
+	"regr_count":     {role: aggregate, min: 2, max: 2},
+	"regr_intercept": {role: aggregate, min: 2, max: 2}, "regr_r2": {role: aggregate, min: 2, max: 2},
+	"regr_slope": {role: aggregate, min: 2, max: 2},
+	"regr_sxx":   {role: aggregate, min: 2, max: 2}, "regr_sxy": {role: aggregate, min: 2, max: 2},
+	"regr_syy": {role: aggregate, min: 2, max: 2},
+	"bool_and": {role: aggregate, min: 1, max: 1}, "bool_or": {role: aggregate, min: 1, max: 1},
+	"every":   {role: aggregate, min: 1, max: 1, as: "bool_and"},
 	"bit_and": {role: aggregate, min: 1, max: 1}, "bit_or": {role: aggregate, min: 1, max: 1}, "bit_xor": {role: aggregate, min: 1, max: 1},
-	"any_value": {role: aggregate, min: 1, max: 1}, "max_by": {role: aggregate, min: 2, max: 2}, "min_by": {role: aggregate, min: 2, max: 2},
-	"median": {role: aggregate, min: 1, max: 1}, "product": {role: aggregate, min: 1, max: 1}, "skewness": {role: aggregate, min: 1, max: 1},
+	"any_value": {role: aggregate, min: 1, max: 1}, "max_by": {role: aggregate, min: 2, max: 2},
+	"min_by": {role: aggregate, min: 2, max: 2},
+	"median": {role: aggregate, min: 1, max: 1}, "product": {role: aggregate, min: 1, max: 1},
+	"skewness": {role: aggregate, min: 1, max: 1},
 	"kurtosis": {role: aggregate, min: 1, max: 1}, "entropy": {role: aggregate, min: 1, max: 1}, "mad": {role: aggregate, min: 1, max: 1},
 	"string_agg":      {role: aggregate, min: 2, max: 2, form: growing},
 	"percentile_cont": {role: ordered, min: 1, max: 1}, "percentile_disc": {role: ordered, min: 1, max: 1}, "mode": {role: ordered},
 	// windows
-	"row_number": {role: window}, "rank": {role: window}, "dense_rank": {role: window}, "percent_rank": {role: window}, "cume_dist": {role: window},
-	"ntile": {role: window, min: 1, max: 1}, "lag": {role: window, min: 1, max: 3}, "lead": {role: window, min: 1, max: 3},
-	"first_value": {role: window, min: 1, max: 1}, "last_value": {role: window, min: 1, max: 1}, "nth_value": {role: window, min: 2, max: 2},
+	"row_number": {role: window}, "rank": {role: window}, "dense_rank": {role: window}, "percent_rank": {role: window},
+	"cume_dist": {role: window},
+	"ntile":     {role: window, min: 1, max: 1}, "lag": {role: window, min: 1, max: 3}, "lead": {role: window, min: 1, max: 3},
+	"first_value": {role: window, min: 1, max: 1}, "last_value": {role: window, min: 1, max: 1},
+	"nth_value": {role: window, min: 2, max: 2},
 }
 
 // bare says that a call has nothing but arguments.
 func bare(f *pg.FuncCall) bool {
-	return f != nil && f.Over == nil && f.AggFilter == nil && len(f.AggOrder) == 0 && !f.AggWithinGroup && !f.AggStar && !f.AggDistinct && !f.FuncVariadic
+	return f != nil && f.Over == nil && f.AggFilter == nil && len(f.AggOrder) == 0 && !f.AggWithinGroup && !f.AggStar &&
+		!f.AggDistinct && !f.FuncVariadic
 }
 
 // called returns the name of a function. The parser itself puts pg_catalog before what has a
@@ -109,9 +123,12 @@ func (p *printer) called(f *pg.FuncCall) string {
 
 // instead helps with functions that are missed often.
 var instead = map[string]string{
-	"now": "write the date that you mean", "random": "answers stay the same, so there is no randomness; order by a column", "to_char": "use strftime(date, '%Y-%m') or round()",
-	"array_agg": "use string_agg(x, ',')", "generate_series": "put it into FROM", "unnest": "put it into FROM", "format": "use concat() or ||",
-	"regexp_matches": "use ~ or regexp_like()", "greatest": "write GREATEST(a, b)", "date_diff": "subtract the dates", "trim": "write TRIM(x)",
+	"now": "write the date that you mean", "random": "answers stay the same, so there is no randomness; order by a column",
+	"to_char":   "use strftime(date, '%Y-%m') or round()",
+	"array_agg": "use string_agg(x, ',')", "generate_series": "put it into FROM", "unnest": "put it into FROM",
+	"format":         "use concat() or ||",
+	"regexp_matches": "use ~ or regexp_like()", "greatest": "write GREATEST(a, b)", "date_diff": "subtract the dates",
+	"trim": "write TRIM(x)",
 }
 
 func (p *printer) call(f *pg.FuncCall) {
@@ -120,7 +137,8 @@ func (p *printer) call(f *pg.FuncCall) {
 	if !ok {
 		hint := instead[name]
 		if hint == "" {
-			hint = "the functions that can be used are those of PostgreSQL on numbers, texts and dates, its aggregates and its window functions"
+			hint = "the functions that can be used are those of PostgreSQL on numbers, texts and dates, its aggregates and its window " +
+				"functions"
 		}
 		p.refuse(f.Location, hint, "the function %.60q is not available over released results", name)
 		return

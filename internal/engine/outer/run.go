@@ -50,7 +50,8 @@ func describe(ctx context.Context, conn any, text string) ([]Column, error) {
 		return nil, errStart
 	}
 	if kind, err := s.StatementType(); err != nil || kind != driver.STATEMENT_TYPE_SELECT {
-		return nil, &syntax.Refusal{Reason: "the query around the released results is not a SELECT", Instead: "write a SELECT", Position: -1}
+		return nil, &syntax.Refusal{Reason: "the query around the released results is not a SELECT", Instead: "write a SELECT",
+			Position: -1}
 	}
 	n, err := s.ColumnCount()
 	if err != nil {
@@ -77,16 +78,19 @@ func describe(ctx context.Context, conn any, text string) ([]Column, error) {
 
 // kinds are the types that a result may have.
 var kinds = map[driver.Type]Kind{
-	driver.TYPE_BOOLEAN: Boolean, driver.TYPE_TINYINT: Integer, driver.TYPE_SMALLINT: Integer, driver.TYPE_INTEGER: Integer, driver.TYPE_BIGINT: Integer,
+	driver.TYPE_BOOLEAN: Boolean, driver.TYPE_TINYINT: Integer, driver.TYPE_SMALLINT: Integer, driver.TYPE_INTEGER: Integer,
+	driver.TYPE_BIGINT:   Integer,
 	driver.TYPE_UTINYINT: Integer, driver.TYPE_USMALLINT: Integer, driver.TYPE_UINTEGER: Integer, driver.TYPE_UBIGINT: Integer,
-	driver.TYPE_HUGEINT: Integer, driver.TYPE_UHUGEINT: Integer, driver.TYPE_FLOAT: Real, driver.TYPE_DOUBLE: Real, driver.TYPE_VARCHAR: Text,
-	driver.TYPE_DATE: Date, driver.TYPE_TIMESTAMP: Timestamp, driver.TYPE_DECIMAL: Decimal, driver.TYPE_SQLNULL: Text,
+	driver.TYPE_HUGEINT: Integer, driver.TYPE_UHUGEINT: Integer, driver.TYPE_FLOAT: Real, driver.TYPE_DOUBLE: Real,
+	driver.TYPE_VARCHAR: Text,
+	driver.TYPE_DATE:    Date, driver.TYPE_TIMESTAMP: Timestamp, driver.TYPE_DECIMAL: Decimal, driver.TYPE_SQLNULL: Text,
 }
 
 func (c *Column) typed(info driver.TypeInfo) error {
 	kind, ok := kinds[info.InternalType()]
 	if !ok {
-		return &syntax.Refusal{Reason: "the column " + quote(c.Name) + " of the answer has a type that cannot be shown", Instead: "cast it, as in CAST(x AS text)", Position: -1}
+		return &syntax.Refusal{Reason: "the column " + quote(c.Name) + " of the answer has a type that cannot be shown",
+			Instead: "cast it, as in CAST(x AS text)", Position: -1}
 	}
 	c.Kind = kind
 	if d, ok := info.Details().(*driver.DecimalDetails); ok && kind == Decimal {

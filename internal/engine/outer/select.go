@@ -121,7 +121,8 @@ func (p *printer) values(rows []*pg.Node) {
 
 func (p *printer) simple(s *pg.SelectStmt) {
 	if len(s.TargetList) == 0 || len(s.TargetList) > MaxColumns {
-		p.refuse(-1, "select at least one column, and not more than "+strconv.Itoa(MaxColumns), "a SELECT has %d columns", len(s.TargetList))
+		p.refuse(-1, "select at least one column, and not more than "+strconv.Itoa(MaxColumns), "a SELECT has %d columns",
+			len(s.TargetList))
 		return
 	}
 	p.say("SELECT ")
@@ -212,7 +213,8 @@ func (p *printer) groupBy(s *pg.SelectStmt) {
 	list(p, s.GroupClause, func(n *pg.Node) {
 		sets = min(sets*groupingSets(n), maxSets+1)
 		if sets > maxSets {
-			p.refuse(n.GetGroupingSet().GetLocation(), "group by fewer columns in CUBE and ROLLUP", "these are more than %d grouping sets", maxSets)
+			p.refuse(n.GetGroupingSet().GetLocation(), "group by fewer columns in CUBE and ROLLUP",
+				"these are more than %d grouping sets", maxSets)
 			return
 		}
 		p.grouping(n)

@@ -94,5 +94,6 @@ func (p *printer) frame(w *pg.WindowDef) {
 	default:
 		p.refuse(w.Location, "write BETWEEN ... AND ...", "the frame has no end")
 	}
-	p.say(map[int32]string{frameExcludeCurrent: " EXCLUDE CURRENT ROW", frameExcludeGroup: " EXCLUDE GROUP", frameExcludeTies: " EXCLUDE TIES"}[w.FrameOptions&frameExclusion])
+	p.say(map[int32]string{frameExcludeCurrent: " EXCLUDE CURRENT ROW", frameExcludeGroup: " EXCLUDE GROUP",
+		frameExcludeTies: " EXCLUDE TIES"}[w.FrameOptions&frameExclusion])
 }

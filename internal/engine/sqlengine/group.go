@@ -80,7 +80,8 @@ func keyValue(v any, t tree.Type) policy.Value {
 }
 
 var keyTypes = map[tree.Kind]policy.Type{
-	tree.Text: policy.Text, tree.Boolean: policy.Boolean, tree.Date: policy.Date, tree.Timestamp: policy.Timestamp, tree.Number: policy.Integer,
+	tree.Text: policy.Text, tree.Boolean: policy.Boolean, tree.Date: policy.Date, tree.Timestamp: policy.Timestamp,
+	tree.Number: policy.Integer,
 }
 
 // spell writes a value so that no two combinations of values have one spelling.
