@@ -44,7 +44,8 @@ func TestRunPublic(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if sums, err := engine.RunPublic(context.Background(), counting{}, &st.Plans[0].Query); !errors.Is(err, engine.ErrPrivate) || sums != nil {
+	if sums, err := engine.RunPublic(context.Background(), counting{}, &st.Plans[0].Query); !errors.Is(err, engine.ErrPrivate) ||
+		sums != nil {
 		t.Error(sums, err)
 	}
 }

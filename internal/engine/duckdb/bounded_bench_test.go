@@ -62,7 +62,8 @@ func benchmarkTables(b *testing.B, folder string, millions int) {
 	}
 	rows := millions * 1_000_000
 	owner(b, path,
-		fmt.Sprintf("CREATE TABLE shuffled AS SELECT CAST(hash(i) %% %d AS BIGINT) AS pid, 'key' || (hash(i * 31) %% 1000) AS k, CAST(hash(i + 7) %% 100000 AS INTEGER) AS v FROM range(%d) r(i)", rows/10, rows),
+		fmt.Sprintf("CREATE TABLE shuffled AS SELECT CAST(hash(i) %% %d AS BIGINT) AS pid, 'key' || (hash(i * 31) %% 1000) AS k, "+
+			"CAST(hash(i + 7) %% 100000 AS INTEGER) AS v FROM range(%d) r(i)", rows/10, rows),
 		"CREATE TABLE clustered AS SELECT * FROM shuffled ORDER BY pid")
 }
 

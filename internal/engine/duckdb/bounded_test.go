@@ -107,8 +107,10 @@ func TestWhoIsWho(t *testing.T) {
 	for i, p := range people {
 		folder := t.TempDir()
 		path := filepath.Join(folder, "d.duckdb")
-		owner(t, path, "CREATE TABLE t (u "+p.typ+")", fmt.Sprintf("INSERT INTO t VALUES ('%s'), ('%s'), (NULL), ('%s'), ('%s'), ('%s'), ('%s')", p.one, p.other, p.one, p.one, p.other, p.other))
-		e := open(t, dataset(t, folder, "source: d.duckdb\nunit: t.u\ntables:\n  t:\n    max_rows: 2\n    max_groups: 1\n    columns: {}\n"))
+		owner(t, path, "CREATE TABLE t (u "+p.typ+")", fmt.Sprintf("INSERT INTO t VALUES ('%s'), ('%s'), (NULL), ('%s'), ('%s'), ('%s'), "+
+			"('%s')", p.one, p.other, p.one, p.one, p.other, p.other))
+		e := open(t, dataset(t, folder, "source: d.duckdb\nunit: t.u\ntables:\n  t:\n    max_rows: 2\n    max_groups: 1\n    columns: "+
+			"{}\n"))
 		if got := fmt.Sprint(ask(t, e, "SELECT COUNT(*) FROM t")); got != "[[4]]" {
 			t.Errorf("%d: %s: %s", i, p.typ, got)
 		}
@@ -123,7 +125,8 @@ func TestWhoIsWho(t *testing.T) {
 func TestBoundedIsQuiet(t *testing.T) {
 	folder := t.TempDir()
 	owner(t, filepath.Join(folder, "d.duckdb"), "CREATE TABLE t AS SELECT i % 10 AS u, 'k' AS k FROM range(100000) r(i)")
-	e := open(t, dataset(t, folder, "source: d.duckdb\nunit: t.u\ntables:\n  t:\n    max_rows: 2\n    max_groups: 1\n    columns: {k: {type: text, keys: [k]}}\n"))
+	e := open(t, dataset(t, folder, "source: d.duckdb\nunit: t.u\ntables:\n  t:\n    max_rows: 2\n    max_groups: 1\n    columns: {k: "+
+		"{type: text, keys: [k]}}\n"))
 	q := &prepare(t, e.dataset, "SELECT k, COUNT(*) FROM t GROUP BY k").Query
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -197,7 +200,9 @@ func TestOrderIsSeen(t *testing.T) {
 	var answers []string
 	for _, table := range []string{"shuffled", "clustered"} {
 		// The table's name is in the salt; what is compared is the same question.
-		ds := dataset(t, folder, fmt.Sprintf("source: d.duckdb\nunit: %[1]s.u\ntables:\n  %[1]s:\n    max_rows: 3\n    max_groups: 4\n    columns:\n      k: {type: text, keys: [%[2]s]}\n      v: {type: integer, bounds: [10, 90]}\n", table, strings.Join(names, ", ")))
+		ds := dataset(t, folder, fmt.Sprintf("source: d.duckdb\nunit: %[1]s.u\ntables:\n  %[1]s:\n    max_rows: 3\n    max_groups: 4\n    "+
+			"columns:\n      k: {type: text, keys: [%[2]s]}\n      v: {type: integer, bounds: [10, 90]}\n", table,
+			strings.Join(names, ", ")))
 		e := open(t, ds)
 		b, err := e.now.newBounded(bothOf(prepare(t, ds, "SELECT k, COUNT(*), SUM(v) FROM "+table+" GROUP BY k")))
 		if err != nil {

@@ -35,7 +35,8 @@ func BenchmarkFetch(b *testing.B) {
 			b.Run(fmt.Sprintf("%d columns, %s", width, c.name), func(b *testing.B) {
 				folder := b.TempDir()
 				owner(b, filepath.Join(folder, "d.duckdb"),
-					fmt.Sprintf("CREATE TABLE visits AS SELECT CAST(%s AS INTEGER) AS u, %s FROM range(%d) AS t(i)", c.who, strings.Join(stored, ", "), rows),
+					fmt.Sprintf("CREATE TABLE visits AS SELECT CAST(%s AS INTEGER) AS u, %s FROM range(%d) AS t(i)", c.who,
+						strings.Join(stored, ", "), rows),
 					"CREATE TABLE people AS SELECT DISTINCT u FROM visits")
 				tables := "  visits: {" + c.unit + c.limits + ", columns: {" + strings.Join(declared, ", ") + "}}\n"
 				unit := "visits.u"

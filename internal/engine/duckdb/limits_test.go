@@ -8,13 +8,15 @@ import (
 
 func TestParseMemory(t *testing.T) {
 	for text, want := range map[string]int64{
-		"": 0, "100B": 100, "64MB": 64_000_000, "64MiB": 64 << 20, "1.5GiB": 3 << 29, "4GB": 4_000_000_000, "2 TB": 2_000_000_000_000, "0.5KB": 500,
+		"": 0, "100B": 100, "64MB": 64_000_000, "64MiB": 64 << 20, "1.5GiB": 3 << 29, "4GB": 4_000_000_000, "2 TB": 2_000_000_000_000,
+		"0.5KB": 500,
 	} {
 		if got, err := ParseMemory(text); err != nil || got != want {
 			t.Errorf("%q: %d, %v", text, got, err)
 		}
 	}
-	for _, text := range []string{"4", "4gb", "-1GB", "GB", "1e9B", "4GB; SELECT 1", "9999999999TB", "999999999999999TB", "1.0001GB", "80%", " 4GB", "4PB"} {
+	for _, text := range []string{"4", "4gb", "-1GB", "GB", "1e9B", "4GB; SELECT 1", "9999999999TB", "999999999999999TB", "1.0001GB",
+		"80%", " 4GB", "4PB"} {
 		if got, err := ParseMemory(text); err == nil {
 			t.Errorf("%q is %d bytes", text, got)
 		}
@@ -45,7 +47,8 @@ func TestLimits(t *testing.T) {
 			t.Errorf("the version query has %s", got)
 		}
 		var got string
-		if err := e.now.DB.QueryRow("SELECT current_setting('threads') || ' ' || current_setting('memory_limit')").Scan(&got); err != nil || got != want {
+		if err := e.now.DB.QueryRow("SELECT current_setting('threads') || ' ' || " +
+			"current_setting('memory_limit')").Scan(&got); err != nil || got != want {
 			t.Errorf("questions have %s, %v", got, err)
 		}
 		if e.now.memory != 25<<20 {

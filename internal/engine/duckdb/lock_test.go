@@ -18,7 +18,8 @@ func sources(t *testing.T) map[string]*Engine {
 	write(t, folder, "people.csv", "pid,age\n1,10\n2,20\n3,\n")
 	write(t, folder, "secret.csv", "pid,age\n4,40\n")
 	write(t, folder, "secret.txt", "secret")
-	owner(t, "", "COPY ("+rows+") TO "+dialect.QuoteText(filepath.Join(folder, "people.parquet")), "COPY ("+rows+") TO "+dialect.QuoteText(filepath.Join(folder, "secret.parquet")))
+	owner(t, "", "COPY ("+rows+") TO "+dialect.QuoteText(filepath.Join(folder, "people.parquet")),
+		"COPY ("+rows+") TO "+dialect.QuoteText(filepath.Join(folder, "secret.parquet")))
 	owner(t, filepath.Join(folder, "people.duckdb"), "CREATE TABLE people AS "+rows)
 	owner(t, filepath.Join(folder, "secret.duckdb"), "CREATE TABLE people AS "+rows)
 	out := map[string]*Engine{}

@@ -13,7 +13,8 @@ func TestMagnitude(t *testing.T) {
 		want int
 	}{{"0", 1}, {"8", 1}, {"9", 2}, {"98", 2}, {"99", 3}} { // with two tables of one row each
 		folder := t.TempDir()
-		owner(t, filepath.Join(folder, "d.duckdb"), "CREATE TABLE a AS SELECT range AS pid, 1 AS n FROM range("+c.rows+")", "CREATE TABLE p AS SELECT 1 AS x", "CREATE TABLE q AS SELECT 1 AS x")
+		owner(t, filepath.Join(folder, "d.duckdb"), "CREATE TABLE a AS SELECT range AS pid, 1 AS n FROM range("+c.rows+")",
+			"CREATE TABLE p AS SELECT 1 AS x", "CREATE TABLE q AS SELECT 1 AS x")
 		ds := dataset(t, folder, `
 source: d.duckdb
 unit: a.pid

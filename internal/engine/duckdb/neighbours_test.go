@@ -104,10 +104,12 @@ func beyond(q *tree.Query, results [3]*engine.Result) string {
 		for m, measure := range q.Measures {
 			l1, l2 := distances(results[pair.a].Measures[m].Open(), results[pair.b].Measures[m].Open())
 			if most := as.Sensitivity(measure, dp.L1).L1(); l1.Cmp(most) > 0 {
-				return fmt.Sprintf("%s moved by %v in l1, and by at most %v was promised for %v", measure.Describe(), l1, most, pair.relation)
+				return fmt.Sprintf("%s moved by %v in l1, and by at most %v was promised for %v", measure.Describe(), l1, most,
+					pair.relation)
 			}
 			if most := as.Sensitivity(measure, dp.L2).L2Squared(); l2.Cmp(most) > 0 {
-				return fmt.Sprintf("%s moved by sqrt %v in l2, and by at most sqrt %v was promised for %v", measure.Describe(), l2, most, pair.relation)
+				return fmt.Sprintf("%s moved by sqrt %v in l2, and by at most sqrt %v was promised for %v", measure.Describe(), l2,
+					most, pair.relation)
 			}
 		}
 	}
@@ -165,9 +167,10 @@ func TestPlantedNeighbours(t *testing.T) {
 		shape    shape
 		old, new string
 	}{
-		"max_groups is ignored":     {many, ` WHERE n <= \d+`, ""},
-		"one group too many":        {many, ` WHERE n <= 2`, " WHERE n <= 3"},
-		"partials are not clamped":  {many, `CAST\(CASE WHEN coalesce\(m(\d), 0\) .*? END AS HUGEINT\)`, "CAST(coalesce(m$1, 0) AS HUGEINT)"},
+		"max_groups is ignored": {many, ` WHERE n <= \d+`, ""},
+		"one group too many":    {many, ` WHERE n <= 2`, " WHERE n <= 3"},
+		"partials are not clamped": {many, `CAST\(CASE WHEN coalesce\(m(\d), 0\) .*? END AS HUGEINT\)`,
+			"CAST(coalesce(m$1, 0) AS HUGEINT)"},
 		"groups are kept per group": {many, `PARTITION BY u `, "PARTITION BY u, k0 "},
 		// That columns are not clamped, or to bounds that are too wide, shows in no result: see
 		// TestWrongTexts. That a row is not does.
@@ -179,7 +182,8 @@ func TestPlantedNeighbours(t *testing.T) {
 			gen := rapid.Custom(func(rt *rapid.T) bool {
 				f := drawFamily(rt, t, planted.shape)
 				defer f.close()
-				for _, text := range []string{"SELECT COUNT(*), SUM(i), SUM(d) FROM t GROUP BY s", "SELECT COUNT(*), SUM(i) FROM t GROUP BY b, n", "SELECT SUM(i), COUNT(*) FROM t WHERE i > 5"} {
+				for _, text := range []string{"SELECT COUNT(*), SUM(i), SUM(d) FROM t GROUP BY s",
+					"SELECT COUNT(*), SUM(i) FROM t GROUP BY b, n", "SELECT SUM(i), COUNT(*) FROM t WHERE i > 5"} {
 					q := &prepare(t, f.with.dataset, text).Query
 					if far := f.tooFar(t, q, unchanged); far != "" {
 						t.Fatal(far)

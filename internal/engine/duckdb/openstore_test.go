@@ -68,9 +68,12 @@ func TestThirdParty(t *testing.T) {
 	}
 	options := plan.Options{Public: public{t.Context(), theirs}}
 	for _, text := range []string{
-		"SELECT COUNT(*), SUM(age), AVG(cost), COUNT(DISTINCT age) FROM people", "SELECT k, b, COUNT(*), SUM(cost) FROM people GROUP BY k, b", "SELECT MEDIAN(age) FROM people WHERE day > '2024-01-01'",
-		"SELECT ward, COUNT(*), SUM(n), COUNT(DISTINCT n), MEDIAN(n) FROM visits GROUP BY ward", "SELECT COUNT(DISTINCT pid) FROM visits WHERE n / 0 IS NULL",
-		"SELECT wing, COUNT(*) FROM visits v JOIN wards w ON v.ward = w.ward GROUP BY wing", "SELECT COUNT(*) FROM people p WHERE EXISTS (SELECT 1 FROM visits v WHERE v.pid = p.pid AND v.n > 9)",
+		"SELECT COUNT(*), SUM(age), AVG(cost), COUNT(DISTINCT age) FROM people",
+		"SELECT k, b, COUNT(*), SUM(cost) FROM people GROUP BY k, b", "SELECT MEDIAN(age) FROM people WHERE day > '2024-01-01'",
+		"SELECT ward, COUNT(*), SUM(n), COUNT(DISTINCT n), MEDIAN(n) FROM visits GROUP BY ward",
+		"SELECT COUNT(DISTINCT pid) FROM visits WHERE n / 0 IS NULL",
+		"SELECT wing, COUNT(*) FROM visits v JOIN wards w ON v.ward = w.ward GROUP BY wing",
+		"SELECT COUNT(*) FROM people p WHERE EXISTS (SELECT 1 FROM visits v WHERE v.pid = p.pid AND v.n > 9)",
 	} {
 		st, err := plan.Prepare(ds, text, options)
 		if err != nil {

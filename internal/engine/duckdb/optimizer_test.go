@@ -79,9 +79,12 @@ func ruleNames(t *testing.T, s *snapshot) []string {
 // another outcome than without.
 func TestHarmfulOptimizers(t *testing.T) {
 	for text, rule := range map[string]string{
-		"SELECT sum(x * 4000000000::BIGINT * 4000000000::BIGINT) FROM (SELECT unnest([0::BIGINT, 0]) AS x)":                                                                   "expression_rewriter",
-		"SELECT count(a), count(b) FROM (SELECT TRY(x * y + 1) AS a, TRY(x * y + 2) AS b FROM (SELECT unnest([4000000000::BIGINT]) AS x, unnest([4000000000::BIGINT]) AS y))": "common_subexpressions",
-		"SELECT count(*) FROM (SELECT CASE WHEN TRY_CAST(h AS BIGINT) > 5 THEN 5 ELSE TRY_CAST(h AS BIGINT) END AS x FROM wide) WHERE x IS NULL":                              "expression_rewriter",
+		"SELECT sum(x * 4000000000::BIGINT * 4000000000::BIGINT) FROM (SELECT unnest([0::BIGINT, 0]) AS " +
+			"x)": "expression_rewriter",
+		"SELECT count(a), count(b) FROM (SELECT TRY(x * y + 1) AS a, TRY(x * y + 2) AS b FROM (SELECT unnest([4000000000::BIGINT]) AS x, " +
+			"unnest([4000000000::BIGINT]) AS y))": "common_subexpressions",
+		"SELECT count(*) FROM (SELECT CASE WHEN TRY_CAST(h AS BIGINT) > 5 THEN 5 ELSE TRY_CAST(h AS BIGINT) END AS x FROM wide) WHERE x " +
+			"IS NULL": "expression_rewriter",
 	} {
 		db := sqlDB(t, "CREATE TABLE wide AS SELECT unnest([1::HUGEINT, 170141183460469231731687303715884105727]) AS h")
 		outcome := func(setting string) string {
@@ -143,7 +146,8 @@ func TestOptimizersChangeNothing(t *testing.T) {
 			}
 			asked := 0
 			for i, how := range slices.Sorted(maps.Keys(settings)) {
-				if _, err := free.DB.ExecContext(t.Context(), "SET disabled_optimizers = "+dialect.QuoteText(strings.Join(settings[how], ","))); err != nil {
+				if _, err := free.DB.ExecContext(t.Context(), "SET disabled_optimizers = "+dialect.QuoteText(strings.Join(settings[how],
+					","))); err != nil {
 					t.Fatal(err)
 				}
 				for k, text := range c.questions {
@@ -186,7 +190,8 @@ func optimizerCorpora(t *testing.T) map[string]optimizerCorpus {
 	owner(t, filepath.Join(folder, "t.duckdb"), "CREATE TABLE t AS "+hostileRows)
 	out := map[string]optimizerCorpus{"expressions": {dataset: dataset(t, folder, "source: t.duckdb"+hostileKeys), questions: corpus(0)}}
 	shop := t.TempDir()
-	out["shop"] = optimizerCorpus{dataset: shopDataset(t, shop, storeShop(t, shop, "duckdb", nil, nil), "add-remove", 2, 2), questions: shopQuestions()}
+	out["shop"] = optimizerCorpus{dataset: shopDataset(t, shop, storeShop(t, shop, "duckdb", nil, nil), "add-remove", 2, 2),
+		questions: shopQuestions()}
 	data, err := os.ReadFile("../../audit/generate/testdata/hostile.txt")
 	if err != nil {
 		t.Fatal(err)

@@ -14,8 +14,10 @@ func TestCompareAtBounds(t *testing.T) {
 	const lo, hi = 3, 6
 	for _, typ := range []string{"BIGINT", "INTEGER", "UTINYINT", "HUGEINT"} {
 		folder := t.TempDir()
-		owner(t, filepath.Join(folder, "t.duckdb"), "CREATE TABLE t AS SELECT range AS u, CAST(nullif(range, 10) AS "+typ+") AS x FROM range(11)")
-		e := open(t, dataset(t, folder, fmt.Sprintf("source: t.duckdb\nunit: t.u\ntables: {t: {unique: u, columns: {x: {type: integer, bounds: [%d, %d]}}}}", lo, hi)))
+		owner(t, filepath.Join(folder, "t.duckdb"), "CREATE TABLE t AS SELECT range AS u, CAST(nullif(range, 10) AS "+typ+") AS x FROM "+
+			"range(11)")
+		e := open(t, dataset(t, folder, fmt.Sprintf("source: t.duckdb\nunit: t.u\ntables: {t: {unique: u, columns: {x: {type: integer, "+
+			"bounds: [%d, %d]}}}}", lo, hi)))
 		loose := 0
 		for n := lo - 3; n <= hi+3; n++ {
 			for op, holds := range map[string]func(x int) bool{

@@ -253,7 +253,10 @@ func TestPlantedPrinters(t *testing.T) {
 					if err != nil {
 						continue
 					}
-					changed, ok := mutant(e.now.Statements(&p.Query), func(text string) string { return strings.ReplaceAll(text, planted.old, planted.new) })
+					changed, ok := mutant(e.now.Statements(&p.Query), func(text string) string {
+						return strings.ReplaceAll(text,
+							planted.old, planted.new)
+					})
 					if !ok {
 						continue
 					}

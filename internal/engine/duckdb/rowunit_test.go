@@ -18,10 +18,11 @@ tables:
   tags: {source: tags.csv, public: true, max_rows: 2, columns: {code: {type: integer}, tag: {type: text, nullable: false}}}
 `
 	for name, c := range map[string]struct{ source, statement string }{
-		"csv":                {"source: visits.csv,", "COPY (" + visits + ") TO '%s/visits.csv' (HEADER)"},
-		"csv with rowid":     {"source: visits.csv,", "COPY (SELECT 1 AS rowid, * FROM (" + visits + ")) TO '%s/visits.csv' (HEADER)"},
-		"parquet":            {"source: visits.parquet,", "COPY (" + visits + ") TO '%s/visits.parquet'"},
-		"parquet, shadowed":  {"source: visits.parquet,", "COPY (SELECT 1 AS file_row_number, 1 AS rowid, * FROM (" + visits + ")) TO '%s/visits.parquet'"},
+		"csv":            {"source: visits.csv,", "COPY (" + visits + ") TO '%s/visits.csv' (HEADER)"},
+		"csv with rowid": {"source: visits.csv,", "COPY (SELECT 1 AS rowid, * FROM (" + visits + ")) TO '%s/visits.csv' (HEADER)"},
+		"parquet":        {"source: visits.parquet,", "COPY (" + visits + ") TO '%s/visits.parquet'"},
+		"parquet, shadowed": {"source: visits.parquet,", "COPY (SELECT 1 AS file_row_number, 1 AS rowid, * FROM (" + visits +
+			")) TO '%s/visits.parquet'"},
 		"database":           {"", "CREATE TABLE visits AS " + visits},
 		"database, shadowed": {"", "CREATE TABLE visits AS SELECT 1 AS rowid, * FROM (" + visits + ")"},
 		"view":               {"", "CREATE VIEW visits AS " + visits},
@@ -47,7 +48,8 @@ tables:
 					t.Errorf("%s: %s, want %s", q.text, got, q.want)
 				}
 			}
-			q := question(t, e, "SELECT tag, COUNT(DISTINCT cost), COUNT(*) FROM visits v JOIN tags t ON v.code = t.code WHERE v.code = 1 GROUP BY tag")
+			q := question(t, e, "SELECT tag, COUNT(DISTINCT cost), COUNT(*) FROM visits v JOIN tags t ON v.code = t.code WHERE v.code = "+
+				"1 GROUP BY tag")
 			r, err := e.Run(t.Context(), q)
 			if err != nil {
 				t.Fatal(why(t, e, q))

@@ -76,10 +76,12 @@ func storeShop(t testing.TB, folder, kind string, types, rows map[string]string)
 			header = append(header, strings.Fields(c)[0])
 		}
 		csv := write(t, folder, name+".csv", strings.Join(header, ",")+"\n"+text)
-		create := []string{"CREATE TABLE " + name + " (" + columns + ")", "COPY " + name + " FROM " + dialect.QuoteText(csv) + " (HEADER, DELIMITER ',', NULL '')"}
+		create := []string{"CREATE TABLE " + name + " (" + columns + ")",
+			"COPY " + name + " FROM " + dialect.QuoteText(csv) + " (HEADER, DELIMITER ',', NULL '')"}
 		switch kind {
 		case "parquet":
-			owner(t, "", append(create, "COPY "+name+" TO "+dialect.QuoteText(filepath.Join(folder, name+".parquet"))+" (FORMAT parquet)")...)
+			owner(t, "", append(create, "COPY "+name+" TO "+dialect.QuoteText(filepath.Join(folder,
+				name+".parquet"))+" (FORMAT parquet)")...)
 		case "duckdb":
 			database = append(database, create...)
 		}
@@ -190,30 +192,40 @@ var shopAnswers = []struct{ text, want string }{
 	{"SELECT COUNT(*) FROM customers c JOIN tags t ON c.age > t.code * 20", "[6]"},
 	// Subqueries.
 	{"SELECT COUNT(*), SUM(x) FROM (SELECT amount AS x FROM orders WHERE code = 1 UNION ALL SELECT qty FROM items) AS u", "[8] [27]"},
-	{"SELECT COUNT(*) FROM (SELECT oid AS x, amount FROM orders UNION ALL SELECT cust, amount FROM orders) AS u WHERE x IS NOT NULL", "[10]"},
+	{"SELECT COUNT(*) FROM (SELECT oid AS x, amount FROM orders UNION ALL SELECT cust, amount FROM orders) AS u WHERE x IS NOT NULL",
+		"[10]"},
 	{"WITH big AS (SELECT cust, amount * 2 AS twice FROM orders WHERE amount > 4) SELECT COUNT(*), SUM(twice) FROM big", "[3] [142]"},
 	{"SELECT COUNT(*), SUM(n) FROM (SELECT cust, COUNT(*) AS n, SUM(amount) AS total FROM orders GROUP BY cust) AS x", "[4] [5]"},
-	{"SELECT COUNT(*), SUM(total) FROM (SELECT cust, COUNT(*) AS n, SUM(amount) AS total FROM orders GROUP BY cust) AS x WHERE total > 20", "[2] [71]"},
+	{"SELECT COUNT(*), SUM(total) FROM (SELECT cust, COUNT(*) AS n, SUM(amount) AS total FROM orders GROUP BY cust) AS x WHERE total > " +
+		"20", "[2] [71]"},
 	{"SELECT SUM(a), SUM(b) FROM (SELECT cust, MIN(amount) AS a, MAX(amount) AS b FROM orders GROUP BY cust) AS x", "[62] [66]"},
-	{"SELECT region, COUNT(*), SUM(total) FROM customers c JOIN (SELECT cust, SUM(amount) AS total FROM orders GROUP BY cust) AS x ON c.cid = x.cust GROUP BY region", "[2 1 0] [71 3 0]"},
-	{"SELECT COUNT(*), COUNT(total) FROM customers c LEFT JOIN (SELECT cust, SUM(amount) AS total FROM orders GROUP BY cust) AS x ON c.cid = x.cust", "[3] [5]"},
+	{"SELECT region, COUNT(*), SUM(total) FROM customers c JOIN (SELECT cust, SUM(amount) AS total FROM orders GROUP BY cust) AS x ON " +
+		"c.cid = x.cust GROUP BY region", "[2 1 0] [71 3 0]"},
+	{"SELECT COUNT(*), COUNT(total) FROM customers c LEFT JOIN (SELECT cust, SUM(amount) AS total FROM orders GROUP BY cust) AS x ON " +
+		"c.cid = x.cust", "[3] [5]"},
 	// Conditions with subqueries.
 	{"SELECT COUNT(*) FROM customers c WHERE EXISTS (SELECT 1 FROM orders o WHERE o.cust = c.cid AND o.amount > 4)", "[2]"},
 	{"SELECT COUNT(*) FROM customers c WHERE NOT EXISTS (SELECT 1 FROM orders o WHERE o.cust = c.cid AND o.amount > 4)", "[3]"},
 	{"SELECT COUNT(*) FROM customers WHERE cid IN (SELECT cust FROM orders)", "[3]"},
 	{"SELECT COUNT(*) FROM orders WHERE code IN (SELECT code FROM tags WHERE tag = 'red')", "[4]"},
-	{"SELECT COUNT(*) FROM orders o WHERE EXISTS (SELECT 1 FROM items i JOIN parts p ON i.iid = p.item WHERE i.order_id = o.oid AND p.w > o.code)", "[2]"},
-	{"SELECT COUNT(*) FROM customers c WHERE EXISTS (SELECT 1 FROM orders o WHERE o.cust = c.cid AND EXISTS (SELECT 1 FROM tags t WHERE t.code = o.code AND t.code * 30 > c.age))", "[2]"},
-	{"SELECT COUNT(*), COUNT(o.amount) FROM customers c LEFT JOIN orders o ON c.cid = o.cust AND EXISTS (SELECT 1 FROM tags t WHERE t.code = o.code AND t.tag = 'red' AND t.code < c.age)", "[3] [4]"},
+	{"SELECT COUNT(*) FROM orders o WHERE EXISTS (SELECT 1 FROM items i JOIN parts p ON i.iid = p.item WHERE i.order_id = o.oid AND p.w " +
+		"> o.code)", "[2]"},
+	{"SELECT COUNT(*) FROM customers c WHERE EXISTS (SELECT 1 FROM orders o WHERE o.cust = c.cid AND EXISTS (SELECT 1 FROM tags t WHERE " +
+		"t.code = o.code AND t.code * 30 > c.age))", "[2]"},
+	{"SELECT COUNT(*), COUNT(o.amount) FROM customers c LEFT JOIN orders o ON c.cid = o.cust AND EXISTS (SELECT 1 FROM tags t WHERE " +
+		"t.code = o.code AND t.tag = 'red' AND t.code < c.age)", "[3] [4]"},
 	{"SELECT COUNT(*) FROM customers c JOIN orders o ON c.cid = o.cust AND o.code IN (SELECT code FROM tags WHERE tag = 'red')", "[3]"},
 	{"SELECT EXISTS (SELECT 1 FROM orders o WHERE o.cust = c.cid) AS has, COUNT(*) FROM customers c GROUP BY has", "[2 3]"},
 	// Private keys, NULL among them, and together with public ones.
 	{"SELECT city, COUNT(*) FROM customers GROUP BY city", "[[Bonn] [Oslo] [Rome] [null]] [1 1 2 1] [1 1 2 1]"},
 	{"SELECT DISTINCT city FROM customers", "[[Bonn] [Oslo] [Rome] [null]] [1 1 2 1]"},
 	{"SELECT shop, COUNT(*), SUM(amount) FROM orders GROUP BY shop", "[[x] [y] [null]] [3 1 1] [4 1 1] [21 7 50]"},
-	{"SELECT city, COUNT(*), SUM(amount) FROM customers c JOIN orders o ON c.cid = o.cust GROUP BY city", "[[Oslo] [Rome]] [1 2] [1 3] [3 71]"},
-	{"SELECT city, label, COUNT(*) FROM customers c JOIN orders o ON c.cid = o.cust JOIN products p ON o.code = p.code GROUP BY city, label", "[[Oslo] [Rome]] [1 2] [0 0 1 2 1 1]"},
-	{"SELECT city, region, COUNT(*) FROM customers GROUP BY city, region", "[[Bonn] [Oslo] [Rome] [null]] [1 1 2 1] [1 0 0 0 1 0 2 0 0 0 1 0]"},
+	{"SELECT city, COUNT(*), SUM(amount) FROM customers c JOIN orders o ON c.cid = o.cust GROUP BY city",
+		"[[Oslo] [Rome]] [1 2] [1 3] [3 71]"},
+	{"SELECT city, label, COUNT(*) FROM customers c JOIN orders o ON c.cid = o.cust JOIN products p ON o.code = p.code GROUP BY city, " +
+		"label", "[[Oslo] [Rome]] [1 2] [0 0 1 2 1 1]"},
+	{"SELECT city, region, COUNT(*) FROM customers GROUP BY city, region",
+		"[[Bonn] [Oslo] [Rome] [null]] [1 1 2 1] [1 0 0 0 1 0 2 0 0 0 1 0]"},
 	// Public keys that are in no list of the policy.
 	{"SELECT shop, COUNT(*) FROM orders WHERE shop IN ('x', 'y') GROUP BY shop", "[4 1]"},
 	{"SELECT code, COUNT(*) FROM orders WHERE code IN (1, 3) GROUP BY code", "[3 1]"},
@@ -244,7 +256,8 @@ func TestShop(t *testing.T) {
 				// holds.
 				stored = "duckdb"
 				types["orders"] = strings.Replace(shopTypes["orders"], "cust INTEGER", "cust HUGEINT", 1)
-				types["items"] = strings.NewReplacer("iid INTEGER", "iid UBIGINT", "order_id INTEGER", "order_id DECIMAL(38,0)").Replace(shopTypes["items"])
+				types["items"] = strings.NewReplacer("iid INTEGER", "iid UBIGINT", "order_id INTEGER",
+					"order_id DECIMAL(38,0)").Replace(shopTypes["items"])
 				rows["orders"] = strings.Replace(shopRows["orders"], "40,9,", "40,-170141183460469231731687303715884105728,", 1)
 				rows["items"] = strings.Replace(shopRows["items"], "400,77,", "400,-99999999999999999999999999999999999999,", 1)
 			}

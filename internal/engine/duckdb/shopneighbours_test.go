@@ -26,11 +26,13 @@ func pick[T any](r *rand.Rand, values ...T) T { return values[r.IntN(len(values)
 // add gives a person a row, and orders with items with parts.
 func (c *crowd) add(r *rand.Rand, person string, known bool, orders int) {
 	if known {
-		fmt.Fprintf(&c.customers, "%s,%s,%d,%s\n", person, pick(r, "N", "S", "other", ""), pick(r, -500, 0, 50, 100, 9999), pick(r, "Rome", "Oslo", "", "only "+person))
+		fmt.Fprintf(&c.customers, "%s,%s,%d,%s\n", person, pick(r, "N", "S", "other", ""), pick(r, -500, 0, 50, 100, 9999),
+			pick(r, "Rome", "Oslo", "", "only "+person))
 	}
 	for range orders {
 		c.order++
-		fmt.Fprintf(&c.orders, "%d,%s,%d,%d,%s\n", c.order, person, pick(r, 1, 2, 3, 7), pick(r, -1000, 0, 1, 2, 50, 1000), pick(r, "x", "y", "z", "", "of "+person))
+		fmt.Fprintf(&c.orders, "%d,%s,%d,%d,%s\n", c.order, person, pick(r, 1, 2, 3, 7), pick(r, -1000, 0, 1, 2, 50, 1000),
+			pick(r, "x", "y", "z", "", "of "+person))
 		for range r.IntN(6) {
 			c.item++
 			fmt.Fprintf(&c.items, "%d,%d,%d\n", c.item, c.order, pick(r, -99, 0, 1, 2, 3, 10, 99))
@@ -226,10 +228,14 @@ func shopQuestions() []string {
 		"SELECT shop, COUNT(*), COUNT(DISTINCT code), MEDIAN(amount), SUM(amount) FROM orders GROUP BY shop",
 		"SELECT shop, code, COUNT(*), COUNT(DISTINCT amount), MEDIAN(amount), COUNT(DISTINCT cust) FROM orders GROUP BY shop, code",
 		"SELECT code, COUNT(DISTINCT amount), MEDIAN(amount), SUM(amount - 25) FROM orders GROUP BY code",
-		"SELECT tag, COUNT(*), SUM(amount), MEDIAN(amount), COUNT(DISTINCT amount) FROM orders o JOIN tags t ON o.code = t.code GROUP BY tag",
-		"SELECT tag, shop, COUNT(*), MEDIAN(qty) FROM orders o JOIN items i ON o.oid = i.order_id JOIN tags t ON o.code <= t.code GROUP BY tag, shop",
-		"SELECT o.shop, COUNT(*), SUM(w), MEDIAN(w) FROM orders o JOIN items i ON o.oid = i.order_id JOIN parts p ON p.item = i.iid GROUP BY o.shop",
-		"SELECT region, SUM(n), MEDIAN(total) FROM customers c LEFT JOIN (SELECT cust, COUNT(*) AS n, SUM(amount) AS total FROM orders GROUP BY cust) AS x ON c.cid = x.cust GROUP BY region",
+		"SELECT tag, COUNT(*), SUM(amount), MEDIAN(amount), COUNT(DISTINCT amount) FROM orders o JOIN tags t ON o.code = t.code GROUP BY " +
+			"tag",
+		"SELECT tag, shop, COUNT(*), MEDIAN(qty) FROM orders o JOIN items i ON o.oid = i.order_id JOIN tags t ON o.code <= t.code GROUP " +
+			"BY tag, shop",
+		"SELECT o.shop, COUNT(*), SUM(w), MEDIAN(w) FROM orders o JOIN items i ON o.oid = i.order_id JOIN parts p ON p.item = i.iid " +
+			"GROUP BY o.shop",
+		"SELECT region, SUM(n), MEDIAN(total) FROM customers c LEFT JOIN (SELECT cust, COUNT(*) AS n, SUM(amount) AS total FROM orders " +
+			"GROUP BY cust) AS x ON c.cid = x.cust GROUP BY region",
 		"SELECT COUNT(*), SUM(x) FROM (SELECT amount AS x FROM orders UNION ALL SELECT qty FROM items UNION ALL SELECT w FROM parts) AS u",
 	}
 	for _, c := range shopAnswers {
@@ -267,7 +273,8 @@ func TestPlantedShopNeighbours(t *testing.T) {
 	}
 	for name, mutate := range map[string]func(string) string{
 		"rows are cut before the join": func(text string) string {
-			text = strings.ReplaceAll(text, `FROM "csv orders"`, `FROM (SELECT * FROM "csv orders" QUALIFY row_number() OVER (PARTITION BY cust ORDER BY oid) <= 1)`)
+			text = strings.ReplaceAll(text, `FROM "csv orders"`,
+				`FROM (SELECT * FROM "csv orders" QUALIFY row_number() OVER (PARTITION BY cust ORDER BY oid) <= 1)`)
 			return unclamped.ReplaceAllString(text, "CAST(coalesce(m$1, 0) AS HUGEINT)")
 		},
 		"groups are not cut":            replace(` n <= \d+`, " true"),

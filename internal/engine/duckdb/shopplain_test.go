@@ -36,7 +36,8 @@ func honest(r *rand.Rand) map[string]string {
 			}
 		}
 	}
-	return map[string]string{"customers": c.customers.String(), "orders": c.orders.String(), "items": c.items.String(), "parts": c.parts.String()}
+	return map[string]string{"customers": c.customers.String(), "orders": c.orders.String(), "items": c.items.String(),
+		"parts": c.parts.String()}
 }
 
 // generous is the shop's policy with limits that cut nothing of it.
@@ -190,7 +191,10 @@ func TestShopAgainstPlain(t *testing.T) {
 				if found[name] {
 					continue
 				}
-				got, different := ownRows(t, e, s.Plans[0], func(text string) string { return strings.ReplaceAll(text, change[0], change[1]) })
+				got, different := ownRows(t, e, s.Plans[0], func(text string) string {
+					return strings.ReplaceAll(text, change[0],
+						change[1])
+				})
 				found[name] = different && got != nil && !slices.Equal(got, want)
 			}
 		}

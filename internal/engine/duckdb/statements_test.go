@@ -49,8 +49,9 @@ func madeUp(t *testing.T, ds *policy.Dataset, way int) *snapshot {
 	s.Schema = dialect.NewSchema(Dialect, ds)
 	for _, name := range ds.TableNames() {
 		p := ds.Tables[name]
-		tb := &dialect.Table{Table: p, Dialect: Dialect, Paths: ds.PathColumns(p), From: "source." + dialect.QuoteName(name), Collated: way == 1,
-			Stored: map[string]dialect.Column{}, Prepared: map[string]bool{}}
+		tb := &dialect.Table{Table: p, Dialect: Dialect, Paths: ds.PathColumns(p), From: "source." + dialect.QuoteName(name),
+			Collated: way == 1,
+			Stored:   map[string]dialect.Column{}, Prepared: map[string]bool{}}
 		if ds.Unit.Row() {
 			tb.RowID = "rowid"
 		}
@@ -88,7 +89,8 @@ var keyNumber = regexp.MustCompile(`discreet_key\(\d+`)
 func spelled(t *testing.T, s *snapshot, q *tree.Query) string {
 	var b strings.Builder
 	for _, st := range s.Statements(q) {
-		fmt.Fprintf(&b, "%s\n%v private %v summed %v measures %v persons %v values %d\n", st.Text, st.Args, st.Private, st.Summed, st.Measures, st.Persons, st.Values)
+		fmt.Fprintf(&b, "%s\n%v private %v summed %v measures %v persons %v values %d\n", st.Text, st.Args, st.Private, st.Summed,
+			st.Measures, st.Persons, st.Values)
 		if !st.Summed {
 			continue
 		}

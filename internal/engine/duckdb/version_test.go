@@ -182,7 +182,8 @@ func TestVersionOfTables(t *testing.T) {
 	write(t, folder, "x.csv", "i\n1\n")
 	write(t, folder, "y.csv", "i\n2\n")
 	of := func(a, b, delimiter string) store.Version {
-		return version(t, open(t, dataset(t, folder, fmt.Sprintf("unit: row\ntables: {a: {source: %s, delimiter: %q, columns: {i: {type: integer, bounds: [0, 100]}}}, b: {source: %s, columns: {i: {type: integer, bounds: [0, 100]}}}}", a, delimiter, b))))
+		return version(t, open(t, dataset(t, folder, fmt.Sprintf("unit: row\ntables: {a: {source: %s, delimiter: %q, columns: {i: {type: "+
+			"integer, bounds: [0, 100]}}}, b: {source: %s, columns: {i: {type: integer, bounds: [0, 100]}}}}", a, delimiter, b))))
 	}
 	first := of("x.csv", "y.csv", ",")
 	if again := of("x.csv", "y.csv", ","); again != first {

@@ -139,7 +139,8 @@ func TestVersionQueryAndFiles(t *testing.T) {
 	path, _ := loaded(t, "")
 	folder := filepath.Dir(path)
 	write(t, folder, "u.csv", "i\n1\n")
-	ds := dataset(t, folder, "source: t.duckdb\nversion: SELECT 1\n"+strings.Replace(counted, "tables: {", "tables: {u: {source: u.csv, columns: {i: {type: integer, bounds: [0, 100]}}}, ", 1))
+	ds := dataset(t, folder, "source: t.duckdb\nversion: SELECT 1\n"+strings.Replace(counted, "tables: {",
+		"tables: {u: {source: u.csv, columns: {i: {type: integer, bounds: [0, 100]}}}, ", 1))
 	e := open(t, ds)
 	first := version(t, e)
 	write(t, folder, "u.csv", "i\n1\n2\n")

@@ -69,15 +69,22 @@ func breakType(e tree.Expr, shrink func(lo, hi *big.Int) (*big.Int, *big.Int)) b
 // calling returns the expressions of the corpus that call a function, in forms in which a question
 // can have them.
 func calling(name string) (out []string) {
-	all := append(slices.Clone(functionCorpus), "abs(i)", "abs(d)", "abs(g)", "abs(i * d)", "sign(i)", "round(d)", "round(d, 1)", "trunc(d)", "floor(d)", "ceil(d)", "ceiling(d)", "mod(i, 7)", "mod(g, i)", "width_bucket(i, 0, 10, 4)",
-		"coalesce(i, 3)", "coalesce(d, i)", "nullif(i, 1)", "greatest(i, 3)", "least(i, 3)", "greatest(d, i)", "length(left(s, 20))", "char_length(left(s, 9))", "character_length(left(s, 9))", "strpos(left(s, 7), 'a')", "position('a' in left(s, 7))",
-		"lower(left(s, 5))", "upper(left(s, 5))", "trim(left(s, 5))", "ltrim(left(s, 5))", "rtrim(left(s, 5))", "btrim(left(s, 5))", "substr(s, 1, 4)", "substring(s, 1, 4)", "left(s, 4)", "right(s, 4)", "concat(left(s, 3), 'abc')", "left(s, 3) || 'abc'", "starts_with(s, 'a')",
-		"sqrt(i)", "ln(i)", "log(i)", "log10(i)", "exp(i)", "power(i, 2)", "pow(d, 2)", "extract(doy from y)", "extract(year from y)", "date_part('day', y)", "date_trunc('month', y)")
+	all := append(slices.Clone(functionCorpus), "abs(i)", "abs(d)", "abs(g)", "abs(i * d)", "sign(i)", "round(d)", "round(d, 1)",
+		"trunc(d)", "floor(d)", "ceil(d)", "ceiling(d)", "mod(i, 7)", "mod(g, i)", "width_bucket(i, 0, 10, 4)",
+		"coalesce(i, 3)", "coalesce(d, i)", "nullif(i, 1)", "greatest(i, 3)", "least(i, 3)", "greatest(d, i)", "length(left(s, 20))",
+		"char_length(left(s, 9))", "character_length(left(s, 9))", "strpos(left(s, 7), 'a')", "position('a' in left(s, 7))",
+		"lower(left(s, 5))", "upper(left(s, 5))", "trim(left(s, 5))", "ltrim(left(s, 5))", "rtrim(left(s, 5))", "btrim(left(s, 5))",
+		"substr(s, 1, 4)", "substring(s, 1, 4)", "left(s, 4)", "right(s, 4)", "concat(left(s, 3), 'abc')", "left(s, 3) || 'abc'",
+		"starts_with(s, 'a')",
+		"sqrt(i)", "ln(i)", "log(i)", "log10(i)", "exp(i)", "power(i, 2)", "pow(d, 2)", "extract(doy from y)", "extract(year from y)",
+		"date_part('day', y)", "date_trunc('month', y)")
 	for _, x := range all {
-		if !strings.Contains(x, name+"(") && !(name == "||" && strings.Contains(x, "||")) && !(name == "btrim" && strings.HasPrefix(x, "trim(")) && !(name == "extract" && strings.Contains(x, "extract(")) {
+		if !strings.Contains(x, name+"(") && !(name == "||" && strings.Contains(x, "||")) &&
+			!(name == "btrim" && strings.HasPrefix(x, "trim(")) && !(name == "extract" && strings.Contains(x, "extract(")) {
 			continue
 		}
-		out = append(out, "SUM("+x+")", "SUM(round("+x+"))", "SUM(round(("+x+") * 10))", "SUM("+x+" * 3)", "SUM(length("+x+"))", "SUM(extract(doy from "+x+"))", "COUNT("+x+")", "AVG("+x+")", "VARIANCE("+x+")", "COUNT(DISTINCT "+x+")",
+		out = append(out, "SUM("+x+")", "SUM(round("+x+"))", "SUM(round(("+x+") * 10))", "SUM("+x+" * 3)", "SUM(length("+x+"))",
+			"SUM(extract(doy from "+x+"))", "COUNT("+x+")", "AVG("+x+")", "VARIANCE("+x+")", "COUNT(DISTINCT "+x+")",
 			"SUM(CASE WHEN ("+x+") IS NOT NULL THEN i ELSE 0 END)", "SUM(i) FILTER (WHERE ("+x+") > 1)")
 	}
 	return out
@@ -87,7 +94,8 @@ func calling(name string) (out []string) {
 // itself, and many.
 func families(t *testing.T) map[string]family {
 	out := map[string]family{}
-	for name, s := range map[string]shape{"many": {policy.Many, 2, 2, "add-remove"}, "unique": {policy.Unique, 1, 1, "add-remove"}, "row": {policy.Row, 1, 1, "substitute"}} {
+	for name, s := range map[string]shape{"many": {policy.Many, 2, 2, "add-remove"}, "unique": {policy.Unique, 1, 1, "add-remove"},
+		"row": {policy.Row, 1, 1, "substitute"}} {
 		rapid.Custom(func(rt *rapid.T) bool {
 			if _, ok := out[name]; !ok {
 				out[name] = drawFamily(rt, t, s)
@@ -183,13 +191,22 @@ func TestWrongPrinters(t *testing.T) {
 			Dialect.Functions[fn] = func(p *dialect.Printer, e *tree.Call) string {
 				text := printed(p, e)
 				used = true
-				return fmt.Sprintf("(CASE WHEN hash(%s) %% 3 = 0 THEN CAST(%s AS %s) ELSE %s END)", text, fmt.Sprintf(bad, text), p.Holding(e.Type()), text)
+				return fmt.Sprintf("(CASE WHEN hash(%s) %% 3 = 0 THEN CAST(%s AS %s) ELSE %s END)", text, fmt.Sprintf(bad, text),
+					p.Holding(e.Type()), text)
 			}
-			for _, x := range []string{"abs(i)", "sign(i)", "round(d)", "trunc(d)", "floor(d)", "ceil(d)", "coalesce(i, 3)", "nullif(i, 1)", "greatest(i, 3)", "least(i, 3)", "length(left(s, 20))", "strpos(left(s, 7), 'a')", "length(lower(left(s, 5)))",
-				"length(upper(left(s, 5)))", "length(trim(left(s, 5)))", "length(ltrim(left(s, 5)))", "length(rtrim(left(s, 5)))", "length(right(s, 4))", "length(concat(left(s, 3), 'abc'))", "length(left(s, 3) || 'abc')", "round(sqrt(i))", "round(ln(i))", "round(log10(i))",
-				"round(exp(i))", "round(power(i, 2))", "extract(doy from y)", "extract(doy from date_trunc('month', y))", "extract(doy from y + 3)", "y - DATE '2024-01-01'", "extract(doy from CAST(CAST(y AS timestamp) AS date))",
-				"extract(doy from y + INTERVAL '1 month')", "length(CAST(i AS text))", "CAST(left(s, 3) AS numeric(4,2))", "least(greatest(CAST(s AS integer), 0), 9)", "extract(doy from CAST(s AS date))", "extract(doy from CAST(s AS timestamp))", "CASE WHEN CAST(s AS boolean) THEN 1 ELSE 0 END"} {
-				for _, text := range []string{"SELECT SUM(" + x + ") FROM t", "SELECT COUNT(*) FROM t WHERE " + x + " > 1", "SELECT COUNT(*) FROM t GROUP BY CASE WHEN " + x + " > 1 THEN 'a' ELSE 'b' END"} {
+			for _, x := range []string{"abs(i)", "sign(i)", "round(d)", "trunc(d)", "floor(d)", "ceil(d)", "coalesce(i, 3)",
+				"nullif(i, 1)", "greatest(i, 3)", "least(i, 3)", "length(left(s, 20))", "strpos(left(s, 7), 'a')",
+				"length(lower(left(s, 5)))",
+				"length(upper(left(s, 5)))", "length(trim(left(s, 5)))", "length(ltrim(left(s, 5)))", "length(rtrim(left(s, 5)))",
+				"length(right(s, 4))", "length(concat(left(s, 3), 'abc'))", "length(left(s, 3) || 'abc')", "round(sqrt(i))",
+				"round(ln(i))", "round(log10(i))",
+				"round(exp(i))", "round(power(i, 2))", "extract(doy from y)", "extract(doy from date_trunc('month', y))",
+				"extract(doy from y + 3)", "y - DATE '2024-01-01'", "extract(doy from CAST(CAST(y AS timestamp) AS date))",
+				"extract(doy from y + INTERVAL '1 month')", "length(CAST(i AS text))", "CAST(left(s, 3) AS numeric(4,2))",
+				"least(greatest(CAST(s AS integer), 0), 9)", "extract(doy from CAST(s AS date))",
+				"extract(doy from CAST(s AS timestamp))", "CASE WHEN CAST(s AS boolean) THEN 1 ELSE 0 END"} {
+				for _, text := range []string{"SELECT SUM(" + x + ") FROM t", "SELECT COUNT(*) FROM t WHERE " + x + " > 1",
+					"SELECT COUNT(*) FROM t GROUP BY CASE WHEN " + x + " > 1 THEN 'a' ELSE 'b' END"} {
 					for kind, f := range all {
 						if turn++; !*full && turn%5 != 0 {
 							continue
@@ -231,18 +248,24 @@ func TestWrongTexts(t *testing.T) {
 		"products instead of sums":        {" + ", " * "},
 	} {
 		changed := 0
-		for _, x := range []string{"i", "d", "i * d", "i / 2", "i % 3", "g * i", "-d", "d * 0.5", "j / k", "i * i * i * i", "round(d * 10)", "width_bucket(j, 0, 10, 4)", "i + 7 - g", "CAST(r AS numeric(6,3))"} {
-			for _, text := range []string{"SELECT SUM(" + x + ") FROM t", "SELECT SUM(i) FROM t WHERE (" + x + ") > 1", "SELECT s, SUM(i) FROM t WHERE (" + x + ") > 1 GROUP BY s"} {
+		for _, x := range []string{"i", "d", "i * d", "i / 2", "i % 3", "g * i", "-d", "d * 0.5", "j / k", "i * i * i * i",
+			"round(d * 10)", "width_bucket(j, 0, 10, 4)", "i + 7 - g", "CAST(r AS numeric(6,3))"} {
+			for _, text := range []string{"SELECT SUM(" + x + ") FROM t", "SELECT SUM(i) FROM t WHERE (" + x + ") > 1",
+				"SELECT s, SUM(i) FROM t WHERE (" + x + ") > 1 GROUP BY s"} {
 				for kind, f := range all {
 					p, err := prepareOne(f.with.dataset, text)
 					if err != nil {
 						continue
 					}
-					if _, ok := mutant(f.with.now.Statements(&p.Query), func(s string) string { return strings.ReplaceAll(s, planted[0], planted[1]) }); !ok {
+					if _, ok := mutant(f.with.now.Statements(&p.Query),
+						func(s string) string { return strings.ReplaceAll(s, planted[0], planted[1]) }); !ok {
 						continue
 					}
 					changed++
-					if far := f.tooFar(t, &p.Query, func(s string) string { return strings.ReplaceAll(s, planted[0], planted[1]) }); far != "" {
+					if far := f.tooFar(t, &p.Query, func(s string) string {
+						return strings.ReplaceAll(s, planted[0],
+							planted[1])
+					}); far != "" {
 						t.Errorf("%s, where a person is %s: %s: %s", name, kind, text, far)
 					}
 				}
