@@ -8,12 +8,12 @@ import (
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 
-	"github.com/discreet-dp/discreet/internal/plan/syntax"
+	"github.com/discreet-dp/discreet/api"
 )
 
 // Check refuses what may not run over released results, and prints the rest for Describe and Run.
 // It looks at the text and at names alone. tables has the columns of each released result. What it
-// refuses is a *syntax.Refusal.
+// refuses is a *api.Refusal.
 func Check(stmt *pg.SelectStmt, tables map[string][]string) (string, error) {
 	p := &printer{released: map[string]string{}, weight: 1}
 	for _, name := range slices.Sorted(maps.Keys(tables)) {
@@ -33,14 +33,14 @@ func Check(stmt *pg.SelectStmt, tables map[string][]string) (string, error) {
 // looked at.
 func (p *printer) refuse(pos int32, instead, format string, args ...any) {
 	if p.refused == nil {
-		p.refused = &syntax.Refusal{Reason: fmt.Sprintf(format, args...), Instead: instead, Position: int(pos)}
+		p.refused = &api.Refusal{Reason: fmt.Sprintf(format, args...), Instead: instead, Position: int(pos)}
 	}
 }
 
 // printer writes what it knows, and refuses all else.
 type printer struct {
 	out      strings.Builder
-	refused  *syntax.Refusal
+	refused  *api.Refusal
 	released map[string]string // by the name as DuckDB compares it
 	ctes     []string          // WITH queries in sight, innermost last
 	depth    int
