@@ -52,19 +52,19 @@ var rooms = map[string]string{
 	"internal/plan/cells":  "policy internal/plan internal/plan/expr internal/plan/syntax internal/plan/tree internal/stream/linear",
 	// A second opinion about trees. It sees what a tree claims, and nothing that builds one: its own test reads its uses.
 	"internal/plan/verify":   "dp policy internal/plan/tree",
-	"engine":                 "policy internal/plan/tree internal/exact store",
-	"internal/engine/duckdb": "dp policy internal/plan/tree internal/dialect engine internal/engine/sqlengine internal/bound internal/engine/duckdb/chunks store",
+	"internal/engine":        "policy internal/plan/tree internal/exact store",
+	"internal/engine/duckdb": "dp policy internal/plan/tree internal/dialect internal/engine internal/engine/sqlengine internal/bound internal/engine/duckdb/chunks store",
 	// What strangers bring along, who see nothing else.
 	"store": "",
 	// SQL, and nobody to run it.
 	"internal/dialect":          "policy internal/plan/tree",
-	"internal/engine/sqlengine": "policy internal/plan/tree internal/dialect engine internal/exact store",
+	"internal/engine/sqlengine": "policy internal/plan/tree internal/dialect internal/engine internal/exact store",
 	// Rows in bulk, out of DuckDB's own memory.
 	"internal/engine/duckdb/chunks": "",
 	"internal/bound":                "",
-	"internal/engine/reference":     "policy internal/plan/expr internal/plan/tree engine internal/exact store",
+	"internal/engine/reference":     "policy internal/plan/expr internal/plan/tree internal/engine internal/exact store",
 	"internal/audit/generate":       "dp policy internal/plan internal/engine/reference internal/detrand",
-	"internal/audit/neighbours":     "dp policy internal/plan internal/plan/tree engine internal/engine/reference internal/audit/finding internal/audit/generate internal/exact",
+	"internal/audit/neighbours":     "dp policy internal/plan internal/plan/tree internal/engine internal/engine/reference internal/audit/finding internal/audit/generate internal/exact",
 	"internal/engine/outer":         "api internal/plan/syntax",
 	"ledger":                        "dp account",
 	"internal/ledger/chain":         "dp account ledger",
@@ -96,8 +96,8 @@ var rooms = map[string]string{
 	// What a question costs, and what its answer looks like. Neither sees data, exact values or the ledger.
 	"internal/pricing": "dp mech policy api internal/plan internal/plan/tree",
 	"internal/answers": "dp mech policy api internal/plan internal/plan/expr internal/plan/tree internal/pricing internal/engine/outer",
-	"internal/curator": "internal/pricing internal/answers dp account policy internal/plan internal/plan/cells internal/plan/tree internal/plan/verify mech ledger engine session stream internal/stream/histogram internal/stream/linear internal/stream/predict holdout internal/holdout/labels learn api",
-	".":                "dp noise mech policy internal/plan internal/plan/syntax internal/plan/tree ledger internal/ledger/sqlite internal/ledger/anchor engine internal/engine/duckdb store internal/curator session stream internal/stream/linear holdout learn api",
+	"internal/curator": "internal/pricing internal/answers dp account policy internal/plan internal/plan/cells internal/plan/tree internal/plan/verify mech ledger internal/engine session stream internal/stream/histogram internal/stream/linear internal/stream/predict holdout internal/holdout/labels learn api",
+	".":                "dp noise mech policy internal/plan internal/plan/syntax internal/plan/tree ledger internal/ledger/sqlite internal/ledger/anchor internal/engine internal/engine/duckdb store internal/curator session stream internal/stream/linear holdout learn api",
 	// The doors. None of them sees an engine, a ledger or noise: they ask at the desk.
 	"internal/server":           ". policy internal/server/connlimit internal/server/admission internal/server/users internal/server/pgwire internal/server/httpapi api",
 	"internal/server/admission": ". dp policy internal/entropy api ledger learn stream",
@@ -112,7 +112,7 @@ var rooms = map[string]string{
 	"internal/audit/density":            "internal/audit/enumerate internal/detrand internal/normal",
 	"internal/audit/stat":               "noise internal/normal",
 	"audit":                             "dp noise mech survey learn internal/learn/calibrate internal/learn/lossfn internal/learn/rows internal/learn/solve internal/audit/finding internal/audit/enumerate internal/audit/density internal/audit/stat",
-	"internal/audit/lockstep":           "dp noise mech policy internal/plan internal/plan/tree ledger engine internal/engine/duckdb internal/curator internal/audit/finding internal/exact internal/entropy internal/detrand api",
+	"internal/audit/lockstep":           "dp noise mech policy internal/plan internal/plan/tree ledger internal/engine internal/engine/duckdb internal/curator internal/audit/finding internal/exact internal/entropy internal/detrand api",
 	"cmd/discreet":                      ". internal/server internal/server/admission internal/server/users internal/render dp policy ledger internal/ledger/sqlite internal/ledger/replay internal/forecast internal/engine/duckdb account/workload account/loss survey audit internal/audit/finding internal/audit/lockstep internal/table internal/chart internal/hospital internal/shop internal/ownerkey internal/ledger/anchor stream internal/stream/linear holdout internal/holdoutdemo learn internal/traindemo api",
 	"internal/server/catalog/interpret": "internal/nesting internal/server/catalog/datum internal/server/catalog/ident internal/server/catalog/oid",
 	"internal/server/catalog/oid":       "internal/server/catalog/ident",
@@ -131,7 +131,7 @@ var forbidden = map[string]string{
 	"math/rand/v2":               "",
 	// Opening a sealed value is for engines, which seal, and mechanisms. A replay measures how
 	// far apart two of them are, and does not open them; see TestSealedStaysSealed.
-	module + "/internal/exact": "mech engine internal/engine/reference internal/engine/sqlengine internal/audit/lockstep internal/audit/neighbours internal/sessiontest internal/stream/histogram internal/holdout/labels learn",
+	module + "/internal/exact": "mech internal/engine internal/engine/reference internal/engine/sqlengine internal/audit/lockstep internal/audit/neighbours internal/sessiontest internal/stream/histogram internal/holdout/labels learn",
 	// Training rows are private, and exact.
 	module + "/internal/learn/rows": "learn internal/learn/solve internal/traindemo audit",
 	// Nobody but an engine talks to the data, and the demonstration to its own. The engine for outer queries has
@@ -247,10 +247,10 @@ func TestViolationsAreSeen(t *testing.T) {
 		{ImportPath: module + "/internal/curator", Imports: []string{module + "/internal/learn/rows"}},
 		{ImportPath: module + "/internal/learn/solve", Imports: []string{module + "/noise"}},
 		{ImportPath: module + "/internal/curator", Imports: []string{module}},
-		{ImportPath: module + "/internal/answers", Imports: []string{module + "/engine"}},
+		{ImportPath: module + "/internal/answers", Imports: []string{module + "/internal/engine"}},
 		{ImportPath: module + "/internal/answers", Imports: []string{module + "/internal/exact"}},
 		{ImportPath: module + "/internal/answers", Imports: []string{module + "/ledger"}},
-		{ImportPath: module + "/internal/pricing", Imports: []string{module + "/engine"}},
+		{ImportPath: module + "/internal/pricing", Imports: []string{module + "/internal/engine"}},
 		{ImportPath: module + "/internal/pricing", Imports: []string{module + "/internal/exact"}},
 		{ImportPath: module + "/internal/pricing", Imports: []string{module + "/ledger"}},
 		{ImportPath: module + "/internal/server/catalog", Imports: []string{module}},
@@ -319,7 +319,7 @@ func TestEveryPublicPackageHasAnExample(t *testing.T) {
 // The patterns miss who wants to be missed; they are for those who do not think of it.
 func unsealing(name, text string) []string {
 	var out []string
-	opens := strings.HasPrefix(name, "mech/") || strings.HasPrefix(name, "engine/") || strings.HasPrefix(name, "internal/engine/") || strings.HasPrefix(name, "internal/exact/") ||
+	opens := strings.HasPrefix(name, "mech/") || strings.HasPrefix(name, "internal/engine/") || strings.HasPrefix(name, "internal/exact/") ||
 		strings.HasPrefix(name, "internal/stream/histogram/") || strings.HasPrefix(name, "internal/holdout/labels/")
 	if strings.Contains(text, ".Open()") && !opens {
 		out = append(out, name+" opens a sealed value")

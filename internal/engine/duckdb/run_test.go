@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/internal/dialect"
+	"github.com/discreet-dp/discreet/internal/engine"
 )
 
 // TestErrRun interrupts a question at different moments. Whatever happens, the

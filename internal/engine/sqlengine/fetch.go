@@ -4,7 +4,7 @@ import (
 	"context"
 	"strings"
 
-	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 

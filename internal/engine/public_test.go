@@ -5,7 +5,7 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/exact"
 	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
@@ -25,7 +25,7 @@ func (counting) Run(_ context.Context, q *tree.Query) (*engine.Result, error) {
 
 // Only what is about public rows is opened.
 func TestRunPublic(t *testing.T) {
-	p, err := policy.Load("../internal/plan/testdata/holdout/trial.yaml")
+	p, err := policy.Load("../plan/testdata/holdout/trial.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
