@@ -151,7 +151,7 @@ func (p *Printer) roundingReal(e *tree.Call) string {
 	case digits < 0:
 		x = "(" + x + " / " + p.Double(scale.String()) + ")"
 	}
-	return "(" + clamp(p.TryCast(e.Fn+"("+x+")", p.Int(t.Wide())), t.Lo, t.Hi) + ")"
+	return "(" + clamp(p.TryCast(e.Fn+"("+x+")", p.intType(t.Wide())), t.Lo, t.Hi) + ")"
 }
 
 // floorDiv divides an integer and rounds down.

@@ -79,8 +79,8 @@ type Dialect struct {
 // numbers of 64 bits, texts and truth values.
 type Types struct{ Int64, Int128, Float64, Text, Bool string }
 
-// Holding returns the type that holds an expression.
-func (t Types) Holding(x tree.Type) string {
+// holder returns the type that holds an expression.
+func (t Types) holder(x tree.Type) string {
 	switch x.Kind {
 	case tree.Text:
 		return t.Text
@@ -92,8 +92,8 @@ func (t Types) Holding(x tree.Type) string {
 	return t.Int64
 }
 
-// Int returns the type of integers that need 128 bits, or 64.
-func (t Types) Int(wide bool) string {
+// intType returns the type of integers that need 128 bits, or 64.
+func (t Types) intType(wide bool) string {
 	if wide {
 		return t.Int128
 	}

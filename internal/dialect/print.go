@@ -152,7 +152,7 @@ func (p *Printer) literal(e *tree.Literal) string {
 	case tree.Moment:
 		return p.arg(int64(v), p.Int64)
 	}
-	return "CAST(NULL AS " + p.Holding(e.Type()) + ")"
+	return "CAST(NULL AS " + p.holder(e.Type()) + ")"
 }
 
 // number prints a number for an operation that needs 128 bits, or 64. A stored

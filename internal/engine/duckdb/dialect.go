@@ -11,9 +11,9 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// Dialect is DuckDB's SQL. What its TRY promises holds where the optimizer's rules are those that
+// sqlDialect is DuckDB's SQL. What its TRY promises holds where the optimizer's rules are those that
 // are allowed here.
-var Dialect = &dialect.Dialect{
+var sqlDialect = &dialect.Dialect{
 	Types:     dialect.Types{Int64: "BIGINT", Int128: "HUGEINT", Float64: "DOUBLE", Text: "VARCHAR", Bool: "BOOLEAN"},
 	Parameter: func(n int) string { return fmt.Sprintf("$%d", n) },
 	Members:   func(array, typ string) string { return "(SELECT unnest(CAST(" + array + " AS " + typ + "[])))" },

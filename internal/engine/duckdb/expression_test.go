@@ -310,12 +310,12 @@ func TestExpressions(t *testing.T) {
 // TestEveryFunctionIsPrinted: every function of the tree has its SQL.
 func TestEveryFunctionIsPrinted(t *testing.T) {
 	for _, name := range expr.Nodes() {
-		if Dialect.Functions[name] == nil {
+		if sqlDialect.Functions[name] == nil {
 			t.Errorf("%s is not printed", name)
 		}
 	}
-	if len(Dialect.Functions) != len(expr.Nodes()) {
-		t.Errorf("%d printings for %d functions", len(Dialect.Functions), len(expr.Nodes()))
+	if len(sqlDialect.Functions) != len(expr.Nodes()) {
+		t.Errorf("%d printings for %d functions", len(sqlDialect.Functions), len(expr.Nodes()))
 	}
 }
 

@@ -18,5 +18,5 @@ func OpenStore(ctx context.Context, ds *policy.Dataset, s store.Store) (*sqlengi
 	if err := restrictOptimizer(ctx, s.DB); err != nil {
 		return nil, err
 	}
-	return sqlengine.Open(ctx, ds, s, Dialect)
+	return sqlengine.Open(ctx, ds, s, sqlDialect)
 }

@@ -54,7 +54,7 @@ func openSnapshot(ctx context.Context, ds *policy.Dataset, typed bool, limits Li
 // openUnlocked opens the files for the owner, who may write others.
 func openUnlocked(ctx context.Context, ds *policy.Dataset, typed bool, limits Limits) (_ *snapshot, err error) {
 	s := &snapshot{limits: limits, tables: map[string]*table{}}
-	s.Schema, s.Failure = dialect.NewSchema(Dialect, ds), failure
+	s.Schema, s.Failure = dialect.NewSchema(sqlDialect, ds), failure
 	for _, name := range ds.TableNames() {
 		if s.tables[name], err = findTable(ds, ds.Tables[name]); err != nil {
 			return nil, err

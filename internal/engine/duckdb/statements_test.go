@@ -46,10 +46,10 @@ var storedTypes = map[policy.Type][2][]string{
 // madeUp is a snapshot of tables that nobody has, stored in one of two ways.
 func madeUp(t *testing.T, ds *policy.Dataset, way int) *snapshot {
 	s := &snapshot{}
-	s.Schema = dialect.NewSchema(Dialect, ds)
+	s.Schema = dialect.NewSchema(sqlDialect, ds)
 	for _, name := range ds.TableNames() {
 		p := ds.Tables[name]
-		tb := &dialect.Table{Table: p, Dialect: Dialect, Paths: ds.PathColumns(p), From: "source." + dialect.QuoteName(name),
+		tb := &dialect.Table{Table: p, Dialect: sqlDialect, Paths: ds.PathColumns(p), From: "source." + dialect.QuoteName(name),
 			Collated: way == 1,
 			Stored:   map[string]dialect.Column{}, Prepared: map[string]bool{}}
 		if ds.Unit.Row() {

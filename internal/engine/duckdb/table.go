@@ -28,7 +28,7 @@ type table struct {
 func findTable(ds *policy.Dataset, t *policy.Table) (*table, error) {
 	files := ds.Files(t)
 	stored := func(from string) dialect.Table {
-		return dialect.Table{Table: t, Dialect: Dialect, Paths: ds.PathColumns(t), From: from}
+		return dialect.Table{Table: t, Dialect: sqlDialect, Paths: ds.PathColumns(t), From: from}
 	}
 	if len(files) == 0 {
 		return &table{Table: stored("source." + dialect.QuoteName(t.Name))}, nil
