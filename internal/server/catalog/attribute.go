@@ -1,8 +1,6 @@
 package catalog
 
-import (
-	"github.com/discreet-dp/discreet/internal/server/catalog/oid"
-)
+import "github.com/discreet-dp/discreet/internal/server/catalog/oid"
 
 // attribute is a column of a relation.
 type attribute struct {

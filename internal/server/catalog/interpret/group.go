@@ -3,10 +3,11 @@ package interpret
 import (
 	"strings"
 
-	"github.com/discreet-dp/discreet/internal/server/catalog/datum"
-	"github.com/discreet-dp/discreet/internal/server/catalog/oid"
 	pg "github.com/pganalyze/pg_query_go/v6"
 	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/discreet-dp/discreet/internal/server/catalog/datum"
+	"github.com/discreet-dp/discreet/internal/server/catalog/oid"
 )
 
 // loose is a column that was named outside of an aggregate.

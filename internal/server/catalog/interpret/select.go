@@ -1,8 +1,9 @@
 package interpret
 
 import (
-	"github.com/discreet-dp/discreet/internal/server/catalog/datum"
 	pg "github.com/pganalyze/pg_query_go/v6"
+
+	"github.com/discreet-dp/discreet/internal/server/catalog/datum"
 )
 
 // selection is a SELECT that is no set operation.

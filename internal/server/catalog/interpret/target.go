@@ -3,8 +3,9 @@ package interpret
 import (
 	"strings"
 
-	"github.com/discreet-dp/discreet/internal/server/catalog/ident"
 	pg "github.com/pganalyze/pg_query_go/v6"
+
+	"github.com/discreet-dp/discreet/internal/server/catalog/ident"
 )
 
 // targets binds the output columns.

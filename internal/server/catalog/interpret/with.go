@@ -3,8 +3,9 @@ package interpret
 import (
 	"slices"
 
-	"github.com/discreet-dp/discreet/internal/server/catalog/datum"
 	pg "github.com/pganalyze/pg_query_go/v6"
+
+	"github.com/discreet-dp/discreet/internal/server/catalog/datum"
 )
 
 // cte is a WITH query.
