@@ -72,7 +72,7 @@ func pgIndex(c *Catalog, add func(row)) {
 		}
 		t := k.table.cols[k.column-1].typ
 		add(row{"indexrelid": number(k.index), "indrelid": number(k.table.oid), "indnatts": "1", "indnkeyatts": "1", "indisunique": "t",
-			"indisprimary": flag(k.kind == "p"), "indimmediate": "t", "indisvalid": "t", "indisready": "t", "indislive": "t",
+			"indisprimary": truth(k.kind == "p"), "indimmediate": "t", "indisvalid": "t", "indisready": "t", "indislive": "t",
 			"indkey": number(k.column), "indcollation": number(collation(t)), "indclass": number(btree(t)), "indoption": "0"})
 	}
 }
