@@ -161,8 +161,10 @@ func TestNotAboutTheCatalogue(t *testing.T) {
 	c := testCatalog(t)
 	for sql, want := range map[string]bool{
 		"SELECT 1": true, "SELECT * FROM pg_class": true, "SELECT * FROM pg_catalog.nothing": true,
-		"SELECT count(*) FROM patients": false, "SELECT count(*) FROM pg_class, patients": false, "SELECT (SELECT count(*) FROM patients) FROM pg_class": false,
-		"SELECT 1 WHERE EXISTS (SELECT 1 FROM patients)": false, "WITH p AS (SELECT 1) SELECT * FROM p": true, "WITH p AS (SELECT * FROM patients) SELECT * FROM p": false, "SELECT * FROM nothing": false,
+		"SELECT count(*) FROM patients": false, "SELECT count(*) FROM pg_class, patients": false,
+		"SELECT (SELECT count(*) FROM patients) FROM pg_class": false,
+		"SELECT 1 WHERE EXISTS (SELECT 1 FROM patients)":       false, "WITH p AS (SELECT 1) SELECT * FROM p": true,
+		"WITH p AS (SELECT * FROM patients) SELECT * FROM p": false, "SELECT * FROM nothing": false,
 	} {
 		if about(c, sql) != want {
 			t.Errorf("%s: %v", sql, !want)

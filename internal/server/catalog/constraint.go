@@ -22,7 +22,8 @@ func (k *constraint) columnName() string { return ident.Quote(k.table.cols[k.col
 
 // indexdef is a key's index as pg_get_indexdef writes it.
 func (k *constraint) indexdef() string {
-	return fmt.Sprintf("CREATE UNIQUE INDEX %s ON public.%s USING btree (%s)", ident.Quote(k.name), ident.Quote(k.table.name), k.columnName())
+	return fmt.Sprintf("CREATE UNIQUE INDEX %s ON public.%s USING btree (%s)",
+		ident.Quote(k.name), ident.Quote(k.table.name), k.columnName())
 }
 
 // def is a key as pg_get_constraintdef writes it.

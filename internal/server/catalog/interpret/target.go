@@ -70,7 +70,8 @@ func (s *scope) star(n *pg.Node) ([]field, bool, error) {
 	return nil, false, locate(Fail("42P01", "missing FROM-clause entry for table %q", clip(parts[len(parts)-1])), ref.Location)
 }
 
-// outputName is the name of an output column that was given none, and whether it is more than a guess.
+// outputName is the name of an output column that was given none, and whether it is more than a
+// guess.
 func outputName(n *pg.Node) (string, bool) {
 	last := func(list []*pg.Node) (string, bool) {
 		for i := len(list) - 1; i >= 0; i-- {
