@@ -84,7 +84,7 @@ var rooms = map[string]string{
 	"internal/render":      ". internal/curator dp internal/table",
 	"internal/curator":     "dp account policy internal/plan internal/plan/verify mech ledger engine internal/engine/outer session stream internal/stream/histogram internal/stream/linear internal/stream/predict holdout internal/holdout/labels learn",
 	".":                    "dp noise mech policy internal/plan ledger internal/ledger/sqlite internal/ledger/anchor engine internal/engine/duckdb internal/curator session stream internal/stream/linear holdout learn",
-	// The doors. None of them sees an engine, a ledger or noise: they ask at the desk.
+	// The doors. None of them sees an engine, a ledger or noise: they ask the dispatcher.
 	"internal/server":           ". policy internal/server/connlimit internal/server/admission internal/server/users internal/server/pgwire internal/server/httpapi",
 	"internal/server/admission": ". dp policy internal/entropy",
 	"internal/server/users":     "internal/entropy",

@@ -7,7 +7,7 @@ import (
 	"github.com/discreet-dp/discreet"
 )
 
-// library is what a desk asks: an open policy, or less in tests.
+// library is what a dispatcher asks: an open policy, or less in tests.
 type library interface {
 	Ask(context.Context, discreet.Question) (*discreet.Answer, error)
 	Explain(context.Context, discreet.Question) (*discreet.Explanation, error)
