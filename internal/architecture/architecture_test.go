@@ -97,7 +97,7 @@ var rooms = map[string]string{
 	// What a question costs, and what its answer looks like. Neither sees data, exact values or the ledger.
 	"internal/pricing": "dp mech policy api internal/plan internal/plan/tree",
 	"internal/answers": "dp mech policy api internal/plan internal/plan/expr internal/plan/tree internal/pricing internal/engine/outer",
-	"internal/curator": "internal/pricing internal/answers dp account policy internal/plan internal/plan/cells internal/plan/tree internal/plan/verify mech ledger internal/engine session stream internal/stream/histogram internal/stream/linear internal/stream/predict holdout internal/holdout/labels learn api",
+	"internal/curator": "internal/pricing internal/answers dp account policy internal/plan internal/plan/cells internal/plan/tree internal/plan/verify mech ledger internal/engine session stream internal/stream/histogram internal/stream/linear internal/stream/predict holdout internal/holdout/labels learn api internal/engine/outer",
 	".":                "dp noise mech policy internal/plan internal/plan/syntax internal/plan/tree ledger internal/ledger/sqlite internal/ledger/anchor internal/engine internal/engine/duckdb store internal/curator session stream internal/stream/linear holdout learn api",
 	// The doors. None of them sees an engine, a ledger or noise: they ask at the desk.
 	"internal/server":           ". policy internal/server/connlimit internal/server/admission internal/server/users internal/server/pgwire internal/server/httpapi api",
