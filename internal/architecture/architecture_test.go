@@ -33,6 +33,7 @@ var rooms = map[string]string{
 	"internal/architecture": "",
 	"internal/nesting":      "",
 	"internal/testpg":       "",
+	"internal/golden":       "",
 	"internal/ownerkey":     "internal/entropy",
 	"noise":                 "dp internal/entropy",
 	"mech":                  "dp noise internal/exact",
