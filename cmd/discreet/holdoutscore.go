@@ -107,7 +107,7 @@ func (c *holdoutScoreCmd) Run(ctx context.Context, s screen) error {
 		fmt.Fprintln(s.err, "notice: "+alert.String())
 	}
 	if c.JSON {
-		return printJSON(s.out, scoreJSON{a, render.ReceiptJSON{Sequence: a.Receipt.Sequence, Hash: a.Receipt.Hash, Free: a.Receipt.Free}})
+		return printJSON(s.out, ordered{a, scoreKeys})
 	}
 	what := "confirmed by the holdout"
 	if a.Spent {
@@ -125,11 +125,7 @@ func (c *holdoutScoreCmd) Run(ctx context.Context, s screen) error {
 	return nil
 }
 
-// scoreJSON is an answer for machines.
-type scoreJSON struct {
-	*api.HoldoutAnswer
-	Receipt render.ReceiptJSON `json:"receipt"`
-}
+var scoreKeys = []string{"dataset", "holdout", "score", "spent", "training", "error", "confidence", "left", "free", "again", "cost", "remaining", "alerts", "notes", "data_version", "receipt"}
 
 // roundWords shows a price; rho too, where that is what is counted.
 func roundWords(cost dp.Cost, r api.Remaining) string {
@@ -150,7 +146,7 @@ func (c *holdoutScoreCmd) price(ctx context.Context, s screen, db *discreet.DB, 
 		return err
 	}
 	if c.JSON {
-		return printJSON(s.out, map[string]any{"holdout": info, "left": status.Left, "open": status.Open, "remaining": left})
+		return printJSON(s.out, map[string]any{"holdout": listedHoldout{HoldoutInfo: info}, "left": status.Left, "open": status.Open, "remaining": left})
 	}
 	switch {
 	case status.Left == 0:

@@ -82,7 +82,7 @@ var rooms = map[string]string{
 	// What watches such sessions in tests.
 	"internal/sessiontest": "dp mech session internal/exact",
 	"internal/forecast":    "dp",
-	"internal/render":      ". internal/curator dp internal/table api ledger learn stream",
+	"internal/render":      "dp internal/table api learn",
 	"internal/curator":     "dp account policy internal/plan internal/plan/verify mech ledger engine internal/engine/outer session stream internal/stream/histogram internal/stream/linear internal/stream/predict holdout internal/holdout/labels learn api",
 	".":                    "dp noise mech policy internal/plan ledger internal/ledger/sqlite internal/ledger/anchor engine internal/engine/duckdb internal/curator session stream internal/stream/linear holdout learn api",
 	// The doors. None of them sees an engine, a ledger or noise: they ask at the desk.
@@ -92,7 +92,7 @@ var rooms = map[string]string{
 	"internal/server/catalog":   "policy internal/nesting",
 	"internal/server/pgwire":    ". dp policy ledger internal/render internal/table internal/entropy internal/nesting internal/server/admission internal/server/users internal/server/catalog internal/server/connlimit api",
 	"internal/server/connlimit": "",
-	"internal/server/httpapi":   ". dp policy internal/render internal/entropy ledger internal/ledger/replay internal/server/admission internal/server/users api learn",
+	"internal/server/httpapi":   ". dp policy internal/render internal/entropy ledger internal/ledger/replay internal/server/admission internal/server/users api learn stream",
 	"internal/audit/finding":    "",
 	"internal/audit/enumerate":  "dp internal/audit/finding",
 	"internal/audit/density":    "internal/audit/enumerate internal/detrand internal/normal",

@@ -41,7 +41,7 @@ func (p *priced) table(q *plan.Plan, b *purchase, r *released) *api.Answer {
 	if q.Limit != nil && *q.Limit < int64(len(rows)) {
 		rows = rows[:*q.Limit]
 	}
-	a := &api.Answer{MaxRows: q.Query.MaxRows(), MaxGroups: q.Query.MaxGroups(), Cut: q.Query.Bounded(), Confidence: p.settings.Level()}
+	a := &api.Answer{Limits: api.Limits{MaxRows: q.Query.MaxRows(), MaxGroups: q.Query.MaxGroups(), Cut: q.Query.Bounded()}, Confidence: p.settings.Level()}
 	a.Columns = f.columns()
 	bars := f.bars()
 	for _, row := range rows {

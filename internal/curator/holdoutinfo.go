@@ -28,7 +28,7 @@ func (c *Curator) Holdouts() ([]api.HoldoutInfo, error) {
 			return nil, refusal("ask the owner to correct the policy", "the holdout %s cannot be opened: %v", quoted(name), err)
 		}
 		out = append(out, api.HoldoutInfo{
-			Dataset: c.dataset.Name, Name: name, Labels: h.Labels != "", Column: h.Column, ID: h.ID, Table: h.Table, Train: h.Train, Size: size,
+			Dataset: c.dataset.Name, Name: name, Labels: h.Labels != "", IDs: h.ID != "", Column: h.Column, ID: h.ID, Table: h.Table, Train: h.Train, Size: size,
 			Threshold: showScore(h.Threshold), Noise: showScore(h.Noise), Answers: h.Answers, Steps: h.Steps, Round: t.Round, Total: t.Total,
 			Confirmed: t.Confirmed(1 - api.Confidence), Answered: t.Answered(1 - api.Confidence),
 		})
