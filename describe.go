@@ -6,6 +6,7 @@ import (
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/syntax"
 )
 
 // Describe says what the answer to a question would look like. It is free, and the data is not looked at. A question with parameters need
@@ -65,11 +66,11 @@ func (db *DB) describeUnbound(ctx context.Context, ds *dataset, q api.Question, 
 }
 
 // bind writes the values of a question's parameters into its text.
-func bind(q api.Question) (api.Question, *plan.Binding, error) {
-	b := &plan.Binding{Text: q.SQL}
+func bind(q api.Question) (api.Question, *syntax.Binding, error) {
+	b := &syntax.Binding{Text: q.SQL}
 	if len(q.Parameters) > 0 || strings.Contains(q.SQL, "$") {
 		var err error
-		if b, err = plan.NewBinding(q.SQL, q.Parameters); err != nil {
+		if b, err = syntax.NewBinding(q.SQL, q.Parameters); err != nil {
 			return api.Question{}, nil, err
 		}
 	}

@@ -11,9 +11,10 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/duckdb/duckdb-go/v2"
+
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/render"
-	"github.com/duckdb/duckdb-go/v2"
 )
 
 type streamSyntheticCmd struct {

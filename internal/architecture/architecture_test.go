@@ -44,18 +44,23 @@ var rooms = map[string]string{
 	"utility":               "",
 	"survey":                "dp noise utility internal/normal",
 	"policy":                "dp account",
-	"internal/plan":         "dp policy internal/nesting internal/stream/linear api",
+	// The planner in storeys: the finished tree, the text, expressions, questions, and the cells of their answers.
+	"internal/plan/tree":   "dp policy",
+	"internal/plan/syntax": "api dp policy internal/nesting internal/plan/tree",
+	"internal/plan/expr":   "dp policy internal/plan/syntax internal/plan/tree",
+	"internal/plan":        "dp policy internal/plan/expr internal/plan/syntax internal/plan/tree api",
+	"internal/plan/cells":  "policy internal/plan internal/plan/expr internal/plan/syntax internal/plan/tree internal/stream/linear",
 	// A second opinion about trees. It sees what a tree claims, and nothing that builds one: its own test reads its uses.
-	"internal/plan/verify":   "dp policy internal/plan",
-	"engine":                 "policy internal/plan internal/exact",
-	"internal/engine/duckdb": "dp policy internal/plan engine internal/exact internal/bound internal/engine/duckdb/chunks",
+	"internal/plan/verify":   "dp policy internal/plan/tree",
+	"engine":                 "policy internal/plan/tree internal/exact",
+	"internal/engine/duckdb": "dp policy internal/plan/tree engine internal/exact internal/bound internal/engine/duckdb/chunks",
 	// Rows in bulk, out of DuckDB's own memory.
 	"internal/engine/duckdb/chunks": "",
 	"internal/bound":                "",
-	"internal/engine/reference":     "policy internal/plan engine internal/exact",
+	"internal/engine/reference":     "policy internal/plan/expr internal/plan/tree engine internal/exact",
 	"internal/audit/generate":       "dp policy internal/plan internal/engine/reference internal/detrand",
-	"internal/audit/neighbours":     "dp policy internal/plan engine internal/engine/reference internal/audit/finding internal/audit/generate internal/exact",
-	"internal/engine/outer":         "internal/plan",
+	"internal/audit/neighbours":     "dp policy internal/plan internal/plan/tree engine internal/engine/reference internal/audit/finding internal/audit/generate internal/exact",
+	"internal/engine/outer":         "api internal/plan/syntax",
 	"ledger":                        "dp account",
 	"internal/ledger/chain":         "dp account ledger",
 	"internal/ledger/anchor":        "ledger",
@@ -83,8 +88,11 @@ var rooms = map[string]string{
 	"internal/sessiontest": "dp mech session internal/exact",
 	"internal/forecast":    "dp",
 	"internal/render":      "dp internal/table api learn",
-	"internal/curator":     "dp account policy internal/plan internal/plan/verify mech ledger engine internal/engine/outer session stream internal/stream/histogram internal/stream/linear internal/stream/predict holdout internal/holdout/labels learn api",
-	".":                    "dp noise mech policy internal/plan ledger internal/ledger/sqlite internal/ledger/anchor engine internal/engine/duckdb internal/curator session stream internal/stream/linear holdout learn api",
+	// What a question costs, and what its answer looks like. Neither sees data, exact values or the ledger.
+	"internal/pricing": "dp mech policy api internal/plan internal/plan/tree",
+	"internal/answers": "dp mech policy api internal/plan internal/plan/expr internal/plan/tree internal/pricing internal/engine/outer",
+	"internal/curator": "internal/pricing internal/answers dp account policy internal/plan internal/plan/cells internal/plan/tree internal/plan/verify mech ledger engine session stream internal/stream/histogram internal/stream/linear internal/stream/predict holdout internal/holdout/labels learn api",
+	".":                "dp noise mech policy internal/plan internal/plan/syntax internal/plan/tree ledger internal/ledger/sqlite internal/ledger/anchor engine internal/engine/duckdb internal/curator session stream internal/stream/linear holdout learn api",
 	// The doors. None of them sees an engine, a ledger or noise: they ask at the desk.
 	"internal/server":           ". policy internal/server/connlimit internal/server/admission internal/server/users internal/server/pgwire internal/server/httpapi api",
 	"internal/server/admission": ". dp policy internal/entropy api ledger learn stream",
@@ -98,7 +106,7 @@ var rooms = map[string]string{
 	"internal/audit/density":    "internal/audit/enumerate internal/detrand internal/normal",
 	"internal/audit/stat":       "noise internal/normal",
 	"audit":                     "dp noise mech survey learn internal/learn/calibrate internal/learn/lossfn internal/learn/rows internal/learn/solve internal/audit/finding internal/audit/enumerate internal/audit/density internal/audit/stat",
-	"internal/audit/lockstep":   "dp noise mech policy internal/plan ledger engine internal/engine/duckdb internal/curator internal/audit/finding internal/exact internal/entropy internal/detrand api",
+	"internal/audit/lockstep":   "dp noise mech policy internal/plan internal/plan/tree ledger engine internal/engine/duckdb internal/curator internal/audit/finding internal/exact internal/entropy internal/detrand api",
 	"cmd/discreet":              ". internal/server internal/server/admission internal/server/users internal/render dp policy ledger internal/ledger/sqlite internal/ledger/replay internal/forecast internal/engine/duckdb account/workload account/loss survey audit internal/audit/finding internal/audit/lockstep internal/table internal/chart internal/hospital internal/shop internal/ownerkey internal/ledger/anchor stream internal/stream/linear holdout internal/holdoutdemo learn internal/traindemo api",
 }
 
@@ -204,6 +212,11 @@ func TestViolationsAreSeen(t *testing.T) {
 		{ImportPath: module + "/internal/engine/outer", Imports: []string{module + "/internal/engine/duckdb"}},
 		{ImportPath: module + "/internal/engine/outer", Imports: []string{module + "/internal/exact"}},
 		{ImportPath: module + "/mech", Imports: []string{module + "/internal/plan"}},
+		{ImportPath: module + "/internal/plan/tree", Imports: []string{module + "/internal/plan/expr"}},
+		{ImportPath: module + "/internal/plan/expr", Imports: []string{module + "/internal/plan"}},
+		{ImportPath: module + "/internal/plan/verify", Imports: []string{module + "/internal/plan"}},
+		{ImportPath: module + "/internal/plan/verify", Imports: []string{module + "/internal/plan/expr"}},
+		{ImportPath: module + "/internal/engine/duckdb", Imports: []string{module + "/internal/plan"}},
 		{ImportPath: module + "/ledger", Imports: []string{module + "/internal/exact"}},
 		{ImportPath: module + "/dp", Imports: []string{module + "/noise"}},
 		{ImportPath: module + "/internal/curator", Imports: []string{"math/rand"}},
@@ -216,6 +229,12 @@ func TestViolationsAreSeen(t *testing.T) {
 		{ImportPath: module + "/internal/curator", Imports: []string{module + "/learn/rows"}},
 		{ImportPath: module + "/learn/solve", Imports: []string{module + "/noise"}},
 		{ImportPath: module + "/internal/curator", Imports: []string{module}},
+		{ImportPath: module + "/internal/answers", Imports: []string{module + "/engine"}},
+		{ImportPath: module + "/internal/answers", Imports: []string{module + "/internal/exact"}},
+		{ImportPath: module + "/internal/answers", Imports: []string{module + "/ledger"}},
+		{ImportPath: module + "/internal/pricing", Imports: []string{module + "/engine"}},
+		{ImportPath: module + "/internal/pricing", Imports: []string{module + "/internal/exact"}},
+		{ImportPath: module + "/internal/pricing", Imports: []string{module + "/ledger"}},
 		{ImportPath: module + "/utils"},
 	} {
 		if len(violations(planted)) == 0 {
@@ -300,7 +319,7 @@ func TestSealedStaysSealed(t *testing.T) {
 	}
 	for _, planted := range [][2]string{
 		{"internal/audit/lockstep/judge.go", "c.Values.Open()[0]"},
-		{"internal/curator/finish.go", "fmt.Println(x.Open())"},
+		{"internal/answers/finish.go", "fmt.Println(x.Open())"},
 		{"internal/curator/training.go", "into := exact.NewCollector(func(codes []int64) { fmt.Println(codes) })"},
 		{"stream/session.go", "v := s.data.Answer(q).Open()[0]"},
 		{"internal/stream/predict/weights.go", "t.Open()"},

@@ -7,7 +7,7 @@ import (
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/engine"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -22,13 +22,13 @@ var errPanic = errors.New("a panic")
 func (c *Curator) OnIncident(tell func(api.Incident)) { c.tell = tell }
 
 // run asks the engine. A panic of it, or of what prints the question, is an error, of which nothing is left that could hold data.
-func (c *Curator) run(ctx context.Context, q *plan.Query) (r *engine.Result, err error) {
+func (c *Curator) run(ctx context.Context, q *tree.Query) (r *engine.Result, err error) {
 	defer caught(&err)
 	return c.engine.Run(ctx, q)
 }
 
 // fetch does the same for rows.
-func (c *Curator) fetch(ctx context.Context, t *plan.Table, into engine.Collector) (err error) {
+func (c *Curator) fetch(ctx context.Context, t *tree.Table, into engine.Collector) (err error) {
 	defer caught(&err)
 	return c.engine.Fetch(ctx, t, into)
 }

@@ -13,7 +13,7 @@ import (
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/engine"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -180,7 +180,7 @@ type telling struct {
 	db *sql.DB
 }
 
-func (e telling) Run(ctx context.Context, q *plan.Query) (*engine.Result, error) {
+func (e telling) Run(ctx context.Context, q *tree.Query) (*engine.Result, error) {
 	var n int64
 	if err := e.db.QueryRowContext(ctx, "SELECT COALESCE(SUM(CAST(town AS INTEGER)), 0) FROM people WHERE town = 'Zz9'").Scan(&n); err != nil {
 		return nil, err

@@ -14,7 +14,7 @@ import (
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/internal/exact"
 	"github.com/discreet-dp/discreet/internal/hospital"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/mech"
 )
@@ -42,8 +42,8 @@ func (w *world) replay(r *recorder, text string) outcome {
 	if len(r.kept) > 0 {
 		p, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: text})
 		w.check(err)
-		for _, b := range p.buys {
-			if got, err := b.decode(r.kept[0]); err == nil {
+		for _, b := range p.Purchases {
+			if got, err := decode(b, r.kept[0]); err == nil {
 				for _, v := range got.Measures {
 					if v != nil {
 						o.noisy = append(o.noisy, v)
@@ -257,7 +257,7 @@ type planted struct {
 	run func(r *engine.Result) (*engine.Result, error)
 }
 
-func (p planted) Run(ctx context.Context, q *plan.Query) (*engine.Result, error) {
+func (p planted) Run(ctx context.Context, q *tree.Query) (*engine.Result, error) {
 	r, err := p.Engine.Run(ctx, q)
 	if err != nil {
 		return nil, err
@@ -337,7 +337,7 @@ func TestPriceDependsOnTextAndPolicyAlone(t *testing.T) {
 		p.a.check(err)
 		y, err := json.Marshal(b)
 		p.b.check(err)
-		if string(x) != string(y) || a.Cost != priced.tag(priced.buys) {
+		if string(x) != string(y) || a.Cost != priced.Tag(priced.Purchases) {
 			t.Errorf("%s: %s against %s", text, x, y)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/api"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/cells"
 	"github.com/discreet-dp/discreet/internal/stream/histogram"
 )
 
@@ -23,7 +23,7 @@ func TestCellsRandom(t *testing.T) {
 		lines[i] = "," + rest
 	}
 	w := clinicOf(t, strings.Join(lines, "\n"), fmt.Sprintf(clinicPolicy, "", plenty, 3000, "0.01"), 1)
-	g, err := plan.NewGrid(w.dataset, w.dataset.Streams["clinic"])
+	g, err := cells.NewGrid(w.dataset, w.dataset.Streams["clinic"])
 	w.check(err)
 	r, err := w.data.Run(ctx, g.Histogram())
 	w.check(err)
@@ -94,13 +94,13 @@ func TestCellsRandom(t *testing.T) {
 			continue
 		}
 		asked++
-		for _, b := range p.buys {
-			terms, ok := b.query.Linear(g)
+		for _, b := range p.Purchases {
+			terms, ok := g.Linear(b.Query)
 			if !ok {
 				continue
 			}
 			linear++
-			w.sameByCells(text, b.query, terms, table)
+			w.sameByCells(text, b.Query, terms, table)
 		}
 	}
 	if linear < 300 {
@@ -152,7 +152,7 @@ func TestCellsKeyed(t *testing.T) {
 			text = strings.Replace(text, "        max_rows: 1\n", "", 1)
 		}
 		w := clinicOf(t, b.String(), text, 1)
-		g, err := plan.NewGrid(w.dataset, w.dataset.Streams["clinic"])
+		g, err := cells.NewGrid(w.dataset, w.dataset.Streams["clinic"])
 		w.check(err)
 		r, err := w.data.Run(ctx, g.Histogram())
 		w.check(err)
@@ -189,13 +189,13 @@ func TestCellsKeyed(t *testing.T) {
 			if err != nil {
 				continue
 			}
-			for _, b := range p.buys {
-				terms, ok := b.query.Linear(g)
+			for _, b := range p.Purchases {
+				terms, ok := g.Linear(b.Query)
 				if !ok {
 					continue
 				}
 				linear++
-				w.sameByCells(text, b.query, terms, table)
+				w.sameByCells(text, b.Query, terms, table)
 			}
 		}
 		if linear < 100 {

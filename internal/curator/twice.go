@@ -5,16 +5,17 @@ import (
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/internal/plan/verify"
 	"github.com/discreet-dp/discreet/policy"
 )
 
 // opinion is the second check of everything that goes to an engine. Tests plant others.
 type opinion struct {
-	query   func(*policy.Dataset, *plan.Query) error
-	cells   func(*policy.Dataset, *plan.Query) error
-	holdout func(*policy.Dataset, *plan.Holdout) error
-	table   func(*policy.Dataset, *plan.Table) error
+	query   func(*policy.Dataset, *tree.Query) error
+	cells   func(*policy.Dataset, *tree.Query) error
+	holdout func(*policy.Dataset, *tree.Holdout) error
+	table   func(*policy.Dataset, *tree.Table) error
 }
 
 var secondOpinion = opinion{verify.Query, verify.Cells, verify.Holdout, verify.Table}

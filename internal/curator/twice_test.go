@@ -11,6 +11,7 @@ import (
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/hospital"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/internal/plan/verify"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -18,8 +19,8 @@ import (
 // objections are second checks that find something everywhere.
 func objections() opinion {
 	found := &verify.Difference{Where: "the planted tree", What: strings.Repeat("it is wrong ", 200)}
-	query := func(*policy.Dataset, *plan.Query) error { return found }
-	return opinion{query, query, func(*policy.Dataset, *plan.Holdout) error { return found }, func(*policy.Dataset, *plan.Table) error { return found }}
+	query := func(*policy.Dataset, *tree.Query) error { return found }
+	return opinion{query, query, func(*policy.Dataset, *tree.Holdout) error { return found }, func(*policy.Dataset, *tree.Table) error { return found }}
 }
 
 // TestDisagreement: where the second check objects nothing is charged, no engine runs, and everybody reads one text. On every path
@@ -65,7 +66,7 @@ func TestDisagreement(t *testing.T) {
 	r.take()
 	for name, way := range ways {
 		err := way()
-		var refusal *plan.Refusal
+		var refusal *api.Refusal
 		var dispute *api.Disagreement
 		if !errors.As(err, &refusal) || !errors.As(err, &dispute) || err.Error() != (&api.Disagreement{}).Error() || refusal.Position != -1 {
 			t.Errorf("%s: %v", name, err)

@@ -9,8 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/discreet-dp/discreet/api"
 	"github.com/jackc/pgx/v5"
+
+	"github.com/discreet-dp/discreet/api"
 )
 
 // BenchmarkOverhead asks the same questions of the library, over the wire and over HTTP, in turn, and reports medians: what a door adds is the

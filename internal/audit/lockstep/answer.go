@@ -11,12 +11,12 @@ import (
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/exact"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/mech"
 )
 
 // judgeAnswers compares the shapes of two answers, and the answers where no exact value differs.
-func judgeAnswers(p *plan.Plan, a, b *api.Answer, moved bool) error {
+func judgeAnswers(p *tree.Plan, a, b *api.Answer, moved bool) error {
 	if !slices.Equal(a.Columns, b.Columns) {
 		return fmt.Errorf("the columns are %v against %v", a.Columns, b.Columns)
 	}
@@ -93,13 +93,13 @@ func shown(a *api.Answer) string {
 // sameNoise checks that the counts and sums of two answers are exactly as far apart as the exact
 // values below them. The noise was the same, so a distance that is another means that
 // something else reached the answer on its way: the data, or what was left out of the record.
-func sameNoise(p *plan.Plan, a, b outcome) error {
+func sameNoise(p *tree.Plan, a, b outcome) error {
 	if p == nil || p.Having != nil || len(p.Order) > 0 || p.Limit != nil || p.Offset > 0 || len(a.calls) != len(p.Query.Measures) || p.Query.Choice != nil {
 		return nil // not every group is in the answer, or the releases are not the measures
 	}
 	for i, o := range p.Columns {
-		r, ok := o.Expr.(*plan.Released)
-		if !ok || r.Part != plan.PartValue || p.Stats[r.Stat].Kind != plan.MeasureStat {
+		r, ok := o.Expr.(*tree.Released)
+		if !ok || r.Part != tree.PartValue || p.Stats[r.Stat].Kind != tree.MeasureStat {
 			continue
 		}
 		measure := p.Stats[r.Stat].Measure

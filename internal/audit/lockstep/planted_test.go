@@ -21,6 +21,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
 	"github.com/discreet-dp/discreet/internal/entropy"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/policy"
@@ -36,10 +37,10 @@ func (f asking) Ask(ctx context.Context, q api.Question) (*api.Answer, error) {
 // running is an engine whose Run is another.
 type running struct {
 	engine.Engine
-	run func(ctx context.Context, q *plan.Query) (*engine.Result, error)
+	run func(ctx context.Context, q *tree.Query) (*engine.Result, error)
 }
 
-func (r running) Run(ctx context.Context, q *plan.Query) (*engine.Result, error) {
+func (r running) Run(ctx context.Context, q *tree.Query) (*engine.Result, error) {
 	return r.run(ctx, q)
 }
 
@@ -79,7 +80,7 @@ func count(ctx context.Context, ds *policy.Dataset, e engine.Engine) int64 {
 }
 
 // query is the private part of a question about a dataset.
-func query(ds *policy.Dataset, text string) *plan.Query {
+func query(ds *policy.Dataset, text string) *tree.Query {
 	p, err := plan.Prepare(ds, text, plan.Options{})
 	if err != nil {
 		panic(err)
@@ -129,7 +130,7 @@ var planted = []struct {
 	{"the sensitivity forgets max_groups", shop("add-remove", pure), "times as far as the noise", func(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
 		one := altered(ds, func(t *policy.Table) { t.MaxGroups = 1 })
 		return asking(func(ctx context.Context, q api.Question) (*api.Answer, error) {
-			return curator.New(one, running{e, func(ctx context.Context, _ *plan.Query) (*engine.Result, error) {
+			return curator.New(one, running{e, func(ctx context.Context, _ *tree.Query) (*engine.Result, error) {
 				return e.Run(ctx, query(ds, q.SQL))
 			}}, l, r).Ask(ctx, q)
 		})
@@ -142,7 +143,7 @@ var planted = []struct {
 	{"max_rows is not kept to", shop("add-remove", concentrated), "times as far as the noise", func(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
 		more := altered(ds, func(t *policy.Table) { t.MaxRows++ })
 		return asking(func(ctx context.Context, q api.Question) (*api.Answer, error) {
-			return curator.New(ds, running{e, func(ctx context.Context, _ *plan.Query) (*engine.Result, error) {
+			return curator.New(ds, running{e, func(ctx context.Context, _ *tree.Query) (*engine.Result, error) {
 				return e.Run(ctx, query(more, q.SQL))
 			}}, l, r).Ask(ctx, q)
 		})
@@ -320,7 +321,7 @@ func TestForgottenClamp(t *testing.T) {
 		}
 	})
 	forgetful := func(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
-		return curator.New(ds, running{e, func(ctx context.Context, q *plan.Query) (*engine.Result, error) {
+		return curator.New(ds, running{e, func(ctx context.Context, q *tree.Query) (*engine.Result, error) {
 			e.(witness).seen.event("run")
 			return unclamped(ctx, ds).Run(ctx, q)
 		}}, l, r)

@@ -9,7 +9,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/curator"
 	"github.com/discreet-dp/discreet/internal/detrand"
 	"github.com/discreet-dp/discreet/internal/entropy"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/policy"
@@ -56,7 +56,7 @@ type witness struct {
 	seen *outcome
 }
 
-func (w witness) Run(ctx context.Context, q *plan.Query) (*engine.Result, error) {
+func (w witness) Run(ctx context.Context, q *tree.Query) (*engine.Result, error) {
 	w.seen.event("run")
 	return w.Engine.Run(ctx, q)
 }

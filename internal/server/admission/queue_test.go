@@ -11,8 +11,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/discreet-dp/discreet/api"
 	"pgregory.net/rapid"
+
+	"github.com/discreet-dp/discreet/api"
 )
 
 // Whoever sends many waits for their own; others are next.

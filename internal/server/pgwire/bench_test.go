@@ -3,8 +3,9 @@ package pgwire
 import (
 	"testing"
 
-	"github.com/discreet-dp/discreet/api"
 	"github.com/jackc/pgx/v5"
+
+	"github.com/discreet-dp/discreet/api"
 )
 
 // What the wire adds to a question: the same one, which is free after the first time.

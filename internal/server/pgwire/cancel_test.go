@@ -10,10 +10,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/discreet-dp/discreet/api"
-	"github.com/discreet-dp/discreet/internal/server/admission"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgproto3"
+
+	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/internal/server/admission"
 )
 
 // slow is a desk where questions wait until they are let on or stopped.

@@ -8,10 +8,11 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/jackc/pgx/v5/pgtype"
+
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/server/catalog"
 	"github.com/discreet-dp/discreet/policy"
-	"github.com/jackc/pgx/v5/pgtype"
 )
 
 // argument is a value of a parameter, as questions take it and as the catalogue does.

@@ -6,9 +6,10 @@ import (
 	"errors"
 	"strings"
 
+	pg "github.com/pganalyze/pg_query_go/v6"
+
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/render"
-	pg "github.com/pganalyze/pg_query_go/v6"
 )
 
 // explained is the statement in an EXPLAIN.

@@ -4,10 +4,11 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/jackc/pgx/v5/pgproto3"
+
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/render"
 	"github.com/discreet-dp/discreet/internal/table"
-	"github.com/jackc/pgx/v5/pgproto3"
 )
 
 // notice tells the client something beside the result.
