@@ -2,7 +2,9 @@ package discreet
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"sync"
 
 	"github.com/discreet-dp/discreet/engine"
@@ -15,32 +17,32 @@ import (
 // refused for its text is refused before, whatever state the data is in.
 type data struct {
 	policy *policy.Dataset
-	homes  func() error // whether all datasets have files of their own
+	files  func() error // whether all datasets have files of their own
 	limits duckdb.Limits
 
-	mu    sync.Mutex
-	duck  *duckdb.Engine
-	ended bool
+	mu     sync.Mutex
+	engine engine.Engine
+	ended  bool
 }
 
-func (d *data) open(ctx context.Context) (*duckdb.Engine, error) {
+func (d *data) open(ctx context.Context) (engine.Engine, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.ended {
 		return nil, errClosed
 	}
-	if d.duck == nil {
-		if err := d.homes(); err != nil {
+	if d.engine == nil {
+		if err := d.files(); err != nil {
 			return nil, err
 		}
 		e, err := duckdb.OpenWith(ctx, d.policy, d.limits)
 		if err != nil {
 			return nil, err
 		}
-		e.Before(d.homes) // a file can become another's while the server runs
-		d.duck = e
+		e.Before(d.files) // a file can become another's while the server runs
+		d.engine = e
 	}
-	return d.duck, nil
+	return d.engine, nil
 }
 
 // Warm opens the data of all datasets and the labels of their holdouts, which the first question about each would do otherwise. For an owner who starts a server: what is wrong
@@ -74,8 +76,16 @@ func (db *DB) Magnitude(ctx context.Context, dataset string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return e.Magnitude(ctx)
+	sized, ok := e.(interface {
+		Magnitude(context.Context) (int, error)
+	})
+	if !ok {
+		return 0, errSize
+	}
+	return sized.Magnitude(ctx)
 }
+
+var errSize = errors.New("the engine that was brought along does not say how large its data is; write release: with a duration into the policy")
 
 // Version implements [engine.Engine].
 func (d *data) Version(ctx context.Context) (string, error) {
@@ -126,8 +136,13 @@ func (d *data) close() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.ended = true
-	if d.duck == nil {
-		return nil
+	return closeEngine(d.engine)
+}
+
+// closeEngine closes an engine that can be closed.
+func closeEngine(e engine.Engine) error {
+	if c, ok := e.(io.Closer); ok {
+		return c.Close()
 	}
-	return d.duck.Close()
+	return nil
 }

@@ -7,10 +7,12 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"strconv"
 
 	"github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/holdout/labels"
 	"github.com/discreet-dp/discreet/internal/render"
 	"github.com/discreet-dp/discreet/internal/table"
 )
@@ -178,5 +180,13 @@ func readPredictions(path string, info api.HoldoutInfo) (values, ids []string, e
 		defer f.Close()
 		in = f
 	}
-	return discreet.ReadPredictions(info, in)
+	if !info.Labels {
+		return nil, nil, api.Refuse("ask with an expression over its columns", "the holdout %s is the table %s, and takes no predictions", strconv.Quote(info.Name), strconv.Quote(info.Table))
+	}
+	p, err := labels.ReadPredictions(in, info.Column, info.ID)
+	var wrong *labels.PredictionsError
+	if errors.As(err, &wrong) {
+		return nil, nil, api.Refuse(wrong.Instead, "%s", wrong.Problem)
+	}
+	return p.Values, p.IDs, err
 }
