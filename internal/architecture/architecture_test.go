@@ -26,7 +26,7 @@ var rooms = map[string]string{
 	"internal/exact":        "",
 	"internal/detrand":      "noise internal/entropy",
 	"internal/table":        "",
-	"internal/chart":        "",
+	"internal/chart":        "internal/root",
 	"internal/normal":       "dp",
 	"internal/hospital":     "",
 	"internal/shop":         "",
@@ -36,20 +36,21 @@ var rooms = map[string]string{
 	"internal/golden":       "",
 	"internal/ownerkey":     "internal/entropy",
 	"noise":                 "dp internal/entropy",
-	"mech":                  "dp noise internal/exact",
-	"account":               "dp internal/normal account/loss",
+	"mech":                  "dp noise internal/exact internal/normal internal/root",
+	"account":               "dp internal/normal account/loss internal/root",
 	"account/loss":          "dp internal/normal internal/root",
 	"account/workload":      "dp account account/loss utility internal/root",
 	"internal/root":         "",
-	"utility":               "",
-	"survey":                "dp noise utility internal/normal",
-	"policy":                "dp account",
+	"utility":               "internal/normal internal/root",
+	"survey":                "dp noise utility internal/normal internal/root",
+	"policy":                "dp account internal/root",
 	// The planner in storeys: the finished tree, the text, expressions, questions, and the cells of their answers.
-	"internal/plan/tree":   "dp policy",
-	"internal/plan/syntax": "api dp policy internal/nesting internal/plan/tree",
-	"internal/plan/expr":   "dp policy internal/plan/syntax internal/plan/tree",
-	"internal/plan":        "dp policy internal/plan/expr internal/plan/syntax internal/plan/tree api",
-	"internal/plan/cells":  "policy internal/plan internal/plan/expr internal/plan/syntax internal/plan/tree internal/stream/linear",
+	"internal/plan/tree":            "dp policy",
+	"internal/plan/syntax":          "api dp policy internal/nesting internal/plan/tree",
+	"internal/plan/expr":            "dp policy internal/plan/syntax internal/plan/tree",
+	"internal/plan":                 "dp policy internal/plan/expr internal/plan/syntax internal/plan/tree api internal/nesting internal/stream/linear",
+	"internal/plan/cells":           "policy internal/plan internal/plan/expr internal/plan/syntax internal/plan/tree internal/stream/linear",
+	"internal/architecture/measure": "internal/architecture internal/table",
 	// A second opinion about trees. It sees what a tree claims, and nothing that builds one: its own test reads its uses.
 	"internal/plan/verify":   "dp policy internal/plan/tree",
 	"internal/engine":        "policy internal/plan/tree internal/exact store",
@@ -74,7 +75,7 @@ var rooms = map[string]string{
 	// Interactive mechanisms. They see a host that charges, and neither a ledger nor SQL. What predicts sees what was
 	// released and no more, which is why it is a room of its own.
 	"session":                   "dp account",
-	"stream":                    "dp mech session account internal/stream/histogram internal/stream/linear internal/stream/predict",
+	"stream":                    "dp mech session account internal/stream/histogram internal/stream/linear internal/stream/predict internal/root",
 	"internal/stream/linear":    "",
 	"internal/stream/histogram": "internal/exact internal/stream/linear",
 	"internal/stream/predict":   "internal/stream/linear",
@@ -83,7 +84,7 @@ var rooms = map[string]string{
 	"internal/holdoutdemo":      "dp noise mech session account holdout internal/detrand internal/normal",
 	// Private training. What solves sees rows and neither noise nor a budget.
 	"learn":                    "dp account mech internal/exact internal/learn/calibrate internal/learn/lossfn internal/learn/rows internal/learn/solve",
-	"internal/learn/calibrate": "dp account internal/normal",
+	"internal/learn/calibrate": "dp account internal/normal internal/root",
 	"internal/learn/lossfn":    "",
 	"internal/learn/rows":      "",
 	"internal/learn/solve":     "internal/learn/lossfn internal/learn/rows",
@@ -108,9 +109,9 @@ var rooms = map[string]string{
 	"internal/server/connlimit":         "",
 	"internal/server/httpapi":           ". dp policy internal/render internal/entropy ledger internal/ledger/replay internal/server/admission internal/server/users api learn",
 	"internal/audit/finding":            "",
-	"internal/audit/enumerate":          "dp internal/audit/finding",
-	"internal/audit/density":            "internal/audit/enumerate internal/detrand internal/normal",
-	"internal/audit/stat":               "noise internal/normal",
+	"internal/audit/enumerate":          "dp internal/audit/finding internal/root",
+	"internal/audit/density":            "internal/audit/enumerate internal/detrand internal/normal internal/root",
+	"internal/audit/stat":               "noise internal/normal internal/root",
 	"audit":                             "dp noise mech survey learn internal/learn/calibrate internal/learn/lossfn internal/learn/rows internal/learn/solve internal/audit/finding internal/audit/enumerate internal/audit/density internal/audit/stat",
 	"internal/audit/lockstep":           "dp noise mech policy internal/plan internal/plan/tree ledger internal/engine internal/engine/duckdb internal/curator internal/audit/finding internal/exact internal/entropy internal/detrand api",
 	"cmd/discreet":                      ". internal/server internal/server/admission internal/server/users internal/render dp policy ledger internal/ledger/sqlite internal/ledger/replay internal/forecast internal/engine/duckdb account/workload account/loss survey audit internal/audit/finding internal/audit/lockstep internal/table internal/chart internal/hospital internal/shop internal/ownerkey internal/ledger/anchor stream internal/stream/linear holdout internal/holdoutdemo learn internal/traindemo api",
@@ -261,8 +262,16 @@ func TestViolationsAreSeen(t *testing.T) {
 		if len(violations(planted)) == 0 {
 			t.Errorf("not seen: %s importing %v", planted.ImportPath, planted.Imports)
 		}
+		// A room that there is not would be seen for that alone.
+		for _, path := range append([]string{planted.ImportPath}, planted.Imports...) {
+			if name := room(path); name != "utils" && strings.HasPrefix(path, module) && !known(name) {
+				t.Errorf("there is no room %s to plant anything in", name)
+			}
+		}
 	}
 }
+
+func known(name string) bool { _, ok := rooms[name]; return ok }
 
 // TestStrangersBringDatabases looks at a database that is brought along from outside: what it needs is public.
 func TestStrangersBringDatabases(t *testing.T) {
