@@ -177,7 +177,7 @@ func TestWrongIntervals(t *testing.T) {
 // runs all the same, on all neighbours.
 func TestWrongPrinters(t *testing.T) {
 	types := map[tree.Kind]string{tree.Text: "VARCHAR", tree.Boolean: "BOOLEAN", tree.Real: "DOUBLE", tree.Number: "BIGINT",
-		tree.Date: "BIGINT",
+		tree.Date:      "BIGINT",
 		tree.Timestamp: "BIGINT"}
 	all := families(t)
 	asked, planted, turn := 0, 0, 0
