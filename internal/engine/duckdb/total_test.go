@@ -307,7 +307,7 @@ func TestCheckIsTotal(t *testing.T) {
 	write(t, folder, "t.csv", hostileCSV)
 	owner(t, filepath.Join(folder, "t.duckdb"), "CREATE TABLE t AS "+hostileRows)
 	for _, source := range []string{"t.csv", "t.duckdb"} {
-		found, err := Check(t.Context(), dataset(t, folder, "source: "+source+hostileKeys))
+		found, err := check(t, dataset(t, folder, "source: "+source+hostileKeys))
 		if err != nil || len(found) == 0 {
 			t.Errorf("%s: %v, %v", source, found, err)
 		}
