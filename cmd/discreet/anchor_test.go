@@ -68,7 +68,8 @@ func TestLedgerAnchor(t *testing.T) {
 	command("ledger", "anchor", "-p", policy).wants(t, 1, "the ledger is missing")
 	command("ledger", "anchor", "-p", policy, "--recover", "--reason", "fire").wants(t, 0, "the ledger was missing", "hospital      epsilon             0        0.2")
 
-	// The volume with the anchor is not mounted, and its mount point is an empty folder: nothing tells an older copy.
+	// The volume with the anchor is not mounted, and its mount point is an empty folder: nothing
+	// tells an older copy.
 	asks(policy, "SELECT COUNT(*) FROM patients WHERE age > 60").wants(t, 0)
 	mounted, err := os.ReadFile(place)
 	if err != nil {

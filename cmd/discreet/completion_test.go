@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
 )
 
 // TestCompletionInBash lets bash complete.
@@ -41,7 +43,7 @@ func TestCompletionInBash(t *testing.T) {
 	} {
 		words := append([]string{"discreet"}, strings.Split(line, " ")...)
 		test := fmt.Sprintf("source %s; COMP_WORDS=(%s); COMP_CWORD=%d; _discreet; echo \"${COMPREPLY[@]}\"; complete -p discreet >&2",
-			shell(script), strings.Join(words[:len(words)-1], " ")+" "+shell(words[len(words)-1]), len(words)-1)
+			console.ShellQuote(script), strings.Join(words[:len(words)-1], " ")+" "+console.ShellQuote(words[len(words)-1]), len(words)-1)
 		if strings.Contains(line, "'x y'") {
 			test = strings.Replace(test, fmt.Sprintf("COMP_CWORD=%d", len(words)-1), fmt.Sprintf("COMP_CWORD=%d", len(words)-2), 1)
 		}

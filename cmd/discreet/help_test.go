@@ -5,6 +5,9 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
 )
 
 func TestHelp(t *testing.T) {
@@ -26,8 +29,8 @@ func TestHelp(t *testing.T) {
 }
 
 func TestVersion(t *testing.T) {
-	command("version").wants(t, 0, "discreet "+version)
-	if v := command("version", "--json").wants(t, 0).decode(t); v["version"] != version || v["go"] == "" || v["platform"] == "" {
+	command("version").wants(t, 0, "discreet "+console.Version)
+	if v := command("version", "--json").wants(t, 0).decode(t); v["version"] != console.Version || v["go"] == "" || v["platform"] == "" {
 		t.Errorf("got %v", v)
 	}
 }
@@ -44,7 +47,7 @@ func TestOutputFails(t *testing.T) {
 		{"query", "-p", policy, "--as", "ana", people}, {"query", "-p", policy, "--as", "ana", "--json", people}, {"budget", "-p", policy}, {"check", policy}, {"version"},
 	} {
 		var err strings.Builder
-		if code := run(context.Background(), args, screen{full{}, &err}); code != 1 || !strings.Contains(err.String(), "no space left on device") {
+		if code := run(context.Background(), args, console.Screen{Out: full{}, Err: &err, Now: time.Now}); code != 1 || !strings.Contains(err.String(), "no space left on device") {
 			t.Errorf("%q: exit code %d, %q", args, code, err.String())
 		}
 	}
@@ -58,7 +61,7 @@ func (broken) Write([]byte) (int, error) { panic("secret 4711") }
 
 func TestPanicShowsNothing(t *testing.T) {
 	var err strings.Builder
-	code := run(context.Background(), []string{"version"}, screen{broken{}, &err})
+	code := run(context.Background(), []string{"version"}, console.Screen{Out: broken{}, Err: &err})
 	if code != 1 || strings.Contains(err.String(), "4711") || !strings.Contains(err.String(), "an internal error") {
 		t.Errorf("exit code %d, %q", code, err.String())
 	}
@@ -66,7 +69,7 @@ func TestPanicShowsNothing(t *testing.T) {
 
 func TestShellWords(t *testing.T) {
 	for word, want := range map[string]string{"a/b.yaml": "a/b.yaml", "my policy.yaml": "'my policy.yaml'", "it's": `'it'\''s'`, "": "''", "$(rm)": "'$(rm)'"} {
-		if got := shell(word); got != want {
+		if got := console.ShellQuote(word); got != want {
 			t.Errorf("%q is written %s; want %s", word, got, want)
 		}
 	}

@@ -6,13 +6,16 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
 	"github.com/discreet-dp/discreet/internal/hospital"
 	"github.com/discreet-dp/discreet/internal/ledger/sqlite"
 )
@@ -36,10 +39,23 @@ type result struct {
 	out, err string
 }
 
+// What commands in this process read, and their clock, where a test sets them.
+var (
+	input   io.Reader = strings.NewReader("")
+	present           = time.Now
+)
+
+// withInput gives commands a standard input until the test ends.
+func withInput(t testing.TB, text string) {
+	before := input
+	input = strings.NewReader(text)
+	t.Cleanup(func() { input = before })
+}
+
 // command runs a command in this process.
 func command(args ...string) result {
 	var out, err bytes.Buffer
-	code := run(context.Background(), args, screen{&out, &err})
+	code := run(context.Background(), args, console.Screen{In: input, Out: &out, Err: &err, Now: present})
 	return result{args, code, out.String(), err.String()}
 }
 

@@ -22,17 +22,6 @@ func failed(t *testing.T, policy string, i ledger.Incident) {
 	}
 }
 
-func TestReleasable(t *testing.T) {
-	open := []ledger.Case{{Sequence: 5, Analyst: "ana"}, {Sequence: 7, Analyst: "ben"}, {Sequence: 9}}
-	for analyst, want := range map[string]string{
-		"": "", "ana": "", "nope": `there is nothing of "nope" to release; open incidents are ana's (record 5) and ben's (record 7); a crash is nobody's: leave --analyst out`,
-	} {
-		if err := releasable(open, analyst); (err != nil) != (want != "") || err != nil && err.Error() != want {
-			t.Errorf("%q: %v", analyst, err)
-		}
-	}
-}
-
 func TestIncidentsByCommand(t *testing.T) {
 	policy, key := deploy(t, tenQuestions), ""
 	list := func(more ...string) result { return command(append([]string{"incidents", "-p", policy}, more...)...) }
@@ -71,16 +60,6 @@ func TestIncidentsByCommand(t *testing.T) {
 	command("ledger", "verify", "-p", policy).wants(t, 0, "2 incident, 2 release")
 	command("ledger", "replay", "-p", policy, "--quiet").wants(t, 0)
 	command("ledger", "show", "-p", policy).wants(t, 0, "memory, of charge 2; 1 and 3 are borne", "incidents are released: test")
-}
-
-// A crash is nobody's, and may have been that of a charge before it.
-func TestCrashAfter(t *testing.T) {
-	all := []ledger.Case{{Sequence: 3, Dataset: "d", Failure: ledger.FailedCrash}, {Sequence: 7, Dataset: "e", Failure: ledger.FailedCrash}, {Sequence: 8, Dataset: "d", Failure: ledger.FailedTime}, {Sequence: 9, Dataset: "d", Failure: ledger.FailedCrash}}
-	for charge, want := range map[uint64]uint64{2: 3, 5: 9, 10: 0} {
-		if got := crashAfter(ledger.Unanswered{Sequence: charge, Dataset: "d"}, all); got != want {
-			t.Errorf("charge %d: crash %d", charge, got)
-		}
-	}
 }
 
 // Where everybody is shut out, nobody gets answers.

@@ -7,6 +7,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
 )
 
 // A person at a terminal.
@@ -168,7 +170,7 @@ func TestWaiting(t *testing.T) {
 	master, slave := pty(t)
 	w := &terminal{t: t, master: master}
 	go w.watch()
-	done := waiting(slave, "asking")
+	done := console.Waiting(slave, "asking")
 	w.sees("asking ... 2.")
 	done()
 	for range 2000 {
@@ -190,37 +192,7 @@ func TestNobodyIsThere(t *testing.T) {
 	}
 	defer null.Close()
 	_, slave := pty(t)
-	if isTerminal(null) || !isTerminal(slave) || !isTerminal(&printed{to: slave}) || isTerminal(&strings.Builder{}) {
+	if console.IsTerminal(null) || !console.IsTerminal(slave) || !console.IsTerminal(console.Screen{Out: slave}.Watch().Out) || console.IsTerminal(&strings.Builder{}) {
 		t.Error("a terminal is taken for something else")
-	}
-}
-
-// People link the file to a device that keeps nothing. Its mode is not ours to change.
-func TestHistoryIsNoFile(t *testing.T) {
-	dir := t.TempDir()
-	t.Setenv("XDG_STATE_HOME", dir)
-	file := filepath.Join(dir, "discreet", "history")
-	os.Mkdir(filepath.Dir(file), 0o700)
-	if err := syscall.Mkfifo(file, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	opened := make(chan error, 1)
-	go func() { // it would wait forever if it read
-		h, _, err := openHistory()
-		if err == nil {
-			err = h.add("x")
-		}
-		opened <- err
-	}()
-	select {
-	case err := <-opened:
-		if err != nil {
-			t.Error(err)
-		}
-	case <-time.After(20 * time.Second):
-		t.Error("it is read")
-	}
-	if info, _ := os.Stat(file); info.Mode().Perm() != 0o644 {
-		t.Errorf("it has mode %v now", info.Mode())
 	}
 }

@@ -1,10 +1,7 @@
 package main
 
 import (
-	"fmt"
-	"io"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -12,8 +9,7 @@ import (
 // typed runs a command with a text as its standard input.
 func typed(t *testing.T, text string, args ...string) result {
 	t.Helper()
-	defer func(old io.Reader) { stdin = old }(stdin)
-	stdin = strings.NewReader(text)
+	withInput(t, text)
 	return command(args...)
 }
 
@@ -147,45 +143,4 @@ func TestDialogueChoosesADataset(t *testing.T) {
 	typed(t, "\\d\n"+people+";\n\\c hospital\n"+people+";\n\\c clinic-with-a-very-long-name\n\\d\n", "query", "-p", policy, "--as", "ana", "-i").wants(t, 0,
 		"discreet> ", "The policy has several datasets; choose one with \\c", "no dataset is chosen", "refused: the policy has several datasets",
 		"hospital (0.9 left)> ", "clinic-with-a-ver... (1 left)> ", "at most one row, by pid")
-}
-
-func TestHistory(t *testing.T) {
-	dir := t.TempDir()
-	t.Setenv("XDG_STATE_HOME", dir)
-	t.Setenv("HOME", dir)
-	h, old, err := openHistory()
-	if err != nil || len(old) != 0 {
-		t.Fatal(old, err)
-	}
-	for i := range 2*historyLines + 1 {
-		if err := h.add(fmt.Sprint("line ", i)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	h.close()
-	h, old, err = openHistory()
-	if err != nil || len(old) != historyLines || old[len(old)-1] != fmt.Sprint("line ", 2*historyLines) {
-		t.Fatalf("%d lines: %v", len(old), err)
-	}
-	h.add("one more\xff") // what is no text is not brought back
-	h.add("one more")
-	h.close()
-	file := filepath.Join(dir, "discreet", "history")
-	if info, err := os.Stat(file); err != nil || info.Mode() != 0o600 {
-		t.Error(info.Mode(), err)
-	}
-	if _, old, _ = openHistory(); len(old) != historyLines+1 || old[historyLines] != "one more" {
-		t.Errorf("%d lines, the last is %q", len(old), old[len(old)-1])
-	}
-	write(t, file, strings.Repeat(strings.Repeat("x", 1000)+"\n", 1500))
-	if _, old, err = openHistory(); err != nil || len(old) > historyLines {
-		t.Errorf("%d long lines: %v", len(old), err)
-	}
-	if info, _ := os.Stat(file); info.Size() > historySize {
-		t.Errorf("the file has %d bytes", info.Size())
-	}
-	t.Setenv("XDG_STATE_HOME", "not/absolute")
-	if path, err := historyPath(); err != nil || path != filepath.Join(dir, ".local", "state", "discreet", "history") {
-		t.Error(path, err)
-	}
 }

@@ -10,7 +10,8 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// What the curator wrote is what follows; a policy that was changed since is noted, and is no fault.
+// What the curator wrote is what follows; a policy that was changed since is noted, and is no
+// fault.
 func TestLedgerReplay(t *testing.T) {
 	policy := deploy(t, tenQuestions)
 	command("ledger", "replay", "-p", policy).wants(t, 1, "there is no ledger at")
@@ -68,9 +69,10 @@ func TestLedgerReplayPlanted(t *testing.T) {
 	}
 }
 
-// A ledger of a version in which a charge paid in every window: what was used is told, and what nobody can tell is in doubt.
+// A ledger of a version in which a charge paid in every window: what was used is told, and what
+// nobody can tell is in doubt.
 func TestLedgerReplayOtherWindows(t *testing.T) {
-	file, err := os.ReadFile(filepath.Join("..", "..", "ledger", "replay", "testdata", "windows.ledger"))
+	file, err := os.ReadFile(filepath.Join("..", "..", "internal", "ledger", "replay", "testdata", "windows.ledger"))
 	if err != nil {
 		t.Fatal(err)
 	}

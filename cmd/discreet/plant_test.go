@@ -15,7 +15,8 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// scribe writes records into a ledger file as somebody would who knows the format: with the right hashes, whatever they say.
+// scribe writes records into a ledger file as somebody would who knows the format: with the right
+// hashes, whatever they say.
 type scribe struct {
 	t        testing.TB
 	path     string
@@ -63,7 +64,8 @@ func (s *scribe) topUp(at time.Time, amount dp.Amount) *ledger.Record {
 	})
 }
 
-// charge spends epsilon of a pure budget with the limits of tenQuestions, of which so much was granted. It asks nobody.
+// charge spends epsilon of a pure budget with the limits of tenQuestions, of which so much was
+// granted. It asks nobody.
 func (s *scribe) charge(request string, at time.Time, epsilon, granted dp.Amount) *ledger.Record {
 	cost := dp.Cost{Epsilon: epsilon, Rho: dp.Unbounded}
 	r := &ledger.Record{
@@ -118,8 +120,8 @@ func day(ago float64) time.Time { return today.Add(-time.Duration(ago * 24 * flo
 
 // onThatDay makes it today until the test ends.
 func onThatDay(t testing.TB) {
-	now = func() time.Time { return today }
-	t.Cleanup(func() { now = time.Now })
+	present = func() time.Time { return today }
+	t.Cleanup(func() { present = time.Now })
 }
 
 // contents are the bytes of a file.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -119,14 +118,13 @@ func TestQuery(t *testing.T) {
 	asks(policy, "--request", "a\nb", "SELECT COUNT(*) FROM visits WHERE cost > 4").wants(t, 2, "the request contains a control character")
 	command("query", "-p", policy, "--as", "ben", "--dataset", "hospital", people).wants(t, 0, "free")
 
-	defer func(old io.Reader) { stdin = old }(stdin)
-	stdin = strings.NewReader("SELECT COUNT(*)\nFROM patients\n")
+	withInput(t, "SELECT COUNT(*)\nFROM patients\n")
 	asks(policy, "-").wants(t, 0, "free")
-	stdin = strings.NewReader("SELECT COUNT(*)\nFROM patents\n")
+	withInput(t, "SELECT COUNT(*)\nFROM patents\n")
 	asks(policy, "-").wants(t, 2, `there is no table "patents"`, "\n  FROM patents\n       ^\n")
-	stdin = strings.NewReader("")
+	withInput(t, "")
 	asks(policy, "-").wants(t, 2, "the question is empty")
-	stdin = strings.NewReader(strings.Repeat("x", 2<<20))
+	withInput(t, strings.Repeat("x", 2<<20))
 	asks(policy, "-").wants(t, 2, "longer than")
 	if r := spent(t, policy); r.Charges != 3 || r.Answers != 3 {
 		t.Errorf("%d charges and %d answers; want three of each", r.Charges, r.Answers)

@@ -174,25 +174,6 @@ func TestServeDemo(t *testing.T) {
 	}
 }
 
-// The usual ports are taken: others are found, and only where nobody asked for them.
-func TestServeDemoFindsPorts(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	taken := l.Addr().String()
-	if got := freeUnless(taken, taken); got != "127.0.0.1:0" {
-		t.Errorf("got %s", got)
-	}
-	if got := freeUnless(taken, "127.0.0.1:1"); got != taken {
-		t.Errorf("got %s", got)
-	}
-	if got := freeUnless("", usualHTTP); got != "" {
-		t.Errorf("got %s", got)
-	}
-}
-
 // A policy with users is served, and what it says how to connect is right.
 func TestServe(t *testing.T) {
 	policy := deploy(t, tenQuestions)
@@ -249,13 +230,6 @@ func TestServeRefuses(t *testing.T) {
 	} {
 		command(append([]string{"serve"}, strings.Fields(c.args)...)...).wants(t, c.code, c.want)
 	}
-}
-
-// Where nobody listens nothing is said, and nothing breaks.
-func TestNotify(t *testing.T) {
-	notify("READY=1")
-	t.Setenv("NOTIFY_SOCKET", filepath.Join(t.TempDir(), "none"))
-	notify("READY=1")
 }
 
 // A second signal ends at once. The question that it waits for is one that waits for its tick.

@@ -11,12 +11,14 @@ import (
 	"time"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/discreet-dp/discreet/cmd/discreet/internal/servecmd"
 )
 
 // understands returns what serve understands of flags, the environment and a file, without serving.
-func understands(args ...string) (serveCmd, error) {
+func understands(args ...string) (servecmd.Cmd, error) {
 	var c cli
-	parser, err := kong.New(&c, kong.Writers(io.Discard, io.Discard), kong.Exit(func(int) {}), kong.Vars{"listen": usualListen, "http": usualHTTP})
+	parser, err := kong.New(&c, kong.Writers(io.Discard, io.Discard), kong.Exit(func(int) {}), kong.Vars{"listen": servecmd.UsualListen, "http": servecmd.UsualHTTP})
 	if err == nil {
 		_, err = parser.Parse(append([]string{"serve"}, args...))
 	}
@@ -42,7 +44,7 @@ func TestServePrecedence(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := serveCmd{
+		want := servecmd.Cmd{
 			Config: file, Policy: filepath.Join(filepath.Dir(file), "p.yaml"), Users: "/u.users", Plaintext: true, Running: 2, Timeout: 3 * time.Minute, Rate: 1,
 			Connections: 3, Threads: 2, LogFormat: "json", LogLevel: "info", LogTexts: true, ShutdownTimeout: 30 * time.Second,
 		}

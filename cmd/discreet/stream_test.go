@@ -23,14 +23,8 @@ func clinic(t testing.TB) (policy, questions string) {
 	return policy, filepath.Join(dir, "questions.txt")
 }
 
-func withInput(t testing.TB, text string) {
-	t.Helper()
-	before := stdin
-	stdin = strings.NewReader(text)
-	t.Cleanup(func() { stdin = before })
-}
-
-// A rehearsal says what a workload would cost and how far off it would be, and leaves nothing behind.
+// A rehearsal says what a workload would cost and how far off it would be, and leaves nothing
+// behind.
 func TestStreamRehearse(t *testing.T) {
 	policy, questions := clinic(t)
 	picture := beside(policy, "cost.svg")
@@ -103,7 +97,7 @@ func TestStreamWorkloadBad(t *testing.T) {
 		"sex = 'F'\n\xff\n":                  {"line 2: ", "UTF-8"},
 		"# nothing\n":                        {"there is no question in it"},
 		"":                                   {"there is no question in it"},
-		strings.Repeat("x", longestLine+1):   {"is longer than 65536 bytes"},
+		strings.Repeat("x", 64<<10+1):        {"is longer than 65536 bytes"},
 		"pid = 3\n":                          {"line 1: "},
 		"sex = 'F'; DROP TABLE patients":     {"line 1: "},
 		"zip = '1003A' AND sex = 'F'\n":      {"line 1: "},
@@ -138,7 +132,8 @@ func TestStreamWorkloadBad(t *testing.T) {
 	}
 }
 
-// The same question is paid for once, however it is written, also by another process and another analyst.
+// The same question is paid for once, however it is written, also by another process and another
+// analyst.
 func TestStreamAsk(t *testing.T) {
 	policy, questions := clinic(t)
 	ask := func(more ...string) result {
@@ -211,7 +206,8 @@ func TestStreamAsk(t *testing.T) {
 	command("stream", "ask", "-p", policy, "sex = 'F'").wants(t, 2, "--as")
 }
 
-// When the budget is gone, hard questions are refused and nothing is spent; what was asked before stays free.
+// When the budget is gone, hard questions are refused and nothing is spent; what was asked before
+// stays free.
 func TestStreamWithoutBudget(t *testing.T) {
 	policy, _ := clinic(t)
 	change(t, policy, func(s string) string {

@@ -11,6 +11,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
 )
 
 // respondents writes a file with 3000 people: 60 % never, 30 % former, 10 % daily, forty
@@ -181,7 +183,7 @@ func TestSurveyInterrupted(t *testing.T) {
 	ctx, stop := context.WithCancel(context.Background())
 	stop()
 	var out, err strings.Builder
-	if code := run(ctx, []string{"survey", respondents(t), "--column", "town", "--epsilon", "1"}, screen{&out, &err}); code != 1 || out.Len() != 0 {
+	if code := run(ctx, []string{"survey", respondents(t), "--column", "town", "--epsilon", "1"}, console.Screen{Out: &out, Err: &err}); code != 1 || out.Len() != 0 {
 		t.Errorf("exit code %d, %q", code, out.String())
 	}
 }

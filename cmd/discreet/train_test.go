@@ -116,7 +116,7 @@ func TestTrainRefuses(t *testing.T) {
 		{"no such folder", []string{"--epsilon", "1", "-o", "/nowhere/model.json"}},
 	} {
 		r := trains(policy, bad.args...)
-		if r.code != exitRefused || !strings.Contains(r.err, bad.want) {
+		if r.code != 2 || !strings.Contains(r.err, bad.want) {
 			t.Errorf("%q: exit code %d, %q; want %q", bad.args, r.code, r.err, bad.want)
 		}
 	}
@@ -124,7 +124,7 @@ func TestTrainRefuses(t *testing.T) {
 		{"SELECT age FROM town", "wealth", "wealth"}, {"SELECT COUNT(*) FROM town", "earns", "refused"}, {"SELECT age, FROM town", "earns", "refused"}, {"", "earns", "--features is missing"}, {"SELECT id, earns FROM town", "earns", "id"},
 	} {
 		r := command("train", "-p", policy, "--as", "ana", "--epsilon", "1", "--features", bad[0], "--target", bad[1])
-		if r.code != exitRefused || !strings.Contains(r.err, bad[2]) {
+		if r.code != 2 || !strings.Contains(r.err, bad[2]) {
 			t.Errorf("%q: exit code %d, %q", bad, r.code, r.err)
 		}
 	}
@@ -148,7 +148,7 @@ func TestTrainRefuses(t *testing.T) {
 		header + ",age\n":  "two columns",
 	} {
 		withInput(t, input)
-		if r := command("predict", "-m", model, "-"); r.code != exitRefused || !strings.Contains(r.err, want) {
+		if r := command("predict", "-m", model, "-"); r.code != 2 || !strings.Contains(r.err, want) {
 			t.Errorf("%q: exit code %d, %q", input, r.code, r.err)
 		}
 	}
@@ -184,7 +184,7 @@ func TestTrainSweep(t *testing.T) {
 		{"--rows", "5"}, {"--epsilons", "0"}, {"--epsilons", "x"}, {"--splits", "-1"}, {"--draws", "-2"}, {"--neighbours", "nobody"}, {"--method", "magic"}, {"--loss", "huber"}, {"--adult", "none.csv"},
 		{"--plot", "x.pdf"}, {"--policy", "p.yaml"}, {"--target", "x"}, {"--adult", "x", "--rows", "100"}, {"--rows", "1000", "--epsilons", "1", "--regulariser", "0.0001", "--method", "objective"},
 	} {
-		if r := command(append([]string{"train", "--sweep"}, bad...)...); r.code != exitRefused || r.err == "" {
+		if r := command(append([]string{"train", "--sweep"}, bad...)...); r.code != 2 || r.err == "" {
 			t.Errorf("%q: exit code %d, %q", bad, r.code, r.err)
 		}
 	}
