@@ -8,7 +8,8 @@ import (
 )
 
 func TestAudit(t *testing.T) {
-	r := command("audit", "laplace", "randomized-response", "--samples", "20000").wants(t, 0, "lost at least", "laplace", "randomized-response", "statistical", "40000", "every claim stands")
+	r := command("audit", "laplace", "randomized-response", "--samples", "20000").wants(t, 0, "lost at least", "laplace",
+		"randomized-response", "statistical", "40000", "every claim stands")
 	if r.lacks(t, "gaussian", "FALLS"); strings.Count(r.out, "stands") != 5 {
 		t.Errorf("got %s", r.out)
 	}
@@ -17,7 +18,8 @@ func TestAudit(t *testing.T) {
 	if !ok || v["stands"] != true || len(all) != 2 {
 		t.Fatalf("got %v", v)
 	}
-	if f := all[1].(map[string]any); f["subject"] != "gaussian" || f["unit"] != "mu" || f["claim"] != 1.0 || f["samples"] != 40000.0 || f["detail"] == "" {
+	if f := all[1].(map[string]any); f["subject"] != "gaussian" || f["unit"] != "mu" || f["claim"] != 1.0 || f["samples"] != 40000.0 ||
+		f["detail"] == "" {
 		t.Errorf("got %v", f)
 	}
 }

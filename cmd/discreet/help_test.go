@@ -11,7 +11,12 @@ import (
 )
 
 func TestHelp(t *testing.T) {
-	for _, name := range []string{"demo", "demo shop", "demo stream", "demo train", "train", "predict", "stream", "stream rehearse", "stream ask", "stream list", "stream report", "stream synthetic", "init", "check", "prepare", "query", "explain", "budget", "incidents", "incidents list", "incidents release", "ledger", "user", "account", "holdout", "ledger show", "ledger verify", "ledger export", "ledger replay", "ledger anchor", "ledger key", "ledger topup", "ledger renew", "account compose", "account calibrate", "account plot", "survey", "holdout list", "holdout score", "holdout board", "holdout plan", "holdout maxinfo", "holdout pvalue", "holdout demo", "holdout lecture", "audit", "serve", "completion", "version"} {
+	for _, name := range []string{"demo", "demo shop", "demo stream", "demo train", "train", "predict", "stream", "stream rehearse",
+		"stream ask", "stream list", "stream report", "stream synthetic", "init", "check", "prepare", "query", "explain", "budget",
+		"incidents", "incidents list", "incidents release", "ledger", "user", "account", "holdout", "ledger show", "ledger verify",
+		"ledger export", "ledger replay", "ledger anchor", "ledger key", "ledger topup", "ledger renew", "account compose",
+		"account calibrate", "account plot", "survey", "holdout list", "holdout score", "holdout board", "holdout plan",
+		"holdout maxinfo", "holdout pvalue", "holdout demo", "holdout lecture", "audit", "serve", "completion", "version"} {
 		r := command(append(strings.Fields(name), "--help")...).wants(t, 0, "Usage: discreet "+name, "\n    discreet "+name)
 		if r.err != "" {
 			t.Errorf("%s --help says %q", name, r.err)
@@ -44,10 +49,12 @@ func (full) Write([]byte) (int, error) { return 0, errors.New("no space left on 
 func TestOutputFails(t *testing.T) {
 	policy := deploy(t, tenQuestions)
 	for _, args := range [][]string{
-		{"query", "-p", policy, "--as", "ana", people}, {"query", "-p", policy, "--as", "ana", "--json", people}, {"budget", "-p", policy}, {"check", policy}, {"version"},
+		{"query", "-p", policy, "--as", "ana", people}, {"query", "-p", policy, "--as", "ana", "--json", people},
+		{"budget", "-p", policy}, {"check", policy}, {"version"},
 	} {
 		var err strings.Builder
-		if code := run(context.Background(), args, console.Screen{Out: full{}, Err: &err, Now: time.Now}); code != 1 || !strings.Contains(err.String(), "no space left on device") {
+		if code := run(context.Background(), args, console.Screen{Out: full{}, Err: &err, Now: time.Now}); code != 1 ||
+			!strings.Contains(err.String(), "no space left on device") {
 			t.Errorf("%q: exit code %d, %q", args, code, err.String())
 		}
 	}
@@ -68,7 +75,8 @@ func TestPanicShowsNothing(t *testing.T) {
 }
 
 func TestShellWords(t *testing.T) {
-	for word, want := range map[string]string{"a/b.yaml": "a/b.yaml", "my policy.yaml": "'my policy.yaml'", "it's": `'it'\''s'`, "": "''", "$(rm)": "'$(rm)'"} {
+	for word, want := range map[string]string{"a/b.yaml": "a/b.yaml", "my policy.yaml": "'my policy.yaml'", "it's": `'it'\''s'`,
+		"": "''", "$(rm)": "'$(rm)'"} {
 		if got := console.ShellQuote(word); got != want {
 			t.Errorf("%q is written %s; want %s", word, got, want)
 		}

@@ -29,9 +29,6 @@ func TestMain(m *testing.M) {
 	main()
 }
 
-// limitFiles limits how large files may become, where a test asks for it and the system can.
-var limitFiles = func() {}
-
 // result is what a command printed and how it ended.
 type result struct {
 	args     []string
@@ -92,7 +89,8 @@ func (r result) wants(t testing.TB, code int, texts ...string) result {
 			t.Errorf("%q does not say %q\n%s%s", r.args, s, r.out, r.err)
 		}
 	}
-	if code != 0 && !strings.Contains(strings.Join(r.args, " "), "--json") && r.args[0] != "check" && !slices.Contains(r.args, "replay") && r.out != "" {
+	if code != 0 && !strings.Contains(strings.Join(r.args, " "), "--json") && r.args[0] != "check" && !slices.Contains(r.args, "replay") &&
+		r.out != "" {
 		t.Errorf("%q failed and printed %q", r.args, r.out)
 	}
 	return r

@@ -29,7 +29,8 @@ func deployTrial(t *testing.T) (dir, policy string) {
 		good = good + []string{"ill", "well"}[i%2] + "," + id + "\n"
 		bad += id + "," + []string{"well", "ill"}[i%2] + "\n"
 	}
-	for name, text := range map[string]string{"trial.yaml": text, "labels.csv": labels, "good.csv": good, "bad.csv": bad, "short.csv": "id,prediction\na,ill\n", "plain.csv": "ill\nwell\n"} {
+	for name, text := range map[string]string{"trial.yaml": text, "labels.csv": labels, "good.csv": good, "bad.csv": bad,
+		"short.csv": "id,prediction\na,ill\n", "plain.csv": "ill\nwell\n"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -43,7 +44,8 @@ func TestHoldoutScore(t *testing.T) {
 	score := func(args ...string) result {
 		return command(append([]string{"holdout", "score", "--policy", policy, "--as", "ana", "--holdout", "trial"}, args...)...)
 	}
-	command("holdout", "list", "--policy", policy).wants(t, 0, "predictions of label by id", "SQL over patients", "500", "0.2", "pays for it")
+	command("holdout", "list", "--policy", policy).wants(t, 0, "predictions of label by id", "SQL over patients",
+		"500", "0.2", "pays for it")
 	score("--price").wants(t, 0, "begins a round, for epsilon 4", "answers left: 2 of 2; left: epsilon 30")
 	command("holdout", "board", "--policy", policy, "--holdout", "trial").wants(t, 0, "no score is on the board yet")
 
@@ -61,26 +63,35 @@ func TestHoldoutScore(t *testing.T) {
 	command("holdout", "board", "--policy", policy, "--holdout", "none").wants(t, 2, `there is no holdout "none"`)
 	command("budget", "--policy", policy, "--json").wants(t, 0, `"spent":{"epsilon":0,`)
 
-	score("--predictions", file("good.csv"), "--training", "0.97", "--name", "model 7").wants(t, 0, "score: 0.97, confirmed by the holdout", "first of a round", "price: epsilon 4; left: epsilon 26")
+	score("--predictions", file("good.csv"), "--training", "0.97", "--name", "model 7").wants(t, 0,
+		"score: 0.97, confirmed by the holdout", "first of a round", "price: epsilon 4; left: epsilon 26")
 	score("--price").wants(t, 0, "the next score is free")
 	again := score("--predictions", file("good.csv"), "--training", "0.970", "--json").wants(t, 0).decode(t)
-	if again["score"] != "0.97" || again["free"] != true || again["again"] != true || again["spent"] != false || again["receipt"].(map[string]any)["sequence"] == nil || again["left"] != 2.0 {
+	if again["score"] != "0.97" || again["free"] != true || again["again"] != true || again["spent"] != false ||
+		again["receipt"].(map[string]any)["sequence"] == nil || again["left"] != 2.0 {
 		t.Error(again)
 	}
-	score("--predictions", file("bad.csv"), "--training", "0.97", "--name", "model \u00fc").wants(t, 0, "from the holdout, with noise", "contradicts the training value 0.97", "1 of 2 answers", "price: free")
-	board := command("holdout", "board", "--policy", policy, "--holdout", "trial").wants(t, 0, "model 7", "model ü", "confirmed", "from the holdout")
+	score("--predictions", file("bad.csv"), "--training", "0.97", "--name", "model \u00fc").wants(t, 0, "from the holdout, with noise",
+		"contradicts the training value 0.97", "1 of 2 answers", "price: free")
+	board := command("holdout", "board", "--policy", policy, "--holdout", "trial").wants(t, 0, "model 7", "model ü",
+		"confirmed", "from the holdout")
 	if strings.Index(board.out, "model 7") > strings.Index(board.out, "model ü") {
 		t.Error(board.out)
 	}
-	if lines := command("holdout", "board", "--policy", policy, "--holdout", "trial", "--json").wants(t, 0).decode(t)["board"].([]any); len(lines) != 2 || lines[0].(map[string]any)["rank"] != 1.0 {
+	if lines := command("holdout", "board", "--policy", policy, "--holdout", "trial", "--json").wants(t,
+		0).decode(t)["board"].([]any); len(lines) != 2 || lines[0].(map[string]any)["rank"] != 1.0 {
 		t.Error(lines)
 	}
 
 	// The other holdout is a table, by an expression and in SQL.
-	command("holdout", "score", "--policy", policy, "--as", "ana", "--holdout", "rows", "--training", "1", "age >= 0").wants(t, 0, "score: 1, confirmed", "price: epsilon 4; left: epsilon 22")
-	command("query", "--policy", policy, "--as", "ana", "SELECT holdout_mean(age >= 0, 1) FROM patients").wants(t, 0, "holdout_mean", "answered before", "free, already paid for")
-	command("explain", "--policy", policy, "--as", "ana", "SELECT holdout_mean(smoker, 0.3) FROM patients").wants(t, 0, "thresholdout", "A round is open, so this score is free")
-	r := command("holdout", "score", "--policy", policy, "--as", "ana", "--holdout", "rows", "--training", "1", "age >= 0 AND nothing").wants(t, 2, `there is no column "nothing"`)
+	command("holdout", "score", "--policy", policy, "--as", "ana", "--holdout", "rows", "--training", "1", "age >= 0").wants(t, 0,
+		"score: 1, confirmed", "price: epsilon 4; left: epsilon 22")
+	command("query", "--policy", policy, "--as", "ana", "SELECT holdout_mean(age >= 0, 1) FROM patients").wants(t, 0, "holdout_mean",
+		"answered before", "free, already paid for")
+	command("explain", "--policy", policy, "--as", "ana", "SELECT holdout_mean(smoker, 0.3) FROM patients").wants(t, 0, "thresholdout",
+		"A round is open, so this score is free")
+	r := command("holdout", "score", "--policy", policy, "--as", "ana", "--holdout", "rows", "--training", "1",
+		"age >= 0 AND nothing").wants(t, 2, `there is no column "nothing"`)
 	if !strings.Contains(r.err, "  age >= 0 AND nothing\n               ^\n") {
 		t.Error(r.err)
 	}

@@ -54,7 +54,8 @@ func TestTerminal(t *testing.T) {
 	w.sees("hospital (0.8 left)> ")
 
 	w.types("\\d\r")
-	w.sees("patients        6  at most one row, by pid", "visits          3  many rows, by pid; 6 rows in each of 2 groups count", "left)> ")
+	w.sees("patients        6  at most one row, by pid", "visits          3  many rows, by pid; 6 rows in each of 2 groups count",
+		"left)> ")
 	w.types("\\d visits\r")
 	w.sees("cost    decimal  yes   0 .. 2000  0.01", "emergency, internal, surgery", "unit: patients.pid", "left)> ")
 	w.types("SET dp.epsilon = 0.2; SELECT COUNT(*) FROM visits;\r")
@@ -76,7 +77,8 @@ func TestTerminal(t *testing.T) {
 		t.Errorf("its folder has mode %v", folder.Mode())
 	}
 	text, _ := os.ReadFile(file)
-	if !strings.HasPrefix(string(text), "SELECT COUNT(*) FROM patients;\nSELECT COUNT(*) FROM patents;\n") || !strings.Contains(string(text), "\\d visits\n") {
+	if !strings.HasPrefix(string(text), "SELECT COUNT(*) FROM patients;\nSELECT COUNT(*) FROM patents;\n") ||
+		!strings.Contains(string(text), "\\d visits\n") {
 		t.Errorf("the history is %q", text)
 	}
 	if strings.Contains(string(text), "1003A") {
@@ -192,7 +194,8 @@ func TestNobodyIsThere(t *testing.T) {
 	}
 	defer null.Close()
 	_, slave := pty(t)
-	if console.IsTerminal(null) || !console.IsTerminal(slave) || !console.IsTerminal(console.Screen{Out: slave}.Watch().Out) || console.IsTerminal(&strings.Builder{}) {
+	if console.IsTerminal(null) || !console.IsTerminal(slave) || !console.IsTerminal(console.Screen{Out: slave}.Watch().Out) ||
+		console.IsTerminal(&strings.Builder{}) {
 		t.Error("a terminal is taken for something else")
 	}
 }

@@ -98,7 +98,8 @@ func TestLedgerExport(t *testing.T) {
 	previous, sum := "", new(big.Rat)
 	for i, row := range rowsOf(t, command("ledger", "export", books, "--format", "jsonl", "--all").wants(t, 0).out) {
 		digest := sha256.Sum256([]byte(row["record"].(string)))
-		if row["hash"] != hex.EncodeToString(digest[:]) || row["previous"] != previous || row["sequence"] != float64(i) || previous != "" && !strings.Contains(row["record"].(string), "64:"+previous+",") {
+		if row["hash"] != hex.EncodeToString(digest[:]) || row["previous"] != previous || row["sequence"] != float64(i) ||
+			previous != "" && !strings.Contains(row["record"].(string), "64:"+previous+",") {
 			t.Errorf("row %d does not fit: %v", i, row)
 		}
 		previous = row["hash"].(string)

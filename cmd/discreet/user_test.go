@@ -106,7 +106,8 @@ func TestUserJSON(t *testing.T) {
 	if token["user"] != "ana" || token["expires"] != nil || !strings.HasPrefix(token["token"].(string), "dsc_"+token["id"].(string)) {
 		t.Errorf("got %v", token)
 	}
-	if v := do("tokens")["tokens"].([]any); len(v) != 1 || v[0].(map[string]any)["token"] != nil || v[0].(map[string]any)["id"] != token["id"] {
+	if v := do("tokens")["tokens"].([]any); len(v) != 1 || v[0].(map[string]any)["token"] != nil ||
+		v[0].(map[string]any)["id"] != token["id"] {
 		t.Errorf("got %v", v)
 	}
 	if v := do("revoke-token", token["id"].(string)); v["revoked"] != token["id"] {
@@ -133,7 +134,8 @@ func TestUserJSON(t *testing.T) {
 func TestUserRefused(t *testing.T) {
 	policy := deploy(t, tenQuestions)
 	path := beside(policy, "policy.users")
-	for _, args := range [][]string{{"list"}, {"tokens"}, {"logins"}, {"revoke", "ana"}, {"password", "ana"}, {"token", "ana"}, {"revoke-token", "x"}} {
+	for _, args := range [][]string{{"list"}, {"tokens"}, {"logins"}, {"revoke", "ana"}, {"password", "ana"}, {"token", "ana"},
+		{"revoke-token", "x"}} {
 		user(policy, args...).wants(t, 2, "there are no users yet")
 		command(append([]string{"user"}, args...)...).wants(t, 2, "--policy", "--users")
 	}
@@ -174,7 +176,8 @@ func TestUserRefused(t *testing.T) {
 		withInput(t, c.input)
 		user(policy, c.args...).wants(t, 2, c.says).lacks(t, "4711")
 	}
-	for _, when := range []string{"", "0d", "-1d", "d", "90", "1.5d", "99999d", "2020-01-01", "2027-02-30", "tomorrow", time.Now().UTC().Format(time.DateOnly)} {
+	for _, when := range []string{"", "0d", "-1d", "d", "90", "1.5d", "99999d", "2020-01-01", "2027-02-30", "tomorrow",
+		time.Now().UTC().Format(time.DateOnly)} {
 		user(policy, "token", "ana", "--expires="+when).wants(t, 2, "--expires", "90d")
 	}
 	user(policy, "revoke", "ana").wants(t, 0)

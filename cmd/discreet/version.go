@@ -28,7 +28,8 @@ func (c *versionCmd) Run(s console.Screen) error {
 		}
 	}
 	if c.JSON {
-		return console.PrintJSON(s.Out, map[string]string{"version": console.Version, "revision": revision, "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH})
+		return console.PrintJSON(s.Out, map[string]string{"version": console.Version, "revision": revision, "go": runtime.Version(),
+			"platform": runtime.GOOS + "/" + runtime.GOARCH})
 	}
 	fmt.Fprintf(s.Out, "discreet %s (%s %s/%s)\n", console.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	if revision != "" {

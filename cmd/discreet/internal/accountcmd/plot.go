@@ -109,7 +109,8 @@ func (c *plotCmd) curves(ctx context.Context, s console.Screen, w *workload.Work
 		}
 	}
 	out := chart.Chart{
-		Title: "What " + use.Mechanism.String() + " costs when it is used again", Subtitle: "epsilon at delta " + c.Delta + ", by composition theorem",
+		Title: "What " + use.Mechanism.String() + " costs when it is used again", Subtitle: "epsilon at delta " +
+			c.Delta + ", by composition theorem",
 		X: "number of queries", Y: "epsilon", LogX: c.Log, LogY: c.Log,
 	}
 	for _, m := range workload.Methods {
@@ -158,8 +159,9 @@ func (c *plotCmd) loss(s console.Screen, w *workload.Workload, delta float64) (c
 // be seen on a logarithmic axis.
 func picture(shape loss.Shape, of string, epsilon, delta float64, log bool) chart.Chart {
 	out := chart.Chart{
-		Title: "The privacy loss of " + of, Subtitle: fmt.Sprintf("delta = %.3g: losses beyond epsilon, weighted by 1 - exp(epsilon - loss)", delta),
-		X: "privacy loss", Y: "density", LogY: log,
+		Title:    "The privacy loss of " + of,
+		Subtitle: fmt.Sprintf("delta = %.3g: losses beyond epsilon, weighted by 1 - exp(epsilon - loss)", delta),
+		X:        "privacy loss", Y: "density", LogY: log,
 		Marks: []chart.Mark{{Name: fmt.Sprintf("epsilon = %.4g", epsilon), X: epsilon}},
 	}
 	// On a logarithmic axis what is far below the shaded part is left out.

@@ -70,7 +70,8 @@ func (c *Cmd) Run(ctx context.Context, s console.Screen) error {
 	}
 	tell, done := console.Progress(s.Err, "auditing")
 	var all []finding.Finding
-	for f, err := range audit.Run(ctx, c.Mechanism, audit.Options{Samples: c.Samples, Progress: func(step, of int, _ string) { tell(step, of) }}) {
+	options := audit.Options{Samples: c.Samples, Progress: func(step, of int, _ string) { tell(step, of) }}
+	for f, err := range audit.Run(ctx, c.Mechanism, options) {
 		if err != nil {
 			done()
 			var unknown *audit.UnknownError
@@ -112,7 +113,8 @@ func (c *Cmd) show(s console.Screen, all []finding.Finding) error {
 	}
 	var err error
 	if len(fallen) > 0 {
-		err = fmt.Errorf("%d of %d checks found more lost than is claimed, or a sampler that is not what it should be", len(fallen), len(all))
+		err = fmt.Errorf("%d of %d checks found more lost than is claimed, or a sampler that is not what it should be",
+			len(fallen), len(all))
 	}
 	if c.JSON {
 		if e := console.PrintJSON(s.Out, struct {
@@ -126,7 +128,8 @@ func (c *Cmd) show(s console.Screen, all []finding.Finding) error {
 		}
 		return nil
 	}
-	t := &table.Table{Header: []string{"tested", "check", "samples", "lost at least", "claim", "", "verdict"}, Right: []bool{false, false, true, true, true}}
+	t := &table.Table{Header: []string{"tested", "check", "samples", "lost at least", "claim", "", "verdict"},
+		Right: []bool{false, false, true, true, true}}
 	for _, f := range all {
 		verdict := "stands"
 		if !f.Stands {
@@ -136,7 +139,8 @@ func (c *Cmd) show(s console.Screen, all []finding.Finding) error {
 		if f.Check == "replay" {
 			unit = "of the sensitivity"
 		}
-		t.Add(f.Subject, f.Check, runs(f.Samples), console.RoundOutward(f.Lower, 4, false), strconv.FormatFloat(f.Claim, 'g', 4, 64), unit, verdict)
+		t.Add(f.Subject, f.Check, runs(f.Samples), console.RoundOutward(f.Lower, 4, false), strconv.FormatFloat(f.Claim, 'g', 4, 64),
+			unit, verdict)
 	}
 	t.Write(s.Out)
 	fmt.Fprintln(s.Out)

@@ -15,7 +15,8 @@ import (
 func TestAuditFalls(t *testing.T) {
 	all := []finding.Finding{
 		{Subject: "laplace", Check: "exact", Claim: 1, Unit: "epsilon", Lower: 1, Stands: true},
-		{Subject: "count", Check: "statistical", Claim: 1, Unit: "epsilon", Lower: 1.0371, Samples: 2000000, Detail: "outcome >= 1: 364827 of 492096"},
+		{Subject: "count", Check: "statistical", Claim: 1, Unit: "epsilon", Lower: 1.0371, Samples: 2000000,
+			Detail: "outcome >= 1: 364827 of 492096"},
 	}
 	for _, asJSON := range []bool{false, true} {
 		var out, errs bytes.Buffer
@@ -24,7 +25,8 @@ func TestAuditFalls(t *testing.T) {
 		if code := console.Report(s, asJSON, err); code != console.ExitFailed || !strings.Contains(errs.String(), "1 of 2 checks") {
 			t.Errorf("exit code %d, %q", code, errs.String())
 		}
-		for _, text := range map[bool][]string{false: {"FALLS", "1.037 ", "count, statistical: outcome >= 1"}, true: {`"stands": false`, `"lower":1.0371`}}[asJSON] {
+		for _, text := range map[bool][]string{false: {"FALLS", "1.037 ", "count, statistical: outcome >= 1"},
+			true: {`"stands": false`, `"lower":1.0371`}}[asJSON] {
 			if !strings.Contains(out.String(), text) {
 				t.Errorf("%q does not say %q", out.String(), text)
 			}

@@ -21,10 +21,12 @@ const (
 )
 
 // ErrInternal is shown instead of a panic.
-var ErrInternal = errors.New("an internal error; nothing about it is shown, because it could hold data. Please report the command that you ran")
+var ErrInternal = errors.New("an internal error; nothing about it is shown, because it could hold data. Please report " +
+	"the command that you ran")
 
 // ErrInterrupted is Ctrl-C of a command that may have charged.
-var ErrInterrupted = errors.New("interrupted. What was charged stays charged, as 'discreet budget' shows; a question that was named with --request can be asked again without a second charge")
+var ErrInterrupted = errors.New("interrupted. What was charged stays charged, as 'discreet budget' shows; a question that was named with " +
+	"--request can be asked again without a second charge")
 
 // usageError is a command line that cannot be read.
 type usageError struct{ error }
@@ -62,7 +64,8 @@ func ExitCode(err error) int {
 		return ExitFailed // after the charge, so that it is no refusal
 	case errors.As(err, &door) && !door.Charged:
 		return ExitRefused
-	case errors.As(err, &lapsed), errors.As(err, &refusal), errors.As(err, &usage), errors.As(err, &request), errors.As(err, &invalid), errors.As(err, &workload),
+	case errors.As(err, &lapsed), errors.As(err, &refusal), errors.As(err, &usage), errors.As(err, &request), errors.As(err, &invalid),
+		errors.As(err, &workload),
 		errors.As(err, &signature), errors.As(err, &window), errors.As(err, &key):
 		return ExitRefused
 	}

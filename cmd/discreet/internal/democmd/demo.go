@@ -92,7 +92,8 @@ func (c *storyCmd) Run(ctx context.Context, s console.Screen) (err error) {
 		return console.PrintJSON(s.Out, d.facts)
 	}
 	if c.Dir != "" {
-		fmt.Fprintf(s.Out, "\nThe hospital is in %s. Analyst ben of the dataset 'without' has not asked anything yet:\n  discreet query --policy %s --dataset without --as ben 'SELECT ward, COUNT(*) FROM visits GROUP BY ward'\n",
+		fmt.Fprintf(s.Out, "\nThe hospital is in %s. Analyst ben of the dataset 'without' has not asked anything yet:\n  discreet query "+
+			"--policy %s --dataset without --as ben 'SELECT ward, COUNT(*) FROM visits GROUP BY ward'\n",
 			c.Dir, console.ShellQuote(filepath.Join(c.Dir, "policy.yaml")))
 	}
 	return nil
@@ -110,7 +111,8 @@ func (d *demo) build(dir string, seed uint64) (err error) {
 	if err := h.Without(hospital.Target).Write(filepath.Join(dir, "without")); err != nil {
 		return err
 	}
-	policy := "datasets:\n" + hospital.Dataset("hospital", "with", hospital.DemoBudget) + hospital.Dataset("without", "without", hospital.DemoBudget)
+	policy := "datasets:\n" + hospital.Dataset("hospital", "with", hospital.DemoBudget) + hospital.Dataset("without",
+		"without", hospital.DemoBudget)
 	path := filepath.Join(dir, "policy.yaml")
 	if err := os.WriteFile(path, []byte(policy), 0o644); err != nil {
 		return err
@@ -123,7 +125,8 @@ func (d *demo) build(dir string, seed uint64) (err error) {
 	}
 	for _, name := range []string{"with", "without"} {
 		file := strings.ReplaceAll(filepath.Join(dir, name, "patients.csv"), "'", "''")
-		if _, err := d.plain.Exec(`CREATE SCHEMA "` + name + `"; CREATE TABLE "` + name + `".patients AS FROM read_csv('` + file + "')"); err != nil {
+		if _, err := d.plain.Exec(`CREATE SCHEMA "` + name + `"; CREATE TABLE "` + name + `".patients AS FROM read_csv('` +
+			file + "')"); err != nil {
 			return errors.Join(err, d.close())
 		}
 	}
@@ -158,17 +161,20 @@ func (d *demo) honest() error {
 	if err != nil {
 		return err
 	}
-	t := &table.Table{Header: []string{"diagnosis", "count", "±95%", "truth", "avg age", "±95%", "truth"}, Right: []bool{false, true, true, true, true, true, true}}
+	t := &table.Table{Header: []string{"diagnosis", "count", "±95%", "truth", "avg age", "±95%", "truth"},
+		Right: []bool{false, true, true, true, true, true, true}}
 	inside, total := 0, 0
 	for i, row := range a.Rows {
 		var count int
 		var age float64
 		key := row[0].(string)
-		if err := d.plain.QueryRow("SELECT count(*), avg(age) FROM \"with\".patients WHERE diagnosis = ? AND age >= 18", key).Scan(&count, &age); err != nil {
+		if err := d.plain.QueryRow("SELECT count(*), avg(age) FROM \"with\".patients WHERE diagnosis = ? AND age >= 18",
+			key).Scan(&count, &age); err != nil {
 			return err
 		}
 		avg := value(row[2])
-		t.Add(key, render.Cell(row[1]), render.Number(*a.Errors[i][1]), strconv.Itoa(count), fmt.Sprintf("%.1f", avg), fmt.Sprintf("%.1f", *a.Errors[i][2]), fmt.Sprintf("%.1f", age))
+		t.Add(key, render.Cell(row[1]), render.Number(*a.Errors[i][1]), strconv.Itoa(count), fmt.Sprintf("%.1f", avg),
+			fmt.Sprintf("%.1f", *a.Errors[i][2]), fmt.Sprintf("%.1f", age))
 		for _, ok := range []bool{math.Abs(value(row[1])-float64(count)) <= *a.Errors[i][1], math.Abs(avg-age) <= *a.Errors[i][2]} {
 			total++
 			if ok {
@@ -213,7 +219,8 @@ func (d *demo) attack() error {
 			noisy[i], errs[i] = value(a.Rows[0][0]), *a.Errors[0][0]
 		}
 		t.Add("plain SQL, "+world.words, strconv.Itoa(counts[0]), strconv.Itoa(counts[1]), strconv.Itoa(counts[0]-counts[1]))
-		t.Add("Discreet,  "+world.words, fmt.Sprintf("%g ±%g", noisy[0], errs[0]), fmt.Sprintf("%g ±%g", noisy[1], errs[1]), fmt.Sprintf("%g", noisy[0]-noisy[1]))
+		t.Add("Discreet,  "+world.words, fmt.Sprintf("%g ±%g", noisy[0], errs[0]), fmt.Sprintf("%g ±%g", noisy[1], errs[1]),
+			fmt.Sprintf("%g", noisy[0]-noisy[1]))
 		facts[world.schema] = map[string]any{"plain": counts[0] - counts[1], "discreet": noisy[0] - noisy[1]}
 	}
 	t.Write(d.w)

@@ -45,7 +45,8 @@ func (c *shopCmd) Run(ctx context.Context, s console.Screen) error {
 	if c.JSON {
 		return console.PrintJSON(s.Out, map[string]any{"folder": c.Folder, "policy": policy, "rows": counts})
 	}
-	fmt.Fprintf(s.Out, "The shop is in %s: %d customers, %d orders, %d items; public are %d nations and %d parts. Ask it with:\n  discreet query --policy %s --as ana\n",
+	fmt.Fprintf(s.Out, "The shop is in %s: %d customers, %d orders, %d items; public are %d nations and %d parts. Ask it with:\n  "+
+		"discreet query --policy %s --as ana\n",
 		c.Folder, counts.Customers, counts.Orders, counts.Items, counts.Nations, counts.Parts, console.ShellQuote(policy))
 	return nil
 }

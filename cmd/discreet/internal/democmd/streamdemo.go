@@ -49,11 +49,15 @@ func (c *streamDemoCmd) Run(s console.Screen) error {
 	}
 	policy, questions := filepath.Join(c.Folder, "clinic.yaml"), filepath.Join(c.Folder, "questions.txt")
 	if c.JSON {
-		return console.PrintJSON(s.Out, map[string]any{"folder": c.Folder, "policy": policy, "workload": questions, "people": c.People, "questions": c.Questions})
+		return console.PrintJSON(s.Out, map[string]any{"folder": c.Folder, "policy": policy, "workload": questions, "people": c.People,
+			"questions": c.Questions})
 	}
-	fmt.Fprintf(s.Out, "The clinic is in %s: %d patients, a policy with a stream, and %d questions. Try:\n", c.Folder, c.People, c.Questions)
+	fmt.Fprintf(s.Out, "The clinic is in %s: %d patients, a policy with a stream, and %d questions. Try:\n",
+		c.Folder, c.People, c.Questions)
 	p, q := console.ShellQuote(policy), console.ShellQuote(questions)
-	fmt.Fprintf(s.Out, "  discreet stream list --policy %s\n  discreet stream --policy %s --workload %s\n  discreet stream ask --policy %s --as ana \"sex = 'F' AND age >= 30\"\n  discreet stream ask --policy %s --as ana - < %s\n  discreet stream synthetic --policy %s --as ana -o people.csv\n",
+	fmt.Fprintf(s.Out, "  discreet stream list --policy %s\n  discreet stream --policy %s --workload %s\n  discreet stream ask --policy "+
+		"%s --as ana \"sex = 'F' AND age >= 30\"\n  discreet stream ask --policy %s --as ana - < %s\n  discreet stream synthetic "+
+		"--policy %s --as ana -o people.csv\n",
 		p, p, q, p, p, q, p)
 	return nil
 }
@@ -66,6 +70,7 @@ func (c *streamDemoCmd) write() error {
 	if err := os.WriteFile(filepath.Join(c.Folder, "clinic.yaml"), []byte(policy), 0o644); err != nil {
 		return err
 	}
-	text := "# Made-up questions: how many patients meet each condition?\n" + strings.Join(hospital.Workload(c.Questions, c.Seed), "\n") + "\n"
+	text := "# Made-up questions: how many patients meet each condition?\n" + strings.Join(hospital.Workload(c.Questions, c.Seed), "\n") +
+		"\n"
 	return os.WriteFile(filepath.Join(c.Folder, "questions.txt"), []byte(text), 0o644)
 }

@@ -65,19 +65,23 @@ func (c *trainDemoCmd) Run(ctx context.Context, s console.Screen) error {
 		return c.printJSON(s, promises)
 	}
 	train, test := d.Split(c.Seed)
-	fmt.Fprintf(s.Out, "%s: %s rows to train on, %s to test with; %d weights; logistic loss; %d trainings each\n", d.Name, console.Thousands(float64(len(train.Rows))), console.Thousands(float64(len(test.Rows))), d.Weights(), c.Draws)
-	fmt.Fprintf(s.Out, "excess: by how much the mean of loss and regulariser is above its least. What is promised is exceeded with a probability of at most %v.\n\n", town.Beta)
+	fmt.Fprintf(s.Out, "%s: %s rows to train on, %s to test with; %d weights; logistic loss; %d trainings each\n", d.Name,
+		console.Thousands(float64(len(train.Rows))), console.Thousands(float64(len(test.Rows))), d.Weights(), c.Draws)
+	fmt.Fprintf(s.Out, "excess: by how much the mean of loss and regulariser is above its least. What is promised is exceeded with a "+
+		"probability of at most %v.\n\n", town.Beta)
 	t := &table.Table{
 		Header: []string{"method", "epsilon", "Lambda", "promised excess", "observed", "largest", "wrong", "wrong without noise"},
 		Right:  []bool{false, true, true, true, true, true, true, true},
 	}
 	broken := 0
 	for _, p := range promises {
-		t.Add(p.Way, p.Epsilon.Short(), fmt.Sprintf("%.3g", p.Regulariser), fmt.Sprintf("%.3g", p.Promised), fmt.Sprintf("%.3g", p.Observed), fmt.Sprintf("%.3g", p.Largest), fmt.Sprintf("%.4f", p.Wrong), fmt.Sprintf("%.4f", p.Least))
+		t.Add(p.Way, p.Epsilon.Short(), fmt.Sprintf("%.3g", p.Regulariser), fmt.Sprintf("%.3g", p.Promised),
+			fmt.Sprintf("%.3g", p.Observed), fmt.Sprintf("%.3g", p.Largest), fmt.Sprintf("%.4f", p.Wrong), fmt.Sprintf("%.4f", p.Least))
 		broken += p.Broken
 	}
 	t.Write(s.Out)
-	fmt.Fprintf(s.Out, "\nOf %d models %d are beyond what was promised. The theorems know nothing of the rows, so they promise far less than what is seen.\n", len(promises)*c.Draws, broken)
+	fmt.Fprintf(s.Out, "\nOf %d models %d are beyond what was promised. The theorems know nothing of the rows, so they promise far "+
+		"less than what is seen.\n", len(promises)*c.Draws, broken)
 	return nil
 }
 
@@ -116,11 +120,15 @@ func (c *trainDemoCmd) write(s console.Screen) error {
 		return err
 	}
 	if c.JSON {
-		return console.PrintJSON(s.Out, map[string]any{"folder": c.Dir, "policy": policy, "new": rows, "people": len(train.Rows), "new_people": len(test.Rows)})
+		return console.PrintJSON(s.Out, map[string]any{"folder": c.Dir, "policy": policy, "new": rows, "people": len(train.Rows),
+			"new_people": len(test.Rows)})
 	}
 	p, model := console.ShellQuote(policy), console.ShellQuote(filepath.Join(c.Dir, "model.json"))
-	fmt.Fprintf(s.Out, "The town is in %s: %d inhabitants to train on, with a policy, and %d others. Try:\n", c.Dir, len(train.Rows), len(test.Rows))
-	fmt.Fprintf(s.Out, "  discreet train --policy %s --as ana --features 'SELECT * FROM town' --target earns --epsilon 1 --explain\n  discreet train --policy %s --as ana --features 'SELECT * FROM town' --target earns --epsilon 1 -o %s\n  discreet predict -m %s %s > %s\n",
+	fmt.Fprintf(s.Out, "The town is in %s: %d inhabitants to train on, with a policy, and %d others. Try:\n",
+		c.Dir, len(train.Rows), len(test.Rows))
+	fmt.Fprintf(s.Out, "  discreet train --policy %s --as ana --features 'SELECT * FROM town' --target earns --epsilon 1 --explain\n  "+
+		"discreet train --policy %s --as ana --features 'SELECT * FROM town' --target earns --epsilon 1 -o %s\n  "+
+		"discreet predict -m %s %s > %s\n",
 		p, p, model, model, console.ShellQuote(rows), console.ShellQuote(filepath.Join(c.Dir, "predicted.csv")))
 	return nil
 }

@@ -45,7 +45,8 @@ func (c *boardCmd) Run(ctx context.Context, s console.Screen) error {
 		fmt.Fprintln(s.Out, "no score is on the board yet; put one there with discreet holdout score --name")
 		return nil
 	}
-	t := &table.Table{Header: []string{"", "name", "analyst", "score", render.PlusMinus(0), "", "time"}, Right: []bool{true, false, false, true, true}}
+	t := &table.Table{Header: []string{"", "name", "analyst", "score", render.PlusMinus(0), "", "time"},
+		Right: []bool{true, false, false, true, true}}
 	for _, l := range lines {
 		what := "confirmed"
 		if l.Spent {

@@ -74,7 +74,8 @@ func (c *demoCmd) Run(ctx context.Context, s console.Screen) error {
 func (c *demoCmd) print(s console.Screen, e experiment.Classic, r *experiment.Result) {
 	threshold, _ := e.Threshold.Float64()
 	noise, _ := e.Noise.Float64()
-	fmt.Fprintf(s.Out, "%s people, %s attributes of which %d go with the label, %d repetitions; threshold %v, noise %v\n", console.Thousands(float64(e.Size)), console.Thousands(float64(e.Attributes)), e.Biased, e.Repetitions, threshold, noise)
+	fmt.Fprintf(s.Out, "%s people, %s attributes of which %d go with the label, %d repetitions; threshold %v, noise %v\n",
+		console.Thousands(float64(e.Size)), console.Thousands(float64(e.Attributes)), e.Biased, e.Repetitions, threshold, noise)
 	fmt.Fprintf(s.Out, "share of labels that a classifier gets right, mean and standard deviation over the repetitions\n\n")
 	t := &table.Table{
 		Header: []string{"selected", "plain: training", "reported", "fresh", "Thresholdout: training", "reported", "fresh"},
@@ -86,7 +87,8 @@ func (c *demoCmd) print(s console.Screen, e experiment.Classic, r *experiment.Re
 	show := func(f experiment.Figure) string { return fmt.Sprintf("%.3f ± %.3f", f.Mean, f.Deviation) }
 	for i, p := range r.Plain {
 		q := r.Threshold[i]
-		row := []string{fmt.Sprint(p.Selected), show(p.Training), show(p.Reported), show(p.Fresh), show(q.Training), show(q.Reported), show(q.Fresh)}
+		row := []string{fmt.Sprint(p.Selected), show(p.Training), show(p.Reported), show(p.Fresh), show(q.Training),
+			show(q.Reported), show(q.Fresh)}
 		if e.Biased > 0 {
 			row = append(row, fmt.Sprintf("%.1f", q.Found.Mean))
 		}
@@ -94,11 +96,14 @@ func (c *demoCmd) print(s console.Screen, e experiment.Classic, r *experiment.Re
 	}
 	t.Write(s.Out)
 	p, q := r.Plain[len(r.Plain)-1], r.Threshold[len(r.Threshold)-1]
-	fmt.Fprintf(s.Out, "\nWith %d selected, the plain holdout reports %.3f where fresh data gives %.3f; Thresholdout reports %.3f where fresh data gives %.3f.\n",
+	fmt.Fprintf(s.Out, "\nWith %d selected, the plain holdout reports %.3f where fresh data gives %.3f; Thresholdout reports %.3f where "+
+		"fresh data gives %.3f.\n",
 		p.Selected, p.Reported.Mean, p.Fresh.Mean, q.Reported.Mean, q.Fresh.Mean)
-	fmt.Fprintf(s.Out, "Over all sizes, what the plain holdout reports is up to %.3f from fresh data, and what Thresholdout reports up to %.3f; its threshold allows %v.\n",
+	fmt.Fprintf(s.Out, "Over all sizes, what the plain holdout reports is up to %.3f from fresh data, and what Thresholdout reports up "+
+		"to %.3f; its threshold allows %v.\n",
 		farthest(r.Plain), farthest(r.Threshold), threshold)
-	fmt.Fprintf(s.Out, "Thresholdout answered %.0f of %d questions from the holdout, for a pure epsilon of up to %.3g. At that price the theorems are vacuous: what is seen here is\npractice, and nothing is promised. See discreet holdout plan.\n\n",
+	fmt.Fprintf(s.Out, "Thresholdout answered %.0f of %d questions from the holdout, for a pure epsilon of up to %.3g. At that price the "+
+		"theorems are vacuous: what is seen here is\npractice, and nothing is promised. See discreet holdout plan.\n\n",
 		r.Rounds.Mean, e.Attributes+len(e.Selected)+1, r.Cost.Epsilon.Float())
 }
 
@@ -114,8 +119,9 @@ func farthest(lines []experiment.Line) (most float64) {
 // shares of about a half would leave half of it empty.
 func (c *demoCmd) picture(r *experiment.Result) chart.Chart {
 	out := chart.Chart{
-		Title: "A holdout that is asked again and again, without a signal", Subtitle: "labels that a classifier gets right beyond a half; the holdout is asked before every step",
-		X: "attributes selected", Y: "beyond a half",
+		Title:    "A holdout that is asked again and again, without a signal",
+		Subtitle: "labels that a classifier gets right beyond a half; the holdout is asked before every step",
+		X:        "attributes selected", Y: "beyond a half",
 	}
 	if c.Signal {
 		out.Title = "A holdout that is asked again and again, with a signal"
@@ -127,7 +133,8 @@ func (c *demoCmd) picture(r *experiment.Result) chart.Chart {
 		}
 		out.Curves = append(out.Curves, k)
 	}
-	training, reported, fresh := func(l experiment.Line) experiment.Figure { return l.Training }, func(l experiment.Line) experiment.Figure { return l.Reported }, func(l experiment.Line) experiment.Figure { return l.Fresh }
+	training, reported, fresh := func(l experiment.Line) experiment.Figure { return l.Training },
+		func(l experiment.Line) experiment.Figure { return l.Reported }, func(l experiment.Line) experiment.Figure { return l.Fresh }
 	curve("plain: training", r.Plain, training)
 	curve("plain: reported", r.Plain, reported)
 	curve("plain: fresh", r.Plain, fresh)

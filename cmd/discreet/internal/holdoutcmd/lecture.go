@@ -63,9 +63,12 @@ func (c *lectureCmd) Run(ctx context.Context, s console.Screen) error {
 			PrivateMean []float64         `json:"private_means"`
 		}{c.N, r.Subset, r.Subsets, c.Group, c.Repetitions, r.Epsilon.Float(), exact, private, r.Exact, r.Private})
 	} else {
-		fmt.Fprintf(s.Out, "%s numbers in %s subsets of %d, of every %d subsets one is kept; %s repetitions\n", console.Thousands(float64(c.N)), console.Thousands(float64(r.Subsets)), r.Subset, c.Group, console.Thousands(float64(c.Repetitions)))
+		fmt.Fprintf(s.Out, "%s numbers in %s subsets of %d, of every %d subsets one is kept; %s repetitions\n",
+			console.Thousands(float64(c.N)), console.Thousands(float64(r.Subsets)), r.Subset, c.Group,
+			console.Thousands(float64(c.Repetitions)))
 		fmt.Fprintf(s.Out, "epsilon %s, for a tolerance of %v standard deviations\n\n", r.Epsilon.Short(), c.Tolerance)
-		t := &table.Table{Header: []string{"chosen by", "final mean", "standard deviation", "within the tolerance"}, Right: []bool{false, true, true, true}}
+		t := &table.Table{Header: []string{"chosen by", "final mean", "standard deviation", "within the tolerance"},
+			Right: []bool{false, true, true, true}}
 		within := func(all []float64) string {
 			n := 0
 			for _, x := range all {
@@ -98,7 +101,8 @@ func histograms(r *experiment.Lesson) chart.Chart {
 	const bins = 60
 	width := math.Max(high-low, 1e-9) / bins
 	out := chart.Chart{
-		Title: "The mean of what was kept", Subtitle: fmt.Sprintf("%d repetitions; chosen by exact means, and by report noisy max at epsilon %s", len(r.Exact), r.Epsilon.Short()),
+		Title: "The mean of what was kept", Subtitle: fmt.Sprintf("%d repetitions; chosen by exact means, and by "+
+			"report noisy max at epsilon %s", len(r.Exact), r.Epsilon.Short()),
 		X: "final mean, in standard deviations", Y: "repetitions", Marks: []chart.Mark{{Name: "the truth", X: 0}},
 	}
 	for _, h := range []struct {
@@ -111,7 +115,8 @@ func histograms(r *experiment.Lesson) chart.Chart {
 		}
 		curve := chart.Curve{Name: h.name}
 		for i, n := range count {
-			curve.Points = append(curve.Points, chart.Point{X: low + float64(i)*width, Y: n}, chart.Point{X: low + float64(i+1)*width, Y: n})
+			curve.Points = append(curve.Points, chart.Point{X: low + float64(i)*width, Y: n},
+				chart.Point{X: low + float64(i+1)*width, Y: n})
 		}
 		out.Curves = append(out.Curves, curve)
 	}

@@ -59,8 +59,9 @@ func (c *listCmd) Run(ctx context.Context, s console.Screen) error {
 		return nil
 	}
 	t := &table.Table{
-		Header: []string{"dataset", "holdout", "asked with", "people", "threshold", "noise", "left", "of", "a round, epsilon", "rho", "confirmed within", "answered within"},
-		Right:  []bool{false, false, false, true, true, true, true, true, true, true, true, true},
+		Header: []string{"dataset", "holdout", "asked with", "people", "threshold", "noise", "left", "of", "a round, epsilon", "rho",
+			"confirmed within", "answered within"},
+		Right: []bool{false, false, false, true, true, true, true, true, true, true, true, true},
 	}
 	for _, h := range all {
 		with := "predictions of " + h.Column
@@ -70,10 +71,12 @@ func (c *listCmd) Run(ctx context.Context, s console.Screen) error {
 		if !h.Labels {
 			with = "SQL over " + h.Table
 		}
-		t.Add(h.Dataset, h.Name, with, fmt.Sprint(h.Size), h.Threshold, h.Noise, fmt.Sprint(h.Left), fmt.Sprint(h.Answers), h.Round.Epsilon.Short(), h.Round.Rho.Short(),
+		t.Add(h.Dataset, h.Name, with, fmt.Sprint(h.Size), h.Threshold, h.Noise, fmt.Sprint(h.Left), fmt.Sprint(h.Answers),
+			h.Round.Epsilon.Short(), h.Round.Rho.Short(),
 			fmt.Sprintf("%.4f", h.Confirmed), fmt.Sprintf("%.4f", h.Answered))
 	}
 	t.Write(s.Out)
-	fmt.Fprintln(s.Out, "a round is all scores up to and including the next one that the holdout contradicts; its first question pays for it")
+	fmt.Fprintln(s.Out, "a round is all scores up to and including the next one that the holdout contradicts; its "+
+		"first question pays for it")
 	return nil
 }

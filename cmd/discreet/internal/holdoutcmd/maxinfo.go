@@ -68,13 +68,15 @@ func (c *maxinfoCmd) Run(s console.Screen) error {
 	}
 	fmt.Fprintf(s.Out, "max-information  %s bits", console.RoundOutward(bits, 4, true))
 	if c.Beta > 0 {
-		fmt.Fprintf(s.Out, ", but with probability %v; without that exception %s bits", c.Beta, console.RoundOutward(holdout.MaxInformation(c.N, c.Epsilon), 4, true))
+		fmt.Fprintf(s.Out, ", but with probability %v; without that exception %s bits", c.Beta,
+			console.RoundOutward(holdout.MaxInformation(c.N, c.Epsilon), 4, true))
 	}
 	fmt.Fprintln(s.Out)
 	if level < 1e-300 {
 		fmt.Fprintln(s.Out, "vacuous          no p-value is small enough to survive that")
 	} else {
-		fmt.Fprintf(s.Out, "so               a test that it chose is right at level 0.05 where p is at most %s\n", console.RoundOutward(level, 3, false))
+		fmt.Fprintf(s.Out, "so               a test that it chose is right at level 0.05 where p is at most %s\n",
+			console.RoundOutward(level, 3, false))
 	}
 	return nil
 }

@@ -95,7 +95,8 @@ func (c *planCmd) print(s console.Screen, w holdout.Wish, ways []holdout.Way) {
 	if c.N > 0 {
 		fmt.Fprintf(s.Out, " about %s people", console.Thousands(c.N))
 	}
-	fmt.Fprintf(s.Out, ", all within %v with probability %v; Thresholdout answers %s from the holdout\n\n", w.Tolerance, c.Confidence, console.Thousands(w.Answers))
+	fmt.Fprintf(s.Out, ", all within %v with probability %v; Thresholdout answers %s from the holdout\n\n", w.Tolerance, c.Confidence,
+		console.Thousands(w.Answers))
 	t := &table.Table{Header: []string{"way", "theorem", "people needed"}, Right: []bool{false, false, true}}
 	if c.N > 0 {
 		t.Header = []string{"way", "theorem", "promised", "verdict", "people needed", "noise", "threshold", "epsilon", "delta", "composed"}
@@ -114,7 +115,8 @@ func (c *planCmd) print(s console.Screen, w holdout.Wish, ways []holdout.Way) {
 		if !math.IsInf(way.Tolerance, 1) {
 			promised = console.RoundOutward(way.Tolerance, 3, true)
 		}
-		t.Add(way.Name, way.By, promised, string(way.Verdict), needs, brief(way.Noise), brief(way.Threshold), brief(way.Epsilon), brief(way.Delta), way.Composed)
+		t.Add(way.Name, way.By, promised, string(way.Verdict), needs, brief(way.Noise), brief(way.Threshold), brief(way.Epsilon),
+			brief(way.Delta), way.Composed)
 	}
 	t.Write(s.Out)
 	fmt.Fprintln(s.Out)
@@ -131,17 +133,21 @@ func (c *planCmd) advice(w holdout.Wish, ways []holdout.Way) (out []string) {
 	if c.N > 0 {
 		switch best.Verdict {
 		case holdout.Holds:
-			out = append(out, fmt.Sprintf("Where questions are chosen by earlier answers, the best promise is %s: %s, by %s. It is within %v.", console.RoundOutward(best.Tolerance, 3, true), best.Name, best.By, w.Tolerance))
+			out = append(out, fmt.Sprintf("Where questions are chosen by earlier answers, the best promise is %s: "+
+				"%s, by %s. It is within %v.", console.RoundOutward(best.Tolerance, 3, true), best.Name, best.By, w.Tolerance))
 		case holdout.Misses:
-			out = append(out, fmt.Sprintf("Where questions are chosen by earlier answers, the best promise is %s: %s, by %s. It is NOT within %v.", console.RoundOutward(best.Tolerance, 3, true), best.Name, best.By, w.Tolerance))
+			out = append(out, fmt.Sprintf("Where questions are chosen by earlier answers, the best promise is %s: %s, by "+
+				"%s. It is NOT within %v.", console.RoundOutward(best.Tolerance, 3, true), best.Name, best.By, w.Tolerance))
 		default:
-			out = append(out, "Where questions are chosen by earlier answers, every theorem is vacuous here: nothing is promised, whatever happens in practice.")
+			out = append(out, "Where questions are chosen by earlier answers, every theorem is vacuous here: nothing is promised, "+
+				"whatever happens in practice.")
 		}
 	}
 	if math.IsInf(least.Needs, 1) {
 		out = append(out, fmt.Sprintf("No number of people up to 1e15 makes any of them promise %v.", w.Tolerance))
 	} else {
-		out = append(out, fmt.Sprintf("The way that promises %v with the fewest people needs %s: %s, by %s.", w.Tolerance, console.Thousands(least.Needs), least.Name, least.By))
+		out = append(out, fmt.Sprintf("The way that promises %v with the fewest people needs %s: %s, by %s.", w.Tolerance,
+			console.Thousands(least.Needs), least.Name, least.By))
 	}
 	return append(out, "Hoeffding's bound for questions fixed in advance does not hold for questions that were chosen by earlier answers.")
 }
@@ -186,9 +192,10 @@ func (c *planCmd) printJSON(s console.Screen, w holdout.Wish, ways []holdout.Way
 // curve ends where it is vacuous.
 func (c *planCmd) picture(w holdout.Wish) (chart.Chart, error) {
 	out := chart.Chart{
-		Title:    fmt.Sprintf("What is promised to questions about %s people", console.Thousands(w.Size)),
-		Subtitle: fmt.Sprintf("with probability %v; Thresholdout answers up to %s from the holdout; a curve ends where it is vacuous", c.Confidence, console.Thousands(w.Answers)),
-		X:        "number of questions", Y: "tolerance", LogX: true, LogY: true,
+		Title: fmt.Sprintf("What is promised to questions about %s people", console.Thousands(w.Size)),
+		Subtitle: fmt.Sprintf("with probability %v; Thresholdout answers up to %s from the holdout; a curve ends where it is vacuous",
+			c.Confidence, console.Thousands(w.Answers)),
+		X: "number of questions", Y: "tolerance", LogX: true, LogY: true,
 	}
 	names := []string{holdout.FixedWay, holdout.SplitWay, holdout.NoisyWay, holdout.ThresholdWay}
 	points := map[string][]chart.Point{}
@@ -212,7 +219,8 @@ func (c *planCmd) picture(w holdout.Wish) (chart.Chart, error) {
 		}
 	}
 	labels := map[string]string{
-		holdout.FixedWay: "fixed in advance", holdout.SplitWay: "fresh people for each", holdout.NoisyWay: "all with noise", holdout.ThresholdWay: "Thresholdout",
+		holdout.FixedWay: "fixed in advance", holdout.SplitWay: "fresh people for each", holdout.NoisyWay: "all with noise",
+		holdout.ThresholdWay: "Thresholdout",
 	}
 	for _, name := range names {
 		if len(points[name]) > 0 {

@@ -43,7 +43,8 @@ func (h *holdoutFlags) info(db *discreet.DB) (discreet.HoldoutInfo, error) {
 	}
 	switch {
 	case len(all) == 0:
-		return discreet.HoldoutInfo{}, console.Misuse(errors.New("the dataset has no holdout; the owner writes one into the policy, under holdouts:"))
+		return discreet.HoldoutInfo{}, console.Misuse(errors.New("the dataset has no holdout; the owner writes one into " +
+			"the policy, under holdouts:"))
 	case h.Holdout == "":
 		return discreet.HoldoutInfo{}, console.Misuse(fmt.Errorf("the dataset has several holdouts; write --holdout with one of %s", names))
 	}
@@ -77,7 +78,8 @@ the first line names two columns, as in id,prediction, and the order does not ma
 
 func (c *scoreCmd) Run(ctx context.Context, s console.Screen) error {
 	if !c.Price && (c.Predictions == "") == (c.Expression == "") {
-		return console.Misuse(errors.New("give --predictions with a file, for a holdout of labels, or an expression, for a holdout that is a table; see discreet holdout score --help"))
+		return console.Misuse(errors.New("give --predictions with a file, for a holdout of labels, or an expression, for a holdout that " +
+			"is a table; see discreet holdout score --help"))
 	}
 	db, err := discreet.Open(ctx, c.Policy)
 	if err != nil {
@@ -91,7 +93,8 @@ func (c *scoreCmd) Run(ctx context.Context, s console.Screen) error {
 	if c.Price {
 		return c.price(ctx, s, db, info)
 	}
-	q := discreet.HoldoutQuestion{Dataset: c.Dataset, Holdout: info.Name, Analyst: c.As, SQL: c.Expression, Training: c.Training, Name: c.Name}
+	q := discreet.HoldoutQuestion{Dataset: c.Dataset, Holdout: info.Name, Analyst: c.As, SQL: c.Expression,
+		Training: c.Training, Name: c.Name}
 	if c.Predictions != "" {
 		if q.Predictions, q.IDs, err = readPredictions(s.In, c.Predictions, info); err != nil {
 			return err
@@ -107,7 +110,8 @@ func (c *scoreCmd) Run(ctx context.Context, s console.Screen) error {
 		fmt.Fprintln(s.Err, "notice: "+alert.String())
 	}
 	if c.JSON {
-		return console.PrintJSON(s.Out, scoreJSON{a, render.ReceiptJSON{Sequence: a.Receipt.Sequence, Hash: a.Receipt.Hash, Free: a.Receipt.Free}})
+		return console.PrintJSON(s.Out, scoreJSON{a, render.ReceiptJSON{Sequence: a.Receipt.Sequence, Hash: a.Receipt.Hash,
+			Free: a.Receipt.Free}})
 	}
 	what := "confirmed by the holdout"
 	if a.Spent {
@@ -154,11 +158,14 @@ func (c *scoreCmd) price(ctx context.Context, s console.Screen, db *discreet.DB,
 	}
 	switch {
 	case status.Left == 0:
-		fmt.Fprintf(s.Out, "the holdout is used up: all its %d answers have been given. Scores that were told before are free\n", info.Answers)
+		fmt.Fprintf(s.Out, "the holdout is used up: all its %d answers have been given. Scores that were told before are free\n",
+			info.Answers)
 	case status.Open:
-		fmt.Fprintln(s.Out, "the next score is free: a round is open. The one after a score that the holdout contradicts begins a new round, for "+roundWords(info.Round, left))
+		fmt.Fprintln(s.Out, "the next score is free: a round is open. The one after a score that the holdout contradicts "+
+			"begins a new round, for "+roundWords(info.Round, left))
 	default:
-		fmt.Fprintln(s.Out, "the next score begins a round, for "+roundWords(info.Round, left)+". After it, scores that the holdout confirms are free")
+		fmt.Fprintln(s.Out, "the next score begins a round, for "+roundWords(info.Round, left)+
+			". After it, scores that the holdout confirms are free")
 	}
 	fmt.Fprintf(s.Out, "answers left: %d of %d; left: %s\n", status.Left, info.Answers, render.Left(left))
 	return nil
@@ -169,14 +176,16 @@ func readPredictions(in io.Reader, path string, info discreet.HoldoutInfo) (valu
 	if path != "-" {
 		f, err := os.Open(path)
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, nil, console.Misuse(fmt.Errorf("--predictions: %s: there is no such file; name a CSV file with a prediction for each row", path))
+			return nil, nil, console.Misuse(fmt.Errorf("--predictions: %s: there is no such file; name a CSV file with "+
+				"a prediction for each row", path))
 		}
 		if err != nil {
 			return nil, nil, console.Misuse(fmt.Errorf("--predictions: %w", err))
 		}
 		if i, err := f.Stat(); err == nil && i.IsDir() {
 			f.Close()
-			return nil, nil, console.Misuse(fmt.Errorf("--predictions: %s is a folder; name a CSV file with a prediction for each row", path))
+			return nil, nil, console.Misuse(fmt.Errorf("--predictions: %s is a folder; name a CSV file with a prediction for each row",
+				path))
 		}
 		defer f.Close()
 		in = f

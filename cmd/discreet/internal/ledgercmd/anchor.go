@@ -37,7 +37,8 @@ is none now: mount its volume. Only where the anchor is lost for good, --begin m
   discreet ledger anchor --policy hospital.yaml --begin --reason 'the disk of the anchor was lost'`
 }
 
-var errNoAnchor = console.Misuse(errors.New("the policy keeps no anchor, so nothing tells the ledger from an older copy of itself: name a place for it with the key 'anchor', on another disk"))
+var errNoAnchor = console.Misuse(errors.New("the policy keeps no anchor, so nothing tells the ledger from an older copy of itself: name " +
+	"a place for it with the key 'anchor', on another disk"))
 
 // anchorState is an anchor beside the ledger that it is of.
 type anchorState struct {
@@ -114,7 +115,8 @@ func (c *anchorCmd) recovery(s console.Screen, p *policy.Policy, o sqlite.Option
 		return err
 	}
 	if c.JSON {
-		return console.PrintJSON(s.Out, map[string]any{"place": o.Anchorage.String(), "recovered": done, "before": before.Balances, "after": after.Balances})
+		return console.PrintJSON(s.Out, map[string]any{"place": o.Anchorage.String(), "recovered": done, "before": before.Balances,
+			"after": after.Balances})
 	}
 	known := map[string]ledger.Balance{}
 	for _, b := range before.Balances {
@@ -127,7 +129,8 @@ func (c *anchorCmd) recovery(s console.Screen, p *policy.Policy, o sqlite.Option
 			name        string
 			before, now string
 		}{
-			{"epsilon", old.Epsilon.Short(), b.Spent.Epsilon.Short()}, {"rho", old.Rho.Short(), b.Spent.Rho.Short()}, {"delta", old.Delta.Short(), b.Spent.Delta.Short()},
+			{"epsilon", old.Epsilon.Short(), b.Spent.Epsilon.Short()}, {"rho", old.Rho.Short(), b.Spent.Rho.Short()},
+			{"delta", old.Delta.Short(), b.Spent.Delta.Short()},
 		} {
 			if k.before != k.now && k.now != dp.Unbounded.Short() {
 				t.Add(b.Account, k.name, k.before, k.now)
@@ -260,7 +263,8 @@ func (k anchorState) print(s console.Screen, now time.Time) {
 		return
 	}
 	a := k.Anchor
-	fmt.Fprintf(s.Out, "record %d, %s\nwritten %s (UTC), %s\n", a.Sequence, table.Clean(a.Hash), console.Timestamp(a.Time), age(now.Sub(a.Time)))
+	fmt.Fprintf(s.Out, "record %d, %s\nwritten %s (UTC), %s\n", a.Sequence, table.Clean(a.Hash), console.Timestamp(a.Time),
+		age(now.Sub(a.Time)))
 	fmt.Fprintf(s.Out, "%s holds it, and %s after it\n", k.Ledger, render.Count(int64(k.Ahead), "record"))
 	if len(a.Most) == 0 {
 		return

@@ -39,8 +39,10 @@ that a spreadsheet would take for a formula has a ' before it. Answers are not e
 // exportColumns are the columns of a CSV file; those of allColumns follow where all records are
 // written.
 var (
-	exportColumns = []string{"sequence", "time", "kind", "request", "analyst", "dataset", "data_version", "window", "query", "mechanisms", "epsilon", "rho", "delta", "accounts", "alerts", "answer", "answer_hash", "hash", "previous"}
-	allColumns    = []string{"identity", "charge", "raised", "amount", "reason", "public_key", "signature", "anchor_sequence", "anchor_hash", "session", "record"}
+	exportColumns = []string{"sequence", "time", "kind", "request", "analyst", "dataset", "data_version", "window", "query", "mechanisms",
+		"epsilon", "rho", "delta", "accounts", "alerts", "answer", "answer_hash", "hash", "previous"}
+	allColumns = []string{"identity", "charge", "raised", "amount", "reason", "public_key", "signature", "anchor_sequence",
+		"anchor_hash", "session", "record"}
 )
 
 func (c *exportCmd) Run(s console.Screen) error {
@@ -83,11 +85,13 @@ func (c *exportCmd) free(own []string) error {
 	at, err := os.Lstat(c.Output)
 	if err != nil {
 		if dir, err := os.Stat(filepath.Dir(c.Output)); err != nil || !dir.IsDir() {
-			return console.Misuse(fmt.Errorf("%s: there is no such folder; write to one that there is", console.ShellQuote(filepath.Dir(c.Output))))
+			return console.Misuse(fmt.Errorf("%s: there is no such folder; write to one that there is",
+				console.ShellQuote(filepath.Dir(c.Output))))
 		}
 	}
 	if dir, err := filepath.EvalSymlinks(filepath.Dir(c.Output)); err == nil {
-		if name, err := filepath.Abs(filepath.Join(dir, filepath.Base(c.Output))); err == nil && strings.HasPrefix(name, own[0]) && slices.Contains(ledgerFiles, name[len(own[0]):]) {
+		if name, err := filepath.Abs(filepath.Join(dir, filepath.Base(c.Output))); err == nil && strings.HasPrefix(name, own[0]) &&
+			slices.Contains(ledgerFiles, name[len(own[0]):]) {
 			return console.Misuse(fmt.Errorf("%s belongs to the ledger: write to another file", console.ShellQuote(c.Output)))
 		}
 	}
@@ -97,7 +101,8 @@ func (c *exportCmd) free(own []string) error {
 	if at, err := os.Stat(c.Output); err == nil {
 		for _, name := range own {
 			if other, err := os.Stat(name); err == nil && os.SameFile(at, other) {
-				return console.Misuse(fmt.Errorf("%s is what is exported, or its policy: write to another file", console.ShellQuote(c.Output)))
+				return console.Misuse(fmt.Errorf("%s is what is exported, or its policy: write to another file",
+					console.ShellQuote(c.Output)))
 			}
 		}
 	}
@@ -105,7 +110,8 @@ func (c *exportCmd) free(own []string) error {
 	case at.IsDir():
 		return console.Misuse(fmt.Errorf("%s is a folder: write to a file", console.ShellQuote(c.Output)))
 	case !c.Force:
-		return console.Misuse(fmt.Errorf("%s is there already: write to another file, or add --force to replace it", console.ShellQuote(c.Output)))
+		return console.Misuse(fmt.Errorf("%s is there already: write to another file, or add --force to replace it",
+			console.ShellQuote(c.Output)))
 	}
 	return nil
 }
@@ -131,7 +137,8 @@ func writeWhole(name string, replace bool, write func(io.Writer) error) (err err
 		case err == nil:
 			return nil
 		case errors.Is(err, fs.ErrExist):
-			return console.Misuse(fmt.Errorf("%s is there already: write to another file, or add --force to replace it", console.ShellQuote(name)))
+			return console.Misuse(fmt.Errorf("%s is there already: write to another file, or add --force to replace it",
+				console.ShellQuote(name)))
 		}
 	}
 	if err := os.Rename(f.Name(), name); err != nil {

@@ -33,7 +33,8 @@ func (Cmd) Help() string {
 
 // allKinds are the kinds of records, in the order in which they are listed.
 var allKinds = []ledger.Kind{
-	ledger.KindLedger, ledger.KindCharge, ledger.KindAnswer, ledger.KindVersion, ledger.KindRenewal, ledger.KindOwner, ledger.KindTopUp, ledger.KindRecovery, ledger.KindNote, ledger.KindIncident, ledger.KindRelease,
+	ledger.KindLedger, ledger.KindCharge, ledger.KindAnswer, ledger.KindVersion, ledger.KindRenewal, ledger.KindOwner, ledger.KindTopUp,
+	ledger.KindRecovery, ledger.KindNote, ledger.KindIncident, ledger.KindRelease,
 }
 
 // kinds lists how many records there are of each kind, but the first.

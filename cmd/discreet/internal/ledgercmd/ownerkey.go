@@ -52,7 +52,8 @@ func (c *keyCmd) Run(ctx context.Context, s console.Screen) error {
 			return err
 		}
 		if !owner.Equal(old.Public()) {
-			return console.Misuse(fmt.Errorf("%s is not the key of the ledger's owner, whose fingerprint is %s", c.Old, fingerprint(hex.EncodeToString(owner))))
+			return console.Misuse(fmt.Errorf("%s is not the key of the ledger's owner, whose fingerprint is %s", c.Old,
+				fingerprint(hex.EncodeToString(owner))))
 		}
 		signer = old
 	}
@@ -64,7 +65,8 @@ func (c *keyCmd) Run(ctx context.Context, s console.Screen) error {
 	case !made && owner.Equal(key.Public()):
 		return c.print(s, key, made, "is the key of the ledger's owner already")
 	case owner != nil && signer == nil:
-		return console.Misuse(fmt.Errorf("the ledger has an owner already, with the fingerprint %s; sign for another one with --old and the file of that key", fingerprint(hex.EncodeToString(owner))))
+		return console.Misuse(fmt.Errorf("the ledger has an owner already, with the fingerprint %s; sign for another one with --old "+
+			"and the file of that key", fingerprint(hex.EncodeToString(owner))))
 	}
 	if made {
 		if key, err = ownerkey.Make(c.File); err != nil {

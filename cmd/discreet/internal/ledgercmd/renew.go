@@ -33,7 +33,7 @@ func (c *renewCmd) Run(ctx context.Context, s console.Screen) error {
 	}
 	defer db.Close()
 	if c.Due {
-		if done, err := c.early(ctx, db, s); done || err != nil {
+		if done, err := c.isEarly(ctx, db, s); done || err != nil {
 			return err
 		}
 	}
@@ -46,7 +46,8 @@ func (c *renewCmd) Run(ctx context.Context, s console.Screen) error {
 		return err
 	}
 	if c.JSON {
-		return console.PrintJSON(s.Out, map[string]any{"renewed": true, "sequence": r.Sequence, "window": r.Window, "windows": r.Windows, "promise": promise})
+		return console.PrintJSON(s.Out, map[string]any{"renewed": true, "sequence": r.Sequence, "window": r.Window, "windows": r.Windows,
+			"promise": promise})
 	}
 	fmt.Fprintf(s.Out, "window %d of %d has begun\n", r.Window, r.Windows)
 	for _, line := range promise {
@@ -55,8 +56,8 @@ func (c *renewCmd) Run(ctx context.Context, s console.Screen) error {
 	return nil
 }
 
-// early reports whether it is too early to renew, and says so.
-func (c *renewCmd) early(ctx context.Context, db *discreet.DB, s console.Screen) (bool, error) {
+// isEarly reports whether it is too early to renew, and says so.
+func (c *renewCmd) isEarly(ctx context.Context, db *discreet.DB, s console.Screen) (bool, error) {
 	last, err := c.last(ctx, db)
 	if err != nil {
 		return false, err

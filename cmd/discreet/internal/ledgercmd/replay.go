@@ -74,7 +74,8 @@ func (c *replayCmd) Run(s console.Screen) error {
 		changes = limitChanges(p, again.Limits())
 	}
 	if c.JSON {
-		out := map[string]any{"decisions": decisions, "differ": differ, "differences": differences, "doubts": doubts, "spent": again.Spent(), "policy_changes": changes}
+		out := map[string]any{"decisions": decisions, "differ": differ, "differences": differences, "doubts": doubts,
+			"spent": again.Spent(), "policy_changes": changes}
 		if !c.Quiet {
 			out["charges"] = charges
 		}
@@ -90,9 +91,11 @@ func (c *replayCmd) Run(s console.Screen) error {
 	if differ == 0 {
 		return nil
 	}
-	err = fmt.Errorf("%s of %s not what follows from those before: keep the ledger as it is, and find out who wrote it", render.Count(int64(differ), "record"), r.Path())
+	err = fmt.Errorf("%s of %s not what follows from those before: keep the ledger as it is, and find out who wrote it",
+		render.Count(int64(differ), "record"), r.Path())
 	if differ == 1 {
-		err = fmt.Errorf("1 record of %s is not what follows from those before: keep the ledger as it is, and find out who wrote it", r.Path())
+		err = fmt.Errorf("1 record of %s is not what follows from those before: keep the ledger as it is, and find out who wrote it",
+			r.Path())
 	}
 	if c.JSON {
 		return console.AlreadyShown(err)
@@ -116,7 +119,8 @@ func (c *replayCmd) print(s console.Screen, r *ledger.Record, d replay.Decision)
 		}
 		parts := []string{fmt.Sprintf("%6d  %s %s", d.Sequence, r.Analyst, word)}
 		for _, a := range d.Accounts {
-			parts = append(parts, fmt.Sprintf("%s %s + %s of %s", a.Name, console.Claim(a.Limit, a.Before).Short(), console.Claim(a.Limit, r.Cost).Short(), counted(a.Limit, dp.Cost{Epsilon: a.Limit.Epsilon, Rho: a.Limit.Rho})))
+			parts = append(parts, fmt.Sprintf("%s %s + %s of %s", a.Name, console.Claim(a.Limit, a.Before).Short(),
+				console.Claim(a.Limit, r.Cost).Short(), counted(a.Limit, dp.Cost{Epsilon: a.Limit.Epsilon, Rho: a.Limit.Rho})))
 		}
 		fmt.Fprintln(s.Out, table.Clean(strings.Join(parts, "; ")))
 	}

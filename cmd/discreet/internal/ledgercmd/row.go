@@ -133,7 +133,8 @@ type kept struct {
 // newRow returns a record for machines. It shares no memory with the line but texts.
 func newRow(line sqlite.Line, answers map[uint64]kept) ledgerRow {
 	r := line.Record
-	row := ledgerRow{rowHead: rowHead{r.Sequence, r.Time.UTC().Format(time.RFC3339Nano), r.Kind}, rowTail: rowTail{Hash: line.Hash, Previous: r.Previous}}
+	row := ledgerRow{rowHead: rowHead{r.Sequence, r.Time.UTC().Format(time.RFC3339Nano), r.Kind},
+		rowTail: rowTail{Hash: line.Hash, Previous: r.Previous}}
 	if r.Kind == ledger.KindCharge {
 		c := &chargeRow{
 			Request: r.Request, Analyst: r.Analyst, Dataset: r.Dataset, DataVersion: r.DataVersion, Window: r.Window, Query: r.Query,
@@ -149,7 +150,9 @@ func newRow(line sqlite.Line, answers map[uint64]kept) ledgerRow {
 		row.charge = c
 		return row
 	}
-	e := &entryRow{Identity: r.Identity, AnswerHash: r.AnswerHash, Dataset: r.Dataset, Window: r.Window, Reason: r.Reason, PublicKey: r.PublicKey, Signature: r.Signature, AnchorHash: r.AnchorHash, Session: r.Session, Analyst: r.Analyst, Failure: string(r.Failure), ByAnalyst: r.ByAnalyst, ByDataset: r.ByDataset}
+	e := &entryRow{Identity: r.Identity, AnswerHash: r.AnswerHash, Dataset: r.Dataset, Window: r.Window, Reason: r.Reason,
+		PublicKey: r.PublicKey, Signature: r.Signature, AnchorHash: r.AnchorHash, Session: r.Session, Analyst: r.Analyst,
+		Failure: string(r.Failure), ByAnalyst: r.ByAnalyst, ByDataset: r.ByDataset}
 	switch r.Kind {
 	case ledger.KindAnswer, ledger.KindIncident:
 		n := r.Charge

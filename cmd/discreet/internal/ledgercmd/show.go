@@ -39,7 +39,8 @@ func (c *showCmd) Run(s console.Screen) error {
 	}
 	for _, k := range c.Kind {
 		if !slices.Contains(allKinds, ledger.Kind(k)) {
-			return console.Misuse(fmt.Errorf("there are no records of kind %q: the kinds are charge, answer, version, renewal, owner, topup, recovery, note, incident, release and ledger", k))
+			return console.Misuse(fmt.Errorf("there are no records of kind %q: the kinds are charge, answer, version, renewal, owner, "+
+				"topup, recovery, note, incident, release and ledger", k))
 		}
 	}
 	r, _, err := c.Read()
@@ -128,7 +129,8 @@ func (c *showCmd) wanted(r *sqlite.Reader) func(yield func(sqlite.Line, error) b
 				return
 			}
 			k := line.Record
-			want := (c.Dataset == "" || c.touches(k)) && (c.Analyst == "" || k.Analyst == c.Analyst) && (c.Request == "" || k.Request == c.Request)
+			want := (c.Dataset == "" || c.touches(k)) && (c.Analyst == "" || k.Analyst == c.Analyst) &&
+				(c.Request == "" || k.Request == c.Request)
 			if narrow && k.Kind == ledger.KindCharge && want {
 				charges[k.Sequence] = true
 			}
@@ -150,7 +152,8 @@ func (c *showCmd) touches(r *ledger.Record) bool {
 	of := func(name string) bool {
 		return name == c.Dataset || strings.HasPrefix(name, c.Dataset+"/") || strings.HasPrefix(name, c.Dataset+"#")
 	}
-	return of(r.Session) || slices.ContainsFunc(r.Accounts, of) || slices.ContainsFunc(r.Balances, func(b ledger.Balance) bool { return of(b.Account) })
+	return of(r.Session) || slices.ContainsFunc(r.Accounts, of) || slices.ContainsFunc(r.Balances,
+		func(b ledger.Balance) bool { return of(b.Account) })
 }
 
 // ledgerPage prints records as tables of some hundred lines, so that the end of a long ledger need
@@ -244,9 +247,11 @@ func remark(r *ledger.Record) string {
 	case ledger.KindOwner:
 		return fmt.Sprintf("the owner is %s: %s", console.Shorten(fingerprint(r.PublicKey), 8), r.Reason)
 	case ledger.KindTopUp:
-		return fmt.Sprintf("%s more for %s, signed by %s: %s", granted(r.Cost), strings.Join(r.Accounts, ", "), console.Shorten(fingerprint(r.PublicKey), 8), r.Reason)
+		return fmt.Sprintf("%s more for %s, signed by %s: %s", granted(r.Cost), strings.Join(r.Accounts, ", "),
+			console.Shorten(fingerprint(r.PublicKey), 8), r.Reason)
 	case ledger.KindRecovery:
-		return fmt.Sprintf("%s counted as spent, up to the anchor at %d: %s", render.Count(int64(len(r.Balances)), "account"), r.AnchorSequence, r.Reason)
+		return fmt.Sprintf("%s counted as spent, up to the anchor at %d: %s", render.Count(int64(len(r.Balances)), "account"),
+			r.AnchorSequence, r.Reason)
 	case ledger.KindNote:
 		return "of " + r.Session
 	case ledger.KindIncident:

@@ -84,7 +84,8 @@ func (c *topupCmd) Run(ctx context.Context, s console.Screen) error {
 	}
 	if c.JSON {
 		return console.PrintJSON(s.Out, map[string]any{
-			"sequence": raised.Sequence, "amount": raised.Amount, "before": raised.Before, "after": raised.After, "promise_before": before, "promise": after,
+			"sequence": raised.Sequence, "amount": raised.Amount, "before": raised.Before, "after": raised.After,
+			"promise_before": before, "promise": after,
 		})
 	}
 	for i, b := range raised.Before {
@@ -93,7 +94,8 @@ func (c *topupCmd) Run(ctx context.Context, s console.Screen) error {
 		if a.Total.Delta > 0 {
 			at = fmt.Sprintf(" at delta %s", a.Total.Delta.Short())
 		}
-		fmt.Fprintf(s.Out, "%s: epsilon %s before, epsilon %s from here on%s (%s)\n", a.Name, b.Total.Epsilon.Short(), a.Total.Epsilon.Short(), at, raisedLimits(b, a))
+		fmt.Fprintf(s.Out, "%s: epsilon %s before, epsilon %s from here on%s (%s)\n", a.Name, b.Total.Epsilon.Short(),
+			a.Total.Epsilon.Short(), at, raisedLimits(b, a))
 	}
 	if t.Account != "" {
 		fmt.Fprintln(s.Out, "A quota was raised; the promise to the people in the data is what it was.")

@@ -55,7 +55,8 @@ func (c *verifyCmd) holds(r *sqlite.Reader, receipts map[uint64]string) error {
 		}
 		hash, ok := receipts[line.Record.Sequence]
 		if ok && hash != line.Hash {
-			return fmt.Errorf("record %d of %s is not the one of the receipt: this is another ledger, or it was rewritten", line.Record.Sequence, r.Path())
+			return fmt.Errorf("record %d of %s is not the one of the receipt: this is another ledger, or it was rewritten",
+				line.Record.Sequence, r.Path())
 		}
 		delete(receipts, line.Record.Sequence)
 	}
@@ -91,7 +92,8 @@ func (c *verifyCmd) Run(ctx context.Context, s console.Screen) error {
 	if c.JSON {
 		return console.PrintJSON(s.Out, sum)
 	}
-	fmt.Fprintf(s.Out, "%s is whole: %s, %s kept\n", r.Path(), render.Count(int64(sum.Records), "record"), render.Count(int64(sum.Answers), "answer"))
+	fmt.Fprintf(s.Out, "%s is whole: %s, %s kept\n", r.Path(), render.Count(int64(sum.Records), "record"),
+		render.Count(int64(sum.Answers), "answer"))
 	fmt.Fprintf(s.Out, "from %s to %s (UTC): %s\n", console.Timestamp(sum.First), console.Timestamp(sum.Last), kinds(sum.Kinds))
 	fmt.Fprintf(s.Out, "head: %s\n", sum.Head)
 	if anchored != "" {

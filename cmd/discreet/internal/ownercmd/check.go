@@ -33,7 +33,8 @@ fit the policy: this is for the owner, whose data it is.
 }
 
 // errBroken ends a check that found something that breaks the guarantee.
-var errBroken = errors.New("the data breaks what the policy promises, and the guarantee does not hold; mend what is marked BROKEN before anybody asks")
+var errBroken = errors.New("the data breaks what the policy promises, and the guarantee does not hold; mend what is marked " +
+	"BROKEN before anybody asks")
 
 func (c *Check) Run(ctx context.Context, s console.Screen) error {
 	p, err := policy.Load(c.Policy)
@@ -86,7 +87,8 @@ func (c *Check) Run(ctx context.Context, s console.Screen) error {
 	return nil
 }
 
-func checkJSON(p *policy.Policy, found map[string][]duckdb.Finding, versions map[string]string, ticks map[string]time.Duration, broken bool) any {
+func checkJSON(p *policy.Policy, found map[string][]duckdb.Finding, versions map[string]string, ticks map[string]time.Duration,
+	broken bool) any {
 	datasets := map[string]any{}
 	for _, name := range p.Names() {
 		f := found[name]
@@ -100,7 +102,8 @@ func checkJSON(p *policy.Policy, found map[string][]duckdb.Finding, versions map
 				public = append(public, tn)
 			}
 		}
-		about := map[string]any{"tables": ds.TableNames(), "public": public, "views": append([]string{}, ds.ViewNames()...), "findings": f, "max_fanout": ds.Fanout(), "max_joined": maxJoined(ds),
+		about := map[string]any{"tables": ds.TableNames(), "public": public, "views": append([]string{}, ds.ViewNames()...),
+			"findings": f, "max_fanout": ds.Fanout(), "max_joined": maxJoined(ds),
 			"failures": map[string]uint64{"analyst": ds.Borne().Analyst, "dataset": ds.Borne().Dataset}, "warnings": policyWarnings(ds)}
 		if v, ok := versions[name]; ok {
 			about["data_version"] = v
@@ -115,10 +118,12 @@ func checkJSON(p *policy.Policy, found map[string][]duckdb.Finding, versions map
 	return out
 }
 
-func printCheck(s console.Screen, p *policy.Policy, found map[string][]duckdb.Finding, versions map[string]string, ticks map[string]time.Duration, data bool) {
+func printCheck(s console.Screen, p *policy.Policy, found map[string][]duckdb.Finding, versions map[string]string,
+	ticks map[string]time.Duration, data bool) {
 	for _, name := range p.Names() {
 		ds := p.Datasets[name]
-		fmt.Fprintf(s.Out, "dataset %s: unit %v, neighbours %v, budget %s\n\n", name, ds.Unit, ds.Neighbours, describeBudget(ds.Budget, ds.Filter().Limit().Rho))
+		fmt.Fprintf(s.Out, "dataset %s: unit %v, neighbours %v, budget %s\n\n", name, ds.Unit, ds.Neighbours,
+			describeBudget(ds.Budget, ds.Filter().Limit().Rho))
 		rows := &table.Table{Header: []string{"table", "rows", "path"}}
 		for _, tn := range ds.TableNames() {
 			rows.Add(describeTable(ds.Tables[tn])...)
@@ -179,7 +184,8 @@ func describeTable(t *policy.Table) []string {
 	case policy.Unique:
 		rows = "one for each person, unique " + t.UnitColumn
 	case policy.Many:
-		rows = fmt.Sprintf("of one person %d in a group, in %d groups; at most %d joined with each other", t.MaxRows, t.MaxGroups, t.Joined())
+		rows = fmt.Sprintf("of one person %d in a group, in %d groups; at most %d joined with each other",
+			t.MaxRows, t.MaxGroups, t.Joined())
 	case policy.NoUnit:
 		rows = fmt.Sprintf("public, at most %d for a row joined to it", t.MaxRows)
 		if t.UniqueColumn != "" {

@@ -9,14 +9,16 @@ import (
 // describeFailures says how many failures are borne, and what ends it.
 func describeFailures(ds *policy.Dataset) string {
 	f := ds.Borne()
-	return fmt.Sprintf("failures: after %d of one analyst, or %d of all together, there are no new answers until 'discreet incidents release'", f.Analyst, f.Dataset)
+	return fmt.Sprintf("failures: after %d of one analyst, or %d of all together, there are no new answers until "+
+		"'discreet incidents release'", f.Analyst, f.Dataset)
 }
 
 // policyWarnings are what is allowed and hardly meant.
 func policyWarnings(ds *policy.Dataset) []string {
 	out := []string{}
 	if f := ds.Borne(); f.Analyst > f.Dataset {
-		out = append(out, fmt.Sprintf("failures: %d of one analyst are borne and %d of all together, so one analyst shuts everybody out; write a larger number for the dataset", f.Analyst, f.Dataset))
+		out = append(out, fmt.Sprintf("failures: %d of one analyst are borne and %d of all together, so one analyst shuts everybody out; "+
+			"write a larger number for the dataset", f.Analyst, f.Dataset))
 	}
 	return out
 }

@@ -19,7 +19,9 @@ func TestReleasable(t *testing.T) {
 
 // A crash is nobody's, and may have been that of a charge before it.
 func TestCrashAfter(t *testing.T) {
-	all := []ledger.Case{{Sequence: 3, Dataset: "d", Failure: ledger.FailedCrash}, {Sequence: 7, Dataset: "e", Failure: ledger.FailedCrash}, {Sequence: 8, Dataset: "d", Failure: ledger.FailedTime}, {Sequence: 9, Dataset: "d", Failure: ledger.FailedCrash}}
+	all := []ledger.Case{{Sequence: 3, Dataset: "d", Failure: ledger.FailedCrash}, {Sequence: 7, Dataset: "e",
+		Failure: ledger.FailedCrash}, {Sequence: 8, Dataset: "d", Failure: ledger.FailedTime},
+		{Sequence: 9, Dataset: "d", Failure: ledger.FailedCrash}}
 	for charge, want := range map[uint64]uint64{2: 3, 5: 9, 10: 0} {
 		if got := crashAfter(ledger.Unanswered{Sequence: charge, Dataset: "d"}, all); got != want {
 			t.Errorf("charge %d: crash %d", charge, got)

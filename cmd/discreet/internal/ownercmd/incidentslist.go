@@ -61,7 +61,8 @@ func (c *incidentsListCmd) Run(s console.Screen) error {
 		if d.Analyst != "" {
 			gives = table.Clean(d.Analyst) + " no"
 		}
-		fmt.Fprintf(s.Out, "%s gives %s new answers. 'discreet incidents release' ends that, when you know what it was\n", table.Clean(d.Dataset), gives)
+		fmt.Fprintf(s.Out, "%s gives %s new answers. 'discreet incidents release' ends that, when you know what it was\n",
+			table.Clean(d.Dataset), gives)
 	}
 	if c.Unanswered {
 		printUnanswered(s, open, book.Incidents)

@@ -63,7 +63,8 @@ func (c *incidentsReleaseCmd) Run(ctx context.Context, s console.Screen) error {
 	}
 	released := before.Incidents - after.Incidents
 	if c.JSON {
-		return console.PrintJSON(s.Out, map[string]any{"sequence": sequence, "released": released, "left": after.Incidents, "closed": after.Closed})
+		return console.PrintJSON(s.Out, map[string]any{"sequence": sequence, "released": released, "left": after.Incidents,
+			"closed": after.Closed})
 	}
 	fmt.Fprintf(s.Out, "released %d of %d incidents, by record %d\n", released, before.Incidents, sequence)
 	if after.Closed {

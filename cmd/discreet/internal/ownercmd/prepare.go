@@ -75,7 +75,8 @@ func (c *Prepare) Run(ctx context.Context, s console.Screen) error {
 		fmt.Fprintln(s.Out, "there is nothing to prepare: no table has many rows of a person, and says whose they are")
 		return nil
 	}
-	fmt.Fprintf(s.Out, "wrote the tables by person; change these lines of %s, then run: discreet check %s\n", c.Policy, console.ShellQuote(c.Policy))
+	fmt.Fprintf(s.Out, "wrote the tables by person; change these lines of %s, then run: discreet check %s\n",
+		c.Policy, console.ShellQuote(c.Policy))
 	for _, t := range done {
 		fmt.Fprintf(s.Out, "\ndatasets:\n  %s:\n    tables:\n      %s:\n        source: %q\n", t.Dataset, t.Table, t.Source)
 	}

@@ -139,7 +139,8 @@ func persons(t *policy.Table) string {
 		if by == "" {
 			by = "its path to " + t.Path[0].Table
 		}
-		return fmt.Sprintf("many rows, by %s; %s in each of %s count", by, render.Count(t.MaxRows, "row"), render.Count(t.MaxGroups, "group"))
+		return fmt.Sprintf("many rows, by %s; %s in each of %s count", by, render.Count(t.MaxRows, "row"),
+			render.Count(t.MaxGroups, "group"))
 	}
 	if t.Public {
 		return "nothing: it is public"

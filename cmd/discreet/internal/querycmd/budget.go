@@ -102,10 +102,12 @@ func (c *Budget) Run(ctx context.Context, s console.Screen) error {
 		spent.print(s.Out, accounts, due, at)
 	}
 	for _, name := range spent.strangers(db.Policy()) {
-		fmt.Fprintf(s.Out, "the ledger also holds charges of a dataset %q, which the policy does not name. If it was renamed, its people have a second budget now\n", name)
+		fmt.Fprintf(s.Out, "the ledger also holds charges of a dataset %q, which the policy does not name. If it was renamed, its people "+
+			"have a second budget now\n", name)
 	}
 	if spent.mended > 0 {
-		fmt.Fprintf(s.Out, "%s out of order, by a clock that was wrong: a forecast takes the time of the charge before\n", console.Plural(spent.mended, "charge has a time", "charges have times"))
+		fmt.Fprintf(s.Out, "%s out of order, by a clock that was wrong: a forecast takes the time of the charge before\n",
+			console.Plural(spent.mended, "charge has a time", "charges have times"))
 	}
 	if c.Plot != "" {
 		fmt.Fprintf(s.Out, "wrote %s\n", console.ShellQuote(c.Plot))
@@ -121,8 +123,12 @@ var alertColours = map[int]string{80: "\x1b[33m", 95: "\x1b[1;31m"}
 
 func printAccounts(w io.Writer, accounts []discreet.Account) {
 	pure := accounts[0].Limit.Rho == dp.Unbounded
-	t := &table.Table{Header: []string{"account", "spent", "", "limit", "left", "part", "", "worth so far", "kind"}, Right: []bool{false, true, false, true, true, true}}
-	raised := slices.ContainsFunc(accounts, func(a discreet.Account) bool { return console.Claim(a.Limit, a.Granted) > 0 || a.Granted.Delta > 0 })
+	t := &table.Table{Header: []string{"account", "spent", "", "limit", "left", "part", "", "worth so far", "kind"},
+		Right: []bool{false, true, false, true, true, true}}
+	raised := slices.ContainsFunc(accounts, func(a discreet.Account) bool {
+		return console.Claim(a.Limit, a.Granted) > 0 ||
+			a.Granted.Delta > 0
+	})
 	ends := slices.ContainsFunc(accounts, func(a discreet.Account) bool { return a.Expires != "" })
 	for _, column := range []struct {
 		shown bool
@@ -144,7 +150,8 @@ func printAccounts(w io.Writer, accounts []discreet.Account) {
 		if a.Alert > 0 && left == 0 {
 			word = "NOTHING LEFT"
 		}
-		cells := []string{a.Name, spent.Short(), table.Bar(a.Part, 20), limit.Short(), left.Short(), fmt.Sprintf("%.0f %%", 100*a.Part), word, worth, kindWords(a)}
+		cells := []string{a.Name, spent.Short(), table.Bar(a.Part, 20), limit.Short(), left.Short(), fmt.Sprintf("%.0f %%", 100*a.Part),
+			word, worth, kindWords(a)}
 		if raised {
 			cells = append(cells, grantedWords(a))
 		}

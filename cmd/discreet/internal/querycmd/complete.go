@@ -10,8 +10,10 @@ import (
 
 // keywords are the words that questions are made of.
 var keywords = []string{
-	"ALL", "AND", "AS", "ASC", "AVG", "BETWEEN", "BY", "CASE", "COUNT", "DESC", "DISTINCT", "ELSE", "END", "EXPLAIN", "FALSE", "FROM", "GROUP", "HAVING",
-	"IN", "IS", "JOIN", "LIKE", "LIMIT", "NOT", "NULL", "OFFSET", "ON", "OR", "ORDER", "RESET", "SELECT", "SET", "SHOW", "SUM", "THEN", "TO", "TRUE",
+	"ALL", "AND", "AS", "ASC", "AVG", "BETWEEN", "BY", "CASE", "COUNT", "DESC", "DISTINCT", "ELSE", "END", "EXPLAIN",
+	"FALSE", "FROM", "GROUP", "HAVING",
+	"IN", "IS", "JOIN", "LIKE", "LIMIT", "NOT", "NULL", "OFFSET", "ON", "OR", "ORDER", "RESET", "SELECT", "SET",
+	"SHOW", "SUM", "THEN", "TO", "TRUE",
 	"USING", "WHEN", "WHERE",
 }
 

@@ -9,8 +9,8 @@ import (
 
 // Explain is discreet explain.
 type Explain struct {
-	asking `embed:""`
-	SQL    string `arg:"" help:"One SELECT with aggregates; - reads it from standard input."`
+	askFlags `embed:""`
+	SQL      string `arg:"" help:"One SELECT with aggregates; - reads it from standard input."`
 }
 
 func (Explain) Help() string {

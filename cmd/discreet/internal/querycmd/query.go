@@ -12,8 +12,8 @@ import (
 	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
 )
 
-// asking is what query and explain have in common.
-type asking struct {
+// askFlags are what query and explain have in common.
+type askFlags struct {
 	Policy  string            `help:"The policy file." required:"" placeholder:"FILE" short:"p"`
 	As      string            `help:"The analyst who asks, as the policy names them." required:"" placeholder:"ANALYST"`
 	Dataset string            `help:"The dataset, where the policy has several." placeholder:"NAME"`
@@ -23,7 +23,7 @@ type asking struct {
 }
 
 // settings are what the flags set.
-func (a *asking) settings() (settings, error) {
+func (a *askFlags) settings() (settings, error) {
 	out := settings{}
 	for name, value := range a.Set {
 		if err := out.set(name, value); err != nil {
@@ -38,13 +38,13 @@ func (a *asking) settings() (settings, error) {
 	return out, nil
 }
 
-func (a *asking) session(db *discreet.DB, s console.Screen, start settings) *session {
+func (a *askFlags) session(db *discreet.DB, s console.Screen, start settings) *session {
 	return &session{db: db, Screen: s, dataset: a.Dataset, analyst: a.As, json: a.JSON, settings: start}
 }
 
 // Query is discreet query.
 type Query struct {
-	asking      `embed:""`
+	askFlags    `embed:""`
 	Request     *string `help:"Name the question for retries: the same request is charged once." placeholder:"ID"`
 	Interactive bool    `help:"Ask one question after the other. The default on a terminal, without SQL." short:"i"`
 	NoHistory   bool    `help:"Do not keep what is typed."`

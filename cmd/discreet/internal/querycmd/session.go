@@ -38,7 +38,11 @@ func (s *session) do(ctx context.Context, text string) error {
 		return s.ask(ctx, text)
 	}
 	if len(all) > 1 && (all[1].is("analyze") || all[1].is("analyse") || all[1].is("verbose") || all[1].is("(")) {
-		return console.Locate(&discreet.Refusal{Reason: "EXPLAIN has no options here: it says what a question would cost and runs nothing", Instead: "write EXPLAIN SELECT ...", Position: all[1].start}, text)
+		return console.Locate(&discreet.Refusal{
+			Reason:   "EXPLAIN has no options here: it says what a question would cost and runs nothing",
+			Instead:  "write EXPLAIN SELECT ...",
+			Position: all[1].start,
+		}, text)
 	}
 	return s.explainAt(ctx, text, all[0].end)
 }
@@ -142,7 +146,8 @@ func (s *session) showSettings(which []setting) error {
 		switch ds := s.data(); {
 		case ok:
 		case k.name == "dp.epsilon" && ds != nil:
-			value, about = ds.Budget.DefaultEpsilon.String(), about+" (the policy's default; at least "+ds.Budget.MinEpsilon.String()+", at most "+ds.Budget.MaxEpsilon.String()+")"
+			value, about = ds.Budget.DefaultEpsilon.String(), about+" (the policy's default; at least "+ds.Budget.MinEpsilon.String()+
+				", at most "+ds.Budget.MaxEpsilon.String()+")"
 		default:
 			value, about = "-", about+" (the default)"
 		}

@@ -93,7 +93,8 @@ func readTuning(text string) (*tuning, error) {
 	}
 	c.name = name
 	if !found && !(name == "all" && c.verb != "set") && !(name == "dp.budget" && c.verb == "show") {
-		return nil, &discreet.Refusal{Reason: fmt.Sprintf("there is no setting %q", name), Instead: "the settings are " + strings.Join(settingNames(), ", "), Position: all[1].start}
+		return nil, &discreet.Refusal{Reason: fmt.Sprintf("there is no setting %q", name), Instead: "the settings are " +
+			strings.Join(settingNames(), ", "), Position: all[1].start}
 	}
 	if c.verb != "set" {
 		if len(rest) > 0 {

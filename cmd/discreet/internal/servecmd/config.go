@@ -71,18 +71,18 @@ func readServeFile(path string, names []string) (*serveFile, error) {
 	}
 	top := document.Content[0]
 	if top.Kind != yaml.MappingNode {
-		return nil, f.at(top, "this must be keys and values, such as policy: hospital.yaml")
+		return nil, f.errorAt(top, "this must be keys and values, such as policy: hospital.yaml")
 	}
 	var wrong []error
 	for i := 0; i+1 < len(top.Content); i += 2 {
 		key, value := top.Content[i], top.Content[i+1]
 		switch {
 		case !slices.Contains(names, key.Value):
-			wrong = append(wrong, f.at(key, "there is no key %q; the keys are %s", key.Value, strings.Join(names, ", ")))
+			wrong = append(wrong, f.errorAt(key, "there is no key %q; the keys are %s", key.Value, strings.Join(names, ", ")))
 		case f.keys[key.Value] != nil:
-			wrong = append(wrong, f.at(key, "%s is given twice, first in line %d; keep one", key.Value, f.keys[key.Value].Line))
+			wrong = append(wrong, f.errorAt(key, "%s is given twice, first in line %d; keep one", key.Value, f.keys[key.Value].Line))
 		case value.Kind != yaml.ScalarNode:
-			wrong = append(wrong, f.at(value, "%s must be a single value", key.Value))
+			wrong = append(wrong, f.errorAt(value, "%s must be a single value", key.Value))
 		default:
 			f.keys[key.Value] = value
 		}
@@ -90,8 +90,8 @@ func readServeFile(path string, names []string) (*serveFile, error) {
 	return f, errors.Join(wrong...)
 }
 
-// at is something that is wrong at a place, in the form that editors jump to.
-func (f *serveFile) at(n *yaml.Node, format string, args ...any) error {
+// errorAt is something that is wrong at a place, in the form that editors jump to.
+func (f *serveFile) errorAt(n *yaml.Node, format string, args ...any) error {
 	return fmt.Errorf("%s:%d:%d: %s", f.path, n.Line, n.Column, fmt.Sprintf(format, args...))
 }
 
@@ -123,7 +123,7 @@ func (f *serveFile) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any
 		err = fmt.Errorf("must be one of %s", strings.ReplaceAll(flag.Enum, ",", ", "))
 	}
 	if err != nil {
-		return nil, f.at(n, "%v", err)
+		return nil, f.errorAt(n, "%v", err)
 	}
 	return text, nil
 }

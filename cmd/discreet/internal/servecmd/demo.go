@@ -34,7 +34,8 @@ type demoUser struct {
 // newServeDemo makes the hospital in a temporary folder. Where the usual ports are taken it takes
 // others.
 func newServeDemo(ctx context.Context, c *Cmd, config *server.Config) (d *serveDemo, err error) {
-	d = &serveDemo{certificate: c.TLSCert, people: []demoUser{{name: "ana", role: users.Analyst}, {name: "ben", role: users.Analyst}, {name: "owner", role: users.Owner}}}
+	d = &serveDemo{certificate: c.TLSCert, people: []demoUser{{name: "ana", role: users.Analyst}, {name: "ben", role: users.Analyst},
+		{name: "owner", role: users.Owner}}}
 	if d.dir, err = os.MkdirTemp("", "discreet-serve-"); err != nil {
 		return nil, err
 	}
@@ -47,7 +48,8 @@ func newServeDemo(ctx context.Context, c *Cmd, config *server.Config) (d *serveD
 	if err := hospital.New(4000, 1).Write(filepath.Join(d.dir, "data")); err != nil {
 		return nil, err
 	}
-	if err := os.WriteFile(config.Policy, []byte("datasets:\n"+hospital.Dataset("hospital", "data", hospital.DemoBudget)), 0o600); err != nil {
+	if err := os.WriteFile(config.Policy, []byte("datasets:\n"+hospital.Dataset("hospital", "data", hospital.DemoBudget)),
+		0o600); err != nil {
 		return nil, err
 	}
 	if err := d.add(ctx, config.Users); err != nil {
@@ -106,7 +108,8 @@ func (d *serveDemo) tour(s console.Screen, srv *server.Server) {
 	ana := d.people[0]
 	fmt.Fprintln(s.Out, "\nTry:")
 	if a := srv.WireAddr(); a != nil {
-		fmt.Fprintf(s.Out, "  %s -c %s\n", psql(a, srv.Encrypted(), "hospital", url.UserPassword(ana.name, ana.password)), console.ShellQuote(question))
+		fmt.Fprintf(s.Out, "  %s -c %s\n", psql(a, srv.Encrypted(), "hospital", url.UserPassword(ana.name, ana.password)),
+			console.ShellQuote(question))
 	}
 	if a := srv.HTTPAddr(); a != nil {
 		trust := ""

@@ -95,9 +95,11 @@ func (c *Cmd) Run(ctx context.Context, s console.Screen) error {
 func (c *Cmd) config(s console.Screen) (server.Config, error) {
 	switch {
 	case c.Demo && (c.Policy != "" || c.Users != ""):
-		return server.Config{}, console.Misuse(errors.New("--demo has a policy and users of its own; leave --policy and --users out, or --demo"))
+		return server.Config{}, console.Misuse(errors.New("--demo has a policy and users of its own; leave --policy " +
+			"and --users out, or --demo"))
 	case !c.Demo && c.Policy == "":
-		return server.Config{}, console.Misuse(errors.New("name the policy with --policy, in DISCREET_POLICY or in the file of --config; 'discreet serve --demo' needs none"))
+		return server.Config{}, console.Misuse(errors.New("name the policy with --policy, in DISCREET_POLICY or in the file of --config; " +
+			"'discreet serve --demo' needs none"))
 	case c.ShutdownTimeout < 0:
 		return server.Config{}, console.Misuse(errors.New("--shutdown-timeout is below 0"))
 	}

@@ -217,5 +217,5 @@ func (w *questionFile) wrong(i int, err error) error {
 	if w.lines == nil || errors.Is(err, context.Canceled) {
 		return err
 	}
-	return w.at(w.lines[i], err)
+	return w.errorAt(w.lines[i], err)
 }

@@ -50,8 +50,10 @@ func printStream(w io.Writer, s discreet.StreamInfo) {
 	for _, a := range s.Attributes {
 		fmt.Fprintf(w, "  %s: %s\n", a.Name, console.CleanLines(shownValues(a.Values)))
 	}
-	fmt.Fprintf(w, "  %d cells. Answers are off by at most %d (alpha %v of %d people), all of %d different ones with probability %v\n", s.Cells, s.Error, s.Alpha, s.Size, s.Queries, 1-s.Beta)
-	fmt.Fprintf(w, "  predicted by %s. A round of tests, up to the first that does not agree, costs %s, and there can be %d; an answer without a test %s, and there can be %d\n", s.Predictor, render.Cost(s.Round), s.MostPaid, render.Cost(s.Plain), s.MostPlain)
+	fmt.Fprintf(w, "  %d cells. Answers are off by at most %d (alpha %v of %d people), all of %d different ones with probability %v\n",
+		s.Cells, s.Error, s.Alpha, s.Size, s.Queries, 1-s.Beta)
+	fmt.Fprintf(w, "  predicted by %s. A round of tests, up to the first that does not agree, costs %s, and there can be %d; an answer "+
+		"without a test %s, and there can be %d\n", s.Predictor, render.Cost(s.Round), s.MostPaid, render.Cost(s.Plain), s.MostPlain)
 }
 
 // shownValues leaves out the middle of a long list.

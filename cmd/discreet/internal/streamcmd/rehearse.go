@@ -78,7 +78,8 @@ func (c *rehearseCmd) Run(ctx context.Context, s console.Screen) error {
 }
 
 // rehearse runs the workload and shows how far it is.
-func (c *rehearseCmd) rehearse(ctx context.Context, s console.Screen, db *discreet.DB, info discreet.StreamInfo, w *questionFile) (*discreet.Rehearsal, error) {
+func (c *rehearseCmd) rehearse(ctx context.Context, s console.Screen, db *discreet.DB, info discreet.StreamInfo,
+	w *questionFile) (*discreet.Rehearsal, error) {
 	tell, done := console.Counting(s.Err, "rehearsing", "answers")
 	defer done()
 	return db.RehearseStream(ctx, info.Dataset, info.Name, w.texts, tell)
@@ -87,7 +88,8 @@ func (c *rehearseCmd) rehearse(ctx context.Context, s console.Screen, db *discre
 // print says what came of it.
 func (c *rehearseCmd) print(w io.Writer, info discreet.StreamInfo, r *discreet.Rehearsal, asked int) {
 	report := r.Report
-	fmt.Fprintf(w, "%d questions to the stream %s of %s: %d cells, predicted by %s\n\n", asked, info.Name, info.Dataset, info.Cells, r.Predictor)
+	fmt.Fprintf(w, "%d questions to the stream %s of %s: %d cells, predicted by %s\n\n", asked, info.Name,
+		info.Dataset, info.Cells, r.Predictor)
 	t := &table.Table{Header: []string{"answers", "", ""}, Right: []bool{false, true, false}}
 	for _, line := range []struct {
 		name string
@@ -104,9 +106,11 @@ func (c *rehearseCmd) print(w io.Writer, info discreet.StreamInfo, r *discreet.R
 		t.Add(line.name, strconv.Itoa(line.n), line.what)
 	}
 	t.Write(w)
-	fmt.Fprintf(w, "\nerror: the furthest answer is off by %d; promised are %d (alpha %v of %d), and %d answers went beyond\n", r.MaxError, r.Bound, info.Alpha, info.Size, r.Beyond)
+	fmt.Fprintf(w, "\nerror: the furthest answer is off by %d; promised are %d (alpha %v of %d), and %d answers went beyond\n",
+		r.MaxError, r.Bound, info.Alpha, info.Size, r.Beyond)
 	fmt.Fprintf(w, "cost:  %s\n\nThe ways compared, as if the stream had no limit:\n", render.Cost(report.Spent))
-	costs := &table.Table{Header: []string{"way", render.Claim(report.Spent), "paid", "reused", "refused"}, Right: []bool{false, true, true, true, true}}
+	costs := &table.Table{Header: []string{"way", render.Claim(report.Spent), "paid", "reused", "refused"},
+		Right: []bool{false, true, true, true, true}}
 	for _, series := range r.Series {
 		cells := []string{series.Name, formatAmount(lastCost(series))}
 		if series.Report.Asked > 0 {
@@ -139,7 +143,8 @@ func formatAmount(f float64) string { return strconv.FormatFloat(f, 'g', 4, 64) 
 // costs is logarithmic.
 func (c *rehearseCmd) picture(info discreet.StreamInfo, r *discreet.Rehearsal) chart.Chart {
 	out := chart.Chart{
-		Title: "What a stream of questions costs", Subtitle: fmt.Sprintf("%s of %s, %d cells, answers within %d of %d people", info.Name, info.Dataset, info.Cells, r.Bound, info.Size),
+		Title: "What a stream of questions costs", Subtitle: fmt.Sprintf("%s of %s, %d cells, answers within %d of %d people", info.Name,
+			info.Dataset, info.Cells, r.Bound, info.Size),
 		X: "number of questions", Y: render.Claim(r.Report.Spent), LogY: true,
 	}
 	for _, s := range r.Series {
@@ -178,7 +183,8 @@ type seriesJSON struct {
 }
 
 func newRehearsalJSON(r *discreet.Rehearsal, asked int) rehearsalJSON {
-	out := rehearsalJSON{r.Dataset, r.Stream, r.Predictor, asked, render.Claim(r.Report.Spent), render.StreamReport(r.Report), r.Bound, r.MaxError, r.Beyond, []seriesJSON{}, r.TooLarge}
+	out := rehearsalJSON{r.Dataset, r.Stream, r.Predictor, asked, render.Claim(r.Report.Spent), render.StreamReport(r.Report), r.Bound,
+		r.MaxError, r.Beyond, []seriesJSON{}, r.TooLarge}
 	for _, s := range r.Series {
 		one := seriesJSON{s.Name, lastCost(s), [][2]float64{}}
 		for _, p := range s.Points {
@@ -189,4 +195,5 @@ func newRehearsalJSON(r *discreet.Rehearsal, asked int) rehearsalJSON {
 	return out
 }
 
-var errNoCondition = console.Misuse(errors.New("give a condition, such as \"sex = 'F' AND age >= 30\", or - to read them from standard input; see discreet stream ask --help"))
+var errNoCondition = console.Misuse(errors.New("give a condition, such as \"sex = 'F' AND age >= 30\", or - to read them from standard " +
+	"input; see discreet stream ask --help"))

@@ -46,14 +46,18 @@ func (c *reportCmd) Run(ctx context.Context, s console.Screen) error {
 	if c.JSON {
 		return console.PrintJSON(s.Out, map[string]any{"streams": out})
 	}
-	t := &table.Table{Header: []string{"stream", "asked", "different", "paid", "plain", "cached", "predicted", "unchecked", "refused", "spent", "cache alone", "no reuse"},
+	t := &table.Table{Header: []string{"stream", "asked", "different", "paid", "plain", "cached", "predicted", "unchecked", "refused",
+		"spent", "cache alone", "no reuse"},
 		Right: []bool{false, true, true, true, true, true, true, true, true, true, true, true}}
 	for _, b := range out {
-		t.Add(b.Dataset+"/"+b.Stream, strconv.Itoa(b.Asked), strconv.Itoa(b.Different), strconv.Itoa(b.Paid), strconv.Itoa(b.Plain), strconv.Itoa(b.Cached), strconv.Itoa(b.Predicted),
+		t.Add(b.Dataset+"/"+b.Stream, strconv.Itoa(b.Asked), strconv.Itoa(b.Different), strconv.Itoa(b.Paid), strconv.Itoa(b.Plain),
+			strconv.Itoa(b.Cached), strconv.Itoa(b.Predicted),
 			strconv.Itoa(b.Unchecked), strconv.Itoa(b.Refused), render.Cost(b.Spent), render.Cost(b.Cache), render.Cost(b.Naive))
 	}
 	t.Write(s.Out)
-	fmt.Fprintln(s.Out, "paid: the test did not agree with what was predicted; plain: paid for without a test; predicted: the test agreed; unchecked: predicted when the budget was gone")
-	fmt.Fprintln(s.Out, "cached, unchecked and refused questions leave no trace when a process ends, so they are not in asked or no reuse here")
+	fmt.Fprintln(s.Out, "paid: the test did not agree with what was predicted; plain: paid for without a test; predicted: the test "+
+		"agreed; unchecked: predicted when the budget was gone")
+	fmt.Fprintln(s.Out, "cached, unchecked and refused questions leave no trace when a process ends, so they are not "+
+		"in asked or no reuse here")
 	return nil
 }

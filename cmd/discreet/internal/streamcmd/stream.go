@@ -61,7 +61,8 @@ func (f streamFlags) one(ctx context.Context) (*discreet.DB, discreet.StreamInfo
 		return nil, discreet.StreamInfo{}, err
 	}
 	if len(all) > 1 {
-		return nil, discreet.StreamInfo{}, errors.Join(console.Misuse(fmt.Errorf("there are several streams; name one of %s", streamNames(all))), db.Close())
+		return nil, discreet.StreamInfo{}, errors.Join(console.Misuse(fmt.Errorf("there are several streams; name one of %s",
+			streamNames(all))), db.Close())
 	}
 	return db, all[0], nil
 }
@@ -90,7 +91,8 @@ func (f streamFlags) find(db *discreet.DB) ([]discreet.StreamInfo, error) {
 	}
 	switch {
 	case len(all) == 0:
-		return nil, console.Misuse(errors.New("there is no stream in the policy; add one under 'streams:' of a dataset, as docs/policy.md shows"))
+		return nil, console.Misuse(errors.New("there is no stream in the policy; add one under 'streams:' of a " +
+			"dataset, as docs/policy.md shows"))
 	case len(out) == 0:
 		return nil, console.Misuse(fmt.Errorf("there is no stream %q; name one of %s", f.Stream, streamNames(all)))
 	}

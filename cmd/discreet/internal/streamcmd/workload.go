@@ -59,10 +59,11 @@ func readWorkload(in io.Reader, file string, limit int) (*questionFile, error) {
 			continue
 		}
 		if !utf8.ValidString(text) {
-			return nil, w.at(n, console.Misuse(errors.New("this is not UTF-8; store the file as UTF-8")))
+			return nil, w.errorAt(n, console.Misuse(errors.New("this is not UTF-8; store the file as UTF-8")))
 		}
 		if len(w.texts) == mostQuestions {
-			return nil, console.Misuse(fmt.Errorf("%s: there are more than %d questions; replay the first of them with --limit", w.file, mostQuestions))
+			return nil, console.Misuse(fmt.Errorf("%s: there are more than %d questions; replay the first of them with --limit",
+				w.file, mostQuestions))
 		}
 		w.texts, w.lines = append(w.texts, text), append(w.lines, n)
 		if len(w.texts) == limit {
@@ -70,12 +71,14 @@ func readWorkload(in io.Reader, file string, limit int) (*questionFile, error) {
 		}
 	}
 	if err := scan.Err(); errors.Is(err, bufio.ErrTooLong) {
-		return nil, console.Misuse(fmt.Errorf("%s: the line after the first %d questions is longer than %d bytes; write one condition a line", w.file, len(w.texts), longestLine))
+		return nil, console.Misuse(fmt.Errorf("%s: the line after the first %d questions is longer than %d bytes; "+
+			"write one condition a line", w.file, len(w.texts), longestLine))
 	} else if err != nil {
 		return nil, fmt.Errorf("%s cannot be read: %w", w.file, err)
 	}
 	if len(w.texts) == 0 {
-		return nil, console.Misuse(fmt.Errorf("%s: there is no question in it; write one condition a line, such as sex = 'F' AND age >= 30", w.file))
+		return nil, console.Misuse(fmt.Errorf("%s: there is no question in it; write one condition a line, "+
+			"such as sex = 'F' AND age >= 30", w.file))
 	}
 	return w, nil
 }
@@ -90,7 +93,7 @@ type lineError struct {
 func (e *lineError) Error() string { return fmt.Sprintf("%s, line %d: %v", e.file, e.line, e.error) }
 func (e *lineError) Unwrap() error { return e.error }
 
-func (w *questionFile) at(line int, err error) error { return &lineError{w.file, line, err} }
+func (w *questionFile) errorAt(line int, err error) error { return &lineError{w.file, line, err} }
 
 // locate says on which line a question stands that cannot be asked.
 func (w *questionFile) locate(err error) error {
@@ -98,5 +101,5 @@ func (w *questionFile) locate(err error) error {
 	if !errors.As(err, &bad) || bad.Index < 0 || bad.Index >= len(w.texts) {
 		return err
 	}
-	return w.at(w.lines[bad.Index], console.Locate(bad.Err, w.texts[bad.Index]))
+	return w.errorAt(w.lines[bad.Index], console.Locate(bad.Err, w.texts[bad.Index]))
 }

@@ -54,7 +54,8 @@ const (
 	surveyConfidence = 0.95
 	// mostAnswers is how many are shown on screen and in the picture.
 	mostAnswers = 24
-	ownersEyes  = "plain is exact and private is not: plain, and so error, is for the owner's eyes only. This simulation reads the raw data."
+	ownersEyes  = "plain is exact and private is not: plain, and so error, is for the owner's eyes only. This " +
+		"simulation reads the raw data."
 )
 
 // answer is one line of the result.
@@ -73,7 +74,8 @@ func (c *Cmd) Run(ctx context.Context, s console.Screen) error {
 			return err
 		}
 		if dir, err := os.Stat(filepath.Dir(file)); err != nil || !dir.IsDir() {
-			return console.Misuse(fmt.Errorf("%s: there is no such folder; write to one that there is", console.ShellQuote(filepath.Dir(file))))
+			return console.Misuse(fmt.Errorf("%s: there is no such folder; write to one that there is",
+				console.ShellQuote(filepath.Dir(file))))
 		}
 	}
 	epsilon, err := dp.Parse(c.Epsilon)
@@ -188,7 +190,8 @@ func (c *Cmd) read() (domain []string, people []int, err error) {
 	case !filled:
 		return refuse("the column %q is empty", c.Column)
 	case len(domain) == 1:
-		return refuse("everybody has the same answer in column %q, and a question needs two; ask a yes-or-no question with --value", c.Column)
+		return refuse("everybody has the same answer in column %q, and a question needs two; ask a yes-or-no question with --value",
+			c.Column)
 	}
 	for i, name := range domain {
 		if name == "" {
@@ -250,7 +253,8 @@ func (c *Cmd) print(w io.Writer, answers []answer, collected *survey.Collector, 
 	fmt.Fprintf(w, "%s, %s of %s\n", table.Clean(question), render.Count(collected.People(), "respondent"), table.Clean(c.File))
 	fmt.Fprintf(w, "epsilon  %s for each respondent, pure\n", oracle.Cost().Epsilon)
 	fmt.Fprintf(w, "oracle   %s: %s\n", oracle.Name(), why)
-	fmt.Fprintf(w, "report   %s; it supports the own value with probability %.4g, and any other with %.4g\n\n", render.Count(int64(oracle.Bits()), "bit"), p, q)
+	fmt.Fprintf(w, "report   %s; it supports the own value with probability %.4g, and any other with %.4g\n\n",
+		render.Count(int64(oracle.Bits()), "bit"), p, q)
 	t := &table.Table{Header: []string{"value", "plain", "private", "95 % interval", "error"}, Right: []bool{false, true, true, true, true}}
 	for _, a := range answers[:min(len(answers), mostAnswers)] {
 		t.Add(a.Value, percent(a.Plain), percent(a.Private), percent(a.Low)+" to "+percent(a.High), signed(a.Error))
@@ -293,7 +297,8 @@ func (c *Cmd) printJSON(w io.Writer, answers []answer, collected *survey.Collect
 		Confidence float64  `json:"confidence"`
 		Note       string   `json:"note"`
 		Values     []answer `json:"values"`
-	}{c.File, c.Column, c.Value, collected.People(), oracle.Cost(), oracle.Name(), why, oracle.Bits(), p, q, surveyConfidence, ownersEyes, answers})
+	}{c.File, c.Column, c.Value, collected.People(), oracle.Cost(), oracle.Name(), why, oracle.Bits(), p, q,
+		surveyConfidence, ownersEyes, answers})
 }
 
 // picture draws plain proportions as stems, their names to the right, and private ones as

@@ -143,7 +143,8 @@ func (p *predictor) open(in io.Reader) error {
 	}
 	for i := range p.model.Encoding.Features {
 		if name := p.model.Encoding.Features[i].Name; !slices.Contains(p.header, name) {
-			return fmt.Errorf("%s has no column %q, which the model needs, but %s; where it is not known, add it and leave it empty", p.name, name, strings.Join(p.header, ", "))
+			return fmt.Errorf("%s has no column %q, which the model needs, but %s; where it is not known, add it and leave it empty",
+				p.name, name, strings.Join(p.header, ", "))
 		}
 	}
 	p.target = slices.Index(p.header, p.model.Encoding.Target.Name)

@@ -48,11 +48,14 @@ func (f *sweepFlags) given() string {
 func (c *Train) sweeping() (town.Sweep, error) {
 	s := town.Sweep{Ways: town.Ways, Splits: 5, Draws: 1, Seed: cmp.Or(c.Seed, 1)}
 	for flag, is := range map[string]bool{
-		"--policy": c.Policy != "", "--as": c.As != "", "--dataset": c.Dataset != "", "--features": c.Features != "", "--target": c.Target != "", "--epsilon": c.Epsilon != nil, "--evaluate": c.Evaluate != nil,
-		"--tune": len(c.Tune) > 0, "--half-width": c.HalfWidth != nil, "--residual": c.Residual != nil, "--weights": len(c.Weights) > 0, "--output": c.Output != "", "--explain": c.Explain, "--request": c.Request != nil,
+		"--policy": c.Policy != "", "--as": c.As != "", "--dataset": c.Dataset != "", "--features": c.Features != "",
+		"--target": c.Target != "", "--epsilon": c.Epsilon != nil, "--evaluate": c.Evaluate != nil,
+		"--tune": len(c.Tune) > 0, "--half-width": c.HalfWidth != nil, "--residual": c.Residual != nil, "--weights": len(c.Weights) > 0,
+		"--output": c.Output != "", "--explain": c.Explain, "--request": c.Request != nil,
 	} {
 		if is {
-			return s, console.Misuse(fmt.Errorf("--sweep compares methods on rows of its own, and has no use for %s; see discreet train --help", flag))
+			return s, console.Misuse(fmt.Errorf("--sweep compares methods on rows of its own, and has no use for %s; "+
+				"see discreet train --help", flag))
 		}
 	}
 	if c.Loss != "" && c.Loss != "logistic" {
@@ -170,13 +173,15 @@ func (c *Train) sweep(ctx context.Context, s console.Screen) error {
 }
 
 func printSweep(s console.Screen, d *town.Data, what town.Sweep, r *town.Result) {
-	fmt.Fprintf(s.Out, "%s: %s rows, of which %s to train on; %d weights; logistic loss; %s neighbours; delta %.2g\n", d.Name, console.Thousands(float64(r.Rows)), console.Thousands(float64(r.Training)), r.Weights, what.Neighbours, r.Delta)
+	fmt.Fprintf(s.Out, "%s: %s rows, of which %s to train on; %d weights; logistic loss; %s neighbours; delta %.2g\n", d.Name,
+		console.Thousands(float64(r.Rows)), console.Thousands(float64(r.Training)), r.Weights, what.Neighbours, r.Delta)
 	mean := "mean and standard deviation"
 	if what.Splits*what.Draws == 1 {
 		mean = "mean" // of one there is no deviation
 	}
 	fmt.Fprintf(s.Out, "share of test rows that are wrong, %s of %s (%s, %s each)\n\n", mean,
-		render.Count(int64(what.Splits*what.Draws), "training"), render.Count(int64(what.Splits), "split"), render.Count(int64(what.Draws), "draw"))
+		render.Count(int64(what.Splits*what.Draws), "training"), render.Count(int64(what.Splits), "split"),
+		render.Count(int64(what.Draws), "draw"))
 	t := &table.Table{Header: []string{"method"}, Right: []bool{false}}
 	for _, e := range what.Epsilons {
 		t.Header, t.Right = append(t.Header, "epsilon "+e.Short()), append(t.Right, true)
@@ -195,16 +200,18 @@ func printSweep(s console.Screen, d *town.Data, what town.Sweep, r *town.Result)
 	}
 	t.Write(s.Out)
 	fmt.Fprintf(s.Out, "\nwithout privacy: %.4f; always the more frequent class: %.4f\n", r.Plain, r.Constant)
-	fmt.Fprintln(s.Out, "With delta a promise is weaker than without, and weaker still with rho, which is what epsilon buys where a budget has a delta. Nothing was charged.")
+	fmt.Fprintln(s.Out, "With delta a promise is weaker than without, and weaker still with rho, which is what epsilon buys where a "+
+		"budget has a delta. Nothing was charged.")
 	fmt.Fprintln(s.Out)
 }
 
 // sweepPicture draws error against epsilon, and the error without privacy.
 func sweepPicture(d *town.Data, what town.Sweep, r *town.Result) chart.Chart {
 	out := chart.Chart{
-		Title:    "What privacy costs a classifier",
-		Subtitle: fmt.Sprintf("%s, %s rows to train on, %d weights, mean of %s", d.Name, console.Thousands(float64(r.Training)), r.Weights, render.Count(int64(what.Splits*what.Draws), "training")),
-		X:        "epsilon", Y: "share of test rows that are wrong", LogX: true,
+		Title: "What privacy costs a classifier",
+		Subtitle: fmt.Sprintf("%s, %s rows to train on, %d weights, mean of %s", d.Name, console.Thousands(float64(r.Training)),
+			r.Weights, render.Count(int64(what.Splits*what.Draws), "training")),
+		X: "epsilon", Y: "share of test rows that are wrong", LogX: true,
 	}
 	plain := chart.Curve{Name: "without privacy"}
 	for _, e := range what.Epsilons {

@@ -123,7 +123,8 @@ func (c *Train) Run(ctx context.Context, s console.Screen) error {
 		fmt.Fprintln(s.Err, "the model was not kept; the same training with -o model.json writes it, free")
 		return nil
 	}
-	fmt.Fprintf(s.Out, "wrote %s; predict with: discreet predict -m %s rows.csv\n", console.ShellQuote(c.Output), console.ShellQuote(c.Output))
+	fmt.Fprintf(s.Out, "wrote %s; predict with: discreet predict -m %s rows.csv\n", console.ShellQuote(c.Output),
+		console.ShellQuote(c.Output))
 	return nil
 }
 
@@ -140,10 +141,12 @@ func (c *Train) question() (q discreet.TrainingQuestion, err error) {
 	for _, needed := range []struct {
 		flag, text, example string
 	}{
-		{"--policy", c.Policy, "town.yaml"}, {"--as", c.As, "ana"}, {"--features", c.Features, "'SELECT age, job, earns FROM town'"}, {"--target", c.Target, "earns"},
+		{"--policy", c.Policy, "town.yaml"}, {"--as", c.As, "ana"}, {"--features", c.Features, "'SELECT age, job, earns FROM town'"},
+		{"--target", c.Target, "earns"},
 	} {
 		if needed.text == "" {
-			return q, console.Misuse(fmt.Errorf("%s is missing: write for example %s %s; see discreet train --help", needed.flag, needed.flag, needed.example))
+			return q, console.Misuse(fmt.Errorf("%s is missing: write for example %s %s; see discreet train --help", needed.flag,
+				needed.flag, needed.example))
 		}
 	}
 	if flag := c.sweepFlags.given(); flag != "" {
@@ -187,7 +190,8 @@ func (f modelFlags) spec() (discreet.TrainingSpec, error) {
 		given *float64
 		to    *float64
 	}{
-		{"--regulariser", f.Regulariser, &s.Regulariser}, {"--radius", f.Radius, &s.Radius}, {"--half-width", f.HalfWidth, &s.HalfWidth}, {"--residual", f.Residual, &s.Residual},
+		{"--regulariser", f.Regulariser, &s.Regulariser}, {"--radius", f.Radius, &s.Radius}, {"--half-width", f.HalfWidth, &s.HalfWidth},
+		{"--residual", f.Residual, &s.Residual},
 	} {
 		if x.given == nil {
 			continue

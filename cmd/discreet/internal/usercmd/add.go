@@ -50,7 +50,8 @@ func (c *addCmd) Run(ctx context.Context, s console.Screen) error {
 	}
 	warning := ""
 	if p != nil && users.Role(c.Role) == users.Analyst && !isListed(p, c.Name) {
-		warning = fmt.Sprintf("%s can come in and ask nothing yet: no dataset of the policy lists them. Write under its 'analysts': %s: {share: 0.1}", c.Name, c.Name)
+		warning = fmt.Sprintf("%s can come in and ask nothing yet: no dataset of the policy lists them. Write under its "+
+			"'analysts': %s: {share: 0.1}", c.Name, c.Name)
 		fmt.Fprintln(s.Err, "warning: "+warning)
 	}
 	if c.JSON {

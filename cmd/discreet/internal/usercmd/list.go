@@ -29,7 +29,8 @@ func (c *listCmd) Run(ctx context.Context, s console.Screen) error {
 	if c.JSON {
 		rows := []map[string]any{}
 		for _, u := range all {
-			rows = append(rows, map[string]any{"name": u.Name, "role": u.Role, "created": stampJSON(u.Created), "revoked": stampJSON(u.Revoked)})
+			rows = append(rows, map[string]any{"name": u.Name, "role": u.Role, "created": stampJSON(u.Created),
+				"revoked": stampJSON(u.Revoked)})
 		}
 		return console.PrintJSON(s.Out, map[string]any{"users": rows})
 	}

@@ -38,7 +38,8 @@ func (c *loginsCmd) Run(ctx context.Context, s console.Screen) error {
 	if c.JSON {
 		rows := []map[string]any{}
 		for _, l := range all {
-			rows = append(rows, map[string]any{"at": stampJSON(l.At), "until": stampJSON(l.Until), "count": l.Count, "name": l.Name, "address": l.Address,
+			rows = append(rows, map[string]any{"at": stampJSON(l.At), "until": stampJSON(l.Until), "count": l.Count,
+				"name": l.Name, "address": l.Address,
 				"door": l.Door, "outcome": l.Outcome, "token": l.Token})
 		}
 		return console.PrintJSON(s.Out, map[string]any{"logins": rows})
@@ -47,7 +48,8 @@ func (c *loginsCmd) Run(ctx context.Context, s console.Screen) error {
 		fmt.Fprintln(s.Out, "nobody has tried to come in yet")
 		return nil
 	}
-	t := &table.Table{Header: []string{"time (UTC)", "name", "address", "door", "outcome", "times", "last", "token"}, Right: []bool{false, false, false, false, false, true}}
+	t := &table.Table{Header: []string{"time (UTC)", "name", "address", "door", "outcome", "times", "last", "token"},
+		Right: []bool{false, false, false, false, false, true}}
 	for _, l := range all {
 		last := ""
 		if l.Count > 1 {

@@ -46,7 +46,8 @@ func (c *tokenCmd) Run(ctx context.Context, s console.Screen) error {
 		row["token"] = secret
 		return console.PrintJSON(s.Out, row)
 	}
-	fmt.Fprintf(s.Out, "token: %s\nIt is %s's, its id is %s, and it expires %s. It is shown this once and stored nowhere.\n", secret, t.User, t.ID, timeOr(t.Expires, "never"))
+	fmt.Fprintf(s.Out, "token: %s\nIt is %s's, its id is %s, and it expires %s. It is shown this once and stored nowhere.\n", secret,
+		t.User, t.ID, timeOr(t.Expires, "never"))
 	return nil
 }
 
@@ -63,7 +64,8 @@ func readExpiry(text string, from time.Time) (time.Time, error) {
 	if day, err := time.Parse(time.DateOnly, text); err == nil && day.After(from) {
 		return day, nil
 	}
-	return time.Time{}, console.Misuse(fmt.Errorf("--expires %q: write a number of days such as 90d, a day to come such as %s, or never", text, from.AddDate(1, 0, 0).UTC().Format(time.DateOnly)))
+	return time.Time{}, console.Misuse(fmt.Errorf("--expires %q: write a number of days such as 90d, a day to come such as %s, or never",
+		text, from.AddDate(1, 0, 0).UTC().Format(time.DateOnly)))
 }
 
 func tokenJSON(t users.Token) map[string]any {
@@ -106,7 +108,8 @@ func (c *tokensCmd) Run(ctx context.Context, s console.Screen) error {
 	}
 	t := &table.Table{Header: []string{"id", "user", "label", "created (UTC)", "expires", "last used", "revoked"}}
 	for _, k := range all {
-		t.Add(k.ID, k.User, k.Label, console.Timestamp(k.Created), timeOr(k.Expires, "never"), timeOr(k.Used, "never"), timeOr(k.Revoked, ""))
+		t.Add(k.ID, k.User, k.Label, console.Timestamp(k.Created), timeOr(k.Expires, "never"), timeOr(k.Used, "never"),
+			timeOr(k.Revoked, ""))
 	}
 	t.Write(s.Out)
 	return nil

@@ -76,7 +76,8 @@ func refusal(what string, err error) error {
 	switch {
 	case errors.As(err, &invalid):
 		return console.Misuse(err)
-	case errors.Is(err, users.ErrUnknown), errors.Is(err, users.ErrExists), errors.Is(err, users.ErrRevoked), errors.Is(err, users.ErrNoToken):
+	case errors.Is(err, users.ErrUnknown), errors.Is(err, users.ErrExists), errors.Is(err, users.ErrRevoked),
+		errors.Is(err, users.ErrNoToken):
 		return console.Misuse(fmt.Errorf("%q: %w", what, err))
 	}
 	return err
