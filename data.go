@@ -7,7 +7,7 @@ import (
 
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -87,7 +87,7 @@ func (d *data) Version(ctx context.Context) (string, error) {
 }
 
 // Run implements [engine.Engine]. It comes after Version, so the data is open.
-func (d *data) Run(ctx context.Context, q *plan.Query) (*engine.Result, error) {
+func (d *data) Run(ctx context.Context, q *tree.Query) (*engine.Result, error) {
 	e, err := d.open(ctx)
 	if err != nil {
 		return nil, err
@@ -114,7 +114,7 @@ func (d *data) Most(ctx context.Context, table string, columns []string) (int64,
 }
 
 // Fetch implements [engine.Engine].
-func (d *data) Fetch(ctx context.Context, t *plan.Table, into engine.Collector) error {
+func (d *data) Fetch(ctx context.Context, t *tree.Table, into engine.Collector) error {
 	e, err := d.open(ctx)
 	if err != nil {
 		return err

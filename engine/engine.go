@@ -7,7 +7,7 @@ import (
 	"math"
 
 	"github.com/discreet-dp/discreet/internal/exact"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -23,11 +23,11 @@ type Engine interface {
 	// many rows it has.
 	Most(ctx context.Context, table string, columns []string) (int64, error)
 	// Run computes a query. Its errors do not depend on the data.
-	Run(ctx context.Context, q *plan.Query) (*Result, error)
+	Run(ctx context.Context, q *tree.Query) (*Result, error)
 	// Fetch hands the rows of a table to a collector, one at a time and in no order that means anything. A row is one code for each column: the number of steps,
 	// the place among a category's values or -1 where it is none of them, or Null. Rows may have been handed over when it fails. Its errors do not
 	// depend on the data.
-	Fetch(ctx context.Context, t *plan.Table, into Collector) error
+	Fetch(ctx context.Context, t *tree.Table, into Collector) error
 }
 
 // Collector is who takes the rows of a table. It is the sealed one: only a trainer makes it.

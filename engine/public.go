@@ -4,14 +4,14 @@ import (
 	"context"
 	"errors"
 
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
 // ErrPrivate is returned when something is to be told exactly that is about private rows.
 var ErrPrivate = errors.New("this is about private rows, and is not told exactly")
 
 // RunPublic computes a query over a public table, whose rows are about nobody, and opens the result: one integer for each measure.
-func RunPublic(ctx context.Context, e Engine, q *plan.Query) ([]int64, error) {
+func RunPublic(ctx context.Context, e Engine, q *tree.Query) ([]int64, error) {
 	if !q.Public() || len(q.Keys) > 0 || q.Choice != nil {
 		return nil, ErrPrivate
 	}

@@ -8,13 +8,14 @@ import (
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/internal/exact"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
 // counting answers every query with 7s.
 type counting struct{ engine.Engine }
 
-func (counting) Run(_ context.Context, q *plan.Query) (*engine.Result, error) {
+func (counting) Run(_ context.Context, q *tree.Query) (*engine.Result, error) {
 	r := &engine.Result{}
 	for range q.Measures {
 		r.Measures = append(r.Measures, exact.Seal([]int64{7}))

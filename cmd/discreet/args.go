@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+
 	"github.com/discreet-dp/discreet/cmd/discreet/internal/accountcmd"
 )
 

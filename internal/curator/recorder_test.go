@@ -5,7 +5,7 @@ import (
 	"sync"
 
 	"github.com/discreet-dp/discreet/engine"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -61,14 +61,14 @@ func (r *recorder) Version(ctx context.Context) (string, error) {
 	return r.Engine.Version(ctx)
 }
 
-func (r *recorder) Run(ctx context.Context, q *plan.Query) (*engine.Result, error) {
+func (r *recorder) Run(ctx context.Context, q *tree.Query) (*engine.Result, error) {
 	if err := r.called("run"); err != nil {
 		return nil, err
 	}
 	return r.Engine.Run(ctx, q)
 }
 
-func (r *recorder) Fetch(ctx context.Context, t *plan.Table, into engine.Collector) error {
+func (r *recorder) Fetch(ctx context.Context, t *tree.Table, into engine.Collector) error {
 	if err := r.called("fetch"); err != nil {
 		return err
 	}

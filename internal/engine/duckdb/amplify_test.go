@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
 var amplify = flag.Duration("amplify", 0, "measure what one person adds to the time of questions that are made to show it, and fail where it is longer, as in -amplify 100ms")
@@ -157,7 +158,7 @@ func TestAmplify(t *testing.T) {
 }
 
 // differ is how much longer the processors work on D1: the least of some runs of each.
-func differ(t *testing.T, both [2]*Engine, q *plan.Query, runs int) (time.Duration, [2]string) {
+func differ(t *testing.T, both [2]*Engine, q *tree.Query, runs int) (time.Duration, [2]string) {
 	var took [2]time.Duration
 	var outcomes [2]string
 	for i := range took {
@@ -185,27 +186,27 @@ func worked(t *testing.T) time.Duration {
 }
 
 // uncut is a relation without its cuts.
-func uncut(r plan.Relation) plan.Relation {
+func uncut(r tree.Relation) tree.Relation {
 	switch r := r.(type) {
-	case *plan.Cut:
+	case *tree.Cut:
 		return uncut(r.From)
-	case *plan.Join:
+	case *tree.Join:
 		out := *r
 		out.L, out.R = uncut(r.L), uncut(r.R)
 		return &out
-	case *plan.Select:
+	case *tree.Select:
 		out := *r
 		out.From = uncut(r.From)
 		return &out
-	case *plan.Persons:
+	case *tree.Persons:
 		out := *r
 		out.From = uncut(r.From)
 		return &out
-	case *plan.Union:
+	case *tree.Union:
 		out := *r
 		out.Parts = slices.Clone(r.Parts)
 		for i, p := range r.Parts {
-			out.Parts[i] = uncut(p).(*plan.Select)
+			out.Parts[i] = uncut(p).(*tree.Select)
 		}
 		return &out
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/bound"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb/chunks"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -35,7 +35,7 @@ type bounded struct {
 var errShape = errors.New("duckdb: not a question for package bound")
 
 // newBounded prints some measures of a question. It has to be closed.
-func (s *snapshot) newBounded(q *plan.Query, measures []int) (_ *bounded, err error) {
+func (s *snapshot) newBounded(q *tree.Query, measures []int) (_ *bounded, err error) {
 	p := &printer{snapshot: s}
 	from := p.frame(q.From)
 	p.row = tuple{from}
@@ -80,7 +80,7 @@ func (b *bounded) close() {
 	}
 }
 
-func (b *bounded) addKey(p *printer, k plan.Key) {
+func (b *bounded) addKey(p *printer, k tree.Key) {
 	column := keyColumn{size: len(k.Values), null: -1}
 	for i, v := range k.Values {
 		if v.Null {
@@ -88,7 +88,7 @@ func (b *bounded) addKey(p *printer, k plan.Key) {
 		}
 	}
 	text := p.key(k)
-	if k.Expr.Type().Kind == plan.Text {
+	if k.Expr.Type().Kind == tree.Text {
 		keys := chunks.NewKeys(textPlaces(k.Values), column.null)
 		b.open = append(b.open, keys)
 		text = fmt.Sprintf("discreet_key(%d::BIGINT, %s)", keys.ID, text)
@@ -100,15 +100,15 @@ func (b *bounded) addKey(p *printer, k plan.Key) {
 }
 
 // addMeasure prints what a measure is of. A sum and a count of the same are one column: its values, and where it is not NULL.
-func (b *bounded) addMeasure(p *printer, q *plan.Query, m plan.Measure, printed map[string]int) {
+func (b *bounded) addMeasure(p *printer, q *tree.Query, m tree.Measure, printed map[string]int) {
 	out := bound.Measure{Kind: kindOf(m)}
 	out.Lo, out.Hi = q.Interval(m)
 	column := -1
 	switch {
-	case m.Kind == plan.Sum:
+	case m.Kind == tree.Sum:
 		out.Reach = reach(m.Arg.Type())
-		column = b.column("sum "+plan.Format(m.Arg), printed, func() string { return b.summed(p, m.Arg) })
-	case !b.people && m.Kind == plan.CountPersons && !p.byRow:
+		column = b.column("sum "+tree.Format(m.Arg), printed, func() string { return b.summed(p, m.Arg) })
+	case !b.people && m.Kind == tree.CountPersons && !p.byRow:
 		// Where nobody has several rows, one without a unit is not a person, as SQL's count says too.
 		out.Kind = bound.Values
 		column = b.column(m.Format(), printed, func() string {
@@ -119,7 +119,7 @@ func (b *bounded) addMeasure(p *printer, q *plan.Query, m plan.Measure, printed 
 			return trueOrNull(there)
 		})
 	case m.Arg != nil:
-		name := plan.Format(m.Arg)
+		name := tree.Format(m.Arg)
 		if _, ok := printed["sum "+name]; ok {
 			name = "sum " + name
 		}
@@ -127,7 +127,7 @@ func (b *bounded) addMeasure(p *printer, q *plan.Query, m plan.Measure, printed 
 	}
 	b.spec.Measures = append(b.spec.Measures, out)
 	b.values = append(b.values, column)
-	b.present = append(b.present, m.Kind != plan.Sum)
+	b.present = append(b.present, m.Kind != tree.Sum)
 }
 
 // column returns the place of a column, which is printed once.
@@ -142,8 +142,8 @@ func (b *bounded) column(name string, printed map[string]int, print func() strin
 }
 
 // summed prints what is added up. A column of a table is read as it is stored, and clamped to its bounds in Go, which is faster.
-func (b *bounded) summed(p *printer, arg plan.Expr) string {
-	if c, ok := arg.(*plan.Column); ok && p.scans(c) {
+func (b *bounded) summed(p *printer, arg tree.Expr) string {
+	if c, ok := arg.(*tree.Column); ok && p.scans(c) {
 		b.clamps[len(b.query.Columns)] = c.Field.Source.Bounds
 		return p.row[0].unclamped(c.Index)
 	}
@@ -153,7 +153,7 @@ func (b *bounded) summed(p *printer, arg plan.Expr) string {
 func trueOrNull(condition string) string { return "nullif(" + condition + ", false)" }
 
 // reach is the largest magnitude of a number, which is proven to fit in 53 bits.
-func reach(t plan.Type) int64 {
+func reach(t tree.Type) int64 {
 	if n := largest(t.Lo, t.Hi); n.IsInt64() {
 		return n.Int64()
 	}
@@ -186,23 +186,23 @@ func (b *bounded) runWith(ctx context.Context, source chunks.Source, reading fun
 }
 
 // kindOf says what package bound calls a measure. People with a row that fits are those with a partial of 1.
-func kindOf(m plan.Measure) bound.Kind {
+func kindOf(m tree.Measure) bound.Kind {
 	switch {
-	case m.Kind == plan.Sum:
+	case m.Kind == tree.Sum:
 		return bound.Sum
 	case m.Arg != nil:
 		return bound.Values
-	case m.Kind == plan.CountPersons:
+	case m.Kind == tree.CountPersons:
 		return bound.People
 	}
 	return bound.Rows
 }
 
 // scans reports whether a column is a number of a table that is read as it is, with bounds.
-func (p *printer) scans(c *plan.Column) bool {
+func (p *printer) scans(c *tree.Column) bool {
 	f, _ := p.row.frame(c.Index)
-	scan, ok := f.relation.(*plan.Scan)
-	return ok && len(scan.Table.Path) <= 1 && c.Field.Source != nil && c.Field.Source.Bounds != nil && c.Field.Type.Kind == plan.Number
+	scan, ok := f.relation.(*tree.Scan)
+	return ok && len(scan.Table.Path) <= 1 && c.Field.Source != nil && c.Field.Source.Bounds != nil && c.Field.Type.Kind == tree.Number
 }
 
 // inBulk prints the unit so that equal people are equal bits, and others are not: as it is, or as

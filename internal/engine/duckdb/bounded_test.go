@@ -12,7 +12,7 @@ import (
 
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/internal/bound"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -217,7 +217,7 @@ func TestOrderIsSeen(t *testing.T) {
 	}
 }
 
-func everyMeasure(q *plan.Query) []int {
+func everyMeasure(q *tree.Query) []int {
 	out := make([]int, len(q.Measures))
 	for i := range out {
 		out[i] = i
@@ -225,4 +225,4 @@ func everyMeasure(q *plan.Query) []int {
 	return out
 }
 
-func bothOf(p *plan.Plan) (*plan.Query, []int) { return &p.Query, everyMeasure(&p.Query) }
+func bothOf(p *tree.Plan) (*tree.Query, []int) { return &p.Query, everyMeasure(&p.Query) }

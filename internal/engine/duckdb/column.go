@@ -5,7 +5,7 @@ import (
 	"math/big"
 	"strings"
 
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -126,7 +126,7 @@ func (t *table) onLattice(name string) string {
 var one = big.NewRat(1, 1)
 
 // clampTo prints the clamp of a number or a time to the interval of its type, where it has one.
-func clampTo(x string, t plan.Type) string {
+func clampTo(x string, t tree.Type) string {
 	if t.Lo == nil || t.Hi == nil {
 		return x
 	}

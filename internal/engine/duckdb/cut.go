@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
 // cut prints at most so many rows of each person, those with the smallest salted hash of what is in them, and no rows of nobody. Rows
@@ -13,7 +13,7 @@ import (
 // To put all rows of all people into an order takes thirty times as long as to count them. So only people who have more are looked
 // at again, and of somebody who has very many only rows with a small hash are sorted: a share that follows from how many this
 // person has. Where many of those are equal, fewer may be kept than could be.
-func (p *printer) cut(c *plan.Cut, f *frame) string {
+func (p *printer) cut(c *tree.Cut, f *frame) string {
 	in := p.frame(c.From)
 	var what []string
 	for i := range in.used {
@@ -26,7 +26,7 @@ func (p *printer) cut(c *plan.Cut, f *frame) string {
 	order := strings.Join(append([]string{"h"}, what...), ", ")
 	list := f.fields(func(i int) string { return fmt.Sprintf("f%d", i) })
 	once := "MATERIALIZED"
-	if s, ok := c.From.(*plan.Scan); ok && len(s.Table.Path) <= 1 {
+	if s, ok := c.From.(*tree.Scan); ok && len(s.Table.Path) <= 1 {
 		once = "NOT MATERIALIZED" // to read it again is faster than to keep it
 	}
 	text := fmt.Sprintf("WITH %[1]s AS %[2]s (SELECT * FROM %[3]s), "+
@@ -45,8 +45,8 @@ const sorted = 16_000
 // byHashes reports whether DuckDB finds the partners of a LEFT JOIN by a table of hashes where there are equalities: each condition
 // compares something of the one side with something of the other, or is about the right side alone. Otherwise it looks at
 // every pair of rows there is.
-func byHashes(on plan.Expr, n int) bool {
-	if and, ok := on.(*plan.Logic); ok && and.Op == plan.And {
+func byHashes(on tree.Expr, n int) bool {
+	if and, ok := on.(*tree.Logic); ok && and.Op == tree.And {
 		for _, a := range and.Args {
 			if !byHashes(a, n) {
 				return false
@@ -57,7 +57,7 @@ func byHashes(on plan.Expr, n int) bool {
 	if l, r := sides(on, n); !l && r {
 		return true
 	}
-	c, ok := on.(*plan.Compare)
+	c, ok := on.(*tree.Compare)
 	if !ok {
 		return false
 	}
@@ -67,9 +67,9 @@ func byHashes(on plan.Expr, n int) bool {
 }
 
 // sides says whether an expression names fields of the left side of a join, and of the right.
-func sides(e plan.Expr, n int) (left, right bool) {
-	plan.Walk(e, func(x plan.Expr) {
-		if c, ok := x.(*plan.Column); ok {
+func sides(e tree.Expr, n int) (left, right bool) {
+	tree.Walk(e, func(x tree.Expr) {
+		if c, ok := x.(*tree.Column); ok {
 			left, right = left || c.Index < n, right || c.Index >= n
 		}
 	})

@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"github.com/discreet-dp/discreet/engine"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -78,7 +78,7 @@ func (e *Engine) Version(ctx context.Context) (string, error) {
 var _ engine.Engine = (*Engine)(nil)
 
 // Run computes a query exactly; see [engine.Result]. What goes wrong is ErrRun.
-func (e *Engine) Run(ctx context.Context, q *plan.Query) (*engine.Result, error) {
+func (e *Engine) Run(ctx context.Context, q *tree.Query) (*engine.Result, error) {
 	e.mu.RLock()
 	defer e.mu.RUnlock()
 	return e.now.run(ctx, q)

@@ -10,7 +10,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/expr"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
 // grammar draws expressions of every kind. Some are refused, which is the planner's right.
@@ -186,7 +187,7 @@ func drawAny(t *rapid.T, depth int) string {
 }
 
 // valuesOf runs an expression in DuckDB, on every row.
-func valuesOf(t testing.TB, e *Engine, x plan.Expr, change func(string) string) ([]any, error) {
+func valuesOf(t testing.TB, e *Engine, x tree.Expr, change func(string) string) ([]any, error) {
 	from := prepare(t, e.dataset, "SELECT COUNT(*) FROM t").Query.From
 	p := &printer{snapshot: e.now}
 	rowsOf := p.frame(from)
@@ -211,11 +212,11 @@ func valuesOf(t testing.TB, e *Engine, x plan.Expr, change func(string) string) 
 }
 
 // sameValue compares DuckDB's value with the reference's.
-func sameValue(got any, want plan.Value) bool {
+func sameValue(got any, want tree.Value) bool {
 	switch w := want.(type) {
-	case plan.Day:
+	case tree.Day:
 		want = big.NewInt(int64(w))
-	case plan.Moment:
+	case tree.Moment:
 		want = big.NewInt(int64(w))
 	case float64:
 		g, ok := got.(float64)
@@ -248,7 +249,7 @@ func sampleTable(t testing.TB, folder string, rows []row) *Engine {
 }
 
 // argument returns the expression that a text means, in its normal form.
-func argument(e *Engine, text string) (plan.Expr, bool) {
+func argument(e *Engine, text string) (tree.Expr, bool) {
 	// What is never NULL is counted as rows, and its different values are not.
 	for _, how := range []string{"COUNT(", "COUNT(DISTINCT "} {
 		if p, err := prepareOne(e.dataset, "SELECT "+how+text+") FROM t"); err == nil && p.Query.Measures[0].Arg != nil {
@@ -258,11 +259,11 @@ func argument(e *Engine, text string) (plan.Expr, bool) {
 	return nil, false
 }
 
-func leafOf(r row) func(plan.Expr) plan.Value {
-	return func(e plan.Expr) plan.Value { c := e.(*plan.Column); return declared(c.Field.Source, r[c.Field.Name]) }
+func leafOf(r row) func(tree.Expr) tree.Value {
+	return func(e tree.Expr) tree.Value { c := e.(*tree.Column); return declared(c.Field.Source, r[c.Field.Name]) }
 }
 
-// TestExpressions compares random expressions with plan.Eval, row by row and exactly.
+// TestExpressions compares random expressions with expr.Eval, row by row and exactly.
 func TestExpressions(t *testing.T) {
 	var all []row
 	for seed := range 12 {
@@ -287,8 +288,8 @@ func TestExpressions(t *testing.T) {
 				rt.Fatalf("%s: %v", text, err)
 			}
 			for k, r := range all {
-				if want := plan.Eval(x, leafOf(r)); !sameValue(got[k], want) {
-					rt.Fatalf("%s\n%s\nis %v (%T), and should be %v (%T), for %v", text, plan.Format(x), got[k], got[k], want, want, r)
+				if want := expr.Eval(x, leafOf(r)); !sameValue(got[k], want) {
+					rt.Fatalf("%s\n%s\nis %v (%T), and should be %v (%T), for %v", text, tree.Format(x), got[k], got[k], want, want, r)
 				}
 			}
 		}
@@ -301,13 +302,13 @@ func TestExpressions(t *testing.T) {
 
 // TestEveryFunctionIsPrinted: every function of the tree has its SQL.
 func TestEveryFunctionIsPrinted(t *testing.T) {
-	for _, name := range plan.Nodes() {
+	for _, name := range expr.Nodes() {
 		if calls[name] == nil {
 			t.Errorf("%s is not printed", name)
 		}
 	}
-	if len(calls) != len(plan.Nodes()) {
-		t.Errorf("%d printings for %d functions", len(calls), len(plan.Nodes()))
+	if len(calls) != len(expr.Nodes()) {
+		t.Errorf("%d printings for %d functions", len(calls), len(expr.Nodes()))
 	}
 }
 
@@ -318,7 +319,7 @@ func TestPlantedExpressions(t *testing.T) {
 		all = append(all, rapid.Custom(func(t *rapid.T) []row { return append(drawRows(t, 20), drawRows(t, 20)...) }).Example(seed)...)
 	}
 	for _, s := range oddTexts {
-		all = append(all, row{"x": s, "n": int64(1), "i": int64(5), "z": plan.Day(19782), "q": plan.Moment(-1)})
+		all = append(all, row{"x": s, "n": int64(1), "i": int64(5), "z": tree.Day(19782), "q": tree.Moment(-1)})
 	}
 	e := sampleTable(t, t.TempDir(), all)
 	for _, planted := range []struct{ text, old, new string }{
@@ -373,7 +374,7 @@ func TestPlantedExpressions(t *testing.T) {
 		})
 		found := false
 		for k, v := range got {
-			found = found || !sameValue(v, plan.Eval(x, leafOf(all[k])))
+			found = found || !sameValue(v, expr.Eval(x, leafOf(all[k])))
 		}
 		if !changed || err != nil || !found {
 			t.Errorf("not found: %s instead of %s in %s (changed %v): %v", planted.new, planted.old, planted.text, changed, err)
@@ -401,7 +402,7 @@ func TestLibraries(t *testing.T) {
 		}
 		values := 0
 		for k, r := range all {
-			want, ok := plan.Eval(x, leafOf(r)).(float64)
+			want, ok := expr.Eval(x, leafOf(r)).(float64)
 			g, isReal := got[k].(float64)
 			if ok != isReal || math.Abs(g-want) > 1e-12*math.Abs(want) && math.Abs(g-want) > 1e-14 {
 				t.Errorf("%s is %v and not %v for %v", text, got[k], want, r)
@@ -442,7 +443,7 @@ func TestEveryCharacter(t *testing.T) {
 			if c >= 0xd800 {
 				c += 2048
 			}
-			if want := plan.Eval(x, func(plan.Expr) plan.Value { return string(c) }); v != want {
+			if want := expr.Eval(x, func(tree.Expr) tree.Value { return string(c) }); v != want {
 				t.Errorf("%s of %x is %q and not %q", text, c, v, want)
 			}
 		}

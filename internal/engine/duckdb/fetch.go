@@ -10,12 +10,12 @@ import (
 
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb/chunks"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
 // Fetch hands the rows of a table to a collector. What goes wrong is ErrRun.
-func (e *Engine) Fetch(ctx context.Context, t *plan.Table, into engine.Collector) error {
+func (e *Engine) Fetch(ctx context.Context, t *tree.Table, into engine.Collector) error {
 	e.mu.RLock()
 	defer e.mu.RUnlock()
 	f := e.now.newFetch(t)
@@ -42,7 +42,7 @@ type codeColumn struct {
 const nullPlace = -2
 
 // newFetch prints a table. It has to be closed.
-func (s *snapshot) newFetch(t *plan.Table) *fetch {
+func (s *snapshot) newFetch(t *tree.Table) *fetch {
 	f := &fetch{}
 	p := &printer{snapshot: s}
 	from := p.frame(t.From)
@@ -81,19 +81,19 @@ func (f *fetch) close() {
 }
 
 // add prints a column, so that few bytes are carried along: places and small numbers are not eight of them.
-func (f *fetch) add(p *printer, c plan.TableColumn) string {
+func (f *fetch) add(p *printer, c tree.TableColumn) string {
 	kind := c.Expr.Type().Kind
 	switch {
-	case c.Values != nil && kind == plan.Text:
+	case c.Values != nil && kind == tree.Text:
 		keys := chunks.NewKeys(textPlaces(c.Values), nullPlace)
 		f.open, f.columns = append(f.open, keys), append(f.columns, codeColumn{text: true})
 		return fmt.Sprintf("discreet_key(%d::BIGINT, %s)", keys.ID, p.expr(c.Expr))
-	case c.Values != nil && kind == plan.Boolean && isPlaces(c.Values):
+	case c.Values != nil && kind == tree.Boolean && isPlaces(c.Values):
 		f.columns = append(f.columns, codeColumn{})
 		return p.expr(c.Expr)
 	case c.Values != nil:
 		f.columns = append(f.columns, codeColumn{places: newPlaces(c.Values)})
-		return p.key(plan.Key{Expr: c.Expr})
+		return p.key(tree.Key{Expr: c.Expr})
 	}
 	lo, hi, _ := c.Bounds()
 	f.columns = append(f.columns, codeColumn{clamp: true, lo: lo, hi: hi})
@@ -121,7 +121,7 @@ func widthOf(lo, hi int64) string {
 // cutRows prints the rows of people of whom not all count: MaxRows of each, those with the smallest salted hash of what is in them. Rows that are equal in
 // all columns are as good as each other, so the choice is one of the person's rows and of nothing else. The salt is the table's own hash: public, and
 // another for every training. Where every row is a person its number is not in it, as elsewhere.
-func (p *printer) cutRows(t *plan.Table, rows string, names []string) string {
+func (p *printer) cutRows(t *tree.Table, rows string, names []string) string {
 	person := "u"
 	if p.byRow {
 		person = "u.h"

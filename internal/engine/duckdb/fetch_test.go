@@ -16,9 +16,10 @@ import (
 	memory "github.com/discreet-dp/discreet/internal/engine/reference"
 	"github.com/discreet-dp/discreet/internal/exact"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
-func training(t testing.TB, e *Engine, features, target string) *plan.Table {
+func training(t testing.TB, e *Engine, features, target string) *tree.Table {
 	t.Helper()
 	table, err := plan.PrepareTable(e.dataset, features, target, plan.Options{Public: public{t.Context(), e}})
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	driver "github.com/duckdb/duckdb-go/v2"
 
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -74,7 +75,7 @@ func open(t testing.TB, ds *policy.Dataset) *Engine {
 	return e
 }
 
-func prepare(t testing.TB, ds *policy.Dataset, text string) *plan.Plan {
+func prepare(t testing.TB, ds *policy.Dataset, text string) *tree.Plan {
 	t.Helper()
 	p, err := prepareOne(ds, text)
 	if err != nil {
@@ -84,7 +85,7 @@ func prepare(t testing.TB, ds *policy.Dataset, text string) *plan.Plan {
 }
 
 // prepareOne is prepare for a text that may be refused. All are one question, with nothing around it.
-func prepareOne(ds *policy.Dataset, text string) (*plan.Plan, error) {
+func prepareOne(ds *policy.Dataset, text string) (*tree.Plan, error) {
 	s, err := plan.Prepare(ds, text, plan.Options{})
 	if err != nil {
 		return nil, err
@@ -125,7 +126,7 @@ func watchSpills(t *testing.T) func() {
 }
 
 // why runs a query again to see what DuckDB says, which nobody else is told.
-func why(t testing.TB, e *Engine, q *plan.Query) error {
+func why(t testing.TB, e *Engine, q *tree.Query) error {
 	t.Helper()
 	for _, st := range e.now.print(q) {
 		rows, err := e.now.db.QueryContext(t.Context(), st.text, st.args...)

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"strings"
 
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -14,7 +14,7 @@ type groupIndex struct {
 	sizes  []int         // how many values each key has
 }
 
-func newGroupIndex(q *plan.Query) groupIndex {
+func newGroupIndex(q *tree.Query) groupIndex {
 	public := q.PublicKeys()
 	g := groupIndex{make([]map[any]int, len(public)), make([]int, len(public))}
 	for i, k := range public {
@@ -51,7 +51,7 @@ func (g groupIndex) find(keys []any) (int, bool) {
 }
 
 // keyValue is a key as DuckDB returns it.
-func keyValue(v any, t plan.Type) policy.Value {
+func keyValue(v any, t tree.Type) policy.Value {
 	out := policy.Value{Type: keyTypes[t.Kind]}
 	switch v := v.(type) {
 	case string:
@@ -70,7 +70,7 @@ func keyValue(v any, t plan.Type) policy.Value {
 	return out
 }
 
-var keyTypes = map[plan.Kind]policy.Type{plan.Text: policy.Text, plan.Boolean: policy.Boolean, plan.Date: policy.Date, plan.Timestamp: policy.Timestamp, plan.Number: policy.Integer}
+var keyTypes = map[tree.Kind]policy.Type{tree.Text: policy.Text, tree.Boolean: policy.Boolean, tree.Date: policy.Date, tree.Timestamp: policy.Timestamp, tree.Number: policy.Integer}
 
 // spell writes a value so that no two combinations of values have one spelling.
 func spell(b *strings.Builder, v policy.Value) {

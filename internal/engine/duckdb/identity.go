@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -17,7 +17,7 @@ import (
 // any width, texts, or one type. Alike means that a person has one spelling in all of them.
 
 // identityOf names what a step leads to, as package plan does.
-func identityOf(s policy.Step) string { return plan.IdentityName(s.Table, s.Key) }
+func identityOf(s policy.Step) string { return tree.IdentityName(s.Table, s.Key) }
 
 // bearer is a column that bears an identity.
 type bearer struct {
@@ -46,10 +46,10 @@ func (s *snapshot) identities(ds *policy.Dataset) (map[string]string, error) {
 		}
 		bearers[identity] = append(bearers[identity], bearer{t, column})
 	}
-	add(plan.IdentityName(ds.Unit.Table, ds.Unit.Column), ds.Unit.Table, ds.Unit.Column)
+	add(tree.IdentityName(ds.Unit.Table, ds.Unit.Column), ds.Unit.Table, ds.Unit.Column)
 	for _, name := range ds.TableNames() {
 		t := ds.Tables[name]
-		add(plan.IdentityName(ds.Unit.Table, ds.Unit.Column), name, t.UnitColumn)
+		add(tree.IdentityName(ds.Unit.Table, ds.Unit.Column), name, t.UnitColumn)
 		if len(t.Path) > 1 {
 			step := t.Path[0]
 			add(identityOf(step), step.Table, step.Key)

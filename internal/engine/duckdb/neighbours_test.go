@@ -13,7 +13,7 @@ import (
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/engine"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -23,7 +23,7 @@ func extreme(r *rand.Rand, person any) row {
 	return row{
 		"u": person, "i": pick(int64(-1<<40), int64(1<<40), int64(1)), "n": int64(r.IntN(4)), "j": pick(int64(-1<<63), int64(1<<63-1)),
 		"g": int64(r.IntN(9)*50 - 150), "d": pick(-1e10, 1e10, 1e10, 0.01), "e": pick(-1e10, 1e10), "r": pick(1e300, -1e300),
-		"s": pick("a", "b", "", nil, "other"), "b": pick(true, false), "y": plan.Day(19775 + r.Int64N(10)), "z": plan.Day(19780),
+		"s": pick("a", "b", "", nil, "other"), "b": pick(true, false), "y": tree.Day(19775 + r.Int64N(10)), "z": tree.Day(19780),
 	}
 }
 
@@ -80,7 +80,7 @@ func drawFamily(rt *rapid.T, t testing.TB, s shape) family {
 
 // tooFar compares a query's results on neighbours with its sensitivities, and says
 // where they are farther apart than that. mutate may change the SQL.
-func (f family) tooFar(t testing.TB, q *plan.Query, mutate func(string) string) string {
+func (f family) tooFar(t testing.TB, q *tree.Query, mutate func(string) string) string {
 	var results [3]*engine.Result
 	for i, e := range []*Engine{f.without, f.with, f.replaced} {
 		changed, _ := mutant(e.now.print(q), mutate)
@@ -94,7 +94,7 @@ func (f family) tooFar(t testing.TB, q *plan.Query, mutate func(string) string) 
 
 // beyond compares results without somebody, with them, and with somebody else in their place, with a query's sensitivities, and says where
 // they are farther apart.
-func beyond(q *plan.Query, results [3]*engine.Result) string {
+func beyond(q *tree.Query, results [3]*engine.Result) string {
 	for _, pair := range []struct {
 		relation dp.Neighbours
 		a, b     int

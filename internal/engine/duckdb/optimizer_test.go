@@ -13,6 +13,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/audit/generate"
 	naive "github.com/discreet-dp/discreet/internal/engine/reference"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -172,7 +173,7 @@ func TestOptimizersChangeNothing(t *testing.T) {
 
 type optimizerCorpus struct {
 	dataset   *policy.Dataset
-	public    plan.Public
+	public    tree.Public
 	questions []string
 }
 

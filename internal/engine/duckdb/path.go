@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -23,7 +23,7 @@ func (s *snapshot) checkPaths(ctx context.Context, ds *policy.Dataset, t *table)
 		}
 	}
 	for _, key := range t.keys(ds) {
-		again, err := s.repeats(ctx, t, s.identity(t, key, plan.IdentityName(t.Name, key)))
+		again, err := s.repeats(ctx, t, s.identity(t, key, tree.IdentityName(t.Name, key)))
 		if err != nil {
 			return nil, err
 		}

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
 // Where somebody may have several rows they are cut to what counts: at most MaxGroups groups, and in each of them a partial within
@@ -31,7 +31,7 @@ func (r *rows) person() string {
 }
 
 // cuts reports whether somebody can be in more groups than count.
-func cuts(q *plan.Query) bool {
+func cuts(q *tree.Query) bool {
 	return len(q.PrivateKeys()) > 0 || q.MaxGroups() < int64(q.Groups())
 }
 
@@ -52,7 +52,7 @@ func (r *rows) partials(list []string) (with, keep string) {
 // printByPerson prints counts and sums where somebody may have several rows: first one partial
 // per (person, group), then at most MaxGroups of them a person, then the sum of what
 // each is clamped to.
-func (s *snapshot) printByPerson(q *plan.Query, measures []int, persons bool) statement {
+func (s *snapshot) printByPerson(q *tree.Query, measures []int, persons bool) statement {
 	r := s.rows(q)
 	r.unit()
 	with, keep := r.partials(r.totals(measures))
@@ -70,7 +70,7 @@ func (s *snapshot) printByPerson(q *plan.Query, measures []int, persons bool) st
 
 // printPersons prints how many people are in each combination of private keys, where there are public keys too: somebody may
 // be in several groups of one combination.
-func (s *snapshot) printPersons(q *plan.Query) statement {
+func (s *snapshot) printPersons(q *tree.Query) statement {
 	r := s.rows(q)
 	r.unit()
 	with, keep := r.partials(nil)

@@ -3,19 +3,19 @@ package duckdb
 import (
 	"fmt"
 
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
 // compare prints a comparison. That of a column with a number between its bounds says the same of the column before its clamp:
 // what is outside is on the same side of the number as the bound it would become. It is printed so, and with the number in
 // the text, because DuckDB then reads only the parts of a table where it can hold. We spell the number, not the analyst.
-func (p *printer) compare(e *plan.Compare) string {
-	c, column := e.L.(*plan.Column)
-	n, literal := e.R.(*plan.Literal)
+func (p *printer) compare(e *tree.Compare) string {
+	c, column := e.L.(*tree.Column)
+	n, literal := e.R.(*tree.Literal)
 	op := e.Op
 	if !column || !literal {
-		c, column = e.R.(*plan.Column)
-		n, literal = e.L.(*plan.Literal)
+		c, column = e.R.(*tree.Column)
+		n, literal = e.L.(*tree.Literal)
 		op = turned[op]
 	}
 	if column && literal && n.Number != nil && n.Number.IsInt64() && p.scans(c) {
@@ -28,16 +28,16 @@ func (p *printer) compare(e *plan.Compare) string {
 }
 
 // turned is each operation with its sides exchanged.
-var turned = map[plan.CompareOp]plan.CompareOp{plan.Eq: plan.Eq, plan.Ne: plan.Ne, plan.Lt: plan.Gt, plan.Gt: plan.Lt, plan.Le: plan.Ge, plan.Ge: plan.Le}
+var turned = map[tree.CompareOp]tree.CompareOp{tree.Eq: tree.Eq, tree.Ne: tree.Ne, tree.Lt: tree.Gt, tree.Gt: tree.Lt, tree.Le: tree.Ge, tree.Ge: tree.Le}
 
 // unmoved reports whether a clamp to lo and hi changes nothing about a comparison with n.
-func unmoved(op plan.CompareOp, n, lo, hi int64) bool {
+func unmoved(op tree.CompareOp, n, lo, hi int64) bool {
 	switch op {
-	case plan.Lt, plan.Ge:
+	case tree.Lt, tree.Ge:
 		return lo < n && n <= hi
-	case plan.Le, plan.Gt:
+	case tree.Le, tree.Gt:
 		return lo <= n && n < hi
-	case plan.Eq, plan.Ne:
+	case tree.Eq, tree.Ne:
 		return lo < n && n < hi
 	}
 	return false

@@ -5,14 +5,14 @@ import (
 	"math/big"
 	"strings"
 
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
 // like prints a pattern as what it is: an equality, a beginning, an end, a part. Others are
 // regular expressions of DuckDB's, which take time in proportion to the text; its own LIKE
 // takes longer the more % and _ a pattern has. A character of the pattern is written as its number,
 // so that nothing of the analyst's text is in the statement.
-func (p *printer) like(e *plan.Like) string {
+func (p *printer) like(e *tree.Like) string {
 	x, pattern := p.expr(e.X), e.Pattern
 	first := len(pattern) > 0 && pattern[0].Anything()
 	last := len(pattern) > 1 && pattern[len(pattern)-1].Anything()
@@ -42,7 +42,7 @@ func (p *printer) like(e *plan.Like) string {
 	return "(" + x + " = " + part + ")"
 }
 
-func regularExpression(pattern plan.Pattern, b *strings.Builder) string {
+func regularExpression(pattern tree.Pattern, b *strings.Builder) string {
 	for _, c := range pattern {
 		switch {
 		case c.Anything():
@@ -57,31 +57,31 @@ func regularExpression(pattern plan.Pattern, b *strings.Builder) string {
 }
 
 // spelled prints a text that is empty where it is not of a form, which then is no value.
-func (p *printer) spelled(e *plan.Call, form string) string {
+func (p *printer) spelled(e *tree.Call, form string) string {
 	return "regexp_extract(" + p.expr(e.Args[0]) + `, '\A(?:` + form + `)\z')`
 }
 
 // parseDecimal reads a decimal number exactly: with its digits after the point, and then
 // without the point.
-func (p *printer) parseDecimal(e *plan.Call) string {
+func (p *printer) parseDecimal(e *tree.Call) string {
 	return fmt.Sprintf("TRY_CAST(replace(CAST(TRY_CAST(%s AS DECIMAL(38,%d)) AS VARCHAR), '.', '') AS HUGEINT)",
-		p.spelled(e, plan.DecimalText), e.Type().Decimals())
+		p.spelled(e, tree.DecimalText), e.Type().Decimals())
 }
 
-func (p *printer) parseBoolean(e *plan.Call) string {
+func (p *printer) parseBoolean(e *tree.Call) string {
 	// Letters of ASCII have a lower case here and no others: the Kelvin sign is no k.
 	x := "translate(" + p.expr(e.Args[0]) + ", 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz')"
 	quoted := func(texts []string) string { return "'" + strings.Join(texts, "', '") + "'" }
-	return "(CASE WHEN " + x + " IN (" + quoted(plan.TrueTexts) + ") THEN true WHEN " + x + " IN (" + quoted(plan.FalseTexts) + ") THEN false END)"
+	return "(CASE WHEN " + x + " IN (" + quoted(tree.TrueTexts) + ") THEN true WHEN " + x + " IN (" + quoted(tree.FalseTexts) + ") THEN false END)"
 }
 
 // text prints a value as text.
-func (p *printer) text(e *plan.Call) string {
+func (p *printer) text(e *tree.Call) string {
 	t := e.Args[0].Type()
-	if t.Kind == plan.Date || t.Kind == plan.Timestamp {
+	if t.Kind == tree.Date || t.Kind == tree.Timestamp {
 		return "CAST(" + p.calendar(e.Args[0]) + " AS VARCHAR)"
 	}
-	if t.Kind == plan.Number {
+	if t.Kind == tree.Number {
 		digits := t.Decimals()
 		// Whole numbers of the last digit, as a decimal number.
 		unit := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(digits)), nil)

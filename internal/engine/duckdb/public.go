@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -25,8 +25,8 @@ func (r *rows) onlyListed() string {
 
 // isListed prints the condition that a group's key is in the list of its column, or is one of not many more: a join
 // with a table takes DuckDB a millisecond to plan and to start, which is as long as some hundred thousand rows.
-func (r *rows) isListed(k plan.Key, name, table string) string {
-	c := k.Expr.(*plan.Column).Field.Source
+func (r *rows) isListed(k tree.Key, name, table string) string {
+	c := k.Expr.(*tree.Column).Field.Source
 	switch {
 	case r.listed[c] != nil:
 		return fmt.Sprintf("discreet_key(%d::BIGINT, %s) >= 0", r.listed[c].ID, name)
@@ -53,8 +53,8 @@ func numbersOf(values []policy.Value) []int64 {
 }
 
 // keyTable names the table of a key's values, where it has one.
-func (s *snapshot) keyTable(k plan.Key) string {
-	if c, ok := k.Expr.(*plan.Column); ok && c.Field.Source != nil {
+func (s *snapshot) keyTable(k tree.Key) string {
+	if c, ok := k.Expr.(*tree.Column); ok && c.Field.Source != nil {
 		return s.keys[c.Field.Source]
 	}
 	return ""
@@ -81,7 +81,7 @@ func (r *rows) onlyPublic() string {
 }
 
 // isPublic prints the condition that a key without a table is public: between two ends, or in a list that is one parameter.
-func (r *rows) isPublic(k plan.Key, name string) string {
+func (r *rows) isPublic(k tree.Key, name string) string {
 	var texts []string
 	for _, v := range k.Values {
 		if !v.Null && v.Type == policy.Text {
@@ -89,9 +89,9 @@ func (r *rows) isPublic(k plan.Key, name string) string {
 		}
 	}
 	switch k.Expr.Type().Kind {
-	case plan.Text:
+	case tree.Text:
 		return orNull(k, name, name+" IN (SELECT unnest("+r.arg(texts, "VARCHAR[]")+"))")
-	case plan.Boolean:
+	case tree.Boolean:
 		name = "CAST(" + name + " AS BIGINT)"
 	}
 	numbers := numbersOf(k.Values)
@@ -102,7 +102,7 @@ func (r *rows) isPublic(k plan.Key, name string) string {
 }
 
 // orNull lets NULL through where it is a public key.
-func orNull(k plan.Key, name, condition string) string {
+func orNull(k tree.Key, name, condition string) string {
 	if slices.ContainsFunc(k.Values, func(v policy.Value) bool { return v.Null }) {
 		return "(" + condition + " OR " + name + " IS NULL)"
 	}

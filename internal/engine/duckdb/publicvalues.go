@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -26,9 +26,9 @@ func (s *snapshot) publicValues(ctx context.Context, table, column string, limit
 		return nil, fmt.Errorf("there is no public column %s in a table %s", column, table)
 	}
 	c := t.Columns[column]
-	kind := map[policy.Type]plan.Kind{policy.Text: plan.Text, policy.Boolean: plan.Boolean, policy.Date: plan.Date}[c.Type]
+	kind := map[policy.Type]tree.Kind{policy.Text: tree.Text, policy.Boolean: tree.Boolean, policy.Date: tree.Date}[c.Type]
 	if kind == 0 {
-		if kind = plan.Number; c.Granularity == nil {
+		if kind = tree.Number; c.Granularity == nil {
 			return nil, fmt.Errorf("the public column %s has no granularity, so its values cannot be told apart", column)
 		}
 	}
@@ -50,7 +50,7 @@ func (s *snapshot) publicValues(ctx context.Context, table, column string, limit
 		if err := rows.Scan(&v); err != nil {
 			return nil, errUnread(ctx, table)
 		}
-		out = append(out, keyValue(v, plan.Type{Kind: kind}))
+		out = append(out, keyValue(v, tree.Type{Kind: kind}))
 	}
 	if rows.Err() != nil {
 		return nil, errUnread(ctx, table)

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
 // from prints a relation for a FROM clause, with the fields that are used so far. Field i is called f followed by i.
@@ -14,17 +14,17 @@ func (p *printer) from(f *frame) string {
 	defer func() { p.row = outer }()
 	var text string
 	switch r := f.relation.(type) {
-	case *plan.Scan:
+	case *tree.Scan:
 		text = p.scan(r, f)
-	case *plan.Join:
+	case *tree.Join:
 		text = p.join(r, f)
-	case *plan.Select:
+	case *tree.Select:
 		text = p.selection(r, f)
-	case *plan.Union:
+	case *tree.Union:
 		text = p.union(r, f)
-	case *plan.Persons:
+	case *tree.Persons:
 		text = p.persons(r, f)
-	case *plan.Cut:
+	case *tree.Cut:
 		text = p.cut(r, f)
 	default:
 		panic(fmt.Sprintf("duckdb: no SQL for %T", r))
@@ -47,7 +47,7 @@ func (f *frame) fields(print func(i int) string) string {
 }
 
 // scan prints a table: listed columns as declared, identities as stored.
-func (p *printer) scan(s *plan.Scan, f *frame) string {
+func (p *printer) scan(s *tree.Scan, f *frame) string {
 	t := p.tables[s.Table.Name]
 	fields := s.Fields()
 	if unit := s.Unit(); unit >= 0 && f.used[unit] && len(t.Path) > 1 {
@@ -55,7 +55,7 @@ func (p *printer) scan(s *plan.Scan, f *frame) string {
 	}
 	list := f.fields(func(i int) string {
 		switch {
-		case fields[i].Type.Kind != plan.Identity:
+		case fields[i].Type.Kind != tree.Identity:
 			return t.declared(fields[i].Name)
 		case s.Stored(i) == "":
 			return t.rowIdentity()
@@ -72,7 +72,7 @@ func (p *printer) scan(s *plan.Scan, f *frame) string {
 }
 
 // alongPath prints a table with the unit that its path leads to. Rows that lead to nobody are not there.
-func (p *printer) alongPath(s *plan.Scan, t *table, f *frame) string {
+func (p *printer) alongPath(s *tree.Scan, t *table, f *frame) string {
 	fields, last := s.Fields(), len(t.Path)-1
 	own := p.frame(s)
 	list := f.fields(func(i int) string {
@@ -82,7 +82,7 @@ func (p *printer) alongPath(s *plan.Scan, t *table, f *frame) string {
 		return own.field(i)
 	})
 	inner := own.fields(func(i int) string {
-		if fields[i].Type.Kind != plan.Identity {
+		if fields[i].Type.Kind != tree.Identity {
 			return t.declared(fields[i].Name)
 		}
 		return p.identity(t, s.Stored(i), fields[i].Identity)
@@ -102,7 +102,7 @@ func (p *printer) alongPath(s *plan.Scan, t *table, f *frame) string {
 }
 
 // join prints JOIN and LEFT JOIN.
-func (p *printer) join(j *plan.Join, f *frame) string {
+func (p *printer) join(j *tree.Join, f *frame) string {
 	l, r := p.frame(j.L), p.frame(j.R)
 	both := tuple{l, r}
 	list := f.fields(both.field)
@@ -151,7 +151,7 @@ func (p *printer) leftJoin(f, l, r *frame, on string) string {
 }
 
 // selection prints a subquery without aggregates.
-func (p *printer) selection(s *plan.Select, f *frame) string {
+func (p *printer) selection(s *tree.Select, f *frame) string {
 	from := p.frame(s.From)
 	list := f.fields(func(i int) string { return p.over(tuple{from}, s.Columns[i]) })
 	where := ""
@@ -163,13 +163,13 @@ func (p *printer) selection(s *plan.Select, f *frame) string {
 
 // union prints UNION ALL. All parts have the same fields, and the types that DuckDB brings together are those of
 // integers of different widths. Identities that are not the unit may be of different things, and of any types.
-func (p *printer) union(u *plan.Union, f *frame) string {
+func (p *printer) union(u *tree.Union, f *frame) string {
 	parts := make([]string, len(u.Parts))
 	fields := u.Fields()
 	for i, part := range u.Parts {
 		one := p.frame(part)
 		list := f.fields(func(i int) string {
-			if fields[i].Type.Kind == plan.Identity && fields[i].Identity == "" && i != u.Unit() {
+			if fields[i].Type.Kind == tree.Identity && fields[i].Identity == "" && i != u.Unit() {
 				return "TRY_CAST(" + one.field(i) + " AS VARCHAR)"
 			}
 			return one.field(i)
@@ -181,7 +181,7 @@ func (p *printer) union(u *plan.Union, f *frame) string {
 
 // persons prints a subquery with one row for each person. Counts are cut to the limit of rows, sums are added up in 128 bits, and all
 // are clamped to what their type says.
-func (p *printer) persons(r *plan.Persons, f *frame) string {
+func (p *printer) persons(r *tree.Persons, f *frame) string {
 	from := p.frame(r.From)
 	unit := from.field(r.From.Unit())
 	where := " WHERE " + unit + " IS NOT NULL"
@@ -216,15 +216,15 @@ func (p *printer) persons(r *plan.Persons, f *frame) string {
 }
 
 // ofPerson prints an aggregate of one person's rows. What is summed is proven to fit in 53 bits.
-func ofPerson(kind plan.PartKind, i int) string {
+func ofPerson(kind tree.PartKind, i int) string {
 	switch kind {
-	case plan.PartRows:
+	case tree.PartRows:
 		return "count(*)"
-	case plan.PartValues:
+	case tree.PartValues:
 		return fmt.Sprintf("count(a%d)", i)
-	case plan.PartSum:
+	case tree.PartSum:
 		return fmt.Sprintf("sum(TRY_CAST(a%d AS BIGINT))", i)
-	case plan.PartMin:
+	case tree.PartMin:
 		return fmt.Sprintf("min(a%d)", i)
 	}
 	return fmt.Sprintf("max(a%d)", i)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/internal/exact"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -20,7 +20,7 @@ import (
 // and the owner is told where a column with private keys has very many; see Check. They are sorted
 // at the end, because the order in which rows come is the data's.
 type result struct {
-	q      *plan.Query
+	q      *tree.Query
 	public groupIndex
 	groups int // of each combination
 	// combos has the place of each combination found so far, by its spelling.
@@ -31,7 +31,7 @@ type result struct {
 	values  [][][]int64 // by measure that is a quantile, then by group
 }
 
-func newResult(q *plan.Query) *result {
+func newResult(q *tree.Query) *result {
 	r := &result{q: q, public: newGroupIndex(q), groups: q.Groups(), combos: map[string]int{}}
 	r.sums, r.values = make([][]int64, len(q.Measures)), make([][][]int64, len(q.Measures))
 	if len(q.PrivateKeys()) == 0 {
@@ -43,7 +43,7 @@ func newResult(q *plan.Query) *result {
 // grow makes room for one combination of private keys; without private keys there is one, of none.
 func (r *result) grow() {
 	for m, measure := range r.q.Measures {
-		if measure.Kind == plan.Quantile {
+		if measure.Kind == tree.Quantile {
 			r.values[m] = append(r.values[m], make([][]int64, r.groups)...)
 		} else {
 			r.sums[m] = append(r.sums[m], make([]int64, r.groups)...)
@@ -139,7 +139,7 @@ func (r *result) seal() *engine.Result {
 		if private {
 			sums, values = inOrder(sums, order, r.groups), inOrder(values, order, r.groups)
 		}
-		if r.q.Measures[m].Kind != plan.Quantile {
+		if r.q.Measures[m].Kind != tree.Quantile {
 			out.Measures[m] = exact.Seal(sums)
 			continue
 		}

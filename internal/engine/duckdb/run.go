@@ -8,10 +8,10 @@ import (
 
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb/chunks"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
-func (s *snapshot) run(ctx context.Context, q *plan.Query) (*engine.Result, error) {
+func (s *snapshot) run(ctx context.Context, q *tree.Query) (*engine.Result, error) {
 	all := s.print(q)
 	// Counts and sums are not for SQL, where there is another way.
 	i := slices.IndexFunc(all, func(st statement) bool { return st.summed })
@@ -33,7 +33,7 @@ func (s *snapshot) run(ctx context.Context, q *plan.Query) (*engine.Result, erro
 }
 
 // runBounded computes some counts and sums of a question in package bound. It returns errShape where that has to be done in SQL.
-func (s *snapshot) runBounded(ctx context.Context, q *plan.Query, measures []int) ([][]int64, error) {
+func (s *snapshot) runBounded(ctx context.Context, q *tree.Query, measures []int) ([][]int64, error) {
 	b, err := s.newBounded(q, measures)
 	if err != nil {
 		return nil, err
@@ -44,7 +44,7 @@ func (s *snapshot) runBounded(ctx context.Context, q *plan.Query, measures []int
 
 // execute runs the printed statements of a query, all of them on the same state of the data. It is apart from run so that tests can plant a
 // mistake between the two.
-func (s *snapshot) execute(ctx context.Context, q *plan.Query, all []statement) (*engine.Result, error) {
+func (s *snapshot) execute(ctx context.Context, q *tree.Query, all []statement) (*engine.Result, error) {
 	return s.collect(ctx, newResult(q), all)
 }
 

@@ -11,11 +11,11 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// row is a stored row by column: nil, int64, float64, string, bool or plan.Day.
+// row is a stored row by column: nil, int64, float64, string, bool or tree.Day.
 type row map[string]any
 
 // sampleColumns are the columns of random tables, with their stored types.
@@ -67,14 +67,14 @@ func drawValue(t *rapid.T, name string) any {
 		return rapid.OneOf(rapid.SampledFrom(oddTexts), rapid.StringOf(rapid.RuneFrom([]rune("aAbB1 .-%_éßİǅ\U0001F600\u0301")))).Draw(t, name)
 	}
 	if name == "m" || name == "q" {
-		return plan.Moment(rapid.OneOf(rapid.Int64Range(days*dayMicros, (days+30)*dayMicros), rapid.SampledFrom([]int64{
+		return tree.Moment(rapid.OneOf(rapid.Int64Range(days*dayMicros, (days+30)*dayMicros), rapid.SampledFrom([]int64{
 			0, -1, -1_000_000, 951782400_000001, 1711929599_999999, 1709251199_999999, 1704067199_500000,
 			-719162 * dayMicros, -719162*dayMicros - 1, 2932897*dayMicros - 1, 2932897 * dayMicros, 1 << 59})).Draw(t, "moment"))
 	}
 	if name == "z" {
 		days = rapid.OneOf(rapid.Just(days), rapid.SampledFrom([]int64{-719162, -719161, 2932896, 2932895, 2932897, 7_000_000, 0, -1, 11016, -25509, 19722, 19723, 20088, 18628, -719100})).Draw(t, "day")
 	}
-	return plan.Day(days)
+	return tree.Day(days)
 }
 
 // oddTexts are texts at which functions may differ: numbers, dates and what looks like them.
@@ -165,9 +165,9 @@ func sqlValue(v any) string {
 		return quoteText(v)
 	case float64:
 		return quoteText(strconv.FormatFloat(v, 'g', -1, 64)) + "::DOUBLE"
-	case plan.Day:
+	case tree.Day:
 		return fmt.Sprintf("(DATE '1970-01-01' + (%d)::INTEGER)", int64(v))
-	case plan.Moment:
+	case tree.Moment:
 		return fmt.Sprintf("make_timestamp((%d)::BIGINT)", int64(v))
 	case int64:
 		return quoteText(strconv.FormatInt(v, 10)) + "::BIGINT"
@@ -207,7 +207,7 @@ func csvValue(v any) string {
 
 // declared is the value of a stored column as the policy declares it: the
 // reference for what the printer's inner SELECT computes.
-func declared(c *policy.Column, v any) plan.Value {
+func declared(c *policy.Column, v any) tree.Value {
 	if v == nil {
 		return nil
 	}
@@ -215,17 +215,17 @@ func declared(c *policy.Column, v any) plan.Value {
 	case policy.Text, policy.Boolean:
 		return v
 	case policy.Date:
-		day := int64(v.(plan.Day))
+		day := int64(v.(tree.Day))
 		if c.Bounds != nil {
 			day = min(max(day, c.Bounds.LoSteps), c.Bounds.HiSteps)
 		}
-		return plan.Day(day)
+		return tree.Day(day)
 	case policy.Timestamp:
-		micros := int64(v.(plan.Moment))
+		micros := int64(v.(tree.Moment))
 		if c.Bounds != nil {
 			micros = min(max(micros, c.Bounds.LoSteps), c.Bounds.HiSteps)
 		}
-		return plan.Moment(micros)
+		return tree.Moment(micros)
 	}
 	if c.Granularity == nil {
 		if f := v.(float64); !math.IsNaN(f) && !math.IsInf(f, 0) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -111,7 +112,7 @@ func (p public) Most(table string, columns []string) (int64, error) {
 }
 
 // question prepares a text that may use public tables.
-func question(t testing.TB, e *Engine, text string) *plan.Query {
+func question(t testing.TB, e *Engine, text string) *tree.Query {
 	t.Helper()
 	s, err := plan.Prepare(e.dataset, text, plan.Options{Public: public{t.Context(), e}})
 	if err != nil {
@@ -124,7 +125,7 @@ func question(t testing.TB, e *Engine, text string) *plan.Query {
 }
 
 // shown writes a result: combinations with their people, then measures.
-func shown(q *plan.Query, r *engine.Result) string {
+func shown(q *tree.Query, r *engine.Result) string {
 	var out []string
 	if len(q.PrivateKeys()) > 0 {
 		var places []int
@@ -134,7 +135,7 @@ func shown(q *plan.Query, r *engine.Result) string {
 		out = append(out, fmt.Sprint(r.Combos.Pick(places)), fmt.Sprint(r.Persons.Open()))
 	}
 	for m, v := range r.Measures {
-		if q.Measures[m].Kind != plan.Quantile {
+		if q.Measures[m].Kind != tree.Quantile {
 			out = append(out, fmt.Sprint(v.Open()))
 			continue
 		}

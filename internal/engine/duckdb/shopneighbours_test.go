@@ -11,7 +11,7 @@ import (
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/engine"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
 // crowd is the rows of a random shop. Numbers of orders and items are unique, as the policy promises; nothing else is ordinary.
@@ -69,7 +69,7 @@ func shops(t testing.TB, seed uint64) family {
 }
 
 // moved compares the results of neighbours with all that was promised about them, and says where they are farther apart.
-func moved(q *plan.Query, a, b *engine.Result, relation dp.Neighbours) string {
+func moved(q *tree.Query, a, b *engine.Result, relation dp.Neighbours) string {
 	as := *q
 	as.Neighbours = relation
 	most := q.MaxGroups()
@@ -87,7 +87,7 @@ func moved(q *plan.Query, a, b *engine.Result, relation dp.Neighbours) string {
 	for m, measure := range q.Measures {
 		l1, l2, quantiles := new(big.Int), new(big.Int), int64(0)
 		for g := range groups {
-			if measure.Kind == plan.Quantile {
+			if measure.Kind == tree.Quantile {
 				n := apart(x[g].values[m], y[g].values[m])
 				if n > 0 {
 					quantiles++
@@ -105,7 +105,7 @@ func moved(q *plan.Query, a, b *engine.Result, relation dp.Neighbours) string {
 		if quantiles > most {
 			return fmt.Sprintf("%s moved in %d groups", measure.Describe(), quantiles)
 		}
-		if measure.Kind == plan.Quantile {
+		if measure.Kind == tree.Quantile {
 			continue
 		}
 		if limit := as.Sensitivity(measure, dp.L1).L1(); l1.Cmp(limit) > 0 {
@@ -147,7 +147,7 @@ type entry struct {
 }
 
 // byGroup takes a result apart by the spelling of private keys and the place among public ones.
-func byGroup(q *plan.Query, r *engine.Result) map[string]entry {
+func byGroup(q *tree.Query, r *engine.Result) map[string]entry {
 	combos := []string{""}
 	if len(q.PrivateKeys()) > 0 {
 		combos = nil
@@ -160,7 +160,7 @@ func byGroup(q *plan.Query, r *engine.Result) map[string]entry {
 		for g := range q.Groups() {
 			e := entry{map[int]int64{}, map[int][]int64{}}
 			for m, measure := range q.Measures {
-				if measure.Kind == plan.Quantile {
+				if measure.Kind == tree.Quantile {
 					e.values[m] = r.Values[m][i*q.Groups()+g].Open()
 				} else {
 					e.sums[m] = r.Measures[m].Open()[i*q.Groups()+g]
@@ -197,7 +197,7 @@ func apart(a, b []int64) int64 {
 }
 
 // shopFar runs a question on neighbours and says where they are too far apart.
-func (f family) shopFar(t testing.TB, q *plan.Query, mutate func(string) string) string {
+func (f family) shopFar(t testing.TB, q *tree.Query, mutate func(string) string) string {
 	var results [3]*engine.Result
 	for i, e := range []*Engine{f.without, f.with, f.replaced} {
 		changed, _ := mutant(e.now.print(q), mutate)

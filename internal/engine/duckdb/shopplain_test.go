@@ -14,6 +14,7 @@ import (
 	driver "github.com/duckdb/duckdb-go/v2"
 
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -110,7 +111,7 @@ func something(lines []string) []string {
 }
 
 // ownRows is the same from the engine.
-func ownRows(t testing.TB, e *Engine, p *plan.Plan, mutate func(string) string) ([]string, bool) {
+func ownRows(t testing.TB, e *Engine, p *tree.Plan, mutate func(string) string) ([]string, bool) {
 	q := &p.Query
 	changed, different := mutant(e.now.print(q), mutate)
 	r, err := e.now.execute(t.Context(), q, changed)
@@ -125,8 +126,8 @@ func ownRows(t testing.TB, e *Engine, p *plan.Plan, mutate func(string) string) 
 	for g := range groups {
 		var line []string
 		for _, c := range p.Columns {
-			s := p.Stats[c.Expr.(*plan.Released).Stat]
-			if s.Kind == plan.QuantileStat {
+			s := p.Stats[c.Expr.(*tree.Released).Stat]
+			if s.Kind == tree.QuantileStat {
 				if v := r.Values[s.Measure][g].Open(); len(v) > 0 {
 					line = append(line, fmt.Sprint(v))
 				} else {

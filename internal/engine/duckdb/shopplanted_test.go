@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/engine"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
 // TestPlantedShop shows that the answers computed by hand find an engine that takes the wrong unit, counts rows of nobody, or fails over one.
@@ -62,7 +62,7 @@ func TestPlantedShop(t *testing.T) {
 }
 
 // keptGroups returns in which groups a result has something, for each measure.
-func keptGroups(q *plan.Query, r *engine.Result) [][]int {
+func keptGroups(q *tree.Query, r *engine.Result) [][]int {
 	out := make([][]int, len(q.Measures))
 	for m := range q.Measures {
 		for g := range r.Persons.Len() {
@@ -84,7 +84,7 @@ func TestSameGroups(t *testing.T) {
 		}
 	}
 	e := open(t, shopDataset(t, folder, storeShop(t, folder, "csv", nil, map[string]string{"orders": orders.String(), "items": ""}), "add-remove", 2, 4))
-	same := func(q *plan.Query, mutate func(string) string) bool {
+	same := func(q *tree.Query, mutate func(string) string) bool {
 		changed, _ := mutant(e.now.print(q), mutate)
 		if len(changed) != 4 {
 			t.Fatalf("%d statements", len(changed))

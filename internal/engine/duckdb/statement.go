@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
 // statement is one SQL statement of a query, and what its columns are: keys first, then what it computes. A query may
@@ -28,16 +28,16 @@ type statement struct {
 }
 
 // print writes the statements of a query, with their parameters.
-func (s *snapshot) print(q *plan.Query) []statement {
+func (s *snapshot) print(q *tree.Query) []statement {
 	var totals []int
 	var out []statement
 	for i, m := range q.Measures {
 		switch {
-		case m.Kind == plan.Quantile:
+		case m.Kind == tree.Quantile:
 			out = append(out, s.printValues(q, i))
-		case m.Kind == plan.CountDistinct && q.Bounded():
+		case m.Kind == tree.CountDistinct && q.Bounded():
 			out = append(out, s.printDistinct(q, i))
-		case m.Kind == plan.CountDistinct && len(q.PrivateKeys()) == 0:
+		case m.Kind == tree.CountDistinct && len(q.PrivateKeys()) == 0:
 			out = append(out, s.printByRow(q, []int{i}, false)) // by itself: the others are not for SQL
 		default:
 			totals = append(totals, i)
@@ -61,7 +61,7 @@ func (s *snapshot) print(q *plan.Query) []statement {
 // rows is a query's rows on their way to text: keys k0, k1, ..., arguments a0, a1, ... and the unit u.
 type rows struct {
 	*printer
-	q     *plan.Query
+	q     *tree.Query
 	from  *frame
 	keys  []string
 	list  []string
@@ -69,7 +69,7 @@ type rows struct {
 	named map[string]string // the arguments' names by their spelling
 }
 
-func (s *snapshot) rows(q *plan.Query) *rows {
+func (s *snapshot) rows(q *tree.Query) *rows {
 	p := &printer{snapshot: s}
 	r := &rows{printer: p, q: q, from: p.frame(q.From), named: map[string]string{}}
 	p.row = tuple{r.from}
@@ -85,8 +85,8 @@ func (s *snapshot) rows(q *plan.Query) *rows {
 }
 
 // argument returns the name of an expression that is computed for each row.
-func (r *rows) argument(e plan.Expr) string {
-	spelled := plan.Format(e)
+func (r *rows) argument(e tree.Expr) string {
+	spelled := tree.Format(e)
 	if name, ok := r.named[spelled]; ok {
 		return name
 	}
@@ -117,12 +117,12 @@ func (r *rows) text() string {
 }
 
 // key prints a key. Numbers are 64-bit integers. One that does not fit, which no public key can be, counts as the nearest that does.
-func (p *printer) key(k plan.Key) string {
+func (p *printer) key(k tree.Key) string {
 	text, t := p.expr(k.Expr), k.Expr.Type()
-	if _, column := k.Expr.(*plan.Column); column || t.Kind != plan.Number && t.Kind != plan.Date {
+	if _, column := k.Expr.(*tree.Column); column || t.Kind != tree.Number && t.Kind != tree.Date {
 		return text
 	}
-	if t.Kind == plan.Number && !(t.Lo.IsInt64() && t.Hi.IsInt64()) {
+	if t.Kind == tree.Number && !(t.Lo.IsInt64() && t.Hi.IsInt64()) {
 		text = clamp(text, minInt64, maxInt64)
 	}
 	return "TRY_CAST(" + text + " AS BIGINT)"
@@ -133,15 +133,15 @@ var minInt64, maxInt64 = big.NewInt(-1 << 63), big.NewInt(1<<63 - 1)
 // total prints an aggregate over the rows of a group. The argument of a sum is proven to fit in 53 bits, so it is cast without
 // loss, and its sum is a HUGEINT. Where a row is all that a person adds, it is clamped here, whatever was proven; where somebody may have several
 // rows the partial is.
-func (r *rows) total(m plan.Measure) string {
+func (r *rows) total(m tree.Measure) string {
 	switch m.Kind {
-	case plan.CountValues:
+	case tree.CountValues:
 		return "count(" + r.argument(m.Arg) + ")"
-	case plan.CountPersons:
+	case tree.CountPersons:
 		return r.persons(m)
-	case plan.CountDistinct:
+	case tree.CountDistinct:
 		return "count(DISTINCT " + r.argument(m.Arg) + ")"
-	case plan.Sum:
+	case tree.Sum:
 		x := "TRY_CAST(" + r.argument(m.Arg) + " AS BIGINT)"
 		if !r.q.Bounded() {
 			lo, hi := r.q.Interval(m)
@@ -154,7 +154,7 @@ func (r *rows) total(m plan.Measure) string {
 
 // persons prints what counts people. Where somebody may have several rows it is a partial, which is clamped to 1. Where nobody
 // has, a row without a unit is not a person, as SQL's count says too.
-func (r *rows) persons(m plan.Measure) string {
+func (r *rows) persons(m tree.Measure) string {
 	who := "1"
 	if !r.q.Bounded() && !r.byRow {
 		who = "p"
@@ -188,7 +188,7 @@ func names(measures []int) []string {
 }
 
 // printByRow prints counts and sums where nobody has more than one row: a plain GROUP BY.
-func (s *snapshot) printByRow(q *plan.Query, measures []int, persons bool) statement {
+func (s *snapshot) printByRow(q *tree.Query, measures []int, persons bool) statement {
 	r := s.rows(q)
 	list := append(slices.Clone(r.keys), r.totals(measures)...)
 	results := append(slices.Clone(r.keys), names(measures)...)
@@ -205,7 +205,7 @@ func (s *snapshot) printByRow(q *plan.Query, measures []int, persons bool) state
 		results = append(results, "n")
 	}
 	text := "WITH g AS (SELECT " + strings.Join(list, ", ") + " FROM " + r.text() + grouping(r.keys) + ") SELECT " + strings.Join(results, ", ") + " FROM g" + public
-	distinct := slices.ContainsFunc(measures, func(m int) bool { return q.Measures[m].Kind == plan.CountDistinct })
+	distinct := slices.ContainsFunc(measures, func(m int) bool { return q.Measures[m].Kind == tree.CountDistinct })
 	return statement{text: text, args: r.printer.args, summed: !distinct && !persons, measures: measures, persons: persons, values: -1}
 }
 

@@ -3,7 +3,7 @@ package duckdb
 import (
 	"slices"
 
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
 // No row makes a question fail. That nothing overflows, divides by zero or cannot be cast is proven by package plan, and the printers
@@ -15,7 +15,7 @@ import (
 
 // try prints an expression inside of TRY. DuckDB takes no subquery there, and EXISTS is true or false and nothing else: so
 // it is asked outside, and the expression is printed for either.
-func (p *printer) try(e plan.Expr, print func(plan.Expr) string) string {
+func (p *printer) try(e tree.Expr, print func(tree.Expr) string) string {
 	if p.trying {
 		return print(e)
 	}
@@ -32,9 +32,9 @@ func (p *printer) try(e plan.Expr, print func(plan.Expr) string) string {
 }
 
 // deciding prints an expression in which a subquery is true, or false.
-func (p *printer) deciding(x *plan.Exists, yes bool, e plan.Expr, print func(plan.Expr) string) string {
+func (p *printer) deciding(x *tree.Exists, yes bool, e tree.Expr, print func(tree.Expr) string) string {
 	if p.decided == nil {
-		p.decided = map[*plan.Exists]bool{}
+		p.decided = map[*tree.Exists]bool{}
 	}
 	p.decided[x] = yes
 	defer delete(p.decided, x)
@@ -42,9 +42,9 @@ func (p *printer) deciding(x *plan.Exists, yes bool, e plan.Expr, print func(pla
 }
 
 // subqueries are those of an expression, without those inside of them.
-func subqueries(e plan.Expr) (out []*plan.Exists) {
-	plan.WalkRow(e, func(e plan.Expr) {
-		if x, ok := e.(*plan.Exists); ok && !slices.Contains(out, x) {
+func subqueries(e tree.Expr) (out []*tree.Exists) {
+	tree.WalkRow(e, func(e tree.Expr) {
+		if x, ok := e.(*tree.Exists); ok && !slices.Contains(out, x) {
 			out = append(out, x)
 		}
 	})

@@ -3,7 +3,7 @@ package duckdb
 import (
 	"fmt"
 
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
 // tuple says how the fields of a row are called. To name a field is to use it: a relation is printed last, when
@@ -13,14 +13,14 @@ type tuple []*frame
 // frame is a relation in a FROM clause. Its name is its own in the whole statement, so that
 // a subquery can name the rows around it.
 type frame struct {
-	relation plan.Relation
+	relation tree.Relation
 	alias    string
 	used     []bool
 	loose    []bool // fields that are also used before the clamp to their bounds
 	cut      int    // how many fields are seen; 0 stands for all
 }
 
-func (p *printer) frame(r plan.Relation) *frame {
+func (p *printer) frame(r tree.Relation) *frame {
 	p.aliases++
 	return &frame{relation: r, alias: fmt.Sprintf("t%d", p.aliases), used: make([]bool, len(r.Fields())), loose: make([]bool, len(r.Fields()))}
 }
@@ -80,7 +80,7 @@ func (f *frame) unclamped(i int) string {
 }
 
 // over prints an expression over some rows, which follow each other.
-func (p *printer) over(r tuple, e plan.Expr) string {
+func (p *printer) over(r tuple, e tree.Expr) string {
 	outer := p.row
 	p.row = r
 	text := p.expr(e)
@@ -90,7 +90,7 @@ func (p *printer) over(r tuple, e plan.Expr) string {
 
 // existing prints EXISTS. Nothing inside of it is computed once a row: DuckDB makes a join of it, because the
 // relation itself names no row outside, and the condition alone does.
-func (p *printer) existing(e *plan.Exists) string {
+func (p *printer) existing(e *tree.Exists) string {
 	inner := p.frame(e.From)
 	where := ""
 	if e.On != nil {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
 // kept prints the rows of people in the groups that are kept, and of each of them MaxRows values of an argument a0 in a group at most:
@@ -25,7 +25,7 @@ func (r *rows) kept(value, distinct string) string {
 }
 
 // printDistinct prints COUNT(DISTINCT ...) where somebody may have several rows.
-func (s *snapshot) printDistinct(q *plan.Query, m int) statement {
+func (s *snapshot) printDistinct(q *tree.Query, m int) statement {
 	r := s.rows(q)
 	r.unit()
 	with := r.kept(r.argument(q.Measures[m].Arg), "DISTINCT ")
@@ -34,7 +34,7 @@ func (s *snapshot) printDistinct(q *plan.Query, m int) statement {
 }
 
 // printValues prints the values that a quantile is of, and how often each is there.
-func (s *snapshot) printValues(q *plan.Query, m int) statement {
+func (s *snapshot) printValues(q *tree.Query, m int) statement {
 	r := s.rows(q)
 	// A value outside of what the mechanism looks among counts as the end that is nearest.
 	arg := q.Measures[m].Arg

@@ -12,7 +12,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/discreet-dp/discreet/engine"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/expr"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -24,7 +25,7 @@ import (
 type planFunction struct {
 	least, most int
 	usage       string
-	build       func(args []plan.Expr, pos int32) (plan.Expr, error)
+	build       func(args []tree.Expr, pos int32) (tree.Expr, error)
 }
 
 //go:linkname planFunctions github.com/discreet-dp/discreet/plan.functions
@@ -53,20 +54,20 @@ var shrunk = map[string]func(lo, hi *big.Int) (*big.Int, *big.Int){
 }
 
 // breakType makes the type of a node wrong.
-func breakType(e plan.Expr, shrink func(lo, hi *big.Int) (*big.Int, *big.Int)) {
+func breakType(e tree.Expr, shrink func(lo, hi *big.Int) (*big.Int, *big.Int)) {
 	v := reflect.ValueOf(e)
 	if v.Kind() != reflect.Pointer || !v.Elem().FieldByName("typ").IsValid() {
 		return
 	}
 	f := v.Elem().FieldByName("typ")
-	t := (*plan.Type)(unsafe.Pointer(f.UnsafeAddr()))
+	t := (*tree.Type)(unsafe.Pointer(f.UnsafeAddr()))
 	if t.Lo != nil && t.Hi != nil {
 		t.Lo, t.Hi = shrink(t.Lo, t.Hi)
 		t.Declared = true
 	}
 	if r := t.Range; r != nil {
 		mid := r.Low/2 + r.High/2
-		t.Range = &plan.Range{Low: mid - (mid-r.Low)/10, High: mid + (r.High-mid)/10}
+		t.Range = &tree.Range{Low: mid - (mid-r.Low)/10, High: mid + (r.High-mid)/10}
 		t.Declared = true
 	}
 	if t.MaxLength > 1 {
@@ -107,7 +108,7 @@ func families(t *testing.T) map[string]family {
 }
 
 // outcome runs a query as a user's is run, and as SQL alone, and compares neighbours. It says what must not be.
-func (f family) outcome(t *testing.T, q *plan.Query) string {
+func (f family) outcome(t *testing.T, q *tree.Query) string {
 	for how, run := range map[string]func(*Engine) (*engine.Result, error){
 		"in Go":  func(e *Engine) (*engine.Result, error) { return e.Run(t.Context(), q) },
 		"in SQL": func(e *Engine) (*engine.Result, error) { return e.now.execute(t.Context(), q, e.now.print(q)) },
@@ -135,7 +136,7 @@ func TestWrongIntervals(t *testing.T) {
 		used := 0
 		for how, shrink := range shrunk {
 			wrong := f
-			wrong.build = func(args []plan.Expr, pos int32) (plan.Expr, error) {
+			wrong.build = func(args []tree.Expr, pos int32) (tree.Expr, error) {
 				e, err := f.build(args, pos)
 				if err == nil {
 					breakType(e, shrink)
@@ -175,7 +176,7 @@ func TestWrongIntervals(t *testing.T) {
 func TestWrongPrinters(t *testing.T) {
 	all := families(t)
 	asked, planted, turn := 0, 0, 0
-	for _, fn := range plan.Nodes() {
+	for _, fn := range expr.Nodes() {
 		printed := calls[fn]
 		for how, bad := range map[string]string{
 			"overflows":            "9223372036854775807::BIGINT + CAST(hash(%s) %% 3 + 1 AS BIGINT)",
@@ -185,7 +186,7 @@ func TestWrongPrinters(t *testing.T) {
 			"is of another length": "len(CAST([hash(%s)] AS UBIGINT[2]))",
 		} {
 			used := false
-			calls[fn] = func(p *printer, e *plan.Call) string {
+			calls[fn] = func(p *printer, e *tree.Call) string {
 				text := printed(p, e)
 				used = true
 				return fmt.Sprintf("(CASE WHEN hash(%s) %% 3 = 0 THEN CAST(%s AS %s) ELSE %s END)", text, fmt.Sprintf(bad, text), sqlType(e.Type()), text)

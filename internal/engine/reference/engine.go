@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/discreet-dp/discreet/engine"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -101,7 +101,7 @@ func (e *Engine) Most(_ context.Context, table string, columns []string) (int64,
 }
 
 // Public lets a planner look at the public tables.
-func (e *Engine) Public() plan.Public { return public{e} }
+func (e *Engine) Public() tree.Public { return public{e} }
 
 type public struct{ *Engine }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/exact"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -61,7 +62,7 @@ func shop() (*policy.Dataset, map[string]Table) {
 }
 
 // show writes a result: combinations with their people, then measures.
-func show(q *plan.Query, e *Engine, t *testing.T) string {
+func show(q *tree.Query, e *Engine, t *testing.T) string {
 	r, err := e.Run(t.Context(), q)
 	if err != nil {
 		t.Fatal(err)
@@ -75,7 +76,7 @@ func show(q *plan.Query, e *Engine, t *testing.T) string {
 		out = append(out, fmt.Sprint(r.Combos.Pick(places), persons))
 	}
 	for m, v := range r.Measures {
-		if q.Measures[m].Kind == plan.Quantile {
+		if q.Measures[m].Kind == tree.Quantile {
 			for _, values := range r.Values[m] {
 				out = append(out, fmt.Sprint("values ", sorted(values)))
 			}

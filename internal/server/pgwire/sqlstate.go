@@ -11,8 +11,9 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 
 	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/server/admission"
-	"github.com/discreet-dp/discreet/internal/server/catalog"
+	"github.com/discreet-dp/discreet/internal/server/catalog/interpret"
 	"github.com/discreet-dp/discreet/internal/server/users"
 	"github.com/discreet-dp/discreet/ledger"
 )
@@ -102,11 +103,11 @@ func internal() *wireError {
 func explain(ctx context.Context, err error) *wireError {
 	var (
 		wire    *wireError
-		refusal *discreet.Refusal
-		budget  *discreet.BudgetError
+		refusal *api.Refusal
+		budget  *ledger.BudgetError
 		limit   *admission.LimitError
-		door    *discreet.DoorError
-		about   *catalog.Error
+		door    *ledger.DoorError
+		about   *interpret.Error
 		request *ledger.RequestError
 		invalid *ledger.InvalidError
 		window  *ledger.WindowError

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/account/workload"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/ownerkey"
 	"github.com/discreet-dp/discreet/internal/table"
 	"github.com/discreet-dp/discreet/ledger"
@@ -44,17 +44,17 @@ func AlreadyShown(err error) error { return &shownError{err} }
 
 // ExitCode says by a number how a command ended.
 func ExitCode(err error) int {
-	var refusal *discreet.Refusal
+	var refusal *api.Refusal
 	var usage *usageError
-	var budget *discreet.BudgetError
+	var budget *ledger.BudgetError
 	var request *ledger.RequestError
 	var invalid *ledger.InvalidError
 	var workload *workload.Error
-	var signature *discreet.SignatureError
+	var signature *ledger.SignatureError
 	var window *ledger.WindowError
 	var lapsed *ledger.LapsedError
 	var key *ownerkey.Error
-	var door *discreet.DoorError
+	var door *ledger.DoorError
 	switch {
 	case err == nil:
 		return exitAnswered
@@ -98,7 +98,7 @@ func ErrorJSON(err error) any {
 
 // ErrorKind says by a word how a command ended.
 func ErrorKind(err error) string {
-	if errors.As(err, new(*discreet.DoorError)) {
+	if errors.As(err, new(*ledger.DoorError)) {
 		return "closed" // another question does not help, and neither does a larger budget
 	}
 	return map[int]string{ExitFailed: "failed", ExitRefused: "refused", ExitBudget: "budget"}[ExitCode(err)]
@@ -116,7 +116,7 @@ func CleanLines(s string) string {
 
 // locatedError is a refusal together with the text that it points into.
 type locatedError struct {
-	*discreet.Refusal
+	*api.Refusal
 	text string
 }
 
@@ -139,7 +139,7 @@ func (e *locatedError) pointer() string {
 
 // Locate attaches the text to a refusal.
 func Locate(err error, text string) error {
-	var r *discreet.Refusal
+	var r *api.Refusal
 	if errors.As(err, &r) {
 		return &locatedError{r, text}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
 	"github.com/discreet-dp/discreet/internal/table"
 )
@@ -33,7 +34,7 @@ func (c *listCmd) Run(ctx context.Context, s console.Screen) error {
 		names = db.Policy().Names()
 	}
 	type listed struct {
-		discreet.HoldoutInfo
+		api.HoldoutInfo
 		Left int  `json:"left"`
 		Open bool `json:"open"`
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 
 	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/render"
@@ -24,10 +25,10 @@ type holdoutFlags struct {
 }
 
 // info returns what is public about the holdout.
-func (h *holdoutFlags) info(db *discreet.DB) (discreet.HoldoutInfo, error) {
+func (h *holdoutFlags) info(db *discreet.DB) (api.HoldoutInfo, error) {
 	all, err := db.Holdouts(h.Dataset)
 	if err != nil {
-		return discreet.HoldoutInfo{}, err
+		return api.HoldoutInfo{}, err
 	}
 	for _, i := range all {
 		if i.Name == h.Holdout || h.Holdout == "" && len(all) == 1 {
@@ -43,12 +44,12 @@ func (h *holdoutFlags) info(db *discreet.DB) (discreet.HoldoutInfo, error) {
 	}
 	switch {
 	case len(all) == 0:
-		return discreet.HoldoutInfo{}, console.Misuse(errors.New("the dataset has no holdout; the owner writes one into " +
+		return api.HoldoutInfo{}, console.Misuse(errors.New("the dataset has no holdout; the owner writes one into " +
 			"the policy, under holdouts:"))
 	case h.Holdout == "":
-		return discreet.HoldoutInfo{}, console.Misuse(fmt.Errorf("the dataset has several holdouts; write --holdout with one of %s", names))
+		return api.HoldoutInfo{}, console.Misuse(fmt.Errorf("the dataset has several holdouts; write --holdout with one of %s", names))
 	}
-	return discreet.HoldoutInfo{}, console.Misuse(fmt.Errorf("there is no holdout %q; write --holdout with one of %s", h.Holdout, names))
+	return api.HoldoutInfo{}, console.Misuse(fmt.Errorf("there is no holdout %q; write --holdout with one of %s", h.Holdout, names))
 }
 
 type scoreCmd struct {
@@ -93,7 +94,7 @@ func (c *scoreCmd) Run(ctx context.Context, s console.Screen) error {
 	if c.Price {
 		return c.price(ctx, s, db, info)
 	}
-	q := discreet.HoldoutQuestion{Dataset: c.Dataset, Holdout: info.Name, Analyst: c.As, SQL: c.Expression,
+	q := api.HoldoutQuestion{Dataset: c.Dataset, Holdout: info.Name, Analyst: c.As, SQL: c.Expression,
 		Training: c.Training, Name: c.Name}
 	if c.Predictions != "" {
 		if q.Predictions, q.IDs, err = readPredictions(s.In, c.Predictions, info); err != nil {
@@ -131,12 +132,12 @@ func (c *scoreCmd) Run(ctx context.Context, s console.Screen) error {
 
 // scoreJSON is an answer for machines.
 type scoreJSON struct {
-	*discreet.HoldoutAnswer
+	*api.HoldoutAnswer
 	Receipt render.ReceiptJSON `json:"receipt"`
 }
 
 // roundWords shows a price; rho too, where that is what is counted.
-func roundWords(cost dp.Cost, r discreet.Remaining) string {
+func roundWords(cost dp.Cost, r api.Remaining) string {
 	if r.Rho == dp.Unbounded {
 		return "epsilon " + cost.Epsilon.Short()
 	}
@@ -144,7 +145,7 @@ func roundWords(cost dp.Cost, r discreet.Remaining) string {
 }
 
 // price says what the next score costs.
-func (c *scoreCmd) price(ctx context.Context, s console.Screen, db *discreet.DB, info discreet.HoldoutInfo) error {
+func (c *scoreCmd) price(ctx context.Context, s console.Screen, db *discreet.DB, info api.HoldoutInfo) error {
 	status, err := db.HoldoutStatus(ctx, c.Dataset, info.Name)
 	if err != nil {
 		return err
@@ -172,7 +173,7 @@ func (c *scoreCmd) price(ctx context.Context, s console.Screen, db *discreet.DB,
 }
 
 // readPredictions reads predictions from a file or standard input.
-func readPredictions(in io.Reader, path string, info discreet.HoldoutInfo) (values, ids []string, err error) {
+func readPredictions(in io.Reader, path string, info api.HoldoutInfo) (values, ids []string, err error) {
 	if path != "-" {
 		f, err := os.Open(path)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -190,5 +191,5 @@ func readPredictions(in io.Reader, path string, info discreet.HoldoutInfo) (valu
 		defer f.Close()
 		in = f
 	}
-	return info.ReadPredictions(in)
+	return discreet.ReadPredictions(info, in)
 }

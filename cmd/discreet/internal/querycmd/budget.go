@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/forecast"
@@ -34,7 +35,7 @@ how much of each is spent, with a mark from 50, 80 and 95 % on; and how long it 
 
 // forecastAccount is an account with how long it lasts.
 type forecastAccount struct {
-	discreet.Account
+	api.Account
 	Forecast forecast.Forecast `json:"forecast"`
 }
 
@@ -53,7 +54,7 @@ func (c *Budget) Run(ctx context.Context, s console.Screen) error {
 	if c.Dataset == "" {
 		names = db.Policy().Names()
 	}
-	var groups [][]discreet.Account
+	var groups [][]api.Account
 	var words [][]string
 	for _, name := range names {
 		accounts, err := db.Budget(ctx, name)
@@ -121,15 +122,15 @@ var alertWords = map[int]string{50: "half", 80: "LOW", 95: "ALMOST OUT"}
 // alertColours are those of a terminal: yellow, and bold red.
 var alertColours = map[int]string{80: "\x1b[33m", 95: "\x1b[1;31m"}
 
-func printAccounts(w io.Writer, accounts []discreet.Account) {
+func printAccounts(w io.Writer, accounts []api.Account) {
 	pure := accounts[0].Limit.Rho == dp.Unbounded
 	t := &table.Table{Header: []string{"account", "spent", "", "limit", "left", "part", "", "worth so far", "kind"},
 		Right: []bool{false, true, false, true, true, true}}
-	raised := slices.ContainsFunc(accounts, func(a discreet.Account) bool {
+	raised := slices.ContainsFunc(accounts, func(a api.Account) bool {
 		return console.Claim(a.Limit, a.Granted) > 0 ||
 			a.Granted.Delta > 0
 	})
-	ends := slices.ContainsFunc(accounts, func(a discreet.Account) bool { return a.Expires != "" })
+	ends := slices.ContainsFunc(accounts, func(a api.Account) bool { return a.Expires != "" })
 	for _, column := range []struct {
 		shown bool
 		name  string
@@ -189,14 +190,14 @@ func coloured(w io.Writer, text string, colours []string) {
 	}
 }
 
-func kindWords(a discreet.Account) string {
+func kindWords(a api.Account) string {
 	if a.Kind == "window" {
 		return fmt.Sprintf("window %d of %d", a.Window, a.Windows)
 	}
 	return a.Kind
 }
 
-func grantedWords(a discreet.Account) string {
+func grantedWords(a api.Account) string {
 	if amount := console.Claim(a.Limit, a.Granted); amount > 0 {
 		return "+" + amount.Short()
 	}

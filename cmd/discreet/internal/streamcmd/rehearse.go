@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
 	"github.com/discreet-dp/discreet/internal/chart"
 	"github.com/discreet-dp/discreet/internal/render"
@@ -78,15 +79,15 @@ func (c *rehearseCmd) Run(ctx context.Context, s console.Screen) error {
 }
 
 // rehearse runs the workload and shows how far it is.
-func (c *rehearseCmd) rehearse(ctx context.Context, s console.Screen, db *discreet.DB, info discreet.StreamInfo,
-	w *questionFile) (*discreet.Rehearsal, error) {
+func (c *rehearseCmd) rehearse(ctx context.Context, s console.Screen, db *discreet.DB, info api.StreamInfo,
+	w *questionFile) (*api.Rehearsal, error) {
 	tell, done := console.Counting(s.Err, "rehearsing", "answers")
 	defer done()
 	return db.RehearseStream(ctx, info.Dataset, info.Name, w.texts, tell)
 }
 
 // print says what came of it.
-func (c *rehearseCmd) print(w io.Writer, info discreet.StreamInfo, r *discreet.Rehearsal, asked int) {
+func (c *rehearseCmd) print(w io.Writer, info api.StreamInfo, r *api.Rehearsal, asked int) {
 	report := r.Report
 	fmt.Fprintf(w, "%d questions to the stream %s of %s: %d cells, predicted by %s\n\n", asked, info.Name,
 		info.Dataset, info.Cells, r.Predictor)
@@ -129,7 +130,7 @@ func (c *rehearseCmd) print(w io.Writer, info discreet.StreamInfo, r *discreet.R
 	fmt.Fprintln(w)
 }
 
-func lastCost(s discreet.RehearsalSeries) float64 {
+func lastCost(s api.RehearsalSeries) float64 {
 	if len(s.Points) == 0 {
 		return 0
 	}
@@ -141,7 +142,7 @@ func formatAmount(f float64) string { return strconv.FormatFloat(f, 'g', 4, 64) 
 
 // picture draws cost against the number of questions. The ways differ by factors, so the axis of
 // costs is logarithmic.
-func (c *rehearseCmd) picture(info discreet.StreamInfo, r *discreet.Rehearsal) chart.Chart {
+func (c *rehearseCmd) picture(info api.StreamInfo, r *api.Rehearsal) chart.Chart {
 	out := chart.Chart{
 		Title: "What a stream of questions costs", Subtitle: fmt.Sprintf("%s of %s, %d cells, answers within %d of %d people", info.Name,
 			info.Dataset, info.Cells, r.Bound, info.Size),
@@ -182,7 +183,7 @@ type seriesJSON struct {
 	Points [][2]float64 `json:"points"`
 }
 
-func newRehearsalJSON(r *discreet.Rehearsal, asked int) rehearsalJSON {
+func newRehearsalJSON(r *api.Rehearsal, asked int) rehearsalJSON {
 	out := rehearsalJSON{r.Dataset, r.Stream, r.Predictor, asked, render.Claim(r.Report.Spent), render.StreamReport(r.Report), r.Bound,
 		r.MaxError, r.Beyond, []seriesJSON{}, r.TooLarge}
 	for _, s := range r.Series {

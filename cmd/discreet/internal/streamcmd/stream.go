@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
 )
 
@@ -42,7 +43,7 @@ type streamFlags struct {
 }
 
 // open opens the policy and finds the streams that the flags mean.
-func (f streamFlags) open(ctx context.Context) (*discreet.DB, []discreet.StreamInfo, error) {
+func (f streamFlags) open(ctx context.Context) (*discreet.DB, []api.StreamInfo, error) {
 	db, err := discreet.Open(ctx, f.Policy)
 	if err != nil {
 		return nil, nil, err
@@ -55,20 +56,20 @@ func (f streamFlags) open(ctx context.Context) (*discreet.DB, []discreet.StreamI
 }
 
 // one opens the policy and finds the only stream that the flags mean.
-func (f streamFlags) one(ctx context.Context) (*discreet.DB, discreet.StreamInfo, error) {
+func (f streamFlags) one(ctx context.Context) (*discreet.DB, api.StreamInfo, error) {
 	db, all, err := f.open(ctx)
 	if err != nil {
-		return nil, discreet.StreamInfo{}, err
+		return nil, api.StreamInfo{}, err
 	}
 	if len(all) > 1 {
-		return nil, discreet.StreamInfo{}, errors.Join(console.Misuse(fmt.Errorf("there are several streams; name one of %s",
+		return nil, api.StreamInfo{}, errors.Join(console.Misuse(fmt.Errorf("there are several streams; name one of %s",
 			streamNames(all))), db.Close())
 	}
 	return db, all[0], nil
 }
 
 // find returns the streams that the flags mean: one at least.
-func (f streamFlags) find(db *discreet.DB) ([]discreet.StreamInfo, error) {
+func (f streamFlags) find(db *discreet.DB) ([]api.StreamInfo, error) {
 	names := db.Policy().Names()
 	if f.Dataset != "" {
 		if !slices.Contains(names, f.Dataset) {
@@ -76,7 +77,7 @@ func (f streamFlags) find(db *discreet.DB) ([]discreet.StreamInfo, error) {
 		}
 		names = []string{f.Dataset}
 	}
-	var all, out []discreet.StreamInfo
+	var all, out []api.StreamInfo
 	for _, name := range names {
 		some, err := db.Streams(name)
 		if err != nil {
@@ -100,7 +101,7 @@ func (f streamFlags) find(db *discreet.DB) ([]discreet.StreamInfo, error) {
 }
 
 // streamNames spell the flags that choose one of several.
-func streamNames(all []discreet.StreamInfo) string {
+func streamNames(all []api.StreamInfo) string {
 	var out []string
 	for _, s := range all {
 		out = append(out, fmt.Sprintf("--dataset %s --stream %s", console.ShellQuote(s.Dataset), console.ShellQuote(s.Name)))

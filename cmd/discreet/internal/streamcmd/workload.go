@@ -10,7 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
 )
 
@@ -97,7 +97,7 @@ func (w *questionFile) errorAt(line int, err error) error { return &lineError{w.
 
 // locate says on which line a question stands that cannot be asked.
 func (w *questionFile) locate(err error) error {
-	var bad *discreet.WorkloadError
+	var bad *api.WorkloadError
 	if !errors.As(err, &bad) || bad.Index < 0 || bad.Index >= len(w.texts) {
 		return err
 	}

@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
 	"github.com/discreet-dp/discreet/internal/render"
 	"github.com/discreet-dp/discreet/learn"
@@ -97,7 +96,7 @@ func (c *Predict) Run(s console.Screen) (err error) {
 	return nil
 }
 
-func readModel(file string) (*discreet.Model, error) {
+func readModel(file string) (*learn.Model, error) {
 	f, err := os.Open(file)
 	if err != nil {
 		return nil, console.Misuse(err)
@@ -112,7 +111,7 @@ func readModel(file string) (*discreet.Model, error) {
 
 // predictor goes through the rows of a file.
 type predictor struct {
-	model  *discreet.Model
+	model  *learn.Model
 	scores bool
 	name   string
 
