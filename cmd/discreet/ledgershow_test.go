@@ -71,7 +71,8 @@ func TestLedgerShow(t *testing.T) {
 		{[]string{books, "--last", "-1"}, 2, "--last"},
 		{[]string{books, "--last", "many"}, 2, "see discreet ledger show --help"},
 		{[]string{books, "--kind", "charges"}, 2,
-			`there are no records of kind "charges": the kinds are charge, answer, version, renewal, owner, topup, recovery, note, incident, release and ledger`},
+			`there are no records of kind "charges": the kinds are charge, answer, version, renewal, owner, topup, recovery, ` +
+				`note, incident, release and ledger`},
 		{[]string{books + ".none"}, 1, "there is no ledger at"},
 		{[]string{policy}, 2, "did you mean --policy"},
 		{[]string{write(t, beside(policy, "none.ledger"), "no ledger, but no policy either")}, 1, "damaged"},

@@ -16,7 +16,8 @@ type boardCmd struct {
 }
 
 func (boardCmd) Help() string {
-	return `Prints the scores that analysts have put on the board of a holdout with --name, the best first. Of several scores under one name the last stands.
+	return `Prints the scores that analysts have put on the board of a holdout with --name, the best first. Of several scores ` +
+		`under one name the last stands.
 A score that is confirmed is what its analyst claimed, and the holdout does not contradict it by more than the error beside it says; one that comes from the
 holdout has noise. The board is public among the analysts of the dataset, and is that of the data as it is now.
 

@@ -17,7 +17,8 @@ type listCmd struct {
 }
 
 func (listCmd) Help() string {
-	return `Prints what is public about the holdouts: what is asked of each, over how many people, what a round costs, how exact its answers are with probability
+	return `Prints what is public about the holdouts: what is asked of each, over how many people, what a round costs, how ` +
+		`exact its answers are with probability
 0.95, and how many answers from the holdout are left. It is free.
 
   discreet holdout list --policy trial.yaml`
