@@ -4,16 +4,16 @@ import (
 	"github.com/discreet-dp/discreet/dp"
 )
 
-// Report is the books of a stream. Questions that leave no trace in the journal, which are repeated, unchecked and refused ones, are counted since the
-// Session was opened.
+// Report is the books of a stream. Questions that leave no trace in the journal, which are
+// repeated, unchecked and refused ones, are counted since the Session was opened.
 type Report struct {
 	Asked, Different                                   int
 	Cached, Predicted, Paid, Plain, Unchecked, Refused int
 	// Marginals were bought to learn from.
 	Marginals int
 	Spent     dp.Cost
-	// Cache is what the exact-match cache would have cost for the Different questions, and Naive what an answer to each of Asked would, whether the stream
-	// could answer it or not.
+	// Cache is what the exact-match cache would have cost for the Different questions, and Naive
+	// what an answer to each of Asked would, whether the stream could answer it or not.
 	Cache, Naive dp.Cost
 }
 
