@@ -26,7 +26,7 @@ var rooms = map[string]string{
 	"internal/exact":        "",
 	"internal/detrand":      "noise internal/entropy",
 	"internal/table":        "",
-	"internal/chart":        "",
+	"internal/chart":        "internal/root",
 	"internal/normal":       "dp",
 	"internal/hospital":     "",
 	"internal/shop":         "",
@@ -36,20 +36,21 @@ var rooms = map[string]string{
 	"internal/golden":       "",
 	"internal/ownerkey":     "internal/entropy",
 	"noise":                 "dp internal/entropy",
-	"mech":                  "dp noise internal/exact",
-	"account":               "dp internal/normal account/loss",
+	"mech":                  "dp noise internal/exact internal/normal internal/root",
+	"account":               "dp internal/normal account/loss internal/root",
 	"account/loss":          "dp internal/normal internal/root",
 	"account/workload":      "dp account account/loss utility internal/root",
 	"internal/root":         "",
-	"utility":               "",
-	"survey":                "dp noise utility internal/normal",
-	"policy":                "dp account",
+	"utility":               "internal/normal internal/root",
+	"survey":                "dp noise utility internal/normal internal/root",
+	"policy":                "dp account internal/root",
 	// The planner in storeys: the finished tree, the text, expressions, questions, and the cells of their answers.
-	"internal/plan/tree":   "dp policy",
-	"internal/plan/syntax": "api dp policy internal/nesting internal/plan/tree",
-	"internal/plan/expr":   "dp policy internal/plan/syntax internal/plan/tree",
-	"internal/plan":        "dp policy internal/plan/expr internal/plan/syntax internal/plan/tree api",
-	"internal/plan/cells":  "policy internal/plan internal/plan/expr internal/plan/syntax internal/plan/tree internal/stream/linear",
+	"internal/plan/tree":            "dp policy",
+	"internal/plan/syntax":          "api dp policy internal/nesting internal/plan/tree",
+	"internal/plan/expr":            "dp policy internal/plan/syntax internal/plan/tree",
+	"internal/plan":                 "dp policy internal/plan/expr internal/plan/syntax internal/plan/tree api internal/nesting internal/stream/linear",
+	"internal/plan/cells":           "policy internal/plan internal/plan/expr internal/plan/syntax internal/plan/tree internal/stream/linear",
+	"internal/architecture/measure": "internal/architecture internal/table",
 	// A second opinion about trees. It sees what a tree claims, and nothing that builds one: its own test reads its uses.
 	"internal/plan/verify":   "dp policy internal/plan/tree",
 	"engine":                 "policy internal/plan/tree internal/exact",
@@ -69,7 +70,7 @@ var rooms = map[string]string{
 	// Interactive mechanisms. They see a host that charges, and neither a ledger nor SQL. What predicts sees what was
 	// released and no more, which is why it is a room of its own.
 	"session":                   "dp account",
-	"stream":                    "dp mech session account internal/stream/histogram internal/stream/linear internal/stream/predict",
+	"stream":                    "dp mech session account internal/stream/histogram internal/stream/linear internal/stream/predict internal/root",
 	"internal/stream/linear":    "",
 	"internal/stream/histogram": "internal/exact internal/stream/linear",
 	"internal/stream/predict":   "internal/stream/linear",
@@ -78,7 +79,7 @@ var rooms = map[string]string{
 	"internal/holdoutdemo":      "dp noise mech session account holdout internal/detrand internal/normal",
 	// Private training. What solves sees rows and neither noise nor a budget.
 	"learn":                    "dp account mech internal/exact internal/learn/calibrate internal/learn/lossfn internal/learn/rows internal/learn/solve",
-	"internal/learn/calibrate": "dp account internal/normal",
+	"internal/learn/calibrate": "dp account internal/normal internal/root",
 	"internal/learn/lossfn":    "",
 	"internal/learn/rows":      "",
 	"internal/learn/solve":     "internal/learn/lossfn internal/learn/rows",
@@ -99,17 +100,22 @@ var rooms = map[string]string{
 	"internal/server":           ". policy internal/server/connlimit internal/server/admission internal/server/users internal/server/pgwire internal/server/httpapi api",
 	"internal/server/admission": ". dp policy internal/entropy api ledger learn stream",
 	"internal/server/users":     "internal/entropy",
-	"internal/server/catalog":   "policy internal/nesting",
-	"internal/server/pgwire":    ". dp policy ledger internal/render internal/table internal/entropy internal/nesting internal/server/admission internal/server/users internal/server/catalog internal/server/connlimit api",
-	"internal/server/connlimit": "",
-	"internal/server/httpapi":   ". dp policy internal/render internal/entropy ledger internal/ledger/replay internal/server/admission internal/server/users api learn stream",
-	"internal/audit/finding":    "",
-	"internal/audit/enumerate":  "dp internal/audit/finding",
-	"internal/audit/density":    "internal/audit/enumerate internal/detrand internal/normal",
-	"internal/audit/stat":       "noise internal/normal",
-	"audit":                     "dp noise mech survey learn internal/learn/calibrate internal/learn/lossfn internal/learn/rows internal/learn/solve internal/audit/finding internal/audit/enumerate internal/audit/density internal/audit/stat",
-	"internal/audit/lockstep":   "dp noise mech policy internal/plan internal/plan/tree ledger engine internal/engine/duckdb internal/curator internal/audit/finding internal/exact internal/entropy internal/detrand api",
-	"cmd/discreet":              ". internal/server internal/server/admission internal/server/users internal/render dp policy ledger internal/ledger/sqlite internal/ledger/replay internal/forecast internal/engine/duckdb account/workload account/loss survey audit internal/audit/finding internal/audit/lockstep internal/table internal/chart internal/hospital internal/shop internal/ownerkey internal/ledger/anchor stream internal/stream/linear holdout internal/holdout/labels internal/holdoutdemo learn internal/traindemo internal/policycheck api",
+	// The catalogue: the policy is for the model, and the interpreter sees only the tables that it is given.
+	"internal/server/catalog":           "policy internal/nesting internal/server/catalog/datum internal/server/catalog/ident internal/server/catalog/interpret internal/server/catalog/oid",
+	"internal/server/pgwire":            ". dp policy ledger internal/render internal/table internal/entropy internal/nesting internal/server/admission internal/server/users internal/server/catalog internal/server/connlimit api internal/server/catalog/datum internal/server/catalog/interpret",
+	"internal/server/connlimit":         "",
+	"internal/server/httpapi":           ". dp policy internal/render internal/entropy ledger internal/ledger/replay internal/server/admission internal/server/users api learn stream",
+	"internal/audit/finding":            "",
+	"internal/audit/enumerate":          "dp internal/audit/finding internal/root",
+	"internal/audit/density":            "internal/audit/enumerate internal/detrand internal/normal internal/root",
+	"internal/audit/stat":               "noise internal/normal internal/root",
+	"audit":                             "dp noise mech survey learn internal/learn/calibrate internal/learn/lossfn internal/learn/rows internal/learn/solve internal/audit/finding internal/audit/enumerate internal/audit/density internal/audit/stat",
+	"internal/audit/lockstep":           "dp noise mech policy internal/plan internal/plan/tree ledger engine internal/engine/duckdb internal/curator internal/audit/finding internal/exact internal/entropy internal/detrand api",
+	"cmd/discreet":                      ". internal/server internal/server/admission internal/server/users internal/render dp policy ledger internal/ledger/sqlite internal/ledger/replay internal/forecast internal/engine/duckdb account/workload account/loss survey audit internal/audit/finding internal/audit/lockstep internal/table internal/chart internal/hospital internal/shop internal/ownerkey internal/ledger/anchor stream internal/stream/linear holdout internal/holdout/labels internal/holdoutdemo learn internal/traindemo internal/policycheck api",
+	"internal/server/catalog/interpret": "internal/nesting internal/server/catalog/datum internal/server/catalog/ident internal/server/catalog/oid",
+	"internal/server/catalog/oid":       "internal/server/catalog/ident",
+	"internal/server/catalog/datum":     "",
+	"internal/server/catalog/ident":     "",
 }
 
 // forbidden says who alone may import a package, outside of tests.
@@ -125,7 +131,7 @@ var forbidden = map[string]string{
 	// far apart two of them are, and does not open them; see TestSealedStaysSealed.
 	module + "/internal/exact": "mech engine internal/engine/reference internal/engine/duckdb internal/audit/lockstep internal/audit/neighbours internal/sessiontest internal/stream/histogram internal/holdout/labels learn",
 	// Training rows are private, and exact.
-	module + "/learn/rows": "learn internal/learn/solve internal/traindemo audit",
+	module + "/internal/learn/rows": "learn internal/learn/solve internal/traindemo audit",
 	// Nobody but an engine talks to the data, and the demonstration to its own. The engine for outer queries has
 	// a DuckDB with released results and nothing else.
 	"github.com/duckdb/duckdb-go/v2":       "internal/engine/duckdb internal/engine/duckdb/chunks internal/engine/outer cmd/discreet",
@@ -222,14 +228,14 @@ func TestViolationsAreSeen(t *testing.T) {
 		{ImportPath: module + "/ledger", Imports: []string{module + "/internal/exact"}},
 		{ImportPath: module + "/dp", Imports: []string{module + "/noise"}},
 		{ImportPath: module + "/internal/curator", Imports: []string{"math/rand"}},
-		{ImportPath: module + "/stream/predict", Imports: []string{module + "/mech"}},
-		{ImportPath: module + "/stream/predict", Imports: []string{module + "/stream/histogram"}},
+		{ImportPath: module + "/internal/stream/predict", Imports: []string{module + "/mech"}},
+		{ImportPath: module + "/internal/stream/predict", Imports: []string{module + "/internal/stream/histogram"}},
 		{ImportPath: module + "/stream", Imports: []string{module + "/internal/exact"}},
 		{ImportPath: module + "/stream", Imports: []string{module + "/noise"}},
 		{ImportPath: module + "/holdout", Imports: []string{module + "/internal/exact"}},
 		{ImportPath: module + "/session", Imports: []string{module + "/ledger"}},
-		{ImportPath: module + "/internal/curator", Imports: []string{module + "/learn/rows"}},
-		{ImportPath: module + "/learn/solve", Imports: []string{module + "/noise"}},
+		{ImportPath: module + "/internal/curator", Imports: []string{module + "/internal/learn/rows"}},
+		{ImportPath: module + "/internal/learn/solve", Imports: []string{module + "/noise"}},
 		{ImportPath: module + "/internal/curator", Imports: []string{module}},
 		{ImportPath: module + "/internal/answers", Imports: []string{module + "/engine"}},
 		{ImportPath: module + "/internal/answers", Imports: []string{module + "/internal/exact"}},
@@ -241,13 +247,24 @@ func TestViolationsAreSeen(t *testing.T) {
 		{ImportPath: module + "/internal/render", Imports: []string{module}},
 		{ImportPath: module + "/internal/server/httpapi", Imports: []string{module + "/mech"}},
 		{ImportPath: module + "/internal/policycheck", Imports: []string{module + "/engine"}},
+		{ImportPath: module + "/internal/server/catalog", Imports: []string{module}},
+		{ImportPath: module + "/internal/server/catalog/interpret", Imports: []string{module + "/policy"}},
+		{ImportPath: module + "/internal/server/catalog/interpret", Imports: []string{module + "/internal/server/catalog"}},
 		{ImportPath: module + "/utils"},
 	} {
 		if len(violations(planted)) == 0 {
 			t.Errorf("not seen: %s importing %v", planted.ImportPath, planted.Imports)
 		}
+		// A room that there is not would be seen for that alone.
+		for _, path := range append([]string{planted.ImportPath}, planted.Imports...) {
+			if name := room(path); name != "utils" && strings.HasPrefix(path, module) && !known(name) {
+				t.Errorf("there is no room %s to plant anything in", name)
+			}
+		}
 	}
 }
+
+func known(name string) bool { _, ok := rooms[name]; return ok }
 
 func TestEveryPackageHasAComment(t *testing.T) {
 	for _, p := range packages(t) {

@@ -11,6 +11,10 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/discreet-dp/discreet/internal/server/catalog/datum"
+	"github.com/discreet-dp/discreet/internal/server/catalog/ident"
+	"github.com/discreet-dp/discreet/internal/server/catalog/interpret"
+	"github.com/discreet-dp/discreet/internal/server/catalog/oid"
 	"github.com/discreet-dp/discreet/internal/testpg"
 )
 
@@ -48,16 +52,19 @@ func startReal(t *testing.T, c *Catalog) *real {
 		if rel.kind == "v" {
 			kind = "VIEW"
 		}
-		r.do(t, "COMMENT ON "+kind+" "+quoteIdent(rel.name)+" IS "+quoteLiteral(rel.comment))
+		r.do(t, "COMMENT ON "+kind+" "+ident.Quote(rel.name)+" IS "+literal(rel.comment))
 		for _, a := range rel.cols {
-			r.do(t, "COMMENT ON COLUMN "+quoteIdent(rel.name)+"."+quoteIdent(a.name)+" IS "+quoteLiteral(a.comment))
+			r.do(t, "COMMENT ON COLUMN "+ident.Quote(rel.name)+"."+ident.Quote(a.name)+" IS "+literal(a.comment))
 		}
 	}
 	r.do(t, "SET SESSION AUTHORIZATION ana")
 	return r
 }
 
-func (r *real) do(t *testing.T, sql string) ([]Column, [][]string) {
+// literal writes a comment as SQL does.
+func literal(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+
+func (r *real) do(t *testing.T, sql string) ([]datum.Column, [][]string) {
 	t.Helper()
 	cols, rows, err := r.try(sql)
 	if err != nil {
@@ -67,12 +74,12 @@ func (r *real) do(t *testing.T, sql string) ([]Column, [][]string) {
 }
 
 // try asks by the simple protocol, so that all values are texts.
-func (r *real) try(sql string) (cols []Column, rows [][]string, err error) {
+func (r *real) try(sql string) (cols []datum.Column, rows [][]string, err error) {
 	m := r.conn.Exec(context.Background(), sql)
 	for m.NextResult() {
 		reader := m.ResultReader()
 		for _, f := range reader.FieldDescriptions() {
-			cols = append(cols, Column{f.Name, f.DataTypeOID})
+			cols = append(cols, datum.Column{Name: f.Name, OID: f.DataTypeOID})
 		}
 		for reader.NextRow() {
 			var row []string
@@ -93,7 +100,8 @@ func (r *real) try(sql string) (cols []Column, rows [][]string, err error) {
 	return cols, rows, m.Close()
 }
 
-// TestAgainstPostgreSQL compares columns, and the rows about public tables, with a PostgreSQL that has the same tables.
+// TestAgainstPostgreSQL compares columns, and the rows about public tables, with a PostgreSQL that
+// has the same tables.
 func TestAgainstPostgreSQL(t *testing.T) {
 	c := testCatalog(t)
 	pg := startReal(t, c)
@@ -111,11 +119,11 @@ func TestAgainstPostgreSQL(t *testing.T) {
 	theirs := names(func(sql string) [][]string { _, rows := pg.do(t, sql); return rows })
 	pg.do(t, "SET SESSION AUTHORIZATION ana")
 	ours := names(func(sql string) [][]string {
-		res, err := c.Query(context.Background(), sql, nil)
+		res, err := c.Query(context.Background(), sql, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return texts(t, c, res)
+		return texts(res)
 	})
 	theirOID := func(name string) string {
 		for o, n := range theirs {
@@ -139,18 +147,18 @@ func TestAgainstPostgreSQL(t *testing.T) {
 					t.Fatalf("PostgreSQL: %v\n%s", err, q.sql)
 				}
 				for i, p := range described.ParamOIDs {
-					if params[i] != p && !(params[i] == tText && p == tUnknown) {
+					if params[i] != p && !(params[i] == oid.Text && p == oid.Unknown) {
 						t.Errorf("parameter $%d is %d, and %d for PostgreSQL", i+1, params[i], p)
 					}
 				}
 				for i, f := range described.Fields {
-					if cols[i] != (Column{f.Name, f.DataTypeOID}) {
+					if cols[i] != (datum.Column{Name: f.Name, OID: f.DataTypeOID}) {
 						t.Errorf("column %v, and %s %d for PostgreSQL", cols[i], f.Name, f.DataTypeOID)
 					}
 				}
 				return
 			}
-			res, err := c.Query(context.Background(), sql, nil)
+			res, err := c.Query(context.Background(), sql, nil, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -161,7 +169,7 @@ func TestAgainstPostgreSQL(t *testing.T) {
 			if !slices.Equal(res.Columns, theirCols) {
 				t.Errorf("columns\n%v\nand PostgreSQL has\n%v\n%s", res.Columns, theirCols, sql)
 			}
-			a, b := normal(texts(t, c, res), ours), normal(theirRows, theirs)
+			a, b := normal(texts(res), ours), normal(theirRows, theirs)
 			if !strings.Contains(strings.ToLower(sql), "order by") {
 				slices.Sort(a)
 				slices.Sort(b)
@@ -247,8 +255,8 @@ func TestExpressionsAgainstPostgreSQL(t *testing.T) {
 			sql = "SELECT " + sql
 		}
 		cols, rows, theirErr := pg.try(sql)
-		res, err := c.Query(context.Background(), sql, nil)
-		var ours *Error
+		res, err := c.Query(context.Background(), sql, nil, nil)
+		var ours *interpret.Error
 		var theirs *pgconn.PgError
 		switch {
 		case errors.As(theirErr, &theirs) && errors.As(err, &ours):
@@ -261,7 +269,7 @@ func TestExpressionsAgainstPostgreSQL(t *testing.T) {
 			if !slices.Equal(cols, res.Columns) {
 				t.Errorf("%s\nhas columns %v, and in PostgreSQL %v", line, res.Columns, cols)
 			}
-			a, b := normal(texts(t, c, res), nil), normal(rows, nil)
+			a, b := normal(texts(res), nil), normal(rows, nil)
 			if !slices.Equal(a, b) {
 				t.Errorf("%s\nis\n%s\nand in PostgreSQL\n%s", line, strings.Join(a, "\n"), strings.Join(b, "\n"))
 			}
