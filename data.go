@@ -2,47 +2,65 @@ package discreet
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"sync"
 
-	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
+	"github.com/discreet-dp/discreet/store"
 )
 
 // data is an engine that is opened when a question first needs it. A question that is
 // refused for its text is refused before, whatever state the data is in.
 type data struct {
 	policy *policy.Dataset
+	store  *store.Store // what was brought along, or nil
 	files  func() error // whether all datasets have files of their own
 	limits duckdb.Limits
 
 	mu     sync.Mutex
-	engine engine.Engine
+	engine openEngine // nil until it is opened
 	ended  bool
 }
 
-func (d *data) open(ctx context.Context) (engine.Engine, error) {
+// openEngine is an engine that knows how large its data is.
+type openEngine interface {
+	engine.Engine
+	Magnitude(context.Context) (int, error)
+	Close() error
+}
+
+func (d *data) open(ctx context.Context) (openEngine, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.ended {
 		return nil, errClosed
 	}
 	if d.engine == nil {
-		if err := d.files(); err != nil {
-			return nil, err
-		}
-		e, err := duckdb.OpenWith(ctx, d.policy, d.limits)
+		e, err := d.start(ctx)
 		if err != nil {
 			return nil, err
 		}
-		e.Before(d.files) // a file can become another's while the server runs
 		d.engine = e
 	}
 	return d.engine, nil
+}
+
+func (d *data) start(ctx context.Context) (openEngine, error) {
+	if d.store != nil {
+		return duckdb.OpenStore(ctx, d.policy, *d.store)
+	}
+	if err := d.files(); err != nil {
+		return nil, err
+	}
+	e, err := duckdb.OpenWith(ctx, d.policy, d.limits)
+	if err != nil {
+		return nil, err
+	}
+	e.GuardReopening(d.files) // a file can become another's while the server runs
+	return e, nil
 }
 
 // Warm opens the data of all datasets and the labels of their holdouts, which the first question about each would do otherwise. For an owner who starts a server: what is wrong
@@ -76,22 +94,14 @@ func (db *DB) Magnitude(ctx context.Context, dataset string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	sized, ok := e.(interface {
-		Magnitude(context.Context) (int, error)
-	})
-	if !ok {
-		return 0, errSize
-	}
-	return sized.Magnitude(ctx)
+	return e.Magnitude(ctx)
 }
 
-var errSize = errors.New("the engine that was brought along does not say how large its data is; write release: with a duration into the policy")
-
 // Version implements [engine.Engine].
-func (d *data) Version(ctx context.Context) (string, error) {
+func (d *data) Version(ctx context.Context) (store.Version, error) {
 	e, err := d.open(ctx)
 	if err != nil {
-		return "", err
+		return store.Version{}, err
 	}
 	return e.Version(ctx)
 }
@@ -136,13 +146,11 @@ func (d *data) close() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.ended = true
-	return closeEngine(d.engine)
-}
-
-// closeEngine closes an engine that can be closed.
-func closeEngine(e engine.Engine) error {
-	if c, ok := e.(io.Closer); ok {
-		return c.Close()
+	switch {
+	case d.engine != nil:
+		return d.engine.Close()
+	case d.store != nil:
+		return d.store.DB.Close()
 	}
 	return nil
 }

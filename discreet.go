@@ -18,7 +18,6 @@ import (
 	"sync"
 
 	"github.com/discreet-dp/discreet/api"
-	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/internal/curator"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
 	"github.com/discreet-dp/discreet/internal/policycheck"
@@ -26,6 +25,7 @@ import (
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/noise"
 	"github.com/discreet-dp/discreet/policy"
+	"github.com/discreet-dp/discreet/store"
 )
 
 // DB is an open policy: its ledger, and its data as questions need it. It is safe
@@ -33,7 +33,7 @@ import (
 type DB struct {
 	policy   *policy.Policy
 	limits   duckdb.Limits
-	engines  map[string]engine.Engine // those that were brought along, by dataset
+	stores   map[string]*store.Store // those that were brought along, by dataset
 	ledger   ledger.Ledger
 	anchor   func() error // lets go of the place of the anchor; nil where the ledger was brought along
 	releaser *mech.Releaser
@@ -139,7 +139,7 @@ func (db *DB) dataset(name string) (*dataset, error) {
 	if open := db.open[ds.Name]; open != nil {
 		return open, nil
 	}
-	d := &data{policy: ds, files: func() error { return policycheck.Files(db.policy) }, limits: db.limits, engine: db.engines[ds.Name]}
+	d := &data{policy: ds, files: func() error { return policycheck.Files(db.policy) }, limits: db.limits, store: db.stores[ds.Name]}
 	open := &dataset{d, curator.New(ds, d, db.ledger, db.releaser)}
 	open.OnIncident(db.incident)
 	db.open[ds.Name] = open
@@ -169,11 +169,11 @@ func (db *DB) Close() error {
 	var errs []error
 	for name, ds := range db.open {
 		errs = append(errs, ds.data.close())
-		delete(db.engines, name)
+		delete(db.stores, name)
 	}
-	for _, e := range db.engines { // that no question needed
-		errs = append(errs, closeEngine(e))
+	for _, s := range db.stores { // that no question needed
+		errs = append(errs, s.DB.Close())
 	}
-	db.open, db.engines = nil, nil
+	db.open, db.stores = nil, nil
 	return errors.Join(append(errs, db.closeLedger())...)
 }

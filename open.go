@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/internal/ledger/anchor"
 	"github.com/discreet-dp/discreet/internal/ledger/sqlite"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/noise"
 	"github.com/discreet-dp/discreet/policy"
+	"github.com/discreet-dp/discreet/store"
 )
 
 // Open opens the policy at path and its ledger, which it creates where there is none. One process at a
@@ -20,7 +20,7 @@ import (
 // still the caller's to close.
 func Open(ctx context.Context, path string, options ...Option) (*DB, error) {
 	db := &DB{
-		engines: map[string]engine.Engine{}, open: map[string]*dataset{},
+		stores: map[string]*store.Store{}, open: map[string]*dataset{},
 		releaser: mech.NewReleaser(noise.NewSource()), ids: noise.NewSource(),
 	}
 	for _, set := range options {
@@ -40,9 +40,9 @@ func Open(ctx context.Context, path string, options ...Option) (*DB, error) {
 			return nil, err
 		}
 	}
-	for name := range db.engines {
+	for name := range db.stores {
 		if db.policy.Datasets[name] == nil {
-			return nil, fmt.Errorf("there is an engine for the dataset %q, and none of that name; the datasets are %s", name, strings.Join(db.policy.Names(), ", "))
+			return nil, fmt.Errorf("there is a store for the dataset %q, and no dataset of that name; the datasets are %s", name, strings.Join(db.policy.Names(), ", "))
 		}
 	}
 	release := func() error { return nil }

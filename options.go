@@ -1,14 +1,13 @@
 package discreet
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/discreet-dp/discreet/api"
-	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/policy"
+	"github.com/discreet-dp/discreet/store"
 )
 
 // Option is something about how a policy is opened.
@@ -51,14 +50,14 @@ func WithIncidents(told func(api.Incident)) Option {
 	}
 }
 
-// WithEngine takes an engine that holds the data of a dataset, in the place of the source that the policy
-// names. Close closes it where it can be closed.
-func WithEngine(dataset string, e engine.Engine) Option {
+// WithEngine takes a database that holds the tables of a dataset, in the place of the source that the
+// policy names. Close closes it.
+func WithEngine(dataset string, s store.Store) Option {
 	return func(db *DB) error {
-		if e == nil {
-			return errors.New("there is no engine")
+		if s.DB == nil {
+			return fmt.Errorf("dataset %s: the store has no database", dataset)
 		}
-		db.engines[dataset] = e
+		db.stores[dataset] = &s
 		return nil
 	}
 }

@@ -2,20 +2,23 @@ package discreet_test
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"log"
 	"os"
 	"path/filepath"
 
+	_ "github.com/duckdb/duckdb-go/v2"
+
 	"github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/api"
-	"github.com/discreet-dp/discreet/internal/engine/reference"
 	"github.com/discreet-dp/discreet/internal/ledger/sqlite"
 	"github.com/discreet-dp/discreet/policy"
+	"github.com/discreet-dp/discreet/store"
 )
 
-// A policy that is not in a file, with an engine and a ledger that were opened before. What the policy
-// says about where the data is does not matter then.
+// A policy that is not in a file, with a database and a ledger that were opened before. What the policy
+// says about where they are does not matter then.
 func ExampleWithEngine() {
 	dir, err := os.MkdirTemp("", "discreet-")
 	if err != nil {
@@ -35,14 +38,21 @@ datasets:
 	if err != nil {
 		log.Fatal(err)
 	}
-	rows := reference.Table{Columns: []string{"salary"}, Rows: [][]any{{int64(4000)}, {int64(5200)}}}
+	ctx := context.Background()
+	data, err := sql.Open("duckdb", "")
+	if err != nil {
+		log.Fatal(err)
+	}
+	if _, err := data.ExecContext(ctx, "CREATE TABLE staff AS SELECT 4000 AS salary UNION ALL SELECT 5200"); err != nil {
+		log.Fatal(err)
+	}
+	version := func(context.Context) (store.Version, error) { return store.Version{State: "1"}, nil }
 	books, err := sqlite.Open(filepath.Join(dir, "books"))
 	if err != nil {
 		log.Fatal(err)
 	}
-	ctx := context.Background()
 	db, err := discreet.Open(ctx, "", discreet.WithPolicy(p), discreet.WithLedger(books),
-		discreet.WithEngine("staff", reference.New(p.Datasets["staff"], map[string]reference.Table{"staff": rows})))
+		discreet.WithEngine("staff", store.Store{DB: data, Dialect: store.DuckDB, Version: version}))
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -53,14 +53,19 @@ var rooms = map[string]string{
 	"internal/architecture/measure": "internal/architecture internal/table",
 	// A second opinion about trees. It sees what a tree claims, and nothing that builds one: its own test reads its uses.
 	"internal/plan/verify":   "dp policy internal/plan/tree",
-	"engine":                 "policy internal/plan/tree internal/exact",
-	"internal/engine/duckdb": "dp policy internal/plan/tree engine internal/exact internal/bound internal/engine/duckdb/chunks",
+	"internal/engine":        "policy internal/plan/tree internal/exact store",
+	"internal/engine/duckdb": "dp policy internal/plan/tree internal/dialect internal/engine internal/engine/sqlengine internal/bound internal/engine/duckdb/chunks store",
+	// What strangers bring along, who see nothing else.
+	"store": "",
+	// SQL, and nobody to run it.
+	"internal/dialect":          "policy internal/plan/tree",
+	"internal/engine/sqlengine": "policy internal/plan/tree internal/dialect internal/engine internal/exact store",
 	// Rows in bulk, out of DuckDB's own memory.
 	"internal/engine/duckdb/chunks": "",
 	"internal/bound":                "",
-	"internal/engine/reference":     "policy internal/plan/expr internal/plan/tree engine internal/exact",
+	"internal/engine/reference":     "policy internal/plan/expr internal/plan/tree internal/engine internal/exact store",
 	"internal/audit/generate":       "dp policy internal/plan internal/engine/reference internal/detrand",
-	"internal/audit/neighbours":     "dp policy internal/plan internal/plan/tree engine internal/engine/reference internal/audit/finding internal/audit/generate internal/exact",
+	"internal/audit/neighbours":     "dp policy internal/plan internal/plan/tree internal/engine internal/engine/reference internal/audit/finding internal/audit/generate internal/exact",
 	"internal/engine/outer":         "api internal/plan/syntax",
 	"ledger":                        "dp account",
 	"internal/ledger/chain":         "dp account ledger",
@@ -92,10 +97,10 @@ var rooms = map[string]string{
 	// What a question costs, and what its answer looks like. Neither sees data, exact values or the ledger.
 	"internal/pricing": "dp mech policy api internal/plan internal/plan/tree",
 	"internal/answers": "dp mech policy api internal/plan internal/plan/expr internal/plan/tree internal/pricing internal/engine/outer",
-	"internal/curator": "internal/pricing internal/answers dp account policy internal/plan internal/plan/cells internal/plan/tree internal/plan/verify mech ledger engine session stream internal/stream/histogram internal/stream/linear internal/stream/predict holdout internal/holdout/labels learn api",
+	"internal/curator": "internal/pricing internal/answers dp account policy internal/plan internal/plan/cells internal/plan/tree internal/plan/verify mech ledger internal/engine session stream internal/stream/histogram internal/stream/linear internal/stream/predict holdout internal/holdout/labels learn api internal/engine/outer",
 	// What is wrong with a policy. It asks a curator that has neither data nor a ledger.
 	"internal/policycheck": "policy internal/plan internal/curator",
-	".":                    "dp noise mech policy internal/plan internal/plan/syntax internal/plan/tree ledger internal/ledger/sqlite internal/ledger/anchor engine internal/engine/duckdb internal/curator internal/policycheck stream learn api",
+	".":                    "dp noise mech policy internal/plan internal/plan/syntax internal/plan/tree ledger internal/ledger/sqlite internal/ledger/anchor internal/engine internal/engine/duckdb store internal/curator internal/policycheck stream learn api",
 	// The doors. None of them sees an engine, a ledger or noise: they ask at the desk.
 	"internal/server":           ". policy internal/server/connlimit internal/server/admission internal/server/users internal/server/pgwire internal/server/httpapi api",
 	"internal/server/admission": ". dp policy internal/entropy api ledger learn stream",
@@ -110,7 +115,7 @@ var rooms = map[string]string{
 	"internal/audit/density":            "internal/audit/enumerate internal/detrand internal/normal internal/root",
 	"internal/audit/stat":               "noise internal/normal internal/root",
 	"audit":                             "dp noise mech survey learn internal/learn/calibrate internal/learn/lossfn internal/learn/rows internal/learn/solve internal/audit/finding internal/audit/enumerate internal/audit/density internal/audit/stat",
-	"internal/audit/lockstep":           "dp noise mech policy internal/plan internal/plan/tree ledger engine internal/engine/duckdb internal/curator internal/audit/finding internal/exact internal/entropy internal/detrand api",
+	"internal/audit/lockstep":           "dp noise mech policy internal/plan internal/plan/tree ledger internal/engine internal/engine/duckdb internal/curator internal/audit/finding internal/exact internal/entropy internal/detrand api",
 	"cmd/discreet":                      ". internal/server internal/server/admission internal/server/users internal/render dp policy ledger internal/ledger/sqlite internal/ledger/replay internal/forecast internal/engine/duckdb account/workload account/loss survey audit internal/audit/finding internal/audit/lockstep internal/table internal/chart internal/hospital internal/shop internal/ownerkey internal/ledger/anchor stream internal/stream/linear holdout internal/holdout/labels internal/holdoutdemo learn internal/traindemo internal/policycheck api",
 	"internal/server/catalog/interpret": "internal/nesting internal/server/catalog/datum internal/server/catalog/ident internal/server/catalog/oid",
 	"internal/server/catalog/oid":       "internal/server/catalog/ident",
@@ -129,7 +134,7 @@ var forbidden = map[string]string{
 	"math/rand/v2":               "",
 	// Opening a sealed value is for engines, which seal, and mechanisms. A replay measures how
 	// far apart two of them are, and does not open them; see TestSealedStaysSealed.
-	module + "/internal/exact": "mech engine internal/engine/reference internal/engine/duckdb internal/audit/lockstep internal/audit/neighbours internal/sessiontest internal/stream/histogram internal/holdout/labels learn",
+	module + "/internal/exact": "mech internal/engine internal/engine/reference internal/engine/sqlengine internal/audit/lockstep internal/audit/neighbours internal/sessiontest internal/stream/histogram internal/holdout/labels learn",
 	// Training rows are private, and exact.
 	module + "/internal/learn/rows": "learn internal/learn/solve internal/traindemo audit",
 	// Nobody but an engine talks to the data, and the demonstration to its own. The engine for outer queries has
@@ -149,9 +154,9 @@ type listed struct {
 	Doc        string
 }
 
-func packages(t *testing.T) []listed {
+func packages(t *testing.T, pattern string) []listed {
 	t.Helper()
-	cmd := exec.Command("go", "list", "-json=ImportPath,Imports,Doc", "./...")
+	cmd := exec.Command("go", "list", "-json=ImportPath,Imports,Doc", pattern)
 	cmd.Dir = "../.."
 	out, err := cmd.Output()
 	if err != nil {
@@ -201,7 +206,7 @@ func violations(p listed) []string {
 }
 
 func TestImportDirections(t *testing.T) {
-	all := packages(t)
+	all := packages(t, "./...")
 	if len(all) != len(rooms) {
 		t.Errorf("there are %d packages and %d rooms in the plan", len(all), len(rooms))
 	}
@@ -219,12 +224,20 @@ func TestViolationsAreSeen(t *testing.T) {
 		{ImportPath: module + "/internal/engine/duckdb", Imports: []string{module + "/ledger"}},
 		{ImportPath: module + "/internal/engine/outer", Imports: []string{module + "/internal/engine/duckdb"}},
 		{ImportPath: module + "/internal/engine/outer", Imports: []string{module + "/internal/exact"}},
+		{ImportPath: module + "/internal/dialect", Imports: []string{module + "/internal/engine/duckdb"}},
+		{ImportPath: module + "/internal/dialect", Imports: []string{module + "/internal/exact"}},
+		{ImportPath: module + "/internal/dialect", Imports: []string{"github.com/duckdb/duckdb-go/v2"}},
+		{ImportPath: module + "/internal/engine/duckdb", Imports: []string{module + "/internal/exact"}},
+		{ImportPath: module + "/internal/engine/sqlengine", Imports: []string{module + "/internal/engine/duckdb"}},
+		{ImportPath: module + "/internal/engine/sqlengine", Imports: []string{"github.com/duckdb/duckdb-go/v2"}},
+		{ImportPath: module + "/store", Imports: []string{module + "/internal/plan"}},
 		{ImportPath: module + "/mech", Imports: []string{module + "/internal/plan"}},
 		{ImportPath: module + "/internal/plan/tree", Imports: []string{module + "/internal/plan/expr"}},
 		{ImportPath: module + "/internal/plan/expr", Imports: []string{module + "/internal/plan"}},
 		{ImportPath: module + "/internal/plan/verify", Imports: []string{module + "/internal/plan"}},
 		{ImportPath: module + "/internal/plan/verify", Imports: []string{module + "/internal/plan/expr"}},
 		{ImportPath: module + "/internal/engine/duckdb", Imports: []string{module + "/internal/plan"}},
+		{ImportPath: module + "/internal/dialect", Imports: []string{module + "/internal/plan"}},
 		{ImportPath: module + "/ledger", Imports: []string{module + "/internal/exact"}},
 		{ImportPath: module + "/dp", Imports: []string{module + "/noise"}},
 		{ImportPath: module + "/internal/curator", Imports: []string{"math/rand"}},
@@ -237,16 +250,16 @@ func TestViolationsAreSeen(t *testing.T) {
 		{ImportPath: module + "/internal/curator", Imports: []string{module + "/internal/learn/rows"}},
 		{ImportPath: module + "/internal/learn/solve", Imports: []string{module + "/noise"}},
 		{ImportPath: module + "/internal/curator", Imports: []string{module}},
-		{ImportPath: module + "/internal/answers", Imports: []string{module + "/engine"}},
+		{ImportPath: module + "/internal/answers", Imports: []string{module + "/internal/engine"}},
 		{ImportPath: module + "/internal/answers", Imports: []string{module + "/internal/exact"}},
 		{ImportPath: module + "/internal/answers", Imports: []string{module + "/ledger"}},
-		{ImportPath: module + "/internal/pricing", Imports: []string{module + "/engine"}},
+		{ImportPath: module + "/internal/pricing", Imports: []string{module + "/internal/engine"}},
 		{ImportPath: module + "/internal/pricing", Imports: []string{module + "/internal/exact"}},
 		{ImportPath: module + "/internal/pricing", Imports: []string{module + "/ledger"}},
 		{ImportPath: module + "/api", Imports: []string{module + "/internal/curator"}},
 		{ImportPath: module + "/internal/render", Imports: []string{module}},
 		{ImportPath: module + "/internal/server/httpapi", Imports: []string{module + "/mech"}},
-		{ImportPath: module + "/internal/policycheck", Imports: []string{module + "/engine"}},
+		{ImportPath: module + "/internal/policycheck", Imports: []string{module + "/internal/engine"}},
 		{ImportPath: module + "/internal/server/catalog", Imports: []string{module}},
 		{ImportPath: module + "/internal/server/catalog/interpret", Imports: []string{module + "/policy"}},
 		{ImportPath: module + "/internal/server/catalog/interpret", Imports: []string{module + "/internal/server/catalog"}},
@@ -266,8 +279,24 @@ func TestViolationsAreSeen(t *testing.T) {
 
 func known(name string) bool { _, ok := rooms[name]; return ok }
 
+// TestStrangersBringDatabases looks at a database that is brought along from outside: what it needs is public.
+func TestStrangersBringDatabases(t *testing.T) {
+	found := false
+	for _, p := range packages(t, "./store/testdata/thirdparty") {
+		for _, i := range p.Imports {
+			found = found || i == module+"/store"
+			if strings.Contains(i, "/internal") {
+				t.Errorf("%s imports %s, which strangers cannot", p.ImportPath, i)
+			}
+		}
+	}
+	if !found {
+		t.Error("no stranger was found")
+	}
+}
+
 func TestEveryPackageHasAComment(t *testing.T) {
-	for _, p := range packages(t) {
+	for _, p := range packages(t, "./...") {
 		if p.Doc == "" {
 			t.Errorf("%s has no package comment", p.ImportPath)
 		}
@@ -277,7 +306,7 @@ func TestEveryPackageHasAComment(t *testing.T) {
 // TestEveryPublicPackageHasAnExample looks for a function Example in the tests of
 // every package that others can import.
 func TestEveryPublicPackageHasAnExample(t *testing.T) {
-	for _, p := range packages(t) {
+	for _, p := range packages(t, "./...") {
 		name := room(p.ImportPath)
 		if strings.Contains(name, "internal") || strings.HasPrefix(name, "cmd/") {
 			continue
@@ -305,7 +334,7 @@ func TestEveryPublicPackageHasAnExample(t *testing.T) {
 // The patterns miss who wants to be missed; they are for those who do not think of it.
 func unsealing(name, text string) []string {
 	var out []string
-	opens := strings.HasPrefix(name, "mech/") || strings.HasPrefix(name, "engine/") || strings.HasPrefix(name, "internal/engine/") || strings.HasPrefix(name, "internal/exact/") ||
+	opens := strings.HasPrefix(name, "mech/") || strings.HasPrefix(name, "internal/engine/") || strings.HasPrefix(name, "internal/exact/") ||
 		strings.HasPrefix(name, "internal/stream/histogram/") || strings.HasPrefix(name, "internal/holdout/labels/")
 	if strings.Contains(text, ".Open()") && !opens {
 		out = append(out, name+" opens a sealed value")

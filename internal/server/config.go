@@ -18,7 +18,7 @@ type Config struct {
 	// Plaintext allows addresses that others can reach without TLS, because something in front encrypts.
 	Plaintext bool
 
-	// Running, Timeout and Rate are the desk's: see [desk.Options].
+	// Running, Timeout and Rate are the dispatcher's: see [admission.Options].
 	Running int
 	Timeout time.Duration
 	Rate    int

@@ -38,7 +38,7 @@ func verdicts(err error) fake {
 func TestSessions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := t.Context()
-		d := newDesk(people(t, "immediate"), verdicts(nil), Options{Sessions: 2, Idle: time.Hour, Running: 4})
+		d := newDispatcher(people(t, "immediate"), verdicts(nil), Options{Sessions: 2, Idle: time.Hour, Running: 4})
 		open := func(name string) (*Session, error) { return d.OpenSparse(ctx, api.SparseQuestion{Analyst: name}) }
 		s, err := open("ana")
 		if err != nil || len(s.ID) != 32 || s.Dataset != "people" || s.Kind != "sparse" {
@@ -117,7 +117,7 @@ func TestSessions(t *testing.T) {
 func TestSessionsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, fails := range []error{nil, errRun} {
-			d := newDesk(people(t, "immediate"), verdicts(fails), Options{Sessions: 3, Running: 10})
+			d := newDispatcher(people(t, "immediate"), verdicts(fails), Options{Sessions: 3, Running: 10})
 			var all sync.WaitGroup
 			for range 10 {
 				all.Go(func() { d.OpenSparse(t.Context(), api.SparseQuestion{Analyst: "ana"}) })
@@ -127,7 +127,7 @@ func TestSessionsAtOnce(t *testing.T) {
 				t.Errorf("%d are open", n)
 			}
 		}
-		d := newDesk(people(t, "immediate"), fake{open: func(context.Context, api.SparseQuestion) (*discreet.Sparse, error) { panic("secret") }}, Options{})
+		d := newDispatcher(people(t, "immediate"), fake{open: func(context.Context, api.SparseQuestion) (*discreet.Sparse, error) { panic("secret") }}, Options{})
 		if _, err := d.OpenSparse(t.Context(), api.SparseQuestion{Analyst: "ana"}); err != ErrInternal || len(d.sessions.held) != 0 {
 			t.Errorf("got %v, held are %v", err, d.sessions.held)
 		}

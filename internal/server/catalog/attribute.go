@@ -1,8 +1,6 @@
 package catalog
 
-import (
-	"github.com/discreet-dp/discreet/internal/server/catalog/oid"
-)
+import "github.com/discreet-dp/discreet/internal/server/catalog/oid"
 
 // attribute is a column of a relation.
 type attribute struct {
@@ -36,7 +34,7 @@ func attributeRow(relid uint32, n int, a attribute) row {
 	v := storage(a.typ)
 	v["attrelid"], v["attname"], v["atttypid"], v["attnum"] = number(relid), a.name, number(a.typ), number(n)
 	v["attstattarget"], v["attcacheoff"], v["atttypmod"] = "-1", "-1", "-1"
-	v["attnotnull"], v["attislocal"], v["attcollation"] = flag(a.notNull), "t", number(collation(a.typ))
+	v["attnotnull"], v["attislocal"], v["attcollation"] = truth(a.notNull), "t", number(collation(a.typ))
 	if oid.Elem(a.typ) != 0 && a.typ != oid.Int2Vector && a.typ != oid.OidVector {
 		v["attndims"] = "1"
 	}
@@ -61,7 +59,7 @@ func storage(t uint32) row {
 	if d == nil {
 		return row{"attlen": "-1", "attalign": "d", "attstorage": "x"}
 	}
-	return row{"attlen": number(d.Length), "attbyval": flag(d.ByValue), "attalign": d.Align, "attstorage": d.Storage}
+	return row{"attlen": number(d.Length), "attbyval": truth(d.ByValue), "attalign": d.Align, "attstorage": d.Storage}
 }
 
 // pgType has the row types of the tables, and the arrays of them.

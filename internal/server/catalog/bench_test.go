@@ -10,7 +10,8 @@ func BenchmarkSession(b *testing.B) {
 	p := testPolicy(b)
 	for b.Loop() {
 		c := New(p, "hospital", Session{User: "ana"})
-		if _, err := c.Query(context.Background(), "SELECT attname FROM pg_attribute WHERE attrelid = 'patients'::regclass", nil, nil); err != nil {
+		const sql = "SELECT attname FROM pg_attribute WHERE attrelid = 'patients'::regclass"
+		if _, err := c.Query(context.Background(), sql, nil, nil); err != nil {
 			b.Fatal(err)
 		}
 	}

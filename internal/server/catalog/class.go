@@ -11,8 +11,8 @@ func pgClass(c *Catalog, add func(row)) {
 	for _, r := range c.listed {
 		v := row{"oid": number(r.oid), "relname": r.name, "relnamespace": number(oid.Schema(r.schema)), "reltype": number(r.rowType),
 			"relowner": number(ownerOID), "reltuples": "-1", "relpersistence": "p", "relkind": r.kind, "relnatts": number(len(r.cols)),
-			"relispopulated": "t", "relreplident": "n", "relhasrules": flag(r.kind == "v"), "relhasindex": flag(c.hasIndex(r)),
-			"relhastriggers": flag(c.hasReferences(r))}
+			"relispopulated": "t", "relreplident": "n", "relhasrules": truth(r.kind == "v"), "relhasindex": truth(c.hasIndex(r)),
+			"relhastriggers": truth(c.hasReferences(r))}
 		if r.kind == "r" {
 			v["relam"] = "2"
 			if r.policy {
@@ -57,8 +57,8 @@ func (c *Catalog) hasReferences(r *relation) bool {
 func pgTables(c *Catalog, add func(row)) {
 	for _, r := range c.listed {
 		if r.kind == "r" {
-			add(row{"schemaname": r.schema, "tablename": r.name, "tableowner": c.relationOwner(r), "hasindexes": flag(c.hasIndex(r)),
-				"hasrules": "f", "hastriggers": flag(c.hasReferences(r)), "rowsecurity": "f"})
+			add(row{"schemaname": r.schema, "tablename": r.name, "tableowner": c.relationOwner(r), "hasindexes": truth(c.hasIndex(r)),
+				"hasrules": "f", "hastriggers": truth(c.hasReferences(r)), "rowsecurity": "f"})
 		}
 	}
 }

@@ -22,7 +22,8 @@ func (k *constraint) columnName() string { return ident.Quote(k.table.cols[k.col
 
 // indexdef is a key's index as pg_get_indexdef writes it.
 func (k *constraint) indexdef() string {
-	return fmt.Sprintf("CREATE UNIQUE INDEX %s ON public.%s USING btree (%s)", ident.Quote(k.name), ident.Quote(k.table.name), k.columnName())
+	return fmt.Sprintf("CREATE UNIQUE INDEX %s ON public.%s USING btree (%s)",
+		ident.Quote(k.name), ident.Quote(k.table.name), k.columnName())
 }
 
 // def is a key as pg_get_constraintdef writes it.
@@ -72,7 +73,7 @@ func pgIndex(c *Catalog, add func(row)) {
 		}
 		t := k.table.cols[k.column-1].typ
 		add(row{"indexrelid": number(k.index), "indrelid": number(k.table.oid), "indnatts": "1", "indnkeyatts": "1", "indisunique": "t",
-			"indisprimary": flag(k.kind == "p"), "indimmediate": "t", "indisvalid": "t", "indisready": "t", "indislive": "t",
+			"indisprimary": truth(k.kind == "p"), "indimmediate": "t", "indisvalid": "t", "indisready": "t", "indislive": "t",
 			"indkey": number(k.column), "indcollation": number(collation(t)), "indclass": number(btree(t)), "indoption": "0"})
 	}
 }

@@ -1,8 +1,6 @@
 package catalog
 
-import (
-	"github.com/discreet-dp/discreet/internal/server/catalog/oid"
-)
+import "github.com/discreet-dp/discreet/internal/server/catalog/oid"
 
 // contents make the rows of pg_catalog that depend on the policy or the session. What is not here
 // is empty, or as PostgreSQL has it (data/rows.tsv). Statistics are never here: there is nothing to

@@ -170,7 +170,8 @@ func TestOtherDatasets(t *testing.T) {
 		t.Errorf("databases:\n%s", got)
 	}
 	// Path columns that are not listed do not exist.
-	if got := show(t, c, "SELECT count(*) FROM pg_attribute a JOIN pg_class c ON c.oid = attrelid WHERE relname = 'elderly' AND attname NOT IN ('sex', 'cost')"); got != "0" {
+	if got := show(t, c, `SELECT count(*) FROM pg_attribute a JOIN pg_class c ON c.oid = attrelid
+		WHERE relname = 'elderly' AND attname NOT IN ('sex', 'cost')`); got != "0" {
 		t.Errorf("columns of a view: %s", got)
 	}
 }
@@ -186,7 +187,8 @@ func TestStatisticsDoNotExist(t *testing.T) {
 			t.Errorf("%s has %s rows", rel.name, got)
 		}
 	}
-	if got := show(t, c, "SELECT DISTINCT reltuples, relpages, relallvisible, pg_relation_size(oid), pg_total_relation_size(oid), pg_table_size(oid), pg_indexes_size(oid) FROM pg_class WHERE relkind IN ('r', 'v')"); got != "-1|0|0|0|0|0|0" {
+	if got := show(t, c, `SELECT DISTINCT reltuples, relpages, relallvisible, pg_relation_size(oid), pg_total_relation_size(oid),
+		pg_table_size(oid), pg_indexes_size(oid) FROM pg_class WHERE relkind IN ('r', 'v')`); got != "-1|0|0|0|0|0|0" {
 		t.Errorf("%s", got)
 	}
 	if got := show(t, c, "SELECT pg_database_size('hospital'), pg_database_size(current_database())"); got != "0|0" {
@@ -203,8 +205,9 @@ func TestNoDataInReach(t *testing.T) {
 		t.Fatal(err)
 	}
 	const discreet = "github.com/discreet-dp/discreet/"
-	allowed := strings.Fields(`bytes cmp context embed errors fmt math regexp regexp/syntax slices sort strconv strings sync time unicode/utf8
-		github.com/pganalyze/pg_query_go/v6 github.com/pganalyze/pg_query_go/v6/parser google.golang.org/protobuf/reflect/protoreflect ` +
+	allowed := strings.Fields(`bytes cmp context embed errors fmt math regexp regexp/syntax slices strconv
+		strings sync time unicode/utf8 github.com/pganalyze/pg_query_go/v6
+		github.com/pganalyze/pg_query_go/v6/parser google.golang.org/protobuf/reflect/protoreflect ` +
 		discreet + "policy " + discreet + "internal/nesting")
 	for _, i := range strings.Fields(string(out)) {
 		if !slices.Contains(allowed, i) && !strings.HasPrefix(i, discreet+"internal/server/catalog/") {

@@ -1,8 +1,6 @@
 package catalog
 
-import (
-	"github.com/discreet-dp/discreet/internal/server/catalog/oid"
-)
+import "github.com/discreet-dp/discreet/internal/server/catalog/oid"
 
 // informationContents make the rows of information_schema that tell about the policy.
 var informationContents = map[string]func(c *Catalog, add func(row)){

@@ -22,7 +22,8 @@ var library = func() interpret.Library {
 		}})
 	}
 	for _, f := range fixedFunctions {
-		out = append(out, interpret.Function{Signature: f.signature, Do: func(*interpret.Call) (datum.Value, error) { return f.value, nil }})
+		do := func(*interpret.Call) (datum.Value, error) { return f.value, nil }
+		out = append(out, interpret.Function{Signature: f.signature, Do: do})
 	}
 	return interpret.NewLibrary(out)
 }()

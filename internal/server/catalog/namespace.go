@@ -1,8 +1,6 @@
 package catalog
 
-import (
-	"github.com/discreet-dp/discreet/internal/server/catalog/oid"
-)
+import "github.com/discreet-dp/discreet/internal/server/catalog/oid"
 
 func pgNamespace(c *Catalog, add func(row)) {
 	for _, schema := range []uint32{oid.CatalogSchema, oid.PublicSchema, oid.InformationSchema} {

@@ -107,7 +107,9 @@ func TestAgainstPostgreSQL(t *testing.T) {
 	pg := startReal(t, c)
 	names := func(ask func(sql string) [][]string) map[string]string {
 		m := map[string]string{}
-		for _, row := range ask("SELECT oid, relname FROM pg_class WHERE relnamespace = 2200 UNION ALL SELECT oid, 'constraint ' || conname FROM pg_constraint UNION ALL SELECT oid, 'type ' || typname FROM pg_type WHERE typnamespace = 2200" +
+		for _, row := range ask("SELECT oid, relname FROM pg_class WHERE relnamespace = 2200" +
+			" UNION ALL SELECT oid, 'constraint ' || conname FROM pg_constraint" +
+			" UNION ALL SELECT oid, 'type ' || typname FROM pg_type WHERE typnamespace = 2200" +
 			" UNION ALL SELECT oid, 'database ' || datname FROM pg_database UNION ALL SELECT oid, 'role ' || rolname FROM pg_authid") {
 			if len(row[0]) == 5 { // others are the same everywhere, or look like small numbers
 				m[row[0]] = "<" + row[1] + ">"
@@ -209,15 +211,23 @@ func normal(rows [][]string, names map[string]string) []string {
 var different = func() map[string]string {
 	m := map[string]string{}
 	for reason, names := range map[string]string{
-		"there are no statistics and no sizes":                       "dbeaver/navigator#9 dbeaver/navigator#11 metabase/sync#2 pgjdbc/getIndexInfo#1 psql/di_plus#1 psql/dt_plus#1 psql/l_plus#1",
-		"there are no other databases, roles and sessions":           "dbeaver/navigator#20 psql/dg#1 psql/du#1 psql/du_plus#1 psql/l#1 psql/tab_completion#9",
-		"there is no history and no TOAST":                           "dbeaver/navigator#2 dbeaver/navigator#6 psql/dt_all#1 psql/tab_completion#7",
-		"what belongs to the system has no description and no index": "dbeaver/navigator#4 pgjdbc/getFunctions#1 pgjdbc/getTables_all#1 psql/dL#1 psql/dS#2 psql/dS#4 psql/dT_plus#1 psql/d_system#2 psql/d_system#4",
-		"system relations have no types of rows":                     "pgjdbc/getColumns_all#1 pgjdbc/getTypeInfo#1 pgjdbc/getTypeInfo#2 pgjdbc/getUDTs#1",
-		"a view's text is the owner's":                               "psql/d_view#4 psql/sv#2",
-		"constraints are shown to who may only read":                 "metabase/sync#3 powerbi/navigator#3 powerbi/navigator#4",
-		"there are fewer functions, operators, settings and words":   "pgjdbc/keywords#1 psql/dC#1 psql/dF#1 psql/dconfig#1 psql/do#1 psql/dx#1 psql/tab_completion#14 psql/tab_completion#10 psql/tab_completion#12 psql/tab_completion#19 psql/tab_completion#22 psql/tab_completion#29 psql/tab_completion#36",
-		"the version is our own":                                     "npgsql/types#1 sqlalchemy/inspector#1",
+		"there are no statistics and no sizes": `
+			dbeaver/navigator#9 dbeaver/navigator#11 metabase/sync#2 pgjdbc/getIndexInfo#1 psql/di_plus#1 psql/dt_plus#1
+			psql/l_plus#1`,
+		"there are no other databases, roles and sessions": `
+			dbeaver/navigator#20 psql/dg#1 psql/du#1 psql/du_plus#1 psql/l#1 psql/tab_completion#9`,
+		"there is no history and no TOAST": `dbeaver/navigator#2 dbeaver/navigator#6 psql/dt_all#1 psql/tab_completion#7`,
+		"what belongs to the system has no description and no index": `
+			dbeaver/navigator#4 pgjdbc/getFunctions#1 pgjdbc/getTables_all#1 psql/dL#1 psql/dS#2 psql/dS#4 psql/dT_plus#1
+			psql/d_system#2 psql/d_system#4`,
+		"system relations have no types of rows":     `pgjdbc/getColumns_all#1 pgjdbc/getTypeInfo#1 pgjdbc/getTypeInfo#2 pgjdbc/getUDTs#1`,
+		"a view's text is the owner's":               "psql/d_view#4 psql/sv#2",
+		"constraints are shown to who may only read": "metabase/sync#3 powerbi/navigator#3 powerbi/navigator#4",
+		"there are fewer functions, operators, settings and words": `
+			pgjdbc/keywords#1 psql/dC#1 psql/dF#1 psql/dconfig#1 psql/do#1 psql/dx#1 psql/tab_completion#14
+			psql/tab_completion#10 psql/tab_completion#12 psql/tab_completion#19 psql/tab_completion#22
+			psql/tab_completion#29 psql/tab_completion#36`,
+		"the version is our own": "npgsql/types#1 sqlalchemy/inspector#1",
 	} {
 		for _, n := range strings.Fields(names) {
 			m[n] = reason
@@ -261,7 +271,8 @@ func TestExpressionsAgainstPostgreSQL(t *testing.T) {
 		switch {
 		case errors.As(theirErr, &theirs) && errors.As(err, &ours):
 			if theirs.Code != ours.Code {
-				t.Errorf("%s\nfails with %s (%s), and in PostgreSQL with %s (%s)", line, ours.Code, ours.Message, theirs.Code, theirs.Message)
+				t.Errorf("%s\nfails with %s (%s), and in PostgreSQL with %s (%s)", line, ours.Code, ours.Message, theirs.Code,
+					theirs.Message)
 			}
 		case theirErr != nil || err != nil:
 			t.Errorf("%s\nfails with %v, and in PostgreSQL with %v", line, err, theirErr)

@@ -150,10 +150,10 @@ func zero(t uint32) datum.Value {
 	return datum.Text("")
 }
 
-// number, flag and array write values as PostgreSQL does.
+// number, truth and array write values as PostgreSQL does.
 func number[N int | int32 | uint32](n N) string { return strconv.FormatInt(int64(n), 10) }
 
-func flag(b bool) string { return strconv.FormatBool(b)[:1] }
+func truth(b bool) string { return strconv.FormatBool(b)[:1] }
 
 func array(items ...string) string {
 	for i, s := range items {

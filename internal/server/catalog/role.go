@@ -1,8 +1,6 @@
 package catalog
 
-import (
-	"strings"
-)
+import "strings"
 
 // bootstrapName is whom the system's relations belong to. Nobody logs in as it, and no list of
 // roles has it.

@@ -56,7 +56,7 @@ type inquiryInput struct {
 }
 
 // answering are the kinds of sessions, with how each is asked.
-var answering = map[string]func(context.Context, *admission.Desk, inquiry) (any, error){
+var answering = map[string]func(context.Context, *admission.Dispatcher, inquiry) (any, error){
 	"sparse": askSparse, "stream": askStream, "holdout": askHoldout,
 }
 
@@ -66,7 +66,7 @@ type inquiry struct {
 	SessionQuestion
 }
 
-func askSparse(ctx context.Context, at *admission.Desk, q inquiry) (any, error) {
+func askSparse(ctx context.Context, at *admission.Dispatcher, q inquiry) (any, error) {
 	switch {
 	case q.Where != nil || q.Predictions != nil || q.IDs != nil || q.Training != "" || q.Name != "":
 		return nil, invalid("this session is sparse", "send sql and threshold only")
@@ -87,7 +87,7 @@ func (q inquiry) stream() (api.StreamQuestion, error) {
 	return api.StreamQuestion{SQL: q.SQL, Where: q.Where}, nil
 }
 
-func askStream(ctx context.Context, at *admission.Desk, q inquiry) (any, error) {
+func askStream(ctx context.Context, at *admission.Dispatcher, q inquiry) (any, error) {
 	asked, err := q.stream()
 	if err != nil {
 		return nil, err
@@ -95,7 +95,7 @@ func askStream(ctx context.Context, at *admission.Desk, q inquiry) (any, error) 
 	return at.AskStream(ctx, q.analyst, q.id, asked)
 }
 
-func askHoldout(ctx context.Context, at *admission.Desk, q inquiry) (any, error) {
+func askHoldout(ctx context.Context, at *admission.Dispatcher, q inquiry) (any, error) {
 	switch {
 	case q.Threshold != "" || q.Where != nil:
 		return nil, invalid("this session is on a holdout", "send predictions or sql, training and name only")

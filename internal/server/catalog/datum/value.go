@@ -1,8 +1,6 @@
 package datum
 
-import (
-	"time"
-)
+import "time"
 
 // Value is a value of an SQL type: a Bool, Int, Float, Text, Time, List or *Record. NULL is nil.
 type Value interface{ value() }

@@ -43,13 +43,7 @@ func (s *scope) array(a *pg.A_ArrayExpr, t uint32) (*expr, error) {
 
 // list is an array of expressions.
 func list(t uint32, args []*expr) *expr {
-	return &expr{typ: t, eval: func(e *env) (datum.Value, error) {
-		t, err := evalAll(e, args)
-		if err != nil {
-			return nil, err
-		}
-		return e.run.list(datum.List(t))
-	}}
+	return compute(t, args, func(r *run, t datum.Tuple) (datum.Value, error) { return r.list(datum.List(t)) })
 }
 
 // noArray says that there are no arrays of a type.

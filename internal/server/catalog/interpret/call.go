@@ -161,7 +161,7 @@ type source struct {
 // fromCall binds a function in FROM, and says what it is called. One that returns a single value is
 // a set of one.
 func (s *scope) fromCall(n *pg.Node) (*source, string, error) {
-	name, _ := figure(n)
+	name, _ := outputName(n)
 	c := n.GetFuncCall()
 	if c != nil {
 		s.where = "functions in FROM"

@@ -1,9 +1,9 @@
 package interpret
 
 import (
-	"github.com/discreet-dp/discreet/internal/server/catalog/datum"
-	"github.com/discreet-dp/discreet/internal/server/catalog/oid"
 	pg "github.com/pganalyze/pg_query_go/v6"
+
+	"github.com/discreet-dp/discreet/internal/server/catalog/datum"
 )
 
 // caseExpr binds CASE.
@@ -14,10 +14,8 @@ func (s *scope) caseExpr(c *pg.CaseExpr) (*expr, error) {
 		if arg, err = s.expr(c.Arg); err != nil {
 			return nil, err
 		}
-		if arg.untyped() {
-			if arg, err = s.b.coerce(arg, oid.Text); err != nil {
-				return nil, err
-			}
+		if arg, err = s.b.settled(arg); err != nil {
+			return nil, err
 		}
 	}
 	var whens, results []*expr
@@ -98,17 +96,12 @@ func (s *scope) minMax(m *pg.MinMaxExpr) (*expr, error) {
 	if err != nil {
 		return nil, locate(err, m.Location)
 	}
-	return &expr{typ: t, eval: func(e *env) (datum.Value, error) {
-		vals, err := evalAll(e, args)
-		if err != nil {
-			return nil, err
-		}
-		var best datum.Value
+	return compute(t, args, func(_ *run, vals datum.Tuple) (best datum.Value, err error) {
 		for _, v := range vals {
 			if v != nil && (best == nil || (datum.Compare(v, best) > 0) == greatest) {
 				best = v
 			}
 		}
 		return best, nil
-	}}, nil
+	}), nil
 }

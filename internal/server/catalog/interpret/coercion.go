@@ -39,6 +39,14 @@ func (b *binder) typed(x *expr, t uint32) (*expr, error) {
 	}}, nil
 }
 
+// settled makes a text of what has no type.
+func (b *binder) settled(x *expr) (*expr, error) {
+	if x.untyped() {
+		return b.typed(x, oid.Text)
+	}
+	return x, nil
+}
+
 // coerce makes a value of a type where PostgreSQL does so without being told.
 func (b *binder) coerce(x *expr, t uint32) (*expr, error) {
 	t = oid.Base(t)

@@ -1,9 +1,10 @@
 package interpret
 
 import (
+	pg "github.com/pganalyze/pg_query_go/v6"
+
 	"github.com/discreet-dp/discreet/internal/server/catalog/datum"
 	"github.com/discreet-dp/discreet/internal/server/catalog/oid"
-	pg "github.com/pganalyze/pg_query_go/v6"
 )
 
 // comparable brings two sides to types that can be compared.
@@ -145,12 +146,8 @@ func (s *scope) betweenExpr(a *pg.A_Expr) (*expr, error) {
 		return nil, err
 	}
 	not := a.Kind == pg.A_Expr_Kind_AEXPR_NOT_BETWEEN
-	return &expr{typ: oid.Bool, eval: func(e *env) (datum.Value, error) {
-		v, err := evalAll(e, []*expr{lo, hi})
-		if err != nil {
-			return nil, err
-		}
+	return compute(oid.Bool, []*expr{lo, hi}, func(_ *run, v datum.Tuple) (datum.Value, error) {
 		both, err := decide(2, false, func(i int) (datum.Value, error) { return v[i], nil })
 		return negate(both, not), err
-	}}, nil
+	}), nil
 }

@@ -9,75 +9,67 @@ import (
 
 // concat binds || on texts, arrays, and an array and an element.
 func (b *binder) concat(l, r *expr) (*expr, error) {
-	var err error
-	la, ra := oid.Elem(l.typ) != 0, oid.Elem(r.typ) != 0
-	switch {
-	case la && r.untyped() && r.lit != nil && strings.HasPrefix(strings.TrimSpace(*r.lit), "{"), la && r.null:
-		if r, err = b.coerce(r, l.typ); err != nil {
-			return nil, err
-		}
-		ra = true
-	case ra && l.untyped() && l.lit != nil && strings.HasPrefix(strings.TrimSpace(*l.lit), "{"), ra && l.null:
-		if l, err = b.coerce(l, r.typ); err != nil {
-			return nil, err
-		}
-		la = true
+	// A literal beside an array is one too where it looks like one.
+	isList := func(x, other *expr) bool {
+		return oid.Elem(x.typ) != 0 ||
+			oid.Elem(other.typ) != 0 && (x.null || x.lit != nil && strings.HasPrefix(strings.TrimSpace(*x.lit), "{"))
 	}
-	if la || ra {
-		t := l.typ
-		if !la {
-			t = r.typ
-		}
-		switch t {
-		case oid.Int2Vector:
-			t = oid.Int2Array
-		case oid.OidVector:
-			t = oid.OidArray
-		}
-		for _, side := range []**expr{&l, &r} {
-			to := t
-			if oid.Elem((*side).typ) == 0 {
-				to = oid.Elem(t)
-			}
-			if *side, err = b.coerce(*side, to); err != nil {
-				return nil, b.noOperator("||", l, r)
-			}
-		}
-		return &expr{typ: t, eval: func(e *env) (datum.Value, error) {
-			v, err := evalAll(e, []*expr{l, r})
-			if err != nil {
-				return nil, err
-			}
-			var out datum.List
-			for i, isList := range []bool{la, ra} {
-				if isList {
-					list, _ := v[i].(datum.List)
-					out = append(out, list...)
-				} else {
-					out = append(out, v[i])
-				}
-			}
-			if la && ra && v[0] == nil && v[1] == nil {
-				return nil, nil
-			}
-			return e.run.list(out)
-		}}, nil
+	if la, ra := isList(l, r), isList(r, l); la || ra {
+		return b.concatLists(l, r, la, ra)
 	}
 	if !(oid.IsString(l.typ) || l.untyped() || oid.IsString(r.typ) || r.untyped()) {
 		return nil, b.noOperator("||", l, r)
 	}
-	if l, err = b.cast(l, oid.Text); err != nil {
+	l, err := b.cast(l, oid.Text)
+	if err != nil {
 		return nil, err
 	}
 	if r, err = b.cast(r, oid.Text); err != nil {
 		return nil, err
 	}
 	return strict(oid.Text, l, r, func(r *run, x, y datum.Value) (datum.Value, error) {
-		p, _ := x.(datum.Text)
-		q, _ := y.(datum.Text)
-		if len(p)+len(q) > maxString {
-			return nil, tooLong()
+		return r.text(string(x.(datum.Text) + y.(datum.Text)))
+	}), nil
+}
+
+// concatLists binds || on arrays, and on an array and an element.
+func (b *binder) concatLists(l, r *expr, la, ra bool) (*expr, error) {
+	t := l.typ
+	if oid.Elem(t) == 0 {
+		t = r.typ
+	}
+	switch t {
+	case oid.Int2Vector:
+		t = oid.Int2Array
+	case oid.OidVector:
+		t = oid.OidArray
+	}
+	args, lists := []*expr{l, r}, []bool{la, ra}
+	for i, x := range args {
+		to := t
+		if !lists[i] {
+			to = oid.Elem(t)
 		}
-		return r.text(string(p + q))
+		var err error
+		if args[i], err = b.coerce(x, to); err != nil {
+			if x.untyped() && lists[i] {
+				return nil, err
+			}
+			return nil, b.noOperator("||", l, r)
+		}
+	}
+	return compute(t, args, func(r *run, v datum.Tuple) (datum.Value, error) {
+		if la && ra && v[0] == nil && v[1] == nil {
+			return nil, nil
+		}
+		var out datum.List
+		for i, x := range v {
+			if list, ok := x.(datum.List); ok {
+				out = append(out, list...)
+			} else if !lists[i] {
+				out = append(out, x)
+			}
+		}
+		return r.list(out)
 	}), nil
 }

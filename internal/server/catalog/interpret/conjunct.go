@@ -1,8 +1,9 @@
 package interpret
 
 import (
-	"github.com/discreet-dp/discreet/internal/server/catalog/datum"
 	pg "github.com/pganalyze/pg_query_go/v6"
+
+	"github.com/discreet-dp/discreet/internal/server/catalog/datum"
 )
 
 // conjunct is a condition and the relations that it needs.

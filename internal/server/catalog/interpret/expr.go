@@ -1,9 +1,10 @@
 package interpret
 
 import (
+	pg "github.com/pganalyze/pg_query_go/v6"
+
 	"github.com/discreet-dp/discreet/internal/server/catalog/datum"
 	"github.com/discreet-dp/discreet/internal/server/catalog/oid"
-	pg "github.com/pganalyze/pg_query_go/v6"
 )
 
 // expr is an expression of a known type.
@@ -93,10 +94,10 @@ func (s *scope) exprNode(n *pg.Node) (*expr, error) {
 		return s.indirection(v.AIndirection.Arg, v.AIndirection.Indirection)
 	case *pg.Node_CollateClause:
 		x, err := s.expr(v.CollateClause.Arg)
-		if err == nil && x.untyped() {
-			return s.b.coerce(x, oid.Text)
+		if err != nil {
+			return nil, err
 		}
-		return x, err
+		return s.b.settled(x)
 	case *pg.Node_SetToDefault:
 		return nil, Fail("42601", "DEFAULT is not allowed in this context")
 	case *pg.Node_GroupingFunc:
@@ -126,6 +127,17 @@ func (s *scope) unified(list []*pg.Node, where string) ([]*expr, uint32, error) 
 	}
 	t, err := s.b.unify(args, where)
 	return args, t, err
+}
+
+// compute is an expression of the values of others.
+func compute(t uint32, args []*expr, do func(r *run, v datum.Tuple) (datum.Value, error)) *expr {
+	return &expr{typ: t, eval: func(e *env) (datum.Value, error) {
+		v, err := evalAll(e, args)
+		if err != nil {
+			return nil, err
+		}
+		return do(e.run, v)
+	}}
 }
 
 // evalAll evaluates a row of expressions.

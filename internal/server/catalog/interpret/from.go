@@ -1,9 +1,10 @@
 package interpret
 
 import (
+	pg "github.com/pganalyze/pg_query_go/v6"
+
 	"github.com/discreet-dp/discreet/internal/server/catalog/datum"
 	"github.com/discreet-dp/discreet/internal/server/catalog/oid"
-	pg "github.com/pganalyze/pg_query_go/v6"
 )
 
 // node is a part of FROM: one relation, or a join of two parts.

@@ -3,14 +3,15 @@ package interpret
 import (
 	"strings"
 
-	"github.com/discreet-dp/discreet/internal/server/catalog/datum"
-	"github.com/discreet-dp/discreet/internal/server/catalog/oid"
 	pg "github.com/pganalyze/pg_query_go/v6"
 	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/discreet-dp/discreet/internal/server/catalog/datum"
+	"github.com/discreet-dp/discreet/internal/server/catalog/oid"
 )
 
-// loose is a column that was named outside of an aggregate.
-type loose struct {
+// ungrouped is a column that was named outside of an aggregate.
+type ungrouped struct {
 	name      string
 	rte, attr int
 	heading   *Heading
@@ -18,10 +19,10 @@ type loose struct {
 
 // grouping is what a SELECT with GROUP BY or aggregates may name outside of aggregates.
 type grouping struct {
-	nodes map[string]bool // the expressions of GROUP BY, as texts without places
-	loose []loose
-	spent int // bytes of texts that were compared
-	off   int // inside of an aggregate or of a grouped expression nothing is loose
+	nodes     map[string]bool // the expressions of GROUP BY, as texts without places
+	ungrouped []ungrouped
+	spent     int // bytes of texts that were compared
+	off       int // inside of an aggregate or of a grouped expression nothing is ungrouped
 }
 
 // canonical writes an expression without the places where it stood.
@@ -105,7 +106,7 @@ func (g *grouping) check(by []*expr, s *scope) error {
 			grouped[[2]int{x.rte, x.attr}] = true
 		}
 	}
-	for _, l := range g.loose {
+	for _, l := range g.ungrouped {
 		if grouped[[2]int{l.rte, l.attr}] {
 			continue
 		}

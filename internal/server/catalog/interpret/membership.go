@@ -1,9 +1,10 @@
 package interpret
 
 import (
+	pg "github.com/pganalyze/pg_query_go/v6"
+
 	"github.com/discreet-dp/discreet/internal/server/catalog/datum"
 	"github.com/discreet-dp/discreet/internal/server/catalog/oid"
-	pg "github.com/pganalyze/pg_query_go/v6"
 )
 
 // anyAll binds x op ANY (array) and x op ALL (array).
@@ -122,24 +123,19 @@ func (b *binder) contains(op string, l, r *expr) (*expr, error) {
 	if op == "<@" {
 		l, r = r, l
 	}
-	return &expr{typ: oid.Bool, eval: func(e *env) (datum.Value, error) {
-		v, err := evalAll(e, []*expr{l, r})
-		if err != nil || v[0] == nil || v[1] == nil {
+	return strict(oid.Bool, l, r, func(run *run, a, b datum.Value) (datum.Value, error) {
+		x, y := a.(datum.List), b.(datum.List)
+		if err := run.step(len(x) + len(y) + datum.Weight(x) + datum.Weight(y)); err != nil {
 			return nil, err
 		}
-		x, _ := v[0].(datum.List)
-		y, _ := v[1].(datum.List)
+		if err := run.take(48*len(x) + datum.Size(x)); err != nil {
+			return nil, err
+		}
 		has := map[string]bool{}
 		for _, i := range x {
 			if i != nil {
 				has[string(datum.Key(nil, i))] = true
 			}
-		}
-		if err := e.run.step(len(x) + len(y) + datum.Weight(v[0]) + datum.Weight(v[1])); err != nil {
-			return nil, err
-		}
-		if err := e.run.take(48*len(x) + datum.Size(v[0])); err != nil {
-			return nil, err
 		}
 		found := 0
 		for _, i := range y {
@@ -147,9 +143,6 @@ func (b *binder) contains(op string, l, r *expr) (*expr, error) {
 				found++
 			}
 		}
-		if op == "&&" {
-			return datum.Bool(found > 0), nil
-		}
-		return datum.Bool(found == len(y)), nil
-	}}, nil
+		return datum.Bool(op == "&&" && found > 0 || op != "&&" && found == len(y)), nil
+	}), nil
 }

@@ -4,9 +4,10 @@ import (
 	"math"
 	"strings"
 
+	pg "github.com/pganalyze/pg_query_go/v6"
+
 	"github.com/discreet-dp/discreet/internal/server/catalog/datum"
 	"github.com/discreet-dp/discreet/internal/server/catalog/oid"
-	pg "github.com/pganalyze/pg_query_go/v6"
 )
 
 // operator binds an operator, and what the grammar takes for one: IN, BETWEEN, IS DISTINCT FROM,
@@ -20,17 +21,6 @@ func (s *scope) operator(a *pg.A_Expr) (*expr, error) {
 	if len(names) > 1 && names[0] != "pg_catalog" {
 		return nil, Fail("42883", "operator does not exist: %s", clip(strings.Join(names, ".")))
 	}
-	// Each side is bound by itself, so that what it refers to is known.
-	side := func(n *pg.Node) (*expr, uint64, error) {
-		if n == nil {
-			return nil, 0, nil
-		}
-		var x *expr
-		var err error
-		refs := s.referred(func() { x, err = s.expr(n) })
-		s.refs |= refs
-		return x, refs, err
-	}
 	switch a.Kind {
 	case pg.A_Expr_Kind_AEXPR_IN:
 		return s.inList(a, op)
@@ -38,11 +28,11 @@ func (s *scope) operator(a *pg.A_Expr) (*expr, error) {
 		pg.A_Expr_Kind_AEXPR_NOT_BETWEEN_SYM:
 		return s.betweenExpr(a)
 	}
-	l, lrefs, err := side(a.Lexpr)
+	l, lrefs, err := s.side(a.Lexpr)
 	if err != nil {
 		return nil, err
 	}
-	r, rrefs, err := side(a.Rexpr)
+	r, rrefs, err := s.side(a.Rexpr)
 	if err != nil {
 		return nil, err
 	}
@@ -50,40 +40,15 @@ func (s *scope) operator(a *pg.A_Expr) (*expr, error) {
 	case pg.A_Expr_Kind_AEXPR_OP_ANY, pg.A_Expr_Kind_AEXPR_OP_ALL:
 		return s.b.anyAll(op, l, r, a.Kind == pg.A_Expr_Kind_AEXPR_OP_ALL)
 	case pg.A_Expr_Kind_AEXPR_DISTINCT, pg.A_Expr_Kind_AEXPR_NOT_DISTINCT:
-		if err := s.b.comparable(&l, &r, "="); err != nil {
-			return nil, err
-		}
 		not := a.Kind == pg.A_Expr_Kind_AEXPR_NOT_DISTINCT
-		return &expr{typ: oid.Bool, eval: func(e *env) (datum.Value, error) {
-			v, err := evalAll(e, []*expr{l, r})
-			if err != nil {
-				return nil, err
-			}
-			return datum.Bool((datum.CompareNull(v[0], v[1]) == 0) == not), nil
-		}}, nil
-	case pg.A_Expr_Kind_AEXPR_NULLIF:
-		if l.untyped() && !r.untyped() {
-			if l, err = s.b.coerce(l, r.typ); err != nil {
-				return nil, err
-			}
-		}
-		was := l
 		if err := s.b.comparable(&l, &r, "="); err != nil {
 			return nil, err
 		}
-		if was.untyped() {
-			was = l
-		}
-		return &expr{typ: was.typ, eval: func(e *env) (datum.Value, error) {
-			v, err := evalAll(e, []*expr{was, l, r})
-			if err != nil {
-				return nil, err
-			}
-			if v[1] != nil && v[2] != nil && datum.Compare(v[1], v[2]) == 0 {
-				return nil, nil
-			}
-			return v[0], nil
-		}}, nil
+		return compute(oid.Bool, []*expr{l, r}, func(_ *run, v datum.Tuple) (datum.Value, error) {
+			return datum.Bool((datum.CompareNull(v[0], v[1]) == 0) == not), nil
+		}), nil
+	case pg.A_Expr_Kind_AEXPR_NULLIF:
+		return s.b.nullIf(l, r)
 	case pg.A_Expr_Kind_AEXPR_OP, pg.A_Expr_Kind_AEXPR_LIKE, pg.A_Expr_Kind_AEXPR_ILIKE:
 		x, err := s.b.binary(op, l, r)
 		if err == nil && x.eq != nil {
@@ -94,6 +59,39 @@ func (s *scope) operator(a *pg.A_Expr) (*expr, error) {
 		return nil, unsupported("SIMILAR TO")
 	}
 	return nil, unsupported("this operator")
+}
+
+// side binds one side of an operator by itself, so that what it refers to is known.
+func (s *scope) side(n *pg.Node) (x *expr, refs uint64, err error) {
+	if n == nil {
+		return nil, 0, nil
+	}
+	refs = s.referred(func() { x, err = s.expr(n) })
+	s.refs |= refs
+	return x, refs, err
+}
+
+// nullIf binds NULLIF.
+func (b *binder) nullIf(l, r *expr) (*expr, error) {
+	var err error
+	if l.untyped() && !r.untyped() {
+		if l, err = b.coerce(l, r.typ); err != nil {
+			return nil, err
+		}
+	}
+	was := l
+	if err := b.comparable(&l, &r, "="); err != nil {
+		return nil, err
+	}
+	if was.untyped() {
+		was = l
+	}
+	return compute(was.typ, []*expr{was, l, r}, func(_ *run, v datum.Tuple) (datum.Value, error) {
+		if v[1] != nil && v[2] != nil && datum.Compare(v[1], v[2]) == 0 {
+			return nil, nil
+		}
+		return v[0], nil
+	}), nil
 }
 
 // noOperator says that an operator does not take these types.

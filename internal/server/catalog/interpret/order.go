@@ -3,9 +3,9 @@ package interpret
 import (
 	"slices"
 
-	"github.com/discreet-dp/discreet/internal/server/catalog/datum"
-	"github.com/discreet-dp/discreet/internal/server/catalog/oid"
 	pg "github.com/pganalyze/pg_query_go/v6"
+
+	"github.com/discreet-dp/discreet/internal/server/catalog/datum"
 )
 
 // sortKey is how one key of ORDER BY orders.
@@ -169,10 +169,10 @@ func (s *scope) outputOrExpr(n *pg.Node, q *query) (*expr, error) {
 	}
 	if !ok {
 		x, err := s.expr(n)
-		if err == nil && x.untyped() {
-			x, err = s.b.coerce(x, oid.Text)
+		if err != nil {
+			return nil, err
 		}
-		return x, err
+		return s.b.settled(x)
 	}
 	return &expr{typ: q.outs[i].typ, eval: func(e *env) (datum.Value, error) { return e.out[i], nil }}, nil
 }

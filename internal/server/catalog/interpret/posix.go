@@ -1,8 +1,6 @@
 package interpret
 
-import (
-	"strings"
-)
+import "strings"
 
 func badPattern(why string) error { return Fail("2201B", "invalid regular expression: %s", why) }
 

@@ -3,9 +3,10 @@ package interpret
 import (
 	"strconv"
 
+	pg "github.com/pganalyze/pg_query_go/v6"
+
 	"github.com/discreet-dp/discreet/internal/server/catalog/datum"
 	"github.com/discreet-dp/discreet/internal/server/catalog/oid"
-	pg "github.com/pganalyze/pg_query_go/v6"
 )
 
 // row binds ROW(...).
@@ -16,21 +17,15 @@ func (s *scope) row(r *pg.RowExpr) (*expr, error) {
 	}
 	var cols []datum.Column
 	for i, a := range args {
-		if a.untyped() {
-			if a, err = s.b.coerce(a, oid.Text); err != nil {
-				return nil, err
-			}
-			args[i] = a
-		}
-		cols = append(cols, datum.Column{Name: "f" + strconv.Itoa(i+1), OID: a.typ})
-	}
-	return &expr{typ: oid.Record, cols: cols, eval: func(e *env) (datum.Value, error) {
-		t, err := evalAll(e, args)
-		if err != nil {
+		if a, err = s.b.settled(a); err != nil {
 			return nil, err
 		}
-		return e.run.record(cols, t)
-	}}, nil
+		args[i] = a
+		cols = append(cols, datum.Column{Name: "f" + strconv.Itoa(i+1), OID: a.typ})
+	}
+	row := compute(oid.Record, args, func(r *run, t datum.Tuple) (datum.Value, error) { return r.record(cols, t) })
+	row.cols = cols
+	return row, nil
 }
 
 // pick is a field of a record.
@@ -47,7 +42,7 @@ func pick(x *expr, i int) *expr {
 	}}
 }
 
-// indirection is x.field, x[i] and x[i:j].
+// indirection is x.field and x[i].
 func (s *scope) indirection(arg *pg.Node, list []*pg.Node) (*expr, error) {
 	x, err := s.expr(arg)
 	if err != nil {

@@ -1,8 +1,9 @@
 package interpret
 
 import (
-	"github.com/discreet-dp/discreet/internal/server/catalog/datum"
 	pg "github.com/pganalyze/pg_query_go/v6"
+
+	"github.com/discreet-dp/discreet/internal/server/catalog/datum"
 )
 
 // cross runs the parts of a FROM, given what is known already. A part is taken before others where

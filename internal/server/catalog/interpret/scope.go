@@ -139,7 +139,7 @@ func (s *scope) add(alias, schema string, cols []datum.Column, fields map[int][]
 		sp.fields = append(sp.fields, field{name: c.Name, expr: func() *expr {
 			s.refs |= 1 << rte
 			if s.group != nil && s.group.off == 0 {
-				s.group.loose = append(s.group.loose, loose{c.Name, rte, i, h})
+				s.group.ungrouped = append(s.group.ungrouped, ungrouped{c.Name, rte, i, h})
 			}
 			return &expr{typ: c.OID, cols: fields[i], scope: s, rte: rte, attr: i, eval: func(e *env) (datum.Value, error) {
 				if t := e.row[rte]; t != nil {

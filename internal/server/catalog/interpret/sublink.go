@@ -1,9 +1,10 @@
 package interpret
 
 import (
+	pg "github.com/pganalyze/pg_query_go/v6"
+
 	"github.com/discreet-dp/discreet/internal/server/catalog/datum"
 	"github.com/discreet-dp/discreet/internal/server/catalog/oid"
-	pg "github.com/pganalyze/pg_query_go/v6"
 )
 
 // members are the values of a subquery that depends on nothing, for IN.

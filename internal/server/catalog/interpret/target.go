@@ -3,8 +3,9 @@ package interpret
 import (
 	"strings"
 
-	"github.com/discreet-dp/discreet/internal/server/catalog/ident"
 	pg "github.com/pganalyze/pg_query_go/v6"
+
+	"github.com/discreet-dp/discreet/internal/server/catalog/ident"
 )
 
 // targets binds the output columns.
@@ -29,7 +30,7 @@ func (s *scope) targets(list []*pg.Node, q *query) error {
 		}
 		name := t.Name
 		if name == "" {
-			name, _ = figure(t.Val)
+			name, _ = outputName(t.Val)
 		}
 		q.names = append(q.names, ident.Truncate(name, 63))
 		q.outs = append(q.outs, x)
@@ -69,8 +70,9 @@ func (s *scope) star(n *pg.Node) ([]field, bool, error) {
 	return nil, false, locate(Fail("42P01", "missing FROM-clause entry for table %q", clip(parts[len(parts)-1])), ref.Location)
 }
 
-// figure is the name of an output column that was given none, and whether it is more than a guess.
-func figure(n *pg.Node) (string, bool) {
+// outputName is the name of an output column that was given none, and whether it is more than a
+// guess.
+func outputName(n *pg.Node) (string, bool) {
 	last := func(list []*pg.Node) (string, bool) {
 		for i := len(list) - 1; i >= 0; i-- {
 			if s := list[i].GetString_(); s != nil {
@@ -88,7 +90,7 @@ func figure(n *pg.Node) (string, bool) {
 		if s, ok := last(v.AIndirection.Indirection); ok {
 			return s, true
 		}
-		return figure(v.AIndirection.Arg)
+		return outputName(v.AIndirection.Arg)
 	case *pg.Node_FuncCall:
 		if s, ok := last(v.FuncCall.Funcname); ok {
 			return s, true
@@ -98,16 +100,16 @@ func figure(n *pg.Node) (string, bool) {
 			return "nullif", true
 		}
 	case *pg.Node_TypeCast:
-		if s, strong := figure(v.TypeCast.Arg); strong {
+		if s, strong := outputName(v.TypeCast.Arg); strong {
 			return s, true
 		}
 		if s, ok := last(v.TypeCast.GetTypeName().GetNames()); ok {
 			return s, false
 		}
 	case *pg.Node_CollateClause:
-		return figure(v.CollateClause.Arg)
+		return outputName(v.CollateClause.Arg)
 	case *pg.Node_CaseExpr:
-		if s, strong := figure(v.CaseExpr.Defresult); strong {
+		if s, strong := outputName(v.CaseExpr.Defresult); strong {
 			return s, true
 		}
 		return "case", false
@@ -141,7 +143,7 @@ func figure(n *pg.Node) (string, bool) {
 					if t.Name != "" {
 						return t.Name, true
 					}
-					return figure(t.Val)
+					return outputName(t.Val)
 				}
 			}
 		}

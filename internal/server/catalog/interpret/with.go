@@ -3,8 +3,9 @@ package interpret
 import (
 	"slices"
 
-	"github.com/discreet-dp/discreet/internal/server/catalog/datum"
 	pg "github.com/pganalyze/pg_query_go/v6"
+
+	"github.com/discreet-dp/discreet/internal/server/catalog/datum"
 )
 
 // cte is a WITH query.
@@ -69,7 +70,8 @@ func rename(what, name string, cols []datum.Column, names []*pg.Node) ([]datum.C
 	return cols, nil
 }
 
-// recursiveStep binds the second part of a recursive query, which sees its own rows of one step before.
+// recursiveStep binds the second part of a recursive query, which sees its own rows of one step
+// before.
 func (s *scope) recursiveStep(c *cte, st *pg.SelectStmt) (*query, error) {
 	step, err := s.b.selectIn(st, s.child(false))
 	if err != nil {

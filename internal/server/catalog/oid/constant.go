@@ -15,7 +15,6 @@ const (
 	Xid           = 28
 	Cid           = 29
 	OidVector     = 30
-	JSON          = 114
 	NodeTree      = 194
 	Float4        = 700
 	Float8        = 701
@@ -46,9 +45,7 @@ const (
 	Any           = 2276
 	AnyElement    = 2283
 	VarcharArray  = 1015
-	Tid           = 27
 	AnyArray      = 2277
-	JSONB         = 3802
 	Regconfig     = 3734
 	Regdictionary = 3769
 	Regnamespace  = 4089

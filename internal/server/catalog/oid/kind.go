@@ -27,7 +27,7 @@ func KindOf(t uint32) Kind {
 		return KindTime
 	case t == Record:
 		return KindRecord
-	case IsVector(t):
+	case IsVector(t), t == RecordArray:
 		return KindList
 	}
 	if d := types[t]; d != nil {
