@@ -16,41 +16,38 @@ import (
 // refused for its text is refused before, whatever state the data is in.
 type data struct {
 	policy *policy.Dataset
-	store  *store.Store // what was brought along, or nil
 	files  func() error // whether all datasets have files of their own
+	store  *store.Store // that was brought along, or nil
 	limits duckdb.Limits
 
 	mu     sync.Mutex
-	engine openEngine // nil until it is opened
+	engine opened
 	ended  bool
 }
 
-// openEngine is an engine that knows how large its data is.
-type openEngine interface {
+// opened is an engine that has the data.
+type opened interface {
 	engine.Engine
-	Magnitude(context.Context) (int, error)
+	Magnitude(ctx context.Context) (int, error)
 	Close() error
 }
 
-func (d *data) open(ctx context.Context) (openEngine, error) {
+func (d *data) open(ctx context.Context) (opened, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.ended {
 		return nil, errClosed
 	}
-	if d.engine == nil {
-		e, err := d.start(ctx)
+	if d.engine != nil {
+		return d.engine, nil
+	}
+	if d.store != nil {
+		e, err := duckdb.OpenStore(ctx, d.policy, *d.store)
 		if err != nil {
 			return nil, err
 		}
 		d.engine = e
-	}
-	return d.engine, nil
-}
-
-func (d *data) start(ctx context.Context) (openEngine, error) {
-	if d.store != nil {
-		return duckdb.OpenStore(ctx, d.policy, *d.store)
+		return e, nil
 	}
 	if err := d.files(); err != nil {
 		return nil, err
@@ -60,6 +57,7 @@ func (d *data) start(ctx context.Context) (openEngine, error) {
 		return nil, err
 	}
 	e.GuardReopening(d.files) // a file can become another's while the server runs
+	d.engine = e
 	return e, nil
 }
 

@@ -42,7 +42,7 @@ func Open(ctx context.Context, path string, options ...Option) (*DB, error) {
 	}
 	for name := range db.stores {
 		if db.policy.Datasets[name] == nil {
-			return nil, fmt.Errorf("there is a store for the dataset %q, and no dataset of that name; the datasets are %s", name, strings.Join(db.policy.Names(), ", "))
+			return nil, fmt.Errorf("there is a store for the dataset %q, and none of that name; the datasets are %s", name, strings.Join(db.policy.Names(), ", "))
 		}
 	}
 	release := func() error { return nil }

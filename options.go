@@ -1,6 +1,7 @@
 package discreet
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/discreet-dp/discreet/api"
@@ -50,12 +51,12 @@ func WithIncidents(told func(api.Incident)) Option {
 	}
 }
 
-// WithEngine takes a database that holds the tables of a dataset, in the place of the source that the
-// policy names. Close closes it.
+// WithEngine takes a database that holds the data of a dataset, in the place of the source that the policy
+// names; the dialect that it speaks says which engine asks it. Close closes it.
 func WithEngine(dataset string, s store.Store) Option {
 	return func(db *DB) error {
 		if s.DB == nil {
-			return fmt.Errorf("dataset %s: the store has no database", dataset)
+			return errors.New("the store has no database")
 		}
 		db.stores[dataset] = &s
 		return nil
