@@ -44,6 +44,7 @@ func (h *holdoutFlags) info(db *discreet.DB) (api.HoldoutInfo, error) {
 	}
 	switch {
 	case len(all) == 0:
+		//lint:ignore ST1005 the colon is that of a key
 		return api.HoldoutInfo{}, console.Misuse(errors.New("the dataset has no holdout; the owner writes one into " +
 			"the policy, under holdouts:"))
 	case h.Holdout == "":
