@@ -109,7 +109,7 @@ func (h *Heavy) Randomize(src *noise.Source, value uint64) (HeavyReport, error) 
 	return h.report(dice{src}, value), nil
 }
 
-func (h *Heavy) report(c chance, value uint64) HeavyReport {
+func (h *Heavy) report(c randomness, value uint64) HeavyReport {
 	level := c.below(uint64(len(h.levels)))
 	length := h.levels[level]
 	row := c.below(1 << length)

@@ -69,7 +69,7 @@ var rooms = map[string]string{
 	"internal/engine/outer":         "api internal/plan/syntax",
 	"ledger":                        "dp account",
 	"internal/ledger/chain":         "dp account ledger",
-	"internal/ledger/anchor":        "ledger",
+	"internal/ledger/anchor":        "ledger policy",
 	"internal/ledger/sqlite":        "dp account ledger internal/ledger/chain internal/entropy",
 	"internal/ledger/replay":        "dp ledger",
 	// Interactive mechanisms. They see a host that charges, and neither a ledger nor SQL. What predicts sees what was
@@ -93,12 +93,14 @@ var rooms = map[string]string{
 	// What watches such sessions in tests.
 	"internal/sessiontest": "dp mech session internal/exact",
 	"internal/forecast":    "dp",
-	"internal/render":      ". internal/curator dp internal/table api ledger learn stream",
+	"internal/render":      "dp internal/table api learn",
 	// What a question costs, and what its answer looks like. Neither sees data, exact values or the ledger.
 	"internal/pricing": "dp mech policy api internal/plan internal/plan/tree",
 	"internal/answers": "dp mech policy api internal/plan internal/plan/expr internal/plan/tree internal/pricing internal/engine/outer",
-	"internal/curator": "internal/pricing internal/answers dp account policy internal/plan internal/plan/cells internal/plan/tree internal/plan/verify mech ledger internal/engine session stream internal/stream/histogram internal/stream/linear internal/stream/predict holdout internal/holdout/labels learn api",
-	".":                "dp noise mech policy internal/plan internal/plan/syntax internal/plan/tree ledger internal/ledger/sqlite internal/ledger/anchor internal/engine internal/engine/duckdb store internal/curator session stream internal/stream/linear holdout learn api",
+	"internal/curator": "internal/pricing internal/answers dp account policy internal/plan internal/plan/cells internal/plan/tree internal/plan/verify mech ledger internal/engine session stream internal/stream/histogram internal/stream/linear internal/stream/predict holdout internal/holdout/labels learn api internal/engine/outer",
+	".":                "dp noise mech policy internal/plan internal/plan/syntax internal/plan/tree ledger internal/ledger/sqlite internal/ledger/anchor internal/engine internal/engine/duckdb store internal/curator session stream internal/stream/linear holdout learn api internal/policycheck",
+	// What is wrong with a policy. It asks a curator that has neither data nor a ledger.
+	"internal/policycheck": "policy internal/plan internal/curator",
 	// The doors. None of them sees an engine, a ledger or noise: they ask at the desk.
 	"internal/server":           ". policy internal/server/connlimit internal/server/admission internal/server/users internal/server/pgwire internal/server/httpapi api",
 	"internal/server/admission": ". dp policy internal/entropy api ledger learn stream",
@@ -107,7 +109,7 @@ var rooms = map[string]string{
 	"internal/server/catalog":           "policy internal/nesting internal/server/catalog/datum internal/server/catalog/ident internal/server/catalog/interpret internal/server/catalog/oid",
 	"internal/server/pgwire":            ". dp policy ledger internal/render internal/table internal/entropy internal/nesting internal/server/admission internal/server/users internal/server/catalog internal/server/connlimit api internal/server/catalog/datum internal/server/catalog/interpret",
 	"internal/server/connlimit":         "",
-	"internal/server/httpapi":           ". dp policy internal/render internal/entropy ledger internal/ledger/replay internal/server/admission internal/server/users api learn",
+	"internal/server/httpapi":           ". dp policy internal/render internal/entropy ledger internal/ledger/replay internal/server/admission internal/server/users api learn stream",
 	"internal/audit/finding":            "",
 	"internal/audit/enumerate":          "dp internal/audit/finding internal/root",
 	"internal/audit/density":            "internal/audit/enumerate internal/detrand internal/normal internal/root",
@@ -125,12 +127,12 @@ var rooms = map[string]string{
 	"cmd/discreet/internal/auditcmd":   "audit cmd/discreet/internal/console internal/audit/finding internal/audit/lockstep internal/table",
 	"cmd/discreet/internal/console":    "account/workload api dp internal/chart internal/ledger/sqlite internal/ownerkey internal/table ledger policy",
 	"cmd/discreet/internal/democmd":    ". api cmd/discreet/internal/console cmd/discreet/internal/traincmd dp internal/hospital internal/ledger/sqlite internal/render internal/shop internal/table internal/traindemo ledger",
-	"cmd/discreet/internal/holdoutcmd": ". api cmd/discreet/internal/console dp holdout internal/chart internal/holdoutdemo internal/render internal/table",
-	"cmd/discreet/internal/ledgercmd":  ". api cmd/discreet/internal/console dp internal/ledger/replay internal/ledger/sqlite internal/ownerkey internal/render internal/table ledger policy",
-	"cmd/discreet/internal/ownercmd":   ". cmd/discreet/internal/console dp internal/engine/duckdb internal/ownerkey internal/render internal/table ledger policy",
+	"cmd/discreet/internal/holdoutcmd": ". api cmd/discreet/internal/console dp holdout internal/chart internal/holdout/labels internal/holdoutdemo internal/render internal/table",
+	"cmd/discreet/internal/ledgercmd":  ". api cmd/discreet/internal/console dp internal/ledger/anchor internal/ledger/replay internal/ledger/sqlite internal/ownerkey internal/render internal/table ledger policy",
+	"cmd/discreet/internal/ownercmd":   ". cmd/discreet/internal/console dp internal/engine/duckdb internal/ownerkey internal/policycheck internal/render internal/table ledger policy",
 	"cmd/discreet/internal/querycmd":   ". api cmd/discreet/internal/console dp internal/chart internal/forecast internal/render internal/table ledger policy",
 	"cmd/discreet/internal/servecmd":   "cmd/discreet/internal/console internal/hospital internal/server internal/server/users internal/table",
-	"cmd/discreet/internal/streamcmd":  ". api cmd/discreet/internal/console internal/chart internal/render internal/table",
+	"cmd/discreet/internal/streamcmd":  ". api cmd/discreet/internal/console internal/chart internal/render internal/table stream",
 	"cmd/discreet/internal/surveycmd":  "cmd/discreet/internal/console dp internal/chart internal/render internal/table survey",
 	"cmd/discreet/internal/traincmd":   ". api cmd/discreet/internal/console dp internal/chart internal/render internal/table internal/traindemo learn",
 	"cmd/discreet/internal/usercmd":    "cmd/discreet/internal/console internal/server/users internal/table policy",
@@ -275,6 +277,10 @@ func TestViolationsAreSeen(t *testing.T) {
 		{ImportPath: module + "/internal/server/catalog", Imports: []string{module}},
 		{ImportPath: module + "/internal/server/catalog/interpret", Imports: []string{module + "/policy"}},
 		{ImportPath: module + "/internal/server/catalog/interpret", Imports: []string{module + "/internal/server/catalog"}},
+		{ImportPath: module + "/api", Imports: []string{module + "/internal/curator"}},
+		{ImportPath: module + "/internal/render", Imports: []string{module}},
+		{ImportPath: module + "/internal/server/httpapi", Imports: []string{module + "/mech"}},
+		{ImportPath: module + "/internal/policycheck", Imports: []string{module + "/internal/engine"}},
 		{ImportPath: module + "/utils"},
 	} {
 		if len(violations(planted)) == 0 {

@@ -25,6 +25,8 @@ holdout has noise. The board is public among the analysts of the dataset, and is
   discreet holdout board --policy trial.yaml --holdout rows --json`
 }
 
+var boardKeys = []string{"rank", "name", "analyst", "score", "spent", "error", "time"}
+
 func (c *boardCmd) Run(ctx context.Context, s console.Screen) error {
 	db, err := discreet.Open(ctx, c.Policy)
 	if err != nil {
@@ -40,7 +42,11 @@ func (c *boardCmd) Run(ctx context.Context, s console.Screen) error {
 		return err
 	}
 	if c.JSON {
-		return console.PrintJSON(s.Out, map[string]any{"dataset": info.Dataset, "holdout": info.Name, "board": lines})
+		board := []console.Ordered{}
+		for _, l := range lines {
+			board = append(board, console.Ordered{Object: l, Keys: boardKeys})
+		}
+		return console.PrintJSON(s.Out, map[string]any{"dataset": info.Dataset, "holdout": info.Name, "board": board})
 	}
 	if len(lines) == 0 {
 		fmt.Fprintln(s.Out, "no score is on the board yet; put one there with discreet holdout score --name")

@@ -7,11 +7,13 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"strconv"
 
 	"github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/holdout/labels"
 	"github.com/discreet-dp/discreet/internal/render"
 	"github.com/discreet-dp/discreet/internal/table"
 )
@@ -113,8 +115,7 @@ func (c *scoreCmd) Run(ctx context.Context, s console.Screen) error {
 		fmt.Fprintln(s.Err, "notice: "+alert.String())
 	}
 	if c.JSON {
-		return console.PrintJSON(s.Out, scoreJSON{a, render.ReceiptJSON{Sequence: a.Receipt.Sequence, Hash: a.Receipt.Hash,
-			Free: a.Receipt.Free}})
+		return console.PrintJSON(s.Out, console.Ordered{Object: a, Keys: scoreKeys})
 	}
 	what := "confirmed by the holdout"
 	if a.Spent {
@@ -132,11 +133,7 @@ func (c *scoreCmd) Run(ctx context.Context, s console.Screen) error {
 	return nil
 }
 
-// scoreJSON is an answer for machines.
-type scoreJSON struct {
-	*api.HoldoutAnswer
-	Receipt render.ReceiptJSON `json:"receipt"`
-}
+var scoreKeys = []string{"dataset", "holdout", "score", "spent", "training", "error", "confidence", "left", "free", "again", "cost", "remaining", "alerts", "notes", "data_version", "receipt"}
 
 // roundWords shows a price; rho too, where that is what is counted.
 func roundWords(cost dp.Cost, r api.Remaining) string {
@@ -157,7 +154,7 @@ func (c *scoreCmd) price(ctx context.Context, s console.Screen, db *discreet.DB,
 		return err
 	}
 	if c.JSON {
-		return console.PrintJSON(s.Out, map[string]any{"holdout": info, "left": status.Left, "open": status.Open, "remaining": left})
+		return console.PrintJSON(s.Out, map[string]any{"holdout": listedHoldout{HoldoutInfo: info}, "left": status.Left, "open": status.Open, "remaining": left})
 	}
 	switch {
 	case status.Left == 0:
@@ -193,5 +190,13 @@ func readPredictions(in io.Reader, path string, info api.HoldoutInfo) (values, i
 		defer f.Close()
 		in = f
 	}
-	return discreet.ReadPredictions(info, in)
+	if !info.Labels {
+		return nil, nil, api.Refuse("ask with an expression over its columns", "the holdout %s is the table %s, and takes no predictions", strconv.Quote(info.Name), strconv.Quote(info.Table))
+	}
+	p, err := labels.ReadPredictions(in, info.Column, info.ID)
+	var wrong *labels.PredictionsError
+	if errors.As(err, &wrong) {
+		return nil, nil, api.Refuse(wrong.Instead, "%s", wrong.Problem)
+	}
+	return p.Values, p.IDs, err
 }

@@ -10,10 +10,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
+	"github.com/discreet-dp/discreet/internal/policycheck"
 	"github.com/discreet-dp/discreet/internal/table"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -41,17 +41,17 @@ func (c *Check) Run(ctx context.Context, s console.Screen) error {
 	if err != nil {
 		return err
 	}
-	if err := discreet.CheckViews(p); err != nil {
+	if err := policycheck.Views(p); err != nil {
 		return err
 	}
-	if err := discreet.CheckStreams(p); err != nil {
+	if err := policycheck.Streams(p); err != nil {
 		return err
 	}
 	if !c.NoData {
-		if err := discreet.CheckHomes(p); err != nil {
+		if err := policycheck.Files(p); err != nil {
 			return err
 		}
-		if err := discreet.CheckHoldouts(p); err != nil {
+		if err := policycheck.Holdouts(p); err != nil {
 			return err
 		}
 	}

@@ -68,7 +68,7 @@ func (c *Budget) Run(ctx context.Context, s console.Screen) error {
 		groups, words = append(groups, accounts), append(words, promise)
 	}
 	at := s.Now()
-	spent, err := readSpending(db.Records(ctx), at)
+	spent, err := readSpending(db.Records(ctx, 0), at)
 	if err != nil {
 		return err
 	}

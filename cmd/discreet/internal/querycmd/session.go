@@ -69,7 +69,7 @@ func (s *session) ask(ctx context.Context, text string) error {
 		fmt.Fprintln(s.Err, "notice: "+alert.String())
 	}
 	if s.json {
-		return console.PrintJSON(s.Out, render.JSON(a))
+		return console.PrintJSON(s.Out, a)
 	}
 	render.Answer(s.Out, a)
 	return nil

@@ -67,7 +67,7 @@ func (c *askCmd) ask(ctx context.Context, s console.Screen, db *discreet.DB, q a
 	}
 	alerted(s, a)
 	if c.JSON {
-		return console.PrintJSON(s.Out, render.StreamJSON(a))
+		return console.PrintJSON(s.Out, a)
 	}
 	fmt.Fprintf(s.Out, "%s people\n%s\n", render.StreamValue(a), render.StreamPrice(a))
 	return nil
@@ -82,12 +82,12 @@ func alerted(s console.Screen, a *api.StreamAnswer) {
 // answeredLine and quotedLine say which question of a list they are about: others may be refused.
 type answeredLine struct {
 	Line int `json:"line"`
-	render.StreamAnswerJSON
+	*api.StreamAnswer
 }
 
 type quotedLine struct {
 	Line int `json:"line,omitempty"` // none where there is one question
-	render.StreamQuoteJSON
+	*api.StreamQuote
 }
 
 // refusedLine is a question that has no answer.
@@ -125,7 +125,7 @@ func (c *askCmd) askAll(ctx context.Context, s console.Screen, db *discreet.DB, 
 			continue
 		}
 		alerted(s, a)
-		answers, left = append(answers, answeredLine{asked.lines[i], render.StreamJSON(a)}), render.Left(a.Remaining)
+		answers, left = append(answers, answeredLine{asked.lines[i], a}), render.Left(a.Remaining)
 		around, price := "?", "free"
 		if a.Error != nil {
 			around = fmt.Sprint(*a.Error)
@@ -184,7 +184,7 @@ func (c *askCmd) explain(ctx context.Context, s console.Screen, db *discreet.DB,
 		if err != nil {
 			return asked.wrong(i, err)
 		}
-		one := quotedLine{StreamQuoteJSON: render.StreamQuote(x)}
+		one := quotedLine{StreamQuote: x}
 		if asked.lines != nil {
 			one.Line = asked.lines[i]
 		}

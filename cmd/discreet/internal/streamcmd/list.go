@@ -27,11 +27,7 @@ func (c *listCmd) Run(ctx context.Context, s console.Screen) error {
 	}
 	defer db.Close()
 	if c.JSON {
-		out := []render.StreamInfoJSON{}
-		for _, info := range all {
-			out = append(out, render.StreamInfo(info))
-		}
-		return console.PrintJSON(s.Out, map[string]any{"streams": out})
+		return console.PrintJSON(s.Out, map[string]any{"streams": all})
 	}
 	for i, info := range all {
 		if i > 0 {

@@ -8,6 +8,7 @@ import (
 	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
 	"github.com/discreet-dp/discreet/internal/render"
 	"github.com/discreet-dp/discreet/internal/table"
+	"github.com/discreet-dp/discreet/stream"
 )
 
 type reportCmd struct{ streamFlags }
@@ -24,7 +25,7 @@ only in the process that answers them: the report of a running server has them (
 type streamBooks struct {
 	Dataset string `json:"dataset"`
 	Stream  string `json:"stream"`
-	render.StreamReportJSON
+	*stream.Report
 }
 
 func (c *reportCmd) Run(ctx context.Context, s console.Screen) error {
@@ -41,7 +42,7 @@ func (c *reportCmd) Run(ctx context.Context, s console.Screen) error {
 		if err != nil {
 			return err
 		}
-		out = append(out, streamBooks{info.Dataset, info.Name, render.StreamReport(*r)})
+		out = append(out, streamBooks{info.Dataset, info.Name, r})
 	}
 	if c.JSON {
 		return console.PrintJSON(s.Out, map[string]any{"streams": out})

@@ -114,11 +114,10 @@ func (c *Train) Run(ctx context.Context, s console.Screen) error {
 		}
 	}
 	if c.JSON {
-		out, err := render.TrainingJSON(t, c.Output)
-		if err != nil {
-			return err
-		}
-		return console.PrintJSON(s.Out, out)
+		return console.PrintJSON(s.Out, console.Ordered{Object: struct {
+			*api.Training
+			File string `json:"file,omitempty"`
+		}{t, c.Output}, Keys: []string{"id", "cost", "remaining", "receipt", "data_version", "notes", "alerts", "file", "model"}})
 	}
 	render.Training(s.Out, t)
 	if c.Output == "" {
@@ -132,7 +131,7 @@ func (c *Train) Run(ctx context.Context, s console.Screen) error {
 
 func (c *Train) explain(s console.Screen, quote *api.TrainingQuote) error {
 	if c.JSON {
-		return console.PrintJSON(s.Out, render.TrainingQuoteJSON(quote))
+		return console.PrintJSON(s.Out, console.Ordered{Object: quote, Keys: []string{"dataset", "unit", "neighbours", "max_rows", "method", "why", "plan", "epsilon", "cost", "pay", "currency", "known", "remaining", "after", "affordable"}})
 	}
 	render.TrainingQuote(s.Out, quote)
 	return nil

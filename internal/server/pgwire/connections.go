@@ -9,34 +9,34 @@ import (
 )
 
 // reserve is how many connections may be open beyond a limit, without ever becoming a session: they are told that there are too many, or
-// they cancel what a session does, which must work above all when the house is full.
+// they cancel what a session does, which must work above all when the server is full.
 const reserve = 32
 
-// guests are the connections, and what those who are in have open and hold.
-type guests struct {
+// connections counts them, and what those who logged in have open and hold.
+type connections struct {
 	all, perAddress, perUser int
 
-	crowd connlimit.Counter
+	count connlimit.Counter
 
 	mu    sync.Mutex
 	users map[string]int
 	held  map[string]int // bytes of rows, by user
 }
 
-func newGuests(o Options) *guests {
-	return &guests{all: o.Connections, perAddress: o.PerAddress, perUser: o.PerUser, users: map[string]int{}, held: map[string]int{}}
+func newConnections(o Options) *connections {
+	return &connections{all: o.Connections, perAddress: o.PerAddress, perUser: o.PerUser, users: map[string]int{}, held: map[string]int{}}
 }
 
 // enter counts a connection, unless there is no room even to tell it so.
-func (c *guests) enter(address string) bool {
-	return c.crowd.Enter(address, c.all+reserve, c.perAddress+reserve)
+func (c *connections) enter(address string) bool {
+	return c.count.Enter(address, c.all+reserve, c.perAddress+reserve)
 }
 
-func (c *guests) leave(address string) { c.crowd.Leave(address) }
+func (c *connections) leave(address string) { c.count.Leave(address) }
 
 // full says why a connection that is counted cannot become a session.
-func (c *guests) full(address string) error {
-	switch all, here := c.crowd.Count(address); {
+func (c *connections) full(address string) error {
+	switch all, here := c.count.Count(address); {
 	case all > c.all:
 		return fatal(tooManyConnections, "the server has as many connections as it takes; try again later")
 	case here > c.perAddress:
@@ -46,7 +46,7 @@ func (c *guests) full(address string) error {
 }
 
 // login counts a session of a user's.
-func (c *guests) login(user string) bool {
+func (c *connections) login(user string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.users[user] >= c.perUser {
@@ -56,14 +56,14 @@ func (c *guests) login(user string) bool {
 	return true
 }
 
-func (c *guests) logout(user string) {
+func (c *connections) logout(user string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	less(c.users, user)
 }
 
 // hold counts bytes that a user's sessions hold, more or fewer of them, unless these would be too many.
-func (c *guests) hold(user string, more int) bool {
+func (c *connections) hold(user string, more int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if more > 0 && c.held[user]+more > maxHeldByUser {
@@ -75,8 +75,8 @@ func (c *guests) hold(user string, more int) bool {
 	return true
 }
 
-func (c *guests) size() int {
-	all, _ := c.crowd.Count("")
+func (c *connections) size() int {
+	all, _ := c.count.Count("")
 	return all
 }
 

@@ -13,22 +13,22 @@ func (l *Ledger) hashAt(sequence uint64) (string, error) {
 	return hash, err
 }
 
-// moor stores the anchor where one is due, with the records that were just made, or one that could not be stored before. The fate of
+// storeAnchor stores the anchor where one is due, with the records that were just made, or one that could not be stored before. The fate of
 // the ledger itself is known, so it goes on: the same request gets its receipt when the anchor could be stored.
-func (l *Ledger) moor(made []*chain.Link) error {
-	if l.mooring == nil {
+func (l *Ledger) storeAnchor(made []*chain.Link) error {
+	if l.keeper == nil {
 		return nil
 	}
 	records := make([]*ledger.Record, len(made))
 	for i, k := range made {
 		records[i] = k.Record
 	}
-	return l.mooring.Committed(background, l.state, records)
+	return l.keeper.Committed(background, l.state, records)
 }
 
 // abandon closes a ledger that is not handed out, without an anchor.
 func (l *Ledger) abandon(cause error) error {
-	l.mooring = nil
+	l.keeper = nil
 	if err := l.Close(); err != nil {
 		return errors.Join(cause, err)
 	}
@@ -37,10 +37,10 @@ func (l *Ledger) abandon(cause error) error {
 
 // tellable returns an error where a record must not be told of before an anchor that could not be stored is.
 func (l *Ledger) tellable(sequence uint64) error {
-	if l.mooring.Covers(sequence) {
+	if l.keeper.Covers(sequence) {
 		return nil
 	}
-	if err := l.moor(nil); err != nil {
+	if err := l.storeAnchor(nil); err != nil {
 		return &ledger.WriteError{Path: l.path, Charged: true, Err: err}
 	}
 	return nil

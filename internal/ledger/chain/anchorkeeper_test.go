@@ -44,24 +44,24 @@ func (b *bay) Store(_ context.Context, a ledger.Anchor) error {
 	return b.fail
 }
 
-// boat is a ledger in memory.
-type boat struct {
+// book is a ledger in memory.
+type book struct {
 	links []*Link
 	state *State
 }
 
-func launch(identity string) *boat {
-	return sail([]*Link{First(identity, time.Unix(0, 0))})
+func newBook(identity string) *book {
+	return replayed([]*Link{First(identity, time.Unix(0, 0))})
 }
 
-// sail returns the ledger with these records.
-func sail(links []*Link) *boat {
-	b := &boat{state: New()}
+// replayed returns the ledger with these records.
+func replayed(links []*Link) *book {
+	b := &book{state: New()}
 	b.append(links...)
 	return b
 }
 
-func (b *boat) append(links ...*Link) {
+func (b *book) append(links ...*Link) {
 	for _, k := range links {
 		var r ledger.Record
 		if err := errors.Join(r.Read(k.Body, k.Hash, ""), b.state.Check(&r)); err != nil {
@@ -72,9 +72,9 @@ func (b *boat) append(links ...*Link) {
 	}
 }
 
-func (b *boat) hashAt(n uint64) (string, error) { return b.links[n].Hash, nil }
+func (b *book) hashAt(n uint64) (string, error) { return b.links[n].Hash, nil }
 
-func (b *boat) records() iter.Seq2[*ledger.Record, error] {
+func (b *book) records() iter.Seq2[*ledger.Record, error] {
 	return func(yield func(*ledger.Record, error) bool) {
 		for _, k := range b.links {
 			if !yield(k.Record, nil) {
@@ -88,7 +88,7 @@ func (b *boat) records() iter.Seq2[*ledger.Record, error] {
 var asked int
 
 // charge writes one charge and returns its record.
-func (b *boat) charge(cost dp.Cost, accounts ...string) *ledger.Record {
+func (b *book) charge(cost dp.Cost, accounts ...string) *ledger.Record {
 	asked++
 	c := ledger.Charge{Request: fmt.Sprint(asked), Window: 1, Cost: cost}
 	for _, name := range accounts {
@@ -103,7 +103,7 @@ func (b *boat) charge(cost dp.Cost, accounts ...string) *ledger.Record {
 }
 
 // recover does what a ledger does for an owner who recovers it.
-func (b *boat) recover(m *Mooring, a ledger.Anchor) (Loss, error) {
+func (b *book) recover(m *AnchorKeeper, a ledger.Anchor) (Loss, error) {
 	loss, err := Missing(a, b.state, b.records())
 	if err != nil || loss.Counted {
 		return loss, err
@@ -122,7 +122,7 @@ func (b *boat) recover(m *Mooring, a ledger.Anchor) (Loss, error) {
 
 func rho(n int) dp.Cost { return dp.Cost{Epsilon: dp.Unbounded, Rho: dp.Amount(n), Delta: 1} }
 
-func mustMoor(t testing.TB, err error) {
+func mustAnchor(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -134,8 +134,8 @@ type world struct {
 	t        *rapid.T
 	place    *bay
 	every    uint64
-	boat     *boat
-	mooring  *Mooring
+	book     *book
+	keeper   *AnchorKeeper
 	past     [][]*Link          // every ledger that ever was, at some moments
 	released map[string]dp.Cost // by account
 	slipped  map[string]dp.Cost // what an older copy lacked that passed, which it may with every > 1
@@ -171,10 +171,10 @@ func (w *world) charge() {
 	var made []*ledger.Record
 	for range rapid.IntRange(1, 3).Draw(w.t, "group") {
 		cost, accounts := w.spends("charge")
-		made = append(made, w.boat.charge(cost, accounts...))
+		made = append(made, w.book.charge(cost, accounts...))
 	}
 	w.pending = append(w.pending, made...)
-	err := w.mooring.Committed(ctx, w.boat.state, made)
+	err := w.keeper.Committed(ctx, w.book.state, made)
 	stores := w.place.stored != w.stored
 	if stores {
 		w.stored, w.since = w.place.stored, 0
@@ -195,14 +195,14 @@ func (w *world) charge() {
 			w.t.Fatalf("released %v of %q, which is above the ceiling", w.released[name], name)
 		}
 	}
-	w.past = append(w.past, slices.Clone(w.boat.links))
+	w.past = append(w.past, slices.Clone(w.book.links))
 }
 
-// adrift charges and releases without a mooring.
-func (w *world) adrift() {
-	for range rapid.IntRange(0, 3).Draw(w.t, "adrift") {
-		cost, accounts := w.spends("adrift")
-		r := w.boat.charge(cost, accounts...)
+// unkept charges and releases without a keeper.
+func (w *world) unkept() {
+	for range rapid.IntRange(0, 3).Draw(w.t, "unkept") {
+		cost, accounts := w.spends("unkept")
+		r := w.book.charge(cost, accounts...)
 		for _, b := range r.Balances {
 			w.released[b.Account] = w.released[b.Account].Add(r.Cost)
 		}
@@ -212,7 +212,7 @@ func (w *world) adrift() {
 // covered reports whether the ledger counts everything that was released.
 func (w *world) covered() error {
 	for name, cost := range w.released {
-		if got := w.boat.state.Spent(name).Add(w.slipped[name]); !cost.Within(got) {
+		if got := w.book.state.Spent(name).Add(w.slipped[name]); !cost.Within(got) {
 			return fmt.Errorf("%q counts %v, and %v was released", name, got, cost)
 		}
 	}
@@ -222,30 +222,30 @@ func (w *world) covered() error {
 // open opens the ledger, and recovers it where it is refused.
 func (w *world) open() {
 	w.place.fail, w.pending = nil, nil
-	w.mooring = NewMooring(w.place, w.every)
-	err := w.mooring.Open(ctx, "x", w.boat.state, w.boat.hashAt)
+	w.keeper = NewAnchorKeeper(w.place, w.every)
+	err := w.keeper.Open(ctx, "x", w.book.state, w.book.hashAt)
 	var refused *ledger.AnchorError
 	if errors.As(err, &refused) {
-		if _, err := w.boat.recover(w.mooring, *w.place.anchor); err != nil {
+		if _, err := w.book.recover(w.keeper, *w.place.anchor); err != nil {
 			w.t.Fatal(err)
 		}
 		if err := w.covered(); err != nil {
 			w.t.Fatalf("after the recovery: %v (%s)", err, refused.Problem)
 		}
 		if rapid.Bool().Draw(w.t, "dies before the anchor") {
-			before := w.boat.state.Spent("a")
-			if loss, err := w.boat.recover(w.mooring, *w.place.anchor); err != nil || !loss.Counted || w.boat.state.Spent("a") != before {
+			before := w.book.state.Spent("a")
+			if loss, err := w.book.recover(w.keeper, *w.place.anchor); err != nil || !loss.Counted || w.book.state.Spent("a") != before {
 				w.t.Fatalf("counted twice: %+v, %v", loss, err)
 			}
 		}
-		err = w.mooring.Adopt(ctx, w.boat.state, w.boat.hashAt)
+		err = w.keeper.Adopt(ctx, w.book.state, w.book.hashAt)
 	} else if err == nil {
 		if failed := w.covered(); failed != nil {
 			if w.since == 0 || w.every == 1 {
 				w.t.Fatalf("an older copy passed: %v", failed)
 			}
 			for name, cost := range w.released {
-				if lacks := cost.Sub(w.boat.state.Spent(name)); !cost.Within(w.boat.state.Spent(name).Add(w.slipped[name])) {
+				if lacks := cost.Sub(w.book.state.Spent(name)); !cost.Within(w.book.state.Spent(name).Add(w.slipped[name])) {
 					w.slipped[name] = lacks
 				}
 			}
@@ -254,11 +254,11 @@ func (w *world) open() {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	if err := NewMooring(w.place, w.every).Open(ctx, "x", w.boat.state, w.boat.hashAt); err != nil {
+	if err := NewAnchorKeeper(w.place, w.every).Open(ctx, "x", w.book.state, w.book.hashAt); err != nil {
 		w.t.Fatalf("opened again: %v", err)
 	}
 	w.stored, w.since = w.place.stored, 0
-	w.past = append(w.past, slices.Clone(w.boat.links))
+	w.past = append(w.past, slices.Clone(w.book.links))
 }
 
 // Charges, groups, failing anchors, deaths, rollbacks, forks and other ledgers: whatever is refused and recovered counts
@@ -268,7 +268,7 @@ func TestNothingReleasedIsForgotten(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		w := &world{t: rt, place: &bay{}, released: map[string]dp.Cost{}, slipped: map[string]dp.Cost{}}
 		w.every = rapid.SampledFrom([]uint64{1, 1, 2, 5}).Draw(rt, "every")
-		w.boat = launch("one")
+		w.book = newBook("one")
 		w.open()
 		for range rapid.IntRange(1, 40).Draw(rt, "steps") {
 			switch rapid.SampledFrom([]string{"charge", "charge", "charge", "charge", "close", "die", "roll back", "other"}).Draw(rt, "do") {
@@ -276,11 +276,11 @@ func TestNothingReleasedIsForgotten(t *testing.T) {
 				w.charge()
 			case "close":
 				w.place.fail = nil
-				if err := w.mooring.Close(ctx, w.boat.state); err != nil {
+				if err := w.keeper.Close(ctx, w.book.state); err != nil {
 					rt.Fatal(err)
 				}
 				w.since, w.stored = 0, w.place.stored
-				if !exact(w.boat.state, *w.place.anchor) {
+				if !exact(w.book.state, *w.place.anchor) {
 					rt.Fatalf("Close left %+v", w.place.anchor)
 				}
 				w.open()
@@ -289,13 +289,13 @@ func TestNothingReleasedIsForgotten(t *testing.T) {
 			case "roll back":
 				links := rapid.SampledFrom(w.past).Draw(rt, "which")
 				links = links[:rapid.IntRange(1, len(links)).Draw(rt, "to")]
-				w.boat = sail(slices.Clone(links))
-				w.adrift()
+				w.book = replayed(slices.Clone(links))
+				w.unkept()
 				recovered++
 				w.open()
 			case "other":
-				w.boat = launch(fmt.Sprint("other ", len(w.past)))
-				w.adrift()
+				w.book = newBook(fmt.Sprint("other ", len(w.past)))
+				w.unkept()
 				w.open()
 			}
 		}
@@ -309,11 +309,11 @@ func TestNothingReleasedIsForgotten(t *testing.T) {
 func TestRecoveryIsExact(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		w := &world{t: rt, place: &bay{}, released: map[string]dp.Cost{}, slipped: map[string]dp.Cost{}, every: 1}
-		w.boat = launch("one")
+		w.book = newBook("one")
 		w.open()
 		for range rapid.IntRange(1, 200).Draw(rt, "charges") {
-			r := w.boat.charge(rho(rapid.IntRange(1, 9).Draw(rt, "rho")), rapid.SampledFrom([]string{"a", "b"}).Draw(rt, "account"))
-			if err := w.mooring.Committed(ctx, w.boat.state, []*ledger.Record{r}); err != nil {
+			r := w.book.charge(rho(rapid.IntRange(1, 9).Draw(rt, "rho")), rapid.SampledFrom([]string{"a", "b"}).Draw(rt, "account"))
+			if err := w.keeper.Committed(ctx, w.book.state, []*ledger.Record{r}); err != nil {
 				rt.Fatal(err)
 			}
 			w.release(r)
@@ -322,13 +322,13 @@ func TestRecoveryIsExact(t *testing.T) {
 			}
 		}
 		to := rapid.SampledFrom(w.place.anchor.Trail).Draw(rt, "to").Sequence
-		if head, _ := w.boat.state.Head(); rapid.Bool().Draw(rt, "recent") {
+		if head, _ := w.book.state.Head(); rapid.Bool().Draw(rt, "recent") {
 			to = head - rapid.Uint64Range(1, min(head, dense)).Draw(rt, "age")
 		}
-		w.boat = sail(slices.Clone(w.boat.links[:to+1]))
+		w.book = replayed(slices.Clone(w.book.links[:to+1]))
 		w.open()
 		for name, cost := range w.released {
-			if got := w.boat.state.Spent(name); got != cost {
+			if got := w.book.state.Spent(name); got != cost {
 				rt.Fatalf("%q counts %v; released was %v", name, got, cost)
 			}
 		}
@@ -338,26 +338,26 @@ func TestRecoveryIsExact(t *testing.T) {
 // What is wrong with a ledger is said precisely.
 func TestProblems(t *testing.T) {
 	place := &bay{}
-	b := launch("one")
-	m := NewMooring(place, 1)
-	mustMoor(t, m.Open(ctx, "x", nil, nil))
-	mustMoor(t, m.Open(ctx, "x", b.state, b.hashAt))
+	b := newBook("one")
+	m := NewAnchorKeeper(place, 1)
+	mustAnchor(t, m.Open(ctx, "x", nil, nil))
+	mustAnchor(t, m.Open(ctx, "x", b.state, b.hashAt))
 	for range 9 {
-		mustMoor(t, m.Committed(ctx, b.state, []*ledger.Record{b.charge(rho(1), "a")}))
+		mustAnchor(t, m.Committed(ctx, b.state, []*ledger.Record{b.charge(rho(1), "a")}))
 	}
-	fork := sail(slices.Clone(b.links[:5]))
+	fork := replayed(slices.Clone(b.links[:5]))
 	for range 9 {
 		fork.charge(rho(2), "b")
 	}
-	short := sail(slices.Clone(fork.links[:8]))
-	other := launch("two")
+	short := replayed(slices.Clone(fork.links[:8]))
+	other := newBook("two")
 	for _, c := range []struct {
-		boat *boat
+		book *book
 		want string
 	}{
 		{nil, "the ledger is missing, and had 9 records"},
-		{sail(b.links[:1]), "it ends at record 0 of 9"},
-		{sail(b.links[:9]), "it ends at record 8 of 9"},
+		{replayed(b.links[:1]), "it ends at record 0 of 9"},
+		{replayed(b.links[:9]), "it ends at record 8 of 9"},
 		{fork, "its record 9 is another one"},
 		{short, "it ends at record 7 of 9, and has another history: its record 7 is another one"},
 		{other, "it is another ledger"},
@@ -365,8 +365,8 @@ func TestProblems(t *testing.T) {
 	} {
 		var state *State
 		var hashAt func(uint64) (string, error)
-		if c.boat != nil {
-			state, hashAt = c.boat.state, c.boat.hashAt
+		if c.book != nil {
+			state, hashAt = c.book.state, c.book.hashAt
 		}
 		_, _, err := m.Check(ctx, "x", state, hashAt)
 		var refused *ledger.AnchorError
@@ -378,11 +378,11 @@ func TestProblems(t *testing.T) {
 
 // An anchor of a ledger that was there before has its trail from the beginning on, in order.
 func TestAdoptedTrail(t *testing.T) {
-	place, b := &bay{}, launch("one")
+	place, b := &bay{}, newBook("one")
 	for range 9 {
 		b.charge(rho(1), "a")
 	}
-	mustMoor(t, NewMooring(place, 5).Open(ctx, "x", b.state, b.hashAt))
+	mustAnchor(t, NewAnchorKeeper(place, 5).Open(ctx, "x", b.state, b.hashAt))
 	if len(place.anchor.Trail) != 9 {
 		t.Errorf("%d positions; want 9", len(place.anchor.Trail))
 	}
@@ -393,25 +393,25 @@ func TestAdoptedTrail(t *testing.T) {
 	}
 }
 
-// A nil mooring does nothing.
-func TestNoMooring(t *testing.T) {
-	var m *Mooring
-	b := launch("one")
-	mustMoor(t, m.Open(ctx, "x", nil, nil))
-	mustMoor(t, m.Open(ctx, "x", b.state, b.hashAt))
-	mustMoor(t, m.Committed(ctx, b.state, []*ledger.Record{b.charge(rho(1), "a")}))
-	mustMoor(t, m.Adopt(ctx, b.state, b.hashAt))
-	mustMoor(t, m.Close(ctx, b.state))
+// A nil keeper does nothing.
+func TestNoAnchorKeeper(t *testing.T) {
+	var m *AnchorKeeper
+	b := newBook("one")
+	mustAnchor(t, m.Open(ctx, "x", nil, nil))
+	mustAnchor(t, m.Open(ctx, "x", b.state, b.hashAt))
+	mustAnchor(t, m.Committed(ctx, b.state, []*ledger.Record{b.charge(rho(1), "a")}))
+	mustAnchor(t, m.Adopt(ctx, b.state, b.hashAt))
+	mustAnchor(t, m.Close(ctx, b.state))
 }
 
 // An anchor is stored as rarely as its number allows where charges are alike, and at once where one is larger.
 func TestAnchorsAreFew(t *testing.T) {
 	place := &bay{}
-	b, m := launch("one"), NewMooring(place, 10)
-	mustMoor(t, m.Open(ctx, "x", b.state, b.hashAt))
+	b, m := newBook("one"), NewAnchorKeeper(place, 10)
+	mustAnchor(t, m.Open(ctx, "x", b.state, b.hashAt))
 	charge := func(n int) int {
 		before := place.stored
-		mustMoor(t, m.Committed(ctx, b.state, []*ledger.Record{b.charge(rho(n), "a")}))
+		mustAnchor(t, m.Committed(ctx, b.state, []*ledger.Record{b.charge(rho(n), "a")}))
 		return place.stored - before
 	}
 	if charge(5) != 1 {
@@ -430,14 +430,14 @@ func TestAnchorsAreFew(t *testing.T) {
 	}
 	// Without charges nothing is done, unless an anchor is due.
 	before := place.stored
-	mustMoor(t, m.Committed(ctx, b.state, nil))
+	mustAnchor(t, m.Committed(ctx, b.state, nil))
 	place.fail = errors.New("closed")
 	if m.Committed(ctx, b.state, []*ledger.Record{b.charge(rho(1000), "a")}) == nil || m.Committed(ctx, b.state, nil) == nil {
 		t.Error("an anchor that could not be stored was passed over")
 	}
 	place.fail = nil
-	mustMoor(t, m.Committed(ctx, b.state, nil))
-	mustMoor(t, m.Committed(ctx, b.state, nil))
+	mustAnchor(t, m.Committed(ctx, b.state, nil))
+	mustAnchor(t, m.Committed(ctx, b.state, nil))
 	if place.stored != before+1 {
 		t.Errorf("%d anchors; want 1", place.stored-before)
 	}
@@ -452,7 +452,7 @@ func TestTrail(t *testing.T) {
 	s := New()
 	s.sequence = 999_999
 	made, err := newTrail(s, func(uint64) (string, error) { return "", nil })
-	mustMoor(t, err)
+	mustAnchor(t, err)
 	for name, tr := range map[string]trail{"grown": grown, "made": made} {
 		if len(tr) > 300 {
 			t.Errorf("%s: %d positions", name, len(tr))

@@ -10,8 +10,8 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// Desk takes questions. It is safe for concurrent use.
-type Desk struct {
+// Dispatcher takes questions. It is safe for concurrent use.
+type Dispatcher struct {
 	db       *discreet.DB
 	library  library
 	options  Options
@@ -27,16 +27,16 @@ type Desk struct {
 	sessions *registry
 }
 
-// New returns the desk of an open policy.
-func New(db *discreet.DB, o Options) *Desk {
-	d := newDesk(db.Policy(), opened{db}, o)
+// New returns the dispatcher of an open policy.
+func New(db *discreet.DB, o Options) *Dispatcher {
+	d := newDispatcher(db.Policy(), opened{db}, o)
 	d.db = db
 	return d
 }
 
-func newDesk(p *policy.Policy, l library, o Options) *Desk {
+func newDispatcher(p *policy.Policy, l library, o Options) *Dispatcher {
 	o = o.filled()
-	d := &Desk{
+	d := &Dispatcher{
 		library: l, options: o, ticks: map[string]time.Duration{}, queue: newQueue(o.Running, o.Waiting), heavy: newQueue(o.Training, o.Waiting),
 		limits: newLimits(p, o.Rate), looks: newQueue(lookPlaces, lookWaiting), glances: newLimits(p, lookFactor*o.Rate), clock: newClock(), sessions: newRegistry(o.Sessions, o.Idle),
 	}
@@ -52,11 +52,11 @@ func newDesk(p *policy.Policy, l library, o Options) *Desk {
 	return d
 }
 
-// DB is the policy that the desk is for; asking it directly goes around the queue.
-func (d *Desk) DB() *discreet.DB { return d.db }
+// DB is the policy thwith the dispatcher is for; asking it directly goes around the queue.
+func (d *Dispatcher) DB() *discreet.DB { return d.db }
 
 // Ask waits for a turn, asks, and waits for the tick where the policy has one. Errors are those of [discreet.DB.Ask] and those of this package.
-func (d *Desk) Ask(ctx context.Context, q api.Question) (a *api.Answer, err error) {
+func (d *Dispatcher) Ask(ctx context.Context, q api.Question) (a *api.Answer, err error) {
 	q.Request = Request(q.Analyst, q.Request)
 	err = d.serve(ctx, d.entry("ask", q), func(ctx context.Context, e *entry) (err error) {
 		q.AsOf = d.clock.last(d.ticks[e.dataset])
@@ -70,7 +70,7 @@ func (d *Desk) Ask(ctx context.Context, q api.Question) (a *api.Answer, err erro
 
 // Explain prices a question. It counts as a question in what an analyst may ask in a minute, and waits for a turn and for the tick: the state
 // of the data is looked at, to say what would be free.
-func (d *Desk) Explain(ctx context.Context, q api.Question) (x *api.Explanation, err error) {
+func (d *Dispatcher) Explain(ctx context.Context, q api.Question) (x *api.Explanation, err error) {
 	err = d.serve(ctx, d.entry("explain", q), func(ctx context.Context, e *entry) (err error) {
 		e.outcome = priced
 		q.AsOf = d.clock.last(d.ticks[e.dataset])
@@ -81,7 +81,7 @@ func (d *Desk) Explain(ctx context.Context, q api.Question) (x *api.Explanation,
 }
 
 // Describe says what an answer would look like. It counts, and waits, like Explain.
-func (d *Desk) Describe(ctx context.Context, q api.Question) (x *api.Description, err error) {
+func (d *Dispatcher) Describe(ctx context.Context, q api.Question) (x *api.Description, err error) {
 	err = d.serve(ctx, d.entry("describe", q), func(ctx context.Context, e *entry) (err error) {
 		e.outcome = described
 		x, err = d.library.Describe(ctx, q)
@@ -90,7 +90,7 @@ func (d *Desk) Describe(ctx context.Context, q api.Question) (x *api.Description
 	return only(x, err)
 }
 
-func (d *Desk) entry(kind string, q api.Question) *entry {
+func (d *Dispatcher) entry(kind string, q api.Question) *entry {
 	return &entry{kind: kind, analyst: q.Analyst, dataset: cmp.Or(q.Dataset, d.lone), text: q.SQL}
 }
 

@@ -1,7 +1,7 @@
 // Package sessiontest watches interactive mechanisms, which are sessions on a [session.Host], and says what is wrong with what it saw. It is for
 // tests and audits.
 //
-// A [Witness] stands between a session and its host, and hears of every call of its releaser: what is charged, what is written, what is
+// A [Recorder] stands between a session and its host, and hears of every call of its releaser: what is charged, what is written, what is
 // drawn, and what is said to the analyst, in one order. [Rules] looks at one run: nothing is looked at before it is paid for, no round outlives
 // its answer, and nothing is said before it is written. [Compare] looks at two runs on neighbouring databases with the same randomness: all that
 // they do is the same until a call on values that differ, by no more than it was calibrated to, and only what was
@@ -43,8 +43,8 @@ type Event struct {
 	Drawn int
 }
 
-// Witness is a host that writes down all that happens. It is for one goroutine.
-type Witness struct {
+// Recorder is a host that writes down all that happens. It is for one goroutine.
+type Recorder struct {
 	session.Host
 	// Buys reports whether a charge buys a round of comparisons with one answer, and not one answer.
 	Buys  func(session.Charge) bool
@@ -53,21 +53,21 @@ type Witness struct {
 }
 
 // New watches a host and a releaser. Drawn says how many bytes of randomness the releaser's source has handed out.
-func New(h session.Host, r *mech.Releaser, drawn func() int, buys func(session.Charge) bool) *Witness {
-	w := &Witness{Host: h, Buys: buys, drawn: drawn}
+func New(h session.Host, r *mech.Releaser, drawn func() int, buys func(session.Charge) bool) *Recorder {
+	w := &Recorder{Host: h, Buys: buys, drawn: drawn}
 	r.Record(func(c mech.Call) {
 		w.add(Event{Kind: Called, Text: fmt.Sprintf("%s %s %v", c.Mechanism, c.Parameter.RatString(), c.Sensitivity), Call: c})
 	})
 	return w
 }
 
-func (w *Witness) add(e Event) {
+func (w *Recorder) add(e Event) {
 	e.Drawn = w.drawn()
 	w.seen = append(w.seen, e)
 }
 
 // Charge implements [session.Host].
-func (w *Witness) Charge(ctx context.Context, c session.Charge) (session.Receipt, error) {
+func (w *Recorder) Charge(ctx context.Context, c session.Charge) (session.Receipt, error) {
 	r, err := w.Host.Charge(ctx, c)
 	if err != nil {
 		w.add(Event{Kind: Charged, Text: fmt.Sprintf("%s refused: %v", c.Name, err), Again: true})
@@ -78,7 +78,7 @@ func (w *Witness) Charge(ctx context.Context, c session.Charge) (session.Receipt
 }
 
 // Append implements [session.Host].
-func (w *Witness) Append(ctx context.Context, entry []byte) error {
+func (w *Recorder) Append(ctx context.Context, entry []byte) error {
 	err := w.Host.Append(ctx, entry)
 	if err == nil {
 		w.add(Event{Kind: Written, Text: string(entry)})
@@ -87,19 +87,19 @@ func (w *Witness) Append(ctx context.Context, entry []byte) error {
 }
 
 // Entries implements [session.Host].
-func (w *Witness) Entries(ctx context.Context) ([][]byte, error) {
+func (w *Recorder) Entries(ctx context.Context) ([][]byte, error) {
 	w.add(Event{Kind: Read})
 	return w.Host.Entries(ctx)
 }
 
 // Say is to be called with all that the analyst sees of an answer, and Fail with an error.
-func (w *Witness) Say(text string) { w.add(Event{Kind: Said, Text: text}) }
+func (w *Recorder) Say(text string) { w.add(Event{Kind: Said, Text: text}) }
 
-// Fail is described with [Witness.Say].
-func (w *Witness) Fail(err error) { w.add(Event{Kind: Failed, Text: err.Error()}) }
+// Fail is described with [Recorder.Say].
+func (w *Recorder) Fail(err error) { w.add(Event{Kind: Failed, Text: err.Error()}) }
 
 // Look is to be called when private data is read for the session.
-func (w *Witness) Look() { w.add(Event{Kind: Looked}) }
+func (w *Recorder) Look() { w.add(Event{Kind: Looked}) }
 
 // Events returns what happened.
-func (w *Witness) Events() []Event { return slices.Clone(w.seen) }
+func (w *Recorder) Events() []Event { return slices.Clone(w.seen) }

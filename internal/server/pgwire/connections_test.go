@@ -12,7 +12,7 @@ import (
 )
 
 // Many who ask, cancel, hang up and send nonsense, all at once: no connection and no goroutine of theirs stays.
-func TestCrowd(t *testing.T) {
+func TestConnections(t *testing.T) {
 	p := open(t, func(o *Options) { o.StartupDeadline = 5 * time.Minute }) // the clients of forty logins share this machine
 	p.ana(t).Exec(background, counting)                                    // the data is open now
 	before := runtime.NumGoroutine()

@@ -1,4 +1,4 @@
-package server
+package connlimit
 
 import (
 	"io"
@@ -7,18 +7,18 @@ import (
 )
 
 // Who comes when it is full is closed, and who leaves makes room.
-func TestHall(t *testing.T) {
+func TestListener(t *testing.T) {
 	for _, c := range []struct{ most, perAddress int }{{2, 10}, {10, 2}} {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			t.Fatal(err)
 		}
-		hall := &hall{Listener: l, most: c.most, perAddress: c.perAddress}
+		limited := &Listener{Listener: l, Most: c.most, PerAddress: c.perAddress, First: 1}
 		inside := make(chan net.Conn, 10)
 		go func() {
 			defer close(inside)
 			for {
-				conn, err := hall.Accept()
+				conn, err := limited.Accept()
 				if err != nil {
 					return
 				}
@@ -49,7 +49,7 @@ func TestHall(t *testing.T) {
 		for conn := range inside {
 			conn.Close()
 		}
-		if all, here := hall.crowd.Count("127.0.0.1"); all != 0 || here != 0 {
+		if all, here := limited.count.Count("127.0.0.1"); all != 0 || here != 0 {
 			t.Errorf("left are %d, %d of them from here", all, here)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// Mooring ties a ledger to its anchor. A nil *Mooring ties nothing, and all its methods do nothing.
+// AnchorKeeper ties a ledger to its anchor. A nil *AnchorKeeper ties nothing, and all its methods do nothing.
 //
 // What it is for: take the last head for which Committed returned nil. For each account and each claim, what was spent there,
 // which is at least what was released,
@@ -26,8 +26,8 @@ import (
 // and by Close. So an older copy that passes lacks at most every-1 records that were confirmed, and none where the ledger had been
 // closed. That answers count is essential: a copy that has a charge and lacks its answer would draw another one, free.
 //
-// A Mooring is not safe for concurrent use, and the state must not change while a method runs.
-type Mooring struct {
+// An AnchorKeeper is not safe for concurrent use, and the state must not change while a method runs.
+type AnchorKeeper struct {
 	place ledger.Anchorage
 	every uint64
 	now   func() time.Time
@@ -41,13 +41,13 @@ type Mooring struct {
 }
 
 // Covers reports whether a record may be told of: the anchor knows it, or needs not to yet.
-func (m *Mooring) Covers(sequence uint64) bool {
-	return m == nil || !m.due || sequence <= m.last.Sequence
+func (k *AnchorKeeper) Covers(sequence uint64) bool {
+	return k == nil || !k.due || sequence <= k.last.Sequence
 }
 
-// NewMooring returns a mooring that stores an anchor after so many records, at least 1.
-func NewMooring(place ledger.Anchorage, every uint64) *Mooring {
-	return &Mooring{place: place, every: max(every, 1), now: time.Now}
+// NewAnchorKeeper returns a keeper that stores an anchor after so many records, at least 1.
+func NewAnchorKeeper(place ledger.Anchorage, every uint64) *AnchorKeeper {
+	return &AnchorKeeper{place: place, every: max(every, 1), now: time.Now}
 }
 
 // Open checks the ledger against its anchor and returns a [*ledger.AnchorError] where it is not the one that the anchor knows, and a
@@ -56,40 +56,40 @@ func NewMooring(place ledger.Anchorage, every uint64) *Mooring {
 //
 // The state is nil where there is no ledger yet. It is then only checked that there is no anchor either. hashAt returns the
 // hash of a record that the ledger holds.
-func (m *Mooring) Open(ctx context.Context, path string, s *State, hashAt func(uint64) (string, error)) error {
-	if m == nil {
+func (k *AnchorKeeper) Open(ctx context.Context, path string, s *State, hashAt func(uint64) (string, error)) error {
+	if k == nil {
 		return nil
 	}
-	a, found, err := m.Check(ctx, path, s, hashAt)
+	a, found, err := k.Check(ctx, path, s, hashAt)
 	if err != nil || s == nil {
 		return err
 	}
 	if found && exact(s, a) {
-		m.anchored(a)
-		m.trail, err = newTrail(s, hashAt)
+		k.anchored(a)
+		k.trail, err = newTrail(s, hashAt)
 		return err
 	}
-	return m.Adopt(ctx, s, hashAt)
+	return k.Adopt(ctx, s, hashAt)
 }
 
 // Check is the part of Open that changes nothing. It returns the anchor, and false where there is none.
-func (m *Mooring) Check(ctx context.Context, path string, s *State, hashAt func(uint64) (string, error)) (ledger.Anchor, bool, error) {
-	if m == nil {
+func (k *AnchorKeeper) Check(ctx context.Context, path string, s *State, hashAt func(uint64) (string, error)) (ledger.Anchor, bool, error) {
+	if k == nil {
 		return ledger.Anchor{}, false, nil
 	}
-	a, found, err := m.place.Load(ctx)
+	a, found, err := k.place.Load(ctx)
 	if err != nil {
 		return ledger.Anchor{}, false, fmt.Errorf("the ledger %s was not opened, because its anchor could not be read: %w", path, err)
 	}
 	if !found && s != nil && s.Anchored() {
-		return ledger.Anchor{}, false, &ledger.UnanchoredError{Path: path, Anchorage: m.place.String()}
+		return ledger.Anchor{}, false, &ledger.UnanchoredError{Path: path, Anchorage: k.place.String()}
 	}
 	if !found {
 		return ledger.Anchor{}, false, nil
 	}
 	problem, err := differs(a, s, hashAt)
 	if err == nil && problem != "" {
-		err = &ledger.AnchorError{Path: path, Anchorage: m.place.String(), Problem: problem}
+		err = &ledger.AnchorError{Path: path, Anchorage: k.place.String(), Problem: problem}
 	}
 	return a, true, err
 }
@@ -139,90 +139,90 @@ func exact(s *State, a ledger.Anchor) bool {
 
 // Adopt anchors the head of a ledger whatever the anchor says. It is for a ledger that was checked, and for one in which what it
 // had lost was counted as spent.
-func (m *Mooring) Adopt(ctx context.Context, s *State, hashAt func(uint64) (string, error)) error {
-	if m == nil {
+func (k *AnchorKeeper) Adopt(ctx context.Context, s *State, hashAt func(uint64) (string, error)) error {
+	if k == nil {
 		return nil
 	}
 	trail, err := newTrail(s, hashAt)
 	if err != nil {
 		return err
 	}
-	m.trail, m.largest = trail, nil
-	return m.store(ctx, s)
+	k.trail, k.largest = trail, nil
+	return k.store(ctx, s)
 }
 
 // Committed is called when records are on stable storage and in the state, and before anybody is told. Where it returns an
 // error, nothing may be released for these records until a later call returns none. To call it without records does
 // nothing unless such an error is still open: call it before a charge is written, so that nothing is spent
 // while the anchor cannot be stored, and before the receipt of an earlier charge is given again.
-func (m *Mooring) Committed(ctx context.Context, s *State, records []*ledger.Record) error {
-	if m == nil {
+func (k *AnchorKeeper) Committed(ctx context.Context, s *State, records []*ledger.Record) error {
+	if k == nil {
 		return nil
 	}
 	for _, r := range records {
-		m.records++
+		k.records++
 		if r.Kind != ledger.KindCharge {
 			continue
 		}
-		m.trail.add(ledger.Position{Sequence: r.Sequence - 1, Hash: r.Previous})
+		k.trail.add(ledger.Position{Sequence: r.Sequence - 1, Hash: r.Previous})
 		for _, b := range r.Balances {
-			if m.largest == nil {
-				m.largest = map[string]dp.Cost{}
+			if k.largest == nil {
+				k.largest = map[string]dp.Cost{}
 			}
-			m.largest[b.Account] = larger(m.largest[b.Account], r.Cost)
-			ceiling, known := m.ceilings[b.Account]
-			m.due = m.due || !known || !s.Spent(b.Account).Within(ceiling)
+			k.largest[b.Account] = larger(k.largest[b.Account], r.Cost)
+			ceiling, known := k.ceilings[b.Account]
+			k.due = k.due || !known || !s.Spent(b.Account).Within(ceiling)
 		}
 	}
-	if m.due = m.due || m.records >= m.every; !m.due {
+	if k.due = k.due || k.records >= k.every; !k.due {
 		return nil
 	}
-	return m.store(ctx, s)
+	return k.store(ctx, s)
 }
 
 // Close anchors exactly the head, with exactly what was spent.
-func (m *Mooring) Close(ctx context.Context, s *State) error {
-	if m == nil {
+func (k *AnchorKeeper) Close(ctx context.Context, s *State) error {
+	if k == nil {
 		return nil
 	}
-	if !m.due && exact(s, m.last) {
+	if !k.due && exact(s, k.last) {
 		return nil
 	}
-	m.largest = nil
-	return m.store(ctx, s)
+	k.largest = nil
+	return k.store(ctx, s)
 }
 
 // store stores an anchor at the head. Each account gets room for every-1 more charges as large as its largest since the last
 // anchor, so that the next anchor is usually due to their number.
-func (m *Mooring) store(ctx context.Context, s *State) error {
-	m.due = true
-	a := ledger.Anchor{Identity: s.Fingerprint(), Owner: s.Owner(), Time: m.now().UTC()}
+func (k *AnchorKeeper) store(ctx context.Context, s *State) error {
+	k.due = true
+	a := ledger.Anchor{Identity: s.Fingerprint(), Owner: s.Owner(), Time: k.now().UTC()}
 	a.Sequence, a.Hash = s.Head()
 	for _, b := range s.Balances() {
-		room := m.largest[b.Account].Mul(m.every - 1)
+		room := k.largest[b.Account].Mul(k.every - 1)
 		a.Most = append(a.Most, ledger.Ceiling{Account: b.Account, Spent: b.Spent.Add(room)})
 	}
-	a.Trail = m.trail.before(a.Sequence)
-	if err := m.place.Store(ctx, a); err != nil {
+	a.Trail = k.trail.before(a.Sequence)
+	if err := k.place.Store(ctx, a); err != nil {
 		return fmt.Errorf("the anchor of the ledger could not be stored: %w", err)
 	}
-	m.trail.add(ledger.Position{Sequence: a.Sequence, Hash: a.Hash})
-	m.anchored(a)
+	k.trail.add(ledger.Position{Sequence: a.Sequence, Hash: a.Hash})
+	k.anchored(a)
 	return nil
 }
 
 // anchored begins the next interval.
-func (m *Mooring) anchored(a ledger.Anchor) {
-	m.last = a
-	if m.ceilings == nil {
-		m.ceilings = make(map[string]dp.Cost, len(a.Most))
+func (k *AnchorKeeper) anchored(a ledger.Anchor) {
+	k.last = a
+	if k.ceilings == nil {
+		k.ceilings = make(map[string]dp.Cost, len(a.Most))
 	}
-	clear(m.ceilings)
+	clear(k.ceilings)
 	for _, c := range a.Most {
-		m.ceilings[c.Account] = c.Spent
+		k.ceilings[c.Account] = c.Spent
 	}
-	m.records, m.due = 0, false
-	clear(m.largest)
+	k.records, k.due = 0, false
+	clear(k.largest)
 }
 
 func larger(a, b dp.Cost) dp.Cost {
