@@ -133,7 +133,8 @@ func (c *scoreCmd) Run(ctx context.Context, s console.Screen) error {
 	return nil
 }
 
-var scoreKeys = []string{"dataset", "holdout", "score", "spent", "training", "error", "confidence", "left", "free", "again", "cost", "remaining", "alerts", "notes", "data_version", "receipt"}
+var scoreKeys = []string{"dataset", "holdout", "score", "spent", "training", "error", "confidence", "left", "free", "again", "cost",
+	"remaining", "alerts", "notes", "data_version", "receipt"}
 
 // roundWords shows a price; rho too, where that is what is counted.
 func roundWords(cost dp.Cost, r api.Remaining) string {
@@ -154,7 +155,8 @@ func (c *scoreCmd) price(ctx context.Context, s console.Screen, db *discreet.DB,
 		return err
 	}
 	if c.JSON {
-		return console.PrintJSON(s.Out, map[string]any{"holdout": listedHoldout{HoldoutInfo: info}, "left": status.Left, "open": status.Open, "remaining": left})
+		return console.PrintJSON(s.Out, map[string]any{"holdout": listedHoldout{HoldoutInfo: info}, "left": status.Left,
+			"open": status.Open, "remaining": left})
 	}
 	switch {
 	case status.Left == 0:
@@ -191,7 +193,8 @@ func readPredictions(in io.Reader, path string, info api.HoldoutInfo) (values, i
 		in = f
 	}
 	if !info.Labels {
-		return nil, nil, api.Refuse("ask with an expression over its columns", "the holdout %s is the table %s, and takes no predictions", strconv.Quote(info.Name), strconv.Quote(info.Table))
+		return nil, nil, api.Refuse("ask with an expression over its columns", "the holdout %s is the table %s, and takes no predictions",
+			strconv.Quote(info.Name), strconv.Quote(info.Table))
 	}
 	p, err := labels.ReadPredictions(in, info.Column, info.ID)
 	var wrong *labels.PredictionsError
