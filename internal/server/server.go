@@ -71,7 +71,7 @@ func Open(ctx context.Context, c Config) (s *Server, err error) {
 	if s.users, err = openUsers(s.config.Users); err != nil {
 		return s, err
 	}
-	if s.db, err = discreet.OpenPolicyWith(p, discreet.Options{Memory: c.Memory, Threads: c.Threads, Incident: s.incident}); err != nil {
+	if s.db, err = discreet.Open(ctx, "", discreet.WithPolicy(p), discreet.WithMemory(c.Memory), discreet.WithThreads(c.Threads), discreet.WithIncidents(s.incident)); err != nil {
 		return s, err
 	}
 	if err := s.db.Warm(ctx); err != nil {

@@ -106,7 +106,7 @@ func (f fake) Models(_ context.Context, q api.ModelsQuestion) ([]*api.KeptModel,
 
 func (f fake) Model(_ context.Context, id, analyst string, asOf map[string]time.Time) (*api.KeptModel, error) {
 	if id != "7-a" {
-		return nil, discreet.ErrNoModel
+		return nil, api.ErrNoModel
 	}
 	return &api.KeptModel{ID: id, Analyst: analyst, Time: asOf["people"]}, nil
 }

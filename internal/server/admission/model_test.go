@@ -7,7 +7,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/ledger"
@@ -28,7 +27,7 @@ func trains(d time.Duration, most *int) fake {
 		*most = max(*most, now)
 		defer func() { now-- }()
 		if work(ctx, d) != nil {
-			return nil, discreet.ErrTraining
+			return nil, api.ErrTraining
 		}
 		t := &api.Training{ID: "7-a", Cost: dp.Cost{Epsilon: dp.One}}
 		t.Receipt.Sequence = 7
@@ -158,7 +157,7 @@ func TestModelsAreAsOfTheTick(t *testing.T) {
 		if err != nil || !used {
 			t.Error(err)
 		}
-		if err := d.Model(t.Context(), "ana", nil, "8-b", "ana", nil); !errors.Is(err, discreet.ErrNoModel) {
+		if err := d.Model(t.Context(), "ana", nil, "8-b", "ana", nil); !errors.Is(err, api.ErrNoModel) {
 			t.Error(err)
 		}
 	})

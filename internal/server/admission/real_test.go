@@ -81,7 +81,7 @@ func TestRealQuestions(t *testing.T) {
 	all.Wait()
 	quiet(t, d)
 	charges := 0
-	for r, err := range d.DB().Records(t.Context()) {
+	for r, err := range d.DB().Records(t.Context(), 0) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -151,7 +151,7 @@ func TestRealSession(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.options.Timeout = time.Nanosecond
-	if _, err := d.AskSparse(ctx, "ana", s.ID, people, "1"); !errors.Is(err, discreet.ErrSessionRun) && err != ErrTimeout {
+	if _, err := d.AskSparse(ctx, "ana", s.ID, people, "1"); !errors.Is(err, api.ErrSessionRun) && err != ErrTimeout {
 		t.Errorf("stopped: %v", err)
 	} else if _, open := d.Session("ana", s.ID); (open == ErrNoSession) != ended(err) || (s.Sparse.Left() == 0) != ended(err) {
 		t.Errorf("after %v it is %v, with %d left", err, open, s.Sparse.Left())

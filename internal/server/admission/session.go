@@ -119,7 +119,7 @@ func (d *Dispatcher) AskSparse(ctx context.Context, analyst, id, sql string, thr
 
 // ended says whether an error is the end of a session.
 func ended(err error) bool {
-	return errors.Is(err, discreet.ErrSessionUsed) || errors.Is(err, discreet.ErrSessionRun) || errors.Is(err, discreet.ErrSessionData) || errors.Is(err, discreet.ErrSessionWindow)
+	return errors.Is(err, api.ErrSessionUsed) || errors.Is(err, api.ErrSessionRun) || errors.Is(err, api.ErrSessionData) || errors.Is(err, api.ErrSessionWindow)
 }
 
 // Session returns a session of an analyst's; Sessions all of them, the oldest first; CloseSession ends one, which gives nothing back.

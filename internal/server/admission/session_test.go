@@ -24,9 +24,9 @@ func verdicts(err error) fake {
 			case "last":
 				return &api.SparseVerdict{Above: true}, nil
 			case "run":
-				return nil, discreet.ErrSessionRun
+				return nil, api.ErrSessionRun
 			case "data":
-				return nil, discreet.ErrSessionData
+				return nil, api.ErrSessionData
 			case "no":
 				return nil, &api.Refusal{Reason: "no"}
 			}
@@ -76,7 +76,7 @@ func TestSessions(t *testing.T) {
 		}
 
 		// So does one that the engine failed in, and one whose data is gone. A refused question ends nothing.
-		for text, want := range map[string]error{"run": discreet.ErrSessionRun, "data": discreet.ErrSessionData} {
+		for text, want := range map[string]error{"run": api.ErrSessionRun, "data": api.ErrSessionData} {
 			if s, err = open("ana"); err != nil {
 				t.Fatal(err)
 			}
