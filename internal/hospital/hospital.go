@@ -60,7 +60,8 @@ func New(n int, seed uint64) *Hospital {
 			p.Diagnosis = "flu"
 		}
 		for range 1 + r.below(6) {
-			v := Visit{id, fmt.Sprintf("2025-%02d-%02d", 1+r.below(12), 1+r.below(28)), wards[r.below(len(wards))], 5000 + r.below(p.Age*1000+20000)}
+			v := Visit{id, fmt.Sprintf("2025-%02d-%02d", 1+r.below(12), 1+r.below(28)), wards[r.below(len(wards))],
+				5000 + r.below(p.Age*1000+20000)}
 			p.Cents += v.Cents
 			h.Visits = append(h.Visits, v)
 		}
