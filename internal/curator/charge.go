@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/internal/books"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -20,7 +21,7 @@ func (c *Curator) charge(ctx context.Context, analyst string, charge ledger.Char
 		if charge.Window, err = c.ledger.Window(ctx, c.dataset.Name); err != nil {
 			return ledger.Receipt{}, err
 		}
-		charge.Accounts = accountsOf(c.places(analyst, charge.Window))
+		charge.Accounts = c.Charged(analyst, charge.Window)
 		var receipt ledger.Receipt
 		if receipt, err = c.ledger.Charge(ctx, charge); err == nil {
 			return receipt, nil
@@ -29,7 +30,7 @@ func (c *Curator) charge(ctx context.Context, analyst string, charge ledger.Char
 			break
 		}
 	}
-	return ledger.Receipt{}, c.advise(ctx, analyst, err)
+	return ledger.Receipt{}, c.Advise(ctx, analyst, err)
 }
 
 // expired refuses an analyst whose access has ended, for everything: new questions, prices, and answers that are free.
@@ -42,5 +43,5 @@ func (c *Curator) expired(analyst string) error {
 	if a.Expires.IsZero() || c.now().Before(a.Expires) {
 		return nil
 	}
-	return api.Refuse("ask the owner of the data for more time", "the access of %s to the dataset %s ended on %s", strconv.Quote(analyst), c.dataset.Name, lastDay(a))
+	return api.Refuse("ask the owner of the data for more time", "the access of %s to the dataset %s ended on %s", strconv.Quote(analyst), c.dataset.Name, books.LastDay(a))
 }

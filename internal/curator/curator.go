@@ -10,6 +10,7 @@ import (
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/internal/answers"
+	"github.com/discreet-dp/discreet/internal/books"
 	"github.com/discreet-dp/discreet/internal/pricing"
 	"github.com/discreet-dp/discreet/learn"
 	"github.com/discreet-dp/discreet/ledger"
@@ -23,6 +24,7 @@ var ErrRun = errors.New("the engine could not run this question, and the charge 
 
 // Curator answers questions about one dataset. It is safe for concurrent use.
 type Curator struct {
+	*books.Books
 	dataset  *policy.Dataset
 	engine   engine.Engine
 	ledger   ledger.Ledger
@@ -46,7 +48,7 @@ type Curator struct {
 
 // New returns the curator of a dataset.
 func New(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) *Curator {
-	return &Curator{dataset: ds, engine: e, ledger: l, releaser: r, fit: learn.Fit, second: secondOpinion, now: time.Now}
+	return &Curator{Books: books.New(ds, l), dataset: ds, engine: e, ledger: l, releaser: r, fit: learn.Fit, second: secondOpinion, now: time.Now}
 }
 
 // Ask answers a question. Errors: [*api.Refusal] when it cannot be asked,

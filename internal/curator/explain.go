@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/discreet-dp/discreet/api"
-	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/answers"
 )
 
@@ -39,7 +38,7 @@ func (c *Curator) Explain(ctx context.Context, q api.Question) (*api.Explanation
 	}
 	e := &api.Explanation{
 		Neighbours: c.dataset.Neighbours.String(), Confidence: p.Settings.Level(), Split: p.Split(), Free: p.Free(),
-		Cost: bill.whole(), Pay: bill.pay(), Known: bill.settled(), Affordable: true,
+		Cost: bill.whole(), Pay: bill.pay(), Known: bill.settled(),
 	}
 	for i, b := range p.Purchases {
 		inquiry := p.Inquiry(b)
@@ -57,12 +56,12 @@ func (c *Curator) Explain(ctx context.Context, q api.Question) (*api.Explanation
 		}
 	}
 	pay := bill.most()
-	if e.Remaining, err = c.remaining(ctx, q.Analyst, dp.Cost{}); err != nil {
+	if e.Remaining, err = c.Remaining(ctx, q.Analyst); err != nil {
 		return nil, err
 	}
-	if e.After, err = c.remaining(ctx, q.Analyst, pay); err != nil {
+	if e.After, err = c.RemainingAfter(ctx, q.Analyst, pay); err != nil {
 		return nil, err
 	}
-	e.Affordable, err = c.admits(ctx, q.Analyst, pay)
+	e.Affordable, err = c.Affords(ctx, q.Analyst, pay)
 	return e, err
 }

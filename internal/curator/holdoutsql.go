@@ -97,7 +97,7 @@ func (c *Curator) explainHoldoutSQL(ctx context.Context, q api.Question) (*api.E
 	e := &api.Explanation{
 		Neighbours: c.dataset.Neighbours.String(), Confidence: answers.SixDecimals(1 - p.beta), Questions: []api.Inquiry{p.explanation(status)},
 		Split: "a round of tests and its one answer from the holdout share the price equally", Free: []string{"every score of a round that is paid for", "asking it again"},
-		Cost: round, Pay: round, Known: status.Known, Affordable: true,
+		Cost: round, Pay: round, Known: status.Known,
 	}
 	if status.Known || status.Open {
 		e.Pay = dp.Cost{}
@@ -107,21 +107,12 @@ func (c *Curator) explainHoldoutSQL(ctx context.Context, q api.Question) (*api.E
 			return nil, err
 		}
 	}
-	if e.Remaining, err = c.remaining(ctx, q.Analyst, dp.Cost{}); err != nil {
+	if e.Remaining, err = c.Remaining(ctx, q.Analyst); err != nil {
 		return nil, err
 	}
-	if e.After, err = c.remaining(ctx, q.Analyst, e.Pay); err != nil {
+	if e.After, err = c.RemainingAfter(ctx, q.Analyst, e.Pay); err != nil {
 		return nil, err
 	}
-	if e.Pay == (dp.Cost{}) {
-		return e, nil
-	}
-	_, balances, err := c.balances(ctx, q.Analyst)
-	if err != nil {
-		return nil, err
-	}
-	for _, b := range balances {
-		e.Affordable = e.Affordable && b.Spent.Add(round).Within(b.Limit)
-	}
-	return e, nil
+	e.Affordable, err = c.Affords(ctx, q.Analyst, e.Pay)
+	return e, err
 }

@@ -181,7 +181,7 @@ func (c *Curator) divert(ctx context.Context, p *pricing.Priced, b *pricing.Purc
 		return nil, err
 	}
 	// What the accounts do not admit is refused as every other question is, before anything of it is paid.
-	affordable, err := c.admits(ctx, analyst, price.most)
+	affordable, err := c.Affords(ctx, analyst, price.most)
 	if err != nil || !affordable {
 		return nil, err
 	}
@@ -199,23 +199,6 @@ func quoteNow(asOf time.Time) quoting {
 		}
 		return r.quoteAll(time.Time{})
 	}
-}
-
-// admits reports whether all accounts of an analyst admit a cost now.
-func (c *Curator) admits(ctx context.Context, analyst string, cost dp.Cost) (bool, error) {
-	if cost == (dp.Cost{}) {
-		return true, nil
-	}
-	_, balances, err := c.balances(ctx, analyst)
-	if err != nil {
-		return false, err
-	}
-	for _, b := range balances {
-		if !b.Spent.Add(cost).Within(b.Limit) {
-			return false, nil
-		}
-	}
-	return true, nil
 }
 
 // through answers what was diverted, after everything else that had to be bought: what is refused then is the stream's part alone.

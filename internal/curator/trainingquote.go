@@ -25,7 +25,7 @@ func (c *Curator) QuoteTraining(ctx context.Context, q api.TrainingQuestion) (*a
 	}
 	out := &api.TrainingQuote{
 		Dataset: c.dataset.Name, Neighbours: c.dataset.Neighbours.String(), Unit: c.dataset.Unit.String(), MaxRows: t.table.MaxRows(),
-		Method: t.plan.Method, Why: t.plan.Why, Lines: t.plan.Describe(), Epsilon: t.epsilon, Cost: t.tag(), Pay: t.tag(), Affordable: true,
+		Method: t.plan.Method, Why: t.plan.Why, Lines: t.plan.Describe(), Epsilon: t.epsilon, Cost: t.tag(), Pay: t.tag(),
 	}
 	if out.Worth, out.Currency, err = t.worth(c); err != nil {
 		return nil, err
@@ -34,23 +34,14 @@ func (c *Curator) QuoteTraining(ctx context.Context, q api.TrainingQuestion) (*a
 	if known != nil {
 		pay, out.Pay, out.Known, out.Record = dp.Cost{}, dp.Cost{}, true, known.Receipt.Sequence
 	}
-	if out.Remaining, err = c.remaining(ctx, q.Analyst, dp.Cost{}); err != nil {
+	if out.Remaining, err = c.Remaining(ctx, q.Analyst); err != nil {
 		return nil, err
 	}
-	if out.After, err = c.remaining(ctx, q.Analyst, pay); err != nil {
+	if out.After, err = c.RemainingAfter(ctx, q.Analyst, pay); err != nil {
 		return nil, err
 	}
-	if out.Known {
-		return out, nil
-	}
-	_, balances, err := c.balances(ctx, q.Analyst)
-	if err != nil {
-		return nil, err
-	}
-	for _, b := range balances {
-		out.Affordable = out.Affordable && b.Spent.Add(pay).Within(b.Limit)
-	}
-	return out, nil
+	out.Affordable, err = c.Affords(ctx, q.Analyst, pay)
+	return out, err
 }
 
 // worth says what a training alone is worth, and how its price comes about.

@@ -1,4 +1,4 @@
-package curator
+package books
 
 import (
 	"context"
@@ -19,30 +19,30 @@ import (
 // With a delta the promise is about events, and not that the odds of every single answer stay within a factor but with
 // probability delta: of Gaussian noise that would be false. What an event's probability can grow by also bounds how often somebody
 // guesses right who had an even chance: (e^epsilon + delta) / (1 + e^epsilon).
-func (c *Curator) Promise(ctx context.Context) ([]string, error) {
-	window, err := c.ledger.Window(ctx, c.dataset.Name)
+func (s *Books) Promise(ctx context.Context) ([]string, error) {
+	window, err := s.ledger.Window(ctx, s.dataset.Name)
 	if err != nil {
 		return nil, err
 	}
-	all, err := c.readAll(ctx, c.of(window))
+	all, err := s.readAll(ctx, s.common(window))
 	if err != nil {
 		return nil, err
 	}
 	const whatever = "whatever analysts ask and whoever colludes, nothing that they may see is more than "
 	than := " with one person's data as without it"
-	if c.dataset.Neighbours == dp.Substitute {
+	if s.dataset.Neighbours == dp.Substitute {
 		than = " with one person's data as with somebody else's"
 	}
-	b := c.dataset.Budget
+	b := s.dataset.Budget
 	if !b.Renews() {
-		g := c.worst(all[0])
+		g := s.worst(all[0])
 		return append([]string{"For good: " + whatever + likelihood(g) + than + ".", guessing(g)}, changed(all[0])...), nil
 	}
-	now, err := c.sinceUnwindowed(all[0], all[1])
+	now, err := s.sinceUnwindowed(all[0], all[1])
 	if err != nil {
 		return nil, err
 	}
-	total, one := c.worst(all[0]), c.worst(now)
+	total, one := s.worst(all[0]), s.worst(now)
 	return append([]string{
 		fmt.Sprintf("Within this window (a %s, number %d of %d): ", b.Renewal.Every, window, b.Renewal.Windows) + whatever + likelihood(one) + than + ".",
 		guessing(one),
@@ -64,19 +64,19 @@ func changed(all ...reading) []string {
 
 // sinceUnwindowed returns the account of the window with what was spent before the budget had windows, which is all that the
 // dataset has spent and no window before this one has. A window that is not the first began after it.
-func (c *Curator) sinceUnwindowed(total, window reading) (reading, error) {
+func (s *Books) sinceUnwindowed(total, window reading) (reading, error) {
 	before := total.Spent.Sub(window.Spent)
 	if window.Window > 1 || before == (dp.Cost{}) {
 		return window, nil
 	}
-	return c.read(place{kind: window.Kind, window: window.Window}, ledger.Balance{Account: window.Name, Limit: window.Limit.Add(before), Spent: window.Spent.Add(before), First: total.first})
+	return s.read(place{kind: window.Kind, window: window.Window}, ledger.Balance{Account: window.Name, Limit: window.Limit.Add(before), Spent: window.Spent.Add(before), First: total.first})
 }
 
 // worst is what an account can come to. That is its promise, and more where an owner has lowered the limit below what was spent.
-func (c *Curator) worst(a reading) api.Guarantee {
+func (s *Books) worst(a reading) api.Guarantee {
 	g := api.Guarantee{Epsilon: max(a.Total.Epsilon, a.Guarantee.Epsilon), Delta: a.Total.Delta}
-	if !c.dataset.Budget.Pure() {
-		g.Delta = max(g.Delta, c.dataset.Budget.RhoDelta().Add(a.Spent.Delta))
+	if !s.dataset.Budget.Pure() {
+		g.Delta = max(g.Delta, s.dataset.Budget.RhoDelta().Add(a.Spent.Delta))
 	}
 	return g
 }

@@ -1,4 +1,4 @@
-package curator
+package books
 
 import (
 	"context"
@@ -25,35 +25,31 @@ type reading struct {
 
 // Accounts returns the dataset's account, that of the current window where it is renewed, those of the groups of the named
 // analysts, and those of the analysts.
-func (c *Curator) Accounts(ctx context.Context, analysts ...string) ([]api.Account, error) {
-	all, err := c.readings(ctx, analysts...)
-	return accounts(all), err
-}
-
-func (c *Curator) readings(ctx context.Context, analysts ...string) ([]reading, error) {
-	window, err := c.ledger.Window(ctx, c.dataset.Name)
+func (s *Books) Accounts(ctx context.Context, analysts ...string) ([]api.Account, error) {
+	window, err := s.ledger.Window(ctx, s.dataset.Name)
 	if err != nil {
 		return nil, err
 	}
-	all := c.of(window)
-	for _, g := range c.dataset.GroupNames() {
-		if slices.ContainsFunc(c.dataset.Groups[g].Analysts, func(a string) bool { return slices.Contains(analysts, a) }) {
-			all = append(all, c.group(g, window))
+	all := s.common(window)
+	for _, g := range s.dataset.GroupNames() {
+		if slices.ContainsFunc(s.dataset.Groups[g].Analysts, func(a string) bool { return slices.Contains(analysts, a) }) {
+			all = append(all, s.group(g, window))
 		}
 	}
 	for _, a := range analysts {
-		all = append(all, c.analyst(a, window))
+		all = append(all, s.analyst(a, window))
 	}
-	return c.readAll(ctx, all)
+	read, err := s.readAll(ctx, all)
+	return accounts(read), err
 }
 
 // Own returns an analyst's own account, as of the current window.
-func (c *Curator) Own(ctx context.Context, analyst string) ([]api.Account, error) {
-	window, err := c.ledger.Window(ctx, c.dataset.Name)
+func (s *Books) Own(ctx context.Context, analyst string) ([]api.Account, error) {
+	window, err := s.ledger.Window(ctx, s.dataset.Name)
 	if err != nil {
 		return nil, err
 	}
-	all, err := c.readAll(ctx, []place{c.analyst(analyst, window)})
+	all, err := s.readAll(ctx, []place{s.analyst(analyst, window)})
 	return accounts(all), err
 }
 
@@ -67,23 +63,23 @@ func accounts(all []reading) []api.Account {
 }
 
 // readAll reads the balances of accounts.
-func (c *Curator) readAll(ctx context.Context, all []place) ([]reading, error) {
-	balances, err := c.ledger.Balances(ctx, accountsOf(all))
+func (s *Books) readAll(ctx context.Context, all []place) ([]reading, error) {
+	balances, err := s.ledger.Balances(ctx, accountsOf(all))
 	if err != nil {
 		return nil, err
 	}
 	out := make([]reading, len(all))
 	for i, b := range balances {
-		if out[i], err = c.read(all[i], b); err != nil {
+		if out[i], err = s.read(all[i], b); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
 }
 
-// advise adds to a budget error what the analyst can do. The error names the account with least
+// Advise adds to a budget error what the analyst can do. The error names the account with least
 // left of those that refused; what can be paid is the least of what all of them admit.
-func (c *Curator) advise(ctx context.Context, analyst string, err error) error {
+func (s *Books) Advise(ctx context.Context, analyst string, err error) error {
 	if !errors.As(err, new(*ledger.BudgetError)) {
 		return err
 	}
@@ -91,7 +87,7 @@ func (c *Curator) advise(ctx context.Context, analyst string, err error) error {
 	if errors.As(err, &over) && over.Left.Delta < over.Want.Delta && over.Want.Rho <= over.Left.Rho {
 		return fmt.Errorf("%w. What is left for private keys is delta %v: set dp.delta to at most that, list the keys you want with IN (...) in WHERE, or ask the owner of the data for more", err, over.Left.Delta)
 	}
-	_, balances, failed := c.balances(ctx, analyst)
+	_, balances, failed := s.balances(ctx, analyst)
 	if failed != nil {
 		return err
 	}
@@ -104,36 +100,36 @@ func (c *Curator) advise(ctx context.Context, analyst string, err error) error {
 	}
 	// Shown with two digits, rounded down, so that what is advised can be paid.
 	most := least.Float()
-	if most < 1e-4 || least < c.dataset.Budget.MinEpsilon {
+	if most < 1e-4 || least < s.dataset.Budget.MinEpsilon {
 		instead := "the owner of the data can raise the limit"
-		if c.dataset.Budget.Renews() {
+		if s.dataset.Budget.Renews() {
 			instead = "the owner of the data can begin the next window, or raise the limit"
 		}
 		return fmt.Errorf("%w. Nothing is left to ask with; answers that were paid for stay free, and %s", err, instead)
 	}
 	digits := math.Pow(10, 1-math.Floor(math.Log10(most)))
 	advised := fmt.Sprint(math.Floor(most*digits) / digits)
-	if smallest := c.dataset.Budget.MinEpsilon; math.Floor(most*digits)/digits < smallest.Float() {
+	if smallest := s.dataset.Budget.MinEpsilon; math.Floor(most*digits)/digits < smallest.Float() {
 		advised = smallest.String() // rounded down, it would be too little for a question
 	}
 	return fmt.Errorf("%w. Ask with an epsilon of at most %s, or ask the owner of the data for more", err, advised)
 }
 
 // Remaining returns what the analyst can still spend.
-func (c *Curator) Remaining(ctx context.Context, analyst string) (api.Remaining, error) {
-	return c.remaining(ctx, analyst, dp.Cost{})
+func (s *Books) Remaining(ctx context.Context, analyst string) (api.Remaining, error) {
+	return s.RemainingAfter(ctx, analyst, dp.Cost{})
 }
 
-// remaining returns what the analyst could still spend after paying a cost.
-func (c *Curator) remaining(ctx context.Context, analyst string, cost dp.Cost) (api.Remaining, error) {
-	all, balances, err := c.balances(ctx, analyst)
+// RemainingAfter returns what the analyst could still spend after paying a cost.
+func (s *Books) RemainingAfter(ctx context.Context, analyst string, cost dp.Cost) (api.Remaining, error) {
+	all, balances, err := s.balances(ctx, analyst)
 	if err != nil {
 		return api.Remaining{}, err
 	}
 	least := api.Remaining{Epsilon: dp.Unbounded, Rho: dp.Unbounded, KeysDelta: dp.Unbounded}
 	for i, b := range balances {
 		b.Spent = b.Spent.Add(cost)
-		a, err := c.read(all[i], b)
+		a, err := s.read(all[i], b)
 		if err != nil {
 			return api.Remaining{}, err
 		}
@@ -148,8 +144,8 @@ func (c *Curator) remaining(ctx context.Context, analyst string, cost dp.Cost) (
 }
 
 // read turns a balance into what it means.
-func (c *Curator) read(p place, b ledger.Balance) (reading, error) {
-	budget := c.dataset.Budget
+func (s *Books) read(p place, b ledger.Balance) (reading, error) {
+	budget := s.dataset.Budget
 	a := reading{first: b.First, Account: api.Account{
 		Name: b.Account, Kind: p.kind, Window: p.window, Windows: uint64(budget.Renewal.Windows), Expires: p.expires,
 		Part: b.Part(), Granted: b.Granted, Limit: b.Limit, Spent: b.Spent, Left: b.Left(),
@@ -177,22 +173,22 @@ func (c *Curator) read(p place, b ledger.Balance) (reading, error) {
 		}
 		*g.to = api.Guarantee{Epsilon: epsilon, Delta: delta}
 	}
-	whole, err := c.raisedTo(b)
+	whole, err := s.raisedTo(b)
 	a.Total = api.Guarantee{Epsilon: whole.Epsilon, Delta: delta.Add(whole.Delta.Sub(budget.RhoDelta()))}
 	return a, err
 }
 
 // raisedTo is what the limit of a balance promises with the conversion alone. The limit of the first charge was fixed before the first answer, and one that is larger by now was not; nor was
 // one of which nothing is known but that something was spent before.
-func (c *Curator) raisedTo(b ledger.Balance) (account.Reading, error) {
+func (s *Books) raisedTo(b ledger.Balance) (account.Reading, error) {
 	first := b.First.Rho
 	known := first > 0 && first != dp.Unbounded
 	switch most := max(b.Limit.Rho, b.Spent.Rho); {
 	case known:
-		return account.Raised(first, most, c.dataset.Budget.RhoDelta())
+		return account.Raised(first, most, s.dataset.Budget.RhoDelta())
 	case b.Spent.Rho == 0:
-		return account.Raised(b.Limit.Rho, b.Limit.Rho, c.dataset.Budget.RhoDelta())
+		return account.Raised(b.Limit.Rho, b.Limit.Rho, s.dataset.Budget.RhoDelta())
 	default:
-		return account.Raised(most-most/5, most, c.dataset.Budget.RhoDelta())
+		return account.Raised(most-most/5, most, s.dataset.Budget.RhoDelta())
 	}
 }

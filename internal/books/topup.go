@@ -1,4 +1,4 @@
-package curator
+package books
 
 import (
 	"context"
@@ -20,16 +20,16 @@ var (
 
 // TopUp raises limits. That of a dataset raises what holds against everybody, and leaves quotas as they are; where the dataset is renewed
 // it is for the current window, and so are those of groups and analysts: it ends with the window.
-func (c *Curator) TopUp(ctx context.Context, t api.TopUp) (*api.Raised, error) {
-	window, err := c.ledger.Window(ctx, c.dataset.Name)
+func (s *Books) TopUp(ctx context.Context, t api.TopUp) (*api.Raised, error) {
+	window, err := s.ledger.Window(ctx, s.dataset.Name)
 	if err != nil {
 		return nil, err
 	}
-	places, err := c.raised(t.Account, window)
+	places, err := s.raised(t.Account, window)
 	if err != nil {
 		return nil, err
 	}
-	before, err := c.readAll(ctx, places)
+	before, err := s.readAll(ctx, places)
 	if err != nil {
 		return nil, err
 	}
@@ -37,12 +37,12 @@ func (c *Curator) TopUp(ctx context.Context, t api.TopUp) (*api.Raised, error) {
 	// Of a dataset and its window, the window's promise is the one that grows by as much as was said: the other has more already, so
 	// that the same rho is worth less to it.
 	last := before[len(before)-1]
-	if out.Amount, err = c.grant(last, t); err != nil {
+	if out.Amount, err = s.grant(last, t); err != nil {
 		return nil, err
 	}
 	if t.Account == "" {
 		for i, a := range out.Before {
-			after, err := c.read(places[i], ledger.Balance{Account: a.Name, Limit: a.Limit.Add(out.Amount)})
+			after, err := s.read(places[i], ledger.Balance{Account: a.Name, Limit: a.Limit.Add(out.Amount)})
 			if err != nil {
 				return nil, err
 			}
@@ -56,46 +56,46 @@ func (c *Curator) TopUp(ctx context.Context, t api.TopUp) (*api.Raised, error) {
 	for _, p := range places {
 		entry.Accounts = append(entry.Accounts, p.Name)
 	}
-	receipt, err := c.ledger.Enter(ctx, entry)
+	receipt, err := s.ledger.Enter(ctx, entry)
 	if err != nil {
 		return nil, err
 	}
 	out.Sequence = receipt.Sequence
-	after, err := c.readAll(ctx, places)
+	after, err := s.readAll(ctx, places)
 	out.After = accounts(after)
 	return out, err
 }
 
 // raised returns the accounts that a top-up raises.
-func (c *Curator) raised(name string, window uint64) ([]place, error) {
-	ds := c.dataset
+func (s *Books) raised(name string, window uint64) ([]place, error) {
+	ds := s.dataset
 	group, isGroup := strings.CutPrefix(name, "group:")
 	switch {
 	case name == "":
-		return c.of(window), nil
+		return s.common(window), nil
 	case isGroup && ds.Groups[group] != nil:
-		return []place{c.group(group, window)}, nil
+		return []place{s.group(group, window)}, nil
 	case isGroup && len(ds.Groups) == 0:
 		return nil, api.Refuse("name an analyst, or nobody for the dataset", "the dataset %s has no groups", ds.Name)
 	case isGroup:
 		return nil, api.Refuse("name one of "+strings.Join(ds.GroupNames(), ", "), "there is no group %s in the dataset %s", strconv.Quote(group), ds.Name)
 	case ds.Analysts[name] != nil:
-		return []place{c.analyst(name, window)}, nil
+		return []place{s.analyst(name, window)}, nil
 	}
 	return nil, api.Refuse("name one of "+strings.Join(ds.AnalystNames(), ", "), "there is no analyst %s in the dataset %s", strconv.Quote(name), ds.Name)
 }
 
 // grant returns what makes the promise of an account grow by an epsilon, rounded down. Under an (epsilon, delta) budget it is
 // the difference between what is there and the rho of the larger epsilon, and not the rho of the difference, which would be far less.
-func (c *Curator) grant(a reading, t api.TopUp) (dp.Cost, error) {
-	b := c.dataset.Budget
+func (s *Books) grant(a reading, t api.TopUp) (dp.Cost, error) {
+	b := s.dataset.Budget
 	switch {
 	case t.Epsilon == 0 && t.Delta == 0:
 		return dp.Cost{}, api.Refuse("name an epsilon such as 0.5", "a top-up of nothing")
 	case t.Delta > 0 && b.Pure():
-		return dp.Cost{}, api.Refuse("name an epsilon only", "the budget of %s is pure and has no delta", c.dataset.Name)
+		return dp.Cost{}, api.Refuse("name an epsilon only", "the budget of %s is pure and has no delta", s.dataset.Name)
 	case t.Delta > 0 && b.KeysDelta == 0:
-		return dp.Cost{}, api.Refuse("name an epsilon only, or write keys_delta into the policy", "the budget of %s sets no delta aside for private keys, which is what delta would add to", c.dataset.Name)
+		return dp.Cost{}, api.Refuse("name an epsilon only, or write keys_delta into the policy", "the budget of %s sets no delta aside for private keys, which is what delta would add to", s.dataset.Name)
 	case b.Pure():
 		return dp.Cost{Epsilon: t.Epsilon}, nil
 	case t.Epsilon == 0:
