@@ -8,15 +8,16 @@ import (
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/curator"
+	"github.com/discreet-dp/discreet/internal/holdoutsession"
 	"github.com/discreet-dp/discreet/policy"
 )
 
 // How a holdout fails, beside refusals and budgets.
 var (
 	// ErrHoldoutRun: the engine could not compute a score. Nothing new is answered until the process is started again.
-	ErrHoldoutRun = curator.ErrHoldoutRun
+	ErrHoldoutRun = holdoutsession.ErrRun
 	// ErrLabels: the labels cannot be read. What is wrong with them [DB.Warm] and [CheckHoldouts] tell the owner.
-	ErrLabels = curator.ErrLabels
+	ErrLabels = holdoutsession.ErrLabels
 )
 
 // Holdouts lists the holdouts of a dataset, and what they cost. It is free.
@@ -25,13 +26,13 @@ func (db *DB) Holdouts(dataset string) ([]api.HoldoutInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	return ds.Holdouts()
+	return ds.Holdouts.List()
 }
 
 // ReadPredictions reads a CSV file of predictions for a holdout of labels: one value in each line, or, where
 // rows have identifiers, a header and two columns. What is wrong with them is a [*api.Refusal].
 func ReadPredictions(h api.HoldoutInfo, r io.Reader) (values, ids []string, err error) {
-	return curator.ReadPredictions(h, r)
+	return holdoutsession.ReadPredictions(h, r)
 }
 
 // HoldoutStatus says how many answers a holdout has left, and whether a round is open, so that the next question is free. It is free.
@@ -40,7 +41,7 @@ func (db *DB) HoldoutStatus(ctx context.Context, dataset, holdout string) (api.H
 	if err != nil {
 		return api.HoldoutStatus{}, err
 	}
-	return ds.HoldoutStatus(ctx, holdout)
+	return ds.Holdouts.Status(ctx, holdout)
 }
 
 // AskHoldout scores something on a holdout. The score is the training value where the holdout confirms it, and comes from the holdout with noise where not. A round is paid for once: all scores up to
@@ -50,7 +51,7 @@ func (db *DB) AskHoldout(ctx context.Context, q api.HoldoutQuestion) (*api.Holdo
 	if err != nil {
 		return nil, err
 	}
-	return ds.AskHoldout(ctx, q)
+	return ds.Holdouts.Ask(ctx, q)
 }
 
 // Board returns the scores on the board of a holdout, the best first. All of them were released. It is public among the analysts of the dataset; that only they see it is for the caller to see to.
@@ -59,14 +60,14 @@ func (db *DB) Board(ctx context.Context, dataset, holdout string) ([]api.BoardLi
 	if err != nil {
 		return nil, err
 	}
-	return ds.Board(ctx, holdout)
+	return ds.Holdouts.Board(ctx, holdout)
 }
 
 // CheckHoldouts reads the labels of a policy's holdouts and prices them, for their owner: what is wrong with each that nobody could ask.
 func CheckHoldouts(p *policy.Policy) error {
 	var all []error
 	for _, name := range p.Names() {
-		if err := curator.New(p.Datasets[name], nil, nil, nil).CheckHoldouts(); err != nil {
+		if err := curator.New(p.Datasets[name], nil, nil, nil).Holdouts.Check(); err != nil {
 			all = append(all, fmt.Errorf("dataset %s: %w", name, err))
 		}
 	}

@@ -7,11 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	_ "github.com/duckdb/duckdb-go/v2"
-
 	"github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/policy"
+	_ "github.com/duckdb/duckdb-go/v2"
 )
 
 // TestOneHome: two datasets that are one file by another name are refused before anything is charged, whatever hides it.

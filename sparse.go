@@ -6,7 +6,7 @@ import (
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/curator"
+	"github.com/discreet-dp/discreet/internal/sparsesession"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/mech"
 )
@@ -16,16 +16,16 @@ var (
 	// ErrSessionUsed: it has given all its "above" answers.
 	ErrSessionUsed = mech.ErrHalted
 	// ErrSessionRun: the engine could not finish one of its questions.
-	ErrSessionRun = curator.ErrSessionRun
+	ErrSessionRun = sparsesession.ErrRun
 	// ErrSessionData: the data is another.
-	ErrSessionData = curator.ErrSessionData
+	ErrSessionData = sparsesession.ErrData
 	// ErrSessionWindow: the budget was renewed.
-	ErrSessionWindow = curator.ErrSessionWindow
+	ErrSessionWindow = sparsesession.ErrWindow
 )
 
 // Sparse is an open session. It ends with the process, with the data, with the window of the budget that paid for it, with its last "above", and with a question that the engine does not
 // finish, which a cancelled one is; what it cost stays. It is safe for concurrent use.
-type Sparse struct{ session *curator.SparseSession }
+type Sparse struct{ session *sparsesession.Session }
 
 // OpenSparse charges for a session and opens it. A [*api.Refusal] or a [*ledger.BudgetError] spent nothing, but for the refusal of a request that
 // was charged before.
@@ -37,7 +37,7 @@ func (db *DB) OpenSparse(ctx context.Context, q api.SparseQuestion) (*Sparse, er
 	if q.Request == "" {
 		q.Request = db.request()
 	}
-	s, err := ds.OpenSparse(ctx, q)
+	s, err := ds.Sparse.Open(ctx, q)
 	if err != nil {
 		return nil, err
 	}

@@ -7,18 +7,19 @@ import (
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/curator"
+	"github.com/discreet-dp/discreet/internal/streamsession"
 	"github.com/discreet-dp/discreet/policy"
 	"github.com/discreet-dp/discreet/stream"
 )
 
 // ErrStreamPart is returned when a stream could pay for a part of a question and not for all of it.
-var ErrStreamPart = curator.ErrStreamPart
+var ErrStreamPart = streamsession.ErrPart
 
 // CheckStreams prices the streams of a policy, for their owner: what is wrong with each that nobody could ask.
 func CheckStreams(p *policy.Policy) error {
 	var all []error
 	for _, name := range p.Names() {
-		if err := curator.New(p.Datasets[name], nil, nil, nil).CheckStreams(); err != nil {
+		if err := curator.New(p.Datasets[name], nil, nil, nil).Streams.Check(); err != nil {
 			all = append(all, fmt.Errorf("dataset %s: %w", name, err))
 		}
 	}
@@ -31,7 +32,7 @@ func (db *DB) Streams(dataset string) ([]api.StreamInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	return ds.Streams()
+	return ds.Streams.List()
 }
 
 // AskStream asks a stream for a count, or says why not: a [*api.Refusal] or a [*ledger.BudgetError] spent nothing.
@@ -40,7 +41,7 @@ func (db *DB) AskStream(ctx context.Context, q api.StreamQuestion) (*api.StreamA
 	if err != nil {
 		return nil, err
 	}
-	return ds.AskStream(ctx, q)
+	return ds.Streams.Ask(ctx, q)
 }
 
 // QuoteStream says how a question would be answered, and the most that it could cost now. It is free and looks at no data.
@@ -49,7 +50,7 @@ func (db *DB) QuoteStream(ctx context.Context, q api.StreamQuestion) (*api.Strea
 	if err != nil {
 		return nil, err
 	}
-	return ds.QuoteStream(ctx, q)
+	return ds.Streams.Quote(ctx, q)
 }
 
 // StreamReport returns the books of a stream on the current data. It is for the owner: it counts answers as soon as they are there, also where these leave on a tick.
@@ -58,7 +59,7 @@ func (db *DB) StreamReport(ctx context.Context, dataset, stream string) (*stream
 	if err != nil {
 		return nil, err
 	}
-	return ds.StreamReport(ctx, stream)
+	return ds.Streams.Report(ctx, stream)
 }
 
 // Synthetic returns a table of people that nobody is: what the stream has come to believe from its answers. It is free. What it is good for is in docs/streams.md.
@@ -67,7 +68,7 @@ func (db *DB) Synthetic(ctx context.Context, dataset, stream, analyst string) (*
 	if err != nil {
 		return nil, err
 	}
-	return ds.Synthetic(ctx, stream, analyst)
+	return ds.Streams.Synthetic(ctx, stream, analyst)
 }
 
 // RehearseStream runs a workload of conditions through a stream in memory, for the owner. Nothing is charged, kept or released: the result has seen the data
@@ -77,5 +78,5 @@ func (db *DB) RehearseStream(ctx context.Context, dataset, stream string, worklo
 	if err != nil {
 		return nil, err
 	}
-	return ds.RehearseStream(ctx, stream, workload, progress)
+	return ds.Streams.Rehearse(ctx, stream, workload, progress)
 }

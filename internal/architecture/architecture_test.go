@@ -91,9 +91,17 @@ var rooms = map[string]string{
 	"internal/pricing": "dp mech policy api internal/plan internal/plan/tree",
 	"internal/answers": "dp mech policy api internal/plan internal/plan/expr internal/plan/tree internal/pricing internal/engine/outer",
 	// The accounts of a dataset: budgets, promises, top-ups, renewals.
-	"internal/books":   "dp account policy ledger api internal/pricing",
-	"internal/curator": "internal/books internal/pricing internal/answers dp account policy internal/plan internal/plan/cells internal/plan/tree internal/plan/verify mech ledger engine session stream internal/stream/histogram internal/stream/linear internal/stream/predict holdout internal/holdout/labels learn api",
-	".":                "dp noise mech policy internal/plan internal/plan/syntax internal/plan/tree ledger internal/ledger/sqlite internal/ledger/anchor engine internal/engine/duckdb internal/curator internal/books session stream internal/stream/linear holdout learn api",
+	"internal/books": "dp account policy ledger api internal/pricing",
+	// What was released is kept and found again.
+	"internal/memory": "dp mech policy ledger api internal/plan/cells internal/plan/tree internal/pricing internal/answers",
+	// Sessions have of the curator what internal/interactive says, and no engine.
+	"internal/interactive":    "mech policy ledger engine api session internal/plan internal/plan/tree internal/pricing internal/books",
+	"internal/sparsesession":  "dp mech ledger api internal/plan internal/plan/tree internal/pricing internal/interactive",
+	"internal/streamsession":  "dp account mech policy ledger api session stream internal/stream/histogram internal/stream/linear internal/stream/predict internal/plan/cells internal/pricing internal/answers internal/memory internal/interactive",
+	"internal/holdoutsession": "dp mech policy ledger api session holdout internal/holdout/labels internal/plan internal/plan/tree internal/pricing internal/answers internal/memory internal/interactive",
+	"internal/training":       "dp account mech policy ledger api learn internal/plan internal/plan/tree internal/pricing internal/memory internal/interactive",
+	"internal/curator":        "dp policy mech ledger engine api learn internal/plan internal/plan/tree internal/plan/verify internal/pricing internal/answers internal/books internal/memory internal/interactive internal/sparsesession internal/streamsession internal/holdoutsession internal/training",
+	".":                       "dp noise mech policy internal/plan internal/plan/syntax internal/plan/tree ledger internal/ledger/sqlite internal/ledger/anchor engine internal/engine/duckdb internal/curator internal/books internal/sparsesession internal/streamsession internal/holdoutsession internal/training session stream internal/stream/linear holdout learn api",
 	// The doors. None of them sees an engine, a ledger or noise: they ask at the desk.
 	"internal/server":           ". policy internal/server/connlimit internal/server/admission internal/server/users internal/server/pgwire internal/server/httpapi api",
 	"internal/server/admission": ". dp policy internal/entropy api ledger learn stream",
@@ -234,6 +242,13 @@ func TestViolationsAreSeen(t *testing.T) {
 		{ImportPath: module + "/internal/answers", Imports: []string{module + "/internal/exact"}},
 		{ImportPath: module + "/internal/answers", Imports: []string{module + "/ledger"}},
 		{ImportPath: module + "/internal/books", Imports: []string{module + "/engine"}},
+		{ImportPath: module + "/internal/memory", Imports: []string{module + "/engine"}},
+		{ImportPath: module + "/internal/memory", Imports: []string{module + "/internal/exact"}},
+		{ImportPath: module + "/internal/sparsesession", Imports: []string{module + "/engine"}},
+		{ImportPath: module + "/internal/streamsession", Imports: []string{module + "/engine"}},
+		{ImportPath: module + "/internal/holdoutsession", Imports: []string{module + "/engine"}},
+		{ImportPath: module + "/internal/training", Imports: []string{module + "/engine"}},
+		{ImportPath: module + "/internal/training", Imports: []string{module + "/internal/curator"}},
 		{ImportPath: module + "/internal/pricing", Imports: []string{module + "/engine"}},
 		{ImportPath: module + "/internal/pricing", Imports: []string{module + "/internal/exact"}},
 		{ImportPath: module + "/internal/pricing", Imports: []string{module + "/ledger"}},
@@ -322,7 +337,7 @@ func TestSealedStaysSealed(t *testing.T) {
 	for _, planted := range [][2]string{
 		{"internal/audit/lockstep/judge.go", "c.Values.Open()[0]"},
 		{"internal/answers/finish.go", "fmt.Println(x.Open())"},
-		{"internal/curator/training.go", "into := exact.NewCollector(func(codes []int64) { fmt.Println(codes) })"},
+		{"internal/training/train.go", "into := exact.NewCollector(func(codes []int64) { fmt.Println(codes) })"},
 		{"stream/session.go", "v := s.data.Answer(q).Open()[0]"},
 		{"internal/stream/predict/weights.go", "t.Open()"},
 		{"holdout/session.go", "q.Holdout.Open()[0]"},

@@ -13,9 +13,9 @@ import (
 // maxTurns is how often a charge is tried when windows end under it. An owner renews once in a while, so twice is plenty.
 const maxTurns = 5
 
-// charge pays in the current window. Which window that is the ledger says, and no clock. Where it ends between the two calls
+// Charge pays in the current window. Which window that is the ledger says, and no clock. Where it ends between the two calls
 // the ledger refuses, and the next one is tried.
-func (c *Curator) charge(ctx context.Context, analyst string, charge ledger.Charge) (ledger.Receipt, error) {
+func (c *Curator) Charge(ctx context.Context, analyst string, charge ledger.Charge) (ledger.Receipt, error) {
 	var err error
 	for range maxTurns {
 		if charge.Window, err = c.ledger.Window(ctx, c.dataset.Name); err != nil {

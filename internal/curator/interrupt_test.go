@@ -13,6 +13,7 @@ import (
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
+	"github.com/discreet-dp/discreet/internal/interactive"
 	"github.com/discreet-dp/discreet/policy"
 	_ "github.com/duckdb/duckdb-go/v2"
 )
@@ -70,7 +71,7 @@ func TestInterrupted(t *testing.T) {
 			time.AfterFunc(50*time.Millisecond, cancel) // when DuckDB is at work
 			return nil
 		}
-		if _, err := w.Ask(waiting, q); err != ErrRun {
+		if _, err := w.Ask(waiting, q); err != interactive.ErrRun {
 			t.Fatalf("%s: %v", table, err)
 		}
 		delete(r.before, "run")

@@ -5,7 +5,6 @@ import (
 	"sync"
 
 	"github.com/discreet-dp/discreet/engine"
-	"github.com/discreet-dp/discreet/internal/books"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/ledger"
 )
@@ -26,7 +25,8 @@ type recorder struct {
 // record puts a recorder between the curator and its engine and ledger.
 func (w *world) record() *recorder {
 	r := &recorder{Engine: w.data, Ledger: w.books, before: map[string]func() error{}}
-	w.engine, w.ledger, w.Books = r, r, books.New(w.dataset, r)
+	w.engine, w.ledger = r, r
+	w.openRooms()
 	return r
 }
 
