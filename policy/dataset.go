@@ -33,7 +33,7 @@ type Dataset struct {
 	Views map[string]string
 	// MaxFanout is how many rows of public tables one private row may meet in a question; 0 stands for the default. See Fanout.
 	MaxFanout int64
-	// Release says when answers leave a server. It is for package server/desk, and is no matter of budgets.
+	// Release says when answers leave a server. It is for package admission, and is no matter of budgets.
 	Release Release
 	// Failures are how many questions may fail; see [Dataset.Borne] for what zero stands for.
 	Failures Failures

@@ -170,7 +170,7 @@
 //
 // When an answer leaves the server: release: tick, the default, or release: {tick: 1s}, only when a clock of the server's ticks, so that how long a question took tells
 // less; release: immediate, as soon as it is there, and then the clock tells how long it took. What a tick does not cover is in the
-// comment of package server/desk. The library and the command line answer at once in any case.
+// comment of package admission. The library and the command line answer at once in any case.
 //
 //	tick       from 10ms to 60s, as a number and a unit. Without it the server chooses one when it opens the data, by how many rows
 //	           all tables have together, rounded up to a power of ten: 100ms up to 10^5, 500ms up to 10^6, 2s up to 10^7, 10s up to

@@ -69,7 +69,7 @@ func (c *budgetCmd) Run(ctx context.Context, s screen) error {
 		groups, words = append(groups, accounts), append(words, promise)
 	}
 	at := now()
-	spent, err := readSpending(db.Records(ctx), at)
+	spent, err := readSpending(db.Records(ctx, 0), at)
 	if err != nil {
 		return err
 	}

@@ -182,7 +182,7 @@ func (d *demo) honest() error {
 	d.say("")
 	d.say("The answer is useful and says how exact it is: %d of these %d truths are within their error bars", inside, total)
 	d.say("(95 %% are expected to be). Only we can see the truth; the analyst sees the rest.")
-	d.facts["honest"] = map[string]any{"answer": render.JSON(a), "inside": inside, "of": total}
+	d.facts["honest"] = map[string]any{"answer": a, "inside": inside, "of": total}
 	return nil
 }
 

@@ -7,10 +7,12 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"strconv"
 
 	"github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/holdout/labels"
 	"github.com/discreet-dp/discreet/internal/render"
 	"github.com/discreet-dp/discreet/internal/table"
 )
@@ -107,7 +109,7 @@ func (c *holdoutScoreCmd) Run(ctx context.Context, s screen) error {
 		fmt.Fprintln(s.err, "notice: "+alert.String())
 	}
 	if c.JSON {
-		return printJSON(s.out, scoreJSON{a, render.ReceiptJSON{Sequence: a.Receipt.Sequence, Hash: a.Receipt.Hash, Free: a.Receipt.Free}})
+		return printJSON(s.out, ordered{a, scoreKeys})
 	}
 	what := "confirmed by the holdout"
 	if a.Spent {
@@ -125,11 +127,7 @@ func (c *holdoutScoreCmd) Run(ctx context.Context, s screen) error {
 	return nil
 }
 
-// scoreJSON is an answer for machines.
-type scoreJSON struct {
-	*api.HoldoutAnswer
-	Receipt render.ReceiptJSON `json:"receipt"`
-}
+var scoreKeys = []string{"dataset", "holdout", "score", "spent", "training", "error", "confidence", "left", "free", "again", "cost", "remaining", "alerts", "notes", "data_version", "receipt"}
 
 // roundWords shows a price; rho too, where that is what is counted.
 func roundWords(cost dp.Cost, r api.Remaining) string {
@@ -150,7 +148,7 @@ func (c *holdoutScoreCmd) price(ctx context.Context, s screen, db *discreet.DB, 
 		return err
 	}
 	if c.JSON {
-		return printJSON(s.out, map[string]any{"holdout": info, "left": status.Left, "open": status.Open, "remaining": left})
+		return printJSON(s.out, map[string]any{"holdout": listedHoldout{HoldoutInfo: info}, "left": status.Left, "open": status.Open, "remaining": left})
 	}
 	switch {
 	case status.Left == 0:
@@ -182,5 +180,13 @@ func readPredictions(path string, info api.HoldoutInfo) (values, ids []string, e
 		defer f.Close()
 		in = f
 	}
-	return discreet.ReadPredictions(info, in)
+	if !info.Labels {
+		return nil, nil, api.Refuse("ask with an expression over its columns", "the holdout %s is the table %s, and takes no predictions", strconv.Quote(info.Name), strconv.Quote(info.Table))
+	}
+	p, err := labels.ReadPredictions(in, info.Column, info.ID)
+	var wrong *labels.PredictionsError
+	if errors.As(err, &wrong) {
+		return nil, nil, api.Refuse(wrong.Instead, "%s", wrong.Problem)
+	}
+	return p.Values, p.IDs, err
 }

@@ -64,7 +64,7 @@ func (s *session) ask(ctx context.Context, text string) error {
 		fmt.Fprintln(s.err, "notice: "+alert.String())
 	}
 	if s.json {
-		return printJSON(s.out, render.JSON(a))
+		return printJSON(s.out, a)
 	}
 	render.Answer(s.out, a)
 	return nil

@@ -66,7 +66,7 @@ func (c *streamAskCmd) ask(ctx context.Context, s screen, db *discreet.DB, q api
 	}
 	alerted(s, a)
 	if c.JSON {
-		return printJSON(s.out, render.StreamJSON(a))
+		return printJSON(s.out, a)
 	}
 	fmt.Fprintf(s.out, "%s people\n%s\n", render.StreamValue(a), render.StreamPrice(a))
 	return nil
@@ -81,12 +81,12 @@ func alerted(s screen, a *api.StreamAnswer) {
 // answeredLine and quotedLine say which question of a list they are about: others may be refused.
 type answeredLine struct {
 	Line int `json:"line"`
-	render.StreamAnswerJSON
+	*api.StreamAnswer
 }
 
 type quotedLine struct {
 	Line int `json:"line,omitempty"` // none where there is one question
-	render.StreamQuoteJSON
+	*api.StreamQuote
 }
 
 // refusedLine is a question that has no answer.
@@ -123,7 +123,7 @@ func (c *streamAskCmd) askAll(ctx context.Context, s screen, db *discreet.DB, q 
 			continue
 		}
 		alerted(s, a)
-		answers, left = append(answers, answeredLine{asked.lines[i], render.StreamJSON(a)}), render.Left(a.Remaining)
+		answers, left = append(answers, answeredLine{asked.lines[i], a}), render.Left(a.Remaining)
 		around, price := "?", "free"
 		if a.Error != nil {
 			around = fmt.Sprint(*a.Error)
@@ -182,7 +182,7 @@ func (c *streamAskCmd) explain(ctx context.Context, s screen, db *discreet.DB, q
 		if err != nil {
 			return asked.wrong(i, err)
 		}
-		one := quotedLine{StreamQuoteJSON: render.StreamQuote(x)}
+		one := quotedLine{StreamQuote: x}
 		if asked.lines != nil {
 			one.Line = asked.lines[i]
 		}

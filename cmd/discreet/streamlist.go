@@ -26,11 +26,7 @@ func (c *streamListCmd) Run(ctx context.Context, s screen) error {
 	}
 	defer db.Close()
 	if c.JSON {
-		out := []render.StreamInfoJSON{}
-		for _, info := range all {
-			out = append(out, render.StreamInfo(info))
-		}
-		return printJSON(s.out, map[string]any{"streams": out})
+		return printJSON(s.out, map[string]any{"streams": all})
 	}
 	for i, info := range all {
 		if i > 0 {

@@ -13,6 +13,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/chart"
 	"github.com/discreet-dp/discreet/internal/render"
 	"github.com/discreet-dp/discreet/internal/table"
+	"github.com/discreet-dp/discreet/stream"
 )
 
 type rehearseCmd struct {
@@ -157,17 +158,17 @@ func (c *rehearseCmd) picture(info api.StreamInfo, r *api.Rehearsal) chart.Chart
 
 // rehearsalJSON is a rehearsal for machines.
 type rehearsalJSON struct {
-	Dataset   string                  `json:"dataset"`
-	Stream    string                  `json:"stream"`
-	Predictor string                  `json:"predictor"`
-	Questions int                     `json:"questions"`
-	Claim     string                  `json:"claim"` // what the costs of the series are: epsilon or rho
-	Report    render.StreamReportJSON `json:"report"`
-	Bound     int64                   `json:"bound"`
-	MaxError  int64                   `json:"max_error"`
-	Beyond    int                     `json:"beyond"`
-	Series    []seriesJSON            `json:"series"`
-	TooLarge  []string                `json:"too_large,omitempty"` // ways that cannot keep so many cells
+	Dataset   string        `json:"dataset"`
+	Stream    string        `json:"stream"`
+	Predictor string        `json:"predictor"`
+	Questions int           `json:"questions"`
+	Claim     string        `json:"claim"` // what the costs of the series are: epsilon or rho
+	Report    stream.Report `json:"report"`
+	Bound     int64         `json:"bound"`
+	MaxError  int64         `json:"max_error"`
+	Beyond    int           `json:"beyond"`
+	Series    []seriesJSON  `json:"series"`
+	TooLarge  []string      `json:"too_large,omitempty"` // ways that cannot keep so many cells
 }
 
 type seriesJSON struct {
@@ -177,7 +178,7 @@ type seriesJSON struct {
 }
 
 func rehearsalOf(r *api.Rehearsal, asked int) rehearsalJSON {
-	out := rehearsalJSON{r.Dataset, r.Stream, r.Predictor, asked, render.Claim(r.Report.Spent), render.StreamReport(r.Report), r.Bound, r.MaxError, r.Beyond, []seriesJSON{}, r.TooLarge}
+	out := rehearsalJSON{r.Dataset, r.Stream, r.Predictor, asked, render.Claim(r.Report.Spent), r.Report, r.Bound, r.MaxError, r.Beyond, []seriesJSON{}, r.TooLarge}
 	for _, s := range r.Series {
 		one := seriesJSON{s.Name, lastCost(s), [][2]float64{}}
 		for _, p := range s.Points {

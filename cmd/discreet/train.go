@@ -110,11 +110,10 @@ func (c *trainCmd) Run(ctx context.Context, s screen) error {
 		}
 	}
 	if c.JSON {
-		out, err := render.TrainingJSON(t, c.Output)
-		if err != nil {
-			return err
-		}
-		return printJSON(s.out, out)
+		return printJSON(s.out, ordered{struct {
+			*api.Training
+			File string `json:"file,omitempty"`
+		}{t, c.Output}, []string{"id", "cost", "remaining", "receipt", "data_version", "notes", "alerts", "file", "model"}})
 	}
 	render.Training(s.out, t)
 	if c.Output == "" {
@@ -127,7 +126,7 @@ func (c *trainCmd) Run(ctx context.Context, s screen) error {
 
 func (c *trainCmd) explain(s screen, quote *api.TrainingQuote) error {
 	if c.JSON {
-		return printJSON(s.out, render.TrainingQuoteJSON(quote))
+		return printJSON(s.out, ordered{quote, []string{"dataset", "unit", "neighbours", "max_rows", "method", "why", "plan", "epsilon", "cost", "pay", "currency", "known", "remaining", "after", "affordable"}})
 	}
 	render.TrainingQuote(s.out, quote)
 	return nil

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/api"
-	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/internal/books"
+	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/holdoutsession"
 	"github.com/discreet-dp/discreet/internal/interactive"
 	"github.com/discreet-dp/discreet/internal/memory"

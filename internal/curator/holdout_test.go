@@ -16,7 +16,7 @@ import (
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
 	"github.com/discreet-dp/discreet/internal/exact"
 	"github.com/discreet-dp/discreet/internal/holdoutsession"
@@ -330,13 +330,13 @@ func TestHoldoutRefusals(t *testing.T) {
 func TestHoldoutBrokenLabels(t *testing.T) {
 	for _, file := range []string{"label\nsecret\n\nsecret\n", "secret\n", "", "label,x\n,1\n"} {
 		w := newHoldouts(t, plenty, map[string]string{"labels.csv": file})
-		if _, err := w.score(trial(guesses(1), "1")); err != holdoutsession.ErrLabels {
+		if _, err := w.score(trial(guesses(1), "1")); err != api.ErrLabels {
 			t.Error(err)
 		}
-		if _, err := w.Holdouts.List(); err != holdoutsession.ErrLabels {
+		if _, err := w.Holdouts.List(); err != api.ErrLabels {
 			t.Error(err)
 		}
-		if _, err := w.Holdouts.Board(ctx, "trial"); err != holdoutsession.ErrLabels {
+		if _, err := w.Holdouts.Board(ctx, "trial"); err != api.ErrLabels {
 			t.Error(err)
 		}
 		if err := w.Holdouts.Check(); err == nil || !strings.Contains(err.Error(), "holdout trial: the file of labels") || strings.Contains(err.Error(), "secret") {
@@ -412,12 +412,12 @@ func TestHoldoutEngineFails(t *testing.T) {
 	working := w.Curator.engine
 	w.Curator.engine = failing{working}
 	for range 2 {
-		if _, err := w.score(api.HoldoutQuestion{Holdout: "rows", SQL: "smoker", Training: "1"}); err != holdoutsession.ErrRun {
+		if _, err := w.score(api.HoldoutQuestion{Holdout: "rows", SQL: "smoker", Training: "1"}); err != api.ErrHoldoutRun {
 			t.Error(err)
 		}
 	}
 	w.Curator.engine = working
-	if _, err := w.score(api.HoldoutQuestion{Holdout: "rows", SQL: "age > 3", Training: "1"}); err != holdoutsession.ErrRun {
+	if _, err := w.score(api.HoldoutQuestion{Holdout: "rows", SQL: "age > 3", Training: "1"}); err != api.ErrHoldoutRun {
 		t.Error(err)
 	}
 	if b := w.mustScore(q); b.Score != a.Score || !b.Again {

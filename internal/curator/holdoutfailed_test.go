@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/api"
-	"github.com/discreet-dp/discreet/internal/holdoutsession"
 )
 
 // A question of a holdout that failed ends it for who asked, until the release, and for nobody else.
@@ -18,11 +17,11 @@ func TestHoldoutFailedForOne(t *testing.T) {
 		_, err := w.score(api.HoldoutQuestion{Analyst: analyst, Holdout: "rows", SQL: sql, Training: "1"})
 		return err
 	}
-	if err := ask("ana", "smoker"); !errors.Is(err, holdoutsession.ErrRun) {
+	if err := ask("ana", "smoker"); !errors.Is(err, api.ErrHoldoutRun) {
 		t.Fatal(err)
 	}
 	w.Curator.engine = working
-	if err := ask("ana", "age > 2"); !errors.Is(err, holdoutsession.ErrRun) {
+	if err := ask("ana", "age > 2"); !errors.Is(err, api.ErrHoldoutRun) {
 		t.Errorf("before the release: %v", err)
 	}
 	if err := ask("ben", "age > 3"); err != nil {

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/internal/answers"
+	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/interactive"
 	"github.com/discreet-dp/discreet/internal/memory"
 	"github.com/discreet-dp/discreet/internal/plan/tree"

@@ -243,12 +243,12 @@ func TestTrainingStopped(t *testing.T) {
 	r := w.record()
 	q := smokers("0.5")
 	r.before["fetch"] = func() error { return errors.New("a cause") }
-	if _, err := w.Trainings.Train(ctx, q, nil); err != training.ErrRun {
+	if _, err := w.Trainings.Train(ctx, q, nil); err != api.ErrTraining {
 		t.Errorf("got %v; want the one fixed text", err)
 	}
 	cancelled, cancel := context.WithCancel(ctx)
 	r.before["fetch"] = func() error { cancel(); return nil }
-	if _, err := w.Trainings.Train(cancelled, q, nil); err != training.ErrRun {
+	if _, err := w.Trainings.Train(cancelled, q, nil); err != api.ErrTraining {
 		t.Errorf("got %v", err)
 	}
 	r.before["fetch"] = nil
@@ -301,13 +301,13 @@ func TestTrainingFails(t *testing.T) {
 	w.plantFit(func(context.Context, *learn.Plan, *learn.Table, *mech.Releaser, func(learn.Progress)) (*learn.Model, error) {
 		return nil, errors.New("the 37th row is too far out")
 	})
-	if _, err := w.Trainings.Train(ctx, q, nil); err != training.ErrRun {
+	if _, err := w.Trainings.Train(ctx, q, nil); err != api.ErrTraining {
 		t.Errorf("got %v; want the one fixed text", err)
 	}
 	w.plantFit(learn.Fit)
 	r.take()
 	for range 2 {
-		if _, err := w.Trainings.Train(ctx, q, nil); err != training.ErrRun || slices.Contains(r.take(), "fetch") || w.spent().Epsilon != amount("0.4") {
+		if _, err := w.Trainings.Train(ctx, q, nil); err != api.ErrTraining || slices.Contains(r.take(), "fetch") || w.spent().Epsilon != amount("0.4") {
 			t.Errorf("got %v, spent %v", err, w.spent())
 		}
 		w.reopen()
@@ -343,7 +343,7 @@ func TestTrainingPanics(t *testing.T) {
 					t.Errorf("it left with %v", x)
 				}
 			}()
-			if _, err := w.Trainings.Train(ctx, q, nil); err != training.ErrRun {
+			if _, err := w.Trainings.Train(ctx, q, nil); err != api.ErrTraining {
 				t.Errorf("got %v; want the one fixed text", err)
 			}
 		}()
@@ -361,7 +361,7 @@ func (w *world) kept(asOf time.Time) (ids []string) {
 		m, err := w.Trainings.Model(ctx, r, asOf)
 		if err == nil {
 			ids = append(ids, m.ID)
-		} else if !errors.Is(err, training.ErrNoModel) {
+		} else if !errors.Is(err, api.ErrNoModel) {
 			w.t.Error(err)
 		}
 	}

@@ -3,7 +3,6 @@ package curator
 import (
 	"context"
 
-	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/internal/interactive"
 )
 
@@ -13,6 +12,6 @@ func (c *Curator) Data(ctx context.Context) (interactive.Data, error) {
 	if err != nil {
 		return interactive.Data{}, err
 	}
-	v, err := c.ledger.DataVersion(ctx, c.dataset.Name, engine.VersionName(state), state)
-	return interactive.Data{Version: v, State: state}, err
+	v, err := c.ledger.DataVersion(ctx, c.dataset.Name, state.Name, state.Key())
+	return interactive.Data{Version: v, State: state.Key()}, err
 }

@@ -13,15 +13,6 @@ import (
 	"github.com/discreet-dp/discreet/mech"
 )
 
-// How a holdout fails, beside refusals and budgets.
-var (
-	// ErrHoldoutRun is returned when the engine failed while it computed a score. Questions of an open round are free, so what such a failure tells would be free too, as often as one likes: the
-	// holdout gives whoever asked nothing new until the owner has released them.
-	ErrRun = errors.New("the engine could not compute this score, and the holdout gives you nothing new until the owner has released it; ask the owner to look at 'discreet incidents'")
-	// ErrLabels is returned when the file of labels cannot be read. What is wrong with it is for the owner.
-	ErrLabels = errors.New("the labels of this holdout cannot be read; ask the owner to run 'discreet check'. Nothing was charged")
-)
-
 // Ask scores something on a holdout. It is charged for by rounds: all questions up to the next one that the holdout contradicts, and that one. The first question of a round pays for
 // it, before any noise is drawn and before the score is computed; the others are free. A question that was answered before is answered again, by whoever asks.
 //
@@ -98,8 +89,8 @@ func (c *Sessions) askSession(ctx context.Context, who *interactive.Payer, p *su
 
 // failedHoldout ends a holdout that failed, for whoever asked, unless nobody is told of it.
 func (c *Sessions) failedHoldout(ctx context.Context, who *interactive.Payer, p *submission, cause error) error {
-	err := c.Failed(context.WithoutCancel(ctx), who.Analyst, who.Sequence, cause, ErrRun)
-	if err == ErrRun {
+	err := c.Failed(context.WithoutCancel(ctx), who.Analyst, who.Sequence, cause, api.ErrHoldoutRun)
+	if err == api.ErrHoldoutRun {
 		p.open.fail(who.Analyst)
 	}
 	return err
@@ -113,7 +104,7 @@ func (c *Sessions) runHoldout(ctx context.Context, p *submission, who *interacti
 		return mech.Exact{}, err
 	}
 	if p.open.hasFailed(who.Analyst, door) {
-		return mech.Exact{}, ErrRun
+		return mech.Exact{}, api.ErrHoldoutRun
 	}
 	if err := c.NoteRun(ctx); err != nil {
 		return mech.Exact{}, err

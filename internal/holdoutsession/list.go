@@ -2,8 +2,6 @@ package holdoutsession
 
 import (
 	"context"
-	"errors"
-	"io"
 	"strconv"
 
 	"github.com/discreet-dp/discreet/api"
@@ -35,20 +33,6 @@ func (c *Sessions) List() ([]api.HoldoutInfo, error) {
 		})
 	}
 	return out, nil
-}
-
-// ReadPredictions reads a CSV file of predictions for a holdout of labels: one value in each line, or, where rows have identifiers, a header and two columns. What is wrong with
-// them is a refusal.
-func ReadPredictions(h api.HoldoutInfo, r io.Reader) (values, ids []string, err error) {
-	if !h.Labels {
-		return nil, nil, api.Refuse("ask with an expression over its columns", "the holdout %s is the table %s, and takes no predictions", strconv.Quote(h.Name), strconv.Quote(h.Table))
-	}
-	p, err := labels.ReadPredictions(r, h.Column, h.ID)
-	var wrong *labels.PredictionsError
-	if errors.As(err, &wrong) {
-		return nil, nil, api.Refuse(wrong.Instead, "%s", wrong.Problem)
-	}
-	return p.Values, p.IDs, err
 }
 
 // Status is free. It looks at which version of the data there is, and at nothing else of it.

@@ -18,16 +18,6 @@ import (
 	"github.com/discreet-dp/discreet/mech"
 )
 
-// How a session ends, beside its last "above" ([mech.ErrHalted]).
-var (
-	// ErrSessionRun is returned when the engine failed or was stopped while it computed a question of a session.
-	ErrRun = errors.New("the engine could not run this question; the session has ended, and its charge stays")
-	// ErrData is returned when the data is not that of the session any more.
-	ErrData = errors.New("the data has changed since the session was opened; the session has ended, and its charge stays")
-	// ErrWindow is returned when the budget was renewed since the session was opened.
-	ErrWindow = errors.New("the budget was renewed since the session was opened; the session has ended with the window that paid for it, and its charge stays")
-)
-
 // Session is an open session. It is safe for concurrent use; questions are answered one after the other.
 type Session struct {
 	Cost    dp.Cost
@@ -86,7 +76,7 @@ func (s *Session) Ask(ctx context.Context, sql, threshold string) (*api.SparseVe
 	case s.ended != nil:
 		return nil, s.ended
 	case s.session.Left() == 0:
-		return nil, mech.ErrHalted
+		return nil, api.ErrSessionUsed
 	}
 	statement, err := plan.Prepare(s.c.Dataset, sql, s.c.Options(ctx, api.Settings{}))
 	if err != nil {
@@ -108,7 +98,7 @@ func (s *Session) Ask(ctx context.Context, sql, threshold string) (*api.SparseVe
 		return nil, err
 	}
 	if data.ID != s.data {
-		s.ended = ErrData
+		s.ended = api.ErrSessionData
 		return nil, s.ended
 	}
 	if err := s.inWindow(ctx); err != nil {
@@ -140,8 +130,8 @@ func (s *Session) Ask(ctx context.Context, sql, threshold string) (*api.SparseVe
 // compute runs a question and compares. What goes wrong ends the session, and is an incident unless the analyst stopped it.
 func (s *Session) compute(ctx context.Context, q *tree.Query, at int64) (answer mech.SparseAnswer, err error) {
 	fail := func(cause error) error {
-		err := s.c.Failed(ctx, s.analyst, s.Receipt.Sequence, cause, ErrRun)
-		if err == ErrRun {
+		err := s.c.Failed(ctx, s.analyst, s.Receipt.Sequence, cause, api.ErrSessionRun)
+		if err == api.ErrSessionRun {
 			s.ended = err // not where nobody is told of it
 		}
 		return err
@@ -172,7 +162,7 @@ func (s *Session) compute(ctx context.Context, q *tree.Query, at int64) (answer 
 func (s *Session) inWindow(ctx context.Context) error {
 	window, err := s.c.Window(ctx, s.c.Dataset.Name)
 	if err == nil && window != s.window {
-		s.ended = ErrWindow
+		s.ended = api.ErrSessionWindow
 		err = s.ended
 	}
 	return err
@@ -196,13 +186,13 @@ func (s *Session) note(ctx context.Context, n sparseNote) error {
 	case err == nil:
 		return nil
 	case errors.As(err, new(*ledger.LapsedError)):
-		s.ended = ErrWindow
+		s.ended = api.ErrSessionWindow
 		return s.ended
 	case errors.As(err, new(*ledger.DoorError)):
 		// The door closed after it was looked at. The answer is told to nobody, which is always private, and the session is there after the release.
 		return err
 	}
-	s.ended = ErrRun
+	s.ended = api.ErrSessionRun
 	return err
 }
 

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/api"
-	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
 	"github.com/discreet-dp/discreet/internal/entropy"
 	"github.com/discreet-dp/discreet/internal/hospital"

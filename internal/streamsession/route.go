@@ -148,7 +148,7 @@ func (r *Route) quoteAll(asOf time.Time) (streamPrice, error) {
 	}
 	if !asOf.IsZero() {
 		if !out.cached { // one of them; who asks for several is told no more
-			out.most = r.atMost(dp.Cost{Epsilon: dp.Unbounded, Rho: dp.Unbounded}, pricing.Times(r.amount(first), int64(more)+1))
+			out.most = r.atMost(dp.Cost{Epsilon: dp.Unbounded, Rho: dp.Unbounded}, r.amount(first).Mul(uint64(more)+1))
 		}
 		return out, nil
 	}
@@ -205,9 +205,6 @@ func (r *Route) priceAs(ctx context.Context, see memory.Horizon) (streamPrice, e
 	return r.quoteAll(time.Time{})
 }
 
-// ErrPart is returned when a stream could pay for a part of a question and not for all of it.
-var ErrPart = errors.New("the budget does not admit the rest of this question; the part that the stream has answered is paid for, and stays free")
-
 // Answer asks all queries of a purchase, one after the other, and makes of the answers what a mechanism would have released.
 func (r *Route) Answer(ctx context.Context, who *interactive.Payer) (*answers.Released, error) {
 	use := &api.Through{Stream: r.policy.Name, Asked: len(r.different), Error: r.tariff.Error, Confidence: 1 - r.policy.Beta}
@@ -216,11 +213,11 @@ func (r *Route) Answer(ctx context.Context, who *interactive.Payer) (*answers.Re
 	for _, q := range r.different {
 		a, err := r.ask(ctx, who, q)
 		if err == nil && a.Way == stream.Unchecked {
-			err = ErrPart // what it was quoted at could not be paid after all
+			err = api.ErrStreamPart // what it was quoted at could not be paid after all
 		}
 		if err != nil {
 			if use.Paid > 0 && (errors.As(err, new(*ledger.BudgetError)) || errors.As(err, new(*api.Refusal))) {
-				err = ErrPart
+				err = api.ErrStreamPart
 			}
 			return nil, err
 		}

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"math/big"
 	"sync"
 	"time"
 
@@ -225,7 +224,7 @@ func (o *openStream) ask(ctx context.Context, who *interactive.Payer, q *linear.
 	answered(err == nil && a.Way != stream.Unchecked)
 	spent := errors.Is(err, stream.ErrSpent)
 	if who.Charged && (spent || errors.As(err, new(*ledger.BudgetError))) {
-		return nil, ErrPart
+		return nil, api.ErrStreamPart
 	}
 	if spent {
 		return nil, o.spentRefusal()
@@ -308,16 +307,9 @@ func (o *openStream) quote(q *linear.Query, asOf time.Time) (stream.Way, dp.Cost
 	return stream.Predicted, o.atMost(most, o.allowance(then, 1)), nil
 }
 
-// allowance is what a stream may spend on so many new questions by its own rule: never more than its limit, nor than 1.2 times what the exact-match cache would have, all questions
-// together.
+// allowance is what the stream may spend on so many new questions by its own rule.
 func (p *streamPlan) allowance(b booking, n int) dp.Amount {
-	most := new(big.Int).Mul(big.NewInt(int64(b.different+n)*6), new(big.Int).SetUint64(uint64(p.amount(p.tariff.Cache))))
-	most.Quo(most, big.NewInt(5))
-	limit := p.tariff.Limit
-	if most.IsUint64() {
-		limit = min(limit, dp.Amount(most.Uint64()))
-	}
-	return limit.Sub(b.spent)
+	return p.tariff.Allowance(b.different + n).Sub(b.spent)
 }
 
 // atMost lowers what a cost takes from the budget.

@@ -12,14 +12,11 @@ import (
 	"github.com/discreet-dp/discreet/mech"
 )
 
-// ErrRun is returned when a training failed after its charge. Why is not said: how a minimiser does depends on the data.
-var ErrRun = errors.New("the training could not be finished, and the charge stays; ask with a larger regulariser or a smaller radius, or ask the owner to run 'discreet check'")
-
 // Train trains a model. It goes the way of every question: prepare, price, recall, charge, run, release, keep. The rows that the engine fetches stay in this
 // process, sealed, until [learn.Fit] has drawn its noise; what it returns is private at the price that was charged before.
 //
 // The same question again is the same model, free, whoever asks: the same rows, features, target and spec at the same price, on the same data. Errors are those of
-// [Curator.Ask], with [ErrTraining] for everything that goes wrong after the engine ran.
+// [Curator.Ask], with [api.ErrTraining] for everything that goes wrong after the engine ran.
 //
 // # What fails
 //
@@ -112,7 +109,7 @@ func (c *Trainings) buyTraining(ctx context.Context, q api.TrainingQuestion, t *
 			return nil, err
 		} else if kept {
 			// Where the process ended between the two, the incident is not there yet.
-			return nil, c.Failed(ctx, q.Analyst, charged.Sequence, learn.ErrFit, ErrRun)
+			return nil, c.Failed(ctx, q.Analyst, charged.Sequence, learn.ErrFit, api.ErrTraining)
 		}
 	}
 	now, err := c.DataVersion(ctx, c.Dataset.Name, data.Label, data.State)
@@ -121,7 +118,7 @@ func (c *Trainings) buyTraining(ctx context.Context, q api.TrainingQuestion, t *
 	}
 	rows := t.plan.NewTable()
 	if err := c.Fetch(ctx, t.table, rows.Collector()); err != nil {
-		return nil, c.Failed(ctx, q.Analyst, charged.Sequence, err, ErrRun)
+		return nil, c.Failed(ctx, q.Analyst, charged.Sequence, err, api.ErrTraining)
 	}
 	model, err := c.fitted(context.WithoutCancel(ctx), t.plan, rows, progress)
 
@@ -141,7 +138,7 @@ func (c *Trainings) buyTraining(ctx context.Context, q api.TrainingQuestion, t *
 	// A failure is kept first, so that no noise is drawn again because of it, and is an incident then. Behind a closed door neither is kept, whichever it is.
 	err = c.keepTraining(context.WithoutCancel(ctx), charged.Sequence, t.key(data.ID), text, model == nil)
 	if model == nil && (err == nil || errors.As(err, new(*ledger.DoorError))) {
-		return nil, c.Failed(context.WithoutCancel(ctx), q.Analyst, charged.Sequence, cause, ErrRun)
+		return nil, c.Failed(context.WithoutCancel(ctx), q.Analyst, charged.Sequence, cause, api.ErrTraining)
 	}
 	if err != nil {
 		return nil, err

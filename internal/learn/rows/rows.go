@@ -1,4 +1,4 @@
-// Package rows holds training rows: features as float32, each row clipped to a radius, and a target for each. What is in them stays in them: they cannot be printed or encoded, and a test in internal/house names the packages that may hold them.
+// Package rows holds training rows: features as float32, each row clipped to a radius, and a target for each. What is in them stays in them: they cannot be printed or encoded, and a test in internal/architecture names the packages that may hold them.
 //
 // # What is proven
 //

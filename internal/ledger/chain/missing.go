@@ -29,7 +29,7 @@ type Loss struct {
 // This is sound, whoever released what on either branch. What was released was released up to c, or by this ledger after c, or
 // by the anchored branch after c. The first two together are at most what is spent now. What the anchored branch
 // released after c is at most what it spent there at its last confirmed head less what it had spent at c, and the former is at most the
-// ceiling (see [Mooring]). Recoveries on the way only add to what is spent. The sums saturate upwards.
+// ceiling (see [AnchorKeeper]). Recoveries on the way only add to what is spent. The sums saturate upwards.
 //
 // Where c is the ledger's head, this is exactly the ceiling.
 //

@@ -11,13 +11,13 @@ import (
 // group is what is written in one transaction.
 type group struct {
 	*Ledger
-	sequence uint64 // the head before it
-	hash     string
-	links    []*chain.Link
-	answers  [][]byte // by link
-	log      int64    // how long the log was before it
-	err      error    // why it must not be written
-	unmoored error    // why nothing may be charged, although it could be written
+	sequence   uint64 // the head before it
+	hash       string
+	links      []*chain.Link
+	answers    [][]byte // by link
+	log        int64    // how long the log was before it
+	err        error    // why it must not be written
+	unanchored error    // why nothing may be charged, although it could be written
 }
 
 // serve decides requests one after the other, makes their records durable together, and only then answers any of them.
@@ -38,7 +38,7 @@ func (l *Ledger) work(requests []*request) {
 		}
 		return
 	}
-	g := &group{Ledger: l, unmoored: l.moor(nil)}
+	g := &group{Ledger: l, unanchored: l.storeAnchor(nil)}
 	g.sequence, g.hash = l.state.Head()
 	var decided []*request
 	for _, r := range requests {
@@ -55,7 +55,7 @@ func (l *Ledger) work(requests []*request) {
 		}
 		return
 	}
-	if err := l.moor(g.links); err != nil {
+	if err := l.storeAnchor(g.links); err != nil {
 		for _, r := range decided {
 			if r.err == nil {
 				r.receipt, r.err = ledger.Receipt{}, &ledger.WriteError{Path: l.path, Charged: true, Err: err}

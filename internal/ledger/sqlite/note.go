@@ -35,8 +35,8 @@ func (l *Ledger) noteIf(ctx context.Context, session string, entry []byte, may f
 	note := salted(entry)
 	hash := ledger.Hash(note)
 	_, err := l.submit(ctx, &request{size: len(note), decide: func(g *group) (ledger.Receipt, error) {
-		if g.unmoored != nil {
-			return ledger.Receipt{}, &ledger.WriteError{Path: g.path, Err: g.unmoored}
+		if g.unanchored != nil {
+			return ledger.Receipt{}, &ledger.WriteError{Path: g.path, Err: g.unanchored}
 		}
 		if err := g.paid(session); err != nil {
 			return ledger.Receipt{}, err

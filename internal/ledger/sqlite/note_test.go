@@ -257,18 +257,18 @@ func TestPromise14Durable(t *testing.T) {
 func TestPromise14Recovered(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.db")
 	o := Options{Anchorage: &buoy{}}
-	l := moored(t, path, o)
+	l := anchoredLedger(t, path, o)
 	round := mustCharge(t, l, ask("round 1", hospital(100)))
 	mustNote(t, l, "s", "threshold")
 	putBack := aside(t, path)
 	mustNote(t, l, "s", "fired, with an answer")
 	mustKeep(t, l, round.Sequence, "key", "42")
-	l.mooring = nil // killed
+	l.keeper = nil // killed
 	mustClose(t, l)
 	putBack()
 	mustRefuse(t, path, o, "it is older")
 	mustRecover(t, path, o)
-	l = moored(t, path, o)
+	l = anchoredLedger(t, path, o)
 	if era, err := l.Era(ctx); err != nil || era == "" {
 		t.Errorf("the era is %q, %v", era, err)
 	}
@@ -288,7 +288,7 @@ func TestPromise14Recovered(t *testing.T) {
 	later := mustCharge(t, l, ask("later", hospital(100)))
 	mustKeep(t, l, later.Sequence, "key", "44")
 	mustClose(t, l)
-	l = moored(t, path, o)
+	l = anchoredLedger(t, path, o)
 	if got := notes(t, l, "s in a new era"); got != "x" {
 		t.Errorf("got %q", got)
 	}
@@ -301,7 +301,7 @@ func TestPromise14Recovered(t *testing.T) {
 func TestPromise14AnchorFails(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.db")
 	place := &buoy{}
-	l := moored(t, path, Options{Anchorage: place})
+	l := anchoredLedger(t, path, Options{Anchorage: place})
 	mustNote(t, l, "s", "a")
 	down := errors.New("the buoy sank")
 	place.fail = down
@@ -326,7 +326,7 @@ func TestPromise14AnchorFails(t *testing.T) {
 // Notes count like other records: an anchor is stored before the every-th of them is confirmed.
 func TestPromise14Anchored(t *testing.T) {
 	place := &buoy{}
-	l := moored(t, filepath.Join(t.TempDir(), "ledger.db"), Options{Anchorage: place, Every: 3})
+	l := anchoredLedger(t, filepath.Join(t.TempDir(), "ledger.db"), Options{Anchorage: place, Every: 3})
 	began := place.anchor.Sequence
 	for i := range uint64(10) {
 		mustNote(t, l, "s", fmt.Sprint(i))

@@ -18,11 +18,11 @@ type Options struct {
 	Every uint64
 }
 
-func (o Options) mooring() *chain.Mooring {
+func (o Options) anchorKeeper() *chain.AnchorKeeper {
 	if o.Anchorage == nil {
 		return nil
 	}
-	return chain.NewMooring(o.Anchorage, o.Every)
+	return chain.NewAnchorKeeper(o.Anchorage, o.Every)
 }
 
 // OpenWith is Open with options. It returns a [*ledger.AnchorError] when the ledger is not the one that its anchor
@@ -30,15 +30,15 @@ func (o Options) mooring() *chain.Mooring {
 func OpenWith(path string, o Options) (*Ledger, error) { return openWith(path, o, time.Now) }
 
 func openWith(path string, o Options, now func() time.Time) (_ *Ledger, err error) {
-	mooring := o.mooring()
-	l, err := openMoored(path, now, mooring)
+	keeper := o.anchorKeeper()
+	l, err := openAnchored(path, now, keeper)
 	if err != nil {
 		return nil, err
 	}
-	if err := mooring.Open(background, l.path, l.state, l.hashAt); err != nil {
+	if err := keeper.Open(background, l.path, l.state, l.hashAt); err != nil {
 		return nil, l.abandon(fmt.Errorf("the ledger %s was not opened, and nothing was charged: %w", l.path, err))
 	}
-	l.mooring = mooring
+	l.keeper = keeper
 	if err := l.noteAnchor(o.Anchorage); err != nil {
 		return nil, l.abandon(err)
 	}

@@ -45,9 +45,9 @@ func Recover(path string, o Options, reason string) (Recovered, error) {
 	if err := (ledger.Recovery{Reason: reason}).Validate(); err != nil {
 		return Recovered{}, err
 	}
-	mooring := o.mooring()
+	keeper := o.anchorKeeper()
 	// A ledger is created only where there is an anchor to recover it from.
-	a, found, err := o.Anchorage.Load(background)
+	_, found, err := o.Anchorage.Load(background)
 	if err != nil {
 		return Recovered{}, fmt.Errorf("the anchor could not be read: %w", err)
 	}
@@ -61,11 +61,11 @@ func Recover(path string, o Options, reason string) (Recovered, error) {
 	if !exists {
 		disuse(resolved) // the owner knows that there was a ledger
 	}
-	l, err := openMoored(path, time.Now, nil)
+	l, err := openAnchored(path, time.Now, nil)
 	if err != nil {
 		return Recovered{}, err
 	}
-	a, found, err = mooring.Check(background, l.path, l.state, l.hashAt)
+	a, found, err := keeper.Check(background, l.path, l.state, l.hashAt)
 	var refused *ledger.AnchorError
 	switch {
 	case err == nil && found:
@@ -76,7 +76,7 @@ func Recover(path string, o Options, reason string) (Recovered, error) {
 	case !errors.As(err, &refused):
 		return Recovered{}, l.abandon(err)
 	}
-	r, err := l.recover(mooring, a, reason)
+	r, err := l.recover(keeper, a, reason)
 	if err != nil {
 		return Recovered{}, l.abandon(err)
 	}
@@ -108,14 +108,14 @@ func BeginAnchor(path string, o Options, reason string) (Recovered, error) {
 	if !exists {
 		return Recovered{}, fmt.Errorf("there is no ledger at %s, so there is nothing to anchor", resolved)
 	}
-	l, err := openMoored(path, time.Now, nil)
+	l, err := openAnchored(path, time.Now, nil)
 	if err != nil {
 		return Recovered{}, err
 	}
 	if _, err := l.Enter(background, ledger.Recovery{Reason: reason}); err != nil {
 		return Recovered{}, l.abandon(err)
 	}
-	if err := o.mooring().Adopt(background, l.state, l.hashAt); err != nil {
+	if err := o.anchorKeeper().Adopt(background, l.state, l.hashAt); err != nil {
 		return Recovered{}, l.abandon(&ledger.WriteError{Path: l.path, Err: err})
 	}
 	sequence, hash := l.state.Head()
@@ -124,7 +124,7 @@ func BeginAnchor(path string, o Options, reason string) (Recovered, error) {
 
 // recover counts the loss and anchors the result. Killed in between, it leaves a ledger that is refused as before, and that
 // knows what it counted.
-func (l *Ledger) recover(mooring *chain.Mooring, a ledger.Anchor, reason string) (Recovered, error) {
+func (l *Ledger) recover(keeper *chain.AnchorKeeper, a ledger.Anchor, reason string) (Recovered, error) {
 	loss, err := chain.Missing(a, l.state, l.Records(background, 0))
 	if err != nil {
 		return Recovered{}, err
@@ -134,7 +134,7 @@ func (l *Ledger) recover(mooring *chain.Mooring, a ledger.Anchor, reason string)
 			return Recovered{}, err
 		}
 	}
-	if err := mooring.Adopt(background, l.state, l.hashAt); err != nil {
+	if err := keeper.Adopt(background, l.state, l.hashAt); err != nil {
 		return Recovered{}, &ledger.WriteError{Path: l.path, Err: err}
 	}
 	sequence, hash := l.state.Head()
