@@ -101,7 +101,7 @@ func (h *Host) Charge(ctx context.Context, charge session.Charge) (session.Recei
 		Cost:        charge.Cost,
 	})
 	if err != nil {
-		return session.Receipt{}, ofSession(err)
+		return session.Receipt{}, asSessionError(err)
 	}
 	who.Charged, who.Sequence = who.Charged || !receipt.Again, receipt.Sequence
 	who.Alerts = append(who.Alerts, receipt.Alerts()...)
@@ -140,8 +140,8 @@ func (h *Host) Entries(ctx context.Context) ([][]byte, error) {
 // overBudget is a budget error of the curator, with its advice, that a session knows as its own.
 type overBudget struct{ error }
 
-// ofSession makes a budget error one that is [session.ErrBudget] too.
-func ofSession(err error) error {
+// asSessionError makes a budget error one that is [session.ErrBudget] too.
+func asSessionError(err error) error {
 	if errors.As(err, new(*ledger.BudgetError)) {
 		return overBudget{err}
 	}

@@ -51,7 +51,7 @@ func (c *Trainings) prepareTraining(ctx context.Context, q api.TrainingQuestion)
 	if err := t.fits(); err != nil {
 		return nil, err
 	}
-	if !t.within(spec) {
+	if !t.fitsPrice(spec) {
 		return nil, errTrainingPrice
 	}
 	t.hash, err = t.named()
@@ -91,8 +91,8 @@ func (t *training) price(c *Trainings, s learn.Spec) (learn.Spec, error) {
 	return s, nil
 }
 
-// within reports whether a plan costs at most what was asked for, and claims it in the currency that the budget adds up.
-func (t *training) within(s learn.Spec) bool {
+// fitsPrice reports whether a plan costs at most what was asked for, and claims it in the currency that the budget adds up.
+func (t *training) fitsPrice(s learn.Spec) bool {
 	cost := t.plan.Cost
 	if t.currency.Pure {
 		return cost.Delta == 0 && cost.Epsilon > 0 && cost.Epsilon <= s.Budget.Epsilon.Add(s.Evaluate)
