@@ -41,7 +41,7 @@ type Curator struct {
 	second    opinion
 	// tell is who is told of incidents, or nil.
 	tell func(api.Incident)
-	// now is asked for one thing only: whether an analyst's access has expired. See [Curator.expired].
+	// now decides one thing only: whether an analyst's access has expired. See [Curator.expired]. A board shows it.
 	now func() time.Time
 }
 
