@@ -154,7 +154,8 @@ func TestRoundRefines(t *testing.T) {
 	}
 	// 3/2 of 0.010101..., and a little less.
 	f = &fraction{first: 0x5555555555555555, n: 1}
-	r = &Reals{src: entropy.FromReader(&feed{head: word(0x5555555555555555, 0x5555555555555555, 0x5555555555555554)}), normals: []normal{{positive{0, f}, true}}}
+	r = &Reals{src: entropy.FromReader(&feed{head: word(0x5555555555555555, 0x5555555555555555, 0x5555555555555554)}),
+		normals: []normal{{positive{0, f}, true}}}
 	if got := r.Round(rat("3/2")); got[0] != 0 || r.words != 4 {
 		t.Errorf("just below a half became %d after %d words", got[0], r.words)
 	}

@@ -4,8 +4,8 @@ import (
 	"github.com/discreet-dp/discreet/dp"
 )
 
-// Report is the books of a stream. Questions that leave no trace in the journal, which are repeated, unchecked and refused ones, are counted since the
-// Session was opened.
+// Report is the books of a stream. Questions that leave no trace in the journal, which are
+// repeated, unchecked and refused ones, are counted since the Session was opened.
 type Report struct {
 	Asked     int `json:"asked"`
 	Different int `json:"different" doc:"How many different questions"`

@@ -190,7 +190,8 @@ func TestClientsAreExactlyPrivate(t *testing.T) {
 // TestBiasIsExact: the coin-flip survey has the ratio 3, and a cost that is not below ln 3.
 func TestBiasIsExact(t *testing.T) {
 	for _, c := range []struct{ g, ratio *big.Rat }{
-		{big.NewRat(1, 4), big.NewRat(3, 1)}, {big.NewRat(1, 10), big.NewRat(3, 2)}, {big.NewRat(49, 100), big.NewRat(99, 1)}, {big.NewRat(1, 2000), big.NewRat(1001, 999)},
+		{big.NewRat(1, 4), big.NewRat(3, 1)}, {big.NewRat(1, 10), big.NewRat(3, 2)}, {big.NewRat(49, 100), big.NewRat(99, 1)},
+		{big.NewRat(1, 2000), big.NewRat(1001, 999)},
 	} {
 		b, err := NewBiased(c.g)
 		if err != nil {

@@ -1,5 +1,6 @@
-// Package detrand makes choices that can be made again: for databases and questions that are made up, and for noise that a
-// test repeats. It is predictable, which is its purpose, and so no answer about anybody's data is ever made with it.
+// Package detrand makes choices that can be made again: for databases and questions that are made
+// up, and for noise that a test repeats. It is predictable, which is its purpose, and so no answer
+// about anybody's data is ever made with it.
 package detrand
 
 import (
@@ -60,5 +61,6 @@ func (d Dice) One(n int) bool { return d.Below(n) == 0 }
 // Pick chooses one of some.
 func Pick[T any](d Dice, from []T) T { return from[d.Below(len(from))] }
 
-// Noise returns a source that makes the same noise for the same name and seed, for databases that are made up.
+// Noise returns a source that makes the same noise for the same name and seed, for databases that
+// are made up.
 func Noise(name string, seed uint64) *noise.Source { return entropy.FromReader(NewStream(name, seed)) }

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// The same name and seed make the same bytes, however they are read; another name or seed makes others.
+// The same name and seed make the same bytes, however they are read; another name or seed makes
+// others.
 func TestStream(t *testing.T) {
 	read := func(name string, seed uint64, sizes ...int) string {
 		s, out := NewStream(name, seed), []byte{}

@@ -1,9 +1,9 @@
-// Package nesting measures how deep a text of SQL is nested, from its words and before the grammar, which recurses, sees
-// it: a hostile text must not choose how deep that goes.
+// Package nesting measures how deep a text of SQL is nested, from its words and before the grammar,
+// which recurses, sees it: a hostile text must not choose how deep that goes.
 //
-// What nests is parentheses, brackets, CASEs, and operators that stand before something, such as NOT and -, in a row.
-// The measure is never below the nesting of what the grammar has accepted so far. It may be above: AS case opens a CASE that nothing
-// closes but a bracket around it.
+// What nests is parentheses, brackets, CASEs, and operators that stand before something, such as
+// NOT and -, in a row. The measure is never below the nesting of what the grammar has accepted so
+// far. It may be above: AS case opens a CASE that nothing closes but a bracket around it.
 package nesting
 
 import pg "github.com/pganalyze/pg_query_go/v6"
@@ -23,7 +23,8 @@ func Deeper(tokens []*pg.ScanToken, limit int) (at int32, deeper bool) {
 		case pg.Token_ASCII_93: // ]
 			open.close(pg.Token_ASCII_91)
 		case pg.Token_END_P:
-			// END is also a name, in SELECT 1 end, SELECT 1 AS end and t.end. A name after a dot can stand inside of a CASE.
+			// END is also a name, in SELECT 1 end, SELECT 1 AS end and t.end. A name after a dot
+			// can stand inside of a CASE.
 			if before != pg.Token_ASCII_46 && before != pg.Token_AS && open.top() == pg.Token_CASE {
 				open = open[:len(open)-1]
 			}
@@ -52,7 +53,8 @@ func (s stack) top() pg.Token {
 	return s[len(s)-1]
 }
 
-// close closes down to the innermost opener of a kind, and nothing where there is none: the grammar stops there.
+// close closes down to the innermost opener of a kind, and nothing where there is none: the grammar
+// stops there.
 func (s *stack) close(opener pg.Token) {
 	for i := len(*s) - 1; i >= 0; i-- {
 		if (*s)[i] == opener {

@@ -1,11 +1,13 @@
-// Package sessiontest watches interactive mechanisms, which are sessions on a [session.Host], and says what is wrong with what it saw. It is for
-// tests and audits.
+// Package sessiontest watches interactive mechanisms, which are sessions on a [session.Host], and
+// says what is wrong with what it saw. It is for tests and audits.
 //
-// A [Recorder] stands between a session and its host, and hears of every call of its releaser: what is charged, what is written, what is
-// drawn, and what is said to the analyst, in one order. [Rules] looks at one run: nothing is looked at before it is paid for, no round outlives
-// its answer, and nothing is said before it is written. [Compare] looks at two runs on neighbouring databases with the same randomness: all that
-// they do is the same until a call on values that differ, by no more than it was calibrated to, and only what was
-// answered to that call may make a difference.
+// A [Recorder] stands between a session and its host, and hears of every call of its releaser: what
+// is charged, what is written, what is drawn, and what is said to the analyst, in one order.
+// [Rules] looks at one run: nothing is looked at before it is paid for, no round outlives its
+// answer, and nothing is said before it is written. [Compare] looks at two runs on neighbouring
+// databases with the same randomness: all that they do is the same until a call on values that
+// differ, by no more than it was calibrated to, and only what was answered to that call may make a
+// difference.
 package sessiontest
 
 import (
@@ -35,7 +37,8 @@ type Event struct {
 	Kind Kind
 	// Text is all of it that is no private value. An entry's is its bytes.
 	Text string
-	// Round and Again are of a charge: whether it buys a round of comparisons, and whether it had been made before.
+	// Round and Again are of a charge: whether it buys a round of comparisons, and whether it had
+	// been made before.
 	Round, Again bool
 	// Call is of a call.
 	Call mech.Call
@@ -46,13 +49,15 @@ type Event struct {
 // Recorder is a host that writes down all that happens. It is for one goroutine.
 type Recorder struct {
 	session.Host
-	// Buys reports whether a charge buys a round of comparisons with one answer, and not one answer.
+	// Buys reports whether a charge buys a round of comparisons with one answer, and not one
+	// answer.
 	Buys  func(session.Charge) bool
 	drawn func() int
 	seen  []Event
 }
 
-// New watches a host and a releaser. Drawn says how many bytes of randomness the releaser's source has handed out.
+// New watches a host and a releaser. Drawn says how many bytes of randomness the releaser's source
+// has handed out.
 func New(h session.Host, r *mech.Releaser, drawn func() int, buys func(session.Charge) bool) *Recorder {
 	w := &Recorder{Host: h, Buys: buys, drawn: drawn}
 	r.Record(func(c mech.Call) {
@@ -73,7 +78,8 @@ func (w *Recorder) Charge(ctx context.Context, c session.Charge) (session.Receip
 		w.add(Event{Kind: Charged, Text: fmt.Sprintf("%s refused: %v", c.Name, err), Again: true})
 		return r, err
 	}
-	w.add(Event{Kind: Charged, Text: fmt.Sprintf("%s: %s for %v, again %v", c.Name, c.Mechanisms, c.Cost, r.Again), Round: w.Buys(c), Again: r.Again})
+	w.add(Event{Kind: Charged, Text: fmt.Sprintf("%s: %s for %v, again %v", c.Name, c.Mechanisms, c.Cost, r.Again),
+		Round: w.Buys(c), Again: r.Again})
 	return r, nil
 }
 

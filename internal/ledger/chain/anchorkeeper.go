@@ -9,24 +9,29 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// AnchorKeeper ties a ledger to its anchor. A nil *AnchorKeeper ties nothing, and all its methods do nothing.
+// AnchorKeeper ties a ledger to its anchor. A nil *AnchorKeeper ties nothing, and all its methods
+// do nothing.
 //
-// What it is for: take the last head for which Committed returned nil. For each account and each claim, what was spent there,
-// which is at least what was released,
+// What it is for: take the last head for which Committed returned nil. For each account and each
+// claim, what was spent there, which is at least what was released,
 //
 //	spent <= the account's ceiling in the last anchor that was stored.   (1)
 //
-// Proof. An answer is released only after Committed returned nil for its charge, and then for the answer. It then either had stored an anchor at the
-// head, whose ceilings are at least what is spent there, or it had found that each account charged since the last anchor has
-// spent no more than its ceiling in that; the others have spent what they had. A Store that failed may have stored its anchor
-// nevertheless. That one is of a later head than the last for which Committed returned nil, and spent never decreases, so (1)
-// holds for it too. Open and Close store what is spent at the head. What an owner enters releases nothing and needs no anchor.
+// Proof. An answer is released only after Committed returned nil for its charge, and then for the
+// answer. It then either had stored an anchor at the head, whose ceilings are at least what is
+// spent there, or it had found that each account charged since the last anchor has spent no more
+// than its ceiling in that; the others have spent what they had. A Store that failed may have
+// stored its anchor nevertheless. That one is of a later head than the last for which Committed
+// returned nil, and spent never decreases, so (1) holds for it too. Open and Close store what is
+// spent at the head. What an owner enters releases nothing and needs no anchor.
 //
-// How much a rollback can hide: an anchor is stored before the every-th record after the last anchor is confirmed, whatever its kind,
-// and by Close. So an older copy that passes lacks at most every-1 records that were confirmed, and none where the ledger had been
-// closed. That answers count is essential: a copy that has a charge and lacks its answer would draw another one, free.
+// How much a rollback can hide: an anchor is stored before the every-th record after the last
+// anchor is confirmed, whatever its kind, and by Close. So an older copy that passes lacks at most
+// every-1 records that were confirmed, and none where the ledger had been closed. That answers
+// count is essential: a copy that has a charge and lacks its answer would draw another one, free.
 //
-// An AnchorKeeper is not safe for concurrent use, and the state must not change while a method runs.
+// An AnchorKeeper is not safe for concurrent use, and the state must not change while a method
+// runs.
 type AnchorKeeper struct {
 	place ledger.Anchorage
 	every uint64
@@ -50,12 +55,13 @@ func NewAnchorKeeper(place ledger.Anchorage, every uint64) *AnchorKeeper {
 	return &AnchorKeeper{place: place, every: max(every, 1), now: time.Now}
 }
 
-// Open checks the ledger against its anchor and returns a [*ledger.AnchorError] where it is not the one that the anchor knows, and a
-// [*ledger.UnanchoredError] where it had one and there is none. Then
-// it anchors the head: a process that died may have left charges behind the anchor, and somebody who asks again gets their receipts.
+// Open checks the ledger against its anchor and returns a [*ledger.AnchorError] where it is not the
+// one that the anchor knows, and a [*ledger.UnanchoredError] where it had one and there is none.
+// Then it anchors the head: a process that died may have left charges behind the anchor, and
+// somebody who asks again gets their receipts.
 //
-// The state is nil where there is no ledger yet. It is then only checked that there is no anchor either. hashAt returns the
-// hash of a record that the ledger holds.
+// The state is nil where there is no ledger yet. It is then only checked that there is no anchor
+// either. hashAt returns the hash of a record that the ledger holds.
 func (k *AnchorKeeper) Open(ctx context.Context, path string, s *State, hashAt func(uint64) (string, error)) error {
 	if k == nil {
 		return nil
@@ -72,7 +78,8 @@ func (k *AnchorKeeper) Open(ctx context.Context, path string, s *State, hashAt f
 	return k.Adopt(ctx, s, hashAt)
 }
 
-// Check is the part of Open that changes nothing. It returns the anchor, and false where there is none.
+// Check is the part of Open that changes nothing. It returns the anchor, and false where there is
+// none.
 func (k *AnchorKeeper) Check(ctx context.Context, path string, s *State, hashAt func(uint64) (string, error)) (ledger.Anchor, bool, error) {
 	if k == nil {
 		return ledger.Anchor{}, false, nil
@@ -137,8 +144,8 @@ func exact(s *State, a ledger.Anchor) bool {
 	return true
 }
 
-// Adopt anchors the head of a ledger whatever the anchor says. It is for a ledger that was checked, and for one in which what it
-// had lost was counted as spent.
+// Adopt anchors the head of a ledger whatever the anchor says. It is for a ledger that was checked,
+// and for one in which what it had lost was counted as spent.
 func (k *AnchorKeeper) Adopt(ctx context.Context, s *State, hashAt func(uint64) (string, error)) error {
 	if k == nil {
 		return nil
@@ -151,10 +158,11 @@ func (k *AnchorKeeper) Adopt(ctx context.Context, s *State, hashAt func(uint64) 
 	return k.store(ctx, s)
 }
 
-// Committed is called when records are on stable storage and in the state, and before anybody is told. Where it returns an
-// error, nothing may be released for these records until a later call returns none. To call it without records does
-// nothing unless such an error is still open: call it before a charge is written, so that nothing is spent
-// while the anchor cannot be stored, and before the receipt of an earlier charge is given again.
+// Committed is called when records are on stable storage and in the state, and before anybody is
+// told. Where it returns an error, nothing may be released for these records until a later call
+// returns none. To call it without records does nothing unless such an error is still open: call it
+// before a charge is written, so that nothing is spent while the anchor cannot be stored, and
+// before the receipt of an earlier charge is given again.
 func (k *AnchorKeeper) Committed(ctx context.Context, s *State, records []*ledger.Record) error {
 	if k == nil {
 		return nil
@@ -192,8 +200,8 @@ func (k *AnchorKeeper) Close(ctx context.Context, s *State) error {
 	return k.store(ctx, s)
 }
 
-// store stores an anchor at the head. Each account gets room for every-1 more charges as large as its largest since the last
-// anchor, so that the next anchor is usually due to their number.
+// store stores an anchor at the head. Each account gets room for every-1 more charges as large as
+// its largest since the last anchor, so that the next anchor is usually due to their number.
 func (k *AnchorKeeper) store(ctx context.Context, s *State) error {
 	k.due = true
 	a := ledger.Anchor{Identity: s.Fingerprint(), Owner: s.Owner(), Time: k.now().UTC()}

@@ -84,7 +84,8 @@ func (b *book) records() iter.Seq2[*ledger.Record, error] {
 	}
 }
 
-// asked counts requests, so that no two branches have the same record by chance; of a real ledger the time sees to that.
+// asked counts requests, so that no two branches have the same record by chance; of a real ledger
+// the time sees to that.
 var asked int
 
 // charge writes one charge and returns its record.
@@ -261,8 +262,8 @@ func (w *world) open() {
 	w.past = append(w.past, slices.Clone(w.book.links))
 }
 
-// Charges, groups, failing anchors, deaths, rollbacks, forks and other ledgers: whatever is refused and recovered counts
-// everything that was ever released.
+// Charges, groups, failing anchors, deaths, rollbacks, forks and other ledgers: whatever is refused
+// and recovered counts everything that was ever released.
 func TestNothingReleasedIsForgotten(t *testing.T) {
 	recovered := 0
 	rapid.Check(t, func(rt *rapid.T) {
@@ -271,7 +272,8 @@ func TestNothingReleasedIsForgotten(t *testing.T) {
 		w.book = newBook("one")
 		w.open()
 		for range rapid.IntRange(1, 40).Draw(rt, "steps") {
-			switch rapid.SampledFrom([]string{"charge", "charge", "charge", "charge", "close", "die", "roll back", "other"}).Draw(rt, "do") {
+			switch rapid.SampledFrom([]string{"charge", "charge", "charge", "charge", "close", "die", "roll back", "other"}).Draw(rt,
+				"do") {
 			case "charge":
 				w.charge()
 			case "close":
@@ -305,7 +307,8 @@ func TestNothingReleasedIsForgotten(t *testing.T) {
 	}
 }
 
-// With an anchor for every charge, and rolled back to what the trail knows, it is exactly what was released.
+// With an anchor for every charge, and rolled back to what the trail knows, it is exactly what was
+// released.
 func TestRecoveryIsExact(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		w := &world{t: rt, place: &bay{}, released: map[string]dp.Cost{}, slipped: map[string]dp.Cost{}, every: 1}
@@ -404,7 +407,8 @@ func TestNoAnchorKeeper(t *testing.T) {
 	mustAnchor(t, m.Close(ctx, b.state))
 }
 
-// An anchor is stored as rarely as its number allows where charges are alike, and at once where one is larger.
+// An anchor is stored as rarely as its number allows where charges are alike, and at once where one
+// is larger.
 func TestAnchorsAreFew(t *testing.T) {
 	place := &bay{}
 	b, m := newBook("one"), NewAnchorKeeper(place, 10)

@@ -13,8 +13,9 @@ func (l *Ledger) hashAt(sequence uint64) (string, error) {
 	return hash, err
 }
 
-// storeAnchor stores the anchor where one is due, with the records that were just made, or one that could not be stored before. The fate of
-// the ledger itself is known, so it goes on: the same request gets its receipt when the anchor could be stored.
+// storeAnchor stores the anchor where one is due, with the records that were just made, or one that
+// could not be stored before. The fate of the ledger itself is known, so it goes on: the same
+// request gets its receipt when the anchor could be stored.
 func (l *Ledger) storeAnchor(made []*chain.Link) error {
 	if l.keeper == nil {
 		return nil
@@ -35,7 +36,8 @@ func (l *Ledger) abandon(cause error) error {
 	return cause
 }
 
-// tellable returns an error where a record must not be told of before an anchor that could not be stored is.
+// tellable returns an error where a record must not be told of before an anchor that could not be
+// stored is.
 func (l *Ledger) tellable(sequence uint64) error {
 	if l.keeper.Covers(sequence) {
 		return nil

@@ -234,7 +234,8 @@ func TestAnchorDeleted(t *testing.T) {
 	if _, err := os.Stat(path); !os.IsNotExist(err) {
 		t.Error("a ledger that was refused was created")
 	}
-	// Somebody begins another without looking at the anchor, and without looking at what the lock file says.
+	// Somebody begins another without looking at the anchor, and without looking at what the lock
+	// file says.
 	if err := os.Remove(path + ".lock"); err != nil {
 		t.Fatal(err)
 	}
@@ -407,7 +408,8 @@ func TestRecoverRefuses(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-// A copy that has a charge and lacks its answer would draw another answer, free. So answers are anchored like charges.
+// A copy that has a charge and lacks its answer would draw another answer, free. So answers are
+// anchored like charges.
 func TestPromise13OneAnswer(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.db")
 	o := Options{Anchorage: &buoy{}}
@@ -462,7 +464,8 @@ func TestAnchorPanics(t *testing.T) {
 	mustClose(t, l)
 }
 
-// TestPromise13MountPoint: where the volume of the anchor is not mounted there is a folder without an anchor, and a ledger that had one is not opened, be it an older copy or not.
+// TestPromise13MountPoint: where the volume of the anchor is not mounted there is a folder without
+// an anchor, and a ledger that had one is not opened, be it an older copy or not.
 func TestPromise13MountPoint(t *testing.T) {
 	path, place := filepath.Join(t.TempDir(), "ledger.db"), &buoy{}
 	o := Options{Anchorage: place}
@@ -498,7 +501,8 @@ func TestPromise13MountPoint(t *testing.T) {
 	if _, err := BeginAnchor(path, o, ""); err == nil {
 		t.Error("an anchor was begun without a reason")
 	}
-	if r, err := BeginAnchor(path, o, "the disk of the anchor was lost"); err != nil || place.anchor.Sequence != r.Sequence || r.Sequence == 0 {
+	if r, err := BeginAnchor(path, o, "the disk of the anchor was lost"); err != nil || place.anchor.Sequence != r.Sequence ||
+		r.Sequence == 0 {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	l = anchoredLedger(t, path, o)

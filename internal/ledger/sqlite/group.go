@@ -20,8 +20,9 @@ type group struct {
 	unanchored error    // why nothing may be charged, although it could be written
 }
 
-// serve decides requests one after the other, makes their records durable together, and only then answers any of them.
-// Also a refusal waits: it may rest on a record that the disk does not take. The caller has the turn.
+// serve decides requests one after the other, makes their records durable together, and only then
+// answers any of them. Also a refusal waits: it may rest on a record that the disk does not take.
+// The caller has the turn.
 func (l *Ledger) serve(requests []*request) {
 	l.work(requests)
 	for _, r := range requests {
@@ -64,7 +65,8 @@ func (l *Ledger) work(requests []*request) {
 	}
 }
 
-// decide lets a request make its records. A signer of the owner's is somebody else's code, and may panic.
+// decide lets a request make its records. A signer of the owner's is somebody else's code, and may
+// panic.
 func (g *group) decide(r *request) {
 	records := len(g.links)
 	defer func() {
@@ -78,8 +80,8 @@ func (g *group) decide(r *request) {
 	r.receipt, r.err = r.decide(g)
 }
 
-// add puts records at the end of the group. The state knows them from here on, so that the next request is decided
-// after them. The answer, where there is one, belongs to the only record.
+// add puts records at the end of the group. The state knows them from here on, so that the next
+// request is decided after them. The answer, where there is one, belongs to the only record.
 func (g *group) add(answer []byte, links ...*chain.Link) error {
 	for _, k := range links {
 		// What is written is read as it will be read at the next Open.
@@ -115,7 +117,8 @@ func (g *group) write() error {
 		return g.err
 	}
 	if !g.marked {
-		// From here on the file needs its log, and must say so before the first charge is only there.
+		// From here on the file needs its log, and must say so before the first charge is only
+		// there.
 		if err := g.conn.mark(opened); err != nil {
 			return err
 		}

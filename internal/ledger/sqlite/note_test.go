@@ -149,7 +149,8 @@ func TestPromise14Secret(t *testing.T) {
 	}
 }
 
-// A note that was changed, swapped with another, or lost is noticed when the ledger is opened, and by Verify.
+// A note that was changed, swapped with another, or lost is noticed when the ledger is opened, and
+// by Verify.
 func TestPromise14Damage(t *testing.T) {
 	for name, statement := range map[string]string{
 		"changed":        `UPDATE records SET answer = CAST('0123456789abcdefforged' AS BLOB) WHERE sequence = 2`,
@@ -185,7 +186,8 @@ func TestPromise14DamageWhileOpen(t *testing.T) {
 	for i := range 4 {
 		mustNote(t, l, "s", fmt.Sprint("note ", i))
 	}
-	for _, statement := range []string{`DROP TRIGGER records_not_updated`, `UPDATE records SET answer = CAST('0123456789abcdefforged' AS BLOB) WHERE sequence = 2`} {
+	for _, statement := range []string{`DROP TRIGGER records_not_updated`,
+		`UPDATE records SET answer = CAST('0123456789abcdefforged' AS BLOB) WHERE sequence = 2`} {
 		if _, err := l.conn.ExecContext(ctx, statement); err != nil {
 			t.Fatal(err)
 		}
@@ -252,8 +254,9 @@ func TestPromise14Durable(t *testing.T) {
 	}
 }
 
-// Notes are anchored like charges: a copy that lacks one is refused. After a recovery, sessions from before it are over, and a charge from before it
-// gets no answer: both may have been told already.
+// Notes are anchored like charges: a copy that lacks one is refused. After a recovery, sessions
+// from before it are over, and a charge from before it gets no answer: both may have been told
+// already.
 func TestPromise14Recovered(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.db")
 	o := Options{Anchorage: &buoy{}}
@@ -297,7 +300,8 @@ func TestPromise14Recovered(t *testing.T) {
 	}
 }
 
-// Where the anchor cannot be stored a note is not confirmed, is not told of, and no other is written.
+// Where the anchor cannot be stored a note is not confirmed, is not told of, and no other is
+// written.
 func TestPromise14AnchorFails(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.db")
 	place := &buoy{}

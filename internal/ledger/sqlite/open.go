@@ -20,8 +20,9 @@ func Open(path string) (*Ledger, error) { return OpenWith(path, Options{}) }
 
 func open(path string, now func() time.Time) (*Ledger, error) { return openWith(path, Options{}, now) }
 
-// openAnchored opens a ledger after comparing it with its anchor, before anything is changed. To go on from there is the caller's to do:
-// the anchor must not know of what a process that died left in the log before that is on stable storage.
+// openAnchored opens a ledger after comparing it with its anchor, before anything is changed. To go
+// on from there is the caller's to do: the anchor must not know of what a process that died left in
+// the log before that is on stable storage.
 func openAnchored(path string, now func() time.Time, keeper *chain.AnchorKeeper) (_ *Ledger, err error) {
 	path, _, err = resolve(path)
 	if err != nil {
@@ -92,8 +93,9 @@ func check(path string, keeper *chain.AnchorKeeper) (_ *chain.State, err error) 
 	return state, err
 }
 
-// take opens the database for this process alone. SQLite reads its log again, and must come to the same head as we
-// did. What a process that died left in the log is put into the file, so that a new log begins empty.
+// take opens the database for this process alone. SQLite reads its log again, and must come to the
+// same head as we did. What a process that died left in the log is put into the file, so that a new
+// log begins empty.
 func take(path string, state *chain.State) (_ *conn, marker uint32, err error) {
 	c, err := dial(path)
 	if err != nil {
@@ -116,7 +118,8 @@ func take(path string, state *chain.State) (_ *conn, marker uint32, err error) {
 	if size, err := logSize(path); err != nil {
 		return nil, 0, err
 	} else if size > 0 {
-		// On a full disk the log stays, which has everything, so that what was paid for can still be had.
+		// On a full disk the log stays, which has everything, so that what was paid for can still
+		// be had.
 		if err := c.empty(); err != nil && !full(err) {
 			return nil, 0, &ledger.WriteError{Path: path, Broken: true, Err: err}
 		}

@@ -10,11 +10,12 @@ import (
 
 // Options are what an owner may choose for a ledger. The zero value is what Open uses.
 type Options struct {
-	// Anchorage is a second place, out of reach of what may replace the ledger, in which its anchor is kept. A ledger that is
-	// older than its anchor is not opened. Nil keeps none.
+	// Anchorage is a second place, out of reach of what may replace the ledger, in which its anchor
+	// is kept. A ledger that is older than its anchor is not opened. Nil keeps none.
 	Anchorage ledger.Anchorage
-	// Every is after how many records an anchor is stored; 0 stands for 1, which notices every record that is missing.
-	// With more, an older copy of a ledger that was not closed passes where it lacks fewer records than that.
+	// Every is after how many records an anchor is stored; 0 stands for 1, which notices every
+	// record that is missing. With more, an older copy of a ledger that was not closed passes where
+	// it lacks fewer records than that.
 	Every uint64
 }
 
@@ -25,8 +26,9 @@ func (o Options) anchorKeeper() *chain.AnchorKeeper {
 	return chain.NewAnchorKeeper(o.Anchorage, o.Every)
 }
 
-// OpenWith is Open with options. It returns a [*ledger.AnchorError] when the ledger is not the one that its anchor
-// knows; see [Recover]. It returns a [*ledger.UnanchoredError] when the ledger had an anchor and there is none; see [BeginAnchor].
+// OpenWith is Open with options. It returns a [*ledger.AnchorError] when the ledger is not the one
+// that its anchor knows; see [Recover]. It returns a [*ledger.UnanchoredError] when the ledger had
+// an anchor and there is none; see [BeginAnchor].
 func OpenWith(path string, o Options) (*Ledger, error) { return openWith(path, o, time.Now) }
 
 func openWith(path string, o Options, now func() time.Time) (_ *Ledger, err error) {
@@ -45,7 +47,8 @@ func openWith(path string, o Options, now func() time.Time) (_ *Ledger, err erro
 	return l, nil
 }
 
-// noteAnchor makes the ledger know by itself that it has an anchor. Where the disk is full it is tried again when the ledger is next opened: what was paid for can be had until then.
+// noteAnchor makes the ledger know by itself that it has an anchor. Where the disk is full it is
+// tried again when the ledger is next opened: what was paid for can be had until then.
 func (l *Ledger) noteAnchor(place ledger.Anchorage) error {
 	if place == nil || l.state.Anchored() {
 		return nil
