@@ -10,11 +10,10 @@ import (
 	"testing"
 	"time"
 
-	_ "github.com/duckdb/duckdb-go/v2"
-
 	"github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
+	_ "github.com/duckdb/duckdb-go/v2"
 )
 
 // BenchmarkAsk measures a private question against the same plain question in the

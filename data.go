@@ -72,10 +72,10 @@ func (db *DB) Warm(ctx context.Context) error {
 		if _, err := ds.data.open(ctx); err != nil {
 			return fmt.Errorf("dataset %s: %w", name, err)
 		}
-		if err := ds.CheckStreams(); err != nil {
+		if err := ds.Streams.Check(); err != nil {
 			return fmt.Errorf("dataset %s: %w", name, err)
 		}
-		if err := ds.CheckHoldouts(); err != nil {
+		if err := ds.Holdouts.Check(); err != nil {
 			return fmt.Errorf("dataset %s: %w", name, err)
 		}
 	}

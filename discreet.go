@@ -18,6 +18,7 @@ import (
 	"sync"
 
 	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/internal/books"
 	"github.com/discreet-dp/discreet/internal/curator"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
 	"github.com/discreet-dp/discreet/internal/policycheck"
@@ -106,7 +107,7 @@ func (db *DB) Budget(ctx context.Context, name string) ([]api.Account, error) {
 	if err != nil {
 		return nil, err
 	}
-	return curator.New(ds, nil, db.ledger, nil).Accounts(ctx, ds.AnalystNames()...)
+	return books.New(ds, db.ledger).Accounts(ctx, ds.AnalystNames()...)
 }
 
 // find returns the policy of a dataset; of the only one, where no name is given.

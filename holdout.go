@@ -12,7 +12,7 @@ func (db *DB) Holdouts(dataset string) ([]api.HoldoutInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	return ds.Holdouts()
+	return ds.Holdouts.List()
 }
 
 // HoldoutStatus says how many answers a holdout has left, and whether a round is open, so that the next question is free. It is free.
@@ -21,7 +21,7 @@ func (db *DB) HoldoutStatus(ctx context.Context, dataset, holdout string) (api.H
 	if err != nil {
 		return api.HoldoutStatus{}, err
 	}
-	return ds.HoldoutStatus(ctx, holdout)
+	return ds.Holdouts.Status(ctx, holdout)
 }
 
 // AskHoldout scores something on a holdout. The score is the training value where the holdout confirms it, and comes from the holdout with noise where not. A round is paid for once: all scores up to
@@ -31,7 +31,7 @@ func (db *DB) AskHoldout(ctx context.Context, q api.HoldoutQuestion) (*api.Holdo
 	if err != nil {
 		return nil, err
 	}
-	return ds.AskHoldout(ctx, q)
+	return ds.Holdouts.Ask(ctx, q)
 }
 
 // Board returns the scores on the board of a holdout, the best first. All of them were released. It is public among the analysts of the dataset; that only they see it is for the caller to see to.
@@ -40,5 +40,5 @@ func (db *DB) Board(ctx context.Context, dataset, holdout string) ([]api.BoardLi
 	if err != nil {
 		return nil, err
 	}
-	return ds.Board(ctx, holdout)
+	return ds.Holdouts.Board(ctx, holdout)
 }

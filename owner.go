@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/api"
-	"github.com/discreet-dp/discreet/internal/curator"
+	"github.com/discreet-dp/discreet/internal/books"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -86,10 +86,10 @@ func (db *DB) Owner(ctx context.Context) (ed25519.PublicKey, error) {
 }
 
 // books returns a curator of a dataset that knows its ledger and not its data.
-func (db *DB) books(name string) (*curator.Curator, error) {
+func (db *DB) books(name string) (*books.Books, error) {
 	ds, err := db.find(name)
 	if err != nil {
 		return nil, err
 	}
-	return curator.New(ds, nil, db.ledger, nil), nil
+	return books.New(ds, db.ledger), nil
 }

@@ -6,7 +6,7 @@ import (
 	"iter"
 
 	"github.com/discreet-dp/discreet/api"
-	"github.com/discreet-dp/discreet/internal/curator"
+	"github.com/discreet-dp/discreet/internal/books"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -40,5 +40,5 @@ func (db *DB) BudgetOf(ctx context.Context, name, analyst string) ([]api.Account
 	if _, ok := ds.Analysts[analyst]; !ok {
 		return nil, &api.Refusal{Reason: fmt.Sprintf("there is no analyst %q in the dataset %s", analyst, ds.Name), Instead: "ask as an analyst that the policy lists", Position: -1}
 	}
-	return curator.New(ds, nil, db.ledger, nil).Own(ctx, analyst)
+	return books.New(ds, db.ledger).Own(ctx, analyst)
 }

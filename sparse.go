@@ -6,13 +6,13 @@ import (
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/curator"
+	"github.com/discreet-dp/discreet/internal/sparsesession"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
 // Sparse is an open session. It ends with the process, with the data, with the window of the budget that paid for it, with its last "above", and with a question that the engine does not
 // finish, which a cancelled one is; what it cost stays. It is safe for concurrent use.
-type Sparse struct{ session *curator.SparseSession }
+type Sparse struct{ session *sparsesession.Session }
 
 // OpenSparse charges for a session and opens it. A [*api.Refusal] or a [*ledger.BudgetError] spent nothing, but for the refusal of a request that
 // was charged before.
@@ -24,7 +24,7 @@ func (db *DB) OpenSparse(ctx context.Context, q api.SparseQuestion) (*Sparse, er
 	if q.Request == "" {
 		q.Request = db.request()
 	}
-	s, err := ds.OpenSparse(ctx, q)
+	s, err := ds.Sparse.Open(ctx, q)
 	if err != nil {
 		return nil, err
 	}

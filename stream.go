@@ -13,7 +13,7 @@ func (db *DB) Streams(dataset string) ([]api.StreamInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	return ds.Streams()
+	return ds.Streams.List()
 }
 
 // AskStream asks a stream for a count, or says why not: a [*api.Refusal] or a [*ledger.BudgetError] spent nothing.
@@ -22,7 +22,7 @@ func (db *DB) AskStream(ctx context.Context, q api.StreamQuestion) (*api.StreamA
 	if err != nil {
 		return nil, err
 	}
-	return ds.AskStream(ctx, q)
+	return ds.Streams.Ask(ctx, q)
 }
 
 // QuoteStream says how a question would be answered, and the most that it could cost now. It is free and looks at no data.
@@ -31,7 +31,7 @@ func (db *DB) QuoteStream(ctx context.Context, q api.StreamQuestion) (*api.Strea
 	if err != nil {
 		return nil, err
 	}
-	return ds.QuoteStream(ctx, q)
+	return ds.Streams.Quote(ctx, q)
 }
 
 // StreamReport returns the books of a stream on the current data. It is for the owner: it counts answers as soon as they are there, also where these leave on a tick.
@@ -40,7 +40,7 @@ func (db *DB) StreamReport(ctx context.Context, dataset, stream string) (*stream
 	if err != nil {
 		return nil, err
 	}
-	return ds.StreamReport(ctx, stream)
+	return ds.Streams.Report(ctx, stream)
 }
 
 // Synthetic returns a table of people that nobody is: what the stream has come to believe from its answers. It is free. What it is good for is in docs/streams.md.
@@ -49,7 +49,7 @@ func (db *DB) Synthetic(ctx context.Context, dataset, stream, analyst string) (*
 	if err != nil {
 		return nil, err
 	}
-	return ds.Synthetic(ctx, stream, analyst)
+	return ds.Streams.Synthetic(ctx, stream, analyst)
 }
 
 // RehearseStream runs a workload of conditions through a stream in memory, for the owner. Nothing is charged, kept or released: the result has seen the data
@@ -59,5 +59,5 @@ func (db *DB) RehearseStream(ctx context.Context, dataset, stream string, worklo
 	if err != nil {
 		return nil, err
 	}
-	return ds.RehearseStream(ctx, stream, workload, progress)
+	return ds.Streams.Rehearse(ctx, stream, workload, progress)
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/api"
-	"github.com/discreet-dp/discreet/internal/curator"
+	"github.com/discreet-dp/discreet/internal/training"
 	"github.com/discreet-dp/discreet/learn"
 	"github.com/discreet-dp/discreet/ledger"
 )
@@ -18,7 +18,7 @@ func (db *DB) QuoteTraining(ctx context.Context, q api.TrainingQuestion) (*api.T
 	if err != nil {
 		return nil, err
 	}
-	return ds.QuoteTraining(ctx, q)
+	return ds.Trainings.Quote(ctx, q)
 }
 
 // Train trains a model, or says why not: a [*api.Refusal] or a [*ledger.BudgetError] spent nothing. The same question again is the same model, free. Progress may be nil.
@@ -31,7 +31,7 @@ func (db *DB) Train(ctx context.Context, q api.TrainingQuestion, progress func(l
 	if !given {
 		q.Request = db.request()
 	}
-	t, err := ds.Train(ctx, q, progress)
+	t, err := ds.Trainings.Train(ctx, q, progress)
 	var unsecured *ledger.WriteError
 	if !given && errors.As(err, &unsecured) && unsecured.Charged {
 		err = fmt.Errorf("%w. The request identifier is %s", err, q.Request) // or nobody could ask again with it
@@ -70,10 +70,10 @@ func (db *DB) listed(ctx context.Context, q api.ModelsQuestion, r *ledger.Record
 	if err != nil {
 		return nil, err
 	}
-	if q.Analyst != "" && ds.Admits(q.Analyst) != nil {
+	if q.Analyst != "" && ds.Admit(q.Analyst) != nil {
 		return nil, nil // whose access has ended
 	}
-	m, err := ds.Model(ctx, r, asOf)
+	m, err := ds.Trainings.Model(ctx, r, asOf)
 	if errors.Is(err, api.ErrNoModel) {
 		return nil, nil
 	}
@@ -86,7 +86,7 @@ func (db *DB) listed(ctx context.Context, q api.ModelsQuestion, r *ledger.Record
 // Model returns a model by its name, which whoever was given it knows. AsOf has the datasets that may be looked at, as in [api.ModelsQuestion]. The analyst has to be one of the model's dataset; empty means the
 // owner. It does not open the data.
 func (db *DB) Model(ctx context.Context, id, analyst string, asOf map[string]time.Time) (*api.KeptModel, error) {
-	sequence, ok := curator.ModelSequence(id)
+	sequence, ok := training.ModelSequence(id)
 	if !ok {
 		return nil, api.ErrNoModel
 	}
@@ -105,7 +105,7 @@ func (db *DB) Model(ctx context.Context, id, analyst string, asOf map[string]tim
 	if err != nil {
 		return nil, err
 	}
-	m, err := ds.Model(ctx, r, at)
+	m, err := ds.Trainings.Model(ctx, r, at)
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +113,7 @@ func (db *DB) Model(ctx context.Context, id, analyst string, asOf map[string]tim
 		return nil, api.ErrNoModel // somebody counts
 	}
 	if analyst != "" {
-		if err := ds.Admits(analyst); err != nil {
+		if err := ds.Admit(analyst); err != nil {
 			return nil, err
 		}
 	}

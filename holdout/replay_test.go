@@ -193,7 +193,7 @@ func whole(t *testing.T, c Config) func(h session.Host, r *mech.Releaser, sums [
 		t.Fatal(err)
 	}
 	return func(h session.Host, r *mech.Releaser, sums []int64) int64 {
-		s := &Session{config: c, tariff: tariff, releaser: r, host: h}
+		s := &Session{h, &opened{config: c, tariff: tariff, releaser: r}}
 		if err := s.current(ctx); err != nil {
 			t.Error(err)
 			return 0

@@ -13,10 +13,15 @@ import (
 
 // Session is an open holdout. It is safe for concurrent use. A journal has one session at a time.
 type Session struct {
+	host session.Host
+	*opened
+}
+
+// opened is what is one for a session, however many pay for it; see [Session.With].
+type opened struct {
 	config   Config
 	tariff   *Tariff
 	releaser *mech.Releaser
-	host     session.Host
 
 	mu sync.Mutex
 	// state is nil where the journal may have what we have not: an entry that could not be written
@@ -34,12 +39,15 @@ func Open(ctx context.Context, c Config, r *mech.Releaser, h session.Host) (*Ses
 	}
 	// What is public and ours must not change under us.
 	c.Threshold, c.Noise = new(big.Rat).Set(c.Threshold), new(big.Rat).Set(c.Noise)
-	s := &Session{config: c, tariff: tariff, releaser: r, host: h}
+	s := &Session{h, &opened{config: c, tariff: tariff, releaser: r}}
 	if err := s.current(ctx); err != nil {
 		return nil, err
 	}
 	return s, nil
 }
+
+// With returns the same session for somebody else who pays: on a host with the same journal, whose charges are theirs.
+func (s *Session) With(h session.Host) *Session { return &Session{h, s.opened} }
 
 // current reads the journal where that is needed.
 func (s *Session) current(ctx context.Context) error {

@@ -342,7 +342,7 @@ func lost(t *testing.T, n int, p prices, questions []uint64, change func(*Sessio
 			return 0
 		}
 		h := host(c)
-		s := &Session{config: c, fetch: loaded(data), r: r, h: h, state: st, unanswered: map[key]bool{}}
+		s := &Session{h, loaded(data), &opened{config: c, r: r, state: st, unanswered: map[key]bool{}}}
 		change(s)
 		for _, q := range asks {
 			a, err := s.Ask(context.Background(), q)

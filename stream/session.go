@@ -14,12 +14,17 @@ import (
 
 // Session is an open stream. It is safe for concurrent use.
 type Session struct {
+	h     session.Host
+	fetch Loader
+	*opened
+}
+
+// opened is what is one for a session, however many pay for it; see [Session.With].
+type opened struct {
 	config Config
 	r      *mech.Releaser
-	h      session.Host
 
 	mu    sync.Mutex
-	fetch Loader
 	data  *histogram.Table // nil until it is needed
 	state *state
 	round *mech.AboveRound // the open one, where state has its secret
@@ -44,12 +49,16 @@ func Open(ctx context.Context, c Config, data Loader, r *mech.Releaser, h sessio
 	if data == nil || r == nil || h == nil {
 		return nil, fmt.Errorf("%w: it needs data, noise and a host", ErrConfig)
 	}
-	s := &Session{config: c, fetch: data, r: r, h: h, unanswered: map[key]bool{}}
+	s := &Session{h, data, &opened{config: c, r: r, unanswered: map[key]bool{}}}
 	if err := s.load(ctx); err != nil {
 		return nil, err
 	}
 	return s, nil
 }
+
+// With returns the same session for somebody else who pays: on a host with the same journal, whose charges are theirs, and with
+// a loader that runs for them.
+func (s *Session) With(h session.Host, data Loader) *Session { return &Session{h, data, s.opened} }
 
 // table returns the data. Something was charged before.
 func (s *Session) table(ctx context.Context) (*histogram.Table, error) {

@@ -97,8 +97,18 @@ var rooms = map[string]string{
 	// What a question costs, and what its answer looks like. Neither sees data, exact values or the ledger.
 	"internal/pricing": "dp mech policy api internal/plan internal/plan/tree",
 	"internal/answers": "dp mech policy api internal/plan internal/plan/expr internal/plan/tree internal/pricing internal/engine/outer",
-	"internal/curator": "internal/pricing internal/answers dp account policy internal/plan internal/plan/cells internal/plan/tree internal/plan/verify mech ledger internal/engine session stream internal/stream/histogram internal/stream/linear internal/stream/predict holdout internal/holdout/labels learn api internal/engine/outer",
-	".":                "dp noise mech policy internal/plan internal/plan/syntax internal/plan/tree ledger internal/ledger/sqlite internal/ledger/anchor internal/engine internal/engine/duckdb store internal/curator session stream internal/stream/linear holdout learn api internal/policycheck",
+	// The accounts of a dataset: budgets, promises, top-ups, renewals.
+	"internal/books": "dp account policy ledger api internal/pricing",
+	// What was released is kept and found again.
+	"internal/memory": "dp mech policy ledger api internal/plan/cells internal/plan/tree internal/pricing internal/answers",
+	// Sessions have of the curator what internal/interactive says, and no engine.
+	"internal/interactive":    "mech policy ledger internal/engine api session internal/plan internal/plan/tree internal/pricing internal/books",
+	"internal/sparsesession":  "dp mech ledger api internal/plan internal/plan/tree internal/pricing internal/interactive",
+	"internal/streamsession":  "dp account mech policy ledger api session stream internal/stream/histogram internal/stream/linear internal/stream/predict internal/plan/cells internal/pricing internal/answers internal/memory internal/interactive",
+	"internal/holdoutsession": "dp mech policy ledger api session holdout internal/holdout/labels internal/plan internal/plan/tree internal/pricing internal/answers internal/memory internal/interactive",
+	"internal/training":       "dp account mech policy ledger api learn internal/plan internal/plan/tree internal/pricing internal/memory internal/interactive",
+	"internal/curator":        "dp policy mech ledger internal/engine api learn internal/plan internal/plan/tree internal/plan/verify internal/pricing internal/answers internal/books internal/memory internal/interactive internal/sparsesession internal/streamsession internal/holdoutsession internal/training",
+	".":                       "dp noise mech policy internal/plan internal/plan/syntax internal/plan/tree ledger internal/ledger/sqlite internal/ledger/anchor internal/engine internal/engine/duckdb store internal/curator internal/books internal/sparsesession internal/streamsession internal/holdoutsession internal/training session stream internal/stream/linear holdout learn api internal/policycheck",
 	// What is wrong with a policy. It asks a curator that has neither data nor a ledger.
 	"internal/policycheck": "policy internal/plan internal/curator",
 	// The doors. None of them sees an engine, a ledger or noise: they ask at the desk.
@@ -271,6 +281,14 @@ func TestViolationsAreSeen(t *testing.T) {
 		{ImportPath: module + "/internal/answers", Imports: []string{module + "/internal/engine"}},
 		{ImportPath: module + "/internal/answers", Imports: []string{module + "/internal/exact"}},
 		{ImportPath: module + "/internal/answers", Imports: []string{module + "/ledger"}},
+		{ImportPath: module + "/internal/books", Imports: []string{module + "/internal/engine"}},
+		{ImportPath: module + "/internal/memory", Imports: []string{module + "/internal/engine"}},
+		{ImportPath: module + "/internal/memory", Imports: []string{module + "/internal/exact"}},
+		{ImportPath: module + "/internal/sparsesession", Imports: []string{module + "/internal/engine"}},
+		{ImportPath: module + "/internal/streamsession", Imports: []string{module + "/internal/engine"}},
+		{ImportPath: module + "/internal/holdoutsession", Imports: []string{module + "/internal/engine"}},
+		{ImportPath: module + "/internal/training", Imports: []string{module + "/internal/engine"}},
+		{ImportPath: module + "/internal/training", Imports: []string{module + "/internal/curator"}},
 		{ImportPath: module + "/internal/pricing", Imports: []string{module + "/internal/engine"}},
 		{ImportPath: module + "/internal/pricing", Imports: []string{module + "/internal/exact"}},
 		{ImportPath: module + "/internal/pricing", Imports: []string{module + "/ledger"}},
@@ -390,7 +408,7 @@ func TestSealedStaysSealed(t *testing.T) {
 	for _, planted := range [][2]string{
 		{"internal/audit/lockstep/judge.go", "c.Values.Open()[0]"},
 		{"internal/answers/finish.go", "fmt.Println(x.Open())"},
-		{"internal/curator/training.go", "into := exact.NewCollector(func(codes []int64) { fmt.Println(codes) })"},
+		{"internal/training/train.go", "into := exact.NewCollector(func(codes []int64) { fmt.Println(codes) })"},
 		{"stream/session.go", "v := s.data.Answer(q).Open()[0]"},
 		{"internal/stream/predict/weights.go", "t.Open()"},
 		{"holdout/session.go", "q.Holdout.Open()[0]"},

@@ -6,21 +6,22 @@ import (
 	"strconv"
 
 	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/internal/books"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
 // maxTurns is how often a charge is tried when windows end under it. An owner renews once in a while, so twice is plenty.
 const maxTurns = 5
 
-// charge pays in the current window. Which window that is the ledger says, and no clock. Where it ends between the two calls
+// Charge pays in the current window. Which window that is the ledger says, and no clock. Where it ends between the two calls
 // the ledger refuses, and the next one is tried.
-func (c *Curator) charge(ctx context.Context, analyst string, charge ledger.Charge) (ledger.Receipt, error) {
+func (c *Curator) Charge(ctx context.Context, analyst string, charge ledger.Charge) (ledger.Receipt, error) {
 	var err error
 	for range maxTurns {
 		if charge.Window, err = c.ledger.Window(ctx, c.dataset.Name); err != nil {
 			return ledger.Receipt{}, err
 		}
-		charge.Accounts = accountsOf(c.places(analyst, charge.Window))
+		charge.Accounts = c.Charged(analyst, charge.Window)
 		var receipt ledger.Receipt
 		if receipt, err = c.ledger.Charge(ctx, charge); err == nil {
 			return receipt, nil
@@ -29,7 +30,7 @@ func (c *Curator) charge(ctx context.Context, analyst string, charge ledger.Char
 			break
 		}
 	}
-	return ledger.Receipt{}, c.advise(ctx, analyst, err)
+	return ledger.Receipt{}, c.Advise(ctx, analyst, err)
 }
 
 // expired refuses an analyst whose access has ended, for everything: new questions, prices, and answers that are free.
@@ -42,5 +43,5 @@ func (c *Curator) expired(analyst string) error {
 	if a.Expires.IsZero() || c.now().Before(a.Expires) {
 		return nil
 	}
-	return api.Refuse("ask the owner of the data for more time", "the access of %s to the dataset %s ended on %s", strconv.Quote(analyst), c.dataset.Name, lastDay(a))
+	return api.Refuse("ask the owner of the data for more time", "the access of %s to the dataset %s ended on %s", strconv.Quote(analyst), c.dataset.Name, books.LastDay(a))
 }

@@ -3,17 +3,14 @@ package curator
 import (
 	"encoding/json"
 	"fmt"
-	"math"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/answers"
 	"github.com/discreet-dp/discreet/internal/hospital"
-	"github.com/discreet-dp/discreet/internal/plan/cells"
-	"github.com/discreet-dp/discreet/internal/pricing"
+	"github.com/discreet-dp/discreet/internal/memory"
 )
 
 // made asks what can be made of earlier answers and checks that it is free and says so.
@@ -182,116 +179,6 @@ func TestManyWaysOneNoise(t *testing.T) {
 	}
 }
 
-// The error bars of sums of noises hold as often as they say, and not much more often.
-func TestDerivedErrorBars(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one question after the other, which the race detector has nothing to say about")
-	}
-	for _, budget := range []string{plenty, wealthy} {
-		w := newWorld(t, budget)
-		source, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: "SELECT diagnosis, COUNT(*), SUM(cost) FROM patients GROUP BY diagnosis", Epsilon: amount("1")})
-		w.check(err)
-		b := source.Purchases[0]
-		exactly, err := w.data.Run(ctx, b.Query)
-		w.check(err)
-		names := b.Query.Keys[0].Values
-		target, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: fmt.Sprintf("SELECT COUNT(*), SUM(cost) FROM patients WHERE diagnosis IN ('%s', '%s', '%s')", names[0].Text, names[1].Text, names[2].Text), Epsilon: amount("0.2")})
-		w.check(err)
-		z := w.zero(target)
-		const trials = 3000
-		var outside [2]int
-		var bars [2]int64
-		for i := range trials {
-			r, err := w.Curator.release(b, exactly, 0)
-			w.check(err)
-			text, err := encode([]*pricing.Purchase{b}, []*answers.Released{r}, [][]string{{"here"}})
-			w.check(err)
-			s, err := decodeSource(text, "here")
-			w.check(err)
-			s.sequence = 7
-			d, ok := fromSource(target, s)
-			if !ok {
-				t.Fatal("nothing can be derived")
-			}
-			if i == 0 { // a bar takes longer than all the rest, and is the same for all
-				got, ok := d.sum(target.Purchases[0], target.Beta())
-				if !ok {
-					t.Fatal("nothing was derived")
-				}
-				a, err := answers.Finish(ctx, target, nil, []*answers.Released{got})
-				w.check(err)
-				for k, m := range query(target).Measures {
-					step, _ := m.Step().Float64()
-					bars[k] = int64(math.Round(*a.Errors[0][k] / step))
-				}
-			}
-			for k, at := range d.at {
-				sum := int64(0)
-				for _, cell := range d.of[0] {
-					sum += s.values[at][cell]
-				}
-				if off := sum - z[k][0]; off > bars[k] || -off > bars[k] {
-					outside[k]++
-				}
-			}
-		}
-		for k, n := range outside {
-			// 5 % of 3000 is 150, with a deviation of 12. A bar of a few steps is wider than need be.
-			if n > 150+4*12 || n < 150-5*12 && bars[k] > 100 {
-				t.Errorf("%s: measure %d was outside %d times of %d", budget, k, n, trials)
-			}
-		}
-	}
-}
-
-// from is how the only purchase of a statement is made of a source.
-func fromSource(p *pricing.Priced, s *source) (derivation, bool) {
-	b := p.Purchases[0]
-	for _, from := range cells.Sources(b.Query) {
-		if d, ok := derivable(b, s, b.Names(), func(s *source) ([][]int, bool) { return cells.Unions(b.Query, from, s.cells) }); ok {
-			return d, true
-		}
-	}
-	return derivation{}, false
-}
-
-// zero is the exact answer of a statement.
-func (w *world) zero(p *pricing.Priced) [][]int64 {
-	w.t.Helper()
-	r, err := w.data.Run(ctx, query(p))
-	w.check(err)
-	var out [][]int64
-	for i := range query(p).Measures {
-		out = append(out, r.Measures[i].Open())
-	}
-	return out
-}
-
-// A place with something else in it is taken, and of no use.
-func TestPlaceThatCannotBeRead(t *testing.T) {
-	for _, text := range []string{"", "{}", `{"version":3,"purchases":{"a":{"places":["other"]}}}`, `{"version":3,"purchases":{"a":{"places":["here"],"measures":[[1]],"names":["x"]}}}`,
-		`{"version":3,"purchases":{"a":{"places":["here"],"measures":[[1]],"names":["x"],"noise":[{"mechanism":"laplace","sensitivity":"0","amount":1}]}}}`,
-		`{"version":3,"purchases":{"a":{"places":["here"],"measures":[[1]],"names":["x"],"noise":[{"mechanism":"none","sensitivity":"1","amount":1}]}}}`,
-		`{"version":3,"purchases":{"a":{"places":["here"],"measures":[[1,2]],"names":["x"],"noise":[{"mechanism":"laplace","sensitivity":"1","amount":1000000000000}],"cells":[]}}}`,
-	} {
-		if s, err := decodeSource([]byte(text), "here"); err == nil {
-			t.Errorf("%s was read as %+v", text, s)
-		}
-	}
-}
-
-// Quantiles, choices and private keys are no sources.
-func TestNoSource(t *testing.T) {
-	w := newWorld(t, wealthy)
-	for _, text := range []string{"SELECT MEDIAN(age) FROM patients", "SELECT sex FROM patients GROUP BY sex ORDER BY COUNT(*) DESC LIMIT 1"} {
-		p, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: text})
-		w.check(err)
-		if got := families(p.Purchases[0], "v"); got != nil {
-			t.Errorf("%s: %v", text, got)
-		}
-	}
-}
-
 func BenchmarkLookup(b *testing.B) {
 	w := newWorld(b, plenty)
 	for i := range 300 {
@@ -309,7 +196,7 @@ func BenchmarkLookup(b *testing.B) {
 		w.check(err)
 		b.Run(c.name, func(b *testing.B) {
 			for b.Loop() {
-				if _, _, err := w.recall(ctx, p, version.Key(), sight{}); err != nil {
+				if _, _, err := w.memory.Recall(ctx, p, version.Key(), memory.Horizon{}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -20,6 +20,17 @@
 //
 // If step 5, 6 or 7 fails the charge stays, and the error says nothing about the data.
 //
+// # Rooms
+//
+// The curator has what touches the engine, the ledger or the releaser. What follows from text and policy is
+// pricing's; what is made of released values is that of answers, which see neither data nor the ledger; memory
+// keeps what was released, and books reads the accounts. What a question needs comes from one of three sources,
+// tried in order: answers that were kept, a stream, and the engine ([source]).
+//
+// Sparse vectors, streams, holdouts and trainings are rooms of their own (sparsesession, streamsession,
+// holdoutsession, training). They go the same way, in the same order, and have of the curator what package
+// interactive says: they charge, run, note and fail by its methods, and have no engine.
+//
 // # What is released
 //
 //   - Counts and sums: noise on the vector of all groups ([mech.Mechanism]), at tree.Query.Sensitivity.
@@ -28,28 +39,6 @@
 //   - The best groups: [mech.TopK], where a score moves by the largest weight times what one person adds.
 //   - Private keys: [mech.KeyThreshold] on the number of people, or [mech.KeySelection] where nothing else is asked for; and
 //     then everything above for the keys that were shown and for no others. Their delta is charged.
-//
-// # Sessions
-//
-// A session of the sparse vector ([Curator.OpenSparse]) is charged for in full when it is opened, in the same order: prepare, price, charge. Its questions are then
-// prepared, run and answered, and nothing of them is recalled or kept: the noise of a session is in memory, and is gone with it.
-//
-// # Holdouts
-//
-// A holdout ([Curator.AskHoldout]) is shared by all analysts of the dataset and charged round by round, by the first question of each; the noise of an open round,
-// every answer and the board are notes of the ledger, so that it outlives the process.
-//
-// # Streams
-//
-// Counts over the columns of a stream of the policy (package stream) may go through it: steps 4 to 7 are then the session's, round by round, in the same order. A charge is on stable storage
-// before the engine counts the people in the cells, which it does once for each version of the data (openStream.load); the noise of a round's threshold is in the journal before anything is
-// compared with it, and an answer before anybody sees it (package session). Which way a question goes follows from the text, the settings and what was released, and from nothing
-// else: the stream is taken where it costs at most what the question by itself would (route.cheaper). A stream is shared by all analysts; each pays for what they cause (host).
-//
-// # Models
-//
-// A training ([Curator.Train]) goes the same way. The engine hands rows, sealed, to a table of package learn that nobody can print; learn.Fit draws the noise and returns a model, which is kept before
-// anybody sees it. A training that failed by itself is kept as a failure of its charge, so that noise is never drawn twice for one charge because of how the first turned out.
 //
 // # What an answer promises
 //

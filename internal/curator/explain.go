@@ -4,65 +4,48 @@ import (
 	"context"
 
 	"github.com/discreet-dp/discreet/api"
-	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/answers"
+	"github.com/discreet-dp/discreet/internal/memory"
+	"github.com/discreet-dp/discreet/internal/plan"
 )
 
 // Explain prices a question without asking it.
 func (c *Curator) Explain(ctx context.Context, q api.Question) (*api.Explanation, error) {
-	if c.asksHoldout(q) {
-		return c.explainHoldoutSQL(ctx, q)
+	if plan.AsksHoldout(q.SQL) {
+		return c.Holdouts.ExplainSQL(ctx, q)
 	}
-	p, err := c.prepare(ctx, q)
+	a, err := c.newAsking(ctx, q, memory.Horizon{AsOf: q.AsOf, Spoken: true})
 	if err != nil {
 		return nil, err
 	}
-	if _, err := answers.CheckOuter(ctx, p.Statement); err != nil {
-		return nil, err
-	}
-	data, err := c.data(ctx)
-	if err != nil {
-		return nil, err
-	}
-	all, _, err := c.recall(ctx, p, data.ID, sight{q.AsOf, true})
-	if err != nil {
-		return nil, err
-	}
-	routes, err := c.routes(ctx, p, data)
-	if err != nil {
-		return nil, err
-	}
-	defer closeAll(routes)
-	bill, err := c.bill(ctx, p, routes, all, q.Analyst, quoteAsOf(q.AsOf))
-	if err != nil {
+	defer a.close()
+	if err := a.claim(ctx); err != nil {
 		return nil, err
 	}
 	e := &api.Explanation{
-		Neighbours: c.dataset.Neighbours.String(), Confidence: p.Settings.Level(), Split: p.Split(), Free: p.Free(),
-		Cost: bill.whole(), Pay: bill.pay(), Known: bill.settled(), Affordable: true,
+		Neighbours: c.dataset.Neighbours.String(), Confidence: a.Settings.Level(), Split: a.Split(), Free: a.Free(),
+		Cost: a.whole(), Pay: a.pay(), Known: a.settled(),
 	}
-	for i, b := range p.Purchases {
-		inquiry := p.Inquiry(b)
-		if r := all[i]; r != nil {
+	for i, b := range a.Purchases {
+		inquiry := a.Inquiry(b)
+		if r := a.released[i]; r != nil {
 			inquiry.Known, inquiry.Record, inquiry.Derived = true, r.Sequence, r.Derived != 0
 		}
-		if d := bill.diverted[b]; d != nil {
-			explainDiversion(&inquiry, p, d)
+		if d := a.diverted[b]; d != nil {
+			d.Explain(&inquiry, a.Priced)
 		}
 		e.Questions = append(e.Questions, inquiry)
 	}
 	if !e.Known {
-		if e.Closed, err = c.closedAt(ctx, q.Analyst, q.AsOf); err != nil {
+		if e.Closed, err = c.ClosedAt(ctx, q.Analyst, q.AsOf); err != nil {
 			return nil, err
 		}
 	}
-	pay := bill.most()
-	if e.Remaining, err = c.remaining(ctx, q.Analyst, dp.Cost{}); err != nil {
+	if e.Remaining, err = c.Remaining(ctx, q.Analyst); err != nil {
 		return nil, err
 	}
-	if e.After, err = c.remaining(ctx, q.Analyst, pay); err != nil {
+	if e.After, err = c.RemainingAfter(ctx, q.Analyst, a.most()); err != nil {
 		return nil, err
 	}
-	e.Affordable, err = c.admits(ctx, q.Analyst, pay)
+	e.Affordable, err = c.Affords(ctx, q.Analyst, a.most())
 	return e, err
 }

@@ -19,7 +19,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
 	"github.com/discreet-dp/discreet/internal/exact"
+	"github.com/discreet-dp/discreet/internal/holdoutsession"
 	"github.com/discreet-dp/discreet/internal/hospital"
+	"github.com/discreet-dp/discreet/internal/interactive"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/mech"
@@ -103,7 +105,7 @@ func (w *world) score(q api.HoldoutQuestion) (*api.HoldoutAnswer, error) {
 	if q.Analyst == "" {
 		q.Analyst = "ana"
 	}
-	return w.AskHoldout(ctx, q)
+	return w.Holdouts.Ask(ctx, q)
 }
 
 func (w *world) mustScore(q api.HoldoutQuestion) *api.HoldoutAnswer {
@@ -228,7 +230,7 @@ func TestHoldoutRestart(t *testing.T) {
 
 func (w *world) mustBoard(name string) []api.BoardLine {
 	w.t.Helper()
-	lines, err := w.Board(ctx, name)
+	lines, err := w.Holdouts.Board(ctx, name)
 	w.check(err)
 	return lines
 }
@@ -331,13 +333,13 @@ func TestHoldoutBrokenLabels(t *testing.T) {
 		if _, err := w.score(trial(guesses(1), "1")); err != api.ErrLabels {
 			t.Error(err)
 		}
-		if _, err := w.Holdouts(); err != api.ErrLabels {
+		if _, err := w.Holdouts.List(); err != api.ErrLabels {
 			t.Error(err)
 		}
-		if _, err := w.Board(ctx, "trial"); err != api.ErrLabels {
+		if _, err := w.Holdouts.Board(ctx, "trial"); err != api.ErrLabels {
 			t.Error(err)
 		}
-		if err := w.CheckHoldouts(); err == nil || !strings.Contains(err.Error(), "holdout trial: the file of labels") || strings.Contains(err.Error(), "secret") {
+		if err := w.Holdouts.Check(); err == nil || !strings.Contains(err.Error(), "holdout trial: the file of labels") || strings.Contains(err.Error(), "secret") {
 			t.Error(err)
 		}
 		if w.records() != 0 {
@@ -594,7 +596,7 @@ func TestHoldoutTogether(t *testing.T) {
 	scores := make([]string, 16)
 	for i := range scores {
 		all.Go(func() {
-			a, err := w.AskHoldout(ctx, api.HoldoutQuestion{Analyst: []string{"ana", "ben"}[i%2], Holdout: "trial", Predictions: guesses(0), Training: "1", Name: fmt.Sprint("model ", i/4)})
+			a, err := w.Holdouts.Ask(ctx, api.HoldoutQuestion{Analyst: []string{"ana", "ben"}[i%2], Holdout: "trial", Predictions: guesses(0), Training: "1", Name: fmt.Sprint("model ", i/4)})
 			if err != nil {
 				t.Error(err)
 				return
@@ -614,10 +616,16 @@ func TestHoldoutTogether(t *testing.T) {
 	}
 	// Who stops waiting has paid nothing.
 	stopped, cancel := context.WithCancel(ctx)
-	leave, err := w.flights.enter(ctx, w.onlyOpen())
+	// They wait for what this holdout waits for.
+	a := w.access()
+	waits := &waiting{Curator: a.Curator}
+	a.Curator = waits
+	w.Holdouts = holdoutsession.New(a, 100, time.Now)
+	w.mustScore(api.HoldoutQuestion{Analyst: "ana", Holdout: "trial", Predictions: guesses(0), Training: "1"})
+	leave, err := w.inflight.enter(ctx, waits.keys...)
 	w.check(err)
 	cancel()
-	if _, err := w.AskHoldout(stopped, api.HoldoutQuestion{Analyst: "ana", Holdout: "trial", Predictions: guesses(1), Training: "1"}); !errors.Is(err, context.Canceled) {
+	if _, err := w.Holdouts.Ask(stopped, api.HoldoutQuestion{Analyst: "ana", Holdout: "trial", Predictions: guesses(1), Training: "1"}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 	leave()
@@ -626,12 +634,15 @@ func TestHoldoutTogether(t *testing.T) {
 	}
 }
 
-func (w *world) onlyOpen() string {
-	for id := range w.holdouts.open {
-		return id
-	}
-	w.t.Fatal("nothing is open")
-	return ""
+// waiting knows what was waited for.
+type waiting struct {
+	interactive.Curator
+	keys []string
+}
+
+func (w *waiting) WaitTurn(ctx context.Context, keys ...string) (func(), error) {
+	w.keys = keys
+	return w.Curator.WaitTurn(ctx, keys...)
 }
 
 // forgetful is a ledger of which one note fails: before it is written, or after.
@@ -659,6 +670,7 @@ func TestHoldoutNoteFails(t *testing.T) {
 		for _, written := range []bool{false, true} {
 			w := newHoldouts(t, plenty, nil)
 			w.Curator.ledger = &forgetful{Ledger: w.books, fails: fails, written: written}
+			w.openRooms()
 			q := api.HoldoutQuestion{Holdout: "trial", Predictions: guesses(0), Training: "1", Name: "model"}
 			if a, err := w.score(q); err == nil {
 				t.Errorf("note %d: %+v", fails, a)
@@ -727,9 +739,8 @@ func TestHoldoutTableNeighbours(t *testing.T) {
 
 // How many scores a holdout remembers is bounded, also where they cost nothing.
 func TestHoldoutRemembersSoMany(t *testing.T) {
-	defer func(n int) { maxScores = n }(maxScores)
-	maxScores = 3
 	w := newHoldouts(t, plenty, nil)
+	w.Holdouts = holdoutsession.New(w.access(), 3, time.Now)
 	for i := range 3 {
 		w.mustScore(trial(guesses(600-i), "0.99"))
 	}
@@ -742,5 +753,6 @@ func TestHoldoutRemembersSoMany(t *testing.T) {
 			t.Errorf("%+v", a)
 		}
 		w.reopen()
+		w.Holdouts = holdoutsession.New(w.access(), 3, time.Now)
 	}
 }

@@ -7,36 +7,32 @@ import (
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/engine"
+	"github.com/discreet-dp/discreet/internal/interactive"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// errPanic is what is left of a panic.
-var errPanic = errors.New("a panic")
-
 // OnIncident says who is told of incidents, when they are on stable storage. It is set before the curator is used.
 func (c *Curator) OnIncident(tell func(api.Incident)) { c.tell = tell }
 
-// run asks the engine. A panic of it, or of what prints the question, is an error, of which nothing is left that could hold data.
-func (c *Curator) run(ctx context.Context, q *tree.Query) (r *engine.Result, err error) {
-	defer caught(&err)
+// Run asks the engine. A panic of it, or of what prints the question, is an error, of which nothing is left that could hold data.
+func (c *Curator) Run(ctx context.Context, q *tree.Query) (r *engine.Result, err error) {
+	defer interactive.Catch(&err)
 	return c.engine.Run(ctx, q)
 }
 
-// fetch does the same for rows.
-func (c *Curator) fetch(ctx context.Context, t *tree.Table, into engine.Collector) (err error) {
-	defer caught(&err)
+// RunPublic computes sums over a public table, which is about nobody.
+func (c *Curator) RunPublic(ctx context.Context, q *tree.Query) ([]int64, error) {
+	return engine.RunPublic(ctx, c.engine, q)
+}
+
+// Fetch does the same for rows.
+func (c *Curator) Fetch(ctx context.Context, t *tree.Table, into engine.Collector) (err error) {
+	defer interactive.Catch(&err)
 	return c.engine.Fetch(ctx, t, into)
 }
 
-// caught makes an error of a panic.
-func caught(err *error) {
-	if recover() != nil {
-		*err = errPanic
-	}
-}
-
-// failed takes in what went wrong after a charge, and returns what is told: the error that it is given, where nothing but a failure may be told.
+// Failed takes in what went wrong after a charge, and returns what is told: the error that it is given, where nothing but a failure may be told.
 //
 // Whether an engine fails can depend on the data, and no noise is on it. So a failure is an incident: it is in the ledger before anybody is told of it, and closes the door. Where the
 // ledger cannot take it, its error is told, which is the one that an answer would have got.
@@ -44,7 +40,7 @@ func caught(err *error) {
 // A question that was stopped because whoever asked did not wait, by a cancel, by hanging up or by a timeout of their own, is no failure. It tells whether it was done by a moment that they chose,
 // and they could have waited and seen when it is done, which tells that for all moments at once: no more than time does. It has to be the engine that says it was stopped, and
 // not the context: an engine that fails by itself has failed, whoever cancels afterwards.
-func (c *Curator) failed(ctx context.Context, analyst string, charge uint64, cause, told error) error {
+func (c *Curator) Failed(ctx context.Context, analyst string, charge uint64, cause, told error) error {
 	failure, ok := failureOf(ctx, cause)
 	if !ok {
 		return told
@@ -72,7 +68,7 @@ func (c *Curator) failed(ctx context.Context, analyst string, charge uint64, cau
 func failureOf(ctx context.Context, cause error) (ledger.Failure, bool) {
 	stopped := engine.HowOf(cause) == engine.Stopped || cause == context.Canceled || cause == context.DeadlineExceeded
 	switch {
-	case errors.Is(cause, errPanic):
+	case errors.Is(cause, interactive.ErrPanic):
 		return ledger.FailedPanic, true
 	case engine.HowOf(cause) == engine.Memory:
 		return ledger.FailedMemory, true
@@ -84,9 +80,9 @@ func failureOf(ctx context.Context, cause error) (ledger.Failure, bool) {
 	return ledger.FailedError, true
 }
 
-// closed returns a [*ledger.DoorError] where the door is closed to an analyst. Charges and answers are refused by the ledger; this is for what is neither. Charged says that something was, for this
+// Closed returns a [*ledger.DoorError] where the door is closed to an analyst. Charges and answers are refused by the ledger; this is for what is neither. Charged says that something was, for this
 // question.
-func (c *Curator) closed(ctx context.Context, analyst string, charged bool) error {
+func (c *Curator) Closed(ctx context.Context, analyst string, charged bool) error {
 	door, err := c.ledger.Door(ctx, c.dataset.Name, analyst)
 	if err != nil {
 		return err
@@ -97,9 +93,9 @@ func (c *Curator) closed(ctx context.Context, analyst string, charged bool) erro
 	return nil
 }
 
-// closedAt reports whether the door was closed at a moment; now, where that is zero. What closed after the last tick has not been told yet, and a price that told it would tell when, to the
+// ClosedAt reports whether the door was closed at a moment; now, where that is zero. What closed after the last tick has not been told yet, and a price that told it would tell when, to the
 // microsecond.
-func (c *Curator) closedAt(ctx context.Context, analyst string, at time.Time) (bool, error) {
+func (c *Curator) ClosedAt(ctx context.Context, analyst string, at time.Time) (bool, error) {
 	door, err := c.ledger.Door(ctx, c.dataset.Name, analyst)
 	return door.Closed && (at.IsZero() || !door.Since.After(at)), err
 }

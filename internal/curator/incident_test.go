@@ -13,6 +13,7 @@ import (
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/engine"
+	"github.com/discreet-dp/discreet/internal/interactive"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/policy"
@@ -70,7 +71,7 @@ func TestIncidentClosesTheDoor(t *testing.T) {
 			first := w.mustAsk(known)
 			r.before["run"] = c.fail
 			q := api.Question{Analyst: "ana", SQL: byAge(20), Request: "mine"}
-			if _, err := w.Ask(ctx, q); err != ErrRun {
+			if _, err := w.Ask(ctx, q); err != interactive.ErrRun {
 				t.Fatalf("got %v", err)
 			}
 			delete(r.before, "run")
@@ -127,7 +128,7 @@ func TestIncidentAndCancel(t *testing.T) {
 		"the owner's limit":            {limit, stopped, []string{"ana time"}},
 		"the owner's limit, Go's word": {limit, context.DeadlineExceeded, []string{"ana time"}},
 		"canceled after a failure":     {cancel, errors.New("a cause"), []string{"ana error"}},
-		"canceled after a panic":       {cancel, errPanic, []string{"ana panic"}},
+		"canceled after a panic":       {cancel, interactive.ErrPanic, []string{"ana panic"}},
 		"canceled after no memory":     {cancel, &engine.Failure{How: engine.Memory, Err: errors.New("x")}, []string{"ana memory"}},
 		"an error that says both":      {cancel, errors.Join(context.Canceled, errors.New("a cause")), []string{"ana error"}},
 		"own timeout after a failure":  {own, errors.New("a cause"), []string{"ana error"}},
@@ -141,7 +142,7 @@ func TestIncidentAndCancel(t *testing.T) {
 				end(c.cause)
 				return c.err
 			}
-			if _, err := w.Ask(asked, api.Question{Analyst: "ana", SQL: patients, Request: "r"}); err != ErrRun {
+			if _, err := w.Ask(asked, api.Question{Analyst: "ana", SQL: patients, Request: "r"}); err != interactive.ErrRun {
 				t.Errorf("got %v", err)
 			}
 			w.wantIncidents(c.want...)
@@ -163,7 +164,7 @@ func TestIncidentInterrupted(t *testing.T) {
 			return nil
 		}
 		const slow = "SELECT COUNT(*) FROM people WHERE s LIKE '%0%a%b%c%d%1%e%f%0%1%2%3%4%5%6%7%8%9%' OR s LIKE '%1%a%b%c%d%1%e%f%0%1%2%3%4%5%6%7%8%9%'"
-		if _, err := w.Ask(waiting, api.Question{Analyst: "ana", SQL: slow, Request: "slow"}); err != ErrRun {
+		if _, err := w.Ask(waiting, api.Question{Analyst: "ana", SQL: slow, Request: "slow"}); err != interactive.ErrRun {
 			t.Fatal(err)
 		}
 		if cause == nil {
@@ -202,7 +203,7 @@ func TestIncidentNeighbours(t *testing.T) {
 		for n := range 20 {
 			_, err := w.ask(byAge(n))
 			switch {
-			case err == ErrRun:
+			case err == interactive.ErrRun:
 				failures[i]++
 			case err != nil && !isShut(err):
 				t.Error(err)
@@ -257,7 +258,7 @@ func TestIncidentInFlight(t *testing.T) {
 	texts := map[string]bool{}
 	for _, err := range errs {
 		switch {
-		case err == ErrRun:
+		case err == interactive.ErrRun:
 			told++
 		case isShut(err):
 			shut++
@@ -327,24 +328,24 @@ func TestIncidentSessions(t *testing.T) {
 		r := w.record()
 		r.before["run"] = broken
 		q := api.StreamQuestion{Analyst: "ana", SQL: "sex = 'F'"}
-		if _, err := w.AskStream(ctx, q); err != ErrRun {
+		if _, err := w.Streams.Ask(ctx, q); err != interactive.ErrRun {
 			t.Error(err)
 		}
 		delete(r.before, "run")
 		w.wantIncidents("ana error")
-		if _, err := w.AskStream(ctx, q); !isShut(err) {
+		if _, err := w.Streams.Ask(ctx, q); !isShut(err) {
 			t.Error(err)
 		}
 		w.open("")
-		first, err := w.AskStream(ctx, q)
+		first, err := w.Streams.Ask(ctx, q)
 		w.check(err)
 		_, err = w.books.Fail(ctx, ledger.Incident{Analyst: "ana", Dataset: "hospital", Failure: ledger.FailedError, ByAnalyst: 1, ByDataset: 3})
 		w.check(err)
-		if again, err := w.AskStream(ctx, q); err != nil || again.Value != first.Value {
+		if again, err := w.Streams.Ask(ctx, q); err != nil || again.Value != first.Value {
 			t.Errorf("what a stream remembers: %v", err)
 		}
 		q.SQL = "sex = 'M'"
-		if _, err := w.AskStream(ctx, q); !isShut(err) {
+		if _, err := w.Streams.Ask(ctx, q); !isShut(err) {
 			t.Errorf("what it does not: %v", err)
 		}
 	})
@@ -371,12 +372,12 @@ func TestIncidentSessions(t *testing.T) {
 		r := w.record()
 		r.before["fetch"] = broken
 		q := smokers("0.4")
-		if _, err := w.Train(ctx, q, nil); err != api.ErrTraining {
+		if _, err := w.Trainings.Train(ctx, q, nil); err != api.ErrTraining {
 			t.Error(err)
 		}
 		delete(r.before, "fetch")
 		w.wantIncidents("ana error")
-		if _, err := w.Train(ctx, q, nil); !isShut(err) {
+		if _, err := w.Trainings.Train(ctx, q, nil); !isShut(err) {
 			t.Error(err)
 		}
 	})

@@ -10,12 +10,12 @@ import (
 	"testing"
 	"time"
 
-	_ "github.com/duckdb/duckdb-go/v2"
-
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
+	"github.com/discreet-dp/discreet/internal/interactive"
 	"github.com/discreet-dp/discreet/policy"
+	_ "github.com/duckdb/duckdb-go/v2"
 )
 
 // heavy is a world whose questions take seconds: many rows with long texts, once with one row a person and once with many.
@@ -71,7 +71,7 @@ func TestInterrupted(t *testing.T) {
 			time.AfterFunc(50*time.Millisecond, cancel) // when DuckDB is at work
 			return nil
 		}
-		if _, err := w.Ask(waiting, q); err != ErrRun {
+		if _, err := w.Ask(waiting, q); err != interactive.ErrRun {
 			t.Fatalf("%s: %v", table, err)
 		}
 		delete(r.before, "run")

@@ -101,7 +101,7 @@ func TestLeastPriceOfASession(t *testing.T) {
 		w := newWorld(t, budget)
 		records := w.records()
 		q := api.SparseQuestion{Analyst: "ana", Above: 1, Sensitivity: 1, Epsilon: w.dataset.Budget.MinEpsilon - 1, Request: request()}
-		_, err := w.OpenSparse(ctx, q)
+		_, err := w.Sparse.Open(ctx, q)
 		if found := leastAdvised.FindStringSubmatch(plainly(err)); found == nil || amount(found[1]) != w.dataset.Budget.MinEpsilon {
 			t.Errorf("%s: %v", budget, err)
 		}
@@ -109,7 +109,7 @@ func TestLeastPriceOfASession(t *testing.T) {
 			t.Errorf("%s: something was charged", budget)
 		}
 		q.Epsilon++
-		if _, err := w.OpenSparse(ctx, q); err != nil {
+		if _, err := w.Sparse.Open(ctx, q); err != nil {
 			t.Errorf("%s: %v", budget, err)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/exact"
+	"github.com/discreet-dp/discreet/internal/interactive"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/mech"
 )
@@ -112,7 +113,7 @@ func TestErrorsOfTheEngineAreNotPassedOn(t *testing.T) {
 	w := newWorld(t, plenty)
 	w.record().Engine = talkative{w.data}
 	_, err := w.ask("SELECT COUNT(*) FROM patients")
-	if err != ErrRun || shows(err) != "" {
+	if err != interactive.ErrRun || shows(err) != "" {
 		t.Errorf("got %v", err)
 	}
 }

@@ -23,16 +23,16 @@ func (c *Curator) prepare(ctx context.Context, q api.Question) (*pricing.Priced,
 // check checks who asks, the settings and the text, and the tree that is made of it once more. Fixed says that the plan follows from the text and the policy alone, and not from the values of a
 // public table, which can change.
 func (c *Curator) check(ctx context.Context, q api.Question) (statement *plan.Statement, s api.Settings, fixed bool, err error) {
-	if err := c.admit(q.Analyst); err != nil {
+	if err := c.Admit(q.Analyst); err != nil {
 		return nil, api.Settings{}, false, err
 	}
 	if s, err = pricing.Settings(q); err != nil {
 		return nil, s, false, err
 	}
-	if statement := c.drafts.take(draftKey{q.SQL, s.MaxGroups}); statement != nil {
+	if statement := c.described.take(describedKey{q.SQL, s.MaxGroups}); statement != nil {
 		return statement, s, true, nil
 	}
-	o, tables := c.options(ctx, s), noted{}
+	o, tables := c.Options(ctx, s), noted{}
 	if o.Public != nil {
 		tables.Public = o.Public
 		o.Public = &tables
@@ -40,18 +40,18 @@ func (c *Curator) check(ctx context.Context, q api.Question) (statement *plan.St
 	if statement, err = plan.Prepare(c.dataset, q.SQL, o); err != nil {
 		return nil, s, false, err
 	}
-	return statement, s, !tables.read, c.twice(statement)
+	return statement, s, !tables.read, c.CheckTwice(statement)
 }
 
-// admit refuses who may not ask.
-func (c *Curator) admit(analyst string) error {
+// Admit refuses who may not ask.
+func (c *Curator) Admit(analyst string) error {
 	if _, ok := c.dataset.Analysts[analyst]; !ok {
 		return api.Refuse("ask as an analyst that the policy lists", "there is no analyst %s in the dataset %s", strconv.Quote(analyst), c.dataset.Name)
 	}
 	return c.expired(analyst)
 }
 
-func (c *Curator) options(ctx context.Context, s api.Settings) plan.Options {
+func (c *Curator) Options(ctx context.Context, s api.Settings) plan.Options {
 	o := plan.Options{MaxGroups: s.MaxGroups}
 	if c.engine != nil {
 		o.Public = public{ctx, c.engine}

@@ -54,8 +54,8 @@ func TestSameQuestionAtOnce(t *testing.T) {
 	if err := sameQuestion(w, func(int) *Curator { return w.Curator }); err != nil {
 		t.Error(err)
 	}
-	if len(w.flights.now) != 0 {
-		t.Errorf("%d questions are still said to be under way", len(w.flights.now))
+	if len(w.inflight.now) != 0 {
+		t.Errorf("%d questions are still said to be under way", len(w.inflight.now))
 	}
 	// The planted bug: curators that do not know of each other pay twice. On a busy
 	// machine they may happen to come one after the other, so they get several chances.

@@ -1,6 +1,8 @@
 package curator
 
 import (
+	"math"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -19,16 +21,22 @@ func TestPromiseAfterTopUps(t *testing.T) {
 		_, err := w.TopUp(ctx, api.TopUp{Epsilon: amount("0.2"), Reason: "they asked", Signer: key})
 		w.check(err)
 	}
-	dataset := func() reading { return w.readings("ana", "ben")[0] }
+	dataset := func() api.Account { return w.everything()[0] }
+	// alone is what a limit would promise if it had been the limit from the start.
+	alone := func(a api.Account) api.Guarantee {
+		epsilon, err := account.Epsilon(a.Limit.Rho, amount("1e-6"))
+		w.check(err)
+		return api.Guarantee{Epsilon: epsilon, Delta: amount("1e-6")}
+	}
 
 	// What is raised before the first answer is the limit that was fixed before it.
 	topUp()
-	if a := dataset(); a.Total != a.alone || a.Total.Delta != amount("1e-6") || a.Total.Epsilon < amount("1.1999") {
+	if a := dataset(); a.Total != alone(a) || a.Total.Delta != amount("1e-6") || a.Total.Epsilon < amount("1.1999") {
 		t.Errorf("before the first answer: %+v", a)
 	}
 	w.mustAsk(byAge(1))
 	first := dataset()
-	if first.Total != first.alone {
+	if first.Total != alone(first) {
 		t.Errorf("%+v", first)
 	}
 	for i := range 19 {
@@ -39,18 +47,18 @@ func TestPromiseAfterTopUps(t *testing.T) {
 	a, want := dataset(), account.Reading{}
 	want, err := account.Raised(first.Limit.Rho, a.Limit.Rho, amount("1e-6"))
 	w.check(err)
-	if a.Total != (api.Guarantee{Epsilon: want.Epsilon, Delta: 2 * amount("1e-6")}) || a.Total.Epsilon < a.alone.Epsilon || a.alone.Delta != amount("1e-6") {
+	if a.Total != (api.Guarantee{Epsilon: want.Epsilon, Delta: 2 * amount("1e-6")}) || a.Total.Epsilon < alone(a).Epsilon {
 		t.Errorf("after 19 top-ups: %+v; want %v", a, want)
 	}
 	got, err := w.Promise(ctx)
 	w.check(err)
-	if len(got) != 3 || !contains(got[0], "epsilon "+upTo(want.Epsilon, 4)+")", "(delta 2e-06)") || !contains(got[2], "not the one that was fixed before the first answer", "epsilon "+upTo(a.alone.Epsilon, 4)+" at delta 1e-06") {
+	if len(got) != 3 || !contains(got[0], "epsilon "+rounded(want.Epsilon)+")", "(delta 2e-06)") || !contains(got[2], "not the one that was fixed before the first answer", "epsilon "+rounded(alone(a).Epsilon)+" at delta 1e-06") {
 		t.Errorf("%q", got)
 	}
 	// What an analyst can still spend is counted with the limit by itself, as the charges are.
 	left, err := w.Remaining(ctx, "ana")
 	w.check(err)
-	if own := w.readings("ana", "ben")[1]; left.Epsilon > own.alone.Epsilon || left.Delta != amount("1e-6") {
+	if own := w.everything()[1]; left.Epsilon > alone(own).Epsilon || left.Delta != amount("1e-6") {
 		t.Errorf("%+v of %+v", left, own)
 	}
 
@@ -75,10 +83,8 @@ func TestPromiseAfterTopUps(t *testing.T) {
 	}
 }
 
-// readings are the accounts as they are read, that of the dataset first.
-func (w *world) readings(analysts ...string) []reading {
-	w.t.Helper()
-	all, err := w.Curator.readings(ctx, analysts...)
-	w.check(err)
-	return all
+// rounded writes an amount with four digits, rounded up.
+func rounded(a dp.Amount) string {
+	unit := math.Pow(10, 3-math.Floor(math.Log10(a.Float())))
+	return strconv.FormatFloat(math.Ceil(a.Float()*unit)/unit, 'g', 4, 64)
 }

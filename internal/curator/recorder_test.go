@@ -27,6 +27,7 @@ type recorder struct {
 func (w *world) record() *recorder {
 	r := &recorder{Engine: w.data, Ledger: w.books, before: map[string]func() error{}}
 	w.engine, w.ledger = r, r
+	w.openRooms()
 	return r
 }
 

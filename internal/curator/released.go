@@ -2,12 +2,13 @@ package curator
 
 import (
 	"cmp"
-	"encoding/json"
 	"slices"
 	"strings"
 
 	"github.com/discreet-dp/discreet/internal/answers"
 	"github.com/discreet-dp/discreet/internal/engine"
+	"github.com/discreet-dp/discreet/internal/interactive"
+	"github.com/discreet-dp/discreet/internal/memory"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/internal/pricing"
 	"github.com/discreet-dp/discreet/policy"
@@ -17,7 +18,7 @@ import (
 // private keys there are.
 func (c *Curator) release(b *pricing.Purchase, r *engine.Result, room int) (*answers.Released, error) {
 	if !fitting(b, r) {
-		return nil, ErrRun // an engine that is broken
+		return nil, interactive.ErrRun // an engine that is broken
 	}
 	if b.Choice != nil {
 		scores := r.Measures[0]
@@ -91,7 +92,7 @@ func (c *Curator) releaseKeys(b *pricing.Purchase, r *engine.Result, out *answer
 	})
 	n := 0
 	for ; n < len(all); n++ {
-		if room -= b.Cells()*pricing.CellBytes + keyBytes(all[n].keys); room < 0 {
+		if room -= b.Cells()*pricing.CellBytes + memory.KeyBytes(all[n].keys); room < 0 {
 			break
 		}
 	}
@@ -145,13 +146,4 @@ func compareKeys(a, b []policy.Value) int {
 		}
 		return cmp.Or(strings.Compare(x.Text, y.Text), cmp.Compare(x.Int, y.Int))
 	})
-}
-
-// keyBytes is what a combination of keys takes in the ledger.
-func keyBytes(keys []policy.Value) int {
-	text, err := json.Marshal(storedKeys(keys))
-	if err != nil {
-		return pricing.MaxBytes // it is left out
-	}
-	return len(text) + 1
 }

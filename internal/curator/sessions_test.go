@@ -44,7 +44,7 @@ func TestSessionsStreamWindow(t *testing.T) {
 	sets := func(i int) api.StreamQuestion {
 		r := rand.New(rand.NewPCG(uint64(i), 3))
 		where := map[string][]string{}
-		infos, err := w.Streams()
+		infos, err := w.Streams.List()
 		w.check(err)
 		for _, a := range infos[0].Attributes {
 			for _, v := range a.Values {
@@ -58,7 +58,7 @@ func TestSessionsStreamWindow(t *testing.T) {
 	i := 0
 	opened := false
 	for ; i < 600 && !opened; i++ {
-		a, err := w.AskStream(ctx, sets(i))
+		a, err := w.Streams.Ask(ctx, sets(i))
 		if err != nil {
 			t.Log(err)
 			break
@@ -72,7 +72,7 @@ func TestSessionsStreamWindow(t *testing.T) {
 	w.check(err)
 	free := 0
 	for ; i < 3000; i++ {
-		a, err := w.AskStream(ctx, sets(i))
+		a, err := w.Streams.Ask(ctx, sets(i))
 		w.check(err)
 		if a.Way != stream.Predicted && a.Way != stream.Paid || !a.Free {
 			break
@@ -98,7 +98,7 @@ func TestSessionsStreamLoadCancelled(t *testing.T) {
 	for range 5 {
 		c, cancel := context.WithCancel(ctx)
 		stop = cancel
-		_, err := w.AskStream(c, api.StreamQuestion{Analyst: "ana", SQL: "sex = 'F'"})
+		_, err := w.Streams.Ask(c, api.StreamQuestion{Analyst: "ana", SQL: "sex = 'F'"})
 		t.Logf("%v", err)
 		cancel()
 	}
@@ -108,7 +108,7 @@ func TestSessionsStreamLoadCancelled(t *testing.T) {
 	// What an answer says that it cost is what it cost.
 	r.before["run"] = nil
 	before := w.spent()
-	a, err := w.AskStream(ctx, api.StreamQuestion{Analyst: "ana", SQL: "sex = 'F'"})
+	a, err := w.Streams.Ask(ctx, api.StreamQuestion{Analyst: "ana", SQL: "sex = 'F'"})
 	w.check(err)
 	if got := w.spent().Epsilon.Sub(before.Epsilon); got != a.Cost.Epsilon {
 		t.Errorf("the answer says it cost %v, and %v was spent", a.Cost.Epsilon, got)
@@ -136,11 +136,11 @@ func TestSessionsQuoteAfterFailure(t *testing.T) {
 	w := streamWorld(t, plenty, "")
 	r := w.record()
 	r.before["charge"] = func() error { return errors.New("no") }
-	_, err := w.AskStream(ctx, api.StreamQuestion{Analyst: "ana", SQL: "sex = 'F'"})
+	_, err := w.Streams.Ask(ctx, api.StreamQuestion{Analyst: "ana", SQL: "sex = 'F'"})
 	if err == nil {
 		t.Fatal("no error")
 	}
-	q, err := w.QuoteStream(ctx, api.StreamQuestion{Analyst: "ana", SQL: "sex = 'F'", AsOf: time.Now()})
+	q, err := w.Streams.Quote(ctx, api.StreamQuestion{Analyst: "ana", SQL: "sex = 'F'", AsOf: time.Now()})
 	w.check(err)
 	if q.Way == stream.Cached {
 		t.Errorf("a question that failed is quoted as answered: %+v", q)
@@ -176,13 +176,13 @@ func TestSessionsCostAgain(t *testing.T) {
 	w.bear()
 	r := w.record()
 	r.before["run"] = func() error { return errors.New("no") }
-	_, err := w.AskStream(ctx, api.StreamQuestion{Analyst: "ana", SQL: "sex = 'F'"})
+	_, err := w.Streams.Ask(ctx, api.StreamQuestion{Analyst: "ana", SQL: "sex = 'F'"})
 	if err == nil {
 		t.Fatal("no error")
 	}
 	r.before["run"] = nil
 	before, charges := w.spent(), len(r.charges)
-	a, err := w.AskStream(ctx, api.StreamQuestion{Analyst: "ana", SQL: "sex = 'F'"})
+	a, err := w.Streams.Ask(ctx, api.StreamQuestion{Analyst: "ana", SQL: "sex = 'F'"})
 	w.check(err)
 	t.Logf("%d charges more", len(r.charges)-charges)
 	if got := w.spent().Epsilon.Sub(before.Epsilon); got != a.Cost.Epsilon {
@@ -193,21 +193,22 @@ func TestSessionsCostAgain(t *testing.T) {
 // A refusal has spent nothing, also where a statement has two questions of which a stream can pay for one.
 func TestSessionsRefusalSpent(t *testing.T) {
 	w := streamWorld(t, plenty, "        budget: 0.05\n")
-	plans, err := w.Streams()
+	plans, err := w.Streams.List()
 	w.check(err)
 	plain := plans[0].Plain.Epsilon
-	limit := w.streams.plans["people"].tariff.Limit
+	quota, _ := w.dataset.StreamQuota("people")
+	limit := quota.Limit().Epsilon
 	values := plans[0].Attributes
 	i := 0
 	for _, a := range values[2].Values {
 		for _, b := range values[3].Values {
-			r, err := w.StreamReport(ctx, "people")
+			r, err := w.Streams.Report(ctx, "people")
 			w.check(err)
 			if left := limit.Sub(r.Spent.Epsilon); left < 2*plain {
 				i = -1
 				break
 			}
-			_, err = w.AskStream(ctx, api.StreamQuestion{Analyst: "ana", Where: map[string][]string{values[2].Name: {a}, values[3].Name: {b}}})
+			_, err = w.Streams.Ask(ctx, api.StreamQuestion{Analyst: "ana", Where: map[string][]string{values[2].Name: {a}, values[3].Name: {b}}})
 			w.check(err)
 		}
 	}

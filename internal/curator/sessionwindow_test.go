@@ -18,7 +18,7 @@ func TestSessionsCrossNoWindow(t *testing.T) {
 		ask func() error
 	}{
 		"stream": {streams, func() error {
-			_, err := streams.AskStream(ctx, api.StreamQuestion{Analyst: "ana", SQL: "sex = 'F'"})
+			_, err := streams.Streams.Ask(ctx, api.StreamQuestion{Analyst: "ana", SQL: "sex = 'F'"})
 			return err
 		}},
 		"holdout": {holdouts, func() error {

@@ -10,6 +10,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/exact"
 	"github.com/discreet-dp/discreet/internal/hospital"
+	"github.com/discreet-dp/discreet/internal/interactive"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/internal/pricing"
 	"github.com/discreet-dp/discreet/policy"
@@ -83,7 +84,7 @@ func TestKeysKeepTheirValues(t *testing.T) {
 	}
 	// A result of another shape is refused, and says nothing.
 	for _, bad := range []engine.Result{{}, {Persons: found.Persons, Combos: found.Combos}, {Persons: exact.Seal([]int64{5}), Combos: found.Combos, Measures: found.Measures, Values: found.Values}} {
-		if _, err := w.Curator.release(b, &bad, pricing.MaxBytes); err != ErrRun {
+		if _, err := w.Curator.release(b, &bad, pricing.MaxBytes); err != interactive.ErrRun {
 			t.Errorf("got %v", err)
 		}
 	}

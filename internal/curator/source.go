@@ -1,88 +1,119 @@
 package curator
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"fmt"
-	"math/big"
+	"context"
+	"slices"
 
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/plan/cells"
-	"github.com/discreet-dp/discreet/internal/pricing"
-	"github.com/discreet-dp/discreet/mech"
+	"github.com/discreet-dp/discreet/internal/interactive"
 )
 
-// source is what was released for a purchase, with all that is needed to make other answers of it: the noise that is in
-// the numbers, and what the groups are.
-type source struct {
-	sequence uint64
-	measures []string // their names
-	noise    []pricing.Noise
-	// variances are those of the noise, to compare quickly.
-	variances []float64
-	cells     []cells.Key
-	values    [][]int64
+// source is where what a question needs comes from. There are three, tried in this order: answers that were kept,
+// a stream, and the engine, which has everything.
+type source interface {
+	// claim takes of a question what no source before this one has, and this one can give: at once where it is there,
+	// and else to be supplied. It charges nothing.
+	claim(ctx context.Context, a *asking) error
+	// supply pays for what was claimed, and releases it.
+	supply(ctx context.Context, a *asking) error
 }
 
-// maxCellText bounds what the keys of a source take in the ledger. Longer lists are no sources for others.
-const maxCellText = 8 << 10
+var sources = []source{keptAnswers{}, streamAnswers{}, engineAnswers{}}
 
-// storedNoise is a mechanism as it is written: what it was made from, so that it can be made again.
-type storedNoise struct {
-	Mechanism   string `json:"mechanism"`
-	Sensitivity string `json:"sensitivity"` // in steps; squared for gaussian
-	Amount      uint64 `json:"amount"`      // epsilon for laplace, rho for gaussian, in units of account
-}
-
-func storedNoiseOf(n pricing.Noise) storedNoise {
-	switch {
-	case n.Quantiles != nil:
-		return storedNoise{}
-	case n.Norm() == dp.L1:
-		return storedNoise{n.Name(), n.Sensitivity().L1().String(), uint64(n.Cost().Epsilon)}
+// claim asks the sources in their order.
+func (a *asking) claim(ctx context.Context) error {
+	for _, s := range sources {
+		if err := s.claim(ctx, a); err != nil {
+			return err
+		}
 	}
-	return storedNoise{n.Name(), n.Sensitivity().L2Squared().String(), uint64(n.Cost().Rho)}
+	return nil
 }
 
-// noise makes the mechanism again. A quantile has none.
-func (s storedNoise) noise() (pricing.Noise, error) {
-	d, ok := new(big.Int).SetString(s.Sensitivity, 10)
-	if s.Mechanism == "" {
-		return pricing.Noise{}, nil
+// supply lets them pay, the engine first: what is refused after it is the stream's part alone.
+func (a *asking) supply(ctx context.Context) error {
+	for _, s := range slices.Backward(sources) {
+		if err := s.supply(ctx, a); err != nil {
+			return err
+		}
 	}
-	if !ok || d.Sign() <= 0 {
-		return pricing.Noise{}, errMemory
+	return nil
+}
+
+// keptAnswers are those that were paid for before.
+type keptAnswers struct{}
+
+func (keptAnswers) claim(ctx context.Context, a *asking) (err error) {
+	a.released, a.paid, err = a.c.memory.Recall(ctx, a.Priced, a.data.ID, a.horizon)
+	return err
+}
+
+func (keptAnswers) supply(context.Context, *asking) error { return nil }
+
+// streamAnswers come through a stream: where that is cheaper, or where the analyst wants it so, and where the accounts
+// admit it. What they do not admit is bought like everything else, or refused.
+type streamAnswers struct{}
+
+func (streamAnswers) claim(ctx context.Context, a *asking) error {
+	for i, b := range a.Purchases {
+		if a.released[i] != nil {
+			continue
+		}
+		d, err := a.c.Streams.Divert(ctx, a.Priced, b, a.routes[i], a.question.Analyst, a.horizon)
+		if err != nil {
+			return err
+		}
+		if d != nil {
+			a.diverted[b] = d
+		}
 	}
-	var m mech.Mechanism
-	var err error
-	switch s.Mechanism {
-	case "laplace":
-		m, err = mech.NewLaplace(dp.NewL1(d), dp.Amount(s.Amount))
-	case "gaussian":
-		m, err = mech.NewGaussian(dp.NewL2Squared(d), dp.Amount(s.Amount))
-	default:
-		err = errMemory
+	return nil
+}
+
+// supply asks the streams, each for its part, and lets the analyst pay them.
+func (streamAnswers) supply(ctx context.Context, a *asking) error {
+	who := &interactive.Payer{Analyst: a.question.Analyst, Charged: a.spent != (dp.Cost{})}
+	for i, b := range a.Purchases {
+		d := a.diverted[b]
+		if d == nil {
+			continue
+		}
+		r, err := d.Answer(ctx, who)
+		if err != nil {
+			return err
+		}
+		a.released[i], a.uses = r, append(a.uses, *r.Through)
+		a.spent = a.Currency.Plus(a.spent, r.Through.Cost)
+		if r.Receipt.Sequence != 0 {
+			a.paid = r.Receipt
+		}
 	}
-	return pricing.Noise{Mechanism: m}, err
+	a.alerts = append(a.alerts, who.Alerts...)
+	return nil
 }
 
-// A source is found under the names of its families: one for the question itself at other prices, and one for the questions
-// that are made of its groups. A family has numbered slots, which are taken in order. The ledger finds keys in
-// memory, so looking is cheap, and nothing has to be read before the first question. A family that is full takes no more.
-const (
-	sameSlots = 16
-	cellSlots = 256
-)
+// engineAnswers are computed, with one charge for all of them.
+type engineAnswers struct{}
 
-// sameFamily is where the question itself is found, at whatever price.
-func sameFamily(b *pricing.Purchase, version string) string {
-	return placed(version, "same", b.Query.Hash())
+func (engineAnswers) claim(_ context.Context, a *asking) error {
+	for i, b := range a.Purchases {
+		if a.released[i] == nil && a.diverted[b] == nil {
+			a.bought = append(a.bought, b)
+		}
+	}
+	return nil
 }
 
-func placed(version, kind, family string) string {
-	h := sha256.New()
-	fmt.Fprintf(h, "%q %s %s", version, kind, family)
-	return kind + ":" + hex.EncodeToString(h.Sum(nil)[:20])
+func (engineAnswers) supply(ctx context.Context, a *asking) error {
+	if len(a.bought) == 0 {
+		return nil
+	}
+	if err := a.c.buy(ctx, a); err != nil {
+		return err
+	}
+	if !a.paid.Free {
+		a.spent = a.tags()
+	}
+	a.c.Streams.Teach(a.routes, a.Purchases, a.bought, a.released)
+	return nil
 }
-
-func slot(family string, n int) string { return fmt.Sprintf("%s:%d", family, n) }

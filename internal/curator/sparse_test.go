@@ -15,20 +15,22 @@ import (
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/hospital"
+	"github.com/discreet-dp/discreet/internal/interactive"
 	"github.com/discreet-dp/discreet/internal/pricing"
+	"github.com/discreet-dp/discreet/internal/sparsesession"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
 const patients = "SELECT COUNT(*) FROM patients"
 
 // sparse opens a session as ana, about counts of people.
-func (w *world) sparse(change func(*api.SparseQuestion)) *SparseSession {
+func (w *world) sparse(change func(*api.SparseQuestion)) *sparsesession.Session {
 	w.t.Helper()
 	q := api.SparseQuestion{Analyst: "ana", Above: 2, Sensitivity: 1, Request: request()}
 	if change != nil {
 		change(&q)
 	}
-	s, err := w.OpenSparse(ctx, q)
+	s, err := w.Sparse.Open(ctx, q)
 	w.check(err)
 	return s
 }
@@ -50,7 +52,7 @@ func TestSparseOrder(t *testing.T) {
 	if got := r.take(); !slices.Equal(got, []string{"version", "charge"}) {
 		t.Errorf("opening: %v", got)
 	}
-	if s.Cost.Epsilon != amount("0.1") || r.charges[0].Cost != s.mechanism.Cost() || s.Receipt.Sequence != 2 || s.Receipt.Hash == "" || !strings.Contains(r.charges[0].Mechanisms, "sparse(") {
+	if s.Cost.Epsilon != amount("0.1") || r.charges[0].Cost != s.Cost || s.Receipt.Sequence != 2 || s.Receipt.Hash == "" || !strings.Contains(r.charges[0].Mechanisms, "sparse(") {
 		t.Errorf("%+v, charged %+v", s, r.charges[0])
 	}
 	r.before["run"] = func() error { return w.unpaid(s.Cost) }
@@ -65,22 +67,40 @@ func TestSparseOrder(t *testing.T) {
 	}
 	// The planted bug: a session that is charged after its first question.
 	late := newWorld(t, pure)
-	q := api.SparseQuestion{Analyst: "ana", Above: 1, Sensitivity: 1, Request: request()}
-	step, _ := sparseStep(q)
-	m, _, err := late.Curator.sparse(q, step)
-	late.check(err)
-	data, err := late.Curator.data(ctx)
-	late.check(err)
 	rl := late.record()
+	a := late.access()
+	a.Curator, a.Journal = chargesNothing{a.Curator}, &forgetsOne{Journal: a.Journal}
+	late.Sparse = sparsesession.New(a)
+	unpaid := late.sparse(func(q *api.SparseQuestion) { q.Above = 1 })
 	noticed := error(nil)
-	rl.before["run"] = func() error { noticed = late.unpaid(m.Cost()); return nil }
-	unpaid := &SparseSession{c: late.Curator, analyst: "ana", mechanism: m, session: late.releaser.OpenSparse(m), step: step, data: data.ID, window: 1, turn: make(chan struct{}, 1)}
+	rl.before["run"] = func() error { noticed = late.unpaid(unpaid.Cost); return nil }
 	if _, err := unpaid.Ask(ctx, patients, "1"); !errors.Is(err, ledger.ErrUnpaid) {
 		t.Errorf("a session that was not paid for answers: %v", err)
 	}
 	if noticed == nil {
 		t.Error("a session that was not paid for is not noticed")
 	}
+}
+
+// chargesNothing says that it has charged.
+type chargesNothing struct{ interactive.Curator }
+
+func (chargesNothing) Charge(context.Context, string, ledger.Charge) (ledger.Receipt, error) {
+	return ledger.Receipt{Window: 1}, nil
+}
+
+// forgetsOne does not write the first note, that a session was opened.
+type forgetsOne struct {
+	interactive.Journal
+	noted bool
+}
+
+func (f *forgetsOne) Note(ctx context.Context, session string, entry []byte) error {
+	if !f.noted {
+		f.noted = true
+		return nil
+	}
+	return f.Journal.Note(ctx, session, entry)
 }
 
 func TestSparseAnswers(t *testing.T) {
@@ -124,7 +144,7 @@ func TestSparseRefuses(t *testing.T) {
 	wide := w.sparse(func(q *api.SparseQuestion) { q.Sensitivity = 200 })
 	r.take()
 	for _, c := range []struct {
-		s                    *SparseSession
+		s                    *sparsesession.Session
 		sql, threshold, want string
 	}{
 		{s, "SELECT COUNT(*) FROM visits", "1", "one person can move this by 6"},
@@ -181,7 +201,7 @@ func TestSparseRefuses(t *testing.T) {
 		q := api.SparseQuestion{Analyst: "ana", Above: 2, Sensitivity: 1, Request: request()}
 		change(&q)
 		var refused *api.Refusal
-		if _, err := w.OpenSparse(ctx, q); !errors.As(err, &refused) {
+		if _, err := w.Sparse.Open(ctx, q); !errors.As(err, &refused) {
 			t.Errorf("%+v: %v", q, err)
 		}
 	}
@@ -197,7 +217,7 @@ func TestSparseCharge(t *testing.T) {
 			for _, values := range []bool{false, true} {
 				w := newWorld(t, budget)
 				s := w.sparse(func(q *api.SparseQuestion) { q.Above, q.Values, q.Epsilon = above, values, dp.One/2 })
-				spent, claimed := w.spent(), s.mechanism.Cost()
+				spent, claimed := w.spent(), s.Cost
 				if budget == plenty {
 					if spent.Epsilon != dp.One/2 || spent.Epsilon != claimed.Epsilon {
 						t.Errorf("spent %v, claimed %v", spent, claimed)
@@ -213,12 +233,12 @@ func TestSparseCharge(t *testing.T) {
 	}
 	w := newWorld(t, pure)
 	q := api.SparseQuestion{Analyst: "ana", Above: 1, Sensitivity: 1, Epsilon: dp.One, Request: "a"}
-	if _, err := w.OpenSparse(ctx, q); err != nil {
+	if _, err := w.Sparse.Open(ctx, q); err != nil {
 		t.Fatal(err)
 	}
 	q.Request = "b"
 	var over *ledger.BudgetError
-	if _, err := w.OpenSparse(ctx, q); !errors.As(err, &over) {
+	if _, err := w.Sparse.Open(ctx, q); !errors.As(err, &over) {
 		t.Errorf("the budget is spent: %v", err)
 	}
 }
@@ -229,7 +249,7 @@ func TestSparseRequest(t *testing.T) {
 	q := api.SparseQuestion{Analyst: "ana", Above: 1, Sensitivity: 1, Request: "once"}
 	var opened atomic.Int32
 	together(8, func(int) {
-		s, err := w.OpenSparse(ctx, q)
+		s, err := w.Sparse.Open(ctx, q)
 		var refused *api.Refusal
 		switch {
 		case s != nil:
@@ -242,7 +262,7 @@ func TestSparseRequest(t *testing.T) {
 		t.Errorf("%d sessions for %v", opened.Load(), w.spent().Epsilon)
 	}
 	w.reopen()
-	if s, err := w.OpenSparse(ctx, q); s != nil || err == nil {
+	if s, err := w.Sparse.Open(ctx, q); s != nil || err == nil {
 		t.Error("a session was opened again after a restart")
 	}
 	var other *ledger.RequestError
@@ -250,14 +270,14 @@ func TestSparseRequest(t *testing.T) {
 		t.Errorf("a question in the name of a session: %v", err)
 	}
 	q.Above = 2
-	if _, err := w.OpenSparse(ctx, q); !errors.As(err, &other) {
+	if _, err := w.Sparse.Open(ctx, q); !errors.As(err, &other) {
 		t.Errorf("another session in its name: %v", err)
 	}
 	if _, err := w.Ask(ctx, api.Question{Analyst: "ana", SQL: patients, Request: "asked"}); err != nil {
 		t.Fatal(err)
 	}
 	q.Request = "asked"
-	if _, err := w.OpenSparse(ctx, q); !errors.As(err, &other) {
+	if _, err := w.Sparse.Open(ctx, q); !errors.As(err, &other) {
 		t.Errorf("a session in the name of a question: %v", err)
 	}
 }
@@ -309,11 +329,19 @@ func TestSparseEngineFails(t *testing.T) {
 	s := w.sparse(nil)
 	cancelled, cancel := context.WithCancel(ctx)
 	cancel()
-	s.turn <- struct{}{}
+	running, finish, first := make(chan struct{}), make(chan struct{}), make(chan error)
+	r.before["run"] = func() error { close(running); <-finish; return nil }
+	go func() {
+		_, err := s.Ask(ctx, patients, "1000000")
+		first <- err
+	}()
+	<-running
 	if _, err := s.Ask(cancelled, patients, "1"); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	<-s.turn
+	close(finish)
+	w.check(<-first)
+	delete(r.before, "run")
 	for range 20 { // which of the two is noticed first is chance
 		if _, err := s.Ask(cancelled, patients, "1"); !errors.Is(err, context.Canceled) {
 			t.Error(err)

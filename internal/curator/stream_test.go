@@ -12,6 +12,7 @@ import (
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/hospital"
+	"github.com/discreet-dp/discreet/internal/interactive"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/session"
 	"github.com/discreet-dp/discreet/stream"
@@ -120,7 +121,7 @@ func TestStreamThousandWays(t *testing.T) {
 		t.Fatalf("%+v", first)
 	}
 	spent := w.spent()
-	report, err := w.StreamReport(ctx, "people")
+	report, err := w.Streams.Report(ctx, "people")
 	w.check(err)
 	t.Logf("%+v", report)
 	value := first.Rows[0][0]
@@ -167,9 +168,9 @@ func TestStreamRestart(t *testing.T) {
 		straight, broken := streamWorld(t, budget, ""), streamWorld(t, budget, "")
 		var values []int64
 		for _, text := range asks {
-			x, err := straight.AskStream(ctx, api.StreamQuestion{Analyst: "ana", SQL: text})
+			x, err := straight.Streams.Ask(ctx, api.StreamQuestion{Analyst: "ana", SQL: text})
 			straight.check(err)
-			y, err := broken.AskStream(ctx, api.StreamQuestion{Analyst: "ana", SQL: text})
+			y, err := broken.Streams.Ask(ctx, api.StreamQuestion{Analyst: "ana", SQL: text})
 			broken.check(err)
 			values = append(values, y.Value)
 			if straight.spent() != broken.spent() && x.Way == y.Way {
@@ -178,7 +179,7 @@ func TestStreamRestart(t *testing.T) {
 			broken.check(broken.books.Close())
 			broken.openBooks()
 			broken.Curator = New(broken.dataset, broken.data, broken.books, broken.releaser)
-			quote, err := broken.QuoteStream(ctx, api.StreamQuestion{Analyst: "ben", SQL: text})
+			quote, err := broken.Streams.Quote(ctx, api.StreamQuestion{Analyst: "ben", SQL: text})
 			broken.check(err)
 			if quote.Way != stream.Cached || quote.Cost != (dp.Cost{}) {
 				t.Errorf("%s after a restart: %+v", text, quote)
@@ -186,7 +187,7 @@ func TestStreamRestart(t *testing.T) {
 		}
 		spent := broken.spent()
 		for i, text := range asks {
-			a, err := broken.AskStream(ctx, api.StreamQuestion{Analyst: "ben", SQL: text})
+			a, err := broken.Streams.Ask(ctx, api.StreamQuestion{Analyst: "ben", SQL: text})
 			broken.check(err)
 			if a.Value != values[i] || !a.Free || a.Way != stream.Cached {
 				t.Errorf("%s: %+v, and %d before", text, a, values[i])
@@ -206,7 +207,7 @@ func TestStreamRestart(t *testing.T) {
 func TestStreamInterleaved(t *testing.T) {
 	w := streamWorld(t, plenty, "")
 	var sum dp.Amount
-	sparse, err := w.OpenSparse(ctx, api.SparseQuestion{Analyst: "ana", Above: 3, Sensitivity: 1, Request: request()})
+	sparse, err := w.Sparse.Open(ctx, api.SparseQuestion{Analyst: "ana", Above: 3, Sensitivity: 1, Request: request()})
 	w.check(err)
 	sum += sparse.Cost.Epsilon
 	for i, sex := range []string{"F", "M", "X"} {
@@ -227,10 +228,6 @@ func TestStreamInterleaved(t *testing.T) {
 	if got := w.spent().Epsilon; got != sum {
 		t.Errorf("%v was spent, and answers cost %v", got, sum)
 	}
-	// What was bought by itself is what the stream starts from.
-	if got := len(w.streams.lessons); got != 0 {
-		t.Errorf("%d streams have something to learn yet", got)
-	}
 }
 
 // An engine that fails keeps what was charged, says one thing, and the same question is answered for the same charge.
@@ -240,7 +237,7 @@ func TestStreamEngineFails(t *testing.T) {
 	r := w.record()
 	r.before["run"] = func() error { return errors.New("a cause") }
 	const text = "SELECT COUNT(*) FROM patients WHERE sex = 'F'"
-	if _, err := w.ask(text); err != ErrRun {
+	if _, err := w.ask(text); err != interactive.ErrRun {
 		t.Errorf("got %v; want the one fixed text", err)
 	}
 	spent := w.spent()
@@ -280,7 +277,7 @@ func TestStreamSpent(t *testing.T) {
 	}
 	refused, unchecked := 0, 0
 	for i := range 60 {
-		a, err := w.AskStream(ctx, api.StreamQuestion{Analyst: "ana", SQL: fmt.Sprintf("diagnosis IN (%s) AND %s AND %s", pickOf(i, "'flu'", "'HIV'", "'asthma'", "'fracture'"), pickOf(i/4, "sex = 'F'", "sex = 'M'", "sex <> 'X'"), pickOf(i/12, "smoker", "NOT smoker", "age < 37", "age >= 37", "age < 74"))})
+		a, err := w.Streams.Ask(ctx, api.StreamQuestion{Analyst: "ana", SQL: fmt.Sprintf("diagnosis IN (%s) AND %s AND %s", pickOf(i, "'flu'", "'HIV'", "'asthma'", "'fracture'"), pickOf(i/4, "sex = 'F'", "sex = 'M'", "sex <> 'X'"), pickOf(i/12, "smoker", "NOT smoker", "age < 37", "age >= 37", "age < 74"))})
 		var no *api.Refusal
 		switch {
 		case errors.As(err, &no):
@@ -293,7 +290,7 @@ func TestStreamSpent(t *testing.T) {
 			}
 		}
 	}
-	report, err := w.StreamReport(ctx, "")
+	report, err := w.Streams.Report(ctx, "")
 	w.check(err)
 	t.Logf("%+v; %d refused", report, refused)
 	if refused+unchecked == 0 || report.Spent.Epsilon > amount("0.05") {
@@ -370,7 +367,7 @@ func TestStreamRefuses(t *testing.T) {
 		{api.StreamQuestion{Analyst: "ana", Where: map[string][]string{"sex": {"Q"}}}, "outside of the domain"},
 		{api.StreamQuestion{Analyst: "ana", Where: map[string][]string{"size": {"Q"}}}, "outside of the domain"},
 	} {
-		_, err := w.QuoteStream(ctx, c.q)
+		_, err := w.Streams.Quote(ctx, c.q)
 		var no *api.Refusal
 		if c.want == "" {
 			w.check(err)
@@ -379,7 +376,7 @@ func TestStreamRefuses(t *testing.T) {
 		if !errors.As(err, &no) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v", c.q, err)
 		}
-		if _, err := w.AskStream(ctx, c.q); !errors.As(err, &no) {
+		if _, err := w.Streams.Ask(ctx, c.q); !errors.As(err, &no) {
 			t.Errorf("%+v: %v", c.q, err)
 		}
 	}
@@ -398,27 +395,27 @@ func TestStreamRefuses(t *testing.T) {
 func TestStreamQuoteAsOf(t *testing.T) {
 	w := streamWorld(t, plenty, "")
 	q := api.StreamQuestion{Analyst: "ben", SQL: "sex = 'F'"}
+	r := w.record()
 	before := time.Now()
 	q.AsOf = before
-	fresh, err := w.QuoteStream(ctx, q)
+	fresh, err := w.Streams.Quote(ctx, q)
 	w.check(err)
-	r := w.record()
 	r.before["run"] = func() error { // while somebody asks
-		now, err := w.QuoteStream(ctx, q)
+		now, err := w.Streams.Quote(ctx, q)
 		if err != nil || *now != *fresh {
 			t.Errorf("while it is answered: %+v, %v; before: %+v", now, err, fresh)
 		}
 		return nil
 	}
-	_, err = w.AskStream(ctx, api.StreamQuestion{Analyst: "ana", SQL: "sex = 'F'"})
+	_, err = w.Streams.Ask(ctx, api.StreamQuestion{Analyst: "ana", SQL: "sex = 'F'"})
 	w.check(err)
-	hidden, err := w.QuoteStream(ctx, q)
+	hidden, err := w.Streams.Quote(ctx, q)
 	w.check(err)
 	if *hidden != *fresh {
 		t.Errorf("after the answer and before its tick: %+v; before it: %+v", hidden, fresh)
 	}
 	q.AsOf = time.Now()
-	seen, err := w.QuoteStream(ctx, q)
+	seen, err := w.Streams.Quote(ctx, q)
 	w.check(err)
 	if seen.Way != stream.Cached || seen.Cost != (dp.Cost{}) {
 		t.Errorf("after its tick: %+v", seen)
@@ -439,13 +436,13 @@ func TestStreamQuoteAsOf(t *testing.T) {
 // A budget error of the host is a session's, and the curator's own.
 func TestHostBudget(t *testing.T) {
 	w := streamWorld(t, "{epsilon: 0.02, per_query: {default: 0.01, max: 0.02}}", "")
-	h := &host{c: w.Curator, id: "a"}
+	h := &interactive.Host{Access: w.access(), ID: "a"}
 	charge := session.Charge{Name: "round 1", Mechanisms: "none", Cost: dp.Cost{Epsilon: amount("0.015"), Rho: 1}}
 	if _, err := h.Charge(ctx, charge); err == nil {
 		t.Error("charged to nobody")
 	}
 	as := func(name string) (session.Receipt, error) {
-		return h.Charge(paidBy(ctx, &payer{analyst: name}), charge)
+		return (&interactive.Host{Access: w.access(), ID: "a", Payer: &interactive.Payer{Analyst: name}}).Charge(ctx, charge)
 	}
 	first, err := as("ana")
 	w.check(err)
@@ -473,7 +470,7 @@ func TestHostBudget(t *testing.T) {
 	if err != nil || len(all) != 2 || string(all[0]) != "one" || string(all[1]) != "two" {
 		t.Errorf("%q %v", all, err)
 	}
-	other := &host{c: w.Curator, id: "b"}
+	other := &interactive.Host{Access: w.access(), ID: "b"}
 	if all, err := other.Entries(ctx); err != nil || len(all) != 0 {
 		t.Errorf("%q %v", all, err)
 	}

@@ -39,7 +39,7 @@ func TestStreamAccountsEmpty(t *testing.T) {
 		t.Errorf("%+v", again)
 	}
 	// Asked itself, the stream says what it thinks, without a promise, or why not.
-	a, err := w.AskStream(ctx, api.StreamQuestion{Analyst: "ana", SQL: "smoker"})
+	a, err := w.Streams.Ask(ctx, api.StreamQuestion{Analyst: "ana", SQL: "smoker"})
 	if err == nil && (a.Way != stream.Unchecked || a.Error != nil) || err != nil && !errors.As(err, new(*ledger.BudgetError)) {
 		t.Errorf("%+v %v", a, err)
 	}

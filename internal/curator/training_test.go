@@ -15,6 +15,7 @@ import (
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/hospital"
 	"github.com/discreet-dp/discreet/internal/pricing"
+	"github.com/discreet-dp/discreet/internal/training"
 	"github.com/discreet-dp/discreet/learn"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/mech"
@@ -29,7 +30,7 @@ func smokers(epsilon string) api.TrainingQuestion {
 
 func (w *world) mustTrain(q api.TrainingQuestion) *api.Training {
 	w.t.Helper()
-	t, err := w.Train(ctx, q, nil)
+	t, err := w.Trainings.Train(ctx, q, nil)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -50,7 +51,7 @@ func (w *world) again(r *recorder, q api.TrainingQuestion, want *api.Training) {
 	before := w.records()
 	r.take()
 	q.Request = request()
-	got, err := w.Train(ctx, q, nil)
+	got, err := w.Trainings.Train(ctx, q, nil)
 	if err != nil {
 		w.t.Errorf("%+v: %v", q, err)
 		return
@@ -74,7 +75,7 @@ func TestTrain(t *testing.T) {
 		}
 		return nil
 	}
-	quote, err := w.QuoteTraining(ctx, smokers("0.5"))
+	quote, err := w.Trainings.Quote(ctx, smokers("0.5"))
 	w.check(err)
 	if quote.Known || !quote.Affordable || quote.Cost.Epsilon != amount("0.5") || quote.Pay != quote.Cost || quote.Worth != (api.Guarantee{Epsilon: amount("0.5")}) || quote.Unit != "patients.pid" || quote.MaxRows != 1 || quote.After.Epsilon != quote.Remaining.Epsilon-amount("0.5") || w.records() != 0 {
 		t.Errorf("%+v", quote)
@@ -105,7 +106,7 @@ func TestTrain(t *testing.T) {
 	w.again(r, same, first)
 	same.Features = "select  AGE, sex , cost, SMOKER\n from Patients"
 	w.again(r, same, first)
-	if quote, err = w.QuoteTraining(ctx, same); err != nil || !quote.Known || quote.Pay != (dp.Cost{}) || quote.Record != first.Receipt.Sequence || quote.After != quote.Remaining {
+	if quote, err = w.Trainings.Quote(ctx, same); err != nil || !quote.Known || quote.Pay != (dp.Cost{}) || quote.Record != first.Receipt.Sequence || quote.After != quote.Remaining {
 		t.Errorf("%+v, %v", quote, err)
 	}
 	w.reopen()
@@ -142,7 +143,7 @@ func TestTrainConcentrated(t *testing.T) {
 	q := smokers("0.5")
 	q.Spec.Evaluate = amount("0.25")
 	rho := pricing.Currency{}.Amount(amount("0.5")) + pricing.Currency{}.Amount(amount("0.25"))
-	quote, err := w.QuoteTraining(ctx, q)
+	quote, err := w.Trainings.Quote(ctx, q)
 	w.check(err)
 	if quote.Cost.Rho > rho || quote.Cost.Rho < rho-rho/100 || quote.Cost.Epsilon != amount("0.75") || quote.Worth.Delta != w.dataset.Budget.RhoDelta() || !contains(quote.Currency, "adds up rho", "at delta") {
 		t.Errorf("%+v; want rho %v", quote, rho)
@@ -197,7 +198,7 @@ func TestTrainingRefusals(t *testing.T) {
 		q := smokers("0.5")
 		change(&q)
 		r.take()
-		_, err := w.Train(ctx, q, nil)
+		_, err := w.Trainings.Train(ctx, q, nil)
 		var refused *api.Refusal
 		if !errors.As(err, &refused) || refused.Reason == "" {
 			t.Errorf("%s: %v", name, err)
@@ -207,7 +208,7 @@ func TestTrainingRefusals(t *testing.T) {
 		if calls := r.take(); len(calls) != 0 {
 			t.Errorf("%s: %v", name, calls)
 		}
-		if _, quoted := w.QuoteTraining(ctx, q); name != "other's name" && (quoted == nil || err == nil || quoted.Error() != err.Error()) {
+		if _, quoted := w.Trainings.Quote(ctx, q); name != "other's name" && (quoted == nil || err == nil || quoted.Error() != err.Error()) {
 			t.Errorf("%s: a quote says %v, and the training %v", name, quoted, err)
 		}
 	}
@@ -221,12 +222,12 @@ func TestTrainingWithoutBudget(t *testing.T) {
 	first := w.mustTrain(smokers("0.8"))
 	r := w.record()
 	q := smokers("0.3")
-	if quote, err := w.QuoteTraining(ctx, q); err != nil || quote.Affordable {
+	if quote, err := w.Trainings.Quote(ctx, q); err != nil || quote.Affordable {
 		t.Errorf("%+v, %v", quote, err)
 	}
 	r.take()
 	var over *ledger.BudgetError
-	if _, err := w.Train(ctx, q, nil); !errors.As(err, &over) || !contains(err.Error(), "at most 0.2") {
+	if _, err := w.Trainings.Train(ctx, q, nil); !errors.As(err, &over) || !contains(err.Error(), "at most 0.2") {
 		t.Error(err)
 	}
 	if calls := r.take(); slices.Contains(calls, "fetch") || w.spent().Epsilon != amount("0.8") {
@@ -242,12 +243,12 @@ func TestTrainingStopped(t *testing.T) {
 	r := w.record()
 	q := smokers("0.5")
 	r.before["fetch"] = func() error { return errors.New("a cause") }
-	if _, err := w.Train(ctx, q, nil); err != api.ErrTraining {
+	if _, err := w.Trainings.Train(ctx, q, nil); err != api.ErrTraining {
 		t.Errorf("got %v; want the one fixed text", err)
 	}
 	cancelled, cancel := context.WithCancel(ctx)
 	r.before["fetch"] = func() error { cancel(); return nil }
-	if _, err := w.Train(cancelled, q, nil); err != api.ErrTraining {
+	if _, err := w.Trainings.Train(cancelled, q, nil); err != api.ErrTraining {
 		t.Errorf("got %v", err)
 	}
 	r.before["fetch"] = nil
@@ -263,26 +264,26 @@ func TestTrainingStopped(t *testing.T) {
 	// Who stops waiting while it is trained does not stop it, so that noise is drawn once for a charge.
 	q = smokers("0.1")
 	cancelled, cancel = context.WithCancel(ctx)
-	w.fit = func(ctx context.Context, p *learn.Plan, t *learn.Table, r *mech.Releaser, f func(learn.Progress)) (*learn.Model, error) {
+	w.plantFit(func(ctx context.Context, p *learn.Plan, t *learn.Table, r *mech.Releaser, f func(learn.Progress)) (*learn.Model, error) {
 		cancel()
 		return learn.Fit(ctx, p, t, r, f)
-	}
-	if _, err := w.Train(cancelled, q, nil); err == nil {
+	})
+	if _, err := w.Trainings.Train(cancelled, q, nil); err == nil {
 		t.Error("the context ended, and nobody said so")
 	}
-	w.fit = func(context.Context, *learn.Plan, *learn.Table, *mech.Releaser, func(learn.Progress)) (*learn.Model, error) {
+	w.plantFit(func(context.Context, *learn.Plan, *learn.Table, *mech.Releaser, func(learn.Progress)) (*learn.Model, error) {
 		t.Error("noise was drawn twice")
 		return nil, learn.ErrFit
-	}
+	})
 	if got := w.mustTrain(smokers("0.1")); !got.Receipt.Free {
 		t.Error("what was paid for was lost")
 	}
-	w.fit = learn.Fit
+	w.plantFit(learn.Fit)
 	// Who stops waiting while it is kept does not lose it.
 	q = smokers("0.4")
 	cancelled, cancel = context.WithCancel(ctx)
 	r.before["keep"] = func() error { cancel(); return nil }
-	if _, err := w.Train(cancelled, q, nil); err == nil {
+	if _, err := w.Trainings.Train(cancelled, q, nil); err == nil {
 		t.Error("the context ended, and nobody said so")
 	}
 	r.before["keep"] = nil
@@ -297,22 +298,22 @@ func TestTrainingFails(t *testing.T) {
 	w.bear()
 	r := w.record()
 	q := smokers("0.4")
-	w.fit = func(context.Context, *learn.Plan, *learn.Table, *mech.Releaser, func(learn.Progress)) (*learn.Model, error) {
+	w.plantFit(func(context.Context, *learn.Plan, *learn.Table, *mech.Releaser, func(learn.Progress)) (*learn.Model, error) {
 		return nil, errors.New("the 37th row is too far out")
-	}
-	if _, err := w.Train(ctx, q, nil); err != api.ErrTraining {
+	})
+	if _, err := w.Trainings.Train(ctx, q, nil); err != api.ErrTraining {
 		t.Errorf("got %v; want the one fixed text", err)
 	}
-	w.fit = learn.Fit
+	w.plantFit(learn.Fit)
 	r.take()
 	for range 2 {
-		if _, err := w.Train(ctx, q, nil); err != api.ErrTraining || slices.Contains(r.take(), "fetch") || w.spent().Epsilon != amount("0.4") {
+		if _, err := w.Trainings.Train(ctx, q, nil); err != api.ErrTraining || slices.Contains(r.take(), "fetch") || w.spent().Epsilon != amount("0.4") {
 			t.Errorf("got %v, spent %v", err, w.spent())
 		}
 		w.reopen()
 		r = w.record()
 	}
-	if quote, err := w.QuoteTraining(ctx, q); err != nil || quote.Known {
+	if quote, err := w.Trainings.Quote(ctx, q); err != nil || quote.Known {
 		t.Errorf("%+v, %v", quote, err)
 	}
 	// A failure is no model.
@@ -331,10 +332,10 @@ func TestTrainingPanics(t *testing.T) {
 	w.bear()
 	q := smokers("0.4")
 	tries := 0
-	w.fit = func(context.Context, *learn.Plan, *learn.Table, *mech.Releaser, func(learn.Progress)) (*learn.Model, error) {
+	w.plantFit(func(context.Context, *learn.Plan, *learn.Table, *mech.Releaser, func(learn.Progress)) (*learn.Model, error) {
 		tries++
 		panic("the 37th row is too far out")
-	}
+	})
 	for range 2 {
 		func() {
 			defer func() {
@@ -342,7 +343,7 @@ func TestTrainingPanics(t *testing.T) {
 					t.Errorf("it left with %v", x)
 				}
 			}()
-			if _, err := w.Train(ctx, q, nil); err != api.ErrTraining {
+			if _, err := w.Trainings.Train(ctx, q, nil); err != api.ErrTraining {
 				t.Errorf("got %v; want the one fixed text", err)
 			}
 		}()
@@ -357,7 +358,7 @@ func (w *world) kept(asOf time.Time) (ids []string) {
 	w.t.Helper()
 	for r, err := range w.books.Records(ctx, 0) {
 		w.check(err)
-		m, err := w.Model(ctx, r, asOf)
+		m, err := w.Trainings.Model(ctx, r, asOf)
 		if err == nil {
 			ids = append(ids, m.ID)
 		} else if !errors.Is(err, api.ErrNoModel) {
@@ -378,7 +379,7 @@ func TestTrainingRequests(t *testing.T) {
 	}
 	other := smokers("0.6")
 	other.Request = q.Request
-	if _, err := w.Train(ctx, other, nil); !errors.As(err, &again) {
+	if _, err := w.Trainings.Train(ctx, other, nil); !errors.As(err, &again) {
 		t.Error(err)
 	}
 	if got := w.mustTrain(q); !got.Receipt.Free || got.ID != first.ID {
@@ -389,7 +390,7 @@ func TestTrainingRequests(t *testing.T) {
 		t.Error(err)
 	}
 	other.Request = asked
-	if _, err := w.Train(ctx, other, nil); !errors.As(err, &again) {
+	if _, err := w.Trainings.Train(ctx, other, nil); !errors.As(err, &again) {
 		t.Error(err)
 	}
 }
@@ -405,7 +406,7 @@ func TestTrainingAtOnce(t *testing.T) {
 		all.Go(func() {
 			q := smokers("0.5")
 			q.Analyst = []string{"ana", "ben"}[i%2]
-			got, err := w.Train(ctx, q, nil)
+			got, err := w.Trainings.Train(ctx, q, nil)
 			mu.Lock()
 			defer mu.Unlock()
 			if err != nil {
@@ -419,7 +420,7 @@ func TestTrainingAtOnce(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if len(ids) != 1 || paid != 1 || w.spent().Epsilon != amount("0.5") || len(w.flights.now) != 0 {
+	if len(ids) != 1 || paid != 1 || w.spent().Epsilon != amount("0.5") || len(w.inflight.now) != 0 {
 		t.Errorf("%v, %d paid, spent %v", ids, paid, w.spent())
 	}
 }
@@ -431,7 +432,7 @@ func TestTrainingHidesUntilItsTick(t *testing.T) {
 	first := w.mustTrain(smokers("0.5"))
 	q := smokers("0.5")
 	q.AsOf = tick
-	if quote, err := w.QuoteTraining(ctx, q); err != nil || quote.Known || quote.Pay == (dp.Cost{}) {
+	if quote, err := w.Trainings.Quote(ctx, q); err != nil || quote.Known || quote.Pay == (dp.Cost{}) {
 		t.Errorf("%+v, %v", quote, err)
 	}
 	if got := w.kept(tick); len(got) != 0 {
@@ -442,7 +443,7 @@ func TestTrainingHidesUntilItsTick(t *testing.T) {
 		t.Errorf("%+v", got.Receipt)
 	}
 	q.AsOf = time.Now()
-	if quote, err := w.QuoteTraining(ctx, q); err != nil || !quote.Known {
+	if quote, err := w.Trainings.Quote(ctx, q); err != nil || !quote.Known {
 		t.Errorf("%+v, %v", quote, err)
 	}
 	if got := w.kept(q.AsOf); !slices.Equal(got, []string{first.ID}) {
@@ -455,7 +456,7 @@ func TestTrainingInWindows(t *testing.T) {
 	budget := "{epsilon: 1, per_query: {default: 0.1, max: 1}, renewal: {every: month, windows: 3}}"
 	w := newWorld(t, budget)
 	first := w.mustTrain(smokers("0.9"))
-	if _, err := w.Train(ctx, smokers("0.8"), nil); !errors.As(err, new(*ledger.BudgetError)) {
+	if _, err := w.Trainings.Train(ctx, smokers("0.8"), nil); !errors.As(err, new(*ledger.BudgetError)) {
 		t.Error(err)
 	}
 	_, err := w.Renew(ctx, "next")
@@ -467,10 +468,10 @@ func TestTrainingInWindows(t *testing.T) {
 	w.now = func() time.Time { return time.Now().AddDate(100, 0, 0) }
 	w.dataset.Analysts["ana"].Expires = time.Now()
 	var refused *api.Refusal
-	if _, err := w.Train(ctx, smokers("0.9"), nil); !errors.As(err, &refused) {
+	if _, err := w.Trainings.Train(ctx, smokers("0.9"), nil); !errors.As(err, &refused) {
 		t.Error(err)
 	}
-	if _, err := w.QuoteTraining(ctx, smokers("0.9")); !errors.As(err, &refused) || w.Admits("ana") == nil || w.Admits("ben") != nil {
+	if _, err := w.Trainings.Quote(ctx, smokers("0.9")); !errors.As(err, &refused) || w.Admit("ana") == nil || w.Admit("ben") != nil {
 		t.Error(err)
 	}
 }
@@ -484,10 +485,10 @@ func TestTrainingInTheLedger(t *testing.T) {
 	for r, err := range w.books.Records(ctx, 0) {
 		w.check(err)
 		if r.Sequence == got.Receipt.Sequence {
-			if !strings.HasPrefix(r.Mechanisms, modelMark) || ledger.Hash(r.Encode()) != got.Receipt.Hash || !w.PaidModel(r) {
+			if !strings.HasPrefix(r.Mechanisms, "model: ") || ledger.Hash(r.Encode()) != got.Receipt.Hash {
 				t.Errorf("%s", r.Encode())
 			}
-		} else if w.PaidModel(r) {
+		} else if strings.HasPrefix(r.Mechanisms, "model: ") {
 			t.Errorf("%s", r.Encode())
 		}
 		if strings.Contains(r.Encode(), "1003A") || strings.Contains(r.Encode(), "smoker") {
@@ -495,25 +496,16 @@ func TestTrainingInTheLedger(t *testing.T) {
 		}
 	}
 	for _, id := range []string{"", "-", "x-y", "1", "01-a", "+1-a", "18446744073709551615-a"} {
-		if _, ok := ModelSequence(id); ok {
+		if _, ok := training.ModelSequence(id); ok {
 			t.Errorf("%q is a name", id)
 		}
 	}
-	if n, ok := ModelSequence(got.ID); !ok || n != got.Receipt.Sequence {
+	if n, ok := training.ModelSequence(got.ID); !ok || n != got.Receipt.Sequence {
 		t.Errorf("%s", got.ID)
 	}
 }
 
-// What the ledger could not keep is refused before it is paid for.
-func TestTrainingFits(t *testing.T) {
-	values := func(n int) []string { return slices.Repeat([]string{"value"}, n) }
-	for _, c := range []struct {
-		features, classes int
-		fits              bool
-	}{{10, 2, true}, {10_000, 20, true}, {60_000, 2, true}, {10_000, 256, false}, {2, 2_000_000, false}} {
-		p := &training{plan: &learn.Plan{Encoding: &learn.Encoding{Features: []learn.Column{{Name: "x", Values: values(c.features)}}, Target: learn.Column{Name: "y", Values: values(c.classes)}}}}
-		if err := p.fits(); (err == nil) != c.fits {
-			t.Errorf("%+v: %v", c, err)
-		}
-	}
+// plantFit trains with something else.
+func (w *world) plantFit(fit func(context.Context, *learn.Plan, *learn.Table, *mech.Releaser, func(learn.Progress)) (*learn.Model, error)) {
+	w.Trainings = training.New(w.access(), w.memory, fit)
 }

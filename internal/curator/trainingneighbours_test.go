@@ -30,7 +30,7 @@ func (w *world) replayTraining(r *recorder, q api.TrainingQuestion) (o trainingO
 	r.take()
 	w.releaser.Record(func(c mech.Call) { o.calls = append(o.calls, c) })
 	q.Request = request()
-	t, err := w.Train(ctx, q, nil)
+	t, err := w.Trainings.Train(ctx, q, nil)
 	if err != nil {
 		o.err = err.Error()
 	}
@@ -160,8 +160,8 @@ func TestTrainingNeighbours(t *testing.T) {
 						moved++
 					}
 				}
-				x, errA := p.a.QuoteTraining(ctx, q)
-				y, errB := p.b.QuoteTraining(ctx, q)
+				x, errA := p.a.Trainings.Quote(ctx, q)
+				y, errB := p.b.Trainings.Quote(ctx, q)
 				if fmt.Sprint(errA) != fmt.Sprint(errB) || fmt.Sprintf("%+v", x) != fmt.Sprintf("%+v", y) {
 					t.Errorf("%s, %s: %+v, %v against %+v, %v", q.Features, q.Target, x, errA, y, errB)
 				}
@@ -213,13 +213,13 @@ func TestTrainingNeighboursSeePlantedBugs(t *testing.T) {
 			if w == p.b {
 				n = 59
 			}
-			w.fit = func(ctx context.Context, plan *learn.Plan, t *learn.Table, r *mech.Releaser, f func(learn.Progress)) (*learn.Model, error) {
+			w.plantFit(func(ctx context.Context, plan *learn.Plan, t *learn.Table, r *mech.Releaser, f func(learn.Progress)) (*learn.Model, error) {
 				m, err := learn.Fit(ctx, plan, t, r, f)
 				if err == nil {
 					err = c.fit(plan, m, r, n)
 				}
 				return m, err
-			}
+			})
 		}
 		q := smokers("0.9")
 		a, b := p.a.replayTraining(p.ra, q), p.b.replayTraining(p.rb, q)

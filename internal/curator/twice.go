@@ -34,8 +34,8 @@ func agreed(err error) error {
 
 const mostDetail = 1000
 
-// twice checks every private query of a statement once more.
-func (c *Curator) twice(st *plan.Statement) error {
+// CheckTwice checks every private query of a statement once more.
+func (c *Curator) CheckTwice(st *plan.Statement) error {
 	for _, p := range st.Plans {
 		if err := agreed(c.second.query(c.dataset, &p.Query)); err != nil {
 			return err
@@ -43,3 +43,8 @@ func (c *Curator) twice(st *plan.Statement) error {
 	}
 	return nil
 }
+
+// CheckCells, CheckHoldout and CheckTable do the same for what sessions run.
+func (c *Curator) CheckCells(q *tree.Query) error     { return agreed(c.second.cells(c.dataset, q)) }
+func (c *Curator) CheckHoldout(h *tree.Holdout) error { return agreed(c.second.holdout(c.dataset, h)) }
+func (c *Curator) CheckTable(t *tree.Table) error     { return agreed(c.second.table(c.dataset, t)) }

@@ -46,17 +46,20 @@ func TestDisagreement(t *testing.T) {
 		"explain":          func() error { _, err := w.Explain(ctx, api.Question{Analyst: "ana", SQL: patients}); return err },
 		"describe":         func() error { _, err := w.Describe(ctx, api.Question{Analyst: "ana", SQL: patients}); return err },
 		"session":          func() error { _, err := session.Ask(ctx, patients, "10"); return err },
-		"train":            func() error { _, err := w.Train(ctx, train, nil); return err },
-		"quote a training": func() error { _, err := w.QuoteTraining(ctx, train); return err },
-		"holdout":          func() error { _, err := w.AskHoldout(ctx, api.HoldoutQuestion{Analyst: "ana", SQL: mean}); return err },
-		"holdout in SQL":   func() error { _, err := w.ask(mean); return err },
-		"holdout's price":  func() error { _, err := w.Explain(ctx, api.Question{Analyst: "ana", SQL: mean}); return err },
+		"train":            func() error { _, err := w.Trainings.Train(ctx, train, nil); return err },
+		"quote a training": func() error { _, err := w.Trainings.Quote(ctx, train); return err },
+		"holdout": func() error {
+			_, err := w.Holdouts.Ask(ctx, api.HoldoutQuestion{Analyst: "ana", SQL: mean})
+			return err
+		},
+		"holdout in SQL":  func() error { _, err := w.ask(mean); return err },
+		"holdout's price": func() error { _, err := w.Explain(ctx, api.Question{Analyst: "ana", SQL: mean}); return err },
 		"stream": func() error {
-			_, err := w.AskStream(ctx, api.StreamQuestion{Analyst: "ana", SQL: "sex = 'F'"})
+			_, err := w.Streams.Ask(ctx, api.StreamQuestion{Analyst: "ana", SQL: "sex = 'F'"})
 			return err
 		},
 		"stream's price": func() error {
-			_, err := w.QuoteStream(ctx, api.StreamQuestion{Analyst: "ana", SQL: "sex = 'F'"})
+			_, err := w.Streams.Quote(ctx, api.StreamQuestion{Analyst: "ana", SQL: "sex = 'F'"})
 			return err
 		},
 	}
@@ -83,7 +86,8 @@ func TestDisagreement(t *testing.T) {
 		t.Error("something was charged")
 	}
 	// Without objections all of them are answered, or priced.
-	w.second, w.streams.plans = secondOpinion, nil
+	w.second = secondOpinion
+	w.openRooms()
 	for name, way := range ways {
 		if err := way(); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -91,31 +95,36 @@ func TestDisagreement(t *testing.T) {
 	}
 }
 
-// waysToAnEngine are the lines of this package that make a tree, or give one to an engine, and who checks it twice.
+// waysToAnEngine are the lines of the curator and its rooms that make a tree, or give one to an engine, and who checks it twice.
 var waysToAnEngine = map[string]string{
-	"question.go: plan.Prepare(":              "Curator.twice follows",
-	"sparsesession.go: plan.Prepare(":         "Curator.twice follows",
-	"trainingprice.go: plan.PrepareTable(":    "opinion.table follows",
-	"holdoutprepare.go: plan.PrepareHoldout(": "opinion.holdout follows; where a holdout is looked for, nothing runs",
-	"holdoutsql.go: plan.PrepareHoldout(":     "names and columns alone; what runs is AskHoldout's",
-	"stream.go: .Histogram()":                 "opinion.cells, where the plan is made",
-	"streamrehearse.go: .Histogram()":         "the same plan",
-	"incident.go: engine.Run(":                "by those below, and by nobody else",
-	"incident.go: engine.Fetch(":              "by the one below",
-	"curator.go: c.run(":                      "what Curator.prepare returned",
-	"sparsesession.go: c.run(":                "what was made above it",
-	"holdout.go: c.run(":                      "what prepareHoldout returned",
-	"stream.go: c.run(":                       "the histogram",
-	"streamrehearse.go: engine.Run(":          "the histogram",
-	"training.go: c.fetch(":                   "what prepareTraining returned",
-	"holdoutprepare.go: engine.RunPublic(":    "the training table's, which opinion.holdout looks at",
+	"curator/question.go: plan.Prepare(":              "Curator.CheckTwice follows",
+	"sparsesession/session.go: plan.Prepare(":         "Curator.CheckTwice follows",
+	"training/price.go: plan.PrepareTable(":           "opinion.table follows",
+	"holdoutsession/prepare.go: plan.PrepareHoldout(": "opinion.holdout follows; where a holdout is looked for, nothing runs",
+	"holdoutsession/sql.go: plan.PrepareHoldout(":     "names and columns alone; what runs is Sessions.Ask's",
+	"streamsession/session.go: .Histogram()":          "opinion.cells, where the plan is made",
+	"streamsession/rehearse.go: .Histogram()":         "the same plan",
+	"curator/incident.go: engine.Run(":                "by those below, and by nobody else",
+	"curator/incident.go: engine.Fetch(":              "by the one below",
+	"curator/incident.go: engine.RunPublic(":          "by the one below",
+	"curator/buy.go: c.Run(":                          "what Curator.prepare returned",
+	"sparsesession/session.go: c.Run(":                "what was made above it",
+	"holdoutsession/ask.go: c.Run(":                   "what prepareHoldout returned",
+	"streamsession/session.go: c.Run(":                "the histogram",
+	"streamsession/rehearse.go: c.Run(":               "the histogram",
+	"training/train.go: c.Fetch(":                     "what prepareTraining returned",
+	"holdoutsession/prepare.go: c.RunPublic(":         "the training table's, which opinion.holdout looks at",
 }
 
 // TestWaysToAnEngine: a new way to an engine is a decision, and is checked twice too.
 func TestWaysToAnEngine(t *testing.T) {
-	files, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
+	var files []string
+	for _, room := range []string{"curator", "interactive", "sparsesession", "streamsession", "holdoutsession", "training", "pricing", "answers", "memory", "books"} {
+		more, err := filepath.Glob("../" + room + "/*.go")
+		if err != nil || len(more) == 0 {
+			t.Fatal(room, err)
+		}
+		files = append(files, more...)
 	}
 	found := map[string]bool{}
 	for _, file := range files {
@@ -126,9 +135,9 @@ func TestWaysToAnEngine(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, way := range []string{"plan.Prepare(", "plan.PrepareTable(", "plan.PrepareHoldout(", ".Histogram()", "engine.Run(", "engine.Fetch(", "c.run(", "c.fetch(", "engine.RunPublic("} {
+		for _, way := range []string{"plan.Prepare(", "plan.PrepareTable(", "plan.PrepareHoldout(", ".Histogram()", "engine.Run(", "engine.Fetch(", "c.Run(", "c.Fetch(", "engine.RunPublic(", "c.RunPublic("} {
 			if strings.Contains(string(text), way) {
-				found[file+": "+way] = true
+				found[strings.TrimPrefix(file, "../")+": "+way] = true
 			}
 		}
 	}

@@ -8,7 +8,9 @@ import (
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/interactive"
 	"github.com/discreet-dp/discreet/internal/ledger/replay"
+	"github.com/discreet-dp/discreet/internal/sparsesession"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -54,15 +56,15 @@ func TestChargeOfAnotherWindow(t *testing.T) {
 	question := func(window string) api.Question {
 		return api.Question{Analyst: "ana", SQL: byAge(len(window)), Epsilon: half, Request: window}
 	}
-	training := smokers("0.5")
-	training.Request = "a model of window 2"
+	smoking := smokers("0.5")
+	smoking.Request = "a model of window 2"
 	r.before["run"] = func() error { return errStopped }
 	r.before["fetch"] = func() error { return errStopped }
-	if _, err := w.Ask(ctx, question("1")); err != ErrRun {
+	if _, err := w.Ask(ctx, question("1")); err != interactive.ErrRun {
 		t.Fatal(err)
 	}
 	w.renew()
-	if _, err := w.Train(ctx, training, nil); err != api.ErrTraining {
+	if _, err := w.Trainings.Train(ctx, smoking, nil); err != api.ErrTraining {
 		t.Fatal(err)
 	}
 	w.renew()
@@ -73,7 +75,7 @@ func TestChargeOfAnotherWindow(t *testing.T) {
 	if !errors.As(err, &lapsed) || lapsed.Charged || lapsed.Window != 1 || lapsed.Now != 3 || !contains(err.Error(), "another request identifier", "Nothing was spent now") {
 		t.Errorf("the question of window 1: %v", err)
 	}
-	if _, err := w.Train(ctx, training, nil); !errors.As(err, &lapsed) || lapsed.Window != 2 {
+	if _, err := w.Trainings.Train(ctx, smoking, nil); !errors.As(err, &lapsed) || lapsed.Window != 2 {
 		t.Errorf("the training of window 2: %v", err)
 	}
 	if calls := r.take(); slices.Contains(calls, "run") || slices.Contains(calls, "fetch") {
@@ -112,7 +114,7 @@ func TestWindowEndsMeanwhile(t *testing.T) {
 		t.Error(err)
 	}
 	r.before["fetch"] = func() error { w.renew(); return nil }
-	if m, err := w.Train(ctx, smokers("0.1"), nil); !errors.As(err, &lapsed) || m != nil {
+	if m, err := w.Trainings.Train(ctx, smokers("0.1"), nil); !errors.As(err, &lapsed) || m != nil {
 		t.Error(m, err)
 	}
 	if seen := w.answeredIn(); len(seen) > 0 {
@@ -124,8 +126,8 @@ func TestWindowEndsMeanwhile(t *testing.T) {
 func TestSparseEndsWithItsWindow(t *testing.T) {
 	w := team(t, monthly, twoAnalysts)
 	r := w.record()
-	session := func() *SparseSession {
-		s, err := w.OpenSparse(ctx, api.SparseQuestion{Analyst: "ana", Epsilon: dp.One / 4, Above: 2, Sensitivity: 1, Request: request()})
+	session := func() *sparsesession.Session {
+		s, err := w.Sparse.Open(ctx, api.SparseQuestion{Analyst: "ana", Epsilon: dp.One / 4, Above: 2, Sensitivity: 1, Request: request()})
 		w.check(err)
 		_, err = s.Ask(ctx, patients, "100000")
 		w.check(err)

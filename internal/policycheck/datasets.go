@@ -14,13 +14,13 @@ func Views(p *policy.Policy) error { return each(p, plan.CheckViews) }
 
 // Streams prices the streams, and says what is wrong with each that nobody could ask.
 func Streams(p *policy.Policy) error {
-	return each(p, func(ds *policy.Dataset) error { return curator.New(ds, nil, nil, nil).CheckStreams() })
+	return each(p, func(ds *policy.Dataset) error { return curator.New(ds, nil, nil, nil).Streams.Check() })
 }
 
 // Holdouts reads the labels of holdouts and prices them, and says what is wrong with each that nobody
 // could ask.
 func Holdouts(p *policy.Policy) error {
-	return each(p, func(ds *policy.Dataset) error { return curator.New(ds, nil, nil, nil).CheckHoldouts() })
+	return each(p, func(ds *policy.Dataset) error { return curator.New(ds, nil, nil, nil).Holdouts.Check() })
 }
 
 // each checks all datasets, in the order of their names.

@@ -102,15 +102,7 @@ func (n Noise) cost() dp.Cost {
 		return n.Cost()
 	}
 	c := n.Quantiles.Cost()
-	return dp.Cost{Epsilon: Times(c.Epsilon, n.touched), Rho: Times(c.Rho, n.touched), Delta: Times(c.Delta, n.touched)}
-}
-
-// Times multiplies an amount, and saturates.
-func Times(a dp.Amount, n int64) dp.Amount {
-	if n > 0 && a > dp.Unbounded/dp.Amount(n) {
-		return dp.Unbounded
-	}
-	return a * dp.Amount(n)
+	return dp.Cost{Epsilon: c.Epsilon.Mul(uint64(n.touched)), Rho: c.Rho.Mul(uint64(n.touched)), Delta: c.Delta.Mul(uint64(n.touched))}
 }
 
 func (n Noise) spelling() string {

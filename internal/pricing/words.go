@@ -45,13 +45,13 @@ func tables(r tree.Relation) []string {
 // bounds says how much of one person counts.
 func bounds(q *tree.Query) string {
 	if !q.Bounded() {
-		return "one person has one row, and is in one group" + behind(SayJoined(q))
+		return "one person has one row, and is in one group" + appended(SayJoined(q))
 	}
 	text := fmt.Sprintf("one person counts with at most %s in each of at most %s", count(q.MaxRows(), "row"), count(q.MaxGroups(), "group"))
 	if q.Choice != nil {
 		text = fmt.Sprintf("one person counts with at most %s in each group", count(q.MaxRows(), "row"))
 	}
-	return text + behind(SayJoined(q))
+	return text + appended(SayJoined(q))
 }
 
 // SayJoined says how many rows of a person are left where they are joined.
@@ -66,8 +66,8 @@ func SayJoined(q *tree.Query) string {
 	}
 }
 
-// behind puts a sentence behind another, where there is one.
-func behind(text string) string {
+// appended puts a sentence behind another, where there is one.
+func appended(text string) string {
 	if text == "" {
 		return ""
 	}

@@ -70,7 +70,7 @@ func TestHoldoutsOnNeighbours(t *testing.T) {
 			for step := range 16 {
 				expression, training := scores[d.Below(len(scores))], fmt.Sprint("0.", d.Below(100))
 				ask := func(c *curator.Curator) (any, error) {
-					return c.AskHoldout(ctx, api.HoldoutQuestion{Analyst: "ana", SQL: expression, Training: training})
+					return c.Holdouts.Ask(ctx, api.HoldoutQuestion{Analyst: "ana", SQL: expression, Training: training})
 				}
 				if d.One(3) {
 					ask = func(c *curator.Curator) (any, error) {

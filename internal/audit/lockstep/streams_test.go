@@ -78,7 +78,7 @@ func TestStreamsOnNeighbours(t *testing.T) {
 			for step := range 16 {
 				condition := conditions[d.Below(len(conditions))]
 				ask := func(c *curator.Curator) (any, error) {
-					return c.AskStream(ctx, api.StreamQuestion{Analyst: "ana", SQL: condition})
+					return c.Streams.Ask(ctx, api.StreamQuestion{Analyst: "ana", SQL: condition})
 				}
 				if d.One(3) {
 					ask = func(c *curator.Curator) (any, error) {

@@ -1,0 +1,102 @@
+package curator
+
+import (
+	"context"
+
+	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/answers"
+	"github.com/discreet-dp/discreet/internal/interactive"
+	"github.com/discreet-dp/discreet/internal/memory"
+	"github.com/discreet-dp/discreet/internal/pricing"
+	"github.com/discreet-dp/discreet/internal/streamsession"
+	"github.com/discreet-dp/discreet/ledger"
+)
+
+// asking is a question on its way: checked and priced, then claimed by sources, and then released. Explain shows
+// what Ask pays, so what is shown and what is charged are one number and not two that agree.
+type asking struct {
+	*pricing.Priced
+	c        *Curator
+	question api.Question
+	horizon  memory.Horizon
+	outer    *answers.OuterQuery
+	data     interactive.Data
+	routes   []*streamsession.Route // for each purchase, how a stream can answer it, or nil
+
+	released []*answers.Released      // for each purchase; nil until it is there
+	diverted streamsession.Diversions // answered through streams, which charge for themselves
+	bought   []*pricing.Purchase      // computed, with one charge
+
+	paid   api.Receipt
+	spent  dp.Cost // as an analyst reads it
+	alerts []ledger.Alert
+	uses   []api.Through
+}
+
+// newAsking does what costs nothing: it checks and prices a question, and opens the streams that could answer it.
+func (c *Curator) newAsking(ctx context.Context, q api.Question, see memory.Horizon) (*asking, error) {
+	p, err := c.prepare(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	a := &asking{Priced: p, c: c, question: q, horizon: see, diverted: streamsession.Diversions{}}
+	if a.outer, err = answers.CheckOuter(ctx, p.Statement); err != nil {
+		return nil, err
+	}
+	if a.data, err = c.Data(ctx); err != nil {
+		return nil, err
+	}
+	a.routes, err = c.Streams.Routes(ctx, p, a.data)
+	return a, err
+}
+
+// close gives the streams back.
+func (a *asking) close() { streamsession.CloseAll(a.routes) }
+
+// keys name what nobody else may ask for at the same time.
+func (a *asking) keys() []string {
+	keys := make([]string, len(a.Purchases))
+	for i, b := range a.Purchases {
+		keys[i] = b.Key(a.data.ID)
+		if r := a.routes[i]; r != nil && r.Fits(a.Priced, b) {
+			keys = append(keys, r.Key)
+		}
+	}
+	return keys
+}
+
+// charge is what the purchases that are computed are charged with, and tags is that as an analyst reads it.
+func (a *asking) charge() dp.Cost { return pricing.Cost(a.bought) }
+func (a *asking) tags() dp.Cost   { return a.Tag(a.bought) }
+
+// most is what all of it comes to at most, as it adds up; pay is that as an analyst reads it.
+func (a *asking) most() dp.Cost { return a.charge().Add(a.diverted.Most()) }
+func (a *asking) pay() dp.Cost  { return a.Currency.Plus(a.tags(), a.diverted.Most()) }
+
+// whole is the price of everything, with what was paid for before.
+func (a *asking) whole() dp.Cost {
+	return a.Currency.Plus(a.Tag(a.diverted.Others(a.Purchases)), a.diverted.Most())
+}
+
+// settled says that nothing is left to be paid or to be asked.
+func (a *asking) settled() bool { return len(a.bought) == 0 && a.diverted.Known() }
+
+// finish makes the answer of what was released, and says what was paid and what is left.
+func (a *asking) finish(ctx context.Context) (*api.Answer, error) {
+	remaining, err := a.c.Remaining(ctx, a.question.Analyst)
+	if err != nil {
+		return nil, err
+	}
+	out, err := answers.Finish(ctx, a.Priced, a.outer, a.released)
+	if err != nil {
+		return nil, err
+	}
+	out.Receipt, out.Remaining, out.Cost, out.Alerts, out.Through = a.paid, remaining, a.spent, a.alerts, a.uses
+	version, changed, err := a.c.access().NameData(ctx, a.data, a.paid.Sequence)
+	if err != nil {
+		return nil, err
+	}
+	out.Version, out.Notes = version, append(out.Notes, changed...)
+	return out, nil
+}

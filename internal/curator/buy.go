@@ -1,0 +1,71 @@
+package curator
+
+import (
+	"context"
+	"slices"
+
+	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/internal/answers"
+	"github.com/discreet-dp/discreet/internal/interactive"
+	"github.com/discreet-dp/discreet/internal/pricing"
+	"github.com/discreet-dp/discreet/ledger"
+)
+
+// buy charges once for all that is missing, then runs, releases and keeps, in this order.
+func (c *Curator) buy(ctx context.Context, a *asking) error {
+	q, buys, version := a.question, a.bought, a.data.Version
+	charged, err := c.Charge(ctx, q.Analyst, ledger.Charge{
+		Request:     q.Request,
+		Analyst:     q.Analyst,
+		Dataset:     c.dataset.Name,
+		DataVersion: version.String(),
+		Query:       pricing.HashAll(buys),
+		Mechanisms:  pricing.Mechanisms(buys),
+		Cost:        a.charge(),
+	})
+	if err != nil {
+		return err
+	}
+
+	// The charge is durable. From here on it stays, whatever happens.
+	if charged.Again {
+		if err := c.reruns.again(charged.Sequence); err != nil {
+			return err
+		}
+	}
+	bought, err := c.compute(ctx, buys, a.Room())
+	if err != nil {
+		return c.Failed(ctx, q.Analyst, charged.Sequence, err, interactive.ErrRun)
+	}
+
+	// Released and now public, but kept before anybody sees it: an analyst who stops
+	// waiting must not make us lose what was paid for.
+	if err := c.memory.Keep(context.WithoutCancel(ctx), charged.Sequence, buys, bought, version.ID); err != nil {
+		return err
+	}
+	c.reruns.answered(charged.Sequence)
+	for i, b := range a.Purchases {
+		if at := slices.Index(buys, b); at >= 0 {
+			a.released[i] = bought[at]
+		}
+	}
+	a.paid = api.Receipt{Sequence: charged.Sequence, Hash: charged.Hash, Free: charged.Again}
+	a.alerts = charged.Alerts()
+	return nil
+}
+
+// compute runs all that was paid for, and releases it. What goes wrong can depend on the data.
+func (c *Curator) compute(ctx context.Context, buys []*pricing.Purchase, room int) (bought []*answers.Released, err error) {
+	defer interactive.Catch(&err)
+	bought = make([]*answers.Released, len(buys))
+	for i, b := range buys {
+		exactly, err := c.Run(ctx, b.Query)
+		if err != nil {
+			return nil, err
+		}
+		if bought[i], err = c.release(b, exactly, room); err != nil {
+			return nil, err
+		}
+	}
+	return bought, nil
+}

@@ -1,0 +1,123 @@
+package holdoutsession
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/holdout"
+	"github.com/discreet-dp/discreet/internal/interactive"
+	"github.com/discreet-dp/discreet/ledger"
+	"github.com/discreet-dp/discreet/mech"
+)
+
+// Ask scores something on a holdout. It is charged for by rounds: all questions up to the next one that the holdout contradicts, and that one. The first question of a round pays for
+// it, before any noise is drawn and before the score is computed; the others are free. A question that was answered before is answered again, by whoever asks.
+//
+// The order is that of the package: prepare (the text, or the predictions, against what is public), price (the policy says it), recall, charge, run, release, keep. The labels are
+// in memory before, because they are loaded for their owner, whoever asks what: what is looked at after the charge is what they say about these predictions.
+//
+// What is promised is in package holdout. It needs of every question that its sum moves by at most Steps between neighbours. For labels that is package labels', where
+// neighbours differ in one label; for a table it is checked here once more, by what [tree.Query.Sensitivity] says.
+func (c *Sessions) Ask(ctx context.Context, q api.HoldoutQuestion) (*api.HoldoutAnswer, error) {
+	p, err := c.prepareHoldout(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	// One at a time, and who waits can stop waiting.
+	leave, err := c.WaitTurn(ctx, p.open.id)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	status, err := p.open.session.Status(ctx, p.key)
+	if err != nil {
+		return nil, err
+	}
+	if !status.Known && status.Told >= c.maxScores {
+		return nil, api.Refuse("scores that were told before are told again, free; ask the owner for another holdout", "the holdout %s has told %d different scores, and remembers no more", strconv.Quote(p.of.Name), status.Told)
+	}
+	pays := &interactive.Payer{Analyst: q.Analyst, Alerts: []ledger.Alert{}}
+	var over *ledger.BudgetError
+	a, err := c.askSession(ctx, pays, p, status.Known)
+	switch {
+	case errors.Is(err, holdout.ErrUsedUp):
+		return nil, p.usedUp()
+	case errors.As(err, &over):
+		// What other questions are advised, to ask with less, nobody can do here: the price is the policy's.
+		return nil, fmt.Errorf("%w. This is the price of a round of the holdout, which the policy sets; scores that were told before stay free, and the owner of the data can raise the limit", over)
+	case errors.Is(err, holdout.ErrQuestion):
+		return nil, api.Refuse("", "%v", err)
+	case err != nil:
+		return nil, err
+	}
+	p.open.tell(p.key, a)
+	out := p.answer(a)
+	out.Alerts = pays.Alerts
+	if err := c.onBoard(ctx, p, out, q); err != nil {
+		return nil, err
+	}
+	if out.Remaining, err = c.Remaining(ctx, q.Analyst); err != nil {
+		return nil, err
+	}
+	if p.of.Table != "" {
+		out.Version, _, err = c.NameData(ctx, p.data, 0)
+	}
+	return out, err
+}
+
+// askSession asks the session. What it remembers is told also behind a closed door.
+func (c *Sessions) askSession(ctx context.Context, who *interactive.Payer, p *submission, known bool) (a *holdout.Answer, err error) {
+	if !known {
+		if err := c.Closed(ctx, who.Analyst, false); err != nil {
+			return nil, err
+		}
+	}
+	err = func() (err error) {
+		defer interactive.Catch(&err)
+		score := func(ctx context.Context) (mech.Exact, error) { return p.score(ctx, who) }
+		a, err = p.open.session.With(p.open.host(who)).Ask(ctx, holdout.Question{Key: p.key, Training: p.training, Holdout: score})
+		return err
+	}()
+	if errors.Is(err, interactive.ErrPanic) {
+		err = c.failedHoldout(ctx, who, p, err)
+	}
+	return a, err
+}
+
+// failedHoldout ends a holdout that failed, for whoever asked, unless nobody is told of it.
+func (c *Sessions) failedHoldout(ctx context.Context, who *interactive.Payer, p *submission, cause error) error {
+	err := c.Failed(context.WithoutCancel(ctx), who.Analyst, who.Sequence, cause, api.ErrHoldoutRun)
+	if err == api.ErrHoldoutRun {
+		p.open.fail(who.Analyst)
+	}
+	return err
+}
+
+// runHoldout computes the sum over the holdout. Who stops waiting does not stop it: an engine that was stopped has failed, and ends the holdout for them.
+func (c *Sessions) runHoldout(ctx context.Context, p *submission, who *interactive.Payer) (mech.Exact, error) {
+	ctx = context.WithoutCancel(ctx)
+	door, err := c.Door(ctx, c.Dataset.Name, who.Analyst)
+	if err != nil {
+		return mech.Exact{}, err
+	}
+	if p.open.hasFailed(who.Analyst, door) {
+		return mech.Exact{}, api.ErrHoldoutRun
+	}
+	if err := c.NoteRun(ctx); err != nil {
+		return mech.Exact{}, err
+	}
+	r, err := c.Run(ctx, &p.query.Query)
+	if err == nil && (len(r.Measures) != 1 || r.Measures[0].Len() != 1) {
+		err = interactive.ErrShape
+	}
+	if err != nil {
+		return mech.Exact{}, c.failedHoldout(ctx, who, p, err)
+	}
+	if err := c.Closed(ctx, who.Analyst, true); err != nil {
+		return mech.Exact{}, err
+	}
+	return r.Measures[0].Weighted([]int64{p.query.Factor}), nil
+}

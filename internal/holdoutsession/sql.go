@@ -1,0 +1,113 @@
+package holdoutsession
+
+import (
+	"context"
+
+	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/answers"
+	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/pricing"
+)
+
+// Holdouts in SQL: SELECT holdout_mean(expression [, training]) FROM table goes to the holdout of the table, and not to the mechanisms of other questions.
+
+// byHoldout is the question to the holdout. Its price is in the policy, so settings about a price are not used; that is said in the answer.
+func (c *Sessions) byHoldout(q api.Question) (api.HoldoutQuestion, []string, error) {
+	s, err := pricing.Settings(q)
+	if err != nil {
+		return api.HoldoutQuestion{}, nil, err
+	}
+	h, err := plan.PrepareHoldout(c.Dataset, q.SQL, "", plan.Options{})
+	if err != nil {
+		return api.HoldoutQuestion{}, nil, err
+	}
+	var notes []string
+	if s.Epsilon > 0 || s.Error != nil || s.Mechanism != "" {
+		notes = append(notes, "the price and the noise of a holdout are in the policy: dp.epsilon, dp.error and dp.mechanism are not used here")
+	}
+	return api.HoldoutQuestion{Analyst: q.Analyst, Holdout: h.Of.Name, SQL: q.SQL, Confidence: s.Level()}, notes, nil
+}
+
+// AskSQL answers a question in SQL.
+func (c *Sessions) AskSQL(ctx context.Context, q api.Question) (*api.Answer, error) {
+	if err := c.Admit(q.Analyst); err != nil {
+		return nil, err
+	}
+	asked, notes, err := c.byHoldout(q)
+	if err != nil {
+		return nil, err
+	}
+	h, err := plan.PrepareHoldout(c.Dataset, q.SQL, asked.Holdout, plan.Options{})
+	if err != nil {
+		return nil, err
+	}
+	a, err := c.Ask(ctx, asked)
+	if err != nil {
+		return nil, err
+	}
+	a.Notes = append(a.Notes, notes...)
+	return (&submission{query: h}).table(a), nil
+}
+
+// DescribeSQL says which column the answer has.
+func (c *Sessions) DescribeSQL(q api.Question) ([]api.Column, error) {
+	if err := c.Admit(q.Analyst); err != nil {
+		return nil, err
+	}
+	asked, _, err := c.byHoldout(q)
+	if err != nil {
+		return nil, err
+	}
+	h, err := plan.PrepareHoldout(c.Dataset, q.SQL, asked.Holdout, plan.Options{})
+	if err != nil {
+		return nil, err
+	}
+	return (&submission{query: h}).columns(), nil
+}
+
+// ExplainSQL prices a question in SQL. Of the holdout nothing is looked at.
+func (c *Sessions) ExplainSQL(ctx context.Context, q api.Question) (*api.Explanation, error) {
+	if err := c.Admit(q.Analyst); err != nil {
+		return nil, err
+	}
+	asked, _, err := c.byHoldout(q)
+	if err != nil {
+		return nil, err
+	}
+	p, err := c.prepareHoldout(ctx, asked)
+	if err != nil {
+		return nil, err
+	}
+	status := p.open.asOf(p.key, q.AsOf)
+	if q.AsOf.IsZero() {
+		if status, err = p.open.session.Status(ctx, p.key); err != nil {
+			return nil, err
+		}
+	}
+	if !status.Known && status.Left == 0 {
+		return nil, p.usedUp()
+	}
+	round := p.open.tariff.Round
+	e := &api.Explanation{
+		Neighbours: c.Dataset.Neighbours.String(), Confidence: answers.SixDecimals(1 - p.beta), Questions: []api.Inquiry{p.explanation(status)},
+		Split: "a round of tests and its one answer from the holdout share the price equally", Free: []string{"every score of a round that is paid for", "asking it again"},
+		Cost: round, Pay: round, Known: status.Known,
+	}
+	if status.Known || status.Open {
+		e.Pay = dp.Cost{}
+	}
+	if !e.Known {
+		if e.Closed, err = c.ClosedAt(ctx, q.Analyst, q.AsOf); err != nil {
+			return nil, err
+		}
+	}
+	if e.Remaining, err = c.Remaining(ctx, q.Analyst); err != nil {
+		return nil, err
+	}
+	if e.After, err = c.RemainingAfter(ctx, q.Analyst, e.Pay); err != nil {
+		return nil, err
+	}
+	e.Affordable, err = c.Affords(ctx, q.Analyst, e.Pay)
+	return e, err
+}

@@ -1,0 +1,85 @@
+package interactive
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/internal/books"
+	"github.com/discreet-dp/discreet/internal/engine"
+	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/ledger"
+	"github.com/discreet-dp/discreet/mech"
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// Access is what a room of sessions is made with.
+type Access struct {
+	Curator
+	Journal
+	*books.Books
+	Dataset  *policy.Dataset
+	Releaser *mech.Releaser
+}
+
+// Curator is what the curator does for a session, and nobody else.
+type Curator interface {
+	// Admit refuses who may not ask.
+	Admit(analyst string) error
+	// Options are those of the planner: it reads public tables.
+	Options(ctx context.Context, s api.Settings) plan.Options
+	// These check once more what goes to the engine.
+	CheckTwice(st *plan.Statement) error
+	CheckCells(q *tree.Query) error
+	CheckHoldout(h *tree.Holdout) error
+	CheckTable(t *tree.Table) error
+	// WaitTurn waits until nobody else is in with one of the keys, and returns what lets the next one in.
+	WaitTurn(ctx context.Context, keys ...string) (leave func(), err error)
+	// Data is the state of the data now.
+	Data(ctx context.Context) (Data, error)
+	// Charge pays in the current window, and returns when that is on stable storage.
+	Charge(ctx context.Context, analyst string, charge ledger.Charge) (ledger.Receipt, error)
+	// NoteRun notes, once in a process, that questions of sessions reach the engine.
+	NoteRun(ctx context.Context) error
+	// Run and Fetch ask the engine. What they return is sealed.
+	Run(ctx context.Context, q *tree.Query) (*engine.Result, error)
+	Fetch(ctx context.Context, t *tree.Table, into engine.Collector) error
+	// RunPublic computes sums over a public table, which is about nobody.
+	RunPublic(ctx context.Context, q *tree.Query) ([]int64, error)
+	// Failed takes in what went wrong after a charge, and returns what is told.
+	Failed(ctx context.Context, analyst string, charge uint64, cause, told error) error
+	// Closed returns an error where the door is closed to an analyst, and ClosedAt reports whether it was at a moment.
+	Closed(ctx context.Context, analyst string, charged bool) error
+	ClosedAt(ctx context.Context, analyst string, at time.Time) (bool, error)
+}
+
+// Journal is of the ledger what spends nothing.
+type Journal interface {
+	DataVersion(ctx context.Context, dataset, label, state string) (ledger.Version, error)
+	Window(ctx context.Context, dataset string) (uint64, error)
+	Door(ctx context.Context, dataset, analyst string) (ledger.Door, error)
+	Note(ctx context.Context, session string, entry []byte) error
+	NoteIn(ctx context.Context, dataset string, window uint64, session string, entry []byte) error
+	Notes(ctx context.Context, session string) ([][]byte, error)
+	Era(ctx context.Context) (string, error)
+}
+
+// Data is the state of the data that a question is asked of. State is the engine's name for it, which may be a
+// hash of the contents: it goes to the ledger and no further.
+type Data struct {
+	ledger.Version
+	State string
+}
+
+// NameData says which data an answer is about, and in the first one after a change, the answer of that charge, that there
+// was one. That the owner changed the data is no secret.
+func (a Access) NameData(ctx context.Context, d Data, charge uint64) (v api.DataVersion, notes []string, err error) {
+	now, err := a.DataVersion(ctx, a.Dataset.Name, d.Label, d.State)
+	// The record of a new version stands right before the charge that it was written with.
+	if now.Since > d.Since && d.Since > 0 && now.Since+1 == charge {
+		notes = []string{fmt.Sprintf("the data has changed: answers with receipts before %d are about other data", charge)}
+	}
+	return api.DataVersion{Number: now.Number, Name: now.Label}, notes, err
+}

@@ -1,0 +1,20 @@
+package interactive
+
+import "errors"
+
+// ErrRun is returned when an engine failed after the charge. The engine's own
+// words are not passed on, whatever an engine promises about them: they could depend on the data.
+var ErrRun = errors.New("the engine could not run this question, and the charge stays; ask the owner to run 'discreet check'")
+
+// ErrPanic is what is left of a panic.
+var ErrPanic = errors.New("a panic")
+
+// ErrShape is what an engine has done that is broken.
+var ErrShape = errors.New("the result is not of the shape of the question")
+
+// Catch makes an error of a panic, of which nothing is left that could hold data. It is deferred.
+func Catch(err *error) {
+	if recover() != nil {
+		*err = ErrPanic
+	}
+}

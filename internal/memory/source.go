@@ -1,0 +1,88 @@
+package memory
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"math/big"
+
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/plan/cells"
+	"github.com/discreet-dp/discreet/internal/pricing"
+	"github.com/discreet-dp/discreet/mech"
+)
+
+// source is what was released for a purchase, with all that is needed to make other answers of it: the noise that is in
+// the numbers, and what the groups are.
+type source struct {
+	sequence uint64
+	measures []string // their names
+	noise    []pricing.Noise
+	// variances are those of the noise, to compare quickly.
+	variances []float64
+	cells     []cells.Key
+	values    [][]int64
+}
+
+// maxCellText bounds what the keys of a source take in the ledger. Longer lists are no sources for others.
+const maxCellText = 8 << 10
+
+// storedNoise is a mechanism as it is written: what it was made from, so that it can be made again.
+type storedNoise struct {
+	Mechanism   string `json:"mechanism"`
+	Sensitivity string `json:"sensitivity"` // in steps; squared for gaussian
+	Amount      uint64 `json:"amount"`      // epsilon for laplace, rho for gaussian, in units of account
+}
+
+func storedNoiseOf(n pricing.Noise) storedNoise {
+	switch {
+	case n.Quantiles != nil:
+		return storedNoise{}
+	case n.Norm() == dp.L1:
+		return storedNoise{n.Name(), n.Sensitivity().L1().String(), uint64(n.Cost().Epsilon)}
+	}
+	return storedNoise{n.Name(), n.Sensitivity().L2Squared().String(), uint64(n.Cost().Rho)}
+}
+
+// noise makes the mechanism again. A quantile has none.
+func (s storedNoise) noise() (pricing.Noise, error) {
+	d, ok := new(big.Int).SetString(s.Sensitivity, 10)
+	if s.Mechanism == "" {
+		return pricing.Noise{}, nil
+	}
+	if !ok || d.Sign() <= 0 {
+		return pricing.Noise{}, ErrUnreadable
+	}
+	var m mech.Mechanism
+	var err error
+	switch s.Mechanism {
+	case "laplace":
+		m, err = mech.NewLaplace(dp.NewL1(d), dp.Amount(s.Amount))
+	case "gaussian":
+		m, err = mech.NewGaussian(dp.NewL2Squared(d), dp.Amount(s.Amount))
+	default:
+		err = ErrUnreadable
+	}
+	return pricing.Noise{Mechanism: m}, err
+}
+
+// A source is found under the names of its families: one for the question itself at other prices, and one for the questions
+// that are made of its groups. A family has numbered slots, which are taken in order. The ledger finds keys in
+// memory, so looking is cheap, and nothing has to be read before the first question. A family that is full takes no more.
+const (
+	sameSlots = 16
+	cellSlots = 256
+)
+
+// sameFamily is where the question itself is found, at whatever price.
+func sameFamily(b *pricing.Purchase, version string) string {
+	return placed(version, "same", b.Query.Hash())
+}
+
+func placed(version, kind, family string) string {
+	h := sha256.New()
+	fmt.Fprintf(h, "%q %s %s", version, kind, family)
+	return kind + ":" + hex.EncodeToString(h.Sum(nil)[:20])
+}
+
+func slot(family string, n int) string { return fmt.Sprintf("%s:%d", family, n) }

@@ -1,0 +1,113 @@
+package training
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/internal/memory"
+	"github.com/discreet-dp/discreet/internal/pricing"
+	"github.com/discreet-dp/discreet/learn"
+)
+
+// modelMemory is how a model is kept, or that its training failed.
+type modelMemory struct {
+	Version int             `json:"version"`
+	Model   json.RawMessage `json:"model,omitempty"`
+	Failed  bool            `json:"failed,omitempty"`
+}
+
+const modelMemoryVersion = 1
+
+// What a model takes in the ledger at most, however it turns out.
+const (
+	weightBytes = 64      // a whole number, and room for what is said about it
+	modelBytes  = 1 << 20 // everything that is not a weight, a name or a value
+)
+
+// fits refuses a model that the ledger could not keep. It is decided by what is public, before anything is paid.
+func (t *training) fits() error {
+	e := t.plan.Encoding
+	weights, text := 1, 0
+	for _, f := range append(append([]learn.Column{}, e.Features...), e.Target) {
+		text += 6 * len(f.Name) // every character may need six where it is quoted
+		for _, v := range f.Values {
+			text += 6*len(v) + 4
+		}
+	}
+	for _, f := range e.Features {
+		weights += max(1, len(f.Values))
+	}
+	models := max(1, len(e.Target.Values))
+	if room := pricing.MaxBytes - modelBytes - 4*text; room < 0 || weights > room/weightBytes/models {
+		return api.Refuse("select fewer columns, or columns with fewer keys", "the model would have %d weights for each of %d classes, which is more than can be kept", weights, models)
+	}
+	return nil
+}
+
+func encodeModel(m *learn.Model) ([]byte, error) {
+	var text bytes.Buffer
+	if err := m.Write(&text); err != nil {
+		return nil, err
+	}
+	var kept bytes.Buffer
+	if err := json.Compact(&kept, text.Bytes()); err != nil {
+		return nil, err
+	}
+	out, err := json.Marshal(modelMemory{Version: modelMemoryVersion, Model: kept.Bytes()})
+	if err == nil && len(out) > pricing.MaxBytes {
+		err = memory.ErrUnreadable // which training.fits rules out
+	}
+	return out, err
+}
+
+func encodeFailure() []byte {
+	return fmt.Appendf(nil, `{"version":%d,"failed":true}`, modelMemoryVersion)
+}
+
+// decodeModel reads what was kept; nil where a training failed.
+func decodeModel(text []byte) (*learn.Model, error) {
+	var m modelMemory
+	if err := json.Unmarshal(text, &m); err != nil || m.Version != modelMemoryVersion {
+		return nil, memory.ErrUnreadable
+	}
+	if m.Failed {
+		return nil, nil
+	}
+	model, err := learn.ReadModel(bytes.NewReader(m.Model))
+	if err != nil || model.Receipt == nil {
+		return nil, memory.ErrUnreadable
+	}
+	return model, nil
+}
+
+// keepTraining stores what came of a training. A failure is found by its request and not by the question: who asks anew pays for another try.
+func (c *Trainings) keepTraining(ctx context.Context, sequence uint64, key string, text []byte, failed bool) error {
+	if failed {
+		key += fmt.Sprint(" failed ", sequence)
+	}
+	return c.memory.KeepText(ctx, sequence, key, text)
+}
+
+// recallTraining returns the model that was paid for, or nil.
+func (c *Trainings) recallTraining(ctx context.Context, t *training, version string, see memory.Horizon) (*api.Training, error) {
+	text, sequence, found, err := c.memory.RecallText(ctx, t.key(version), see)
+	if err != nil || !found {
+		return nil, err
+	}
+	model, err := decodeModel(text)
+	if err != nil {
+		return nil, err
+	}
+	if model == nil || model.Receipt.Sequence != sequence {
+		return nil, memory.ErrUnreadable
+	}
+	out := &api.Training{Model: model, Receipt: api.Receipt{Sequence: sequence, Free: true}}
+	if err := c.memory.Sign(ctx, &out.Receipt); err != nil {
+		return nil, err
+	}
+	out.ID = modelID(out.Receipt)
+	return out, nil
+}

@@ -1,0 +1,151 @@
+package training
+
+import (
+	"context"
+	"errors"
+
+	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/internal/interactive"
+	"github.com/discreet-dp/discreet/internal/memory"
+	"github.com/discreet-dp/discreet/learn"
+	"github.com/discreet-dp/discreet/ledger"
+	"github.com/discreet-dp/discreet/mech"
+)
+
+// Train trains a model. It goes the way of every question: prepare, price, recall, charge, run, release, keep. The rows that the engine fetches stay in this
+// process, sealed, until [learn.Fit] has drawn its noise; what it returns is private at the price that was charged before.
+//
+// The same question again is the same model, free, whoever asks: the same rows, features, target and spec at the same price, on the same data. Errors are those of
+// [Curator.Ask], with [api.ErrTraining] for everything that goes wrong after the engine ran.
+//
+// # What fails
+//
+// What stops while the engine fetches has drawn no noise, and can be asked for again with the same request without a second charge. From then on nobody stops it: a timeout or an analyst who cancels
+// would learn whether it was done by then, and could draw noise again and again for one charge. Who does not wait finds the model kept, free. Only where the process ends in between is noise drawn again for the same charge, and nobody has seen the first.
+//
+// A training that fails by itself is kept like an answer: whether it does could depend on the data and on the noise that was drawn, so every such failure has to be one of those that
+// were paid for. The same request gets the same failure, and only a new one, with a charge of its own, draws noise again.
+//
+// The progress is told to whoever runs the process. How long a training takes and how many steps depends on the data.
+func (c *Trainings) Train(ctx context.Context, q api.TrainingQuestion, progress func(learn.Progress)) (*api.Training, error) {
+	if err := interactive.CheckRequest(q.Request); err != nil {
+		return nil, err
+	}
+	t, err := c.prepareTraining(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	data, err := c.Data(ctx)
+	if err != nil {
+		return nil, err
+	}
+	// One at a time, so that two who ask the same at once pay once.
+	leave, err := c.WaitTurn(ctx, t.key(data.ID))
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	out, err := c.recallTraining(ctx, t, data.ID, memory.Horizon{AsOf: q.AsOf})
+	if err != nil {
+		return nil, err
+	}
+	if out == nil {
+		if out, err = c.buyTraining(ctx, q, t, data, progress); err != nil {
+			return nil, err
+		}
+	}
+	if out.Remaining, err = c.Remaining(ctx, q.Analyst); err != nil {
+		return nil, err
+	}
+	out.Version, out.Notes, err = c.NameData(ctx, data, out.Receipt.Sequence)
+	return out, err
+}
+
+// Trainings trains models on a dataset.
+type Trainings struct {
+	interactive.Access
+	memory *memory.Memory
+	fit    fitter
+}
+
+// New returns the room of a dataset, which trains with learn.Fit; tests plant others.
+func New(a interactive.Access, m *memory.Memory, fit fitter) *Trainings {
+	return &Trainings{a, m, fit}
+}
+
+// fitter trains on rows that were fetched.
+type fitter func(context.Context, *learn.Plan, *learn.Table, *mech.Releaser, func(learn.Progress)) (*learn.Model, error)
+
+// fitted trains. A panic is a failure like another: it depends on the rows and on the noise, so it is kept, and its text goes nowhere.
+func (c *Trainings) fitted(ctx context.Context, p *learn.Plan, t *learn.Table, progress func(learn.Progress)) (model *learn.Model, err error) {
+	defer func() {
+		if recover() != nil {
+			model, err = nil, interactive.ErrPanic
+		}
+	}()
+	return c.fit(ctx, p, t, c.Releaser, progress)
+}
+
+// buyTraining charges, fetches, trains and keeps, in this order.
+func (c *Trainings) buyTraining(ctx context.Context, q api.TrainingQuestion, t *training, data interactive.Data, progress func(learn.Progress)) (*api.Training, error) {
+	charged, err := c.Charge(ctx, q.Analyst, ledger.Charge{
+		Request:     q.Request,
+		Analyst:     q.Analyst,
+		Dataset:     c.Dataset.Name,
+		DataVersion: data.Version.String(),
+		Query:       t.hash,
+		Mechanisms:  t.mechanisms(),
+		Cost:        t.plan.Cost,
+	})
+	if err != nil {
+		return nil, err
+	}
+
+	// The charge is durable. From here on it stays, whatever happens.
+	paid := api.Receipt{Sequence: charged.Sequence, Hash: charged.Hash, Free: charged.Again}
+	if charged.Again {
+		// Nothing is found by its name, so what this request has, if anything, is a failure.
+		if _, kept, err := c.memory.Answer(ctx, q.Request); err != nil {
+			return nil, err
+		} else if kept {
+			// Where the process ended between the two, the incident is not there yet.
+			return nil, c.Failed(ctx, q.Analyst, charged.Sequence, learn.ErrFit, api.ErrTraining)
+		}
+	}
+	now, err := c.DataVersion(ctx, c.Dataset.Name, data.Label, data.State)
+	if err != nil {
+		return nil, err
+	}
+	rows := t.plan.NewTable()
+	if err := c.Fetch(ctx, t.table, rows.Collector()); err != nil {
+		return nil, c.Failed(ctx, q.Analyst, charged.Sequence, err, api.ErrTraining)
+	}
+	model, err := c.fitted(context.WithoutCancel(ctx), t.plan, rows, progress)
+
+	// Kept before anybody sees it, the model or that there is none.
+	var text []byte
+	if err == nil {
+		model.Receipt = &learn.Receipt{
+			Dataset: c.Dataset.Name, Unit: c.Dataset.Unit.String(), Neighbours: c.Dataset.Neighbours.String(),
+			Sequence: charged.Sequence, Hash: charged.Hash, DataVersion: now.Number,
+		}
+		text, err = encodeModel(model)
+	}
+	cause := err
+	if err != nil {
+		text, model = encodeFailure(), nil
+	}
+	// A failure is kept first, so that no noise is drawn again because of it, and is an incident then. Behind a closed door neither is kept, whichever it is.
+	err = c.keepTraining(context.WithoutCancel(ctx), charged.Sequence, t.key(data.ID), text, model == nil)
+	if model == nil && (err == nil || errors.As(err, new(*ledger.DoorError))) {
+		return nil, c.Failed(context.WithoutCancel(ctx), q.Analyst, charged.Sequence, cause, api.ErrTraining)
+	}
+	if err != nil {
+		return nil, err
+	}
+	out := &api.Training{ID: modelID(paid), Model: model, Receipt: paid, Alerts: charged.Alerts()}
+	if !charged.Again {
+		out.Cost = t.tag()
+	}
+	return out, nil
+}
