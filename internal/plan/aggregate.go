@@ -2,7 +2,6 @@ package plan
 
 import (
 	"math/big"
-	"slices"
 	"strings"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
@@ -28,14 +27,16 @@ func functionName(f *pg.FuncCall) string {
 }
 
 // aggregates are the functions of many rows.
-var aggregates = []string{
-	"count", "sum", "avg", "variance", "var_pop", "var_samp", "stddev", "stddev_pop", "stddev_samp",
-	"median", "percentile_cont", "percentile_disc", "min", "max",
+var aggregates = map[string]expr.Signature{
+	"count": {Gives: "integer"}, "sum": {Gives: "alike"}, "min": {Gives: "alike"}, "max": {Gives: "alike"}, "median": {Gives: "alike"},
+	"avg": {Gives: "decimal"}, "variance": {Gives: "decimal"}, "var_pop": {Gives: "decimal"}, "var_samp": {Gives: "decimal"},
+	"stddev": {Gives: "decimal"}, "stddev_pop": {Gives: "decimal"}, "stddev_samp": {Gives: "decimal"},
+	"percentile_cont": {Takes: "decimal", Gives: "alike"}, "percentile_disc": {Takes: "decimal", Gives: "alike"},
 }
 
 const theAggregates = "use COUNT, SUM, AVG, VARIANCE, STDDEV, MEDIAN, PERCENTILE_CONT, MIN or MAX"
 
-func isAggregate(name string) bool { return slices.Contains(aggregates, name) }
+func isAggregate(name string) bool { _, ok := aggregates[name]; return ok }
 
 // isAggregated reports whether a SELECT has groups or aggregates of its own: one that it has in a subquery
 // is not.

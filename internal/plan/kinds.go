@@ -190,44 +190,41 @@ func (k *kinds) choices(c *pg.CaseExpr) {
 	k.alike(results...)
 }
 
-// The functions whose arguments or values have a kind of their own. Those that are not here say nothing.
-var (
-	textArguments  = []string{"lower", "upper", "length", "char_length", "trim", "btrim", "ltrim", "rtrim", "replace", "concat", "starts_with", "strpos", "position", "like_escape", "date_trunc", "date_part", "reverse"}
-	textValues     = []string{"lower", "upper", "trim", "btrim", "ltrim", "rtrim", "replace", "concat", "left", "right", "substr", "substring", "lpad", "rpad", "reverse", "split_part", "like_escape", "repeat", "to_char"}
-	integerValues  = []string{"count", "length", "char_length", "strpos", "position", "row_number", "rank", "dense_rank", "width_bucket", "extract", "date_part"}
-	decimalValues  = []string{"avg", "variance", "var_pop", "var_samp", "stddev", "stddev_pop", "stddev_samp", "dp_error", "sqrt", "ln", "log", "log10", "exp", "power"}
-	alikeArguments = []string{"greatest", "least", "nullif", "coalesce", "ifnull", "mod"}
-	likeArguments  = []string{"sum", "min", "max", "median", "percentile_cont", "percentile_disc", "dp_low", "dp_high", "abs", "round", "floor", "ceil", "ceiling", "trunc", "mod", "greatest", "least", "nullif", "coalesce", "ifnull", "any_value", "lag", "lead"}
-)
+// aboveOnly are functions that are there for SELECTs over answers, and for nothing below the noise.
+var aboveOnly = map[string]expr.Signature{
+	"dp_low": {Gives: "alike"}, "dp_high": {Gives: "alike"}, "dp_error": {Gives: "decimal"}, holdoutMean: {Takes: "- decimal"},
+	"replace": {Takes: "text", Gives: "text"}, "like_escape": {Takes: "text", Gives: "text"}, "reverse": {Takes: "text", Gives: "text"},
+	"repeat": {Takes: "text integer", Gives: "text"}, "lpad": {Takes: "text integer text", Gives: "text"}, "rpad": {Takes: "text integer text", Gives: "text"},
+	"split_part": {Takes: "text text integer", Gives: "text"}, "to_char": {Gives: "text"},
+	"row_number": {Gives: "integer"}, "rank": {Gives: "integer"}, "dense_rank": {Gives: "integer"},
+	"any_value": {Gives: "alike"}, "lag": {Gives: "alike"}, "lead": {Gives: "alike"},
+}
+
+// signature says what is known of a function's arguments and value; it is empty where nothing is.
+func signature(f *pg.FuncCall) expr.Signature {
+	name := functionName(f)
+	if known := expr.Lookup(name); known != nil {
+		return known.Signature
+	}
+	if s, ok := aggregates[name]; ok {
+		return s
+	}
+	return aboveOnly[name]
+}
 
 func (k *kinds) call(f *pg.FuncCall) {
-	name := functionName(f)
-	switch {
-	case slices.Contains(alikeArguments, name):
+	takes := strings.Fields(signature(f).Takes)
+	if len(takes) == 1 && takes[0] == "alike" {
 		k.alike(f.Args...)
-	case name == holdoutMean && len(f.Args) == 2:
-		k.want("decimal", f.Args[1])
-	case name == "left" || name == "right" || name == "substr" || name == "substring" || name == "lpad" || name == "rpad" || name == "repeat" || name == "split_part":
-		for i, a := range f.Args {
-			switch {
-			case i == 0, i == 1 && name == "split_part", i == 2 && strings.HasSuffix(name, "pad"):
-				k.want("text", a)
-			default:
-				k.want("integer", a)
-			}
+		takes = nil
+	}
+	for i, a := range f.Args {
+		if len(takes) == 0 {
+			break
 		}
-	case name == "round" || name == "trunc":
-		if len(f.Args) == 2 {
-			k.want("integer", f.Args[1])
+		if kind := takes[min(i, len(takes)-1)]; kind != "-" {
+			k.want(kind, a)
 		}
-	case name == "percentile_cont" || name == "percentile_disc":
-		k.want("decimal", f.Args...)
-	case name == "date_trunc" || name == "date_part":
-		if len(f.Args) > 0 {
-			k.want("text", f.Args[0])
-		}
-	case slices.Contains(textArguments, name):
-		k.want("text", f.Args...)
 	}
 	k.want("boolean", f.AggFilter)
 }
@@ -343,23 +340,14 @@ func (k *kinds) of(n *pg.Node, depth int) string {
 		}
 		return "boolean"
 	case *pg.Node_FuncCall:
-		name := functionName(x.FuncCall)
-		switch {
-		case slices.Contains(integerValues, name):
-			return "integer"
-		case slices.Contains(decimalValues, name):
-			return "decimal"
-		case slices.Contains(textValues, name):
-			return "text"
-		case name == "date_trunc":
-			return "timestamp"
-		case name == "percentile_cont" || name == "percentile_disc":
-			if len(x.FuncCall.AggOrder) == 1 {
-				return first(x.FuncCall.AggOrder[0].GetSortBy().GetNode())
-			}
-		case slices.Contains(likeArguments, name):
+		gives := signature(x.FuncCall).Gives
+		switch order := x.FuncCall.AggOrder; {
+		case gives == "alike" && x.FuncCall.AggWithinGroup && len(order) == 1:
+			return first(order[0].GetSortBy().GetNode())
+		case gives == "alike":
 			return first(x.FuncCall.Args...)
 		}
+		return gives
 	}
 	return ""
 }

@@ -111,7 +111,7 @@ func (q *question) summed(arg tree.Expr, pos int32) (tree.Measure, error) {
 		if step.Cmp(t.Step) <= 0 {
 			continue
 		}
-		rounded, err := expr.Registry["round"].Build([]tree.Expr{arg, expr.NewNumber(new(big.Rat).SetInt64(digits))}, pos)
+		rounded, err := expr.Named("round", []tree.Expr{arg, expr.NewNumber(new(big.Rat).SetInt64(digits))}, pos)
 		if err != nil {
 			return tree.Measure{}, err
 		}

@@ -10,41 +10,44 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-func init() {
-	nodes["parse_integer"] = node{vanishes: true, eval: func(_ *tree.Call, a []tree.Value) tree.Value {
-		if !integerText.MatchString(a[0].(string)) {
+// castFunctions are what casts become. They have no names in SQL.
+func castFunctions() []Function {
+	return []Function{
+		{names: "parse_integer", vanishes: true, eval: func(_ *tree.Call, a []tree.Value) tree.Value {
+			if !integerText.MatchString(a[0].(string)) {
+				return nil
+			}
+			n, _ := new(big.Int).SetString(a[0].(string), 10)
+			return n
+		}},
+		{names: "parse_decimal", vanishes: true, eval: func(e *tree.Call, a []tree.Value) tree.Value {
+			if !decimalText.MatchString(a[0].(string)) {
+				return nil
+			}
+			r, _ := new(big.Rat).SetString(a[0].(string))
+			r.Quo(r, e.Typ.Step)
+			return roundRatio("round", big.NewInt(1), r.Num(), r.Denom())
+		}},
+		{names: "parse_boolean", vanishes: true, copies: 2, eval: func(_ *tree.Call, a []tree.Value) tree.Value {
+			if b, ok := tree.ReadBoolean(a[0].(string)); ok {
+				return b
+			}
 			return nil
-		}
-		n, _ := new(big.Int).SetString(a[0].(string), 10)
-		return n
-	}}
-	nodes["parse_decimal"] = node{vanishes: true, eval: func(e *tree.Call, a []tree.Value) tree.Value {
-		if !decimalText.MatchString(a[0].(string)) {
+		}},
+		{names: "parse_date", vanishes: true, eval: func(_ *tree.Call, a []tree.Value) tree.Value {
+			if d, ok := policy.ParseDate(a[0].(string)); ok && d >= tree.FirstDay && dateText.MatchString(a[0].(string)) {
+				return tree.Day(d)
+			}
 			return nil
-		}
-		r, _ := new(big.Rat).SetString(a[0].(string))
-		r.Quo(r, e.Typ.Step)
-		return roundRatio("round", big.NewInt(1), r.Num(), r.Denom())
-	}}
-	nodes["parse_boolean"] = node{vanishes: true, copies: 2, eval: func(_ *tree.Call, a []tree.Value) tree.Value {
-		if b, ok := tree.ReadBoolean(a[0].(string)); ok {
-			return b
-		}
-		return nil
-	}}
-	nodes["parse_date"] = node{vanishes: true, eval: func(_ *tree.Call, a []tree.Value) tree.Value {
-		if d, ok := policy.ParseDate(a[0].(string)); ok && d >= tree.FirstDay && dateText.MatchString(a[0].(string)) {
-			return tree.Day(d)
-		}
-		return nil
-	}}
-	nodes["parse_timestamp"] = node{vanishes: true, eval: func(_ *tree.Call, a []tree.Value) tree.Value {
-		if m, ok := policy.ParseTimestamp(a[0].(string)); ok && m >= tree.FirstMicros && timestampText.MatchString(a[0].(string)) {
-			return tree.Moment(m)
-		}
-		return nil
-	}}
-	nodes["text"] = node{eval: func(e *tree.Call, a []tree.Value) tree.Value { return spell(e.Args[0].Type(), a[0]) }}
+		}},
+		{names: "parse_timestamp", vanishes: true, eval: func(_ *tree.Call, a []tree.Value) tree.Value {
+			if m, ok := policy.ParseTimestamp(a[0].(string)); ok && m >= tree.FirstMicros && timestampText.MatchString(a[0].(string)) {
+				return tree.Moment(m)
+			}
+			return nil
+		}},
+		{names: "text", eval: func(e *tree.Call, a []tree.Value) tree.Value { return spell(e.Args[0].Type(), a[0]) }},
+	}
 }
 
 // CastKinds are the types that can be cast to.
