@@ -2,11 +2,12 @@
 // question, read the budget.
 //
 //	db, err := discreet.Open(ctx, "hospital.yaml")
-//	answer, err := db.Ask(ctx, discreet.Question{Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients"})
+//	answer, err := db.Ask(ctx, api.Question{Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients"})
 //
 // Every answer is differentially private, carries its error bars, and is paid for
-// before the data is touched. The packages below can be used on their own: dp for
-// the vocabulary, noise for exact samplers, mech for mechanisms, account for filters.
+// before the data is touched. What is asked and answered is in package api. The packages
+// below can be used on their own: dp for amounts, noise for exact samplers, mech for
+// mechanisms, account for filters.
 package discreet
 
 import (
@@ -15,38 +16,17 @@ import (
 	"fmt"
 	"strings"
 	"sync"
-	"time"
 
-	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/curator"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
 	"github.com/discreet-dp/discreet/internal/ledger/sqlite"
 	"github.com/discreet-dp/discreet/internal/plan"
-	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/noise"
 	"github.com/discreet-dp/discreet/policy"
 )
-
-// What a question gets. See the package curator for their fields.
-type (
-	Answer      = curator.Answer
-	Explanation = curator.Explanation
-	Account     = curator.Account
-	Remaining   = curator.Remaining
-	DataVersion = curator.DataVersion
-	// Alert says that a question took an account over a part of its limit.
-	Alert = ledger.Alert
-	// Settings are what can be chosen about an answer beside its text.
-	Settings = curator.Settings
-)
-
-// ParseSettings reads settings by their names, such as dp.epsilon.
-func ParseSettings(texts map[string]string) (Settings, error) { return curator.ParseSettings(texts) }
-
-// SettingNames lists the settings.
-func SettingNames() []string { return curator.SettingNames() }
 
 // CheckViews checks the views of a policy's datasets, for their owner: what is wrong with each that no question can use.
 func CheckViews(p *policy.Policy) error {
@@ -59,31 +39,6 @@ func CheckViews(p *policy.Policy) error {
 	return errors.Join(all...)
 }
 
-// How a question can fail without anything being spent.
-type (
-	// Refusal: the question cannot be asked; it says what to write instead.
-	Refusal = syntax.Refusal
-	// BudgetError: the question cannot be paid for.
-	BudgetError = ledger.BudgetError
-	// Disagreement: a Refusal of what was checked twice, where the two checks differ. Its detail is for the owner.
-	Disagreement = curator.Disagreement
-)
-
-// Question is what an analyst asks.
-type Question struct {
-	Dataset string    // may be empty where the policy has only one
-	Analyst string    // as the policy names them
-	SQL     string    // one SELECT
-	Epsilon dp.Amount // what to pay; 0 means what Settings say, or the policy's default. See [dp.Parse]
-	// Settings are everything else about the answer: see their fields.
-	Settings Settings
-	// Parameters are the values of $1, $2, ... in SQL.
-	Parameters []Parameter
-	// AsOf is a moment, or zero: answers that were kept after it are not used to make this one. It is for servers that let answers leave on a tick.
-	AsOf    time.Time
-	Request string // names the question for retries; empty means a new one
-}
-
 // DB is an open policy: its ledger, and its data as questions need it. It is safe
 // for concurrent use.
 type DB struct {
@@ -93,7 +48,7 @@ type DB struct {
 	anchor   func() error // lets go of the place of the anchor
 	releaser *mech.Releaser
 
-	incident func(Incident)
+	incident func(api.Incident)
 
 	owner sync.Mutex // held by whoever changes limits
 
@@ -137,9 +92,9 @@ func OpenPolicyWith(p *policy.Policy, options Options) (*DB, error) {
 // Policy returns the policy.
 func (db *DB) Policy() *policy.Policy { return db.policy }
 
-// Ask answers a question, or says why not: a [*Refusal] or a [*BudgetError]
+// Ask answers a question, or says why not: a [*api.Refusal] or a [*ledger.BudgetError]
 // spent nothing.
-func (db *DB) Ask(ctx context.Context, q Question) (*Answer, error) {
+func (db *DB) Ask(ctx context.Context, q api.Question) (*api.Answer, error) {
 	ds, err := db.dataset(q.Dataset)
 	if err != nil {
 		return nil, err
@@ -148,7 +103,7 @@ func (db *DB) Ask(ctx context.Context, q Question) (*Answer, error) {
 	if !given {
 		q.Request = db.request()
 	}
-	asked, binding, err := q.bound()
+	asked, binding, err := bind(q)
 	if err != nil {
 		return nil, err
 	}
@@ -157,7 +112,7 @@ func (db *DB) Ask(ctx context.Context, q Question) (*Answer, error) {
 		return a, err
 	}
 	var unsecured *ledger.WriteError
-	var withheld *DoorError
+	var withheld *ledger.DoorError
 	if errors.As(err, &unsecured) && unsecured.Charged || errors.As(err, &withheld) && withheld.Charged {
 		err = fmt.Errorf("%w. The request identifier is %s", err, q.Request) // or nobody could ask again with it
 	}
@@ -165,12 +120,12 @@ func (db *DB) Ask(ctx context.Context, q Question) (*Answer, error) {
 }
 
 // Explain prices a question without asking it. It is free.
-func (db *DB) Explain(ctx context.Context, q Question) (*Explanation, error) {
+func (db *DB) Explain(ctx context.Context, q api.Question) (*api.Explanation, error) {
 	ds, err := db.dataset(q.Dataset)
 	if err != nil {
 		return nil, err
 	}
-	asked, binding, err := q.bound()
+	asked, binding, err := bind(q)
 	if err != nil {
 		return nil, err
 	}
@@ -180,7 +135,7 @@ func (db *DB) Explain(ctx context.Context, q Question) (*Explanation, error) {
 
 // Budget returns the accounts of a dataset: its own, that of the current window where it is renewed, and those of its groups and of its
 // analysts, each in the order of their names. It does not open the data.
-func (db *DB) Budget(ctx context.Context, name string) ([]Account, error) {
+func (db *DB) Budget(ctx context.Context, name string) ([]api.Account, error) {
 	ds, err := db.find(name)
 	if err != nil {
 		return nil, err
@@ -201,7 +156,7 @@ func (db *DB) find(name string) (*policy.Dataset, error) {
 	if name == "" {
 		reason = "the policy has several datasets"
 	}
-	return nil, &Refusal{Reason: reason, Instead: "name one of " + strings.Join(names, ", "), Position: -1}
+	return nil, &api.Refusal{Reason: reason, Instead: "name one of " + strings.Join(names, ", "), Position: -1}
 }
 
 // dataset returns the curator of a dataset.

@@ -10,6 +10,7 @@ import (
 	_ "github.com/duckdb/duckdb-go/v2"
 
 	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -66,7 +67,7 @@ func TestOneHome(t *testing.T) {
 		}
 		opened := open(t, path)
 		for _, name := range []string{"first", "other"} {
-			_, err := opened.Ask(background, discreet.Question{Dataset: name, Analyst: "ana", SQL: "SELECT COUNT(*) FROM people"})
+			_, err := opened.Ask(background, api.Question{Dataset: name, Analyst: "ana", SQL: "SELECT COUNT(*) FROM people"})
 			if c.says == "" && err != nil || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), "are one file")) {
 				t.Errorf("%s, %s: %v", c.name, name, err)
 			}
@@ -130,7 +131,7 @@ func TestOneHomeLater(t *testing.T) {
 	path := deployment(t)
 	db := open(t, path)
 	for _, name := range []string{"north", "south"} {
-		if _, err := db.Ask(background, discreet.Question{Dataset: name, Analyst: "ana", SQL: people}); err != nil {
+		if _, err := db.Ask(background, api.Question{Dataset: name, Analyst: "ana", SQL: people}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -141,14 +142,14 @@ func TestOneHomeLater(t *testing.T) {
 	if err := os.Link(filepath.Join(filepath.Dir(path), "north", "patients.csv"), own); err != nil {
 		t.Fatal(err)
 	}
-	if a, err := db.Ask(background, discreet.Question{Dataset: "south", Analyst: "ana", SQL: people + " WHERE age > 30"}); err == nil || !strings.Contains(err.Error(), "two budgets") {
+	if a, err := db.Ask(background, api.Question{Dataset: "south", Analyst: "ana", SQL: people + " WHERE age > 30"}); err == nil || !strings.Contains(err.Error(), "two budgets") {
 		t.Errorf("the people of one dataset in another: %+v, %v", a, err)
 	}
 	if err := os.Rename(own+".old", own); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"north", "south"} {
-		if _, err := db.Ask(background, discreet.Question{Dataset: name, Analyst: "ana", SQL: people + " WHERE age > 30"}); err != nil {
+		if _, err := db.Ask(background, api.Question{Dataset: name, Analyst: "ana", SQL: people + " WHERE age > 30"}); err != nil {
 			t.Errorf("%s, when it is as it was: %v", name, err)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -17,7 +18,7 @@ type Options struct {
 	// Threads is how many cores one question can use; 0 is all of them.
 	Threads int
 	// Incident, where it is not nil, is told of every question that failed after its charge, when that is in the ledger; see [DB.Release]. It holds no data, and is for the owner.
-	Incident func(Incident)
+	Incident func(api.Incident)
 }
 
 func (o Options) limits() (duckdb.Limits, error) {

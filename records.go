@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/curator"
 	"github.com/discreet-dp/discreet/ledger"
 )
@@ -46,13 +47,13 @@ func (db *DB) Record(ctx context.Context, sequence uint64) (*ledger.Record, erro
 
 // BudgetOf returns the analyst's own account, and that of no group, no window and no dataset: what others spend is not theirs to
 // see, but for what [DB.Remaining] has to tell. It does not open the data.
-func (db *DB) BudgetOf(ctx context.Context, name, analyst string) ([]Account, error) {
+func (db *DB) BudgetOf(ctx context.Context, name, analyst string) ([]api.Account, error) {
 	ds, err := db.find(name)
 	if err != nil {
 		return nil, err
 	}
 	if _, ok := ds.Analysts[analyst]; !ok {
-		return nil, &Refusal{Reason: fmt.Sprintf("there is no analyst %q in the dataset %s", analyst, ds.Name), Instead: "ask as an analyst that the policy lists", Position: -1}
+		return nil, &api.Refusal{Reason: fmt.Sprintf("there is no analyst %q in the dataset %s", analyst, ds.Name), Instead: "ask as an analyst that the policy lists", Position: -1}
 	}
 	return curator.New(ds, nil, db.ledger, nil).Own(ctx, analyst)
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/hospital"
 )
@@ -36,7 +37,7 @@ func ExampleDB_OpenSparse() {
 	db, remove := demo()
 	defer remove()
 	ctx := context.Background()
-	s, err := db.OpenSparse(ctx, discreet.SparseQuestion{Analyst: "ana", Epsilon: 5 * dp.One, Above: 2, Sensitivity: 1})
+	s, err := db.OpenSparse(ctx, api.SparseQuestion{Analyst: "ana", Epsilon: 5 * dp.One, Above: 2, Sensitivity: 1})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -61,7 +62,7 @@ func ExampleDB_OpenSparse() {
 func ExampleDB_Describe() {
 	db, remove := demo()
 	defer remove()
-	d, err := db.Describe(context.Background(), discreet.Question{Analyst: "ana", SQL: "SELECT sex, COUNT(*) AS people FROM patients WHERE age > $1 AND zip = $2 GROUP BY sex"})
+	d, err := db.Describe(context.Background(), api.Question{Analyst: "ana", SQL: "SELECT sex, COUNT(*) AS people FROM patients WHERE age > $1 AND zip = $2 GROUP BY sex"})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/ledger"
 )
@@ -13,7 +14,7 @@ import (
 func TestSparse(t *testing.T) {
 	path := deployment(t)
 	db := open(t, path)
-	q := discreet.SparseQuestion{Dataset: "north", Analyst: "ana", Epsilon: dp.One / 2, Above: 1, Sensitivity: 1, Values: true, Request: "session"}
+	q := api.SparseQuestion{Dataset: "north", Analyst: "ana", Epsilon: dp.One / 2, Above: 1, Sensitivity: 1, Values: true, Request: "session"}
 	s, err := db.OpenSparse(background, q)
 	if err != nil {
 		t.Fatal(err)
@@ -37,7 +38,7 @@ func TestSparse(t *testing.T) {
 	}
 	// The process ends, and with it what the session knew.
 	db = open(t, path)
-	var refused *discreet.Refusal
+	var refused *api.Refusal
 	if _, err := db.OpenSparse(background, q); !errors.As(err, &refused) || !strings.Contains(err.Error(), "cannot be opened twice") {
 		t.Error(err)
 	}
@@ -45,7 +46,7 @@ func TestSparse(t *testing.T) {
 	if _, err := zero.Ask(background, people, "1"); err == nil || zero.Left() != 0 || zero.Cost() != (dp.Cost{}) || zero.Alerts() != nil {
 		t.Error("a session that nobody opened answers")
 	}
-	if _, err := db.OpenSparse(background, discreet.SparseQuestion{Dataset: "west"}); !errors.As(err, &refused) {
+	if _, err := db.OpenSparse(background, api.SparseQuestion{Dataset: "west"}); !errors.As(err, &refused) {
 		t.Error(err)
 	}
 }
@@ -53,7 +54,7 @@ func TestSparse(t *testing.T) {
 func TestRecordsAfter(t *testing.T) {
 	db := open(t, deployment(t))
 	for _, sql := range []string{people, "SELECT COUNT(*) FROM visits"} {
-		if _, err := db.Ask(background, discreet.Question{Dataset: "north", Analyst: "ana", SQL: sql}); err != nil {
+		if _, err := db.Ask(background, api.Question{Dataset: "north", Analyst: "ana", SQL: sql}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -97,7 +98,7 @@ func TestRecordsAfter(t *testing.T) {
 func TestBudgetOf(t *testing.T) {
 	db := open(t, deployment(t))
 	for _, who := range []string{"ana", "ben"} {
-		if _, err := db.Ask(background, discreet.Question{Dataset: "north", Analyst: who, SQL: people + " WHERE sex = '" + who + "'"}); err != nil {
+		if _, err := db.Ask(background, api.Question{Dataset: "north", Analyst: who, SQL: people + " WHERE sex = '" + who + "'"}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -105,7 +106,7 @@ func TestBudgetOf(t *testing.T) {
 	if err != nil || len(accounts) != 1 || accounts[0].Name != "north/ben" || accounts[0].Kind != "analyst" || accounts[0].Spent.Epsilon.String() != "0.1" {
 		t.Errorf("%+v, %v", accounts, err)
 	}
-	var refused *discreet.Refusal
+	var refused *api.Refusal
 	for _, c := range [][2]string{{"north", "nobody"}, {"north", "group:x"}, {"west", "ana"}} {
 		if _, err := db.BudgetOf(background, c[0], c[1]); !errors.As(err, &refused) {
 			t.Errorf("%v: %v", c, err)
@@ -126,7 +127,7 @@ func TestOptions(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	if _, err := db.Ask(background, discreet.Question{Dataset: "north", Analyst: "ana", SQL: people}); err != nil {
+	if _, err := db.Ask(background, api.Question{Dataset: "north", Analyst: "ana", SQL: people}); err != nil {
 		t.Error(err)
 	}
 }

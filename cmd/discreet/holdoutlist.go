@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/table"
 )
 
@@ -32,7 +33,7 @@ func (c *holdoutListCmd) Run(ctx context.Context, s screen) error {
 		names = db.Policy().Names()
 	}
 	type listed struct {
-		discreet.HoldoutInfo
+		api.HoldoutInfo
 		Left int  `json:"left"`
 		Open bool `json:"open"`
 	}

@@ -6,7 +6,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/render"
 )
 
@@ -44,7 +44,7 @@ func (c *streamListCmd) Run(ctx context.Context, s screen) error {
 // mostShown is how many values of an attribute are shown.
 const mostShown = 12
 
-func printStream(w io.Writer, s discreet.StreamInfo) {
+func printStream(w io.Writer, s api.StreamInfo) {
 	fmt.Fprintf(w, "%s of %s, over the table %s\n", s.Name, s.Dataset, s.Table)
 	for _, a := range s.Attributes {
 		fmt.Fprintf(w, "  %s: %s\n", a.Name, cleanLines(shownValues(a.Values)))

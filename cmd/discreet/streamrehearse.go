@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/chart"
 	"github.com/discreet-dp/discreet/internal/render"
 	"github.com/discreet-dp/discreet/internal/table"
@@ -77,14 +78,14 @@ func (c *rehearseCmd) Run(ctx context.Context, s screen) error {
 }
 
 // rehearse runs the workload and shows how far it is.
-func (c *rehearseCmd) rehearse(ctx context.Context, s screen, db *discreet.DB, info discreet.StreamInfo, w *questionFile) (*discreet.Rehearsal, error) {
+func (c *rehearseCmd) rehearse(ctx context.Context, s screen, db *discreet.DB, info api.StreamInfo, w *questionFile) (*api.Rehearsal, error) {
 	tell, done := counting(s.err, "rehearsing", "answers")
 	defer done()
 	return db.RehearseStream(ctx, info.Dataset, info.Name, w.texts, tell)
 }
 
 // print says what came of it.
-func (c *rehearseCmd) print(w io.Writer, info discreet.StreamInfo, r *discreet.Rehearsal, asked int) {
+func (c *rehearseCmd) print(w io.Writer, info api.StreamInfo, r *api.Rehearsal, asked int) {
 	report := r.Report
 	fmt.Fprintf(w, "%d questions to the stream %s of %s: %d cells, predicted by %s\n\n", asked, info.Name, info.Dataset, info.Cells, r.Predictor)
 	t := &table.Table{Header: []string{"answers", "", ""}, Right: []bool{false, true, false}}
@@ -124,7 +125,7 @@ func (c *rehearseCmd) print(w io.Writer, info discreet.StreamInfo, r *discreet.R
 	fmt.Fprintln(w)
 }
 
-func lastCost(s discreet.RehearsalSeries) float64 {
+func lastCost(s api.RehearsalSeries) float64 {
 	if len(s.Points) == 0 {
 		return 0
 	}
@@ -135,7 +136,7 @@ func lastCost(s discreet.RehearsalSeries) float64 {
 func amountOf(f float64) string { return strconv.FormatFloat(f, 'g', 4, 64) }
 
 // picture draws cost against the number of questions. The ways differ by factors, so the axis of costs is logarithmic.
-func (c *rehearseCmd) picture(info discreet.StreamInfo, r *discreet.Rehearsal) chart.Chart {
+func (c *rehearseCmd) picture(info api.StreamInfo, r *api.Rehearsal) chart.Chart {
 	out := chart.Chart{
 		Title: "What a stream of questions costs", Subtitle: fmt.Sprintf("%s of %s, %d cells, answers within %d of %d people", info.Name, info.Dataset, info.Cells, r.Bound, info.Size),
 		X: "number of questions", Y: render.Claim(r.Report.Spent), LogY: true,
@@ -175,7 +176,7 @@ type seriesJSON struct {
 	Points [][2]float64 `json:"points"`
 }
 
-func rehearsalOf(r *discreet.Rehearsal, asked int) rehearsalJSON {
+func rehearsalOf(r *api.Rehearsal, asked int) rehearsalJSON {
 	out := rehearsalJSON{r.Dataset, r.Stream, r.Predictor, asked, render.Claim(r.Report.Spent), render.StreamReport(r.Report), r.Bound, r.MaxError, r.Beyond, []seriesJSON{}, r.TooLarge}
 	for _, s := range r.Series {
 		one := seriesJSON{s.Name, lastCost(s), [][2]float64{}}

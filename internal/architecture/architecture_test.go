@@ -21,6 +21,7 @@ const module = "github.com/discreet-dp/discreet"
 // curator holds an exact aggregate and the ledger at once.
 var rooms = map[string]string{
 	"dp":                    "",
+	"api":                   "dp ledger learn stream",
 	"internal/entropy":      "",
 	"internal/exact":        "",
 	"internal/detrand":      "noise internal/entropy",
@@ -44,9 +45,9 @@ var rooms = map[string]string{
 	"policy":                "dp account",
 	// The planner in storeys: the finished tree, the text, expressions, questions, and the cells of their answers.
 	"internal/plan/tree":   "dp policy",
-	"internal/plan/syntax": "dp policy internal/nesting internal/plan/tree",
+	"internal/plan/syntax": "api dp policy internal/nesting internal/plan/tree",
 	"internal/plan/expr":   "dp policy internal/plan/syntax internal/plan/tree",
-	"internal/plan":        "dp policy internal/plan/expr internal/plan/syntax internal/plan/tree",
+	"internal/plan":        "dp policy internal/plan/expr internal/plan/syntax internal/plan/tree api",
 	"internal/plan/cells":  "policy internal/plan internal/plan/expr internal/plan/syntax internal/plan/tree internal/stream/linear",
 	// A second opinion about trees. It sees what a tree claims, and nothing that builds one: its own test reads its uses.
 	"internal/plan/verify":   "dp policy internal/plan/tree",
@@ -85,24 +86,24 @@ var rooms = map[string]string{
 	// What watches such sessions in tests.
 	"internal/sessiontest": "dp mech session internal/exact",
 	"internal/forecast":    "dp",
-	"internal/render":      ". internal/curator dp internal/table",
-	"internal/curator":     "dp account policy internal/plan internal/plan/cells internal/plan/expr internal/plan/syntax internal/plan/tree internal/plan/verify mech ledger engine internal/engine/outer session stream internal/stream/histogram internal/stream/linear internal/stream/predict holdout internal/holdout/labels learn",
-	".":                    "dp noise mech policy internal/plan internal/plan/syntax internal/plan/tree ledger internal/ledger/sqlite internal/ledger/anchor engine internal/engine/duckdb internal/curator session stream internal/stream/linear holdout learn",
+	"internal/render":      ". internal/curator dp internal/table api ledger learn stream",
+	"internal/curator":     "dp account policy internal/plan internal/plan/cells internal/plan/expr internal/plan/syntax internal/plan/tree internal/plan/verify mech ledger engine internal/engine/outer session stream internal/stream/histogram internal/stream/linear internal/stream/predict holdout internal/holdout/labels learn api",
+	".":                    "dp noise mech policy internal/plan internal/plan/syntax internal/plan/tree ledger internal/ledger/sqlite internal/ledger/anchor engine internal/engine/duckdb internal/curator session stream internal/stream/linear holdout learn api",
 	// The doors. None of them sees an engine, a ledger or noise: they ask at the desk.
-	"internal/server":           ". policy internal/server/connlimit internal/server/admission internal/server/users internal/server/pgwire internal/server/httpapi",
-	"internal/server/admission": ". dp policy internal/entropy",
+	"internal/server":           ". policy internal/server/connlimit internal/server/admission internal/server/users internal/server/pgwire internal/server/httpapi api",
+	"internal/server/admission": ". dp policy internal/entropy api ledger learn stream",
 	"internal/server/users":     "internal/entropy",
 	"internal/server/catalog":   "policy internal/nesting",
-	"internal/server/pgwire":    ". dp policy ledger internal/render internal/table internal/entropy internal/nesting internal/server/admission internal/server/users internal/server/catalog internal/server/connlimit",
+	"internal/server/pgwire":    ". dp policy ledger internal/render internal/table internal/entropy internal/nesting internal/server/admission internal/server/users internal/server/catalog internal/server/connlimit api",
 	"internal/server/connlimit": "",
-	"internal/server/httpapi":   ". dp policy internal/render internal/entropy ledger internal/ledger/replay internal/server/admission internal/server/users",
+	"internal/server/httpapi":   ". dp policy internal/render internal/entropy ledger internal/ledger/replay internal/server/admission internal/server/users api learn",
 	"internal/audit/finding":    "",
 	"internal/audit/enumerate":  "dp internal/audit/finding",
 	"internal/audit/density":    "internal/audit/enumerate internal/detrand internal/normal",
 	"internal/audit/stat":       "noise internal/normal",
 	"audit":                     "dp noise mech survey learn internal/learn/calibrate internal/learn/lossfn internal/learn/rows internal/learn/solve internal/audit/finding internal/audit/enumerate internal/audit/density internal/audit/stat",
-	"internal/audit/lockstep":   "dp noise mech policy internal/plan internal/plan/tree ledger engine internal/engine/duckdb internal/curator internal/audit/finding internal/exact internal/entropy internal/detrand",
-	"cmd/discreet":              ". internal/server internal/server/admission internal/server/users internal/render dp policy ledger internal/ledger/sqlite internal/ledger/replay internal/forecast internal/engine/duckdb account/workload account/loss survey audit internal/audit/finding internal/audit/lockstep internal/table internal/chart internal/hospital internal/shop internal/ownerkey internal/ledger/anchor stream internal/stream/linear holdout internal/holdoutdemo learn internal/traindemo",
+	"internal/audit/lockstep":   "dp noise mech policy internal/plan internal/plan/tree ledger engine internal/engine/duckdb internal/curator internal/audit/finding internal/exact internal/entropy internal/detrand api",
+	"cmd/discreet":              ". internal/server internal/server/admission internal/server/users internal/render dp policy ledger internal/ledger/sqlite internal/ledger/replay internal/forecast internal/engine/duckdb account/workload account/loss survey audit internal/audit/finding internal/audit/lockstep internal/table internal/chart internal/hospital internal/shop internal/ownerkey internal/ledger/anchor stream internal/stream/linear holdout internal/holdoutdemo learn internal/traindemo api",
 }
 
 // forbidden says who alone may import a package, outside of tests.

@@ -7,12 +7,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/hospital"
 )
 
 // free asks what was asked before and checks that it is the same answer, free.
-func (w *world) free(r *recorder, analyst, text string, want *Answer) {
+func (w *world) free(r *recorder, analyst, text string, want *api.Answer) {
 	w.t.Helper()
 	before := w.records()
 	r.take()
@@ -33,7 +34,7 @@ func (w *world) free(r *recorder, analyst, text string, want *Answer) {
 }
 
 // charged asks what is a new question and checks that it is charged.
-func (w *world) charged(analyst, text string, epsilon dp.Amount) *Answer {
+func (w *world) charged(analyst, text string, epsilon dp.Amount) *api.Answer {
 	w.t.Helper()
 	before := w.records()
 	a, err := w.askAs(analyst, text, epsilon)
@@ -108,7 +109,7 @@ func TestChangedDataIsCharged(t *testing.T) {
 // An answer of another shape than the question's is not read as one.
 func TestStoredAnswerOfAnotherShape(t *testing.T) {
 	w := newWorld(t, plenty)
-	p, err := w.prepare(ctx, Question{Analyst: "ana", SQL: "SELECT sex, COUNT(*) FROM patients GROUP BY sex"})
+	p, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: "SELECT sex, COUNT(*) FROM patients GROUP BY sex"})
 	w.check(err)
 	b := p.buys[0]
 	wrap := func(inside string) string { return `{"version":3,"purchases":{"` + b.hash() + `":` + inside + `}}` }

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/discreet-dp/discreet/account"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/hospital"
 	"github.com/discreet-dp/discreet/ledger"
@@ -116,7 +117,7 @@ func TestRhoAddsUp(t *testing.T) {
 		left = a.Remaining
 		accounts, err := w.Accounts(ctx)
 		w.check(err)
-		if promised, _ := account.Epsilon(sum, amount("1e-6")); accounts[0].Guarantee != (Guarantee{promised, amount("1e-6")}) {
+		if promised, _ := account.Epsilon(sum, amount("1e-6")); accounts[0].Guarantee != (api.Guarantee{Epsilon: promised, Delta: amount("1e-6")}) {
 			t.Errorf("the promise is %+v; want epsilon %v", accounts[0].Guarantee, promised)
 		}
 	}
@@ -134,7 +135,7 @@ func TestKeysDelta(t *testing.T) {
 		a := accounts[i]
 		total, err := account.Epsilon(a.Limit.Rho, amount("1e-6")-amount("4e-7"))
 		w.check(err)
-		if a.Limit.Delta != amount("4e-7")/share || a.Left.Delta != a.Limit.Delta || a.Total != (Guarantee{total, amount("1e-6")}) || total > dp.One {
+		if a.Limit.Delta != amount("4e-7")/share || a.Left.Delta != a.Limit.Delta || a.Total != (api.Guarantee{Epsilon: total, Delta: amount("1e-6")}) || total > dp.One {
 			t.Errorf("%+v", a)
 		}
 		// All of the limits, spent, are within the promise.
@@ -145,7 +146,7 @@ func TestKeysDelta(t *testing.T) {
 	}
 	spent, err := account.Epsilon(accounts[0].Spent.Rho, amount("1e-6")-amount("4e-7"))
 	w.check(err)
-	if accounts[0].Guarantee != (Guarantee{spent, amount("1e-6")}) {
+	if accounts[0].Guarantee != (api.Guarantee{Epsilon: spent, Delta: amount("1e-6")}) {
 		t.Errorf("the promise is %+v; want epsilon %v", accounts[0].Guarantee, spent)
 	}
 	if whole, _ := account.Rho(dp.One, amount("1e-6")); accounts[0].Limit.Rho >= whole {
@@ -163,7 +164,7 @@ func TestCostIsWhatWasAsked(t *testing.T) {
 		rapid.Check(t, func(r *rapid.T) {
 			epsilon := dp.Amount(rapid.Uint64Range(1<<20, uint64(dp.One)).Draw(r, "epsilon"))
 			picks := rapid.SliceOfN(rapid.SampledFrom(kinds), 1, 6).Draw(r, "aggregates")
-			p, err := c.prepare(ctx, Question{Analyst: "ana", SQL: "SELECT " + strings.Join(picks, ", ") + " FROM patients", Epsilon: epsilon})
+			p, err := c.prepare(ctx, api.Question{Analyst: "ana", SQL: "SELECT " + strings.Join(picks, ", ") + " FROM patients", Epsilon: epsilon})
 			if err != nil {
 				if !ds.Budget.Pure() && strings.Contains(err.Error(), "too small") || strings.Contains(err.Error(), "lattice step") {
 					return

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/hospital"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
@@ -76,7 +77,7 @@ func TestJudgeSeesPlantedMechanisms(t *testing.T) {
 			a := build(t, c.h, hospital.Dataset("hospital", "data", budget), 7)
 			b := build(t, c.h.Without(hospital.Target), hospital.Dataset("hospital", "data", budget), 7)
 			run := func(plant func(*testing.T, *priced)) (x, y []mech.Call, paid dp.Cost) {
-				q := Question{Analyst: "ana", SQL: c.sql}
+				q := api.Question{Analyst: "ana", SQL: c.sql}
 				p, err := a.prepare(ctx, q)
 				a.check(err)
 				o, err := b.prepare(ctx, q)
@@ -117,7 +118,7 @@ func TestOneDrawForOneAggregate(t *testing.T) {
 		"SELECT COUNT(*) FROM patients UNION ALL SELECT COUNT(*) FROM patients":                                                      1,
 		"SELECT a.n, b.n FROM (SELECT COUNT(*) AS n FROM patients) a, (SELECT COUNT(*) AS n FROM patients HAVING COUNT(*) > -1e9) b": 1,
 	} {
-		p, err := w.prepare(ctx, Question{Analyst: "ana", SQL: sql})
+		p, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: sql})
 		w.check(err)
 		if got := len(w.calls(p)); got != want {
 			t.Errorf("%s: %d draws; want %d", sql, got, want)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/account"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/internal/hospital"
@@ -13,7 +14,7 @@ import (
 
 // release does what buy does after the charge: the curator's path without the ledger,
 // whose fsyncs would take minutes.
-func (w *world) release(p, noise *priced, exactly *engine.Result) *Answer {
+func (w *world) release(p, noise *priced, exactly *engine.Result) *api.Answer {
 	w.t.Helper()
 	r, err := w.Curator.release(noise.buys[0], exactly, maxBytes)
 	w.check(err)
@@ -46,7 +47,7 @@ func covered(t *testing.T, budget string, bar, noise dp.Amount, n int) [3]float6
 	h := hospital.New(400, 3)
 	w := build(t, h, hospital.Dataset("hospital", "data", budget), 5)
 	prepare := func(epsilon dp.Amount) *priced {
-		p, err := w.prepare(ctx, Question{Analyst: "ana", SQL: "SELECT sex, COUNT(*), SUM(cost), AVG(age) FROM patients GROUP BY sex", Epsilon: epsilon})
+		p, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: "SELECT sex, COUNT(*), SUM(cost), AVG(age) FROM patients GROUP BY sex", Epsilon: epsilon})
 		w.check(err)
 		return p
 	}
@@ -112,7 +113,7 @@ func leak(t *testing.T, budget string, asked dp.Amount, delta float64) float64 {
 	var tails [2][high - low]float64
 	for i, x := range []*hospital.Hospital{h, h.Without(hospital.Target)} {
 		w := build(t, x, hospital.Dataset("hospital", "data", budget), byte(11+i))
-		p, err := w.prepare(ctx, Question{Analyst: "ana", SQL: text, Epsilon: asked})
+		p, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: text, Epsilon: asked})
 		w.check(err)
 		exactly, err := w.data.Run(ctx, p.query())
 		w.check(err)

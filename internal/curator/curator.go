@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/learn"
@@ -35,7 +36,7 @@ type Curator struct {
 	fit    fitter
 	second opinion
 	// tell is who is told of incidents, or nil.
-	tell   func(Incident)
+	tell   func(api.Incident)
 	reruns reruns
 	// now is asked for one thing only: whether an analyst's access has expired. See [Curator.expired].
 	now func() time.Time
@@ -48,7 +49,7 @@ func New(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser)
 
 // Ask answers a question. Errors: [*syntax.Refusal] when it cannot be asked,
 // [*ledger.BudgetError] when it cannot be paid for; with both nothing was spent. A [*ledger.DoorError] says whether something was.
-func (c *Curator) Ask(ctx context.Context, q Question) (*Answer, error) {
+func (c *Curator) Ask(ctx context.Context, q api.Question) (*api.Answer, error) {
 	if err := foreign(q.Request); err != nil {
 		return nil, err
 	}
@@ -128,7 +129,7 @@ func (c *Curator) Ask(ctx context.Context, q Question) (*Answer, error) {
 }
 
 // buy charges once for all that is missing, then runs, releases and keeps, in this order.
-func (c *Curator) buy(ctx context.Context, q Question, bill *bill, all []*released, version ledger.Version) (Receipt, []ledger.Alert, error) {
+func (c *Curator) buy(ctx context.Context, q api.Question, bill *bill, all []*released, version ledger.Version) (api.Receipt, []ledger.Alert, error) {
 	buys := bill.buys
 	charged, err := c.charge(ctx, q.Analyst, ledger.Charge{
 		Request:     q.Request,
@@ -140,24 +141,24 @@ func (c *Curator) buy(ctx context.Context, q Question, bill *bill, all []*releas
 		Cost:        bill.charge(),
 	})
 	if err != nil {
-		return Receipt{}, nil, err
+		return api.Receipt{}, nil, err
 	}
 
 	// The charge is durable. From here on it stays, whatever happens.
 	if charged.Again {
 		if err := c.reruns.again(charged.Sequence); err != nil {
-			return Receipt{}, nil, err
+			return api.Receipt{}, nil, err
 		}
 	}
 	bought, err := c.compute(ctx, buys, bill.room())
 	if err != nil {
-		return Receipt{}, nil, c.failed(ctx, q.Analyst, charged.Sequence, err, ErrRun)
+		return api.Receipt{}, nil, c.failed(ctx, q.Analyst, charged.Sequence, err, ErrRun)
 	}
 
 	// Released and now public, but kept before anybody sees it: an analyst who stops
 	// waiting must not make us lose what was paid for.
 	if err := c.keep(context.WithoutCancel(ctx), charged.Sequence, buys, bought, version.ID); err != nil {
-		return Receipt{}, nil, err
+		return api.Receipt{}, nil, err
 	}
 	c.reruns.answered(charged.Sequence)
 	for i, b := range bill.priced.buys {
@@ -165,7 +166,7 @@ func (c *Curator) buy(ctx context.Context, q Question, bill *bill, all []*releas
 			all[i] = bought[at]
 		}
 	}
-	return Receipt{Sequence: charged.Sequence, Hash: charged.Hash, Free: charged.Again}, charged.Alerts(), nil
+	return api.Receipt{Sequence: charged.Sequence, Hash: charged.Hash, Free: charged.Again}, charged.Alerts(), nil
 }
 
 // compute runs all that was paid for, and releases it. What goes wrong can depend on the data.

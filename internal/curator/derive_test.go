@@ -8,13 +8,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/hospital"
 	"github.com/discreet-dp/discreet/internal/plan/cells"
 )
 
 // made asks what can be made of earlier answers and checks that it is free and says so.
-func (w *world) made(text, epsilon string, from *Answer) *Answer {
+func (w *world) made(text, epsilon string, from *api.Answer) *api.Answer {
 	w.t.Helper()
 	r := w.record()
 	before := w.records()
@@ -31,7 +32,7 @@ func (w *world) made(text, epsilon string, from *Answer) *Answer {
 			w.t.Errorf("%s: called %s", text, call)
 		}
 	}
-	e, err := w.Explain(ctx, Question{Analyst: "ben", SQL: text, Epsilon: amount(epsilon)})
+	e, err := w.Explain(ctx, api.Question{Analyst: "ben", SQL: text, Epsilon: amount(epsilon)})
 	w.check(err)
 	if q := e.Questions[0]; !e.Known || !q.Derived || q.Record != from.Receipt.Sequence || e.Pay != (dp.Cost{}) {
 		w.t.Errorf("%s: explained as %+v", text, q)
@@ -39,7 +40,7 @@ func (w *world) made(text, epsilon string, from *Answer) *Answer {
 	return a
 }
 
-func value(a *Answer, row, column int) int64 {
+func value(a *api.Answer, row, column int) int64 {
 	n, err := a.Rows[row][column].(json.Number).Int64()
 	if err != nil {
 		panic(err)
@@ -70,7 +71,7 @@ func TestBetterAnswer(t *testing.T) {
 			w.charged("ana", text, amount("0.6"))
 		}
 		// Other limits are another question.
-		limits := Question{Analyst: "ana", SQL: "SELECT ward, COUNT(*) FROM visits GROUP BY ward", Epsilon: amount("0.1"), Settings: Settings{MaxGroups: 1}, Request: request()}
+		limits := api.Question{Analyst: "ana", SQL: "SELECT ward, COUNT(*) FROM visits GROUP BY ward", Epsilon: amount("0.1"), Settings: api.Settings{MaxGroups: 1}, Request: request()}
 		if a, err := w.Ask(ctx, limits); err != nil || a.Receipt.Free {
 			t.Errorf("another limit was free: %v", err)
 		}
@@ -186,13 +187,13 @@ func TestDerivedErrorBars(t *testing.T) {
 	}
 	for _, budget := range []string{plenty, wealthy} {
 		w := newWorld(t, budget)
-		source, err := w.prepare(ctx, Question{Analyst: "ana", SQL: "SELECT diagnosis, COUNT(*), SUM(cost) FROM patients GROUP BY diagnosis", Epsilon: amount("1")})
+		source, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: "SELECT diagnosis, COUNT(*), SUM(cost) FROM patients GROUP BY diagnosis", Epsilon: amount("1")})
 		w.check(err)
 		b := source.buys[0]
 		exactly, err := w.data.Run(ctx, b.query)
 		w.check(err)
 		names := b.query.Keys[0].Values
-		target, err := w.prepare(ctx, Question{Analyst: "ana", SQL: fmt.Sprintf("SELECT COUNT(*), SUM(cost) FROM patients WHERE diagnosis IN ('%s', '%s', '%s')", names[0].Text, names[1].Text, names[2].Text), Epsilon: amount("0.2")})
+		target, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: fmt.Sprintf("SELECT COUNT(*), SUM(cost) FROM patients WHERE diagnosis IN ('%s', '%s', '%s')", names[0].Text, names[1].Text, names[2].Text), Epsilon: amount("0.2")})
 		w.check(err)
 		z := w.zero(target)
 		const trials = 3000
@@ -281,7 +282,7 @@ func TestPlaceThatCannotBeRead(t *testing.T) {
 func TestNoSource(t *testing.T) {
 	w := newWorld(t, wealthy)
 	for _, text := range []string{"SELECT MEDIAN(age) FROM patients", "SELECT sex FROM patients GROUP BY sex ORDER BY COUNT(*) DESC LIMIT 1"} {
-		p, err := w.prepare(ctx, Question{Analyst: "ana", SQL: text})
+		p, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: text})
 		w.check(err)
 		if got := p.buys[0].families("v"); got != nil {
 			t.Errorf("%s: %v", text, got)
@@ -302,7 +303,7 @@ func BenchmarkLookup(b *testing.B) {
 		{"new", "SELECT COUNT(*) FROM patients WHERE cost > 5 AND zip = 'a' AND NOT smoker"},
 		{"cell", "SELECT COUNT(*) FROM patients WHERE sex = 'F' AND age > 7"},
 	} {
-		p, err := w.prepare(ctx, Question{Analyst: "ana", SQL: c.text, Epsilon: amount("0.01")})
+		p, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: c.text, Epsilon: amount("0.01")})
 		w.check(err)
 		b.Run(c.name, func(b *testing.B) {
 			for b.Loop() {

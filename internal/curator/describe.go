@@ -2,13 +2,15 @@ package curator
 
 import (
 	"context"
+
+	"github.com/discreet-dp/discreet/api"
 )
 
 // Describe says which columns the answer to a question would have. It is made from the text and the policy alone, by the functions that
 // make the columns of an answer, before anything was released. So it is free and tells nothing: the ledger is not read, and the data only where Ask
 // would read it before it knows whether the question can be asked, which is public tables for their keys. It says nothing about the
 // price: a question that is described may yet be refused for it.
-func (c *Curator) Describe(ctx context.Context, q Question) ([]Column, error) {
+func (c *Curator) Describe(ctx context.Context, q api.Question) ([]api.Column, error) {
 	if c.asksHoldout(q) {
 		return c.describeHoldoutSQL(q)
 	}

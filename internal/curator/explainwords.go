@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
@@ -121,9 +122,9 @@ func inUnits(n *big.Int, m tree.Measure) string {
 }
 
 // measurement explains the release of a measure.
-func (p *priced) measurement(b *purchase, m tree.Measure, n noise) Measurement {
+func (p *priced) measurement(b *purchase, m tree.Measure, n noise) api.Measurement {
 	step, _ := m.Step().Float64()
-	out := Measurement{Measure: m.Describe(), Step: m.Step().RatString(), Why: contribution(b.query, m), Cost: n.cost()}
+	out := api.Measurement{Measure: m.Describe(), Step: m.Step().RatString(), Why: contribution(b.query, m), Cost: n.cost()}
 	if n.quantiles != nil {
 		out.Mechanism, out.Norm, out.Sensitivity = "exponential, on ranks", "each", float64(b.query.MaxRows())
 		for _, q := range n.quantiles.Parameters() {
@@ -150,26 +151,26 @@ func scaleOf(parameter *big.Rat, norm dp.Norm) float64 {
 }
 
 // chosen explains a choice.
-func (p *priced) chosen(b *purchase) Measurement {
+func (p *priced) chosen(b *purchase) api.Measurement {
 	m, each := b.query.Measures[0], b.choice.top.Each()
 	step, _ := m.Step().Float64()
 	scale, _ := each.Parameter().Float64()
 	gap := float64(each.Gap(b.query.Groups(), p.beta())) * step
-	return Measurement{
+	return api.Measurement{
 		Measure:   fmt.Sprintf("the %s with the best %s", count(int64(b.query.Choice.K), "group"), m.Describe()),
 		Mechanism: b.choice.top.Name(), Sensitivity: float64(each.Scoring().Sensitivity) * step, Norm: "each", Step: m.Step().RatString(),
 		Deviation: scale * step, Cost: b.choice.top.Cost(),
-		Why: contribution(b.query, m) + "; " + b.choice.why + fmt.Sprintf("; each one chosen is within %.6g of the best one left, with probability %v", gap, p.settings.confidence()),
+		Why: contribution(b.query, m) + "; " + b.choice.why + fmt.Sprintf("; each one chosen is within %.6g of the best one left, with probability %v", gap, p.settings.Level()),
 	}
 }
 
 // keyMeasurement explains the release of private keys.
-func (p *priced) keyMeasurement(b *purchase) Measurement {
+func (p *priced) keyMeasurement(b *purchase) api.Measurement {
 	names := make([]string, 0, len(b.query.PrivateKeys()))
 	for _, k := range b.query.PrivateKeys() {
 		names = append(names, k.Describe())
 	}
-	out := Measurement{
+	out := api.Measurement{
 		Measure: "the private keys of " + strings.Join(names, ", "), Step: "1", Norm: "each", Sensitivity: 1, Mechanism: "key selection", Cost: b.keys.cost(),
 		Why: fmt.Sprintf("one person is counted in at most %s; %s; a key that one person alone has is shown with probability %v at most", count(b.query.MaxGroups(), "combination"), b.keys.why, b.keys.cost().Delta),
 	}
@@ -182,8 +183,8 @@ func (p *priced) keyMeasurement(b *purchase) Measurement {
 }
 
 // keyInquiry says which values of a key are shown.
-func keyInquiry(k tree.Key, b *purchase) KeyInquiry {
-	out := KeyInquiry{Key: k.Describe(), Private: k.Private, Values: len(k.Values)}
+func keyInquiry(k tree.Key, b *purchase) api.KeyInquiry {
+	out := api.KeyInquiry{Key: k.Describe(), Private: k.Private, Values: len(k.Values)}
 	switch {
 	case k.Private && b.keys.threshold != nil:
 		out.Rule = fmt.Sprintf("private: a key is shown when its noisy number of people is at least %d; about %d people are enough", b.keys.threshold.Threshold(), b.keys.keptFrom())

@@ -5,13 +5,14 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/plan/expr"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
 // finish makes the answer from what was released. It is post-processing: it sees nothing else.
-func (p *priced) finish(ctx context.Context, all []*released) (*Answer, error) {
-	answers := make([]*Answer, len(p.statement.Plans))
+func (p *priced) finish(ctx context.Context, all []*released) (*api.Answer, error) {
+	answers := make([]*api.Answer, len(p.statement.Plans))
 	for i, one := range p.statement.Plans {
 		answers[i] = p.table(one, p.buys[p.of[i]], all[p.of[i]])
 	}
@@ -22,7 +23,7 @@ func (p *priced) finish(ctx context.Context, all []*released) (*Answer, error) {
 }
 
 // table makes the answer of one plan.
-func (p *priced) table(q *tree.Plan, b *purchase, r *released) *Answer {
+func (p *priced) table(q *tree.Plan, b *purchase, r *released) *api.Answer {
 	f := &finisher{plan: q, buy: b, released: r, beta: p.beta(), halves: map[half]int64{}}
 	rows := make([]*row, 0, f.groups())
 	for i := range f.groups() {
@@ -41,7 +42,7 @@ func (p *priced) table(q *tree.Plan, b *purchase, r *released) *Answer {
 	if q.Limit != nil && *q.Limit < int64(len(rows)) {
 		rows = rows[:*q.Limit]
 	}
-	a := &Answer{MaxRows: q.Query.MaxRows(), MaxGroups: q.Query.MaxGroups(), Cut: q.Query.Bounded(), Confidence: p.settings.confidence()}
+	a := &api.Answer{MaxRows: q.Query.MaxRows(), MaxGroups: q.Query.MaxGroups(), Cut: q.Query.Bounded(), Confidence: p.settings.Level()}
 	a.Columns = f.columns()
 	bars := f.bars()
 	for _, row := range rows {
@@ -102,7 +103,7 @@ func (f *finisher) notes() []string {
 		add("%s; what that leaves out is in no error bar", text)
 	}
 	if u := f.released.through; u != nil {
-		add("%s", u.say())
+		add("%s", sayThrough(u))
 	}
 	if d := f.released.derived; d != 0 {
 		add("computed from answers that were paid for before (record %d)", d)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -96,7 +97,7 @@ func TestFinish(t *testing.T) {
 		{"SELECT k, AVG(n) FROM small GROUP BY k HAVING AVG(n) > 6.5 ORDER BY AVG(n)", [][]int64{{10, 10, 10}, {40, 20, 0}}, "a 7|b 9"},
 		{"SELECT AVG(c) FROM small", [][]int64{{2}, {9}}, "0.725"},
 	} {
-		p, err := c.prepare(ctx, Question{Analyst: "ana", SQL: x.sql})
+		p, err := c.prepare(ctx, api.Question{Analyst: "ana", SQL: x.sql})
 		if err != nil {
 			t.Errorf("%s: %v", x.sql, err)
 			continue
@@ -114,7 +115,7 @@ func TestFinish(t *testing.T) {
 }
 
 // checkErrors compares the shape of the errors with that of the rows.
-func checkErrors(t *testing.T, a *Answer) {
+func checkErrors(t *testing.T, a *api.Answer) {
 	t.Helper()
 	for i, row := range a.Rows {
 		for j := range row {
@@ -125,7 +126,7 @@ func checkErrors(t *testing.T, a *Answer) {
 	}
 }
 
-func lines(a *Answer) string {
+func lines(a *api.Answer) string {
 	rows := make([]string, len(a.Rows))
 	for i, r := range a.Rows {
 		cells := make([]string, len(r))
@@ -145,7 +146,7 @@ func lines(a *Answer) string {
 
 func TestColumns(t *testing.T) {
 	c := New(parsed(t, small), nil, nil, nil)
-	p, err := c.prepare(ctx, Question{Analyst: "ana", SQL: `SELECT k, COUNT(*) AS "how many", SUM(c), AVG(c) FROM small GROUP BY k ORDER BY SUM(n)`})
+	p, err := c.prepare(ctx, api.Question{Analyst: "ana", SQL: `SELECT k, COUNT(*) AS "how many", SUM(c), AVG(c) FROM small GROUP BY k ORDER BY SUM(n)`})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +180,7 @@ func TestEmptyGroups(t *testing.T) {
 func TestTiesAreStable(t *testing.T) {
 	c := New(parsed(t, small), nil, nil, nil)
 	for _, direction := range []string{"", " DESC"} {
-		p, err := c.prepare(ctx, Question{Analyst: "ana", SQL: "SELECT n, m, COUNT(*) FROM small GROUP BY n, m ORDER BY COUNT(*)" + direction})
+		p, err := c.prepare(ctx, api.Question{Analyst: "ana", SQL: "SELECT n, m, COUNT(*) FROM small GROUP BY n, m ORDER BY COUNT(*)" + direction})
 		if err != nil {
 			t.Fatal(err)
 		}

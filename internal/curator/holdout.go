@@ -5,53 +5,11 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/holdout"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/mech"
 )
-
-// HoldoutQuestion asks how well something does on a holdout of the policy, in a way that stays honest however often one asks: Thresholdout, of package holdout.
-type HoldoutQuestion struct {
-	Analyst string
-	// Holdout is its name; it may be empty where the dataset has one, or where SQL names a table that has one.
-	Holdout string
-	// Predictions are for a holdout of labels: one for each row, with IDs that say whose each is where the rows have identifiers.
-	Predictions, IDs []string
-	// SQL is for a holdout that is a table: SELECT holdout_mean(expression) FROM table, or the expression alone.
-	SQL string
-	// Training is how well it does on the training data, as a decimal number from 0 to 1. It may be empty where the policy has a table to compute it on, or where SQL
-	// has it.
-	Training string
-	// Name is what the score is called on the board; empty where it is not to be there.
-	Name string
-	// Confidence is the probability of the error bar; 0 means 0.95.
-	Confidence float64
-}
-
-// HoldoutAnswer is a score that stays honest.
-type HoldoutAnswer struct {
-	Dataset string `json:"dataset"`
-	Holdout string `json:"holdout"`
-	// Score is a decimal number from 0 to 1. Where Spent is false it is the training value, which the holdout confirms; where it is true it comes from the holdout, with
-	// noise, and has used up one of its answers.
-	Score    string `json:"score"`
-	Spent    bool   `json:"spent"`
-	Training string `json:"training"`
-	// Error is how far the mean over the holdout may be from Score, but for a probability of 1 - Confidence; see [holdout.Tariff.Confirmed].
-	Error      float64 `json:"error"`
-	Confidence float64 `json:"confidence"`
-	Left       int     `json:"left"` // how many answers can still come from the holdout
-	// Free says that nothing was charged for this answer: the first question of a round is charged for all of them.
-	Free      bool           `json:"free"`
-	Again     bool           `json:"again"` // it was answered before, in the same words
-	Cost      dp.Cost        `json:"cost"`
-	Receipt   Receipt        `json:"receipt"` // of the round that the answer belongs to
-	Remaining Remaining      `json:"remaining"`
-	Alerts    []ledger.Alert `json:"alerts"`
-	Notes     []string       `json:"notes"`
-	Version   DataVersion    `json:"data_version"` // of the tables; a file of labels has no number
-}
 
 // How a holdout fails, beside refusals and budgets.
 var (
@@ -70,7 +28,7 @@ var (
 //
 // What is promised is in package holdout. It needs of every question that its sum moves by at most Steps between neighbours. For labels that is package labels', where
 // neighbours differ in one label; for a table it is checked here once more, by what [tree.Query.Sensitivity] says.
-func (c *Curator) AskHoldout(ctx context.Context, q HoldoutQuestion) (*HoldoutAnswer, error) {
+func (c *Curator) AskHoldout(ctx context.Context, q api.HoldoutQuestion) (*api.HoldoutAnswer, error) {
 	p, err := c.prepareHoldout(ctx, q)
 	if err != nil {
 		return nil, err
@@ -116,7 +74,7 @@ func (c *Curator) AskHoldout(ctx context.Context, q HoldoutQuestion) (*HoldoutAn
 		if err != nil {
 			return nil, err
 		}
-		out.Version = DataVersion{now.Number, now.Label}
+		out.Version = api.DataVersion{Number: now.Number, Name: now.Label}
 	}
 	return out, nil
 }

@@ -3,6 +3,8 @@ package curator
 import (
 	"errors"
 	"testing"
+
+	"github.com/discreet-dp/discreet/api"
 )
 
 // A question of a holdout that failed ends it for who asked, until the release, and for nobody else.
@@ -12,7 +14,7 @@ func TestHoldoutFailedForOne(t *testing.T) {
 	working := w.Curator.engine
 	w.Curator.engine = failing{working}
 	ask := func(analyst, sql string) error {
-		_, err := w.score(HoldoutQuestion{Analyst: analyst, Holdout: "rows", SQL: sql, Training: "1"})
+		_, err := w.score(api.HoldoutQuestion{Analyst: analyst, Holdout: "rows", SQL: sql, Training: "1"})
 		return err
 	}
 	if err := ask("ana", "smoker"); !errors.Is(err, ErrHoldoutRun) {

@@ -9,6 +9,7 @@ import (
 	"math/big"
 	"strings"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/internal/holdout/labels"
@@ -37,14 +38,14 @@ type submission struct {
 }
 
 // prepareHoldout does what costs nothing.
-func (c *Curator) prepareHoldout(ctx context.Context, q HoldoutQuestion) (*submission, error) {
+func (c *Curator) prepareHoldout(ctx context.Context, q api.HoldoutQuestion) (*submission, error) {
 	if err := c.admit(q.Analyst); err != nil {
 		return nil, err
 	}
-	p := &submission{beta: 1 - Confidence}
+	p := &submission{beta: 1 - api.Confidence}
 	if q.Confidence != 0 {
-		if !(q.Confidence >= leastConfidence && q.Confidence <= mostConfidence) {
-			return nil, refusal("", "a confidence is from %v to %v", leastConfidence, mostConfidence)
+		if !(q.Confidence >= api.LeastConfidence && q.Confidence <= api.MostConfidence) {
+			return nil, refusal("", "a confidence is from %v to %v", api.LeastConfidence, api.MostConfidence)
 		}
 		p.beta = 1 - q.Confidence
 	}
@@ -66,7 +67,7 @@ func (c *Curator) prepareHoldout(ctx context.Context, q HoldoutQuestion) (*submi
 }
 
 // holdout finds the holdout that is asked.
-func (c *Curator) holdout(q HoldoutQuestion) (*policy.Holdout, error) {
+func (c *Curator) holdout(q api.HoldoutQuestion) (*policy.Holdout, error) {
 	names := c.dataset.HoldoutNames()
 	switch {
 	case len(names) == 0:
@@ -103,7 +104,7 @@ func trainingOf(text string) (*big.Rat, error) {
 var errNoTraining = refusal("give it, such as 0.81: how well the same does on your training data", "the training value is missing")
 
 // prepareLabels checks predictions.
-func (c *Curator) prepareLabels(ctx context.Context, p *submission, q HoldoutQuestion, given *big.Rat) error {
+func (c *Curator) prepareLabels(ctx context.Context, p *submission, q api.HoldoutQuestion, given *big.Rat) error {
 	switch {
 	case q.SQL != "":
 		return refusal("submit predictions", "the holdout %s has labels and no table, so it cannot be asked with SQL", quoted(p.of.Name))
@@ -130,7 +131,7 @@ func (c *Curator) prepareLabels(ctx context.Context, p *submission, q HoldoutQue
 }
 
 // prepareTable checks an expression.
-func (c *Curator) prepareTable(ctx context.Context, p *submission, q HoldoutQuestion, given *big.Rat) error {
+func (c *Curator) prepareTable(ctx context.Context, p *submission, q api.HoldoutQuestion, given *big.Rat) error {
 	switch {
 	case len(q.Predictions) > 0 || len(q.IDs) > 0:
 		return refusal("ask with an expression over its columns, as in "+p.example(), "the holdout %s is the table %s, and takes no predictions", quoted(p.of.Name), quoted(p.of.Table))
@@ -142,7 +143,7 @@ func (c *Curator) prepareTable(ctx context.Context, p *submission, q HoldoutQues
 		const opening = "SELECT holdout_mean("
 		text, before = opening+text+`) FROM "`+strings.ReplaceAll(p.of.Table, `"`, `""`)+`"`, len(opening)
 	}
-	h, err := plan.PrepareHoldout(c.dataset, text, p.of.Name, c.options(ctx, Settings{}))
+	h, err := plan.PrepareHoldout(c.dataset, text, p.of.Name, c.options(ctx, api.Settings{}))
 	if err != nil {
 		return inExpression(err, before, len(q.SQL))
 	}

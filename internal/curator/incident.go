@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/ledger"
@@ -17,18 +18,8 @@ var ErrTimeLimit = errors.New("the owner's limit of time is reached")
 // errPanic is what is left of a panic.
 var errPanic = errors.New("a panic")
 
-// Incident is a question that failed after its charge, as the owner is told of it.
-type Incident struct {
-	Analyst string         `json:"analyst"`
-	Dataset string         `json:"dataset"`
-	Charge  uint64         `json:"charge"` // the charge that paid for it; 0 where that was another's, or before
-	Failure ledger.Failure `json:"failure"`
-	// Closed says that the door is closed to the analyst by now.
-	Closed bool `json:"closed"`
-}
-
 // OnIncident says who is told of incidents, when they are on stable storage. It is set before the curator is used.
-func (c *Curator) OnIncident(tell func(Incident)) { c.tell = tell }
+func (c *Curator) OnIncident(tell func(api.Incident)) { c.tell = tell }
 
 // run asks the engine. A panic of it, or of what prints the question, is an error, of which nothing is left that could hold data.
 func (c *Curator) run(ctx context.Context, q *tree.Query) (r *engine.Result, err error) {
@@ -72,7 +63,7 @@ func (c *Curator) failed(ctx context.Context, analyst string, charge uint64, cau
 	}
 	if c.tell != nil {
 		door, err := c.ledger.Door(ctx, c.dataset.Name, analyst)
-		c.tell(Incident{Analyst: analyst, Dataset: c.dataset.Name, Charge: charge, Failure: failure, Closed: door.Closed || err != nil})
+		c.tell(api.Incident{Analyst: analyst, Dataset: c.dataset.Name, Charge: charge, Failure: failure, Closed: door.Closed || err != nil})
 	}
 	if !tell {
 		// Behind a closed door what fails and what does not are told the same.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/ledger"
@@ -31,18 +32,18 @@ func TestLeastPrice(t *testing.T) {
 			if w.records() != records {
 				t.Errorf("%s: %.60s: something was charged", budget, sql)
 			}
-			if _, err := w.Explain(ctx, Question{Analyst: "ana", SQL: sql, Epsilon: amount("1e-9")}); err == nil {
+			if _, err := w.Explain(ctx, api.Question{Analyst: "ana", SQL: sql, Epsilon: amount("1e-9")}); err == nil {
 				t.Errorf("%s: %.60s: it was explained", budget, sql)
 			}
-			if _, err := w.prepare(ctx, Question{Analyst: "ana", SQL: sql, Epsilon: amount(found[1])}); err != nil {
+			if _, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: sql, Epsilon: amount(found[1])}); err != nil {
 				t.Errorf("%s: %.60s: advised %s, and then: %v", budget, sql, found[1], err)
 			}
 			less := amount(found[1])
 			less -= less>>20 + 3
-			if _, err := w.prepare(ctx, Question{Analyst: "ana", SQL: sql, Epsilon: less}); err == nil {
+			if _, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: sql, Epsilon: less}); err == nil {
 				t.Errorf("%s: %.60s: less than %s is enough", budget, sql, found[1])
 			}
-			if _, err := w.prepare(ctx, Question{Analyst: "ana", SQL: sql}); err != nil {
+			if _, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: sql}); err != nil {
 				t.Errorf("%s: %.60s: the default is too little: %v", budget, sql, err)
 			}
 		}
@@ -83,7 +84,7 @@ func TestLeastPriceOfAnError(t *testing.T) {
 	for _, budget := range []string{pure, concentrated, plenty, rich} {
 		w := newWorld(t, budget)
 		for _, sql := range []string{"SELECT COUNT(*), SUM(age) FROM patients", byAge(1) + " UNION ALL " + byAge(2), "SELECT sex, COUNT(*) FROM patients GROUP BY sex"} {
-			q := Question{Analyst: "ana", SQL: sql, Settings: Settings{Error: big.NewRat(1e15, 1)}, Request: request()}
+			q := api.Question{Analyst: "ana", SQL: sql, Settings: api.Settings{Error: big.NewRat(1e15, 1)}, Request: request()}
 			p, err := w.prepare(ctx, q)
 			w.check(err)
 			least := p.least(w.dataset.Budget)
@@ -139,7 +140,7 @@ func TestLeastPriceOfASession(t *testing.T) {
 	for _, budget := range []string{pure, concentrated} {
 		w := newWorld(t, budget)
 		records := w.records()
-		q := SparseQuestion{Analyst: "ana", Above: 1, Sensitivity: 1, Epsilon: w.dataset.Budget.MinEpsilon - 1, Request: request()}
+		q := api.SparseQuestion{Analyst: "ana", Above: 1, Sensitivity: 1, Epsilon: w.dataset.Budget.MinEpsilon - 1, Request: request()}
 		_, err := w.OpenSparse(ctx, q)
 		if found := leastAdvised.FindStringSubmatch(plainly(err)); found == nil || amount(found[1]) != w.dataset.Budget.MinEpsilon {
 			t.Errorf("%s: %v", budget, err)

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/engine/outer"
 	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
@@ -71,8 +72,8 @@ func unique(columns []tree.Output, i int) string {
 }
 
 // run runs the query over answers.
-func (o *outside) run(ctx context.Context, answers []*Answer) (*Answer, error) {
-	out := &Answer{Confidence: answers[0].Confidence}
+func (o *outside) run(ctx context.Context, answers []*api.Answer) (*api.Answer, error) {
+	out := &api.Answer{Confidence: answers[0].Confidence}
 	tables := slices.Clone(o.tables)
 	for i, a := range answers {
 		for _, row := range a.Rows {
@@ -97,10 +98,10 @@ func (o *outside) run(ctx context.Context, answers []*Answer) (*Answer, error) {
 }
 
 // outerColumns describes the columns of a query over answers.
-func outerColumns(columns []outer.Column) []Column {
-	var out []Column
+func outerColumns(columns []outer.Column) []api.Column {
+	var out []api.Column
 	for _, c := range columns {
-		column := Column{Name: c.Name, Kind: c.Kind.String(), Noisy: true, Approximate: true, Decimals: -1}
+		column := api.Column{Name: c.Name, Kind: c.Kind.String(), Noisy: true, Approximate: true, Decimals: -1}
 		switch c.Kind {
 		case outer.Integer:
 			column.Decimals = 0

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/ledger"
@@ -55,7 +56,7 @@ func TestAroundIsCheckedFirst(t *testing.T) {
 		if _, err := w.ask(sql); !errors.As(err, &refused) {
 			t.Errorf("%s: %v", sql, err)
 		}
-		if _, err := w.Explain(ctx, Question{Analyst: "ana", SQL: sql}); !errors.As(err, &refused) {
+		if _, err := w.Explain(ctx, api.Question{Analyst: "ana", SQL: sql}); !errors.As(err, &refused) {
 			t.Errorf("explain %s: %v", sql, err)
 		}
 	}
@@ -77,7 +78,7 @@ func TestSeveralQuestions(t *testing.T) {
 		if len(r.charges) != 1 || a.Cost.Epsilon != amount("0.1") && a.Cost.Epsilon != amount("0.1")-1 || r.charges[0].Cost.Rho != w.spent().Rho {
 			t.Errorf("charged %v; cost %v", r.charges, a.Cost)
 		}
-		same := func(sql string, free bool) *Answer {
+		same := func(sql string, free bool) *api.Answer {
 			t.Helper()
 			got, err := w.ask(sql)
 			w.check(err)
@@ -93,7 +94,7 @@ func TestSeveralQuestions(t *testing.T) {
 		}
 		// Two of which one is known: half is paid.
 		const other = "SELECT * FROM (SELECT COUNT(*) AS n FROM patients) AS a, (SELECT SUM(cost) AS s FROM visits) AS b"
-		e, err := w.Explain(ctx, Question{Analyst: "ana", SQL: other})
+		e, err := w.Explain(ctx, api.Question{Analyst: "ana", SQL: other})
 		w.check(err)
 		if len(e.Questions) != 2 || !e.Questions[0].Known || e.Questions[1].Known || e.Known || e.Pay.Rho >= e.Cost.Rho {
 			t.Errorf("explained as %+v", e)

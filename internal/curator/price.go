@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/internal/plan/syntax"
@@ -17,7 +18,7 @@ import (
 // priced is a statement with the noise of everything that it releases, and what that costs.
 type priced struct {
 	statement *plan.Statement
-	settings  Settings
+	settings  api.Settings
 	currency  currency
 	epsilon   dp.Amount // what was asked for, or what an error came to
 	buys      []*purchase
@@ -51,7 +52,7 @@ const (
 //
 // Shares are rounded down, noise is calibrated to the rounded share, and the charge is
 // the sum of what the mechanisms claim, so it is exact and never above what was asked for.
-func price(ds *policy.Dataset, st *plan.Statement, s Settings) (*priced, error) {
+func price(ds *policy.Dataset, st *plan.Statement, s api.Settings) (*priced, error) {
 	p := &priced{statement: st, settings: s, currency: currency{ds.Budget.Pure()}}
 	p.distinct()
 	if err := p.fits(); err != nil {

@@ -133,7 +133,7 @@ func (p *priced) smallest(q *tree.Query, m tree.Measure, k int64, most dp.Amount
 }
 
 // beta is the probability that an exact value is outside of its error bar.
-func (p *priced) beta() float64 { return 1 - p.settings.confidence() }
+func (p *priced) beta() float64 { return 1 - p.settings.Level() }
 
 // tooExact refuses an error that no allowed price has, and says which one can be had: that of equal shares of the most.
 func (p *priced) tooExact(ds *policy.Dataset) error {
@@ -148,6 +148,7 @@ func (p *priced) tooExact(ds *policy.Dataset) error {
 			worst = max(worst, scaled(big.NewInt(b.noise[i].HalfWidth(p.beta())), m.Step()))
 		}
 	}
+	asked, _ := p.settings.Show("dp.error")
 	return refusal("set dp.error to "+strconv.FormatFloat(worst, 'g', -1, 64)+" or more, or ask for fewer groups or aggregates",
-		"an error of %s would cost more than one question may; at epsilon %v an error of %s can be had", showError(&p.settings), most, strconv.FormatFloat(worst, 'g', -1, 64))
+		"an error of %s would cost more than one question may; at epsilon %v an error of %s can be had", asked, most, strconv.FormatFloat(worst, 'g', -1, 64))
 }

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"testing"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 )
 
@@ -15,20 +16,20 @@ func TestErrorIsTheSmallestPrice(t *testing.T) {
 		w := newWorld(t, budget)
 		for _, c := range []struct {
 			sql, want string
-			s         Settings
+			s         api.Settings
 		}{
-			{"SELECT COUNT(*) FROM patients", "20", Settings{}},
-			{"SELECT COUNT(*) FROM patients", "20", Settings{Confidence: 0.5}},
-			{"SELECT COUNT(*) FROM patients", "20", Settings{Confidence: 0.9999}},
-			{"SELECT sex, COUNT(*), SUM(age) FROM patients GROUP BY sex", "1000.5", Settings{}},
-			{"SELECT SUM(cost) FROM patients", "99999.999", Settings{}},
-			{"SELECT ward, COUNT(*) FROM visits GROUP BY ward", "150", Settings{}},
-			{"SELECT ward, COUNT(*) FROM visits GROUP BY ward", "150", Settings{Mechanism: "laplace"}},
-			{"SELECT COUNT(*) FROM patients UNION ALL SELECT COUNT(*) FROM visits", "60", Settings{}},
+			{"SELECT COUNT(*) FROM patients", "20", api.Settings{}},
+			{"SELECT COUNT(*) FROM patients", "20", api.Settings{Confidence: 0.5}},
+			{"SELECT COUNT(*) FROM patients", "20", api.Settings{Confidence: 0.9999}},
+			{"SELECT sex, COUNT(*), SUM(age) FROM patients GROUP BY sex", "1000.5", api.Settings{}},
+			{"SELECT SUM(cost) FROM patients", "99999.999", api.Settings{}},
+			{"SELECT ward, COUNT(*) FROM visits GROUP BY ward", "150", api.Settings{}},
+			{"SELECT ward, COUNT(*) FROM visits GROUP BY ward", "150", api.Settings{Mechanism: "laplace"}},
+			{"SELECT COUNT(*) FROM patients UNION ALL SELECT COUNT(*) FROM visits", "60", api.Settings{}},
 		} {
 			c.s.Error, _ = new(big.Rat).SetString(c.want)
 			target, _ := c.s.Error.Float64()
-			p, err := w.prepare(ctx, Question{Analyst: "ana", SQL: c.sql, Settings: c.s})
+			p, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: c.sql, Settings: c.s})
 			if err != nil {
 				t.Errorf("%s: %v", c.sql, err)
 				continue
@@ -52,7 +53,7 @@ func TestErrorIsTheSmallestPrice(t *testing.T) {
 			if got := p.currency.amount(p.epsilon); got < sum || p.epsilon > 1 && p.currency.amount(p.epsilon-1) >= sum {
 				t.Errorf("%s: the tag is epsilon %v, and the shares are %v", c.sql, p.epsilon, sum)
 			}
-			a, err := w.Ask(ctx, Question{Analyst: "ana", SQL: c.sql, Settings: c.s, Request: request()})
+			a, err := w.Ask(ctx, api.Question{Analyst: "ana", SQL: c.sql, Settings: c.s, Request: request()})
 			w.check(err)
 			for _, row := range a.Errors {
 				for _, e := range row {
@@ -69,7 +70,7 @@ func TestErrorIsRefused(t *testing.T) {
 	w := newWorld(t, plenty)
 	ask := func(sql, target string) error {
 		e, _ := new(big.Rat).SetString(target)
-		_, err := w.prepare(ctx, Question{Analyst: "ana", SQL: sql, Settings: Settings{Error: e}})
+		_, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: sql, Settings: api.Settings{Error: e}})
 		return err
 	}
 	for _, sql := range []string{
@@ -104,7 +105,7 @@ func TestIntervalsCover(t *testing.T) {
 	for _, budget := range []string{plenty, rich} {
 		for _, confidence := range []float64{0.5, 0.8, 0.99} {
 			w := newWorld(t, budget)
-			p, err := w.prepare(ctx, Question{Analyst: "ana", Epsilon: dp.One, Settings: Settings{Confidence: confidence},
+			p, err := w.prepare(ctx, api.Question{Analyst: "ana", Epsilon: dp.One, Settings: api.Settings{Confidence: confidence},
 				SQL: "SELECT COUNT(*), SUM(age), AVG(age), SUM(age) - 50 * COUNT(*), 100 * SUM(age) / COUNT(*), VARIANCE(age), STDDEV_POP(age) FROM patients"})
 			w.check(err)
 			exactly, err := w.data.Run(ctx, p.query())

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/hospital"
 	"github.com/discreet-dp/discreet/internal/plan/syntax"
@@ -34,7 +35,7 @@ func TestPrivateKeys(t *testing.T) {
 	w := privately(t, 2000, amount("1e-4"), amount("1e-6"))
 	r := w.record()
 	const text = "SELECT ward, COUNT(*), AVG(cost), MEDIAN(cost) FROM visits GROUP BY ward"
-	ask := func(sql string) *Answer {
+	ask := func(sql string) *api.Answer {
 		a, err := w.askAs("ana", sql, dp.One)
 		w.check(err)
 		return a
@@ -91,7 +92,7 @@ func TestPrivateKeysAreRefused(t *testing.T) {
 		t.Errorf("without a delta: %v", err)
 	}
 	w = privately(t, 50, amount("1e-6"), amount("6e-7"))
-	if _, err := w.Ask(ctx, Question{Analyst: "ana", SQL: text, Settings: Settings{Delta: amount("2e-6")}, Request: request()}); !errors.As(err, &refused) {
+	if _, err := w.Ask(ctx, api.Question{Analyst: "ana", SQL: text, Settings: api.Settings{Delta: amount("2e-6")}, Request: request()}); !errors.As(err, &refused) {
 		t.Errorf("with too much delta: %v", err)
 	}
 	w.mustAsk(text)
@@ -146,7 +147,7 @@ func TestKeyOfOnePerson(t *testing.T) {
 		{"SELECT DISTINCT ward FROM visits", 0, "threshold"},
 		{"SELECT DISTINCT ward FROM visits WHERE ward = 'attic' OR cost > 800", 1, "selection"},
 	} {
-		p, err := w.prepare(ctx, Question{Analyst: "ana", SQL: c.sql, Epsilon: dp.One, Settings: Settings{MaxGroups: c.groups}})
+		p, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: c.sql, Epsilon: dp.One, Settings: api.Settings{MaxGroups: c.groups}})
 		w.check(err)
 		got := w.attic(p, n)
 		if !contains(p.buys[0].spelling(), map[string]string{"threshold": "from", "selection": "key selection"}[c.rule]) {
@@ -161,7 +162,7 @@ func TestKeyOfOnePerson(t *testing.T) {
 		}
 	}
 	// The planted bugs: a threshold for another delta, and a delta that is not charged.
-	p, err := w.prepare(ctx, Question{Analyst: "ana", SQL: "SELECT ward, COUNT(*) FROM visits GROUP BY ward", Epsilon: dp.One})
+	p, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: "SELECT ward, COUNT(*) FROM visits GROUP BY ward", Epsilon: dp.One})
 	w.check(err)
 	dropped, err := mech.NewKeyThreshold(mech.KeyConfig{GroupsPerUnit: 2, Rho: rhoFor(dp.One) / 2, Delta: amount("0.9")})
 	w.check(err)
@@ -198,7 +199,7 @@ func keysArePaid(p *priced, charged dp.Cost) error {
 // More keys than the ledger can keep: those of most people stay, by what was released, and the answer says so.
 func TestTooManyKeys(t *testing.T) {
 	w := privately(t, 2000, amount("0.01"), amount("0.01"))
-	p, err := w.prepare(ctx, Question{Analyst: "ana", SQL: "SELECT ward, COUNT(*) FROM visits WHERE ward <> 'internal' OR cost > 500 GROUP BY ward", Epsilon: dp.One})
+	p, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: "SELECT ward, COUNT(*) FROM visits WHERE ward <> 'internal' OR cost > 500 GROUP BY ward", Epsilon: dp.One})
 	w.check(err)
 	b := p.buys[0]
 	exactly, err := w.data.Run(ctx, b.query)

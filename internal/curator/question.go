@@ -2,31 +2,15 @@ package curator
 
 import (
 	"context"
-	"time"
 
-	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// Question is what an analyst asks.
-type Question struct {
-	Analyst string
-	SQL     string
-	// Epsilon is what the analyst is ready to pay; 0 means what Settings say.
-	Epsilon dp.Amount
-	// Settings are everything else about the answer.
-	Settings Settings
-	// Request names the question for retries: the same request is charged once.
-	Request string
-	// AsOf is a moment, or zero: answers that were kept after it are not used to make this one, and not spoken of. The same question is never
-	// charged twice for that. See the type fresh.
-	AsOf time.Time
-}
-
-// settings returns the settings with the price in them.
-func (q Question) settings() (Settings, error) {
+// priceSettings returns the settings with the price in them.
+func priceSettings(q api.Question) (api.Settings, error) {
 	s := q.Settings
 	if q.Epsilon > 0 {
 		if s.Epsilon > 0 && s.Epsilon != q.Epsilon {
@@ -34,11 +18,14 @@ func (q Question) settings() (Settings, error) {
 		}
 		s.Epsilon = q.Epsilon
 	}
-	return s, s.check()
+	if err := s.Check(); err != nil {
+		return s, refusal("", "%v", err)
+	}
+	return s, nil
 }
 
 // prepare does the steps that cost nothing: check, and price.
-func (c *Curator) prepare(ctx context.Context, q Question) (*priced, error) {
+func (c *Curator) prepare(ctx context.Context, q api.Question) (*priced, error) {
 	statement, s, _, err := c.check(ctx, q)
 	if err != nil {
 		return nil, err
@@ -52,11 +39,11 @@ func (c *Curator) prepare(ctx context.Context, q Question) (*priced, error) {
 
 // check checks who asks, the settings and the text, and the tree that is made of it once more. Fixed says that the plan follows from the text and the policy alone, and not from the values of a
 // public table, which can change.
-func (c *Curator) check(ctx context.Context, q Question) (statement *plan.Statement, s Settings, fixed bool, err error) {
+func (c *Curator) check(ctx context.Context, q api.Question) (statement *plan.Statement, s api.Settings, fixed bool, err error) {
 	if err := c.admit(q.Analyst); err != nil {
-		return nil, Settings{}, false, err
+		return nil, api.Settings{}, false, err
 	}
-	if s, err = q.settings(); err != nil {
+	if s, err = priceSettings(q); err != nil {
 		return nil, s, false, err
 	}
 	if statement := c.drafts.take(draftKey{q.SQL, s.MaxGroups}); statement != nil {
@@ -81,7 +68,7 @@ func (c *Curator) admit(analyst string) error {
 	return c.expired(analyst)
 }
 
-func (c *Curator) options(ctx context.Context, s Settings) plan.Options {
+func (c *Curator) options(ctx context.Context, s api.Settings) plan.Options {
 	o := plan.Options{MaxGroups: s.MaxGroups}
 	if c.engine != nil {
 		o.Public = public{ctx, c.engine}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -18,13 +19,13 @@ type sight struct {
 // recall returns, for each purchase, what was released for it, or nil where it was not paid for yet. What one charge paid
 // for is kept together, and each part is found by its own name, whatever it was bought with. What was not bought itself may
 // be made of something that was.
-func (c *Curator) recall(ctx context.Context, p *priced, version string, sight sight) ([]*released, Receipt, error) {
+func (c *Curator) recall(ctx context.Context, p *priced, version string, sight sight) ([]*released, api.Receipt, error) {
 	all := make([]*released, len(p.buys))
-	paid := Receipt{Free: true}
+	paid := api.Receipt{Free: true}
 	for i, b := range p.buys {
 		r, err := c.recallOne(ctx, b, version, p.beta(), sight)
 		if err != nil {
-			return nil, Receipt{}, err
+			return nil, api.Receipt{}, err
 		}
 		if all[i] = r; r != nil && paid.Sequence == 0 {
 			paid.Sequence = r.sequence
@@ -35,7 +36,7 @@ func (c *Curator) recall(ctx context.Context, p *priced, version string, sight s
 }
 
 // find puts the hash of the charge that paid for an answer into its receipt.
-func (c *Curator) find(ctx context.Context, paid *Receipt) error {
+func (c *Curator) find(ctx context.Context, paid *api.Receipt) error {
 	if paid.Sequence == 0 {
 		return nil
 	}

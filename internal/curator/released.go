@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
@@ -30,8 +31,8 @@ type released struct {
 	noise    []noise
 	cells    []int
 	// What came through a stream has no noise of its own: it says how, what it charged, and how far each number may be off.
-	through *Through
-	receipt Receipt
+	through *api.Through
+	receipt api.Receipt
 	halves  [][]int64
 }
 

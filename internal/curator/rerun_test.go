@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/plan/syntax"
 )
 
@@ -18,7 +19,7 @@ func TestReruns(t *testing.T) {
 		waiting, cancel := context.WithCancel(ctx)
 		defer cancel()
 		r.before["run"] = func() error { cancel(); return waiting.Err() }
-		_, err := w.Ask(waiting, Question{Analyst: "ana", SQL: byAge(7), Request: request})
+		_, err := w.Ask(waiting, api.Question{Analyst: "ana", SQL: byAge(7), Request: request})
 		return err
 	}
 	runs := func() (n int) {
@@ -42,7 +43,7 @@ func TestReruns(t *testing.T) {
 		t.Errorf("it was computed %d times for one charge", n)
 	}
 	clear(r.before)
-	if _, err := w.Ask(ctx, Question{Analyst: "ana", SQL: byAge(7), Request: "another"}); err != nil {
+	if _, err := w.Ask(ctx, api.Question{Analyst: "ana", SQL: byAge(7), Request: "another"}); err != nil {
 		t.Error(err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/internal/exact"
@@ -20,7 +21,7 @@ func TestNothingCostsMoreThanAsked(t *testing.T) {
 		for _, dataset := range []string{hospital.Dataset("hospital", "data", budget), substitute(hospital.Dataset("hospital", "data", budget))} {
 			c := New(parsed(t, dataset), nil, nil, nil)
 			for _, sql := range questions {
-				p, err := c.prepare(ctx, Question{Analyst: "ana", SQL: sql, Epsilon: dp.One})
+				p, err := c.prepare(ctx, api.Question{Analyst: "ana", SQL: sql, Epsilon: dp.One})
 				if err != nil {
 					t.Errorf("%s: %v", sql, err)
 					continue
@@ -68,7 +69,7 @@ func TestScoring(t *testing.T) {
 // Keys and the values that belong to them stay together, wherever an engine found them.
 func TestKeysKeepTheirValues(t *testing.T) {
 	w := privately(t, 50, amount("1e-4"), amount("1e-5"))
-	p, err := w.prepare(ctx, Question{Analyst: "ana", Epsilon: dp.One, SQL: "SELECT ward, cost > 500, COUNT(*), MEDIAN(cost) FROM visits GROUP BY ward, cost > 500"})
+	p, err := w.prepare(ctx, api.Question{Analyst: "ana", Epsilon: dp.One, SQL: "SELECT ward, cost > 500, COUNT(*), MEDIAN(cost) FROM visits GROUP BY ward, cost > 500"})
 	w.check(err)
 	b := p.buys[0]
 	var found engine.Result

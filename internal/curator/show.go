@@ -6,21 +6,22 @@ import (
 	"math/big"
 	"strconv"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/engine/outer"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
 // columns describes the columns of the answer. It needs the plan and nothing that was released.
-func (f *finisher) columns() []Column {
-	var out []Column
+func (f *finisher) columns() []api.Column {
+	var out []api.Column
 	for _, o := range f.plan.Columns {
 		out = append(out, describeColumn(o, f.bar(o.Expr)))
 	}
 	return out
 }
 
-func describeColumn(o tree.Output, b bar) Column {
-	c := Column{Name: o.Name, Kind: kindOf(o.Expr.Type()).String(), Noisy: b.noisy, Approximate: b.noisy && !b.alone, Decimals: -1}
+func describeColumn(o tree.Output, b bar) api.Column {
+	c := api.Column{Name: o.Name, Kind: kindOf(o.Expr.Type()).String(), Noisy: b.noisy, Approximate: b.noisy && !b.alone, Decimals: -1}
 	if t := o.Expr.Type(); t.Kind == tree.Number {
 		c.Decimals = decimals(t.Step)
 	}

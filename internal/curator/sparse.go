@@ -9,32 +9,11 @@ import (
 	"math/big"
 	"strings"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/mech"
 )
-
-// SparseQuestion opens a session of the sparse vector technique: any number of questions whether a count or a sum is at or above a
-// threshold, of which only those that are answered "above" cost something. All of it is charged when the session is opened.
-type SparseQuestion struct {
-	Analyst string
-	// Epsilon is what the whole session costs; 0 means the policy's default.
-	Epsilon dp.Amount
-	// Above is how many questions may be answered "above" before the session ends.
-	Above int
-	// Values says that a noisy value comes with every "above", which half of the epsilon is for.
-	Values bool
-	// Sensitivity is how far one person may move a question, in units of its answer: 1 for counts of people. Questions that can move
-	// further are refused.
-	Sensitivity int64
-	// Step is the lattice that answers are on, in units: 1 where it is empty, which is that of counts and of sums of whole numbers; 0.01 for
-	// sums of cents. All questions of a session have the same, because they share the noise of the threshold.
-	Step string
-	// Signed admits sums of values that can be negative. Then people move questions in both directions, and the noise is larger.
-	Signed bool
-	// Request names the session: the same request never opens a second one.
-	Request string
-}
 
 // maxAbove bounds a session. Its noise grows with it, so that more would be of no use to anybody.
 const maxAbove = 100_000
@@ -67,14 +46,14 @@ const maxAbove = 100_000
 // The noise of its threshold is in this process and nowhere else. So a session ends with the process, and with the window of the budget that it was charged in; and the same request again is refused and not
 // answered with a new session: that would be a second noise for one charge, and two comparisons with one value under different noise are worth more than
 // was paid for.
-func (c *Curator) OpenSparse(ctx context.Context, q SparseQuestion) (*SparseSession, error) {
+func (c *Curator) OpenSparse(ctx context.Context, q api.SparseQuestion) (*SparseSession, error) {
 	if err := c.admit(q.Analyst); err != nil {
 		return nil, err
 	}
 	if err := foreign(q.Request); err != nil {
 		return nil, err
 	}
-	step, err := q.step()
+	step, err := sparseStep(q)
 	if err != nil {
 		return nil, err
 	}
@@ -107,9 +86,9 @@ func (c *Curator) OpenSparse(ctx context.Context, q SparseQuestion) (*SparseSess
 		cost.Epsilon = epsilon // the price tag, as in other answers
 	}
 	s := &SparseSession{
-		c: c, analyst: q.Analyst, mechanism: m, session: c.releaser.OpenSparse(m), step: step, monotone: q.monotone(c.dataset.Neighbours),
+		c: c, analyst: q.Analyst, mechanism: m, session: c.releaser.OpenSparse(m), step: step, monotone: sameWay(q, c.dataset.Neighbours),
 		data: data.ID, window: charged.Window, turn: make(chan struct{}, 1),
-		Cost: cost, Receipt: Receipt{Sequence: charged.Sequence, Hash: charged.Hash}, Alerts: charged.Alerts(),
+		Cost: cost, Receipt: api.Receipt{Sequence: charged.Sequence, Hash: charged.Hash}, Alerts: charged.Alerts(),
 	}
 	s.left.Store(int64(s.session.Left()))
 	if err := s.note(ctx, sparseNote{Opened: true}); err != nil {
@@ -118,11 +97,11 @@ func (c *Curator) OpenSparse(ctx context.Context, q SparseQuestion) (*SparseSess
 	return s, nil
 }
 
-// monotone reports whether the session takes only questions that all move the same way; see [Curator.OpenSparse].
-func (q SparseQuestion) monotone(n dp.Neighbours) bool { return n == dp.AddRemove && !q.Signed }
+// sameWay reports whether the session takes only questions that all move the same way; see [Curator.OpenSparse].
+func sameWay(q api.SparseQuestion, n dp.Neighbours) bool { return n == dp.AddRemove && !q.Signed }
 
-// step reads the lattice, and checks the rest of the question.
-func (q SparseQuestion) step() (*big.Rat, error) {
+// sparseStep reads the lattice, and checks the rest of the question.
+func sparseStep(q api.SparseQuestion) (*big.Rat, error) {
 	switch {
 	case q.Above < 1 || q.Above > maxAbove:
 		return nil, refusal(fmt.Sprintf("write a number from 1 to %d", maxAbove), "a session cannot say \"above\" %d times", q.Above)
@@ -145,7 +124,7 @@ func (q SparseQuestion) step() (*big.Rat, error) {
 // sparse calibrates a session to its price, as price does for other questions: a pure budget pays its epsilon, and an (epsilon, delta)
 // budget the rho of any pure mechanism of that epsilon, for which the session gets the largest epsilon of its own that is within it. Where
 // a new threshold after every "above" is more exact at that price, there is one.
-func (c *Curator) sparse(q SparseQuestion, step *big.Rat) (*mech.Sparse, dp.Amount, error) {
+func (c *Curator) sparse(q api.SparseQuestion, step *big.Rat) (*mech.Sparse, dp.Amount, error) {
 	epsilon, budget := q.Epsilon, c.dataset.Budget
 	if epsilon == 0 {
 		epsilon = budget.DefaultEpsilon
@@ -157,7 +136,7 @@ func (c *Curator) sparse(q SparseQuestion, step *big.Rat) (*mech.Sparse, dp.Amou
 		return nil, 0, refusal("open it with at least "+budget.MinEpsilon.String(), "epsilon %v is less than a question costs here", epsilon)
 	}
 	moves := new(big.Rat).Quo(new(big.Rat).SetInt64(q.Sensitivity), step)
-	config := mech.SparseConfig{Sensitivity: dp.NewL1(moves.Num()), Above: q.Above, Monotone: q.monotone(c.dataset.Neighbours)}
+	config := mech.SparseConfig{Sensitivity: dp.NewL1(moves.Num()), Above: q.Above, Monotone: sameWay(q, c.dataset.Neighbours)}
 	with := func(e dp.Amount, refresh bool) (*mech.Sparse, error) {
 		now := config
 		now.Epsilon, now.Refresh = e, refresh
@@ -209,7 +188,7 @@ func sparseWithin(epsilon dp.Amount, with func(dp.Amount, bool) (*mech.Sparse, e
 }
 
 // spellSparse names a session's noise with its exact parameters.
-func spellSparse(m *mech.Sparse, q SparseQuestion, step *big.Rat) string {
+func spellSparse(m *mech.Sparse, q api.SparseQuestion, step *big.Rat) string {
 	threshold, question, value := m.Parameters()
 	parts := []string{threshold.RatString(), question.RatString()}
 	if value != nil {

@@ -8,6 +8,7 @@ import (
 	"math/big"
 	"sync/atomic"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
@@ -28,7 +29,7 @@ var (
 // SparseSession is an open session. It is safe for concurrent use; questions are answered one after the other.
 type SparseSession struct {
 	Cost    dp.Cost
-	Receipt Receipt
+	Receipt api.Receipt
 	// Alerts say which accounts the session took over 50, 80 or 95 % of their limits.
 	Alerts []ledger.Alert
 
@@ -45,17 +46,6 @@ type SparseSession struct {
 	turn  chan struct{} // holds one thing while a question is asked; what follows is its own
 	asked int
 	ended error
-}
-
-// SparseVerdict is the answer to one question of a session.
-type SparseVerdict struct {
-	Above bool
-	// Value is the noisy value, where the session has values and the answer is "above".
-	Value *string
-	Left  int // how many more can be "above"
-	// Error is for all answers of the session so far together: with probability 0.95 what was called above was at least its threshold less
-	// this, and what was called below at most its threshold and this.
-	Error float64
 }
 
 // sparseBeta is how likely the error of a session may be exceeded.
@@ -77,7 +67,7 @@ const sparseBeta = 0.05
 // A session is about one version of the data. That is for the analyst and not for the theorem: the proof goes from question to question, and holds
 // where each value moves by at most the sensitivity between neighbours at that time, a person being in all versions or in none. So it does no
 // harm that data may change between the look at its version and the run. That there is a new version is the owner's doing and no secret.
-func (s *SparseSession) Ask(ctx context.Context, sql, threshold string) (*SparseVerdict, error) {
+func (s *SparseSession) Ask(ctx context.Context, sql, threshold string) (*api.SparseVerdict, error) {
 	select {
 	case s.turn <- struct{}{}:
 		defer func() { <-s.turn }()
@@ -96,7 +86,7 @@ func (s *SparseSession) Ask(ctx context.Context, sql, threshold string) (*Sparse
 	case s.session.Left() == 0:
 		return nil, mech.ErrHalted
 	}
-	statement, err := plan.Prepare(s.c.dataset, sql, s.c.options(ctx, Settings{}))
+	statement, err := plan.Prepare(s.c.dataset, sql, s.c.options(ctx, api.Settings{}))
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +123,7 @@ func (s *SparseSession) Ask(ctx context.Context, sql, threshold string) (*Sparse
 		return nil, err
 	}
 	s.asked++
-	v := &SparseVerdict{Above: answer.Above, Left: s.session.Left(), Error: scaled(big.NewInt(s.mechanism.Accuracy(s.asked, sparseBeta)), s.step)}
+	v := &api.SparseVerdict{Above: answer.Above, Left: s.session.Left(), Error: scaled(big.NewInt(s.mechanism.Accuracy(s.asked, sparseBeta)), s.step)}
 	if _, _, values := s.mechanism.Split(); answer.Above && values > 0 {
 		text := new(big.Rat).Mul(new(big.Rat).SetInt64(answer.Value), s.step).FloatString(decimals(s.step))
 		v.Value = &text

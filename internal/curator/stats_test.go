@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/hospital"
 )
@@ -25,7 +26,7 @@ func TestVarianceOfExactNumbers(t *testing.T) {
 	}
 	population := squares/n - sum/n*sum/n
 	for _, list := range []string{"VAR_POP(age), VARIANCE(age), STDDEV_POP(age), STDDEV_SAMP(age)", "VAR_POP(age), VARIANCE(age), STDDEV_POP(age), STDDEV_SAMP(age), SUM(age)"} {
-		p, err := w.prepare(ctx, Question{Analyst: "ana", SQL: "SELECT " + list + " FROM patients", Epsilon: dp.One})
+		p, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: "SELECT " + list + " FROM patients", Epsilon: dp.One})
 		w.check(err)
 		exactly, err := w.data.Run(ctx, p.query())
 		w.check(err)
@@ -45,7 +46,7 @@ func TestVarianceOfExactNumbers(t *testing.T) {
 // Whatever the noise does, a variance is within public limits, finite and without a sign.
 func TestVarianceStaysWithinItsLimits(t *testing.T) {
 	c := New(parsed(t, small), nil, nil, nil)
-	p, err := c.prepare(ctx, Question{Analyst: "ana", SQL: "SELECT VARIANCE(n), STDDEV(n), VAR_POP(n), STDDEV_POP(n), SUM(n) / COUNT(*), 0 * AVG(m) FROM small"})
+	p, err := c.prepare(ctx, api.Question{Analyst: "ana", SQL: "SELECT VARIANCE(n), STDDEV(n), VAR_POP(n), STDDEV_POP(n), SUM(n) / COUNT(*), 0 * AVG(m) FROM small"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +85,7 @@ func TestQuantilesAreNear(t *testing.T) {
 			ages = append(ages, p.Age)
 		}
 		slices.Sort(ages)
-		p, err := w.prepare(ctx, Question{Analyst: "ana", Epsilon: dp.One, SQL: "SELECT MIN(age), PERCENTILE_CONT(0.25) WITHIN GROUP (ORDER BY age), MEDIAN(age), MAX(age) FROM patients"})
+		p, err := w.prepare(ctx, api.Question{Analyst: "ana", Epsilon: dp.One, SQL: "SELECT MIN(age), PERCENTILE_CONT(0.25) WITHIN GROUP (ORDER BY age), MEDIAN(age), MAX(age) FROM patients"})
 		w.check(err)
 		exactly, err := w.data.Run(ctx, p.query())
 		w.check(err)
@@ -148,7 +149,7 @@ func TestChoice(t *testing.T) {
 // The error bars of what is computed hold for sure, and are exact for counts and sums alone.
 func TestCompositeBars(t *testing.T) {
 	c := New(parsed(t, small), nil, nil, nil)
-	p, err := c.prepare(ctx, Question{Analyst: "ana", SQL: "SELECT COUNT(*), SUM(n), COUNT(*) + SUM(n), SUM(n) - COUNT(*), 2 * SUM(n), SUM(c) / COUNT(*), COUNT(*) / 7, COUNT(*) % 7, COUNT(*) > 3, dp_error(SUM(n)), dp_low(SUM(n)), dp_high(COUNT(*)) FROM small"})
+	p, err := c.prepare(ctx, api.Question{Analyst: "ana", SQL: "SELECT COUNT(*), SUM(n), COUNT(*) + SUM(n), SUM(n) - COUNT(*), 2 * SUM(n), SUM(c) / COUNT(*), COUNT(*) / 7, COUNT(*) % 7, COUNT(*) > 3, dp_error(SUM(n)), dp_low(SUM(n)), dp_high(COUNT(*)) FROM small"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,7 +195,7 @@ func TestCompositeBars(t *testing.T) {
 // DISTINCT shows equal rows once.
 func TestDistinct(t *testing.T) {
 	c := New(parsed(t, small), nil, nil, nil)
-	p, err := c.prepare(ctx, Question{Analyst: "ana", SQL: "SELECT DISTINCT COUNT(*) > 2 AS many FROM small GROUP BY k ORDER BY many LIMIT 5"})
+	p, err := c.prepare(ctx, api.Question{Analyst: "ana", SQL: "SELECT DISTINCT COUNT(*) > 2 AS many FROM small GROUP BY k ORDER BY many LIMIT 5"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/plan/cells"
 	"github.com/discreet-dp/discreet/internal/stream/histogram"
 )
@@ -88,7 +89,7 @@ func TestCellsRandom(t *testing.T) {
 			k := one("sex", "zip", "smoker", "year", "ward", "age / 10", "CASE WHEN "+cond(1)+" THEN 'a' WHEN "+cond(0)+" THEN 'b' END", "coalesce("+cond(0)+", true)")
 			text = "SELECT " + k + " AS k, " + agg() + " FROM patients WHERE " + cond(2) + " GROUP BY k"
 		}
-		p, err := w.prepare(ctx, Question{Analyst: "ana", SQL: text})
+		p, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: text})
 		if err != nil {
 			continue
 		}
@@ -184,7 +185,7 @@ func TestCellsKeyed(t *testing.T) {
 				k := one("d", "s", "w", "y", "x")
 				text = "SELECT " + k + " AS k, COUNT(*), SUM(CASE WHEN " + atom() + " THEN 1 ELSE 0 END) FROM patients WHERE " + atom() + " GROUP BY " + k
 			}
-			p, err := w.prepare(ctx, Question{Analyst: "ana", SQL: text})
+			p, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: text})
 			if err != nil {
 				continue
 			}

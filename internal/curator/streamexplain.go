@@ -7,23 +7,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 )
-
-// StreamInquiry is a question that would be answered through a stream.
-type StreamInquiry struct {
-	Name string `json:"name"`
-	// Counts is how many different counts it is made of, and Known says that all of them were answered before.
-	Counts int  `json:"counts"`
-	Known  bool `json:"known"`
-	// Most is what it could cost now, where every count has to be paid for. Counts that the stream predicts are free.
-	Most dp.Cost `json:"most"`
-	// Error is how far a count may be off, all that the stream answers together with probability Confidence.
-	Error      int64   `json:"error"`
-	Confidence float64 `json:"confidence"`
-	// Ordinary is what the question would cost by itself.
-	Ordinary dp.Cost `json:"ordinary"`
-}
 
 // diversion is a purchase that would go through a stream.
 type diversion struct {
@@ -63,10 +49,10 @@ func (d diversions) known() bool {
 	return true
 }
 
-// through explains a question that goes through a stream.
-func (q *Inquiry) through(p *priced, d *diversion) {
+// explainDiversion explains a question that goes through a stream.
+func explainDiversion(q *api.Inquiry, p *priced, d *diversion) {
 	most := p.currency.plus(dp.Cost{}, d.price.most)
-	q.Stream = &StreamInquiry{
+	q.Stream = &api.StreamInquiry{
 		Name: d.policy.Name, Counts: len(d.different), Known: d.price.cached, Most: most, Error: d.tariff.Error, Confidence: 1 - d.policy.Beta, Ordinary: p.currency.plus(dp.Cost{}, q.Cost),
 	}
 	q.Cost, q.Known = most, d.price.cached

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
 	"github.com/discreet-dp/discreet/internal/plan/cells"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
@@ -194,7 +195,7 @@ func TestLinearQuestionsAreExact(t *testing.T) {
 			t.Fatalf("%d people are in cells", placed)
 		}
 		for _, text := range linearQuestions {
-			p, err := w.prepare(ctx, Question{Analyst: "ana", SQL: text})
+			p, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: text})
 			if err != nil {
 				t.Errorf("%s: %v", text, err)
 				continue
@@ -209,7 +210,7 @@ func TestLinearQuestionsAreExact(t *testing.T) {
 			}
 		}
 		for _, text := range otherQuestions {
-			p, err := w.prepare(ctx, Question{Analyst: "ana", SQL: text})
+			p, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: text})
 			if err != nil {
 				t.Errorf("%s: %v", text, err)
 				continue

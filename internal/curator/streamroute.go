@@ -8,6 +8,7 @@ import (
 	"math/big"
 	"time"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/plan/cells"
 	"github.com/discreet-dp/discreet/internal/plan/syntax"
@@ -22,20 +23,6 @@ type route struct {
 	terms [][][]cells.Term // by measure, then by group
 	// different are the queries, each once, in the order in which they are asked.
 	different []*linear.Query
-}
-
-// Through says how an answer, or a part of it, went through a stream.
-type Through struct {
-	Stream string `json:"stream"`
-	// Asked is how many different counts the question was made of, and Free how many of them cost nothing: they had been asked before, or were predicted from answers that
-	// had been. Paid are the others.
-	Asked int `json:"asked"`
-	Free  int `json:"free"`
-	Paid  int `json:"paid"`
-	// Error is how far each of these counts may be off, all that the stream ever answers together with probability Confidence.
-	Error      int64   `json:"error"`
-	Confidence float64 `json:"confidence"`
-	Cost       dp.Cost `json:"cost"`
 }
 
 // routes returns, for each purchase, how it can go through a stream, or nil where it cannot. It is made from the text and the policy; the sessions are
@@ -94,7 +81,7 @@ func closeAll(routes []*route) {
 // fits reports whether a stream may answer a purchase as it was asked for: no price or mechanism was named, and the stream is as exact and as sure as was asked.
 func (r *route) fits(p *priced, b *purchase) bool {
 	s := p.settings
-	if s.Epsilon != 0 || s.Mechanism != "" || s.confidence() > 1-r.policy.Beta {
+	if s.Epsilon != 0 || s.Mechanism != "" || s.Level() > 1-r.policy.Beta {
 		return false
 	}
 	if s.Error == nil {
@@ -232,14 +219,14 @@ func (c *Curator) admits(ctx context.Context, analyst string, cost dp.Cost) (boo
 }
 
 // through answers what was diverted, after everything else that had to be bought: what is refused then is the stream's part alone.
-func (c *Curator) through(ctx context.Context, bill *bill, all []*released, who *payer) (uses []Through, paid Receipt, err error) {
+func (c *Curator) through(ctx context.Context, bill *bill, all []*released, who *payer) (uses []api.Through, paid api.Receipt, err error) {
 	for i, b := range bill.priced.buys {
 		d := bill.diverted[b]
 		if d == nil {
 			continue
 		}
 		if all[i], err = d.answer(ctx, who); err != nil {
-			return nil, Receipt{}, err
+			return nil, api.Receipt{}, err
 		}
 		uses = append(uses, *all[i].through)
 		if all[i].receipt.Sequence != 0 {
@@ -254,7 +241,7 @@ var ErrStreamPart = errors.New("the budget does not admit the rest of this quest
 
 // answer asks all queries of a purchase, one after the other, and makes of the answers what a mechanism would have released.
 func (r *route) answer(ctx context.Context, who *payer) (*released, error) {
-	use := &Through{Stream: r.policy.Name, Asked: len(r.different), Error: r.tariff.Error, Confidence: 1 - r.policy.Beta}
+	use := &api.Through{Stream: r.policy.Name, Asked: len(r.different), Error: r.tariff.Error, Confidence: 1 - r.policy.Beta}
 	values := map[string]int64{}
 	out := &released{Quantiles: make([][][]int64, len(r.terms)), through: use}
 	for _, q := range r.different {
@@ -278,7 +265,7 @@ func (r *route) answer(ctx context.Context, who *payer) (*released, error) {
 			use.Cost = use.Cost.Add(a.Cost)
 		}
 		if a.Receipt.Sequence != 0 {
-			out.receipt = Receipt{Sequence: a.Receipt.Sequence, Hash: a.Receipt.Hash}
+			out.receipt = api.Receipt{Sequence: a.Receipt.Sequence, Hash: a.Receipt.Hash}
 		}
 	}
 	if use.Cost != (dp.Cost{}) {
@@ -297,8 +284,8 @@ func (r *route) answer(ctx context.Context, who *payer) (*released, error) {
 	return out, nil
 }
 
-// say says in words how an answer went through a stream.
-func (u *Through) say() string {
+// sayThrough says in words how an answer went through a stream.
+func sayThrough(u *api.Through) string {
 	text := fmt.Sprintf("answered through the stream %s, ", u.Stream)
 	switch {
 	case u.Paid == 0:

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/learn"
 )
 
@@ -90,7 +91,7 @@ func (c *Curator) keepTraining(ctx context.Context, sequence uint64, key string,
 }
 
 // recallTraining returns the model that was paid for, or nil.
-func (c *Curator) recallTraining(ctx context.Context, t *training, version string, sight sight) (*Training, error) {
+func (c *Curator) recallTraining(ctx context.Context, t *training, version string, sight sight) (*api.Training, error) {
 	text, sequence, found, err := c.ledger.Recall(ctx, t.key(version))
 	if err != nil || !found || sight.spoken && c.fresh.hides(sequence, sight.asOf) {
 		return nil, err
@@ -102,7 +103,7 @@ func (c *Curator) recallTraining(ctx context.Context, t *training, version strin
 	if model == nil || model.Receipt.Sequence != sequence {
 		return nil, errMemory
 	}
-	out := &Training{Model: model, Receipt: Receipt{Sequence: sequence, Free: true}}
+	out := &api.Training{Model: model, Receipt: api.Receipt{Sequence: sequence, Free: true}}
 	if err := c.find(ctx, &out.Receipt); err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/internal/plan/syntax"
@@ -29,7 +30,7 @@ type training struct {
 var errTrainingPrice = errors.New("the price of this training is not what was asked for, and nothing was charged; please report it")
 
 // prepareTraining does the steps that cost nothing: check, and price. The text, the spec, the settings and the policy decide all of it.
-func (c *Curator) prepareTraining(ctx context.Context, q TrainingQuestion) (*training, error) {
+func (c *Curator) prepareTraining(ctx context.Context, q api.TrainingQuestion) (*training, error) {
 	if err := c.admit(q.Analyst); err != nil {
 		return nil, err
 	}
@@ -38,7 +39,7 @@ func (c *Curator) prepareTraining(ctx context.Context, q TrainingQuestion) (*tra
 	if err != nil {
 		return nil, err
 	}
-	if t.table, err = plan.PrepareTable(c.dataset, q.Features, q.Target, c.options(ctx, Settings{})); err != nil {
+	if t.table, err = plan.PrepareTable(c.dataset, q.Features, q.Target, c.options(ctx, api.Settings{})); err != nil {
 		return nil, err
 	}
 	if err := agreed(c.second.table(c.dataset, t.table)); err != nil {

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
 	"github.com/discreet-dp/discreet/internal/entropy"
@@ -90,13 +91,13 @@ func (w *world) check(err error) {
 }
 
 // ask asks as ana, at the default price.
-func (w *world) ask(text string) (*Answer, error) { return w.askAs("ana", text, 0) }
+func (w *world) ask(text string) (*api.Answer, error) { return w.askAs("ana", text, 0) }
 
-func (w *world) askAs(analyst, text string, epsilon dp.Amount) (*Answer, error) {
-	return w.Ask(ctx, Question{Analyst: analyst, SQL: text, Epsilon: epsilon, Request: request()})
+func (w *world) askAs(analyst, text string, epsilon dp.Amount) (*api.Answer, error) {
+	return w.Ask(ctx, api.Question{Analyst: analyst, SQL: text, Epsilon: epsilon, Request: request()})
 }
 
-func (w *world) mustAsk(text string) *Answer {
+func (w *world) mustAsk(text string) *api.Answer {
 	w.t.Helper()
 	a, err := w.ask(text)
 	if err != nil {
@@ -135,7 +136,7 @@ func seeded(seed byte) *mech.Releaser {
 }
 
 // made finishes an answer whose noisy vectors are these.
-func made(t testing.TB, p *priced, noisy [][]int64) *Answer {
+func made(t testing.TB, p *priced, noisy [][]int64) *api.Answer {
 	t.Helper()
 	a, err := p.finish(ctx, []*released{{Measures: noisy, Quantiles: make([][][]int64, len(noisy))}})
 	if err != nil {
@@ -148,7 +149,7 @@ func made(t testing.TB, p *priced, noisy [][]int64) *Answer {
 func (p *priced) query() *tree.Query { return p.buys[0].query }
 
 // numbers shows the rows of an answer, for comparisons.
-func numbers(a *Answer) string { return fmt.Sprint(a.Rows) }
+func numbers(a *api.Answer) string { return fmt.Sprint(a.Rows) }
 
 // amount reads a decimal number.
 func amount(text string) dp.Amount {

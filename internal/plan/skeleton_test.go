@@ -2,9 +2,8 @@ package plan_test
 
 import (
 	"encoding/json"
-	"strings"
-
 	"math/big"
+	"strings"
 
 	"github.com/discreet-dp/discreet/internal/plan/syntax"
 )

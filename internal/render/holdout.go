@@ -1,32 +1,33 @@
 package render
 
 import (
-	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/ledger"
 )
 
 // HoldoutAnswerJSON is a score for machines, the same on the command line and over HTTP.
 type HoldoutAnswerJSON struct {
-	Dataset    string               `json:"dataset"`
-	Holdout    string               `json:"holdout"`
-	Score      string               `json:"score" doc:"As a decimal, from 0 to 1; with noise it can be a little outside"`
-	Error      float64              `json:"error" doc:"How far the mean over the holdout may be from the score, with the probability of confidence"`
-	Confidence float64              `json:"confidence"`
-	Spent      bool                 `json:"spent" doc:"Whether the score comes from the holdout, with noise, and used up one of its answers. Else it is the value of the training side, which the holdout confirms"`
-	Training   string               `json:"training" doc:"The value of the training side"`
-	Left       int                  `json:"left" doc:"How many more answers can come from the holdout"`
-	Free       bool                 `json:"free" doc:"Whether nothing was charged: the first score of a round pays for all up to the next one that the holdout contradicts"`
-	Again      bool                 `json:"again" doc:"Whether it was answered before"`
-	Cost       dp.Cost              `json:"cost" doc:"What was charged for this score"`
-	Receipt    ReceiptJSON          `json:"receipt" doc:"The charge of the round that the score belongs to"`
-	Remaining  discreet.Remaining   `json:"remaining" doc:"What the analyst can still spend"`
-	Notes      []string             `json:"notes" doc:"What a reader should know about the score"`
-	Version    discreet.DataVersion `json:"data_version" doc:"Which version of the data the score is about; a file of labels has none"`
-	Alerts     []discreet.Alert     `json:"alerts" doc:"Accounts that this score took over 50, 80 or 95 % of their limits"`
+	Dataset    string          `json:"dataset"`
+	Holdout    string          `json:"holdout"`
+	Score      string          `json:"score" doc:"As a decimal, from 0 to 1; with noise it can be a little outside"`
+	Error      float64         `json:"error" doc:"How far the mean over the holdout may be from the score, with the probability of confidence"`
+	Confidence float64         `json:"confidence"`
+	Spent      bool            `json:"spent" doc:"Whether the score comes from the holdout, with noise, and used up one of its answers. Else it is the value of the training side, which the holdout confirms"`
+	Training   string          `json:"training" doc:"The value of the training side"`
+	Left       int             `json:"left" doc:"How many more answers can come from the holdout"`
+	Free       bool            `json:"free" doc:"Whether nothing was charged: the first score of a round pays for all up to the next one that the holdout contradicts"`
+	Again      bool            `json:"again" doc:"Whether it was answered before"`
+	Cost       dp.Cost         `json:"cost" doc:"What was charged for this score"`
+	Receipt    ReceiptJSON     `json:"receipt" doc:"The charge of the round that the score belongs to"`
+	Remaining  api.Remaining   `json:"remaining" doc:"What the analyst can still spend"`
+	Notes      []string        `json:"notes" doc:"What a reader should know about the score"`
+	Version    api.DataVersion `json:"data_version" doc:"Which version of the data the score is about; a file of labels has none"`
+	Alerts     []ledger.Alert  `json:"alerts" doc:"Accounts that this score took over 50, 80 or 95 % of their limits"`
 }
 
 // HoldoutJSON turns a score into what machines read.
-func HoldoutJSON(a *discreet.HoldoutAnswer) HoldoutAnswerJSON {
+func HoldoutJSON(a *api.HoldoutAnswer) HoldoutAnswerJSON {
 	out := HoldoutAnswerJSON{
 		Dataset: a.Dataset, Holdout: a.Holdout, Score: a.Score, Error: a.Error, Confidence: a.Confidence, Spent: a.Spent, Training: a.Training, Left: a.Left, Free: a.Free, Again: a.Again,
 		Cost: a.Cost, Receipt: receiptJSON(a.Receipt), Remaining: a.Remaining, Notes: a.Notes, Version: a.Version, Alerts: a.Alerts,
@@ -35,7 +36,7 @@ func HoldoutJSON(a *discreet.HoldoutAnswer) HoldoutAnswerJSON {
 		out.Notes = []string{}
 	}
 	if out.Alerts == nil {
-		out.Alerts = []discreet.Alert{}
+		out.Alerts = []ledger.Alert{}
 	}
 	return out
 }
@@ -60,6 +61,6 @@ type HoldoutInfoJSON struct {
 }
 
 // HoldoutInfo turns what the policy says about a holdout into what machines read.
-func HoldoutInfo(h discreet.HoldoutInfo) HoldoutInfoJSON {
+func HoldoutInfo(h api.HoldoutInfo) HoldoutInfoJSON {
 	return HoldoutInfoJSON{h.Dataset, h.Name, h.Labels, h.ID != "", h.Table, h.Train, h.Size, h.Threshold, h.Noise, h.Answers, h.Steps, h.Round, h.Total, h.Confirmed, h.Answered}
 }

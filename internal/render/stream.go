@@ -3,35 +3,37 @@ package render
 import (
 	"fmt"
 
-	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/ledger"
+	"github.com/discreet-dp/discreet/stream"
 )
 
 // StreamAnswerJSON is an answer of a stream for machines, the same on the command line and over HTTP.
 type StreamAnswerJSON struct {
-	Dataset    string               `json:"dataset"`
-	Stream     string               `json:"stream"`
-	Value      int64                `json:"value" doc:"How many people, or nearly"`
-	Error      *int64               `json:"error" nullable:"true" doc:"How far the value may be off: all answers of the stream are within their errors with the probability that the policy promises. Null where nothing is known, which is where way is unchecked"`
-	Confidence float64              `json:"confidence" doc:"That probability"`
-	Way        string               `json:"way" enum:"cached,predicted,paid,plain,unchecked" doc:"How it was found. cached: asked before. predicted: predicted from released answers, and the test agreed; free, unless it is the first of a round of tests. paid: the test did not agree, so the value has noise of its own; the round was paid for when it began. plain: paid for without a test. unchecked: predicted without a test, because the budget is gone"`
-	Free       bool                 `json:"free" doc:"Whether nothing was charged"`
-	Cost       dp.Cost              `json:"cost" doc:"What this answer made the stream charge"`
-	Receipt    ReceiptJSON          `json:"receipt" doc:"Where the charge stands in the ledger; its sequence is 0 where nothing was charged"`
-	Remaining  discreet.Remaining   `json:"remaining" doc:"What the analyst can still spend"`
-	Version    discreet.DataVersion `json:"data_version" doc:"Which version of the data the answer is about"`
-	Alerts     []discreet.Alert     `json:"alerts" doc:"Accounts that this answer took over 50, 80 or 95 % of their limits"`
+	Dataset    string          `json:"dataset"`
+	Stream     string          `json:"stream"`
+	Value      int64           `json:"value" doc:"How many people, or nearly"`
+	Error      *int64          `json:"error" nullable:"true" doc:"How far the value may be off: all answers of the stream are within their errors with the probability that the policy promises. Null where nothing is known, which is where way is unchecked"`
+	Confidence float64         `json:"confidence" doc:"That probability"`
+	Way        string          `json:"way" enum:"cached,predicted,paid,plain,unchecked" doc:"How it was found. cached: asked before. predicted: predicted from released answers, and the test agreed; free, unless it is the first of a round of tests. paid: the test did not agree, so the value has noise of its own; the round was paid for when it began. plain: paid for without a test. unchecked: predicted without a test, because the budget is gone"`
+	Free       bool            `json:"free" doc:"Whether nothing was charged"`
+	Cost       dp.Cost         `json:"cost" doc:"What this answer made the stream charge"`
+	Receipt    ReceiptJSON     `json:"receipt" doc:"Where the charge stands in the ledger; its sequence is 0 where nothing was charged"`
+	Remaining  api.Remaining   `json:"remaining" doc:"What the analyst can still spend"`
+	Version    api.DataVersion `json:"data_version" doc:"Which version of the data the answer is about"`
+	Alerts     []ledger.Alert  `json:"alerts" doc:"Accounts that this answer took over 50, 80 or 95 % of their limits"`
 }
 
 // StreamJSON turns an answer of a stream into what machines read.
-func StreamJSON(a *discreet.StreamAnswer) StreamAnswerJSON {
+func StreamJSON(a *api.StreamAnswer) StreamAnswerJSON {
 	out := StreamAnswerJSON{
 		Dataset: a.Dataset, Stream: a.Stream, Value: a.Value, Error: a.Error, Confidence: a.Confidence, Way: string(a.Way), Free: a.Free, Cost: a.Cost,
 		Receipt: receiptJSON(a.Receipt), Remaining: a.Remaining, Version: a.Version, Alerts: a.Alerts,
 	}
 	out.Receipt.Free = a.Free
 	if out.Alerts == nil {
-		out.Alerts = []discreet.Alert{}
+		out.Alerts = []ledger.Alert{}
 	}
 	return out
 }
@@ -46,16 +48,16 @@ type StreamQuoteJSON struct {
 }
 
 // StreamQuote turns a quote into what machines read.
-func StreamQuote(q *discreet.StreamQuote) StreamQuoteJSON {
+func StreamQuote(q *api.StreamQuote) StreamQuoteJSON {
 	return StreamQuoteJSON{q.Dataset, q.Stream, string(q.Way), q.Cost, q.Error}
 }
 
 // StreamPrice says in one line what an answer of a stream cost and why, and what is left.
-func StreamPrice(a *discreet.StreamAnswer) string {
+func StreamPrice(a *api.StreamAnswer) string {
 	return "price: " + streamWay(a) + "; left: " + Left(a.Remaining)
 }
 
-func streamWay(a *discreet.StreamAnswer) string {
+func streamWay(a *api.StreamAnswer) string {
 	switch {
 	case a.Way == "cached":
 		return "free, it was asked before"
@@ -74,7 +76,7 @@ func streamWay(a *discreet.StreamAnswer) string {
 }
 
 // StreamQuoteWords say what a stream would do with a question.
-func StreamQuoteWords(q *discreet.StreamQuote) string {
+func StreamQuoteWords(q *api.StreamQuote) string {
 	switch {
 	case q.Way == "cached":
 		return "free: it was asked before"
@@ -105,7 +107,7 @@ func Claim(c dp.Cost) string {
 }
 
 // StreamValue shows the value of an answer with its error.
-func StreamValue(a *discreet.StreamAnswer) string {
+func StreamValue(a *api.StreamAnswer) string {
 	if a.Error == nil {
 		return fmt.Sprintf("%d", a.Value)
 	}
@@ -138,7 +140,7 @@ type StreamAttributeJSON struct {
 }
 
 // StreamInfo turns what the policy says about a stream into what machines read.
-func StreamInfo(s discreet.StreamInfo) StreamInfoJSON {
+func StreamInfo(s api.StreamInfo) StreamInfoJSON {
 	out := StreamInfoJSON{
 		Dataset: s.Dataset, Name: s.Name, Table: s.Table, Attributes: []StreamAttributeJSON{}, Cells: s.Cells, Size: s.Size, Alpha: s.Alpha, Error: s.Error, Beta: s.Beta,
 		Queries: s.Queries, Predictor: s.Predictor, Round: s.Round, Plain: s.Plain, MostPaid: s.MostPaid, MostPlain: s.MostPlain,
@@ -165,6 +167,6 @@ type StreamReportJSON struct {
 }
 
 // StreamReport turns the books of a stream into what machines read.
-func StreamReport(r discreet.StreamReport) StreamReportJSON {
+func StreamReport(r stream.Report) StreamReportJSON {
 	return StreamReportJSON{r.Asked, r.Different, r.Cached, r.Predicted, r.Paid, r.Plain, r.Unchecked, r.Refused, r.Spent, r.Cache, r.Naive}
 }

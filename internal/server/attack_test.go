@@ -19,7 +19,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgproto3"
 
-	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/audit/generate"
 	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/internal/server/users"
@@ -132,7 +132,7 @@ func (f *front) masked(text string) mask {
 	}
 	p := st.Plans[0]
 	m := mask{rows: st.Outer != nil || p.Having != nil || p.Limit != nil || p.Distinct || len(p.Order) > 0 || p.Query.Choice != nil || len(p.Query.PrivateKeys()) > 0}
-	if d, err := f.server.db.Describe(context.Background(), discreet.Question{Analyst: "ana", SQL: text}); err == nil {
+	if d, err := f.server.db.Describe(context.Background(), api.Question{Analyst: "ana", SQL: text}); err == nil {
 		for _, c := range d.Columns {
 			m.columns = append(m.columns, c.Noisy)
 		}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/server/admission"
 	"github.com/discreet-dp/discreet/internal/server/httpapi"
 	"github.com/discreet-dp/discreet/internal/server/pgwire"
@@ -84,7 +85,7 @@ func Open(ctx context.Context, c Config) (s *Server, err error) {
 }
 
 // incident tells the owner of a question that failed after its charge. What the engine said about it is nowhere.
-func (s *Server) incident(i discreet.Incident) {
+func (s *Server) incident(i api.Incident) {
 	if s.config.Log == nil {
 		return
 	}

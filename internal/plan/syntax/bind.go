@@ -54,7 +54,7 @@ func NewBinding(text string, values []Parameter) (*Binding, error) {
 	}
 	literals := make([]literal, count)
 	for i, v := range values {
-		l, refused := v.literal()
+		l, refused := spellParameter(v)
 		if refused != nil {
 			return nil, Refuse(placeOf(marks, i+1), refused.Instead, "parameter $%d: %s", i+1, refused.Reason)
 		}

@@ -5,17 +5,14 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// Parameter is a value for $1, $2, ... of a question, as a client sent it. Its text is that of a literal of its kind, and is never read as SQL.
-type Parameter struct {
-	Kind string // integer, decimal, text, boolean, date or timestamp; text where it is empty
-	Text string
-	Null bool
-}
+// Parameter is a value of a parameter.
+type Parameter = api.Parameter
 
 // MaxParameters is how many parameters a question can have. Each is a word of the text, so more would not fit anyway.
 const MaxParameters = 1000
@@ -31,10 +28,10 @@ type literal struct {
 	number string // how a number is spelled, with its sign
 }
 
-// literal checks a value and spells it. A value is as long as a text at most, and that is looked at first, so that no
+// spellParameter checks a value and spells it. A value is as long as a text at most, and that is looked at first, so that no
 // value makes work that a text could not. The parentheses end whatever word stands before it: without them E$1, U&$1 or a
 // name before a quote would be read as one.
-func (p Parameter) literal() (literal, *Refusal) {
+func spellParameter(p Parameter) (literal, *Refusal) {
 	if p.Null {
 		return literal{sql: "(NULL)", value: p}, nil
 	}
@@ -52,7 +49,7 @@ func (p Parameter) literal() (literal, *Refusal) {
 		p.Kind = "text"
 		return literal{sql: "(" + tree.Quote(p.Text) + ")", value: p}, nil
 	case "integer", "decimal":
-		return p.numeral(bare)
+		return spellNumber(p, bare)
 	case "boolean":
 		b, ok := tree.ReadBoolean(bare)
 		if !ok {
@@ -79,8 +76,8 @@ func (p Parameter) literal() (literal, *Refusal) {
 	return literal{}, Refuse(-1, "send an integer, decimal, text, boolean, date or timestamp", "its kind cannot be used here")
 }
 
-// numeral spells a number. A decimal has a point even where it is whole, because 1 / 2 and 1.0 / 2 are not the same.
-func (p Parameter) numeral(text string) (literal, *Refusal) {
+// spellNumber spells a number. A decimal has a point even where it is whole, because 1 / 2 and 1.0 / 2 are not the same.
+func spellNumber(p Parameter, text string) (literal, *Refusal) {
 	_, err := dp.ParseDecimal(text)
 	switch {
 	case err != nil || !numberText.MatchString(text):

@@ -5,6 +5,8 @@ import (
 	"errors"
 
 	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/ledger"
 )
 
 // outcome is what came of a question, in one word.
@@ -30,11 +32,11 @@ const (
 
 // outcomeOf names how a question ended that has no answer.
 func outcomeOf(err error) outcome {
-	var refusal *discreet.Refusal
-	var budget *discreet.BudgetError
+	var refusal *api.Refusal
+	var budget *ledger.BudgetError
 	var limit *LimitError
-	var dispute *discreet.Disagreement
-	var door *discreet.DoorError
+	var dispute *api.Disagreement
+	var door *ledger.DoorError
 	switch {
 	case errors.As(err, &dispute):
 		return disputed

@@ -13,9 +13,10 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
-	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/render"
+	"github.com/discreet-dp/discreet/ledger"
 )
 
 // Line is a line of an answer that is sent row by row. It has one of meta, row and end.
@@ -29,16 +30,16 @@ type Line struct {
 
 // Meta is everything about an answer but its rows.
 type Meta struct {
-	Columns    []AnswerColumn       `json:"columns"`
-	Cost       dp.Cost              `json:"cost"`
-	Remaining  discreet.Remaining   `json:"remaining"`
-	Receipt    render.ReceiptJSON   `json:"receipt"`
-	Limits     render.LimitsJSON    `json:"limits"`
-	Confidence float64              `json:"confidence"`
-	Notes      []string             `json:"notes"`
-	Version    discreet.DataVersion `json:"data_version"`
-	Alerts     []discreet.Alert     `json:"alerts"`
-	Streams    []discreet.Through   `json:"streams,omitempty" doc:"Which parts of it went through streams of the policy, and how much of them was free"`
+	Columns    []AnswerColumn     `json:"columns"`
+	Cost       dp.Cost            `json:"cost"`
+	Remaining  api.Remaining      `json:"remaining"`
+	Receipt    render.ReceiptJSON `json:"receipt"`
+	Limits     render.LimitsJSON  `json:"limits"`
+	Confidence float64            `json:"confidence"`
+	Notes      []string           `json:"notes"`
+	Version    api.DataVersion    `json:"data_version"`
+	Alerts     []ledger.Alert     `json:"alerts"`
+	Streams    []api.Through      `json:"streams,omitempty" doc:"Which parts of it went through streams of the policy, and how much of them was free"`
 }
 
 // AnswerColumn is a column of an answer.
@@ -55,7 +56,7 @@ type End struct {
 }
 
 // write sends an answer in the way that was agreed on.
-func write(c huma.Context, media string, a *discreet.Answer) {
+func write(c huma.Context, media string, a *api.Answer) {
 	switch media {
 	case mediaNDJSON:
 		c.SetHeader("Content-Type", media)
@@ -90,7 +91,7 @@ func cut() { panic(http.ErrAbortHandler) }
 const flushed = 512
 
 // lines sends an answer row by row.
-func lines(c huma.Context, a *discreet.Answer) {
+func lines(c huma.Context, a *api.Answer) {
 	_, w := humago.Unwrap(c)
 	control := http.NewResponseController(w)
 	out := bufio.NewWriter(w)
@@ -125,7 +126,7 @@ func lines(c huma.Context, a *discreet.Answer) {
 }
 
 // table sends an answer as CSV, with the errors of a noisy column in one beside it.
-func table(w io.Writer, a *discreet.Answer) {
+func table(w io.Writer, a *api.Answer) {
 	out := csv.NewWriter(w)
 	out.UseCRLF = true
 	var cells []string

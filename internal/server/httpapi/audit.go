@@ -4,7 +4,7 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/ledger/replay"
 	"github.com/discreet-dp/discreet/internal/server/users"
 	"github.com/discreet-dp/discreet/ledger"
@@ -26,9 +26,9 @@ type Audit struct {
 
 // DatasetAudit is one dataset in an audit.
 type DatasetAudit struct {
-	Name     string             `json:"name"`
-	Accounts []discreet.Account `json:"accounts"`
-	Promise  []string           `json:"promise" doc:"What the budget promises to every person in the data"`
+	Name     string        `json:"name"`
+	Accounts []api.Account `json:"accounts"`
+	Promise  []string      `json:"promise" doc:"What the budget promises to every person in the data"`
 }
 
 // mostListed is how many differences are told one by one.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/render"
 	"github.com/discreet-dp/discreet/internal/server/users"
 )
@@ -60,7 +60,7 @@ func (d *door) holdouts() {
 			if err != nil {
 				return nil, err
 			}
-			if !slices.ContainsFunc(all, func(h discreet.HoldoutInfo) bool { return h.Name == in.Holdout }) {
+			if !slices.ContainsFunc(all, func(h api.HoldoutInfo) bool { return h.Name == in.Holdout }) {
 				return nil, missing("holdout")
 			}
 			lines, err := d.Desk.Board(ctx, u.Name, in.Name, in.Holdout)
@@ -80,7 +80,7 @@ func (d *door) holdouts() {
 }
 
 // holdoutsOf are the holdouts of a dataset that a user may see.
-func (d *door) holdoutsOf(u users.User, dataset string) ([]discreet.HoldoutInfo, error) {
+func (d *door) holdoutsOf(u users.User, dataset string) ([]api.HoldoutInfo, error) {
 	ds, err := d.dataset(u, dataset)
 	if err != nil {
 		return nil, err

@@ -7,7 +7,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/render"
 	"github.com/discreet-dp/discreet/internal/server/admission"
 	"github.com/discreet-dp/discreet/internal/server/users"
@@ -90,14 +90,14 @@ func askSparse(ctx context.Context, at *admission.Desk, q inquiry) (any, error) 
 }
 
 // stream returns the question of a stream.
-func (q inquiry) stream() (discreet.StreamQuestion, error) {
+func (q inquiry) stream() (api.StreamQuestion, error) {
 	switch {
 	case q.Threshold != "" || q.Predictions != nil || q.IDs != nil || q.Training != "" || q.Name != "":
-		return discreet.StreamQuestion{}, invalid("this session is on a stream", "send sql or where only")
+		return api.StreamQuestion{}, invalid("this session is on a stream", "send sql or where only")
 	case (q.SQL == "") == (q.Where == nil):
-		return discreet.StreamQuestion{}, invalid("a question of a stream is either sql or where", "send one of them; an empty where counts everybody")
+		return api.StreamQuestion{}, invalid("a question of a stream is either sql or where", "send one of them; an empty where counts everybody")
 	}
-	return discreet.StreamQuestion{SQL: q.SQL, Where: q.Where}, nil
+	return api.StreamQuestion{SQL: q.SQL, Where: q.Where}, nil
 }
 
 func askStream(ctx context.Context, at *admission.Desk, q inquiry) (any, error) {
@@ -119,7 +119,7 @@ func askHoldout(ctx context.Context, at *admission.Desk, q inquiry) (any, error)
 	case (q.SQL == "") == (q.Predictions == nil):
 		return nil, invalid("what a holdout scores is either predictions or sql", "send one of them")
 	}
-	asked := discreet.HoldoutQuestion{SQL: q.SQL, Predictions: texts(q.Predictions), IDs: texts(q.IDs), Training: string(q.Training), Name: q.Name}
+	asked := api.HoldoutQuestion{SQL: q.SQL, Predictions: texts(q.Predictions), IDs: texts(q.IDs), Training: string(q.Training), Name: q.Name}
 	a, err := at.AskHoldout(ctx, q.analyst, q.id, asked)
 	if err != nil {
 		return nil, err

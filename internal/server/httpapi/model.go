@@ -9,10 +9,11 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/render"
 	"github.com/discreet-dp/discreet/internal/server/users"
+	"github.com/discreet-dp/discreet/learn"
 )
 
 // Model is a model that was trained.
@@ -56,7 +57,7 @@ func (weights) Schema(huma.Registry) *huma.Schema {
 	}
 }
 
-func weightsOf(m *discreet.Model) (weights, error) {
+func weightsOf(m *learn.Model) (weights, error) {
 	var text bytes.Buffer
 	if err := m.Write(&text); err != nil {
 		return nil, err
@@ -86,7 +87,7 @@ func (d *door) models() {
 				}
 				datasets = []string{ds.Name}
 			}
-			all, next, err := d.Desk.Models(ctx, u.Name, datasets, discreet.ModelsQuestion{Analyst: analyst, After: in.After, Limit: in.Limit, Reads: mostRead})
+			all, next, err := d.Desk.Models(ctx, u.Name, datasets, api.ModelsQuestion{Analyst: analyst, After: in.After, Limit: in.Limit, Reads: mostRead})
 			if err != nil {
 				return nil, err
 			}
@@ -100,7 +101,7 @@ func (d *door) models() {
 		func(ctx context.Context, u users.User, in *modelPath) (*body[Model], error) {
 			var out Model
 			datasets, analyst := d.modelled(u)
-			err := d.Desk.Model(ctx, u.Name, datasets, in.ID, analyst, func(_ context.Context, m *discreet.KeptModel) (err error) {
+			err := d.Desk.Model(ctx, u.Name, datasets, in.ID, analyst, func(_ context.Context, m *api.KeptModel) (err error) {
 				out = modelOf(u, m)
 				out.Model, err = weightsOf(m.Model)
 				return err
@@ -118,7 +119,7 @@ func (d *door) modelled(u users.User) (datasets []string, analyst string) {
 	return d.asked(u), u.Name
 }
 
-func modelOf(u users.User, m *discreet.KeptModel) Model {
+func modelOf(u users.User, m *api.KeptModel) Model {
 	out := Model{
 		ID: m.ID, Dataset: m.Dataset, Time: m.Time.UTC(), Target: m.Target, Cost: m.Cost,
 		Receipt: render.ReceiptJSON{Sequence: m.Receipt.Sequence, Hash: m.Receipt.Hash, Free: m.Receipt.Free},

@@ -7,7 +7,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/render"
 	"github.com/discreet-dp/discreet/internal/server/users"
 )
@@ -83,7 +83,7 @@ func (d *door) streams() {
 var looking = []int{http.StatusNotFound, statusCanceled, http.StatusGatewayTimeout}
 
 // streamsOf are the streams of a dataset that a user may see.
-func (d *door) streamsOf(u users.User, dataset string) ([]discreet.StreamInfo, error) {
+func (d *door) streamsOf(u users.User, dataset string) ([]api.StreamInfo, error) {
 	ds, err := d.dataset(u, dataset)
 	if err != nil {
 		return nil, err
@@ -97,14 +97,14 @@ func (d *door) streamOf(u users.User, in *streamPath) error {
 	if err != nil {
 		return err
 	}
-	if !slices.ContainsFunc(all, func(s discreet.StreamInfo) bool { return s.Name == in.Stream }) {
+	if !slices.ContainsFunc(all, func(s api.StreamInfo) bool { return s.Name == in.Stream }) {
 		return missing("stream")
 	}
 	return nil
 }
 
 // synthetic sends a table in the way that was agreed on.
-func synthetic(c huma.Context, media string, t *discreet.SyntheticTable) {
+func synthetic(c huma.Context, media string, t *api.SyntheticTable) {
 	if media != mediaCSV {
 		out := Synthetic{Dataset: t.Dataset, Stream: t.Stream, Columns: append([]string{}, t.Columns...), Rows: make([]SyntheticRow, len(t.Rows)), Total: t.Total}
 		for i, r := range t.Rows {

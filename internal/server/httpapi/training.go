@@ -6,10 +6,12 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/render"
 	"github.com/discreet-dp/discreet/internal/server/users"
+	"github.com/discreet-dp/discreet/learn"
+	"github.com/discreet-dp/discreet/ledger"
 )
 
 // TrainingQuestion asks for a model.
@@ -39,14 +41,14 @@ type trainingInput struct {
 
 // Training is a model that was just paid for, or that had been.
 type Training struct {
-	ID        string               `json:"id" doc:"For GET /v1/models/{id} and predictions"`
-	Model     weights              `json:"model"`
-	Cost      dp.Cost              `json:"cost" doc:"What it cost now: nothing, where it had been paid for"`
-	Remaining discreet.Remaining   `json:"remaining"`
-	Receipt   render.ReceiptJSON   `json:"receipt"`
-	Version   discreet.DataVersion `json:"data_version"`
-	Alerts    []discreet.Alert     `json:"alerts"`
-	Notes     []string             `json:"notes"`
+	ID        string             `json:"id" doc:"For GET /v1/models/{id} and predictions"`
+	Model     weights            `json:"model"`
+	Cost      dp.Cost            `json:"cost" doc:"What it cost now: nothing, where it had been paid for"`
+	Remaining api.Remaining      `json:"remaining"`
+	Receipt   render.ReceiptJSON `json:"receipt"`
+	Version   api.DataVersion    `json:"data_version"`
+	Alerts    []ledger.Alert     `json:"alerts"`
+	Notes     []string           `json:"notes"`
 }
 
 type trained struct {
@@ -56,23 +58,23 @@ type trained struct {
 
 // TrainingQuote says what a model would cost, and why.
 type TrainingQuote struct {
-	Dataset    string             `json:"dataset"`
-	Unit       string             `json:"unit" doc:"Whom the guarantee protects: row, or the column that names a person"`
-	Neighbours string             `json:"neighbours"`
-	MaxRows    int64              `json:"max_rows" doc:"How many rows of one person count at most"`
-	Method     string             `json:"method"`
-	Why        []string           `json:"why" doc:"Why this method"`
-	Plan       []PlanLine         `json:"plan" doc:"Regulariser, noise, and what the theorem promises about accuracy"`
-	Epsilon    dp.Amount          `json:"epsilon" doc:"The price that was asked for"`
-	Cost       dp.Cost            `json:"cost" doc:"What that is in the currency of the dataset's budget"`
-	Pay        dp.Cost            `json:"pay" doc:"What would be charged now: nothing, where it is known"`
-	Worth      Worth              `json:"worth" doc:"What the model alone promises"`
-	Currency   string             `json:"currency" doc:"How the price comes about"`
-	Known      bool               `json:"known" doc:"Whether it was paid for, and would be free"`
-	Record     *uint64            `json:"record,omitempty" doc:"The charge that paid for it, where it is known"`
-	Remaining  discreet.Remaining `json:"remaining" doc:"Before paying"`
-	After      discreet.Remaining `json:"after" doc:"After paying"`
-	Affordable bool               `json:"affordable" doc:"Whether the budget admits it now"`
+	Dataset    string        `json:"dataset"`
+	Unit       string        `json:"unit" doc:"Whom the guarantee protects: row, or the column that names a person"`
+	Neighbours string        `json:"neighbours"`
+	MaxRows    int64         `json:"max_rows" doc:"How many rows of one person count at most"`
+	Method     string        `json:"method"`
+	Why        []string      `json:"why" doc:"Why this method"`
+	Plan       []PlanLine    `json:"plan" doc:"Regulariser, noise, and what the theorem promises about accuracy"`
+	Epsilon    dp.Amount     `json:"epsilon" doc:"The price that was asked for"`
+	Cost       dp.Cost       `json:"cost" doc:"What that is in the currency of the dataset's budget"`
+	Pay        dp.Cost       `json:"pay" doc:"What would be charged now: nothing, where it is known"`
+	Worth      Worth         `json:"worth" doc:"What the model alone promises"`
+	Currency   string        `json:"currency" doc:"How the price comes about"`
+	Known      bool          `json:"known" doc:"Whether it was paid for, and would be free"`
+	Record     *uint64       `json:"record,omitempty" doc:"The charge that paid for it, where it is known"`
+	Remaining  api.Remaining `json:"remaining" doc:"Before paying"`
+	After      api.Remaining `json:"after" doc:"After paying"`
+	Affordable bool          `json:"affordable" doc:"Whether the budget admits it now"`
 }
 
 // PlanLine is something about how a model would be trained.
@@ -124,19 +126,19 @@ func (d *door) train(ctx context.Context, u users.User, in *trainingInput) (*tra
 	return &trained{key, Training{
 		ID: t.ID, Model: model, Cost: t.Cost, Remaining: t.Remaining, Version: t.Version,
 		Receipt: render.ReceiptJSON{Sequence: t.Receipt.Sequence, Hash: t.Receipt.Hash, Free: t.Receipt.Free},
-		Alerts:  append([]discreet.Alert{}, t.Alerts...), Notes: append([]string{}, t.Notes...),
+		Alerts:  append([]ledger.Alert{}, t.Alerts...), Notes: append([]string{}, t.Notes...),
 	}}, nil
 }
 
 // training reads a question for a model, and returns its key too.
-func (d *door) training(u users.User, in *trainingInput) (q discreet.TrainingQuestion, key string, err error) {
+func (d *door) training(u users.User, in *trainingInput) (q api.TrainingQuestion, key string, err error) {
 	b := in.Body
 	asked, key, err := d.question(u, &questionInput{in.Key, Question{Dataset: b.Dataset, Epsilon: b.Epsilon, Request: b.Request}})
 	if err != nil {
 		return q, "", err
 	}
-	q = discreet.TrainingQuestion{Dataset: asked.Dataset, Analyst: u.Name, Features: b.Features, Target: b.Target, Request: key}
-	q.Spec = discreet.TrainingSpec{
+	q = api.TrainingQuestion{Dataset: asked.Dataset, Analyst: u.Name, Features: b.Features, Target: b.Target, Request: key}
+	q.Spec = learn.Spec{
 		Loss: b.Loss, Method: b.Method, Regulariser: b.Regulariser, Tune: b.Tune, Radius: b.Radius, HalfWidth: b.HalfWidth, Residual: b.Residual, Weights: b.Weights, Rows: b.Rows,
 	}
 	q.Spec.Budget.Epsilon = asked.Epsilon
@@ -151,7 +153,7 @@ func (d *door) training(u users.User, in *trainingInput) (q discreet.TrainingQue
 	return q, key, nil
 }
 
-func quoteOf(x *discreet.TrainingQuote) TrainingQuote {
+func quoteOf(x *api.TrainingQuote) TrainingQuote {
 	out := TrainingQuote{
 		Dataset: x.Dataset, Unit: x.Unit, Neighbours: x.Neighbours, MaxRows: x.MaxRows, Method: x.Method, Why: append([]string{}, x.Why...), Plan: []PlanLine{},
 		Epsilon: x.Epsilon, Cost: x.Cost, Pay: x.Pay, Worth: Worth{x.Worth.Epsilon, x.Worth.Delta}, Currency: x.Currency, Known: x.Known,

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/server/admission"
 	"github.com/discreet-dp/discreet/internal/server/users"
 	"github.com/discreet-dp/discreet/ledger"
@@ -19,10 +20,10 @@ const statusCanceled = 499
 func problemOf(err error) *Problem {
 	var (
 		problem   *Problem
-		refusal   *discreet.Refusal
-		budget    *discreet.BudgetError
+		refusal   *api.Refusal
+		budget    *ledger.BudgetError
 		limit     *admission.LimitError
-		door      *discreet.DoorError
+		door      *ledger.DoorError
 		again     *ledger.RequestError
 		window    *ledger.WindowError
 		lapsed    *ledger.LapsedError

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/server/admission"
 	"github.com/discreet-dp/discreet/ledger"
@@ -28,9 +29,9 @@ func TestProblems(t *testing.T) {
 		spent  *bool
 		retry  string
 	}{
-		{&discreet.Refusal{Reason: "no", Position: 3}, 422, "refused", no, ""},
-		{fmt.Errorf("wrapped: %w", &discreet.Refusal{Reason: "no", Position: -1}), 422, "refused", no, ""},
-		{&discreet.BudgetError{Account: "hospital", Want: dp.Cost{Epsilon: 2}, Left: dp.Cost{Epsilon: 1}}, 402, "budget", no, ""},
+		{&api.Refusal{Reason: "no", Position: 3}, 422, "refused", no, ""},
+		{fmt.Errorf("wrapped: %w", &api.Refusal{Reason: "no", Position: -1}), 422, "refused", no, ""},
+		{&ledger.BudgetError{Account: "hospital", Want: dp.Cost{Epsilon: 2}, Left: dp.Cost{Epsilon: 1}}, 402, "budget", no, ""},
 		{&admission.LimitError{Reason: "slowly", Wait: 1500 * time.Millisecond}, 429, "limit", no, "2"},
 		{&admission.LimitError{Reason: "slowly"}, 429, "limit", no, "1"},
 		{admission.ErrEnding, 503, "ending", no, "5"},

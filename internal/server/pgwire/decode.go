@@ -10,14 +10,14 @@ import (
 
 	"github.com/jackc/pgx/v5/pgtype"
 
-	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/server/catalog"
 	"github.com/discreet-dp/discreet/policy"
 )
 
 // argument is a value of a parameter, as questions take it and as the catalogue does.
 type argument struct {
-	parameter discreet.Parameter
+	parameter api.Parameter
 	value     catalog.Value
 }
 
@@ -34,7 +34,7 @@ func decode(types *pgtype.Map, n int, oid uint32, format int16, data []byte) (ar
 	}
 	kind := kindOf(oid)
 	if data == nil {
-		return argument{parameter: discreet.Parameter{Kind: kind, Null: true}}, nil
+		return argument{parameter: api.Parameter{Kind: kind, Null: true}}, nil
 	}
 	if element(oid) {
 		return decodeArray(types, n, oid, format, data)
@@ -49,7 +49,7 @@ func decode(types *pgtype.Map, n int, oid uint32, format int16, data []byte) (ar
 	if err != nil {
 		return argument{}, err
 	}
-	return argument{discreet.Parameter{Kind: kind, Text: text}, valueOf(kind, text)}, nil
+	return argument{api.Parameter{Kind: kind, Text: text}, valueOf(kind, text)}, nil
 }
 
 // valueOf is a value for the catalogue.
@@ -363,5 +363,5 @@ func decodeArray(types *pgtype.Map, n int, oid uint32, format int16, data []byte
 			return argument{}, failure(invalidText, "parameter $%d has an element that cannot be used", n)
 		}
 	}
-	return argument{discreet.Parameter{Kind: "text", Text: arrayText(out)}, out}, nil
+	return argument{api.Parameter{Kind: "text", Text: arrayText(out)}, out}, nil
 }

@@ -3,7 +3,7 @@ package pgwire
 import (
 	"context"
 
-	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/server/catalog"
 )
 
@@ -12,7 +12,7 @@ type result struct {
 	columns []column // nil where no rows come
 	rows    [][]any
 	tag     string // "SELECT" gets a number
-	answer  *discreet.Answer
+	answer  *api.Answer
 }
 
 // run does what a statement says.
@@ -40,8 +40,8 @@ func (s *session) run(st *statement, values []argument) (*result, error) {
 }
 
 // ask makes a question of a text.
-func (s *session) ask(sql string, values []argument, request string) discreet.Question {
-	q := discreet.Question{Dataset: s.dataset.Name, Analyst: s.user.Name, SQL: sql, Settings: s.settings.now.dp, Request: request}
+func (s *session) ask(sql string, values []argument, request string) api.Question {
+	q := api.Question{Dataset: s.dataset.Name, Analyst: s.user.Name, SQL: sql, Settings: s.settings.now.dp, Request: request}
 	for _, v := range values {
 		q.Parameters = append(q.Parameters, v.parameter)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 
 	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/server/admission"
 	"github.com/discreet-dp/discreet/internal/server/catalog"
 	"github.com/discreet-dp/discreet/internal/server/users"
@@ -102,10 +103,10 @@ func internal() *wireError {
 func explain(ctx context.Context, err error) *wireError {
 	var (
 		wire    *wireError
-		refusal *discreet.Refusal
-		budget  *discreet.BudgetError
+		refusal *api.Refusal
+		budget  *ledger.BudgetError
 		limit   *admission.LimitError
-		door    *discreet.DoorError
+		door    *ledger.DoorError
 		about   *catalog.Error
 		request *ledger.RequestError
 		invalid *ledger.InvalidError

@@ -1,4 +1,4 @@
-package curator
+package api
 
 import (
 	"errors"
@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/plan/syntax"
 )
 
 // Confidence is the probability with which an exact value lies within its error bar, unless
@@ -40,8 +39,8 @@ type Settings struct {
 
 // The limits of what can be set.
 const (
-	leastConfidence = 0.5
-	mostConfidence  = 0.9999
+	LeastConfidence = 0.5
+	MostConfidence  = 0.9999
 	mostMaxGroups   = 1_000_000
 )
 
@@ -60,7 +59,7 @@ var settings = []setting{
 	{"dp.epsilon", setEpsilon, func(s *Settings) string { return showAmount(s.Epsilon) }},
 	{"dp.delta", setDelta, func(s *Settings) string { return showAmount(s.Delta) }},
 	{"dp.error", setError, showError},
-	{"dp.confidence", setConfidence, func(s *Settings) string { return strconv.FormatFloat(s.confidence(), 'g', -1, 64) }},
+	{"dp.confidence", setConfidence, func(s *Settings) string { return strconv.FormatFloat(s.Level(), 'g', -1, 64) }},
 	{"dp.mechanism", setMechanism, showMechanism},
 	{"dp.max_groups", setMaxGroups, showMaxGroups},
 	{"dp.stream", setStream, showStream},
@@ -152,7 +151,7 @@ func (s Settings) Show(name string) (string, error) {
 func named(name string) (setting, error) {
 	i := slices.IndexFunc(settings, func(s setting) bool { return strings.EqualFold(s.name, name) })
 	if i < 0 {
-		return setting{}, fmt.Errorf("there is no setting %s; the settings are %s", quoted(name), strings.Join(SettingNames(), ", "))
+		return setting{}, fmt.Errorf("there is no setting %s; the settings are %s", strconv.Quote(name), strings.Join(SettingNames(), ", "))
 	}
 	return settings[i], nil
 }
@@ -197,9 +196,9 @@ func setConfidence(s *Settings, text string) error {
 	return nil
 }
 
-var errConfidence = fmt.Errorf("a confidence is from %v to %v; write for example 0.95", leastConfidence, mostConfidence)
+var errConfidence = fmt.Errorf("a confidence is from %v to %v; write for example 0.95", LeastConfidence, MostConfidence)
 
-func validConfidence(c float64) bool { return c >= leastConfidence && c <= mostConfidence }
+func validConfidence(c float64) bool { return c >= LeastConfidence && c <= MostConfidence }
 
 func setMechanism(s *Settings, text string) error {
 	switch m := strings.ToLower(text); m {
@@ -275,15 +274,16 @@ func showMaxGroups(s *Settings) string {
 	return strconv.FormatInt(s.MaxGroups, 10)
 }
 
-func (s *Settings) confidence() float64 {
+// Level is the probability of error bars: Confidence, or the default.
+func (s Settings) Level() float64 {
 	if s.Confidence == 0 {
 		return Confidence
 	}
 	return s.Confidence
 }
 
-// check refuses settings that a program has made and Set would not have.
-func (s *Settings) check() error {
+// Check refuses settings that a program has made and Set would not have.
+func (s Settings) Check() error {
 	for _, c := range []struct {
 		name string
 		bad  bool
@@ -298,13 +298,8 @@ func (s *Settings) check() error {
 		{"dp.epsilon", s.Epsilon > 0 && s.Error != nil, errors.New("dp.error finds the price, so both cannot be set; reset one of them")},
 	} {
 		if c.bad {
-			return refusal("", "%s: %v", c.name, c.says)
+			return fmt.Errorf("%s: %w", c.name, c.says)
 		}
 	}
 	return nil
-}
-
-// refusal says no to a question as a whole.
-func refusal(instead, format string, args ...any) *syntax.Refusal {
-	return &syntax.Refusal{Reason: fmt.Sprintf(format, args...), Instead: instead, Position: -1}
 }
