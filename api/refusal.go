@@ -1,5 +1,7 @@
 package api
 
+import "fmt"
+
 // Refusal is returned when a question cannot be asked. It is decided from the
 // text and the policy alone, before anything is charged and before any data is
 // touched, so it tells nothing about the data and costs nothing.
@@ -10,6 +12,11 @@ type Refusal struct {
 	// Code is PostgreSQL's SQLSTATE for what is wrong, where it has one: clients tell a table that does
 	// not exist from one that cannot be used. It is empty where something is simply not done here.
 	Code string
+}
+
+// Refuse says no to a question as a whole, at no position of its text.
+func Refuse(instead, format string, args ...any) *Refusal {
+	return &Refusal{Reason: fmt.Sprintf(format, args...), Instead: instead, Position: -1}
 }
 
 func (r *Refusal) Error() string {

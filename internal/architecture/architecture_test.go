@@ -33,6 +33,7 @@ var rooms = map[string]string{
 	"internal/architecture": "",
 	"internal/nesting":      "",
 	"internal/testpg":       "",
+	"internal/golden":       "",
 	"internal/ownerkey":     "internal/entropy",
 	"noise":                 "dp internal/entropy",
 	"mech":                  "dp noise internal/exact",
@@ -59,7 +60,7 @@ var rooms = map[string]string{
 	"internal/engine/reference":     "policy internal/plan/expr internal/plan/tree engine internal/exact",
 	"internal/audit/generate":       "dp policy internal/plan internal/engine/reference internal/detrand",
 	"internal/audit/neighbours":     "dp policy internal/plan internal/plan/tree engine internal/engine/reference internal/audit/finding internal/audit/generate internal/exact",
-	"internal/engine/outer":         "internal/plan/syntax",
+	"internal/engine/outer":         "api internal/plan/syntax",
 	"ledger":                        "dp account",
 	"internal/ledger/chain":         "dp account ledger",
 	"internal/ledger/anchor":        "ledger",
@@ -87,8 +88,11 @@ var rooms = map[string]string{
 	"internal/sessiontest": "dp mech session internal/exact",
 	"internal/forecast":    "dp",
 	"internal/render":      ". internal/curator dp internal/table api ledger learn stream",
-	"internal/curator":     "dp account policy internal/plan internal/plan/cells internal/plan/expr internal/plan/syntax internal/plan/tree internal/plan/verify mech ledger engine internal/engine/outer session stream internal/stream/histogram internal/stream/linear internal/stream/predict holdout internal/holdout/labels learn api",
-	".":                    "dp noise mech policy internal/plan internal/plan/syntax internal/plan/tree ledger internal/ledger/sqlite internal/ledger/anchor engine internal/engine/duckdb internal/curator session stream internal/stream/linear holdout learn api",
+	// What a question costs, and what its answer looks like. Neither sees data, exact values or the ledger.
+	"internal/pricing": "dp mech policy api internal/plan internal/plan/tree",
+	"internal/answers": "dp mech policy api internal/plan internal/plan/expr internal/plan/tree internal/pricing internal/engine/outer",
+	"internal/curator": "internal/pricing internal/answers dp account policy internal/plan internal/plan/cells internal/plan/tree internal/plan/verify mech ledger engine session stream internal/stream/histogram internal/stream/linear internal/stream/predict holdout internal/holdout/labels learn api",
+	".":                "dp noise mech policy internal/plan internal/plan/syntax internal/plan/tree ledger internal/ledger/sqlite internal/ledger/anchor engine internal/engine/duckdb internal/curator session stream internal/stream/linear holdout learn api",
 	// The doors. None of them sees an engine, a ledger or noise: they ask at the desk.
 	"internal/server":           ". policy internal/server/connlimit internal/server/admission internal/server/users internal/server/pgwire internal/server/httpapi api",
 	"internal/server/admission": ". dp policy internal/entropy api ledger learn stream",
@@ -225,6 +229,12 @@ func TestViolationsAreSeen(t *testing.T) {
 		{ImportPath: module + "/internal/curator", Imports: []string{module + "/learn/rows"}},
 		{ImportPath: module + "/learn/solve", Imports: []string{module + "/noise"}},
 		{ImportPath: module + "/internal/curator", Imports: []string{module}},
+		{ImportPath: module + "/internal/answers", Imports: []string{module + "/engine"}},
+		{ImportPath: module + "/internal/answers", Imports: []string{module + "/internal/exact"}},
+		{ImportPath: module + "/internal/answers", Imports: []string{module + "/ledger"}},
+		{ImportPath: module + "/internal/pricing", Imports: []string{module + "/engine"}},
+		{ImportPath: module + "/internal/pricing", Imports: []string{module + "/internal/exact"}},
+		{ImportPath: module + "/internal/pricing", Imports: []string{module + "/ledger"}},
 		{ImportPath: module + "/utils"},
 	} {
 		if len(violations(planted)) == 0 {
@@ -309,7 +319,7 @@ func TestSealedStaysSealed(t *testing.T) {
 	}
 	for _, planted := range [][2]string{
 		{"internal/audit/lockstep/judge.go", "c.Values.Open()[0]"},
-		{"internal/curator/finish.go", "fmt.Println(x.Open())"},
+		{"internal/answers/finish.go", "fmt.Println(x.Open())"},
 		{"internal/curator/training.go", "into := exact.NewCollector(func(codes []int64) { fmt.Println(codes) })"},
 		{"stream/session.go", "v := s.data.Answer(q).Open()[0]"},
 		{"internal/stream/predict/weights.go", "t.Open()"},

@@ -10,6 +10,7 @@ import (
 	"github.com/discreet-dp/discreet/account"
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/pricing"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -99,7 +100,7 @@ func (c *Curator) advise(ctx context.Context, analyst string, err error) error {
 		if b.Limit.Epsilon != dp.Unbounded && b.Spent.Epsilon == dp.Unbounded {
 			return fmt.Errorf("%w. What was spent in %q before the policy was changed has no pure epsilon, so a pure budget admits nothing after it: the owner of the data can give the budget its delta back", err, b.Account)
 		}
-		least = min(least, affordable(b.Left()))
+		least = min(least, pricing.Affordable(b.Left()))
 	}
 	// Shown with two digits, rounded down, so that what is advised can be paid.
 	most := least.Float()

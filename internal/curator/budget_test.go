@@ -12,6 +12,7 @@ import (
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/hospital"
+	"github.com/discreet-dp/discreet/internal/pricing"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -171,19 +172,19 @@ func TestCostIsWhatWasAsked(t *testing.T) {
 				}
 				r.Fatal(err)
 			}
-			n := dp.Amount(len(p.buys[0].noise))
+			n := dp.Amount(len(p.Purchases[0].Noise))
 			if ds.Budget.Pure() {
-				if cost(p.buys).Epsilon > epsilon || cost(p.buys).Epsilon+n <= epsilon || p.tag(p.buys) != cost(p.buys) {
-					r.Fatalf("asked for %d units, charged %d", epsilon, cost(p.buys).Epsilon)
+				if pricing.Cost(p.Purchases).Epsilon > epsilon || pricing.Cost(p.Purchases).Epsilon+n <= epsilon || p.Tag(p.Purchases) != pricing.Cost(p.Purchases) {
+					r.Fatalf("asked for %d units, charged %d", epsilon, pricing.Cost(p.Purchases).Epsilon)
 				}
 				return
 			}
 			e := epsilon.Float()
-			if most := e * math.Tanh(e/2); cost(p.buys).Rho.Float() > most || cost(p.buys).Rho.Float() < most-float64(n+1)*0x1p-40 {
-				r.Fatalf("asked for rho %v, charged %v", most, cost(p.buys).Rho.Float())
+			if most := e * math.Tanh(e/2); pricing.Cost(p.Purchases).Rho.Float() > most || pricing.Cost(p.Purchases).Rho.Float() < most-float64(n+1)*0x1p-40 {
+				r.Fatalf("asked for rho %v, charged %v", most, pricing.Cost(p.Purchases).Rho.Float())
 			}
-			if p.tag(p.buys).Epsilon != epsilon || cost(p.buys).Epsilon != dp.Unbounded {
-				r.Fatalf("the tag is %v, the cost %v", p.tag(p.buys), cost(p.buys))
+			if p.Tag(p.Purchases).Epsilon != epsilon || pricing.Cost(p.Purchases).Epsilon != dp.Unbounded {
+				r.Fatalf("the tag is %v, the cost %v", p.Tag(p.Purchases), pricing.Cost(p.Purchases))
 			}
 		})
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/internal/answers"
 )
 
 // Describe says which columns the answer to a question would have. It is made from the text and the policy alone, by the functions that
@@ -18,16 +19,9 @@ func (c *Curator) Describe(ctx context.Context, q api.Question) ([]api.Column, e
 	if err != nil {
 		return nil, err
 	}
-	p := &priced{statement: statement, settings: s}
-	if err := p.around(ctx); err != nil {
-		return nil, err
-	}
-	if p.outer != nil {
-		return outerColumns(p.outer.columns), nil
-	}
-	columns := (&finisher{plan: statement.Plans[0]}).columns()
-	if fixed {
+	columns, err := answers.Describe(ctx, statement)
+	if err == nil && fixed && statement.Outer == nil {
 		c.drafts.keep(draftKey{q.SQL, s.MaxGroups}, statement)
 	}
-	return columns, nil
+	return columns, err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/holdout"
@@ -44,7 +45,7 @@ func (c *Curator) AskHoldout(ctx context.Context, q api.HoldoutQuestion) (*api.H
 		return nil, err
 	}
 	if !status.Known && status.Told >= maxScores {
-		return nil, refusal("scores that were told before are told again, free; ask the owner for another holdout", "the holdout %s has told %d different scores, and remembers no more", quoted(p.of.Name), status.Told)
+		return nil, api.Refuse("scores that were told before are told again, free; ask the owner for another holdout", "the holdout %s has told %d different scores, and remembers no more", strconv.Quote(p.of.Name), status.Told)
 	}
 	pays := &payer{analyst: q.Analyst, alerts: []ledger.Alert{}}
 	var over *ledger.BudgetError
@@ -56,7 +57,7 @@ func (c *Curator) AskHoldout(ctx context.Context, q api.HoldoutQuestion) (*api.H
 		// What other questions are advised, to ask with less, nobody can do here: the price is the policy's.
 		return nil, fmt.Errorf("%w. This is the price of a round of the holdout, which the policy sets; scores that were told before stay free, and the owner of the data can raise the limit", over)
 	case errors.Is(err, holdout.ErrQuestion):
-		return nil, refusal("", "%v", err)
+		return nil, api.Refuse("", "%v", err)
 	case err != nil:
 		return nil, err
 	}

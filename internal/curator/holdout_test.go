@@ -20,7 +20,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
 	"github.com/discreet-dp/discreet/internal/exact"
 	"github.com/discreet-dp/discreet/internal/hospital"
-	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/mech"
@@ -203,7 +202,7 @@ func TestHoldoutRestart(t *testing.T) {
 	w.mustScore(trial(guesses(1), "0.99"))
 	w.reopen()
 	_, err := w.score(trial(guesses(2), "0.99"))
-	if !errors.As(err, new(*syntax.Refusal)) || !contains(err.Error(), "used up", "all its 3 answers") {
+	if !errors.As(err, new(*api.Refusal)) || !contains(err.Error(), "used up", "all its 3 answers") {
 		t.Error(err)
 	}
 	if got := w.mustScore(trial(guesses(0), "1")); got.Score != b.Score || got.Left != 0 {
@@ -307,7 +306,7 @@ func TestHoldoutRefusals(t *testing.T) {
 		{api.HoldoutQuestion{Holdout: "rows", SQL: "SELECT holdout_mean(smoker, 0.5) FROM patients WHERE age > 40"}, "over all its people"},
 	} {
 		_, err := w.score(c.q)
-		if !errors.As(err, new(*syntax.Refusal)) || !strings.Contains(err.Error(), c.want) {
+		if !errors.As(err, new(*api.Refusal)) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%.100v: %v, want %s", c.q, err, c.want)
 		}
 	}
@@ -319,7 +318,7 @@ func TestHoldoutRefusals(t *testing.T) {
 	}
 	// The place of a refusal is one in the expression that was given.
 	_, err := w.score(api.HoldoutQuestion{Holdout: "rows", SQL: "smoker AND nothing", Training: "1"})
-	var r *syntax.Refusal
+	var r *api.Refusal
 	if !errors.As(err, &r) || r.Position != len("smoker AND ") {
 		t.Errorf("%+v", r)
 	}
@@ -388,16 +387,16 @@ func TestHoldoutTable(t *testing.T) {
 	const more = "SELECT holdout_mean(age >= 4, 0) FROM patients"
 	_, asked := w.ask(more)
 	_, explained := w.Explain(ctx, api.Question{Analyst: "ana", SQL: more})
-	if !errors.As(asked, new(*syntax.Refusal)) || !strings.Contains(asked.Error(), "used up") || fmt.Sprint(explained) != asked.Error() {
+	if !errors.As(asked, new(*api.Refusal)) || !strings.Contains(asked.Error(), "used up") || fmt.Sprint(explained) != asked.Error() {
 		t.Errorf("%v, and explained %v", asked, explained)
 	}
 	if e, err := w.Explain(ctx, api.Question{Analyst: "ana", SQL: text}); err != nil || !e.Known {
 		t.Error(e, err)
 	}
-	if _, err := w.ask("SELECT holdout_mean(age) FROM patients"); !errors.As(err, new(*syntax.Refusal)) {
+	if _, err := w.ask("SELECT holdout_mean(age) FROM patients"); !errors.As(err, new(*api.Refusal)) {
 		t.Error(err)
 	}
-	if _, err := w.askAs("eve", text, 0); !errors.As(err, new(*syntax.Refusal)) {
+	if _, err := w.askAs("eve", text, 0); !errors.As(err, new(*api.Refusal)) {
 		t.Error(err)
 	}
 }
@@ -583,7 +582,7 @@ func TestHoldoutSteps(t *testing.T) {
 		}
 	}
 	_, err := w.score(api.HoldoutQuestion{Holdout: "rows", SQL: "CASE WHEN smoker THEN 0.001 END", Training: "0"})
-	if !errors.As(err, new(*syntax.Refusal)) || !strings.Contains(err.Error(), "multiples of 1/100") {
+	if !errors.As(err, new(*api.Refusal)) || !strings.Contains(err.Error(), "multiples of 1/100") {
 		t.Error(err)
 	}
 }
@@ -736,7 +735,7 @@ func TestHoldoutRemembersSoMany(t *testing.T) {
 	}
 	for range 2 {
 		_, err := w.score(trial(guesses(590), "0.99"))
-		if !errors.As(err, new(*syntax.Refusal)) || !strings.Contains(err.Error(), "has told 3 different scores") {
+		if !errors.As(err, new(*api.Refusal)) || !strings.Contains(err.Error(), "has told 3 different scores") {
 			t.Error(err)
 		}
 		if a := w.mustScore(trial(guesses(600), "0.99")); !a.Again {

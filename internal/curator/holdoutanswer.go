@@ -10,13 +10,14 @@ import (
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/holdout"
+	"github.com/discreet-dp/discreet/internal/answers"
 )
 
 // answer says what a session answered.
 func (p *submission) answer(a *holdout.Answer) *api.HoldoutAnswer {
 	out := &api.HoldoutAnswer{
 		Dataset: p.open.board.host.c.dataset.Name, Holdout: p.of.Name, Score: showScore(a.Score), Spent: a.Spent, Training: showScore(p.training),
-		Error: p.error(a.Spent), Confidence: round4(1 - p.beta), Left: a.Left, Free: a.Cost == dp.Cost{}, Again: a.Again, Cost: a.Cost,
+		Error: p.error(a.Spent), Confidence: answers.SixDecimals(1 - p.beta), Left: a.Left, Free: a.Cost == dp.Cost{}, Again: a.Again, Cost: a.Cost,
 		Receipt: api.Receipt{Sequence: a.Receipt.Sequence, Hash: a.Receipt.Hash, Free: a.Cost == dp.Cost{}},
 	}
 	out.Notes = p.notes(out)

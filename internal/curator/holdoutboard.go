@@ -25,17 +25,17 @@ const (
 // boardName cleans a name: what is left is one line that moves no cursor and hides nothing.
 func boardName(text string) (string, error) {
 	if !utf8.ValidString(text) {
-		return "", refusal("write it in UTF-8", "the name for the board is no text")
+		return "", api.Refuse("write it in UTF-8", "the name for the board is no text")
 	}
 	if strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsGraphic(r) && !unicode.IsSpace(r) }) {
-		return "", refusal("write letters, digits and signs", "the name for the board has characters that cannot be seen")
+		return "", api.Refuse("write letters, digits and signs", "the name for the board has characters that cannot be seen")
 	}
 	name := strings.Join(strings.Fields(text), " ")
 	if n := utf8.RuneCountInString(name); n > maxBoardName {
-		return "", refusal(fmt.Sprintf("write at most %d", maxBoardName), "the name for the board has %d characters", n)
+		return "", api.Refuse(fmt.Sprintf("write at most %d", maxBoardName), "the name for the board has %d characters", n)
 	}
 	if name == "" && text != "" {
-		return "", refusal("write a name, or leave it out", "the name for the board is empty")
+		return "", api.Refuse("write a name, or leave it out", "the name for the board is empty")
 	}
 	return name, nil
 }

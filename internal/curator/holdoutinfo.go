@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"strconv"
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/holdout"
@@ -25,7 +26,7 @@ func (c *Curator) Holdouts() ([]api.HoldoutInfo, error) {
 		}
 		t, err := holdout.Price(c.holdoutConfig(h, size))
 		if err != nil {
-			return nil, refusal("ask the owner to correct the policy", "the holdout %s cannot be opened: %v", quoted(name), err)
+			return nil, api.Refuse("ask the owner to correct the policy", "the holdout %s cannot be opened: %v", strconv.Quote(name), err)
 		}
 		out = append(out, api.HoldoutInfo{
 			Dataset: c.dataset.Name, Name: name, Labels: h.Labels != "", Column: h.Column, ID: h.ID, Table: h.Table, Train: h.Train, Size: size,
@@ -40,12 +41,12 @@ func (c *Curator) Holdouts() ([]api.HoldoutInfo, error) {
 // them is a refusal.
 func ReadPredictions(h api.HoldoutInfo, r io.Reader) (values, ids []string, err error) {
 	if !h.Labels {
-		return nil, nil, refusal("ask with an expression over its columns", "the holdout %s is the table %s, and takes no predictions", quoted(h.Name), quoted(h.Table))
+		return nil, nil, api.Refuse("ask with an expression over its columns", "the holdout %s is the table %s, and takes no predictions", strconv.Quote(h.Name), strconv.Quote(h.Table))
 	}
 	p, err := labels.ReadPredictions(r, h.Column, h.ID)
 	var wrong *labels.PredictionsError
 	if errors.As(err, &wrong) {
-		return nil, nil, refusal(wrong.Instead, "%s", wrong.Problem)
+		return nil, nil, api.Refuse(wrong.Instead, "%s", wrong.Problem)
 	}
 	return p.Values, p.IDs, err
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"strconv"
 	"strings"
 
 	"github.com/discreet-dp/discreet/api"
@@ -14,14 +15,13 @@ import (
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/internal/holdout/labels"
 	"github.com/discreet-dp/discreet/internal/plan"
-	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/policy"
 )
 
 func (p *submission) usedUp() error {
-	return refusal("scores that were told before are told again, free; for new ones the owner has to hold out fresh data", "the holdout %s is used up: all its %d answers have been given", quoted(p.of.Name), p.of.Answers)
+	return api.Refuse("scores that were told before are told again, free; for new ones the owner has to hold out fresh data", "the holdout %s is used up: all its %d answers have been given", strconv.Quote(p.of.Name), p.of.Answers)
 }
 
 // submission is a checked question to a holdout: everything but its answer, and all of it public.
@@ -45,7 +45,7 @@ func (c *Curator) prepareHoldout(ctx context.Context, q api.HoldoutQuestion) (*s
 	p := &submission{beta: 1 - api.Confidence}
 	if q.Confidence != 0 {
 		if !(q.Confidence >= api.LeastConfidence && q.Confidence <= api.MostConfidence) {
-			return nil, refusal("", "a confidence is from %v to %v", api.LeastConfidence, api.MostConfidence)
+			return nil, api.Refuse("", "a confidence is from %v to %v", api.LeastConfidence, api.MostConfidence)
 		}
 		p.beta = 1 - q.Confidence
 	}
@@ -71,12 +71,12 @@ func (c *Curator) holdout(q api.HoldoutQuestion) (*policy.Holdout, error) {
 	names := c.dataset.HoldoutNames()
 	switch {
 	case len(names) == 0:
-		return nil, refusal("ask the owner for one in the policy", "the dataset %s has no holdout", c.dataset.Name)
+		return nil, api.Refuse("ask the owner for one in the policy", "the dataset %s has no holdout", c.dataset.Name)
 	case q.Holdout != "":
 		if h := c.dataset.Holdouts[q.Holdout]; h != nil {
 			return h, nil
 		}
-		return nil, refusal("name one of "+strings.Join(names, ", "), "there is no holdout %s", quoted(q.Holdout))
+		return nil, api.Refuse("name one of "+strings.Join(names, ", "), "there is no holdout %s", strconv.Quote(q.Holdout))
 	case len(names) == 1:
 		return c.dataset.Holdouts[names[0]], nil
 	case q.SQL != "" && isSelect(q.SQL):
@@ -86,7 +86,7 @@ func (c *Curator) holdout(q api.HoldoutQuestion) (*policy.Holdout, error) {
 		}
 		return h.Of, nil
 	}
-	return nil, refusal("name one of "+strings.Join(names, ", "), "the dataset %s has several holdouts", c.dataset.Name)
+	return nil, api.Refuse("name one of "+strings.Join(names, ", "), "the dataset %s has several holdouts", c.dataset.Name)
 }
 
 // trainingOf reads a training value; nil where there is none.
@@ -96,20 +96,20 @@ func trainingOf(text string) (*big.Rat, error) {
 	}
 	x, err := dp.ParseDecimal(text)
 	if err != nil || x.Sign() < 0 || x.Cmp(big.NewRat(1, 1)) > 0 {
-		return nil, refusal("write how well it does on your training data as a decimal number, such as 0.81", "the training value is not a number from 0 to 1")
+		return nil, api.Refuse("write how well it does on your training data as a decimal number, such as 0.81", "the training value is not a number from 0 to 1")
 	}
 	return x, nil
 }
 
-var errNoTraining = refusal("give it, such as 0.81: how well the same does on your training data", "the training value is missing")
+var errNoTraining = api.Refuse("give it, such as 0.81: how well the same does on your training data", "the training value is missing")
 
 // prepareLabels checks predictions.
 func (c *Curator) prepareLabels(ctx context.Context, p *submission, q api.HoldoutQuestion, given *big.Rat) error {
 	switch {
 	case q.SQL != "":
-		return refusal("submit predictions", "the holdout %s has labels and no table, so it cannot be asked with SQL", quoted(p.of.Name))
+		return api.Refuse("submit predictions", "the holdout %s has labels and no table, so it cannot be asked with SQL", strconv.Quote(p.of.Name))
 	case len(q.Predictions) == 0:
-		return refusal("submit one for each row", "there are no predictions")
+		return api.Refuse("submit one for each row", "there are no predictions")
 	case given == nil:
 		return errNoTraining
 	}
@@ -120,7 +120,7 @@ func (c *Curator) prepareLabels(ctx context.Context, p *submission, q api.Holdou
 	checked, err := all.Check(labels.Predictions{Values: q.Predictions, IDs: q.IDs})
 	var wrong *labels.PredictionsError
 	if errors.As(err, &wrong) {
-		return refusal(wrong.Instead, "%s", wrong.Problem)
+		return api.Refuse(wrong.Instead, "%s", wrong.Problem)
 	}
 	if err != nil {
 		return err
@@ -134,9 +134,9 @@ func (c *Curator) prepareLabels(ctx context.Context, p *submission, q api.Holdou
 func (c *Curator) prepareTable(ctx context.Context, p *submission, q api.HoldoutQuestion, given *big.Rat) error {
 	switch {
 	case len(q.Predictions) > 0 || len(q.IDs) > 0:
-		return refusal("ask with an expression over its columns, as in "+p.example(), "the holdout %s is the table %s, and takes no predictions", quoted(p.of.Name), quoted(p.of.Table))
+		return api.Refuse("ask with an expression over its columns, as in "+p.example(), "the holdout %s is the table %s, and takes no predictions", strconv.Quote(p.of.Name), strconv.Quote(p.of.Table))
 	case q.SQL == "":
-		return refusal("write for example "+p.example(), "there is no expression")
+		return api.Refuse("write for example "+p.example(), "there is no expression")
 	}
 	text, before := q.SQL, 0
 	if !isSelect(text) {
@@ -151,7 +151,7 @@ func (c *Curator) prepareTable(ctx context.Context, p *submission, q api.Holdout
 		return err
 	}
 	if h.Training != nil && given != nil && h.Training.Cmp(given) != 0 {
-		return refusal("leave one of them out", "the question has two training values, %s and %s", h.Training.RatString(), given.RatString())
+		return api.Refuse("leave one of them out", "the question has two training values, %s and %s", h.Training.RatString(), given.RatString())
 	}
 	if err := c.withinSteps(h); err != nil {
 		return err
@@ -171,7 +171,7 @@ func (c *Curator) prepareTable(ctx context.Context, p *submission, q api.Holdout
 
 // inExpression moves the place of a refusal from the text that was made to the one that was given.
 func inExpression(err error, before, length int) error {
-	var r *syntax.Refusal
+	var r *api.Refusal
 	if before > 0 && errors.As(err, &r) && r.Position >= 0 {
 		if r.Position -= before; r.Position < 0 || r.Position > length {
 			r.Position = -1
@@ -197,7 +197,7 @@ func (c *Curator) withinSteps(h *tree.Holdout) error {
 	moves.Mul(moves, big.NewInt(h.Factor))
 	lo, _ := h.Query.Interval(h.Query.Measures[0])
 	if moves.Cmp(big.NewInt(h.Of.Steps)) > 0 || lo.Sign() < 0 {
-		return refusal("bring it between 0 and 1, as in greatest(0, least(1, x))", "one person can move this score further than the holdout's noise is for")
+		return api.Refuse("bring it between 0 and 1, as in greatest(0, least(1, x))", "one person can move this score further than the holdout's noise is for")
 	}
 	return nil
 }
@@ -212,7 +212,7 @@ func (c *Curator) onTraining(ctx context.Context, h *tree.Holdout) (*big.Rat, er
 		return nil, err
 	}
 	if sums[1] == 0 {
-		return nil, refusal("give the training value", "the training table %s has no rows", quoted(h.Of.Train))
+		return nil, api.Refuse("give the training value", "the training table %s has no rows", strconv.Quote(h.Of.Train))
 	}
 	x := new(big.Rat).Mul(new(big.Rat).SetInt64(sums[0]), h.TrainStep)
 	return x.Quo(x, new(big.Rat).SetInt64(sums[1])), nil

@@ -5,7 +5,9 @@ import (
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/answers"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/pricing"
 )
 
 // Holdouts in SQL: SELECT holdout_mean(expression [, training]) FROM table goes to the holdout of the table, and not to the mechanisms of other questions.
@@ -17,7 +19,7 @@ func (c *Curator) asksHoldout(q api.Question) bool {
 
 // byHoldout is the question to the holdout. Its price is in the policy, so settings about a price are not used; that is said in the answer.
 func (c *Curator) byHoldout(q api.Question) (api.HoldoutQuestion, []string, error) {
-	s, err := priceSettings(q)
+	s, err := pricing.Settings(q)
 	if err != nil {
 		return api.HoldoutQuestion{}, nil, err
 	}
@@ -93,7 +95,7 @@ func (c *Curator) explainHoldoutSQL(ctx context.Context, q api.Question) (*api.E
 	}
 	round := p.open.tariff.Round
 	e := &api.Explanation{
-		Neighbours: c.dataset.Neighbours.String(), Confidence: round4(1 - p.beta), Questions: []api.Inquiry{p.explanation(status)},
+		Neighbours: c.dataset.Neighbours.String(), Confidence: answers.SixDecimals(1 - p.beta), Questions: []api.Inquiry{p.explanation(status)},
 		Split: "a round of tests and its one answer from the holdout share the price equally", Free: []string{"every score of a round that is paid for", "asking it again"},
 		Cost: round, Pay: round, Known: status.Known, Affordable: true,
 	}

@@ -42,8 +42,8 @@ func (w *world) replay(r *recorder, text string) outcome {
 	if len(r.kept) > 0 {
 		p, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: text})
 		w.check(err)
-		for _, b := range p.buys {
-			if got, err := b.decode(r.kept[0]); err == nil {
+		for _, b := range p.Purchases {
+			if got, err := decode(b, r.kept[0]); err == nil {
 				for _, v := range got.Measures {
 					if v != nil {
 						o.noisy = append(o.noisy, v)
@@ -337,7 +337,7 @@ func TestPriceDependsOnTextAndPolicyAlone(t *testing.T) {
 		p.a.check(err)
 		y, err := json.Marshal(b)
 		p.b.check(err)
-		if string(x) != string(y) || a.Cost != priced.tag(priced.buys) {
+		if string(x) != string(y) || a.Cost != priced.Tag(priced.Purchases) {
 			t.Errorf("%s: %s against %s", text, x, y)
 		}
 	}

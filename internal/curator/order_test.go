@@ -12,7 +12,6 @@ import (
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/ledger/sqlite"
-	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -176,7 +175,7 @@ func TestRefusedTouchesNothing(t *testing.T) {
 		{Analyst: "ana", SQL: wide(200)},
 	} {
 		q.Request = request()
-		var refusal *syntax.Refusal
+		var refusal *api.Refusal
 		if _, err := w.Ask(ctx, q); !errors.As(err, &refusal) {
 			t.Errorf("%.60s: got %v; want a Refusal", q.SQL, err)
 		}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -52,7 +51,7 @@ func TestAroundIsCheckedFirst(t *testing.T) {
 		"SELECT * FROM (" + bySex + ") AS t, released_7",
 		"SELECT random() FROM (" + bySex + ") AS t",
 	} {
-		var refused *syntax.Refusal
+		var refused *api.Refusal
 		if _, err := w.ask(sql); !errors.As(err, &refused) {
 			t.Errorf("%s: %v", sql, err)
 		}
@@ -134,7 +133,7 @@ func TestAroundFailsLate(t *testing.T) {
 	w := newWorld(t, plenty)
 	const sql = "SELECT CAST(n + 9e18 AS integer) FROM (SELECT COUNT(*) AS n FROM patients) AS t"
 	_, err := w.ask(sql)
-	if refused := new(syntax.Refusal); errors.As(err, &refused) {
+	if refused := new(api.Refusal); errors.As(err, &refused) {
 		t.Skipf("refused before: %v", err)
 	}
 	if err == nil || !contains(err.Error(), "stay free") {

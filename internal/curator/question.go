@@ -2,39 +2,22 @@ package curator
 
 import (
 	"context"
+	"strconv"
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/pricing"
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// priceSettings returns the settings with the price in them.
-func priceSettings(q api.Question) (api.Settings, error) {
-	s := q.Settings
-	if q.Epsilon > 0 {
-		if s.Epsilon > 0 && s.Epsilon != q.Epsilon {
-			return s, refusal("name one of them", "the question names two prices, epsilon %v and epsilon %v", q.Epsilon, s.Epsilon)
-		}
-		s.Epsilon = q.Epsilon
-	}
-	if err := s.Check(); err != nil {
-		return s, refusal("", "%v", err)
-	}
-	return s, nil
-}
-
 // prepare does the steps that cost nothing: check, and price.
-func (c *Curator) prepare(ctx context.Context, q api.Question) (*priced, error) {
+func (c *Curator) prepare(ctx context.Context, q api.Question) (*pricing.Priced, error) {
 	statement, s, _, err := c.check(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	p, err := price(c.dataset, statement, s)
-	if err != nil {
-		return nil, err
-	}
-	return p, p.around(ctx)
+	return pricing.Price(c.dataset, statement, s)
 }
 
 // check checks who asks, the settings and the text, and the tree that is made of it once more. Fixed says that the plan follows from the text and the policy alone, and not from the values of a
@@ -43,7 +26,7 @@ func (c *Curator) check(ctx context.Context, q api.Question) (statement *plan.St
 	if err := c.admit(q.Analyst); err != nil {
 		return nil, api.Settings{}, false, err
 	}
-	if s, err = priceSettings(q); err != nil {
+	if s, err = pricing.Settings(q); err != nil {
 		return nil, s, false, err
 	}
 	if statement := c.drafts.take(draftKey{q.SQL, s.MaxGroups}); statement != nil {
@@ -63,7 +46,7 @@ func (c *Curator) check(ctx context.Context, q api.Question) (statement *plan.St
 // admit refuses who may not ask.
 func (c *Curator) admit(analyst string) error {
 	if _, ok := c.dataset.Analysts[analyst]; !ok {
-		return refusal("ask as an analyst that the policy lists", "there is no analyst %s in the dataset %s", quoted(analyst), c.dataset.Name)
+		return api.Refuse("ask as an analyst that the policy lists", "there is no analyst %s in the dataset %s", strconv.Quote(analyst), c.dataset.Name)
 	}
 	return c.expired(analyst)
 }

@@ -27,11 +27,11 @@ func (c *Curator) Renew(ctx context.Context, reason string) (api.Renewed, error)
 func (c *Curator) renewable(window uint64) error {
 	b := c.dataset.Budget
 	if !b.Renews() {
-		return refusal("write renewal: {every: month, windows: 12} into the budget first, which promises less: read what 'discreet budget' says then, or top up once with 'discreet ledger topup'",
+		return api.Refuse("write renewal: {every: month, windows: 12} into the budget first, which promises less: read what 'discreet budget' says then, or top up once with 'discreet ledger topup'",
 			"the budget of %s is not renewed: the policy gives it once, for good", c.dataset.Name)
 	}
 	if window >= uint64(b.Renewal.Windows) {
-		return refusal("a larger number of windows in the policy allows more, and is a larger promise over all of them",
+		return api.Refuse("a larger number of windows in the policy allows more, and is a larger promise over all of them",
 			"window %d of %s is the last one: the policy has %d windows", window, c.dataset.Name, b.Renewal.Windows)
 	}
 	return nil

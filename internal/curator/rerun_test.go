@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/api"
-	"github.com/discreet-dp/discreet/internal/plan/syntax"
 )
 
 // TestReruns: a question that is stopped again and again is computed so often for one charge, and no more. Asked under another name it is charged.
@@ -35,7 +34,7 @@ func TestReruns(t *testing.T) {
 			t.Fatal("it was not stopped")
 		}
 	}
-	var refused *syntax.Refusal
+	var refused *api.Refusal
 	if err := ask("again"); !errors.As(err, &refused) || !strings.Contains(err.Error(), "another request identifier") {
 		t.Errorf("got %v", err)
 	}

@@ -14,7 +14,6 @@ import (
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/hospital"
-	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/stream"
 )
 
@@ -218,7 +217,7 @@ func TestSessionsRefusalSpent(t *testing.T) {
 	before := w.spent()
 	_, err = w.Ask(ctx, api.Question{Analyst: "ana", Request: request(), SQL: "SELECT a.n + b.n FROM (SELECT COUNT(*) AS n FROM patients WHERE sex = 'F' AND smoker) AS a, (SELECT COUNT(*) AS n FROM patients WHERE sex = 'M' AND NOT smoker) AS b"})
 	t.Logf("%v: spent %v and then %v", err, before, w.spent())
-	var r *syntax.Refusal
+	var r *api.Refusal
 	if errors.As(err, &r) && w.spent() != before {
 		t.Errorf("a refusal, %q, spent %v", err, w.spent().Epsilon.Sub(before.Epsilon))
 	}

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/api"
-	"github.com/discreet-dp/discreet/internal/plan/syntax"
+	"github.com/discreet-dp/discreet/internal/pricing"
 )
 
 func TestSettings(t *testing.T) {
@@ -70,7 +70,7 @@ func TestSettingsOfPrograms(t *testing.T) {
 		{Error: big.NewRat(-1, 1)}, {Error: new(big.Rat)}, {Error: big.NewRat(10, 1), Epsilon: amount("0.1")}, {Epsilon: amount("2")},
 	} {
 		_, err := w.Ask(ctx, api.Question{Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients", Settings: s, Request: request()})
-		if refused := new(syntax.Refusal); !errors.As(err, &refused) {
+		if refused := new(api.Refusal); !errors.As(err, &refused) {
 			t.Errorf("%+v: %v", s, err)
 		}
 	}
@@ -105,9 +105,9 @@ func TestMechanism(t *testing.T) {
 		if m == "" {
 			want = "gaussian"
 		}
-		share := rhoFor(amount("0.1")) / 2
-		for _, n := range p.buys[0].noise {
-			if got := n.cost().Rho; n.Name() != want || got > share || got < share-share/1000 {
+		share := pricing.Currency{}.Amount(amount("0.1")) / 2
+		for _, n := range p.Purchases[0].Noise {
+			if got := n.Cost().Rho; n.Name() != want || got > share || got < share-share/1000 {
 				t.Errorf("%q: %s at rho %v of %v", m, n.Name(), got, share)
 			}
 		}

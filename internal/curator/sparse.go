@@ -7,10 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"strconv"
 	"strings"
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/pricing"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/mech"
 )
@@ -79,7 +81,7 @@ func (c *Curator) OpenSparse(ctx context.Context, q api.SparseQuestion) (*Sparse
 		return nil, err
 	}
 	if charged.Again {
-		return nil, refusal("open another with a new request, which costs as much again", "the request %s has opened a session before, and what that one knew is gone: a session cannot be opened twice for one charge", quoted(q.Request))
+		return nil, api.Refuse("open another with a new request, which costs as much again", "the request %s has opened a session before, and what that one knew is gone: a session cannot be opened twice for one charge", strconv.Quote(q.Request))
 	}
 	cost := m.Cost()
 	if !c.dataset.Budget.Pure() {
@@ -104,19 +106,19 @@ func sameWay(q api.SparseQuestion, n dp.Neighbours) bool { return n == dp.AddRem
 func sparseStep(q api.SparseQuestion) (*big.Rat, error) {
 	switch {
 	case q.Above < 1 || q.Above > maxAbove:
-		return nil, refusal(fmt.Sprintf("write a number from 1 to %d", maxAbove), "a session cannot say \"above\" %d times", q.Above)
+		return nil, api.Refuse(fmt.Sprintf("write a number from 1 to %d", maxAbove), "a session cannot say \"above\" %d times", q.Above)
 	case q.Sensitivity < 1:
-		return nil, refusal("write 1 for counts of people, and more where a person can have more rows or larger values", "a session has a sensitivity of 1 or more, and not %d", q.Sensitivity)
+		return nil, api.Refuse("write 1 for counts of people, and more where a person can have more rows or larger values", "a session has a sensitivity of 1 or more, and not %d", q.Sensitivity)
 	}
 	step := big.NewRat(1, 1)
 	if q.Step != "" {
 		var err error
 		if step, err = dp.ParseDecimal(q.Step); err != nil || step.Sign() <= 0 {
-			return nil, refusal("write for example 1 or 0.01", "the step of a session must be a number above 0")
+			return nil, api.Refuse("write for example 1 or 0.01", "the step of a session must be a number above 0")
 		}
 	}
 	if !new(big.Rat).Quo(new(big.Rat).SetInt64(q.Sensitivity), step).IsInt() {
-		return nil, refusal("write a multiple of the step", "a sensitivity of %d is not a whole number of steps of %s", q.Sensitivity, step.RatString())
+		return nil, api.Refuse("write a multiple of the step", "a sensitivity of %d is not a whole number of steps of %s", q.Sensitivity, step.RatString())
 	}
 	return step, nil
 }
@@ -130,10 +132,10 @@ func (c *Curator) sparse(q api.SparseQuestion, step *big.Rat) (*mech.Sparse, dp.
 		epsilon = budget.DefaultEpsilon
 	}
 	if epsilon > budget.MaxEpsilon {
-		return nil, 0, refusal("open it with at most "+budget.MaxEpsilon.String(), "epsilon %v is more than one question may cost here", epsilon)
+		return nil, 0, api.Refuse("open it with at most "+budget.MaxEpsilon.String(), "epsilon %v is more than one question may cost here", epsilon)
 	}
 	if epsilon < budget.MinEpsilon {
-		return nil, 0, refusal("open it with at least "+budget.MinEpsilon.String(), "epsilon %v is less than a question costs here", epsilon)
+		return nil, 0, api.Refuse("open it with at least "+budget.MinEpsilon.String(), "epsilon %v is less than a question costs here", epsilon)
 	}
 	moves := new(big.Rat).Quo(new(big.Rat).SetInt64(q.Sensitivity), step)
 	config := mech.SparseConfig{Sensitivity: dp.NewL1(moves.Num()), Above: q.Above, Monotone: sameWay(q, c.dataset.Neighbours)}
@@ -152,20 +154,20 @@ func (c *Curator) sparse(q api.SparseQuestion, step *big.Rat) (*mech.Sparse, dp.
 	}
 	switch {
 	case errors.Is(err, mech.ErrNoPrivacy):
-		return nil, 0, refusal("open it with a larger epsilon", "epsilon %v is too small to be shared among what a session does", epsilon)
+		return nil, 0, api.Refuse("open it with a larger epsilon", "epsilon %v is too small to be shared among what a session does", epsilon)
 	case err != nil:
-		return nil, 0, refusal("", "%v", err)
+		return nil, 0, api.Refuse("", "%v", err)
 	}
 	return m, epsilon, nil
 }
 
 // sparseWithin returns the most exact session whose rho is within that of any pure mechanism of an epsilon.
 func sparseWithin(epsilon dp.Amount, with func(dp.Amount, bool) (*mech.Sparse, error)) (*mech.Sparse, error) {
-	rho := currency{}.amount(epsilon)
+	rho := pricing.Currency{}.Amount(epsilon)
 	var best *mech.Sparse
 	for _, refresh := range []bool{false, true} {
 		// What there is no noise for is too little below epsilon, and too much above it.
-		e := largest(0, mostTariff, func(e dp.Amount) bool {
+		e := pricing.Largest(0, pricing.MostTariff, func(e dp.Amount) bool {
 			m, err := with(e, refresh)
 			if err != nil {
 				return e < epsilon

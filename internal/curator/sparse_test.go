@@ -15,7 +15,7 @@ import (
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/hospital"
-	"github.com/discreet-dp/discreet/internal/plan/syntax"
+	"github.com/discreet-dp/discreet/internal/pricing"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/mech"
 )
@@ -153,7 +153,7 @@ func TestSparseRefuses(t *testing.T) {
 		{s, patients, "1e999999999", "not a number"},
 	} {
 		v, err := c.s.Ask(ctx, c.sql, c.threshold)
-		var refused *syntax.Refusal
+		var refused *api.Refusal
 		if !errors.As(err, &refused) || !strings.Contains(refused.Reason, c.want) {
 			t.Errorf("%s >= %s: %+v, %v", c.sql, c.threshold, v, err)
 		}
@@ -181,7 +181,7 @@ func TestSparseRefuses(t *testing.T) {
 	} {
 		q := api.SparseQuestion{Analyst: "ana", Above: 2, Sensitivity: 1, Request: request()}
 		change(&q)
-		var refused *syntax.Refusal
+		var refused *api.Refusal
 		if _, err := w.OpenSparse(ctx, q); !errors.As(err, &refused) {
 			t.Errorf("%+v: %v", q, err)
 		}
@@ -205,7 +205,7 @@ func TestSparseCharge(t *testing.T) {
 					}
 					continue
 				}
-				tariff := rhoFor(dp.One / 2)
+				tariff := pricing.Currency{}.Amount(dp.One / 2)
 				if spent.Rho != claimed.Rho || spent.Rho > tariff || spent.Rho.Float() < 0.999*tariff.Float() || s.Cost.Epsilon != dp.One/2 {
 					t.Errorf("above %d: spent %v, claimed %v, the tariff is %v", above, spent, claimed, tariff)
 				}
@@ -231,7 +231,7 @@ func TestSparseRequest(t *testing.T) {
 	var opened atomic.Int32
 	together(8, func(int) {
 		s, err := w.OpenSparse(ctx, q)
-		var refused *syntax.Refusal
+		var refused *api.Refusal
 		switch {
 		case s != nil:
 			opened.Add(1)

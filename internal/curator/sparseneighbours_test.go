@@ -218,7 +218,7 @@ func TestSparseCalibration(t *testing.T) {
 					case strings.Contains(text, "COUNT(*) FROM visits"), strings.Contains(text, "JOIN visits"):
 						most = 6
 					}
-					if _, err := s.admits(p.statement); (err == nil) != (most <= d && !(signed && monotone)) {
+					if _, err := s.admits(p.Statement); (err == nil) != (most <= d && !(signed && monotone)) {
 						t.Fatalf("%s, %+v: %s: %v", c.name, q, text, err)
 					}
 				}
@@ -311,7 +311,7 @@ func TestSparseLowerBound(t *testing.T) {
 		for _, text := range asks {
 			q, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: text})
 			w.check(err)
-			r, err := w.data.Run(ctx, q.query())
+			r, err := w.data.Run(ctx, query(q))
 			w.check(err)
 			out = append(out, r.Measures[0])
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/internal/pricing"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/mech"
 )
@@ -123,9 +124,9 @@ func (s *SparseSession) Ask(ctx context.Context, sql, threshold string) (*api.Sp
 		return nil, err
 	}
 	s.asked++
-	v := &api.SparseVerdict{Above: answer.Above, Left: s.session.Left(), Error: scaled(big.NewInt(s.mechanism.Accuracy(s.asked, sparseBeta)), s.step)}
+	v := &api.SparseVerdict{Above: answer.Above, Left: s.session.Left(), Error: pricing.Scaled(big.NewInt(s.mechanism.Accuracy(s.asked, sparseBeta)), s.step)}
 	if _, _, values := s.mechanism.Split(); answer.Above && values > 0 {
-		text := new(big.Rat).Mul(new(big.Rat).SetInt64(answer.Value), s.step).FloatString(decimals(s.step))
+		text := new(big.Rat).Mul(new(big.Rat).SetInt64(answer.Value), s.step).FloatString(pricing.Decimals(s.step))
 		v.Value = &text
 	}
 	if err := s.note(ctx, sparseNote{Above: v.Above, Value: v.Value}); err != nil {
@@ -214,48 +215,48 @@ func (s *SparseSession) Left() int { return int(s.left.Load()) }
 func (s *SparseSession) admits(st *plan.Statement) (*tree.Query, error) {
 	const one = "ask for one COUNT or one SUM without GROUP BY, as in SELECT COUNT(*) FROM table WHERE ..."
 	if st.Outer != nil || len(st.Plans) != 1 {
-		return nil, refusal(one, "a question of a session has nothing around it")
+		return nil, api.Refuse(one, "a question of a session has nothing around it")
 	}
 	p := st.Plans[0]
 	q := &p.Query
 	if len(q.Keys) != 0 || q.Groups() != 1 || q.Choice != nil || len(q.Measures) != 1 || q.Measures[0].Kind == tree.Quantile || len(p.Columns) != 1 {
-		return nil, refusal(one, "a question of a session is about one count or one sum")
+		return nil, api.Refuse(one, "a question of a session is about one count or one sum")
 	}
 	r, ok := p.Columns[0].Expr.(*tree.Released)
 	if !ok || r.Part != tree.PartValue || p.Stats[r.Stat].Kind != tree.MeasureStat {
-		return nil, refusal(one+", and put what is computed with it into the threshold", "a question of a session is a count or a sum itself")
+		return nil, api.Refuse(one+", and put what is computed with it into the threshold", "a question of a session is a count or a sum itself")
 	}
 	if p.Having != nil || p.Limit != nil || p.Offset != 0 {
-		return nil, refusal("leave them out", "a question of a session has one row, and no HAVING, LIMIT or OFFSET")
+		return nil, api.Refuse("leave them out", "a question of a session has one row, and no HAVING, LIMIT or OFFSET")
 	}
 	m := q.Measures[0]
 	if m.Step().Cmp(s.step) != 0 {
-		return nil, refusal("open a session with that step", "the answer has steps of %s, and the session has steps of %s", m.Step().RatString(), s.step.RatString())
+		return nil, api.Refuse("open a session with that step", "the answer has steps of %s, and the session has steps of %s", m.Step().RatString(), s.step.RatString())
 	}
 	moves, most := q.Sensitivity(m, dp.L1).L1(), s.mechanism.Sensitivity().L1()
 	if moves.Cmp(most) > 0 {
-		return nil, refusal("open a session with that sensitivity, or ask for something that one person changes less, such as COUNT(DISTINCT person)",
+		return nil, api.Refuse("open a session with that sensitivity, or ask for something that one person changes less, such as COUNT(DISTINCT person)",
 			"one person can move this by %s, and the session is for questions that one person moves by at most %s", s.units(moves), s.units(most))
 	}
 	if lo, _ := q.Interval(m); s.monotone && lo.Sign() < 0 {
-		return nil, refusal("sum something that is never negative, such as greatest(x, 0), or open a session that is signed", "values of this sum can be negative, and the session has the smaller noise of questions that only grow with people")
+		return nil, api.Refuse("sum something that is never negative, such as greatest(x, 0), or open a session that is signed", "values of this sum can be negative, and the session has the smaller noise of questions that only grow with people")
 	}
 	return q, nil
 }
 
 func (s *SparseSession) units(steps *big.Int) string {
-	return new(big.Rat).Mul(new(big.Rat).SetInt(steps), s.step).FloatString(decimals(s.step))
+	return new(big.Rat).Mul(new(big.Rat).SetInt(steps), s.step).FloatString(pricing.Decimals(s.step))
 }
 
 // threshold reads a threshold in units of the answer.
 func (s *SparseSession) threshold(text string) (int64, error) {
 	x, err := dp.ParseDecimal(text)
 	if err != nil {
-		return 0, refusal("write a decimal number", "the threshold is not a number")
+		return 0, api.Refuse("write a decimal number", "the threshold is not a number")
 	}
 	x.Quo(x, s.step)
 	if !x.IsInt() || !x.Num().IsInt64() {
-		return 0, refusal(fmt.Sprintf("write a multiple of %s", s.step.RatString()), "the threshold is not on the lattice of the session, or too large")
+		return 0, api.Refuse(fmt.Sprintf("write a multiple of %s", s.step.RatString()), "the threshold is not on the lattice of the session, or too large")
 	}
 	return x.Num().Int64(), nil
 }

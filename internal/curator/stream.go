@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/internal/plan/cells"
@@ -243,7 +244,7 @@ func (o *openStream) compute(ctx context.Context, who *payer, way stream.Way, q 
 
 // spentRefusal says that the stream's own budget does not admit a question.
 func (p *streamPlan) spentRefusal() error {
-	return refusal("ask what was asked before, or ask it with a price of its own: SET dp.epsilon", "the stream %s cannot answer this with what is left of its budget", p.policy.Name)
+	return api.Refuse("ask what was asked before, or ask it with a price of its own: SET dp.epsilon", "the stream %s cannot answer this with what is left of its budget", p.policy.Name)
 }
 
 // answering notes that a question is being answered, and returns what says that it is, or that it was not.

@@ -12,7 +12,6 @@ import (
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/hospital"
-	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/session"
 	"github.com/discreet-dp/discreet/stream"
@@ -282,7 +281,7 @@ func TestStreamSpent(t *testing.T) {
 	refused, unchecked := 0, 0
 	for i := range 60 {
 		a, err := w.AskStream(ctx, api.StreamQuestion{Analyst: "ana", SQL: fmt.Sprintf("diagnosis IN (%s) AND %s AND %s", pickOf(i, "'flu'", "'HIV'", "'asthma'", "'fracture'"), pickOf(i/4, "sex = 'F'", "sex = 'M'", "sex <> 'X'"), pickOf(i/12, "smoker", "NOT smoker", "age < 37", "age >= 37", "age < 74"))})
-		var no *syntax.Refusal
+		var no *api.Refusal
 		switch {
 		case errors.As(err, &no):
 			refused++
@@ -372,7 +371,7 @@ func TestStreamRefuses(t *testing.T) {
 		{api.StreamQuestion{Analyst: "ana", Where: map[string][]string{"size": {"Q"}}}, "outside of the domain"},
 	} {
 		_, err := w.QuoteStream(ctx, c.q)
-		var no *syntax.Refusal
+		var no *api.Refusal
 		if c.want == "" {
 			w.check(err)
 			continue

@@ -28,11 +28,11 @@ func (c *Curator) linear(ctx context.Context, p *streamPlan, q api.StreamQuestio
 	text := strings.TrimSpace(q.SQL)
 	switch {
 	case text != "" && len(q.Where) > 0:
-		return nil, refusal("write one of them", "the question has a condition in SQL and values of columns too")
+		return nil, api.Refuse("write one of them", "the question has a condition in SQL and values of columns too")
 	case len(q.Where) > 0:
 		query, err := p.grid.Domain.Where(q.Where)
 		if err != nil {
-			return nil, refusal(p.labels(q.Where), "%v", err)
+			return nil, api.Refuse(p.labels(q.Where), "%v", err)
 		}
 		return query, nil
 	}
@@ -55,7 +55,7 @@ func (p *streamPlan) labels(where map[string][]string) string {
 	return "the columns of the stream are " + strings.Join(names, ", ")
 }
 
-// AskStream asks a stream for a count. A [*syntax.Refusal] and a [*ledger.BudgetError] have spent nothing.
+// AskStream asks a stream for a count. A [*api.Refusal] and a [*ledger.BudgetError] have spent nothing.
 //
 // The order is that of [Curator.Ask], round by round: what a question costs is charged and on stable storage before data is looked at, the noise of a round's threshold and every answer are in
 // the journal before anybody sees what depends on them, and who asks the same again gets the same for nothing. So there is no request to name: a question that is sent twice is paid

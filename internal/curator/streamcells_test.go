@@ -94,13 +94,13 @@ func TestCellsRandom(t *testing.T) {
 			continue
 		}
 		asked++
-		for _, b := range p.buys {
-			terms, ok := g.Linear(b.query)
+		for _, b := range p.Purchases {
+			terms, ok := g.Linear(b.Query)
 			if !ok {
 				continue
 			}
 			linear++
-			w.sameByCells(text, b.query, terms, table)
+			w.sameByCells(text, b.Query, terms, table)
 		}
 	}
 	if linear < 300 {
@@ -189,13 +189,13 @@ func TestCellsKeyed(t *testing.T) {
 			if err != nil {
 				continue
 			}
-			for _, b := range p.buys {
-				terms, ok := g.Linear(b.query)
+			for _, b := range p.Purchases {
+				terms, ok := g.Linear(b.Query)
 				if !ok {
 					continue
 				}
 				linear++
-				w.sameByCells(text, b.query, terms, table)
+				w.sameByCells(text, b.Query, terms, table)
 			}
 		}
 		if linear < 100 {

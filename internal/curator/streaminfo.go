@@ -3,10 +3,12 @@ package curator
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/pricing"
 )
 
 // CheckStreams prices the streams of the policy, for the owner: what is wrong with each that nobody could ask.
@@ -40,9 +42,9 @@ func (c *Curator) Streams() ([]api.StreamInfo, error) {
 	return out, nil
 }
 
-// tag is a cost as an analyst reads it; see priced.tag.
+// tag is a cost as an analyst reads it; see [pricing.Priced.Tag].
 func (p *streamPlan) tag(cost dp.Cost) dp.Cost {
-	return currency{p.pure()}.plus(dp.Cost{}, cost)
+	return pricing.Currency{Pure: p.pure()}.Plus(dp.Cost{}, cost)
 }
 
 // named returns the stream of a name; the only one, where there is no name.
@@ -54,18 +56,18 @@ func (c *Curator) namedStream(name string) (*streamPlan, error) {
 	s := c.dataset.Streams[name]
 	switch {
 	case s == nil && len(names) == 0:
-		return nil, refusal("ask with SELECT; the owner can write streams into the policy", "the dataset %s has no streams", c.dataset.Name)
+		return nil, api.Refuse("ask with SELECT; the owner can write streams into the policy", "the dataset %s has no streams", c.dataset.Name)
 	case s == nil && name == "":
-		return nil, refusal("name one of "+strings.Join(names, ", "), "the dataset %s has several streams", c.dataset.Name)
+		return nil, api.Refuse("name one of "+strings.Join(names, ", "), "the dataset %s has several streams", c.dataset.Name)
 	case s == nil:
-		return nil, refusal("name one of "+strings.Join(names, ", "), "the dataset %s has no stream %s", c.dataset.Name, quoted(name))
+		return nil, api.Refuse("name one of "+strings.Join(names, ", "), "the dataset %s has no stream %s", c.dataset.Name, strconv.Quote(name))
 	}
 	p, err := c.streamPlan(s)
 	if dispute := (*api.Disagreement)(nil); errors.As(err, &dispute) {
 		return nil, err
 	}
 	if err != nil {
-		return nil, refusal("the owner can change it in the policy", "the stream %s cannot be opened: %v", name, err)
+		return nil, api.Refuse("the owner can change it in the policy", "the stream %s cannot be opened: %v", name, err)
 	}
 	return p, nil
 }

@@ -200,13 +200,13 @@ func TestLinearQuestionsAreExact(t *testing.T) {
 				t.Errorf("%s: %v", text, err)
 				continue
 			}
-			for _, b := range p.buys {
-				terms, ok := g.Linear(b.query)
+			for _, b := range p.Purchases {
+				terms, ok := g.Linear(b.Query)
 				if !ok {
 					t.Errorf("%s: not seen as linear", text)
 					continue
 				}
-				w.sameByCells(text, b.query, terms, table)
+				w.sameByCells(text, b.Query, terms, table)
 			}
 		}
 		for _, text := range otherQuestions {
@@ -215,8 +215,8 @@ func TestLinearQuestionsAreExact(t *testing.T) {
 				t.Errorf("%s: %v", text, err)
 				continue
 			}
-			for _, b := range p.buys {
-				if _, ok := g.Linear(b.query); ok {
+			for _, b := range p.Purchases {
+				if _, ok := g.Linear(b.Query); ok {
 					t.Errorf("%s: seen as linear", text)
 				}
 			}

@@ -24,7 +24,7 @@ func (c *Curator) Synthetic(ctx context.Context, name, analyst string) (*api.Syn
 	defer leave()
 	counts := o.session.Synthetic()
 	if counts == nil {
-		return nil, refusal("the owner can choose another predictor", "the stream %s predicts nothing, so it has no table", o.policy.Name)
+		return nil, api.Refuse("the owner can choose another predictor", "the stream %s predicts nothing, so it has no table", o.policy.Name)
 	}
 	out := &api.SyntheticTable{Dataset: c.dataset.Name, Stream: o.policy.Name}
 	attributes := o.config.Domain.Attributes()

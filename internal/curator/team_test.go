@@ -15,7 +15,6 @@ import (
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/hospital"
 	"github.com/discreet-dp/discreet/internal/ledger/sqlite"
-	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -197,7 +196,7 @@ func TestWindows(t *testing.T) {
 	if a := w.mustAsk(byAge(0)); !a.Receipt.Free {
 		t.Error("what was paid for in the first window is not free in the third")
 	}
-	var refused *syntax.Refusal
+	var refused *api.Refusal
 	if _, err := w.Renew(ctx, "once more"); !errors.As(err, &refused) || !strings.Contains(err.Error(), "3 windows") {
 		t.Errorf("a fourth window: %v", err)
 	}
@@ -316,7 +315,7 @@ func TestTopUp(t *testing.T) {
 		{api.TopUp{Epsilon: 0}, "of nothing"}, {api.TopUp{Epsilon: 1, Delta: 1}, "is pure"}, {api.TopUp{Epsilon: 100 * dp.One}, "the most is epsilon 100"},
 	} {
 		c.t.Signer, c.t.Reason = key, "refused"
-		var refused *syntax.Refusal
+		var refused *api.Refusal
 		if _, err := w.TopUp(ctx, c.t); !errors.As(err, &refused) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v", c.t, err)
 		}
@@ -461,7 +460,7 @@ func TestExpiry(t *testing.T) {
 			continue
 		}
 		for _, text := range []string{byAge(1), byAge(2)} {
-			var refused *syntax.Refusal
+			var refused *api.Refusal
 			if _, err := w.ask(text); !errors.As(err, &refused) || !strings.Contains(err.Error(), "ended on 2027-01-01") {
 				t.Errorf("at %s: %v", now, err)
 			}

@@ -3,6 +3,7 @@ package curator
 import (
 	"context"
 	"math/big"
+	"strconv"
 	"strings"
 
 	"github.com/discreet-dp/discreet/account"
@@ -46,8 +47,8 @@ func (c *Curator) TopUp(ctx context.Context, t api.TopUp) (*api.Raised, error) {
 				return nil, err
 			}
 			if after.alone.Epsilon > mostEpsilon || after.alone.Delta.Rat().Cmp(mostDelta) > 0 {
-				return nil, refusal("", "this would raise %s to epsilon %s at delta %s; the most is epsilon 100 at delta 0.01, which already protects hardly anybody",
-					quoted(a.Name), after.alone.Epsilon.Short(), after.alone.Delta.Short())
+				return nil, api.Refuse("", "this would raise %s to epsilon %s at delta %s; the most is epsilon 100 at delta 0.01, which already protects hardly anybody",
+					strconv.Quote(a.Name), after.alone.Epsilon.Short(), after.alone.Delta.Short())
 			}
 		}
 	}
@@ -75,13 +76,13 @@ func (c *Curator) raised(name string, window uint64) ([]place, error) {
 	case isGroup && ds.Groups[group] != nil:
 		return []place{c.group(group, window)}, nil
 	case isGroup && len(ds.Groups) == 0:
-		return nil, refusal("name an analyst, or nobody for the dataset", "the dataset %s has no groups", ds.Name)
+		return nil, api.Refuse("name an analyst, or nobody for the dataset", "the dataset %s has no groups", ds.Name)
 	case isGroup:
-		return nil, refusal("name one of "+strings.Join(ds.GroupNames(), ", "), "there is no group %s in the dataset %s", quoted(group), ds.Name)
+		return nil, api.Refuse("name one of "+strings.Join(ds.GroupNames(), ", "), "there is no group %s in the dataset %s", strconv.Quote(group), ds.Name)
 	case ds.Analysts[name] != nil:
 		return []place{c.analyst(name, window)}, nil
 	}
-	return nil, refusal("name one of "+strings.Join(ds.AnalystNames(), ", "), "there is no analyst %s in the dataset %s", quoted(name), ds.Name)
+	return nil, api.Refuse("name one of "+strings.Join(ds.AnalystNames(), ", "), "there is no analyst %s in the dataset %s", strconv.Quote(name), ds.Name)
 }
 
 // grant returns what makes the promise of an account grow by an epsilon, rounded down. Under an (epsilon, delta) budget it is
@@ -90,11 +91,11 @@ func (c *Curator) grant(a reading, t api.TopUp) (dp.Cost, error) {
 	b := c.dataset.Budget
 	switch {
 	case t.Epsilon == 0 && t.Delta == 0:
-		return dp.Cost{}, refusal("name an epsilon such as 0.5", "a top-up of nothing")
+		return dp.Cost{}, api.Refuse("name an epsilon such as 0.5", "a top-up of nothing")
 	case t.Delta > 0 && b.Pure():
-		return dp.Cost{}, refusal("name an epsilon only", "the budget of %s is pure and has no delta", c.dataset.Name)
+		return dp.Cost{}, api.Refuse("name an epsilon only", "the budget of %s is pure and has no delta", c.dataset.Name)
 	case t.Delta > 0 && b.KeysDelta == 0:
-		return dp.Cost{}, refusal("name an epsilon only, or write keys_delta into the policy", "the budget of %s sets no delta aside for private keys, which is what delta would add to", c.dataset.Name)
+		return dp.Cost{}, api.Refuse("name an epsilon only, or write keys_delta into the policy", "the budget of %s sets no delta aside for private keys, which is what delta would add to", c.dataset.Name)
 	case b.Pure():
 		return dp.Cost{Epsilon: t.Epsilon}, nil
 	case t.Epsilon == 0:
@@ -105,7 +106,7 @@ func (c *Curator) grant(a reading, t api.TopUp) (dp.Cost, error) {
 		return dp.Cost{}, err
 	}
 	if rho = rho.Sub(a.Limit.Rho); rho == 0 {
-		return dp.Cost{}, refusal("name a larger epsilon", "epsilon %v more is too little to spend any of it", t.Epsilon)
+		return dp.Cost{}, api.Refuse("name a larger epsilon", "epsilon %v more is too little to spend any of it", t.Epsilon)
 	}
 	return dp.Cost{Rho: rho, Delta: t.Delta}, nil
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/hospital"
-	"github.com/discreet-dp/discreet/internal/plan/syntax"
+	"github.com/discreet-dp/discreet/internal/pricing"
 	"github.com/discreet-dp/discreet/learn"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/mech"
@@ -141,7 +141,7 @@ func TestTrainConcentrated(t *testing.T) {
 	w := newWorld(t, rich)
 	q := smokers("0.5")
 	q.Spec.Evaluate = amount("0.25")
-	rho := rhoFor(amount("0.5")) + rhoFor(amount("0.25"))
+	rho := pricing.Currency{}.Amount(amount("0.5")) + pricing.Currency{}.Amount(amount("0.25"))
 	quote, err := w.QuoteTraining(ctx, q)
 	w.check(err)
 	if quote.Cost.Rho > rho || quote.Cost.Rho < rho-rho/100 || quote.Cost.Epsilon != amount("0.75") || quote.Worth.Delta != w.dataset.Budget.RhoDelta() || !contains(quote.Currency, "adds up rho", "at delta") {
@@ -198,7 +198,7 @@ func TestTrainingRefusals(t *testing.T) {
 		change(&q)
 		r.take()
 		_, err := w.Train(ctx, q, nil)
-		var refused *syntax.Refusal
+		var refused *api.Refusal
 		if !errors.As(err, &refused) || refused.Reason == "" {
 			t.Errorf("%s: %v", name, err)
 		} else {
@@ -466,7 +466,7 @@ func TestTrainingInWindows(t *testing.T) {
 	}
 	w.now = func() time.Time { return time.Now().AddDate(100, 0, 0) }
 	w.dataset.Analysts["ana"].Expires = time.Now()
-	var refused *syntax.Refusal
+	var refused *api.Refusal
 	if _, err := w.Train(ctx, smokers("0.9"), nil); !errors.As(err, &refused) {
 		t.Error(err)
 	}

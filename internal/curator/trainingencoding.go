@@ -4,6 +4,7 @@ import (
 	"math/big"
 
 	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/internal/pricing"
 	"github.com/discreet-dp/discreet/learn"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -37,5 +38,5 @@ func showKey(v policy.Value, step *big.Rat) string {
 	if v.Type != policy.Integer || step == nil {
 		return v.String()
 	}
-	return new(big.Rat).Mul(new(big.Rat).SetInt64(v.Int), step).FloatString(decimals(step))
+	return new(big.Rat).Mul(new(big.Rat).SetInt64(v.Int), step).FloatString(pricing.Decimals(step))
 }

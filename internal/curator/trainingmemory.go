@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/internal/pricing"
 	"github.com/discreet-dp/discreet/learn"
 )
 
@@ -39,8 +40,8 @@ func (t *training) fits() error {
 		weights += max(1, len(f.Values))
 	}
 	models := max(1, len(e.Target.Values))
-	if room := maxBytes - modelBytes - 4*text; room < 0 || weights > room/weightBytes/models {
-		return refusal("select fewer columns, or columns with fewer keys", "the model would have %d weights for each of %d classes, which is more than can be kept", weights, models)
+	if room := pricing.MaxBytes - modelBytes - 4*text; room < 0 || weights > room/weightBytes/models {
+		return api.Refuse("select fewer columns, or columns with fewer keys", "the model would have %d weights for each of %d classes, which is more than can be kept", weights, models)
 	}
 	return nil
 }
@@ -55,7 +56,7 @@ func encodeModel(m *learn.Model) ([]byte, error) {
 		return nil, err
 	}
 	out, err := json.Marshal(modelMemory{Version: modelMemoryVersion, Model: kept.Bytes()})
-	if err == nil && len(out) > maxBytes {
+	if err == nil && len(out) > pricing.MaxBytes {
 		err = errMemory // which training.fits rules out
 	}
 	return out, err

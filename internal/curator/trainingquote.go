@@ -56,7 +56,7 @@ func (c *Curator) QuoteTraining(ctx context.Context, q api.TrainingQuestion) (*a
 // worth says what a training alone is worth, and how its price comes about.
 func (t *training) worth(c *Curator) (api.Guarantee, string, error) {
 	cost := t.plan.Cost
-	if t.currency.pure {
+	if t.currency.Pure {
 		return api.Guarantee{Epsilon: cost.Epsilon}, fmt.Sprintf("the budget adds up epsilon, and the model takes epsilon %v of it", cost.Epsilon), nil
 	}
 	delta := c.dataset.Budget.RhoDelta()

@@ -11,7 +11,6 @@ import (
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/hospital"
 	"github.com/discreet-dp/discreet/internal/plan"
-	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/internal/plan/verify"
 	"github.com/discreet-dp/discreet/policy"
@@ -67,7 +66,7 @@ func TestDisagreement(t *testing.T) {
 	r.take()
 	for name, way := range ways {
 		err := way()
-		var refusal *syntax.Refusal
+		var refusal *api.Refusal
 		var dispute *api.Disagreement
 		if !errors.As(err, &refusal) || !errors.As(err, &dispute) || err.Error() != (&api.Disagreement{}).Error() || refusal.Position != -1 {
 			t.Errorf("%s: %v", name, err)

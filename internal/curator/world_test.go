@@ -12,11 +12,13 @@ import (
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/answers"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
 	"github.com/discreet-dp/discreet/internal/entropy"
 	"github.com/discreet-dp/discreet/internal/hospital"
 	"github.com/discreet-dp/discreet/internal/ledger/sqlite"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/internal/pricing"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/policy"
@@ -136,9 +138,9 @@ func seeded(seed byte) *mech.Releaser {
 }
 
 // made finishes an answer whose noisy vectors are these.
-func made(t testing.TB, p *priced, noisy [][]int64) *api.Answer {
+func made(t testing.TB, p *pricing.Priced, noisy [][]int64) *api.Answer {
 	t.Helper()
-	a, err := p.finish(ctx, []*released{{Measures: noisy, Quantiles: make([][][]int64, len(noisy))}})
+	a, err := answers.Finish(ctx, p, nil, []*answers.Released{{Measures: noisy, Quantiles: make([][][]int64, len(noisy))}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +148,7 @@ func made(t testing.TB, p *priced, noisy [][]int64) *api.Answer {
 }
 
 // query is the only query of a statement.
-func (p *priced) query() *tree.Query { return p.buys[0].query }
+func query(p *pricing.Priced) *tree.Query { return p.Purchases[0].Query }
 
 // numbers shows the rows of an answer, for comparisons.
 func numbers(a *api.Answer) string { return fmt.Sprint(a.Rows) }

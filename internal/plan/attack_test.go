@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/plan"
-	"github.com/discreet-dp/discreet/internal/plan/syntax"
 )
 
 const counting = "SELECT COUNT(*) FROM patients WHERE "
@@ -73,7 +73,7 @@ func TestHostileSizes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			start := time.Now()
 			_, err := plan.Prepare(ds, text, plan.Options{})
-			var r *syntax.Refusal
+			var r *api.Refusal
 			switch {
 			case !errors.As(err, &r):
 				t.Fatalf("not refused: %v", err)

@@ -11,9 +11,9 @@ import (
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/plan"
-	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -162,7 +162,7 @@ func made(s tree.Stat) string {
 
 // refusal shows a refusal and what stands at its position.
 func refusal(text string, err error) string {
-	var r *syntax.Refusal
+	var r *api.Refusal
 	if !errors.As(err, &r) {
 		return fmt.Sprintf("NOT A REFUSAL: %v\n", err)
 	}

@@ -5,6 +5,7 @@ import (
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/plan/expr"
 	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
@@ -85,7 +86,7 @@ func (e *env) fromName(v *pg.RangeVar) (rows, error) {
 }
 
 func reason(err error) string {
-	if r, ok := err.(*syntax.Refusal); ok {
+	if r, ok := err.(*api.Refusal); ok {
 		return r.Reason
 	}
 	return err.Error()
@@ -202,7 +203,7 @@ func (e *env) join(l, r rows, on tree.Expr, left bool, at int32, comma bool) (ro
 	}
 	out, err := l.joined(r, j)
 	if err != nil {
-		err.(*syntax.Refusal).Position = int(at)
+		err.(*api.Refusal).Position = int(at)
 	}
 	return out, err
 }

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/plan"
-	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
@@ -61,7 +61,7 @@ func checkPlan(t *testing.T, p *tree.Plan) {
 }
 
 func checkRefusal(t *testing.T, text string, err error) {
-	var r *syntax.Refusal
+	var r *api.Refusal
 	switch {
 	case !errors.As(err, &r):
 		t.Errorf("not a refusal: %v", err)

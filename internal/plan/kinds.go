@@ -6,6 +6,7 @@ import (
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/plan/expr"
 	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
@@ -26,14 +27,14 @@ func Parameters(ds *policy.Dataset, text string) ([]string, error) {
 
 // Samples returns values that can stand for the parameters of a text where only its shape is asked for: a value of each one's kind, and one of
 // the policy's own where it is compared with a column that has listed values or bounds.
-func Samples(ds *policy.Dataset, text string) ([]syntax.Parameter, error) {
+func Samples(ds *policy.Dataset, text string) ([]api.Parameter, error) {
 	k, err := kindsOf(ds, text)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]syntax.Parameter, len(k.kinds))
+	out := make([]api.Parameter, len(k.kinds))
 	for i, kind := range k.kinds {
-		out[i] = syntax.Parameter{Kind: kind, Text: sampleTexts[kind]}
+		out[i] = api.Parameter{Kind: kind, Text: sampleTexts[kind]}
 		if s, ok := k.samples[i]; ok {
 			out[i].Text = s
 		}

@@ -5,12 +5,12 @@ import (
 	"math/big"
 	"strings"
 
-	"github.com/discreet-dp/discreet/internal/plan/syntax"
+	"github.com/discreet-dp/discreet/api"
 )
 
 // prune takes the places out of a tree and puts # in the place of every parameter, and of every constant that has the value v. A constant
 // that the question had itself with that value is taken out on both sides.
-func prune(text string, v syntax.Parameter) string {
+func prune(text string, v api.Parameter) string {
 	var tree any
 	if err := json.Unmarshal([]byte(text), &tree); err != nil {
 		return err.Error()
@@ -19,7 +19,7 @@ func prune(text string, v syntax.Parameter) string {
 	return string(out)
 }
 
-func pruned(x any, v syntax.Parameter) any {
+func pruned(x any, v api.Parameter) any {
 	switch x := x.(type) {
 	case []any:
 		for i := range x {
@@ -52,11 +52,11 @@ func pruned(x any, v syntax.Parameter) any {
 }
 
 // isValue reports whether a node is a constant with the value.
-func isValue(x map[string]any, v syntax.Parameter) bool {
+func isValue(x map[string]any, v api.Parameter) bool {
 	if cast, ok := x["TypeCast"].(map[string]any); ok && !v.Null && (v.Kind == "date" || v.Kind == "timestamp") {
 		name, _ := json.Marshal(cast["typeName"])
 		arg, ok := cast["arg"].(map[string]any)
-		return ok && strings.Contains(string(name), `{"sval":"`+v.Kind+`"}`) && isValue(arg, syntax.Parameter{Text: strings.TrimSpace(v.Text)})
+		return ok && strings.Contains(string(name), `{"sval":"`+v.Kind+`"}`) && isValue(arg, api.Parameter{Text: strings.TrimSpace(v.Text)})
 	}
 	c, ok := x["A_Const"].(map[string]any)
 	if !ok {

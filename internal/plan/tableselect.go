@@ -6,6 +6,7 @@ import (
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/plan/expr"
 	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
@@ -173,8 +174,8 @@ func (s trained) call(f *pg.FuncCall) (tree.Expr, error) {
 // target reads what is to be predicted, and takes it away from the features where it is one of them.
 func (b *tableBuilder) target(text string) error {
 	aside := func(err error) error { // a position would be one in another text
-		if r, ok := err.(*syntax.Refusal); ok {
-			err = &syntax.Refusal{Reason: "target: " + r.Reason, Instead: r.Instead, Position: -1, Code: r.Code}
+		if r, ok := err.(*api.Refusal); ok {
+			err = &api.Refusal{Reason: "target: " + r.Reason, Instead: r.Instead, Position: -1, Code: r.Code}
 		}
 		return err
 	}

@@ -9,11 +9,11 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/audit/generate"
 	"github.com/discreet-dp/discreet/internal/engine/reference"
 	"github.com/discreet-dp/discreet/internal/plan"
-	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
@@ -29,7 +29,7 @@ func TestQuestionsAreValid(t *testing.T) {
 		for i := range n {
 			text := m.Question(generate.NewDice("question", uint64(i)))
 			_, err := plan.Prepare(ds, text, o)
-			var r *syntax.Refusal
+			var r *api.Refusal
 			switch {
 			case err == nil:
 				taken++
@@ -75,7 +75,7 @@ func TestTextsAreHarmless(t *testing.T) {
 					}
 				}()
 				s, err := plan.Prepare(ds, text, o)
-				var r *syntax.Refusal
+				var r *api.Refusal
 				switch {
 				case err != nil && !errors.As(err, &r):
 					t.Errorf("%q: not a refusal: %v", text, err)

@@ -6,11 +6,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/audit/generate"
 	"github.com/discreet-dp/discreet/internal/audit/neighbours"
 	"github.com/discreet-dp/discreet/internal/engine/reference"
 	"github.com/discreet-dp/discreet/internal/plan"
-	"github.com/discreet-dp/discreet/internal/plan/syntax"
 )
 
 // TestHostile asks what attackers would. What must be refused is refused; what is taken is replayed.
@@ -42,7 +42,7 @@ func hostile(t *testing.T, verdict, text string) {
 	for _, ds := range generate.Worlds()[:2] {
 		made := generate.Make(generate.NewDice("public", 1), ds)
 		_, err := plan.Prepare(ds, text, plan.Options{Public: reference.New(ds, made.Tables).Public()})
-		var r *syntax.Refusal
+		var r *api.Refusal
 		switch {
 		case err != nil && !errors.As(err, &r):
 			t.Errorf("%s\nnot a refusal: %v", text, err)

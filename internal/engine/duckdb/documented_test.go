@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/plan/expr"
-	"github.com/discreet-dp/discreet/internal/plan/syntax"
 )
 
 // documented is a line of docs/sql-functions.md: the forms, and what examples of them are.
@@ -59,7 +59,7 @@ func TestDocumented(t *testing.T) {
 			}
 			p, err := prepareOne(e.dataset, "SELECT COUNT(*) FROM t HAVING "+text)
 			if x[1] == "refused" {
-				if !errors.As(err, new(*syntax.Refusal)) {
+				if !errors.As(err, new(*api.Refusal)) {
 					t.Errorf("%s is not refused: %v", x[0], err)
 				}
 				continue

@@ -8,19 +8,19 @@ import (
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 
-	"github.com/discreet-dp/discreet/internal/plan/syntax"
+	"github.com/discreet-dp/discreet/api"
 )
 
 // Check refuses what may not run over released results, and prints the rest for Describe and Run. It looks
 // at the text and at names alone. tables has the columns of each released result. What it refuses
-// is a *syntax.Refusal.
+// is a *api.Refusal.
 func Check(stmt *pg.SelectStmt, tables map[string][]string) (sql string, err error) {
 	p := &printer{released: map[string]string{}, weight: 1}
 	// A refusal comes from deep inside, so it travels as a panic of our own; any other goes on.
 	defer func() {
 		switch r := recover().(type) {
 		case nil:
-		case *syntax.Refusal:
+		case *api.Refusal:
 			sql, err = "", r
 		default:
 			panic(r)
@@ -38,7 +38,7 @@ func Check(stmt *pg.SelectStmt, tables map[string][]string) (sql string, err err
 
 // refuse stops Check.
 func refuse(pos int32, instead, format string, args ...any) {
-	panic(&syntax.Refusal{Reason: fmt.Sprintf(format, args...), Instead: instead, Position: int(pos)})
+	panic(&api.Refusal{Reason: fmt.Sprintf(format, args...), Instead: instead, Position: int(pos)})
 }
 
 // printer writes what it knows, and refuses all else.

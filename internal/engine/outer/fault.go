@@ -8,7 +8,7 @@ import (
 
 	driver "github.com/duckdb/duckdb-go/v2"
 
-	"github.com/discreet-dp/discreet/internal/plan/syntax"
+	"github.com/discreet-dp/discreet/api"
 )
 
 // What stops a statement. None of these costs anything, and the released results stay.
@@ -74,7 +74,7 @@ func refusal(ctx context.Context, err error) error {
 	if ours != nil {
 		return ours
 	}
-	return &syntax.Refusal{Reason: "the query around the released results cannot run: " + text, Instead: "look at the names and types of the columns that the inner queries return", Position: -1}
+	return &api.Refusal{Reason: "the query around the released results cannot run: " + text, Instead: "look at the names and types of the columns that the inner queries return", Position: -1}
 }
 
 // failure is for what goes wrong while it runs.

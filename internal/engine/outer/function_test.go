@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/plan/syntax"
+	"github.com/discreet-dp/discreet/api"
 )
 
 // worldly matches the functions of DuckDB that read or change something beyond their arguments. A new
@@ -98,7 +98,7 @@ func mustRefuse(t *testing.T, text string) {
 		return // it does not get as far
 	}
 	_, err = Check(stmt, names(released()))
-	var r *syntax.Refusal
+	var r *api.Refusal
 	if !errors.As(err, &r) && !strings.HasSuffix(text, `FROM s, "s"`) {
 		t.Errorf("not refused: %s", text)
 	}

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/discreet-dp/discreet/internal/plan/syntax"
+	"github.com/discreet-dp/discreet/api"
 )
 
 // TestRefused has statements that would reach something, if they ran, and more that have no print.
@@ -161,7 +161,7 @@ func TestRefused(t *testing.T) {
 		"SELECT " + strings.Repeat("'a' || ", 40) + "'a'",
 	} {
 		_, err := ask(t, text)
-		var r *syntax.Refusal
+		var r *api.Refusal
 		if !errors.As(err, &r) {
 			t.Errorf("not refused: %.200s: %v", text, err)
 		} else if r.Reason == "" || strings.Contains(err.Error(), "\n") {
@@ -189,7 +189,7 @@ func TestRefused(t *testing.T) {
 func TestPositions(t *testing.T) {
 	for text, at := range map[string]int{"SELECT k FROM patients": 14, "SELECT k, random() FROM r": 10, "SELECT 1, current_date": 10} {
 		_, err := ask(t, text)
-		var r *syntax.Refusal
+		var r *api.Refusal
 		if !errors.As(err, &r) || r.Position != at || r.Instead == "" {
 			t.Errorf("%s: %#v", text, err)
 		}

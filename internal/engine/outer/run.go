@@ -10,11 +10,11 @@ import (
 
 	driver "github.com/duckdb/duckdb-go/v2"
 
-	"github.com/discreet-dp/discreet/internal/plan/syntax"
+	"github.com/discreet-dp/discreet/api"
 )
 
 // Describe returns the columns that a statement of Check has over tables of these columns. It does not run
-// it: rows are not looked at. What DuckDB would not run is a *syntax.Refusal.
+// it: rows are not looked at. What DuckDB would not run is a *api.Refusal.
 func Describe(ctx context.Context, text string, tables []Table) ([]Column, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, Time, ErrTime)
 	defer cancel()
@@ -50,14 +50,14 @@ func describe(ctx context.Context, conn any, text string) ([]Column, error) {
 		return nil, errStart
 	}
 	if kind, err := s.StatementType(); err != nil || kind != driver.STATEMENT_TYPE_SELECT {
-		return nil, &syntax.Refusal{Reason: "the query around the released results is not a SELECT", Instead: "write a SELECT", Position: -1}
+		return nil, &api.Refusal{Reason: "the query around the released results is not a SELECT", Instead: "write a SELECT", Position: -1}
 	}
 	n, err := s.ColumnCount()
 	if err != nil {
 		return nil, refusal(ctx, err)
 	}
 	if n > MaxColumns {
-		return nil, &syntax.Refusal{Reason: errColumns.Error(), Position: -1}
+		return nil, &api.Refusal{Reason: errColumns.Error(), Position: -1}
 	}
 	out := make([]Column, n)
 	for i := range out {
@@ -86,7 +86,7 @@ var kinds = map[driver.Type]Kind{
 func (c *Column) typed(info driver.TypeInfo) error {
 	kind, ok := kinds[info.InternalType()]
 	if !ok {
-		return &syntax.Refusal{Reason: "the column " + quote(c.Name) + " of the answer has a type that cannot be shown", Instead: "cast it, as in CAST(x AS text)", Position: -1}
+		return &api.Refusal{Reason: "the column " + quote(c.Name) + " of the answer has a type that cannot be shown", Instead: "cast it, as in CAST(x AS text)", Position: -1}
 	}
 	c.Kind = kind
 	if d, ok := info.Details().(*driver.DecimalDetails); ok && kind == Decimal {

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/plan/syntax"
+	"github.com/discreet-dp/discreet/api"
 )
 
 // TestRoundTrip: what is loaded comes back as it was.
@@ -78,7 +78,7 @@ func TestWrongTables(t *testing.T) {
 
 // TestFaults: what DuckDB says comes as one sentence, refused before a run where that is possible.
 func TestFaults(t *testing.T) {
-	var r *syntax.Refusal
+	var r *api.Refusal
 	for text, want := range map[string]string{
 		"SELECT nothing FROM r":   `Referenced column "nothing" not found in FROM clause`,
 		"SELECT k + day FROM r":   "",

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/plan"
-	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -87,7 +87,7 @@ func TestLinearWhereRefuses(t *testing.T) {
 	_, g := streamed(t, 2)
 	for _, text := range []string{"c0 < 30", "c9 < 30", "true) OR (SELECT 1", "c0 < 25) GROUP BY (c0", "c0 < 25) UNION ALL SELECT COUNT(*) FROM people WHERE (true", "1; DROP TABLE people", "false"} {
 		_, err := g.LinearWhere(text, plan.Options{})
-		var no *syntax.Refusal
+		var no *api.Refusal
 		if !errors.As(err, &no) {
 			t.Errorf("%s: %v", text, err)
 		}

@@ -9,11 +9,12 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 )
 
 // Bind writes the values of its parameters into a question.
-func Bind(text string, values []Parameter) (string, error) {
+func Bind(text string, values []api.Parameter) (string, error) {
 	b, err := NewBinding(text, values)
 	if err != nil {
 		return "", err
@@ -41,7 +42,7 @@ type mark struct {
 }
 
 // NewBinding writes the values of its parameters into a question.
-func NewBinding(text string, values []Parameter) (*Binding, error) {
+func NewBinding(text string, values []api.Parameter) (*Binding, error) {
 	before, marks, count, err := Parameters(text)
 	if err != nil {
 		return nil, err
@@ -91,7 +92,7 @@ func NewBinding(text string, values []Parameter) (*Binding, error) {
 
 // Original says of a refusal of the text with values where it is in the question. Other errors stay as they are.
 func (b *Binding) Original(err error) error {
-	var r *Refusal
+	var r *api.Refusal
 	if errors.As(err, &r) {
 		r.Position = b.place(r.Position)
 	}
@@ -147,7 +148,7 @@ func Parameters(text string) (*pg.SelectStmt, []mark, int, error) {
 
 // hintParameter says more where the grammar stops at a parameter: DATE $1 is none, and $1::date is.
 func hintParameter(text string, err error) error {
-	var r *Refusal
+	var r *api.Refusal
 	if errors.As(err, &r) && r.Position >= 0 && r.Position+1 < len(text) && text[r.Position] == '$' && '0' <= text[r.Position+1] && text[r.Position+1] <= '9' {
 		r.Instead = hereInstead
 	}

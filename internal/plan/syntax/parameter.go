@@ -11,9 +11,6 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// Parameter is a value of a parameter.
-type Parameter = api.Parameter
-
 // MaxParameters is how many parameters a question can have. Each is a word of the text, so more would not fit anyway.
 const MaxParameters = 1000
 
@@ -24,14 +21,14 @@ var numberText = regexp.MustCompile(`\A[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-
 // literal is a value as it is written into a text, and what the grammar then reads there.
 type literal struct {
 	sql    string // with parentheses around it
-	value  Parameter
+	value  api.Parameter
 	number string // how a number is spelled, with its sign
 }
 
 // spellParameter checks a value and spells it. A value is as long as a text at most, and that is looked at first, so that no
 // value makes work that a text could not. The parentheses end whatever word stands before it: without them E$1, U&$1 or a
 // name before a quote would be read as one.
-func spellParameter(p Parameter) (literal, *Refusal) {
+func spellParameter(p api.Parameter) (literal, *api.Refusal) {
 	if p.Null {
 		return literal{sql: "(NULL)", value: p}, nil
 	}
@@ -77,7 +74,7 @@ func spellParameter(p Parameter) (literal, *Refusal) {
 }
 
 // spellNumber spells a number. A decimal has a point even where it is whole, because 1 / 2 and 1.0 / 2 are not the same.
-func spellNumber(p Parameter, text string) (literal, *Refusal) {
+func spellNumber(p api.Parameter, text string) (literal, *api.Refusal) {
 	_, err := dp.ParseDecimal(text)
 	switch {
 	case err != nil || !numberText.MatchString(text):

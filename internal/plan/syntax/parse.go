@@ -6,6 +6,8 @@ import (
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 	"github.com/pganalyze/pg_query_go/v6/parser"
+
+	"github.com/discreet-dp/discreet/api"
 )
 
 // Parse returns the single SELECT of a text.
@@ -68,6 +70,6 @@ func byteOffset(text string, characters int) int32 {
 	return -1
 }
 
-func emptyRefusal() *Refusal {
+func emptyRefusal() *api.Refusal {
 	return Refuse(-1, "write a SELECT, as in SELECT COUNT(*) FROM table", "the question is empty")
 }

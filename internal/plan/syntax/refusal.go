@@ -6,9 +6,6 @@ import (
 	"github.com/discreet-dp/discreet/api"
 )
 
-// Refusal is what a question gets that cannot be asked.
-type Refusal = api.Refusal
-
 // The codes.
 const (
 	badGrammar = "42601"
@@ -18,6 +15,6 @@ const (
 )
 
 // Refuse makes a Refusal at a position of the text; pos is -1 where there is none.
-func Refuse(pos int32, instead, format string, args ...any) *Refusal {
-	return &Refusal{Reason: fmt.Sprintf(format, args...), Instead: instead, Position: int(pos)}
+func Refuse(pos int32, instead, format string, args ...any) *api.Refusal {
+	return &api.Refusal{Reason: fmt.Sprintf(format, args...), Instead: instead, Position: int(pos)}
 }

@@ -1,4 +1,4 @@
-package curator
+package answers
 
 import (
 	"context"
@@ -6,25 +6,27 @@ import (
 	"slices"
 
 	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/plan/expr"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/internal/pricing"
 )
 
-// finish makes the answer from what was released. It is post-processing: it sees nothing else.
-func (p *priced) finish(ctx context.Context, all []*released) (*api.Answer, error) {
-	answers := make([]*api.Answer, len(p.statement.Plans))
-	for i, one := range p.statement.Plans {
-		answers[i] = p.table(one, p.buys[p.of[i]], all[p.of[i]])
+// Finish makes the answer from what was released. It is post-processing: it sees nothing else.
+func Finish(ctx context.Context, p *pricing.Priced, around *OuterQuery, all []*Released) (*api.Answer, error) {
+	answers := make([]*api.Answer, len(p.Statement.Plans))
+	for i, one := range p.Statement.Plans {
+		answers[i] = table(p, one, p.Purchases[p.AnsweredBy[i]], all[p.AnsweredBy[i]])
 	}
-	if p.outer == nil {
+	if around == nil {
 		return answers[0], nil
 	}
-	return p.outer.run(ctx, answers)
+	return around.run(ctx, answers)
 }
 
 // table makes the answer of one plan.
-func (p *priced) table(q *tree.Plan, b *purchase, r *released) *api.Answer {
-	f := &finisher{plan: q, buy: b, released: r, beta: p.beta(), halves: map[half]int64{}}
+func table(p *pricing.Priced, q *tree.Plan, b *pricing.Purchase, r *Released) *api.Answer {
+	f := &finisher{plan: q, buy: b, released: r, beta: p.Beta(), halves: map[half]int64{}}
 	rows := make([]*row, 0, f.groups())
 	for i := range f.groups() {
 		row := f.row(i)
@@ -42,7 +44,7 @@ func (p *priced) table(q *tree.Plan, b *purchase, r *released) *api.Answer {
 	if q.Limit != nil && *q.Limit < int64(len(rows)) {
 		rows = rows[:*q.Limit]
 	}
-	a := &api.Answer{MaxRows: q.Query.MaxRows(), MaxGroups: q.Query.MaxGroups(), Cut: q.Query.Bounded(), Confidence: p.settings.Level()}
+	a := &api.Answer{MaxRows: q.Query.MaxRows(), MaxGroups: q.Query.MaxGroups(), Cut: q.Query.Bounded(), Confidence: p.Settings.Level()}
 	a.Columns = f.columns()
 	bars := f.bars()
 	for _, row := range rows {
@@ -51,7 +53,7 @@ func (p *priced) table(q *tree.Plan, b *purchase, r *released) *api.Answer {
 			v := expr.Eval(o.Expr, row.leaf)
 			values[i] = show(v, o.Expr.Type())
 			if values[i] != nil {
-				errs[i] = bars[i].around(row, v)
+				errs[i] = bars[i].halfWidth(row, v)
 			}
 		}
 		a.Rows, a.Errors = append(a.Rows, values), append(a.Errors, errs)
@@ -91,25 +93,25 @@ func (f *finisher) notes() []string {
 			add("%s", s.Note)
 		}
 	}
-	for i, n := range f.buy.noise {
-		if n.quantiles != nil {
+	for i, n := range f.buy.Noise {
+		if n.Quantiles != nil {
 			m := f.plan.Query.Measures[i]
 			add("%s: in each group a value's rank is within %.0f of the one asked for, with probability %v; how far that is in values only the data knows",
-				m.Describe(), n.quantiles.RankError(f.beta), round4(1-f.beta))
+				m.Describe(), n.Quantiles.RankError(f.beta), SixDecimals(1-f.beta))
 		}
 	}
 	f.personCuts(f.plan.Query.From, add)
-	if text := joined(&f.plan.Query); text != "" {
+	if text := pricing.SayJoined(&f.plan.Query); text != "" {
 		add("%s; what that leaves out is in no error bar", text)
 	}
-	if u := f.released.through; u != nil {
+	if u := f.released.Through; u != nil {
 		add("%s", sayThrough(u))
 	}
-	if d := f.released.derived; d != 0 {
+	if d := f.released.Derived; d != 0 {
 		add("computed from answers that were paid for before (record %d)", d)
 	}
-	if k := f.buy.keys; k != nil {
-		add("a combination of private keys is shown when enough people have it: with probability %v when %d have", seen, k.keptFrom())
+	if k := f.buy.Keys; k != nil {
+		add("a combination of private keys is shown when enough people have it: with probability %v when %d have", pricing.KeptProbability, k.KeptFrom())
 		if f.released.Dropped > 0 {
 			add("%d combinations of keys with fewer people are left out, because no more can be kept", f.released.Dropped)
 		}
@@ -141,10 +143,27 @@ func (f *finisher) personCuts(r tree.Relation, add func(string, ...any)) {
 			case p.Kind == tree.PartRows || p.Kind == tree.PartValues:
 				add("in the subquery a person's count is at most %v, by the policy's max_rows; what that leaves out is in no error bar", t.Hi)
 			case p.Kind == tree.PartSum:
-				add("in the subquery a person's sum is from %v to %v, by the policy's bounds and max_rows; what that leaves out is in no error bar", scaled(t.Lo, t.Step), scaled(t.Hi, t.Step))
+				add("in the subquery a person's sum is from %v to %v, by the policy's bounds and max_rows; what that leaves out is in no error bar", pricing.Scaled(t.Lo, t.Step), pricing.Scaled(t.Hi, t.Step))
 			}
 		}
 	}
 }
 
-func round4(f float64) float64 { return float64(int(f*1e6+0.5)) / 1e6 }
+// SixDecimals rounds a probability to what is worth showing of it.
+func SixDecimals(f float64) float64 { return float64(int(f*1e6+0.5)) / 1e6 }
+
+// sayThrough says in words how an answer went through a stream.
+func sayThrough(u *api.Through) string {
+	text := fmt.Sprintf("answered through the stream %s, ", u.Stream)
+	switch {
+	case u.Paid == 0:
+		text += "free"
+	case u.Cost == (dp.Cost{}):
+		text += "paid with a round that was bought before"
+	case u.Free == 0:
+		text += "paid"
+	default:
+		text += fmt.Sprintf("of %d counts %d free and %d paid", u.Asked, u.Free, u.Paid)
+	}
+	return text + fmt.Sprintf("; a count of it is within %d with probability %v, all of them together", u.Error, SixDecimals(u.Confidence))
+}

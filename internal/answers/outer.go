@@ -1,4 +1,4 @@
-package curator
+package answers
 
 import (
 	"context"
@@ -13,28 +13,29 @@ import (
 	"github.com/discreet-dp/discreet/internal/engine/outer"
 	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/internal/pricing"
 )
 
-// outside is the query around the answers of a statement. It sees nothing but these, so it is free.
-type outside struct {
+// OuterQuery is the query around the answers of a statement. It sees nothing but these, so it is free.
+type OuterQuery struct {
 	sql     string
 	tables  []outer.Table // without rows
 	columns []outer.Column
 }
 
-// around checks the query around the answers, before anything is paid.
-func (p *priced) around(ctx context.Context) error {
-	if p.statement.Outer == nil {
-		return nil
+// CheckOuter checks the query around the answers of a statement, before anything is paid. It is nil where there is none.
+func CheckOuter(ctx context.Context, st *plan.Statement) (*OuterQuery, error) {
+	if st.Outer == nil {
+		return nil, nil
 	}
-	o := &outside{}
+	o := &OuterQuery{}
 	names := map[string][]string{}
-	for i, one := range p.statement.Plans {
+	for i, one := range st.Plans {
 		t := outer.Table{Name: plan.AnswerName(i)}
 		for j, c := range one.Columns {
 			column := outer.Column{Name: unique(one.Columns, j), Kind: kindOf(c.Expr.Type())}
 			if column.Kind == outer.Decimal {
-				column.Decimals = decimals(c.Expr.Type().Step)
+				column.Decimals = pricing.Decimals(c.Expr.Type().Step)
 			}
 			t.Columns = append(t.Columns, column)
 			names[t.Name] = append(names[t.Name], column.Name)
@@ -42,14 +43,11 @@ func (p *priced) around(ctx context.Context) error {
 		o.tables = append(o.tables, t)
 	}
 	var err error
-	if o.sql, err = outer.Check(p.statement.Outer, names); err != nil {
-		return err
+	if o.sql, err = outer.Check(st.Outer, names); err != nil {
+		return nil, err
 	}
-	if o.columns, err = outer.Describe(ctx, o.sql, o.tables); err != nil {
-		return err
-	}
-	p.outer = o
-	return nil
+	o.columns, err = outer.Describe(ctx, o.sql, o.tables)
+	return o, err
 }
 
 // unique returns a column's name, with a number where one before it has the same. DuckDB compares names without case.
@@ -72,7 +70,7 @@ func unique(columns []tree.Output, i int) string {
 }
 
 // run runs the query over answers.
-func (o *outside) run(ctx context.Context, answers []*api.Answer) (*api.Answer, error) {
+func (o *OuterQuery) run(ctx context.Context, answers []*api.Answer) (*api.Answer, error) {
 	out := &api.Answer{Confidence: answers[0].Confidence}
 	tables := slices.Clone(o.tables)
 	for i, a := range answers {

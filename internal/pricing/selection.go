@@ -1,8 +1,9 @@
-package curator
+package pricing
 
 import (
 	"math/big"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/mech"
@@ -10,7 +11,7 @@ import (
 
 // selection is how the best groups are chosen, where a question asks for nothing else.
 type selection struct {
-	top *mech.TopK
+	Top *mech.TopK
 	why string
 }
 
@@ -18,9 +19,9 @@ type selection struct {
 const mostScores = 1 << 22
 
 // newChoice calibrates a choice to its share, which its rounds have in equal parts.
-func newChoice(q *tree.Query, c currency, share dp.Amount) (*selection, error) {
+func newChoice(q *tree.Query, c Currency, share dp.Amount) (*selection, error) {
 	if q.Choice.K > mostScores/q.Groups() {
-		return nil, refusal("select the aggregate too, which releases all groups at one price, or choose fewer", "to choose %d of %d groups one by one takes too long", q.Choice.K, q.Groups())
+		return nil, api.Refuse("select the aggregate too, which releases all groups at one price, or choose fewer", "to choose %d of %d groups one by one takes too long", q.Choice.K, q.Groups())
 	}
 	s, err := scoring(q)
 	if err != nil {
@@ -58,12 +59,12 @@ func scoring(q *tree.Query) (mech.Scoring, error) {
 		move.SetInt64(1)
 	}
 	if !move.IsInt64() || move.BitLen() > 61 {
-		return mech.Scoring{}, refusal("multiply by smaller numbers, or ask the owner for narrower bounds", "one person could move these scores by more than 2^61")
+		return mech.Scoring{}, api.Refuse("multiply by smaller numbers, or ask the owner for narrower bounds", "one person could move these scores by more than 2^61")
 	}
 	monotone := q.Neighbours == dp.AddRemove && !(positive && negative) && (lo.Sign() == 0 || hi.Sign() == 0)
 	return mech.Scoring{Sensitivity: move.Int64(), Monotone: monotone}, nil
 }
 
 func (s *selection) spelling() string {
-	return s.top.Name() + "(" + s.top.Each().Parameter().RatString() + ")"
+	return s.Top.Name() + "(" + s.Top.Each().Parameter().RatString() + ")"
 }

@@ -1,9 +1,10 @@
-package curator
+package answers
 
 import (
 	"math"
 
 	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/internal/pricing"
 )
 
 // span is an interval of real numbers. Every operation rounds outwards, so a span holds what it is said to hold.
@@ -24,8 +25,8 @@ func (s span) times(t span) (span, bool) {
 	return outwards(min(a, b, c, d), max(a, b, c, d))
 }
 
-// over divides. A divisor that may be zero leaves nothing known.
-func (s span) over(t span) (span, bool) {
+// divide divides. A divisor that may be zero leaves nothing known.
+func (s span) divide(t span) (span, bool) {
 	if t.lo <= 0 && t.hi >= 0 {
 		return span{}, false
 	}
@@ -45,11 +46,11 @@ func (s span) rounded(fn string, digits int) (span, bool) {
 	return outwards(f(lo)/scale, f(hi)/scale)
 }
 
-// inside reports whether all of the span is among the values of a type with bounds.
-func (s span) inside(t tree.Type) bool {
+// isInside reports whether all of the span is among the values of a type with bounds.
+func (s span) isInside(t tree.Type) bool {
 	switch t.Kind {
 	case tree.Number:
-		return scaled(t.Lo, t.Step) <= s.lo && s.hi <= scaled(t.Hi, t.Step)
+		return pricing.Scaled(t.Lo, t.Step) <= s.lo && s.hi <= pricing.Scaled(t.Hi, t.Step)
 	case tree.Real:
 		return t.Range != nil && t.Range.Low <= s.lo && s.hi <= t.Range.High
 	}
@@ -66,16 +67,16 @@ func (s span) square() (span, bool) {
 	return out, ok
 }
 
-// within cuts to another span. Where the two do not meet, something with probability beta has
+// cutTo cuts to another span. Where the two do not meet, something with probability beta has
 // happened, and the other one is all that is known.
-func (s span) within(t span) span {
+func (s span) cutTo(t span) span {
 	if s.hi < t.lo || s.lo > t.hi {
 		return t
 	}
 	return span{max(s.lo, t.lo), min(s.hi, t.hi)}
 }
 
-// from is the half width of an interval around x that holds the span, rounded up.
-func (s span) from(x float64) float64 {
+// reach is the half width of an interval around x that holds the span, rounded up.
+func (s span) reach(x float64) float64 {
 	return math.Nextafter(max(s.hi-x, x-s.lo, 0), math.Inf(1))
 }

@@ -1,10 +1,12 @@
-package curator
+package answers
 
 import (
+	"math"
 	"math/big"
 
 	"github.com/discreet-dp/discreet/internal/plan/expr"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/internal/pricing"
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -12,8 +14,8 @@ import (
 // finisher makes rows of what was released.
 type finisher struct {
 	plan     *tree.Plan
-	buy      *purchase
-	released *released
+	buy      *pricing.Purchase
+	released *Released
 	beta     float64
 	halves   map[half]int64
 }
@@ -24,13 +26,13 @@ type half struct{ measure, parts, cells int }
 
 // groups is how many rows there are before HAVING.
 func (f *finisher) groups() int {
-	if f.buy.query.Choice != nil {
+	if f.buy.Query.Choice != nil {
 		return len(f.released.Chosen)
 	}
-	if len(f.buy.query.PrivateKeys()) > 0 {
-		return len(f.released.Keys) * f.buy.query.Groups()
+	if len(f.buy.Query.PrivateKeys()) > 0 {
+		return len(f.released.Keys) * f.buy.Query.Groups()
 	}
-	return f.buy.query.Groups()
+	return f.buy.Query.Groups()
 }
 
 // row is a group before it is shown.
@@ -43,7 +45,7 @@ type row struct {
 // row computes the stats of a group.
 func (f *finisher) row(i int) *row {
 	r := &row{f: f, group: i, values: make([]tree.Value, len(f.plan.Stats))}
-	if f.buy.query.Choice != nil {
+	if f.buy.Query.Choice != nil {
 		r.group = f.released.Chosen[i]
 	}
 	keys := f.keys(r.group)
@@ -56,7 +58,7 @@ func (f *finisher) row(i int) *row {
 // keys are those of a group, the private ones last. Combinations of private keys stand in the order of the keys, and each has
 // all groups of the public ones.
 func (f *finisher) keys(group int) []policy.Value {
-	q := f.buy.query
+	q := f.buy.Query
 	if len(q.PrivateKeys()) == 0 {
 		return q.Group(group)
 	}
@@ -69,7 +71,7 @@ func (r *row) value(s tree.Stat, keys []policy.Value) tree.Value {
 	if s.Kind == tree.KeyStat {
 		return expr.FromKey(keys[s.Key], f.plan.Query.Keys[s.Key].Expr.Type())
 	}
-	if f.buy.query.Choice != nil {
+	if f.buy.Query.Choice != nil {
 		return nil // the score of a chosen group is not released
 	}
 	switch s.Kind {
@@ -100,18 +102,18 @@ func (r *row) noisy(measure, parts int) mech.Noisy {
 
 // halfWidth is that of the noise that is in the numbers, which may be another purchase's.
 func (f *finisher) halfWidth(measure, parts, group int) int64 {
-	if f.released.halves != nil { // which hold all at once, however many parts there are
-		return f.released.halves[measure][group]
+	if f.released.Halves != nil { // which hold all at once, however many parts there are
+		return f.released.Halves[measure][group]
 	}
 	h := half{measure, parts, 1}
-	n := f.buy.noise[measure]
-	if f.released.derived != 0 {
-		n, h.cells = f.released.noise[measure], f.released.cells[group]
+	n := f.buy.Noise[measure]
+	if f.released.Derived != 0 {
+		n, h.cells = f.released.Noise[measure], f.released.Cells[group]
 	}
 	if w, ok := f.halves[h]; ok {
 		return w
 	}
-	w := halfWidthOf(n.Mechanism, h.cells, f.beta/float64(parts))
+	w := HalfWidthOfSum(n.Mechanism, h.cells, f.beta/float64(parts))
 	f.halves[h] = w
 	return w
 }
@@ -143,7 +145,7 @@ func (r *row) leaf(e tree.Expr) tree.Value {
 // part is an end of the interval of a value, or half of its width; NULL where the value has none.
 func (r *row) part(x *tree.Released) tree.Value {
 	s := r.f.plan.Stats[x.Stat]
-	if s.Kind == tree.MeasureStat && r.f.buy.query.Choice == nil {
+	if s.Kind == tree.MeasureStat && r.f.buy.Query.Choice == nil {
 		v := r.noisy(s.Measure, 1)
 		value, half := big.NewInt(v.Value), big.NewInt(v.HalfWidth)
 		switch x.Part {
@@ -165,7 +167,7 @@ func (r *row) part(x *tree.Released) tree.Value {
 	case tree.PartHigh:
 		return around.hi
 	}
-	return around.from(v)
+	return around.reach(v)
 }
 
 func float(n *big.Int) float64 {
@@ -173,7 +175,14 @@ func float(n *big.Int) float64 {
 	return f
 }
 
-func scaled(n *big.Int, step *big.Rat) float64 {
-	f, _ := new(big.Rat).Mul(new(big.Rat).SetInt(n), step).Float64()
-	return f
+// HalfWidthOfSum is that of the sum of n noises of one mechanism.
+func HalfWidthOfSum(m mech.Mechanism, n int, beta float64) int64 {
+	if n == 1 {
+		return m.HalfWidth(beta)
+	}
+	w, err := mech.HalfWidthOfSum(beta, mech.Term{Mechanism: m, Count: n, Weight: 1})
+	if err != nil {
+		return math.MaxInt64
+	}
+	return w
 }

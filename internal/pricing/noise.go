@@ -1,4 +1,4 @@
-package curator
+package pricing
 
 import (
 	"fmt"
@@ -9,10 +9,10 @@ import (
 	"github.com/discreet-dp/discreet/mech"
 )
 
-// noise is how one measure is released: noise on the vector of all groups, or quantiles for each group.
-type noise struct {
+// Noise is how one measure is released: noise on the vector of all groups, or quantiles for each group.
+type Noise struct {
 	mech.Mechanism                 // nil for quantiles
-	quantiles      *mech.Quantiles // nil for counts and sums
+	Quantiles      *mech.Quantiles // nil for counts and sums
 	touched        int64           // how many groups one person can change, for quantiles
 }
 
@@ -26,31 +26,31 @@ type noise struct {
 // a person is in at most MaxGroups groups, so T is that. Under substitution one person's groups go and
 // another's come, so T is up to twice that, and never more than there are groups. The charge is T e, and e is the share
 // over T.
-func newNoise(q *tree.Query, m tree.Measure, c currency, share dp.Amount, mechanism string) (noise, error) {
+func newNoise(q *tree.Query, m tree.Measure, c Currency, share dp.Amount, mechanism string) (Noise, error) {
 	if m.Kind == tree.Quantile {
 		return newQuantiles(q, m, c, share)
 	}
 	var n mech.Mechanism
 	var err error
 	switch {
-	case c.pure:
+	case c.Pure:
 		n, err = mech.NewLaplace(q.Sensitivity(m, dp.L1), share)
 	case mechanism == "laplace":
 		n, err = laplaceFor(q.Sensitivity(m, dp.L1), share)
 	default:
 		n, err = mech.NewGaussian(q.Sensitivity(m, dp.L2), share)
 	}
-	return noise{Mechanism: n}, err
+	return Noise{Mechanism: n}, err
 }
 
-func newQuantiles(q *tree.Query, m tree.Measure, c currency, share dp.Amount) (noise, error) {
+func newQuantiles(q *tree.Query, m tree.Measure, c Currency, share dp.Amount) (Noise, error) {
 	low, high, ok := tree.QuantileRange(m.Arg)
 	if !ok {
-		return noise{}, mech.ErrQuantiles // which the plan has refused
+		return Noise{}, mech.ErrQuantiles // which the plan has refused
 	}
 	touched := touchedGroups(q)
 	each, err := mech.NewQuantiles(mech.QuantileQuery{At: m.At, Low: low, High: high, PerUnit: q.MaxRows(), Neighbours: q.Neighbours}, c.budget(), share/dp.Amount(touched))
-	return noise{quantiles: each, touched: touched}, err
+	return Noise{Quantiles: each, touched: touched}, err
 }
 
 // touchedGroups is in how many groups neighbours can differ.
@@ -68,7 +68,7 @@ func touchedGroups(q *tree.Query) int64 {
 // laplaceFor returns Laplace noise at the largest epsilon whose rho is within a share. It starts from the epsilon
 // at which any pure mechanism is, and goes on from there, because on a lattice Laplace noise costs a little less.
 func laplaceFor(s dp.Sensitivity, rho dp.Amount) (mech.Mechanism, error) {
-	low := largest(0, 2*rho+4*dp.One, func(e dp.Amount) bool {
+	low := Largest(0, 2*rho+4*dp.One, func(e dp.Amount) bool {
 		r, err := dp.CeilFloat(dp.RhoOfPure(e.Float()))
 		return err == nil && r <= rho
 	})
@@ -85,8 +85,8 @@ func laplaceFor(s dp.Sensitivity, rho dp.Amount) (mech.Mechanism, error) {
 	return best, nil
 }
 
-// largest returns the largest amount above low and below high that fits, where all smaller ones do; low where none does.
-func largest(low, high dp.Amount, fits func(dp.Amount) bool) dp.Amount {
+// Largest returns the largest amount above low and below high that fits, where all smaller ones do; low where none does.
+func Largest(low, high dp.Amount, fits func(dp.Amount) bool) dp.Amount {
 	for high > low+1 {
 		if middle := low + (high-low)/2; fits(middle) {
 			low = middle
@@ -97,28 +97,28 @@ func largest(low, high dp.Amount, fits func(dp.Amount) bool) dp.Amount {
 	return low
 }
 
-func (n noise) cost() dp.Cost {
-	if n.quantiles == nil {
+func (n Noise) cost() dp.Cost {
+	if n.Quantiles == nil {
 		return n.Cost()
 	}
-	c := n.quantiles.Cost()
-	return dp.Cost{Epsilon: times(c.Epsilon, n.touched), Rho: times(c.Rho, n.touched), Delta: times(c.Delta, n.touched)}
+	c := n.Quantiles.Cost()
+	return dp.Cost{Epsilon: Times(c.Epsilon, n.touched), Rho: Times(c.Rho, n.touched), Delta: Times(c.Delta, n.touched)}
 }
 
-// times multiplies an amount, and saturates.
-func times(a dp.Amount, n int64) dp.Amount {
+// Times multiplies an amount, and saturates.
+func Times(a dp.Amount, n int64) dp.Amount {
 	if n > 0 && a > dp.Unbounded/dp.Amount(n) {
 		return dp.Unbounded
 	}
 	return a * dp.Amount(n)
 }
 
-func (n noise) spelling() string {
-	if n.quantiles == nil {
+func (n Noise) spelling() string {
+	if n.Quantiles == nil {
 		return n.Name() + "(" + n.Parameter().RatString() + ")"
 	}
 	var at []string
-	for _, p := range n.quantiles.Parameters() {
+	for _, p := range n.Quantiles.Parameters() {
 		at = append(at, p.RatString())
 	}
 	return fmt.Sprintf("quantiles(%s) x%d", strings.Join(at, ", "), n.touched)

@@ -1,4 +1,4 @@
-package curator
+package answers
 
 import (
 	"math"
@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/internal/pricing"
 )
 
 // bar makes the error bars of one column.
@@ -70,14 +71,14 @@ func measuresOf(s tree.Stat) []int {
 	return nil
 }
 
-// around is the error bar of a value, or nil where there is none.
-func (b bar) around(r *row, v tree.Value) *float64 {
+// halfWidth is the error bar of a value, or nil where there is none.
+func (b bar) halfWidth(r *row, v tree.Value) *float64 {
 	switch {
 	case !b.noisy || b.unknown:
 		return nil
 	case b.alone:
 		s := r.f.plan.Stats[b.expr.(*tree.Released).Stat]
-		half := scaled(big.NewInt(r.f.halfWidth(s.Measure, 1, r.group)), r.f.plan.Query.Measures[s.Measure].Step())
+		half := pricing.Scaled(big.NewInt(r.f.halfWidth(s.Measure, 1, r.group)), r.f.plan.Query.Measures[s.Measure].Step())
 		return &half
 	}
 	x, ok := number(v, b.expr.Type())
@@ -92,7 +93,7 @@ func (b bar) around(r *row, v tree.Value) *float64 {
 	if !ok {
 		return nil
 	}
-	half := around.from(x)
+	half := around.reach(x)
 	if math.IsInf(half, 0) {
 		return nil
 	}
@@ -115,7 +116,7 @@ func number(v tree.Value, t tree.Type) (float64, bool) {
 		if t.Step == nil {
 			return 0, false
 		}
-		return scaled(v, t.Step), true
+		return pricing.Scaled(v, t.Step), true
 	case float64:
 		return v, !math.IsNaN(v) && !math.IsInf(v, 0)
 	}
@@ -140,7 +141,7 @@ func (r *row) interval(e tree.Expr, parts int) (span, bool) {
 		return r.interval(e.X, parts)
 	case *tree.Within:
 		s, ok := r.interval(e.X, parts)
-		return s, ok && s.inside(e.Type())
+		return s, ok && s.isInside(e.Type())
 	case *tree.Call:
 		if e.Fn == "greatest" || e.Fn == "least" {
 			return r.extreme(e, parts)
@@ -168,9 +169,9 @@ func (r *row) interval(e tree.Expr, parts int) (span, bool) {
 		case tree.Mul:
 			return a.times(b)
 		case tree.Div:
-			return a.over(b)
+			return a.divide(b)
 		case tree.Quo:
-			q, ok := a.over(b)
+			q, ok := a.divide(b)
 			return q.truncated(), ok
 		}
 	}
@@ -220,12 +221,12 @@ func (r *row) span(stat, parts int) (span, bool) {
 		}
 		return outwards(x, x)
 	case tree.MeasureStat:
-		if r.f.buy.query.Choice != nil {
+		if r.f.buy.Query.Choice != nil {
 			return span{}, false
 		}
 		n, step := r.noisy(s.Measure, parts), r.f.plan.Query.Measures[s.Measure].Step()
 		value, half := big.NewInt(n.Value), big.NewInt(n.HalfWidth)
-		return outwards(scaled(new(big.Int).Sub(value, half), step), scaled(new(big.Int).Add(value, half), step))
+		return outwards(pricing.Scaled(new(big.Int).Sub(value, half), step), pricing.Scaled(new(big.Int).Add(value, half), step))
 	case tree.AverageStat:
 		mean, half := r.average(s, parts)
 		return outwards(mean-half, mean+half)

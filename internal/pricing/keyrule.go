@@ -1,4 +1,4 @@
-package curator
+package pricing
 
 import (
 	"fmt"
@@ -8,15 +8,15 @@ import (
 	"github.com/discreet-dp/discreet/mech"
 )
 
-// keyRule is how private keys are released: those that enough people have.
-type keyRule struct {
-	threshold *mech.KeyThreshold
-	selection *mech.KeySelection // in place of the threshold, where nothing but keys is asked for
+// KeyRule is how private keys are released: those that enough people have.
+type KeyRule struct {
+	Threshold *mech.KeyThreshold
+	Selection *mech.KeySelection // in place of the threshold, where nothing but keys is asked for
 	why       string
 }
 
-// seen is the probability with which a key of KeptFrom people is released.
-const seen = 0.95
+// KeptProbability is the probability with which a key of KeptFrom people is released.
+const KeptProbability = 0.95
 
 // leastRate is the epsilon of one group below which a key selection would need a table of many
 // thousands of entries.
@@ -29,18 +29,18 @@ const leastRate = 0.002
 // Where a question asks for keys and nothing else, mech.KeySelection keeps keys with the largest possible
 // probability. It pays for its groups one by one, so with many groups for each person the threshold, whose noise
 // grows with the root of their number, is better. The one that keeps smaller groups is taken.
-func newKeys(q *tree.Query, share, delta dp.Amount) (*keyRule, error) {
+func newKeys(q *tree.Query, share, delta dp.Amount) (*KeyRule, error) {
 	config := mech.KeyConfig{GroupsPerUnit: int(q.MaxGroups()), Neighbours: q.Neighbours, Rho: share, Delta: delta}
 	threshold, err := mech.NewKeyThreshold(config)
 	if err != nil {
 		return nil, err
 	}
-	rule := &keyRule{threshold: threshold, why: threshold.Why()}
+	rule := &KeyRule{Threshold: threshold, why: threshold.Why()}
 	if len(q.Measures) > 0 {
 		return rule, nil
 	}
-	if s := newSelection(config); s != nil && s.KeptFrom(1-seen) < threshold.KeptFrom(1-seen) {
-		return &keyRule{selection: s, why: fmt.Sprintf("key selection, which keeps keys of %d people, against %d with a threshold", s.KeptFrom(1-seen), threshold.KeptFrom(1-seen))}, nil
+	if s := newSelection(config); s != nil && s.KeptFrom(1-KeptProbability) < threshold.KeptFrom(1-KeptProbability) {
+		return &KeyRule{Selection: s, why: fmt.Sprintf("key selection, which keeps keys of %d people, against %d with a threshold", s.KeptFrom(1-KeptProbability), threshold.KeptFrom(1-KeptProbability))}, nil
 	}
 	return rule, nil
 }
@@ -51,7 +51,7 @@ func newSelection(c mech.KeyConfig) *mech.KeySelection {
 	if c.Neighbours == dp.Substitute {
 		groups *= 2
 	}
-	epsilon := largest(0, 64*dp.One, func(e dp.Amount) bool {
+	epsilon := Largest(0, 64*dp.One, func(e dp.Amount) bool {
 		// What the selection itself will claim, with room for its rounding.
 		rho, err := dp.CeilFloat(float64(groups) * dp.RhoOfPure(e.Float()/float64(groups)) * (1 + 0x1p-48))
 		return err == nil && rho <= c.Rho
@@ -68,26 +68,26 @@ func newSelection(c mech.KeyConfig) *mech.KeySelection {
 	return s
 }
 
-func (k *keyRule) cost() dp.Cost {
-	if k.selection != nil {
-		return k.selection.Cost()
+func (k *KeyRule) cost() dp.Cost {
+	if k.Selection != nil {
+		return k.Selection.Cost()
 	}
-	return k.threshold.Cost()
+	return k.Threshold.Cost()
 }
 
-// keptFrom is how many people a key needs to be shown with probability 0.95.
-func (k *keyRule) keptFrom() int64 {
-	if k.selection != nil {
-		return k.selection.KeptFrom(1 - seen)
+// KeptFrom is how many people a key needs to be shown with probability 0.95.
+func (k *KeyRule) KeptFrom() int64 {
+	if k.Selection != nil {
+		return k.Selection.KeptFrom(1 - KeptProbability)
 	}
-	return k.threshold.KeptFrom(1 - seen)
+	return k.Threshold.KeptFrom(1 - KeptProbability)
 }
 
-func (k *keyRule) spelling() string {
-	if k.selection != nil {
-		c := k.selection.Cost()
+func (k *KeyRule) spelling() string {
+	if k.Selection != nil {
+		c := k.Selection.Cost()
 		return fmt.Sprintf("key selection(%v, %v)", c.Epsilon.Rat().RatString(), c.Delta.Rat().RatString())
 	}
-	n := k.threshold.Noise()
-	return fmt.Sprintf("keys %s(%s) from %d", n.Name(), n.Parameter().RatString(), k.threshold.Threshold())
+	n := k.Threshold.Noise()
+	return fmt.Sprintf("keys %s(%s) from %d", n.Name(), n.Parameter().RatString(), k.Threshold.Threshold())
 }

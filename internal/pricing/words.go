@@ -1,4 +1,4 @@
-package curator
+package pricing
 
 import (
 	"fmt"
@@ -45,17 +45,17 @@ func tables(r tree.Relation) []string {
 // bounds says how much of one person counts.
 func bounds(q *tree.Query) string {
 	if !q.Bounded() {
-		return "one person has one row, and is in one group" + behind(joined(q))
+		return "one person has one row, and is in one group" + behind(SayJoined(q))
 	}
 	text := fmt.Sprintf("one person counts with at most %s in each of at most %s", count(q.MaxRows(), "row"), count(q.MaxGroups(), "group"))
 	if q.Choice != nil {
 		text = fmt.Sprintf("one person counts with at most %s in each group", count(q.MaxRows(), "row"))
 	}
-	return text + behind(joined(q))
+	return text + behind(SayJoined(q))
 }
 
-// joined says how many rows of a person are left where they are joined.
-func joined(q *tree.Query) string {
+// SayJoined says how many rows of a person are left where they are joined.
+func SayJoined(q *tree.Query) string {
 	switch n, set := q.Joined(), q.MaxJoined(); n {
 	case 0:
 		return ""
@@ -118,24 +118,24 @@ func contribution(q *tree.Query, m tree.Measure) string {
 
 func inUnits(n *big.Int, m tree.Measure) string {
 	x := new(big.Rat).Mul(new(big.Rat).SetInt(n), m.Step())
-	return x.FloatString(decimals(m.Step()))
+	return x.FloatString(Decimals(m.Step()))
 }
 
 // measurement explains the release of a measure.
-func (p *priced) measurement(b *purchase, m tree.Measure, n noise) api.Measurement {
+func (p *Priced) measurement(b *Purchase, m tree.Measure, n Noise) api.Measurement {
 	step, _ := m.Step().Float64()
-	out := api.Measurement{Measure: m.Describe(), Step: m.Step().RatString(), Why: contribution(b.query, m), Cost: n.cost()}
-	if n.quantiles != nil {
-		out.Mechanism, out.Norm, out.Sensitivity = "exponential, on ranks", "each", float64(b.query.MaxRows())
-		for _, q := range n.quantiles.Parameters() {
+	out := api.Measurement{Measure: m.Describe(), Step: m.Step().RatString(), Why: contribution(b.Query, m), Cost: n.cost()}
+	if n.Quantiles != nil {
+		out.Mechanism, out.Norm, out.Sensitivity = "exponential, on ranks", "each", float64(b.Query.MaxRows())
+		for _, q := range n.Quantiles.Parameters() {
 			ranks, _ := q.Float64()
 			out.Deviation = math.Max(out.Deviation, ranks)
 		}
 		out.Why += fmt.Sprintf("; one person can change %s, so each group has 1/%d of the price, and a rank error of at most %.0f",
-			count(n.touched, "group"), n.touched, n.quantiles.RankError(p.beta()))
+			count(n.touched, "group"), n.touched, n.Quantiles.RankError(p.Beta()))
 		return out
 	}
-	half := float64(n.HalfWidth(p.beta())) * step
+	half := float64(n.HalfWidth(p.Beta())) * step
 	out.Mechanism, out.Norm, out.Error = n.Name(), n.Norm().String(), &half
 	out.Sensitivity = n.Sensitivity().Float() * step
 	out.Deviation = scaleOf(n.Parameter(), n.Norm()) * step
@@ -151,30 +151,30 @@ func scaleOf(parameter *big.Rat, norm dp.Norm) float64 {
 }
 
 // chosen explains a choice.
-func (p *priced) chosen(b *purchase) api.Measurement {
-	m, each := b.query.Measures[0], b.choice.top.Each()
+func (p *Priced) chosen(b *Purchase) api.Measurement {
+	m, each := b.Query.Measures[0], b.Choice.Top.Each()
 	step, _ := m.Step().Float64()
 	scale, _ := each.Parameter().Float64()
-	gap := float64(each.Gap(b.query.Groups(), p.beta())) * step
+	gap := float64(each.Gap(b.Query.Groups(), p.Beta())) * step
 	return api.Measurement{
-		Measure:   fmt.Sprintf("the %s with the best %s", count(int64(b.query.Choice.K), "group"), m.Describe()),
-		Mechanism: b.choice.top.Name(), Sensitivity: float64(each.Scoring().Sensitivity) * step, Norm: "each", Step: m.Step().RatString(),
-		Deviation: scale * step, Cost: b.choice.top.Cost(),
-		Why: contribution(b.query, m) + "; " + b.choice.why + fmt.Sprintf("; each one chosen is within %.6g of the best one left, with probability %v", gap, p.settings.Level()),
+		Measure:   fmt.Sprintf("the %s with the best %s", count(int64(b.Query.Choice.K), "group"), m.Describe()),
+		Mechanism: b.Choice.Top.Name(), Sensitivity: float64(each.Scoring().Sensitivity) * step, Norm: "each", Step: m.Step().RatString(),
+		Deviation: scale * step, Cost: b.Choice.Top.Cost(),
+		Why: contribution(b.Query, m) + "; " + b.Choice.why + fmt.Sprintf("; each one chosen is within %.6g of the best one left, with probability %v", gap, p.Settings.Level()),
 	}
 }
 
 // keyMeasurement explains the release of private keys.
-func (p *priced) keyMeasurement(b *purchase) api.Measurement {
-	names := make([]string, 0, len(b.query.PrivateKeys()))
-	for _, k := range b.query.PrivateKeys() {
+func (p *Priced) keyMeasurement(b *Purchase) api.Measurement {
+	names := make([]string, 0, len(b.Query.PrivateKeys()))
+	for _, k := range b.Query.PrivateKeys() {
 		names = append(names, k.Describe())
 	}
 	out := api.Measurement{
-		Measure: "the private keys of " + strings.Join(names, ", "), Step: "1", Norm: "each", Sensitivity: 1, Mechanism: "key selection", Cost: b.keys.cost(),
-		Why: fmt.Sprintf("one person is counted in at most %s; %s; a key that one person alone has is shown with probability %v at most", count(b.query.MaxGroups(), "combination"), b.keys.why, b.keys.cost().Delta),
+		Measure: "the private keys of " + strings.Join(names, ", "), Step: "1", Norm: "each", Sensitivity: 1, Mechanism: "key selection", Cost: b.Keys.cost(),
+		Why: fmt.Sprintf("one person is counted in at most %s; %s; a key that one person alone has is shown with probability %v at most", count(b.Query.MaxGroups(), "combination"), b.Keys.why, b.Keys.cost().Delta),
 	}
-	if t := b.keys.threshold; t != nil {
+	if t := b.Keys.Threshold; t != nil {
 		n := t.Noise()
 		out.Mechanism, out.Norm = "threshold, "+n.Name(), n.Norm().String()
 		out.Sensitivity, out.Deviation = n.Sensitivity().Float(), scaleOf(n.Parameter(), n.Norm())
@@ -183,13 +183,13 @@ func (p *priced) keyMeasurement(b *purchase) api.Measurement {
 }
 
 // keyInquiry says which values of a key are shown.
-func keyInquiry(k tree.Key, b *purchase) api.KeyInquiry {
+func keyInquiry(k tree.Key, b *Purchase) api.KeyInquiry {
 	out := api.KeyInquiry{Key: k.Describe(), Private: k.Private, Values: len(k.Values)}
 	switch {
-	case k.Private && b.keys.threshold != nil:
-		out.Rule = fmt.Sprintf("private: a key is shown when its noisy number of people is at least %d; about %d people are enough", b.keys.threshold.Threshold(), b.keys.keptFrom())
+	case k.Private && b.Keys.Threshold != nil:
+		out.Rule = fmt.Sprintf("private: a key is shown when its noisy number of people is at least %d; about %d people are enough", b.Keys.Threshold.Threshold(), b.Keys.KeptFrom())
 	case k.Private:
-		out.Rule = fmt.Sprintf("private: a key is shown when about %d people have it", b.keys.keptFrom())
+		out.Rule = fmt.Sprintf("private: a key is shown when about %d people have it", b.Keys.KeptFrom())
 	default:
 		out.Rule = "public: " + publicRule(k)
 	}

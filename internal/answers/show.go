@@ -1,6 +1,7 @@
-package curator
+package answers
 
 import (
+	"context"
 	"encoding/json"
 	"math"
 	"math/big"
@@ -8,8 +9,22 @@ import (
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/engine/outer"
+	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/internal/pricing"
 )
+
+// Describe says which columns the answer to a statement has. It needs nothing that was released.
+func Describe(ctx context.Context, st *plan.Statement) ([]api.Column, error) {
+	around, err := CheckOuter(ctx, st)
+	if err != nil {
+		return nil, err
+	}
+	if around != nil {
+		return outerColumns(around.columns), nil
+	}
+	return (&finisher{plan: st.Plans[0]}).columns(), nil
+}
 
 // columns describes the columns of the answer. It needs the plan and nothing that was released.
 func (f *finisher) columns() []api.Column {
@@ -23,7 +38,7 @@ func (f *finisher) columns() []api.Column {
 func describeColumn(o tree.Output, b bar) api.Column {
 	c := api.Column{Name: o.Name, Kind: kindOf(o.Expr.Type()).String(), Noisy: b.noisy, Approximate: b.noisy && !b.alone, Decimals: -1}
 	if t := o.Expr.Type(); t.Kind == tree.Number {
-		c.Decimals = decimals(t.Step)
+		c.Decimals = pricing.Decimals(t.Step)
 	}
 	return c
 }
@@ -52,7 +67,7 @@ func show(v tree.Value, t tree.Type) any {
 	switch v := v.(type) {
 	case *big.Int:
 		x := new(big.Rat).Mul(new(big.Rat).SetInt(v), t.Step)
-		return json.Number(x.FloatString(decimals(t.Step)))
+		return json.Number(x.FloatString(pricing.Decimals(t.Step)))
 	case float64:
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return nil
@@ -65,17 +80,4 @@ func show(v tree.Value, t tree.Type) any {
 		return v.String()
 	}
 	return v
-}
-
-// decimals returns how many digits after the point multiples of a step need, at
-// most 12: a step of a third has no end.
-func decimals(step *big.Rat) int {
-	x := new(big.Rat).Set(step)
-	for n := range 12 {
-		if x.IsInt() {
-			return n
-		}
-		x.Mul(x, big.NewRat(10, 1))
-	}
-	return 12
 }

@@ -1,4 +1,4 @@
-package curator
+package answers
 
 import (
 	"math"
@@ -53,12 +53,12 @@ func (r *row) varianceWith(s tree.Stat, parts int) spread {
 	around := span{0, most}
 	if low := float64(count.Value) - float64(count.HalfWidth); low >= least {
 		ns := span{low, float64(count.Value) + float64(count.HalfWidth)}
-		if exact, ok := varianceSpan(ns, within(sum.Value, sum.HalfWidth, sumStep), within(squares.Value, squares.HalfWidth, squareStep), shift); ok {
-			exact = exact.within(span{0, limit})
+		if exact, ok := varianceSpan(ns, interval(sum.Value, sum.HalfWidth, sumStep), interval(squares.Value, squares.HalfWidth, squareStep), shift); ok {
+			exact = exact.cutTo(span{0, limit})
 			if s.Sample {
 				exact, _ = exact.times(span{ns.hi / (ns.hi - 1), ns.lo / (ns.lo - 1)})
 			}
-			around = exact.within(span{0, most})
+			around = exact.cutTo(span{0, most})
 		}
 	}
 	out := spread{estimate, around}
@@ -70,16 +70,16 @@ func (r *row) varianceWith(s tree.Stat, parts int) spread {
 }
 
 func varianceSpan(n, sum, squares span, shift float64) (span, bool) {
-	mean, ok1 := sum.over(n)
+	mean, ok1 := sum.divide(n)
 	mean, ok2 := mean.plus(point(shift))
 	distance, ok3 := mean.square()
-	second, ok4 := squares.over(n)
+	second, ok4 := squares.divide(n)
 	out, ok5 := second.minus(distance)
 	return out, ok1 && ok2 && ok3 && ok4 && ok5
 }
 
-// within is the interval of a noisy integer, in units of the answer.
-func within(value, half int64, step float64) span {
+// interval is the interval of a noisy integer, in units of the answer.
+func interval(value, half int64, step float64) span {
 	return span{(float64(value) - float64(half)) * step, (float64(value) + float64(half)) * step}
 }
 

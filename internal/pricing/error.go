@@ -1,12 +1,12 @@
-package curator
+package pricing
 
 import (
 	"fmt"
-	"math"
 	"math/big"
 	"math/bits"
 	"strconv"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
@@ -19,22 +19,22 @@ import (
 //
 // What has no error that is known beforehand cannot be asked for in this way: averages, variances, quantiles and
 // choices depend on what the answer is.
-func (p *priced) byError(ds *policy.Dataset) error {
+func (p *Priced) byError(ds *policy.Dataset) error {
 	if err := p.knownErrors(); err != nil {
 		return err
 	}
-	most := p.currency.amount(ds.Budget.MaxEpsilon)
+	most := p.Currency.Amount(ds.Budget.MaxEpsilon)
 	found := map[string]dp.Amount{} // the same noise for the same error is looked for once
 	total := dp.Amount(0)
-	all := make([][]dp.Amount, len(p.buys))
-	for i, b := range p.buys {
+	all := make([][]dp.Amount, len(p.Purchases))
+	for i, b := range p.Purchases {
 		dearest := dp.Amount(0)
-		for _, m := range b.query.Measures {
-			k := stepsOf(p.settings.Error, m)
-			name := fmt.Sprint(b.query.Sensitivity(m, dp.L1), b.query.Sensitivity(m, dp.L2), k)
+		for _, m := range b.Query.Measures {
+			k := Steps(p.Settings.Error, m)
+			name := fmt.Sprint(b.Query.Sensitivity(m, dp.L1), b.Query.Sensitivity(m, dp.L2), k)
 			share, known := found[name]
 			if !known {
-				share = p.smallest(b.query, m, k, most)
+				share = p.smallest(b.Query, m, k, most)
 				found[name] = share
 			}
 			if share == 0 {
@@ -44,7 +44,7 @@ func (p *priced) byError(ds *policy.Dataset) error {
 			all[i] = append(all[i], share)
 			total = total.Add(share)
 		}
-		if len(b.query.PrivateKeys()) > 0 {
+		if len(b.Query.PrivateKeys()) > 0 {
 			all[i] = append(all[i], dearest)
 			total = total.Add(dearest)
 		}
@@ -52,12 +52,12 @@ func (p *priced) byError(ds *policy.Dataset) error {
 	if total > most {
 		return p.tooExact(ds)
 	}
-	p.epsilon = p.currency.epsilon(total)
-	if epsilon := p.least(ds.Budget); total < p.currency.amount(epsilon) {
+	p.epsilon = p.Currency.epsilon(total)
+	if epsilon := p.least(ds.Budget); total < p.Currency.Amount(epsilon) {
 		p.epsilon, p.raised = epsilon, true
-		raise(all, total, p.currency.amount(epsilon))
+		raise(all, total, p.Currency.Amount(epsilon))
 	}
-	for i, b := range p.buys {
+	for i, b := range p.Purchases {
 		if err := p.calibrate(ds, b, all[i]); err != nil {
 			return err
 		}
@@ -76,23 +76,23 @@ func raise(all [][]dp.Amount, total, to dp.Amount) {
 	}
 }
 
-func (p *priced) knownErrors() error {
+func (p *Priced) knownErrors() error {
 	const instead = "name a price with dp.epsilon, or select COUNT and SUM, whose errors are known beforehand"
-	for _, one := range p.statement.Plans {
+	for _, one := range p.Statement.Plans {
 		if one.Query.Choice != nil {
-			return refusal(instead, "dp.error cannot be used with a choice of the best groups")
+			return api.Refuse(instead, "dp.error cannot be used with a choice of the best groups")
 		}
 		if len(one.Query.Measures) == 0 {
-			return refusal(instead, "dp.error needs a count or a sum")
+			return api.Refuse(instead, "dp.error needs a count or a sum")
 		}
 		for _, s := range one.Stats {
 			if s.Kind != tree.KeyStat && s.Kind != tree.MeasureStat {
-				return refusal(instead, "dp.error cannot be used with averages, variances and quantiles: their errors depend on the answer")
+				return api.Refuse(instead, "dp.error cannot be used with averages, variances and quantiles: their errors depend on the answer")
 			}
 		}
 		for _, o := range one.Columns {
 			if _, alone := o.Expr.(*tree.Released); !alone && isNoisy(one, o.Expr) {
-				return refusal(instead+"; compute with them in a query around this one", "dp.error cannot be used with %s, which is computed of noisy numbers", quoted(o.Name))
+				return api.Refuse(instead+"; compute with them in a query around this one", "dp.error cannot be used with %s, which is computed of noisy numbers", strconv.Quote(o.Name))
 			}
 		}
 	}
@@ -110,45 +110,35 @@ func isNoisy(p *tree.Plan, e tree.Expr) bool {
 	return noisy
 }
 
-// stepsOf is an error in whole steps of a measure.
-func stepsOf(e *big.Rat, m tree.Measure) int64 {
-	q := new(big.Rat).Quo(e, m.Step())
-	k := new(big.Int).Quo(q.Num(), q.Denom())
-	if !k.IsInt64() {
-		return math.MaxInt64
-	}
-	return k.Int64()
-}
-
 // smallest is the smallest share at which a measure is within k steps; 0 where not even the most is enough.
-func (p *priced) smallest(q *tree.Query, m tree.Measure, k int64, most dp.Amount) dp.Amount {
+func (p *Priced) smallest(q *tree.Query, m tree.Measure, k int64, most dp.Amount) dp.Amount {
 	misses := func(share dp.Amount) bool {
-		n, err := newNoise(q, m, p.currency, share, p.settings.Mechanism)
-		return err != nil || n.HalfWidth(p.beta()) > k
+		n, err := newNoise(q, m, p.Currency, share, p.Settings.Mechanism)
+		return err != nil || n.HalfWidth(p.Beta()) > k
 	}
 	if misses(most) {
 		return 0
 	}
-	return largest(0, most, misses) + 1
+	return Largest(0, most, misses) + 1
 }
 
-// beta is the probability that an exact value is outside of its error bar.
-func (p *priced) beta() float64 { return 1 - p.settings.Level() }
+// Beta is the probability that an exact value is outside of its error bar.
+func (p *Priced) Beta() float64 { return 1 - p.Settings.Level() }
 
 // tooExact refuses an error that no allowed price has, and says which one can be had: that of equal shares of the most.
-func (p *priced) tooExact(ds *policy.Dataset) error {
+func (p *Priced) tooExact(ds *policy.Dataset) error {
 	most := ds.Budget.MaxEpsilon
 	p.epsilon = most
-	if err := p.buy(ds, p.currency.amount(most)); err != nil {
+	if err := p.share(ds, p.Currency.Amount(most)); err != nil {
 		return err
 	}
 	worst := 0.0
-	for _, b := range p.buys {
-		for i, m := range b.query.Measures {
-			worst = max(worst, scaled(big.NewInt(b.noise[i].HalfWidth(p.beta())), m.Step()))
+	for _, b := range p.Purchases {
+		for i, m := range b.Query.Measures {
+			worst = max(worst, Scaled(big.NewInt(b.Noise[i].HalfWidth(p.Beta())), m.Step()))
 		}
 	}
-	asked, _ := p.settings.Show("dp.error")
-	return refusal("set dp.error to "+strconv.FormatFloat(worst, 'g', -1, 64)+" or more, or ask for fewer groups or aggregates",
+	asked, _ := p.Settings.Show("dp.error")
+	return api.Refuse("set dp.error to "+strconv.FormatFloat(worst, 'g', -1, 64)+" or more, or ask for fewer groups or aggregates",
 		"an error of %s would cost more than one question may; at epsilon %v an error of %s can be had", asked, most, strconv.FormatFloat(worst, 'g', -1, 64))
 }

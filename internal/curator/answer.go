@@ -1,7 +1,0 @@
-package curator
-
-import (
-	"strconv"
-)
-
-func quoted(s string) string { return strconv.Quote(s) }
