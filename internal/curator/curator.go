@@ -10,6 +10,8 @@ import (
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/internal/answers"
+	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/internal/pricing"
 	"github.com/discreet-dp/discreet/learn"
 	"github.com/discreet-dp/discreet/ledger"
@@ -55,7 +57,9 @@ func (c *Curator) Ask(ctx context.Context, q api.Question) (*api.Answer, error) 
 	if err := foreign(q.Request); err != nil {
 		return nil, err
 	}
-	if c.asksHoldout(q) {
+	text := syntax.Open(q.SQL, q.Parsed)
+	q.Parsed = text
+	if plan.AsksHoldout(text) {
 		return c.askHoldoutSQL(ctx, q)
 	}
 	p, err := c.prepare(ctx, q)

@@ -6,11 +6,15 @@ import (
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/answers"
+	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/syntax"
 )
 
 // Explain prices a question without asking it.
 func (c *Curator) Explain(ctx context.Context, q api.Question) (*api.Explanation, error) {
-	if c.asksHoldout(q) {
+	text := syntax.Open(q.SQL, q.Parsed)
+	q.Parsed = text
+	if plan.AsksHoldout(text) {
 		return c.explainHoldoutSQL(ctx, q)
 	}
 	p, err := c.prepare(ctx, q)

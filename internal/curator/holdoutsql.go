@@ -7,15 +7,11 @@ import (
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/answers"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/internal/pricing"
 )
 
 // Holdouts in SQL: SELECT holdout_mean(expression [, training]) FROM table goes to the holdout of the table, and not to the mechanisms of other questions.
-
-// asksHoldout reports whether a question goes to a holdout.
-func (c *Curator) asksHoldout(q api.Question) bool {
-	return plan.AsksHoldout(q.SQL)
-}
 
 // byHoldout is the question to the holdout. Its price is in the policy, so settings about a price are not used; that is said in the answer.
 func (c *Curator) byHoldout(q api.Question) (api.HoldoutQuestion, []string, error) {
@@ -23,7 +19,7 @@ func (c *Curator) byHoldout(q api.Question) (api.HoldoutQuestion, []string, erro
 	if err != nil {
 		return api.HoldoutQuestion{}, nil, err
 	}
-	h, err := plan.PrepareHoldout(c.dataset, q.SQL, "", plan.Options{})
+	h, err := plan.PrepareHoldout(c.dataset, syntax.Open(q.SQL, q.Parsed), "", plan.Options{})
 	if err != nil {
 		return api.HoldoutQuestion{}, nil, err
 	}
@@ -31,7 +27,7 @@ func (c *Curator) byHoldout(q api.Question) (api.HoldoutQuestion, []string, erro
 	if s.Epsilon > 0 || s.Error != nil || s.Mechanism != "" {
 		notes = append(notes, "the price and the noise of a holdout are in the policy: dp.epsilon, dp.error and dp.mechanism are not used here")
 	}
-	return api.HoldoutQuestion{Analyst: q.Analyst, Holdout: h.Of.Name, SQL: q.SQL, Confidence: s.Level()}, notes, nil
+	return api.HoldoutQuestion{Analyst: q.Analyst, Holdout: h.Of.Name, SQL: q.SQL, Parsed: q.Parsed, Confidence: s.Level()}, notes, nil
 }
 
 // askHoldoutSQL answers a question in SQL.
@@ -43,7 +39,7 @@ func (c *Curator) askHoldoutSQL(ctx context.Context, q api.Question) (*api.Answe
 	if err != nil {
 		return nil, err
 	}
-	h, err := plan.PrepareHoldout(c.dataset, q.SQL, asked.Holdout, plan.Options{})
+	h, err := plan.PrepareHoldout(c.dataset, syntax.Open(q.SQL, q.Parsed), asked.Holdout, plan.Options{})
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +60,7 @@ func (c *Curator) describeHoldoutSQL(q api.Question) ([]api.Column, error) {
 	if err != nil {
 		return nil, err
 	}
-	h, err := plan.PrepareHoldout(c.dataset, q.SQL, asked.Holdout, plan.Options{})
+	h, err := plan.PrepareHoldout(c.dataset, syntax.Open(q.SQL, q.Parsed), asked.Holdout, plan.Options{})
 	if err != nil {
 		return nil, err
 	}

@@ -93,7 +93,7 @@ func TestDisagreement(t *testing.T) {
 
 // waysToAnEngine are the lines of this package that make a tree, or give one to an engine, and who checks it twice.
 var waysToAnEngine = map[string]string{
-	"question.go: plan.Prepare(":              "Curator.twice follows",
+	"question.go: plan.PrepareText(":          "Curator.twice follows",
 	"sparsesession.go: plan.Prepare(":         "Curator.twice follows",
 	"trainingprice.go: plan.PrepareTable(":    "opinion.table follows",
 	"holdoutprepare.go: plan.PrepareHoldout(": "opinion.holdout follows; where a holdout is looked for, nothing runs",
@@ -126,7 +126,7 @@ func TestWaysToAnEngine(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, way := range []string{"plan.Prepare(", "plan.PrepareTable(", "plan.PrepareHoldout(", ".Histogram()", "engine.Run(", "engine.Fetch(", "c.run(", "c.fetch(", "engine.RunPublic("} {
+		for _, way := range []string{"plan.Prepare(", "plan.PrepareText(", "plan.PrepareTable(", "plan.PrepareHoldout(", ".Histogram()", "engine.Run(", "engine.Fetch(", "c.run(", "c.fetch(", "engine.RunPublic("} {
 			if strings.Contains(string(text), way) {
 				found[file+": "+way] = true
 			}

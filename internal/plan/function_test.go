@@ -32,7 +32,7 @@ datasets:
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := syntax.Parse("SELECT " + text + " FROM t")
+	s, err := syntax.Open("SELECT "+text+" FROM t", nil).Select()
 	if err != nil {
 		t.Fatal(err)
 	}

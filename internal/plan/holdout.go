@@ -19,11 +19,11 @@ const holdoutMean = "holdout_mean"
 const holdoutInstead = "write SELECT holdout_mean(expression) FROM table, or SELECT holdout_mean(expression, 0.81) FROM table with the mean on your training data"
 
 // AsksHoldout reports whether a text asks a holdout. A text that cannot be parsed does not.
-func AsksHoldout(text string) bool {
-	if !strings.Contains(strings.ToLower(text), holdoutMean) {
+func AsksHoldout(text *syntax.Text) bool {
+	if !strings.Contains(strings.ToLower(text.SQL()), holdoutMean) {
 		return false
 	}
-	s, err := syntax.Parse(text)
+	s, err := text.Select()
 	if err != nil {
 		return false
 	}
@@ -42,8 +42,8 @@ func isHoldoutMean(n *pg.Node) bool {
 
 // PrepareHoldout checks a question to a holdout against the policy, and reads nothing else, but public tables for their sizes. The holdout is the one with a name, or where there is none the only
 // one of the table. Its refusals tell nothing about the data.
-func PrepareHoldout(ds *policy.Dataset, text, name string, o Options) (*tree.Holdout, error) {
-	s, err := syntax.Parse(text)
+func PrepareHoldout(ds *policy.Dataset, text *syntax.Text, name string, o Options) (*tree.Holdout, error) {
+	s, err := text.Select()
 	if err != nil {
 		return nil, err
 	}

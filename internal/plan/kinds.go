@@ -17,29 +17,22 @@ import (
 // for $1, $2 and so on. A parameter takes the kind of what it is compared, computed or listed with, or cast to, where that is known, and is a
 // text otherwise, which the planner reads as whatever it meets. It is a help for clients and decides nothing: a value of another kind is
 // checked like a constant of that kind.
-func Parameters(ds *policy.Dataset, text string) ([]string, error) {
+//
+// The samples are values that can stand for the parameters where only the shape of the answer is asked for: a value of each one's kind, and one of the
+// policy's own where it is compared with a column that has listed values or bounds.
+func Parameters(ds *policy.Dataset, text *syntax.Text) (kinds []string, samples []api.Parameter, err error) {
 	k, err := kindsOf(ds, text)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return k.kinds, nil
-}
-
-// Samples returns values that can stand for the parameters of a text where only its shape is asked for: a value of each one's kind, and one of
-// the policy's own where it is compared with a column that has listed values or bounds.
-func Samples(ds *policy.Dataset, text string) ([]api.Parameter, error) {
-	k, err := kindsOf(ds, text)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]api.Parameter, len(k.kinds))
+	samples = make([]api.Parameter, len(k.kinds))
 	for i, kind := range k.kinds {
-		out[i] = api.Parameter{Kind: kind, Text: sampleTexts[kind]}
+		samples[i] = api.Parameter{Kind: kind, Text: sampleTexts[kind]}
 		if s, ok := k.samples[i]; ok {
-			out[i].Text = s
+			samples[i].Text = s
 		}
 	}
-	return out, nil
+	return k.kinds, samples, nil
 }
 
 // sampleTexts are values of each kind: not zero, so that they can divide, and with a fraction where there can be one.
@@ -58,8 +51,12 @@ type kinds struct {
 	looks   int // how much more may be looked at
 }
 
-func kindsOf(ds *policy.Dataset, text string) (*kinds, error) {
-	s, _, count, err := syntax.Parameters(text)
+func kindsOf(ds *policy.Dataset, text *syntax.Text) (*kinds, error) {
+	count, err := text.Parameters()
+	if err != nil {
+		return nil, err
+	}
+	s, err := text.Select()
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +90,7 @@ func (k *kinds) collect(ds *policy.Dataset, n *pg.Node) {
 				k.tables = append(k.tables, t)
 			} else if view, ok := lookup(ds.Views, x.RangeVar.Relname); ok && !k.views[view] {
 				k.views[view] = true
-				if s, err := syntax.Parse(view); err == nil {
+				if s, err := syntax.Open(view, nil).Select(); err == nil {
 					k.collect(ds, syntax.SelectNode(s))
 				}
 			}

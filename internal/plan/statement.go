@@ -15,7 +15,12 @@ import (
 // Prepare checks a text against a dataset's policy. It reads nothing else, but public tables for their keys:
 // not the data, not the ledger. A question that cannot be asked gets a *Refusal.
 func Prepare(ds *policy.Dataset, text string, o Options) (*Statement, error) {
-	s, err := syntax.Parse(text)
+	return PrepareText(ds, syntax.Open(text, nil), o)
+}
+
+// PrepareText is Prepare for a text that was read.
+func PrepareText(ds *policy.Dataset, text *syntax.Text, o Options) (*Statement, error) {
+	s, err := text.Select()
 	if err != nil {
 		return nil, err
 	}
@@ -34,6 +39,7 @@ func Prepare(ds *policy.Dataset, text string, o Options) (*Statement, error) {
 		}
 		return &Statement{Plans: []*tree.Plan{p}}, nil
 	}
+	s = proto.Clone(s).(*pg.SelectStmt) // answers are put into it
 	st := &Statement{Outer: s}
 	if err := st.lift(e, s); err != nil {
 		return nil, err

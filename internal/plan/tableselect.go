@@ -20,7 +20,7 @@ const tableInstead = "write SELECT columns and expressions FROM tables WHERE con
 // target is the name of one of its columns, which then is no feature, or an expression over the same FROM. Its refusals tell nothing about the data.
 // Their position is one in the features; what is wrong with the target is said without one.
 func PrepareTable(ds *policy.Dataset, features, target string, o Options) (*tree.Table, error) {
-	s, err := syntax.Parse(features)
+	s, err := syntax.Open(features, nil).Select()
 	if err != nil {
 		return nil, err
 	}
@@ -185,7 +185,7 @@ func (b *tableBuilder) target(text string) error {
 	}
 	at := b.named(strings.TrimSpace(text))
 	if at < 0 {
-		s, err := syntax.Parse("SELECT " + text)
+		s, err := syntax.Open("SELECT "+text, nil).Select()
 		if err != nil {
 			return aside(err)
 		}

@@ -18,7 +18,7 @@ const MaxParameters = 1000
 // size is dp.ParseDecimal's to check.
 var numberText = regexp.MustCompile(`\A[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?\z`)
 
-// literal is a value as it is written into a text, and what the grammar then reads there.
+// literal is a value as it is written in a text.
 type literal struct {
 	sql    string // with parentheses around it
 	value  api.Parameter
@@ -33,8 +33,8 @@ func spellParameter(p api.Parameter) (literal, *api.Refusal) {
 		return literal{sql: "(NULL)", value: p}, nil
 	}
 	switch {
-	case len(p.Text) > maxText:
-		return literal{}, Refuse(-1, "send a shorter value", "its value is longer than %d bytes", maxText)
+	case len(p.Text) > questions.Bytes:
+		return literal{}, Refuse(-1, "send a shorter value", "its value is longer than %d bytes", questions.Bytes)
 	case !utf8.ValidString(p.Text):
 		return literal{}, Refuse(-1, "send the value as UTF-8", "its value is not valid UTF-8")
 	case strings.IndexByte(p.Text, 0) >= 0:

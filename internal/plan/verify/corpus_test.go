@@ -10,6 +10,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/audit/generate"
 	"github.com/discreet-dp/discreet/internal/engine/reference"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/internal/plan/verify"
 	"github.com/discreet-dp/discreet/policy"
@@ -158,7 +159,7 @@ func TestHonestHoldouts(t *testing.T) {
 	asked := 0
 	for _, ds := range p.Datasets {
 		for _, text := range golden(t, "holdout/*.txt") {
-			h, err := plan.PrepareHoldout(ds, text, "", plan.Options{Public: columns{}})
+			h, err := plan.PrepareHoldout(ds, syntax.Open(text, nil), "", plan.Options{Public: columns{}})
 			if err != nil {
 				continue
 			}

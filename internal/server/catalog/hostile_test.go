@@ -198,7 +198,7 @@ func TestNoDataInReach(t *testing.T) {
 		t.Fatal(err)
 	}
 	allowed := strings.Fields(`context crypto/md5 embed encoding/hex errors fmt math regexp regexp/syntax slices sort strconv strings sync time unicode/utf8
-		github.com/discreet-dp/discreet/policy github.com/discreet-dp/discreet/internal/nesting github.com/pganalyze/pg_query_go/v6 github.com/pganalyze/pg_query_go/v6/parser google.golang.org/protobuf/reflect/protoreflect`)
+		github.com/discreet-dp/discreet/policy github.com/discreet-dp/discreet/internal/grammar github.com/pganalyze/pg_query_go/v6 github.com/pganalyze/pg_query_go/v6/parser google.golang.org/protobuf/reflect/protoreflect`)
 	for _, i := range strings.Fields(string(out)) {
 		found := false
 		for _, a := range allowed {
