@@ -5,10 +5,11 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
+	"github.com/discreet-dp/discreet/store"
 )
 
 // data is an engine that is opened when a question first needs it. A question that is
@@ -37,7 +38,7 @@ func (d *data) open(ctx context.Context) (*duckdb.Engine, error) {
 		if err != nil {
 			return nil, err
 		}
-		e.Before(d.homes) // a file can become another's while the server runs
+		e.GuardReopening(d.homes) // a file can become another's while the server runs
 		d.duck = e
 	}
 	return d.duck, nil
@@ -78,10 +79,10 @@ func (db *DB) Magnitude(ctx context.Context, dataset string) (int, error) {
 }
 
 // Version implements [engine.Engine].
-func (d *data) Version(ctx context.Context) (string, error) {
+func (d *data) Version(ctx context.Context) (store.Version, error) {
 	e, err := d.open(ctx)
 	if err != nil {
-		return "", err
+		return store.Version{}, err
 	}
 	return e.Version(ctx)
 }

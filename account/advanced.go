@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/root"
 )
 
 // The advanced composition theorem of Dwork, Rothblum, Vadhan 2010 (Theorem III.3;
@@ -105,19 +106,12 @@ func AdvancedPerQuery(total Approx, k int, delta float64) (float64, error) {
 	if _, err := AdvancedEpsilon([]Repeated{{Approx{0, delta}, k}}, total.Delta); err != nil {
 		return 0, err
 	}
-	fits := func(epsilon float64) bool {
-		e, err := AdvancedEpsilon([]Repeated{{Approx{epsilon, delta}, k}}, total.Delta)
+	fits := func(bits uint64) bool {
+		e, err := AdvancedEpsilon([]Repeated{{Approx{math.Float64frombits(bits), delta}, k}}, total.Delta)
 		return err == nil && e.Upper <= total.Epsilon
 	}
 	// At high, e (exp(e) - 1) alone is above total. The order of positive float64
 	// numbers is that of their bits, and what is returned was tried.
-	low, high := uint64(0), math.Float64bits(math.Max(1, total.Epsilon))
-	for high-low > 1 {
-		if mid := low + (high-low)/2; fits(math.Float64frombits(mid)) {
-			low = mid
-		} else {
-			high = mid
-		}
-	}
+	low, _ := root.Whole(0, math.Float64bits(math.Max(1, total.Epsilon)), fits)
 	return math.Float64frombits(low), nil
 }

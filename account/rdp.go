@@ -1,6 +1,10 @@
 package account
 
-import "math"
+import (
+	"math"
+
+	"github.com/discreet-dp/discreet/internal/root"
+)
 
 // RDP is Rényi differential privacy (Mironov 2017) at all orders at once: a curve
 // that bounds the divergence of every order alpha > 1. Make one with [NewRDP], with one
@@ -97,7 +101,6 @@ func minimise(f func(alpha, t float64) float64) float64 {
 	const (
 		first, last = -30, 40
 		step        = 0.25
-		golden      = 0.61803398874989484820
 	)
 	best, at := math.Inf(1), 0.0
 	eval := func(x float64) float64 {
@@ -115,20 +118,8 @@ func minimise(f func(alpha, t float64) float64) float64 {
 			at = x
 		}
 	}
-	low, high := at-step, at+step
-	a, b := high-golden*(high-low), low+golden*(high-low)
-	fa, fb := eval(a), eval(b)
-	for range 44 { // golden^44 of the width is below 1e-9
-		if fa <= fb {
-			high, b, fb = b, a, fa
-			a = high - golden*(high-low)
-			fa = eval(a)
-		} else {
-			low, a, fa = a, b, fb
-			b = low + golden*(high-low)
-			fb = eval(b)
-		}
-	}
+	// Mirrored, so that the smaller of two orders is kept that are as good.
+	root.Valley(func(x float64) float64 { return eval(-x) }, -at-step, -at+step, 2.5e-10)
 	return best
 }
 

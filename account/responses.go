@@ -1,6 +1,10 @@
 package account
 
-import "math"
+import (
+	"math"
+
+	"github.com/discreet-dp/discreet/internal/root"
+)
 
 // responses is the privacy loss of k randomized responses with one epsilon: with
 // j lies it is (k - 2j) epsilon, and j is binomial with probability 1/(1 + exp(epsilon)).
@@ -89,14 +93,7 @@ func (w *lies) more() float64 {
 // start begins at the largest number of lies such that fewer have at most
 // probability exp(log).
 func (r responses) start(log float64) *lies {
-	low, high := 0, r.mode()+1
-	for high-low > 1 {
-		if mid := low + (high-low)/2; r.fewer(mid) <= log {
-			low = mid
-		} else {
-			high = mid
-		}
-	}
+	low, _ := root.Whole(0, r.mode()+1, func(j int) bool { return r.fewer(j) <= log })
 	missing := 0.0
 	if low > 0 {
 		missing = above(math.Exp(r.fewer(low) + scaleBits*math.Ln2 + 1e-9))

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/root"
 )
 
 var (
@@ -65,18 +66,11 @@ func Rho(epsilon, delta dp.Amount) (dp.Amount, error) {
 		e, err := Epsilon(rho, delta)
 		return err == nil && e <= epsilon
 	}
-	low, high := dp.Amount(0), largest
-	if fits(high) {
-		return high, nil
+	if fits(largest) {
+		return largest, nil
 	}
-	for high-low > 1 {
-		if mid := low + (high-low)/2; fits(mid) {
-			low = mid
-		} else {
-			high = mid
-		}
-	}
-	return low, nil
+	rho, _ := root.Whole(0, largest, fits)
+	return rho, nil
 }
 
 // The conversion is evaluated at t = alpha - 1 on a fixed grid of float64
@@ -106,15 +100,10 @@ func gridPoint(i int) float64 {
 // delta, which increases in t, so there is one minimum and bisection finds it.
 func tightEpsilon(rho, delta float64) float64 {
 	logDelta := math.Log(delta)
-	low, high := gridLow, gridHigh
-	for high-low > 1 {
-		mid := low + (high-low)/2
-		if t := gridPoint(mid); rho*t*t+math.Log1p(t)+logDelta < 0 {
-			low = mid
-		} else {
-			high = mid
-		}
-	}
+	low, high := root.Whole(gridLow, gridHigh, func(i int) bool {
+		t := gridPoint(i)
+		return rho*t*t+math.Log1p(t)+logDelta < 0
+	})
 	// The sign is computed in floating point and can be wrong only within some
 	// 2^-50 of the root, far less than one grid step; two points to each side
 	// hold the smallest value whichever way that went.

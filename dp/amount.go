@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"math/bits"
 	"strconv"
 	"strings"
 )
@@ -123,6 +124,16 @@ func (a Amount) Sub(b Amount) Amount {
 		return 0
 	}
 	return a - b
+}
+
+// Mul returns n times a, or Unbounded where that does not fit. Nothing, however often, is nothing,
+// and so is none of something unbounded.
+func (a Amount) Mul(n uint64) Amount {
+	high, low := bits.Mul64(uint64(a), n)
+	if high > 0 {
+		return Unbounded
+	}
+	return Amount(low)
 }
 
 // Rat returns the exact value. It panics for Unbounded, which has none.

@@ -33,6 +33,9 @@ func (c Cost) Sub(d Cost) Cost {
 	return Cost{c.Epsilon.Sub(d.Epsilon), c.Rho.Sub(d.Rho), c.Delta.Sub(d.Delta)}
 }
 
+// Mul returns the cost of n of them.
+func (c Cost) Mul(n uint64) Cost { return Cost{c.Epsilon.Mul(n), c.Rho.Mul(n), c.Delta.Mul(n)} }
+
 // Within reports whether every claim of c is within the limit. An unbounded
 // limit limits nothing; an unbounded cost is within no limit but that.
 func (c Cost) Within(limit Cost) bool {

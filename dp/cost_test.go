@@ -52,3 +52,21 @@ func TestCostString(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
+
+func TestMul(t *testing.T) {
+	c := Cost{Epsilon: Unbounded, Rho: 3, Delta: Unbounded / 2}
+	for n, want := range map[uint64]Cost{
+		0:       {},
+		1:       c,
+		2:       {Epsilon: Unbounded, Rho: 6, Delta: Unbounded - 1},
+		3:       {Epsilon: Unbounded, Rho: 9, Delta: Unbounded},
+		1 << 63: {Epsilon: Unbounded, Rho: Unbounded, Delta: Unbounded},
+	} {
+		if got := c.Mul(n); got != want {
+			t.Errorf("%d times: %v; want %v", n, got, want)
+		}
+	}
+	if (Cost{}).Mul(1<<63) != (Cost{}) {
+		t.Error("nothing is not nothing")
+	}
+}

@@ -1,6 +1,10 @@
 package holdout
 
-import "math"
+import (
+	"math"
+
+	"github.com/discreet-dp/discreet/internal/root"
+)
 
 // lane is a way of answering and a theorem, for any number of people.
 type lane struct {
@@ -41,14 +45,8 @@ func (l lane) needs(w Wish) float64 {
 	if !enough(mostPeople) {
 		return math.Inf(1)
 	}
-	low, high := 0.0, math.Log(mostPeople) // low is not enough
-	for high-low > 1e-4 {
-		if middle := (low + high) / 2; enough(math.Exp(middle)) {
-			high = middle
-		} else {
-			low = middle
-		}
-	}
+	// Nobody is not enough.
+	_, high := root.Halve(0, math.Log(mostPeople), 19, func(x float64) bool { return !enough(math.Exp(x)) })
 	// Rounded up, to three digits: nobody plans more exactly.
 	n := math.Exp(high)
 	unit := math.Pow(10, math.Max(0, math.Floor(math.Log10(n))-2))

@@ -90,7 +90,7 @@ func watch(t *testing.T, c Config, seed uint64, how manner, data people) []sessi
 	}
 	budget := plenty()
 	if how.budget > 0 {
-		budget = session.NewMemory(account.PureFilter(times(tariff.Round.Epsilon, how.budget)))
+		budget = session.NewMemory(account.PureFilter(tariff.Round.Epsilon.Mul(uint64(how.budget))))
 	}
 	w := sessiontest.New(budget, r, stream.Drawn, func(c session.Charge) bool { return strings.HasPrefix(c.Name, "round ") })
 	h := &unsure{Host: w, every: how.every}

@@ -112,7 +112,7 @@ func TestKilledAnywhere(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if want := times(s.tariff.Round.Epsilon, len(st.receipts)); memory.Spent().Epsilon != want {
+				if want := s.tariff.Round.Epsilon.Mul(uint64(len(st.receipts))); memory.Spent().Epsilon != want {
 					t.Fatalf("seed %d, cut at %d: %d rounds cost %v", seed, at, len(st.receipts), memory.Spent())
 				}
 				if len(st.receipts)-st.used != len(st.receipts[st.used:]) || st.used > 5 || len(st.receipts) > 5 || len(st.receipts) < st.used {

@@ -219,7 +219,7 @@ func TestRoundLaw(t *testing.T) {
 		}
 		seen[at]++
 	}
-	want := lawOf(2, 4, []int64{0 - 2, 1 - 2, 2 - 2, 4 - 2})
+	want := lawOf(2, 4, []int64{-2, -1, 0, 2})
 	for i, p := range want {
 		if d := math.Abs(seen[i]/runs - p); d > 5*math.Sqrt(p*(1-p)/runs) {
 			t.Errorf("a round ended at %d in %.4f of runs; the law says %.4f", i, seen[i]/runs, p)
@@ -426,7 +426,7 @@ func TestConcurrent(t *testing.T) {
 	}
 	entries, _ := h.Entries(ctx)
 	rounds := len(entries) - 100
-	if want := times(s.Tariff().Round.Epsilon, rounds); h.Spent().Epsilon != want {
+	if want := s.Tariff().Round.Epsilon.Mul(uint64(rounds)); h.Spent().Epsilon != want {
 		t.Errorf("%d rounds cost %v", rounds, h.Spent())
 	}
 }

@@ -48,17 +48,9 @@ func Price(c Config) (*Tariff, error) {
 	}
 	t.bars(c)
 	t.Round = t.above.Cost().Add(t.answer.Cost())
-	t.Total = dp.Cost{Epsilon: times(t.Round.Epsilon, c.Answers), Rho: times(t.Round.Rho, c.Answers)}
+	t.Total = t.Round.Mul(uint64(c.Answers))
 	threshold, question := t.above.Parameters()
 	t.Mechanisms = fmt.Sprintf("above(%s, %s; sensitivity %v), laplace(%s)",
 		threshold.RatString(), question.RatString(), moves, t.answer.Parameter().RatString())
 	return t, nil
-}
-
-// times multiplies an amount, and saturates.
-func times(a dp.Amount, n int) dp.Amount {
-	if a > dp.Unbounded/dp.Amount(n) {
-		return dp.Unbounded
-	}
-	return a * dp.Amount(n)
 }

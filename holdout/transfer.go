@@ -1,6 +1,10 @@
 package holdout
 
-import "math"
+import (
+	"math"
+
+	"github.com/discreet-dp/discreet/internal/root"
+)
 
 // Transfer is the transfer theorem of Jung, Ligett, Neel, Roth, Sharifi-Malvajerdi, Shenfeld 2019, for (epsilon, delta): a mechanism that is
 // (epsilon, delta)-differentially private and whose answers are all within accuracy of the means over the sample, but with probability miss,
@@ -57,21 +61,7 @@ func BestTransfer(accuracy, epsilon func(float64) float64, beta float64) Transfe
 
 // lowest returns where a function that falls and then rises is lowest, between two numbers above 0, as near as half of a per cent.
 func lowest(from, to float64, f func(float64) float64) float64 {
-	const golden = 0.6180339887498949
-	low, high := math.Log(from), math.Log(to)
-	a, b := high-golden*(high-low), low+golden*(high-low)
-	fa, fb := f(math.Exp(a)), f(math.Exp(b))
-	for high-low > 0.005 {
-		// Of two that are infinite the larger argument is nearer to what is finite: more noise, more delta.
-		if fa < fb {
-			high, b, fb = b, a, fa
-			a = high - golden*(high-low)
-			fa = f(math.Exp(a))
-		} else {
-			low, a, fa = a, b, fb
-			b = low + golden*(high-low)
-			fb = f(math.Exp(b))
-		}
-	}
+	// Of two that are infinite the larger argument is nearer to what is finite: more noise, more delta.
+	low, high := root.Valley(func(x float64) float64 { return f(math.Exp(x)) }, math.Log(from), math.Log(to), 0.005)
 	return math.Exp((low + high) / 2)
 }

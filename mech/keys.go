@@ -6,6 +6,7 @@ import (
 	"math/big"
 
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/root"
 )
 
 // ErrKeys is returned when group keys are asked for in a way that cannot be
@@ -173,14 +174,7 @@ func keysOf(c KeyConfig, m Mechanism, noise dp.Cost, delta dp.Amount) (*KeyThres
 // largestAmount returns the largest amount up to most that fits, where all
 // smaller ones do.
 func largestAmount(most dp.Amount, fits func(dp.Amount) bool) dp.Amount {
-	low, high := dp.Amount(0), most+1
-	for high-low > 1 {
-		if mid := low + (high-low)/2; fits(mid) {
-			low = mid
-		} else {
-			high = mid
-		}
-	}
+	low, _ := root.Whole(0, most+1, fits)
 	return low
 }
 

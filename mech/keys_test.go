@@ -37,7 +37,7 @@ func lawOfKeys(k *KeyThreshold, passes func(n, noise int64) bool) keyLaw {
 	case laplaceLaw:
 		at, reach = func(z int64) float64 { return lapAt(l.b, z) }, int64(40*l.b)+40
 	case gaussianLaw:
-		at, reach = func(z int64) float64 { return l.g(float64(z)) / l.z }, int64(12*l.s)+12
+		at, reach = func(z int64) float64 { return l.Weight(float64(z)) / l.Z }, int64(12*l.S)+12
 	}
 	return func(n int64) map[int64]float64 {
 		out := map[int64]float64{}

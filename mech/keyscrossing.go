@@ -3,6 +3,8 @@ package mech
 import (
 	"fmt"
 	"math"
+
+	"github.com/discreet-dp/discreet/internal/root"
 )
 
 // crossing is a threshold on a noisy count. What is tested and what the tail is
@@ -53,16 +55,10 @@ func newCrossing(m Mechanism, n int64, k int, beta float64) (crossing, error) {
 	if reach > math.MaxInt64/4 {
 		return crossing{}, fmt.Errorf("%w: the threshold would not fit in 64 bits; spend more", ErrKeys)
 	}
-	low, high := n, n+2*reach+2
+	high := n + 2*reach + 2
 	if at(high).any(n, k) > beta {
 		return crossing{}, fmt.Errorf("%w: no threshold has a tail as small as %v; spend a larger delta", ErrKeys, beta)
 	}
-	for high-low > 1 {
-		if mid := low + (high-low)/2; at(mid).any(n, k) <= beta {
-			high = mid
-		} else {
-			low = mid
-		}
-	}
-	return at(high), nil
+	_, tau := root.Whole(n, high, func(tau int64) bool { return !(at(tau).any(n, k) <= beta) })
+	return at(tau), nil
 }

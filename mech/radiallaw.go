@@ -3,6 +3,8 @@ package mech
 import (
 	"math"
 	"math/big"
+
+	"github.com/discreet-dp/discreet/internal/root"
 )
 
 // radialLaw is the law of round(s b), where b is one coordinate of a vector of n real
@@ -89,17 +91,11 @@ func (l radialLaw) halfWidth(beta float64) int64 {
 	if beta >= 1 {
 		return 0
 	}
-	low, high := int64(-1), int64(1)
+	high := int64(1)
 	for high < 1<<62 && l.chernoff(l.at(high)) > beta {
 		high *= 2
 	}
-	for high-low > 1 {
-		if mid := low + (high-low)/2; l.tail(mid) <= beta {
-			high = mid
-		} else {
-			low = mid
-		}
-	}
+	_, high = root.Whole(-1, high, func(k int64) bool { return !(l.tail(k) <= beta) })
 	return high
 }
 

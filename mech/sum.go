@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"github.com/discreet-dp/discreet/internal/root"
 )
 
 // Term is a number of independent noises of one mechanism, each multiplied by
@@ -161,25 +163,13 @@ func (s sum) chernoff(p float64) (k, t float64) {
 	middle := math.Sqrt(2 * need / math.Max(variance, 1e-300))
 	low, high := math.Log(math.Min(middle, horizon))-7, math.Log(math.Min(1000*middle, horizon))
 	k = math.Inf(1)
-	const golden = 0.6180339887498949
-	a, b := high-golden*(high-low), low+golden*(high-low)
-	fa, fb := at(math.Exp(a)), at(math.Exp(b))
-	for range 60 {
-		if fa <= fb {
-			if fa < k {
-				k, t = fa, math.Exp(a)
-			}
-			high, b, fb = b, a, fa
-			a = high - golden*(high-low)
-			fa = at(math.Exp(a))
-		} else {
-			if fb < k {
-				k, t = fb, math.Exp(b)
-			}
-			low, a, fa = a, b, fb
-			b = low + golden*(high-low)
-			fb = at(math.Exp(b))
+	// Mirrored, so that the smaller of two t is kept that are as good.
+	root.Valley(func(x float64) float64 {
+		now := at(math.Exp(-x))
+		if now < k {
+			k, t = now, math.Exp(-x)
 		}
-	}
+		return now
+	}, -high, -low, (high-low)*3.7e-13)
 	return k, t
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/discreet-dp/discreet/account"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/root"
 )
 
 // Budget is what all analysts together may learn about one person: for good, or, where it is renewed, in one window.
@@ -307,14 +308,7 @@ func (b *Budget) fillLeast(limit dp.Cost) {
 
 // epsilonOf returns the epsilon at which a question takes a rho: e tanh(e/2), read backwards. Nothing private depends on it.
 func epsilonOf(rho float64) float64 {
-	low, high := 0.0, maxEpsilon.Float()
-	for range 100 {
-		if middle := (low + high) / 2; dp.RhoOfPure(middle) < rho {
-			low = middle
-		} else {
-			high = middle
-		}
-	}
+	_, high := root.Halve(0, maxEpsilon.Float(), 100, func(e float64) bool { return dp.RhoOfPure(e) < rho })
 	return high
 }
 

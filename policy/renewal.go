@@ -55,19 +55,11 @@ func (d *Dataset) TotalFilter() account.Filter {
 	if !d.Budget.Renews() {
 		return one
 	}
-	limit := one.Limit()
+	all := one.Limit().Mul(uint64(d.Budget.Renewal.Windows))
 	if d.Budget.Pure() {
-		return account.PureFilter(times(limit.Epsilon, d.Budget.Renewal.Windows))
+		return account.PureFilter(all.Epsilon)
 	}
-	return account.ZCDPFilter(times(limit.Rho, d.Budget.Renewal.Windows), times(limit.Delta, d.Budget.Renewal.Windows))
-}
-
-func times(a dp.Amount, n int64) dp.Amount {
-	var sum dp.Amount
-	for range n {
-		sum = sum.Add(a) // which saturates
-	}
-	return sum
+	return account.ZCDPFilter(all.Rho, all.Delta)
 }
 
 func (b *Budget) readRenewal(r *reader, at place) bool {

@@ -3,10 +3,10 @@ package stream
 import (
 	"fmt"
 	"math"
-	"math/bits"
 	"sort"
 
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/root"
 	"github.com/discreet-dp/discreet/mech"
 )
 
@@ -44,8 +44,8 @@ func calibrate(c Config) (prices, error) {
 		most = cache
 	}
 	capped := false
-	if high, all := bits.Mul64(uint64(most), uint64(c.Queries)); high == 0 && dp.Amount(all) < c.Budget {
-		p.Limit, capped = dp.Amount(all), true
+	if all := most.Mul(uint64(c.Queries)); all < c.Budget {
+		p.Limit, capped = all, true
 	}
 	share := func(price float64) float64 { return c.Beta * min(1, price/p.Limit.Float()) * (1 - 1e-9) }
 	p.Plain, err = c.cheapest(func(m mech.Mechanism, price dp.Amount) bool { return m.Tail(w) <= share(price.Float()) })
@@ -64,15 +64,9 @@ func calibrate(c Config) (prices, error) {
 	}
 	// The dearer a round, the more often it may go wrong, and the cheaper it can be: there is one price at which both
 	// are the same.
-	low, high := 0.0, p.Limit.Float()
-	for range 60 {
-		mid := (low + high) / 2
-		if c.round(c.wishes().part*share(mid)).price <= mid {
-			high = mid
-		} else {
-			low = mid
-		}
-	}
+	_, high := root.Halve(0, p.Limit.Float(), 60, func(price float64) bool {
+		return !(c.round(c.wishes().part*share(price)).price <= price)
+	})
 	r := c.round(c.wishes().part * share(high))
 	p.Threshold = r.threshold
 	if p.Each, err = dp.CeilFloat(r.each); err != nil {

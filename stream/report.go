@@ -1,8 +1,6 @@
 package stream
 
 import (
-	"math/bits"
-
 	"github.com/discreet-dp/discreet/dp"
 )
 
@@ -35,19 +33,7 @@ func (s *Session) Report() Report {
 	r.Asked = len(st.answers) + r.Cached + r.Unchecked + r.Refused
 	r.Marginals = st.bonuses
 	r.Spent = st.spent
-	r.Cache = often(r.Different, st.tariff.Cache)
-	r.Naive = often(r.Asked, st.tariff.Cache)
+	r.Cache = st.tariff.Cache.Mul(uint64(r.Different))
+	r.Naive = st.tariff.Cache.Mul(uint64(r.Asked))
 	return r
-}
-
-// often is n times a cost.
-func often(n int, c dp.Cost) dp.Cost {
-	times := func(a dp.Amount) dp.Amount {
-		high, low := bits.Mul64(uint64(a), uint64(n))
-		if n > 0 && (high > 0 || a == dp.Unbounded) {
-			return dp.Unbounded
-		}
-		return dp.Amount(low)
-	}
-	return dp.Cost{Epsilon: times(c.Epsilon), Rho: times(c.Rho), Delta: times(c.Delta)}
 }

@@ -53,11 +53,9 @@ func (s *state) rule(spread float64) step {
 	return giveUp
 }
 
-// affords reports whether a price is within the stream's limit, and within 1.2 times the cache.
+// affords reports whether a price for the next question is within the stream's allowance.
 func (s *state) affords(price dp.Cost) bool {
-	after := s.config.amount(s.spent.Add(price))
-	u := min(len(s.answers)+1, s.config.Queries)
-	return after <= s.tariff.Limit && within(after, uint64(u), s.config.amount(s.tariff.Cache))
+	return s.config.amount(s.spent.Add(price)) <= s.tariff.Allowance(len(s.answers)+1)
 }
 
 // worthwhile reports whether the questions that were declared and not yet asked would cost more than a round.

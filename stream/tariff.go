@@ -28,12 +28,14 @@ type Tariff struct {
 	// Threshold is what a prediction's distance is compared to, before noise, in weights.
 	Threshold int64
 
-	prices prices
-	above  *mech.Above
-	paid   mech.Mechanism
-	plain  mech.Mechanism
-	single mech.Mechanism // for marginals of one attribute
-	joint  mech.Mechanism // and of several
+	prices  prices
+	queries int
+	cache   dp.Amount // Cache, in what the stream counts
+	above   *mech.Above
+	paid    mech.Mechanism
+	plain   mech.Mechanism
+	single  mech.Mechanism // for marginals of one attribute
+	joint   mech.Mechanism // and of several
 }
 
 // prices are what noise is calibrated to: all that a tariff is made of besides its Config. A journal keeps them, so that a stream
@@ -63,7 +65,7 @@ func Price(c Config) (*Tariff, error) {
 
 // tariff makes the mechanisms.
 func (p prices) tariff(c Config) (*Tariff, error) {
-	t := &Tariff{prices: p, Limit: p.Limit, Error: c.error(), Threshold: p.Threshold, Predictor: p.Predictor}
+	t := &Tariff{prices: p, queries: c.Queries, Limit: p.Limit, Error: c.error(), Threshold: p.Threshold, Predictor: p.Predictor}
 	var err error
 	if t.plain, err = c.answer(p.Plain); err != nil {
 		return nil, err
@@ -73,6 +75,7 @@ func (p prices) tariff(c Config) (*Tariff, error) {
 		return nil, err
 	}
 	t.Cache, t.Plain = cache.Cost(), t.plain.Cost()
+	t.cache = c.amount(t.Cache)
 	t.PlainMechanisms = spell(t.plain)
 	t.MostPlain = times(p.Limit, p.Plain)
 	if p.First == 0 {
@@ -140,16 +143,14 @@ func (c Config) marginal(price dp.Amount) (mech.Mechanism, error) {
 	return mech.NewGaussian(dp.NewL2Squared(moved), price)
 }
 
-// within reports whether a <= 1.2 n b, exactly.
-func within(a dp.Amount, n uint64, b dp.Amount) bool {
-	if a == dp.Unbounded {
-		return false
+// Allowance is the most that the stream may have spent, in what it counts, when so many different
+// questions were asked: never more than its Limit, nor than 1.2 times what the exact-match cache
+// pays for them.
+func (t *Tariff) Allowance(different int) dp.Amount {
+	high, low := bits.Mul64(6*uint64(min(different, t.queries)), uint64(t.cache))
+	if high >= 5 {
+		return t.Limit // the quotient is beyond 64 bits
 	}
-	leftHigh, left := bits.Mul64(uint64(a), 5)
-	high, low := bits.Mul64(uint64(b), 6)
-	if high > 0 {
-		return true
-	}
-	rightHigh, right := bits.Mul64(low, n)
-	return leftHigh < rightHigh || leftHigh == rightHigh && left <= right
+	most, _ := bits.Div64(high, low, 5)
+	return min(t.Limit, dp.Amount(most))
 }

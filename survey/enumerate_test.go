@@ -200,14 +200,14 @@ func TestBiasIsExact(t *testing.T) {
 			t.Errorf("bias %v: %v", c.g, err)
 		}
 		// exp(epsilon) is at least the ratio, and a unit less would not be.
-		lo, hi := expSpan(b.Cost().Epsilon, 100)
+		lo, _ := expSpan(b.Cost().Epsilon, 100)
 		scaled := func(r *big.Rat) *big.Int {
 			return new(big.Int).Quo(new(big.Int).Lsh(r.Num(), 100), r.Denom())
 		}
 		if lo.Cmp(scaled(c.ratio)) < 0 {
 			t.Errorf("bias %v: exp(%v) is below %v", c.g, b.Cost().Epsilon, c.ratio)
 		}
-		if _, hi = expSpan(b.Cost().Epsilon-2, 100); hi.Cmp(scaled(c.ratio)) >= 0 {
+		if _, hi := expSpan(b.Cost().Epsilon-2, 100); hi.Cmp(scaled(c.ratio)) >= 0 {
 			t.Errorf("bias %v: epsilon %v is rounded up too far", c.g, b.Cost().Epsilon)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/normal"
+	"github.com/discreet-dp/discreet/internal/root"
 	"github.com/discreet-dp/discreet/noise"
 )
 
@@ -270,13 +271,6 @@ func supports(reports []uint64, prefix uint64, step int) []int64 {
 // probability.
 func atLeast(n int64, rare float64) int64 {
 	l := newLaw(n, 0.5)
-	low, high := l.first-1, n+1
-	for high-low > 1 {
-		if mid := low + (high-low)/2; l.from(mid) <= rare {
-			high = mid
-		} else {
-			low = mid
-		}
-	}
+	_, high := root.Whole(l.first-1, n+1, func(k int64) bool { return !(l.from(k) <= rare) })
 	return high
 }

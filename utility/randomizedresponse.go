@@ -3,6 +3,8 @@ package utility
 import (
 	"fmt"
 	"math"
+
+	"github.com/discreet-dp/discreet/internal/root"
 )
 
 // RandomizedResponse is the binary form: each of People tells a bit truthfully with
@@ -99,19 +101,14 @@ func newFlips(n, ones int, epsilon float64) flips {
 // smallest is found by bisection.
 func (f flips) within(beta float64) float64 {
 	above, below := math.Ceil(f.c), math.Floor(f.c)
-	reach := float64(f.zeros.n+f.ones.n) + 2
+	reach := int64(f.zeros.n) + int64(f.ones.n) + 2
 	t := math.Inf(1)
 	for _, side := range []struct{ from, sign float64 }{{above, 1}, {below, -1}} {
-		low, high := -1.0, reach // the number of steps from the candidate next to c
-		for high-low > 1 {
-			mid := math.Floor((low + high) / 2)
-			if f.beyond(side.from+side.sign*mid) <= beta {
-				high = mid
-			} else {
-				low = mid
-			}
-		}
-		t = math.Min(t, math.Abs(side.from+side.sign*high-f.c))
+		// The number of steps from the candidate next to c.
+		_, steps := root.Whole(-1, reach, func(n int64) bool {
+			return !(f.beyond(side.from+side.sign*float64(n)) <= beta)
+		})
+		t = math.Min(t, math.Abs(side.from+side.sign*float64(steps)-f.c))
 	}
 	return t + 8*f.slack
 }

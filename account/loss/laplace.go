@@ -66,5 +66,5 @@ func (s Sum) latticed(epsilon float64) Sum {
 	case s.rough(0).tilt(epsilon)*l.epsilon > 100:
 		return s // near the largest loss a lattice would have to be very fine
 	}
-	return Sum{[]term{{mixture{laplaceBase{l.epsilon}, 1, Remove}, t.times}}}
+	return Sum{[]term{{mixture{laplaceBase(l), 1, Remove}, t.times}}}
 }

@@ -94,7 +94,7 @@ func Sampled(law Law, rate float64, direction Direction) (Law, error) {
 		if l.epsilon > 300 {
 			return nil, fmt.Errorf("%w: epsilon is %v, and must be at most 300 under sampling", ErrParameter, l.epsilon)
 		}
-		return mixture{laplaceBase{l.epsilon}, rate, direction}, nil
+		return mixture{laplaceBase(l), rate, direction}, nil
 	}
 	return nil, fmt.Errorf("%w: sampling is known here for Gaussian and Laplace noise only", ErrParameter)
 }

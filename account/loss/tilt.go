@@ -1,6 +1,10 @@
 package loss
 
-import "math"
+import (
+	"math"
+
+	"github.com/discreet-dp/discreet/internal/root"
+)
 
 // rough is a sum prepared for quick, approximate values of its cumulant at real t,
 // to choose a tilt and a window with. Nothing that is proven rests on it.
@@ -117,20 +121,6 @@ func valley(f func(t float64) float64) float64 {
 		}
 		u, v = u+dir, next
 	}
-	low, high := u-stride, u+stride
-	const golden = 0.6180339887498949
-	a, b := high-golden*(high-low), low+golden*(high-low)
-	fa, fb := at(a), at(b)
-	for high-low > 0.01 {
-		if fa < fb {
-			high, b, fb = b, a, fa
-			a = high - golden*(high-low)
-			fa = at(a)
-		} else {
-			low, a, fa = a, b, fb
-			b = low + golden*(high-low)
-			fb = at(b)
-		}
-	}
+	low, high := root.Valley(at, u-stride, u+stride, 0.01)
 	return math.Exp((low + high) / 2)
 }

@@ -155,15 +155,8 @@ const (
 // is enough for them down to what is not enough for the best.
 func (c calibration) near(upper func(log float64) float64, low, high float64) (float64, float64) {
 	halve := func(enough func(log float64) bool, width float64) (float64, float64) {
-		low, high := low, high
-		for high-low > width {
-			if middle := (low + high) / 2; enough(middle) {
-				high = middle
-			} else {
-				low = middle
-			}
-		}
-		return low, high
+		steps := int(math.Ceil(math.Log2((high - low) / width)))
+		return root.Halve(low, high, steps, func(log float64) bool { return !enough(log) })
 	}
 	quick := func(log float64) bool {
 		w, err := c.at(math.Exp(log))
@@ -221,13 +214,7 @@ func (c calibration) solve() (Calibration, error) {
 	for step := 1e-10; !broken(short) && step <= 1; step *= 8 {
 		open, short = short, before-step
 	}
-	for range 4 {
-		if middle := (short + open) / 2; broken(middle) {
-			short = middle
-		} else {
-			open = middle
-		}
-	}
+	short, _ = root.Halve(short, open, 4, broken)
 	out.Noise = dp.Bracket{Lower: c.amount(math.Exp(short)), Upper: c.amount(math.Exp(enough))}
 	if out.Parameter == "epsilon" {
 		out.Noise = dp.Bracket{Lower: out.Noise.Upper, Upper: out.Noise.Lower}

@@ -11,6 +11,8 @@ import (
 	"golang.org/x/image/font/opentype"
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/vg"
+
+	"github.com/discreet-dp/discreet/internal/root"
 )
 
 // A script is how a text is written: its size, weight and colour. The letters are
@@ -92,17 +94,8 @@ func (s script) fit(text string, width float64) (script, string) {
 		return s, text
 	}
 	all := []rune(text)
-	// The longest beginning that fits is found by halving.
-	lo, hi := 0, len(all)
-	for lo < hi {
-		n := (lo + hi + 1) / 2
-		if s.width(string(all[:n])+"…") <= width {
-			lo = n
-		} else {
-			hi = n - 1
-		}
-	}
-	return s, string(all[:lo]) + "…"
+	longest, _ := root.Whole(0, len(all)+1, func(n int) bool { return s.width(string(all[:n])+"…") <= width })
+	return s, string(all[:longest]) + "…"
 }
 
 // write puts a text on a canvas. Of its width the part align is left of x: 0, ½ or 1.

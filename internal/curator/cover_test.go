@@ -8,8 +8,8 @@ import (
 	"github.com/discreet-dp/discreet/account"
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/internal/answers"
+	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/hospital"
 	"github.com/discreet-dp/discreet/internal/pricing"
 )

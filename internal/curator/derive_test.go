@@ -309,7 +309,7 @@ func BenchmarkLookup(b *testing.B) {
 		w.check(err)
 		b.Run(c.name, func(b *testing.B) {
 			for b.Loop() {
-				if _, _, err := w.recall(ctx, p, version, sight{}); err != nil {
+				if _, _, err := w.recall(ctx, p, version.Key(), sight{}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/api"
-	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/policy"

@@ -11,7 +11,7 @@ import (
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/exact"
 	"github.com/discreet-dp/discreet/internal/hospital"
 	"github.com/discreet-dp/discreet/internal/plan/tree"

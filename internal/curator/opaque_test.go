@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/exact"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/mech"

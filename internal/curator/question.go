@@ -5,7 +5,7 @@ import (
 	"strconv"
 
 	"github.com/discreet-dp/discreet/api"
-	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/internal/pricing"

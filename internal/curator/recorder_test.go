@@ -4,9 +4,10 @@ import (
 	"context"
 	"sync"
 
-	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/ledger"
+	"github.com/discreet-dp/discreet/store"
 )
 
 // recorder wraps a real engine and a real ledger, writes down in which order they are
@@ -54,9 +55,9 @@ func (r *recorder) take() []string {
 	return calls
 }
 
-func (r *recorder) Version(ctx context.Context) (string, error) {
+func (r *recorder) Version(ctx context.Context) (store.Version, error) {
 	if err := r.called("version"); err != nil {
-		return "", err
+		return store.Version{}, err
 	}
 	return r.Engine.Version(ctx)
 }

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/internal/answers"
+	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/internal/pricing"
 	"github.com/discreet-dp/discreet/policy"

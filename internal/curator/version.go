@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/discreet-dp/discreet/api"
-	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -22,8 +21,8 @@ func (c *Curator) data(ctx context.Context) (data, error) {
 	if err != nil {
 		return data{}, err
 	}
-	v, err := c.ledger.DataVersion(ctx, c.dataset.Name, engine.VersionName(state), state)
-	return data{v, state}, err
+	v, err := c.ledger.DataVersion(ctx, c.dataset.Name, state.Name, state.Key())
+	return data{v, state.Key()}, err
 }
 
 // nameData says in an answer which data it is about, and in the first one after a change that there was one. That the owner

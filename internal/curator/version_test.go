@@ -72,8 +72,9 @@ func TestReceiptConfirmsNoGuess(t *testing.T) {
 	w.mustAsk(byAge(1))
 	w.check(hospital.New(200, 1).Without(hospital.Target).Write(filepath.Join(w.dir, "data")))
 	a := w.mustAsk(byAge(1))
-	contents, err := w.data.Version(ctx) // what the attacker's guess would have
+	state, err := w.data.Version(ctx) // what the attacker's guess would have
 	w.check(err)
+	contents := state.Key()
 	var records []*ledger.Record
 	for r, err := range w.books.Records(ctx, 0) {
 		w.check(err)
@@ -106,8 +107,9 @@ func TestNobodyIsShownTheVersion(t *testing.T) {
 	p := newPair(t, hospital.Dataset("hospital", "data", plenty), h, h.Without(hospital.Target))
 	var all []string
 	for _, w := range []*world{p.a, p.b} {
-		contents, err := w.data.Version(ctx)
+		state, err := w.data.Version(ctx)
 		w.check(err)
+		contents := state.Key()
 		var identity string
 		for r, err := range w.books.Records(ctx, 0) {
 			w.check(err)

@@ -1,5 +1,6 @@
 // Package normal computes tails of the standard normal distribution, and the
-// privacy of Gaussian noise, with small relative error far into the tail.
+// privacy of Gaussian noise, with small relative error far into the tail; and tails of the discrete
+// Gaussian.
 //
 // A delta of 1e-12 that is wrong by 1e-15 is fine and one that is wrong by
 // 1e-12 is no guarantee at all, so every bound here is relative. Differences of

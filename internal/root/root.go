@@ -1,4 +1,4 @@
-// Package root finds where a decreasing function changes its sign.
+// Package root finds where a function of one number changes: its sign, its answer, or its direction.
 package root
 
 import "math"

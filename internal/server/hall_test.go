@@ -36,7 +36,7 @@ func TestHall(t *testing.T) {
 			_, err = io.ReadFull(conn, make([]byte, 1))
 			return err == nil
 		}
-		if !enters() || !enters() || enters() {
+		if one, two, three := enters(), enters(), enters(); !one || !two || three {
 			t.Errorf("%+v: it is not two who are let in", c)
 		}
 		first := <-inside

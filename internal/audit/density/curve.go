@@ -3,6 +3,8 @@ package density
 import (
 	"math"
 	"slices"
+
+	"github.com/discreet-dp/discreet/internal/root"
 )
 
 // Curve is the two densities of a pair with Gaussian noise, at points with weights for integration.
@@ -94,15 +96,10 @@ func (m *Mechanism) points(p *Pair, axis, panels int, deviations float64) (out [
 
 // weight is where the gradient of the first database is g: panels are as wide as the noise, wherever rows press the weights together.
 func (m *Mechanism) weight(p *Pair, g, end float64) float64 {
-	low, high := -end, end
-	for range 40 {
-		w := [2]float64{(low + high) / 2}
-		if m.add(m.add(m.start(w), p.Both, w), p.First, w).g[0] < g {
-			low = w[0]
-		} else {
-			high = w[0]
-		}
-	}
+	low, high := root.Halve(-end, end, 40, func(x float64) bool {
+		w := [2]float64{x}
+		return m.add(m.add(m.start(w), p.Both, w), p.First, w).g[0] < g
+	})
 	return (low + high) / 2
 }
 
@@ -138,14 +135,7 @@ func (c *Curve) Delta(epsilon float64) float64 {
 
 // Epsilon is the least epsilon at which delta is at most this.
 func (c *Curve) Epsilon(delta float64) float64 {
-	low, high := 0.0, 100.0
-	for range 60 {
-		if middle := (low + high) / 2; c.Delta(middle) > delta {
-			low = middle
-		} else {
-			high = middle
-		}
-	}
+	_, high := root.Halve(0, 100, 60, func(e float64) bool { return c.Delta(e) > delta })
 	return high
 }
 

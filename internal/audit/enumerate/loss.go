@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/root"
 )
 
 // Loss returns the largest |ln P/Q| over all outcomes, +Inf where one of the two is
@@ -54,23 +55,13 @@ func Epsilon(p, q Law, delta float64) float64 {
 	within := func(e float64) bool {
 		return Delta(p, q, e).Lower <= delta*(1+Rounding) && Delta(q, p, e).Lower <= delta*(1+Rounding)
 	}
-	low, high := 0.0, 700.0
-	if within(low) {
+	if within(0) {
 		return 0
 	}
-	if !within(high) {
+	if !within(700) {
 		return math.Inf(1)
 	}
-	for high-low > 1e-12 {
-		if mid := (low + high) / 2; within(mid) {
-			high = mid
-		} else {
-			low = mid
-		}
-		if mid := (low + high) / 2; mid == low || mid == high {
-			break
-		}
-	}
+	low, _ := root.Halve(0, 700, 50, func(e float64) bool { return !within(e) })
 	return low
 }
 

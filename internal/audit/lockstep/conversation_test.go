@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/internal/curator"
 	"github.com/discreet-dp/discreet/internal/detrand"
+	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/entropy"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	sight "github.com/discreet-dp/discreet/internal/sessiontest"

@@ -14,10 +14,10 @@ import (
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/internal/audit/finding"
 	"github.com/discreet-dp/discreet/internal/curator"
 	"github.com/discreet-dp/discreet/internal/detrand"
+	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
 	"github.com/discreet-dp/discreet/internal/entropy"
 	"github.com/discreet-dp/discreet/internal/plan"

@@ -5,9 +5,9 @@ import (
 	"fmt"
 
 	"github.com/discreet-dp/discreet/api"
-	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/internal/curator"
 	"github.com/discreet-dp/discreet/internal/detrand"
+	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/entropy"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/ledger"

@@ -6,7 +6,7 @@ import (
 	"math/big"
 
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/exact"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )

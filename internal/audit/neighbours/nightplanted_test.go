@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/internal/audit/generate"
+	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/exact"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )

@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/internal/audit/generate"
 	"github.com/discreet-dp/discreet/internal/audit/neighbours"
+	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/engine/reference"
 	"github.com/discreet-dp/discreet/internal/exact"
 	"github.com/discreet-dp/discreet/internal/plan"

@@ -9,9 +9,9 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/internal/audit/generate"
 	"github.com/discreet-dp/discreet/internal/audit/neighbours"
+	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
 	"github.com/discreet-dp/discreet/internal/engine/reference"
 	"github.com/discreet-dp/discreet/internal/plan"
@@ -219,7 +219,7 @@ func (t *trial) table(ctx context.Context, features, target string) (v verdict) 
 	moved, wrong := apart(ctx, t.ducks, p, p)
 	switch wrong {
 	case "":
-	case duckdb.ErrRun.Error():
+	case engine.ErrRun.Error():
 		return found("error", "in DuckDB: %s", wrong)
 	default:
 		return found("distance", "in DuckDB: %s", wrong)

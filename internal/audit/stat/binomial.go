@@ -1,6 +1,10 @@
 package stat
 
-import "math"
+import (
+	"math"
+
+	"github.com/discreet-dp/discreet/internal/root"
+)
 
 // slack is what the tail of a binomial may be wrong by, relative to itself: the
 // logarithms of factorials are within 2^-50 of themselves, and below 3e10 for a billion
@@ -14,14 +18,7 @@ func LowerBound(k, n int, beta float64) float64 {
 	if k == 0 {
 		return 0
 	}
-	low, high := 0.0, float64(k)/float64(n)
-	for range 60 {
-		if mid := (low + high) / 2; tail(k, n, mid) <= beta*(1-slack) {
-			low = mid
-		} else {
-			high = mid
-		}
-	}
+	low, _ := root.Halve(0, float64(k)/float64(n), 60, func(p float64) bool { return tail(k, n, p) <= beta*(1-slack) })
 	return low
 }
 

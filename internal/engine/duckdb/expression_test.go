@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/discreet-dp/discreet/internal/dialect"
 	"github.com/discreet-dp/discreet/internal/plan/expr"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
@@ -42,13 +43,15 @@ func (g grammar) number(depth int) string {
 	case 9:
 		return g.pick("strpos("+g.text(depth-1)+", "+g.pick("'a'", "'é'", "'.'")+")", "position('b' in "+g.text(depth-1)+")")
 	case 10, 11:
-		return "extract(" + g.pick("year", "quarter", "month", "week", "day", "dow", "isodow", "doy", "isoyear", "epoch") + " from " + g.pick(g.date(depth-1), g.stamp(depth-1)) + ")"
+		return "extract(" + g.pick("year", "quarter", "month", "week", "day", "dow", "isodow", "doy", "isoyear", "epoch") + " from " +
+			g.pick(g.date(depth-1), g.stamp(depth-1)) + ")"
 	case 12:
 		return "date_part(" + g.pick("'hour'", "'minute'", "'second'", "'epoch'") + ", " + g.stamp(depth-1) + ")"
 	case 13:
 		return "(" + g.date(depth-1) + " - " + g.date(depth-1) + ")"
 	case 14, 15:
-		return "CAST(" + g.pick(n(), g.real(depth-1), g.text(depth-1)) + " AS " + g.pick("smallint", "integer", "bigint", "numeric(4,1)", "numeric(12,4)", "numeric(20,3)") + ")"
+		return "CAST(" + g.pick(n(), g.real(depth-1), g.text(depth-1)) + " AS " +
+			g.pick("smallint", "integer", "bigint", "numeric(4,1)", "numeric(12,4)", "numeric(20,3)") + ")"
 	case 16:
 		return "CAST(" + g.condition(depth-1) + " AS integer)"
 	case 17:
@@ -129,9 +132,11 @@ func (g grammar) stamp(depth int) string {
 	switch rapid.IntRange(0, 6).Draw(g.T, "stamp") {
 	case 0, 1:
 		return "(" + g.pick(g.stamp(depth-1), g.date(depth-1)) + g.pick(" + ", " - ") + "INTERVAL " +
-			g.pick("'1 month'", "'13 months 2 days'", "'1 year'", "'-1 day'", "'90 minutes'", "'1' MONTH", "'9000 years'", "'1 day -0.5 seconds'", "'100 weeks'") + ")"
+			g.pick("'1 month'", "'13 months 2 days'", "'1 year'", "'-1 day'", "'90 minutes'", "'1' MONTH", "'9000 years'",
+				"'1 day -0.5 seconds'", "'100 weeks'") + ")"
 	case 2:
-		return "date_trunc(" + g.pick("'year'", "'quarter'", "'month'", "'week'", "'day'", "'hour'", "'minute'", "'second'") + ", " + g.stamp(depth-1) + ")"
+		return "date_trunc(" + g.pick("'year'", "'quarter'", "'month'", "'week'", "'day'", "'hour'", "'minute'", "'second'") + ", " +
+			g.stamp(depth-1) + ")"
 	case 3:
 		return "CAST(" + g.pick(g.date(depth-1), g.text(depth-1)) + " AS timestamp)"
 	case 4:
@@ -148,7 +153,8 @@ func (g grammar) any(depth int, of func(int) string) string {
 		"CASE "+a+" WHEN "+b+" THEN "+c+" END")
 }
 
-var patterns = []string{"", "%", "a", "a%", "%a", "%a%", "_", "__", "_%", "%_", "a_b%", "%b_c", "%a%b%", "a\\%b\\_c", "%\\\\%", "%é%", "İ", "A%", "%.%", "%a_%_b%", "_é%", "%X%X%", "1_", "%\u0301"}
+var patterns = []string{"", "%", "a", "a%", "%a", "%a%", "_", "__", "_%", "%_", "a_b%", "%b_c", "%a%b%", "a\\%b\\_c", "%\\\\%", "%é%",
+	"İ", "A%", "%.%", "%a_%_b%", "_é%", "%X%X%", "1_", "%\u0301"}
 
 func (g grammar) condition(depth int) string {
 	if depth <= 0 {
@@ -169,11 +175,14 @@ func (g grammar) condition(depth int) string {
 	case 3:
 		return "(" + g.number(depth-1) + g.pick(" BETWEEN ", " NOT BETWEEN ") + g.number(depth-1) + " AND " + g.number(depth-1) + ")"
 	case 4, 5:
-		return "(" + g.text(depth-1) + g.pick(" LIKE ", " NOT LIKE ", " ILIKE ", " NOT ILIKE ") + quoteText(g.pick(patterns...)) + ")"
+		return "(" + g.text(depth-1) + g.pick(" LIKE ", " NOT LIKE ", " ILIKE ", " NOT ILIKE ") +
+			dialect.QuoteText(g.pick(patterns...)) + ")"
 	case 6:
-		return "(" + c() + g.pick(" IS TRUE", " IS NOT TRUE", " IS FALSE", " IS NOT FALSE", " IS UNKNOWN", " IS NOT UNKNOWN", " IS NULL") + ")"
+		return "(" + c() + g.pick(" IS TRUE", " IS NOT TRUE", " IS FALSE", " IS NOT FALSE", " IS UNKNOWN", " IS NOT UNKNOWN",
+			" IS NULL") + ")"
 	case 7:
-		return g.pick("CAST("+g.text(depth-1)+" AS boolean)", "CAST(i AS boolean)", "starts_with("+g.text(depth-1)+", 'a')", g.any(depth, g.condition))
+		return g.pick("CAST("+g.text(depth-1)+" AS boolean)", "CAST(i AS boolean)", "starts_with("+g.text(depth-1)+", 'a')",
+			g.any(depth, g.condition))
 	case 8:
 		return "(" + c() + g.pick(" AND ", " OR ") + c() + ")"
 	}
@@ -189,13 +198,11 @@ func drawAny(t *rapid.T, depth int) string {
 // valuesOf runs an expression in DuckDB, on every row.
 func valuesOf(t testing.TB, e *Engine, x tree.Expr, change func(string) string) ([]any, error) {
 	from := prepare(t, e.dataset, "SELECT COUNT(*) FROM t").Query.From
-	p := &printer{snapshot: e.now}
-	rowsOf := p.frame(from)
-	p.row = tuple{rowsOf}
-	text := p.expr(x)
-	order := rowsOf.field(from.Unit())
-	text = change("SELECT " + text + " FROM " + p.from(rowsOf) + " ORDER BY " + order)
-	rows, err := e.now.db.QueryContext(t.Context(), text, p.args...)
+	p := e.now.Print(from)
+	text := p.Expr(x)
+	order := p.Unit()
+	text = change("SELECT " + text + " FROM " + p.FromClause() + " ORDER BY " + order)
+	rows, err := e.now.DB.QueryContext(t.Context(), text, p.Args...)
 	if err != nil {
 		return nil, fmt.Errorf("%w in %s", err, text)
 	}
@@ -244,7 +251,7 @@ func sampleTable(t testing.TB, folder string, rows []row) *Engine {
 	for k, r := range rows {
 		r["u"] = int64(k)
 	}
-	keys := shape{kind: 1, neighbours: "add-remove"}.keys(store(t, folder, "duckdb", rows))
+	keys := shape{kind: 1, neighbours: "add-remove"}.keys(storeRows(t, folder, "duckdb", rows))
 	return open(t, dataset(t, folder, keys))
 }
 
@@ -303,12 +310,12 @@ func TestExpressions(t *testing.T) {
 // TestEveryFunctionIsPrinted: every function of the tree has its SQL.
 func TestEveryFunctionIsPrinted(t *testing.T) {
 	for _, name := range expr.Nodes() {
-		if calls[name] == nil {
+		if sqlDialect.Functions[name] == nil {
 			t.Errorf("%s is not printed", name)
 		}
 	}
-	if len(calls) != len(expr.Nodes()) {
-		t.Errorf("%d printings for %d functions", len(calls), len(expr.Nodes()))
+	if len(sqlDialect.Functions) != len(expr.Nodes()) {
+		t.Errorf("%d printings for %d functions", len(sqlDialect.Functions), len(expr.Nodes()))
 	}
 }
 
@@ -386,11 +393,13 @@ func TestPlantedExpressions(t *testing.T) {
 func TestLibraries(t *testing.T) {
 	var all []row
 	for k := range 2000 {
-		all = append(all, row{"n": int64(k % 4), "i": int64(k%16 - 5), "d": float64(k)/91 - 1.99, "r": math.Exp(float64(k-1000) / 3), "e": float64(k) / 2})
+		all = append(all, row{"n": int64(k % 4), "i": int64(k%16 - 5), "d": float64(k)/91 - 1.99, "r": math.Exp(float64(k-1000) / 3),
+			"e": float64(k) / 2})
 	}
 	all = append(all, row{"n": int64(0), "r": 5e-324}, row{"n": int64(0), "r": math.MaxFloat64}, row{"n": int64(0), "r": math.NaN()})
 	e := sampleTable(t, t.TempDir(), all)
-	for _, text := range []string{"ln(d)", "ln(r)", "log10(e)", "log(r)", "exp(d)", "exp(e)", "exp(-e)", "exp(r)", "power(d, 3)", "power(d, 0.37)", "power(r, -1.5)", "power(e, 12)", "power(r, 2)", "exp(ln(r) / 2)"} {
+	for _, text := range []string{"ln(d)", "ln(r)", "log10(e)", "log(r)", "exp(d)", "exp(e)", "exp(-e)", "exp(r)", "power(d, 3)",
+		"power(d, 0.37)", "power(r, -1.5)", "power(e, 12)", "power(r, 2)", "exp(ln(r) / 2)"} {
 		x, ok := argument(e, text)
 		if !ok {
 			t.Errorf("%s is refused", text)
@@ -424,7 +433,8 @@ func TestLibraries(t *testing.T) {
 // programs must know the same version of Unicode.
 func TestEveryCharacter(t *testing.T) {
 	folder := t.TempDir()
-	owner(t, filepath.Join(folder, "t.duckdb"), "CREATE TABLE t AS SELECT i AS u, chr(i::INTEGER) AS x FROM range(1, 1114112) AS r(i) WHERE i NOT BETWEEN 55296 AND 57343")
+	owner(t, filepath.Join(folder, "t.duckdb"), "CREATE TABLE t AS SELECT i AS u, chr(i::INTEGER) AS x FROM range(1, 1114112) AS r(i) "+
+		"WHERE i NOT BETWEEN 55296 AND 57343")
 	e := open(t, dataset(t, folder, "source: t.duckdb\nunit: t.u\ntables:\n  t:\n    unique: u\n    columns:\n      x: {type: text}\n"))
 	for _, text := range []string{"upper(x)", "lower(x)", "trim(x)", "x LIKE '_'", "x ILIKE 'k'"} {
 		x, ok := argument(e, text)

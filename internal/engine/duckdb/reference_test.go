@@ -9,7 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/plan/expr"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
@@ -182,7 +182,7 @@ func drawTable(rt *rapid.T, t testing.TB, folder string, s shape, most int) (*En
 			}
 		}
 	}
-	e, err := Open(t.Context(), dataset(t, folder, s.keys(store(t, folder, kind, rows))))
+	e, err := Open(t.Context(), dataset(t, folder, s.keys(storeRows(t, folder, kind, rows))))
 	if err != nil {
 		rt.Fatal(err)
 	}
@@ -253,11 +253,14 @@ func TestPlantedPrinters(t *testing.T) {
 					if err != nil {
 						continue
 					}
-					changed, ok := mutant(e.now.print(&p.Query), func(text string) string { return strings.ReplaceAll(text, planted.old, planted.new) })
+					changed, ok := mutant(e.now.Statements(&p.Query), func(text string) string {
+						return strings.ReplaceAll(text,
+							planted.old, planted.new)
+					})
 					if !ok {
 						continue
 					}
-					got, err := e.now.execute(t.Context(), &p.Query, changed)
+					got, err := e.now.Run(t.Context(), &p.Query, changed)
 					// A mutant that does not run shows nothing.
 					if err == nil && compute(&p.Query, rows).differs(got) != "" {
 						return true

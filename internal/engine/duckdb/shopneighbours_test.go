@@ -10,11 +10,12 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
-// crowd is the rows of a random shop. Numbers of orders and items are unique, as the policy promises; nothing else is ordinary.
+// crowd is the rows of a random shop. Numbers of orders and items are unique, as the policy
+// promises; nothing else is ordinary.
 type crowd struct {
 	customers, orders, items, parts strings.Builder
 	order, item                     int
@@ -25,11 +26,13 @@ func pick[T any](r *rand.Rand, values ...T) T { return values[r.IntN(len(values)
 // add gives a person a row, and orders with items with parts.
 func (c *crowd) add(r *rand.Rand, person string, known bool, orders int) {
 	if known {
-		fmt.Fprintf(&c.customers, "%s,%s,%d,%s\n", person, pick(r, "N", "S", "other", ""), pick(r, -500, 0, 50, 100, 9999), pick(r, "Rome", "Oslo", "", "only "+person))
+		fmt.Fprintf(&c.customers, "%s,%s,%d,%s\n", person, pick(r, "N", "S", "other", ""), pick(r, -500, 0, 50, 100, 9999),
+			pick(r, "Rome", "Oslo", "", "only "+person))
 	}
 	for range orders {
 		c.order++
-		fmt.Fprintf(&c.orders, "%d,%s,%d,%d,%s\n", c.order, person, pick(r, 1, 2, 3, 7), pick(r, -1000, 0, 1, 2, 50, 1000), pick(r, "x", "y", "z", "", "of "+person))
+		fmt.Fprintf(&c.orders, "%d,%s,%d,%d,%s\n", c.order, person, pick(r, 1, 2, 3, 7), pick(r, -1000, 0, 1, 2, 50, 1000),
+			pick(r, "x", "y", "z", "", "of "+person))
 		for range r.IntN(6) {
 			c.item++
 			fmt.Fprintf(&c.items, "%d,%d,%d\n", c.item, c.order, pick(r, -99, 0, 1, 2, 3, 10, 99))
@@ -40,7 +43,8 @@ func (c *crowd) add(r *rand.Rand, person string, known bool, orders int) {
 	}
 }
 
-// shops are neighbours: without somebody, with them, and with somebody else in their place. Who goes takes their orders along, with items and parts.
+// shops are neighbours: without somebody, with them, and with somebody else in their place. Who
+// goes takes their orders along, with items and parts.
 func shops(t testing.TB, seed uint64) family {
 	build := func(target string) *Engine {
 		r := rand.New(rand.NewPCG(seed, 1)) // the others are the same each time
@@ -68,7 +72,8 @@ func shops(t testing.TB, seed uint64) family {
 	return family{build(""), build("37"), build("408")}
 }
 
-// moved compares the results of neighbours with all that was promised about them, and says where they are farther apart.
+// moved compares the results of neighbours with all that was promised about them, and says where
+// they are farther apart.
 func moved(q *tree.Query, a, b *engine.Result, relation dp.Neighbours) string {
 	as := *q
 	as.Neighbours = relation
@@ -200,9 +205,9 @@ func apart(a, b []int64) int64 {
 func (f family) shopFar(t testing.TB, q *tree.Query, mutate func(string) string) string {
 	var results [3]*engine.Result
 	for i, e := range []*Engine{f.without, f.with, f.replaced} {
-		changed, _ := mutant(e.now.print(q), mutate)
+		changed, _ := mutant(e.now.Statements(q), mutate)
 		var err error
-		if results[i], err = e.now.execute(t.Context(), q, changed); err != nil {
+		if results[i], err = e.now.Run(t.Context(), q, changed); err != nil {
 			return "it does not run"
 		}
 	}
@@ -223,10 +228,14 @@ func shopQuestions() []string {
 		"SELECT shop, COUNT(*), COUNT(DISTINCT code), MEDIAN(amount), SUM(amount) FROM orders GROUP BY shop",
 		"SELECT shop, code, COUNT(*), COUNT(DISTINCT amount), MEDIAN(amount), COUNT(DISTINCT cust) FROM orders GROUP BY shop, code",
 		"SELECT code, COUNT(DISTINCT amount), MEDIAN(amount), SUM(amount - 25) FROM orders GROUP BY code",
-		"SELECT tag, COUNT(*), SUM(amount), MEDIAN(amount), COUNT(DISTINCT amount) FROM orders o JOIN tags t ON o.code = t.code GROUP BY tag",
-		"SELECT tag, shop, COUNT(*), MEDIAN(qty) FROM orders o JOIN items i ON o.oid = i.order_id JOIN tags t ON o.code <= t.code GROUP BY tag, shop",
-		"SELECT o.shop, COUNT(*), SUM(w), MEDIAN(w) FROM orders o JOIN items i ON o.oid = i.order_id JOIN parts p ON p.item = i.iid GROUP BY o.shop",
-		"SELECT region, SUM(n), MEDIAN(total) FROM customers c LEFT JOIN (SELECT cust, COUNT(*) AS n, SUM(amount) AS total FROM orders GROUP BY cust) AS x ON c.cid = x.cust GROUP BY region",
+		"SELECT tag, COUNT(*), SUM(amount), MEDIAN(amount), COUNT(DISTINCT amount) FROM orders o JOIN tags t ON o.code = t.code GROUP BY " +
+			"tag",
+		"SELECT tag, shop, COUNT(*), MEDIAN(qty) FROM orders o JOIN items i ON o.oid = i.order_id JOIN tags t ON o.code <= t.code GROUP " +
+			"BY tag, shop",
+		"SELECT o.shop, COUNT(*), SUM(w), MEDIAN(w) FROM orders o JOIN items i ON o.oid = i.order_id JOIN parts p ON p.item = i.iid " +
+			"GROUP BY o.shop",
+		"SELECT region, SUM(n), MEDIAN(total) FROM customers c LEFT JOIN (SELECT cust, COUNT(*) AS n, SUM(amount) AS total FROM orders " +
+			"GROUP BY cust) AS x ON c.cid = x.cust GROUP BY region",
 		"SELECT COUNT(*), SUM(x) FROM (SELECT amount AS x FROM orders UNION ALL SELECT qty FROM items UNION ALL SELECT w FROM parts) AS u",
 	}
 	for _, c := range shopAnswers {
@@ -237,7 +246,8 @@ func shopQuestions() []string {
 	return out
 }
 
-// TestShopNeighbours: nobody, whatever they have in however many tables, moves an answer farther than its noise is calibrated to.
+// TestShopNeighbours: nobody, whatever they have in however many tables, moves an answer farther
+// than its noise is calibrated to.
 func TestShopNeighbours(t *testing.T) {
 	seeds := usually[uint64](2, 5)
 	if testing.Short() {
@@ -263,7 +273,8 @@ func TestPlantedShopNeighbours(t *testing.T) {
 	}
 	for name, mutate := range map[string]func(string) string{
 		"rows are cut before the join": func(text string) string {
-			text = strings.ReplaceAll(text, `FROM "csv orders"`, `FROM (SELECT * FROM "csv orders" QUALIFY row_number() OVER (PARTITION BY cust ORDER BY oid) <= 1)`)
+			text = strings.ReplaceAll(text, `FROM "csv orders"`,
+				`FROM (SELECT * FROM "csv orders" QUALIFY row_number() OVER (PARTITION BY cust ORDER BY oid) <= 1)`)
 			return unclamped.ReplaceAllString(text, "CAST(coalesce(m$1, 0) AS HUGEINT)")
 		},
 		"groups are not cut":            replace(` n <= \d+`, " true"),

@@ -12,14 +12,15 @@ import (
 
 	driver "github.com/duckdb/duckdb-go/v2"
 
+	"github.com/discreet-dp/discreet/internal/dialect"
 	"github.com/discreet-dp/discreet/policy"
 )
 
 // maxVersion is how long the owner's name for the data may be, in bytes.
 const maxVersion = 200
 
-// VersionError says that the owner's version query gives no version. Its text is the same whatever the data is;
-// Problem and Err are for the owner's eyes.
+// VersionError says that the owner's version query gives no version. Its text is the same whatever
+// the data is; Problem and Err are for the owner's eyes.
 type VersionError struct {
 	Dataset string
 	Problem string
@@ -27,7 +28,8 @@ type VersionError struct {
 }
 
 func (e *VersionError) Error() string {
-	return "the version query of the dataset " + e.Dataset + " does not name the data; ask the owner to run 'discreet check', which says why"
+	return "the version query of the dataset " + e.Dataset + " does not name the data; ask the owner to run 'discreet check', which says " +
+		"why"
 }
 
 // Explain says what is wrong, to the owner.
@@ -39,12 +41,12 @@ func (e *VersionError) Explain() string {
 	return text
 }
 
-// askVersion asks the owner's version query. It runs when the data is opened, and again when the file may have changed;
-// never with a question, so how long it takes tells nothing about one.
+// askVersion asks the owner's version query. It runs when the data is opened, and again when the
+// file may have changed; never with a question, so how long it takes tells nothing about one.
 //
-// It runs in a DuckDB of its own, so that nothing it does is there when analysts ask, and one that is locked: it sees
-// the database, read-only, and no other file. The other DuckDB is opened after this one is closed, because closing
-// a file takes away the locks that this process has on it.
+// It runs in a DuckDB of its own, so that nothing it does is there when analysts ask, and one that
+// is locked: it sees the database, read-only, and no other file. The other DuckDB is opened after
+// this one is closed, because closing a file takes away the locks that this process has on it.
 func askVersion(ctx context.Context, ds *policy.Dataset, limits Limits) (string, error) {
 	failed := func(problem string, err error) (string, error) {
 		if ctx.Err() != nil {
@@ -63,9 +65,10 @@ func askVersion(ctx context.Context, ds *policy.Dataset, limits Limits) (string,
 		return "", fmt.Errorf("start DuckDB: %w", err)
 	}
 	defer c.Close()
-	// A time is spelled in the same way on every machine. Where the zones are not there, neither are such times.
+	// A time is spelled in the same way on every machine. Where the zones are not there, neither
+	// are such times.
 	_, _ = c.ExecContext(ctx, "SET TimeZone = 'UTC'")
-	if _, err := c.ExecContext(ctx, "ATTACH "+quoteText(ds.Source)+" AS source (READ_ONLY)"); err != nil {
+	if _, err := c.ExecContext(ctx, "ATTACH "+dialect.QuoteText(ds.Source)+" AS source (READ_ONLY)"); err != nil {
 		return "", errAttach(ds)
 	}
 	for _, set := range slices.Concat(limits.settings(), []string{
@@ -130,8 +133,8 @@ func errAttach(ds *policy.Dataset) error {
 	return fmt.Errorf("open %s: it is not a DuckDB file that this version can read, or another process is writing to it", ds.Source)
 }
 
-// DescribeVersion says, for the owner, what the version of the data is. Of contents it shows no hash: who is given one can
-// try out guesses of all that is in the files.
+// DescribeVersion says, for the owner, what the version of the data is. Of contents it shows no
+// hash: who is given one can try out guesses of all that is in the files.
 func DescribeVersion(ctx context.Context, ds *policy.Dataset) (string, error) {
 	if ds.VersionQuery != "" {
 		text, err := askVersion(ctx, ds, Limits{})

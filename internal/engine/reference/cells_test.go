@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/internal/audit/generate"
 	"github.com/discreet-dp/discreet/internal/detrand"
+	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/engine/reference"
 	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/internal/plan/cells"
@@ -20,10 +20,13 @@ import (
 func related(d generate.Dice) string {
 	conditions := []string{
 		"sex = 'F'", "sex IN ('F', 'M')", "sex IN ('F', 'M', 'X')", "sex <> 'F'", "sex IN ('F', 'Q')", "sex IS NULL", "sex IS NOT NULL",
-		"smoker", "NOT smoker", "smoker IS NOT NULL", "smoker IS NOT TRUE", "age > 3", "age BETWEEN 2 AND 5", "age = 4", "age % 2 = 0", "code >= 2", "code IN (1, 2)",
-		"code IS NOT NULL", "coalesce(code, 9) < 9", "sex = 'F' OR smoker", "NOT (sex = 'M' AND code > 1)", "cost > 1", "zip = 'a'", "weight > 0.5", "EXISTS (SELECT 1 FROM visits v WHERE v.pid = p.pid)",
+		"smoker", "NOT smoker", "smoker IS NOT NULL", "smoker IS NOT TRUE", "age > 3", "age BETWEEN 2 AND 5", "age = 4", "age % 2 = 0",
+		"code >= 2", "code IN (1, 2)",
+		"code IS NOT NULL", "coalesce(code, 9) < 9", "sex = 'F' OR smoker", "NOT (sex = 'M' AND code > 1)", "cost > 1", "zip = 'a'",
+		"weight > 0.5", "EXISTS (SELECT 1 FROM visits v WHERE v.pid = p.pid)",
 	}
-	keys := []string{"sex", "smoker", "code", "age", "age % 2", "age > 3", "smoker IS NULL", "code > 1", "CASE WHEN age > 4 THEN 'old' ELSE 'young' END", "CASE WHEN smoker THEN 1 WHEN NOT smoker THEN 2 ELSE 3 END"}
+	keys := []string{"sex", "smoker", "code", "age", "age % 2", "age > 3", "smoker IS NULL", "code > 1",
+		"CASE WHEN age > 4 THEN 'old' ELSE 'young' END", "CASE WHEN smoker THEN 1 WHEN NOT smoker THEN 2 ELSE 3 END"}
 	measures := []string{"COUNT(*)", "COUNT(cost)", "SUM(cost)", "SUM(age)", "COUNT(DISTINCT pid)", "COUNT(DISTINCT code)"}
 	some := func(list []string, most int) (out []string) {
 		for range d.Below(most + 1) {
@@ -44,13 +47,14 @@ func related(d generate.Dice) string {
 	return text
 }
 
-// TestUnion: wherever the planner says that a question's groups are unions of another's, the exact values are the sums, whoever is
-// in the data.
+// TestUnion: wherever the planner says that a question's groups are unions of another's, the exact
+// values are the sums, whoever is in the data.
 func TestUnion(t *testing.T) {
 	ds := generate.Worlds()[0]
 	var engines []once
 	for i := range 6 {
-		engines = append(engines, once{reference.New(ds, generate.Make(generate.NewDice("union", uint64(i)), ds).Tables), map[string]*engine.Result{}})
+		engines = append(engines, once{reference.New(ds, generate.Make(generate.NewDice("union", uint64(i)), ds).Tables),
+			map[string]*engine.Result{}})
 	}
 	type known struct {
 		text string

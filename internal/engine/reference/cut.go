@@ -8,7 +8,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
-// cut keeps some rows of each person, and none of nobody. Rows that are equal are as good as each other.
+// cut keeps some rows of each person, and none of nobody. Rows that are equal are as good as each
+// other.
 func (r run) cut(c *tree.Cut) []row {
 	people := map[tree.Value][]row{}
 	var names []tree.Value

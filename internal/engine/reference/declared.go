@@ -34,8 +34,9 @@ func Declared(c *policy.Column, stored any) tree.Value {
 	return nil
 }
 
-// number puts a stored number on the column's lattice. Where the lattice is not the integers it is rounded in
-// floating point, to the nearest and from the middle to even, row by row and inside of the clamp.
+// number puts a stored number on the column's lattice. Where the lattice is not the integers it is
+// rounded in floating point, to the nearest and from the middle to even, row by row and inside of
+// the clamp.
 func number(c *policy.Column, stored any) tree.Value {
 	if n, ok := stored.(int64); ok {
 		if c.Type == policy.Integer && c.Granularity.Cmp(one) == 0 {

@@ -8,7 +8,7 @@ import (
 	"math/big"
 	"slices"
 
-	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/plan/expr"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
@@ -20,7 +20,8 @@ func (e *Engine) Fetch(_ context.Context, t *tree.Table, into engine.Collector) 
 	people := map[string][][]int64{}
 	for i, values := range r.rows(t.From) {
 		unit := values[t.From.Unit()]
-		// Rows of nobody are left out, but where nobody has two a row without a name is one of its own.
+		// Rows of nobody are left out, but where nobody has two a row without a name is one of its
+		// own.
 		if unit == nil && t.Bounded() || !r.holds(t.Where, values) {
 			continue
 		}

@@ -90,7 +90,7 @@ func (r run) scan(s *tree.Scan) []row {
 	for i := range t.Rows {
 		out[i] = make(row, len(s.Fields()))
 		for k, f := range s.Fields() {
-			switch stored := t.at(i, s.Stored(k)); {
+			switch stored := t.stored(i, s.Stored(k)); {
 			case k == s.Unit():
 				out[i][k] = r.unit(s.Table, i)
 			case f.Type.Kind == tree.Identity:
@@ -110,10 +110,10 @@ func (r run) unit(t *policy.Table, i int) tree.Value {
 	case t.UnitKind == policy.Row:
 		return fmt.Sprintf("%q row %d", t.Name, i)
 	case len(t.Path) < 2:
-		return identity(rows.at(i, t.UnitColumn))
+		return identity(rows.stored(i, t.UnitColumn))
 	}
 	for k, step := range t.Path {
-		at := identity(rows.at(i, step.Column))
+		at := identity(rows.stored(i, step.Column))
 		if k == len(t.Path)-1 {
 			return at
 		}
@@ -128,7 +128,7 @@ func (r run) unit(t *policy.Table, i int) tree.Value {
 func (r run) find(step policy.Step, at tree.Value) int {
 	t := r.tables[step.Table]
 	for i := range t.Rows {
-		if at != nil && identity(t.at(i, step.Key)) == at {
+		if at != nil && identity(t.stored(i, step.Key)) == at {
 			return i
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"math/big"
 	"slices"
 
-	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/plan/expr"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
@@ -35,7 +35,8 @@ func (e *Engine) Run(_ context.Context, q *tree.Query) (*engine.Result, error) {
 	people := map[string]map[group]*partial{}
 	for i, values := range r.rows(q.From) {
 		unit := values[q.From.Unit()]
-		// Rows of nobody are left out, but where nobody has two a row without a name is one of its own.
+		// Rows of nobody are left out, but where nobody has two a row without a name is one of its
+		// own.
 		if unit == nil && q.Bounded() || !r.holds(q.Where, values) {
 			continue
 		}
@@ -68,7 +69,8 @@ func (e *Engine) Run(_ context.Context, q *tree.Query) (*engine.Result, error) {
 	return t.result(), nil
 }
 
-// name is what a choice may know about who a person is. Where every row is a person, that is nothing.
+// name is what a choice may know about who a person is. Where every row is a person, that is
+// nothing.
 func (e *Engine) name(_ *tree.Query, person string) string {
 	if e.dataset.Unit.Row() {
 		return ""

@@ -7,7 +7,7 @@ import (
 	"math/big"
 	"slices"
 
-	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/exact"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
@@ -111,7 +111,8 @@ func (t *total) first(names []string, g group, rank func(string) uint64) []strin
 	return names[:t.q.MaxRows()]
 }
 
-// sumLimit is where a group's sum is clamped, so that it is an int64. That moves no two numbers apart.
+// sumLimit is where a group's sum is clamped, so that it is an int64. That moves no two numbers
+// apart.
 var sumLimit = new(big.Int).Lsh(big.NewInt(1), 62)
 
 func (t *total) result() *engine.Result {

@@ -7,6 +7,7 @@ import (
 	"github.com/discreet-dp/discreet/account"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/normal"
+	"github.com/discreet-dp/discreet/internal/root"
 )
 
 // Objective is objective perturbation: the noise, the regulariser it was calibrated for, and what all models together cost.
@@ -109,15 +110,10 @@ func (p Problem) Concentrated(rho dp.Amount, lambda float64) (*Objective, error)
 	}
 	each := rho.Float() / float64(p.Models) / Slack
 	if lambda == 0 {
-		low, high := 0x1p-60, 0x1p60 // of kappa
-		for range 200 {
-			if middle := math.Sqrt(low * high); p.curved(p.lambdaOf(middle)) > (1-Share)*each {
-				high = middle
-			} else {
-				low = middle
-			}
-		}
-		lambda = math.Max(p.lambdaOf(low), smallest)
+		kappa, _ := root.HalveScale(0x1p-60, 0x1p60, 200, func(kappa float64) bool {
+			return !(p.curved(p.lambdaOf(kappa)) > (1-Share)*each)
+		})
+		lambda = math.Max(p.lambdaOf(kappa), smallest)
 	}
 	extra := p.curved(lambda)
 	if !(extra < each) {
@@ -252,13 +248,7 @@ func lowest(high float64, fits func(float64) bool) float64 {
 		}
 		high = low
 	}
-	for high > low*(1+1e-6) {
-		if middle := math.Sqrt(low * high); middle >= smallest && fits(middle) {
-			high = middle
-		} else {
-			low = middle
-		}
-	}
+	_, high = root.HalveScale(low, high, 20, func(x float64) bool { return !(x >= smallest && fits(x)) })
 	return high
 }
 
@@ -274,12 +264,6 @@ func least(fits func(float64) bool, start float64) (float64, error) {
 	for fits(low) && low > 0 {
 		high, low = low, low/2
 	}
-	for range 60 {
-		if middle := (low + high) / 2; fits(middle) {
-			high = middle
-		} else {
-			low = middle
-		}
-	}
+	_, high = root.Halve(low, high, 60, func(x float64) bool { return !fits(x) })
 	return high, nil
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/normal"
+	"github.com/discreet-dp/discreet/internal/root"
 )
 
 // tapered is the most of a price that can go into noise where a loss is straight where it is steep: the largest e' with, for each differing row,
@@ -18,19 +19,13 @@ func (p Problem) tapered(lambda, price float64) float64 {
 	}
 	m := float64(p.Rows)
 	k := p.kappa(lambda) / m * Slack
-	low, high := 0.0, price
-	for range 100 {
-		beta := (low + high) / 2
+	low, _ := root.Halve(0, price, 100, func(beta float64) bool {
 		total := m * steepest(beta, k)
 		if p.Neighbours == dp.Substitute {
 			total += m * beta
 		}
-		if total*Slack <= price {
-			low = beta
-		} else {
-			high = beta
-		}
-	}
+		return total*Slack <= price
+	})
 	return low * float64(p.differ())
 }
 

@@ -199,7 +199,7 @@ func (m *Mooring) store(ctx context.Context, s *State) error {
 	a := ledger.Anchor{Identity: s.Fingerprint(), Owner: s.Owner(), Time: m.now().UTC()}
 	a.Sequence, a.Hash = s.Head()
 	for _, b := range s.Balances() {
-		room := times(m.every-1, m.largest[b.Account])
+		room := m.largest[b.Account].Mul(m.every - 1)
 		a.Most = append(a.Most, ledger.Ceiling{Account: b.Account, Spent: b.Spent.Add(room)})
 	}
 	a.Trail = m.trail.before(a.Sequence)
@@ -227,18 +227,4 @@ func (m *Mooring) anchored(a ledger.Anchor) {
 
 func larger(a, b dp.Cost) dp.Cost {
 	return dp.Cost{Epsilon: max(a.Epsilon, b.Epsilon), Rho: max(a.Rho, b.Rho), Delta: max(a.Delta, b.Delta)}
-}
-
-// times returns n times a cost, unbounded where that does not fit.
-func times(n uint64, c dp.Cost) dp.Cost {
-	one := func(a dp.Amount) dp.Amount {
-		if n == 0 || a == 0 {
-			return 0
-		}
-		if a > dp.Unbounded/dp.Amount(n) {
-			return dp.Unbounded
-		}
-		return dp.Amount(n) * a
-	}
-	return dp.Cost{Epsilon: one(c.Epsilon), Rho: one(c.Rho), Delta: one(c.Delta)}
 }

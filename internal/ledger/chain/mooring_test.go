@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -471,23 +470,5 @@ func TestTrail(t *testing.T) {
 	}
 	if got := grown.before(999_990); got[len(got)-1].Sequence != 999_989 {
 		t.Errorf("before 999990: %v", got[len(got)-1])
-	}
-}
-
-func TestTimes(t *testing.T) {
-	c := dp.Cost{Epsilon: dp.Unbounded, Rho: 3, Delta: dp.Unbounded / 2}
-	for n, want := range map[uint64]dp.Cost{
-		0:       {},
-		1:       c,
-		2:       {Epsilon: dp.Unbounded, Rho: 6, Delta: dp.Unbounded - 1},
-		3:       {Epsilon: dp.Unbounded, Rho: 9, Delta: dp.Unbounded},
-		1 << 63: {Epsilon: dp.Unbounded, Rho: dp.Unbounded, Delta: dp.Unbounded},
-	} {
-		if got := times(n, c); got != want {
-			t.Errorf("%d times: %v; want %v", n, got, want)
-		}
-	}
-	if !maps.Equal(map[uint64]dp.Cost{0: times(1<<63, dp.Cost{})}, map[uint64]dp.Cost{0: {}}) {
-		t.Error("nothing is not nothing")
 	}
 }

@@ -47,7 +47,7 @@ func Recover(path string, o Options, reason string) (Recovered, error) {
 	}
 	mooring := o.mooring()
 	// A ledger is created only where there is an anchor to recover it from.
-	a, found, err := o.Anchorage.Load(background)
+	_, found, err := o.Anchorage.Load(background)
 	if err != nil {
 		return Recovered{}, fmt.Errorf("the anchor could not be read: %w", err)
 	}
@@ -65,7 +65,7 @@ func Recover(path string, o Options, reason string) (Recovered, error) {
 	if err != nil {
 		return Recovered{}, err
 	}
-	a, found, err = mooring.Check(background, l.path, l.state, l.hashAt)
+	a, found, err := mooring.Check(background, l.path, l.state, l.hashAt)
 	var refused *ledger.AnchorError
 	switch {
 	case err == nil && found:

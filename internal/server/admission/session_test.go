@@ -93,7 +93,7 @@ func TestSessions(t *testing.T) {
 		if s, err = open("ana"); err != nil {
 			t.Fatal(err)
 		}
-		if other, err = open("ana"); err != nil {
+		if _, err = open("ana"); err != nil {
 			t.Fatal(err)
 		}
 		for range 3 {

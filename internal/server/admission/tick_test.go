@@ -204,7 +204,7 @@ func TestStoppingTellsNothing(t *testing.T) {
 func TestHoldLeavesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newClock()
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		ctx, stop := context.WithCancel(t.Context())
 		held, release := c.hold(ctx, time.Minute)
 		stop()

@@ -164,15 +164,10 @@ func TestShutdown(t *testing.T) {
 	down := make(chan error, 1)
 	go func() { down <- p.Shutdown(background) }()
 	// Idle sessions are told.
-	var err error
-	for range 100 {
-		if err = idle.PgConn().CheckConn(); err != nil {
-			break
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	if err == nil {
-		t.Error("an idle session stays")
+	patience, stop := context.WithTimeout(background, time.Second)
+	defer stop()
+	if _, err := idle.WaitForNotification(patience); code(err) != adminShutdown {
+		t.Errorf("an idle session stays: %v", err)
 	}
 	if _, err := net.Dial("tcp", p.address); err == nil {
 		t.Error("somebody came in")

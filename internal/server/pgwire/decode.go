@@ -11,14 +11,14 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/discreet-dp/discreet/api"
-	"github.com/discreet-dp/discreet/internal/server/catalog"
+	"github.com/discreet-dp/discreet/internal/server/catalog/datum"
 	"github.com/discreet-dp/discreet/policy"
 )
 
 // argument is a value of a parameter, as questions take it and as the catalogue does.
 type argument struct {
 	parameter api.Parameter
-	value     catalog.Value
+	value     datum.Value
 }
 
 func (a argument) size() int { return len(a.parameter.Text) + 64 }
@@ -53,20 +53,20 @@ func decode(types *pgtype.Map, n int, oid uint32, format int16, data []byte) (ar
 }
 
 // valueOf is a value for the catalogue.
-func valueOf(kind, text string) catalog.Value {
+func valueOf(kind, text string) datum.Value {
 	switch kind {
 	case "integer":
 		if i, err := strconv.ParseInt(text, 10, 64); err == nil {
-			return i
+			return datum.Int(i)
 		}
 	case "decimal":
 		if f, err := strconv.ParseFloat(text, 64); err == nil {
-			return f
+			return datum.Float(f)
 		}
 	case "boolean":
-		return text == "true"
+		return datum.Bool(text == "true")
 	}
-	return text
+	return datum.Text(text)
 }
 
 func malformed(n int, oid uint32, code string) error {
@@ -363,5 +363,5 @@ func decodeArray(types *pgtype.Map, n int, oid uint32, format int16, data []byte
 			return argument{}, failure(invalidText, "parameter $%d has an element that cannot be used", n)
 		}
 	}
-	return argument{api.Parameter{Kind: "text", Text: arrayText(out)}, out}, nil
+	return argument{api.Parameter{Kind: "text", Text: arrayText(out)}, datum.Texts(out...)}, nil
 }

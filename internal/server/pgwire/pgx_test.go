@@ -210,7 +210,7 @@ func TestRevoked(t *testing.T) {
 		if err := p.store.Revoke(background, "ben"); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := conn.Exec(background, "SELECT count(*) FROM patients"); code(err) != adminShutdown || conn.PgConn().CheckConn() == nil {
+		if _, err := conn.Exec(background, "SELECT count(*) FROM patients"); code(err) != adminShutdown || !conn.IsClosed() {
 			t.Errorf("%v: %v", mode, err)
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/discreet-dp/discreet/api"
-	"github.com/discreet-dp/discreet/internal/server/catalog"
+	"github.com/discreet-dp/discreet/internal/server/catalog/datum"
 )
 
 // result is what a statement returned.
@@ -66,13 +66,13 @@ func (s *session) runQuestion(st *statement, values []argument) (*result, error)
 }
 
 func (s *session) runCatalogue(st *statement, values []argument) (*result, error) {
-	var given []catalog.Value
+	var given []datum.Value
 	for _, v := range values {
 		given = append(given, v.value)
 	}
 	out := &result{tag: "SELECT"}
 	err := s.looking(func(ctx context.Context) error {
-		r, err := s.catalog.QueryTyped(ctx, st.sql(), st.given, given)
+		r, err := s.catalog.Query(ctx, st.sql(), st.given, given)
 		if err == nil {
 			out.columns, out.rows = columnsOf(r.Columns), r.Rows
 		}
@@ -87,7 +87,7 @@ func (s *session) looking(look func(context.Context) error) error {
 }
 
 // columnsOf are the catalogue's columns as they are sent; none is not nil, which would be no rows at all.
-func columnsOf(all []catalog.Column) []column {
+func columnsOf(all []datum.Column) []column {
 	out := []column{}
 	for _, c := range all {
 		out = append(out, column{c.Name, c.OID})

@@ -13,7 +13,7 @@ import (
 	"github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/server/admission"
-	"github.com/discreet-dp/discreet/internal/server/catalog"
+	"github.com/discreet-dp/discreet/internal/server/catalog/interpret"
 	"github.com/discreet-dp/discreet/internal/server/users"
 	"github.com/discreet-dp/discreet/ledger"
 )
@@ -107,7 +107,7 @@ func explain(ctx context.Context, err error) *wireError {
 		budget  *ledger.BudgetError
 		limit   *admission.LimitError
 		door    *ledger.DoorError
-		about   *catalog.Error
+		about   *interpret.Error
 		request *ledger.RequestError
 		invalid *ledger.InvalidError
 		window  *ledger.WindowError

@@ -10,7 +10,7 @@ import (
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/grammar"
 	"github.com/discreet-dp/discreet/internal/plan/syntax"
-	"github.com/discreet-dp/discreet/internal/server/catalog"
+	"github.com/discreet-dp/discreet/internal/server/catalog/datum"
 )
 
 // statement is one statement of a text.
@@ -173,7 +173,7 @@ func (s *session) shapeQuestion(q api.Question) (parameters []uint32, columns []
 
 func (s *session) shapeCatalogue(sql string, given []uint32) (parameters []uint32, columns []column, err error) {
 	err = s.looking(func(context.Context) error {
-		var found []catalog.Column
+		var found []datum.Column
 		if parameters, found, err = s.catalog.Describe(sql, given); err == nil {
 			columns = columnsOf(found)
 		}
