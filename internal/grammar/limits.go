@@ -8,8 +8,8 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 )
 
-// Limits bound a text before the grammar sees it: the grammar recurses, and so do those who look at its trees, and a
-// hostile text must not choose how deep.
+// Limits bound a text before the grammar sees it: the grammar recurses, and so do those who look at
+// its trees, and a hostile text must not choose how deep.
 type Limits struct {
 	Bytes, Words int
 	Depth        int // open parentheses, brackets and CASEs; NOTs in a row
@@ -42,7 +42,8 @@ type Word struct {
 	Start, End int32
 }
 
-// scan returns the words of a text that is within the limits. Its errors are an *Excess, or the scanner's own.
+// scan returns the words of a text that is within the limits. Its errors are an *Excess, or the
+// scanner's own.
 func scan(text string, l Limits) ([]Word, error) {
 	if e := l.Exceeded(text, nil); e != nil { // first: scanning takes time too
 		return nil, e

@@ -4,9 +4,9 @@ import pg "github.com/pganalyze/pg_query_go/v6"
 
 // deeper returns where a text is first nested more than limit levels deep, and whether it is.
 //
-// What nests is parentheses, brackets, CASEs, and operators that stand before something, such as NOT and -, in a row. The
-// measure is never below the nesting of what the grammar has accepted so far. It may be above: AS case opens a CASE that
-// nothing closes but a bracket around it.
+// What nests is parentheses, brackets, CASEs, and operators that stand before something, such as
+// NOT and -, in a row. The measure is never below the nesting of what the grammar has accepted so
+// far. It may be above: AS case opens a CASE that nothing closes but a bracket around it.
 func deeper(words []Word, limit int) (at int32, found bool) {
 	var open stack
 	chain, before := 0, pg.Token_NUL
@@ -21,7 +21,8 @@ func deeper(words []Word, limit int) (at int32, found bool) {
 		case pg.Token_ASCII_93: // ]
 			open.close(pg.Token_ASCII_91)
 		case pg.Token_END_P:
-			// END is also a name, in SELECT 1 end, SELECT 1 AS end and t.end. A name after a dot can stand inside of a CASE.
+			// END is also a name, in SELECT 1 end, SELECT 1 AS end and t.end. A name after a dot
+			// can stand inside of a CASE.
 			if before != pg.Token_ASCII_46 && before != pg.Token_AS && open.top() == pg.Token_CASE {
 				open = open[:len(open)-1]
 			}
@@ -50,7 +51,8 @@ func (s stack) top() pg.Token {
 	return s[len(s)-1]
 }
 
-// close closes down to the innermost opener of a kind, and nothing where there is none: the grammar stops there.
+// close closes down to the innermost opener of a kind, and nothing where there is none: the grammar
+// stops there.
 func (s *stack) close(opener pg.Token) {
 	for i := len(*s) - 1; i >= 0; i-- {
 		if (*s)[i] == opener {

@@ -8,7 +8,8 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 )
 
-// TestDeeper: nothing that the grammar takes as a name or a comment makes a text look flatter than it is.
+// TestDeeper: nothing that the grammar takes as a name or a comment makes a text look flatter than
+// it is.
 func TestDeeper(t *testing.T) {
 	r := strings.Repeat
 	deep := r("(", 50) + "1" + r(")", 50)

@@ -18,8 +18,8 @@ type Parsed struct {
 // parses counts the texts that the grammar has read, for the test that a question is read once.
 var parses atomic.Int64
 
-// Parse reads a text of statements. It is the one guard and the one parser for whatever comes from outside, through
-// whichever door. Its errors are an *Excess, or the parser's own.
+// Parse reads a text of statements. It is the one guard and the one parser for whatever comes from
+// outside, through whichever door. Its errors are an *Excess, or the parser's own.
 func Parse(text string, l Limits) (*Parsed, error) {
 	words, err := scan(text, l)
 	if err != nil {

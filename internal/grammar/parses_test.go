@@ -80,8 +80,8 @@ func TestParsedOnceByTheLibrary(t *testing.T) {
 	})
 }
 
-// TestParsedOnceByTheDoors: the wire parses a text to find out whom it is for, and nobody does after it: not for Describe, not for Bind, not to
-// ask. HTTP hands the text on.
+// TestParsedOnceByTheDoors: the wire parses a text to find out whom it is for, and nobody does
+// after it: not for Describe, not for Bind, not to ask. HTTP hands the text on.
 func TestParsedOnceByTheDoors(t *testing.T) {
 	dir, policy := furnish(t)
 	file := filepath.Join(dir, "users")

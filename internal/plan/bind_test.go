@@ -10,7 +10,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/plan/syntax"
 )
 
-// TestBindViews shows that a parameter in a view of the owner's is a mistake of the view and takes no value.
+// TestBindViews shows that a parameter in a view of the owner's is a mistake of the view and takes
+// no value.
 func TestBindViews(t *testing.T) {
 	ds := *hospital(t)
 	ds.Views = map[string]string{"v": "SELECT pid FROM patients WHERE age > $1"}
@@ -26,7 +27,8 @@ func TestBindViews(t *testing.T) {
 	}
 }
 
-// TestBindPlaces checks that refusals of the text with values are shown where they are in the question.
+// TestBindPlaces checks that refusals of the text with values are shown where they are in the
+// question.
 func TestBindPlaces(t *testing.T) {
 	ds := hospital(t)
 	long := api.Parameter{Text: strings.Repeat("é'", 500)}

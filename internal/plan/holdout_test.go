@@ -66,7 +66,8 @@ func holdoutOutcome(ds *policy.Dataset, text string) string {
 	return b.String()
 }
 
-// FuzzHoldout looks for texts that make the planner fail, or that give a holdout something else than one row a person with values from 0 to 1.
+// FuzzHoldout looks for texts that make the planner fail, or that give a holdout something else
+// than one row a person with values from 0 to 1.
 func FuzzHoldout(f *testing.F) {
 	p, err := policy.Load("testdata/holdout/trial.yaml")
 	if err != nil {

@@ -13,13 +13,15 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// Parameters says of what kind the parameters of a text are, as the places where they stand have them: integer, decimal, text, boolean, date or timestamp,
-// for $1, $2 and so on. A parameter takes the kind of what it is compared, computed or listed with, or cast to, where that is known, and is a
-// text otherwise, which the planner reads as whatever it meets. It is a help for clients and decides nothing: a value of another kind is
-// checked like a constant of that kind.
+// Parameters says of what kind the parameters of a text are, as the places where they stand have
+// them: integer, decimal, text, boolean, date or timestamp, for $1, $2 and so on. A parameter takes
+// the kind of what it is compared, computed or listed with, or cast to, where that is known, and is
+// a text otherwise, which the planner reads as whatever it meets. It is a help for clients and
+// decides nothing: a value of another kind is checked like a constant of that kind.
 //
-// The samples are values that can stand for the parameters where only the shape of the answer is asked for: a value of each one's kind, and one of the
-// policy's own where it is compared with a column that has listed values or bounds.
+// The samples are values that can stand for the parameters where only the shape of the answer is
+// asked for: a value of each one's kind, and one of the policy's own where it is compared with a
+// column that has listed values or bounds.
 func Parameters(ds *policy.Dataset, text *syntax.Text) (kinds []string, samples []api.Parameter, err error) {
 	k, err := kindsOf(ds, text)
 	if err != nil {
@@ -35,13 +37,14 @@ func Parameters(ds *policy.Dataset, text *syntax.Text) (kinds []string, samples 
 	return k.kinds, samples, nil
 }
 
-// sampleTexts are values of each kind: not zero, so that they can divide, and with a fraction where there can be one.
+// sampleTexts are values of each kind: not zero, so that they can divide, and with a fraction where
+// there can be one.
 var sampleTexts = map[string]string{
 	"integer": "1", "decimal": "0.5", "text": "a", "boolean": "true", "date": "2000-01-01", "timestamp": "2000-01-01 00:00:00",
 }
 
-// kinds finds the kinds of parameters. It looks at names and not at scopes: a name that means two kinds of columns in one text has
-// none.
+// kinds finds the kinds of parameters. It looks at names and not at scopes: a name that means two
+// kinds of columns in one text has none.
 type kinds struct {
 	tables  []*policy.Table
 	targets []*pg.ResTarget // expressions that have names, as n in COUNT(*) AS n
@@ -158,10 +161,11 @@ func (k *kinds) operator(a *pg.A_Expr) {
 	k.alike(append([]*pg.Node{a.Lexpr}, items(a.Rexpr)...)...)
 }
 
-// arithmetic gives a parameter the kind of the other side, as PostgreSQL does. A number of days is added to a day.
+// arithmetic gives a parameter the kind of the other side, as PostgreSQL does. A number of days is
+// added to a day.
 func (k *kinds) arithmetic(op string, a *pg.A_Expr) {
 	for _, side := range [][2]*pg.Node{{a.Lexpr, a.Rexpr}, {a.Rexpr, a.Lexpr}} {
-		switch other := k.of(side[1], 0); {
+		switch other := k.kind(side[1], 0); {
 		case other == "integer" || other == "decimal":
 			k.want(other, side[0])
 		case other == "date" && op == "-" && side[0] == a.Lexpr:
@@ -169,7 +173,7 @@ func (k *kinds) arithmetic(op string, a *pg.A_Expr) {
 		case other == "date":
 			k.want("integer", side[0])
 		case other == "timestamp": // an interval, which is a text here
-		case a.Lexpr == nil || k.of(side[0], 0) == "":
+		case a.Lexpr == nil || k.kind(side[0], 0) == "":
 			k.want("decimal", side[0])
 		}
 	}
@@ -227,11 +231,12 @@ func (k *kinds) call(f *pg.FuncCall) {
 	k.want("boolean", f.AggFilter)
 }
 
-// alike gives parameters the kind of those beside them, and a value that the policy has for one of them.
+// alike gives parameters the kind of those beside them, and a value that the policy has for one of
+// them.
 func (k *kinds) alike(nodes ...*pg.Node) {
 	kind, sample, found := "", "", false
 	for _, n := range nodes {
-		other := k.of(n, 0)
+		other := k.kind(n, 0)
 		if kind == "" || kind == "integer" && other == "decimal" {
 			kind = cmpOr(other, kind)
 		}
@@ -256,8 +261,8 @@ func cmpOr(a, b string) string {
 	return b
 }
 
-// want gives a kind to those of some nodes that are parameters and have none yet. A cast of one is the client's own word for it, and
-// comes first, because its node is what stands there.
+// want gives a kind to those of some nodes that are parameters and have none yet. A cast of one is
+// the client's own word for it, and comes first, because its node is what stands there.
 func (k *kinds) want(kind string, nodes ...*pg.Node) {
 	for _, n := range nodes {
 		for syntax.IsMinus(n) {
@@ -269,14 +274,14 @@ func (k *kinds) want(kind string, nodes ...*pg.Node) {
 	}
 }
 
-// of is the kind of an expression, or nothing where it is not known.
-func (k *kinds) of(n *pg.Node, depth int) string {
+// kind is the kind of an expression, or nothing where it is not known.
+func (k *kinds) kind(n *pg.Node, depth int) string {
 	if k.looks--; n == nil || depth > maxInside || k.looks < 0 {
 		return ""
 	}
 	first := func(nodes ...*pg.Node) string {
 		for _, n := range nodes {
-			if kind := k.of(n, depth+1); kind != "" {
+			if kind := k.kind(n, depth+1); kind != "" {
 				return kind
 			}
 		}
@@ -327,7 +332,7 @@ func (k *kinds) of(n *pg.Node, depth int) string {
 		case op == "||":
 			return "text"
 		case strings.ContainsAny(op, "+-*/%^") && len(op) == 1:
-			l, r := k.of(a.Lexpr, depth+1), k.of(a.Rexpr, depth+1)
+			l, r := k.kind(a.Lexpr, depth+1), k.kind(a.Rexpr, depth+1)
 			switch {
 			case l == "date" && r == "date":
 				return "integer"
@@ -350,7 +355,8 @@ func (k *kinds) of(n *pg.Node, depth int) string {
 	return ""
 }
 
-// column is what a name means among the columns of the tables, or nil: where there is none, or several of different kinds.
+// column is what a name means among the columns of the tables, or nil: where there is none, or
+// several of different kinds.
 func (k *kinds) column(n *pg.Node) *policy.Column {
 	fields := n.GetColumnRef().GetFields()
 	if len(fields) == 0 {
@@ -379,7 +385,7 @@ func (k *kinds) target(c *pg.ColumnRef, depth int) string {
 	name := c.Fields[len(c.Fields)-1].GetString_().GetSval()
 	for _, t := range k.targets {
 		if strings.EqualFold(t.Name, name) {
-			if kind := k.of(t.Val, depth+1); kind != "" {
+			if kind := k.kind(t.Val, depth+1); kind != "" {
 				return kind
 			}
 		}

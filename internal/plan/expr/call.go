@@ -26,9 +26,9 @@ func evalCall(e *tree.Call, leaf func(tree.Expr) tree.Value) tree.Value {
 	return f.eval(e, args)
 }
 
-// within restricts a number or a time to an interval, in steps. It changes nothing where the
+// restrict restricts a number or a time to an interval, in steps. It changes nothing where the
 // value cannot be outside.
-func within(x tree.Expr, lo, hi *big.Int, declared bool, pos int32) (tree.Expr, error) {
+func restrict(x tree.Expr, lo, hi *big.Int, declared bool, pos int32) (tree.Expr, error) {
 	t := x.Type()
 	from, to := t.Lo, t.Hi
 	if t.Kind != tree.Number {
@@ -47,8 +47,8 @@ func within(x tree.Expr, lo, hi *big.Int, declared bool, pos int32) (tree.Expr, 
 	return e, NotTooLarge(e, pos)
 }
 
-// withinReal is within for a Real.
-func withinReal(x tree.Expr, r tree.Range, declared bool, pos int32) (tree.Expr, error) {
+// restrictReal is restrict for a Real.
+func restrictReal(x tree.Expr, r tree.Range, declared bool, pos int32) (tree.Expr, error) {
 	t := x.Type()
 	have := t.RealRange()
 	if have.Inside(r) {

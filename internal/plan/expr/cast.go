@@ -191,7 +191,7 @@ func castNumber(x tree.Expr, name string, mods []int64, pos int32) (tree.Expr, e
 	case tree.Real:
 		// Far outside first, so that what is rounded is bounded; exactly after.
 		f := math.Nextafter(asReal(new(big.Int).Add(limit, big.NewInt(1)), step), math.Inf(1))
-		if x, err = withinReal(x, tree.Range{Low: -f - 1, High: f + 1}, declared, pos); err == nil {
+		if x, err = restrictReal(x, tree.Range{Low: -f - 1, High: f + 1}, declared, pos); err == nil {
 			x, err = newRounding("round", x, scale, pos)
 		}
 	case tree.Number:
@@ -207,7 +207,7 @@ func castNumber(x tree.Expr, name string, mods []int64, pos int32) (tree.Expr, e
 		q := new(big.Rat).Quo(x.Type().Step, step).Num()
 		lo, limit = new(big.Int).Quo(lo, q), new(big.Int).Quo(limit, q)
 	}
-	return within(x, lo, limit, declared, pos)
+	return restrict(x, lo, limit, declared, pos)
 }
 
 // castText spells a value.
@@ -236,9 +236,10 @@ func castText(x tree.Expr, pos int32) (tree.Expr, error) {
 	return NewCall("text", textType(length), pos, x)
 }
 
-// spelledLength is how many characters a number has at most that is cast to text: those of one of its ends, because what is closer to
-// zero has no more digits. It is none where an engine could not spell it: the number of steps has 62 bits, and as many
-// units of the last digit as they are together have 36 digits, which is within 128 bits.
+// spelledLength is how many characters a number has at most that is cast to text: those of one of
+// its ends, because what is closer to zero has no more digits. It is none where an engine could not
+// spell it: the number of steps has 62 bits, and as many units of the last digit as they are
+// together have 36 digits, which is within 128 bits.
 func spelledLength(t tree.Type) (int, bool) {
 	digits, ok := tree.CountDecimals(t.Step)
 	if !ok || t.Wide() {
@@ -256,8 +257,8 @@ func spelledLength(t tree.Type) (int, bool) {
 	return length, unit.Num().Cmp(mostSpelled) < 0 && (digits == 0 || len(t.Step.FloatString(digits)) < maxStep)
 }
 
-// mostSpelled is the first number that is too long to be spelled, and maxStep the length of a step with digits after the point that is: an
-// engine multiplies up to 19 digits by it, and has 38.
+// mostSpelled is the first number that is too long to be spelled, and maxStep the length of a step
+// with digits after the point that is: an engine multiplies up to 19 digits by it, and has 38.
 var mostSpelled = new(big.Int).Exp(big.NewInt(10), big.NewInt(36), nil)
 
 const maxStep = 19

@@ -108,7 +108,7 @@ func newRounding(fn string, x tree.Expr, digits int, pos int32) (tree.Expr, erro
 	}
 	f, _ := step.Float64()
 	limit := math.Ldexp(f, 100)
-	x, err := withinReal(x, tree.Range{Low: -limit, High: limit}, false, pos)
+	x, err := restrictReal(x, tree.Range{Low: -limit, High: limit}, false, pos)
 	if err != nil {
 		return nil, err
 	}
@@ -209,7 +209,7 @@ func newWidthBucket(args []tree.Expr, pos int32) (tree.Expr, error) {
 	if part, err = NewArith(tree.Add, part, NewNumber(tree.One), pos); err != nil {
 		return nil, err
 	}
-	if part, err = within(part, big.NewInt(0), big.NewInt(n+1), true, pos); err != nil {
+	if part, err = restrict(part, big.NewInt(0), big.NewInt(n+1), true, pos); err != nil {
 		return nil, err
 	}
 	e, err := NewCase([]tree.When{{If: below, Then: NewNumber(big.NewRat(0, 1))}, {If: above, Then: NewNumber(big.NewRat(n+1, 1))}}, part, pos)

@@ -58,14 +58,14 @@ func realFunctions() []Function {
 func domain(x tree.Expr, r tree.Range, pos int32) (tree.Expr, error) {
 	t := x.Type()
 	if t.Kind == tree.Real {
-		return withinReal(x, r, false, pos)
+		return restrictReal(x, r, false, pos)
 	}
 	lo, hi := new(big.Rat), new(big.Rat)
 	lo.Quo(lo.SetFloat64(r.Low), t.Step)
 	hi.Quo(hi.SetFloat64(r.High), t.Step)
 	up := new(big.Int).Neg(lo.Num())
 	up.Neg(up.Div(up, lo.Denom()))
-	x, err := within(x, up, new(big.Int).Div(hi.Num(), hi.Denom()), false, pos)
+	x, err := restrict(x, up, new(big.Int).Div(hi.Num(), hi.Denom()), false, pos)
 	if l, ok := x.(*tree.Literal); ok && l.IsNullLiteral() {
 		return NewNull(realType(tree.Range{}, true)), nil
 	}

@@ -232,7 +232,7 @@ func newDateArith(op string, l, r tree.Expr, pos int32) (tree.Expr, bool, error)
 var mostDays = big.NewInt(4_000_000)
 
 func addDays(op string, day, n tree.Expr, pos int32) (tree.Expr, error) {
-	n, err := within(n, new(big.Int).Neg(mostDays), mostDays, false, pos)
+	n, err := restrict(n, new(big.Int).Neg(mostDays), mostDays, false, pos)
 	if err == nil && op == "-" {
 		n, err = NewArith(tree.Sub, NewNumber(big.NewRat(0, 1)), n, pos)
 	}

@@ -10,34 +10,40 @@ import (
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
-// Function is a row of the one table of functions: what can be called in SQL, what stands in a tree, or both. Everything that is known of a function is in its row. Every
-// function is total, and takes time in proportion to the length of its arguments at most.
+// Function is a row of the one table of functions: what can be called in SQL, what stands in a
+// tree, or both. Everything that is known of a function is in its row. Every function is total, and
+// takes time in proportion to the length of its arguments at most.
 type Function struct {
 	names string // in SQL, or in the tree where it has none there; several are separated by spaces
 	// Usage is how it is written.
 	Usage       string
 	least, most int // how many arguments; most is 0 for any number
-	// build checks the arguments and makes the expression, with the interval of its value: nil where it has no name in SQL.
+	// build checks the arguments and makes the expression, with the interval of its value: nil
+	// where it has no name in SQL.
 	build func(args []tree.Expr, pos int32) (tree.Expr, error)
 	Signature
-	// What stands in the tree under its first name, and an engine prints: nil where it is made of other nodes.
+	// What stands in the tree under its first name, and an engine prints: nil where it is made of
+	// other nodes.
 	eval     func(e *tree.Call, args []tree.Value) tree.Value
 	nulls    bool // eval wants NULLs; otherwise a NULL argument makes NULL
 	vanishes bool // it can be NULL where no argument is
 	copies   int  // how often an engine may write its arguments, where more than once
 }
 
-// Signature says of which kinds the arguments and the value of a function are, as far as its name tells: integer, decimal, text, boolean, date or timestamp. It is a
-// help for who has to guess the kind of a parameter, and decides nothing.
+// Signature says of which kinds the arguments and the value of a function are, as far as its name
+// tells: integer, decimal, text, boolean, date or timestamp. It is a help for who has to guess the
+// kind of a parameter, and decides nothing.
 type Signature struct {
-	// Takes has a kind for each argument, separated by spaces, and - where any may stand; the last is that of all that follow. "alike" says that all are of one kind.
+	// Takes has a kind for each argument, separated by spaces, and - where any may stand; the last
+	// is that of all that follow. "alike" says that all are of one kind.
 	Takes string
 	// Gives is the kind of the value, or "alike" where it is that of an argument.
 	Gives string
 }
 
-// table is the table of functions by their names in SQL, and by those in the tree. It is filled when it is first looked at: functions are made of each other, so it cannot be
-// a constant of the program.
+// table is the table of functions by their names in SQL, and by those in the tree. It is filled
+// when it is first looked at: functions are made of each other, so it cannot be a constant of the
+// program.
 var table struct {
 	once        sync.Once
 	calls, tree map[string]*Function

@@ -19,8 +19,9 @@ type mark struct {
 
 // Bind returns the question with the values of its parameters.
 //
-// A value cannot become anything but a value: the text is parsed with its parameters, and the values are put into the
-// tree as constants, where the parameters stood. No value is ever read as SQL. Places are those in the text as it was sent.
+// A value cannot become anything but a value: the text is parsed with its parameters, and the
+// values are put into the tree as constants, where the parameters stood. No value is ever read as
+// SQL. Places are those in the text as it was sent.
 func (t *Text) Bind(values []api.Parameter) (*Text, error) {
 	marks, count, err := t.parameters()
 	if err != nil {
@@ -66,8 +67,8 @@ func (t *Text) Parameters() (int, error) {
 	return count, err
 }
 
-// parameters returns the places of the parameters, and the largest of their numbers. They are those that PostgreSQL's own
-// scanner finds, so one in a quoted text, a comment or a name is none.
+// parameters returns the places of the parameters, and the largest of their numbers. They are those
+// that PostgreSQL's own scanner finds, so one in a quoted text, a comment or a name is none.
 func (t *Text) parameters() ([]mark, int, error) {
 	s, err := t.Select()
 	if err != nil {
@@ -92,8 +93,8 @@ func (t *Text) parameters() ([]mark, int, error) {
 	return marks, count, nil
 }
 
-// written are the words that the text would have with its values written into it, in parentheses: who sends values may
-// ask as much as who writes them out.
+// written are the words that the text would have with its values written into it, in parentheses:
+// who sends values may ask as much as who writes them out.
 func (t *Text) written(literals []literal) []grammar.Word {
 	var words []grammar.Word
 	for _, w := range t.words {
@@ -119,8 +120,8 @@ func hintParameter(text string, r *api.Refusal) *api.Refusal {
 
 const hereInstead = "a parameter stands where an expression can: write $1::date and not DATE $1, and write names, fields and units of time out"
 
-// misplaced finds a parameter where PostgreSQL has none and this parser takes one: DATE $1, which is a cast without a
-// place of its own, and EXTRACT($1 FROM x).
+// misplaced finds a parameter where PostgreSQL has none and this parser takes one: DATE $1, which
+// is a cast without a place of its own, and EXTRACT($1 FROM x).
 func misplaced(n *pg.Node) bool {
 	found := false
 	EachNode(n, func(n *pg.Node) bool {
@@ -135,8 +136,9 @@ func misplaced(n *pg.Node) bool {
 	return found
 }
 
-// ordinalParameter finds a parameter that is all there is to sort or group by. A constant there is the position of a column, and a value is
-// never read as one. A minus before a constant is a part of it, so - - $1 would be one too.
+// ordinalParameter finds a parameter that is all there is to sort or group by. A constant there is
+// the position of a column, and a value is never read as one. A minus before a constant is a part
+// of it, so - - $1 would be one too.
 func ordinalParameter(n *pg.Node) (at int32, found bool) {
 	check := func(n *pg.Node) {
 		inner := n

@@ -21,7 +21,8 @@ func of(kind, s string) api.Parameter { return api.Parameter{Kind: kind, Text: s
 // failing is a test, or a property that is tested.
 type failing interface{ Fatalf(string, ...any) }
 
-// same reports whether a question with values is what the grammar reads where they are written out, but for places.
+// same reports whether a question with values is what the grammar reads where they are written out,
+// but for places.
 func same(t failing, got *Text, written string) bool {
 	want, err := pg.Parse(written)
 	if err != nil {

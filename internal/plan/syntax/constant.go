@@ -7,8 +7,8 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 )
 
-// substitute puts values into the places of parameters, as the grammar would read them there: it takes a minus, but not
-// OPERATOR(-), into the number that follows.
+// substitute puts values into the places of parameters, as the grammar would read them there: it
+// takes a minus, but not OPERATOR(-), into the number that follows.
 func substitute(sql string, n *pg.Node, values []literal) {
 	EachNode(n, func(n *pg.Node) bool {
 		minus, at, inner := 0, int32(-1), n
@@ -76,7 +76,8 @@ func (l literal) setNumber(c *pg.A_Const, negative bool) {
 	c.Val = &pg.A_Const_Fval{Fval: &pg.Float{Fval: digits}}
 }
 
-// words are the kinds of the words that a value has where it is written out: what matters of them is what nests.
+// words are the kinds of the words that a value has where it is written out: what matters of them
+// is what nests.
 func (l literal) words() []pg.Token {
 	const other = pg.Token_ICONST
 	middle := []pg.Token{other}

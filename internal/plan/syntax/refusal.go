@@ -23,7 +23,8 @@ func Refuse(pos int32, instead, format string, args ...any) *api.Refusal {
 	return &api.Refusal{Reason: fmt.Sprintf(format, args...), Instead: instead, Position: int(pos)}
 }
 
-// refused says why a question cannot be read. The parser's message and position are kept: both come from the text alone.
+// refused says why a question cannot be read. The parser's message and position are kept: both come
+// from the text alone.
 func refused(text string, err error) *api.Refusal {
 	const instead = "the grammar is PostgreSQL's; text stands in single quotes and names in double ones"
 	var e *grammar.Excess

@@ -13,8 +13,8 @@ import (
 // questions are the limits of a question.
 var questions = grammar.Limits{Bytes: 64 << 10, Words: 4000, Depth: 64}
 
-// Text is the text of a question, read: one SELECT, or why it is none. It is read once, by whoever meets it first, and
-// then handed along with the question. Nobody changes it.
+// Text is the text of a question, read: one SELECT, or why it is none. It is read once, by whoever
+// meets it first, and then handed along with the question. Nobody changes it.
 type Text struct {
 	sql     string
 	words   []grammar.Word
@@ -43,8 +43,8 @@ func Open(sql string, before api.Parsed) *Text {
 	return t
 }
 
-// NewText returns the question that a SELECT is, which stands between two places of a text that was parsed. The tree is
-// the question's from now on.
+// NewText returns the question that a SELECT is, which stands between two places of a text that was
+// parsed. The tree is the question's from now on.
 func NewText(p *grammar.Parsed, s *pg.SelectStmt, from, to int) *Text {
 	t := &Text{sql: p.Text[from:to], words: p.Words(from, to)}
 	if e := questions.Exceeded(t.sql, t.words); e != nil { // trees are large

@@ -69,7 +69,8 @@ func (columns) Values(_, column string, _ int) ([]policy.Value, error) {
 
 func (columns) Most(string, []string) (int64, error) { return 2, nil }
 
-// each calls f for every private query of a corpus: the golden questions of package plan, and as many random ones as are asked for of each world.
+// each calls f for every private query of a corpus: the golden questions of package plan, and as
+// many random ones as are asked for of each world.
 func each(t testing.TB, random int, f func(ds *policy.Dataset, text string, q *tree.Query)) {
 	t.Helper()
 	hospital := load(t, "hospital.yaml", "hospital")
@@ -174,7 +175,8 @@ func TestHonestHoldouts(t *testing.T) {
 	}
 }
 
-// shopPolicy is about customers with orders, which have items, which have parts; and public products and their tags.
+// shopPolicy is about customers with orders, which have items, which have parts; and public
+// products and their tags.
 const shopPolicy = `datasets:
   d:
     engine: duckdb
