@@ -16,33 +16,31 @@ func (db *DB) Describe(ctx context.Context, q api.Question) (*api.Description, e
 	if err != nil {
 		return nil, err
 	}
-	kinds := []string{}
+	kinds, samples := []string{}, []api.Parameter(nil)
 	if strings.Contains(q.SQL, "$") {
-		if kinds, err = plan.Parameters(ds.data.policy, q.SQL); err != nil {
+		text := syntax.Open(q.SQL, q.Parsed)
+		q.Parsed = text
+		if kinds, samples, err = plan.Parameters(ds.data.policy, text); err != nil {
 			return nil, err
 		}
 	}
 	if len(kinds) > 0 && len(q.Parameters) == 0 {
-		return db.describeUnbound(ctx, ds, q, kinds)
+		return db.describeUnbound(ctx, ds, q, kinds, samples)
 	}
-	asked, binding, err := bind(q)
+	asked, err := bind(q)
 	if err != nil {
 		return nil, err
 	}
 	columns, err := ds.Describe(ctx, asked)
 	if err != nil {
-		return nil, binding.Original(err)
+		return nil, err
 	}
 	return &api.Description{Parameters: kinds, Columns: columns}, nil
 }
 
 // describeUnbound describes a question whose values are not there yet, with samples; and with NULL, which fits everywhere but in lists, where
 // a sample does not fit.
-func (db *DB) describeUnbound(ctx context.Context, ds *dataset, q api.Question, kinds []string) (*api.Description, error) {
-	samples, err := plan.Samples(ds.data.policy, q.SQL)
-	if err != nil {
-		return nil, err
-	}
+func (db *DB) describeUnbound(ctx context.Context, ds *dataset, q api.Question, kinds []string, samples []api.Parameter) (*api.Description, error) {
 	nulls := make([]api.Parameter, len(kinds))
 	for i := range nulls {
 		nulls[i].Null = true
@@ -50,13 +48,12 @@ func (db *DB) describeUnbound(ctx context.Context, ds *dataset, q api.Question, 
 	var first error
 	for _, values := range [][]api.Parameter{samples, nulls} {
 		q.Parameters = values
-		asked, binding, err := bind(q)
+		asked, err := bind(q)
 		if err == nil {
 			var columns []api.Column
 			if columns, err = ds.Describe(ctx, asked); err == nil {
 				return &api.Description{Parameters: kinds, Columns: columns}, nil
 			}
-			err = binding.Original(err)
 		}
 		if first == nil {
 			first = err
@@ -65,15 +62,12 @@ func (db *DB) describeUnbound(ctx context.Context, ds *dataset, q api.Question, 
 	return nil, first
 }
 
-// bind writes the values of a question's parameters into its text.
-func bind(q api.Question) (api.Question, *syntax.Binding, error) {
-	b := &syntax.Binding{Text: q.SQL}
-	if len(q.Parameters) > 0 || strings.Contains(q.SQL, "$") {
-		var err error
-		if b, err = syntax.NewBinding(q.SQL, q.Parameters); err != nil {
-			return api.Question{}, nil, err
-		}
+// bind puts the values of a question's parameters into what was read of its text.
+func bind(q api.Question) (api.Question, error) {
+	if len(q.Parameters) == 0 && !strings.Contains(q.SQL, "$") {
+		return q, nil
 	}
-	q.SQL, q.Parameters = b.Text, nil
-	return q, b, nil
+	bound, err := syntax.Open(q.SQL, q.Parsed).Bind(q.Parameters)
+	q.Parsed, q.Parameters = bound, nil
+	return q, err
 }

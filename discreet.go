@@ -70,12 +70,12 @@ func (db *DB) Ask(ctx context.Context, q api.Question) (*api.Answer, error) {
 	if !given {
 		q.Request = db.request()
 	}
-	asked, binding, err := bind(q)
+	asked, err := bind(q)
 	if err != nil {
 		return nil, err
 	}
 	a, err := ds.Ask(ctx, asked)
-	if err = binding.Original(err); given {
+	if given {
 		return a, err
 	}
 	var unsecured *ledger.WriteError
@@ -92,12 +92,11 @@ func (db *DB) Explain(ctx context.Context, q api.Question) (*api.Explanation, er
 	if err != nil {
 		return nil, err
 	}
-	asked, binding, err := bind(q)
+	asked, err := bind(q)
 	if err != nil {
 		return nil, err
 	}
-	e, err := ds.Explain(ctx, asked)
-	return e, binding.Original(err)
+	return ds.Explain(ctx, asked)
 }
 
 // Budget returns the accounts of a dataset: its own, that of the current window where it is renewed, and those of its groups and of its

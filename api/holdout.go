@@ -37,7 +37,8 @@ type HoldoutQuestion struct {
 	// Predictions are for a holdout of labels: one for each row. Where the rows have identifiers, IDs say whose each is, in any order.
 	Predictions, IDs []string
 	// SQL is for a holdout that is a table: SELECT holdout_mean(expression) FROM table, or the expression alone.
-	SQL string
+	SQL    string
+	Parsed Parsed `json:"-"` // as in a [Question]
 	// Training is how well the same does on the training data, as a decimal number from 0 to 1. It is computed where it is empty and the policy names a training table.
 	Training string
 	// Name is what the score is called on the board, which all analysts of the dataset see; empty where it is not to be there.

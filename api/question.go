@@ -19,6 +19,14 @@ type Question struct {
 	// AsOf is a moment, or zero: answers that were kept after it are not used to make this one. It is for servers that let answers leave on a tick.
 	AsOf    time.Time
 	Request string // names the question for retries; empty means a new one
+	// Parsed is SQL for who has read it already, as a server does to find out whom a text is for; nil everywhere else.
+	Parsed Parsed `json:"-"`
+}
+
+// Parsed is a text that was read, so that nobody has to read it again. It is made inside of this module, and counts for
+// nothing where it is not that of the text beside it.
+type Parsed interface {
+	SQL() string // what was read
 }
 
 // Description is what is known of an answer before it is asked for. It is made from the text and the policy alone.

@@ -11,6 +11,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/interactive"
 	"github.com/discreet-dp/discreet/internal/memory"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/internal/sparsesession"
 	"github.com/discreet-dp/discreet/internal/streamsession"
 	"github.com/discreet-dp/discreet/internal/training"
@@ -75,7 +76,9 @@ func (c *Curator) Ask(ctx context.Context, q api.Question) (*api.Answer, error) 
 	if err := interactive.CheckRequest(q.Request); err != nil {
 		return nil, err
 	}
-	if plan.AsksHoldout(q.SQL) {
+	text := syntax.Open(q.SQL, q.Parsed)
+	q.Parsed = text
+	if plan.AsksHoldout(text) {
 		return c.Holdouts.AskSQL(ctx, q)
 	}
 	// Prepare, and price.

@@ -6,6 +6,7 @@ import (
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/answers"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/syntax"
 )
 
 // Describe says which columns the answer to a question would have. It is made from the text and the policy alone, by the functions that
@@ -13,7 +14,9 @@ import (
 // would read it before it knows whether the question can be asked, which is public tables for their keys. It says nothing about the
 // price: a question that is described may yet be refused for it.
 func (c *Curator) Describe(ctx context.Context, q api.Question) ([]api.Column, error) {
-	if plan.AsksHoldout(q.SQL) {
+	text := syntax.Open(q.SQL, q.Parsed)
+	q.Parsed = text
+	if plan.AsksHoldout(text) {
 		return c.Holdouts.DescribeSQL(q)
 	}
 	statement, s, fixed, err := c.check(ctx, q)
@@ -22,7 +25,7 @@ func (c *Curator) Describe(ctx context.Context, q api.Question) ([]api.Column, e
 	}
 	columns, err := answers.Describe(ctx, statement)
 	if err == nil && fixed && statement.Outer == nil {
-		c.described.keep(describedKey{q.SQL, s.MaxGroups}, statement)
+		c.described.keep(describedKey{text.Key(), s.MaxGroups}, statement)
 	}
 	return columns, err
 }

@@ -6,11 +6,14 @@ import (
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/memory"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/syntax"
 )
 
 // Explain prices a question without asking it.
 func (c *Curator) Explain(ctx context.Context, q api.Question) (*api.Explanation, error) {
-	if plan.AsksHoldout(q.SQL) {
+	text := syntax.Open(q.SQL, q.Parsed)
+	q.Parsed = text
+	if plan.AsksHoldout(text) {
 		return c.Holdouts.ExplainSQL(ctx, q)
 	}
 	a, err := c.newAsking(ctx, q, memory.Horizon{AsOf: q.AsOf, Spoken: true})

@@ -10,12 +10,13 @@ import (
 	"testing"
 	"time"
 
+	_ "github.com/duckdb/duckdb-go/v2"
+
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
 	"github.com/discreet-dp/discreet/internal/interactive"
 	"github.com/discreet-dp/discreet/policy"
-	_ "github.com/duckdb/duckdb-go/v2"
 )
 
 // heavy is a world whose questions take seconds: many rows with long texts, once with one row a person and once with many.

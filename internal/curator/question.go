@@ -7,6 +7,7 @@ import (
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/internal/pricing"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -29,7 +30,8 @@ func (c *Curator) check(ctx context.Context, q api.Question) (statement *plan.St
 	if s, err = pricing.Settings(q); err != nil {
 		return nil, s, false, err
 	}
-	if statement := c.described.take(describedKey{q.SQL, s.MaxGroups}); statement != nil {
+	text := syntax.Open(q.SQL, q.Parsed)
+	if statement := c.described.take(describedKey{text.Key(), s.MaxGroups}); statement != nil {
 		return statement, s, true, nil
 	}
 	o, tables := c.Options(ctx, s), noted{}
@@ -37,7 +39,7 @@ func (c *Curator) check(ctx context.Context, q api.Question) (statement *plan.St
 		tables.Public = o.Public
 		o.Public = &tables
 	}
-	if statement, err = plan.Prepare(c.dataset, q.SQL, o); err != nil {
+	if statement, err = plan.PrepareText(c.dataset, text, o); err != nil {
 		return nil, s, false, err
 	}
 	return statement, s, !tables.read, c.CheckTwice(statement)

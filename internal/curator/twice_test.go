@@ -97,7 +97,7 @@ func TestDisagreement(t *testing.T) {
 
 // waysToAnEngine are the lines of the curator and its rooms that make a tree, or give one to an engine, and who checks it twice.
 var waysToAnEngine = map[string]string{
-	"curator/question.go: plan.Prepare(":              "Curator.CheckTwice follows",
+	"curator/question.go: plan.PrepareText(":          "Curator.CheckTwice follows",
 	"sparsesession/session.go: plan.Prepare(":         "Curator.CheckTwice follows",
 	"training/price.go: plan.PrepareTable(":           "opinion.table follows",
 	"holdoutsession/prepare.go: plan.PrepareHoldout(": "opinion.holdout follows; where a holdout is looked for, nothing runs",
@@ -135,7 +135,7 @@ func TestWaysToAnEngine(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, way := range []string{"plan.Prepare(", "plan.PrepareTable(", "plan.PrepareHoldout(", ".Histogram()", "engine.Run(", "engine.Fetch(", "c.Run(", "c.Fetch(", "engine.RunPublic(", "c.RunPublic("} {
+		for _, way := range []string{"plan.Prepare(", "plan.PrepareText(", "plan.PrepareTable(", "plan.PrepareHoldout(", ".Histogram()", "engine.Run(", "engine.Fetch(", "c.Run(", "c.Fetch(", "engine.RunPublic(", "c.RunPublic("} {
 			if strings.Contains(string(text), way) {
 				found[strings.TrimPrefix(file, "../")+": "+way] = true
 			}

@@ -8,6 +8,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/exact"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -29,7 +30,7 @@ func TestRunPublic(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := plan.PrepareHoldout(p.Datasets["trial"], "SELECT holdout_mean(ill) FROM rows", "", plan.Options{})
+	h, err := plan.PrepareHoldout(p.Datasets["trial"], syntax.Open("SELECT holdout_mean(ill) FROM rows", nil), "", plan.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/holdout/labels"
 	"github.com/discreet-dp/discreet/internal/interactive"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/policy"
@@ -80,7 +81,7 @@ func (c *Sessions) holdout(q api.HoldoutQuestion) (*policy.Holdout, error) {
 	case len(names) == 1:
 		return c.Dataset.Holdouts[names[0]], nil
 	case q.SQL != "" && isSelect(q.SQL):
-		h, err := plan.PrepareHoldout(c.Dataset, q.SQL, "", plan.Options{})
+		h, err := plan.PrepareHoldout(c.Dataset, syntax.Open(q.SQL, q.Parsed), "", plan.Options{})
 		if err != nil {
 			return nil, err
 		}
@@ -143,7 +144,7 @@ func (c *Sessions) prepareTable(ctx context.Context, p *submission, q api.Holdou
 		const opening = "SELECT holdout_mean("
 		text, before = opening+text+`) FROM "`+strings.ReplaceAll(p.of.Table, `"`, `""`)+`"`, len(opening)
 	}
-	h, err := plan.PrepareHoldout(c.Dataset, text, p.of.Name, c.Options(ctx, api.Settings{}))
+	h, err := plan.PrepareHoldout(c.Dataset, syntax.Open(text, q.Parsed), p.of.Name, c.Options(ctx, api.Settings{}))
 	if err != nil {
 		return inExpression(err, before, len(q.SQL))
 	}

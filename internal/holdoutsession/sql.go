@@ -7,6 +7,7 @@ import (
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/answers"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/internal/pricing"
 )
 
@@ -18,7 +19,7 @@ func (c *Sessions) byHoldout(q api.Question) (api.HoldoutQuestion, []string, err
 	if err != nil {
 		return api.HoldoutQuestion{}, nil, err
 	}
-	h, err := plan.PrepareHoldout(c.Dataset, q.SQL, "", plan.Options{})
+	h, err := plan.PrepareHoldout(c.Dataset, syntax.Open(q.SQL, q.Parsed), "", plan.Options{})
 	if err != nil {
 		return api.HoldoutQuestion{}, nil, err
 	}
@@ -26,7 +27,7 @@ func (c *Sessions) byHoldout(q api.Question) (api.HoldoutQuestion, []string, err
 	if s.Epsilon > 0 || s.Error != nil || s.Mechanism != "" {
 		notes = append(notes, "the price and the noise of a holdout are in the policy: dp.epsilon, dp.error and dp.mechanism are not used here")
 	}
-	return api.HoldoutQuestion{Analyst: q.Analyst, Holdout: h.Of.Name, SQL: q.SQL, Confidence: s.Level()}, notes, nil
+	return api.HoldoutQuestion{Analyst: q.Analyst, Holdout: h.Of.Name, SQL: q.SQL, Parsed: q.Parsed, Confidence: s.Level()}, notes, nil
 }
 
 // AskSQL answers a question in SQL.
@@ -38,7 +39,7 @@ func (c *Sessions) AskSQL(ctx context.Context, q api.Question) (*api.Answer, err
 	if err != nil {
 		return nil, err
 	}
-	h, err := plan.PrepareHoldout(c.Dataset, q.SQL, asked.Holdout, plan.Options{})
+	h, err := plan.PrepareHoldout(c.Dataset, syntax.Open(q.SQL, q.Parsed), asked.Holdout, plan.Options{})
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +60,7 @@ func (c *Sessions) DescribeSQL(q api.Question) ([]api.Column, error) {
 	if err != nil {
 		return nil, err
 	}
-	h, err := plan.PrepareHoldout(c.Dataset, q.SQL, asked.Holdout, plan.Options{})
+	h, err := plan.PrepareHoldout(c.Dataset, syntax.Open(q.SQL, q.Parsed), asked.Holdout, plan.Options{})
 	if err != nil {
 		return nil, err
 	}

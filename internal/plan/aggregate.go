@@ -2,7 +2,6 @@ package plan
 
 import (
 	"math/big"
-	"slices"
 	"strings"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
@@ -28,17 +27,19 @@ func functionName(f *pg.FuncCall) string {
 }
 
 // aggregates are the functions of many rows.
-var aggregates = []string{
-	"count", "sum", "avg", "variance", "var_pop", "var_samp", "stddev", "stddev_pop", "stddev_samp",
-	"median", "percentile_cont", "percentile_disc", "min", "max",
+var aggregates = map[string]expr.Signature{
+	"count": {Gives: "integer"}, "sum": {Gives: "alike"}, "min": {Gives: "alike"}, "max": {Gives: "alike"}, "median": {Gives: "alike"},
+	"avg": {Gives: "decimal"}, "variance": {Gives: "decimal"}, "var_pop": {Gives: "decimal"}, "var_samp": {Gives: "decimal"},
+	"stddev": {Gives: "decimal"}, "stddev_pop": {Gives: "decimal"}, "stddev_samp": {Gives: "decimal"},
+	"percentile_cont": {Takes: "decimal", Gives: "alike"}, "percentile_disc": {Takes: "decimal", Gives: "alike"},
 }
 
 const theAggregates = "use COUNT, SUM, AVG, VARIANCE, STDDEV, MEDIAN, PERCENTILE_CONT, MIN or MAX"
 
-func isAggregate(name string) bool { return slices.Contains(aggregates, name) }
+func isAggregate(name string) bool { _, ok := aggregates[name]; return ok }
 
-// isAggregated reports whether a SELECT has groups or aggregates of its own: one that it has in a subquery
-// is not.
+// isAggregated reports whether a SELECT has groups or aggregates of its own: one that it has in a
+// subquery is not.
 func isAggregated(s *pg.SelectStmt) bool {
 	if len(s.GroupClause) > 0 || s.HavingClause != nil {
 		return true
@@ -218,8 +219,8 @@ func (q *question) countOf(arg tree.Expr, distinct bool, filter tree.Expr, pos i
 	return q.measured(countValues(arg)), nil
 }
 
-// present adds to a condition that a column which says who a row is about is not NULL, as it is in rows of a LEFT JOIN
-// without a partner. Of the relation's own unit that is known.
+// present adds to a condition that a column which says who a row is about is not NULL, as it is in
+// rows of a LEFT JOIN without a partner. Of the relation's own unit that is known.
 func (q *question) present(c *tree.Column, filter tree.Expr) tree.Expr {
 	stored := c.Stored()
 	if isOwnUnit(q.rows.Relation, stored.Index) {
@@ -232,7 +233,8 @@ func (q *question) present(c *tree.Column, filter tree.Expr) tree.Expr {
 	return there
 }
 
-// isOwnUnit reports whether a field is the relation's own unit, also where a subquery passes it on twice.
+// isOwnUnit reports whether a field is the relation's own unit, also where a subquery passes it on
+// twice.
 func isOwnUnit(r tree.Relation, field int) bool {
 	if field == r.Unit() {
 		return true
@@ -245,8 +247,8 @@ func isOwnUnit(r tree.Relation, field int) bool {
 	return ok && isOwnUnit(s.From, c.Index)
 }
 
-// sparse is what is summed with NULL in place of 0 where a condition does not hold: neither adds anything, and the interval of a
-// person's part holds 0 in any case.
+// sparse is what is summed with NULL in place of 0 where a condition does not hold: neither adds
+// anything, and the interval of a person's part holds 0 in any case.
 func sparse(arg tree.Expr, pos int32) (tree.Expr, error) {
 	c, ok := arg.(*tree.Case)
 	if !ok || len(c.Whens) != 1 || !expr.IsNumber(c.Else, 0) || expr.MaxAbs(c.Whens[0].Then.Type()).Sign() == 0 {
@@ -255,7 +257,8 @@ func sparse(arg tree.Expr, pos int32) (tree.Expr, error) {
 	return filtered(c.Whens[0].If, c.Whens[0].Then, pos)
 }
 
-// ones reports whether an expression is 1 or NULL: its sum is its count. Of one person as many rows count in both.
+// ones reports whether an expression is 1 or NULL: its sum is its count. Of one person as many rows
+// count in both.
 func ones(arg tree.Expr) bool {
 	if c, ok := arg.(*tree.Case); ok && len(c.Whens) == 1 {
 		l, null := c.Else.(*tree.Literal)
@@ -264,8 +267,8 @@ func ones(arg tree.Expr) bool {
 	return expr.IsNumber(arg, 1) && arg.Type().Integer()
 }
 
-// countValues counts where an expression is not NULL. Where it cannot be, these are all rows. Where it is a constant under a condition,
-// any constant will do.
+// countValues counts where an expression is not NULL. Where it cannot be, these are all rows. Where
+// it is a constant under a condition, any constant will do.
 func countValues(arg tree.Expr) tree.Measure {
 	if c, ok := arg.(*tree.Case); ok && len(c.Whens) == 1 {
 		then, constant := c.Whens[0].Then.(*tree.Literal)
@@ -320,8 +323,8 @@ func summable(arg tree.Expr, name string, pos int32) error {
 	return nil
 }
 
-// releasedNumber is the type of a noisy number. Above the noise numbers have no limits, so the interval is there
-// to be narrow enough for products of a few.
+// releasedNumber is the type of a noisy number. Above the noise numbers have no limits, so the
+// interval is there to be narrow enough for products of a few.
 func releasedNumber(step *big.Rat) tree.Type {
 	return tree.NumberType(step, minReleased, maxReleased, false)
 }

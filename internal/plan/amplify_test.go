@@ -20,7 +20,8 @@ func (sized) Most(_ string, columns []string) (int64, error) {
 	return 25, nil
 }
 
-// TestWhatMultiplies: what multiplies the work for a person's rows in a way that one person decides is refused, or that person's rows are cut before.
+// TestWhatMultiplies: what multiplies the work for a person's rows in a way that one person decides
+// is refused, or that person's rows are cut before.
 func TestWhatMultiplies(t *testing.T) {
 	ds := hospital(t)
 	list := func(n int, format string) string {

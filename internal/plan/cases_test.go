@@ -9,8 +9,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
-// TestFieldsAfterASubqueryInIN: a subquery that is a value, on the left of IN, gives the row outside more fields. The condition must
-// name those of the inner row behind them, and not two places too early.
+// TestFieldsAfterASubqueryInIN: a subquery that is a value, on the left of IN, gives the row
+// outside more fields. The condition must name those of the inner row behind them, and not two
+// places too early.
 func TestFieldsAfterASubqueryInIN(t *testing.T) {
 	ds := hospital(t)
 	for _, text := range []string{
@@ -57,7 +58,8 @@ func TestFieldsAfterASubqueryInIN(t *testing.T) {
 	}
 }
 
-// TestSpelledNumbers: a number is cast to text where its digits fit, and not only its steps; the length of the text is the longest that there can be.
+// TestSpelledNumbers: a number is cast to text where its digits fit, and not only its steps; the
+// length of the text is the longest that there can be.
 func TestSpelledNumbers(t *testing.T) {
 	ds := hospital(t)
 	w := "round(CASE WHEN zip = 'x' THEN 9 ELSE 0 END * 1000000000000, -12)"
@@ -87,7 +89,8 @@ func TestSpelledNumbers(t *testing.T) {
 	}
 }
 
-// TestOneConstant: no two constants of a product stand in one chain, where an engine's optimizer could multiply them.
+// TestOneConstant: no two constants of a product stand in one chain, where an engine's optimizer
+// could multiply them.
 func TestOneConstant(t *testing.T) {
 	ds := hospital(t)
 	for text, want := range map[string]string{

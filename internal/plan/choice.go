@@ -7,9 +7,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
-// choice recognises a selection: SELECT keys ... GROUP BY keys ORDER BY an aggregate LIMIT k, where the
-// aggregate is not selected. Then no count is released but which groups are the best, at the price of k selections.
-// The aggregate may be multiplied by a public number: a constant, or a key.
+// choice recognises a selection: SELECT keys ... GROUP BY keys ORDER BY an aggregate LIMIT k, where
+// the aggregate is not selected. Then no count is released but which groups are the best, at the
+// price of k selections. The aggregate may be multiplied by a public number: a constant, or a key.
 func (q *question) choice(p *tree.Plan) (bool, error) {
 	if len(q.keys) == 0 || len(q.order) != 1 || q.count == nil || *q.count < 1 || q.restrict != nil || q.skip != 0 || p.Distinct {
 		return false, nil

@@ -1,12 +1,11 @@
-// Package plan turns a question in SQL into a checked tree, or refuses it. It
-// reads the text and the policy and nothing else: a refusal tells nothing about
-// the data, and costs nothing. This comment is the specification; docs/sql.md is the same for analysts,
-// with examples.
+// Package plan turns a question in SQL into a checked tree, or refuses it. It reads the text and
+// the policy and nothing else: a refusal tells nothing about the data, and costs nothing. This
+// comment is the specification; docs/sql.md is the same for analysts, with examples.
 //
 // # The language
 //
-// The grammar is PostgreSQL's, read by PostgreSQL's own parser. A text is one SELECT. A SELECT with aggregates over
-// tables of the policy is a question, and is paid for:
+// The grammar is PostgreSQL's, read by PostgreSQL's own parser. A text is one SELECT. A SELECT with
+// aggregates over tables of the policy is a question, and is paid for:
 //
 //	WITH     subqueries with names
 //	SELECT   keys, aggregates, and expressions of them
@@ -17,59 +16,92 @@
 //	ORDER BY keys and aggregates, with ASC, DESC, NULLS FIRST, NULLS LAST
 //	LIMIT    a number, with or without OFFSET
 //
-// A SELECT over such SELECTs, in FROM or WITH or as values, is about answers: it is free, may be anything
-// that the engine for answers runs (package engine/outer), and sees nothing else ([Statement]).
+// A SELECT over such SELECTs, in FROM or WITH or as values, is about answers: it is free, may be
+// anything that the engine for answers runs (package engine/outer), and sees nothing else
+// ([Statement]).
 //
-// The aggregates are COUNT(*), COUNT(x), COUNT(DISTINCT x), SUM, AVG, VARIANCE, VAR_POP, VAR_SAMP, STDDEV,
-// STDDEV_POP, STDDEV_SAMP, MEDIAN, PERCENTILE_CONT, PERCENTILE_DISC, and MIN and MAX, which are the 1 % and the 99 %
-// quantile; each with FILTER (WHERE ...). dp_low(a), dp_high(a) and dp_error(a) are the ends of an aggregate's
-// interval and half its width. Sums, averages, variances and quantiles take exact numbers whose bounds follow from the policy by
-// interval arithmetic. What is named twice is released once.
+// The aggregates are COUNT(*), COUNT(x), COUNT(DISTINCT x), SUM, AVG, VARIANCE, VAR_POP, VAR_SAMP,
+// STDDEV, STDDEV_POP, STDDEV_SAMP, MEDIAN, PERCENTILE_CONT, PERCENTILE_DISC, and MIN and MAX, which
+// are the 1 % and the 99 % quantile; each with FILTER (WHERE ...). dp_low(a), dp_high(a) and
+// dp_error(a) are the ends of an aggregate's interval and half its width. Sums, averages, variances
+// and quantiles take exact numbers whose bounds follow from the policy by interval arithmetic. What
+// is named twice is released once.
 //
-// SELECT holdout_mean(expression [, training]) FROM table is a question to a holdout of the policy and none of these: it stands alone, has its own
-// price, and is checked by [PrepareHoldout].
+// SELECT holdout_mean(expression [, training]) FROM table is a question to a holdout of the policy
+// and none of these: it stands alone, has its own price, and is checked by [PrepareHoldout].
 //
-// Rows to train on are a SELECT without aggregates, with a target beside it, checked by [PrepareTable]: every column has public bounds or public values, and all of
-// it is as far below the noise as WHERE is. A [tree.Table] is all that an engine sees of it.
+// Rows to train on are a SELECT without aggregates, with a target beside it, checked by
+// [PrepareTable]: every column has public bounds or public values, and all of it is as far below
+// the noise as WHERE is. A [tree.Table] is all that an engine sees of it.
 //
 // Expressions and functions are those of docs/sql-functions.md.
 //
 // # Parameters
 //
-// $1, $2, ... are not in the language of questions. [syntax.NewBinding] writes their values into a text before it is prepared, as constants, and
-// proves on the trees of both texts that nothing else has changed. A view has none.
+// $1, $2, ... are not in the language of questions. [syntax.Text.Bind] puts their values into what
+// was read of a text before it is prepared, as constants; no value is read as SQL. A view has none.
 //
 // # Keys
 //
-// The values of a key are public where they follow from the policy (listed keys, the two values of a boolean, all
-// lattice points between the bounds of an integer or a date), from a list in WHERE (x IN (...) or x = ...), from a
-// public table, or from the expression (a CASE between constants, or any function of columns with
-// public values). All of them are in every answer, whether or not the data has
-// them, and rows with another key are left out. Otherwise they are private where the owner has written keys:
-// private: then a mechanism decides which may be shown. What is computed from a column that says who a row is about is
-// no key.
+// The values of a key are public where they follow from the policy (listed keys, the two values of
+// a boolean, all lattice points between the bounds of an integer or a date), from a list in WHERE
+// (x IN (...) or x = ...), from a public table, or from the expression (a CASE between constants,
+// or any function of columns with public values). All of them are in every answer, whether or not
+// the data has them, and rows with another key are left out. Otherwise they are private where the
+// owner has written keys: private: then a mechanism decides which may be shown. What is computed
+// from a column that says who a row is about is no key.
 //
-// SELECT keys ... GROUP BY keys ORDER BY aggregate LIMIT k, where the aggregate is not selected and the keys are
-// public, is a choice ([tree.Choice]): the best groups are chosen, and no aggregate is released.
+// SELECT keys ... GROUP BY keys ORDER BY aggregate LIMIT k, where the aggregate is not selected and
+// the keys are public, is a choice ([tree.Choice]): the best groups are chosen, and no aggregate is
+// released.
 //
 // # Who a row is about
 //
-// Every row of a private [tree.Relation] belongs to one person. The relation knows whose it is by an identity, which is a
-// column of the policy as it is stored, and which no expression can make: a name is not an identity, and a
-// computed column is none. Two private relations are joined only on an identity: on the unit, or on a row that both are a part
-// of, along the policy's paths. A subquery in a condition is over public tables, or is linked by an identity to the
-// row that asks. So all rows that are put together are one person's, and the whole of a question is a sum over
-// people of something that depends on one person's rows alone, which is cut to MaxRows and MaxGroups after the last
-// join. LIMIT, DISTINCT, windows, UNION without ALL and aggregates below the noise would let one person's row decide
-// about another's, and are refused; a subquery that is grouped by the person itself ([tree.Persons]) does not.
+// Every row of a private [tree.Relation] belongs to one person. The relation knows whose it is by
+// an identity, which is a column of the policy as it is stored, and which no expression can make: a
+// name is not an identity, and a computed column is none. Two private relations are joined only on
+// an identity: on the unit, or on a row that both are a part of, along the policy's paths. A
+// subquery in a condition is over public tables, or is linked by an identity to the row that asks.
+// So all rows that are put together are one person's, and the whole of a question is a sum over
+// people of something that depends on one person's rows alone, which is cut to MaxRows and
+// MaxGroups after the last join. LIMIT, DISTINCT, windows, UNION without ALL and aggregates below
+// the noise would let one person's row decide about another's, and are refused; a subquery that is
+// grouped by the person itself ([tree.Persons]) does not.
 //
 // # What is below the noise and what is above
 //
-// WHERE, joins and the arguments of aggregates are below the noise: they see private
-// rows. HAVING, ORDER BY, LIMIT and OFFSET, expressions of aggregates and outer SELECTs are above it: they see released values
-// only, cost nothing by themselves, and cannot name anything else. An aggregate that they name
-// and that is not selected is released too, and paid for. A [tree.Query] is the part below the
-// noise and all that an engine ever sees; a [tree.Plan] is both.
+// WHERE, joins and the arguments of aggregates are below the noise: they see private rows. HAVING,
+// ORDER BY, LIMIT and OFFSET, expressions of aggregates and outer SELECTs are above it: they see
+// released values only, cost nothing by themselves, and cannot name anything else. An aggregate
+// that they name and that is not selected is released too, and paid for. A [tree.Query] is the part
+// below the noise and all that an engine ever sees; a [tree.Plan] is both.
+//
+// # Storeys and passes
+//
+// The planner stands on packages of its own: tree is the finished tree and what it claims, syntax
+// the text and its parameters, expr builds expressions with their intervals and has the table of
+// functions, and cells, above all of this, knows what answers have to do with each other. Package
+// verify shares nothing but the tree. A question goes through these passes:
+//
+//  1. Read ([syntax.Open], once): the text is within the limits, so nobody recurses deep, and is
+//     one SELECT of PostgreSQL's grammar. Values of parameters are constants in its tree.
+//  2. Level (statement.go): each SELECT is about rows, which is a question, or about answers,
+//     which is free and is lifted above. None is about both.
+//  3. Names (env.go, from.go, rows.go): every name is a table of the policy, a view, a WITH, or a
+//     column of one in sight. Nothing else can be named.
+//  4. Rows (join.go, union.go, select.go, persons.go, exists.go, scalar.go): whose each row is.
+//     Rows that are put together are one person's, and how many of one person there can be is
+//     known.
+//  5. Expressions (check.go and the files that it calls, package expr): every one is total, and
+//     every number has an interval that it cannot leave.
+//  6. Keys (key.go, domain.go): the groups are public, or a mechanism decides about them.
+//  7. Aggregates (aggregate.go, stat.go, quantile.go): each is a measure of integers with declared
+//     bounds, named twice released once.
+//  8. Normal form (finish.go, flat.go, package expr): questions that mean the same have one hash.
+//  9. Once more (total.go, owned.go): everything below the noise is total and somebody's, by a
+//     look at the whole tree that does not depend on the passes before.
+//  10. Work (work.go, fanout.go, looks.go, sunk.go): how long an engine can take follows from the
+//     policy and public tables, and people with many rows are cut before a join.
 //
 // # Promises
 //

@@ -9,14 +9,14 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// values returns the public values of a key, and whether there are any. They follow from the policy, from a
-// list in WHERE, from a public table, or from the expression itself.
+// values returns the public values of a key, and whether there are any. They follow from the
+// policy, from a list in WHERE, from a public table, or from the expression itself.
 func (q *question) values(e tree.Expr, pos int32) ([]policy.Value, bool, error) {
 	own, ok, err := q.domain(e)
 	if err != nil {
 		return nil, false, syntax.Refuse(pos, "list the values you want with IN (...) in WHERE", "%v", err)
 	}
-	own = q.within(e, own)
+	own = q.keepAllowed(e, own)
 	listed, given := q.listedInWhere(e)
 	switch {
 	case ok && given:
@@ -34,8 +34,9 @@ func (q *question) values(e tree.Expr, pos int32) ([]policy.Value, bool, error) 
 	return own, ok, nil
 }
 
-// within leaves out the values that WHERE leaves out by comparing the key with a constant: their groups would be empty.
-func (q *question) within(e tree.Expr, values []policy.Value) []policy.Value {
+// keepAllowed leaves out the values that WHERE leaves out by comparing the key with a constant:
+// their groups would be empty.
+func (q *question) keepAllowed(e tree.Expr, values []policy.Value) []policy.Value {
 	name := tree.Format(e)
 	for _, c := range expr.Conjuncts(q.filter) {
 		test := withConstants(c, name)
@@ -53,7 +54,8 @@ func (q *question) within(e tree.Expr, values []policy.Value) []policy.Value {
 	return values
 }
 
-// withConstants returns a comparison of the key of a name with constants, as a condition on something else in its place.
+// withConstants returns a comparison of the key of a name with constants, as a condition on
+// something else in its place.
 func withConstants(c tree.Expr, name string) func(tree.Expr) tree.Expr {
 	if tree.Format(c) == name { // a truth
 		return func(x tree.Expr) tree.Expr { return x }

@@ -11,10 +11,11 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// Options are what a question is checked with beside the policy. The zero value is the policy's defaults.
+// Options are what a question is checked with beside the policy. The zero value is the policy's
+// defaults.
 type Options struct {
-	// MaxGroups, where it is not 0, is in how many groups one person counts at most, instead of what the policy
-	// says. It cannot be more than the policy says.
+	// MaxGroups, where it is not 0, is in how many groups one person counts at most, instead of
+	// what the policy says. It cannot be more than the policy says.
 	MaxGroups int64
 	// Public reads public tables; nil where there is nobody to ask.
 	Public tree.Public
@@ -36,8 +37,9 @@ type cte struct {
 	env   *env
 }
 
-// maxSources bounds how many tables a question can have once names of WITH and views
-// are replaced by what they stand for: nested, they would double each time. maxLooks bounds the work of finding out.
+// maxSources bounds how many tables a question can have once names of WITH and views are replaced
+// by what they stand for: nested, they would double each time. maxLooks bounds the work of finding
+// out.
 const (
 	maxSources = 64
 	maxLooks   = 4000
@@ -57,8 +59,8 @@ func (e *env) visit(pos int32) error {
 	return nil
 }
 
-// inside is the environment of a subquery.
-func (e *env) inside(pos int32) (*env, error) {
+// descend returns the environment of a subquery.
+func (e *env) descend(pos int32) (*env, error) {
 	inner := *e
 	if inner.depth++; inner.depth > maxInside {
 		return nil, syntax.Refuse(pos, "write it with fewer levels", "subqueries are nested more than %d levels deep", maxInside)
@@ -70,8 +72,8 @@ func tooManySources(pos int32) error {
 	return syntax.Refuse(pos, "ask a simpler question", "the question has more than %d tables, once WITH and views are replaced by what they stand for", maxSources)
 }
 
-// with adds the queries of a WITH clause. Each sees those before it.
-func (e *env) with(w *pg.WithClause) (*env, error) {
+// addNames adds the queries of a WITH clause. Each sees those before it.
+func (e *env) addNames(w *pg.WithClause) (*env, error) {
 	if w == nil {
 		return e, nil
 	}
@@ -107,7 +109,8 @@ type source struct {
 	answer bool // it is an answer that was put in a question's place
 }
 
-// find says what a table's name stands for: a query of WITH, then a table, then a view of the owner's.
+// find says what a table's name stands for: a query of WITH, then a table, then a view of the
+// owner's.
 func (e *env) find(v *pg.RangeVar) (source, error) {
 	if v.Catalogname != "" || v.Schemaname != "" || !v.Inh {
 		return source{}, syntax.Refuse(v.Location, "write the table's name alone; "+known("tables", e.dataset.Tables), "a table is named without schema and ONLY")
@@ -133,7 +136,8 @@ func (e *env) find(v *pg.RangeVar) (source, error) {
 	return source{}, syntax.Refuse(v.Location, e.sources(), "there is no table %q", v.Relname).WithCode(syntax.NoTable)
 }
 
-// sources lists what a question can be about: the tables, and the owner's views where there are some.
+// sources lists what a question can be about: the tables, and the owner's views where there are
+// some.
 func (e *env) sources() string {
 	out := known("tables", e.dataset.Tables)
 	if len(e.dataset.Views) > 0 {

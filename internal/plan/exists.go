@@ -8,9 +8,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
-// sublink reads a subquery in a condition on rows: EXISTS, and IN with a subquery, which means the same. It is
-// over public tables, or about the same person as the row that asks: otherwise one person's row would decide
-// about another's.
+// sublink reads a subquery in a condition on rows: EXISTS, and IN with a subquery, which means the
+// same. It is over public tables, or about the same person as the row that asks: otherwise one
+// person's row would decide about another's.
 func (s below) sublink(l *pg.SubLink) (tree.Expr, error) {
 	q := s.question
 	sub := l.Subselect.GetSelectStmt()
@@ -23,8 +23,9 @@ func (s below) sublink(l *pg.SubLink) (tree.Expr, error) {
 	case isSet(sub) || isAggregated(sub):
 		return nil, syntax.Refuse(l.Location, "write a plain SELECT ... FROM ... WHERE", "a subquery in a condition cannot have aggregates or set operations")
 	}
-	// The left side of IN comes first: it belongs to the row outside, and a subquery that is a value there gives that row more
-	// fields. Only then are they counted, because those of the inner row are numbered from there on.
+	// The left side of IN comes first: it belongs to the row outside, and a subquery that is a
+	// value there gives that row more fields. Only then are they counted, because those of the
+	// inner row are numbered from there on.
 	var x tree.Expr
 	if l.SubLinkType == pg.SubLinkType_ANY_SUBLINK {
 		var err error
@@ -37,7 +38,7 @@ func (s below) sublink(l *pg.SubLink) (tree.Expr, error) {
 		return nil, err
 	}
 	n := len(q.rows.Fields())
-	c := q.around(inside, inner)
+	c := q.aboutInner(inside, inner)
 	if err := c.where(sub); err != nil {
 		return nil, err
 	}
@@ -64,14 +65,14 @@ func (q *question) inner(sub *pg.SelectStmt, pos int32) (*env, rows, error) {
 	if err := refuseRows(sub, pos); err != nil {
 		return nil, rows{}, err
 	}
-	inside, err := q.inside(pos)
+	inside, err := q.descend(pos)
 	if err != nil {
 		return nil, rows{}, err
 	}
-	if inside, err = inside.with(sub.WithClause); err != nil {
+	if inside, err = inside.addNames(sub.WithClause); err != nil {
 		return nil, rows{}, err
 	}
-	from, err := inside.from(sub.FromClause)
+	from, err := inside.readFrom(sub.FromClause)
 	return inside, from, err
 }
 

@@ -8,10 +8,10 @@ import (
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
-// fanout says how many rows of a public relation one row beside it can meet. It follows from sizes of public tables: from the
-// number of their rows, and from how often the most frequent value is there of the columns that On says are equal to
-// something of the other row. Nothing else of On is believed to keep rows apart. The first field of the relation is the one
-// that On calls offset.
+// fanout says how many rows of a public relation one row beside it can meet. It follows from sizes
+// of public tables: from the number of their rows, and from how often the most frequent value is
+// there of the columns that On says are equal to something of the other row. Nothing else of On is
+// believed to keep rows apart. The first field of the relation is the one that On calls offset.
 func (w *work) fanout(r tree.Relation, on tree.Expr, offset int) int64 {
 	var equal []int
 	for _, c := range expr.Conjuncts(on) {
@@ -29,7 +29,8 @@ func (w *work) fanout(r tree.Relation, on tree.Expr, offset int) int64 {
 	return max(1, w.most(r, equal))
 }
 
-// fieldOf is the field that an expression tells apart: two rows with one value of the expression have one value of the field.
+// fieldOf is the field that an expression tells apart: two rows with one value of the expression
+// have one value of the field.
 func fieldOf(e tree.Expr) (int, bool) {
 	switch e := e.(type) {
 	case *tree.Column:
@@ -40,7 +41,8 @@ func fieldOf(e tree.Expr) (int, bool) {
 	return 0, false
 }
 
-// names reports whether an expression names a field from one place up to another, or has a subquery, which may.
+// names reports whether an expression names a field from one place up to another, or has a
+// subquery, which may.
 func names(e tree.Expr, from, upto int) bool {
 	found := false
 	tree.Walk(e, func(x tree.Expr) {
@@ -54,8 +56,8 @@ func names(e tree.Expr, from, upto int) bool {
 	return found
 }
 
-// most is how many rows of a public relation have the same values in some fields at most, NULL left out, which is equal to
-// nothing. In no fields it is how many rows there are.
+// most is how many rows of a public relation have the same values in some fields at most, NULL left
+// out, which is equal to nothing. In no fields it is how many rows there are.
 func (w *work) most(r tree.Relation, fields []int) int64 {
 	slices.Sort(fields)
 	fields = slices.Compact(fields)

@@ -8,9 +8,10 @@ import (
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
-// flat takes a subquery away that only names and filters: (SELECT age AS a FROM t WHERE c) is t where c. Its rows are
-// t's rows where c is true, and it passes on whose they are and how many count, so the same rows come to
-// the same groups. Where a column of it is computed, or a condition asks about other rows, it stays.
+// flat takes a subquery away that only names and filters: (SELECT age AS a FROM t WHERE c) is t
+// where c. Its rows are t's rows where c is true, and it passes on whose they are and how many
+// count, so the same rows come to the same groups. Where a column of it is computed, or a condition
+// asks about other rows, it stays.
 func flatten(p *tree.Plan) {
 	for {
 		s, ok := p.Query.From.(*tree.Select)
@@ -100,7 +101,8 @@ func picked[T any](all []T, at []int) []T {
 	return out
 }
 
-// onto writes an expression over a subquery's fields as one over the fields below it, where each is one of them.
+// onto writes an expression over a subquery's fields as one over the fields below it, where each is
+// one of them.
 func rewrite(e tree.Expr, s *tree.Select) (tree.Expr, bool) {
 	ok := true
 	tree.WalkRow(e, func(x tree.Expr) { // what is inside of EXISTS counts its fields in another way

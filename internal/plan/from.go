@@ -11,8 +11,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
-// from reads a FROM clause: tables, subqueries and joins of rows.
-func (e *env) from(nodes []*pg.Node) (rows, error) {
+// readFrom reads a FROM clause: tables, subqueries and joins of rows.
+func (e *env) readFrom(nodes []*pg.Node) (rows, error) {
 	if len(nodes) == 0 {
 		return rows{}, syntax.Refuse(-1, "write SELECT ... FROM a table; "+known("tables", e.dataset.Tables), "there is no FROM")
 	}
@@ -161,7 +161,8 @@ func (e *env) joinUsing(l, r rows, j *pg.JoinExpr, left bool, at int32) (rows, e
 		if err != nil {
 			return rows{}, err
 		}
-		// A listed column that is an identity stands there as it is stored too, under the same name.
+		// A listed column that is an identity stands there as it is stored too, under the same
+		// name.
 		hidden = append(hidden, b.Index)
 		if b.Field.Identity != "" {
 			hidden = append(hidden, b.Stored().Index)
@@ -183,8 +184,8 @@ func (e *env) joinUsing(l, r rows, j *pg.JoinExpr, left bool, at int32) (rows, e
 	return e.join(l, r, expr.Normal(on), left, at, false)
 }
 
-// join checks that two relations may be joined. Where both are private every pair of rows must be one person's; a
-// comma leaves that to WHERE.
+// join checks that two relations may be joined. Where both are private every pair of rows must be
+// one person's; a comma leaves that to WHERE.
 func (e *env) join(l, r rows, on tree.Expr, left bool, at int32, comma bool) (rows, error) {
 	switch {
 	case left && !tree.Private(l) && tree.Private(r):

@@ -13,11 +13,11 @@ import (
 // checkCall checks the call of a function that is not an aggregate.
 func checkCall(s scope, f *pg.FuncCall) (tree.Expr, error) {
 	name := functionName(f)
-	if !expr.IsFunction(name) {
+	if expr.Lookup(name) == nil {
 		return nil, syntax.Refuse(f.Location, instead(name), "the function %s cannot be used", name).WithCode(syntax.NoFunction)
 	}
 	if f.AggDistinct || f.AggFilter != nil || f.Over != nil || len(f.AggOrder) > 0 || f.AggWithinGroup || f.FuncVariadic || f.AggStar {
-		return nil, syntax.Refuse(f.Location, "write "+expr.Registry[name].Usage, "%s is not an aggregate", name)
+		return nil, syntax.Refuse(f.Location, "write "+expr.Lookup(name).Usage, "%s is not an aggregate", name)
 	}
 	return checkNamed(s, name, f.Args, f.Location)
 }
@@ -67,7 +67,7 @@ func checkNamed(s scope, name string, nodes []*pg.Node, pos int32) (tree.Expr, e
 	for i, n := range nodes {
 		var err error
 		if n.GetNamedArgExpr() != nil {
-			return nil, syntax.Refuse(pos, "write "+expr.Registry[name].Usage, "arguments have no names here")
+			return nil, syntax.Refuse(pos, "write "+expr.Lookup(name).Usage, "arguments have no names here")
 		}
 		if args[i], err = checkExpr(s, n); err != nil {
 			return nil, err

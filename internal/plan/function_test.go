@@ -32,12 +32,12 @@ datasets:
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := syntax.Parse("SELECT " + text + " FROM t")
+	s, err := syntax.Open("SELECT "+text+" FROM t", nil).Select()
 	if err != nil {
 		t.Fatal(err)
 	}
 	around := newEnv(p.Datasets["d"], Options{})
-	from, err := around.from(s.FromClause)
+	from, err := around.readFrom(s.FromClause)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +48,8 @@ datasets:
 	return e
 }
 
-// escaped returns a part of e, a number or a time, whose value lies outside what its type says, or nil.
+// escaped returns a part of e, a number or a time, whose value lies outside what its type says, or
+// nil.
 func escaped(e tree.Expr, leaf func(tree.Expr) tree.Value) (found tree.Expr) {
 	tree.Walk(e, func(x tree.Expr) {
 		lo, hi := x.Type().Span()

@@ -3,6 +3,7 @@ package plan_test
 import (
 	"errors"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -10,6 +11,7 @@ import (
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
@@ -25,12 +27,19 @@ func FuzzPrepare(f *testing.F) {
 	}
 	ds := hospital(f)
 	f.Fuzz(func(t *testing.T, text string) {
-		st, err := plan.Prepare(ds, text, plan.Options{})
+		opened := syntax.Open(text, nil)
+		kinds, _, err := plan.Parameters(ds, opened)
+		for _, k := range kinds {
+			if err != nil || !slices.Contains([]string{"integer", "decimal", "text", "boolean", "date", "timestamp"}, k) {
+				t.Errorf("kind %q", k)
+			}
+		}
+		st, err := plan.PrepareText(ds, opened, plan.Options{})
 		if err != nil {
 			checkRefusal(t, text, err)
 			return
 		}
-		again, err := plan.Prepare(ds, text+" ", plan.Options{})
+		again, err := plan.PrepareText(ds, opened, plan.Options{}) // which the first has not changed
 		if err != nil || len(again.Plans) != len(st.Plans) || len(st.Plans) == 0 {
 			t.Fatalf("the same question twice: %v", err)
 		}

@@ -19,11 +19,11 @@ const holdoutMean = "holdout_mean"
 const holdoutInstead = "write SELECT holdout_mean(expression) FROM table, or SELECT holdout_mean(expression, 0.81) FROM table with the mean on your training data"
 
 // AsksHoldout reports whether a text asks a holdout. A text that cannot be parsed does not.
-func AsksHoldout(text string) bool {
-	if !strings.Contains(strings.ToLower(text), holdoutMean) {
+func AsksHoldout(text *syntax.Text) bool {
+	if !strings.Contains(strings.ToLower(text.SQL()), holdoutMean) {
 		return false
 	}
-	s, err := syntax.Parse(text)
+	s, err := text.Select()
 	if err != nil {
 		return false
 	}
@@ -40,10 +40,11 @@ func isHoldoutMean(n *pg.Node) bool {
 	return f != nil && strings.EqualFold(functionName(f), holdoutMean)
 }
 
-// PrepareHoldout checks a question to a holdout against the policy, and reads nothing else, but public tables for their sizes. The holdout is the one with a name, or where there is none the only
-// one of the table. Its refusals tell nothing about the data.
-func PrepareHoldout(ds *policy.Dataset, text, name string, o Options) (*tree.Holdout, error) {
-	s, err := syntax.Parse(text)
+// PrepareHoldout checks a question to a holdout against the policy, and reads nothing else, but
+// public tables for their sizes. The holdout is the one with a name, or where there is none the
+// only one of the table. Its refusals tell nothing about the data.
+func PrepareHoldout(ds *policy.Dataset, text *syntax.Text, name string, o Options) (*tree.Holdout, error) {
+	s, err := text.Select()
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +146,8 @@ func holdoutOf(ds *policy.Dataset, v *pg.RangeVar, name string) (*policy.Holdout
 	return found[0], nil
 }
 
-// trainingValue reads the second argument: a constant, also as a text or with a cast, as the value of a parameter comes.
+// trainingValue reads the second argument: a constant, also as a text or with a cast, as the value
+// of a parameter comes.
 func (q *question) trainingValue(n *pg.Node) (*big.Rat, error) {
 	bad := syntax.Refuse(syntax.Location(n), "write the mean on your training data as a number from 0 to 1, such as 0.81", "the training value is not a number from 0 to 1")
 	e, err := q.expression(n)

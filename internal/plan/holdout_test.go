@@ -9,6 +9,7 @@ import (
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -37,14 +38,14 @@ func TestHoldout(t *testing.T) {
 }
 
 func holdoutOutcome(ds *policy.Dataset, text string) string {
-	if !plan.AsksHoldout(text) {
+	if !plan.AsksHoldout(syntax.Open(text, nil)) {
 		return "asks no holdout\n"
 	}
 	// Beside it no question has the function.
 	if _, err := plan.Prepare(ds, text, plan.Options{Public: tables{}}); err == nil {
 		return "IS A QUESTION TOO\n"
 	}
-	h, err := plan.PrepareHoldout(ds, text, "", plan.Options{})
+	h, err := plan.PrepareHoldout(ds, syntax.Open(text, nil), "", plan.Options{})
 	if err != nil {
 		return refusal(text, err)
 	}
@@ -65,7 +66,8 @@ func holdoutOutcome(ds *policy.Dataset, text string) string {
 	return b.String()
 }
 
-// FuzzHoldout looks for texts that make the planner fail, or that give a holdout something else than one row a person with values from 0 to 1.
+// FuzzHoldout looks for texts that make the planner fail, or that give a holdout something else
+// than one row a person with values from 0 to 1.
 func FuzzHoldout(f *testing.F) {
 	p, err := policy.Load("testdata/holdout/trial.yaml")
 	if err != nil {
@@ -77,10 +79,10 @@ func FuzzHoldout(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if !plan.AsksHoldout(text) {
+		if !plan.AsksHoldout(syntax.Open(text, nil)) {
 			return
 		}
-		h, err := plan.PrepareHoldout(ds, text, "", plan.Options{})
+		h, err := plan.PrepareHoldout(ds, syntax.Open(text, nil), "", plan.Options{})
 		if err != nil {
 			return
 		}

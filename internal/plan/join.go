@@ -81,8 +81,9 @@ func newJoin(l, r tree.Relation, on tree.Expr, left bool) *tree.Join {
 	return j
 }
 
-// keepsOnce reports whether what is the same in all rows of a person of one side stays so. On the left it does. On
-// the right a person's rows may come with a partner or without, unless nothing but the person decides.
+// keepsOnce reports whether what is the same in all rows of a person of one side stays so. On the
+// left it does. On the right a person's rows may come with a partner or without, unless nothing but
+// the person decides.
 func keepsOnce(j *tree.Join, right bool, n int) bool {
 	if !tree.Private(j.L) || !tree.Private(j.R) {
 		return tree.Private(j.L) != right
@@ -105,8 +106,8 @@ func plain(r tree.Relation) tree.Relation {
 	}
 }
 
-// keyedByValue reports whether On compares a key of a public relation with something of the other side
-// that is not a plain column.
+// keyedByValue reports whether On compares a key of a public relation with something of the other
+// side that is not a plain column.
 func keyedByValue(r tree.Relation, on tree.Expr, offset int) bool {
 	if tree.Private(r) {
 		return false

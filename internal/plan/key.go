@@ -137,8 +137,8 @@ func (q *question) key(e tree.Expr, pos int32) (tree.Key, error) {
 	return tree.Key{Expr: e, Private: true}, nil
 }
 
-// mayBePrivate refuses a key without public values unless the owner has said of each of its columns that its
-// values may be released when enough people have them.
+// mayBePrivate refuses a key without public values unless the owner has said of each of its columns
+// that its values may be released when enough people have them.
 func (q *question) mayBePrivate(e tree.Expr, pos int32) error {
 	var bad *tree.Column
 	private := false

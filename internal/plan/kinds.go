@@ -13,42 +13,38 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// Parameters says of what kind the parameters of a text are, as the places where they stand have them: integer, decimal, text, boolean, date or timestamp,
-// for $1, $2 and so on. A parameter takes the kind of what it is compared, computed or listed with, or cast to, where that is known, and is a
-// text otherwise, which the planner reads as whatever it meets. It is a help for clients and decides nothing: a value of another kind is
-// checked like a constant of that kind.
-func Parameters(ds *policy.Dataset, text string) ([]string, error) {
+// Parameters says of what kind the parameters of a text are, as the places where they stand have
+// them: integer, decimal, text, boolean, date or timestamp, for $1, $2 and so on. A parameter takes
+// the kind of what it is compared, computed or listed with, or cast to, where that is known, and is
+// a text otherwise, which the planner reads as whatever it meets. It is a help for clients and
+// decides nothing: a value of another kind is checked like a constant of that kind.
+//
+// The samples are values that can stand for the parameters where only the shape of the answer is
+// asked for: a value of each one's kind, and one of the policy's own where it is compared with a
+// column that has listed values or bounds.
+func Parameters(ds *policy.Dataset, text *syntax.Text) (kinds []string, samples []api.Parameter, err error) {
 	k, err := kindsOf(ds, text)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return k.kinds, nil
-}
-
-// Samples returns values that can stand for the parameters of a text where only its shape is asked for: a value of each one's kind, and one of
-// the policy's own where it is compared with a column that has listed values or bounds.
-func Samples(ds *policy.Dataset, text string) ([]api.Parameter, error) {
-	k, err := kindsOf(ds, text)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]api.Parameter, len(k.kinds))
+	samples = make([]api.Parameter, len(k.kinds))
 	for i, kind := range k.kinds {
-		out[i] = api.Parameter{Kind: kind, Text: sampleTexts[kind]}
+		samples[i] = api.Parameter{Kind: kind, Text: sampleTexts[kind]}
 		if s, ok := k.samples[i]; ok {
-			out[i].Text = s
+			samples[i].Text = s
 		}
 	}
-	return out, nil
+	return k.kinds, samples, nil
 }
 
-// sampleTexts are values of each kind: not zero, so that they can divide, and with a fraction where there can be one.
+// sampleTexts are values of each kind: not zero, so that they can divide, and with a fraction where
+// there can be one.
 var sampleTexts = map[string]string{
 	"integer": "1", "decimal": "0.5", "text": "a", "boolean": "true", "date": "2000-01-01", "timestamp": "2000-01-01 00:00:00",
 }
 
-// kinds finds the kinds of parameters. It looks at names and not at scopes: a name that means two kinds of columns in one text has
-// none.
+// kinds finds the kinds of parameters. It looks at names and not at scopes: a name that means two
+// kinds of columns in one text has none.
 type kinds struct {
 	tables  []*policy.Table
 	targets []*pg.ResTarget // expressions that have names, as n in COUNT(*) AS n
@@ -58,8 +54,12 @@ type kinds struct {
 	looks   int // how much more may be looked at
 }
 
-func kindsOf(ds *policy.Dataset, text string) (*kinds, error) {
-	s, _, count, err := syntax.Parameters(text)
+func kindsOf(ds *policy.Dataset, text *syntax.Text) (*kinds, error) {
+	count, err := text.Parameters()
+	if err != nil {
+		return nil, err
+	}
+	s, err := text.Select()
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +93,7 @@ func (k *kinds) collect(ds *policy.Dataset, n *pg.Node) {
 				k.tables = append(k.tables, t)
 			} else if view, ok := lookup(ds.Views, x.RangeVar.Relname); ok && !k.views[view] {
 				k.views[view] = true
-				if s, err := syntax.Parse(view); err == nil {
+				if s, err := syntax.Open(view, nil).Select(); err == nil {
 					k.collect(ds, syntax.SelectNode(s))
 				}
 			}
@@ -161,10 +161,11 @@ func (k *kinds) operator(a *pg.A_Expr) {
 	k.alike(append([]*pg.Node{a.Lexpr}, items(a.Rexpr)...)...)
 }
 
-// arithmetic gives a parameter the kind of the other side, as PostgreSQL does. A number of days is added to a day.
+// arithmetic gives a parameter the kind of the other side, as PostgreSQL does. A number of days is
+// added to a day.
 func (k *kinds) arithmetic(op string, a *pg.A_Expr) {
 	for _, side := range [][2]*pg.Node{{a.Lexpr, a.Rexpr}, {a.Rexpr, a.Lexpr}} {
-		switch other := k.of(side[1], 0); {
+		switch other := k.kind(side[1], 0); {
 		case other == "integer" || other == "decimal":
 			k.want(other, side[0])
 		case other == "date" && op == "-" && side[0] == a.Lexpr:
@@ -172,7 +173,7 @@ func (k *kinds) arithmetic(op string, a *pg.A_Expr) {
 		case other == "date":
 			k.want("integer", side[0])
 		case other == "timestamp": // an interval, which is a text here
-		case a.Lexpr == nil || k.of(side[0], 0) == "":
+		case a.Lexpr == nil || k.kind(side[0], 0) == "":
 			k.want("decimal", side[0])
 		}
 	}
@@ -191,53 +192,51 @@ func (k *kinds) choices(c *pg.CaseExpr) {
 	k.alike(results...)
 }
 
-// The functions whose arguments or values have a kind of their own. Those that are not here say nothing.
-var (
-	textArguments  = []string{"lower", "upper", "length", "char_length", "trim", "btrim", "ltrim", "rtrim", "replace", "concat", "starts_with", "strpos", "position", "like_escape", "date_trunc", "date_part", "reverse"}
-	textValues     = []string{"lower", "upper", "trim", "btrim", "ltrim", "rtrim", "replace", "concat", "left", "right", "substr", "substring", "lpad", "rpad", "reverse", "split_part", "like_escape", "repeat", "to_char"}
-	integerValues  = []string{"count", "length", "char_length", "strpos", "position", "row_number", "rank", "dense_rank", "width_bucket", "extract", "date_part"}
-	decimalValues  = []string{"avg", "variance", "var_pop", "var_samp", "stddev", "stddev_pop", "stddev_samp", "dp_error", "sqrt", "ln", "log", "log10", "exp", "power"}
-	alikeArguments = []string{"greatest", "least", "nullif", "coalesce", "ifnull", "mod"}
-	likeArguments  = []string{"sum", "min", "max", "median", "percentile_cont", "percentile_disc", "dp_low", "dp_high", "abs", "round", "floor", "ceil", "ceiling", "trunc", "mod", "greatest", "least", "nullif", "coalesce", "ifnull", "any_value", "lag", "lead"}
-)
+// aboveOnly are functions that are there for SELECTs over answers, and for nothing below the noise.
+var aboveOnly = map[string]expr.Signature{
+	"dp_low": {Gives: "alike"}, "dp_high": {Gives: "alike"}, "dp_error": {Gives: "decimal"}, holdoutMean: {Takes: "- decimal"},
+	"replace": {Takes: "text", Gives: "text"}, "like_escape": {Takes: "text", Gives: "text"}, "reverse": {Takes: "text", Gives: "text"},
+	"repeat": {Takes: "text integer", Gives: "text"}, "lpad": {Takes: "text integer text", Gives: "text"}, "rpad": {Takes: "text integer text", Gives: "text"},
+	"split_part": {Takes: "text text integer", Gives: "text"}, "to_char": {Gives: "text"},
+	"row_number": {Gives: "integer"}, "rank": {Gives: "integer"}, "dense_rank": {Gives: "integer"},
+	"any_value": {Gives: "alike"}, "lag": {Gives: "alike"}, "lead": {Gives: "alike"},
+}
+
+// signature says what is known of a function's arguments and value; it is empty where nothing is.
+func signature(f *pg.FuncCall) expr.Signature {
+	name := functionName(f)
+	if known := expr.Lookup(name); known != nil {
+		return known.Signature
+	}
+	if s, ok := aggregates[name]; ok {
+		return s
+	}
+	return aboveOnly[name]
+}
 
 func (k *kinds) call(f *pg.FuncCall) {
-	name := functionName(f)
-	switch {
-	case slices.Contains(alikeArguments, name):
+	takes := strings.Fields(signature(f).Takes)
+	if len(takes) == 1 && takes[0] == "alike" {
 		k.alike(f.Args...)
-	case name == holdoutMean && len(f.Args) == 2:
-		k.want("decimal", f.Args[1])
-	case name == "left" || name == "right" || name == "substr" || name == "substring" || name == "lpad" || name == "rpad" || name == "repeat" || name == "split_part":
-		for i, a := range f.Args {
-			switch {
-			case i == 0, i == 1 && name == "split_part", i == 2 && strings.HasSuffix(name, "pad"):
-				k.want("text", a)
-			default:
-				k.want("integer", a)
-			}
+		takes = nil
+	}
+	for i, a := range f.Args {
+		if len(takes) == 0 {
+			break
 		}
-	case name == "round" || name == "trunc":
-		if len(f.Args) == 2 {
-			k.want("integer", f.Args[1])
+		if kind := takes[min(i, len(takes)-1)]; kind != "-" {
+			k.want(kind, a)
 		}
-	case name == "percentile_cont" || name == "percentile_disc":
-		k.want("decimal", f.Args...)
-	case name == "date_trunc" || name == "date_part":
-		if len(f.Args) > 0 {
-			k.want("text", f.Args[0])
-		}
-	case slices.Contains(textArguments, name):
-		k.want("text", f.Args...)
 	}
 	k.want("boolean", f.AggFilter)
 }
 
-// alike gives parameters the kind of those beside them, and a value that the policy has for one of them.
+// alike gives parameters the kind of those beside them, and a value that the policy has for one of
+// them.
 func (k *kinds) alike(nodes ...*pg.Node) {
 	kind, sample, found := "", "", false
 	for _, n := range nodes {
-		other := k.of(n, 0)
+		other := k.kind(n, 0)
 		if kind == "" || kind == "integer" && other == "decimal" {
 			kind = cmpOr(other, kind)
 		}
@@ -262,8 +261,8 @@ func cmpOr(a, b string) string {
 	return b
 }
 
-// want gives a kind to those of some nodes that are parameters and have none yet. A cast of one is the client's own word for it, and
-// comes first, because its node is what stands there.
+// want gives a kind to those of some nodes that are parameters and have none yet. A cast of one is
+// the client's own word for it, and comes first, because its node is what stands there.
 func (k *kinds) want(kind string, nodes ...*pg.Node) {
 	for _, n := range nodes {
 		for syntax.IsMinus(n) {
@@ -275,14 +274,14 @@ func (k *kinds) want(kind string, nodes ...*pg.Node) {
 	}
 }
 
-// of is the kind of an expression, or nothing where it is not known.
-func (k *kinds) of(n *pg.Node, depth int) string {
+// kind is the kind of an expression, or nothing where it is not known.
+func (k *kinds) kind(n *pg.Node, depth int) string {
 	if k.looks--; n == nil || depth > maxInside || k.looks < 0 {
 		return ""
 	}
 	first := func(nodes ...*pg.Node) string {
 		for _, n := range nodes {
-			if kind := k.of(n, depth+1); kind != "" {
+			if kind := k.kind(n, depth+1); kind != "" {
 				return kind
 			}
 		}
@@ -333,7 +332,7 @@ func (k *kinds) of(n *pg.Node, depth int) string {
 		case op == "||":
 			return "text"
 		case strings.ContainsAny(op, "+-*/%^") && len(op) == 1:
-			l, r := k.of(a.Lexpr, depth+1), k.of(a.Rexpr, depth+1)
+			l, r := k.kind(a.Lexpr, depth+1), k.kind(a.Rexpr, depth+1)
 			switch {
 			case l == "date" && r == "date":
 				return "integer"
@@ -344,28 +343,20 @@ func (k *kinds) of(n *pg.Node, depth int) string {
 		}
 		return "boolean"
 	case *pg.Node_FuncCall:
-		name := functionName(x.FuncCall)
-		switch {
-		case slices.Contains(integerValues, name):
-			return "integer"
-		case slices.Contains(decimalValues, name):
-			return "decimal"
-		case slices.Contains(textValues, name):
-			return "text"
-		case name == "date_trunc":
-			return "timestamp"
-		case name == "percentile_cont" || name == "percentile_disc":
-			if len(x.FuncCall.AggOrder) == 1 {
-				return first(x.FuncCall.AggOrder[0].GetSortBy().GetNode())
-			}
-		case slices.Contains(likeArguments, name):
+		gives := signature(x.FuncCall).Gives
+		switch order := x.FuncCall.AggOrder; {
+		case gives == "alike" && x.FuncCall.AggWithinGroup && len(order) == 1:
+			return first(order[0].GetSortBy().GetNode())
+		case gives == "alike":
 			return first(x.FuncCall.Args...)
 		}
+		return gives
 	}
 	return ""
 }
 
-// column is what a name means among the columns of the tables, or nil: where there is none, or several of different kinds.
+// column is what a name means among the columns of the tables, or nil: where there is none, or
+// several of different kinds.
 func (k *kinds) column(n *pg.Node) *policy.Column {
 	fields := n.GetColumnRef().GetFields()
 	if len(fields) == 0 {
@@ -394,7 +385,7 @@ func (k *kinds) target(c *pg.ColumnRef, depth int) string {
 	name := c.Fields[len(c.Fields)-1].GetString_().GetSval()
 	for _, t := range k.targets {
 		if strings.EqualFold(t.Name, name) {
-			if kind := k.of(t.Val, depth+1); kind != "" {
+			if kind := k.kind(t.Val, depth+1); kind != "" {
 				return kind
 			}
 		}

@@ -7,8 +7,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
-// cost is what it takes to compute expressions for one row: how many rows of public tables are looked at in their subqueries, and
-// how many of all, and how many operations there are.
+// cost is what it takes to compute expressions for one row: how many rows of public tables are
+// looked at in their subqueries, and how many of all, and how many operations there are.
 type cost struct{ public, rows, size int64 }
 
 // looks is how many times it is as if the row were looked at.
@@ -23,7 +23,8 @@ func (c *cost) add(d cost) {
 	c.public, c.rows, c.size = plus(c.public, d.public), plus(c.rows, d.rows), plus(c.size, d.size)
 }
 
-// expr bounds the subqueries of an expression that is computed for so many rows of a person, and adds what they cost.
+// expr bounds the subqueries of an expression that is computed for so many rows of a person, and
+// adds what they cost.
 func (w *work) expr(e tree.Expr, c *cost, rows int64) tree.Expr {
 	if e == nil {
 		return nil
@@ -43,8 +44,8 @@ func (w *work) expr(e tree.Expr, c *cost, rows int64) tree.Expr {
 	})
 }
 
-// operations is how many operations a node counts as, each of some nanoseconds: one for each part of it that is written, one for each value of a
-// list, and for texts as long as they can be.
+// operations is how many operations a node counts as, each of some nanoseconds: one for each part
+// of it that is written, one for each value of a list, and for texts as long as they can be.
 func operations(e tree.Expr) int64 {
 	n := int64(0)
 	for i := range tree.Parts(e) {
@@ -63,7 +64,8 @@ func operations(e tree.Expr) int64 {
 	return n
 }
 
-// pieces is how many pieces of 64 characters a text has; of one that can have any length it is taken to be a few.
+// pieces is how many pieces of 64 characters a text has; of one that can have any length it is
+// taken to be a few.
 func pieces(t tree.Type) int64 {
 	if t.Kind != tree.Text || t.MaxLength == 0 {
 		return 4
@@ -71,7 +73,8 @@ func pieces(t tree.Type) int64 {
 	return 1 + int64(t.MaxLength)/64
 }
 
-// operations is how many operations a pattern counts as: one that is no beginning, end or part looks at each character of the text with each of its own.
+// operations is how many operations a pattern counts as: one that is no beginning, end or part
+// looks at each character of the text with each of its own.
 func patternOperations(e *tree.Like) int64 {
 	inner := e.Pattern
 	if len(inner) > 0 && inner[0].Anything() {
@@ -88,7 +91,8 @@ func patternOperations(e *tree.Like) int64 {
 	return pieces(e.X.Type())
 }
 
-// exists bounds a subquery in a condition. For the row that asks, all rows that may fit are looked at.
+// exists bounds a subquery in a condition. For the row that asks, all rows that may fit are looked
+// at.
 func (w *work) exists(e *tree.Exists, c *cost, rows int64) tree.Expr {
 	out := *e
 	var l load
@@ -104,7 +108,8 @@ func (w *work) exists(e *tree.Exists, c *cost, rows int64) tree.Expr {
 	w.reads(e.From)
 	n := int64(1)
 	if rows > 1 && !equalities(e.On, e.Outer) {
-		// A person's rows times those of the same person. Those outside are cut where they are computed for.
+		// A person's rows times those of the same person. Those outside are cut where they are
+		// computed for.
 		if w.levels == 0 {
 			w.levels = pairwise(e)
 			defer func() { w.levels = 0 }()
@@ -113,22 +118,22 @@ func (w *work) exists(e *tree.Exists, c *cost, rows int64) tree.Expr {
 		n = l.rows
 	}
 	out.On = w.expr(e.On, &inside, times64(rows, l.rows))
-	out.From, _ = w.before(out.From, load{l.rows, 1}, cost{rows: inside.looks()})
+	out.From, _ = w.cutBefore(out.From, load{l.rows, 1}, cost{rows: inside.looks()})
 	all := inside.times(n)
 	all.public = inside.public // for one row of the person, of which there are so many
 	c.add(all)
 	return &out
 }
 
-// share is how many rows of a person are left of each of so many subqueries inside of each other, and of the row that asks, so that
-// all combinations are as many as for one.
+// share is how many rows of a person are left of each of so many subqueries inside of each other,
+// and of the row that asks, so that all combinations are as many as for one.
 func share(r tree.Relation, levels int) int64 {
 	n := tree.Joinable(r)
 	return max(1, min(n, int64(math.Pow(float64(n)*spread, 1/float64(levels+1))+0.001)))
 }
 
-// pairwise is how many subqueries over private rows stand inside of each other, this one among them, of which each pair of rows is
-// looked at.
+// pairwise is how many subqueries over private rows stand inside of each other, this one among
+// them, of which each pair of rows is looked at.
 func pairwise(e *tree.Exists) int {
 	deepest := 0
 	for _, p := range tree.Parts(e) {
@@ -144,9 +149,10 @@ func pairwise(e *tree.Exists) int {
 	return deepest
 }
 
-// equalities reports whether On has nothing that is to be looked at pair by pair: only comparisons of a field outside with a field inside by =, and
-// conditions on the inside alone. Such rows are found by a table of hashes. A condition on the outside alone, and an equality of
-// something that is computed, make DuckDB look at all pairs of a person's rows.
+// equalities reports whether On has nothing that is to be looked at pair by pair: only comparisons
+// of a field outside with a field inside by =, and conditions on the inside alone. Such rows are
+// found by a table of hashes. A condition on the outside alone, and an equality of something that
+// is computed, make DuckDB look at all pairs of a person's rows.
 func equalities(on tree.Expr, outer int) bool {
 	for _, c := range expr.Conjuncts(on) {
 		if outside, _ := sides(c, outer); !outside {
@@ -160,7 +166,8 @@ func equalities(on tree.Expr, outer int) bool {
 	return true
 }
 
-// sides says whether an expression names fields before a place and from it on. A subquery's own fields are neither.
+// sides says whether an expression names fields before a place and from it on. A subquery's own
+// fields are neither.
 func sides(e tree.Expr, outer int) (outside, inside bool) {
 	var look func(e tree.Expr, upto int)
 	look = func(e tree.Expr, upto int) {

@@ -6,8 +6,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
-// owned looks once more at whose rows are, as provenTotal does at numbers: a private relation has a unit that is an identity as it
-// is stored, the parts of a union have it at one place, and private rows meet only where both are one person's.
+// owned looks once more at whose rows are, as provenTotal does at numbers: a private relation has a
+// unit that is an identity as it is stored, the parts of a union have it at one place, and private
+// rows meet only where both are one person's.
 func owned(r tree.Relation) error {
 	lost := func() error {
 		return syntax.Refuse(-1, "ask it in another way, and tell the maintainers of Discreet about it", "the planner lost track of whose the rows are")

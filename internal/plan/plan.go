@@ -9,7 +9,8 @@ import (
 // Statement is a checked text: the private questions in it, and what is done with their
 // answers.
 type Statement struct {
-	// Plans are the questions that are paid for. There is more than one only where Outer is not nil.
+	// Plans are the questions that are paid for. There is more than one only where Outer is not
+	// nil.
 	Plans []*tree.Plan
 	// Outer is a SELECT over the answers, free and for another engine, in which the answer
 	// of Plans[i] is the table AnswerName(i); nil where the answer of the only plan is the result.

@@ -42,7 +42,8 @@ func (q *question) quantile(arg tree.Expr, at *big.Rat, note string, pos int32) 
 
 const maxQuantiles = 100
 
-// percentile reads PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY x). On a lattice a quantile is a lattice point, so CONT and DISC are one.
+// percentile reads PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY x). On a lattice a quantile is a
+// lattice point, so CONT and DISC are one.
 func (q *question) percentile(f *pg.FuncCall, name string, filter tree.Expr) (int, error) {
 	const instead = "write PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY column)"
 	if !f.AggWithinGroup || len(f.AggOrder) != 1 || len(f.Args) != 1 {

@@ -9,12 +9,13 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// question collects a plan from a SELECT over rows. Stats and measures are added as they are named; finish
-// puts measures into their canonical order.
+// question collects a plan from a SELECT over rows. Stats and measures are added as they are named;
+// finish puts measures into their canonical order.
 type question struct {
 	*env
 	rows rows
-	// extend says that subqueries that are values may be joined to rows, and extended where they are.
+	// extend says that subqueries that are values may be joined to rows, and extended where they
+	// are.
 	extend   bool
 	extended map[string]int
 
@@ -37,14 +38,14 @@ type question struct {
 }
 
 func (e *env) question(s *pg.SelectStmt) (*tree.Plan, error) {
-	e, err := e.with(s.WithClause)
+	e, err := e.addNames(s.WithClause)
 	if err != nil {
 		return nil, err
 	}
 	if err := refuseClauses(s); err != nil {
 		return nil, err
 	}
-	from, err := e.from(s.FromClause)
+	from, err := e.readFrom(s.FromClause)
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +153,8 @@ func (q *question) having(s *pg.SelectStmt) (err error) {
 	return err
 }
 
-// distinct reads SELECT DISTINCT, which is about released rows; over rows it would show keys, so it groups.
+// distinct reads SELECT DISTINCT, which is about released rows; over rows it would show keys, so it
+// groups.
 func (q *question) distinct(s *pg.SelectStmt) error {
 	if len(s.DistinctClause) > 0 && s.DistinctClause[0].GetNode() != nil {
 		return syntax.Refuse(first(s.DistinctClause), "use GROUP BY", "DISTINCT ON cannot be used")

@@ -53,12 +53,12 @@ func (q *question) scalar(l *pg.SubLink, sub *pg.SelectStmt) (tree.Expr, error) 
 	return value, nil
 }
 
-// aboutPerson makes the subquery that is grouped by the person: of the conditions one says that both rows are
-// about one person, and the others are about the inner row alone.
+// aboutPerson makes the subquery that is grouped by the person: of the conditions one says that
+// both rows are about one person, and the others are about the inner row alone.
 func (q *question) aboutPerson(inside *env, inner rows, sub *pg.SelectStmt, pos int32) (*tree.Persons, error) {
 	n := len(q.rows.Fields())
 	own := &question{env: inside, rows: inner}
-	both := q.around(inside, inner)
+	both := q.aboutInner(inside, inner)
 	link := false
 	for _, c := range conditions(sub.WhereClause) {
 		if e, err := checkCondition(below{own}, c); err == nil {
@@ -109,8 +109,9 @@ func conditions(n *pg.Node) []*pg.Node {
 	return []*pg.Node{n}
 }
 
-// around is a question inside of a subquery's WHERE: its own names come first, then those outside.
-func (q *question) around(inside *env, inner rows) *question {
+// aboutInner is a question inside of a subquery's WHERE: its own names come first, then those
+// outside.
+func (q *question) aboutInner(inside *env, inner rows) *question {
 	n := len(q.rows.Fields())
 	both := rows{Relation: newJoin(q.rows.Relation, inner.Relation, nil, false)}
 	for _, b := range inner.names {

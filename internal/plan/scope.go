@@ -71,7 +71,7 @@ func (s above) call(f *pg.FuncCall) (tree.Expr, error) {
 	if part, ok := intervals[functionName(f)]; ok {
 		return s.interval(f, part)
 	}
-	if expr.IsFunction(functionName(f)) {
+	if expr.Lookup(functionName(f)) != nil {
 		return checkCall(s, f)
 	}
 	i, err := s.aggregate(f)

@@ -56,13 +56,13 @@ func (q *question) measured(m tree.Measure) int {
 	return q.add(draft{Stat: tree.Stat{Kind: tree.MeasureStat, Of: m.Arg, Typ: releasedNumber(m.Step())}, measure: q.addMeasure(m)})
 }
 
-// variance adds VARIANCE and its relatives. The squares are taken around the middle of the bounds, where
-// they are smallest.
+// variance adds VARIANCE and its relatives. The squares are taken around the middle of the bounds,
+// where they are smallest.
 func (q *question) variance(arg tree.Expr, name string, pos int32) (int, error) {
 	d := draft{Stat: tree.Stat{Kind: tree.VarianceStat, Of: arg, Typ: releasedReal}}
 	d.Sample = name != "var_pop" && name != "stddev_pop"
 	d.Root = name[0] == 's'
-	centered, center, err := around(arg, pos)
+	centered, center, err := recenter(arg, pos)
 	if err != nil {
 		return 0, err
 	}
@@ -85,9 +85,10 @@ func (q *question) variance(arg tree.Expr, name string, pos int32) (int, error) 
 	return q.add(d), nil
 }
 
-// maxReach is how many steps one person's sum may have at most. With more, the noise, which is at least as large, would be
-// drawn in steps that nobody can see: values are rounded to a coarser lattice first, each by itself. What that changes is a
-// two-thousand-millionth of what the noise does.
+// maxReach is how many steps one person's sum may have at most. With more, the noise, which is at
+// least as large, would be drawn in steps that nobody can see: values are rounded to a coarser
+// lattice first, each by itself. What that changes is a two-thousand-millionth of what the noise
+// does.
 var maxReach = big.NewInt(1 << 31)
 
 // summed is the measure of a sum.
@@ -97,7 +98,8 @@ func (q *question) summed(arg tree.Expr, pos int32) (tree.Measure, error) {
 	if reach.Cmp(maxReach) <= 0 {
 		return tree.Measure{Kind: tree.Sum, Arg: arg}, nil
 	}
-	// The largest number of digits after the point, from the left of it on, at which the sum is short enough.
+	// The largest number of digits after the point, from the left of it on, at which the sum is
+	// short enough.
 	for digits := int64(12); digits > -19; digits-- {
 		step := new(big.Rat).SetInt64(1)
 		ten := new(big.Rat).SetInt64(10)
@@ -111,7 +113,7 @@ func (q *question) summed(arg tree.Expr, pos int32) (tree.Measure, error) {
 		if step.Cmp(t.Step) <= 0 {
 			continue
 		}
-		rounded, err := expr.Registry["round"].Build([]tree.Expr{arg, expr.NewNumber(new(big.Rat).SetInt64(digits))}, pos)
+		rounded, err := expr.Named("round", []tree.Expr{arg, expr.NewNumber(new(big.Rat).SetInt64(digits))}, pos)
 		if err != nil {
 			return tree.Measure{}, err
 		}
@@ -123,8 +125,8 @@ func (q *question) summed(arg tree.Expr, pos int32) (tree.Measure, error) {
 	return tree.Measure{Kind: tree.Sum, Arg: arg}, nil
 }
 
-// around moves an expression to the middle of its bounds, and says where that is.
-func around(arg tree.Expr, pos int32) (tree.Expr, *big.Int, error) {
+// recenter moves an expression to the middle of its bounds, and says where that is.
+func recenter(arg tree.Expr, pos int32) (tree.Expr, *big.Int, error) {
 	t := arg.Type()
 	middle := new(big.Int).Add(t.Lo, t.Hi)
 	middle.Rsh(middle, 1)
@@ -152,7 +154,7 @@ func (q *question) placeSum(d *draft) error {
 		d.measure = plain.Format()
 		return nil
 	}
-	centered, center, err := around(d.Of, -1)
+	centered, center, err := recenter(d.Of, -1)
 	if err != nil {
 		return err
 	}

@@ -12,10 +12,15 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// Prepare checks a text against a dataset's policy. It reads nothing else, but public tables for their keys:
-// not the data, not the ledger. A question that cannot be asked gets a *Refusal.
+// Prepare checks a text against a dataset's policy. It reads nothing else, but public tables for
+// their keys: not the data, not the ledger. A question that cannot be asked gets a *Refusal.
 func Prepare(ds *policy.Dataset, text string, o Options) (*Statement, error) {
-	s, err := syntax.Parse(text)
+	return PrepareText(ds, syntax.Open(text, nil), o)
+}
+
+// PrepareText is Prepare for a text that was read.
+func PrepareText(ds *policy.Dataset, text *syntax.Text, o Options) (*Statement, error) {
+	s, err := text.Select()
 	if err != nil {
 		return nil, err
 	}
@@ -23,7 +28,7 @@ func Prepare(ds *policy.Dataset, text string, o Options) (*Statement, error) {
 		return nil, err
 	}
 	e := newEnv(ds, o)
-	over, err := e.over(s)
+	over, err := e.fromLevel(s)
 	if err != nil {
 		return nil, err
 	}
@@ -34,6 +39,7 @@ func Prepare(ds *policy.Dataset, text string, o Options) (*Statement, error) {
 		}
 		return &Statement{Plans: []*tree.Plan{p}}, nil
 	}
+	s = proto.Clone(s).(*pg.SelectStmt) // answers are put into it
 	st := &Statement{Outer: s}
 	if err := st.lift(e, s); err != nil {
 		return nil, err
@@ -44,8 +50,8 @@ func Prepare(ds *policy.Dataset, text string, o Options) (*Statement, error) {
 	return st, nil
 }
 
-// AnswerName names the table of the answer of a statement's i-th plan, as Outer calls it. No analyst can: see
-// ownNames.
+// AnswerName names the table of the answer of a statement's i-th plan, as Outer calls it. No
+// analyst can: see ownNames.
 func AnswerName(i int) string { return fmt.Sprintf("%s%d", answerPrefix, i) }
 
 const answerPrefix = "released_"
@@ -75,10 +81,11 @@ const (
 	answers              // answers of questions
 )
 
-// over says what a SELECT's own FROM is over. A table, a view, and a subquery of rows make it one of rows; a subquery
-// with aggregates makes it one over answers. It cannot be over both: a question is asked first, and its answer used then.
-func (e *env) over(s *pg.SelectStmt) (level, error) {
-	e, err := e.with(s.WithClause)
+// fromLevel says what a SELECT's own FROM is over. A table, a view, and a subquery of rows make it
+// one of rows; a subquery with aggregates makes it one over answers. It cannot be over both: a
+// question is asked first, and its answer used then.
+func (e *env) fromLevel(s *pg.SelectStmt) (level, error) {
+	e, err := e.addNames(s.WithClause)
 	if err != nil {
 		return nothing, err
 	}
@@ -87,7 +94,7 @@ func (e *env) over(s *pg.SelectStmt) (level, error) {
 	}
 	found := nothing
 	for _, n := range s.FromClause {
-		l, err := e.itemOver(n)
+		l, err := e.itemLevel(n)
 		if err != nil {
 			return nothing, err
 		}
@@ -105,7 +112,7 @@ func mixed(a, b level, pos int32) (level, error) {
 	return max(a, b), nil
 }
 
-func (e *env) itemOver(n *pg.Node) (level, error) {
+func (e *env) itemLevel(n *pg.Node) (level, error) {
 	switch x := n.GetNode().(type) {
 	case *pg.Node_RangeVar:
 		if err := e.visit(x.RangeVar.Location); err != nil {
@@ -121,7 +128,7 @@ func (e *env) itemOver(n *pg.Node) (level, error) {
 		case src.table != nil:
 			return ofRows, nil
 		}
-		l, err := src.env.of(src.query)
+		l, err := src.env.resultLevel(src.query)
 		if err != nil && src.isView {
 			err = syntax.Refuse(x.RangeVar.Location, "ask the owner to correct it", "the view %q cannot be used here: %s", x.RangeVar.Relname, reason(err))
 		}
@@ -130,13 +137,13 @@ func (e *env) itemOver(n *pg.Node) (level, error) {
 		if err := e.visit(syntax.Location(n)); err != nil {
 			return nothing, err
 		}
-		return e.of(x.RangeSubselect.Subquery.GetSelectStmt())
+		return e.resultLevel(x.RangeSubselect.Subquery.GetSelectStmt())
 	case *pg.Node_JoinExpr:
-		l, err := e.itemOver(x.JoinExpr.Larg)
+		l, err := e.itemLevel(x.JoinExpr.Larg)
 		if err != nil {
 			return nothing, err
 		}
-		r, err := e.itemOver(x.JoinExpr.Rarg)
+		r, err := e.itemLevel(x.JoinExpr.Rarg)
 		if err != nil {
 			return nothing, err
 		}
@@ -147,31 +154,31 @@ func (e *env) itemOver(n *pg.Node) (level, error) {
 	return ofRows, nil // to be refused with the rest
 }
 
-// of says what a subquery's result is: rows, or an answer.
-func (e *env) of(s *pg.SelectStmt) (level, error) {
+// resultLevel says what a subquery's result is: rows, or an answer.
+func (e *env) resultLevel(s *pg.SelectStmt) (level, error) {
 	if s == nil {
 		return ofRows, nil
 	}
-	e, err := e.inside(-1)
+	e, err := e.descend(-1)
 	if err != nil {
 		return nothing, err
 	}
-	inner, err := e.with(s.WithClause)
+	inner, err := e.addNames(s.WithClause)
 	if err != nil {
 		return nothing, err
 	}
 	if isSet(s) {
-		l, err := inner.of(s.Larg)
+		l, err := inner.resultLevel(s.Larg)
 		if err != nil {
 			return nothing, err
 		}
-		r, err := inner.of(s.Rarg)
+		r, err := inner.resultLevel(s.Rarg)
 		if err != nil {
 			return nothing, err
 		}
 		return mixed(l, r, -1)
 	}
-	l, err := e.over(s)
+	l, err := e.fromLevel(s)
 	if err != nil || l != ofRows {
 		return l, err
 	}
@@ -193,7 +200,7 @@ func (e *env) byPerson(s *pg.SelectStmt) bool {
 	if key.GetColumnRef() == nil {
 		return false
 	}
-	from, err := e.from(s.FromClause)
+	from, err := e.readFrom(s.FromClause)
 	if err != nil || !tree.Private(from) {
 		return false
 	}
@@ -206,7 +213,8 @@ func (e *env) byPerson(s *pg.SelectStmt) bool {
 	return ok && q.isUnit(column)
 }
 
-// lift takes the questions out of a SELECT over answers, and puts the names of their answers in their places.
+// lift takes the questions out of a SELECT over answers, and puts the names of their answers in
+// their places.
 func (st *Statement) lift(e *env, s *pg.SelectStmt) error {
 	for _, l := range s.LockingClause {
 		return syntax.Refuse(syntax.Location(l), "leave it out", "FOR UPDATE or FOR SHARE cannot be used")
@@ -214,7 +222,7 @@ func (st *Statement) lift(e *env, s *pg.SelectStmt) error {
 	if s.IntoClause != nil {
 		return syntax.Refuse(-1, "leave it out", "INTO cannot be used")
 	}
-	inner, err := e.with(s.WithClause)
+	inner, err := e.addNames(s.WithClause)
 	if err != nil {
 		return err
 	}
@@ -271,7 +279,8 @@ func (st *Statement) lift(e *env, s *pg.SelectStmt) error {
 	return nil
 }
 
-// everywhere returns the tables and subqueries of a SELECT's own clauses, and not those inside of its subqueries or of WITH.
+// everywhere returns the tables and subqueries of a SELECT's own clauses, and not those inside of
+// its subqueries or of WITH.
 func everywhere(s *pg.SelectStmt) []*pg.Node {
 	var out []*pg.Node
 	look := func(n *pg.Node) {
@@ -304,15 +313,15 @@ func everywhere(s *pg.SelectStmt) []*pg.Node {
 
 // liftSelect replaces a question by SELECT * FROM its answer, and looks into everything else.
 func (st *Statement) liftSelect(e *env, s **pg.SelectStmt) error {
-	e, err := e.inside(-1)
+	e, err := e.descend(-1)
 	if err != nil {
 		return err
 	}
-	l, err := e.of(*s)
+	l, err := e.resultLevel(*s)
 	if err != nil {
 		return err
 	}
-	over, err := e.over(*s)
+	over, err := e.fromLevel(*s)
 	if err != nil {
 		return err
 	}
@@ -345,14 +354,15 @@ func answer(i int) *pg.SelectStmt {
 	}
 }
 
-// liftWith takes the questions out of WITH. A query of rows is for the questions that name it, and is left out.
+// liftWith takes the questions out of WITH. A query of rows is for the questions that name it, and
+// is left out.
 func (st *Statement) liftWith(e *env, s *pg.SelectStmt) error {
 	var kept []*pg.Node
 	for _, n := range s.WithClause.Ctes {
 		q := n.GetCommonTableExpr()
 		sub := q.Ctequery.GetSelectStmt()
 		inner := e.ctes[strings.ToLower(q.Ctename)].env
-		l, err := inner.of(sub)
+		l, err := inner.resultLevel(sub)
 		if err != nil {
 			return err
 		}

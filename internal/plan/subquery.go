@@ -19,17 +19,17 @@ func (e *env) subquery(s *pg.SelectStmt, pos int32) (tree.Relation, error) {
 	if err := refuseRows(s, pos); err != nil {
 		return nil, err
 	}
-	e, err := e.inside(pos)
+	e, err := e.descend(pos)
 	if err != nil {
 		return nil, err
 	}
-	if e, err = e.with(s.WithClause); err != nil {
+	if e, err = e.addNames(s.WithClause); err != nil {
 		return nil, err
 	}
 	if isSet(s) {
 		return e.union(s, pos)
 	}
-	from, err := e.from(s.FromClause)
+	from, err := e.readFrom(s.FromClause)
 	if err != nil {
 		return nil, err
 	}
@@ -47,8 +47,8 @@ func (e *env) subquery(s *pg.SelectStmt, pos int32) (tree.Relation, error) {
 	return newSelect(q.rows.Relation, q.filter, names, columns), nil
 }
 
-// refuseRows refuses what would let one person's row decide about another's: which rows there are is
-// decided row by row below the noise.
+// refuseRows refuses what would let one person's row decide about another's: which rows there are
+// is decided row by row below the noise.
 func refuseRows(s *pg.SelectStmt, pos int32) error {
 	if err := refuseClauses(s); err != nil {
 		return err
@@ -133,7 +133,8 @@ func (q *question) star(ref *pg.ColumnRef, f func(*tree.Column)) error {
 	return nil
 }
 
-// listed reports whether a name of a table is also a listed column, whose stored form then comes along by itself.
+// listed reports whether a name of a table is also a listed column, whose stored form then comes
+// along by itself.
 func (q *question) listed(b binding, name string) bool {
 	return slices.ContainsFunc(q.rows.Fields()[b.from:b.upto], func(f tree.Field) bool { return !f.Raw() && strings.EqualFold(f.Name, name) })
 }

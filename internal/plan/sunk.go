@@ -5,9 +5,10 @@ import (
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
-// sunk moves conditions of WHERE into the joins that they are about: FROM a, b WHERE a.x = b.x is a JOIN b ON a.x = b.x. Rows are
-// the same, because none of a join that is not a LEFT JOIN are kept for another reason. Only equalities are moved, and only to public
-// relations: they say how many of their rows are met, wherever an analyst writes them.
+// sunk moves conditions of WHERE into the joins that they are about: FROM a, b WHERE a.x = b.x is a
+// JOIN b ON a.x = b.x. Rows are the same, because none of a join that is not a LEFT JOIN are kept
+// for another reason. Only equalities are moved, and only to public relations: they say how many of
+// their rows are met, wherever an analyst writes them.
 func sunk(from tree.Relation, where tree.Expr) (tree.Relation, tree.Expr) {
 	var left []tree.Expr
 	for _, c := range expr.Conjuncts(where) {
@@ -28,7 +29,8 @@ func sunk(from tree.Relation, where tree.Expr) (tree.Relation, tree.Expr) {
 	return from, &tree.Logic{Op: tree.And, Args: left}
 }
 
-// sink moves one condition. The fields of a left side are the first of a join, so that they are called the same there.
+// sink moves one condition. The fields of a left side are the first of a join, so that they are
+// called the same there.
 func sink(r tree.Relation, c tree.Expr) (tree.Relation, bool) {
 	j, ok := r.(*tree.Join)
 	eq, compares := c.(*tree.Compare)

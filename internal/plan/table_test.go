@@ -12,7 +12,8 @@ import (
 
 const tableFile = "testdata/table/tables.txt"
 
-// TestTable runs testdata/table/tables.txt, in the form of TestData, with the target on a line of its own.
+// TestTable runs testdata/table/tables.txt, in the form of TestData, with the target on a line of
+// its own.
 func TestTable(t *testing.T) {
 	ds := hospital(t)
 	cases := readCases(t, tableFile)

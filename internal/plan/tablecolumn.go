@@ -61,9 +61,10 @@ func (b *tableBuilder) category(c tableDraft) ([]policy.Value, error) {
 	var values []policy.Value
 	found := true
 	if t.Kind == tree.Boolean {
-		values = b.within(c.expr, []policy.Value{expr.BoolValue(false), expr.BoolValue(true)})
+		values = b.keepAllowed(c.expr, []policy.Value{expr.BoolValue(false), expr.BoolValue(true)})
 	} else {
-		// The values of a category that is computed are found by trying all those of the columns in it. A key is, too, and of keys there are few.
+		// The values of a category that is computed are found by trying all those of the columns in
+		// it. A key is, too, and of keys there are few.
 		if b.tried > expr.MaxDomain {
 			return nil, syntax.Refuse(c.pos, "select columns as they are, or compute numbers and conditions of them", "the categories before this one are computed from too many combinations of values")
 		}

@@ -16,11 +16,13 @@ import (
 // tableInstead is the form of a SELECT to train on.
 const tableInstead = "write SELECT columns and expressions FROM tables WHERE condition"
 
-// PrepareTable checks rows to train on against the policy, and reads nothing else, but public tables for their keys. The features are a SELECT of rows; the
-// target is the name of one of its columns, which then is no feature, or an expression over the same FROM. Its refusals tell nothing about the data.
-// Their position is one in the features; what is wrong with the target is said without one.
+// PrepareTable checks rows to train on against the policy, and reads nothing else, but public
+// tables for their keys. The features are a SELECT of rows; the target is the name of one of its
+// columns, which then is no feature, or an expression over the same FROM. Its refusals tell nothing
+// about the data. Their position is one in the features; what is wrong with the target is said
+// without one.
 func PrepareTable(ds *policy.Dataset, features, target string, o Options) (*tree.Table, error) {
-	s, err := syntax.Parse(features)
+	s, err := syntax.Open(features, nil).Select()
 	if err != nil {
 		return nil, err
 	}
@@ -30,11 +32,11 @@ func PrepareTable(ds *policy.Dataset, features, target string, o Options) (*tree
 	if err := refuseTable(s); err != nil {
 		return nil, err
 	}
-	e, err := newEnv(ds, o).with(s.WithClause)
+	e, err := newEnv(ds, o).addNames(s.WithClause)
 	if err != nil {
 		return nil, err
 	}
-	from, err := e.from(s.FromClause)
+	from, err := e.readFrom(s.FromClause)
 	if err != nil {
 		return nil, err
 	}
@@ -171,7 +173,8 @@ func (s trained) call(f *pg.FuncCall) (tree.Expr, error) {
 	return checkCall(s, f)
 }
 
-// target reads what is to be predicted, and takes it away from the features where it is one of them.
+// target reads what is to be predicted, and takes it away from the features where it is one of
+// them.
 func (b *tableBuilder) target(text string) error {
 	aside := func(err error) error { // a position would be one in another text
 		if r, ok := err.(*api.Refusal); ok {
@@ -185,7 +188,7 @@ func (b *tableBuilder) target(text string) error {
 	}
 	at := b.named(strings.TrimSpace(text))
 	if at < 0 {
-		s, err := syntax.Parse("SELECT " + text)
+		s, err := syntax.Open("SELECT "+text, nil).Select()
 		if err != nil {
 			return aside(err)
 		}
@@ -213,7 +216,7 @@ func (b *tableBuilder) target(text string) error {
 	if b.label, err = b.column(c); err != nil {
 		return err
 	}
-	return b.apart()
+	return b.separate()
 }
 
 // targetExpression reads a target that is no column of the SELECT.
@@ -238,10 +241,11 @@ func (b *tableBuilder) targetExpression(n *pg.Node, name string, aside func(erro
 	if b.named(name) >= 0 {
 		return syntax.Refuse(-1, "give one of them another name with AS", "target: a feature is called %q too", name)
 	}
-	return b.apart()
+	return b.separate()
 }
 
-// targetOf names a target without a name, whatever its spelling: as a reader would write it, where every part can be written.
+// targetOf names a target without a name, whatever its spelling: as a reader would write it, where
+// every part can be written.
 func targetOf(e tree.Expr) string {
 	if c, ok := e.(*tree.Column); ok && c.Field.Name != "" {
 		return c.Field.Name
@@ -260,8 +264,8 @@ func targetOf(e tree.Expr) string {
 	return name
 }
 
-// apart refuses a feature that is the target itself: a model would learn nothing else.
-func (b *tableBuilder) apart() error {
+// separate refuses a feature that is the target itself: a model would learn nothing else.
+func (b *tableBuilder) separate() error {
 	same := tree.Format(b.label.Expr)
 	for _, c := range b.columns {
 		if tree.Format(c.expr) == same {
@@ -308,5 +312,6 @@ func (b *tableBuilder) finish(pos int32) (*tree.Table, error) {
 	return t, b.env.boundTable(t, b.pos)
 }
 
-// maxWidth bounds how many numbers a row is once categories are spread out. Training holds all rows in memory, with four bytes for each number.
+// maxWidth bounds how many numbers a row is once categories are spread out. Training holds all rows
+// in memory, with four bytes for each number.
 const maxWidth = 1_000

@@ -6,9 +6,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
-// provenTotal looks once more at everything that will run below the noise: no
-// number in it is wider than an engine computes with. Every operation has made
-// sure of that already; this is the one place that does not depend on them. It looks at whose rows are too.
+// provenTotal looks once more at everything that will run below the noise: no number in it is wider
+// than an engine computes with. Every operation has made sure of that already; this is the one
+// place that does not depend on them. It looks at whose rows are too.
 func provenTotal(q *tree.Query) error {
 	var err error
 	copied := 0
@@ -86,5 +86,6 @@ func provenTotal(q *tree.Query) error {
 	return err
 }
 
-// maxAsked is how many subqueries may stand inside of one computation, which an engine then prints for each of their outcomes.
+// maxAsked is how many subqueries may stand inside of one computation, which an engine then prints
+// for each of their outcomes.
 const maxAsked = 3

@@ -54,7 +54,8 @@ func identity(r tree.Relation) *tree.Select {
 	return newSelect(r, nil, names, columns)
 }
 
-// newUnion brings the parts to one type, column by column. The unit stays, and identities that mean the same in all parts.
+// newUnion brings the parts to one type, column by column. The unit stays, and identities that mean
+// the same in all parts.
 func newUnion(parts []*tree.Select, pos int32) (tree.Relation, error) {
 	visible := func(s *tree.Select) (names []string, columns []tree.Expr) {
 		for i, f := range s.Row {
@@ -106,8 +107,8 @@ func newUnion(parts []*tree.Select, pos int32) (tree.Relation, error) {
 	return u, nil
 }
 
-// oneIdentity reports whether a column means the same persons or things in all parts of a union. Where it is not listed in all of
-// them, it is taken as it is stored.
+// oneIdentity reports whether a column means the same persons or things in all parts of a union.
+// Where it is not listed in all of them, it is taken as it is stored.
 func oneIdentity(column []tree.Expr) bool {
 	first, ok := column[0].(*tree.Column)
 	if !ok || first.Field.Identity == "" {
@@ -153,8 +154,8 @@ func newPart(s *tree.Select, names []string, columns []tree.Expr, kept []bool) *
 	return p
 }
 
-// oneUnit makes sure that a person is one person in all parts. Where every row is a person, that is so only if no table
-// is there twice; then nobody has more than one row.
+// oneUnit makes sure that a person is one person in all parts. Where every row is a person, that is
+// so only if no table is there twice; then nobody has more than one row.
 func oneUnit(u *tree.Union, pos int32) error {
 	if !tree.Private(u.Parts[0]) {
 		return nil

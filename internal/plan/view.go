@@ -13,8 +13,8 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// view finds a view of the owner's. It is checked as a subquery is, and means the policy's tables only: names of the
-// question's WITH are not in it.
+// view finds a view of the owner's. It is checked as a subquery is, and means the policy's tables
+// only: names of the question's WITH are not in it.
 func (e *env) view(v *pg.RangeVar) (source, bool, error) {
 	text, ok := lookup(e.dataset.Views, v.Relname)
 	if !ok {
@@ -24,7 +24,7 @@ func (e *env) view(v *pg.RangeVar) (source, bool, error) {
 	if slices.Contains(e.views, name) {
 		return source{}, false, syntax.Refuse(v.Location, "ask the owner to correct it", "the view %q reads itself", v.Relname)
 	}
-	s, err := syntax.Parse(text)
+	s, err := syntax.Open(text, nil).Select()
 	if err != nil {
 		return source{}, false, syntax.Refuse(v.Location, "ask the owner to correct it", "the view %q cannot be read", v.Relname)
 	}
@@ -32,13 +32,14 @@ func (e *env) view(v *pg.RangeVar) (source, bool, error) {
 	return source{query: s, env: inner, isView: true}, true, nil
 }
 
-// CheckViews checks every view of a dataset, for the owner. Its errors are for the owner to mend, and not refusals.
+// CheckViews checks every view of a dataset, for the owner. Its errors are for the owner to mend,
+// and not refusals.
 func CheckViews(ds *policy.Dataset) error {
 	var all []error
 	for _, name := range ds.ViewNames() {
 		text := "SELECT COUNT(*) FROM " + `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
-		if s, err := syntax.Parse(text); err == nil {
-			if rows, err := newEnv(ds, Options{}).from(s.FromClause); err == nil && !tree.Private(rows) {
+		if s, err := syntax.Open(text, nil).Select(); err == nil {
+			if rows, err := newEnv(ds, Options{}).readFrom(s.FromClause); err == nil && !tree.Private(rows) {
 				continue // of public tables: it cannot be asked about alone, and can be joined
 			}
 		}

@@ -8,16 +8,17 @@ import (
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
-// How long a question takes, and whether it ends in time, can be seen by whoever asks it. So what one person can add to its work is
-// bounded by numbers that are public:
+// How long a question takes, and whether it ends in time, can be seen by whoever asks it. So what
+// one person can add to its work is bounded by numbers that are public:
 //
 //  1. One private row meets at most so many rows of public tables, in all joins and subqueries together: max_fanout of the policy.
 //     A question in which it could meet more is refused, before it costs anything.
 //  2. Public relations are joined with each other first, once, whatever private rows there are, and have at most maxPublic rows.
 //  3. Where rows of a person are multiplied, by rows of the same person or by public ones, they are cut before ([Cut]).
 //
-// It is found out at the end, from the finished tree, so that every way in which a question can be written comes to the same
-// place. What is above a cut computes with fewer rows of some people, and nothing else about it changes.
+// It is found out at the end, from the finished tree, so that every way in which a question can be
+// written comes to the same place. What is above a cut computes with fewer rows of some people, and
+// nothing else about it changes.
 type work struct {
 	public tree.Public
 	limit  int64 // of public rows for one private one
@@ -30,7 +31,8 @@ type work struct {
 const (
 	// maxPublic is how many rows come of joining public relations with each other, at most.
 	maxPublic = 10_000_000
-	// spread is by how much the rows of one person are multiplied at most, where they are as many as a join may have.
+	// spread is by how much the rows of one person are multiplied at most, where they are as many
+	// as a join may have.
 	spread = 500
 	// unhurried is how many times as many there may be where they are hardly multiplied.
 	unhurried = 32
@@ -38,11 +40,14 @@ const (
 	heavy = 8
 	// sorting is what it counts as to choose among the values of a person.
 	sorting = 16
-	// maxComputed is how many operations may be made for one private row with all public rows that it meets: a millisecond.
+	// maxComputed is how many operations may be made for one private row with all public rows that
+	// it meets: a millisecond.
 	maxComputed = 200_000
-	// maxRead is how many subqueries of a question may read tables in which people have many rows: each of them reads those of the person who has most.
+	// maxRead is how many subqueries of a question may read tables in which people have many rows:
+	// each of them reads those of the person who has most.
 	maxRead = 10
-	// repeated parts of a union are not cut up to this number: to read rows is not to multiply them.
+	// repeated parts of a union are not cut up to this number: to read rows is not to multiply
+	// them.
 	freeParts = 3
 )
 
@@ -76,7 +81,7 @@ func (e *env) bounded(q *tree.Query, pos int32) error {
 	}
 	c.rows = max(c.rows, chosen*sorting)
 	if tree.Private(from) {
-		out.From, _ = w.before(from, l, c)
+		out.From, _ = w.cutBefore(from, l, c)
 	} else {
 		out.From = from
 	}
@@ -103,7 +108,7 @@ func (e *env) boundTable(t *tree.Table, pos int32) error {
 		out.Columns[i].Expr = w.expr(out.Columns[i].Expr, &c, l.rows)
 	}
 	c.rows = max(c.rows, sorting)
-	out.From, _ = w.before(from, l, c)
+	out.From, _ = w.cutBefore(from, l, c)
 	if w.err == nil {
 		*t = out
 	}
@@ -144,7 +149,7 @@ func (w *work) relation(r tree.Relation) (tree.Relation, load) {
 		for i := range out.Parts {
 			out.Parts[i].Arg = w.expr(out.Parts[i].Arg, &c, l.rows)
 		}
-		out.From, _ = w.before(from, l, c)
+		out.From, _ = w.cutBefore(from, l, c)
 		return &out, load{1, 1}
 	}
 	return r, load{endless, 1}
@@ -160,7 +165,7 @@ func (w *work) selection(r *tree.Select) (*tree.Select, load) {
 	for i := range out.Columns {
 		out.Columns[i] = w.expr(out.Columns[i], &c, l.rows)
 	}
-	out.From, l = w.before(from, l, c)
+	out.From, l = w.cutBefore(from, l, c)
 	return &out, l
 }
 
@@ -172,7 +177,7 @@ func (w *work) union(r *tree.Union) (tree.Relation, load) {
 	for _, p := range r.Parts {
 		part, l := w.selection(p)
 		if n := int64(len(r.Parts)); n > freeParts {
-			part.From, l = w.before(part.From, l, cost{rows: n})
+			part.From, l = w.cutBefore(part.From, l, cost{rows: n})
 		}
 		out.Parts = append(out.Parts, part)
 		sum = load{plus(sum.rows, l.rows), plus(sum.met, l.met)}
@@ -194,28 +199,29 @@ func (w *work) join(j *tree.Join) (tree.Relation, load) {
 		f := w.fanout(j.R, j.On, n)
 		out.On = w.expr(j.On, &c, times64(l.rows, f))
 		w.computes(times64(l.met, f), c)
-		out.L, l = w.before(out.L, l, c.times(f))
+		out.L, l = w.cutBefore(out.L, l, c.times(f))
 		return &out, load{times64(l.rows, f), times64(l.met, f)}
 	case !tree.Private(j.L):
 		f := w.fanout(j.L, j.On, 0)
 		out.On = w.expr(j.On, &c, times64(r.rows, f))
 		w.computes(times64(r.met, f), c)
-		out.R, r = w.before(out.R, r, c.times(f))
+		out.R, r = w.cutBefore(out.R, r, c.times(f))
 		return &out, load{times64(r.rows, f), times64(r.met, f)}
 	}
 	out.On = w.expr(j.On, &c, times64(l.rows, r.rows))
 	met := times64(l.met, r.met)
 	w.meets(times64(met, plus(1, c.public)))
 	if j.Fans == fans(j.L)+fans(j.R) { // at most one row of a side fits, so nothing is multiplied but by On itself
-		out.L, l = w.before(out.L, load{l.rows, 1}, cost{rows: c.looks()})
-		out.R, r = w.before(out.R, load{r.rows, 1}, cost{rows: c.looks()})
+		out.L, l = w.cutBefore(out.L, load{l.rows, 1}, cost{rows: c.looks()})
+		out.R, r = w.cutBefore(out.R, load{r.rows, 1}, cost{rows: c.looks()})
 		return &out, load{max(l.rows, r.rows), met}
 	}
 	out.L, l.rows, out.R, r.rows = w.both(out.L, l.rows, out.R, r.rows, max(1, c.looks()))
 	return &out, load{times64(l.rows, r.rows), met}
 }
 
-// both cuts the rows of a person on two sides of a join, each pair of which is looked at so many times.
+// both cuts the rows of a person on two sides of a join, each pair of which is looked at so many
+// times.
 func (w *work) both(l tree.Relation, m int64, r tree.Relation, n, looks int64) (tree.Relation, int64, tree.Relation, int64) {
 	most := times64(min(tree.Joinable(l), tree.Joinable(r)), spread)
 	switch {
@@ -234,8 +240,9 @@ func (w *work) both(l tree.Relation, m int64, r tree.Relation, n, looks int64) (
 	return l, m, r, n
 }
 
-// before cuts the rows of a person before each is looked at so many times, and refuses where a row meets too many public ones.
-func (w *work) before(r tree.Relation, l load, c cost) (tree.Relation, load) {
+// cutBefore cuts the rows of a person before each is looked at so many times, and refuses where a
+// row meets too many public ones.
+func (w *work) cutBefore(r tree.Relation, l load, c cost) (tree.Relation, load) {
 	w.meets(times64(l.met, max(1, c.public)))
 	w.computes(l.met, c)
 	looks := c.looks()
@@ -267,7 +274,8 @@ func (w *work) meets(n int64) {
 	}
 }
 
-// computes refuses where so much is computed with each of the public rows that a private row meets that it can be timed.
+// computes refuses where so much is computed with each of the public rows that a private row meets
+// that it can be timed.
 func (w *work) computes(met int64, c cost) {
 	if n := times64(met, c.size); met > 1 && n > maxComputed {
 		w.fail(syntax.Refuse(w.pos, "compute less with the columns of both, or before the join; shorten lists and patterns; or join fewer public rows",
@@ -286,7 +294,8 @@ func (w *work) reads(r tree.Relation) {
 	}
 }
 
-// publicly says how many rows a public relation has. They are joined with each other once, and not for each private row.
+// publicly says how many rows a public relation has. They are joined with each other once, and not
+// for each private row.
 func (w *work) publicly(r tree.Relation) load {
 	rows := w.most(r, nil)
 	var c cost
@@ -315,7 +324,8 @@ func (w *work) publicly(r tree.Relation) load {
 	return load{rows: rows}
 }
 
-// orMore says how many rows there are, where counting has stopped: what else is joined comes on top.
+// orMore says how many rows there are, where counting has stopped: what else is joined comes on
+// top.
 func orMore(n int64) string {
 	if n >= endless {
 		return "any number of rows"

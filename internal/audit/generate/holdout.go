@@ -7,6 +7,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/detrand"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/syntax"
 )
 
 // Holdout makes a question to a holdout of the dataset, which has one.
@@ -21,7 +22,7 @@ func (m *Maker) Holdout(d Dice) string {
 			x = fmt.Sprintf("greatest(0, least(1, round(%s, 2)))", q.expr(s, detrand.Pick(d, []kind{number, float}), depth))
 		}
 		text = "SELECT holdout_mean(" + x + ") FROM " + s.text
-		if _, err := plan.PrepareHoldout(m.dataset, text, "", m.options); err == nil {
+		if _, err := plan.PrepareHoldout(m.dataset, syntax.Open(text, nil), "", m.options); err == nil {
 			break
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
 	"github.com/discreet-dp/discreet/internal/engine/reference"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -70,8 +71,8 @@ func (t *trial) ask(ctx context.Context, text string) (v verdict) {
 		return t.table(ctx, features, target)
 	}
 	var queries []*tree.Query
-	if plan.AsksHoldout(text) {
-		h, err := plan.PrepareHoldout(t.ds, text, "", plan.Options{Public: t.refs[0].Public()})
+	if plan.AsksHoldout(syntax.Open(text, nil)) {
+		h, err := plan.PrepareHoldout(t.ds, syntax.Open(text, nil), "", plan.Options{Public: t.refs[0].Public()})
 		if err != nil {
 			return verdict{refused: true}
 		}

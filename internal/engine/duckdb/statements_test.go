@@ -13,6 +13,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/dialect"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -169,7 +170,7 @@ func eachStatement(t *testing.T, way int, tell func(of string, i int, text strin
 	}
 	s, ds = load(data+"holdout/trial.yaml", "trial")
 	for i, c := range corpusOf(t, data+"holdout/questions.txt") {
-		h, err := plan.PrepareHoldout(ds, c, "", plan.Options{})
+		h, err := plan.PrepareHoldout(ds, syntax.Open(c, nil), "", plan.Options{})
 		if err != nil {
 			continue
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"pgregory.net/rapid"
 
@@ -128,23 +129,27 @@ func (f family) outcome(t *testing.T, q *tree.Query) string {
 	return ""
 }
 
+// builder makes a function of its arguments.
+type builder = func(args []tree.Expr, pos int32) (tree.Expr, error)
+
 // TestWrongIntervals plants intervals that are too small in every function, one at a time. Noise is
 // then calibrated to too little, and what is summed is clamped to just that.
 func TestWrongIntervals(t *testing.T) {
 	all := families(t)
 	asked, planted, broken := 0, 0, 0
-	for name, f := range expr.Registry {
+	for _, name := range expr.Functions() {
+		// Tests reach into the row, so that nothing has to be there for them in what is shipped.
+		build := (*builder)(unsafe.Pointer(reflect.ValueOf(expr.Lookup(name)).Elem().FieldByName("build").UnsafeAddr()))
+		right := *build
 		used := 0
 		for how, shrink := range shrunk {
-			wrong := f
-			wrong.Build = func(args []tree.Expr, pos int32) (tree.Expr, error) {
-				e, err := f.Build(args, pos)
+			*build = func(args []tree.Expr, pos int32) (tree.Expr, error) {
+				e, err := right(args, pos)
 				if err == nil && breakType(e, shrink) {
 					broken++
 				}
 				return e, err
 			}
-			expr.Registry[name] = wrong
 			for i, x := range calling(name) {
 				for kind, f := range all {
 					if !*full && (i+len(how)+len(kind))%8 != 0 {
@@ -161,7 +166,7 @@ func TestWrongIntervals(t *testing.T) {
 					}
 				}
 			}
-			expr.Registry[name] = f
+			*build = right
 		}
 		if used > 0 {
 			planted++

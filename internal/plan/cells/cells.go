@@ -9,46 +9,49 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// A question can be answered from the answer of another when each of its groups is a union of the other's groups. This file
-// finds out, from the two questions alone.
+// A question can be answered from the answer of another when each of its groups is a union of the
+// other's groups. This file finds out, from the two questions alone.
 //
-// Let both be about the relation F, of which nobody has more than one row (Single), so that an engine adds up rows as
-// they are and cuts nothing. A question is a set of conditions C, keys K with public values, and measures. The group v of it
-// has the rows of F where all of C is true and K is v (NULL is a value like others here). Take the question S that was
-// answered, and the question T that is asked. Of the conditions of each, let those be determined whose value
-// follows from the values of S's keys, and let O be the others. Suppose that
+// Let both be about the relation F, of which nobody has more than one row (Single), so that an
+// engine adds up rows as they are and cuts nothing. A question is a set of conditions C, keys K
+// with public values, and measures. The group v of it has the rows of F where all of C is true and
+// K is v (NULL is a value like others here). Take the question S that was answered, and the
+// question T that is asked. Of the conditions of each, let those be determined whose value follows
+// from the values of S's keys, and let O be the others. Suppose that
 //
 //  1. F and O are the same in S and T;
 //  2. in every group of S its determined conditions are true, so that the group v of S is {O, K_S = v};
 //  3. T's keys follow from the values of S's keys;
 //  4. a row of a group of T has, for each key of S, one of its public values.
 //
-// Then the group u of T is the union of those groups v of S for which T's determined conditions are true and T's keys are u:
-// a row of T's group has some v by 4, its conditions say the same of v as of the row, and by 1 and 2 it is in that group of S; and
-// back. Groups of S are disjoint. So counts of rows, of values and of people and sums in u are the sums of those in all
-// v: each row is in one of them. Other measures are the same where there is only one v.
+// Then the group u of T is the union of those groups v of S for which T's determined conditions are
+// true and T's keys are u: a row of T's group has some v by 4, its conditions say the same of v as
+// of the row, and by 1 and 2 it is in that group of S; and back. Groups of S are disjoint. So
+// counts of rows, of values and of people and sums in u are the sums of those in all v: each row is
+// in one of them. Other measures are the same where there is only one v.
 //
-// Rows with a value that is not listed, NULL mostly, are in no group. That is what 4 is about: a total is not the sum of its
-// groups unless WHERE says so, or the groups are all that there can be.
+// Rows with a value that is not listed, NULL mostly, are in no group. That is what 4 is about: a
+// total is not the sum of its groups unless WHERE says so, or the groups are all that there can be.
 //
-// Where people have several rows this is not so: who is in more groups than count is cut, differently in each question. Even the
-// same question with other measures is cut differently, because the question's hash says which groups stay. So there the
-// hash has to be the same.
+// Where people have several rows this is not so: who is in more groups than count is cut,
+// differently in each question. Even the same question with other measures is cut differently,
+// because the question's hash says which groups stay. So there the hash has to be the same.
 
 // Key is a key of an answer whose groups others may be made of.
 type Key struct {
 	// Name is the hash of the key's spelling.
 	Name   string
 	Values []policy.Value
-	// Whole says that the values are all that the key can have but NULL, and Complete that they are all.
+	// Whole says that the values are all that the key can have but NULL, and Complete that they are
+	// all.
 	Whole, Complete bool
 }
 
 // maxCells bounds the groups that are looked at one by one.
 const maxCells = 1 << 12
 
-// Family says in which family the answer of the query can be found, and what its groups are. Not every
-// query has groups that others can be made of.
+// Family says in which family the answer of the query can be found, and what its groups are. Not
+// every query has groups that others can be made of.
 func Family(q *tree.Query) (name string, keys []Key, ok bool) {
 	if !additive(q) || q.Groups() > maxCells {
 		return "", nil, false
@@ -107,7 +110,8 @@ type Source struct {
 	without []tree.Expr
 }
 
-// maxWithout is how many conditions of a question may be about keys of the answer that it is made of.
+// maxWithout is how many conditions of a question may be about keys of the answer that it is made
+// of.
 const maxWithout = 3
 
 // Sources returns the families in which there may be an answer to make this one of.
@@ -136,7 +140,8 @@ func Sources(q *tree.Query) []Source {
 	return out
 }
 
-// family names what an answer and those that are made of it have in common: the rows, and the conditions that are not about its keys.
+// family names what an answer and those that are made of it have in common: the rows, and the
+// conditions that are not about its keys.
 func family(q *tree.Query, others []tree.Expr) string {
 	names := make([]string, len(others))
 	for i, c := range others {
@@ -148,8 +153,9 @@ func family(q *tree.Query, others []tree.Expr) string {
 
 func spellingHash(e tree.Expr) string { return tree.Hashed("expression", tree.Format(e)) }
 
-// Unions returns, for each group of the query, the groups of an answer of the source's family with these keys that it is the union of;
-// false where it is none, or where nobody can tell. The last key changes fastest, as everywhere.
+// Unions returns, for each group of the query, the groups of an answer of the source's family with
+// these keys that it is the union of; false where it is none, or where nobody can tell. The last
+// key changes fastest, as everywhere.
 func Unions(q *tree.Query, s Source, keys []Key) ([][]int, bool) {
 	tests := make([]func([]policy.Value) tree.Value, len(s.without))
 	for i, c := range s.without {
@@ -188,7 +194,8 @@ func Unions(q *tree.Query, s Source, keys []Key) ([][]int, bool) {
 			out[group] = append(out[group], cell)
 		}
 	}
-	// A group that is made of none is empty whatever the data. It is left to be bought, as every other group.
+	// A group that is made of none is empty whatever the data. It is left to be bought, as every
+	// other group.
 	return out, !slices.ContainsFunc(out, func(of []int) bool { return len(of) == 0 })
 }
 
@@ -206,7 +213,8 @@ func groupIndex(q *tree.Query, names []func([]policy.Value) tree.Value, values [
 	return group, true
 }
 
-// covered reports whether every row in a group of the query has one of the public values of a key (4 above).
+// covered reports whether every row in a group of the query has one of the public values of a key
+// (4 above).
 func covered(q *tree.Query, s Source, keys []Key, i int) bool {
 	key := keys[i]
 	inside := func(v policy.Value) bool {
@@ -237,8 +245,8 @@ func covered(q *tree.Query, s Source, keys []Key, i int) bool {
 	return false
 }
 
-// determine returns what computes an expression from values of keys, where it follows from them. Floating-point numbers are left out:
-// engines agree on exact values alone.
+// determine returns what computes an expression from values of keys, where it follows from them.
+// Floating-point numbers are left out: engines agree on exact values alone.
 func determine(e tree.Expr, keys []Key) (func([]policy.Value) tree.Value, bool) {
 	at := map[tree.Expr]int{}
 	ok := true

@@ -12,7 +12,8 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// Grid is the cells of a stream: how many people are in each is all that the stream knows about the data. It is made from the policy alone.
+// Grid is the cells of a stream: how many people are in each is all that the stream knows about the
+// data. It is made from the policy alone.
 type Grid struct {
 	Stream *policy.Stream
 	Domain *linear.Domain
@@ -67,8 +68,9 @@ func NewGrid(ds *policy.Dataset, s *policy.Stream) (*Grid, error) {
 	return g, err
 }
 
-// Histogram is the query of how many rows are in each cell. Its keys are private, so that an engine returns the cells that have rows and no others, however
-// many cells there are; which those are stays sealed. Nobody has more than one row, so nothing is cut.
+// Histogram is the query of how many rows are in each cell. Its keys are private, so that an engine
+// returns the cells that have rows and no others, however many cells there are; which those are
+// stays sealed. Nobody has more than one row, so nothing is cut.
 func (g *Grid) Histogram() *tree.Query {
 	q := &tree.Query{Dataset: g.dataset.Name, Neighbours: g.dataset.Neighbours, From: g.scan, Measures: []tree.Measure{{Kind: tree.CountRows}}, RowLimit: 1, GroupLimit: 1}
 	for _, c := range g.columns {
@@ -77,7 +79,8 @@ func (g *Grid) Histogram() *tree.Query {
 	return q
 }
 
-// coded is what an engine groups by: the column, or the place of its range, so that there are no more groups than cells.
+// coded is what an engine groups by: the column, or the place of its range, so that there are no
+// more groups than cells.
 func (c gridColumn) coded(column *tree.Column) tree.Expr {
 	if !c.ranges {
 		return column
@@ -91,17 +94,20 @@ func (c gridColumn) coded(column *tree.Column) tree.Expr {
 			return place(from)
 		}
 		middle := (from + upto) / 2
-		below := &tree.Compare{Op: tree.Lt, L: column, R: expr.FromValue(c.at(c.Bins[middle].Lo), c.typ)}
+		below := &tree.Compare{Op: tree.Lt, L: column, R: expr.FromValue(c.value(c.Bins[middle].Lo), c.typ)}
 		return &tree.Case{Whens: []tree.When{{If: below, Then: find(from, middle)}}, Else: find(middle, upto), Typ: typ}
 	}
 	return &tree.Case{Whens: []tree.When{{If: &tree.IsNull{X: column}, Then: expr.NewNull(typ)}}, Else: find(0, len(c.Bins)), Typ: typ}
 }
 
-// at is a lattice point of the column as a value.
-func (c gridColumn) at(point int64) tree.Value { return expr.FromKey(policy.Value{Int: point}, c.typ) }
+// value is a lattice point of the column as a value.
+func (c gridColumn) value(point int64) tree.Value {
+	return expr.FromKey(policy.Value{Int: point}, c.typ)
+}
 
-// Place returns the cell of a combination of keys of [Grid.Histogram], and false where it is in none: NULL, where the owner has promised that there is none. It
-// is total, and depends on nothing else, so it may be applied to what is sealed.
+// Place returns the cell of a combination of keys of [Grid.Histogram], and false where it is in
+// none: NULL, where the owner has promised that there is none. It is total, and depends on nothing
+// else, so it may be applied to what is sealed.
 func (g *Grid) Place(keys []policy.Value) (int, bool) {
 	codes := make([]int, len(g.columns))
 	for i, c := range g.columns {

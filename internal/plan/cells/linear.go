@@ -14,7 +14,8 @@ type Term struct {
 	Weight int64
 }
 
-// What a question may have to be read as linear. It bounds the work, which is done before anything is paid.
+// What a question may have to be read as linear. It bounds the work, which is done before anything
+// is paid.
 const (
 	maxLinearGroups = 1 << 10 // groups times measures
 	maxLinearWork   = 1 << 20 // parts of expressions that are computed: a tenth of a second
@@ -23,20 +24,27 @@ const (
 	maxWeight       = 1 << 18 // the largest of them, so that sums of counts fit
 )
 
-// Linear says what a question is over the cells of a stream: for each measure and each group the terms that add up to it. It is false where the question is
-// not a function of the cells, or where that takes too long to find out; then it is asked as every other question.
+// Linear says what a question is over the cells of a stream: for each measure and each group the
+// terms that add up to it. It is false where the question is not a function of the cells, or where
+// that takes too long to find out; then it is asked as every other question.
 //
-// Let the question be over the stream's table, of which nobody has more than one row. A measure of a group is a sum over rows: of 1 where all conditions
-// are true and the keys are those of the group, for counts, or of an argument there. If every condition, key and argument has one value on all rows of a
-// cell, then so has what the row adds, and the measure is the sum over the cells of that value times the number of rows in it, which is the
-// sum over the different values v of v times the count of rows that add v. Each of these counts is a predicate over cells.
+// Let the question be over the stream's table, of which nobody has more than one row. A measure of
+// a group is a sum over rows: of 1 where all conditions are true and the keys are those of the
+// group, for counts, or of an argument there. If every condition, key and argument has one value on
+// all rows of a cell, then so has what the row adds, and the measure is the sum over the cells of
+// that value times the number of rows in it, which is the sum over the different values v of v
+// times the count of rows that add v. Each of these counts is a predicate over cells.
 //
-// That an expression has one value on a cell is found out by computing it. A cell is a product of values, ranges and rests, one for each column. Of a range all points
-// are tried; where the column is only compared with constants, its ends and the points beside the constants are enough, because between two constants every such
-// comparison is the same. A rest, which is all values that the policy does not list, is told from listed values by = and IN, and not among itself: there the column
-// may be compared with listed values and with NULL, and one value that is not listed stands for all of them.
+// That an expression has one value on a cell is found out by computing it. A cell is a product of
+// values, ranges and rests, one for each column. Of a range all points are tried; where the column
+// is only compared with constants, its ends and the points beside the constants are enough, because
+// between two constants every such comparison is the same. A rest, which is all values that the
+// policy does not list, is told from listed values by = and IN, and not among itself: there the
+// column may be compared with listed values and with NULL, and one value that is not listed stands
+// for all of them.
 //
-// Conditions that have no column in common are factors of their own, so a conjunction of ten columns is ten short lists of weights and not their product.
+// Conditions that have no column in common are factors of their own, so a conjunction of ten
+// columns is ten short lists of weights and not their product.
 func (g *Grid) Linear(q *tree.Query) ([][][]Term, bool) {
 	l := &reading{grid: g}
 	if !l.take(q) {
@@ -198,7 +206,8 @@ func (l *reading) measure(m tree.Measure, groups int) ([][]Term, bool) {
 	return out, true
 }
 
-// filter reads CASE WHEN c THEN constant END, which is what FILTER becomes, as conditions and what is added where they hold.
+// filter reads CASE WHEN c THEN constant END, which is what FILTER becomes, as conditions and what
+// is added where they hold.
 func filter(e tree.Expr, kind itemKind) (conditions []tree.Expr, weight int64, ok bool) {
 	c, isCase := e.(*tree.Case)
 	if !isCase || len(c.Whens) != 1 {

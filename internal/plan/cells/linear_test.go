@@ -45,7 +45,8 @@ func streamed(t testing.TB, columns int) (*policy.Dataset, *Grid) {
 	return ds, g
 }
 
-// A conjunction of many columns is read column by column; what mixes many of them is left to the ordinary way, and soon.
+// A conjunction of many columns is read column by column; what mixes many of them is left to the
+// ordinary way, and soon.
 func TestLinearIsBounded(t *testing.T) {
 	_, g := streamed(t, 12)
 	all, mixed := []string{}, []string{}

@@ -10,14 +10,16 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// part is items that have columns in common, and what they come to in each combination of cells of these columns.
+// part is items that have columns in common, and what they come to in each combination of cells of
+// these columns.
 type part struct {
 	items   []item
 	columns []int // attributes, rising
 	keys    []int // those of the items
 	adds    bool  // what rows add is one of the items
 	amounts []int64
-	// says holds, for each combination of cells, which outcome it has: -1 where the rows count nowhere.
+	// says holds, for each combination of cells, which outcome it has: -1 where the rows count
+	// nowhere.
 	says     []int
 	outcomes []outcome
 }
@@ -33,7 +35,8 @@ const (
 	unseen  = -2
 )
 
-// split puts items that have columns in common together. It is false where an item is about anything but the stream's columns.
+// split puts items that have columns in common together. It is false where an item is about
+// anything but the stream's columns.
 func (l *reading) split(items []item) ([]*part, bool) {
 	var parts []*part
 	for _, it := range items {
@@ -64,7 +67,8 @@ func (l *reading) split(items []item) ([]*part, bool) {
 	return parts, true
 }
 
-// columnsOf returns the attributes that an expression is about. Floating-point numbers are left out: engines agree on exact values alone.
+// columnsOf returns the attributes that an expression is about. Floating-point numbers are left
+// out: engines agree on exact values alone.
 func (l *reading) columnsOf(e tree.Expr) ([]int, bool) {
 	var out []int
 	ok := true
@@ -82,7 +86,8 @@ func (l *reading) columnsOf(e tree.Expr) ([]int, bool) {
 	return out, ok
 }
 
-// compute tries all points of the columns' cells. It is false where two points of one combination of cells say different things.
+// compute tries all points of the columns' cells. It is false where two points of one combination
+// of cells say different things.
 func (l *reading) compute(p *part) bool {
 	points := make([][]point, len(p.columns))
 	tries, cells := 0, 1
@@ -134,7 +139,8 @@ func (l *reading) compute(p *part) bool {
 	return ok && len(p.amounts) <= maxTerms
 }
 
-// size is how many parts of an expression are computed for one row. A list counts with all its values.
+// size is how many parts of an expression are computed for one row. A list counts with all its
+// values.
 func (l *reading) size(it item) int {
 	n := 0
 	if it.kind == itemKey {

@@ -21,13 +21,15 @@ const maxBinPoints = 1 << 13
 type uses struct {
 	// constants are what it is compared with, as lattice points.
 	constants []int64
-	// inside says that it is used in another way than in comparisons with constants, so that every point of a range may be its own case.
+	// inside says that it is used in another way than in comparisons with constants, so that every
+	// point of a range may be its own case.
 	inside bool
 	// among says that it is used in a way that may tell values from each other that are not listed.
 	among bool
 }
 
-// points returns the values that have to be tried to know what items are on each cell of a column; false where they are too many, or where no values are enough.
+// points returns the values that have to be tried to know what items are on each cell of a column;
+// false where they are too many, or where no values are enough.
 func (l *reading) points(attribute int, items []item) ([]point, bool) {
 	c := l.grid.columns[attribute]
 	u := &uses{}
@@ -56,12 +58,12 @@ func (l *reading) points(attribute int, items []item) ([]point, bool) {
 		case !b.Range:
 			out = append(out, point{i, expr.FromKey(b.Value, c.typ)})
 		default:
-			all, ok := u.within(b)
+			all, ok := u.points(b)
 			if !ok {
 				return nil, false
 			}
 			for _, at := range all {
-				out = append(out, point{i, c.at(at)})
+				out = append(out, point{i, c.value(at)})
 			}
 		}
 		if len(out) > maxLinearWork {
@@ -74,8 +76,8 @@ func (l *reading) points(attribute int, items []item) ([]point, bool) {
 	return out, true
 }
 
-// within returns the points of a range that stand for all of it.
-func (u *uses) within(b policy.Bin) ([]int64, bool) {
+// points returns the points of a range that stand for all of it.
+func (u *uses) points(b policy.Bin) ([]int64, bool) {
 	if b.Hi-b.Lo < int64(3*len(u.constants)+2) || u.inside {
 		if b.Hi-b.Lo >= maxBinPoints {
 			return nil, false
@@ -129,7 +131,8 @@ func (u *uses) look(c gridColumn, e tree.Expr) {
 	}
 }
 
-// compared notes that the column is compared with a constant; false where it is not, but perhaps something made of it.
+// compared notes that the column is compared with a constant; false where it is not, but perhaps
+// something made of it.
 func (u *uses) compared(c gridColumn, x tree.Expr, op tree.CompareOp, l *tree.Literal) bool {
 	factor := big.NewInt(1)
 	if r, ok := x.(*tree.Rescale); ok {

@@ -11,7 +11,8 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// LinearWhere reads a condition on the rows of the stream's table, or says why it is none that the stream can count.
+// LinearWhere reads a condition on the rows of the stream's table, or says why it is none that the
+// stream can count.
 func (g *Grid) LinearWhere(condition string, o plan.Options) (*linear.Query, error) {
 	text := "SELECT COUNT(*) FROM " + quoteName(g.Stream.Table)
 	if strings.TrimSpace(condition) != "" {

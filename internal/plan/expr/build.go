@@ -235,8 +235,8 @@ func NewCompare(op tree.CompareOp, l, r tree.Expr, pos int32) (tree.Expr, error)
 	return &tree.Compare{Op: op, L: l, R: r}, nil
 }
 
-// identities looks at columns that say who or what a row is about. Two that mean the same are compared as they are
-// stored; one that is not listed can be compared in no other way.
+// identities looks at columns that say who or what a row is about. Two that mean the same are
+// compared as they are stored; one that is not listed can be compared in no other way.
 func identities(op tree.CompareOp, l, r tree.Expr, pos int32) (tree.Expr, tree.Expr, error) {
 	a, ok1 := l.(*tree.Column)
 	b, ok2 := r.(*tree.Column)

@@ -16,7 +16,7 @@ func NewCall(fn string, t tree.Type, pos int32, args ...tree.Expr) (tree.Expr, e
 }
 
 func evalCall(e *tree.Call, leaf func(tree.Expr) tree.Value) tree.Value {
-	f := nodes[e.Fn]
+	f := node(e.Fn)
 	args := make([]tree.Value, len(e.Args))
 	for i, a := range e.Args {
 		if args[i] = Eval(a, leaf); args[i] == nil && !f.nulls {
@@ -26,9 +26,9 @@ func evalCall(e *tree.Call, leaf func(tree.Expr) tree.Value) tree.Value {
 	return f.eval(e, args)
 }
 
-// within restricts a number or a time to an interval, in steps. It changes nothing where the
+// restrict restricts a number or a time to an interval, in steps. It changes nothing where the
 // value cannot be outside.
-func within(x tree.Expr, lo, hi *big.Int, declared bool, pos int32) (tree.Expr, error) {
+func restrict(x tree.Expr, lo, hi *big.Int, declared bool, pos int32) (tree.Expr, error) {
 	t := x.Type()
 	from, to := t.Lo, t.Hi
 	if t.Kind != tree.Number {
@@ -47,8 +47,8 @@ func within(x tree.Expr, lo, hi *big.Int, declared bool, pos int32) (tree.Expr, 
 	return e, NotTooLarge(e, pos)
 }
 
-// withinReal is within for a Real.
-func withinReal(x tree.Expr, r tree.Range, declared bool, pos int32) (tree.Expr, error) {
+// restrictReal is restrict for a Real.
+func restrictReal(x tree.Expr, r tree.Range, declared bool, pos int32) (tree.Expr, error) {
 	t := x.Type()
 	have := t.RealRange()
 	if have.Inside(r) {
@@ -82,7 +82,7 @@ func mayVanish(e tree.Expr) bool {
 	case *tree.Within:
 		return true
 	case *tree.Call:
-		return nodes[e.Fn].vanishes
+		return node(e.Fn).vanishes
 	}
 	return false
 }
@@ -97,7 +97,7 @@ func Copies(e tree.Expr, part int) int {
 			return 2 // the divisor is looked at before
 		}
 	case *tree.Call:
-		return max(1, nodes[e.Fn].copies)
+		return max(1, node(e.Fn).copies)
 	}
 	return 1
 }

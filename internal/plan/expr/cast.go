@@ -10,41 +10,44 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-func init() {
-	nodes["parse_integer"] = node{vanishes: true, eval: func(_ *tree.Call, a []tree.Value) tree.Value {
-		if !integerText.MatchString(a[0].(string)) {
+// castFunctions are what casts become. They have no names in SQL.
+func castFunctions() []Function {
+	return []Function{
+		{names: "parse_integer", vanishes: true, eval: func(_ *tree.Call, a []tree.Value) tree.Value {
+			if !integerText.MatchString(a[0].(string)) {
+				return nil
+			}
+			n, _ := new(big.Int).SetString(a[0].(string), 10)
+			return n
+		}},
+		{names: "parse_decimal", vanishes: true, eval: func(e *tree.Call, a []tree.Value) tree.Value {
+			if !decimalText.MatchString(a[0].(string)) {
+				return nil
+			}
+			r, _ := new(big.Rat).SetString(a[0].(string))
+			r.Quo(r, e.Typ.Step)
+			return roundRatio("round", big.NewInt(1), r.Num(), r.Denom())
+		}},
+		{names: "parse_boolean", vanishes: true, copies: 2, eval: func(_ *tree.Call, a []tree.Value) tree.Value {
+			if b, ok := tree.ReadBoolean(a[0].(string)); ok {
+				return b
+			}
 			return nil
-		}
-		n, _ := new(big.Int).SetString(a[0].(string), 10)
-		return n
-	}}
-	nodes["parse_decimal"] = node{vanishes: true, eval: func(e *tree.Call, a []tree.Value) tree.Value {
-		if !decimalText.MatchString(a[0].(string)) {
+		}},
+		{names: "parse_date", vanishes: true, eval: func(_ *tree.Call, a []tree.Value) tree.Value {
+			if d, ok := policy.ParseDate(a[0].(string)); ok && d >= tree.FirstDay && dateText.MatchString(a[0].(string)) {
+				return tree.Day(d)
+			}
 			return nil
-		}
-		r, _ := new(big.Rat).SetString(a[0].(string))
-		r.Quo(r, e.Typ.Step)
-		return roundRatio("round", big.NewInt(1), r.Num(), r.Denom())
-	}}
-	nodes["parse_boolean"] = node{vanishes: true, copies: 2, eval: func(_ *tree.Call, a []tree.Value) tree.Value {
-		if b, ok := tree.ReadBoolean(a[0].(string)); ok {
-			return b
-		}
-		return nil
-	}}
-	nodes["parse_date"] = node{vanishes: true, eval: func(_ *tree.Call, a []tree.Value) tree.Value {
-		if d, ok := policy.ParseDate(a[0].(string)); ok && d >= tree.FirstDay && dateText.MatchString(a[0].(string)) {
-			return tree.Day(d)
-		}
-		return nil
-	}}
-	nodes["parse_timestamp"] = node{vanishes: true, eval: func(_ *tree.Call, a []tree.Value) tree.Value {
-		if m, ok := policy.ParseTimestamp(a[0].(string)); ok && m >= tree.FirstMicros && timestampText.MatchString(a[0].(string)) {
-			return tree.Moment(m)
-		}
-		return nil
-	}}
-	nodes["text"] = node{eval: func(e *tree.Call, a []tree.Value) tree.Value { return spell(e.Args[0].Type(), a[0]) }}
+		}},
+		{names: "parse_timestamp", vanishes: true, eval: func(_ *tree.Call, a []tree.Value) tree.Value {
+			if m, ok := policy.ParseTimestamp(a[0].(string)); ok && m >= tree.FirstMicros && timestampText.MatchString(a[0].(string)) {
+				return tree.Moment(m)
+			}
+			return nil
+		}},
+		{names: "text", eval: func(e *tree.Call, a []tree.Value) tree.Value { return spell(e.Args[0].Type(), a[0]) }},
+	}
 }
 
 // CastKinds are the types that can be cast to.
@@ -188,7 +191,7 @@ func castNumber(x tree.Expr, name string, mods []int64, pos int32) (tree.Expr, e
 	case tree.Real:
 		// Far outside first, so that what is rounded is bounded; exactly after.
 		f := math.Nextafter(asReal(new(big.Int).Add(limit, big.NewInt(1)), step), math.Inf(1))
-		if x, err = withinReal(x, tree.Range{Low: -f - 1, High: f + 1}, declared, pos); err == nil {
+		if x, err = restrictReal(x, tree.Range{Low: -f - 1, High: f + 1}, declared, pos); err == nil {
 			x, err = newRounding("round", x, scale, pos)
 		}
 	case tree.Number:
@@ -204,7 +207,7 @@ func castNumber(x tree.Expr, name string, mods []int64, pos int32) (tree.Expr, e
 		q := new(big.Rat).Quo(x.Type().Step, step).Num()
 		lo, limit = new(big.Int).Quo(lo, q), new(big.Int).Quo(limit, q)
 	}
-	return within(x, lo, limit, declared, pos)
+	return restrict(x, lo, limit, declared, pos)
 }
 
 // castText spells a value.
@@ -233,9 +236,10 @@ func castText(x tree.Expr, pos int32) (tree.Expr, error) {
 	return NewCall("text", textType(length), pos, x)
 }
 
-// spelledLength is how many characters a number has at most that is cast to text: those of one of its ends, because what is closer to
-// zero has no more digits. It is none where an engine could not spell it: the number of steps has 62 bits, and as many
-// units of the last digit as they are together have 36 digits, which is within 128 bits.
+// spelledLength is how many characters a number has at most that is cast to text: those of one of
+// its ends, because what is closer to zero has no more digits. It is none where an engine could not
+// spell it: the number of steps has 62 bits, and as many units of the last digit as they are
+// together have 36 digits, which is within 128 bits.
 func spelledLength(t tree.Type) (int, bool) {
 	digits, ok := tree.CountDecimals(t.Step)
 	if !ok || t.Wide() {
@@ -253,8 +257,8 @@ func spelledLength(t tree.Type) (int, bool) {
 	return length, unit.Num().Cmp(mostSpelled) < 0 && (digits == 0 || len(t.Step.FloatString(digits)) < maxStep)
 }
 
-// mostSpelled is the first number that is too long to be spelled, and maxStep the length of a step with digits after the point that is: an
-// engine multiplies up to 19 digits by it, and has 38.
+// mostSpelled is the first number that is too long to be spelled, and maxStep the length of a step
+// with digits after the point that is: an engine multiplies up to 19 digits by it, and has 38.
 var mostSpelled = new(big.Int).Exp(big.NewInt(10), big.NewInt(36), nil)
 
 const maxStep = 19

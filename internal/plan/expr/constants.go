@@ -6,12 +6,14 @@ import (
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
-// No two constants of a product or a sum stand where an engine's optimizer could bring them together: (x * 4e9) * 4e9 is nothing that
-// overflows where x is 0, and x * (4e9 * 4e9) is an error on the first row. So they are brought together here, in
-// integers of any size. The value is the same for every row, NULL included, and so are lattice and interval.
+// No two constants of a product or a sum stand where an engine's optimizer could bring them
+// together: (x * 4e9) * 4e9 is nothing that overflows where x is 0, and x * (4e9 * 4e9) is an error
+// on the first row. So they are brought together here, in integers of any size. The value is the
+// same for every row, NULL included, and so are lattice and interval.
 
-// oneFactor brings the constants of a product together, of a type that stays as it is. A number that is never anything but 0 is multiplied
-// by 0: what it was multiplied by may be larger than any number that an engine has.
+// oneFactor brings the constants of a product together, of a type that stays as it is. A number
+// that is never anything but 0 is multiplied by 0: what it was multiplied by may be larger than any
+// number that an engine has.
 func oneFactor(e tree.Expr) tree.Expr {
 	y, f := tree.ConstantFactor(e)
 	if y == e {
@@ -28,7 +30,8 @@ func oneFactor(e tree.Expr) tree.Expr {
 	return &tree.Arith{Op: tree.Mul, L: y, R: &tree.Literal{Typ: tree.NumberType(new(big.Rat).Quo(t.Step, y.Type().Step), f, f, true), Number: f}, Typ: t}
 }
 
-// oneSummand brings the constants of a sum together, where what they make is a number that an engine has.
+// oneSummand brings the constants of a sum together, where what they make is a number that an
+// engine has.
 func oneSummand(e *tree.Arith) tree.Expr {
 	c, ok := e.R.(*tree.Literal)
 	if e.Op != tree.Add || !ok || c.Number == nil {

@@ -7,34 +7,45 @@ import (
 
 // Functions of values of every kind: coalesce, nullif, greatest and least.
 
-func init() {
-	Registry["coalesce"] = function{1, 0, "coalesce(x, y)", NewCoalesce}
-	nodes["coalesce"] = node{nulls: true, eval: func(_ *tree.Call, args []tree.Value) tree.Value {
-		for _, a := range args {
-			if a != nil {
-				return a
-			}
-		}
-		return nil
-	}}
-	Registry["nullif"] = function{2, 2, "nullif(x, y)", newNullif}
-	nodes["nullif"] = node{nulls: true, vanishes: true, copies: 2, eval: func(_ *tree.Call, args []tree.Value) tree.Value {
-		if args[0] != nil && args[1] != nil && compareValues(args[0], args[1]) == 0 {
-			return nil
-		}
-		return args[0]
-	}}
-	for name, sign := range map[string]int{"greatest": 1, "least": -1} {
-		Registry[name] = function{1, 0, name + "(x, y)", func(args []tree.Expr, pos int32) (tree.Expr, error) { return newExtreme(name, sign, args, pos) }}
-		nodes[name] = node{nulls: true, eval: func(_ *tree.Call, args []tree.Value) tree.Value {
-			var best tree.Value
-			for _, a := range args {
-				if a != nil && (best == nil || compareValues(a, best)*sign > 0) {
-					best = a
+func anyFunctions() []Function {
+	alike := Signature{"alike", "alike"}
+	extreme := func(name string, sign int) Function {
+		return Function{
+			names: name, Usage: name + "(x, y)", least: 1, Signature: alike,
+			build: func(args []tree.Expr, pos int32) (tree.Expr, error) { return newExtreme(name, sign, args, pos) },
+			nulls: true, eval: func(_ *tree.Call, args []tree.Value) tree.Value {
+				var best tree.Value
+				for _, a := range args {
+					if a != nil && (best == nil || compareValues(a, best)*sign > 0) {
+						best = a
+					}
 				}
-			}
-			return best
-		}}
+				return best
+			},
+		}
+	}
+	return []Function{
+		{
+			names: "coalesce", Usage: "coalesce(x, y)", least: 1, build: NewCoalesce, Signature: alike,
+			nulls: true, eval: func(_ *tree.Call, args []tree.Value) tree.Value {
+				for _, a := range args {
+					if a != nil {
+						return a
+					}
+				}
+				return nil
+			},
+		},
+		{
+			names: "nullif", Usage: "nullif(x, y)", least: 2, most: 2, build: newNullif, Signature: alike,
+			nulls: true, vanishes: true, copies: 2, eval: func(_ *tree.Call, args []tree.Value) tree.Value {
+				if args[0] != nil && args[1] != nil && compareValues(args[0], args[1]) == 0 {
+					return nil
+				}
+				return args[0]
+			},
+		},
+		extreme("greatest", 1), extreme("least", -1),
 	}
 }
 

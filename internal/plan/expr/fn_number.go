@@ -8,31 +8,10 @@ import (
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
-func init() {
-	Registry["abs"] = function{1, 1, "abs(x)", newAbs}
-	nodes["abs"] = node{eval: func(_ *tree.Call, a []tree.Value) tree.Value {
-		if f, ok := a[0].(float64); ok {
-			return math.Abs(f)
-		}
-		return new(big.Int).Abs(a[0].(*big.Int))
-	}}
-	Registry["sign"] = function{1, 1, "sign(x)", newSign}
-	nodes["sign"] = node{eval: func(_ *tree.Call, a []tree.Value) tree.Value {
-		if f, ok := a[0].(float64); ok {
-			return big.NewInt(int64(big.NewFloat(f).Sign()))
-		}
-		return big.NewInt(int64(a[0].(*big.Int).Sign()))
-	}}
-	for name, usage := range map[string]string{"round": "round(x) or round(x, 2)", "trunc": "trunc(x) or trunc(x, 2)", "floor": "floor(x)", "ceil": "ceil(x)", "ceiling": "ceiling(x)"} {
-		most := 1
-		if name == "round" || name == "trunc" {
-			most = 2
-		}
-		fn := name
-		if name == "ceiling" {
-			fn = "ceil"
-		}
-		Registry[name] = function{1, most, usage, func(args []tree.Expr, pos int32) (tree.Expr, error) {
+func numberFunctions() []Function {
+	rounding := func(name, fn, usage string, most int) Function {
+		f := Function{names: name, Usage: usage, least: 1, most: most, Signature: Signature{"- integer", "alike"}, copies: 3}
+		f.build = func(args []tree.Expr, pos int32) (tree.Expr, error) {
 			x, err := need(name, args[0], pos, tree.Number, tree.Real)
 			if err != nil {
 				return nil, err
@@ -44,15 +23,41 @@ func init() {
 				}
 			}
 			return newRounding(fn, x, int(digits), pos)
-		}}
-		if fn == name {
-			nodes[fn] = node{copies: 3, eval: evalRounding}
 		}
+		if fn == name {
+			f.eval = evalRounding
+		}
+		return f
 	}
-	Registry["mod"] = function{2, 2, "mod(x, y)", func(args []tree.Expr, pos int32) (tree.Expr, error) {
-		return NewArith(tree.Rem, AdoptNumber(args[0]), AdoptNumber(args[1]), pos)
-	}}
-	Registry["width_bucket"] = function{4, 4, "width_bucket(x, 0, 100, 10)", newWidthBucket}
+	return []Function{
+		{
+			names: "abs", Usage: "abs(x)", least: 1, most: 1, build: newAbs, Signature: Signature{Gives: "alike"},
+			eval: func(_ *tree.Call, a []tree.Value) tree.Value {
+				if f, ok := a[0].(float64); ok {
+					return math.Abs(f)
+				}
+				return new(big.Int).Abs(a[0].(*big.Int))
+			},
+		},
+		{
+			names: "sign", Usage: "sign(x)", least: 1, most: 1, build: newSign,
+			eval: func(_ *tree.Call, a []tree.Value) tree.Value {
+				if f, ok := a[0].(float64); ok {
+					return big.NewInt(int64(big.NewFloat(f).Sign()))
+				}
+				return big.NewInt(int64(a[0].(*big.Int).Sign()))
+			},
+		},
+		rounding("round", "round", "round(x) or round(x, 2)", 2), rounding("trunc", "trunc", "trunc(x) or trunc(x, 2)", 2),
+		rounding("floor", "floor", "floor(x)", 1), rounding("ceil", "ceil", "ceil(x)", 1), rounding("ceiling", "ceil", "ceiling(x)", 1),
+		{
+			names: "mod", Usage: "mod(x, y)", least: 2, most: 2, Signature: Signature{"alike", "alike"},
+			build: func(args []tree.Expr, pos int32) (tree.Expr, error) {
+				return NewArith(tree.Rem, AdoptNumber(args[0]), AdoptNumber(args[1]), pos)
+			},
+		},
+		{names: "width_bucket", Usage: "width_bucket(x, 0, 100, 10)", least: 4, most: 4, build: newWidthBucket, Signature: Signature{Gives: "integer"}},
+	}
 }
 
 func newAbs(args []tree.Expr, pos int32) (tree.Expr, error) {
@@ -103,7 +108,7 @@ func newRounding(fn string, x tree.Expr, digits int, pos int32) (tree.Expr, erro
 	}
 	f, _ := step.Float64()
 	limit := math.Ldexp(f, 100)
-	x, err := withinReal(x, tree.Range{Low: -limit, High: limit}, false, pos)
+	x, err := restrictReal(x, tree.Range{Low: -limit, High: limit}, false, pos)
 	if err != nil {
 		return nil, err
 	}
@@ -204,7 +209,7 @@ func newWidthBucket(args []tree.Expr, pos int32) (tree.Expr, error) {
 	if part, err = NewArith(tree.Add, part, NewNumber(tree.One), pos); err != nil {
 		return nil, err
 	}
-	if part, err = within(part, big.NewInt(0), big.NewInt(n+1), true, pos); err != nil {
+	if part, err = restrict(part, big.NewInt(0), big.NewInt(n+1), true, pos); err != nil {
 		return nil, err
 	}
 	e, err := NewCase([]tree.When{{If: below, Then: NewNumber(big.NewRat(0, 1))}, {If: above, Then: NewNumber(big.NewRat(n+1, 1))}}, part, pos)

@@ -3,6 +3,7 @@ package expr
 import (
 	"math"
 	"math/big"
+	"strings"
 
 	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
@@ -15,43 +16,41 @@ import (
 // maxReal is the largest value of exp and power; what is larger is NULL.
 const maxReal = 1e250
 
-func init() {
-	for name, f := range map[string]struct {
-		domain tree.Range
-		eval   func(float64) float64
-	}{
-		"sqrt":  {tree.Range{Low: 0, High: math.MaxFloat64}, math.Sqrt},
-		"ln":    {tree.Range{Low: smallest, High: math.MaxFloat64}, math.Log},
-		"log10": {tree.Range{Low: smallest, High: math.MaxFloat64}, math.Log10},
-		"exp":   {tree.Range{Low: -math.MaxFloat64, High: 575}, math.Exp},
-	} {
-		build := func(args []tree.Expr, pos int32) (tree.Expr, error) {
-			x, err := need(name, args[0], pos, tree.Number, tree.Real)
-			if err != nil {
-				return nil, err
-			}
-			if x, err = domain(x, f.domain, pos); err != nil {
-				return nil, err
-			}
-			if l, ok := x.(*tree.Literal); ok && l.IsNullLiteral() {
-				return x, nil
-			}
-			r := x.Type().RealRange()
-			ends := tree.Range{Low: f.eval(r.Low), High: f.eval(r.High)}
-			if name != "sqrt" {
-				ends = widened(ends.Low, ends.High)
-			}
-			return NewCall(name, realType(ends, x.Type().Declared), pos, x)
-		}
-		Registry[name] = function{1, 1, name + "(x)", build}
-		nodes[name] = node{eval: func(_ *tree.Call, a []tree.Value) tree.Value { return f.eval(a[0].(float64)) }}
-		if name == "log10" {
-			Registry["log"] = Registry[name]
+func realFunctions() []Function {
+	row := func(names string, within tree.Range, compute func(float64) float64) Function {
+		name, _, _ := strings.Cut(names, " ")
+		return Function{
+			names: names, Usage: name + "(x)", least: 1, most: 1, Signature: Signature{Gives: "decimal"},
+			build: func(args []tree.Expr, pos int32) (tree.Expr, error) {
+				x, err := need(name, args[0], pos, tree.Number, tree.Real)
+				if err != nil {
+					return nil, err
+				}
+				if x, err = domain(x, within, pos); err != nil {
+					return nil, err
+				}
+				if l, ok := x.(*tree.Literal); ok && l.IsNullLiteral() {
+					return x, nil
+				}
+				r := x.Type().RealRange()
+				ends := tree.Range{Low: compute(r.Low), High: compute(r.High)}
+				if name != "sqrt" {
+					ends = widened(ends.Low, ends.High)
+				}
+				return NewCall(name, realType(ends, x.Type().Declared), pos, x)
+			},
+			eval: func(_ *tree.Call, a []tree.Value) tree.Value { return compute(a[0].(float64)) },
 		}
 	}
-	Registry["power"] = function{2, 2, "power(x, 2)", newPower}
-	Registry["pow"] = Registry["power"]
-	nodes["power"] = node{eval: func(_ *tree.Call, a []tree.Value) tree.Value { return math.Pow(a[0].(float64), a[1].(float64)) }}
+	positive := tree.Range{Low: smallest, High: math.MaxFloat64}
+	return []Function{
+		row("sqrt", tree.Range{Low: 0, High: math.MaxFloat64}, math.Sqrt), row("ln", positive, math.Log), row("log10 log", positive, math.Log10),
+		row("exp", tree.Range{Low: -math.MaxFloat64, High: 575}, math.Exp),
+		{
+			names: "power pow", Usage: "power(x, 2)", least: 2, most: 2, build: newPower, Signature: Signature{Gives: "decimal"},
+			eval: func(_ *tree.Call, a []tree.Value) tree.Value { return math.Pow(a[0].(float64), a[1].(float64)) },
+		},
+	}
 }
 
 // domain restricts an argument to where a function is defined, and makes it a Real. A
@@ -59,14 +58,14 @@ func init() {
 func domain(x tree.Expr, r tree.Range, pos int32) (tree.Expr, error) {
 	t := x.Type()
 	if t.Kind == tree.Real {
-		return withinReal(x, r, false, pos)
+		return restrictReal(x, r, false, pos)
 	}
 	lo, hi := new(big.Rat), new(big.Rat)
 	lo.Quo(lo.SetFloat64(r.Low), t.Step)
 	hi.Quo(hi.SetFloat64(r.High), t.Step)
 	up := new(big.Int).Neg(lo.Num())
 	up.Neg(up.Div(up, lo.Denom()))
-	x, err := within(x, up, new(big.Int).Div(hi.Num(), hi.Denom()), false, pos)
+	x, err := restrict(x, up, new(big.Int).Div(hi.Num(), hi.Denom()), false, pos)
 	if l, ok := x.(*tree.Literal); ok && l.IsNullLiteral() {
 		return NewNull(realType(tree.Range{}, true)), nil
 	}

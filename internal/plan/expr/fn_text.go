@@ -35,74 +35,99 @@ func upper(s string) string {
 	}, s)
 }
 
-func init() {
-	Registry["length"] = function{1, 1, "length(name)", newLength}
-	Registry["char_length"] = Registry["length"]
-	Registry["character_length"] = Registry["length"]
-	nodes["length"] = node{eval: func(_ *tree.Call, a []tree.Value) tree.Value {
-		return big.NewInt(int64(utf8.RuneCountInString(a[0].(string))))
-	}}
-	for name, f := range map[string]func(string) string{"lower": Lower, "upper": upper} {
-		Registry[name] = function{1, 1, name + "(name)", func(args []tree.Expr, pos int32) (tree.Expr, error) {
-			x, err := need(name, args[0], pos, tree.Text)
-			if err != nil {
-				return nil, err
-			}
-			return NewCall(name, tree.Type{Kind: tree.Text, MaxLength: x.Type().MaxLength}, pos, x)
-		}}
-		nodes[name] = node{eval: func(_ *tree.Call, a []tree.Value) tree.Value { return f(a[0].(string)) }}
-	}
-	for name, f := range map[string]func(s, set string) string{"btrim": strings.Trim, "ltrim": strings.TrimLeft, "rtrim": strings.TrimRight} {
-		Registry[name] = function{1, 2, "trim(name) or trim(both 'xy' from name)", func(args []tree.Expr, pos int32) (tree.Expr, error) { return newTrim(name, args, pos) }}
-		nodes[name] = node{eval: func(_ *tree.Call, a []tree.Value) tree.Value { return f(a[0].(string), a[1].(string)) }}
-	}
-	Registry["substring"] = function{2, 3, "substring(name, 1, 3)", newSubstring}
-	Registry["substr"] = Registry["substring"]
-	Registry["left"] = function{2, 2, "left(name, 3)", func(args []tree.Expr, pos int32) (tree.Expr, error) {
-		return newSubstring([]tree.Expr{args[0], NewNumber(tree.One), args[1]}, pos)
-	}}
-	nodes["substring"] = node{eval: func(_ *tree.Call, a []tree.Value) tree.Value {
-		r := []rune(a[0].(string))
-		start := min(int64(len(r)), a[1].(*big.Int).Int64()-1)
-		return string(r[start:min(int64(len(r)), start+a[2].(*big.Int).Int64())])
-	}}
-	Registry["right"] = function{2, 2, "right(name, 3)", newRight}
-	nodes["right"] = node{eval: func(_ *tree.Call, a []tree.Value) tree.Value {
-		r := []rune(a[0].(string))
-		return string(r[max(0, int64(len(r))-a[1].(*big.Int).Int64()):])
-	}}
-	for _, name := range []string{"||", "concat"} {
-		Registry[name] = function{1, 0, "left(a, 20) || left(b, 20)", func(args []tree.Expr, pos int32) (tree.Expr, error) { return newConcat(name, args, pos) }}
-		nodes[name] = node{nulls: name == "concat", eval: func(_ *tree.Call, a []tree.Value) tree.Value {
-			var b strings.Builder
-			for _, v := range a {
-				if s, ok := v.(string); ok {
-					b.WriteString(s)
+func textFunctions() []Function {
+	texts, toInteger := Signature{"text", "text"}, Signature{"text", "integer"}
+	mapping := func(name string, f func(string) string) Function {
+		return Function{
+			names: name, Usage: name + "(name)", least: 1, most: 1, Signature: texts,
+			build: func(args []tree.Expr, pos int32) (tree.Expr, error) {
+				x, err := need(name, args[0], pos, tree.Text)
+				if err != nil {
+					return nil, err
 				}
-			}
-			return b.String()
-		}}
+				return NewCall(name, tree.Type{Kind: tree.Text, MaxLength: x.Type().MaxLength}, pos, x)
+			},
+			eval: func(_ *tree.Call, a []tree.Value) tree.Value { return f(a[0].(string)) },
+		}
 	}
-	Registry["strpos"] = function{2, 2, "strpos(name, 'abc')", newPosition}
-	Registry["position"] = function{2, 2, "position('abc' in name)", newPosition}
-	nodes["strpos"] = node{eval: func(_ *tree.Call, a []tree.Value) tree.Value {
-		before, _, found := strings.Cut(a[0].(string), a[1].(string))
-		if !found {
-			return new(big.Int)
+	trim := func(name string, f func(s, set string) string) Function {
+		return Function{
+			names: name, Usage: "trim(name) or trim(both 'xy' from name)", least: 1, most: 2, Signature: texts,
+			build: func(args []tree.Expr, pos int32) (tree.Expr, error) { return newTrim(name, args, pos) },
+			eval:  func(_ *tree.Call, a []tree.Value) tree.Value { return f(a[0].(string), a[1].(string)) },
 		}
-		return big.NewInt(int64(utf8.RuneCountInString(before)) + 1)
-	}}
-	Registry["starts_with"] = function{2, 2, "starts_with(name, 'abc')", func(args []tree.Expr, pos int32) (tree.Expr, error) {
-		x, err := need("starts_with", args[0], pos, tree.Text)
-		if err != nil {
-			return nil, err
+	}
+	join := func(name string) Function {
+		return Function{
+			names: name, Usage: "left(a, 20) || left(b, 20)", least: 1, Signature: texts,
+			build: func(args []tree.Expr, pos int32) (tree.Expr, error) { return newConcat(name, args, pos) },
+			nulls: name == "concat", eval: func(_ *tree.Call, a []tree.Value) tree.Value {
+				var b strings.Builder
+				for _, v := range a {
+					if s, ok := v.(string); ok {
+						b.WriteString(s)
+					}
+				}
+				return b.String()
+			},
 		}
-		prefix, err := TextConstant(args[1], MaxNeedle, "starts_with(name, 'abc')", pos)
-		if err != nil {
-			return nil, err
-		}
-		return NewLike(x, append(literalPattern(prefix), tree.PatternAnything), pos)
-	}}
+	}
+	return []Function{
+		{
+			names: "length char_length character_length", Usage: "length(name)", least: 1, most: 1, build: newLength, Signature: toInteger,
+			eval: func(_ *tree.Call, a []tree.Value) tree.Value {
+				return big.NewInt(int64(utf8.RuneCountInString(a[0].(string))))
+			},
+		},
+		mapping("lower", Lower), mapping("upper", upper),
+		trim("btrim", strings.Trim), trim("ltrim", strings.TrimLeft), trim("rtrim", strings.TrimRight),
+		{
+			names: "substring substr", Usage: "substring(name, 1, 3)", least: 2, most: 3, build: newSubstring, Signature: Signature{"text integer", "text"},
+			eval: func(_ *tree.Call, a []tree.Value) tree.Value {
+				r := []rune(a[0].(string))
+				start := min(int64(len(r)), a[1].(*big.Int).Int64()-1)
+				return string(r[start:min(int64(len(r)), start+a[2].(*big.Int).Int64())])
+			},
+		},
+		{
+			names: "left", Usage: "left(name, 3)", least: 2, most: 2, Signature: Signature{"text integer", "text"},
+			build: func(args []tree.Expr, pos int32) (tree.Expr, error) {
+				return newSubstring([]tree.Expr{args[0], NewNumber(tree.One), args[1]}, pos)
+			},
+		},
+		{
+			names: "right", Usage: "right(name, 3)", least: 2, most: 2, build: newRight, Signature: Signature{"text integer", "text"},
+			eval: func(_ *tree.Call, a []tree.Value) tree.Value {
+				r := []rune(a[0].(string))
+				return string(r[max(0, int64(len(r))-a[1].(*big.Int).Int64()):])
+			},
+		},
+		join("||"), join("concat"),
+		{
+			names: "strpos", Usage: "strpos(name, 'abc')", least: 2, most: 2, build: newPosition, Signature: toInteger,
+			eval: func(_ *tree.Call, a []tree.Value) tree.Value {
+				before, _, found := strings.Cut(a[0].(string), a[1].(string))
+				if !found {
+					return new(big.Int)
+				}
+				return big.NewInt(int64(utf8.RuneCountInString(before)) + 1)
+			},
+		},
+		{names: "position", Usage: "position('abc' in name)", least: 2, most: 2, build: newPosition, Signature: toInteger},
+		{names: "starts_with", Usage: "starts_with(name, 'abc')", least: 2, most: 2, build: newStartsWith, Signature: Signature{Takes: "text"}},
+	}
+}
+
+func newStartsWith(args []tree.Expr, pos int32) (tree.Expr, error) {
+	x, err := need("starts_with", args[0], pos, tree.Text)
+	if err != nil {
+		return nil, err
+	}
+	prefix, err := TextConstant(args[1], MaxNeedle, "starts_with(name, 'abc')", pos)
+	if err != nil {
+		return nil, err
+	}
+	return NewLike(x, append(literalPattern(prefix), tree.PatternAnything), pos)
 }
 
 func newLength(args []tree.Expr, pos int32) (tree.Expr, error) {

@@ -12,24 +12,30 @@ import (
 // Functions of dates and timestamps, in the calendar that is used everywhere, also
 // before it was, and in UTC.
 
-func init() {
-	Registry["extract"] = function{2, 2, "extract(year from day)", newExtract}
-	Registry["date_part"] = function{2, 2, "date_part('year', day)", newExtract}
-	nodes["extract"] = node{eval: func(_ *tree.Call, a []tree.Value) tree.Value { return evalExtract(a[0].(string), a[1]) }}
-	Registry["date_trunc"] = function{2, 2, "date_trunc('month', day)", newDateTrunc}
-	nodes["date_trunc"] = node{eval: func(_ *tree.Call, a []tree.Value) tree.Value { return evalTrunc(a[0].(string), a[1]) }}
-	nodes["timestamp"] = node{eval: func(_ *tree.Call, a []tree.Value) tree.Value { return a[0].(tree.Day).Start() }}
-	nodes["date"] = node{eval: func(_ *tree.Call, a []tree.Value) tree.Value { return a[0].(tree.Moment).Day() }}
-	nodes["add_days"] = node{eval: func(_ *tree.Call, a []tree.Value) tree.Value {
-		return a[0].(tree.Day) + tree.Day(a[1].(*big.Int).Int64())
-	}}
-	nodes["days_between"] = node{eval: func(_ *tree.Call, a []tree.Value) tree.Value {
-		return big.NewInt(int64(a[0].(tree.Day) - a[1].(tree.Day)))
-	}}
-	nodes["add_interval"] = node{eval: func(_ *tree.Call, a []tree.Value) tree.Value {
-		n := func(i int) int64 { return a[i].(*big.Int).Int64() }
-		return AddInterval(a[0].(tree.Moment), Duration{int(n(1)), n(2), n(3)})
-	}}
+func timeFunctions() []Function {
+	return []Function{
+		{
+			names: "extract", Usage: "extract(year from day)", least: 2, most: 2, build: newExtract, Signature: Signature{Gives: "integer"},
+			eval: func(_ *tree.Call, a []tree.Value) tree.Value { return evalExtract(a[0].(string), a[1]) },
+		},
+		{names: "date_part", Usage: "date_part('year', day)", least: 2, most: 2, build: newExtract, Signature: Signature{"text -", "integer"}},
+		{
+			names: "date_trunc", Usage: "date_trunc('month', day)", least: 2, most: 2, build: newDateTrunc, Signature: Signature{"text -", "timestamp"},
+			eval: func(_ *tree.Call, a []tree.Value) tree.Value { return evalTrunc(a[0].(string), a[1]) },
+		},
+		{names: "timestamp", eval: func(_ *tree.Call, a []tree.Value) tree.Value { return a[0].(tree.Day).Start() }},
+		{names: "date", eval: func(_ *tree.Call, a []tree.Value) tree.Value { return a[0].(tree.Moment).Day() }},
+		{names: "add_days", eval: func(_ *tree.Call, a []tree.Value) tree.Value {
+			return a[0].(tree.Day) + tree.Day(a[1].(*big.Int).Int64())
+		}},
+		{names: "days_between", eval: func(_ *tree.Call, a []tree.Value) tree.Value {
+			return big.NewInt(int64(a[0].(tree.Day) - a[1].(tree.Day)))
+		}},
+		{names: "add_interval", eval: func(_ *tree.Call, a []tree.Value) tree.Value {
+			n := func(i int) int64 { return a[i].(*big.Int).Int64() }
+			return AddInterval(a[0].(tree.Moment), Duration{int(n(1)), n(2), n(3)})
+		}},
+	}
 }
 
 // units are what date_trunc takes, and fields what extract takes besides.
@@ -226,7 +232,7 @@ func newDateArith(op string, l, r tree.Expr, pos int32) (tree.Expr, bool, error)
 var mostDays = big.NewInt(4_000_000)
 
 func addDays(op string, day, n tree.Expr, pos int32) (tree.Expr, error) {
-	n, err := within(n, new(big.Int).Neg(mostDays), mostDays, false, pos)
+	n, err := restrict(n, new(big.Int).Neg(mostDays), mostDays, false, pos)
 	if err == nil && op == "-" {
 		n, err = NewArith(tree.Sub, NewNumber(big.NewRat(0, 1)), n, pos)
 	}

@@ -188,7 +188,7 @@ func drawFunction(t *rapid.T, columns []*policy.Column, depth int) (tree.Expr, b
 		e, err = NewOperator(rapid.SampledFrom([]string{"+", "-"}).Draw(t, "sign"), l, r, -1)
 	default:
 		name := rapid.SampledFrom(Functions()).Draw(t, "name")
-		f := Registry[name]
+		f := Lookup(name)
 		for range 6 {
 			if e == nil || err != nil {
 				e, err = drawCall(t, name, f, arg, number, text)
@@ -206,7 +206,7 @@ func drawFunction(t *rapid.T, columns []*policy.Column, depth int) (tree.Expr, b
 	return e, true
 }
 
-func drawCall(t *rapid.T, name string, f function, arg, number, text func() tree.Expr) (tree.Expr, error) {
+func drawCall(t *rapid.T, name string, f *Function, arg, number, text func() tree.Expr) (tree.Expr, error) {
 	args := make([]tree.Expr, rapid.IntRange(f.least, max(f.most, f.least+1)).Draw(t, "arguments"))
 	for i := range args {
 		switch k := rapid.IntRange(0, 3).Draw(t, "argument"); {

@@ -9,9 +9,9 @@ import (
 // Civil restricts a time to the years 1 to 9999, in which all calendars of engines agree.
 func Civil(x tree.Expr, pos int32) (tree.Expr, error) {
 	if x.Type().Kind == tree.Date {
-		return within(x, big.NewInt(tree.FirstDay), big.NewInt(tree.LastDay), false, pos)
+		return restrict(x, big.NewInt(tree.FirstDay), big.NewInt(tree.LastDay), false, pos)
 	}
-	return within(x, big.NewInt(tree.FirstMicros), big.NewInt(tree.LastMicros), false, pos)
+	return restrict(x, big.NewInt(tree.FirstMicros), big.NewInt(tree.LastMicros), false, pos)
 }
 
 // Midnight turns a date into the moment that it begins.

@@ -7,10 +7,10 @@ import (
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
-// Normal rewrites an expression so that questions that mean the same are, in the
-// common cases, the same tree: constants are folded, AND and OR are
-// flattened, sorted and without repetitions, and what they say about one expression is joined. The value is the same for
-// every row. What may be done where only the truth of a condition counts is in truth.
+// Normal rewrites an expression so that questions that mean the same are, in the common cases, the
+// same tree: constants are folded, AND and OR are flattened, sorted and without repetitions, and
+// what they say about one expression is joined. The value is the same for every row. What may be
+// done where only the truth of a condition counts is in truth.
 func Normal(e tree.Expr) tree.Expr {
 	switch x := e.(type) {
 	case *tree.Logic:

@@ -30,7 +30,8 @@ func Nullable(e tree.Expr) bool {
 	return false
 }
 
-// LeavesOutNull reports whether rows without a value of the key are in no group although nobody has listed its values.
+// LeavesOutNull reports whether rows without a value of the key are in no group although nobody has
+// listed its values.
 func LeavesOutNull(k tree.Key) bool {
 	c, column := k.Expr.(*tree.Column)
 	listed := column && c.Field.Source != nil && c.Field.Source.Keys == policy.PublicKeys

@@ -2,8 +2,8 @@ package expr
 
 import "github.com/discreet-dp/discreet/internal/plan/tree"
 
-// Replaced returns an expression in which f has put something else for some parts, and nil for those that stay.
-// Nothing is looked for inside of EXISTS.
+// Replaced returns an expression in which f has put something else for some parts, and nil for
+// those that stay. Nothing is looked for inside of EXISTS.
 func Replaced(e tree.Expr, f func(tree.Expr) tree.Expr) tree.Expr {
 	if x := f(e); x != nil {
 		return x

@@ -7,9 +7,10 @@ import (
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
-// The rewrites of this file keep the value of an expression for every row, NULL included. None of them believes
-// that a column is never NULL because the policy says so: an engine does not make it true. (COUNT(x) does believe it: it is
-// then COUNT(*), which costs less together with others; see countValues.)
+// The rewrites of this file keep the value of an expression for every row, NULL included. None of
+// them believes that a column is never NULL because the policy says so: an engine does not make it
+// true. (COUNT(x) does believe it: it is then COUNT(*), which costs less together with others; see
+// countValues.)
 
 // simpleCompare rewrites a comparison with a constant.
 //
@@ -47,7 +48,8 @@ func simpleCompare(c *tree.Compare) tree.Expr {
 // manyDays is where no calendar of any engine ends yet.
 var manyDays = big.NewInt(500_000)
 
-// holds reports whether a number is in the interval of a type, so that it can be written wherever its values can.
+// holds reports whether a number is in the interval of a type, so that it can be written wherever
+// its values can.
 func holds(t tree.Type, n *big.Int) bool {
 	return (t.Lo == nil || n.Cmp(t.Lo) >= 0) && (t.Hi == nil || n.Cmp(t.Hi) <= 0)
 }
@@ -77,8 +79,9 @@ func unscaled(op tree.CompareOp, n, f *big.Int) (*big.Int, bool) {
 	return nil, false
 }
 
-// simpleArith leaves out what changes nothing, puts both sides of + and * into one order, and has one constant of each. Interval and lattice stay
-// the same, and so does the value: sums of numbers on a lattice are exact.
+// simpleArith leaves out what changes nothing, puts both sides of + and * into one order, and has
+// one constant of each. Interval and lattice stay the same, and so does the value: sums of numbers
+// on a lattice are exact.
 func simpleArith(e *tree.Arith) tree.Expr {
 	if e.Typ.Kind != tree.Number {
 		return e
@@ -119,7 +122,8 @@ func IsNumber(e tree.Expr, n int64) bool {
 	return ok && l.Number != nil && l.Number.Cmp(big.NewInt(n)) == 0
 }
 
-// merged joins what AND or OR say about one expression. With x for it, and everything NULL where x is:
+// merged joins what AND or OR say about one expression. With x for it, and everything NULL where x
+// is:
 //
 //   - x = a OR x IN (b, c) is x IN (a, b, c), and x <> a AND x NOT IN (b, c) is x NOT IN (a, b, c);
 //   - x >= a AND x >= b is x >= the larger one, OR is the smaller one, and the other way round for <=;

@@ -8,7 +8,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
-// maker makes up expressions over four columns: x in 0..3, y in halves from -1 to 1, and two truths. All may be NULL.
+// maker makes up expressions over four columns: x in 0..3, y in halves from -1 to 1, and two
+// truths. All may be NULL.
 type maker struct{ *rand.Rand }
 
 var simpleColumns = []*tree.Column{
@@ -63,7 +64,8 @@ func (m maker) truth(depth int) tree.Expr {
 	return e
 }
 
-// TestNormalKeepsValues: the normal form has the value of the expression in every row, and its truth is true where it is.
+// TestNormalKeepsValues: the normal form has the value of the expression in every row, and its
+// truth is true where it is.
 func TestNormalKeepsValues(t *testing.T) {
 	var rows [][]tree.Value
 	for x := int64(-1); x <= 3; x++ {

@@ -6,8 +6,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
-// Truth rewrites a normal condition of which only counts whether it is true: that of WHERE, of FILTER and of CASE. To
-// them false and NULL are the same, so more conditions are the same one:
+// Truth rewrites a normal condition of which only counts whether it is true: that of WHERE, of
+// FILTER and of CASE. To them false and NULL are the same, so more conditions are the same one:
 //
 //   - a comparison that the interval of a number decides: it is x IS NOT NULL, or false;
 //   - x IS TRUE, coalesce(x, false) and CASE WHEN x THEN true ELSE false END are x, and x IS FALSE is NOT x;
@@ -100,7 +100,8 @@ func decided(c *tree.Compare) tree.Expr {
 	return c
 }
 
-// present leaves out that something is not NULL where another condition says so too, by not being true otherwise.
+// present leaves out that something is not NULL where another condition says so too, by not being
+// true otherwise.
 func present(args []tree.Expr) []tree.Expr {
 	strict := map[string]bool{}
 	for _, a := range args {

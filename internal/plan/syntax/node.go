@@ -5,7 +5,8 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// EachNode calls f for a node of the grammar and everything below it; f says whether to go on below.
+// EachNode calls f for a node of the grammar and everything below it; f says whether to go on
+// below.
 func EachNode(n *pg.Node, f func(*pg.Node) bool) {
 	if n != nil {
 		eachMessage(n.ProtoReflect(), f)
@@ -27,7 +28,8 @@ func eachMessage(m protoreflect.Message, f func(*pg.Node) bool) {
 			eachMessage(v.Message(), f)
 		}
 	}
-	// In the order of the grammar. Range has another one in every build, and what is found first is what a refusal points at.
+	// In the order of the grammar. Range has another one in every build, and what is found first is
+	// what a refusal points at.
 	if one := m.Descriptor().Oneofs(); one.Len() == 1 {
 		if d := m.WhichOneof(one.Get(0)); d != nil {
 			visit(d)

@@ -6,7 +6,8 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 )
 
-// Where a message of the grammar is one of several, nothing else in it has anything below it: eachMessage relies on that.
+// Where a message of the grammar is one of several, nothing else in it has anything below it:
+// eachMessage relies on that.
 func TestChoicesStandAlone(t *testing.T) {
 	messages := (&pg.Node{}).ProtoReflect().Descriptor().ParentFile().Messages()
 	choices := 0

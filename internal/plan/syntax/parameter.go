@@ -11,30 +11,31 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// MaxParameters is how many parameters a question can have. Each is a word of the text, so more would not fit anyway.
+// MaxParameters is how many parameters a question can have. Each is a word of the text, so more
+// would not fit anyway.
 const MaxParameters = 1000
 
-// numberText is all that a number can look like: no NaN, no infinity, no other base, no underscore. The exponent's
-// size is dp.ParseDecimal's to check.
+// numberText is all that a number can look like: no NaN, no infinity, no other base, no underscore.
+// The exponent's size is dp.ParseDecimal's to check.
 var numberText = regexp.MustCompile(`\A[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?\z`)
 
-// literal is a value as it is written into a text, and what the grammar then reads there.
+// literal is a value as it is written in a text.
 type literal struct {
 	sql    string // with parentheses around it
 	value  api.Parameter
 	number string // how a number is spelled, with its sign
 }
 
-// spellParameter checks a value and spells it. A value is as long as a text at most, and that is looked at first, so that no
-// value makes work that a text could not. The parentheses end whatever word stands before it: without them E$1, U&$1 or a
-// name before a quote would be read as one.
+// spellParameter checks a value and spells it. A value is as long as a text at most, and that is
+// looked at first, so that no value makes work that a text could not. The parentheses end whatever
+// word stands before it: without them E$1, U&$1 or a name before a quote would be read as one.
 func spellParameter(p api.Parameter) (literal, *api.Refusal) {
 	if p.Null {
 		return literal{sql: "(NULL)", value: p}, nil
 	}
 	switch {
-	case len(p.Text) > maxText:
-		return literal{}, Refuse(-1, "send a shorter value", "its value is longer than %d bytes", maxText)
+	case len(p.Text) > questions.Bytes:
+		return literal{}, Refuse(-1, "send a shorter value", "its value is longer than %d bytes", questions.Bytes)
 	case !utf8.ValidString(p.Text):
 		return literal{}, Refuse(-1, "send the value as UTF-8", "its value is not valid UTF-8")
 	case strings.IndexByte(p.Text, 0) >= 0:
@@ -73,7 +74,8 @@ func spellParameter(p api.Parameter) (literal, *api.Refusal) {
 	return literal{}, Refuse(-1, "send an integer, decimal, text, boolean, date or timestamp", "its kind cannot be used here")
 }
 
-// spellNumber spells a number. A decimal has a point even where it is whole, because 1 / 2 and 1.0 / 2 are not the same.
+// spellNumber spells a number. A decimal has a point even where it is whole, because 1 / 2 and 1.0
+// / 2 are not the same.
 func spellNumber(p api.Parameter, text string) (literal, *api.Refusal) {
 	_, err := dp.ParseDecimal(text)
 	switch {

@@ -9,11 +9,12 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// Cut is at most Rows rows of each person, and no rows of nobody. It stands where a person's rows are about to be multiplied,
-// so that the work of a join is bounded by a public number and not by the one person with the most rows; see [work].
+// Cut is at most Rows rows of each person, and no rows of nobody. It stands where a person's rows
+// are about to be multiplied, so that the work of a join is bounded by a public number and not by
+// the one person with the most rows; see [work].
 //
-// Which rows are kept depends on that person's rows alone. So whatever is above it moves no further between neighbours than it
-// did without.
+// Which rows are kept depends on that person's rows alone. So whatever is above it moves no further
+// between neighbours than it did without.
 type Cut struct {
 	From Relation
 	Rows int64
@@ -38,8 +39,8 @@ func (c *Cut) format(b *strings.Builder) {
 	b.WriteByte(')')
 }
 
-// Joined is how many rows of one person are there at most before they are joined with others of the same person or with public
-// ones, at the place where that is least; 0 where nobody is cut.
+// Joined is how many rows of one person are there at most before they are joined with others of the
+// same person or with public ones, at the place where that is least; 0 where nobody is cut.
 func (q *Query) Joined() int64 {
 	if c := least(q.From, q.expressions()); c != nil {
 		return c.Rows
@@ -47,7 +48,8 @@ func (q *Query) Joined() int64 {
 	return 0
 }
 
-// MaxJoined is what the policy says for the rows that [Query.Joined] counts, of which that follows; 0 where nobody is cut.
+// MaxJoined is what the policy says for the rows that [Query.Joined] counts, of which that follows;
+// 0 where nobody is cut.
 func (q *Query) MaxJoined() int64 {
 	if c := least(q.From, q.expressions()); c != nil {
 		return Joinable(c.From)

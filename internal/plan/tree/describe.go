@@ -100,5 +100,6 @@ func describeLiteral(e *Literal) string {
 	return "NULL"
 }
 
-// Quote writes a text as a constant. PostgreSQL's grammar gives a backslash no meaning there, and a quote is doubled.
+// Quote writes a text as a constant. PostgreSQL's grammar gives a backslash no meaning there, and a
+// quote is doubled.
 func Quote(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }

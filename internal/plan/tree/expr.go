@@ -14,8 +14,8 @@ type Expr interface {
 	expr()
 }
 
-// Column is a field of the relation that the expression is about. A column of a table is as
-// the policy declares it: cast to its type, rounded to its lattice, clamped to its bounds. What cannot
+// Column is a field of the relation that the expression is about. A column of a table is as the
+// policy declares it: cast to its type, rounded to its lattice, clamped to its bounds. What cannot
 // be cast is NULL.
 type Column struct {
 	Index int // into Relation.Fields
@@ -244,7 +244,8 @@ func Walk(e Expr, f func(Expr)) {
 	}
 }
 
-// WalkRow is Walk without what is inside of an [Exists], which is about other rows too and whose value is true or false.
+// WalkRow is Walk without what is inside of an [Exists], which is about other rows too and whose
+// value is true or false.
 func WalkRow(e Expr, f func(Expr)) {
 	f(e)
 	if _, ok := e.(*Exists); ok {
@@ -322,7 +323,8 @@ type When struct{ If, Then Expr }
 // RoundingRatio returns how many steps of a rounding one step of its argument is, as a fraction.
 func (e *Call) RoundingRatio() (p, q *big.Int) { return e.Args[0].Type().RoundingRatio(e.Typ.Step) }
 
-// Computes reports whether a node makes a new value of others: not one that compares, chooses or asks.
+// Computes reports whether a node makes a new value of others: not one that compares, chooses or
+// asks.
 func Computes(e Expr) bool {
 	switch e.(type) {
 	case *Rescale, *ToReal, *Arith, *Call, *Within, *Like:

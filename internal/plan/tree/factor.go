@@ -2,8 +2,8 @@ package tree
 
 import "math/big"
 
-// ConstantFactor splits a number into an expression and what it is multiplied by: x is y times f. The number of steps of x is then
-// f times that of y.
+// ConstantFactor splits a number into an expression and what it is multiplied by: x is y times f.
+// The number of steps of x is then f times that of y.
 func ConstantFactor(x Expr) (y Expr, f *big.Int) {
 	f = big.NewInt(1)
 	for {
@@ -21,8 +21,8 @@ func ConstantFactor(x Expr) (y Expr, f *big.Int) {
 	}
 }
 
-// Factored splits a number into an expression and the whole number that its steps are multiplied by, so that an engine that multiplies
-// by another one has one constant to write.
+// Factored splits a number into an expression and the whole number that its steps are multiplied
+// by, so that an engine that multiplies by another one has one constant to write.
 func Factored(x Expr) (y Expr, f *big.Int) {
 	if y, f = ConstantFactor(x); IsZero(y) {
 		f = new(big.Int)

@@ -29,8 +29,9 @@ func Format(e Expr) string {
 // NoOutside is for expressions outside of an [Exists]: more fields than a row has.
 const NoOutside = math.MaxInt
 
-// format writes an expression. Fields from outer on are those of the relation in an [Exists], and are counted from its first: how many
-// the row outside has depends on what else is asked about it, and in which order.
+// format writes an expression. Fields from outer on are those of the relation in an [Exists], and
+// are counted from its first: how many the row outside has depends on what else is asked about it,
+// and in which order.
 func format(b *strings.Builder, e Expr, outer int) {
 	list := func(op string, args ...Expr) {
 		b.WriteString("(" + op)

@@ -6,9 +6,9 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// Join pairs rows. Two private relations are joined where both rows are one person's, or parts
-// of one thing that is: On then has, among what it asks for, that two identities are equal. With a public
-// relation On can be anything.
+// Join pairs rows. Two private relations are joined where both rows are one person's, or parts of
+// one thing that is: On then has, among what it asks for, that two identities are equal. With a
+// public relation On can be anything.
 type Join struct {
 	Left bool // LEFT JOIN: rows of L without a partner stay, with NULLs
 	L, R Relation

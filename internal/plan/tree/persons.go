@@ -7,8 +7,8 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// Persons is a subquery that is grouped by the unit: one row for each person who has a row in From. Its first field
-// is the unit, then comes one for each of Parts.
+// Persons is a subquery that is grouped by the unit: one row for each person who has a row in From.
+// Its first field is the unit, then comes one for each of Parts.
 type Persons struct {
 	From  Relation
 	Where Expr

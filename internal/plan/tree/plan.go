@@ -33,8 +33,8 @@ type Stat struct {
 	Count int
 	// Square is the index of the sum of squares of a variance.
 	Square int
-	// Center is what was subtracted from each value before it was summed, and SquareCenter
-	// before it was squared, in steps: an average is taken around the middle of its bounds, because noise
+	// Center is what was subtracted from each value before it was summed, and SquareCenter before
+	// it was squared, in steps: an average is taken around the middle of its bounds, because noise
 	// is in proportion to the largest distance from zero.
 	Center, SquareCenter *big.Int
 	// Sample divides by one less than the count, and Root takes the square root of a variance.

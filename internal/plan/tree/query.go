@@ -78,7 +78,8 @@ type Choice struct {
 	Weights []int64
 }
 
-// PublicKeys returns the keys with public values, and PrivateKeys the others, which come after them.
+// PublicKeys returns the keys with public values, and PrivateKeys the others, which come after
+// them.
 func (q *Query) PublicKeys() []Key { return q.Keys[:q.firstPrivate()] }
 
 // PrivateKeys returns the keys whose values are private.
@@ -262,7 +263,8 @@ func (m Measure) Adds() bool {
 	return m.Kind == CountRows || m.Kind == CountValues || m.Kind == Sum || m.Kind == CountPersons
 }
 
-// Public reports whether a query is about one public table and nothing else, so that its result may be told exactly.
+// Public reports whether a query is about one public table and nothing else, so that its result may
+// be told exactly.
 func (q *Query) Public() bool {
 	scan, ok := q.From.(*Scan)
 	public := ok && scan.Table.Public && !Private(scan)
@@ -284,7 +286,8 @@ func (q *Query) Public() bool {
 	return public
 }
 
-// QuantileRange returns the public ends, in steps or days, between which quantiles of an expression are.
+// QuantileRange returns the public ends, in steps or days, between which quantiles of an expression
+// are.
 func QuantileRange(arg Expr) (lo, hi int64, ok bool) {
 	t := arg.Type()
 	switch t.Kind {

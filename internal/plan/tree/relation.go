@@ -40,14 +40,15 @@ type Field struct {
 	Source *policy.Column
 	// Public names the public table that Source is a column of; empty for a private one.
 	Public string
-	// Identity says what the values of the field name: the unit, as in "customers.cid", a row
-	// of another table, as in "orders.oid", or a row of its own. Fields with the same Identity
-	// are equal exactly where they mean the same person, or the same row. It is empty for all others.
+	// Identity says what the values of the field name: the unit, as in "customers.cid", a row of
+	// another table, as in "orders.oid", or a row of its own. Fields with the same Identity are
+	// equal exactly where they mean the same person, or the same row. It is empty for all others.
 	Identity string
 	// Key says that no two rows of the field's table have the same Identity.
 	Key bool
-	// Once says that the field is the same in all rows of one person. Groups by such fields have each person in one. It
-	// saves noise, and privacy does not rest on it: who is in more groups nevertheless is cut.
+	// Once says that the field is the same in all rows of one person. Groups by such fields have
+	// each person in one. It saves noise, and privacy does not rest on it: who is in more groups
+	// nevertheless is cut.
 	Once bool
 	// Derived says that the field was computed from one that has an Identity.
 	Derived bool
@@ -60,8 +61,8 @@ type Field struct {
 // counted, and nothing else.
 func (f Field) Raw() bool { return f.Type.Kind == Identity }
 
-// format spells a field by what it is and not by what an analyst calls it: the policy's column, the identity, or nothing where it was
-// computed, which the relation's own spelling says.
+// format spells a field by what it is and not by what an analyst calls it: the policy's column, the
+// identity, or nothing where it was computed, which the relation's own spelling says.
 func (f Field) format() string {
 	switch {
 	case f.Source != nil && f.Public != "":
@@ -72,8 +73,8 @@ func (f Field) format() string {
 	return fmt.Sprintf("%q", f.Identity)
 }
 
-// Derived returns a column that says who or what a row is about, where an expression is computed from
-// one. That two rows of a subquery are one person's is not what the expression computes.
+// Derived returns a column that says who or what a row is about, where an expression is computed
+// from one. That two rows of a subquery are one person's is not what the expression computes.
 func Derived(e Expr) *Column {
 	var found *Column
 	Walk(e, func(x Expr) {

@@ -32,8 +32,9 @@ func (s *Scan) EachTable(add func(*policy.Table)) { add(s.Table) }
 // Table.Path. Nor is it where every row is a person. For both it is empty.
 func (s *Scan) Stored(field int) string { return s.Row[field].Name }
 
-// IdentityName names what a column's values name. Names may have dots in them, so that a.b.c could be a column of a or of a.b: rows
-// of different people would be joined as one person's. Where there is such a dot the parts are quoted; no name has a quote.
+// IdentityName names what a column's values name. Names may have dots in them, so that a.b.c could
+// be a column of a or of a.b: rows of different people would be joined as one person's. Where there
+// is such a dot the parts are quoted; no name has a quote.
 func IdentityName(table, column string) string {
 	if strings.ContainsRune(table+column, '.') {
 		return fmt.Sprintf("%q.%q", table, column)

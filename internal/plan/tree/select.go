@@ -6,8 +6,8 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// Select is a subquery without aggregates: some rows of a relation, with other columns. The last fields are
-// the identities that it passes on, the unit among them.
+// Select is a subquery without aggregates: some rows of a relation, with other columns. The last
+// fields are the identities that it passes on, the unit among them.
 type Select struct {
 	From    Relation
 	Where   Expr   // over From's fields; nil stands for true

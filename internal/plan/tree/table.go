@@ -11,11 +11,13 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// Table is rows to train on: what an engine reads for a training, and all that it sees of it. Every row has a whole number for each column, or NULL. Who sees
-// the rows are a trainer, and nobody else.
+// Table is rows to train on: what an engine reads for a training, and all that it sees of it. Every
+// row has a whole number for each column, or NULL. Who sees the rows are a trainer, and nobody
+// else.
 //
-// At most MaxRows rows of one person are in it. Which ones depends on that person's rows alone, so that neighbouring databases have tables that
-// differ in that many rows: they appear or disappear, or are replaced by as many others.
+// At most MaxRows rows of one person are in it. Which ones depends on that person's rows alone, so
+// that neighbouring databases have tables that differ in that many rows: they appear or disappear,
+// or are replaced by as many others.
 type Table struct {
 	Dataset    string
 	Neighbours dp.Neighbours
@@ -30,12 +32,13 @@ type Table struct {
 type TableColumn struct {
 	Name string
 	Expr Expr // over From's fields
-	// Values are what a category can be. The code of a row is the place of its value, or -1 where that is another. NULL is not among them. Nil
-	// where the column is a number.
+	// Values are what a category can be. The code of a row is the place of its value, or -1 where
+	// that is another. NULL is not among them. Nil where the column is a number.
 	Values []policy.Value
 }
 
-// Bounds returns the interval of a number's codes and the size of one step: of a date in days, of a timestamp in microseconds.
+// Bounds returns the interval of a number's codes and the size of one step: of a date in days, of a
+// timestamp in microseconds.
 func (c TableColumn) Bounds() (lo, hi int64, step *big.Rat) {
 	t := c.Expr.Type()
 	if c.Values != nil || t.Lo == nil {
@@ -62,10 +65,12 @@ func (t *Table) MaxRows() int64 { return t.RowLimit }
 // Single says that nobody has more than one row.
 func (t *Table) Single() bool { return t.From.Single() }
 
-// Bounded reports whether a person's rows have to be cut to MaxRows. They need not where nobody has more than one.
+// Bounded reports whether a person's rows have to be cut to MaxRows. They need not where nobody has
+// more than one.
 func (t *Table) Bounded() bool { return !t.Single() }
 
-// Format writes the table in its canonical spelling: two with the same spelling have the same rows on the same data, in any order.
+// Format writes the table in its canonical spelling: two with the same spelling have the same rows
+// on the same data, in any order.
 func (t *Table) Format() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "table of dataset %q\nfrom %s\nrows %d neighbours %v\n", t.Dataset, FormatRelation(t.From), t.MaxRows(), t.Neighbours)
@@ -98,8 +103,8 @@ func (t *Table) Hash() string {
 	return hex.EncodeToString(h[:])
 }
 
-// AsQuery is the table as a question that groups by its columns, for what is done with questions: subqueries that only name and filter are taken away, and
-// everything is looked at once more.
+// AsQuery is the table as a question that groups by its columns, for what is done with questions:
+// subqueries that only name and filter are taken away, and everything is looked at once more.
 func (t *Table) AsQuery() *Query {
 	q := &Query{Dataset: t.Dataset, Neighbours: t.Neighbours, From: t.From, Where: t.Where, RowLimit: t.RowLimit, GroupLimit: 1}
 	for _, c := range t.Columns {

@@ -123,7 +123,8 @@ func (t Type) RoundingRatio(step *big.Rat) (p, q *big.Int) {
 	return ratio.Num(), ratio.Denom()
 }
 
-// LoIsDeclared and to report whether the lower and the upper end follow from the policy and literals.
+// LoIsDeclared and to report whether the lower and the upper end follow from the policy and
+// literals.
 func (t Type) LoIsDeclared() bool { return t.Declared || t.LoDeclared }
 
 func (t Type) HiIsDeclared() bool { return t.Declared || t.HiDeclared }

@@ -6,8 +6,8 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// Union is UNION ALL: the rows of all parts. The parts have as many fields, of the same kinds and on the
-// same lattices, in the same order; a field's interval holds those of all parts.
+// Union is UNION ALL: the rows of all parts. The parts have as many fields, of the same kinds and
+// on the same lattices, in the same order; a field's interval holds those of all parts.
 type Union struct {
 	Parts []*Select
 

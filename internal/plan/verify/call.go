@@ -75,7 +75,8 @@ func surely(e tree.Expr) bool {
 	return false
 }
 
-// extreme derives greatest and least, which pass over NULL: what is never NULL bounds the result from its side.
+// extreme derives greatest and least, which pass over NULL: what is never NULL bounds the result
+// from its side.
 func (c *checker) extreme(e *tree.Call, args []fact) fact {
 	out := c.hull(args)
 	for i, a := range args {
@@ -157,8 +158,8 @@ func tenth(digits int64) *big.Rat {
 	return new(big.Rat).SetInt(p)
 }
 
-// round derives the rounding of an exact number. An engine multiplies by p, adds something and divides by q; all of it stays in
-// 128 bits, and in 64 where it decides for these.
+// round derives the rounding of an exact number. An engine multiplies by p, adds something and
+// divides by q; all of it stays in 128 bits, and in 64 where it decides for these.
 func (c *checker) round(e *tree.Call, x fact, step *big.Rat) fact {
 	ratio := new(big.Rat).Quo(x.step, step)
 	p, q := new(big.Int).Set(ratio.Num()), new(big.Int).Set(ratio.Denom())
@@ -166,8 +167,8 @@ func (c *checker) round(e *tree.Call, x fact, step *big.Rat) fact {
 	return number(step, rounded(e.Fn, x.lo, p, q), rounded(e.Fn, x.hi, p, q))
 }
 
-// onTheWay bounds what is computed for a rounding. It follows the printer: twice of all for halves, and what is claimed of the argument
-// decides how wide it is and how far it is moved.
+// onTheWay bounds what is computed for a rounding. It follows the printer: twice of all for halves,
+// and what is claimed of the argument decides how wide it is and how far it is moved.
 func (c *checker) onTheWay(e *tree.Call, p, q *big.Int) {
 	t := e.Args[0].Type()
 	if e.Fn == "round" {
@@ -205,7 +206,8 @@ func rounded(fn string, n, p, q *big.Int) *big.Int {
 	return quotient
 }
 
-// roundReal derives the rounding of a double, which is multiplied or divided by a power of ten first.
+// roundReal derives the rounding of a double, which is multiplied or divided by a power of ten
+// first.
 func (c *checker) roundReal(e *tree.Call, x fact, digits int64, step *big.Rat) fact {
 	power, _ := new(big.Float).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(max(digits, -digits)), nil)).Float64()
 	at := func(f float64) *big.Int {

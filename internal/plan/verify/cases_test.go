@@ -67,8 +67,9 @@ func numbers(step string, lo, hi int64) tree.Type {
 	return tree.Type{Kind: tree.Number, Step: s, Lo: big.NewInt(lo), Hi: big.NewInt(hi), Declared: true}
 }
 
-// TestFieldsMixedUp: a subquery that asks about a row with two fields fewer than it has takes its own fields for those of the row, and the other way
-// round. Package plan built such trees where a subquery that is a value stood on the left of IN.
+// TestFieldsMixedUp: a subquery that asks about a row with two fields fewer than it has takes its
+// own fields for those of the row, and the other way round. Package plan built such trees where a
+// subquery that is a value stood on the left of IN.
 func TestFieldsMixedUp(t *testing.T) {
 	ds := parsed(t, townPolicy)
 	q := prepared(t, ds, "SELECT COUNT(*) FROM people p WHERE (SELECT MAX(v.num) FROM visits v WHERE v.pid = p.pid) > 3 AND EXISTS (SELECT 1 FROM (SELECT age AS a, town AS b, pid FROM people) w WHERE w.pid = p.pid AND w.a > 3)")
@@ -99,7 +100,8 @@ func TestFieldsMixedUp(t *testing.T) {
 	}
 }
 
-// TestTextOverflows: the digits of a number whose steps are large do not fit, or are more than is claimed.
+// TestTextOverflows: the digits of a number whose steps are large do not fit, or are more than is
+// claimed.
 func TestTextOverflows(t *testing.T) {
 	ds := parsed(t, townPolicy)
 	q := prepared(t, ds, "SELECT COUNT(*) FROM people WHERE town = 'Zz9'")
@@ -152,8 +154,8 @@ func TestConstantsTogether(t *testing.T) {
 	refused(t, ds, q, "4e9 and 4e9", "overflow together")
 }
 
-// TestFactors: a number that is always zero stays small on any lattice, but the factor that puts it there need not be a number of any engine. A
-// row that reaches it is then an error.
+// TestFactors: a number that is always zero stays small on any lattice, but the factor that puts it
+// there need not be a number of any engine. A row that reaches it is then an error.
 func TestFactors(t *testing.T) {
 	ds := parsed(t, townPolicy)
 	q := prepared(t, ds, "SELECT SUM(age) FROM people")

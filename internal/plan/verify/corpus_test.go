@@ -10,6 +10,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/audit/generate"
 	"github.com/discreet-dp/discreet/internal/engine/reference"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/internal/plan/verify"
 	"github.com/discreet-dp/discreet/policy"
@@ -68,7 +69,8 @@ func (columns) Values(_, column string, _ int) ([]policy.Value, error) {
 
 func (columns) Most(string, []string) (int64, error) { return 2, nil }
 
-// each calls f for every private query of a corpus: the golden questions of package plan, and as many random ones as are asked for of each world.
+// each calls f for every private query of a corpus: the golden questions of package plan, and as
+// many random ones as are asked for of each world.
 func each(t testing.TB, random int, f func(ds *policy.Dataset, text string, q *tree.Query)) {
 	t.Helper()
 	hospital := load(t, "hospital.yaml", "hospital")
@@ -158,7 +160,7 @@ func TestHonestHoldouts(t *testing.T) {
 	asked := 0
 	for _, ds := range p.Datasets {
 		for _, text := range golden(t, "holdout/*.txt") {
-			h, err := plan.PrepareHoldout(ds, text, "", plan.Options{Public: columns{}})
+			h, err := plan.PrepareHoldout(ds, syntax.Open(text, nil), "", plan.Options{Public: columns{}})
 			if err != nil {
 				continue
 			}
@@ -173,7 +175,8 @@ func TestHonestHoldouts(t *testing.T) {
 	}
 }
 
-// shopPolicy is about customers with orders, which have items, which have parts; and public products and their tags.
+// shopPolicy is about customers with orders, which have items, which have parts; and public
+// products and their tags.
 const shopPolicy = `datasets:
   d:
     engine: duckdb

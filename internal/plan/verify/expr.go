@@ -17,11 +17,11 @@ type scope struct {
 	cuts    []int        // see rows
 }
 
-// over is the row of a relation.
-func (r rows) over(of tree.Relation) *scope { return &scope{r.fields, of.Fields(), r.cuts} }
+// scope is the row of a relation.
+func (r rows) scope(of tree.Relation) *scope { return &scope{r.fields, of.Fields(), r.cuts} }
 
-// beside is a row with another after it.
-func (s *scope) beside(n int, r rows, of tree.Relation) *scope {
+// join is a row with another after it.
+func (s *scope) join(n int, r rows, of tree.Relation) *scope {
 	out := &scope{fields: slices.Concat(s.fields[:n], r.fields), claimed: slices.Concat(s.claimed[:n], of.Fields())}
 	// What stands on the left of IN asks about the row outside alone.
 	out.cuts = append(slices.DeleteFunc(slices.Clone(s.cuts), func(k int) bool { return k > n }), len(out.fields))
@@ -30,7 +30,8 @@ func (s *scope) beside(n int, r rows, of tree.Relation) *scope {
 
 func sameName(a, b string) bool { return strings.EqualFold(a, b) }
 
-// named spells what the values of a column name. Names may have dots in them, and then the parts are quoted.
+// named spells what the values of a column name. Names may have dots in them, and then the parts
+// are quoted.
 func named(table, column string) string {
 	if strings.Contains(table, ".") || strings.Contains(column, ".") {
 		return fmt.Sprintf("%q.%q", table, column)
@@ -47,7 +48,7 @@ func (c *checker) condition(s *scope, e tree.Expr) {
 
 // expr derives what an expression is, and compares that with what it claims.
 func (c *checker) expr(s *scope, e tree.Expr) (out fact) {
-	c.inside(e, func() {
+	c.locate(e, func() {
 		switch e := e.(type) {
 		case *tree.Column:
 			out = c.column(s, e)
@@ -78,7 +79,7 @@ func (c *checker) expr(s *scope, e tree.Expr) (out fact) {
 		case *tree.Call:
 			out = c.call(s, e)
 		case *tree.Within:
-			out = c.within(c.expr(s, e.X), e)
+			out = c.restriction(c.expr(s, e.X), e)
 		case *tree.Like:
 			out = c.like(c.expr(s, e.X), e)
 		default:
@@ -186,7 +187,8 @@ func (c *checker) truths(s *scope, all ...tree.Expr) fact {
 	return out
 }
 
-// compare is a comparison of values of one kind and on one lattice. Identities are compared as they are stored, and only with the same.
+// compare is a comparison of values of one kind and on one lattice. Identities are compared as they
+// are stored, and only with the same.
 func (c *checker) compare(s *scope, e *tree.Compare) fact {
 	l, r := c.expr(s, e.L), c.expr(s, e.R)
 	switch e.Op {
@@ -232,7 +234,7 @@ func (c *checker) exists(s *scope, e *tree.Exists) fact {
 	inner := c.relation(e.From)
 	c.must(slices.Contains(s.cuts, e.Outer), "the row that asks has %v fields, and %d are claimed", s.cuts, e.Outer)
 	out := boolean()
-	on := s.beside(e.Outer, inner, e.From)
+	on := s.join(e.Outer, inner, e.From)
 	if e.On != nil {
 		f := c.expr(on, e.On)
 		c.must(f.kind == tree.Boolean, "a condition that is not true or false")
@@ -257,8 +259,9 @@ func (c *checker) choice(s *scope, e *tree.Case) fact {
 	return out
 }
 
-// within is X where it is between two ends, and NULL elsewhere: an engine compares it with both, for every row.
-func (c *checker) within(x fact, e *tree.Within) fact {
+// restriction is X where it is between two ends, and NULL elsewhere: an engine compares it with
+// both, for every row.
+func (c *checker) restriction(x fact, e *tree.Within) fact {
 	t, out := e.Type(), x
 	switch x.kind {
 	case tree.Real:

@@ -183,7 +183,8 @@ func (r extreme) question(most int) string {
 	return "SELECT COUNT(*) FROM people WHERE " + r.condition(1+r.IntN(4))
 }
 
-// TestExtremes: of questions at the ends of everything none that package plan accepts is refused here.
+// TestExtremes: of questions at the ends of everything none that package plan accepts is refused
+// here.
 func TestExtremes(t *testing.T) {
 	ds := parsed(t, extremePolicy)
 	r := extreme{rand.New(rand.NewPCG(1, 2))}
@@ -208,8 +209,8 @@ func TestExtremes(t *testing.T) {
 		if err := verify.Query(ds, q); err != nil {
 			why := err.Error()[strings.LastIndex(err.Error(), ": ")+2:]
 			disputed[why]++
-			// Products of zero by constants that no engine has a number for are claimed to be harmless, and are not: an engine may compute with
-			// the constants first.
+			// Products of zero by constants that no engine has a number for are claimed to be
+			// harmless, and are not: an engine may compute with the constants first.
 			if disputed[why] == 1 && !strings.Contains(why, "overflow together") && !strings.Contains(why, "a factor of more than") {
 				t.Errorf("%s\n%v\n%s", text, err, q.Format())
 			}

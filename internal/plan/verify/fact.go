@@ -8,7 +8,8 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// fact is what is known about the values of an expression: where it is not NULL it is of the kind, and between the ends.
+// fact is what is known about the values of an expression: where it is not NULL it is of the kind,
+// and between the ends.
 type fact struct {
 	kind tree.Kind
 	// never says that it is NULL in every row; then the ends mean nothing.
@@ -51,7 +52,8 @@ var (
 	bits128 = new(big.Int).Sub(new(big.Int).Lsh(unit, 127), unit)
 	// narrow is what an engine computes with in 64 bits.
 	narrow = new(big.Int).Sub(new(big.Int).Lsh(unit, 62), unit)
-	// summed is what is added up: with 2^53 steps in each of 2^40 rows of 2^30 people a sum is below 2^127.
+	// summed is what is added up: with 2^53 steps in each of 2^40 rows of 2^30 people a sum is
+	// below 2^127.
 	summed = new(big.Int).Lsh(unit, 53)
 )
 
@@ -193,7 +195,8 @@ func (f fact) farthest() *big.Int {
 	return new(big.Int).Abs(f.hi)
 }
 
-// declared is the fact about a column of the policy, which an engine casts, rounds and clamps for every row.
+// declared is the fact about a column of the policy, which an engine casts, rounds and clamps for
+// every row.
 func declared(col *policy.Column) fact {
 	kind, lo, hi := tree.Kind(0), (*big.Int)(nil), (*big.Int)(nil)
 	switch col.Type {

@@ -29,7 +29,8 @@ var kinds = map[tree.Kind]policy.Type{
 	tree.Text: policy.Text, tree.Boolean: policy.Boolean, tree.Date: policy.Date, tree.Timestamp: policy.Timestamp, tree.Number: policy.Integer,
 }
 
-// values checks that public values are of one kind, and each is there once: a group that is there twice would be counted in one of them.
+// values checks that public values are of one kind, and each is there once: a group that is there
+// twice would be counted in one of them.
 func (c *checker) values(f fact, all []policy.Value) {
 	c.must(len(all) > 0, "no values")
 	want, rising := kinds[f.kind], true
@@ -50,7 +51,8 @@ func (c *checker) values(f fact, all []policy.Value) {
 	}
 }
 
-// follows reports whether a value comes after another in an order of all values of a kind, NULL last.
+// follows reports whether a value comes after another in an order of all values of a kind, NULL
+// last.
 func follows(a, b policy.Value) bool {
 	switch {
 	case a.Null || b.Null:
@@ -61,7 +63,8 @@ func follows(a, b policy.Value) bool {
 	return a.Int < b.Int
 }
 
-// listed makes sure that the values of a private column are those that the policy lists, or the question.
+// listed makes sure that the values of a private column are those that the policy lists, or the
+// question.
 func (c *checker) listed(f field, where tree.Expr, col *tree.Column, values []policy.Value) {
 	if f.source == nil || f.public != "" {
 		return
@@ -128,8 +131,8 @@ func inWhere(where tree.Expr, col *tree.Column, v policy.Value) bool {
 	return false
 }
 
-// mayBeFound reports whether the owner has said of each column of an expression that its values are public, or may be released when
-// enough people have them.
+// mayBeFound reports whether the owner has said of each column of an expression that its values are
+// public, or may be released when enough people have them.
 func (c *checker) mayBeFound(in *scope, e tree.Expr) bool {
 	if asks(e) {
 		return false

@@ -7,7 +7,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/plan/verify"
 )
 
-// TestLeftOfIN: a subquery on the left of IN asks about the row outside alone, and has only its fields before its own.
+// TestLeftOfIN: a subquery on the left of IN asks about the row outside alone, and has only its
+// fields before its own.
 func TestLeftOfIN(t *testing.T) {
 	ds := load(t, "hospital.yaml", "hospital")
 	for _, text := range []string{

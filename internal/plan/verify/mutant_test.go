@@ -14,12 +14,13 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// mutant is one mistake in a tree, as a builder could make it. It is planted in place, and taken away again.
+// mutant is one mistake in a tree, as a builder could make it. It is planted in place, and taken
+// away again.
 type mutant struct {
 	class string
 	plant func() (undo func())
-	// harmless reports, of one that was not seen, whether it is no mistake: the claim still holds for every row that was tried. Nil where
-	// every one is a mistake.
+	// harmless reports, of one that was not seen, whether it is no mistake: the claim still holds
+	// for every row that was tried. Nil where every one is a mistake.
 	harmless func() bool
 }
 
@@ -116,8 +117,9 @@ func (b *breeder) node(v reflect.Value) {
 	case *tree.Column:
 		b.types("column", s.FieldByName("Field").FieldByName("Type"), nil, nil)
 		for _, by := range []int{-1, 1} {
-			// Of identities another field may name the same person: then they are the same people, or NULL. Counts of one person's rows have no
-			// names, and two of them nothing that tells them apart: the answer is wrong, and moves as far as is claimed.
+			// Of identities another field may name the same person: then they are the same people,
+			// or NULL. Counts of one person's rows have no names, and two of them nothing that
+			// tells them apart: the answer is wrong, and moves as far as is claimed.
 			b.add("column index", replace(s.FieldByName("Index"), e.Index+by), func() bool {
 				// Nor do two columns of public tables that are the same one, read twice.
 				return e.Type().Kind == tree.Identity || e.Field.Name == "" || e.Field.Public != ""
@@ -175,8 +177,8 @@ func (b *breeder) relation(s reflect.Value, r tree.Relation) {
 	}
 }
 
-// meetsOne reports whether each row of the left side of a join meets one public row at most: a condition that was moved there from WHERE says
-// so, which the join does not claim.
+// meetsOne reports whether each row of the left side of a join meets one public row at most: a
+// condition that was moved there from WHERE says so, which the join does not claim.
 func meetsOne(r tree.Relation) bool {
 	j, ok := r.(*tree.Join)
 	if !ok || j.R.Unit() >= 0 || j.On == nil {
@@ -212,7 +214,8 @@ func (b *breeder) sameUnit(r tree.Relation, at int) func() bool {
 	}
 }
 
-// isKey reports whether a field is a key although it does not claim to be one: a subquery of a union passes it on without a word.
+// isKey reports whether a field is a key although it does not claim to be one: a subquery of a
+// union passes it on without a word.
 func (b *breeder) isKey(r tree.Relation, at int) func() bool {
 	return func() bool {
 		s, ok := r.(*tree.Select)
@@ -261,8 +264,8 @@ func (b *breeder) links(at reflect.Value, on tree.Expr, n int) {
 // query plants mistakes in the limits and the keys of a query.
 func (b *breeder) query(q *tree.Query) {
 	s := reflect.ValueOf(q).Elem()
-	// Where somebody may have several rows an engine cuts them to what is claimed, and noise is for that: more is no mistake while the
-	// policy allows it.
+	// Where somebody may have several rows an engine cuts them to what is claimed, and noise is for
+	// that: more is no mistake while the policy allows it.
 	single := q.From.Single()
 	for _, name := range []string{"rows", "groups"} {
 		limit := s.FieldByName(map[string]string{"rows": "RowLimit", "groups": "GroupLimit"}[name])
@@ -412,8 +415,8 @@ func computed(r tree.Relation, i int, t tree.Type) bool {
 	return false
 }
 
-// holdsFor tries an expression on many rows at the ends of its columns, by the reference of package plan, and reports whether what it
-// claims is true of all of them.
+// holdsFor tries an expression on many rows at the ends of its columns, by the reference of package
+// plan, and reports whether what it claims is true of all of them.
 func holdsFor(e tree.Expr, t tree.Type) bool {
 	var columns []*tree.Column
 	tree.Walk(e, func(x tree.Expr) {

@@ -13,9 +13,10 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// TestMutants plants, one at a time, the mistakes that a builder of trees could make, in the trees of all corpora: every one that could cost privacy is
-// seen. What is not seen is a claim that is narrower than it was and still true, because it was wider than it had to be; the reference of package plan is
-// asked about each of them.
+// TestMutants plants, one at a time, the mistakes that a builder of trees could make, in the trees
+// of all corpora: every one that could cost privacy is seen. What is not seen is a claim that is
+// narrower than it was and still true, because it was wider than it had to be; the reference of
+// package plan is asked about each of them.
 func TestMutants(t *testing.T) {
 	random := 100
 	if testing.Short() {

@@ -58,7 +58,8 @@ func plus(op tree.ArithOp, l, r fact) fact {
 	return out
 }
 
-// times is a product, whose extremes are at the ends of both. What is multiplied with itself is not negative.
+// times is a product, whose extremes are at the ends of both. What is multiplied with itself is not
+// negative.
 func times(l, r fact, square bool) fact {
 	out := fact{kind: tree.Number, step: new(big.Rat).Mul(l.step, r.step), never: l.never || r.never}
 	if out.never {
@@ -112,7 +113,8 @@ func divided(op tree.ArithOp, l, r fact) fact {
 		corners(&out, dividends, by, (*big.Int).Quo)
 		return out
 	}
-	// A remainder has the sign of the dividend, is no larger than it, and is smaller than the divisor.
+	// A remainder has the sign of the dividend, is no larger than it, and is smaller than the
+	// divisor.
 	size := new(big.Int).Sub(r.farthest(), unit)
 	out.lo, out.hi = zero, zero
 	if l.lo.Sign() < 0 {
@@ -124,8 +126,9 @@ func divided(op tree.ArithOp, l, r fact) fact {
 	return out
 }
 
-// constants makes sure that the constants of a chain of products, put together, are still numbers of the width in which they are
-// printed: an optimizer may multiply them with each other first, and overflow where no row does. One alone is a number as it is.
+// constants makes sure that the constants of a chain of products, put together, are still numbers
+// of the width in which they are printed: an optimizer may multiply them with each other first, and
+// overflow where no row does. One alone is a number as it is.
 func (c *checker) constants(e tree.Expr, wide bool, more ...*big.Int) {
 	all := append(factors(e), more...)
 	short, product := new(big.Int).Set(unit), new(big.Int).Set(unit)
@@ -154,7 +157,8 @@ func factors(e tree.Expr) []*big.Int {
 	return nil
 }
 
-// same reports whether two expressions are the same function of a row. It compares what they are made of.
+// same reports whether two expressions are the same function of a row. It compares what they are
+// made of.
 func same(a, b tree.Expr) bool {
 	if a == b {
 		return true
@@ -206,7 +210,8 @@ func same(a, b tree.Expr) bool {
 		return ok && len(a.Whens) == len(b.Whens) && sameAll(parts(a), parts(b))
 	case *tree.Call:
 		b, ok := b.(*tree.Call)
-		// A rounding is of its argument and its digits; all other functions are of their arguments alone.
+		// A rounding is of its argument and its digits; all other functions are of their arguments
+		// alone.
 		return ok && a.Fn == b.Fn && sameAll(a.Args, b.Args)
 	case *tree.Within:
 		b, ok := b.(*tree.Within)

@@ -13,8 +13,8 @@ import (
 func (c *checker) query(q *tree.Query, why purpose) {
 	c.must(q.Dataset == c.ds.Name && q.Neighbours == c.ds.Neighbours, "it is about another dataset, or another kind of neighbours")
 	from := c.relation(q.From)
-	in := from.over(q.From)
-	c.inside("WHERE", func() { c.condition(in, q.Where) })
+	in := from.scope(q.From)
+	c.locate("WHERE", func() { c.condition(in, q.Where) })
 	if why == told {
 		c.aboutNobody(q, from)
 	} else {
@@ -22,16 +22,16 @@ func (c *checker) query(q *tree.Query, why purpose) {
 		c.must(why != cells || from.single && len(q.Measures) == 1 && q.Measures[0].Kind == tree.CountRows, "cells that are not counts of people")
 	}
 	for _, k := range q.Keys {
-		c.inside("a key", func() { c.key(in, q, k, why) })
+		c.locate("a key", func() { c.key(in, q, k, why) })
 	}
 	c.must(slices.IsSortedFunc(q.Keys, func(a, b tree.Key) int { return order(a.Private) - order(b.Private) }), "private keys do not come last")
 	args := make([]fact, len(q.Measures))
 	for i, m := range q.Measures {
-		c.inside("a measure", func() { args[i] = c.measure(in, m) })
+		c.locate("a measure", func() { args[i] = c.measure(in, m) })
 	}
 	c.limits(q, from)
 	for i, m := range q.Measures {
-		c.inside("a measure", func() { c.moves(q, m, args[i]) })
+		c.locate("a measure", func() { c.moves(q, m, args[i]) })
 	}
 	c.chosen(q)
 }
@@ -43,7 +43,8 @@ func order(private bool) int {
 	return 0
 }
 
-// aboutNobody makes sure that a result which is told exactly is of one public table and nothing else.
+// aboutNobody makes sure that a result which is told exactly is of one public table and nothing
+// else.
 func (c *checker) aboutNobody(q *tree.Query, from rows) {
 	s, ok := q.From.(*tree.Scan)
 	c.must(ok && s.Table.Public && from.unit < 0 && len(from.private) == 0, "what is told exactly is not about a public table alone")
@@ -107,8 +108,8 @@ func (c *checker) sum(arg fact, rows int64) fact {
 	return number(arg.step, lower(zero, new(big.Int).Mul(n, arg.lo)), upper(zero, new(big.Int).Mul(n, arg.hi)))
 }
 
-// limits compares how much of one person counts with what the policy allows. Where somebody may have several rows they are cut to
-// it; where nobody may, nothing is cut, and it has to be so.
+// limits compares how much of one person counts with what the policy allows. Where somebody may
+// have several rows they are cut to it; where nobody may, nothing is cut, and it has to be so.
 func (c *checker) limits(q *tree.Query, from rows) {
 	private := from.unit >= 0
 	c.must(q.Bounded() || !private || from.single, "rows of people with several are not cut")
@@ -132,7 +133,8 @@ func (c *checker) limits(q *tree.Query, from rows) {
 	c.must(q.MaxGroups() >= 1 && q.MaxGroups() <= most, "one person counts in %d groups, and may in %d", q.MaxGroups(), most)
 }
 
-// moves compares what a person's part is clamped to, and how far it moves a measure, with what follows.
+// moves compares what a person's part is clamped to, and how far it moves a measure, with what
+// follows.
 func (c *checker) moves(q *tree.Query, m tree.Measure, arg fact) {
 	own := integers(0, q.MaxRows())
 	switch m.Kind {
@@ -156,10 +158,12 @@ func (c *checker) moves(q *tree.Query, m tree.Measure, arg fact) {
 	}
 }
 
-// distance is how far one person moves a measure, in the norm or its square: the largest distance of two vectors, over all places at which they
-// can differ. A person's vector has at most C entries, each from lo to hi, which hold 0. Where one person is added, one such vector is; where one is
-// replaced, an entry of the first and one of the second stand at the same place, and differ by at most hi - lo, or at two, and differ from 0
-// by at most the farther end. As many as possible at two places and the others at one, or all at one: between these the distance is linear.
+// distance is how far one person moves a measure, in the norm or its square: the largest distance
+// of two vectors, over all places at which they can differ. A person's vector has at most C
+// entries, each from lo to hi, which hold 0. Where one person is added, one such vector is; where
+// one is replaced, an entry of the first and one of the second stand at the same place, and differ
+// by at most hi - lo, or at two, and differ from 0 by at most the farther end. As many as possible
+// at two places and the others at one, or all at one: between these the distance is linear.
 func distance(q *tree.Query, lo, hi *big.Int, norm dp.Norm) *big.Int {
 	far, apart := upper(new(big.Int).Neg(lo), hi), new(big.Int).Sub(hi, lo)
 	if norm == dp.L2 {
@@ -211,18 +215,19 @@ func (c *checker) holdout(h *tree.Holdout) {
 func (c *checker) table(t *tree.Table) {
 	c.must(t.Dataset == c.ds.Name && t.Neighbours == c.ds.Neighbours, "it is about another dataset, or another kind of neighbours")
 	from := c.relation(t.From)
-	in := from.over(t.From)
+	in := from.scope(t.From)
 	c.must(from.unit >= 0, "rows of nobody")
-	c.inside("WHERE", func() { c.condition(in, t.Where) })
+	c.locate("WHERE", func() { c.condition(in, t.Where) })
 	c.must(t.Bounded() || from.single, "rows of people with several are not cut")
 	c.must(t.MaxRows() >= 1 && t.MaxRows() <= limited(from.limit), "of one person %d rows count, and at most %d may", t.MaxRows(), limited(from.limit))
 	c.must(len(t.Columns) > 1, "a table without a feature or a target")
 	for _, col := range t.Columns {
-		c.inside("a column", func() { c.trained(in, col) })
+		c.locate("a column", func() { c.trained(in, col) })
 	}
 }
 
-// trained checks a column of rows to train on: its codes are between its bounds, or places of public values.
+// trained checks a column of rows to train on: its codes are between its bounds, or places of
+// public values.
 func (c *checker) trained(in *scope, col tree.TableColumn) {
 	f := c.expr(in, col.Expr)
 	c.must(!f.derived && f.kind != tree.Identity && f.kind != tree.Real, "it is a real number, or says who or what a row is about")

@@ -7,11 +7,13 @@ import (
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
-// Sums, products, quotients and square roots of doubles are rounded correctly by every machine, and a correct rounding keeps the order
-// of numbers. So the extremes of a result are the results at the extremes. Of logarithms and powers libraries
-// say that they are off by a few of the last bits at most: their ends are moved outward by many more.
+// Sums, products, quotients and square roots of doubles are rounded correctly by every machine, and
+// a correct rounding keeps the order of numbers. So the extremes of a result are the results at the
+// extremes. Of logarithms and powers libraries say that they are off by a few of the last bits at
+// most: their ends are moved outward by many more.
 
-// margin is how far, in proportion, the ends of logarithms and powers are moved here: 256 times the last bit.
+// margin is how far, in proportion, the ends of logarithms and powers are moved here: 256 times the
+// last bit.
 const margin = 0x1p-44
 
 func outward(low, high float64) (float64, float64) {
@@ -44,7 +46,8 @@ func (c *checker) toReal(x fact, e *tree.ToReal) fact {
 	return out
 }
 
-// realArith derives an operation on doubles. None is near infinity, and no divisor is near zero without being zero.
+// realArith derives an operation on doubles. None is near infinity, and no divisor is near zero
+// without being zero.
 func (c *checker) realArith(e *tree.Arith, l, r fact) fact {
 	out := fact{kind: tree.Real, never: l.never || r.never}
 	if out.never {
@@ -74,7 +77,8 @@ func (c *checker) realArith(e *tree.Arith, l, r fact) fact {
 	return out
 }
 
-// divisors are the extremes of a divisor without zero. One that comes of a lattice is at least one step away from zero where it is not zero.
+// divisors are the extremes of a divisor without zero. One that comes of a lattice is at least one
+// step away from zero where it is not zero.
 func (c *checker) divisors(e tree.Expr, r fact) []float64 {
 	if r.low > 0 || r.high < 0 {
 		return []float64{r.low, r.high}

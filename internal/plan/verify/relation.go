@@ -14,8 +14,8 @@ type rows struct {
 	single bool // nobody has more than one row
 	// limit and groups are the most that of one person's rows, and groups, may count.
 	limit, groups int64
-	// cuts are how many fields a row had before subqueries that are values were joined to it, and the number that it has now: the
-	// row that asks, for an EXISTS in an expression over it.
+	// cuts are how many fields a row had before subqueries that are values were joined to it, and
+	// the number that it has now: the row that asks, for an EXISTS in an expression over it.
 	cuts []int
 	// private are the private tables in it, each as often as it is there.
 	private []*policy.Table
@@ -30,7 +30,7 @@ func product(a, b int64) int64 { return limited(limited(a) * limited(b)) }
 
 // relation derives the rows of a relation, and compares them with what it claims.
 func (c *checker) relation(r tree.Relation) (out rows) {
-	c.inside(r, func() {
+	c.locate(r, func() {
 		switch r := r.(type) {
 		case *tree.Scan:
 			out = c.scan(r)
@@ -69,7 +69,8 @@ func (c *checker) claimed(r tree.Relation, own rows) {
 	}
 }
 
-// sameField compares what is claimed of a field with what it is. An identity may be given up, but then the field still says that it was one.
+// sameField compares what is claimed of a field with what it is. An identity may be given up, but
+// then the field still says that it was one.
 func (c *checker) sameField(claimed tree.Field, own field) {
 	c.claim(claimed.Type, own.fact)
 	if claimed.Identity != own.identity && claimed.Identity != "" {
@@ -81,7 +82,8 @@ func (c *checker) sameField(claimed tree.Field, own field) {
 	c.must(claimed.Public == own.public || claimed.Source == nil && claimed.Public == "", "a field claims to be of a public table that it is not of")
 }
 
-// scan derives the fields of a table from the policy: the listed columns as declared, and then the identities as they are stored.
+// scan derives the fields of a table from the policy: the listed columns as declared, and then the
+// identities as they are stored.
 func (c *checker) scan(s *tree.Scan) rows {
 	t := s.Table
 	c.must(t != nil && c.ds.Tables[t.Name] == t, "it is no table of the policy")
@@ -147,7 +149,7 @@ func (c *checker) identities(t *policy.Table, out *rows) {
 func (c *checker) join(j *tree.Join) rows {
 	l, r := c.relation(j.L), c.relation(j.R)
 	n := len(l.fields)
-	on := l.over(j.L).beside(n, r, j.R)
+	on := l.scope(j.L).join(n, r, j.R)
 	out := rows{fields: slices.Clone(on.fields), unit: -1, private: slices.Concat(l.private, r.private)}
 	c.condition(on, j.On)
 	bothPrivate := l.unit >= 0 && r.unit >= 0
@@ -215,8 +217,8 @@ func conjuncts(e tree.Expr) []tree.Expr {
 	return []tree.Expr{e}
 }
 
-// linked reports whether a condition asks that a row of the first n fields and a row of the others are about one person: that
-// the same identity is equal in both, as it is stored.
+// linked reports whether a condition asks that a row of the first n fields and a row of the others
+// are about one person: that the same identity is equal in both, as it is stored.
 func (c *checker) linked(s *scope, on tree.Expr, n int) bool {
 	for _, e := range conjuncts(on) {
 		eq, ok := e.(*tree.Compare)
@@ -236,8 +238,8 @@ func (c *checker) linked(s *scope, on tree.Expr, n int) bool {
 	return false
 }
 
-// keyed reports whether at most one row of the side with the fields from..upto fits to a row of the other: a key of it is equal
-// to something that the other row alone decides.
+// keyed reports whether at most one row of the side with the fields from..upto fits to a row of the
+// other: a key of it is equal to something that the other row alone decides.
 func (c *checker) keyed(s *scope, on tree.Expr, from, upto int) bool {
 	own := func(i int) bool { return i >= from && i < upto }
 	for _, e := range conjuncts(on) {
@@ -254,7 +256,8 @@ func (c *checker) keyed(s *scope, on tree.Expr, from, upto int) bool {
 	return false
 }
 
-// names reports whether an expression could depend on one of some fields. Of a subquery nobody looks which.
+// names reports whether an expression could depend on one of some fields. Of a subquery nobody
+// looks which.
 func names(e tree.Expr, which func(int) bool) bool {
 	switch e := e.(type) {
 	case *tree.Column:
@@ -268,7 +271,7 @@ func names(e tree.Expr, which func(int) bool) bool {
 // selection derives the rows of a subquery without aggregates.
 func (c *checker) selection(s *tree.Select) rows {
 	from := c.relation(s.From)
-	in := from.over(s.From)
+	in := from.scope(s.From)
 	c.condition(in, s.Where)
 	out := rows{unit: -1, single: from.single, limit: from.limit, groups: from.groups, private: from.private, cuts: []int{len(s.Columns)}}
 	for _, e := range s.Columns {
@@ -306,7 +309,8 @@ func (c *checker) union(u *tree.Union) rows {
 	for i := range first.fields {
 		out.fields = append(out.fields, c.unionField(parts, i))
 	}
-	// Where every row is a person of its own, rows of different tables are of different people, and nobody has two.
+	// Where every row is a person of its own, rows of different tables are of different people, and
+	// nobody has two.
 	twice, byRow := false, false
 	for i, t := range out.private {
 		twice = twice || slices.Contains(out.private[:i], t)
@@ -342,7 +346,8 @@ func (c *checker) unionField(parts []rows, i int) field {
 	return out
 }
 
-// cut derives the rows of which so many of each person are there: the same ones, and none of nobody.
+// cut derives the rows of which so many of each person are there: the same ones, and none of
+// nobody.
 func (c *checker) cut(r *tree.Cut) rows {
 	out := c.relation(r.From)
 	c.must(out.unit >= 0, "rows of nobody are cut by the person")
@@ -355,7 +360,7 @@ func (c *checker) persons(p *tree.Persons) rows {
 	from := c.relation(p.From)
 	c.must(from.unit >= 0, "rows of nobody are grouped by the person")
 	c.must(p.Limit() >= 1 && p.Limit() <= from.limit, "of one person %d rows count, and at most %d may", p.Limit(), from.limit)
-	in := from.over(p.From)
+	in := from.scope(p.From)
 	c.condition(in, p.Where)
 	whose := from.fields[from.unit]
 	whose.key = true

@@ -6,7 +6,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
-// textual derives functions of texts. A character is a code point, and lower and upper map one to one.
+// textual derives functions of texts. A character is a code point, and lower and upper map one to
+// one.
 func (c *checker) textual(e *tree.Call, args []fact) fact {
 	if e.Fn == "||" || e.Fn == "concat" {
 		return c.joined(args)
@@ -30,7 +31,8 @@ func (c *checker) textual(e *tree.Call, args []fact) fact {
 	return text(x.length)
 }
 
-// joined is several texts in a row. It is the one function whose value is longer than what went in, and must be short.
+// joined is several texts in a row. It is the one function whose value is longer than what went in,
+// and must be short.
 func (c *checker) joined(args []fact) fact {
 	out := text(0)
 	for _, a := range args {
@@ -61,7 +63,8 @@ func (c *checker) spelled(e *tree.Call, x fact) fact {
 	return fact{}
 }
 
-// digits is a number as a text: whole numbers of the last digit after the point, in 128 bits or in a DECIMAL(38).
+// digits is a number as a text: whole numbers of the last digit after the point, in 128 bits or in
+// a DECIMAL(38).
 func (c *checker) digits(e *tree.Call, x fact) fact {
 	decimals, exact := x.step.FloatPrec()
 	c.must(exact && decimals <= 36, "a number with too many digits is spelled")
@@ -102,7 +105,8 @@ func (c *checker) parsed(e *tree.Call, args []fact) fact {
 	case "parse_timestamp":
 		return fact{kind: tree.Timestamp, lo: firstMicros, hi: lastMicros}
 	case "parse_decimal":
-		// 18 digits before the point, rounded at the last one after it: that may carry into one more.
+		// 18 digits before the point, rounded at the last one after it: that may carry into one
+		// more.
 		digits := c.constant(e.Args[1], 0, 18)
 		return number(tenth(digits), new(big.Int).Neg(eighteen(digits)), eighteen(digits))
 	}

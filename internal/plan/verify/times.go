@@ -15,7 +15,8 @@ var (
 	lastMicros        = new(big.Int).Add(new(big.Int).Mul(lastDay, big.NewInt(dayMicros)), big.NewInt(dayMicros-1))
 )
 
-// days is the number of a day since 1970-01-01. Years begin in March here, so that the day that leap years have is their last.
+// days is the number of a day since 1970-01-01. Years begin in March here, so that the day that
+// leap years have is their last.
 func days(year, month, day int64) int64 {
 	if month <= 2 {
 		year--
@@ -195,8 +196,8 @@ func (c *checker) dateTrunc(unit string, e tree.Expr, x fact) fact {
 	return fact{kind: x.kind, lo: move(x.lo), hi: move(x.hi)}
 }
 
-// addInterval moves a moment by months, then days, then microseconds. A day that a month has not becomes its last, so months
-// do not keep the order of moments; of days they do.
+// addInterval moves a moment by months, then days, then microseconds. A day that a month has not
+// becomes its last, so months do not keep the order of moments; of days they do.
 func (c *checker) addInterval(e *tree.Call, x fact) fact {
 	c.must(x.kind == tree.Timestamp, "an interval is added to %v", x.kind)
 	c.claimedCivil(e.Args[0])

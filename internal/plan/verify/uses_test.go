@@ -19,9 +19,10 @@ import (
 
 const treePath = "github.com/discreet-dp/discreet/internal/plan/tree"
 
-// claims are the functions of package tree that are called here: what a tree says of itself, which is compared with what follows. Everything
-// else that is used of it is types, fields and constants. A function that derives or decides does not belong into this list: then the
-// second opinion would be the first one again.
+// claims are the functions of package tree that are called here: what a tree says of itself, which
+// is compared with what follows. Everything else that is used of it is types, fields and constants.
+// A function that derives or decides does not belong into this list: then the second opinion would
+// be the first one again.
 var claims = []string{
 	"Type", "IsNullLiteral", // of an expression
 	"Fields", "Unit", "Single", "Limit", // of a relation

@@ -1,9 +1,10 @@
-// Package verify looks at a finished private query once more, before it is priced, and derives again what its noise rests
-// on: it is a second opinion about what package plan has built.
+// Package verify looks at a finished private query once more, before it is priced, and derives
+// again what its noise rests on: it is a second opinion about what package plan has built.
 //
-// It is written from the meaning of the tree and from the policy, and shares no code with what builds trees: of package plan it
-// uses the types of the tree, their fields, and what they claim of themselves, and no function that derives or decides; a test reads
-// its uses. So a mistake in one of the two is seen by the other, and costs a question and not a person.
+// It is written from the meaning of the tree and from the policy, and shares no code with what
+// builds trees: of package plan it uses the types of the tree, their fields, and what they claim of
+// themselves, and no function that derives or decides; a test reads its uses. So a mistake in one
+// of the two is seen by the other, and costs a question and not a person.
 //
 // What is derived again, from the policy upwards:
 //
@@ -18,7 +19,8 @@
 //   - how much of one person counts, what it is clamped to, and how far one person moves a measure, in both norms;
 //   - public values of keys: of the key's type, each once, and of a private column only those that the policy or the question lists.
 //
-// What is not proven here: that an engine computes what a tree says, and that data is as the policy says it is.
+// What is not proven here: that an engine computes what a tree says, and that data is as the policy
+// says it is.
 package verify
 
 import (
@@ -29,8 +31,8 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// Difference says where a tree claims something that does not follow. Its text is for the owner: it is made of the question and the
-// policy, and of no data.
+// Difference says where a tree claims something that does not follow. Its text is for the owner: it
+// is made of the question and the policy, and of no data.
 type Difference struct{ Where, What string }
 
 func (d *Difference) Error() string { return d.Where + ": " + d.What }
@@ -45,8 +47,8 @@ func Cells(ds *policy.Dataset, q *tree.Query) error {
 	return guarded(func() { (&checker{ds: ds}).query(q, cells) })
 }
 
-// Holdout checks a question to a holdout: what one person adds is between 0 and 1, in parts of 1/Steps, and what is told of
-// the training table is about public rows alone.
+// Holdout checks a question to a holdout: what one person adds is between 0 and 1, in parts of
+// 1/Steps, and what is told of the training table is about public rows alone.
 func Holdout(ds *policy.Dataset, h *tree.Holdout) error {
 	return guarded(func() {
 		c := &checker{ds: ds}
@@ -120,8 +122,8 @@ func (c *checker) must(holds bool, format string, args ...any) {
 	}
 }
 
-// inside notes where the check is while it looks at a part.
-func (c *checker) inside(where any, look func()) {
+// locate notes where the check is while it looks at a part.
+func (c *checker) locate(where any, look func()) {
 	c.at = append(c.at, where)
 	look()
 	c.at = c.at[:len(c.at)-1]

@@ -40,7 +40,7 @@ func (e explained) shift(err error) error {
 }
 
 // readExplain reads the options and finds the statement, of which the tree does not say where it begins.
-func (s *session) readExplain(text string, n *pg.ExplainStmt) (explained, error) {
+func (s *session) readExplain(st *statement, n *pg.ExplainStmt) (explained, error) {
 	var e explained
 	for _, o := range n.Options {
 		d := o.GetDefElem()
@@ -57,13 +57,9 @@ func (s *session) readExplain(text string, n *pg.ExplainStmt) (explained, error)
 	if n.Query.GetSelectStmt() == nil {
 		return e, failure(notSupported, "only a SELECT can be explained").hinting("write EXPLAIN SELECT ...")
 	}
-	scan, err := pg.Scan(text)
-	if err != nil {
-		return e, syntax(err)
-	}
 	depth, word := 0, 0
-	for _, t := range scan.Tokens {
-		if t.Token == pg.Token_SQL_COMMENT || t.Token == pg.Token_C_COMMENT {
+	for _, w := range st.read.Words(st.from, st.to) {
+		if w.Kind == pg.Token_SQL_COMMENT || w.Kind == pg.Token_C_COMMENT {
 			continue
 		}
 		word++
@@ -71,7 +67,7 @@ func (s *session) readExplain(text string, n *pg.ExplainStmt) (explained, error)
 			continue
 		}
 		if len(n.Options) > 0 && (word == 2 || depth > 0) { // options stand in parentheses
-			switch t.Token {
+			switch w.Kind {
 			case pg.Token_ASCII_40:
 				depth++
 			case pg.Token_ASCII_41:
@@ -79,10 +75,10 @@ func (s *session) readExplain(text string, n *pg.ExplainStmt) (explained, error)
 			}
 			continue
 		}
-		e.at = int(t.Start)
+		e.at = int(w.Start)
 		break
 	}
-	e.sql = text[e.at:]
+	e.sql = st.sql()[e.at:]
 	e.catalogue = s.catalog.About(n.Query.GetSelectStmt())
 	return e, nil
 }
@@ -100,7 +96,7 @@ func (s *session) runExplain(st *statement, values []argument) (*result, error) 
 	}
 	var found *api.Explanation
 	err := s.running(func(ctx context.Context) (err error) {
-		found, err = s.server.asked.Explain(ctx, s.ask(e.sql, values, ""))
+		found, err = s.server.asked.Explain(ctx, s.ask(st, e.sql, values, ""))
 		return err
 	})
 	if err != nil {

@@ -1,6 +1,10 @@
 package pgwire
 
-import "time"
+import (
+	"time"
+
+	"github.com/discreet-dp/discreet/internal/grammar"
+)
 
 // What one connection can have of the server. Those that an owner may want to change are in Options.
 const (
@@ -15,10 +19,7 @@ const (
 	messageDeadline = time.Minute      // from the first byte of a message to its last
 	writeDeadline   = 30 * time.Second // for a client to take flushSize bytes
 
-	maxText       = 256 << 10 // bytes of the statements of one message
-	maxTokens     = 20_000    // words in them
-	maxDepth      = 100       // open parentheses, brackets and CASEs
-	maxStatements = 100       // of one message
+	maxStatements = 100 // of one message
 
 	maxPrepared   = 1000     // statements that a session keeps
 	maxPortals    = 200      // portals that it has open
@@ -31,3 +32,6 @@ const (
 	maxName       = 256     // bytes of the name of a statement or a portal
 	maxParameters = 1000    // values of one statement
 )
+
+// texts are the limits on the statements of one message, all together.
+var texts = grammar.Limits{Bytes: 256 << 10, Words: 20_000, Depth: 100}

@@ -110,7 +110,7 @@ func TestErrors(t *testing.T) {
 		{"SAVEPOINT a", "25P01", ""},
 		{"DEALLOCATE nothing", "26000", ""},
 		{"SELECT " + strings.Repeat("(", 200) + "1" + strings.Repeat(")", 200), "54001", ""},
-		{"SELECT '" + strings.Repeat("x", maxText) + "'", "54001", ""},
+		{"SELECT '" + strings.Repeat("x", texts.Bytes) + "'", "54001", ""},
 		{"SELECT 1; SELEC", "42601", ""},
 		{"SELECT '\xff'", "22021", ""},
 		{"SET dp.epsilon = 1; SET dp.epsilon = 5; SELECT count(*) FROM patients", "0A000", ""},

@@ -25,6 +25,10 @@ func (s *session) keepStatement(st *statement) error {
 	}
 	st.bytes = st.size()
 	s.kept += st.bytes
+	if s.latest != nil {
+		s.latest.question = nil
+	}
+	s.latest = st
 	s.statements[st.name] = st
 	return nil
 }
@@ -33,6 +37,9 @@ func (s *session) closeStatement(name string) {
 	if st := s.statements[name]; st != nil {
 		s.kept -= st.bytes
 		delete(s.statements, name)
+		if s.latest == st {
+			s.latest = nil
+		}
 	}
 }
 

@@ -1,6 +1,10 @@
 package pgwire
 
-import pg "github.com/pganalyze/pg_query_go/v6"
+import (
+	pg "github.com/pganalyze/pg_query_go/v6"
+
+	"github.com/discreet-dp/discreet/internal/plan/syntax"
+)
 
 // kind says who answers a statement.
 type kind int
@@ -19,24 +23,28 @@ const (
 
 // route decides who answers a statement, from its tree, or refuses it.
 func (s *session) route(st *statement) error {
-	node := st.node
+	node, read := st.node, st.read
+	defer func() { st.read = nil }()
 	switch n := node.GetNode().(type) {
 	case *pg.Node_SelectStmt:
 		st.node = nil
 		st.kind = question
 		if s.catalog.About(n.SelectStmt) {
 			st.kind = catalogue
+		} else {
+			st.question = syntax.NewText(read, n.SelectStmt, st.from, st.to)
 		}
 		return s.mayAsk(st.kind)
 	case *pg.Node_ExplainStmt:
 		st.kind, st.node = explaining, nil
 		var err error
-		if st.explained, err = s.readExplain(st.sql(), n.ExplainStmt); err != nil {
+		if st.explained, err = s.readExplain(st, n.ExplainStmt); err != nil {
 			return err
 		}
 		if st.explained.catalogue {
 			return nil
 		}
+		st.question = syntax.NewText(read, n.ExplainStmt.Query.GetSelectStmt(), st.from+st.explained.at, st.to)
 		return s.mayAsk(question)
 	}
 	// Of everything else the tree is kept, which is far larger than its text.

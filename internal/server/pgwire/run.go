@@ -39,9 +39,9 @@ func (s *session) run(st *statement, values []argument) (*result, error) {
 	return nil, internal()
 }
 
-// ask makes a question of a text.
-func (s *session) ask(sql string, values []argument, request string) api.Question {
-	q := api.Question{Dataset: s.dataset.Name, Analyst: s.user.Name, SQL: sql, Settings: s.settings.now.dp, Request: request}
+// ask makes a question of a statement.
+func (s *session) ask(st *statement, sql string, values []argument, request string) api.Question {
+	q := api.Question{Dataset: s.dataset.Name, Analyst: s.user.Name, SQL: sql, Parsed: st.question, Settings: s.settings.now.dp, Request: request}
 	for _, v := range values {
 		q.Parameters = append(q.Parameters, v.parameter)
 	}
@@ -49,7 +49,7 @@ func (s *session) ask(sql string, values []argument, request string) api.Questio
 }
 
 func (s *session) runQuestion(st *statement, values []argument) (*result, error) {
-	q := s.ask(st.sql(), values, s.settings.take())
+	q := s.ask(st, st.sql(), values, s.settings.take())
 	out := &result{tag: "SELECT", columns: []column{}}
 	err := s.running(func(ctx context.Context) (err error) {
 		out.answer, err = s.server.asked.Ask(ctx, q)

@@ -40,10 +40,11 @@ type session struct {
 	block      block
 	statements map[string]*statement
 	portals    map[string]*portal
-	kept       int  // bytes of both
-	held       int  // rows of suspended portals
-	skipping   bool // to the next Sync, after an error
-	unsent     int  // bytes of rows since the last flush
+	kept       int        // bytes of both
+	latest     *statement // the one whose tree is kept
+	held       int        // rows of suspended portals
+	skipping   bool       // to the next Sync, after an error
+	unsent     int        // bytes of rows since the last flush
 
 	mu     sync.Mutex
 	in     bool // after login

@@ -3,13 +3,13 @@ package pgwire
 import (
 	"context"
 	"errors"
-	"strings"
-	"unicode/utf8"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 	"github.com/pganalyze/pg_query_go/v6/parser"
 
-	"github.com/discreet-dp/discreet/internal/nesting"
+	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/internal/grammar"
+	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/internal/server/catalog/datum"
 )
 
@@ -19,8 +19,10 @@ type statement struct {
 	text     string // all of what was sent
 	from, to int    // where the statement is in it
 	kind     kind
-	node     *pg.Node // of small statements only: trees are large
-	values   int      // the highest $n
+	read     *grammar.Parsed // until it is routed
+	node     *pg.Node        // of small statements only: trees are large
+	question *syntax.Text    // of the SELECT that was prepared last: trees are large
+	values   int             // the highest $n
 
 	given      []uint32 // types of parameters, as the client has them
 	described  bool
@@ -37,72 +39,41 @@ func (st *statement) size() int {
 	return len(st.text) + len(st.name) + 8*len(st.given) + 2048
 }
 
-// split reads a text: into its statements, or why it cannot be read. Limits come before the grammar, which recurses.
+// split reads a text: into its statements, or why it cannot be read.
 func split(text string) ([]*statement, error) {
-	if len(text) > maxText {
-		return nil, failure(tooComplex, "the text is longer than %d bytes", maxText)
-	}
-	if !utf8.ValidString(text) {
-		return nil, failure(invalidEncoding, "the text is not valid UTF-8")
-	}
-	if strings.ContainsRune(text, 0) {
-		return nil, failure(invalidEncoding, "the text contains a zero byte")
-	}
-	scan, err := pg.Scan(text)
+	parsed, err := grammar.Parse(text, texts)
 	if err != nil {
-		return nil, syntax(err)
+		return nil, unreadable(err)
 	}
-	if err := shallow(scan.Tokens); err != nil {
-		return nil, err
-	}
-	tree, err := pg.Parse(text)
-	if err != nil {
-		return nil, syntax(err)
-	}
-	if len(tree.Stmts) > maxStatements {
+	if len(parsed.Statements) > maxStatements {
 		return nil, failure(tooComplex, "the text has more than %d statements", maxStatements)
 	}
 	var all []*statement
-	for _, raw := range tree.Stmts {
-		st := &statement{text: text, from: int(raw.StmtLocation), to: len(text)}
+	for _, raw := range parsed.Statements {
+		st := &statement{text: text, from: int(raw.StmtLocation), to: len(text), read: parsed, node: raw.Stmt}
 		if raw.StmtLen > 0 {
 			st.to = st.from + int(raw.StmtLen)
 		}
 		if st.from < 0 || st.from > st.to || st.to > len(text) {
 			return nil, internal()
 		}
-		st.values = highest(scan.Tokens, text, st.from, st.to)
-		if st.values > maxParameters {
+		if st.values = highest(parsed.Words(st.from, st.to), st.sql()); st.values > maxParameters {
 			return nil, failure(tooComplex, "a statement has at most %d parameters", maxParameters)
 		}
-		st.node = raw.Stmt
 		all = append(all, st)
 	}
 	return all, nil
 }
 
-// shallow refuses texts that are nested deep.
-func shallow(tokens []*pg.ScanToken) error {
-	if len(tokens) > maxTokens {
-		return failure(tooComplex, "the text has more than %d words", maxTokens)
-	}
-	if at, deeper := nesting.Deeper(tokens, maxDepth); deeper {
-		e := failure(tooComplex, "the text is nested more than %d levels deep", maxDepth)
-		e.position = int(at) + 1
-		return e
-	}
-	return nil
-}
-
-// highest returns the highest $n between two places.
-func highest(tokens []*pg.ScanToken, text string, from, to int) int {
+// highest returns the highest $n.
+func highest(words []grammar.Word, text string) int {
 	most := 0
-	for _, t := range tokens {
-		if t.Token != pg.Token_PARAM || int(t.Start) < from || int(t.End) > to {
+	for _, w := range words {
+		if w.Kind != pg.Token_PARAM {
 			continue
 		}
 		n := 0
-		for _, c := range text[t.Start+1 : t.End] {
+		for _, c := range text[w.Start+1 : w.End] {
 			if n = 10*n + int(c-'0'); c < '0' || c > '9' || n > maxParameters {
 				n = maxParameters + 1
 				break
@@ -113,19 +84,27 @@ func highest(tokens []*pg.ScanToken, text string, from, to int) int {
 	return most
 }
 
-// syntax is what the grammar says, which is made of the text alone.
-func syntax(err error) error {
+// unreadable says why a text cannot be read, which follows from the text alone.
+func unreadable(err error) error {
+	var e *grammar.Excess
+	if errors.As(err, &e) {
+		code := tooComplex
+		if e.Kind == grammar.NotUTF8 || e.Kind == grammar.ZeroByte {
+			code = invalidEncoding
+		}
+		failed := failure(code, "the text %s", e.Says)
+		if e.Kind == grammar.TooDeep {
+			failed.position = int(e.At) + 1
+		}
+		return failed
+	}
 	var p *parser.Error
 	if !errors.As(err, &p) {
 		return failure(syntaxError, "the text cannot be parsed")
 	}
-	message := []rune(strings.TrimSpace(p.Message)) // it may quote all of a long text
-	if len(message) > 200 {
-		message = append(message[:200], []rune(" ...")...)
-	}
-	e := failure(syntaxError, "%s", string(message))
-	e.character = p.Cursorpos
-	return e
+	failed := failure(syntaxError, "%s", grammar.Message(p))
+	failed.character = p.Cursorpos
+	return failed
 }
 
 // describe finds out what a statement takes and returns, once.
@@ -158,14 +137,14 @@ func (s *session) describe(st *statement) error {
 func (s *session) shape(st *statement) (parameters []uint32, columns []column, err error) {
 	switch st.kind {
 	case question:
-		return s.shapeQuestion(st.sql())
+		return s.shapeQuestion(s.ask(st, st.sql(), nil, ""))
 	case catalogue:
 		return s.shapeCatalogue(st.sql(), st.given)
 	case explaining:
 		if st.explained.catalogue {
 			parameters, _, err = s.shapeCatalogue(st.explained.sql, st.given)
 		} else {
-			parameters, _, err = s.shapeQuestion(st.explained.sql)
+			parameters, _, err = s.shapeQuestion(s.ask(st, st.explained.sql, nil, ""))
 		}
 		return parameters, st.explained.columns(), st.explained.shift(err)
 	case showing:
@@ -174,9 +153,9 @@ func (s *session) shape(st *statement) (parameters []uint32, columns []column, e
 	return nil, nil, nil
 }
 
-func (s *session) shapeQuestion(sql string) (parameters []uint32, columns []column, err error) {
+func (s *session) shapeQuestion(q api.Question) (parameters []uint32, columns []column, err error) {
 	err = s.running(func(ctx context.Context) error {
-		d, err := s.server.asked.Describe(ctx, s.ask(sql, nil, ""))
+		d, err := s.server.asked.Describe(ctx, q)
 		if err != nil {
 			return err
 		}

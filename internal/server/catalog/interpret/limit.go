@@ -1,21 +1,14 @@
 package interpret
 
 import (
-	"strings"
-	"unicode/utf8"
+	"cmp"
+	"errors"
 
-	pg "github.com/pganalyze/pg_query_go/v6"
-
-	"github.com/discreet-dp/discreet/internal/nesting"
+	"github.com/discreet-dp/discreet/internal/grammar"
 )
 
-// Limits on a text, checked before it is parsed: the grammar recurses, and a hostile text must not
-// choose how deep.
-const (
-	maxText   = 64 << 10 // bytes
-	maxTokens = 6000
-	maxDepth  = 64 // open parentheses, brackets and CASEs
-)
+// textLimits are the limits on a text.
+var textLimits = grammar.Limits{Bytes: 64 << 10, Words: 6000, Depth: 64}
 
 // Limits are what a run may take.
 type Limits struct {
@@ -33,24 +26,16 @@ const (
 	maxQueries = 300      // SELECTs in one text
 )
 
-func checkText(text string) error {
-	switch {
-	case len(text) > maxText:
-		return Fail("54000", "the query is longer than %d bytes", maxText)
-	case !utf8.ValidString(text):
-		return Fail("22021", "the query is not valid UTF-8")
-	case strings.ContainsRune(text, 0):
-		return Fail("22021", "the query contains a zero byte")
-	}
-	scan, err := pg.Scan(text)
-	if err != nil {
+// unreadable says why a text cannot be read.
+func unreadable(text string, err error) error {
+	var e *grammar.Excess
+	if !errors.As(err, &e) {
 		return syntaxError(text, err)
 	}
-	if len(scan.Tokens) > maxTokens {
-		return Fail("54000", "the query has more than %d words", maxTokens)
+	code := map[grammar.ExcessKind]string{grammar.NotUTF8: "22021", grammar.ZeroByte: "22021", grammar.TooDeep: "54001"}[e.Kind]
+	failed := Fail(cmp.Or(code, "54000"), "the query %s", e.Says)
+	if e.Kind == grammar.TooDeep {
+		return locate(failed, e.At)
 	}
-	if start, deeper := nesting.Deeper(scan.Tokens, maxDepth); deeper {
-		return locate(Fail("54001", "the query is nested more than %d levels deep", maxDepth), start)
-	}
-	return nil
+	return failed
 }

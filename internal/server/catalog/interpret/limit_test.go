@@ -18,11 +18,11 @@ func TestLimitDepth(t *testing.T) {
 		"SELECT " + r("NOT /**/ ", 500) + "true",
 	} {
 		var e *Error
-		if err := checkText(sql); !errors.As(err, &e) || e.Code != "54001" {
+		if _, err := Parse(sql); !errors.As(err, &e) || e.Code != "54001" {
 			t.Errorf("%.60s: %v", sql, err)
 		}
 	}
-	if err := checkText("SELECT " + r("CASE WHEN true THEN (1) END end, ", 200) + "1"); err != nil {
+	if _, err := Parse("SELECT " + r("CASE WHEN true THEN (1) END end, ", 200) + "1"); err != nil {
 		t.Error(err)
 	}
 }

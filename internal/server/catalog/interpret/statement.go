@@ -6,6 +6,7 @@ import (
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 
+	"github.com/discreet-dp/discreet/internal/grammar"
 	"github.com/discreet-dp/discreet/internal/server/catalog/datum"
 	"github.com/discreet-dp/discreet/internal/server/catalog/oid"
 )
@@ -20,17 +21,14 @@ type Statement struct {
 
 // Parse reads one SELECT, within the limits on texts.
 func Parse(sql string) (*pg.SelectStmt, error) {
-	if err := checkText(sql); err != nil {
-		return nil, err
-	}
-	tree, err := pg.Parse(sql)
+	parsed, err := grammar.Parse(sql, textLimits)
 	if err != nil {
-		return nil, syntaxError(sql, err)
+		return nil, unreadable(sql, err)
 	}
-	if len(tree.Stmts) != 1 {
-		return nil, Fail("42601", "one statement is expected, and there are %d", len(tree.Stmts))
+	if n := len(parsed.Statements); n != 1 {
+		return nil, Fail("42601", "one statement is expected, and there are %d", n)
 	}
-	s := tree.Stmts[0].Stmt.GetSelectStmt()
+	s := parsed.Statements[0].Stmt.GetSelectStmt()
 	if s == nil {
 		return nil, Fail("0A000", "only SELECT is answered here")
 	}

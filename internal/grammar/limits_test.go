@@ -1,9 +1,11 @@
-package syntax
+package grammar
 
 import (
 	"strings"
 	"testing"
 )
+
+var limits = Limits{Bytes: 64 << 10, Words: 4000, Depth: 64}
 
 // TestDepthWithNames: END and comments do not make a question look flatter than it is.
 func TestDepthWithNames(t *testing.T) {
@@ -16,11 +18,11 @@ func TestDepthWithNames(t *testing.T) {
 		"SELECT " + r("CASE WHEN p.end THEN ", 300) + "1" + r(" END", 300) + " FROM patients p",
 		"SELECT " + r("NOT /**/ ", 500) + "true",
 	} {
-		if err := checkLimits(sql); err == nil || !strings.Contains(err.Error(), "levels deep") {
+		if _, err := scan(sql, limits); err == nil || !strings.Contains(err.Error(), "levels deep") {
 			t.Errorf("%.60s: %v", sql, err)
 		}
 	}
-	if err := checkLimits("SELECT " + r("CASE WHEN true THEN (1) END end, ", 200) + "1"); err != nil {
+	if _, err := scan("SELECT "+r("CASE WHEN true THEN (1) END end, ", 200)+"1", limits); err != nil {
 		t.Error(err)
 	}
 }

@@ -1,6 +1,7 @@
-package nesting
+package grammar
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -46,11 +47,11 @@ func TestDeeper(t *testing.T) {
 		{"([)]", false},
 		{"", false},
 	} {
-		scan, err := pg.Scan(c.sql)
+		words, err := scan(c.sql, Limits{1 << 20, 1 << 20, 1 << 20})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, got := Deeper(scan.Tokens, 10); got != c.deep {
+		if _, got := deeper(words, 10); got != c.deep {
 			t.Errorf("%.100s: %v", c.sql, got)
 		}
 		if _, err := pg.Parse(c.sql); err != nil && strings.HasPrefix(c.sql, "SELECT") {
@@ -61,11 +62,8 @@ func TestDeeper(t *testing.T) {
 
 // TestPlace: the place is where it gets too deep.
 func TestPlace(t *testing.T) {
-	scan, err := pg.Scan("SELECT 1 end, (((1)))")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if at, deeper := Deeper(scan.Tokens, 2); !deeper || at != 16 {
-		t.Error(at, deeper)
+	var e *Excess
+	if _, err := scan("SELECT 1 end, (((1)))", Limits{100, 100, 2}); !errors.As(err, &e) || e.Kind != TooDeep || e.At != 16 {
+		t.Error(err)
 	}
 }

@@ -1,23 +1,21 @@
-// Package nesting measures how deep a text of SQL is nested, from its words and before the grammar,
-// which recurses, sees it: a hostile text must not choose how deep that goes.
+package grammar
+
+import pg "github.com/pganalyze/pg_query_go/v6"
+
+// deeper returns where a text is first nested more than limit levels deep, and whether it is.
 //
 // What nests is parentheses, brackets, CASEs, and operators that stand before something, such as
 // NOT and -, in a row. The measure is never below the nesting of what the grammar has accepted so
 // far. It may be above: AS case opens a CASE that nothing closes but a bracket around it.
-package nesting
-
-import pg "github.com/pganalyze/pg_query_go/v6"
-
-// Deeper returns where a text is first nested more than limit levels deep, and whether it is.
-func Deeper(tokens []*pg.ScanToken, limit int) (at int32, deeper bool) {
+func deeper(words []Word, limit int) (at int32, found bool) {
 	var open stack
 	chain, before := 0, pg.Token_NUL
-	for _, t := range tokens {
-		switch t.Token {
+	for _, w := range words {
+		switch w.Kind {
 		case pg.Token_SQL_COMMENT, pg.Token_C_COMMENT:
 			continue // it separates nothing: NOT /**/ NOT is NOT NOT
 		case pg.Token_ASCII_40, pg.Token_ASCII_91, pg.Token_CASE: // ( [ CASE
-			open = append(open, t.Token)
+			open = append(open, w.Kind)
 		case pg.Token_ASCII_41: // )
 			open.close(pg.Token_ASCII_40)
 		case pg.Token_ASCII_93: // ]
@@ -29,16 +27,16 @@ func Deeper(tokens []*pg.ScanToken, limit int) (at int32, deeper bool) {
 				open = open[:len(open)-1]
 			}
 		}
-		switch t.Token {
+		switch w.Kind {
 		case pg.Token_NOT, pg.Token_ASCII_45, pg.Token_ASCII_43, pg.Token_Op: // NOT - + and others
 			chain++
 		default:
 			chain = 0
 		}
 		if len(open) > limit || chain > limit {
-			return t.Start, true
+			return w.Start, true
 		}
-		before = t.Token
+		before = w.Kind
 	}
 	return 0, false
 }
