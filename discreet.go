@@ -20,32 +20,22 @@ import (
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/curator"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
-	"github.com/discreet-dp/discreet/internal/ledger/sqlite"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/policycheck"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/noise"
 	"github.com/discreet-dp/discreet/policy"
+	"github.com/discreet-dp/discreet/store"
 )
-
-// CheckViews checks the views of a policy's datasets, for their owner: what is wrong with each that no question can use.
-func CheckViews(p *policy.Policy) error {
-	var all []error
-	for _, name := range p.Names() {
-		if err := plan.CheckViews(p.Datasets[name]); err != nil {
-			all = append(all, fmt.Errorf("dataset %s: %w", name, err))
-		}
-	}
-	return errors.Join(all...)
-}
 
 // DB is an open policy: its ledger, and its data as questions need it. It is safe
 // for concurrent use.
 type DB struct {
 	policy   *policy.Policy
 	limits   duckdb.Limits
-	ledger   *sqlite.Ledger
-	anchor   func() error // lets go of the place of the anchor
+	stores   map[string]*store.Store // those that were brought along, by dataset
+	ledger   ledger.Ledger
+	anchor   func() error // lets go of the place of the anchor; nil where the ledger was brought along
 	releaser *mech.Releaser
 
 	incident func(api.Incident)
@@ -64,30 +54,6 @@ type dataset struct {
 }
 
 var errClosed = errors.New("the database is closed")
-
-// OpenPolicyWith is OpenPolicy with options.
-func OpenPolicyWith(p *policy.Policy, options Options) (*DB, error) {
-	limits, err := options.limits()
-	if err != nil {
-		return nil, err
-	}
-	o, release, err := LedgerOptions(p)
-	if err != nil {
-		return nil, err
-	}
-	l, err := sqlite.OpenWith(p.Ledger, o)
-	if err != nil {
-		return nil, errors.Join(err, release())
-	}
-	db := &DB{
-		policy: p, limits: limits, ledger: l, anchor: release, releaser: mech.NewReleaser(noise.NewSource()), incident: options.Incident,
-		open: map[string]*dataset{}, ids: noise.NewSource(),
-	}
-	if err := db.crashed(context.Background()); err != nil {
-		return nil, errors.Join(err, db.Close())
-	}
-	return db, nil
-}
 
 // Policy returns the policy.
 func (db *DB) Policy() *policy.Policy { return db.policy }
@@ -172,7 +138,7 @@ func (db *DB) dataset(name string) (*dataset, error) {
 	if open := db.open[ds.Name]; open != nil {
 		return open, nil
 	}
-	d := &data{policy: ds, homes: func() error { return CheckHomes(db.policy) }, limits: db.limits}
+	d := &data{policy: ds, files: func() error { return policycheck.Files(db.policy) }, limits: db.limits, store: db.stores[ds.Name]}
 	open := &dataset{d, curator.New(ds, d, db.ledger, db.releaser)}
 	open.OnIncident(db.incident)
 	db.open[ds.Name] = open
@@ -191,7 +157,7 @@ func (db *DB) Abandon() error {
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	db.ended = true
-	return errors.Join(db.ledger.Close(), db.anchor())
+	return db.closeLedger()
 }
 
 // Close closes the data and the ledger. Answers are already durable.
@@ -200,9 +166,13 @@ func (db *DB) Close() error {
 	defer db.mu.Unlock()
 	db.ended = true
 	var errs []error
-	for _, ds := range db.open {
+	for name, ds := range db.open {
 		errs = append(errs, ds.data.close())
+		delete(db.stores, name)
 	}
-	db.open = nil
-	return errors.Join(append(errs, db.ledger.Close(), db.anchor())...)
+	for _, s := range db.stores { // that no question needed
+		errs = append(errs, s.DB.Close())
+	}
+	db.open, db.stores = nil, nil
+	return errors.Join(append(errs, db.closeLedger())...)
 }

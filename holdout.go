@@ -2,21 +2,8 @@ package discreet
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"io"
 
 	"github.com/discreet-dp/discreet/api"
-	"github.com/discreet-dp/discreet/internal/curator"
-	"github.com/discreet-dp/discreet/policy"
-)
-
-// How a holdout fails, beside refusals and budgets.
-var (
-	// ErrHoldoutRun: the engine could not compute a score. Nothing new is answered until the process is started again.
-	ErrHoldoutRun = curator.ErrHoldoutRun
-	// ErrLabels: the labels cannot be read. What is wrong with them [DB.Warm] and [CheckHoldouts] tell the owner.
-	ErrLabels = curator.ErrLabels
 )
 
 // Holdouts lists the holdouts of a dataset, and what they cost. It is free.
@@ -26,12 +13,6 @@ func (db *DB) Holdouts(dataset string) ([]api.HoldoutInfo, error) {
 		return nil, err
 	}
 	return ds.Holdouts()
-}
-
-// ReadPredictions reads a CSV file of predictions for a holdout of labels: one value in each line, or, where
-// rows have identifiers, a header and two columns. What is wrong with them is a [*api.Refusal].
-func ReadPredictions(h api.HoldoutInfo, r io.Reader) (values, ids []string, err error) {
-	return curator.ReadPredictions(h, r)
 }
 
 // HoldoutStatus says how many answers a holdout has left, and whether a round is open, so that the next question is free. It is free.
@@ -60,15 +41,4 @@ func (db *DB) Board(ctx context.Context, dataset, holdout string) ([]api.BoardLi
 		return nil, err
 	}
 	return ds.Board(ctx, holdout)
-}
-
-// CheckHoldouts reads the labels of a policy's holdouts and prices them, for their owner: what is wrong with each that nobody could ask.
-func CheckHoldouts(p *policy.Policy) error {
-	var all []error
-	for _, name := range p.Names() {
-		if err := curator.New(p.Datasets[name], nil, nil, nil).CheckHoldouts(); err != nil {
-			all = append(all, fmt.Errorf("dataset %s: %w", name, err))
-		}
-	}
-	return errors.Join(all...)
 }

@@ -22,7 +22,7 @@ func ExampleDB_AskHoldout() {
 		log.Fatal(err)
 	}
 	ctx := context.Background()
-	db, err := discreet.OpenWith(ctx, path, discreet.Options{Memory: "256MB", Threads: 1})
+	db, err := discreet.Open(ctx, path, discreet.WithMemory("256MB"), discreet.WithThreads(1))
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/hospital"
+	"github.com/discreet-dp/discreet/internal/policycheck"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -128,21 +128,21 @@ func TestHoldoutBroken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := discreet.CheckHoldouts(p); err != nil {
+	if err := policycheck.Holdouts(p); err != nil {
 		t.Error(err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "labels.csv"), []byte("label\nsecret\n\nsecret\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	const want = "dataset hospital: holdout trial: the file of labels: line 3 is empty"
-	if err := discreet.CheckHoldouts(p); err == nil || err.Error() != want {
+	if err := policycheck.Holdouts(p); err == nil || err.Error() != want {
 		t.Error(err)
 	}
 	db := open(t, path)
 	if err := db.Warm(background); err == nil || err.Error() != want {
 		t.Error(err)
 	}
-	if _, err := db.AskHoldout(background, api.HoldoutQuestion{Holdout: "trial", Analyst: "ana", Predictions: []string{"1"}, Training: "1"}); err != discreet.ErrLabels {
+	if _, err := db.AskHoldout(background, api.HoldoutQuestion{Holdout: "trial", Analyst: "ana", Predictions: []string{"1"}, Training: "1"}); err != api.ErrLabels {
 		t.Error(err)
 	}
 }

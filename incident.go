@@ -5,13 +5,9 @@ import (
 	"crypto"
 
 	"github.com/discreet-dp/discreet/api"
-	"github.com/discreet-dp/discreet/internal/curator"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/policy"
 )
-
-// ErrTimeLimit is the cause of a context that ends because the owner's limit of time is reached, which is a failure of the question. Servers set it.
-var ErrTimeLimit = curator.ErrTimeLimit
 
 // Door returns whether a dataset is closed to an analyst; where none is named, to everybody. It does not open the data.
 func (db *DB) Door(ctx context.Context, dataset, analyst string) (ledger.Door, error) {

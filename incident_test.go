@@ -29,7 +29,7 @@ func died(t *testing.T, from string) string {
 // charged counts the charges.
 func charged(t *testing.T, db *discreet.DB) (n int) {
 	t.Helper()
-	for r, err := range db.Records(background) {
+	for r, err := range db.Records(background, 0) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -58,7 +58,7 @@ func TestCrash(t *testing.T) {
 	dir := v.dir
 	open := func() (*discreet.DB, []api.Incident) {
 		var told []api.Incident
-		db, err := discreet.OpenWith(background, filepath.Join(dir, "policy.yaml"), discreet.Options{Incident: func(i api.Incident) { told = append(told, i) }})
+		db, err := discreet.Open(background, filepath.Join(dir, "policy.yaml"), discreet.WithIncidents(func(i api.Incident) { told = append(told, i) }))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -130,7 +130,7 @@ func TestCrashOfSessions(t *testing.T) {
 	open := func() (*discreet.DB, int) {
 		t.Helper()
 		told := 0
-		db, err := discreet.OpenWith(background, filepath.Join(dir, "policy.yaml"), discreet.Options{Incident: func(api.Incident) { told++ }})
+		db, err := discreet.Open(background, filepath.Join(dir, "policy.yaml"), discreet.WithIncidents(func(api.Incident) { told++ }))
 		if err != nil {
 			t.Fatal(err)
 		}

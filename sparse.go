@@ -8,19 +8,6 @@ import (
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/curator"
 	"github.com/discreet-dp/discreet/ledger"
-	"github.com/discreet-dp/discreet/mech"
-)
-
-// How a session ends.
-var (
-	// ErrSessionUsed: it has given all its "above" answers.
-	ErrSessionUsed = mech.ErrHalted
-	// ErrSessionRun: the engine could not finish one of its questions.
-	ErrSessionRun = curator.ErrSessionRun
-	// ErrSessionData: the data is another.
-	ErrSessionData = curator.ErrSessionData
-	// ErrSessionWindow: the budget was renewed.
-	ErrSessionWindow = curator.ErrSessionWindow
 )
 
 // Sparse is an open session. It ends with the process, with the data, with the window of the budget that paid for it, with its last "above", and with a question that the engine does not

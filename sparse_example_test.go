@@ -26,7 +26,7 @@ func demo() (db *discreet.DB, remove func()) {
 	if err := os.WriteFile(path, []byte("datasets:\n"+hospital.Dataset("hospital", "data", "{epsilon: 10}")), 0o600); err != nil {
 		log.Fatal(err)
 	}
-	if db, err = discreet.OpenWith(context.Background(), path, discreet.Options{Memory: "256MB", Threads: 1}); err != nil {
+	if db, err = discreet.Open(context.Background(), path, discreet.WithMemory("256MB"), discreet.WithThreads(1)); err != nil {
 		log.Fatal(err)
 	}
 	return db, func() { db.Close(); os.RemoveAll(dir) }
@@ -49,7 +49,7 @@ func ExampleDB_OpenSparse() {
 		fmt.Println("at least", threshold, v.Above, "left", v.Left)
 	}
 	_, err = s.Ask(ctx, "SELECT COUNT(*) FROM patients", "1")
-	fmt.Println(err == discreet.ErrSessionUsed, "for epsilon", s.Cost().Epsilon)
+	fmt.Println(err == api.ErrSessionUsed, "for epsilon", s.Cost().Epsilon)
 	// Output:
 	// at least 3000 false left 2
 	// at least 2000 false left 2

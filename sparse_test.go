@@ -26,7 +26,7 @@ func TestSparse(t *testing.T) {
 	if err != nil || !v.Above || v.Value == nil || v.Left != 0 || s.Left() != 0 {
 		t.Errorf("%+v, %v", v, err)
 	}
-	if _, err := s.Ask(background, people, "1"); err != discreet.ErrSessionUsed {
+	if _, err := s.Ask(background, people, "1"); err != api.ErrSessionUsed {
 		t.Error(err)
 	}
 	left, err := db.Remaining(background, "north", "ana")
@@ -51,7 +51,7 @@ func TestSparse(t *testing.T) {
 	}
 }
 
-func TestRecordsAfter(t *testing.T) {
+func TestRecords(t *testing.T) {
 	db := open(t, deployment(t))
 	for _, sql := range []string{people, "SELECT COUNT(*) FROM visits"} {
 		if _, err := db.Ask(background, api.Question{Dataset: "north", Analyst: "ana", SQL: sql}); err != nil {
@@ -59,7 +59,7 @@ func TestRecordsAfter(t *testing.T) {
 		}
 	}
 	var all []*ledger.Record
-	for r, err := range db.Records(background) {
+	for r, err := range db.Records(background, 0) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -71,7 +71,7 @@ func TestRecordsAfter(t *testing.T) {
 			t.Errorf("record %d: %+v, %v", want.Sequence, got, err)
 		}
 		n := 0
-		for r, err := range db.RecordsAfter(background, want.Sequence) {
+		for r, err := range db.Records(background, want.Sequence+1) {
 			if err != nil || r.Sequence != all[i+1+n].Sequence {
 				t.Fatalf("after %d: %+v, %v", want.Sequence, r, err)
 			}
@@ -83,14 +83,14 @@ func TestRecordsAfter(t *testing.T) {
 	}
 	last := all[len(all)-1].Sequence
 	for _, none := range []uint64{last + 1, 1 << 40, 1<<63 - 1, 1 << 63, 1<<64 - 1} {
-		var missing *discreet.NoRecordError
+		var missing *ledger.NoRecordError
 		if r, err := db.Record(background, none); !errors.As(err, &missing) {
 			t.Errorf("record %d: %+v, %v", none, r, err)
 		}
 	}
-	for _, none := range []uint64{last, 1<<63 - 1, 1 << 63, 1<<64 - 1} {
-		for r, err := range db.RecordsAfter(background, none) {
-			t.Errorf("after %d: %+v, %v", none, r, err)
+	for _, none := range []uint64{last + 1, 1<<63 - 1, 1 << 63, 1<<64 - 1} {
+		for r, err := range db.Records(background, none) {
+			t.Errorf("from %d: %+v, %v", none, r, err)
 		}
 	}
 }
@@ -116,13 +116,13 @@ func TestBudgetOf(t *testing.T) {
 
 func TestOptions(t *testing.T) {
 	path := deployment(t)
-	for _, o := range []discreet.Options{{Memory: "lots"}, {Memory: "1KB"}, {Threads: -1}, {Threads: 1 << 20}} {
-		if db, err := discreet.OpenWith(background, path, o); err == nil {
+	for i, o := range []discreet.Option{discreet.WithMemory("lots"), discreet.WithMemory("1KB"), discreet.WithThreads(-1), discreet.WithThreads(1 << 20)} {
+		if db, err := discreet.Open(background, path, o); err == nil {
 			db.Close()
-			t.Errorf("%+v", o)
+			t.Error(i)
 		}
 	}
-	db, err := discreet.OpenWith(background, path, discreet.Options{Memory: "256MB", Threads: 1})
+	db, err := discreet.Open(background, path, discreet.WithMemory("256MB"), discreet.WithThreads(1))
 	if err != nil {
 		t.Fatal(err)
 	}

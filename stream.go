@@ -2,28 +2,10 @@ package discreet
 
 import (
 	"context"
-	"errors"
-	"fmt"
 
 	"github.com/discreet-dp/discreet/api"
-	"github.com/discreet-dp/discreet/internal/curator"
-	"github.com/discreet-dp/discreet/policy"
 	"github.com/discreet-dp/discreet/stream"
 )
-
-// ErrStreamPart is returned when a stream could pay for a part of a question and not for all of it.
-var ErrStreamPart = curator.ErrStreamPart
-
-// CheckStreams prices the streams of a policy, for their owner: what is wrong with each that nobody could ask.
-func CheckStreams(p *policy.Policy) error {
-	var all []error
-	for _, name := range p.Names() {
-		if err := curator.New(p.Datasets[name], nil, nil, nil).CheckStreams(); err != nil {
-			all = append(all, fmt.Errorf("dataset %s: %w", name, err))
-		}
-	}
-	return errors.Join(all...)
-}
 
 // Streams lists the streams of a dataset: what the policy says of each, and what answers cost. It does not open the data.
 func (db *DB) Streams(dataset string) ([]api.StreamInfo, error) {

@@ -11,6 +11,7 @@ import (
 	"github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/hospital"
+	"github.com/discreet-dp/discreet/internal/policycheck"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -98,7 +99,7 @@ func TestCheckStreams(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := discreet.CheckStreams(p); want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+		if err := policycheck.Streams(p); want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%v; want %q", err, want)
 		}
 	}

@@ -12,14 +12,6 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// How a training fails, beside refusals and budgets.
-var (
-	// ErrTraining: it failed after the charge, which stays. Why is not said, because it depends on the data.
-	ErrTraining = curator.ErrTraining
-	// ErrNoModel: there is none of this name.
-	ErrNoModel = curator.ErrNoModel
-)
-
 // QuoteTraining prices a training without asking for it. It is free.
 func (db *DB) QuoteTraining(ctx context.Context, q api.TrainingQuestion) (*api.TrainingQuote, error) {
 	ds, err := db.dataset(q.Dataset)
@@ -82,7 +74,7 @@ func (db *DB) listed(ctx context.Context, q api.ModelsQuestion, r *ledger.Record
 		return nil, nil // whose access has ended
 	}
 	m, err := ds.Model(ctx, r, asOf)
-	if errors.Is(err, ErrNoModel) {
+	if errors.Is(err, api.ErrNoModel) {
 		return nil, nil
 	}
 	if m != nil {
@@ -96,18 +88,18 @@ func (db *DB) listed(ctx context.Context, q api.ModelsQuestion, r *ledger.Record
 func (db *DB) Model(ctx context.Context, id, analyst string, asOf map[string]time.Time) (*api.KeptModel, error) {
 	sequence, ok := curator.ModelSequence(id)
 	if !ok {
-		return nil, ErrNoModel
+		return nil, api.ErrNoModel
 	}
 	r, err := db.Record(ctx, sequence)
-	if errors.As(err, new(*NoRecordError)) {
-		return nil, ErrNoModel
+	if errors.As(err, new(*ledger.NoRecordError)) {
+		return nil, api.ErrNoModel
 	}
 	if err != nil {
 		return nil, err
 	}
 	at, wanted := asOf[r.Dataset]
 	if !wanted || r.Kind != ledger.KindCharge {
-		return nil, ErrNoModel
+		return nil, api.ErrNoModel
 	}
 	ds, err := db.dataset(r.Dataset)
 	if err != nil {
@@ -118,7 +110,7 @@ func (db *DB) Model(ctx context.Context, id, analyst string, asOf map[string]tim
 		return nil, err
 	}
 	if m.ID != id {
-		return nil, ErrNoModel // somebody counts
+		return nil, api.ErrNoModel // somebody counts
 	}
 	if analyst != "" {
 		if err := ds.Admits(analyst); err != nil {

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/hospital"
@@ -122,7 +121,7 @@ func TestTraining(t *testing.T) {
 		{trained.ID[:len(trained.ID)-1] + "x", both}, {trained.ID + "0", both}, {"", both}, {"99-" + trained.ID, both}, {"0-", both}, {"1-x", both},
 		{trained.ID, map[string]time.Time{"clinic": {}}}, {trained.ID, map[string]time.Time{"hospital": time.Now().Add(-time.Hour)}},
 	} {
-		if m, err := db.Model(background, c.id, "ana", c.asOf); !errors.Is(err, discreet.ErrNoModel) || m != nil {
+		if m, err := db.Model(background, c.id, "ana", c.asOf); !errors.Is(err, api.ErrNoModel) || m != nil {
 			t.Errorf("%q: %v, %v", c.id, m, err)
 		}
 	}

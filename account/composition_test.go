@@ -49,7 +49,8 @@ func TestOptimalIsTheBest(t *testing.T) {
 		if optimal.Upper > optimal.Lower*(1+1e-6)+1e-9*basic.Epsilon {
 			t.Fatalf("%v at %v: %v is wide", terms, delta, optimal)
 		}
-		if d, a := bracket(OptimalDelta(terms, basic.Epsilon)), bracket(AdvancedDelta(terms, basic.Epsilon)); d.Lower > basic.Delta || d.Lower > a.Upper {
+		if d, a := bracket(OptimalDelta(terms, basic.Epsilon)),
+			bracket(AdvancedDelta(terms, basic.Epsilon)); d.Lower > basic.Delta || d.Lower > a.Upper {
 			t.Fatalf("%v: at the sum of epsilon delta is %v, basic %v, advanced %v", terms, d, basic.Delta, a)
 		}
 	})

@@ -177,7 +177,8 @@ func TestComposeParallelGroup(t *testing.T) {
 		near(ap.Delta, da+db)
 
 		most := math.Max(a, b)
-		if pure(Pure{a}.Parallel(Pure{b})).Epsilon != most || zcdp(ZCDP{a}.Parallel(ZCDP{b})).Rho != most || gdp(GDP{a}.Parallel(GDP{b})).Mu != most {
+		if pure(Pure{a}.Parallel(Pure{b})).Epsilon != most || zcdp(ZCDP{a}.Parallel(ZCDP{b})).Rho != most ||
+			gdp(GDP{a}.Parallel(GDP{b})).Mu != most {
 			t.Fatal("parallel composition is not the largest")
 		}
 		if p := must[Approx](t)(Approx{a, da}.Parallel(Approx{b, db})); p.Epsilon != most || p.Delta != math.Max(da, db) {

@@ -6,12 +6,11 @@ import (
 	"github.com/discreet-dp/discreet/dp"
 )
 
-// The optimal composition of claims (e_i, d_i) of which nothing else is known: an
-// (e, d) mechanism is dominated by one that reveals everything with probability d
-// and otherwise answers by randomized response (see [Approx.DeltaAt]), so the
-// composition is dominated by the composition of those. It reveals everything with
-// probability 1 - prod (1 - d_i), and otherwise its privacy loss L is a sum of independent e_i with probability 1/(1 + exp(-e_i))
-// and -e_i otherwise, and
+// The optimal composition of claims (e_i, d_i) of which nothing else is known: an (e, d) mechanism
+// is dominated by one that reveals everything with probability d and otherwise answers by
+// randomized response (see [Approx.DeltaAt]), so the composition is dominated by the composition of
+// those. It reveals everything with probability 1 - prod (1 - d_i), and otherwise its privacy loss
+// L is a sum of independent e_i with probability 1/(1 + exp(-e_i)) and -e_i otherwise, and
 //
 //	delta(epsilon) = 1 - prod (1 - d_i) (1 - E[max(0, 1 - exp(epsilon - L))]).
 //

@@ -5,11 +5,11 @@ import (
 	"github.com/discreet-dp/discreet/dp"
 )
 
-// PLD is what is known of a mechanism from the distribution of its privacy loss: its
-// curve of (epsilon, delta) claims, enclosed. That is the most that can be known where
-// the law is that of the mechanism's worst pair. The exponential mechanism's worst pair
-// depends on its scores, and its law here is one that dominates them all: the curve is an upper
-// bound, and its lower end is that of the bound and not of the mechanism. See package loss for the laws.
+// PLD is what is known of a mechanism from the distribution of its privacy loss: its curve of
+// (epsilon, delta) claims, enclosed. That is the most that can be known where the law is that of
+// the mechanism's worst pair. The exponential mechanism's worst pair depends on its scores, and its
+// law here is one that dominates them all: the curve is an upper bound, and its lower end is that
+// of the bound and not of the mechanism. See package loss for the laws.
 //
 // Without sampling the two directions of a neighbouring pair have the same law, and
 // one Sum is enough. With sampling, Remove and Add differ, and the guarantee is the

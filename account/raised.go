@@ -2,26 +2,36 @@ package account
 
 import "github.com/discreet-dp/discreet/dp"
 
-// Raised returns what a limit of rho promises that is another by now than the first, which was fixed before the first answer. An owner who tops up, or changes the policy, because of what
-// analysts found chooses the limit from the answers, and [Epsilon] is right for a limit that was fixed beforehand only: 20 raises of epsilon 0.2 on (1, 1e-6), chosen in the worst way, are worth a
-// delta of 1.97e-6, and 90 of 0.1 one of 3.3e-6 (measured in the tests). The delta is that of the conversion, without those that mechanisms claim.
+// Raised returns what a limit of rho promises that is another by now than the first, which was
+// fixed before the first answer. An owner who tops up, or changes the policy, because of what
+// analysts found chooses the limit from the answers, and [Epsilon] is right for a limit that was
+// fixed beforehand only: 20 raises of epsilon 0.2 on (1, 1e-6), chosen in the worst way, are worth
+// a delta of 1.97e-6, and 90 of 0.1 one of 3.3e-6 (measured in the tests). The delta is that of the
+// conversion, without those that mechanisms claim.
 //
 // # The promise
 //
-// Fix neighbours A and B, any analyst and any owner. Let the public levels be g_0 = first and g_(i+1) = 5/4 g_i, rounded up, with delta_0 = delta and delta_i = delta/(i(i+1)) for i >= 1.
-// Whatever limits the owner sets and when, for every event S in which, at the end, the limit and what was spent are at most g_i,
+// Fix neighbours A and B, any analyst and any owner. Let the public levels be g_0 = first and
+// g_(i+1) = 5/4 g_i, rounded up, with delta_0 = delta and delta_i = delta/(i(i+1)) for i >= 1.
+// Whatever limits the owner sets and when, for every event S in which, at the end, the limit and
+// what was spent are at most g_i,
 //
 //	P_A[S]  <=  exp(e_0) P_B[S and level 0] + ... + exp(e_i) P_B[S and level i] + delta_0 + ... + delta_i,
 //
-// where e_i = Epsilon(g_i, delta_i), and level j is the event that g_j is the lowest level above the limit and what was spent. So P_A[S] <= exp(max e_j) P_B[S] + 2 delta: the sum
-// of 1/(i(i+1)) is 1. A and B change places.
+// where e_i = Epsilon(g_i, delta_i), and level j is the event that g_j is the lowest level above
+// the limit and what was spent. So P_A[S] <= exp(max e_j) P_B[S] + 2 delta: the sum of 1/(i(i+1))
+// is 1. A and B change places.
 //
-// Proof. Take an event S_j within level j. Change the interaction so that whatever would take the sum of rho beyond g_j is refused, whatever limit the owner has set: a filter whose limit was fixed before the
-// first answer, so that all of it is g_j-zCDP (see [Filter]). Within level j nothing was refused that was not refused before, so S_j has the same probability under A as it had, and under B, and
-// P_A[S_j] <= exp(e_j) P_B[S_j] + delta_j. Add up over j. How often limits were changed, and by how much, is in no sum: levels are.
+// Proof. Take an event S_j within level j. Change the interaction so that whatever would take the
+// sum of rho beyond g_j is refused, whatever limit the owner has set: a filter whose limit was
+// fixed before the first answer, so that all of it is g_j-zCDP (see [Filter]). Within level j
+// nothing was refused that was not refused before, so S_j has the same probability under A as it
+// had, and under B, and P_A[S_j] <= exp(e_j) P_B[S_j] + delta_j. Add up over j. How often limits
+// were changed, and by how much, is in no sum: levels are.
 //
-// It is the union bound of [ZCDPOdometer] with a delta that is whole for the first level, so that a limit that nobody changes promises what it always did. A limit that is lowered below the first promises no less
-// than the first.
+// It is the union bound of [ZCDPOdometer] with a delta that is whole for the first level, so that a
+// limit that nobody changes promises what it always did. A limit that is lowered below the first
+// promises no less than the first.
 func Raised(first, limit, delta dp.Amount) (Reading, error) {
 	level, i := first, 0
 	for ; level < limit; i++ {
@@ -37,7 +47,8 @@ func Raised(first, limit, delta dp.Amount) (Reading, error) {
 	if delta == 0 || delta.Add(delta) >= dp.One {
 		return Reading{}, ErrDelta
 	}
-	// In floating point, because a part of a small delta is no multiple of its unit. The division is rounded down.
+	// In floating point, because a part of a small delta is no multiple of its unit. The division
+	// is rounded down.
 	part := down(delta.Float() / float64(i*(i+1)))
 	at, err := ZCDP{Rho: level.Float()}.EpsilonAt(part)
 	if err != nil {

@@ -7,9 +7,11 @@ import (
 	"github.com/discreet-dp/discreet/dp"
 )
 
-// worth is the least delta that makes a promise true of an owner who raises a limit in the worst way, where every answer has Gaussian noise. At the limit rho_j the owner sees the privacy loss, which is
-// normal with mean rho_j and variance 2 rho_j, and either stops, so that epsilon_j is what was promised, or raises the limit once more. It is the largest expectation of 1 - exp(epsilon_j - loss), where
-// that is positive, over all rules to stop: backward induction on a grid of losses.
+// worth is the least delta that makes a promise true of an owner who raises a limit in the worst
+// way, where every answer has Gaussian noise. At the limit rho_j the owner sees the privacy loss,
+// which is normal with mean rho_j and variance 2 rho_j, and either stops, so that epsilon_j is what
+// was promised, or raises the limit once more. It is the largest expectation of 1 - exp(epsilon_j -
+// loss), where that is positive, over all rules to stop: backward induction on a grid of losses.
 func worth(rho, epsilon []float64) float64 {
 	const points = 2001
 	k := len(rho) - 1
@@ -50,7 +52,8 @@ func worth(rho, epsilon []float64) float64 {
 	return total / sum
 }
 
-// TestRaisedLimits: what raises are worth, at the epsilon that the last limit has by itself and at what Raised says.
+// TestRaisedLimits: what raises are worth, at the epsilon that the last limit has by itself and at
+// what Raised says.
 func TestRaisedLimits(t *testing.T) {
 	const delta = 1e-6
 	conversion, err := dp.CeilFloat(delta)
@@ -82,7 +85,8 @@ func TestRaisedLimits(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if j == 0 && (reading.Epsilon > e || reading.Delta != conversion) || j > 0 && (reading.Delta != 2*conversion || reading.Epsilon.Float() < raised[j-1]) {
+			if j == 0 && (reading.Epsilon > e || reading.Delta != conversion) ||
+				j > 0 && (reading.Delta != 2*conversion || reading.Epsilon.Float() < raised[j-1]) {
 				t.Errorf("%d raises of %v: after %d it is %v", c.raises, c.by, j, reading)
 			}
 			rho, naive, raised = append(rho, r.Float()), append(naive, e.Float()), append(raised, reading.Epsilon.Float())
@@ -94,7 +98,8 @@ func TestRaisedLimits(t *testing.T) {
 		if stated > delta {
 			t.Errorf("%d raises of %v: what is stated is worth %.3g", c.raises, c.by, stated)
 		}
-		t.Logf("%d raises of %v: at epsilon %.4g delta is %.4g; stated is epsilon %.4g at %v, which is worth %.3g", c.raises, c.by, naive[c.raises], printed, raised[c.raises], 2*delta, stated)
+		t.Logf("%d raises of %v: at epsilon %.4g delta is %.4g; stated is epsilon %.4g at %v, which is worth %.3g", c.raises, c.by,
+			naive[c.raises], printed, raised[c.raises], 2*delta, stated)
 	}
 }
 

@@ -78,12 +78,16 @@ func (e *RefusedError) Error() string {
 	limitsRho := e.Left.Rho != dp.Unbounded
 	switch {
 	case limitsEpsilon && e.Want.Epsilon == dp.Unbounded:
-		return "this budget adds up epsilon, and concentrated or Gaussian privacy has no epsilon of its own, so it is refused and nothing was spent: " +
-			"use Laplace noise, or keep the budget in rho (ZCDPFilter), or, if the budget has a delta, charge the answer as the Approx that it converts to at a delta"
+		return "this budget adds up epsilon, and concentrated or Gaussian privacy has no epsilon of its own, so it is refused and " +
+			"nothing was spent: " +
+			"use Laplace noise, or keep the budget in rho (ZCDPFilter), or, if the budget has a delta, charge the answer as the Approx " +
+			"that it converts to at a delta"
 	case limitsRho && e.Want.Rho == dp.Unbounded:
-		return "this budget adds up rho, and the request has no rho, so it is refused and nothing was spent: charge the guarantee of its mechanism"
+		return "this budget adds up rho, and the request has no rho, so it is refused and nothing was spent: charge the guarantee of " +
+			"its mechanism"
 	case e.Want.Delta > 0 && e.Left.Delta == 0 && limitsEpsilon:
-		return fmt.Sprintf("this budget is pure, or its delta is used up, and the request wants delta %v, so it is refused and nothing was spent: "+
+		return fmt.Sprintf("this budget is pure, or its delta is used up, and the request wants delta %v, so it is refused and "+
+			"nothing was spent: "+
 			"use a mechanism without a delta, or keep the budget with one (BasicFilter, ZCDPFilter)", e.Want.Delta)
 	}
 	var want, left, most []string
@@ -104,6 +108,7 @@ func (e *RefusedError) Error() string {
 			most = append(most, c.name)
 		}
 	}
-	return fmt.Sprintf("wanted %s, and left is %s, so it is refused and nothing was spent: ask for at most the %s that is left, or stop here",
+	return fmt.Sprintf("wanted %s, and left is %s, so it is refused and nothing was spent: ask for at most the %s that is left, "+
+		"or stop here",
 		strings.Join(want, ", "), strings.Join(left, ", "), strings.Join(most, " and "))
 }

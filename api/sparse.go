@@ -26,11 +26,9 @@ type SparseQuestion struct {
 
 // SparseVerdict is the answer to one question of a session.
 type SparseVerdict struct {
-	Above bool
-	// Value is the noisy value, where the session has values and the answer is "above".
-	Value *string
-	Left  int // how many more can be "above"
-	// Error is for all answers of the session so far together: with probability 0.95 what was called above was at least its threshold less
-	// this, and what was called below at most its threshold and this.
-	Error float64
+	Above bool    `json:"above" doc:"Whether the number is at or above the threshold, or rather looks so"`
+	Value *string `json:"value,omitempty" doc:"The noisy number, where the session has values and the answer is above"`
+	Left  int     `json:"left" doc:"How many more can be above"`
+	// Error is for all answers of the session so far together.
+	Error float64 `json:"error" doc:"With probability 0.95, what is called above is at least the threshold less this, and what is called below at most the threshold and this"`
 }

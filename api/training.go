@@ -10,16 +10,15 @@ import (
 
 // Training is a model that was paid for.
 type Training struct {
-	// ID names the model for [Curator.Model].
-	ID    string
-	Model *learn.Model
+	ID    string       `json:"id" doc:"For GET /v1/models/{id} and predictions"`
+	Model *learn.Model `json:"model"`
 	// Cost is what it cost now: zero when it had been paid for before.
-	Cost      dp.Cost
-	Receipt   Receipt
-	Remaining Remaining
-	Alerts    []ledger.Alert
-	Version   DataVersion
-	Notes     []string
+	Cost      dp.Cost            `json:"cost" doc:"What it cost now: nothing, where it had been paid for"`
+	Remaining Remaining          `json:"remaining"`
+	Receipt   Receipt            `json:"receipt"`
+	Version   DataVersion        `json:"data_version"`
+	Alerts    List[ledger.Alert] `json:"alerts"`
+	Notes     List[string]       `json:"notes"`
 }
 
 // TrainingQuestion asks for a model.
@@ -49,41 +48,40 @@ type ModelsQuestion struct {
 
 // KeptModel is a model that was trained before.
 type KeptModel struct {
-	ID      string
-	Dataset string
-	// Analyst is who paid for it, and Time when.
-	Analyst string
-	Time    time.Time
-	Cost    dp.Cost
-	Receipt Receipt
-	// Target is what it predicts.
-	Target string
-	// Model is the model itself; nil in lists, which would hold all of them at once.
-	Model *learn.Model
+	ID      string    `json:"id" doc:"Names it: the charge that paid for it, and the beginning of its receipt's hash"`
+	Dataset string    `json:"dataset"`
+	Analyst string    `json:"analyst,omitempty" doc:"Who paid for it; for the owner, and of your own"`
+	Time    time.Time `json:"time" doc:"When it was paid for"`
+	Target  string    `json:"target" doc:"What it predicts"`
+	Cost    dp.Cost   `json:"cost" doc:"What it cost then"`
+	Receipt Receipt   `json:"receipt"`
+	// Model is nil in lists, which would hold all of them at once.
+	Model *learn.Model `json:"model,omitempty" doc:"The model itself; left out of lists"`
 }
 
 // TrainingQuote says what a model would cost, how it would be trained, and why. It is made from the text, the policy and the ledger, and is free. Of the
 // data it uses only which version there is, to know whether the model was paid for.
 type TrainingQuote struct {
-	Dataset    string
-	Neighbours string
-	// Unit is whom the guarantee protects, and MaxRows how many rows of one such count at most.
-	Unit    string
-	MaxRows int64
+	Dataset    string `json:"dataset"`
+	Unit       string `json:"unit" doc:"Whom the guarantee protects: row, or the column that names a person"`
+	Neighbours string `json:"neighbours"`
+	MaxRows    int64  `json:"max_rows" doc:"How many rows of one person count at most"`
 	// Method is how it would be trained, Why says for what reasons, and Lines have the rest.
-	Method string
-	Why    []string
-	Lines  []learn.Line
-	// Epsilon is the price that was asked for, Cost what that is in the dataset's own currency, and Pay what would be charged now: nothing, where it is Known.
-	Epsilon   dp.Amount
-	Cost, Pay dp.Cost
+	Method string           `json:"method"`
+	Why    List[string]     `json:"why" doc:"Why this method"`
+	Lines  List[learn.Line] `json:"plan" doc:"Regulariser, noise, and what the theorem promises about accuracy"`
+	// Epsilon is the price that was asked for, Cost what that is in the dataset's own currency, and Pay what would be charged now.
+	Epsilon dp.Amount `json:"epsilon" doc:"The price that was asked for"`
+	Cost    dp.Cost   `json:"cost" doc:"What that is in the currency of the dataset's budget"`
+	Pay     dp.Cost   `json:"pay" doc:"What would be charged now: nothing, where it is known"`
 	// Worth is what the model alone is, as an (epsilon, delta) promise, and Currency says how the price comes about.
-	Worth    Guarantee
-	Currency string
+	Worth    Guarantee `json:"worth" doc:"What the model alone promises"`
+	Currency string    `json:"currency" doc:"How the price comes about"`
 	// Known says that the model has been paid for and would be free, and Record is the charge that paid for it.
-	Known  bool
-	Record uint64
+	Known  bool   `json:"known" doc:"Whether it was paid for, and would be free"`
+	Record uint64 `json:"record,omitempty" doc:"The charge that paid for it, where it is known"`
 	// Remaining is before paying, and After after it; Affordable says whether the budget admits it now.
-	Remaining, After Remaining
-	Affordable       bool
+	Remaining  Remaining `json:"remaining" doc:"Before paying"`
+	After      Remaining `json:"after" doc:"After paying"`
+	Affordable bool      `json:"affordable" doc:"Whether the budget admits it now"`
 }

@@ -90,7 +90,9 @@ func (p prepared) sample(ctx context.Context, n int, source func(part int) *nois
 	inputs := [][]int64{p.Pairs[0].X, p.Pairs[0].Y}
 	for i, input := range inputs {
 		var err error
-		drawn[i], err = stat.Draw(ctx, n, func(part int) *noise.Source { return source(2*part + i) }, func(src *noise.Source) func() int64 { return p.Open(src, input) })
+		drawn[i], err = stat.Draw(ctx, n, func(part int) *noise.Source { return source(2*part + i) }, func(src *noise.Source) func() int64 {
+			return p.Open(src, input)
+		})
 		if err != nil {
 			return nil, err
 		}

@@ -45,7 +45,8 @@ func roundUnder(bug bool) Mechanism {
 	return m
 }
 
-// A server that is restarted after the answer and opens the round of the journal again: one more "above".
+// A server that is restarted after the answer and opens the round of the journal again: one more
+// "above".
 func roundAgain(bug bool) Mechanism {
 	a := round(true)
 	m := laidAside("round", a)

@@ -110,7 +110,8 @@ func sparseStill(bug bool) Mechanism {
 }
 
 func sparseEndless(bug bool) Mechanism {
-	return session{z: 2, q: 4, c: either(bug, 0, 1), claimed: 1}.mechanism([]int64{0, 0, 0, 0, 0, 0, 0, 0}, []int64{1, 1, 1, 1, -1, -1, -1, -1})
+	return session{z: 2, q: 4, c: either(bug, 0, 1), claimed: 1}.mechanism([]int64{0, 0, 0, 0, 0, 0, 0, 0},
+		[]int64{1, 1, 1, 1, -1, -1, -1, -1})
 }
 
 // claiming is a selection of the catalogue's neighbours at an epsilon of 1 that is
@@ -166,7 +167,8 @@ func noisyMaxValue(bug bool) Mechanism {
 // threshold is the lowest for.
 func keyed(law, test, claimed int64) Mechanism {
 	l := must(noise.NewLaplace(big.NewRat(1, 1)))
-	m := Mechanism{Name: "keys", Claim: Claim{Epsilon: 1, Delta: 1 - enumerate.KeyThreshold(1, claimed, 1).P(enumerate.Hidden)}, Ordered: true}
+	m := Mechanism{Name: "keys",
+		Claim: Claim{Epsilon: 1, Delta: 1 - enumerate.KeyThreshold(1, claimed, 1).P(enumerate.Hidden)}, Ordered: true}
 	m.Law = func(x []int64) enumerate.Law { return enumerate.KeyThreshold(1, law, x[0]) }
 	m.Pairs = []Pair{{[]int64{0}, []int64{1}}, {[]int64{5}, []int64{6}}}
 	m.Open = func(src *noise.Source, x []int64) func() int64 {
@@ -188,7 +190,8 @@ func testOffByOne(bug bool) Mechanism { return keyed(7, either[int64](bug, 6, 7)
 // One person is in two groups, and the threshold is for one.
 func thresholdOfOne(bug bool) Mechanism {
 	p := 1 - enumerate.KeyThreshold(2, 14, 1).P(enumerate.Hidden)
-	m := Mechanism{Name: "keys", Claim: Claim{Epsilon: 1, Delta: either(bug, p, 1-(1-p)*(1-p))}, Pairs: []Pair{{[]int64{0, 0}, []int64{1, 1}}}}
+	m := Mechanism{Name: "keys", Claim: Claim{Epsilon: 1, Delta: either(bug, p, 1-(1-p)*(1-p))},
+		Pairs: []Pair{{[]int64{0, 0}, []int64{1, 1}}}}
 	m.Law = func(x []int64) enumerate.Law {
 		return enumerate.KeySelection(func(n int64) float64 { return either(n > 0, p, 0) }, x...)
 	}

@@ -27,7 +27,8 @@ func radiusNotSquared(bug bool) Mechanism {
 	return planned(10, lambda, 0.2)
 }
 
-// freeIntercept has next to no regulariser for the intercept, which is this weight, and noise as if it had one.
+// freeIntercept has next to no regulariser for the intercept, which is this weight, and noise as if
+// it had one.
 func freeIntercept(bug bool) Mechanism {
 	return planned(1, either(bug, 0.1, 1)/math.Expm1(0.2), 0.2)
 }

@@ -11,11 +11,13 @@ import (
 )
 
 func round(oneSided bool) *mech.Above {
-	return must(mech.NewAbove(mech.AboveConfig{Sensitivity: dp.NewL1(big.NewInt(1)), Threshold: dp.One / 2, Question: dp.One / 2, OneSided: oneSided}))
+	return must(mech.NewAbove(mech.AboveConfig{Sensitivity: dp.NewL1(big.NewInt(1)), Threshold: dp.One / 2, Question: dp.One / 2,
+		OneSided: oneSided}))
 }
 
-// aboveRound is one round of AboveThreshold of Laplace noise, and aboveOneSided one of noise that is never negative. Rounds are laid
-// aside after every question and taken up again, as by a server that is restarted all the time.
+// aboveRound is one round of AboveThreshold of Laplace noise, and aboveOneSided one of noise that
+// is never negative. Rounds are laid aside after every question and taken up again, as by a server
+// that is restarted all the time.
 func aboveRound() Mechanism {
 	m := laidAside("above-round", round(false))
 	for _, n := range []int{10, 60} { // with many answers "below" the loss comes up to the claim
@@ -56,8 +58,9 @@ func laidAside(name string, a *mech.Above) Mechanism {
 	}
 }
 
-// aboveAnswer is a round as streams and holdouts have it: how far are these values from a prediction, and where one is far, what is it?
-// The round and its answer are paid for together. The outcome is which question that was, and the answer.
+// aboveAnswer is a round as streams and holdouts have it: how far are these values from a
+// prediction, and where one is far, what is it? The round and its answer are paid for together. The
+// outcome is which question that was, and the answer.
 func aboveAnswer() Mechanism {
 	a, answer := round(true), must(mech.NewLaplace(dp.NewL1(big.NewInt(1)), dp.One))
 	return Mechanism{

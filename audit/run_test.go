@@ -41,7 +41,8 @@ func TestRun(t *testing.T) {
 
 func TestRunRefuses(t *testing.T) {
 	var unknown *UnknownError
-	if _, err := collect(t, context.Background(), []string{"laplace", "laplance"}, Options{}); !errors.As(err, &unknown) || unknown.Name != "laplance" || !strings.Contains(err.Error(), "laplace, ") {
+	if _, err := collect(t, context.Background(), []string{"laplace", "laplance"}, Options{}); !errors.As(err, &unknown) ||
+		unknown.Name != "laplance" || !strings.Contains(err.Error(), "laplace, ") {
 		t.Errorf("got %v", err)
 	}
 	for _, n := range []int{-1, 1, MostSamples + 1} {

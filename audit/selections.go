@@ -70,7 +70,8 @@ func topK() Mechanism {
 // the two values at 18; a third value, at 19, moves the rank that is asked for away from
 // them and towards the only point above.
 func quantiles() Mechanism {
-	m := must(mech.NewQuantiles(mech.QuantileQuery{At: []*big.Rat{big.NewRat(1, 2)}, High: 19, PerUnit: 1, Neighbours: dp.AddRemove}, mech.Pure, dp.One))
+	m := must(mech.NewQuantiles(mech.QuantileQuery{At: []*big.Rat{big.NewRat(1, 2)}, High: 19, PerUnit: 1, Neighbours: dp.AddRemove},
+		mech.Pure, dp.One))
 	return Mechanism{
 		Name: "quantiles", Claim: costs(m.Cost()), Ordered: true, Slow: 4,
 		Pairs: []Pair{{[]int64{18, 18}, []int64{18, 18, 19}}},

@@ -50,13 +50,17 @@ func client(m survey.Oracle, law func(value int64) enumerate.Law, read func(surv
 func direct() Mechanism {
 	m := must(survey.NewDirect(4, dp.One))
 	p, q := m.Rates()
-	return client(m, func(v int64) enumerate.Law { return enumerate.Direct(p, q, 4, v) }, func(r survey.Report) int64 { return int64(r.Answer) })
+	return client(m, func(v int64) enumerate.Law { return enumerate.Direct(p, q, 4, v) }, func(r survey.Report) int64 {
+		return int64(r.Answer)
+	})
 }
 
 func unary() Mechanism {
 	m := must(survey.NewUnary(4, dp.One))
 	p, q := m.Rates()
-	return client(m, func(v int64) enumerate.Law { return enumerate.Unary(p, q, 4, v) }, func(r survey.Report) int64 { return int64(r.Bits[0]) })
+	return client(m, func(v int64) enumerate.Law { return enumerate.Unary(p, q, 4, v) }, func(r survey.Report) int64 {
+		return int64(r.Bits[0])
+	})
 }
 
 // hashing reads which of two values a report supports, as a collector does.
@@ -76,7 +80,9 @@ func hashing() Mechanism {
 func hadamard() Mechanism {
 	m := must(survey.NewHadamard(4, dp.One))
 	p, _ := m.Rates()
-	return client(m, func(v int64) enumerate.Law { return enumerate.Hadamard(p, 4, v) }, func(r survey.Report) int64 { return int64(2*r.Row + r.Answer) })
+	return client(m, func(v int64) enumerate.Law { return enumerate.Hadamard(p, 4, v) }, func(r survey.Report) int64 {
+		return int64(2*r.Row + r.Answer)
+	})
 }
 
 // heavy is the client of the search in large domains, here in a small one, where all of

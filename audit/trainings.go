@@ -17,7 +17,8 @@ import (
 	"github.com/discreet-dp/discreet/noise"
 )
 
-// weight is objective perturbation of a single weight with the Huber loss. An input is the targets, -1 or 1, of rows whose only feature is as long as rows can be. At a score of 1/2 slope and
+// weight is objective perturbation of a single weight with the Huber loss. An input is the targets,
+// -1 or 1, of rows whose only feature is as long as rows can be. At a score of 1/2 slope and
 // curvature are largest together, so that there the loss comes up to the claim.
 type weight struct {
 	radius float64
@@ -27,7 +28,8 @@ type weight struct {
 const halfWidth = 0.5
 
 func problem(radius float64) calibrate.Problem {
-	return calibrate.Problem{Slope: 1, Curvature: 1 / (2 * halfWidth), OneSided: true, Radius: radius, Weights: 1, Models: 1, Rows: 1, Neighbours: dp.AddRemove}
+	return calibrate.Problem{Slope: 1, Curvature: 1 / (2 * halfWidth), OneSided: true, Radius: radius, Weights: 1, Models: 1, Rows: 1,
+		Neighbours: dp.AddRemove}
 }
 
 func (w weight) mechanism(name string, claim Claim) Mechanism {
@@ -39,7 +41,8 @@ func (w weight) mechanism(name string, claim Claim) Mechanism {
 		Name: name, Claim: claim, Ordered: true, Slow: 200,
 		Pairs: []Pair{{nil, []int64{1}}, {[]int64{-1}, []int64{-1, 1}}, {[]int64{1, 1, -1}, []int64{1, 1}}},
 		Law: func(targets []int64) enumerate.Law {
-			m := &density.Mechanism{Bend: density.Huber(halfWidth), Weights: 1, Lambda: [2]float64{w.noise.Lambda}, Scale: w.noise.Scale, Gaussian: w.noise.Gaussian}
+			m := &density.Mechanism{Bend: density.Huber(halfWidth), Weights: 1, Lambda: [2]float64{w.noise.Lambda}, Scale: w.noise.Scale,
+				Gaussian: w.noise.Gaussian}
 			var data []density.Row
 			for _, y := range targets {
 				data = append(data, density.Row{X: [2]float64{w.radius}, Y: float64(y), A: 1})
@@ -59,25 +62,30 @@ func (w weight) mechanism(name string, claim Claim) Mechanism {
 	}
 }
 
-// objective is pure objective perturbation, with a regulariser that leaves a fifth of the price to the Jacobian.
+// objective is pure objective perturbation, with a regulariser that leaves a fifth of the price to
+// the Jacobian.
 func objective() Mechanism {
 	o := must(problem(1).Pure(dp.One, 1/math.Expm1(0.2)))
 	return weight{1, o}.mechanism("objective", costs(o.Cost))
 }
 
-// objectiveGaussian is objective perturbation with Gaussian noise. Its regulariser is so large that slopes are at their bound wherever the weight is likely to be.
+// objectiveGaussian is objective perturbation with Gaussian noise. Its regulariser is so large that
+// slopes are at their bound wherever the weight is likely to be.
 func objectiveGaussian() Mechanism {
 	o := must(problem(1).Concentrated(dp.One/2, 100))
 	return weight{1, o}.mechanism("objective-gaussian", Claim{Rho: o.Cost.Rho.Float()})
 }
 
-// training is a whole training with output perturbation, as a black box: an input is the classes of rows, and the outcome the weight of the intercept, in halves of the noise.
+// training is a whole training with output perturbation, as a black box: an input is the classes of
+// rows, and the outcome the weight of the intercept, in halves of the noise.
 func training() Mechanism {
 	e := &learn.Encoding{
 		Features: []learn.Column{{Name: "x", Lo: -1, Hi: 1, Step: big.NewRat(1, 1)}},
 		Target:   learn.Column{Name: "y", Values: []string{"no", "yes"}},
 	}
-	p := must(learn.Prepare(e, learn.Spec{Loss: "huber", Method: learn.Output, Regulariser: 50, Radius: 1, Budget: learn.Budget{Epsilon: dp.One}}, learn.Group{Neighbours: dp.AddRemove, MaxRows: 1}))
+	p :=
+		must(learn.Prepare(e, learn.Spec{Loss: "huber", Method: learn.Output, Regulariser: 50, Radius: 1,
+			Budget: learn.Budget{Epsilon: dp.One}}, learn.Group{Neighbours: dp.AddRemove, MaxRows: 1}))
 	return trained("training", p)
 }
 

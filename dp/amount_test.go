@@ -90,7 +90,8 @@ func TestFloats(t *testing.T) {
 }
 
 func TestStringIsShortest(t *testing.T) {
-	for _, text := range []string{"0", "0.1", "0.5", "1", "2.5", "10", "0.01", "1048576", "0.0001", "1e-05", "1e-06", "1e-09", "0.3333333", "123.456"} {
+	for _, text := range []string{"0", "0.1", "0.5", "1", "2.5", "10", "0.01", "1048576", "0.0001", "1e-05", "1e-06", "1e-09",
+		"0.3333333", "123.456"} {
 		if got := mustParse(t, text).String(); got != text {
 			t.Errorf("%s is shown as %s", text, got)
 		}

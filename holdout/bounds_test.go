@@ -27,14 +27,17 @@ func TestBoundsByHand(t *testing.T) {
 	near(t, "splitting with a rest", Splitting(10001, 500, 0.05), 0.497581)
 	near(t, "naive, one", Naive(10000, 1, 0.05), math.Sqrt(math.Log(40)/20000))
 	near(t, "naive, two", Naive(1e12, 2, 0.05), 1)
-	// epsilon 0.04 <= sqrt(0.05^2 - 0.693147/20000) = sqrt(0.0025 - 0.0000346574) = 0.0496522: 4.242641 exp(-25) = 5.89224e-11.
+	// epsilon 0.04 <= sqrt(0.05^2 - 0.693147/20000) = sqrt(0.0025 - 0.0000346574) = 0.0496522:
+	// 4.242641 exp(-25) = 5.89224e-11.
 	near(t, "generalisation", Generalisation(10000, 0.04, 0.05), 5.89224e-11)
 	near(t, "generalisation at the edge", Generalisation(10000, 0.0496, 0.05), 5.89224e-11)
 	near(t, "generalisation beyond", Generalisation(10000, 0.0497, 0.05), 1)
-	// ln(4.242641*100/0.05)/10000 = 9.046144e-4, root 0.0300768; with epsilon 0.2: sqrt(0.04 + 3.46574e-5) = 0.2000866.
+	// ln(4.242641*100/0.05)/10000 = 9.046144e-4, root 0.0300768; with epsilon 0.2: sqrt(0.04 +
+	// 3.46574e-5) = 0.2000866.
 	near(t, "its tolerance", GeneralisationTolerance(10000, 0.01, 100, 0.05), 0.0300768)
 	near(t, "its tolerance at epsilon 0.2", GeneralisationTolerance(10000, 0.2, 100, 0.05), 0.2000866)
-	// 0.01*10000*1.442695 = 144.2695 bits; approximately 1.442695 (0.5 + 0.01 sqrt(10000*3.688879/2)) = 1.442695 (0.5 + 1.358101) = 2.680673.
+	// 0.01*10000*1.442695 = 144.2695 bits; approximately 1.442695 (0.5 + 0.01
+	// sqrt(10000*3.688879/2)) = 1.442695 (0.5 + 1.358101) = 2.680673.
 	near(t, "max-information", MaxInformation(10000, 0.01), 144.2695)
 	near(t, "approximate max-information", ApproximateMaxInformation(10000, 0.01, 0.05), 2.680673)
 	// With few people, the pure one is less.
@@ -58,7 +61,8 @@ func TestBoundsByHand(t *testing.T) {
 	near(t, "its beta", beta, 0.011)
 	// One query, pure: bits of 0 at epsilon 0 leave Hoeffding's bound.
 	near(t, "information at epsilon 0", InformationTolerance(10000, 0, 500, 0.05), Hoeffding(10000, 500, 0.05))
-	// pure: (ln(2*100/0.05) + 0.0001*100)/(2*100) = (8.294050 + 0.01)/200 = 0.04152025; root 0.203765.
+	// pure: (ln(2*100/0.05) + 0.0001*100)/(2*100) = (8.294050 + 0.01)/200 = 0.04152025; root
+	// 0.203765.
 	near(t, "information", InformationTolerance(100, 0.0001, 100, 0.05), 0.203765)
 }
 
@@ -68,9 +72,11 @@ func TestBoundsOfNonsense(t *testing.T) {
 	for i, got := range []float64{
 		Hoeffding(0, 1, 0.05), Hoeffding(10, 0, 0.05), Hoeffding(10, 1, 0), Hoeffding(10, 1, 1), Hoeffding(nan, 1, 0.05),
 		Splitting(10, 0, 0.05), Splitting(10, 11, 0.05), Splitting(nan, 2, 0.5), Naive(0, 1, 0.5),
-		Generalisation(0, 0.1, 0.5), Generalisation(10, -1, 0.5), Generalisation(10, nan, 0.5), Generalisation(1, 0, 0.1), Generalisation(10, inf, 0.5),
+		Generalisation(0, 0.1, 0.5), Generalisation(10, -1, 0.5), Generalisation(10, nan, 0.5), Generalisation(1, 0, 0.1),
+		Generalisation(10, inf, 0.5),
 		GeneralisationTolerance(10, nan, 1, 0.5), GeneralisationTolerance(10, 0.1, 1, 2),
-		MaxInformation(0, 1), MaxInformation(10, -1), MaxInformation(10, nan), InformationTolerance(10, inf, 1, 0.5), InformationTolerance(0, 1, 1, 0.5),
+		MaxInformation(0, 1), MaxInformation(10, -1), MaxInformation(10, nan), InformationTolerance(10, inf, 1, 0.5),
+		InformationTolerance(0, 1, 1, 0.5),
 		CorrectedP(-1, 1, 0), CorrectedP(nan, 1, 0), CorrectedP(0.1, -1, 0), CorrectedP(0.1, 1, 2), CorrectedP(0.1, nan, 0),
 		BestTransfer(laplaceAccuracy(0.1, 1), rounds{0.1, 0.01, 1}.at, 0).Tolerance,
 	} {
@@ -87,7 +93,8 @@ func TestBoundsOfNonsense(t *testing.T) {
 		t.Error("what is vacuous")
 	}
 	for _, w := range []Wish{
-		{0, 1, 1, 0.1, 0.1, 0, 0}, {1e16, 1, 1, 0.1, 0.1, 0, 0}, {10, 0, 1, 0.1, 0.1, 0, 0}, {10, 5, 6, 0.1, 0.1, 0, 0}, {10, 5, 0, 0.1, 0.1, 0, 0},
+		{0, 1, 1, 0.1, 0.1, 0, 0}, {1e16, 1, 1, 0.1, 0.1, 0, 0}, {10, 0, 1, 0.1, 0.1, 0, 0}, {10, 5, 6, 0.1, 0.1, 0, 0},
+		{10, 5, 0, 0.1, 0.1, 0, 0},
 		{10, 5, 1, 0, 0.1, 0, 0}, {10, 5, 1, 1, 0.1, 0, 0}, {10, 5, 1, 0.1, 0, 0, 0}, {10, 5, 1, 0.1, 1, 0, 0}, {nan, 5, 1, 0.1, 0.1, 0, 0},
 		{10, 5, 1, 0.1, 0.1, -1, 0}, {10, 5, 1, 0.1, 0.1, 2, 0}, {10, 5, 1, 0.1, 0.1, 0, 2}, {10, 5, 1, 0.1, 0.1, 0, nan},
 	} {
@@ -97,7 +104,8 @@ func TestBoundsOfNonsense(t *testing.T) {
 	}
 }
 
-// What BestTransfer found is what Transfer says about it, and no grid of c, g, miss and delta is better by more than a few per cent.
+// What BestTransfer found is what Transfer says about it, and no grid of c, g, miss and delta is
+// better by more than a few per cent.
 func TestBestTransfer(t *testing.T) {
 	for _, c := range []struct {
 		noise float64
@@ -142,7 +150,8 @@ func TestComposed(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			o, err := account.OptimalEpsilon([]account.Repeated{{Approx: account.Approx{Epsilon: c.r.epsilon}, Times: int(c.r.times)}}, c.delta)
+			o, err := account.OptimalEpsilon([]account.Repeated{{Approx: account.Approx{Epsilon: c.r.epsilon}, Times: int(c.r.times)}},
+				c.delta)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -154,7 +163,8 @@ func TestComposed(t *testing.T) {
 	}
 }
 
-// The noise of a threshold and a question together is as far out as the tail says, and not much less.
+// The noise of a threshold and a question together is as far out as the tail says, and not much
+// less.
 func TestThresholdTail(t *testing.T) {
 	tail := func(w float64) float64 { return 2.0/3*math.Exp(-w/4) - 1.0/6*math.Exp(-w/2) } // s = 1
 	for _, p := range []float64{0.3, 0.05, 1e-6} {
@@ -162,7 +172,8 @@ func TestThresholdTail(t *testing.T) {
 			t.Errorf("at %v: %v", p, got)
 		}
 	}
-	// The formula itself, against draws of two Laplace noises, by the distribution function turned round.
+	// The formula itself, against draws of two Laplace noises, by the distribution function turned
+	// round.
 	d := detrand.New("tail", 1)
 	laplace := func(b float64) float64 {
 		u := (float64(d.Below(1<<30)) + 0.5) / (1 << 30)
@@ -208,31 +219,36 @@ func TestPlan(t *testing.T) {
 	want := map[string]Verdict{
 		"exact, questions fixed in advance, Hoeffding": Holds, "exact, chosen by earlier answers, none": Nothing,
 		"exact, fresh people for each, Hoeffding": Misses,
-		"all with noise, transfer":                Misses, "all with noise, max-information": Nothing, "all with noise, generalisation": Nothing,
-		"Thresholdout, transfer": Misses, "Thresholdout, max-information": Misses, "Thresholdout, generalisation": Misses,
+		"all with noise, transfer":                Misses, "all with noise, max-information": Nothing,
+		"all with noise, generalisation": Nothing,
+		"Thresholdout, transfer":         Misses, "Thresholdout, max-information": Misses, "Thresholdout, generalisation": Misses,
 	}
 	if fmt.Sprint(verdicts) != fmt.Sprint(want) {
 		t.Errorf("%v", verdicts)
 	}
-	// The parameters of the classic experiment promise nothing: epsilon is 2 x 500/(0.01 x 10,000) = 10.
+	// The parameters of the classic experiment promise nothing: epsilon is 2 x 500/(0.01 x 10,000)
+	// = 10.
 	w.Answers, w.Noise, w.Threshold = 500, 0.01, 0.04
 	ways, err = Plan(w)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, way := range ways {
-		if way.Name == ThresholdWay && (way.Verdict != Nothing || way.By != "transfer" && math.Abs(way.Epsilon-10) > 1e-9 || way.Noise != 0.01 || way.Threshold != 0.04) {
+		if way.Name == ThresholdWay && (way.Verdict != Nothing || way.By != "transfer" && math.Abs(way.Epsilon-10) > 1e-9 ||
+			way.Noise != 0.01 || way.Threshold != 0.04) {
 			t.Errorf("%+v", way)
 		}
 	}
 }
 
-// Whatever is wished for, every way promises a number or nothing, more people never make it worse by more than the search is inexact, and more questions never better.
+// Whatever is wished for, every way promises a number or nothing, more people never make it worse
+// by more than the search is inexact, and more questions never better.
 func TestPlansOfAllKinds(t *testing.T) {
 	d := detrand.New("wishes", 1)
 	for range 40 {
 		power := func(most int) float64 { return math.Round(math.Pow(10, float64(d.Below(100*most))/100)) }
-		w := Wish{Size: power(15), Queries: power(12), Tolerance: 0.001 + float64(d.Below(990))/1000, Beta: math.Pow(10, -0.01-float64(d.Below(1000))/100)}
+		w := Wish{Size: power(15), Queries: power(12), Tolerance: 0.001 + float64(d.Below(990))/1000,
+			Beta: math.Pow(10, -0.01-float64(d.Below(1000))/100)}
 		w.Answers = math.Max(1, math.Round(w.Queries*math.Pow(float64(d.Below(1000))/1000, 4)))
 		if d.One(4) {
 			w.Noise, w.Threshold = math.Pow(10, -float64(d.Below(80))/10), float64(d.Below(1000))/1000

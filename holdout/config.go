@@ -11,20 +11,23 @@ import (
 type Config struct {
 	// Size is n, the public number of people (or rows) that scores are means over.
 	Size int64
-	// Steps is the weight of a score of 1: values are whole numbers from 0 to Steps. 1 where every person is right or wrong.
+	// Steps is the weight of a score of 1: values are whole numbers from 0 to Steps. 1 where every
+	// person is right or wrong.
 	Steps int64
 	// Threshold is T, and Noise is s, both in units of a score.
 	Threshold, Noise *big.Rat
 	// Answers is B: how many answers come from the holdout.
 	Answers int
-	// Currency is Pure or Concentrated: which claim of a charge its account counts. The noise is the same.
+	// Currency is Pure or Concentrated: which claim of a charge its account counts. The noise is
+	// the same.
 	Currency mech.Budget
 }
 
 const (
 	// MostAnswers is the largest number of answers from one holdout.
 	MostAnswers = 1 << 30
-	// largestSum bounds the sum of values, so that it and its noise are far from the ends of an int64.
+	// largestSum bounds the sum of values, so that it and its noise are far from the ends of an
+	// int64.
 	largestSum = 1 << 60
 )
 
@@ -56,7 +59,8 @@ func (c Config) check() error {
 // whole is the sum of values where every person has a score of 1.
 func (c Config) whole() *big.Int { return new(big.Int).Mul(big.NewInt(c.Size), big.NewInt(c.Steps)) }
 
-// onLattice is the step nearest to a score, of two the higher. The score is from 0 to 1, so it fits.
+// onLattice is the step nearest to a score, of two the higher. The score is from 0 to 1, so it
+// fits.
 func (c Config) onLattice(score *big.Rat) int64 {
 	x := new(big.Rat).Mul(score, new(big.Rat).SetInt(c.whole()))
 	x.Add(x, big.NewRat(1, 2))

@@ -6,20 +6,26 @@ import (
 	"sort"
 )
 
-// How far an answer may be from the mean over the holdout. These are statements about the noise, made before anything is asked; privacy does not rest on them.
+// How far an answer may be from the mean over the holdout. These are statements about the noise,
+// made before anything is asked; privacy does not rest on them.
 //
-// An answer from the holdout is off by its Laplace noise. A training value t that was confirmed was compared: |h - t| + N < T + Z, so |h - t| < T + Z - N, and it is
-// farther than T + w from h only where Z - N > w. Z is drawn with the round, and N with the question and independent of everything before it. So,
-// said before a round begins, the probability that it comes to a k-th question and that this one is farther off is at most P(Z - N > w), whatever is asked in between by whomever for what reason. It
-// is no statement about a round that has lasted: one whose Z is large lasts longer, so after many confirmations the next one is farther off more often than that. And of all
+// An answer from the holdout is off by its Laplace noise. A training value t that was confirmed was
+// compared: |h - t| + N < T + Z, so |h - t| < T + Z - N, and it is farther than T + w from h only
+// where Z - N > w. Z is drawn with the round, and N with the question and independent of everything
+// before it. So, said before a round begins, the probability that it comes to a k-th question and
+// that this one is farther off is at most P(Z - N > w), whatever is asked in between by whomever
+// for what reason. It is no statement about a round that has lasted: one whose Z is large lasts
+// longer, so after many confirmations the next one is farther off more often than that. And of all
 // questions of a round at once it says nothing.
 
-// Answered returns how far an answer from the holdout is from the exact one at most, in units of a score, but for a probability of beta.
+// Answered returns how far an answer from the holdout is from the exact one at most, in units of a
+// score, but for a probability of beta.
 func (t *Tariff) Answered(beta float64) float64 {
 	return float64(t.answer.HalfWidth(beta)) / t.whole
 }
 
-// Confirmed returns how far a training value that is the answer is from the mean over the holdout at most, in units of a score, but for a probability of beta.
+// Confirmed returns how far a training value that is the answer is from the mean over the holdout
+// at most, in units of a score, but for a probability of beta.
 func (t *Tariff) Confirmed(beta float64) float64 {
 	if !(beta > 0) {
 		return math.Inf(1)
@@ -34,12 +40,13 @@ func (t *Tariff) Confirmed(beta float64) float64 {
 	return math.Min(1, t.threshold+float64(w+1)/t.whole)
 }
 
-// differenceTail bounds P(Z - N > w) from above, for w >= 0 and discrete Laplace Z and N of scales a < b. With p = exp(-1/a) and q = exp(-1/b), the sum of the two has, at
-// k, the probability
+// differenceTail bounds P(Z - N > w) from above, for w >= 0 and discrete Laplace Z and N of scales
+// a < b. With p = exp(-1/a) and q = exp(-1/b), the sum of the two has, at k, the probability
 //
 //	c (q (1-p^2) q^|k| - p (1-q^2) p^|k|),  c = (1-p)(1-q) / ((1+p)(1+q) (q-p) (1-pq)),
 //
-// which is the product of the generating functions (1-p^2)/(1+p^2-p(z+1/z)), in partial fractions in z + 1/z. The tail is two geometric sums.
+// which is the product of the generating functions (1-p^2)/(1+p^2-p(z+1/z)), in partial fractions
+// in z + 1/z. The tail is two geometric sums.
 func differenceTail(a, b, w float64) float64 {
 	if 1/b > 700 {
 		return 0 // there is no noise to speak of: exp(-700) and less

@@ -45,7 +45,8 @@ func TestDifferenceTail(t *testing.T) {
 }
 
 func TestErrorBars(t *testing.T) {
-	tariff, err := Price(Config{Size: 10_000, Steps: 1, Threshold: big.NewRat(4, 100), Noise: big.NewRat(1, 100), Answers: 10, Currency: mech.Pure})
+	tariff, err := Price(Config{Size: 10_000, Steps: 1, Threshold: big.NewRat(4, 100), Noise: big.NewRat(1, 100), Answers: 10,
+		Currency: mech.Pure})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +54,8 @@ func TestErrorBars(t *testing.T) {
 	if got, want := tariff.Answered(0.05), 0.01*math.Log(20); math.Abs(got-want) > 2e-4 {
 		t.Errorf("%v, want %v", got, want)
 	}
-	// T and the 95 % point of Lap(0.02) - Lap(0.04), which (4 exp(-w/4) - exp(-w/2))/6 = 0.05 solves, in units of 0.01.
+	// T and the 95 % point of Lap(0.02) - Lap(0.04), which (4 exp(-w/4) - exp(-w/2))/6 = 0.05
+	// solves, in units of 0.01.
 	w := 4 * math.Log(1/(2-math.Sqrt(4-0.3)))
 	if got, want := tariff.Confirmed(0.05), 0.04+0.01*w; math.Abs(got-want) > 3e-4 {
 		t.Errorf("%v, want %v", got, want)

@@ -12,7 +12,8 @@ import (
 	"github.com/discreet-dp/discreet/session"
 )
 
-// A model is right on 90 % of the training data. On the holdout it is right for 540,000 of a million people, and the analyst is told so.
+// A model is right on 90 % of the training data. On the holdout it is right for 540,000 of a
+// million people, and the analyst is told so.
 func Example() {
 	ctx := context.Background()
 	c := holdout.Config{
@@ -30,7 +31,8 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	// In a program of its own the sums are at hand; a server computes them when they are needed and paid for.
+	// In a program of its own the sums are at hand; a server computes them when they are needed and
+	// paid for.
 	sum := func(n int64) func(context.Context) (mech.Exact, error) {
 		return func(context.Context) (mech.Exact, error) { return mech.Exactly(n), nil }
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/discreet-dp/discreet/session"
 )
 
-// entry is one line of the journal: a round that was opened, or an answer. The noise of an open round is in it, so whoever reads
-// the journal knows more than the answers.
+// entry is one line of the journal: a round that was opened, or an answer. The noise of an open
+// round is in it, so whoever reads the journal knows more than the answers.
 type entry struct {
 	// A period of the host's budget that began, which ends the open round; see session.Periodic.
 	Period uint64 `json:"period,omitempty"`
@@ -27,8 +27,9 @@ type entry struct {
 	Answer   []byte `json:"answer,omitempty"`
 }
 
-// An answer is nine bytes: 0 and zeros where the training value was confirmed, and 1 and a sum with noise, which ends the round. Both
-// are as long, and so are their entries: a disk that is full to the byte, or somebody who watches a file grow, does not tell which it was.
+// An answer is nine bytes: 0 and zeros where the training value was confirmed, and 1 and a sum with
+// noise, which ends the round. Both are as long, and so are their entries: a disk that is full to
+// the byte, or somebody who watches a file grow, does not tell which it was.
 func confirmed() []byte { return make([]byte, 9) }
 
 func answered(sum int64) []byte { return binary.BigEndian.AppendUint64([]byte{1}, uint64(sum)) }
@@ -79,7 +80,8 @@ func (s *Session) add(st *state, e entry) bool {
 		return true
 	}
 	if e.Round != 0 {
-		if e.Key != nil || e.Answer != nil || e.Training != "" || e.Round != len(st.receipts)+1 || st.open != nil || e.Mechanisms != s.tariff.Mechanisms {
+		if e.Key != nil || e.Answer != nil || e.Training != "" || e.Round != len(st.receipts)+1 || st.open != nil ||
+			e.Mechanisms != s.tariff.Mechanisms {
 			return false
 		}
 		round, err := s.releaser.ResumeAbove(s.tariff.above, e.Secret)

@@ -39,7 +39,8 @@ func exactly(bound func(n, queries, beta float64) float64) func(float64, Wish) W
 	return func(n float64, w Wish) Way { return Way{Tolerance: bound(n, w.Queries, w.Beta)} }
 }
 
-// needs looks for the number of people at which the tolerance is what was wished for. All bounds get better with more people.
+// needs looks for the number of people at which the tolerance is what was wished for. All bounds
+// get better with more people.
 func (l lane) needs(w Wish) float64 {
 	enough := func(n float64) bool { return l.at(n, w).Tolerance <= w.Tolerance }
 	if !enough(mostPeople) {

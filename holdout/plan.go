@@ -12,9 +12,11 @@ var ErrPlan = errors.New("not a plan")
 type Wish struct {
 	// Size is n, how many people there are.
 	Size float64
-	// Queries is k, how many questions will be asked, and Answers is B, how many of them Thresholdout answers from the holdout.
+	// Queries is k, how many questions will be asked, and Answers is B, how many of them
+	// Thresholdout answers from the holdout.
 	Queries, Answers float64
-	// Tolerance is how far answers may be from the truth, and Beta with which probability any of them may be farther.
+	// Tolerance is how far answers may be from the truth, and Beta with which probability any of
+	// them may be farther.
 	Tolerance, Beta float64
 	// Noise and Threshold are Thresholdout's where they are not to be looked for; 0 where they are.
 	Noise, Threshold float64
@@ -60,21 +62,25 @@ type Way struct {
 	// Tolerance is what is promised at the wish's size, with the best noise.
 	Tolerance float64
 	Verdict   Verdict
-	// Needs is how many people it takes to promise the tolerance that was wished for, +Inf where no number up to 1e15 does.
+	// Needs is how many people it takes to promise the tolerance that was wished for, +Inf where no
+	// number up to 1e15 does.
 	Needs float64
-	// Noise is the scale of the noise that does best (the standard deviation where it is Gaussian), in units of a score, and Threshold is
-	// Thresholdout's; 0 where there is none. Epsilon and Delta are what all answers cost then, and Composed says by which composition.
+	// Noise is the scale of the noise that does best (the standard deviation where it is Gaussian),
+	// in units of a score, and Threshold is Thresholdout's; 0 where there is none. Epsilon and
+	// Delta are what all answers cost then, and Composed says by which composition.
 	Noise, Threshold, Epsilon, Delta float64
 	Composed                         string
 }
 
 const mostPeople = 1e15
 
-// Plan compares ways of answering the same questions, and says what is promised for each, and how many people each needs. It looks for the
-// best noise of each way by itself; what it promises holds whether or not it found the best.
+// Plan compares ways of answering the same questions, and says what is promised for each, and how
+// many people each needs. It looks for the best noise of each way by itself; what it promises holds
+// whether or not it found the best.
 //
-// Thresholdout gets the smallest threshold at which, with probability 1 - beta, no question is answered from the holdout that does not overfit:
-// one whose training value is over as many people who were drawn alike.
+// Thresholdout gets the smallest threshold at which, with probability 1 - beta, no question is
+// answered from the holdout that does not overfit: one whose training value is over as many people
+// who were drawn alike.
 func Plan(w Wish) ([]Way, error) {
 	out, err := Promises(w)
 	for i := range out {

@@ -12,13 +12,15 @@ import (
 
 // Question is one score to be checked.
 type Question struct {
-	// Key names what is scored: the same key gets the same answer again, free. Whoever makes it puts into it all that the score depends
-	// on, the training value included where analysts supply it: a hash, for instance. It is kept in the journal.
+	// Key names what is scored: the same key gets the same answer again, free. Whoever makes it
+	// puts into it all that the score depends on, the training value included where analysts supply
+	// it: a hash, for instance. It is kept in the journal.
 	Key string
-	// Holdout computes the sum of values over the holdout, in steps: a sealed vector of one. Nobody's value is below 0 or above Steps;
-	// that is for the caller to see to, because here it is private. It is called when the round is charged and its threshold in the journal, and not at
-	// all for a question that was answered before or that is refused. Its error, which must not depend on the data, is that of Ask:
-	// nothing was compared, and the round stays open.
+	// Holdout computes the sum of values over the holdout, in steps: a sealed vector of one.
+	// Nobody's value is below 0 or above Steps; that is for the caller to see to, because here it
+	// is private. It is called when the round is charged and its threshold in the journal, and not
+	// at all for a question that was answered before or that is refused. Its error, which must not
+	// depend on the data, is that of Ask: nothing was compared, and the round stays open.
 	Holdout func(context.Context) (mech.Exact, error)
 	// Training is the same on the training side, as a share of 1.
 	Training *big.Rat
@@ -46,7 +48,8 @@ func (q Question) check() error {
 // Answer is a score that stays honest.
 type Answer struct {
 	Score *big.Rat
-	// Spent says that the score comes from the holdout, with noise; else it is the training value, which the holdout confirms.
+	// Spent says that the score comes from the holdout, with noise; else it is the training value,
+	// which the holdout confirms.
 	Spent bool
 	// Again says that the same question was answered before.
 	Again bool

@@ -18,8 +18,8 @@ import (
 	"github.com/discreet-dp/discreet/session"
 )
 
-// people are the labels of a holdout, and a question is what somebody predicts for them: a person's value is how many of Steps the
-// prediction is right about.
+// people are the labels of a holdout, and a question is what somebody predicts for them: a person's
+// value is how many of Steps the prediction is right about.
 type people []int
 
 // predictions are what an analyst asks about: a value for every label that there could be.
@@ -34,7 +34,8 @@ func (p people) sum(q predictions) (sum int64) {
 
 const labels = 5
 
-// neighbours makes two holdouts that differ in one person: one who is there or not, or who is exchanged.
+// neighbours makes two holdouts that differ in one person: one who is there or not, or who is
+// exchanged.
 func neighbours(d detrand.Dice, substitute bool) (x, y people) {
 	for range 30 + d.Below(10) {
 		x = append(x, d.Below(labels))
@@ -78,8 +79,8 @@ type manner struct {
 	budget  int  // of so many rounds; 0 is enough for all
 }
 
-// watch has an analyst ask, who goes on by what was said, and returns what happened. The training value is now and then far from the truth, and
-// depends on nothing but the question.
+// watch has an analyst ask, who goes on by what was said, and returns what happened. The training
+// value is now and then far from the truth, and depends on nothing but the question.
 func watch(t *testing.T, c Config, seed uint64, how manner, data people) []sessiontest.Event {
 	t.Helper()
 	stream := detrand.NewStream("replay", seed)
@@ -129,8 +130,9 @@ func watch(t *testing.T, c Config, seed uint64, how manner, data people) []sessi
 	return w.Events()
 }
 
-// On neighbouring holdouts with the same randomness a session does the same: the same charges, the same entries, the same calls on sums that
-// are at most one person apart, until a comparison or an answer makes the difference.
+// On neighbouring holdouts with the same randomness a session does the same: the same charges, the
+// same entries, the same calls on sums that are at most one person apart, until a comparison or an
+// answer makes the difference.
 func TestReplayOnNeighbours(t *testing.T) {
 	c := small()
 	c.Answers = 3
@@ -159,7 +161,8 @@ func TestReplayOnNeighbours(t *testing.T) {
 	}
 }
 
-// loss bounds from below what a whole session of one round loses on neighbours: three questions, of which the first that is contradicted is answered.
+// loss bounds from below what a whole session of one round loses on neighbours: three questions, of
+// which the first that is contradicted is answered.
 func loss(t *testing.T, c Config, ask func(h session.Host, r *mech.Releaser, sums []int64) int64, x, y []int64, n int) stat.Bound {
 	t.Helper()
 	var drawn [2]stat.Samples

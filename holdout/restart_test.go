@@ -13,7 +13,8 @@ import (
 	"github.com/discreet-dp/discreet/session"
 )
 
-// A session that is opened anew before every question, on the same randomness, says the same and charges the same as one that never stops.
+// A session that is opened anew before every question, on the same randomness, says the same and
+// charges the same as one that never stops.
 func TestRestartChangesNothing(t *testing.T) {
 	for seed := range uint64(50) {
 		questions := script(seed, 30)
@@ -49,7 +50,8 @@ func TestRestartChangesNothing(t *testing.T) {
 
 var errPower = errors.New("the power is gone")
 
-// cut is a host that fails at one of its steps: before it is done, or after. From then on the process is dead.
+// cut is a host that fails at one of its steps: before it is done, or after. From then on the
+// process is dead.
 type cut struct {
 	*session.Memory
 	at    int
@@ -79,8 +81,8 @@ func (c *cut) Append(ctx context.Context, entry []byte) error {
 	return c.step(func() error { return c.Memory.Append(ctx, entry) })
 }
 
-// Killed at any charge and any entry, before or after it is on disk: what was said before is said again, the question in between is
-// answered, every round is charged once, and no round ends twice.
+// Killed at any charge and any entry, before or after it is on disk: what was said before is said
+// again, the question in between is answered, every round is charged once, and no round ends twice.
 func TestKilledAnywhere(t *testing.T) {
 	for seed := range uint64(10) {
 		questions := script(100+seed, 25)
@@ -115,7 +117,8 @@ func TestKilledAnywhere(t *testing.T) {
 				if want := s.tariff.Round.Epsilon.Mul(uint64(len(st.receipts))); memory.Spent().Epsilon != want {
 					t.Fatalf("seed %d, cut at %d: %d rounds cost %v", seed, at, len(st.receipts), memory.Spent())
 				}
-				if len(st.receipts)-st.used != len(st.receipts[st.used:]) || st.used > 5 || len(st.receipts) > 5 || len(st.receipts) < st.used {
+				if len(st.receipts)-st.used != len(st.receipts[st.used:]) || st.used > 5 || len(st.receipts) > 5 ||
+					len(st.receipts) < st.used {
 					t.Fatalf("seed %d, cut at %d: %d rounds, %d answers", seed, at, len(st.receipts), st.used)
 				}
 			}
@@ -137,7 +140,8 @@ func (f *flaky) Append(ctx context.Context, entry []byte) error {
 	return errPower
 }
 
-// The same session goes on after entries of which it cannot tell whether they were written: it reads what is there.
+// The same session goes on after entries of which it cannot tell whether they were written: it
+// reads what is there.
 func TestUncertainEntries(t *testing.T) {
 	h := &flaky{Memory: plenty()}
 	s := open(t, small(), mech.NewReleaser(detrand.Noise("flaky", 1)), h)
@@ -226,7 +230,8 @@ func TestEntriesAreAsLong(t *testing.T) {
 	}
 }
 
-// The sum is computed when the round is charged and in the journal, and not for what is refused or known. Where it fails nothing was compared.
+// The sum is computed when the round is charged and in the journal, and not for what is refused or
+// known. Where it fails nothing was compared.
 func TestWhenTheHoldoutIsRead(t *testing.T) {
 	h := plenty()
 	s := open(t, small(), mech.NewReleaser(detrand.Noise("read", 1)), h)

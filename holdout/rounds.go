@@ -10,7 +10,8 @@ import (
 // rounds are equal mechanisms: what each costs in epsilon and in rho, and how many there are.
 type rounds struct{ epsilon, rho, times float64 }
 
-// at is the smallest epsilon at a delta that is quickly known: the sum, or that of the sum of rho (Bun, Steinke 2016).
+// at is the smallest epsilon at a delta that is quickly known: the sum, or that of the sum of rho
+// (Bun, Steinke 2016).
 func (r rounds) at(delta float64) float64 {
 	sum := r.epsilon * r.times
 	if delta <= 0 {
@@ -20,7 +21,8 @@ func (r rounds) at(delta float64) float64 {
 	return math.Min(sum, rho+2*math.Sqrt(rho*math.Log(1/delta)))
 }
 
-// mostOptimal is how many equal claims are composed optimally: it takes longer the more there are, and their sum of rho says nearly the same.
+// mostOptimal is how many equal claims are composed optimally: it takes longer the more there are,
+// and their sum of rho says nearly the same.
 const mostOptimal = 1e5
 
 // composed is the smallest epsilon of all compositions that package account has, and which it was.
@@ -41,7 +43,8 @@ func (r rounds) composed(delta float64) (epsilon float64, by string) {
 	return epsilon, by
 }
 
-// thresholdRounds are those of Thresholdout: a round is an AboveThreshold of 1/(sn) and an answer of 1/(sn).
+// thresholdRounds are those of Thresholdout: a round is an AboveThreshold of 1/(sn) and an answer
+// of 1/(sn).
 func thresholdRounds(n, noise float64, w Wish) rounds {
 	e := 1 / (noise * n)
 	return rounds{2 * e, dp.RhoOfPure(e) + e + math.Expm1(-e), w.Answers}

@@ -19,12 +19,14 @@ type Session struct {
 	host     session.Host
 
 	mu sync.Mutex
-	// state is nil where the journal may have what we have not: an entry that could not be written may yet have been.
+	// state is nil where the journal may have what we have not: an entry that could not be written
+	// may yet have been.
 	state *state
 	last  int // what was left when the state was last known
 }
 
-// Open opens a holdout on a host, or goes on with the one that its journal has. Nothing is charged before the first question.
+// Open opens a holdout on a host, or goes on with the one that its journal has. Nothing is charged
+// before the first question.
 func Open(ctx context.Context, c Config, r *mech.Releaser, h session.Host) (*Session, error) {
 	tariff, err := Price(c)
 	if err != nil {
@@ -67,8 +69,8 @@ func (s *Session) Left() int {
 
 func (s *Session) left() int { return max(0, s.config.Answers-s.state.used) }
 
-// Ask answers. A question that was answered before is answered in the same words, free, also when the holdout is used up. No error
-// depends on the data.
+// Ask answers. A question that was answered before is answered in the same words, free, also when
+// the holdout is used up. No error depends on the data.
 func (s *Session) Ask(ctx context.Context, q Question) (*Answer, error) {
 	if err := q.check(); err != nil {
 		return nil, err
@@ -112,22 +114,27 @@ func (s *Session) Ask(ctx context.Context, q Question) (*Answer, error) {
 	return a, nil
 }
 
-// round sees to it that a round is open: charged, its threshold's noise drawn and in the journal. It reports whether it was charged now.
+// round sees to it that a round is open: charged, its threshold's noise drawn and in the journal.
+// It reports whether it was charged now.
 func (s *Session) round(ctx context.Context) (charged bool, err error) {
 	if s.state.open != nil {
 		return false, nil
 	}
 	number := len(s.state.receipts) + 1
-	receipt, err := s.host.Charge(ctx, session.Charge{Name: fmt.Sprintf("round %d", number), Mechanisms: s.tariff.Mechanisms, Cost: s.tariff.Round})
+	receipt, err := s.host.Charge(ctx,
+		session.Charge{Name: fmt.Sprintf("round %d", number), Mechanisms: s.tariff.Mechanisms, Cost: s.tariff.Round})
 	if err != nil {
 		return false, err
 	}
-	// Where the charge had been made before, nothing was compared: then the noise would be in the journal. So it may be drawn again.
-	e := entry{Round: number, Secret: s.releaser.OpenAbove(s.tariff.above).Secret(), Mechanisms: s.tariff.Mechanisms, Sequence: receipt.Sequence, Hash: receipt.Hash}
+	// Where the charge had been made before, nothing was compared: then the noise would be in the
+	// journal. So it may be drawn again.
+	e := entry{Round: number, Secret: s.releaser.OpenAbove(s.tariff.above).Secret(), Mechanisms: s.tariff.Mechanisms,
+		Sequence: receipt.Sequence, Hash: receipt.Hash}
 	return !receipt.Again, s.write(ctx, e)
 }
 
-// compare asks the open round, and draws the answer from the holdout where that is the answer. Nobody sees it before it is written.
+// compare asks the open round, and draws the answer from the holdout where that is the answer.
+// Nobody sees it before it is written.
 func (s *Session) compare(ctx context.Context, q Question) (entry, error) {
 	sum, err := q.Holdout(ctx)
 	if err != nil {
@@ -147,8 +154,9 @@ func (s *Session) compare(ctx context.Context, q Question) (entry, error) {
 	return e, nil
 }
 
-// write writes an entry and adds it to the state. Where it cannot tell whether it was written, the journal is read again before the next
-// question: what is there then counts, and what is not there was seen by nobody.
+// write writes an entry and adds it to the state. Where it cannot tell whether it was written, the
+// journal is read again before the next question: what is there then counts, and what is not there
+// was seen by nobody.
 func (s *Session) write(ctx context.Context, e entry) error {
 	text, err := json.Marshal(e)
 	if err != nil {

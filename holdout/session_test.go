@@ -80,7 +80,8 @@ func sums(seed uint64, n int) (sum []int64) {
 	return sum
 }
 
-// direct is Thresholdout as it is written in the paper, in scores, on the same draws: all in rationals, with T and t at the nearest step.
+// direct is Thresholdout as it is written in the paper, in scores, on the same draws: all in
+// rationals, with T and t at the nearest step.
 func direct(c Config, src *noise.Source, questions []Question, sum []int64) (out []string) {
 	e, err := dp.Floor(new(big.Rat).Inv(new(big.Rat).Mul(c.Noise, new(big.Rat).SetInt64(c.Size))))
 	if err != nil {
@@ -166,7 +167,8 @@ func TestSessionIsTheDefinition(t *testing.T) {
 	}
 }
 
-// lawOf is the law of where a round of questions ends, in distances from the threshold, computed from the scales of the theorem.
+// lawOf is the law of where a round of questions ends, in distances from the threshold, computed
+// from the scales of the theorem.
 func lawOf(b1, b2 float64, distances []int64) []float64 {
 	q1 := math.Exp(-1 / b1)
 	// P(N >= m) of discrete Laplace noise.
@@ -190,7 +192,8 @@ func lawOf(b1, b2 float64, distances []int64) []float64 {
 	return out
 }
 
-// Where rounds end has the law of the theorem's scales, 2s and 4s; and between neighbours, with the answer, it moves by the round's epsilon at most and nearly that.
+// Where rounds end has the law of the theorem's scales, 2s and 4s; and between neighbours, with the
+// answer, it moves by the round's epsilon at most and nearly that.
 func TestRoundLaw(t *testing.T) {
 	c := Config{Size: 10, Steps: 1, Threshold: rat("0.2"), Noise: rat("0.1"), Answers: 1, Currency: mech.Pure}
 	tariff, err := Price(c)
@@ -225,7 +228,8 @@ func TestRoundLaw(t *testing.T) {
 			t.Errorf("a round ended at %d in %.4f of runs; the law says %.4f", i, seen[i]/runs, p)
 		}
 	}
-	// Neighbours: many questions below move one way, the last the other. Its answer is drawn besides, and moves by e3 at most.
+	// Neighbours: many questions below move one way, the last the other. Its answer is drawn
+	// besides, and moves by e3 at most.
 	worst := 0.0
 	for n := range 200 {
 		x, y := make([]int64, n+1), make([]int64, n+1)
@@ -330,7 +334,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// Rounds are charged one by one; when all answers are given, what was answered is answered again, and all else is refused, free.
+// Rounds are charged one by one; when all answers are given, what was answered is answered again,
+// and all else is refused, free.
 func TestUsedUp(t *testing.T) {
 	h := plenty()
 	s := open(t, small(), mech.NewReleaser(noise.NewSource()), h)
@@ -371,7 +376,8 @@ func TestUsedUp(t *testing.T) {
 	}
 }
 
-// Where the budget does not admit a round nothing is compared, and the session goes on when it does.
+// Where the budget does not admit a round nothing is compared, and the session goes on when it
+// does.
 func TestBudget(t *testing.T) {
 	tariff, err := Price(small())
 	if err != nil {

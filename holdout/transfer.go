@@ -6,9 +6,11 @@ import (
 	"github.com/discreet-dp/discreet/internal/root"
 )
 
-// Transfer is the transfer theorem of Jung, Ligett, Neel, Roth, Sharifi-Malvajerdi, Shenfeld 2019, for (epsilon, delta): a mechanism that is
-// (epsilon, delta)-differentially private and whose answers are all within accuracy of the means over the sample, but with probability miss,
-// has answers that are all within the tolerance of the means over the distribution, but with probability beta, for every c and g above 0:
+// Transfer is the transfer theorem of Jung, Ligett, Neel, Roth, Sharifi-Malvajerdi, Shenfeld 2019,
+// for (epsilon, delta): a mechanism that is (epsilon, delta)-differentially private and whose
+// answers are all within accuracy of the means over the sample, but with probability miss, has
+// answers that are all within the tolerance of the means over the distribution, but with
+// probability beta, for every c and g above 0:
 //
 //	tolerance = accuracy + (exp(epsilon) - 1) + c + 2g,  beta = miss/c + delta/g.
 //
@@ -31,11 +33,12 @@ type Transferred struct {
 	Miss, C, G float64
 }
 
-// BestTransfer looks for the miss, the delta, and the c and g that make the tolerance of [Transfer] smallest at a given beta. What it
-// returns holds whether or not it is the smallest.
+// BestTransfer looks for the miss, the delta, and the c and g that make the tolerance of [Transfer]
+// smallest at a given beta. What it returns holds whether or not it is the smallest.
 //
-// Accuracy is how near answers are to the sample, but with the given probability; epsilon is what the mechanism costs at a delta, which
-// may be 0 where it has a pure claim and is +Inf there where it has none. Of beta, a share pays for miss/c and the rest for delta/g, so c and g follow.
+// Accuracy is how near answers are to the sample, but with the given probability; epsilon is what
+// the mechanism costs at a delta, which may be 0 where it has a pure claim and is +Inf there where
+// it has none. Of beta, a share pays for miss/c and the rest for delta/g, so c and g follow.
 func BestTransfer(accuracy, epsilon func(float64) float64, beta float64) Transferred {
 	if !(beta > 0 && beta < 1) {
 		return Transferred{Tolerance: math.Inf(1), Epsilon: math.Inf(1)}
@@ -59,9 +62,11 @@ func BestTransfer(accuracy, epsilon func(float64) float64, beta float64) Transfe
 	return best
 }
 
-// lowest returns where a function that falls and then rises is lowest, between two numbers above 0, as near as half of a per cent.
+// lowest returns where a function that falls and then rises is lowest, between two numbers above 0,
+// as near as half of a per cent.
 func lowest(from, to float64, f func(float64) float64) float64 {
-	// Of two that are infinite the larger argument is nearer to what is finite: more noise, more delta.
+	// Of two that are infinite the larger argument is nearer to what is finite: more noise, more
+	// delta.
 	low, high := root.Valley(func(x float64) float64 { return f(math.Exp(x)) }, math.Log(from), math.Log(to), 0.005)
 	return math.Exp((low + high) / 2)
 }

@@ -5,7 +5,8 @@ import "math"
 // thresholdEpsilon is the pure epsilon of Thresholdout, 2B/(sn).
 func thresholdEpsilon(n, noise float64, w Wish) float64 { return 2 * w.Answers / (noise * n) }
 
-// transferred is what the transfer theorem says about so many rounds: the delta is looked for with what is quick, and epsilon taken of the best.
+// transferred is what the transfer theorem says about so many rounds: the delta is looked for with
+// what is quick, and epsilon taken of the best.
 func transferred(r rounds, accuracy func(float64) float64, beta float64) Way {
 	quick := BestTransfer(accuracy, r.at, beta)
 	way := Way{Tolerance: quick.Tolerance, Epsilon: quick.Epsilon, Delta: quick.Delta, Composed: "pure"}
@@ -57,7 +58,9 @@ func thresholdTransfer(n float64, w Wish) Way {
 }
 
 // pure is a way with a pure epsilon: half of beta is for the noise, and half for the theorem.
-func pure(n, noise, epsilon float64, accuracy func(float64) float64, tolerance func(n, epsilon, queries, beta float64) float64, w Wish) Way {
+func pure(
+	n, noise, epsilon float64, accuracy func(float64) float64, tolerance func(n, epsilon, queries, beta float64) float64, w Wish,
+) Way {
 	return Way{Tolerance: accuracy(w.Beta/2) + tolerance(n, epsilon, w.Queries, w.Beta/2), Noise: noise, Epsilon: epsilon, Composed: "pure"}
 }
 

@@ -9,7 +9,8 @@ import (
 	"github.com/discreet-dp/discreet/dp"
 )
 
-// amount is an amount of privacy in a document: a decimal number that reads back as the same amount, and null for one that is unbounded.
+// amount is an amount of privacy in a document: a decimal number that reads back as the same
+// amount, and null for one that is unbounded.
 type amount dp.Amount
 
 func (a amount) MarshalJSON() ([]byte, error) {

@@ -17,7 +17,8 @@ func BenchmarkTrain(b *testing.B) {
 		e.Features = append(e.Features, Column{Name: fmt.Sprint("x", i), Lo: -1000, Hi: 1000, Step: big.NewRat(1, 10)})
 	}
 	for i := range 5 {
-		e.Features = append(e.Features, Column{Name: fmt.Sprint("c", i), Values: []string{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"}})
+		e.Features = append(e.Features,
+			Column{Name: fmt.Sprint("c", i), Values: []string{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"}})
 	}
 	for _, n := range []int{10_000, 200_000} {
 		for _, method := range []string{Output, Objective} {

@@ -9,7 +9,8 @@ import (
 	"github.com/discreet-dp/discreet/mech"
 )
 
-// Budget is an amount of privacy in one of three currencies: Epsilon alone is pure, Epsilon and Delta are approximate, Rho alone is zero-concentrated.
+// Budget is an amount of privacy in one of three currencies: Epsilon alone is pure, Epsilon and
+// Delta are approximate, Rho alone is zero-concentrated.
 type Budget struct {
 	Epsilon dp.Amount `json:"epsilon,omitempty"`
 	Delta   dp.Amount `json:"delta,omitempty"`
@@ -53,7 +54,8 @@ func (b Budget) Validate() error {
 	return nil
 }
 
-// split divides a budget in two, the first of which has a share of it, and the second the exact rest. A part that would be nothing is an error.
+// split divides a budget in two, the first of which has a share of it, and the second the exact
+// rest. A part that would be nothing is an error.
 func (b Budget) split(numerator, denominator int64) (first, rest Budget, err error) {
 	part := func(a dp.Amount) dp.Amount {
 		n := new(big.Int).SetUint64(uint64(a))
@@ -68,7 +70,8 @@ func (b Budget) split(numerator, denominator int64) (first, rest Budget, err err
 	return first, rest, nil
 }
 
-// gaussian is discrete Gaussian noise on whole numbers at this price, and what it costs. Only budgets that are not pure buy it.
+// gaussian is discrete Gaussian noise on whole numbers at this price, and what it costs. Only
+// budgets that are not pure buy it.
 func (b Budget) gaussian(s dp.Sensitivity) (mech.Mechanism, dp.Cost, error) {
 	rho := b.Rho
 	if b.currency() == approximate {

@@ -2,14 +2,17 @@ package learn
 
 import "math"
 
-// Coefficient is what one unit of a number, or a value, adds to the score of a class, or to a predicted number, in the units of the columns. It holds for rows that are not longer than the radius. A longer row is clipped: then scores of classes are smaller in
-// proportion, which changes no class, and numbers are nearer to their middle.
+// Coefficient is what one unit of a number, or a value, adds to the score of a class, or to a
+// predicted number, in the units of the columns. It holds for rows that are not longer than the
+// radius. A longer row is clipped: then scores of classes are smaller in proportion, which changes
+// no class, and numbers are nearer to their middle.
 type Coefficient struct {
 	Class   string  `json:"class,omitempty"` // that the score is of
 	Feature string  `json:"feature"`         // empty for the intercept
 	Value   string  `json:"value,omitempty"` // of a category
 	Weight  float64 `json:"weight"`
-	// Deviation is the standard deviation that the noise alone has; 0 where it is not known, because it depends on the data.
+	// Deviation is the standard deviation that the noise alone has; 0 where it is not known,
+	// because it depends on the data.
 	Deviation float64 `json:"deviation,omitempty"`
 }
 

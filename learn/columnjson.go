@@ -10,7 +10,8 @@ import (
 
 type plainColumn Column
 
-// columnJSON has the same fields; the outer one counts. A step is a whole number or a fraction of two, as text.
+// columnJSON has the same fields; the outer one counts. A step is a whole number or a fraction of
+// two, as text.
 type columnJSON struct {
 	plainColumn
 	Step string `json:"step,omitempty"`
@@ -25,7 +26,8 @@ func (c Column) MarshalJSON() ([]byte, error) {
 	return json.Marshal(j)
 }
 
-// UnmarshalJSON reads what MarshalJSON writes. Numbers that would not fit in memory are not read: big.Rat takes exponents.
+// UnmarshalJSON reads what MarshalJSON writes. Numbers that would not fit in memory are not read:
+// big.Rat takes exponents.
 func (c *Column) UnmarshalJSON(text []byte) error {
 	var j columnJSON
 	if err := strictly(bytes.NewReader(text), &j); err != nil {

@@ -8,9 +8,13 @@ import (
 )
 
 // Line is something about a plan or a model.
-type Line struct{ Name, Value string }
+type Line struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
 
-// Describe returns lines "what: how much" about the plan, for people: price, method, regulariser, noise, what accuracy the theorem promises.
+// Describe returns lines "what: how much" about the plan, for people: price, method, regulariser,
+// noise, what accuracy the theorem promises.
 func (p *Plan) Describe() []Line {
 	lines := []Line{
 		{"price", price(p.Cost)},
@@ -30,11 +34,14 @@ func (p *Plan) Describe() []Line {
 		lines = append(lines, Line{"noise", n.String()})
 	}
 	if p.evaluation != nil {
-		lines = append(lines, Line{"accuracy", fmt.Sprintf("estimated on the training rows, with noise on two counts: %s", price(p.evaluation.Cost()))})
+		lines = append(lines,
+			Line{"accuracy", fmt.Sprintf("estimated on the training rows, with noise on two counts: %s", price(p.evaluation.Cost()))})
 	}
 	if n := p.Spec.Rows; n > 0 {
 		rows := int64(p.rows())
-		lines = append(lines, Line{"promise", fmt.Sprintf("with a probability of 95 %%, the mean loss of a model on %d rows is at most %.3g above the least", rows, p.Excess(rows, 0.05))})
+		lines = append(lines,
+			Line{"promise", fmt.Sprintf("with a probability of 95 %%, the mean loss of a model on %d rows is at most %.3g above the least",
+				rows, p.Excess(rows, 0.05))})
 	}
 	return lines
 }

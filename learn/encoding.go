@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// Encoding says how the columns of a row become features, from what is public alone. A row is one whole number for each column (Null where there is none): how many steps, or which of the values.
+// Encoding says how the columns of a row become features, from what is public alone. A row is one
+// whole number for each column (Null where there is none): how many steps, or which of the values.
 type Encoding struct {
 	Features []Column `json:"features"`
 	Target   Column   `json:"target"`
@@ -17,17 +18,20 @@ type Encoding struct {
 // Column is a number with public bounds, or one of some public values.
 type Column struct {
 	Name string `json:"name"`
-	// Values are what the column can be, for classes and categories; the code of a row is the place of its value, and -1 for any other. Nil for numbers.
+	// Values are what the column can be, for classes and categories; the code of a row is the place
+	// of its value, and -1 for any other. Nil for numbers.
 	Values []string `json:"values,omitempty"`
 	// Lo and Hi are the bounds of a number, in steps of Step.
 	Lo   int64    `json:"lo,omitempty"`
 	Hi   int64    `json:"hi,omitempty"`
 	Step *big.Rat `json:"step,omitempty"`
-	// Kind is "date" where the steps of a number are days since 1970-01-01, so that a prediction can be asked for with a date. Otherwise it is empty.
+	// Kind is "date" where the steps of a number are days since 1970-01-01, so that a prediction
+	// can be asked for with a date. Otherwise it is empty.
 	Kind string `json:"kind,omitempty"`
 }
 
-// Null is the code of a value that is missing. A missing number is the middle of its bounds and a missing category is none of its values; a row without a target is left out.
+// Null is the code of a value that is missing. A missing number is the middle of its bounds and a
+// missing category is none of its values; a row without a target is left out.
 const Null = -1 << 63
 
 // Categorical reports whether the column has values, and is no number.
@@ -41,7 +45,8 @@ func (c *Column) width() int {
 	return 1
 }
 
-// scaled brings a number of steps from the bounds to [-1, 1]. It is total: what is beyond the bounds is at the bound, and what is missing in the middle.
+// scaled brings a number of steps from the bounds to [-1, 1]. It is total: what is beyond the
+// bounds is at the bound, and what is missing in the middle.
 func (c *Column) scaled(code int64) float64 {
 	if code == Null {
 		return 0
@@ -103,7 +108,8 @@ func (e *Encoding) models() int {
 	return 1
 }
 
-// features writes what a row's codes become: every number, or a 1 in the place of its value, and at the end the 1 of the intercept, which is clipped with the others. It is total.
+// features writes what a row's codes become: every number, or a 1 in the place of its value, and at
+// the end the 1 of the intercept, which is clipped with the others. It is total.
 func (e *Encoding) features(codes []int64, x []float64) {
 	clear(x)
 	at := 0
@@ -120,7 +126,8 @@ func (e *Encoding) features(codes []int64, x []float64) {
 	x[at] = 1
 }
 
-// target is the class of a row by its number, or its number from -1 to 1; false where there is none.
+// target is the class of a row by its number, or its number from -1 to 1; false where there is
+// none.
 func (e *Encoding) target(code int64) (float64, bool) {
 	switch c := &e.Target; {
 	case code == Null:
@@ -155,10 +162,12 @@ func (e *Encoding) Validate() error {
 		return fmt.Errorf("%w: %q is the target and a feature too; a model would repeat it", ErrEncoding, e.Target.Name)
 	}
 	if d := e.dim(); d > maxFeatures {
-		return fmt.Errorf("%w: the features become %d weights, and %d are the most; leave out columns with many values", ErrEncoding, d, maxFeatures)
+		return fmt.Errorf("%w: the features become %d weights, and %d are the most; leave out columns with many values",
+			ErrEncoding, d, maxFeatures)
 	}
 	if k := e.classes(); k > maxClasses {
-		return fmt.Errorf("%w: the target %q has %d classes, and %d are the most; put some of them together with CASE", ErrEncoding, e.Target.Name, k, maxClasses)
+		return fmt.Errorf("%w: the target %q has %d classes, and %d are the most; put some of them together with CASE", ErrEncoding,
+			e.Target.Name, k, maxClasses)
 	}
 	return nil
 }
@@ -180,7 +189,8 @@ func (c *Column) validate(role string) error {
 	case c.Step != nil || c.Lo != 0 || c.Hi != 0 || c.Kind != "":
 		return fmt.Errorf("%w: %q has values and bounds; a column is one of the two", ErrEncoding, c.Name)
 	case len(c.Values) == 1 && role == "target":
-		return fmt.Errorf("%w: the target %q has one class only, %q, so there is nothing to learn; choose a target with two classes or more", ErrEncoding, c.Name, c.Values[0])
+		return fmt.Errorf("%w: the target %q has one class only, %q, so there is nothing to learn; choose a target with two "+
+			"classes or more", ErrEncoding, c.Name, c.Values[0])
 	case len(c.Values) == 1:
 		return fmt.Errorf("%w: the feature %q is always %q, so it tells nothing; leave it out", ErrEncoding, c.Name, c.Values[0])
 	}
@@ -197,7 +207,8 @@ func (c *Column) validate(role string) error {
 func (c *Column) validateNumber(role string) error {
 	switch {
 	case c.Step == nil || c.Step.Sign() <= 0:
-		return fmt.Errorf("%w: the %s %q has no bounds and no values; declare bounds in the policy, or clamp it with least(greatest(...))", ErrEncoding, role, c.Name)
+		return fmt.Errorf("%w: the %s %q has no bounds and no values; declare bounds in the policy, or clamp it with least(greatest(...))",
+			ErrEncoding, role, c.Name)
 	case c.Lo == Null:
 		return fmt.Errorf("%w: the lower bound of %q is too low", ErrEncoding, c.Name)
 	case c.Lo >= c.Hi && role == "target":

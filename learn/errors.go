@@ -5,7 +5,8 @@ import "errors"
 var (
 	// ErrEncoding is returned for columns that nothing can be learned from or about.
 	ErrEncoding = errors.New("these columns cannot be learned from")
-	// ErrSpec is returned for a training that makes no sense, or that cannot be private at its price.
+	// ErrSpec is returned for a training that makes no sense, or that cannot be private at its
+	// price.
 	ErrSpec = errors.New("this cannot be trained")
 	// ErrModel is returned for a document that is no model.
 	ErrModel = errors.New("not a model of discreet")

@@ -9,20 +9,27 @@ import (
 	"github.com/discreet-dp/discreet/mech"
 )
 
-// Evaluation is a private estimate of how well a model predicts the rows that it was trained on. New rows are predicted a little worse, the more so the less noise there is.
+// Evaluation is a private estimate of how well a model predicts the rows that it was trained on.
+// New rows are predicted a little worse, the more so the less noise there is.
 type Evaluation struct {
-	// Wrong and Right are noisy: how many rows the model gets wrong and right, or for numbers how much of their square is missed and met, in steps of which each row has Steps.
+	// Wrong and Right are noisy: how many rows the model gets wrong and right, or for numbers how
+	// much of their square is missed and met, in steps of which each row has Steps.
 	Wrong int64 `json:"wrong"`
 	Right int64 `json:"right"`
 	Steps int64 `json:"steps"`
-	// Error is the share of rows that the model gets wrong, or for numbers the root of the mean square of the residual, in the target's own units; with a probability of 95 % it is from Low to High.
+	// Error is the share of rows that the model gets wrong, or for numbers the root of the mean
+	// square of the residual, in the target's own units; with a probability of 95 % it is from Low
+	// to High.
 	Error float64 `json:"error"`
 	Low   float64 `json:"low"`
 	High  float64 `json:"high"`
 }
 
-// evaluated calibrates the estimate. Each row has some steps, and each of its steps is wrong or right, so a row moves the two numbers by its steps together: m rows by l1 = m Steps, and 2 m Steps where other rows take their place. In l2
-// that is m Steps at most, and where others take their place the root of 2 times as much, because what leaves and what comes are at an angle of 90 degrees at most.
+// evaluated calibrates the estimate. Each row has some steps, and each of its steps is wrong or
+// right, so a row moves the two numbers by its steps together: m rows by l1 = m Steps, and 2 m
+// Steps where other rows take their place. In l2 that is m Steps at most, and where others take
+// their place the root of 2 times as much, because what leaves and what comes are at an angle of 90
+// degrees at most.
 func (p *Plan) evaluated() error {
 	most, _ := p.mistakes()
 	var err error

@@ -11,7 +11,8 @@ import (
 	"github.com/discreet-dp/discreet/mech"
 )
 
-// Who comes back, by age and ward. The rows are made up, and so is the randomness, to have the same output each time; a real training has mech.NewReleaser(noise.NewSource()).
+// Who comes back, by age and ward. The rows are made up, and so is the randomness, to have the same
+// output each time; a real training has mech.NewReleaser(noise.NewSource()).
 func Example() {
 	encoding := &learn.Encoding{
 		Features: []learn.Column{
@@ -22,7 +23,8 @@ func Example() {
 	}
 	epsilon, _ := dp.Parse("1")
 	evaluate, _ := dp.Parse("0.1")
-	plan, err := learn.Prepare(encoding, learn.Spec{Budget: learn.Budget{Epsilon: epsilon}, Evaluate: evaluate}, learn.Group{Neighbours: dp.Substitute, MaxRows: 1})
+	plan, err := learn.Prepare(encoding, learn.Spec{Budget: learn.Budget{Epsilon: epsilon}, Evaluate: evaluate},
+		learn.Group{Neighbours: dp.Substitute, MaxRows: 1})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -10,13 +10,15 @@ import (
 	"github.com/discreet-dp/discreet/mech"
 )
 
-// Progress is how far a training is. It is for the owner's terminal: how many steps a training takes depends on the data.
+// Progress is how far a training is. It is for the owner's terminal: how many steps a training
+// takes depends on the data.
 type Progress struct {
 	Stage string // "training", "choosing", "evaluating"
 	Done  float64
 }
 
-// Fit trains. It is the only function that looks at the table, and what it returns is private at plan's Cost. Its errors say nothing about the rows: [ErrFit], or that of the context.
+// Fit trains. It is the only function that looks at the table, and what it returns is private at
+// plan's Cost. Its errors say nothing about the rows: [ErrFit], or that of the context.
 func Fit(ctx context.Context, p *Plan, t *Table, r *mech.Releaser, progress func(Progress)) (*Model, error) {
 	if progress == nil {
 		progress = func(Progress) {}
@@ -101,9 +103,13 @@ func (p *Plan) train(ctx context.Context, t *collected, candidate int, r *mech.R
 	return out, nil
 }
 
-// whole returns weights in whole steps, that are within what the sensitivity allows of the minimiser. Whether float64 shows that a gradient is short depends on the rows, for tables of many millions, and must not show. So where it does
-// not, what is rounded is solve.Slack steps from the exact minimiser at most, which is within the tolerance of every recipe: gamma/(Lambda g) is 1/4 or more, see newOutput and newMinima. The exact minimiser itself will
-// not do: without a random linear term rows can be such that it is in the middle between two steps, where nothing decides, and a training that fails for these rows, always, says so.
+// whole returns weights in whole steps, that are within what the sensitivity allows of the
+// minimiser. Whether float64 shows that a gradient is short depends on the rows, for tables of many
+// millions, and must not show. So where it does not, what is rounded is solve.Slack steps from the
+// exact minimiser at most, which is within the tolerance of every recipe: gamma/(Lambda g) is 1/4
+// or more, see newOutput and newMinima. The exact minimiser itself will not do: without a random
+// linear term rows can be such that it is in the middle between two steps, where nothing decides,
+// and a training that fails for these rows, always, says so.
 func (p *Plan) whole(ctx context.Context, problem *solve.Problem, linear solve.Approximator, share func(float64)) ([]int64, error) {
 	w, err := p.minimise(ctx, problem, linear, share)
 	if errors.Is(err, solve.ErrNotReached) {
@@ -123,7 +129,9 @@ func (p *Plan) whole(ctx context.Context, problem *solve.Problem, linear solve.A
 	return out, nil
 }
 
-// minimise returns weights at which the gradient, with the linear term, is at most tolerance long. What is known of the linear term is not all of it, and what is missing is taken from the tolerance.
+// minimise returns weights at which the gradient, with the linear term, is at most tolerance long.
+// What is known of the linear term is not all of it, and what is missing is taken from the
+// tolerance.
 func (p *Plan) minimise(ctx context.Context, problem *solve.Problem, linear solve.Approximator, share func(float64)) ([]float64, error) {
 	tolerance := p.recipe.tolerance
 	var b []float64
@@ -135,7 +143,8 @@ func (p *Plan) minimise(ctx context.Context, problem *solve.Problem, linear solv
 			b = append(b, f)
 			missing += math.Abs(f)*0x1p-52 + 0x1p-79
 		}
-		// The length of what is missing is at most the sum of its coordinates; a part in a thousand is for adding it up.
+		// The length of what is missing is at most the sum of its coordinates; a part in a thousand
+		// is for adding it up.
 		if tolerance -= missing * 1.001; !(tolerance >= p.recipe.tolerance/2) {
 			return nil, solve.ErrNotReached // the noise is larger than 2^30 times what it is calibrated to, which does not happen
 		}

@@ -16,7 +16,8 @@ import (
 
 // TestFit trains with every method, currency and loss, and looks whether anything was learned.
 func TestFit(t *testing.T) {
-	budgets := map[string]Budget{"pure": {Epsilon: eps(t, "2")}, "approximate": {Epsilon: eps(t, "2"), Delta: eps(t, "1e-6")}, "concentrated": {Rho: eps(t, "0.5")}}
+	budgets := map[string]Budget{"pure": {Epsilon: eps(t, "2")}, "approximate": {Epsilon: eps(t, "2"), Delta: eps(t, "1e-6")},
+		"concentrated": {Rho: eps(t, "0.5")}}
 	for _, c := range []struct {
 		loss    string
 		classes int
@@ -28,7 +29,8 @@ func TestFit(t *testing.T) {
 					continue
 				}
 				t.Run(fmt.Sprint(c.loss, c.classes, currency, method), func(t *testing.T) {
-					p := prepared(t, made(c.classes), Spec{Loss: c.loss, Method: method, Budget: b, Rows: 2000, Evaluate: eps(t, "0.1")}, one)
+					p := prepared(t, made(c.classes),
+						Spec{Loss: c.loss, Method: method, Budget: b, Rows: 2000, Evaluate: eps(t, "0.1")}, one)
 					m := fitted(t, p, madeTable(p, 2000, 1), 3)
 					w := wrong(m, 1000, 2)
 					t.Logf("wrong %.3f, lambda %.3g, noise %v, estimate %+v", w, m.Regulariser, m.Noise, m.Evaluation)
@@ -48,7 +50,8 @@ func TestFit(t *testing.T) {
 func TestTune(t *testing.T) {
 	for _, classes := range []int{0, 2} {
 		for _, s := range []Spec{
-			{Method: Objective, Budget: Budget{Epsilon: eps(t, "4")}}, {Method: Output, Budget: Budget{Rho: eps(t, "2")}}, {Method: Minima, Budget: Budget{Epsilon: eps(t, "4"), Delta: eps(t, "1e-6")}},
+			{Method: Objective, Budget: Budget{Epsilon: eps(t, "4")}}, {Method: Output, Budget: Budget{Rho: eps(t, "2")}},
+			{Method: Minima, Budget: Budget{Epsilon: eps(t, "4"), Delta: eps(t, "1e-6")}},
 		} {
 			s.Tune = []float64{1e6, 100, 1e5}
 			p := prepared(t, made(classes), s, one)
@@ -85,7 +88,8 @@ func TestWeights(t *testing.T) {
 		p := prepared(t, made(2), Spec{Budget: Budget{Epsilon: eps(t, "4")}, Weights: w}, one)
 		m := fitted(t, p, madeTable(p, 2000, 1), 1)
 		for age := range 101 {
-			if a, err := m.Predict(map[string]string{"age": fmt.Sprint(age), "colour": "red", "score": "10"}); err == nil && a.Class == "class 1" {
+			if a, err := m.Predict(map[string]string{"age": fmt.Sprint(age), "colour": "red", "score": "10"}); err == nil &&
+				a.Class == "class 1" {
 				n++
 			}
 		}
@@ -100,7 +104,8 @@ func TestWeights(t *testing.T) {
 	}
 }
 
-// TestFitEnds: without rows there is a model, of noise; a context that is over ends a training; a table of another plan is refused.
+// TestFitEnds: without rows there is a model, of noise; a context that is over ends a training; a
+// table of another plan is refused.
 func TestFitEnds(t *testing.T) {
 	for _, classes := range []int{0, 2, 3} {
 		for _, method := range []string{Output, Objective, Minima} {
@@ -122,10 +127,12 @@ func TestFitEnds(t *testing.T) {
 	}
 }
 
-// TestExtremes prepares and trains at the ends of what is allowed: there is a model or an error of Prepare.
+// TestExtremes prepares and trains at the ends of what is allowed: there is a model or an error of
+// Prepare.
 func TestExtremes(t *testing.T) {
 	for _, e := range []*Encoding{made(0), made(2), made(maxClasses)} {
-		for _, b := range []Budget{{Epsilon: 1}, {Epsilon: dp.One << 20}, {Rho: 1}, {Rho: dp.One << 20}, {Epsilon: 1, Delta: 1}, {Epsilon: dp.One << 20, Delta: dp.One - 1}, {Epsilon: dp.One, Delta: 1}} {
+		for _, b := range []Budget{{Epsilon: 1}, {Epsilon: dp.One << 20}, {Rho: 1}, {Rho: dp.One << 20}, {Epsilon: 1, Delta: 1},
+			{Epsilon: dp.One << 20, Delta: dp.One - 1}, {Epsilon: dp.One, Delta: 1}} {
 			for _, method := range []string{Auto, Output, Objective, Minima} {
 				for _, g := range []Group{one, {dp.Substitute, 1024}} {
 					p, err := Prepare(e, Spec{Budget: b, Method: method, Evaluate: b.Rho + b.Epsilon}, g)

@@ -9,7 +9,8 @@ import (
 	"github.com/discreet-dp/discreet/dp"
 )
 
-// Guarantee is what is proven about a model, the estimate of its accuracy and the choice of its regulariser included.
+// Guarantee is what is proven about a model, the estimate of its accuracy and the choice of its
+// regulariser included.
 type Guarantee struct {
 	Cost       dp.Cost
 	Neighbours dp.Neighbours
@@ -31,7 +32,8 @@ type guaranteeJSON struct {
 
 // MarshalJSON writes amounts exactly, and null for a claim that is not made.
 func (g Guarantee) MarshalJSON() ([]byte, error) {
-	return json.Marshal(guaranteeJSON{amount(g.Cost.Epsilon), amount(g.Cost.Rho), amount(g.Cost.Delta), g.Neighbours.String(), g.MaxRows, g.Theorem, g.Words})
+	return json.Marshal(guaranteeJSON{amount(g.Cost.Epsilon), amount(g.Cost.Rho), amount(g.Cost.Delta), g.Neighbours.String(), g.MaxRows,
+		g.Theorem, g.Words})
 }
 
 // UnmarshalJSON reads what MarshalJSON writes.
@@ -44,7 +46,8 @@ func (g *Guarantee) UnmarshalJSON(text []byte) error {
 	if err != nil {
 		return err
 	}
-	*g = Guarantee{dp.Cost{Epsilon: dp.Amount(j.Epsilon), Rho: dp.Amount(j.Rho), Delta: dp.Amount(j.Delta)}, n, j.MaxRows, j.Theorem, j.Words}
+	*g = Guarantee{dp.Cost{Epsilon: dp.Amount(j.Epsilon), Rho: dp.Amount(j.Rho), Delta: dp.Amount(j.Delta)}, n, j.MaxRows,
+		j.Theorem, j.Words}
 	return nil
 }
 
@@ -70,23 +73,30 @@ func words(c dp.Cost, g Group) string {
 	case c.Epsilon != dp.Unbounded && c.Delta == 0:
 		claims = append(claims, fmt.Sprintf("by a factor of at most e^%s (pure differential privacy)", c.Epsilon.Short()))
 	case c.Epsilon != dp.Unbounded:
-		claims = append(claims, fmt.Sprintf("by a factor of at most e^%s, but for a probability of %s (approximate differential privacy)", c.Epsilon.Short(), c.Delta.Short()))
+		claims = append(claims, fmt.Sprintf("by a factor of at most e^%s, but for a probability of %s (approximate differential privacy)",
+			c.Epsilon.Short(), c.Delta.Short()))
 	case c.Delta == 0:
-		claims = append(claims, fmt.Sprintf("by a Renyi divergence of at most %s times its order (zero-concentrated differential privacy)", c.Rho.Short()))
+		claims = append(claims,
+			fmt.Sprintf("by a Renyi divergence of at most %s times its order (zero-concentrated differential privacy)", c.Rho.Short()))
 	default:
-		claims = append(claims, fmt.Sprintf("by a Renyi divergence of at most %s times its order, but for a probability of %s", c.Rho.Short(), c.Delta.Short()))
+		claims = append(claims, fmt.Sprintf("by a Renyi divergence of at most %s times its order, but for a probability of %s",
+			c.Rho.Short(), c.Delta.Short()))
 	}
-	return fmt.Sprintf("Whether %s %s changes the probability of every result of this training %s.", what, change, strings.Join(claims, ", "))
+	return fmt.Sprintf("Whether %s %s changes the probability of every result of this training %s.", what, change,
+		strings.Join(claims, ", "))
 }
 
 func (p *Plan) theorem() string {
 	t := map[string]string{
-		Output:    "output perturbation (Chaudhuri, Monteleoni, Sarwate 2011, Algorithm 1), with the gradient verified and the noise on whole numbers: package learn, newOutput",
-		Objective: "objective perturbation of the exact minimiser (Chaudhuri, Monteleoni, Sarwate 2011, Theorem 9, improved): package learn/calibrate",
-		Minima:    "approximate minima perturbation (Iyengar et al. 2019, improved), with the gradient verified: package learn, newMinima",
+		Output: "output perturbation (Chaudhuri, Monteleoni, Sarwate 2011, Algorithm 1), with the gradient verified and the noise on " +
+			"whole numbers: package learn, newOutput",
+		Objective: "objective perturbation of the exact minimiser (Chaudhuri, Monteleoni, Sarwate 2011, Theorem 9, improved): package " +
+			"learn/calibrate",
+		Minima: "approximate minima perturbation (Iyengar et al. 2019, improved), with the gradient verified: package learn, newMinima",
 	}[p.recipe.method]
 	if p.recipe.method == Objective && p.recipe.noise[0].Kind == "gaussian" {
-		t = "objective perturbation of the exact minimiser with Gaussian noise (Kifer, Smith, Thakurta 2012, improved): package learn/calibrate"
+		t = "objective perturbation of the exact minimiser with Gaussian noise (Kifer, Smith, Thakurta 2012, improved): package " +
+			"learn/calibrate"
 	}
 	if p.selector != nil {
 		t += "; the regulariser chosen privately (Chaudhuri, Monteleoni, Sarwate 2011, Algorithm 3): package learn, tuning"

@@ -12,7 +12,8 @@ import (
 	"github.com/discreet-dp/discreet/mech"
 )
 
-// made is an encoding with two numbers and a category, and a target with some classes; 0 for a number.
+// made is an encoding with two numbers and a category, and a target with some classes; 0 for a
+// number.
 func made(classes int) *Encoding {
 	e := &Encoding{
 		Features: []Column{
@@ -31,7 +32,8 @@ func made(classes int) *Encoding {
 	return e
 }
 
-// madeRow is a row with a known rule: the target follows age, score and colour, and some of the time chance.
+// madeRow is a row with a known rule: the target follows age, score and colour, and some of the
+// time chance.
 func madeRow(d detrand.Dice, e *Encoding) []int64 {
 	age, colour, score := int64(d.Below(101)), int64(d.Below(3)), int64(d.Below(4001)-1000)
 	rule := e.Features[0].scaled(age) + 0.5*e.Features[2].scaled(score)
@@ -89,7 +91,8 @@ func fitted(t testing.TB, p *Plan, table *Table, seed uint64) *Model {
 	return m
 }
 
-// wrong is how much a model gets wrong of new rows: a share, or the root of the mean square of what is missed.
+// wrong is how much a model gets wrong of new rows: a share, or the root of the mean square of what
+// is missed.
 func wrong(m *Model, n int, seed uint64) float64 {
 	d, total := detrand.New("new rows", seed), 0.0
 	for range n {

@@ -10,8 +10,9 @@ import (
 	"github.com/discreet-dp/discreet/mech"
 )
 
-// Without a random linear term rows can have a minimiser in the middle between two steps. Where float64 does not show that a gradient is short, which is so for many millions of rows, such a training must not fail: whether it does
-// would tell these rows from their neighbours, always.
+// Without a random linear term rows can have a minimiser in the middle between two steps. Where
+// float64 does not show that a gradient is short, which is so for many millions of rows, such a
+// training must not fail: whether it does would tell these rows from their neighbours, always.
 func TestMinimiserInTheMiddle(t *testing.T) {
 	e := &Encoding{
 		Features: []Column{{Name: "x", Lo: -2048, Hi: 2048, Step: big.NewRat(1, 1)}},
@@ -23,7 +24,8 @@ func TestMinimiserInTheMiddle(t *testing.T) {
 	}
 	p.recipe.tolerance = 1e-300 // as if there were many millions of rows
 	for _, code := range []int64{1, 2} {
-		// Far from its target a row pulls with all its slope, 2^-10, so the minimiser is 2^-10 x: 2^-21 for the code 1.
+		// Far from its target a row pulls with all its slope, 2^-10, so the minimiser is 2^-10 x:
+		// 2^-21 for the code 1.
 		if ratio := 0x1p-21 / p.recipe.step; ratio != 0.5 {
 			t.Fatalf("this is %g steps, and not in the middle", ratio)
 		}

@@ -5,8 +5,10 @@ import "math"
 // squareSteps is how many steps the largest square of a residual has.
 const squareSteps = 1024
 
-// mistakes says how a prediction is judged, in whole steps: how many there are at most, and how many a row has, from what was released and from the row alone. For classes a mistake is 1. For numbers it is the square of the
-// residual, both brought into [-1, 1]: at most 4, which is squareSteps.
+// mistakes says how a prediction is judged, in whole steps: how many there are at most, and how
+// many a row has, from what was released and from the row alone. For classes a mistake is 1. For
+// numbers it is the square of the residual, both brought into [-1, 1]: at most 4, which is
+// squareSteps.
 func (p *Plan) mistakes() (most int64, count func(w [][]float64, x []float32, target float64) int64) {
 	if p.Encoding.classes() == 0 {
 		return squareSteps, func(w [][]float64, x []float32, target float64) int64 {
@@ -43,7 +45,8 @@ func best(w [][]float64, x []float32) int {
 	return at
 }
 
-// dot is the score of a row, added in the order of the weights, so that it is the same wherever it is computed.
+// dot is the score of a row, added in the order of the weights, so that it is the same wherever it
+// is computed.
 func dot(w []float64, x []float32) float64 {
 	z := 0.0
 	for j, v := range x {

@@ -9,7 +9,8 @@ import (
 	"math"
 )
 
-// Model is a trained model: what was released, how to use it, and its guarantee. Everything in it is released, so it may be shown to anybody.
+// Model is a trained model: what was released, how to use it, and its guarantee. Everything in it
+// is released, so it may be shown to anybody.
 type Model struct {
 	Format    string    `json:"format"`  // "discreet model"
 	Version   int       `json:"version"` // of the format
@@ -26,7 +27,8 @@ type Model struct {
 	Evaluation *Evaluation `json:"evaluation,omitempty"`
 	Spec       Spec        `json:"spec"`
 	Encoding   *Encoding   `json:"encoding"`
-	// Weights are the whole numbers of steps that were released, one row for each model; Step is the size of one.
+	// Weights are the whole numbers of steps that were released, one row for each model; Step is
+	// the size of one.
 	Weights [][]int64 `json:"weights"`
 	Step    float64   `json:"step"`
 }
@@ -68,6 +70,12 @@ func (m *Model) Write(w io.Writer) error {
 	return err
 }
 
+// MarshalJSON writes the model as [Model.Write] does, wherever it stands: with the characters of HTML escaped.
+func (m *Model) MarshalJSON() ([]byte, error) {
+	type plain Model // without this method
+	return json.Marshal((*plain)(m))
+}
+
 // ReadModel reads a model that [Model.Write] wrote, and refuses anything else.
 func ReadModel(r io.Reader) (*Model, error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxDocument+1))
@@ -85,7 +93,8 @@ func ReadModel(r io.Reader) (*Model, error) {
 		return nil, fmt.Errorf("%w: take a file that discreet train wrote", ErrModel)
 	}
 	if head.Version != version {
-		return nil, fmt.Errorf("%w of this version: it has version %d of the format, and this program reads %d", ErrModel, head.Version, version)
+		return nil,
+			fmt.Errorf("%w of this version: it has version %d of the format, and this program reads %d", ErrModel, head.Version, version)
 	}
 	m := new(Model)
 	if err := strictly(bytes.NewReader(text), m); err != nil {

@@ -158,7 +158,8 @@ func TestCoefficients(t *testing.T) {
 				} `xml:"RegressionTable"`
 			} `xml:"RegressionModel"`
 		}
-		if err := xml.Unmarshal(text.Bytes(), &back); err != nil || len(back.Model.Tables) != max(1, m.Encoding.classes()) || len(back.Model.Tables[0].Numbers) != 2 || len(back.Model.Tables[0].Categories) != 3 {
+		if err := xml.Unmarshal(text.Bytes(), &back); err != nil || len(back.Model.Tables) != max(1, m.Encoding.classes()) ||
+			len(back.Model.Tables[0].Numbers) != 2 || len(back.Model.Tables[0].Categories) != 3 {
 			t.Errorf("%v\n%s", err, text.String())
 		}
 	}

@@ -14,7 +14,8 @@ import (
 	"github.com/discreet-dp/discreet/mech"
 )
 
-// apart are two databases that differ in m rows of one person, or in one having them and the other not: rows as long as they can be, with the targets at both ends.
+// apart are two databases that differ in m rows of one person, or in one having them and the other
+// not: rows as long as they can be, with the targets at both ends.
 func apart(e *Encoding, n dp.Neighbours, m int, seed uint64) (a, b [][]int64) {
 	dice := detrand.New("apart", seed)
 	for range dice.Below(6) {
@@ -60,7 +61,8 @@ func calls(t testing.TB, p *Plan, table *Table, seed uint64) (out []mech.Call) {
 	return out
 }
 
-// farther returns how far the sealed values of two runs are apart in all calls together, as a part of what noise was calibrated to. The calls themselves must be the same.
+// farther returns how far the sealed values of two runs are apart in all calls together, as a part
+// of what noise was calibrated to. The calls themselves must be the same.
 func farther(a, b []mech.Call) (float64, error) {
 	if len(a) != len(b) {
 		return 0, fmt.Errorf("%d calls and %d", len(a), len(b))
@@ -83,7 +85,8 @@ func farther(a, b []mech.Call) (float64, error) {
 	return total, nil
 }
 
-// gradients is the sum over models and candidates, in squares and in lengths, of how far the gradients of two tables are apart at w, as a part of S.
+// gradients is the sum over models and candidates, in squares and in lengths, of how far the
+// gradients of two tables are apart at w, as a part of S.
 func gradients(p *Plan, a, b *collected, w []float64) float64 {
 	at := func(t *collected, c, k int) []float64 {
 		s, g := p.sum(t, c, k), make([]float64, p.Encoding.dim())
@@ -129,8 +132,10 @@ func TestNeighbours(t *testing.T) {
 			for _, classes := range []int{0, 2, 3} {
 				for _, tune := range [][]float64{nil, {4000, 3000}} {
 					for name, s := range map[string]Spec{
-						"output pure": {Method: Output, Budget: Budget{Epsilon: dp.One}}, "output rho": {Method: Output, Budget: Budget{Rho: dp.One}},
-						"minima": {Method: Minima, Budget: Budget{Rho: dp.One}}, "objective": {Method: Objective, Budget: Budget{Epsilon: dp.One}},
+						"output pure": {Method: Output, Budget: Budget{Epsilon: dp.One}},
+						"output rho":  {Method: Output, Budget: Budget{Rho: dp.One}},
+						"minima":      {Method: Minima, Budget: Budget{Rho: dp.One}},
+						"objective":   {Method: Objective, Budget: Budget{Epsilon: dp.One}},
 					} {
 						if s.Tune = tune; tune == nil {
 							s.Regulariser = 3000
@@ -151,7 +156,8 @@ func TestNeighbours(t *testing.T) {
 								share = 0 // the same noise is not the same minimiser; see TestMinima
 							}
 							if err != nil || share > 1 {
-								t.Errorf("%s, %v, %d rows, %d classes, %v: %.3f of the sensitivity, %v", name, n, m, classes, tune, share, err)
+								t.Errorf("%s, %v, %d rows, %d classes, %v: %.3f of the sensitivity, %v", name, n, m,
+									classes, tune, share, err)
 							}
 							if s.Method == Output {
 								most[n.String()] = math.Max(most[n.String()], share)
@@ -191,7 +197,8 @@ func (k known) Approximate(uint) []*big.Float {
 	return out
 }
 
-// TestMinima: where neighbours have the same minimiser, each with the linear term that makes it so, what is computed is no farther apart than the second noise is calibrated to.
+// TestMinima: where neighbours have the same minimiser, each with the linear term that makes it so,
+// what is computed is no farther apart than the second noise is calibrated to.
 func TestMinima(t *testing.T) {
 	for _, classes := range []int{0, 2} {
 		e := made(classes)
@@ -234,7 +241,8 @@ func TestMinima(t *testing.T) {
 			if s := p.recipe.release.Sensitivity(); move.L2Squared.Cmp(s.L2Squared()) > 0 {
 				t.Errorf("%v steps apart (squared), and the noise is for %v", move.L2Squared, s)
 			}
-			// Our minimiser comes nearer than it must. One that stops as soon as it may, on either side:
+			// Our minimiser comes nearer than it must. One that stops as soon as it may, on either
+			// side:
 			found = [2][]int64{}
 			for i, side := range []float64{1, -1} {
 				for j := range w {
@@ -317,7 +325,8 @@ func TestCounts(t *testing.T) {
 						p.evaluate(c, model, r)
 					}
 					move, _ := exact.Between(seen[0].Values, seen[1].Values)
-					if s := seen[0].Sensitivity; s.Norm() == dp.L1 && move.L1.Cmp(s.L1()) > 0 || s.Norm() == dp.L2 && move.L2Squared.Cmp(s.L2Squared()) > 0 {
+					if s := seen[0].Sensitivity; s.Norm() == dp.L1 && move.L1.Cmp(s.L1()) > 0 ||
+						s.Norm() == dp.L2 && move.L2Squared.Cmp(s.L2Squared()) > 0 {
 						t.Errorf("%v, %d classes: the counts move by %v, and the noise is for %v", n, classes, move, s)
 					}
 					f, _ := new(big.Float).SetInt(move.L1).Float64()

@@ -12,7 +12,8 @@ import (
 func TestNoise(t *testing.T) {
 	for _, classes := range []int{0, 2, 3} {
 		for _, s := range []Spec{
-			{Method: Output, Budget: Budget{Epsilon: dp.One}}, {Method: Output, Budget: Budget{Rho: dp.One}}, {Method: Objective, Budget: Budget{Epsilon: dp.One}},
+			{Method: Output, Budget: Budget{Epsilon: dp.One}}, {Method: Output, Budget: Budget{Rho: dp.One}},
+			{Method: Objective, Budget: Budget{Epsilon: dp.One}},
 			{Method: Objective, Budget: Budget{Rho: dp.One}}, {Method: Minima, Budget: Budget{Rho: dp.One}},
 		} {
 			p := prepared(t, made(classes), s, Group{dp.Substitute, 2})

@@ -12,7 +12,8 @@ import (
 	"github.com/discreet-dp/discreet/mech"
 )
 
-// Plan is a training before any data is looked at: method, noise, regulariser, and price. It does not change.
+// Plan is a training before any data is looked at: method, noise, regulariser, and price. It does
+// not change.
 type Plan struct {
 	Encoding *Encoding
 	Spec     Spec
@@ -53,17 +54,20 @@ func (p *Plan) candidates() int { return len(p.regularisers) }
 // problem is what noise is calibrated to. All candidates are one problem, see package calibrate.
 func (p *Plan) problem(candidates int) calibrate.Problem {
 	return calibrate.Problem{
-		Slope: p.loss.Slope(), Curvature: p.loss.Curvature(), OneSided: p.loss.OneSided(), Tapered: p.loss.Name() == "logistic", Radius: p.radius,
+		Slope: p.loss.Slope(), Curvature: p.loss.Curvature(), OneSided: p.loss.OneSided(), Tapered: p.loss.Name() == "logistic",
+		Radius:  p.radius,
 		Weights: p.Encoding.dim() * candidates, Models: p.Encoding.models(), Rows: p.Group.MaxRows, Neighbours: p.Group.Neighbours,
 	}
 }
 
-// Spelling is one line with all that decides what is released, but for the data and the noise. Two plans for the same columns that are spelled alike are the same.
+// Spelling is one line with all that decides what is released, but for the data and the noise. Two
+// plans for the same columns that are spelled alike are the same.
 func (p *Plan) Spelling() string {
 	exactly := func(x float64) string { return strconv.FormatFloat(x, 'x', -1, 64) }
 	var b strings.Builder
 	fmt.Fprintf(&b, "train %s %s c=%s g=%s", p.Method, p.loss.Name(), exactly(p.loss.Curvature()), exactly(p.loss.Slope()))
-	fmt.Fprintf(&b, " neighbours=%s rows=%d radius=%s step=%s", p.Group.Neighbours, p.Group.MaxRows, exactly(p.radius), exactly(p.recipe.step))
+	fmt.Fprintf(&b, " neighbours=%s rows=%d radius=%s step=%s", p.Group.Neighbours, p.Group.MaxRows, exactly(p.radius),
+		exactly(p.recipe.step))
 	for _, l := range p.regularisers {
 		fmt.Fprintf(&b, " lambda=%s", exactly(l))
 	}

@@ -6,12 +6,15 @@ import (
 	"io"
 )
 
-// WritePMML writes the model as a RegressionModel of PMML 4.4, which many programs read. Numbers beyond their bounds count as the bound and missing numbers as the middle there too. PMML cannot clip rows to a radius. For classes that changes scores
-// and no class, so the document has scores and no probabilities where rows are clipped; a model of a number that clips is refused.
+// WritePMML writes the model as a RegressionModel of PMML 4.4, which many programs read. Numbers
+// beyond their bounds count as the bound and missing numbers as the middle there too. PMML cannot
+// clip rows to a radius. For classes that changes scores and no class, so the document has scores
+// and no probabilities where rows are clipped; a model of a number that clips is refused.
 func (m *Model) WritePMML(w io.Writer) error {
 	clips := m.Radius < longest(m.Encoding)*(1-1e-9)
 	if clips && !m.Encoding.Target.Categorical() {
-		return fmt.Errorf("%w: rows are clipped to a length of %.4g, which PMML cannot do; train with a radius of %.4g, or keep to discreet predict", ErrPMML, m.Radius, longest(m.Encoding))
+		return fmt.Errorf("%w: rows are clipped to a length of %.4g, which PMML cannot do; train with a radius of %.4g, or keep to "+
+			"discreet predict", ErrPMML, m.Radius, longest(m.Encoding))
 	}
 	doc := pmml{Version: "4.4", Space: "http://www.dmg.org/PMML-4_4", Copyright: m.Guarantee.Words}
 	doc.Model.Name, doc.Model.Function, doc.Model.Method = "discreet", "classification", "none"

@@ -32,8 +32,9 @@ func (p Prediction) MarshalJSON() ([]byte, error) {
 	}{p.Value})
 }
 
-// Predict says what the model expects of a row, given as text by column. Numbers beyond their bounds count as the bound; empty text is a missing value. A value that is not among those of its column is none of them. Other columns
-// are not looked at.
+// Predict says what the model expects of a row, given as text by column. Numbers beyond their
+// bounds count as the bound; empty text is a missing value. A value that is not among those of its
+// column is none of them. Other columns are not looked at.
 func (m *Model) Predict(row map[string]string) (Prediction, error) {
 	x := make([]float64, m.Encoding.dim())
 	at := 0
@@ -52,7 +53,8 @@ func (m *Model) Predict(row map[string]string) (Prediction, error) {
 	return m.say(rows.Clip(x, m.Radius)), nil // as in training
 }
 
-// PredictCodes is Predict for a row of codes as [Table.Add] takes them, with or without the target's.
+// PredictCodes is Predict for a row of codes as [Table.Add] takes them, with or without the
+// target's.
 func (m *Model) PredictCodes(codes []int64) (Prediction, error) {
 	if n := len(m.Encoding.Features); len(codes) != n && len(codes) != n+1 {
 		return Prediction{}, fmt.Errorf("%w: there are %d codes for %d features", ErrRow, len(codes), n)

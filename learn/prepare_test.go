@@ -27,8 +27,12 @@ func TestBadInput(t *testing.T) {
 		"constant target": {func(e *Encoding, s *Spec, g *Group) {
 			e.Target = Column{Name: "t", Lo: 5, Hi: 5, Step: big.NewRat(1, 1)}
 		}, ErrEncoding, "constant"},
-		"one class":            {func(e *Encoding, s *Spec, g *Group) { e.Target.Values = e.Target.Values[:1] }, ErrEncoding, "one class only"},
-		"no bounds":            {func(e *Encoding, s *Spec, g *Group) { e.Features[0] = Column{Name: "age"} }, ErrEncoding, "declare bounds"},
+		"one class": {func(e *Encoding, s *Spec, g *Group) {
+			e.Target.Values = e.Target.Values[:1]
+		}, ErrEncoding, "one class only"},
+		"no bounds": {func(e *Encoding, s *Spec, g *Group) {
+			e.Features[0] = Column{Name: "age"}
+		}, ErrEncoding, "declare bounds"},
 		"target without":       {func(e *Encoding, s *Spec, g *Group) { e.Target = Column{Name: "t"} }, ErrEncoding, "declare bounds"},
 		"constant feature":     {func(e *Encoding, s *Spec, g *Group) { e.Features[0].Hi = 0 }, ErrEncoding, "leave it out"},
 		"feature of one value": {func(e *Encoding, s *Spec, g *Group) { e.Features[1].Values = []string{"red"} }, ErrEncoding, "always"},
@@ -56,20 +60,24 @@ func TestBadInput(t *testing.T) {
 		"radius Inf":           {func(e *Encoding, s *Spec, g *Group) { s.Radius = inf }, ErrSpec, "radius"},
 		"rows -1":              {func(e *Encoding, s *Spec, g *Group) { s.Rows = -1 }, ErrSpec, "rows"},
 		"few rows":             {func(e *Encoding, s *Spec, g *Group) { s.Rows = 10 }, ErrSpec, "too few"},
-		"weight NaN":           {func(e *Encoding, s *Spec, g *Group) { s.Weights = map[string]float64{"class 0": nan} }, ErrSpec, "class 0"},
-		"weight 0":             {func(e *Encoding, s *Spec, g *Group) { s.Weights = map[string]float64{"class 0": 0} }, ErrSpec, "WHERE"},
-		"weight of nobody":     {func(e *Encoding, s *Spec, g *Group) { s.Weights = map[string]float64{"x": 1} }, ErrSpec, "classes"},
+		"weight NaN": {func(e *Encoding, s *Spec, g *Group) {
+			s.Weights = map[string]float64{"class 0": nan}
+		}, ErrSpec, "class 0"},
+		"weight 0":         {func(e *Encoding, s *Spec, g *Group) { s.Weights = map[string]float64{"class 0": 0} }, ErrSpec, "WHERE"},
+		"weight of nobody": {func(e *Encoding, s *Spec, g *Group) { s.Weights = map[string]float64{"x": 1} }, ErrSpec, "classes"},
 		"weight of numbers": {func(e *Encoding, s *Spec, g *Group) {
 			e.Target = made(0).Target
 			s.Weights = map[string]float64{"x": 1}
 		}, ErrSpec, "number"},
-		"small regulariser":   {func(e *Encoding, s *Spec, g *Group) { s.Method, s.Regulariser = Objective, 0.01 }, ErrSpec, "too small"},
-		"tiny regulariser":    {func(e *Encoding, s *Spec, g *Group) { s.Method, s.Regulariser = Output, 1e-12 }, ErrSpec, "regulariser"},
-		"pure minima":         {func(e *Encoding, s *Spec, g *Group) { s.Method = Minima }, ErrSpec, "objective"},
-		"one to tune":         {func(e *Encoding, s *Spec, g *Group) { s.Tune = []float64{3} }, ErrSpec, "more"},
-		"same to tune":        {func(e *Encoding, s *Spec, g *Group) { s.Tune = []float64{30, 30} }, ErrSpec, "different"},
-		"NaN to tune":         {func(e *Encoding, s *Spec, g *Group) { s.Tune = []float64{30, nan} }, ErrSpec, "regulariser"},
-		"tune and given":      {func(e *Encoding, s *Spec, g *Group) { s.Tune, s.Regulariser = []float64{30, 40}, 3 }, ErrSpec, "leave one"},
+		"small regulariser": {func(e *Encoding, s *Spec, g *Group) { s.Method, s.Regulariser = Objective, 0.01 }, ErrSpec, "too small"},
+		"tiny regulariser":  {func(e *Encoding, s *Spec, g *Group) { s.Method, s.Regulariser = Output, 1e-12 }, ErrSpec, "regulariser"},
+		"pure minima":       {func(e *Encoding, s *Spec, g *Group) { s.Method = Minima }, ErrSpec, "objective"},
+		"one to tune":       {func(e *Encoding, s *Spec, g *Group) { s.Tune = []float64{3} }, ErrSpec, "more"},
+		"same to tune":      {func(e *Encoding, s *Spec, g *Group) { s.Tune = []float64{30, 30} }, ErrSpec, "different"},
+		"NaN to tune":       {func(e *Encoding, s *Spec, g *Group) { s.Tune = []float64{30, nan} }, ErrSpec, "regulariser"},
+		"tune and given": {func(e *Encoding, s *Spec, g *Group) {
+			s.Tune, s.Regulariser = []float64{30, 40}, 3
+		}, ErrSpec, "leave one"},
 		"small to tune":       {func(e *Encoding, s *Spec, g *Group) { s.Tune = []float64{30, 0.01} }, ErrSpec, "too small"},
 		"no rows of a person": {func(e *Encoding, s *Spec, g *Group) { g.MaxRows = 0 }, ErrSpec, "max_rows"},
 		"many rows":           {func(e *Encoding, s *Spec, g *Group) { g.MaxRows = 1 << 30 }, ErrSpec, "max_rows"},
@@ -87,7 +95,8 @@ func TestBadInput(t *testing.T) {
 	if !errors.As(err, &small) {
 		t.Fatal(err)
 	}
-	if _, err := Prepare(made(2), Spec{Method: Objective, Regulariser: small.Least * 1.01, Budget: Budget{Epsilon: dp.One}}, one); err != nil {
+	if _, err := Prepare(made(2),
+		Spec{Method: Objective, Regulariser: small.Least * 1.01, Budget: Budget{Epsilon: dp.One}}, one); err != nil {
 		t.Error("what an error proposes is refused too:", err)
 	}
 }
@@ -171,9 +180,15 @@ func TestSpelling(t *testing.T) {
 	base := Spec{Budget: Budget{Epsilon: dp.One}, Method: Output, Loss: "huber"}
 	seen := map[string]bool{}
 	for i, change := range []func(s *Spec, g *Group){
-		func(s *Spec, g *Group) {}, func(s *Spec, g *Group) { s.Budget.Epsilon++ }, func(s *Spec, g *Group) { s.Radius = 2 }, func(s *Spec, g *Group) { s.Regulariser = 77 },
-		func(s *Spec, g *Group) { s.HalfWidth = 0.1 }, func(s *Spec, g *Group) { s.Loss = "" }, func(s *Spec, g *Group) { s.Method = Objective }, func(s *Spec, g *Group) { s.Evaluate = dp.One },
-		func(s *Spec, g *Group) { s.Tune = []float64{100, 200} }, func(s *Spec, g *Group) { g.MaxRows = 2 }, func(s *Spec, g *Group) { g.Neighbours = dp.Substitute },
+		func(s *Spec, g *Group) {}, func(s *Spec, g *Group) { s.Budget.Epsilon++ }, func(s *Spec, g *Group) {
+			s.Radius = 2
+		}, func(s *Spec, g *Group) { s.Regulariser = 77 },
+		func(s *Spec, g *Group) { s.HalfWidth = 0.1 }, func(s *Spec, g *Group) { s.Loss = "" }, func(s *Spec, g *Group) {
+			s.Method = Objective
+		}, func(s *Spec, g *Group) { s.Evaluate = dp.One },
+		func(s *Spec, g *Group) { s.Tune = []float64{100, 200} }, func(s *Spec, g *Group) { g.MaxRows = 2 }, func(s *Spec, g *Group) {
+			g.Neighbours = dp.Substitute
+		},
 		func(s *Spec, g *Group) { s.Weights = map[string]float64{"class 0": 0.5} },
 	} {
 		s, g := base, one

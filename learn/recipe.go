@@ -19,7 +19,8 @@ const (
 	Minima    = "minima"    // add a random linear term, minimise roughly, then add a little noise to the weights
 )
 
-// recipe is a calibrated method: how weights are made, and what that costs for all models and candidates together.
+// recipe is a calibrated method: how weights are made, and what that costs for all models and
+// candidates together.
 type recipe struct {
 	method    string
 	lambda    float64              // the least of all candidates, which noise is calibrated to
@@ -33,7 +34,9 @@ type recipe struct {
 
 // Noise says what is added to what.
 type Noise struct {
-	Kind  string  `json:"kind"`  // "radial": a density in proportion to exp(-|b|/Scale); "gaussian": a standard deviation of Scale in every direction
+	// "radial": a density in proportion to exp(-|b|/Scale); "gaussian": a standard deviation of
+	// Scale in every direction
+	Kind  string  `json:"kind"`
 	On    string  `json:"on"`    // "gradient" or "weights"
 	Scale float64 `json:"scale"` // as it is for the training, in units of what it is added to
 	// Weights is how many weights the noise is on together.
@@ -55,7 +58,8 @@ func (n Noise) norm() float64 {
 	return n.Scale * math.Sqrt(float64(n.Weights))
 }
 
-// deviation is the standard deviation of one coordinate. A radial vector has |b|^2 of d(d+1) scales squared on average.
+// deviation is the standard deviation of one coordinate. A radial vector has |b|^2 of d(d+1) scales
+// squared on average.
 func (n Noise) deviation() float64 {
 	if n.Kind == "radial" {
 		return n.Scale * math.Sqrt(float64(n.Weights+1))
@@ -78,7 +82,8 @@ func (p *Plan) rows() float64 {
 	return n
 }
 
-// bend is what the rows may add to the second derivative in a direction, on average over directions; a guess, for the choice of steps.
+// bend is what the rows may add to the second derivative in a direction, on average over
+// directions; a guess, for the choice of steps.
 func (p *Plan) bend() float64 {
 	return p.rows() * p.loss.Curvature() * p.radius * p.radius / float64(p.Encoding.dim())
 }
@@ -123,14 +128,19 @@ func (p *Plan) newRecipe(method string, b Budget) (r *recipe, err error) {
 
 // newOutput calibrates output perturbation.
 //
-// Theorem (Chaudhuri, Monteleoni, Sarwate 2011, Lemma 7 and Algorithm 1; sums, any norm of rows, and what is computed instead of what is meant are ours). F is Lambda-strongly convex, and between
-// neighbours its gradient moves by at most S at any w, so the minimiser moves by at most S/Lambda. What is computed is within gamma/Lambda of it, because its gradient was verified to be at most
-// gamma long. Rounded to whole steps of size g it is within sqrt(d)/2 of that. So the whole numbers of one model move by at most
+// Theorem (Chaudhuri, Monteleoni, Sarwate 2011, Lemma 7 and Algorithm 1; sums, any norm of rows,
+// and what is computed instead of what is meant are ours). F is Lambda-strongly convex, and between
+// neighbours its gradient moves by at most S at any w, so the minimiser moves by at most S/Lambda.
+// What is computed is within gamma/Lambda of it, because its gradient was verified to be at most
+// gamma long. Rounded to whole steps of size g it is within sqrt(d)/2 of that. So the whole numbers
+// of one model move by at most
 //
 //	D = (S + 2 gamma)/(Lambda g) + sqrt(d),
 //
-// and those of K models by sqrt(K) D. Noise on whole numbers that is calibrated to that in l2 is private by package mech. With k candidates on parts of the rows the minimisers of
-// all of them together move by S/Lambda at most in the sum of their lengths, and each is computed and rounded on its own: D = S/(Lambda g) + k (2 gamma/(Lambda g) + sqrt(d)).
+// and those of K models by sqrt(K) D. Noise on whole numbers that is calibrated to that in l2 is
+// private by package mech. With k candidates on parts of the rows the minimisers of all of them
+// together move by S/Lambda at most in the sum of their lengths, and each is computed and rounded
+// on its own: D = S/(Lambda g) + k (2 gamma/(Lambda g) + sqrt(d)).
 func (p *Plan) newOutput(b Budget) (*recipe, error) {
 	d, models, k := float64(p.Encoding.dim()), float64(p.Encoding.models()), float64(p.parts())
 	s := p.problem(p.parts()).Gradient()
@@ -164,8 +174,11 @@ func (p *Plan) newOutput(b Budget) (*recipe, error) {
 	return r, nil
 }
 
-// outputLambda is where noise and the regulariser are in balance, for weights that are believed to be about B = 5/c long on rows of length 1. The noise of a model is N/Lambda long; where nobody says how many rows there are
-// Lambda is R N/2, and for n rows the least of n c R^2 (N/Lambda)^2/2 and Lambda |w|^2/2 together. The constants were found on generated data, and nothing but accuracy depends on them.
+// outputLambda is where noise and the regulariser are in balance, for weights that are believed to
+// be about B = 5/c long on rows of length 1. The noise of a model is N/Lambda long; where nobody
+// says how many rows there are Lambda is R N/2, and for n rows the least of n c R^2 (N/Lambda)^2/2
+// and Lambda |w|^2/2 together. The constants were found on generated data, and nothing but accuracy
+// depends on them.
 func (p *Plan) outputLambda(b Budget, s float64) float64 {
 	n := Noise{Kind: "gaussian", Weights: p.Encoding.dim(), Scale: s}
 	models := float64(p.Encoding.models())
@@ -194,14 +207,17 @@ func (p *Plan) floor() float64 {
 	return math.Max(p.loss.Curvature()*p.radius*p.radius/1024, 0x1p-60)
 }
 
-// newObjective calibrates objective perturbation. What is released is the exact minimiser, rounded, so its theorem is the one of package calibrate and there is nothing else to pay for. Where a delta is
-// paid for but radial noise is shorter, which is so for few weights, radial noise is taken and no delta is charged.
+// newObjective calibrates objective perturbation. What is released is the exact minimiser, rounded,
+// so its theorem is the one of package calibrate and there is nothing else to pay for. Where a
+// delta is paid for but radial noise is shorter, which is so for few weights, radial noise is taken
+// and no delta is charged.
 func (p *Plan) newObjective(b Budget) (*recipe, error) {
 	o, err := p.linear(b)
 	if err != nil {
 		return nil, err
 	}
-	r := &recipe{method: Objective, lambda: o.Lambda, objective: o, cost: o.Cost, step: powerBelow(o.Scale / (8 * (p.most(o.Lambda) + p.bend())))}
+	r := &recipe{method: Objective, lambda: o.Lambda, objective: o, cost: o.Cost,
+		step: powerBelow(o.Scale / (8 * (p.most(o.Lambda) + p.bend())))}
 	r.noise = []Noise{{Kind: kind(o.Gaussian), On: "gradient", Scale: o.Scale, Weights: p.Encoding.dim()}}
 	return r, nil
 }
@@ -226,7 +242,8 @@ func (p *Plan) linear(b Budget) (*calibrate.Objective, error) {
 	if err != nil || lambda != 0 {
 		return o, err
 	}
-	// What the theorem of utility has, |b|^2/(2 Lambda) and Lambda |w|^2/2, is in balance at |b|/|w|. With more Lambda the Jacobian is cheaper, so that is private too, at less noise.
+	// What the theorem of utility has, |b|^2/(2 Lambda) and Lambda |w|^2/2, is in balance at
+	// |b|/|w|. With more Lambda the Jacobian is cheaper, so that is private too, at less noise.
 	if more := math.Max(p.floor(), p.loss.Curvature()*p.radius*p.length(o)/believed); more > o.Lambda && more < 0x1p60 {
 		return at(more)
 	}
@@ -237,15 +254,23 @@ func (p *Plan) length(o *calibrate.Objective) float64 {
 	return Noise{Kind: kind(o.Gaussian), Scale: o.Scale, Weights: p.Encoding.dim()}.norm()
 }
 
-// newMinima calibrates approximate minima perturbation (Iyengar, Near, Song, Thakkar, Thakurta, Wang 2019, Algorithm 1), with Gaussian objective perturbation of package calibrate in place of theirs.
+// newMinima calibrates approximate minima perturbation (Iyengar, Near, Song, Thakkar, Thakurta,
+// Wang 2019, Algorithm 1), with Gaussian objective perturbation of package calibrate in place of
+// theirs.
 //
-// Theorem. Let w be the exact minimiser with the random linear term. It is private at the first part of the budget. What is computed is within gamma/Lambda of it, because its gradient was verified
-// to be at most gamma long. So given w, what is computed from one database and from its neighbour are within 2 gamma/Lambda of each other, twice what the paper says, because both of them move; and in whole steps of size g
-// within D = 2 gamma/(Lambda g) + sqrt(d), and sqrt(k K) D for K models and k candidates. Discrete Gaussian noise that is calibrated to that makes the whole numbers private at the second
-// part of the budget, given w, and both together at the sum (composition).
+// Theorem. Let w be the exact minimiser with the random linear term. It is private at the first
+// part of the budget. What is computed is within gamma/Lambda of it, because its gradient was
+// verified to be at most gamma long. So given w, what is computed from one database and from its
+// neighbour are within 2 gamma/Lambda of each other, twice what the paper says, because both of
+// them move; and in whole steps of size g within D = 2 gamma/(Lambda g) + sqrt(d), and sqrt(k K) D
+// for K models and k candidates. Discrete Gaussian noise that is calibrated to that makes the whole
+// numbers private at the second part of the budget, given w, and both together at the sum
+// (composition).
 func (p *Plan) newMinima(b Budget) (*recipe, error) {
 	if b.currency() == pure {
-		return nil, fmt.Errorf("%w: minima adds Gaussian noise, and a pure epsilon buys none; take objective, which needs no delta, or ask with a delta", ErrSpec)
+		return nil,
+			fmt.Errorf("%w: minima adds Gaussian noise, and a pure epsilon buys none; take objective, which needs no delta, or ask "+
+				"with a delta", ErrSpec)
 	}
 	share := int64(20)
 	if b.currency() == concentrated {
@@ -265,7 +290,8 @@ func (p *Plan) newMinima(b Budget) (*recipe, error) {
 	moves := s / (p.most(o.Lambda) + p.bend()) // about as far as one person moves the minimiser
 	r := &recipe{
 		method: Minima, lambda: o.Lambda, objective: o,
-		tolerance: math.Max(p.rows()*p.loss.Slope()*p.radius*0x1p-40, math.Max(s*0x1p-22, moves*o.Lambda*0x1p-13)), step: powerBelow(moves * 0x1p-12 / math.Sqrt(d*all)),
+		tolerance: math.Max(p.rows()*p.loss.Slope()*p.radius*0x1p-40, math.Max(s*0x1p-22, moves*o.Lambda*0x1p-13)),
+		step:      powerBelow(moves * 0x1p-12 / math.Sqrt(d*all)),
 	}
 	sensitivity, err := l2(math.Sqrt(all) * (2*r.tolerance/(o.Lambda*r.step) + math.Sqrt(d)))
 	if err != nil {

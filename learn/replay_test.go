@@ -91,8 +91,9 @@ func replay(p *Plan, t *Table, seed uint64) replayed {
 	return out
 }
 
-// compare says what one person changed and must not have, and how far values moved as a part of what their noise was calibrated to. After the first release that differs values may
-// differ by more, because they are of other models: see given.
+// compare says what one person changed and must not have, and how far values moved as a part of
+// what their noise was calibrated to. After the first release that differs values may differ by
+// more, because they are of other models: see given.
 func compare(method string, a, b replayed) (ratio float64, err error) {
 	if a.err != nil || b.err != nil {
 		return 0, fmt.Errorf("one says %v, the other %v", a.err, b.err)
@@ -102,8 +103,10 @@ func compare(method string, a, b replayed) (ratio float64, err error) {
 	}
 	for i, c := range a.calls {
 		d := b.calls[i]
-		if c.Mechanism != d.Mechanism || c.Parameter.Cmp(d.Parameter) != 0 || c.Sensitivity.String() != d.Sensitivity.String() || c.Scoring != d.Scoring {
-			return 0, fmt.Errorf("call %d is %s(%s) against %s(%s)", i, c.Mechanism, c.Parameter.RatString(), d.Mechanism, d.Parameter.RatString())
+		if c.Mechanism != d.Mechanism || c.Parameter.Cmp(d.Parameter) != 0 || c.Sensitivity.String() != d.Sensitivity.String() ||
+			c.Scoring != d.Scoring {
+			return 0, fmt.Errorf("call %d is %s(%s) against %s(%s)", i, c.Mechanism, c.Parameter.RatString(), d.Mechanism,
+				d.Parameter.RatString())
 		}
 		if _, ok := exact.Between(c.Values, d.Values); !ok {
 			return 0, fmt.Errorf("call %d has %d values against %d", i, c.Values.Len(), d.Values.Len())
@@ -148,7 +151,8 @@ func moved(c, d mech.Call) float64 {
 	return part(m.Largest, big.NewInt(c.Scoring.Sensitivity))
 }
 
-// given is how far the estimate and the choice move where both tables have the same models, whatever these are.
+// given is how far the estimate and the choice move where both tables have the same models,
+// whatever these are.
 func given(p *Plan, a, b *Table, d detrand.Dice) (ratio float64) {
 	candidates := make([][][]int64, p.candidates())
 	for c := range candidates {
@@ -184,7 +188,9 @@ func given(p *Plan, a, b *Table, d detrand.Dice) (ratio float64) {
 	return ratio
 }
 
-// rough is how far the whole numbers of approximate minima are apart where both tables have the same exact minimiser, w: as a part of what their noise is calibrated to, over all models and candidates.
+// rough is how far the whole numbers of approximate minima are apart where both tables have the
+// same exact minimiser, w: as a part of what their noise is calibrated to, over all models and
+// candidates.
 func rough(t *testing.T, p *Plan, a, b *Table, w []float64) float64 {
 	var first, second []int64
 	for c := range p.candidates() {
@@ -251,7 +257,8 @@ func trainings(t *testing.T) (out []struct {
 				continue
 			}
 			add(made(2), Spec{Loss: "huber", Method: method, Budget: b, Regulariser: 400})
-			add(made(2), Spec{Loss: "logistic", Method: method, Budget: b, Radius: 0.7, Weights: map[string]float64{"class 0": 1, "class 1": 0.25}, Evaluate: eps(t, "0.5")})
+			add(made(2), Spec{Loss: "logistic", Method: method, Budget: b, Radius: 0.7,
+				Weights: map[string]float64{"class 0": 1, "class 1": 0.25}, Evaluate: eps(t, "0.5")})
 			add(made(3), Spec{Loss: "logistic", Method: method, Budget: b, Tune: []float64{900, 3000, 20000}})
 			add(made(0), Spec{Loss: "squares", Residual: 0.5, Method: method, Budget: b, Evaluate: eps(t, "0.5")})
 			add(made(0), Spec{Loss: "squares", Method: method, Budget: b, Tune: []float64{1500, 90000}})
@@ -260,8 +267,10 @@ func trainings(t *testing.T) (out []struct {
 	return out
 }
 
-// On neighbouring tables with the same randomness trainings make the same calls, with values that are no further apart than their noise is calibrated to; and gradients, to which noise was added before, are not either, wherever
-// they are taken. A plan for fewer rows of a person, and one for people who are added where they are substituted, are seen.
+// On neighbouring tables with the same randomness trainings make the same calls, with values that
+// are no further apart than their noise is calibrated to; and gradients, to which noise was added
+// before, are not either, wherever they are taken. A plan for fewer rows of a person, and one for
+// people who are added where they are substituted, are seen.
 func TestReplay(t *testing.T) {
 	closest, seen := map[string]float64{}, map[string]int{}
 	for number, training := range trainings(t) {
@@ -303,7 +312,8 @@ func TestReplay(t *testing.T) {
 				}
 			}
 		}
-		// Planted: people have three rows and it is calibrated to one; they are substituted and it is calibrated to adding them.
+		// Planted: people have three rows and it is calibrated to one; they are substituted and it
+		// is calibrated to adding them.
 		for name, g := range map[string]Group{"rows": {dp.Substitute, 1}, "neighbours": {dp.AddRemove, 3}} {
 			p := prepared(t, training.e, training.s, g)
 			d := detrand.New(fmt.Sprint("planted ", name, number), 1)
@@ -337,7 +347,8 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// With objective perturbation and the same randomness the model does not depend on the order of rows, to the last digit.
+// With objective perturbation and the same randomness the model does not depend on the order of
+// rows, to the last digit.
 func TestOrderDoesNotMatter(t *testing.T) {
 	for _, training := range trainings(t) {
 		if training.s.Method != Objective {

@@ -15,13 +15,16 @@ import (
 type Spec struct {
 	Loss      string  `json:"loss,omitempty"`       // "logistic", "huber", "squares"; empty: logistic for classes, squares for numbers
 	HalfWidth float64 `json:"half_width,omitempty"` // of huber; 0 means 0.5
-	Residual  float64 `json:"residual,omitempty"`   // of squares: beyond it the loss is straight; 0 means 1, which is half of the target's range
-	Method    string  `json:"method,omitempty"`     // "auto", "output", "objective", "minima"; empty means auto
+	// of squares: beyond it the loss is straight; 0 means 1, which is half of the target's range
+	Residual float64 `json:"residual,omitempty"`
+	Method   string  `json:"method,omitempty"` // "auto", "output", "objective", "minima"; empty means auto
 	// Budget is what the weights may cost.
 	Budget Budget `json:"budget"`
-	// Evaluate is what an estimate of the accuracy on the training rows may cost, on top: an epsilon, or the rho that it is worth. 0: there is none.
+	// Evaluate is what an estimate of the accuracy on the training rows may cost, on top: an
+	// epsilon, or the rho that it is worth. 0: there is none.
 	Evaluate dp.Amount `json:"evaluate,omitempty"`
-	// Regulariser is Lambda of the sum, 1/C of other libraries; 0: one is chosen from what is public.
+	// Regulariser is Lambda of the sum, 1/C of other libraries; 0: one is chosen from what is
+	// public.
 	Regulariser float64 `json:"regulariser,omitempty"`
 	// Tune are regularisers to choose from, on the data and paid for: a part of Budget.
 	Tune []float64 `json:"tune,omitempty"`
@@ -29,7 +32,8 @@ type Spec struct {
 	Radius float64 `json:"radius,omitempty"`
 	// Weights are public weights of classes by name; where there are none all are 1.
 	Weights map[string]float64 `json:"weights,omitempty"`
-	// Rows is about how many rows there are, where that is public. Nothing private depends on it: it is for the choice of a method and for what is said about accuracy.
+	// Rows is about how many rows there are, where that is public. Nothing private depends on it:
+	// it is for the choice of a method and for what is said about accuracy.
 	Rows int64 `json:"rows,omitempty"`
 }
 
@@ -46,7 +50,8 @@ const (
 	maxCandidates    = 16
 )
 
-// named returns the one of some names that a text means, or an error that says which there are and which is near.
+// named returns the one of some names that a text means, or an error that says which there are and
+// which is near.
 func named(what, text string, names ...string) error {
 	if slices.Contains(names, text) {
 		return nil
@@ -107,7 +112,8 @@ func (s *Spec) validateTune() error {
 	case n == 1:
 		return fmt.Errorf("%w: there is one regulariser to choose from; write it as the regulariser, or give more", ErrSpec)
 	case n > maxCandidates:
-		return fmt.Errorf("%w: there are %d regularisers to choose from, and %d are the most: each is trained on a part of the rows", ErrSpec, n, maxCandidates)
+		return fmt.Errorf("%w: there are %d regularisers to choose from, and %d are the most: each is trained on a part of the rows",
+			ErrSpec, n, maxCandidates)
 	case s.Regulariser != 0:
 		return fmt.Errorf("%w: a regulariser is given and others to choose from; leave one of the two out", ErrSpec)
 	}
@@ -133,7 +139,9 @@ func (s *Spec) loss(target *Column) (lossfn.Loss, error) {
 	case name == "squares" && target.Categorical():
 		return lossfn.Loss{}, fmt.Errorf("%w: squares are for numbers, and %q has classes; take logistic or huber", ErrSpec, target.Name)
 	case name != "squares" && !target.Categorical():
-		return lossfn.Loss{}, fmt.Errorf("%w: %s is for classes, and %q is a number; take squares, or a condition such as %s > 0 as the target", ErrSpec, name, target.Name, target.Name)
+		return lossfn.Loss{},
+			fmt.Errorf("%w: %s is for classes, and %q is a number; take squares, or a condition such as %s > 0 as the target", ErrSpec,
+				name, target.Name, target.Name)
 	}
 	if s.HalfWidth != 0 && name != "huber" {
 		return lossfn.Loss{}, fmt.Errorf("%w: a half-width is for huber, and the loss is %s", ErrSpec, name)
@@ -150,7 +158,8 @@ func (s *Spec) loss(target *Column) (lossfn.Loss, error) {
 	return lossfn.Logistic(), nil
 }
 
-// classWeights are the public weights of the classes in their order, the largest 1; nil where all are.
+// classWeights are the public weights of the classes in their order, the largest 1; nil where all
+// are.
 func (s *Spec) classWeights(target *Column) ([]float64, error) {
 	if len(s.Weights) == 0 {
 		return nil, nil
@@ -165,7 +174,8 @@ func (s *Spec) classWeights(target *Column) ([]float64, error) {
 	sort.Strings(names)
 	for _, name := range names {
 		if !slices.Contains(target.Values, name) {
-			return nil, fmt.Errorf("%w: there is a weight for %q, and the classes of %q are %s", ErrSpec, name, target.Name, strings.Join(target.Values, ", "))
+			return nil, fmt.Errorf("%w: there is a weight for %q, and the classes of %q are %s", ErrSpec, name, target.Name,
+				strings.Join(target.Values, ", "))
 		}
 		if w := s.Weights[name]; !(w >= 0x1p-20 && w <= 0x1p20) {
 			return nil, fmt.Errorf("%w: the weight of %q is a positive number, and not %v; leave rows out with WHERE", ErrSpec, name, w)

@@ -7,10 +7,13 @@ import (
 
 // splitter divides rows into parts.
 //
-// The part of a row is a hash of what is in it and of its number among the rows that are equal to it. Equal rows cannot be told apart, so in what order they come does not matter, and the table is a set of pairs (row,
-// number). A person who adds m rows adds m pairs and changes no other; one who takes others' place takes m away at most and adds m at most. So every row of everybody else is in the same part in both
-// databases, as the theorem on candidates of package calibrate needs. (By a hash of the row alone all equal rows would be in one part, and no part would look like the whole.) It rests on nobody
-// finding two different rows with the same SHA-256.
+// The part of a row is a hash of what is in it and of its number among the rows that are equal to
+// it. Equal rows cannot be told apart, so in what order they come does not matter, and the table is
+// a set of pairs (row, number). A person who adds m rows adds m pairs and changes no other; one who
+// takes others' place takes m away at most and adds m at most. So every row of everybody else is in
+// the same part in both databases, as the theorem on candidates of package calibrate needs. (By a
+// hash of the row alone all equal rows would be in one part, and no part would look like the
+// whole.) It rests on nobody finding two different rows with the same SHA-256.
 type splitter struct {
 	parts  uint64
 	copies map[[sha256.Size]byte]uint64 // how many rows with a hash there were

@@ -32,8 +32,9 @@ func (p *Plan) NewTable() *Table {
 	return &Table{func() *collected { return c }}
 }
 
-// Add takes a row of codes: one for each feature in order, and the target's at the end. It is total: whatever the codes are, a row adds at most what the plan says. A row without a target, or with another
-// number of codes, is left out.
+// Add takes a row of codes: one for each feature in order, and the target's at the end. It is
+// total: whatever the codes are, a row adds at most what the plan says. A row without a target, or
+// with another number of codes, is left out.
 func (t *Table) Add(codes []int64) {
 	c := t.inside()
 	if c.rows != nil || len(codes) != len(c.encoding.Features)+1 {

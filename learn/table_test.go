@@ -11,7 +11,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/detrand"
 )
 
-// TestAddIsTotal adds rows of any codes: every one that counts is at most the radius long, and nothing panics.
+// TestAddIsTotal adds rows of any codes: every one that counts is at most the radius long, and
+// nothing panics.
 func TestAddIsTotal(t *testing.T) {
 	codes := []int64{Null, math.MaxInt64, -math.MaxInt64, -1, 0, 1, 2, 3, 50, 1 << 40}
 	for _, classes := range []int{0, 2, 4} {
@@ -19,7 +20,8 @@ func TestAddIsTotal(t *testing.T) {
 			p := prepared(t, made(classes), Spec{Budget: Budget{Epsilon: dp.One}, Radius: radius, Tune: []float64{1e5, 2e5}}, one)
 			table, dice := p.NewTable(), detrand.New("codes", 1)
 			for range 300 {
-				table.Add([]int64{detrand.Pick(dice, codes), detrand.Pick(dice, codes), detrand.Pick(dice, codes), detrand.Pick(dice, codes)})
+				table.Add([]int64{detrand.Pick(dice, codes), detrand.Pick(dice, codes), detrand.Pick(dice, codes),
+					detrand.Pick(dice, codes)})
 			}
 			for _, short := range [][]int64{nil, {1}, {1, 2, 3}, {1, 1, 1, 1, 1}} {
 				table.Add(short)
@@ -87,7 +89,8 @@ func TestTableIsSealed(t *testing.T) {
 	table := madeTable(p, 3, 1)
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%d", "%x", "%q"} {
 		for _, v := range []any{table, *table, struct{ T *Table }{table}, table.Collector()} {
-			if text := fmt.Sprintf(verb, v); strings.ContainsAny(strings.ReplaceAll(text, "0x", ""), "123456789") && !strings.Contains(text, sealed) {
+			if text := fmt.Sprintf(verb, v); strings.ContainsAny(strings.ReplaceAll(text, "0x", ""), "123456789") &&
+				!strings.Contains(text, sealed) {
 				t.Errorf("%s shows %q", verb, text)
 			}
 		}

@@ -10,10 +10,15 @@ import (
 
 // tuning sets what chooses among candidates, and returns what is left for training them.
 //
-// The rows are divided into one part for each candidate and one more (Chaudhuri, Monteleoni, Sarwate 2011, Algorithm 3). Every candidate is trained on its part. All of them together are private at the first part of
-// the budget, by the theorem on candidates of package calibrate. Then the mistakes that each makes on the last part are counted, and a selector chooses one privately at the second part of the budget: a
-// person has at most m rows there, so every count moves by m at most, also where others take their place, because what leaves and what comes have opposite signs; where people are only added or removed all counts move the same way.
-// The price is the sum (composition), although most rows are in one of the two: for people with several rows, and for rows that change, less is not true in general.
+// The rows are divided into one part for each candidate and one more (Chaudhuri, Monteleoni,
+// Sarwate 2011, Algorithm 3). Every candidate is trained on its part. All of them together are
+// private at the first part of the budget, by the theorem on candidates of package calibrate. Then
+// the mistakes that each makes on the last part are counted, and a selector chooses one privately
+// at the second part of the budget: a person has at most m rows there, so every count moves by m at
+// most, also where others take their place, because what leaves and what comes have opposite signs;
+// where people are only added or removed all counts move the same way. The price is the sum
+// (composition), although most rows are in one of the two: for people with several rows, and for
+// rows that change, less is not true in general.
 func (p *Plan) tuning() (Budget, error) {
 	b := p.Spec.Budget
 	if len(p.Spec.Tune) == 0 {
@@ -39,7 +44,9 @@ func (p *Plan) tuning() (Budget, error) {
 	if err != nil {
 		return b, fmt.Errorf("%w: %w", ErrSpec, err)
 	}
-	p.Why = append(p.Why, fmt.Sprintf("A fifth of the price chooses among %d regularisers, by %s. Each is trained on one of %d parts of the rows.", len(p.Spec.Tune), why, len(p.Spec.Tune)+1))
+	p.Why = append(p.Why,
+		fmt.Sprintf("A fifth of the price chooses among %d regularisers, by %s. Each is trained on one of %d parts of the rows.",
+			len(p.Spec.Tune), why, len(p.Spec.Tune)+1))
 	return first, nil
 }
 

@@ -12,7 +12,8 @@ import (
 func TestExcess(t *testing.T) {
 	for _, classes := range []int{0, 2} {
 		for _, s := range []Spec{
-			{Method: Output, Budget: Budget{Epsilon: dp.One}}, {Method: Output, Budget: Budget{Rho: dp.One}}, {Method: Objective, Budget: Budget{Epsilon: dp.One}},
+			{Method: Output, Budget: Budget{Epsilon: dp.One}}, {Method: Output, Budget: Budget{Rho: dp.One}},
+			{Method: Objective, Budget: Budget{Epsilon: dp.One}},
 			{Method: Objective, Budget: Budget{Rho: dp.One}}, {Method: Minima, Budget: Budget{Rho: dp.One}},
 		} {
 			const n = 500

@@ -15,8 +15,9 @@ func (a Alert) String() string {
 	return fmt.Sprintf("%d %% of the budget of %q is spent", a.Percent, a.Account)
 }
 
-// Alerts returns the alerts of a charge: of each account the highest threshold that this charge and none before it
-// passed. They follow from the record alone, so each is given once. A request that had been charged before has none.
+// Alerts returns the alerts of a charge: of each account the highest threshold that this charge and
+// none before it passed. They follow from the record alone, so each is given once. A request that
+// had been charged before has none.
 func (r Receipt) Alerts() []Alert {
 	if r.Again {
 		return nil

@@ -8,29 +8,33 @@ import (
 	"github.com/discreet-dp/discreet/dp"
 )
 
-// Anchor is what is known elsewhere about a ledger. A ledger that does not hold the record with this position and
-// hash is an older copy of itself, or another one, and is not opened.
+// Anchor is what is known elsewhere about a ledger. A ledger that does not hold the record with
+// this position and hash is an older copy of itself, or another one, and is not opened.
 type Anchor struct {
-	// Identity is the hash of the ledger's identity, which itself is the owner's secret and stays in the ledger.
+	// Identity is the hash of the ledger's identity, which itself is the owner's secret and stays
+	// in the ledger.
 	Identity string    `json:"identity"`
 	Sequence uint64    `json:"sequence"`
 	Hash     string    `json:"hash"`
 	Time     time.Time `json:"time"`
 	// Owner is the key whose signatures count, so that a ledger that was lost is not anybody's.
 	Owner string `json:"owner,omitempty"`
-	// Most is, for every account ever charged, the most that can have been spent until the next anchor is written.
-	// The ledger writes the next one before it confirms a charge that goes beyond, so this is what a lost ledger counts as.
+	// Most is, for every account ever charged, the most that can have been spent until the next
+	// anchor is written. The ledger writes the next one before it confirms a charge that goes
+	// beyond, so this is what a lost ledger counts as.
 	Most []Ceiling `json:"most"`
-	// Trail is some of the earlier positions, the later the denser, by which an older copy is recognised.
+	// Trail is some of the earlier positions, the later the denser, by which an older copy is
+	// recognised.
 	Trail []Position `json:"trail"`
 }
 
-// AnchorNotes is the session whose note says that a ledger has an anchor, and where. From then on a place without one is no place that never had one: the ledger is not opened, because its volume
+// AnchorNotes is the session whose note says that a ledger has an anchor, and where. From then on a
+// place without one is no place that never had one: the ledger is not opened, because its volume
 // may not be mounted, and the ledger be older than what is there. See [UnanchoredError].
 const AnchorNotes = "anchor"
 
-// Ceiling is the most that can have been spent in an account. Its JSON is exact, in units of 2^-40, unlike that of a
-// [dp.Cost], which is for people and rounds.
+// Ceiling is the most that can have been spent in an account. Its JSON is exact, in units of 2^-40,
+// unlike that of a [dp.Cost], which is for people and rounds.
 type Ceiling struct {
 	Account string
 	Spent   dp.Cost
@@ -65,12 +69,13 @@ type Position struct {
 	Hash     string `json:"hash"`
 }
 
-// Anchorage is the second place in which anchors are kept, such as a file on another volume. The package anchor has some.
+// Anchorage is the second place in which anchors are kept, such as a file on another volume. The
+// package anchor has some.
 type Anchorage interface {
 	// Load returns the last anchor that was stored, and false where none ever was.
 	Load(ctx context.Context) (Anchor, bool, error)
-	// Store returns when the anchor is on stable storage. It keeps only the last one. After an error it is not known which is
-	// stored, the new one or the one before.
+	// Store returns when the anchor is on stable storage. It keeps only the last one. After an
+	// error it is not known which is stored, the new one or the one before.
 	Store(ctx context.Context, a Anchor) error
 	// String says where it is, for messages.
 	String() string

@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// Casebook follows from the records of a ledger: its incidents, and the charges of questions that nothing came of. Give it all records, from the first on.
+// Casebook follows from the records of a ledger: its incidents, and the charges of questions that
+// nothing came of. Give it all records, from the first on.
 type Casebook struct {
 	Incidents []Case
 	doors     Doors
@@ -23,7 +24,8 @@ type Case struct {
 	Charge   uint64    `json:"charge"` // 0 where it is not known
 	// Told says that somebody was told of it: the door was open. Only such ones count.
 	Told bool `json:"told"`
-	// Released is the record of the release that took it back, or 0. One that was not told has nothing to take back.
+	// Released is the record of the release that took it back, or 0. One that was not told has
+	// nothing to take back.
 	Released uint64 `json:"released"`
 }
 
@@ -37,7 +39,8 @@ type Unanswered struct {
 	Query    string    `json:"query"` // the hash of the question
 	// Session says that it paid for a session, which never has an answer of its own.
 	Session bool `json:"session"`
-	// Incident is the record that says why, or 0: it was canceled, the process ended, or it failed in a version that recorded no incidents.
+	// Incident is the record that says why, or 0: it was canceled, the process ended, or it failed
+	// in a version that recorded no incidents.
 	Incident uint64 `json:"incident"`
 }
 
@@ -50,7 +53,8 @@ func (b *Casebook) Add(r *Record) {
 			b.open = map[uint64]Unanswered{}
 		}
 		b.open[r.Sequence] = Unanswered{
-			Sequence: r.Sequence, Time: r.Time.UTC(), Analyst: strings.Clone(r.Analyst), Dataset: strings.Clone(r.Dataset), Request: strings.Clone(r.Request), Query: strings.Clone(r.Query),
+			Sequence: r.Sequence, Time: r.Time.UTC(), Analyst: strings.Clone(r.Analyst), Dataset: strings.Clone(r.Dataset),
+			Request: strings.Clone(r.Request), Query: strings.Clone(r.Query),
 			Session: PaysForSession(r),
 		}
 		b.order = append(b.order, r.Sequence)
@@ -58,7 +62,8 @@ func (b *Casebook) Add(r *Record) {
 		delete(b.open, r.Charge)
 	case KindIncident:
 		b.Incidents = append(b.Incidents, Case{
-			Sequence: r.Sequence, Time: r.Time.UTC(), Analyst: strings.Clone(r.Analyst), Dataset: strings.Clone(r.Dataset), Failure: Failure(strings.Clone(string(r.Failure))), Charge: r.Charge, Told: told,
+			Sequence: r.Sequence, Time: r.Time.UTC(), Analyst: strings.Clone(r.Analyst), Dataset: strings.Clone(r.Dataset),
+			Failure: Failure(strings.Clone(string(r.Failure))), Charge: r.Charge, Told: told,
 		})
 		if u, ok := b.open[r.Charge]; ok {
 			u.Incident = r.Sequence

@@ -47,8 +47,8 @@ type Charge struct {
 	// Mechanisms says how the answer is made private, such as
 	// "discrete-gaussian x2". It may be empty.
 	Mechanisms string
-	// Window is the current window of the dataset; see [Ledger.Window]. Where it is not any more, the charge is
-	// refused with a [*WindowError].
+	// Window is the current window of the dataset; see [Ledger.Window]. Where it is not any more,
+	// the charge is refused with a [*WindowError].
 	Window uint64
 	// Cost is what all mechanisms together cost.
 	Cost dp.Cost

@@ -75,13 +75,18 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		err  error
 		says []string
 	}{
-		{&ledger.BudgetError{Account: "hospital/ana", Want: dp.Cost{Epsilon: dp.Unbounded, Rho: dp.One / 4, Delta: 0}, Left: dp.Cost{Epsilon: dp.Unbounded, Rho: dp.One / 8, Delta: 0}},
+		{&ledger.BudgetError{Account: "hospital/ana", Want: dp.Cost{Epsilon: dp.Unbounded, Rho: dp.One / 4, Delta: 0},
+			Left: dp.Cost{Epsilon: dp.Unbounded, Rho: dp.One / 8, Delta: 0}},
 			[]string{`"hospital/ana"`, "wanted rho 0.25,", "left rho 0.125.", "Nothing was spent"}},
-		{&ledger.BudgetError{Account: "a", Want: dp.Cost{Epsilon: dp.Unbounded, Rho: dp.One / 4, Delta: 0}, Left: dp.Cost{Epsilon: dp.Unbounded, Rho: 0, Delta: 0}},
+		{&ledger.BudgetError{Account: "a", Want: dp.Cost{Epsilon: dp.Unbounded, Rho: dp.One / 4, Delta: 0},
+			Left: dp.Cost{Epsilon: dp.Unbounded, Rho: 0, Delta: 0}},
 			[]string{"wanted rho 0.25,", "left rho 0."}},
-		{&ledger.BudgetError{Account: "a", Want: dp.Cost{Epsilon: dp.Unbounded}, Left: dp.Cost{Epsilon: 1, Rho: dp.Unbounded}}, []string{"pure", "Laplace"}},
-		{&ledger.BudgetError{Account: "a", Want: dp.Cost{Epsilon: 1, Rho: dp.Unbounded}, Left: dp.Cost{Epsilon: dp.Unbounded, Rho: 1}}, []string{"zero-concentrated"}},
-		{&ledger.CorruptError{Path: "l.db", Where: "record 7"}, []string{"l.db", "record 7", "Nothing was changed", "backup", "Do not delete"}},
+		{&ledger.BudgetError{Account: "a", Want: dp.Cost{Epsilon: dp.Unbounded}, Left: dp.Cost{Epsilon: 1, Rho: dp.Unbounded}},
+			[]string{"pure", "Laplace"}},
+		{&ledger.BudgetError{Account: "a", Want: dp.Cost{Epsilon: 1, Rho: dp.Unbounded}, Left: dp.Cost{Epsilon: dp.Unbounded, Rho: 1}},
+			[]string{"zero-concentrated"}},
+		{&ledger.CorruptError{Path: "l.db", Where: "record 7"},
+			[]string{"l.db", "record 7", "Nothing was changed", "backup", "Do not delete"}},
 		{&ledger.WriteError{Path: "l.db", Err: disk}, []string{"l.db", "no space", "Nothing was spent"}},
 		{&ledger.WriteError{Path: "l.db", Err: disk, Broken: true}, []string{"stopped", "Nothing may be released"}},
 		{&ledger.RequestError{Request: "r", Differs: "query"}, []string{`"r"`, "another query", "new identifier"}},

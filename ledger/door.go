@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// Failure says, in one of a few words, how a question failed after its charge. Nothing else of it is recorded: words of an engine could hold data.
+// Failure says, in one of a few words, how a question failed after its charge. Nothing else of it
+// is recorded: words of an engine could hold data.
 type Failure string
 
 // The ways to fail.
@@ -22,14 +23,17 @@ const (
 // Failures are all of them.
 var Failures = []Failure{FailedError, FailedMemory, FailedTime, FailedPanic, FailedCrash}
 
-// Incident is a question that failed after its charge. Whether it fails can depend on the data, so to be told of it is worth a bit that no noise covers. The
-// ledger counts them and closes the door: see [Doors].
+// Incident is a question that failed after its charge. Whether it fails can depend on the data, so
+// to be told of it is worth a bit that no noise covers. The ledger counts them and closes the door:
+// see [Doors].
 type Incident struct {
-	// Analyst is who asked, and is empty for a crash. Charge is what paid for the question, or 0 where that is not known.
+	// Analyst is who asked, and is empty for a crash. Charge is what paid for the question, or 0
+	// where that is not known.
 	Analyst, Dataset string
 	Charge           uint64
 	Failure          Failure
-	// ByAnalyst and ByDataset are how many failures the policy bears now, of one analyst and of all of them. The last of them closes the door.
+	// ByAnalyst and ByDataset are how many failures the policy bears now, of one analyst and of all
+	// of them. The last of them closes the door.
 	ByAnalyst, ByDataset uint64
 }
 
@@ -56,34 +60,42 @@ func (i Incident) Validate() error {
 	return nil
 }
 
-// DoorError is returned when the door of a dataset is closed to an analyst. It is the same whatever closed it.
+// DoorError is returned when the door of a dataset is closed to an analyst. It is the same whatever
+// closed it.
 type DoorError struct {
 	Dataset string
-	// Charged says that the question was being answered when the door closed: its charge stays, and nothing came of it.
+	// Charged says that the question was being answered when the door closed: its charge stays, and
+	// nothing came of it.
 	Charged bool
 }
 
 func (e *DoorError) Error() string {
 	const why = "questions failed after they were charged, and each failure can tell something that nobody paid for"
 	if e.Charged {
-		return fmt.Sprintf("the dataset %s gives no new answers until its owner has released it: %s. What was charged for this question stays charged, and nothing comes of it for now; "+
+		return fmt.Sprintf("the dataset %s gives no new answers until its owner has released it: %s. What was charged for this question "+
+			"stays charged, and nothing comes of it for now; "+
 			"named by the same request, it can be asked again after the release without a second charge", e.Dataset, why)
 	}
-	return fmt.Sprintf("the dataset %s gives no new answers until its owner has released it: %s. Nothing was charged. Answers that were paid for stay free; "+
+	return fmt.Sprintf("the dataset %s gives no new answers until its owner has released it: %s. Nothing was charged. Answers that were "+
+		"paid for stay free; "+
 		"ask the owner of the data to look at 'discreet incidents'", e.Dataset, why)
 }
 
 // Doors follow from the records: which datasets are closed to whom. The rules:
 //
-//   - An incident counts for its analyst and for its dataset, unless the door was closed to the analyst before: then nobody was told of it. That of a crash counts for
-//     the dataset alone.
-//   - The door is closed to an analyst whose incidents are as many as the last of them says that are borne, and to everybody where those of the dataset are. Incidents that were
-//     released are none.
-//   - A release takes back all incidents of an analyst, or of the dataset. Nothing else does, and no clock.
+//   - An incident counts for its analyst and for its dataset, unless the door was closed to the
+//     analyst before: then nobody was told of it. That of a crash counts for the dataset alone.
+//   - The door is closed to an analyst whose incidents are as many as the last of them says that
+//     are borne, and to everybody where those of the dataset are. Incidents that were released are
+//     none.
+//   - A release takes back all incidents of an analyst, or of the dataset. Nothing else does, and
+//     no clock.
 //
-// So of a dataset no more failures are told between two releases than the policy bore, however many questions are asked at once.
+// So of a dataset no more failures are told between two releases than the policy bore, however many
+// questions are asked at once.
 //
-// What the policy bears is recorded with each incident. So the door follows from the chain alone, and a policy that is changed later opens nothing.
+// What the policy bears is recorded with each incident. So the door follows from the chain alone,
+// and a policy that is changed later opens nothing.
 type Doors struct {
 	of map[string]*hall
 }
@@ -118,13 +130,15 @@ func (t *tally) closed() bool { return t != nil && t.count > 0 && t.count >= t.b
 type Door struct {
 	Closed bool
 	Since  time.Time // the time of the record that closed it
-	// Incidents are those of the dataset that were told and not released, and ShutOut is to how many analysts it is closed for their own.
+	// Incidents are those of the dataset that were told and not released, and ShutOut is to how
+	// many analysts it is closed for their own.
 	Incidents uint64
 	ShutOut   int
 	Own       uint64 // those of this analyst among them
 }
 
-// Door returns the door of a dataset to an analyst. Nobody, who is named by nothing, is shut out where everybody is.
+// Door returns the door of a dataset to an analyst. Nobody, who is named by nothing, is shut out
+// where everybody is.
 func (d *Doors) Door(dataset, analyst string) (out Door) {
 	h := d.of[dataset]
 	if h == nil {

@@ -8,34 +8,35 @@ import (
 	"github.com/discreet-dp/discreet/dp"
 )
 
-// Entry is what the owner of the data writes into the ledger: a [Renewal], an [Owner], a [TopUp], a [Recovery] or a [Release].
-// Nothing that an analyst does makes one.
+// Entry is what the owner of the data writes into the ledger: a [Renewal], an [Owner], a [TopUp], a
+// [Recovery] or a [Release]. Nothing that an analyst does makes one.
 type Entry interface {
 	// Validate returns an [*InvalidError] unless the entry is well formed.
 	Validate() error
 	entry()
 }
 
-// Renewal begins the next window of a dataset. The accounts of a window have its number in their names (see
-// [WindowName]), so what was spent in earlier windows stays, and the ledger looks at no clock.
+// Renewal begins the next window of a dataset. The accounts of a window have its number in their
+// names (see [WindowName]), so what was spent in earlier windows stays, and the ledger looks at no
+// clock.
 type Renewal struct {
 	Dataset string
-	// From is the window that ends. Where another one is current the renewal is refused with a [*WindowError], so
-	// that two who renew at once renew once.
+	// From is the window that ends. Where another one is current the renewal is refused with a
+	// [*WindowError], so that two who renew at once renew once.
 	From   uint64
 	Reason string
 }
 
-// Owner says whose signatures count from here on. The first owner of a ledger needs no signature; to be followed by
-// another takes the signature of the one before.
+// Owner says whose signatures count from here on. The first owner of a ledger needs no signature;
+// to be followed by another takes the signature of the one before.
 type Owner struct {
 	Public ed25519.PublicKey
 	Reason string
 	Signer crypto.Signer // of the owner before; nil for the first
 }
 
-// TopUp raises the limits of accounts, by the same amount and for as long as the accounts exist: those of a window
-// end with it. It is signed by the owner.
+// TopUp raises the limits of accounts, by the same amount and for as long as the accounts exist:
+// those of a window end with it. It is signed by the owner.
 type TopUp struct {
 	Accounts []string
 	Amount   dp.Cost
@@ -46,12 +47,14 @@ type TopUp struct {
 // Recovery counts what an anchor knows and this ledger has lost as spent. See [Anchor].
 type Recovery struct {
 	Anchor Anchor
-	// Spent are the accounts with what they count as having spent from here on. It is never less than before.
+	// Spent are the accounts with what they count as having spent from here on. It is never less
+	// than before.
 	Spent  []Balance
 	Reason string
 }
 
-// Release takes back the incidents of an analyst, or all of a dataset, so that the door is open again; see [Doors]. Where the ledger has an owner it is signed.
+// Release takes back the incidents of an analyst, or all of a dataset, so that the door is open
+// again; see [Doors]. Where the ledger has an owner it is signed.
 type Release struct {
 	Dataset string
 	Analyst string // empty for everybody

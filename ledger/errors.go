@@ -11,7 +11,8 @@ import (
 // Errors when a ledger is opened.
 
 // ErrBusy is returned when another process, or this one, has the ledger open.
-var ErrBusy = errors.New("the ledger is open already: a server that runs has it, or another command. A ledger has one writer at a time; stop the server, or wait for the command")
+var ErrBusy = errors.New("the ledger is open already: a server that runs has it, or another command. A ledger has one writer at a time; " +
+	"stop the server, or wait for the command")
 
 // CorruptError is returned when a ledger does not check. Nothing was changed.
 type CorruptError struct {
@@ -48,10 +49,12 @@ type BudgetError struct {
 
 func (e *BudgetError) Error() string {
 	if e.Left.Epsilon != dp.Unbounded && e.Want.Epsilon == dp.Unbounded {
-		return fmt.Sprintf("the account %q has a pure budget, and this question cannot be answered with pure differential privacy: ask it with Laplace noise, or ask the owner of the data", e.Account)
+		return fmt.Sprintf("the account %q has a pure budget, and this question cannot be answered with pure differential privacy: ask "+
+			"it with Laplace noise, or ask the owner of the data", e.Account)
 	}
 	if e.Left.Rho != dp.Unbounded && e.Want.Rho == dp.Unbounded || e.Left.Delta != dp.Unbounded && e.Want.Delta == dp.Unbounded {
-		return fmt.Sprintf("the account %q has a zero-concentrated budget, and this question has no cost in it: ask it with another mechanism, or ask the owner of the data", e.Account)
+		return fmt.Sprintf("the account %q has a zero-concentrated budget, and this question has no cost in it: ask it with another "+
+			"mechanism, or ask the owner of the data", e.Account)
 	}
 	return fmt.Sprintf("the budget of %q does not admit this: wanted %s, left %s. Nothing was spent",
 		e.Account, e.only(e.Want), e.only(e.Left))
@@ -87,39 +90,49 @@ func (e *RequestError) Error() string {
 	return fmt.Sprintf("the request %q was charged before with another %s: use a new identifier for a new question", e.Request, e.Differs)
 }
 
-// WindowError is returned when a charge or a renewal names a window that is not the current one. Nothing was spent.
+// WindowError is returned when a charge or a renewal names a window that is not the current one.
+// Nothing was spent.
 type WindowError struct {
 	Dataset      string
 	Window, Want uint64
 }
 
 func (e *WindowError) Error() string {
-	return fmt.Sprintf("window %d of %q is not the current one, which is %d: it was renewed meanwhile. Nothing was spent; ask again", e.Window, e.Dataset, e.Want)
+	return fmt.Sprintf("window %d of %q is not the current one, which is %d: it was renewed meanwhile. Nothing was spent; ask again",
+		e.Window, e.Dataset, e.Want)
 }
 
-// LapsedError is returned when something is asked for, or would be written down, that a charge of a window which has ended was to pay for. That window's budget paid
-// for it, and is over; the current one's has not.
+// LapsedError is returned when something is asked for, or would be written down, that a charge of a
+// window which has ended was to pay for. That window's budget paid for it, and is over; the current
+// one's has not.
 type LapsedError struct {
 	Request, Dataset string
 	Window, Now      uint64 // the window of the charge, and the current one
-	// Charged says that the window ended after the charge was made and before what it paid for was written down, so that nothing of it may be released. Otherwise
-	// the charge is of another day, and nothing was spent now.
+	// Charged says that the window ended after the charge was made and before what it paid for was
+	// written down, so that nothing of it may be released. Otherwise the charge is of another day,
+	// and nothing was spent now.
 	Charged bool
 }
 
 func (e *LapsedError) Error() string {
 	if e.Charged && e.Request == "" { // of a session, whose requests nobody chooses
-		return fmt.Sprintf("window %d of %q ended before the answer was there, so it was not released, and what was charged for it stays with that window. Ask again, which is charged in window %d", e.Window, e.Dataset, e.Now)
+		return fmt.Sprintf("window %d of %q ended before the answer was there, so it was not released, and what was charged for it stays "+
+			"with that window. Ask again, which is charged in window %d", e.Window, e.Dataset, e.Now)
 	}
 	if e.Charged {
-		return fmt.Sprintf("window %d of %q ended before the answer to the request %q was there, so it was not released, and its charge stays with that window. Ask with another request identifier, which is charged in window %d", e.Window, e.Dataset, e.Request, e.Now)
+		return fmt.Sprintf("window %d of %q ended before the answer to the request %q was there, so it was not released, and its charge "+
+			"stays with that window. Ask with another request identifier, which is charged in window %d", e.Window, e.Dataset, e.Request,
+			e.Now)
 	}
-	return fmt.Sprintf("the request %q was charged in window %d of %q and got no answer before that ended: what one window paid for is not answered in another. Nothing was spent now; ask with another request identifier, which is charged in window %d", e.Request, e.Window, e.Dataset, e.Now)
+	return fmt.Sprintf("the request %q was charged in window %d of %q and got no answer before that ended: what one window paid for is "+
+		"not answered in another. Nothing was spent now; ask with another request identifier, which is charged in window %d", e.Request,
+		e.Window, e.Dataset, e.Now)
 }
 
 // Errors of the owner's entries.
 
-// SignatureError is returned when an entry does not have the signature that counts. Nothing was changed.
+// SignatureError is returned when an entry does not have the signature that counts. Nothing was
+// changed.
 type SignatureError struct{ Problem string }
 
 func (e *SignatureError) Error() string {
@@ -133,16 +146,21 @@ type AnchorError struct {
 }
 
 func (e *AnchorError) Error() string {
-	return fmt.Sprintf("the ledger %s is not the one that the anchor in %s knows: %s. It was not opened, because it would forget what was spent. "+
-		"Restore the ledger that goes with the anchor. Where that is lost for good, 'discreet ledger anchor --recover --reason ...' counts the missing part as spent", e.Path, e.Anchorage, e.Problem)
+	return fmt.Sprintf("the ledger %s is not the one that the anchor in %s knows: %s. It was not opened, because it would forget "+
+		"what was spent. "+
+		"Restore the ledger that goes with the anchor. Where that is lost for good, 'discreet ledger anchor --recover --reason ...' "+
+		"counts the missing part as spent", e.Path, e.Anchorage, e.Problem)
 }
 
-// UnanchoredError is returned when a ledger has an anchor, by its own records, and there is none in its place. Nothing was changed.
+// UnanchoredError is returned when a ledger has an anchor, by its own records, and there is none in
+// its place. Nothing was changed.
 type UnanchoredError struct{ Path, Anchorage string }
 
 func (e *UnanchoredError) Error() string {
-	return fmt.Sprintf("the ledger %s has an anchor, and there is none in %s. It was not opened, because nothing tells it from an older copy of itself. "+
-		"Mount the volume of the anchor, or put the anchor there that it had elsewhere. Where that is lost for good, compare the ledger with the last receipts that were given out ('discreet ledger verify --receipt ...'), "+
+	return fmt.Sprintf("the ledger %s has an anchor, and there is none in %s. It was not opened, because nothing tells it from an older "+
+		"copy of itself. "+
+		"Mount the volume of the anchor, or put the anchor there that it had elsewhere. Where that is lost for good, compare the ledger "+
+		"with the last receipts that were given out ('discreet ledger verify --receipt ...'), "+
 		"and 'discreet ledger anchor --begin --reason ...' begins another anchor", e.Path, e.Anchorage)
 }
 
@@ -156,8 +174,10 @@ var ErrKept = errors.New("this charge has an answer already, and pays for one: r
 // charge.
 var ErrUnpaid = errors.New("there is no such charge, so nothing may be released for it")
 
-// ErrRecovered is returned when an answer is kept for a charge from before the ledger was recovered. It may have had one, which is among what was lost.
-var ErrRecovered = errors.New("this charge is from before the ledger was recovered, and its answer may be among what was lost, so there may be no second one: ask with a new request identifier")
+// ErrRecovered is returned when an answer is kept for a charge from before the ledger was
+// recovered. It may have had one, which is among what was lost.
+var ErrRecovered = errors.New("this charge is from before the ledger was recovered, and its answer may be among what was lost, so there " +
+	"may be no second one: ask with a new request identifier")
 
 // Errors at any time.
 
@@ -168,22 +188,34 @@ type WriteError struct {
 	// Broken says that the fate of the last write is not known, so this ledger
 	// does no more work. Opened again it either has the record or has not.
 	Broken bool
-	// Charged says that the charge was made and stays, and that its answer could not be kept or its anchor not stored.
+	// Charged says that the charge was made and stays, and that its answer could not be kept or its
+	// anchor not stored.
 	Charged bool
 	Err     error
 }
 
 func (e *WriteError) Error() string {
 	if e.Charged {
-		return fmt.Sprintf("the ledger %s could not be written: %v. The charge was made and stays, but the answer could not be secured and so was not released. Look after the disk, then ask again: with the same request identifier it is not charged twice", e.Path, e.Err)
+		return fmt.Sprintf("the ledger %s could not be written: %v. The charge was made and stays, but the answer could not be secured "+
+			"and so was not released. Look after the disk, then ask again: with the same request identifier it is not charged twice",
+			e.Path, e.Err)
 	}
 	if e.Broken {
-		return fmt.Sprintf("the ledger %s could not be written and was stopped: %v. Nothing may be released. Look after the disk, then start again", e.Path, e.Err)
+		return fmt.Sprintf("the ledger %s could not be written and was stopped: %v. Nothing may be released. Look after the disk, "+
+			"then start again", e.Path, e.Err)
 	}
-	return fmt.Sprintf("the ledger %s could not be written: %v. Nothing was spent and nothing may be released. Make room on the disk, then ask again", e.Path, e.Err)
+	return fmt.Sprintf("the ledger %s could not be written: %v. Nothing was spent and nothing may be released. Make room on the disk, "+
+		"then ask again", e.Path, e.Err)
 }
 
 func (e *WriteError) Unwrap() error { return e.Err }
+
+// NoRecordError is returned for a record that the ledger does not have.
+type NoRecordError struct{ Sequence uint64 }
+
+func (e *NoRecordError) Error() string {
+	return fmt.Sprintf("the ledger has no record %d", e.Sequence)
+}
 
 // ErrClosed is returned after Close.
 var ErrClosed = errors.New("the ledger is closed")

@@ -36,11 +36,11 @@ type Ledger interface {
 	// is what makes a question the same one: data set, data version, query. Where a
 	// charge paid for several, it is all of their keys (see [JoinKeys]).
 	//
-	// A charge has one answer. To keep the same bytes under the same key again does
-	// nothing; others are refused with [ErrKept], and the answer that was kept is the
-	// one to release. For a charge from before a recovery none can be kept any more; see [ErrRecovered]. Neither can
-	// one for a charge whose window has ended, which is a [*LapsedError]. Where the door closed since the charge, none can be kept
-	// before a release, and the caller gets a [*DoorError].
+	// A charge has one answer. To keep the same bytes under the same key again does nothing; others
+	// are refused with [ErrKept], and the answer that was kept is the one to release. For a charge
+	// from before a recovery none can be kept any more; see [ErrRecovered]. Neither can one for a
+	// charge whose window has ended, which is a [*LapsedError]. Where the door closed since the
+	// charge, none can be kept before a release, and the caller gets a [*DoorError].
 	Keep(ctx context.Context, sequence uint64, key string, answer []byte) error
 
 	// Recall returns the first answer that was kept under the key, with the sequence of
@@ -54,9 +54,9 @@ type Ledger interface {
 	// account that was never charged has spent nothing.
 	Balances(ctx context.Context, accounts []Account) ([]Balance, error)
 
-	// DataVersion returns what the ledger knows of a state of a dataset's data. The state is the engine's name for
-	// it, which may be a hash of the contents, and leaves only through a keyed hash; the label is the owner's name
-	// for it, or empty, and is recorded as it is.
+	// DataVersion returns what the ledger knows of a state of a dataset's data. The state is the
+	// engine's name for it, which may be a hash of the contents, and leaves only through a keyed
+	// hash; the label is the owner's name for it, or empty, and is recorded as it is.
 	DataVersion(ctx context.Context, dataset, label, state string) (Version, error)
 
 	// Window returns the number of the dataset's current window: 1, and one more for every renewal.
@@ -66,12 +66,21 @@ type Ledger interface {
 	// signature is missing or not the owner's, and the errors of Charge.
 	Enter(ctx context.Context, e Entry) (Receipt, error)
 
-	// Fail records an incident. It reports whether the analyst may be told: not where the door was closed before, since then questions that fail and questions that do not
-	// get the same [*DoorError]. When it returns no error the incident is on stable storage. An incident of a charge that has its answer, which is then that it failed, is recorded once.
+	// Fail records an incident. It reports whether the analyst may be told: not where the door was
+	// closed before, since then questions that fail and questions that do not get the same
+	// [*DoorError]. When it returns no error the incident is on stable storage. An incident of a
+	// charge that has its answer, which is then that it failed, is recorded once.
 	Fail(ctx context.Context, i Incident) (tell bool, err error)
 
-	// Door returns whether a dataset is closed to an analyst now; where none is named, whether it is closed to everybody.
+	// Door returns whether a dataset is closed to an analyst now; where none is named, whether it
+	// is closed to everybody.
 	Door(ctx context.Context, dataset, analyst string) (Door, error)
+
+	// Died returns the datasets that the process before may have been answering questions about when it
+	// ended without closing the ledger: those with a charge that has no answer, and those whose sessions
+	// have asked the engine something (see [Began]). Its last question may have killed it, on this data
+	// and not on another, so each is one incident, which whoever opens the ledger records.
+	Died() []string
 
 	// Note writes an entry at the end of the notes of a session, which has a public name. When it returns no error the
 	// note is on stable storage. It returns the errors of Charge and [ErrEra], and for a session that a charge has in its name those of
@@ -81,15 +90,18 @@ type Ledger interface {
 	// What is noted may be secret, such as noise that was not released. It never leaves by Records.
 	Note(ctx context.Context, session string, entry []byte) error
 
-	// NoteIn does the same for a session that is paid for window by window, and returns a [*LapsedError] where the dataset's window is not the one that is named. It is decided with the note, so that
-	// no renewal lies between what was paid for and what is told.
+	// NoteIn does the same for a session that is paid for window by window, and returns a
+	// [*LapsedError] where the dataset's window is not the one that is named. It is decided with
+	// the note, so that no renewal lies between what was paid for and what is told.
 	NoteIn(ctx context.Context, dataset string, window uint64, session string, entry []byte) error
 
-	// Notes returns the notes of a session in their order, all that were confirmed and perhaps one more of each caller that was not answered.
+	// Notes returns the notes of a session in their order, all that were confirmed and perhaps one
+	// more of each caller that was not answered.
 	Notes(ctx context.Context, session string) ([][]byte, error)
 
-	// Era names the time since the last recovery: its hash, or nothing where there was none. A session has the era in its name and in its
-	// requests, because in another era it must begin anew, and pay anew: what it noted and charged before may be known in part only.
+	// Era names the time since the last recovery: its hash, or nothing where there was none. A
+	// session has the era in its name and in its requests, because in another era it must begin
+	// anew, and pay anew: what it noted and charged before may be known in part only.
 	Era(ctx context.Context) (string, error)
 
 	// Records returns the records from a sequence on, in their order, as they were

@@ -10,20 +10,24 @@ import (
 // MaxNote is how many bytes a note of a session may have.
 const MaxNote = 1 << 20
 
-// NoteSalt is how many random bytes stand before a note where it is stored. The hash of a note is in the chain, which auditors get; without
-// salt the hash of a small secret, such as the noise of a threshold, would tell it to whoever tries all that it can be.
+// NoteSalt is how many random bytes stand before a note where it is stored. The hash of a note is
+// in the chain, which auditors get; without salt the hash of a small secret, such as the noise of a
+// threshold, would tell it to whoever tries all that it can be.
 const NoteSalt = 16
 
-// ErrEra is returned when the ledger was recovered since a session began. What the session noted last may be among what was lost, so it must not go on: it
-// would release for a charge what was released for it already. See [Ledger.Era].
+// ErrEra is returned when the ledger was recovered since a session began. What the session noted
+// last may be among what was lost, so it must not go on: it would release for a charge what was
+// released for it already. See [Ledger.Era].
 var ErrEra = errors.New("the ledger was recovered since this session began, and may have lost some of its notes: begin another session")
 
 // chargeNotes begins the names of sessions that one charge pays for.
 const chargeNotes = "charge "
 
-// ChargeNotes names the session that the charge with this sequence pays for, all of it, such as one of the sparse vector. Its notes are what it has told, written before anybody is
-// told. The ledger takes none of them once the window of the charge has ended, and returns a [*LapsedError], nor while the door is
-// closed to whoever made the charge, and returns a [*DoorError]; for what is no charge it returns [ErrUnpaid].
+// ChargeNotes names the session that the charge with this sequence pays for, all of it, such as one
+// of the sparse vector. Its notes are what it has told, written before anybody is told. The ledger
+// takes none of them once the window of the charge has ended, and returns a [*LapsedError], nor
+// while the door is closed to whoever made the charge, and returns a [*DoorError]; for what is no
+// charge it returns [ErrUnpaid].
 func ChargeNotes(sequence uint64) string { return chargeNotes + strconv.FormatUint(sequence, 10) }
 
 // NotesCharge returns the charge that pays for a session, and false where that is not in its name.
@@ -36,11 +40,14 @@ func NotesCharge(session string) (sequence uint64, ok bool) {
 	return sequence, err == nil
 }
 
-// Began names the notes by which a process says that it lets questions of sessions about a dataset reach the engine: one before the first of them. A charge that pays for a session never has an answer,
-// and most questions of sessions make no charge, so this is how a process that died in one is told from one that lost its power; see [PaysForSession].
+// Began names the notes by which a process says that it lets questions of sessions about a dataset
+// reach the engine: one before the first of them. A charge that pays for a session never has an
+// answer, and most questions of sessions make no charge, so this is how a process that died in one
+// is told from one that lost its power; see [PaysForSession].
 func Began(dataset, era string) string { return "began " + Hash(era+" "+dataset) }
 
-// PaysForSession reports whether a charge pays for a session, by which it never has an answer of its own.
+// PaysForSession reports whether a charge pays for a session, by which it never has an answer of
+// its own.
 func PaysForSession(r *Record) bool {
 	return strings.HasPrefix(r.Request, "session ") || strings.HasPrefix(r.Mechanisms, "sparse(")
 }

@@ -13,8 +13,10 @@ type Balance struct {
 	Limit   dp.Cost `json:"limit"`
 	Granted dp.Cost `json:"granted"`
 	Spent   dp.Cost `json:"spent"`
-	// First is the limit at the account's first charge, which is the one that was fixed before the first answer. It is no part of a record, and is there in what [Ledger.Balances] returns; zero where
-	// nothing was charged yet, or where something counts as spent of which there is no charge.
+	// First is the limit at the account's first charge, which is the one that was fixed before the
+	// first answer. It is no part of a record, and is there in what [Ledger.Balances] returns; zero
+	// where nothing was charged yet, or where something counts as spent of which there is no
+	// charge.
 	First dp.Cost `json:"-"`
 }
 
@@ -22,7 +24,8 @@ type Balance struct {
 // limit a claim.
 func (b Balance) Left() dp.Cost { return b.Limit.Sub(b.Spent) }
 
-// Part returns how much of its limit an account has spent, from 0 to 1: the most of its claims that are limited.
+// Part returns how much of its limit an account has spent, from 0 to 1: the most of its claims that
+// are limited.
 func (b Balance) Part() float64 {
 	most := 0.0
 	for _, c := range [][2]dp.Amount{{b.Spent.Epsilon, b.Limit.Epsilon}, {b.Spent.Rho, b.Limit.Rho}, {b.Spent.Delta, b.Limit.Delta}} {

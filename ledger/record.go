@@ -31,7 +31,8 @@ const (
 // Format is the version of the layout of records.
 const Format = "2"
 
-// Record is one link of the chain. Which fields count depends on its kind; the package comment has the list.
+// Record is one link of the chain. Which fields count depends on its kind; the package comment has
+// the list.
 type Record struct {
 	Kind     Kind
 	Sequence uint64
@@ -62,8 +63,8 @@ type Record struct {
 
 	Accounts []string // top-up: which limits it raises
 	Reason   string   // renewal, owner, top-up, recovery, release: in the owner's words
-	// PublicKey is Ed25519, in hexadecimal. Owner: whose signature counts from here on; recovery: the same, where the ledger had lost
-	// it; top-up and release: who signed.
+	// PublicKey is Ed25519, in hexadecimal. Owner: whose signature counts from here on; recovery:
+	// the same, where the ledger had lost it; top-up and release: who signed.
 	PublicKey string
 	Signature string // owner (but the first), top-up and release (where there is an owner): of everything before it, in hexadecimal
 
@@ -85,8 +86,8 @@ func (r *Record) Encode() string {
 	return string(e.buf)
 }
 
-// Signed returns what the owner signs: the record without its signature. It holds the position and the hash before,
-// so that a signature fits nowhere else.
+// Signed returns what the owner signs: the record without its signature. It holds the position and
+// the hash before, so that a signature fits nowhere else.
 func (r *Record) Signed() []byte { return r.signed().buf }
 
 func (r *Record) signed() encoder {

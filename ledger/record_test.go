@@ -27,45 +27,61 @@ func TestGolden(t *testing.T) {
 			Record{
 				Kind: KindCharge, Sequence: 1, Time: when, Previous: "00", Request: "r", Analyst: "ana", Dataset: "hospital",
 				Query: "q", Mechanisms: "laplace, x2", Window: 9, Cost: dp.Cost{Epsilon: dp.Unbounded, Rho: 7, Delta: 0},
-				Balances: []Balance{{Account: "ü", Limit: dp.Cost{Epsilon: 1, Rho: 2, Delta: 3}, Granted: dp.Cost{Epsilon: 7, Rho: 8, Delta: 9}, Spent: dp.Cost{Epsilon: 4, Rho: 5, Delta: 6}}},
+				Balances: []Balance{{Account: "ü", Limit: dp.Cost{Epsilon: 1, Rho: 2, Delta: 3},
+					Granted: dp.Cost{Epsilon: 7, Rho: 8, Delta: 9}, Spent: dp.Cost{Epsilon: 4, Rho: 5, Delta: 6}}},
 			},
-			"6:charge,1:1,28:2026-05-04T03:02:01.0000005Z,1:r,3:ana,8:hospital,0:,1:q,11:laplace, x2,1:9,20:18446744073709551615,1:7,1:0,1:1,2:ü,1:1,1:2,1:3,1:7,1:8,1:9,1:4,1:5,1:6,2:00,", "6e6a8a5bfb814783a58d0b87c101cb0ffc0fc120890d3950657418d6ab9f3fce",
+			"6:charge,1:1,28:2026-05-04T03:02:01.0000005Z,1:r,3:ana,8:hospital,0:,1:q,11:laplace, " +
+				"x2,1:9,20:18446744073709551615,1:7,1:0,1:1,2:ü,1:1,1:2,1:3,1:7,1:8,1:9,1:4,1:5,1:6,2:00,",
+			"6e6a8a5bfb814783a58d0b87c101cb0ffc0fc120890d3950657418d6ab9f3fce",
 		},
 		{
 			Record{Kind: KindAnswer, Sequence: 2, Time: when, Previous: "00", Charge: 1, Key: "k", AnswerHash: "h"},
-			"6:answer,1:2,28:2026-05-04T03:02:01.0000005Z,1:1,1:k,1:h,2:00,", "2cb9d31b2914a69ba38db2a96018b6ea41c0ce391eb8475cf617fe021f713cd5",
+			"6:answer,1:2,28:2026-05-04T03:02:01.0000005Z,1:1,1:k,1:h,2:00,",
+			"2cb9d31b2914a69ba38db2a96018b6ea41c0ce391eb8475cf617fe021f713cd5",
 		},
 		{
 			Record{Kind: KindVersion, Sequence: 3, Time: when, Previous: "00", Dataset: "d", DataVersion: "v"},
-			"7:version,1:3,28:2026-05-04T03:02:01.0000005Z,1:d,1:v,2:00,", "0a8391ec4a65b038dae79a4b84906456a304766a31223f6ab03fb28f8ef22bf3",
+			"7:version,1:3,28:2026-05-04T03:02:01.0000005Z,1:d,1:v,2:00,",
+			"0a8391ec4a65b038dae79a4b84906456a304766a31223f6ab03fb28f8ef22bf3",
 		},
 		{
 			Record{Kind: KindRenewal, Sequence: 4, Time: when, Previous: "00", Dataset: "d", Window: 2, Reason: "why"},
-			"7:renewal,1:4,28:2026-05-04T03:02:01.0000005Z,1:d,1:2,3:why,2:00,", "bbfb81010a5e82b1224692d5ca67efb3ea25f4bb7df6e64a373a6e3d848aa73c",
+			"7:renewal,1:4,28:2026-05-04T03:02:01.0000005Z,1:d,1:2,3:why,2:00,",
+			"bbfb81010a5e82b1224692d5ca67efb3ea25f4bb7df6e64a373a6e3d848aa73c",
 		},
 		{
 			Record{Kind: KindOwner, Sequence: 5, Time: when, Previous: "00", PublicKey: "k", Reason: "why", Signature: "s"},
-			"5:owner,1:5,28:2026-05-04T03:02:01.0000005Z,1:k,3:why,2:00,1:s,", "0cdd3339a64ac5898b124942fb642d92206a6e34b99cf29a7731d3f86eb05743",
+			"5:owner,1:5,28:2026-05-04T03:02:01.0000005Z,1:k,3:why,2:00,1:s,",
+			"0cdd3339a64ac5898b124942fb642d92206a6e34b99cf29a7731d3f86eb05743",
 		},
 		{
-			Record{Kind: KindTopUp, Sequence: 6, Time: when, Previous: "00", Accounts: []string{"a", "b"}, Cost: dp.Cost{Epsilon: 1, Rho: 2, Delta: 3}, Reason: "why", PublicKey: "k", Signature: "s"},
-			"5:topup,1:6,28:2026-05-04T03:02:01.0000005Z,1:2,1:a,1:b,1:1,1:2,1:3,3:why,1:k,2:00,1:s,", "759fed90b6a3749233ef39b5283494d7c50ca71d0aec52884d9c0c8ee178e73a",
+			Record{Kind: KindTopUp, Sequence: 6, Time: when, Previous: "00", Accounts: []string{"a", "b"},
+				Cost: dp.Cost{Epsilon: 1, Rho: 2, Delta: 3}, Reason: "why", PublicKey: "k", Signature: "s"},
+			"5:topup,1:6,28:2026-05-04T03:02:01.0000005Z,1:2,1:a,1:b,1:1,1:2,1:3,3:why,1:k,2:00,1:s,",
+			"759fed90b6a3749233ef39b5283494d7c50ca71d0aec52884d9c0c8ee178e73a",
 		},
 		{
-			Record{Kind: KindRecovery, Sequence: 7, Time: when, Previous: "00", AnchorSequence: 9, AnchorHash: "h", Reason: "why", PublicKey: "k", Balances: []Balance{{Account: "a", Spent: dp.Cost{Epsilon: 4, Rho: 5, Delta: 6}}}},
-			"8:recovery,1:7,28:2026-05-04T03:02:01.0000005Z,1:9,1:h,3:why,1:k,1:1,1:a,1:0,1:0,1:0,1:0,1:0,1:0,1:4,1:5,1:6,2:00,", "aadadb71fd93cf9fde784f389c18c2005c4667be17432ac60f414fb9b8f7d54a",
+			Record{Kind: KindRecovery, Sequence: 7, Time: when, Previous: "00", AnchorSequence: 9, AnchorHash: "h", Reason: "why",
+				PublicKey: "k", Balances: []Balance{{Account: "a", Spent: dp.Cost{Epsilon: 4, Rho: 5, Delta: 6}}}},
+			"8:recovery,1:7,28:2026-05-04T03:02:01.0000005Z,1:9,1:h,3:why,1:k,1:1,1:a,1:0,1:0,1:0,1:0,1:0,1:0,1:4,1:5,1:6,2:00,",
+			"aadadb71fd93cf9fde784f389c18c2005c4667be17432ac60f414fb9b8f7d54a",
 		},
 		{
 			Record{Kind: KindNote, Sequence: 8, Time: when, Previous: "00", Session: "d/s", AnswerHash: "h"},
-			"4:note,1:8,28:2026-05-04T03:02:01.0000005Z,3:d/s,1:h,2:00,", "6cfa30886244e3bac71fde72d202f0e43768849a4e0b0d3f9e4b15cc85097492",
+			"4:note,1:8,28:2026-05-04T03:02:01.0000005Z,3:d/s,1:h,2:00,",
+			"6cfa30886244e3bac71fde72d202f0e43768849a4e0b0d3f9e4b15cc85097492",
 		},
 		{
-			Record{Kind: KindIncident, Sequence: 9, Time: when, Previous: "00", Charge: 3, Analyst: "ana", Dataset: "d", Failure: FailedMemory, ByAnalyst: 1, ByDataset: 3},
-			"8:incident,1:9,28:2026-05-04T03:02:01.0000005Z,1:3,3:ana,1:d,6:memory,1:1,1:3,2:00,", "f4ab9ae7c4d0e5fe93f22e839d882312c299362a5ccd12f62b7c54902d384473",
+			Record{Kind: KindIncident, Sequence: 9, Time: when, Previous: "00", Charge: 3, Analyst: "ana", Dataset: "d",
+				Failure: FailedMemory, ByAnalyst: 1, ByDataset: 3},
+			"8:incident,1:9,28:2026-05-04T03:02:01.0000005Z,1:3,3:ana,1:d,6:memory,1:1,1:3,2:00,",
+			"f4ab9ae7c4d0e5fe93f22e839d882312c299362a5ccd12f62b7c54902d384473",
 		},
 		{
-			Record{Kind: KindRelease, Sequence: 10, Time: when, Previous: "00", Dataset: "d", Analyst: "ana", Reason: "why", PublicKey: "k", Signature: "s"},
-			"7:release,2:10,28:2026-05-04T03:02:01.0000005Z,1:d,3:ana,3:why,1:k,2:00,1:s,", "4686e18fbb99ad26ecf7561291bd1a1e3dd8b848ab877683084dd8dc40df2b28",
+			Record{Kind: KindRelease, Sequence: 10, Time: when, Previous: "00", Dataset: "d", Analyst: "ana", Reason: "why",
+				PublicKey: "k", Signature: "s"},
+			"7:release,2:10,28:2026-05-04T03:02:01.0000005Z,1:d,3:ana,3:why,1:k,2:00,1:s,",
+			"4686e18fbb99ad26ecf7561291bd1a1e3dd8b848ab877683084dd8dc40df2b28",
 		},
 	} {
 		if got := c.record.Encode(); got != c.body {
@@ -81,14 +97,18 @@ var (
 	texts   = rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"", ",", "1:a,", "0:,", ":"}))
 	amounts = rapid.OneOf(rapid.Uint64(), rapid.SampledFrom([]uint64{0, 1, 1<<64 - 1}))
 	costs   = rapid.Custom(func(t *rapid.T) dp.Cost {
-		return dp.Cost{Epsilon: dp.Amount(amounts.Draw(t, "epsilon")), Rho: dp.Amount(amounts.Draw(t, "rho")), Delta: dp.Amount(amounts.Draw(t, "delta"))}
+		return dp.Cost{Epsilon: dp.Amount(amounts.Draw(t, "epsilon")), Rho: dp.Amount(amounts.Draw(t, "rho")),
+			Delta: dp.Amount(amounts.Draw(t, "delta"))}
 	})
 	balances = rapid.Custom(func(t *rapid.T) Balance {
-		return Balance{Account: texts.Draw(t, "account"), Limit: costs.Draw(t, "limit"), Granted: costs.Draw(t, "granted"), Spent: costs.Draw(t, "spent")}
+		return Balance{Account: texts.Draw(t, "account"), Limit: costs.Draw(t, "limit"), Granted: costs.Draw(t, "granted"),
+			Spent: costs.Draw(t, "spent")}
 	})
 	records = rapid.Custom(func(t *rapid.T) Record {
 		text := func() string { return texts.Draw(t, "text") }
-		r := Record{Kind: rapid.SampledFrom([]Kind{KindLedger, KindCharge, KindAnswer, KindVersion, KindRenewal, KindOwner, KindTopUp, KindRecovery, KindNote, KindIncident, KindRelease}).Draw(t, "kind"), Sequence: amounts.Draw(t, "sequence")}
+		r :=
+			Record{Kind: rapid.SampledFrom([]Kind{KindLedger, KindCharge, KindAnswer, KindVersion, KindRenewal, KindOwner, KindTopUp,
+				KindRecovery, KindNote, KindIncident, KindRelease}).Draw(t, "kind"), Sequence: amounts.Draw(t, "sequence")}
 		r.Time = time.Unix(rapid.Int64Range(-1<<35, 1<<37).Draw(t, "time"), rapid.Int64Range(0, 999_999_999).Draw(t, "nanoseconds")).UTC()
 		switch r.Kind {
 		case KindLedger:

@@ -11,10 +11,12 @@ import (
 type Version struct {
 	// ID is a keyed hash of the state, and Label the owner's name for it, or empty.
 	ID, Label string
-	// Number counts the different versions of the dataset in the order in which they were first charged for, from 1. It is
-	// 0 where nothing was charged for this one yet. Data that is again what it was has the number that it had.
+	// Number counts the different versions of the dataset in the order in which they were first
+	// charged for, from 1. It is 0 where nothing was charged for this one yet. Data that is again
+	// what it was has the number that it had.
 	Number uint64
-	// Since is the position of the dataset's last record of kind version, of whichever version; 0 where there is none.
+	// Since is the position of the dataset's last record of kind version, of whichever version; 0
+	// where there is none.
 	Since uint64
 }
 
@@ -28,10 +30,11 @@ func (v Version) String() string {
 
 // VersionID names a state of the data by a hash with a key, which is the ledger's identity.
 //
-// A plain hash of the contents would be an oracle. The version is in a record, the record is in the chain, and an
-// analyst gets the hash of the chain with every receipt. Who pays twice in a row knows everything else that is hashed in
-// between, and could try one guess of the whole data after the other without asking. With a key of 128 random bits
-// that only the owner's files have there is nothing to try.
+// A plain hash of the contents would be an oracle. The version is in a record, the record is in the
+// chain, and an analyst gets the hash of the chain with every receipt. Who pays twice in a row
+// knows everything else that is hashed in between, and could try one guess of the whole data after
+// the other without asking. With a key of 128 random bits that only the owner's files have there is
+// nothing to try.
 func VersionID(identity, dataset, state string) string {
 	h := hmac.New(sha256.New, []byte(identity))
 	fmt.Fprintf(h, "discreet data version\n%d:%s\n%s", len(dataset), dataset, state)

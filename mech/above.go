@@ -20,8 +20,8 @@ var (
 type AboveConfig struct {
 	// Sensitivity bounds, in l1, how far the value of any one question moves between neighbours.
 	Sensitivity dp.Sensitivity
-	// Threshold is what the noise on the threshold costs, and Question the noise on the questions. A
-	// round costs the sum.
+	// Threshold is what the noise on the threshold costs, and Question the noise on the questions.
+	// A round costs the sum.
 	Threshold, Question dp.Amount
 	// OneSided has both noises at or above 0; see [Above].
 	OneSided bool
@@ -41,31 +41,32 @@ type AboveConfig struct {
 //
 // # Proof of e1 + e2
 //
-// It is the one of [Sparse] with c = 1. Fix neighbours x and y and a transcript, which says what was
-// asked: some answers "below", and perhaps one "above" at the end. Given Z = z the answers are
+// It is the one of [Sparse] with c = 1. Fix neighbours x and y and a transcript, which says what
+// was asked: some answers "below", and perhaps one "above" at the end. Given Z = z the answers are
 // independent. The term of z for x is compared to the term of z + D for y.
 //
-//   - P(Z = z) <= exp(e1) P(Z = z + D) for every integer z. Geometric: where P(Z = z) is not 0, z >= 0,
-//     so z + D >= 0, and the ratio is exp(D/b) = exp(e1). The shift is upwards for x and y in either
-//     order, so it does not matter that downwards there would be no bound.
-//   - "below" is N < threshold + z - value. It needs less on y at z + D, because y's value is at most
-//     D higher. So its probability on y is not smaller, and however many there are they cost nothing.
-//   - "above" is N >= m with m = threshold + z - value, and on y at z + D it is N >= m' with m' at most
-//     m + 2D. P(N >= m) <= exp(e2) P(N >= m + 2D) for every integer m. Geometric: P(N >= m) is
+//   - P(Z = z) <= exp(e1) P(Z = z + D) for every integer z. Geometric: where P(Z = z) is not 0, z
+//     >= 0, so z + D >= 0, and the ratio is exp(D/b) = exp(e1). The shift is upwards for x and y in
+//     either order, so it does not matter that downwards there would be no bound.
+//   - "below" is N < threshold + z - value. It needs less on y at z + D, because y's value is at
+//     most D higher. So its probability on y is not smaller, and however many there are they cost
+//     nothing.
+//   - "above" is N >= m with m = threshold + z - value, and on y at z + D it is N >= m' with m' at
+//     most m + 2D. P(N >= m) <= exp(e2) P(N >= m + 2D) for every integer m. Geometric: P(N >= m) is
 //     min(1, exp(-m/b)), and with b = 2D/e2 it falls by at most exp(e2) in 2D steps.
 //
 // z -> z + D never leaves the support and meets no value twice, so the sum over z for x is at most
-// exp(e1 + e2) times a part of the sum for y. Nothing here bounds the sum for y by that for x with the
-// same shift; the argument is made again with x and y exchanged, and again shifts upwards. That is why
-// one-sided noise on the threshold has to be at or above 0, and at or below 0 it loses everything. The
-// bound is reached: one-sided, by one "below" and one "above".
+// exp(e1 + e2) times a part of the sum for y. Nothing here bounds the sum for y by that for x with
+// the same shift; the argument is made again with x and y exchanged, and again shifts upwards. That
+// is why one-sided noise on the threshold has to be at or above 0, and at or below 0 it loses
+// everything. The bound is reached: one-sided, by one "below" and one "above".
 //
 // # Why one side
 //
-// With N >= 0 a value at the threshold and above is missed only where Z is large, which is one
-// draw for all questions of a round and not one for each: what a round says is
-// "below" is below threshold + Z, all of it at once. So a guarantee for a million questions costs no union
-// over a million draws. The false alarms are what the union is over, and they cost budget and no accuracy.
+// With N >= 0 a value at the threshold and above is missed only where Z is large, which is one draw
+// for all questions of a round and not one for each: what a round says is "below" is below
+// threshold + Z, all of it at once. So a guarantee for a million questions costs no union over a
+// million draws. The false alarms are what the union is over, and they cost budget and no accuracy.
 type Above struct {
 	config              AboveConfig
 	cost                dp.Cost
@@ -78,8 +79,8 @@ type sampler interface {
 	Scale() *big.Rat
 }
 
-// NewAbove calibrates a round. Nothing is drawn and nothing is charged: that is for whoever opens it,
-// with the Cost that is known here.
+// NewAbove calibrates a round. Nothing is drawn and nothing is charged: that is for whoever opens
+// it, with the Cost that is known here.
 func NewAbove(c AboveConfig) (*Above, error) {
 	if c.Sensitivity.Norm() != dp.L1 {
 		return nil, fmt.Errorf("%w: AboveThreshold needs l1, not %v", ErrNorm, c.Sensitivity)

@@ -9,9 +9,9 @@ import (
 	"github.com/discreet-dp/discreet/noise"
 )
 
-// Somebody predicts how many patients each ward has. The predictions that hold are confirmed for nothing; the
-// first that is far off ends the round, and its true count is answered with noise of its own, which was paid for with the
-// round. The process may end between two questions.
+// Somebody predicts how many patients each ward has. The predictions that hold are confirmed for
+// nothing; the first that is far off ends the round, and its true count is answered with noise of
+// its own, which was paid for with the round. The process may end between two questions.
 func ExampleReleaser_OpenAbove() {
 	epsilon, _ := dp.Parse("0.5")
 	one := dp.NewL1(big.NewInt(1))

@@ -28,8 +28,8 @@ func above(d int64, e1, e2 dp.Amount, one bool) *Above {
 
 var sides = map[bool]string{false: "two-sided", true: "one-sided"}
 
-// The loss of every short round is within the claim, on the worst of all movements. A one-sided round reaches
-// it with two questions.
+// The loss of every short round is within the claim, on the worst of all movements. A one-sided
+// round reaches it with two questions.
 func TestAboveIsPrivateExactly(t *testing.T) {
 	for _, c := range []struct {
 		n      int
@@ -90,7 +90,8 @@ func TestAboveCost(t *testing.T) {
 		a := above(3, dp.One/4, dp.One/2, one)
 		e := 0.75
 		c := a.Cost()
-		if c.Epsilon != dp.One/4+dp.One/2 || c.Delta != 0 || math.Abs(c.Rho.Float()-e*math.Tanh(e/2)) > 1e-9 || c.Rho.Float() < e*math.Tanh(e/2) {
+		if c.Epsilon != dp.One/4+dp.One/2 || c.Delta != 0 || math.Abs(c.Rho.Float()-e*math.Tanh(e/2)) > 1e-9 ||
+			c.Rho.Float() < e*math.Tanh(e/2) {
 			t.Errorf("cost %v", c)
 		}
 		z, q := a.Parameters()
@@ -113,8 +114,8 @@ func honestRound(a *Above) func(*Releaser) round {
 	}
 }
 
-// checkAboveFollows draws from the same bytes by the same samplers, in the same order, and expects value + N >=
-// threshold + Z and nothing else.
+// checkAboveFollows draws from the same bytes by the same samplers, in the same order, and expects
+// value + N >= threshold + Z and nothing else.
 func checkAboveFollows(open func(*Releaser) round, a *Above) error {
 	for seed := range byte(40) {
 		src, s := entropy.FromReader(newStream(seed)), newStream(seed)
@@ -147,8 +148,8 @@ func TestAboveFollowsTheNoise(t *testing.T) {
 	}
 }
 
-// checkAboveReplay asks the same questions about neighbours with the same random bytes, and compares calls and
-// bytes for as long as the answers agree.
+// checkAboveReplay asks the same questions about neighbours with the same random bytes, and
+// compares calls and bytes for as long as the answers agree.
 func checkAboveReplay(open func(*Releaser) round, x, y []int64) error {
 	for seed := range byte(30) {
 		rx, ry := seeded(seed), seeded(seed)
@@ -167,7 +168,8 @@ func checkAboveReplay(open func(*Releaser) round, x, y []int64) error {
 				return fmt.Errorf("question %d: %d calls against %d", i, len(cx), len(cy))
 			}
 			last, other := cx[len(cx)-1], cy[len(cy)-1]
-			if last.Mechanism != other.Mechanism || last.Parameter.Cmp(other.Parameter) != 0 || last.Sensitivity.String() != other.Sensitivity.String() {
+			if last.Mechanism != other.Mechanism || last.Parameter.Cmp(other.Parameter) != 0 ||
+				last.Sensitivity.String() != other.Sensitivity.String() {
 				return fmt.Errorf("question %d: %v against %v", i, last, other)
 			}
 			if err := checkDistance(last.Values, other.Values, last.Sensitivity); err != nil {
@@ -206,8 +208,8 @@ func TestAboveReplay(t *testing.T) {
 	}
 }
 
-// checkAboveResumes compares rounds that go on with rounds that are laid aside after every question and taken up
-// again.
+// checkAboveResumes compares rounds that go on with rounds that are laid aside after every question
+// and taken up again.
 func checkAboveResumes(a *Above, resume func(*Releaser, []byte) (*AboveRound, error)) error {
 	for seed := range byte(60) {
 		r, other := seeded(seed), seeded(seed)
@@ -256,7 +258,8 @@ func TestAboveResumes(t *testing.T) {
 	}
 }
 
-// transcript runs a round on values with thresholds of 0, and numbers what it said: 1 and a digit for every answer.
+// transcript runs a round on values with thresholds of 0, and numbers what it said: 1 and a digit
+// for every answer.
 func transcript(f round, values []int64) (n int64) {
 	n = 1
 	for _, v := range values {
@@ -277,7 +280,9 @@ func checkAboveStatistics(open func(*Releaser) round, x, y []int64, runs int, ep
 	var drawn [2]stat.Samples
 	for i, values := range [][]int64{x, y} {
 		var err error
-		drawn[i], err = stat.Draw(context.Background(), runs, func(part int) *noise.Source { return entropy.FromReader(newStream(byte(2*part + i + 100))) },
+		drawn[i], err = stat.Draw(context.Background(), runs, func(part int) *noise.Source {
+			return entropy.FromReader(newStream(byte(2*part + i + 100)))
+		},
 			func(src *noise.Source) func() int64 {
 				r := NewReleaser(src)
 				return func() int64 { return transcript(open(r), values) }
@@ -316,7 +321,8 @@ func TestAboveFollowsItsModel(t *testing.T) {
 		m := aboveModelOf(a)
 		prior, _ := m.thresholds(100)
 		sum := 0.0
-		for name, said := range map[int64][]bool{0b11: {true}, 0b101: {false, true}, 0b1001: {false, false, true}, 0b1000: {false, false, false}} {
+		for name, said := range map[int64][]bool{0b11: {true}, 0b101: {false, true}, 0b1001: {false, false, true},
+			0b1000: {false, false, false}} {
 			p := 0.0
 			for i, w := range prior {
 				for j, yes := range said {
@@ -335,7 +341,8 @@ func TestAboveFollowsItsModel(t *testing.T) {
 	}
 }
 
-// One-sided, no value that is at the threshold plus the threshold's noise, or above, is ever missed.
+// One-sided, no value that is at the threshold plus the threshold's noise, or above, is ever
+// missed.
 func TestAboveOneSidedMissesNothing(t *testing.T) {
 	a := above(5, dp.One/10, dp.One/10, true)
 	r := seeded(9)
@@ -353,7 +360,8 @@ func TestAboveOneSidedMissesNothing(t *testing.T) {
 
 // Distances never move further than values, at the ends of int64 neither.
 func TestAboveDistanceMovesNoFurther(t *testing.T) {
-	ends := []int64{math.MinInt64, math.MinInt64 + 1, math.MinInt64 + 2, -1 << 62, -3, -1, 0, 1, 2, 1 << 62, math.MaxInt64 - 1, math.MaxInt64}
+	ends := []int64{math.MinInt64, math.MinInt64 + 1, math.MinInt64 + 2, -1 << 62, -3, -1, 0, 1, 2, 1 << 62,
+		math.MaxInt64 - 1, math.MaxInt64}
 	between := func(a, b int64) *big.Int {
 		d := new(big.Int).Sub(big.NewInt(a), big.NewInt(b))
 		return d.Abs(d)
@@ -361,7 +369,8 @@ func TestAboveDistanceMovesNoFurther(t *testing.T) {
 	for _, p := range ends {
 		for _, v := range ends {
 			got := apart(v, p)
-			if want := between(v, p); got < 0 || want.IsInt64() && p != math.MinInt64 && got != want.Int64() || !want.IsInt64() && got != math.MaxInt64 {
+			if want := between(v, p); got < 0 || want.IsInt64() && p != math.MinInt64 && got != want.Int64() ||
+				!want.IsInt64() && got != math.MaxInt64 {
 				t.Errorf("|%d - %d| is %d", v, p, got)
 			}
 			for _, w := range ends {
@@ -376,7 +385,8 @@ func TestAboveDistanceMovesNoFurther(t *testing.T) {
 		want                         bool
 	}{
 		{1_000_000, 0, 1000, true}, {-1_000_000, 0, 1000, true}, {1_000_000, 1_000_000, 1000, false},
-		{math.MinInt64, math.MaxInt64, 1000, true}, {math.MaxInt64, math.MinInt64, math.MaxInt64, true}, {math.MinInt64, math.MinInt64, 1000, false},
+		{math.MinInt64, math.MaxInt64, 1000, true}, {math.MaxInt64, math.MinInt64, math.MaxInt64, true},
+		{math.MinInt64, math.MinInt64, 1000, false},
 		{0, 0, math.MaxInt64, false}, {0, 0, math.MinInt64, true},
 	} {
 		for _, one := range []bool{false, true} {

@@ -77,8 +77,8 @@ func (m aboveModel) answer(d, z int64, above bool) float64 {
 	return m.before(z - d)
 }
 
-// loss is a lower bound on ln(P_x/P_y) of a transcript, which is the loss itself up to 1e-9 where the part of the
-// sum that is left out does not matter.
+// loss is a lower bound on ln(P_x/P_y) of a transcript, which is the loss itself up to 1e-9 where
+// the part of the sum that is left out does not matter.
 func (m aboveModel) loss(x, y []ask) float64 {
 	reach := int64(60*m.z+30*m.q) + 20
 	p, left := m.thresholds(reach)
@@ -94,8 +94,8 @@ func (m aboveModel) loss(x, y []ask) float64 {
 	return math.Log(sum(x) / (sum(y) + left))
 }
 
-// checkAbove enumerates all transcripts of up to n questions, on values around their thresholds that move by
-// -d to d each, and compares the largest loss, in both directions, to epsilon.
+// checkAbove enumerates all transcripts of up to n questions, on values around their thresholds
+// that move by -d to d each, and compares the largest loss, in both directions, to epsilon.
 func checkAbove(m aboveModel, n int, d int64, epsilon float64) (worst float64, err error) {
 	reach := int64(40*m.z) + 20
 	prior, left := m.thresholds(reach)

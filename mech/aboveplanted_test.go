@@ -7,8 +7,8 @@ import (
 	"github.com/discreet-dp/discreet/dp"
 )
 
-// Rounds with one fault each, by computation. The honest round passes the same checks: TestAboveIsPrivateExactly
-// and TestAboveIsTight.
+// Rounds with one fault each, by computation. The honest round passes the same checks:
+// TestAboveIsPrivateExactly and TestAboveIsTight.
 func TestAbovePlantedBugs(t *testing.T) {
 	const e = 1.0
 	for _, one := range []bool{false, true} {
@@ -22,7 +22,8 @@ func TestAbovePlantedBugs(t *testing.T) {
 			_, err := checkAbove(m, 4, d, e)
 			return err
 		}
-		// Below n times at the threshold and above far below it, as where the honest round is tight.
+		// Below n times at the threshold and above far below it, as where the honest round is
+		// tight.
 		tight := func(change func(*aboveModel), times int) error {
 			m := honest
 			change(&m)
@@ -52,8 +53,8 @@ func TestAbovePlantedBugs(t *testing.T) {
 			}
 		}
 
-		// A restart that draws a new threshold: each pays e1 again. Many "below" before the restart and many after it,
-		// and then the "above".
+		// A restart that draws a new threshold: each pays e1 again. Many "below" before the restart
+		// and many after it, and then the "above".
 		first := honest.loss([]ask{{0, 100000, false}}, []ask{{1, 100000, false}})
 		second := honest.loss([]ask{{0, 100000, false}, {-100, 1, true}}, []ask{{1, 100000, false}, {-101, 1, true}})
 		if err := within(first+second, e); err == nil || first+second < 1.45 || first+second > 1.5+1e-9 {
@@ -62,8 +63,8 @@ func TestAbovePlantedBugs(t *testing.T) {
 			t.Logf("%s, a restart draws a new threshold: %v", sides[one], err)
 		}
 
-		// The value that is released has the noise of the comparison: v says that Z <= v - threshold, and one-sided that
-		// the value is at most v.
+		// The value that is released has the noise of the comparison: v says that Z <= v -
+		// threshold, and one-sided that the value is at most v.
 		reused := func(n int) float64 {
 			prior, _ := honest.thresholds(300)
 			p := func(move, seen int64) (sum float64) {
@@ -143,20 +144,25 @@ func TestAbovePlantedRounds(t *testing.T) {
 			}
 		}
 		cases := map[string]error{
-			"noise of the questions too small, statistical":   checkAboveStatistics(broken(parts{short: true}), x, y, 100000, 1),
-			"noise of the questions too small, by the noise":  checkAboveFollows(broken(parts{short: true}), a),
-			"threshold at or below 0, by the noise":           checkAboveFollows(broken(parts{negative: true}), a),
-			"goes on after its above, by the noise":           checkAboveFollows(broken(parts{endless: true}), a),
-			"threshold drawn after the noise of a question":   checkAboveFollows(broken(parts{late: true}), a),
-			"above is > and not >=, by the noise":             checkAboveFollows(broken(parts{strict: true}), a),
-			"no draw for hopeless values, replay":             checkAboveReplay(broken(parts{skip: true}), []int64{-1000}, []int64{-1001}),
-			"draws after the comparison, replay":              checkAboveReplay(broken(parts{lazy: true}), x, y),
-			"neighbours that are too far apart, replay":       checkAboveReplay(broken(parts{}), []int64{0}, []int64{2}),
-			"a restart that draws a new threshold, by answer": checkAboveResumes(a, func(r *Releaser, _ []byte) (*AboveRound, error) { return r.OpenAbove(a), nil }),
-			"a restart without noise, by answer":              checkAboveResumes(a, func(r *Releaser, _ []byte) (*AboveRound, error) { return r.ResumeAbove(a, []byte{0}) }),
+			"noise of the questions too small, statistical":  checkAboveStatistics(broken(parts{short: true}), x, y, 100000, 1),
+			"noise of the questions too small, by the noise": checkAboveFollows(broken(parts{short: true}), a),
+			"threshold at or below 0, by the noise":          checkAboveFollows(broken(parts{negative: true}), a),
+			"goes on after its above, by the noise":          checkAboveFollows(broken(parts{endless: true}), a),
+			"threshold drawn after the noise of a question":  checkAboveFollows(broken(parts{late: true}), a),
+			"above is > and not >=, by the noise":            checkAboveFollows(broken(parts{strict: true}), a),
+			"no draw for hopeless values, replay":            checkAboveReplay(broken(parts{skip: true}), []int64{-1000}, []int64{-1001}),
+			"draws after the comparison, replay":             checkAboveReplay(broken(parts{lazy: true}), x, y),
+			"neighbours that are too far apart, replay":      checkAboveReplay(broken(parts{}), []int64{0}, []int64{2}),
+			"a restart that draws a new threshold, by answer": checkAboveResumes(a, func(r *Releaser, _ []byte) (*AboveRound, error) {
+				return r.OpenAbove(a), nil
+			}),
+			"a restart without noise, by answer": checkAboveResumes(a, func(r *Releaser, _ []byte) (*AboveRound, error) {
+				return r.ResumeAbove(a, []byte{0})
+			}),
 		}
 		if one {
-			cases["threshold at or below 0, statistical"] = checkAboveStatistics(broken(parts{negative: true}), []int64{-1}, []int64{0}, 100000, 1)
+			cases["threshold at or below 0, statistical"] = checkAboveStatistics(broken(parts{negative: true}), []int64{-1},
+				[]int64{0}, 100000, 1)
 			cases["goes on after its above, statistical"] = checkAboveStatistics(broken(parts{endless: true}),
 				[]int64{0, 0, 0, 0, 0, 0, 0, 0}, []int64{1, 1, -1, -1, -1, -1, -1, -1}, 100000, 1)
 		}

@@ -26,12 +26,13 @@ func (r *Releaser) OpenAbove(a *Above) *AboveRound {
 	return &AboveRound{a: a, r: r, threshold: Exactly(a.threshold.Draw(r.src))}
 }
 
-// ResumeAbove takes up a round that was laid aside, with its own noise. A round has one threshold: to open a
-// new one for the same charge, once anybody has an answer, would be two comparisons with one value for the
-// price of one.
+// ResumeAbove takes up a round that was laid aside, with its own noise. A round has one threshold:
+// to open a new one for the same charge, once anybody has an answer, would be two comparisons with
+// one value for the price of one.
 //
-// That the round has not ended since, and that nobody else goes on with it, is the caller's part: what was
-// laid aside before the first question does not know. A second "above" is one that nobody paid for.
+// That the round has not ended since, and that nobody else goes on with it, is the caller's part:
+// what was laid aside before the first question does not know. A second "above" is one that nobody
+// paid for.
 func (r *Releaser) ResumeAbove(a *Above, secret []byte) (*AboveRound, error) {
 	if len(secret) != 8 {
 		return nil, fmt.Errorf("%w: what was laid aside is no round", ErrAbove)
@@ -44,7 +45,8 @@ func (r *Releaser) ResumeAbove(a *Above, secret []byte) (*AboveRound, error) {
 }
 
 // Secret is the round, to be laid aside where only the curator reads. Who knows it can take away
-// the noise of the threshold. Of a round that is over it is empty, because there is nothing to go on with.
+// the noise of the threshold. Of a round that is over it is empty, because there is nothing to go
+// on with.
 func (s *AboveRound) Secret() []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -62,24 +64,26 @@ func (s *AboveRound) Over() bool {
 	return s.over
 }
 
-// Ask compares one value to a threshold, which is public: it may depend on earlier answers, and not on the
-// data in any other way. That the value moves by at most the sensitivity between neighbours is the
-// caller's part. "Above" ends the round.
+// Ask compares one value to a threshold, which is public: it may depend on earlier answers, and not
+// on the data in any other way. That the value moves by at most the sensitivity between neighbours
+// is the caller's part. "Above" ends the round.
 //
-// The noise of a question is drawn before its value is looked at. A question that is refused draws nothing.
+// The noise of a question is drawn before its value is looked at. A question that is refused draws
+// nothing.
 func (s *AboveRound) Ask(value Exact, threshold int64) (bool, error) {
 	return s.ask(value, threshold, func(v int64) int64 { return v })
 }
 
-// AskDistance is Ask about how far a value is from a prediction, which is public as a threshold is. The
-// distance moves between neighbours by no more than the value.
+// AskDistance is Ask about how far a value is from a prediction, which is public as a threshold is.
+// The distance moves between neighbours by no more than the value.
 func (s *AboveRound) AskDistance(value Exact, prediction, threshold int64) (bool, error) {
 	return s.ask(value, threshold, func(v int64) int64 { return apart(v, prediction) })
 }
 
-// apart is |v - prediction|, or the largest int64 where that is larger. Clamping and taking the absolute
-// value bring no two values further apart, so neither does the whole, for all int64 that there are. Of
-// -(2^63), which has no opposite, a prediction is moved by one: it is public, and still one number.
+// apart is |v - prediction|, or the largest int64 where that is larger. Clamping and taking the
+// absolute value bring no two values further apart, so neither does the whole, for all int64 that
+// there are. Of -(2^63), which has no opposite, a prediction is moved by one: it is public, and
+// still one number.
 func apart(v, prediction int64) int64 {
 	d := addClamped(v, -max(prediction, -math.MaxInt64))
 	return max(d, -max(d, -math.MaxInt64))

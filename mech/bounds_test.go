@@ -195,7 +195,8 @@ func TestBoundsPlantedBugs(t *testing.T) {
 		err  error
 	}{
 		{"rows per unit forgotten, exact", checkBounds(forgotten, 2, dp.One)},
-		{"rows per unit forgotten, statistical", checkBoundsStatistics(honestBounds(&Bounds{crossing{forgotten.noise, b.tau}}), x, y, 10000, 1)},
+		{"rows per unit forgotten, statistical",
+			checkBoundsStatistics(honestBounds(&Bounds{crossing{forgotten.noise, b.tau}}), x, y, 10000, 1)},
 		{"empty bins draw nothing, replay", checkKeysReplay(occupied, histogram(), z)},
 		{"no noise in the test, statistical", checkBoundsStatistics(exactEnds, x, less, 2000, 1)},
 	} {

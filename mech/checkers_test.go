@@ -163,8 +163,8 @@ type event struct {
 	in   func(z []int64) bool
 }
 
-// events looks at thresholds and points of the first coordinate, at the
-// difference, the sum and the smaller of the first two, at the inputs themselves, and at remainders.
+// events looks at thresholds and points of the first coordinate, at the difference, the sum and the
+// smaller of the first two, at the inputs themselves, and at remainders.
 func events(x, y []int64) []event {
 	var all []event
 	for t := min(x[0], y[0]) - 6; t <= max(x[0], y[0])+6; t++ {

@@ -28,11 +28,15 @@ func ChooseSelector(b Budget, amount dp.Amount, s Scoring) (m Selector, why stri
 		if m, err = NewExponential(s, ranged); err != nil {
 			return nil, "", err
 		}
-		return m, fmt.Sprintf("exponential mechanism with epsilon %s: rho %s buys permute-and-flip an epsilon of %s only, because the exponential mechanism costs epsilon^2/8 and any other pure mechanism epsilon tanh(epsilon/2)",
-			ranged.Short(), amount.Short(), pure.Short()), nil
+		return m,
+			fmt.Sprintf("exponential mechanism with epsilon %s: rho %s buys permute-and-flip an epsilon of %s only, because the "+
+				"exponential mechanism costs epsilon^2/8 and any other pure mechanism epsilon tanh(epsilon/2)",
+				ranged.Short(), amount.Short(), pure.Short()), nil
 	}
 	if m, err = NewPermuteAndFlip(s, pure); err != nil {
 		return nil, "", err
 	}
-	return m, fmt.Sprintf("permute-and-flip with epsilon %s: this budget buys the exponential mechanism the same epsilon, and permute-and-flip is never worse", pure.Short()), nil
+	return m,
+		fmt.Sprintf("permute-and-flip with epsilon %s: this budget buys the exponential mechanism the same epsilon, and permute-and-flip "+
+			"is never worse", pure.Short()), nil
 }

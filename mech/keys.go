@@ -43,9 +43,11 @@ const mostGroups = 1 << 30
 func (c KeyConfig) check() error {
 	switch {
 	case c.GroupsPerUnit < 1 || c.GroupsPerUnit > mostGroups:
-		return fmt.Errorf("%w: a unit is in at least 1 and at most 2^30 groups, not %d; bound how many groups one unit can be in", ErrKeys, c.GroupsPerUnit)
+		return fmt.Errorf("%w: a unit is in at least 1 and at most 2^30 groups, not %d; bound how many groups one unit can be in",
+			ErrKeys, c.GroupsPerUnit)
 	case c.Delta == 0:
-		return fmt.Errorf("%w without a delta: a key that only one unit has betrays it; spend a delta such as 1e-6, or list the keys in the policy", ErrKeys)
+		return fmt.Errorf("%w without a delta: a key that only one unit has betrays it; spend a delta such as 1e-6, or list the keys "+
+			"in the policy", ErrKeys)
 	case c.Delta >= dp.One:
 		return fmt.Errorf("%w: a delta of %v promises nothing; spend one such as 1e-6", ErrKeys, c.Delta)
 	case c.Epsilon > 0 && c.Rho > 0:

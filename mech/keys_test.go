@@ -221,7 +221,8 @@ func TestReleaseKeys(t *testing.T) {
 	k := keyThreshold(t, KeyConfig{GroupsPerUnit: 1, Epsilon: dp.One, Delta: amount(t, "1e-6")})
 	counts := Exactly(1000, 0, 1, math.MaxInt64, -5, math.MinInt64, 500)
 	got := seeded(5).ReleaseKeys(counts, k)
-	if len(got) != 3 || got[0].Index != 0 || got[1].Index != 3 || got[2].Index != 6 || abs(got[2].Units-500) > 40 || got[1].Units < math.MaxInt64-40 {
+	if len(got) != 3 || got[0].Index != 0 || got[1].Index != 3 || got[2].Index != 6 || abs(got[2].Units-500) > 40 ||
+		got[1].Units < math.MaxInt64-40 {
 		t.Errorf("%v", got)
 	}
 	if got := seeded(5).ReleaseKeys(Exactly(), k); len(got) != 0 {
@@ -302,7 +303,8 @@ func TestKeysReplayAndStatistics(t *testing.T) {
 			}
 		}
 		for _, pair := range [][2][]int64{{{0, 0}, {1, 1}}, {{k.tau, 0}, {k.tau + 1, 1}}, {{3, 4}, {4, 5}}} {
-			if err := checkHockeyStick(f, pair[0], pair[1], 30000, map[float64]float64{1: k.Cost().Delta.Float()}); err != nil && name == "threshold" {
+			if err := checkHockeyStick(f, pair[0], pair[1], 30000, map[float64]float64{1: k.Cost().Delta.Float()}); err != nil &&
+				name == "threshold" {
 				t.Errorf("%s: %v", name, err)
 			}
 			if err := checkHockeyStick(f, pair[0], pair[1], 30000, map[float64]float64{1: s.Cost().Delta.Float()}); err != nil {

@@ -81,14 +81,18 @@ func selectionTable(rate, delta *big.Rat) ([]uint64, error) {
 	d := new(big.Int).Mul(delta.Num(), one)
 	d.Quo(d, delta.Denom())
 	if d.Sign() == 0 {
-		return nil, fmt.Errorf("%w: the delta is too small to be shared by so many groups; spend a larger delta or allow fewer groups per unit", ErrKeys)
+		return nil,
+			fmt.Errorf("%w: the delta is too small to be shared by so many groups; spend a larger delta or allow fewer "+
+				"groups per unit", ErrKeys)
 	}
 	growth := expBelow(rate)
 	keep := []uint64{0}
 	p, up, down, almost := new(big.Int), new(big.Int), new(big.Int), new(big.Int).Sub(growth, big.NewInt(1))
 	for p.Cmp(one) < 0 {
 		if len(keep) > longestTable {
-			return nil, fmt.Errorf("%w: groups of a million units would not be kept for certain; spend a larger epsilon, or use a threshold", ErrKeys)
+			return nil,
+				fmt.Errorf("%w: groups of a million units would not be kept for certain; spend a larger epsilon, or "+
+					"use a threshold", ErrKeys)
 		}
 		// exp(e) p + d, rounded down.
 		up.Mul(growth, p)

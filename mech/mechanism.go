@@ -74,9 +74,11 @@ func checkAmount(a dp.Amount) error {
 func checkScale(scale, smallest, largest *big.Rat) error {
 	switch {
 	case scale.Cmp(largest) > 0:
-		return fmt.Errorf("%w: it is more than 2^40 lattice steps wide; spend a larger epsilon, or give the column a coarser granularity or narrower bounds", ErrScale)
+		return fmt.Errorf("%w: it is more than 2^40 lattice steps wide; spend a larger epsilon, or give the column a coarser granularity "+
+			"or narrower bounds", ErrScale)
 	case scale.Cmp(smallest) < 0:
-		return fmt.Errorf("%w: it is less than 2^-20 of a lattice step wide; spend a smaller epsilon, or give the column a finer granularity", ErrScale)
+		return fmt.Errorf("%w: it is less than 2^-20 of a lattice step wide; spend a smaller epsilon, or give the column a "+
+			"finer granularity", ErrScale)
 	}
 	return nil
 }

@@ -13,8 +13,8 @@ import (
 
 // QuantileQuery asks for quantiles of private values on a public lattice.
 type QuantileQuery struct {
-	// At are the quantiles, from 0 for the smallest value over 1/2 for the median to
-	// 1 for the largest, in rising order. The smallest value may be one person's, and no private answer
+	// At are the quantiles, from 0 for the smallest value over 1/2 for the median to 1 for the
+	// largest, in rising order. The smallest value may be one person's, and no private answer
 	// depends much on one person, so that 0.01 often serves better than 0.
 	At []*big.Rat
 	// Low and High are the public bounds, in lattice steps. Values beyond them count
@@ -99,7 +99,8 @@ func (q QuantileQuery) check() error {
 	case q.Low > q.High:
 		return fmt.Errorf("%w: the bounds %d and %d are the wrong way round", ErrQuantiles, q.Low, q.High)
 	case uint64(q.High)-uint64(q.Low) >= mostPoints:
-		return fmt.Errorf("%w: there are more than 2^62 lattice points; give the column narrower bounds or a coarser granularity", ErrQuantiles)
+		return fmt.Errorf("%w: there are more than 2^62 lattice points; give the column narrower bounds or a "+
+			"coarser granularity", ErrQuantiles)
 	case q.PerUnit < 1 || q.PerUnit > mostPerUnit:
 		return fmt.Errorf("%w: a unit has %d values; write 1 where everybody has one", ErrQuantiles, q.PerUnit)
 	}
@@ -183,7 +184,8 @@ func (r *Releaser) Quantiles(values Exact, q *Quantiles) []int64 {
 	var out []int64
 	for i, p := range q.parts {
 		if r.record != nil {
-			r.record(Call{Mechanism: "quantile " + q.query.At[i].RatString(), Parameter: p.m.Parameter(), Scoring: p.m.Scoring(), Values: values})
+			r.record(Call{Mechanism: "quantile " + q.query.At[i].RatString(), Parameter: p.m.Parameter(),
+				Scoring: p.m.Scoring(), Values: values})
 		}
 		for j, g := range runs {
 			losses[j] = rankLoss(p.a, p.b, g.below, g.at, n-g.below-g.at)

@@ -109,7 +109,8 @@ func checkRankSensitivity(losses func(d []int64, a, b int64) []int64, at *big.Ra
 				up, down = max(up, v-x[i]), max(down, x[i]-v)
 			}
 			if max(up, down) > s.Sensitivity || s.Monotone && min(up, down) > 0 {
-				return fmt.Errorf("quantile %v, %v: from %v to %v losses rise by %d and fall by %d, against %v", at, relation, d, e, up, down, s)
+				return fmt.Errorf("quantile %v, %v: from %v to %v losses rise by %d and fall by %d, against %v", at,
+					relation, d, e, up, down, s)
 			}
 			worst = max(worst, up, down)
 		}

@@ -22,21 +22,21 @@ type Radial struct {
 // coordinates, or too many for the noise to fit in an int64.
 var ErrLength = errors.New("radial noise is for vectors of 1 to 2^20 numbers")
 
-// A coordinate that does not fit in an int64 becomes its end. With s up to 2^40 that takes a norm of
-// 2^23 s, and for n up to 2^20 a Gamma(n) number is above 2^23 with a probability below
-// exp(2^20 (1 + ln 8) - 2^23), less than exp(-2^22): as rare as for Laplace noise.
+// A coordinate that does not fit in an int64 becomes its end. With s up to 2^40 that takes a norm
+// of 2^23 s, and for n up to 2^20 a Gamma(n) number is above 2^23 with a probability below exp(2^20
+// (1 + ln 8) - 2^23), less than exp(-2^22): as rare as for Laplace noise.
 const mostRadial = 1 << 20
 
 // NewRadial calibrates radial noise for vectors of length n to an l2 sensitivity:
 // s = D2/epsilon, rounded up to a rational number.
 //
-// Hardt, Talwar 2010, Section 4 (the K-norm mechanism) with the unit ball as K;
-// Chaudhuri, Monteleoni, Sarwate 2011, Theorem 6, use the same noise. Between
-// neighbours x and y the density at any v changes by the factor
-// exp((|v-y| - |v-x|)/s), at most exp(D2/s) <= exp(epsilon), by the triangle
-// inequality. That is said of the real vector x + b. What is released is x + round(b), and because x
-// has integer coordinates that is round(x + b): a function of the real vector, which needs no data. The real
-// numbers are not approximated: package noise draws digits until the rounding is certain.
+// Hardt, Talwar 2010, Section 4 (the K-norm mechanism) with the unit ball as K; Chaudhuri,
+// Monteleoni, Sarwate 2011, Theorem 6, use the same noise. Between neighbours x and y the density
+// at any v changes by the factor exp((|v-y| - |v-x|)/s), at most exp(D2/s) <= exp(epsilon), by the
+// triangle inequality. That is said of the real vector x + b. What is released is x + round(b), and
+// because x has integer coordinates that is round(x + b): a function of the real vector, which
+// needs no data. The real numbers are not approximated: package noise draws digits until the
+// rounding is certain.
 //
 // The claim does not depend on n. It is needed for HalfWidth: the norm of the
 // noise is about n s, and a coordinate's deviation about s sqrt(n+1).
@@ -100,9 +100,9 @@ func (m *Radial) Parameter() *big.Rat { return new(big.Rat).Set(m.scale) }
 // the mechanism was made for, and for shorter ones.
 func (m *Radial) Tail(k int64) float64 { return m.dist.tail(k) }
 
-// HalfWidth returns a k with P(|noise| > k) <= beta for one coordinate. It is the
-// smallest for odd lengths up to 16,000, but for rounding; for an even length n it is that of n + 1, too
-// large by a share of about 1/(2n); for longer vectors it is Chernoff's, some tenths too large.
+// HalfWidth returns a k with P(|noise| > k) <= beta for one coordinate. It is the smallest for odd
+// lengths up to 16,000, but for rounding; for an even length n it is that of n + 1, too large by a
+// share of about 1/(2n); for longer vectors it is Chernoff's, some tenths too large.
 func (m *Radial) HalfWidth(beta float64) int64 { return m.dist.halfWidth(beta) }
 
 func (m *Radial) fill(src *noise.Source, out []int64) {

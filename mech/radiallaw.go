@@ -10,17 +10,17 @@ import (
 // radialLaw is the law of round(s b), where b is one coordinate of a vector of n real
 // numbers with density ~ exp(-|x|).
 //
-// Such a vector is sqrt(V) z with independent normal z and V of the chi-square law with
-// n + 1 degrees of freedom, because given V = v the density at |x| = t is in proportion to
-// v^(-n/2) exp(-t^2/(2v)), V has v^((n-1)/2) exp(-v/2), and the integral of
-// v^(-1/2) exp(-(t^2/v + v)/2) is sqrt(2 pi) exp(-t). So E exp(u b) = E exp(u^2 V/2) =
-// (1 - u^2)^-m with m = (n+1)/2, which is the transform of G - G'
-// for two independent Gamma(m) numbers. For whole m, G > t + G' where a Poisson number of mean t + G' is
-// below m, and a Poisson number of mean G' is negative binomial: so
+// Such a vector is sqrt(V) z with independent normal z and V of the chi-square law with n + 1
+// degrees of freedom, because given V = v the density at |x| = t is in proportion to v^(-n/2)
+// exp(-t^2/(2v)), V has v^((n-1)/2) exp(-v/2), and the integral of v^(-1/2) exp(-(t^2/v + v)/2) is
+// sqrt(2 pi) exp(-t). So E exp(u b) = E exp(u^2 V/2) = (1 - u^2)^-m with m = (n+1)/2, which is the
+// transform of G - G' for two independent Gamma(m) numbers. For whole m, G > t + G' where a Poisson
+// number of mean t + G' is below m, and a Poisson number of mean G' is negative binomial: so
 //
 //	P(b > t) = P(B + K < m),   P(B = l) = C(m+l-1, l) 2^-(m+l),   K Poisson of mean t.
 //
-// V grows with n, so |b| does, and for even n the law here is that of n + 1: for an odd n it is exact.
+// V grows with n, so |b| does, and for even n the law here is that of n + 1: for an odd n it is
+// exact.
 type radialLaw struct {
 	s float64
 	m int

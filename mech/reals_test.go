@@ -86,7 +86,8 @@ func TestRealsRecord(t *testing.T) {
 	if len(calls) != 2 || calls[0].Mechanism != ObjectiveRadial || calls[1].Mechanism != ObjectiveGaussian {
 		t.Fatalf("calls %v", calls)
 	}
-	if calls[0].Parameter.RatString() != "3/4" || calls[1].Parameter.RatString() != "3" || calls[0].Values.Len() != 0 || calls[0].Sensitivity.Norm() != 0 {
+	if calls[0].Parameter.RatString() != "3/4" || calls[1].Parameter.RatString() != "3" || calls[0].Values.Len() != 0 ||
+		calls[0].Sensitivity.Norm() != 0 {
 		t.Errorf("calls %v", calls)
 	}
 	for _, verb := range []string{"%v", "%+v", "%#v", "%d"} {

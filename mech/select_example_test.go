@@ -138,7 +138,8 @@ func ExampleScoring_histogram() {
 	} {
 		all := must(mech.NewLaplace(dp.NewL1(big.NewInt(n.l1)), epsilon))
 		largest := must(mech.NewPermuteAndFlip(n.scores, epsilon))
-		fmt.Printf("%v: Laplace noise of scale %s, selection with b = %s\n", n.relation, all.Parameter().RatString(), largest.Parameter().RatString())
+		fmt.Printf("%v: Laplace noise of scale %s, selection with b = %s\n", n.relation, all.Parameter().RatString(),
+			largest.Parameter().RatString())
 	}
 	// Output:
 	// add-remove: Laplace noise of scale 1, selection with b = 1

@@ -207,10 +207,12 @@ func TestSelectStatistical(t *testing.T) {
 		}
 	}
 	// The test sees something: permute-and-flip loses 1 here, and more than 0.9.
-	if err := checkHockeyStick(under(choosing(flips(t, general, "1"))), []int64{0, 0}, []int64{1, -1}, draws/10, map[float64]float64{1: 0}); err != nil {
+	if err := checkHockeyStick(under(choosing(flips(t, general, "1"))), []int64{0, 0}, []int64{1, -1}, draws/10,
+		map[float64]float64{1: 0}); err != nil {
 		t.Error(err)
 	}
-	if err := checkHockeyStick(under(choosing(flips(t, general, "1"))), []int64{0, 0}, []int64{1, -1}, draws/10, map[float64]float64{0.9: 0}); err == nil {
+	if err := checkHockeyStick(under(choosing(flips(t, general, "1"))), []int64{0, 0}, []int64{1, -1}, draws/10,
+		map[float64]float64{0.9: 0}); err == nil {
 		t.Error("the test cannot tell epsilon 1 from 0.9: it would see nothing")
 	}
 	for _, m := range selectors(t, monotone, "1") {
@@ -300,7 +302,8 @@ func TestSelectRecord(t *testing.T) {
 	if _, err := r.Select(Exactly(123456, 7), m); err != nil {
 		t.Fatal(err)
 	}
-	if len(calls) != 1 || calls[0].Mechanism != "permute-and-flip" || calls[0].Parameter.RatString() != "4" || calls[0].Scoring.String() != "2 (each score, monotone)" {
+	if len(calls) != 1 || calls[0].Mechanism != "permute-and-flip" || calls[0].Parameter.RatString() != "4" ||
+		calls[0].Scoring.String() != "2 (each score, monotone)" {
 		t.Errorf("calls %v", calls)
 	}
 	calls[0].Parameter.SetInt64(1)
@@ -467,7 +470,8 @@ func TestChooseSelector(t *testing.T) {
 		a    dp.Amount
 		s    Scoring
 		want error
-	}{{0, dp.One, general, ErrBudget}, {Pure, 0, general, ErrNoPrivacy}, {Concentrated, dp.Unbounded, general, ErrNoPrivacy}, {Pure, dp.One, Scoring{}, ErrScoring}, {Concentrated, dp.One, Scoring{}, ErrScoring}} {
+	}{{0, dp.One, general, ErrBudget}, {Pure, 0, general, ErrNoPrivacy}, {Concentrated, dp.Unbounded, general, ErrNoPrivacy},
+		{Pure, dp.One, Scoring{}, ErrScoring}, {Concentrated, dp.One, Scoring{}, ErrScoring}} {
 		if _, _, err := ChooseSelector(c.b, c.a, c.s); !errors.Is(err, c.want) {
 			t.Errorf("%v: %v", c, err)
 		}
@@ -614,10 +618,12 @@ func TestSelectPlantedBugs(t *testing.T) {
 			return checkHockeyStick(withValue, []int64{0, 0, 0}, []int64{1, 1, 1}, n, map[float64]float64{1: 0})
 		}},
 		{"half b, statistical", func() error {
-			return checkHockeyStick(under(choosing(selects{pf, short(pf, "0.5")})), []int64{0, 0, 1}, []int64{1, -1, 0}, n, map[float64]float64{1: 0})
+			return checkHockeyStick(under(choosing(selects{pf, short(pf, "0.5")})), []int64{0, 0, 1}, []int64{1, -1, 0}, n,
+				map[float64]float64{1: 0})
 		}},
 		{"half b, exponential, statistical", func() error {
-			return checkHockeyStick(under(choosing(selects{em, short(em, "0.5")})), []int64{0, 5, 5}, []int64{1, 4, 4}, n, map[float64]float64{1: 0})
+			return checkHockeyStick(under(choosing(selects{em, short(em, "0.5")})), []int64{0, 5, 5}, []int64{1, 4, 4}, n,
+				map[float64]float64{1: 0})
 		}},
 		{"stops early, replay", func() error {
 			for seed := range int64(20) {

@@ -238,7 +238,8 @@ func checkSelectReplay(f chooser, x, y []int64) error {
 	for i, c := range a {
 		d := b[i]
 		if c.Mechanism != d.Mechanism || c.Parameter.Cmp(d.Parameter) != 0 || c.Scoring != d.Scoring {
-			return fmt.Errorf("call %d is %v %v (%v) against %v %v (%v)", i, c.Mechanism, c.Parameter, c.Scoring, d.Mechanism, d.Parameter, d.Scoring)
+			return fmt.Errorf("call %d is %v %v (%v) against %v %v (%v)", i, c.Mechanism, c.Parameter, c.Scoring, d.Mechanism,
+				d.Parameter, d.Scoring)
 		}
 		if c.Values.Len() != d.Values.Len() {
 			return fmt.Errorf("call %d has %d scores against %d", i, c.Values.Len(), d.Values.Len())

@@ -458,7 +458,8 @@ func TestSparseAccuracy(t *testing.T) {
 		t.Logf("alpha %d: %d of %d sessions wrong", alpha, wrong, runs)
 	}
 	m := sparse(3, 1, dp.One, nil)
-	if m.Accuracy(0, 0.1) != 0 || m.Accuracy(5, 0) != math.MaxInt64 || m.Accuracy(10, 0.1) >= m.Accuracy(1000, 0.1) || m.HalfWidth(0.1) != 0 {
+	if m.Accuracy(0, 0.1) != 0 || m.Accuracy(5, 0) != math.MaxInt64 || m.Accuracy(10, 0.1) >= m.Accuracy(1000, 0.1) ||
+		m.HalfWidth(0.1) != 0 {
 		t.Error("the ends of Accuracy")
 	}
 }

@@ -138,7 +138,8 @@ func TestSparsePlantedBugs(t *testing.T) {
 		}
 	}
 	// 1.5 e is where the forgotten factor leads.
-	if got := (sparseModel{z: 2, q: 2}).loss([]ask{{0, 100000, false}, {-200, 1, true}}, []ask{{1, 100000, false}, {-201, 1, true}}); got < 1.49 || got > 1.5+1e-9 {
+	if got := (sparseModel{z: 2, q: 2}).loss([]ask{{0, 100000, false}, {-200, 1, true}},
+		[]ask{{1, 100000, false}, {-201, 1, true}}); got < 1.49 || got > 1.5+1e-9 {
 		t.Errorf("factor 2 forgotten loses %v", got)
 	}
 	for _, n := range []int{1, 4, 40, 1000, 100000} {
@@ -215,7 +216,8 @@ func TestSparsePlantedSessions(t *testing.T) {
 		{"comparison noise reused, by the noise", checkSparseFollows(broken(parts{reuse: true}), m)},
 		{"one answer too many, by the noise", checkSparseFollows(broken(parts{extra: true}), m)},
 		{"no draw for hopeless values, replay", checkSparseReplay(broken(parts{skip: true}), []int64{-1000, 0}, []int64{-1001, 0})},
-		{"noise drawn after the comparison, replay", checkSparseReplay(broken(parts{lazy: true}), []int64{0, 0, 0, 0, 0, 0}, []int64{1, -1, 1, -1, 1, -1})},
+		{"noise drawn after the comparison, replay",
+			checkSparseReplay(broken(parts{lazy: true}), []int64{0, 0, 0, 0, 0, 0}, []int64{1, -1, 1, -1, 1, -1})},
 	} {
 		if c.err == nil {
 			t.Errorf("%s: not caught", c.name)

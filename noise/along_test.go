@@ -7,9 +7,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestAlongEncloses: for all numbers in the intervals, the quotient is in the interval
-// that comes out. With few digits the rounding matters most. lo <= L z/|z| <= hi is compared as lo^2
-// |z|^2 <= L^2 z^2 <= hi^2 |z|^2, in whole quarters of a unit.
+// TestAlongEncloses: for all numbers in the intervals, the quotient is in the interval that comes
+// out. With few digits the rounding matters most. lo <= L z/|z| <= hi is compared as lo^2 |z|^2 <=
+// L^2 z^2 <= hi^2 |z|^2, in whole quarters of a unit.
 func TestAlongEncloses(t *testing.T) {
 	const parts = 4
 	rapid.Check(t, func(t *rapid.T) {

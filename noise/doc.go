@@ -87,12 +87,12 @@
 //
 // # Third argument: comparisons
 //
-// Real numbers are drawn without computing any function: uniform numbers are compared
-// with each other, and one of them is kept. A comparison draws digits of both until they
-// differ, as in the second argument, so it is that of the whole numbers. What is kept is one of the
-// uniform numbers with the digits that it has, and all digits that it does not have yet are uniform and
-// independent of everything, because no comparison has asked for them. They are
-// drawn when somebody asks, and never change.
+// Real numbers are drawn without computing any function: uniform numbers are compared with each
+// other, and one of them is kept. A comparison draws digits of both until they differ, as in the
+// second argument, so it is that of the whole numbers. What is kept is one of the uniform numbers
+// with the digits that it has, and all digits that it does not have yet are uniform and independent
+// of everything, because no comparison has asked for them. They are drawn when somebody asks, and
+// never change.
 //
 //   - A coin of probability exp(-x): how long does x > u1 > u2 > ... go on? At least j
 //     times with probability x^j/j!, so an even number of times with the
@@ -118,10 +118,10 @@
 // or whose rate is wrong by a part in a billion.
 //
 // The ways of a real number are the outcomes of its comparisons. The tests integrate the
-// probability of each, as a polynomial in the number that is kept, and hold the sum against exp(-x) and
-// exp(-x^2/2), between what was found and what was not followed. They find a forgotten
-// refusal, a slope that is off by one part, and a coin that is turned over. Digits, norms and
-// directions are tested as samples besides.
+// probability of each, as a polynomial in the number that is kept, and hold the sum against exp(-x)
+// and exp(-x^2/2), between what was found and what was not followed. They find a forgotten refusal,
+// a slope that is off by one part, and a coin that is turned over. Digits, norms and directions are
+// tested as samples besides.
 //
 // # Concurrency and timing
 //

@@ -19,7 +19,8 @@ type Gaussian struct {
 // sigma = 1 on (Canonne, Kamath, Steinke 2020).
 func NewGaussian(sigma2 *big.Rat) (*Gaussian, error) {
 	if sigma2 == nil || !between(sigma2, -40, 80) {
-		return nil, fmt.Errorf("%w: the sigma^2 of Gaussian noise must be from 2^-40 to 2^80, and is %s; choose another granularity", ErrScale, short(sigma2))
+		return nil, fmt.Errorf("%w: the sigma^2 of Gaussian noise must be from 2^-40 to 2^80, and is %s; choose another granularity",
+			ErrScale, short(sigma2))
 	}
 	s := new(big.Rat).Set(sigma2)
 	// W = 2^shift is at most sigma/8, and above sigma/16: 64 W^2 <= sigma^2 < 256 W^2.

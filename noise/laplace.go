@@ -19,7 +19,8 @@ type Laplace struct {
 // to 2^40.
 func NewLaplace(scale *big.Rat) (*Laplace, error) {
 	if scale == nil || !between(scale, -20, 40) {
-		return nil, fmt.Errorf("%w: the scale of Laplace noise must be from 2^-20 to 2^40, and is %s; choose another granularity", ErrScale, short(scale))
+		return nil, fmt.Errorf("%w: the scale of Laplace noise must be from 2^-20 to 2^40, and is %s; choose another granularity",
+			ErrScale, short(scale))
 	}
 	b := new(big.Rat).Set(scale)
 	shift := max(0, floorLog2(b)-3) // W = 2^shift is at most b/8, and above b/16

@@ -163,7 +163,8 @@ func TestPickFastAgreesWithExact(t *testing.T) {
 		sum := 0.0
 		for _, q := range p.want() {
 			sum += q
-			for _, d := range []int64{-1 << 40, -1 << 20, -1 << 12, -1 << 11, -1 << 10, -1 << 9, -100, -3, -1, 0, 1, 3, 100, 1 << 9, 1 << 10, 1 << 11, 1 << 12, 1 << 20, 1 << 40} {
+			for _, d := range []int64{-1 << 40, -1 << 20, -1 << 12, -1 << 11, -1 << 10, -1 << 9, -100, -3, -1, 0, 1, 3, 100, 1 << 9,
+				1 << 10, 1 << 11, 1 << 12, 1 << 20, 1 << 40} {
 				v, _ := new(big.Float).SetMantExp(big.NewFloat(sum), 64).Int(nil)
 				v.Add(v, big.NewInt(d))
 				if !v.IsUint64() {

@@ -154,7 +154,8 @@ func TestRoundRefines(t *testing.T) {
 	}
 	// 3/2 of 0.010101..., and a little less.
 	f = &fraction{first: 0x5555555555555555, n: 1}
-	r = &Reals{src: entropy.FromReader(&feed{head: word(0x5555555555555555, 0x5555555555555555, 0x5555555555555554)}), normals: []normal{{positive{0, f}, true}}}
+	r = &Reals{src: entropy.FromReader(&feed{head: word(0x5555555555555555, 0x5555555555555555, 0x5555555555555554)}),
+		normals: []normal{{positive{0, f}, true}}}
 	if got := r.Round(rat("3/2")); got[0] != 0 || r.words != 4 {
 		t.Errorf("just below a half became %d after %d words", got[0], r.words)
 	}
@@ -211,8 +212,8 @@ func TestLess(t *testing.T) {
 	}
 }
 
-// witness remembers every comparison.
-type witness struct {
+// recorder remembers every comparison.
+type recorder struct {
 	*drawn
 	seen []compared
 }
@@ -222,7 +223,7 @@ type compared struct {
 	less bool
 }
 
-func (w *witness) less(u, v *fraction) bool {
+func (w *recorder) less(u, v *fraction) bool {
 	yes := w.drawn.less(u, v)
 	w.seen = append(w.seen, compared{u, v, yes})
 	return yes
@@ -234,7 +235,7 @@ func TestEarlyDecisions(t *testing.T) {
 	coarse := entropy.FromReader(&coarseReader{rand.NewChaCha8([32]byte{5})})
 	ties := 0
 	for range 2000 {
-		w := &witness{drawn: &drawn{src: coarse}}
+		w := &recorder{drawn: &drawn{src: coarse}}
 		exponential(w)
 		newNormal(w)
 		for _, c := range w.seen {
@@ -250,7 +251,7 @@ func TestEarlyDecisions(t *testing.T) {
 		}
 	}
 	if ties < 1000 {
-		t.Errorf("only %d comparisons needed a second word", ties)
+		t.Errorf("only %d recorder needed a second word", ties)
 	}
 }
 

@@ -13,24 +13,24 @@ import (
 // Analyst is somebody who may ask.
 type Analyst struct {
 	Name string
-	// Share is the part of the dataset's budget that this analyst may use, above 0
-	// and at most 1; nil where Epsilon says it, or where it is everything. Shares may add up to more than 1: they keep one analyst
-	// from spending what others need, while the dataset's own filter keeps the
+	// Share is the part of the dataset's budget that this analyst may use, above 0 and at most 1;
+	// nil where Epsilon says it, or where it is everything. Shares may add up to more than 1: they
+	// keep one analyst from spending what others need, while the dataset's own filter keeps the
 	// promise to the people in the data.
 	Share *big.Rat
 	// Epsilon is the quota as an amount, and 0 where Share says it.
 	Epsilon dp.Amount
-	// Expires is the first day, in UTC, on which the analyst may not ask any more; zero where there is none.
+	// Expires is the first day, in UTC, on which the analyst may not ask any more; zero where there
+	// is none.
 	Expires time.Time
 }
 
 // AnalystNames returns the names of the analysts, sorted.
 func (d *Dataset) AnalystNames() []string { return slices.Sorted(maps.Keys(d.Analysts)) }
 
-// Quota returns the part of the dataset's filter that the analyst may use, rounded
-// down, and whether there is such an analyst. It is a quota and no
-// guarantee of its own: what it admits the dataset's filter must admit as well. Where the budget is renewed it is
-// that of one window.
+// Quota returns the part of the dataset's filter that the analyst may use, rounded down, and
+// whether there is such an analyst. It is a quota and no guarantee of its own: what it admits the
+// dataset's filter must admit as well. Where the budget is renewed it is that of one window.
 func (d *Dataset) Quota(analyst string) (account.Filter, bool) {
 	a, ok := d.Analysts[analyst]
 	if !ok {

@@ -8,12 +8,13 @@ import (
 	"unicode/utf8"
 )
 
-// Anchor says where the head of the ledger is kept a second time, so that an older copy of the ledger is noticed. Either File
-// or Postgres is set; both are empty where there is no anchor.
+// Anchor says where the head of the ledger is kept a second time, so that an older copy of the
+// ledger is noticed. Either File or Postgres is set; both are empty where there is no anchor.
 type Anchor struct {
 	File     string // a path, already joined with the policy's folder
 	Postgres string // the address of a PostgreSQL database; it may hold a password, so it is never shown
-	// Name is the row's, so that several ledgers can share a database. Empty stands for the name of the ledger's file.
+	// Name is the row's, so that several ledgers can share a database. Empty stands for the name of
+	// the ledger's file.
 	Name string
 	// Every is how many records may be made before the anchor is written again, 1 or more.
 	Every int
@@ -75,7 +76,8 @@ func (p *Policy) readAnchorFile(r *reader, v place) {
 	path := resolve(p.Dir, text)
 	for what, other := range map[string]string{"policy": p.Path, "ledger": p.Ledger} {
 		if filepath.Clean(path) == filepath.Clean(other) {
-			r.at(v, "the anchor and the %s would be the same file, %s; give the anchor a path of its own, best on another volume", what, path)
+			r.at(v, "the anchor and the %s would be the same file, %s; give the anchor a path of its own, best on "+
+				"another volume", what, path)
 			return
 		}
 	}

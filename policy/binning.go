@@ -8,13 +8,15 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// maxPlainBins is how many values a column may have between its bounds for each to be a bin without a word of the owner's.
+// maxPlainBins is how many values a column may have between its bounds for each to be a bin without
+// a word of the owner's.
 const maxPlainBins = 1000
 
 // binning is how a column is cut, before its bins are made.
 type binning struct {
 	c *Column
-	// starts are where ranges begin, the lower bound first; or width is how many steps each of them has; or both are nothing, and values are listed.
+	// starts are where ranges begin, the lower bound first; or width is how many steps each of them
+	// has; or both are nothing, and values are listed.
 	starts []int64
 	width  int64
 	values []Value
@@ -98,7 +100,8 @@ func readBinning(r *reader, at place, c *Column) (binning, bool) {
 		r.at(at, "which values the column has is not public; list them under 'keys' where it is declared, or leave it out")
 		return b, false
 	case c.Bounds == nil:
-		r.at(at, "the column has no bounds, so it has no finite number of values; give it bounds or keys where it is declared, or leave it out")
+		r.at(at,
+			"the column has no bounds, so it has no finite number of values; give it bounds or keys where it is declared, or leave it out")
 		return b, false
 	case hasWidth:
 		if b.width, cut = c.readWidth(r, width); !cut {
@@ -129,7 +132,8 @@ func readBinning(r *reader, at place, c *Column) (binning, bool) {
 	return b, true
 }
 
-// readWidth reads how many steps a range has. A width is a number in what the column counts; days for dates, and a time for timestamps.
+// readWidth reads how many steps a range has. A width is a number in what the column counts; days
+// for dates, and a time for timestamps.
 func (c *Column) readWidth(r *reader, v place) (int64, bool) {
 	if c.Type == Timestamp {
 		text, ok := r.text(v, "width", "a time such as 1h or 24h")
@@ -154,7 +158,8 @@ func (c *Column) readWidth(r *reader, v place) (int64, bool) {
 	case !q.IsInt() && c.Type == Date:
 		r.at(v, "width %s is not a number of whole days", v.node.Value)
 	case !q.IsInt():
-		r.at(v, "width %s is not a whole multiple of the column's granularity %s, so a range would begin between two values", v.node.Value, decimal(c.Granularity))
+		r.at(v, "width %s is not a whole multiple of the column's granularity %s, so a range would begin between two values", v.node.Value,
+			decimal(c.Granularity))
 	case q.Num().Cmp(big.NewInt(maxSteps)) > 0:
 		return 2 * maxSteps, true // all there is, and far from overflowing
 	default:
@@ -163,7 +168,8 @@ func (c *Column) readWidth(r *reader, v place) (int64, bool) {
 	return 0, false
 }
 
-// readEdges reads where ranges begin. The first one begins at the lower bound, which is not an edge.
+// readEdges reads where ranges begin. The first one begins at the lower bound, which is not an
+// edge.
 func (c *Column) readEdges(r *reader, v place) ([]int64, bool) {
 	const want = "a list of the values at which a new range begins, rising, such as [18, 65]"
 	n := v.node
@@ -197,7 +203,8 @@ func (c *Column) readEdges(r *reader, v place) ([]int64, bool) {
 		case step == c.Bounds.LoSteps:
 			r.at(at, "the edge %s is the lower bound, where the first range begins anyway; remove it", c.Show(step))
 		case step < c.Bounds.LoSteps || step > c.Bounds.HiSteps:
-			r.at(at, "the edge %s is outside the bounds %s; an edge is a value at which a new range begins, so write one above the lower bound and up to the upper", c.Show(step), c.boundsText())
+			r.at(at, "the edge %s is outside the bounds %s; an edge is a value at which a new range begins, so write one above the lower "+
+				"bound and up to the upper", c.Show(step), c.boundsText())
 		case step <= last:
 			r.at(at, "the edge %s does not come after %s; write the edges rising, each once", c.Show(step), c.Show(last))
 		default:

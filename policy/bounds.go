@@ -21,7 +21,8 @@ type Bounds struct {
 // number of rows below 2^63, and a single value is exact even in a double.
 const maxSteps = 1 << 53
 
-const fillIn = "bounds are yours to fill in: [lowest, highest] from what you know about the world and not from the data, because a bound read off the data tells about the person at the extreme"
+const fillIn = "bounds are yours to fill in: [lowest, highest] from what you know about the world and not from the data, because a bound " +
+	"read off the data tells about the person at the extreme"
 
 func (c *Column) readBounds(r *reader, f fields, grainOK bool) {
 	if v, ok := f.get("bounds_from"); ok {
@@ -74,12 +75,14 @@ func (c *Column) readBounds(r *reader, f fields, grainOK bool) {
 		r.at(v, "bounds the wrong way: [%s, %s]; write [%s, %s]", lo, hi, hi, lo)
 		return
 	case 0:
-		r.at(v, "the bounds [%s, %s] leave only one value, so there is nothing to ask; write the lowest and the highest value that can occur", lo, hi)
+		r.at(v, "the bounds [%s, %s] leave only one value, so there is nothing to ask; write the lowest and the highest value "+
+			"that can occur", lo, hi)
 		return
 	}
 	if c.Type == Decimal && c.Granularity == nil {
 		if grainOK {
-			r.at(f.at, "a decimal column with bounds needs the key 'granularity': the step that values are rounded to, such as 0.01 for cents")
+			r.at(f.at,
+				"a decimal column with bounds needs the key 'granularity': the step that values are rounded to, such as 0.01 for cents")
 		}
 		return
 	}
@@ -107,7 +110,8 @@ func (c *Column) readBoundsFrom(r *reader, f fields, v place) {
 		return
 	}
 	if text != "data" {
-		r.at(v, "bounds_from is %s, but it can only say that the bounds were read off the data; write data, or remove the key where you chose the bounds yourself", quote(text))
+		r.at(v, "bounds_from is %s, but it can only say that the bounds were read off the data; write data, or remove the key where you "+
+			"chose the bounds yourself", quote(text))
 		return
 	}
 	if _, ok := f.get("bounds"); !ok {
@@ -142,7 +146,8 @@ func (c *Column) parsePoint(n *yaml.Node) (*big.Rat, string) {
 	}
 	exact, problem := parseNumber(n.Value)
 	if problem == "" && c.Type == Integer && !exact.IsInt() {
-		problem = fmt.Sprintf("%s is not a whole number, but the column's type is integer; write a whole number, or make the type decimal", quote(n.Value))
+		problem = fmt.Sprintf("%s is not a whole number, but the column's type is integer; write a whole number, or make the "+
+			"type decimal", quote(n.Value))
 	}
 	return exact, problem
 }
@@ -153,14 +158,18 @@ func (c *Column) steps(exact *big.Rat) (int64, string) {
 	q := new(big.Rat).Quo(exact, c.Granularity)
 	size := new(big.Int).Quo(q.Num(), q.Denom())
 	if c.Type == Timestamp && size.CmpAbs(big.NewInt(maxSteps)) > 0 {
-		return 0, fmt.Sprintf("%s is too far from 1970; a timestamp in a policy lies between the years 1685 and 2255", c.Show(exact.Num().Int64()))
+		return 0, fmt.Sprintf("%s is too far from 1970; a timestamp in a policy lies between the years 1685 and 2255",
+			c.Show(exact.Num().Int64()))
 	}
 	if size.CmpAbs(big.NewInt(maxSteps)) > 0 || (size.CmpAbs(big.NewInt(maxSteps)) == 0 && !q.IsInt()) {
-		return 0, fmt.Sprintf("%s is more than 2^53 steps of the granularity %s away from 0; up to there numbers are exact and sums are proven not to overflow, so move it closer or make the granularity coarser", decimal(exact), decimal(c.Granularity))
+		return 0,
+			fmt.Sprintf("%s is more than 2^53 steps of the granularity %s away from 0; up to there numbers are exact and sums are proven "+
+				"not to overflow, so move it closer or make the granularity coarser", decimal(exact), decimal(c.Granularity))
 	}
 	if !q.IsInt() {
 		below := new(big.Int).Div(q.Num(), q.Denom()).Int64()
-		return 0, fmt.Sprintf("%s is not a whole multiple of the granularity %s; the nearest are %s and %s", decimal(exact), decimal(c.Granularity), c.Show(below), c.Show(below+1))
+		return 0, fmt.Sprintf("%s is not a whole multiple of the granularity %s; the nearest are %s and %s", decimal(exact),
+			decimal(c.Granularity), c.Show(below), c.Show(below+1))
 	}
 	return q.Num().Int64(), ""
 }

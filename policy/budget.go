@@ -10,7 +10,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/root"
 )
 
-// Budget is what all analysts together may learn about one person: for good, or, where it is renewed, in one window.
+// Budget is what all analysts together may learn about one person: for good, or, where it is
+// renewed, in one window.
 type Budget struct {
 	// Epsilon and Delta are the guarantee that holds at the end, however many
 	// questions were asked and whoever colludes.
@@ -48,7 +49,8 @@ const (
 	maxEpsilon = 100 * dp.One
 	// A question that names no epsilon takes a twentieth of the budget.
 	defaultPart = 20
-	// A question takes at least this part of the budget, so that about as many answers are kept at most.
+	// A question takes at least this part of the budget, so that about as many answers are kept at
+	// most.
 	leastPart = 100_000
 	// A question that releases private keys takes a hundredth of what is set aside for them.
 	defaultKeysPart = 100
@@ -72,8 +74,9 @@ func (b Budget) filterFor() (account.Filter, error) {
 	return account.ZCDPFilter(rho, b.KeysDelta), nil
 }
 
-// Filter returns the dataset's privacy filter, which holds against all analysts
-// together; that of one window, where the budget is renewed (see TotalFilter). A budget that has no filter, which the file cannot give, admits nothing.
+// Filter returns the dataset's privacy filter, which holds against all analysts together; that of
+// one window, where the budget is renewed (see TotalFilter). A budget that has no filter, which the
+// file cannot give, admits nothing.
 func (d *Dataset) Filter() account.Filter {
 	if d.filterOf == d.Budget && d.Budget != (Budget{}) {
 		return d.filter
@@ -111,7 +114,8 @@ func (d *Dataset) readBudget(r *reader, f fields) (text budgetText) {
 	if !given {
 		ok = false
 	} else if b.Epsilon, ok = r.amount(at, "epsilon"); ok && b.Epsilon > maxEpsilon {
-		r.at(at, "epsilon %s is above 100; at 100 the odds of what an attacker believes may grow by e^100, about 10^43, which protects nobody; common budgets lie between 0.1 and 10", at.node.Value)
+		r.at(at, "epsilon %s is above 100; at 100 the odds of what an attacker believes may grow by e^100, about 10^43, which protects "+
+			"nobody; common budgets lie between 0.1 and 10", at.node.Value)
 		ok = false
 	}
 	if at, given := f.get("delta"); given {
@@ -143,7 +147,8 @@ func (d *Dataset) finishBudget(r *reader, text budgetText) {
 		r.at(text.at, "this budget has no filter: %v", err)
 		return
 	} else if !b.Pure() && limit.Rho == 0 {
-		r.at(text.at, "epsilon %v at delta %v is too little to spend any of it; raise epsilon, or write delta: 0 for a pure budget", b.Epsilon, b.RhoDelta())
+		r.at(text.at, "epsilon %v at delta %v is too little to spend any of it; raise epsilon, or write delta: 0 for a pure budget",
+			b.Epsilon, b.RhoDelta())
 		return
 	}
 	b.fillLeast(filter.Limit())
@@ -173,14 +178,16 @@ func (b *Budget) readDelta(r *reader, at place) bool {
 	case n.Sign() < 0:
 		r.at(at, "delta is negative; write 0 for a pure budget, or a small probability such as 1e-6")
 	case n.Cmp(maxDelta) > 0:
-		r.at(at, "delta %s is above 0.01; delta is the probability that the promise fails altogether, so it should lie well below 1 in the number of people; write for example 1e-6", at.node.Value)
+		r.at(at, "delta %s is above 0.01; delta is the probability that the promise fails altogether, so it should lie well below 1 in "+
+			"the number of people; write for example 1e-6", at.node.Value)
 	default:
 		var err error
 		if b.Delta, err = dp.Floor(n); err == nil && (n.Sign() == 0 || b.Delta > 0) {
 			return true
 		}
 		// Rounding down to zero would silently turn the budget into another kind.
-		r.at(at, "delta %s is below 2^-40, about 1e-12, the smallest amount that is counted; write 0 for a pure budget, or at least 1e-12", at.node.Value)
+		r.at(at, "delta %s is below 2^-40, about 1e-12, the smallest amount that is counted; write 0 for a pure budget, or "+
+			"at least 1e-12", at.node.Value)
 	}
 	return false
 }
@@ -206,13 +213,17 @@ func (b *Budget) readKeysDelta(r *reader, f fields, private bool) bool {
 		b.KeysDelta = 0
 		return true
 	case n.Sign() < 0:
-		r.at(at, "keys_delta is negative; it is the part of delta that is set aside for releasing private keys, so write 0 or a part of delta")
+		r.at(at,
+			"keys_delta is negative; it is the part of delta that is set aside for releasing private keys, so write 0 or a part of delta")
 	case b.Pure():
-		r.at(at, "a pure budget has no delta, so none of it can be set aside for private keys; remove keys_delta, or give the budget a delta")
+		r.at(at,
+			"a pure budget has no delta, so none of it can be set aside for private keys; remove keys_delta, or give the budget a delta")
 	case err != nil || b.KeysDelta >= b.Delta:
-		r.at(at, "keys_delta %s is not below delta %v; it is the part of delta that is set aside for releasing private keys, and the rest is needed for everything else; write for example half of delta", at.node.Value, b.Delta)
+		r.at(at, "keys_delta %s is not below delta %v; it is the part of delta that is set aside for releasing private keys, and the "+
+			"rest is needed for everything else; write for example half of delta", at.node.Value, b.Delta)
 	case b.KeysDelta == 0:
-		r.at(at, "keys_delta %s is below 2^-40, about 1e-12, the smallest amount that is counted; write 0, or at least 1e-12", at.node.Value)
+		r.at(at, "keys_delta %s is below 2^-40, about 1e-12, the smallest amount that is counted; write 0, or "+
+			"at least 1e-12", at.node.Value)
 	default:
 		return true
 	}
@@ -228,11 +239,13 @@ func (b *Budget) readDefaultDelta(r *reader, at place) {
 	got, err := dp.Floor(n)
 	switch {
 	case n.Sign() <= 0:
-		r.at(at, "the delta of a question must be above 0; it is what a question that releases private keys takes from keys_delta; write for example a hundredth of that")
+		r.at(at, "the delta of a question must be above 0; it is what a question that releases private keys takes from keys_delta; write "+
+			"for example a hundredth of that")
 	case b.KeysDelta == 0:
 		r.at(at, "per_query has a delta, but no delta is set aside for private keys; remove it, or write keys_delta into the budget")
 	case err != nil || got > b.KeysDelta:
-		r.at(at, "the delta %s of a question is above all that is set aside for private keys, keys_delta %v; write at most that", at.node.Value, b.KeysDelta)
+		r.at(at, "the delta %s of a question is above all that is set aside for private keys, keys_delta %v; write at most that",
+			at.node.Value, b.KeysDelta)
 	case got == 0:
 		r.at(at, "delta %s is below 2^-40, about 1e-12, the smallest amount that is counted; write at least 1e-12", at.node.Value)
 	default:
@@ -293,8 +306,9 @@ func (b *Budget) fillPerQuery() {
 	}
 }
 
-// fillLeast gives min its default: the smallest epsilon of three digits that takes a leastPart of the limit in what that counts, or
-// the default where that is less. Of three digits, because refusals name it.
+// fillLeast gives min its default: the smallest epsilon of three digits that takes a leastPart of
+// the limit in what that counts, or the default where that is less. Of three digits, because
+// refusals name it.
 func (b *Budget) fillLeast(limit dp.Cost) {
 	if b.MinEpsilon > 0 {
 		return
@@ -306,7 +320,8 @@ func (b *Budget) fillLeast(limit dp.Cost) {
 	b.MinEpsilon = max(1, min(b.DefaultEpsilon, threeDigits(least)))
 }
 
-// epsilonOf returns the epsilon at which a question takes a rho: e tanh(e/2), read backwards. Nothing private depends on it.
+// epsilonOf returns the epsilon at which a question takes a rho: e tanh(e/2), read backwards.
+// Nothing private depends on it.
 func epsilonOf(rho float64) float64 {
 	_, high := root.Halve(0, maxEpsilon.Float(), 100, func(e float64) bool { return dp.RhoOfPure(e) < rho })
 	return high

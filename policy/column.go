@@ -18,9 +18,9 @@ type Column struct {
 	// Bounds are the ends that values are clamped to, or nil: then the column can be
 	// counted and compared, and not summed.
 	Bounds *Bounds
-	// Granularity is the distance between the lattice's points: 1 for integers
-	// unless said otherwise, 1 day for dates, 1 microsecond for timestamps, nil for text, booleans, and decimals
-	// that have none.
+	// Granularity is the distance between the lattice's points: 1 for integers unless said
+	// otherwise, 1 day for dates, 1 microsecond for timestamps, nil for text, booleans, and
+	// decimals that have none.
 	Granularity *big.Rat
 	// Keys says how the column's values may appear as groups, and KeyValues are the
 	// public ones in the order of the file.
@@ -130,7 +130,8 @@ func (c *Column) readGranularity(r *reader, f fields) bool {
 	case n.Sign() <= 0:
 		r.at(v, "the granularity must be above 0; it is the step that values are rounded to, such as 0.01 for cents")
 	case c.Type == Integer && !n.IsInt():
-		r.at(v, "an integer column's granularity must be a whole number, but this is %s; leave it out, or make the type decimal", v.node.Value)
+		r.at(v, "an integer column's granularity must be a whole number, but this is %s; leave it out, or make the "+
+			"type decimal", v.node.Value)
 	case n.Num().Cmp(maxGrain) > 0 || n.Denom().Cmp(maxGrain) > 0:
 		r.at(v, "the granularity %s is too fine or too coarse; write one between 1e-12 and 1e12 with at most 12 digits", v.node.Value)
 	default:

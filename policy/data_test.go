@@ -71,11 +71,13 @@ func understood(name, text string) string {
 			fmt.Fprintf(&b, "  for keys %v, %v a question\n", d.Budget.KeysDelta, d.Budget.DefaultDelta)
 		}
 		if d.Budget.Renews() {
-			fmt.Fprintf(&b, "  renewed every %s, %d windows; all together %v\n", d.Budget.Renewal.Every, d.Budget.Renewal.Windows, d.TotalFilter().Limit())
+			fmt.Fprintf(&b, "  renewed every %s, %d windows; all together %v\n", d.Budget.Renewal.Every, d.Budget.Renewal.Windows,
+				d.TotalFilter().Limit())
 		}
 		for _, g := range d.GroupNames() {
 			q, _ := d.GroupQuota(g)
-			fmt.Fprintf(&b, "  group %s: %s, quota %v, of %v\n", g, showQuota(d.Groups[g].Share, d.Groups[g].Epsilon), q.Limit(), d.Groups[g].Analysts)
+			fmt.Fprintf(&b, "  group %s: %s, quota %v, of %v\n", g, showQuota(d.Groups[g].Share, d.Groups[g].Epsilon), q.Limit(),
+				d.Groups[g].Analysts)
 		}
 		for _, name := range d.AnalystNames() {
 			q, _ := d.Quota(name)
@@ -121,7 +123,8 @@ func understood(name, text string) string {
 		for _, name := range d.HoldoutNames() {
 			h := d.Holdouts[name]
 			fmt.Fprintf(&b, "  holdout %s: labels %q %q %q, table %q %q, size %d, threshold %s, noise %s, answers %d, steps %d\n",
-				h.Name, h.Labels, h.Column, h.ID, h.Table, h.Train, h.Size, h.Threshold.RatString(), h.Noise.RatString(), h.Answers, h.Steps)
+				h.Name, h.Labels, h.Column, h.ID, h.Table, h.Train, h.Size, h.Threshold.RatString(), h.Noise.RatString(), h.Answers,
+				h.Steps)
 		}
 	}
 	return b.String()
@@ -163,7 +166,8 @@ func showColumn(c *Column) string {
 		s += ", granularity " + decimal(c.Granularity)
 	}
 	if b := c.Bounds; b != nil {
-		s += fmt.Sprintf(", bounds %s = %d to %d steps = %s to %s", c.boundsText(), b.LoSteps, b.HiSteps, b.Lo.RatString(), b.Hi.RatString())
+		s += fmt.Sprintf(", bounds %s = %d to %d steps = %s to %s", c.boundsText(), b.LoSteps, b.HiSteps,
+			b.Lo.RatString(), b.Hi.RatString())
 	}
 	if c.BoundsFromData {
 		s += " from data"
@@ -225,7 +229,8 @@ func TestLimits(t *testing.T) {
 // chain is a policy whose last table is n steps from the unit.
 func chain(n int) string {
 	var b strings.Builder
-	b.WriteString("datasets: {d: {engine: duckdb, source: a.db, unit: t0.u, budget: {epsilon: 1}, analysts: {a: }, tables: {t0: {unique: u, columns: {}}")
+	b.WriteString("datasets: {d: {engine: duckdb, source: a.db, unit: t0.u, budget: {epsilon: 1}, analysts: {a: }, tables: {t0: {unique: " +
+		"u, columns: {}}")
 	for i := range n {
 		key := fmt.Sprintf("t%d.k", i)
 		if i == 0 {
@@ -237,12 +242,14 @@ func chain(n int) string {
 }
 
 func withView(size int) string {
-	return "datasets: {d: {engine: duckdb, source: a.csv, unit: row, budget: {epsilon: 1}, analysts: {a: }, tables: {t: {columns: {}}}, views: {v: '" + strings.Repeat("x", size) + "'}}}\n"
+	return "datasets: {d: {engine: duckdb, source: a.csv, unit: row, budget: {epsilon: 1}, analysts: {a: }, tables: {t: {columns: {}}}, " +
+		"views: {v: '" + strings.Repeat("x", size) + "'}}}\n"
 }
 
 func manyKeys(n int) string {
 	var b strings.Builder
-	b.WriteString("datasets: {d: {engine: duckdb, source: a.csv, unit: row, budget: {epsilon: 1}, analysts: {a: }, tables: {t: {columns: {c: {type: text, keys: [")
+	b.WriteString("datasets: {d: {engine: duckdb, source: a.csv, unit: row, budget: {epsilon: 1}, analysts: {a: }, tables: {t: {columns: " +
+		"{c: {type: text, keys: [")
 	for i := range n {
 		fmt.Fprintf(&b, "k%d, ", i)
 	}

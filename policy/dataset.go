@@ -31,13 +31,16 @@ type Dataset struct {
 	// Views are questions that others build on, as SQL by name. They are read as
 	// text; whether they can be asked is for package plan to say.
 	Views map[string]string
-	// MaxFanout is how many rows of public tables one private row may meet in a question; 0 stands for the default. See Fanout.
+	// MaxFanout is how many rows of public tables one private row may meet in a question; 0 stands
+	// for the default. See Fanout.
 	MaxFanout int64
-	// Release says when answers leave a server. It is for package server/desk, and is no matter of budgets.
+	// Release says when answers leave a server. It is for package admission, and is no matter of
+	// budgets.
 	Release Release
 	// Failures are how many questions may fail; see [Dataset.Borne] for what zero stands for.
 	Failures Failures
-	// Streams are columns of a table over which very many questions are answered on one budget, by name. There may be none.
+	// Streams are columns of a table over which very many questions are answered on one budget, by
+	// name. There may be none.
 	Streams map[string]*Stream
 	// Holdouts are data on which scores are checked, by name. There may be none.
 	Holdouts map[string]*Holdout
@@ -144,7 +147,9 @@ func (d *Dataset) readTables(r *reader, f fields, dir string, sourceOK bool) {
 		private = private || !t.Public
 	}
 	if !private {
-		r.at(v, "all tables are public, so there is nobody to protect and nothing that needs a budget; list the table whose people the budget protects")
+		r.at(v,
+			"all tables are public, so there is nobody to protect and nothing that needs a budget; list the table whose people the "+
+				"budget protects")
 		unitOK = false
 	}
 	if unitOK {

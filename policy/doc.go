@@ -51,10 +51,10 @@
 // and 1e3 are those texts. Numbers stand without quotes, and have no _ and no
 // other base than ten.
 //
-// Tables and columns have the names they have in the data, and views have names
-// like theirs: up to 63 bytes that can be seen, without double quotes, and without a
-// space at either end. Datasets, analysts, groups, streams and holdouts have 1 to 64 of the characters A-Z, a-z, 0-9, _, ., @ and -. Among its
-// neighbours a name must differ in more than letter case.
+// Tables and columns have the names they have in the data, and views have names like theirs: up to
+// 63 bytes that can be seen, without double quotes, and without a space at either end. Datasets,
+// analysts, groups, streams and holdouts have 1 to 64 of the characters A-Z, a-z, 0-9, _, ., @ and
+// -. Among its neighbours a name must differ in more than letter case.
 //
 // # At the top
 //
@@ -133,8 +133,9 @@
 //	           hundredth of keys_delta unless given. It may name all of it.
 //	renewal    below. Default: the budget is given once, for good.
 //
-// Amounts are rounded down to whole units of 2^-40. All answers together, to all
-// analysts together, are (epsilon, delta)-differentially private; all answers of one window, where the budget is renewed.
+// Amounts are rounded down to whole units of 2^-40. All answers together, to all analysts together,
+// are (epsilon, delta)-differentially private; all answers of one window, where the budget is
+// renewed.
 //
 // # A renewal
 //
@@ -143,9 +144,10 @@
 //	           begins the next one. Required.
 //	windows    from 1 to 1000: how many windows there will ever be. Required.
 //
-// All answers of all windows together have a promise too. A pure one is windows times epsilon. Otherwise rho adds up to windows times
-// the rho of one, keys_delta to windows times keys_delta, and the rho is converted once, at delta - keys_delta. The
-// epsilon of all windows together is at most 100, and their delta at most 0.01.
+// All answers of all windows together have a promise too. A pure one is windows times epsilon.
+// Otherwise rho adds up to windows times the rho of one, keys_delta to windows times keys_delta,
+// and the rho is converted once, at delta - keys_delta. The epsilon of all windows together is at
+// most 100, and their delta at most 0.01.
 //
 // # An analyst
 //
@@ -155,8 +157,8 @@
 //	           delta - keys_delta, and keys_delta in proportion. Not together with share.
 //	expires    the first day, as 2027-01-01 and in UTC, on which the analyst may not ask any more.
 //
-// It is a quota inside the budget, which holds against all analysts together, so shares may add up to more than 1:
-// then who comes first is served first.
+// It is a quota inside the budget, which holds against all analysts together, so shares may add up
+// to more than 1: then who comes first is served first.
 //
 // # A group
 //
@@ -168,9 +170,10 @@
 //
 // # A release
 //
-// When an answer leaves the server: release: tick, the default, or release: {tick: 1s}, only when a clock of the server's ticks, so that how long a question took tells
-// less; release: immediate, as soon as it is there, and then the clock tells how long it took. What a tick does not cover is in the
-// comment of package server/desk. The library and the command line answer at once in any case.
+// When an answer leaves the server: release: tick, the default, or release: {tick: 1s}, only when a
+// clock of the server's ticks, so that how long a question took tells less; release: immediate, as
+// soon as it is there, and then the clock tells how long it took. What a tick does not cover is in
+// the comment of package admission. The library and the command line answer at once in any case.
 //
 //	tick       from 10ms to 60s, as a number and a unit. Without it the server chooses one when it opens the data, by how many rows
 //	           all tables have together, rounded up to a power of ten: 100ms up to 10^5, 500ms up to 10^6, 2s up to 10^7, 10s up to
@@ -178,8 +181,9 @@
 //
 // # Failures
 //
-// After how many questions that failed when they were charged there are no new answers, until the owner releases it: failures: 2, or failures: {analyst: 2, dataset: 10}.
-// Whether a question fails can depend on the data. See package ledger, Doors, for what counts.
+// After how many questions that failed when they were charged there are no new answers, until the
+// owner releases it: failures: 2, or failures: {analyst: 2, dataset: 10}. Whether a question fails
+// can depend on the data. See package ledger, Doors, for what counts.
 //
 //	analyst    of one analyst, for that analyst: from 1 to 1000. Default: 1. The number alone is this one.
 //	dataset    of all analysts together, for everybody: from 1 to 1000. Default: three times as many.
@@ -261,16 +265,18 @@
 //	           dataset's is renewed.
 //	predictor  auto, halving, ensemble or weights: what predicts answers from those that were released. Default: auto.
 //
-// A column of a stream needs nothing where it has a list of keys, where it is a boolean, and where it has bounds with at most 1000 values between
-// them; write its name and nothing else. Otherwise it has bounds and one of
+// A column of a stream needs nothing where it has a list of keys, where it is a boolean, and where
+// it has bounds with at most 1000 values between them; write its name and nothing else. Otherwise
+// it has bounds and one of
 //
 //	width      how wide a range is, from the lower bound on: a whole multiple of the granularity; days for a date; a time such as 24h for a
 //	           timestamp. The last range may be narrower.
 //	edges      a list of values at which a new range begins, rising: whole multiples of the granularity, above the lower bound and
 //	           up to the upper.
 //
-// A column has 2 to 10,000 values, counted with one for NULL, where it is nullable, and with one for all that is not listed, where it has keys
-// and may hold something else. So everybody is in one combination. A value beyond the bounds is in the first range or in the last, because it is the
+// A column has 2 to 10,000 values, counted with one for NULL, where it is nullable, and with one
+// for all that is not listed, where it has keys and may hold something else. So everybody is in one
+// combination. A value beyond the bounds is in the first range or in the last, because it is the
 // bound to every question.
 //
 // # A holdout

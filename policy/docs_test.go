@@ -44,7 +44,8 @@ func completed(text string) string {
 	var b strings.Builder
 	b.WriteString("datasets:\n  example:\n")
 	for _, key := range [][2]string{
-		{"engine", "duckdb"}, {"source", "example.duckdb"}, {"unit", "row"}, {"budget", "{epsilon: 1}"}, {"analysts", "{ana: }"}, {"tables", "{t: {columns: {}}}"},
+		{"engine", "duckdb"}, {"source", "example.duckdb"}, {"unit", "row"}, {"budget", "{epsilon: 1}"}, {"analysts", "{ana: }"},
+		{"tables", "{t: {columns: {}}}"},
 	} {
 		if !shown[key[0]] {
 			b.WriteString("    " + key[0] + ": " + key[1] + "\n")
@@ -67,7 +68,8 @@ func TestAllKeys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, set := range []keySet{policyKeys, anchorKeys, datasetKeys, budgetKeys, renewalKeys, releaseKeys, failuresKeys, perQueryKeys, analystKeys, groupKeys, tableKeys, columnKeys, streamKeys, streamColumnKeys, holdoutKeys} {
+	for _, set := range []keySet{policyKeys, anchorKeys, datasetKeys, budgetKeys, renewalKeys, releaseKeys, failuresKeys, perQueryKeys,
+		analystKeys, groupKeys, tableKeys, columnKeys, streamKeys, streamColumnKeys, holdoutKeys} {
 		for _, key := range set.known {
 			line := `(?m)^//\t` + key + ` `
 			if set.has("default") { // the keys of per_query share its lines

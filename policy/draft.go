@@ -114,7 +114,8 @@ func (d *draft) findUnit() error {
 		for _, c := range s.Columns {
 			if s.Table+"."+c.Name == d.opt.Unit {
 				if strings.Contains(c.Name, "->") {
-					return fmt.Errorf("the unit's column %s contains an arrow, so no path can name it; rename it in the data or in a view", quote(c.Name))
+					return fmt.Errorf("the unit's column %s contains an arrow, so no path can name it; rename it in the data "+
+						"or in a view", quote(c.Name))
 				}
 				d.unit = Unit{s.Table, c.Name}
 				return nil

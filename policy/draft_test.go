@@ -131,11 +131,12 @@ func TestDraftRefusals(t *testing.T) {
 		"same":      {[]Schema{patients, in(visits, "patients.csv")}, DraftOptions{}, "same place"},
 		"pattern":   {[]Schema{in(patients, "*.csv")}, DraftOptions{}, "patterns of several files"},
 		"unit":      {[]Schema{patients}, DraftOptions{Unit: "patients.id"}, "is no column"},
-		"arrow":     {[]Schema{{Table: "a", Source: "a.csv", Columns: []SchemaColumn{{Name: "x->y"}}}}, DraftOptions{Unit: "a.x->y"}, "arrow"},
-		"epsilon":   {[]Schema{patients}, DraftOptions{Epsilon: "1} # x"}, "not an amount"},
-		"large":     {[]Schema{patients}, DraftOptions{Epsilon: "1000"}, "above 100"},
-		"analyst":   {[]Schema{patients}, DraftOptions{Analyst: "a b"}, "is not a name"},
-		"dataset":   {[]Schema{patients}, DraftOptions{Dataset: "a: b"}, "is not a name"},
+		"arrow": {[]Schema{{Table: "a", Source: "a.csv", Columns: []SchemaColumn{{Name: "x->y"}}}},
+			DraftOptions{Unit: "a.x->y"}, "arrow"},
+		"epsilon": {[]Schema{patients}, DraftOptions{Epsilon: "1} # x"}, "not an amount"},
+		"large":   {[]Schema{patients}, DraftOptions{Epsilon: "1000"}, "above 100"},
+		"analyst": {[]Schema{patients}, DraftOptions{Analyst: "a b"}, "is not a name"},
+		"dataset": {[]Schema{patients}, DraftOptions{Dataset: "a: b"}, "is not a name"},
 	} {
 		text, err := Draft(c.schemas, c.opt)
 		if err == nil || text != "" || !strings.Contains(err.Error(), c.want) {
@@ -148,8 +149,10 @@ func TestDraftRefusals(t *testing.T) {
 func anyName() *rapid.Generator[string] {
 	return rapid.OneOf(
 		rapid.SampledFrom([]string{
-			"yes", "No", "null", "~", "", "1", "0x1", "1e3", ".inf", "<<", "*a", "&a", "!x", "- a", "a: b", "a #b", "#a", "{a", "[a]", "a,b", "? a",
-			"a'b", `a"b`, "a\nb", "a\\b", "%a", "@a", "`a", "---", "...", "a ", " a", "é", "日本", "a\u2028b", "\x00", "\xff", "2020-01-01", "a->b", "a.b",
+			"yes", "No", "null", "~", "", "1", "0x1", "1e3", ".inf", "<<", "*a", "&a", "!x", "- a", "a: b", "a #b", "#a", "{a", "[a]",
+			"a,b", "? a",
+			"a'b", `a"b`, "a\nb", "a\\b", "%a", "@a", "`a", "---", "...", "a ", " a", "é", "日本", "a\u2028b", "\x00", "\xff", "2020-01-01",
+			"a->b", "a.b",
 			"row", "columns", "|", ">", "true", "=", "\u202eabc", strings.Repeat("x", 64), "\ufeff", "a\u0085b",
 		}),
 		rapid.StringMatching(`[a-zA-Z_][a-zA-Z0-9_ .-]{0,10}`),
@@ -164,13 +167,16 @@ func TestDraftsLoad(t *testing.T) {
 		unique := rapid.SampledFrom([]*bool{nil, yes(), no()}).Draw(t, "unique")
 		bound := rapid.SampledFrom([]string{"", "x", "inf", "-7654321.9", "7654321", "7654321.12345", "1e300", "2020-01-01"})
 		return SchemaColumn{
-			Name: anyName().Draw(t, "name"), Type: Type(rapid.IntRange(0, 5).Draw(t, "type")), EngineType: rapid.String().Draw(t, "engine type"),
-			Nullable: rapid.Bool().Draw(t, "nullable"), Unique: unique, Decimals: rapid.IntRange(-1, 15).Draw(t, "decimals"),
+			Name: anyName().Draw(t, "name"), Type: Type(rapid.IntRange(0, 5).Draw(t, "type")),
+			EngineType: rapid.String().Draw(t, "engine type"),
+			Nullable:   rapid.Bool().Draw(t, "nullable"), Unique: unique, Decimals: rapid.IntRange(-1, 15).Draw(t, "decimals"),
 			MinText: bound.Draw(t, "min"), MaxText: bound.Draw(t, "max"),
 		}
 	})
 	tableName := anyName().Filter(func(s string) bool { return checkName(s) == "" && !strings.Contains(s, ".") })
-	fileName := rapid.OneOf(rapid.StringMatching(`[a-z :#'"{},&*!|>%@-]{0,8}`), tableName).Filter(func(s string) bool { return !strings.ContainsAny(s, "*?[]") })
+	fileName := rapid.OneOf(rapid.StringMatching(`[a-z :#'"{},&*!|>%@-]{0,8}`), tableName).Filter(func(s string) bool {
+		return !strings.ContainsAny(s, "*?[]")
+	})
 	rapid.Check(t, func(t *rapid.T) {
 		var schemas []Schema
 		names := rapid.SliceOfNDistinct(tableName, 1, 3, fold).Draw(t, "tables")

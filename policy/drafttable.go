@@ -70,7 +70,8 @@ func (d *draft) writeColumns(s Schema) {
 		case seen[fold(c.Name)] || !d.unit.Row() && fold(c.Name) == fold(d.unit.Column):
 			notes = append(notes, "The column "+quote(c.Name)+" is left out: another differs from it only in letter case.")
 		case c.Type == NoType:
-			notes = append(notes, "The column "+quote(c.Name)+" is left out: its type "+quote(cmp.Or(c.EngineType, "unknown"))+" is not supported.")
+			notes = append(notes, "The column "+quote(c.Name)+" is left out: its type "+quote(cmp.Or(c.EngineType, "unknown"))+
+				" is not supported.")
 		default:
 			usable = append(usable, c)
 		}

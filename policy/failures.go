@@ -2,13 +2,15 @@ package policy
 
 import "go.yaml.in/yaml/v3"
 
-// Failures are how many questions may fail after they were charged before the dataset gives no new answers: of one analyst, and of all of them. A failure can tell
-// something about the data that nobody paid for. The last of those that are borne closes the door, until the owner releases it.
+// Failures are how many questions may fail after they were charged before the dataset gives no new
+// answers: of one analyst, and of all of them. A failure can tell something about the data that
+// nobody paid for. The last of those that are borne closes the door, until the owner releases it.
 type Failures struct{ Analyst, Dataset uint64 }
 
 const (
 	defaultFailures = 1
-	// datasetFailures is how many times as many are borne of all analysts together, where the policy says only one number.
+	// datasetFailures is how many times as many are borne of all analysts together, where the
+	// policy says only one number.
 	datasetFailures = 3
 	maxFailures     = 1000
 )

@@ -100,7 +100,8 @@ func checkDataset(t *testing.T, d *Dataset) {
 	for _, name := range d.HoldoutNames() {
 		h := d.Holdouts[name]
 		private := d.Tables[h.Table]
-		if (h.Labels == "") == (h.Table == "") || (h.Labels == "") != (h.Column == "") || h.Size < 0 || h.Table != "" && (h.Size == 0 || private == nil || private.Public || private.MaxRows != 1) ||
+		if (h.Labels == "") == (h.Table == "") || (h.Labels == "") != (h.Column == "") || h.Size < 0 ||
+			h.Table != "" && (h.Size == 0 || private == nil || private.Public || private.MaxRows != 1) ||
 			h.Train != "" && !d.Tables[h.Train].Public || h.Threshold.Sign() < 0 || h.Noise.Sign() <= 0 || h.Answers < 1 || h.Steps < 1 {
 			t.Errorf("holdout %+v", h)
 		}
@@ -113,7 +114,8 @@ func checkDataset(t *testing.T, d *Dataset) {
 			if c.Type == NoType || (c.Keys == PublicKeys) != (len(c.KeyValues) > 0) {
 				t.Errorf("column %+v", c)
 			}
-			if b := c.Bounds; b != nil && (b.LoSteps >= b.HiSteps || c.Granularity.Sign() <= 0 || b.LoSteps < -maxSteps || b.HiSteps > maxSteps) {
+			if b := c.Bounds; b != nil &&
+				(b.LoSteps >= b.HiSteps || c.Granularity.Sign() <= 0 || b.LoSteps < -maxSteps || b.HiSteps > maxSteps) {
 				t.Errorf("bounds %+v", b)
 			}
 		}
@@ -143,7 +145,8 @@ func checkTable(t *testing.T, d *Dataset, table *Table) {
 	}
 	for i, s := range table.Path {
 		next := d.Tables[s.Table]
-		if s.Column != at.Column && i == 0 || next == nil || next.Public || !slices.Equal(next.Path, table.Path[i+1:]) || !slices.Contains(d.PathColumns(next), s.Key) {
+		if s.Column != at.Column && i == 0 || next == nil || next.Public || !slices.Equal(next.Path, table.Path[i+1:]) ||
+			!slices.Contains(d.PathColumns(next), s.Key) {
 			t.Errorf("step %d of %+v", i, table)
 		}
 		at = Unit{s.Table, s.Key}
@@ -153,7 +156,8 @@ func checkTable(t *testing.T, d *Dataset, table *Table) {
 	}
 }
 
-// checkStream checks that a stream's bins hold every value of a column once, and that its numbers are what other packages rely on.
+// checkStream checks that a stream's bins hold every value of a column once, and that its numbers
+// are what other packages rely on.
 func checkStream(t *testing.T, d *Dataset, s *Stream) {
 	table := d.Tables[s.Table]
 	if table == nil || table.Public || table.UnitKind == Many || len(s.Columns) == 0 || s.Cells() > MaxStreamCells || s.Cells() < 2 {
@@ -180,7 +184,8 @@ func checkStream(t *testing.T, d *Dataset, s *Stream) {
 		for i, bin := range b.Bins {
 			switch {
 			case bin.Range && (c.Bounds == nil || bin.Lo > bin.Hi || bin.Lo < c.Bounds.LoSteps || bin.Hi > c.Bounds.HiSteps ||
-				i > 0 && bin.Lo != b.Bins[i-1].Hi+1 || i == 0 && bin.Lo != c.Bounds.LoSteps || i == len(b.Bins)-1 && bin.Hi != c.Bounds.HiSteps):
+				i > 0 && bin.Lo != b.Bins[i-1].Hi+1 || i == 0 && bin.Lo != c.Bounds.LoSteps ||
+				i == len(b.Bins)-1 && bin.Hi != c.Bounds.HiSteps):
 				t.Errorf("range %d of %+v", i, b)
 			case bin.Other && i != len(b.Bins)-1:
 				t.Errorf("bin %d of %+v", i, b)

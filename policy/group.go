@@ -17,11 +17,13 @@ type Group struct {
 	// Share and Epsilon are the quota, as an analyst's are.
 	Share   *big.Rat
 	Epsilon dp.Amount
-	// Analysts are the members, in the order of the file. An analyst may be in several groups, and is then charged in all.
+	// Analysts are the members, in the order of the file. An analyst may be in several groups, and
+	// is then charged in all.
 	Analysts []string
 }
 
-// maxGroupsOf is in how many groups an analyst may be. A charge names all accounts that it is taken from, and a ledger takes 64 of them.
+// maxGroupsOf is in how many groups an analyst may be. A charge names all accounts that it is taken
+// from, and a ledger takes 64 of them.
 const maxGroupsOf = 60
 
 // GroupNames returns the names of the groups, sorted.
@@ -38,7 +40,8 @@ func (d *Dataset) GroupsOf(analyst string) []string {
 	return names
 }
 
-// GroupQuota returns the part of the dataset's filter that the analysts of a group may use together; see Quota.
+// GroupQuota returns the part of the dataset's filter that the analysts of a group may use
+// together; see Quota.
 func (d *Dataset) GroupQuota(group string) (account.Filter, bool) {
 	g, ok := d.Groups[group]
 	if !ok {
@@ -93,7 +96,8 @@ func (d *Dataset) readMembers(r *reader, v place, g *Group, many map[string]int)
 		case d.Analysts == nil:
 			continue // They have problems of their own.
 		case d.Analysts[name] == nil:
-			r.at(at, "there is no analyst %s; a group lists names that stand under 'analysts' of the dataset%s", quote(name), didYouMean(name, d.AnalystNames()...))
+			r.at(at, "there is no analyst %s; a group lists names that stand under 'analysts' of the dataset%s", quote(name),
+				didYouMean(name, d.AnalystNames()...))
 			continue
 		case slices.Contains(g.Analysts, name):
 			r.at(at, "the analyst %s is listed twice; keep one", quote(name))

@@ -5,21 +5,26 @@ import (
 	"slices"
 )
 
-// Holdout is data on which scores are checked, however often, without being overfitted. What it means is for package holdout to say. All of it is public, except what
-// is in the file of labels and in the table.
+// Holdout is data on which scores are checked, however often, without being overfitted. What it
+// means is for package holdout to say. All of it is public, except what is in the file of labels
+// and in the table.
 type Holdout struct {
 	Name string
-	// Labels is the path of a CSV file of labels, one row a person, joined with the policy's folder; or it is empty, and Table is a private table in
-	// which a person has one row.
+	// Labels is the path of a CSV file of labels, one row a person, joined with the policy's
+	// folder; or it is empty, and Table is a private table in which a person has one row.
 	Labels string
-	// Column is the column of Labels with the labels, and ID the one that names rows in submissions; without it they are in the order of the file.
+	// Column is the column of Labels with the labels, and ID the one that names rows in
+	// submissions; without it they are in the order of the file.
 	Column, ID string
 	Table      string
-	// Train is a public table with the columns of Table, or empty where analysts bring the training value.
+	// Train is a public table with the columns of Table, or empty where analysts bring the training
+	// value.
 	Train string
-	// Size is the number of people that scores are means over. It is 0 where Labels has it, whose number of rows is public.
+	// Size is the number of people that scores are means over. It is 0 where Labels has it, whose
+	// number of rows is public.
 	Size int64
-	// Threshold and Noise are in units of a score: how far it may be from the training value, and the scale of the noise. They have up to 12 digits after the point.
+	// Threshold and Noise are in units of a score: how far it may be from the training value, and
+	// the scale of the noise. They have up to 12 digits after the point.
 	Threshold, Noise *big.Rat
 	// Answers is how many answers come from the holdout before it is used up.
 	Answers int
@@ -38,7 +43,8 @@ const (
 	stepsMeans       = "what values are whole parts of: 1 where everybody is right or wrong, 100 for values such as 0.25"
 )
 
-// HoldoutNames returns the names of the holdouts in the order of the file; sorted, where the dataset does not come from a file.
+// HoldoutNames returns the names of the holdouts in the order of the file; sorted, where the
+// dataset does not come from a file.
 func (d *Dataset) HoldoutNames() []string { return inOrder(d.holdoutOrder, d.Holdouts) }
 
 // readHoldouts reads the holdouts, after the tables that they name.
@@ -73,7 +79,8 @@ func (h *Holdout) read(r *reader, f fields, d *Dataset, dir string) {
 	case hasTable:
 		h.readTable(r, f, d)
 	case !f.meant["labels"] && !f.meant["table"]:
-		r.at(f.at, "nothing says what is held out; write labels: with the path of a CSV file, or table: with a table in which a person has one row")
+		r.at(f.at, "nothing says what is held out; write labels: with the path of a CSV file, or table: with a table in which a "+
+			"person has one row")
 	}
 	if v, ok := f.get("size"); ok {
 		h.Size, _ = r.whole(v, "size", maxSize, holdoutSizeMeans)
@@ -173,9 +180,11 @@ func (h *Holdout) readTable(r *reader, f fields, d *Dataset) {
 	train := d.Tables[text]
 	switch {
 	case train == nil:
-		r.at(v, "there is no table %s; 'train' is a public table that stands under 'tables' of the dataset%s", quote(text), d.similarTable(text))
+		r.at(v, "there is no table %s; 'train' is a public table that stands under 'tables' of the dataset%s", quote(text),
+			d.similarTable(text))
 	case !train.Public:
-		r.at(v, "the table %s is private, and the training value is told exactly; name a table with public: true, or leave it out where analysts bring the training value", quote(text))
+		r.at(v, "the table %s is private, and the training value is told exactly; name a table with public: true, or leave it out where "+
+			"analysts bring the training value", quote(text))
 	default:
 		if table == nil || table.Columns == nil || train.Columns == nil {
 			return
@@ -186,13 +195,15 @@ func (h *Holdout) readTable(r *reader, f fields, d *Dataset) {
 			return c == nil || c.Type != table.Columns[name].Type && c.Type != NoType && table.Columns[name].Type != NoType
 		}); i >= 0 {
 			name := table.order[i]
-			r.at(v, "the table %s has no column %s of type %v, as %s has; an expression is computed on both, so list the same columns", quote(text), quote(name), table.Columns[name].Type, quote(table.Name))
+			r.at(v, "the table %s has no column %s of type %v, as %s has; an expression is computed on both, so list the same columns",
+				quote(text), quote(name), table.Columns[name].Type, quote(table.Name))
 		}
 	}
 }
 
-// oneLabels refuses labels that are somewhere else too: as a table they would be charged for another unit, or be public; in another dataset
-// their people would have a second budget. Holdouts of one dataset may share a file, because they share its budget.
+// oneLabels refuses labels that are somewhere else too: as a table they would be charged for
+// another unit, or be public; in another dataset their people would have a second budget. Holdouts
+// of one dataset may share a file, because they share its budget.
 func (r *reader) oneLabels(at place, d *Dataset, h *Holdout) {
 	first, ok := r.homes[h.Labels]
 	switch {
@@ -202,8 +213,10 @@ func (r *reader) oneLabels(at place, d *Dataset, h *Holdout) {
 		}
 		r.homes[h.Labels] = home{dataset: d.Name, table: h.Name, line: at.mark().Line, labels: true}
 	case !first.labels:
-		r.at(at, "the labels are read from the same file as the table %s of the dataset %s in line %d; write table: to hold out a table, or give the labels a file of their own", quote(first.table), quote(first.dataset), first.line)
+		r.at(at, "the labels are read from the same file as the table %s of the dataset %s in line %d; write table: to hold out a table, "+
+			"or give the labels a file of their own", quote(first.table), quote(first.dataset), first.line)
 	case first.dataset != d.Name:
-		r.at(at, "the labels are read from the same file as the holdout %s of the dataset %s in line %d; their people would have two budgets, so put both into one dataset", quote(first.table), quote(first.dataset), first.line)
+		r.at(at, "the labels are read from the same file as the holdout %s of the dataset %s in line %d; their people would have two "+
+			"budgets, so put both into one dataset", quote(first.table), quote(first.dataset), first.line)
 	}
 }

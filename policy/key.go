@@ -59,7 +59,8 @@ func (c *Column) readKeys(r *reader, f fields, grainOK bool) {
 	case len(n.Content) == 0:
 		r.at(v, "the list of keys is empty; write %s, or remove the key", want)
 	case len(n.Content) > maxKeys:
-		r.at(v, "there are %d keys, and a column has at most %d; an answer shows every one of them, so group by something coarser", len(n.Content), maxKeys)
+		r.at(v, "there are %d keys, and a column has at most %d; an answer shows every one of them, so group by something coarser",
+			len(n.Content), maxKeys)
 	default:
 		c.Keys = PublicKeys
 		seen := make(map[Value]int, len(n.Content))

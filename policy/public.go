@@ -37,5 +37,6 @@ func (t *Table) checkUnique(r *reader, f fields) {
 		return
 	}
 	v, _ := f.get("unique")
-	r.at(v, "unique names the column %s, which is not listed under columns; list it, so that it can be joined on%s", quote(t.UniqueColumn), didYouMean(t.UniqueColumn, t.order...))
+	r.at(v, "unique names the column %s, which is not listed under columns; list it, so that it can be joined on%s", quote(t.UniqueColumn),
+		didYouMean(t.UniqueColumn, t.order...))
 }

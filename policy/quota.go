@@ -7,8 +7,8 @@ import (
 	"github.com/discreet-dp/discreet/dp"
 )
 
-// quotaOf returns the part of the dataset's filter that a share or an epsilon is, rounded down. Where there is an epsilon it
-// counts, and where there is neither it is everything.
+// quotaOf returns the part of the dataset's filter that a share or an epsilon is, rounded down.
+// Where there is an epsilon it counts, and where there is neither it is everything.
 func (d *Dataset) quotaOf(share *big.Rat, epsilon dp.Amount) account.Filter {
 	limit := d.Filter().Limit()
 	switch {
@@ -18,8 +18,9 @@ func (d *Dataset) quotaOf(share *big.Rat, epsilon dp.Amount) account.Filter {
 	case d.Budget.Pure():
 		return account.PureFilter(min(epsilon, limit.Epsilon))
 	default:
-		// Under an (epsilon, delta) budget an epsilon is what it is for the dataset: the rho that is worth it at the
-		// same delta. Private keys get the same part of what is set aside for them.
+		// Under an (epsilon, delta) budget an epsilon is what it is for the dataset: the rho that
+		// is worth it at the same delta. Private keys get the same part of what is set aside for
+		// them.
 		rho := min(d.rhoOf(epsilon), limit.Rho)
 		if limit.Rho == 0 {
 			return account.Filter{}
@@ -33,7 +34,8 @@ func (d *Dataset) quotaOf(share *big.Rat, epsilon dp.Amount) account.Filter {
 	return account.ZCDPFilter(part(limit.Rho, share), part(limit.Delta, share))
 }
 
-// rhoOf converts an epsilon at the dataset's delta. What the file names is remembered, because the conversion is a search.
+// rhoOf converts an epsilon at the dataset's delta. What the file names is remembered, because the
+// conversion is a search.
 func (d *Dataset) rhoOf(epsilon dp.Amount) dp.Amount {
 	if rho, ok := d.rhos[epsilon]; ok && d.filterOf == d.Budget {
 		return rho
@@ -69,7 +71,8 @@ func part(a dp.Amount, share *big.Rat) dp.Amount {
 	return got
 }
 
-// readQuota reads share or epsilon, which is everything where neither is given. The noun is whose it is.
+// readQuota reads share or epsilon, which is everything where neither is given. The noun is whose
+// it is.
 func (d *Dataset) readQuota(r *reader, f fields, noun string) (share *big.Rat, epsilon dp.Amount) {
 	share = big.NewRat(1, 1)
 	s, hasShare := f.get("share")
@@ -113,7 +116,8 @@ func (d *Dataset) readEpsilon(r *reader, v place) (dp.Amount, bool) {
 		return 0, false
 	}
 	if n > d.Budget.Epsilon {
-		r.at(v, "epsilon %s is above the dataset's, %v; a quota is a part of the dataset's budget, so write at most that", v.node.Value, d.Budget.Epsilon)
+		r.at(v, "epsilon %s is above the dataset's, %v; a quota is a part of the dataset's budget, so write at most that",
+			v.node.Value, d.Budget.Epsilon)
 		return 0, false
 	}
 	d.rememberRho(n)

@@ -142,7 +142,9 @@ func (r *reader) entries(at place, what, noun string, check func(string) string)
 			r.at(place{node: p.key, where: at.where}, "the %s %s %s", noun, quote(name), problem)
 		}
 		if first, ok := seen[fold(name)]; ok {
-			r.at(place{node: p.key, where: at.where}, "the %s %s differs only in letter case from %s in line %d, which %s; rename one of them", noun, quote(name), quote(first.Value), first.Line, confusion[noun])
+			r.at(place{node: p.key, where: at.where},
+				"the %s %s differs only in letter case from %s in line %d, which %s; rename one of them", noun, quote(name),
+				quote(first.Value), first.Line, confusion[noun])
 			continue
 		}
 		seen[fold(name)] = p.key

@@ -6,26 +6,31 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Release says when an answer leaves the server. The zero value is what a policy says that says nothing: on a tick that is chosen when the data is opened.
+// Release says when an answer leaves the server. The zero value is what a policy says that says
+// nothing: on a tick that is chosen when the data is opened.
 type Release struct {
-	// Immediate says that answers leave as soon as they are there. Then the clock tells how long they took.
+	// Immediate says that answers leave as soon as they are there. Then the clock tells how long
+	// they took.
 	Immediate bool
-	// Tick is the time between two moments at which answers may leave, where the owner has set it; 0 where it is chosen.
+	// Tick is the time between two moments at which answers may leave, where the owner has set it;
+	// 0 where it is chosen.
 	Tick time.Duration
 }
 
 // UsualTick is for whoever does not know how large the data is.
 const UsualTick = 250 * time.Millisecond
 
-// Below the shortest tick the noise of a network hides as much. Beyond the longest, programs give up.
+// Below the shortest tick the noise of a network hides as much. Beyond the longest, programs give
+// up.
 const minTick, maxTick = 10 * time.Millisecond, time.Minute
 
-// ticks are those that are chosen: for data of at most 10^5 rows, 10^6, 10^7 and 10^8. Each is some times what a question takes that bounds people with many rows, on two
-// cores (docs/benchmarks.md).
+// ticks are those that are chosen: for data of at most 10^5 rows, 10^6, 10^7 and 10^8. Each is some
+// times what a question takes that bounds people with many rows, on two cores (docs/benchmarks.md).
 var ticks = []time.Duration{100 * time.Millisecond, 500 * time.Millisecond, 2 * time.Second, 10 * time.Second}
 
-// For is the tick for data of at most 10^magnitude rows, all tables together; 0 where answers leave at once. A tick can be seen by everybody, so what it is chosen by must not tell about
-// people: the number of rows is rounded up to a power of ten, and nothing is measured on them.
+// For is the tick for data of at most 10^magnitude rows, all tables together; 0 where answers leave
+// at once. A tick can be seen by everybody, so what it is chosen by must not tell about people: the
+// number of rows is rounded up to a power of ten, and nothing is measured on them.
 func (r Release) For(magnitude int) time.Duration {
 	switch at := max(0, magnitude-5); {
 	case r.Immediate:

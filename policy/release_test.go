@@ -12,7 +12,8 @@ func TestTickFor(t *testing.T) {
 		magnitude int
 		want      time.Duration
 	}{
-		{Release{}, 0, 100 * time.Millisecond}, {Release{}, 5, 100 * time.Millisecond}, {Release{}, 6, 500 * time.Millisecond}, {Release{}, 7, 2 * time.Second},
+		{Release{}, 0, 100 * time.Millisecond}, {Release{}, 5, 100 * time.Millisecond}, {Release{}, 6, 500 * time.Millisecond},
+		{Release{}, 7, 2 * time.Second},
 		{Release{}, 8, 10 * time.Second}, {Release{}, 9, time.Minute}, {Release{}, 18, time.Minute},
 		{Release{Tick: time.Second}, 3, time.Second}, {Release{Tick: time.Second}, 9, time.Second}, {Release{Immediate: true}, 9, 0},
 	} {

@@ -8,11 +8,11 @@ import (
 	"github.com/discreet-dp/discreet/dp"
 )
 
-// Renewal says that a budget is one window's, and that there is a next one. The owner begins each window with a record in the
-// ledger; no clock does.
+// Renewal says that a budget is one window's, and that there is a next one. The owner begins each
+// window with a record in the ledger; no clock does.
 type Renewal struct {
-	// Every is how long a window is meant to be: day, week, month, quarter or year. It is a word for people, and what a
-	// reminder goes by. Nothing that is spent depends on it.
+	// Every is how long a window is meant to be: day, week, month, quarter or year. It is a word
+	// for people, and what a reminder goes by. Nothing that is spent depends on it.
 	Every string
 	// Windows is how many windows there will ever be; 0 where the budget is not renewed.
 	Windows int64
@@ -26,8 +26,8 @@ var periods = []string{"day", "week", "month", "quarter", "year"}
 // Renews reports whether there is more than one budget over time.
 func (b Budget) Renews() bool { return b.Renewal.Windows > 0 }
 
-// Next returns the day, in UTC, on which a window that began at a time is meant to end. A month that begins on the 31st ends on
-// the last day of the next one.
+// Next returns the day, in UTC, on which a window that began at a time is meant to end. A month
+// that begins on the 31st ends on the last day of the next one.
 func (r Renewal) Next(begin time.Time) time.Time {
 	y, m, d := begin.UTC().Date()
 	months := 0
@@ -47,9 +47,10 @@ func (r Renewal) Next(begin time.Time) time.Time {
 	return time.Date(y, m+time.Month(months), min(d, last), 0, 0, 0, 0, time.UTC)
 }
 
-// TotalFilter returns the filter of all windows together, which is Filter where the budget is not renewed. What is admitted
-// in the windows adds up: rho to Windows times the rho of one, and what is set aside for private keys to Windows
-// times that. The conversion from rho happens once, at the same delta.
+// TotalFilter returns the filter of all windows together, which is Filter where the budget is not
+// renewed. What is admitted in the windows adds up: rho to Windows times the rho of one, and what
+// is set aside for private keys to Windows times that. The conversion from rho happens once, at the
+// same delta.
 func (d *Dataset) TotalFilter() account.Filter {
 	one := d.Filter()
 	if !d.Budget.Renews() {
@@ -80,7 +81,8 @@ func (b *Budget) readRenewal(r *reader, at place) bool {
 	} else {
 		ok = false
 	}
-	v, given := f.need(r, "windows", "how many windows there will ever be, such as 12; the promise to the people in the data is over all of them")
+	v, given := f.need(r, "windows",
+		"how many windows there will ever be, such as 12; the promise to the people in the data is over all of them")
 	if !given {
 		return false
 	}
@@ -99,10 +101,12 @@ func (d *Dataset) checkTotal(r *reader, at place) {
 			epsilon = dp.Unbounded
 		}
 		if delta := b.RhoDelta().Add(limit.Delta); delta.Rat().Cmp(maxDelta) > 0 {
-			r.at(at, "over all %d windows delta adds up to %s, which is above 0.01; write fewer windows, or a smaller keys_delta", b.Renewal.Windows, delta.Short())
+			r.at(at, "over all %d windows delta adds up to %s, which is above 0.01; write fewer windows, or a smaller keys_delta",
+				b.Renewal.Windows, delta.Short())
 		}
 	}
 	if epsilon > maxEpsilon {
-		r.at(at, "over all %d windows this is epsilon %s, which is above 100 and protects nobody; write fewer windows, or a smaller epsilon for each", b.Renewal.Windows, epsilon.Short())
+		r.at(at, "over all %d windows this is epsilon %s, which is above 100 and protects nobody; write fewer windows, or a smaller "+
+			"epsilon for each", b.Renewal.Windows, epsilon.Short())
 	}
 }

@@ -83,20 +83,25 @@ func (r *reader) oneHome(at place, d *Dataset, t *Table) {
 			continue
 		}
 		if first.labels {
-			r.at(at, "this table is read from the same file as the labels of the holdout %s of the dataset %s in line %d; write table: there to hold out a table, or give the labels a file of their own", quote(first.table), quote(first.dataset), first.line)
+			r.at(at, "this table is read from the same file as the labels of the holdout %s of the dataset %s in line %d; write table: "+
+				"there to hold out a table, or give the labels a file of their own", quote(first.table), quote(first.dataset), first.line)
 			return
 		}
 		if first.public && t.Public {
 			continue
 		}
 		if first.public != t.Public {
-			r.at(at, "this table is read from the same place as the table %s of the dataset %s in line %d, and only one of them is public: its rows would be protected in one place and told in the other; make both public, or remove one of them", quote(first.table), quote(first.dataset), first.line)
+			r.at(at, "this table is read from the same place as the table %s of the dataset %s in line %d, and only one of them is "+
+				"public: its rows would be protected in one place and told in the other; make both public, or remove one of them",
+				quote(first.table), quote(first.dataset), first.line)
 			return
 		}
 		if first.dataset == d.Name {
-			r.at(at, "this table is read from the same place as the table %s in line %d; a person must not appear under two names, so remove one of them or give it a source of its own", quote(first.table), first.line)
+			r.at(at, "this table is read from the same place as the table %s in line %d; a person must not appear under two names, so "+
+				"remove one of them or give it a source of its own", quote(first.table), first.line)
 		} else {
-			r.at(at, "this table is read from the same place as the table %s of the dataset %s in line %d; its people would have two budgets, so put both into one dataset", quote(first.table), quote(first.dataset), first.line)
+			r.at(at, "this table is read from the same place as the table %s of the dataset %s in line %d; its people would have two "+
+				"budgets, so put both into one dataset", quote(first.table), quote(first.dataset), first.line)
 		}
 		return
 	}
@@ -161,7 +166,8 @@ func (r *reader) path(p place, key, text string) bool {
 		r.at(p, "'%s' contains a control character; write the path of a local file", key)
 	case key == "source" && strings.ContainsAny(text, "*?[]"):
 		// The engine would read a pattern as many files.
-		r.at(p, "'%s' contains one of * ? [ ], and patterns of several files are not supported yet; write the path of one file or folder", key)
+		r.at(p, "'%s' contains one of * ? [ ], and patterns of several files are not supported yet; write the path of one "+
+			"file or folder", key)
 	case text == ":memory:":
 		r.at(p, "'%s' must be kept when the server stops; write the path of a local file", key)
 	default:

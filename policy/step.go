@@ -80,7 +80,8 @@ func (d *Dataset) readPaths(r *reader, tables []tableText) paths {
 			}
 			for _, use := range [][2]string{{t.name, step.Column}, {step.Table, step.Key}} {
 				if other := p.use(use[0], use[1]); other != use[1] {
-					r.at(p.at[t.name], "the column %s of the table %s is spelt %s by another path, which SQL cannot tell apart; spell both the same", quote(use[1]), quote(use[0]), quote(other))
+					r.at(p.at[t.name], "the column %s of the table %s is spelt %s by another path, which SQL cannot tell apart; spell "+
+						"both the same", quote(use[1]), quote(use[0]), quote(other))
 				}
 			}
 		}
@@ -112,10 +113,12 @@ func (d *Dataset) readStep(r *reader, at place, from, text string) (Step, bool) 
 	arrows := strings.Count(text, "->")
 	switch {
 	case atUnit && strings.Contains(near, "->"), !atUnit && arrows > 1:
-		r.at(at, "the path %s has more than one step; write only the first, COLUMN -> TABLE.COLUMN, because the path of that table leads on from there", quote(text))
+		r.at(at, "the path %s has more than one step; write only the first, COLUMN -> TABLE.COLUMN, because the path of that table leads "+
+			"on from there", quote(text))
 		return Step{}, false
 	case !atUnit && arrows == 0:
-		r.at(at, "the path %s has no arrow; write COLUMN -> %s with the column of this table that names the person, or COLUMN -> TABLE.COLUMN to a table that has a path itself", quote(text), d.Unit)
+		r.at(at, "the path %s has no arrow; write COLUMN -> %s with the column of this table that names the person, or COLUMN -> "+
+			"TABLE.COLUMN to a table that has a path itself", quote(text), d.Unit)
 		return Step{}, false
 	}
 	step := Step{Column: near, Table: d.Unit.Table, Key: d.Unit.Column}
@@ -142,13 +145,16 @@ func (d *Dataset) readFarEnd(r *reader, at place, from, text, far string) (table
 	name, _, dotted := strings.Cut(far, ".")
 	switch {
 	case len(found) > 1:
-		r.at(at, "the path %s could lead to the table %s or to the table %s; rename one of them", quote(text), quote(found[0].Table), quote(found[1].Table))
+		r.at(at, "the path %s could lead to the table %s or to the table %s; rename one of them", quote(text), quote(found[0].Table),
+			quote(found[1].Table))
 		return "", "", false
 	case len(found) == 0 && dotted && name != "" && d.Tables[name] == nil:
-		r.at(at, "the path %s leads to the table %s, which is not listed under tables; write COLUMN -> %s with the column of this table that names the person, or lead to a listed table%s", quote(text), quote(name), d.Unit, d.similarTable(name))
+		r.at(at, "the path %s leads to the table %s, which is not listed under tables; write COLUMN -> %s with the column of this table "+
+			"that names the person, or lead to a listed table%s", quote(text), quote(name), d.Unit, d.similarTable(name))
 		return "", "", false
 	case len(found) == 0:
-		r.at(at, "the path %s does not lead to a column; write COLUMN -> %s with the column of this table that names the person, or COLUMN -> TABLE.COLUMN to a table that has a path itself", quote(text), d.Unit)
+		r.at(at, "the path %s does not lead to a column; write COLUMN -> %s with the column of this table that names the person, or "+
+			"COLUMN -> TABLE.COLUMN to a table that has a path itself", quote(text), d.Unit)
 		return "", "", false
 	}
 	table, key = found[0].Table, found[0].Column
@@ -156,12 +162,15 @@ func (d *Dataset) readFarEnd(r *reader, at place, from, text, far string) (table
 	case problem != "":
 		r.at(at, "the path's column %s %s", quote(key), problem)
 	case d.Tables[table].Public:
-		r.at(at, "the path %s leads to the table %s, which is public, so nobody is found through it; lead to the unit %s or to a private table", quote(text), quote(table), d.Unit)
+		r.at(at, "the path %s leads to the table %s, which is public, so nobody is found through it; lead to the unit %s or to a "+
+			"private table", quote(text), quote(table), d.Unit)
 	case table == from:
-		r.at(at, "the path %s leads back to its own table; write COLUMN -> %s with the column of this table that names the person, or lead to another table", quote(text), d.Unit)
+		r.at(at, "the path %s leads back to its own table; write COLUMN -> %s with the column of this table that names the person, or "+
+			"lead to another table", quote(text), d.Unit)
 	case table == d.Unit.Table:
 		// Only the unit itself says who it is without another look at its table.
-		r.at(at, "the path %s ends at the table of the unit, but not at the unit; write COLUMN -> %s with the column of this table that names the person", quote(text), d.Unit)
+		r.at(at, "the path %s ends at the table of the unit, but not at the unit; write COLUMN -> %s with the column of this table that "+
+			"names the person", quote(text), d.Unit)
 	default:
 		return table, key, true
 	}
@@ -194,14 +203,18 @@ func (d *Dataset) chain(r *reader, from string, p paths) []Step {
 		way += " -> " + quote(step.Table)
 		switch {
 		case step.Table == from:
-			r.at(p.at[from], "the path goes in a circle, %s, and never reaches the unit %s; one of these tables must lead to it", shortWay(way), d.Unit)
+			r.at(p.at[from], "the path goes in a circle, %s, and never reaches the unit %s; one of these tables must lead to it",
+				shortWay(way), d.Unit)
 			return nil
 		case len(out) > maxPath:
-			r.at(p.at[from], "the path has more than %d steps, or goes in a circle; lead to a table that is closer to the unit %s", maxPath, d.Unit)
+			r.at(p.at[from], "the path has more than %d steps, or goes in a circle; lead to a table that is closer "+
+				"to the unit %s", maxPath, d.Unit)
 			return nil
 		case name == from && !p.isKey(step):
 			next := p.step[step.Table]
-			r.at(p.at[from], "the path leads to %s, but that column says whose the rows of %s are, and one person can have many of them; lead to a column that is different in every row, or write COLUMN -> %s", quote(step.Table+"."+step.Key), quote(step.Table), next.Table+"."+next.Key)
+			r.at(p.at[from], "the path leads to %s, but that column says whose the rows of %s are, and one person can have many of them; "+
+				"lead to a column that is different in every row, or write COLUMN -> %s", quote(step.Table+"."+step.Key), quote(step.Table),
+				next.Table+"."+next.Key)
 			return nil
 		}
 		name = step.Table

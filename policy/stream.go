@@ -8,20 +8,22 @@ import (
 	"github.com/discreet-dp/discreet/dp"
 )
 
-// Stream is a table's columns over which very many questions are answered on one budget. What it means is for package stream to say. All
-// of it is public.
+// Stream is a table's columns over which very many questions are answered on one budget. What it
+// means is for package stream to say. All of it is public.
 type Stream struct {
 	Name string
 	// Table is a private table in which a person has one row.
 	Table   string
 	Columns []StreamColumn
-	// Size is the number of people that Alpha is a share of: all there are, under substitution, and about as many otherwise.
+	// Size is the number of people that Alpha is a share of: all there are, under substitution, and
+	// about as many otherwise.
 	Size int64
-	// Alpha is how far an answer may be off, as a share of Size, and Beta the probability that any of Queries different ones is further off.
+	// Alpha is how far an answer may be off, as a share of Size, and Beta the probability that any
+	// of Queries different ones is further off.
 	Alpha, Beta float64
 	Queries     int
-	// Budget is the epsilon that the stream may take of the dataset's, or 0 for all of it; see [Dataset.StreamQuota]. It is given once: what is
-	// renewed is the dataset's.
+	// Budget is the epsilon that the stream may take of the dataset's, or 0 for all of it; see
+	// [Dataset.StreamQuota]. It is given once: what is renewed is the dataset's.
 	Budget dp.Amount
 	// Predictor is spelled as in package stream, where the empty text leaves it to the stream.
 	Predictor string
@@ -37,9 +39,11 @@ func (s *Stream) Cells() int {
 }
 
 const (
-	// MaxStreamCells is how many combinations of values a stream may have. Each of them takes memory; see package stream/linear.
+	// MaxStreamCells is how many combinations of values a stream may have. Each of them takes
+	// memory; see package stream/linear.
 	MaxStreamCells = 1 << 26
-	// maxBins is how many values a column of a stream may have, and maxAllBins all columns of all streams of a policy. They bound the work of reading one.
+	// maxBins is how many values a column of a stream may have, and maxAllBins all columns of all
+	// streams of a policy. They bound the work of reading one.
 	maxBins    = 10_000
 	maxAllBins = 1_000_000
 	// maxSize is beyond all people that there ever were.
@@ -62,10 +66,13 @@ var (
 // predictors are the words of a policy, and what package stream calls them.
 var predictors = map[string]string{"auto": "", "halving": "halving", "ensemble": "ensemble", "weights": "weights"}
 
-// StreamNames returns the names of the streams in the order of the file; sorted, where the dataset does not come from a file.
+// StreamNames returns the names of the streams in the order of the file; sorted, where the dataset
+// does not come from a file.
 func (d *Dataset) StreamNames() []string { return inOrder(d.streamOrder, d.Streams) }
 
-// StreamQuota returns the part of the dataset's filter, that of one window where it is renewed, that a stream may use. With a delta, its budget is the rho that is worth it at the dataset's delta.
+// StreamQuota returns the part of the dataset's filter, that of one window where it is renewed,
+// that a stream may use. With a delta, its budget is the rho that is worth it at the dataset's
+// delta.
 func (d *Dataset) StreamQuota(stream string) (account.Filter, bool) {
 	s, ok := d.Streams[stream]
 	if !ok {
@@ -114,7 +121,8 @@ func (s *Stream) read(r *reader, f fields, d *Dataset) {
 		const want = "auto, halving, ensemble or weights"
 		if text, ok := r.text(v, "predictor", want); ok {
 			if s.Predictor, ok = predictors[text]; !ok {
-				r.at(v, "there is no predictor %s; write %s%s", quote(text), want, didYouMean(text, "auto", "halving", "ensemble", "weights"))
+				r.at(v, "there is no predictor %s; write %s%s", quote(text), want,
+					didYouMean(text, "auto", "halving", "ensemble", "weights"))
 			}
 		}
 	}
@@ -133,13 +141,15 @@ func (d *Dataset) readPersonal(r *reader, f fields, noun string) *Table {
 	t := d.Tables[text]
 	switch {
 	case t == nil:
-		r.at(v, "there is no table %s; %s is over a table that stands under 'tables' of the dataset%s", quote(text), noun, d.similarTable(text))
+		r.at(v, "there is no table %s; %s is over a table that stands under 'tables' of the dataset%s", quote(text), noun,
+			d.similarTable(text))
 		return nil
 	case t.Public:
 		r.at(v, "the table %s is public, so questions about it cost nothing; name a private one", quote(text))
 		return nil
 	case t.UnitKind == Many:
-		r.at(v, "a person can have many rows in the table %s, and %s needs one in which everybody has one; name a table with unique, or make one", quote(text), noun)
+		r.at(v, "a person can have many rows in the table %s, and %s needs one in which everybody has one; name a table with "+
+			"unique, or make one", quote(text), noun)
 		return nil
 	}
 	return t
@@ -157,7 +167,8 @@ func (s *Stream) readAccuracy(r *reader, f fields) {
 		switch {
 		case !ok:
 		case n.Cmp(leastBeta) < 0 || n.Cmp(one) >= 0:
-			r.at(v, "beta %s is not between 1e-12 and 1; it is the probability that any answer is further off than alpha, such as 0.001", v.node.Value)
+			r.at(v, "beta %s is not between 1e-12 and 1; it is the probability that any answer is further off than alpha, "+
+				"such as 0.001", v.node.Value)
 		default:
 			s.Beta, _ = n.Float64()
 		}
@@ -186,7 +197,8 @@ func (s *Stream) readBudget(r *reader, v place, d *Dataset) {
 		return
 	}
 	if n > d.Budget.Epsilon {
-		r.at(v, "budget %s is above the dataset's epsilon, %v; a stream takes a part of the dataset's budget, so write at most that", v.node.Value, d.Budget.Epsilon)
+		r.at(v, "budget %s is above the dataset's epsilon, %v; a stream takes a part of the dataset's budget, so write at most that",
+			v.node.Value, d.Budget.Epsilon)
 		return
 	}
 	d.rememberRho(n)
@@ -215,7 +227,8 @@ func (s *Stream) readColumns(r *reader, f fields, table *Table) {
 	for _, e := range entries {
 		c := table.Columns[e.name]
 		if c == nil {
-			r.at(place{node: e.key, where: v.where}, "the table %s has no column %s; a stream is over columns that are listed there%s", quote(table.Name), quote(e.name), didYouMean(e.name, table.order...))
+			r.at(place{node: e.key, where: v.where}, "the table %s has no column %s; a stream is over columns that are listed there%s",
+				quote(table.Name), quote(e.name), didYouMean(e.name, table.order...))
 			complete = false
 			continue
 		}
@@ -233,7 +246,8 @@ func (s *Stream) readColumns(r *reader, f fields, table *Table) {
 		if len(factors) > 8 {
 			product = strings.Join(factors[:8], " x ") + " x ..."
 		}
-		r.at(v, "there are %v combinations of values, %s, and a stream has at most %d; list fewer columns, or cut them into fewer ranges", cells, product, MaxStreamCells)
+		r.at(v, "there are %v combinations of values, %s, and a stream has at most %d; list fewer columns, or cut them into fewer ranges",
+			cells, product, MaxStreamCells)
 		return
 	}
 	if !complete {
@@ -241,7 +255,8 @@ func (s *Stream) readColumns(r *reader, f fields, table *Table) {
 	}
 	for _, b := range cuts {
 		if r.bins += b.cells(); r.bins > maxAllBins {
-			r.at(v, "the columns of all streams together have more than %d values; list fewer columns, or cut them into fewer ranges", maxAllBins)
+			r.at(v, "the columns of all streams together have more than %d values; list fewer columns, or cut them into "+
+				"fewer ranges", maxAllBins)
 			return
 		}
 		s.Columns = append(s.Columns, b.column())

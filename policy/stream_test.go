@@ -61,7 +61,8 @@ func valueOf(c *policy.Column, v tree.Value) policy.Value {
 	return out
 }
 
-// Whatever is stored, a row is in exactly one cell, and it is the cell whose range holds what every question sees in the row, in WHERE as elsewhere.
+// Whatever is stored, a row is in exactly one cell, and it is the cell whose range holds what every
+// question sees in the row, in WHERE as elsewhere.
 func TestCellOfStoredValues(t *testing.T) {
 	p, err := policy.Parse("p.yaml", []byte(people))
 	if err != nil {
@@ -129,7 +130,8 @@ func TestCellOfStoredValues(t *testing.T) {
 			}
 		}
 	}
-	// Edges by hand: 17.6 cannot be stored in an integer column, and 17 and 18 are in different ranges; what is beyond the bounds is in the outer ones.
+	// Edges by hand: 17.6 cannot be stored in an integer column, and 17 and 18 are in different
+	// ranges; what is beyond the bounds is in the outer ones.
 	age := d.Streams["s"].Columns[0]
 	for stored, want := range map[int64]string{-5: "0..17", 17: "0..17", 18: "18..64", 64: "18..64", 65: "65..110", 111: "65..110"} {
 		c := d.Tables["people"].Columns["age"]
@@ -142,12 +144,14 @@ func TestCellOfStoredValues(t *testing.T) {
 // The work of reading a policy is bounded however many streams it has.
 func TestManyStreams(t *testing.T) {
 	var b strings.Builder
-	b.WriteString("datasets: {d: {engine: duckdb, source: a.csv, unit: row, budget: {epsilon: 1}, analysts: {a: }, tables: {t: {columns: {c: {type: integer, bounds: [0, 1000000]}}}}, streams: {")
+	b.WriteString("datasets: {d: {engine: duckdb, source: a.csv, unit: row, budget: {epsilon: 1}, analysts: {a: }, tables: {t: {columns: " +
+		"{c: {type: integer, bounds: [0, 1000000]}}}}, streams: {")
 	for i := range 200 {
 		fmt.Fprintf(&b, "s%d: {table: t, columns: {c: {width: 101}}, size: 100, alpha: 0.1}, ", i)
 	}
 	b.WriteString("}}}\n")
-	if _, err := policy.Parse("p.yaml", []byte(b.String())); err == nil || !strings.Contains(err.Error(), "all streams together have more than 1000000 values") {
+	if _, err := policy.Parse("p.yaml", []byte(b.String())); err == nil ||
+		!strings.Contains(err.Error(), "all streams together have more than 1000000 values") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -2,14 +2,17 @@ package policy
 
 import "strings"
 
-// StreamColumn is a column of a stream, cut into bins. Every row falls into one of them, or is NULL, by the value that a question sees in it: cast, rounded
-// to the lattice and moved into the bounds.
+// StreamColumn is a column of a stream, cut into bins. Every row falls into one of them, or is
+// NULL, by the value that a question sees in it: cast, rounded to the lattice and moved into the
+// bounds.
 //
-//   - A value below the bounds is the lowest to every question, also in WHERE, so it falls into the first range; and one above them into the last.
-//   - A listed key has a bin of its own. All values that are not listed fall into one bin, which is Other, so that a total counts everybody. A question
-//     that tells one of them from another cannot be answered from bins.
-//   - What cannot be read as the column's type is NULL. Where the column is not nullable there is no cell for it, and a row that breaks this promise of the
-//     owner's falls into no cell.
+//   - A value below the bounds is the lowest to every question, also in WHERE, so it falls into the
+//     first range; and one above them into the last.
+//   - A listed key has a bin of its own. All values that are not listed fall into one bin, which is
+//     Other, so that a total counts everybody. A question that tells one of them from another
+//     cannot be answered from bins.
+//   - What cannot be read as the column's type is NULL. Where the column is not nullable there is
+//     no cell for it, and a row that breaks this promise of the owner's falls into no cell.
 type StreamColumn struct {
 	Name string
 	// Bins are at least one, without NULL.
@@ -22,7 +25,8 @@ type StreamColumn struct {
 type Bin struct {
 	// Label is different in all bins of a column.
 	Label string
-	// Range says that the bin holds the lattice points from Lo to Hi, both included. They are what Value.Int holds: steps, days or microseconds.
+	// Range says that the bin holds the lattice points from Lo to Hi, both included. They are what
+	// Value.Int holds: steps, days or microseconds.
 	Range  bool
 	Lo, Hi int64
 	// Value is the only value, where the bin is neither a range nor Other.
@@ -63,7 +67,8 @@ func unusedLabel(label string, bins []Bin) string {
 	return label
 }
 
-// Cell returns the place of the cell that a value falls into, as a question sees the value, or -1 where there is none.
+// Cell returns the place of the cell that a value falls into, as a question sees the value, or -1
+// where there is none.
 func (c StreamColumn) Cell(v Value) int {
 	if v.Null {
 		if c.Null {

@@ -34,8 +34,8 @@ type Table struct {
 	// rows count at most for one row that they are joined to other than on
 	// UniqueColumn, and MaxGroups is 1.
 	MaxRows, MaxGroups int64
-	// MaxJoined is how many of one person's rows are joined at most with others of the same person; 0 stands for the default.
-	// See Joined.
+	// MaxJoined is how many of one person's rows are joined at most with others of the same person;
+	// 0 stands for the default. See Joined.
 	MaxJoined int64
 	Columns   map[string]*Column
 
@@ -164,20 +164,23 @@ func (t *Table) readUnit(r *reader, f fields, unit Unit, unitOK bool) {
 	case own:
 		t.UnitColumn = unit.Column
 	case !hasPath:
-		r.at(f.at, "nothing says whose the rows are; write path: COLUMN -> %s with the column that names the person, or public: true where everybody may know them, or leave the table out", unit)
+		r.at(f.at, "nothing says whose the rows are; write path: COLUMN -> %s with the column that names the person, or public: true "+
+			"where everybody may know them, or leave the table out", unit)
 		return
 	case len(t.Path) == 1:
 		t.UnitColumn = t.Path[0].Column
 	}
 	if isUnique && len(t.Path) > 1 {
-		r.at(unique, "unique says that a column of this table names the person, but the path to the unit %s has %d steps; write max_rows and max_groups instead", unit, len(t.Path))
+		r.at(unique, "unique says that a column of this table names the person, but the path to the unit %s has %d steps; write max_rows "+
+			"and max_groups instead", unit, len(t.Path))
 		t.UnitKind = Many
 		return // What else is missing is told when this is mended.
 	}
 	if isUnique {
 		t.UnitKind = Unique
 		if uniqueColumn != "" && t.UnitColumn != "" && uniqueColumn != t.UnitColumn {
-			r.at(unique, "unique must be the column that names the person, %s, and not %s; it says that every person has at most one row", quote(t.UnitColumn), quote(uniqueColumn))
+			r.at(unique, "unique must be the column that names the person, %s, and not %s; it says that every person has at most one row",
+				quote(t.UnitColumn), quote(uniqueColumn))
 		}
 		for _, key := range []string{"max_rows", "max_groups"} {
 			if v, ok := f.get(key); ok {
@@ -193,7 +196,8 @@ func (t *Table) readUnit(r *reader, f fields, unit Unit, unitOK bool) {
 	}
 	switch {
 	case !hasRows && !hasGroups:
-		r.at(f.at, "the keys 'max_rows' and 'max_groups' are missing: %s; max_rows is %s; max_groups is %s", hint, maxRowsMeans, maxGroupsMeans)
+		r.at(f.at, "the keys 'max_rows' and 'max_groups' are missing: %s; max_rows is %s; max_groups is %s", hint,
+			maxRowsMeans, maxGroupsMeans)
 	case !hasRows:
 		r.at(f.at, "the key 'max_rows' is missing: %s; it is %s", hint, maxRowsMeans)
 	case !hasGroups:
@@ -209,7 +213,8 @@ func (t *Table) readUnit(r *reader, f fields, unit Unit, unitOK bool) {
 
 // readColumns reads the columns. Those that paths use are given by their folded names.
 func (t *Table) readColumns(r *reader, f fields, paths map[string]string) {
-	v, ok := f.need(r, "columns", "list the columns that analysts may name, for example columns: {age: {type: integer, bounds: [0, 110]}}; a column that is not listed does not exist for them")
+	v, ok := f.need(r, "columns", "list the columns that analysts may name, for example columns: {age: {type: integer, bounds: [0, "+
+		"110]}}; a column that is not listed does not exist for them")
 	if !ok {
 		return
 	}
@@ -225,7 +230,9 @@ func (t *Table) readColumns(r *reader, f fields, paths map[string]string) {
 			if used == t.UnitColumn {
 				whose = "the unit's column"
 			}
-			r.at(place{node: e.key, where: v.where}, "the column %s differs only in letter case from %s %s, which SQL cannot tell apart; spell both the same", quote(e.name), whose, quote(used))
+			r.at(place{node: e.key, where: v.where},
+				"the column %s differs only in letter case from %s %s, which SQL cannot tell apart; spell both the same", quote(e.name),
+				whose, quote(used))
 		}
 		before := len(r.problems)
 		c.read(r, e.place)

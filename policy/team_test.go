@@ -10,8 +10,8 @@ import (
 	"github.com/discreet-dp/discreet/dp"
 )
 
-// Accounts are named dataset, dataset/analyst, dataset/group:group, each perhaps with #window. None of the letters between
-// may be in a name, or two accounts could be one.
+// Accounts are named dataset, dataset/analyst, dataset/group:group, each perhaps with #window. None
+// of the letters between may be in a name, or two accounts could be one.
 func TestNamesMakeDifferentAccounts(t *testing.T) {
 	for _, c := range "/#:\x00 \"%é,\t" {
 		for _, name := range []string{string(c), "a" + string(c), string(c) + "a", "a" + string(c) + "1"} {
@@ -46,7 +46,8 @@ func TestNextWindow(t *testing.T) {
 
 // TestTotal: all windows together are what the specification says, and no more.
 func TestTotal(t *testing.T) {
-	const text = "datasets: {d: {engine: duckdb, source: a.csv, unit: row, analysts: {a: }, tables: {t: {columns: {}}}, budget: {epsilon: %s, delta: %s, keys_delta: %s, renewal: {every: week, windows: %d}}}}"
+	const text = "datasets: {d: {engine: duckdb, source: a.csv, unit: row, analysts: {a: }, tables: {t: {columns: {}}}, budget: " +
+		"{epsilon: %s, delta: %s, keys_delta: %s, renewal: {every: week, windows: %d}}}}"
 	for _, c := range []struct {
 		epsilon, delta, keys string
 		windows              int64
@@ -82,7 +83,8 @@ func TestTotal(t *testing.T) {
 func TestManyGroups(t *testing.T) {
 	for n, want := range map[int]string{maxGroupsOf: "", maxGroupsOf + 1: "is in more than 60 groups"} {
 		var b strings.Builder
-		b.WriteString("datasets: {d: {engine: duckdb, source: a.csv, unit: row, budget: {epsilon: 1}, analysts: {a: }, tables: {t: {columns: {}}}, groups: {")
+		b.WriteString("datasets: {d: {engine: duckdb, source: a.csv, unit: row, budget: {epsilon: 1}, analysts: {a: }, tables: {t: " +
+			"{columns: {}}}, groups: {")
 		for i := range n {
 			fmt.Fprintf(&b, "g%d: {analysts: [a]}, ", i)
 		}

@@ -80,7 +80,8 @@ func (d *Dataset) resolveUnit(r *reader, at place, text string) bool {
 	table, column, dotted := strings.Cut(text, ".")
 	switch {
 	case len(found) == 1 && d.Tables[found[0].Table].Public:
-		r.at(at, "the unit is a column of the table %s, which is public; name a column of the table whose people the budget protects, or remove public: true there", quote(found[0].Table))
+		r.at(at, "the unit is a column of the table %s, which is public; name a column of the table whose people the budget protects, or "+
+			"remove public: true there", quote(found[0].Table))
 	case len(found) == 1:
 		d.Unit = found[0]
 		if problem := checkName(d.Unit.Column); problem != "" {
@@ -89,11 +90,13 @@ func (d *Dataset) resolveUnit(r *reader, at place, text string) bool {
 		}
 		return true
 	case len(found) > 1:
-		r.at(at, "the unit %s could mean the table %s or the table %s; rename one of them", quote(text), quote(found[0].Table), quote(found[1].Table))
+		r.at(at, "the unit %s could mean the table %s or the table %s; rename one of them", quote(text), quote(found[0].Table),
+			quote(found[1].Table))
 	case dotted && table != "" && column != "":
 		r.at(at, "the unit is a column of the table %s, which is not listed under tables%s", quote(table), didYouMean(table, d.order...))
 	default:
-		r.at(at, "the unit %s is neither row nor a column; write row where every row is a person, or table.column such as patients.pid", quote(text))
+		r.at(at, "the unit %s is neither row nor a column; write row where every row is a person, or table.column such as "+
+			"patients.pid", quote(text))
 	}
 	return false
 }

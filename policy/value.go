@@ -96,7 +96,8 @@ func ParseTimestamp(text string) (int64, bool) {
 	return days*dayMicros + micros, true
 }
 
-// FormatTimestamp writes microseconds since 1970 as PostgreSQL does: with a fraction only where there is one.
+// FormatTimestamp writes microseconds since 1970 as PostgreSQL does: with a fraction only where
+// there is one.
 func FormatTimestamp(micros int64) string {
 	return time.UnixMicro(micros).UTC().Format(dateLayout + " 15:04:05.999999")
 }

@@ -19,7 +19,9 @@ func TestVersionQuery(t *testing.T) {
 		{"source: a.duckdb, version: \"a\\0\"", "", "at most 4096 bytes"},
 		{"source: a.duckdb, version: " + strings.Repeat("x", 4097), "", "at most 4096 bytes"},
 	} {
-		p, err := Parse("p.yaml", []byte("datasets: {d: {engine: duckdb, unit: row, budget: {epsilon: 1}, analysts: {ana: }, tables: {t: {columns: {}}}, "+c.keys+"}}"))
+		p, err := Parse("p.yaml",
+			[]byte("datasets: {d: {engine: duckdb, unit: row, budget: {epsilon: 1}, analysts: {ana: }, tables: {t: "+
+				"{columns: {}}}, "+c.keys+"}}"))
 		switch {
 		case c.problem != "" && (err == nil || !strings.Contains(err.Error(), c.problem)):
 			t.Errorf("%s: %v", c.keys, err)

@@ -30,7 +30,8 @@ func (d *Dataset) readViews(r *reader, f fields) {
 	d.Views = map[string]string{}
 	for _, e := range entries {
 		if table, ok := tables[fold(e.name)]; ok {
-			r.at(place{node: e.key, where: v.where}, "the view %s has the name of the table %s; rename the view", quote(e.name), quote(table))
+			r.at(place{node: e.key, where: v.where}, "the view %s has the name of the table %s; rename the view",
+				quote(e.name), quote(table))
 		}
 		text, ok := r.text(e.place, "view", "the SQL of the view, such as \"SELECT age FROM patients WHERE age >= 65\"")
 		switch {

@@ -1,7 +1,8 @@
 package policy
 
-// What bounds the work of a question, so that how long it takes does not tell whether somebody is there. Both are about time and
-// not about noise: none of them makes an answer less exact, but for people with more rows than are joined.
+// What bounds the work of a question, so that how long it takes does not tell whether somebody is
+// there. Both are about time and not about noise: none of them makes an answer less exact, but for
+// people with more rows than are joined.
 const (
 	// DefaultFanout is how many rows of public tables one private row may meet.
 	DefaultFanout = 1000
@@ -17,7 +18,8 @@ const (
 	joinedMeans = "how many rows of one person are joined with other rows of the same person"
 )
 
-// Fanout is how many rows of public tables one private row may meet in a question. More are refused.
+// Fanout is how many rows of public tables one private row may meet in a question. More are
+// refused.
 func (d *Dataset) Fanout() int64 {
 	if d.MaxFanout == 0 {
 		return DefaultFanout
@@ -25,8 +27,8 @@ func (d *Dataset) Fanout() int64 {
 	return d.MaxFanout
 }
 
-// Joined is how many rows of one person are joined at most with others of the same person. With public ones that many times five
-// hundred pairs are made at most. The others are left out.
+// Joined is how many rows of one person are joined at most with others of the same person. With
+// public ones that many times five hundred pairs are made at most. The others are left out.
 func (t *Table) Joined() int64 {
 	if t.MaxJoined == 0 {
 		return DefaultJoined

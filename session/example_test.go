@@ -10,8 +10,8 @@ import (
 	"github.com/discreet-dp/discreet/session"
 )
 
-// A mechanism charges, writes down what it must not forget, and only then answers. After a restart it sends the same charge again,
-// which costs nothing, and finds what it wrote.
+// A mechanism charges, writes down what it must not forget, and only then answers. After a restart
+// it sends the same charge again, which costs nothing, and finds what it wrote.
 func Example() {
 	ctx := context.Background()
 	host := session.NewMemory(account.PureFilter(dp.One))

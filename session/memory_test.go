@@ -49,7 +49,8 @@ func TestChargedOncePerName(t *testing.T) {
 	}
 }
 
-// A charge that does not fit spends nothing, leaves no name behind, and does not stand in the way of one that fits.
+// A charge that does not fit spends nothing, leaves no name behind, and does not stand in the way
+// of one that fits.
 func TestRefusedOverBudget(t *testing.T) {
 	m := NewMemory(account.PureFilter(dp.One * 3 / 4))
 	if _, err := m.Charge(ctx, Charge{Name: "a", Cost: half}); err != nil {

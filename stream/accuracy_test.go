@@ -13,13 +13,16 @@ import (
 	"github.com/discreet-dp/discreet/session"
 )
 
-// What is calibrated keeps the promise of its proof: whatever is sold goes wrong with no more than its share of beta, in budgets from tiny to huge.
+// What is calibrated keeps the promise of its proof: whatever is sold goes wrong with no more than
+// its share of beta, in budgets from tiny to huge.
 func TestPrices(t *testing.T) {
 	d := domain(t, 2, 3, 4)
 	for seed := range uint64(150) {
 		dice := detrand.New("prices", seed)
-		c := Config{Domain: d, Size: int64(1) << dice.Below(24), Alpha: math.Exp(-6 * float64(1+dice.Below(100)) / 100), Beta: math.Exp(-9 * float64(1+dice.Below(100)) / 100), Queries: 1 << dice.Below(20),
-			Steps: int64(1 + dice.Below(4)), Currency: mech.Budget(1 + dice.Below(2)), Budget: dp.Amount(1) << dice.Below(60), Predictor: []Kind{Weights, None, Halving}[dice.Below(3)], Neighbours: dp.Neighbours(dice.Below(2))}
+		c := Config{Domain: d, Size: int64(1) << dice.Below(24), Alpha: math.Exp(-6 * float64(1+dice.Below(100)) / 100),
+			Beta: math.Exp(-9 * float64(1+dice.Below(100)) / 100), Queries: 1 << dice.Below(20),
+			Steps: int64(1 + dice.Below(4)), Currency: mech.Budget(1 + dice.Below(2)), Budget: dp.Amount(1) << dice.Below(60),
+			Predictor: []Kind{Weights, None, Halving}[dice.Below(3)], Neighbours: dp.Neighbours(dice.Below(2))}
 		tariff, err := Price(c)
 		if err != nil {
 			if !errors.Is(err, ErrConfig) && !errors.Is(err, mech.ErrScale) {
@@ -45,17 +48,21 @@ func TestPrices(t *testing.T) {
 			continue
 		}
 		threshold := math.Exp(-float64(tariff.Error+2-tariff.Threshold) * tariff.prices.First.Float() / float64(c.Steps))
-		if all := per(threshold+tariff.paid.Tail(tariff.Error), c.amount(tariff.Round)); all > c.Beta*(1+1e-6) || tariff.Threshold < 1 || tariff.Threshold > tariff.Error {
+		if all := per(threshold+tariff.paid.Tail(tariff.Error), c.amount(tariff.Round)); all > c.Beta*(1+1e-6) || tariff.Threshold < 1 ||
+			tariff.Threshold > tariff.Error {
 			t.Errorf("rounds go wrong with probability %v: %s", all, where)
 		}
 	}
 }
 
-// Streams with a beta that can be seen: somebody asks about what is just beyond the error, again and again, until the budget is gone. No more than beta of them have an answer that is too far off.
+// Streams with a beta that can be seen: somebody asks about what is just beyond the error, again
+// and again, until the budget is gone. No more than beta of them have an answer that is too far
+// off.
 func TestAccuracy(t *testing.T) {
 	d := domain(t, 12)
 	const n, runs = 24_000, 200
-	c := Config{Domain: d, Size: n, Alpha: 0.05, Beta: 0.4, Queries: 300, Steps: 1, Currency: mech.Pure, Budget: amountOf(t, "0.15"), Predictor: Weights}
+	c := Config{Domain: d, Size: n, Alpha: 0.05, Beta: 0.4, Queries: 300, Steps: 1, Currency: mech.Pure, Budget: amountOf(t, "0.15"),
+		Predictor: Weights}
 	tariff, err := Price(c)
 	if err != nil {
 		t.Fatal(err)

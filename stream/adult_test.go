@@ -28,8 +28,8 @@ var (
 	adultKind  = flag.String("adult-predictor", "", "of TestAdult")
 )
 
-// adult reads the Adult data set (Becker, Kohavi 1996): age in 10 ranges, education 16, marital status 7, race 5, sex 2, hours a week in 10 ranges, income 2: 224,000
-// cells.
+// adult reads the Adult data set (Becker, Kohavi 1996): age in 10 ranges, education 16, marital
+// status 7, race 5, sex 2, hours a week in 10 ranges, income 2: 224,000 cells.
 func adult(t testing.TB, files string) (*linear.Domain, *histogram.Table, int64) {
 	t.Helper()
 	names := []string{"age", "education", "marital", "race", "sex", "hours", "income"}
@@ -139,7 +139,8 @@ func TestAdult(t *testing.T) {
 	}
 	for _, sets := range []bool{false, true} {
 		dice := detrand.New("adult", *adultSeed)
-		c := Config{Domain: d, Size: n, Alpha: 0.05, Beta: 0.001, Queries: 400_000, Steps: 1, Currency: mech.Pure, Budget: amountOf(t, "6.5"), Predictor: Kind(*adultKind)}
+		c := Config{Domain: d, Size: n, Alpha: 0.05, Beta: 0.001, Queries: 400_000, Steps: 1, Currency: mech.Pure,
+			Budget: amountOf(t, "6.5"), Predictor: Kind(*adultKind)}
 		s, _ := open(t, c, data, *adultSeed)
 		start, far, most := time.Now(), 0, int64(0)
 		var took time.Duration
@@ -161,7 +162,8 @@ func TestAdult(t *testing.T) {
 		var m runtime.MemStats
 		runtime.ReadMemStats(&m)
 		r := s.Report()
-		t.Logf("sets %v: spent %v, the cache %v; different %d, plain %d, paid %d, marginals %d; largest error %d of %d; %v asking, %v in all; %d MB", sets, r.Spent.Epsilon, r.Cache.Epsilon, r.Different,
+		t.Logf("sets %v: spent %v, the cache %v; different %d, plain %d, paid %d, marginals %d; largest error %d of %d; %v asking, %v "+
+			"in all; %d MB", sets, r.Spent.Epsilon, r.Cache.Epsilon, r.Different,
 			r.Plain, r.Paid, r.Marginals, most, s.Tariff().Error, took.Round(time.Second), time.Since(start).Round(time.Second), m.Sys>>20)
 		if far > 0 {
 			t.Errorf("%d answers are further off than promised", far)

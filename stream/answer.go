@@ -21,8 +21,9 @@ type Answer struct {
 	Value int64 // the sum of weights, rounded
 	Error int64 // it is at most this far off, all of them with probability 1 - Beta; 0 for Unchecked, where nothing is known
 	Way   Way
-	// Cost is what this question made the stream charge, and zero where it was free. A round is charged with the first question that it tests, so that what
-	// is Paid later, with the answer that the round includes, costs nothing then.
+	// Cost is what this question made the stream charge, and zero where it was free. A round is
+	// charged with the first question that it tests, so that what is Paid later, with the answer
+	// that the round includes, costs nothing then.
 	Cost    dp.Cost
 	Receipt session.Receipt // of the charge
 }

@@ -24,7 +24,8 @@ func (s *Session) check(q *linear.Query) error {
 	return nil
 }
 
-// Quote says, free and without looking at data, what Ask would do: the way and the most it can cost now.
+// Quote says, free and without looking at data, what Ask would do: the way and the most it can cost
+// now.
 func (s *Session) Quote(q *linear.Query) (Way, dp.Cost, error) {
 	if err := s.check(q); err != nil {
 		return "", dp.Cost{}, err
@@ -43,7 +44,8 @@ func (s *Session) Quote(q *linear.Query) (Way, dp.Cost, error) {
 	case payPlain:
 		return Plain, st.tariff.Plain, nil
 	case buyBonus:
-		// What comes after a marginal cannot be known before it is bought. At most all of them and a round.
+		// What comes after a marginal cannot be known before it is bought. At most all of them and
+		// a round.
 		cost := st.tariff.Round
 		for _, set := range st.wanted.sets[st.bonuses:] {
 			cost = cost.Add(st.tariff.marginal(set).Cost())
@@ -56,8 +58,8 @@ func (s *Session) Quote(q *linear.Query) (Way, dp.Cost, error) {
 	return "", dp.Cost{}, st.spentError()
 }
 
-// Ask answers. What has to be paid is charged before the data is looked at, and all that an answer depends on is in the journal before it is
-// returned.
+// Ask answers. What has to be paid is charged before the data is looked at, and all that an answer
+// depends on is in the journal before it is returned.
 func (s *Session) Ask(ctx context.Context, q *linear.Query) (*Answer, error) {
 	if err := s.check(q); err != nil {
 		return nil, err
@@ -118,7 +120,8 @@ func (s *Session) answer(ctx context.Context, q *linear.Query, a *Answer) error 
 // mostUnanswered bounds the memory of those who ask for what is refused.
 const mostUnanswered = 1 << 20
 
-// without answers where nothing could be bought: unchecked where candidates agree, and else not at all.
+// without answers where nothing could be bought: unchecked where candidates agree, and else not at
+// all.
 func (s *Session) without(q *linear.Query, a *Answer, err error) error {
 	if !errors.Is(err, ErrSpent) && !errors.Is(err, session.ErrBudget) {
 		return err
@@ -146,9 +149,11 @@ func (s *state) unchecked(q *linear.Query) (int64, bool) {
 
 func (s *state) spentError() error {
 	if len(s.answers) >= s.config.Queries {
-		return fmt.Errorf("%w: it was declared for %d different questions, and has answered as many; ask what was asked before, or have the owner open a stream for more", ErrSpent, s.config.Queries)
+		return fmt.Errorf("%w: it was declared for %d different questions, and has answered as many; ask what was asked before, or have "+
+			"the owner open a stream for more", ErrSpent, s.config.Queries)
 	}
-	return fmt.Errorf("%w: %v of %v is spent; ask what was asked before, or for what the answers so far agree on, or have the owner open a stream with a larger budget", ErrSpent,
+	return fmt.Errorf("%w: %v of %v is spent; ask what was asked before, or for what the answers so far agree on, or have the owner open "+
+		"a stream with a larger budget", ErrSpent,
 		s.config.amount(s.spent), s.tariff.Limit)
 }
 
@@ -164,7 +169,8 @@ func (s *Session) charge(ctx context.Context, name, mechanisms string, cost dp.C
 	return nil
 }
 
-// append writes an entry and takes it into the state. Where it fails it is not known whether the entry is there, so the state is read anew before anything else.
+// append writes an entry and takes it into the state. Where it fails it is not known whether the
+// entry is there, so the state is read anew before anything else.
 func (s *Session) append(ctx context.Context, e *entry) error {
 	if err := s.h.Append(ctx, e.b); err != nil {
 		s.stale = true
@@ -199,7 +205,8 @@ func (s *Session) test(ctx context.Context, q *linear.Query, a *Answer) error {
 	if err != nil {
 		return err
 	}
-	// Both entries are of the same length: whoever sees that one did not fit on a disk must not know which it was.
+	// Both entries are of the same length: whoever sees that one did not fit on a disk must not
+	// know which it was.
 	if !far {
 		a.Value, a.Way = guess, Predicted
 		return s.append(ctx, newEntry(freeEntry).answer(q, guess))

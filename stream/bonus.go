@@ -10,17 +10,20 @@ import (
 	"github.com/discreet-dp/discreet/mech"
 )
 
-// largestBonus is how many counts a marginal may have. Larger ones say little for each, and take long to learn.
+// largestBonus is how many counts a marginal may have. Larger ones say little for each, and take
+// long to learn.
 const largestBonus = 400
 
-// wanted is the marginals to be bought, given by their attributes, in this order: of each attribute alone, and then of the attributes of every question at which an alarm went off, because where one
+// wanted is the marginals to be bought, given by their attributes, in this order: of each attribute
+// alone, and then of the attributes of every question at which an alarm went off, because where one
 // prediction about them was wrong others will be.
 type wanted struct {
 	domain *linear.Domain
 	sets   [][]int
 }
 
-// begin wants what is bought before anything is known. All pairs of attributes are among it where they cost less than one round, as they do under zCDP.
+// begin wants what is bought before anything is known. All pairs of attributes are among it where
+// they cost less than one round, as they do under zCDP.
 func (w *wanted) begin(c Config, t *Tariff) {
 	w.domain = c.Domain
 	n := len(c.Domain.Attributes())
@@ -54,7 +57,8 @@ func (w *wanted) add(attributes []int) {
 	}
 }
 
-// predicates returns a query for each combination of values of some attributes, the last attribute fastest.
+// predicates returns a query for each combination of values of some attributes, the last attribute
+// fastest.
 func (w *wanted) predicates(steps int64, attributes []int) ([]*linear.Query, error) {
 	out := make([]*linear.Query, w.domain.Size(attributes))
 	for i := range out {
@@ -77,8 +81,9 @@ func (w *wanted) predicates(steps int64, attributes []int) ([]*linear.Query, err
 // nextBonus is the noise of the next marginal.
 func (s *state) nextBonus() mech.Mechanism { return s.tariff.marginal(s.wanted.sets[s.bonuses]) }
 
-// marginal is the noise of the marginal of some attributes. That of one attribute costs as much as a plain answer, and that of several twice as much: questions
-// add up many of its counts, and so their noise.
+// marginal is the noise of the marginal of some attributes. That of one attribute costs as much as
+// a plain answer, and that of several twice as much: questions add up many of its counts, and so
+// their noise.
 func (t *Tariff) marginal(attributes []int) mech.Mechanism {
 	if len(attributes) == 1 {
 		return t.single
@@ -86,9 +91,10 @@ func (t *Tariff) marginal(attributes []int) mech.Mechanism {
 	return t.joint
 }
 
-// bonus buys the next marginal, which nobody asked for: how many people have each combination of values of some attributes. Every person has one
-// combination, so the counts are of disjoint sets and cost together what one costs. It teaches the predictor and answers nothing, so that it has no share of
-// beta.
+// bonus buys the next marginal, which nobody asked for: how many people have each combination of
+// values of some attributes. Every person has one combination, so the counts are of disjoint sets
+// and cost together what one costs. It teaches the predictor and answers nothing, so that it has no
+// share of beta.
 func (s *Session) bonus(ctx context.Context, a *Answer) error {
 	st := s.state
 	m := st.nextBonus()

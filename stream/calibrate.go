@@ -10,35 +10,42 @@ import (
 	"github.com/discreet-dp/discreet/mech"
 )
 
-// calibrate chooses all noise of a stream. Write w for its error, D for its steps and B for its Limit.
+// calibrate chooses all noise of a stream. Write w for its error, D for its steps and B for its
+// Limit.
 //
 // # Accuracy
 //
-// A charge of c is allowed to go wrong with probability beta c/B. A stream that spends at most B goes wrong with probability beta at
-// most, however adaptively its questions are chosen and whatever it buys in which order: the expected number of charges that go wrong is the expected sum of
-// their probabilities, and that sum is never above beta. So the union is over what is paid for and not over what is asked.
+// A charge of c is allowed to go wrong with probability beta c/B. A stream that spends at most B
+// goes wrong with probability beta at most, however adaptively its questions are chosen and
+// whatever it buys in which order: the expected number of charges that go wrong is the expected sum
+// of their probabilities, and that sum is never above beta. So the union is over what is paid for
+// and not over what is asked.
 //
 //   - A plain answer goes wrong where its noise is beyond w.
-//   - A round goes wrong where its answer's noise is beyond w, or where its threshold's noise Z is at least w + 2 - T. Otherwise all its
-//     free answers are right at once: a question is answered free where distance + N < T + Z, and N >= 0, so its distance is at most
-//     T + Z - 1 <= w. The prediction is rounded before it is compared, so that the distance is that of the answer itself.
-//     P(Z >= m) = exp(-m e1/D).
+//   - A round goes wrong where its answer's noise is beyond w, or where its threshold's noise Z is
+//     at least w + 2 - T. Otherwise all its free answers are right at once: a question is answered
+//     free where distance + N < T + Z, and N >= 0, so its distance is at most T + Z - 1 <= w. The
+//     prediction is rounded before it is compared, so that the distance is that of the answer
+//     itself. P(Z >= m) = exp(-m e1/D).
 //
-// False alarms cost budget and no accuracy. A question at distance d is one with probability exp(-(T + Z - d) e2/(2D)); at d =
-// quiet T we wish to have alarms of them in all Queries. T, e1, e2 and the answer's noise are those that are
-// cheapest under these conditions.
+// False alarms cost budget and no accuracy. A question at distance d is one with probability
+// exp(-(T + Z - d) e2/(2D)); at d = quiet T we wish to have alarms of them in all Queries. T, e1,
+// e2 and the answer's noise are those that are cheapest under these conditions.
 //
-// B is the budget, or 1.2 times what the cache pays for all Queries where that is less: the rule of the package never spends more on so many questions, and
-// a price that does not grow with a budget that is not used is at most 1.2 of the cache's.
+// B is the budget, or 1.2 times what the cache pays for all Queries where that is less: the rule of
+// the package never spends more on so many questions, and a price that does not grow with a budget
+// that is not used is at most 1.2 of the cache's.
 func calibrate(c Config) (prices, error) {
 	w := c.error()
-	// The exact-match cache: every one of Queries answers may go wrong with probability beta/Queries.
+	// The exact-match cache: every one of Queries answers may go wrong with probability
+	// beta/Queries.
 	cache, err := c.cheapest(func(m mech.Mechanism, _ dp.Amount) bool { return m.Tail(w) <= c.Beta/float64(c.Queries) })
 	if err != nil {
 		return prices{}, err
 	}
 	p := prices{Cache: cache, Limit: c.Budget, Predictor: c.predictor()}
-	// The most that a plain answer may cost: 1.2 of the cache in whole units, and as much as the cache where the stream is one.
+	// The most that a plain answer may cost: 1.2 of the cache in whole units, and as much as the
+	// cache where the stream is one.
 	most := cache + cache/5
 	if c.Predictor == None {
 		most = cache
@@ -53,17 +60,19 @@ func calibrate(c Config) (prices, error) {
 		return prices{}, err
 	}
 	if capped {
-		// At this price it is good enough too: Tail <= beta/Queries = beta most/Limit. Rounding may have missed it.
+		// At this price it is good enough too: Tail <= beta/Queries = beta most/Limit. Rounding may
+		// have missed it.
 		p.Plain = min(p.Plain, most)
 	}
 	if p.Plain > c.Budget {
-		return prices{}, fmt.Errorf("%w: one answer within %d costs %v and the budget is %v; give a larger budget or a larger alpha", ErrConfig, w, p.Plain, c.Budget)
+		return prices{}, fmt.Errorf("%w: one answer within %d costs %v and the budget is %v; give a larger budget or a larger alpha",
+			ErrConfig, w, p.Plain, c.Budget)
 	}
 	if c.Predictor == None {
 		return p, nil
 	}
-	// The dearer a round, the more often it may go wrong, and the cheaper it can be: there is one price at which both
-	// are the same.
+	// The dearer a round, the more often it may go wrong, and the cheaper it can be: there is one
+	// price at which both are the same.
 	_, high := root.Halve(0, p.Limit.Float(), 60, func(price float64) bool {
 		return !(c.round(c.wishes().part*share(price)).price <= price)
 	})
@@ -104,8 +113,10 @@ type wishes struct {
 	part   float64 // the part of the share of beta that accuracy gets
 }
 
-// wishes: false alarms cost a round each, and a few of them are cheaper than the noise that prevents them. Halving has a theorem that counts alarms, for which all alarms have to be true, beyond
-// quiet T, and all paid answers within half of that. So there is none of them but with half of beta, and accuracy has the other half.
+// wishes: false alarms cost a round each, and a few of them are cheaper than the noise that
+// prevents them. Halving has a theorem that counts alarms, for which all alarms have to be true,
+// beyond quiet T, and all paid answers within half of that. So there is none of them but with half
+// of beta, and accuracy has the other half.
 func (c Config) wishes() wishes {
 	if c.Predictor == Halving {
 		return wishes{quiet: 0.5, alarms: c.Beta / 2, near: 0.25, part: 0.5}
@@ -161,8 +172,9 @@ func (c Config) round(share float64) round {
 	return best
 }
 
-// eachFloat is the epsilon of the questions' noise that keeps false alarms few. With E over Z the probability of one is exp(-(1 - quiet) T e2/(2D))
-// times e1/(e1 + e2/2) or less; three steps of the fixed point are enough for a wish.
+// eachFloat is the epsilon of the questions' noise that keeps false alarms few. With E over Z the
+// probability of one is exp(-(1 - quiet) T e2/(2D)) times e1/(e1 + e2/2) or less; three steps of
+// the fixed point are enough for a wish.
 func (c Config) eachFloat(t, first float64) float64 {
 	quiet := c.wishes().quiet
 	few := math.Max(math.E, float64(c.Queries)/c.wishes().alarms)
@@ -192,7 +204,8 @@ func (c Config) payFloat(threshold int64, wrong float64) float64 {
 	return x * x * l
 }
 
-// cheapest returns the smallest price whose noise is good enough. What is good enough stays so for a higher price.
+// cheapest returns the smallest price whose noise is good enough. What is good enough stays so for
+// a higher price.
 func (c Config) cheapest(enough func(m mech.Mechanism, price dp.Amount) bool) (dp.Amount, error) {
 	var failed error
 	good := func(price dp.Amount) bool {

@@ -16,10 +16,12 @@ var ErrConfig = errors.New("not a stream")
 // Config declares a stream. All of it is public.
 type Config struct {
 	Domain *linear.Domain
-	// Size is the public number of people that Alpha is a share of, exact under substitution and nominal under add-remove.
+	// Size is the public number of people that Alpha is a share of, exact under substitution and
+	// nominal under add-remove.
 	Size       int64
 	Neighbours dp.Neighbours
-	// Alpha is how far answers may be off, as a share of Size, and Beta the probability that any of them is further off.
+	// Alpha is how far answers may be off, as a share of Size, and Beta the probability that any of
+	// them is further off.
 	Alpha, Beta float64
 	// Queries is for how many different questions Beta holds.
 	Queries int
@@ -79,7 +81,8 @@ func (c Config) check() error {
 	case c.Budget == dp.Unbounded:
 		return say("its budget is unbounded; give the most that it may cost, such as 1")
 	case c.error() < 1:
-		return say("alpha %v of %d people is less than one; a count cannot be that exact, take an alpha of at least %.3g", c.Alpha, c.Size, 1/(float64(c.Size)*float64(c.Steps)))
+		return say("alpha %v of %d people is less than one; a count cannot be that exact, take an alpha of at least %.3g", c.Alpha, c.Size,
+			1/(float64(c.Size)*float64(c.Steps)))
 	}
 	switch c.Predictor {
 	case Auto, Halving, Ensemble, Weights, None:
@@ -88,7 +91,8 @@ func (c Config) check() error {
 	return say("there is no predictor %q; write %q, %q, %q or %q, or nothing", string(c.Predictor), Ensemble, Weights, Halving, None)
 }
 
-// error is how far answers may be off, in weights. Rounded down, so that it promises no less than Alpha.
+// error is how far answers may be off, in weights. Rounded down, so that it promises no less than
+// Alpha.
 func (c Config) error() int64 {
 	return int64(math.Floor(c.Alpha * float64(c.Size) * float64(c.Steps) * (1 + 0x1p-50)))
 }

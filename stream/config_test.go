@@ -65,7 +65,8 @@ func TestForeignQuestion(t *testing.T) {
 	c, data, _ := small(t, mech.Pure)
 	s, h := open(t, c, data, 1)
 	twin := domain(t, 2, 3, 4)
-	for name, q := range map[string]*linear.Query{"none": nil, "another domain": subsets(t, twin, 1, 1), "other steps": subsets(t, c.Domain, 2, 1)} {
+	for name, q := range map[string]*linear.Query{"none": nil, "another domain": subsets(t, twin, 1, 1),
+		"other steps": subsets(t, c.Domain, 2, 1)} {
 		_, asked := s.Ask(context.Background(), q)
 		_, _, quoted := s.Quote(q)
 		learned := s.Learn(context.Background(), predict.Released{Query: q})
@@ -75,7 +76,8 @@ func TestForeignQuestion(t *testing.T) {
 			}
 		}
 	}
-	if err := s.Learn(context.Background(), predict.Released{Query: subsets(t, c.Domain, 1, 1), Scale: math.NaN()}); !errors.Is(err, ErrConfig) {
+	if err := s.Learn(context.Background(),
+		predict.Released{Query: subsets(t, c.Domain, 1, 1), Scale: math.NaN()}); !errors.Is(err, ErrConfig) {
 		t.Error(err)
 	}
 	if h.Spent() != (dp.Cost{}) {
@@ -83,7 +85,8 @@ func TestForeignQuestion(t *testing.T) {
 	}
 }
 
-// The data is read after the first charge and not before, once; where reading fails the question is not answered, and the next tries again for the same charge.
+// The data is read after the first charge and not before, once; where reading fails the question is
+// not answered, and the next tries again for the same charge.
 func TestLoader(t *testing.T) {
 	c, data, _ := small(t, mech.Pure)
 	h := host(c)
@@ -120,8 +123,8 @@ func TestLoader(t *testing.T) {
 	}
 }
 
-// Many ask at once, on a journal that fails now and then, so that the state is read anew in between: the same question has one answer, and the books are right. For the race
-// detector.
+// Many ask at once, on a journal that fails now and then, so that the state is read anew in
+// between: the same question has one answer, and the books are right. For the race detector.
 func TestCrowd(t *testing.T) {
 	c, data, _ := small(t, mech.Pure)
 	_, h := open(t, c, data, 1)
@@ -154,7 +157,8 @@ func TestCrowd(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	// What was asked again after an entry that was written all the same counts as a repetition. At most one charge waits to be used.
+	// What was asked again after an entry that was written all the same counts as a repetition. At
+	// most one charge waits to be used.
 	r := s.Report()
 	if owed := h.Spent().Sub(r.Spent).Epsilon; r.Asked < 4*len(qs) || owed > s.Tariff().Round.Epsilon {
 		t.Errorf("%+v, and %v was charged", r, h.Spent())
@@ -163,7 +167,8 @@ func TestCrowd(t *testing.T) {
 
 // Whole people add up, and no cell is off by one.
 func TestSynthetic(t *testing.T) {
-	for _, h := range [][]float64{{}, {0}, {0.5, 0.5}, {1, 2, 3}, {0.2, 0.3, 0.5, 10.9}, {1.0 / 3, 1.0 / 3, 1.0 / 3}, {math.NaN(), -1, 2.5}, {math.Inf(1), 1}} {
+	for _, h := range [][]float64{{}, {0}, {0.5, 0.5}, {1, 2, 3}, {0.2, 0.3, 0.5, 10.9}, {1.0 / 3, 1.0 / 3, 1.0 / 3}, {math.NaN(), -1, 2.5},
+		{math.Inf(1), 1}} {
 		total, sum := 0.0, int64(0)
 		in := append([]float64(nil), h...)
 		for i, n := range whole(in) {

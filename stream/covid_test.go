@@ -18,8 +18,9 @@ var (
 	covidKind  = flag.String("covid-predictor", "", "of TestCovid")
 )
 
-// patients are 1.0 million people in 128 cells of 2x2x4x8: sex, vaccinated, outcome and age group. The old are vaccinated and have the worse outcomes, and every cell
-// is off from what that alone would give.
+// patients are 1.0 million people in 128 cells of 2x2x4x8: sex, vaccinated, outcome and age group.
+// The old are vaccinated and have the worse outcomes, and every cell is off from what that alone
+// would give.
 func patients(t testing.TB) (*linear.Domain, []int64) {
 	d := domain(t, 2, 2, 4, 8)
 	dice := detrand.New("patients", 1)
@@ -38,7 +39,8 @@ func patients(t testing.TB) (*linear.Domain, []int64) {
 	return d, share(1_003_117, weights)
 }
 
-// The stream of the issue: 70,000 questions, drawn from all 34,425 products of nonempty sets of values.
+// The stream of the issue: 70,000 questions, drawn from all 34,425 products of nonempty sets of
+// values.
 func TestCovid(t *testing.T) {
 	d, counts := patients(t)
 	data := dense(t, d, counts)
@@ -70,7 +72,8 @@ func TestCovid(t *testing.T) {
 			if name == "zipf" {
 				draw = zipf(dice, len(all))
 			}
-			c := Config{Domain: d, Size: 1_003_117, Alpha: 0.05, Beta: 0.001, Queries: 70000, Steps: 1, Currency: mech.Pure, Budget: amountOf(t, "1"), Predictor: Kind(*covidKind)}
+			c := Config{Domain: d, Size: 1_003_117, Alpha: 0.05, Beta: 0.001, Queries: 70000, Steps: 1, Currency: mech.Pure,
+				Budget: amountOf(t, "1"), Predictor: Kind(*covidKind)}
 			if *covidRho {
 				c.Currency = mech.Concentrated
 			}
@@ -90,7 +93,8 @@ func TestCovid(t *testing.T) {
 			}
 			r := s.Report()
 			ratio := float64(c.amount(r.Cache)) / float64(c.amount(r.Spent))
-			t.Logf("%s %d: spent %v, the cache %v, ratio %.0f; different %d, plain %d, paid %d, marginals %d; largest error %d of %d", name, seed, c.amount(r.Spent), c.amount(r.Cache), ratio, r.Different, r.Plain, r.Paid, r.Marginals, most, s.Tariff().Error)
+			t.Logf("%s %d: spent %v, the cache %v, ratio %.0f; different %d, plain %d, paid %d, marginals %d; largest error %d of %d", name,
+				seed, c.amount(r.Spent), c.amount(r.Cache), ratio, r.Different, r.Plain, r.Paid, r.Marginals, most, s.Tariff().Error)
 			if ratio < want || far > 0 {
 				t.Errorf("%s: %.1f times cheaper than the cache, want %v; %d answers further off than promised", name, ratio, want, far)
 			}
@@ -98,7 +102,8 @@ func TestCovid(t *testing.T) {
 	}
 }
 
-// zipf draws places whose probability falls with 1/rank, in an order that has nothing to do with what is there.
+// zipf draws places whose probability falls with 1/rank, in an order that has nothing to do with
+// what is there.
 func zipf(dice detrand.Dice, n int) func() int {
 	order := make([]int, n)
 	for i := range order {

@@ -14,7 +14,8 @@ import (
 	"github.com/discreet-dp/discreet/stream"
 )
 
-// A hospital with 100,000 patients answers every question about sex and age within 2,000 of them. The same question, however it is put, is paid for once.
+// A hospital with 100,000 patients answers every question about sex and age within 2,000 of them.
+// The same question, however it is put, is paid for once.
 func Example() {
 	domain, _ := linear.NewDomain(
 		linear.Attribute{Name: "sex", Values: []string{"f", "m"}},

@@ -65,11 +65,13 @@ func (c Config) fingerprint() string {
 }
 
 func (p prices) MarshalJSON() ([]byte, error) {
-	return json.Marshal([]any{uint64(p.Cache), uint64(p.Plain), uint64(p.Limit), uint64(p.First), uint64(p.Each), uint64(p.Pay), p.Threshold, p.Predictor})
+	return json.Marshal([]any{uint64(p.Cache), uint64(p.Plain), uint64(p.Limit), uint64(p.First), uint64(p.Each), uint64(p.Pay),
+		p.Threshold, p.Predictor})
 }
 
 func (p *prices) UnmarshalJSON(text []byte) error {
-	all := []any{(*uint64)(&p.Cache), (*uint64)(&p.Plain), (*uint64)(&p.Limit), (*uint64)(&p.First), (*uint64)(&p.Each), (*uint64)(&p.Pay), &p.Threshold, &p.Predictor}
+	all := []any{(*uint64)(&p.Cache), (*uint64)(&p.Plain), (*uint64)(&p.Limit), (*uint64)(&p.First), (*uint64)(&p.Each), (*uint64)(&p.Pay),
+		&p.Threshold, &p.Predictor}
 	return json.Unmarshal(text, &all)
 }
 
@@ -101,7 +103,8 @@ func (e *entry) query(q *linear.Query) *entry {
 	return e
 }
 
-// answer writes a query and an answer to it: its key, which is all that a free answer is read for, the answer, in as many bytes whatever it is, and the query.
+// answer writes a query and an answer to it: its key, which is all that a free answer is read for,
+// the answer, in as many bytes whatever it is, and the query.
 func (e *entry) answer(q *linear.Query, v int64) *entry {
 	e.b = append(e.b, q.Key()...)
 	e.b = binary.BigEndian.AppendUint64(e.b, uint64(v))
@@ -169,8 +172,9 @@ func (r *reader) query(c Config) *linear.Query {
 	return q
 }
 
-// replay reads one entry into the state. Entries that would give two things for one charge are refused: they come from two processes that wrote to one journal. It is how the state changes while a stream is running too: what was appended is replayed, so that a restart
-// cannot differ.
+// replay reads one entry into the state. Entries that would give two things for one charge are
+// refused: they come from two processes that wrote to one journal. It is how the state changes
+// while a stream is running too: what was appended is replayed, so that a restart cannot differ.
 func (s *state) replay(b []byte) error {
 	if len(b) == 0 {
 		return fmt.Errorf("%w: an entry is empty", ErrJournal)

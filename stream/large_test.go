@@ -44,7 +44,8 @@ func TestLarge(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := Config{Domain: d, Size: people, Alpha: 0.05, Beta: 0.001, Queries: 100_000, Steps: 1, Currency: mech.Pure, Budget: amountOf(t, "10")}
+	c := Config{Domain: d, Size: people, Alpha: 0.05, Beta: 0.001, Queries: 100_000, Steps: 1, Currency: mech.Pure,
+		Budget: amountOf(t, "10")}
 	for _, sets := range []bool{false, true} {
 		s, _ := open(t, c, data, 1)
 		var took, slowest time.Duration
@@ -65,7 +66,8 @@ func TestLarge(t *testing.T) {
 		r := s.Report()
 		var m runtime.MemStats
 		runtime.ReadMemStats(&m)
-		t.Logf("sets %v: %.0f questions a second, the slowest took %v; %d MB of the system; plain %d, paid %d, spent %v", sets, float64(*largeAsked)/took.Seconds(), slowest.Round(time.Millisecond), m.Sys>>20, r.Plain, r.Paid, r.Spent.Epsilon)
+		t.Logf("sets %v: %.0f questions a second, the slowest took %v; %d MB of the system; plain %d, paid %d, spent %v", sets,
+			float64(*largeAsked)/took.Seconds(), slowest.Round(time.Millisecond), m.Sys>>20, r.Plain, r.Paid, r.Spent.Epsilon)
 		if status, err := os.ReadFile("/proc/self/status"); err == nil {
 			for _, line := range strings.Split(string(status), "\n") {
 				if strings.HasPrefix(line, "VmHWM") {

@@ -9,12 +9,14 @@ import (
 	"github.com/discreet-dp/discreet/mech"
 )
 
-// A stream that is told what was released elsewhere has less to pay for: here every cell, with noise that is far below the error that it promises.
+// A stream that is told what was released elsewhere has less to pay for: here every cell, with
+// noise that is far below the error that it promises.
 func TestLearnedElsewhereIsCheaper(t *testing.T) {
 	d, counts := patients(t)
 	data := dense(t, d, counts)
 	alarms := func(told bool) int {
-		c := Config{Domain: d, Size: 1_003_117, Alpha: 0.02, Beta: 0.001, Queries: 5000, Steps: 1, Currency: mech.Pure, Budget: amountOf(t, "10"), Predictor: Weights}
+		c := Config{Domain: d, Size: 1_003_117, Alpha: 0.02, Beta: 0.001, Queries: 5000, Steps: 1, Currency: mech.Pure,
+			Budget: amountOf(t, "10"), Predictor: Weights}
 		s := openDear(t, c, data, 1)
 		if told {
 			var all []predict.Released

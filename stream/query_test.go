@@ -9,7 +9,8 @@ import (
 
 // What is written of a query is read as the same query.
 func TestQueryInTheJournal(t *testing.T) {
-	d, err := linear.NewDomain(linear.Attribute{Name: "a", Values: []string{"1", "2"}}, linear.Attribute{Name: "b", Values: []string{"1", "2", "3"}}, linear.Attribute{Name: "c", Values: []string{"1", "2"}})
+	d, err := linear.NewDomain(linear.Attribute{Name: "a", Values: []string{"1", "2"}},
+		linear.Attribute{Name: "b", Values: []string{"1", "2", "3"}}, linear.Attribute{Name: "c", Values: []string{"1", "2"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,8 @@ type past struct {
 	entries [][]byte
 }
 
-// noting is a host that remembers its charges, and whose journal fails with every so many entries, every other time after having written.
+// noting is a host that remembers its charges, and whose journal fails with every so many entries,
+// every other time after having written.
 type noting struct {
 	session.Host
 	*past
@@ -57,7 +58,8 @@ func (h *noting) Append(ctx context.Context, e []byte) error {
 	return nil
 }
 
-// life is a process that goes on from a past: it has the same randomness as every other with the same seed, and is asked some questions.
+// life is a process that goes on from a past: it has the same randomness as every other with the
+// same seed, and is asked some questions.
 func (p *past) life(t *testing.T, c Config, data *histogram.Table, seed uint64, every int, questions ...*linear.Query) []sessiontest.Event {
 	t.Helper()
 	ctx := context.Background()
@@ -96,7 +98,8 @@ func (p *past) life(t *testing.T, c Config, data *histogram.Table, seed uint64, 
 
 func (p past) copy() *past { return &past{slices.Clone(p.charges), slices.Clone(p.entries)} }
 
-// neighbours makes two histograms that differ in one person: one who is there or not, or who is exchanged.
+// neighbours makes two histograms that differ in one person: one who is there or not, or who is
+// exchanged.
 func neighbours(t *testing.T, d detrand.Dice, c Config) (x, y *histogram.Table) {
 	counts := make([]int64, c.Domain.Cells())
 	for range int(c.Size) {
@@ -135,7 +138,8 @@ func asked(t *testing.T, d detrand.Dice, c Config) *linear.Query {
 
 // cheap is the past of a stream at whose prices rounds are bought from the first question on.
 func cheap(t *testing.T, c Config) *past {
-	p := prices{Cache: 100 * dp.One, Plain: dp.One, Limit: c.Budget, First: dp.One / 2, Each: dp.One, Pay: dp.One / 2, Threshold: 3 * c.Steps, Predictor: c.predictor()}
+	p := prices{Cache: 100 * dp.One, Plain: dp.One, Limit: c.Budget, First: dp.One / 2, Each: dp.One, Pay: dp.One / 2,
+		Threshold: 3 * c.Steps, Predictor: c.predictor()}
 	if c.Predictor == None {
 		p.First, p.Each, p.Pay, p.Threshold = 0, 0, 0, 0
 	}
@@ -154,7 +158,8 @@ func replayed(t *testing.T) (out []Config) {
 	for _, currency := range []mech.Budget{mech.Pure, mech.Concentrated} {
 		for _, n := range []dp.Neighbours{dp.AddRemove, dp.Substitute} {
 			for _, k := range []Kind{Ensemble, Weights, Halving, None} {
-				c := Config{Domain: domain(t, 3, 2), Size: 60, Neighbours: n, Alpha: 0.2, Beta: 0.3, Queries: 60, Steps: 1, Currency: currency, Budget: 30 * dp.One, Predictor: k}
+				c := Config{Domain: domain(t, 3, 2), Size: 60, Neighbours: n, Alpha: 0.2, Beta: 0.3, Queries: 60, Steps: 1,
+					Currency: currency, Budget: 30 * dp.One, Predictor: k}
 				switch {
 				case k == Halving:
 					c.Domain, c.Size, c.Steps, c.Alpha = domain(t, 3), 30, 4, 0.3
@@ -193,9 +198,10 @@ func (s *tally) add(t *testing.T, where string, history, a, b []sessiontest.Even
 	return v
 }
 
-// On neighbouring databases with the same randomness and the same past a stream does the same: the same charges, the same entries, the
-// same calls on values that are at most one person apart, until a comparison or an answer makes the difference. The past is that of one of the two, so
-// that there is one when they would have gone apart long ago.
+// On neighbouring databases with the same randomness and the same past a stream does the same: the
+// same charges, the same entries, the same calls on values that are at most one person apart, until
+// a comparison or an answer makes the difference. The past is that of one of the two, so that there
+// is one when they would have gone apart long ago.
 func TestReplayOnNeighbours(t *testing.T) {
 	seen := tally{partings: map[sessiontest.Parting]int{}}
 	ways := map[byte]int{}
@@ -232,8 +238,10 @@ func TestReplayOnNeighbours(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d answers alike, %d calls, %d on values that differ, up to %v of the sensitivity; apart %v; entries %d free, %d fired, %d plain, %d marginals, %d rounds",
-		seen.questions, seen.calls, seen.moved, seen.ratio, seen.partings, ways[freeEntry], ways[firedEntry], ways[plainEntry], ways[bonusEntry], ways[openedEntry])
+	t.Logf("%d answers alike, %d calls, %d on values that differ, up to %v of the sensitivity; apart %v; entries %d free, %d fired, %d "+
+		"plain, %d marginals, %d rounds",
+		seen.questions, seen.calls, seen.moved, seen.ratio, seen.partings, ways[freeEntry], ways[firedEntry], ways[plainEntry],
+		ways[bonusEntry], ways[openedEntry])
 	if testing.Short() {
 		return
 	}
@@ -273,10 +281,13 @@ func TestReplayOfLongLives(t *testing.T) {
 	t.Logf("%d answers alike, %d calls, %d on values that differ, apart %v", seen.questions, seen.calls, seen.moved, seen.partings)
 }
 
-// tinyRound is a stream over two cells whose budget is one round: 1/2 for the threshold, 1 for the questions, 1/2 for the answer.
+// tinyRound is a stream over two cells whose budget is one round: 1/2 for the threshold, 1 for the
+// questions, 1/2 for the answer.
 func tinyRound(t testing.TB) (Config, prices) {
-	c := Config{Domain: domain(t, 2), Size: 12, Neighbours: dp.Substitute, Alpha: 0.3, Beta: 0.3, Queries: 20, Steps: 1, Currency: mech.Pure, Budget: 2 * dp.One, Predictor: Weights}
-	return c, prices{Cache: 20 * dp.One, Plain: dp.One * 3 / 2, Limit: 2 * dp.One, First: dp.One / 2, Each: dp.One, Pay: dp.One / 2, Threshold: 1, Predictor: Weights}
+	c := Config{Domain: domain(t, 2), Size: 12, Neighbours: dp.Substitute, Alpha: 0.3, Beta: 0.3, Queries: 20, Steps: 1,
+		Currency: mech.Pure, Budget: 2 * dp.One, Predictor: Weights}
+	return c, prices{Cache: 20 * dp.One, Plain: dp.One * 3 / 2, Limit: 2 * dp.One, First: dp.One / 2, Each: dp.One, Pay: dp.One / 2,
+		Threshold: 1, Predictor: Weights}
 }
 
 // forgetful is a host that keeps the secret of a round, with which again opens one that has ended.
@@ -308,8 +319,9 @@ func again(s *Session) {
 	clear(s.state.answers)
 }
 
-// lost asks a stream of one round about its cells, as a black box, and bounds from below what it loses on two histograms. It returns the most that was charged.
-// Change breaks something, before the first question and after every one.
+// lost asks a stream of one round about its cells, as a black box, and bounds from below what it
+// loses on two histograms. It returns the most that was charged. Change breaks something, before
+// the first question and after every one.
 func lost(t *testing.T, n int, p prices, questions []uint64, change func(*Session)) (stat.Bound, dp.Amount) {
 	t.Helper()
 	c, _ := tinyRound(t)
@@ -349,7 +361,8 @@ func lost(t *testing.T, n int, p prices, questions []uint64, change func(*Sessio
 		charged = max(charged, h.Spent().Epsilon)
 		return out
 	}
-	// All cells are predicted as 6. "Predicted" for the first is likelier on x, and then "paid" for the second too, which is the worst that can be asked.
+	// All cells are predicted as 6. "Predicted" for the first is likelier on x, and then "paid" for
+	// the second too, which is the worst that can be asked.
 	var drawn [2]stat.Samples
 	for i, counts := range [][]int64{{5, 4}, {4, 5}} {
 		data := dense(t, c.Domain, counts)

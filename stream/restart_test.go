@@ -25,7 +25,8 @@ func small(t testing.TB, cur mech.Budget) (Config, *histogram.Table, []int64) {
 		weights[i] = float64(1 + dice.Below(100)*dice.Below(10))
 	}
 	counts := share(20_000, weights)
-	c := Config{Domain: d, Size: 20_000, Alpha: 0.05, Beta: 0.01, Queries: 3000, Steps: 1, Currency: cur, Budget: amountOf(t, "10"), Predictor: Weights}
+	c := Config{Domain: d, Size: 20_000, Alpha: 0.05, Beta: 0.01, Queries: 3000, Steps: 1, Currency: cur, Budget: amountOf(t, "10"),
+		Predictor: Weights}
 	return c, dense(t, d, counts), counts
 }
 
@@ -38,7 +39,8 @@ func questions(t testing.TB, d *linear.Domain, n int, seed uint64) []*linear.Que
 	return out
 }
 
-// A stream that is opened anew before every question pays and answers what one does that is not, from the same randomness.
+// A stream that is opened anew before every question pays and answers what one does that is not,
+// from the same randomness.
 func TestRestart(t *testing.T) {
 	for _, cur := range []mech.Budget{mech.Pure, mech.Concentrated} {
 		c, data, _ := small(t, cur)
@@ -92,7 +94,8 @@ func TestRestart(t *testing.T) {
 
 var errKilled = errors.New("killed")
 
-// killed is a host that dies in the middle of the n-th call, before or after it has done it. Until then it is one that works.
+// killed is a host that dies in the middle of the n-th call, before or after it has done it. Until
+// then it is one that works.
 type killed struct {
 	*session.Memory
 	n     int
@@ -124,8 +127,8 @@ func (k *killed) Append(ctx context.Context, e []byte) error {
 	return k.call(func() error { return k.Memory.Append(ctx, e) })
 }
 
-// Killed at every call to the host, before it or after it: what was released stays, what was charged is charged once, and the journal and the charges agree
-// in the end.
+// Killed at every call to the host, before it or after it: what was released stays, what was
+// charged is charged once, and the journal and the charges agree in the end.
 func TestKilled(t *testing.T) {
 	c, data, _ := small(t, mech.Pure)
 	qs := questions(t, c.Domain, 60, 2)
@@ -165,7 +168,8 @@ func TestKilled(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			// A charge that was made and not used is used by the next of its kind, so at most one of them is left over.
+			// A charge that was made and not used is used by the next of its kind, so at most one
+			// of them is left over.
 			owed := h.Spent().Sub(s.Report().Spent).Epsilon
 			if tariff := s.Tariff(); owed != 0 && owed != tariff.Plain.Epsilon && owed != tariff.Round.Epsilon {
 				t.Fatalf("killed at %d: %v was charged, and the journal knows of %v", n, h.Spent(), s.Report().Spent)
@@ -174,7 +178,8 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// flaky is a host whose journal fails now and then, having written the entry or not, while the process goes on.
+// flaky is a host whose journal fails now and then, having written the entry or not, while the
+// process goes on.
 type flaky struct {
 	*session.Memory
 	dice detrand.Dice
@@ -250,7 +255,8 @@ func TestForeignJournal(t *testing.T) {
 	if _, err := Open(ctx, other, loaded(data), releaser(1), h); !errors.Is(err, ErrJournal) {
 		t.Error(err)
 	}
-	for _, bad := range []string{"", "x", "o", "f", "f\x01", "p\xff", "a", "a short", "m\x7f\x01", "l\x00\x00", "hello", fmt.Sprintf("f%c%c", 2, 0)} {
+	for _, bad := range []string{"", "x", "o", "f", "f\x01", "p\xff", "a", "a short", "m\x7f\x01", "l\x00\x00", "hello",
+		fmt.Sprintf("f%c%c", 2, 0)} {
 		h := host(c)
 		if _, err := Open(ctx, c, loaded(data), releaser(1), h); err != nil {
 			t.Fatal(err)
@@ -264,7 +270,8 @@ func TestForeignJournal(t *testing.T) {
 	}
 }
 
-// Two processes on one journal would give two things for one charge. The journal that they leave is refused.
+// Two processes on one journal would give two things for one charge. The journal that they leave is
+// refused.
 func TestTwoProcesses(t *testing.T) {
 	c, data, _ := small(t, mech.Pure)
 	q := questions(t, c.Domain, 1, 1)[0]

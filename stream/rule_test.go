@@ -13,8 +13,9 @@ import (
 	"github.com/discreet-dp/discreet/session"
 )
 
-// A stream never costs more than 1.2 times the exact-match cache, at no moment, in neither currency, with few questions and with many, on data that
-// cannot be predicted. Where questions are few under zCDP it buys plain answers and nothing else.
+// A stream never costs more than 1.2 times the exact-match cache, at no moment, in neither
+// currency, with few questions and with many, on data that cannot be predicted. Where questions are
+// few under zCDP it buys plain answers and nothing else.
 func TestNeverDearerThanTheCache(t *testing.T) {
 	streams := 150
 	if testing.Short() {
@@ -25,8 +26,10 @@ func TestNeverDearerThanTheCache(t *testing.T) {
 		dice := detrand.New("rule", seed)
 		d := domain(t, 2+dice.Below(3), 2+dice.Below(5))
 		n := int64(50 + dice.Below(100_000))
-		c := Config{Domain: d, Size: n, Neighbours: dp.Neighbours(dice.Below(2)), Alpha: 0.02 + 0.1*float64(dice.Below(10)), Beta: []float64{0.0001, 0.01, 0.3, 0.9}[dice.Below(4)],
-			Queries: []int{1, 7, 100, 3000, 100_000}[dice.Below(5)], Steps: int64(1 + dice.Below(3)), Currency: mech.Budget(1 + dice.Below(2)), Budget: dp.One << dice.Below(20), Predictor: []Kind{Weights, Auto}[dice.Below(2)]}
+		c := Config{Domain: d, Size: n, Neighbours: dp.Neighbours(dice.Below(2)), Alpha: 0.02 + 0.1*float64(dice.Below(10)),
+			Beta:    []float64{0.0001, 0.01, 0.3, 0.9}[dice.Below(4)],
+			Queries: []int{1, 7, 100, 3000, 100_000}[dice.Below(5)], Steps: int64(1 + dice.Below(3)),
+			Currency: mech.Budget(1 + dice.Below(2)), Budget: dp.One << dice.Below(20), Predictor: []Kind{Weights, Auto}[dice.Below(2)]}
 		// People who are drawn, or all in a few cells: nothing a uniform prior would guess.
 		weights := make([]float64, d.Cells())
 		for i := range weights {
@@ -86,7 +89,8 @@ func TestNeverDearerThanTheCache(t *testing.T) {
 	}
 }
 
-// When its budget is gone a stream repeats what it has said, goes on with an open round, says what candidates agree on, unchecked, and refuses the rest. Nothing is charged then.
+// When its budget is gone a stream repeats what it has said, goes on with an open round, says what
+// candidates agree on, unchecked, and refuses the rest. Nothing is charged then.
 func TestSpent(t *testing.T) {
 	for _, k := range []Kind{None, Weights, Ensemble} {
 		c, data, _ := small(t, mech.Pure)
@@ -137,7 +141,8 @@ func TestSpent(t *testing.T) {
 	}
 }
 
-// Beyond the questions that it was declared for a stream answers nothing new with a guarantee, and writes nothing.
+// Beyond the questions that it was declared for a stream answers nothing new with a guarantee, and
+// writes nothing.
 func TestDeclaredQuestions(t *testing.T) {
 	c, data, _ := small(t, mech.Pure)
 	c.Queries, c.Predictor = 5, None
@@ -187,7 +192,8 @@ func TestHostRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Ask(context.Background(), questions(t, c.Domain, 1, 1)[0]); !errors.Is(err, session.ErrBudget) || !errors.Is(err, errBroke) {
+	if _, err := s.Ask(context.Background(), questions(t, c.Domain, 1, 1)[0]); !errors.Is(err, session.ErrBudget) ||
+		!errors.Is(err, errBroke) {
 		t.Error(err)
 	}
 }

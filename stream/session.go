@@ -30,11 +30,13 @@ type Session struct {
 	unanswered                 map[key]bool // those that were not answered, or unchecked
 }
 
-// Loader reads the data of a stream. It is called once, by the first question that has to look at data, after a charge of the stream is durable. Where it fails nothing was
-// compared and nothing drawn, the error is passed on, and the next question calls it again.
+// Loader reads the data of a stream. It is called once, by the first question that has to look at
+// data, after a charge of the stream is durable. Where it fails nothing was compared and nothing
+// drawn, the error is passed on, and the next question calls it again.
 type Loader func(context.Context) (*histogram.Table, error)
 
-// Open opens a stream on a host, or goes on with the one that its journal has. It does not look at the data.
+// Open opens a stream on a host, or goes on with the one that its journal has. It does not look at
+// the data.
 func Open(ctx context.Context, c Config, data Loader, r *mech.Releaser, h session.Host) (*Session, error) {
 	if err := c.check(); err != nil {
 		return nil, err
@@ -121,7 +123,8 @@ func (s *Session) Tariff() Tariff {
 	return *s.state.tariff
 }
 
-// Renew ends the round that is open, where it was paid for in another period of the host's budget. Ask does it by itself; it is for those who want a Quote that holds.
+// Renew ends the round that is open, where it was paid for in another period of the host's budget.
+// Ask does it by itself; it is for those who want a Quote that holds.
 func (s *Session) Renew(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

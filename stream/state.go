@@ -11,7 +11,8 @@ import (
 	"github.com/discreet-dp/discreet/mech"
 )
 
-// state is all that a stream knows besides the data. It is a function of its journal, and all of it but secret has been released.
+// state is all that a stream knows besides the data. It is a function of its journal, and all of it
+// but secret has been released.
 type state struct {
 	config    Config
 	tariff    *Tariff
@@ -48,8 +49,9 @@ func newState(c Config, t *Tariff) (*state, error) {
 // members is the number of histograms of an ensemble.
 const members = 16
 
-// predictor is the kind that Auto stands for. One histogram with the past replayed is as good as an ensemble of them on every stream that we measured, often a third cheaper, and many times
-// faster. An ensemble knows where it knows nothing, and refuses there when the budget is gone.
+// predictor is the kind that Auto stands for. One histogram with the past replayed is as good as an
+// ensemble of them on every stream that we measured, often a third cheaper, and many times faster.
+// An ensemble knows where it knows nothing, and refuses there when the budget is gone.
 func (c Config) predictor() Kind {
 	if c.Predictor == Auto {
 		return Weights
@@ -57,7 +59,8 @@ func (c Config) predictor() Kind {
 	return c.Predictor
 }
 
-// fits refuses a predictor that the domain is too large for. Who prices a stream hears it, and not only who asks the first question.
+// fits refuses a predictor that the domain is too large for. Who prices a stream hears it, and not
+// only who asks the first question.
 func (c Config) fits() error {
 	var err error
 	switch c.predictor() {
@@ -93,8 +96,10 @@ func (s *state) teach(rs ...predict.Released) {
 	}
 }
 
-// teachLater is for plain answers, of which there can be thousands before the first round. The predictor is told of many at once: when there is an eighth more than it knows, when a round is
-// opened, and, an ensemble whose spread is looked at all the time, at once. When that is depends on the journal alone.
+// teachLater is for plain answers, of which there can be thousands before the first round. The
+// predictor is told of many at once: when there is an eighth more than it knows, when a round is
+// opened, and, an ensemble whose spread is looked at all the time, at once. When that is depends on
+// the journal alone.
 func (s *state) teachLater(r predict.Released) {
 	if s.tariff.Predictor == Ensemble || 8*(len(s.pending)+1) > s.learned {
 		s.teach(r)

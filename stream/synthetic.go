@@ -6,9 +6,11 @@ import (
 	"slices"
 )
 
-// Synthetic returns the current histogram in whole people, which add up to the predicted total, and nil for a cache, which has none. It was made of released answers alone, so that it
-// costs nothing. Every cell gets its estimate rounded down, and the people that are left go to the cells with the largest remainders, those that come first where these are equal: a cell is
-// off by less than one from its estimate.
+// Synthetic returns the current histogram in whole people, which add up to the predicted total, and
+// nil for a cache, which has none. It was made of released answers alone, so that it costs nothing.
+// Every cell gets its estimate rounded down, and the people that are left go to the cells with the
+// largest remainders, those that come first where these are equal: a cell is off by less than one
+// from its estimate.
 func (s *Session) Synthetic() []int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -20,10 +20,11 @@ type Tariff struct {
 	RoundMechanisms, PlainMechanisms string
 	// Error is how far answers may be off, in weights.
 	Error int64
-	// Cache is what the exact-match cache pays for each different question: an answer that is within Error with probability
-	// 1 - Beta/Queries.
+	// Cache is what the exact-match cache pays for each different question: an answer that is
+	// within Error with probability 1 - Beta/Queries.
 	Cache dp.Cost
-	// Limit is the most that the stream spends, the smaller of its budget and 1.2 times what the cache pays for all Queries.
+	// Limit is the most that the stream spends, the smaller of its budget and 1.2 times what the
+	// cache pays for all Queries.
 	Limit dp.Amount
 	// Threshold is what a prediction's distance is compared to, before noise, in weights.
 	Threshold int64
@@ -38,8 +39,9 @@ type Tariff struct {
 	joint   mech.Mechanism // and of several
 }
 
-// prices are what noise is calibrated to: all that a tariff is made of besides its Config. A journal keeps them, so that a stream
-// that is opened again by a later version with other prices goes on with its own.
+// prices are what noise is calibrated to: all that a tariff is made of besides its Config. A
+// journal keeps them, so that a stream that is opened again by a later version with other prices
+// goes on with its own.
 type prices struct {
 	Cache, Plain     dp.Amount
 	Limit            dp.Amount
@@ -96,7 +98,8 @@ func (p prices) tariff(c Config) (*Tariff, error) {
 	}
 	t.Round = t.above.Cost().Add(t.paid.Cost())
 	z, n := t.above.Parameters()
-	t.RoundMechanisms = fmt.Sprintf("above(geometric b=%s, geometric b=%s, threshold %d) + %s", z.RatString(), n.RatString(), p.Threshold, spell(t.paid))
+	t.RoundMechanisms = fmt.Sprintf("above(geometric b=%s, geometric b=%s, threshold %d) + %s", z.RatString(), n.RatString(),
+		p.Threshold, spell(t.paid))
 	t.MostPaid = times(p.Limit, c.amount(t.Round))
 	return t, nil
 }
@@ -112,8 +115,8 @@ func spell(m mech.Mechanism) string {
 	return fmt.Sprintf("%s %s=%s", m.Name(), parameter, m.Parameter().RatString())
 }
 
-// sensitivity is how far one person moves the answer of one query: a weight is from 0 to Steps, so to add, to remove and to exchange one
-// person moves it by Steps at most.
+// sensitivity is how far one person moves the answer of one query: a weight is from 0 to Steps, so
+// to add, to remove and to exchange one person moves it by Steps at most.
 func (c Config) sensitivity(n dp.Norm) dp.Sensitivity {
 	d := big.NewInt(c.Steps)
 	if n == dp.L1 {
@@ -130,8 +133,9 @@ func (c Config) answer(price dp.Amount) (mech.Mechanism, error) {
 	return mech.NewGaussian(c.sensitivity(dp.L2), price)
 }
 
-// marginal returns the noise of a whole marginal that costs an amount. People have one value each of every attribute, so one person who comes or goes moves
-// one count by one, and one who is exchanged moves two.
+// marginal returns the noise of a whole marginal that costs an amount. People have one value each
+// of every attribute, so one person who comes or goes moves one count by one, and one who is
+// exchanged moves two.
 func (c Config) marginal(price dp.Amount) (mech.Mechanism, error) {
 	moved := big.NewInt(1)
 	if c.Neighbours == dp.Substitute {

@@ -66,7 +66,7 @@ func (b *Binary) Cost() dp.Cost { return b.cost }
 // Randomize returns what a person answers.
 func (b *Binary) Randomize(src *noise.Source, truth bool) bool { return b.answer(dice{src}, truth) }
 
-func (b *Binary) answer(c chance, truth bool) bool {
+func (b *Binary) answer(c randomness, truth bool) bool {
 	lie := false
 	if b.lie != nil {
 		lie = c.flip(b.lie)

@@ -30,18 +30,23 @@ func Choose(size int, epsilon dp.Amount) (Oracle, string, error) {
 	border := 3*math.Exp(epsilon.Float()) + 2
 	switch {
 	case float64(size) < border:
-		name, why = "direct", fmt.Sprintf("%d values are fewer than 3 exp(epsilon) + 2 = %.4g, so sending a value is more exact than sending a bit for each", size, border)
+		name, why = "direct",
+			fmt.Sprintf("%d values are fewer than 3 exp(epsilon) + 2 = %.4g, so sending a value is more exact than sending a "+
+				"bit for each", size, border)
 	case size <= unaryUpTo:
-		name, why = "oue", fmt.Sprintf("%d values are more than 3 exp(epsilon) + 2 = %.4g, and few enough to send a bit for each", size, border)
+		name, why = "oue",
+			fmt.Sprintf("%d values are more than 3 exp(epsilon) + 2 = %.4g, and few enough to send a bit for each", size, border)
 	case size <= hashedUpTo:
 		name, why = "olh", fmt.Sprintf("%d values are too many to send a bit for each, and a hash is as exact", size)
 	default:
 		olh, rows := hashedRates(epsilon), hadamardRates(epsilon)
 		ratio := rows.Variance(0, 1, Fixed) / olh.Variance(0, 1, Fixed)
 		if ratio <= priceOfRows {
-			name, why = "hadamard", fmt.Sprintf("%d values are counted by one fast transform, at %.3g times the variance of olh", size, ratio)
+			name, why = "hadamard",
+				fmt.Sprintf("%d values are counted by one fast transform, at %.3g times the variance of olh", size, ratio)
 		} else {
-			name, why = "olh", fmt.Sprintf("%d values are slow to count with olh, but hadamard would have %.3g times the variance", size, ratio)
+			name, why = "olh",
+				fmt.Sprintf("%d values are slow to count with olh, but hadamard would have %.3g times the variance", size, ratio)
 		}
 	}
 	o, err := New(name, size, epsilon)

@@ -7,14 +7,14 @@ import (
 	"github.com/discreet-dp/discreet/noise"
 )
 
-// chance is what a client draws from. The tests have one that walks through every
+// randomness is what a client draws from. The tests have one that walks through every
 // way the draws can come out.
-type chance interface {
+type randomness interface {
 	flip(*coin) bool
 	below(n uint64) uint64
 }
 
-// dice are the chance of production.
+// dice are the randomness of production.
 type dice struct{ src *noise.Source }
 
 func (d dice) flip(c *coin) bool     { return c.flip(d.src) }

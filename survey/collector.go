@@ -30,7 +30,8 @@ func (c *Collector) Add(r Report) error {
 func (c *Collector) Merge(other *Collector) error {
 	a, b := c.oracle, other.oracle
 	if a.Name() != b.Name() || a.Size() != b.Size() || a.Cost() != b.Cost() {
-		return fmt.Errorf("%w: %s with %d values and %v, and %s with %d values and %v", ErrMerge, a.Name(), a.Size(), a.Cost(), b.Name(), b.Size(), b.Cost())
+		return fmt.Errorf("%w: %s with %d values and %v, and %s with %d values and %v", ErrMerge, a.Name(), a.Size(), a.Cost(), b.Name(),
+			b.Size(), b.Cost())
 	}
 	c.n += other.n
 	for i, s := range other.sums {

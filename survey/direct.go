@@ -52,13 +52,13 @@ func (d *Direct) Randomize(src *noise.Source, value int) (Report, error) {
 	return d.report(dice{src}, value), nil
 }
 
-func (d *Direct) report(c chance, value int) Report {
+func (d *Direct) report(c randomness, value int) Report {
 	return Report{Answer: turn(c, d.lie, uint64(value), uint64(d.size))}
 }
 
 // turn returns the value of k, or one of the others where the coin says to lie. The lie is
 // drawn also where it is not told.
-func turn(c chance, lie *coin, value, k uint64) uint64 {
+func turn(c randomness, lie *coin, value, k uint64) uint64 {
 	lies, by := c.flip(lie), 1+c.below(k-1)
 	if !lies {
 		by = 0

@@ -47,7 +47,8 @@ func cost(epsilon dp.Amount) (dp.Cost, error) {
 	case epsilon == 0:
 		return dp.Cost{}, fmt.Errorf("%w: with epsilon 0 the answers tell nothing; ask with an epsilon such as 1", ErrEpsilon)
 	case epsilon > largest:
-		return dp.Cost{}, fmt.Errorf("%w: above 32 hardly an answer is ever turned, and nobody is protected; ask with an epsilon such as 1", ErrEpsilon)
+		return dp.Cost{},
+			fmt.Errorf("%w: above 32 hardly an answer is ever turned, and nobody is protected; ask with an epsilon such as 1", ErrEpsilon)
 	}
 	rho, err := dp.CeilFloat(dp.RhoOfPure(epsilon.Float()))
 	if err != nil {
@@ -62,7 +63,8 @@ func checkDomain(size, most int) error {
 	case size < 2:
 		return fmt.Errorf("%w: it has %d values, and a question needs two answers at least", ErrDomain, size)
 	case size > most:
-		return fmt.Errorf("%w: it has %d values, and this oracle takes %d at most; put rare values together, or use another oracle", ErrDomain, size, most)
+		return fmt.Errorf("%w: it has %d values, and this oracle takes %d at most; put rare values together, or use another oracle",
+			ErrDomain, size, most)
 	}
 	return nil
 }

@@ -56,7 +56,7 @@ func (h *Hadamard) Randomize(src *noise.Source, value int) (Report, error) {
 	return h.report(dice{src}, value), nil
 }
 
-func (h *Hadamard) report(c chance, value int) Report {
+func (h *Hadamard) report(c randomness, value int) Report {
 	row := c.below(h.rows)
 	return Report{Row: row, Answer: turn(c, h.lie, parity(row&uint64(value)), 2)}
 }

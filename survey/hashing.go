@@ -110,7 +110,7 @@ func (o *Hashing) Randomize(src *noise.Source, value int) (Report, error) {
 	return o.report(dice{src}, value), nil
 }
 
-func (o *Hashing) report(c chance, value int) Report {
+func (o *Hashing) report(c randomness, value int) Report {
 	h := Hash{c.below(prime), c.below(prime)}
 	return Report{Hash: h, Answer: turn(c, o.lie, h.bucket(uint64(value), o.buckets), o.buckets)}
 }

@@ -109,7 +109,7 @@ func (h *Heavy) Randomize(src *noise.Source, value uint64) (HeavyReport, error) 
 	return h.report(dice{src}, value), nil
 }
 
-func (h *Heavy) report(c chance, value uint64) HeavyReport {
+func (h *Heavy) report(c randomness, value uint64) HeavyReport {
 	level := c.below(uint64(len(h.levels)))
 	length := h.levels[level]
 	row := c.below(1 << length)
@@ -175,14 +175,15 @@ type Found struct {
 // estimated: the levels are answered by different people, who are then independent, so the
 // last one is independent of which prefixes the others chose.
 //
-// For people who are all that there are it is proven where there is one level, and so no choice. With several the levels share
-// the people between them: who holds a value and went to another level is missing in the last, so
-// that it depends, a little, on what was chosen. A value that is fixed beforehand has its interval there too: the n' people of the
-// last level are a random sample of all n, drawn without replacement; so the number of them who hold x is
-// hypergeometric, which is a sum of independent bits (Vatutin, Mikhailov 1982), and
-// so is then the number who support x: where G is the generating function of the
-// first, that of the second is (1-q+qz)^n' G((1-p+pz)/(1-q+qz)), whose factors are again
-// those of bits. Its mean is n' (q + f(p-q)); see wider.
+// For people who are all that there are it is proven where there is one level, and so no choice.
+// With several the levels share the people between them: who holds a value and went to another
+// level is missing in the last, so that it depends, a little, on what was chosen. A value that is
+// fixed beforehand has its interval there too: the n' people of the last level are a random sample
+// of all n, drawn without replacement; so the number of them who hold x is hypergeometric, which is
+// a sum of independent bits (Vatutin, Mikhailov 1982), and so is then the number who support x:
+// where G is the generating function of the first, that of the second is (1-q+qz)^n'
+// G((1-p+pz)/(1-q+qz)), whose factors are again those of bits. Its mean is n' (q + f(p-q)); see
+// wider.
 func (c *HeavyCollector) Find(confidence float64) ([]Found, error) {
 	beta, err := miss(confidence)
 	if err != nil {

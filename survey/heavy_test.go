@@ -72,7 +72,8 @@ func TestHeavy(t *testing.T) {
 		}
 		for i, v := range heavy {
 			rest := (1 - sum(c.shares)) / float64(c.size)
-			if i >= len(found) || found[i].Value != v || found[i].Low > c.shares[i]+rest || found[i].High < c.shares[i]+rest || found[i].Low <= 0 {
+			if i >= len(found) || found[i].Value != v || found[i].Low > c.shares[i]+rest || found[i].High < c.shares[i]+rest ||
+				found[i].Low <= 0 {
 				t.Errorf("%d values: %d is held by %v, found %v", c.size, v, c.shares[i], found)
 				break
 			}

@@ -29,7 +29,7 @@ type Oracle interface {
 	// person: a second report is a second charge.
 	Randomize(src *noise.Source, value int) (Report, error)
 
-	report(c chance, value int) Report
+	report(c randomness, value int) Report
 	// check refuses what report cannot have made: reports come from anywhere.
 	check(r Report) error
 	// room is how many numbers a collector keeps.

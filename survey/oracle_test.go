@@ -155,7 +155,8 @@ func TestHashIsUniversal(t *testing.T) {
 	}
 	for _, g := range []uint64{2, 3, 4, 10, 1<<20 - 3} {
 		small := &Hashing{plan: plan{size: 300}, buckets: g}
-		for _, h := range []Hash{{0, 0}, {prime - 1, prime - 1}, {1, 0}, {noise.Uniform(src, prime), noise.Uniform(src, prime)}, {1 << 60, 5}} {
+		for _, h := range []Hash{{0, 0}, {prime - 1, prime - 1}, {1, 0},
+			{noise.Uniform(src, prime), noise.Uniform(src, prime)}, {1 << 60, 5}} {
 			for _, answer := range []uint64{0, 1, g - 1} {
 				sums := make([]int64, 300)
 				small.add(sums, Report{Hash: h, Answer: answer})
@@ -308,7 +309,8 @@ func TestBadPlans(t *testing.T) {
 	if _, err := NewHashing(8, 14*dp.One); !errors.Is(err, ErrEpsilon) {
 		t.Error(err)
 	}
-	for _, g := range []*big.Rat{nil, new(big.Rat), big.NewRat(1, 2), big.NewRat(-1, 4), big.NewRat(3, 4), new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 70))} {
+	for _, g := range []*big.Rat{nil, new(big.Rat), big.NewRat(1, 2), big.NewRat(-1, 4), big.NewRat(3, 4),
+		new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 70))} {
 		if _, err := NewBiased(g); !errors.Is(err, ErrEpsilon) {
 			t.Errorf("bias %v: %v", g, err)
 		}
@@ -353,7 +355,8 @@ func TestChoose(t *testing.T) {
 		size          int
 		epsilon, name string
 	}{
-		{2, "1", "direct"}, {10, "1", "direct"}, {11, "1", "oue"}, {128, "1", "oue"}, {129, "1", "olh"}, {5000, "1", "hadamard"}, {5000, "4", "olh"},
+		{2, "1", "direct"}, {10, "1", "direct"}, {11, "1", "oue"}, {128, "1", "oue"}, {129, "1", "olh"}, {5000, "1", "hadamard"},
+		{5000, "4", "olh"},
 		{100, "4", "direct"}, {6, "0.01", "oue"}, {5000, "9", "direct"}, {2, "32", "direct"},
 	} {
 		o, why, err := Choose(c.size, amount(t, c.epsilon))

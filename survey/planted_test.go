@@ -20,26 +20,26 @@ func TestPlantedBugs(t *testing.T) {
 	rows := oracle(t, "hadamard", 3, "1").(*Hadamard)
 
 	// A one is told as it is.
-	neverFlipsOne := func(c chance, v int) bool {
+	neverFlipsOne := func(c randomness, v int) bool {
 		lie := c.flip(newCoin(1, dp.One))
 		return v == 1 || lie
 	}
 	// The lie is drawn from all values and can be the truth: p is too large. Or the lie is
 	// told as if there were more values: p is too small.
-	lieIsTruth := func(c chance, v int) Report {
+	lieIsTruth := func(c randomness, v int) Report {
 		if c.flip(direct.lie) {
 			return Report{Answer: c.below(3)}
 		}
 		return Report{Answer: uint64(v)}
 	}
-	short := func(c chance, v int) Report {
+	short := func(c randomness, v int) Report {
 		if c.flip(newCoin(3, dp.One)) { // as if there were four values
 			return Report{Answer: (uint64(v) + 1 + c.below(2)) % 3}
 		}
 		return Report{Answer: uint64(v)}
 	}
 	// The bit that is held is 1 with q, and the others with p.
-	swapped := func(c chance, v int) Report {
+	swapped := func(c randomness, v int) Report {
 		r := Report{Bits: []uint64{0}}
 		for i := range 3 {
 			if i == v && c.flip(unary.other) || i != v && c.below(2) == 1 {
@@ -49,7 +49,7 @@ func TestPlantedBugs(t *testing.T) {
 		return r
 	}
 	// Symmetric unary encoding with epsilon for each bit, and two bits differ.
-	eachBit := func(c chance, v int) Report {
+	eachBit := func(c randomness, v int) Report {
 		r := Report{Bits: []uint64{0}}
 		for i := range 3 {
 			if (i == v) != c.flip(unary.other) {
@@ -59,11 +59,11 @@ func TestPlantedBugs(t *testing.T) {
 		return r
 	}
 	// A hash function whose seed is made of the value.
-	seedOfValue := func(c chance, v int) Report {
+	seedOfValue := func(c randomness, v int) Report {
 		h := Hash{c.below(prime) ^ uint64(v), c.below(prime)}
 		return Report{Hash: h, Answer: turn(c, olh.lie, h.bucket(uint64(v), olh.buckets), olh.buckets)}
 	}
-	seedIsValue := func(c chance, v int) Report {
+	seedIsValue := func(c randomness, v int) Report {
 		h := Hash{uint64(2*v + 1), 7}
 		if v == 1 {
 			h.A = 2
@@ -71,12 +71,12 @@ func TestPlantedBugs(t *testing.T) {
 		return Report{Hash: h, Answer: turn(c, olh.lie, h.bucket(uint64(v), olh.buckets), olh.buckets)}
 	}
 	// The same hash for everybody: values that collide always do.
-	oneHash := func(c chance, v int) Report {
+	oneHash := func(c randomness, v int) Report {
 		h := Hash{1 << 55, 0}
 		return Report{Hash: h, Answer: turn(c, olh.lie, h.bucket(uint64(v), olh.buckets), olh.buckets)}
 	}
 	// A row in which the value's sign is plus.
-	chosenRow := func(c chance, v int) Report {
+	chosenRow := func(c randomness, v int) Report {
 		row := c.below(rows.rows)
 		if parity(row&uint64(v)) == 1 {
 			row = 0
@@ -97,10 +97,12 @@ func TestPlantedBugs(t *testing.T) {
 		}
 		return out
 	}
-	run := func(f func(c chance, v int) Report) client {
+	run := func(f func(c randomness, v int) Report) client {
 		return func(src *noise.Source, v int) Report { return f(dice{src}, v) }
 	}
-	exact := func(f func(c chance, v int) Report) func() error { return func() error { return checkPure(e, 3, f) } }
+	exact := func(f func(c randomness, v int) Report) func() error {
+		return func() error { return checkPure(e, 3, f) }
+	}
 
 	for _, c := range []struct {
 		name  string

@@ -59,7 +59,7 @@ func (u *Unary) Randomize(src *noise.Source, value int) (Report, error) {
 	return u.report(dice{src}, value), nil
 }
 
-func (u *Unary) report(c chance, value int) Report {
+func (u *Unary) report(c randomness, value int) Report {
 	words := make([]uint64, (u.size+63)/64)
 	own := c.below(2)
 	for i := range u.size {

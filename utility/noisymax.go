@@ -33,7 +33,8 @@ func (s Selection) NoisyMax(scores []float64) (Choice, error) {
 		return Choice{}, err
 	}
 	if len(scores) > mostNoisy {
-		return Choice{}, fmt.Errorf("%w: there are %d scores; write at most %d, or use permute-and-flip, which is better", ErrInput, len(scores), mostNoisy)
+		return Choice{}, fmt.Errorf("%w: there are %d scores; write at most %d, or use permute-and-flip, which is better", ErrInput,
+			len(scores), mostNoisy)
 	}
 	// What is more than 700 below the best is as if it were 700 below it: its
 	// probability is below 1e-290 either way.

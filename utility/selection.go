@@ -36,7 +36,8 @@ func (s Selection) width() float64 {
 // (McSherry, Talwar 2007; Dwork, Roth 2014, Theorem 3.11). Permute-and-flip is
 // never worse (McKenna, Sheldon 2020). Use 1 for best where nothing is known.
 func (s Selection) Bound(size, best int, beta float64) (float64, error) {
-	if err := firstOf(s.check(), atLeast("the size of the set", size, 1), atLeast("the number of best elements", best, 1), probability(beta)); err != nil {
+	if err := firstOf(s.check(), atLeast("the size of the set", size, 1), atLeast("the number of best elements", best, 1),
+		probability(beta)); err != nil {
 		return 0, err
 	}
 	if best > size {

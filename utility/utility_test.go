@@ -155,7 +155,8 @@ func TestSelections(t *testing.T) {
 		scores := rapid.SliceOfN(rapid.Float64Range(-40, 40), 1, 40).Draw(t, "scores")
 		s := Selection{rapid.Float64Range(0.01, 5).Draw(t, "epsilon"), 1, rapid.Bool().Draw(t, "monotone")}
 		errs := map[string]float64{}
-		for name, law := range map[string]func([]float64) (Choice, error){"exponential": s.Exponential, "flip": s.PermuteAndFlip, "noisy": s.NoisyMax} {
+		for name, law := range map[string]func([]float64) (Choice, error){"exponential": s.Exponential, "flip": s.PermuteAndFlip,
+			"noisy": s.NoisyMax} {
 			c, err := law(scores)
 			if err != nil {
 				t.Fatal(err)
@@ -327,7 +328,8 @@ func TestBadInput(t *testing.T) {
 	}
 	_, err = good.NoisyMax(make([]float64, mostNoisy+1))
 	refused("too many scores", err)
-	for _, v := range []SparseVector{{1, 0, 1, 0, 1}, {1, 0, 1, 1, 0}, {1, 0, 1, 1, 2}, {1, 1, 1, 1, 1}, {1, nan, 1, 1, 1}, {1, -1, 1, 1, 1}} {
+	for _, v := range []SparseVector{{1, 0, 1, 0, 1}, {1, 0, 1, 1, 0}, {1, 0, 1, 1, 2}, {1, 1, 1, 1, 1}, {1, nan, 1, 1, 1},
+		{1, -1, 1, 1, 1}} {
 		_, err = v.Alpha(0.05)
 		refused("sparse vector", err)
 	}

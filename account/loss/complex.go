@@ -51,7 +51,8 @@ func expm1(w complex128) (complex128, float64) {
 	grow := math.Expm1(a)
 	re := grow*cos - 2*half*half
 	im := (1 + grow) * sin
-	return complex(re, im), 8 * unit * (math.Abs(grow) + 2*half*half + math.Abs(im) + math.Abs(a)*(1+grow) + min(1, math.Abs(b))*(1+math.Abs(b)))
+	return complex(re, im),
+		8 * unit * (math.Abs(grow) + 2*half*half + math.Abs(im) + math.Abs(a)*(1+grow) + min(1, math.Abs(b))*(1+math.Abs(b)))
 }
 
 func size(z complex128) float64 { return math.Hypot(real(z), imag(z)) }

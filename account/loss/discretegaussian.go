@@ -18,7 +18,9 @@ type discreteGaussian struct {
 //	M(z) = exp(D^2 z(z+1)/(2 sigma^2)) theta(zD)/theta(0).
 func DiscreteGaussian(variance float64, steps int) (Law, error) {
 	if !(variance >= 1e-4 && variance <= 1e18) || steps < 1 || steps > 1e9 {
-		return nil, fmt.Errorf("%w: discrete Gaussian noise of sigma^2 %v for a sensitivity of %v: sigma^2 must be between 1e-4 and 1e18, the sensitivity a whole number from 1 to 1e9", ErrParameter, variance, steps)
+		return nil,
+			fmt.Errorf("%w: discrete Gaussian noise of sigma^2 %v for a sensitivity of %v: sigma^2 must be between 1e-4 and 1e18, the "+
+				"sensitivity a whole number from 1 to 1e9", ErrParameter, variance, steps)
 	}
 	if mu := float64(steps) / math.Sqrt(variance); mu > 1e4 || mu < 1e-9 {
 		return nil, fmt.Errorf("%w: the sensitivity over sigma is %v, and must be between 1e-9 and 1e4", ErrParameter, mu)

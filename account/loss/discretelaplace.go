@@ -22,7 +22,9 @@ type discreteLaplace struct {
 // them, where the loss is a(D - 2k).
 func DiscreteLaplace(scale float64, steps int) (Law, error) {
 	if !(scale > 0) || math.IsInf(scale, 0) || steps < 1 {
-		return nil, fmt.Errorf("%w: discrete Laplace noise of scale %v for a sensitivity of %v: the scale must be above 0, the sensitivity a whole number of at least 1", ErrParameter, scale, steps)
+		return nil,
+			fmt.Errorf("%w: discrete Laplace noise of scale %v for a sensitivity of %v: the scale must be above 0, the sensitivity a "+
+				"whole number of at least 1", ErrParameter, scale, steps)
 	}
 	if err := checkEpsilon(float64(steps) / scale); err != nil {
 		return nil, err

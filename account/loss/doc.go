@@ -48,14 +48,13 @@
 //     Each end of the bracket is computed from its own. Their mass beyond 1e-10 of
 //     delta is moved to infinity for the upper end, and left out for the lower.
 //
-// The brackets are about 1e-9 wide for closed forms whose characteristic function
-// decays, and for discrete laws on one lattice; about 1e-4 for few laws with atoms
-// and for unlike ones on many lattices, and under sampling up to some 10,000
-// compositions. With rates of 1e-4 and below and little noise they are up to some percent
-// wide, where epsilon is small beside the steps of the lattice; in the direction that is not
-// the guarantee the lower end can be 0. They widen, and stay valid, where rounding or the limits on the
-// work take over: at a million compositions under sampling, say, or next to the
-// largest loss.
+// The brackets are about 1e-9 wide for closed forms whose characteristic function decays, and for
+// discrete laws on one lattice; about 1e-4 for few laws with atoms and for unlike ones on many
+// lattices, and under sampling up to some 10,000 compositions. With rates of 1e-4 and below and
+// little noise they are up to some percent wide, where epsilon is small beside the steps of the
+// lattice; in the direction that is not the guarantee the lower end can be 0. They widen, and stay
+// valid, where rounding or the limits on the work take over: at a million compositions under
+// sampling, say, or next to the largest loss.
 //
 // # When it may be used
 //

@@ -47,9 +47,10 @@ func (m mixture) enclose(step, origin, spare, t float64) (below, above *lattice)
 	return below, above
 }
 
-// centre is where a point of the lattice should be: at the mean of what lies around it. Where the rate is small nearly all of the mass lies closer
-// together than points do. A lump of it that is beside its point needs for its mean what the whole tail has, and takes it, so that a law is left that loses
-// next to nothing. Any origin makes an enclosure, so this one need not be exact.
+// centre is where a point of the lattice should be: at the mean of what lies around it. Where the
+// rate is small nearly all of the mass lies closer together than points do. A lump of it that is
+// beside its point needs for its mean what the whole tail has, and takes it, so that a law is left
+// that loses next to nothing. Any origin makes an enclosure, so this one need not be exact.
 func (m mixture) centre(step float64) (origin float64) {
 	end := func(loss float64) float64 {
 		rise, _ := m.rise(loss)

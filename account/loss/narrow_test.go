@@ -2,8 +2,9 @@ package loss
 
 import "testing"
 
-// TestNarrowUnderSampling: with a small rate and little noise nearly all of the mass lies between two points of the lattice. Both ends of the bracket are of use all the
-// same, alone and beside another law; the wider direction is the guarantee.
+// TestNarrowUnderSampling: with a small rate and little noise nearly all of the mass lies between
+// two points of the lattice. Both ends of the bracket are of use all the same, alone and beside
+// another law; the wider direction is the guarantee.
 func TestNarrowUnderSampling(t *testing.T) {
 	for _, c := range []struct {
 		sigma, rate float64

@@ -20,7 +20,8 @@ func TestShape(t *testing.T) {
 		times int
 	}{
 		{"gaussian", gaussian, 1}, {"laplace", lap, 1}, {"exponential", exp, 1}, {"response", resp, 1}, {"discrete laplace", dl, 1},
-		{"discrete gaussian", dg, 1}, {"sampled", sg, 1}, {"laplace", lap, 20}, {"response", resp, 50}, {"exponential", exp, 10}, {"sampled", sg, 20}, {"discrete gaussian", dg, 30},
+		{"discrete gaussian", dg, 1}, {"sampled", sg, 1}, {"laplace", lap, 20}, {"response", resp, 50}, {"exponential", exp, 10},
+		{"sampled", sg, 20}, {"discrete gaussian", dg, 30},
 	} {
 		s, err := Sum{}.Plus(c.law, c.times)
 		if err != nil {

@@ -55,7 +55,8 @@ func Calibrate(uses []Use, epsilon, delta float64, direction Direction) (Calibra
 			continue
 		}
 		if c.kind != nil && c.kind != u.Mechanism.kind {
-			return Calibration{}, refuse("%s and %s both leave their noise open: leave it open for one kind of mechanism", c.kind.name, u.Mechanism.kind.name)
+			return Calibration{}, refuse("%s and %s both leave their noise open: leave it open for one kind of mechanism", c.kind.name,
+				u.Mechanism.kind.name)
 		}
 		c.kind = u.Mechanism.kind
 	}
@@ -63,7 +64,8 @@ func Calibrate(uses []Use, epsilon, delta float64, direction Direction) (Calibra
 		return Calibration{}, refuse("no mechanism leaves its noise open: write one without it, such as gaussian")
 	}
 	if delta == 0 && c.kind.facts != nil && (c.kind.name == "gaussian" || c.kind.name == "discrete-gaussian") {
-		return Calibration{}, refuse("delta is 0, and Gaussian noise keeps no epsilon at delta 0: write a delta such as 1e-6, or use laplace")
+		return Calibration{},
+			refuse("delta is 0, and Gaussian noise keeps no epsilon at delta 0: write a delta such as 1e-6, or use laplace")
 	}
 	return c.solve()
 }
@@ -197,10 +199,14 @@ func (c calibration) solve() (Calibration, error) {
 		if failed != nil {
 			return Calibration{}, failed
 		}
-		return Calibration{}, refuse("no noise up to %.3g is enough for epsilon %v and delta %v: use the mechanisms less often, or give those with a fixed noise more of it", mostNoise*unit, c.epsilon, c.delta)
+		return Calibration{},
+			refuse("no noise up to %.3g is enough for epsilon %v and delta %v: use the mechanisms less often, or give those with a fixed "+
+				"noise more of it", mostNoise*unit, c.epsilon, c.delta)
 	}
 	if upper(low) <= 0 {
-		return Calibration{}, refuse("even %s %.3g, the least that is looked at, keeps epsilon %v at delta %v: there is nothing to calibrate, or epsilon is too large", c.kind.parameter(), c.amount(leastNoise*unit), c.epsilon, c.delta)
+		return Calibration{},
+			refuse("even %s %.3g, the least that is looked at, keeps epsilon %v at delta %v: there is nothing to calibrate, or epsilon "+
+				"is too large", c.kind.parameter(), c.amount(leastNoise*unit), c.epsilon, c.delta)
 	}
 	low, high = c.near(upper, low, high)
 	before, enough := root.Between(upper, low, high, 1e-10/max(1, math.Abs(high)))

@@ -44,7 +44,8 @@ func TestCalibrateTight(t *testing.T) {
 		text  string
 		times int
 	}{
-		{"laplace", 2}, {"laplace", 10}, {"laplace", 40}, {"laplace", 1000}, {"discrete-laplace", 50}, {"discrete-gaussian:sensitivity=3", 50},
+		{"laplace", 2}, {"laplace", 10}, {"laplace", 40}, {"laplace", 1000}, {"discrete-laplace", 50},
+		{"discrete-gaussian:sensitivity=3", 50},
 		{"randomized-response", 30}, {"gaussian", 40},
 	} {
 		got := calibrate(t, 1, 1e-6, Use{mechanism(t, c.text), c.times})
@@ -63,7 +64,8 @@ func TestCalibrateTight(t *testing.T) {
 
 // With mechanisms that stay as they are, and several sensitivities at once.
 func TestCalibrateWhole(t *testing.T) {
-	c := calibrate(t, 1, 1e-6, Use{mechanism(t, "gaussian"), 10}, Use{mechanism(t, "gaussian:sensitivity=2"), 5}, Use{mechanism(t, "gaussian:sigma=100"), 3})
+	c := calibrate(t, 1, 1e-6, Use{mechanism(t, "gaussian"), 10}, Use{mechanism(t, "gaussian:sensitivity=2"), 5},
+		Use{mechanism(t, "gaussian:sigma=100"), 3})
 	// 10 + 5*4 = 30 squares of sensitivity, beside 3/100^2 of mu^2 that is spent.
 	alone := calibrate(t, 1, 1e-6, Use{mechanism(t, "gaussian"), 1}).Value()
 	want := math.Sqrt(30 / (1/(alone*alone) - 3e-4))

@@ -89,7 +89,8 @@ func ParseMechanism(text string, free bool) (Mechanism, error) {
 		key, value, ok := strings.Cut(part, "=")
 		number, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
 		if !ok || err != nil || math.IsNaN(number) || math.IsInf(number, 0) {
-			return Mechanism{}, refuse("%q of %q is not a parameter with a number: write it like %s=0.1, with a point for decimals", part, text, m.kind.noise[0])
+			return Mechanism{}, refuse("%q of %q is not a parameter with a number: write it like %s=0.1, with a point for decimals", part,
+				text, m.kind.noise[0])
 		}
 		if key = strings.TrimSpace(key); seen[key] {
 			return Mechanism{}, refuse("%q says %s twice", text, key)
@@ -100,7 +101,8 @@ func ParseMechanism(text string, free bool) (Mechanism, error) {
 		}
 	}
 	if m.noise == "" && !free {
-		return Mechanism{}, refuse("%q does not say how much noise there is: write for example %s:%s=0.1", text, m.kind.name, m.kind.noise[0])
+		return Mechanism{},
+			refuse("%q does not say how much noise there is: write for example %s:%s=0.1", text, m.kind.name, m.kind.noise[0])
 	}
 	if m.noise == "" {
 		return m, nil
@@ -126,7 +128,8 @@ func (m *Mechanism) set(key string, value float64) error {
 		m.delta = value
 	case key == "sensitivity" && m.kind.moved:
 		if !(value > 0) || m.kind.whole && value != math.Trunc(value) || value > 1e9 {
-			return refuse("the sensitivity is %v, and must be above 0 and at most 1e9%s", value, map[bool]string{true: ", and a whole number"}[m.kind.whole])
+			return refuse("the sensitivity is %v, and must be above 0 and at most 1e9%s", value,
+				map[bool]string{true: ", and a whole number"}[m.kind.whole])
 		}
 		m.sensitivity = value
 	case key == "sample" && m.kind.sample:

@@ -16,7 +16,8 @@ import (
 func TestRhoBoundsEveryOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		amount := math.Exp(rapid.Float64Range(-5, 4).Draw(t, "ln amount"))
-		name := rapid.SampledFrom([]string{"laplace:epsilon", "discrete-laplace:scale", "gaussian:sigma", "discrete-gaussian:sigma2", "pure:epsilon"}).Draw(t, "name")
+		name := rapid.SampledFrom([]string{"laplace:epsilon", "discrete-laplace:scale", "gaussian:sigma", "discrete-gaussian:sigma2",
+			"pure:epsilon"}).Draw(t, "name")
 		text := name + "=" + format(amount)
 		if name == "discrete-laplace:scale" {
 			text += ",sensitivity=" + format(float64(rapid.IntRange(1, 50).Draw(t, "sensitivity")))
@@ -81,7 +82,8 @@ func TestParametersRoundUp(t *testing.T) {
 // Sampling everybody is no sampling, sampling few costs little, and in between cost
 // grows with the rate.
 func TestSamplingGrows(t *testing.T) {
-	for _, text := range []string{"laplace:epsilon=1", "gaussian:sigma=1", "pure:epsilon=1", "approx:epsilon=1,delta=1e-7", "exponential:epsilon=1", "randomized-response:epsilon=1"} {
+	for _, text := range []string{"laplace:epsilon=1", "gaussian:sigma=1", "pure:epsilon=1", "approx:epsilon=1,delta=1e-7",
+		"exponential:epsilon=1", "randomized-response:epsilon=1"} {
 		whole := workload(t, text, 10)
 		before := map[Method]float64{}
 		for _, rate := range []string{"0.001", "0.01", "0.1", "0.5", "0.9", "1"} {

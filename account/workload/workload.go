@@ -167,7 +167,9 @@ func (w *Workload) Epsilon(delta float64, direction Direction) (Answer, error) {
 		own += float64(w.uses[i].Times) * c.delta
 	}
 	if own > 0 && -math.Expm1(-own) >= delta {
-		return Answer{}, refuse("the mechanisms' own deltas add up to %.3g, which leaves nothing of delta %v: ask at a larger delta, or make theirs smaller", own, delta)
+		return Answer{},
+			refuse("the mechanisms' own deltas add up to %.3g, which leaves nothing of delta %v: ask at a larger delta, or make "+
+				"theirs smaller", own, delta)
 	}
 	return w.ask(func(a accountant) (dp.Bracket, error) { return a.epsilon(delta) }, direction, Methods...)
 }
@@ -191,7 +193,8 @@ func (w *Workload) deltaError(delta float64) error {
 		return refuse("delta is %v, and must be above 0 and below 1: write one such as 1e-6", delta)
 	}
 	if basic, err := account.Basic(w.repeated()); err == nil && w.pure() && basic.Delta == 0 {
-		return refuse("delta is 0, and must be above 0 for every method but one: simple composition gives epsilon %.6g at delta 0", basic.Epsilon)
+		return refuse("delta is 0, and must be above 0 for every method but one: simple composition gives epsilon "+
+			"%.6g at delta 0", basic.Epsilon)
 	}
 	return refuse("delta is 0, and must be above 0: these mechanisms have no epsilon at delta 0")
 }
@@ -215,7 +218,8 @@ func (w *Workload) ask(question func(accountant) (dp.Bracket, error), direction 
 		}
 	}
 	if len(out.Results) == 0 {
-		return Answer{}, refuse("no accountant has a bound: %s: %s", out.Skipped[len(out.Skipped)-1].Method, out.Skipped[len(out.Skipped)-1].Reason)
+		return Answer{},
+			refuse("no accountant has a bound: %s: %s", out.Skipped[len(out.Skipped)-1].Method, out.Skipped[len(out.Skipped)-1].Reason)
 	}
 	return out, nil
 }

@@ -106,7 +106,8 @@ func TestAccountantsAgree(t *testing.T) {
 		texts := rapid.SliceOfN(rapid.SampledFrom([]string{
 			"laplace:epsilon=0.1", "laplace:scale=3", "gaussian:sigma=4", "gaussian:rho=0.01",
 			"discrete-laplace:scale=10,sensitivity=3", "discrete-gaussian:sigma2=20", "randomized-response:epsilon=0.3",
-			"exponential:epsilon=0.2", "pure:epsilon=0.05", "approx:epsilon=0.1,delta=1e-9", "laplace:epsilon=0.5,sample=0.1", "gaussian:sigma=1,sample=0.02",
+			"exponential:epsilon=0.2", "pure:epsilon=0.05", "approx:epsilon=0.1,delta=1e-9", "laplace:epsilon=0.5,sample=0.1",
+			"gaussian:sigma=1,sample=0.02",
 			"pure:epsilon=0.5,sample=0.1",
 		}), 1, 3).Draw(t, "mechanisms")
 		var uses []Use
@@ -220,7 +221,8 @@ func TestRefusals(t *testing.T) {
 }
 
 func TestMechanismRoundTrip(t *testing.T) {
-	for _, text := range []string{"laplace:epsilon=0.1", "gaussian:sigma=4,sensitivity=2,sample=0.01", "approx:epsilon=0.1,delta=1e-09", "discrete-gaussian:sigma2=16,sensitivity=3", "gaussian"} {
+	for _, text := range []string{"laplace:epsilon=0.1", "gaussian:sigma=4,sensitivity=2,sample=0.01", "approx:epsilon=0.1,delta=1e-09",
+		"discrete-gaussian:sigma2=16,sensitivity=3", "gaussian"} {
 		if got := mechanism(t, text).String(); got != text {
 			t.Errorf("%q became %q", text, got)
 		}

@@ -44,7 +44,7 @@ func table(p *pricing.Priced, q *tree.Plan, b *pricing.Purchase, r *Released) *a
 	if q.Limit != nil && *q.Limit < int64(len(rows)) {
 		rows = rows[:*q.Limit]
 	}
-	a := &api.Answer{MaxRows: q.Query.MaxRows(), MaxGroups: q.Query.MaxGroups(), Cut: q.Query.Bounded(), Confidence: p.Settings.Level()}
+	a := &api.Answer{Limits: api.Limits{MaxRows: q.Query.MaxRows(), MaxGroups: q.Query.MaxGroups(), Cut: q.Query.Bounded()}, Confidence: p.Settings.Level()}
 	a.Columns = f.columns()
 	bars := f.bars()
 	for _, row := range rows {

@@ -9,16 +9,16 @@ import (
 
 // widths notes the lines that are too wide. A comment is too wide where it could be wrapped: a
 // directive, a word without spaces, and text that is indented, as commands and tables are, stay as
-// they are, and so does what an example has to print. Nor are lines inside of a raw string counted,
-// which are not source but what the program says.
+// they are, and so does what an example has to print. A raw string is not counted, nor is a tag:
+// neither can be broken.
 func (s source) widths() {
 	raw, comments := s.raw(), s.comments()
 	for i, text := range strings.Split(string(s.text), "\n") {
 		line := i + 1
-		width := utf8.RuneCountInString(text) + (tab-1)*strings.Count(text, "\t")
+		width := columns(text)
 		switch {
 		case comments[line] == "":
-			if width > CodeWidth && !raw[line] {
+			if width -= raw[line]; width > CodeWidth {
 				s.into.WideCode = append(s.into.WideCode, Place{File: s.name, Line: line, What: "code", Size: width, Test: s.test})
 			}
 		case width > CommentWidth && wraps(comments[line]):
@@ -27,13 +27,17 @@ func (s source) widths() {
 	}
 }
 
-// raw returns the lines that begin within a string.
-func (s source) raw() map[int]bool {
-	out := map[int]bool{}
+func columns(text string) int {
+	return utf8.RuneCountInString(text) + (tab-1)*strings.Count(text, "\t")
+}
+
+// raw returns how much of each line is within a raw string.
+func (s source) raw() map[int]int {
+	out := map[int]int{}
 	ast.Inspect(s.file, func(n ast.Node) bool {
 		if l, ok := n.(*ast.BasicLit); ok && l.Kind == token.STRING && l.Value[0] == '`' {
-			for line := s.line(l.Pos()) + 1; line <= s.line(l.End()); line++ {
-				out[line] = true
+			for i, text := range strings.Split(l.Value, "\n") {
+				out[s.line(l.Pos())+i] += columns(text)
 			}
 		}
 		return true

@@ -5,8 +5,9 @@ import (
 	"sync/atomic"
 )
 
-// Records are words in blocks. A row is its person (an integer; or a text's hash, its length and its
-// bytes) and the payload; a partial is its person and the partial sums. A block has records of one form.
+// Records are words in blocks. A row is its person (an integer; or a text's hash, its length and
+// its bytes) and the payload; a partial is its person and the partial sums. A block has records of
+// one form.
 
 const (
 	blockWords = 256

@@ -208,8 +208,8 @@ func drawRows(t *rapid.T, s Spec, text bool) []row {
 	return rows
 }
 
-// TestDefinition compares the operator with the definition, in every order, with batches, goroutines and limits
-// that force compactions and passes.
+// TestDefinition compares the operator with the definition, in every order, with batches,
+// goroutines and limits that force compactions and passes.
 func TestDefinition(t *testing.T) {
 	modes := map[string]int{}
 	rapid.Check(t, func(rt *rapid.T) {
@@ -234,7 +234,8 @@ func TestDefinition(t *testing.T) {
 		}
 	})
 	t.Log(modes)
-	for _, m := range []string{"unordered true, passes 1", "unordered true, passes 3", "unordered false, passes 1", "unordered false, passes 2"} {
+	for _, m := range []string{"unordered true, passes 1", "unordered true, passes 3", "unordered false, passes 1",
+		"unordered false, passes 2"} {
 		if modes[m] == 0 && !testing.Short() { // few draws may miss one
 			t.Errorf("never tried: %s", m)
 		}

@@ -35,8 +35,8 @@ func newClustered(l *layout, k *kernel) *clustered {
 	return c
 }
 
-// add takes a batch. People who are in the middle of a stretch are all here; the first and the last may
-// go on in another batch, and are handed to the partitions.
+// add takes a batch. People who are in the middle of a stretch are all here; the first and the last
+// may go on in another batch, and are handed to the partitions.
 func (c *clustered) add(b *Batch, others func(b *Batch, from, to int)) error {
 	b = c.compact(b)
 	n := len(b.Groups)
@@ -172,11 +172,12 @@ func (c *clustered) compact(b *Batch) *Batch {
 	return o
 }
 
-// inOrder reports whether no stretch reaches into another: then a person in the middle of one is in no
-// other. They may touch, in people who were handed to the partitions.
+// inOrder reports whether no stretch reaches into another: then a person in the middle of one is in
+// no other. They may touch, in people who were handed to the partitions.
 func inOrder(all []stretch) bool {
 	slices.SortFunc(all, func(a, b stretch) int {
-		return cmp.Or(cmp.Compare(a.first, b.first), bytes.Compare(a.low, b.low), cmp.Compare(a.last, b.last), bytes.Compare(a.high, b.high))
+		return cmp.Or(cmp.Compare(a.first, b.first), bytes.Compare(a.low, b.low), cmp.Compare(a.last, b.last),
+			bytes.Compare(a.high, b.high))
 	})
 	for i := 1; i < len(all); i++ {
 		if all[i-1].last > all[i].first || bytes.Compare(all[i-1].high, all[i].low) > 0 {

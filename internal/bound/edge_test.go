@@ -23,8 +23,8 @@ func counting(groups, most int) Spec {
 	}}
 }
 
-// TestCollision has people whose texts have one hash, which anybody can make who knows the salt. They stay two people:
-// taken for one they would share the groups that one person may be in.
+// TestCollision has people whose texts have one hash, which anybody can make who knows the salt.
+// They stay two people: taken for one they would share the groups that one person may be in.
 func TestCollision(t *testing.T) {
 	s := counting(8, 1)
 	l, err := newLayout(s)
@@ -61,8 +61,8 @@ func TestCollision(t *testing.T) {
 	}
 }
 
-// TestOneHeavyPerson has more rows of one person than are sorted at once, and more than fit into memory: no
-// partition can be divided further.
+// TestOneHeavyPerson has more rows of one person than are sorted at once, and more than fit into
+// memory: no partition can be divided further.
 func TestOneHeavyPerson(t *testing.T) {
 	s := counting(50, 3)
 	var rows []row
@@ -96,7 +96,8 @@ func TestOneHeavyPerson(t *testing.T) {
 	}
 }
 
-// TestCompaction has more rows than fit, of people with many rows in few groups each: what is kept of them fits.
+// TestCompaction has more rows than fit, of people with many rows in few groups each: what is kept
+// of them fits.
 func TestCompaction(t *testing.T) {
 	s := counting(200, 4)
 	s.Measures[1].Reach = 1 << 40
@@ -206,8 +207,9 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestChoiceIsFair: over many people every group is kept about as often as another, people do not all keep the same
-// ones, and another salt keeps others. Otherwise some groups' totals would be too small in every answer.
+// TestChoiceIsFair: over many people every group is kept about as often as another, people do not
+// all keep the same ones, and another salt keeps others. Otherwise some groups' totals would be too
+// small in every answer.
 func TestChoiceIsFair(t *testing.T) {
 	const groups, most, people = 20, 5, 20_000
 	s := Spec{Groups: groups, MaxGroups: most, Measures: []Measure{{Kind: People}}}
@@ -223,7 +225,8 @@ func TestChoiceIsFair(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// Each is binomial around 5000 with a deviation of 61: nine of them, so that it never fails by chance.
+		// Each is binomial around 5000 with a deviation of 61: nine of them, so that it never fails
+		// by chance.
 		for g, n := range got[0] {
 			if n < 5000-550 || n > 5000+550 {
 				t.Errorf("salt %d: group %d was kept by %d of %d", salt, g, n, people)
@@ -245,7 +248,8 @@ func TestChoiceIsFair(t *testing.T) {
 	}
 }
 
-// TestPasses has more people than fit, in every form that a row can have: each is counted in one pass.
+// TestPasses has more people than fit, in every form that a row can have: each is counted in one
+// pass.
 func TestPasses(t *testing.T) {
 	wide := Measure{Kind: Sum, Lo: clipped(-1, 50), Hi: clipped(1, 50), Reach: 1 << 45}
 	slim := Measure{Kind: Sum, Lo: big.NewInt(-50), Hi: big.NewInt(50), Reach: 100}
@@ -255,7 +259,8 @@ func TestPasses(t *testing.T) {
 			var rows []row
 			for i := range 30_000 {
 				n := mix(uint64(i))
-				rows = append(rows, row{person(int64(n % 9000)), int32(n >> 20 % 30), []int64{int64(n>>40%201) - 100, int64(n>>32%(1<<20)) << 20, 0}})
+				rows = append(rows,
+					row{person(int64(n % 9000)), int32(n >> 20 % 30), []int64{int64(n>>40%201) - 100, int64(n>>32%(1<<20)) << 20, 0}})
 			}
 			passes := 0
 			from := source(s, rows, text, 500, 2)

@@ -5,8 +5,8 @@ import (
 	"math/bits"
 )
 
-// mix is a bijection of 64 bits in which every bit of the input moves every bit of the output (Stafford's
-// thirteenth variant of the finalizer of MurmurHash3).
+// mix is a bijection of 64 bits in which every bit of the input moves every bit of the output
+// (Stafford's thirteenth variant of the finalizer of MurmurHash3).
 func mix(x uint64) uint64 {
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb
@@ -16,7 +16,8 @@ func mix(x uint64) uint64 {
 // seedInt is the hash of a person.
 func (l *layout) seedInt(person int64) uint64 { return mix(uint64(person) ^ l.s0) }
 
-// seedText is the hash of a person whose key is text. Two texts with one hash share a seed, and nothing else.
+// seedText is the hash of a person whose key is text. Two texts with one hash share a seed, and
+// nothing else.
 func (l *layout) seedText(b []byte) uint64 {
 	h := l.s0 ^ uint64(len(b))
 	for ; len(b) >= 8; b = b[8:] {
@@ -42,8 +43,8 @@ func lastWord(b []byte) uint64 {
 	return w
 }
 
-// order is the place of a group in a person's own order of all groups: for one seed no two groups have
-// the same.
+// order is the place of a group in a person's own order of all groups: for one seed no two groups
+// have the same.
 func (l *layout) order(seed uint64, group int32) uint64 {
 	return mix(seed + l.s1 + uint64(group)*0x9e3779b97f4a7c15)
 }

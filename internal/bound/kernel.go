@@ -12,15 +12,17 @@ type columns struct {
 	starts []int32 // where each person's rows start; and the end
 	ints   []int64 // who they are: keys, or
 	seeds  []uint64
-	// Per measure: values, nil where every row adds 1; and their upper halves, nil where the values are 64 bits.
+	// Per measure: values, nil where every row adds 1; and their upper halves, nil where the values
+	// are 64 bits.
 	lo, hi [][]int64
 }
 
 // kernel reduces people to what they contribute. It belongs to one goroutine.
 type kernel struct {
 	*layout
-	// mark has, for each group, the number of the pair (person, group) that it was in last. Numbers only
-	// grow, so a person's pairs are those from the person's first on, and nothing is ever cleared.
+	// mark has, for each group, the number of the pair (person, group) that it was in last. Numbers
+	// only grow, so a person's pairs are those from the person's first on, and nothing is ever
+	// cleared.
 	mark   []uint32
 	next   uint32
 	group  []int32  // of each pair
@@ -42,8 +44,8 @@ func newKernel(l *layout) *kernel {
 	return k
 }
 
-// run takes people's rows as a whole. Where emit is nil, what they contribute is added to the totals;
-// otherwise emit is told about every pair that is kept, with person and pair.
+// run takes people's rows as a whole. Where emit is nil, what they contribute is added to the
+// totals; otherwise emit is told about every pair that is kept, with person and pair.
 func (k *kernel) run(c *columns, emit func(person, pair int)) {
 	people := len(c.starts) - 1
 	if people < 1 {
@@ -87,7 +89,8 @@ func (k *kernel) number(c *columns, people int) {
 		clear(k.mark)
 		k.next = 1
 	}
-	k.pair, k.ends, k.group = slices.Grow(k.pair[:0], rows)[:rows], slices.Grow(k.ends[:0], people)[:people], slices.Grow(k.group[:0], rows+1)[:rows+1]
+	k.pair, k.ends, k.group = slices.Grow(k.pair[:0], rows)[:rows], slices.Grow(k.ends[:0], people)[:people],
+		slices.Grow(k.group[:0], rows+1)[:rows+1]
 	base, next := k.next, k.next
 	mark, group := k.mark, k.group
 	for p := range people {
@@ -177,7 +180,8 @@ func (k *kernel) add() {
 	}
 }
 
-// few is how many groups are ranked by comparing each with each, which has no branch to guess wrong.
+// few is how many groups are ranked by comparing each with each, which has no branch to guess
+// wrong.
 const few = 24
 
 // choose keeps the pairs of one person, from up to to, whose hashes are smallest.
@@ -218,8 +222,8 @@ func (k *kernel) choose(seed uint64, from, to uint32) {
 // handful is the largest number of groups to keep whose hashes are held in registers.
 const handful = 6
 
-// chooseFew inserts every hash into the list of the smallest, without a branch either. The list is always as
-// long, and starts with as many zeros as there are places too many, which stay in front.
+// chooseFew inserts every hash into the list of the smallest, without a branch either. The list is
+// always as long, and starts with as many zeros as there are places too many, which stay in front.
 func (k *kernel) chooseFew(seed uint64, from, to uint32) {
 	var hash [few]uint64
 	var list [handful]uint64

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// Source reads all rows, and calls take with each batch, from as many goroutines as it likes. It is called
-// once for every pass, and gives the same rows each time. An error of take must end it.
+// Source reads all rows, and calls take with each batch, from as many goroutines as it likes. It is
+// called once for every pass, and gives the same rows each time. An error of take must end it.
 type Source func(take func(*Batch) error) error
 
 // Run computes the totals: for each measure, one integer for each group.
@@ -70,7 +70,8 @@ type operator struct {
 	pool      pool
 	clustered bool
 
-	// busy is held for reading while a batch is taken, and for writing while partitions are compacted.
+	// busy is held for reading while a batch is taken, and for writing while partitions are
+	// compacted.
 	busy sync.RWMutex
 	// The partitions of this pass are those from first up to limit.
 	first, limit int
@@ -166,8 +167,8 @@ func (o *operator) take(b *Batch) error {
 	return nil
 }
 
-// full reports whether rows take more memory than they may. A share is left for what a compaction makes
-// before it frees anything.
+// full reports whether rows take more memory than they may. A share is left for what a compaction
+// makes before it frees anything.
 func (o *operator) full() bool { return 8*o.pool.used.Load() > o.Memory-o.Memory/8 }
 
 // relieve makes room: it compacts the partitions, and where that is not enough, it drops

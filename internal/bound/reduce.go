@@ -2,7 +2,8 @@ package bound
 
 import "slices"
 
-// reducer groups a partition's records by person and runs the kernel on them. It belongs to one goroutine at a time.
+// reducer groups a partition's records by person and runs the kernel on them. It belongs to one
+// goroutine at a time.
 type reducer struct {
 	*layout
 	kernel *kernel
@@ -39,8 +40,9 @@ func (r *reducer) compact(blocks []block, text bool) []block {
 	return r.shrink(blocks, text, 0)
 }
 
-// shrink compacts a partition, a round at a time, until it is no larger than limit or all compact. A round
-// that starts with the partials of the last one is the same as if all rows had been there at once: see the package.
+// shrink compacts a partition, a round at a time, until it is no larger than limit or all compact.
+// A round that starts with the partials of the last one is the same as if all rows had been there
+// at once: see the package.
 func (r *reducer) shrink(blocks []block, text bool, limit int) []block {
 	size := 0
 	for _, b := range blocks {
@@ -115,7 +117,8 @@ func (r *reducer) group(blocks []block, text bool) {
 	c := &r.cols
 	c.groups = slices.Grow(c.groups[:0], rows)[:rows]
 	for m, f := range r.fields {
-		c.lo[m], c.hi[m] = sized(c.lo[m], rows, f.half >= 0 || f.full >= 0 || f.kind == Rows && partials), sized(c.hi[m], rows, f.wide && partials)
+		c.lo[m], c.hi[m] = sized(c.lo[m], rows, f.half >= 0 || f.full >= 0 || f.kind == Rows && partials),
+			sized(c.hi[m], rows, f.wide && partials)
 	}
 	// Count, then place: a person's rows follow each other.
 	c.starts = slices.Grow(c.starts[:0], n+1)[:n+1]

@@ -6,9 +6,9 @@ import (
 	"sync"
 )
 
-// Singles computes the totals of rows of which nobody has more than one, so that no person has to be looked for: each row is clamped to its
-// measure's interval as a partial is, and added to the total of its group. Batches have no Ints and no Texts, and MaxGroups
-// and Salt are not used.
+// Singles computes the totals of rows of which nobody has more than one, so that no person has to
+// be looked for: each row is clamped to its measure's interval as a partial is, and added to the
+// total of its group. Batches have no Ints and no Texts, and MaxGroups and Salt are not used.
 func Singles(ctx context.Context, s Spec, source Source) ([][]int64, error) {
 	l, err := newLayout(s)
 	if err != nil {
@@ -32,8 +32,9 @@ type singles struct {
 	all  []*tallies
 }
 
-// tallies are the totals of one goroutine at a time, for each measure two sums a group: of the upper halves of its values, and of the lower ones, which
-// are not negative. Each is below 2^32 in magnitude, so 2^31 rows fit into 64 bits. The first group is that of rows which are left out.
+// tallies are the totals of one goroutine at a time, for each measure two sums a group: of the
+// upper halves of its values, and of the lower ones, which are not negative. Each is below 2^32 in
+// magnitude, so 2^31 rows fit into 64 bits. The first group is that of rows which are left out.
 type tallies struct {
 	upper, lower [][]int64
 	rows         int64

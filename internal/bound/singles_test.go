@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestSingles: each row is clamped by itself, whatever it holds, and sums are exact beyond 64 bits, below zero too. Rows of no group are left out.
+// TestSingles: each row is clamped by itself, whatever it holds, and sums are exact beyond 64 bits,
+// below zero too. Rows of no group are left out.
 func TestSingles(t *testing.T) {
 	for _, groups := range []int{1, 3} {
 		big53 := big.NewInt(1 << 53)

@@ -18,17 +18,18 @@ type Spec struct {
 	Unordered bool
 }
 
-// DefaultMemory is the limit on memory where none is given. The whole process takes about half as much
-// again, for what is worked on and what the collector has not seen yet.
+// DefaultMemory is the limit on memory where none is given. The whole process takes about half as
+// much again, for what is worked on and what the collector has not seen yet.
 const DefaultMemory = 3 << 30
 
 // Measure is one integer for each group.
 type Measure struct {
 	Kind Kind
-	// Lo and Hi are what one person's partial in one group is clamped to. They are not used for People.
+	// Lo and Hi are what one person's partial in one group is clamped to. They are not used for
+	// People.
 	Lo, Hi *big.Int
-	// Reach is the largest magnitude of a row's value, for Sum. A value beyond it is the caller's mistake, and makes the sum
-	// wrong; what a person contributes is clamped all the same.
+	// Reach is the largest magnitude of a row's value, for Sum. A value beyond it is the caller's
+	// mistake, and makes the sum wrong; what a person contributes is clamped all the same.
 	Reach int64
 }
 
@@ -46,15 +47,15 @@ const (
 	People
 )
 
-// Batch is some rows. A row whose group is negative is nobody's or is in no public group, and is left out.
-// The slices are read until Add returns.
+// Batch is some rows. A row whose group is negative is nobody's or is in no public group, and is
+// left out. The slices are read until Add returns.
 type Batch struct {
 	// Who a row is about: Ints, or Texts where Ints is nil.
 	Ints   []int64
 	Texts  [][]byte
 	Groups []int32
-	// Values has a column for every measure of kind Values (0 or 1) or Sum (0 where it is NULL), and nil
-	// for the others.
+	// Values has a column for every measure of kind Values (0 or 1) or Sum (0 where it is NULL),
+	// and nil for the others.
 	Values [][]int64
 }
 

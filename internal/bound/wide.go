@@ -31,8 +31,8 @@ func (w wide) int64() int64 {
 	return math.MaxInt64
 }
 
-// clip reads an integer, or the nearest of 80 bits: beyond what a policy can say (2^73), and so far below 128 bits
-// that totals of clamped partials cannot overflow.
+// clip reads an integer, or the nearest of 80 bits: beyond what a policy can say (2^73), and so far
+// below 128 bits that totals of clamped partials cannot overflow.
 func clip(x *big.Int) wide {
 	limit := new(big.Int).Lsh(big.NewInt(1), 80)
 	switch {

@@ -142,9 +142,10 @@ func TestErrors(t *testing.T) {
 	curve := []Curve{{"eps", []Point{{0, 1}, {1, 0}}}}
 	one := []Curve{{"eps", []Point{{1, 1}}}}
 	for want, c := range map[string]Chart{
-		"nothing to draw: no curve":                        {},
-		"nothing to draw: no curve, area":                  {Marks: []Mark{{"m", 1}}},
-		"nothing to draw: no curve, area or":               {Curves: []Curve{{"c", []Point{{nan, 1}, {1, inf}}}}, Stems: []Stem{{X: 1, Y: nan}}},
+		"nothing to draw: no curve":       {},
+		"nothing to draw: no curve, area": {Marks: []Mark{{"m", 1}}},
+		"nothing to draw: no curve, area or": {Curves: []Curve{{"c", []Point{{nan, 1}, {1, inf}}}},
+			Stems: []Stem{{X: 1, Y: nan}}},
 		`curve "eps" has the point (0, 1)`:                 {Curves: curve, LogX: true},
 		`curve "eps" has the point (1, 0)`:                 {Curves: curve, LogY: true},
 		`use a linear y axis`:                              {Curves: curve, LogY: true},

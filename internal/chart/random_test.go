@@ -23,8 +23,9 @@ var number = rapid.OneOf(
 
 var positive = rapid.Map(number, math.Abs)
 
-var name = rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"", "pld", "δ = 2.5·10⁻⁶", "東京", "<&>\"'", "\x00\x1b[2J", "\ufffe", "\u202e", "]]>",
-	strings.Repeat("long ", 50)}))
+var name = rapid.OneOf(rapid.String(),
+	rapid.SampledFrom([]string{"", "pld", "δ = 2.5·10⁻⁶", "東京", "<&>\"'", "\x00\x1b[2J", "\ufffe", "\u202e", "]]>",
+		strings.Repeat("long ", 50)}))
 
 func randomChart(r *rapid.T) Chart {
 	values := number
@@ -57,7 +58,8 @@ func TestRandomCharts(t *testing.T) {
 	drawn := 0
 	rapid.Check(t, func(r *rapid.T) {
 		c := randomChart(r)
-		size := Terminal{Width: rapid.IntRange(40, 200).Draw(r, "width"), Height: rapid.IntRange(10, 60).Draw(r, "height"), ASCII: rapid.Bool().Draw(r, "ascii")}
+		size := Terminal{Width: rapid.IntRange(40, 200).Draw(r, "width"), Height: rapid.IntRange(10, 60).Draw(r, "height"),
+			ASCII: rapid.Bool().Draw(r, "ascii")}
 		var text, document strings.Builder
 		err := c.SVG(&document)
 		if textErr := c.Text(&text, size); (err == nil) != (textErr == nil) {

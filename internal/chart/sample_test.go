@@ -87,7 +87,8 @@ func odd() Chart {
 		Subtitle: `x & y < z > "w"`,
 		X:        "x", Y: "a rather long description of what the y axis measures",
 		Curves: []Curve{
-			{"a name that is much too long for the place it has got", []Point{{-1e6, -3}, {2e6, 5}, {3e6, math.Inf(1)}, {4e6, 1}, {7e6, 2.1}}},
+			{"a name that is much too long for the place it has got",
+				[]Point{{-1e6, -3}, {2e6, 5}, {3e6, math.Inf(1)}, {4e6, 1}, {7e6, 2.1}}},
 			{"ends early", []Point{{0, 1}, {2e6, 4}}},
 			{"one point", []Point{{3e6, 3}}},
 			{"constant", []Point{{0, 2}, {7e6, 2}}},

@@ -1,7 +1,7 @@
 package curator
 
 import (
-	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/discreet-dp/discreet/api"
@@ -28,7 +28,7 @@ func TestDescribe(t *testing.T) {
 				t.Errorf("%s: answered and not described: %v", text, err)
 			case asked == nil:
 				described++
-				if !reflect.DeepEqual(before, a.Columns) {
+				if !slices.Equal(before, a.Columns) {
 					t.Errorf("%s:\ndescribed %+v\nanswered  %+v", text, before, a.Columns)
 				}
 			}

@@ -12,15 +12,6 @@ import (
 	"github.com/discreet-dp/discreet/mech"
 )
 
-// How a holdout fails, beside refusals and budgets.
-var (
-	// ErrHoldoutRun is returned when the engine failed while it computed a score. Questions of an open round are free, so what such a failure tells would be free too, as often as one likes: the
-	// holdout gives whoever asked nothing new until the owner has released them.
-	ErrHoldoutRun = errors.New("the engine could not compute this score, and the holdout gives you nothing new until the owner has released it; ask the owner to look at 'discreet incidents'")
-	// ErrLabels is returned when the file of labels cannot be read. What is wrong with it is for the owner.
-	ErrLabels = errors.New("the labels of this holdout cannot be read; ask the owner to run 'discreet check'. Nothing was charged")
-)
-
 // AskHoldout scores something on a holdout. It is charged for by rounds: all questions up to the next one that the holdout contradicts, and that one. The first question of a round pays for
 // it, before any noise is drawn and before the score is computed; the others are free. A question that was answered before is answered again, by whoever asks.
 //
@@ -100,8 +91,8 @@ func (c *Curator) askHoldout(ctx context.Context, who *payer, p *submission, kno
 
 // failedHoldout ends a holdout that failed, for whoever asked, unless nobody is told of it.
 func (c *Curator) failedHoldout(ctx context.Context, who *payer, p *submission, cause error) error {
-	err := c.failed(context.WithoutCancel(ctx), who.analyst, who.sequence, cause, ErrHoldoutRun)
-	if err == ErrHoldoutRun {
+	err := c.failed(context.WithoutCancel(ctx), who.analyst, who.sequence, cause, api.ErrHoldoutRun)
+	if err == api.ErrHoldoutRun {
 		p.open.fail(who.analyst)
 	}
 	return err
@@ -119,7 +110,7 @@ func (c *Curator) runHoldout(ctx context.Context, p *submission) (mech.Exact, er
 		return mech.Exact{}, err
 	}
 	if p.open.hasFailed(who.analyst, door) {
-		return mech.Exact{}, ErrHoldoutRun
+		return mech.Exact{}, api.ErrHoldoutRun
 	}
 	if err := c.begin(ctx); err != nil {
 		return mech.Exact{}, err

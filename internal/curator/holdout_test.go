@@ -328,13 +328,13 @@ func TestHoldoutRefusals(t *testing.T) {
 func TestHoldoutBrokenLabels(t *testing.T) {
 	for _, file := range []string{"label\nsecret\n\nsecret\n", "secret\n", "", "label,x\n,1\n"} {
 		w := newHoldouts(t, plenty, map[string]string{"labels.csv": file})
-		if _, err := w.score(trial(guesses(1), "1")); err != ErrLabels {
+		if _, err := w.score(trial(guesses(1), "1")); err != api.ErrLabels {
 			t.Error(err)
 		}
-		if _, err := w.Holdouts(); err != ErrLabels {
+		if _, err := w.Holdouts(); err != api.ErrLabels {
 			t.Error(err)
 		}
-		if _, err := w.Board(ctx, "trial"); err != ErrLabels {
+		if _, err := w.Board(ctx, "trial"); err != api.ErrLabels {
 			t.Error(err)
 		}
 		if err := w.CheckHoldouts(); err == nil || !strings.Contains(err.Error(), "holdout trial: the file of labels") || strings.Contains(err.Error(), "secret") {
@@ -410,12 +410,12 @@ func TestHoldoutEngineFails(t *testing.T) {
 	working := w.Curator.engine
 	w.Curator.engine = failing{working}
 	for range 2 {
-		if _, err := w.score(api.HoldoutQuestion{Holdout: "rows", SQL: "smoker", Training: "1"}); err != ErrHoldoutRun {
+		if _, err := w.score(api.HoldoutQuestion{Holdout: "rows", SQL: "smoker", Training: "1"}); err != api.ErrHoldoutRun {
 			t.Error(err)
 		}
 	}
 	w.Curator.engine = working
-	if _, err := w.score(api.HoldoutQuestion{Holdout: "rows", SQL: "age > 3", Training: "1"}); err != ErrHoldoutRun {
+	if _, err := w.score(api.HoldoutQuestion{Holdout: "rows", SQL: "age > 3", Training: "1"}); err != api.ErrHoldoutRun {
 		t.Error(err)
 	}
 	if b := w.mustScore(q); b.Score != a.Score || !b.Again {

@@ -67,7 +67,7 @@ func (p *submission) table(a *api.HoldoutAnswer) *api.Answer {
 	half := a.Error
 	return &api.Answer{
 		Columns: p.columns(), Rows: [][]any{{json.Number(a.Score)}}, Errors: [][]*float64{{&half}}, Confidence: a.Confidence,
-		Notes: a.Notes, Cost: a.Cost, Remaining: a.Remaining, Receipt: a.Receipt, Version: a.Version, Alerts: a.Alerts, MaxRows: 1, MaxGroups: 1,
+		Notes: a.Notes, Cost: a.Cost, Remaining: a.Remaining, Receipt: a.Receipt, Version: a.Version, Alerts: a.Alerts, Limits: api.Limits{MaxRows: 1, MaxGroups: 1},
 	}
 }
 

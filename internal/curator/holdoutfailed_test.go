@@ -17,11 +17,11 @@ func TestHoldoutFailedForOne(t *testing.T) {
 		_, err := w.score(api.HoldoutQuestion{Analyst: analyst, Holdout: "rows", SQL: sql, Training: "1"})
 		return err
 	}
-	if err := ask("ana", "smoker"); !errors.Is(err, ErrHoldoutRun) {
+	if err := ask("ana", "smoker"); !errors.Is(err, api.ErrHoldoutRun) {
 		t.Fatal(err)
 	}
 	w.Curator.engine = working
-	if err := ask("ana", "age > 2"); !errors.Is(err, ErrHoldoutRun) {
+	if err := ask("ana", "age > 2"); !errors.Is(err, api.ErrHoldoutRun) {
 		t.Errorf("before the release: %v", err)
 	}
 	if err := ask("ben", "age > 3"); err != nil {

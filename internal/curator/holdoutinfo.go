@@ -2,8 +2,6 @@ package curator
 
 import (
 	"context"
-	"errors"
-	"io"
 	"strconv"
 
 	"github.com/discreet-dp/discreet/api"
@@ -29,26 +27,12 @@ func (c *Curator) Holdouts() ([]api.HoldoutInfo, error) {
 			return nil, api.Refuse("ask the owner to correct the policy", "the holdout %s cannot be opened: %v", strconv.Quote(name), err)
 		}
 		out = append(out, api.HoldoutInfo{
-			Dataset: c.dataset.Name, Name: name, Labels: h.Labels != "", Column: h.Column, ID: h.ID, Table: h.Table, Train: h.Train, Size: size,
+			Dataset: c.dataset.Name, Name: name, Labels: h.Labels != "", IDs: h.ID != "", Column: h.Column, ID: h.ID, Table: h.Table, Train: h.Train, Size: size,
 			Threshold: showScore(h.Threshold), Noise: showScore(h.Noise), Answers: h.Answers, Steps: h.Steps, Round: t.Round, Total: t.Total,
 			Confirmed: t.Confirmed(1 - api.Confidence), Answered: t.Answered(1 - api.Confidence),
 		})
 	}
 	return out, nil
-}
-
-// ReadPredictions reads a CSV file of predictions for a holdout of labels: one value in each line, or, where rows have identifiers, a header and two columns. What is wrong with
-// them is a refusal.
-func ReadPredictions(h api.HoldoutInfo, r io.Reader) (values, ids []string, err error) {
-	if !h.Labels {
-		return nil, nil, api.Refuse("ask with an expression over its columns", "the holdout %s is the table %s, and takes no predictions", strconv.Quote(h.Name), strconv.Quote(h.Table))
-	}
-	p, err := labels.ReadPredictions(r, h.Column, h.ID)
-	var wrong *labels.PredictionsError
-	if errors.As(err, &wrong) {
-		return nil, nil, api.Refuse(wrong.Instead, "%s", wrong.Problem)
-	}
-	return p.Values, p.IDs, err
 }
 
 // HoldoutStatus is free. It looks at which version of the data there is, and at nothing else of it.

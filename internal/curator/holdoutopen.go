@@ -106,7 +106,7 @@ func (o *openHoldout) asOf(key string, at time.Time) holdout.Status {
 func (c *Curator) labels(h *policy.Holdout) (*labels.Labels, error) {
 	all, err := c.store(h).Labels()
 	if err != nil {
-		return nil, ErrLabels
+		return nil, api.ErrLabels
 	}
 	return all, nil
 }

@@ -11,10 +11,6 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// ErrTimeLimit is the cause of a context that ends because the owner's limit of time is reached. A question that it stops after the charge has failed: how long an engine takes can
-// depend on the data, and the owner chose that moment. A context that ends for any other cause was ended by whoever asked, or by the owner who ends the process; see [Curator.failed].
-var ErrTimeLimit = errors.New("the owner's limit of time is reached")
-
 // errPanic is what is left of a panic.
 var errPanic = errors.New("a panic")
 
@@ -80,7 +76,7 @@ func failureOf(ctx context.Context, cause error) (ledger.Failure, bool) {
 		return ledger.FailedPanic, true
 	case engine.HowOf(cause) == engine.Memory:
 		return ledger.FailedMemory, true
-	case stopped && errors.Is(context.Cause(ctx), ErrTimeLimit):
+	case stopped && errors.Is(context.Cause(ctx), api.ErrTimeLimit):
 		return ledger.FailedTime, true
 	case stopped && ctx.Err() != nil:
 		return "", false

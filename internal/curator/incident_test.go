@@ -116,7 +116,7 @@ func TestIncidentClosesTheDoor(t *testing.T) {
 // Who does not wait has not failed, and an engine that fails by itself has, whoever cancels afterwards.
 func TestIncidentAndCancel(t *testing.T) {
 	stopped := &engine.Failure{How: engine.Stopped, Err: errors.New("x")}
-	cancel, own, limit := error(nil), context.DeadlineExceeded, fmt.Errorf("server: %w", ErrTimeLimit)
+	cancel, own, limit := error(nil), context.DeadlineExceeded, fmt.Errorf("server: %w", api.ErrTimeLimit)
 	for name, c := range map[string]struct {
 		cause, err error
 		want       []string
@@ -154,7 +154,7 @@ func TestIncidentInterrupted(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the questions take seconds")
 	}
-	for _, cause := range []error{nil, ErrTimeLimit} {
+	for _, cause := range []error{nil, api.ErrTimeLimit} {
 		w := heavy(t)
 		r := w.record()
 		waiting, cancel := context.WithCancelCause(ctx)
@@ -306,7 +306,7 @@ func TestIncidentSessions(t *testing.T) {
 		r := w.record()
 		s, other := w.sparse(nil), w.sparse(nil)
 		r.before["run"] = func() error { panic("a cause") }
-		if _, err := s.Ask(ctx, patients, "1"); err != ErrSessionRun {
+		if _, err := s.Ask(ctx, patients, "1"); err != api.ErrSessionRun {
 			t.Error(err)
 		}
 		delete(r.before, "run")
@@ -354,7 +354,7 @@ func TestIncidentSessions(t *testing.T) {
 		w.mustScore(q) // pays for the round
 		working := w.Curator.engine
 		w.Curator.engine = failing{working}
-		if _, err := w.score(api.HoldoutQuestion{Holdout: "rows", SQL: "smoker", Training: "1"}); err != ErrHoldoutRun {
+		if _, err := w.score(api.HoldoutQuestion{Holdout: "rows", SQL: "smoker", Training: "1"}); err != api.ErrHoldoutRun {
 			t.Error(err)
 		}
 		w.Curator.engine = working
@@ -371,7 +371,7 @@ func TestIncidentSessions(t *testing.T) {
 		r := w.record()
 		r.before["fetch"] = broken
 		q := smokers("0.4")
-		if _, err := w.Train(ctx, q, nil); err != ErrTraining {
+		if _, err := w.Train(ctx, q, nil); err != api.ErrTraining {
 			t.Error(err)
 		}
 		delete(r.before, "fetch")

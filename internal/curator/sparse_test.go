@@ -17,7 +17,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/hospital"
 	"github.com/discreet-dp/discreet/internal/pricing"
 	"github.com/discreet-dp/discreet/ledger"
-	"github.com/discreet-dp/discreet/mech"
 )
 
 const patients = "SELECT COUNT(*) FROM patients"
@@ -57,7 +56,7 @@ func TestSparseOrder(t *testing.T) {
 	r.before["run"] = func() error { return w.unpaid(s.Cost) }
 	for range 3 {
 		v, err := s.Ask(ctx, patients, "-1000000")
-		if v == nil && err != mech.ErrHalted {
+		if v == nil && err != api.ErrSessionUsed {
 			t.Fatal(err)
 		}
 	}
@@ -105,7 +104,7 @@ func TestSparseAnswers(t *testing.T) {
 	if v, err = s.Ask(ctx, patients, "1000"); err != nil || !v.Above || v.Left != 0 {
 		t.Errorf("%+v, %v", v, err)
 	}
-	if _, err = s.Ask(ctx, patients, "1000"); err != mech.ErrHalted {
+	if _, err = s.Ask(ctx, patients, "1000"); err != api.ErrSessionUsed {
 		t.Error(err)
 	}
 	// Money is on a lattice of cents, and so is the session.
@@ -297,11 +296,11 @@ func TestSparseEngineFails(t *testing.T) {
 		s := w.sparse(nil)
 		cancelled, cancel := context.WithCancel(ctx)
 		r.before["run"] = func() error { return fail(cancel) }
-		if _, err := s.Ask(cancelled, patients, "1"); err != ErrSessionRun {
+		if _, err := s.Ask(cancelled, patients, "1"); err != api.ErrSessionRun {
 			t.Errorf("%s: %v", name, err)
 		}
 		delete(r.before, "run")
-		if _, err := s.Ask(ctx, patients, "1"); err != ErrSessionRun {
+		if _, err := s.Ask(ctx, patients, "1"); err != api.ErrSessionRun {
 			t.Errorf("after %s: %v", name, err)
 		}
 		cancel()
@@ -334,7 +333,7 @@ func TestSparseDataChanges(t *testing.T) {
 	later := time.Now().Add(time.Hour)
 	w.check(os.Chtimes(filepath.Join(w.dir, "data", "patients.csv"), later, later))
 	for range 2 {
-		if _, err := s.Ask(ctx, patients, "1000000"); err != ErrSessionData {
+		if _, err := s.Ask(ctx, patients, "1000000"); err != api.ErrSessionData {
 			t.Errorf("got %v", err)
 		}
 	}
@@ -361,7 +360,7 @@ func TestSparseAtOnce(t *testing.T) {
 	together(30, func(int) {
 		v, err := s.Ask(ctx, patients, "-1000000")
 		switch {
-		case err == mech.ErrHalted:
+		case err == api.ErrSessionUsed:
 			halted.Add(1)
 		case err != nil:
 			t.Error(err)

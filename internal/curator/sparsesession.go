@@ -17,16 +17,6 @@ import (
 	"github.com/discreet-dp/discreet/mech"
 )
 
-// How a session ends, beside its last "above" ([mech.ErrHalted]).
-var (
-	// ErrSessionRun is returned when the engine failed or was stopped while it computed a question of a session.
-	ErrSessionRun = errors.New("the engine could not run this question; the session has ended, and its charge stays")
-	// ErrSessionData is returned when the data is not that of the session any more.
-	ErrSessionData = errors.New("the data has changed since the session was opened; the session has ended, and its charge stays")
-	// ErrSessionWindow is returned when the budget was renewed since the session was opened.
-	ErrSessionWindow = errors.New("the budget was renewed since the session was opened; the session has ended with the window that paid for it, and its charge stays")
-)
-
 // SparseSession is an open session. It is safe for concurrent use; questions are answered one after the other.
 type SparseSession struct {
 	Cost    dp.Cost
@@ -85,7 +75,7 @@ func (s *SparseSession) Ask(ctx context.Context, sql, threshold string) (*api.Sp
 	case s.ended != nil:
 		return nil, s.ended
 	case s.session.Left() == 0:
-		return nil, mech.ErrHalted
+		return nil, api.ErrSessionUsed
 	}
 	statement, err := plan.Prepare(s.c.dataset, sql, s.c.options(ctx, api.Settings{}))
 	if err != nil {
@@ -107,7 +97,7 @@ func (s *SparseSession) Ask(ctx context.Context, sql, threshold string) (*api.Sp
 		return nil, err
 	}
 	if data.ID != s.data {
-		s.ended = ErrSessionData
+		s.ended = api.ErrSessionData
 		return nil, s.ended
 	}
 	if err := s.inWindow(ctx); err != nil {
@@ -139,8 +129,8 @@ func (s *SparseSession) Ask(ctx context.Context, sql, threshold string) (*api.Sp
 // compute runs a question and compares. What goes wrong ends the session, and is an incident unless the analyst stopped it.
 func (s *SparseSession) compute(ctx context.Context, q *tree.Query, at int64) (answer mech.SparseAnswer, err error) {
 	fail := func(cause error) error {
-		err := s.c.failed(ctx, s.analyst, s.Receipt.Sequence, cause, ErrSessionRun)
-		if err == ErrSessionRun {
+		err := s.c.failed(ctx, s.analyst, s.Receipt.Sequence, cause, api.ErrSessionRun)
+		if err == api.ErrSessionRun {
 			s.ended = err // not where nobody is told of it
 		}
 		return err
@@ -174,7 +164,7 @@ var errShape = errors.New("the result is not of the shape of the question")
 func (s *SparseSession) inWindow(ctx context.Context) error {
 	window, err := s.c.ledger.Window(ctx, s.c.dataset.Name)
 	if err == nil && window != s.window {
-		s.ended = ErrSessionWindow
+		s.ended = api.ErrSessionWindow
 		err = s.ended
 	}
 	return err
@@ -198,13 +188,13 @@ func (s *SparseSession) note(ctx context.Context, n sparseNote) error {
 	case err == nil:
 		return nil
 	case errors.As(err, new(*ledger.LapsedError)):
-		s.ended = ErrSessionWindow
+		s.ended = api.ErrSessionWindow
 		return s.ended
 	case errors.As(err, new(*ledger.DoorError)):
 		// The door closed after it was looked at. The answer is told to nobody, which is always private, and the session is there after the release.
 		return err
 	}
-	s.ended = ErrSessionRun
+	s.ended = api.ErrSessionRun
 	return err
 }
 

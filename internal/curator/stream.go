@@ -216,7 +216,7 @@ func (o *openStream) ask(ctx context.Context, who *payer, q *linear.Query) (*str
 	answered(err == nil && a.Way != stream.Unchecked)
 	spent := errors.Is(err, stream.ErrSpent)
 	if who.charged && (spent || errors.As(err, new(*ledger.BudgetError))) {
-		return nil, ErrStreamPart
+		return nil, api.ErrStreamPart
 	}
 	if spent {
 		return nil, o.spentRefusal()

@@ -236,9 +236,6 @@ func (c *Curator) through(ctx context.Context, bill *bill, all []*answers.Releas
 	return uses, paid, nil
 }
 
-// ErrStreamPart is returned when a stream could pay for a part of a question and not for all of it.
-var ErrStreamPart = errors.New("the budget does not admit the rest of this question; the part that the stream has answered is paid for, and stays free")
-
 // answer asks all queries of a purchase, one after the other, and makes of the answers what a mechanism would have released.
 func (r *route) answer(ctx context.Context, who *payer) (*answers.Released, error) {
 	use := &api.Through{Stream: r.policy.Name, Asked: len(r.different), Error: r.tariff.Error, Confidence: 1 - r.policy.Beta}
@@ -247,11 +244,11 @@ func (r *route) answer(ctx context.Context, who *payer) (*answers.Released, erro
 	for _, q := range r.different {
 		a, err := r.ask(ctx, who, q)
 		if err == nil && a.Way == stream.Unchecked {
-			err = ErrStreamPart // what it was quoted at could not be paid after all
+			err = api.ErrStreamPart // what it was quoted at could not be paid after all
 		}
 		if err != nil {
 			if use.Paid > 0 && (errors.As(err, new(*ledger.BudgetError)) || errors.As(err, new(*api.Refusal))) {
-				err = ErrStreamPart
+				err = api.ErrStreamPart
 			}
 			return nil, err
 		}

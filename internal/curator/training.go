@@ -10,14 +10,11 @@ import (
 	"github.com/discreet-dp/discreet/mech"
 )
 
-// ErrTraining is returned when a training failed after its charge. Why is not said: how a minimiser does depends on the data.
-var ErrTraining = errors.New("the training could not be finished, and the charge stays; ask with a larger regulariser or a smaller radius, or ask the owner to run 'discreet check'")
-
 // Train trains a model. It goes the way of every question: prepare, price, recall, charge, run, release, keep. The rows that the engine fetches stay in this
 // process, sealed, until [learn.Fit] has drawn its noise; what it returns is private at the price that was charged before.
 //
 // The same question again is the same model, free, whoever asks: the same rows, features, target and spec at the same price, on the same data. Errors are those of
-// [Curator.Ask], with [ErrTraining] for everything that goes wrong after the engine ran.
+// [Curator.Ask], with [api.ErrTraining] for everything that goes wrong after the engine ran.
 //
 // # What fails
 //
@@ -102,7 +99,7 @@ func (c *Curator) buyTraining(ctx context.Context, q api.TrainingQuestion, t *tr
 			return nil, err
 		} else if kept {
 			// Where the process ended between the two, the incident is not there yet.
-			return nil, c.failed(ctx, q.Analyst, charged.Sequence, learn.ErrFit, ErrTraining)
+			return nil, c.failed(ctx, q.Analyst, charged.Sequence, learn.ErrFit, api.ErrTraining)
 		}
 	}
 	now, err := c.ledger.DataVersion(ctx, c.dataset.Name, data.Label, data.state)
@@ -111,7 +108,7 @@ func (c *Curator) buyTraining(ctx context.Context, q api.TrainingQuestion, t *tr
 	}
 	rows := t.plan.NewTable()
 	if err := c.fetch(ctx, t.table, rows.Collector()); err != nil {
-		return nil, c.failed(ctx, q.Analyst, charged.Sequence, err, ErrTraining)
+		return nil, c.failed(ctx, q.Analyst, charged.Sequence, err, api.ErrTraining)
 	}
 	model, err := c.fitted(context.WithoutCancel(ctx), t.plan, rows, progress)
 
@@ -131,7 +128,7 @@ func (c *Curator) buyTraining(ctx context.Context, q api.TrainingQuestion, t *tr
 	// A failure is kept first, so that no noise is drawn again because of it, and is an incident then. Behind a closed door neither is kept, whichever it is.
 	err = c.keepTraining(context.WithoutCancel(ctx), charged.Sequence, t.key(data.ID), text, model == nil)
 	if model == nil && (err == nil || errors.As(err, new(*ledger.DoorError))) {
-		return nil, c.failed(context.WithoutCancel(ctx), q.Analyst, charged.Sequence, cause, ErrTraining)
+		return nil, c.failed(context.WithoutCancel(ctx), q.Analyst, charged.Sequence, cause, api.ErrTraining)
 	}
 	if err != nil {
 		return nil, err

@@ -242,12 +242,12 @@ func TestTrainingStopped(t *testing.T) {
 	r := w.record()
 	q := smokers("0.5")
 	r.before["fetch"] = func() error { return errors.New("a cause") }
-	if _, err := w.Train(ctx, q, nil); err != ErrTraining {
+	if _, err := w.Train(ctx, q, nil); err != api.ErrTraining {
 		t.Errorf("got %v; want the one fixed text", err)
 	}
 	cancelled, cancel := context.WithCancel(ctx)
 	r.before["fetch"] = func() error { cancel(); return nil }
-	if _, err := w.Train(cancelled, q, nil); err != ErrTraining {
+	if _, err := w.Train(cancelled, q, nil); err != api.ErrTraining {
 		t.Errorf("got %v", err)
 	}
 	r.before["fetch"] = nil
@@ -300,13 +300,13 @@ func TestTrainingFails(t *testing.T) {
 	w.fit = func(context.Context, *learn.Plan, *learn.Table, *mech.Releaser, func(learn.Progress)) (*learn.Model, error) {
 		return nil, errors.New("the 37th row is too far out")
 	}
-	if _, err := w.Train(ctx, q, nil); err != ErrTraining {
+	if _, err := w.Train(ctx, q, nil); err != api.ErrTraining {
 		t.Errorf("got %v; want the one fixed text", err)
 	}
 	w.fit = learn.Fit
 	r.take()
 	for range 2 {
-		if _, err := w.Train(ctx, q, nil); err != ErrTraining || slices.Contains(r.take(), "fetch") || w.spent().Epsilon != amount("0.4") {
+		if _, err := w.Train(ctx, q, nil); err != api.ErrTraining || slices.Contains(r.take(), "fetch") || w.spent().Epsilon != amount("0.4") {
 			t.Errorf("got %v, spent %v", err, w.spent())
 		}
 		w.reopen()
@@ -342,7 +342,7 @@ func TestTrainingPanics(t *testing.T) {
 					t.Errorf("it left with %v", x)
 				}
 			}()
-			if _, err := w.Train(ctx, q, nil); err != ErrTraining {
+			if _, err := w.Train(ctx, q, nil); err != api.ErrTraining {
 				t.Errorf("got %v; want the one fixed text", err)
 			}
 		}()
@@ -360,7 +360,7 @@ func (w *world) kept(asOf time.Time) (ids []string) {
 		m, err := w.Model(ctx, r, asOf)
 		if err == nil {
 			ids = append(ids, m.ID)
-		} else if !errors.Is(err, ErrNoModel) {
+		} else if !errors.Is(err, api.ErrNoModel) {
 			w.t.Error(err)
 		}
 	}

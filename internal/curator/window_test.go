@@ -62,7 +62,7 @@ func TestChargeOfAnotherWindow(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.renew()
-	if _, err := w.Train(ctx, training, nil); err != ErrTraining {
+	if _, err := w.Train(ctx, training, nil); err != api.ErrTraining {
 		t.Fatal(err)
 	}
 	w.renew()
@@ -135,20 +135,20 @@ func TestSparseEndsWithItsWindow(t *testing.T) {
 	w.renew()
 	r.take()
 	for range 2 {
-		if v, err := first.Ask(ctx, patients, "100000"); err != ErrSessionWindow || v != nil {
+		if v, err := first.Ask(ctx, patients, "100000"); err != api.ErrSessionWindow || v != nil {
 			t.Errorf("%+v, %v", v, err)
 		}
 	}
 	if calls := r.take(); slices.Contains(calls, "run") {
 		t.Errorf("the engine was asked: %v", calls)
 	}
-	if v, err := second.Ask(ctx, patients, "-100000"); err != ErrSessionWindow || v != nil || second.Left() != 2 {
+	if v, err := second.Ask(ctx, patients, "-100000"); err != api.ErrSessionWindow || v != nil || second.Left() != 2 {
 		t.Errorf("%+v, %v, %d left", v, err, second.Left())
 	}
 	// Also where it ends while the engine runs, and nothing is told of what was drawn.
 	third := session()
 	r.before["run"] = func() error { w.renew(); return nil }
-	if v, err := third.Ask(ctx, patients, "-100000"); err != ErrSessionWindow || v != nil || third.Left() != 2 {
+	if v, err := third.Ask(ctx, patients, "-100000"); err != api.ErrSessionWindow || v != nil || third.Left() != 2 {
 		t.Errorf("%+v, %v, %d left", v, err, third.Left())
 	}
 	if differs, doubts := w.replayed(); len(differs)+len(doubts) > 0 {

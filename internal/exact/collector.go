@@ -5,11 +5,12 @@ import (
 	"fmt"
 )
 
-// Collector takes exact rows of private data from an engine, one by one, and hands them to the one who made it: a trainer. Whoever stands between them has nothing to look
-// into.
+// Collector takes exact rows of private data from an engine, one by one, and hands them to the one
+// who made it: a trainer. Whoever stands between them has nothing to look into.
 type Collector struct{ add func([]int64) }
 
-// NewCollector returns a collector that hands rows to add. It is called by one at a time. The codes are good until it returns.
+// NewCollector returns a collector that hands rows to add. It is called by one at a time. The codes
+// are good until it returns.
 func NewCollector(add func(codes []int64)) Collector { return Collector{add} }
 
 // Add hands a row over. Only an engine calls it.

@@ -1,7 +1,7 @@
 // Package exact keeps exact aggregates of private data from being printed,
 // logged or encoded by accident. An engine seals what it computed, a mechanism
 // opens it to add noise, and everything between them passes on a value that shows
-// itself as "[exact]" and nothing else. A test in internal/house names the
+// itself as "[exact]" and nothing else. A test in internal/architecture names the
 // packages that may import this one.
 package exact
 
@@ -51,7 +51,8 @@ func (Vector) GobEncode() ([]byte, error) {
 	return nil, errors.New("an exact aggregate cannot be encoded")
 }
 
-// Pick returns a sealed vector of those blocks of length size that stand at some places, in their order.
+// Pick returns a sealed vector of those blocks of length size that stand at some places, in their
+// order.
 func (e Vector) Pick(places []int, size int) Vector {
 	all := e.Open()
 	out := make([]int64, 0, len(places)*size)
@@ -61,8 +62,8 @@ func (e Vector) Pick(places []int, size int) Vector {
 	return Seal(out)
 }
 
-// Weighted returns the sealed products with public weights. A product that does not fit is the nearest number that
-// does, which moves no two apart.
+// Weighted returns the sealed products with public weights. A product that does not fit is the
+// nearest number that does, which moves no two apart.
 func (e Vector) Weighted(weights []int64) Vector {
 	all := e.Open()
 	out := make([]int64, len(all))

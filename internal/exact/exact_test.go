@@ -28,7 +28,8 @@ type holder struct {
 func TestVectorDoesNotShow(t *testing.T) {
 	v := secretly()
 	hidden := holder{v, v, []Vector{v}, map[string]any{"v": v}}
-	for _, verb := range []string{"%v", "%+v", "%#v", "%d", "%s", "%x", "%X", "%q", "%o", "%b", "%c", "%U", "%e", "%g", "%t", "%p", "%20v", "%-5d"} {
+	for _, verb := range []string{"%v", "%+v", "%#v", "%d", "%s", "%x", "%X", "%q", "%o", "%b", "%c", "%U", "%e", "%g", "%t",
+		"%p", "%20v", "%-5d"} {
 		for _, x := range []any{v, &v, []Vector{v}, map[int]Vector{1: v}, hidden, &hidden, []any{hidden}, struct{ deeper holder }{hidden}} {
 			text := fmt.Sprintf(verb, x)
 			for _, spelling := range []string{"%d", "%x", "%X", "%o", "%b"} {

@@ -37,8 +37,9 @@ func (List[T]) MarshalJSON() ([]byte, error) {
 // GobEncode refuses for the same reason.
 func (List[T]) GobEncode() ([]byte, error) { return nil, errors.New("an exact list cannot be encoded") }
 
-// Coded turns a list into codes, with the numbers that stand beside it, both sealed. What has no code is left out, and how many those are is
-// sealed too. The code is a function of one element and of nothing private.
+// Coded turns a list into codes, with the numbers that stand beside it, both sealed. What has no
+// code is left out, and how many those are is sealed too. The code is a function of one element and
+// of nothing private.
 func Coded[T any](l List[T], numbers Vector, code func(T) (int, bool)) (codes, kept Vector) {
 	if l.open == nil {
 		return Vector{}, Vector{}

@@ -39,8 +39,9 @@ func Between(a, b Vector) (Move, bool) {
 	return m, true
 }
 
-// BetweenNamed is Between for vectors whose blocks of a length stand for names, in any order. A block that one of them does not
-// have is zero there. It reports false where the lengths do not fit.
+// BetweenNamed is Between for vectors whose blocks of a length stand for names, in any order. A
+// block that one of them does not have is zero there. It reports false where the lengths do not
+// fit.
 func BetweenNamed(a, b Vector, namesA, namesB []string, size int) (Move, bool) {
 	x, y := a.Open(), b.Open()
 	if len(x) != len(namesA)*size || len(y) != len(namesB)*size {
@@ -64,15 +65,16 @@ func BetweenNamed(a, b Vector, namesA, namesB []string, size int) (Move, bool) {
 	return Between(spread(x, namesA), spread(y, namesB))
 }
 
-// Apart counts the values that are in one of two vectors and not in the other, whatever their order. A value that
-// is there several times counts as often. It is for the audit kit, as Between is.
+// Apart counts the values that are in one of two vectors and not in the other, whatever their
+// order. A value that is there several times counts as often. It is for the audit kit, as Between
+// is.
 func Apart(a, b Vector) int {
 	came, went := Exchanged(a, b)
 	return came + went
 }
 
-// Exchanged counts the values of a multiset that are not in another: those that came, from a to b, and
-// those that went. It is for the audit kit too, and nothing that holds real data may call it.
+// Exchanged counts the values of a multiset that are not in another: those that came, from a to b,
+// and those that went. It is for the audit kit too, and nothing that holds real data may call it.
 func Exchanged(a, b Vector) (came, went int) {
 	x, y := slices.Clone(a.Open()), slices.Clone(b.Open())
 	slices.Sort(x)

@@ -18,7 +18,8 @@ func TestBetween(t *testing.T) {
 		{[]int64{3}, []int64{1}, "2 4 2 false true true"},
 		{[]int64{1}, []int64{1, 2}, "0 0 0 false false false"},
 		// The difference is no int64, and its square is no float64.
-		{[]int64{math.MinInt64}, []int64{math.MaxInt64}, "18446744073709551615 340282366920938463426481119284349108225 18446744073709551615 true false true"},
+		{[]int64{math.MinInt64}, []int64{math.MaxInt64},
+			"18446744073709551615 340282366920938463426481119284349108225 18446744073709551615 true false true"},
 	} {
 		m, ok := Between(Seal(c.a), Seal(c.b))
 		if got := fmt.Sprint(m.L1, m.L2Squared, m.Largest, m.Up, m.Down, ok); got != c.want {

@@ -1,8 +1,9 @@
 // Package forecast says how long a budget lasts at the rate of its last charges.
 //
-// It informs and decides nothing. The times are those of the records, by whatever clock the machine had then, so they can be
-// out of order: the order of the records is the truth. As few times as possible are disbelieved so that the
-// others are in order, and a charge whose time is disbelieved counts as made at the time of the one before it. See [Mend].
+// It informs and decides nothing. The times are those of the records, by whatever clock the machine
+// had then, so they can be out of order: the order of the records is the truth. As few times as
+// possible are disbelieved so that the others are in order, and a charge whose time is disbelieved
+// counts as made at the time of the one before it. See [Mend].
 package forecast
 
 import (
@@ -17,7 +18,8 @@ import (
 const (
 	// Days is how far back the rate looks.
 	Days = 30
-	// Least is how many charges it takes to speak of a rate, and there has to be a day between the first and now.
+	// Least is how many charges it takes to speak of a rate, and there has to be a day between the
+	// first and now.
 	Least = 3
 	// farthest is, in days, how far ahead a date is named.
 	farthest = 36500
@@ -48,18 +50,22 @@ const (
 // Forecast is how long an account lasts.
 type Forecast struct {
 	Status Status `json:"status"`
-	// Charges is how many there were in the last Days days, or since the first charge where that is later.
+	// Charges is how many there were in the last Days days, or since the first charge where that is
+	// later.
 	Charges int     `json:"charges"`
 	Days    float64 `json:"days"`
-	// Claim is the claim that runs out first, epsilon, rho or delta, and PerDay how much of it a day takes.
+	// Claim is the claim that runs out first, epsilon, rho or delta, and PerDay how much of it a
+	// day takes.
 	Claim  string  `json:"claim,omitempty"`
 	PerDay float64 `json:"per_day"`
-	// DaysLeft is how long it lasts at that rate, and Until the day, as 2006-01-02; empty where it is over a hundred years away.
+	// DaysLeft is how long it lasts at that rate, and Until the day, as 2006-01-02; empty where it
+	// is over a hundred years away.
 	DaysLeft float64 `json:"days_left,omitempty"`
 	Until    string  `json:"until,omitempty"`
 }
 
-// Of returns the forecast of an account from all of its charges, in order and with mended times, and what is left of it.
+// Of returns the forecast of an account from all of its charges, in order and with mended times,
+// and what is left of it.
 func Of(spends []Spend, limit, left dp.Cost, now time.Time) Forecast {
 	f := Forecast{Status: Early}
 	if empty(limit, left) {
@@ -114,19 +120,22 @@ func Of(spends []Spend, limit, left dp.Cost, now time.Time) Forecast {
 	return f
 }
 
-// empty reports whether nothing is left of what is asked with: epsilon or rho. Delta alone is for private keys.
+// empty reports whether nothing is left of what is asked with: epsilon or rho. Delta alone is for
+// private keys.
 func empty(limit, left dp.Cost) bool {
 	return limit.Epsilon != dp.Unbounded && left.Epsilon == 0 || limit.Rho != dp.Unbounded && left.Rho == 0
 }
 
 func claims(c dp.Cost) [3]dp.Amount { return [3]dp.Amount{c.Epsilon, c.Rho, c.Delta} }
 
-// Mend puts the times of records, which are in the order of the records, into order, and returns how many it changed.
-// Times after now are not believed, nor those from before there was such a program: a machine without a clock
-// wakes up in 1970. Of the others a longest sequence that is in order is, so that one clock that
-// was wrong for a while, in either direction, changes only its own times.
+// Mend puts the times of records, which are in the order of the records, into order, and returns
+// how many it changed. Times after now are not believed, nor those from before there was such a
+// program: a machine without a clock wakes up in 1970. Of the others a longest sequence that is in
+// order is, so that one clock that was wrong for a while, in either direction, changes only its own
+// times.
 func Mend(times []time.Time, now time.Time) (mended int) {
-	// ends[k] is the record with the least time at which k+1 times in order can end; before is the one before each.
+	// ends[k] is the record with the least time at which k+1 times in order can end; before is the
+	// one before each.
 	var ends []int
 	before := make([]int, len(times))
 	for i, t := range times {

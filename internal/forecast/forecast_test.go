@@ -33,11 +33,14 @@ func TestOf(t *testing.T) {
 		{"nothing", nil, pure(dp.One), Forecast{Status: Early}},
 		{"two charges", spends(tenth, 9, 8), pure(dp.One), Forecast{Status: Early, Charges: 2, Days: 9}},
 		{"an hour", spends(tenth, 0.25, 0.25, 0.25, 0), pure(dp.One), Forecast{Status: Early, Charges: 4, Days: 0.25}},
-		{"four in ten days", spends(tenth, 10, 5, 3, 1), pure(dp.One), Forecast{Status: Lasting, Charges: 4, Days: 10, Claim: "epsilon", PerDay: 0.05, DaysLeft: 20, Until: "2026-12-05"}},
-		{"old ones do not count", spends(tenth, 100, 90, 80, 20, 10), pure(dp.One), Forecast{Status: Lasting, Charges: 2, Days: 30, Claim: "epsilon", PerDay: 0.25 / 30, DaysLeft: 120, Until: "2027-03-15"}},
+		{"four in ten days", spends(tenth, 10, 5, 3, 1), pure(dp.One),
+			Forecast{Status: Lasting, Charges: 4, Days: 10, Claim: "epsilon", PerDay: 0.05, DaysLeft: 20, Until: "2026-12-05"}},
+		{"old ones do not count", spends(tenth, 100, 90, 80, 20, 10), pure(dp.One),
+			Forecast{Status: Lasting, Charges: 2, Days: 30, Claim: "epsilon", PerDay: 0.25 / 30, DaysLeft: 120, Until: "2027-03-15"}},
 		{"only old ones", spends(tenth, 100, 90, 80), pure(dp.One), Forecast{Status: Idle, Days: 30}},
 		{"used up", spends(tenth, 10, 5, 3, 1), pure(0), Forecast{Status: UsedUp, Charges: 4, Days: 10}},
-		{"for ever", spends(pure(1), 30, 20, 10), pure(dp.One << 20), Forecast{Status: Lasting, Charges: 3, Days: 30, Claim: "epsilon", PerDay: 0x3p-40 / 30, DaysLeft: 10 * 0x1p60}},
+		{"for ever", spends(pure(1), 30, 20, 10), pure(dp.One << 20),
+			Forecast{Status: Lasting, Charges: 3, Days: 30, Claim: "epsilon", PerDay: 0x3p-40 / 30, DaysLeft: 10 * 0x1p60}},
 	} {
 		got := Of(c.spends, pure(2*dp.One), c.left, now)
 		close := func(a, b float64) bool { return a == b || (a-b)*(a-b) < 1e-12*b*b }

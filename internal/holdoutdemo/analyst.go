@@ -16,8 +16,9 @@ type candidate struct {
 	strength  float64
 }
 
-// choose asks the holdout about the correlation of every attribute with the label. An attribute is a candidate where training and holdout say the same sign,
-// and is as strong as the weaker of the two. The strongest come first.
+// choose asks the holdout about the correlation of every attribute with the label. An attribute is
+// a candidate where training and holdout say the same sign, and is as strong as the weaker of the
+// two. The strongest come first.
 func (w world) choose(ctx context.Context, sums [2][]int64, by judge) ([]candidate, error) {
 	var out []candidate
 	whole := int64(w.size) * steps
@@ -48,17 +49,20 @@ func (w world) choose(ctx context.Context, sums [2][]int64, by judge) ([]candida
 // first is how many times more attributes the analyst begins with than are reported on.
 const first = 3
 
-// trial is what one repetition says about a classifier of so many attributes: the shares of people whose label is the sign of the sum.
+// trial is what one repetition says about a classifier of so many attributes: the shares of people
+// whose label is the sign of the sum.
 type trial struct {
 	training, reported, fresh float64
 	found                     int // attributes in it that go with the label
 }
 
-// classify builds classifiers of so many attributes each, and asks the holdout about them: the analyst begins with more attributes than are
-// reported on, and then asks about what is left when the weakest are dropped.
+// classify builds classifiers of so many attributes each, and asks the holdout about them: the
+// analyst begins with more attributes than are reported on, and then asks about what is left when
+// the weakest are dropped.
 //
-// The first question matters to Thresholdout. A round whose threshold happens to be high lasts long, so after thousands of
-// questions that were confirmed the open round is likely to be one of these, and the next answer from the holdout ends it.
+// The first question matters to Thresholdout. A round whose threshold happens to be high lasts
+// long, so after thousands of questions that were confirmed the open round is likely to be one of
+// these, and the next answer from the holdout ends it.
 func (w world) classify(ctx context.Context, chosen []candidate, grid []int, by judge, looked func()) ([]trial, error) {
 	reported := len(grid)
 	grid = append(slices.Clone(grid), first*grid[reported-1])

@@ -16,12 +16,14 @@ import (
 // ErrDemo is returned for an experiment that cannot be run.
 var ErrDemo = errors.New("not an experiment")
 
-// Classic is the experiment. Training, holdout and fresh data have Size people each, with normal attributes and a label.
+// Classic is the experiment. Training, holdout and fresh data have Size people each, with normal
+// attributes and a label.
 type Classic struct {
 	Size, Attributes, Repetitions int
 	// Selected are the numbers of attributes of which classifiers are built, rising.
 	Selected []int
-	// Biased is how many attributes go with the label: their correlation with it is Bias standard deviations of a mean, Bias/sqrt n.
+	// Biased is how many attributes go with the label: their correlation with it is Bias standard
+	// deviations of a mean, Bias/sqrt n.
 	Biased int
 	Bias   float64
 	// Threshold and Noise are those of Thresholdout.
@@ -29,7 +31,8 @@ type Classic struct {
 	Seed             uint64
 }
 
-// NewClassic is the experiment of the paper, without a signal or with one: 20 attributes at 6/sqrt n.
+// NewClassic is the experiment of the paper, without a signal or with one: 20 attributes at 6/sqrt
+// n.
 func NewClassic(signal bool) Classic {
 	c := Classic{
 		Size: 10000, Attributes: 10000, Repetitions: 12, Threshold: big.NewRat(4, 100), Noise: big.NewRat(1, 100),
@@ -52,7 +55,8 @@ func Grid(most int) (out []int) {
 	return out
 }
 
-// Most is the largest number of people, and of attributes: columns of so many take seconds in all and not days.
+// Most is the largest number of people, and of attributes: columns of so many take seconds in all
+// and not days.
 const Most = 100000
 
 func (c Classic) check() error {
@@ -88,13 +92,14 @@ type Line struct {
 // Result has the lines of both kinds of holdout.
 type Result struct {
 	Plain, Threshold []Line
-	// Rounds is how many rounds of Thresholdout were paid for in a repetition, and Cost what the most expensive repetition cost.
+	// Rounds is how many rounds of Thresholdout were paid for in a repetition, and Cost what the
+	// most expensive repetition cost.
 	Rounds Figure
 	Cost   dp.Cost
 }
 
-// Run runs the experiment on all cores. It calls progress, where that is not nil, with how many of all columns were looked at, one
-// call at a time.
+// Run runs the experiment on all cores. It calls progress, where that is not nil, with how many of
+// all columns were looked at, one call at a time.
 func (c Classic) Run(ctx context.Context, progress func(done, of int)) (*Result, error) {
 	if err := c.check(); err != nil {
 		return nil, err

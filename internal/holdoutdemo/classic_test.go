@@ -14,7 +14,8 @@ import (
 
 var full = flag.Bool("full", false, "run the classic experiment in its own size, 10,000 by 10,000")
 
-// scaled is the experiment at a size that takes seconds: a fifth of everything, and the same shares.
+// scaled is the experiment at a size that takes seconds: a fifth of everything, and the same
+// shares.
 func scaled(signal bool) Classic {
 	c := NewClassic(signal)
 	if !*full {
@@ -23,15 +24,16 @@ func scaled(signal bool) Classic {
 	return c
 }
 
-// What the experiment is there to show: without a signal the plain holdout reports 0.62 and more where fresh data gives a half, and Thresholdout
-// reports what fresh data gives.
+// What the experiment is there to show: without a signal the plain holdout reports 0.62 and more
+// where fresh data gives a half, and Thresholdout reports what fresh data gives.
 func TestNoSignal(t *testing.T) {
 	r, err := scaled(false).Run(context.Background(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	p, q := r.Plain[len(r.Plain)-1], r.Threshold[len(r.Threshold)-1]
-	t.Logf("%d selected: plain %.4f, fresh %.4f; Thresholdout %.4f, fresh %.4f; %v rounds, %v", p.Selected, p.Reported.Mean, p.Fresh.Mean, q.Reported.Mean, q.Fresh.Mean, r.Rounds, r.Cost)
+	t.Logf("%d selected: plain %.4f, fresh %.4f; Thresholdout %.4f, fresh %.4f; %v rounds, %v", p.Selected, p.Reported.Mean, p.Fresh.Mean,
+		q.Reported.Mean, q.Fresh.Mean, r.Rounds, r.Cost)
 	if p.Reported.Mean < 0.62 {
 		t.Errorf("the plain holdout reports %.4f", p.Reported.Mean)
 	}
@@ -60,7 +62,8 @@ func TestSignal(t *testing.T) {
 	}
 	last := len(r.Threshold) - 1
 	for i, q := range r.Threshold {
-		t.Logf("%d selected: %.4f, fresh %.4f; %.1f of %d; plain %.4f, fresh %.4f", q.Selected, q.Reported.Mean, q.Fresh.Mean, q.Found.Mean, c.Biased, r.Plain[i].Reported.Mean, r.Plain[i].Fresh.Mean)
+		t.Logf("%d selected: %.4f, fresh %.4f; %.1f of %d; plain %.4f, fresh %.4f", q.Selected, q.Reported.Mean, q.Fresh.Mean, q.Found.Mean,
+			c.Biased, r.Plain[i].Reported.Mean, r.Plain[i].Fresh.Mean)
 		if q.Selected != c.Biased && i != last {
 			continue
 		}
@@ -102,7 +105,8 @@ func TestRepeatable(t *testing.T) {
 	}
 }
 
-// An attribute has mean 0 and variance 1, and is cut off at three; one that goes with the label is moved by what it says.
+// An attribute has mean 0 and variance 1, and is cut off at three; one that goes with the label is
+// moved by what it says.
 func TestLevels(t *testing.T) {
 	for _, c := range []struct{ n, shift int }{{256, 0}, {256, 60}, {fineLevels, 0}} {
 		sum, square := 0.0, 0.0
@@ -136,9 +140,15 @@ func TestLevels(t *testing.T) {
 
 func TestBadExperiments(t *testing.T) {
 	for i, change := range []func(*Classic){
-		func(c *Classic) { c.Size = 99 }, func(c *Classic) { c.Size = Most + 1 }, func(c *Classic) { c.Attributes = 0 }, func(c *Classic) { c.Repetitions = 0 },
-		func(c *Classic) { c.Biased = -1 }, func(c *Classic) { c.Bias = math.NaN() }, func(c *Classic) { c.Bias = 1e9 }, func(c *Classic) { c.Selected = nil },
-		func(c *Classic) { c.Selected = []int{0} }, func(c *Classic) { c.Selected = []int{5, 3} }, func(c *Classic) { c.Selected = []int{c.Attributes + 1} },
+		func(c *Classic) { c.Size = 99 }, func(c *Classic) { c.Size = Most + 1 }, func(c *Classic) { c.Attributes = 0 }, func(c *Classic) {
+			c.Repetitions = 0
+		},
+		func(c *Classic) { c.Biased = -1 }, func(c *Classic) { c.Bias = math.NaN() }, func(c *Classic) { c.Bias = 1e9 }, func(c *Classic) {
+			c.Selected = nil
+		},
+		func(c *Classic) { c.Selected = []int{0} }, func(c *Classic) { c.Selected = []int{5, 3} }, func(c *Classic) {
+			c.Selected = []int{c.Attributes + 1}
+		},
 	} {
 		c := NewClassic(false)
 		change(&c)
@@ -160,7 +170,8 @@ func TestBadExperiments(t *testing.T) {
 	if _, err := NewLecture().Run(ctx, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("went on: %v", err)
 	}
-	for i, l := range []Lecture{{10, 2, 1, 1, 1}, {1000, 1, 1, 1, 1}, {1000, 143, 1, 1, 1}, {1000, 10, 0, 1, 1}, {1000, 10, 1, 0, 1}, {1000, 10, 1, 0.01, 1}, {1000, 10, 1, 7, 1}, {1000, 10, 1, math.NaN(), 1}} {
+	for i, l := range []Lecture{{10, 2, 1, 1, 1}, {1000, 1, 1, 1, 1}, {1000, 143, 1, 1, 1}, {1000, 10, 0, 1, 1}, {1000, 10, 1, 0, 1},
+		{1000, 10, 1, 0.01, 1}, {1000, 10, 1, 7, 1}, {1000, 10, 1, math.NaN(), 1}} {
 		if _, err := l.Run(context.Background(), nil); !errors.Is(err, ErrDemo) {
 			t.Errorf("%d: %v", i, err)
 		}

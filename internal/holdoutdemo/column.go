@@ -15,8 +15,8 @@ const (
 	fresh    set = "fresh"
 )
 
-// world is one repetition. Nothing of it is stored: a column is made again from its seed whenever it is looked at, so that 10,000
-// people by 10,000 attributes take no memory.
+// world is one repetition. Nothing of it is stored: a column is made again from its seed whenever
+// it is looked at, so that 10,000 people by 10,000 attributes take no memory.
 type world struct {
 	seed       uint64
 	repetition int
@@ -26,9 +26,10 @@ type world struct {
 	moved      []int32 // of one that goes with the label
 }
 
-// column fills out with attribute j of all people, each times the label, 1 or -1, of that person. An attribute without a bias is
-// symmetric and independent of the label, so times the label it has the same law; and nothing that anybody computes here depends on an attribute
-// but through that product. So no labels need be drawn.
+// column fills out with attribute j of all people, each times the label, 1 or -1, of that person.
+// An attribute without a bias is symmetric and independent of the label, so times the label it has
+// the same law; and nothing that anybody computes here depends on an attribute but through that
+// product. So no labels need be drawn.
 func (w world) column(of set, j int, out []byte) []int32 {
 	// Reading does not fail.
 	detrand.NewStream(fmt.Sprintf("holdout demo %d, %d, %s, ", w.seed, w.repetition, of), uint64(j)).Read(out)

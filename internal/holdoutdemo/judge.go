@@ -16,7 +16,8 @@ import (
 // steps is the weight of a score of 1: from -bound to bound.
 const steps = 2 * bound
 
-// judge answers what a score is on the holdout, given its sum there and its value in training. Scores are from 0 to 1.
+// judge answers what a score is on the holdout, given its sum there and its value in training.
+// Scores are from 0 to 1.
 type judge interface {
 	score(ctx context.Context, key string, sum, whole int64, training *big.Rat) (float64, error)
 }

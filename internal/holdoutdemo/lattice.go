@@ -7,15 +7,16 @@ import (
 	"github.com/discreet-dp/discreet/internal/normal"
 )
 
-// A number that is normal is drawn on a lattice: unit steps are one standard deviation, and nothing is farther out than bound. So sums are
-// exact, and a mean of numbers has a known sensitivity.
+// A number that is normal is drawn on a lattice: unit steps are one standard deviation, and nothing
+// is farther out than bound. So sums are exact, and a mean of numbers has a known sensitivity.
 const (
 	unit  = 1000
 	bound = 3 * unit
 )
 
-// levels returns so many values of equal probability, an even number: the middle of each share of the normal distribution, stretched to
-// variance 1, and moved. The signs are balanced, so the mean is exactly what it is moved by, where nothing is cut off.
+// levels returns so many values of equal probability, an even number: the middle of each share of
+// the normal distribution, stretched to variance 1, and moved. The signs are balanced, so the mean
+// is exactly what it is moved by, where nothing is cut off.
 func levels(n int, shift int) []int32 {
 	upper, square := make([]float64, n/2), 0.0
 	for i := range upper {

@@ -11,15 +11,19 @@ import (
 	"github.com/discreet-dp/discreet/mech"
 )
 
-// Lecture is the small experiment. Size standard normal numbers are dealt into subsets of ln n, the subsets into groups, and of each group
-// the subset with the largest mean is kept. The final mean is that of all numbers in kept subsets, and the truth is 0. Chosen by their exact means the kept ones are the
-// lucky ones; chosen by report noisy max they are not.
+// Lecture is the small experiment. Size standard normal numbers are dealt into subsets of ln n, the
+// subsets into groups, and of each group the subset with the largest mean is kept. The final mean
+// is that of all numbers in kept subsets, and the truth is 0. Chosen by their exact means the kept
+// ones are the lucky ones; chosen by report noisy max they are not.
 //
-// Numbers are cut off at 3 standard deviations, so that one of them moves the sum of its subset by 6 at most; that is what the noise is
-// made for. A number is in one group, so all choices together cost what one costs.
+// Numbers are cut off at 3 standard deviations, so that one of them moves the sum of its subset by
+// 6 at most; that is what the noise is made for. A number is in one group, so all choices together
+// cost what one costs.
 //
-// Epsilon is the largest for which the theorem of [holdout.Generalisation] speaks about the tolerance t, sqrt(t^2 - ln 2/(2n)), with t a share of the range of 6. The
-// theorem is about means over all n; the final mean is over the n/Group that were kept, and it is shown and not proven that it is honest.
+// Epsilon is the largest for which the theorem of [holdout.Generalisation] speaks about the
+// tolerance t, sqrt(t^2 - ln 2/(2n)), with t a share of the range of 6. The theorem is about means
+// over all n; the final mean is over the n/Group that were kept, and it is shown and not proven
+// that it is honest.
 type Lecture struct {
 	Size, Group, Repetitions int
 	// Tolerance is t, in standard deviations: from 0 to 6.
@@ -66,7 +70,8 @@ func (l Lecture) epsilon() (dp.Amount, error) {
 	e, err := dp.FloorFloat(math.Sqrt(math.Max(0, square)))
 	if err != nil || e == 0 || !(l.Tolerance <= 2*bound/unit) {
 		least := math.Sqrt(math.Ln2/(2*float64(l.Size))) * 2 * bound / unit
-		return 0, fmt.Errorf("%w: with %d numbers the theorem speaks about tolerances above %.3g and up to %d; take one of these", ErrDemo, l.Size, least, 2*bound/unit)
+		return 0, fmt.Errorf("%w: with %d numbers the theorem speaks about tolerances above %.3g and up to %d; take one of these", ErrDemo,
+			l.Size, least, 2*bound/unit)
 	}
 	return e, nil
 }
@@ -90,7 +95,8 @@ func (l Lecture) Run(ctx context.Context, progress func(done, of int)) (*Lesson,
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		// The numbers are independent and alike, so dealing them in order is dealing them at random.
+		// The numbers are independent and alike, so dealing them in order is dealing them at
+		// random.
 		detrand.NewStream(fmt.Sprintf("lecture %d, ", l.Seed), uint64(r)).Read(buffer)
 		sums := make([]int64, l.subsets())
 		for i := range sums {

@@ -13,6 +13,9 @@ import (
 // patient with HIV in ZIP code 1003A.
 const Target = 37
 
+// DemoBudget is the budget of the demonstrations.
+const DemoBudget = "{epsilon: 2, per_query: {default: 0.1, max: 1}}"
+
 // Hospital is a set of made-up patients and their visits.
 type Hospital struct {
 	Patients []Patient
@@ -57,7 +60,8 @@ func New(n int, seed uint64) *Hospital {
 			p.Diagnosis = "flu"
 		}
 		for range 1 + r.below(6) {
-			v := Visit{id, fmt.Sprintf("2025-%02d-%02d", 1+r.below(12), 1+r.below(28)), wards[r.below(len(wards))], 5000 + r.below(p.Age*1000+20000)}
+			v := Visit{id, fmt.Sprintf("2025-%02d-%02d", 1+r.below(12), 1+r.below(28)), wards[r.below(len(wards))],
+				5000 + r.below(p.Age*1000+20000)}
 			p.Cents += v.Cents
 			h.Visits = append(h.Visits, v)
 		}

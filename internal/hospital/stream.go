@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// Stream returns the policy of a stream over the patients of a hospital of n people, to stand behind [Dataset].
+// Stream returns the policy of a stream over the patients of a hospital of n people, to stand
+// behind [Dataset].
 func Stream(n int, alpha, budget string) string {
 	return fmt.Sprintf(`    streams:
       patients:
@@ -17,8 +18,8 @@ func Stream(n int, alpha, budget string) string {
 `, n, alpha, budget)
 }
 
-// Workload makes up n questions to the stream: conditions on one to four of its columns, each met by any of some values. The same seed makes the
-// same questions.
+// Workload makes up n questions to the stream: conditions on one to four of its columns, each met
+// by any of some values. The same seed makes the same questions.
 func Workload(n int, seed uint64) []string {
 	r := &random{seed}
 	out := make([]string, n)

@@ -81,8 +81,8 @@ func (l Lattice) TailBeyond(k float64) float64 {
 	return 2 * (sum + err) / l.Z * (1 + 0x1p-50)
 }
 
-// HalfWidth returns the smallest k with P(|X| > k) <= beta. It adds up the tail from its far end until it
-// is above beta.
+// HalfWidth returns the smallest k with P(|X| > k) <= beta. It adds up the tail from its far end
+// until it is above beta.
 func (l Lattice) HalfWidth(beta float64) int64 {
 	var sum float64
 	for j := l.Last(); j >= 1; j-- {

@@ -1,8 +1,9 @@
-// Package ownerkey keeps the key with which the owner of the data signs: an Ed25519 key in a file that only the owner can
-// read, as PKCS #8 in PEM, which other tools read too.
+// Package ownerkey keeps the key with which the owner of the data signs: an Ed25519 key in a file
+// that only the owner can read, as PKCS #8 in PEM, which other tools read too.
 //
-// A file is made once and never overwritten, because a key that is gone cannot sign for its successor. A file that others can read
-// is refused, as ssh does: whoever can read it can raise every budget.
+// A file is made once and never overwritten, because a key that is gone cannot sign for its
+// successor. A file that others can read is refused, as ssh does: whoever can read it can raise
+// every budget.
 package ownerkey
 
 import (
@@ -21,7 +22,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/entropy"
 )
 
-// Error is a key file that cannot be used, and what to do about it. It never holds any of the file's text.
+// Error is a key file that cannot be used, and what to do about it. It never holds any of the
+// file's text.
 type Error struct{ Path, Problem string }
 
 func (e *Error) Error() string { return fmt.Sprintf("the key file %s %s", e.Path, e.Problem) }
@@ -37,7 +39,8 @@ const (
 	maxSize   = 64 << 10
 )
 
-// Make makes a new key in a new file. Where there is a file already it returns an error that is [fs.ErrExist].
+// Make makes a new key in a new file. Where there is a file already it returns an error that is
+// [fs.ErrExist].
 func Make(path string) (ed25519.PrivateKey, error) {
 	source := entropy.New()
 	seed := make([]byte, 0, ed25519.SeedSize)
@@ -54,7 +57,8 @@ func Make(path string) (ed25519.PrivateKey, error) {
 		return nil, err
 	}
 	err = pem.Encode(f, &pem.Block{Type: blockType, Bytes: der})
-	// On stable storage before its public half is recorded: a ledger whose owner has lost the key has no top-ups for ever.
+	// On stable storage before its public half is recorded: a ledger whose owner has lost the key
+	// has no top-ups for ever.
 	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
 		err = syncFolder(filepath.Dir(path))
 	}
@@ -91,7 +95,10 @@ func Load(path string) (ed25519.PrivateKey, error) {
 	case !info.Mode().IsRegular():
 		return nil, &Error{path, "is not a file"}
 	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
-		return nil, &Error{path, fmt.Sprintf("can be read or written by others (mode %04o), who could then raise every budget; run chmod 600 on it, and if others had it, make a new key with 'discreet ledger key --old'", info.Mode().Perm())}
+		return nil,
+			&Error{path,
+				fmt.Sprintf("can be read or written by others (mode %04o), who could then raise every budget; run chmod 600 on it, and "+
+					"if others had it, make a new key with 'discreet ledger key --old'", info.Mode().Perm())}
 	}
 	text, err := io.ReadAll(io.LimitReader(f, maxSize))
 	if err != nil {

@@ -74,7 +74,8 @@ func TestBadFiles(t *testing.T) {
 	if _, err := Load(dir); !errors.As(err, new(*Error)) {
 		t.Errorf("a folder: %v", err)
 	}
-	if _, err := Load(filepath.Join(dir, "none")); !errors.Is(err, fs.ErrNotExist) || !errors.As(err, new(*Error)) || strings.Contains(err.Error(), "\n") {
+	if _, err := Load(filepath.Join(dir, "none")); !errors.Is(err, fs.ErrNotExist) || !errors.As(err, new(*Error)) ||
+		strings.Contains(err.Error(), "\n") {
 		t.Errorf("no file: %v", err)
 	}
 	if runtime.GOOS == "windows" {

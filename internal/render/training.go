@@ -1,17 +1,13 @@
 package render
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
 
 	"github.com/discreet-dp/discreet/api"
-	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/table"
 	"github.com/discreet-dp/discreet/learn"
-	"github.com/discreet-dp/discreet/ledger"
 )
 
 // TrainingOffer says in few lines what a training will cost and how it is done.
@@ -139,65 +135,4 @@ func Coefficients(w io.Writer, m *learn.Model) {
 		fmt.Fprintf(w, "Above zero the model says %s.\n\n", says)
 	}
 	t.Write(w)
-}
-
-// TrainingResult is a training for machines.
-type TrainingResult struct {
-	ID        string          `json:"id"`
-	Cost      dp.Cost         `json:"cost"`
-	Remaining api.Remaining   `json:"remaining"`
-	Receipt   ReceiptJSON     `json:"receipt"`
-	Version   api.DataVersion `json:"data_version"`
-	Notes     []string        `json:"notes"`
-	Alerts    []ledger.Alert  `json:"alerts"`
-	File      string          `json:"file,omitempty"`
-	Model     json.RawMessage `json:"model"`
-}
-
-// TrainingJSON turns a training into what machines read.
-func TrainingJSON(t *api.Training, file string) (TrainingResult, error) {
-	var model bytes.Buffer
-	err := t.Model.Write(&model)
-	out := TrainingResult{t.ID, t.Cost, t.Remaining, receiptJSON(t.Receipt), t.Version, t.Notes, t.Alerts, file, model.Bytes()}
-	if out.Notes == nil {
-		out.Notes = []string{}
-	}
-	if out.Alerts == nil {
-		out.Alerts = []ledger.Alert{}
-	}
-	return out, err
-}
-
-// TrainingOfferJSON is a quote for machines.
-type TrainingOfferJSON struct {
-	Dataset    string         `json:"dataset"`
-	Unit       string         `json:"unit"`
-	Neighbours string         `json:"neighbours"`
-	MaxRows    int64          `json:"max_rows"`
-	Method     string         `json:"method"`
-	Why        []string       `json:"why"`
-	Plan       []TrainingLine `json:"plan"`
-	Epsilon    dp.Amount      `json:"epsilon"`
-	Cost       dp.Cost        `json:"cost"`
-	Pay        dp.Cost        `json:"pay"`
-	Currency   string         `json:"currency"`
-	Known      bool           `json:"known"`
-	Remaining  api.Remaining  `json:"remaining"`
-	After      api.Remaining  `json:"after"`
-	Affordable bool           `json:"affordable"`
-}
-
-// TrainingLine is something about how a model would be trained.
-type TrainingLine struct {
-	Name  string `json:"name"`
-	Value string `json:"value"`
-}
-
-// TrainingQuoteJSON turns a quote into what machines read.
-func TrainingQuoteJSON(q *api.TrainingQuote) TrainingOfferJSON {
-	lines := []TrainingLine{}
-	for _, l := range q.Lines {
-		lines = append(lines, TrainingLine{l.Name, l.Value})
-	}
-	return TrainingOfferJSON{q.Dataset, q.Unit, q.Neighbours, q.MaxRows, q.Method, q.Why, lines, q.Epsilon, q.Cost, q.Pay, q.Currency, q.Known, q.Remaining, q.After, q.Affordable}
 }

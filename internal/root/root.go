@@ -1,4 +1,5 @@
-// Package root finds where a function of one number changes: its sign, its answer, or its direction.
+// Package root finds where a function of one number changes: its sign, its answer, or its
+// direction.
 package root
 
 import "math"

@@ -372,7 +372,7 @@ func TestParameterAttacks(t *testing.T) {
 // books are the charges of a ledger, without what is drawn.
 func (f *front) books() string {
 	var b strings.Builder
-	for r, err := range f.server.db.Records(context.Background()) {
+	for r, err := range f.server.db.Records(context.Background(), 0) {
 		if err != nil {
 			f.t.Fatal(err)
 		}

@@ -18,13 +18,13 @@ type Config struct {
 	// Plaintext allows addresses that others can reach without TLS, because something in front encrypts.
 	Plaintext bool
 
-	// Running, Timeout and Rate are the desk's: see [desk.Options].
+	// Running, Timeout and Rate are the dispatcher's: see [admission.Options].
 	Running int
 	Timeout time.Duration
 	Rate    int
 	// Connections is how many there may be at each door; 0 means 1000.
 	Connections int
-	// Memory and Threads limit the engine of each dataset: see [discreet.Options].
+	// Memory and Threads limit the engine of each dataset: see [discreet.WithMemory].
 	Memory  string
 	Threads int
 

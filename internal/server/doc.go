@@ -1,5 +1,5 @@
 // Package server is the process that `discreet serve` runs: one policy behind two doors, PostgreSQL's wire protocol (package
-// pgwire) and HTTP (package httpapi), for users (package users) whose questions are all taken at one desk (package desk). It
+// pgwire) and HTTP (package httpapi), for users (package users) whose questions are all taken by one dispatcher (package admission). It
 // opens the listeners, and it ends in order.
 //
 // # Opening
@@ -15,12 +15,12 @@
 //
 // # The end
 //
-// [Server.Shutdown] goes in this order: /readyz says no; the wire takes no more connections; the desk takes no more questions and finishes those that are with the
+// [Server.Shutdown] goes in this order: /readyz says no; the wire takes no more connections; the dispatcher takes no more questions and finishes those that are with the
 // engine, because they are paid for; the doors send what is left and close; users, data and ledger are closed. When the time for it is over, questions that
 // still run are interrupted, and their charges stay; answers that wait for their tick are let go. The ledger is closed in any case, because one that is left open counts as a crash.
 //
 // # Limits
 //
-// Questions are limited by the desk, connections by the doors: [Config.Connections] for each of them, a fifth of these, and not less than four, for one address. A request has ten seconds for its head, a minute
+// Questions are limited by the dispatcher, connections by the doors: [Config.Connections] for each of them, a fifth of these, and not less than four, for one address. A request has ten seconds for its head, a minute
 // for all of it, and 64 KiB for its head.
 package server

@@ -17,6 +17,7 @@ import (
 	"github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/server/admission"
+	"github.com/discreet-dp/discreet/internal/server/connlimit"
 	"github.com/discreet-dp/discreet/internal/server/httpapi"
 	"github.com/discreet-dp/discreet/internal/server/pgwire"
 	"github.com/discreet-dp/discreet/internal/server/users"
@@ -28,7 +29,7 @@ type Server struct {
 	config      Config
 	db          *discreet.DB
 	users       *users.Store
-	desk        *admission.Desk
+	dispatcher  *admission.Dispatcher
 	ticks       map[string]time.Duration
 	certificate *certificate // nil without TLS
 
@@ -70,7 +71,7 @@ func Open(ctx context.Context, c Config) (s *Server, err error) {
 	if s.users, err = openUsers(s.config.Users); err != nil {
 		return s, err
 	}
-	if s.db, err = discreet.OpenPolicyWith(p, discreet.Options{Memory: c.Memory, Threads: c.Threads, Incident: s.incident}); err != nil {
+	if s.db, err = discreet.Open(ctx, "", discreet.WithPolicy(p), discreet.WithMemory(c.Memory), discreet.WithThreads(c.Threads), discreet.WithIncidents(s.incident)); err != nil {
 		return s, err
 	}
 	if err := s.db.Warm(ctx); err != nil {
@@ -79,7 +80,7 @@ func Open(ctx context.Context, c Config) (s *Server, err error) {
 	if s.ticks, err = ticks(ctx, s.db); err != nil {
 		return s, err
 	}
-	s.desk = admission.New(s.db, admission.Options{Running: c.Running, Timeout: c.Timeout, Rate: c.Rate, Log: c.Log, Texts: c.Texts, Ticks: s.ticks})
+	s.dispatcher = admission.New(s.db, admission.Options{Running: c.Running, Timeout: c.Timeout, Rate: c.Rate, Log: c.Log, Texts: c.Texts, Ticks: s.ticks})
 	s.doors()
 	return s, nil
 }
@@ -138,6 +139,24 @@ func openUsers(path string) (*users.Store, error) {
 // headerSize is what the head of a request may have: ours have some hundred bytes. net/http takes 4 KiB more.
 const headerSize = 8 << 10
 
+// firstSize is what a stranger can send before the head of a first request is complete: a handshake,
+// and the head itself.
+const firstSize = headerSize + 16<<10
+
+// widen takes the limit of a connection away when its first request is there, of which the rest is
+// read after a login. It is a hook of http.Server.
+func widen(c net.Conn, state http.ConnState) {
+	if state != http.StateActive {
+		return
+	}
+	if t, ok := c.(*tls.Conn); ok {
+		c = t.NetConn()
+	}
+	if limited, ok := c.(interface{ Widen() }); ok {
+		limited.Widen()
+	}
+}
+
 // doors makes both, and opens none.
 func (s *Server) doors() {
 	c := s.config
@@ -145,11 +164,11 @@ func (s *Server) doors() {
 	if s.certificate != nil {
 		encrypted = s.certificate.config()
 	}
-	s.pg = pgwire.New(pgwire.Options{Desk: s.desk, Users: s.users, TLS: encrypted, Log: c.Log, Version: c.Version, Connections: c.Connections, PerAddress: c.perAddress()})
+	s.pg = pgwire.New(pgwire.Options{Dispatcher: s.dispatcher, Users: s.users, TLS: encrypted, Log: c.Log, Version: c.Version, Connections: c.Connections, PerAddress: c.perAddress()})
 	base, cut := context.WithCancel(context.Background())
 	s.cut = cut
 	s.http = &http.Server{
-		Handler:           httpapi.New(httpapi.Options{Desk: s.desk, Users: s.users, Log: c.Log, Version: c.Version, Ready: s.Ready, Connections: s.pg.Connections}),
+		Handler:           httpapi.New(httpapi.Options{Desk: s.dispatcher, Users: s.users, Log: c.Log, Version: c.Version, Ready: s.Ready, Connections: s.pg.Connections}),
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       time.Minute,
 		IdleTimeout:       2 * time.Minute,
@@ -209,7 +228,7 @@ func (s *Server) Serve() error {
 	if s.web != nil {
 		open++
 		go func() {
-			l := &hall{Listener: s.web, most: s.config.Connections, perAddress: s.config.perAddress()}
+			l := &connlimit.Listener{Listener: s.web, Most: s.config.Connections, PerAddress: s.config.perAddress(), First: firstSize}
 			var err error
 			if s.http.TLSConfig != nil {
 				err = s.http.ServeTLS(l, "", "")

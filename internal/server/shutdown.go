@@ -20,10 +20,10 @@ func (s *Server) Shutdown(ctx context.Context) error {
 		return nil
 	}
 	s.ending.Store(true)
-	// The wire finishes statements that run while the desk does. Programs at the other door can still ask whether the server is ready.
+	// The wire finishes statements that run while the dispatcher does. Programs at the other door can still ask whether the server is ready.
 	wire := make(chan error, 1)
 	go func() { wire <- s.pg.Shutdown(ctx) }()
-	drained := s.desk.Drain(ctx)
+	drained := s.dispatcher.Drain(ctx)
 	<-wire
 	if s.http.Shutdown(ctx) != nil {
 		s.config.Log.Warn("connections that were still open were cut off") // what they were sent is remembered, and free to ask again
@@ -35,7 +35,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 		cut = ErrCut
 		late, stop := context.WithTimeout(context.Background(), grace)
 		defer stop()
-		drained = s.desk.Drain(late)
+		drained = s.dispatcher.Drain(late)
 	}
 	s.closed = true
 	if drained != nil {

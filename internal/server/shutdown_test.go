@@ -15,19 +15,19 @@ import (
 	"github.com/discreet-dp/discreet/internal/server/admission"
 )
 
-// asks begins a question and returns when it is at the desk.
+// asks begins a question and returns when it is with the dispatcher.
 func asks(t *testing.T, s *Server) <-chan error {
 	t.Helper()
-	// Past the desk, so that the data is open and what comes takes no time.
+	// Past the dispatcher, so that the data is open and what comes takes no time.
 	if _, err := s.db.Ask(t.Context(), api.Question{Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients"}); err != nil {
 		t.Fatal(err)
 	}
 	left := make(chan error, 1)
 	go func() {
-		_, err := s.desk.Ask(context.Background(), api.Question{Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients"})
+		_, err := s.dispatcher.Ask(context.Background(), api.Question{Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients"})
 		left <- err
 	}()
-	for s.desk.Stats().Running == 0 {
+	for s.dispatcher.Stats().Running == 0 {
 		runtime.Gosched()
 	}
 	return left

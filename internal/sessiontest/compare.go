@@ -19,15 +19,16 @@ const (
 
 // Verdict is what a comparison of two runs saw.
 type Verdict struct {
-	// Questions that were answered alike, calls that were compared, and how many of these were on values that differ.
+	// Questions that were answered alike, calls that were compared, and how many of these were on
+	// values that differ.
 	Questions, Calls, Moved int
 	Parting                 Parting
 	// Ratio is the farthest that values were apart, as a part of what the noise was calibrated to.
 	Ratio float64
 }
 
-// Compare compares two runs of one script on neighbours, with the same randomness. From where an answer differs the scripts may
-// differ, so it stops there.
+// Compare compares two runs of one script on neighbours, with the same randomness. From where an
+// answer differs the scripts may differ, so it stops there.
 func Compare(x, y []Event) (v Verdict, err error) {
 	v.Parting = Never
 	moved, last := false, "" // in this question: whether a call was on values that differ, and the last such call
@@ -39,9 +40,11 @@ func Compare(x, y []Event) (v Verdict, err error) {
 		if a.Kind != b.Kind || a.Text != b.Text {
 			switch {
 			case !moved:
-				return v, fmt.Errorf("event %d is %s %q against %s %q, and this question was put to no values that differ", i+1, a.Kind, a.Text, b.Kind, b.Text)
+				return v, fmt.Errorf("event %d is %s %q against %s %q, and this question was put to no values that differ", i+1, a.Kind,
+					a.Text, b.Kind, b.Text)
 			case a.Kind == Charged || b.Kind == Charged:
-				return v, fmt.Errorf("event %d is %s %q against %s %q: what is charged depends on what was seen", i+1, a.Kind, a.Text, b.Kind, b.Text)
+				return v, fmt.Errorf("event %d is %s %q against %s %q: what is charged depends on what was seen", i+1, a.Kind,
+					a.Text, b.Kind, b.Text)
 			case last == comparison && a.Kind != b.Kind && (a.Kind == Called || b.Kind == Called):
 				v.Parting = ByComparison
 			case last != comparison && a.Kind == Written && b.Kind == Written:
@@ -74,8 +77,9 @@ func Compare(x, y []Event) (v Verdict, err error) {
 	return v, nil
 }
 
-// told compares what two runs that went apart write and say next. What could not be written must not be told, also not by an error of its own; and
-// what a comparison said must not be told by the length of its entry, which decides whether it fits on a disk.
+// told compares what two runs that went apart write and say next. What could not be written must
+// not be told, also not by an error of its own; and what a comparison said must not be told by the
+// length of its entry, which decides whether it fits on a disk.
 func told(x, y []Event, by Parting) error {
 	next := func(run []Event) (written bool, length int, text string) {
 		for _, e := range run {
@@ -102,7 +106,8 @@ func told(x, y []Event, by Parting) error {
 	return nil
 }
 
-// apart is how far the values of two calls are apart, as a part of what the noise was calibrated to.
+// apart is how far the values of two calls are apart, as a part of what the noise was calibrated
+// to.
 func apart(a, b Event) (float64, error) {
 	m, ok := exact.Between(a.Call.Values, b.Call.Values)
 	if !ok {

@@ -229,7 +229,8 @@ func run(b bugs, seed uint64, values []int64) []Event {
 	return w.Events()
 }
 
-// check runs pairs of neighbours and returns the first thing that is wrong, and how often runs went apart.
+// check runs pairs of neighbours and returns the first thing that is wrong, and how often runs went
+// apart.
 func check(b bugs) (map[Parting]int, error) {
 	partings := map[Parting]int{}
 	for seed := range uint64(200) {
@@ -262,7 +263,8 @@ func check(b bugs) (map[Parting]int, error) {
 }
 
 func TestHonestSessionsPass(t *testing.T) {
-	for _, b := range []bugs{{}, {plain: true}, {restarts: true}, {interrupted: true}, {plain: true, interrupted: true}, {plain: true, restarts: true}} {
+	for _, b := range []bugs{{}, {plain: true}, {restarts: true}, {interrupted: true}, {plain: true, interrupted: true},
+		{plain: true, restarts: true}} {
 		partings, err := check(b)
 		if err != nil {
 			t.Errorf("%+v: %v", b, err)

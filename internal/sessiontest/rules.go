@@ -11,8 +11,9 @@ type paid struct {
 	open            bool // a round that may compare
 }
 
-// Rules says which rule of package session a run has broken, or nil. What a charge bought, and was not used, may be used later, and what
-// was drawn and not written before a restart was seen by nobody and may be drawn again.
+// Rules says which rule of package session a run has broken, or nil. What a charge bought, and was
+// not used, may be used later, and what was drawn and not written before a restart was seen by
+// nobody and may be drawn again.
 func Rules(run []Event) error {
 	var now, written paid // written is as of the last entry
 	noted := false        // there is an entry since the last charge of a round

@@ -44,7 +44,8 @@ func (w *writer) customer(s Shop, cid int) (orders, items int) {
 	// The lesser of two dice: some nations buy more than others.
 	nation := nations[min(r.below(len(nations)), r.below(len(nations)))].name
 	number := strconv.Itoa(cid)
-	w.customers.WriteString(number + ",Customer#" + "000000000"[min(9, len(number)):] + number + "," + segments[r.below(len(segments))] + "," + nation + "\n")
+	w.customers.WriteString(number + ",Customer#" + "000000000"[min(9, len(number)):] + number + "," + segments[r.below(len(segments))] +
+		"," + nation + "\n")
 	if r.below(3) == 0 {
 		return 0, 0
 	}
@@ -55,8 +56,8 @@ func (w *writer) customer(s Shop, cid int) (orders, items int) {
 	return orders, items
 }
 
-// order writes an order behind its items, because they decide its status: F where all have arrived, O
-// where none has, P in between.
+// order writes an order behind its items, because they decide its status: F where all have arrived,
+// O where none has, P in between.
 func (w *writer) order(s Shop, r *random, cid, oid int) (items int) {
 	day := r.below(orderDays)
 	items = 1 + r.below(mostItems)

@@ -4,8 +4,8 @@ package shop
 // predictable, and has to be.
 type random struct{ state uint64 }
 
-// newRandom returns the randomness of one row. The seed is mixed before the number is added, because
-// states that differ by little are the same sequence a few steps later.
+// newRandom returns the randomness of one row. The seed is mixed before the number is added,
+// because states that differ by little are the same sequence a few steps later.
 func newRandom(seed uint64, row int) *random {
 	return &random{mix(mix(seed) + uint64(row))}
 }

@@ -67,7 +67,8 @@ func TestReferences(t *testing.T) {
 	s := Shop{Customers: 700, Parts: 900, Seed: 1}
 	dir, counts := made(t, s)
 	keys := map[string]map[string]bool{}
-	for name, columns := range map[string][]string{"customers": {"cid"}, "orders": {"oid"}, "items": {"oid", "line"}, "nations": {"nation"}, "parts": {"part"}} {
+	for name, columns := range map[string][]string{"customers": {"cid"}, "orders": {"oid"}, "items": {"oid", "line"}, "nations": {"nation"},
+		"parts": {"part"}} {
 		keys[name] = map[string]bool{}
 		for _, r := range rows(t, dir, name) {
 			key := ""
@@ -80,10 +81,13 @@ func TestReferences(t *testing.T) {
 			keys[name][key] = true
 		}
 	}
-	if got := (Counts{len(keys["customers"]), len(keys["orders"]), len(keys["items"]), len(keys["nations"]), len(keys["parts"])}); got != counts || got.Customers != 700 || got.Parts != 900 || got.Nations != 25 {
+	if got := (Counts{len(keys["customers"]), len(keys["orders"]), len(keys["items"]), len(keys["nations"]),
+		len(keys["parts"])}); got != counts || got.Customers != 700 || got.Parts != 900 || got.Nations != 25 {
 		t.Errorf("there are %+v, and %+v were counted", got, counts)
 	}
-	for _, x := range []struct{ from, column, to string }{{"customers", "nation", "nations"}, {"orders", "cid", "customers"}, {"items", "oid", "orders"}, {"items", "part", "parts"}} {
+	for _, x := range []struct {
+		from, column, to string
+	}{{"customers", "nation", "nations"}, {"orders", "cid", "customers"}, {"items", "oid", "orders"}, {"items", "part", "parts"}} {
 		for _, r := range rows(t, dir, x.from) {
 			if !keys[x.to][r[x.column]+" "] {
 				t.Errorf("%s has %s %s, which %s has not", x.from, x.column, r[x.column], x.to)
@@ -156,7 +160,8 @@ func TestSameSeedSameShop(t *testing.T) {
 	if digest(t, first) != digest(t, second) || digest(t, first) == digest(t, other) {
 		t.Error("a shop is not its seed's")
 	}
-	// Documents show answers about these shops, so the data does not change from version to version.
+	// Documents show answers about these shops, so the data does not change from version to
+	// version.
 	const want = "4ee3706f1f8c8a8a"
 	var data strings.Builder
 	for _, name := range Files[:5] {

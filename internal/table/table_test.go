@@ -40,7 +40,8 @@ func TestNothingMovesTheCursor(t *testing.T) {
 		x := &Table{Header: []string{"a", "b"}}
 		n := rapid.IntRange(0, 4).Draw(r, "rows")
 		for range n {
-			x.Add(rapid.String().Draw(r, "cell"), rapid.SampledFrom([]string{"\x1b[2J", "\r", "\n", "\u2028", "\u202e", "\u2066", "\u0085", "\b", "\xff"}).Draw(r, "hostile"))
+			x.Add(rapid.String().Draw(r, "cell"),
+				rapid.SampledFrom([]string{"\x1b[2J", "\r", "\n", "\u2028", "\u202e", "\u2066", "\u0085", "\b", "\xff"}).Draw(r, "hostile"))
 		}
 		var b strings.Builder
 		x.Write(&b)

@@ -1,5 +1,7 @@
-// Package testpg gives a test a PostgreSQL server of its own: a new cluster in a temporary folder, on a Unix socket, of the
-// PostgreSQL that is installed. It works for root, as whom PostgreSQL refuses to run, and for anybody else.
+// Package testpg gives a test a PostgreSQL server of its own: a new cluster in a temporary folder,
+// on a Unix socket, of the PostgreSQL that is installed. It works for root, as whom PostgreSQL
+// refuses to run, and for anybody else.
 //
-// A test is skipped where no PostgreSQL is installed, unless the environment has DISCREET_NEED_POSTGRES: then it fails.
+// A test is skipped where no PostgreSQL is installed, unless the environment has
+// DISCREET_NEED_POSTGRES: then it fails.
 package testpg

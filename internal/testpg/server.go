@@ -32,7 +32,8 @@ func Start(t testing.TB) *Server {
 		}
 		t.Skip(err)
 	}
-	// Not the test's own folder: the server may be another user, and the name of a socket has at most about 100 bytes.
+	// Not the test's own folder: the server may be another user, and the name of a socket has at
+	// most about 100 bytes.
 	dir, err := os.MkdirTemp(short(), "pg")
 	if err != nil {
 		t.Fatal(err)
@@ -42,7 +43,8 @@ func Start(t testing.TB) *Server {
 	if err := give(dir); err != nil {
 		t.Fatal(err)
 	}
-	initdb := s.command(filepath.Join(bin, "initdb"), "-D", s.data(), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
+	initdb := s.command(filepath.Join(bin, "initdb"), "-D", s.data(), "-U", "postgres", "-A", "trust", "-E", "UTF8",
+		"--locale=C", "--no-sync")
 	if out, err := initdb.CombinedOutput(); err != nil {
 		t.Fatalf("initdb: %v\n%s", err, out)
 	}
@@ -53,15 +55,18 @@ func Start(t testing.TB) *Server {
 
 // URL returns the address of the database postgres, for a user who may do everything.
 func (s *Server) URL() string {
-	return (&url.URL{Scheme: "postgres", User: url.User("postgres"), Path: "/postgres", RawQuery: url.Values{"host": {s.dir}}.Encode()}).String()
+	return (&url.URL{Scheme: "postgres", User: url.User("postgres"), Path: "/postgres",
+		RawQuery: url.Values{"host": {s.dir}}.Encode()}).String()
 }
 
 // Restart starts a server that was stopped, on the same data.
 func (s *Server) Restart(t testing.TB) {
 	t.Helper()
-	// The shell waits for the end of its input, which comes with Stop, and also when this process is killed.
+	// The shell waits for the end of its input, which comes with Stop, and also when this process
+	// is killed.
 	const script = `"$@" </dev/null & cat >/dev/null; kill -QUIT $!; wait $!`
-	s.process = s.command("/bin/sh", "-c", script, "sh", filepath.Join(s.bin, "postgres"), "-D", s.data(), "-k", s.dir, "-c", "listen_addresses=")
+	s.process = s.command("/bin/sh", "-c", script, "sh", filepath.Join(s.bin, "postgres"), "-D", s.data(), "-k", s.dir, "-c",
+		"listen_addresses=")
 	s.log.Reset()
 	s.process.Stdout, s.process.Stderr = &s.log, &s.log
 	life, err := s.process.StdinPipe()
@@ -84,7 +89,8 @@ func (s *Server) Restart(t testing.TB) {
 	}
 }
 
-// Stop ends the server at once, as a crash would: what it confirmed is in its log. To stop it twice does nothing.
+// Stop ends the server at once, as a crash would: what it confirmed is in its log. To stop it twice
+// does nothing.
 func (s *Server) Stop(t testing.TB) {
 	t.Helper()
 	if s.life == nil {

@@ -14,8 +14,10 @@ import (
 	"github.com/discreet-dp/discreet/learn"
 )
 
-// adult is the encoding of the Adult data set (Becker, Kohavi 1996). Names and values are those of its documentation; bounds are what such numbers can be, and were not read from the data: ages up to 100, a week of up to 100 hours, and so on.
-// Complete rows have no "Never-worked". With the intercept a model has 6 + 98 + 1 = 105 weights.
+// adult is the encoding of the Adult data set (Becker, Kohavi 1996). Names and values are those of
+// its documentation; bounds are what such numbers can be, and were not read from the data: ages up
+// to 100, a week of up to 100 hours, and so on. Complete rows have no "Never-worked". With the
+// intercept a model has 6 + 98 + 1 = 105 weights.
 func adult() *learn.Encoding {
 	one := big.NewRat(1, 1)
 	number := func(name string, lo, hi int64) learn.Column {
@@ -29,23 +31,29 @@ func adult() *learn.Encoding {
 			number("age", 0, 100),
 			values("workclass", "Private Self-emp-not-inc Self-emp-inc Federal-gov Local-gov State-gov Without-pay"),
 			number("fnlwgt", 0, 1_500_000),
-			values("education", "Bachelors Some-college 11th HS-grad Prof-school Assoc-acdm Assoc-voc 9th 7th-8th 12th Masters 1st-4th 10th Doctorate 5th-6th Preschool"),
+			values("education", "Bachelors Some-college 11th HS-grad Prof-school Assoc-acdm Assoc-voc 9th 7th-8th 12th Masters 1st-4th "+
+				"10th Doctorate 5th-6th Preschool"),
 			number("education-num", 1, 16),
 			values("marital-status", "Married-civ-spouse Divorced Never-married Separated Widowed Married-spouse-absent Married-AF-spouse"),
-			values("occupation", "Tech-support Craft-repair Other-service Sales Exec-managerial Prof-specialty Handlers-cleaners Machine-op-inspct Adm-clerical Farming-fishing Transport-moving Priv-house-serv Protective-serv Armed-Forces"),
+			values("occupation", "Tech-support Craft-repair Other-service Sales Exec-managerial Prof-specialty Handlers-cleaners "+
+				"Machine-op-inspct Adm-clerical Farming-fishing Transport-moving Priv-house-serv Protective-serv Armed-Forces"),
 			values("relationship", "Wife Own-child Husband Not-in-family Other-relative Unmarried"),
 			values("race", "White Asian-Pac-Islander Amer-Indian-Eskimo Other Black"),
 			values("sex", "Female Male"),
 			number("capital-gain", 0, 100_000),
 			number("capital-loss", 0, 5_000),
 			number("hours-per-week", 0, 100),
-			values("native-country", "United-States Cambodia England Puerto-Rico Canada Germany Outlying-US(Guam-USVI-etc) India Japan Greece South China Cuba Iran Honduras Philippines Italy Poland Jamaica Vietnam Mexico Portugal Ireland France Dominican-Republic Laos Ecuador Taiwan Haiti Columbia Hungary Guatemala Nicaragua Scotland Thailand Yugoslavia El-Salvador Trinadad&Tobago Peru Hong Holand-Netherlands"),
+			values("native-country", "United-States Cambodia England Puerto-Rico Canada Germany Outlying-US(Guam-USVI-etc) India Japan "+
+				"Greece South China Cuba Iran Honduras Philippines Italy Poland Jamaica Vietnam Mexico Portugal Ireland France "+
+				"Dominican-Republic Laos Ecuador Taiwan Haiti Columbia Hungary Guatemala Nicaragua Scotland Thailand Yugoslavia "+
+				"El-Salvador Trinadad&Tobago Peru Hong Holand-Netherlands"),
 		},
 		Target: values("income", "<=50K >50K"),
 	}
 }
 
-// ReadAdult reads the complete rows of the Adult data set, from files as they are published, compressed with gzip or not.
+// ReadAdult reads the complete rows of the Adult data set, from files as they are published,
+// compressed with gzip or not.
 func ReadAdult(files ...string) (*Data, error) {
 	d := &Data{Name: "Adult", Encoding: adult()}
 	for _, name := range files {

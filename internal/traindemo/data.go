@@ -11,14 +11,16 @@ import (
 // ErrDemo is returned for a demonstration that makes no sense, or files that hold something else.
 var ErrDemo = errors.New("this cannot be demonstrated")
 
-// Data is rows of codes, as an engine hands them to a training: one for each feature, and the target's at the end.
+// Data is rows of codes, as an engine hands them to a training: one for each feature, and the
+// target's at the end.
 type Data struct {
 	Name     string
 	Encoding *learn.Encoding
 	Rows     [][]int64
 }
 
-// Split deals the rows at random into those to train on, four of five, and those to test with. The rows themselves are shared.
+// Split deals the rows at random into those to train on, four of five, and those to test with. The
+// rows themselves are shared.
 func (d *Data) Split(seed uint64) (train, test *Data) {
 	order := make([]int, len(d.Rows))
 	dice := detrand.New("split "+d.Name, seed)

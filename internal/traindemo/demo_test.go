@@ -87,7 +87,8 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// The demonstration encodes rows by itself. It has to come to the same conclusions as the model that it judges.
+// The demonstration encodes rows by itself. It has to come to the same conclusions as the model
+// that it judges.
 func TestJudgesLikeTheModel(t *testing.T) {
 	d := town(t, 600)
 	for _, radius := range []float64{1, 2.5} {
@@ -122,7 +123,8 @@ func TestJudgesLikeTheModel(t *testing.T) {
 	}
 }
 
-// More budget makes better models, all of them better than a constant, and the theorems keep what they promise.
+// More budget makes better models, all of them better than a constant, and the theorems keep what
+// they promise.
 func TestSweep(t *testing.T) {
 	d := town(t, 6000)
 	s := Sweep{Epsilons: amounts(t, "0.3", "3"), Ways: Ways, Splits: 1, Draws: 2, Seed: 1}
@@ -190,7 +192,8 @@ func TestSweepRefuses(t *testing.T) {
 	}
 }
 
-const twoAdults = "|1x3 Cross validator\n\n39, State-gov, 77516, Bachelors, 13, Never-married, Adm-clerical, Not-in-family, White, Male, 2174, 0, 40, United-States, <=50K\n" +
+const twoAdults = "|1x3 Cross validator\n\n39, State-gov, 77516, Bachelors, 13, Never-married, Adm-clerical, Not-in-family, White, Male, " +
+	"2174, 0, 40, United-States, <=50K\n" +
 	"25, ?, 226802, 11th, 7, Never-married, ?, Own-child, Black, Male, 0, 0, 40, United-States, <=50K.\n" +
 	"150, Private, 9999999, HS-grad, 9, Divorced, Sales, Unmarried, Black, Female, 0, 0, 50, Holand-Netherlands, >50K.\n"
 
@@ -238,7 +241,8 @@ func TestReadAdult(t *testing.T) {
 	}
 }
 
-// TestAdultBars measures on the Adult data set, with the methods' own regularisers, and holds what was reached.
+// TestAdultBars measures on the Adult data set, with the methods' own regularisers, and holds what
+// was reached.
 func TestAdultBars(t *testing.T) {
 	if *adultFiles == "" {
 		t.Skip("give -adult FILE,FILE to measure on the Adult data set")
@@ -251,7 +255,8 @@ func TestAdultBars(t *testing.T) {
 		t.Fatalf("%d rows, %d weights", len(d.Rows), d.Weights())
 	}
 	epsilons := amounts(t, "0.1", "0.5", "1")
-	r, err := Sweep{Epsilons: epsilons, Ways: Ways, Splits: 5, Draws: 1, Neighbours: dp.Substitute, Seed: 1}.Run(context.Background(), d, nil)
+	r, err := Sweep{Epsilons: epsilons, Ways: Ways, Splits: 5, Draws: 1, Neighbours: dp.Substitute,
+		Seed: 1}.Run(context.Background(), d, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,14 +8,16 @@ import (
 	"github.com/discreet-dp/discreet/internal/traindemo"
 )
 
-// A made-up town, and how often models that cost epsilon 1 are wrong about inhabitants that they have not seen.
+// A made-up town, and how often models that cost epsilon 1 are wrong about inhabitants that they
+// have not seen.
 func Example() {
 	town, err := traindemo.Made(20_000, 1)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	r, err := traindemo.Sweep{Epsilons: []dp.Amount{dp.One}, Ways: traindemo.Ways[:2], Splits: 1, Draws: 1, Seed: 1}.Run(context.Background(), town, nil)
+	r, err := traindemo.Sweep{Epsilons: []dp.Amount{dp.One}, Ways: traindemo.Ways[:2], Splits: 1, Draws: 1,
+		Seed: 1}.Run(context.Background(), town, nil)
 	if err != nil {
 		fmt.Println(err)
 		return

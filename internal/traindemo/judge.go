@@ -9,10 +9,12 @@ import (
 	"github.com/discreet-dp/discreet/learn"
 )
 
-// matrix is rows as a training sees them. It is the demonstration's own, so that it judges models without asking the package that made them.
+// matrix is rows as a training sees them. It is the demonstration's own, so that it judges models
+// without asking the package that made them.
 type matrix struct{ rows *rows.Rows }
 
-// matrix encodes the data: numbers from -1 to 1, categories by a 1, and the intercept's 1, clipped to a radius.
+// matrix encodes the data: numbers from -1 to 1, categories by a 1, and the intercept's 1, clipped
+// to a radius.
 func (d *Data) matrix(radius float64) matrix {
 	x := make([]float64, d.Weights())
 	b := rows.NewBuilder(len(x), radius)

@@ -14,11 +14,13 @@ var (
 	jobs    = []string{"clerk", "cook", "driver", "farmer", "manager", "nurse", "seller", "teacher", "technician", "none"}
 	schools = []string{"primary", "secondary", "trade", "college", "university"}
 	homes   = []string{"alone", "couple", "family", "shared", "parents"}
-	regions = []string{"north", "north-east", "east", "south-east", "south", "south-west", "west", "north-west", "centre", "islands", "hills", "coast"}
+	regions = []string{"north", "north-east", "east", "south-east", "south", "south-west", "west", "north-west", "centre",
+		"islands", "hills", "coast"}
 )
 
-// Made makes up a town: four numbers, of which one is zero for almost everybody, and four categories, and whether somebody earns much, which goes with them. A model has 37 weights. Two in five earn much, and the best model is wrong
-// about one in six.
+// Made makes up a town: four numbers, of which one is zero for almost everybody, and four
+// categories, and whether somebody earns much, which goes with them. A model has 37 weights. Two in
+// five earn much, and the best model is wrong about one in six.
 func Made(rows int, seed uint64) (*Data, error) {
 	if rows < 100 || rows > 2_000_000 {
 		return nil, fmt.Errorf("%w: %d rows are asked for; make up from 100 to 2000000", ErrDemo, rows)
@@ -56,8 +58,10 @@ func inhabitant(d detrand.Dice) []int64 {
 		savings = int64(d.Below(500) + d.Below(500))
 	}
 	job, school, home, region := category(len(jobs)), category(len(schools)), category(len(homes)), category(len(regions))
-	z := 0.05*float64(hours-35) + 0.03*float64(age-45) - 0.0012*float64((age-45)*(age-45))/10 + 0.06*float64(years-14) + 0.006*float64(savings)
-	z += []float64{-0.6, -1.5, -0.4, -1.8, 2.4, 0.3, -0.9, 0.6, 0.8, -3}[job] + []float64{-1.2, -0.7, 0, 0.9, 2}[school] + []float64{-0.4, 0.9, 0.5, -0.6, -1.6}[home]
+	z := 0.05*float64(hours-35) + 0.03*float64(age-45) - 0.0012*float64((age-45)*(age-45))/10 + 0.06*float64(years-14) +
+		0.006*float64(savings)
+	z += []float64{-0.6, -1.5, -0.4, -1.8, 2.4, 0.3, -0.9, 0.6, 0.8, -3}[job] + []float64{-1.2, -0.7, 0, 0.9, 2}[school] +
+		[]float64{-0.4, 0.9, 0.5, -0.6, -1.6}[home]
 	z += 0.3*math.Sin(float64(region)) - 0.2
 	earns := int64(0)
 	if float64(d.Below(1<<20)) < (1<<20)/(1+math.Exp(-1.2*z)) {

@@ -14,18 +14,21 @@ import (
 // Beta is how often a promise may be broken.
 const Beta = 0.05
 
-// Promise is what the theorems promise for a way at an epsilon, beside what was observed in several trainings on the same rows. Both are by how much the mean of loss and regulariser is above its least. It is a promise about
-// the training rows: how a model does on others is in Wrong.
+// Promise is what the theorems promise for a way at an epsilon, beside what was observed in several
+// trainings on the same rows. Both are by how much the mean of loss and regulariser is above its
+// least. It is a promise about the training rows: how a model does on others is in Wrong.
 type Promise struct {
 	Way         string    `json:"way"`
 	Epsilon     dp.Amount `json:"-"`
 	Regulariser float64   `json:"regulariser"`
-	// Promised is exceeded with a probability of at most Beta. Observed is the mean over the trainings, Largest the largest, and Broken in how many Promised was exceeded.
+	// Promised is exceeded with a probability of at most Beta. Observed is the mean over the
+	// trainings, Largest the largest, and Broken in how many Promised was exceeded.
 	Promised float64 `json:"promised"`
 	Observed float64 `json:"observed"`
 	Largest  float64 `json:"largest"`
 	Broken   int     `json:"broken"`
-	// Wrong is the mean share of test rows that the models get wrong, and Least that of the minimiser without noise, with the same regulariser.
+	// Wrong is the mean share of test rows that the models get wrong, and Least that of the
+	// minimiser without noise, with the same regulariser.
 	Wrong float64 `json:"wrong"`
 	Least float64 `json:"least"`
 }
@@ -62,10 +65,12 @@ func (s Sweep) Promises(ctx context.Context, d *Data, tell func(done, of int)) (
 				return nil, err
 			}
 			least := both[0].mean(best, lambda)
-			one := Promise{Way: w.Name, Epsilon: epsilon, Regulariser: lambda, Promised: p.Excess(int64(len(train.Rows)), Beta), Least: both[1].wrong(best)}
+			one := Promise{Way: w.Name, Epsilon: epsilon, Regulariser: lambda, Promised: p.Excess(int64(len(train.Rows)), Beta),
+				Least: both[1].wrong(best)}
 			table := train.table(p)
 			for draw := range s.Draws {
-				m, err := learn.Fit(ctx, p, table, mech.NewReleaser(detrand.Noise(fmt.Sprintf("promise %s %v %d", w.Name, epsilon, draw), s.Seed)), nil)
+				m, err := learn.Fit(ctx, p, table,
+					mech.NewReleaser(detrand.Noise(fmt.Sprintf("promise %s %v %d", w.Name, epsilon, draw), s.Seed)), nil)
 				if err != nil {
 					return nil, err
 				}

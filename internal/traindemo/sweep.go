@@ -19,7 +19,8 @@ type Way struct {
 	Currency string `json:"currency"` // "epsilon", "epsilon and delta", or "rho"
 }
 
-// Ways are all that a sweep compares. Delta is one over the square of the number of rows to train on. Rho is what epsilon buys where a budget adds up rho: epsilon^2/2 or a little less.
+// Ways are all that a sweep compares. Delta is one over the square of the number of rows to train
+// on. Rho is what epsilon buys where a budget adds up rho: epsilon^2/2 or a little less.
 var Ways = []Way{
 	{"output", learn.Output, "epsilon"},
 	{"objective", learn.Objective, "epsilon"},
@@ -45,7 +46,8 @@ type Sweep struct {
 type Cell struct {
 	Way     string    `json:"way"`
 	Epsilon dp.Amount `json:"-"`
-	// Error is the mean share of test rows that models get wrong, and Deviation the standard deviation of one training's.
+	// Error is the mean share of test rows that models get wrong, and Deviation the standard
+	// deviation of one training's.
 	Error     float64 `json:"error"`
 	Deviation float64 `json:"deviation"`
 	// Regulariser is Lambda of the trainings.
@@ -59,13 +61,15 @@ type Result struct {
 	Training int     `json:"training_rows"`
 	Weights  int     `json:"weights"`
 	Delta    float64 `json:"delta"`
-	// Plain is the test error without privacy, and Constant that of whoever always says the more frequent class.
+	// Plain is the test error without privacy, and Constant that of whoever always says the more
+	// frequent class.
 	Plain    float64 `json:"plain"`
 	Constant float64 `json:"constant"`
 	Cells    []Cell  `json:"-"`
 }
 
-// plainRegulariser is that of the training without privacy: so small that it does nothing but make the minimum unique.
+// plainRegulariser is that of the training without privacy: so small that it does nothing but make
+// the minimum unique.
 const plainRegulariser = 0.01
 
 func (s Sweep) validate() error {

@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// CSV writes the rows as people see them, with the number of each person in front; the target only where it is wanted.
+// CSV writes the rows as people see them, with the number of each person in front; the target only
+// where it is wanted.
 func (d *Data) CSV(w io.Writer, person string, target bool) error {
 	columns := append(d.Encoding.Features[:len(d.Encoding.Features):len(d.Encoding.Features)], d.Encoding.Target)
 	if !target {
@@ -37,7 +38,8 @@ func (d *Data) CSV(w io.Writer, person string, target bool) error {
 // Policy is a policy for the rows as a table of a name, in a folder.
 func (d *Data) Policy(table, person, folder, budget string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "datasets:\n  %s:\n    engine: duckdb\n    source: %s\n    unit: %s.%s\n    budget: %s\n    analysts: {ana: {share: 1}}\n    tables:\n      %s:\n        unique: %s\n        columns:\n",
+	fmt.Fprintf(&b, "datasets:\n  %s:\n    engine: duckdb\n    source: %s\n    unit: %s.%s\n    budget: %s\n    analysts: {ana: {share: "+
+		"1}}\n    tables:\n      %s:\n        unique: %s\n        columns:\n",
 		table, folder, table, person, budget, table, person)
 	for _, c := range append(d.Encoding.Features[:len(d.Encoding.Features):len(d.Encoding.Features)], d.Encoding.Target) {
 		if c.Categorical() {

@@ -2,13 +2,15 @@ package density
 
 import "math"
 
-// Bend is a loss phi of a score z and a target y: its first and second derivative in z, and the scores at which the second one jumps.
+// Bend is a loss phi of a score z and a target y: its first and second derivative in z, and the
+// scores at which the second one jumps.
 type Bend struct {
 	Name   string
 	First  func(z, y float64) float64
 	Second func(z, y float64) float64
 	Jumps  func(y float64) []float64
-	// Slope and Curvature bound the two, and OneSided says that the first has one sign for each target: what calibration is told.
+	// Slope and Curvature bound the two, and OneSided says that the first has one sign for each
+	// target: what calibration is told.
 	Slope, Curvature float64
 	OneSided         bool
 	Tapered          bool // the second is at most 4 c s(1-s) where the first is s times its bound
@@ -28,7 +30,8 @@ func Logistic() Bend {
 	}
 }
 
-// Huber is the hinge max(0, 1 - yz), with a parabola from yz = 1-h to 1+h in the place of its corner (Chapelle 2007).
+// Huber is the hinge max(0, 1 - yz), with a parabola from yz = 1-h to 1+h in the place of its
+// corner (Chapelle 2007).
 func Huber(h float64) Bend {
 	return Bend{
 		Name:  "huber",

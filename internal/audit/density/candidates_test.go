@@ -8,7 +8,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/learn/calibrate"
 )
 
-// steepest are the largest losses of a single weight with a row against without it, and the other way round, by looking everywhere.
+// steepest are the largest losses of a single weight with a row against without it, and the other
+// way round, by looking everywhere.
 func steepest(m *Mechanism, radius float64) (with, without float64) {
 	row := Row{[2]float64{radius}, 1, 1}
 	for _, pull := range []float64{0, 1, 100} { // others, who bring the gradient to where it counts
@@ -23,8 +24,9 @@ func steepest(m *Mechanism, radius float64) (with, without float64) {
 	return with, without
 }
 
-// Two regularisers are tried on two parts of the rows, and a person who is substituted leaves one part and enters the other: then both models lose. Calibrated together, as one problem, they keep epsilon; one by
-// one they do not.
+// Two regularisers are tried on two parts of the rows, and a person who is substituted leaves one
+// part and enters the other: then both models lose. Calibrated together, as one problem, they keep
+// epsilon; one by one they do not.
 func TestCandidates(t *testing.T) {
 	for _, price := range prices {
 		w := world{Huber(0.5), 10, 1, 1, dp.Substitute}

@@ -14,7 +14,8 @@ type Curve struct {
 	second []float64
 }
 
-// NewCurve evaluates both densities of one or two weights on about so many panels along each, out to where the noise is so many deviations.
+// NewCurve evaluates both densities of one or two weights on about so many panels along each, out
+// to where the noise is so many deviations.
 func NewCurve(m *Mechanism, p *Pair, panels int, deviations float64) *Curve {
 	c := &Curve{}
 	if m.Weights == 1 {
@@ -44,8 +45,8 @@ var smooth = []float64{-30, -24, -20, -16, -13, -10, -8, -6, -4.5, -3, -1.5, 0, 
 
 type point struct{ at, weight float64 }
 
-// points are the abscissas along one weight. The gradient of F in it is Lambda w give or take what the rows add, so beyond the ends noise is larger
-// than so many deviations on both databases.
+// points are the abscissas along one weight. The gradient of F in it is Lambda w give or take what
+// the rows add, so beyond the ends noise is larger than so many deviations on both databases.
 func (m *Mechanism) points(p *Pair, axis, panels int, deviations float64) (out []point) {
 	pull := 0.0
 	var jumps []float64
@@ -94,7 +95,8 @@ func (m *Mechanism) points(p *Pair, axis, panels int, deviations float64) (out [
 	return out
 }
 
-// weight is where the gradient of the first database is g: panels are as wide as the noise, wherever rows press the weights together.
+// weight is where the gradient of the first database is g: panels are as wide as the noise,
+// wherever rows press the weights together.
 func (m *Mechanism) weight(p *Pair, g, end float64) float64 {
 	low, high := root.Halve(-end, end, 40, func(x float64) bool {
 		w := [2]float64{x}
@@ -156,7 +158,8 @@ func renyi(weight, p, q []float64, order float64) float64 {
 	return (top + math.Log(sum)) / (order - 1)
 }
 
-// Losses are the privacy losses of the first database against the second with their probabilities, for several models.
+// Losses are the privacy losses of the first database against the second with their probabilities,
+// for several models.
 func (c *Curve) Losses() (loss, mass []float64) {
 	for i, w := range c.weight {
 		if pm := math.Exp(w + c.first[i]); pm > 1e-30 {

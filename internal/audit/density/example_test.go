@@ -7,7 +7,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/detrand"
 )
 
-// Noise of scale 1/(1 - 0.2) for rows of length 1 is private at epsilon 1 where the change of variables costs 0.2 at most, which takes a Lambda of 1/(e^0.2 - 1), 4.52. With a Lambda of 1 it
+// Noise of scale 1/(1 - 0.2) for rows of length 1 is private at epsilon 1 where the change of
+// variables costs 0.2 at most, which takes a Lambda of 1/(e^0.2 - 1), 4.52. With a Lambda of 1 it
 // loses more.
 func Example() {
 	for _, lambda := range []float64{4.52, 1} {

@@ -38,7 +38,8 @@ func gaussianBends() []Bend {
 	return []Bend{Logistic(), Huber(0.5), Squares(1)}
 }
 
-// The delta of Gaussian objective perturbation, by integration, is never above the claim, in either direction.
+// The delta of Gaussian objective perturbation, by integration, is never above the claim, in either
+// direction.
 func TestApproximateObjective(t *testing.T) {
 	starts, radii := searched()
 	deltas := []float64{1e-6}

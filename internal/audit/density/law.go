@@ -7,8 +7,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/normal"
 )
 
-// Law is that of a single weight in whole steps, rounded. A weight is at most t where the noise is at most the gradient at t, so its distribution function is that of the noise
-// there, and no integral is needed.
+// Law is that of a single weight in whole steps, rounded. A weight is at most t where the noise is
+// at most the gradient at t, so its distribution function is that of the noise there, and no
+// integral is needed.
 func Law(m *Mechanism, rows []Row, step float64) enumerate.Law {
 	gradient := func(t float64) float64 {
 		w := [2]float64{t}

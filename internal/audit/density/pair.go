@@ -17,9 +17,11 @@ type Pair struct {
 type Mechanism struct {
 	Bend    Bend
 	Weights int // one or two
-	// Lambda is the regulariser of each weight. They are the same, or there is no guarantee; so they can be given apart.
+	// Lambda is the regulariser of each weight. They are the same, or there is no guarantee; so
+	// they can be given apart.
 	Lambda [2]float64
-	// Scale is that of the density exp(-|b|/Scale), or the standard deviation where Gaussian is true.
+	// Scale is that of the density exp(-|b|/Scale), or the standard deviation where Gaussian is
+	// true.
 	Scale    float64
 	Gaussian bool
 }

@@ -19,8 +19,9 @@ func kappa(w world, lambda float64) float64 {
 	return w.bend.Curvature * w.radius * w.radius / lambda
 }
 
-// planted are errors of calibration that were made somewhere. Each is given the regulariser that it believes to be right, by the same share as ours, and
-// must lose more than epsilon, for the radii from a least one on.
+// planted are errors of calibration that were made somewhere. Each is given the regulariser that it
+// believes to be right, by the same share as ours, and must lose more than epsilon, for the radii
+// from a least one on.
 var planted = []struct {
 	name    string
 	from    float64 // radius
@@ -87,8 +88,9 @@ var planted = []struct {
 	}},
 }
 
-// The same search finds every planted error at every radius and price with the Huber loss, whose slope and curvature are largest at the same score. With the
-// other two it says how many: the logistic loss is straight where it is steep, and forgives a little.
+// The same search finds every planted error at every radius and price with the Huber loss, whose
+// slope and curvature are largest at the same score. With the other two it says how many: the
+// logistic loss is straight where it is steep, and forgives a little.
 func TestPlantedErrorsAreFound(t *testing.T) {
 	for _, bug := range planted {
 		neighbours := bug.of

@@ -62,8 +62,9 @@ func slope(b Bend, z *big.Float, y float64) *big.Float {
 	return out.Mul(out, number(-y))
 }
 
-// What solve.Exactly returns is the exact minimiser, rounded: half a step below it the gradient is negative and half a step above it is positive, in 600 digits. Steps are so fine that
-// float64 does not do. A weight that is one step off is seen.
+// What solve.Exactly returns is the exact minimiser, rounded: half a step below it the gradient is
+// negative and half a step above it is positive, in 600 digits. Steps are so fine that float64 does
+// not do. A weight that is one step off is seen.
 func TestExactly(t *testing.T) {
 	runs := 20
 	if *full {

@@ -81,7 +81,8 @@ func worlds(weights int, bends []Bend, radii []float64) (out []world) {
 	return out
 }
 
-// regularisers are the one that is chosen, and one that leaves half to the Jacobian, and nearly all.
+// regularisers are the one that is chosen, and one that leaves half to the Jacobian, and nearly
+// all.
 func regularisers(t *testing.T, p calibrate.Problem, epsilon dp.Amount) []float64 {
 	_, err := p.Pure(epsilon, 0x1p-59)
 	var small *calibrate.RegulariserError

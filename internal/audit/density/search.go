@@ -9,7 +9,8 @@ import (
 // Room is where neighbours are searched for.
 type Room struct {
 	Radius float64 // no row is longer
-	// Constant, where it is not 0, is the second feature of every row, and Radius bounds the first alone: an intercept that is appended after clipping.
+	// Constant, where it is not 0, is the second feature of every row, and Radius bounds the first
+	// alone: an intercept that is appended after clipping.
 	Constant float64
 	Rows     int // how many rows of one person count
 	// Substitute says that another person takes somebody's place, and is otherwise nobody.
@@ -23,8 +24,9 @@ type Found struct {
 	At   [2]float64
 }
 
-// Search looks for weights and neighbours with the largest privacy loss: from so many random starts, each with up to three rows in both databases, it climbs
-// one number at a time with steps that become smaller. Targets and class weights are drawn and stay.
+// Search looks for weights and neighbours with the largest privacy loss: from so many random
+// starts, each with up to three rows in both databases, it climbs one number at a time with steps
+// that become smaller. Targets and class weights are drawn and stay.
 func Search(m *Mechanism, r Room, starts int, dice detrand.Dice) Found {
 	var best Found
 	for range starts {
@@ -36,7 +38,8 @@ func Search(m *Mechanism, r Room, starts int, dice detrand.Dice) Found {
 	return best
 }
 
-// SearchPairs looks for neighbours with the largest score, which is 0 or more: it climbs a little from the best of so many random pairs.
+// SearchPairs looks for neighbours with the largest score, which is 0 or more: it climbs a little
+// from the best of so many random pairs.
 func SearchPairs(m *Mechanism, r Room, starts int, dice detrand.Dice, score func(*Pair) float64) Found {
 	best := &climb{}
 	for range starts {
@@ -50,7 +53,8 @@ func SearchPairs(m *Mechanism, r Room, starts int, dice detrand.Dice, score func
 	return Found{Loss: best.best, Pair: best.pair()}
 }
 
-// climb is a search from one start. Its numbers: the weights times the radius, and length and angle of every row in units of 1.
+// climb is a search from one start. Its numbers: the weights times the radius, and length and angle
+// of every row in units of 1.
 type climb struct {
 	m       *Mechanism
 	r       Room
@@ -101,8 +105,9 @@ func newClimb(m *Mechanism, r Room, dice detrand.Dice) *climb {
 	return c
 }
 
-// edge puts the rows of the first database at full length, all alike, and the weights to where their loss is about to become straight: there both its slope
-// and its curvature are as large as they can be.
+// edge puts the rows of the first database at full length, all alike, and the weights to where
+// their loss is about to become straight: there both its slope and its curvature are as large as
+// they can be.
 func (c *climb) edge(dice detrand.Dice) {
 	from := c.n[0]
 	for i := range c.n[1] {

@@ -9,7 +9,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/detrand"
 )
 
-// together is the delta at epsilon of several models whose noise is independent. Losses are rounded down to steps, so it is a lower bound.
+// together is the delta at epsilon of several models whose noise is independent. Losses are rounded
+// down to steps, so it is a lower bound.
 func together(curves []*Curve, back bool, epsilon, step float64) float64 {
 	sum := map[int]float64{0: 1}
 	for _, c := range curves {
@@ -38,7 +39,8 @@ func together(curves []*Curve, back bool, epsilon, step float64) float64 {
 	return delta
 }
 
-// of are the pairs of K models, one against the rest: a row's target is whether it is of the model's class.
+// of are the pairs of K models, one against the rest: a row's target is whether it is of the
+// model's class.
 func of(p *Pair, classes [][]int, model int) *Pair {
 	out := &Pair{}
 	for i, rows := range [][]Row{p.Both, p.First, p.Second} {

@@ -41,7 +41,9 @@ func drawn(t *testing.T, m *Mechanism, data []Row, radius, step float64, n int) 
 		b.Add([]float64{r.X[0]}, float32(r.Y))
 	}
 	p := &solve.Problem{Loss: production(m.Bend), Rows: b.Rows(), Weight: func(i int) float64 { return data[i].A }, Lambda: m.Lambda[0]}
-	s, err := stat.Draw(context.Background(), n, func(part int) *noise.Source { return detrand.Noise("solve "+m.Bend.Name, uint64(part)) }, func(src *noise.Source) func() int64 {
+	s, err := stat.Draw(context.Background(), n, func(part int) *noise.Source {
+		return detrand.Noise("solve "+m.Bend.Name, uint64(part))
+	}, func(src *noise.Source) func() int64 {
 		r := mech.NewReleaser(src)
 		return func() int64 {
 			z, err := solve.Exactly(context.Background(), p, r.Reals(1, m.Gaussian, m.Scale), step, nil)
@@ -57,7 +59,8 @@ func drawn(t *testing.T, m *Mechanism, data []Row, radius, step float64, n int) 
 	return s
 }
 
-// What the production code draws has the density that all of this is about, and with it the loss. Planted differences are seen: another scale, another regulariser, a row that is left out, a loss
+// What the production code draws has the density that all of this is about, and with it the loss.
+// Planted differences are seen: another scale, another regulariser, a row that is left out, a loss
 // that bends elsewhere.
 func TestProductionHasTheDensity(t *testing.T) {
 	n := 2000
@@ -81,7 +84,8 @@ func TestProductionHasTheDensity(t *testing.T) {
 			short, bent, fewer := *m, *m, data[:2]
 			short.Scale *= 0.6
 			bent.Lambda[0] *= 1.5
-			for name, other := range map[string]enumerate.Law{"scale": Law(&short, data, step), "regulariser": Law(&bent, data, step), "row": Law(m, fewer, step)} {
+			for name, other := range map[string]enumerate.Law{"scale": Law(&short, data, step), "regulariser": Law(&bent, data, step),
+				"row": Law(m, fewer, step)} {
 				if stat.Fit(s, other, 1e-6) == nil {
 					t.Errorf("%s, Gaussian %v: another %s is not seen", b.Name, gaussian, name)
 				}

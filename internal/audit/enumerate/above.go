@@ -2,15 +2,16 @@ package enumerate
 
 import "math"
 
-// Above is one round of AboveThreshold (Dwork, Roth 2014, Algorithm 1) on the integers: questions until the first "above". Both
-// noises are discrete Laplace or, one-sided, geometric on 0, 1, 2, ...
+// Above is one round of AboveThreshold (Dwork, Roth 2014, Algorithm 1) on the integers: questions
+// until the first "above". Both noises are discrete Laplace or, one-sided, geometric on 0, 1, 2,
+// ...
 type Above struct {
 	Threshold, Question float64 // scales
 	OneSided            bool
 }
 
-// Law is that of the whole transcript, for questions whose values are compared to thresholds of 0. The outcome is the number that
-// Transcript gives to the answers.
+// Law is that of the whole transcript, for questions whose values are compared to thresholds of 0.
+// The outcome is the number that Transcript gives to the answers.
 func (a Above) Law(values []int64) Law {
 	p := map[int64]float64{}
 	reach := reachOf(a.Threshold)

@@ -10,7 +10,8 @@ import (
 // and no sample is needed to see it.
 func Example() {
 	for _, scale := range []float64{1, 0.95} {
-		f := enumerate.Pure("count", 1, 0, []enumerate.Pair{{P: enumerate.Laplace(scale, 0), Q: enumerate.Laplace(scale, 1), Name: "0 and 1"}})
+		f := enumerate.Pure("count", 1, 0,
+			[]enumerate.Pair{{P: enumerate.Laplace(scale, 0), Q: enumerate.Laplace(scale, 1), Name: "0 and 1"}})
 		fmt.Printf("scale %v loses %.4f of %v: %v\n", scale, f.Lower, f.Claim, f.Stands)
 	}
 	// Output:

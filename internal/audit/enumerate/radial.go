@@ -15,11 +15,11 @@ func Radial(s float64, value int64) Law {
 	return NewLaw(logs, math.Exp(-(float64(reach)+0.5)/s))
 }
 
-// RadialPair is the law of two integers with radial noise of scale s, as the outcomes
-// Both(a, b): the integral of exp(-|x|/s)/(2 pi s^2) over the unit square around each
-// (Hardt, Talwar 2010, for the Euclidean norm). It has the closed form of no function, so it is
-// integrated with Gauss's rule, which is right to the last digits where the square does not hold the
-// origin; around the origin it is integrated in polar coordinates.
+// RadialPair is the law of two integers with radial noise of scale s, as the outcomes Both(a, b):
+// the integral of exp(-|x|/s)/(2 pi s^2) over the unit square around each (Hardt, Talwar 2010, for
+// the Euclidean norm). It has the closed form of no function, so it is integrated with Gauss's
+// rule, which is right to the last digits where the square does not hold the origin; around the
+// origin it is integrated in polar coordinates.
 func RadialPair(s float64, first, second int64) Law {
 	logs := map[int64]float64{}
 	reach := int64(math.Ceil(20 * s))
@@ -31,7 +31,8 @@ func RadialPair(s float64, first, second int64) Law {
 			}
 		}
 	}
-	// What is not listed is farther than this from the origin, and P(|x| > t) = (1 + t/s) exp(-t/s).
+	// What is not listed is farther than this from the origin, and P(|x| > t) = (1 + t/s)
+	// exp(-t/s).
 	t := (float64(reach) + 0.5) / s
 	return NewLaw(logs, (1+t)*math.Exp(-t))
 }
@@ -40,7 +41,8 @@ func RadialPair(s float64, first, second int64) Law {
 func square(s, a, b float64) float64 {
 	sum := 0.0
 	if a == 0 && b == 0 {
-		// Eight triangles; up to the distance t the integral of r exp(-r/s) is s^2 (1 - (1 + t/s) exp(-t/s)).
+		// Eight triangles; up to the distance t the integral of r exp(-r/s) is s^2 (1 - (1 + t/s)
+		// exp(-t/s)).
 		for i, x := range gaussNodes {
 			t := 1 / (2 * math.Cos(math.Pi/8*(1+x))) / s
 			sum += gaussWeights[i] * (-math.Expm1(-t) - t*math.Exp(-t))

@@ -14,7 +14,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/entropy"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
-	sight "github.com/discreet-dp/discreet/internal/sessiontest"
+	"github.com/discreet-dp/discreet/internal/sessiontest"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/mech"
 )
@@ -22,18 +22,18 @@ import (
 // watched is a ledger of which everything is written down. It calls all data by one name, so that two neighbours have the same sessions.
 type watched struct {
 	*book
-	events *[]sight.Event
+	events *[]sessiontest.Event
 	drawn  func() int
 }
 
-func (w watched) add(e sight.Event) {
+func (w watched) add(e sessiontest.Event) {
 	e.Drawn = w.drawn()
 	*w.events = append(*w.events, e)
 }
 
 func (w watched) Charge(ctx context.Context, c ledger.Charge) (ledger.Receipt, error) {
 	r, err := w.book.Charge(ctx, c)
-	e := sight.Event{Kind: sight.Charged, Text: fmt.Sprint(c.Analyst, c.Dataset, c.Request, c.Query, c.Mechanisms, c.Cost, r.Again), Again: r.Again, Round: strings.Contains(c.Mechanisms, "above")}
+	e := sessiontest.Event{Kind: sessiontest.Charged, Text: fmt.Sprint(c.Analyst, c.Dataset, c.Request, c.Query, c.Mechanisms, c.Cost, r.Again), Again: r.Again, Round: strings.Contains(c.Mechanisms, "above")}
 	if err != nil {
 		e.Text, e.Again = "refused "+e.Text+err.Error(), true
 	}
@@ -44,7 +44,7 @@ func (w watched) Charge(ctx context.Context, c ledger.Charge) (ledger.Receipt, e
 func (w watched) Note(ctx context.Context, session string, entry []byte) error {
 	err := w.book.Note(ctx, session, entry)
 	if err == nil {
-		w.add(sight.Event{Kind: sight.Written, Text: session + string(entry)})
+		w.add(sessiontest.Event{Kind: sessiontest.Written, Text: session + string(entry)})
 	}
 	return err
 }
@@ -52,7 +52,7 @@ func (w watched) Note(ctx context.Context, session string, entry []byte) error {
 func (w watched) Keep(ctx context.Context, sequence uint64, key string, answer []byte) error {
 	err := w.book.Keep(ctx, sequence, key, answer)
 	if err == nil {
-		w.add(sight.Event{Kind: sight.Written, Text: key + string(answer)})
+		w.add(sessiontest.Event{Kind: sessiontest.Written, Text: key + string(answer)})
 	}
 	return err
 }
@@ -82,55 +82,55 @@ func (b *book) copy() *book {
 }
 
 // conversation asks one question of a process that goes on with a ledger.
-func conversation(t *testing.T, d Database, b *book, seed uint64, ask func(*curator.Curator) (any, error)) []sight.Event {
+func conversation(t *testing.T, d Database, b *book, seed uint64, ask func(*curator.Curator) (any, error)) []sessiontest.Event {
 	t.Helper()
-	var events []sight.Event
+	var events []sessiontest.Event
 	bits := detrand.NewStream("conversation", seed)
 	w := watched{b, &events, bits.Drawn}
 	r := mech.NewReleaser(entropy.FromReader(bits))
 	r.Record(func(c mech.Call) {
-		w.add(sight.Event{Kind: sight.Called, Text: fmt.Sprintf("%s %s %v", c.Mechanism, c.Parameter.RatString(), c.Sensitivity), Call: c})
+		w.add(sessiontest.Event{Kind: sessiontest.Called, Text: fmt.Sprintf("%s %s %v", c.Mechanism, c.Parameter.RatString(), c.Sensitivity), Call: c})
 	})
-	c := curator.New(d.Dataset, looking{d.Engine, func() { w.add(sight.Event{Kind: sight.Looked}) }}, w, r)
+	c := curator.New(d.Dataset, looking{d.Engine, func() { w.add(sessiontest.Event{Kind: sessiontest.Looked}) }}, w, r)
 	a, err := ask(c)
 	if err != nil {
-		w.add(sight.Event{Kind: sight.Failed, Text: err.Error()})
+		w.add(sessiontest.Event{Kind: sessiontest.Failed, Text: err.Error()})
 		return events
 	}
 	text, err := json.Marshal(a)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.add(sight.Event{Kind: sight.Said, Text: string(text)})
+	w.add(sessiontest.Event{Kind: sessiontest.Said, Text: string(text)})
 	return events
 }
 
 // sights is what was seen of pairs of conversations.
 type sights struct {
-	partings         map[sight.Parting]int
+	partings         map[sessiontest.Parting]int
 	questions, moved int
 	ratio            float64
 	failed           map[string]int
 }
 
 // step asks one question of two neighbours that have the same past, and returns the past of the first and what happened there.
-func (s *sights) step(t *testing.T, where string, p Pair, now *book, history []sight.Event, seed uint64, ask func(*curator.Curator) (any, error)) (*book, []sight.Event) {
+func (s *sights) step(t *testing.T, where string, p Pair, now *book, history []sessiontest.Event, seed uint64, ask func(*curator.Curator) (any, error)) (*book, []sessiontest.Event) {
 	t.Helper()
 	next, other := now.copy(), now.copy()
 	a, b := conversation(t, p.A, next, seed, ask), conversation(t, p.B, other, seed, ask)
-	for _, run := range [][]sight.Event{a, b} {
-		if err := sight.Rules(slices.Concat(history, run)); err != nil {
+	for _, run := range [][]sessiontest.Event{a, b} {
+		if err := sessiontest.Rules(slices.Concat(history, run)); err != nil {
 			t.Fatalf("%s: %v", where, err)
 		}
 	}
-	v, err := sight.Compare(a, b)
+	v, err := sessiontest.Compare(a, b)
 	if err != nil {
 		t.Fatalf("%s: %v", where, err)
 	}
 	if s.partings == nil {
-		s.partings, s.failed = map[sight.Parting]int{}, map[string]int{}
+		s.partings, s.failed = map[sessiontest.Parting]int{}, map[string]int{}
 	}
-	if last := a[len(a)-1]; last.Kind == sight.Failed {
+	if last := a[len(a)-1]; last.Kind == sessiontest.Failed {
 		s.failed[last.Text]++
 	}
 	s.partings[v.Parting]++

@@ -7,7 +7,7 @@ import (
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/curator"
-	sight "github.com/discreet-dp/discreet/internal/sessiontest"
+	"github.com/discreet-dp/discreet/internal/sessiontest"
 )
 
 // heldOut is a dataset with a table that is a holdout.
@@ -66,7 +66,7 @@ func TestHoldoutsOnNeighbours(t *testing.T) {
 				t.Fatal(err)
 			}
 			d := newDice(fmt.Sprint("scores ", i), uint64(number))
-			now, history := newBook(&outcome{}), []sight.Event(nil)
+			now, history := newBook(&outcome{}), []sessiontest.Event(nil)
 			for step := range 16 {
 				expression, training := scores[d.Below(len(scores))], fmt.Sprint("0.", d.Below(100))
 				ask := func(c *curator.Curator) (any, error) {

@@ -150,7 +150,7 @@ var planted = []struct {
 	}},
 	{"bounds come from the data", clinic(pure), "the noise is", func(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
 		return asking(func(ctx context.Context, q api.Question) (*api.Answer, error) {
-			hi := count(ctx, ds, e.(witness).Engine)
+			hi := count(ctx, ds, e.(recorder).Engine)
 			return curator.New(altered(ds, func(t *policy.Table) { stretched(t, hi) }), e, l, r).Ask(ctx, q)
 		})
 	}},
@@ -158,7 +158,7 @@ var planted = []struct {
 		return asking(func(ctx context.Context, q api.Question) (*api.Answer, error) {
 			a, err := curator.New(ds, e, l, r).Ask(ctx, q)
 			m, _ := mech.NewLaplace(dp.NewL1(big.NewInt(1)), dp.One)
-			for range count(ctx, ds, e.(witness).Engine) {
+			for range count(ctx, ds, e.(recorder).Engine) {
 				r.Release(mech.Exactly(1), m)
 			}
 			return a, err
@@ -175,7 +175,7 @@ var planted = []struct {
 	}},
 	{"the charge depends on the data", clinic(pure), "charged", func(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
 		return curator.New(ds, e, books{l, func(ctx context.Context, c ledger.Charge) (ledger.Receipt, error) {
-			c.Cost.Epsilon += dp.Amount(count(ctx, ds, e.(witness).Engine))
+			c.Cost.Epsilon += dp.Amount(count(ctx, ds, e.(recorder).Engine))
 			return l.Charge(ctx, c)
 		}}, r)
 	}},
@@ -187,12 +187,12 @@ var planted = []struct {
 	}},
 	{"an error quotes the data", clinic(pure), "one says", func(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
 		return asking(func(ctx context.Context, q api.Question) (*api.Answer, error) {
-			return nil, fmt.Errorf("cannot answer about %d rows", count(ctx, ds, e.(witness).Engine))
+			return nil, fmt.Errorf("cannot answer about %d rows", count(ctx, ds, e.(recorder).Engine))
 		})
 	}},
 	{"some data makes a panic", clinic(pure), "panic", func(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
 		return asking(func(ctx context.Context, q api.Question) (*api.Answer, error) {
-			if count(ctx, ds, e.(witness).Engine) == 0 {
+			if count(ctx, ds, e.(recorder).Engine) == 0 {
 				panic("nobody is here")
 			}
 			return curator.New(ds, e, l, r).Ask(ctx, q)
@@ -201,7 +201,7 @@ var planted = []struct {
 	{"groups of nobody are left out", shop("add-remove", pure), "rows against", func(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
 		return asking(func(ctx context.Context, q api.Question) (*api.Answer, error) {
 			a, err := curator.New(ds, e, l, r).Ask(ctx, q)
-			if err == nil && count(ctx, ds, e.(witness).Engine) == 0 {
+			if err == nil && count(ctx, ds, e.(recorder).Engine) == 0 {
 				a.Rows = nil
 			}
 			return a, err
@@ -211,7 +211,7 @@ var planted = []struct {
 		return asking(func(ctx context.Context, q api.Question) (*api.Answer, error) {
 			a, err := curator.New(ds, e, l, r).Ask(ctx, q)
 			if err == nil && len(a.Rows) > 0 && a.Errors[0][len(a.Columns)-1] != nil {
-				*a.Errors[0][len(a.Columns)-1] += float64(count(ctx, ds, e.(witness).Engine))
+				*a.Errors[0][len(a.Columns)-1] += float64(count(ctx, ds, e.(recorder).Engine))
 			}
 			return a, err
 		})
@@ -222,7 +222,7 @@ var planted = []struct {
 			if err == nil && len(a.Rows) > 0 {
 				if last := len(a.Columns) - 1; a.Columns[last].Decimals == 0 {
 					v, _ := a.Rows[0][last].(json.Number).Int64()
-					a.Rows[0][last] = json.Number(fmt.Sprint(v + count(ctx, ds, e.(witness).Engine)))
+					a.Rows[0][last] = json.Number(fmt.Sprint(v + count(ctx, ds, e.(recorder).Engine)))
 				}
 			}
 			return a, err
@@ -322,7 +322,7 @@ func TestForgottenClamp(t *testing.T) {
 	})
 	forgetful := func(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
 		return curator.New(ds, running{e, func(ctx context.Context, q *tree.Query) (*engine.Result, error) {
-			e.(witness).seen.event("run")
+			e.(recorder).seen.event("run")
 			return unclamped(ctx, ds).Run(ctx, q)
 		}}, l, r)
 	}

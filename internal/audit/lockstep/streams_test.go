@@ -7,7 +7,7 @@ import (
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/curator"
-	sight "github.com/discreet-dp/discreet/internal/sessiontest"
+	"github.com/discreet-dp/discreet/internal/sessiontest"
 )
 
 // streamed is a dataset with a stream, that is so small that one person makes a difference.
@@ -74,7 +74,7 @@ func TestStreamsOnNeighbours(t *testing.T) {
 				t.Fatal(err)
 			}
 			d := newDice(fmt.Sprint("conversation ", i), uint64(number))
-			now, history := newBook(&outcome{}), []sight.Event(nil)
+			now, history := newBook(&outcome{}), []sessiontest.Event(nil)
 			for step := range 16 {
 				condition := conditions[d.Below(len(conditions))]
 				ask := func(c *curator.Curator) (any, error) {

@@ -50,13 +50,13 @@ type outcome struct {
 
 func (o *outcome) event(name string) { o.events = append(o.events, name) }
 
-// witness is an engine that writes down when it is used.
-type witness struct {
+// recorder is an engine that writes down when it is used.
+type recorder struct {
 	engine.Engine
 	seen *outcome
 }
 
-func (w witness) Run(ctx context.Context, q *tree.Query) (*engine.Result, error) {
+func (w recorder) Run(ctx context.Context, q *tree.Query) (*engine.Result, error) {
 	w.seen.event("run")
 	return w.Engine.Run(ctx, q)
 }
@@ -80,7 +80,7 @@ func (s System) open(d Database, seed uint64) *session {
 		seen.event("release")
 		seen.calls = append(seen.calls, c)
 	})
-	return &session{s(d.Dataset, witness{d.Engine, seen}, newBook(seen), r), seen, bits, 0}
+	return &session{s(d.Dataset, recorder{d.Engine, seen}, newBook(seen), r), seen, bits, 0}
 }
 
 // ask asks as any analyst of the dataset, at the default price, and returns what came of it. A

@@ -88,7 +88,8 @@ func TestErrorProbability(t *testing.T) {
 	const runs, beta = 1000, 0.1
 	wrong := 0
 	for i := range runs {
-		if Epsilon(laplaceOn(t, big.NewRat(1, 1), 0, 2000, 10000+2*i), laplaceOn(t, big.NewRat(1, 1), 1, 2000, 10001+2*i), true, 0, beta).Lower > 1 {
+		if Epsilon(laplaceOn(t, big.NewRat(1, 1), 0, 2000, 10000+2*i), laplaceOn(t, big.NewRat(1, 1), 1, 2000, 10001+2*i), true,
+			0, beta).Lower > 1 {
 			wrong++
 		}
 	}
@@ -104,7 +105,9 @@ func TestMu(t *testing.T) {
 		t.Fatal(err)
 	}
 	on := func(value int64, seed int) Samples {
-		s, err := Draw(context.Background(), 400_000, seeded(seed), func(src *noise.Source) func() int64 { return func() int64 { return value + g.Draw(src) } })
+		s, err := Draw(context.Background(), 400_000, seeded(seed), func(src *noise.Source) func() int64 {
+			return func() int64 { return value + g.Draw(src) }
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -121,7 +124,8 @@ func TestFit(t *testing.T) {
 	if err := Fit(all, enumerate.Laplace(2, 0), 1e-6); err != nil {
 		t.Error(err)
 	}
-	for name, l := range map[string]enumerate.Law{"scale": enumerate.Laplace(2.1, 0), "centre": enumerate.Laplace(2, 1), "family": enumerate.Gaussian(8, 0)} {
+	for name, l := range map[string]enumerate.Law{"scale": enumerate.Laplace(2.1, 0), "centre": enumerate.Laplace(2, 1),
+		"family": enumerate.Gaussian(8, 0)} {
 		if Fit(all, l, 1e-6) == nil {
 			t.Errorf("another %s fits", name)
 		}

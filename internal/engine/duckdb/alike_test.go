@@ -97,7 +97,7 @@ func TestUnlikeIdentities(t *testing.T) {
 					!strings.Contains(text, "same type") {
 					t.Errorf("%s: %v", name, err)
 				}
-				if found, err := Check(t.Context(), ds); err == nil {
+				if found, err := check(t, ds); err == nil {
 					t.Errorf("%s: checked, with %v", name, found)
 				}
 			case !c.alike:

@@ -143,7 +143,7 @@ func TestBrokenSources(t *testing.T) {
 			if strings.Contains(err.Error(), "goroutine") || strings.Contains(err.Error(), "Error:") || len(err.Error()) > 500 {
 				t.Errorf("this is not for an owner: %v", err)
 			}
-			if _, err := Check(t.Context(), ds); err == nil {
+			if _, err := check(t, ds); err == nil {
 				t.Error("the check found nothing")
 			}
 			nothingLeft()

@@ -19,13 +19,8 @@ type Finding struct {
 	Text   string `json:"text"`
 }
 
-// Check reads all rows and compares them with what the policy says about them.
-func Check(ctx context.Context, ds *policy.Dataset) ([]Finding, error) {
-	out, _, err := Inspect(ctx, ds)
-	return out, err
-}
-
-// Inspect is Check, and says how large the data is, as [Engine.Magnitude] does.
+// Inspect reads all rows and compares them with what the policy says about them. It also says how
+// large the data is, as [Engine.Magnitude] does.
 func Inspect(ctx context.Context, ds *policy.Dataset) (out []Finding, magnitude int, err error) {
 	s, err := openSnapshot(ctx, ds, asText, Limits{})
 	if err != nil {

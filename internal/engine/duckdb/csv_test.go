@@ -113,7 +113,7 @@ func TestCollation(t *testing.T) {
 		}
 	}
 	unique := dataset(t, folder, "source: t.duckdb\nunit: t.u\ntables: {t: {unique: u, columns: {}}}")
-	if found, err := Check(t.Context(), unique); err != nil || len(found) > 0 {
+	if found, err := check(t, unique); err != nil || len(found) > 0 {
 		t.Errorf("%+v, %v", found, err)
 	}
 }

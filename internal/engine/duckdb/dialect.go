@@ -11,8 +11,8 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// sqlDialect is DuckDB's SQL. What its TRY promises holds where the optimizer's rules are those that
-// are allowed here.
+// sqlDialect is DuckDB's SQL. What its TRY promises holds where the optimizer's rules are those
+// that are allowed here.
 var sqlDialect = &dialect.Dialect{
 	Types:     dialect.Types{Int64: "BIGINT", Int128: "HUGEINT", Float64: "DOUBLE", Text: "VARCHAR", Bool: "BOOLEAN"},
 	Parameter: func(n int) string { return fmt.Sprintf("$%d", n) },

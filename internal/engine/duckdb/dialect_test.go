@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestDialectIsWhole: what a dialect says nothing about would be printed as nothing, or not at all. DuckDB's
-// transactions need no options.
+// TestDialectIsWhole: what a dialect says nothing about would be printed as nothing, or not at all.
+// DuckDB's transactions need no options.
 func TestDialectIsWhole(t *testing.T) {
 	for _, v := range []reflect.Value{reflect.ValueOf(*sqlDialect), reflect.ValueOf(sqlDialect.Types)} {
 		for i := range v.NumField() {

@@ -98,6 +98,12 @@ func prepareOne(ds *policy.Dataset, text string) (*tree.Plan, error) {
 	return s.Plans[0], nil
 }
 
+// check returns what is found in the data.
+func check(t testing.TB, ds *policy.Dataset) ([]Finding, error) {
+	found, _, err := Inspect(t.Context(), ds)
+	return found, err
+}
+
 // ask returns the exact vectors of a question, in the order of its measures.
 func ask(t testing.TB, e *Engine, text string) [][]int64 {
 	t.Helper()

@@ -74,7 +74,7 @@ func TestIdentitiesOfAllTypes(t *testing.T) {
 					t.Errorf("%s: %v", text, why(t, e, q))
 				}
 			}
-			if _, err := Check(t.Context(), e.dataset); err != nil {
+			if _, err := check(t, e.dataset); err != nil {
 				t.Error(err)
 			}
 		})
@@ -153,7 +153,7 @@ func TestPublicUnique(t *testing.T) {
 		!strings.Contains(err.Error(), "column code is unique") {
 		t.Error(err)
 	}
-	if found, err := Check(t.Context(), shopDataset(t, folder, source, "add-remove", 2, 2)); err != nil || len(found) == 0 {
+	if found, err := check(t, shopDataset(t, folder, source, "add-remove", 2, 2)); err != nil || len(found) == 0 {
 		t.Error(found, err)
 	}
 }

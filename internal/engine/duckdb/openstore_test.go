@@ -1,9 +1,11 @@
 package duckdb
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/engine"
@@ -112,6 +114,43 @@ func TestThirdParty(t *testing.T) {
 	s.Dialect = "klingon"
 	if _, err := OpenStore(t.Context(), ds, s); err == nil {
 		t.Error("a dialect that nobody speaks")
+	}
+}
+
+// TestThirdPartyVersions: a table is looked at anew when the version is another, and what goes
+// wrong with a version is not told.
+func TestThirdPartyVersions(t *testing.T) {
+	s, err := thirdparty.Open(t.Context(), strange...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now, broken := store.Version{State: "1"}, error(nil)
+	s.Version = func(context.Context) (store.Version, error) { return now, broken }
+	e, err := OpenStore(t.Context(), dataset(t, t.TempDir(), strangeKeys), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	wings := func() string {
+		values, err := e.Values(t.Context(), "wards", "wing", 9)
+		return fmt.Sprint(values, err)
+	}
+	first := wings()
+	if _, err := s.DB.Exec("INSERT INTO wards VALUES ('x', 'Z')"); err != nil || wings() != first {
+		t.Error(wings(), err)
+	}
+	now.State = "2"
+	if _, err := e.Version(t.Context()); err != nil || wings() == first {
+		t.Error(wings(), err)
+	}
+	for _, bad := range []struct {
+		version store.Version
+		err     error
+	}{{now, errors.New("row 7 of Ana")}, {store.Version{Name: "a\nb", State: "3"}, nil}} {
+		now, broken = bad.version, bad.err
+		if v, err := e.Version(t.Context()); err == nil || strings.Contains(err.Error(), "Ana") || v != (store.Version{}) {
+			t.Error(v, err)
+		}
 	}
 }
 

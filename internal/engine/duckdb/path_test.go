@@ -49,7 +49,7 @@ func TestCheckPaths(t *testing.T) {
 				write(t, folder, file+".csv", text)
 			}
 			ds := dataset(t, folder, shop)
-			found, err := Check(t.Context(), ds)
+			found, err := check(t, ds)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -74,7 +74,7 @@ func TestCheckPaths(t *testing.T) {
 	for file, text := range files {
 		write(t, folder, file+".csv", strings.Replace(text, "code\n1\n2\n3\n", "code\n1\n2\n3\n4\n", 1))
 	}
-	found, err := Check(t.Context(), dataset(t, folder, shop))
+	found, err := check(t, dataset(t, folder, shop))
 	if err != nil || len(found) != 2 || !found[0].Broken || found[1].Broken {
 		t.Errorf("%+v, %v", found, err)
 	}

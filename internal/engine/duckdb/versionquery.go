@@ -7,17 +7,13 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	driver "github.com/duckdb/duckdb-go/v2"
 
 	"github.com/discreet-dp/discreet/internal/dialect"
+	"github.com/discreet-dp/discreet/internal/engine/sqlengine"
 	"github.com/discreet-dp/discreet/policy"
 )
-
-// maxVersion is how long the owner's name for the data may be, in bytes.
-const maxVersion = 200
 
 // VersionError says that the owner's version query gives no version. Its text is the same whatever
 // the data is; Problem and Err are for the owner's eyes.
@@ -110,23 +106,10 @@ func askVersion(ctx context.Context, ds *policy.Dataset, limits Limits) (string,
 		return failed("is NULL; it has to have a value, so write coalesce(..., 'empty')", nil)
 	}
 	text := versions[0].String
-	if problem := checkVersion(text); problem != "" {
+	if problem := sqlengine.CheckName(text); problem != "" {
 		return failed(problem, nil)
 	}
 	return text, nil
-}
-
-// checkVersion returns what is wrong with a name that is to be printed and recorded.
-func checkVersion(text string) string {
-	switch {
-	case strings.TrimSpace(text) == "":
-		return "is an empty text; select something that changes with the data"
-	case len(text) > maxVersion:
-		return fmt.Sprintf("is %d bytes long, and the most is %d; select md5(...) of it", len(text), maxVersion)
-	case !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }):
-		return "has characters that cannot be printed in a line; select md5(...) of it"
-	}
-	return ""
 }
 
 func errAttach(ds *policy.Dataset) error {

@@ -181,7 +181,8 @@ func TestWrongIntervals(t *testing.T) {
 // TestWrongPrinters plants printers that fail for some rows, one function at a time: the question
 // runs all the same, on all neighbours.
 func TestWrongPrinters(t *testing.T) {
-	types := map[tree.Kind]string{tree.Text: "VARCHAR", tree.Boolean: "BOOLEAN", tree.Real: "DOUBLE", tree.Number: "BIGINT", tree.Date: "BIGINT",
+	types := map[tree.Kind]string{tree.Text: "VARCHAR", tree.Boolean: "BOOLEAN", tree.Real: "DOUBLE", tree.Number: "BIGINT",
+		tree.Date:      "BIGINT",
 		tree.Timestamp: "BIGINT"}
 	all := families(t)
 	asked, planted, turn := 0, 0, 0

@@ -37,17 +37,23 @@ func Open(ctx context.Context, ds *policy.Dataset, s store.Store, d *dialect.Dia
 // Version asks the store for the state of its data. Where that is another, its tables are looked at
 // anew.
 func (e *Engine) Version(ctx context.Context) (store.Version, error) {
+	v, err := e.store.Version(ctx)
+	switch {
+	case ctx.Err() != nil:
+		return store.Version{}, ctx.Err()
+	case err != nil || v.Name != "" && CheckName(v.Name) != "":
+		// Nothing is told of why: analysts see it, and it could depend on the data.
+		return store.Version{}, errors.New("the database of the dataset " + e.dataset.Name + " does not name the state of its data")
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	v, err := e.store.Version(ctx)
-	if err != nil || e.current != nil && v == e.version {
-		return v, err
+	if e.current == nil || v != e.version {
+		d, err := e.look(ctx)
+		if err != nil {
+			return store.Version{}, err
+		}
+		e.current, e.version = d, v
 	}
-	d, err := e.look(ctx)
-	if err != nil {
-		return store.Version{}, err
-	}
-	e.current, e.version = d, v
 	return v, nil
 }
 

@@ -8,7 +8,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/holdout/labels"
 )
 
-// Predictions are checked against what is public, and scored in a sealed sum, which only a mechanism opens.
+// Predictions are checked against what is public, and scored in a sealed sum, which only a
+// mechanism opens.
 func Example() {
 	l, err := labels.Read(strings.NewReader("id,outcome\np1,ill\np2,well\np3,ill\n"), labels.Spec{Column: "outcome", ID: "id", Steps: 1})
 	if err != nil {

@@ -20,7 +20,8 @@ func (e *FileError) Error() string { return e.Problem }
 
 func broken(format string, args ...any) error { return &FileError{fmt.Sprintf(format, args...)} }
 
-// Load reads a file of labels. It is a CSV file with a header, with tabs where its name ends in .tsv, and compressed where it ends in .gz.
+// Load reads a file of labels. It is a CSV file with a header, with tabs where its name ends in
+// .tsv, and compressed where it ends in .gz.
 func Load(path string, s Spec) (*Labels, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -165,8 +166,8 @@ func clean(text string) (value, problem string) {
 // table reads the rows of a CSV file, and knows their lines.
 type table struct{ r *csv.Reader }
 
-// readTable refuses empty lines, which a reader of CSV skips: in a file with one column they are values that are missing, and everything behind them
-// would be in another row.
+// readTable refuses empty lines, which a reader of CSV skips: in a file with one column they are
+// values that are missing, and everything behind them would be in another row.
 func readTable(contents []byte, comma rune) (*table, error) {
 	contents = bytes.TrimPrefix(contents, []byte("\xef\xbb\xbf"))
 	contents = bytes.TrimRight(contents, "\r\n")

@@ -10,7 +10,8 @@ import (
 
 // Spec says what a file of labels holds. All of it is public.
 type Spec struct {
-	// Column is the label's, and ID that of the identifiers; empty where predictions are in the order of the file.
+	// Column is the label's, and ID that of the identifiers; empty where predictions are in the
+	// order of the file.
 	Column, ID string
 	// Steps is the score of a perfect prediction.
 	Steps int64

@@ -54,7 +54,8 @@ func TestScore(t *testing.T) {
 	}
 }
 
-// One label moves a score by at most Steps, and nothing else about the labels is seen: neither the check nor the key nor what is printed.
+// One label moves a score by at most Steps, and nothing else about the labels is seen: neither the
+// check nor the key nor what is printed.
 func TestNeighbours(t *testing.T) {
 	for _, steps := range []int64{1, 4} {
 		spec := Spec{Column: "label", ID: "id", Steps: steps}
@@ -152,7 +153,8 @@ func TestFileErrors(t *testing.T) {
 		{"label\n1\n", Spec{Column: "label"}, "steps"},
 	} {
 		_, err := Read(strings.NewReader(c.file), c.spec)
-		if !errors.As(err, new(*FileError)) || !strings.Contains(err.Error(), c.want) || strings.Contains(strings.ToLower(err.Error()), "secret") || strings.Contains(err.Error(), "0.55") {
+		if !errors.As(err, new(*FileError)) || !strings.Contains(err.Error(), c.want) ||
+			strings.Contains(strings.ToLower(err.Error()), "secret") || strings.Contains(err.Error(), "0.55") {
 			t.Errorf("%q: %v, want %s", c.file, err, c.want)
 		}
 	}
@@ -234,7 +236,8 @@ func TestStore(t *testing.T) {
 
 // FuzzRead looks for files that make the reader fail.
 func FuzzRead(f *testing.F) {
-	for _, text := range []string{"label\n1\n0\n", "id,label\na,1\nb,0.5\n", "label\n\n", "\"la\nbel\",label\n1,2\n", "id\tlabel\na\t1\n", "\xef\xbb\xbflabel\r\n1\r\n"} {
+	for _, text := range []string{"label\n1\n0\n", "id,label\na,1\nb,0.5\n", "label\n\n", "\"la\nbel\",label\n1,2\n", "id\tlabel\na\t1\n",
+		"\xef\xbb\xbflabel\r\n1\r\n"} {
 		f.Add(text, int64(1))
 		f.Add(text, int64(4))
 	}

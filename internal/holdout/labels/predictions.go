@@ -18,7 +18,8 @@ type Predictions struct {
 	IDs []string
 }
 
-// PredictionsError says what is wrong with predictions. It follows from them and from what is public.
+// PredictionsError says what is wrong with predictions. It follows from them and from what is
+// public.
 type PredictionsError struct{ Problem, Instead string }
 
 func (e *PredictionsError) Error() string { return e.Problem + "; " + e.Instead }
@@ -27,8 +28,9 @@ func wrong(instead, format string, args ...any) error {
 	return &PredictionsError{fmt.Sprintf(format, args...), instead}
 }
 
-// ReadPredictions reads a CSV file of predictions. Without identifiers it is one value in each line, and the first line may be a header that is the name of the label's column, or
-// "prediction". With identifiers it has a header that names both columns.
+// ReadPredictions reads a CSV file of predictions. Without identifiers it is one value in each
+// line, and the first line may be a header that is the name of the label's column, or "prediction".
+// With identifiers it has a header that names both columns.
 func ReadPredictions(r io.Reader, column, id string) (Predictions, error) {
 	var p Predictions
 	contents, err := io.ReadAll(io.LimitReader(r, MaxBytes+1))
@@ -56,15 +58,18 @@ func ReadPredictions(r io.Reader, column, id string) (Predictions, error) {
 			isHeader := slices.ContainsFunc(row, func(s string) bool { return isPrediction(s, column) })
 			switch {
 			case id != "":
-				value, name = slices.IndexFunc(row, func(s string) bool { return isPrediction(s, column) }), slices.IndexFunc(row, func(s string) bool { return strings.TrimSpace(s) == id })
+				value, name = slices.IndexFunc(row, func(s string) bool { return isPrediction(s, column) }),
+					slices.IndexFunc(row, func(s string) bool { return strings.TrimSpace(s) == id })
 				if value < 0 || name < 0 {
-					return p, wrong(fmt.Sprintf("write %s,prediction as the first line", id), "the predictions must name their columns, because rows are found by %q", id)
+					return p, wrong(fmt.Sprintf("write %s,prediction as the first line", id),
+						"the predictions must name their columns, because rows are found by %q", id)
 				}
 				continue
 			case len(row) > 1:
 				value = slices.IndexFunc(row, func(s string) bool { return isPrediction(s, column) })
 				if value < 0 {
-					return p, wrong(instead+", or name the column prediction", "the predictions have %d columns, and none is called prediction", len(row))
+					return p, wrong(instead+", or name the column prediction",
+						"the predictions have %d columns, and none is called prediction", len(row))
 				}
 				continue
 			case isHeader:
@@ -94,7 +99,8 @@ type Checked struct {
 // Check looks at predictions without looking at a label.
 func (l *Labels) Check(p Predictions) (*Checked, error) {
 	if len(p.Values) != l.size {
-		return nil, wrong(fmt.Sprintf("submit one for each of the %d rows", l.size), "there are %d predictions, and the holdout has %d rows", len(p.Values), l.size)
+		return nil, wrong(fmt.Sprintf("submit one for each of the %d rows", l.size),
+			"there are %d predictions, and the holdout has %d rows", len(p.Values), l.size)
 	}
 	place, err := l.places(p.IDs)
 	if err != nil {
@@ -142,7 +148,8 @@ func (l *Labels) one(text string, n int) (read, error) {
 		return read{}, wrong("write a label, without spaces around it", "prediction %d %s", n, problem)
 	}
 	if strings.EqualFold(value, "nan") {
-		return read{}, wrong("predict something for every row", "prediction %d is not a number", n) // a model that failed, and no class of anybody's
+		// a model that failed, and no class of anybody's
+		return read{}, wrong("predict something for every row", "prediction %d is not a number", n)
 	}
 	if l.spec.Steps == 1 {
 		return read{name: nameOf(value)}, nil
@@ -158,12 +165,14 @@ func (l *Labels) one(text string, n int) (read, error) {
 func (l *Labels) places(ids []string) (func(int) int, error) {
 	if l.rows == nil {
 		if len(ids) > 0 {
-			return nil, wrong("leave the identifiers out, and submit in the order of the rows", "the rows of this holdout have no identifiers")
+			return nil,
+				wrong("leave the identifiers out, and submit in the order of the rows", "the rows of this holdout have no identifiers")
 		}
 		return func(i int) int { return i }, nil
 	}
 	if len(ids) != l.size {
-		return nil, wrong(fmt.Sprintf("name the %s of every prediction", l.spec.ID), "there are %d identifiers for %d predictions", len(ids), l.size)
+		return nil, wrong(fmt.Sprintf("name the %s of every prediction", l.spec.ID),
+			"there are %d identifiers for %d predictions", len(ids), l.size)
 	}
 	out := make([]int, l.size)
 	seen := make([]bool, l.size)
@@ -171,7 +180,8 @@ func (l *Labels) places(ids []string) (func(int) int, error) {
 		at, ok := l.rows[strings.TrimSpace(id)]
 		switch {
 		case !ok:
-			return nil, wrong("submit exactly the identifiers of the holdout", "the holdout has no row for the identifier of prediction %d", i+1)
+			return nil,
+				wrong("submit exactly the identifiers of the holdout", "the holdout has no row for the identifier of prediction %d", i+1)
 		case seen[at]:
 			return nil, wrong("submit every identifier once", "the identifier of prediction %d is there twice", i+1)
 		}
@@ -180,7 +190,8 @@ func (l *Labels) places(ids []string) (func(int) int, error) {
 	return func(i int) int { return out[i] }, nil
 }
 
-// Key names the predictions: the same for the same predictions, in whatever order and spelling they came. No label is in it.
+// Key names the predictions: the same for the same predictions, in whatever order and spelling they
+// came. No label is in it.
 func (c *Checked) Key() string {
 	h := sha256.New()
 	fmt.Fprintf(h, "predictions %d %d\n", c.of.spec.Steps, c.of.size)

@@ -6,9 +6,11 @@ import (
 	"time"
 )
 
-// Store has the labels of a file, and reads it anew when it may have changed. It is safe for concurrent use.
+// Store has the labels of a file, and reads it anew when it may have changed. It is safe for
+// concurrent use.
 //
-// A file is read because its owner put it there, and not because somebody asks: what is read, and whether it can be, is the same whatever is asked.
+// A file is read because its owner put it there, and not because somebody asks: what is read, and
+// whether it can be, is the same whatever is asked.
 type Store struct {
 	path string
 	spec Spec

@@ -10,10 +10,12 @@ import (
 	"github.com/discreet-dp/discreet/internal/root"
 )
 
-// Objective is objective perturbation: the noise, the regulariser it was calibrated for, and what all models together cost.
+// Objective is objective perturbation: the noise, the regulariser it was calibrated for, and what
+// all models together cost.
 type Objective struct {
 	Lambda float64
-	// Scale is that of the density exp(-|b|/Scale), or the standard deviation of every coordinate where Gaussian is true. Each model has noise of its own.
+	// Scale is that of the density exp(-|b|/Scale), or the standard deviation of every coordinate
+	// where Gaussian is true. Each model has noise of its own.
 	Scale    float64
 	Gaussian bool
 	// Jacobian is what the change of variables takes of the loss of one model.
@@ -21,8 +23,9 @@ type Objective struct {
 	Cost     dp.Cost
 }
 
-// Share is the part of a budget that is spent on noise where nobody chose a regulariser; the rest is for the Jacobian, and decides Lambda. It is 8/10. Chaudhuri,
-// Monteleoni and Sarwate (2011) have a half, for regularisers that are too small.
+// Share is the part of a budget that is spent on noise where nobody chose a regulariser; the rest
+// is for the Jacobian, and decides Lambda. It is 8/10. Chaudhuri, Monteleoni and Sarwate (2011)
+// have a half, for regularisers that are too small.
 const Share = 0.8
 
 // RegulariserError says that a regulariser is too small to be private at this price.
@@ -32,10 +35,12 @@ type RegulariserError struct {
 }
 
 func (e *RegulariserError) Error() string {
-	return fmt.Sprintf("the regulariser %.4g is too small for this price: the change of variables alone would cost all of it; take more than %.4g, or leave it out and one is chosen", e.Lambda, e.Least)
+	return fmt.Sprintf("the regulariser %.4g is too small for this price: the change of variables alone would cost all of it; take more "+
+		"than %.4g, or leave it out and one is chosen", e.Lambda, e.Least)
 }
 
-// Pure calibrates pure objective perturbation. A Lambda of 0 is chosen, by [Share]. The price is divided among the models.
+// Pure calibrates pure objective perturbation. A Lambda of 0 is chosen, by [Share]. The price is
+// divided among the models.
 func (p Problem) Pure(epsilon dp.Amount, lambda float64) (*Objective, error) {
 	if err := p.check(lambda, epsilon); err != nil {
 		return nil, err
@@ -55,10 +60,12 @@ func (p Problem) Pure(epsilon dp.Amount, lambda float64) (*Objective, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Objective{Lambda: lambda, Scale: p.Gradient() / noise(lambda) * Slack, Jacobian: each - noise(lambda), Cost: dp.Cost{Epsilon: epsilon, Rho: rho}}, nil
+	return &Objective{Lambda: lambda, Scale: p.Gradient() / noise(lambda) * Slack, Jacobian: each - noise(lambda),
+		Cost: dp.Cost{Epsilon: epsilon, Rho: rho}}, nil
 }
 
-// Approximate calibrates Gaussian objective perturbation to (epsilon, delta). A Lambda of 0 is chosen, by [Share].
+// Approximate calibrates Gaussian objective perturbation to (epsilon, delta). A Lambda of 0 is
+// chosen, by [Share].
 func (p Problem) Approximate(epsilon, delta dp.Amount, lambda float64) (*Objective, error) {
 	if err := p.check(lambda, epsilon, delta); err != nil {
 		return nil, err
@@ -67,7 +74,8 @@ func (p Problem) Approximate(epsilon, delta dp.Amount, lambda float64) (*Objecti
 	if lambda == 0 {
 		lambda = p.lambdaFor((1 - Share) * e / models)
 		if p.Tapered {
-			// The least with which no more noise is needed than without taking the taper into account.
+			// The least with which no more noise is needed than without taking the taper into
+			// account.
 			sigma, err := p.deviation(epsilon, delta, lambda)
 			if err != nil {
 				return nil, err
@@ -85,7 +93,8 @@ func (p Problem) Approximate(epsilon, delta dp.Amount, lambda float64) (*Objecti
 		if err == nil {
 			start = sigma
 		}
-		if by, bad := least(func(sigma float64) bool { return p.taperedDelta(lambda, sigma, e) <= delta.Float() }, start); bad == nil && (err != nil || by < sigma) {
+		if by, bad := least(func(sigma float64) bool { return p.taperedDelta(lambda, sigma, e) <= delta.Float() }, start); bad == nil &&
+			(err != nil || by < sigma) {
 			sigma, err = by, nil
 		}
 	}
@@ -100,10 +109,12 @@ func (p Problem) Approximate(epsilon, delta dp.Amount, lambda float64) (*Objecti
 	if err != nil {
 		return nil, err
 	}
-	return &Objective{Lambda: lambda, Scale: sigma * Slack, Gaussian: true, Jacobian: j, Cost: dp.Cost{Epsilon: epsilon, Rho: amount, Delta: delta}}, nil
+	return &Objective{Lambda: lambda, Scale: sigma * Slack, Gaussian: true, Jacobian: j,
+		Cost: dp.Cost{Epsilon: epsilon, Rho: amount, Delta: delta}}, nil
 }
 
-// Concentrated calibrates Gaussian objective perturbation to rho. A Lambda of 0 is chosen, by [Share].
+// Concentrated calibrates Gaussian objective perturbation to rho. A Lambda of 0 is chosen, by
+// [Share].
 func (p Problem) Concentrated(rho dp.Amount, lambda float64) (*Objective, error) {
 	if err := p.check(lambda, rho); err != nil {
 		return nil, err
@@ -134,7 +145,8 @@ func (p Problem) lambdaOf(kappa float64) float64 {
 	return float64(p.Rows) * p.Curvature * p.Radius * p.Radius / kappa
 }
 
-// curved is what the Jacobian adds to the rho of one model: the least over where the two bounds of the package comment meet. Every a0 has a valid bound, so the search need not be exact.
+// curved is what the Jacobian adds to the rho of one model: the least over where the two bounds of
+// the package comment meet. Every a0 has a valid bound, so the search need not be exact.
 func (p Problem) curved(lambda float64) float64 {
 	k, j, c := p.kappa(lambda), p.Jacobian(lambda), math.Log(1.1514)
 	if !p.OneSided {
@@ -167,8 +179,9 @@ func (p Problem) check(lambda float64, amounts ...dp.Amount) error {
 	return nil
 }
 
-// deviation is the smaller of two that are enough for (epsilon, delta): by the profile of the package comment, and by the conversion of a rho. The second is for people with many
-// rows, where there are more sums than can be listed.
+// deviation is the smaller of two that are enough for (epsilon, delta): by the profile of the
+// package comment, and by the conversion of a rho. The second is for people with many rows, where
+// there are more sums than can be listed.
 func (p Problem) deviation(epsilon, delta dp.Amount, lambda float64) (float64, error) {
 	models := float64(p.Models)
 	all, left := p.lengths(), epsilon.Float()/Slack-models*p.Jacobian(lambda)
@@ -185,15 +198,18 @@ func (p Problem) deviation(epsilon, delta dp.Amount, lambda float64) (float64, e
 	return sigma, err
 }
 
-// length is how many sums of differing rows there are at most of a length, whose square it has in units of (G R)^2.
+// length is how many sums of differing rows there are at most of a length, whose square it has in
+// units of (G R)^2.
 type length struct{ square, count float64 }
 
-// lengths lists them: for one model C(M, k) of length k, or 2^M of length M where slopes have both signs; over several models squares add up.
+// lengths lists them: for one model C(M, k) of length k, or 2^M of length M where slopes have both
+// signs; over several models squares add up.
 func (p Problem) lengths() []length {
 	m := p.differ()
 	longest := float64(p.Models) * float64(m) * float64(m)
 	if longest > 4096 || !p.OneSided {
-		// Too many lengths to list: as if all sums were as long as the longest. With signs that is so. The number may be infinite, and then this shows nothing.
+		// Too many lengths to list: as if all sums were as long as the longest. With signs that is
+		// so. The number may be infinite, and then this shows nothing.
 		return []length{{longest, math.Exp2(float64(p.Models)*float64(m)) * Slack}}
 	}
 	all := []float64{1} // by the square
@@ -239,7 +255,8 @@ func (p Problem) delta(all []length, sigma, epsilon float64) float64 {
 	return total * (1 + 1e-9)
 }
 
-// lowest is a lambda, not above high and the least within a part in a million, from which on a condition holds; high where it never does.
+// lowest is a lambda, not above high and the least within a part in a million, from which on a
+// condition holds; high where it never does.
 func lowest(high float64, fits func(float64) bool) float64 {
 	low := high
 	for range 60 {

@@ -29,7 +29,8 @@ func units(x float64) dp.Amount {
 
 // problems are some of all kinds, the extremes among them.
 func problems() (out []Problem) {
-	for _, base := range []Problem{{Slope: 1, Curvature: 0.25, OneSided: true, Tapered: true}, {Slope: 1, Curvature: 1, OneSided: true}, {Slope: 2, Curvature: 1}} {
+	for _, base := range []Problem{{Slope: 1, Curvature: 0.25, OneSided: true, Tapered: true}, {Slope: 1, Curvature: 1, OneSided: true},
+		{Slope: 2, Curvature: 1}} {
 		for _, n := range []dp.Neighbours{dp.AddRemove, dp.Substitute} {
 			for _, size := range [][3]int{{1, 1, 1}, {10, 1, 1}, {10, 3, 1}, {10, 1, 5}, {3, 4, 20}, {100, 256, 1024}} {
 				p := base
@@ -66,7 +67,8 @@ func TestMonotone(t *testing.T) {
 			more.Rows, wide.Radius, many.Models = p.Rows+1, p.Radius*1.1, p.Models+1
 			const same = 1 - 1e-6
 			for what, got := range map[string]float64{
-				"a smaller price": at(p, 0.4, lambda), "a smaller regulariser": at(p, 0.5, lambda/1.5), "a larger radius": at(wide, 0.5, lambda), "more models": at(many, 0.5, lambda),
+				"a smaller price": at(p, 0.4, lambda), "a smaller regulariser": at(p, 0.5, lambda/1.5),
+				"a larger radius": at(wide, 0.5, lambda), "more models": at(many, 0.5, lambda),
 			} {
 				if got < base*same {
 					t.Errorf("%s %+v: %s has less noise, %v against %v", name, p, what, got, base)
@@ -111,8 +113,12 @@ func TestLeast(t *testing.T) {
 func TestRefused(t *testing.T) {
 	good := problems()[0]
 	for i, change := range []func(p *Problem){
-		func(p *Problem) { p.Slope = 0 }, func(p *Problem) { p.Curvature = math.NaN() }, func(p *Problem) { p.Radius = math.Inf(1) }, func(p *Problem) { p.Radius = -1 },
-		func(p *Problem) { p.Weights = 0 }, func(p *Problem) { p.Models = 0 }, func(p *Problem) { p.Rows = 0 }, func(p *Problem) { p.Rows = 1 << 20 }, func(p *Problem) { p.Neighbours = 9 },
+		func(p *Problem) { p.Slope = 0 }, func(p *Problem) { p.Curvature = math.NaN() }, func(p *Problem) {
+			p.Radius = math.Inf(1)
+		}, func(p *Problem) { p.Radius = -1 },
+		func(p *Problem) { p.Weights = 0 }, func(p *Problem) { p.Models = 0 }, func(p *Problem) { p.Rows = 0 }, func(p *Problem) {
+			p.Rows = 1 << 20
+		}, func(p *Problem) { p.Neighbours = 9 },
 	} {
 		p := good
 		change(&p)

@@ -13,16 +13,19 @@ type Problem struct {
 	Slope     float64 // G: |phi'| is at most that
 	Curvature float64 // c: the second derivative of phi is at most that
 	OneSided  bool    // for a given target the sign of phi' never changes
-	Tapered   bool    // the second derivative is at most 4 c s(1-s) where |phi'| is s G: the loss is straight where it is steep, as the logistic is
-	Radius    float64 // R: no row's features are longer
-	Weights   int     // d: how many weights a model has, the intercept's among them
-	Models    int     // K: how many models are trained on the same rows, one for each class where there are more than two
-	Rows      int     // m: how many rows of one person count
+	// the second derivative is at most 4 c s(1-s) where |phi'| is s G: the loss is straight where
+	// it is steep, as the logistic is
+	Tapered bool
+	Radius  float64 // R: no row's features are longer
+	Weights int     // d: how many weights a model has, the intercept's among them
+	Models  int     // K: how many models are trained on the same rows, one for each class where there are more than two
+	Rows    int     // m: how many rows of one person count
 	// Neighbours says whether a person is added or removed, or another one takes their place.
 	Neighbours dp.Neighbours
 }
 
-// Slack is the factor by which noise is made larger than computed, for all errors of rounding together.
+// Slack is the factor by which noise is made larger than computed, for all errors of rounding
+// together.
 const Slack = 1 + 0x1p-40
 
 // Limits of what is calibrated.

@@ -8,11 +8,13 @@ import (
 	"github.com/discreet-dp/discreet/internal/root"
 )
 
-// tapered is the most of a price that can go into noise where a loss is straight where it is steep: the largest e' with, for each differing row,
+// tapered is the most of a price that can go into noise where a loss is straight where it is steep:
+// the largest e' with, for each differing row,
 //
 //	beta + max over s of (beta s + ln(1 + 4 kappa s (1-s))) <= price/m,   beta = e'/(2m)
 //
-// where persons are substituted; without the first beta and with e'/m where they are added and removed. From 4 kappa <= beta on the maximum is beta, at s = 1, and all of it is noise.
+// where persons are substituted; without the first beta and with e'/m where they are added and
+// removed. From 4 kappa <= beta on the maximum is beta, at s = 1, and all of it is noise.
 func (p Problem) tapered(lambda, price float64) float64 {
 	if !p.Tapered {
 		return 0
@@ -29,7 +31,8 @@ func (p Problem) tapered(lambda, price float64) float64 {
 	return low * float64(p.differ())
 }
 
-// steepest is the largest beta s + ln(1 + 4 k s(1-s)) for s from 0 to 1. With u = 1-2s the derivative is 0 where k beta u^2 - 4 k u - beta (1+k) = 0.
+// steepest is the largest beta s + ln(1 + 4 k s(1-s)) for s from 0 to 1. With u = 1-2s the
+// derivative is 0 where k beta u^2 - 4 k u - beta (1+k) = 0.
 func steepest(beta, k float64) float64 {
 	if beta >= 4*k || k == 0 {
 		return beta
@@ -48,9 +51,11 @@ func steepest(beta, k float64) float64 {
 // mostTapered is up to how many rows of a person the sums of a tapered loss are counted one by one.
 const mostTapered = 6
 
-// taperedDelta bounds delta like [Problem.delta], without a Jacobian in the term that matters. c(s) = ln(1 + 4 kappa s(1-s)) is concave, and so below its tangents at 0, 1/2 and 1, which meet at
-// s = x and 1-x, x = ln(1+kappa)/(4 kappa), at a height of ln(1+kappa). So each of the m rows that only this database has adds at most the largest of 0, x g + ln(1+kappa), (1-x) g + ln(1+kappa)
-// and g, g being b.v/sigma^2, and each row that only the other has the larger of 0 and g.
+// taperedDelta bounds delta like [Problem.delta], without a Jacobian in the term that matters. c(s)
+// = ln(1 + 4 kappa s(1-s)) is concave, and so below its tangents at 0, 1/2 and 1, which meet at s =
+// x and 1-x, x = ln(1+kappa)/(4 kappa), at a height of ln(1+kappa). So each of the m rows that only
+// this database has adds at most the largest of 0, x g + ln(1+kappa), (1-x) g + ln(1+kappa) and g,
+// g being b.v/sigma^2, and each row that only the other has the larger of 0 and g.
 func (p Problem) taperedDelta(lambda, sigma, epsilon float64) float64 {
 	if !p.Tapered || p.Models != 1 || p.Rows > mostTapered {
 		return 1

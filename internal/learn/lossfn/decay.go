@@ -5,14 +5,16 @@ import (
 	"math/big"
 )
 
-// ln2/64 in two parts: the first has 33 bits, so that its products with whole numbers below 2^17 are exact.
+// ln2/64 in two parts: the first has 33 bits, so that its products with whole numbers below 2^17
+// are exact.
 const (
 	part    = 0x1.62e42fefp-7
 	rest    = math.Ln2/64 - part
 	inverse = 64 / math.Ln2
 )
 
-// table has e^(-j ln2/64) for j = 0..63. It is made from numbers of 128 bits and not written down, so that nobody has to believe it.
+// table has e^(-j ln2/64) for j = 0..63. It is made from numbers of 128 bits and not written down,
+// so that nobody has to believe it.
 var table = func() (t [64]float64) {
 	for j := range t {
 		t[j], _ = root64(j).Float64()
@@ -33,7 +35,8 @@ func root64(j int) *big.Float {
 	return out
 }
 
-// decay is e^-a for a >= 0, within 4 * 2^-53 in proportion where a is below 700, and 0 above. The package's comment has the proof.
+// decay is e^-a for a >= 0, within 4 * 2^-53 in proportion where a is below 700, and 0 above. The
+// package's comment has the proof.
 func decay(a float64) float64 {
 	if !(a < 700) {
 		return 0

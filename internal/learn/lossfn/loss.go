@@ -1,23 +1,36 @@
-// Package lossfn has the losses that models are trained with, as functions phi(z, y) of a score z and a target y: their values, and their derivatives in z with proven errors.
+// Package lossfn has the losses that models are trained with, as functions phi(z, y) of a score z
+// and a target y: their values, and their derivatives in z with proven errors.
 //
 //	           phi(z, y)                                                            |phi'| <= G   phi'' <= c   sign of phi'
 //	logistic   ln(1 + exp(-yz))                                                          1           1/4       one for each y
 //	huber      0 where yz > 1+h; 1-yz where yz < 1-h; (1+h-yz)^2/(4h) between            1           1/(2h)    one for each y
 //	squares    r = z-y: r^2/2 where |r| <= q, q|r| - q^2/2 beyond                        q            1        both
 //
-// For logistic and huber y counts as 1 where it is above 0 and as -1 everywhere else. For squares it is brought into [-1, 1]; what is no number is 0. So all of this is total: no target has a slope above G.
+// For logistic and huber y counts as 1 where it is above 0 and as -1 everywhere else. For squares
+// it is brought into [-1, 1]; what is no number is 0. So all of this is total: no target has a
+// slope above G.
 //
 // # What is proven
 //
-// [Loss.First] returns a number that is within [Loss.Error] of phi'(z, y) for every finite z. Write u = 2^-53 for half the distance of 1 to the next float64; each operation is within u of exact, in proportion. A
-// processor that fuses a product with a sum rounds once less, and every count below only becomes smaller.
+// [Loss.First] returns a number that is within [Loss.Error] of phi'(z, y) for every finite z. Write
+// u = 2^-53 for half the distance of 1 to the next float64; each operation is within u of exact, in
+// proportion. A processor that fuses a product with a sum rounds once less, and every count below
+// only becomes smaller.
 //
-// Logistic needs e^-a for a = |z|. With n the nearest whole number to 64a/ln 2 and r = a - n ln2/64, e^-a = 2^-(n div 64) T(n mod 64) e^-r. ln2/64 is kept as l1 + l2, where l1 has 33 bits, so that n l1 is exact (n < 2^17) and r has an error
-// of at most 2^-60 from each of two subtractions, because |r| < 2^-7, and less than 2^-74 from l2. n is nearest but for 2^-36, so |r| < 0.00542, and the seven terms of the series for e^-r leave out less than r^7/5040 < 2^-64. Horner's rule ends in 1 - r q, which rounds once on a
-// number near 1, and what q has lost is multiplied by r: 1.1u. T comes from numbers of 128 bits and is within 1.01u; multiplying by it costs u, by the power of two nothing. Together below 4u, in proportion. Then 1/(1+e) is within 2u + u + u, and e/(1+e), at most 1/2, within (4u + 3u + u)/2, and
-// leaving out e^-a for a >= 700 costs less than 2^-1000. So 5u, and we say 8u = 2^-50.
+// Logistic needs e^-a for a = |z|. With n the nearest whole number to 64a/ln 2 and r = a - n
+// ln2/64, e^-a = 2^-(n div 64) T(n mod 64) e^-r. ln2/64 is kept as l1 + l2, where l1 has 33 bits,
+// so that n l1 is exact (n < 2^17) and r has an error of at most 2^-60 from each of two
+// subtractions, because |r| < 2^-7, and less than 2^-74 from l2. n is nearest but for 2^-36, so |r|
+// < 0.00542, and the seven terms of the series for e^-r leave out less than r^7/5040 < 2^-64.
+// Horner's rule ends in 1 - r q, which rounds once on a number near 1, and what q has lost is
+// multiplied by r: 1.1u. T comes from numbers of 128 bits and is within 1.01u; multiplying by it
+// costs u, by the power of two nothing. Together below 4u, in proportion. Then 1/(1+e) is within
+// 2u + u + u, and e/(1+e), at most 1/2, within (4u + 3u + u)/2, and leaving out e^-a for a >= 700
+// costs less than 2^-1000. So 5u, and we say 8u = 2^-50.
 //
-// Huber is the number (1+h-yz)/(2h) brought into [0, 1]. 1+h has an error of u(1+h), the difference and the quotient of u each in proportion; bringing into [0, 1] moves nothing apart and leaves at most 1. So u(1+h)/(2h) + 3u.
+// Huber is the number (1+h-yz)/(2h) brought into [0, 1]. 1+h has an error of u(1+h), the difference
+// and the quotient of u each in proportion; bringing into [0, 1] moves nothing apart and leaves at
+// most 1. So u(1+h)/(2h) + 3u.
 //
 // Squares is z-y brought into [-q, q]: 2uq.
 //
@@ -30,7 +43,8 @@ import (
 	"math"
 )
 
-// Loss is a convex function phi(z, y) of a score z = w.x and a target y, with a slope and a curvature in z that are bounded. For classes y is -1 or 1; for numbers it is from -1 to 1.
+// Loss is a convex function phi(z, y) of a score z = w.x and a target y, with a slope and a
+// curvature in z that are bounded. For classes y is -1 or 1; for numbers it is from -1 to 1.
 type Loss struct {
 	kind  kind
 	width float64 // the half-width of Huber, or the residual where squares become straight
@@ -45,7 +59,8 @@ const (
 	squares
 )
 
-// Bounds of the half-width and of the residual. Within them no error of rounding is worth a thought.
+// Bounds of the half-width and of the residual. Within them no error of rounding is worth a
+// thought.
 const (
 	MinWidth = 0x1p-10
 	MaxWidth = 0x1p+10
@@ -57,7 +72,8 @@ var ErrWidth = errors.New("take a number from 1/1024 to 1024")
 // Logistic is the loss of logistic regression.
 func Logistic() Loss { return Loss{logistic, 0} }
 
-// Huber is the hinge loss of support vector machines, with a parabola of half-width h in place of its corner (Chaudhuri, Monteleoni, Sarwate 2011, Section 3.4.2).
+// Huber is the hinge loss of support vector machines, with a parabola of half-width h in place of
+// its corner (Chaudhuri, Monteleoni, Sarwate 2011, Section 3.4.2).
 func Huber(h float64) (Loss, error) {
 	if !(h >= MinWidth && h <= MaxWidth) {
 		return Loss{}, fmt.Errorf("the half-width of the huber loss is %v: %w", h, ErrWidth)
@@ -110,7 +126,8 @@ func (l Loss) Error() float64 {
 	return 4 * u * l.width
 }
 
-// Wider is the same loss with a bend that is four times as wide, and whether the loss is narrow enough for that to be of use to somebody who minimises it.
+// Wider is the same loss with a bend that is four times as wide, and whether the loss is narrow
+// enough for that to be of use to somebody who minimises it.
 func (l Loss) Wider() (Loss, bool) {
 	if l.kind == logistic || !(l.width < 0.25) || l.kind == none {
 		return l, false
@@ -173,10 +190,12 @@ func (l Loss) First(z, y float64) float64 {
 	return max(-l.width, min(l.width, z-y))
 }
 
-// Second is the second derivative of phi in z, about; at a corner of the first, the larger of the two.
+// Second is the second derivative of phi in z, about; at a corner of the first, the larger of the
+// two.
 func (l Loss) Second(z, y float64) float64 { return l.Steepest(z, 0, y) }
 
-// Steepest is the largest second derivative, about, of all scores that are at most slack away from z.
+// Steepest is the largest second derivative, about, of all scores that are at most slack away from
+// z.
 func (l Loss) Steepest(z, slack, y float64) float64 {
 	y = l.Target(y)
 	switch l.kind {

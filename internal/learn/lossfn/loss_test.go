@@ -101,7 +101,8 @@ func TestLipschitz(t *testing.T) {
 	}
 }
 
-// specified is phi' in 500 bits by the formulas of the package's comment, with an exponential of its own: the reciprocal of a plain series.
+// specified is phi' in 500 bits by the formulas of the package's comment, with an exponential of
+// its own: the reciprocal of a plain series.
 func specified(l Loss, z *big.Float, y float64) *big.Float {
 	number := func(x float64) *big.Float { return new(big.Float).SetPrec(500).SetFloat64(x) }
 	y = l.Target(y)
@@ -150,7 +151,8 @@ func off(a, b *big.Float) float64 {
 	return math.Abs(v)
 }
 
-// First and Precise are as near as they say. First is at least a tenth of that off somewhere, so that a mistake would show.
+// First and Precise are as near as they say. First is at least a tenth of that off somewhere, so
+// that a mistake would show.
 func TestErrors(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 1))
 	worst := map[string]float64{}

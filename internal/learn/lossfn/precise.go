@@ -16,7 +16,8 @@ func (l Loss) Precise(z *big.Float, y float64, bits uint) *big.Float {
 		}
 		return out
 	case huber:
-		// Each of these rounds by 2^-p in proportion, and what is brought into [0, 1] is at most 1. y is a sign, and 1+h has at most 64 bits.
+		// Each of these rounds by 2^-p in proportion, and what is brought into [0, 1] is at most 1.
+		// y is a sign, and 1+h has at most 64 bits.
 		m := number().Mul(exact(y), z)
 		out := number().Quo(m.Sub(number().Add(exact(1), exact(l.width)), m), exact(2*l.width))
 		return out.Mul(within(out, exact(0), exact(1)), exact(-y))
@@ -36,9 +37,13 @@ func within(x, lo, hi *big.Float) *big.Float {
 
 // falling is 1/(1 + e^t), within 2^-bits.
 //
-// Where |t| >= bits it is within e^-|t| < 2^-bits of 0 or 1. Otherwise e^|t| is the 2^k-th power of the series for s = |t|/2^k < 2^-8. All terms of that are positive, so N of them have an error of (3N+1) 2^-p in proportion, with what is left out (less than the first term
-// that is left out, twice) among it; squaring k times makes it 2^k times as much and adds less than 2^k roundings. t may be rounded to p bits first: that moves e^|t| by |t| 2^-p in proportion, at most bits 2^-p. With N < 2^12 all this is below 2^(k+16-p) while bits < 2^15, and the two operations of 1/(1+e) are far
-// below; p is larger than that asks for.
+// Where |t| >= bits it is within e^-|t| < 2^-bits of 0 or 1. Otherwise e^|t| is the 2^k-th power of
+// the series for s = |t|/2^k < 2^-8. All terms of that are positive, so N of them have an error of
+// (3N+1) 2^-p in proportion, with what is left out (less than the first term that is left out,
+// twice) among it; squaring k times makes it 2^k times as much and adds less than 2^k roundings. t
+// may be rounded to p bits first: that moves e^|t| by |t| 2^-p in proportion, at most bits 2^-p.
+// With N < 2^12 all this is below 2^(k+16-p) while bits < 2^15, and the two operations of 1/(1+e)
+// are far below; p is larger than that asks for.
 func falling(t *big.Float, bits uint) *big.Float {
 	negative := t.Signbit()
 	one := big.NewFloat(1)

@@ -14,7 +14,8 @@ type Builder struct {
 // pieceSize is about how many numbers a piece has.
 const pieceSize = 1 << 18
 
-// NewBuilder returns a builder of rows with dim features that are at most radius long. With a radius that is no positive number all rows are 0.
+// NewBuilder returns a builder of rows with dim features that are at most radius long. With a
+// radius that is no positive number all rows are 0.
 func NewBuilder(dim int, radius float64) *Builder {
 	s := &store{dim: max(0, dim), radius: radius}
 	for s.shift < 16 && s.dim<<(s.shift+1) <= pieceSize {
@@ -27,7 +28,8 @@ func NewBuilder(dim int, radius float64) *Builder {
 // Number is what features are given as.
 type Number interface{ ~float32 | ~float64 }
 
-// Add adds a row, clipped. Features that are missing at the end of x are 0, those that are too many are left out, and so is what is no number.
+// Add adds a row, clipped. Features that are missing at the end of x are 0, those that are too many
+// are left out, and so is what is no number.
 func (b *Builder) Add(x []float64, target float32) { add(b, x, target) }
 
 // Add32 is Add for features that are float32 already.
@@ -38,7 +40,8 @@ func add[N Number](b *Builder, x []N, target float32) {
 	row := b.row()
 	clip(row, x, s.radius)
 	if s.n>>s.shift == len(s.x) {
-		// The first piece grows, because there are small tables; the others have their size at once.
+		// The first piece grows, because there are small tables; the others have their size at
+		// once.
 		size := 0
 		if len(s.x) > 0 {
 			size = s.dim << s.shift
@@ -77,7 +80,8 @@ func (Builder) MarshalJSON() ([]byte, error) { return nil, errEncoded }
 // GobEncode refuses.
 func (Builder) GobEncode() ([]byte, error) { return nil, errEncoded }
 
-// huge is what features are brought below: their squares and sums of these are far from the end of float64, and they are float32.
+// huge is what features are brought below: their squares and sums of these are far from the end of
+// float64, and they are float32.
 const huge = 0x1p100
 
 // clip sets row to x, made shorter where it is longer than radius.
@@ -94,7 +98,9 @@ func clip[N Number](row []float32, x []N, radius float64) {
 	if fits(row, radius) {
 		return
 	}
-	// What is lost to rounding is looked for afterwards, so nothing is proven here. The first try is 2^-20 too short, which float32 does not undo unless numbers are near the smallest there are.
+	// What is lost to rounding is looked for afterwards, so nothing is proven here. The first try
+	// is 2^-20 too short, which float32 does not undo unless numbers are near the smallest there
+	// are.
 	factor := radius / math.Sqrt(length)
 	for range 3 {
 		factor *= 1 - 0x1p-20

@@ -1,10 +1,16 @@
-// Package rows holds training rows: features as float32, each row clipped to a radius, and a target for each. What is in them stays in them: they cannot be printed or encoded, and a test in internal/house names the packages that may hold them.
+// Package rows holds training rows: features as float32, each row clipped to a radius, and a target
+// for each. What is in them stays in them: they cannot be printed or encoded, and a test in
+// internal/architecture names the packages that may hold them.
 //
 // # What is proven
 //
-// Every row x that [Builder.Add] keeps has |x| <= radius, as real numbers. Its numbers are float32, so their squares are exact as float64 (48 bits, and no exponent is out of range), and adding d of them in any order gives at least (1-u)^d of the sum, u = 2^-53. A row is kept
-// as it is only if what was computed, times 1 + 4(d+4)u, is at most radius^2 (1-4u), both as computed: then the sum itself is at most radius^2. Otherwise it is made shorter, rounded to float32 and looked at again; after a few times that it did not help it is 0. What becomes of a row
-// depends on the row and on nothing else.
+// Every row x that [Builder.Add] keeps has |x| <= radius, as real numbers. Its numbers are float32,
+// so their squares are exact as float64 (48 bits, and no exponent is out of range), and adding d of
+// them in any order gives at least (1-u)^d of the sum, u = 2^-53. A row is kept as it is only if
+// what was computed, times 1 + 4(d+4)u, is at most radius^2 (1-4u), both as computed: then the sum
+// itself is at most radius^2. Otherwise it is made shorter, rounded to float32 and looked at again;
+// after a few times that it did not help it is 0. What becomes of a row depends on the row and on
+// nothing else.
 package rows
 
 import (
@@ -18,7 +24,8 @@ type Rows struct {
 	inside func() *store
 }
 
-// store has the rows in pieces of a size that is a power of two, so that a million of them grow without being copied.
+// store has the rows in pieces of a size that is a power of two, so that a million of them grow
+// without being copied.
 type store struct {
 	n, dim  int
 	radius  float64

@@ -57,7 +57,8 @@ func TestClipped(t *testing.T) {
 	}
 }
 
-// What is short enough stays as it is, and what is too long keeps its direction and nearly all of the length it may have.
+// What is short enough stays as it is, and what is too long keeps its direction and nearly all of
+// the length it may have.
 func TestClippedLittle(t *testing.T) {
 	b := NewBuilder(2, 5)
 	b.Add([]float64{3, -3.9}, 1)
@@ -126,7 +127,8 @@ func TestHidden(t *testing.T) {
 	h := holder{r, r, *r, *c}
 	for _, x := range []any{r, *r, c, *c, h, &h, []any{h}, []*Rows{r}, map[string]Rows{"r": *r}} {
 		for _, verb := range []string{"%v", "%+v", "%#v", "%d", "%s", "%x", "%g", "%f"} {
-			if text := fmt.Sprintf(verb, x); strings.Contains(text, fmt.Sprint(secret)) || strings.Contains(text, "9.87654e") || strings.Contains(text, fmt.Sprintf("%x", float32(secret))) {
+			if text := fmt.Sprintf(verb, x); strings.Contains(text, fmt.Sprint(secret)) || strings.Contains(text, "9.87654e") ||
+				strings.Contains(text, fmt.Sprintf("%x", float32(secret))) {
 				t.Errorf("%s of a %T: %s", verb, x, text)
 			}
 		}

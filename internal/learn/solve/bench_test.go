@@ -15,7 +15,8 @@ import (
 
 var benchRows = flag.Int("rows", 100_000, "rows of the benchmarks")
 
-// plain is a logistic fit without privacy and without proofs: L-BFGS of a library, on float64 rows, with the library's products.
+// plain is a logistic fit without privacy and without proofs: L-BFGS of a library, on float64 rows,
+// with the library's products.
 func plain(f *sum, tolerance float64) (*optimize.Result, error) {
 	n, d := len(f.x), f.dim
 	x := blas64.General{Rows: n, Cols: d, Stride: d, Data: make([]float64, n*d)}

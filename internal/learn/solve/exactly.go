@@ -14,10 +14,13 @@ type Approximator interface {
 	Approximate(bits uint) []*big.Float
 }
 
-// maxBits is where Exactly gives up. A real random number stays that near a boundary less often than once in 2^900 trainings.
+// maxBits is where Exactly gives up. A real random number stays that near a boundary less often
+// than once in 2^900 trainings.
 const maxBits = 1024
 
-// Exactly returns round(w/step) for the exact minimiser w of the problem plus linear: real numbers, and not what some arithmetic made of them. step is a power of two. Numbers that do not fit are the nearest that do. linear may be nil.
+// Exactly returns round(w/step) for the exact minimiser w of the problem plus linear: real numbers,
+// and not what some arithmetic made of them. step is a power of two. Numbers that do not fit are
+// the nearest that do. linear may be nil.
 func Exactly(ctx context.Context, p *Problem, linear Approximator, step float64, progress func(float64)) ([]int64, error) {
 	return whole(ctx, p, linear, step, 0, progress)
 }
@@ -25,8 +28,9 @@ func Exactly(ctx context.Context, p *Problem, linear Approximator, step float64,
 // Slack is how far, in steps and as a vector, what Nearly rounds is from the minimiser at most.
 const Slack = 1. / 8
 
-// Nearly returns round(v/step) for some v that is at most Slack steps away from the minimiser. Unlike Exactly it does not fail where the minimiser is in the middle between two steps. That is for those whose linear term is not
-// random, for whom there are rows with such a minimiser.
+// Nearly returns round(v/step) for some v that is at most Slack steps away from the minimiser.
+// Unlike Exactly it does not fail where the minimiser is in the middle between two steps. That is
+// for those whose linear term is not random, for whom there are rows with such a minimiser.
 func Nearly(ctx context.Context, p *Problem, linear Approximator, step float64, progress func(float64)) ([]int64, error) {
 	return whole(ctx, p, linear, step, Slack, progress)
 }
@@ -49,7 +53,8 @@ func whole(ctx context.Context, p *Problem, linear Approximator, step, slack flo
 	short := above(0)
 	for j, v := range b {
 		f.b[j], _ = v.Float64()
-		short.Add(short, above(0).Abs(new(big.Float).Sub(v, big.NewFloat(f.b[j])))) // exact: Sub takes the larger precision, and these agree in 53 bits
+		// exact: Sub takes the larger precision, and these agree in 53 bits
+		short.Add(short, above(0).Abs(new(big.Float).Sub(v, big.NewFloat(f.b[j]))))
 	}
 	if !finite(f.b) {
 		return nil, ErrNotReached
@@ -85,7 +90,9 @@ func (p *place) exactly() ([]*big.Float, bool) {
 	return out, true
 }
 
-// settles returns what the minimiser rounds to, if it follows from the gradient at this place. However far from the minimum a descent ended, that is told by the gradient's own length, and not by its error alone.
+// settles returns what the minimiser rounds to, if it follows from the gradient at this place.
+// However far from the minimum a descent ended, that is told by the gradient's own length, and not
+// by its error alone.
 func (p *place) settles(grid *grid, w []*big.Float, unknown ...*big.Float) ([]int64, bool) {
 	bound := p.bound()
 	if !(bound < math.Inf(1)) {
@@ -104,7 +111,8 @@ func (f *sum) linear(b Approximator, bits uint) ([]*big.Float, *big.Float) {
 	return b.Approximate(bits), off
 }
 
-// scaleBits is how many more bits after the point a linear term needs, because gradients are as small as slope x radius.
+// scaleBits is how many more bits after the point a linear term needs, because gradients are as
+// small as slope x radius.
 func (f *sum) scaleBits() uint {
 	_, e := math.Frexp(f.loss.Slope() * f.radius)
 	return uint(max(0, -e))
@@ -112,7 +120,9 @@ func (f *sum) scaleBits() uint {
 
 // refine goes on in numbers of more and more bits.
 //
-// Steps are Newton's, and each is made shorter until the slope along it says that it went about as far as the sum falls. Without that they need not converge where float64 ended far from the minimum, and whether they do depends on the rows.
+// Steps are Newton's, and each is made shorter until the slope along it says that it went about as
+// far as the sum falls. Without that they need not converge where float64 ended far from the
+// minimum, and whether they do depends on the rows.
 func (f *sum) refine(ctx context.Context, grid *grid, linear Approximator, at *place, w []*big.Float) ([]int64, error) {
 	m := f.model(at.z, slacks[0], nil)
 	models := 1
@@ -157,7 +167,9 @@ func (f *sum) refine(ctx context.Context, grid *grid, linear Approximator, at *p
 	return nil, ErrNotReached
 }
 
-// slacks are, in turns, how far from a bend in its slope a row counts as if it were in it. With more, steps are too short rather than too long; with none, none is too short because of rows that only seem to be there.
+// slacks are, in turns, how far from a bend in its slope a row counts as if it were in it. With
+// more, steps are too short rather than too long; with none, none is too short because of rows that
+// only seem to be there.
 var slacks = []float64{0x1p-20, 0, 0x1p-40}
 
 // stride is a step from a point, and how much of it is taken.
@@ -171,7 +183,8 @@ type stride struct {
 	tries int
 }
 
-// stride is a step of Newton's from w, computed in float64 for a gradient that is brought to a length near 1.
+// stride is a step of Newton's from w, computed in float64 for a gradient that is brought to a
+// length near 1.
 func (m *model) stride(ctx context.Context, w []*big.Float, p *precise) *stride {
 	s := &stride{exp: p.norm.MantExp(nil), norm: p.norm, share: 1}
 	for _, v := range w {
@@ -198,7 +211,8 @@ func (s *stride) scaled(p *precise) []float64 {
 	return g
 }
 
-// tooFar says that the sum rises at the end of the stride, where p is, nearly as much as it fell at its beginning, and takes less of it.
+// tooFar says that the sum rises at the end of the stride, where p is, nearly as much as it fell at
+// its beginning, and takes less of it.
 func (s *stride) tooFar(p *precise) bool {
 	now := dot(s.scaled(p), s.step)
 	if !(now > -0.1*s.slope) || s.tries >= 100 {

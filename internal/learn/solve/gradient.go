@@ -47,7 +47,8 @@ func (f *sum) at(w []float64) *place {
 	return p
 }
 
-// error bounds what the sum over rows is wrong by, where the sizes of the coefficients add up to size at most and |w| is at most length.
+// error bounds what the sum over rows is wrong by, where the sizes of the coefficients add up to
+// size at most and |w| is at most length.
 func (f *sum) error(size, length float64) float64 {
 	n, r := float64(len(f.x)), f.radius
 	product := gamma(f.dim) * length * r // of w.x

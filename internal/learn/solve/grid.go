@@ -5,14 +5,18 @@ import (
 	"math/big"
 )
 
-// grid is where minimisers are rounded to: multiples of step. lambda is how strongly convex the sum is.
+// grid is where minimisers are rounded to: multiples of step. lambda is how strongly convex the sum
+// is.
 type grid struct {
 	step, lambda float64
-	// slack is how many steps what is rounded may be from the minimiser; 0: it has to be what the minimiser itself rounds to.
+	// slack is how many steps what is rounded may be from the minimiser; 0: it has to be what the
+	// minimiser itself rounds to.
 	slack float64
 }
 
-// round returns round(x/step) of the minimiser x, if that follows: the gradient at w is at most gradient long, so x is within gradient/lambda of w. Both ends of where a coordinate can be have to round to the same.
+// round returns round(x/step) of the minimiser x, if that follows: the gradient at w is at most
+// gradient long, so x is within gradient/lambda of w. Both ends of where a coordinate can be have
+// to round to the same.
 func (g *grid) round(w []*big.Float, gradient *big.Float) ([]int64, bool) {
 	off := above(0).Quo(gradient, above(g.lambda))
 	near := off.Cmp(big.NewFloat(g.slack*g.step)) <= 0 // exact: step is a power of two
@@ -36,7 +40,8 @@ func (g *grid) round(w []*big.Float, gradient *big.Float) ([]int64, bool) {
 	return out, true
 }
 
-// nearest is the nearest whole number, halves up, or the nearest one that fits. It never falls where x rises.
+// nearest is the nearest whole number, halves up, or the nearest one that fits. It never falls
+// where x rises.
 func nearest(x *big.Float) int64 {
 	limit := new(big.Float).SetInt64(math.MaxInt64)
 	switch {

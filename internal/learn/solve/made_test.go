@@ -50,7 +50,8 @@ func made(l lossfn.Loss, n, dim int, radius float64, seed uint64) *rows.Rows {
 	return b.Rows()
 }
 
-// onehot is rows like those of a census: six numbers, eight categories of which some are rare, and the intercept.
+// onehot is rows like those of a census: six numbers, eight categories of which some are rare, and
+// the intercept.
 func onehot(n int) *rows.Rows {
 	r := rand.New(rand.NewPCG(9, 9))
 	sizes := []int{7, 16, 7, 14, 6, 5, 2, 41}

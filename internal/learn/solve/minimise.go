@@ -13,11 +13,15 @@ type Point struct {
 	Bound float64
 }
 
-// ErrNotReached is returned where the proof that was asked for cannot be had: by Minimise where the tolerance is so small that no point of float64 is near enough, about 2^-52 |w| times curvature times radius^2 for each row, and by Exactly where a weight is so near the middle between two steps that thousand digits do not tell.
-// It says something about the rows, so whoever sees it ends the training, and says no more.
+// ErrNotReached is returned where the proof that was asked for cannot be had: by Minimise where the
+// tolerance is so small that no point of float64 is near enough, about 2^-52 |w| times curvature
+// times radius^2 for each row, and by Exactly where a weight is so near the middle between two
+// steps that thousand digits do not tell. It says something about the rows, so whoever sees it ends
+// the training, and says no more.
 var ErrNotReached = errors.New("the training did not reach the accuracy that its guarantee needs, and nothing is released")
 
-// Minimise returns a point at which the gradient of the problem, plus linear, has a norm of at most tolerance, proven. linear may be nil.
+// Minimise returns a point at which the gradient of the problem, plus linear, has a norm of at most
+// tolerance, proven. linear may be nil.
 func Minimise(ctx context.Context, p *Problem, linear []float64, tolerance float64, progress func(float64)) (*Point, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
@@ -43,7 +47,8 @@ func Minimise(ctx context.Context, p *Problem, linear []float64, tolerance float
 	return f.closer(ctx, at, tolerance)
 }
 
-// closer goes on with gradients in pairs, for a tolerance that float64 cannot prove. The point stays one of float64.
+// closer goes on with gradients in pairs, for a tolerance that float64 cannot prove. The point
+// stays one of float64.
 func (f *sum) closer(ctx context.Context, at *place, tolerance float64) (*Point, error) {
 	if !finite(at.w) {
 		return nil, ErrNotReached

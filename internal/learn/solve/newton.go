@@ -7,7 +7,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Nothing in this file is proven, and nothing has to be: it proposes points, and what is claimed of a point is computed there.
+// Nothing in this file is proven, and nothing has to be: it proposes points, and what is claimed of
+// a point is computed there.
 
 // model is the second derivative at a point, and an approximation of it that is cheap to invert.
 type model struct {
@@ -20,14 +21,16 @@ type model struct {
 // denseDim is the largest number of weights for which a matrix is kept.
 const denseDim = 1024
 
-// every is how many rows one row stands for in the approximation: so many that it costs no more than a few passes, and few enough that it is near.
+// every is how many rows one row stands for in the approximation: so many that it costs no more
+// than a few passes, and few enough that it is near.
 func (f *sum) every() int {
 	d := f.dim
 	least := max(2*d, min(16*d, 1_000_000_000/(d*d)))
 	return max(1, len(f.x)/max(least, min(4*len(f.x)/d, 100*d)))
 }
 
-// model makes a model of the second derivative for scores up to slack away from z. Where old is of a point nearby, its approximation will do.
+// model makes a model of the second derivative for scores up to slack away from z. Where old is of
+// a point nearby, its approximation will do.
 func (f *sum) model(z []float64, slack float64, old *model) *model {
 	m := &model{f: f, c: make([]float64, len(z))}
 	f.segments(func(_, lo, hi int) {
@@ -77,7 +80,8 @@ func (m *model) dense() {
 			h[k] += v
 		}
 	}
-	// A sample may miss what is rare, and rounding may take what Lambda adds. Then a little more is added until there is a factor.
+	// A sample may miss what is rare, and rounding may take what Lambda adds. Then a little more is
+	// added until there is a factor.
 	trace := 0.0
 	for j := range d {
 		trace += h[j*d+j]
@@ -157,7 +161,8 @@ func (m *model) times(v, products []float64) []float64 {
 	return out
 }
 
-// step returns about the s with second derivative times s = -g, by conjugate gradients, and the products s.x_i. It stops when the residual is relative of |g|.
+// step returns about the s with second derivative times s = -g, by conjugate gradients, and the
+// products s.x_i. It stops when the residual is relative of |g|.
 func (m *model) step(ctx context.Context, g []float64, relative float64, most int) (s, products []float64) {
 	n, d := len(m.f.x), m.f.dim
 	s, products = make([]float64, d), make([]float64, n)
@@ -208,7 +213,8 @@ func dot(a, b []float64) float64 {
 	return sum
 }
 
-// along returns how far to go from p in direction s: about where the derivative along s is 0. Only the scores are needed, and not the rows.
+// along returns how far to go from p in direction s: about where the derivative along s is 0. Only
+// the scores are needed, and not the rows.
 func (f *sum) along(p *place, s, products []float64) float64 {
 	ws, ss, bs := dot(p.w, s), dot(s, s), dot(f.b, s)
 	slope := func(t float64) float64 {
@@ -255,13 +261,16 @@ func (f *sum) along(p *place, s, products []float64) float64 {
 // mostSteps is far more than any problem needed.
 const mostSteps = 1000
 
-// descend goes from w towards the minimum until the gradient is as short as goal says, or rounding is all that moves.
+// descend goes from w towards the minimum until the gradient is as short as goal says, or rounding
+// is all that moves.
 func (f *sum) descend(ctx context.Context, w []float64, goal func(*place) float64, report func(*place)) (*place, error) {
 	best := f.at(w)
 	first := best.norm
 	p, idle := best, 0
 	var m *model
-	slack := 0.0  // rows that may come into a bend within a part of the last step count as if they were in it, so that few rows with a curvature do not send the others far
+	// rows that may come into a bend within a part of the last step count as if they were in it, so
+	// that few rows with a curvature do not send the others far
+	slack := 0.0
 	fall := 0.15  // how much shorter the last step made the gradient
 	near := false // the last step was Newton's own, and short
 	for step := 0; ; step++ {
@@ -272,7 +281,8 @@ func (f *sum) descend(ctx context.Context, w []float64, goal func(*place) float6
 		if best.norm <= goal(best) || !(best.norm > 0) || idle >= 4 || step >= mostSteps {
 			return best, nil
 		}
-		// What a step leaves is of second order, so solving for it more precisely than that is wasted; and so is more than the goal needs.
+		// What a step leaves is of second order, so solving for it more precisely than that is
+		// wasted; and so is more than the goal needs.
 		relative := max(1e-7, min(0.1, max(fall*fall, 0.3*goal(p)/p.norm)))
 		if !near {
 			m = nil
@@ -291,7 +301,8 @@ func (f *sum) descend(ctx context.Context, w []float64, goal func(*place) float6
 		before := p.norm
 		p = f.at(next)
 		fall = p.norm / before
-		// Far from the minimum a step may well make the gradient longer; F itself falls. Near it nothing falls any more.
+		// Far from the minimum a step may well make the gradient longer; F itself falls. Near it
+		// nothing falls any more.
 		if p.norm < 0.9*best.norm {
 			idle = 0
 		} else if p.norm <= 16*p.error || !(p.error < math.Inf(1)) {
@@ -310,7 +321,9 @@ func (f *sum) stuck(s []float64, t float64, w []float64) bool {
 	return !(t*norm(s) > 0x1p-50*norm(w))
 }
 
-// warm returns a point to start from: the minimum, about, for a few of the rows, and of a loss with a wider bend where that of the loss is narrow. Newton's steps are good at bends that many rows are in.
+// warm returns a point to start from: the minimum, about, for a few of the rows, and of a loss with
+// a wider bend where that of the loss is narrow. Newton's steps are good at bends that many rows
+// are in.
 func (f *sum) warm(ctx context.Context) ([]float64, error) {
 	const every, enough = 8, 20000
 	if wider, ok := f.loss.Wider(); ok {

@@ -12,7 +12,9 @@ const pairBits = 106
 // pairDepth is the largest number of sums that a row's share meets in a pass over pairs.
 func pairDepth(n int) int { return min(n, block) + (n/segments/block + 2) + segments }
 
-// pairs computes the gradient at w in pairs of float64 that are added up, twice as precise as float64. It changes w to what pairs can hold. The package's comment has the proof of its error. It returns nil when ctx is done.
+// pairs computes the gradient at w in pairs of float64 that are added up, twice as precise as
+// float64. It changes w to what pairs can hold. The package's comment has the proof of its error.
+// It returns nil when ctx is done.
 func (f *sum) pairs(ctx context.Context, w, b []*big.Float) *precise {
 	high, low := make([]float64, f.dim), make([]float64, f.dim)
 	for j := range w {
@@ -62,7 +64,9 @@ func (f *sum) pairs(ctx context.Context, w, b []*big.Float) *precise {
 	}
 	finish := number(1)
 	finish.SetMantExp(finish, -bits)
-	error := plus(above(f.pairError(norm(high), norm(low))), times(above(8), above(0).Set(finish), plus(times(above(f.lambda), length(w)), length(b), above(2*float64(n)*f.radius*f.loss.Slope()))))
+	error := plus(above(f.pairError(norm(high), norm(low))),
+		times(above(8), above(0).Set(finish),
+			plus(times(above(f.lambda), length(w)), length(b), above(2*float64(n)*f.radius*f.loss.Slope()))))
 	return &precise{g, length(g), error}
 }
 
@@ -73,19 +77,22 @@ func split(w *big.Float) (high, low float64) {
 	if math.Abs(high) > 0x1p-800 {
 		low, _ = new(big.Float).Sub(w, big.NewFloat(high)).Float64()
 	}
-	// Nothing is lost but where numbers are near the smallest there are; in any case w is the pair now.
+	// Nothing is lost but where numbers are near the smallest there are; in any case w is the pair
+	// now.
 	w.Add(new(big.Float).SetFloat64(high), new(big.Float).SetFloat64(low))
 	return high, low
 }
 
-// two returns a + b as it rounds, and what that lost: together they are exactly a + b (Knuth 1969). There is no product in it that could be fused.
+// two returns a + b as it rounds, and what that lost: together they are exactly a + b (Knuth 1969).
+// There is no product in it that could be fused.
 func two(a, b float64) (sum, lost float64) {
 	sum = a + b
 	c := sum - a
 	return sum, (a - (sum - c)) + (b - c)
 }
 
-// pairDot is (high + low).x. A product is rounded by a conversion, because else a compiler may fuse it with the sum that follows.
+// pairDot is (high + low).x. A product is rounded by a conversion, because else a compiler may fuse
+// it with the sum that follows.
 func pairDot(high, low []float64, x []float32) (sum, rest float64) {
 	x = x[:len(high)]
 	low = low[:len(high)]

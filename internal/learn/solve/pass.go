@@ -6,14 +6,17 @@ import (
 	"sync/atomic"
 )
 
-// Sizes of a pass over the rows. Which rows are added up with which depends on these and on the number of rows, and not on the machine.
+// Sizes of a pass over the rows. Which rows are added up with which depends on these and on the
+// number of rows, and not on the machine.
 const (
 	segments = 64  // each is one worker's at a time
 	block    = 512 // rows that are added up by themselves
 	near     = 64  // rows that are read twice while they are in the nearest cache
 )
 
-// depth is the largest number of roundings that a row's share of the result of a pass meets: its product, two sums with three other rows, sums within its block, of blocks within its segment, and of segments.
+// depth is the largest number of roundings that a row's share of the result of a pass meets: its
+// product, two sums with three other rows, sums within its block, of blocks within its segment, and
+// of segments.
 func depth(n int) int {
 	const inBlock = block/4 + 3 + block/near*3 // by fours, and what does not divide by four
 	return 3 + inBlock + (n/segments/block + 2) + segments
@@ -58,7 +61,8 @@ func segment(s, n int) (lo, hi int) {
 	return s*(n/segments) + min(s, n%segments), (s+1)*(n/segments) + min(s+1, n%segments)
 }
 
-// pass returns the sum of t_i x_i over all rows, where t is what coefficients makes of the products w.x_i of rows lo and following.
+// pass returns the sum of t_i x_i over all rows, where t is what coefficients makes of the products
+// w.x_i of rows lo and following.
 func (f *sum) pass(w []float64, coefficients func(lo int, products, t []float64)) []float64 {
 	parts := make([][]float64, segments)
 	f.segments(func(s, lo, hi int) {

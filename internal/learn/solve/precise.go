@@ -12,7 +12,9 @@ type precise struct {
 	error *big.Float // |g - gradient| is at most that, proven, where the linear term is what was given
 }
 
-// precise computes the gradient at w in numbers of so many bits, with b for the linear term. Its error is bounded as that of at is, with 2^-bits for u, and one sum for all rows. It returns nil when ctx is done.
+// precise computes the gradient at w in numbers of so many bits, with b for the linear term. Its
+// error is bounded as that of at is, with 2^-bits for u, and one sum for all rows. It returns nil
+// when ctx is done.
 func (f *sum) precise(ctx context.Context, w, b []*big.Float, bits uint) *precise {
 	number := func() *big.Float { return new(big.Float).SetPrec(bits) }
 	parts := make([][]*big.Float, segments)
@@ -70,9 +72,11 @@ func (f *sum) preciseError(w, b *big.Float, bits uint) *big.Float {
 	u.SetMantExp(u, -int(bits))
 	r, slope, curvature := above(f.radius), above(f.loss.Slope()*up), above(f.loss.Curvature()*up)
 
-	score := times(above(2*(d+1)), u, w, r)                                             // of w.x
-	coefficient := plus(times(above(2), u), times(curvature, score))                    // of phi': that of Precise, its rounding to bits, the score's
-	roundings := times(above(2*(n+segments+8)), u, slope)                               // of weight, product and sums, in proportion to the slopes
+	score := times(above(2*(d+1)), u, w, r) // of w.x
+	// of phi': that of Precise, its rounding to bits, the score's
+	coefficient := plus(times(above(2), u), times(curvature, score))
+	// of weight, product and sums, in proportion to the slopes
+	roundings := times(above(2*(n+segments+8)), u, slope)
 	data := times(above(n), r, plus(coefficient, times(above(2), u, slope), roundings)) // over all rows
 	rest := times(above(4), u, plus(times(above(n), r, slope, above(2)), times(above(f.lambda), w), b))
 	return plus(data, rest)

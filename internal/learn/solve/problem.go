@@ -8,11 +8,13 @@ import (
 	"github.com/discreet-dp/discreet/internal/learn/rows"
 )
 
-// Problem is what is minimised: the sum of Weight(i) phi(w.x_i, Target(i)) over the rows that Keep keeps, and Lambda/2 |w|^2.
+// Problem is what is minimised: the sum of Weight(i) phi(w.x_i, Target(i)) over the rows that Keep
+// keeps, and Lambda/2 |w|^2.
 type Problem struct {
 	Loss lossfn.Loss
 	Rows *rows.Rows
-	// Target is the target of row i; nil: that of Rows. What it can be is up to the loss, which brings it there.
+	// Target is the target of row i; nil: that of Rows. What it can be is up to the loss, which
+	// brings it there.
 	Target func(i int) float64
 	// Weight is the weight of row i; nil: 1. It is brought into [0, 1].
 	Weight func(i int) float64
@@ -25,7 +27,8 @@ type Problem struct {
 const (
 	MinRadius = 0x1p-100
 	MaxRadius = 0x1p+100
-	// MaxRatio is what curvature x radius^2/Lambda is at most. Less regularisation makes no sense where there is privacy, and is too much to ask of float64.
+	// MaxRatio is what curvature x radius^2/Lambda is at most. Less regularisation makes no sense
+	// where there is privacy, and is too much to ask of float64.
 	MaxRatio = 0x1p+24
 	// MinRatio is what it is at least. With more regularisation there is nothing but 0.
 	MinRatio = 0x1p-200

@@ -10,7 +10,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/learn/rows"
 )
 
-// scales is rows whose features are of many sizes, with hardly a regulariser, and a linear term that sends the minimiser far.
+// scales is rows whose features are of many sizes, with hardly a regulariser, and a linear term
+// that sends the minimiser far.
 func scales(t testing.TB, n, dim int, pull float64, seed uint64) (*Problem, []float64) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 78))
@@ -29,7 +30,9 @@ func scales(t testing.TB, n, dim int, pull float64, seed uint64) (*Problem, []fl
 	return &Problem{Loss: l, Rows: b.Rows(), Lambda: l.Curvature() / MaxRatio}, random(r, dim, pull)
 }
 
-// A training that fails says something about its rows, and nobody paid for that. These are minimisers that float64 ends far from, and that steps of Newton's without a look at the slope along them never reach.
+// A training that fails says something about its rows, and nobody paid for that. These are
+// minimisers that float64 ends far from, and that steps of Newton's without a look at the slope
+// along them never reach.
 func TestExactlyConverges(t *testing.T) {
 	for _, seed := range []uint64{33, 136, 170} {
 		r := rand.New(rand.NewPCG(seed, 9))

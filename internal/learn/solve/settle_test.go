@@ -7,8 +7,10 @@ import (
 	"testing"
 )
 
-// What a place settles is what the minimiser rounds to, also where it is far from the minimum: then it settles nothing, or steps are large. A proof that takes the error of the gradient and
-// leaves out its length is caught here, and by no descent that goes well, because those end where the length is less than the error.
+// What a place settles is what the minimiser rounds to, also where it is far from the minimum: then
+// it settles nothing, or steps are large. A proof that takes the error of the gradient and leaves
+// out its length is caught here, and by no descent that goes well, because those end where the
+// length is less than the error.
 func TestSettlesOnlyWhatFollows(t *testing.T) {
 	names, all := problems(t)
 	for i, p := range all {

@@ -15,7 +15,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/learn/rows"
 )
 
-// digits is a linear term that is known exactly, and tells only as much as it is asked for: what it tells is off by as much as it may be.
+// digits is a linear term that is known exactly, and tells only as much as it is asked for: what it
+// tells is off by as much as it may be.
 type digits struct {
 	b     []*big.Float
 	asked uint // the most that was asked for
@@ -60,7 +61,8 @@ func bigs(v []float64, bits uint) []*big.Float {
 	return out
 }
 
-// truth is the gradient at w in 400 bits, row by row and by the formulas of the losses' own specification.
+// truth is the gradient at w in 400 bits, row by row and by the formulas of the losses' own
+// specification.
 func truth(p *Problem, w, b []float64) []*big.Float { return truthAt(p, bigs(w, 53), b) }
 
 func truthAt(p *Problem, w []*big.Float, b []float64) []*big.Float {
@@ -111,7 +113,8 @@ func problems(t testing.TB) (names []string, all []*Problem) {
 		for _, n := range []int{0, 1, 7, 300} {
 			for _, dim := range []int{1, 3, 17} {
 				for _, radius := range []float64{0.01, 1, 30} {
-					p := &Problem{Loss: l, Rows: made(l, n, dim, radius, uint64(k*1000+n+dim)), Lambda: l.Curvature() * radius * radius * []float64{1e-3, 1, 30}[(n+dim+k)%3]}
+					p := &Problem{Loss: l, Rows: made(l, n, dim, radius, uint64(k*1000+n+dim)),
+						Lambda: l.Curvature() * radius * radius * []float64{1e-3, 1, 30}[(n+dim+k)%3]}
 					if n == 7 {
 						p.Weight = func(i int) float64 { return 1 / float64(i+1) }
 					}
@@ -149,7 +152,8 @@ func TestProvenIsTrue(t *testing.T) {
 			if !(size <= at.bound()) {
 				t.Errorf("%s, %g: the gradient is %g long, and %g is proven", names[k], scale, size, at.bound())
 			}
-			if at.error > 1e-11*float64(len(f.x)+1)*f.radius*f.loss.Slope()*(1+scale*(1+f.loss.Curvature()))+1e-15*(f.lambda*norm(w)+norm(f.b)) {
+			if at.error > 1e-11*float64(len(f.x)+1)*f.radius*f.loss.Slope()*(1+scale*(1+f.loss.Curvature()))+
+				1e-15*(f.lambda*norm(w)+norm(f.b)) {
 				t.Errorf("%s, %g: %g is proven, which is not much", names[k], scale, at.error)
 			}
 		}
@@ -159,7 +163,8 @@ func TestProvenIsTrue(t *testing.T) {
 	}
 }
 
-// Each large term of the bound is needed: there are problems where leaving it out makes the bound wrong.
+// Each large term of the bound is needed: there are problems where leaving it out makes the bound
+// wrong.
 func TestProofNeedsItsTerms(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 3))
 	squares, err := lossfn.Squares(0.125)
@@ -210,7 +215,8 @@ func TestProofNeedsItsTerms(t *testing.T) {
 			fine[j].Add(fine[j], big.NewFloat(r.NormFloat64()*0x1p-30))
 		}
 		last := times(above(f.lambda*norm(w)*4), new(big.Float).SetMantExp(big.NewFloat(1), -100))
-		if far(f.precise(context.Background(), fine, numbers(3, 100), 100), fine).Cmp(plus(f.preciseError(above(0), above(0), 100), last)) > 0 {
+		if far(f.precise(context.Background(), fine, numbers(3, 100), 100),
+			fine).Cmp(plus(f.preciseError(above(0), above(0), 100), last)) > 0 {
 			needed["precise products"] = true
 		}
 		if far(f.pairs(context.Background(), fine, numbers(3, 100)), fine).Cmp(above(f.pairError(0, 0))) > 0 {
@@ -282,12 +288,14 @@ func TestPairsAreTrue(t *testing.T) {
 			}
 			share, _ := above(0).Quo(length(off), at.error).Float64()
 			closest = max(closest, share)
-			if want := above(1e-24 * (1 + scale) * float64(len(f.x)+1) * f.radius * (1 + f.loss.Curvature()) * (1 + f.loss.Slope())); at.error.Cmp(want) > 0 {
+			if want := above(1e-24 * (1 + scale) * float64(len(f.x)+1) * f.radius * (1 + f.loss.Curvature()) * (1 +
+				f.loss.Slope())); at.error.Cmp(want) > 0 {
 				t.Errorf("%s, %g: %.3g is proven, which is not much", names[k], scale, at.error)
 			}
 		}
 	}
-	// Roundings of u^2 that do not all go one way are far below a bound that is quadratic in how many there are; losing one of u would be 10^10 above it.
+	// Roundings of u^2 that do not all go one way are far below a bound that is quadratic in how
+	// many there are; losing one of u would be 10^10 above it.
 	if closest < 1e-5 {
 		t.Errorf("errors are at most %g of what is proven", closest)
 	}
@@ -332,7 +340,8 @@ func TestMinimiseCloser(t *testing.T) {
 	}
 }
 
-// reference is the minimiser in 300 bits, by Newton's steps with all of the second derivative; for corners, steps are halved until the gradient is shorter.
+// reference is the minimiser in 300 bits, by Newton's steps with all of the second derivative; for
+// corners, steps are halved until the gradient is shorter.
 func reference(t *testing.T, p *Problem, b []float64) []*big.Float {
 	t.Helper()
 	f := p.sum()
@@ -387,7 +396,8 @@ func TestExactly(t *testing.T) {
 	}
 }
 
-// Where a weight is near a boundary, more digits decide; where it is on one, nothing does, and that is said.
+// Where a weight is near a boundary, more digits decide; where it is on one, nothing does, and that
+// is said.
 func TestExactlyNearBoundary(t *testing.T) {
 	none := rows.NewBuilder(2, 1).Rows()
 	p := &Problem{Loss: lossfn.Logistic(), Rows: none, Lambda: 0.5}
@@ -412,7 +422,8 @@ func TestExactlyNearBoundary(t *testing.T) {
 	}
 }
 
-// The order of rows, the number of processors and what else is in the linear term's digits do not change what comes out.
+// The order of rows, the number of processors and what else is in the linear term's digits do not
+// change what comes out.
 func TestExactlyDoesNotDependOnOrder(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 3))
 	for _, l := range losses(t) {
@@ -454,7 +465,8 @@ func TestMinimiseDoesNotDependOnProcessors(t *testing.T) {
 	}
 }
 
-// More rows than are solved from the start, so that a part of them is first; and progress only rises.
+// More rows than are solved from the start, so that a part of them is first; and progress only
+// rises.
 func TestMany(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -487,7 +499,8 @@ func TestMany(t *testing.T) {
 	}
 }
 
-// Whatever rows are, there is a minimum: at the ends of what is solved too, and when all targets are the same.
+// Whatever rows are, there is a minimum: at the ends of what is solved too, and when all targets
+// are the same.
 func TestExtremes(t *testing.T) {
 	for _, l := range losses(t) {
 		for _, radius := range []float64{MinRadius, 1, MaxRadius} {
@@ -530,8 +543,10 @@ func TestErrors(t *testing.T) {
 	l := lossfn.Logistic()
 	good := made(l, 10, 2, 1, 1)
 	ctx := context.Background()
-	for _, p := range []*Problem{{}, {Loss: l}, {Rows: good, Lambda: 1}, {Loss: l, Rows: good}, {Loss: l, Rows: good, Lambda: math.NaN()}, {Loss: l, Rows: good, Lambda: -1},
-		{Loss: l, Rows: good, Lambda: 1e-12}, {Loss: l, Rows: good, Lambda: math.Inf(1)}, {Loss: l, Rows: rows.NewBuilder(0, 1).Rows(), Lambda: 1}, {Loss: l, Rows: rows.NewBuilder(1, math.NaN()).Rows(), Lambda: 1}} {
+	for _, p := range []*Problem{{}, {Loss: l}, {Rows: good, Lambda: 1}, {Loss: l, Rows: good}, {Loss: l, Rows: good, Lambda: math.NaN()},
+		{Loss: l, Rows: good, Lambda: -1},
+		{Loss: l, Rows: good, Lambda: 1e-12}, {Loss: l, Rows: good, Lambda: math.Inf(1)},
+		{Loss: l, Rows: rows.NewBuilder(0, 1).Rows(), Lambda: 1}, {Loss: l, Rows: rows.NewBuilder(1, math.NaN()).Rows(), Lambda: 1}} {
 		if _, err := Minimise(ctx, p, nil, 1, nil); !errors.Is(err, ErrProblem) {
 			t.Errorf("%v", err)
 		}
@@ -568,7 +583,8 @@ func TestNearest(t *testing.T) {
 	for _, c := range []struct {
 		x    float64
 		want int64
-	}{{0, 0}, {0.5, 1}, {-0.5, 0}, {-0.51, -1}, {1.4999, 1}, {2.5, 3}, {-2.5, -2}, {1e30, math.MaxInt64}, {-1e30, -math.MaxInt64}, {0x1p-1000, 0}, {-0x1p-1000, 0}, {0.5 - 0x1p-54, 0}, {0x1p62, 1 << 62}} {
+	}{{0, 0}, {0.5, 1}, {-0.5, 0}, {-0.51, -1}, {1.4999, 1}, {2.5, 3}, {-2.5, -2}, {1e30, math.MaxInt64}, {-1e30, -math.MaxInt64},
+		{0x1p-1000, 0}, {-0x1p-1000, 0}, {0.5 - 0x1p-54, 0}, {0x1p62, 1 << 62}} {
 		if got := nearest(big.NewFloat(c.x)); got != c.want {
 			t.Errorf("%v: %d", c.x, got)
 		}

@@ -19,7 +19,8 @@ var ctx = context.Background()
 func at(n uint64) ledger.Anchor {
 	return ledger.Anchor{
 		Identity: "test", Sequence: n, Hash: ledger.Hash(fmt.Sprint(n)), Time: time.Unix(int64(n), 7).UTC(),
-		Most:  []ledger.Ceiling{{Account: "hospital/\"ana\"<&>\u2028", Spent: dp.Cost{Epsilon: dp.Unbounded, Rho: dp.One/3 + dp.Amount(n), Delta: 1}}},
+		Most: []ledger.Ceiling{{Account: "hospital/\"ana\"<&>\u2028",
+			Spent: dp.Cost{Epsilon: dp.Unbounded, Rho: dp.One/3 + dp.Amount(n), Delta: 1}}},
 		Trail: []ledger.Position{{Sequence: 0, Hash: ledger.Hash("0")}},
 	}
 }

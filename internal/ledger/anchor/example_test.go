@@ -16,7 +16,8 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// A backup of a ledger is put back. It would forget what was spent since, so it is not opened until the owner has counted that.
+// A backup of a ledger is put back. It would forget what was spent since, so it is not opened until
+// the owner has counted that.
 func Example() {
 	dir, err := os.MkdirTemp("", "anchor")
 	if err != nil {

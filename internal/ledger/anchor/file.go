@@ -74,7 +74,8 @@ func (f *file) Store(_ context.Context, a ledger.Anchor) error {
 	return nil
 }
 
-// read returns what is in the file and its hash. That there is no file counts only where its folder is there.
+// read returns what is in the file and its hash. That there is no file counts only where its folder
+// is there.
 func (f *file) read() ([]byte, string, error) {
 	if f.path == "" {
 		return nil, "", &ledger.InvalidError{Field: "path of the anchor", Problem: "is missing"}
@@ -92,13 +93,14 @@ func (f *file) read() ([]byte, string, error) {
 	dir := filepath.Dir(f.path)
 	info, err := os.Stat(dir)
 	if err != nil || !info.IsDir() {
-		return nil, "", fmt.Errorf("the folder %s of the anchor is missing: mount its volume, or create the folder where this is the first time", dir)
+		return nil, "",
+			fmt.Errorf("the folder %s of the anchor is missing: mount its volume, or create the folder where this is the first time", dir)
 	}
 	return nil, nothing, nil
 }
 
-// write replaces the file as a whole. The temporary name is always the same, so a process that died leaves at most one behind,
-// and the next write takes it.
+// write replaces the file as a whole. The temporary name is always the same, so a process that died
+// leaves at most one behind, and the next write takes it.
 func (f *file) write(text []byte) (err error) {
 	path := f.path
 	if real, err := filepath.EvalSymlinks(path); err == nil {

@@ -31,7 +31,8 @@ const (
 	updateRow = `UPDATE discreet_anchor SET document = $2, sha256 = $3, stored = now() WHERE name = $1`
 )
 
-// Row is the place of an anchor in a PostgreSQL database. It connects when it is first used, and again after an error.
+// Row is the place of an anchor in a PostgreSQL database. It connects when it is first used, and
+// again after an error.
 type Row struct {
 	config *pgx.ConnConfig
 	name   string
@@ -50,7 +51,8 @@ func Postgres(address, name string) (*Row, error) {
 	config, err := pgx.ParseConfig(address)
 	if err != nil {
 		// What pgx says may repeat parts of the address.
-		return nil, &ledger.InvalidError{Field: "address of the PostgreSQL database", Problem: "does not parse: write postgres://user:password@host/database"}
+		return nil, &ledger.InvalidError{Field: "address of the PostgreSQL database",
+			Problem: "does not parse: write postgres://user:password@host/database"}
 	}
 	config.ConnectTimeout = patience
 	// Poolers between us and the server may not keep prepared statements.
@@ -154,12 +156,13 @@ func (r *Row) read(ctx context.Context, tx pgx.Tx) ([]byte, string, error) {
 	return []byte(text), sum, nil
 }
 
-// work does something in a transaction that is on stable storage when it returns nil. The connection is not used again
-// after an error.
+// work does something in a transaction that is on stable storage when it returns nil. The
+// connection is not used again after an error.
 func (r *Row) work(ctx context.Context, do func(context.Context, pgx.Tx) error) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	// An idle connection may have died with a server that is back by now. Nothing was tried on it yet, so a second one may be.
+	// An idle connection may have died with a server that is back by now. Nothing was tried on it
+	// yet, so a second one may be.
 	if r.conn != nil && r.conn.Ping(ctx) != nil {
 		_ = r.hangUp()
 	}
@@ -191,8 +194,10 @@ func (r *Row) transact(ctx context.Context, do func(context.Context, pgx.Tx) err
 		r.conn = conn
 	}
 	return pgx.BeginFunc(ctx, r.conn, func(tx pgx.Tx) error {
-		// Here and not when connecting, because a pooler may hand out another connection. A stronger setting is left.
-		if _, err := tx.Exec(ctx, `SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') IN ('off', 'local')`); err != nil {
+		// Here and not when connecting, because a pooler may hand out another connection. A
+		// stronger setting is left.
+		if _, err := tx.Exec(ctx,
+			`SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') IN ('off', 'local')`); err != nil {
 			return err
 		}
 		if _, err := tx.Exec(ctx, fmt.Sprintf(`SET LOCAL statement_timeout = %d`, patience.Milliseconds())); err != nil {
@@ -202,11 +207,13 @@ func (r *Row) transact(ctx context.Context, do func(context.Context, pgx.Tx) err
 	})
 }
 
-// create makes the table. Two that create it at once may get in each other's way, and then it is there.
+// create makes the table. Two that create it at once may get in each other's way, and then it is
+// there.
 func (r *Row) create(ctx context.Context) error {
 	_, err := r.conn.Exec(ctx, createTable)
 	var refused *pgconn.PgError
-	if errors.As(err, &refused) && slices.Contains([]string{"23505", "42P07", "42710"}, refused.Code) { // unique_violation, duplicate_table, duplicate_object
+	// unique_violation, duplicate_table, duplicate_object
+	if errors.As(err, &refused) && slices.Contains([]string{"23505", "42P07", "42710"}, refused.Code) {
 		return nil
 	}
 	return err

@@ -116,7 +116,8 @@ func TestPostgres(t *testing.T) {
 		}
 	})
 	t.Run("rights", func(t *testing.T) {
-		execute(t, server.URL(), `CREATE ROLE clerk LOGIN; REVOKE CREATE ON SCHEMA public FROM PUBLIC; GRANT SELECT, INSERT, UPDATE ON discreet_anchor TO clerk`)
+		execute(t, server.URL(),
+			`CREATE ROLE clerk LOGIN; REVOKE CREATE ON SCHEMA public FROM PUBLIC; GRANT SELECT, INSERT, UPDATE ON discreet_anchor TO clerk`)
 		clerk := mustPostgres(t, strings.Replace(server.URL(), "postgres@", "clerk@", 1), "clerk")
 		mustHold(t, clerk, 0)
 		mustStore(t, clerk, 1)

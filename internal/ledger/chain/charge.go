@@ -8,9 +8,10 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// Charge returns the records that would make the charge: itself, after one of kind version where the data is another.
-// It returns a [*ledger.BudgetError] where an account does not admit it, a [*ledger.WindowError] where the window is not the
-// current one, and a [*ledger.DoorError] where the door is closed. It changes nothing.
+// Charge returns the records that would make the charge: itself, after one of kind version where
+// the data is another. It returns a [*ledger.BudgetError] where an account does not admit it, a
+// [*ledger.WindowError] where the window is not the current one, and a [*ledger.DoorError] where
+// the door is closed. It changes nothing.
 func (s *State) Charge(c ledger.Charge, now time.Time) ([]*Link, error) {
 	if s.doors.Closed(c.Dataset, c.Analyst) {
 		return nil, &ledger.DoorError{Dataset: c.Dataset}
@@ -49,9 +50,9 @@ func less(a, b dp.Cost) bool {
 	return cmp.Or(cmp.Compare(a.Epsilon, b.Epsilon), cmp.Compare(a.Rho, b.Rho), cmp.Compare(a.Delta, b.Delta)) < 0
 }
 
-// Differs says in which way a charge is another one than the record with the
-// same request, or nothing where it is the same. Accounts and limits do not count: the owner may have
-// changed them since. Windows do, in another way: see [State.Lapsed].
+// Differs says in which way a charge is another one than the record with the same request, or
+// nothing where it is the same. Accounts and limits do not count: the owner may have changed them
+// since. Windows do, in another way: see [State.Lapsed].
 func Differs(r *ledger.Record, c ledger.Charge) string {
 	for _, f := range []struct {
 		name string

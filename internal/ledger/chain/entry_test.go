@@ -147,7 +147,8 @@ func TestPromise12OwnersFollowEachOther(t *testing.T) {
 	if s.Owner() != hex.EncodeToString(public(stranger)) {
 		t.Errorf("the owner is %s", s.Owner())
 	}
-	if _, err := s.Entry(ledger.TopUp{Accounts: []string{"d"}, Amount: dp.Cost{Rho: 5}, Reason: "more", Signer: owner}, time.Unix(0, 0)); err == nil {
+	if _, err := s.Entry(ledger.TopUp{Accounts: []string{"d"}, Amount: dp.Cost{Rho: 5}, Reason: "more", Signer: owner},
+		time.Unix(0, 0)); err == nil {
 		t.Error("the owner before can still sign")
 	}
 }
@@ -191,7 +192,8 @@ func TestPromise13RecoveriesOnlyAdd(t *testing.T) {
 	apply(t, s, links...)
 	recovery := func(rho dp.Amount) ledger.Recovery {
 		return ledger.Recovery{Reason: "lost", Spent: []ledger.Balance{
-			{Account: "d", Spent: dp.Cost{Epsilon: dp.Unbounded, Rho: rho, Delta: 0}}, {Account: "new", Spent: dp.Cost{Epsilon: 1, Rho: 2, Delta: 3}},
+			{Account: "d", Spent: dp.Cost{Epsilon: dp.Unbounded, Rho: rho, Delta: 0}},
+			{Account: "new", Spent: dp.Cost{Epsilon: 1, Rho: 2, Delta: 3}},
 		}}
 	}
 	if _, err := s.Entry(recovery(9), time.Unix(0, 0)); err == nil {
@@ -251,7 +253,8 @@ func TestPromise12RecoveriesKeepTheOwner(t *testing.T) {
 	if _, err := s.Entry(ledger.Owner{Public: public(stranger), Reason: "mine"}, time.Unix(0, 0)); err == nil {
 		t.Error("a stranger became the owner")
 	}
-	link, err := s.Entry(ledger.Recovery{Anchor: ledger.Anchor{Owner: hex.EncodeToString(public(stranger))}, Reason: "again"}, time.Unix(0, 0))
+	link, err := s.Entry(ledger.Recovery{Anchor: ledger.Anchor{Owner: hex.EncodeToString(public(stranger))}, Reason: "again"},
+		time.Unix(0, 0))
 	if err != nil || link.Record.PublicKey != "" {
 		t.Errorf("got %+v, %v", link, err)
 	}

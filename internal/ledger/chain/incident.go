@@ -14,7 +14,8 @@ import (
 // Incident returns the record of an incident that was validated. It changes nothing.
 func (s *State) Incident(i ledger.Incident, now time.Time) *Link {
 	return s.link(&ledger.Record{
-		Kind: ledger.KindIncident, Time: now, Charge: i.Charge, Analyst: i.Analyst, Dataset: i.Dataset, Failure: i.Failure, ByAnalyst: i.ByAnalyst, ByDataset: i.ByDataset,
+		Kind: ledger.KindIncident, Time: now, Charge: i.Charge, Analyst: i.Analyst, Dataset: i.Dataset, Failure: i.Failure,
+		ByAnalyst: i.ByAnalyst, ByDataset: i.ByDataset,
 	})[0]
 }
 
@@ -24,7 +25,8 @@ func (s *State) Door(dataset, analyst string) ledger.Door { return s.doors.Door(
 // Closed reports whether the door of a dataset is closed to an analyst.
 func (s *State) Closed(dataset, analyst string) bool { return s.doors.Closed(dataset, analyst) }
 
-// Withheld reports whether the answer of a charge may not be kept, because the door has closed since.
+// Withheld reports whether the answer of a charge may not be kept, because the door has closed
+// since.
 func (s *State) Withheld(charge uint64) bool {
 	who, ok := s.asked.of(charge)
 	return ok && s.doors.Closed(who.dataset, who.analyst)
@@ -39,7 +41,8 @@ func (s *State) DatasetOf(charge uint64) string {
 // Failed reports whether a charge has an incident.
 func (s *State) Failed(charge uint64) bool { return s.failed[charge] }
 
-// Unanswered returns the datasets that have a charge without an answer, or of which questions of sessions reached the engine since the last crash, sorted.
+// Unanswered returns the datasets that have a charge without an answer, or of which questions of
+// sessions reached the engine since the last crash, sorted.
 func (s *State) Unanswered() []string {
 	all := map[string]bool{}
 	for charge, answer := range s.paid {
@@ -67,7 +70,8 @@ func (s *State) incident(r *ledger.Record) {
 }
 
 func (s *State) checkIncident(r *ledger.Record) error {
-	if err := (ledger.Incident{Analyst: r.Analyst, Dataset: r.Dataset, Charge: r.Charge, Failure: r.Failure, ByAnalyst: r.ByAnalyst, ByDataset: r.ByDataset}).Validate(); err != nil {
+	if err := (ledger.Incident{Analyst: r.Analyst, Dataset: r.Dataset, Charge: r.Charge, Failure: r.Failure, ByAnalyst: r.ByAnalyst,
+		ByDataset: r.ByDataset}).Validate(); err != nil {
 		return fmt.Errorf("the incident is none: %w", err)
 	}
 	if r.Charge == 0 {

@@ -9,11 +9,12 @@ import (
 
 // Loss is what a ledger lacks of what its anchor knows.
 type Loss struct {
-	// Common is the last position that the ledger is known to have in common with the anchor, where Known.
+	// Common is the last position that the ledger is known to have in common with the anchor, where
+	// Known.
 	Common ledger.Position
 	Known  bool
-	// Counted says that the ledger counts the loss already: a recovery was written and the process died before it stored
-	// the new anchor.
+	// Counted says that the ledger counts the loss already: a recovery was written and the process
+	// died before it stored the new anchor.
 	Counted bool
 	// Spent are the accounts that count as having spent more from here on.
 	Spent []ledger.Balance
@@ -21,20 +22,23 @@ type Loss struct {
 
 // Missing returns what a ledger lacks of an anchor. The records are all of the ledger's.
 //
-// Let c be the last position of the anchor's trail that the ledger holds with the same hash, or the empty chain. The hash of a
-// record covers all before it, so ledger and anchored branch are the same up to c. An account then counts as having spent
+// Let c be the last position of the anchor's trail that the ledger holds with the same hash, or the
+// empty chain. The hash of a record covers all before it, so ledger and anchored branch are the
+// same up to c. An account then counts as having spent
 //
 //	spent now + (ceiling in the anchor - spent at c).
 //
-// This is sound, whoever released what on either branch. What was released was released up to c, or by this ledger after c, or
-// by the anchored branch after c. The first two together are at most what is spent now. What the anchored branch
-// released after c is at most what it spent there at its last confirmed head less what it had spent at c, and the former is at most the
-// ceiling (see [Mooring]). Recoveries on the way only add to what is spent. The sums saturate upwards.
+// This is sound, whoever released what on either branch. What was released was released up to c, or
+// by this ledger after c, or by the anchored branch after c. The first two together are at most
+// what is spent now. What the anchored branch released after c is at most what it spent there at
+// its last confirmed head less what it had spent at c, and the former is at most the ceiling (see
+// [AnchorKeeper]). Recoveries on the way only add to what is spent. The sums saturate upwards.
 //
 // Where c is the ledger's head, this is exactly the ceiling.
 //
-// A loss that was counted needs no second count: a ceiling belongs to an anchor with a position and a hash, and
-// an anchor with the same position and hash that is stored later has no higher one, because only a charge makes room, and moves the head.
+// A loss that was counted needs no second count: a ceiling belongs to an anchor with a position and
+// a hash, and an anchor with the same position and hash that is stored later has no higher one,
+// because only a charge makes room, and moves the head.
 func Missing(a ledger.Anchor, s *State, records iter.Seq2[*ledger.Record, error]) (Loss, error) {
 	known := map[uint64]string{a.Sequence: a.Hash}
 	for _, p := range a.Trail {

@@ -9,8 +9,8 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// Note returns the record of a note of a session, whose hash is given with its salt. It returns [ledger.ErrEra] where the session began in an era that is
-// over.
+// Note returns the record of a note of a session, whose hash is given with its salt. It returns
+// [ledger.ErrEra] where the session began in an era that is over.
 func (s *State) Note(session, noteHash string, now time.Time) (*Link, error) {
 	if s.over(session) {
 		return nil, ledger.ErrEra
@@ -33,7 +33,8 @@ func (s *State) Anchored() bool { return len(s.notes[ledger.AnchorNotes]) > 0 }
 // Era returns the hash of the last recovery, or nothing.
 func (s *State) Era() string { return s.era }
 
-// Before reports whether a record is from before the last recovery, so that what came of it may be among what was lost.
+// Before reports whether a record is from before the last recovery, so that what came of it may be
+// among what was lost.
 func (s *State) Before(sequence uint64) bool { return sequence < s.eraBegan }
 
 // over reports whether a session began before the last recovery.

@@ -76,7 +76,8 @@ func TestEra(t *testing.T) {
 			}
 			_, previous := s.Head()
 			n, _ := s.Head()
-			if err := s.Check(&ledger.Record{Kind: ledger.KindNote, Sequence: n + 1, Previous: previous, Session: over, AnswerHash: "h"}); err == nil {
+			if err := s.Check(&ledger.Record{Kind: ledger.KindNote, Sequence: n + 1, Previous: previous, Session: over,
+				AnswerHash: "h"}); err == nil {
 				t.Errorf("%s goes on in the chain", over)
 			}
 		}

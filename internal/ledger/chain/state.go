@@ -43,7 +43,8 @@ type State struct {
 	sessions map[uint64]bool   // charges that pay for a session
 	crashed  map[string]uint64 // the last crash of a dataset
 
-	// The last text of which a digest was wanted: the same one is wanted when a charge is looked up, checked and applied.
+	// The last text of which a digest was wanted: the same one is wanted when a charge is looked
+	// up, checked and applied.
 	text   string
 	digest digest
 }
@@ -138,7 +139,8 @@ func (s *State) Request(request string) (uint64, bool) {
 	return n, ok
 }
 
-// Key returns the sequence of the first answer under a key, which may be one of several that the answer has.
+// Key returns the sequence of the first answer under a key, which may be one of several that the
+// answer has.
 func (s *State) Key(key string) (uint64, bool) {
 	n, ok := s.keys[s.digestOf(key)]
 	return n, ok
@@ -278,7 +280,8 @@ func (s *State) Apply(r *ledger.Record, hash string) {
 	}
 }
 
-// begin remembers the limits of accounts that are charged for the first time. Of one that a recovery has counted something in, nobody knows what it was at first.
+// begin remembers the limits of accounts that are charged for the first time. Of one that a
+// recovery has counted something in, nobody knows what it was at first.
 func (s *State) begin(all []ledger.Balance) {
 	for _, b := range all {
 		if s.spent[b.Account] == nil {

@@ -47,7 +47,8 @@ func TestCheckRefuses(t *testing.T) {
 	s := begun(t)
 	_, previous := s.Head()
 	answer := func() *ledger.Record {
-		return &ledger.Record{Kind: ledger.KindAnswer, Sequence: 4, Previous: previous, Charge: 3, Key: "key", AnswerHash: ledger.Hash("43")}
+		return &ledger.Record{Kind: ledger.KindAnswer, Sequence: 4, Previous: previous, Charge: 3, Key: "key",
+			AnswerHash: ledger.Hash("43")}
 	}
 	if err := s.Check(next(t, s, "third")); err != nil {
 		t.Fatal(err)
@@ -56,7 +57,8 @@ func TestCheckRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	note := func() *ledger.Record {
-		return &ledger.Record{Kind: ledger.KindNote, Sequence: 4, Previous: previous, Session: "s", AnswerHash: ledger.Hash("salt and secret")}
+		return &ledger.Record{Kind: ledger.KindNote, Sequence: 4, Previous: previous, Session: "s",
+			AnswerHash: ledger.Hash("salt and secret")}
 	}
 	if err := s.Check(note()); err != nil {
 		t.Fatal(err)

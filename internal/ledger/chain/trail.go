@@ -2,8 +2,9 @@ package chain
 
 import "github.com/discreet-dp/discreet/ledger"
 
-// Of the positions behind the head, the last dense ones are all kept; further back, they are about one part in sparse of
-// their distance from the head apart. So the length grows with the logarithm of that of the ledger: 150 to 300 at a million records.
+// Of the positions behind the head, the last dense ones are all kept; further back, they are about
+// one part in sparse of their distance from the head apart. So the length grows with the logarithm
+// of that of the ledger: 150 to 300 at a million records.
 const (
 	dense  = 64
 	sparse = 8
@@ -37,7 +38,8 @@ func step(age uint64) uint64 {
 	return max(age/sparse, 1)
 }
 
-// add puts a later position at the end, and thins out the others every now and then. One that is known already is not added.
+// add puts a later position at the end, and thins out the others every now and then. One that is
+// known already is not added.
 func (t *trail) add(p ledger.Position) {
 	if n := len(*t); n > 0 && (*t)[n-1].Sequence >= p.Sequence {
 		return
@@ -48,8 +50,9 @@ func (t *trail) add(p ledger.Position) {
 	}
 }
 
-// thin leaves out positions without which their neighbours are still no more than a step apart. To look at the neighbour before
-// is what bounds the gaps: to keep whatever is a step from the neighbour after lets them grow without end, since the ages go on growing.
+// thin leaves out positions without which their neighbours are still no more than a step apart. To
+// look at the neighbour before is what bounds the gaps: to keep whatever is a step from the
+// neighbour after lets them grow without end, since the ages go on growing.
 func (t *trail) thin() {
 	old := *t
 	head := old[len(old)-1].Sequence

@@ -11,7 +11,8 @@ func TestDataVersion(t *testing.T) {
 	s := begun(t)
 	enter := func(dataset, label, state string) {
 		t.Helper()
-		link := s.link(&ledger.Record{Kind: ledger.KindVersion, Dataset: dataset, DataVersion: s.DataVersion(dataset, label, state).String()})[0]
+		link := s.link(&ledger.Record{Kind: ledger.KindVersion, Dataset: dataset,
+			DataVersion: s.DataVersion(dataset, label, state).String()})[0]
 		if err := s.Check(link.Record); err != nil {
 			t.Fatal(err)
 		}
@@ -36,7 +37,8 @@ func TestDataVersion(t *testing.T) {
 	wants("d", "", "D", 0, 8)
 	wants("e", "", "A", 1, 5)
 	wants("e", "", "B", 0, 5)
-	if s.DataVersion("d", "", "A").ID == s.DataVersion("e", "", "A").ID || s.DataVersion("d", "", "A").ID == s.DataVersion("d", "", "B").ID {
+	if s.DataVersion("d", "", "A").ID == s.DataVersion("e", "", "A").ID ||
+		s.DataVersion("d", "", "A").ID == s.DataVersion("d", "", "B").ID {
 		t.Error("two versions have one name")
 	}
 	if ledger.VersionID("one", "d", "A") == ledger.VersionID("two", "d", "A") {

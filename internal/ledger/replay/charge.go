@@ -64,8 +64,8 @@ func (p *Replay) account(d *Decision, r *ledger.Record, b ledger.Balance) Accoun
 	if b.Limit.Delta == dp.Unbounded || b.Limit.Epsilon == dp.Unbounded && b.Limit.Rho == dp.Unbounded {
 		d.differ("%q has no limit", b.Account)
 	}
-	// The limit is as good as its parts: what the policy said, and what was signed. A record that claims more granted than
-	// was signed is judged by what was signed.
+	// The limit is as good as its parts: what the policy said, and what was signed. A record that
+	// claims more granted than was signed is judged by what was signed.
 	limit = limit.less(sumOf(b.Granted)).plus(granted)
 	if a.Admitted = after.within(limit) && after.within(sumOf(b.Limit)); !a.Admitted {
 		d.differ("%q does not admit this: %v of %v", b.Account, a.After, limit.cost())

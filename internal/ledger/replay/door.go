@@ -15,8 +15,8 @@ type told struct {
 // asker is who asked about what.
 type asker struct{ dataset, analyst string }
 
-// shut reports whether a dataset gives an analyst nothing new. It goes through all incidents that stand: of those of the dataset and those of the analyst, the last one
-// says how many are borne.
+// shut reports whether a dataset gives an analyst nothing new. It goes through all incidents that
+// stand: of those of the dataset and those of the analyst, the last one says how many are borne.
 func (p *Replay) shut(who asker) bool {
 	var own, all, ownBorne, allBorne uint64
 	for _, t := range p.told {
@@ -61,7 +61,8 @@ func (p *Replay) incident(d *Decision, r *ledger.Record) {
 	}
 }
 
-// release takes back what the owner signed for; what nobody signed stays, where the ledger has an owner.
+// release takes back what the owner signed for; what nobody signed stays, where the ledger has an
+// owner.
 func (p *Replay) release(d *Decision, r *ledger.Record) {
 	switch {
 	case r.Dataset == "":

@@ -67,7 +67,8 @@ func doors(seed uint64) *book {
 			}
 		case n == 7 && len(all) > 0:
 			o := all[r.IntN(len(all))]
-			b.fail(ledger.Incident{Analyst: o.analyst, Dataset: o.dataset, Charge: o.charge, Failure: ledger.Failures[r.IntN(4)], ByAnalyst: uint64(1 + r.IntN(2)), ByDataset: uint64(1 + r.IntN(4))})
+			b.fail(ledger.Incident{Analyst: o.analyst, Dataset: o.dataset, Charge: o.charge, Failure: ledger.Failures[r.IntN(4)],
+				ByAnalyst: uint64(1 + r.IntN(2)), ByDataset: uint64(1 + r.IntN(4))})
 		case n == 8 && r.IntN(4) == 0:
 			b.fail(ledger.Incident{Dataset: dataset, Failure: ledger.FailedCrash, ByAnalyst: 1, ByDataset: uint64(1 + r.IntN(4))})
 		case n == 9:
@@ -109,7 +110,8 @@ func TestPromise16Agree(t *testing.T) {
 	}
 }
 
-// A charge or an answer behind a closed door is a finding, and so is a release that the owner did not sign.
+// A charge or an answer behind a closed door is a finding, and so is a release that the owner did
+// not sign.
 func TestPromise16Findings(t *testing.T) {
 	failure := ledger.Incident{Analyst: "ana", Dataset: "h", Failure: ledger.FailedError, ByAnalyst: 1, ByDataset: 3}
 	whole := func() (*book, []*ledger.Record) {
@@ -142,9 +144,18 @@ func TestPromise16Findings(t *testing.T) {
 		change func()
 		want   string
 	}{
-		"no release":      {func() { at := find(ledger.KindRelease); records = append(records[:at:at], records[at+1:]...) }, `the charge was made while "h" was closed to "ana"`},
-		"kept behind it":  {func() { at := find(ledger.KindRelease); records = append(records[:at:at], records[at+3:]...) }, `the answer of charge 2 was kept while "h" was closed to "ana"`},
-		"noted behind it": {func() { at := find(ledger.KindRelease); records = append(records[:at:at], records[at+2:]...) }, `the session of charge 2 went on while "h" was closed to "ana"`},
+		"no release": {func() {
+			at := find(ledger.KindRelease)
+			records = append(records[:at:at], records[at+1:]...)
+		}, `the charge was made while "h" was closed to "ana"`},
+		"kept behind it": {func() {
+			at := find(ledger.KindRelease)
+			records = append(records[:at:at], records[at+3:]...)
+		}, `the answer of charge 2 was kept while "h" was closed to "ana"`},
+		"noted behind it": {func() {
+			at := find(ledger.KindRelease)
+			records = append(records[:at:at], records[at+2:]...)
+		}, `the session of charge 2 went on while "h" was closed to "ana"`},
 		"not signed":      {func() { records[find(ledger.KindRelease)].Signature = "" }, "the release is not signed by the owner"},
 		"another's":       {func() { records[find(ledger.KindRelease)].Analyst = "ben" }, "the release is not signed by the owner"},
 		"no such failure": {func() { records[find(ledger.KindIncident)].Failure = "tired" }, "there is no failure called"},

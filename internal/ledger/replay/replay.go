@@ -1,18 +1,23 @@
-// Package replay decides every charge of a ledger once more, from its records alone, and says where the ledger decided
-// otherwise.
+// Package replay decides every charge of a ledger once more, from its records alone, and says where
+// the ledger decided otherwise.
 //
-// It is a second opinion. It is written from the promises of package ledger and shares no code with what decides
-// when a charge is made: the sums are integers of any size, and signatures are verified here. So a mistake in one of the
-// two is seen by the other. What both use is the layout of records, the type [ledger.Record].
+// It is a second opinion. It is written from the promises of package ledger and shares no code with
+// what decides when a charge is made: the sums are integers of any size, and signatures are
+// verified here. So a mistake in one of the two is seen by the other. What both use is the layout
+// of records, the type [ledger.Record].
 //
-// For every charge it asks: is this the first charge of its request; is it in the dataset's current window, about the
-// data that the last record of kind version names; does it cost something; and in every account, is what was spent before,
-// plus the cost, what the record says, and within the limit, of which the granted part is the sum of the top-ups that
-// the owner signed. The rest of a limit is what the policy said then, which only the record knows; [Replay.Limits] has
-// the last of each, to be compared with a policy.
+// For every charge it asks: is this the first charge of its request; is it in the dataset's current
+// window, about the data that the last record of kind version names; does it cost something; and in
+// every account, is what was spent before, plus the cost, what the record says, and within the
+// limit, of which the granted part is the sum of the top-ups that the owner signed. The rest of a
+// limit is what the policy said then, which only the record knows; [Replay.Limits] has the last of
+// each, to be compared with a policy.
 //
-// An answer belongs to one charge, a charge has at most one, and it is in the window of its charge; so are the notes of a session that one charge pays for. A recovery never takes
-// back what was spent. While incidents have closed a dataset to an analyst there is neither a charge nor an answer of theirs, nor a note of a session that one charge of theirs pays for, until a release, which the owner signed where there is one.
+// An answer belongs to one charge, a charge has at most one, and it is in the window of its charge;
+// so are the notes of a session that one charge pays for. A recovery never takes back what was
+// spent. While incidents have closed a dataset to an analyst there is neither a charge nor an
+// answer of theirs, nor a note of a session that one charge of theirs pays for, until a release,
+// which the owner signed where there is one.
 package replay
 
 import (
@@ -36,7 +41,8 @@ type Decision struct {
 	Accounts []Account `json:"accounts,omitempty"`
 	// Admitted says, of a charge, whether every account admits it.
 	Admitted bool `json:"admitted"`
-	// Differs says in which ways the record is not what follows from those before it. A good ledger has none.
+	// Differs says in which ways the record is not what follows from those before it. A good ledger
+	// has none.
 	Differs []string `json:"differs,omitempty"`
 	// Doubts say what the records cannot tell, and an owner may want to ask about.
 	Doubts []string `json:"doubts,omitempty"`
@@ -79,8 +85,8 @@ func New() *Replay {
 	}
 }
 
-// Next decides the next record, which is stored under a hash. It goes on from what it derived itself, except where a
-// record spends more than follows: what was spent stays spent.
+// Next decides the next record, which is stored under a hash. It goes on from what it derived
+// itself, except where a record spends more than follows: what was spent stays spent.
 func (p *Replay) Next(r *ledger.Record, hash string) Decision {
 	d := Decision{Sequence: r.Sequence, Kind: r.Kind}
 	p.place(&d, r, hash)
@@ -126,15 +132,16 @@ func (p *Replay) Next(r *ledger.Record, hash string) Decision {
 // Decisions returns how many charges were decided, and how many records differ.
 func (p *Replay) Decisions() (charges, differ uint64) { return p.decisions, p.differing }
 
-// Limits returns, for every account ever charged, the limit of its last charge without what was granted: what the
-// policy said then.
+// Limits returns, for every account ever charged, the limit of its last charge without what was
+// granted: what the policy said then.
 func (p *Replay) Limits() map[string]dp.Cost { return maps.Clone(p.limits) }
 
 // Spent returns what was spent in every account, as it was derived here, in the order of names.
 func (p *Replay) Spent() []ledger.Balance {
 	var all []ledger.Balance
 	for _, name := range slices.Sorted(maps.Keys(p.spent)) {
-		all = append(all, ledger.Balance{Account: name, Limit: p.limits[name], Granted: p.granted[name].cost(), Spent: p.spent[name].cost()})
+		all = append(all,
+			ledger.Balance{Account: name, Limit: p.limits[name], Granted: p.granted[name].cost(), Spent: p.spent[name].cost()})
 	}
 	return all
 }

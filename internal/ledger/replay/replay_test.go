@@ -84,7 +84,8 @@ func random(seed uint64) *book {
 	for i := range 60 {
 		if r.IntN(4) == 0 {
 			// A session that began before a recovery can go on no more.
-			if link, err := b.state.Note(fmt.Sprint("session ", r.IntN(5)), ledger.Hash(fmt.Sprint("salt and note ", i)), time.Unix(0, 0)); err == nil {
+			if link, err := b.state.Note(fmt.Sprint("session ", r.IntN(5)), ledger.Hash(fmt.Sprint("salt and note ", i)),
+				time.Unix(0, 0)); err == nil {
 				b.add(link)
 			}
 		}
@@ -103,11 +104,13 @@ func random(seed uint64) *book {
 			owner, owned = next, true
 		case 2:
 			if owned {
-				b.enter(ledger.TopUp{Accounts: []string{"hospital", "hospital/ana"}, Amount: dp.Cost{Rho: dp.Amount(r.IntN(50)), Delta: 1}, Reason: "more", Signer: owner})
+				b.enter(ledger.TopUp{Accounts: []string{"hospital", "hospital/ana"}, Amount: dp.Cost{Rho: dp.Amount(r.IntN(50)), Delta: 1},
+					Reason: "more", Signer: owner})
 			}
 		case 3:
 			spent := b.state.Spent("hospital").Add(dp.Cost{Epsilon: 1, Rho: dp.Amount(r.IntN(9)), Delta: 0})
-			b.enter(ledger.Recovery{Anchor: ledger.Anchor{Sequence: 9, Hash: "h"}, Spent: []ledger.Balance{{Account: "hospital", Spent: spent}}, Reason: "lost"})
+			b.enter(ledger.Recovery{Anchor: ledger.Anchor{Sequence: 9, Hash: "h"},
+				Spent: []ledger.Balance{{Account: "hospital", Spent: spent}}, Reason: "lost"})
 		case 4, 5:
 			if len(unanswered) > 0 {
 				b.add(b.state.Answer(unanswered[0], "key", ledger.Hash("42"), time.Unix(0, 0)))
@@ -117,7 +120,8 @@ func random(seed uint64) *book {
 			cost := dp.Cost{Epsilon: dp.Unbounded, Rho: dp.Amount(1 + r.IntN(30)), Delta: dp.Amount(r.IntN(2))}
 			if r.IntN(5) == 0 {
 				// A claim that the account does not limit grows until its sum saturates.
-				b.charge(fmt.Sprint(i), b.version(), dp.Cost{Epsilon: 1, Rho: dp.Unbounded/2 - dp.Amount(r.IntN(3))}, ledger.Account{Name: "pure", Filter: account.PureFilter(100)})
+				b.charge(fmt.Sprint(i), b.version(), dp.Cost{Epsilon: 1, Rho: dp.Unbounded/2 - dp.Amount(r.IntN(3))},
+					ledger.Account{Name: "pure", Filter: account.PureFilter(100)})
 				continue
 			}
 			window := b.state.Window("hospital")
@@ -173,7 +177,8 @@ func TestPromise11Agree(t *testing.T) {
 	}
 }
 
-// A charge in which one number is another one, in a chain whose hashes are right, is always noticed.
+// A charge in which one number is another one, in a chain whose hashes are right, is always
+// noticed.
 func TestPromise11ChangedNumbers(t *testing.T) {
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 2))
@@ -207,7 +212,8 @@ func TestPromise11ChangedNumbers(t *testing.T) {
 		case 5:
 			k.Window += uint64(by)
 		}
-		// What comes after is left out: signatures there do not hold behind another hash, and would tell on their own.
+		// What comes after is left out: signatures there do not hold behind another hash, and would
+		// tell on their own.
 		if _, differs := played(records[:k.Sequence+1]); len(differs) == 0 {
 			t.Errorf("seed %d: change %d by %d of record %d is not noticed", seed, what, by, k.Sequence)
 		}
@@ -221,14 +227,21 @@ func TestPromise11Planted(t *testing.T) {
 	hospital := ledger.Account{Name: "hospital", Filter: filter}
 	make := func() *book {
 		b := newBook()
-		b.enter(ledger.Owner{Public: public(ownerKey(0)), Reason: "begin"})                                                                      // 1
-		b.charge("first", "v1", cost, hospital)                                                                                                  // 2, 3
-		b.add(b.state.Answer(3, "key", ledger.Hash("42"), time.Unix(0, 0)))                                                                      // 4
-		b.enter(ledger.TopUp{Accounts: []string{"hospital"}, Amount: dp.Cost{Rho: 20}, Reason: "more", Signer: ownerKey(0)})                     // 5
-		b.enter(ledger.Renewal{Dataset: "hospital", From: 1, Reason: "spring"})                                                                  // 6
-		b.enter(ledger.Recovery{Reason: "lost", Spent: []ledger.Balance{{Account: "hospital", Spent: dp.Cost{Epsilon: dp.Unbounded, Rho: 30}}}}) // 7
-		b.charge("second", "v1", cost, hospital, ledger.Account{Name: "hospital#2", Filter: filter})                                             // 8
-		b.enter(ledger.Owner{Public: public(ownerKey(1)), Reason: "next", Signer: ownerKey(0)})                                                  // 9
+		// 1
+		b.enter(ledger.Owner{Public: public(ownerKey(0)), Reason: "begin"})
+		// 2, 3
+		b.charge("first", "v1", cost, hospital)
+		// 4
+		b.add(b.state.Answer(3, "key", ledger.Hash("42"), time.Unix(0, 0)))
+		// 5
+		b.enter(ledger.TopUp{Accounts: []string{"hospital"}, Amount: dp.Cost{Rho: 20}, Reason: "more", Signer: ownerKey(0)})
+		// 6
+		b.enter(ledger.Renewal{Dataset: "hospital", From: 1, Reason: "spring"})
+		// 7
+		b.enter(ledger.Recovery{Reason: "lost",
+			Spent: []ledger.Balance{{Account: "hospital", Spent: dp.Cost{Epsilon: dp.Unbounded, Rho: 30}}}})
+		b.charge("second", "v1", cost, hospital, ledger.Account{Name: "hospital#2", Filter: filter}) // 8
+		b.enter(ledger.Owner{Public: public(ownerKey(1)), Reason: "next", Signer: ownerKey(0)})      // 9
 		return b
 	}
 	records := make().records
@@ -256,7 +269,10 @@ func TestPromise11Planted(t *testing.T) {
 		{"named twice", func(r []*ledger.Record) []*ledger.Record { r[8].Balances[1] = r[8].Balances[0]; return r }},
 		{"has no limit", func(r []*ledger.Record) []*ledger.Record { r[8].Balances[0].Limit.Rho = dp.Unbounded; return r }},
 		{"and the current one is 2", func(r []*ledger.Record) []*ledger.Record { r[8].Window = 1; return r }},
-		{"not an account of the current window", func(r []*ledger.Record) []*ledger.Record { r[8].Balances[1].Account = "hospital#1"; return r }},
+		{"not an account of the current window", func(r []*ledger.Record) []*ledger.Record {
+			r[8].Balances[1].Account = "hospital#1"
+			return r
+		}},
 		{"and the current one is \"v1\"", func(r []*ledger.Record) []*ledger.Record { r[8].DataVersion = "v2"; return r }},
 		{"has spent", func(r []*ledger.Record) []*ledger.Record { r[8].Balances[0].Spent.Rho = 20; return r }},
 		{"was granted", func(r []*ledger.Record) []*ledger.Record {
@@ -278,10 +294,12 @@ func TestPromise11Planted(t *testing.T) {
 			return r
 		}},
 		{"went on in window 2, whose accounts have not paid", func(r []*ledger.Record) []*ledger.Record {
-			return append(r, &ledger.Record{Kind: ledger.KindNote, Time: time.Unix(0, 0), Session: "charge 3", AnswerHash: ledger.Hash("x")})
+			return append(r,
+				&ledger.Record{Kind: ledger.KindNote, Time: time.Unix(0, 0), Session: "charge 3", AnswerHash: ledger.Hash("x")})
 		}},
 		{"which is no charge", func(r []*ledger.Record) []*ledger.Record {
-			return append(r, &ledger.Record{Kind: ledger.KindNote, Time: time.Unix(0, 0), Session: "charge 4", AnswerHash: ledger.Hash("x")})
+			return append(r,
+				&ledger.Record{Kind: ledger.KindNote, Time: time.Unix(0, 0), Session: "charge 4", AnswerHash: ledger.Hash("x")})
 		}},
 		{"not signed by the owner", func(r []*ledger.Record) []*ledger.Record { r[5].Cost.Rho = 21; return r }},
 		{"not signed by the owner", func(r []*ledger.Record) []*ledger.Record { r[5].Signature = ""; return r }},
@@ -290,7 +308,10 @@ func TestPromise11Planted(t *testing.T) {
 			return r
 		}},
 		{"no owner", func(r []*ledger.Record) []*ledger.Record { r[1] = r[6]; return r }},
-		{"names \"hospital\" twice", func(r []*ledger.Record) []*ledger.Record { r[5].Accounts = []string{"hospital", "hospital"}; return r }},
+		{"names \"hospital\" twice", func(r []*ledger.Record) []*ledger.Record {
+			r[5].Accounts = []string{"hospital", "hospital"}
+			return r
+		}},
 		{"where window 2 is next", func(r []*ledger.Record) []*ledger.Record { r[6].Window = 3; return r }},
 		{"takes back", func(r []*ledger.Record) []*ledger.Record { r[7].Balances[0].Spent.Rho = 9; return r }},
 		{"recovery names", func(r []*ledger.Record) []*ledger.Record {

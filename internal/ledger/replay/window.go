@@ -30,7 +30,8 @@ func (p *Replay) pay(r *ledger.Record) {
 	}
 }
 
-// answer decides an answer: it belongs to one charge, which has no other, and whose window is not over.
+// answer decides an answer: it belongs to one charge, which has no other, and whose window is not
+// over.
 func (p *Replay) answer(d *Decision, r *ledger.Record) {
 	switch c := p.charges[r.Charge]; {
 	case c == nil:
@@ -40,7 +41,8 @@ func (p *Replay) answer(d *Decision, r *ledger.Record) {
 	default:
 		c.answered = true
 		if now := p.window(c.dataset); c.window != now {
-			d.differ("charge %d is of window %d of %q, and was answered in window %d, whose accounts have not paid for it: %v more was seen there than they say (earlier versions let that happen)", r.Charge, c.window, c.dataset, now, c.cost)
+			d.differ("charge %d is of window %d of %q, and was answered in window %d, whose accounts have not paid for it: %v more was "+
+				"seen there than they say (earlier versions let that happen)", r.Charge, c.window, c.dataset, now, c.cost)
 		}
 	}
 	if c := p.charges[r.Charge]; c != nil && p.shut(c.asker()) {
@@ -51,8 +53,9 @@ func (p *Replay) answer(d *Decision, r *ledger.Record) {
 	}
 }
 
-// note decides a note. It spends nothing, and what it says is not in the chain. Where a charge is in the name of its session, that pays for all of it, in its own
-// window and no other, and while the door is open to who made it.
+// note decides a note. It spends nothing, and what it says is not in the chain. Where a charge is
+// in the name of its session, that pays for all of it, in its own window and no other, and while
+// the door is open to who made it.
 func (p *Replay) note(d *Decision, r *ledger.Record) {
 	if r.Session == "" || r.AnswerHash == "" {
 		d.differ("the note is of no session, or has no hash")
@@ -69,15 +72,17 @@ func (p *Replay) note(d *Decision, r *ledger.Record) {
 	}
 	delete(p.unnoted, sequence)
 	if now := p.window(c.dataset); c.window != now {
-		d.differ("charge %d is of window %d of %q, and the session that it paid for went on in window %d, whose accounts have not paid for it", sequence, c.window, c.dataset, now)
+		d.differ("charge %d is of window %d of %q, and the session that it paid for went on in window %d, whose accounts have "+
+			"not paid for it", sequence, c.window, c.dataset, now)
 	}
 	if p.shut(c.asker()) {
 		d.differ("the session of charge %d went on while %q was closed to %q", sequence, c.dataset, c.analyst)
 	}
 }
 
-// renew begins a window. Sessions of the sparse vector that have no notes are from before they had any, when nothing ended them with their window, or were opened by a process that
-// died at once: nobody can tell.
+// renew begins a window. Sessions of the sparse vector that have no notes are from before they had
+// any, when nothing ended them with their window, or were opened by a process that died at once:
+// nobody can tell.
 func (p *Replay) renew(d *Decision, r *ledger.Record) {
 	if want := p.window(r.Dataset) + 1; r.Window != want {
 		d.differ("window %d of %q begins where window %d is next", r.Window, r.Dataset, want)
@@ -85,7 +90,9 @@ func (p *Replay) renew(d *Decision, r *ledger.Record) {
 	p.windows[strings.Clone(r.Dataset)] = r.Window
 	for _, sequence := range slices.Sorted(maps.Keys(p.unnoted)) {
 		if c := p.charges[sequence]; c.dataset == r.Dataset {
-			d.doubt("the sparse vector session of charge %d, in window %d of %q, may have gone on in window %d: it was opened by a version that wrote down none of its answers, and a session ended only with its process", sequence, c.window, c.dataset, r.Window)
+			d.doubt("the sparse vector session of charge %d, in window %d of %q, may have gone on in window %d: it was opened by a "+
+				"version that wrote down none of its answers, and a session ended only with its process", sequence, c.window, c.dataset,
+				r.Window)
 			delete(p.unnoted, sequence)
 		}
 	}

@@ -45,7 +45,7 @@ func (b *buoy) Store(_ context.Context, a ledger.Anchor) error {
 	return nil
 }
 
-func moored(t testing.TB, path string, o Options) *Ledger {
+func anchoredLedger(t testing.TB, path string, o Options) *Ledger {
 	t.Helper()
 	l, err := OpenWith(path, o)
 	if err != nil {
@@ -147,16 +147,16 @@ func TestAnchorRollback(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "ledger.db")
 			o := Options{Anchorage: &buoy{}, Every: c.every}
-			l := moored(t, path, o)
+			l := anchoredLedger(t, path, o)
 			charges(t, l, "before", 10)
 			mustClose(t, l)
 			putBack := aside(t, path)
-			l = moored(t, path, o)
+			l = anchoredLedger(t, path, o)
 			charges(t, l, "after", c.more)
 			if c.close {
 				mustClose(t, l)
 			} else {
-				l.mooring = nil // it dies, as far as the anchor can see
+				l.keeper = nil // it dies, as far as the anchor can see
 				mustClose(t, l)
 			}
 			putBack()
@@ -164,7 +164,7 @@ func TestAnchorRollback(t *testing.T) {
 				if r := mustRecover(t, path, o); r.Problem != "" || !strings.Contains(r.String(), "nothing was changed") {
 					t.Errorf("recovered what is fine: %v", r)
 				}
-				l = moored(t, path, o)
+				l = anchoredLedger(t, path, o)
 				if n := spent(t, l, "hospital"); n != 10 {
 					t.Errorf("spent %d", n)
 				}
@@ -178,7 +178,7 @@ func TestAnchorRollback(t *testing.T) {
 			if again := mustRecover(t, path, o); again.Problem != "" || again.Hash != r.Hash {
 				t.Errorf("recovered twice: %v", again)
 			}
-			l = moored(t, path, o)
+			l = anchoredLedger(t, path, o)
 			got, released := spent(t, l, "hospital"), 10+c.more
 			if got < released || c.spent > 0 && got != c.spent || got > released+2*int(c.every)+c.more/8 {
 				t.Errorf("%d counts as spent, and %d were released", got, released)
@@ -194,11 +194,11 @@ func TestAnchorRollback(t *testing.T) {
 func TestAnchorFork(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.db")
 	o := Options{Anchorage: &buoy{}, Every: 1}
-	l := moored(t, path, o)
+	l := anchoredLedger(t, path, o)
 	charges(t, l, "common", 4)
 	mustClose(t, l)
 	putBack := aside(t, path)
-	l = moored(t, path, o)
+	l = anchoredLedger(t, path, o)
 	charges(t, l, "anchored", 20)
 	mustClose(t, l)
 	putBack()
@@ -207,7 +207,7 @@ func TestAnchorFork(t *testing.T) {
 	mustClose(t, l)
 	mustRefuse(t, path, o, "another history")
 	mustRecover(t, path, o)
-	l = moored(t, path, o)
+	l = anchoredLedger(t, path, o)
 	if n := spent(t, l, "hospital"); n != 4+20+30 {
 		t.Errorf("%d counts as spent; want 54", n)
 	}
@@ -216,7 +216,7 @@ func TestAnchorFork(t *testing.T) {
 	putBack()
 	mustRefuse(t, path, o, "it is older")
 	mustRecover(t, path, o)
-	l = moored(t, path, o)
+	l = anchoredLedger(t, path, o)
 	if n := spent(t, l, "hospital"); n != 54 {
 		t.Errorf("%d counts as spent; want 54", n)
 	}
@@ -226,7 +226,7 @@ func TestAnchorFork(t *testing.T) {
 func TestAnchorDeleted(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.db")
 	o := Options{Anchorage: &buoy{}, Every: 5}
-	l := moored(t, path, o)
+	l := anchoredLedger(t, path, o)
 	charges(t, l, "r", 7)
 	mustClose(t, l)
 	remove(t, path)
@@ -234,7 +234,8 @@ func TestAnchorDeleted(t *testing.T) {
 	if _, err := os.Stat(path); !os.IsNotExist(err) {
 		t.Error("a ledger that was refused was created")
 	}
-	// Somebody begins another without looking at the anchor, and without looking at what the lock file says.
+	// Somebody begins another without looking at the anchor, and without looking at what the lock
+	// file says.
 	if err := os.Remove(path + ".lock"); err != nil {
 		t.Fatal(err)
 	}
@@ -247,7 +248,7 @@ func TestAnchorDeleted(t *testing.T) {
 	if !strings.Contains(r.Problem, "was missing, and had 12 records") {
 		t.Error(r)
 	}
-	l = moored(t, path, o)
+	l = anchoredLedger(t, path, o)
 	if n := spent(t, l, "hospital"); n != 7 {
 		t.Errorf("%d counts as spent; want 7", n)
 	}
@@ -261,7 +262,7 @@ func TestRecoverDies(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.db")
 	place := &buoy{}
 	o := Options{Anchorage: place, Every: 1}
-	l := moored(t, path, o)
+	l := anchoredLedger(t, path, o)
 	putBack := aside(t, path)
 	charges(t, l, "r", 3)
 	mustClose(t, l)
@@ -275,7 +276,7 @@ func TestRecoverDies(t *testing.T) {
 	if r := mustRecover(t, path, o); !r.Counted || !strings.Contains(r.String(), "before") {
 		t.Error(r)
 	}
-	if n := spent(t, moored(t, path, o), "hospital"); n != 3 {
+	if n := spent(t, anchoredLedger(t, path, o), "hospital"); n != 3 {
 		t.Errorf("%d counts as spent; want 3", n)
 	}
 }
@@ -285,7 +286,7 @@ func TestAnchorFails(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.db")
 	place := &buoy{}
 	o := Options{Anchorage: place, Every: 1}
-	l := moored(t, path, o)
+	l := anchoredLedger(t, path, o)
 	charges(t, l, "r", 1)
 	down := errors.New("the buoy sank")
 	place.fail = down
@@ -314,14 +315,14 @@ func TestAnchorFails(t *testing.T) {
 	// It dies instead: opened again, the charge is anchored before anybody can ask for its receipt.
 	place.fail = down
 	charged("dies", true)
-	l.mooring = nil
+	l.keeper = nil
 	mustClose(t, l)
 	if _, err := OpenWith(path, o); !errors.Is(err, down) {
 		t.Errorf("opened without an anchor: %v", err)
 	}
 	place.fail = nil
 	o.Every = 5
-	l = moored(t, path, o)
+	l = anchoredLedger(t, path, o)
 	if head, _, _ := l.Head(ctx); place.anchor.Sequence != head {
 		t.Errorf("the anchor is at %d of %d", place.anchor.Sequence, head)
 	}
@@ -332,14 +333,14 @@ func TestAnchorFails(t *testing.T) {
 		t.Errorf("closed: %v", err)
 	}
 	place.fail = nil
-	mustClose(t, moored(t, path, o))
+	mustClose(t, anchoredLedger(t, path, o))
 }
 
 // An anchor is stored when its charge is on the disk, and before its receipt is given.
 func TestAnchorOrder(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.db")
 	place := &buoy{}
-	l := moored(t, path, Options{Anchorage: place, Every: 3})
+	l := anchoredLedger(t, path, Options{Anchorage: place, Every: 3})
 	receipts, unanchored := 0, 0
 	place.before = func(a ledger.Anchor) {
 		hash, err := l.hashAt(a.Sequence)
@@ -375,7 +376,7 @@ func TestAnchorOrder(t *testing.T) {
 	}
 	place.before = nil
 	stores := place.stores
-	mustClose(t, moored(t, path, Options{Anchorage: place, Every: 3}))
+	mustClose(t, anchoredLedger(t, path, Options{Anchorage: place, Every: 3}))
 	if place.stores != stores {
 		t.Errorf("%d anchors where nothing happened", place.stores-stores)
 	}
@@ -398,7 +399,7 @@ func TestRecoverRefuses(t *testing.T) {
 	if left, _ := os.ReadDir(filepath.Dir(path)); len(left) != 0 {
 		t.Errorf("left %v", left)
 	}
-	l := moored(t, path, Options{Anchorage: place})
+	l := anchoredLedger(t, path, Options{Anchorage: place})
 	if _, err := Recover(path, Options{Anchorage: place}, "test"); !errors.Is(err, ledger.ErrBusy) {
 		t.Errorf("an open ledger: %v", err)
 	}
@@ -407,16 +408,17 @@ func TestRecoverRefuses(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-// A copy that has a charge and lacks its answer would draw another answer, free. So answers are anchored like charges.
+// A copy that has a charge and lacks its answer would draw another answer, free. So answers are
+// anchored like charges.
 func TestPromise13OneAnswer(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.db")
 	o := Options{Anchorage: &buoy{}}
-	l := moored(t, path, o)
+	l := anchoredLedger(t, path, o)
 	mustCharge(t, l, ask("before", hospital(100)))
 	r := mustCharge(t, l, ask("asked", hospital(100)))
 	putBack := aside(t, path) // after the charge, and before its answer
 	mustKeep(t, l, r.Sequence, "key", "an answer")
-	l.mooring = nil // killed: nothing is anchored when it is closed
+	l.keeper = nil // killed: nothing is anchored when it is closed
 	mustClose(t, l)
 	putBack()
 	mustRefuse(t, path, o, "it is older")
@@ -426,12 +428,12 @@ func TestPromise13OneAnswer(t *testing.T) {
 func TestPromise13TwoCopies(t *testing.T) {
 	path, other := filepath.Join(t.TempDir(), "ledger.db"), filepath.Join(t.TempDir(), "ledger.db")
 	place := filepath.Join(t.TempDir(), "anchor")
-	first := moored(t, path, Options{Anchorage: anchor.File(place)})
+	first := anchoredLedger(t, path, Options{Anchorage: anchor.File(place)})
 	r := mustCharge(t, first, ask("asked", hospital(100)))
 	for _, suffix := range []string{"", "-wal"} {
 		copyFile(t, other+suffix, path+suffix)
 	}
-	second := moored(t, other, Options{Anchorage: anchor.File(place)})
+	second := anchoredLedger(t, other, Options{Anchorage: anchor.File(place)})
 	mustCharge(t, second, ask("asked", hospital(100)))
 	mustKeep(t, first, r.Sequence, "key", "an answer")
 	var failed *ledger.WriteError
@@ -449,7 +451,7 @@ func TestPromise13TwoCopies(t *testing.T) {
 // What panics in a place of anchors stops the ledger, and blocks nobody.
 func TestAnchorPanics(t *testing.T) {
 	b := &buoy{}
-	l := moored(t, filepath.Join(t.TempDir(), "ledger.db"), Options{Anchorage: b})
+	l := anchoredLedger(t, filepath.Join(t.TempDir(), "ledger.db"), Options{Anchorage: b})
 	b.before = func(ledger.Anchor) { panic("the sea is rough") }
 	var failed *ledger.WriteError
 	if _, err := l.Charge(ctx, ask("asked", hospital(100))); !errors.As(err, &failed) || !failed.Broken {
@@ -462,11 +464,12 @@ func TestAnchorPanics(t *testing.T) {
 	mustClose(t, l)
 }
 
-// TestPromise13MountPoint: where the volume of the anchor is not mounted there is a folder without an anchor, and a ledger that had one is not opened, be it an older copy or not.
+// TestPromise13MountPoint: where the volume of the anchor is not mounted there is a folder without
+// an anchor, and a ledger that had one is not opened, be it an older copy or not.
 func TestPromise13MountPoint(t *testing.T) {
 	path, place := filepath.Join(t.TempDir(), "ledger.db"), &buoy{}
 	o := Options{Anchorage: place}
-	l := moored(t, path, o)
+	l := anchoredLedger(t, path, o)
 	charges(t, l, "r", 3)
 	mustClose(t, l)
 	mounted := *place
@@ -486,7 +489,7 @@ func TestPromise13MountPoint(t *testing.T) {
 		t.Errorf("something was changed: %v", err)
 	}
 	*place = mounted
-	l = moored(t, path, o)
+	l = anchoredLedger(t, path, o)
 	session := "a session of before"
 	mustNote(t, l, session, "its secret")
 	mustClose(t, l)
@@ -498,10 +501,11 @@ func TestPromise13MountPoint(t *testing.T) {
 	if _, err := BeginAnchor(path, o, ""); err == nil {
 		t.Error("an anchor was begun without a reason")
 	}
-	if r, err := BeginAnchor(path, o, "the disk of the anchor was lost"); err != nil || place.anchor.Sequence != r.Sequence || r.Sequence == 0 {
+	if r, err := BeginAnchor(path, o, "the disk of the anchor was lost"); err != nil || place.anchor.Sequence != r.Sequence ||
+		r.Sequence == 0 {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	l = moored(t, path, o)
+	l = anchoredLedger(t, path, o)
 	if _, err := l.Notes(ctx, session); !errors.Is(err, ledger.ErrEra) {
 		t.Errorf("a session of before goes on: %v", err)
 	}

@@ -48,7 +48,8 @@ func (l *Ledger) Keep(ctx context.Context, sequence uint64, key string, answer [
 	return err
 }
 
-// inWindow returns an error where the window of a charge has ended. It is decided with the record that depends on it, so that no renewal lies between the two.
+// inWindow returns an error where the window of a charge has ended. It is decided with the record
+// that depends on it, so that no renewal lies between the two.
 func (g *group) inWindow(charge uint64) error {
 	if !g.state.MayLapse(charge) {
 		return nil

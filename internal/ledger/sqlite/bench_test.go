@@ -12,8 +12,8 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// raw measures how long a write of a page and its fsync take, on the disk and at the moment of a benchmark, because
-// disks have moods.
+// raw measures how long a write of a page and its fsync take, on the disk and at the moment of a
+// benchmark, because disks have moods.
 type raw struct {
 	file *os.File
 	at   int64
@@ -48,7 +48,8 @@ func (d *raw) write(b *testing.B, frames int) {
 	}
 }
 
-// BenchmarkCharge measures charges one after the other, in turns with the disk: a charge is one fsync and little else.
+// BenchmarkCharge measures charges one after the other, in turns with the disk: a charge is one
+// fsync and little else.
 func BenchmarkCharge(b *testing.B) {
 	l, path := fresh(b)
 	d := newRaw(b, path)
@@ -67,7 +68,8 @@ func BenchmarkCharge(b *testing.B) {
 	b.ReportMetric((b.Elapsed()-d.took).Seconds()*1000/float64(i), "ms-excess/charge")
 }
 
-// BenchmarkClients measures charges of a thousand clients at once, each of which waits for its receipt before it asks again.
+// BenchmarkClients measures charges of a thousand clients at once, each of which waits for its
+// receipt before it asks again.
 func BenchmarkClients(b *testing.B) {
 	const clients = 1000
 	l, path := fresh(b)
@@ -142,7 +144,8 @@ func write(b *testing.B, l *Ledger, records int) {
 	}
 }
 
-// BenchmarkNote measures notes of one client, and of 16 at once, each of which waits for its own before it writes the next.
+// BenchmarkNote measures notes of one client, and of 16 at once, each of which waits for its own
+// before it writes the next.
 func BenchmarkNote(b *testing.B) {
 	for _, clients := range []int{1, 16} {
 		b.Run(fmt.Sprint(clients), func(b *testing.B) {

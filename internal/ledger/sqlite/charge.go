@@ -14,9 +14,10 @@ func (l *Ledger) Charge(ctx context.Context, c ledger.Charge) (ledger.Receipt, e
 	}
 	return l.submit(ctx, &request{decide: func(g *group) (ledger.Receipt, error) {
 		sequence, again := g.state.Request(c.Request)
-		// While an anchor cannot be stored nothing more is spent, and no receipt is given for what was spent last.
-		if g.unmoored != nil {
-			return ledger.Receipt{}, &ledger.WriteError{Path: g.path, Charged: again, Err: g.unmoored}
+		// While an anchor cannot be stored nothing more is spent, and no receipt is given for what
+		// was spent last.
+		if g.unanchored != nil {
+			return ledger.Receipt{}, &ledger.WriteError{Path: g.path, Charged: again, Err: g.unanchored}
 		}
 		// What was charged before and never answered would be a new answer too.
 		if again && g.state.Closed(c.Dataset, c.Analyst) {
@@ -39,7 +40,8 @@ func (l *Ledger) Charge(ctx context.Context, c ledger.Charge) (ledger.Receipt, e
 
 // lapsed is the error of a charge whose window has ended.
 func lapsed(s *chain.State, charge *ledger.Record, charged bool) error {
-	return &ledger.LapsedError{Request: charge.Request, Dataset: charge.Dataset, Window: charge.Window, Now: s.Window(charge.Dataset), Charged: charged}
+	return &ledger.LapsedError{Request: charge.Request, Dataset: charge.Dataset, Window: charge.Window,
+		Now: s.Window(charge.Dataset), Charged: charged}
 }
 
 // again returns the receipt of a request that was charged before.

@@ -25,8 +25,8 @@ func inMemory(t testing.TB) (*Ledger, string) {
 	return reopen(t, path), path
 }
 
-// thousand has 1,000 clients ask at once for a budget of 100, with quotas for four analysts unless there are none. It
-// returns how many were admitted by each.
+// thousand has 1,000 clients ask at once for a budget of 100, with quotas for four analysts unless
+// there are none. It returns how many were admitted by each.
 func thousand(t *testing.T, l ledger.Ledger, quota int) (admitted [4]int) {
 	t.Helper()
 	var wg sync.WaitGroup
@@ -57,7 +57,8 @@ func thousand(t *testing.T, l ledger.Ledger, quota int) (admitted [4]int) {
 }
 
 func TestPromise2ThousandClients(t *testing.T) {
-	// A hundred times with the data set's budget binding, without quotas and with wide ones, and fifty times with quotas that bind first.
+	// A hundred times with the data set's budget binding, without quotas and with wide ones, and
+	// fifty times with quotas that bind first.
 	for i := range some(150) {
 		quota := []int{0, 40, 20}[i%3]
 		want := []int{100, 100, 80}[i%3]

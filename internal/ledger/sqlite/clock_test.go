@@ -26,8 +26,8 @@ func ownerKey(n byte) ed25519.PrivateKey {
 	return ed25519.NewKeyFromSeed(bytes.Repeat([]byte{n}, ed25519.SeedSize))
 }
 
-// decisions runs a random workload, the same for the same seed, and returns everything that the ledger decided and
-// recorded, without times and hashes.
+// decisions runs a random workload, the same for the same seed, and returns everything that the
+// ledger decided and recorded, without times and hashes.
 func decisions(t *testing.T, seed uint64, now func() time.Time, wrap func(ledger.Ledger) ledger.Ledger) []string {
 	t.Helper()
 	dir, err := os.MkdirTemp(memory(), "ledger-test-*")
@@ -169,7 +169,8 @@ func TestPromise10JumpingClock(t *testing.T) {
 	}
 }
 
-// yearly is a ledger whose budgets come back with the year, which the test above must be able to see.
+// yearly is a ledger whose budgets come back with the year, which the test above must be able to
+// see.
 type yearly struct {
 	ledger.Ledger
 	now func() time.Time

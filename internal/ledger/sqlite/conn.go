@@ -48,8 +48,8 @@ func dial(path string) (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Without these SQLite puts the log into the file and removes it when the connection is closed, also that of a ledger
-	// that was stopped and whose file says that it needs it.
+	// Without these SQLite puts the log into the file and removes it when the connection is closed,
+	// also that of a ledger that was stopped and whose file says that it needs it.
 	err = c.Raw(func(driver any) error {
 		_, err := driver.(sqlite.FileControl).FileControlPersistWAL("main", 1)
 		return errors.Join(err, leaveLog(driver))
@@ -106,8 +106,9 @@ var reading = [][2]string{
 	{"cell_size_check", "1"},
 }
 
-// writing makes a commit one write and one fsync, and leaves it to us when the log is put into the file. The
-// exclusive lock comes first: with it SQLite needs no memory that is shared with other processes, and has none.
+// writing makes a commit one write and one fsync, and leaves it to us when the log is put into the
+// file. The exclusive lock comes first: with it SQLite needs no memory that is shared with other
+// processes, and has none.
 var writing = [][2]string{
 	{"locking_mode", "exclusive"},
 	{"busy_timeout", fmt.Sprint(patience.Milliseconds())},
@@ -149,8 +150,10 @@ func corrupt(path, where string, err error) error {
 		sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_SCHEMA, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_INTERNAL:
 		return &ledger.CorruptError{Path: path, Where: where, Err: err}
 	}
-	if c := code(err); c&0xff == sqlite3.SQLITE_READONLY || c&0xff == sqlite3.SQLITE_PERM || c&0xff == sqlite3.SQLITE_CANTOPEN || c == sqlite3.SQLITE_IOERR_LOCK {
-		return fmt.Errorf("the ledger %s could not be opened for writing: this user must be allowed to write the file and its folder (%w)", path, err)
+	if c := code(err); c&0xff == sqlite3.SQLITE_READONLY || c&0xff == sqlite3.SQLITE_PERM || c&0xff == sqlite3.SQLITE_CANTOPEN ||
+		c == sqlite3.SQLITE_IOERR_LOCK {
+		return fmt.Errorf("the ledger %s could not be opened for writing: this user must be allowed to write the file and "+
+			"its folder (%w)", path, err)
 	}
 	return fmt.Errorf("the ledger %s could not be read: %w", path, err)
 }

@@ -286,8 +286,8 @@ func rehash(t *testing.T, sequence uint64) string {
 		hex.EncodeToString([]byte(body)), hashOf([]byte(body)), sequence)
 }
 
-// A ledger that is not there any more is not a new one while something says that it was there: the lock file, and the log of one that
-// was not closed.
+// A ledger that is not there any more is not a new one while something says that it was there: the
+// lock file, and the log of one that was not closed.
 func TestPromise7MissingFileIsNoticed(t *testing.T) {
 	for name, leave := range map[string][]string{"lock": {".lock"}, "log": {"-wal"}} {
 		l, path := fresh(t)
@@ -312,7 +312,8 @@ func TestPromise7MissingFileIsNoticed(t *testing.T) {
 // Whatever bytes are changed, nothing panics and no changed history is accepted.
 // Each three bytes of the input are an offset and a value.
 func FuzzDamage(f *testing.F) {
-	for _, seed := range [][]byte{{}, {0, 0, 0}, {0, 18, 2, 0, 19, 2}, {0x10, 0, 13}, {0x20, 5, 0xff, 0x20, 6, 0xff}, {0, 26, 0x30}, {0, 28, 0xff}, {0, 103, 0xff}} {
+	for _, seed := range [][]byte{{}, {0, 0, 0}, {0, 18, 2, 0, 19, 2}, {0x10, 0, 13}, {0x20, 5, 0xff, 0x20, 6, 0xff}, {0, 26, 0x30},
+		{0, 28, 0xff}, {0, 103, 0xff}} {
 		f.Add(seed, uint16(0xffff))
 	}
 	f.Add([]byte{}, uint16(4096))

@@ -6,12 +6,12 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// failed decides what a failed write means, and returns the error for everybody who took part in it. A full disk is noticed before
-// a commit is complete, so after a rollback the ledger can go on if the file proves to be as it
-// was. Any other failure, above all of fsync, stops this ledger for good: the
-// kernel may have dropped what it could not write and report success the next time,
-// so to try again would be to confirm what is not there (Rebello et al. 2020, "Can
-// Applications Recover from fsync Failures?").
+// failed decides what a failed write means, and returns the error for everybody who took part in
+// it. A full disk is noticed before a commit is complete, so after a rollback the ledger can go on
+// if the file proves to be as it was. Any other failure, above all of fsync, stops this ledger for
+// good: the kernel may have dropped what it could not write and report success the next time, so to
+// try again would be to confirm what is not there (Rebello et al. 2020, "Can Applications Recover
+// from fsync Failures?").
 func (l *Ledger) failed(g *group, cause error) *ledger.WriteError {
 	l.broken = &ledger.WriteError{Path: l.path, Broken: true, Err: cause}
 	if !full(cause) {
@@ -19,8 +19,8 @@ func (l *Ledger) failed(g *group, cause error) *ledger.WriteError {
 	}
 	// SQLite may have rolled back by itself, so an error here says nothing.
 	_, _ = l.conn.ExecContext(background, "ROLLBACK")
-	// Frames of the transaction may be left in the log, and must not be found before those of another one. Where there is no
-	// room in the file for what is in the log, they are cut off.
+	// Frames of the transaction may be left in the log, and must not be found before those of
+	// another one. Where there is no room in the file for what is in the log, they are cut off.
 	err := l.conn.empty()
 	if full(err) && l.marked { // the marker is a transaction of one page, and leaves nothing that could be mistaken
 		err = cutLog(l.path, g.log)

@@ -16,9 +16,10 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// reopenedIsDurable is to be true: what Open found in the files and tells clients must be on stable storage. A process
-// that died, or was stopped by a failed sync, between its last write and the sync of it leaves files that look complete
-// and are not durable; a ledger that answers from them without writing or syncing anything forgets it with the power.
+// reopenedIsDurable is to be true: what Open found in the files and tells clients must be on stable
+// storage. A process that died, or was stopped by a failed sync, between its last write and the
+// sync of it leaves files that look complete and are not durable; a ledger that answers from them
+// without writing or syncing anything forgets it with the power.
 const reopenedIsDurable = true
 
 // forgotten counts how often that was seen.
@@ -41,7 +42,8 @@ var faults = []fault{
 	{kind: "size", code: sqlite3.SQLITE_IOERR_FSTAT},
 }
 
-// memory is a folder in memory where the system has one: to wait for a real disk proves nothing here.
+// memory is a folder in memory where the system has one: to wait for a real disk proves nothing
+// here.
 func memory() string {
 	const shm = "/dev/shm"
 	if info, err := os.Stat(shm); err == nil && info.IsDir() {
@@ -62,8 +64,9 @@ func inFolder(do func(d *disk) error) error {
 	return do(d)
 }
 
-// suffer runs the script on a disk with a fault, then has the same requests sent again to a new process, and checks
-// what is there: as a running system sees it, and as it is after a power cut. It reports whether the fault was met.
+// suffer runs the script on a disk with a fault, then has the same requests sent again to a new
+// process, and checks what is there: as a running system sees it, and as it is after a power cut.
+// It reports whether the fault was met.
 func suffer(f *fault, written func() bool, work func(*disk, *told)) (met bool, err error) {
 	w := newTold()
 	err = inFolder(func(d *disk) error {
@@ -196,20 +199,22 @@ func TestPromise9EveryCallFailsOnce(t *testing.T) {
 	if err != nil {
 		t.Error(err)
 	}
-	t.Logf("calls %v; %d runs, in %d of them the call failed; %d forgot something with the power after they were opened again", calls, len(jobs), met.Load(), forgotten.Load())
+	t.Logf("calls %v; %d runs, in %d of them the call failed; %d forgot something with the power after they were opened again", calls,
+		len(jobs), met.Load(), forgotten.Load())
 	if int(met.Load()) < len(jobs)*8/10 {
 		t.Error("few faults were met")
 	}
 }
 
-// Failures that nobody is told about are what the test above must be able to see: a write that is not made, and a sync
-// that failed, each of which says that all is well.
+// Failures that nobody is told about are what the test above must be able to see: a write that is
+// not made, and a sync that failed, each of which says that all is well.
 func TestPromise9TestSeesHiddenFailures(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one process after the other, which the race detector has nothing to say about")
 	}
 	underTorture(t)
-	for _, f := range []fault{{kind: "write", code: sqlite3.SQLITE_OK}, {kind: "write", code: sqlite3.SQLITE_OK, short: true}, {kind: "sync", code: sqlite3.SQLITE_OK}} {
+	for _, f := range []fault{{kind: "write", code: sqlite3.SQLITE_OK}, {kind: "write", code: sqlite3.SQLITE_OK, short: true},
+		{kind: "sync", code: sqlite3.SQLITE_OK}} {
 		var first error
 		seen, n := 0, 0
 		for f.nth = 4; ; f.nth += 3 {

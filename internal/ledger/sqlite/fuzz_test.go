@@ -19,8 +19,8 @@ type rawRow struct {
 	answer     []byte
 }
 
-// rawRows reads the rows of a closed ledger and follows the chain with nothing but SHA-256. It knows the kinds of
-// records that end with the hash before.
+// rawRows reads the rows of a closed ledger and follows the chain with nothing but SHA-256. It
+// knows the kinds of records that end with the hash before.
 func rawRows(path string) ([]rawRow, error) {
 	db, err := sql.Open("sqlite", "file:"+path+"?mode=rw")
 	if err != nil {
@@ -60,8 +60,9 @@ func rawRows(path string) ([]rawRow, error) {
 	return all, rows.Err()
 }
 
-// remains are ledgers as a process left them at some moments: closed, and killed in the middle of a write, with what
-// then stands beside the ledger. All are of one history, whose rows come with them.
+// remains are ledgers as a process left them at some moments: closed, and killed in the middle of a
+// write, with what then stands beside the ledger. All are of one history, whose rows come with
+// them.
 var remains = sync.OnceValues(func() ([]map[string][]byte, []rawRow) {
 	ops, err := recording(nil, nil, script)
 	if err != nil {
@@ -92,8 +93,8 @@ var remains = sync.OnceValues(func() ([]map[string][]byte, []rawRow) {
 	return all, rows
 })
 
-// mutate changes the files of a ledger: each four bytes of edits are a file, an offset and a value; where they are given, the
-// raw bytes become one of the files; and one of them is cut off.
+// mutate changes the files of a ledger: each four bytes of edits are a file, an offset and a value;
+// where they are given, the raw bytes become one of the files; and one of them is cut off.
 func mutate(files map[string][]byte, edits, raw []byte, where uint8, size uint16) map[string][]byte {
 	names := []string{"ledger.db", "ledger.db-journal", "ledger.db-wal"}
 	bad := map[string][]byte{}
@@ -103,7 +104,8 @@ func mutate(files map[string][]byte, edits, raw []byte, where uint8, size uint16
 	for ; len(edits) >= 4; edits = edits[4:] {
 		content := bad[names[int(edits[0])%len(names)]]
 		if len(content) > 0 {
-			// The offset is from the beginning, and with the next bit from the end, as files are longer than it counts.
+			// The offset is from the beginning, and with the next bit from the end, as files are
+			// longer than it counts.
 			at := (int(edits[1])<<8 | int(edits[2])) % len(content)
 			if edits[0]&0x80 != 0 {
 				at = len(content) - 1 - at
@@ -120,8 +122,8 @@ func mutate(files map[string][]byte, edits, raw []byte, where uint8, size uint16
 	return bad
 }
 
-// Whatever bytes are in the files, nothing panics; and a ledger that is accepted has the records of the history from the
-// first on, in an unbroken chain, and nothing else.
+// Whatever bytes are in the files, nothing panics; and a ledger that is accepted has the records of
+// the history from the first on, in an unbroken chain, and nothing else.
 func FuzzOpen(f *testing.F) {
 	underTorture(f)
 	all, history := remains()

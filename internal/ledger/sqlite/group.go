@@ -11,17 +11,18 @@ import (
 // group is what is written in one transaction.
 type group struct {
 	*Ledger
-	sequence uint64 // the head before it
-	hash     string
-	links    []*chain.Link
-	answers  [][]byte // by link
-	log      int64    // how long the log was before it
-	err      error    // why it must not be written
-	unmoored error    // why nothing may be charged, although it could be written
+	sequence   uint64 // the head before it
+	hash       string
+	links      []*chain.Link
+	answers    [][]byte // by link
+	log        int64    // how long the log was before it
+	err        error    // why it must not be written
+	unanchored error    // why nothing may be charged, although it could be written
 }
 
-// serve decides requests one after the other, makes their records durable together, and only then answers any of them.
-// Also a refusal waits: it may rest on a record that the disk does not take. The caller has the turn.
+// serve decides requests one after the other, makes their records durable together, and only then
+// answers any of them. Also a refusal waits: it may rest on a record that the disk does not take.
+// The caller has the turn.
 func (l *Ledger) serve(requests []*request) {
 	l.work(requests)
 	for _, r := range requests {
@@ -38,7 +39,7 @@ func (l *Ledger) work(requests []*request) {
 		}
 		return
 	}
-	g := &group{Ledger: l, unmoored: l.moor(nil)}
+	g := &group{Ledger: l, unanchored: l.storeAnchor(nil)}
 	g.sequence, g.hash = l.state.Head()
 	var decided []*request
 	for _, r := range requests {
@@ -55,7 +56,7 @@ func (l *Ledger) work(requests []*request) {
 		}
 		return
 	}
-	if err := l.moor(g.links); err != nil {
+	if err := l.storeAnchor(g.links); err != nil {
 		for _, r := range decided {
 			if r.err == nil {
 				r.receipt, r.err = ledger.Receipt{}, &ledger.WriteError{Path: l.path, Charged: true, Err: err}
@@ -64,7 +65,8 @@ func (l *Ledger) work(requests []*request) {
 	}
 }
 
-// decide lets a request make its records. A signer of the owner's is somebody else's code, and may panic.
+// decide lets a request make its records. A signer of the owner's is somebody else's code, and may
+// panic.
 func (g *group) decide(r *request) {
 	records := len(g.links)
 	defer func() {
@@ -78,8 +80,8 @@ func (g *group) decide(r *request) {
 	r.receipt, r.err = r.decide(g)
 }
 
-// add puts records at the end of the group. The state knows them from here on, so that the next request is decided
-// after them. The answer, where there is one, belongs to the only record.
+// add puts records at the end of the group. The state knows them from here on, so that the next
+// request is decided after them. The answer, where there is one, belongs to the only record.
 func (g *group) add(answer []byte, links ...*chain.Link) error {
 	for _, k := range links {
 		// What is written is read as it will be read at the next Open.
@@ -115,7 +117,8 @@ func (g *group) write() error {
 		return g.err
 	}
 	if !g.marked {
-		// From here on the file needs its log, and must say so before the first charge is only there.
+		// From here on the file needs its log, and must say so before the first charge is only
+		// there.
 		if err := g.conn.mark(opened); err != nil {
 			return err
 		}

@@ -36,8 +36,9 @@ func together(t *testing.T, l *Ledger, calls ...func() error) []error {
 	return errs
 }
 
-// mixedCalls is calls that rest on each other: two charges, the second of which leaves nothing, a refusal, the first again, its answer, another
-// answer to it, and a use of its identifier for something else.
+// mixedCalls is calls that rest on each other: two charges, the second of which leaves nothing, a
+// refusal, the first again, its answer, another answer to it, and a use of its identifier for
+// something else.
 func mixedCalls(l *Ledger, name string, receipts *[8]ledger.Receipt) []func() error {
 	limit := ledger.Account{Name: name, Filter: admits(2)}
 	charge := func(i int, c ledger.Charge) func() error {
@@ -88,7 +89,8 @@ func TestGroupIsOneCommit(t *testing.T) {
 	}
 }
 
-// Nobody is told anything that rests on a record that was not written: neither a receipt nor a refusal.
+// Nobody is told anything that rests on a record that was not written: neither a receipt nor a
+// refusal.
 func TestGroupFailsAsAWhole(t *testing.T) {
 	for _, full := range []bool{false, true} {
 		t.Run(fmt.Sprint("full ", full), func(t *testing.T) {

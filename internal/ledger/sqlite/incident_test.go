@@ -23,7 +23,8 @@ func shut(t *testing.T, err error, charged bool) {
 	}
 }
 
-// The door is closed by the failure, to whom it is of, for new charges and for what was charged before, also after a restart, and opened by a release.
+// The door is closed by the failure, to whom it is of, for new charges and for what was charged
+// before, also after a restart, and opened by a release.
 func TestPromise16Doors(t *testing.T) {
 	l, path := fresh(t)
 	account := hospital(100)
@@ -115,7 +116,8 @@ func TestPromise16AtOnce(t *testing.T) {
 	mustVerify(t, path) // which finds an answer that was kept behind a closed door
 }
 
-// A session that one charge pays for notes nothing while the door is closed to who made the charge, and goes on after the release.
+// A session that one charge pays for notes nothing while the door is closed to who made the charge,
+// and goes on after the release.
 func TestPromise16Notes(t *testing.T) {
 	l, _ := fresh(t)
 	r := mustCharge(t, l, ask("a", hospital(10)))

@@ -26,7 +26,7 @@ type Ledger struct {
 	lock    *lock
 	conn    *conn
 	state   *chain.State
-	mooring *chain.Mooring
+	keeper  *chain.AnchorKeeper
 	marked  bool               // the file says that it needs its log
 	died    bool               // the process before did not close it
 	broken  *ledger.WriteError // why no more work is done, or nil
@@ -121,7 +121,7 @@ func (l *Ledger) Close() error {
 	l.closed = true
 	var err error
 	if l.broken == nil {
-		err = errors.Join(l.mooring.Close(background, l.state), l.settle())
+		err = errors.Join(l.keeper.Close(background, l.state), l.settle())
 	}
 	for _, s := range []*sql.Stmt{l.begin, l.commit, l.insertRecord, l.updateHead, l.selectRecord} {
 		err = errors.Join(err, s.Close())

@@ -18,8 +18,8 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// event is one call of a client. The stamps come from one counter, so that where one call returned before another was
-// made, its stamp is the smaller.
+// event is one call of a client. The stamps come from one counter, so that where one call returned
+// before another was made, its stamp is the smaller.
 type event struct {
 	call, back int64
 	charge     ledger.Charge
@@ -73,8 +73,8 @@ func observe(l ledger.Ledger, clients, calls int, budget dp.Amount) []event {
 	return all
 }
 
-// linear returns an error unless there is one order of all calls, that of the records, which agrees with who returned
-// before whom and explains every answer.
+// linear returns an error unless there is one order of all calls, that of the records, which agrees
+// with who returned before whom and explains every answer.
 func linear(l ledger.Ledger, history []event) error {
 	var records []*ledger.Record
 	spent := []map[string]dp.Amount{} // by position: what is spent after it
@@ -94,7 +94,8 @@ func linear(l ledger.Ledger, history []event) error {
 			next[b.Account] += r.Cost.Rho
 			// The record's own decision, made again.
 			if b.Spent.Rho != next[b.Account] || b.Spent.Rho > b.Limit.Rho {
-				return fmt.Errorf("record %d has %v of %v spent in %s; the sum is %v", r.Sequence, b.Spent.Rho, b.Limit.Rho, b.Account, next[b.Account])
+				return fmt.Errorf("record %d has %v of %v spent in %s; the sum is %v", r.Sequence, b.Spent.Rho, b.Limit.Rho,
+					b.Account, next[b.Account])
 			}
 		}
 		records, spent, sum = append(records, r), append(spent, next), next
@@ -157,17 +158,20 @@ func linear(l ledger.Ledger, history []event) error {
 				}
 				return false
 			}) {
-				return fmt.Errorf("%s was refused with %v between records %d and %d, which would have admitted it", e.charge.Request, e.err, from, to)
+				return fmt.Errorf("%s was refused with %v between records %d and %d, which would have admitted it",
+					e.charge.Request, e.err, from, to)
 			}
 		case e.err != nil:
 			return e.err
 		default:
 			n := e.receipt.Sequence
-			if n > last || records[n].Request != e.charge.Request || ledger.Hash(records[n].Encode()) != e.receipt.Hash || !slices.Equal(records[n].Balances, e.receipt.Balances) {
+			if n > last || records[n].Request != e.charge.Request || ledger.Hash(records[n].Encode()) != e.receipt.Hash ||
+				!slices.Equal(records[n].Balances, e.receipt.Balances) {
 				return fmt.Errorf("%s has a receipt of record %d, which is not it", e.charge.Request, n)
 			}
 			if n > to || !e.receipt.Again && n <= from && from > 0 {
-				return fmt.Errorf("%s is record %d, although record %d was confirmed before it was asked for, and record %d was asked for after", e.charge.Request, n, from, to+1)
+				return fmt.Errorf("%s is record %d, although record %d was confirmed before it was asked for, and record %d was "+
+					"asked for after", e.charge.Request, n, from, to+1)
 			}
 		}
 	}
@@ -191,7 +195,8 @@ func TestPromise5RealTimeOrder(t *testing.T) {
 
 // Ledgers with a bug each, which the test above must see.
 type (
-	// early says yes before the charge is made. Its receipts are put into the history later, so that only the order can tell.
+	// early says yes before the charge is made. Its receipts are put into the history later, so
+	// that only the order can tell.
 	early struct {
 		ledger.Ledger
 		wg       *sync.WaitGroup

@@ -67,14 +67,15 @@ func (l *lock) release() error {
 	return l.file.Close()
 }
 
-// used reports whether the lock file says that there was a ledger. A ledger that is closed is a single file, and
-// without this to remove it would be to begin anew.
+// used reports whether the lock file says that there was a ledger. A ledger that is closed is a
+// single file, and without this to remove it would be to begin anew.
 func used(path string) bool {
 	info, err := os.Stat(path + ".lock")
 	return err == nil && info.Size() > 0
 }
 
-// use says in the lock file that there is a ledger. It is a guard against accidents, so it may fail.
+// use says in the lock file that there is a ledger. It is a guard against accidents, so it may
+// fail.
 func use(path string) {
 	if !used(path) {
 		_ = os.WriteFile(path+".lock", []byte("There is a ledger beside this file. Do not remove either.\n"), 0o600)

@@ -19,8 +19,8 @@ const (
 	frameSize   = frameHeader + pageSize
 )
 
-// log is the write-ahead log beside a ledger, as it was found before SQLite saw it. SQLite drops what follows the
-// first frame that does not check and says nothing. We look at what follows.
+// log is the write-ahead log beside a ledger, as it was found before SQLite saw it. SQLite drops
+// what follows the first frame that does not check and says nothing. We look at what follows.
 type log struct {
 	file  *os.File // nil where there is none
 	size  int64
@@ -36,12 +36,13 @@ func (g *log) Close() error {
 	return g.file.Close()
 }
 
-// readLog reads the log of the ledger at the path. It returns a [*ledger.CorruptError] for one that lost something other
-// than a transaction that was never finished.
+// readLog reads the log of the ledger at the path. It returns a [*ledger.CorruptError] for one that
+// lost something other than a transaction that was never finished.
 //
-// This can be told because the log is emptied before it is begun anew, and its header is on stable storage before the first
-// frame is written. So what follows the last commit that checks belongs to one transaction: it has no page twice, and there is no
-// commit in it, except as its very last frame, where the frames before it did not all reach the disk.
+// This can be told because the log is emptied before it is begun anew, and its header is on stable
+// storage before the first frame is written. So what follows the last commit that checks belongs to
+// one transaction: it has no page twice, and there is no commit in it, except as its very last
+// frame, where the frames before it did not all reach the disk.
 func readLog(path string) (_ *log, err error) {
 	g := &log{pages: map[uint32]int64{}}
 	g.file, err = os.Open(path + "-wal")
@@ -136,8 +137,9 @@ func (g *log) scan(in io.Reader) (where string, err error) {
 			}
 		}
 		if bad != 0 {
-			// A frame whose salts rotted in one byte is one of ours. Frames with quite other salts are of the log before this one:
-			// they are in the file, and it was only their removal that did not reach the disk.
+			// A frame whose salts rotted in one byte is one of ours. Frames with quite other salts
+			// are of the log before this one: they are in the file, and it was only their removal
+			// that did not reach the disk.
 			known := ours || checks && oneApart(string(frame[8:16]), salts)
 			if known && count != 0 {
 				commit = n
@@ -196,9 +198,9 @@ func (s *checksum) is(stored []byte) bool {
 	return binary.BigEndian.Uint32(stored) == s.a && binary.BigEndian.Uint32(stored[4:]) == s.b
 }
 
-// nearly reports whether the frame after this sum would check if one of its bytes were another. Such a frame was written as
-// a whole and rotted, which a write that was cut short does not look like. So a changed byte is noticed in the last commit
-// as well, where no later commit can tell.
+// nearly reports whether the frame after this sum would check if one of its bytes were another.
+// Such a frame was written as a whole and rotted, which a write that was cut short does not look
+// like. So a changed byte is noticed in the last commit as well, where no later commit can tell.
 func (s checksum) nearly(frame []byte, offset int64) bool {
 	stored := frame[16:24]
 	s.add(frame[:8])
@@ -207,8 +209,8 @@ func (s checksum) nearly(frame []byte, offset int64) bool {
 	if oneByte(a+s.a, s.a) && b == 0 || oneByte(b+s.b, s.b) && a == 0 {
 		return true // a byte of the stored sum
 	}
-	// The sum is linear in each of its words. From the last pair to the first: how much the sum grows when the words of
-	// this pair grow by one.
+	// The sum is linear in each of its words. From the last pair to the first: how much the sum
+	// grows when the words of this pair grow by one.
 	aByFirst, bByFirst, aBySecond, bBySecond := uint32(1), uint32(1), uint32(0), uint32(1)
 	for i := len(frame) - 8; i >= 0; i -= 8 {
 		at := i
@@ -267,7 +269,8 @@ func oneApart(x, y string) bool {
 	return n == 1
 }
 
-// unwritten reports whether the sector of a byte holds nothing, as after a write that was cut short.
+// unwritten reports whether the sector of a byte holds nothing, as after a write that was cut
+// short.
 func unwritten(frame []byte, at int, offset int64) bool {
 	const sector = 512
 	from := (offset+int64(at))/sector*sector - offset

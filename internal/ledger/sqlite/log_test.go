@@ -65,8 +65,8 @@ var crash = sync.OnceValue(func() crashed {
 	return c
 })
 
-// reading opens or verifies a ledger with this log and returns its head. A log that is nil is missing. What is refused must not be
-// changed.
+// reading opens or verifies a ledger with this log and returns its head. A log that is nil is
+// missing. What is refused must not be changed.
 func (c crashed) read(t testing.TB, log []byte, useOpen bool) (uint64, error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "ledger.db")
@@ -142,8 +142,8 @@ func TestPromise7FlippedBytesOfTheLogAreNoticed(t *testing.T) {
 	}
 }
 
-// Larger damage is noticed wherever a commit follows that was confirmed after it; only the last commit cannot be told from one that
-// was never finished.
+// Larger damage is noticed wherever a commit follows that was confirmed after it; only the last
+// commit cannot be told from one that was never finished.
 func TestPromise7DamagedLogIsNoticed(t *testing.T) {
 	t.Parallel()
 	c := crash()
@@ -185,7 +185,8 @@ func TestPromise6CutLog(t *testing.T) {
 	}
 }
 
-// The frames of a transaction that was not finished reach the disk in any order, and the file is as long as the last of them.
+// The frames of a transaction that was not finished reach the disk in any order, and the file is as
+// long as the last of them.
 func TestPromise6TornTransaction(t *testing.T) {
 	t.Parallel()
 	c := crash()
@@ -217,7 +218,8 @@ func TestPromise7MissingLogIsNoticed(t *testing.T) {
 	}
 }
 
-// SQLite by itself forgets what follows a bad frame and says nothing. This is what the checks above are for.
+// SQLite by itself forgets what follows a bad frame and says nothing. This is what the checks above
+// are for.
 func TestSQLiteForgets(t *testing.T) {
 	c := crash()
 	path := filepath.Join(t.TempDir(), "ledger.db")
@@ -235,7 +237,8 @@ func TestSQLiteForgets(t *testing.T) {
 	defer conn.Close()
 	var head uint64
 	var hash string
-	if err := errors.Join(conn.set(writing...), conn.QueryRowContext(ctx, selectHead).Scan(&head, &hash)); err != nil || head != c.heads[1] {
+	if err := errors.Join(conn.set(writing...), conn.QueryRowContext(ctx, selectHead).Scan(&head, &hash)); err != nil ||
+		head != c.heads[1] {
 		t.Errorf("got %d, %v; want %d", head, err, c.heads[1])
 	}
 }

@@ -12,8 +12,8 @@ import (
 // maxLog is how long the log may become before it is put into the file.
 const maxLog = 16 << 20
 
-// shorten puts a long log into the file. On a full disk the log stays, which has everything; any other failure stops the
-// ledger.
+// shorten puts a long log into the file. On a full disk the log stays, which has everything; any
+// other failure stops the ledger.
 func (l *Ledger) shorten() {
 	if l.stopped() != nil {
 		return

@@ -15,7 +15,8 @@ import (
 type disk struct {
 	dir   string
 	quiet bool // nothing is recorded
-	// lies says of which files the syncs are said to be made and are not: a bug that the tests must be able to see.
+	// lies says of which files the syncs are said to be made and are not: a bug that the tests must
+	// be able to see.
 	lies func(file string) bool
 
 	mu     sync.Mutex
@@ -36,7 +37,8 @@ type fault struct {
 	stays bool // so do all after it
 }
 
-// op is something that changed a file, or a mark: what a client was told after everything before it.
+// op is something that changed a file, or a mark: what a client was told after everything before
+// it.
 type op struct {
 	do     string // create, write, truncate, sync, failed sync, delete, folder, adopt, gone, mark
 	file   string
@@ -95,8 +97,9 @@ func (d *disk) append(o op) {
 	}
 }
 
-// opened compares the folder with what the operations left. What the ledger changed past SQLite, such as the name of a
-// new ledger, is taken as it is, and as durable: those calls are the ledger's own and cannot be seen here.
+// opened compares the folder with what the operations left. What the ledger changed past SQLite,
+// such as the name of a new ledger, is taken as it is, and as durable: those calls are the ledger's
+// own and cannot be seen here.
 func (d *disk) opened(name string, created bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -131,7 +134,8 @@ func (d *disk) adopt(name string) {
 
 const sector = 512
 
-// on applies a write or a truncation. Where sectors is not nil it says which of the sectors that are touched are written.
+// on applies a write or a truncation. Where sectors is not nil it says which of the sectors that
+// are touched are written.
 func (o op) on(content []byte, sectors func() bool) []byte {
 	if o.do == "truncate" {
 		if int64(len(content)) > o.offset {
@@ -154,11 +158,11 @@ func (o op) on(content []byte, sectors func() bool) []byte {
 
 // media is what a disk holds: what is on stable storage, and what the system still has in memory.
 type media struct {
-	// names has, for each name, the files that it may be of after a power cut: the durable one first, then every
-	// later one. Nil is no file. The last one is what a running system sees.
+	// names has, for each name, the files that it may be of after a power cut: the durable one
+	// first, then every later one. Nil is no file. The last one is what a running system sees.
 	names map[string][]*inode
-	// written says which of the writes before a failed sync reached the disk all the same. The system does not
-	// try the others again, whatever later syncs say.
+	// written says which of the writes before a failed sync reached the disk all the same. The
+	// system does not try the others again, whatever later syncs say.
 	written func() bool
 }
 
@@ -228,8 +232,9 @@ func (m *media) sortedNames() []string {
 	return names
 }
 
-// cut is a power cut: of each file what is durable, and what else the choice says. It answers for a file of a folder
-// (of n that a name can be of, the last one is the newest), for a pending operation (i of n), and for its sectors.
+// cut is a power cut: of each file what is durable, and what else the choice says. It answers for a
+// file of a folder (of n that a name can be of, the last one is the newest), for a pending
+// operation (i of n), and for its sectors.
 type cut struct {
 	name   int // 0 the durable file, 1 the newest, -1 any
 	op     func(i, n int) bool

@@ -29,7 +29,8 @@ type step struct {
 
 var steps = rapid.SliceOfN(rapid.Custom(func(t *rapid.T) step {
 	return step{
-		Do:       rapid.SampledFrom([]string{"charge", "charge", "charge", "keep", "keep", "recall", "answer", "note", "note", "notes", "renew", "reopen"}).Draw(t, "do"),
+		Do: rapid.SampledFrom([]string{"charge", "charge", "charge", "keep", "keep", "recall", "answer", "note", "note", "notes",
+			"renew", "reopen"}).Draw(t, "do"),
 		Request:  rapid.StringMatching(`[a-h]`).Draw(t, "request"),
 		Query:    rapid.SampledFrom([]int{1, 1, 1, 2}).Draw(t, "query"),
 		Rho:      rapid.SampledFrom([]int{1, 1, 2, 5}).Draw(t, "rho"),
@@ -46,7 +47,8 @@ func (s step) charge() ledger.Charge {
 	c.Cost = dp.Cost{Epsilon: dp.Unbounded, Rho: dp.Amount(s.Rho), Delta: 0}
 	for i, limit := range s.Accounts {
 		if limit > 0 {
-			c.Accounts = append(c.Accounts, ledger.Account{Name: fmt.Sprint("account ", i), Filter: account.ZCDPFilter(dp.Amount(limit), 0)})
+			c.Accounts = append(c.Accounts,
+				ledger.Account{Name: fmt.Sprint("account ", i), Filter: account.ZCDPFilter(dp.Amount(limit), 0)})
 		}
 	}
 	return c

@@ -35,8 +35,8 @@ func (l *Ledger) noteIf(ctx context.Context, session string, entry []byte, may f
 	note := salted(entry)
 	hash := ledger.Hash(note)
 	_, err := l.submit(ctx, &request{size: len(note), decide: func(g *group) (ledger.Receipt, error) {
-		if g.unmoored != nil {
-			return ledger.Receipt{}, &ledger.WriteError{Path: g.path, Err: g.unmoored}
+		if g.unanchored != nil {
+			return ledger.Receipt{}, &ledger.WriteError{Path: g.path, Err: g.unanchored}
 		}
 		if err := g.paid(session); err != nil {
 			return ledger.Receipt{}, err
@@ -57,8 +57,9 @@ func (l *Ledger) noteIf(ctx context.Context, session string, entry []byte, may f
 	return err
 }
 
-// paid returns an error where a session that one charge pays for has no such charge, or none that pays in this window, or where the door is closed to who made it. It is decided
-// with the note, so that nothing lies between the two: a note of such a session is what is told next.
+// paid returns an error where a session that one charge pays for has no such charge, or none that
+// pays in this window, or where the door is closed to who made it. It is decided with the note, so
+// that nothing lies between the two: a note of such a session is what is told next.
 func (g *group) paid(session string) error {
 	sequence, ok := ledger.NotesCharge(session)
 	if !ok {
@@ -89,9 +90,11 @@ func salted(entry []byte) []byte {
 const notesAtOnce = 256
 
 // selectNotes asks for notes by their sequences, so that what lies between them is not read.
-var selectNotes = `SELECT sequence, body, hash, answer FROM records WHERE sequence IN (?` + strings.Repeat(", ?", notesAtOnce-1) + `) ORDER BY sequence`
+var selectNotes = `SELECT sequence, body, hash, answer FROM records WHERE sequence IN (?` + strings.Repeat(", ?", notesAtOnce-1) +
+	`) ORDER BY sequence`
 
-// Notes implements [ledger.Ledger]. It reads some at a time, so that charges do not wait for all of them.
+// Notes implements [ledger.Ledger]. It reads some at a time, so that charges do not wait for all of
+// them.
 func (l *Ledger) Notes(ctx context.Context, session string) ([][]byte, error) {
 	sequences, err := l.notesOf(ctx, session)
 	if err != nil {

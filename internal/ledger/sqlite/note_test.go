@@ -149,7 +149,8 @@ func TestPromise14Secret(t *testing.T) {
 	}
 }
 
-// A note that was changed, swapped with another, or lost is noticed when the ledger is opened, and by Verify.
+// A note that was changed, swapped with another, or lost is noticed when the ledger is opened, and
+// by Verify.
 func TestPromise14Damage(t *testing.T) {
 	for name, statement := range map[string]string{
 		"changed":        `UPDATE records SET answer = CAST('0123456789abcdefforged' AS BLOB) WHERE sequence = 2`,
@@ -185,7 +186,8 @@ func TestPromise14DamageWhileOpen(t *testing.T) {
 	for i := range 4 {
 		mustNote(t, l, "s", fmt.Sprint("note ", i))
 	}
-	for _, statement := range []string{`DROP TRIGGER records_not_updated`, `UPDATE records SET answer = CAST('0123456789abcdefforged' AS BLOB) WHERE sequence = 2`} {
+	for _, statement := range []string{`DROP TRIGGER records_not_updated`,
+		`UPDATE records SET answer = CAST('0123456789abcdefforged' AS BLOB) WHERE sequence = 2`} {
 		if _, err := l.conn.ExecContext(ctx, statement); err != nil {
 			t.Fatal(err)
 		}
@@ -252,23 +254,24 @@ func TestPromise14Durable(t *testing.T) {
 	}
 }
 
-// Notes are anchored like charges: a copy that lacks one is refused. After a recovery, sessions from before it are over, and a charge from before it
-// gets no answer: both may have been told already.
+// Notes are anchored like charges: a copy that lacks one is refused. After a recovery, sessions
+// from before it are over, and a charge from before it gets no answer: both may have been told
+// already.
 func TestPromise14Recovered(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.db")
 	o := Options{Anchorage: &buoy{}}
-	l := moored(t, path, o)
+	l := anchoredLedger(t, path, o)
 	round := mustCharge(t, l, ask("round 1", hospital(100)))
 	mustNote(t, l, "s", "threshold")
 	putBack := aside(t, path)
 	mustNote(t, l, "s", "fired, with an answer")
 	mustKeep(t, l, round.Sequence, "key", "42")
-	l.mooring = nil // killed
+	l.keeper = nil // killed
 	mustClose(t, l)
 	putBack()
 	mustRefuse(t, path, o, "it is older")
 	mustRecover(t, path, o)
-	l = moored(t, path, o)
+	l = anchoredLedger(t, path, o)
 	if era, err := l.Era(ctx); err != nil || era == "" {
 		t.Errorf("the era is %q, %v", era, err)
 	}
@@ -288,7 +291,7 @@ func TestPromise14Recovered(t *testing.T) {
 	later := mustCharge(t, l, ask("later", hospital(100)))
 	mustKeep(t, l, later.Sequence, "key", "44")
 	mustClose(t, l)
-	l = moored(t, path, o)
+	l = anchoredLedger(t, path, o)
 	if got := notes(t, l, "s in a new era"); got != "x" {
 		t.Errorf("got %q", got)
 	}
@@ -297,11 +300,12 @@ func TestPromise14Recovered(t *testing.T) {
 	}
 }
 
-// Where the anchor cannot be stored a note is not confirmed, is not told of, and no other is written.
+// Where the anchor cannot be stored a note is not confirmed, is not told of, and no other is
+// written.
 func TestPromise14AnchorFails(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.db")
 	place := &buoy{}
-	l := moored(t, path, Options{Anchorage: place})
+	l := anchoredLedger(t, path, Options{Anchorage: place})
 	mustNote(t, l, "s", "a")
 	down := errors.New("the buoy sank")
 	place.fail = down
@@ -326,7 +330,7 @@ func TestPromise14AnchorFails(t *testing.T) {
 // Notes count like other records: an anchor is stored before the every-th of them is confirmed.
 func TestPromise14Anchored(t *testing.T) {
 	place := &buoy{}
-	l := moored(t, filepath.Join(t.TempDir(), "ledger.db"), Options{Anchorage: place, Every: 3})
+	l := anchoredLedger(t, filepath.Join(t.TempDir(), "ledger.db"), Options{Anchorage: place, Every: 3})
 	began := place.anchor.Sequence
 	for i := range uint64(10) {
 		mustNote(t, l, "s", fmt.Sprint(i))

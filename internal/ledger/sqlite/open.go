@@ -20,9 +20,10 @@ func Open(path string) (*Ledger, error) { return OpenWith(path, Options{}) }
 
 func open(path string, now func() time.Time) (*Ledger, error) { return openWith(path, Options{}, now) }
 
-// openMoored opens a ledger after comparing it with its anchor, before anything is changed. To go on from there is the caller's to do:
-// the anchor must not know of what a process that died left in the log before that is on stable storage.
-func openMoored(path string, now func() time.Time, mooring *chain.Mooring) (_ *Ledger, err error) {
+// openAnchored opens a ledger after comparing it with its anchor, before anything is changed. To go
+// on from there is the caller's to do: the anchor must not know of what a process that died left in
+// the log before that is on stable storage.
+func openAnchored(path string, now func() time.Time, keeper *chain.AnchorKeeper) (_ *Ledger, err error) {
 	path, _, err = resolve(path)
 	if err != nil {
 		return nil, err
@@ -43,7 +44,7 @@ func openMoored(path string, now func() time.Time, mooring *chain.Mooring) (_ *L
 	}
 	if !exists {
 		// An anchor without a ledger is one whose ledger is lost.
-		if err := mooring.Open(background, path, nil, nil); err != nil {
+		if err := keeper.Open(background, path, nil, nil); err != nil {
 			return nil, err
 		}
 		if err := create(path, now()); err != nil {
@@ -51,7 +52,7 @@ func openMoored(path string, now func() time.Time, mooring *chain.Mooring) (_ *L
 		}
 	}
 	use(path)
-	state, err := check(path, mooring)
+	state, err := check(path, keeper)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +74,7 @@ func openMoored(path string, now func() time.Time, mooring *chain.Mooring) (_ *L
 }
 
 // check reads the ledger through a view, which cannot change it.
-func check(path string, mooring *chain.Mooring) (_ *chain.State, err error) {
+func check(path string, keeper *chain.AnchorKeeper) (_ *chain.State, err error) {
 	v, err := look(path)
 	if err != nil {
 		return nil, err
@@ -84,7 +85,7 @@ func check(path string, mooring *chain.Mooring) (_ *chain.State, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, c.Close()) }()
-	_, _, err = mooring.Check(background, path, state, func(sequence uint64) (string, error) {
+	_, _, err = keeper.Check(background, path, state, func(sequence uint64) (string, error) {
 		var hash string
 		err := c.QueryRowContext(background, "SELECT hash FROM records WHERE sequence = ?", int64(sequence)).Scan(&hash)
 		return hash, err
@@ -92,8 +93,9 @@ func check(path string, mooring *chain.Mooring) (_ *chain.State, err error) {
 	return state, err
 }
 
-// take opens the database for this process alone. SQLite reads its log again, and must come to the same head as we
-// did. What a process that died left in the log is put into the file, so that a new log begins empty.
+// take opens the database for this process alone. SQLite reads its log again, and must come to the
+// same head as we did. What a process that died left in the log is put into the file, so that a new
+// log begins empty.
 func take(path string, state *chain.State) (_ *conn, marker uint32, err error) {
 	c, err := dial(path)
 	if err != nil {
@@ -116,7 +118,8 @@ func take(path string, state *chain.State) (_ *conn, marker uint32, err error) {
 	if size, err := logSize(path); err != nil {
 		return nil, 0, err
 	} else if size > 0 {
-		// On a full disk the log stays, which has everything, so that what was paid for can still be had.
+		// On a full disk the log stays, which has everything, so that what was paid for can still
+		// be had.
 		if err := c.empty(); err != nil && !full(err) {
 			return nil, 0, &ledger.WriteError{Path: path, Broken: true, Err: err}
 		}

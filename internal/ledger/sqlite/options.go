@@ -10,42 +10,45 @@ import (
 
 // Options are what an owner may choose for a ledger. The zero value is what Open uses.
 type Options struct {
-	// Anchorage is a second place, out of reach of what may replace the ledger, in which its anchor is kept. A ledger that is
-	// older than its anchor is not opened. Nil keeps none.
+	// Anchorage is a second place, out of reach of what may replace the ledger, in which its anchor
+	// is kept. A ledger that is older than its anchor is not opened. Nil keeps none.
 	Anchorage ledger.Anchorage
-	// Every is after how many records an anchor is stored; 0 stands for 1, which notices every record that is missing.
-	// With more, an older copy of a ledger that was not closed passes where it lacks fewer records than that.
+	// Every is after how many records an anchor is stored; 0 stands for 1, which notices every
+	// record that is missing. With more, an older copy of a ledger that was not closed passes where
+	// it lacks fewer records than that.
 	Every uint64
 }
 
-func (o Options) mooring() *chain.Mooring {
+func (o Options) anchorKeeper() *chain.AnchorKeeper {
 	if o.Anchorage == nil {
 		return nil
 	}
-	return chain.NewMooring(o.Anchorage, o.Every)
+	return chain.NewAnchorKeeper(o.Anchorage, o.Every)
 }
 
-// OpenWith is Open with options. It returns a [*ledger.AnchorError] when the ledger is not the one that its anchor
-// knows; see [Recover]. It returns a [*ledger.UnanchoredError] when the ledger had an anchor and there is none; see [BeginAnchor].
+// OpenWith is Open with options. It returns a [*ledger.AnchorError] when the ledger is not the one
+// that its anchor knows; see [Recover]. It returns a [*ledger.UnanchoredError] when the ledger had
+// an anchor and there is none; see [BeginAnchor].
 func OpenWith(path string, o Options) (*Ledger, error) { return openWith(path, o, time.Now) }
 
 func openWith(path string, o Options, now func() time.Time) (_ *Ledger, err error) {
-	mooring := o.mooring()
-	l, err := openMoored(path, now, mooring)
+	keeper := o.anchorKeeper()
+	l, err := openAnchored(path, now, keeper)
 	if err != nil {
 		return nil, err
 	}
-	if err := mooring.Open(background, l.path, l.state, l.hashAt); err != nil {
+	if err := keeper.Open(background, l.path, l.state, l.hashAt); err != nil {
 		return nil, l.abandon(fmt.Errorf("the ledger %s was not opened, and nothing was charged: %w", l.path, err))
 	}
-	l.mooring = mooring
+	l.keeper = keeper
 	if err := l.noteAnchor(o.Anchorage); err != nil {
 		return nil, l.abandon(err)
 	}
 	return l, nil
 }
 
-// noteAnchor makes the ledger know by itself that it has an anchor. Where the disk is full it is tried again when the ledger is next opened: what was paid for can be had until then.
+// noteAnchor makes the ledger know by itself that it has an anchor. Where the disk is full it is
+// tried again when the ledger is next opened: what was paid for can be had until then.
 func (l *Ledger) noteAnchor(place ledger.Anchorage) error {
 	if place == nil || l.state.Anchored() {
 		return nil

@@ -26,11 +26,13 @@ type state struct {
 }
 
 func (w *told) clone() *told {
-	return &told{charges: maps.Clone(w.charges), answers: maps.Clone(w.answers), windows: w.windows, asked: w.asked, notes: maps.Clone(w.notes), tried: maps.Clone(w.tried)}
+	return &told{charges: maps.Clone(w.charges), answers: maps.Clone(w.answers), windows: w.windows, asked: w.asked,
+		notes: maps.Clone(w.notes), tried: maps.Clone(w.tried)}
 }
 
-// states yields the states after every operation of a record: the extremes, and so many others. States that were seen
-// before are left out, and those within the first operations, which only put files there.
+// states yields the states after every operation of a record: the extremes, and so many others.
+// States that were seen before are left out, and those within the first operations, which only put
+// files there.
 func states(ops []op, skip int, before *told, seed uint64, others int, yield func(state) bool) {
 	m, w := newMedia(never), before.clone()
 	r := rand.New(rand.NewPCG(seed, 0))
@@ -71,7 +73,8 @@ func states(ops []op, skip int, before *told, seed uint64, others int, yield fun
 	}
 }
 
-// try opens all states of a record, on a few goroutines, until some are wrong. It returns how many there were.
+// try opens all states of a record, on a few goroutines, until some are wrong. It returns how many
+// there were.
 func try(ops []op, skip int, before *told, seed uint64, others int) (int, error) {
 	jobs := make(chan state, 8)
 	var mu sync.Mutex
@@ -203,8 +206,8 @@ func TestPromise1PowerCutWhileMending(t *testing.T) {
 	t.Logf("%d ledgers were mended, in %d states", mended, n)
 }
 
-// A disk that says that it has synced and has not, everything or only what stands beside the ledger, is what the test
-// above must be able to see.
+// A disk that says that it has synced and has not, everything or only what stands beside the
+// ledger, is what the test above must be able to see.
 func TestPromise1TestSeesMissingSync(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one process after the other, which the race detector has nothing to say about")
@@ -230,8 +233,8 @@ func TestPromise1TestSeesMissingSync(t *testing.T) {
 	}
 }
 
-// A process is killed at any moment, which loses nothing that it wrote; the next one tells clients what it finds; and then
-// the power is cut.
+// A process is killed at any moment, which loses nothing that it wrote; the next one tells clients
+// what it finds; and then the power is cut.
 func TestPromise1PowerCutAfterReopening(t *testing.T) {
 	underTorture(t)
 	ops, err := recording(nil, nil, script)
@@ -284,7 +287,8 @@ func TestPromise1PowerCutAfterReopening(t *testing.T) {
 				mu.Lock()
 				defer mu.Unlock()
 				lost++
-				first = fmt.Errorf("killed after operation %d (%s %s), opened, power cut: %w", i*step, ops[i*step].do, ops[i*step].file, err)
+				first = fmt.Errorf("killed after operation %d (%s %s), opened, power cut: %w", i*step, ops[i*step].do,
+					ops[i*step].file, err)
 			}
 			return nil
 		})

@@ -15,8 +15,9 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// That fsync is really asked for is tested in fsync_linux_test.go. Here: the files as
-// they are on disk when Charge returns, while the ledger is open, have the charge, and the file alone says that it needs its log.
+// That fsync is really asked for is tested in fsync_linux_test.go. Here: the files as they are on
+// disk when Charge returns, while the ledger is open, have the charge, and the file alone says that
+// it needs its log.
 func TestPromise1ChargedBeforeRelease(t *testing.T) {
 	l, path := fresh(t)
 	for i := range 20 {
@@ -74,7 +75,8 @@ func TestPromise2NeverOverBudgetAllOrNothing(t *testing.T) {
 		t.Fatalf("got %v; want a BudgetError", err)
 	}
 	// Rho and delta are limits of their own.
-	c.Request, c.Cost, c.Accounts = "delta", dp.Cost{Epsilon: dp.Unbounded, Rho: 1, Delta: 2}, []ledger.Account{{Name: "d", Filter: account.ZCDPFilter(dp.One, 1)}}
+	c.Request, c.Cost, c.Accounts = "delta", dp.Cost{Epsilon: dp.Unbounded, Rho: 1, Delta: 2},
+		[]ledger.Account{{Name: "d", Filter: account.ZCDPFilter(dp.One, 1)}}
 	if _, err := l.Charge(ctx, c); !errors.As(err, &budget) {
 		t.Fatalf("got %v; want a BudgetError", err)
 	}
@@ -248,7 +250,8 @@ func TestPromise10IndependentOfTheClock(t *testing.T) {
 }
 
 func TestPathsWithOddCharacters(t *testing.T) {
-	for _, name := range []string{"with space", "a?mode=memory", "b#c", "100%", "%41", "ü", "a&b=c;d", "'", "\"", ":memory:", "-", "file:x", "back\\slash"} {
+	for _, name := range []string{"with space", "a?mode=memory", "b#c", "100%", "%41", "ü", "a&b=c;d", "'", "\"", ":memory:", "-",
+		"file:x", "back\\slash"} {
 		path := filepath.Join(t.TempDir(), name)
 		l := reopen(t, path)
 		mustCharge(t, l, ask("r", hospital(1)))

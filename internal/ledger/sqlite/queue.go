@@ -68,8 +68,9 @@ func (q *queue) withdraw(r *request) bool {
 	return true
 }
 
-// submit waits until a request was decided, and what it wrote is on stable storage. Whoever gets the turn first serves all that
-// wait, so there is no goroutine that would have to be stopped, and a single caller waits for nobody.
+// submit waits until a request was decided, and what it wrote is on stable storage. Whoever gets
+// the turn first serves all that wait, so there is no goroutine that would have to be stopped, and
+// a single caller waits for nobody.
 func (l *Ledger) submit(ctx context.Context, r *request) (ledger.Receipt, error) {
 	if err := ctx.Err(); err != nil {
 		return ledger.Receipt{}, err
@@ -82,7 +83,8 @@ func (l *Ledger) submit(ctx context.Context, r *request) (ledger.Receipt, error)
 		case <-r.done:
 			return r.receipt, r.err
 		case l.turn <- struct{}{}:
-			// Those who were answered last are about to ask again. They are let in first, which costs nothing when there are none.
+			// Those who were answered last are about to ask again. They are let in first, which
+			// costs nothing when there are none.
 			runtime.Gosched()
 			l.serveNext()
 		case <-over:
@@ -94,8 +96,9 @@ func (l *Ledger) submit(ctx context.Context, r *request) (ledger.Receipt, error)
 	}
 }
 
-// serveNext serves those who wait, and gives the turn back whatever happens. What panics here is a place of anchors, which is
-// somebody else's code, or a bug: the fate of the last write is not known then, and the ledger is stopped.
+// serveNext serves those who wait, and gives the turn back whatever happens. What panics here is a
+// place of anchors, which is somebody else's code, or a bug: the fate of the last write is not
+// known then, and the ledger is stopped.
 func (l *Ledger) serveNext() {
 	defer l.leave()
 	requests := l.waiting.take()

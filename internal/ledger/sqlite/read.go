@@ -14,7 +14,8 @@ import (
 
 // Reader reads a ledger without being its writer. It changes nothing.
 //
-// It keeps the ledger locked until it is closed, so whoever reads for long makes writers wait: read first, then show.
+// It keeps the ledger locked until it is closed, so whoever reads for long makes writers wait: read
+// first, then show.
 type Reader struct {
 	path string
 	lock *lock
@@ -31,8 +32,8 @@ type Line struct {
 	Body, Hash string
 }
 
-// Read opens the ledger at the path for reading. It returns the errors of [Verify], but for those of records, which
-// come when they are read.
+// Read opens the ledger at the path for reading. It returns the errors of [Verify], but for those
+// of records, which come when they are read.
 //
 // What a process that died left in the log is read from there, and the ledger stays as it is.
 func Read(path string) (_ *Reader, err error) {
@@ -81,11 +82,13 @@ func (r *Reader) readHead() error {
 // Path returns the one absolute name of the ledger.
 func (r *Reader) Path() string { return r.path }
 
-// Head returns the sequence and the hash of the last record, as the head beside the records has them.
+// Head returns the sequence and the hash of the last record, as the head beside the records has
+// them.
 func (r *Reader) Head() (uint64, string) { return r.last, r.head }
 
-// Records returns all records in their order, each checked against its hash and against the one before, and the last one
-// against the head. Whether they add up is not asked here: see [Reader.Verify], and the package replay for a second opinion.
+// Records returns all records in their order, each checked against its hash and against the one
+// before, and the last one against the head. Whether they add up is not asked here: see
+// [Reader.Verify], and the package replay for a second opinion.
 //
 // After an error there is nothing more. It can be called again, and gives the same.
 func (r *Reader) Records() iter.Seq2[Line, error] {
@@ -125,7 +128,8 @@ func (r *Reader) Records() iter.Seq2[Line, error] {
 			batch.release()
 		}
 		if next != r.last+1 || previous != r.head {
-			yield(Line{}, &ledger.CorruptError{Path: r.path, Where: fmt.Sprintf("it has %d records, and the head says that the last is number %d", next, r.last)})
+			yield(Line{}, &ledger.CorruptError{Path: r.path,
+				Where: fmt.Sprintf("it has %d records, and the head says that the last is number %d", next, r.last)})
 		}
 	}
 }
@@ -141,7 +145,8 @@ type Summary struct {
 	Last     time.Time              `json:"last"`
 }
 
-// Verify checks what [Verify] checks. It calls tell now and then with how many records were checked, of how many.
+// Verify checks what [Verify] checks. It calls tell now and then with how many records were
+// checked, of how many.
 func (r *Reader) Verify(tell func(done, of uint64)) (Summary, error) {
 	s := Summary{Kinds: map[ledger.Kind]uint64{}, Windows: map[string]uint64{}}
 	state := chain.New()

@@ -64,14 +64,16 @@ func TestRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if told == 0 || sum.Kinds[ledger.KindCharge] != 300 || sum.Kinds[ledger.KindTopUp] != 1 || sum.Windows["hospital"] != 2 || len(sum.Owner) != 64 || sum.Identity == "" {
+	if told == 0 || sum.Kinds[ledger.KindCharge] != 300 || sum.Kinds[ledger.KindTopUp] != 1 || sum.Windows["hospital"] != 2 ||
+		len(sum.Owner) != 64 || sum.Identity == "" {
 		t.Errorf("told %d times; %+v", told, sum)
 	}
 	if err := errors.Join(r.Close(), r.Close()); err != nil {
 		t.Error(err)
 	}
 	report := mustVerify(t, path)
-	if report.Head != sum.Head || report.Records != sum.Records || report.Charges != sum.Charges || report.Answers != sum.Answers || fmt.Sprint(report.Balances) != fmt.Sprint(sum.Balances) {
+	if report.Head != sum.Head || report.Records != sum.Records || report.Charges != sum.Charges || report.Answers != sum.Answers ||
+		fmt.Sprint(report.Balances) != fmt.Sprint(sum.Balances) {
 		t.Errorf("%+v and %+v", report, sum.Report)
 	}
 	if after, _ := os.ReadFile(path); string(after) != string(before) {
@@ -134,7 +136,8 @@ func TestReadDamaged(t *testing.T) {
 	}
 }
 
-// What a process that died left in its log is read, what it had not finished is not, and both stay for the next writer.
+// What a process that died left in its log is read, what it had not finished is not, and both stay
+// for the next writer.
 func TestReadAfterCrash(t *testing.T) {
 	l, path := fresh(t)
 	mustCharge(t, l, ask("first", hospital(10)))

@@ -9,7 +9,8 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// Records implements [ledger.Ledger]. It reads some at a time, so that charges do not wait for a caller that takes its time.
+// Records implements [ledger.Ledger]. It reads some at a time, so that charges do not wait for a
+// caller that takes its time.
 func (l *Ledger) Records(ctx context.Context, from uint64) iter.Seq2[*ledger.Record, error] {
 	return func(yield func(*ledger.Record, error) bool) {
 		for n := few; ; n = many {

@@ -11,11 +11,14 @@ import (
 
 // Recovered is what [Recover] did.
 type Recovered struct {
-	// Problem is why the ledger was not the one that its anchor knows. It is empty where it was, and nothing was changed.
+	// Problem is why the ledger was not the one that its anchor knows. It is empty where it was,
+	// and nothing was changed.
 	Problem string `json:"problem"`
-	// Spent are the accounts that count as having spent more than before, with what they count as having spent now.
+	// Spent are the accounts that count as having spent more than before, with what they count as
+	// having spent now.
 	Spent []ledger.Balance `json:"spent"`
-	// Counted says that an earlier recovery had counted the loss already, and only the anchor was missing.
+	// Counted says that an earlier recovery had counted the loss already, and only the anchor was
+	// missing.
 	Counted bool `json:"counted"`
 	// Sequence and Hash are the head of the ledger, which is the anchor now.
 	Sequence uint64 `json:"sequence"`
@@ -29,23 +32,27 @@ func (r Recovered) String() string {
 	case r.Counted:
 		return fmt.Sprintf("what was lost had been counted as spent before; the anchor is at record %d now", r.Sequence)
 	}
-	return fmt.Sprintf("%s. What was lost counts as spent, in %d accounts; the anchor is at record %d now", r.Problem, len(r.Spent), r.Sequence)
+	return fmt.Sprintf("%s. What was lost counts as spent, in %d accounts; the anchor is at record %d now", r.Problem,
+		len(r.Spent), r.Sequence)
 }
 
-// Recover makes a ledger that OpenWith refuses with a [*ledger.AnchorError] usable again. It counts everything that can have been
-// released and is not in this ledger as spent, writes that down with the owner's reason, and anchors the result. A
-// ledger that is missing is created. Where OpenWith would not refuse, it changes nothing.
+// Recover makes a ledger that OpenWith refuses with a [*ledger.AnchorError] usable again. It counts
+// everything that can have been released and is not in this ledger as spent, writes that down with
+// the owner's reason, and anchors the result. A ledger that is missing is created. Where OpenWith
+// would not refuse, it changes nothing.
 //
-// It counts rather too much than too little: all that the anchor allowed, and where the ledger went on by itself, both. What was
-// lost beside the budget stays lost: answers that were kept, renewals, and top-ups.
+// It counts rather too much than too little: all that the anchor allowed, and where the ledger went
+// on by itself, both. What was lost beside the budget stays lost: answers that were kept, renewals,
+// and top-ups.
 func Recover(path string, o Options, reason string) (Recovered, error) {
 	if o.Anchorage == nil {
-		return Recovered{}, &ledger.InvalidError{Field: "place of the anchor", Problem: "is missing: without an anchor nothing is known about what was lost"}
+		return Recovered{}, &ledger.InvalidError{Field: "place of the anchor",
+			Problem: "is missing: without an anchor nothing is known about what was lost"}
 	}
 	if err := (ledger.Recovery{Reason: reason}).Validate(); err != nil {
 		return Recovered{}, err
 	}
-	mooring := o.mooring()
+	keeper := o.anchorKeeper()
 	// A ledger is created only where there is an anchor to recover it from.
 	_, found, err := o.Anchorage.Load(background)
 	if err != nil {
@@ -56,16 +63,18 @@ func Recover(path string, o Options, reason string) (Recovered, error) {
 		return Recovered{}, err
 	}
 	if !found {
-		return Recovered{}, fmt.Errorf("there is no anchor in %s, so nothing is known that the ledger %s might have lost. Nothing was changed", o.Anchorage, resolved)
+		return Recovered{},
+			fmt.Errorf("there is no anchor in %s, so nothing is known that the ledger %s might have lost. Nothing was changed",
+				o.Anchorage, resolved)
 	}
 	if !exists {
 		disuse(resolved) // the owner knows that there was a ledger
 	}
-	l, err := openMoored(path, time.Now, nil)
+	l, err := openAnchored(path, time.Now, nil)
 	if err != nil {
 		return Recovered{}, err
 	}
-	a, found, err := mooring.Check(background, l.path, l.state, l.hashAt)
+	a, found, err := keeper.Check(background, l.path, l.state, l.hashAt)
 	var refused *ledger.AnchorError
 	switch {
 	case err == nil && found:
@@ -76,7 +85,7 @@ func Recover(path string, o Options, reason string) (Recovered, error) {
 	case !errors.As(err, &refused):
 		return Recovered{}, l.abandon(err)
 	}
-	r, err := l.recover(mooring, a, reason)
+	r, err := l.recover(keeper, a, reason)
 	if err != nil {
 		return Recovered{}, l.abandon(err)
 	}
@@ -87,8 +96,11 @@ func Recover(path string, o Options, reason string) (Recovered, error) {
 	return r, l.Close()
 }
 
-// BeginAnchor stores a first anchor for a ledger that OpenWith refuses with a [*ledger.UnanchoredError]. The owner says with a reason that this is the ledger to go on with, which is written down as a
-// recovery that counts nothing: nobody knows what was lost, if anything, so all sessions from before are over, and charges without an answer get none. Where there is an anchor it changes nothing.
+// BeginAnchor stores a first anchor for a ledger that OpenWith refuses with a
+// [*ledger.UnanchoredError]. The owner says with a reason that this is the ledger to go on with,
+// which is written down as a recovery that counts nothing: nobody knows what was lost, if anything,
+// so all sessions from before are over, and charges without an answer get none. Where there is an
+// anchor it changes nothing.
 func BeginAnchor(path string, o Options, reason string) (Recovered, error) {
 	if o.Anchorage == nil {
 		return Recovered{}, &ledger.InvalidError{Field: "place of the anchor", Problem: "is missing"}
@@ -108,23 +120,23 @@ func BeginAnchor(path string, o Options, reason string) (Recovered, error) {
 	if !exists {
 		return Recovered{}, fmt.Errorf("there is no ledger at %s, so there is nothing to anchor", resolved)
 	}
-	l, err := openMoored(path, time.Now, nil)
+	l, err := openAnchored(path, time.Now, nil)
 	if err != nil {
 		return Recovered{}, err
 	}
 	if _, err := l.Enter(background, ledger.Recovery{Reason: reason}); err != nil {
 		return Recovered{}, l.abandon(err)
 	}
-	if err := o.mooring().Adopt(background, l.state, l.hashAt); err != nil {
+	if err := o.anchorKeeper().Adopt(background, l.state, l.hashAt); err != nil {
 		return Recovered{}, l.abandon(&ledger.WriteError{Path: l.path, Err: err})
 	}
 	sequence, hash := l.state.Head()
 	return Recovered{Sequence: sequence, Hash: hash}, l.Close()
 }
 
-// recover counts the loss and anchors the result. Killed in between, it leaves a ledger that is refused as before, and that
-// knows what it counted.
-func (l *Ledger) recover(mooring *chain.Mooring, a ledger.Anchor, reason string) (Recovered, error) {
+// recover counts the loss and anchors the result. Killed in between, it leaves a ledger that is
+// refused as before, and that knows what it counted.
+func (l *Ledger) recover(keeper *chain.AnchorKeeper, a ledger.Anchor, reason string) (Recovered, error) {
 	loss, err := chain.Missing(a, l.state, l.Records(background, 0))
 	if err != nil {
 		return Recovered{}, err
@@ -134,7 +146,7 @@ func (l *Ledger) recover(mooring *chain.Mooring, a ledger.Anchor, reason string)
 			return Recovered{}, err
 		}
 	}
-	if err := mooring.Adopt(background, l.state, l.hashAt); err != nil {
+	if err := keeper.Adopt(background, l.state, l.hashAt); err != nil {
 		return Recovered{}, &ledger.WriteError{Path: l.path, Err: err}
 	}
 	sequence, hash := l.state.Head()

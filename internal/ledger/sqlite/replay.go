@@ -114,7 +114,8 @@ func (v *view) checkPages() error {
 	return nil
 }
 
-// checkRecords follows the chain from its first record to its last. The size of the file bounds how many there can be.
+// checkRecords follows the chain from its first record to its last. The size of the file bounds how
+// many there can be.
 func checkRecords(c *conn, path string, size int64) (*chain.State, error) {
 	bad := func(n uint64, err error) error {
 		return &ledger.CorruptError{Path: path, Where: fmt.Sprintf("record %d: %v", n, err)}
@@ -156,7 +157,8 @@ func checkRecords(c *conn, path string, size int64) (*chain.State, error) {
 // smallest is less than a record takes on the disk.
 const smallest = 128
 
-// expected returns about how many records there are, so that memory is asked for once. It may be wrong.
+// expected returns about how many records there are, so that memory is asked for once. It may be
+// wrong.
 func expected(c *conn) int64 {
 	var n int64
 	var hash string
@@ -177,7 +179,8 @@ func checkHead(c *conn, path string, state *chain.State) error {
 	}
 	sequence, hash := state.Head()
 	if uint64(n) != sequence || h != hash {
-		return &ledger.CorruptError{Path: path, Where: fmt.Sprintf("the last record is number %d, but the head says that there are %d", sequence, n)}
+		return &ledger.CorruptError{Path: path,
+			Where: fmt.Sprintf("the last record is number %d, but the head says that there are %d", sequence, n)}
 	}
 	return nil
 }

@@ -37,9 +37,10 @@ const (
 	batchesAhead = 4
 )
 
-// readRecords reads all records in order and checks each against its hash. It works ahead in goroutines of its own: to get the
-// rows, to decode them and to follow the chain each take their time, and opening a large ledger waits for the slowest and
-// not for the sum. When the loop over it ends, so has the reading.
+// readRecords reads all records in order and checks each against its hash. It works ahead in
+// goroutines of its own: to get the rows, to decode them and to follow the chain each take their
+// time, and opening a large ledger waits for the slowest and not for the sum. When the loop over it
+// ends, so has the reading.
 func readRecords(c *conn) iter.Seq[batch] {
 	return func(yield func(batch) bool) {
 		free := make(chan []row, batchesAhead+3)
@@ -86,8 +87,8 @@ func readRecords(c *conn) iter.Seq[batch] {
 	}
 }
 
-// scan hands on the rows in batches until there are no more or nobody wants them. It talks to the driver itself, because
-// database/sql looks at every value again.
+// scan hands on the rows in batches until there are no more or nobody wants them. It talks to the
+// driver itself, because database/sql looks at every value again.
 func scan(c *conn, next func() ([]row, bool), send func(batch) bool) {
 	rows, ok := next()
 	if !ok {

@@ -6,8 +6,9 @@ const (
 	pageSize      = 4096
 )
 
-// The version of the schema is also the marker: it is the one number that SQLite writes for us at a fixed place of
-// the first page, so that it can be read from the file alone, whatever is in the log beside it.
+// The version of the schema is also the marker: it is the one number that SQLite writes for us at a
+// fixed place of the first page, so that it can be read from the file alone, whatever is in the log
+// beside it.
 const (
 	closed = 3              // everything is in the file
 	opened = 1<<16 | closed // the file needs its log

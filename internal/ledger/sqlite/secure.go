@@ -7,11 +7,12 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// secureLog writes the log that a process left behind once more, byte for byte, up to its last commit, and cuts off what follows. This
-// comes before anybody is told what is in it, and before any of it goes into the file. That a commit can be read does not mean
-// that it is on the disk: the process may have died before its fsync, or been stopped because that failed, after which the kernel
-// calls what it could not write written. What is written again is written again by the next fsync. It takes no
-// room, and to be interrupted does no harm, because the bytes are the same.
+// secureLog writes the log that a process left behind once more, byte for byte, up to its last
+// commit, and cuts off what follows. This comes before anybody is told what is in it, and before
+// any of it goes into the file. That a commit can be read does not mean that it is on the disk: the
+// process may have died before its fsync, or been stopped because that failed, after which the
+// kernel calls what it could not write written. What is written again is written again by the next
+// fsync. It takes no room, and to be interrupted does no harm, because the bytes are the same.
 func secureLog(path string) (err error) {
 	g, err := readLog(path)
 	if err != nil || g.file == nil {

@@ -27,7 +27,8 @@ import (
 // soak makes the tests of this package try much more, for an hour or so.
 var soak = flag.Bool("soak", false, "many more rounds, for an hour or so")
 
-// survivors is the budget of the ledgers in this file, in charges. It is often exhausted before the ledger is done with.
+// survivors is the budget of the ledgers in this file, in charges. It is often exhausted before the
+// ledger is done with.
 const survivors = 60
 
 func init() {
@@ -37,9 +38,9 @@ func init() {
 	}
 }
 
-// clients opens the ledger and has several clients ask until the process is killed. They begin with the requests on
-// standard input, which others had sent before. The lines they write are "ask request" before a
-// request is sent, and "got request answer" when its answer is released.
+// clients opens the ledger and has several clients ask until the process is killed. They begin with
+// the requests on standard input, which others had sent before. The lines they write are "ask
+// request" before a request is sent, and "got request answer" when its answer is released.
 func clients(path, bug string) error {
 	input, err := io.ReadAll(os.Stdin)
 	if err != nil {
@@ -104,7 +105,8 @@ func note(l *Ledger, session string, n int, bug string, say func(...string)) err
 	return nil
 }
 
-// answer is what a server does for a request: charge, look whether it was answered before, otherwise keep a new answer.
+// answer is what a server does for a request: charge, look whether it was answered before,
+// otherwise keep a new answer.
 func answer(l *Ledger, request, bug string, say func(...string)) (string, error) {
 	r, err := l.Charge(ctx, ask(request, hospital(survivors), ledger.Account{Name: "hospital/ana", Filter: admits(survivors)}))
 	if err != nil {
@@ -140,7 +142,8 @@ type survivor struct {
 }
 
 func newSurvivor(dir, child string) *survivor {
-	return &survivor{path: filepath.Join(dir, "ledger.db"), child: child, released: map[string]string{}, open: map[string]bool{}, noted: map[string]int{}}
+	return &survivor{path: filepath.Join(dir, "ledger.db"), child: child, released: map[string]string{}, open: map[string]bool{},
+		noted: map[string]int{}}
 }
 
 // What a round can find wrong.
@@ -172,8 +175,8 @@ func (v *survivor) round() error {
 	}
 	var kill sync.Once
 	killed := func() { kill.Do(func() { child.Process.Kill() }) }
-	// The moment is a number of lines and then a little time, so that it means the same on a slow machine;
-	// or it is while the ledger is created, mended or checked.
+	// The moment is a number of lines and then a little time, so that it means the same on a slow
+	// machine; or it is while the ledger is created, mended or checked.
 	left := 1 + rand.IntN(60)
 	if rand.IntN(5) == 0 {
 		defer time.AfterFunc(rand.N(30*time.Millisecond), killed).Stop()
@@ -296,7 +299,8 @@ func TestPromise6KilledWithClients(t *testing.T) {
 				}
 			}
 			defer func() { count() }()
-			// Whether a process dies between a charge and its answer is chance; the rounds go on until it has happened.
+			// Whether a process dies between a charge and its answer is chance; the rounds go on
+			// until it has happened.
 			met := func() bool { return unkept.Load() > 0 && released.Load() >= done.Load() }
 			for i := 0; begun.Add(1) <= int64(rounds) || !met() && begun.Load() < int64(20*rounds); i++ {
 				if i%perLedger == 0 {
@@ -310,7 +314,8 @@ func TestPromise6KilledWithClients(t *testing.T) {
 				}
 				if err := v.round(); err != nil {
 					t.Error(err)
-					for kind, n := range map[error]*atomic.Int64{errUnpaid: &unpaid, errLost: &lost, errOverspent: &overspent, errUnreadable: &unreadable} {
+					for kind, n := range map[error]*atomic.Int64{errUnpaid: &unpaid, errLost: &lost, errOverspent: &overspent,
+						errUnreadable: &unreadable} {
 						if errors.Is(err, kind) {
 							n.Add(1)
 						}
@@ -327,8 +332,9 @@ func TestPromise6KilledWithClients(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	result := fmt.Sprintf("rounds %d, killed %d, released %d, charges without an answer %d; unpaid %d, lost %d, overspent %d, unreadable %d",
-		done.Load(), killed.Load(), released.Load(), unkept.Load(), unpaid.Load(), lost.Load(), overspent.Load(), unreadable.Load())
+	result :=
+		fmt.Sprintf("rounds %d, killed %d, released %d, charges without an answer %d; unpaid %d, lost %d, overspent %d, unreadable %d",
+			done.Load(), killed.Load(), released.Load(), unkept.Load(), unpaid.Load(), lost.Load(), overspent.Load(), unreadable.Load())
 	if *soak {
 		fmt.Println(result)
 	}

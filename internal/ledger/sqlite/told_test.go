@@ -28,7 +28,8 @@ type told struct {
 }
 
 func newTold() *told {
-	return &told{charges: map[string]ledger.Receipt{}, answers: map[string]string{}, asked: map[string]bool{}, windows: 1, notes: map[string][]string{}, tried: map[string][]string{}}
+	return &told{charges: map[string]ledger.Receipt{}, answers: map[string]string{}, asked: map[string]bool{}, windows: 1,
+		notes: map[string][]string{}, tried: map[string][]string{}}
 }
 
 func (w *told) blame(format string, args ...any) {
@@ -142,7 +143,8 @@ func (s *session) renew() {
 	}
 }
 
-// note writes the next note of a session, which belongs to one client. The second one is longer than a page of the file.
+// note writes the next note of a session, which belongs to one client. The second one is longer
+// than a page of the file.
 func (s *session) note(name string) {
 	s.told.mu.Lock()
 	n := len(s.told.tried[name])
@@ -241,7 +243,8 @@ func (w *told) check(l *Ledger) error {
 			for _, b := range r.Balances {
 				spent[b.Account] = spent[b.Account].Add(r.Cost)
 				if spent[b.Account] != b.Spent || !b.Spent.Within(b.Limit) {
-					return fmt.Errorf("record %d: %s has spent %v of %v; the charges are %v", r.Sequence, b.Account, b.Spent, b.Limit, spent[b.Account])
+					return fmt.Errorf("record %d: %s has spent %v of %v; the charges are %v", r.Sequence, b.Account, b.Spent,
+						b.Limit, spent[b.Account])
 				}
 			}
 		case ledger.KindAnswer:
@@ -259,7 +262,8 @@ func (w *told) check(l *Ledger) error {
 		if r == nil {
 			return fmt.Errorf("the charge of %s was confirmed and is lost", request)
 		}
-		if r.Sequence != receipt.Sequence || hashes[r.Sequence] != receipt.Hash || !slices.Equal(r.Balances, receipt.Balances) || r.Cost != receipt.Cost {
+		if r.Sequence != receipt.Sequence || hashes[r.Sequence] != receipt.Hash || !slices.Equal(r.Balances, receipt.Balances) ||
+			r.Cost != receipt.Cost {
 			return fmt.Errorf("the charge of %s is another one than was confirmed: %+v, %+v", request, r, receipt)
 		}
 	}
@@ -282,7 +286,8 @@ func (w *told) check(l *Ledger) error {
 	return nil
 }
 
-// checkNotes: what was confirmed is there, everything is in the order in which it was written, and there is nothing else.
+// checkNotes: what was confirmed is there, everything is in the order in which it was written, and
+// there is nothing else.
 func (w *told) checkNotes(l *Ledger) error {
 	for _, name := range []string{"session 0", "session 1"} {
 		all, err := l.Notes(ctx, name)
@@ -307,7 +312,8 @@ func (w *told) checkNotes(l *Ledger) error {
 	return nil
 }
 
-// recall asks again for everything that the ledger knows, so that clients may release it now, and writes nothing.
+// recall asks again for everything that the ledger knows, so that clients may release it now, and
+// writes nothing.
 func (s *session) recall() error {
 	for r, err := range s.Records(ctx, 0) {
 		if err != nil {
@@ -321,7 +327,8 @@ func (s *session) recall() error {
 	return nil
 }
 
-// retry sends again everything that was ever asked for. Afterwards all of it is known: charged, once, or refused.
+// retry sends again everything that was ever asked for. Afterwards all of it is known: charged,
+// once, or refused.
 func (s *session) retry() {
 	s.told.mu.Lock()
 	all := slices.Sorted(maps.Keys(s.told.asked))

@@ -22,8 +22,8 @@ type Report struct {
 // returns [ledger.ErrBusy], because a reader would hold up the charges of the one that
 // has it open. It returns a [*ledger.CorruptError] when the ledger does not check.
 //
-// After a crash the file alone is not the ledger: the log beside it has the last charges. Verify reads both, and leaves
-// the log for the next Open.
+// After a crash the file alone is not the ledger: the log beside it has the last charges. Verify
+// reads both, and leaves the log for the next Open.
 func Verify(path string) (Report, error) {
 	r, err := Read(path)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// The layer "torture" stands between SQLite and the VFS "unix". Files in the folder of a [disk] are counted, recorded
-// and made to fail as the disk says; all others are passed through.
+// The layer "torture" stands between SQLite and the VFS "unix". Files in the folder of a [disk] are
+// counted, recorded and made to fail as the disk says; all others are passed through.
 var torture struct {
 	once sync.Once
 	unix uintptr // the VFS below
@@ -34,7 +34,8 @@ type openFile struct {
 	dirSync bool // the first sync of a new journal or log also syncs the folder, as "unix" does
 }
 
-// at turns an address of C into a pointer. The detour is for vet, which cannot know that C's memory does not move.
+// at turns an address of C into a pointer. The detour is for vet, which cannot know that C's memory
+// does not move.
 func at[T any](address uintptr) *T { return *(**T)(unsafe.Pointer(&address)) }
 
 // address returns a Go function as C sees it, and function a C function as Go does.
@@ -61,8 +62,8 @@ type (
 	sizeFunc     = func(*libc.TLS, uintptr, uintptr) int32
 )
 
-// underTorture has every ledger of this test opened through the layer. Such a test must not be parallel, as the
-// variable is one for the package; it may have goroutines with a disk each.
+// underTorture has every ledger of this test opened through the layer. Such a test must not be
+// parallel, as the variable is one for the package; it may have goroutines with a disk each.
 func underTorture(t testing.TB) {
 	t.Helper()
 	torture.once.Do(func() {

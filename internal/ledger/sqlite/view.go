@@ -13,8 +13,9 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// view is a ledger as it is on the disk, the commits of its log laid over its file, for reading. Nothing can be
-// changed through it, so it is what a ledger is checked by before anybody writes to it: SQLite opens a log only for writing.
+// view is a ledger as it is on the disk, the commits of its log laid over its file, for reading.
+// Nothing can be changed through it, so it is what a ledger is checked by before anybody writes to
+// it: SQLite opens a log only for writing.
 type view struct {
 	path   string
 	file   *os.File
@@ -41,7 +42,8 @@ func look(path string) (_ *view, err error) {
 		return nil, err
 	}
 	if marker == opened && v.log.file == nil {
-		return nil, &ledger.CorruptError{Path: path, Where: "it was copied or restored without its log, " + path + "-wal, in which its last charges are"}
+		return nil, &ledger.CorruptError{Path: path,
+			Where: "it was copied or restored without its log, " + path + "-wal, in which its last charges are"}
 	}
 	if v.file, err = os.Open(path); err != nil {
 		return nil, fmt.Errorf("the ledger cannot be read: %w", err)
@@ -56,7 +58,8 @@ func look(path string) (_ *view, err error) {
 		v.size = int64(v.log.count) * pageSize
 		for n := pages + 1; n <= v.log.count; n++ {
 			if _, ok := v.log.pages[n]; !ok {
-				return nil, &ledger.CorruptError{Path: path, Where: fmt.Sprintf("it was cut off: page %d of %d is neither in the file nor in its log", n, v.log.count)}
+				return nil, &ledger.CorruptError{Path: path,
+					Where: fmt.Sprintf("it was cut off: page %d of %d is neither in the file nor in its log", n, v.log.count)}
 			}
 		}
 	}
@@ -92,7 +95,8 @@ func (v *view) Open(name string) (fs.File, error) {
 	return &viewFile{view: v}, nil
 }
 
-// viewFile is a reader of the view. A ledger is mostly read from its begin to its end, so it reads ahead.
+// viewFile is a reader of the view. A ledger is mostly read from its begin to its end, so it reads
+// ahead.
 type viewFile struct {
 	*view
 	at    int64

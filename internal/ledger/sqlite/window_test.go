@@ -14,10 +14,12 @@ func mustRenew(t testing.TB, l ledger.Ledger, dataset string, from uint64) {
 	}
 }
 
-// TestPromise15AChargePaysInItsWindow: whatever was charged and not answered when a window ends is not answered afterwards, also by a process that was started since.
+// TestPromise15AChargePaysInItsWindow: whatever was charged and not answered when a window ends is
+// not answered afterwards, also by a process that was started since.
 func TestPromise15AChargePaysInItsWindow(t *testing.T) {
 	l, path := fresh(t)
-	answered, open, other := ask("answered", hospital(9)), ask("open", hospital(9)), ask("other", ledger.Account{Name: "school", Filter: admits(9)})
+	answered, open, other := ask("answered", hospital(9)), ask("open", hospital(9)),
+		ask("other", ledger.Account{Name: "school", Filter: admits(9)})
 	other.Dataset = "school"
 	first := mustCharge(t, l, answered)
 	if first.Window != 1 {
@@ -34,7 +36,8 @@ func TestPromise15AChargePaysInItsWindow(t *testing.T) {
 	for _, again := range []string{"in the same process", "after a restart"} {
 		answered.Window, open.Window = 2, 2
 		var lapsed *ledger.LapsedError
-		if _, err := l.Charge(ctx, open); !errors.As(err, &lapsed) || *lapsed != (ledger.LapsedError{Request: "open", Dataset: "hospital", Window: 1, Now: 2}) {
+		if _, err := l.Charge(ctx, open); !errors.As(err, &lapsed) ||
+			*lapsed != (ledger.LapsedError{Request: "open", Dataset: "hospital", Window: 1, Now: 2}) {
 			t.Errorf("%s: charged again: %v", again, err)
 		}
 		if err := l.Keep(ctx, unanswered.Sequence, "key", []byte("43")); !errors.As(err, &lapsed) || !lapsed.Charged {

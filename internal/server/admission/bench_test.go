@@ -7,11 +7,11 @@ import (
 	"github.com/discreet-dp/discreet/api"
 )
 
-// BenchmarkDesk is what the desk adds to a question, with nobody else there and with many.
-func BenchmarkDesk(b *testing.B) {
+// BenchmarkDispatcher is whwith the dispatcher adds to a question, with nobody else there and with many.
+func BenchmarkDispatcher(b *testing.B) {
 	library := fake{ask: func(context.Context, api.Question) (*api.Answer, error) { return paidFor(), nil }}
 	b.Run("alone", func(b *testing.B) {
-		d := newDesk(people(b, "immediate"), library, Options{Rate: 1e12})
+		d := newDispatcher(people(b, "immediate"), library, Options{Rate: 1e12})
 		for b.Loop() {
 			if _, err := d.Ask(b.Context(), from("ana")); err != nil {
 				b.Fatal(err)
@@ -19,7 +19,7 @@ func BenchmarkDesk(b *testing.B) {
 		}
 	})
 	b.Run("crowd", func(b *testing.B) {
-		d := newDesk(people(b, "immediate"), library, Options{Rate: 1e12, Waiting: 1e6})
+		d := newDispatcher(people(b, "immediate"), library, Options{Rate: 1e12, Waiting: 1e6})
 		b.SetParallelism(100)
 		b.RunParallel(func(pb *testing.PB) {
 			for pb.Next() {

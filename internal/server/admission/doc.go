@@ -6,7 +6,7 @@
 //
 // At most [Options.Running] questions are with the engine at once. The others wait, and are served in turn by analyst: one who sends
 // five hundred waits for their own, and another who sends one is next. Where there is more than one turn, an analyst has at most all of them but one, so that long
-// questions of one leave a turn for the others. Of one analyst at most Running and [Options.Waiting] are at the desk
+// questions of one leave a turn for the others. Of one analyst at most Running and [Options.Waiting] are with the dispatcher
 // at a time; one more gets a [*LimitError]. A question counts from when it comes until its answer leaves, so
 // that the limit shows nothing that a tick hides. Whoever stops waiting leaves the queue, and nothing was charged.
 //
@@ -24,7 +24,7 @@
 // # The tick
 //
 // How long a question takes can depend on the data. Unless the policy of a dataset says release: immediate, everything that comes of a question
-// leaves at a multiple of the tick, counted on the monotonic clock from when the desk was made, and never earlier: answers, free answers, prices, descriptions, budgets that
+// leaves at a multiple of the tick, counted on the monotonic clock from when the dispatcher was made, and never earlier: answers, free answers, prices, descriptions, budgets that
 // do not admit it, failures of the engine, timeouts, cancellations, and refusals too. The work begins at a multiple of the tick as well: whoever could choose how much of a tick
 // is left for it would read how long it takes to the millisecond, by asking a few times. So as many questions begin on a tick as may run at once. Refusals depend on the text, the policy and public tables
 // alone, their sizes among it, but the time that they take does not: checking a question can read public tables, which opens the data. The engine's place is
@@ -52,7 +52,7 @@
 //   - The size of what is sent, and the time that sending takes. Both depend on what was released, and on nothing else.
 //   - Anybody who can measure on the machine: caches of the processor, memory, disks, power.
 //   - The owner's log, which says how long questions took.
-//   - Who asks past the desk: the library and the command line.
+//   - Who asks past the dispatcher: the library and the command line.
 //
 // # Sessions
 //
@@ -65,11 +65,11 @@
 //
 // # Models
 //
-// A training ([Desk.Train]) is a question that lasts and that keeps all cores busy, so at most [Options.Training] run at once; others wait before they take a turn, so that short questions go on
+// A training ([Dispatcher.Train]) is a question that lasts and that keeps all cores busy, so at most [Options.Training] run at once; others wait before they take a turn, so that short questions go on
 // beside them. All else is as with questions: what it costs stays, whatever stops it, and on its tick it leaves. Models that were trained before, lists of them and predictions are made of what was
-// released, and are looks ([Desk.Look]); a model whose training has not left on its tick is not there for them either.
+// released, and are looks ([Dispatcher.Look]); a model whose training has not left on its tick is not there for them either.
 //
 // # The end
 //
-// After [Desk.Drain] began, who comes and who waits gets [ErrEnding]. Who has their turn is waited for.
+// After [Dispatcher.Drain] began, who comes and who waits gets [ErrEnding]. Who has their turn is waited for.
 package admission

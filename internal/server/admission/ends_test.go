@@ -45,7 +45,7 @@ func TestEnds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var log bytes.Buffer
-				d := newDesk(people(t, "immediate"), fake{ask: func(ctx context.Context, q api.Question) (*api.Answer, error) {
+				d := newDispatcher(people(t, "immediate"), fake{ask: func(ctx context.Context, q api.Question) (*api.Answer, error) {
 					return paidFor(), c.work(ctx) // an answer beside an error, to see that it does not get out
 				}}, Options{Timeout: time.Minute, Log: slog.New(slog.NewTextHandler(&log, nil))})
 				ctx, stop := context.WithTimeout(t.Context(), c.patience)
@@ -71,7 +71,7 @@ func TestEnds(t *testing.T) {
 
 func TestDrain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(people(t, "{tick: 10s}"), takes(time.Second), Options{Running: 1})
+		d := newDispatcher(people(t, "{tick: 10s}"), takes(time.Second), Options{Running: 1})
 		begin := time.Now()
 		var all sync.WaitGroup
 		all.Go(func() {
@@ -111,7 +111,7 @@ func TestDrain(t *testing.T) {
 // A tick that is longer than the time for ending holds nothing up: neither what waits for it, nor what is interrupted. Before that time is over it is as always.
 func TestDrainWakes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(people(t, "{tick: 60s}"), fake{ask: func(ctx context.Context, q api.Question) (*api.Answer, error) {
+		d := newDispatcher(people(t, "{tick: 60s}"), fake{ask: func(ctx context.Context, q api.Question) (*api.Answer, error) {
 			if q.Analyst == "ana" {
 				return paidFor(), work(ctx, time.Second)
 			}
@@ -145,7 +145,7 @@ func TestDrainWakes(t *testing.T) {
 }
 
 func TestDrainNothing(t *testing.T) {
-	d := newDesk(people(t, "immediate"), takes(0), Options{})
+	d := newDispatcher(people(t, "immediate"), takes(0), Options{})
 	if err := d.Drain(t.Context()); err != nil {
 		t.Error(err)
 	}
@@ -156,7 +156,7 @@ func TestLog(t *testing.T) {
 	for _, texts := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			var log bytes.Buffer
-			d := newDesk(people(t, "immediate"), takes(3*time.Second), Options{Texts: texts, Rate: 1, Log: slog.New(slog.NewJSONHandler(&log, nil))})
+			d := newDispatcher(people(t, "immediate"), takes(3*time.Second), Options{Texts: texts, Rate: 1, Log: slog.New(slog.NewJSONHandler(&log, nil))})
 			q := api.Question{Analyst: "ana", SQL: "SELECT COUNT(*) FROM people WHERE name = 'Smith'"}
 			d.Ask(t.Context(), q)
 			d.Ask(t.Context(), q) // over the limit, and not logged at this level

@@ -14,7 +14,7 @@ import (
 )
 
 func Example() {
-	dir, err := os.MkdirTemp("", "desk-")
+	dir, err := os.MkdirTemp("", "admission-")
 	if err != nil {
 		panic(err)
 	}

@@ -106,7 +106,7 @@ func (f fake) Models(_ context.Context, q api.ModelsQuestion) ([]*api.KeptModel,
 
 func (f fake) Model(_ context.Context, id, analyst string, asOf map[string]time.Time) (*api.KeptModel, error) {
 	if id != "7-a" {
-		return nil, discreet.ErrNoModel
+		return nil, api.ErrNoModel
 	}
 	return &api.KeptModel{ID: id, Analyst: analyst, Time: asOf["people"]}, nil
 }
@@ -157,8 +157,8 @@ func from(analyst string) api.Question {
 	return api.Question{Analyst: analyst, SQL: "SELECT 1"}
 }
 
-// quiet fails where a desk that nobody is at holds on to something.
-func quiet(t *testing.T, d *Desk) {
+// quiet fails where a dispatcher without a question holds on to something.
+func quiet(t *testing.T, d *Dispatcher) {
 	t.Helper()
 	for _, q := range []*queue{d.queue, d.heavy} {
 		if q.turns != 0 || q.inside != 0 || len(q.lines) != 0 || len(q.ring) != 0 {

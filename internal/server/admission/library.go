@@ -10,7 +10,7 @@ import (
 	"github.com/discreet-dp/discreet/stream"
 )
 
-// library is what a desk asks: an open policy, or less in tests.
+// library is what a dispatcher asks: an open policy, or less in tests.
 type library interface {
 	Ask(context.Context, api.Question) (*api.Answer, error)
 	Explain(context.Context, api.Question) (*api.Explanation, error)

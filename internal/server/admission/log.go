@@ -36,7 +36,7 @@ func (e *entry) paid(cost dp.Cost, sequence uint64) {
 }
 
 // log writes the line. Reasons of refusals are not in it, because they quote the text.
-func (d *Desk) log(e *entry) {
+func (d *Dispatcher) log(e *entry) {
 	level := slog.LevelInfo
 	switch e.outcome {
 	case limited:
@@ -83,7 +83,7 @@ func short(name string) string {
 }
 
 // panicked notes where something broke: lines of our own program, and nothing that they worked on.
-func (d *Desk) panicked() {
+func (d *Dispatcher) panicked() {
 	var at []string
 	pc := make([]uintptr, 32)
 	frames := runtime.CallersFrames(pc[:runtime.Callers(3, pc)])

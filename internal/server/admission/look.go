@@ -17,7 +17,7 @@ const (
 
 // Look waits for a turn and looks: at something that is made from the policy. Errors are those of the look, a [*LimitError], which one that takes too long gets
 // too, ErrWithdrawn and ErrEnding.
-func (d *Desk) Look(ctx context.Context, user string, look func(context.Context) error) error {
+func (d *Dispatcher) Look(ctx context.Context, user string, look func(context.Context) error) error {
 	if err := d.glances.take(user); err != nil {
 		return err
 	}

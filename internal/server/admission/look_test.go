@@ -13,7 +13,7 @@ import (
 // Looks are few at once, one for each user, and none takes for ever.
 func TestLook(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(people(t, "{tick: 10s}"), takes(time.Hour), Options{Running: 1})
+		d := newDispatcher(people(t, "{tick: 10s}"), takes(time.Hour), Options{Running: 1})
 		var now, most, anas, mostAnas atomic.Int64
 		look := func(user string, takes time.Duration) error {
 			return d.Look(t.Context(), user, func(ctx context.Context) error {
@@ -51,7 +51,7 @@ func TestLook(t *testing.T) {
 // Looks have a rate of their own.
 func TestLookRate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(people(t, "immediate"), takes(0), Options{Rate: 60})
+		d := newDispatcher(people(t, "immediate"), takes(0), Options{Rate: 60})
 		limited := 0
 		for range 200 {
 			var limit *LimitError

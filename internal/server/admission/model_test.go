@@ -7,7 +7,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/ledger"
@@ -28,7 +27,7 @@ func trains(d time.Duration, most *int) fake {
 		*most = max(*most, now)
 		defer func() { now-- }()
 		if work(ctx, d) != nil {
-			return nil, discreet.ErrTraining
+			return nil, api.ErrTraining
 		}
 		t := &api.Training{ID: "7-a", Cost: dp.Cost{Epsilon: dp.One}}
 		t.Receipt.Sequence = 7
@@ -45,7 +44,7 @@ func model(analyst string) api.TrainingQuestion {
 func TestTrainingsLeaveTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		most := 0
-		d := newDesk(people(t, "immediate"), trains(time.Minute, &most), Options{Running: 3})
+		d := newDispatcher(people(t, "immediate"), trains(time.Minute, &most), Options{Running: 3})
 		for i := range 6 {
 			go d.Train(t.Context(), model([]string{"ana", "ben", "cleo"}[i%3]))
 		}
@@ -68,7 +67,7 @@ func TestTrainingsLeaveTurns(t *testing.T) {
 func TestTrainingsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		most := 0
-		d := newDesk(people(t, "{tick: 1s}"), trains(2500*time.Millisecond, &most), Options{Running: 2, Timeout: 10 * time.Second})
+		d := newDispatcher(people(t, "{tick: 1s}"), trains(2500*time.Millisecond, &most), Options{Running: 2, Timeout: 10 * time.Second})
 		ctx := t.Context()
 		begin := time.Now()
 		got, err := d.Train(ctx, model("ana"))
@@ -128,7 +127,7 @@ func TestTrainingsEnd(t *testing.T) {
 func TestTrainingTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		most := 0
-		d := newDesk(people(t, "immediate"), trains(time.Hour, &most), Options{Timeout: time.Minute})
+		d := newDispatcher(people(t, "immediate"), trains(time.Hour, &most), Options{Timeout: time.Minute})
 		for range 3 {
 			begin := time.Now()
 			if _, err := d.Train(t.Context(), model("ana")); err != ErrTimeout || time.Since(begin) != time.Minute {
@@ -143,7 +142,7 @@ func TestTrainingTimeout(t *testing.T) {
 func TestModelsAreAsOfTheTick(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		most := 0
-		d := newDesk(people(t, "{tick: 1s}"), trains(0, &most), Options{})
+		d := newDispatcher(people(t, "{tick: 1s}"), trains(0, &most), Options{})
 		time.Sleep(2700 * time.Millisecond)
 		last := d.clock.begin.Add(2 * time.Second)
 		all, _, err := d.Models(t.Context(), "ana", []string{"people"}, api.ModelsQuestion{Analyst: "ana", After: -1, Limit: 10})
@@ -158,7 +157,7 @@ func TestModelsAreAsOfTheTick(t *testing.T) {
 		if err != nil || !used {
 			t.Error(err)
 		}
-		if err := d.Model(t.Context(), "ana", nil, "8-b", "ana", nil); !errors.Is(err, discreet.ErrNoModel) {
+		if err := d.Model(t.Context(), "ana", nil, "8-b", "ana", nil); !errors.Is(err, api.ErrNoModel) {
 			t.Error(err)
 		}
 	})

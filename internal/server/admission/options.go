@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Options say how much a desk does at once and for how long. The zero value is sensible.
+// Options say how much a dispatcher does at once and for how long. The zero value is sensible.
 type Options struct {
 	// Running is how many questions are with the engine at once; 0 means one for each core, and two at least. One analyst has at most all of them but one.
 	Running int

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/ledger"
 )
@@ -40,9 +39,9 @@ func outcomeOf(err error) outcome {
 	switch {
 	case errors.As(err, &dispute):
 		return disputed
-	case errors.As(err, &refusal), errors.Is(err, ErrNoSession), errors.Is(err, discreet.ErrNoModel), errors.Is(err, ErrRevoked):
+	case errors.As(err, &refusal), errors.Is(err, ErrNoSession), errors.Is(err, api.ErrNoModel), errors.Is(err, ErrRevoked):
 		return refused
-	case errors.As(err, &budget), errors.Is(err, discreet.ErrStreamPart):
+	case errors.As(err, &budget), errors.Is(err, api.ErrStreamPart):
 		return exhausted
 	case errors.As(err, &door):
 		return closed

@@ -12,15 +12,15 @@ import (
 type queue struct {
 	places int // how many can have a turn at once
 	each   int // how many of them one analyst can have: all but one, so that another need not wait for a long question to end
-	room   int // how many questions of one analyst can be at the desk at once
+	room   int // how many questions of one analyst can be with the dispatcher at once
 
 	mu      sync.Mutex
 	turns   int              // how many have one
-	lines   map[string]*line // of the analysts who have questions at the desk, and of nobody else
+	lines   map[string]*line // of the analysts who have questions with the dispatcher, and of nobody else
 	ring    []*line          // those of them in which somebody waits, the next one first
-	inside  int              // how many questions are at the desk, in all lines
+	inside  int              // how many questions are with the dispatcher, in all lines
 	ending  bool
-	nothing chan struct{} // closed when the desk is ending and nobody is inside
+	nothing chan struct{} // closed when the dispatcher is ending and nobody is inside
 }
 
 // line is the questions of one analyst.

@@ -20,7 +20,7 @@ import (
 func TestFair(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var order []string
-		d := newDesk(people(t, "immediate"), fake{ask: func(ctx context.Context, q api.Question) (*api.Answer, error) {
+		d := newDispatcher(people(t, "immediate"), fake{ask: func(ctx context.Context, q api.Question) (*api.Answer, error) {
 			order = append(order, q.Analyst[:1]) // one at a time
 			return paidFor(), work(ctx, time.Second)
 		}}, Options{Running: 1})
@@ -44,7 +44,7 @@ func TestFair(t *testing.T) {
 // One who keeps the queue full does not keep another waiting for more than a turn of theirs.
 func TestNobodyStarves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(people(t, "immediate"), takes(time.Second), Options{Running: 2, Waiting: 500, Rate: 1e6})
+		d := newDispatcher(people(t, "immediate"), takes(time.Second), Options{Running: 2, Waiting: 500, Rate: 1e6})
 		var all sync.WaitGroup
 		for range 500 {
 			all.Go(func() { d.Ask(t.Context(), from("ana")) })
@@ -68,7 +68,7 @@ func TestNobodyStarves(t *testing.T) {
 func TestTurnForOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var most, now atomic.Int64
-		d := newDesk(people(t, "immediate"), fake{ask: func(ctx context.Context, q api.Question) (*api.Answer, error) {
+		d := newDispatcher(people(t, "immediate"), fake{ask: func(ctx context.Context, q api.Question) (*api.Answer, error) {
 			if q.Analyst == "ben" {
 				return paidFor(), nil
 			}
@@ -108,7 +108,7 @@ func TestTurns(t *testing.T) {
 		}), 1, 40).Draw(r, "plans")
 		synctest.Test(t, func(t *testing.T) {
 			var running, begun atomic.Int64
-			d := newDesk(people(t, "immediate"), nil, Options{Running: places, Waiting: 5, Rate: 1e6, Timeout: 15 * time.Millisecond})
+			d := newDispatcher(people(t, "immediate"), nil, Options{Running: places, Waiting: 5, Rate: 1e6, Timeout: 15 * time.Millisecond})
 			var all sync.WaitGroup
 			for _, p := range plans {
 				all.Go(func() {
@@ -186,11 +186,11 @@ func TestTurnAndCancelAtOnce(t *testing.T) {
 	}
 }
 
-// Who has too many at the desk is told so, and nothing is asked. What has been answered and not left counts.
+// Who has too many with the dispatcher is told so, and nothing is asked. What has been answered and not left counts.
 func TestRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asked := 0
-		d := newDesk(people(t, "{tick: 10s}"), fake{ask: func(ctx context.Context, q api.Question) (*api.Answer, error) {
+		d := newDispatcher(people(t, "{tick: 10s}"), fake{ask: func(ctx context.Context, q api.Question) (*api.Answer, error) {
 			asked++
 			return paidFor(), nil
 		}}, Options{Running: 1, Waiting: 2})
@@ -224,7 +224,7 @@ func TestRoom(t *testing.T) {
 // Names that somebody makes up share a line and a limit, and leave nothing behind.
 func TestStrangers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(people(t, "immediate"), takes(0), Options{Rate: 10})
+		d := newDispatcher(people(t, "immediate"), takes(0), Options{Rate: 10})
 		limited := 0
 		for i := range 100 {
 			var limit *LimitError
@@ -245,7 +245,7 @@ func TestStrangers(t *testing.T) {
 func TestRate(t *testing.T) {
 	for rate, burst := range map[int]int{1: 1, 5: 5, 60: 10, 600: 100, 6000: 1000} {
 		synctest.Test(t, func(t *testing.T) {
-			d := newDesk(people(t, "immediate"), fake{ask: func(context.Context, api.Question) (*api.Answer, error) {
+			d := newDispatcher(people(t, "immediate"), fake{ask: func(context.Context, api.Question) (*api.Answer, error) {
 				return nil, &api.Refusal{Reason: "no"} // which counts
 			}}, Options{Rate: rate})
 			ask := func(name string) *LimitError {

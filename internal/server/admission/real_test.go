@@ -19,8 +19,8 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// hospitalDesk is a desk in front of real data.
-func hospitalDesk(t testing.TB, budget string, o Options) *Desk {
+// hospitalDispatcher is a dispatcher in front of real data.
+func hospitalDispatcher(t testing.TB, budget string, o Options) *Dispatcher {
 	t.Helper()
 	dir := t.TempDir()
 	if err := hospital.New(500, 1).Write(filepath.Join(dir, "data")); err != nil {
@@ -44,7 +44,7 @@ func hospitalDesk(t testing.TB, budget string, o Options) *Desk {
 
 // Many ask at once, some of them stop, and what the ledger has is what was paid: no answer without a charge, and no turn lost.
 func TestRealQuestions(t *testing.T) {
-	d := hospitalDesk(t, "{epsilon: 50, per_query: {default: 0.1, max: 1}}", Options{Running: 3, Waiting: 100, Rate: 1e6})
+	d := hospitalDispatcher(t, "{epsilon: 50, per_query: {default: 0.1, max: 1}}", Options{Running: 3, Waiting: 100, Rate: 1e6})
 	var all sync.WaitGroup
 	var mu sync.Mutex
 	sequences := map[uint64]bool{}
@@ -81,7 +81,7 @@ func TestRealQuestions(t *testing.T) {
 	all.Wait()
 	quiet(t, d)
 	charges := 0
-	for r, err := range d.DB().Records(t.Context()) {
+	for r, err := range d.DB().Records(t.Context(), 0) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -97,7 +97,7 @@ func TestRealQuestions(t *testing.T) {
 
 // A question that the engine is interrupted in says that it was stopped, and not that the engine failed.
 func TestRealTimeout(t *testing.T) {
-	d := hospitalDesk(t, "{epsilon: 50}", Options{Timeout: time.Nanosecond})
+	d := hospitalDispatcher(t, "{epsilon: 50}", Options{Timeout: time.Nanosecond})
 	for range 3 {
 		if _, err := d.Ask(t.Context(), api.Question{Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients"}); err != ErrTimeout {
 			t.Errorf("got %v", err)
@@ -107,7 +107,7 @@ func TestRealTimeout(t *testing.T) {
 }
 
 func TestRealBudget(t *testing.T) {
-	d := hospitalDesk(t, "{epsilon: 0.1, per_query: {default: 0.1, max: 0.1}}", Options{})
+	d := hospitalDispatcher(t, "{epsilon: 0.1, per_query: {default: 0.1, max: 0.1}}", Options{})
 	var budget *ledger.BudgetError
 	for i, want := range []string{"", "", "budget"} {
 		sql := "SELECT COUNT(*) FROM patients" + strings.Repeat(" WHERE age > 3", i/2)
@@ -123,7 +123,7 @@ func TestRealBudget(t *testing.T) {
 // A session of the sparse vector technique, from opening to its last answer.
 func TestRealSession(t *testing.T) {
 	var log bytes.Buffer
-	d := hospitalDesk(t, "{epsilon: 5}", Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
+	d := hospitalDispatcher(t, "{epsilon: 5}", Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
 	ctx := t.Context()
 	s, err := d.OpenSparse(ctx, api.SparseQuestion{Analyst: "ana", Epsilon: 2 << 40, Above: 2, Sensitivity: 1})
 	if err != nil {
@@ -151,7 +151,7 @@ func TestRealSession(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.options.Timeout = time.Nanosecond
-	if _, err := d.AskSparse(ctx, "ana", s.ID, people, "1"); !errors.Is(err, discreet.ErrSessionRun) && err != ErrTimeout {
+	if _, err := d.AskSparse(ctx, "ana", s.ID, people, "1"); !errors.Is(err, api.ErrSessionRun) && err != ErrTimeout {
 		t.Errorf("stopped: %v", err)
 	} else if _, open := d.Session("ana", s.ID); (open == ErrNoSession) != ended(err) || (s.Sparse.Left() == 0) != ended(err) {
 		t.Errorf("after %v it is %v, with %d left", err, open, s.Sparse.Left())

@@ -8,7 +8,7 @@ import (
 
 // serve takes one question from coming in to leaving: the limit, the queue, the work, the tick, in this order. The line in the log is
 // written before the tick, which the writing may take some of.
-func (d *Desk) serve(ctx context.Context, e *entry, work func(context.Context, *entry) error) error {
+func (d *Dispatcher) serve(ctx context.Context, e *entry, work func(context.Context, *entry) error) error {
 	e.begin = time.Now()
 	d.counts.came()
 	err := d.limits.take(e.analyst)
@@ -44,7 +44,7 @@ func (d *Desk) serve(ctx context.Context, e *entry, work func(context.Context, *
 }
 
 // turn waits for a turn and does the work in it. The turn is given back whatever happens. What stops the question does so on a tick.
-func (d *Desk) turn(ctx context.Context, tick time.Duration, who string, e *entry, work func(context.Context, *entry) error) error {
+func (d *Dispatcher) turn(ctx context.Context, tick time.Duration, who string, e *entry, work func(context.Context, *entry) error) error {
 	patient, release := d.clock.hold(ctx, tick)
 	defer release()
 	if e.heavy {
@@ -75,7 +75,7 @@ func (d *Desk) turn(ctx context.Context, tick time.Duration, who string, e *entr
 }
 
 // place waits for a place for heavy work. Nobody who has a turn waits for one, so the two cannot wait for each other.
-func (d *Desk) place(ctx context.Context, who string) (leave func(), err error) {
+func (d *Dispatcher) place(ctx context.Context, who string) (leave func(), err error) {
 	if err := d.heavy.enter(who); err != nil {
 		return nil, err
 	}
@@ -90,7 +90,7 @@ func (d *Desk) place(ctx context.Context, who string) (leave func(), err error) 
 }
 
 // guard does the work. A panic shows nothing of what it was about.
-func (d *Desk) guard(ctx context.Context, e *entry, work func(context.Context, *entry) error) (err error) {
+func (d *Dispatcher) guard(ctx context.Context, e *entry, work func(context.Context, *entry) error) (err error) {
 	defer func() {
 		if recover() != nil {
 			d.panicked()

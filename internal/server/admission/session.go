@@ -53,7 +53,7 @@ func (s *Session) lower(left int) {
 
 // OpenSparse opens a session of the sparse vector technique, which is charged for in full at once. Whoever has too many open gets a
 // [*LimitError] before anything is charged.
-func (d *Desk) OpenSparse(ctx context.Context, q api.SparseQuestion) (s *Session, err error) {
+func (d *Dispatcher) OpenSparse(ctx context.Context, q api.SparseQuestion) (s *Session, err error) {
 	q.Dataset, q.Request = cmp.Or(q.Dataset, d.lone), Request(q.Analyst, q.Request)
 	s = &Session{Kind: "sparse", Analyst: q.Analyst, Dataset: q.Dataset}
 	err = d.open(ctx, s, func(ctx context.Context, e *entry) error {
@@ -71,7 +71,7 @@ func (d *Desk) OpenSparse(ctx context.Context, q api.SparseQuestion) (s *Session
 }
 
 // open keeps a place for a session, does what opens it, and lets it be asked.
-func (d *Desk) open(ctx context.Context, s *Session, work func(context.Context, *entry) error) error {
+func (d *Dispatcher) open(ctx context.Context, s *Session, work func(context.Context, *entry) error) error {
 	e := &entry{kind: "open", analyst: s.Analyst, dataset: s.Dataset}
 	return d.serve(ctx, e, func(ctx context.Context, e *entry) error {
 		if err := d.sessions.reserve(s.Analyst); err != nil {
@@ -85,7 +85,7 @@ func (d *Desk) open(ctx context.Context, s *Session, work func(context.Context, 
 }
 
 // find finds a session of a kind, for a question to it.
-func (d *Desk) find(e *entry, id, kind string) *Session {
+func (d *Dispatcher) find(e *entry, id, kind string) *Session {
 	s, err := d.sessions.find(e.analyst, id)
 	if err == nil && s.Kind != kind {
 		err = ErrNoSession
@@ -99,7 +99,7 @@ func (d *Desk) find(e *entry, id, kind string) *Session {
 
 // AskSparse asks a session; it takes its turn like every question. One that is stopped while it has its turn, by a timeout or by a cancel, ends the session, because
 // what the engine would have said is not known: see [discreet.Sparse]. A session that has ended is forgotten.
-func (d *Desk) AskSparse(ctx context.Context, analyst, id, sql string, threshold string) (v *api.SparseVerdict, err error) {
+func (d *Dispatcher) AskSparse(ctx context.Context, analyst, id, sql string, threshold string) (v *api.SparseVerdict, err error) {
 	e := &entry{kind: "session", analyst: analyst, text: sql}
 	s := d.find(e, id, "sparse")
 	err = d.serve(ctx, e, func(ctx context.Context, e *entry) (err error) {
@@ -119,10 +119,12 @@ func (d *Desk) AskSparse(ctx context.Context, analyst, id, sql string, threshold
 
 // ended says whether an error is the end of a session.
 func ended(err error) bool {
-	return errors.Is(err, discreet.ErrSessionUsed) || errors.Is(err, discreet.ErrSessionRun) || errors.Is(err, discreet.ErrSessionData) || errors.Is(err, discreet.ErrSessionWindow)
+	return errors.Is(err, api.ErrSessionUsed) || errors.Is(err, api.ErrSessionRun) || errors.Is(err, api.ErrSessionData) || errors.Is(err, api.ErrSessionWindow)
 }
 
 // Session returns a session of an analyst's; Sessions all of them, the oldest first; CloseSession ends one, which gives nothing back.
-func (d *Desk) Session(analyst, id string) (*Session, error) { return d.sessions.find(analyst, id) }
-func (d *Desk) Sessions(analyst string) []*Session           { return d.sessions.list(analyst) }
-func (d *Desk) CloseSession(analyst, id string) error        { return d.sessions.remove(analyst, id) }
+func (d *Dispatcher) Session(analyst, id string) (*Session, error) {
+	return d.sessions.find(analyst, id)
+}
+func (d *Dispatcher) Sessions(analyst string) []*Session    { return d.sessions.list(analyst) }
+func (d *Dispatcher) CloseSession(analyst, id string) error { return d.sessions.remove(analyst, id) }

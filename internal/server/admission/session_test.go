@@ -24,9 +24,9 @@ func verdicts(err error) fake {
 			case "last":
 				return &api.SparseVerdict{Above: true}, nil
 			case "run":
-				return nil, discreet.ErrSessionRun
+				return nil, api.ErrSessionRun
 			case "data":
-				return nil, discreet.ErrSessionData
+				return nil, api.ErrSessionData
 			case "no":
 				return nil, &api.Refusal{Reason: "no"}
 			}
@@ -38,7 +38,7 @@ func verdicts(err error) fake {
 func TestSessions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := t.Context()
-		d := newDesk(people(t, "immediate"), verdicts(nil), Options{Sessions: 2, Idle: time.Hour, Running: 4})
+		d := newDispatcher(people(t, "immediate"), verdicts(nil), Options{Sessions: 2, Idle: time.Hour, Running: 4})
 		open := func(name string) (*Session, error) { return d.OpenSparse(ctx, api.SparseQuestion{Analyst: name}) }
 		s, err := open("ana")
 		if err != nil || len(s.ID) != 32 || s.Dataset != "people" || s.Kind != "sparse" {
@@ -76,7 +76,7 @@ func TestSessions(t *testing.T) {
 		}
 
 		// So does one that the engine failed in, and one whose data is gone. A refused question ends nothing.
-		for text, want := range map[string]error{"run": discreet.ErrSessionRun, "data": discreet.ErrSessionData} {
+		for text, want := range map[string]error{"run": api.ErrSessionRun, "data": api.ErrSessionData} {
 			if s, err = open("ana"); err != nil {
 				t.Fatal(err)
 			}
@@ -117,7 +117,7 @@ func TestSessions(t *testing.T) {
 func TestSessionsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, fails := range []error{nil, errRun} {
-			d := newDesk(people(t, "immediate"), verdicts(fails), Options{Sessions: 3, Running: 10})
+			d := newDispatcher(people(t, "immediate"), verdicts(fails), Options{Sessions: 3, Running: 10})
 			var all sync.WaitGroup
 			for range 10 {
 				all.Go(func() { d.OpenSparse(t.Context(), api.SparseQuestion{Analyst: "ana"}) })
@@ -127,7 +127,7 @@ func TestSessionsAtOnce(t *testing.T) {
 				t.Errorf("%d are open", n)
 			}
 		}
-		d := newDesk(people(t, "immediate"), fake{open: func(context.Context, api.SparseQuestion) (*discreet.Sparse, error) { panic("secret") }}, Options{})
+		d := newDispatcher(people(t, "immediate"), fake{open: func(context.Context, api.SparseQuestion) (*discreet.Sparse, error) { panic("secret") }}, Options{})
 		if _, err := d.OpenSparse(t.Context(), api.SparseQuestion{Analyst: "ana"}); err != ErrInternal || len(d.sessions.held) != 0 {
 			t.Errorf("got %v, held are %v", err, d.sessions.held)
 		}

@@ -4,7 +4,7 @@ import (
 	"sync"
 )
 
-// Stats are what the desk counts, none of which depends on data: how many questions came, were refused for their text, for the
+// Stats are whwith the dispatcher counts, none of which depends on data: how many questions came, were refused for their text, for the
 // budget, for limits, and how many are there. Of time there is nothing, and of failures only those that the text or the ledger decides.
 //
 // Questions are counted when they come, and prices and descriptions among them; what came of them when it leaves. Running and Waiting share out the questions whose answers have not left, in
@@ -51,7 +51,7 @@ func (c *counts) left(o outcome) {
 }
 
 // Stats returns what was counted since the start.
-func (d *Desk) Stats() Stats {
+func (d *Dispatcher) Stats() Stats {
 	d.counts.mu.Lock()
 	s := d.counts.Stats
 	d.counts.mu.Unlock()

@@ -18,7 +18,7 @@ func TestRevokedWhileWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asked := 0
 		var revoked atomic.Bool
-		d := newDesk(people(t, "immediate"), fake{ask: func(ctx context.Context, q api.Question) (*api.Answer, error) {
+		d := newDispatcher(people(t, "immediate"), fake{ask: func(ctx context.Context, q api.Question) (*api.Answer, error) {
 			asked++
 			return paidFor(), work(ctx, time.Second)
 		}}, Options{Running: 1})
@@ -47,7 +47,7 @@ func TestRevokedWhileWaiting(t *testing.T) {
 func TestRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var names []string
-		d := newDesk(people(t, "immediate"), fake{ask: func(_ context.Context, q api.Question) (*api.Answer, error) {
+		d := newDispatcher(people(t, "immediate"), fake{ask: func(_ context.Context, q api.Question) (*api.Answer, error) {
 			names = append(names, q.Request)
 			return paidFor(), nil
 		}}, Options{})
@@ -65,7 +65,7 @@ func TestRequest(t *testing.T) {
 // What a session has left is told when the answer leaves, and not before.
 func TestLeftOnATick(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(people(t, "{tick: 10s}"), fake{
+		d := newDispatcher(people(t, "{tick: 10s}"), fake{
 			open: func(context.Context, api.SparseQuestion) (*discreet.Sparse, error) {
 				return &discreet.Sparse{}, nil
 			},

@@ -13,7 +13,7 @@ import (
 
 // OpenStream opens a session on a stream of a dataset; the only one, where it is not named. Opening charges nothing. What a stream knows is in the ledger and not in the session:
 // a stream that is opened again, by whomever and after whatever, goes on where it was.
-func (d *Desk) OpenStream(ctx context.Context, analyst, dataset, name string) (*Session, error) {
+func (d *Dispatcher) OpenStream(ctx context.Context, analyst, dataset, name string) (*Session, error) {
 	s := &Session{Kind: "stream", Analyst: analyst, Dataset: cmp.Or(dataset, d.lone)}
 	s.left.Store(unknown)
 	err := d.open(ctx, s, func(_ context.Context, e *entry) error {
@@ -33,7 +33,7 @@ func (d *Desk) OpenStream(ctx context.Context, analyst, dataset, name string) (*
 }
 
 // AskStream asks a stream. The question's analyst and dataset are the session's.
-func (d *Desk) AskStream(ctx context.Context, analyst, id string, q api.StreamQuestion) (a *api.StreamAnswer, err error) {
+func (d *Dispatcher) AskStream(ctx context.Context, analyst, id string, q api.StreamQuestion) (a *api.StreamAnswer, err error) {
 	s, e := d.streamed(analyst, id, "session", &q)
 	err = d.serve(ctx, e, func(ctx context.Context, e *entry) (err error) {
 		q.AsOf = d.clock.last(d.ticks[e.dataset])
@@ -49,7 +49,7 @@ func (d *Desk) AskStream(ctx context.Context, analyst, id string, q api.StreamQu
 }
 
 // QuoteStream says, free, what a stream would do with a question. It counts like one.
-func (d *Desk) QuoteStream(ctx context.Context, analyst, id string, q api.StreamQuestion) (x *api.StreamQuote, err error) {
+func (d *Dispatcher) QuoteStream(ctx context.Context, analyst, id string, q api.StreamQuestion) (x *api.StreamQuote, err error) {
 	_, e := d.streamed(analyst, id, "explain", &q)
 	err = d.serve(ctx, e, func(ctx context.Context, e *entry) (err error) {
 		e.outcome = priced
@@ -61,7 +61,7 @@ func (d *Desk) QuoteStream(ctx context.Context, analyst, id string, q api.Stream
 }
 
 // streamed finds the session of a question and fills in what the question has of it.
-func (d *Desk) streamed(analyst, id, kind string, q *api.StreamQuestion) (*Session, *entry) {
+func (d *Dispatcher) streamed(analyst, id, kind string, q *api.StreamQuestion) (*Session, *entry) {
 	e := &entry{kind: kind, analyst: analyst, text: q.SQL}
 	s := d.find(e, id, "stream")
 	if s != nil {
@@ -71,7 +71,7 @@ func (d *Desk) streamed(analyst, id, kind string, q *api.StreamQuestion) (*Sessi
 }
 
 // Synthetic is the table that a stream predicts. It is free, and counts and waits like a question: making it can be work.
-func (d *Desk) Synthetic(ctx context.Context, user, dataset, stream string) (t *api.SyntheticTable, err error) {
+func (d *Dispatcher) Synthetic(ctx context.Context, user, dataset, stream string) (t *api.SyntheticTable, err error) {
 	e := &entry{kind: "synthetic", analyst: user, dataset: cmp.Or(dataset, d.lone)}
 	err = d.serve(ctx, e, func(ctx context.Context, e *entry) (err error) {
 		e.outcome = free
@@ -82,7 +82,7 @@ func (d *Desk) Synthetic(ctx context.Context, user, dataset, stream string) (t *
 }
 
 // StreamReport is the books of a stream, for the owner. It counts and waits like a question.
-func (d *Desk) StreamReport(ctx context.Context, user, dataset, stream string) (r *stream.Report, err error) {
+func (d *Dispatcher) StreamReport(ctx context.Context, user, dataset, stream string) (r *stream.Report, err error) {
 	e := &entry{kind: "report", analyst: user, dataset: cmp.Or(dataset, d.lone)}
 	err = d.serve(ctx, e, func(ctx context.Context, e *entry) (err error) {
 		e.outcome = free

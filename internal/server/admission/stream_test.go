@@ -29,7 +29,7 @@ func TestStreamSessions(t *testing.T) {
 			}
 			return &api.StreamAnswer{Free: true}, nil
 		}}
-		d := newDesk(people(t, "immediate"), library, Options{Sessions: 2})
+		d := newDispatcher(people(t, "immediate"), library, Options{Sessions: 2})
 		var refusal *api.Refusal
 		for _, name := range []string{"", "third", "only"} {
 			if _, err := d.OpenStream(ctx, "ana", "", name); !errors.As(err, &refusal) || len(d.sessions.held) != 0 {
@@ -101,7 +101,7 @@ func TestHoldoutSessions(t *testing.T) {
 			got, left = q, left-1
 			return &api.HoldoutAnswer{Left: left, Spent: true, Cost: dp.Cost{Epsilon: dp.One}}, nil
 		}}
-		d := newDesk(people(t, "immediate"), library, Options{})
+		d := newDispatcher(people(t, "immediate"), library, Options{})
 		if _, err := d.OpenHoldout(ctx, "ana", "", "other"); err == nil {
 			t.Error("there is no such holdout")
 		}
@@ -146,7 +146,7 @@ func TestStreamTick(t *testing.T) {
 				return &api.HoldoutAnswer{Left: 5}, nil
 			},
 		}
-		d := newDesk(people(t, "{tick: 1s}"), library, Options{Running: 4})
+		d := newDispatcher(people(t, "{tick: 1s}"), library, Options{Running: 4})
 		begin := d.clock.begin
 		s, err := d.OpenStream(ctx, "ana", "", "first")
 		if err != nil {
@@ -187,7 +187,7 @@ func TestStreamTick(t *testing.T) {
 // Somebody who was revoked while they waited is charged nothing.
 func TestStreamRevoked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(people(t, "immediate"), fake{}, Options{})
+		d := newDispatcher(people(t, "immediate"), fake{}, Options{})
 		s, err := d.OpenStream(t.Context(), "ana", "", "first")
 		if err != nil {
 			t.Fatal(err)

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// clock says when answers may leave. It runs from when the desk was made, on the monotonic clock: nobody can set it.
+// clock says when answers may leave. It runs from when the dispatcher was made, on the monotonic clock: nobody can set it.
 type clock struct {
 	begin time.Time
 	over  chan struct{} // closed when the server ends and waits no longer

@@ -28,30 +28,30 @@ func TestTick(t *testing.T) {
 		"cancel":  stopped,
 	} {
 		for _, takes := range []time.Duration{0, 1, time.Millisecond, tick - 1, tick, tick + 1, 3*tick - 1, 3*tick + 1} {
-			for kind, ask := range map[string]func(*Desk, context.Context) error{
-				"ask":      func(d *Desk, ctx context.Context) error { _, err := d.Ask(ctx, from("ana")); return err },
-				"explain":  func(d *Desk, ctx context.Context) error { _, err := d.Explain(ctx, from("ana")); return err },
-				"describe": func(d *Desk, ctx context.Context) error { _, err := d.Describe(ctx, from("ana")); return err },
-				"open": func(d *Desk, ctx context.Context) error {
+			for kind, ask := range map[string]func(*Dispatcher, context.Context) error{
+				"ask":      func(d *Dispatcher, ctx context.Context) error { _, err := d.Ask(ctx, from("ana")); return err },
+				"explain":  func(d *Dispatcher, ctx context.Context) error { _, err := d.Explain(ctx, from("ana")); return err },
+				"describe": func(d *Dispatcher, ctx context.Context) error { _, err := d.Describe(ctx, from("ana")); return err },
+				"open": func(d *Dispatcher, ctx context.Context) error {
 					_, err := d.OpenSparse(ctx, api.SparseQuestion{Analyst: "ana"})
 					return err
 				},
-				"session": func(d *Desk, ctx context.Context) error {
+				"session": func(d *Dispatcher, ctx context.Context) error {
 					d.sessions.reserve("ana")
 					s := &Session{Kind: "sparse", Analyst: "ana", Dataset: "people", Sparse: &discreet.Sparse{}, opened: true}
 					d.sessions.settle(s)
 					_, err := d.AskSparse(ctx, "ana", s.ID, "SELECT COUNT(*) FROM people", "1")
 					return err
 				},
-				"stream": func(d *Desk, ctx context.Context) error {
+				"stream": func(d *Dispatcher, ctx context.Context) error {
 					_, err := d.AskStream(ctx, "ana", held(d, "stream"), api.StreamQuestion{SQL: "age > 30"})
 					return err
 				},
-				"quote": func(d *Desk, ctx context.Context) error {
+				"quote": func(d *Dispatcher, ctx context.Context) error {
 					_, err := d.QuoteStream(ctx, "ana", held(d, "stream"), api.StreamQuestion{SQL: "age > 30"})
 					return err
 				},
-				"holdout": func(d *Desk, ctx context.Context) error {
+				"holdout": func(d *Dispatcher, ctx context.Context) error {
 					_, err := d.AskHoldout(ctx, "ana", held(d, "holdout"), api.HoldoutQuestion{SQL: "age > 30"})
 					return err
 				},
@@ -59,7 +59,7 @@ func TestTick(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					does := func(ctx context.Context) error { time.Sleep(takes); return end(ctx) }
 					o := Options{Timeout: 777 * time.Millisecond}
-					d := newDesk(people(t, "tick"), fake{
+					d := newDispatcher(people(t, "tick"), fake{
 						ask: func(ctx context.Context, _ api.Question) (*api.Answer, error) { return paidFor(), does(ctx) },
 						open: func(ctx context.Context, _ api.SparseQuestion) (*discreet.Sparse, error) {
 							return &discreet.Sparse{}, does(ctx)
@@ -100,7 +100,7 @@ func TestTick(t *testing.T) {
 func TestTickBeginsAndEnds(t *testing.T) {
 	for running, want := range map[int]time.Duration{1: 30 * time.Second, 2: 20 * time.Second, 3: 10 * time.Second} {
 		synctest.Test(t, func(t *testing.T) {
-			d := newDesk(people(t, "{tick: 10s}"), takes(time.Second), Options{Running: running})
+			d := newDispatcher(people(t, "{tick: 10s}"), takes(time.Second), Options{Running: running})
 			var all sync.WaitGroup
 			for _, name := range []string{"ana", "ben", "cleo"} {
 				all.Go(func() { d.Ask(t.Context(), from(name)) })
@@ -117,7 +117,7 @@ func TestTickBeginsAndEnds(t *testing.T) {
 func TestTickHasNoPhase(t *testing.T) {
 	for _, at := range []time.Duration{time.Millisecond, 5 * time.Second, 8900 * time.Millisecond, 9999 * time.Millisecond} {
 		synctest.Test(t, func(t *testing.T) {
-			d := newDesk(people(t, "{tick: 10s}"), takes(time.Second), Options{Running: 1})
+			d := newDispatcher(people(t, "{tick: 10s}"), takes(time.Second), Options{Running: 1})
 			time.Sleep(at)
 			d.Ask(t.Context(), from("ana"))
 			if since := time.Since(d.clock.begin); since != 20*time.Second {
@@ -130,7 +130,7 @@ func TestTickHasNoPhase(t *testing.T) {
 // Who stops waiting for the tick does not make it come earlier, and who is still in the queue neither.
 func TestTickIsNotCutShort(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(people(t, "{tick: 10s}"), takes(time.Second), Options{Running: 1})
+		d := newDispatcher(people(t, "{tick: 10s}"), takes(time.Second), Options{Running: 1})
 		ctx, stop := context.WithTimeout(t.Context(), 500*time.Millisecond)
 		defer stop()
 		var all sync.WaitGroup
@@ -149,7 +149,7 @@ func TestTickIsNotCutShort(t *testing.T) {
 // What is turned away at the door does not wait.
 func TestTurnedAwayAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(people(t, "{tick: 10s}"), takes(0), Options{Rate: 1})
+		d := newDispatcher(people(t, "{tick: 10s}"), takes(0), Options{Rate: 1})
 		time.Sleep(time.Second)
 		d.AskSparse(t.Context(), "ana", "none", "SELECT 1", "1") // takes the only one of this minute
 		d.Ask(t.Context(), from("ana"))
@@ -170,7 +170,7 @@ func TestStoppingTellsNothing(t *testing.T) {
 		var seen []string
 		for _, takes := range []time.Duration{1 * ms, 49 * ms, 51 * ms, 249 * ms} {
 			synctest.Test(t, func(t *testing.T) {
-				d := newDesk(people(t, "tick"), fake{ask: func(ctx context.Context, q api.Question) (*api.Answer, error) {
+				d := newDispatcher(people(t, "tick"), fake{ask: func(ctx context.Context, q api.Question) (*api.Answer, error) {
 					if q.Analyst == "ana" {
 						return paidFor(), work(ctx, takes)
 					}
@@ -221,7 +221,7 @@ func TestHoldLeavesNothing(t *testing.T) {
 }
 
 // held is a session that ana has open.
-func held(d *Desk, kind string) string {
+func held(d *Dispatcher, kind string) string {
 	d.sessions.reserve("ana")
 	s := &Session{Kind: kind, Analyst: "ana", Dataset: "people", Name: "only", opened: true}
 	d.sessions.settle(s)

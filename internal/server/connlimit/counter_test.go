@@ -2,7 +2,7 @@ package connlimit
 
 import "testing"
 
-func TestCrowd(t *testing.T) {
+func TestCounter(t *testing.T) {
 	var c Counter
 	for i, want := range []bool{true, true, false} { // two from one address
 		if c.Enter("a", 3, 2) != want {

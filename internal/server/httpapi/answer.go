@@ -30,24 +30,16 @@ type Line struct {
 
 // Meta is everything about an answer but its rows.
 type Meta struct {
-	Columns    []AnswerColumn     `json:"columns"`
-	Cost       dp.Cost            `json:"cost"`
-	Remaining  api.Remaining      `json:"remaining"`
-	Receipt    render.ReceiptJSON `json:"receipt"`
-	Limits     render.LimitsJSON  `json:"limits"`
-	Confidence float64            `json:"confidence"`
-	Notes      []string           `json:"notes"`
-	Version    api.DataVersion    `json:"data_version"`
-	Alerts     []ledger.Alert     `json:"alerts"`
-	Streams    []api.Through      `json:"streams,omitempty" doc:"Which parts of it went through streams of the policy, and how much of them was free"`
-}
-
-// AnswerColumn is a column of an answer.
-type AnswerColumn struct {
-	Name        string `json:"name"`
-	Kind        string `json:"kind" doc:"integer, decimal, real, text, boolean, date or timestamp"`
-	Noisy       bool   `json:"noisy"`
-	Approximate bool   `json:"approximate" doc:"Values are made of several noisy numbers"`
+	Columns    api.List[api.Column]   `json:"columns"`
+	Cost       dp.Cost                `json:"cost"`
+	Remaining  api.Remaining          `json:"remaining"`
+	Receipt    api.Receipt            `json:"receipt"`
+	Limits     api.Limits             `json:"limits"`
+	Confidence float64                `json:"confidence"`
+	Notes      api.List[string]       `json:"notes"`
+	Version    api.DataVersion        `json:"data_version"`
+	Alerts     api.List[ledger.Alert] `json:"alerts"`
+	Streams    []api.Through          `json:"streams,omitempty" doc:"Which parts of it went through streams of the policy, and how much of them was free"`
 }
 
 // End closes an answer.
@@ -67,7 +59,7 @@ func write(c huma.Context, media string, a *api.Answer) {
 		c.SetStatus(http.StatusOK)
 		table(c.BodyWriter(), a)
 	default:
-		whole(c, render.JSON(a))
+		whole(c, a)
 	}
 }
 
@@ -97,13 +89,9 @@ func lines(c huma.Context, a *api.Answer) {
 	out := bufio.NewWriter(w)
 	e := json.NewEncoder(out)
 	e.SetEscapeHTML(false)
-	all := render.JSON(a)
 	meta := Meta{
-		Columns: []AnswerColumn{}, Cost: all.Cost, Remaining: all.Remaining, Receipt: all.Receipt, Limits: all.Limits,
-		Confidence: all.Confidence, Notes: all.Notes, Version: all.Version, Alerts: all.Alerts, Streams: all.Streams,
-	}
-	for _, k := range a.Columns {
-		meta.Columns = append(meta.Columns, AnswerColumn{k.Name, k.Kind, k.Noisy, k.Approximate})
+		Columns: api.List[api.Column](a.Columns), Cost: a.Cost, Remaining: a.Remaining, Receipt: a.Receipt, Limits: a.Limits,
+		Confidence: a.Confidence, Notes: a.Notes, Version: a.Version, Alerts: a.Alerts, Streams: a.Through,
 	}
 	if e.Encode(Line{Meta: &meta}) != nil {
 		cut()

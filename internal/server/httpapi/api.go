@@ -15,7 +15,7 @@ import (
 
 // Options are what the door needs.
 type Options struct {
-	Desk    *admission.Desk
+	Desk    *admission.Dispatcher
 	Users   *users.Store
 	Log     *slog.Logger
 	Version string

@@ -8,7 +8,6 @@ import (
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/render"
 	"github.com/discreet-dp/discreet/internal/server/users"
 )
 
@@ -38,7 +37,7 @@ var asking = []int{http.StatusPaymentRequired, http.StatusLocked, http.StatusNot
 func (d *door) questions() {
 	o := operation(anyUser, http.MethodPost, "/v1/query", "query", "Ask a question",
 		"The answer is noisy, has error bars and is paid for. Accept: application/x-ndjson sends it row by row: a line with meta, a line for each row, and a line with end; text/csv has a column of errors beside each noisy one.", asking...)
-	content(&o, http.StatusOK, map[string]*huma.Schema{mediaJSON: schema[render.AnswerJSON](d), mediaNDJSON: schema[Line](d), mediaCSV: {Type: huma.TypeString}})
+	content(&o, http.StatusOK, map[string]*huma.Schema{mediaJSON: schema[api.Answer](d), mediaNDJSON: schema[Line](d), mediaCSV: {Type: huma.TypeString}})
 	key := &huma.Param{Description: "The key that was sent, or one that was drawn", Schema: &huma.Schema{Type: huma.TypeString}}
 	o.Responses["200"].Headers = map[string]*huma.Param{"Idempotency-Key": key}
 	register(d, o, d.ask)

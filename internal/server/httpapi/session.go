@@ -54,7 +54,7 @@ type sessionPath struct {
 }
 
 // opening are the kinds of sessions. Another kind is another line here, and fields in NewSession.
-var opening = map[string]func(context.Context, *admission.Desk, opened) (*admission.Session, error){
+var opening = map[string]func(context.Context, *admission.Dispatcher, opened) (*admission.Session, error){
 	"sparse": openSparse, "stream": openStream, "holdout": openHoldout,
 }
 
@@ -65,21 +65,21 @@ type opened struct {
 	NewSession
 }
 
-func openSparse(ctx context.Context, at *admission.Desk, o opened) (*admission.Session, error) {
+func openSparse(ctx context.Context, at *admission.Dispatcher, o opened) (*admission.Session, error) {
 	return at.OpenSparse(ctx, api.SparseQuestion{
 		Dataset: o.dataset, Analyst: o.analyst, Epsilon: o.epsilon, Request: o.request,
 		Above: max(1, o.Above), Values: o.Values, Sensitivity: max(1, o.Sensitivity), Step: string(o.Step), Signed: o.Signed,
 	})
 }
 
-func openStream(ctx context.Context, at *admission.Desk, o opened) (*admission.Session, error) {
+func openStream(ctx context.Context, at *admission.Dispatcher, o opened) (*admission.Session, error) {
 	if err := o.unpriced("stream"); err != nil {
 		return nil, err
 	}
 	return at.OpenStream(ctx, o.analyst, o.dataset, o.Name)
 }
 
-func openHoldout(ctx context.Context, at *admission.Desk, o opened) (*admission.Session, error) {
+func openHoldout(ctx context.Context, at *admission.Dispatcher, o opened) (*admission.Session, error) {
 	if err := o.unpriced("holdout"); err != nil {
 		return nil, err
 	}

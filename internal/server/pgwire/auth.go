@@ -113,7 +113,7 @@ func (s *session) response() (pgproto3.FrontendMessage, error) {
 
 // database finds the dataset, which has to be one that the user may ask or, for an owner, any.
 func (s *session) database(name string) error {
-	p := s.server.options.Desk.DB().Policy()
+	p := s.server.options.Dispatcher.DB().Policy()
 	if name == "" {
 		name = s.user.Name // as PostgreSQL does
 	}

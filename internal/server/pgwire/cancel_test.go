@@ -17,9 +17,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/server/admission"
 )
 
-// slow is a desk where questions wait until they are let on or stopped.
+// slow is a dispatcher where questions wait until they are let on or stopped.
 type slow struct {
-	*admission.Desk
+	*admission.Dispatcher
 	came  chan struct{}
 	let   chan struct{}
 	ended atomic.Int64
@@ -32,11 +32,11 @@ func (d *slow) Ask(ctx context.Context, q api.Question) (*api.Answer, error) {
 	case <-ctx.Done():
 	}
 	defer d.ended.Add(1)
-	return d.Desk.Ask(ctx, q)
+	return d.Dispatcher.Ask(ctx, q)
 }
 
 func slowly(p *place) *slow {
-	d := &slow{Desk: p.desk, came: make(chan struct{}, 100), let: make(chan struct{})}
+	d := &slow{Dispatcher: p.dispatcher, came: make(chan struct{}, 100), let: make(chan struct{})}
 	p.Server.mu.Lock() // as whoever takes connections does
 	defer p.Server.mu.Unlock()
 	p.Server.asked = d

@@ -13,7 +13,7 @@
 // Both protocols work: simple, with several statements in a message, and extended, with named statements, portals, row limits, and parameters and
 // results in text and in binary.
 //
-//	SELECT on tables of the policy   is asked at the desk, and paid for
+//	SELECT on tables of the policy   is asked with the dispatcher, and paid for
 //	SELECT on anything else          is for package catalog, free and exact
 //	EXPLAIN SELECT                   prints the privacy plan; also (FORMAT JSON)
 //	SET, SET LOCAL, SHOW, RESET      of dp.* and of what PostgreSQL's clients set

@@ -35,7 +35,7 @@ func Example() {
 	password, err := store.Add(ctx, "ana", users.Analyst, "")
 	check(err)
 
-	server := pgwire.New(pgwire.Options{Desk: admission.New(db, admission.Options{}), Users: store, Version: "1.0"})
+	server := pgwire.New(pgwire.Options{Dispatcher: admission.New(db, admission.Options{}), Users: store, Version: "1.0"})
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	check(err)
 	go server.Serve(l)

@@ -22,11 +22,11 @@ import (
 // place is a hospital that can be asked over the wire.
 type place struct {
 	*Server
-	db        *discreet.DB
-	desk      *admission.Desk
-	store     *users.Store
-	address   string
-	passwords map[string]string
+	db         *discreet.DB
+	dispatcher *admission.Dispatcher
+	store      *users.Store
+	address    string
+	passwords  map[string]string
 }
 
 const budget = "{epsilon: 10, per_query: {default: 0.1, max: 1}}"
@@ -40,7 +40,7 @@ func open(t testing.TB, change func(*Options), before ...func(*Server)) *place {
 // serve puts a server in front of a hospital.
 func serve(t testing.TB, p *place, change func(*Options), before ...func(*Server)) *place {
 	t.Helper()
-	o := Options{Desk: p.desk, Users: p.store, Version: "test"}
+	o := Options{Dispatcher: p.dispatcher, Users: p.store, Version: "test"}
 	if change != nil {
 		change(&o)
 	}
@@ -71,7 +71,7 @@ func serve(t testing.TB, p *place, change func(*Options), before ...func(*Server
 	return p
 }
 
-// furnish makes a hospital, its desk and its users. More is of the policy of the dataset other.
+// furnish makes a hospital, its dispatcher and its users. More is of the policy of the dataset other.
 func furnish(t testing.TB, more string) *place {
 	t.Helper()
 	dir := t.TempDir()
@@ -91,7 +91,7 @@ func furnish(t testing.TB, more string) *place {
 	p.db, err = discreet.Open(context.Background(), path)
 	check(err)
 	t.Cleanup(func() { p.db.Close() })
-	p.desk = admission.New(p.db, admission.Options{Rate: 1_000_000})
+	p.dispatcher = admission.New(p.db, admission.Options{Rate: 1_000_000})
 	book, err := people()
 	check(err)
 	check(os.WriteFile(filepath.Join(dir, "users"), book.file, 0o600))

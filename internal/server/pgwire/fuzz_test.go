@@ -67,7 +67,7 @@ func (c *canned) SetReadDeadline(t time.Time) error {
 // FuzzStartup sends any bytes to somebody who does not know who is there. Nobody gets in, and nothing breaks.
 func FuzzStartup(f *testing.F) {
 	p := furnish(f, "")
-	server := New(Options{Desk: p.desk, Users: p.store})
+	server := New(Options{Dispatcher: p.dispatcher, Users: p.store})
 	start := first(version3, "user\x00ana\x00database\x00hospital\x00options\x00-c dp.epsilon=1\x00\x00")
 	for _, b := range [][]byte{
 		{}, start, first(sslCode, ""), first(gssCode, ""), append(first(sslCode, ""), start...), first(3<<16+2, "user\x00ana\x00_pq_.x\x001\x00\x00"),
@@ -93,7 +93,7 @@ func FuzzStartup(f *testing.F) {
 // FuzzSession sends any bytes to somebody who knows that it is ana. What comes back can be parsed, and is no fault.
 func FuzzSession(f *testing.F) {
 	p := furnish(f, "")
-	server := New(Options{Desk: p.desk, Users: p.store})
+	server := New(Options{Dispatcher: p.dispatcher, Users: p.store})
 	all := func(b ...[]byte) []byte { return bytes.Join(b, nil) }
 	sync := packet('S', "")
 	for _, b := range [][]byte{

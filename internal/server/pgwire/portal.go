@@ -66,7 +66,7 @@ func (s *session) closePortal(name string) {
 	if p := s.portals[name]; p != nil {
 		s.kept -= p.bytes
 		s.held -= p.held
-		s.server.guests.hold(s.user.Name, -p.held)
+		s.server.connections.hold(s.user.Name, -p.held)
 		delete(s.portals, name)
 	}
 }
@@ -85,10 +85,10 @@ func (s *session) hold(p *portal) error {
 			size = weight(p.result.rows)
 		}
 	}
-	if more := size - p.held; more > 0 && (s.held+more > maxHeld || !s.server.guests.hold(s.user.Name, more)) {
+	if more := size - p.held; more > 0 && (s.held+more > maxHeld || !s.server.connections.hold(s.user.Name, more)) {
 		return failure(outOfMemory, "suspended portals hold as much as they can").hinting("fetch all rows at once, or close some")
 	} else if more < 0 {
-		s.server.guests.hold(s.user.Name, more)
+		s.server.connections.hold(s.user.Name, more)
 	}
 	s.held += size - p.held
 	p.held = size

@@ -83,7 +83,7 @@ func (s *session) runCatalogue(st *statement, values []argument) (*result, error
 
 // looking looks at the catalogue when it is the user's turn.
 func (s *session) looking(look func(context.Context) error) error {
-	return s.running(func(ctx context.Context) error { return s.server.options.Desk.Look(ctx, s.user.Name, look) })
+	return s.running(func(ctx context.Context) error { return s.server.options.Dispatcher.Look(ctx, s.user.Name, look) })
 }
 
 // columnsOf are the catalogue's columns as they are sent; none is not nil, which would be no rows at all.

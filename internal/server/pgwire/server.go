@@ -16,10 +16,10 @@ import (
 
 // Options are what the door needs and what it puts up with. Zero limits mean sensible ones.
 type Options struct {
-	Desk  *admission.Desk
-	Users *users.Store
-	TLS   *tls.Config // nil means plaintext; with it, plaintext is refused
-	Log   *slog.Logger
+	Dispatcher *admission.Dispatcher
+	Users      *users.Store
+	TLS        *tls.Config // nil means plaintext; with it, plaintext is refused
+	Log        *slog.Logger
 
 	Version string
 
@@ -33,12 +33,12 @@ type Options struct {
 
 // Server is the door.
 type Server struct {
-	options Options
-	base    context.Context // of every statement
-	cut     context.CancelCauseFunc
-	guests  *guests
-	asked   asked
-	byPID   *sessions
+	options     Options
+	base        context.Context // of every statement
+	cut         context.CancelCauseFunc
+	connections *connections
+	asked       asked
+	byPID       *sessions
 
 	endpoint string        // of the certificate
 	patience time.Duration // for a client to take what is sent
@@ -51,7 +51,7 @@ type Server struct {
 	done      sync.WaitGroup // one for each connection
 }
 
-// asked is the desk, or a slow one in tests.
+// asked is the dispatcher, or a slow one in tests.
 type asked interface {
 	Ask(context.Context, api.Question) (*api.Answer, error)
 	Explain(context.Context, api.Question) (*api.Explanation, error)
@@ -80,7 +80,7 @@ func New(o Options) *Server {
 	}
 	base, cut := context.WithCancelCause(context.Background())
 	return &Server{
-		options: o, base: base, cut: cut, guests: newGuests(o), asked: o.Desk, byPID: newSessions(), patience: writeDeadline, rest: messageDeadline, endpoint: endpoint(o.TLS),
+		options: o, base: base, cut: cut, connections: newConnections(o), asked: o.Dispatcher, byPID: newSessions(), patience: writeDeadline, rest: messageDeadline, endpoint: endpoint(o.TLS),
 		listeners: map[net.Listener]bool{}, open: map[*session]bool{},
 	}
 }
@@ -132,7 +132,7 @@ func (s *Server) deaf(l net.Listener) {
 // take gives a connection a goroutine of its own, or closes it.
 func (s *Server) take(c net.Conn) {
 	address := peer(c)
-	if !s.guests.enter(address) {
+	if !s.connections.enter(address) {
 		c.Close() // whoever opens this many at once does not wait for words
 		return
 	}
@@ -140,7 +140,7 @@ func (s *Server) take(c net.Conn) {
 	s.mu.Lock()
 	if s.ending {
 		s.mu.Unlock()
-		s.guests.leave(address)
+		s.connections.leave(address)
 		c.Close()
 		return
 	}
@@ -149,7 +149,7 @@ func (s *Server) take(c net.Conn) {
 	s.mu.Unlock()
 	go func() {
 		defer s.done.Done()
-		defer s.guests.leave(address)
+		defer s.connections.leave(address)
 		defer func() {
 			s.mu.Lock()
 			delete(s.open, one)
@@ -190,7 +190,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 }
 
 // Connections is how many are open now.
-func (s *Server) Connections() int { return s.guests.size() }
+func (s *Server) Connections() int { return s.connections.size() }
 
 // peer is the address of the other end without its port.
 func peer(c net.Conn) string {

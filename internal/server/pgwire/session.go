@@ -77,7 +77,7 @@ func (s *session) serve() {
 		return
 	}
 	s.server.options.Log.Info("login", "door", "wire", "user", s.user.Name, "dataset", s.dataset.Name, "address", s.address)
-	defer s.server.guests.logout(s.user.Name)
+	defer s.server.connections.logout(s.user.Name)
 	defer s.closePortals() // what they hold is counted by user
 	defer s.server.byPID.remove(s)
 	s.refuse(s.converse())
@@ -95,7 +95,7 @@ func (s *session) begin() error {
 	if err != nil {
 		return err
 	}
-	if err := s.server.guests.full(s.address); err != nil {
+	if err := s.server.connections.full(s.address); err != nil {
 		return err
 	}
 	wanted := start.Parameters
@@ -111,11 +111,11 @@ func (s *session) begin() error {
 	if err := s.database(wanted["database"]); err != nil {
 		return err
 	}
-	if !s.server.guests.login(s.user.Name) {
+	if !s.server.connections.login(s.user.Name) {
 		return fatal(tooManyConnections, "you have as many connections as a user can have; close some")
 	}
 	if err := s.prepare(wanted); err != nil {
-		s.server.guests.logout(s.user.Name)
+		s.server.connections.logout(s.user.Name)
 		return err
 	}
 	return nil
@@ -131,7 +131,7 @@ func (s *session) prepare(wanted map[string]string) error {
 	s.conn.grow()
 	s.backend.SetMaxBodyLen(s.server.options.MessageSize)
 	s.server.byPID.add(s)
-	s.catalog = catalog.New(s.server.options.Desk.DB().Policy(), s.dataset.Name, catalog.Session{
+	s.catalog = catalog.New(s.server.options.Dispatcher.DB().Policy(), s.dataset.Name, catalog.Session{
 		User: s.user.Name, Database: s.dataset.Name, PID: int32(s.pid), Version: s.server.options.Version,
 		Setting: s.settings.show, Names: append(api.SettingNames(), requestSetting), Set: func(name, value string) error { return s.change(name, value, false) },
 	})

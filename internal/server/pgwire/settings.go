@@ -286,7 +286,7 @@ func (s *settings) take() string {
 	return r
 }
 
-// timeout is what the client wants; the desk has one of its own.
+// timeout is what the client wants; the dispatcher has one of its own.
 func (s *settings) timeout() time.Duration {
 	ms, _ := strconv.ParseInt(s.now.plain["statement_timeout"], 10, 64)
 	return time.Duration(ms) * time.Millisecond

@@ -67,7 +67,7 @@ func (s *session) runShow(name string) (*result, error) {
 
 // showBudget shows an analyst's own account, and an owner all of them.
 func (s *session) showBudget(out *result) error {
-	db := s.server.options.Desk.DB()
+	db := s.server.options.Dispatcher.DB()
 	return s.running(func(ctx context.Context) error {
 		accounts, err := db.Budget(ctx, s.dataset.Name)
 		if err != nil {

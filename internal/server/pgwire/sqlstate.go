@@ -10,7 +10,6 @@ import (
 
 	"github.com/jackc/pgx/v5/pgproto3"
 
-	"github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/server/admission"
 	"github.com/discreet-dp/discreet/internal/server/catalog/interpret"
@@ -139,10 +138,10 @@ func explain(ctx context.Context, err error) *wireError {
 		return failure(doorClosed, "%s", door.Error()).hinting("EXPLAIN is free, and says whether it is open again")
 	case errors.As(err, &budget):
 		return failure(limitExceeded, "%s", err.Error()).hinting("SHOW dp.budget says what is left, and EXPLAIN what a question costs; both are free")
-	case errors.Is(err, discreet.ErrStreamPart):
-		return failure(limitExceeded, "%s", discreet.ErrStreamPart).hinting("SHOW dp.budget says what is left; SET dp.stream = off asks past the stream, for a price of its own")
-	case errors.Is(err, discreet.ErrHoldoutRun):
-		return failure(notInState, "%s", discreet.ErrHoldoutRun)
+	case errors.Is(err, api.ErrStreamPart):
+		return failure(limitExceeded, "%s", api.ErrStreamPart).hinting("SHOW dp.budget says what is left; SET dp.stream = off asks past the stream, for a price of its own")
+	case errors.Is(err, api.ErrHoldoutRun):
+		return failure(notInState, "%s", api.ErrHoldoutRun)
 	case errors.As(err, &refusal):
 		e := failure(cmp.Or(refusal.Code, notSupported), "%s", refusal.Reason).hinting(refusal.Instead)
 		e.position = refusal.Position + 1

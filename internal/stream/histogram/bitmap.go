@@ -9,7 +9,8 @@ import (
 // bitmap has a bit for every cell that has people.
 type bitmap []uint64
 
-// selected adds up the counts of the cells that a conjunction selects, where its marginal is too large to be kept.
+// selected adds up the counts of the cells that a conjunction selects, where its marginal is too
+// large to be kept.
 func (p *people) selected(q *linear.Query) int64 {
 	words := (len(p.cells) + 63) / 64
 	chosen, either := make(bitmap, words), make(bitmap, words)
@@ -45,7 +46,8 @@ func (p *people) selected(q *linear.Query) int64 {
 // allBitmaps bounds the memory of bitmaps, in words: 16 MB.
 const allBitmaps = 1 << 21
 
-// bitmaps returns, for every value of every attribute, the cells that have it, or nil where that would be too much memory.
+// bitmaps returns, for every value of every attribute, the cells that have it, or nil where that
+// would be too much memory.
 func (p *people) bitmaps() [][]bitmap {
 	words := (len(p.cells) + 63) / 64
 	values := 0

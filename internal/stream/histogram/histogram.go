@@ -1,12 +1,16 @@
-// Package histogram holds how many people are in each cell of a domain, sealed, and answers linear queries on it exactly, sealed: it is the engine of a
-// stream. Memory goes with the cells that have people.
+// Package histogram holds how many people are in each cell of a domain, sealed, and answers linear
+// queries on it exactly, sealed: it is the engine of a stream. Memory goes with the cells that have
+// people.
 //
-// An answer never fails and moves by at most the steps of its query when one person comes, goes or is exchanged. So counts that are no counts of people are
-// brought into bounds, one by one and in silence, because an error would speak of the data: below 0 is 0, above [MaxCount] is MaxCount, and a cell that the domain does not have is left out. Each of these moves
-// two neighbours no further apart. An answer that does not fit is the nearest number that does.
+// An answer never fails and moves by at most the steps of its query when one person comes, goes or
+// is exchanged. So counts that are no counts of people are brought into bounds, one by one and in
+// silence, because an error would speak of the data: below 0 is 0, above [MaxCount] is MaxCount,
+// and a cell that the domain does not have is left out. Each of these moves two neighbours no
+// further apart. An answer that does not fit is the nearest number that does.
 //
-// How long an answer takes goes with the query, and with the number of cells that have people, which is private. Whoever can measure the time of an answer
-// to a fraction of a millisecond may learn something about that number; noise on an answer does not hide it.
+// How long an answer takes goes with the query, and with the number of cells that have people,
+// which is private. Whoever can measure the time of an answer to a fraction of a millisecond may
+// learn something about that number; noise on an answer does not hide it.
 package histogram
 
 import (
@@ -18,7 +22,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/stream/linear"
 )
 
-// MaxCount is the most people that a cell can have. A sum over all cells of the largest domain fits into an integer.
+// MaxCount is the most people that a cell can have. A sum over all cells of the largest domain fits
+// into an integer.
 const MaxCount = 1 << 36
 
 // ErrTable is returned when a table is not made of what it has to be made of.
@@ -31,7 +36,8 @@ type Table struct {
 	open func() *people
 }
 
-// Dense takes one count per cell, and Sparse the counts of some cells, in any order, a cell being allowed more than once.
+// Dense takes one count per cell, and Sparse the counts of some cells, in any order, a cell being
+// allowed more than once.
 func Dense(d *linear.Domain, counts exact.Vector) (*Table, error) {
 	all := counts.Open()
 	if len(all) != d.Cells() {
@@ -50,7 +56,8 @@ func Dense(d *linear.Domain, counts exact.Vector) (*Table, error) {
 func Sparse(d *linear.Domain, cells, counts exact.Vector) (*Table, error) {
 	where, many := cells.Open(), counts.Open()
 	if len(where) != len(many) {
-		// Both have an entry for each cell that was counted, so this is a mistake of the program and says nothing about data.
+		// Both have an entry for each cell that was counted, so this is a mistake of the program
+		// and says nothing about data.
 		return nil, fmt.Errorf("%w: cells and counts are not of one length", ErrTable)
 	}
 	entries := make([]entry, 0, len(where))
@@ -66,7 +73,8 @@ func Sparse(d *linear.Domain, cells, counts exact.Vector) (*Table, error) {
 // Domain is what the table is over.
 func (t *Table) Domain() *linear.Domain { return t.domain }
 
-// Answer is the sum over people of the weights of a query of the same domain, sealed: a vector of one.
+// Answer is the sum over people of the weights of a query of the same domain, sealed: a vector of
+// one.
 func (t *Table) Answer(q *linear.Query) exact.Vector {
 	return exact.Seal([]int64{t.open().answer(q)})
 }

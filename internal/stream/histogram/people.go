@@ -15,7 +15,8 @@ type entry struct {
 	count int64
 }
 
-// people is what a table seals: the cells that have people, rising, and sums of them over some attributes.
+// people is what a table seals: the cells that have people, rising, and sums of them over some
+// attributes.
 type people struct {
 	domain  *linear.Domain
 	strides []int
@@ -28,7 +29,8 @@ type people struct {
 	members   [][]bitmap
 }
 
-// Marginals are kept for all queries over the same attributes, as long as there is room: 16 MB, and no one of them more than 4 MB.
+// Marginals are kept for all queries over the same attributes, as long as there is room: 16 MB, and
+// no one of them more than 4 MB.
 const (
 	allMarginals = 1 << 21
 	oneMarginal  = 1 << 19
@@ -88,7 +90,8 @@ func (p *people) answer(q *linear.Query) int64 {
 	return s.value()
 }
 
-// marginal returns the sums of counts over some attributes, or nil where they are too many to be kept.
+// marginal returns the sums of counts over some attributes, or nil where they are too many to be
+// kept.
 func (p *people) marginal(attributes []int) ([]int64, []int) {
 	n := p.domain.Size(attributes)
 	if n > oneMarginal {

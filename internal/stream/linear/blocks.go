@@ -1,20 +1,22 @@
 package linear
 
-// Blocks is the cells that a conjunction selects, as a product: every block begins at one of the offsets, and in each the same cells are selected. It is for
-// loops that have no time for a call.
+// Blocks is the cells that a conjunction selects, as a product: every block begins at one of the
+// offsets, and in each the same cells are selected. It is for loops that have no time for a call.
 type Blocks struct {
 	// Size is how many cells a block has.
 	Size int
 	// Offsets are where blocks begin, rising.
 	Offsets []int
-	// Runs are the selected cells of a block, from and to, and Cells are the same one by one, where runs are so short that it is quicker to go by cells, and nil otherwise.
+	// Runs are the selected cells of a block, from and to, and Cells are the same one by one, where
+	// runs are so short that it is quicker to go by cells, and nil otherwise.
 	Runs  [][2]int32
 	Cells []int32
 	next  []int
 	some  [][2]int32
 }
 
-// A block has at least so many cells, where there are as many; and where runs are shorter than short, cells are listed.
+// A block has at least so many cells, where there are as many; and where runs are shorter than
+// short, cells are listed.
 const (
 	wide  = 512
 	short = 8
@@ -29,8 +31,10 @@ func (b *Blocks) Len() int {
 	return n * len(b.Offsets)
 }
 
-// Blocks writes into b what a conjunction selects of the combinations of some attributes, which are rising, with those of the query among them, and are numbered as for RunsOver. It
-// reports false, and b is of no use, where the query is no conjunction. What b had is overwritten, so that one can serve for many queries.
+// Blocks writes into b what a conjunction selects of the combinations of some attributes, which are
+// rising, with those of the query among them, and are numbered as for RunsOver. It reports false,
+// and b is of no use, where the query is no conjunction. What b had is overwritten, so that one can
+// serve for many queries.
 func (q *Query) Blocks(attributes []int, b *Blocks) bool {
 	b.Offsets, b.Runs, b.Cells = b.Offsets[:0], b.Runs[:0], b.Cells[:0]
 	if !q.Conjunction() {

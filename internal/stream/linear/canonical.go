@@ -7,7 +7,8 @@ import (
 	"slices"
 )
 
-// canonical brings the product of a scale and of tables into the form that the package comment describes.
+// canonical brings the product of a scale and of tables into the form that the package comment
+// describes.
 func (d *Domain) canonical(steps, scale int64, tables []table) (int64, []table, error) {
 	var parts []table
 	for _, t := range tables {
@@ -69,7 +70,8 @@ func overlap(a, b []int) bool {
 	return slices.ContainsFunc(a, func(x int) bool { return slices.Contains(b, x) })
 }
 
-// split returns the greatest common divisor of a table and its finest independent groups, without those that weigh all alike. The divisor of a table of zeros is 0.
+// split returns the greatest common divisor of a table and its finest independent groups, without
+// those that weigh all alike. The divisor of a table of zeros is 0.
 func (d *Domain) split(t table) (int64, []table) {
 	weights, g := divide(t.weights)
 	if g == 0 {
@@ -77,8 +79,8 @@ func (d *Domain) split(t table) (int64, []table) {
 	}
 	t.weights = weights
 	var out []table
-	// One attribute after the other that does not depend on the rest. This is all there is to do for
-	// conjunctions, and exact.
+	// One attribute after the other that does not depend on the rest. This is all there is to do
+	// for conjunctions, and exact.
 	for i := 0; i < len(t.attributes) && len(t.attributes) > 1; {
 		one := t.attributes[i : i+1]
 		rest := slices.Delete(slices.Clone(t.attributes), i, i+1)
@@ -88,14 +90,16 @@ func (d *Domain) split(t table) (int64, []table) {
 			continue
 		}
 		out = append(out, a)
-		// What is left had no attribute before i that was independent of the rest, and has none now: it is a factor of the same table.
+		// What is left had no attribute before i that was independent of the rest, and has none
+		// now: it is a factor of the same table.
 		t = b
 	}
 	out = append(out, d.blocks(t)...)
 	return g, slices.DeleteFunc(out, func(t table) bool { return len(t.weights) == 1 || slices.Min(t.weights) == slices.Max(t.weights) })
 }
 
-// halves writes a table, whose greatest common divisor is 1, as a product of tables over two parts of its attributes, if it is one.
+// halves writes a table, whose greatest common divisor is 1, as a product of tables over two parts
+// of its attributes, if it is one.
 func (d *Domain) halves(t table, one, two []int) (a, b table, ok bool) {
 	at := slices.IndexFunc(t.weights, func(w int64) bool { return w != 0 })
 	pivot := t.weights[at]
@@ -112,12 +116,16 @@ func (d *Domain) halves(t table, one, two []int) (a, b table, ok bool) {
 	return table{slices.Clone(one), x}, table{slices.Clone(two), y}, true
 }
 
-// blocks finds the finest partition where every attribute depends on some others, which takes at least four attributes to be more than one block.
+// blocks finds the finest partition where every attribute depends on some others, which takes at
+// least four attributes to be more than one block.
 //
-// As a polynomial in one variable for every value of every attribute the table has an attribute at most once in every term, so it factors into polynomials over parts of the attributes.
-// Attributes i and j are in different irreducible factors where F(a,b) F(a',b') = F(a,b') F(a',b) for all their values, F(a,b) being the coefficient of a and b, a polynomial
-// in the rest (Shpilka and Volkovich 2010). These are compared at a point that a hash chooses, modulo a prime. Equal polynomials are equal there, so what belongs apart is never kept
-// together; the other mistake is seen by multiplying out, and leaves the table in one piece.
+// As a polynomial in one variable for every value of every attribute the table has an attribute at
+// most once in every term, so it factors into polynomials over parts of the attributes. Attributes
+// i and j are in different irreducible factors where F(a,b) F(a',b') = F(a,b') F(a',b) for all
+// their values, F(a,b) being the coefficient of a and b, a polynomial in the rest (Shpilka and
+// Volkovich 2010). These are compared at a point that a hash chooses, modulo a prime. Equal
+// polynomials are equal there, so what belongs apart is never kept together; the other mistake is
+// seen by multiplying out, and leaves the table in one piece.
 func (d *Domain) blocks(t table) []table {
 	if len(t.attributes) < 4 {
 		return []table{t}

@@ -1,15 +1,18 @@
-// Package linear is the public side of a stream: a finite domain, which is a product of attributes with public values, and linear queries over it. It knows
-// nothing of data.
+// Package linear is the public side of a stream: a finite domain, which is a product of attributes
+// with public values, and linear queries over it. It knows nothing of data.
 //
-// A query weighs every cell with a whole number from 0 to its Steps, and its answer on data is the sum of weights over people. A predicate weighs with 0 and 1,
-// and its answer is a count.
+// A query weighs every cell with a whole number from 0 to its Steps, and its answer on data is the
+// sum of weights over people. A predicate weighs with 0 and 1, and its answer is a count.
 //
 // # The canonical form
 //
-// What counts of a query is its steps and the weight of every cell, and two queries that agree there have the same [Query.Key], however they were written. The weights are
-// read as a distribution that nobody normalised: a partition of the attributes into independent groups that is finer than all others exists and is unique, as long as some weight is not 0.
-// A query is stored as the greatest common divisor of its weights times one table for each of these groups, whose greatest common divisor is 1; groups of one attribute
-// that weigh all values alike are left out. So everything is a query without tables, and nothing is the one with the divisor 0.
+// What counts of a query is its steps and the weight of every cell, and two queries that agree
+// there have the same [Query.Key], however they were written. The weights are read as a
+// distribution that nobody normalised: a partition of the attributes into independent groups that
+// is finer than all others exists and is unique, as long as some weight is not 0. A query is stored
+// as the greatest common divisor of its weights times one table for each of these groups, whose
+// greatest common divisor is 1; groups of one attribute that weigh all values alike are left out.
+// So everything is a query without tables, and nothing is the one with the divisor 0.
 package linear
 
 import (
@@ -28,13 +31,15 @@ var (
 	ErrQuery  = errors.New("not a query of this domain")
 )
 
-// Attribute is one factor of a domain. Its values are told apart by their place; the names are for people and tables.
+// Attribute is one factor of a domain. Its values are told apart by their place; the names are for
+// people and tables.
 type Attribute struct {
 	Name   string
 	Values []string
 }
 
-// Domain is a product of attributes. Cells are numbered from 0; the last attribute changes fastest. It does not change.
+// Domain is a product of attributes. Cells are numbered from 0; the last attribute changes fastest.
+// It does not change.
 type Domain struct {
 	attributes []Attribute
 	cells      int
@@ -74,7 +79,8 @@ func NewDomain(attributes ...Attribute) (*Domain, error) {
 		cells.Mul(cells, big.NewInt(int64(len(a.Values))))
 	}
 	if cells.Cmp(big.NewInt(MaxCells)) > 0 {
-		return nil, fmt.Errorf("%w: it would have %v cells, and at most %d are allowed; leave columns out or make bins wider", ErrDomain, cells, MaxCells)
+		return nil, fmt.Errorf("%w: it would have %v cells, and at most %d are allowed; leave columns out or make bins wider",
+			ErrDomain, cells, MaxCells)
 	}
 	d.cells = int(cells.Int64())
 	return d, nil
@@ -114,7 +120,8 @@ func (d *Domain) Codes(cell int) []int {
 	return codes
 }
 
-// Place returns the place of an attribute, and Value the place of one of its values; both report false where there is none.
+// Place returns the place of an attribute, and Value the place of one of its values; both report
+// false where there is none.
 func (d *Domain) Place(name string) (int, bool) { i, ok := d.names[name]; return i, ok }
 func (d *Domain) Value(attribute int, value string) (int, bool) {
 	if attribute < 0 || attribute >= len(d.values) {

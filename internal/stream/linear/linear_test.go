@@ -118,7 +118,8 @@ func total(v []int64) (sum int64) {
 
 func mixed(a, parts int) int { return (a*7 + 3) / 2 % parts }
 
-// Whatever is written, the query weighs as the product of its factors does; and two have one key where and only where they weigh alike.
+// Whatever is written, the query weighs as the product of its factors does; and two have one key
+// where and only where they weigh alike.
 func TestCanonical(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, sizes := range [][]int{{2, 3}, {2, 2, 2, 2}, {2, 1, 3, 2, 2}, {2, 2, 2, 2, 2, 2}, {3, 5, 2, 20, 2, 4}} {
@@ -194,7 +195,8 @@ func TestCanonical(t *testing.T) {
 			if q.Blocks(d.all, &blocks) != q.Conjunction() {
 				t.Fatalf("%v is a conjunction or not", factors)
 			}
-			if level, _ := q.Level(); q.Conjunction() && (blocks.Sum(numbers)*level != sum || level > 0 && int64(blocks.Len())*level != total(want)) {
+			if level, _ := q.Level(); q.Conjunction() &&
+				(blocks.Sum(numbers)*level != sum || level > 0 && int64(blocks.Len())*level != total(want)) {
 				t.Fatalf("%v: blocks %v", factors, blocks)
 			}
 			// Over its own attributes alone.
@@ -282,7 +284,8 @@ func TestBadQueries(t *testing.T) {
 		{5, []Factor{{[]int{0}, []int64{0, -1}}}, "weight -1 is not between 0 and 5"},
 		{5, []Factor{{[]int{0}, []int64{0, 2}}, {[]int{1}, []int64{0, 2, 3}}}, "weights above 5"},
 		{5, []Factor{{[]int{0}, []int64{0, 2}}, {[]int{0}, []int64{0, 3}}}, "weights above 5"},
-		{MaxSteps, []Factor{{[]int{0}, []int64{0, MaxSteps}}, {[]int{0}, []int64{0, MaxSteps}}, {[]int{1}, []int64{0, MaxSteps, 1}}}, "weights above 1073741824"},
+		{MaxSteps, []Factor{{[]int{0}, []int64{0, MaxSteps}}, {[]int{0}, []int64{0, MaxSteps}}, {[]int{1}, []int64{0, MaxSteps, 1}}},
+			"weights above 1073741824"},
 		{1, []Factor{{[]int{2, 3}, make([]int64, 4000000)}}, "table of 4000000 weights"},
 	} {
 		if _, err := d.Query(c.steps, c.factors...); !errors.Is(err, ErrQuery) || !strings.Contains(err.Error(), c.want) {

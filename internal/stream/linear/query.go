@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// MaxSteps bounds the weights, and MaxTable the number of weights that have to be stored for attributes that depend on each other.
+// MaxSteps bounds the weights, and MaxTable the number of weights that have to be stored for
+// attributes that depend on each other.
 const (
 	MaxSteps = 1 << 30
 	MaxTable = 1 << 20
@@ -13,13 +14,16 @@ const (
 
 // Factor weighs cells by some of their attributes.
 type Factor struct {
-	// Attributes are places in the domain, rising. A factor without attributes is one weight for all cells.
+	// Attributes are places in the domain, rising. A factor without attributes is one weight for
+	// all cells.
 	Attributes []int
-	// Weights has a whole number for each combination of values of the attributes, the last attribute fastest.
+	// Weights has a whole number for each combination of values of the attributes, the last
+	// attribute fastest.
 	Weights []int64
 }
 
-// Query is a linear query in canonical form: the same weights, however they were written, are the same query with the same Key. It does not change.
+// Query is a linear query in canonical form: the same weights, however they were written, are the
+// same query with the same Key. It does not change.
 type Query struct {
 	domain  *Domain
 	steps   int64
@@ -37,7 +41,8 @@ type group struct {
 	selected   []int32 // the values that weigh something, where there is one attribute
 }
 
-// Query returns the product of factors, whose weights go from 0 to steps, which is 1 for predicates. Where all factors are of 0 and 1, and none is without attributes, the product is
+// Query returns the product of factors, whose weights go from 0 to steps, which is 1 for
+// predicates. Where all factors are of 0 and 1, and none is without attributes, the product is
 // multiplied by steps: it selects whole people. No factor selects everything.
 func (d *Domain) Query(steps int64, factors ...Factor) (*Query, error) {
 	if steps < 1 || steps > MaxSteps {
@@ -87,10 +92,12 @@ func (d *Domain) check(steps int64, f Factor) error {
 }
 
 func tooLarge(n int) error {
-	return fmt.Errorf("%w: it needs a table of %d weights, and at most %d are allowed; ask for fewer columns in one condition", ErrQuery, n, MaxTable)
+	return fmt.Errorf("%w: it needs a table of %d weights, and at most %d are allowed; ask for fewer columns in one condition",
+		ErrQuery, n, MaxTable)
 }
 
-// Where returns the query that counts people whose values are among some, by attribute name. An attribute that is not named may have any.
+// Where returns the query that counts people whose values are among some, by attribute name. An
+// attribute that is not named may have any.
 func (d *Domain) Where(values map[string][]string) (*Query, error) {
 	var factors []Factor
 	for name := range values {
@@ -145,10 +152,12 @@ func (q *Query) Steps() int64 { return q.steps }
 // Domain is what the query is over.
 func (q *Query) Domain() *Domain { return q.domain }
 
-// Attributes are the places of the attributes that the weights depend on, rising. They are not to be changed.
+// Attributes are the places of the attributes that the weights depend on, rising. They are not to
+// be changed.
 func (q *Query) Attributes() []int { return q.touched }
 
-// Level returns the only weight above 0 that the query has, and false where it has several. Nothing has the level 0.
+// Level returns the only weight above 0 that the query has, and false where it has several. Nothing
+// has the level 0.
 func (q *Query) Level() (int64, bool) { return q.scale, q.binary }
 
 // Everything says whether all cells have the same weight.
@@ -170,7 +179,8 @@ func (q *Query) Weight(codes []int) int64 {
 	return w
 }
 
-// Factors returns the canonical factors, for printing and for storing; Query of them is the query again.
+// Factors returns the canonical factors, for printing and for storing; Query of them is the query
+// again.
 func (q *Query) Factors() []Factor {
 	var out []Factor
 	for _, g := range q.groups {
@@ -194,7 +204,8 @@ func (q *Query) Factors() []Factor {
 	return out
 }
 
-// Complement weighs every cell with what it lacks to Steps. It fails where that needs too large a table: unlike the query itself it seldom is a product.
+// Complement weighs every cell with what it lacks to Steps. It fails where that needs too large a
+// table: unlike the query itself it seldom is a product.
 func (q *Query) Complement() (*Query, error) {
 	n := q.domain.Size(q.touched)
 	if n > MaxTable {
@@ -216,7 +227,8 @@ func (q *Query) Complement() (*Query, error) {
 	return q.domain.newQuery(q.steps, scale, tables), nil
 }
 
-// Single returns the weights of the values of an attribute, where the query has a table for it alone. They are not to be changed, and are to be multiplied by those of other attributes and by
+// Single returns the weights of the values of an attribute, where the query has a table for it
+// alone. They are not to be changed, and are to be multiplied by those of other attributes and by
 // the scale.
 func (q *Query) Single(attribute int) []int64 {
 	for _, g := range q.groups {
@@ -227,7 +239,8 @@ func (q *Query) Single(attribute int) []int64 {
 	return nil
 }
 
-// Selected is the number of combinations of values of some attributes, with those of the query among them, that weigh something. Of tables over several attributes it counts all combinations.
+// Selected is the number of combinations of values of some attributes, with those of the query
+// among them, that weigh something. Of tables over several attributes it counts all combinations.
 func (q *Query) Selected(attributes []int) int {
 	if q.scale == 0 {
 		return 0

@@ -1,9 +1,11 @@
 package linear
 
-// Runs visits the cells that weigh something, in rising order, as runs of neighbours with the same weight. It takes no time for cells that a conjunction leaves out.
+// Runs visits the cells that weigh something, in rising order, as runs of neighbours with the same
+// weight. It takes no time for cells that a conjunction leaves out.
 func (q *Query) Runs(visit func(from, to int, weight int64)) { q.RunsOver(q.domain.all, visit) }
 
-// RunsOver visits the combinations of values of some attributes, rising, with those of the query among them. They are numbered like cells of a domain that has no other attributes.
+// RunsOver visits the combinations of values of some attributes, rising, with those of the query
+// among them. They are numbered like cells of a domain that has no other attributes.
 func (q *Query) RunsOver(attributes []int, visit func(from, to int, weight int64)) {
 	if q.scale == 0 {
 		return

@@ -23,7 +23,8 @@ func addMod(a, b uint64) uint64 {
 	return s
 }
 
-// point returns the coordinate of a value of an attribute: splitmix64, which is public and always the same.
+// point returns the coordinate of a value of an attribute: splitmix64, which is public and always
+// the same.
 func point(attribute, value int) uint64 {
 	z := uint64(attribute+1)*0x9e3779b97f4a7c15 + uint64(value)*0xd1342543de82ef95
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
@@ -31,13 +32,15 @@ func point(attribute, value int) uint64 {
 	return (z ^ z>>31) % prime
 }
 
-// separate says whether two attributes of a table are in different irreducible factors of it, as far as one point shows.
+// separate says whether two attributes of a table are in different irreducible factors of it, as
+// far as one point shows.
 func (d *Domain) separate(t table, i, j int) bool {
 	sums := make([]uint64, len(t.weights))
 	for k, w := range t.weights {
 		sums[k] = uint64(w)
 	}
-	// Every other attribute is summed out, from the last to the first, so that what is left shrinks quickly.
+	// Every other attribute is summed out, from the last to the first, so that what is left shrinks
+	// quickly.
 	inner := 1
 	for k := len(t.attributes) - 1; k >= 0; k-- {
 		a := t.attributes[k]

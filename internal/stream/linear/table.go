@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// table is a factor on its way to the canonical form. Its weights are at most steps, or steps + 1, which stands for all that is more.
+// table is a factor on its way to the canonical form. Its weights are at most steps, or steps + 1,
+// which stands for all that is more.
 type table struct {
 	attributes []int
 	weights    []int64
@@ -52,7 +53,8 @@ func (d *Domain) strides(attributes []int) []int {
 	return out
 }
 
-// project returns the weights of a table where some attributes are free and the others are those of the entry at.
+// project returns the weights of a table where some attributes are free and the others are those of
+// the entry at.
 func (d *Domain) project(t table, free []int, at int) []int64 {
 	steps := d.strides(t.attributes)
 	var sizes, strides []int
@@ -81,7 +83,8 @@ func (d *Domain) project(t table, free []int, at int) []int64 {
 	return out
 }
 
-// spread returns, for every entry of a table over attributes, the place of its values in a table over part of them.
+// spread returns, for every entry of a table over attributes, the place of its values in a table
+// over part of them.
 func (d *Domain) spread(attributes, part []int) []int32 {
 	out := []int32{0}
 	for _, a := range attributes {

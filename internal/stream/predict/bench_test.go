@@ -11,7 +11,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/stream/linear"
 )
 
-// classes are people of a few kinds, in each of which attributes are independent: a database of any number of cells of which every conjunction is known at once.
+// classes are people of a few kinds, in each of which attributes are independent: a database of any
+// number of cells of which every conjunction is known at once.
 type classes struct {
 	domain *linear.Domain
 	shares []float64
@@ -80,7 +81,8 @@ func conjunction(r *rand.Rand, d *linear.Domain) *linear.Query {
 	return q
 }
 
-// BenchmarkStream predicts conjunctions, and learns those where the prediction is off by more than 0.03 of all, with noise of 0.005.
+// BenchmarkStream predicts conjunctions, and learns those where the prediction is off by more than
+// 0.03 of all, with noise of 0.005.
 func BenchmarkStream(b *testing.B) {
 	for _, sizes := range [][]int{{10, 10, 10, 10, 10, 10, 10}, {5, 5, 5, 5, 5, 5, 5, 5, 5, 5}, {10, 16, 7, 5, 2, 10, 2}, {2, 2, 4, 8}} {
 		d := domain(b, sizes...)

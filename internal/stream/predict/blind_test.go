@@ -13,7 +13,8 @@ import (
 // secrets are the packages whose types have to do with data or noise.
 var secrets = []string{"/internal/exact", "/stream/histogram", "/mech", "/noise", "/session", "/engine", "/curator", "/internal/entropy"}
 
-// reach collects all types that can be reached from a type by fields, elements, keys, arguments, results and methods.
+// reach collects all types that can be reached from a type by fields, elements, keys, arguments,
+// results and methods.
 func reach(t reflect.Type, seen map[reflect.Type]bool) {
 	if t == nil || seen[t] {
 		return
@@ -46,7 +47,8 @@ func reach(t reflect.Type, seen map[reflect.Type]bool) {
 	}
 }
 
-// leaks names the types in reach that a predictor must not know, and the ones that could hide them: an interface without methods can hold anything, and so can a function's closure.
+// leaks names the types in reach that a predictor must not know, and the ones that could hide them:
+// an interface without methods can hold anything, and so can a function's closure.
 func leaks(roots ...reflect.Type) (out []string, all map[reflect.Type]bool) {
 	all = map[reflect.Type]bool{}
 	for _, r := range roots {
@@ -65,9 +67,11 @@ func leaks(roots ...reflect.Type) (out []string, all map[reflect.Type]bool) {
 	return out, all
 }
 
-// No value that reaches a predictor can hold an exact value or noise: not by an argument, not by a field, however deep.
+// No value that reaches a predictor can hold an exact value or noise: not by an argument, not by a
+// field, however deep.
 func TestPredictorsAreBlind(t *testing.T) {
-	found, all := leaks(reflect.TypeFor[Predictor](), reflect.TypeFor[*weights](), reflect.TypeFor[*ensemble](), reflect.TypeFor[*halving]())
+	found, all := leaks(reflect.TypeFor[Predictor](), reflect.TypeFor[*weights](), reflect.TypeFor[*ensemble](),
+		reflect.TypeFor[*halving]())
 	for _, f := range found {
 		t.Errorf("a predictor can reach %s", f)
 	}
@@ -94,7 +98,8 @@ func TestLeaksAreSeen(t *testing.T) {
 	type taught interface{ Learn(*histogram.Table) }
 	type anything struct{ x any }
 	for _, planted := range []reflect.Type{
-		reflect.TypeOf(deep{list: nil}), reflect.TypeFor[taught](), reflect.TypeOf(anything{x: nil}), reflect.TypeFor[func() *noise.Source](),
+		reflect.TypeOf(deep{list: nil}), reflect.TypeFor[taught](), reflect.TypeOf(anything{x: nil}),
+		reflect.TypeFor[func() *noise.Source](),
 	} {
 		if found, _ := leaks(planted); len(found) == 0 {
 			t.Errorf("not seen: %v", planted)

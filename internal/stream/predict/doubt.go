@@ -6,18 +6,22 @@ import (
 	"github.com/discreet-dp/discreet/internal/stream/linear"
 )
 
-// doubt says how far off a prediction may be, from which questions were answered before, and not from how they were.
+// doubt says how far off a prediction may be, from which questions were answered before, and not
+// from how they were.
 //
-// The fit of [weights] is the most likely histogram where shares P have the prior density exp(-prior KL(P || uniform)) and answers have normal noise. Near the
-// fit that density is about normal, with the covariance of two queries
+// The fit of [weights] is the most likely histogram where shares P have the prior density
+// exp(-prior KL(P || uniform)) and answers have normal noise. Near the fit that density is about
+// normal, with the covariance of two queries
 //
 //	(E[q q'] - E[q] E[q']) / prior
 //
-// under the fit, and given answers, the variance of a query is that of normal variables (Rasmussen, Williams 2006, 2.24). To have E[q q'] quickly, attributes
-// are taken as independent here, which makes it a product.
+// under the fit, and given answers, the variance of a query is that of normal variables (Rasmussen,
+// Williams 2006, 2.24). To have E[q q'] quickly, attributes are taken as independent here, which
+// makes it a product.
 //
-// Data is smoother than such a prior believes, or rougher, so the variance is corrected by how far answers were from predictions lately. All of it is a guess, for choosing
-// what is cheapest; nothing that is promised rests on it.
+// Data is smoother than such a prior believes, or rougher, so the variance is corrected by how far
+// answers were from predictions lately. All of it is a guess, for choosing what is cheapest;
+// nothing that is promised rests on it.
 type doubt struct {
 	shares [][]float64 // of each value of each attribute
 	stale  int         // with how many releases the shares have to be counted anew
@@ -27,11 +31,13 @@ type doubt struct {
 	own    [][]float64 // of the query in question: the shares of its values
 	sums   []float64
 	solved []float64
-	// Sums that forget: of squared surprises, less what is due to noise, and of the variances that were expected.
+	// Sums that forget: of squared surprises, less what is due to noise, and of the variances that
+	// were expected.
 	surprise, expected float64
 }
 
-// An answer counts for memory of the one after it, and at first there are as many as patience that came as expected.
+// An answer counts for memory of the one after it, and at first there are as many as patience that
+// came as expected.
 const (
 	memory   = 0.95
 	patience = 4
@@ -118,7 +124,8 @@ func (d *doubt) row(k int, last []float64) []float64 {
 	return last
 }
 
-// marginals takes the shares of all values. Two passes over the cells are enough, one for the first attributes and one for the others.
+// marginals takes the shares of all values. Two passes over the cells are enough, one for the first
+// attributes and one for the others.
 func (d *doubt) marginals(w *weights) {
 	d.shares = d.shares[:0]
 	half, n := 0, 1
@@ -200,7 +207,8 @@ func choice(q *linear.Query) asked {
 	return out
 }
 
-// dot is a sum of products, of the first of two lists. Four sums at once do not wait for each other.
+// dot is a sum of products, of the first of two lists. Four sums at once do not wait for each
+// other.
 func dot(a, b []float64) float64 {
 	b = b[:len(a)]
 	var s, t, u, v float64

@@ -14,11 +14,13 @@ const (
 	MostMembers   = 32
 )
 
-// ensemble is the median mechanism (Roth, Roughgarden 2010) with a handful of histograms in the place of all small databases. They fit the same releases,
-// and differ where these say nothing: each begins with another prior, which a public hash makes of the uniform one.
+// ensemble is the median mechanism (Roth, Roughgarden 2010) with a handful of histograms in the
+// place of all small databases. They fit the same releases, and differ where these say nothing:
+// each begins with another prior, which a public hash makes of the uniform one.
 //
-// Priors as rough as data may be would make a median of few as rough. So members are closer to each other than they might be, and how far apart they are is multiplied by as much,
-// and corrected by how far answers were from predictions lately, as in doubt.
+// Priors as rough as data may be would make a median of few as rough. So members are closer to each
+// other than they might be, and how far apart they are is multiplied by as much, and corrected by
+// how far answers were from predictions lately, as in doubt.
 type ensemble struct {
 	members []*weights
 	values  []float64
@@ -27,8 +29,9 @@ type ensemble struct {
 	doubt   doubt
 }
 
-// NewEnsemble keeps members weighted histograms. The median of their predictions is the prediction, and the spread is about how far apart the middle two thirds of all histograms are
-// that would fit as well.
+// NewEnsemble keeps members weighted histograms. The median of their predictions is the prediction,
+// and the spread is about how far apart the middle two thirds of all histograms are that would fit
+// as well.
 func NewEnsemble(d *linear.Domain, size float64, members int) (Predictor, error) {
 	if members < FewestMembers || members > MostMembers {
 		return nil, fmt.Errorf("%w: an ensemble has %d to %d members, not %d", ErrPredictor, FewestMembers, MostMembers, members)
@@ -57,10 +60,12 @@ func NewEnsemble(d *linear.Domain, size float64, members int) (Predictor, error)
 // MostEnsembleCells bounds the memory of an ensemble: cells times members.
 const MostEnsembleCells = 1 << 24
 
-// FitsEnsemble reports why there is no ensemble of so many members over a domain, or nil. It makes none of them.
+// FitsEnsemble reports why there is no ensemble of so many members over a domain, or nil. It makes
+// none of them.
 func FitsEnsemble(d *linear.Domain, members int) error {
 	if most := MostEnsembleCells / members; d.Cells() > most {
-		return fmt.Errorf("%w: %d histograms of %d cells are too large, and at most %d cells are allowed; keep one histogram, with the predictor weights", ErrPredictor, members, d.Cells(), most)
+		return fmt.Errorf("%w: %d histograms of %d cells are too large, and at most %d cells are allowed; keep one histogram, with the "+
+			"predictor weights", ErrPredictor, members, d.Cells(), most)
 	}
 	return nil
 }

@@ -2,7 +2,8 @@ package predict
 
 import "math"
 
-// exp is the exponential function on a range that steps stay in, the same on every machine: only sums, products and powers of 2, each rounded by itself.
+// exp is the exponential function on a range that steps stay in, the same on every machine: only
+// sums, products and powers of 2, each rounded by itself.
 func exp(x float64) float64 {
 	x = min(max(x, -700), 700)
 	// x = k ln 2 + r. The high part of ln 2 has few digits, so that k times it is exact.

@@ -6,8 +6,10 @@ import (
 	"testing"
 )
 
-// Over many random streams no more is paid for than log2 of the number of candidates, half of them go each time, and the true database stays. The session here pays where the prediction is off by more than
-// alpha, and has noise up to half of alpha, of the worst kind: at the bound, or against halving.
+// Over many random streams no more is paid for than log2 of the number of candidates, half of them
+// go each time, and the true database stays. The session here pays where the prediction is off by
+// more than alpha, and has noise up to half of alpha, of the worst kind: at the bound, or against
+// halving.
 func TestHalving(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	for stream := range 1000 {

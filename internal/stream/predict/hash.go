@@ -1,6 +1,7 @@
 package predict
 
-// mix is splitmix64: public, and the same everywhere. It makes members of an ensemble differ, and is no source of noise.
+// mix is splitmix64: public, and the same everywhere. It makes members of an ensemble differ, and
+// is no source of noise.
 func mix(seed, i uint64) uint64 {
 	z := seed*0xd1342543de82ef95 + (i+1)*0x9e3779b97f4a7c15
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9

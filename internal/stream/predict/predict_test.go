@@ -72,7 +72,8 @@ func TestExp(t *testing.T) {
 	}
 }
 
-// What was learned with little noise is predicted, also after other things were learned, and the histogram says the same as the predictions.
+// What was learned with little noise is predicted, also after other things were learned, and the
+// histogram says the same as the predictions.
 func TestLearn(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	d := domain(t, 2, 3, 4)
@@ -134,7 +135,8 @@ func TestTotal(t *testing.T) {
 	}
 }
 
-// Questions in between change nothing, and neither does how sums were kept: predictions are equal to the last bit.
+// Questions in between change nothing, and neither does how sums were kept: predictions are equal
+// to the last bit.
 func TestDeterministic(t *testing.T) {
 	d := domain(t, 2, 3, 4)
 	make := func(kind int) Predictor {
@@ -194,7 +196,8 @@ func TestAbsurd(t *testing.T) {
 		}
 		for range 60 {
 			q := random(r, d, 3)
-			p.Learn(Released{q, []int64{math.MinInt64, -5, 0, 3, 30, 1000, math.MaxInt64}[r.IntN(7)], []float64{0, 1e-300, 1, 1e300, math.Inf(1), math.NaN(), -1}[r.IntN(7)]})
+			p.Learn(Released{q, []int64{math.MinInt64, -5, 0, 3, 30, 1000, math.MaxInt64}[r.IntN(7)],
+				[]float64{0, 1e-300, 1, 1e300, math.Inf(1), math.NaN(), -1}[r.IntN(7)]})
 			v, s := p.Predict(random(r, d, 3))
 			if math.IsNaN(v) || math.IsInf(v, 0) || v < 0 || math.IsNaN(s) || s < 0 {
 				t.Fatalf("%T predicts %v, %v", p, v, s)
@@ -223,7 +226,9 @@ func TestBadPredictors(t *testing.T) {
 		{func() (Predictor, error) { return NewHalving(small, 0, 0.1) }, "alpha between 0 and 1"},
 		{func() (Predictor, error) { return NewHalving(small, 5, 0) }, "alpha between 0 and 1"},
 		{func() (Predictor, error) { return NewHalving(small, 5, math.NaN()) }, "alpha between 0 and 1"},
-		{func() (Predictor, error) { return NewHalving(small, 100, 0.1) }, "there are 96560646 databases of 100 people in 6 cells, and halving can keep 1048576"},
+		{func() (Predictor, error) {
+			return NewHalving(small, 100, 0.1)
+		}, "there are 96560646 databases of 100 people in 6 cells, and halving can keep 1048576"},
 		{func() (Predictor, error) { return NewHalving(large, 1000000, 0.1) }, "there are about 10^829"},
 	} {
 		if _, err := c.make(); err == nil || !strings.Contains(err.Error(), c.want) {

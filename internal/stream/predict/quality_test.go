@@ -8,8 +8,10 @@ import (
 	"github.com/discreet-dp/discreet/internal/stream/linear"
 )
 
-// A stream of products of sets over 128 cells of 2x2x4x8, with data that no independence describes, and a session that pays where candidates are apart and where a prediction is
-// off by more than 0.03 of all. It pays for a few dozen of thousands, nearly all of them early, and most without having tested.
+// A stream of products of sets over 128 cells of 2x2x4x8, with data that no independence describes,
+// and a session that pays where candidates are apart and where a prediction is off by more than
+// 0.03 of all. It pays for a few dozen of thousands, nearly all of them early, and most without
+// having tested.
 func TestFewAreLearned(t *testing.T) {
 	d := domain(t, 2, 2, 4, 8)
 	for kind := range 2 {
@@ -52,7 +54,8 @@ func TestFewAreLearned(t *testing.T) {
 	}
 }
 
-// Where nothing was asked the spread is large, and it is small for what was answered and for what follows from it.
+// Where nothing was asked the spread is large, and it is small for what was answered and for what
+// follows from it.
 func TestSpread(t *testing.T) {
 	d := domain(t, 4, 5, 6)
 	all := func(attribute int, values ...int) *linear.Query {

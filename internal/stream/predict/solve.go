@@ -2,13 +2,15 @@ package predict
 
 import "math"
 
-// longest bounds a step, so that no sum overflows before it is settled, and grades is into how many parts weights are put to find it.
+// longest bounds a step, so that no sum overflows before it is settled, and grades is into how many
+// parts weights are put to find it.
 const (
 	longest = 2.5
 	grades  = 32
 )
 
-// solve finds the step s with share e^s / (1 - share + share e^s) = answer - (dual + s) soft. The left is the share after the step.
+// solve finds the step s with share e^s / (1 - share + share e^s) = answer - (dual + s) soft. The
+// left is the share after the step.
 func solve(share, answer, dual, soft float64) float64 {
 	return root(func(s float64) (off, slope float64) {
 		e := float64(share * exp(s))
@@ -17,7 +19,8 @@ func solve(share, answer, dual, soft float64) float64 {
 	})
 }
 
-// solveBins is solve for weights of several grades, of which only about the grade is known. So what it finds for the mean is moved by as much as the mean now is off.
+// solveBins is solve for weights of several grades, of which only about the grade is known. So what
+// it finds for the mean is moved by as much as the mean now is off.
 func solveBins(bins *[grades + 1]int64, mean, answer, dual, soft float64) float64 {
 	means := func(s float64) (first, second float64) {
 		var all float64
@@ -40,7 +43,8 @@ func solveBins(bins *[grades + 1]int64, mean, answer, dual, soft float64) float6
 	})
 }
 
-// root finds where a rising function crosses 0, by Newton's steps where they stay inside of what is known and by halving where not.
+// root finds where a rising function crosses 0, by Newton's steps where they stay inside of what is
+// known and by halving where not.
 func root(f func(s float64) (off, slope float64)) float64 {
 	low, high := -longest, longest
 	s := 0.0

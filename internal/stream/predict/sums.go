@@ -8,8 +8,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/stream/linear"
 )
 
-// sums adds up the cells that queries select. It keeps sums over the attributes of a query for others over the same attributes, and makes them of those that it
-// has. The integers are exact, so nothing of this can be seen in a sum.
+// sums adds up the cells that queries select. It keeps sums over the attributes of a query for
+// others over the same attributes, and makes them of those that it has. The integers are exact, so
+// nothing of this can be seen in a sum.
 type sums struct {
 	domain *linear.Domain
 	all    []int // attributes
@@ -72,7 +73,8 @@ func product(n, weight int64) float64 { return wide(bits.Mul64(uint64(n), uint64
 
 func wide(hi, lo uint64) float64 { return float64(float64(hi)*(1<<64)) + float64(lo) }
 
-// table returns sums to answer a query from. To make a marginal takes as long as what it is made of is large, and pays off when as much has been added up without it.
+// table returns sums to answer a query from. To make a marginal takes as long as what it is made of
+// is large, and pays off when as much has been added up without it.
 func (s *sums) table(q *linear.Query) *marginal {
 	attributes := q.Attributes()
 	n := s.domain.Size(attributes)

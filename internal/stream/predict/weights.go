@@ -7,15 +7,18 @@ import (
 	"github.com/discreet-dp/discreet/internal/stream/linear"
 )
 
-// Weights is one histogram, fitted to everything that was released: the multiplicative weights of Hardt and Rothblum (2010), with the
-// past replayed. A release multiplies the cells that it selects by one number, and no others; what everything adds up to is a running sum.
+// Weights is one histogram, fitted to everything that was released: the multiplicative weights of
+// Hardt and Rothblum (2010), with the past replayed. A release multiplies the cells that it selects
+// by one number, and no others; what everything adds up to is a running sum.
 //
 // Of all histograms P, as shares, it approaches the one that minimises
 //
 //	prior KL(P || uniform) + sum over releases of (prediction - answer)^2 / (2 variance).
 //
-// This is convex. Its dual has one number for each release, the logarithm of what its cells were multiplied by, and is solved one release after the other, again and again.
-// With prior 0 each step is one of iterative proportional fitting, which makes the prediction equal to the answer; the prior keeps noise from being fitted.
+// This is convex. Its dual has one number for each release, the logarithm of what its cells were
+// multiplied by, and is solved one release after the other, again and again. With prior 0 each step
+// is one of iterative proportional fitting, which makes the prediction equal to the answer; the
+// prior keeps noise from being fitted.
 type weights struct {
 	domain *linear.Domain
 	tuning tuning
@@ -52,7 +55,8 @@ type tuning struct {
 
 var usual = tuning{prior: 50, enough: 0.3, sweeps: 10, work: 20_000_000}
 
-// NewWeights keeps one histogram. It begins with size people, alike in all cells; where the number is not known it is what answers about everything say, once there are some.
+// NewWeights keeps one histogram. It begins with size people, alike in all cells; where the number
+// is not known it is what answers about everything say, once there are some.
 func NewWeights(d *linear.Domain, size float64) (Predictor, error) { return newWeights(d, size, usual) }
 
 func newWeights(d *linear.Domain, size float64, t tuning) (*weights, error) {
@@ -79,7 +83,8 @@ func newWeights(d *linear.Domain, size float64, t tuning) (*weights, error) {
 	return w, nil
 }
 
-// The cells together are about mass, which leaves room below for a cell with hardly anybody and above for steps.
+// The cells together are about mass, which leaves room below for a cell with hardly anybody and
+// above for steps.
 const mass = 1 << 54
 
 // settle brings the total back where it belongs.
@@ -98,11 +103,13 @@ func (w *weights) settle() {
 // scaled multiplies a cell, which never becomes empty: nothing could fill it again.
 func scaled(c int64, f float64) int64 { return max(1, int64(float64(float64(c)*f))) }
 
-// middle is how many standard deviations wide the middle two thirds or so of candidates are. Where this is alpha, a prediction is beyond a threshold at 0.6 alpha about once
-// in six times, which is what a test and a plain answer cost against each other.
+// middle is how many standard deviations wide the middle two thirds or so of candidates are. Where
+// this is alpha, a prediction is beyond a threshold at 0.6 alpha about once in six times, which is
+// what a test and a plain answer cost against each other.
 const middle = 1.8
 
-// Predict implements [Predictor]. The spread is about how wide the middle two thirds of all histograms are that would fit as well; of queries that are no conjunctions it is 0.
+// Predict implements [Predictor]. The spread is about how wide the middle two thirds of all
+// histograms are that would fit as well; of queries that are no conjunctions it is 0.
 func (w *weights) Predict(q *linear.Query) (value, spread float64) {
 	if level, _ := q.Level(); level == 0 {
 		return 0, 0
@@ -173,7 +180,8 @@ func (w *weights) count() {
 	w.people = max(1, sum/all)
 }
 
-// replay fits the newest releases, and then all, in turn, until all fit or it takes too long; then the next replay goes on from there.
+// replay fits the newest releases, and then all, in turn, until all fit or it takes too long; then
+// the next replay goes on from there.
 func (w *weights) replay(newest int) {
 	n := len(w.past)
 	if n == 0 {

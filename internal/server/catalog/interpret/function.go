@@ -31,7 +31,8 @@ type Library map[string][]*form
 // NewLibrary makes a library of the functions on values, and of these.
 func NewLibrary(own []Function) Library {
 	l := Library{}
-	for _, f := range slices.Concat(own, textFunctions, partFunctions, patternFunctions, numberFunctions, listFunctions, timeFunctions) {
+	for _, f := range slices.Concat(own, textFunctions, partFunctions, patternFunctions, numberFunctions, listFunctions,
+		jsonFunctions, timeFunctions) {
 		for _, x := range forms(f) {
 			l[x.name] = append(l[x.name], x)
 		}

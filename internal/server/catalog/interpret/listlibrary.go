@@ -19,8 +19,6 @@ var listFunctions = []Function{
 	{"lax array_position(anyarray,any) int4", findElement},
 	{"lax array_remove(anyarray,any) anyarray", removeElements},
 	{"unnest(anyarray) setof anyelement", func(c *Call) (datum.Value, error) { return c.Args[0], nil }},
-	// Clients ask for an object of the options of a sequence, and there are no sequences.
-	{"lax json_build_object(...any) json", func(*Call) (datum.Value, error) { return nil, unsupported("JSON") }},
 	{"_pg_expandarray(anyarray) (x anyelement, n int4)", numberElements},
 	{"lax pg_typeof(any) regtype", func(c *Call) (datum.Value, error) { return datum.Int(c.Types[0]), nil }},
 	{"generate_subscripts(anyarray,int4) setof int4", subscripts},

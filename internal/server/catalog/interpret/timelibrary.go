@@ -12,6 +12,11 @@ var timeFunctions = []Function{
 		error) {
 		return c.run.now(), nil
 	}},
+	{"to_char(timestamptz,text) text", func(c *Call) (datum.Value, error) {
+		// In the one format that there is.
+		s, err := c.run.format(c.Args[0], c.Types[0])
+		return datum.Text(s), err
+	}},
 	{"extract(text,timestamptz|timestamp|date) numeric", timePart},
 	{"date_part(text,timestamptz|timestamp|date) float8", timePart},
 }

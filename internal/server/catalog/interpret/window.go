@@ -1,6 +1,7 @@
 package interpret
 
 import (
+	"slices"
 	"strings"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
@@ -9,8 +10,12 @@ import (
 	"github.com/discreet-dp/discreet/internal/server/catalog/oid"
 )
 
-// window is row_number() OVER (...), the one window function that clients call.
+// windowNames are the window functions that clients call.
+var windowNames = []string{"row_number", "rank", "dense_rank"}
+
+// window is a call with OVER.
 type window struct {
+	name      string
 	partition []*expr
 	order     []*expr
 	keys      []sortKey
@@ -19,8 +24,8 @@ type window struct {
 // windowCall binds a call with OVER.
 func (s *scope) windowCall(name string, f *pg.FuncCall) (*expr, error) {
 	switch over := f.Over; {
-	case strings.TrimPrefix(name, "pg_catalog.") != "row_number" || len(f.Args) > 0 || f.AggStar:
-		return nil, hint(Fail("42883", "window function %s does not exist", clip(name)), "There is row_number.")
+	case !slices.Contains(windowNames, strings.TrimPrefix(name, "pg_catalog.")) || len(f.Args) > 0 || f.AggStar:
+		return nil, hint(Fail("42883", "window function %s does not exist", clip(name)), "There are row_number, rank and dense_rank.")
 	case !s.winOK:
 		return nil, Fail("42P20", "window functions are not allowed in %s", s.where)
 	case over.Name != "" || over.Refname != "":
@@ -29,7 +34,7 @@ func (s *scope) windowCall(name string, f *pg.FuncCall) (*expr, error) {
 	agg, srf, where := s.aggOK, s.srfOK, s.where
 	defer func() { s.aggOK, s.winOK, s.srfOK, s.where = agg, true, srf, where }()
 	s.winOK, s.srfOK, s.where = false, false, "a window"
-	w := &window{}
+	w := &window{name: strings.TrimPrefix(name, "pg_catalog.")}
 	var err error
 	if w.partition, err = s.exprs(f.Over.PartitionClause); err != nil {
 		return nil, err
@@ -79,11 +84,32 @@ func (s *scope) numberRows(e *env, list []state) error {
 		if err != nil {
 			return err
 		}
-		last := map[datum.Value]datum.Int{}
+		places := map[datum.Value]*place{}
 		for _, t := range rows {
-			last[t[1]]++
-			list[t[0].(datum.Int)].wins[k] = last[t[1]]
+			i := t[0].(datum.Int)
+			p := places[t[1]]
+			if p == nil {
+				p = &place{}
+				places[t[1]] = p
+			}
+			p.next(keys[i], w.keys)
+			list[i].wins[k] = map[string]datum.Int{"row_number": p.number, "rank": p.rank, "dense_rank": p.dense}[w.name]
 		}
 	}
 	return nil
+}
+
+// place is where a row stands in its partition: its number, and its ranks with and without gaps.
+type place struct {
+	number, rank, dense datum.Int
+	keys                datum.Tuple
+}
+
+// next goes on to a row with these keys. Rows with the same keys have the same ranks.
+func (p *place) next(keys datum.Tuple, ks []sortKey) {
+	p.number++
+	if p.number == 1 || compareKeys(ks, p.keys, keys) != 0 {
+		p.rank, p.dense = p.number, p.dense+1
+	}
+	p.keys = keys
 }

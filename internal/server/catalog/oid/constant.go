@@ -15,6 +15,7 @@ const (
 	Xid           = 28
 	Cid           = 29
 	OidVector     = 30
+	JSON          = 114
 	NodeTree      = 194
 	Float4        = 700
 	Float8        = 701

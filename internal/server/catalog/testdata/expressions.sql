@@ -93,9 +93,10 @@ SELECT * FROM unnest(ARRAY['a', 'b']) WITH ORDINALITY u(v, n)
 SELECT * FROM generate_series(5, 1, -2)
 SELECT generate_subscripts(ARRAY['a', 'b'], 1)
 SELECT row_number() OVER (ORDER BY x DESC), x FROM (VALUES (1), (3), (2)) v(x) ORDER BY x
-SELECT x, y, row_number() OVER (PARTITION BY x ORDER BY y), row_number() OVER () FROM (VALUES (1, 1), (1, 1), (1, 2), (2, 5)) v(x, y) ORDER BY 1, 2, 3
+SELECT x, y, row_number() OVER (PARTITION BY x ORDER BY y), rank() OVER (PARTITION BY x ORDER BY y), dense_rank() OVER (ORDER BY x) FROM (VALUES (1, 1), (1, 1), (1, 2), (2, 5)) v(x, y) ORDER BY 1, 2, 3
 SELECT v FROM (VALUES (1, 'a')) v(x, y)
 SELECT (v).y, v.* FROM (VALUES (1, 'a')) v(x, y)
+SELECT row_to_json(v), to_json(ARRAY['a"b', NULL]), json_build_object('a', 1, 'b', 'c') IS NULL FROM (VALUES (1, 'a')) v(x, y)
 SELECT 1 AS "A b", 2 AS c
 SELECT max(nspname) FROM pg_namespace WHERE nspname = 'public'
 SELECT nspname FROM pg_namespace n WHERE EXISTS (SELECT 1 FROM pg_class c WHERE c.relnamespace = n.oid AND c.relname = 'patients')

@@ -1,0 +1,238 @@
+package chain
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/ledger"
+)
+
+// AnchorKeeper ties a ledger to its anchor. A nil *AnchorKeeper ties nothing, and all its methods
+// do nothing.
+//
+// What it is for: take the last head for which Committed returned nil. For each account and each
+// claim, what was spent there, which is at least what was released,
+//
+//	spent <= the account's ceiling in the last anchor that was stored.   (1)
+//
+// Proof. An answer is released only after Committed returned nil for its charge, and then for the
+// answer. It then either had stored an anchor at the head, whose ceilings are at least what is
+// spent there, or it had found that each account charged since the last anchor has spent no more
+// than its ceiling in that; the others have spent what they had. A Store that failed may have
+// stored its anchor nevertheless. That one is of a later head than the last for which Committed
+// returned nil, and spent never decreases, so (1) holds for it too. Open and Close store what is
+// spent at the head. What an owner enters releases nothing and needs no anchor.
+//
+// How much a rollback can hide: an anchor is stored before the every-th record after the last
+// anchor is confirmed, whatever its kind, and by Close. So an older copy that passes lacks at most
+// every-1 records that were confirmed, and none where the ledger had been closed. That answers
+// count is essential: a copy that has a charge and lacks its answer would draw another one, free.
+//
+// An AnchorKeeper is not safe for concurrent use, and the state must not change while a method
+// runs.
+type AnchorKeeper struct {
+	place ledger.Anchorage
+	every uint64
+	now   func() time.Time
+
+	last     ledger.Anchor      // what was stored last
+	ceilings map[string]dp.Cost // its ceilings
+	largest  map[string]dp.Cost // of one charge since then, by account
+	records  uint64             // since then
+	trail    trail
+	due      bool // the next anchor must be stored before anything is released
+}
+
+// Covers reports whether a record may be told of: the anchor knows it, or needs not to yet.
+func (k *AnchorKeeper) Covers(sequence uint64) bool {
+	return k == nil || !k.due || sequence <= k.last.Sequence
+}
+
+// NewAnchorKeeper returns a keeper that stores an anchor after so many records, at least 1.
+func NewAnchorKeeper(place ledger.Anchorage, every uint64) *AnchorKeeper {
+	return &AnchorKeeper{place: place, every: max(every, 1), now: time.Now}
+}
+
+// Open checks the ledger against its anchor and returns a [*ledger.AnchorError] where it is not the
+// one that the anchor knows, and a [*ledger.UnanchoredError] where it had one and there is none.
+// Then it anchors the head: a process that died may have left charges behind the anchor, and
+// somebody who asks again gets their receipts.
+//
+// The state is nil where there is no ledger yet. It is then only checked that there is no anchor
+// either. hashAt returns the hash of a record that the ledger holds.
+func (k *AnchorKeeper) Open(ctx context.Context, path string, s *State, hashAt func(uint64) (string, error)) error {
+	if k == nil {
+		return nil
+	}
+	a, found, err := k.Check(ctx, path, s, hashAt)
+	if err != nil || s == nil {
+		return err
+	}
+	if found && exact(s, a) {
+		k.anchored(a)
+		k.trail, err = newTrail(s, hashAt)
+		return err
+	}
+	return k.Adopt(ctx, s, hashAt)
+}
+
+// Check is the part of Open that changes nothing. It returns the anchor, and false where there is
+// none.
+func (k *AnchorKeeper) Check(ctx context.Context, path string, s *State, hashAt func(uint64) (string, error)) (ledger.Anchor, bool, error) {
+	if k == nil {
+		return ledger.Anchor{}, false, nil
+	}
+	a, found, err := k.place.Load(ctx)
+	if err != nil {
+		return ledger.Anchor{}, false, fmt.Errorf("the ledger %s was not opened, because its anchor could not be read: %w", path, err)
+	}
+	if !found && s != nil && s.Anchored() {
+		return ledger.Anchor{}, false, &ledger.UnanchoredError{Path: path, Anchorage: k.place.String()}
+	}
+	if !found {
+		return ledger.Anchor{}, false, nil
+	}
+	problem, err := differs(a, s, hashAt)
+	if err == nil && problem != "" {
+		err = &ledger.AnchorError{Path: path, Anchorage: k.place.String(), Problem: problem}
+	}
+	return a, true, err
+}
+
+// differs says why a ledger is not the one that an anchor knows, or nothing.
+func differs(a ledger.Anchor, s *State, hashAt func(uint64) (string, error)) (string, error) {
+	if s == nil {
+		return fmt.Sprintf("the ledger is missing, and had %d records", a.Sequence), nil
+	}
+	if s.Fingerprint() != a.Identity {
+		return "it is another ledger", nil
+	}
+	head, _ := s.Head()
+	if head >= a.Sequence {
+		hash, err := hashAt(a.Sequence)
+		if err != nil || hash == a.Hash {
+			return "", err
+		}
+		return fmt.Sprintf("it has another history: its record %d is another one", a.Sequence), nil
+	}
+	problem := fmt.Sprintf("it is older: it ends at record %d of %d", head, a.Sequence)
+	for i := len(a.Trail) - 1; i >= 0; i-- {
+		if p := a.Trail[i]; p.Sequence <= head {
+			hash, err := hashAt(p.Sequence)
+			if err == nil && hash != p.Hash {
+				problem += fmt.Sprintf(", and has another history: its record %d is another one", p.Sequence)
+			}
+			return problem, err
+		}
+	}
+	return problem, nil
+}
+
+// exact reports whether an anchor is the one that Close would store.
+func exact(s *State, a ledger.Anchor) bool {
+	sequence, hash := s.Head()
+	if a.Sequence != sequence || a.Hash != hash || a.Owner != s.Owner() || len(a.Most) != len(s.spent) {
+		return false
+	}
+	for _, c := range a.Most {
+		if s.Spent(c.Account) != c.Spent {
+			return false
+		}
+	}
+	return true
+}
+
+// Adopt anchors the head of a ledger whatever the anchor says. It is for a ledger that was checked,
+// and for one in which what it had lost was counted as spent.
+func (k *AnchorKeeper) Adopt(ctx context.Context, s *State, hashAt func(uint64) (string, error)) error {
+	if k == nil {
+		return nil
+	}
+	trail, err := newTrail(s, hashAt)
+	if err != nil {
+		return err
+	}
+	k.trail, k.largest = trail, nil
+	return k.store(ctx, s)
+}
+
+// Committed is called when records are on stable storage and in the state, and before anybody is
+// told. Where it returns an error, nothing may be released for these records until a later call
+// returns none. To call it without records does nothing unless such an error is still open: call it
+// before a charge is written, so that nothing is spent while the anchor cannot be stored, and
+// before the receipt of an earlier charge is given again.
+func (k *AnchorKeeper) Committed(ctx context.Context, s *State, records []*ledger.Record) error {
+	if k == nil {
+		return nil
+	}
+	for _, r := range records {
+		k.records++
+		if r.Kind != ledger.KindCharge {
+			continue
+		}
+		k.trail.add(ledger.Position{Sequence: r.Sequence - 1, Hash: r.Previous})
+		for _, b := range r.Balances {
+			if k.largest == nil {
+				k.largest = map[string]dp.Cost{}
+			}
+			k.largest[b.Account] = larger(k.largest[b.Account], r.Cost)
+			ceiling, known := k.ceilings[b.Account]
+			k.due = k.due || !known || !s.Spent(b.Account).Within(ceiling)
+		}
+	}
+	if k.due = k.due || k.records >= k.every; !k.due {
+		return nil
+	}
+	return k.store(ctx, s)
+}
+
+// Close anchors exactly the head, with exactly what was spent.
+func (k *AnchorKeeper) Close(ctx context.Context, s *State) error {
+	if k == nil {
+		return nil
+	}
+	if !k.due && exact(s, k.last) {
+		return nil
+	}
+	k.largest = nil
+	return k.store(ctx, s)
+}
+
+// store stores an anchor at the head. Each account gets room for every-1 more charges as large as
+// its largest since the last anchor, so that the next anchor is usually due to their number.
+func (k *AnchorKeeper) store(ctx context.Context, s *State) error {
+	k.due = true
+	a := ledger.Anchor{Identity: s.Fingerprint(), Owner: s.Owner(), Time: k.now().UTC()}
+	a.Sequence, a.Hash = s.Head()
+	for _, b := range s.Balances() {
+		room := k.largest[b.Account].Mul(k.every - 1)
+		a.Most = append(a.Most, ledger.Ceiling{Account: b.Account, Spent: b.Spent.Add(room)})
+	}
+	a.Trail = k.trail.before(a.Sequence)
+	if err := k.place.Store(ctx, a); err != nil {
+		return fmt.Errorf("the anchor of the ledger could not be stored: %w", err)
+	}
+	k.trail.add(ledger.Position{Sequence: a.Sequence, Hash: a.Hash})
+	k.anchored(a)
+	return nil
+}
+
+// anchored begins the next interval.
+func (k *AnchorKeeper) anchored(a ledger.Anchor) {
+	k.last = a
+	if k.ceilings == nil {
+		k.ceilings = make(map[string]dp.Cost, len(a.Most))
+	}
+	clear(k.ceilings)
+	for _, c := range a.Most {
+		k.ceilings[c.Account] = c.Spent
+	}
+	k.records, k.due = 0, false
+	clear(k.largest)
+}
+
+func larger(a, b dp.Cost) dp.Cost {
+	return dp.Cost{Epsilon: max(a.Epsilon, b.Epsilon), Rho: max(a.Rho, b.Rho), Delta: max(a.Delta, b.Delta)}
+}

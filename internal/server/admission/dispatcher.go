@@ -1,0 +1,103 @@
+package admission
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// Dispatcher takes questions. It is safe for concurrent use.
+type Dispatcher struct {
+	db       *discreet.DB
+	library  library
+	options  Options
+	ticks    map[string]time.Duration // by dataset
+	lone     string                   // the only dataset, where there is one; it need not be named
+	queue    *queue
+	heavy    *queue // for trainings, before they stand in the other one
+	limits   *limits
+	looks    *queue  // for the catalogue
+	glances  *limits // of looks
+	clock    clock
+	counts   counts
+	sessions *registry
+}
+
+// New returns the dispatcher of an open policy.
+func New(db *discreet.DB, o Options) *Dispatcher {
+	d := newDispatcher(db.Policy(), opened{db}, o)
+	d.db = db
+	return d
+}
+
+func newDispatcher(p *policy.Policy, l library, o Options) *Dispatcher {
+	o = o.filled()
+	d := &Dispatcher{
+		library: l, options: o, ticks: map[string]time.Duration{}, queue: newQueue(o.Running, o.Waiting), heavy: newQueue(o.Training, o.Waiting),
+		limits: newLimits(p, o.Rate), looks: newQueue(lookPlaces, lookWaiting), glances: newLimits(p, lookFactor*o.Rate), clock: newClock(), sessions: newRegistry(o.Sessions, o.Idle),
+	}
+	for name, ds := range p.Datasets {
+		d.ticks[name] = ds.Release.Tick
+		if ds.Release.Chosen() {
+			d.ticks[name] = cmp.Or(o.Ticks[name], policy.UsualTick)
+		}
+		if len(p.Datasets) == 1 {
+			d.lone = name
+		}
+	}
+	return d
+}
+
+// DB is the policy thwith the dispatcher is for; asking it directly goes around the queue.
+func (d *Dispatcher) DB() *discreet.DB { return d.db }
+
+// Ask waits for a turn, asks, and waits for the tick where the policy has one. Errors are those of [discreet.DB.Ask] and those of this package.
+func (d *Dispatcher) Ask(ctx context.Context, q api.Question) (a *api.Answer, err error) {
+	q.Request = Request(q.Analyst, q.Request)
+	err = d.serve(ctx, d.entry("ask", q), func(ctx context.Context, e *entry) (err error) {
+		q.AsOf = d.clock.last(d.ticks[e.dataset])
+		if a, err = d.library.Ask(ctx, q); err == nil {
+			e.paid(a.Cost, a.Receipt.Sequence)
+		}
+		return err
+	})
+	return only(a, err)
+}
+
+// Explain prices a question. It counts as a question in what an analyst may ask in a minute, and waits for a turn and for the tick: the state
+// of the data is looked at, to say what would be free.
+func (d *Dispatcher) Explain(ctx context.Context, q api.Question) (x *api.Explanation, err error) {
+	err = d.serve(ctx, d.entry("explain", q), func(ctx context.Context, e *entry) (err error) {
+		e.outcome = priced
+		q.AsOf = d.clock.last(d.ticks[e.dataset])
+		x, err = d.library.Explain(ctx, q)
+		return err
+	})
+	return only(x, err)
+}
+
+// Describe says what an answer would look like. It counts, and waits, like Explain.
+func (d *Dispatcher) Describe(ctx context.Context, q api.Question) (x *api.Description, err error) {
+	err = d.serve(ctx, d.entry("describe", q), func(ctx context.Context, e *entry) (err error) {
+		e.outcome = described
+		x, err = d.library.Describe(ctx, q)
+		return err
+	})
+	return only(x, err)
+}
+
+func (d *Dispatcher) entry(kind string, q api.Question) *entry {
+	return &entry{kind: kind, analyst: q.Analyst, dataset: cmp.Or(q.Dataset, d.lone), text: q.SQL}
+}
+
+// only makes sure that nobody gets something beside an error.
+func only[T any](x *T, err error) (*T, error) {
+	if err != nil {
+		return nil, err
+	}
+	return x, nil
+}
