@@ -23,7 +23,7 @@ var unfinished = map[string]string{
 	"internal/audit":            "code comments",
 	"internal/curator":          "code comments",
 	"internal/engine":           "code comments inits",
-	"internal/plan":             "code comments inits",
+	"internal/plan":             "code",
 	"internal/render":           "code comments",
 	"internal/server":           "code comments",
 	"internal/server/admission": "code comments",
