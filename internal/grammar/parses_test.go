@@ -64,7 +64,9 @@ func TestParsedOnceByTheLibrary(t *testing.T) {
 		t.Fatal(err)
 	}
 	values := []api.Parameter{{Kind: "integer", Text: "30"}, {Text: "1003A"}}
-	for name, q := range map[string]api.Question{"plain": {SQL: plain}, "with values": {SQL: parameter, Parameters: values}, "outer": {SQL: outer, Parameters: values[:1]}} {
+	for name, q := range map[string]api.Question{
+		"plain": {SQL: plain}, "with values": {SQL: parameter, Parameters: values}, "outer": {SQL: outer, Parameters: values[:1]},
+	} {
 		q.Analyst = "ana"
 		once(t, name+", explained", 1, func() error { _, err := db.Explain(t.Context(), q); return err })
 		once(t, name+", asked", 1, func() error { _, err := db.Ask(t.Context(), q); return err })
@@ -132,7 +134,8 @@ func TestParsedOnceByTheDoors(t *testing.T) {
 	once(t, "explained", 1, ask("EXPLAIN "+parameter, pgx.QueryExecModeDescribeExec, 33, "1003A"))
 	once(t, "http", 1, func() error {
 		body := fmt.Sprintf(`{"dataset": "hospital", "sql": %q, "parameters": [34, "1003A"]}`, parameter)
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+s.HTTPAddr().String()+"/v1/query", strings.NewReader(body))
+		at := "http://" + s.HTTPAddr().String() + "/v1/query"
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, at, strings.NewReader(body))
 		if err != nil {
 			return err
 		}
