@@ -8,7 +8,7 @@ import (
 	"regexp"
 	"testing"
 
-	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -25,7 +25,7 @@ func TestAskAgainAfterTheAnchorFailed(t *testing.T) {
 		t.Fatal(err)
 	}
 	db := open(t, path)
-	question := discreet.Question{Dataset: db.Policy().Names()[0], Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients"}
+	question := api.Question{Dataset: db.Policy().Names()[0], Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients"}
 	if err := os.Rename(safe, away); err != nil { // the volume is gone
 		t.Fatal(err)
 	}

@@ -10,9 +10,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/discreet-dp/discreet"
-	"github.com/discreet-dp/discreet/dp"
 	_ "github.com/duckdb/duckdb-go/v2"
+
+	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/dp"
 )
 
 // BenchmarkAsk measures a private question against the same plain question in the
@@ -72,7 +74,7 @@ func benchmarkUnit(b *testing.B, dir, unit string) {
 		// A new question each time, or it would be free: a little more for each of its two numbers.
 		epsilon += 2
 		start := time.Now()
-		a, err := db.Ask(ctx, discreet.Question{Analyst: "ana", SQL: question, Epsilon: epsilon})
+		a, err := db.Ask(ctx, api.Question{Analyst: "ana", SQL: question, Epsilon: epsilon})
 		took := time.Since(start)
 		if err != nil {
 			b.Fatal(err)

@@ -5,42 +5,60 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
+	"github.com/discreet-dp/discreet/store"
 )
 
 // data is an engine that is opened when a question first needs it. A question that is
 // refused for its text is refused before, whatever state the data is in.
 type data struct {
 	policy *policy.Dataset
-	homes  func() error // whether all datasets have files of their own
+	files  func() error // whether all datasets have files of their own
+	store  *store.Store // that was brought along, or nil
 	limits duckdb.Limits
 
-	mu    sync.Mutex
-	duck  *duckdb.Engine
-	ended bool
+	mu     sync.Mutex
+	engine opened
+	ended  bool
 }
 
-func (d *data) open(ctx context.Context) (*duckdb.Engine, error) {
+// opened is an engine that has the data.
+type opened interface {
+	engine.Engine
+	Magnitude(ctx context.Context) (int, error)
+	Close() error
+}
+
+func (d *data) open(ctx context.Context) (opened, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.ended {
 		return nil, errClosed
 	}
-	if d.duck == nil {
-		if err := d.homes(); err != nil {
-			return nil, err
-		}
-		e, err := duckdb.OpenWith(ctx, d.policy, d.limits)
+	if d.engine != nil {
+		return d.engine, nil
+	}
+	if d.store != nil {
+		e, err := duckdb.OpenStore(ctx, d.policy, *d.store)
 		if err != nil {
 			return nil, err
 		}
-		e.Before(d.homes) // a file can become another's while the server runs
-		d.duck = e
+		d.engine = e
+		return e, nil
 	}
-	return d.duck, nil
+	if err := d.files(); err != nil {
+		return nil, err
+	}
+	e, err := duckdb.OpenWith(ctx, d.policy, d.limits)
+	if err != nil {
+		return nil, err
+	}
+	e.GuardReopening(d.files) // a file can become another's while the server runs
+	d.engine = e
+	return e, nil
 }
 
 // Warm opens the data of all datasets and the labels of their holdouts, which the first question about each would do otherwise. For an owner who starts a server: what is wrong
@@ -78,16 +96,16 @@ func (db *DB) Magnitude(ctx context.Context, dataset string) (int, error) {
 }
 
 // Version implements [engine.Engine].
-func (d *data) Version(ctx context.Context) (string, error) {
+func (d *data) Version(ctx context.Context) (store.Version, error) {
 	e, err := d.open(ctx)
 	if err != nil {
-		return "", err
+		return store.Version{}, err
 	}
 	return e.Version(ctx)
 }
 
 // Run implements [engine.Engine]. It comes after Version, so the data is open.
-func (d *data) Run(ctx context.Context, q *plan.Query) (*engine.Result, error) {
+func (d *data) Run(ctx context.Context, q *tree.Query) (*engine.Result, error) {
 	e, err := d.open(ctx)
 	if err != nil {
 		return nil, err
@@ -114,7 +132,7 @@ func (d *data) Most(ctx context.Context, table string, columns []string) (int64,
 }
 
 // Fetch implements [engine.Engine].
-func (d *data) Fetch(ctx context.Context, t *plan.Table, into engine.Collector) error {
+func (d *data) Fetch(ctx context.Context, t *tree.Table, into engine.Collector) error {
 	e, err := d.open(ctx)
 	if err != nil {
 		return err
@@ -126,8 +144,11 @@ func (d *data) close() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.ended = true
-	if d.duck == nil {
-		return nil
+	switch {
+	case d.engine != nil:
+		return d.engine.Close()
+	case d.store != nil:
+		return d.store.DB.Close()
 	}
-	return d.duck.Close()
+	return nil
 }

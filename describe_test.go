@@ -6,17 +6,18 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 )
 
 func TestParametersAreBound(t *testing.T) {
 	db := open(t, deployment(t))
 	const sql = "SELECT sex, COUNT(*) FROM patients WHERE age > $1 AND zip <> $2 GROUP BY sex"
-	q := discreet.Question{Dataset: "north", Analyst: "ana", SQL: sql, Parameters: []discreet.Parameter{{Kind: "integer", Text: "40"}, {Text: "it's"}}}
-	d, err := db.Describe(background, discreet.Question{Dataset: "north", Analyst: "ana", SQL: sql})
+	q := api.Question{Dataset: "north", Analyst: "ana", SQL: sql, Parameters: []api.Parameter{{Kind: "integer", Text: "40"}, {Text: "it's"}}}
+	d, err := db.Describe(background, api.Question{Dataset: "north", Analyst: "ana", SQL: sql})
 	if err != nil || fmt.Sprint(d.Parameters) != "[integer text]" {
 		t.Fatal(d, err)
 	}
@@ -29,11 +30,11 @@ func TestParametersAreBound(t *testing.T) {
 		t.Fatal(e, err)
 	}
 	a, err := db.Ask(background, q)
-	if err != nil || !reflect.DeepEqual(a.Columns, d.Columns) {
+	if err != nil || !slices.Equal(a.Columns, d.Columns) {
 		t.Fatal(a, err)
 	}
 	// The same question with its values written out is the same question.
-	b, err := db.Ask(background, discreet.Question{Dataset: "north", Analyst: "ana", SQL: "SELECT sex, COUNT(*) FROM patients WHERE zip <> 'it''s' AND age > 40 GROUP BY sex"})
+	b, err := db.Ask(background, api.Question{Dataset: "north", Analyst: "ana", SQL: "SELECT sex, COUNT(*) FROM patients WHERE zip <> 'it''s' AND age > 40 GROUP BY sex"})
 	if err != nil || !b.Receipt.Free || !reflect.DeepEqual(a.Rows, b.Rows) {
 		t.Errorf("%+v, %v", b, err)
 	}
@@ -42,13 +43,13 @@ func TestParametersAreBound(t *testing.T) {
 // TestPlacesOfParameters checks where questions with parameters are refused: in their own text, and not in the one with values.
 func TestPlacesOfParameters(t *testing.T) {
 	db := open(t, deployment(t))
-	q := discreet.Question{Dataset: "north", Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients WHERE zip = $1 AND nobody = $2",
-		Parameters: []discreet.Parameter{{Text: strings.Repeat("x", 1000)}, {Text: "y"}}}
+	q := api.Question{Dataset: "north", Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients WHERE zip = $1 AND nobody = $2",
+		Parameters: []api.Parameter{{Text: strings.Repeat("x", 1000)}, {Text: "y"}}}
 	_, asked := db.Ask(background, q)
 	_, explained := db.Explain(background, q)
 	_, described := db.Describe(background, q)
 	for _, err := range []error{asked, explained, described} {
-		var r *discreet.Refusal
+		var r *api.Refusal
 		if !errors.As(err, &r) || r.Position != strings.Index(q.SQL, "nobody") {
 			t.Errorf("%#v", err)
 		}
@@ -72,7 +73,7 @@ func TestDescribeOpensNothing(t *testing.T) {
 		"SELECT SUM(cost) * $1::numeric AS s FROM patients":                                                          "[s decimal]",
 		"SELECT sum(n) AS people FROM (SELECT sex, COUNT(*) AS n FROM patients WHERE zip IN ($1) GROUP BY sex) AS t": "[people decimal]",
 	} {
-		d, err := db.Describe(background, discreet.Question{Dataset: "north", Analyst: "ana", SQL: sql})
+		d, err := db.Describe(background, api.Question{Dataset: "north", Analyst: "ana", SQL: sql})
 		if err != nil {
 			t.Errorf("%s: %v", sql, err)
 			continue

@@ -2,11 +2,12 @@
 // question, read the budget.
 //
 //	db, err := discreet.Open(ctx, "hospital.yaml")
-//	answer, err := db.Ask(ctx, discreet.Question{Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients"})
+//	answer, err := db.Ask(ctx, api.Question{Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients"})
 //
 // Every answer is differentially private, carries its error bars, and is paid for
-// before the data is touched. The packages below can be used on their own: dp for
-// the vocabulary, noise for exact samplers, mech for mechanisms, account for filters.
+// before the data is touched. What is asked and answered is in package api. The packages
+// below can be used on their own: dp for amounts, noise for exact samplers, mech for
+// mechanisms, account for filters.
 package discreet
 
 import (
@@ -15,84 +16,29 @@ import (
 	"fmt"
 	"strings"
 	"sync"
-	"time"
 
-	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/curator"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
-	"github.com/discreet-dp/discreet/internal/ledger/sqlite"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/policycheck"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/noise"
 	"github.com/discreet-dp/discreet/policy"
+	"github.com/discreet-dp/discreet/store"
 )
-
-// What a question gets. See the package curator for their fields.
-type (
-	Answer      = curator.Answer
-	Explanation = curator.Explanation
-	Account     = curator.Account
-	Remaining   = curator.Remaining
-	DataVersion = curator.DataVersion
-	// Alert says that a question took an account over a part of its limit.
-	Alert = ledger.Alert
-	// Settings are what can be chosen about an answer beside its text.
-	Settings = curator.Settings
-)
-
-// ParseSettings reads settings by their names, such as dp.epsilon.
-func ParseSettings(texts map[string]string) (Settings, error) { return curator.ParseSettings(texts) }
-
-// SettingNames lists the settings.
-func SettingNames() []string { return curator.SettingNames() }
-
-// CheckViews checks the views of a policy's datasets, for their owner: what is wrong with each that no question can use.
-func CheckViews(p *policy.Policy) error {
-	var all []error
-	for _, name := range p.Names() {
-		if err := plan.CheckViews(p.Datasets[name]); err != nil {
-			all = append(all, fmt.Errorf("dataset %s: %w", name, err))
-		}
-	}
-	return errors.Join(all...)
-}
-
-// How a question can fail without anything being spent.
-type (
-	// Refusal: the question cannot be asked; it says what to write instead.
-	Refusal = plan.Refusal
-	// BudgetError: the question cannot be paid for.
-	BudgetError = ledger.BudgetError
-	// Disagreement: a Refusal of what was checked twice, where the two checks differ. Its detail is for the owner.
-	Disagreement = curator.Disagreement
-)
-
-// Question is what an analyst asks.
-type Question struct {
-	Dataset string    // may be empty where the policy has only one
-	Analyst string    // as the policy names them
-	SQL     string    // one SELECT
-	Epsilon dp.Amount // what to pay; 0 means what Settings say, or the policy's default. See [dp.Parse]
-	// Settings are everything else about the answer: see their fields.
-	Settings Settings
-	// Parameters are the values of $1, $2, ... in SQL.
-	Parameters []Parameter
-	// AsOf is a moment, or zero: answers that were kept after it are not used to make this one. It is for servers that let answers leave on a tick.
-	AsOf    time.Time
-	Request string // names the question for retries; empty means a new one
-}
 
 // DB is an open policy: its ledger, and its data as questions need it. It is safe
 // for concurrent use.
 type DB struct {
 	policy   *policy.Policy
 	limits   duckdb.Limits
-	ledger   *sqlite.Ledger
-	anchor   func() error // lets go of the place of the anchor
+	stores   map[string]*store.Store // those that were brought along, by dataset
+	ledger   ledger.Ledger
+	anchor   func() error // lets go of the place of the anchor; nil where the ledger was brought along
 	releaser *mech.Releaser
 
-	incident func(Incident)
+	incident func(api.Incident)
 
 	owner sync.Mutex // held by whoever changes limits
 
@@ -109,36 +55,12 @@ type dataset struct {
 
 var errClosed = errors.New("the database is closed")
 
-// OpenPolicyWith is OpenPolicy with options.
-func OpenPolicyWith(p *policy.Policy, options Options) (*DB, error) {
-	limits, err := options.limits()
-	if err != nil {
-		return nil, err
-	}
-	o, release, err := LedgerOptions(p)
-	if err != nil {
-		return nil, err
-	}
-	l, err := sqlite.OpenWith(p.Ledger, o)
-	if err != nil {
-		return nil, errors.Join(err, release())
-	}
-	db := &DB{
-		policy: p, limits: limits, ledger: l, anchor: release, releaser: mech.NewReleaser(noise.NewSource()), incident: options.Incident,
-		open: map[string]*dataset{}, ids: noise.NewSource(),
-	}
-	if err := db.crashed(context.Background()); err != nil {
-		return nil, errors.Join(err, db.Close())
-	}
-	return db, nil
-}
-
 // Policy returns the policy.
 func (db *DB) Policy() *policy.Policy { return db.policy }
 
-// Ask answers a question, or says why not: a [*Refusal] or a [*BudgetError]
+// Ask answers a question, or says why not: a [*api.Refusal] or a [*ledger.BudgetError]
 // spent nothing.
-func (db *DB) Ask(ctx context.Context, q Question) (*Answer, error) {
+func (db *DB) Ask(ctx context.Context, q api.Question) (*api.Answer, error) {
 	ds, err := db.dataset(q.Dataset)
 	if err != nil {
 		return nil, err
@@ -147,7 +69,7 @@ func (db *DB) Ask(ctx context.Context, q Question) (*Answer, error) {
 	if !given {
 		q.Request = db.request()
 	}
-	asked, binding, err := q.bound()
+	asked, binding, err := bind(q)
 	if err != nil {
 		return nil, err
 	}
@@ -156,7 +78,7 @@ func (db *DB) Ask(ctx context.Context, q Question) (*Answer, error) {
 		return a, err
 	}
 	var unsecured *ledger.WriteError
-	var withheld *DoorError
+	var withheld *ledger.DoorError
 	if errors.As(err, &unsecured) && unsecured.Charged || errors.As(err, &withheld) && withheld.Charged {
 		err = fmt.Errorf("%w. The request identifier is %s", err, q.Request) // or nobody could ask again with it
 	}
@@ -164,12 +86,12 @@ func (db *DB) Ask(ctx context.Context, q Question) (*Answer, error) {
 }
 
 // Explain prices a question without asking it. It is free.
-func (db *DB) Explain(ctx context.Context, q Question) (*Explanation, error) {
+func (db *DB) Explain(ctx context.Context, q api.Question) (*api.Explanation, error) {
 	ds, err := db.dataset(q.Dataset)
 	if err != nil {
 		return nil, err
 	}
-	asked, binding, err := q.bound()
+	asked, binding, err := bind(q)
 	if err != nil {
 		return nil, err
 	}
@@ -179,7 +101,7 @@ func (db *DB) Explain(ctx context.Context, q Question) (*Explanation, error) {
 
 // Budget returns the accounts of a dataset: its own, that of the current window where it is renewed, and those of its groups and of its
 // analysts, each in the order of their names. It does not open the data.
-func (db *DB) Budget(ctx context.Context, name string) ([]Account, error) {
+func (db *DB) Budget(ctx context.Context, name string) ([]api.Account, error) {
 	ds, err := db.find(name)
 	if err != nil {
 		return nil, err
@@ -200,7 +122,7 @@ func (db *DB) find(name string) (*policy.Dataset, error) {
 	if name == "" {
 		reason = "the policy has several datasets"
 	}
-	return nil, &Refusal{Reason: reason, Instead: "name one of " + strings.Join(names, ", "), Position: -1}
+	return nil, &api.Refusal{Reason: reason, Instead: "name one of " + strings.Join(names, ", "), Position: -1}
 }
 
 // dataset returns the curator of a dataset.
@@ -217,7 +139,7 @@ func (db *DB) dataset(name string) (*dataset, error) {
 	if open := db.open[ds.Name]; open != nil {
 		return open, nil
 	}
-	d := &data{policy: ds, homes: func() error { return CheckHomes(db.policy) }, limits: db.limits}
+	d := &data{policy: ds, files: func() error { return policycheck.Files(db.policy) }, limits: db.limits, store: db.stores[ds.Name]}
 	open := &dataset{d, curator.New(ds, d, db.ledger, db.releaser)}
 	open.OnIncident(db.incident)
 	db.open[ds.Name] = open
@@ -236,7 +158,7 @@ func (db *DB) Abandon() error {
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	db.ended = true
-	return errors.Join(db.ledger.Close(), db.anchor())
+	return db.closeLedger()
 }
 
 // Close closes the data and the ledger. Answers are already durable.
@@ -245,9 +167,13 @@ func (db *DB) Close() error {
 	defer db.mu.Unlock()
 	db.ended = true
 	var errs []error
-	for _, ds := range db.open {
+	for name, ds := range db.open {
 		errs = append(errs, ds.data.close())
+		delete(db.stores, name)
 	}
-	db.open = nil
-	return errors.Join(append(errs, db.ledger.Close(), db.anchor())...)
+	for _, s := range db.stores { // that no question needed
+		errs = append(errs, s.DB.Close())
+	}
+	db.open, db.stores = nil, nil
+	return errors.Join(append(errs, db.closeLedger())...)
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 )
 
@@ -47,7 +48,7 @@ datasets:
 	}
 	defer db.Close()
 
-	question := discreet.Question{Analyst: "ana", SQL: "SELECT team, COUNT(*), SUM(salary) FROM staff GROUP BY team", Epsilon: dp.One}
+	question := api.Question{Analyst: "ana", SQL: "SELECT team, COUNT(*), SUM(salary) FROM staff GROUP BY team", Epsilon: dp.One}
 	a, err := db.Ask(ctx, question)
 	if err != nil {
 		log.Fatal(err)
@@ -63,8 +64,8 @@ datasets:
 	}
 	fmt.Println("asked again:", fmt.Sprint(again.Rows) == fmt.Sprint(a.Rows), "for", again.Cost.Epsilon)
 
-	_, err = db.Ask(ctx, discreet.Question{Analyst: "ana", SQL: "SELECT name FROM staff"})
-	var refusal *discreet.Refusal
+	_, err = db.Ask(ctx, api.Question{Analyst: "ana", SQL: "SELECT name FROM staff"})
+	var refusal *api.Refusal
 	fmt.Println("refused:", errors.As(err, &refusal), refusal.Reason)
 
 	accounts, err := db.Budget(ctx, "staff")

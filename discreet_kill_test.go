@@ -16,9 +16,11 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/hospital"
 	"github.com/discreet-dp/discreet/internal/ledger/sqlite"
+	"github.com/discreet-dp/discreet/ledger"
 )
 
 // tenth is what each question of these tests costs.
@@ -81,7 +83,7 @@ func TestKillChild(t *testing.T) {
 		t.Fatal(err)
 	}
 	// An explanation opens the data and charges nothing.
-	if _, err := db.Explain(background, discreet.Question{Analyst: "ana", SQL: people}); err != nil {
+	if _, err := db.Explain(background, api.Question{Analyst: "ana", SQL: people}); err != nil {
 		t.Fatal(err)
 	}
 	fmt.Println("open")
@@ -90,8 +92,8 @@ func TestKillChild(t *testing.T) {
 		wg.Go(func() {
 			for i := 0; ; i++ {
 				text := fmt.Sprintf("SELECT ward, COUNT(*) FROM visits WHERE ward <> 'none of %d-%d-%d' GROUP BY ward", os.Getpid(), g, i)
-				a, err := db.Ask(background, discreet.Question{Analyst: analyst, SQL: text})
-				var over *discreet.BudgetError
+				a, err := db.Ask(background, api.Question{Analyst: analyst, SQL: text})
+				var over *ledger.BudgetError
 				if errors.As(err, &over) {
 					fmt.Fprintln(out, "exhausted")
 					return
@@ -189,7 +191,7 @@ func (v *victim) check() error {
 		return fmt.Errorf("%d answers were released, and %d kept", len(v.answers), before.Answers)
 	}
 	for question, want := range v.answers {
-		a, err := db.Ask(background, discreet.Question{Analyst: "ben", SQL: question})
+		a, err := db.Ask(background, api.Question{Analyst: "ben", SQL: question})
 		if err != nil {
 			return fmt.Errorf("%s was answered before: %w", question, err)
 		}
@@ -265,7 +267,7 @@ func TestKillSeesUnpaidAnswers(t *testing.T) {
 		t.Fatal(err)
 	}
 	db := open(t, v.policy())
-	a, err := db.Ask(background, discreet.Question{Analyst: "ana", SQL: people})
+	a, err := db.Ask(background, api.Question{Analyst: "ana", SQL: people})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/hospital"
 	"github.com/discreet-dp/discreet/ledger"
 )
@@ -49,7 +50,7 @@ const people = "SELECT COUNT(*) FROM patients"
 func TestDatasetsHaveTheirOwnBudgets(t *testing.T) {
 	db := open(t, deployment(t))
 	for _, name := range []string{"north", "south"} {
-		a, err := db.Ask(background, discreet.Question{Dataset: name, Analyst: "ana", SQL: people})
+		a, err := db.Ask(background, api.Question{Dataset: name, Analyst: "ana", SQL: people})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -58,12 +59,12 @@ func TestDatasetsHaveTheirOwnBudgets(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"", "west"} {
-		var refusal *discreet.Refusal
-		_, err := db.Ask(background, discreet.Question{Dataset: name, Analyst: "ana", SQL: people})
+		var refusal *api.Refusal
+		_, err := db.Ask(background, api.Question{Dataset: name, Analyst: "ana", SQL: people})
 		if !errors.As(err, &refusal) || refusal.Instead != "name one of north, south" {
 			t.Errorf("dataset %q: %v", name, err)
 		}
-		if _, err := db.Explain(background, discreet.Question{Dataset: name, Analyst: "ana", SQL: people}); !errors.As(err, &refusal) {
+		if _, err := db.Explain(background, api.Question{Dataset: name, Analyst: "ana", SQL: people}); !errors.As(err, &refusal) {
 			t.Errorf("explain %q: %v", name, err)
 		}
 		if _, err := db.Budget(background, name); !errors.As(err, &refusal) {
@@ -80,8 +81,8 @@ func TestRefusalsDoNotOpenTheData(t *testing.T) {
 		t.Fatal(err)
 	}
 	db := open(t, path)
-	var refusal *discreet.Refusal
-	for _, q := range []discreet.Question{
+	var refusal *api.Refusal
+	for _, q := range []api.Question{
 		{Dataset: "north", Analyst: "ana", SQL: "SELECT * FROM patients"},
 		{Dataset: "north", Analyst: "nobody", SQL: people},
 		{Dataset: "north", Analyst: "ana", SQL: people, Epsilon: 2 << 40},
@@ -93,7 +94,7 @@ func TestRefusalsDoNotOpenTheData(t *testing.T) {
 	if _, err := db.Budget(background, "north"); err != nil {
 		t.Error(err)
 	}
-	if _, err := db.Ask(background, discreet.Question{Dataset: "north", Analyst: "ana", SQL: people}); err == nil || errors.As(err, &refusal) {
+	if _, err := db.Ask(background, api.Question{Dataset: "north", Analyst: "ana", SQL: people}); err == nil || errors.As(err, &refusal) {
 		t.Errorf("data that is not there: %v", err)
 	}
 	accounts, err := db.Budget(background, "north")
@@ -101,13 +102,13 @@ func TestRefusalsDoNotOpenTheData(t *testing.T) {
 		t.Errorf("spent %v, %v", accounts, err)
 	}
 	// The other dataset is not affected, and the data may come back.
-	if _, err := db.Ask(background, discreet.Question{Dataset: "south", Analyst: "ana", SQL: people}); err != nil {
+	if _, err := db.Ask(background, api.Question{Dataset: "south", Analyst: "ana", SQL: people}); err != nil {
 		t.Error(err)
 	}
 	if err := hospital.New(100, 0).Write(filepath.Join(filepath.Dir(path), "north")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := db.Ask(background, discreet.Question{Dataset: "north", Analyst: "ana", SQL: people}); err != nil {
+	if _, err := db.Ask(background, api.Question{Dataset: "north", Analyst: "ana", SQL: people}); err != nil {
 		t.Error(err)
 	}
 }
@@ -118,7 +119,7 @@ func TestClosed(t *testing.T) {
 	if _, err := discreet.Open(background, path); !errors.Is(err, ledger.ErrBusy) {
 		t.Errorf("opened twice: %v", err)
 	}
-	if _, err := db.Ask(background, discreet.Question{Dataset: "north", Analyst: "ana", SQL: people}); err != nil {
+	if _, err := db.Ask(background, api.Question{Dataset: "north", Analyst: "ana", SQL: people}); err != nil {
 		t.Fatal(err)
 	}
 	if err := db.Close(); err != nil {
@@ -127,10 +128,10 @@ func TestClosed(t *testing.T) {
 	if err := db.Close(); err != nil {
 		t.Errorf("closed twice: %v", err)
 	}
-	if _, err := db.Ask(background, discreet.Question{Dataset: "south", Analyst: "ana", SQL: people}); err == nil {
+	if _, err := db.Ask(background, api.Question{Dataset: "south", Analyst: "ana", SQL: people}); err == nil {
 		t.Error("a closed database answered")
 	}
-	if _, err := db.Explain(background, discreet.Question{Dataset: "north", Analyst: "ana", SQL: people}); err == nil {
+	if _, err := db.Explain(background, api.Question{Dataset: "north", Analyst: "ana", SQL: people}); err == nil {
 		t.Error("a closed database explained")
 	}
 	if _, err := db.Budget(background, "north"); err == nil {
@@ -143,13 +144,13 @@ func TestClosed(t *testing.T) {
 func TestAbandoned(t *testing.T) {
 	path := deployment(t)
 	db := open(t, path)
-	if _, err := db.Ask(background, discreet.Question{Dataset: "north", Analyst: "ana", SQL: people}); err != nil {
+	if _, err := db.Ask(background, api.Question{Dataset: "north", Analyst: "ana", SQL: people}); err != nil {
 		t.Fatal(err)
 	}
 	if err := db.Abandon(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := db.Ask(background, discreet.Question{Dataset: "north", Analyst: "ana", SQL: people}); err == nil {
+	if _, err := db.Ask(background, api.Question{Dataset: "north", Analyst: "ana", SQL: people}); err == nil {
 		t.Error("a database that was abandoned answered")
 	}
 	open(t, path) // which is refused while the ledger is open
@@ -161,7 +162,7 @@ func TestAtOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range 20 {
 		wg.Go(func() {
-			q := discreet.Question{Dataset: []string{"north", "south"}[i%2], Analyst: "ana", SQL: fmt.Sprintf("SELECT COUNT(*) FROM patients WHERE age > %d", i%4)}
+			q := api.Question{Dataset: []string{"north", "south"}[i%2], Analyst: "ana", SQL: fmt.Sprintf("SELECT COUNT(*) FROM patients WHERE age > %d", i%4)}
 			if i < 16 {
 				if _, err := db.Ask(background, q); err != nil {
 					t.Error(err)
@@ -186,11 +187,11 @@ func TestAtOnce(t *testing.T) {
 // Settings reach the answer: an error instead of a price, and another confidence for the same noise, which is free.
 func TestSettings(t *testing.T) {
 	db := open(t, deployment(t))
-	s, err := discreet.ParseSettings(map[string]string{"dp.error": "30", "dp.confidence": "0.9"})
+	s, err := api.ParseSettings(map[string]string{"dp.error": "30", "dp.confidence": "0.9"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	q := discreet.Question{Dataset: "north", Analyst: "ana", SQL: people, Settings: s}
+	q := api.Question{Dataset: "north", Analyst: "ana", SQL: people, Settings: s}
 	a, err := db.Ask(background, q)
 	if err != nil {
 		t.Fatal(err)
@@ -198,7 +199,7 @@ func TestSettings(t *testing.T) {
 	if *a.Errors[0][0] != 30 || a.Confidence != 0.9 || a.Cost.Epsilon.Float() > 0.1 {
 		t.Errorf("an error of %v at %v, for %v", *a.Errors[0][0], a.Confidence, a.Cost)
 	}
-	q.Epsilon, q.Settings = a.Cost.Epsilon, discreet.Settings{Confidence: 0.99}
+	q.Epsilon, q.Settings = a.Cost.Epsilon, api.Settings{Confidence: 0.99}
 	b, err := db.Ask(background, q)
 	if err != nil {
 		t.Fatal(err)
@@ -206,7 +207,7 @@ func TestSettings(t *testing.T) {
 	if !b.Receipt.Free || fmt.Sprint(b.Rows) != fmt.Sprint(a.Rows) || *b.Errors[0][0] <= 30 {
 		t.Errorf("%+v with an error of %v", b, *b.Errors[0][0])
 	}
-	if len(discreet.SettingNames()) != 7 {
-		t.Error(discreet.SettingNames())
+	if len(api.SettingNames()) != 7 {
+		t.Error(api.SettingNames())
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 )
 
 // A score is the training value where the holdout confirms it, and comes from the holdout where not. The first question pays for a round, and every further score of the round is free.
@@ -21,7 +22,7 @@ func ExampleDB_AskHoldout() {
 		log.Fatal(err)
 	}
 	ctx := context.Background()
-	db, err := discreet.OpenWith(ctx, path, discreet.Options{Memory: "256MB", Threads: 1})
+	db, err := discreet.Open(ctx, path, discreet.WithMemory("256MB"), discreet.WithThreads(1))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -34,7 +35,7 @@ func ExampleDB_AskHoldout() {
 		{"overfitted", "0.99", repeated("1", "1", "0", "1")},
 		{"always 0", "0.76", repeated("0")},
 	} {
-		a, err := db.AskHoldout(ctx, discreet.HoldoutQuestion{Holdout: "trial", Analyst: "ana", Name: m.name, Training: m.training, Predictions: m.predictions})
+		a, err := db.AskHoldout(ctx, api.HoldoutQuestion{Holdout: "trial", Analyst: "ana", Name: m.name, Training: m.training, Predictions: m.predictions})
 		if err != nil {
 			log.Fatal(err)
 		}

@@ -8,9 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/hospital"
+	"github.com/discreet-dp/discreet/internal/policycheck"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -51,20 +52,20 @@ func TestHoldout(t *testing.T) {
 	if err != nil || len(all) != 2 || all[0].Name != "trial" || all[0].Size != 1000 || !all[0].Labels || all[0].Round.Epsilon != 4*dp.One || all[0].Total.Epsilon != 16*dp.One || all[1].Table != "patients" {
 		t.Fatalf("%+v, %v", all, err)
 	}
-	q := discreet.HoldoutQuestion{Holdout: "trial", Analyst: "ana", Predictions: repeated("0"), Training: "0.75", Name: "nobody"}
+	q := api.HoldoutQuestion{Holdout: "trial", Analyst: "ana", Predictions: repeated("0"), Training: "0.75", Name: "nobody"}
 	a, err := db.AskHoldout(background, q)
 	if err != nil || a.Spent || a.Free || a.Score != "0.75" || a.Cost.Epsilon != 4*dp.One {
 		t.Fatalf("%+v, %v", a, err)
 	}
 	// An ordinary question in between, and one in SQL to the other holdout.
-	if _, err := db.Ask(background, discreet.Question{Analyst: "ana", SQL: people}); err != nil {
+	if _, err := db.Ask(background, api.Question{Analyst: "ana", SQL: people}); err != nil {
 		t.Fatal(err)
 	}
-	sql, err := db.Ask(background, discreet.Question{Analyst: "ana", SQL: "SELECT holdout_mean(age >= $1, $2) AS share FROM patients", Parameters: []discreet.Parameter{{Kind: "integer", Text: "0"}, {Kind: "text", Text: "1"}}})
+	sql, err := db.Ask(background, api.Question{Analyst: "ana", SQL: "SELECT holdout_mean(age >= $1, $2) AS share FROM patients", Parameters: []api.Parameter{{Kind: "integer", Text: "0"}, {Kind: "text", Text: "1"}}})
 	if err != nil || fmt.Sprint(sql.Rows) != "[[1]]" || sql.Columns[0].Name != "share" {
 		t.Errorf("%+v, %v", sql, err)
 	}
-	d, err := db.Describe(background, discreet.Question{Analyst: "ana", SQL: "SELECT holdout_mean(age >= $1, $2) AS share FROM patients"})
+	d, err := db.Describe(background, api.Question{Analyst: "ana", SQL: "SELECT holdout_mean(age >= $1, $2) AS share FROM patients"})
 	if err != nil || len(d.Columns) != 1 || d.Columns[0].Name != "share" || len(d.Parameters) != 2 || d.Parameters[0] != "integer" {
 		t.Errorf("%+v, %v", d, err)
 	}
@@ -101,8 +102,8 @@ func TestHoldout(t *testing.T) {
 	if err != nil || len(board) != 2 || board[1].Analyst+board[0].Analyst != "anaben" && board[1].Analyst+board[0].Analyst != "benana" || board[0].Rank != 1 {
 		t.Errorf("%+v, %v", board, err)
 	}
-	var refused *discreet.Refusal
-	for _, bad := range []discreet.HoldoutQuestion{
+	var refused *api.Refusal
+	for _, bad := range []api.HoldoutQuestion{
 		{Dataset: "west"}, {Holdout: "trial", Analyst: "eve"}, {Holdout: "trial", Analyst: "ana", Predictions: []string{"1"}, Training: "1"}, {Holdout: "rows", Analyst: "ana", SQL: "smoker"},
 	} {
 		if _, err := db.AskHoldout(background, bad); !errors.As(err, &refused) {
@@ -127,21 +128,21 @@ func TestHoldoutBroken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := discreet.CheckHoldouts(p); err != nil {
+	if err := policycheck.Holdouts(p); err != nil {
 		t.Error(err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "labels.csv"), []byte("label\nsecret\n\nsecret\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	const want = "dataset hospital: holdout trial: the file of labels: line 3 is empty"
-	if err := discreet.CheckHoldouts(p); err == nil || err.Error() != want {
+	if err := policycheck.Holdouts(p); err == nil || err.Error() != want {
 		t.Error(err)
 	}
 	db := open(t, path)
 	if err := db.Warm(background); err == nil || err.Error() != want {
 		t.Error(err)
 	}
-	if _, err := db.AskHoldout(background, discreet.HoldoutQuestion{Holdout: "trial", Analyst: "ana", Predictions: []string{"1"}, Training: "1"}); err != discreet.ErrLabels {
+	if _, err := db.AskHoldout(background, api.HoldoutQuestion{Holdout: "trial", Analyst: "ana", Predictions: []string{"1"}, Training: "1"}); err != api.ErrLabels {
 		t.Error(err)
 	}
 }

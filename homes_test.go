@@ -9,8 +9,7 @@ import (
 
 	_ "github.com/duckdb/duckdb-go/v2"
 
-	"github.com/discreet-dp/discreet"
-	"github.com/discreet-dp/discreet/policy"
+	"github.com/discreet-dp/discreet/api"
 )
 
 // TestOneHome: two datasets that are one file by another name are refused before anything is charged, whatever hides it.
@@ -66,7 +65,7 @@ func TestOneHome(t *testing.T) {
 		}
 		opened := open(t, path)
 		for _, name := range []string{"first", "other"} {
-			_, err := opened.Ask(background, discreet.Question{Dataset: name, Analyst: "ana", SQL: "SELECT COUNT(*) FROM people"})
+			_, err := opened.Ask(background, api.Question{Dataset: name, Analyst: "ana", SQL: "SELECT COUNT(*) FROM people"})
 			if c.says == "" && err != nil || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), "are one file")) {
 				t.Errorf("%s, %s: %v", c.name, name, err)
 			}
@@ -74,53 +73,10 @@ func TestOneHome(t *testing.T) {
 		if err := opened.Warm(background); (err == nil) != (c.says == "") {
 			t.Errorf("%s: %v", c.name, err)
 		}
-		for r, err := range opened.Records(background) {
+		for r, err := range opened.Records(background, 0) {
 			if err != nil || c.says != "" && r.Sequence > 0 {
 				t.Errorf("%s: %v, %v", c.name, r, err)
 			}
-		}
-	}
-}
-
-// TestHomesThatMayBeOne: public tables may have many names, other tables of one database are other data, and labels are not a table too.
-func TestHomesThatMayBeOne(t *testing.T) {
-	dir := t.TempDir()
-	for _, name := range []string{"people.csv", "towns.csv", "all.duckdb"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte("pid,age,label\n1,2,1\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Link(filepath.Join(dir, name), filepath.Join(dir, "same-"+name)); err != nil {
-			t.Skip(err)
-		}
-	}
-	const head = "{engine: duckdb, unit: %.pid, budget: {epsilon: 1}, analysts: {ana: }, "
-	private := func(source string) string {
-		return "{source: " + source + ", unique: pid, columns: {age: {type: integer}}}"
-	}
-	public := func(source string) string {
-		return "{source: " + source + ", public: true, columns: {age: {type: integer}}}"
-	}
-	one := func(name, tables string) string {
-		return "  " + name + ": " + strings.Replace(head, "%", "p"+name, 1) + "tables: {p" + name + ": " + private(name+".csv") + tables + "}"
-	}
-	for _, c := range []struct{ name, text, says string }{
-		{"public tables", one("x", ", t: "+public("towns.csv")) + "}\n" + one("y", ", t: "+public("same-towns.csv")) + "}\n", ""},
-		{"public and private", one("x", ", t: "+public("towns.csv")) + "}\n" + one("y", ", t: {source: same-towns.csv, path: age -> py.pid, max_rows: 1, max_groups: 1, columns: {}}") + "}\n", "only one of them is public"},
-		{"in one dataset", one("x", ", t: {source: people.csv, path: age -> px.pid, max_rows: 1, max_groups: 1, columns: {}}, u: {source: same-people.csv, path: age -> px.pid, max_rows: 1, max_groups: 1, columns: {}}") + "}\n", "under two names"},
-		{"other tables", "  x: {engine: duckdb, source: all.duckdb, unit: a.pid, budget: {epsilon: 1}, analysts: {ana: }, tables: {a: {unique: pid, columns: {}}}}\n" +
-			"  y: {engine: duckdb, source: same-all.duckdb, unit: b.pid, budget: {epsilon: 1}, analysts: {ana: }, tables: {b: {unique: pid, columns: {}}}}\n", ""},
-		{"labels and a table", one("x", "") + ", holdouts: {e: {labels: people.csv, column: label, threshold: 0.04, noise: 0.01, answers: 2}}}\n" + one("y", ", t: {source: same-people.csv, path: age -> py.pid, max_rows: 1, max_groups: 1, columns: {}}") + "}\n", "write table: to hold out"},
-		{"labels of two datasets", one("x", "") + ", holdouts: {e: {labels: people.csv, column: label, threshold: 0.04, noise: 0.01, answers: 2}}}\n" + one("y", "") + ", holdouts: {e: {labels: same-people.csv, column: label, threshold: 0.04, noise: 0.01, answers: 2}}}\n", "two budgets"},
-		{"the same table", "  x: {engine: duckdb, source: all.duckdb, unit: a.pid, budget: {epsilon: 1}, analysts: {ana: }, tables: {a: {unique: pid, columns: {}}}}\n" +
-			"  y: {engine: duckdb, source: same-all.duckdb, unit: A.pid, budget: {epsilon: 1}, analysts: {ana: }, tables: {A: {unique: pid, columns: {}}}}\n", "two budgets"},
-	} {
-		p, err := policy.Parse(filepath.Join(dir, "p.yaml"), []byte("datasets:\n"+c.text))
-		if err != nil {
-			t.Errorf("%s: %v", c.name, err)
-			continue
-		}
-		if err := discreet.CheckHomes(p); (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%s: %v", c.name, err)
 		}
 	}
 }
@@ -130,7 +86,7 @@ func TestOneHomeLater(t *testing.T) {
 	path := deployment(t)
 	db := open(t, path)
 	for _, name := range []string{"north", "south"} {
-		if _, err := db.Ask(background, discreet.Question{Dataset: name, Analyst: "ana", SQL: people}); err != nil {
+		if _, err := db.Ask(background, api.Question{Dataset: name, Analyst: "ana", SQL: people}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -141,14 +97,14 @@ func TestOneHomeLater(t *testing.T) {
 	if err := os.Link(filepath.Join(filepath.Dir(path), "north", "patients.csv"), own); err != nil {
 		t.Fatal(err)
 	}
-	if a, err := db.Ask(background, discreet.Question{Dataset: "south", Analyst: "ana", SQL: people + " WHERE age > 30"}); err == nil || !strings.Contains(err.Error(), "two budgets") {
+	if a, err := db.Ask(background, api.Question{Dataset: "south", Analyst: "ana", SQL: people + " WHERE age > 30"}); err == nil || !strings.Contains(err.Error(), "two budgets") {
 		t.Errorf("the people of one dataset in another: %+v, %v", a, err)
 	}
 	if err := os.Rename(own+".old", own); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"north", "south"} {
-		if _, err := db.Ask(background, discreet.Question{Dataset: name, Analyst: "ana", SQL: people + " WHERE age > 30"}); err != nil {
+		if _, err := db.Ask(background, api.Question{Dataset: name, Analyst: "ana", SQL: people + " WHERE age > 30"}); err != nil {
 			t.Errorf("%s, when it is as it was: %v", name, err)
 		}
 	}

@@ -4,29 +4,16 @@ import (
 	"context"
 	"crypto"
 
-	"github.com/discreet-dp/discreet/internal/curator"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// What fails after its charge. See the packages curator and ledger for their fields.
-type (
-	// Incident is a question that failed after its charge, when it did.
-	Incident = curator.Incident
-	// DoorError: there are no new answers, because questions failed, until the owner releases it. It says whether something was charged.
-	DoorError = ledger.DoorError
-	// Door is whether a dataset is closed to somebody.
-	Door = ledger.Door
-)
-
-// ErrTimeLimit is the cause of a context that ends because the owner's limit of time is reached, which is a failure of the question. Servers set it.
-var ErrTimeLimit = curator.ErrTimeLimit
-
 // Door returns whether a dataset is closed to an analyst; where none is named, to everybody. It does not open the data.
-func (db *DB) Door(ctx context.Context, dataset, analyst string) (Door, error) {
+func (db *DB) Door(ctx context.Context, dataset, analyst string) (ledger.Door, error) {
 	ds, err := db.find(dataset)
 	if err != nil {
-		return Door{}, err
+		return ledger.Door{}, err
 	}
 	return db.ledger.Door(ctx, ds.Name, analyst)
 }
@@ -56,7 +43,7 @@ func (db *DB) crashed(ctx context.Context) error {
 		}
 		if db.incident != nil {
 			door, err := db.ledger.Door(ctx, name, "")
-			db.incident(Incident{Dataset: name, Failure: ledger.FailedCrash, Closed: door.Closed || err != nil})
+			db.incident(api.Incident{Dataset: name, Failure: ledger.FailedCrash, Closed: door.Closed || err != nil})
 		}
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/ledger"
 )
@@ -28,7 +29,7 @@ func died(t *testing.T, from string) string {
 // charged counts the charges.
 func charged(t *testing.T, db *discreet.DB) (n int) {
 	t.Helper()
-	for r, err := range db.Records(background) {
+	for r, err := range db.Records(background, 0) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -55,17 +56,17 @@ func TestCrash(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := v.dir
-	open := func() (*discreet.DB, []discreet.Incident) {
-		var told []discreet.Incident
-		db, err := discreet.OpenWith(background, filepath.Join(dir, "policy.yaml"), discreet.Options{Incident: func(i discreet.Incident) { told = append(told, i) }})
+	open := func() (*discreet.DB, []api.Incident) {
+		var told []api.Incident
+		db, err := discreet.Open(background, filepath.Join(dir, "policy.yaml"), discreet.WithIncidents(func(i api.Incident) { told = append(told, i) }))
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { db.Close() })
 		return db, told
 	}
-	q := discreet.Question{Analyst: "ana", SQL: people, Request: "mine"}
-	other := discreet.Question{Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients WHERE age > 50", Request: "cut off"}
+	q := api.Question{Analyst: "ana", SQL: people, Request: "mine"}
+	other := api.Question{Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients WHERE age > 50", Request: "cut off"}
 	db, _ := open()
 	if _, err := db.Ask(background, q); err != nil {
 		t.Fatal(err)
@@ -98,7 +99,7 @@ func TestCrash(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	var door *discreet.DoorError
+	var door *ledger.DoorError
 	if _, err := db.Ask(background, other); !errors.As(err, &door) {
 		t.Fatal(err)
 	}
@@ -129,7 +130,7 @@ func TestCrashOfSessions(t *testing.T) {
 	open := func() (*discreet.DB, int) {
 		t.Helper()
 		told := 0
-		db, err := discreet.OpenWith(background, filepath.Join(dir, "policy.yaml"), discreet.Options{Incident: func(discreet.Incident) { told++ }})
+		db, err := discreet.Open(background, filepath.Join(dir, "policy.yaml"), discreet.WithIncidents(func(api.Incident) { told++ }))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -139,7 +140,7 @@ func TestCrashOfSessions(t *testing.T) {
 	db, _ := open()
 	session := func() *discreet.Sparse {
 		t.Helper()
-		s, err := db.OpenSparse(background, discreet.SparseQuestion{Analyst: "ana", Epsilon: dp.One / 8, Above: 1, Sensitivity: 1})
+		s, err := db.OpenSparse(background, api.SparseQuestion{Analyst: "ana", Epsilon: dp.One / 8, Above: 1, Sensitivity: 1})
 		if err != nil {
 			t.Fatal(err)
 		}

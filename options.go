@@ -1,46 +1,73 @@
 package discreet
 
 import (
-	"context"
+	"errors"
 	"fmt"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
+	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/policy"
+	"github.com/discreet-dp/discreet/store"
 )
 
-// Options are how a policy is opened. The zero value is what Open uses.
-type Options struct {
-	// Memory bounds what the engine of each dataset takes, such as 512MB or 4GB; nothing is the engine's default, which is four fifths of the
-	// machine's. What is larger is spilled to disk. Queries around answers have engines of their own, of 256MB each, at most four at a time,
-	// whatever stands here.
-	Memory string
-	// Threads is how many cores one question can use; 0 is all of them.
-	Threads int
-	// Incident, where it is not nil, is told of every question that failed after its charge, when that is in the ledger; see [DB.Release]. It holds no data, and is for the owner.
-	Incident func(Incident)
-}
+// Option is something about how a policy is opened.
+type Option func(*DB) error
 
-func (o Options) limits() (duckdb.Limits, error) {
-	memory, err := duckdb.ParseMemory(o.Memory)
-	if err != nil {
-		return duckdb.Limits{}, fmt.Errorf("memory: %w", err)
+// WithPolicy takes a policy that was already read, in the place of the file at the path.
+func WithPolicy(p *policy.Policy) Option {
+	return func(db *DB) error {
+		db.policy = p
+		return nil
 	}
-	l := duckdb.Limits{Memory: memory, Threads: o.Threads}
-	return l, l.Check()
 }
 
-// Open opens the policy at path and its ledger, which it creates where there is
-// none. One process at a time can have a ledger open.
-func Open(ctx context.Context, path string) (*DB, error) { return OpenWith(ctx, path, Options{}) }
-
-// OpenWith is Open with options.
-func OpenWith(_ context.Context, path string, o Options) (*DB, error) {
-	p, err := policy.Load(path)
-	if err != nil {
-		return nil, err
+// WithMemory bounds what the engine of each dataset takes, such as 512MB or 4GB. Nothing is the engine's
+// default, which is four fifths of the machine's. What is larger is spilled to disk. Queries around
+// answers have engines of their own, of 256MB each, at most four at a time, whatever stands here.
+func WithMemory(most string) Option {
+	return func(db *DB) (err error) {
+		if db.limits.Memory, err = duckdb.ParseMemory(most); err != nil {
+			return fmt.Errorf("memory: %w", err)
+		}
+		return nil
 	}
-	return OpenPolicyWith(p, o)
 }
 
-// OpenPolicy is Open for a policy that was already read.
-func OpenPolicy(p *policy.Policy) (*DB, error) { return OpenPolicyWith(p, Options{}) }
+// WithThreads says how many cores one question can use; 0 is all of them.
+func WithThreads(n int) Option {
+	return func(db *DB) error {
+		db.limits.Threads = n
+		return nil
+	}
+}
+
+// WithIncidents tells of every question that failed after its charge, when that is in the ledger; see
+// [DB.Release]. An incident holds no data, and is for the owner.
+func WithIncidents(told func(api.Incident)) Option {
+	return func(db *DB) error {
+		db.incident = told
+		return nil
+	}
+}
+
+// WithEngine takes a database that holds the data of a dataset, in the place of the source that the policy
+// names; the dialect that it speaks says which engine asks it. Close closes it.
+func WithEngine(dataset string, s store.Store) Option {
+	return func(db *DB) error {
+		if s.DB == nil {
+			return errors.New("the store has no database")
+		}
+		db.stores[dataset] = &s
+		return nil
+	}
+}
+
+// WithLedger takes a ledger that is open, in the place of the one that the policy names, and of its
+// anchor. Close closes it.
+func WithLedger(l ledger.Ledger) Option {
+	return func(db *DB) error {
+		db.ledger = l
+		return nil
+	}
+}

@@ -7,20 +7,9 @@ import (
 	"encoding/hex"
 	"time"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/curator"
 	"github.com/discreet-dp/discreet/ledger"
-)
-
-// What the owner of the data does. See the package curator for their fields.
-type (
-	// TopUp is more budget, which the owner signs for.
-	TopUp = curator.TopUp
-	// Raised says what a top-up did.
-	Raised = curator.Raised
-	// Renewed says which window began.
-	Renewed = curator.Renewed
-	// SignatureError: an entry of the owner's has not the signature that counts.
-	SignatureError = ledger.SignatureError
 )
 
 // Promise says in sentences what the budget of a dataset promises to every person in the data.
@@ -33,19 +22,19 @@ func (db *DB) Promise(ctx context.Context, dataset string) ([]string, error) {
 }
 
 // Remaining returns what an analyst can still spend. It does not open the data.
-func (db *DB) Remaining(ctx context.Context, dataset, analyst string) (Remaining, error) {
+func (db *DB) Remaining(ctx context.Context, dataset, analyst string) (api.Remaining, error) {
 	c, err := db.books(dataset)
 	if err != nil {
-		return Remaining{}, err
+		return api.Remaining{}, err
 	}
 	return c.Remaining(ctx, analyst)
 }
 
 // Renew begins the next window of a dataset. It is refused where the policy has no renewal, or no more windows.
-func (db *DB) Renew(ctx context.Context, dataset, reason string) (Renewed, error) {
+func (db *DB) Renew(ctx context.Context, dataset, reason string) (api.Renewed, error) {
 	c, err := db.books(dataset)
 	if err != nil {
-		return Renewed{}, err
+		return api.Renewed{}, err
 	}
 	db.owner.Lock()
 	defer db.owner.Unlock()
@@ -63,7 +52,7 @@ func (db *DB) Due(ctx context.Context, dataset string) (time.Time, bool, error) 
 }
 
 // TopUp raises the limits of a dataset, a group or an analyst. It takes the key of the ledger's owner; see SetOwner.
-func (db *DB) TopUp(ctx context.Context, dataset string, t TopUp) (*Raised, error) {
+func (db *DB) TopUp(ctx context.Context, dataset string, t api.TopUp) (*api.Raised, error) {
 	c, err := db.books(dataset)
 	if err != nil {
 		return nil, err

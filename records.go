@@ -5,29 +5,15 @@ import (
 	"fmt"
 	"iter"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/curator"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// Records returns the records of the ledger in their order, for forecasts and for auditors. They hold who asked what at
-// which cost, and nothing of the data.
-func (db *DB) Records(ctx context.Context) iter.Seq2[*ledger.Record, error] {
-	return db.ledger.Records(ctx, 0)
-}
-
-// RecordsAfter returns the records that follow the one with this sequence, for who has read up to there.
-func (db *DB) RecordsAfter(ctx context.Context, sequence uint64) iter.Seq2[*ledger.Record, error] {
-	if sequence+1 == 0 {
-		return func(func(*ledger.Record, error) bool) {} // there is none after the last number
-	}
-	return db.ledger.Records(ctx, sequence+1)
-}
-
-// NoRecordError is returned for a record that the ledger does not have.
-type NoRecordError struct{ Sequence uint64 }
-
-func (e *NoRecordError) Error() string {
-	return fmt.Sprintf("the ledger has no record %d", e.Sequence)
+// Records returns the records of the ledger from a sequence on, in their order, for forecasts and for
+// auditors. They hold who asked what at which cost, and nothing of the data.
+func (db *DB) Records(ctx context.Context, from uint64) iter.Seq2[*ledger.Record, error] {
+	return db.ledger.Records(ctx, from)
 }
 
 // Record returns one record of the ledger. Whose it is is for the caller to look at.
@@ -41,18 +27,18 @@ func (db *DB) Record(ctx context.Context, sequence uint64) (*ledger.Record, erro
 		}
 		return r, nil
 	}
-	return nil, &NoRecordError{sequence}
+	return nil, &ledger.NoRecordError{Sequence: sequence}
 }
 
 // BudgetOf returns the analyst's own account, and that of no group, no window and no dataset: what others spend is not theirs to
 // see, but for what [DB.Remaining] has to tell. It does not open the data.
-func (db *DB) BudgetOf(ctx context.Context, name, analyst string) ([]Account, error) {
+func (db *DB) BudgetOf(ctx context.Context, name, analyst string) ([]api.Account, error) {
 	ds, err := db.find(name)
 	if err != nil {
 		return nil, err
 	}
 	if _, ok := ds.Analysts[analyst]; !ok {
-		return nil, &Refusal{Reason: fmt.Sprintf("there is no analyst %q in the dataset %s", analyst, ds.Name), Instead: "ask as an analyst that the policy lists", Position: -1}
+		return nil, &api.Refusal{Reason: fmt.Sprintf("there is no analyst %q in the dataset %s", analyst, ds.Name), Instead: "ask as an analyst that the policy lists", Position: -1}
 	}
 	return curator.New(ds, nil, db.ledger, nil).Own(ctx, analyst)
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/hospital"
 )
@@ -25,7 +26,7 @@ func demo() (db *discreet.DB, remove func()) {
 	if err := os.WriteFile(path, []byte("datasets:\n"+hospital.Dataset("hospital", "data", "{epsilon: 10}")), 0o600); err != nil {
 		log.Fatal(err)
 	}
-	if db, err = discreet.OpenWith(context.Background(), path, discreet.Options{Memory: "256MB", Threads: 1}); err != nil {
+	if db, err = discreet.Open(context.Background(), path, discreet.WithMemory("256MB"), discreet.WithThreads(1)); err != nil {
 		log.Fatal(err)
 	}
 	return db, func() { db.Close(); os.RemoveAll(dir) }
@@ -36,7 +37,7 @@ func ExampleDB_OpenSparse() {
 	db, remove := demo()
 	defer remove()
 	ctx := context.Background()
-	s, err := db.OpenSparse(ctx, discreet.SparseQuestion{Analyst: "ana", Epsilon: 5 * dp.One, Above: 2, Sensitivity: 1})
+	s, err := db.OpenSparse(ctx, api.SparseQuestion{Analyst: "ana", Epsilon: 5 * dp.One, Above: 2, Sensitivity: 1})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -48,7 +49,7 @@ func ExampleDB_OpenSparse() {
 		fmt.Println("at least", threshold, v.Above, "left", v.Left)
 	}
 	_, err = s.Ask(ctx, "SELECT COUNT(*) FROM patients", "1")
-	fmt.Println(err == discreet.ErrSessionUsed, "for epsilon", s.Cost().Epsilon)
+	fmt.Println(err == api.ErrSessionUsed, "for epsilon", s.Cost().Epsilon)
 	// Output:
 	// at least 3000 false left 2
 	// at least 2000 false left 2
@@ -61,7 +62,7 @@ func ExampleDB_OpenSparse() {
 func ExampleDB_Describe() {
 	db, remove := demo()
 	defer remove()
-	d, err := db.Describe(context.Background(), discreet.Question{Analyst: "ana", SQL: "SELECT sex, COUNT(*) AS people FROM patients WHERE age > $1 AND zip = $2 GROUP BY sex"})
+	d, err := db.Describe(context.Background(), api.Question{Analyst: "ana", SQL: "SELECT sex, COUNT(*) AS people FROM patients WHERE age > $1 AND zip = $2 GROUP BY sex"})
 	if err != nil {
 		log.Fatal(err)
 	}

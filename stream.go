@@ -2,70 +2,13 @@ package discreet
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"time"
 
-	"github.com/discreet-dp/discreet/internal/curator"
-	"github.com/discreet-dp/discreet/policy"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/stream"
 )
 
-// What a stream says. See the package curator for their fields, and the package stream for what a stream is.
-type (
-	StreamInfo      = curator.StreamInfo
-	StreamAttribute = curator.StreamAttribute
-	StreamAnswer    = curator.StreamAnswer
-	StreamQuote     = curator.StreamQuote
-	StreamReport    = stream.Report
-	// Through says how an answer in SQL went through a stream.
-	Through        = curator.Through
-	StreamInquiry  = curator.StreamInquiry
-	SyntheticTable = curator.SyntheticTable
-	SyntheticRow   = curator.SyntheticRow
-	// Rehearsal is for the owner alone: it has seen the data without noise.
-	Rehearsal       = curator.Rehearsal
-	RehearsalSeries = curator.RehearsalSeries
-	RehearsalPoint  = curator.RehearsalPoint
-	WorkloadError   = curator.WorkloadError
-)
-
-// ErrStreamPart is returned when a stream could pay for a part of a question and not for all of it.
-var ErrStreamPart = curator.ErrStreamPart
-
-// StreamQuestion asks a stream of the policy for one count. The same question again gets the same answer for nothing, whoever asks it, so it needs no request to be asked
-// again with.
-type StreamQuestion struct {
-	Dataset string // may be empty where the policy has only one
-	Stream  string // may be empty where the dataset has only one
-	Analyst string
-	// SQL is a condition on the rows of the stream's table, such as sex = 'F' AND age >= 30, or SELECT COUNT(*) FROM the table WHERE a condition.
-	SQL string
-	// Where are labels by column, in the place of SQL: those that Streams lists.
-	Where map[string][]string
-	// Request is not needed, and is not looked at.
-	Request string
-	// AsOf is that of [Question].
-	AsOf time.Time
-}
-
-func (q StreamQuestion) curators() curator.StreamQuestion {
-	return curator.StreamQuestion{Analyst: q.Analyst, Stream: q.Stream, SQL: q.SQL, Where: q.Where, AsOf: q.AsOf}
-}
-
-// CheckStreams prices the streams of a policy, for their owner: what is wrong with each that nobody could ask.
-func CheckStreams(p *policy.Policy) error {
-	var all []error
-	for _, name := range p.Names() {
-		if err := curator.New(p.Datasets[name], nil, nil, nil).CheckStreams(); err != nil {
-			all = append(all, fmt.Errorf("dataset %s: %w", name, err))
-		}
-	}
-	return errors.Join(all...)
-}
-
 // Streams lists the streams of a dataset: what the policy says of each, and what answers cost. It does not open the data.
-func (db *DB) Streams(dataset string) ([]StreamInfo, error) {
+func (db *DB) Streams(dataset string) ([]api.StreamInfo, error) {
 	ds, err := db.dataset(dataset)
 	if err != nil {
 		return nil, err
@@ -73,26 +16,26 @@ func (db *DB) Streams(dataset string) ([]StreamInfo, error) {
 	return ds.Streams()
 }
 
-// AskStream asks a stream for a count, or says why not: a [*Refusal] or a [*BudgetError] spent nothing.
-func (db *DB) AskStream(ctx context.Context, q StreamQuestion) (*StreamAnswer, error) {
+// AskStream asks a stream for a count, or says why not: a [*api.Refusal] or a [*ledger.BudgetError] spent nothing.
+func (db *DB) AskStream(ctx context.Context, q api.StreamQuestion) (*api.StreamAnswer, error) {
 	ds, err := db.dataset(q.Dataset)
 	if err != nil {
 		return nil, err
 	}
-	return ds.AskStream(ctx, q.curators())
+	return ds.AskStream(ctx, q)
 }
 
 // QuoteStream says how a question would be answered, and the most that it could cost now. It is free and looks at no data.
-func (db *DB) QuoteStream(ctx context.Context, q StreamQuestion) (*StreamQuote, error) {
+func (db *DB) QuoteStream(ctx context.Context, q api.StreamQuestion) (*api.StreamQuote, error) {
 	ds, err := db.dataset(q.Dataset)
 	if err != nil {
 		return nil, err
 	}
-	return ds.QuoteStream(ctx, q.curators())
+	return ds.QuoteStream(ctx, q)
 }
 
 // StreamReport returns the books of a stream on the current data. It is for the owner: it counts answers as soon as they are there, also where these leave on a tick.
-func (db *DB) StreamReport(ctx context.Context, dataset, stream string) (*StreamReport, error) {
+func (db *DB) StreamReport(ctx context.Context, dataset, stream string) (*stream.Report, error) {
 	ds, err := db.dataset(dataset)
 	if err != nil {
 		return nil, err
@@ -101,7 +44,7 @@ func (db *DB) StreamReport(ctx context.Context, dataset, stream string) (*Stream
 }
 
 // Synthetic returns a table of people that nobody is: what the stream has come to believe from its answers. It is free. What it is good for is in docs/streams.md.
-func (db *DB) Synthetic(ctx context.Context, dataset, stream, analyst string) (*SyntheticTable, error) {
+func (db *DB) Synthetic(ctx context.Context, dataset, stream, analyst string) (*api.SyntheticTable, error) {
 	ds, err := db.dataset(dataset)
 	if err != nil {
 		return nil, err
@@ -111,7 +54,7 @@ func (db *DB) Synthetic(ctx context.Context, dataset, stream, analyst string) (*
 
 // RehearseStream runs a workload of conditions through a stream in memory, for the owner. Nothing is charged, kept or released: the result has seen the data
 // without noise, and is to be shown to nobody else. It calls progress after each question, of each of the ways that it compares and of the stream itself.
-func (db *DB) RehearseStream(ctx context.Context, dataset, stream string, workload []string, progress func(done int)) (*Rehearsal, error) {
+func (db *DB) RehearseStream(ctx context.Context, dataset, stream string, workload []string, progress func(done int)) (*api.Rehearsal, error) {
 	ds, err := db.dataset(dataset)
 	if err != nil {
 		return nil, err

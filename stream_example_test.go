@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/hospital"
 )
 
@@ -33,7 +34,7 @@ func ExampleDB_AskStream() {
 		panic(err)
 	}
 	defer db.Close()
-	for _, q := range []discreet.StreamQuestion{
+	for _, q := range []api.StreamQuestion{
 		{Analyst: "ana", SQL: "sex = 'F' AND smoker"},
 		{Analyst: "ben", SQL: "NOT (sex <> 'F' OR NOT smoker)"},
 		{Analyst: "ben", Where: map[string][]string{"sex": {"F"}, "smoker": {"true"}}},

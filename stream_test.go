@@ -9,7 +9,9 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/hospital"
+	"github.com/discreet-dp/discreet/internal/policycheck"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -48,7 +50,7 @@ func TestStream(t *testing.T) {
 	if err != nil || len(all) != 1 || all[0].Name != "people" || all[0].Error != 1000 || len(all[0].Attributes) != 3 || all[0].Plain.Epsilon == 0 || all[0].Cells != int64(len(all[0].Attributes[0].Values)*len(all[0].Attributes[1].Values)*len(all[0].Attributes[2].Values)) {
 		t.Fatalf("%+v %v", all, err)
 	}
-	q := discreet.StreamQuestion{Analyst: "ana", SQL: "sex = 'F' AND age >= 37"}
+	q := api.StreamQuestion{Analyst: "ana", SQL: "sex = 'F' AND age >= 37"}
 	quote, err := db.QuoteStream(ctx, q)
 	if err != nil || quote.Cost.Epsilon == 0 {
 		t.Fatalf("%+v %v", quote, err)
@@ -58,7 +60,7 @@ func TestStream(t *testing.T) {
 		t.Fatalf("%+v %v", a, err)
 	}
 	// The labels mean the same, and so does a SELECT.
-	for _, same := range []discreet.StreamQuestion{
+	for _, same := range []api.StreamQuestion{
 		{Analyst: "ben", Where: map[string][]string{"sex": {"F"}, "age": all[0].Attributes[2].Values[1:]}},
 		{Analyst: "ben", SQL: "SELECT COUNT(*) FROM patients WHERE NOT (age < 37) AND sex IN ('F')"},
 	} {
@@ -84,8 +86,8 @@ func TestStream(t *testing.T) {
 	if err != nil || len(table.Columns) != 3 || len(table.Rows) == 0 || table.Total < 1 {
 		t.Errorf("%+v %v", table, err)
 	}
-	var no *discreet.Refusal
-	if _, err := db.AskStream(ctx, discreet.StreamQuestion{Analyst: "ana", SQL: "age > 20"}); !errors.As(err, &no) {
+	var no *api.Refusal
+	if _, err := db.AskStream(ctx, api.StreamQuestion{Analyst: "ana", SQL: "age > 20"}); !errors.As(err, &no) {
 		t.Errorf("%v", err)
 	}
 }
@@ -97,7 +99,7 @@ func TestCheckStreams(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := discreet.CheckStreams(p); want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+		if err := policycheck.Streams(p); want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%v; want %q", err, want)
 		}
 	}
@@ -134,7 +136,7 @@ func TestRehearseStream(t *testing.T) {
 	if report, err := db.StreamReport(ctx, "", ""); err != nil || report.Asked != 0 {
 		t.Errorf("%+v %v", report, err)
 	}
-	var wrong *discreet.WorkloadError
+	var wrong *api.WorkloadError
 	if _, err := db.RehearseStream(ctx, "", "", []string{"smoker", "cost > 3"}, nil); !errors.As(err, &wrong) || wrong.Index != 1 || !strings.Contains(err.Error(), "cells") {
 		t.Errorf("%v", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 )
 
@@ -22,12 +23,12 @@ func ExampleDB_Train() {
 		log.Fatal(err)
 	}
 	ctx := context.Background()
-	db, err := discreet.OpenWith(ctx, path, discreet.Options{Memory: "256MB", Threads: 1})
+	db, err := discreet.Open(ctx, path, discreet.WithMemory("256MB"), discreet.WithThreads(1))
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer db.Close()
-	q := discreet.TrainingQuestion{Dataset: "hospital", Analyst: "ana", Features: "SELECT age, sex FROM patients", Target: "age >= 55"}
+	q := api.TrainingQuestion{Dataset: "hospital", Analyst: "ana", Features: "SELECT age, sex FROM patients", Target: "age >= 55"}
 	q.Spec.Budget.Epsilon = 20 * dp.One
 	price, err := db.QuoteTraining(ctx, q)
 	if err != nil {

@@ -8,9 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/hospital"
+	"github.com/discreet-dp/discreet/learn"
 )
 
 // schoolPolicy writes two hospitals of a thousand people and their policy.
@@ -27,8 +28,8 @@ func schoolPolicy(dir string) (string, error) {
 }
 
 // elderly asks for a model of who is old, which is easy to learn.
-func elderly(epsilon dp.Amount) discreet.TrainingQuestion {
-	q := discreet.TrainingQuestion{Dataset: "hospital", Analyst: "ana", Features: "SELECT age, sex, age >= 55 AS elderly FROM patients", Target: "elderly"}
+func elderly(epsilon dp.Amount) api.TrainingQuestion {
+	q := api.TrainingQuestion{Dataset: "hospital", Analyst: "ana", Features: "SELECT age, sex, age >= 55 AS elderly FROM patients", Target: "elderly"}
 	q.Spec.Budget.Epsilon = epsilon
 	return q
 }
@@ -45,7 +46,7 @@ func TestTraining(t *testing.T) {
 		t.Fatalf("%+v, %v", price, err)
 	}
 	stages := 0
-	trained, err := db.Train(background, q, func(discreet.TrainingProgress) { stages++ })
+	trained, err := db.Train(background, q, func(learn.Progress) { stages++ })
 	if err != nil || trained.Cost.Epsilon != 20*dp.One || trained.Receipt.Free || trained.Model.Receipt.Dataset != "hospital" || stages == 0 {
 		t.Fatalf("%+v, %v, %d stages", trained, err, stages)
 	}
@@ -65,7 +66,7 @@ func TestTraining(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := db.Ask(background, discreet.Question{Dataset: "hospital", Analyst: "ana", SQL: people}); err != nil {
+	if _, err := db.Ask(background, api.Question{Dataset: "hospital", Analyst: "ana", SQL: people}); err != nil {
 		t.Fatal(err)
 	}
 	both := map[string]time.Time{"hospital": {}, "clinic": {}}
@@ -73,7 +74,7 @@ func TestTraining(t *testing.T) {
 		t.Helper()
 		after := int64(-1)
 		for {
-			all, next, err := db.Models(background, discreet.ModelsQuestion{AsOf: asOf, Analyst: analyst, After: after, Limit: limit, Reads: 3})
+			all, next, err := db.Models(background, api.ModelsQuestion{AsOf: asOf, Analyst: analyst, After: after, Limit: limit, Reads: 3})
 			if err != nil || len(all) > limit {
 				t.Fatal(all, err)
 			}
@@ -120,11 +121,11 @@ func TestTraining(t *testing.T) {
 		{trained.ID[:len(trained.ID)-1] + "x", both}, {trained.ID + "0", both}, {"", both}, {"99-" + trained.ID, both}, {"0-", both}, {"1-x", both},
 		{trained.ID, map[string]time.Time{"clinic": {}}}, {trained.ID, map[string]time.Time{"hospital": time.Now().Add(-time.Hour)}},
 	} {
-		if m, err := db.Model(background, c.id, "ana", c.asOf); !errors.Is(err, discreet.ErrNoModel) || m != nil {
+		if m, err := db.Model(background, c.id, "ana", c.asOf); !errors.Is(err, api.ErrNoModel) || m != nil {
 			t.Errorf("%q: %v, %v", c.id, m, err)
 		}
 	}
-	var refused *discreet.Refusal
+	var refused *api.Refusal
 	if _, err := db.Model(background, trained.ID, "eve", both); !errors.As(err, &refused) {
 		t.Error(err)
 	}

@@ -6,8 +6,9 @@ import (
 	"math/big"
 	"testing"
 
-	"github.com/discreet-dp/discreet/dp"
 	"pgregory.net/rapid"
+
+	"github.com/discreet-dp/discreet/dp"
 )
 
 // exactExp is exp(x) to some 300 bits, by halving the argument until Taylor's

@@ -3,8 +3,9 @@ package account
 import (
 	"testing"
 
-	"github.com/discreet-dp/discreet/dp"
 	"pgregory.net/rapid"
+
+	"github.com/discreet-dp/discreet/dp"
 )
 
 func TestFilterAddsToTheLastUnit(t *testing.T) {

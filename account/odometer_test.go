@@ -6,8 +6,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/discreet-dp/discreet/dp"
 	"pgregory.net/rapid"
+
+	"github.com/discreet-dp/discreet/dp"
 )
 
 func read(t testing.TB, o *Odometer) Reading {

@@ -7,8 +7,9 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/discreet-dp/discreet/dp"
 	"pgregory.net/rapid"
+
+	"github.com/discreet-dp/discreet/dp"
 )
 
 func TestBasicFilter(t *testing.T) {

@@ -5,8 +5,9 @@ import (
 	"math"
 	"testing"
 
-	"github.com/discreet-dp/discreet/dp"
 	"pgregory.net/rapid"
+
+	"github.com/discreet-dp/discreet/dp"
 )
 
 func amount(t testing.TB, text string) dp.Amount {

@@ -8,7 +8,10 @@ import (
 )
 
 // Line is something about a plan or a model.
-type Line struct{ Name, Value string }
+type Line struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
 
 // Describe returns lines "what: how much" about the plan, for people: price, method, regulariser,
 // noise, what accuracy the theorem promises.

@@ -70,6 +70,13 @@ func (m *Model) Write(w io.Writer) error {
 	return err
 }
 
+// MarshalJSON writes the model as [Model.Write] does, wherever it stands: with the characters of
+// HTML escaped.
+func (m *Model) MarshalJSON() ([]byte, error) {
+	type plain Model // without this method
+	return json.Marshal((*plain)(m))
+}
+
 // ReadModel reads a model that [Model.Write] wrote, and refuses anything else.
 func ReadModel(r io.Reader) (*Model, error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxDocument+1))

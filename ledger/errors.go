@@ -210,5 +210,12 @@ func (e *WriteError) Error() string {
 
 func (e *WriteError) Unwrap() error { return e.Err }
 
+// NoRecordError is returned for a record that the ledger does not have.
+type NoRecordError struct{ Sequence uint64 }
+
+func (e *NoRecordError) Error() string {
+	return fmt.Sprintf("the ledger has no record %d", e.Sequence)
+}
+
 // ErrClosed is returned after Close.
 var ErrClosed = errors.New("the ledger is closed")

@@ -6,8 +6,9 @@ import (
 	"math/big"
 	"testing"
 
-	"github.com/discreet-dp/discreet/dp"
 	"pgregory.net/rapid"
+
+	"github.com/discreet-dp/discreet/dp"
 )
 
 // pairs returns the moves of two coordinates within a squared distance.

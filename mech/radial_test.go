@@ -7,9 +7,10 @@ import (
 	"math/big"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/noise"
-	"pgregory.net/rapid"
 )
 
 // roundedLaplace is the law of radial noise in one dimension, from its definition: the

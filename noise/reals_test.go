@@ -8,8 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/entropy"
 	"pgregory.net/rapid"
+
+	"github.com/discreet-dp/discreet/internal/entropy"
 )
 
 func seededSource(seed byte) *Source {

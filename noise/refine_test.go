@@ -7,8 +7,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/entropy"
 	"pgregory.net/rapid"
+
+	"github.com/discreet-dp/discreet/internal/entropy"
 )
 
 // extremes are lattices of all sizes, with numerators and denominators far

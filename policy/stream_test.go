@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/engine/reference"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/internal/stream/linear"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -42,7 +42,7 @@ datasets:
 `
 
 // valueOf is what a question sees, as a value of the policy.
-func valueOf(c *policy.Column, v plan.Value) policy.Value {
+func valueOf(c *policy.Column, v tree.Value) policy.Value {
 	out := policy.Value{Type: c.Type}
 	switch v := v.(type) {
 	case nil:
@@ -53,7 +53,7 @@ func valueOf(c *policy.Column, v plan.Value) policy.Value {
 		if v {
 			out.Int = 1
 		}
-	case plan.Day:
+	case tree.Day:
 		out.Int = int64(v)
 	case *big.Int:
 		out.Int = v.Int64()

@@ -7,14 +7,21 @@ import (
 // Report is the books of a stream. Questions that leave no trace in the journal, which are
 // repeated, unchecked and refused ones, are counted since the Session was opened.
 type Report struct {
-	Asked, Different                                   int
-	Cached, Predicted, Paid, Plain, Unchecked, Refused int
+	Asked     int `json:"asked"`
+	Different int `json:"different" doc:"How many different questions"`
+	Cached    int `json:"cached" doc:"Free: asked before"`
+	Predicted int `json:"predicted" doc:"Predicted, and the test agreed: free, but for the first of a round"`
+	Paid      int `json:"paid" doc:"The test did not agree with what was predicted"`
+	Plain     int `json:"plain" doc:"Paid for without a test"`
+	Unchecked int `json:"unchecked" doc:"Free, and without the guarantee: predicted when the budget was gone"`
+	Refused   int `json:"refused" doc:"The budget was gone"`
 	// Marginals were bought to learn from.
-	Marginals int
-	Spent     dp.Cost
+	Marginals int     `json:"-"`
+	Spent     dp.Cost `json:"spent"`
 	// Cache is what the exact-match cache would have cost for the Different questions, and Naive
 	// what an answer to each of Asked would, whether the stream could answer it or not.
-	Cache, Naive dp.Cost
+	Cache dp.Cost `json:"cache" doc:"What remembering answers alone would have cost"`
+	Naive dp.Cost `json:"naive" doc:"What paying for every question would have cost"`
 }
 
 // Report returns the books.

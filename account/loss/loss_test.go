@@ -5,8 +5,9 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/discreet-dp/discreet/dp"
 	"pgregory.net/rapid"
+
+	"github.com/discreet-dp/discreet/dp"
 )
 
 // full asks every question of the reference, and all of the extremes: a minute

@@ -5,8 +5,9 @@ import (
 	"math/big"
 	"testing"
 
-	"github.com/discreet-dp/discreet/account/loss"
 	"pgregory.net/rapid"
+
+	"github.com/discreet-dp/discreet/account/loss"
 )
 
 // rho is at least the divergence of every order over that order, for every mechanism

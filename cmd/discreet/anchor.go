@@ -7,8 +7,8 @@ import (
 	"os"
 	"time"
 
-	"github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/ledger/anchor"
 	"github.com/discreet-dp/discreet/internal/ledger/sqlite"
 	"github.com/discreet-dp/discreet/internal/render"
 	"github.com/discreet-dp/discreet/internal/table"
@@ -58,14 +58,15 @@ func (c *anchorCmd) Run(ctx context.Context, s screen) error {
 	if err != nil {
 		return err
 	}
-	o, release, err := discreet.LedgerOptions(p)
+	place, release, err := anchor.Open(p)
 	if err != nil {
 		return err
 	}
 	defer release()
-	if o.Anchorage == nil {
+	if place == nil {
 		return errNoAnchor
 	}
+	o := sqlite.Options{Anchorage: place, Every: uint64(p.Anchor.Every)}
 	if c.Recover {
 		return c.recovery(s, p, o)
 	}
@@ -84,7 +85,7 @@ func (c *anchorCmd) Run(ctx context.Context, s screen) error {
 			return err
 		}
 	}
-	state, err := anchorAt(ctx, p.Ledger, o.Anchorage)
+	state, err := anchorAt(ctx, p.Ledger, place)
 	if err != nil {
 		return err
 	}
@@ -228,26 +229,26 @@ func checkAnchor(ctx context.Context, p *policy.Policy, r *sqlite.Reader) (strin
 	if p == nil {
 		return "", nil
 	}
-	o, release, err := discreet.LedgerOptions(p)
-	if err != nil || o.Anchorage == nil {
+	place, release, err := anchor.Open(p)
+	if err != nil || place == nil {
 		return "", err
 	}
 	defer release()
-	a, found, err := o.Anchorage.Load(ctx)
+	a, found, err := place.Load(ctx)
 	if err != nil {
 		return "", err
 	}
 	if !found {
-		return o.Anchorage.String() + ", which has none yet", mustBeThere(r, o.Anchorage)
+		return place.String() + ", which has none yet", mustBeThere(r, place)
 	}
 	var state anchorState
 	if err := state.compare(r, a); err != nil {
 		return "", err
 	}
 	if !state.Holds {
-		return "", &ledger.AnchorError{Path: p.Ledger, Anchorage: o.Anchorage.String(), Problem: state.Problem}
+		return "", &ledger.AnchorError{Path: p.Ledger, Anchorage: place.String(), Problem: state.Problem}
 	}
-	return o.Anchorage.String() + ", which the ledger holds", nil
+	return place.String() + ", which the ledger holds", nil
 }
 
 func (k anchorState) print(s screen, now time.Time) {

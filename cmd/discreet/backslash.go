@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/render"
 	"github.com/discreet-dp/discreet/internal/table"
 	"github.com/discreet-dp/discreet/policy"
@@ -101,7 +101,7 @@ func (d *dialogue) backslash(ctx context.Context, line string) error {
 }
 
 func refused(format string, a ...any) error {
-	return &discreet.Refusal{Reason: fmt.Sprintf(format, a...), Position: -1}
+	return &api.Refusal{Reason: fmt.Sprintf(format, a...), Position: -1}
 }
 
 // describe shows the tables, or the columns of one.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/forecast"
 	"github.com/discreet-dp/discreet/internal/table"
@@ -35,7 +36,7 @@ var now = time.Now
 
 // forecastAccount is an account with how long it lasts.
 type forecastAccount struct {
-	discreet.Account
+	api.Account
 	Forecast forecast.Forecast `json:"forecast"`
 }
 
@@ -54,7 +55,7 @@ func (c *budgetCmd) Run(ctx context.Context, s screen) error {
 	if c.Dataset == "" {
 		names = db.Policy().Names()
 	}
-	var groups [][]discreet.Account
+	var groups [][]api.Account
 	var words [][]string
 	for _, name := range names {
 		accounts, err := db.Budget(ctx, name)
@@ -68,7 +69,7 @@ func (c *budgetCmd) Run(ctx context.Context, s screen) error {
 		groups, words = append(groups, accounts), append(words, promise)
 	}
 	at := now()
-	spent, err := readSpending(db.Records(ctx), at)
+	spent, err := readSpending(db.Records(ctx, 0), at)
 	if err != nil {
 		return err
 	}
@@ -127,11 +128,11 @@ var alertWords = map[int]string{50: "half", 80: "LOW", 95: "ALMOST OUT"}
 // alertColours are those of a terminal: yellow, and bold red.
 var alertColours = map[int]string{80: "\x1b[33m", 95: "\x1b[1;31m"}
 
-func printAccounts(w io.Writer, accounts []discreet.Account) {
+func printAccounts(w io.Writer, accounts []api.Account) {
 	pure := accounts[0].Limit.Rho == dp.Unbounded
 	t := &table.Table{Header: []string{"account", "spent", "", "limit", "left", "part", "", "worth so far", "kind"}, Right: []bool{false, true, false, true, true, true}}
-	raised := slices.ContainsFunc(accounts, func(a discreet.Account) bool { return claimOf(a.Limit, a.Granted) > 0 || a.Granted.Delta > 0 })
-	ends := slices.ContainsFunc(accounts, func(a discreet.Account) bool { return a.Expires != "" })
+	raised := slices.ContainsFunc(accounts, func(a api.Account) bool { return claimOf(a.Limit, a.Granted) > 0 || a.Granted.Delta > 0 })
+	ends := slices.ContainsFunc(accounts, func(a api.Account) bool { return a.Expires != "" })
 	for _, column := range []struct {
 		shown bool
 		name  string
@@ -190,14 +191,14 @@ func coloured(w io.Writer, text string, colours []string) {
 	}
 }
 
-func kindWords(a discreet.Account) string {
+func kindWords(a api.Account) string {
 	if a.Kind == "window" {
 		return fmt.Sprintf("window %d of %d", a.Window, a.Windows)
 	}
 	return a.Kind
 }
 
-func grantedWords(a discreet.Account) string {
+func grantedWords(a api.Account) string {
 	if amount := claimOf(a.Limit, a.Granted); amount > 0 {
 		return "+" + amount.Short()
 	}

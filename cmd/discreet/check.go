@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
+	"github.com/discreet-dp/discreet/internal/policycheck"
 	"github.com/discreet-dp/discreet/internal/table"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -36,17 +36,17 @@ func (c *checkCmd) Run(ctx context.Context, s screen) error {
 	if err != nil {
 		return err
 	}
-	if err := discreet.CheckViews(p); err != nil {
+	if err := policycheck.Views(p); err != nil {
 		return err
 	}
-	if err := discreet.CheckStreams(p); err != nil {
+	if err := policycheck.Streams(p); err != nil {
 		return err
 	}
 	if !c.NoData {
-		if err := discreet.CheckHomes(p); err != nil {
+		if err := policycheck.Files(p); err != nil {
 			return err
 		}
-		if err := discreet.CheckHoldouts(p); err != nil {
+		if err := policycheck.Holdouts(p); err != nil {
 			return err
 		}
 	}

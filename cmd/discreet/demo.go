@@ -17,11 +17,13 @@ import (
 	_ "github.com/duckdb/duckdb-go/v2" // the plain, unprotected database that the demonstration compares with
 
 	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/hospital"
 	"github.com/discreet-dp/discreet/internal/ledger/sqlite"
 	"github.com/discreet-dp/discreet/internal/render"
 	"github.com/discreet-dp/discreet/internal/table"
+	"github.com/discreet-dp/discreet/ledger"
 )
 
 // demoCmd tells the story where nothing else is said.
@@ -153,7 +155,7 @@ func (d *demo) honest() error {
 	d.title("1. An honest question")
 	d.sql(text)
 	d.say("  (the analyst offers epsilon 0.5, for a sharper answer)")
-	a, err := d.db.Ask(d.ctx, discreet.Question{Dataset: "hospital", Analyst: "ana", SQL: text, Epsilon: dp.One / 2})
+	a, err := d.db.Ask(d.ctx, api.Question{Dataset: "hospital", Analyst: "ana", SQL: text, Epsilon: dp.One / 2})
 	if err != nil {
 		return err
 	}
@@ -180,7 +182,7 @@ func (d *demo) honest() error {
 	d.say("")
 	d.say("The answer is useful and says how exact it is: %d of these %d truths are within their error bars", inside, total)
 	d.say("(95 %% are expected to be). Only we can see the truth; the analyst sees the rest.")
-	d.facts["honest"] = map[string]any{"answer": render.JSON(a), "inside": inside, "of": total}
+	d.facts["honest"] = map[string]any{"answer": a, "inside": inside, "of": total}
 	return nil
 }
 
@@ -269,7 +271,7 @@ func (d *demo) refused() error {
 	} {
 		d.sql(text)
 		_, err := d.ask("hospital", text)
-		var refusal *discreet.Refusal
+		var refusal *api.Refusal
 		if !errors.As(err, &refusal) {
 			return fmt.Errorf("the demonstration expected a refusal and got: %v", err)
 		}
@@ -286,7 +288,7 @@ func (d *demo) exhaust() error {
 	d.title("5. The budget runs out")
 	d.say("The analyst goes on, one question for every age, at epsilon 0.1 each:")
 	answered := 0
-	var over *discreet.BudgetError
+	var over *ledger.BudgetError
 	for age := 20; age < 100; age++ {
 		a, err := d.ask("hospital", fmt.Sprintf("SELECT COUNT(*) FROM patients WHERE age = %d", age))
 		if errors.As(err, &over) {
@@ -334,8 +336,8 @@ func (d *demo) verify(path string) error {
 	return nil
 }
 
-func (d *demo) ask(dataset, text string) (*discreet.Answer, error) {
-	return d.db.Ask(d.ctx, discreet.Question{Dataset: dataset, Analyst: "ana", SQL: text})
+func (d *demo) ask(dataset, text string) (*api.Answer, error) {
+	return d.db.Ask(d.ctx, api.Question{Dataset: dataset, Analyst: "ana", SQL: text})
 }
 
 func (d *demo) title(text string)           { fmt.Fprintf(d.w, "\n== %s ==\n\n", text) }

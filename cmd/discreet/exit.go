@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/account/workload"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/ownerkey"
 	"github.com/discreet-dp/discreet/internal/table"
 	"github.com/discreet-dp/discreet/ledger"
@@ -33,17 +33,17 @@ type shownError struct{ error }
 func (e *shownError) Unwrap() error { return e.error }
 
 func exitCode(err error) int {
-	var refusal *discreet.Refusal
+	var refusal *api.Refusal
 	var usage *usageError
-	var budget *discreet.BudgetError
+	var budget *ledger.BudgetError
 	var request *ledger.RequestError
 	var invalid *ledger.InvalidError
 	var workload *workload.Error
-	var signature *discreet.SignatureError
+	var signature *ledger.SignatureError
 	var window *ledger.WindowError
 	var lapsed *ledger.LapsedError
 	var key *ownerkey.Error
-	var door *discreet.DoorError
+	var door *ledger.DoorError
 	switch {
 	case err == nil:
 		return exitAnswered
@@ -85,7 +85,7 @@ func errorJSON(err error) any {
 }
 
 func errorKind(err error) string {
-	if errors.As(err, new(*discreet.DoorError)) {
+	if errors.As(err, new(*ledger.DoorError)) {
 		return "closed" // another question does not help, and neither does a larger budget
 	}
 	return map[int]string{exitFailed: "failed", exitRefused: "refused", exitBudget: "budget"}[exitCode(err)]
@@ -103,7 +103,7 @@ func cleanLines(s string) string {
 
 // locatedError is a refusal together with the text that it points into.
 type locatedError struct {
-	*discreet.Refusal
+	*api.Refusal
 	text string
 }
 
@@ -126,7 +126,7 @@ func (e *locatedError) pointer() string {
 
 // locate attaches the text to a refusal.
 func locate(err error, text string) error {
-	var r *discreet.Refusal
+	var r *api.Refusal
 	if errors.As(err, &r) {
 		return &locatedError{r, text}
 	}

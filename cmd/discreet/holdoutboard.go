@@ -23,6 +23,8 @@ holdout has noise. The board is public among the analysts of the dataset, and is
   discreet holdout board --policy trial.yaml --holdout rows --json`
 }
 
+var boardKeys = []string{"rank", "name", "analyst", "score", "spent", "error", "time"}
+
 func (c *holdoutBoardCmd) Run(ctx context.Context, s screen) error {
 	db, err := discreet.Open(ctx, c.Policy)
 	if err != nil {
@@ -38,7 +40,11 @@ func (c *holdoutBoardCmd) Run(ctx context.Context, s screen) error {
 		return err
 	}
 	if c.JSON {
-		return printJSON(s.out, map[string]any{"dataset": info.Dataset, "holdout": info.Name, "board": lines})
+		board := []ordered{}
+		for _, l := range lines {
+			board = append(board, ordered{l, boardKeys})
+		}
+		return printJSON(s.out, map[string]any{"dataset": info.Dataset, "holdout": info.Name, "board": board})
 	}
 	if len(lines) == 0 {
 		fmt.Fprintln(s.out, "no score is on the board yet; put one there with discreet holdout score --name")

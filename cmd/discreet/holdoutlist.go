@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/table"
 )
 
@@ -21,6 +22,13 @@ func (holdoutListCmd) Help() string {
   discreet holdout list --policy trial.yaml`
 }
 
+// listedHoldout is a holdout, and how far it is.
+type listedHoldout struct {
+	api.HoldoutInfo
+	IDs *bool `json:"ids,omitempty"` // hides that of the info: id says more
+	*api.HoldoutStatus
+}
+
 func (c *holdoutListCmd) Run(ctx context.Context, s screen) error {
 	db, err := discreet.Open(ctx, c.Policy)
 	if err != nil {
@@ -31,12 +39,7 @@ func (c *holdoutListCmd) Run(ctx context.Context, s screen) error {
 	if c.Dataset == "" {
 		names = db.Policy().Names()
 	}
-	type listed struct {
-		discreet.HoldoutInfo
-		Left int  `json:"left"`
-		Open bool `json:"open"`
-	}
-	all := []listed{}
+	all := []listedHoldout{}
 	for _, name := range names {
 		infos, err := db.Holdouts(name)
 		if err != nil {
@@ -47,7 +50,7 @@ func (c *holdoutListCmd) Run(ctx context.Context, s screen) error {
 			if err != nil {
 				return err
 			}
-			all = append(all, listed{i, status.Left, status.Open})
+			all = append(all, listedHoldout{HoldoutInfo: i, HoldoutStatus: &status})
 		}
 	}
 	if c.JSON {

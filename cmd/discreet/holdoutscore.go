@@ -7,9 +7,12 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"strconv"
 
 	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/holdout/labels"
 	"github.com/discreet-dp/discreet/internal/render"
 	"github.com/discreet-dp/discreet/internal/table"
 )
@@ -23,10 +26,10 @@ type atHoldout struct {
 }
 
 // info returns what is public about the holdout.
-func (h *atHoldout) info(db *discreet.DB) (discreet.HoldoutInfo, error) {
+func (h *atHoldout) info(db *discreet.DB) (api.HoldoutInfo, error) {
 	all, err := db.Holdouts(h.Dataset)
 	if err != nil {
-		return discreet.HoldoutInfo{}, err
+		return api.HoldoutInfo{}, err
 	}
 	for _, i := range all {
 		if i.Name == h.Holdout || h.Holdout == "" && len(all) == 1 {
@@ -42,11 +45,11 @@ func (h *atHoldout) info(db *discreet.DB) (discreet.HoldoutInfo, error) {
 	}
 	switch {
 	case len(all) == 0:
-		return discreet.HoldoutInfo{}, &usageError{errors.New("the dataset has no holdout; the owner writes one into the policy, under holdouts:")}
+		return api.HoldoutInfo{}, &usageError{errors.New("the dataset has no holdout; the owner writes one into the policy, under holdouts:")}
 	case h.Holdout == "":
-		return discreet.HoldoutInfo{}, &usageError{fmt.Errorf("the dataset has several holdouts; write --holdout with one of %s", names)}
+		return api.HoldoutInfo{}, &usageError{fmt.Errorf("the dataset has several holdouts; write --holdout with one of %s", names)}
 	}
-	return discreet.HoldoutInfo{}, &usageError{fmt.Errorf("there is no holdout %q; write --holdout with one of %s", h.Holdout, names)}
+	return api.HoldoutInfo{}, &usageError{fmt.Errorf("there is no holdout %q; write --holdout with one of %s", h.Holdout, names)}
 }
 
 type holdoutScoreCmd struct {
@@ -90,7 +93,7 @@ func (c *holdoutScoreCmd) Run(ctx context.Context, s screen) error {
 	if c.Price {
 		return c.price(ctx, s, db, info)
 	}
-	q := discreet.HoldoutQuestion{Dataset: c.Dataset, Holdout: info.Name, Analyst: c.As, SQL: c.Expression, Training: c.Training, Name: c.Name}
+	q := api.HoldoutQuestion{Dataset: c.Dataset, Holdout: info.Name, Analyst: c.As, SQL: c.Expression, Training: c.Training, Name: c.Name}
 	if c.Predictions != "" {
 		if q.Predictions, q.IDs, err = readPredictions(c.Predictions, info); err != nil {
 			return err
@@ -106,7 +109,7 @@ func (c *holdoutScoreCmd) Run(ctx context.Context, s screen) error {
 		fmt.Fprintln(s.err, "notice: "+alert.String())
 	}
 	if c.JSON {
-		return printJSON(s.out, scoreJSON{a, render.ReceiptJSON{Sequence: a.Receipt.Sequence, Hash: a.Receipt.Hash, Free: a.Receipt.Free}})
+		return printJSON(s.out, ordered{a, scoreKeys})
 	}
 	what := "confirmed by the holdout"
 	if a.Spent {
@@ -124,14 +127,10 @@ func (c *holdoutScoreCmd) Run(ctx context.Context, s screen) error {
 	return nil
 }
 
-// scoreJSON is an answer for machines.
-type scoreJSON struct {
-	*discreet.HoldoutAnswer
-	Receipt render.ReceiptJSON `json:"receipt"`
-}
+var scoreKeys = []string{"dataset", "holdout", "score", "spent", "training", "error", "confidence", "left", "free", "again", "cost", "remaining", "alerts", "notes", "data_version", "receipt"}
 
 // roundWords shows a price; rho too, where that is what is counted.
-func roundWords(cost dp.Cost, r discreet.Remaining) string {
+func roundWords(cost dp.Cost, r api.Remaining) string {
 	if r.Rho == dp.Unbounded {
 		return "epsilon " + cost.Epsilon.Short()
 	}
@@ -139,7 +138,7 @@ func roundWords(cost dp.Cost, r discreet.Remaining) string {
 }
 
 // price says what the next score costs.
-func (c *holdoutScoreCmd) price(ctx context.Context, s screen, db *discreet.DB, info discreet.HoldoutInfo) error {
+func (c *holdoutScoreCmd) price(ctx context.Context, s screen, db *discreet.DB, info api.HoldoutInfo) error {
 	status, err := db.HoldoutStatus(ctx, c.Dataset, info.Name)
 	if err != nil {
 		return err
@@ -149,7 +148,7 @@ func (c *holdoutScoreCmd) price(ctx context.Context, s screen, db *discreet.DB, 
 		return err
 	}
 	if c.JSON {
-		return printJSON(s.out, map[string]any{"holdout": info, "left": status.Left, "open": status.Open, "remaining": left})
+		return printJSON(s.out, map[string]any{"holdout": listedHoldout{HoldoutInfo: info}, "left": status.Left, "open": status.Open, "remaining": left})
 	}
 	switch {
 	case status.Left == 0:
@@ -164,7 +163,7 @@ func (c *holdoutScoreCmd) price(ctx context.Context, s screen, db *discreet.DB, 
 }
 
 // readPredictions reads predictions from a file or standard input.
-func readPredictions(path string, info discreet.HoldoutInfo) (values, ids []string, err error) {
+func readPredictions(path string, info api.HoldoutInfo) (values, ids []string, err error) {
 	var in io.Reader = stdin
 	if path != "-" {
 		f, err := os.Open(path)
@@ -181,5 +180,13 @@ func readPredictions(path string, info discreet.HoldoutInfo) (values, ids []stri
 		defer f.Close()
 		in = f
 	}
-	return info.ReadPredictions(in)
+	if !info.Labels {
+		return nil, nil, api.Refuse("ask with an expression over its columns", "the holdout %s is the table %s, and takes no predictions", strconv.Quote(info.Name), strconv.Quote(info.Table))
+	}
+	p, err := labels.ReadPredictions(in, info.Column, info.ID)
+	var wrong *labels.PredictionsError
+	if errors.As(err, &wrong) {
+		return nil, nil, api.Refuse(wrong.Instead, "%s", wrong.Problem)
+	}
+	return p.Values, p.IDs, err
 }

@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/internal/render"
 	"github.com/discreet-dp/discreet/learn"
 )
@@ -95,7 +94,7 @@ func (c *predictCmd) Run(s screen) (err error) {
 	return nil
 }
 
-func readModel(file string) (*discreet.Model, error) {
+func readModel(file string) (*learn.Model, error) {
 	f, err := os.Open(file)
 	if err != nil {
 		return nil, &usageError{err}
@@ -110,7 +109,7 @@ func readModel(file string) (*discreet.Model, error) {
 
 // predictor goes through the rows of a file.
 type predictor struct {
-	model  *discreet.Model
+	model  *learn.Model
 	scores bool
 	name   string
 

@@ -9,9 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/curator"
 	"github.com/discreet-dp/discreet/internal/render"
 )
 
@@ -193,10 +192,10 @@ func TestBudget(t *testing.T) {
 }
 
 // fake is an answer with wide letters, and with keys that would like to move the cursor.
-func fake() *discreet.Answer {
+func fake() *api.Answer {
 	half := func(f float64) *float64 { return &f }
-	return &discreet.Answer{
-		Columns: []curator.Column{{Name: "city", Decimals: -1}, {Name: "count", Noisy: true}, {Name: "sum", Noisy: true, Decimals: 2}, {Name: "avg", Noisy: true, Decimals: -1}},
+	return &api.Answer{
+		Columns: []api.Column{{Name: "city", Decimals: -1}, {Name: "count", Noisy: true}, {Name: "sum", Noisy: true, Decimals: 2}, {Name: "avg", Noisy: true, Decimals: -1}},
 		Rows: [][]any{
 			{"Zürich", json.Number("12"), json.Number("-3.50"), json.Number("41.23456789")},
 			{"東京", json.Number("1234567"), json.Number("0.05"), json.Number("0.5")},
@@ -212,7 +211,7 @@ func fake() *discreet.Answer {
 			{nil, half(30), half(12.5), half(3)},
 		},
 		Cost:      dp.Cost{Epsilon: dp.One / 4, Rho: dp.One / 8},
-		Remaining: curator.Remaining{Epsilon: dp.One / 2, Rho: dp.Unbounded},
+		Remaining: api.Remaining{Epsilon: dp.One / 2, Rho: dp.Unbounded},
 	}
 }
 

@@ -17,7 +17,7 @@ func openIncidents(ctx context.Context, db *discreet.DB, dataset string) ([]ledg
 		dataset = db.Policy().Names()[0]
 	}
 	var book ledger.Casebook
-	for r, err := range db.Records(ctx) {
+	for r, err := range db.Records(ctx, 0) {
 		if err != nil {
 			return nil, err
 		}

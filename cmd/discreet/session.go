@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/render"
 	"github.com/discreet-dp/discreet/internal/table"
@@ -37,13 +38,13 @@ func (s *session) do(ctx context.Context, text string) error {
 		return s.ask(ctx, text)
 	}
 	if len(all) > 1 && (all[1].is("analyze") || all[1].is("analyse") || all[1].is("verbose") || all[1].is("(")) {
-		return locate(&discreet.Refusal{Reason: "EXPLAIN has no options here: it says what a question would cost and runs nothing", Instead: "write EXPLAIN SELECT ...", Position: all[1].start}, text)
+		return locate(&api.Refusal{Reason: "EXPLAIN has no options here: it says what a question would cost and runs nothing", Instead: "write EXPLAIN SELECT ...", Position: all[1].start}, text)
 	}
 	return s.explainAt(ctx, text, all[0].end)
 }
 
-func (s *session) question(text string) (discreet.Question, error) {
-	q := discreet.Question{Dataset: s.dataset, Analyst: s.analyst, SQL: text, Request: s.request}
+func (s *session) question(text string) (api.Question, error) {
+	q := api.Question{Dataset: s.dataset, Analyst: s.analyst, SQL: text, Request: s.request}
 	return q, s.settings.apply(&q)
 }
 
@@ -63,7 +64,7 @@ func (s *session) ask(ctx context.Context, text string) error {
 		fmt.Fprintln(s.err, "notice: "+alert.String())
 	}
 	if s.json {
-		return printJSON(s.out, render.JSON(a))
+		return printJSON(s.out, a)
 	}
 	render.Answer(s.out, a)
 	return nil
@@ -99,7 +100,7 @@ func (s *session) change(ctx context.Context, c *tuning, text string) error {
 	switch {
 	case c.verb == "set":
 		if err := s.settings.set(c.name, c.text); err != nil {
-			return locate(&discreet.Refusal{Reason: err.Error(), Position: c.pos}, text)
+			return locate(&api.Refusal{Reason: err.Error(), Position: c.pos}, text)
 		}
 		// A price and an error that finds the price exclude each other: here the later one counts.
 		switch c.name {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 )
 
 // setting is something that SET can change.
@@ -25,14 +25,14 @@ var known = []setting{
 type settings map[string]string
 
 // apply fills a question with what was set.
-func (s settings) apply(q *discreet.Question) (err error) {
-	q.Settings, err = discreet.ParseSettings(s)
+func (s settings) apply(q *api.Question) (err error) {
+	q.Settings, err = api.ParseSettings(s)
 	return err
 }
 
 // set changes a setting, if its value can be used.
 func (s settings) set(name, text string) error {
-	if err := new(discreet.Settings).Set(name, text); err != nil {
+	if err := new(api.Settings).Set(name, text); err != nil {
 		return err
 	}
 	s[strings.ToLower(name)] = text
@@ -71,7 +71,7 @@ func readTuning(text string) (*tuning, error) {
 		"show":  "write for example SHOW dp.epsilon, SHOW dp.budget, or SHOW ALL",
 	}[c.verb]
 	wrong := func(pos int, reason string) (*tuning, error) {
-		return nil, &discreet.Refusal{Reason: reason, Instead: usage, Position: pos}
+		return nil, &api.Refusal{Reason: reason, Instead: usage, Position: pos}
 	}
 	if open {
 		return wrong(-1, "a quote is not closed")
@@ -93,7 +93,7 @@ func readTuning(text string) (*tuning, error) {
 	}
 	c.name = name
 	if !found && !(name == "all" && c.verb != "set") && !(name == "dp.budget" && c.verb == "show") {
-		return nil, &discreet.Refusal{Reason: fmt.Sprintf("there is no setting %q", name), Instead: "the settings are " + strings.Join(settingNames(), ", "), Position: all[1].start}
+		return nil, &api.Refusal{Reason: fmt.Sprintf("there is no setting %q", name), Instead: "the settings are " + strings.Join(settingNames(), ", "), Position: all[1].start}
 	}
 	if c.verb != "set" {
 		if len(rest) > 0 {

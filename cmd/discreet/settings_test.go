@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 )
 
@@ -75,7 +75,7 @@ func TestSettings(t *testing.T) {
 			t.Errorf("%s: %v; want %q", text, err, says)
 		}
 	}
-	var q discreet.Question
+	var q api.Question
 	if err := s.apply(&q); err != nil || q.Settings.Epsilon != dp.One/2 {
 		t.Errorf("the question has epsilon %v: %v", q.Settings.Epsilon, err)
 	}

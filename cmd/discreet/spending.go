@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/chart"
 	"github.com/discreet-dp/discreet/internal/forecast"
@@ -84,12 +84,12 @@ func readSpending(records iter.Seq2[*ledger.Record, error], at time.Time) (*spen
 	return s, nil
 }
 
-func (s *spending) forecast(a discreet.Account, at time.Time) forecast.Forecast {
+func (s *spending) forecast(a api.Account, at time.Time) forecast.Forecast {
 	return forecast.Of(s.accounts[a.Name], a.Limit, a.Left, at)
 }
 
 // print says how long the accounts last.
-func (s *spending) print(w io.Writer, accounts []discreet.Account, due string, at time.Time) {
+func (s *spending) print(w io.Writer, accounts []api.Account, due string, at time.Time) {
 	t := &table.Table{Header: []string{"account", fmt.Sprintf("the last %d days", forecast.Days), "at this rate the budget"}}
 	for _, a := range accounts {
 		f := s.forecast(a, at)
@@ -142,7 +142,7 @@ func over(f forecast.Forecast) string {
 }
 
 // chart draws what the accounts have spent over time, and their limits.
-func (s *spending) chart(accounts []discreet.Account, at time.Time) chart.Chart {
+func (s *spending) chart(accounts []api.Account, at time.Time) chart.Chart {
 	pure, mixed := accounts[0].Limit.Rho == dp.Unbounded, false
 	for _, a := range accounts {
 		mixed = mixed || (a.Limit.Rho == dp.Unbounded) != pure
@@ -185,7 +185,7 @@ func (s *spending) chart(accounts []discreet.Account, at time.Time) chart.Chart 
 }
 
 // limits are the limits of accounts as level lines, one for those that have the same.
-func limits(accounts []discreet.Account, end float64) (out []chart.Curve) {
+func limits(accounts []api.Account, end float64) (out []chart.Curve) {
 	at := map[float64]int{}
 	for _, a := range accounts {
 		limit := claimOf(a.Limit, a.Limit).Float()

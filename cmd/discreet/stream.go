@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 )
 
 // streamCmd rehearses where nothing else is said.
@@ -39,7 +40,7 @@ type streamFlags struct {
 }
 
 // open opens the policy and finds the streams that the flags mean.
-func (f streamFlags) open(ctx context.Context) (*discreet.DB, []discreet.StreamInfo, error) {
+func (f streamFlags) open(ctx context.Context) (*discreet.DB, []api.StreamInfo, error) {
 	db, err := discreet.Open(ctx, f.Policy)
 	if err != nil {
 		return nil, nil, err
@@ -52,19 +53,19 @@ func (f streamFlags) open(ctx context.Context) (*discreet.DB, []discreet.StreamI
 }
 
 // one opens the policy and finds the only stream that the flags mean.
-func (f streamFlags) one(ctx context.Context) (*discreet.DB, discreet.StreamInfo, error) {
+func (f streamFlags) one(ctx context.Context) (*discreet.DB, api.StreamInfo, error) {
 	db, all, err := f.open(ctx)
 	if err != nil {
-		return nil, discreet.StreamInfo{}, err
+		return nil, api.StreamInfo{}, err
 	}
 	if len(all) > 1 {
-		return nil, discreet.StreamInfo{}, errors.Join(&usageError{fmt.Errorf("there are several streams; name one of %s", streamNames(all))}, db.Close())
+		return nil, api.StreamInfo{}, errors.Join(&usageError{fmt.Errorf("there are several streams; name one of %s", streamNames(all))}, db.Close())
 	}
 	return db, all[0], nil
 }
 
 // find returns the streams that the flags mean: one at least.
-func (f streamFlags) find(db *discreet.DB) ([]discreet.StreamInfo, error) {
+func (f streamFlags) find(db *discreet.DB) ([]api.StreamInfo, error) {
 	names := db.Policy().Names()
 	if f.Dataset != "" {
 		if !slices.Contains(names, f.Dataset) {
@@ -72,7 +73,7 @@ func (f streamFlags) find(db *discreet.DB) ([]discreet.StreamInfo, error) {
 		}
 		names = []string{f.Dataset}
 	}
-	var all, out []discreet.StreamInfo
+	var all, out []api.StreamInfo
 	for _, name := range names {
 		some, err := db.Streams(name)
 		if err != nil {
@@ -95,7 +96,7 @@ func (f streamFlags) find(db *discreet.DB) ([]discreet.StreamInfo, error) {
 }
 
 // streamNames spell the flags that choose one of several.
-func streamNames(all []discreet.StreamInfo) string {
+func streamNames(all []api.StreamInfo) string {
 	var out []string
 	for _, s := range all {
 		out = append(out, fmt.Sprintf("--dataset %s --stream %s", shell(s.Dataset), shell(s.Name)))

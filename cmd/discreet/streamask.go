@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/render"
 	"github.com/discreet-dp/discreet/internal/table"
 )
@@ -44,7 +45,7 @@ func (c *streamAskCmd) Run(ctx context.Context, s screen) error {
 		return err
 	}
 	defer db.Close()
-	q := discreet.StreamQuestion{Dataset: info.Dataset, Stream: info.Name, Analyst: c.As}
+	q := api.StreamQuestion{Dataset: info.Dataset, Stream: info.Name, Analyst: c.As}
 	if c.Explain {
 		return c.explain(ctx, s, db, q, asked)
 	}
@@ -52,7 +53,7 @@ func (c *streamAskCmd) Run(ctx context.Context, s screen) error {
 }
 
 // ask asks one question, or one after the other.
-func (c *streamAskCmd) ask(ctx context.Context, s screen, db *discreet.DB, q discreet.StreamQuestion, asked *questionFile) error {
+func (c *streamAskCmd) ask(ctx context.Context, s screen, db *discreet.DB, q api.StreamQuestion, asked *questionFile) error {
 	if c.Condition == "-" {
 		return c.askAll(ctx, s, db, q, asked)
 	}
@@ -65,13 +66,13 @@ func (c *streamAskCmd) ask(ctx context.Context, s screen, db *discreet.DB, q dis
 	}
 	alerted(s, a)
 	if c.JSON {
-		return printJSON(s.out, render.StreamJSON(a))
+		return printJSON(s.out, a)
 	}
 	fmt.Fprintf(s.out, "%s people\n%s\n", render.StreamValue(a), render.StreamPrice(a))
 	return nil
 }
 
-func alerted(s screen, a *discreet.StreamAnswer) {
+func alerted(s screen, a *api.StreamAnswer) {
 	for _, alert := range a.Alerts {
 		fmt.Fprintln(s.err, "notice: "+alert.String())
 	}
@@ -80,12 +81,12 @@ func alerted(s screen, a *discreet.StreamAnswer) {
 // answeredLine and quotedLine say which question of a list they are about: others may be refused.
 type answeredLine struct {
 	Line int `json:"line"`
-	render.StreamAnswerJSON
+	*api.StreamAnswer
 }
 
 type quotedLine struct {
 	Line int `json:"line,omitempty"` // none where there is one question
-	render.StreamQuoteJSON
+	*api.StreamQuote
 }
 
 // refusedLine is a question that has no answer.
@@ -97,7 +98,7 @@ type refusedLine struct {
 
 // askAll asks all questions of a list. One that is refused keeps nobody from asking the next: easy ones have answers when the budget is gone. Whatever else goes wrong ends it, and what
 // was answered until then is printed, because it may be paid for.
-func (c *streamAskCmd) askAll(ctx context.Context, s screen, db *discreet.DB, q discreet.StreamQuestion, asked *questionFile) error {
+func (c *streamAskCmd) askAll(ctx context.Context, s screen, db *discreet.DB, q api.StreamQuestion, asked *questionFile) error {
 	answers, refused := []answeredLine{}, []refusedLine{}
 	t := &table.Table{Header: []string{"people", "±", "way", "price", "condition"}, Right: []bool{true, true, false, true}}
 	left := ""
@@ -122,7 +123,7 @@ func (c *streamAskCmd) askAll(ctx context.Context, s screen, db *discreet.DB, q 
 			continue
 		}
 		alerted(s, a)
-		answers, left = append(answers, answeredLine{asked.lines[i], render.StreamJSON(a)}), render.Left(a.Remaining)
+		answers, left = append(answers, answeredLine{asked.lines[i], a}), render.Left(a.Remaining)
 		around, price := "?", "free"
 		if a.Error != nil {
 			around = fmt.Sprint(*a.Error)
@@ -170,7 +171,7 @@ func (e *moreError) Error() string {
 func (e *moreError) Unwrap() error { return e.error }
 
 // explain prices all questions, which is free.
-func (c *streamAskCmd) explain(ctx context.Context, s screen, db *discreet.DB, q discreet.StreamQuestion, asked *questionFile) error {
+func (c *streamAskCmd) explain(ctx context.Context, s screen, db *discreet.DB, q api.StreamQuestion, asked *questionFile) error {
 	quotes := []quotedLine{}
 	t := &table.Table{Header: []string{"±", "way", "at most", "condition"}, Right: []bool{true, false, true}}
 	for i, text := range asked.texts {
@@ -181,7 +182,7 @@ func (c *streamAskCmd) explain(ctx context.Context, s screen, db *discreet.DB, q
 		if err != nil {
 			return asked.wrong(i, err)
 		}
-		one := quotedLine{StreamQuoteJSON: render.StreamQuote(x)}
+		one := quotedLine{StreamQuote: x}
 		if asked.lines != nil {
 			one.Line = asked.lines[i]
 		}

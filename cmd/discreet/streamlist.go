@@ -6,7 +6,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/render"
 )
 
@@ -26,11 +26,7 @@ func (c *streamListCmd) Run(ctx context.Context, s screen) error {
 	}
 	defer db.Close()
 	if c.JSON {
-		out := []render.StreamInfoJSON{}
-		for _, info := range all {
-			out = append(out, render.StreamInfo(info))
-		}
-		return printJSON(s.out, map[string]any{"streams": out})
+		return printJSON(s.out, map[string]any{"streams": all})
 	}
 	for i, info := range all {
 		if i > 0 {
@@ -44,7 +40,7 @@ func (c *streamListCmd) Run(ctx context.Context, s screen) error {
 // mostShown is how many values of an attribute are shown.
 const mostShown = 12
 
-func printStream(w io.Writer, s discreet.StreamInfo) {
+func printStream(w io.Writer, s api.StreamInfo) {
 	fmt.Fprintf(w, "%s of %s, over the table %s\n", s.Name, s.Dataset, s.Table)
 	for _, a := range s.Attributes {
 		fmt.Fprintf(w, "  %s: %s\n", a.Name, cleanLines(shownValues(a.Values)))

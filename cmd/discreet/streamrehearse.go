@@ -9,9 +9,11 @@ import (
 	"strconv"
 
 	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/chart"
 	"github.com/discreet-dp/discreet/internal/render"
 	"github.com/discreet-dp/discreet/internal/table"
+	"github.com/discreet-dp/discreet/stream"
 )
 
 type rehearseCmd struct {
@@ -77,14 +79,14 @@ func (c *rehearseCmd) Run(ctx context.Context, s screen) error {
 }
 
 // rehearse runs the workload and shows how far it is.
-func (c *rehearseCmd) rehearse(ctx context.Context, s screen, db *discreet.DB, info discreet.StreamInfo, w *questionFile) (*discreet.Rehearsal, error) {
+func (c *rehearseCmd) rehearse(ctx context.Context, s screen, db *discreet.DB, info api.StreamInfo, w *questionFile) (*api.Rehearsal, error) {
 	tell, done := counting(s.err, "rehearsing", "answers")
 	defer done()
 	return db.RehearseStream(ctx, info.Dataset, info.Name, w.texts, tell)
 }
 
 // print says what came of it.
-func (c *rehearseCmd) print(w io.Writer, info discreet.StreamInfo, r *discreet.Rehearsal, asked int) {
+func (c *rehearseCmd) print(w io.Writer, info api.StreamInfo, r *api.Rehearsal, asked int) {
 	report := r.Report
 	fmt.Fprintf(w, "%d questions to the stream %s of %s: %d cells, predicted by %s\n\n", asked, info.Name, info.Dataset, info.Cells, r.Predictor)
 	t := &table.Table{Header: []string{"answers", "", ""}, Right: []bool{false, true, false}}
@@ -124,7 +126,7 @@ func (c *rehearseCmd) print(w io.Writer, info discreet.StreamInfo, r *discreet.R
 	fmt.Fprintln(w)
 }
 
-func lastCost(s discreet.RehearsalSeries) float64 {
+func lastCost(s api.RehearsalSeries) float64 {
 	if len(s.Points) == 0 {
 		return 0
 	}
@@ -135,7 +137,7 @@ func lastCost(s discreet.RehearsalSeries) float64 {
 func amountOf(f float64) string { return strconv.FormatFloat(f, 'g', 4, 64) }
 
 // picture draws cost against the number of questions. The ways differ by factors, so the axis of costs is logarithmic.
-func (c *rehearseCmd) picture(info discreet.StreamInfo, r *discreet.Rehearsal) chart.Chart {
+func (c *rehearseCmd) picture(info api.StreamInfo, r *api.Rehearsal) chart.Chart {
 	out := chart.Chart{
 		Title: "What a stream of questions costs", Subtitle: fmt.Sprintf("%s of %s, %d cells, answers within %d of %d people", info.Name, info.Dataset, info.Cells, r.Bound, info.Size),
 		X: "number of questions", Y: render.Claim(r.Report.Spent), LogY: true,
@@ -156,17 +158,17 @@ func (c *rehearseCmd) picture(info discreet.StreamInfo, r *discreet.Rehearsal) c
 
 // rehearsalJSON is a rehearsal for machines.
 type rehearsalJSON struct {
-	Dataset   string                  `json:"dataset"`
-	Stream    string                  `json:"stream"`
-	Predictor string                  `json:"predictor"`
-	Questions int                     `json:"questions"`
-	Claim     string                  `json:"claim"` // what the costs of the series are: epsilon or rho
-	Report    render.StreamReportJSON `json:"report"`
-	Bound     int64                   `json:"bound"`
-	MaxError  int64                   `json:"max_error"`
-	Beyond    int                     `json:"beyond"`
-	Series    []seriesJSON            `json:"series"`
-	TooLarge  []string                `json:"too_large,omitempty"` // ways that cannot keep so many cells
+	Dataset   string        `json:"dataset"`
+	Stream    string        `json:"stream"`
+	Predictor string        `json:"predictor"`
+	Questions int           `json:"questions"`
+	Claim     string        `json:"claim"` // what the costs of the series are: epsilon or rho
+	Report    stream.Report `json:"report"`
+	Bound     int64         `json:"bound"`
+	MaxError  int64         `json:"max_error"`
+	Beyond    int           `json:"beyond"`
+	Series    []seriesJSON  `json:"series"`
+	TooLarge  []string      `json:"too_large,omitempty"` // ways that cannot keep so many cells
 }
 
 type seriesJSON struct {
@@ -175,8 +177,8 @@ type seriesJSON struct {
 	Points [][2]float64 `json:"points"`
 }
 
-func rehearsalOf(r *discreet.Rehearsal, asked int) rehearsalJSON {
-	out := rehearsalJSON{r.Dataset, r.Stream, r.Predictor, asked, render.Claim(r.Report.Spent), render.StreamReport(r.Report), r.Bound, r.MaxError, r.Beyond, []seriesJSON{}, r.TooLarge}
+func rehearsalOf(r *api.Rehearsal, asked int) rehearsalJSON {
+	out := rehearsalJSON{r.Dataset, r.Stream, r.Predictor, asked, render.Claim(r.Report.Spent), r.Report, r.Bound, r.MaxError, r.Beyond, []seriesJSON{}, r.TooLarge}
 	for _, s := range r.Series {
 		one := seriesJSON{s.Name, lastCost(s), [][2]float64{}}
 		for _, p := range s.Points {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/render"
 	"github.com/discreet-dp/discreet/internal/table"
+	"github.com/discreet-dp/discreet/stream"
 )
 
 type streamReportCmd struct{ streamFlags }
@@ -23,7 +24,7 @@ only in the process that answers them: the report of a running server has them (
 type streamBooks struct {
 	Dataset string `json:"dataset"`
 	Stream  string `json:"stream"`
-	render.StreamReportJSON
+	*stream.Report
 }
 
 func (c *streamReportCmd) Run(ctx context.Context, s screen) error {
@@ -40,7 +41,7 @@ func (c *streamReportCmd) Run(ctx context.Context, s screen) error {
 		if err != nil {
 			return err
 		}
-		out = append(out, streamBooks{info.Dataset, info.Name, render.StreamReport(*r)})
+		out = append(out, streamBooks{info.Dataset, info.Name, r})
 	}
 	if c.JSON {
 		return printJSON(s.out, map[string]any{"streams": out})

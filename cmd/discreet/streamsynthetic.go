@@ -13,7 +13,7 @@ import (
 
 	"github.com/duckdb/duckdb-go/v2"
 
-	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/render"
 )
 
@@ -93,7 +93,7 @@ type syntheticJSON struct {
 func plainly(text string) string { return text }
 
 // tableFormat returns how a file is written.
-func tableFormat(file string) (func(context.Context, string, *discreet.SyntheticTable) error, error) {
+func tableFormat(file string) (func(context.Context, string, *api.SyntheticTable) error, error) {
 	switch strings.ToLower(filepath.Ext(file)) {
 	case ".csv":
 		return writeCSV, nil
@@ -104,7 +104,7 @@ func tableFormat(file string) (func(context.Context, string, *discreet.Synthetic
 }
 
 // saveTable makes the file whole or not at all.
-func saveTable(ctx context.Context, file string, t *discreet.SyntheticTable) (err error) {
+func saveTable(ctx context.Context, file string, t *api.SyntheticTable) (err error) {
 	write, err := tableFormat(file)
 	if err != nil {
 		return err
@@ -124,7 +124,7 @@ func saveTable(ctx context.Context, file string, t *discreet.SyntheticTable) (er
 	return nil
 }
 
-func writeCSV(_ context.Context, file string, t *discreet.SyntheticTable) error {
+func writeCSV(_ context.Context, file string, t *api.SyntheticTable) error {
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
 		return err
@@ -133,7 +133,7 @@ func writeCSV(_ context.Context, file string, t *discreet.SyntheticTable) error 
 }
 
 // writeParquet lets a DuckDB write that holds nothing but this table.
-func writeParquet(ctx context.Context, file string, t *discreet.SyntheticTable) (err error) {
+func writeParquet(ctx context.Context, file string, t *api.SyntheticTable) (err error) {
 	connector, err := duckdb.NewConnector("", nil)
 	if err != nil {
 		return err

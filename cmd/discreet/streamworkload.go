@@ -10,7 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 )
 
 // questionFile is a file of questions, one a line.
@@ -94,7 +94,7 @@ func (w *questionFile) at(line int, err error) error { return &lineError{w.file,
 
 // locate says on which line a question stands that cannot be asked.
 func (w *questionFile) locate(err error) error {
-	var bad *discreet.WorkloadError
+	var bad *api.WorkloadError
 	if !errors.As(err, &bad) || bad.Index < 0 || bad.Index >= len(w.texts) {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/ownerkey"
 )
@@ -33,7 +34,7 @@ for. A quota that is raised moves what is promised to nobody. Where the budget i
 }
 
 func (c *topupCmd) Run(ctx context.Context, s screen) error {
-	t := discreet.TopUp{Reason: c.Reason}
+	t := api.TopUp{Reason: c.Reason}
 	switch {
 	case c.Analyst != "":
 		t.Account = c.Analyst
@@ -110,7 +111,7 @@ func (c *topupCmd) Run(ctx context.Context, s screen) error {
 }
 
 // raisedLimits shows what the account counts.
-func raisedLimits(before, after discreet.Account) string {
+func raisedLimits(before, after api.Account) string {
 	if after.Limit.Rho == dp.Unbounded {
 		return fmt.Sprintf("limit %s, was %s", after.Limit.Epsilon.Short(), before.Limit.Epsilon.Short())
 	}

@@ -9,9 +9,11 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/render"
 	"github.com/discreet-dp/discreet/internal/table"
+	"github.com/discreet-dp/discreet/learn"
 )
 
 type trainCmd struct {
@@ -108,11 +110,10 @@ func (c *trainCmd) Run(ctx context.Context, s screen) error {
 		}
 	}
 	if c.JSON {
-		out, err := render.TrainingJSON(t, c.Output)
-		if err != nil {
-			return err
-		}
-		return printJSON(s.out, out)
+		return printJSON(s.out, ordered{struct {
+			*api.Training
+			File string `json:"file,omitempty"`
+		}{t, c.Output}, []string{"id", "cost", "remaining", "receipt", "data_version", "notes", "alerts", "file", "model"}})
 	}
 	render.Training(s.out, t)
 	if c.Output == "" {
@@ -123,16 +124,16 @@ func (c *trainCmd) Run(ctx context.Context, s screen) error {
 	return nil
 }
 
-func (c *trainCmd) explain(s screen, quote *discreet.TrainingQuote) error {
+func (c *trainCmd) explain(s screen, quote *api.TrainingQuote) error {
 	if c.JSON {
-		return printJSON(s.out, render.TrainingQuoteJSON(quote))
+		return printJSON(s.out, ordered{quote, []string{"dataset", "unit", "neighbours", "max_rows", "method", "why", "plan", "epsilon", "cost", "pay", "currency", "known", "remaining", "after", "affordable"}})
 	}
 	render.TrainingQuote(s.out, quote)
 	return nil
 }
 
 // question reads the flags of a training.
-func (c *trainCmd) question() (q discreet.TrainingQuestion, err error) {
+func (c *trainCmd) question() (q api.TrainingQuestion, err error) {
 	for _, needed := range []struct {
 		flag, text, example string
 	}{
@@ -148,7 +149,7 @@ func (c *trainCmd) question() (q discreet.TrainingQuestion, err error) {
 	if c.Epsilon == nil {
 		return q, &usageError{errors.New("--epsilon is missing: say what the model may cost, such as --epsilon 1")}
 	}
-	q = discreet.TrainingQuestion{Dataset: c.Dataset, Analyst: c.As, Features: c.Features, Target: c.Target}
+	q = api.TrainingQuestion{Dataset: c.Dataset, Analyst: c.As, Features: c.Features, Target: c.Target}
 	if q.Spec, err = c.modelFlags.spec(); err != nil {
 		return q, err
 	}
@@ -176,8 +177,8 @@ func (c *trainCmd) question() (q discreet.TrainingQuestion, err error) {
 	return q, nil
 }
 
-func (f modelFlags) spec() (discreet.TrainingSpec, error) {
-	s := discreet.TrainingSpec{Loss: f.Loss, Method: f.Method, Tune: slices.Clone(f.Tune), Weights: f.Weights}
+func (f modelFlags) spec() (learn.Spec, error) {
+	s := learn.Spec{Loss: f.Loss, Method: f.Method, Tune: slices.Clone(f.Tune), Weights: f.Weights}
 	for _, x := range []struct {
 		flag  string
 		given *float64
@@ -206,12 +207,12 @@ func readAmount(flag, text string) (dp.Amount, error) {
 }
 
 // training shows, on a terminal and from the second second on, how far a training is.
-func training(w io.Writer) (tell func(discreet.TrainingProgress), done func()) {
+func training(w io.Writer) (tell func(learn.Progress), done func()) {
 	if !isTerminal(w) {
 		return nil, func() {}
 	}
 	start, shown := time.Now(), time.Time{}
-	tell = func(p discreet.TrainingProgress) {
+	tell = func(p learn.Progress) {
 		if now := time.Now(); now.Sub(start) > time.Second && now.Sub(shown) > 100*time.Millisecond {
 			shown = now
 			fmt.Fprintf(w, "\r\x1b[K%s %s %.0f %%", p.Stage, table.Bar(p.Done, 20), 100*p.Done)

@@ -7,12 +7,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/hospital"
 )
 
 // free asks what was asked before and checks that it is the same answer, free.
-func (w *world) free(r *recorder, analyst, text string, want *Answer) {
+func (w *world) free(r *recorder, analyst, text string, want *api.Answer) {
 	w.t.Helper()
 	before := w.records()
 	r.take()
@@ -33,7 +34,7 @@ func (w *world) free(r *recorder, analyst, text string, want *Answer) {
 }
 
 // charged asks what is a new question and checks that it is charged.
-func (w *world) charged(analyst, text string, epsilon dp.Amount) *Answer {
+func (w *world) charged(analyst, text string, epsilon dp.Amount) *api.Answer {
 	w.t.Helper()
 	before := w.records()
 	a, err := w.askAs(analyst, text, epsilon)
@@ -108,21 +109,21 @@ func TestChangedDataIsCharged(t *testing.T) {
 // An answer of another shape than the question's is not read as one.
 func TestStoredAnswerOfAnotherShape(t *testing.T) {
 	w := newWorld(t, plenty)
-	p, err := w.prepare(ctx, Question{Analyst: "ana", SQL: "SELECT sex, COUNT(*) FROM patients GROUP BY sex"})
+	p, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: "SELECT sex, COUNT(*) FROM patients GROUP BY sex"})
 	w.check(err)
-	b := p.buys[0]
-	wrap := func(inside string) string { return `{"version":3,"purchases":{"` + b.hash() + `":` + inside + `}}` }
+	b := p.Purchases[0]
+	wrap := func(inside string) string { return `{"version":3,"purchases":{"` + b.Hash() + `":` + inside + `}}` }
 	for _, stored := range []string{"", "{}", "[]", `{"measures":[[1,2,3]]}`, wrap(`{"measures":[[1,2,3]],"quantiles":[null]}`)[:40],
 		strings.Replace(wrap(`{"measures":[[1,2,3]],"quantiles":[null]}`), `"version":3`, `"version":2`, 1),
-		strings.Replace(wrap(`{"measures":[[1,2,3]],"quantiles":[null]}`), b.hash(), "0", 1),
+		strings.Replace(wrap(`{"measures":[[1,2,3]],"quantiles":[null]}`), b.Hash(), "0", 1),
 		wrap(`{}`), wrap(`{"measures":[]}`), wrap(`{"measures":[[1,2]],"quantiles":[null]}`), wrap(`{"measures":[[1,2,3],[1,2,3]],"quantiles":[null,null]}`),
 		wrap(`{"measures":[[1,2,3.5]],"quantiles":[null]}`), wrap(`{"measures":[[1,2,99999999999999999999]],"quantiles":[null]}`),
 		wrap(`{"measures":[[1,2,3]],"quantiles":[null],"keys":[[{"s":"a"}]]}`), wrap(`{"chosen":[1]}`)} {
-		if _, err := b.decode([]byte(stored)); err == nil {
+		if _, err := decode(b, []byte(stored)); err == nil {
 			t.Errorf("%s was read", stored)
 		}
 	}
-	if got, err := b.decode([]byte(wrap(`{"measures":[[1,2,3]],"quantiles":[null]}`))); err != nil || got.Measures[0][2] != 3 {
+	if got, err := decode(b, []byte(wrap(`{"measures":[[1,2,3]],"quantiles":[null]}`))); err != nil || got.Measures[0][2] != 3 {
 		t.Errorf("got %v, %v", got, err)
 	}
 }

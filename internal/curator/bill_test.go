@@ -2,6 +2,8 @@ package curator
 
 import (
 	"testing"
+
+	"github.com/discreet-dp/discreet/api"
 )
 
 // What is explained is what is charged, to the last unit, and what is left is what was said: for SELECTs around private keys too, whatever of them was
@@ -16,13 +18,13 @@ func TestExplainedIsCharged(t *testing.T) {
 		"SELECT COUNT(*) FROM patients UNION ALL SELECT n FROM (" + byWard + ") AS t",
 	} {
 		for _, first := range []string{"", byWard, "SELECT ward, SUM(cost) AS m FROM visits GROUP BY ward"} {
-			for _, s := range []Settings{{}, {Mechanism: "laplace"}, {Delta: amount("1e-7"), MaxGroups: 1}} {
+			for _, s := range []api.Settings{{}, {Mechanism: "laplace"}, {Delta: amount("1e-7"), MaxGroups: 1}} {
 				w := privately(t, 50, amount("1e-5"), amount("1e-6"))
 				if first != "" {
 					w.mustAsk(first)
 				}
 				for range 2 { // the second is free
-					w.explainedIsCharged(Question{Analyst: "ana", SQL: sql, Settings: s})
+					w.explainedIsCharged(api.Question{Analyst: "ana", SQL: sql, Settings: s})
 				}
 			}
 		}
@@ -33,11 +35,11 @@ func TestExplainedIsCharged(t *testing.T) {
 func TestExplainedIsChargedBesideAStream(t *testing.T) {
 	w := streamWorld(t, "{epsilon: 0.012, per_query: {default: 0.005, max: 0.006}}", "")
 	w.mustAsk("SELECT COUNT(*) FROM visits")
-	w.explainedIsCharged(Question{Analyst: "ana", SQL: "SELECT sex, COUNT(*) FROM patients GROUP BY sex", Settings: Settings{Stream: "on"}})
+	w.explainedIsCharged(api.Question{Analyst: "ana", SQL: "SELECT sex, COUNT(*) FROM patients GROUP BY sex", Settings: api.Settings{Stream: "on"}})
 }
 
 // explainedIsCharged explains a question, asks it, and compares the two with the books.
-func (w *world) explainedIsCharged(q Question) {
+func (w *world) explainedIsCharged(q api.Question) {
 	w.t.Helper()
 	e, err := w.Explain(ctx, q)
 	w.check(err)

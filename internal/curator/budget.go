@@ -8,67 +8,29 @@ import (
 	"slices"
 
 	"github.com/discreet-dp/discreet/account"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/pricing"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// Account is one account as a person reads it.
-type Account struct {
-	Name string `json:"name"`
-	// Kind is dataset, window, group or analyst. A window is a dataset's account for one renewal window.
-	Kind string `json:"kind"`
-	// Window is the renewal window that the account belongs to, from 1 on, of Windows; both are 0 where the dataset is not
-	// renewed. The dataset's own account is that of all windows together, and its Window is 0 too.
-	Window  uint64 `json:"window,omitempty"`
-	Windows uint64 `json:"windows,omitempty"`
-	// Part is how much of the limit is spent, from 0 to 1, and Alert the highest of the thresholds 50, 80 and 95 that is
-	// passed, or 0.
-	Part  float64 `json:"part"`
-	Alert int     `json:"alert"`
-	// Granted is what top-ups added to the limit.
-	Granted dp.Cost `json:"granted"`
-	// Expires is the first day, as 2006-01-02, on which an analyst may not ask any more; empty where there is none.
-	Expires string `json:"expires,omitempty"`
-	// Limit, Spent and Left are in the claims that the account adds up: epsilon
-	// for a pure budget, rho for an (epsilon, delta) budget; null for the others.
-	Limit dp.Cost `json:"limit"`
-	Spent dp.Cost `json:"spent"`
-	Left  dp.Cost `json:"left"`
-	// Total is the promise: everything that is ever answered from this account is,
-	// together, (Epsilon, Delta)-differentially private, whoever stops when. Where the limit is another by now than at the
-	// first charge, it was chosen after answers were seen, which counts: see account.Raised.
-	// Guarantee is what the amount spent so far is worth in the same terms. It would
-	// be the promise if that amount had been the limit from the start; of a moment
-	// that somebody chooses after seeing answers it says nothing (see
-	// account.Odometer, which does).
-	Guarantee Guarantee `json:"guarantee"`
-	Total     Guarantee `json:"total"`
-	// alone is what the limit would promise if it had been the limit from the start: what is left is counted with it.
-	alone Guarantee
+// reading is an account as the ledger has it, with what its promise is derived from.
+type reading struct {
+	api.Account
+	// alone is what the limit would promise if it had been the limit from the start: what is left is
+	// counted with it.
+	alone api.Guarantee
 	first dp.Cost
-}
-
-// Guarantee is an (epsilon, delta) promise.
-type Guarantee struct {
-	Epsilon dp.Amount `json:"epsilon"`
-	Delta   dp.Amount `json:"delta"`
-}
-
-// Remaining is what an analyst can still spend: the least of what is left in all accounts that a question is charged to.
-type Remaining struct {
-	// Epsilon is how much is left to grow to the promise: the total epsilon less what was
-	// spent so far is worth. Rho is what charges are taken from under an (epsilon, delta)
-	// budget, and null under a pure one, where it is epsilon.
-	Epsilon dp.Amount `json:"epsilon"`
-	Rho     dp.Amount `json:"rho"`
-	Delta   dp.Amount `json:"delta"`
-	// KeysDelta is what is left of the delta that is set aside for private keys.
-	KeysDelta dp.Amount `json:"keys_delta"`
 }
 
 // Accounts returns the dataset's account, that of the current window where it is renewed, those of the groups of the named
 // analysts, and those of the analysts.
-func (c *Curator) Accounts(ctx context.Context, analysts ...string) ([]Account, error) {
+func (c *Curator) Accounts(ctx context.Context, analysts ...string) ([]api.Account, error) {
+	all, err := c.readings(ctx, analysts...)
+	return accounts(all), err
+}
+
+func (c *Curator) readings(ctx context.Context, analysts ...string) ([]reading, error) {
 	window, err := c.ledger.Window(ctx, c.dataset.Name)
 	if err != nil {
 		return nil, err
@@ -86,21 +48,31 @@ func (c *Curator) Accounts(ctx context.Context, analysts ...string) ([]Account, 
 }
 
 // Own returns an analyst's own account, as of the current window.
-func (c *Curator) Own(ctx context.Context, analyst string) ([]Account, error) {
+func (c *Curator) Own(ctx context.Context, analyst string) ([]api.Account, error) {
 	window, err := c.ledger.Window(ctx, c.dataset.Name)
 	if err != nil {
 		return nil, err
 	}
-	return c.readAll(ctx, []place{c.analyst(analyst, window)})
+	all, err := c.readAll(ctx, []place{c.analyst(analyst, window)})
+	return accounts(all), err
+}
+
+// accounts are what readings show.
+func accounts(all []reading) []api.Account {
+	out := make([]api.Account, len(all))
+	for i, r := range all {
+		out[i] = r.Account
+	}
+	return out
 }
 
 // readAll reads the balances of accounts.
-func (c *Curator) readAll(ctx context.Context, all []place) ([]Account, error) {
+func (c *Curator) readAll(ctx context.Context, all []place) ([]reading, error) {
 	balances, err := c.ledger.Balances(ctx, accountsOf(all))
 	if err != nil {
 		return nil, err
 	}
-	out := make([]Account, len(all))
+	out := make([]reading, len(all))
 	for i, b := range balances {
 		if out[i], err = c.read(all[i], b); err != nil {
 			return nil, err
@@ -128,7 +100,7 @@ func (c *Curator) advise(ctx context.Context, analyst string, err error) error {
 		if b.Limit.Epsilon != dp.Unbounded && b.Spent.Epsilon == dp.Unbounded {
 			return fmt.Errorf("%w. What was spent in %q before the policy was changed has no pure epsilon, so a pure budget admits nothing after it: the owner of the data can give the budget its delta back", err, b.Account)
 		}
-		least = min(least, affordable(b.Left()))
+		least = min(least, pricing.Affordable(b.Left()))
 	}
 	// Shown with two digits, rounded down, so that what is advised can be paid.
 	most := least.Float()
@@ -148,22 +120,22 @@ func (c *Curator) advise(ctx context.Context, analyst string, err error) error {
 }
 
 // Remaining returns what the analyst can still spend.
-func (c *Curator) Remaining(ctx context.Context, analyst string) (Remaining, error) {
+func (c *Curator) Remaining(ctx context.Context, analyst string) (api.Remaining, error) {
 	return c.remaining(ctx, analyst, dp.Cost{})
 }
 
 // remaining returns what the analyst could still spend after paying a cost.
-func (c *Curator) remaining(ctx context.Context, analyst string, cost dp.Cost) (Remaining, error) {
+func (c *Curator) remaining(ctx context.Context, analyst string, cost dp.Cost) (api.Remaining, error) {
 	all, balances, err := c.balances(ctx, analyst)
 	if err != nil {
-		return Remaining{}, err
+		return api.Remaining{}, err
 	}
-	least := Remaining{Epsilon: dp.Unbounded, Rho: dp.Unbounded, KeysDelta: dp.Unbounded}
+	least := api.Remaining{Epsilon: dp.Unbounded, Rho: dp.Unbounded, KeysDelta: dp.Unbounded}
 	for i, b := range balances {
 		b.Spent = b.Spent.Add(cost)
 		a, err := c.read(all[i], b)
 		if err != nil {
-			return Remaining{}, err
+			return api.Remaining{}, err
 		}
 		least.Epsilon = min(least.Epsilon, a.alone.Epsilon.Sub(a.Guarantee.Epsilon))
 		least.Rho = min(least.Rho, a.Left.Rho)
@@ -176,12 +148,12 @@ func (c *Curator) remaining(ctx context.Context, analyst string, cost dp.Cost) (
 }
 
 // read turns a balance into what it means.
-func (c *Curator) read(p place, b ledger.Balance) (Account, error) {
+func (c *Curator) read(p place, b ledger.Balance) (reading, error) {
 	budget := c.dataset.Budget
-	a := Account{
+	a := reading{first: b.First, Account: api.Account{
 		Name: b.Account, Kind: p.kind, Window: p.window, Windows: uint64(budget.Renewal.Windows), Expires: p.expires,
-		Part: b.Part(), Granted: b.Granted, Limit: b.Limit, Spent: b.Spent, Left: b.Left(), first: b.First,
-	}
+		Part: b.Part(), Granted: b.Granted, Limit: b.Limit, Spent: b.Spent, Left: b.Left(),
+	}}
 	for _, percent := range ledger.Thresholds {
 		if a.Part >= float64(percent)/100 {
 			a.Alert = percent
@@ -196,17 +168,17 @@ func (c *Curator) read(p place, b ledger.Balance) (Account, error) {
 	// the promise: all of it, also where a quota has only a part. Windows and top-ups can make it more.
 	delta := max(budget.Delta, budget.RhoDelta().Add(b.Limit.Delta))
 	for _, g := range []struct {
-		to  *Guarantee
+		to  *api.Guarantee
 		rho dp.Amount
 	}{{&a.Guarantee, b.Spent.Rho}, {&a.alone, b.Limit.Rho}} {
 		epsilon, err := account.Epsilon(g.rho, budget.RhoDelta())
 		if err != nil {
-			return Account{}, err
+			return reading{}, err
 		}
-		*g.to = Guarantee{epsilon, delta}
+		*g.to = api.Guarantee{Epsilon: epsilon, Delta: delta}
 	}
 	whole, err := c.raisedTo(b)
-	a.Total = Guarantee{whole.Epsilon, delta.Add(whole.Delta.Sub(budget.RhoDelta()))}
+	a.Total = api.Guarantee{Epsilon: whole.Epsilon, Delta: delta.Add(whole.Delta.Sub(budget.RhoDelta()))}
 	return a, err
 }
 

@@ -9,8 +9,10 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/discreet-dp/discreet/account"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/hospital"
+	"github.com/discreet-dp/discreet/internal/pricing"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -116,7 +118,7 @@ func TestRhoAddsUp(t *testing.T) {
 		left = a.Remaining
 		accounts, err := w.Accounts(ctx)
 		w.check(err)
-		if promised, _ := account.Epsilon(sum, amount("1e-6")); accounts[0].Guarantee != (Guarantee{promised, amount("1e-6")}) {
+		if promised, _ := account.Epsilon(sum, amount("1e-6")); accounts[0].Guarantee != (api.Guarantee{Epsilon: promised, Delta: amount("1e-6")}) {
 			t.Errorf("the promise is %+v; want epsilon %v", accounts[0].Guarantee, promised)
 		}
 	}
@@ -134,7 +136,7 @@ func TestKeysDelta(t *testing.T) {
 		a := accounts[i]
 		total, err := account.Epsilon(a.Limit.Rho, amount("1e-6")-amount("4e-7"))
 		w.check(err)
-		if a.Limit.Delta != amount("4e-7")/share || a.Left.Delta != a.Limit.Delta || a.Total != (Guarantee{total, amount("1e-6")}) || total > dp.One {
+		if a.Limit.Delta != amount("4e-7")/share || a.Left.Delta != a.Limit.Delta || a.Total != (api.Guarantee{Epsilon: total, Delta: amount("1e-6")}) || total > dp.One {
 			t.Errorf("%+v", a)
 		}
 		// All of the limits, spent, are within the promise.
@@ -145,7 +147,7 @@ func TestKeysDelta(t *testing.T) {
 	}
 	spent, err := account.Epsilon(accounts[0].Spent.Rho, amount("1e-6")-amount("4e-7"))
 	w.check(err)
-	if accounts[0].Guarantee != (Guarantee{spent, amount("1e-6")}) {
+	if accounts[0].Guarantee != (api.Guarantee{Epsilon: spent, Delta: amount("1e-6")}) {
 		t.Errorf("the promise is %+v; want epsilon %v", accounts[0].Guarantee, spent)
 	}
 	if whole, _ := account.Rho(dp.One, amount("1e-6")); accounts[0].Limit.Rho >= whole {
@@ -163,26 +165,26 @@ func TestCostIsWhatWasAsked(t *testing.T) {
 		rapid.Check(t, func(r *rapid.T) {
 			epsilon := dp.Amount(rapid.Uint64Range(1<<20, uint64(dp.One)).Draw(r, "epsilon"))
 			picks := rapid.SliceOfN(rapid.SampledFrom(kinds), 1, 6).Draw(r, "aggregates")
-			p, err := c.prepare(ctx, Question{Analyst: "ana", SQL: "SELECT " + strings.Join(picks, ", ") + " FROM patients", Epsilon: epsilon})
+			p, err := c.prepare(ctx, api.Question{Analyst: "ana", SQL: "SELECT " + strings.Join(picks, ", ") + " FROM patients", Epsilon: epsilon})
 			if err != nil {
 				if !ds.Budget.Pure() && strings.Contains(err.Error(), "too small") || strings.Contains(err.Error(), "lattice step") {
 					return
 				}
 				r.Fatal(err)
 			}
-			n := dp.Amount(len(p.buys[0].noise))
+			n := dp.Amount(len(p.Purchases[0].Noise))
 			if ds.Budget.Pure() {
-				if cost(p.buys).Epsilon > epsilon || cost(p.buys).Epsilon+n <= epsilon || p.tag(p.buys) != cost(p.buys) {
-					r.Fatalf("asked for %d units, charged %d", epsilon, cost(p.buys).Epsilon)
+				if pricing.Cost(p.Purchases).Epsilon > epsilon || pricing.Cost(p.Purchases).Epsilon+n <= epsilon || p.Tag(p.Purchases) != pricing.Cost(p.Purchases) {
+					r.Fatalf("asked for %d units, charged %d", epsilon, pricing.Cost(p.Purchases).Epsilon)
 				}
 				return
 			}
 			e := epsilon.Float()
-			if most := e * math.Tanh(e/2); cost(p.buys).Rho.Float() > most || cost(p.buys).Rho.Float() < most-float64(n+1)*0x1p-40 {
-				r.Fatalf("asked for rho %v, charged %v", most, cost(p.buys).Rho.Float())
+			if most := e * math.Tanh(e/2); pricing.Cost(p.Purchases).Rho.Float() > most || pricing.Cost(p.Purchases).Rho.Float() < most-float64(n+1)*0x1p-40 {
+				r.Fatalf("asked for rho %v, charged %v", most, pricing.Cost(p.Purchases).Rho.Float())
 			}
-			if p.tag(p.buys).Epsilon != epsilon || cost(p.buys).Epsilon != dp.Unbounded {
-				r.Fatalf("the tag is %v, the cost %v", p.tag(p.buys), cost(p.buys))
+			if p.Tag(p.Purchases).Epsilon != epsilon || pricing.Cost(p.Purchases).Epsilon != dp.Unbounded {
+				r.Fatalf("the tag is %v, the cost %v", p.Tag(p.Purchases), pricing.Cost(p.Purchases))
 			}
 		})
 	}

@@ -4,25 +4,31 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/hospital"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/internal/pricing"
 	"github.com/discreet-dp/discreet/mech"
 )
 
 // calls runs and releases everything of a statement, and returns what the releaser was asked to do.
-func (w *world) calls(p *priced) (out []mech.Call) {
+func (w *world) calls(p *pricing.Priced) (out []mech.Call) {
 	w.t.Helper()
 	w.releaser.Record(func(c mech.Call) { out = append(out, c) })
 	defer w.releaser.Record(nil)
-	for _, b := range p.buys {
-		exactly, err := w.data.Run(ctx, b.query)
+	for _, b := range p.Purchases {
+		exactly, err := w.data.Run(ctx, b.Query)
 		w.check(err)
-		_, err = w.Curator.release(b, exactly, maxBytes)
+		_, err = w.Curator.release(b, exactly, pricing.MaxBytes)
 		w.check(err)
 	}
 	return out
 }
+
+// counting says what a budget counts, by whether it is pure.
+var counting = map[bool]mech.Budget{true: mech.Pure, false: mech.Concentrated}
 
 // Mechanisms with a bug in their calibration are seen by the same judge that finds nothing without it.
 func TestJudgeSeesPlantedMechanisms(t *testing.T) {
@@ -35,38 +41,35 @@ func TestJudgeSeesPlantedMechanisms(t *testing.T) {
 		for _, c := range []struct {
 			name, sql string
 			h         *hospital.Hospital
-			plant     func(t *testing.T, p *priced)
+			plant     func(t *testing.T, p *pricing.Priced)
 		}{
-			{"quantiles at full price in every group", "SELECT ward, MEDIAN(cost) FROM visits GROUP BY ward", wild, func(t *testing.T, p *priced) {
-				b := p.buys[0]
-				one := *b.query
-				low, high, _ := plan.QuantileRange(one.Measures[0].Arg)
-				each, err := mech.NewQuantiles(mech.QuantileQuery{At: one.Measures[0].At, Low: low, High: high, PerUnit: one.MaxRows(), Neighbours: one.Neighbours}, p.currency.budget(), p.currency.amount(p.epsilon))
+			{"quantiles at full price in every group", "SELECT ward, MEDIAN(cost) FROM visits GROUP BY ward", wild, func(t *testing.T, p *pricing.Priced) {
+				b := p.Purchases[0]
+				one := *b.Query
+				low, high, _ := tree.QuantileRange(one.Measures[0].Arg)
+				each, err := mech.NewQuantiles(mech.QuantileQuery{At: one.Measures[0].At, Low: low, High: high, PerUnit: one.MaxRows(), Neighbours: one.Neighbours}, counting[p.Currency.Pure], p.Currency.Amount(p.Settings.Epsilon))
 				if err != nil {
 					t.Fatal(err)
 				}
-				b.noise[0] = noise{quantiles: each, touched: 1}
+				b.Noise[0] = pricing.Noise{Quantiles: each}
 			}},
-			{"weights are no part of the sensitivity", "SELECT age FROM patients GROUP BY age ORDER BY age * COUNT(*) DESC LIMIT 2", calm, func(t *testing.T, p *priced) {
-				b := p.buys[0]
-				one := *b.query
-				one.Choice = &plan.Choice{K: one.Choice.K}
-				var err error
-				if b.choice, err = newChoice(&one, p.currency, p.currency.amount(p.epsilon)); err != nil {
-					t.Fatal(err)
-				}
-			}},
-			{"scores of both signs are said to move one way", "SELECT ward FROM visits GROUP BY ward ORDER BY SUM(cost - 400) DESC LIMIT 1", torn, func(t *testing.T, p *priced) {
-				s, err := scoring(p.buys[0].query)
+			{"weights are no part of the sensitivity", "SELECT age FROM patients GROUP BY age ORDER BY age * COUNT(*) DESC LIMIT 2", calm, func(t *testing.T, p *pricing.Priced) {
+				one := *p.Statement.Plans[0]
+				one.Query.Choice = &tree.Choice{K: one.Query.Choice.K}
+				wrong, err := pricing.Price(parsed(t, hospital.Dataset("hospital", "data", budget)), &plan.Statement{Plans: []*tree.Plan{&one}}, p.Settings)
 				if err != nil {
 					t.Fatal(err)
 				}
+				p.Purchases[0].Choice = wrong.Purchases[0].Choice
+			}},
+			{"scores of both signs are said to move one way", "SELECT ward FROM visits GROUP BY ward ORDER BY SUM(cost - 400) DESC LIMIT 1", torn, func(t *testing.T, p *pricing.Priced) {
+				s := p.Purchases[0].Choice.Top.Each().Scoring()
 				s.Monotone = true
-				each, _, err := mech.ChooseSelector(p.currency.budget(), p.currency.amount(p.epsilon), s)
+				each, _, err := mech.ChooseSelector(counting[p.Currency.Pure], p.Currency.Amount(p.Settings.Epsilon), s)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if p.buys[0].choice.top, err = mech.NewTopK(1, each); err != nil {
+				if p.Purchases[0].Choice.Top, err = mech.NewTopK(1, each); err != nil {
 					t.Fatal(err)
 				}
 			}},
@@ -75,8 +78,8 @@ func TestJudgeSeesPlantedMechanisms(t *testing.T) {
 		} {
 			a := build(t, c.h, hospital.Dataset("hospital", "data", budget), 7)
 			b := build(t, c.h.Without(hospital.Target), hospital.Dataset("hospital", "data", budget), 7)
-			run := func(plant func(*testing.T, *priced)) (x, y []mech.Call, paid dp.Cost) {
-				q := Question{Analyst: "ana", SQL: c.sql}
+			run := func(plant func(*testing.T, *pricing.Priced)) (x, y []mech.Call, paid dp.Cost) {
+				q := api.Question{Analyst: "ana", SQL: c.sql, Epsilon: amount("0.1")}
 				p, err := a.prepare(ctx, q)
 				a.check(err)
 				o, err := b.prepare(ctx, q)
@@ -85,7 +88,7 @@ func TestJudgeSeesPlantedMechanisms(t *testing.T) {
 					plant(t, p)
 					plant(t, o)
 				}
-				return a.calls(p), b.calls(o), cost(p.buys)
+				return a.calls(p), b.calls(o), pricing.Cost(p.Purchases)
 			}
 			x, y, paid := run(nil)
 			if err := judgeCalls(x, y, paid); err != nil {
@@ -117,7 +120,7 @@ func TestOneDrawForOneAggregate(t *testing.T) {
 		"SELECT COUNT(*) FROM patients UNION ALL SELECT COUNT(*) FROM patients":                                                      1,
 		"SELECT a.n, b.n FROM (SELECT COUNT(*) AS n FROM patients) a, (SELECT COUNT(*) AS n FROM patients HAVING COUNT(*) > -1e9) b": 1,
 	} {
-		p, err := w.prepare(ctx, Question{Analyst: "ana", SQL: sql})
+		p, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: sql})
 		w.check(err)
 		if got := len(w.calls(p)); got != want {
 			t.Errorf("%s: %d draws; want %d", sql, got, want)

@@ -3,7 +3,9 @@ package curator
 import (
 	"context"
 	"errors"
+	"strconv"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -40,5 +42,5 @@ func (c *Curator) expired(analyst string) error {
 	if a.Expires.IsZero() || c.now().Before(a.Expires) {
 		return nil
 	}
-	return refusal("ask the owner of the data for more time", "the access of %s to the dataset %s ended on %s", quoted(analyst), c.dataset.Name, lastDay(a))
+	return api.Refuse("ask the owner of the data for more time", "the access of %s to the dataset %s ended on %s", strconv.Quote(analyst), c.dataset.Name, lastDay(a))
 }

@@ -6,18 +6,21 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/account"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/answers"
+	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/hospital"
+	"github.com/discreet-dp/discreet/internal/pricing"
 )
 
 // release does what buy does after the charge: the curator's path without the ledger,
 // whose fsyncs would take minutes.
-func (w *world) release(p, noise *priced, exactly *engine.Result) *Answer {
+func (w *world) release(p, noise *pricing.Priced, exactly *engine.Result) *api.Answer {
 	w.t.Helper()
-	r, err := w.Curator.release(noise.buys[0], exactly, maxBytes)
+	r, err := w.Curator.release(noise.Purchases[0], exactly, pricing.MaxBytes)
 	w.check(err)
-	a, err := p.finish(ctx, []*released{r})
+	a, err := answers.Finish(ctx, p, nil, []*answers.Released{r})
 	w.check(err)
 	return a
 }
@@ -45,13 +48,13 @@ func covered(t *testing.T, budget string, bar, noise dp.Amount, n int) [3]float6
 	t.Helper()
 	h := hospital.New(400, 3)
 	w := build(t, h, hospital.Dataset("hospital", "data", budget), 5)
-	prepare := func(epsilon dp.Amount) *priced {
-		p, err := w.prepare(ctx, Question{Analyst: "ana", SQL: "SELECT sex, COUNT(*), SUM(cost), AVG(age) FROM patients GROUP BY sex", Epsilon: epsilon})
+	prepare := func(epsilon dp.Amount) *pricing.Priced {
+		p, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: "SELECT sex, COUNT(*), SUM(cost), AVG(age) FROM patients GROUP BY sex", Epsilon: epsilon})
 		w.check(err)
 		return p
 	}
 	p, q := prepare(bar), prepare(noise)
-	exactly, err := w.data.Run(ctx, p.query())
+	exactly, err := w.data.Run(ctx, query(p))
 	w.check(err)
 	truth := truths(h)
 	var hits [3]float64
@@ -112,12 +115,12 @@ func leak(t *testing.T, budget string, asked dp.Amount, delta float64) float64 {
 	var tails [2][high - low]float64
 	for i, x := range []*hospital.Hospital{h, h.Without(hospital.Target)} {
 		w := build(t, x, hospital.Dataset("hospital", "data", budget), byte(11+i))
-		p, err := w.prepare(ctx, Question{Analyst: "ana", SQL: text, Epsilon: asked})
+		p, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: text, Epsilon: asked})
 		w.check(err)
-		exactly, err := w.data.Run(ctx, p.query())
+		exactly, err := w.data.Run(ctx, query(p))
 		w.check(err)
 		for range n {
-			z := w.releaser.Release(exactly.Measures[0], p.buys[0].noise[0].Mechanism)[0]
+			z := w.releaser.Release(exactly.Measures[0], p.Purchases[0].Noise[0].Mechanism)[0]
 			for c := low; c < high && int64(c) <= z; c++ {
 				tails[i][c-low]++
 			}
@@ -141,7 +144,7 @@ func TestLeakIsWithinThePrice(t *testing.T) {
 		t.Errorf("an answer at epsilon 1 leaks at least %.3f", got)
 	}
 	const delta = 0.01
-	rho := rhoFor(dp.One)
+	rho := pricing.Currency{}.Amount(dp.One)
 	promised, err := account.Epsilon(rho, amount(fmt.Sprint(delta)))
 	if err != nil {
 		t.Fatal(err)

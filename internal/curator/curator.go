@@ -6,8 +6,11 @@ import (
 	"slices"
 	"time"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/answers"
+	"github.com/discreet-dp/discreet/internal/engine"
+	"github.com/discreet-dp/discreet/internal/pricing"
 	"github.com/discreet-dp/discreet/learn"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/mech"
@@ -35,7 +38,7 @@ type Curator struct {
 	fit    fitter
 	second opinion
 	// tell is who is told of incidents, or nil.
-	tell   func(Incident)
+	tell   func(api.Incident)
 	reruns reruns
 	// now is asked for one thing only: whether an analyst's access has expired. See [Curator.expired].
 	now func() time.Time
@@ -46,9 +49,9 @@ func New(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser)
 	return &Curator{dataset: ds, engine: e, ledger: l, releaser: r, fit: learn.Fit, second: secondOpinion, now: time.Now}
 }
 
-// Ask answers a question. Errors: [*plan.Refusal] when it cannot be asked,
+// Ask answers a question. Errors: [*api.Refusal] when it cannot be asked,
 // [*ledger.BudgetError] when it cannot be paid for; with both nothing was spent. A [*ledger.DoorError] says whether something was.
-func (c *Curator) Ask(ctx context.Context, q Question) (*Answer, error) {
+func (c *Curator) Ask(ctx context.Context, q api.Question) (*api.Answer, error) {
 	if err := foreign(q.Request); err != nil {
 		return nil, err
 	}
@@ -56,6 +59,10 @@ func (c *Curator) Ask(ctx context.Context, q Question) (*Answer, error) {
 		return c.askHoldoutSQL(ctx, q)
 	}
 	p, err := c.prepare(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	around, err := answers.CheckOuter(ctx, p.Statement)
 	if err != nil {
 		return nil, err
 	}
@@ -69,9 +76,9 @@ func (c *Curator) Ask(ctx context.Context, q Question) (*Answer, error) {
 	}
 	defer closeAll(routes)
 	// One at a time for each purchase, so that two who ask the same at once pay once.
-	keys := make([]string, len(p.buys))
-	for i, b := range p.buys {
-		keys[i] = b.key(data.ID)
+	keys := make([]string, len(p.Purchases))
+	for i, b := range p.Purchases {
+		keys[i] = b.Key(data.ID)
 		if routes[i] != nil && routes[i].fits(p, b) {
 			keys = append(keys, routes[i].key)
 		}
@@ -98,7 +105,7 @@ func (c *Curator) Ask(ctx context.Context, q Question) (*Answer, error) {
 		if !paid.Free {
 			spent = bill.tags()
 		}
-		c.teach(routes, p.buys, bill.buys, all)
+		c.teach(routes, p.Purchases, bill.buys, all)
 	}
 	who := &payer{analyst: q.Analyst, charged: spent != (dp.Cost{})}
 	uses, receipt, err := c.through(ctx, bill, all, who)
@@ -106,7 +113,7 @@ func (c *Curator) Ask(ctx context.Context, q Question) (*Answer, error) {
 		return nil, err
 	}
 	for _, u := range uses {
-		spent = p.currency.plus(spent, u.Cost)
+		spent = p.Currency.Plus(spent, u.Cost)
 	}
 	if receipt.Sequence != 0 {
 		paid = receipt
@@ -116,7 +123,7 @@ func (c *Curator) Ask(ctx context.Context, q Question) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	a, err := p.finish(ctx, all)
+	a, err := answers.Finish(ctx, p, around, all)
 	if err != nil {
 		return nil, err
 	}
@@ -128,52 +135,52 @@ func (c *Curator) Ask(ctx context.Context, q Question) (*Answer, error) {
 }
 
 // buy charges once for all that is missing, then runs, releases and keeps, in this order.
-func (c *Curator) buy(ctx context.Context, q Question, bill *bill, all []*released, version ledger.Version) (Receipt, []ledger.Alert, error) {
+func (c *Curator) buy(ctx context.Context, q api.Question, bill *bill, all []*answers.Released, version ledger.Version) (api.Receipt, []ledger.Alert, error) {
 	buys := bill.buys
 	charged, err := c.charge(ctx, q.Analyst, ledger.Charge{
 		Request:     q.Request,
 		Analyst:     q.Analyst,
 		Dataset:     c.dataset.Name,
 		DataVersion: version.String(),
-		Query:       hashOf(buys),
-		Mechanisms:  mechanisms(buys),
+		Query:       pricing.HashAll(buys),
+		Mechanisms:  pricing.Mechanisms(buys),
 		Cost:        bill.charge(),
 	})
 	if err != nil {
-		return Receipt{}, nil, err
+		return api.Receipt{}, nil, err
 	}
 
 	// The charge is durable. From here on it stays, whatever happens.
 	if charged.Again {
 		if err := c.reruns.again(charged.Sequence); err != nil {
-			return Receipt{}, nil, err
+			return api.Receipt{}, nil, err
 		}
 	}
-	bought, err := c.compute(ctx, buys, bill.room())
+	bought, err := c.compute(ctx, buys, bill.Room())
 	if err != nil {
-		return Receipt{}, nil, c.failed(ctx, q.Analyst, charged.Sequence, err, ErrRun)
+		return api.Receipt{}, nil, c.failed(ctx, q.Analyst, charged.Sequence, err, ErrRun)
 	}
 
 	// Released and now public, but kept before anybody sees it: an analyst who stops
 	// waiting must not make us lose what was paid for.
 	if err := c.keep(context.WithoutCancel(ctx), charged.Sequence, buys, bought, version.ID); err != nil {
-		return Receipt{}, nil, err
+		return api.Receipt{}, nil, err
 	}
 	c.reruns.answered(charged.Sequence)
-	for i, b := range bill.priced.buys {
+	for i, b := range bill.Priced.Purchases {
 		if at := slices.Index(buys, b); at >= 0 {
 			all[i] = bought[at]
 		}
 	}
-	return Receipt{Sequence: charged.Sequence, Hash: charged.Hash, Free: charged.Again}, charged.Alerts(), nil
+	return api.Receipt{Sequence: charged.Sequence, Hash: charged.Hash, Free: charged.Again}, charged.Alerts(), nil
 }
 
 // compute runs all that was paid for, and releases it. What goes wrong can depend on the data.
-func (c *Curator) compute(ctx context.Context, buys []*purchase, room int) (bought []*released, err error) {
+func (c *Curator) compute(ctx context.Context, buys []*pricing.Purchase, room int) (bought []*answers.Released, err error) {
 	defer caught(&err)
-	bought = make([]*released, len(buys))
+	bought = make([]*answers.Released, len(buys))
 	for i, b := range buys {
-		exactly, err := c.run(ctx, b.query)
+		exactly, err := c.run(ctx, b.Query)
 		if err != nil {
 			return nil, err
 		}
@@ -182,17 +189,4 @@ func (c *Curator) compute(ctx context.Context, buys []*purchase, room int) (boug
 		}
 	}
 	return bought, nil
-}
-
-// room is how many bytes each purchase with private keys has in the ledger.
-func (p *priced) room() int {
-	room, private := maxBytes, 0
-	for _, b := range p.buys {
-		if len(b.query.PrivateKeys()) > 0 {
-			private++
-		} else {
-			room -= b.cells() * cellBytes
-		}
-	}
-	return room / max(1, private)
 }

@@ -7,7 +7,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/answers"
+	"github.com/discreet-dp/discreet/internal/plan/cells"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/internal/pricing"
 	"github.com/discreet-dp/discreet/mech"
 )
 
@@ -25,18 +28,18 @@ type derivation struct {
 //
 // What was released is public. Every function of it that looks at nothing else is free: differential privacy is closed under
 // post-processing (Dwork, Roth 2014, Proposition 2.1; Bun, Steinke 2016, Lemma 2.2 for zCDP). Which values are
-// summed follows from the two questions (plan.Query.Union), so the sum is such a function. Whoever has the derived
+// summed follows from the two questions (tree.Query.Union), so the sum is such a function. Whoever has the derived
 // value and the source has no more than the source, and to average the two gains nothing.
 //
 // The exact value of a group is the sum of the source's exact values, so the error is the sum of their noises. These are
 // independent (package mech, 2), so their variances add up, and mech.HalfWidthOfSum has the quantiles of the sum. An answer is
 // given only where for every measure and group neither the variance nor the half width exceeds those that were asked for.
-func (c *Curator) derive(ctx context.Context, b *purchase, version string, beta float64, asOf time.Time) (*released, uint64, error) {
-	if !b.reusable() {
+func (c *Curator) derive(ctx context.Context, b *pricing.Purchase, version string, beta float64, asOf time.Time) (*answers.Released, uint64, error) {
+	if !b.Reusable() {
 		return nil, 0, nil
 	}
-	names, wanted := b.names(), make([]float64, len(b.noise))
-	for i, n := range b.noise {
+	names, wanted := b.Names(), make([]float64, len(b.Noise))
+	for i, n := range b.Noise {
 		wanted[i] = variance(n)
 	}
 	var all []derivation
@@ -49,21 +52,21 @@ func (c *Curator) derive(ctx context.Context, b *purchase, version string, beta 
 			if s.noisier(names, wanted) || c.fresh.hides(s.sequence, asOf) {
 				continue
 			}
-			if d, ok := b.from(s, names, union); ok {
+			if d, ok := derivable(b, s, names, union); ok {
 				all = append(all, d)
 			}
 		}
 		return nil
 	}
-	if err := look(b.sameFamily(version), sameSlots, nil); err != nil {
+	if err := look(sameFamily(b, version), sameSlots, nil); err != nil {
 		return nil, 0, err
 	}
-	for _, from := range b.query.Sources() {
+	for _, from := range cells.Sources(b.Query) {
 		err := look(placed(version, "cells", from.Family), cellSlots, func(s *source) ([][]int, bool) {
 			if s.cells == nil {
 				return nil, false
 			}
-			return b.query.Union(from, s.cells)
+			return cells.Unions(b.Query, from, s.cells)
 		})
 		if err != nil {
 			return nil, 0, err
@@ -74,7 +77,7 @@ func (c *Curator) derive(ctx context.Context, b *purchase, version string, beta 
 		return cmp.Or(cmp.Compare(x.ratio, y.ratio), cmp.Compare(x.source.sequence, y.source.sequence))
 	})
 	for _, d := range all {
-		if r, ok := b.sum(d, beta); ok {
+		if r, ok := d.sum(b, beta); ok {
 			return r, d.source.sequence, nil
 		}
 	}
@@ -82,7 +85,7 @@ func (c *Curator) derive(ctx context.Context, b *purchase, version string, beta 
 }
 
 // variance is that of a noise, or infinite where it is none that is added.
-func variance(n noise) float64 {
+func variance(n pricing.Noise) float64 {
 	if n.Mechanism == nil {
 		return math.Inf(1)
 	}
@@ -100,17 +103,8 @@ func (s *source) noisier(names []string, wanted []float64) bool {
 	return false
 }
 
-// names are those of the measures.
-func (b *purchase) names() []string {
-	names := make([]string, len(b.query.Measures))
-	for i, m := range b.query.Measures {
-		names[i] = m.Name()
-	}
-	return names
-}
-
-// from reports how a purchase, whose measures have these names, can be made of a source; union says of which groups, and is nil for the same question.
-func (b *purchase) from(s *source, names []string, union func(*source) ([][]int, bool)) (derivation, bool) {
+// derivable reports how a purchase, whose measures have these names, can be made of a source; union says of which groups, and is nil for the same question.
+func derivable(b *pricing.Purchase, s *source, names []string, union func(*source) ([][]int, bool)) (derivation, bool) {
 	d := derivation{source: s, most: 1}
 	for i, name := range names {
 		at := slices.Index(s.measures, name)
@@ -118,7 +112,7 @@ func (b *purchase) from(s *source, names []string, union func(*source) ([][]int,
 			return d, false
 		}
 		d.at = append(d.at, at)
-		d.ratio = max(d.ratio, share(s.noise[at], b.noise[i]))
+		d.ratio = max(d.ratio, share(s.noise[at], b.Noise[i]))
 	}
 	if d.ratio > 1 { // more groups would make it worse
 		return d, false
@@ -133,7 +127,7 @@ func (b *purchase) from(s *source, names []string, union func(*source) ([][]int,
 	for _, of := range d.of {
 		d.most = max(d.most, len(of))
 	}
-	if d.most > 1 && slices.ContainsFunc(b.query.Measures, func(m plan.Measure) bool { return !m.Adds() }) {
+	if d.most > 1 && slices.ContainsFunc(b.Query.Measures, func(m tree.Measure) bool { return !m.Adds() }) {
 		return d, false
 	}
 	d.ratio *= float64(d.most)
@@ -141,7 +135,7 @@ func (b *purchase) from(s *source, names []string, union func(*source) ([][]int,
 }
 
 // share is the variance of one noise over that of another. Where both are of one kind it is exact enough to know equal ones.
-func share(a, b noise) float64 {
+func share(a, b pricing.Noise) float64 {
 	if a.Name() == b.Name() && a.Parameter().Cmp(b.Parameter()) == 0 {
 		return 1
 	}
@@ -149,14 +143,14 @@ func share(a, b noise) float64 {
 }
 
 // sum adds up the source's values, where the error bars are no wider than those that were asked for.
-func (b *purchase) sum(d derivation, beta float64) (*released, bool) {
-	out := &released{Quantiles: make([][][]int64, len(d.at)), derived: d.source.sequence}
-	groups := b.query.Groups()
+func (d derivation) sum(b *pricing.Purchase, beta float64) (*answers.Released, bool) {
+	out := &answers.Released{Quantiles: make([][][]int64, len(d.at)), Derived: d.source.sequence}
+	groups := b.Query.Groups()
 	for i, at := range d.at {
-		if halfWidthOf(d.source.noise[at].Mechanism, d.most, beta) > b.noise[i].HalfWidth(beta) {
+		if answers.HalfWidthOfSum(d.source.noise[at].Mechanism, d.most, beta) > b.Noise[i].HalfWidth(beta) {
 			return nil, false
 		}
-		out.noise = append(out.noise, d.source.noise[at])
+		out.Noise = append(out.Noise, d.source.noise[at])
 		values := d.source.values[at]
 		sums := make([]int64, groups)
 		for g := range sums {
@@ -182,19 +176,7 @@ func (b *purchase) sum(d derivation, beta float64) (*released, bool) {
 		if d.of != nil {
 			n = len(d.of[g])
 		}
-		out.cells = append(out.cells, n)
+		out.Cells = append(out.Cells, n)
 	}
 	return out, true
-}
-
-// halfWidthOf is that of the sum of n noises of one mechanism.
-func halfWidthOf(m mech.Mechanism, n int, beta float64) int64 {
-	if n == 1 {
-		return m.HalfWidth(beta)
-	}
-	w, err := mech.HalfWidthOfSum(beta, mech.Term{Mechanism: m, Count: n, Weight: 1})
-	if err != nil {
-		return math.MaxInt64
-	}
-	return w
 }

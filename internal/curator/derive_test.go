@@ -8,12 +8,16 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/answers"
 	"github.com/discreet-dp/discreet/internal/hospital"
+	"github.com/discreet-dp/discreet/internal/plan/cells"
+	"github.com/discreet-dp/discreet/internal/pricing"
 )
 
 // made asks what can be made of earlier answers and checks that it is free and says so.
-func (w *world) made(text, epsilon string, from *Answer) *Answer {
+func (w *world) made(text, epsilon string, from *api.Answer) *api.Answer {
 	w.t.Helper()
 	r := w.record()
 	before := w.records()
@@ -30,7 +34,7 @@ func (w *world) made(text, epsilon string, from *Answer) *Answer {
 			w.t.Errorf("%s: called %s", text, call)
 		}
 	}
-	e, err := w.Explain(ctx, Question{Analyst: "ben", SQL: text, Epsilon: amount(epsilon)})
+	e, err := w.Explain(ctx, api.Question{Analyst: "ben", SQL: text, Epsilon: amount(epsilon)})
 	w.check(err)
 	if q := e.Questions[0]; !e.Known || !q.Derived || q.Record != from.Receipt.Sequence || e.Pay != (dp.Cost{}) {
 		w.t.Errorf("%s: explained as %+v", text, q)
@@ -38,7 +42,7 @@ func (w *world) made(text, epsilon string, from *Answer) *Answer {
 	return a
 }
 
-func value(a *Answer, row, column int) int64 {
+func value(a *api.Answer, row, column int) int64 {
 	n, err := a.Rows[row][column].(json.Number).Int64()
 	if err != nil {
 		panic(err)
@@ -69,7 +73,7 @@ func TestBetterAnswer(t *testing.T) {
 			w.charged("ana", text, amount("0.6"))
 		}
 		// Other limits are another question.
-		limits := Question{Analyst: "ana", SQL: "SELECT ward, COUNT(*) FROM visits GROUP BY ward", Epsilon: amount("0.1"), Settings: Settings{MaxGroups: 1}, Request: request()}
+		limits := api.Question{Analyst: "ana", SQL: "SELECT ward, COUNT(*) FROM visits GROUP BY ward", Epsilon: amount("0.1"), Settings: api.Settings{MaxGroups: 1}, Request: request()}
 		if a, err := w.Ask(ctx, limits); err != nil || a.Receipt.Free {
 			t.Errorf("another limit was free: %v", err)
 		}
@@ -185,13 +189,13 @@ func TestDerivedErrorBars(t *testing.T) {
 	}
 	for _, budget := range []string{plenty, wealthy} {
 		w := newWorld(t, budget)
-		source, err := w.prepare(ctx, Question{Analyst: "ana", SQL: "SELECT diagnosis, COUNT(*), SUM(cost) FROM patients GROUP BY diagnosis", Epsilon: amount("1")})
+		source, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: "SELECT diagnosis, COUNT(*), SUM(cost) FROM patients GROUP BY diagnosis", Epsilon: amount("1")})
 		w.check(err)
-		b := source.buys[0]
-		exactly, err := w.data.Run(ctx, b.query)
+		b := source.Purchases[0]
+		exactly, err := w.data.Run(ctx, b.Query)
 		w.check(err)
-		names := b.query.Keys[0].Values
-		target, err := w.prepare(ctx, Question{Analyst: "ana", SQL: fmt.Sprintf("SELECT COUNT(*), SUM(cost) FROM patients WHERE diagnosis IN ('%s', '%s', '%s')", names[0].Text, names[1].Text, names[2].Text), Epsilon: amount("0.2")})
+		names := b.Query.Keys[0].Values
+		target, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: fmt.Sprintf("SELECT COUNT(*), SUM(cost) FROM patients WHERE diagnosis IN ('%s', '%s', '%s')", names[0].Text, names[1].Text, names[2].Text), Epsilon: amount("0.2")})
 		w.check(err)
 		z := w.zero(target)
 		const trials = 3000
@@ -200,23 +204,23 @@ func TestDerivedErrorBars(t *testing.T) {
 		for i := range trials {
 			r, err := w.Curator.release(b, exactly, 0)
 			w.check(err)
-			text, err := encode([]*purchase{b}, []*released{r}, [][]string{{"here"}})
+			text, err := encode([]*pricing.Purchase{b}, []*answers.Released{r}, [][]string{{"here"}})
 			w.check(err)
 			s, err := decodeSource(text, "here")
 			w.check(err)
 			s.sequence = 7
-			d, ok := target.from(s)
+			d, ok := fromSource(target, s)
 			if !ok {
 				t.Fatal("nothing can be derived")
 			}
 			if i == 0 { // a bar takes longer than all the rest, and is the same for all
-				got, ok := target.buys[0].sum(d, target.beta())
+				got, ok := d.sum(target.Purchases[0], target.Beta())
 				if !ok {
 					t.Fatal("nothing was derived")
 				}
-				a, err := target.finish(ctx, []*released{got})
+				a, err := answers.Finish(ctx, target, nil, []*answers.Released{got})
 				w.check(err)
-				for k, m := range target.query().Measures {
+				for k, m := range query(target).Measures {
 					step, _ := m.Step().Float64()
 					bars[k] = int64(math.Round(*a.Errors[0][k] / step))
 				}
@@ -241,10 +245,10 @@ func TestDerivedErrorBars(t *testing.T) {
 }
 
 // from is how the only purchase of a statement is made of a source.
-func (p *priced) from(s *source) (derivation, bool) {
-	b := p.buys[0]
-	for _, from := range b.query.Sources() {
-		if d, ok := b.from(s, b.names(), func(s *source) ([][]int, bool) { return b.query.Union(from, s.cells) }); ok {
+func fromSource(p *pricing.Priced, s *source) (derivation, bool) {
+	b := p.Purchases[0]
+	for _, from := range cells.Sources(b.Query) {
+		if d, ok := derivable(b, s, b.Names(), func(s *source) ([][]int, bool) { return cells.Unions(b.Query, from, s.cells) }); ok {
 			return d, true
 		}
 	}
@@ -252,12 +256,12 @@ func (p *priced) from(s *source) (derivation, bool) {
 }
 
 // zero is the exact answer of a statement.
-func (w *world) zero(p *priced) [][]int64 {
+func (w *world) zero(p *pricing.Priced) [][]int64 {
 	w.t.Helper()
-	r, err := w.data.Run(ctx, p.query())
+	r, err := w.data.Run(ctx, query(p))
 	w.check(err)
 	var out [][]int64
-	for i := range p.query().Measures {
+	for i := range query(p).Measures {
 		out = append(out, r.Measures[i].Open())
 	}
 	return out
@@ -280,9 +284,9 @@ func TestPlaceThatCannotBeRead(t *testing.T) {
 func TestNoSource(t *testing.T) {
 	w := newWorld(t, wealthy)
 	for _, text := range []string{"SELECT MEDIAN(age) FROM patients", "SELECT sex FROM patients GROUP BY sex ORDER BY COUNT(*) DESC LIMIT 1"} {
-		p, err := w.prepare(ctx, Question{Analyst: "ana", SQL: text})
+		p, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: text})
 		w.check(err)
-		if got := p.buys[0].families("v"); got != nil {
+		if got := families(p.Purchases[0], "v"); got != nil {
 			t.Errorf("%s: %v", text, got)
 		}
 	}
@@ -301,11 +305,11 @@ func BenchmarkLookup(b *testing.B) {
 		{"new", "SELECT COUNT(*) FROM patients WHERE cost > 5 AND zip = 'a' AND NOT smoker"},
 		{"cell", "SELECT COUNT(*) FROM patients WHERE sex = 'F' AND age > 7"},
 	} {
-		p, err := w.prepare(ctx, Question{Analyst: "ana", SQL: c.text, Epsilon: amount("0.01")})
+		p, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: c.text, Epsilon: amount("0.01")})
 		w.check(err)
 		b.Run(c.name, func(b *testing.B) {
 			for b.Loop() {
-				if _, _, err := w.recall(ctx, p, version, sight{}); err != nil {
+				if _, _, err := w.recall(ctx, p, version.Key(), sight{}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -1,8 +1,10 @@
 package curator
 
 import (
-	"reflect"
+	"slices"
 	"testing"
+
+	"github.com/discreet-dp/discreet/api"
 )
 
 // TestDescribe asks every question that the tests have, and compares its columns with those that were described before.
@@ -15,7 +17,7 @@ func TestDescribe(t *testing.T) {
 		w := newWorld(t, budget)
 		records := w.records()
 		for _, text := range append(append([]string{}, questions...), attacks...) {
-			before, err := w.Describe(ctx, Question{Analyst: "ana", SQL: text})
+			before, err := w.Describe(ctx, api.Question{Analyst: "ana", SQL: text})
 			if n := w.records(); n != records {
 				t.Fatalf("%s: describing is in the ledger", text)
 			}
@@ -26,7 +28,7 @@ func TestDescribe(t *testing.T) {
 				t.Errorf("%s: answered and not described: %v", text, err)
 			case asked == nil:
 				described++
-				if !reflect.DeepEqual(before, a.Columns) {
+				if !slices.Equal(before, a.Columns) {
 					t.Errorf("%s:\ndescribed %+v\nanswered  %+v", text, before, a.Columns)
 				}
 			}
@@ -42,11 +44,11 @@ func TestDescribeReadsNothing(t *testing.T) {
 	w := newWorld(t, pure)
 	c := New(w.dataset, nil, nil, nil)
 	for _, text := range questions {
-		if _, err := c.Describe(ctx, Question{Analyst: "ana", SQL: text}); err != nil {
+		if _, err := c.Describe(ctx, api.Question{Analyst: "ana", SQL: text}); err != nil {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
-	for _, q := range []Question{{Analyst: "nobody", SQL: questions[0]}, {Analyst: "ana", SQL: "SELECT pid FROM patients"}, {Analyst: "ana", SQL: "SELECT"}} {
+	for _, q := range []api.Question{{Analyst: "nobody", SQL: questions[0]}, {Analyst: "ana", SQL: "SELECT pid FROM patients"}, {Analyst: "ana", SQL: "SELECT"}} {
 		if _, err := c.Describe(ctx, q); err == nil {
 			t.Errorf("%+v is described", q)
 		}

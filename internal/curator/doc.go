@@ -22,12 +22,12 @@
 //
 // # What is released
 //
-//   - Counts and sums: noise on the vector of all groups ([mech.Mechanism]), at plan.Query.Sensitivity.
+//   - Counts and sums: noise on the vector of all groups ([mech.Mechanism]), at tree.Query.Sensitivity.
 //   - Quantiles: [mech.Quantiles] for each group by itself. Neighbours differ in at most T groups, so T times the
-//     price of a group is charged, and a group gets the share over T (newNoise).
-//   - The best groups: [mech.TopK], where a score moves by the largest weight times what one person adds (scoring).
+//     price of a group is charged, and a group gets the share over T (pricing).
+//   - The best groups: [mech.TopK], where a score moves by the largest weight times what one person adds.
 //   - Private keys: [mech.KeyThreshold] on the number of people, or [mech.KeySelection] where nothing else is asked for; and
-//     then everything above for the keys that were shown and for no others (newKeys). Their delta is charged.
+//     then everything above for the keys that were shown and for no others. Their delta is charged.
 //
 // # Sessions
 //

@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -57,7 +58,7 @@ func (d *drafts) take(key draftKey) *plan.Statement {
 
 // noted is a public table that knows whether it was read.
 type noted struct {
-	plan.Public
+	tree.Public
 	read bool
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/plan"
 )
 
@@ -12,7 +13,7 @@ func TestDrafts(t *testing.T) {
 	w := newWorld(t, wealthy)
 	const text = "SELECT sex, COUNT(*) FROM patients GROUP BY sex"
 	for range 2 {
-		_, err := w.Describe(ctx, Question{Analyst: "ana", SQL: text})
+		_, err := w.Describe(ctx, api.Question{Analyst: "ana", SQL: text})
 		w.check(err)
 	}
 	key := draftKey{text, 0}
@@ -22,7 +23,7 @@ func TestDrafts(t *testing.T) {
 	if w.drafts.take(key) == nil || w.drafts.take(key) != nil {
 		t.Error("it is not there once")
 	}
-	_, err := w.Describe(ctx, Question{Analyst: "ana", SQL: text})
+	_, err := w.Describe(ctx, api.Question{Analyst: "ana", SQL: text})
 	w.check(err)
 	a, err := w.askAs("ana", text, amount("0.1"))
 	w.check(err)
@@ -35,7 +36,7 @@ func TestDrafts(t *testing.T) {
 		t.Error("with a draft and without it the answers differ")
 	}
 	// An analyst whom the policy does not list gets nothing, drafts or not.
-	_, err = w.Describe(ctx, Question{Analyst: "ana", SQL: text})
+	_, err = w.Describe(ctx, api.Question{Analyst: "ana", SQL: text})
 	w.check(err)
 	if _, err := w.askAs("nobody", text, amount("0.1")); err == nil {
 		t.Error("nobody was answered")

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/curator"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
 	"github.com/discreet-dp/discreet/internal/hospital"
@@ -46,7 +47,7 @@ func Example() {
 
 	c := curator.New(p.Datasets["hospital"], engine, books, mech.NewReleaser(noise.NewSource()))
 	for i, question := range []string{"SELECT COUNT(*) FROM patients", "select count(*) from patients where true", "SELECT * FROM patients"} {
-		a, err := c.Ask(ctx, curator.Question{Analyst: "ana", SQL: question, Request: fmt.Sprint("question ", i)})
+		a, err := c.Ask(ctx, api.Question{Analyst: "ana", SQL: question, Request: fmt.Sprint("question ", i)})
 		if err != nil {
 			fmt.Println(err)
 			continue

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 )
 
@@ -25,7 +26,7 @@ func TestExplainSaysWhy(t *testing.T) {
 		{"SELECT COUNT(*) FROM patients UNION ALL SELECT COUNT(*) FROM visits", []string{"2 questions share rho equally"}},
 		{"SELECT age, COUNT(*) FROM patients GROUP BY age", []string{"all values that the column can have"}},
 	} {
-		e, err := w.Explain(ctx, Question{Analyst: "ana", SQL: c.sql})
+		e, err := w.Explain(ctx, api.Question{Analyst: "ana", SQL: c.sql})
 		if err != nil {
 			t.Errorf("%s: %v", c.sql, err)
 			continue

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/ledger"
 )
@@ -41,7 +42,7 @@ func TestWaitingCanBeStopped(t *testing.T) {
 		waiting, cancel := context.WithCancel(ctx)
 		second := make(chan error)
 		go func() {
-			_, err := w.Ask(waiting, Question{Analyst: "ben", SQL: patients, Request: request()})
+			_, err := w.Ask(waiting, api.Question{Analyst: "ben", SQL: patients, Request: request()})
 			second <- err
 		}()
 		cancel()

@@ -4,62 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 
-	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/holdout"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/mech"
-)
-
-// HoldoutQuestion asks how well something does on a holdout of the policy, in a way that stays honest however often one asks: Thresholdout, of package holdout.
-type HoldoutQuestion struct {
-	Analyst string
-	// Holdout is its name; it may be empty where the dataset has one, or where SQL names a table that has one.
-	Holdout string
-	// Predictions are for a holdout of labels: one for each row, with IDs that say whose each is where the rows have identifiers.
-	Predictions, IDs []string
-	// SQL is for a holdout that is a table: SELECT holdout_mean(expression) FROM table, or the expression alone.
-	SQL string
-	// Training is how well it does on the training data, as a decimal number from 0 to 1. It may be empty where the policy has a table to compute it on, or where SQL
-	// has it.
-	Training string
-	// Name is what the score is called on the board; empty where it is not to be there.
-	Name string
-	// Confidence is the probability of the error bar; 0 means 0.95.
-	Confidence float64
-}
-
-// HoldoutAnswer is a score that stays honest.
-type HoldoutAnswer struct {
-	Dataset string `json:"dataset"`
-	Holdout string `json:"holdout"`
-	// Score is a decimal number from 0 to 1. Where Spent is false it is the training value, which the holdout confirms; where it is true it comes from the holdout, with
-	// noise, and has used up one of its answers.
-	Score    string `json:"score"`
-	Spent    bool   `json:"spent"`
-	Training string `json:"training"`
-	// Error is how far the mean over the holdout may be from Score, but for a probability of 1 - Confidence; see [holdout.Tariff.Confirmed].
-	Error      float64 `json:"error"`
-	Confidence float64 `json:"confidence"`
-	Left       int     `json:"left"` // how many answers can still come from the holdout
-	// Free says that nothing was charged for this answer: the first question of a round is charged for all of them.
-	Free      bool           `json:"free"`
-	Again     bool           `json:"again"` // it was answered before, in the same words
-	Cost      dp.Cost        `json:"cost"`
-	Receipt   Receipt        `json:"receipt"` // of the round that the answer belongs to
-	Remaining Remaining      `json:"remaining"`
-	Alerts    []ledger.Alert `json:"alerts"`
-	Notes     []string       `json:"notes"`
-	Version   DataVersion    `json:"data_version"` // of the tables; a file of labels has no number
-}
-
-// How a holdout fails, beside refusals and budgets.
-var (
-	// ErrHoldoutRun is returned when the engine failed while it computed a score. Questions of an open round are free, so what such a failure tells would be free too, as often as one likes: the
-	// holdout gives whoever asked nothing new until the owner has released them.
-	ErrHoldoutRun = errors.New("the engine could not compute this score, and the holdout gives you nothing new until the owner has released it; ask the owner to look at 'discreet incidents'")
-	// ErrLabels is returned when the file of labels cannot be read. What is wrong with it is for the owner.
-	ErrLabels = errors.New("the labels of this holdout cannot be read; ask the owner to run 'discreet check'. Nothing was charged")
 )
 
 // AskHoldout scores something on a holdout. It is charged for by rounds: all questions up to the next one that the holdout contradicts, and that one. The first question of a round pays for
@@ -69,8 +19,8 @@ var (
 // in memory before, because they are loaded for their owner, whoever asks what: what is looked at after the charge is what they say about these predictions.
 //
 // What is promised is in package holdout. It needs of every question that its sum moves by at most Steps between neighbours. For labels that is package labels', where
-// neighbours differ in one label; for a table it is checked here once more, by what [plan.Query.Sensitivity] says.
-func (c *Curator) AskHoldout(ctx context.Context, q HoldoutQuestion) (*HoldoutAnswer, error) {
+// neighbours differ in one label; for a table it is checked here once more, by what [tree.Query.Sensitivity] says.
+func (c *Curator) AskHoldout(ctx context.Context, q api.HoldoutQuestion) (*api.HoldoutAnswer, error) {
 	p, err := c.prepareHoldout(ctx, q)
 	if err != nil {
 		return nil, err
@@ -86,7 +36,7 @@ func (c *Curator) AskHoldout(ctx context.Context, q HoldoutQuestion) (*HoldoutAn
 		return nil, err
 	}
 	if !status.Known && status.Told >= maxScores {
-		return nil, refusal("scores that were told before are told again, free; ask the owner for another holdout", "the holdout %s has told %d different scores, and remembers no more", quoted(p.of.Name), status.Told)
+		return nil, api.Refuse("scores that were told before are told again, free; ask the owner for another holdout", "the holdout %s has told %d different scores, and remembers no more", strconv.Quote(p.of.Name), status.Told)
 	}
 	pays := &payer{analyst: q.Analyst, alerts: []ledger.Alert{}}
 	var over *ledger.BudgetError
@@ -98,7 +48,7 @@ func (c *Curator) AskHoldout(ctx context.Context, q HoldoutQuestion) (*HoldoutAn
 		// What other questions are advised, to ask with less, nobody can do here: the price is the policy's.
 		return nil, fmt.Errorf("%w. This is the price of a round of the holdout, which the policy sets; scores that were told before stay free, and the owner of the data can raise the limit", over)
 	case errors.Is(err, holdout.ErrQuestion):
-		return nil, refusal("", "%v", err)
+		return nil, api.Refuse("", "%v", err)
 	case err != nil:
 		return nil, err
 	}
@@ -116,7 +66,7 @@ func (c *Curator) AskHoldout(ctx context.Context, q HoldoutQuestion) (*HoldoutAn
 		if err != nil {
 			return nil, err
 		}
-		out.Version = DataVersion{now.Number, now.Label}
+		out.Version = api.DataVersion{Number: now.Number, Name: now.Label}
 	}
 	return out, nil
 }
@@ -141,8 +91,8 @@ func (c *Curator) askHoldout(ctx context.Context, who *payer, p *submission, kno
 
 // failedHoldout ends a holdout that failed, for whoever asked, unless nobody is told of it.
 func (c *Curator) failedHoldout(ctx context.Context, who *payer, p *submission, cause error) error {
-	err := c.failed(context.WithoutCancel(ctx), who.analyst, who.sequence, cause, ErrHoldoutRun)
-	if err == ErrHoldoutRun {
+	err := c.failed(context.WithoutCancel(ctx), who.analyst, who.sequence, cause, api.ErrHoldoutRun)
+	if err == api.ErrHoldoutRun {
 		p.open.fail(who.analyst)
 	}
 	return err
@@ -160,7 +110,7 @@ func (c *Curator) runHoldout(ctx context.Context, p *submission) (mech.Exact, er
 		return mech.Exact{}, err
 	}
 	if p.open.hasFailed(who.analyst, door) {
-		return mech.Exact{}, ErrHoldoutRun
+		return mech.Exact{}, api.ErrHoldoutRun
 	}
 	if err := c.begin(ctx); err != nil {
 		return mech.Exact{}, err

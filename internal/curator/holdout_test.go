@@ -14,12 +14,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
 	"github.com/discreet-dp/discreet/internal/exact"
 	"github.com/discreet-dp/discreet/internal/hospital"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/policy"
@@ -98,14 +99,14 @@ func guesses(n int) []string {
 	return out
 }
 
-func (w *world) score(q HoldoutQuestion) (*HoldoutAnswer, error) {
+func (w *world) score(q api.HoldoutQuestion) (*api.HoldoutAnswer, error) {
 	if q.Analyst == "" {
 		q.Analyst = "ana"
 	}
 	return w.AskHoldout(ctx, q)
 }
 
-func (w *world) mustScore(q HoldoutQuestion) *HoldoutAnswer {
+func (w *world) mustScore(q api.HoldoutQuestion) *api.HoldoutAnswer {
 	w.t.Helper()
 	a, err := w.score(q)
 	if err != nil {
@@ -114,8 +115,8 @@ func (w *world) mustScore(q HoldoutQuestion) *HoldoutAnswer {
 	return a
 }
 
-func trial(predictions []string, training string) HoldoutQuestion {
-	return HoldoutQuestion{Holdout: "trial", Predictions: predictions, Training: training}
+func trial(predictions []string, training string) api.HoldoutQuestion {
+	return api.HoldoutQuestion{Holdout: "trial", Predictions: predictions, Training: training}
 }
 
 // The first question of a round pays, what the holdout confirms is free and is what was claimed, and what it contradicts comes with noise and ends the round.
@@ -133,7 +134,7 @@ func TestHoldoutRounds(t *testing.T) {
 	if a = w.mustScore(trial(guesses(590), "0.99")); a.Spent || !a.Free || a.Score != "0.99" || a.Cost != (dp.Cost{}) || a.Receipt.Sequence != first.Sequence || !a.Receipt.Free {
 		t.Errorf("%+v", a)
 	}
-	if a = w.mustScore(HoldoutQuestion{Analyst: "ben", Holdout: "trial", Predictions: guesses(0), Training: "1"}); !a.Spent || !a.Free || a.Left != 2 {
+	if a = w.mustScore(api.HoldoutQuestion{Analyst: "ben", Holdout: "trial", Predictions: guesses(0), Training: "1"}); !a.Spent || !a.Free || a.Left != 2 {
 		t.Errorf("%+v", a)
 	}
 	if score, _ := strconv.ParseFloat(a.Score, 64); math.Abs(score-0.4) > 0.2 {
@@ -152,7 +153,7 @@ func TestHoldoutRounds(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 	// The next round is charged to whoever begins it.
-	if a = w.mustScore(HoldoutQuestion{Analyst: "ben", Holdout: "trial", Predictions: guesses(600), Training: "0.98"}); a.Free || a.Spent || a.Receipt.Sequence <= first.Sequence {
+	if a = w.mustScore(api.HoldoutQuestion{Analyst: "ben", Holdout: "trial", Predictions: guesses(600), Training: "0.98"}); a.Free || a.Spent || a.Receipt.Sequence <= first.Sequence {
 		t.Errorf("%+v", a)
 	}
 	if w.spent().Epsilon != 2*round.Epsilon {
@@ -173,14 +174,14 @@ func TestHoldoutRounds(t *testing.T) {
 // A new process goes on where the last one was: the same round, the same answers, the same board, and nothing is paid twice.
 func TestHoldoutRestart(t *testing.T) {
 	w := newHoldouts(t, plenty, nil)
-	a := w.mustScore(HoldoutQuestion{Holdout: "trial", Predictions: guesses(600), Training: "1", Name: "all right"})
-	b := w.mustScore(HoldoutQuestion{Holdout: "trial", Predictions: guesses(0), Training: "1", Name: "all wrong"})
-	c := w.mustScore(HoldoutQuestion{Holdout: "trial", Predictions: guesses(595), Training: "0.99", Name: "nearly"})
+	a := w.mustScore(api.HoldoutQuestion{Holdout: "trial", Predictions: guesses(600), Training: "1", Name: "all right"})
+	b := w.mustScore(api.HoldoutQuestion{Holdout: "trial", Predictions: guesses(0), Training: "1", Name: "all wrong"})
+	c := w.mustScore(api.HoldoutQuestion{Holdout: "trial", Predictions: guesses(595), Training: "0.99", Name: "nearly"})
 	spent, board := w.spent(), w.mustBoard("trial")
 	for range 2 {
 		w.reopen()
-		for i, q := range []HoldoutQuestion{trial(guesses(600), "1"), trial(guesses(0), "1"), trial(guesses(595), "0.99")} {
-			got, want := w.mustScore(q), []*HoldoutAnswer{a, b, c}[i]
+		for i, q := range []api.HoldoutQuestion{trial(guesses(600), "1"), trial(guesses(0), "1"), trial(guesses(595), "0.99")} {
+			got, want := w.mustScore(q), []*api.HoldoutAnswer{a, b, c}[i]
 			if got.Score != want.Score || got.Spent != want.Spent || !got.Again || !got.Free || got.Receipt.Sequence != want.Receipt.Sequence || got.Receipt.Hash != want.Receipt.Hash || got.Left != 2 {
 				t.Errorf("%+v, and was %+v", got, want)
 			}
@@ -201,7 +202,7 @@ func TestHoldoutRestart(t *testing.T) {
 	w.mustScore(trial(guesses(1), "0.99"))
 	w.reopen()
 	_, err := w.score(trial(guesses(2), "0.99"))
-	if !errors.As(err, new(*plan.Refusal)) || !contains(err.Error(), "used up", "all its 3 answers") {
+	if !errors.As(err, new(*api.Refusal)) || !contains(err.Error(), "used up", "all its 3 answers") {
 		t.Error(err)
 	}
 	if got := w.mustScore(trial(guesses(0), "1")); got.Score != b.Score || got.Left != 0 {
@@ -225,7 +226,7 @@ func TestHoldoutRestart(t *testing.T) {
 	}
 }
 
-func (w *world) mustBoard(name string) []BoardLine {
+func (w *world) mustBoard(name string) []api.BoardLine {
 	w.t.Helper()
 	lines, err := w.Board(ctx, name)
 	w.check(err)
@@ -274,38 +275,38 @@ func TestHoldoutConcentrated(t *testing.T) {
 func TestHoldoutRefusals(t *testing.T) {
 	w := newHoldouts(t, plenty, nil)
 	for _, c := range []struct {
-		q    HoldoutQuestion
+		q    api.HoldoutQuestion
 		want string
 	}{
-		{HoldoutQuestion{Analyst: "eve", Holdout: "trial"}, "no analyst"},
-		{HoldoutQuestion{Holdout: "nowhere"}, `there is no holdout "nowhere"; name one of trial, named, rows`},
-		{HoldoutQuestion{Predictions: guesses(1), Training: "1"}, "several holdouts"},
+		{api.HoldoutQuestion{Analyst: "eve", Holdout: "trial"}, "no analyst"},
+		{api.HoldoutQuestion{Holdout: "nowhere"}, `there is no holdout "nowhere"; name one of trial, named, rows`},
+		{api.HoldoutQuestion{Predictions: guesses(1), Training: "1"}, "several holdouts"},
 		{trial(nil, "1"), "no predictions"},
 		{trial(guesses(1)[:999], "1"), "there are 999 predictions, and the holdout has 1000 rows"},
 		{trial(append(guesses(1), "1"), "1"), "there are 1001 predictions"},
 		{trial(guesses(1), ""), "the training value is missing"},
 		{trial(guesses(1), "1.01"), "not a number from 0 to 1"},
 		{trial(guesses(1), "much"), "not a number from 0 to 1"},
-		{HoldoutQuestion{Holdout: "trial", Predictions: guesses(1), IDs: guesses(1), Training: "1"}, "have no identifiers"},
-		{HoldoutQuestion{Holdout: "trial", SQL: "smoker", Training: "1"}, "cannot be asked with SQL"},
-		{HoldoutQuestion{Holdout: "trial", Predictions: guesses(1), Training: "1", Name: strings.Repeat("x", 61)}, "61 characters"},
-		{HoldoutQuestion{Holdout: "trial", Predictions: guesses(1), Training: "1", Name: "a\x1b[31m"}, "cannot be seen"},
-		{HoldoutQuestion{Holdout: "trial", Predictions: guesses(1), Training: "1", Name: "  "}, "is empty"},
-		{HoldoutQuestion{Holdout: "trial", Predictions: guesses(1), Training: "1", Confidence: 2}, "confidence"},
-		{HoldoutQuestion{Holdout: "named", Predictions: []string{"1", "0", "1"}, Training: "1"}, "0 identifiers for 3 predictions"},
-		{HoldoutQuestion{Holdout: "named", Predictions: []string{"1", "0", "1"}, IDs: []string{"a", "b", "x"}, Training: "1"}, "no row for the identifier of prediction 3"},
-		{HoldoutQuestion{Holdout: "named", Predictions: []string{"1", "0", "1"}, IDs: []string{"a", "b", "a"}, Training: "1"}, "is there twice"},
-		{HoldoutQuestion{Holdout: "named", Predictions: []string{"1", "0", "cat"}, IDs: []string{"a", "b", "c"}, Training: "1"}, "prediction 3 is no number"},
-		{HoldoutQuestion{Holdout: "named", Predictions: []string{"1", "0", "1.5"}, IDs: []string{"a", "b", "c"}, Training: "1"}, "prediction 3 is no number"},
-		{HoldoutQuestion{Holdout: "rows", Predictions: guesses(1), Training: "1"}, "takes no predictions"},
-		{HoldoutQuestion{Holdout: "rows", Training: "1"}, "there is no expression"},
-		{HoldoutQuestion{Holdout: "rows", SQL: "age", Training: "1"}, "between 0 and 1"},
-		{HoldoutQuestion{Holdout: "rows", SQL: "smoker) FROM visits --", Training: "1"}, "is not the table of the holdout"},
-		{HoldoutQuestion{Holdout: "rows", SQL: "SELECT holdout_mean(smoker, 0.5) FROM patients", Training: "1"}, "two training values"},
-		{HoldoutQuestion{Holdout: "rows", SQL: "SELECT holdout_mean(smoker, 0.5) FROM patients WHERE age > 40"}, "over all its people"},
+		{api.HoldoutQuestion{Holdout: "trial", Predictions: guesses(1), IDs: guesses(1), Training: "1"}, "have no identifiers"},
+		{api.HoldoutQuestion{Holdout: "trial", SQL: "smoker", Training: "1"}, "cannot be asked with SQL"},
+		{api.HoldoutQuestion{Holdout: "trial", Predictions: guesses(1), Training: "1", Name: strings.Repeat("x", 61)}, "61 characters"},
+		{api.HoldoutQuestion{Holdout: "trial", Predictions: guesses(1), Training: "1", Name: "a\x1b[31m"}, "cannot be seen"},
+		{api.HoldoutQuestion{Holdout: "trial", Predictions: guesses(1), Training: "1", Name: "  "}, "is empty"},
+		{api.HoldoutQuestion{Holdout: "trial", Predictions: guesses(1), Training: "1", Confidence: 2}, "confidence"},
+		{api.HoldoutQuestion{Holdout: "named", Predictions: []string{"1", "0", "1"}, Training: "1"}, "0 identifiers for 3 predictions"},
+		{api.HoldoutQuestion{Holdout: "named", Predictions: []string{"1", "0", "1"}, IDs: []string{"a", "b", "x"}, Training: "1"}, "no row for the identifier of prediction 3"},
+		{api.HoldoutQuestion{Holdout: "named", Predictions: []string{"1", "0", "1"}, IDs: []string{"a", "b", "a"}, Training: "1"}, "is there twice"},
+		{api.HoldoutQuestion{Holdout: "named", Predictions: []string{"1", "0", "cat"}, IDs: []string{"a", "b", "c"}, Training: "1"}, "prediction 3 is no number"},
+		{api.HoldoutQuestion{Holdout: "named", Predictions: []string{"1", "0", "1.5"}, IDs: []string{"a", "b", "c"}, Training: "1"}, "prediction 3 is no number"},
+		{api.HoldoutQuestion{Holdout: "rows", Predictions: guesses(1), Training: "1"}, "takes no predictions"},
+		{api.HoldoutQuestion{Holdout: "rows", Training: "1"}, "there is no expression"},
+		{api.HoldoutQuestion{Holdout: "rows", SQL: "age", Training: "1"}, "between 0 and 1"},
+		{api.HoldoutQuestion{Holdout: "rows", SQL: "smoker) FROM visits --", Training: "1"}, "is not the table of the holdout"},
+		{api.HoldoutQuestion{Holdout: "rows", SQL: "SELECT holdout_mean(smoker, 0.5) FROM patients", Training: "1"}, "two training values"},
+		{api.HoldoutQuestion{Holdout: "rows", SQL: "SELECT holdout_mean(smoker, 0.5) FROM patients WHERE age > 40"}, "over all its people"},
 	} {
 		_, err := w.score(c.q)
-		if !errors.As(err, new(*plan.Refusal)) || !strings.Contains(err.Error(), c.want) {
+		if !errors.As(err, new(*api.Refusal)) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%.100v: %v, want %s", c.q, err, c.want)
 		}
 	}
@@ -316,8 +317,8 @@ func TestHoldoutRefusals(t *testing.T) {
 		t.Error("something is on the board")
 	}
 	// The place of a refusal is one in the expression that was given.
-	_, err := w.score(HoldoutQuestion{Holdout: "rows", SQL: "smoker AND nothing", Training: "1"})
-	var r *plan.Refusal
+	_, err := w.score(api.HoldoutQuestion{Holdout: "rows", SQL: "smoker AND nothing", Training: "1"})
+	var r *api.Refusal
 	if !errors.As(err, &r) || r.Position != len("smoker AND ") {
 		t.Errorf("%+v", r)
 	}
@@ -327,13 +328,13 @@ func TestHoldoutRefusals(t *testing.T) {
 func TestHoldoutBrokenLabels(t *testing.T) {
 	for _, file := range []string{"label\nsecret\n\nsecret\n", "secret\n", "", "label,x\n,1\n"} {
 		w := newHoldouts(t, plenty, map[string]string{"labels.csv": file})
-		if _, err := w.score(trial(guesses(1), "1")); err != ErrLabels {
+		if _, err := w.score(trial(guesses(1), "1")); err != api.ErrLabels {
 			t.Error(err)
 		}
-		if _, err := w.Holdouts(); err != ErrLabels {
+		if _, err := w.Holdouts(); err != api.ErrLabels {
 			t.Error(err)
 		}
-		if _, err := w.Board(ctx, "trial"); err != ErrLabels {
+		if _, err := w.Board(ctx, "trial"); err != api.ErrLabels {
 			t.Error(err)
 		}
 		if err := w.CheckHoldouts(); err == nil || !strings.Contains(err.Error(), "holdout trial: the file of labels") || strings.Contains(err.Error(), "secret") {
@@ -349,11 +350,11 @@ func TestHoldoutBrokenLabels(t *testing.T) {
 func TestHoldoutTable(t *testing.T) {
 	w := newHoldouts(t, plenty, nil)
 	const text = "SELECT holdout_mean(smoker) FROM patients"
-	columns, err := w.Describe(ctx, Question{Analyst: "ana", SQL: text})
+	columns, err := w.Describe(ctx, api.Question{Analyst: "ana", SQL: text})
 	if err != nil || len(columns) != 1 || columns[0].Name != "holdout_mean" || !columns[0].Noisy {
 		t.Errorf("%v, %v", columns, err)
 	}
-	e, err := w.Explain(ctx, Question{Analyst: "ana", SQL: text})
+	e, err := w.Explain(ctx, api.Question{Analyst: "ana", SQL: text})
 	if err != nil || e.Known || !e.Affordable || e.Pay != e.Cost || e.Cost.Epsilon != dp.One || !contains(e.Questions[0].Measures[0].Why, "Thresholdout", "training value 0.5", "3 answers") {
 		t.Errorf("%+v, %v", e, err)
 	}
@@ -365,18 +366,18 @@ func TestHoldoutTable(t *testing.T) {
 	if len(a.Rows) != 1 || len(a.Rows[0]) != 1 || a.Cost.Epsilon != dp.One || *a.Errors[0][0] <= 0 || a.Columns[0] != columns[0] || a.Version.Number != 1 {
 		t.Errorf("%+v", a)
 	}
-	again := w.mustScore(HoldoutQuestion{Holdout: "rows", SQL: "CASE WHEN smoker THEN 1 ELSE 0 END"})
+	again := w.mustScore(api.HoldoutQuestion{Holdout: "rows", SQL: "CASE WHEN smoker THEN 1 ELSE 0 END"})
 	if !again.Again || numbers(a) != fmt.Sprintf("[[%s]]", again.Score) || again.Training != "0.5" {
 		t.Errorf("%+v, and in SQL %s", again, numbers(a))
 	}
-	if e, err = w.Explain(ctx, Question{Analyst: "ben", SQL: text}); err != nil || !e.Known || e.Pay != (dp.Cost{}) || e.Questions[0].Record != again.Receipt.Sequence {
+	if e, err = w.Explain(ctx, api.Question{Analyst: "ben", SQL: text}); err != nil || !e.Known || e.Pay != (dp.Cost{}) || e.Questions[0].Record != again.Receipt.Sequence {
 		t.Errorf("%+v, %v", e, err)
 	}
 	// Of 200 people all are at least 0 years old.
-	if b := w.mustScore(HoldoutQuestion{Holdout: "rows", SQL: "SELECT holdout_mean(age >= 0, 1) FROM patients"}); b.Spent || b.Score != "1" {
+	if b := w.mustScore(api.HoldoutQuestion{Holdout: "rows", SQL: "SELECT holdout_mean(age >= 0, 1) FROM patients"}); b.Spent || b.Score != "1" {
 		t.Errorf("%+v", b)
 	}
-	c, err := w.Ask(ctx, Question{Analyst: "ana", SQL: "SELECT holdout_mean(age >= 0, 0) AS share FROM patients", Settings: Settings{Epsilon: dp.One, Confidence: 0.5}})
+	c, err := w.Ask(ctx, api.Question{Analyst: "ana", SQL: "SELECT holdout_mean(age >= 0, 0) AS share FROM patients", Settings: api.Settings{Epsilon: dp.One, Confidence: 0.5}})
 	if err != nil || c.Columns[0].Name != "share" || c.Confidence != 0.5 || !contains(strings.Join(c.Notes, "\n"), "contradicts", "dp.epsilon") {
 		t.Errorf("%+v, %v", c, err)
 	}
@@ -385,17 +386,17 @@ func TestHoldoutTable(t *testing.T) {
 	}
 	const more = "SELECT holdout_mean(age >= 4, 0) FROM patients"
 	_, asked := w.ask(more)
-	_, explained := w.Explain(ctx, Question{Analyst: "ana", SQL: more})
-	if !errors.As(asked, new(*plan.Refusal)) || !strings.Contains(asked.Error(), "used up") || fmt.Sprint(explained) != asked.Error() {
+	_, explained := w.Explain(ctx, api.Question{Analyst: "ana", SQL: more})
+	if !errors.As(asked, new(*api.Refusal)) || !strings.Contains(asked.Error(), "used up") || fmt.Sprint(explained) != asked.Error() {
 		t.Errorf("%v, and explained %v", asked, explained)
 	}
-	if e, err := w.Explain(ctx, Question{Analyst: "ana", SQL: text}); err != nil || !e.Known {
+	if e, err := w.Explain(ctx, api.Question{Analyst: "ana", SQL: text}); err != nil || !e.Known {
 		t.Error(e, err)
 	}
-	if _, err := w.ask("SELECT holdout_mean(age) FROM patients"); !errors.As(err, new(*plan.Refusal)) {
+	if _, err := w.ask("SELECT holdout_mean(age) FROM patients"); !errors.As(err, new(*api.Refusal)) {
 		t.Error(err)
 	}
-	if _, err := w.askAs("eve", text, 0); !errors.As(err, new(*plan.Refusal)) {
+	if _, err := w.askAs("eve", text, 0); !errors.As(err, new(*api.Refusal)) {
 		t.Error(err)
 	}
 }
@@ -404,31 +405,31 @@ func TestHoldoutTable(t *testing.T) {
 func TestHoldoutEngineFails(t *testing.T) {
 	w := newHoldouts(t, plenty, nil)
 	w.bear()
-	q := HoldoutQuestion{Holdout: "rows", SQL: "age >= 0", Training: "1"}
+	q := api.HoldoutQuestion{Holdout: "rows", SQL: "age >= 0", Training: "1"}
 	a := w.mustScore(q)
 	working := w.Curator.engine
 	w.Curator.engine = failing{working}
 	for range 2 {
-		if _, err := w.score(HoldoutQuestion{Holdout: "rows", SQL: "smoker", Training: "1"}); err != ErrHoldoutRun {
+		if _, err := w.score(api.HoldoutQuestion{Holdout: "rows", SQL: "smoker", Training: "1"}); err != api.ErrHoldoutRun {
 			t.Error(err)
 		}
 	}
 	w.Curator.engine = working
-	if _, err := w.score(HoldoutQuestion{Holdout: "rows", SQL: "age > 3", Training: "1"}); err != ErrHoldoutRun {
+	if _, err := w.score(api.HoldoutQuestion{Holdout: "rows", SQL: "age > 3", Training: "1"}); err != api.ErrHoldoutRun {
 		t.Error(err)
 	}
 	if b := w.mustScore(q); b.Score != a.Score || !b.Again {
 		t.Errorf("%+v", b)
 	}
 	w.reopen()
-	if b := w.mustScore(HoldoutQuestion{Holdout: "rows", SQL: "age > -1", Training: "1"}); b.Spent || !b.Free {
+	if b := w.mustScore(api.HoldoutQuestion{Holdout: "rows", SQL: "age > -1", Training: "1"}); b.Spent || !b.Free {
 		t.Errorf("%+v", b)
 	}
 }
 
 type failing struct{ engine.Engine }
 
-func (failing) Run(context.Context, *plan.Query) (*engine.Result, error) {
+func (failing) Run(context.Context, *tree.Query) (*engine.Result, error) {
 	return nil, errors.New("secret")
 }
 
@@ -436,7 +437,7 @@ func (failing) Run(context.Context, *plan.Query) (*engine.Result, error) {
 func TestHoldoutOrder(t *testing.T) {
 	w := newHoldouts(t, plenty, nil)
 	var seen []string
-	w.Curator.engine = watching{w.Curator.engine, func(q *plan.Query) {
+	w.Curator.engine = watching{w.Curator.engine, func(q *tree.Query) {
 		charges, notes := 0, 0
 		for r, err := range w.books.Records(ctx, 1) {
 			w.check(err)
@@ -449,7 +450,7 @@ func TestHoldoutOrder(t *testing.T) {
 		}
 		seen = append(seen, fmt.Sprintf("public %v: %d charges, %d notes", q.Public(), charges, notes))
 	}}
-	w.mustScore(HoldoutQuestion{Holdout: "rows", SQL: "smoker"})
+	w.mustScore(api.HoldoutQuestion{Holdout: "rows", SQL: "smoker"})
 	if got := fmt.Sprint(seen); got != "[public true: 0 charges, 0 notes public false: 1 charges, 2 notes]" {
 		t.Error(got)
 	}
@@ -457,10 +458,10 @@ func TestHoldoutOrder(t *testing.T) {
 
 type watching struct {
 	engine.Engine
-	see func(*plan.Query)
+	see func(*tree.Query)
 }
 
-func (e watching) Run(c context.Context, q *plan.Query) (*engine.Result, error) {
+func (e watching) Run(c context.Context, q *tree.Query) (*engine.Result, error) {
 	e.see(q)
 	return e.Engine.Run(c, q)
 }
@@ -471,7 +472,7 @@ func TestHoldoutBoard(t *testing.T) {
 	w.now = func() time.Time { at = at.Add(time.Hour); return at }
 	ask := func(analyst, name, training string, right int) {
 		t.Helper()
-		if _, err := w.score(HoldoutQuestion{Analyst: analyst, Holdout: "trial", Predictions: guesses(right), Training: training, Name: name}); err != nil {
+		if _, err := w.score(api.HoldoutQuestion{Analyst: analyst, Holdout: "trial", Predictions: guesses(right), Training: training, Name: name}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -513,7 +514,7 @@ func TestHoldoutNeighbours(t *testing.T) {
 		r := w.record()
 		var out transcript
 		w.releaser.Record(func(c mech.Call) { out.calls = append(out.calls, c) })
-		for _, q := range []HoldoutQuestion{
+		for _, q := range []api.HoldoutQuestion{
 			trial(guesses(600), "1"), trial(guesses(600)[1:], "1"), trial(guesses(3), ""), trial(guesses(0), "0.9"), trial(guesses(900), "0.2"),
 			{Holdout: "named", Predictions: []string{"1", "0", "0"}, IDs: []string{"a", "b", "c"}, Training: "0.5"},
 			{Holdout: "named", Predictions: []string{"1", "0", "x"}, IDs: []string{"a", "b", "c"}, Training: "0.5"},
@@ -575,13 +576,13 @@ func TestHoldoutSteps(t *testing.T) {
 		if c.want < 0.4 {
 			claim = "1"
 		}
-		a := w.mustScore(HoldoutQuestion{Holdout: "rows", SQL: c.expression, Training: claim})
+		a := w.mustScore(api.HoldoutQuestion{Holdout: "rows", SQL: c.expression, Training: claim})
 		if score, _ := strconv.ParseFloat(a.Score, 64); !a.Spent || math.Abs(score-c.want) > 0.02 {
 			t.Errorf("%s: %+v, want %v", c.expression, a, c.want)
 		}
 	}
-	_, err := w.score(HoldoutQuestion{Holdout: "rows", SQL: "CASE WHEN smoker THEN 0.001 END", Training: "0"})
-	if !errors.As(err, new(*plan.Refusal)) || !strings.Contains(err.Error(), "multiples of 1/100") {
+	_, err := w.score(api.HoldoutQuestion{Holdout: "rows", SQL: "CASE WHEN smoker THEN 0.001 END", Training: "0"})
+	if !errors.As(err, new(*api.Refusal)) || !strings.Contains(err.Error(), "multiples of 1/100") {
 		t.Error(err)
 	}
 }
@@ -593,7 +594,7 @@ func TestHoldoutTogether(t *testing.T) {
 	scores := make([]string, 16)
 	for i := range scores {
 		all.Go(func() {
-			a, err := w.AskHoldout(ctx, HoldoutQuestion{Analyst: []string{"ana", "ben"}[i%2], Holdout: "trial", Predictions: guesses(0), Training: "1", Name: fmt.Sprint("model ", i/4)})
+			a, err := w.AskHoldout(ctx, api.HoldoutQuestion{Analyst: []string{"ana", "ben"}[i%2], Holdout: "trial", Predictions: guesses(0), Training: "1", Name: fmt.Sprint("model ", i/4)})
 			if err != nil {
 				t.Error(err)
 				return
@@ -616,7 +617,7 @@ func TestHoldoutTogether(t *testing.T) {
 	leave, err := w.flights.enter(ctx, w.onlyOpen())
 	w.check(err)
 	cancel()
-	if _, err := w.AskHoldout(stopped, HoldoutQuestion{Analyst: "ana", Holdout: "trial", Predictions: guesses(1), Training: "1"}); !errors.Is(err, context.Canceled) {
+	if _, err := w.AskHoldout(stopped, api.HoldoutQuestion{Analyst: "ana", Holdout: "trial", Predictions: guesses(1), Training: "1"}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 	leave()
@@ -658,7 +659,7 @@ func TestHoldoutNoteFails(t *testing.T) {
 		for _, written := range []bool{false, true} {
 			w := newHoldouts(t, plenty, nil)
 			w.Curator.ledger = &forgetful{Ledger: w.books, fails: fails, written: written}
-			q := HoldoutQuestion{Holdout: "trial", Predictions: guesses(0), Training: "1", Name: "model"}
+			q := api.HoldoutQuestion{Holdout: "trial", Predictions: guesses(0), Training: "1", Name: "model"}
 			if a, err := w.score(q); err == nil {
 				t.Errorf("note %d: %+v", fails, a)
 			}
@@ -695,7 +696,7 @@ func TestHoldoutTableNeighbours(t *testing.T) {
 			w.releaser.Record(func(c mech.Call) { calls = append(calls, c) })
 			for _, text := range questions {
 				for _, claim := range []string{"", "0.5"} {
-					a, err := w.score(HoldoutQuestion{Holdout: "rows", SQL: text, Training: claim})
+					a, err := w.score(api.HoldoutQuestion{Holdout: "rows", SQL: text, Training: claim})
 					if err != nil {
 						said = append(said, err.Error())
 						continue
@@ -734,7 +735,7 @@ func TestHoldoutRemembersSoMany(t *testing.T) {
 	}
 	for range 2 {
 		_, err := w.score(trial(guesses(590), "0.99"))
-		if !errors.As(err, new(*plan.Refusal)) || !strings.Contains(err.Error(), "has told 3 different scores") {
+		if !errors.As(err, new(*api.Refusal)) || !strings.Contains(err.Error(), "has told 3 different scores") {
 			t.Error(err)
 		}
 		if a := w.mustScore(trial(guesses(600), "0.99")); !a.Again {

@@ -7,16 +7,18 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/holdout"
+	"github.com/discreet-dp/discreet/internal/answers"
 )
 
 // answer says what a session answered.
-func (p *submission) answer(a *holdout.Answer) *HoldoutAnswer {
-	out := &HoldoutAnswer{
+func (p *submission) answer(a *holdout.Answer) *api.HoldoutAnswer {
+	out := &api.HoldoutAnswer{
 		Dataset: p.open.board.host.c.dataset.Name, Holdout: p.of.Name, Score: showScore(a.Score), Spent: a.Spent, Training: showScore(p.training),
-		Error: p.error(a.Spent), Confidence: round4(1 - p.beta), Left: a.Left, Free: a.Cost == dp.Cost{}, Again: a.Again, Cost: a.Cost,
-		Receipt: Receipt{Sequence: a.Receipt.Sequence, Hash: a.Receipt.Hash, Free: a.Cost == dp.Cost{}},
+		Error: p.error(a.Spent), Confidence: answers.SixDecimals(1 - p.beta), Left: a.Left, Free: a.Cost == dp.Cost{}, Again: a.Again, Cost: a.Cost,
+		Receipt: api.Receipt{Sequence: a.Receipt.Sequence, Hash: a.Receipt.Hash, Free: a.Cost == dp.Cost{}},
 	}
 	out.Notes = p.notes(out)
 	return out
@@ -31,7 +33,7 @@ func (p *submission) error(spent bool) float64 {
 }
 
 // notes are what a reader should know.
-func (p *submission) notes(a *HoldoutAnswer) []string {
+func (p *submission) notes(a *api.HoldoutAnswer) []string {
 	var out []string
 	probability := strconv.FormatFloat(a.Confidence, 'g', -1, 64)
 	if a.Spent {
@@ -61,20 +63,20 @@ func showScore(x *big.Rat) string {
 }
 
 // table is the answer as one of SQL: one row with the score.
-func (p *submission) table(a *HoldoutAnswer) *Answer {
+func (p *submission) table(a *api.HoldoutAnswer) *api.Answer {
 	half := a.Error
-	return &Answer{
+	return &api.Answer{
 		Columns: p.columns(), Rows: [][]any{{json.Number(a.Score)}}, Errors: [][]*float64{{&half}}, Confidence: a.Confidence,
-		Notes: a.Notes, Cost: a.Cost, Remaining: a.Remaining, Receipt: a.Receipt, Version: a.Version, Alerts: a.Alerts, MaxRows: 1, MaxGroups: 1,
+		Notes: a.Notes, Cost: a.Cost, Remaining: a.Remaining, Receipt: a.Receipt, Version: a.Version, Alerts: a.Alerts, Limits: api.Limits{MaxRows: 1, MaxGroups: 1},
 	}
 }
 
-func (p *submission) columns() []Column {
-	return []Column{{Name: p.query.Name, Kind: "real", Noisy: true, Approximate: true, Decimals: -1}}
+func (p *submission) columns() []api.Column {
+	return []api.Column{{Name: p.query.Name, Kind: "real", Noisy: true, Approximate: true, Decimals: -1}}
 }
 
 // explanation says what a score would cost and how exact it would be.
-func (p *submission) explanation(s holdout.Status) Inquiry {
+func (p *submission) explanation(s holdout.Status) api.Inquiry {
 	deviation, _ := p.of.Noise.Float64()
 	answered := p.open.tariff.Answered(p.beta)
 	why := fmt.Sprintf("Thresholdout: the score is compared with the training value %s. Where they are less than about %s apart the answer is the training value, which is then within %.4f of the mean over the holdout; "+
@@ -82,10 +84,10 @@ func (p *submission) explanation(s holdout.Status) Inquiry {
 	if s.Open {
 		why += ". A round is open, so this score is free"
 	}
-	return Inquiry{
-		Tables: []string{p.of.Table}, Keys: []KeyInquiry{}, Groups: 1, MaxRows: 1, MaxGroups: 1, Known: s.Known, Record: s.Receipt.Sequence,
+	return api.Inquiry{
+		Tables: []string{p.of.Table}, Keys: []api.KeyInquiry{}, Groups: 1, MaxRows: 1, MaxGroups: 1, Known: s.Known, Record: s.Receipt.Sequence,
 		Bounds: fmt.Sprintf("one person is one row, and counts with 0 to 1; scores are means over %d people", p.open.config.Size),
-		Measures: []Measurement{{
+		Measures: []api.Measurement{{
 			Measure: "holdout_mean(" + p.query.Describe() + ")", Mechanism: "thresholdout", Sensitivity: 1 / float64(p.open.config.Size), Norm: "l1",
 			Step: fmt.Sprintf("1/%d", p.open.config.Size*p.open.config.Steps), Deviation: deviation, Error: &answered, Why: why, Cost: p.open.tariff.Round,
 		}},

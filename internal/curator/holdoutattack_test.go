@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/api"
 )
 
 // attacker overfits a holdout: guesses at random, keeps what scores above one half, and lets the guesses vote (Blum, Hardt 2015). Labels are coins, so nobody can be right more
@@ -99,7 +99,7 @@ func TestHoldoutIsNotOverfitted(t *testing.T) {
 			g := a.guess()
 			answer, err := w.score(trial(texts(g), fmt.Sprint(claim)))
 			if err != nil {
-				if _, refused := err.(*plan.Refusal); !refused {
+				if _, refused := err.(*api.Refusal); !refused {
 					t.Fatal(err)
 				}
 				break

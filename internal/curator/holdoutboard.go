@@ -12,20 +12,9 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
-)
 
-// BoardLine is a score that was released, on the board of a holdout.
-type BoardLine struct {
-	Rank    int    `json:"rank"` // from 1; the same for the same score
-	Name    string `json:"name"`
-	Analyst string `json:"analyst"`
-	Score   string `json:"score"`
-	// Spent says that the score comes from the holdout; else it is what the analyst claimed, and the holdout confirmed it.
-	Spent bool `json:"spent"`
-	// Error is how far the mean over the holdout may be from the score, with a probability of 0.95.
-	Error float64   `json:"error"`
-	Time  time.Time `json:"time"`
-}
+	"github.com/discreet-dp/discreet/api"
+)
 
 // Limits of a board. Every line is a record of the ledger.
 const (
@@ -36,17 +25,17 @@ const (
 // boardName cleans a name: what is left is one line that moves no cursor and hides nothing.
 func boardName(text string) (string, error) {
 	if !utf8.ValidString(text) {
-		return "", refusal("write it in UTF-8", "the name for the board is no text")
+		return "", api.Refuse("write it in UTF-8", "the name for the board is no text")
 	}
 	if strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsGraphic(r) && !unicode.IsSpace(r) }) {
-		return "", refusal("write letters, digits and signs", "the name for the board has characters that cannot be seen")
+		return "", api.Refuse("write letters, digits and signs", "the name for the board has characters that cannot be seen")
 	}
 	name := strings.Join(strings.Fields(text), " ")
 	if n := utf8.RuneCountInString(name); n > maxBoardName {
-		return "", refusal(fmt.Sprintf("write at most %d", maxBoardName), "the name for the board has %d characters", n)
+		return "", api.Refuse(fmt.Sprintf("write at most %d", maxBoardName), "the name for the board has %d characters", n)
 	}
 	if name == "" && text != "" {
-		return "", refusal("write a name, or leave it out", "the name for the board is empty")
+		return "", api.Refuse("write a name, or leave it out", "the name for the board is empty")
 	}
 	return name, nil
 }
@@ -92,7 +81,7 @@ func (b *board) current(ctx context.Context) error {
 }
 
 // onBoard puts a score on the board, where it has a name. The score is in the session's journal by now, so where this fails the same question again is free, and tries again.
-func (c *Curator) onBoard(ctx context.Context, p *submission, a *HoldoutAnswer, q HoldoutQuestion) error {
+func (c *Curator) onBoard(ctx context.Context, p *submission, a *api.HoldoutAnswer, q api.HoldoutQuestion) error {
 	if p.name == "" {
 		return nil
 	}
@@ -130,12 +119,12 @@ func (c *Curator) onBoard(ctx context.Context, p *submission, a *HoldoutAnswer, 
 }
 
 // Board returns the board of a holdout as its data is now, the best score first. Of the scores that an analyst gave one name, the last stands. It is free, and looks at nothing that was not released.
-func (c *Curator) Board(ctx context.Context, name string) ([]BoardLine, error) {
-	h, err := c.holdout(HoldoutQuestion{Holdout: name})
+func (c *Curator) Board(ctx context.Context, name string) ([]api.BoardLine, error) {
+	h, err := c.holdout(api.HoldoutQuestion{Holdout: name})
 	if err != nil {
 		return nil, err
 	}
-	p := &submission{of: h, beta: 1 - Confidence}
+	p := &submission{of: h, beta: 1 - api.Confidence}
 	if err := c.openNamed(ctx, p); err != nil {
 		return nil, err
 	}
@@ -149,9 +138,9 @@ func (c *Curator) Board(ctx context.Context, name string) ([]BoardLine, error) {
 }
 
 // lines orders what stands on a board.
-func (p *submission) lines(entries []boardEntry) []BoardLine {
+func (p *submission) lines(entries []boardEntry) []api.BoardLine {
 	type line struct {
-		BoardLine
+		api.BoardLine
 		score *big.Rat
 	}
 	var all []line
@@ -163,11 +152,11 @@ func (p *submission) lines(entries []boardEntry) []BoardLine {
 			continue
 		}
 		seen[who] = true
-		all = append(all, line{BoardLine{Name: e.Name, Analyst: e.Analyst, Score: e.Score, Spent: e.Spent, Error: p.error(e.Spent), Time: e.Time}, score})
+		all = append(all, line{api.BoardLine{Name: e.Name, Analyst: e.Analyst, Score: e.Score, Spent: e.Spent, Error: p.error(e.Spent), Time: e.Time}, score})
 	}
 	slices.Reverse(all) // the earliest of equals first
 	slices.SortStableFunc(all, func(a, b line) int { return cmp.Or(b.score.Cmp(a.score), a.Time.Compare(b.Time)) })
-	out := make([]BoardLine, len(all))
+	out := make([]api.BoardLine, len(all))
 	for i, l := range all {
 		out[i] = l.BoardLine
 		out[i].Rank = i + 1

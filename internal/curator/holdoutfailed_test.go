@@ -3,6 +3,8 @@ package curator
 import (
 	"errors"
 	"testing"
+
+	"github.com/discreet-dp/discreet/api"
 )
 
 // A question of a holdout that failed ends it for who asked, until the release, and for nobody else.
@@ -12,14 +14,14 @@ func TestHoldoutFailedForOne(t *testing.T) {
 	working := w.Curator.engine
 	w.Curator.engine = failing{working}
 	ask := func(analyst, sql string) error {
-		_, err := w.score(HoldoutQuestion{Analyst: analyst, Holdout: "rows", SQL: sql, Training: "1"})
+		_, err := w.score(api.HoldoutQuestion{Analyst: analyst, Holdout: "rows", SQL: sql, Training: "1"})
 		return err
 	}
-	if err := ask("ana", "smoker"); !errors.Is(err, ErrHoldoutRun) {
+	if err := ask("ana", "smoker"); !errors.Is(err, api.ErrHoldoutRun) {
 		t.Fatal(err)
 	}
 	w.Curator.engine = working
-	if err := ask("ana", "age > 2"); !errors.Is(err, ErrHoldoutRun) {
+	if err := ask("ana", "age > 2"); !errors.Is(err, api.ErrHoldoutRun) {
 		t.Errorf("before the release: %v", err)
 	}
 	if err := ask("ben", "age > 3"); err != nil {

@@ -5,9 +5,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"strconv"
 	"sync"
 	"time"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/holdout"
 	"github.com/discreet-dp/discreet/internal/holdout/labels"
 	"github.com/discreet-dp/discreet/ledger"
@@ -104,7 +106,7 @@ func (o *openHoldout) asOf(key string, at time.Time) holdout.Status {
 func (c *Curator) labels(h *policy.Holdout) (*labels.Labels, error) {
 	all, err := c.store(h).Labels()
 	if err != nil {
-		return nil, ErrLabels
+		return nil, api.ErrLabels
 	}
 	return all, nil
 }
@@ -195,7 +197,7 @@ func (c *Curator) openHoldout(ctx context.Context, h *policy.Holdout, version le
 	}
 	tariff, err := holdout.Price(config)
 	if err != nil {
-		return nil, refusal("ask the owner to correct the policy", "the holdout %s cannot be opened: %v", quoted(h.Name), err)
+		return nil, api.Refuse("ask the owner to correct the policy", "the holdout %s cannot be opened: %v", strconv.Quote(h.Name), err)
 	}
 	// The journal is read once and for everybody, so it is read to its end whoever stops waiting.
 	s, err := holdout.Open(context.WithoutCancel(ctx), config, c.releaser, &host{c: c, id: id, version: version, apart: all != nil})

@@ -7,18 +7,21 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"strconv"
 	"strings"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/holdout/labels"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/policy"
 )
 
 func (p *submission) usedUp() error {
-	return refusal("scores that were told before are told again, free; for new ones the owner has to hold out fresh data", "the holdout %s is used up: all its %d answers have been given", quoted(p.of.Name), p.of.Answers)
+	return api.Refuse("scores that were told before are told again, free; for new ones the owner has to hold out fresh data", "the holdout %s is used up: all its %d answers have been given", strconv.Quote(p.of.Name), p.of.Answers)
 }
 
 // submission is a checked question to a holdout: everything but its answer, and all of it public.
@@ -30,19 +33,19 @@ type submission struct {
 	training *big.Rat
 	score    func(context.Context) (mech.Exact, error) // the exact sum, sealed
 	beta     float64
-	query    *plan.Holdout // of a table
+	query    *tree.Holdout // of a table
 	name     string        // on the board
 }
 
 // prepareHoldout does what costs nothing.
-func (c *Curator) prepareHoldout(ctx context.Context, q HoldoutQuestion) (*submission, error) {
+func (c *Curator) prepareHoldout(ctx context.Context, q api.HoldoutQuestion) (*submission, error) {
 	if err := c.admit(q.Analyst); err != nil {
 		return nil, err
 	}
-	p := &submission{beta: 1 - Confidence}
+	p := &submission{beta: 1 - api.Confidence}
 	if q.Confidence != 0 {
-		if !(q.Confidence >= leastConfidence && q.Confidence <= mostConfidence) {
-			return nil, refusal("", "a confidence is from %v to %v", leastConfidence, mostConfidence)
+		if !(q.Confidence >= api.LeastConfidence && q.Confidence <= api.MostConfidence) {
+			return nil, api.Refuse("", "a confidence is from %v to %v", api.LeastConfidence, api.MostConfidence)
 		}
 		p.beta = 1 - q.Confidence
 	}
@@ -64,16 +67,16 @@ func (c *Curator) prepareHoldout(ctx context.Context, q HoldoutQuestion) (*submi
 }
 
 // holdout finds the holdout that is asked.
-func (c *Curator) holdout(q HoldoutQuestion) (*policy.Holdout, error) {
+func (c *Curator) holdout(q api.HoldoutQuestion) (*policy.Holdout, error) {
 	names := c.dataset.HoldoutNames()
 	switch {
 	case len(names) == 0:
-		return nil, refusal("ask the owner for one in the policy", "the dataset %s has no holdout", c.dataset.Name)
+		return nil, api.Refuse("ask the owner for one in the policy", "the dataset %s has no holdout", c.dataset.Name)
 	case q.Holdout != "":
 		if h := c.dataset.Holdouts[q.Holdout]; h != nil {
 			return h, nil
 		}
-		return nil, refusal("name one of "+strings.Join(names, ", "), "there is no holdout %s", quoted(q.Holdout))
+		return nil, api.Refuse("name one of "+strings.Join(names, ", "), "there is no holdout %s", strconv.Quote(q.Holdout))
 	case len(names) == 1:
 		return c.dataset.Holdouts[names[0]], nil
 	case q.SQL != "" && isSelect(q.SQL):
@@ -83,7 +86,7 @@ func (c *Curator) holdout(q HoldoutQuestion) (*policy.Holdout, error) {
 		}
 		return h.Of, nil
 	}
-	return nil, refusal("name one of "+strings.Join(names, ", "), "the dataset %s has several holdouts", c.dataset.Name)
+	return nil, api.Refuse("name one of "+strings.Join(names, ", "), "the dataset %s has several holdouts", c.dataset.Name)
 }
 
 // trainingOf reads a training value; nil where there is none.
@@ -93,20 +96,20 @@ func trainingOf(text string) (*big.Rat, error) {
 	}
 	x, err := dp.ParseDecimal(text)
 	if err != nil || x.Sign() < 0 || x.Cmp(big.NewRat(1, 1)) > 0 {
-		return nil, refusal("write how well it does on your training data as a decimal number, such as 0.81", "the training value is not a number from 0 to 1")
+		return nil, api.Refuse("write how well it does on your training data as a decimal number, such as 0.81", "the training value is not a number from 0 to 1")
 	}
 	return x, nil
 }
 
-var errNoTraining = refusal("give it, such as 0.81: how well the same does on your training data", "the training value is missing")
+var errNoTraining = api.Refuse("give it, such as 0.81: how well the same does on your training data", "the training value is missing")
 
 // prepareLabels checks predictions.
-func (c *Curator) prepareLabels(ctx context.Context, p *submission, q HoldoutQuestion, given *big.Rat) error {
+func (c *Curator) prepareLabels(ctx context.Context, p *submission, q api.HoldoutQuestion, given *big.Rat) error {
 	switch {
 	case q.SQL != "":
-		return refusal("submit predictions", "the holdout %s has labels and no table, so it cannot be asked with SQL", quoted(p.of.Name))
+		return api.Refuse("submit predictions", "the holdout %s has labels and no table, so it cannot be asked with SQL", strconv.Quote(p.of.Name))
 	case len(q.Predictions) == 0:
-		return refusal("submit one for each row", "there are no predictions")
+		return api.Refuse("submit one for each row", "there are no predictions")
 	case given == nil:
 		return errNoTraining
 	}
@@ -117,7 +120,7 @@ func (c *Curator) prepareLabels(ctx context.Context, p *submission, q HoldoutQue
 	checked, err := all.Check(labels.Predictions{Values: q.Predictions, IDs: q.IDs})
 	var wrong *labels.PredictionsError
 	if errors.As(err, &wrong) {
-		return refusal(wrong.Instead, "%s", wrong.Problem)
+		return api.Refuse(wrong.Instead, "%s", wrong.Problem)
 	}
 	if err != nil {
 		return err
@@ -128,19 +131,19 @@ func (c *Curator) prepareLabels(ctx context.Context, p *submission, q HoldoutQue
 }
 
 // prepareTable checks an expression.
-func (c *Curator) prepareTable(ctx context.Context, p *submission, q HoldoutQuestion, given *big.Rat) error {
+func (c *Curator) prepareTable(ctx context.Context, p *submission, q api.HoldoutQuestion, given *big.Rat) error {
 	switch {
 	case len(q.Predictions) > 0 || len(q.IDs) > 0:
-		return refusal("ask with an expression over its columns, as in "+p.example(), "the holdout %s is the table %s, and takes no predictions", quoted(p.of.Name), quoted(p.of.Table))
+		return api.Refuse("ask with an expression over its columns, as in "+p.example(), "the holdout %s is the table %s, and takes no predictions", strconv.Quote(p.of.Name), strconv.Quote(p.of.Table))
 	case q.SQL == "":
-		return refusal("write for example "+p.example(), "there is no expression")
+		return api.Refuse("write for example "+p.example(), "there is no expression")
 	}
 	text, before := q.SQL, 0
 	if !isSelect(text) {
 		const opening = "SELECT holdout_mean("
 		text, before = opening+text+`) FROM "`+strings.ReplaceAll(p.of.Table, `"`, `""`)+`"`, len(opening)
 	}
-	h, err := plan.PrepareHoldout(c.dataset, text, p.of.Name, c.options(ctx, Settings{}))
+	h, err := plan.PrepareHoldout(c.dataset, text, p.of.Name, c.options(ctx, api.Settings{}))
 	if err != nil {
 		return inExpression(err, before, len(q.SQL))
 	}
@@ -148,7 +151,7 @@ func (c *Curator) prepareTable(ctx context.Context, p *submission, q HoldoutQues
 		return err
 	}
 	if h.Training != nil && given != nil && h.Training.Cmp(given) != 0 {
-		return refusal("leave one of them out", "the question has two training values, %s and %s", h.Training.RatString(), given.RatString())
+		return api.Refuse("leave one of them out", "the question has two training values, %s and %s", h.Training.RatString(), given.RatString())
 	}
 	if err := c.withinSteps(h); err != nil {
 		return err
@@ -168,7 +171,7 @@ func (c *Curator) prepareTable(ctx context.Context, p *submission, q HoldoutQues
 
 // inExpression moves the place of a refusal from the text that was made to the one that was given.
 func inExpression(err error, before, length int) error {
-	var r *plan.Refusal
+	var r *api.Refusal
 	if before > 0 && errors.As(err, &r) && r.Position >= 0 {
 		if r.Position -= before; r.Position < 0 || r.Position > length {
 			r.Position = -1
@@ -189,18 +192,18 @@ func (p *submission) example() string {
 }
 
 // withinSteps checks what the noise is calibrated to: one person moves the sum by at most the steps of a score of 1.
-func (c *Curator) withinSteps(h *plan.Holdout) error {
+func (c *Curator) withinSteps(h *tree.Holdout) error {
 	moves := h.Query.Sensitivity(h.Query.Measures[0], dp.L1).L1()
 	moves.Mul(moves, big.NewInt(h.Factor))
 	lo, _ := h.Query.Interval(h.Query.Measures[0])
 	if moves.Cmp(big.NewInt(h.Of.Steps)) > 0 || lo.Sign() < 0 {
-		return refusal("bring it between 0 and 1, as in greatest(0, least(1, x))", "one person can move this score further than the holdout's noise is for")
+		return api.Refuse("bring it between 0 and 1, as in greatest(0, least(1, x))", "one person can move this score further than the holdout's noise is for")
 	}
 	return nil
 }
 
 // onTraining computes the mean over the public table of training rows. It is told exactly, because it is about nobody.
-func (c *Curator) onTraining(ctx context.Context, h *plan.Holdout) (*big.Rat, error) {
+func (c *Curator) onTraining(ctx context.Context, h *tree.Holdout) (*big.Rat, error) {
 	if h.Train == nil {
 		return nil, errNoTraining
 	}
@@ -209,7 +212,7 @@ func (c *Curator) onTraining(ctx context.Context, h *plan.Holdout) (*big.Rat, er
 		return nil, err
 	}
 	if sums[1] == 0 {
-		return nil, refusal("give the training value", "the training table %s has no rows", quoted(h.Of.Train))
+		return nil, api.Refuse("give the training value", "the training table %s has no rows", strconv.Quote(h.Of.Train))
 	}
 	x := new(big.Rat).Mul(new(big.Rat).SetInt64(sums[0]), h.TrainStep)
 	return x.Quo(x, new(big.Rat).SetInt64(sums[1])), nil

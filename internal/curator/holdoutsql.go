@@ -3,36 +3,39 @@ package curator
 import (
 	"context"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/answers"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/pricing"
 )
 
 // Holdouts in SQL: SELECT holdout_mean(expression [, training]) FROM table goes to the holdout of the table, and not to the mechanisms of other questions.
 
 // asksHoldout reports whether a question goes to a holdout.
-func (c *Curator) asksHoldout(q Question) bool {
+func (c *Curator) asksHoldout(q api.Question) bool {
 	return plan.AsksHoldout(q.SQL)
 }
 
 // byHoldout is the question to the holdout. Its price is in the policy, so settings about a price are not used; that is said in the answer.
-func (c *Curator) byHoldout(q Question) (HoldoutQuestion, []string, error) {
-	s, err := q.settings()
+func (c *Curator) byHoldout(q api.Question) (api.HoldoutQuestion, []string, error) {
+	s, err := pricing.Settings(q)
 	if err != nil {
-		return HoldoutQuestion{}, nil, err
+		return api.HoldoutQuestion{}, nil, err
 	}
 	h, err := plan.PrepareHoldout(c.dataset, q.SQL, "", plan.Options{})
 	if err != nil {
-		return HoldoutQuestion{}, nil, err
+		return api.HoldoutQuestion{}, nil, err
 	}
 	var notes []string
 	if s.Epsilon > 0 || s.Error != nil || s.Mechanism != "" {
 		notes = append(notes, "the price and the noise of a holdout are in the policy: dp.epsilon, dp.error and dp.mechanism are not used here")
 	}
-	return HoldoutQuestion{Analyst: q.Analyst, Holdout: h.Of.Name, SQL: q.SQL, Confidence: s.confidence()}, notes, nil
+	return api.HoldoutQuestion{Analyst: q.Analyst, Holdout: h.Of.Name, SQL: q.SQL, Confidence: s.Level()}, notes, nil
 }
 
 // askHoldoutSQL answers a question in SQL.
-func (c *Curator) askHoldoutSQL(ctx context.Context, q Question) (*Answer, error) {
+func (c *Curator) askHoldoutSQL(ctx context.Context, q api.Question) (*api.Answer, error) {
 	if err := c.admit(q.Analyst); err != nil {
 		return nil, err
 	}
@@ -53,7 +56,7 @@ func (c *Curator) askHoldoutSQL(ctx context.Context, q Question) (*Answer, error
 }
 
 // describeHoldoutSQL says which column the answer has.
-func (c *Curator) describeHoldoutSQL(q Question) ([]Column, error) {
+func (c *Curator) describeHoldoutSQL(q api.Question) ([]api.Column, error) {
 	if err := c.admit(q.Analyst); err != nil {
 		return nil, err
 	}
@@ -69,7 +72,7 @@ func (c *Curator) describeHoldoutSQL(q Question) ([]Column, error) {
 }
 
 // explainHoldoutSQL prices a question in SQL. Of the holdout nothing is looked at.
-func (c *Curator) explainHoldoutSQL(ctx context.Context, q Question) (*Explanation, error) {
+func (c *Curator) explainHoldoutSQL(ctx context.Context, q api.Question) (*api.Explanation, error) {
 	if err := c.admit(q.Analyst); err != nil {
 		return nil, err
 	}
@@ -91,8 +94,8 @@ func (c *Curator) explainHoldoutSQL(ctx context.Context, q Question) (*Explanati
 		return nil, p.usedUp()
 	}
 	round := p.open.tariff.Round
-	e := &Explanation{
-		Neighbours: c.dataset.Neighbours.String(), Confidence: round4(1 - p.beta), Questions: []Inquiry{p.explanation(status)},
+	e := &api.Explanation{
+		Neighbours: c.dataset.Neighbours.String(), Confidence: answers.SixDecimals(1 - p.beta), Questions: []api.Inquiry{p.explanation(status)},
 		Split: "a round of tests and its one answer from the holdout share the price equally", Free: []string{"every score of a round that is paid for", "asking it again"},
 		Cost: round, Pay: round, Known: status.Known, Affordable: true,
 	}

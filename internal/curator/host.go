@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/internal/pricing"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/session"
 )
@@ -55,7 +57,7 @@ const sessionRequests = "session "
 // foreign refuses a request with a name that only sessions give.
 func foreign(request string) error {
 	if strings.HasPrefix(request, sessionRequests) {
-		return refusal("begin it with something else", "no request is called %q and more: such names are for sessions", sessionRequests)
+		return api.Refuse("begin it with something else", "no request is called %q and more: such names are for sessions", sessionRequests)
 	}
 	return nil
 }
@@ -100,7 +102,7 @@ func (h *host) Charge(ctx context.Context, charge session.Charge) (session.Recei
 		Dataset:     h.c.dataset.Name,
 		DataVersion: version.String(),
 		Query:       h.named("charge", charge.Name, charge.Mechanisms),
-		Mechanisms:  shorten(charge.Mechanisms, ledger.MaxMechanisms-96),
+		Mechanisms:  pricing.Shorten(charge.Mechanisms, ledger.MaxMechanisms-96),
 		Cost:        charge.Cost,
 	})
 	if err != nil {

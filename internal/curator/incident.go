@@ -5,39 +5,26 @@ import (
 	"errors"
 	"time"
 
-	"github.com/discreet-dp/discreet/engine"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/internal/engine"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/ledger"
 )
-
-// ErrTimeLimit is the cause of a context that ends because the owner's limit of time is reached. A question that it stops after the charge has failed: how long an engine takes can
-// depend on the data, and the owner chose that moment. A context that ends for any other cause was ended by whoever asked, or by the owner who ends the process; see [Curator.failed].
-var ErrTimeLimit = errors.New("the owner's limit of time is reached")
 
 // errPanic is what is left of a panic.
 var errPanic = errors.New("a panic")
 
-// Incident is a question that failed after its charge, as the owner is told of it.
-type Incident struct {
-	Analyst string         `json:"analyst"`
-	Dataset string         `json:"dataset"`
-	Charge  uint64         `json:"charge"` // the charge that paid for it; 0 where that was another's, or before
-	Failure ledger.Failure `json:"failure"`
-	// Closed says that the door is closed to the analyst by now.
-	Closed bool `json:"closed"`
-}
-
 // OnIncident says who is told of incidents, when they are on stable storage. It is set before the curator is used.
-func (c *Curator) OnIncident(tell func(Incident)) { c.tell = tell }
+func (c *Curator) OnIncident(tell func(api.Incident)) { c.tell = tell }
 
 // run asks the engine. A panic of it, or of what prints the question, is an error, of which nothing is left that could hold data.
-func (c *Curator) run(ctx context.Context, q *plan.Query) (r *engine.Result, err error) {
+func (c *Curator) run(ctx context.Context, q *tree.Query) (r *engine.Result, err error) {
 	defer caught(&err)
 	return c.engine.Run(ctx, q)
 }
 
 // fetch does the same for rows.
-func (c *Curator) fetch(ctx context.Context, t *plan.Table, into engine.Collector) (err error) {
+func (c *Curator) fetch(ctx context.Context, t *tree.Table, into engine.Collector) (err error) {
 	defer caught(&err)
 	return c.engine.Fetch(ctx, t, into)
 }
@@ -72,7 +59,7 @@ func (c *Curator) failed(ctx context.Context, analyst string, charge uint64, cau
 	}
 	if c.tell != nil {
 		door, err := c.ledger.Door(ctx, c.dataset.Name, analyst)
-		c.tell(Incident{Analyst: analyst, Dataset: c.dataset.Name, Charge: charge, Failure: failure, Closed: door.Closed || err != nil})
+		c.tell(api.Incident{Analyst: analyst, Dataset: c.dataset.Name, Charge: charge, Failure: failure, Closed: door.Closed || err != nil})
 	}
 	if !tell {
 		// Behind a closed door what fails and what does not are told the same.
@@ -89,7 +76,7 @@ func failureOf(ctx context.Context, cause error) (ledger.Failure, bool) {
 		return ledger.FailedPanic, true
 	case engine.HowOf(cause) == engine.Memory:
 		return ledger.FailedMemory, true
-	case stopped && errors.Is(context.Cause(ctx), ErrTimeLimit):
+	case stopped && errors.Is(context.Cause(ctx), api.ErrTimeLimit):
 		return ledger.FailedTime, true
 	case stopped && ctx.Err() != nil:
 		return "", false

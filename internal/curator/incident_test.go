@@ -11,8 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/discreet-dp/discreet/engine"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/internal/engine"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -63,12 +64,12 @@ func TestIncidentClosesTheDoor(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, plenty)
 			r := w.record()
-			var told []Incident
-			w.OnIncident(func(i Incident) { told = append(told, i) })
+			var told []api.Incident
+			w.OnIncident(func(i api.Incident) { told = append(told, i) })
 			known := byAge(10)
 			first := w.mustAsk(known)
 			r.before["run"] = c.fail
-			q := Question{Analyst: "ana", SQL: byAge(20), Request: "mine"}
+			q := api.Question{Analyst: "ana", SQL: byAge(20), Request: "mine"}
 			if _, err := w.Ask(ctx, q); err != ErrRun {
 				t.Fatalf("got %v", err)
 			}
@@ -85,10 +86,10 @@ func TestIncidentClosesTheDoor(t *testing.T) {
 				if _, err := w.ask(byAge(30)); !isShut(err) || strings.Contains(err.Error(), "Xanthippe") {
 					t.Errorf("a new question: %v", err)
 				}
-				if x, err := w.Explain(ctx, Question{Analyst: "ana", SQL: byAge(30)}); err != nil || !x.Closed {
+				if x, err := w.Explain(ctx, api.Question{Analyst: "ana", SQL: byAge(30)}); err != nil || !x.Closed {
 					t.Errorf("%+v %v", x, err)
 				}
-				if x, err := w.Explain(ctx, Question{Analyst: "ana", SQL: known}); err != nil || x.Closed || !x.Known {
+				if x, err := w.Explain(ctx, api.Question{Analyst: "ana", SQL: known}); err != nil || x.Closed || !x.Known {
 					t.Errorf("%+v %v", x, err)
 				}
 				if a := w.mustAsk(known); !a.Receipt.Free || fmt.Sprint(a.Rows) != fmt.Sprint(first.Rows) {
@@ -115,7 +116,7 @@ func TestIncidentClosesTheDoor(t *testing.T) {
 // Who does not wait has not failed, and an engine that fails by itself has, whoever cancels afterwards.
 func TestIncidentAndCancel(t *testing.T) {
 	stopped := &engine.Failure{How: engine.Stopped, Err: errors.New("x")}
-	cancel, own, limit := error(nil), context.DeadlineExceeded, fmt.Errorf("server: %w", ErrTimeLimit)
+	cancel, own, limit := error(nil), context.DeadlineExceeded, fmt.Errorf("server: %w", api.ErrTimeLimit)
 	for name, c := range map[string]struct {
 		cause, err error
 		want       []string
@@ -140,7 +141,7 @@ func TestIncidentAndCancel(t *testing.T) {
 				end(c.cause)
 				return c.err
 			}
-			if _, err := w.Ask(asked, Question{Analyst: "ana", SQL: patients, Request: "r"}); err != ErrRun {
+			if _, err := w.Ask(asked, api.Question{Analyst: "ana", SQL: patients, Request: "r"}); err != ErrRun {
 				t.Errorf("got %v", err)
 			}
 			w.wantIncidents(c.want...)
@@ -153,7 +154,7 @@ func TestIncidentInterrupted(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the questions take seconds")
 	}
-	for _, cause := range []error{nil, ErrTimeLimit} {
+	for _, cause := range []error{nil, api.ErrTimeLimit} {
 		w := heavy(t)
 		r := w.record()
 		waiting, cancel := context.WithCancelCause(ctx)
@@ -162,7 +163,7 @@ func TestIncidentInterrupted(t *testing.T) {
 			return nil
 		}
 		const slow = "SELECT COUNT(*) FROM people WHERE s LIKE '%0%a%b%c%d%1%e%f%0%1%2%3%4%5%6%7%8%9%' OR s LIKE '%1%a%b%c%d%1%e%f%0%1%2%3%4%5%6%7%8%9%'"
-		if _, err := w.Ask(waiting, Question{Analyst: "ana", SQL: slow, Request: "slow"}); err != ErrRun {
+		if _, err := w.Ask(waiting, api.Question{Analyst: "ana", SQL: slow, Request: "slow"}); err != ErrRun {
 			t.Fatal(err)
 		}
 		if cause == nil {
@@ -179,7 +180,7 @@ type telling struct {
 	db *sql.DB
 }
 
-func (e telling) Run(ctx context.Context, q *plan.Query) (*engine.Result, error) {
+func (e telling) Run(ctx context.Context, q *tree.Query) (*engine.Result, error) {
 	var n int64
 	if err := e.db.QueryRowContext(ctx, "SELECT COALESCE(SUM(CAST(town AS INTEGER)), 0) FROM people WHERE town = 'Zz9'").Scan(&n); err != nil {
 		return nil, err
@@ -305,7 +306,7 @@ func TestIncidentSessions(t *testing.T) {
 		r := w.record()
 		s, other := w.sparse(nil), w.sparse(nil)
 		r.before["run"] = func() error { panic("a cause") }
-		if _, err := s.Ask(ctx, patients, "1"); err != ErrSessionRun {
+		if _, err := s.Ask(ctx, patients, "1"); err != api.ErrSessionRun {
 			t.Error(err)
 		}
 		delete(r.before, "run")
@@ -325,7 +326,7 @@ func TestIncidentSessions(t *testing.T) {
 		w := streamWorld(t, plenty, "")
 		r := w.record()
 		r.before["run"] = broken
-		q := StreamQuestion{Analyst: "ana", SQL: "sex = 'F'"}
+		q := api.StreamQuestion{Analyst: "ana", SQL: "sex = 'F'"}
 		if _, err := w.AskStream(ctx, q); err != ErrRun {
 			t.Error(err)
 		}
@@ -349,16 +350,16 @@ func TestIncidentSessions(t *testing.T) {
 	})
 	t.Run("holdout", func(t *testing.T) {
 		w := newHoldouts(t, plenty, nil)
-		q := HoldoutQuestion{Holdout: "rows", SQL: "age >= 0", Training: "1"}
+		q := api.HoldoutQuestion{Holdout: "rows", SQL: "age >= 0", Training: "1"}
 		w.mustScore(q) // pays for the round
 		working := w.Curator.engine
 		w.Curator.engine = failing{working}
-		if _, err := w.score(HoldoutQuestion{Holdout: "rows", SQL: "smoker", Training: "1"}); err != ErrHoldoutRun {
+		if _, err := w.score(api.HoldoutQuestion{Holdout: "rows", SQL: "smoker", Training: "1"}); err != api.ErrHoldoutRun {
 			t.Error(err)
 		}
 		w.Curator.engine = working
 		w.wantIncidents("ana error")
-		if _, err := w.score(HoldoutQuestion{Holdout: "rows", SQL: "age > 3", Training: "1"}); !isShut(err) {
+		if _, err := w.score(api.HoldoutQuestion{Holdout: "rows", SQL: "age > 3", Training: "1"}); !isShut(err) {
 			t.Error(err)
 		}
 		if a := w.mustScore(q); !a.Again {
@@ -370,7 +371,7 @@ func TestIncidentSessions(t *testing.T) {
 		r := w.record()
 		r.before["fetch"] = broken
 		q := smokers("0.4")
-		if _, err := w.Train(ctx, q, nil); err != ErrTraining {
+		if _, err := w.Train(ctx, q, nil); err != api.ErrTraining {
 			t.Error(err)
 		}
 		delete(r.before, "fetch")

@@ -12,6 +12,7 @@ import (
 
 	_ "github.com/duckdb/duckdb-go/v2"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
 	"github.com/discreet-dp/discreet/policy"
@@ -64,7 +65,7 @@ func TestInterrupted(t *testing.T) {
 		like = append(like, fmt.Sprintf("s LIKE '%%%x%%a%%b%%c%%d%%%x%%e%%f%%0%%1%%2%%3%%4%%5%%6%%7%%8%%9%%'", i, 15-i))
 	}
 	for i, table := range []string{"people", "calls"} {
-		q := Question{Analyst: "ana", SQL: "SELECT COUNT(*) FROM " + table + " WHERE " + strings.Join(like, " OR "), Request: "slow " + table}
+		q := api.Question{Analyst: "ana", SQL: "SELECT COUNT(*) FROM " + table + " WHERE " + strings.Join(like, " OR "), Request: "slow " + table}
 		waiting, cancel := context.WithCancel(ctx)
 		r.before["run"] = func() error {
 			time.AfterFunc(50*time.Millisecond, cancel) // when DuckDB is at work

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/internal/pricing"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -31,18 +31,18 @@ func TestLeastPrice(t *testing.T) {
 			if w.records() != records {
 				t.Errorf("%s: %.60s: something was charged", budget, sql)
 			}
-			if _, err := w.Explain(ctx, Question{Analyst: "ana", SQL: sql, Epsilon: amount("1e-9")}); err == nil {
+			if _, err := w.Explain(ctx, api.Question{Analyst: "ana", SQL: sql, Epsilon: amount("1e-9")}); err == nil {
 				t.Errorf("%s: %.60s: it was explained", budget, sql)
 			}
-			if _, err := w.prepare(ctx, Question{Analyst: "ana", SQL: sql, Epsilon: amount(found[1])}); err != nil {
+			if _, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: sql, Epsilon: amount(found[1])}); err != nil {
 				t.Errorf("%s: %.60s: advised %s, and then: %v", budget, sql, found[1], err)
 			}
 			less := amount(found[1])
 			less -= less>>20 + 3
-			if _, err := w.prepare(ctx, Question{Analyst: "ana", SQL: sql, Epsilon: less}); err == nil {
+			if _, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: sql, Epsilon: less}); err == nil {
 				t.Errorf("%s: %.60s: less than %s is enough", budget, sql, found[1])
 			}
-			if _, err := w.prepare(ctx, Question{Analyst: "ana", SQL: sql}); err != nil {
+			if _, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: sql}); err != nil {
 				t.Errorf("%s: %.60s: the default is too little: %v", budget, sql, err)
 			}
 		}
@@ -56,7 +56,7 @@ func TestLeastPriceOfParts(t *testing.T) {
 	}
 	for _, budget := range []string{pure, concentrated} {
 		w := newWorld(t, budget)
-		least := currency{w.dataset.Budget.Pure()}.amount(w.dataset.Budget.MinEpsilon)
+		least := pricing.Currency{Pure: w.dataset.Budget.Pure()}.Amount(w.dataset.Budget.MinEpsilon)
 		sql := byAge(1)
 		for i := 2; i <= 16; i++ {
 			sql += " UNION ALL " + byAge(i)
@@ -83,20 +83,7 @@ func TestLeastPriceOfAnError(t *testing.T) {
 	for _, budget := range []string{pure, concentrated, plenty, rich} {
 		w := newWorld(t, budget)
 		for _, sql := range []string{"SELECT COUNT(*), SUM(age) FROM patients", byAge(1) + " UNION ALL " + byAge(2), "SELECT sex, COUNT(*) FROM patients GROUP BY sex"} {
-			q := Question{Analyst: "ana", SQL: sql, Settings: Settings{Error: big.NewRat(1e15, 1)}, Request: request()}
-			p, err := w.prepare(ctx, q)
-			w.check(err)
-			least := p.least(w.dataset.Budget)
-			if p.epsilon != least || !p.raised {
-				t.Errorf("%s: %s: epsilon %v, and the least is %v", budget, sql, p.epsilon, least)
-			}
-			want, got := p.currency.amount(least), cost(p.buys).Rho
-			if p.currency.pure {
-				got = cost(p.buys).Epsilon
-			}
-			if got > want || got < want-want/1000-10 {
-				t.Errorf("%s: %s: it costs %d units, and the least is %d", budget, sql, got, want)
-			}
+			q := api.Question{Analyst: "ana", SQL: sql, Settings: api.Settings{Error: big.NewRat(1e15, 1)}, Request: request()}
 			e, err := w.Explain(ctx, q)
 			w.check(err)
 			if !strings.Contains(e.Split, "more exact") {
@@ -108,38 +95,12 @@ func TestLeastPriceOfAnError(t *testing.T) {
 	}
 }
 
-// Shares that are raised add up to what is paid at most, and none gets smaller, whatever their sizes.
-func TestRaise(t *testing.T) {
-	for _, c := range [][]dp.Amount{{1}, {1, 1, 1}, {1, 1 << 45}, {100 * dp.One, 100 * dp.One}, {7, 11, 13}} {
-		total := dp.Amount(0)
-		for _, s := range c {
-			total += s
-		}
-		for _, to := range []dp.Amount{total, total + 1, 3 * total, 100 * dp.One * 100} {
-			if to < total {
-				continue
-			}
-			all := [][]dp.Amount{append([]dp.Amount{}, c...)}
-			raise(all, total, to)
-			sum := dp.Amount(0)
-			for i, s := range all[0] {
-				if sum += s; s < c[i] {
-					t.Errorf("%v to %d: %v", c, to, all)
-				}
-			}
-			if sum > to || sum+dp.Amount(len(c)) <= to {
-				t.Errorf("%v to %d: %v", c, to, all)
-			}
-		}
-	}
-}
-
 // A sparse session has the same least price.
 func TestLeastPriceOfASession(t *testing.T) {
 	for _, budget := range []string{pure, concentrated} {
 		w := newWorld(t, budget)
 		records := w.records()
-		q := SparseQuestion{Analyst: "ana", Above: 1, Sensitivity: 1, Epsilon: w.dataset.Budget.MinEpsilon - 1, Request: request()}
+		q := api.SparseQuestion{Analyst: "ana", Above: 1, Sensitivity: 1, Epsilon: w.dataset.Budget.MinEpsilon - 1, Request: request()}
 		_, err := w.OpenSparse(ctx, q)
 		if found := leastAdvised.FindStringSubmatch(plainly(err)); found == nil || amount(found[1]) != w.dataset.Budget.MinEpsilon {
 			t.Errorf("%s: %v", budget, err)
@@ -167,7 +128,7 @@ func TestNothingLeftForAQuestion(t *testing.T) {
 
 // plainly is a refusal's text, or nothing.
 func plainly(err error) string {
-	var r *plan.Refusal
+	var r *api.Refusal
 	if !errors.As(err, &r) {
 		return ""
 	}

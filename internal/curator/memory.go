@@ -5,7 +5,9 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/answers"
+	"github.com/discreet-dp/discreet/internal/plan/cells"
+	"github.com/discreet-dp/discreet/internal/pricing"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -53,7 +55,7 @@ type storedKey struct {
 var errMemory = errors.New("an answer in the ledger cannot be read; was it written by another version of discreet?")
 
 // encode writes what was released for purchases, and where each is found by others.
-func encode(buys []*purchase, all []*released, places [][]string) ([]byte, error) {
+func encode(buys []*pricing.Purchase, all []*answers.Released, places [][]string) ([]byte, error) {
 	m := memory{memoryVersion, map[string]stored{}}
 	for i, b := range buys {
 		r := all[i]
@@ -63,30 +65,30 @@ func encode(buys []*purchase, all []*released, places [][]string) ([]byte, error
 		}
 		if len(places[i]) > 0 {
 			s.Places = places[i]
-			for k, measure := range b.query.Measures {
-				s.Names, s.Noise = append(s.Names, measure.Name()), append(s.Noise, storedNoiseOf(b.noise[k]))
+			for k, measure := range b.Query.Measures {
+				s.Names, s.Noise = append(s.Names, measure.Name()), append(s.Noise, storedNoiseOf(b.Noise[k]))
 			}
-			if _, cells, ok := b.cellKeys(); ok {
+			if _, cells, ok := cellKeys(b); ok {
 				s.Cells = cells
 			}
 		}
-		m.Purchases[b.hash()] = s
+		m.Purchases[b.Hash()] = s
 	}
 	return json.Marshal(m)
 }
 
 // cellKeys are the keys of the groups as they are written, where others can be made of the groups.
-func (b *purchase) cellKeys() (family string, cells []storedCells, ok bool) {
-	family, keys, ok := b.query.Cells()
+func cellKeys(b *pricing.Purchase) (family string, stored []storedCells, ok bool) {
+	family, keys, ok := cells.Family(b.Query)
 	if !ok {
 		return "", nil, false
 	}
-	cells = []storedCells{}
+	stored = []storedCells{}
 	for _, k := range keys {
-		cells = append(cells, storedCells{k.Name, storedKeys(k.Values), k.Whole, k.Complete})
+		stored = append(stored, storedCells{k.Name, storedKeys(k.Values), k.Whole, k.Complete})
 	}
-	text, err := json.Marshal(cells)
-	return family, cells, err == nil && len(text) <= maxCellText
+	text, err := json.Marshal(stored)
+	return family, stored, err == nil && len(text) <= maxCellText
 }
 
 // decodeSource finds what is in a place.
@@ -112,10 +114,10 @@ func decodeSource(text []byte, place string) (*source, error) {
 		}
 		groups := 1
 		if s.Cells != nil {
-			out.cells = []plan.CellKey{}
+			out.cells = []cells.Key{}
 		}
 		for _, k := range s.Cells {
-			out.cells = append(out.cells, plan.CellKey{Name: k.Name, Values: values(k.Values), Whole: k.Whole, Complete: k.Complete})
+			out.cells = append(out.cells, cells.Key{Name: k.Name, Values: values(k.Values), Whole: k.Whole, Complete: k.Complete})
 			groups *= len(k.Values)
 		}
 		for _, v := range s.Measures {
@@ -137,28 +139,28 @@ func values(keys []storedKey) []policy.Value {
 }
 
 // decode finds a purchase in what was kept. What is not of the shape that the question has is not read.
-func (b *purchase) decode(text []byte) (*released, error) {
+func decode(b *pricing.Purchase, text []byte) (*answers.Released, error) {
 	var m memory
 	if err := json.Unmarshal(text, &m); err != nil || m.Version != memoryVersion {
 		return nil, errMemory
 	}
-	s, ok := m.Purchases[b.hash()]
+	s, ok := m.Purchases[b.Hash()]
 	if !ok {
 		return nil, errMemory
 	}
-	r := &released{Measures: s.Measures, Quantiles: s.Quantiles, Dropped: s.Dropped, Chosen: s.Chosen}
+	r := &answers.Released{Measures: s.Measures, Quantiles: s.Quantiles, Dropped: s.Dropped, Chosen: s.Chosen}
 	for _, k := range s.Keys {
 		r.Keys = append(r.Keys, values(k))
 	}
-	if !b.shaped(r) {
+	if !shaped(b, r) {
 		return nil, errMemory
 	}
 	return r, nil
 }
 
 // shaped reports whether a released has the shape of the purchase.
-func (b *purchase) shaped(r *released) bool {
-	q := b.query
+func shaped(b *pricing.Purchase, r *answers.Released) bool {
+	q := b.Query
 	if q.Choice != nil {
 		ok := len(r.Chosen) == q.Choice.K
 		seen := map[int]bool{}

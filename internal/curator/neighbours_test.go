@@ -9,11 +9,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/exact"
 	"github.com/discreet-dp/discreet/internal/hospital"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/mech"
 )
@@ -22,7 +23,7 @@ import (
 // and what the releaser was asked to do.
 type outcome struct {
 	err     string
-	answer  *Answer
+	answer  *api.Answer
 	charges []ledger.Charge
 	calls   []mech.Call
 	noisy   [][]int64 // the vectors of counts and sums, in the order in which they were released
@@ -39,10 +40,10 @@ func (w *world) replay(r *recorder, text string) outcome {
 	}
 	o.answer, o.charges = a, r.charges
 	if len(r.kept) > 0 {
-		p, err := w.prepare(ctx, Question{Analyst: "ana", SQL: text})
+		p, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: text})
 		w.check(err)
-		for _, b := range p.buys {
-			if got, err := b.decode(r.kept[0]); err == nil {
+		for _, b := range p.Purchases {
+			if got, err := decode(b, r.kept[0]); err == nil {
 				for _, v := range got.Measures {
 					if v != nil {
 						o.noisy = append(o.noisy, v)
@@ -103,7 +104,7 @@ func sameNoise(c, d mech.Call, x, y []int64) error {
 	return nil
 }
 
-func compareAnswers(a, b *Answer) error {
+func compareAnswers(a, b *api.Answer) error {
 	if !slices.Equal(a.Columns, b.Columns) || a.Cost != b.Cost || a.Remaining != b.Remaining || a.Receipt.Sequence != b.Receipt.Sequence || a.Receipt.Free != b.Receipt.Free || a.Version != b.Version || !slices.Equal(a.Notes, b.Notes) {
 		return fmt.Errorf("%v %v %v %v against %v %v %v %v", a.Columns, a.Cost, a.Remaining, a.Receipt, b.Columns, b.Cost, b.Remaining, b.Receipt)
 	}
@@ -112,8 +113,8 @@ func compareAnswers(a, b *Answer) error {
 
 // sameRows compares keys and their order, for questions whose rows do not depend on
 // noisy values.
-func sameRows(text string, a, b *Answer) error {
-	if a == nil || contains(text, "HAVING") || contains(text, "ORDER BY") || a.Errors == nil || slices.ContainsFunc(a.Columns, func(c Column) bool { return c.Approximate && c.Decimals >= 0 }) {
+func sameRows(text string, a, b *api.Answer) error {
+	if a == nil || contains(text, "HAVING") || contains(text, "ORDER BY") || a.Errors == nil || slices.ContainsFunc(a.Columns, func(c api.Column) bool { return c.Approximate && c.Decimals >= 0 }) {
 		return nil
 	}
 	if len(a.Rows) != len(b.Rows) {
@@ -256,7 +257,7 @@ type planted struct {
 	run func(r *engine.Result) (*engine.Result, error)
 }
 
-func (p planted) Run(ctx context.Context, q *plan.Query) (*engine.Result, error) {
+func (p planted) Run(ctx context.Context, q *tree.Query) (*engine.Result, error) {
 	r, err := p.Engine.Run(ctx, q)
 	if err != nil {
 		return nil, err
@@ -325,7 +326,7 @@ func TestPriceDependsOnTextAndPolicyAlone(t *testing.T) {
 	p := newPair(t, hospital.Dataset("hospital", "data", rich), h, h.Without(hospital.Target))
 	nothing := New(p.a.dataset, nil, nil, nil)
 	for _, text := range questions {
-		q := Question{Analyst: "ana", SQL: text, Request: request()}
+		q := api.Question{Analyst: "ana", SQL: text, Request: request()}
 		a, err := p.a.Explain(ctx, q)
 		p.a.check(err)
 		b, err := p.b.Explain(ctx, q)
@@ -336,7 +337,7 @@ func TestPriceDependsOnTextAndPolicyAlone(t *testing.T) {
 		p.a.check(err)
 		y, err := json.Marshal(b)
 		p.b.check(err)
-		if string(x) != string(y) || a.Cost != priced.tag(priced.buys) {
+		if string(x) != string(y) || a.Cost != priced.Tag(priced.Purchases) {
 			t.Errorf("%s: %s against %s", text, x, y)
 		}
 	}

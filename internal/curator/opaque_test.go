@@ -11,9 +11,9 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/exact"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/mech"
 )
 
@@ -23,7 +23,7 @@ const secret = 987_654_321
 // marked is an engine whose every exact value is the secret.
 type marked struct{ engine.Engine }
 
-func (m marked) Run(_ context.Context, q *plan.Query) (*engine.Result, error) {
+func (m marked) Run(_ context.Context, q *tree.Query) (*engine.Result, error) {
 	out := make([]exact.Vector, len(q.Measures))
 	for i := range out {
 		v := make([]int64, q.Groups())
@@ -103,7 +103,7 @@ func TestNothingShowsExactValues(t *testing.T) {
 // talkative is an engine whose errors hold data, as no engine's may.
 type talkative struct{ engine.Engine }
 
-func (talkative) Run(context.Context, *plan.Query) (*engine.Result, error) {
+func (talkative) Run(context.Context, *tree.Query) (*engine.Result, error) {
 	return nil, fmt.Errorf("cannot cast %d", secret)
 }
 

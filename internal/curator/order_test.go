@@ -9,9 +9,9 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/ledger/sqlite"
-	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -79,7 +79,7 @@ func TestCancelled(t *testing.T) {
 	r := w.record()
 	cancelled, cancel := context.WithCancel(ctx)
 	r.before["run"] = func() error { cancel(); return nil }
-	q := Question{Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients", Request: "once"}
+	q := api.Question{Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients", Request: "once"}
 	if _, err := w.Ask(cancelled, q); err != ErrRun {
 		t.Errorf("got %v; want ErrRun", err)
 	}
@@ -108,7 +108,7 @@ func TestCancelledWhileKeeping(t *testing.T) {
 	cancelled, cancel := context.WithCancel(ctx)
 	r.before["keep"] = func() error { cancel(); return nil }
 	const text = "SELECT COUNT(*) FROM patients"
-	if _, err := w.Ask(cancelled, Question{Analyst: "ana", SQL: text, Request: request()}); err == nil {
+	if _, err := w.Ask(cancelled, api.Question{Analyst: "ana", SQL: text, Request: request()}); err == nil {
 		t.Error("the context ended, and nobody said so")
 	}
 	if a := w.mustAsk(text); !a.Receipt.Free {
@@ -164,7 +164,7 @@ func TestKeepFails(t *testing.T) {
 func TestRefusedTouchesNothing(t *testing.T) {
 	w := newWorld(t, pure)
 	r := w.record()
-	for _, q := range []Question{
+	for _, q := range []api.Question{
 		{Analyst: "ana", SQL: "SELECT * FROM patients"},
 		{Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients", Epsilon: dp.One + 1},
 		{Analyst: "ana", SQL: "SELECT COUNT(*), COUNT(age), SUM(age) FROM patients", Epsilon: 2},
@@ -175,7 +175,7 @@ func TestRefusedTouchesNothing(t *testing.T) {
 		{Analyst: "ana", SQL: wide(200)},
 	} {
 		q.Request = request()
-		var refusal *plan.Refusal
+		var refusal *api.Refusal
 		if _, err := w.Ask(ctx, q); !errors.As(err, &refusal) {
 			t.Errorf("%.60s: got %v; want a Refusal", q.SQL, err)
 		}
@@ -192,7 +192,7 @@ func TestRefusedTouchesNothing(t *testing.T) {
 func TestExplain(t *testing.T) {
 	w := newWorld(t, pure)
 	r := w.record()
-	q := Question{Analyst: "ana", SQL: "SELECT sex, AVG(age) FROM patients GROUP BY sex", Request: request()}
+	q := api.Question{Analyst: "ana", SQL: "SELECT sex, AVG(age) FROM patients GROUP BY sex", Request: request()}
 	before, err := w.Explain(ctx, q)
 	w.check(err)
 	if got := r.take(); slices.Contains(got, "run") || slices.Contains(got, "charge") || slices.Contains(got, "keep") {

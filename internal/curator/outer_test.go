@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -51,11 +51,11 @@ func TestAroundIsCheckedFirst(t *testing.T) {
 		"SELECT * FROM (" + bySex + ") AS t, released_7",
 		"SELECT random() FROM (" + bySex + ") AS t",
 	} {
-		var refused *plan.Refusal
+		var refused *api.Refusal
 		if _, err := w.ask(sql); !errors.As(err, &refused) {
 			t.Errorf("%s: %v", sql, err)
 		}
-		if _, err := w.Explain(ctx, Question{Analyst: "ana", SQL: sql}); !errors.As(err, &refused) {
+		if _, err := w.Explain(ctx, api.Question{Analyst: "ana", SQL: sql}); !errors.As(err, &refused) {
 			t.Errorf("explain %s: %v", sql, err)
 		}
 	}
@@ -77,7 +77,7 @@ func TestSeveralQuestions(t *testing.T) {
 		if len(r.charges) != 1 || a.Cost.Epsilon != amount("0.1") && a.Cost.Epsilon != amount("0.1")-1 || r.charges[0].Cost.Rho != w.spent().Rho {
 			t.Errorf("charged %v; cost %v", r.charges, a.Cost)
 		}
-		same := func(sql string, free bool) *Answer {
+		same := func(sql string, free bool) *api.Answer {
 			t.Helper()
 			got, err := w.ask(sql)
 			w.check(err)
@@ -93,7 +93,7 @@ func TestSeveralQuestions(t *testing.T) {
 		}
 		// Two of which one is known: half is paid.
 		const other = "SELECT * FROM (SELECT COUNT(*) AS n FROM patients) AS a, (SELECT SUM(cost) AS s FROM visits) AS b"
-		e, err := w.Explain(ctx, Question{Analyst: "ana", SQL: other})
+		e, err := w.Explain(ctx, api.Question{Analyst: "ana", SQL: other})
 		w.check(err)
 		if len(e.Questions) != 2 || !e.Questions[0].Known || e.Questions[1].Known || e.Known || e.Pay.Rho >= e.Cost.Rho {
 			t.Errorf("explained as %+v", e)
@@ -133,7 +133,7 @@ func TestAroundFailsLate(t *testing.T) {
 	w := newWorld(t, plenty)
 	const sql = "SELECT CAST(n + 9e18 AS integer) FROM (SELECT COUNT(*) AS n FROM patients) AS t"
 	_, err := w.ask(sql)
-	if refused := new(plan.Refusal); errors.As(err, &refused) {
+	if refused := new(api.Refusal); errors.As(err, &refused) {
 		t.Skipf("refused before: %v", err)
 	}
 	if err == nil || !contains(err.Error(), "stay free") {

@@ -8,9 +8,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/answers"
 	"github.com/discreet-dp/discreet/internal/hospital"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/pricing"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/mech"
 )
@@ -34,7 +36,7 @@ func TestPrivateKeys(t *testing.T) {
 	w := privately(t, 2000, amount("1e-4"), amount("1e-6"))
 	r := w.record()
 	const text = "SELECT ward, COUNT(*), AVG(cost), MEDIAN(cost) FROM visits GROUP BY ward"
-	ask := func(sql string) *Answer {
+	ask := func(sql string) *api.Answer {
 		a, err := w.askAs("ana", sql, dp.One)
 		w.check(err)
 		return a
@@ -85,13 +87,13 @@ func TestPrivateKeys(t *testing.T) {
 // What cannot be paid for in delta is refused, and spends nothing.
 func TestPrivateKeysAreRefused(t *testing.T) {
 	const text = "SELECT ward, COUNT(*) FROM visits GROUP BY ward"
-	var refused *plan.Refusal
+	var refused *api.Refusal
 	w := privately(t, 50, 0, 0)
 	if _, err := w.ask(text); !errors.As(err, &refused) {
 		t.Errorf("without a delta: %v", err)
 	}
 	w = privately(t, 50, amount("1e-6"), amount("6e-7"))
-	if _, err := w.Ask(ctx, Question{Analyst: "ana", SQL: text, Settings: Settings{Delta: amount("2e-6")}, Request: request()}); !errors.As(err, &refused) {
+	if _, err := w.Ask(ctx, api.Question{Analyst: "ana", SQL: text, Settings: api.Settings{Delta: amount("2e-6")}, Request: request()}); !errors.As(err, &refused) {
 		t.Errorf("with too much delta: %v", err)
 	}
 	w.mustAsk(text)
@@ -109,14 +111,14 @@ func TestPrivateKeysAreRefused(t *testing.T) {
 }
 
 // shown returns in what part of the releases the attic is shown.
-func (w *world) attic(p *priced, n int) float64 {
+func (w *world) attic(p *pricing.Priced, n int) float64 {
 	w.t.Helper()
-	b := p.buys[0]
-	exactly, err := w.data.Run(ctx, b.query)
+	b := p.Purchases[0]
+	exactly, err := w.data.Run(ctx, b.Query)
 	w.check(err)
 	hits := 0
 	for range n {
-		r, err := w.Curator.release(b, exactly, maxBytes)
+		r, err := w.Curator.release(b, exactly, pricing.MaxBytes)
 		w.check(err)
 		for _, k := range r.Keys {
 			if k[0].Text == "attic" {
@@ -146,31 +148,31 @@ func TestKeyOfOnePerson(t *testing.T) {
 		{"SELECT DISTINCT ward FROM visits", 0, "threshold"},
 		{"SELECT DISTINCT ward FROM visits WHERE ward = 'attic' OR cost > 800", 1, "selection"},
 	} {
-		p, err := w.prepare(ctx, Question{Analyst: "ana", SQL: c.sql, Epsilon: dp.One, Settings: Settings{MaxGroups: c.groups}})
+		p, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: c.sql, Epsilon: dp.One, Settings: api.Settings{MaxGroups: c.groups}})
 		w.check(err)
 		got := w.attic(p, n)
-		if !contains(p.buys[0].spelling(), map[string]string{"threshold": "from", "selection": "key selection"}[c.rule]) {
-			t.Errorf("%s: %s", c.sql, p.buys[0].spelling())
+		if !contains(pricing.Mechanisms(p.Purchases), map[string]string{"threshold": "from", "selection": "key selection"}[c.rule]) {
+			t.Errorf("%s: %s", c.sql, pricing.Mechanisms(p.Purchases))
 		}
 		if got > most || got < delta.Float()/20 {
 			t.Errorf("%s: shown in %.4f of the releases; %v is paid for", c.sql, got, delta)
 		}
-		t.Logf("%s: %.4f of %v, %s", c.sql, got, delta, p.buys[0].keys.why)
-		if err := keysArePaid(p, cost(p.buys)); err != nil {
+		t.Logf("%s: %.4f of %v, %s", c.sql, got, delta, pricing.Mechanisms(p.Purchases))
+		if err := keysArePaid(p, pricing.Cost(p.Purchases)); err != nil {
 			t.Error(err)
 		}
 	}
 	// The planted bugs: a threshold for another delta, and a delta that is not charged.
-	p, err := w.prepare(ctx, Question{Analyst: "ana", SQL: "SELECT ward, COUNT(*) FROM visits GROUP BY ward", Epsilon: dp.One})
+	p, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: "SELECT ward, COUNT(*) FROM visits GROUP BY ward", Epsilon: dp.One})
 	w.check(err)
-	dropped, err := mech.NewKeyThreshold(mech.KeyConfig{GroupsPerUnit: 2, Rho: rhoFor(dp.One) / 2, Delta: amount("0.9")})
+	dropped, err := mech.NewKeyThreshold(mech.KeyConfig{GroupsPerUnit: 2, Rho: pricing.Currency{}.Amount(dp.One) / 2, Delta: amount("0.9")})
 	w.check(err)
-	free := cost(p.buys)
+	free := pricing.Cost(p.Purchases)
 	free.Delta = 0
 	if keysArePaid(p, free) == nil {
 		t.Error("a delta that was not charged was not noticed")
 	}
-	p.buys[0].keys.threshold = dropped
+	p.Purchases[0].Keys.Threshold = dropped
 	if got := w.attic(p, n); got <= most {
 		t.Errorf("without its threshold the key was shown in %.4f of the releases", got)
 	}
@@ -181,14 +183,14 @@ func TestKeyOfOnePerson(t *testing.T) {
 
 // keysArePaid checks that a charge has the delta of the keys: the chance that one of the groups that a person alone is
 // in is shown.
-func keysArePaid(p *priced, charged dp.Cost) error {
-	for _, b := range p.buys {
-		if b.keys == nil || b.keys.threshold == nil {
+func keysArePaid(p *pricing.Priced, charged dp.Cost) error {
+	for _, b := range p.Purchases {
+		if b.Keys == nil || b.Keys.Threshold == nil {
 			continue
 		}
-		k := b.keys.threshold
+		k := b.Keys.Threshold
 		one := k.Noise().Tail(k.Threshold()-2) / 2
-		if all := -math.Expm1(float64(b.query.MaxGroups()) * math.Log1p(-one)); all > charged.Delta.Float()*(1+1e-9) {
+		if all := -math.Expm1(float64(b.Query.MaxGroups()) * math.Log1p(-one)); all > charged.Delta.Float()*(1+1e-9) {
 			return fmt.Errorf("a key of one person is shown with probability %v, and delta %v was charged", all, charged.Delta)
 		}
 	}
@@ -198,12 +200,12 @@ func keysArePaid(p *priced, charged dp.Cost) error {
 // More keys than the ledger can keep: those of most people stay, by what was released, and the answer says so.
 func TestTooManyKeys(t *testing.T) {
 	w := privately(t, 2000, amount("0.01"), amount("0.01"))
-	p, err := w.prepare(ctx, Question{Analyst: "ana", SQL: "SELECT ward, COUNT(*) FROM visits WHERE ward <> 'internal' OR cost > 500 GROUP BY ward", Epsilon: dp.One})
+	p, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: "SELECT ward, COUNT(*) FROM visits WHERE ward <> 'internal' OR cost > 500 GROUP BY ward", Epsilon: dp.One})
 	w.check(err)
-	b := p.buys[0]
-	exactly, err := w.data.Run(ctx, b.query)
+	b := p.Purchases[0]
+	exactly, err := w.data.Run(ctx, b.Query)
 	w.check(err)
-	r, err := w.Curator.release(b, exactly, 2*(b.cells()*cellBytes+20))
+	r, err := w.Curator.release(b, exactly, 2*(b.Cells()*pricing.CellBytes+20))
 	w.check(err)
 	var wards []string
 	for _, k := range r.Keys {
@@ -212,7 +214,7 @@ func TestTooManyKeys(t *testing.T) {
 	if !slices.Equal(wards, []string{"emergency", "surgery"}) || r.Dropped < 1 || len(r.Measures[0]) != 2 {
 		t.Errorf("kept %v, dropped %d", wards, r.Dropped)
 	}
-	a, err := p.finish(ctx, []*released{r})
+	a, err := answers.Finish(ctx, p, nil, []*answers.Released{r})
 	w.check(err)
 	if !contains(strings.Join(a.Notes, "\n"), "left out") {
 		t.Errorf("notes %q", a.Notes)

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/ledger"
 )
@@ -35,7 +36,7 @@ func (c *Curator) Promise(ctx context.Context) ([]string, error) {
 	b := c.dataset.Budget
 	if !b.Renews() {
 		g := c.worst(all[0])
-		return append([]string{"For good: " + whatever + g.words() + than + ".", g.coin()}, changed(all[0])...), nil
+		return append([]string{"For good: " + whatever + likelihood(g) + than + ".", guessing(g)}, changed(all[0])...), nil
 	}
 	now, err := c.sinceUnwindowed(all[0], all[1])
 	if err != nil {
@@ -43,16 +44,16 @@ func (c *Curator) Promise(ctx context.Context) ([]string, error) {
 	}
 	total, one := c.worst(all[0]), c.worst(now)
 	return append([]string{
-		fmt.Sprintf("Within this window (a %s, number %d of %d): ", b.Renewal.Every, window, b.Renewal.Windows) + whatever + one.words() + than + ".",
-		one.coin(),
-		fmt.Sprintf("Over all %d windows together: nothing is more than %s%s.", b.Renewal.Windows, total.words(), than),
-		total.coin(),
+		fmt.Sprintf("Within this window (a %s, number %d of %d): ", b.Renewal.Every, window, b.Renewal.Windows) + whatever + likelihood(one) + than + ".",
+		guessing(one),
+		fmt.Sprintf("Over all %d windows together: nothing is more than %s%s.", b.Renewal.Windows, likelihood(total), than),
+		guessing(total),
 	}, changed(now, all[0])...), nil
 }
 
 // changed says why a promise is larger than its limit by itself, where that is so.
-func changed(accounts ...Account) []string {
-	for _, a := range accounts {
+func changed(all ...reading) []string {
+	for _, a := range all {
 		if a.Total != a.alone {
 			return []string{fmt.Sprintf("The limit of %s is not the one that was fixed before the first answer. By itself it would promise epsilon %s at delta %s; but who changes a limit may do so because of the answers, and that is counted in.",
 				a.Name, upTo(a.alone.Epsilon, 4), upTo(a.alone.Delta, 4))}
@@ -63,7 +64,7 @@ func changed(accounts ...Account) []string {
 
 // sinceUnwindowed returns the account of the window with what was spent before the budget had windows, which is all that the
 // dataset has spent and no window before this one has. A window that is not the first began after it.
-func (c *Curator) sinceUnwindowed(total, window Account) (Account, error) {
+func (c *Curator) sinceUnwindowed(total, window reading) (reading, error) {
 	before := total.Spent.Sub(window.Spent)
 	if window.Window > 1 || before == (dp.Cost{}) {
 		return window, nil
@@ -72,16 +73,16 @@ func (c *Curator) sinceUnwindowed(total, window Account) (Account, error) {
 }
 
 // worst is what an account can come to. That is its promise, and more where an owner has lowered the limit below what was spent.
-func (c *Curator) worst(a Account) Guarantee {
-	g := Guarantee{max(a.Total.Epsilon, a.Guarantee.Epsilon), a.Total.Delta}
+func (c *Curator) worst(a reading) api.Guarantee {
+	g := api.Guarantee{Epsilon: max(a.Total.Epsilon, a.Guarantee.Epsilon), Delta: a.Total.Delta}
 	if !c.dataset.Budget.Pure() {
 		g.Delta = max(g.Delta, c.dataset.Budget.RhoDelta().Add(a.Spent.Delta))
 	}
 	return g
 }
 
-// words says a guarantee: so many times as likely, and so much more.
-func (g Guarantee) words() string {
+// likelihood says a guarantee: so many times as likely, and so much more.
+func likelihood(g api.Guarantee) string {
 	if g.Epsilon == dp.Unbounded || g.Delta >= dp.One {
 		return "some factor that cannot be stated, because what was spent before the policy was changed has none, times as likely"
 	}
@@ -92,8 +93,8 @@ func (g Guarantee) words() string {
 	return text
 }
 
-// coin says what a guarantee does to somebody who knew nothing.
-func (g Guarantee) coin() string {
+// guessing says what a guarantee does to somebody who knew nothing.
+func guessing(g api.Guarantee) string {
 	f := math.Exp(min(g.Epsilon.Float(), 700))
 	right := (f + min(g.Delta.Float(), 1)) / (1 + f)
 	percent := min(math.Ceil(100*right*(1+1e-12)), 100)

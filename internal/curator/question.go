@@ -2,61 +2,31 @@ package curator
 
 import (
 	"context"
-	"time"
+	"strconv"
 
-	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/pricing"
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// Question is what an analyst asks.
-type Question struct {
-	Analyst string
-	SQL     string
-	// Epsilon is what the analyst is ready to pay; 0 means what Settings say.
-	Epsilon dp.Amount
-	// Settings are everything else about the answer.
-	Settings Settings
-	// Request names the question for retries: the same request is charged once.
-	Request string
-	// AsOf is a moment, or zero: answers that were kept after it are not used to make this one, and not spoken of. The same question is never
-	// charged twice for that. See the type fresh.
-	AsOf time.Time
-}
-
-// settings returns the settings with the price in them.
-func (q Question) settings() (Settings, error) {
-	s := q.Settings
-	if q.Epsilon > 0 {
-		if s.Epsilon > 0 && s.Epsilon != q.Epsilon {
-			return s, refusal("name one of them", "the question names two prices, epsilon %v and epsilon %v", q.Epsilon, s.Epsilon)
-		}
-		s.Epsilon = q.Epsilon
-	}
-	return s, s.check()
-}
-
 // prepare does the steps that cost nothing: check, and price.
-func (c *Curator) prepare(ctx context.Context, q Question) (*priced, error) {
+func (c *Curator) prepare(ctx context.Context, q api.Question) (*pricing.Priced, error) {
 	statement, s, _, err := c.check(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	p, err := price(c.dataset, statement, s)
-	if err != nil {
-		return nil, err
-	}
-	return p, p.around(ctx)
+	return pricing.Price(c.dataset, statement, s)
 }
 
 // check checks who asks, the settings and the text, and the tree that is made of it once more. Fixed says that the plan follows from the text and the policy alone, and not from the values of a
 // public table, which can change.
-func (c *Curator) check(ctx context.Context, q Question) (statement *plan.Statement, s Settings, fixed bool, err error) {
+func (c *Curator) check(ctx context.Context, q api.Question) (statement *plan.Statement, s api.Settings, fixed bool, err error) {
 	if err := c.admit(q.Analyst); err != nil {
-		return nil, Settings{}, false, err
+		return nil, api.Settings{}, false, err
 	}
-	if s, err = q.settings(); err != nil {
+	if s, err = pricing.Settings(q); err != nil {
 		return nil, s, false, err
 	}
 	if statement := c.drafts.take(draftKey{q.SQL, s.MaxGroups}); statement != nil {
@@ -76,12 +46,12 @@ func (c *Curator) check(ctx context.Context, q Question) (statement *plan.Statem
 // admit refuses who may not ask.
 func (c *Curator) admit(analyst string) error {
 	if _, ok := c.dataset.Analysts[analyst]; !ok {
-		return refusal("ask as an analyst that the policy lists", "there is no analyst %s in the dataset %s", quoted(analyst), c.dataset.Name)
+		return api.Refuse("ask as an analyst that the policy lists", "there is no analyst %s in the dataset %s", strconv.Quote(analyst), c.dataset.Name)
 	}
 	return c.expired(analyst)
 }
 
-func (c *Curator) options(ctx context.Context, s Settings) plan.Options {
+func (c *Curator) options(ctx context.Context, s api.Settings) plan.Options {
 	o := plan.Options{MaxGroups: s.MaxGroups}
 	if c.engine != nil {
 		o.Public = public{ctx, c.engine}

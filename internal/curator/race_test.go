@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -27,7 +28,7 @@ func sameQuestion(w *world, pick func(i int) *Curator) error {
 	answers := make([]string, 50)
 	var failed atomic.Value
 	together(len(answers), func(i int) {
-		a, err := pick(i).Ask(ctx, Question{Analyst: []string{"ana", "ben"}[i%2], SQL: "SELECT zip, COUNT(*) FROM patients GROUP BY zip", Request: request()})
+		a, err := pick(i).Ask(ctx, api.Question{Analyst: []string{"ana", "ben"}[i%2], SQL: "SELECT zip, COUNT(*) FROM patients GROUP BY zip", Request: request()})
 		if err != nil {
 			failed.Store(err)
 			return

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/account"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 )
 
@@ -15,10 +16,10 @@ func TestPromiseAfterTopUps(t *testing.T) {
 	key := w.owner(1)
 	topUp := func() {
 		t.Helper()
-		_, err := w.TopUp(ctx, TopUp{Epsilon: amount("0.2"), Reason: "they asked", Signer: key})
+		_, err := w.TopUp(ctx, api.TopUp{Epsilon: amount("0.2"), Reason: "they asked", Signer: key})
 		w.check(err)
 	}
-	dataset := func() Account { return w.everything()[0] }
+	dataset := func() reading { return w.readings("ana", "ben")[0] }
 
 	// What is raised before the first answer is the limit that was fixed before it.
 	topUp()
@@ -38,7 +39,7 @@ func TestPromiseAfterTopUps(t *testing.T) {
 	a, want := dataset(), account.Reading{}
 	want, err := account.Raised(first.Limit.Rho, a.Limit.Rho, amount("1e-6"))
 	w.check(err)
-	if a.Total != (Guarantee{want.Epsilon, 2 * amount("1e-6")}) || a.Total.Epsilon < a.alone.Epsilon || a.alone.Delta != amount("1e-6") {
+	if a.Total != (api.Guarantee{Epsilon: want.Epsilon, Delta: 2 * amount("1e-6")}) || a.Total.Epsilon < a.alone.Epsilon || a.alone.Delta != amount("1e-6") {
 		t.Errorf("after 19 top-ups: %+v; want %v", a, want)
 	}
 	got, err := w.Promise(ctx)
@@ -49,7 +50,7 @@ func TestPromiseAfterTopUps(t *testing.T) {
 	// What an analyst can still spend is counted with the limit by itself, as the charges are.
 	left, err := w.Remaining(ctx, "ana")
 	w.check(err)
-	if own := w.everything()[1]; left.Epsilon > own.alone.Epsilon || left.Delta != amount("1e-6") {
+	if own := w.readings("ana", "ben")[1]; left.Epsilon > own.alone.Epsilon || left.Delta != amount("1e-6") {
 		t.Errorf("%+v of %+v", left, own)
 	}
 
@@ -69,7 +70,15 @@ func TestPromiseAfterTopUps(t *testing.T) {
 	topUp()
 	got, err = w.Promise(ctx)
 	w.check(err)
-	if a := dataset(); a.Total != (Guarantee{Epsilon: amount("1.2")}) || len(got) != 2 || strings.Contains(got[0], "delta") {
+	if a := dataset(); a.Total != (api.Guarantee{Epsilon: amount("1.2")}) || len(got) != 2 || strings.Contains(got[0], "delta") {
 		t.Errorf("a pure budget: %+v, %q", a, got)
 	}
+}
+
+// readings are the accounts as they are read, that of the dataset first.
+func (w *world) readings(analysts ...string) []reading {
+	w.t.Helper()
+	all, err := w.Curator.readings(ctx, analysts...)
+	w.check(err)
+	return all
 }

@@ -4,6 +4,9 @@ import (
 	"context"
 	"time"
 
+	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/internal/answers"
+	"github.com/discreet-dp/discreet/internal/pricing"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -18,16 +21,16 @@ type sight struct {
 // recall returns, for each purchase, what was released for it, or nil where it was not paid for yet. What one charge paid
 // for is kept together, and each part is found by its own name, whatever it was bought with. What was not bought itself may
 // be made of something that was.
-func (c *Curator) recall(ctx context.Context, p *priced, version string, sight sight) ([]*released, Receipt, error) {
-	all := make([]*released, len(p.buys))
-	paid := Receipt{Free: true}
-	for i, b := range p.buys {
-		r, err := c.recallOne(ctx, b, version, p.beta(), sight)
+func (c *Curator) recall(ctx context.Context, p *pricing.Priced, version string, sight sight) ([]*answers.Released, api.Receipt, error) {
+	all := make([]*answers.Released, len(p.Purchases))
+	paid := api.Receipt{Free: true}
+	for i, b := range p.Purchases {
+		r, err := c.recallOne(ctx, b, version, p.Beta(), sight)
 		if err != nil {
-			return nil, Receipt{}, err
+			return nil, api.Receipt{}, err
 		}
 		if all[i] = r; r != nil && paid.Sequence == 0 {
-			paid.Sequence = r.sequence
+			paid.Sequence = r.Sequence
 		}
 	}
 	err := c.find(ctx, &paid)
@@ -35,7 +38,7 @@ func (c *Curator) recall(ctx context.Context, p *priced, version string, sight s
 }
 
 // find puts the hash of the charge that paid for an answer into its receipt.
-func (c *Curator) find(ctx context.Context, paid *Receipt) error {
+func (c *Curator) find(ctx context.Context, paid *api.Receipt) error {
 	if paid.Sequence == 0 {
 		return nil
 	}
@@ -49,23 +52,23 @@ func (c *Curator) find(ctx context.Context, paid *Receipt) error {
 	return nil
 }
 
-func (c *Curator) recallOne(ctx context.Context, b *purchase, version string, beta float64, sight sight) (*released, error) {
-	text, sequence, found, err := c.ledger.Recall(ctx, b.key(version))
+func (c *Curator) recallOne(ctx context.Context, b *pricing.Purchase, version string, beta float64, sight sight) (*answers.Released, error) {
+	text, sequence, found, err := c.ledger.Recall(ctx, b.Key(version))
 	if err != nil {
 		return nil, err
 	}
-	var r *released
+	var r *answers.Released
 	switch {
 	case found && sight.spoken && c.fresh.hides(sequence, sight.asOf):
 		return nil, nil
 	case found:
-		r, err = b.decode(text)
+		r, err = decode(b, text)
 	default:
 		r, sequence, err = c.derive(ctx, b, version, beta, sight.asOf)
 	}
 	if err != nil || r == nil {
 		return nil, err
 	}
-	r.sequence = sequence
+	r.Sequence = sequence
 	return r, nil
 }

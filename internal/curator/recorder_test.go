@@ -4,9 +4,10 @@ import (
 	"context"
 	"sync"
 
-	"github.com/discreet-dp/discreet/engine"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/engine"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/ledger"
+	"github.com/discreet-dp/discreet/store"
 )
 
 // recorder wraps a real engine and a real ledger, writes down in which order they are
@@ -54,21 +55,21 @@ func (r *recorder) take() []string {
 	return calls
 }
 
-func (r *recorder) Version(ctx context.Context) (string, error) {
+func (r *recorder) Version(ctx context.Context) (store.Version, error) {
 	if err := r.called("version"); err != nil {
-		return "", err
+		return store.Version{}, err
 	}
 	return r.Engine.Version(ctx)
 }
 
-func (r *recorder) Run(ctx context.Context, q *plan.Query) (*engine.Result, error) {
+func (r *recorder) Run(ctx context.Context, q *tree.Query) (*engine.Result, error) {
 	if err := r.called("run"); err != nil {
 		return nil, err
 	}
 	return r.Engine.Run(ctx, q)
 }
 
-func (r *recorder) Fetch(ctx context.Context, t *plan.Table, into engine.Collector) error {
+func (r *recorder) Fetch(ctx context.Context, t *tree.Table, into engine.Collector) error {
 	if err := r.called("fetch"); err != nil {
 		return err
 	}

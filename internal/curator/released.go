@@ -6,57 +6,35 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/discreet-dp/discreet/engine"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/answers"
+	"github.com/discreet-dp/discreet/internal/engine"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/internal/pricing"
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// released is what came of a purchase: noisy integers, and keys and groups that a mechanism has chosen. It is public.
-type released struct {
-	// Measures are the noisy vectors; nil for quantiles. Quantiles are, for each measure that is one, those of each group.
-	Measures  [][]int64
-	Quantiles [][][]int64
-	// Keys are the combinations of private keys that are shown, sorted.
-	Keys [][]policy.Value
-	// Dropped is how many more were released than the ledger can keep.
-	Dropped int
-	// Chosen are the groups of a choice, best first.
-	Chosen []int
-
-	// sequence is the charge that paid for it, where that was before. The rest is for what was made of another purchase's values:
-	// which charge paid for these, the noise in them, and how many of them are in each group.
-	sequence uint64
-	derived  uint64
-	noise    []noise
-	cells    []int
-	// What came through a stream has no noise of its own: it says how, what it charged, and how far each number may be off.
-	through *Through
-	receipt Receipt
-	halves  [][]int64
-}
-
 // release turns exact values into noisy ones. room is how many bytes the ledger has for what depends on how many
 // private keys there are.
-func (c *Curator) release(b *purchase, r *engine.Result, room int) (*released, error) {
-	if !b.fitting(r) {
+func (c *Curator) release(b *pricing.Purchase, r *engine.Result, room int) (*answers.Released, error) {
+	if !fitting(b, r) {
 		return nil, ErrRun // an engine that is broken
 	}
-	if b.choice != nil {
+	if b.Choice != nil {
 		scores := r.Measures[0]
-		if w := b.query.Choice.Weights; w != nil {
+		if w := b.Query.Choice.Weights; w != nil {
 			scores = scores.Weighted(w)
 		}
-		chosen, err := c.releaser.Top(scores, b.choice.top)
-		return &released{Chosen: chosen}, err
+		chosen, err := c.releaser.Top(scores, b.Choice.Top)
+		return &answers.Released{Chosen: chosen}, err
 	}
-	out := &released{}
-	groups := b.query.Groups()
+	out := &answers.Released{}
+	groups := b.Query.Groups()
 	places := []int{0}
-	if b.keys != nil {
+	if b.Keys != nil {
 		places = c.releaseKeys(b, r, out, room)
 	}
-	for i, n := range b.noise {
-		if n.quantiles == nil {
+	for i, n := range b.Noise {
+		if n.Quantiles == nil {
 			out.Measures = append(out.Measures, c.releaser.Release(r.Measures[i].Pick(places, groups), n.Mechanism))
 			out.Quantiles = append(out.Quantiles, nil)
 			continue
@@ -64,7 +42,7 @@ func (c *Curator) release(b *purchase, r *engine.Result, room int) (*released, e
 		all := make([][]int64, 0, len(places)*groups)
 		for _, place := range places {
 			for g := range groups {
-				all = append(all, c.releaser.Quantiles(r.Values[i][place*groups+g], n.quantiles))
+				all = append(all, c.releaser.Quantiles(r.Values[i][place*groups+g], n.Quantiles))
 			}
 		}
 		out.Measures = append(out.Measures, nil)
@@ -74,20 +52,20 @@ func (c *Curator) release(b *purchase, r *engine.Result, room int) (*released, e
 }
 
 // fitting reports whether a result has the shape that the query says.
-func (b *purchase) fitting(r *engine.Result) bool {
+func fitting(b *pricing.Purchase, r *engine.Result) bool {
 	combos := 1
-	if len(b.query.PrivateKeys()) > 0 {
+	if len(b.Query.PrivateKeys()) > 0 {
 		combos = r.Persons.Len()
 	}
-	if len(r.Measures) != len(b.query.Measures) {
+	if len(r.Measures) != len(b.Query.Measures) {
 		return false
 	}
-	for i, m := range b.query.Measures {
-		if m.Kind == plan.Quantile {
-			if len(r.Values) != len(b.query.Measures) || len(r.Values[i]) != combos*b.query.Groups() {
+	for i, m := range b.Query.Measures {
+		if m.Kind == tree.Quantile {
+			if len(r.Values) != len(b.Query.Measures) || len(r.Values[i]) != combos*b.Query.Groups() {
 				return false
 			}
-		} else if r.Measures[i].Len() != combos*b.query.Groups() {
+		} else if r.Measures[i].Len() != combos*b.Query.Groups() {
 			return false
 		}
 	}
@@ -106,14 +84,14 @@ type kept struct {
 //
 // Where more are released than the ledger can keep, those with the most people stay, by their noisy numbers, and
 // of equals the first. Nothing else is looked at, so this tells no more than the keys do.
-func (c *Curator) releaseKeys(b *purchase, r *engine.Result, out *released, room int) []int {
-	all := c.keptKeys(b.keys, r)
+func (c *Curator) releaseKeys(b *pricing.Purchase, r *engine.Result, out *answers.Released, room int) []int {
+	all := c.keptKeys(b.Keys, r)
 	slices.SortFunc(all, func(x, y kept) int {
 		return cmp.Or(cmp.Compare(y.units, x.units), compareKeys(x.keys, y.keys))
 	})
 	n := 0
 	for ; n < len(all); n++ {
-		if room -= b.cells()*cellBytes + keyBytes(all[n].keys); room < 0 {
+		if room -= b.Cells()*pricing.CellBytes + keyBytes(all[n].keys); room < 0 {
 			break
 		}
 	}
@@ -128,14 +106,14 @@ func (c *Curator) releaseKeys(b *purchase, r *engine.Result, out *released, room
 	return places
 }
 
-func (c *Curator) keptKeys(rule *keyRule, r *engine.Result) []kept {
+func (c *Curator) keptKeys(rule *pricing.KeyRule, r *engine.Result) []kept {
 	var all []kept
-	if rule.selection != nil {
-		for _, i := range c.releaser.SelectKeys(r.Persons, rule.selection) {
+	if rule.Selection != nil {
+		for _, i := range c.releaser.SelectKeys(r.Persons, rule.Selection) {
 			all = append(all, kept{place: i})
 		}
 	} else {
-		for _, k := range c.releaser.ReleaseKeys(r.Persons, rule.threshold) {
+		for _, k := range c.releaser.ReleaseKeys(r.Persons, rule.Threshold) {
 			all = append(all, kept{place: k.Index, units: k.Units})
 		}
 	}
@@ -173,7 +151,7 @@ func compareKeys(a, b []policy.Value) int {
 func keyBytes(keys []policy.Value) int {
 	text, err := json.Marshal(storedKeys(keys))
 	if err != nil {
-		return maxBytes // it is left out
+		return pricing.MaxBytes // it is left out
 	}
 	return len(text) + 1
 }

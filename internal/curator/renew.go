@@ -4,40 +4,34 @@ import (
 	"context"
 	"time"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// Renewed says which window began.
-type Renewed struct {
-	Sequence uint64 `json:"sequence"`
-	Window   uint64 `json:"window"`
-	Windows  uint64 `json:"windows"`
-}
-
 // Renew ends the current window and begins the next one, where the policy has one more.
-func (c *Curator) Renew(ctx context.Context, reason string) (Renewed, error) {
+func (c *Curator) Renew(ctx context.Context, reason string) (api.Renewed, error) {
 	window, err := c.ledger.Window(ctx, c.dataset.Name)
 	if err != nil {
-		return Renewed{}, err
+		return api.Renewed{}, err
 	}
 	if err := c.renewable(window); err != nil {
-		return Renewed{}, err
+		return api.Renewed{}, err
 	}
 	receipt, err := c.ledger.Enter(ctx, ledger.Renewal{Dataset: c.dataset.Name, From: window, Reason: reason})
 	if err != nil {
-		return Renewed{}, err
+		return api.Renewed{}, err
 	}
-	return Renewed{receipt.Sequence, window + 1, uint64(c.dataset.Budget.Renewal.Windows)}, nil
+	return api.Renewed{Sequence: receipt.Sequence, Window: window + 1, Windows: uint64(c.dataset.Budget.Renewal.Windows)}, nil
 }
 
 func (c *Curator) renewable(window uint64) error {
 	b := c.dataset.Budget
 	if !b.Renews() {
-		return refusal("write renewal: {every: month, windows: 12} into the budget first, which promises less: read what 'discreet budget' says then, or top up once with 'discreet ledger topup'",
+		return api.Refuse("write renewal: {every: month, windows: 12} into the budget first, which promises less: read what 'discreet budget' says then, or top up once with 'discreet ledger topup'",
 			"the budget of %s is not renewed: the policy gives it once, for good", c.dataset.Name)
 	}
 	if window >= uint64(b.Renewal.Windows) {
-		return refusal("a larger number of windows in the policy allows more, and is a larger promise over all of them",
+		return api.Refuse("a larger number of windows in the policy allows more, and is a larger promise over all of them",
 			"window %d of %s is the last one: the policy has %d windows", window, c.dataset.Name, b.Renewal.Windows)
 	}
 	return nil

@@ -1,6 +1,10 @@
 package curator
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/discreet-dp/discreet/api"
+)
 
 // maxReruns is how often a question that was paid for and stopped is computed again for its charge.
 const maxReruns = 3
@@ -21,7 +25,7 @@ func (r *reruns) again(charge uint64) error {
 		r.of = map[uint64]int{}
 	}
 	if r.of[charge]++; r.of[charge] > maxReruns {
-		return refusal("ask it under another request identifier, which is charged, and let it finish", "this request was charged before, and was stopped %d times since without an answer; it is not computed again for that charge. Nothing was charged now", maxReruns)
+		return api.Refuse("ask it under another request identifier, which is charged, and let it finish", "this request was charged before, and was stopped %d times since without an answer; it is not computed again for that charge. Nothing was charged now", maxReruns)
 	}
 	return nil
 }

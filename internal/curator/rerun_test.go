@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/api"
 )
 
 // TestReruns: a question that is stopped again and again is computed so often for one charge, and no more. Asked under another name it is charged.
@@ -18,7 +18,7 @@ func TestReruns(t *testing.T) {
 		waiting, cancel := context.WithCancel(ctx)
 		defer cancel()
 		r.before["run"] = func() error { cancel(); return waiting.Err() }
-		_, err := w.Ask(waiting, Question{Analyst: "ana", SQL: byAge(7), Request: request})
+		_, err := w.Ask(waiting, api.Question{Analyst: "ana", SQL: byAge(7), Request: request})
 		return err
 	}
 	runs := func() (n int) {
@@ -34,7 +34,7 @@ func TestReruns(t *testing.T) {
 			t.Fatal("it was not stopped")
 		}
 	}
-	var refused *plan.Refusal
+	var refused *api.Refusal
 	if err := ask("again"); !errors.As(err, &refused) || !strings.Contains(err.Error(), "another request identifier") {
 		t.Errorf("got %v", err)
 	}
@@ -42,7 +42,7 @@ func TestReruns(t *testing.T) {
 		t.Errorf("it was computed %d times for one charge", n)
 	}
 	clear(r.before)
-	if _, err := w.Ask(ctx, Question{Analyst: "ana", SQL: byAge(7), Request: "another"}); err != nil {
+	if _, err := w.Ask(ctx, api.Question{Analyst: "ana", SQL: byAge(7), Request: "another"}); err != nil {
 		t.Error(err)
 	}
 }

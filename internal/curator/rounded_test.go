@@ -27,27 +27,6 @@ func TestRoundedHasABar(t *testing.T) {
 	}
 }
 
-func TestRoundedSpan(t *testing.T) {
-	for _, c := range []struct {
-		fn     string
-		digits int
-		in     span
-		lo, hi float64
-	}{
-		{"round", 1, span{0.24, 0.26}, 0.2, 0.3},
-		{"round", 0, span{-0.5, 0.5}, -1, 1},
-		{"round", -2, span{149, 151}, 100, 200},
-		{"trunc", 0, span{-1.5, 1.5}, -1, 1},
-		{"floor", 0, span{-1.5, 1.5}, -2, 1},
-		{"ceil", 0, span{-1.5, 1.5}, -1, 2},
-		{"floor", 0, span{2, 2}, 1, 2}, // a point on the edge is taken one step outwards
-	} {
-		if got, ok := c.in.rounded(c.fn, c.digits); !ok || math.Abs(got.lo-c.lo) > 1e-9 || math.Abs(got.hi-c.hi) > 1e-9 {
-			t.Errorf("%s(%v, %d) is %v", c.fn, c.in, c.digits, got)
-		}
-	}
-}
-
 // A subquery by person cuts each person to max_rows, and the answer says so.
 func TestPersonCutsAreSaid(t *testing.T) {
 	w := newWorld(t, plenty)

@@ -11,22 +11,22 @@ import (
 	"testing"
 	"time"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/hospital"
-	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/stream"
 )
 
 // A round that was paid for in one window answers in the next: the promise of a window is then not kept by its account.
 func TestSessionsHoldoutWindow(t *testing.T) {
 	w := newHoldouts(t, "{epsilon: 2, per_query: {default: 0.1, max: 2}, renewal: {every: month, windows: 3}}", nil)
-	a := w.mustScore(HoldoutQuestion{Holdout: "rows", SQL: "smoker", Training: "0.3"})
+	a := w.mustScore(api.HoldoutQuestion{Holdout: "rows", SQL: "smoker", Training: "0.3"})
 	t.Logf("first: spent %v cost %v", a.Spent, a.Cost)
 	_, err := w.Renew(ctx, "next")
 	w.check(err)
 	got := 0
 	for i := range 50 {
-		b := w.mustScore(HoldoutQuestion{Holdout: "rows", SQL: fmt.Sprintf("age > %d", i), Training: "0"})
+		b := w.mustScore(api.HoldoutQuestion{Holdout: "rows", SQL: fmt.Sprintf("age > %d", i), Training: "0"})
 		if b.Cost != (dp.Cost{}) {
 			break
 		}
@@ -41,7 +41,7 @@ func TestSessionsHoldoutWindow(t *testing.T) {
 
 func TestSessionsStreamWindow(t *testing.T) {
 	w := build(t, large(), streaming(hospital.Dataset("hospital", "data", "{epsilon: 5, per_query: {default: 0.5, max: 5}, renewal: {every: month, windows: 3}}"), crowd, "        alpha: 0.05\n        queries: 100000\n"), 1)
-	sets := func(i int) StreamQuestion {
+	sets := func(i int) api.StreamQuestion {
 		r := rand.New(rand.NewPCG(uint64(i), 3))
 		where := map[string][]string{}
 		infos, err := w.Streams()
@@ -53,7 +53,7 @@ func TestSessionsStreamWindow(t *testing.T) {
 				}
 			}
 		}
-		return StreamQuestion{Analyst: "ana", Where: where}
+		return api.StreamQuestion{Analyst: "ana", Where: where}
 	}
 	i := 0
 	opened := false
@@ -98,7 +98,7 @@ func TestSessionsStreamLoadCancelled(t *testing.T) {
 	for range 5 {
 		c, cancel := context.WithCancel(ctx)
 		stop = cancel
-		_, err := w.AskStream(c, StreamQuestion{Analyst: "ana", SQL: "sex = 'F'"})
+		_, err := w.AskStream(c, api.StreamQuestion{Analyst: "ana", SQL: "sex = 'F'"})
 		t.Logf("%v", err)
 		cancel()
 	}
@@ -108,7 +108,7 @@ func TestSessionsStreamLoadCancelled(t *testing.T) {
 	// What an answer says that it cost is what it cost.
 	r.before["run"] = nil
 	before := w.spent()
-	a, err := w.AskStream(ctx, StreamQuestion{Analyst: "ana", SQL: "sex = 'F'"})
+	a, err := w.AskStream(ctx, api.StreamQuestion{Analyst: "ana", SQL: "sex = 'F'"})
 	w.check(err)
 	if got := w.spent().Epsilon.Sub(before.Epsilon); got != a.Cost.Epsilon {
 		t.Errorf("the answer says it cost %v, and %v was spent", a.Cost.Epsilon, got)
@@ -119,10 +119,10 @@ func TestSessionsStreamLoadCancelled(t *testing.T) {
 func TestSessionsHoldoutExplainAsOf(t *testing.T) {
 	w := newHoldouts(t, plenty, nil)
 	before := time.Now()
-	q := Question{Analyst: "ana", SQL: "SELECT holdout_mean(smoker, 0.3) FROM patients", Request: request(), AsOf: before}
+	q := api.Question{Analyst: "ana", SQL: "SELECT holdout_mean(smoker, 0.3) FROM patients", Request: request(), AsOf: before}
 	e, err := w.Explain(ctx, q)
 	w.check(err)
-	_, err = w.Ask(ctx, Question{Analyst: "ben", SQL: q.SQL, Request: request(), AsOf: before})
+	_, err = w.Ask(ctx, api.Question{Analyst: "ben", SQL: q.SQL, Request: request(), AsOf: before})
 	w.check(err)
 	f, err := w.Explain(ctx, q)
 	w.check(err)
@@ -136,11 +136,11 @@ func TestSessionsQuoteAfterFailure(t *testing.T) {
 	w := streamWorld(t, plenty, "")
 	r := w.record()
 	r.before["charge"] = func() error { return errors.New("no") }
-	_, err := w.AskStream(ctx, StreamQuestion{Analyst: "ana", SQL: "sex = 'F'"})
+	_, err := w.AskStream(ctx, api.StreamQuestion{Analyst: "ana", SQL: "sex = 'F'"})
 	if err == nil {
 		t.Fatal("no error")
 	}
-	q, err := w.QuoteStream(ctx, StreamQuestion{Analyst: "ana", SQL: "sex = 'F'", AsOf: time.Now()})
+	q, err := w.QuoteStream(ctx, api.StreamQuestion{Analyst: "ana", SQL: "sex = 'F'", AsOf: time.Now()})
 	w.check(err)
 	if q.Way == stream.Cached {
 		t.Errorf("a question that failed is quoted as answered: %+v", q)
@@ -150,11 +150,11 @@ func TestSessionsQuoteAfterFailure(t *testing.T) {
 // The labels have not changed, and a charge for them speaks of tables that are no more.
 func TestSessionsLabelsVersion(t *testing.T) {
 	w := newHoldouts(t, plenty, nil)
-	w.mustScore(HoldoutQuestion{Holdout: "trial", Predictions: guesses(600), Training: "0.1"}) // contradicted
+	w.mustScore(api.HoldoutQuestion{Holdout: "trial", Predictions: guesses(600), Training: "0.1"}) // contradicted
 	first := w.mustAsk("SELECT COUNT(*) FROM patients").Version
 	w.check(hospital.New(210, 2).Write(filepath.Join(w.dir, "data")))
 	second := w.mustAsk("SELECT COUNT(*) FROM patients").Version
-	w.mustScore(HoldoutQuestion{Holdout: "trial", Predictions: guesses(599), Training: "0.1"})
+	w.mustScore(api.HoldoutQuestion{Holdout: "trial", Predictions: guesses(599), Training: "0.1"})
 	third := w.mustAsk("SELECT COUNT(*) FROM patients WHERE age > 50")
 	t.Log(first, second, third.Version, third.Notes)
 	if strings.Contains(fmt.Sprint(third.Notes), "has changed") {
@@ -176,13 +176,13 @@ func TestSessionsCostAgain(t *testing.T) {
 	w.bear()
 	r := w.record()
 	r.before["run"] = func() error { return errors.New("no") }
-	_, err := w.AskStream(ctx, StreamQuestion{Analyst: "ana", SQL: "sex = 'F'"})
+	_, err := w.AskStream(ctx, api.StreamQuestion{Analyst: "ana", SQL: "sex = 'F'"})
 	if err == nil {
 		t.Fatal("no error")
 	}
 	r.before["run"] = nil
 	before, charges := w.spent(), len(r.charges)
-	a, err := w.AskStream(ctx, StreamQuestion{Analyst: "ana", SQL: "sex = 'F'"})
+	a, err := w.AskStream(ctx, api.StreamQuestion{Analyst: "ana", SQL: "sex = 'F'"})
 	w.check(err)
 	t.Logf("%d charges more", len(r.charges)-charges)
 	if got := w.spent().Epsilon.Sub(before.Epsilon); got != a.Cost.Epsilon {
@@ -207,7 +207,7 @@ func TestSessionsRefusalSpent(t *testing.T) {
 				i = -1
 				break
 			}
-			_, err = w.AskStream(ctx, StreamQuestion{Analyst: "ana", Where: map[string][]string{values[2].Name: {a}, values[3].Name: {b}}})
+			_, err = w.AskStream(ctx, api.StreamQuestion{Analyst: "ana", Where: map[string][]string{values[2].Name: {a}, values[3].Name: {b}}})
 			w.check(err)
 		}
 	}
@@ -215,9 +215,9 @@ func TestSessionsRefusalSpent(t *testing.T) {
 		t.Fatalf("not spent: %v of %v", w.spent(), limit)
 	}
 	before := w.spent()
-	_, err = w.Ask(ctx, Question{Analyst: "ana", Request: request(), SQL: "SELECT a.n + b.n FROM (SELECT COUNT(*) AS n FROM patients WHERE sex = 'F' AND smoker) AS a, (SELECT COUNT(*) AS n FROM patients WHERE sex = 'M' AND NOT smoker) AS b"})
+	_, err = w.Ask(ctx, api.Question{Analyst: "ana", Request: request(), SQL: "SELECT a.n + b.n FROM (SELECT COUNT(*) AS n FROM patients WHERE sex = 'F' AND smoker) AS a, (SELECT COUNT(*) AS n FROM patients WHERE sex = 'M' AND NOT smoker) AS b"})
 	t.Logf("%v: spent %v and then %v", err, before, w.spent())
-	var r *plan.Refusal
+	var r *api.Refusal
 	if errors.As(err, &r) && w.spent() != before {
 		t.Errorf("a refusal, %q, spent %v", err, w.spent().Epsilon.Sub(before.Epsilon))
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/hospital"
 	"github.com/discreet-dp/discreet/ledger"
 )
@@ -17,11 +18,11 @@ func TestSessionsCrossNoWindow(t *testing.T) {
 		ask func() error
 	}{
 		"stream": {streams, func() error {
-			_, err := streams.AskStream(ctx, StreamQuestion{Analyst: "ana", SQL: "sex = 'F'"})
+			_, err := streams.AskStream(ctx, api.StreamQuestion{Analyst: "ana", SQL: "sex = 'F'"})
 			return err
 		}},
 		"holdout": {holdouts, func() error {
-			_, err := holdouts.score(HoldoutQuestion{Holdout: "rows", SQL: "smoker", Training: "0.3"})
+			_, err := holdouts.score(api.HoldoutQuestion{Holdout: "rows", SQL: "smoker", Training: "0.3"})
 			return err
 		}},
 	} {

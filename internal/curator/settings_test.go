@@ -7,11 +7,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/internal/pricing"
 )
 
 func TestSettings(t *testing.T) {
-	var s Settings
+	var s api.Settings
 	for _, c := range [][2]string{
 		{"dp.epsilon", "0.5"}, {"DP.Delta", "1e-7"}, {"dp.error", "12.5"}, {"dp.confidence", "0.99"}, {"dp.mechanism", "laplace"}, {"dp.max_groups", "3"}, {"dp.stream", "off"},
 	} {
@@ -29,7 +30,7 @@ func TestSettings(t *testing.T) {
 			t.Errorf("%s is %s after a reset, and was %s", c[0], after, before)
 		}
 	}
-	names := SettingNames()
+	names := api.SettingNames()
 	if len(names) != 7 {
 		t.Errorf("settings %v", names)
 	}
@@ -52,10 +53,10 @@ func TestSettings(t *testing.T) {
 	if _, err := s.Show("dp.budget"); err == nil {
 		t.Error("there is a setting dp.budget")
 	}
-	if got, err := ParseSettings(map[string]string{"dp.epsilon": "1", "dp.max_groups": "2"}); err != nil || got.MaxGroups != 2 || got.Epsilon != amount("1") {
+	if got, err := api.ParseSettings(map[string]string{"dp.epsilon": "1", "dp.max_groups": "2"}); err != nil || got.MaxGroups != 2 || got.Epsilon != amount("1") {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if _, err := ParseSettings(map[string]string{"dp.epsilon": "1", "dp.max": "2"}); err == nil {
+	if _, err := api.ParseSettings(map[string]string{"dp.epsilon": "1", "dp.max": "2"}); err == nil {
 		t.Error("an unknown setting was taken")
 	}
 }
@@ -64,12 +65,12 @@ func TestSettings(t *testing.T) {
 func TestSettingsOfPrograms(t *testing.T) {
 	w := newWorld(t, plenty)
 	r := w.record()
-	for _, s := range []Settings{
+	for _, s := range []api.Settings{
 		{Confidence: math.NaN()}, {Confidence: math.Inf(1)}, {Confidence: 0.2}, {Confidence: -1}, {Mechanism: "none"}, {Mechanism: "gaussian"}, {MaxGroups: -1}, {MaxGroups: 5},
 		{Error: big.NewRat(-1, 1)}, {Error: new(big.Rat)}, {Error: big.NewRat(10, 1), Epsilon: amount("0.1")}, {Epsilon: amount("2")},
 	} {
-		_, err := w.Ask(ctx, Question{Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients", Settings: s, Request: request()})
-		if refused := new(plan.Refusal); !errors.As(err, &refused) {
+		_, err := w.Ask(ctx, api.Question{Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients", Settings: s, Request: request()})
+		if refused := new(api.Refusal); !errors.As(err, &refused) {
 			t.Errorf("%+v: %v", s, err)
 		}
 	}
@@ -82,7 +83,7 @@ func TestSettingsOfPrograms(t *testing.T) {
 func TestMaxGroups(t *testing.T) {
 	w := newWorld(t, plenty)
 	ask := func(n int64) float64 {
-		a, err := w.Ask(ctx, Question{Analyst: "ana", SQL: "SELECT ward, COUNT(*) FROM visits GROUP BY ward", Settings: Settings{MaxGroups: n}, Request: request()})
+		a, err := w.Ask(ctx, api.Question{Analyst: "ana", SQL: "SELECT ward, COUNT(*) FROM visits GROUP BY ward", Settings: api.Settings{MaxGroups: n}, Request: request()})
 		w.check(err)
 		if n > 0 && a.MaxGroups != n || a.Receipt.Free && n != 2 {
 			t.Errorf("%d groups: %+v", n, a)
@@ -98,15 +99,15 @@ func TestMaxGroups(t *testing.T) {
 func TestMechanism(t *testing.T) {
 	w := newWorld(t, rich)
 	for _, m := range []string{"laplace", "gaussian", ""} {
-		p, err := w.prepare(ctx, Question{Analyst: "ana", SQL: "SELECT sex, COUNT(*), SUM(cost) FROM patients GROUP BY sex", Settings: Settings{Mechanism: m}})
+		p, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: "SELECT sex, COUNT(*), SUM(cost) FROM patients GROUP BY sex", Settings: api.Settings{Mechanism: m}})
 		w.check(err)
 		want := m
 		if m == "" {
 			want = "gaussian"
 		}
-		share := rhoFor(amount("0.1")) / 2
-		for _, n := range p.buys[0].noise {
-			if got := n.cost().Rho; n.Name() != want || got > share || got < share-share/1000 {
+		share := pricing.Currency{}.Amount(amount("0.1")) / 2
+		for _, n := range p.Purchases[0].Noise {
+			if got := n.Cost().Rho; n.Name() != want || got > share || got < share-share/1000 {
 				t.Errorf("%q: %s at rho %v of %v", m, n.Name(), got, share)
 			}
 		}

@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/answers"
+	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/exact"
 	"github.com/discreet-dp/discreet/internal/hospital"
-	"github.com/discreet-dp/discreet/internal/plan"
-	"github.com/discreet-dp/discreet/mech"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/internal/pricing"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -19,14 +21,14 @@ func TestNothingCostsMoreThanAsked(t *testing.T) {
 		for _, dataset := range []string{hospital.Dataset("hospital", "data", budget), substitute(hospital.Dataset("hospital", "data", budget))} {
 			c := New(parsed(t, dataset), nil, nil, nil)
 			for _, sql := range questions {
-				p, err := c.prepare(ctx, Question{Analyst: "ana", SQL: sql, Epsilon: dp.One})
+				p, err := c.prepare(ctx, api.Question{Analyst: "ana", SQL: sql, Epsilon: dp.One})
 				if err != nil {
 					t.Errorf("%s: %v", sql, err)
 					continue
 				}
-				asked, got := p.currency.amount(dp.One), cost(p.buys).Rho
-				if p.currency.pure {
-					got = cost(p.buys).Epsilon
+				asked, got := p.Currency.Amount(dp.One), pricing.Cost(p.Purchases).Rho
+				if p.Currency.Pure {
+					got = pricing.Cost(p.Purchases).Epsilon
 				}
 				if got > asked || got < asked-asked/100 {
 					t.Errorf("%s: %v was asked for, and %v is charged", sql, asked, got)
@@ -36,40 +38,12 @@ func TestNothingCostsMoreThanAsked(t *testing.T) {
 	}
 }
 
-// How far one person moves a score, and which way.
-func TestScoring(t *testing.T) {
-	for _, c := range []struct {
-		sql              string
-		apart, replaced  int64
-		alwaysOnlyOneWay bool
-	}{
-		{"SELECT zip FROM patients GROUP BY zip ORDER BY COUNT(*) DESC LIMIT 1", 1, 1, true},
-		{"SELECT zip FROM patients GROUP BY zip ORDER BY COUNT(*) LIMIT 1", 1, 1, true},
-		{"SELECT zip FROM patients GROUP BY zip ORDER BY SUM(age) DESC LIMIT 1", 110, 110, true},
-		{"SELECT zip FROM patients GROUP BY zip ORDER BY SUM(age - 10) DESC LIMIT 1", 100, 110, false},
-		{"SELECT ward FROM visits GROUP BY ward ORDER BY COUNT(*) * 3 DESC LIMIT 1", 18, 18, true},
-		{"SELECT age FROM patients GROUP BY age ORDER BY age * COUNT(*) DESC LIMIT 1", 110, 110, true},
-		{"SELECT age FROM patients GROUP BY age ORDER BY (age - 30) * COUNT(*) DESC LIMIT 1", 80, 80, false},
-	} {
-		for i, dataset := range []string{hospital.Dataset("hospital", "data", plenty), substitute(hospital.Dataset("hospital", "data", plenty))} {
-			p, err := plan.Prepare(parsed(t, dataset), c.sql, plan.Options{})
-			if err != nil {
-				t.Fatalf("%s: %v", c.sql, err)
-			}
-			want := mech.Scoring{Sensitivity: []int64{c.apart, c.replaced}[i], Monotone: c.alwaysOnlyOneWay && i == 0}
-			if got, err := scoring(&p.Plans[0].Query); err != nil || got != want {
-				t.Errorf("%s: %v, %v; want %v", c.sql, got, err, want)
-			}
-		}
-	}
-}
-
 // Keys and the values that belong to them stay together, wherever an engine found them.
 func TestKeysKeepTheirValues(t *testing.T) {
 	w := privately(t, 50, amount("1e-4"), amount("1e-5"))
-	p, err := w.prepare(ctx, Question{Analyst: "ana", Epsilon: dp.One, SQL: "SELECT ward, cost > 500, COUNT(*), MEDIAN(cost) FROM visits GROUP BY ward, cost > 500"})
+	p, err := w.prepare(ctx, api.Question{Analyst: "ana", Epsilon: dp.One, SQL: "SELECT ward, cost > 500, COUNT(*), MEDIAN(cost) FROM visits GROUP BY ward, cost > 500"})
 	w.check(err)
-	b := p.buys[0]
+	b := p.Purchases[0]
 	var found engine.Result
 	var keys [][]policy.Value
 	var persons, counts []int64
@@ -87,16 +61,16 @@ func TestKeysKeepTheirValues(t *testing.T) {
 		persons = append(persons, map[bool]int64{false: 1_000_000, true: 1}[ward == 9])
 	}
 	found.Combos, found.Persons = exact.SealList(keys), exact.Seal(persons)
-	for _, m := range b.query.Measures {
-		if m.Kind == plan.Quantile {
+	for _, m := range b.Query.Measures {
+		if m.Kind == tree.Quantile {
 			found.Measures, found.Values = append(found.Measures, exact.Vector{}), append(found.Values, values)
 		} else {
 			found.Measures, found.Values = append(found.Measures, exact.Seal(counts)), append(found.Values, nil)
 		}
 	}
-	r, err := w.Curator.release(b, &found, maxBytes)
+	r, err := w.Curator.release(b, &found, pricing.MaxBytes)
 	w.check(err)
-	a, err := p.finish(ctx, []*released{r})
+	a, err := answers.Finish(ctx, p, nil, []*answers.Released{r})
 	w.check(err)
 	if len(a.Rows) != 6 {
 		t.Fatalf("%v", a.Rows)
@@ -109,7 +83,7 @@ func TestKeysKeepTheirValues(t *testing.T) {
 	}
 	// A result of another shape is refused, and says nothing.
 	for _, bad := range []engine.Result{{}, {Persons: found.Persons, Combos: found.Combos}, {Persons: exact.Seal([]int64{5}), Combos: found.Combos, Measures: found.Measures, Values: found.Values}} {
-		if _, err := w.Curator.release(b, &bad, maxBytes); err != ErrRun {
+		if _, err := w.Curator.release(b, &bad, pricing.MaxBytes); err != ErrRun {
 			t.Errorf("got %v", err)
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/discreet-dp/discreet/internal/answers"
+	"github.com/discreet-dp/discreet/internal/pricing"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -18,6 +20,9 @@ type slots struct {
 	known map[string]*source
 	cells int
 }
+
+// The ledger keeps what a price admits, and 2 MB more for what the values are of: this does not compile where it does not.
+const _ = uint(ledger.MaxAnswer - 2<<20 - pricing.MaxBytes)
 
 // maxReserved is how many slots are remembered as reserved. Those that were kept are found in the ledger.
 const maxReserved = 1 << 12
@@ -114,13 +119,13 @@ func (c *Curator) giveBack(where [][]string) {
 }
 
 // keep stores what was bought, where it is found by itself and by questions that can be made of it.
-func (c *Curator) keep(ctx context.Context, sequence uint64, buys []*purchase, bought []*released, version string) error {
+func (c *Curator) keep(ctx context.Context, sequence uint64, buys []*pricing.Purchase, bought []*answers.Released, version string) error {
 	defer c.fresh.begin(sequence)()
-	families := make([][]string, len(buys))
+	found := make([][]string, len(buys))
 	for i, b := range buys {
-		families[i] = b.families(version)
+		found[i] = families(b, version)
 	}
-	where, err := c.take(ctx, families)
+	where, err := c.take(ctx, found)
 	if err != nil { // what was paid for is kept nevertheless
 		where = make([][]string, len(buys))
 	}
@@ -140,13 +145,22 @@ func (c *Curator) keep(ctx context.Context, sequence uint64, buys []*purchase, b
 }
 
 // families are those under which a purchase is found: itself at another price, and what is made of its groups.
-func (b *purchase) families(version string) []string {
-	if !b.reusable() {
+func families(b *pricing.Purchase, version string) []string {
+	if !b.Reusable() {
 		return nil
 	}
-	out := []string{b.sameFamily(version)}
-	if family, _, ok := b.cellKeys(); ok {
+	out := []string{sameFamily(b, version)}
+	if family, _, ok := cellKeys(b); ok {
 		out = append(out, placed(version, "cells", family))
 	}
 	return out
+}
+
+// keyOf names the answers of several purchases that are bought together. Each is found by its own name.
+func keyOf(buys []*pricing.Purchase, version string) string {
+	keys := make([]string, len(buys))
+	for i, b := range buys {
+		keys[i] = b.Key(version)
+	}
+	return ledger.JoinKeys(keys...)
 }

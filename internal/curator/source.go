@@ -7,7 +7,8 @@ import (
 	"math/big"
 
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/cells"
+	"github.com/discreet-dp/discreet/internal/pricing"
 	"github.com/discreet-dp/discreet/mech"
 )
 
@@ -16,10 +17,10 @@ import (
 type source struct {
 	sequence uint64
 	measures []string // their names
-	noise    []noise
+	noise    []pricing.Noise
 	// variances are those of the noise, to compare quickly.
 	variances []float64
-	cells     []plan.CellKey
+	cells     []cells.Key
 	values    [][]int64
 }
 
@@ -33,9 +34,9 @@ type storedNoise struct {
 	Amount      uint64 `json:"amount"`      // epsilon for laplace, rho for gaussian, in units of account
 }
 
-func storedNoiseOf(n noise) storedNoise {
+func storedNoiseOf(n pricing.Noise) storedNoise {
 	switch {
-	case n.quantiles != nil:
+	case n.Quantiles != nil:
 		return storedNoise{}
 	case n.Norm() == dp.L1:
 		return storedNoise{n.Name(), n.Sensitivity().L1().String(), uint64(n.Cost().Epsilon)}
@@ -44,13 +45,13 @@ func storedNoiseOf(n noise) storedNoise {
 }
 
 // noise makes the mechanism again. A quantile has none.
-func (s storedNoise) noise() (noise, error) {
+func (s storedNoise) noise() (pricing.Noise, error) {
 	d, ok := new(big.Int).SetString(s.Sensitivity, 10)
 	if s.Mechanism == "" {
-		return noise{}, nil
+		return pricing.Noise{}, nil
 	}
 	if !ok || d.Sign() <= 0 {
-		return noise{}, errMemory
+		return pricing.Noise{}, errMemory
 	}
 	var m mech.Mechanism
 	var err error
@@ -62,7 +63,7 @@ func (s storedNoise) noise() (noise, error) {
 	default:
 		err = errMemory
 	}
-	return noise{Mechanism: m}, err
+	return pricing.Noise{Mechanism: m}, err
 }
 
 // A source is found under the names of its families: one for the question itself at other prices, and one for the questions
@@ -74,7 +75,9 @@ const (
 )
 
 // sameFamily is where the question itself is found, at whatever price.
-func (b *purchase) sameFamily(version string) string { return placed(version, "same", b.query.Hash()) }
+func sameFamily(b *pricing.Purchase, version string) string {
+	return placed(version, "same", b.Query.Hash())
+}
 
 func placed(version, kind, family string) string {
 	h := sha256.New()
@@ -83,16 +86,3 @@ func placed(version, kind, family string) string {
 }
 
 func slot(family string, n int) string { return fmt.Sprintf("%s:%d", family, n) }
-
-// reusable reports whether other questions may be answered with the values: those have noise alone, in public groups.
-func (b *purchase) reusable() bool {
-	if b.choice != nil || b.keys != nil || len(b.noise) == 0 {
-		return false
-	}
-	for _, n := range b.noise {
-		if n.quantiles != nil {
-			return false
-		}
-	}
-	return true
-}

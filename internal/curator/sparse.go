@@ -7,34 +7,15 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"strconv"
 	"strings"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/pricing"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/mech"
 )
-
-// SparseQuestion opens a session of the sparse vector technique: any number of questions whether a count or a sum is at or above a
-// threshold, of which only those that are answered "above" cost something. All of it is charged when the session is opened.
-type SparseQuestion struct {
-	Analyst string
-	// Epsilon is what the whole session costs; 0 means the policy's default.
-	Epsilon dp.Amount
-	// Above is how many questions may be answered "above" before the session ends.
-	Above int
-	// Values says that a noisy value comes with every "above", which half of the epsilon is for.
-	Values bool
-	// Sensitivity is how far one person may move a question, in units of its answer: 1 for counts of people. Questions that can move
-	// further are refused.
-	Sensitivity int64
-	// Step is the lattice that answers are on, in units: 1 where it is empty, which is that of counts and of sums of whole numbers; 0.01 for
-	// sums of cents. All questions of a session have the same, because they share the noise of the threshold.
-	Step string
-	// Signed admits sums of values that can be negative. Then people move questions in both directions, and the noise is larger.
-	Signed bool
-	// Request names the session: the same request never opens a second one.
-	Request string
-}
 
 // maxAbove bounds a session. Its noise grows with it, so that more would be of no use to anybody.
 const maxAbove = 100_000
@@ -48,11 +29,11 @@ const maxAbove = 100_000
 // The theorem asks two things of every question, which [SparseSession.Ask] checks before the engine is asked:
 //
 //  1. Between neighbours its value moves by at most the session's sensitivity D, in l1. A question here is one integer, a count or a sum in one cell,
-//     and plan.Query.Sensitivity bounds how far it moves, in steps of its lattice. All questions of a session are on one lattice, that of
+//     and tree.Query.Sensitivity bounds how far it moves, in steps of its lattice. All questions of a session are on one lattice, that of
 //     the session, so D is one integer for all of them, and the shift of the threshold's noise in the proof is one too.
 //  2. Where the session is monotone, the values of all questions move the same way. Neighbours x and y differ by one person, and every value is a
 //     sum over people of something that depends on one person's rows alone (package plan). Under add-remove y is x and one more
-//     person, or the other way round. What a person adds to a question is in plan.Query.Interval, and where that has no negative
+//     person, or the other way round. What a person adds to a question is in tree.Query.Interval, and where that has no negative
 //     number it is not negative. So y's values are all at or above x's, or all at or below. Clamping a total keeps that. Under substitution one
 //     person's contribution is exchanged for another's, which may be more in one question and less in the next, so a session is never
 //     monotone there; and neither is one that takes sums of both signs.
@@ -67,14 +48,14 @@ const maxAbove = 100_000
 // The noise of its threshold is in this process and nowhere else. So a session ends with the process, and with the window of the budget that it was charged in; and the same request again is refused and not
 // answered with a new session: that would be a second noise for one charge, and two comparisons with one value under different noise are worth more than
 // was paid for.
-func (c *Curator) OpenSparse(ctx context.Context, q SparseQuestion) (*SparseSession, error) {
+func (c *Curator) OpenSparse(ctx context.Context, q api.SparseQuestion) (*SparseSession, error) {
 	if err := c.admit(q.Analyst); err != nil {
 		return nil, err
 	}
 	if err := foreign(q.Request); err != nil {
 		return nil, err
 	}
-	step, err := q.step()
+	step, err := sparseStep(q)
 	if err != nil {
 		return nil, err
 	}
@@ -100,16 +81,16 @@ func (c *Curator) OpenSparse(ctx context.Context, q SparseQuestion) (*SparseSess
 		return nil, err
 	}
 	if charged.Again {
-		return nil, refusal("open another with a new request, which costs as much again", "the request %s has opened a session before, and what that one knew is gone: a session cannot be opened twice for one charge", quoted(q.Request))
+		return nil, api.Refuse("open another with a new request, which costs as much again", "the request %s has opened a session before, and what that one knew is gone: a session cannot be opened twice for one charge", strconv.Quote(q.Request))
 	}
 	cost := m.Cost()
 	if !c.dataset.Budget.Pure() {
 		cost.Epsilon = epsilon // the price tag, as in other answers
 	}
 	s := &SparseSession{
-		c: c, analyst: q.Analyst, mechanism: m, session: c.releaser.OpenSparse(m), step: step, monotone: q.monotone(c.dataset.Neighbours),
+		c: c, analyst: q.Analyst, mechanism: m, session: c.releaser.OpenSparse(m), step: step, monotone: sameWay(q, c.dataset.Neighbours),
 		data: data.ID, window: charged.Window, turn: make(chan struct{}, 1),
-		Cost: cost, Receipt: Receipt{Sequence: charged.Sequence, Hash: charged.Hash}, Alerts: charged.Alerts(),
+		Cost: cost, Receipt: api.Receipt{Sequence: charged.Sequence, Hash: charged.Hash}, Alerts: charged.Alerts(),
 	}
 	s.left.Store(int64(s.session.Left()))
 	if err := s.note(ctx, sparseNote{Opened: true}); err != nil {
@@ -118,26 +99,26 @@ func (c *Curator) OpenSparse(ctx context.Context, q SparseQuestion) (*SparseSess
 	return s, nil
 }
 
-// monotone reports whether the session takes only questions that all move the same way; see [Curator.OpenSparse].
-func (q SparseQuestion) monotone(n dp.Neighbours) bool { return n == dp.AddRemove && !q.Signed }
+// sameWay reports whether the session takes only questions that all move the same way; see [Curator.OpenSparse].
+func sameWay(q api.SparseQuestion, n dp.Neighbours) bool { return n == dp.AddRemove && !q.Signed }
 
-// step reads the lattice, and checks the rest of the question.
-func (q SparseQuestion) step() (*big.Rat, error) {
+// sparseStep reads the lattice, and checks the rest of the question.
+func sparseStep(q api.SparseQuestion) (*big.Rat, error) {
 	switch {
 	case q.Above < 1 || q.Above > maxAbove:
-		return nil, refusal(fmt.Sprintf("write a number from 1 to %d", maxAbove), "a session cannot say \"above\" %d times", q.Above)
+		return nil, api.Refuse(fmt.Sprintf("write a number from 1 to %d", maxAbove), "a session cannot say \"above\" %d times", q.Above)
 	case q.Sensitivity < 1:
-		return nil, refusal("write 1 for counts of people, and more where a person can have more rows or larger values", "a session has a sensitivity of 1 or more, and not %d", q.Sensitivity)
+		return nil, api.Refuse("write 1 for counts of people, and more where a person can have more rows or larger values", "a session has a sensitivity of 1 or more, and not %d", q.Sensitivity)
 	}
 	step := big.NewRat(1, 1)
 	if q.Step != "" {
 		var err error
 		if step, err = dp.ParseDecimal(q.Step); err != nil || step.Sign() <= 0 {
-			return nil, refusal("write for example 1 or 0.01", "the step of a session must be a number above 0")
+			return nil, api.Refuse("write for example 1 or 0.01", "the step of a session must be a number above 0")
 		}
 	}
 	if !new(big.Rat).Quo(new(big.Rat).SetInt64(q.Sensitivity), step).IsInt() {
-		return nil, refusal("write a multiple of the step", "a sensitivity of %d is not a whole number of steps of %s", q.Sensitivity, step.RatString())
+		return nil, api.Refuse("write a multiple of the step", "a sensitivity of %d is not a whole number of steps of %s", q.Sensitivity, step.RatString())
 	}
 	return step, nil
 }
@@ -145,19 +126,19 @@ func (q SparseQuestion) step() (*big.Rat, error) {
 // sparse calibrates a session to its price, as price does for other questions: a pure budget pays its epsilon, and an (epsilon, delta)
 // budget the rho of any pure mechanism of that epsilon, for which the session gets the largest epsilon of its own that is within it. Where
 // a new threshold after every "above" is more exact at that price, there is one.
-func (c *Curator) sparse(q SparseQuestion, step *big.Rat) (*mech.Sparse, dp.Amount, error) {
+func (c *Curator) sparse(q api.SparseQuestion, step *big.Rat) (*mech.Sparse, dp.Amount, error) {
 	epsilon, budget := q.Epsilon, c.dataset.Budget
 	if epsilon == 0 {
 		epsilon = budget.DefaultEpsilon
 	}
 	if epsilon > budget.MaxEpsilon {
-		return nil, 0, refusal("open it with at most "+budget.MaxEpsilon.String(), "epsilon %v is more than one question may cost here", epsilon)
+		return nil, 0, api.Refuse("open it with at most "+budget.MaxEpsilon.String(), "epsilon %v is more than one question may cost here", epsilon)
 	}
 	if epsilon < budget.MinEpsilon {
-		return nil, 0, refusal("open it with at least "+budget.MinEpsilon.String(), "epsilon %v is less than a question costs here", epsilon)
+		return nil, 0, api.Refuse("open it with at least "+budget.MinEpsilon.String(), "epsilon %v is less than a question costs here", epsilon)
 	}
 	moves := new(big.Rat).Quo(new(big.Rat).SetInt64(q.Sensitivity), step)
-	config := mech.SparseConfig{Sensitivity: dp.NewL1(moves.Num()), Above: q.Above, Monotone: q.monotone(c.dataset.Neighbours)}
+	config := mech.SparseConfig{Sensitivity: dp.NewL1(moves.Num()), Above: q.Above, Monotone: sameWay(q, c.dataset.Neighbours)}
 	with := func(e dp.Amount, refresh bool) (*mech.Sparse, error) {
 		now := config
 		now.Epsilon, now.Refresh = e, refresh
@@ -173,20 +154,20 @@ func (c *Curator) sparse(q SparseQuestion, step *big.Rat) (*mech.Sparse, dp.Amou
 	}
 	switch {
 	case errors.Is(err, mech.ErrNoPrivacy):
-		return nil, 0, refusal("open it with a larger epsilon", "epsilon %v is too small to be shared among what a session does", epsilon)
+		return nil, 0, api.Refuse("open it with a larger epsilon", "epsilon %v is too small to be shared among what a session does", epsilon)
 	case err != nil:
-		return nil, 0, refusal("", "%v", err)
+		return nil, 0, api.Refuse("", "%v", err)
 	}
 	return m, epsilon, nil
 }
 
 // sparseWithin returns the most exact session whose rho is within that of any pure mechanism of an epsilon.
 func sparseWithin(epsilon dp.Amount, with func(dp.Amount, bool) (*mech.Sparse, error)) (*mech.Sparse, error) {
-	rho := currency{}.amount(epsilon)
+	rho := pricing.Currency{}.Amount(epsilon)
 	var best *mech.Sparse
 	for _, refresh := range []bool{false, true} {
 		// What there is no noise for is too little below epsilon, and too much above it.
-		e := largest(0, mostTariff, func(e dp.Amount) bool {
+		e := pricing.Largest(0, pricing.MostTariff, func(e dp.Amount) bool {
 			m, err := with(e, refresh)
 			if err != nil {
 				return e < epsilon
@@ -209,7 +190,7 @@ func sparseWithin(epsilon dp.Amount, with func(dp.Amount, bool) (*mech.Sparse, e
 }
 
 // spellSparse names a session's noise with its exact parameters.
-func spellSparse(m *mech.Sparse, q SparseQuestion, step *big.Rat) string {
+func spellSparse(m *mech.Sparse, q api.SparseQuestion, step *big.Rat) string {
 	threshold, question, value := m.Parameters()
 	parts := []string{threshold.RatString(), question.RatString()}
 	if value != nil {

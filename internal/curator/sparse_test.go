@@ -12,19 +12,19 @@ import (
 	"testing"
 	"time"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/hospital"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/pricing"
 	"github.com/discreet-dp/discreet/ledger"
-	"github.com/discreet-dp/discreet/mech"
 )
 
 const patients = "SELECT COUNT(*) FROM patients"
 
 // sparse opens a session as ana, about counts of people.
-func (w *world) sparse(change func(*SparseQuestion)) *SparseSession {
+func (w *world) sparse(change func(*api.SparseQuestion)) *SparseSession {
 	w.t.Helper()
-	q := SparseQuestion{Analyst: "ana", Above: 2, Sensitivity: 1, Request: request()}
+	q := api.SparseQuestion{Analyst: "ana", Above: 2, Sensitivity: 1, Request: request()}
 	if change != nil {
 		change(&q)
 	}
@@ -56,7 +56,7 @@ func TestSparseOrder(t *testing.T) {
 	r.before["run"] = func() error { return w.unpaid(s.Cost) }
 	for range 3 {
 		v, err := s.Ask(ctx, patients, "-1000000")
-		if v == nil && err != mech.ErrHalted {
+		if v == nil && err != api.ErrSessionUsed {
 			t.Fatal(err)
 		}
 	}
@@ -65,8 +65,8 @@ func TestSparseOrder(t *testing.T) {
 	}
 	// The planted bug: a session that is charged after its first question.
 	late := newWorld(t, pure)
-	q := SparseQuestion{Analyst: "ana", Above: 1, Sensitivity: 1, Request: request()}
-	step, _ := q.step()
+	q := api.SparseQuestion{Analyst: "ana", Above: 1, Sensitivity: 1, Request: request()}
+	step, _ := sparseStep(q)
 	m, _, err := late.Curator.sparse(q, step)
 	late.check(err)
 	data, err := late.Curator.data(ctx)
@@ -85,7 +85,7 @@ func TestSparseOrder(t *testing.T) {
 
 func TestSparseAnswers(t *testing.T) {
 	w := build(t, hospital.New(2000, 1), hospital.Dataset("hospital", "data", "{epsilon: 100, per_query: {default: 20, max: 50}}"), 3)
-	s := w.sparse(func(q *SparseQuestion) { q.Values = true })
+	s := w.sparse(func(q *api.SparseQuestion) { q.Values = true })
 	v, err := s.Ask(ctx, patients, "4000")
 	w.check(err)
 	if v.Above || v.Value != nil || v.Left != 2 || !(v.Error > 0 && v.Error < 10) {
@@ -104,11 +104,11 @@ func TestSparseAnswers(t *testing.T) {
 	if v, err = s.Ask(ctx, patients, "1000"); err != nil || !v.Above || v.Left != 0 {
 		t.Errorf("%+v, %v", v, err)
 	}
-	if _, err = s.Ask(ctx, patients, "1000"); err != mech.ErrHalted {
+	if _, err = s.Ask(ctx, patients, "1000"); err != api.ErrSessionUsed {
 		t.Error(err)
 	}
 	// Money is on a lattice of cents, and so is the session.
-	s = w.sparse(func(q *SparseQuestion) { q.Sensitivity, q.Step, q.Values = 10_000, "0.01", true })
+	s = w.sparse(func(q *api.SparseQuestion) { q.Sensitivity, q.Step, q.Values = 10_000, "0.01", true })
 	v, err = s.Ask(ctx, "SELECT SUM(cost) FROM patients", "0.01")
 	w.check(err)
 	if !v.Above || v.Value == nil || len(*v.Value)-strings.IndexByte(*v.Value, '.') != 3 {
@@ -121,7 +121,7 @@ func TestSparseRefuses(t *testing.T) {
 	w := newWorld(t, plenty)
 	r := w.record()
 	s := w.sparse(nil)
-	wide := w.sparse(func(q *SparseQuestion) { q.Sensitivity = 200 })
+	wide := w.sparse(func(q *api.SparseQuestion) { q.Sensitivity = 200 })
 	r.take()
 	for _, c := range []struct {
 		s                    *SparseSession
@@ -152,7 +152,7 @@ func TestSparseRefuses(t *testing.T) {
 		{s, patients, "1e999999999", "not a number"},
 	} {
 		v, err := c.s.Ask(ctx, c.sql, c.threshold)
-		var refused *plan.Refusal
+		var refused *api.Refusal
 		if !errors.As(err, &refused) || !strings.Contains(refused.Reason, c.want) {
 			t.Errorf("%s >= %s: %+v, %v", c.sql, c.threshold, v, err)
 		}
@@ -163,24 +163,24 @@ func TestSparseRefuses(t *testing.T) {
 	if _, err := s.Ask(ctx, "SELECT COUNT(DISTINCT pid) FROM visits", "1"); err != nil {
 		t.Error(err)
 	}
-	signed := w.sparse(func(q *SparseQuestion) { q.Sensitivity, q.Signed = 200, true })
+	signed := w.sparse(func(q *api.SparseQuestion) { q.Sensitivity, q.Signed = 200, true })
 	if _, err := signed.Ask(ctx, "SELECT SUM(age - 50) FROM patients", "1"); err != nil {
 		t.Error(err)
 	}
 	spent := w.spent()
-	for _, change := range []func(*SparseQuestion){
-		func(q *SparseQuestion) { q.Analyst = "nobody" },
-		func(q *SparseQuestion) { q.Above = 0 },
-		func(q *SparseQuestion) { q.Above = 1 << 40 },
-		func(q *SparseQuestion) { q.Sensitivity = 0 },
-		func(q *SparseQuestion) { q.Step = "-1" },
-		func(q *SparseQuestion) { q.Step = "0.3" },
-		func(q *SparseQuestion) { q.Epsilon = 2 * dp.One },
-		func(q *SparseQuestion) { q.Epsilon = 1 },
+	for _, change := range []func(*api.SparseQuestion){
+		func(q *api.SparseQuestion) { q.Analyst = "nobody" },
+		func(q *api.SparseQuestion) { q.Above = 0 },
+		func(q *api.SparseQuestion) { q.Above = 1 << 40 },
+		func(q *api.SparseQuestion) { q.Sensitivity = 0 },
+		func(q *api.SparseQuestion) { q.Step = "-1" },
+		func(q *api.SparseQuestion) { q.Step = "0.3" },
+		func(q *api.SparseQuestion) { q.Epsilon = 2 * dp.One },
+		func(q *api.SparseQuestion) { q.Epsilon = 1 },
 	} {
-		q := SparseQuestion{Analyst: "ana", Above: 2, Sensitivity: 1, Request: request()}
+		q := api.SparseQuestion{Analyst: "ana", Above: 2, Sensitivity: 1, Request: request()}
 		change(&q)
-		var refused *plan.Refusal
+		var refused *api.Refusal
 		if _, err := w.OpenSparse(ctx, q); !errors.As(err, &refused) {
 			t.Errorf("%+v: %v", q, err)
 		}
@@ -196,7 +196,7 @@ func TestSparseCharge(t *testing.T) {
 		for _, above := range []int{1, 3, 40} {
 			for _, values := range []bool{false, true} {
 				w := newWorld(t, budget)
-				s := w.sparse(func(q *SparseQuestion) { q.Above, q.Values, q.Epsilon = above, values, dp.One/2 })
+				s := w.sparse(func(q *api.SparseQuestion) { q.Above, q.Values, q.Epsilon = above, values, dp.One/2 })
 				spent, claimed := w.spent(), s.mechanism.Cost()
 				if budget == plenty {
 					if spent.Epsilon != dp.One/2 || spent.Epsilon != claimed.Epsilon {
@@ -204,7 +204,7 @@ func TestSparseCharge(t *testing.T) {
 					}
 					continue
 				}
-				tariff := rhoFor(dp.One / 2)
+				tariff := pricing.Currency{}.Amount(dp.One / 2)
 				if spent.Rho != claimed.Rho || spent.Rho > tariff || spent.Rho.Float() < 0.999*tariff.Float() || s.Cost.Epsilon != dp.One/2 {
 					t.Errorf("above %d: spent %v, claimed %v, the tariff is %v", above, spent, claimed, tariff)
 				}
@@ -212,7 +212,7 @@ func TestSparseCharge(t *testing.T) {
 		}
 	}
 	w := newWorld(t, pure)
-	q := SparseQuestion{Analyst: "ana", Above: 1, Sensitivity: 1, Epsilon: dp.One, Request: "a"}
+	q := api.SparseQuestion{Analyst: "ana", Above: 1, Sensitivity: 1, Epsilon: dp.One, Request: "a"}
 	if _, err := w.OpenSparse(ctx, q); err != nil {
 		t.Fatal(err)
 	}
@@ -226,11 +226,11 @@ func TestSparseCharge(t *testing.T) {
 // One charge has one noise, before and after a restart, and at the same time.
 func TestSparseRequest(t *testing.T) {
 	w := newWorld(t, plenty)
-	q := SparseQuestion{Analyst: "ana", Above: 1, Sensitivity: 1, Request: "once"}
+	q := api.SparseQuestion{Analyst: "ana", Above: 1, Sensitivity: 1, Request: "once"}
 	var opened atomic.Int32
 	together(8, func(int) {
 		s, err := w.OpenSparse(ctx, q)
-		var refused *plan.Refusal
+		var refused *api.Refusal
 		switch {
 		case s != nil:
 			opened.Add(1)
@@ -246,14 +246,14 @@ func TestSparseRequest(t *testing.T) {
 		t.Error("a session was opened again after a restart")
 	}
 	var other *ledger.RequestError
-	if _, err := w.Ask(ctx, Question{Analyst: "ana", SQL: patients, Request: "once"}); !errors.As(err, &other) {
+	if _, err := w.Ask(ctx, api.Question{Analyst: "ana", SQL: patients, Request: "once"}); !errors.As(err, &other) {
 		t.Errorf("a question in the name of a session: %v", err)
 	}
 	q.Above = 2
 	if _, err := w.OpenSparse(ctx, q); !errors.As(err, &other) {
 		t.Errorf("another session in its name: %v", err)
 	}
-	if _, err := w.Ask(ctx, Question{Analyst: "ana", SQL: patients, Request: "asked"}); err != nil {
+	if _, err := w.Ask(ctx, api.Question{Analyst: "ana", SQL: patients, Request: "asked"}); err != nil {
 		t.Fatal(err)
 	}
 	q.Request = "asked"
@@ -267,7 +267,7 @@ func TestSparseRemembersNothing(t *testing.T) {
 	w := newWorld(t, plenty)
 	r := w.record()
 	w.mustAsk(patients)
-	s := w.sparse(func(q *SparseQuestion) { q.Above = 100 })
+	s := w.sparse(func(q *api.SparseQuestion) { q.Above = 100 })
 	records := w.records()
 	r.take()
 	for range 3 {
@@ -296,11 +296,11 @@ func TestSparseEngineFails(t *testing.T) {
 		s := w.sparse(nil)
 		cancelled, cancel := context.WithCancel(ctx)
 		r.before["run"] = func() error { return fail(cancel) }
-		if _, err := s.Ask(cancelled, patients, "1"); err != ErrSessionRun {
+		if _, err := s.Ask(cancelled, patients, "1"); err != api.ErrSessionRun {
 			t.Errorf("%s: %v", name, err)
 		}
 		delete(r.before, "run")
-		if _, err := s.Ask(ctx, patients, "1"); err != ErrSessionRun {
+		if _, err := s.Ask(ctx, patients, "1"); err != api.ErrSessionRun {
 			t.Errorf("after %s: %v", name, err)
 		}
 		cancel()
@@ -333,7 +333,7 @@ func TestSparseDataChanges(t *testing.T) {
 	later := time.Now().Add(time.Hour)
 	w.check(os.Chtimes(filepath.Join(w.dir, "data", "patients.csv"), later, later))
 	for range 2 {
-		if _, err := s.Ask(ctx, patients, "1000000"); err != ErrSessionData {
+		if _, err := s.Ask(ctx, patients, "1000000"); err != api.ErrSessionData {
 			t.Errorf("got %v", err)
 		}
 	}
@@ -355,12 +355,12 @@ func TestSparseExpires(t *testing.T) {
 // Many ask at once, and no more than was paid for is above.
 func TestSparseAtOnce(t *testing.T) {
 	w := newWorld(t, plenty)
-	s := w.sparse(func(q *SparseQuestion) { q.Above = 5 })
+	s := w.sparse(func(q *api.SparseQuestion) { q.Above = 5 })
 	var above, halted atomic.Int32
 	together(30, func(int) {
 		v, err := s.Ask(ctx, patients, "-1000000")
 		switch {
-		case err == mech.ErrHalted:
+		case err == api.ErrSessionUsed:
 			halted.Add(1)
 		case err != nil:
 			t.Error(err)

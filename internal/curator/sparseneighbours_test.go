@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/audit/stat"
 	"github.com/discreet-dp/discreet/internal/hospital"
@@ -46,7 +47,7 @@ type asked struct {
 }
 
 // sparseReplay opens a session and asks everything, after what somebody has done to the session.
-func (w *world) sparseReplay(r *recorder, q SparseQuestion, plant func(*SparseSession)) (asked, *SparseSession) {
+func (w *world) sparseReplay(r *recorder, q api.SparseQuestion, plant func(*SparseSession)) (asked, *SparseSession) {
 	w.t.Helper()
 	r.charges = nil
 	s, err := w.OpenSparse(ctx, q)
@@ -154,7 +155,7 @@ func TestSparseNeighbours(t *testing.T) {
 	}
 	for _, c := range sparseWorlds() {
 		p := newPair(t, c.dataset, c.x, c.y)
-		for _, q := range []SparseQuestion{
+		for _, q := range []api.SparseQuestion{
 			{Above: 1, Sensitivity: 1}, {Above: 3, Sensitivity: 1, Values: true}, {Above: 4, Sensitivity: 6}, {Above: 2, Sensitivity: 110, Values: true}, {Above: 2, Sensitivity: 220, Signed: true},
 		} {
 			q.Analyst, q.Request = "ana", request()
@@ -176,7 +177,7 @@ func TestSparseCalibration(t *testing.T) {
 	for _, c := range sparseWorlds() {
 		w := build(t, c.x, c.dataset, 1)
 		replaced := strings.HasPrefix(c.name, "substitute")
-		for _, q := range []SparseQuestion{{Above: 1}, {Above: 7, Signed: true}} {
+		for _, q := range []api.SparseQuestion{{Above: 1}, {Above: 7, Signed: true}} {
 			monotone := !replaced && !q.Signed
 			for _, d := range []int64{1, 2, 3, 4, 5, 6, 7, 59, 60, 61, 109, 110, 111, 250} {
 				q.Sensitivity = d
@@ -197,9 +198,9 @@ func TestSparseCalibration(t *testing.T) {
 				if threshold.Cmp(scale(thresholds, e1)) != 0 || question.Cmp(scale(moves, e2)) != 0 {
 					t.Fatalf("%s, %+v: scales %v and %v of %v and %v", c.name, q, threshold, question, e1, e2)
 				}
-				s := &SparseSession{c: w.Curator, mechanism: m, step: big.NewRat(1, 1), monotone: q.monotone(w.dataset.Neighbours)}
+				s := &SparseSession{c: w.Curator, mechanism: m, step: big.NewRat(1, 1), monotone: sameWay(q, w.dataset.Neighbours)}
 				for _, text := range sparseQuestions {
-					p, err := w.prepare(ctx, Question{Analyst: "ana", SQL: text})
+					p, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: text})
 					w.check(err)
 					// What a person adds is at most 1, 6 rows, or an age of 110; the rest follows from the question.
 					most, signed := int64(1), false
@@ -217,7 +218,7 @@ func TestSparseCalibration(t *testing.T) {
 					case strings.Contains(text, "COUNT(*) FROM visits"), strings.Contains(text, "JOIN visits"):
 						most = 6
 					}
-					if _, err := s.admits(p.statement); (err == nil) != (most <= d && !(signed && monotone)) {
+					if _, err := s.admits(p.Statement); (err == nil) != (most <= d && !(signed && monotone)) {
 						t.Fatalf("%s, %+v: %s: %v", c.name, q, text, err)
 					}
 				}
@@ -232,21 +233,21 @@ func TestSparseNeighboursSeePlantedBugs(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		world sparseWorld
-		q     SparseQuestion
+		q     api.SparseQuestion
 		want  string
 		plant func(s *SparseSession) *mech.Sparse // returns what noise is really used
 	}{
-		{"a sensitivity of 1 where a person has 6 rows", worlds[0], SparseQuestion{Above: 1, Sensitivity: 1}, "moves a question by", func(s *SparseSession) *mech.Sparse {
+		{"a sensitivity of 1 where a person has 6 rows", worlds[0], api.SparseQuestion{Above: 1, Sensitivity: 1}, "moves a question by", func(s *SparseSession) *mech.Sparse {
 			m := s.mechanism
 			s.mechanism = s.calibrated(6, 1, true) // which the check believes, and the noise is the other's
 			return m
 		}},
-		{"monotone where people are replaced", worlds[3], SparseQuestion{Above: 4, Sensitivity: 1}, "one person is worth", func(s *SparseSession) *mech.Sparse {
+		{"monotone where people are replaced", worlds[3], api.SparseQuestion{Above: 4, Sensitivity: 1}, "one person is worth", func(s *SparseSession) *mech.Sparse {
 			m := s.calibrated(1, 4, true)
 			s.session = s.c.releaser.OpenSparse(m)
 			return m
 		}},
-		{"monotone where sums have both signs", worlds[0], SparseQuestion{Above: 4, Sensitivity: 110}, "one person is worth", func(s *SparseSession) *mech.Sparse {
+		{"monotone where sums have both signs", worlds[0], api.SparseQuestion{Above: 4, Sensitivity: 110}, "one person is worth", func(s *SparseSession) *mech.Sparse {
 			s.monotone = false // so that no question is refused for its sign
 			return s.mechanism
 		}},
@@ -304,13 +305,13 @@ func transcripts(t *testing.T, m *mech.Sparse, values []mech.Exact, thresholds [
 func TestSparseLowerBound(t *testing.T) {
 	h := restless(120, 1)
 	p := newPair(t, hospital.Dataset("hospital", "data", plenty), h, h.Without(hospital.Target))
-	q := SparseQuestion{Analyst: "ana", Above: 1, Sensitivity: 6, Epsilon: dp.One}
+	q := api.SparseQuestion{Analyst: "ana", Above: 1, Sensitivity: 6, Epsilon: dp.One}
 	asks := []string{"SELECT COUNT(*) FROM visits", "SELECT COUNT(*) FROM visits WHERE cost >= 0", "SELECT COUNT(*) FROM visits WHERE ward IS NOT NULL"}
 	exactly := func(w *world) (out []mech.Exact) {
 		for _, text := range asks {
-			q, err := w.prepare(ctx, Question{Analyst: "ana", SQL: text})
+			q, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: text})
 			w.check(err)
-			r, err := w.data.Run(ctx, q.query())
+			r, err := w.data.Run(ctx, query(q))
 			w.check(err)
 			out = append(out, r.Measures[0])
 		}

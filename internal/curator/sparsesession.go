@@ -8,26 +8,19 @@ import (
 	"math/big"
 	"sync/atomic"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/internal/pricing"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/mech"
-)
-
-// How a session ends, beside its last "above" ([mech.ErrHalted]).
-var (
-	// ErrSessionRun is returned when the engine failed or was stopped while it computed a question of a session.
-	ErrSessionRun = errors.New("the engine could not run this question; the session has ended, and its charge stays")
-	// ErrSessionData is returned when the data is not that of the session any more.
-	ErrSessionData = errors.New("the data has changed since the session was opened; the session has ended, and its charge stays")
-	// ErrSessionWindow is returned when the budget was renewed since the session was opened.
-	ErrSessionWindow = errors.New("the budget was renewed since the session was opened; the session has ended with the window that paid for it, and its charge stays")
 )
 
 // SparseSession is an open session. It is safe for concurrent use; questions are answered one after the other.
 type SparseSession struct {
 	Cost    dp.Cost
-	Receipt Receipt
+	Receipt api.Receipt
 	// Alerts say which accounts the session took over 50, 80 or 95 % of their limits.
 	Alerts []ledger.Alert
 
@@ -44,17 +37,6 @@ type SparseSession struct {
 	turn  chan struct{} // holds one thing while a question is asked; what follows is its own
 	asked int
 	ended error
-}
-
-// SparseVerdict is the answer to one question of a session.
-type SparseVerdict struct {
-	Above bool
-	// Value is the noisy value, where the session has values and the answer is "above".
-	Value *string
-	Left  int // how many more can be "above"
-	// Error is for all answers of the session so far together: with probability 0.95 what was called above was at least its threshold less
-	// this, and what was called below at most its threshold and this.
-	Error float64
 }
 
 // sparseBeta is how likely the error of a session may be exceeded.
@@ -76,7 +58,7 @@ const sparseBeta = 0.05
 // A session is about one version of the data. That is for the analyst and not for the theorem: the proof goes from question to question, and holds
 // where each value moves by at most the sensitivity between neighbours at that time, a person being in all versions or in none. So it does no
 // harm that data may change between the look at its version and the run. That there is a new version is the owner's doing and no secret.
-func (s *SparseSession) Ask(ctx context.Context, sql, threshold string) (*SparseVerdict, error) {
+func (s *SparseSession) Ask(ctx context.Context, sql, threshold string) (*api.SparseVerdict, error) {
 	select {
 	case s.turn <- struct{}{}:
 		defer func() { <-s.turn }()
@@ -93,9 +75,9 @@ func (s *SparseSession) Ask(ctx context.Context, sql, threshold string) (*Sparse
 	case s.ended != nil:
 		return nil, s.ended
 	case s.session.Left() == 0:
-		return nil, mech.ErrHalted
+		return nil, api.ErrSessionUsed
 	}
-	statement, err := plan.Prepare(s.c.dataset, sql, s.c.options(ctx, Settings{}))
+	statement, err := plan.Prepare(s.c.dataset, sql, s.c.options(ctx, api.Settings{}))
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +97,7 @@ func (s *SparseSession) Ask(ctx context.Context, sql, threshold string) (*Sparse
 		return nil, err
 	}
 	if data.ID != s.data {
-		s.ended = ErrSessionData
+		s.ended = api.ErrSessionData
 		return nil, s.ended
 	}
 	if err := s.inWindow(ctx); err != nil {
@@ -132,9 +114,9 @@ func (s *SparseSession) Ask(ctx context.Context, sql, threshold string) (*Sparse
 		return nil, err
 	}
 	s.asked++
-	v := &SparseVerdict{Above: answer.Above, Left: s.session.Left(), Error: scaled(big.NewInt(s.mechanism.Accuracy(s.asked, sparseBeta)), s.step)}
+	v := &api.SparseVerdict{Above: answer.Above, Left: s.session.Left(), Error: pricing.Scaled(big.NewInt(s.mechanism.Accuracy(s.asked, sparseBeta)), s.step)}
 	if _, _, values := s.mechanism.Split(); answer.Above && values > 0 {
-		text := new(big.Rat).Mul(new(big.Rat).SetInt64(answer.Value), s.step).FloatString(decimals(s.step))
+		text := new(big.Rat).Mul(new(big.Rat).SetInt64(answer.Value), s.step).FloatString(pricing.Decimals(s.step))
 		v.Value = &text
 	}
 	if err := s.note(ctx, sparseNote{Above: v.Above, Value: v.Value}); err != nil {
@@ -145,10 +127,10 @@ func (s *SparseSession) Ask(ctx context.Context, sql, threshold string) (*Sparse
 }
 
 // compute runs a question and compares. What goes wrong ends the session, and is an incident unless the analyst stopped it.
-func (s *SparseSession) compute(ctx context.Context, q *plan.Query, at int64) (answer mech.SparseAnswer, err error) {
+func (s *SparseSession) compute(ctx context.Context, q *tree.Query, at int64) (answer mech.SparseAnswer, err error) {
 	fail := func(cause error) error {
-		err := s.c.failed(ctx, s.analyst, s.Receipt.Sequence, cause, ErrSessionRun)
-		if err == ErrSessionRun {
+		err := s.c.failed(ctx, s.analyst, s.Receipt.Sequence, cause, api.ErrSessionRun)
+		if err == api.ErrSessionRun {
 			s.ended = err // not where nobody is told of it
 		}
 		return err
@@ -182,7 +164,7 @@ var errShape = errors.New("the result is not of the shape of the question")
 func (s *SparseSession) inWindow(ctx context.Context) error {
 	window, err := s.c.ledger.Window(ctx, s.c.dataset.Name)
 	if err == nil && window != s.window {
-		s.ended = ErrSessionWindow
+		s.ended = api.ErrSessionWindow
 		err = s.ended
 	}
 	return err
@@ -206,13 +188,13 @@ func (s *SparseSession) note(ctx context.Context, n sparseNote) error {
 	case err == nil:
 		return nil
 	case errors.As(err, new(*ledger.LapsedError)):
-		s.ended = ErrSessionWindow
+		s.ended = api.ErrSessionWindow
 		return s.ended
 	case errors.As(err, new(*ledger.DoorError)):
 		// The door closed after it was looked at. The answer is told to nobody, which is always private, and the session is there after the release.
 		return err
 	}
-	s.ended = ErrSessionRun
+	s.ended = api.ErrSessionRun
 	return err
 }
 
@@ -220,51 +202,51 @@ func (s *SparseSession) note(ctx context.Context, n sparseNote) error {
 func (s *SparseSession) Left() int { return int(s.left.Load()) }
 
 // admits returns the private query of a statement that is one count or one sum of one cell, within what the session was calibrated to.
-func (s *SparseSession) admits(st *plan.Statement) (*plan.Query, error) {
+func (s *SparseSession) admits(st *plan.Statement) (*tree.Query, error) {
 	const one = "ask for one COUNT or one SUM without GROUP BY, as in SELECT COUNT(*) FROM table WHERE ..."
 	if st.Outer != nil || len(st.Plans) != 1 {
-		return nil, refusal(one, "a question of a session has nothing around it")
+		return nil, api.Refuse(one, "a question of a session has nothing around it")
 	}
 	p := st.Plans[0]
 	q := &p.Query
-	if len(q.Keys) != 0 || q.Groups() != 1 || q.Choice != nil || len(q.Measures) != 1 || q.Measures[0].Kind == plan.Quantile || len(p.Columns) != 1 {
-		return nil, refusal(one, "a question of a session is about one count or one sum")
+	if len(q.Keys) != 0 || q.Groups() != 1 || q.Choice != nil || len(q.Measures) != 1 || q.Measures[0].Kind == tree.Quantile || len(p.Columns) != 1 {
+		return nil, api.Refuse(one, "a question of a session is about one count or one sum")
 	}
-	r, ok := p.Columns[0].Expr.(*plan.Released)
-	if !ok || r.Part != plan.PartValue || p.Stats[r.Stat].Kind != plan.MeasureStat {
-		return nil, refusal(one+", and put what is computed with it into the threshold", "a question of a session is a count or a sum itself")
+	r, ok := p.Columns[0].Expr.(*tree.Released)
+	if !ok || r.Part != tree.PartValue || p.Stats[r.Stat].Kind != tree.MeasureStat {
+		return nil, api.Refuse(one+", and put what is computed with it into the threshold", "a question of a session is a count or a sum itself")
 	}
 	if p.Having != nil || p.Limit != nil || p.Offset != 0 {
-		return nil, refusal("leave them out", "a question of a session has one row, and no HAVING, LIMIT or OFFSET")
+		return nil, api.Refuse("leave them out", "a question of a session has one row, and no HAVING, LIMIT or OFFSET")
 	}
 	m := q.Measures[0]
 	if m.Step().Cmp(s.step) != 0 {
-		return nil, refusal("open a session with that step", "the answer has steps of %s, and the session has steps of %s", m.Step().RatString(), s.step.RatString())
+		return nil, api.Refuse("open a session with that step", "the answer has steps of %s, and the session has steps of %s", m.Step().RatString(), s.step.RatString())
 	}
 	moves, most := q.Sensitivity(m, dp.L1).L1(), s.mechanism.Sensitivity().L1()
 	if moves.Cmp(most) > 0 {
-		return nil, refusal("open a session with that sensitivity, or ask for something that one person changes less, such as COUNT(DISTINCT person)",
+		return nil, api.Refuse("open a session with that sensitivity, or ask for something that one person changes less, such as COUNT(DISTINCT person)",
 			"one person can move this by %s, and the session is for questions that one person moves by at most %s", s.units(moves), s.units(most))
 	}
 	if lo, _ := q.Interval(m); s.monotone && lo.Sign() < 0 {
-		return nil, refusal("sum something that is never negative, such as greatest(x, 0), or open a session that is signed", "values of this sum can be negative, and the session has the smaller noise of questions that only grow with people")
+		return nil, api.Refuse("sum something that is never negative, such as greatest(x, 0), or open a session that is signed", "values of this sum can be negative, and the session has the smaller noise of questions that only grow with people")
 	}
 	return q, nil
 }
 
 func (s *SparseSession) units(steps *big.Int) string {
-	return new(big.Rat).Mul(new(big.Rat).SetInt(steps), s.step).FloatString(decimals(s.step))
+	return new(big.Rat).Mul(new(big.Rat).SetInt(steps), s.step).FloatString(pricing.Decimals(s.step))
 }
 
 // threshold reads a threshold in units of the answer.
 func (s *SparseSession) threshold(text string) (int64, error) {
 	x, err := dp.ParseDecimal(text)
 	if err != nil {
-		return 0, refusal("write a decimal number", "the threshold is not a number")
+		return 0, api.Refuse("write a decimal number", "the threshold is not a number")
 	}
 	x.Quo(x, s.step)
 	if !x.IsInt() || !x.Num().IsInt64() {
-		return 0, refusal(fmt.Sprintf("write a multiple of %s", s.step.RatString()), "the threshold is not on the lattice of the session, or too large")
+		return 0, api.Refuse(fmt.Sprintf("write a multiple of %s", s.step.RatString()), "the threshold is not on the lattice of the session, or too large")
 	}
 	return x.Num().Int64(), nil
 }

@@ -10,9 +10,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/engine"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/engine"
+	"github.com/discreet-dp/discreet/internal/plan/cells"
 	"github.com/discreet-dp/discreet/internal/stream/histogram"
 	"github.com/discreet-dp/discreet/internal/stream/linear"
 	"github.com/discreet-dp/discreet/ledger"
@@ -36,7 +37,7 @@ type streams struct {
 // streamPlan is what follows from the policy.
 type streamPlan struct {
 	policy *policy.Stream
-	grid   *plan.Grid
+	grid   *cells.Grid
 	config stream.Config
 	tariff *stream.Tariff
 	err    error
@@ -59,7 +60,7 @@ func (c *Curator) streamPlan(s *policy.Stream) (*streamPlan, error) {
 
 func (c *Curator) newStreamPlan(s *policy.Stream) *streamPlan {
 	p := &streamPlan{policy: s}
-	if p.grid, p.err = plan.NewGrid(c.dataset, s); p.err != nil {
+	if p.grid, p.err = cells.NewGrid(c.dataset, s); p.err != nil {
 		return p
 	}
 	if p.err = agreed(c.second.cells(c.dataset, p.grid.Histogram())); p.err != nil {
@@ -215,7 +216,7 @@ func (o *openStream) ask(ctx context.Context, who *payer, q *linear.Query) (*str
 	answered(err == nil && a.Way != stream.Unchecked)
 	spent := errors.Is(err, stream.ErrSpent)
 	if who.charged && (spent || errors.As(err, new(*ledger.BudgetError))) {
-		return nil, ErrStreamPart
+		return nil, api.ErrStreamPart
 	}
 	if spent {
 		return nil, o.spentRefusal()
@@ -243,7 +244,7 @@ func (o *openStream) compute(ctx context.Context, who *payer, way stream.Way, q 
 
 // spentRefusal says that the stream's own budget does not admit a question.
 func (p *streamPlan) spentRefusal() error {
-	return refusal("ask what was asked before, or ask it with a price of its own: SET dp.epsilon", "the stream %s cannot answer this with what is left of its budget", p.policy.Name)
+	return api.Refuse("ask what was asked before, or ask it with a price of its own: SET dp.epsilon", "the stream %s cannot answer this with what is left of its budget", p.policy.Name)
 }
 
 // answering notes that a question is being answered, and returns what says that it is, or that it was not.

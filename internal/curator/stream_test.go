@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/hospital"
-	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/session"
 	"github.com/discreet-dp/discreet/stream"
@@ -58,7 +58,7 @@ func countOf(h *hospital.Hospital, of func(hospital.Patient) bool) (n int64) {
 func TestStreamOrder(t *testing.T) {
 	w := streamWorld(t, plenty, "")
 	r := w.record()
-	q := Question{Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients WHERE sex = 'F'", Request: request()}
+	q := api.Question{Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients WHERE sex = 'F'", Request: request()}
 	e, err := w.Explain(ctx, q)
 	w.check(err)
 	if got := r.take(); slices.Contains(got, "run") || slices.Contains(got, "charge") || slices.Contains(got, "keep") {
@@ -167,9 +167,9 @@ func TestStreamRestart(t *testing.T) {
 		straight, broken := streamWorld(t, budget, ""), streamWorld(t, budget, "")
 		var values []int64
 		for _, text := range asks {
-			x, err := straight.AskStream(ctx, StreamQuestion{Analyst: "ana", SQL: text})
+			x, err := straight.AskStream(ctx, api.StreamQuestion{Analyst: "ana", SQL: text})
 			straight.check(err)
-			y, err := broken.AskStream(ctx, StreamQuestion{Analyst: "ana", SQL: text})
+			y, err := broken.AskStream(ctx, api.StreamQuestion{Analyst: "ana", SQL: text})
 			broken.check(err)
 			values = append(values, y.Value)
 			if straight.spent() != broken.spent() && x.Way == y.Way {
@@ -178,7 +178,7 @@ func TestStreamRestart(t *testing.T) {
 			broken.check(broken.books.Close())
 			broken.openBooks()
 			broken.Curator = New(broken.dataset, broken.data, broken.books, broken.releaser)
-			quote, err := broken.QuoteStream(ctx, StreamQuestion{Analyst: "ben", SQL: text})
+			quote, err := broken.QuoteStream(ctx, api.StreamQuestion{Analyst: "ben", SQL: text})
 			broken.check(err)
 			if quote.Way != stream.Cached || quote.Cost != (dp.Cost{}) {
 				t.Errorf("%s after a restart: %+v", text, quote)
@@ -186,7 +186,7 @@ func TestStreamRestart(t *testing.T) {
 		}
 		spent := broken.spent()
 		for i, text := range asks {
-			a, err := broken.AskStream(ctx, StreamQuestion{Analyst: "ben", SQL: text})
+			a, err := broken.AskStream(ctx, api.StreamQuestion{Analyst: "ben", SQL: text})
 			broken.check(err)
 			if a.Value != values[i] || !a.Free || a.Way != stream.Cached {
 				t.Errorf("%s: %+v, and %d before", text, a, values[i])
@@ -206,7 +206,7 @@ func TestStreamRestart(t *testing.T) {
 func TestStreamInterleaved(t *testing.T) {
 	w := streamWorld(t, plenty, "")
 	var sum dp.Amount
-	sparse, err := w.OpenSparse(ctx, SparseQuestion{Analyst: "ana", Above: 3, Sensitivity: 1, Request: request()})
+	sparse, err := w.OpenSparse(ctx, api.SparseQuestion{Analyst: "ana", Above: 3, Sensitivity: 1, Request: request()})
 	w.check(err)
 	sum += sparse.Cost.Epsilon
 	for i, sex := range []string{"F", "M", "X"} {
@@ -280,8 +280,8 @@ func TestStreamSpent(t *testing.T) {
 	}
 	refused, unchecked := 0, 0
 	for i := range 60 {
-		a, err := w.AskStream(ctx, StreamQuestion{Analyst: "ana", SQL: fmt.Sprintf("diagnosis IN (%s) AND %s AND %s", pickOf(i, "'flu'", "'HIV'", "'asthma'", "'fracture'"), pickOf(i/4, "sex = 'F'", "sex = 'M'", "sex <> 'X'"), pickOf(i/12, "smoker", "NOT smoker", "age < 37", "age >= 37", "age < 74"))})
-		var no *plan.Refusal
+		a, err := w.AskStream(ctx, api.StreamQuestion{Analyst: "ana", SQL: fmt.Sprintf("diagnosis IN (%s) AND %s AND %s", pickOf(i, "'flu'", "'HIV'", "'asthma'", "'fracture'"), pickOf(i/4, "sex = 'F'", "sex = 'M'", "sex <> 'X'"), pickOf(i/12, "smoker", "NOT smoker", "age < 37", "age >= 37", "age < 74"))})
+		var no *api.Refusal
 		switch {
 		case errors.As(err, &no):
 			refused++
@@ -319,22 +319,22 @@ func TestStreamSettings(t *testing.T) {
 	}
 	const text = "SELECT COUNT(*) FROM patients WHERE sex = 'F'"
 	for _, c := range []struct {
-		settings Settings
+		settings api.Settings
 		through  bool
 	}{
-		{Settings{}, true},
-		{Settings{Stream: "on"}, true},
-		{Settings{Stream: "off"}, false},
-		{Settings{Epsilon: amount("0.1")}, false},
-		{Settings{Mechanism: "laplace"}, false},
-		{Settings{Confidence: 0.9995}, false},
-		{Settings{Confidence: 0.999}, true},
-		{Settings{Error: ratOf("1000")}, false}, // which costs less by itself
-		{Settings{Error: ratOf("1000"), Stream: "on"}, true},
-		{Settings{Error: ratOf("999"), Stream: "on"}, false},
+		{api.Settings{}, true},
+		{api.Settings{Stream: "on"}, true},
+		{api.Settings{Stream: "off"}, false},
+		{api.Settings{Epsilon: amount("0.1")}, false},
+		{api.Settings{Mechanism: "laplace"}, false},
+		{api.Settings{Confidence: 0.9995}, false},
+		{api.Settings{Confidence: 0.999}, true},
+		{api.Settings{Error: ratOf("1000")}, false}, // which costs less by itself
+		{api.Settings{Error: ratOf("1000"), Stream: "on"}, true},
+		{api.Settings{Error: ratOf("999"), Stream: "on"}, false},
 	} {
 		w := streamWorld(t, plenty, "")
-		q := Question{Analyst: "ana", SQL: text, Settings: c.settings, Request: request()}
+		q := api.Question{Analyst: "ana", SQL: text, Settings: c.settings, Request: request()}
 		e, err := w.Explain(ctx, q)
 		w.check(err)
 		a, err := w.Ask(ctx, q)
@@ -353,25 +353,25 @@ func TestStreamRefuses(t *testing.T) {
 	w := streamWorld(t, plenty, "")
 	r := w.record()
 	for _, c := range []struct {
-		q    StreamQuestion
+		q    api.StreamQuestion
 		want string
 	}{
-		{StreamQuestion{Analyst: "eve", SQL: "smoker"}, "no analyst"},
-		{StreamQuestion{Analyst: "ana", Stream: "nobody", SQL: "smoker"}, "no stream"},
-		{StreamQuestion{Analyst: "ana", SQL: "age < 20"}, "not a count over the cells"},
-		{StreamQuestion{Analyst: "ana", SQL: "cost < 20"}, "not a count over the cells"},
-		{StreamQuestion{Analyst: "ana", SQL: "nothing < 20"}, "no column"},
-		{StreamQuestion{Analyst: "ana", SQL: "sex = 'F') OR (smoker"}, ""},
-		{StreamQuestion{Analyst: "ana", SQL: "SELECT SUM(age) FROM patients"}, "not a count over the cells"},
-		{StreamQuestion{Analyst: "ana", SQL: "SELECT sex, COUNT(*) FROM patients GROUP BY sex"}, "one count"},
-		{StreamQuestion{Analyst: "ana", SQL: "SELECT COUNT(*) FROM visits"}, "not a count over the cells"},
-		{StreamQuestion{Analyst: "ana", SQL: "SELECT 1 FROM (SELECT COUNT(*) FROM patients) t"}, "nothing around"},
-		{StreamQuestion{Analyst: "ana", SQL: "smoker", Where: map[string][]string{"sex": {"F"}}}, "too"},
-		{StreamQuestion{Analyst: "ana", Where: map[string][]string{"sex": {"Q"}}}, "outside of the domain"},
-		{StreamQuestion{Analyst: "ana", Where: map[string][]string{"size": {"Q"}}}, "outside of the domain"},
+		{api.StreamQuestion{Analyst: "eve", SQL: "smoker"}, "no analyst"},
+		{api.StreamQuestion{Analyst: "ana", Stream: "nobody", SQL: "smoker"}, "no stream"},
+		{api.StreamQuestion{Analyst: "ana", SQL: "age < 20"}, "not a count over the cells"},
+		{api.StreamQuestion{Analyst: "ana", SQL: "cost < 20"}, "not a count over the cells"},
+		{api.StreamQuestion{Analyst: "ana", SQL: "nothing < 20"}, "no column"},
+		{api.StreamQuestion{Analyst: "ana", SQL: "sex = 'F') OR (smoker"}, ""},
+		{api.StreamQuestion{Analyst: "ana", SQL: "SELECT SUM(age) FROM patients"}, "not a count over the cells"},
+		{api.StreamQuestion{Analyst: "ana", SQL: "SELECT sex, COUNT(*) FROM patients GROUP BY sex"}, "one count"},
+		{api.StreamQuestion{Analyst: "ana", SQL: "SELECT COUNT(*) FROM visits"}, "not a count over the cells"},
+		{api.StreamQuestion{Analyst: "ana", SQL: "SELECT 1 FROM (SELECT COUNT(*) FROM patients) t"}, "nothing around"},
+		{api.StreamQuestion{Analyst: "ana", SQL: "smoker", Where: map[string][]string{"sex": {"F"}}}, "too"},
+		{api.StreamQuestion{Analyst: "ana", Where: map[string][]string{"sex": {"Q"}}}, "outside of the domain"},
+		{api.StreamQuestion{Analyst: "ana", Where: map[string][]string{"size": {"Q"}}}, "outside of the domain"},
 	} {
 		_, err := w.QuoteStream(ctx, c.q)
-		var no *plan.Refusal
+		var no *api.Refusal
 		if c.want == "" {
 			w.check(err)
 			continue
@@ -389,7 +389,7 @@ func TestStreamRefuses(t *testing.T) {
 	if a := w.mustAsk("SELECT COUNT(*) FROM patients WHERE age < 20"); len(a.Through) != 0 || a.Cost.Epsilon != amount("0.1") {
 		t.Errorf("%+v", a)
 	}
-	if _, err := w.Ask(ctx, Question{Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients", Request: "session 1"}); err == nil {
+	if _, err := w.Ask(ctx, api.Question{Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients", Request: "session 1"}); err == nil {
 		t.Error("a request with a session's name")
 	}
 }
@@ -397,7 +397,7 @@ func TestStreamRefuses(t *testing.T) {
 // As of a moment a quote says what was so then, and does not wait for a question that is being answered.
 func TestStreamQuoteAsOf(t *testing.T) {
 	w := streamWorld(t, plenty, "")
-	q := StreamQuestion{Analyst: "ben", SQL: "sex = 'F'"}
+	q := api.StreamQuestion{Analyst: "ben", SQL: "sex = 'F'"}
 	before := time.Now()
 	q.AsOf = before
 	fresh, err := w.QuoteStream(ctx, q)
@@ -410,7 +410,7 @@ func TestStreamQuoteAsOf(t *testing.T) {
 		}
 		return nil
 	}
-	_, err = w.AskStream(ctx, StreamQuestion{Analyst: "ana", SQL: "sex = 'F'"})
+	_, err = w.AskStream(ctx, api.StreamQuestion{Analyst: "ana", SQL: "sex = 'F'"})
 	w.check(err)
 	hidden, err := w.QuoteStream(ctx, q)
 	w.check(err)
@@ -424,7 +424,7 @@ func TestStreamQuoteAsOf(t *testing.T) {
 		t.Errorf("after its tick: %+v", seen)
 	}
 	// An explanation of a question in SQL too.
-	x := Question{Analyst: "ben", SQL: "SELECT COUNT(*) FROM patients WHERE sex = 'F'", AsOf: before}
+	x := api.Question{Analyst: "ben", SQL: "SELECT COUNT(*) FROM patients WHERE sex = 'F'", AsOf: before}
 	e, err := w.Explain(ctx, x)
 	w.check(err)
 	if e.Known {

@@ -4,55 +4,15 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"time"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/stream/linear"
-	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/stream"
 )
 
-// StreamQuestion asks a stream for one count.
-type StreamQuestion struct {
-	Analyst string
-	// Stream may be empty where the dataset has one.
-	Stream string
-	// SQL is a condition on the rows of the stream's table, or SELECT COUNT(*) FROM it WHERE a condition; Where are labels by column, in its place.
-	SQL   string
-	Where map[string][]string
-	// AsOf is that of [Question].
-	AsOf time.Time
-}
-
-// StreamAnswer is the answer to one question of a stream.
-type StreamAnswer struct {
-	Dataset string `json:"dataset"`
-	Stream  string `json:"stream"`
-	Value   int64  `json:"value"`
-	// Error is how far it may be off, all that the stream answers together with the probability Confidence; nil for unchecked, where nothing is known.
-	Error      *int64     `json:"error"`
-	Confidence float64    `json:"confidence"`
-	Way        stream.Way `json:"way"`
-	// Free says that it made the stream charge nothing.
-	Free      bool           `json:"free"`
-	Cost      dp.Cost        `json:"cost"`
-	Receipt   Receipt        `json:"receipt"` // of the charge that it made; Sequence 0 where there was none
-	Remaining Remaining      `json:"remaining"`
-	Version   DataVersion    `json:"data_version"`
-	Alerts    []ledger.Alert `json:"alerts"`
-}
-
-// StreamQuote says how a question would be answered, and the most that it could cost now.
-type StreamQuote struct {
-	Dataset string     `json:"dataset"`
-	Stream  string     `json:"stream"`
-	Way     stream.Way `json:"way"`
-	Cost    dp.Cost    `json:"cost"`
-	Error   *int64     `json:"error"` // nil for unchecked, as in an answer
-}
-
 // streamQuestion checks a question to a stream. It tells nothing about the data and costs nothing.
-func (c *Curator) streamQuestion(ctx context.Context, q StreamQuestion) (*streamPlan, *linear.Query, error) {
+func (c *Curator) streamQuestion(ctx context.Context, q api.StreamQuestion) (*streamPlan, *linear.Query, error) {
 	if err := c.admit(q.Analyst); err != nil {
 		return nil, nil, err
 	}
@@ -64,19 +24,19 @@ func (c *Curator) streamQuestion(ctx context.Context, q StreamQuestion) (*stream
 	return p, query, err
 }
 
-func (c *Curator) linear(ctx context.Context, p *streamPlan, q StreamQuestion) (*linear.Query, error) {
+func (c *Curator) linear(ctx context.Context, p *streamPlan, q api.StreamQuestion) (*linear.Query, error) {
 	text := strings.TrimSpace(q.SQL)
 	switch {
 	case text != "" && len(q.Where) > 0:
-		return nil, refusal("write one of them", "the question has a condition in SQL and values of columns too")
+		return nil, api.Refuse("write one of them", "the question has a condition in SQL and values of columns too")
 	case len(q.Where) > 0:
 		query, err := p.grid.Domain.Where(q.Where)
 		if err != nil {
-			return nil, refusal(p.labels(q.Where), "%v", err)
+			return nil, api.Refuse(p.labels(q.Where), "%v", err)
 		}
 		return query, nil
 	}
-	options := c.options(ctx, Settings{})
+	options := c.options(ctx, api.Settings{})
 	if first := strings.ToLower(strings.Fields(text + " x")[0]); first == "select" || first == "with" {
 		return p.grid.LinearCount(text, options)
 	}
@@ -95,12 +55,12 @@ func (p *streamPlan) labels(where map[string][]string) string {
 	return "the columns of the stream are " + strings.Join(names, ", ")
 }
 
-// AskStream asks a stream for a count. A [*plan.Refusal] and a [*ledger.BudgetError] have spent nothing.
+// AskStream asks a stream for a count. A [*api.Refusal] and a [*ledger.BudgetError] have spent nothing.
 //
 // The order is that of [Curator.Ask], round by round: what a question costs is charged and on stable storage before data is looked at, the noise of a round's threshold and every answer are in
 // the journal before anybody sees what depends on them, and who asks the same again gets the same for nothing. So there is no request to name: a question that is sent twice is paid
 // for once.
-func (c *Curator) AskStream(ctx context.Context, q StreamQuestion) (*StreamAnswer, error) {
+func (c *Curator) AskStream(ctx context.Context, q api.StreamQuestion) (*api.StreamAnswer, error) {
 	p, query, err := c.streamQuestion(ctx, q)
 	if err != nil {
 		return nil, err
@@ -123,9 +83,9 @@ func (c *Curator) AskStream(ctx context.Context, q StreamQuestion) (*StreamAnswe
 	if err != nil {
 		return nil, err
 	}
-	out := &StreamAnswer{
+	out := &api.StreamAnswer{
 		Dataset: c.dataset.Name, Stream: p.policy.Name, Value: a.Value, Confidence: 1 - p.policy.Beta, Way: a.Way,
-		Receipt: Receipt{Sequence: a.Receipt.Sequence, Hash: a.Receipt.Hash}, Alerts: who.alerts,
+		Receipt: api.Receipt{Sequence: a.Receipt.Sequence, Hash: a.Receipt.Hash}, Alerts: who.alerts,
 	}
 	if a.Way != stream.Unchecked {
 		out.Error = &a.Error
@@ -139,7 +99,7 @@ func (c *Curator) AskStream(ctx context.Context, q StreamQuestion) (*StreamAnswe
 		return nil, err
 	}
 	now, err := c.ledger.DataVersion(ctx, c.dataset.Name, data.Label, data.state)
-	out.Version = DataVersion{now.Number, now.Label}
+	out.Version = api.DataVersion{Number: now.Number, Name: now.Label}
 	return out, err
 }
 
@@ -155,7 +115,7 @@ func (c *Curator) streamNow(ctx context.Context, p *streamPlan) (*openStream, da
 
 // QuoteStream says how a question would be answered and the most that it could cost, from what was released. It is free, and looks at no data. As of a moment it says
 // less: see openStream.quote.
-func (c *Curator) QuoteStream(ctx context.Context, q StreamQuestion) (*StreamQuote, error) {
+func (c *Curator) QuoteStream(ctx context.Context, q api.StreamQuestion) (*api.StreamQuote, error) {
 	p, query, err := c.streamQuestion(ctx, q)
 	if err != nil {
 		return nil, err
@@ -172,7 +132,7 @@ func (c *Curator) QuoteStream(ctx context.Context, q StreamQuestion) (*StreamQuo
 	if err != nil {
 		return nil, err
 	}
-	out := &StreamQuote{Dataset: c.dataset.Name, Stream: p.policy.Name, Way: way}
+	out := &api.StreamQuote{Dataset: c.dataset.Name, Stream: p.policy.Name, Way: way}
 	if way != stream.Unchecked {
 		out.Error = &p.tariff.Error
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/stream"
 )
@@ -22,7 +23,7 @@ func TestStreamAccountsEmpty(t *testing.T) {
 	spent := w.spent()
 	for i := range 5 {
 		text := fmt.Sprintf("SELECT COUNT(*) FROM patients WHERE diagnosis = '%s' AND smoker", []string{"flu", "HIV", "asthma", "diabetes", "fracture"}[i])
-		e, err := w.Explain(ctx, Question{Analyst: "ana", SQL: text})
+		e, err := w.Explain(ctx, api.Question{Analyst: "ana", SQL: text})
 		w.check(err)
 		if e.Affordable {
 			t.Errorf("%s is said to be affordable: %+v", text, e)
@@ -38,7 +39,7 @@ func TestStreamAccountsEmpty(t *testing.T) {
 		t.Errorf("%+v", again)
 	}
 	// Asked itself, the stream says what it thinks, without a promise, or why not.
-	a, err := w.AskStream(ctx, StreamQuestion{Analyst: "ana", SQL: "smoker"})
+	a, err := w.AskStream(ctx, api.StreamQuestion{Analyst: "ana", SQL: "smoker"})
 	if err == nil && (a.Way != stream.Unchecked || a.Error != nil) || err != nil && !errors.As(err, new(*ledger.BudgetError)) {
 		t.Errorf("%+v %v", a, err)
 	}

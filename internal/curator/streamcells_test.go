@@ -6,7 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/internal/plan/cells"
 	"github.com/discreet-dp/discreet/internal/stream/histogram"
 )
 
@@ -22,7 +23,7 @@ func TestCellsRandom(t *testing.T) {
 		lines[i] = "," + rest
 	}
 	w := clinicOf(t, strings.Join(lines, "\n"), fmt.Sprintf(clinicPolicy, "", plenty, 3000, "0.01"), 1)
-	g, err := plan.NewGrid(w.dataset, w.dataset.Streams["clinic"])
+	g, err := cells.NewGrid(w.dataset, w.dataset.Streams["clinic"])
 	w.check(err)
 	r, err := w.data.Run(ctx, g.Histogram())
 	w.check(err)
@@ -88,18 +89,18 @@ func TestCellsRandom(t *testing.T) {
 			k := one("sex", "zip", "smoker", "year", "ward", "age / 10", "CASE WHEN "+cond(1)+" THEN 'a' WHEN "+cond(0)+" THEN 'b' END", "coalesce("+cond(0)+", true)")
 			text = "SELECT " + k + " AS k, " + agg() + " FROM patients WHERE " + cond(2) + " GROUP BY k"
 		}
-		p, err := w.prepare(ctx, Question{Analyst: "ana", SQL: text})
+		p, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: text})
 		if err != nil {
 			continue
 		}
 		asked++
-		for _, b := range p.buys {
-			terms, ok := b.query.Linear(g)
+		for _, b := range p.Purchases {
+			terms, ok := g.Linear(b.Query)
 			if !ok {
 				continue
 			}
 			linear++
-			w.sameByCells(text, b.query, terms, table)
+			w.sameByCells(text, b.Query, terms, table)
 		}
 	}
 	if linear < 300 {
@@ -151,7 +152,7 @@ func TestCellsKeyed(t *testing.T) {
 			text = strings.Replace(text, "        max_rows: 1\n", "", 1)
 		}
 		w := clinicOf(t, b.String(), text, 1)
-		g, err := plan.NewGrid(w.dataset, w.dataset.Streams["clinic"])
+		g, err := cells.NewGrid(w.dataset, w.dataset.Streams["clinic"])
 		w.check(err)
 		r, err := w.data.Run(ctx, g.Histogram())
 		w.check(err)
@@ -184,17 +185,17 @@ func TestCellsKeyed(t *testing.T) {
 				k := one("d", "s", "w", "y", "x")
 				text = "SELECT " + k + " AS k, COUNT(*), SUM(CASE WHEN " + atom() + " THEN 1 ELSE 0 END) FROM patients WHERE " + atom() + " GROUP BY " + k
 			}
-			p, err := w.prepare(ctx, Question{Analyst: "ana", SQL: text})
+			p, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: text})
 			if err != nil {
 				continue
 			}
-			for _, b := range p.buys {
-				terms, ok := b.query.Linear(g)
+			for _, b := range p.Purchases {
+				terms, ok := g.Linear(b.Query)
 				if !ok {
 					continue
 				}
 				linear++
-				w.sameByCells(text, b.query, terms, table)
+				w.sameByCells(text, b.Query, terms, table)
 			}
 		}
 		if linear < 100 {

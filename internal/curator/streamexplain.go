@@ -7,32 +7,19 @@ import (
 	"slices"
 	"time"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/pricing"
 )
-
-// StreamInquiry is a question that would be answered through a stream.
-type StreamInquiry struct {
-	Name string `json:"name"`
-	// Counts is how many different counts it is made of, and Known says that all of them were answered before.
-	Counts int  `json:"counts"`
-	Known  bool `json:"known"`
-	// Most is what it could cost now, where every count has to be paid for. Counts that the stream predicts are free.
-	Most dp.Cost `json:"most"`
-	// Error is how far a count may be off, all that the stream answers together with probability Confidence.
-	Error      int64   `json:"error"`
-	Confidence float64 `json:"confidence"`
-	// Ordinary is what the question would cost by itself.
-	Ordinary dp.Cost `json:"ordinary"`
-}
 
 // diversion is a purchase that would go through a stream.
 type diversion struct {
 	*route
-	buy   *purchase
+	buy   *pricing.Purchase
 	price streamPrice
 }
 
-type diversions map[*purchase]*diversion
+type diversions map[*pricing.Purchase]*diversion
 
 // quoteAsOf quotes to who is only told, as of a moment.
 func quoteAsOf(asOf time.Time) quoting {
@@ -40,8 +27,8 @@ func quoteAsOf(asOf time.Time) quoting {
 }
 
 // others are the purchases that are bought by themselves.
-func (d diversions) others(buys []*purchase) []*purchase {
-	return slices.DeleteFunc(slices.Clone(buys), func(b *purchase) bool { return d[b] != nil })
+func (d diversions) others(buys []*pricing.Purchase) []*pricing.Purchase {
+	return slices.DeleteFunc(slices.Clone(buys), func(b *pricing.Purchase) bool { return d[b] != nil })
 }
 
 // most is what all of them could cost together.
@@ -63,11 +50,11 @@ func (d diversions) known() bool {
 	return true
 }
 
-// through explains a question that goes through a stream.
-func (q *Inquiry) through(p *priced, d *diversion) {
-	most := p.currency.plus(dp.Cost{}, d.price.most)
-	q.Stream = &StreamInquiry{
-		Name: d.policy.Name, Counts: len(d.different), Known: d.price.cached, Most: most, Error: d.tariff.Error, Confidence: 1 - d.policy.Beta, Ordinary: p.currency.plus(dp.Cost{}, q.Cost),
+// explainDiversion explains a question that goes through a stream.
+func explainDiversion(q *api.Inquiry, p *pricing.Priced, d *diversion) {
+	most := p.Currency.Plus(dp.Cost{}, d.price.most)
+	q.Stream = &api.StreamInquiry{
+		Name: d.policy.Name, Counts: len(d.different), Known: d.price.cached, Most: most, Error: d.tariff.Error, Confidence: 1 - d.policy.Beta, Ordinary: p.Currency.Plus(dp.Cost{}, q.Cost),
 	}
 	q.Cost, q.Known = most, d.price.cached
 	for i := range q.Measures {
@@ -76,7 +63,7 @@ func (q *Inquiry) through(p *priced, d *diversion) {
 		for _, terms := range d.terms[i] {
 			worst = max(worst, d.half(terms))
 		}
-		half := scaled(big.NewInt(worst), d.buy.query.Measures[i].Step())
+		half := pricing.Scaled(big.NewInt(worst), d.buy.Query.Measures[i].Step())
 		m.Mechanism, m.Deviation, m.Error, m.Cost, m.Norm, m.Sensitivity = "stream "+d.policy.Name, 0, &half, dp.Cost{}, "each", 1
 		m.Why = fmt.Sprintf("made of counts that the stream has answered, predicts or pays for; each is within %d", d.tariff.Error)
 	}

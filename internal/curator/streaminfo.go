@@ -3,37 +3,13 @@ package curator
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/pricing"
 )
-
-// StreamInfo is what the policy says about a stream, and what follows from it. Nothing is read from the data.
-type StreamInfo struct {
-	Dataset    string            `json:"dataset"`
-	Name       string            `json:"name"`
-	Table      string            `json:"table"`
-	Attributes []StreamAttribute `json:"attributes"`
-	Cells      int64             `json:"cells"`
-	Size       int64             `json:"size"`
-	Alpha      float64           `json:"alpha"`
-	Beta       float64           `json:"beta"`
-	Queries    int               `json:"queries"`
-	// Error is alpha in people, and Predictor what predicts.
-	Error     int64  `json:"error"`
-	Predictor string `json:"predictor"`
-	// Round is what a round of tests with its one paid answer costs, and Plain an answer without a test; so many of each fit into what the stream may spend.
-	Round     dp.Cost `json:"round"`
-	Plain     dp.Cost `json:"plain"`
-	MostPaid  int     `json:"most_paid"`
-	MostPlain int     `json:"most_plain"`
-}
-
-// StreamAttribute is a column of a stream with the labels of its cells, also of that for NULL.
-type StreamAttribute struct {
-	Name   string   `json:"name"`
-	Values []string `json:"values"`
-}
 
 // CheckStreams prices the streams of the policy, for the owner: what is wrong with each that nobody could ask.
 func (c *Curator) CheckStreams() error {
@@ -46,29 +22,29 @@ func (c *Curator) CheckStreams() error {
 }
 
 // Streams lists the streams of the policy. It refuses where one of them cannot be opened.
-func (c *Curator) Streams() ([]StreamInfo, error) {
-	out := []StreamInfo{}
+func (c *Curator) Streams() ([]api.StreamInfo, error) {
+	out := []api.StreamInfo{}
 	for _, name := range c.dataset.StreamNames() {
 		p, err := c.namedStream(name)
 		if err != nil {
 			return nil, err
 		}
 		s := p.policy
-		info := StreamInfo{
+		info := api.StreamInfo{
 			Dataset: c.dataset.Name, Name: s.Name, Table: s.Table, Cells: int64(p.config.Domain.Cells()), Size: s.Size, Alpha: s.Alpha, Beta: s.Beta, Queries: s.Queries,
 			Error: p.tariff.Error, Predictor: string(p.tariff.Predictor), Round: p.tag(p.tariff.Round), Plain: p.tag(p.tariff.Plain), MostPaid: p.tariff.MostPaid, MostPlain: p.tariff.MostPlain,
 		}
 		for _, a := range p.config.Domain.Attributes() {
-			info.Attributes = append(info.Attributes, StreamAttribute{a.Name, a.Values})
+			info.Attributes = append(info.Attributes, api.StreamAttribute{Name: a.Name, Values: a.Values})
 		}
 		out = append(out, info)
 	}
 	return out, nil
 }
 
-// tag is a cost as an analyst reads it; see priced.tag.
+// tag is a cost as an analyst reads it; see [pricing.Priced.Tag].
 func (p *streamPlan) tag(cost dp.Cost) dp.Cost {
-	return currency{p.pure()}.plus(dp.Cost{}, cost)
+	return pricing.Currency{Pure: p.pure()}.Plus(dp.Cost{}, cost)
 }
 
 // named returns the stream of a name; the only one, where there is no name.
@@ -80,18 +56,18 @@ func (c *Curator) namedStream(name string) (*streamPlan, error) {
 	s := c.dataset.Streams[name]
 	switch {
 	case s == nil && len(names) == 0:
-		return nil, refusal("ask with SELECT; the owner can write streams into the policy", "the dataset %s has no streams", c.dataset.Name)
+		return nil, api.Refuse("ask with SELECT; the owner can write streams into the policy", "the dataset %s has no streams", c.dataset.Name)
 	case s == nil && name == "":
-		return nil, refusal("name one of "+strings.Join(names, ", "), "the dataset %s has several streams", c.dataset.Name)
+		return nil, api.Refuse("name one of "+strings.Join(names, ", "), "the dataset %s has several streams", c.dataset.Name)
 	case s == nil:
-		return nil, refusal("name one of "+strings.Join(names, ", "), "the dataset %s has no stream %s", c.dataset.Name, quoted(name))
+		return nil, api.Refuse("name one of "+strings.Join(names, ", "), "the dataset %s has no stream %s", c.dataset.Name, strconv.Quote(name))
 	}
 	p, err := c.streamPlan(s)
-	if dispute := (*Disagreement)(nil); errors.As(err, &dispute) {
+	if dispute := (*api.Disagreement)(nil); errors.As(err, &dispute) {
 		return nil, err
 	}
 	if err != nil {
-		return nil, refusal("the owner can change it in the policy", "the stream %s cannot be opened: %v", name, err)
+		return nil, api.Refuse("the owner can change it in the policy", "the stream %s cannot be opened: %v", name, err)
 	}
 	return p, nil
 }

@@ -6,7 +6,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/answers"
+	"github.com/discreet-dp/discreet/internal/plan/cells"
+	"github.com/discreet-dp/discreet/internal/pricing"
 	"github.com/discreet-dp/discreet/internal/stream/predict"
 	"github.com/discreet-dp/discreet/mech"
 )
@@ -22,16 +24,16 @@ const maxLessons = 1 << 12
 
 // teach notes what was bought, for the streams that it is linear over. It is learned with the next question that a stream is asked, and, where answers leave on
 // a tick, not before this one has left.
-func (c *Curator) teach(routes []*route, buys, bought []*purchase, all []*released) {
+func (c *Curator) teach(routes []*route, buys, bought []*pricing.Purchase, all []*answers.Released) {
 	now := time.Now()
 	c.streams.mu.Lock()
 	defer c.streams.mu.Unlock()
 	for i, r := range routes {
-		if r == nil || !slices.Contains(bought, buys[i]) || !buys[i].reusable() {
+		if r == nil || !slices.Contains(bought, buys[i]) || !buys[i].Reusable() {
 			continue
 		}
 		for m, groups := range r.terms {
-			scale := math.Sqrt(mech.Variance(buys[i].noise[m].Mechanism))
+			scale := math.Sqrt(mech.Variance(buys[i].Noise[m].Mechanism))
 			if scale > float64(r.tariff.Error) {
 				continue // it says less than the stream promises
 			}
@@ -45,7 +47,7 @@ func (c *Curator) teach(routes []*route, buys, bought []*purchase, all []*releas
 }
 
 // learnFrom notes a lesson, where the number that was released is a count.
-func (s *streams) learnFrom(key string, l lesson, terms []plan.Term) {
+func (s *streams) learnFrom(key string, l lesson, terms []cells.Term) {
 	if len(terms) != 1 || terms[0].Weight != 1 && terms[0].Weight != -1 {
 		return
 	}

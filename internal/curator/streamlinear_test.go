@@ -8,8 +8,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/cells"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/internal/stream/histogram"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -178,7 +180,7 @@ var otherQuestions = []string{
 func TestLinearQuestionsAreExact(t *testing.T) {
 	for _, neighbours := range []string{"", "neighbours: substitute"} {
 		w := newClinic(t, 3000, neighbours, plenty, "0.01")
-		g, err := plan.NewGrid(w.dataset, w.dataset.Streams["clinic"])
+		g, err := cells.NewGrid(w.dataset, w.dataset.Streams["clinic"])
 		w.check(err)
 		r, err := w.data.Run(ctx, g.Histogram())
 		w.check(err)
@@ -193,28 +195,28 @@ func TestLinearQuestionsAreExact(t *testing.T) {
 			t.Fatalf("%d people are in cells", placed)
 		}
 		for _, text := range linearQuestions {
-			p, err := w.prepare(ctx, Question{Analyst: "ana", SQL: text})
+			p, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: text})
 			if err != nil {
 				t.Errorf("%s: %v", text, err)
 				continue
 			}
-			for _, b := range p.buys {
-				terms, ok := b.query.Linear(g)
+			for _, b := range p.Purchases {
+				terms, ok := g.Linear(b.Query)
 				if !ok {
 					t.Errorf("%s: not seen as linear", text)
 					continue
 				}
-				w.sameByCells(text, b.query, terms, table)
+				w.sameByCells(text, b.Query, terms, table)
 			}
 		}
 		for _, text := range otherQuestions {
-			p, err := w.prepare(ctx, Question{Analyst: "ana", SQL: text})
+			p, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: text})
 			if err != nil {
 				t.Errorf("%s: %v", text, err)
 				continue
 			}
-			for _, b := range p.buys {
-				if _, ok := b.query.Linear(g); ok {
+			for _, b := range p.Purchases {
+				if _, ok := g.Linear(b.Query); ok {
 					t.Errorf("%s: seen as linear", text)
 				}
 			}
@@ -223,7 +225,7 @@ func TestLinearQuestionsAreExact(t *testing.T) {
 }
 
 // sameByCells compares what a question's cells add up to with what the engine says.
-func (w *world) sameByCells(text string, q *plan.Query, terms [][][]plan.Term, table *histogram.Table) {
+func (w *world) sameByCells(text string, q *tree.Query, terms [][][]cells.Term, table *histogram.Table) {
 	w.t.Helper()
 	exactly, err := w.data.Run(ctx, q)
 	w.check(err)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/hospital"
 	"github.com/discreet-dp/discreet/mech"
@@ -33,7 +34,7 @@ func streamTranscript(w *world, r *recorder, text string) (shape, values string,
 	r.take()
 	w.releaser.Record(func(c mech.Call) { calls = append(calls, c) })
 	defer w.releaser.Record(nil)
-	a, err := w.Ask(ctx, Question{Analyst: "ana", SQL: text, Request: text, Settings: Settings{Stream: "on"}})
+	a, err := w.Ask(ctx, api.Question{Analyst: "ana", SQL: text, Request: text, Settings: api.Settings{Stream: "on"}})
 	if err != nil {
 		return err.Error(), "", calls
 	}

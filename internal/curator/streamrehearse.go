@@ -3,10 +3,10 @@ package curator
 import (
 	"context"
 	"errors"
-	"fmt"
 	"iter"
 
 	"github.com/discreet-dp/discreet/account"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/stream/histogram"
 	"github.com/discreet-dp/discreet/internal/stream/linear"
@@ -14,48 +14,9 @@ import (
 	"github.com/discreet-dp/discreet/stream"
 )
 
-// WorkloadError says which question of a workload cannot be asked. Nothing was run: all are checked first.
-type WorkloadError struct {
-	Index int // from 0
-	Err   error
-}
-
-func (e *WorkloadError) Error() string { return fmt.Sprintf("question %d: %v", e.Index+1, e.Err) }
-func (e *WorkloadError) Unwrap() error { return e.Err }
-
-// Rehearsal is what a workload would cost a stream. It has seen the data without noise, so it is for the owner and for nobody else.
-type Rehearsal struct {
-	Dataset, Stream string
-	Predictor       string
-	// Report is that of the stream as the policy has it. Bound is how far its answers may be off, in people, MaxError how far the furthest was, of those with a
-	// guarantee, and Beyond how many were further than Bound.
-	Report   stream.Report
-	Bound    int64
-	MaxError int64
-	Beyond   int
-	Series   []RehearsalSeries
-	// TooLarge names the ways that are not among Series, because the stream has more cells than they can keep.
-	TooLarge []string
-}
-
-// RehearsalSeries is what a way to answer has cost after so many questions.
-type RehearsalSeries struct {
-	Name   string        // no reuse, exact cache, median, weights
-	Report stream.Report // zero for no reuse
-	Points []RehearsalPoint
-
-	kind stream.Kind
-}
-
-// RehearsalPoint is the cost, in epsilon or rho, of the first questions.
-type RehearsalPoint struct {
-	Queries int
-	Cost    float64
-}
-
 // RehearseStream runs a workload through a stream without charging for it, in memory, and tells nobody but the caller: the owner. Nothing of it is kept, and the real stream knows
 // nothing of it. Conditions and SELECTs of one count are questions of a workload; each text is read once.
-func (c *Curator) RehearseStream(ctx context.Context, name string, workload []string, progress func(done int)) (*Rehearsal, error) {
+func (c *Curator) RehearseStream(ctx context.Context, name string, workload []string, progress func(done int)) (*api.Rehearsal, error) {
 	p, err := c.namedStream(name)
 	if err != nil {
 		return nil, err
@@ -65,8 +26,8 @@ func (c *Curator) RehearseStream(ctx context.Context, name string, workload []st
 	for i, text := range workload {
 		q, known := read[text]
 		if !known {
-			if q, err = c.linear(ctx, p, StreamQuestion{SQL: text}); err != nil {
-				return nil, &WorkloadError{i, err}
+			if q, err = c.linear(ctx, p, api.StreamQuestion{SQL: text}); err != nil {
+				return nil, &api.WorkloadError{Index: i, Err: err}
 			}
 			read[text] = q
 		}
@@ -81,11 +42,11 @@ func (c *Curator) RehearseStream(ctx context.Context, name string, workload []st
 	if err != nil {
 		return nil, err
 	}
-	out := &Rehearsal{Dataset: c.dataset.Name, Stream: p.policy.Name, Predictor: string(p.tariff.Predictor), Bound: p.tariff.Error}
-	naive := RehearsalSeries{Name: "no reuse"}
+	out := &api.Rehearsal{Dataset: c.dataset.Name, Stream: p.policy.Name, Predictor: string(p.tariff.Predictor), Bound: p.tariff.Error}
+	naive := api.RehearsalSeries{Name: "no reuse"}
 	each := p.amount(p.tariff.Cache).Float()
 	for i := range points(len(queries)) {
-		naive.Points = append(naive.Points, RehearsalPoint{i, float64(i) * each})
+		naive.Points = append(naive.Points, api.RehearsalPoint{Queries: i, Cost: float64(i) * each})
 	}
 	out.Series = append(out.Series, naive)
 	done := 0
@@ -99,6 +60,7 @@ func (c *Curator) RehearseStream(ctx context.Context, name string, workload []st
 	if err != nil {
 		return nil, err
 	}
+	var kinds []stream.Kind
 	for _, way := range []struct {
 		name string
 		kind stream.Kind
@@ -117,8 +79,8 @@ func (c *Curator) RehearseStream(ctx context.Context, name string, workload []st
 		if err != nil {
 			return nil, err
 		}
-		s.Name, s.kind = way.name, config.Predictor
-		out.Series = append(out.Series, s)
+		s.Name = way.name
+		out.Series, kinds = append(out.Series, s), append(kinds, config.Predictor)
 	}
 	quota, _ := c.dataset.StreamQuota(p.policy.Name)
 	own, err := c.rehearse(ctx, quota, p.config, table, queries, func(q *linear.Query, a *stream.Answer) {
@@ -138,9 +100,9 @@ func (c *Curator) RehearseStream(ctx context.Context, name string, workload []st
 		return out, nil
 	}
 	// Where the limit was enough, this is what the policy's way costs: with more to spend a stream may buy more.
-	for i, s := range out.Series {
-		if s.kind == p.tariff.Predictor {
-			own.Name, own.kind = s.Name, s.kind
+	for i, kind := range kinds {
+		if kind == p.tariff.Predictor {
+			own.Name = out.Series[i].Name
 			out.Series[i] = own
 		}
 	}
@@ -169,8 +131,8 @@ func points(n int) iter.Seq[int] {
 }
 
 // rehearse runs a workload through one predictor.
-func (c *Curator) rehearse(ctx context.Context, quota account.Filter, config stream.Config, table *histogram.Table, queries []*linear.Query, each func(*linear.Query, *stream.Answer)) (RehearsalSeries, error) {
-	var out RehearsalSeries
+func (c *Curator) rehearse(ctx context.Context, quota account.Filter, config stream.Config, table *histogram.Table, queries []*linear.Query, each func(*linear.Query, *stream.Answer)) (api.RehearsalSeries, error) {
+	var out api.RehearsalSeries
 	tariff, err := stream.Price(config)
 	if err != nil {
 		return out, err
@@ -186,7 +148,7 @@ func (c *Curator) rehearse(ctx context.Context, quota account.Filter, config str
 	at, more := next()
 	for i, q := range queries {
 		if more && at == i {
-			out.Points = append(out.Points, RehearsalPoint{i, p.amount(spent).Float()})
+			out.Points = append(out.Points, api.RehearsalPoint{Queries: i, Cost: p.amount(spent).Float()})
 			at, more = next()
 		}
 		if err := ctx.Err(); err != nil {
@@ -204,7 +166,7 @@ func (c *Curator) rehearse(ctx context.Context, quota account.Filter, config str
 		}
 		each(q, a)
 	}
-	out.Points = append(out.Points, RehearsalPoint{len(queries), p.amount(spent).Float()})
+	out.Points = append(out.Points, api.RehearsalPoint{Queries: len(queries), Cost: p.amount(spent).Float()})
 	out.Report = s.Report()
 	return out, nil
 }

@@ -3,13 +3,15 @@ package curator
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"math/big"
 	"time"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/answers"
+	"github.com/discreet-dp/discreet/internal/plan/cells"
+	"github.com/discreet-dp/discreet/internal/pricing"
 	"github.com/discreet-dp/discreet/internal/stream/linear"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/stream"
@@ -18,39 +20,25 @@ import (
 // route is how a purchase can be answered through a stream: its measures and groups as linear queries.
 type route struct {
 	*openStream
-	terms [][][]plan.Term // by measure, then by group
+	terms [][][]cells.Term // by measure, then by group
 	// different are the queries, each once, in the order in which they are asked.
 	different []*linear.Query
 }
 
-// Through says how an answer, or a part of it, went through a stream.
-type Through struct {
-	Stream string `json:"stream"`
-	// Asked is how many different counts the question was made of, and Free how many of them cost nothing: they had been asked before, or were predicted from answers that
-	// had been. Paid are the others.
-	Asked int `json:"asked"`
-	Free  int `json:"free"`
-	Paid  int `json:"paid"`
-	// Error is how far each of these counts may be off, all that the stream ever answers together with probability Confidence.
-	Error      int64   `json:"error"`
-	Confidence float64 `json:"confidence"`
-	Cost       dp.Cost `json:"cost"`
-}
-
 // routes returns, for each purchase, how it can go through a stream, or nil where it cannot. It is made from the text and the policy; the sessions are
 // opened, which reads their journals.
-func (c *Curator) routes(ctx context.Context, p *priced, d data) ([]*route, error) {
-	out := make([]*route, len(p.buys))
-	if len(c.dataset.Streams) == 0 || p.settings.Stream == "off" {
+func (c *Curator) routes(ctx context.Context, p *pricing.Priced, d data) ([]*route, error) {
+	out := make([]*route, len(p.Purchases))
+	if len(c.dataset.Streams) == 0 || p.Settings.Stream == "off" {
 		return out, nil
 	}
-	for i, b := range p.buys {
+	for i, b := range p.Purchases {
 		for _, name := range c.dataset.StreamNames() {
 			s, err := c.streamPlan(c.dataset.Streams[name])
 			if err != nil {
 				continue // which Streams says
 			}
-			terms, ok := b.query.Linear(s.grid)
+			terms, ok := s.grid.Linear(b.Query)
 			if !ok {
 				continue
 			}
@@ -91,17 +79,17 @@ func closeAll(routes []*route) {
 }
 
 // fits reports whether a stream may answer a purchase as it was asked for: no price or mechanism was named, and the stream is as exact and as sure as was asked.
-func (r *route) fits(p *priced, b *purchase) bool {
-	s := p.settings
-	if s.Epsilon != 0 || s.Mechanism != "" || s.confidence() > 1-r.policy.Beta {
+func (r *route) fits(p *pricing.Priced, b *pricing.Purchase) bool {
+	s := p.Settings
+	if s.Epsilon != 0 || s.Mechanism != "" || s.Level() > 1-r.policy.Beta {
 		return false
 	}
 	if s.Error == nil {
 		return true
 	}
-	for i, m := range b.query.Measures {
+	for i, m := range b.Query.Measures {
 		for _, terms := range r.terms[i] {
-			if r.half(terms) > stepsOf(s.Error, m) {
+			if r.half(terms) > pricing.Steps(s.Error, m) {
 				return false
 			}
 		}
@@ -110,7 +98,7 @@ func (r *route) fits(p *priced, b *purchase) bool {
 }
 
 // half is how far a sum of answers may be off, in steps.
-func (r *route) half(terms []plan.Term) int64 {
+func (r *route) half(terms []cells.Term) int64 {
 	sum := new(big.Int)
 	for _, t := range terms {
 		w := new(big.Int).Abs(big.NewInt(t.Weight))
@@ -158,7 +146,7 @@ func (r *route) quoteAll(asOf time.Time) (streamPrice, error) {
 	}
 	if !asOf.IsZero() {
 		if !out.cached { // one of them; who asks for several is told no more
-			out.most = r.atMost(dp.Cost{Epsilon: dp.Unbounded, Rho: dp.Unbounded}, times(r.amount(first), int64(more)+1))
+			out.most = r.atMost(dp.Cost{Epsilon: dp.Unbounded, Rho: dp.Unbounded}, pricing.Times(r.amount(first), int64(more)+1))
 		}
 		return out, nil
 	}
@@ -176,15 +164,15 @@ func (r *route) quoteAll(asOf time.Time) (streamPrice, error) {
 
 // cheaper reports whether a purchase that is not paid for yet goes through its stream: where that costs no more than the question by itself, in the worst case, or
 // where the analyst wants it so. What has no error bar any more is not released through SQL.
-func (r *route) cheaper(p *priced, b *purchase, q streamPrice) bool {
+func (r *route) cheaper(p *pricing.Priced, b *pricing.Purchase, q streamPrice) bool {
 	if q.unpaid || q.unchecked {
 		return false
 	}
-	return p.settings.Stream == "on" || r.amount(q.most) <= r.amount(b.cost())
+	return p.Settings.Stream == "on" || r.amount(q.most) <= r.amount(b.Cost())
 }
 
 // divert returns how a purchase that is not paid for goes through a stream, or nil where it does not.
-func (c *Curator) divert(ctx context.Context, p *priced, b *purchase, r *route, analyst string, quote quoting) (*diversion, error) {
+func (c *Curator) divert(ctx context.Context, p *pricing.Priced, b *pricing.Purchase, r *route, analyst string, quote quoting) (*diversion, error) {
 	if r == nil || !r.fits(p, b) {
 		return nil, nil
 	}
@@ -231,39 +219,36 @@ func (c *Curator) admits(ctx context.Context, analyst string, cost dp.Cost) (boo
 }
 
 // through answers what was diverted, after everything else that had to be bought: what is refused then is the stream's part alone.
-func (c *Curator) through(ctx context.Context, bill *bill, all []*released, who *payer) (uses []Through, paid Receipt, err error) {
-	for i, b := range bill.priced.buys {
+func (c *Curator) through(ctx context.Context, bill *bill, all []*answers.Released, who *payer) (uses []api.Through, paid api.Receipt, err error) {
+	for i, b := range bill.Priced.Purchases {
 		d := bill.diverted[b]
 		if d == nil {
 			continue
 		}
 		if all[i], err = d.answer(ctx, who); err != nil {
-			return nil, Receipt{}, err
+			return nil, api.Receipt{}, err
 		}
-		uses = append(uses, *all[i].through)
-		if all[i].receipt.Sequence != 0 {
-			paid = all[i].receipt
+		uses = append(uses, *all[i].Through)
+		if all[i].Receipt.Sequence != 0 {
+			paid = all[i].Receipt
 		}
 	}
 	return uses, paid, nil
 }
 
-// ErrStreamPart is returned when a stream could pay for a part of a question and not for all of it.
-var ErrStreamPart = errors.New("the budget does not admit the rest of this question; the part that the stream has answered is paid for, and stays free")
-
 // answer asks all queries of a purchase, one after the other, and makes of the answers what a mechanism would have released.
-func (r *route) answer(ctx context.Context, who *payer) (*released, error) {
-	use := &Through{Stream: r.policy.Name, Asked: len(r.different), Error: r.tariff.Error, Confidence: 1 - r.policy.Beta}
+func (r *route) answer(ctx context.Context, who *payer) (*answers.Released, error) {
+	use := &api.Through{Stream: r.policy.Name, Asked: len(r.different), Error: r.tariff.Error, Confidence: 1 - r.policy.Beta}
 	values := map[string]int64{}
-	out := &released{Quantiles: make([][][]int64, len(r.terms)), through: use}
+	out := &answers.Released{Quantiles: make([][][]int64, len(r.terms)), Through: use}
 	for _, q := range r.different {
 		a, err := r.ask(ctx, who, q)
 		if err == nil && a.Way == stream.Unchecked {
-			err = ErrStreamPart // what it was quoted at could not be paid after all
+			err = api.ErrStreamPart // what it was quoted at could not be paid after all
 		}
 		if err != nil {
-			if use.Paid > 0 && (errors.As(err, new(*ledger.BudgetError)) || errors.As(err, new(*plan.Refusal))) {
-				err = ErrStreamPart
+			if use.Paid > 0 && (errors.As(err, new(*ledger.BudgetError)) || errors.As(err, new(*api.Refusal))) {
+				err = api.ErrStreamPart
 			}
 			return nil, err
 		}
@@ -277,7 +262,7 @@ func (r *route) answer(ctx context.Context, who *payer) (*released, error) {
 			use.Cost = use.Cost.Add(a.Cost)
 		}
 		if a.Receipt.Sequence != 0 {
-			out.receipt = Receipt{Sequence: a.Receipt.Sequence, Hash: a.Receipt.Hash}
+			out.Receipt = api.Receipt{Sequence: a.Receipt.Sequence, Hash: a.Receipt.Hash}
 		}
 	}
 	if use.Cost != (dp.Cost{}) {
@@ -287,27 +272,11 @@ func (r *route) answer(ctx context.Context, who *payer) (*released, error) {
 		sums, halves := make([]int64, len(groups)), make([]int64, len(groups))
 		for g, terms := range groups {
 			for _, t := range terms {
-				sums[g] += t.Weight * values[t.Query.Key()] // at most 2^18 times 2^43, twice; see plan.Query.Linear
+				sums[g] += t.Weight * values[t.Query.Key()] // at most 2^18 times 2^43, twice; see tree.Query.Linear
 			}
 			halves[g] = r.half(terms)
 		}
-		out.Measures, out.halves = append(out.Measures, sums), append(out.halves, halves)
+		out.Measures, out.Halves = append(out.Measures, sums), append(out.Halves, halves)
 	}
 	return out, nil
-}
-
-// say says in words how an answer went through a stream.
-func (u *Through) say() string {
-	text := fmt.Sprintf("answered through the stream %s, ", u.Stream)
-	switch {
-	case u.Paid == 0:
-		text += "free"
-	case u.Cost == (dp.Cost{}):
-		text += "paid with a round that was bought before"
-	case u.Free == 0:
-		text += "paid"
-	default:
-		text += fmt.Sprintf("of %d counts %d free and %d paid", u.Asked, u.Free, u.Paid)
-	}
-	return text + fmt.Sprintf("; a count of it is within %d with probability %v, all of them together", u.Error, round4(u.Confidence))
 }

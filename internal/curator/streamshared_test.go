@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
 )
@@ -32,7 +33,7 @@ func TestStreamConcurrently(t *testing.T) {
 				}
 				got, cost = number64(t, a.Rows[0][0]), a.Cost
 			} else {
-				a, err := w.AskStream(ctx, StreamQuestion{Analyst: []string{"ana", "ben"}[i%2], SQL: text})
+				a, err := w.AskStream(ctx, api.StreamQuestion{Analyst: []string{"ana", "ben"}[i%2], SQL: text})
 				if err != nil {
 					t.Error(err)
 					return
@@ -61,7 +62,7 @@ func TestStreamVersions(t *testing.T) {
 	first, err := os.ReadFile(path)
 	w.check(err)
 	lines := strings.SplitAfter(string(first), "\n")
-	q := StreamQuestion{Analyst: "ana", SQL: "sex = 'F'"}
+	q := api.StreamQuestion{Analyst: "ana", SQL: "sex = 'F'"}
 	put := func(text string) {
 		t.Helper()
 		w.check(os.WriteFile(path, []byte(text), 0o600))

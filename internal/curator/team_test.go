@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/account"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/hospital"
 	"github.com/discreet-dp/discreet/internal/ledger/sqlite"
-	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -48,7 +48,7 @@ func (w *world) renew() {
 }
 
 // everything is all accounts of all analysts.
-func (w *world) everything() []Account {
+func (w *world) everything() []api.Account {
 	w.t.Helper()
 	all, err := w.Accounts(ctx, w.dataset.AnalystNames()...)
 	w.check(err)
@@ -150,7 +150,7 @@ func TestGroupRefuses(t *testing.T) {
 		if !errors.As(err, &over) || over.Account != "hospital/group:few" {
 			t.Errorf("%s: %v", analyst, err)
 		}
-		e, err := w.Explain(ctx, Question{Analyst: analyst, SQL: byAge(20)})
+		e, err := w.Explain(ctx, api.Question{Analyst: analyst, SQL: byAge(20)})
 		w.check(err)
 		if e.Affordable || e.Remaining.Epsilon > 10 {
 			t.Errorf("%s is told %+v", analyst, e.Remaining)
@@ -196,7 +196,7 @@ func TestWindows(t *testing.T) {
 	if a := w.mustAsk(byAge(0)); !a.Receipt.Free {
 		t.Error("what was paid for in the first window is not free in the third")
 	}
-	var refused *plan.Refusal
+	var refused *api.Refusal
 	if _, err := w.Renew(ctx, "once more"); !errors.As(err, &refused) || !strings.Contains(err.Error(), "3 windows") {
 		t.Errorf("a fourth window: %v", err)
 	}
@@ -265,7 +265,7 @@ func TestTopUp(t *testing.T) {
 	w := team(t, "{epsilon: 0.3, per_query: {default: 0.1, max: 0.3}}", "analysts: {ana: , ben: {share: 0.5}}\n    groups: {all: {analysts: [ana, ben]}}")
 	var over *ledger.BudgetError
 	var bad *ledger.SignatureError
-	if _, err := w.TopUp(ctx, TopUp{Epsilon: dp.One, Reason: "no owner", Signer: ed25519.NewKeyFromSeed(make([]byte, 32))}); !errors.As(err, &bad) || !strings.Contains(err.Error(), "ledger key") {
+	if _, err := w.TopUp(ctx, api.TopUp{Epsilon: dp.One, Reason: "no owner", Signer: ed25519.NewKeyFromSeed(make([]byte, 32))}); !errors.As(err, &bad) || !strings.Contains(err.Error(), "ledger key") {
 		t.Errorf("without an owner: %v", err)
 	}
 	key := w.owner(1)
@@ -274,11 +274,11 @@ func TestTopUp(t *testing.T) {
 	}
 	before := w.everything()
 	for name, signer := range map[string]ed25519.PrivateKey{"another": ed25519.NewKeyFromSeed(make([]byte, 32))} {
-		if _, err := w.TopUp(ctx, TopUp{Epsilon: dp.One, Reason: name, Signer: signer}); !errors.As(err, &bad) {
+		if _, err := w.TopUp(ctx, api.TopUp{Epsilon: dp.One, Reason: name, Signer: signer}); !errors.As(err, &bad) {
 			t.Errorf("the key of %s: %v", name, err)
 		}
 	}
-	if _, err := w.TopUp(ctx, TopUp{Epsilon: dp.One, Reason: "unsigned"}); !errors.As(err, new(*ledger.InvalidError)) {
+	if _, err := w.TopUp(ctx, api.TopUp{Epsilon: dp.One, Reason: "unsigned"}); !errors.As(err, new(*ledger.InvalidError)) {
 		t.Errorf("unsigned: %v", err)
 	}
 	if !slices.Equal(w.everything(), before) {
@@ -289,7 +289,7 @@ func TestTopUp(t *testing.T) {
 		if _, err := w.ask(byAge(10)); !errors.As(err, &over) {
 			t.Errorf("before %q: %v", name, err)
 		}
-		r, err := w.TopUp(ctx, TopUp{Account: name, Epsilon: amount("0.2"), Reason: "more", Signer: key})
+		r, err := w.TopUp(ctx, api.TopUp{Account: name, Epsilon: amount("0.2"), Reason: "more", Signer: key})
 		w.check(err)
 		a := r.After[0]
 		if len(r.After) != 1 || r.Amount != (dp.Cost{Epsilon: amount("0.2")}) || a.Limit.Epsilon != amount("0.3")+amount("0.2") || a.Granted != r.Amount ||
@@ -297,7 +297,7 @@ func TestTopUp(t *testing.T) {
 			t.Errorf("%q: %+v", name, r)
 		}
 	}
-	e, err := w.Explain(ctx, Question{Analyst: "ana", SQL: byAge(10)})
+	e, err := w.Explain(ctx, api.Question{Analyst: "ana", SQL: byAge(10)})
 	w.check(err)
 	if !e.Affordable {
 		t.Error("a price is said to be too high that a top-up pays for")
@@ -308,14 +308,14 @@ func TestTopUp(t *testing.T) {
 		t.Errorf("after all is spent: %v", err)
 	}
 	for _, c := range []struct {
-		t    TopUp
+		t    api.TopUp
 		want string
 	}{
-		{TopUp{Account: "eve", Epsilon: 1}, "name one of ana, ben"}, {TopUp{Account: "group:eve", Epsilon: 1}, "name one of all"},
-		{TopUp{Epsilon: 0}, "of nothing"}, {TopUp{Epsilon: 1, Delta: 1}, "is pure"}, {TopUp{Epsilon: 100 * dp.One}, "the most is epsilon 100"},
+		{api.TopUp{Account: "eve", Epsilon: 1}, "name one of ana, ben"}, {api.TopUp{Account: "group:eve", Epsilon: 1}, "name one of all"},
+		{api.TopUp{Epsilon: 0}, "of nothing"}, {api.TopUp{Epsilon: 1, Delta: 1}, "is pure"}, {api.TopUp{Epsilon: 100 * dp.One}, "the most is epsilon 100"},
 	} {
 		c.t.Signer, c.t.Reason = key, "refused"
-		var refused *plan.Refusal
+		var refused *api.Refusal
 		if _, err := w.TopUp(ctx, c.t); !errors.As(err, &refused) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v", c.t, err)
 		}
@@ -335,7 +335,7 @@ func TestTopUpOfWindows(t *testing.T) {
 	before := w.everything()
 	delta := w.dataset.Budget.RhoDelta()
 	for i := range 2 {
-		r, err := w.TopUp(ctx, TopUp{Epsilon: amount("0.5"), Delta: amount("1e-7"), Reason: "more", Signer: key})
+		r, err := w.TopUp(ctx, api.TopUp{Epsilon: amount("0.5"), Delta: amount("1e-7"), Reason: "more", Signer: key})
 		w.check(err)
 		want, err := account.Rho(r.Before[1].Total.Epsilon+amount("0.5"), delta)
 		w.check(err)
@@ -350,7 +350,7 @@ func TestTopUpOfWindows(t *testing.T) {
 			t.Errorf("top-up %d: delta is %+v and %+v", i, window, all)
 		}
 	}
-	r, err := w.TopUp(ctx, TopUp{Account: "ana", Epsilon: amount("0.5"), Reason: "more", Signer: key})
+	r, err := w.TopUp(ctx, api.TopUp{Account: "ana", Epsilon: amount("0.5"), Reason: "more", Signer: key})
 	w.check(err)
 	if len(r.After) != 1 || r.After[0].Name != "hospital/ana#1" {
 		t.Errorf("%+v", r)
@@ -367,7 +367,7 @@ func TestTopUpOfWindows(t *testing.T) {
 func TestForgedTopUp(t *testing.T) {
 	w := team(t, pure, twoAnalysts)
 	key := w.owner(1)
-	_, err := w.TopUp(ctx, TopUp{Epsilon: dp.One, Reason: "signed", Signer: key})
+	_, err := w.TopUp(ctx, api.TopUp{Epsilon: dp.One, Reason: "signed", Signer: key})
 	w.check(err)
 	path := w.dir + "/policy.ledger"
 	w.check(w.books.Close())
@@ -460,11 +460,11 @@ func TestExpiry(t *testing.T) {
 			continue
 		}
 		for _, text := range []string{byAge(1), byAge(2)} {
-			var refused *plan.Refusal
+			var refused *api.Refusal
 			if _, err := w.ask(text); !errors.As(err, &refused) || !strings.Contains(err.Error(), "ended on 2027-01-01") {
 				t.Errorf("at %s: %v", now, err)
 			}
-			if _, err := w.Explain(ctx, Question{Analyst: "ana", SQL: text}); !errors.As(err, &refused) {
+			if _, err := w.Explain(ctx, api.Question{Analyst: "ana", SQL: text}); !errors.As(err, &refused) {
 				t.Errorf("at %s: %v", now, err)
 			}
 		}
@@ -497,7 +497,7 @@ func TestClockJumps(t *testing.T) {
 				fmt.Fprintln(&log, err)
 			}
 			if i == 12 {
-				_, err := w.TopUp(ctx, TopUp{Account: "ana", Epsilon: amount("0.1"), Reason: "test", Signer: key})
+				_, err := w.TopUp(ctx, api.TopUp{Account: "ana", Epsilon: amount("0.1"), Reason: "test", Signer: key})
 				fmt.Fprintln(&log, err)
 			}
 		}

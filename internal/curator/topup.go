@@ -2,36 +2,15 @@ package curator
 
 import (
 	"context"
-	"crypto"
 	"math/big"
+	"strconv"
 	"strings"
 
 	"github.com/discreet-dp/discreet/account"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/ledger"
 )
-
-// TopUp is more budget, which the owner signs for.
-type TopUp struct {
-	// Account is empty for the dataset, the name of an analyst, or group: and the name of a group.
-	Account string
-	// Epsilon is how much more the limit is worth by itself, at the same delta. The promise grows by more where there were answers before it: see [Account].
-	Epsilon dp.Amount
-	// Delta is how much more there is for private keys.
-	Delta  dp.Amount
-	Reason string
-	Signer crypto.Signer // the owner's Ed25519 key
-}
-
-// Raised says what a top-up did.
-type Raised struct {
-	Sequence uint64 `json:"sequence"`
-	// Amount is what was added to the limits, in what they count.
-	Amount dp.Cost `json:"amount"`
-	// Before and After are the accounts that were raised.
-	Before []Account `json:"before"`
-	After  []Account `json:"after"`
-}
 
 // The most that a dataset can be raised to, which is the most that a policy can say.
 var (
@@ -41,7 +20,7 @@ var (
 
 // TopUp raises limits. That of a dataset raises what holds against everybody, and leaves quotas as they are; where the dataset is renewed
 // it is for the current window, and so are those of groups and analysts: it ends with the window.
-func (c *Curator) TopUp(ctx context.Context, t TopUp) (*Raised, error) {
+func (c *Curator) TopUp(ctx context.Context, t api.TopUp) (*api.Raised, error) {
 	window, err := c.ledger.Window(ctx, c.dataset.Name)
 	if err != nil {
 		return nil, err
@@ -50,13 +29,14 @@ func (c *Curator) TopUp(ctx context.Context, t TopUp) (*Raised, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Raised{}
-	if out.Before, err = c.readAll(ctx, places); err != nil {
+	before, err := c.readAll(ctx, places)
+	if err != nil {
 		return nil, err
 	}
+	out := &api.Raised{Before: accounts(before)}
 	// Of a dataset and its window, the window's promise is the one that grows by as much as was said: the other has more already, so
 	// that the same rho is worth less to it.
-	last := out.Before[len(out.Before)-1]
+	last := before[len(before)-1]
 	if out.Amount, err = c.grant(last, t); err != nil {
 		return nil, err
 	}
@@ -67,8 +47,8 @@ func (c *Curator) TopUp(ctx context.Context, t TopUp) (*Raised, error) {
 				return nil, err
 			}
 			if after.alone.Epsilon > mostEpsilon || after.alone.Delta.Rat().Cmp(mostDelta) > 0 {
-				return nil, refusal("", "this would raise %s to epsilon %s at delta %s; the most is epsilon 100 at delta 0.01, which already protects hardly anybody",
-					quoted(a.Name), after.alone.Epsilon.Short(), after.alone.Delta.Short())
+				return nil, api.Refuse("", "this would raise %s to epsilon %s at delta %s; the most is epsilon 100 at delta 0.01, which already protects hardly anybody",
+					strconv.Quote(a.Name), after.alone.Epsilon.Short(), after.alone.Delta.Short())
 			}
 		}
 	}
@@ -81,7 +61,8 @@ func (c *Curator) TopUp(ctx context.Context, t TopUp) (*Raised, error) {
 		return nil, err
 	}
 	out.Sequence = receipt.Sequence
-	out.After, err = c.readAll(ctx, places)
+	after, err := c.readAll(ctx, places)
+	out.After = accounts(after)
 	return out, err
 }
 
@@ -95,26 +76,26 @@ func (c *Curator) raised(name string, window uint64) ([]place, error) {
 	case isGroup && ds.Groups[group] != nil:
 		return []place{c.group(group, window)}, nil
 	case isGroup && len(ds.Groups) == 0:
-		return nil, refusal("name an analyst, or nobody for the dataset", "the dataset %s has no groups", ds.Name)
+		return nil, api.Refuse("name an analyst, or nobody for the dataset", "the dataset %s has no groups", ds.Name)
 	case isGroup:
-		return nil, refusal("name one of "+strings.Join(ds.GroupNames(), ", "), "there is no group %s in the dataset %s", quoted(group), ds.Name)
+		return nil, api.Refuse("name one of "+strings.Join(ds.GroupNames(), ", "), "there is no group %s in the dataset %s", strconv.Quote(group), ds.Name)
 	case ds.Analysts[name] != nil:
 		return []place{c.analyst(name, window)}, nil
 	}
-	return nil, refusal("name one of "+strings.Join(ds.AnalystNames(), ", "), "there is no analyst %s in the dataset %s", quoted(name), ds.Name)
+	return nil, api.Refuse("name one of "+strings.Join(ds.AnalystNames(), ", "), "there is no analyst %s in the dataset %s", strconv.Quote(name), ds.Name)
 }
 
 // grant returns what makes the promise of an account grow by an epsilon, rounded down. Under an (epsilon, delta) budget it is
 // the difference between what is there and the rho of the larger epsilon, and not the rho of the difference, which would be far less.
-func (c *Curator) grant(a Account, t TopUp) (dp.Cost, error) {
+func (c *Curator) grant(a reading, t api.TopUp) (dp.Cost, error) {
 	b := c.dataset.Budget
 	switch {
 	case t.Epsilon == 0 && t.Delta == 0:
-		return dp.Cost{}, refusal("name an epsilon such as 0.5", "a top-up of nothing")
+		return dp.Cost{}, api.Refuse("name an epsilon such as 0.5", "a top-up of nothing")
 	case t.Delta > 0 && b.Pure():
-		return dp.Cost{}, refusal("name an epsilon only", "the budget of %s is pure and has no delta", c.dataset.Name)
+		return dp.Cost{}, api.Refuse("name an epsilon only", "the budget of %s is pure and has no delta", c.dataset.Name)
 	case t.Delta > 0 && b.KeysDelta == 0:
-		return dp.Cost{}, refusal("name an epsilon only, or write keys_delta into the policy", "the budget of %s sets no delta aside for private keys, which is what delta would add to", c.dataset.Name)
+		return dp.Cost{}, api.Refuse("name an epsilon only, or write keys_delta into the policy", "the budget of %s sets no delta aside for private keys, which is what delta would add to", c.dataset.Name)
 	case b.Pure():
 		return dp.Cost{Epsilon: t.Epsilon}, nil
 	case t.Epsilon == 0:
@@ -125,7 +106,7 @@ func (c *Curator) grant(a Account, t TopUp) (dp.Cost, error) {
 		return dp.Cost{}, err
 	}
 	if rho = rho.Sub(a.Limit.Rho); rho == 0 {
-		return dp.Cost{}, refusal("name a larger epsilon", "epsilon %v more is too little to spend any of it", t.Epsilon)
+		return dp.Cost{}, api.Refuse("name a larger epsilon", "epsilon %v more is too little to spend any of it", t.Epsilon)
 	}
 	return dp.Cost{Rho: rho, Delta: t.Delta}, nil
 }

@@ -3,50 +3,18 @@ package curator
 import (
 	"context"
 	"errors"
-	"time"
 
-	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/learn"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/mech"
 )
 
-// ErrTraining is returned when a training failed after its charge. Why is not said: how a minimiser does depends on the data.
-var ErrTraining = errors.New("the training could not be finished, and the charge stays; ask with a larger regulariser or a smaller radius, or ask the owner to run 'discreet check'")
-
-// TrainingQuestion asks for a model.
-type TrainingQuestion struct {
-	Analyst string
-	// Features is a SELECT of one row for each row to learn from, and Target the name of one of its columns, or an expression over the same tables.
-	Features, Target string
-	// Spec says what to train. Its Budget.Epsilon is the price of the weights and Evaluate, on top of it, that of an estimate of the accuracy; what these
-	// are worth in the dataset's own currency follows from the policy, as for every question.
-	Spec learn.Spec
-	// Request names the question for retries: the same request is charged once.
-	Request string
-	// AsOf is a moment, or zero: see [Question].
-	AsOf time.Time
-}
-
-// Training is a model that was paid for.
-type Training struct {
-	// ID names the model for [Curator.Model].
-	ID    string
-	Model *learn.Model
-	// Cost is what it cost now: zero when it had been paid for before.
-	Cost      dp.Cost
-	Receipt   Receipt
-	Remaining Remaining
-	Alerts    []ledger.Alert
-	Version   DataVersion
-	Notes     []string
-}
-
 // Train trains a model. It goes the way of every question: prepare, price, recall, charge, run, release, keep. The rows that the engine fetches stay in this
 // process, sealed, until [learn.Fit] has drawn its noise; what it returns is private at the price that was charged before.
 //
 // The same question again is the same model, free, whoever asks: the same rows, features, target and spec at the same price, on the same data. Errors are those of
-// [Curator.Ask], with [ErrTraining] for everything that goes wrong after the engine ran.
+// [Curator.Ask], with [api.ErrTraining] for everything that goes wrong after the engine ran.
 //
 // # What fails
 //
@@ -57,7 +25,7 @@ type Training struct {
 // were paid for. The same request gets the same failure, and only a new one, with a charge of its own, draws noise again.
 //
 // The progress is told to whoever runs the process. How long a training takes and how many steps depends on the data.
-func (c *Curator) Train(ctx context.Context, q TrainingQuestion, progress func(learn.Progress)) (*Training, error) {
+func (c *Curator) Train(ctx context.Context, q api.TrainingQuestion, progress func(learn.Progress)) (*api.Training, error) {
 	if err := foreign(q.Request); err != nil {
 		return nil, err
 	}
@@ -87,7 +55,7 @@ func (c *Curator) Train(ctx context.Context, q TrainingQuestion, progress func(l
 	if out.Remaining, err = c.Remaining(ctx, q.Analyst); err != nil {
 		return nil, err
 	}
-	named := &Answer{Receipt: out.Receipt}
+	named := &api.Answer{Receipt: out.Receipt}
 	if err := c.nameData(ctx, named, data); err != nil {
 		return nil, err
 	}
@@ -109,7 +77,7 @@ func (c *Curator) fitted(ctx context.Context, p *learn.Plan, t *learn.Table, pro
 }
 
 // buyTraining charges, fetches, trains and keeps, in this order.
-func (c *Curator) buyTraining(ctx context.Context, q TrainingQuestion, t *training, data data, progress func(learn.Progress)) (*Training, error) {
+func (c *Curator) buyTraining(ctx context.Context, q api.TrainingQuestion, t *training, data data, progress func(learn.Progress)) (*api.Training, error) {
 	charged, err := c.charge(ctx, q.Analyst, ledger.Charge{
 		Request:     q.Request,
 		Analyst:     q.Analyst,
@@ -124,14 +92,14 @@ func (c *Curator) buyTraining(ctx context.Context, q TrainingQuestion, t *traini
 	}
 
 	// The charge is durable. From here on it stays, whatever happens.
-	paid := Receipt{Sequence: charged.Sequence, Hash: charged.Hash, Free: charged.Again}
+	paid := api.Receipt{Sequence: charged.Sequence, Hash: charged.Hash, Free: charged.Again}
 	if charged.Again {
 		// Nothing is found by its name, so what this request has, if anything, is a failure.
 		if _, kept, err := c.ledger.Answer(ctx, q.Request); err != nil {
 			return nil, err
 		} else if kept {
 			// Where the process ended between the two, the incident is not there yet.
-			return nil, c.failed(ctx, q.Analyst, charged.Sequence, learn.ErrFit, ErrTraining)
+			return nil, c.failed(ctx, q.Analyst, charged.Sequence, learn.ErrFit, api.ErrTraining)
 		}
 	}
 	now, err := c.ledger.DataVersion(ctx, c.dataset.Name, data.Label, data.state)
@@ -140,7 +108,7 @@ func (c *Curator) buyTraining(ctx context.Context, q TrainingQuestion, t *traini
 	}
 	rows := t.plan.NewTable()
 	if err := c.fetch(ctx, t.table, rows.Collector()); err != nil {
-		return nil, c.failed(ctx, q.Analyst, charged.Sequence, err, ErrTraining)
+		return nil, c.failed(ctx, q.Analyst, charged.Sequence, err, api.ErrTraining)
 	}
 	model, err := c.fitted(context.WithoutCancel(ctx), t.plan, rows, progress)
 
@@ -160,12 +128,12 @@ func (c *Curator) buyTraining(ctx context.Context, q TrainingQuestion, t *traini
 	// A failure is kept first, so that no noise is drawn again because of it, and is an incident then. Behind a closed door neither is kept, whichever it is.
 	err = c.keepTraining(context.WithoutCancel(ctx), charged.Sequence, t.key(data.ID), text, model == nil)
 	if model == nil && (err == nil || errors.As(err, new(*ledger.DoorError))) {
-		return nil, c.failed(context.WithoutCancel(ctx), q.Analyst, charged.Sequence, cause, ErrTraining)
+		return nil, c.failed(context.WithoutCancel(ctx), q.Analyst, charged.Sequence, cause, api.ErrTraining)
 	}
 	if err != nil {
 		return nil, err
 	}
-	out := &Training{ID: modelID(paid), Model: model, Receipt: paid, Alerts: charged.Alerts()}
+	out := &api.Training{ID: modelID(paid), Model: model, Receipt: paid, Alerts: charged.Alerts()}
 	if !charged.Again {
 		out.Cost = t.tag()
 	}

@@ -11,22 +11,23 @@ import (
 	"testing"
 	"time"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/hospital"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/pricing"
 	"github.com/discreet-dp/discreet/learn"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/mech"
 )
 
 // smokers asks for a model of who smokes.
-func smokers(epsilon string) TrainingQuestion {
-	q := TrainingQuestion{Analyst: "ana", Features: "SELECT age, sex, cost, smoker FROM patients", Target: "smoker", Request: request()}
+func smokers(epsilon string) api.TrainingQuestion {
+	q := api.TrainingQuestion{Analyst: "ana", Features: "SELECT age, sex, cost, smoker FROM patients", Target: "smoker", Request: request()}
 	q.Spec.Budget.Epsilon = amount(epsilon)
 	return q
 }
 
-func (w *world) mustTrain(q TrainingQuestion) *Training {
+func (w *world) mustTrain(q api.TrainingQuestion) *api.Training {
 	w.t.Helper()
 	t, err := w.Train(ctx, q, nil)
 	if err != nil {
@@ -44,7 +45,7 @@ func (w *world) written(m *learn.Model) string {
 }
 
 // again asks for a model that is there, and checks that it is the same, free.
-func (w *world) again(r *recorder, q TrainingQuestion, want *Training) {
+func (w *world) again(r *recorder, q api.TrainingQuestion, want *api.Training) {
 	w.t.Helper()
 	before := w.records()
 	r.take()
@@ -75,7 +76,7 @@ func TestTrain(t *testing.T) {
 	}
 	quote, err := w.QuoteTraining(ctx, smokers("0.5"))
 	w.check(err)
-	if quote.Known || !quote.Affordable || quote.Cost.Epsilon != amount("0.5") || quote.Pay != quote.Cost || quote.Worth != (Guarantee{Epsilon: amount("0.5")}) || quote.Unit != "patients.pid" || quote.MaxRows != 1 || quote.After.Epsilon != quote.Remaining.Epsilon-amount("0.5") || w.records() != 0 {
+	if quote.Known || !quote.Affordable || quote.Cost.Epsilon != amount("0.5") || quote.Pay != quote.Cost || quote.Worth != (api.Guarantee{Epsilon: amount("0.5")}) || quote.Unit != "patients.pid" || quote.MaxRows != 1 || quote.After.Epsilon != quote.Remaining.Epsilon-amount("0.5") || w.records() != 0 {
 		t.Errorf("%+v", quote)
 	}
 	r.take()
@@ -111,13 +112,13 @@ func TestTrain(t *testing.T) {
 	r = w.record()
 	w.again(r, same, first)
 	// Another price, target, feature or spec is another model.
-	for i, other := range []func(*TrainingQuestion){
-		func(q *TrainingQuestion) { q.Spec.Budget.Epsilon = amount("0.6") },
-		func(q *TrainingQuestion) { q.Target = "sex" },
-		func(q *TrainingQuestion) { q.Features = "SELECT age, sex, smoker FROM patients" },
-		func(q *TrainingQuestion) { q.Features += " WHERE age > 30" },
-		func(q *TrainingQuestion) { q.Spec.Regulariser = 77 },
-		func(q *TrainingQuestion) { q.Spec.Evaluate = amount("0.1") },
+	for i, other := range []func(*api.TrainingQuestion){
+		func(q *api.TrainingQuestion) { q.Spec.Budget.Epsilon = amount("0.6") },
+		func(q *api.TrainingQuestion) { q.Target = "sex" },
+		func(q *api.TrainingQuestion) { q.Features = "SELECT age, sex, smoker FROM patients" },
+		func(q *api.TrainingQuestion) { q.Features += " WHERE age > 30" },
+		func(q *api.TrainingQuestion) { q.Spec.Regulariser = 77 },
+		func(q *api.TrainingQuestion) { q.Spec.Evaluate = amount("0.1") },
 	} {
 		q := smokers("0.5")
 		other(&q)
@@ -140,7 +141,7 @@ func TestTrainConcentrated(t *testing.T) {
 	w := newWorld(t, rich)
 	q := smokers("0.5")
 	q.Spec.Evaluate = amount("0.25")
-	rho := rhoFor(amount("0.5")) + rhoFor(amount("0.25"))
+	rho := pricing.Currency{}.Amount(amount("0.5")) + pricing.Currency{}.Amount(amount("0.25"))
 	quote, err := w.QuoteTraining(ctx, q)
 	w.check(err)
 	if quote.Cost.Rho > rho || quote.Cost.Rho < rho-rho/100 || quote.Cost.Epsilon != amount("0.75") || quote.Worth.Delta != w.dataset.Budget.RhoDelta() || !contains(quote.Currency, "adds up rho", "at delta") {
@@ -158,46 +159,46 @@ func TestTrainingRefusals(t *testing.T) {
 	r := w.record()
 	nan := 0.0
 	nan /= nan
-	for name, change := range map[string]func(*TrainingQuestion){
-		"nobody":            func(q *TrainingQuestion) { q.Analyst = "eve" },
-		"nothing":           func(q *TrainingQuestion) { q.Features, q.Target = "", "" },
-		"no target":         func(q *TrainingQuestion) { q.Target = "" },
-		"no such target":    func(q *TrainingQuestion) { q.Target = "nonsense" },
-		"no such table":     func(q *TrainingQuestion) { q.Features = "SELECT a, b FROM nothing" },
-		"aggregates":        func(q *TrainingQuestion) { q.Features = "SELECT COUNT(*), smoker FROM patients" },
-		"groups":            func(q *TrainingQuestion) { q.Features = "SELECT age, smoker FROM patients GROUP BY age, smoker" },
-		"limit":             func(q *TrainingQuestion) { q.Features += " LIMIT 10" },
-		"garbage":           func(q *TrainingQuestion) { q.Features = "SELECT ((((" },
-		"two statements":    func(q *TrainingQuestion) { q.Features += "; SELECT 1" },
-		"the person":        func(q *TrainingQuestion) { q.Features = "SELECT pid, smoker FROM patients" },
-		"no bounds":         func(q *TrainingQuestion) { q.Features, q.Target = "SELECT day, ward FROM visits", "ward" },
-		"a constant target": func(q *TrainingQuestion) { q.Target = "1" },
-		"one class":         func(q *TrainingQuestion) { q.Target = "'a'" },
-		"epsilon 0":         func(q *TrainingQuestion) { q.Spec.Budget.Epsilon = 0 },
-		"too dear":          func(q *TrainingQuestion) { q.Spec.Budget.Epsilon = amount("1.01") },
-		"too dear together": func(q *TrainingQuestion) { q.Spec.Evaluate = amount("0.6") },
-		"overflow":          func(q *TrainingQuestion) { q.Spec.Evaluate = dp.Unbounded },
-		"too cheap":         func(q *TrainingQuestion) { q.Spec.Budget.Epsilon = amount("0.001") },
-		"cheap estimate":    func(q *TrainingQuestion) { q.Spec.Evaluate = amount("0.001") },
-		"a delta":           func(q *TrainingQuestion) { q.Spec.Budget.Delta = amount("0.001") },
-		"a rho":             func(q *TrainingQuestion) { q.Spec.Budget = learn.Budget{Rho: amount("0.1")} },
-		"NaN":               func(q *TrainingQuestion) { q.Spec.Regulariser = nan },
-		"negative":          func(q *TrainingQuestion) { q.Spec.Regulariser = -1 },
-		"a small regulariser": func(q *TrainingQuestion) {
+	for name, change := range map[string]func(*api.TrainingQuestion){
+		"nobody":            func(q *api.TrainingQuestion) { q.Analyst = "eve" },
+		"nothing":           func(q *api.TrainingQuestion) { q.Features, q.Target = "", "" },
+		"no target":         func(q *api.TrainingQuestion) { q.Target = "" },
+		"no such target":    func(q *api.TrainingQuestion) { q.Target = "nonsense" },
+		"no such table":     func(q *api.TrainingQuestion) { q.Features = "SELECT a, b FROM nothing" },
+		"aggregates":        func(q *api.TrainingQuestion) { q.Features = "SELECT COUNT(*), smoker FROM patients" },
+		"groups":            func(q *api.TrainingQuestion) { q.Features = "SELECT age, smoker FROM patients GROUP BY age, smoker" },
+		"limit":             func(q *api.TrainingQuestion) { q.Features += " LIMIT 10" },
+		"garbage":           func(q *api.TrainingQuestion) { q.Features = "SELECT ((((" },
+		"two statements":    func(q *api.TrainingQuestion) { q.Features += "; SELECT 1" },
+		"the person":        func(q *api.TrainingQuestion) { q.Features = "SELECT pid, smoker FROM patients" },
+		"no bounds":         func(q *api.TrainingQuestion) { q.Features, q.Target = "SELECT day, ward FROM visits", "ward" },
+		"a constant target": func(q *api.TrainingQuestion) { q.Target = "1" },
+		"one class":         func(q *api.TrainingQuestion) { q.Target = "'a'" },
+		"epsilon 0":         func(q *api.TrainingQuestion) { q.Spec.Budget.Epsilon = 0 },
+		"too dear":          func(q *api.TrainingQuestion) { q.Spec.Budget.Epsilon = amount("1.01") },
+		"too dear together": func(q *api.TrainingQuestion) { q.Spec.Evaluate = amount("0.6") },
+		"overflow":          func(q *api.TrainingQuestion) { q.Spec.Evaluate = dp.Unbounded },
+		"too cheap":         func(q *api.TrainingQuestion) { q.Spec.Budget.Epsilon = amount("0.001") },
+		"cheap estimate":    func(q *api.TrainingQuestion) { q.Spec.Evaluate = amount("0.001") },
+		"a delta":           func(q *api.TrainingQuestion) { q.Spec.Budget.Delta = amount("0.001") },
+		"a rho":             func(q *api.TrainingQuestion) { q.Spec.Budget = learn.Budget{Rho: amount("0.1")} },
+		"NaN":               func(q *api.TrainingQuestion) { q.Spec.Regulariser = nan },
+		"negative":          func(q *api.TrainingQuestion) { q.Spec.Regulariser = -1 },
+		"a small regulariser": func(q *api.TrainingQuestion) {
 			q.Spec.Regulariser, q.Spec.Method = 1e-12, "objective"
 		},
-		"NaN radius":   func(q *TrainingQuestion) { q.Spec.Radius = nan },
-		"loss":         func(q *TrainingQuestion) { q.Spec.Loss = "zero-one" },
-		"method":       func(q *TrainingQuestion) { q.Spec.Method = "magic" },
-		"wrong loss":   func(q *TrainingQuestion) { q.Spec.Loss = "squares" },
-		"weights":      func(q *TrainingQuestion) { q.Spec.Weights = map[string]float64{"true": nan} },
-		"other's name": func(q *TrainingQuestion) { q.Request = "session x" },
+		"NaN radius":   func(q *api.TrainingQuestion) { q.Spec.Radius = nan },
+		"loss":         func(q *api.TrainingQuestion) { q.Spec.Loss = "zero-one" },
+		"method":       func(q *api.TrainingQuestion) { q.Spec.Method = "magic" },
+		"wrong loss":   func(q *api.TrainingQuestion) { q.Spec.Loss = "squares" },
+		"weights":      func(q *api.TrainingQuestion) { q.Spec.Weights = map[string]float64{"true": nan} },
+		"other's name": func(q *api.TrainingQuestion) { q.Request = "session x" },
 	} {
 		q := smokers("0.5")
 		change(&q)
 		r.take()
 		_, err := w.Train(ctx, q, nil)
-		var refused *plan.Refusal
+		var refused *api.Refusal
 		if !errors.As(err, &refused) || refused.Reason == "" {
 			t.Errorf("%s: %v", name, err)
 		} else {
@@ -241,12 +242,12 @@ func TestTrainingStopped(t *testing.T) {
 	r := w.record()
 	q := smokers("0.5")
 	r.before["fetch"] = func() error { return errors.New("a cause") }
-	if _, err := w.Train(ctx, q, nil); err != ErrTraining {
+	if _, err := w.Train(ctx, q, nil); err != api.ErrTraining {
 		t.Errorf("got %v; want the one fixed text", err)
 	}
 	cancelled, cancel := context.WithCancel(ctx)
 	r.before["fetch"] = func() error { cancel(); return nil }
-	if _, err := w.Train(cancelled, q, nil); err != ErrTraining {
+	if _, err := w.Train(cancelled, q, nil); err != api.ErrTraining {
 		t.Errorf("got %v", err)
 	}
 	r.before["fetch"] = nil
@@ -299,13 +300,13 @@ func TestTrainingFails(t *testing.T) {
 	w.fit = func(context.Context, *learn.Plan, *learn.Table, *mech.Releaser, func(learn.Progress)) (*learn.Model, error) {
 		return nil, errors.New("the 37th row is too far out")
 	}
-	if _, err := w.Train(ctx, q, nil); err != ErrTraining {
+	if _, err := w.Train(ctx, q, nil); err != api.ErrTraining {
 		t.Errorf("got %v; want the one fixed text", err)
 	}
 	w.fit = learn.Fit
 	r.take()
 	for range 2 {
-		if _, err := w.Train(ctx, q, nil); err != ErrTraining || slices.Contains(r.take(), "fetch") || w.spent().Epsilon != amount("0.4") {
+		if _, err := w.Train(ctx, q, nil); err != api.ErrTraining || slices.Contains(r.take(), "fetch") || w.spent().Epsilon != amount("0.4") {
 			t.Errorf("got %v, spent %v", err, w.spent())
 		}
 		w.reopen()
@@ -341,7 +342,7 @@ func TestTrainingPanics(t *testing.T) {
 					t.Errorf("it left with %v", x)
 				}
 			}()
-			if _, err := w.Train(ctx, q, nil); err != ErrTraining {
+			if _, err := w.Train(ctx, q, nil); err != api.ErrTraining {
 				t.Errorf("got %v; want the one fixed text", err)
 			}
 		}()
@@ -359,7 +360,7 @@ func (w *world) kept(asOf time.Time) (ids []string) {
 		m, err := w.Model(ctx, r, asOf)
 		if err == nil {
 			ids = append(ids, m.ID)
-		} else if !errors.Is(err, ErrNoModel) {
+		} else if !errors.Is(err, api.ErrNoModel) {
 			w.t.Error(err)
 		}
 	}
@@ -372,7 +373,7 @@ func TestTrainingRequests(t *testing.T) {
 	q := smokers("0.5")
 	first := w.mustTrain(q)
 	var again *ledger.RequestError
-	if _, err := w.Ask(ctx, Question{Analyst: "ana", SQL: patients, Request: q.Request}); !errors.As(err, &again) {
+	if _, err := w.Ask(ctx, api.Question{Analyst: "ana", SQL: patients, Request: q.Request}); !errors.As(err, &again) {
 		t.Error(err)
 	}
 	other := smokers("0.6")
@@ -384,7 +385,7 @@ func TestTrainingRequests(t *testing.T) {
 		t.Errorf("%+v", got.Receipt)
 	}
 	asked := request()
-	if _, err := w.Ask(ctx, Question{Analyst: "ana", SQL: patients, Request: asked}); err != nil {
+	if _, err := w.Ask(ctx, api.Question{Analyst: "ana", SQL: patients, Request: asked}); err != nil {
 		t.Error(err)
 	}
 	other.Request = asked
@@ -465,7 +466,7 @@ func TestTrainingInWindows(t *testing.T) {
 	}
 	w.now = func() time.Time { return time.Now().AddDate(100, 0, 0) }
 	w.dataset.Analysts["ana"].Expires = time.Now()
-	var refused *plan.Refusal
+	var refused *api.Refusal
 	if _, err := w.Train(ctx, smokers("0.9"), nil); !errors.As(err, &refused) {
 		t.Error(err)
 	}

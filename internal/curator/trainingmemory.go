@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/internal/pricing"
 	"github.com/discreet-dp/discreet/learn"
 )
 
@@ -38,8 +40,8 @@ func (t *training) fits() error {
 		weights += max(1, len(f.Values))
 	}
 	models := max(1, len(e.Target.Values))
-	if room := maxBytes - modelBytes - 4*text; room < 0 || weights > room/weightBytes/models {
-		return refusal("select fewer columns, or columns with fewer keys", "the model would have %d weights for each of %d classes, which is more than can be kept", weights, models)
+	if room := pricing.MaxBytes - modelBytes - 4*text; room < 0 || weights > room/weightBytes/models {
+		return api.Refuse("select fewer columns, or columns with fewer keys", "the model would have %d weights for each of %d classes, which is more than can be kept", weights, models)
 	}
 	return nil
 }
@@ -54,7 +56,7 @@ func encodeModel(m *learn.Model) ([]byte, error) {
 		return nil, err
 	}
 	out, err := json.Marshal(modelMemory{Version: modelMemoryVersion, Model: kept.Bytes()})
-	if err == nil && len(out) > maxBytes {
+	if err == nil && len(out) > pricing.MaxBytes {
 		err = errMemory // which training.fits rules out
 	}
 	return out, err
@@ -90,7 +92,7 @@ func (c *Curator) keepTraining(ctx context.Context, sequence uint64, key string,
 }
 
 // recallTraining returns the model that was paid for, or nil.
-func (c *Curator) recallTraining(ctx context.Context, t *training, version string, sight sight) (*Training, error) {
+func (c *Curator) recallTraining(ctx context.Context, t *training, version string, sight sight) (*api.Training, error) {
 	text, sequence, found, err := c.ledger.Recall(ctx, t.key(version))
 	if err != nil || !found || sight.spoken && c.fresh.hides(sequence, sight.asOf) {
 		return nil, err
@@ -102,7 +104,7 @@ func (c *Curator) recallTraining(ctx context.Context, t *training, version strin
 	if model == nil || model.Receipt.Sequence != sequence {
 		return nil, errMemory
 	}
-	out := &Training{Model: model, Receipt: Receipt{Sequence: sequence, Free: true}}
+	out := &api.Training{Model: model, Receipt: api.Receipt{Sequence: sequence, Free: true}}
 	if err := c.find(ctx, &out.Receipt); err != nil {
 		return nil, err
 	}

@@ -2,37 +2,17 @@ package curator
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/learn"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// ErrNoModel is returned for a model that does not exist, and for one that somebody may not see.
-var ErrNoModel = errors.New("there is no such model, or it is not yours")
-
-// KeptModel is a model that was trained before.
-type KeptModel struct {
-	ID      string
-	Dataset string
-	// Analyst is who paid for it, and Time when.
-	Analyst string
-	Time    time.Time
-	Cost    dp.Cost
-	Receipt Receipt
-	// Target is what it predicts.
-	Target string
-	// Model is the model itself; nil in lists, which would hold all of them at once.
-	Model *learn.Model
-}
-
 // modelID names a model by the receipt of its charge. The hash in it is known to those who were given the model, whoever paid, and to the owner.
-func modelID(r Receipt) string { return fmt.Sprintf("%d-%.32s", r.Sequence, r.Hash) }
+func modelID(r api.Receipt) string { return fmt.Sprintf("%d-%.32s", r.Sequence, r.Hash) }
 
 // ModelSequence returns the charge that a model is named after.
 func ModelSequence(id string) (uint64, bool) {
@@ -46,28 +26,28 @@ func (c *Curator) PaidModel(r *ledger.Record) bool {
 	return r.Kind == ledger.KindCharge && r.Dataset == c.dataset.Name && strings.HasPrefix(r.Mechanisms, modelMark)
 }
 
-// Model returns the model that a charge paid for, as it was released. It is [ErrNoModel] where the charge is none of a model, where its training failed or was not finished, and where the model
+// Model returns the model that a charge paid for, as it was released. It is [api.ErrNoModel] where the charge is none of a model, where its training failed or was not finished, and where the model
 // was kept after asOf, which is a moment or zero: see [Question].
-func (c *Curator) Model(ctx context.Context, r *ledger.Record, asOf time.Time) (*KeptModel, error) {
+func (c *Curator) Model(ctx context.Context, r *ledger.Record, asOf time.Time) (*api.KeptModel, error) {
 	if !c.PaidModel(r) || c.fresh.hides(r.Sequence, asOf) {
-		return nil, ErrNoModel
+		return nil, api.ErrNoModel
 	}
 	text, found, err := c.ledger.Answer(ctx, r.Request)
 	if err != nil {
 		return nil, err
 	}
 	if !found {
-		return nil, ErrNoModel
+		return nil, api.ErrNoModel
 	}
 	model, err := decodeModel(text)
 	if err != nil {
 		return nil, err
 	}
 	if model == nil {
-		return nil, ErrNoModel
+		return nil, api.ErrNoModel
 	}
-	paid := Receipt{Sequence: r.Sequence, Hash: ledger.Hash(r.Encode()), Free: true}
-	return &KeptModel{ID: modelID(paid), Dataset: r.Dataset, Analyst: r.Analyst, Time: r.Time, Cost: r.Cost, Receipt: paid, Target: model.Encoding.Target.Name, Model: model}, nil
+	paid := api.Receipt{Sequence: r.Sequence, Hash: ledger.Hash(r.Encode()), Free: true}
+	return &api.KeptModel{ID: modelID(paid), Dataset: r.Dataset, Analyst: r.Analyst, Time: r.Time, Cost: r.Cost, Receipt: paid, Target: model.Encoding.Target.Name, Model: model}, nil
 }
 
 // Admits refuses who may not ask, as every question does.

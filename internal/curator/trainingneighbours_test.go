@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/hospital"
 	"github.com/discreet-dp/discreet/learn"
@@ -18,13 +19,13 @@ import (
 // trainingOutcome is all that came of a training: what the analyst saw, what was charged, and what was asked of engine, ledger and releaser, in which order.
 type trainingOutcome struct {
 	err     string
-	trained *Training
+	trained *api.Training
 	charges []ledger.Charge
 	order   []string
 	calls   []mech.Call
 }
 
-func (w *world) replayTraining(r *recorder, q TrainingQuestion) (o trainingOutcome) {
+func (w *world) replayTraining(r *recorder, q api.TrainingQuestion) (o trainingOutcome) {
 	r.charges = nil
 	r.take()
 	w.releaser.Record(func(c mech.Call) { o.calls = append(o.calls, c) })
@@ -102,7 +103,7 @@ func shapeOf(m *learn.Model) string {
 }
 
 // lessons are trainings of all kinds, and of somebody who is after one person.
-func lessons() (out []TrainingQuestion) {
+func lessons() (out []api.TrainingQuestion) {
 	add := func(features, target string, change func(*learn.Spec)) {
 		q := smokers("0.9")
 		q.Features, q.Target = features, target

@@ -9,16 +9,19 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/internal/pricing"
 	"github.com/discreet-dp/discreet/learn"
 )
 
 // training is a question for a model with its price: everything that is decided before the data is looked at.
 type training struct {
-	table    *plan.Table
+	table    *tree.Table
 	plan     *learn.Plan
-	currency currency
+	currency pricing.Currency
 	epsilon  dp.Amount // what was asked for: the weights, and the estimate on top
 	hash     string
 }
@@ -27,16 +30,16 @@ type training struct {
 var errTrainingPrice = errors.New("the price of this training is not what was asked for, and nothing was charged; please report it")
 
 // prepareTraining does the steps that cost nothing: check, and price. The text, the spec, the settings and the policy decide all of it.
-func (c *Curator) prepareTraining(ctx context.Context, q TrainingQuestion) (*training, error) {
+func (c *Curator) prepareTraining(ctx context.Context, q api.TrainingQuestion) (*training, error) {
 	if err := c.admit(q.Analyst); err != nil {
 		return nil, err
 	}
-	t := &training{currency: currency{c.dataset.Budget.Pure()}}
+	t := &training{currency: pricing.Currency{Pure: c.dataset.Budget.Pure()}}
 	spec, err := t.price(c, q.Spec)
 	if err != nil {
 		return nil, err
 	}
-	if t.table, err = plan.PrepareTable(c.dataset, q.Features, q.Target, c.options(ctx, Settings{})); err != nil {
+	if t.table, err = plan.PrepareTable(c.dataset, q.Features, q.Target, c.options(ctx, api.Settings{})); err != nil {
 		return nil, err
 	}
 	if err := agreed(c.second.table(c.dataset, t.table)); err != nil {
@@ -57,12 +60,12 @@ func (c *Curator) prepareTraining(ctx context.Context, q TrainingQuestion) (*tra
 
 // refused makes a refusal of an error about what is public.
 func refused(err error) error {
-	var already *plan.Refusal
+	var already *api.Refusal
 	if errors.As(err, &already) {
 		return err
 	}
 	reason, instead, _ := strings.Cut(err.Error(), "; ")
-	return refusal(instead, "%s", reason)
+	return api.Refuse(instead, "%s", reason)
 }
 
 // price checks what is asked for against what one question may cost, and says it in the dataset's currency: a pure budget pays epsilon, and an (epsilon, delta) budget the
@@ -71,19 +74,19 @@ func (t *training) price(c *Curator, s learn.Spec) (learn.Spec, error) {
 	b := c.dataset.Budget
 	switch {
 	case s.Budget.Delta != 0 || s.Budget.Rho != 0:
-		return s, refusal("name an epsilon alone", "the policy says in which currency a training of %s is paid for, and delta and rho are not asked for", c.dataset.Name)
+		return s, api.Refuse("name an epsilon alone", "the policy says in which currency a training of %s is paid for, and delta and rho are not asked for", c.dataset.Name)
 	case s.Budget.Epsilon == 0:
-		return s, refusal("write for example epsilon 1", "a training needs an epsilon above 0")
+		return s, api.Refuse("write for example epsilon 1", "a training needs an epsilon above 0")
 	case s.Budget.Epsilon > b.MaxEpsilon || s.Evaluate > b.MaxEpsilon || s.Budget.Epsilon.Add(s.Evaluate) > b.MaxEpsilon:
-		return s, refusal("ask with at most "+b.MaxEpsilon.String()+" for the model and the estimate together", "epsilon %v is more than one question may cost here", s.Budget.Epsilon.Add(s.Evaluate))
+		return s, api.Refuse("ask with at most "+b.MaxEpsilon.String()+" for the model and the estimate together", "epsilon %v is more than one question may cost here", s.Budget.Epsilon.Add(s.Evaluate))
 	case s.Budget.Epsilon < b.MinEpsilon:
-		return s, refusal("ask with at least "+b.MinEpsilon.String(), "epsilon %v is less than a question costs here", s.Budget.Epsilon)
+		return s, api.Refuse("ask with at least "+b.MinEpsilon.String(), "epsilon %v is less than a question costs here", s.Budget.Epsilon)
 	case s.Evaluate != 0 && s.Evaluate < b.MinEpsilon:
-		return s, refusal("ask with at least "+b.MinEpsilon.String()+", or for no estimate", "epsilon %v for an estimate of the accuracy is less than a question costs here", s.Evaluate)
+		return s, api.Refuse("ask with at least "+b.MinEpsilon.String()+", or for no estimate", "epsilon %v for an estimate of the accuracy is less than a question costs here", s.Evaluate)
 	}
 	t.epsilon = s.Budget.Epsilon.Add(s.Evaluate)
-	if !t.currency.pure {
-		s.Budget, s.Evaluate = learn.Budget{Rho: t.currency.amount(s.Budget.Epsilon)}, t.currency.amount(s.Evaluate)
+	if !t.currency.Pure {
+		s.Budget, s.Evaluate = learn.Budget{Rho: t.currency.Amount(s.Budget.Epsilon)}, t.currency.Amount(s.Evaluate)
 	}
 	return s, nil
 }
@@ -91,16 +94,16 @@ func (t *training) price(c *Curator, s learn.Spec) (learn.Spec, error) {
 // within reports whether a plan costs at most what was asked for, and claims it in the currency that the budget adds up.
 func (t *training) within(s learn.Spec) bool {
 	cost := t.plan.Cost
-	if t.currency.pure {
+	if t.currency.Pure {
 		return cost.Delta == 0 && cost.Epsilon > 0 && cost.Epsilon <= s.Budget.Epsilon.Add(s.Evaluate)
 	}
 	return cost.Delta == 0 && cost.Rho > 0 && cost.Rho <= s.Budget.Rho.Add(s.Evaluate)
 }
 
-// tag is the price as an analyst reads it: see priced.tag.
+// tag is the price as an analyst reads it: see [pricing.Priced.Tag].
 func (t *training) tag() dp.Cost {
 	cost := t.plan.Cost
-	if !t.currency.pure {
+	if !t.currency.Pure {
 		cost.Epsilon = t.epsilon
 	}
 	return cost
@@ -110,11 +113,11 @@ func (t *training) tag() dp.Cost {
 func (t *training) named() (string, error) {
 	encoding, err := json.Marshal(t.plan.Encoding)
 	if err != nil {
-		return "", refusal("write finite numbers", "the features cannot be written down: %v", err)
+		return "", api.Refuse("write finite numbers", "the features cannot be written down: %v", err)
 	}
 	spec, err := json.Marshal(t.plan.Spec)
 	if err != nil {
-		return "", refusal("write finite numbers", "what is asked for cannot be written down: %v", err)
+		return "", api.Refuse("write finite numbers", "what is asked for cannot be written down: %v", err)
 	}
 	h := sha256.New()
 	for _, s := range []string{"training of a model", t.table.Hash(), string(encoding), string(spec), fmt.Sprint(t.plan.Group), t.plan.Spelling()} {
@@ -132,4 +135,4 @@ func (t *training) key(version string) string {
 const modelMark = "model: "
 
 // mechanisms names the noise for the ledger.
-func (t *training) mechanisms() string { return shorten(modelMark+t.plan.Spelling(), 4000) }
+func (t *training) mechanisms() string { return pricing.Shorten(modelMark+t.plan.Spelling(), 4000) }

@@ -3,32 +3,19 @@ package curator
 import (
 	"strings"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/internal/plan/verify"
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// Disagreement is a refusal of a question that was checked twice, where the second check does not find what the first one claims: a mistake of
-// ours, in one of the two. It costs nothing. What an analyst reads is the same for all of them, because what exactly is wrong
-// would help to look for what only one of the two is wrong about.
-type Disagreement struct {
-	// Detail says where the two differ. It is for the owner and for who mends it, is made of the question and the policy, and holds no data.
-	Detail string
-}
-
-func (d *Disagreement) Error() string { return disagreement.Error() }
-
-// Unwrap makes it a refusal.
-func (d *Disagreement) Unwrap() error { return disagreement }
-
-var disagreement = refusal("ask it in another way, and tell the owner, who finds it in the log", "this question was checked twice, and the two checks do not agree; nothing was computed or charged")
-
 // opinion is the second check of everything that goes to an engine. Tests plant others.
 type opinion struct {
-	query   func(*policy.Dataset, *plan.Query) error
-	cells   func(*policy.Dataset, *plan.Query) error
-	holdout func(*policy.Dataset, *plan.Holdout) error
-	table   func(*policy.Dataset, *plan.Table) error
+	query   func(*policy.Dataset, *tree.Query) error
+	cells   func(*policy.Dataset, *tree.Query) error
+	holdout func(*policy.Dataset, *tree.Holdout) error
+	table   func(*policy.Dataset, *tree.Table) error
 }
 
 var secondOpinion = opinion{verify.Query, verify.Cells, verify.Holdout, verify.Table}
@@ -42,7 +29,7 @@ func agreed(err error) error {
 	if len(detail) > mostDetail { // names that an analyst made up are in it
 		detail = strings.ToValidUTF8(detail[:mostDetail], "") + "..."
 	}
-	return &Disagreement{detail}
+	return &api.Disagreement{Detail: detail}
 }
 
 const mostDetail = 1000

@@ -8,8 +8,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/hospital"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/internal/plan/verify"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -17,8 +19,8 @@ import (
 // objections are second checks that find something everywhere.
 func objections() opinion {
 	found := &verify.Difference{Where: "the planted tree", What: strings.Repeat("it is wrong ", 200)}
-	query := func(*policy.Dataset, *plan.Query) error { return found }
-	return opinion{query, query, func(*policy.Dataset, *plan.Holdout) error { return found }, func(*policy.Dataset, *plan.Table) error { return found }}
+	query := func(*policy.Dataset, *tree.Query) error { return found }
+	return opinion{query, query, func(*policy.Dataset, *tree.Holdout) error { return found }, func(*policy.Dataset, *tree.Table) error { return found }}
 }
 
 // TestDisagreement: where the second check objects nothing is charged, no engine runs, and everybody reads one text. On every path
@@ -41,17 +43,20 @@ func TestDisagreement(t *testing.T) {
 	ways := map[string]func() error{
 		"ask":              func() error { _, err := w.ask("SELECT SUM(age) FROM patients"); return err },
 		"ask around":       func() error { _, err := w.ask(around); return err },
-		"explain":          func() error { _, err := w.Explain(ctx, Question{Analyst: "ana", SQL: patients}); return err },
-		"describe":         func() error { _, err := w.Describe(ctx, Question{Analyst: "ana", SQL: patients}); return err },
+		"explain":          func() error { _, err := w.Explain(ctx, api.Question{Analyst: "ana", SQL: patients}); return err },
+		"describe":         func() error { _, err := w.Describe(ctx, api.Question{Analyst: "ana", SQL: patients}); return err },
 		"session":          func() error { _, err := session.Ask(ctx, patients, "10"); return err },
 		"train":            func() error { _, err := w.Train(ctx, train, nil); return err },
 		"quote a training": func() error { _, err := w.QuoteTraining(ctx, train); return err },
-		"holdout":          func() error { _, err := w.AskHoldout(ctx, HoldoutQuestion{Analyst: "ana", SQL: mean}); return err },
+		"holdout":          func() error { _, err := w.AskHoldout(ctx, api.HoldoutQuestion{Analyst: "ana", SQL: mean}); return err },
 		"holdout in SQL":   func() error { _, err := w.ask(mean); return err },
-		"holdout's price":  func() error { _, err := w.Explain(ctx, Question{Analyst: "ana", SQL: mean}); return err },
-		"stream":           func() error { _, err := w.AskStream(ctx, StreamQuestion{Analyst: "ana", SQL: "sex = 'F'"}); return err },
+		"holdout's price":  func() error { _, err := w.Explain(ctx, api.Question{Analyst: "ana", SQL: mean}); return err },
+		"stream": func() error {
+			_, err := w.AskStream(ctx, api.StreamQuestion{Analyst: "ana", SQL: "sex = 'F'"})
+			return err
+		},
 		"stream's price": func() error {
-			_, err := w.QuoteStream(ctx, StreamQuestion{Analyst: "ana", SQL: "sex = 'F'"})
+			_, err := w.QuoteStream(ctx, api.StreamQuestion{Analyst: "ana", SQL: "sex = 'F'"})
 			return err
 		},
 	}
@@ -61,9 +66,9 @@ func TestDisagreement(t *testing.T) {
 	r.take()
 	for name, way := range ways {
 		err := way()
-		var refusal *plan.Refusal
-		var dispute *Disagreement
-		if !errors.As(err, &refusal) || !errors.As(err, &dispute) || err.Error() != disagreement.Error() || refusal.Position != -1 {
+		var refusal *api.Refusal
+		var dispute *api.Disagreement
+		if !errors.As(err, &refusal) || !errors.As(err, &dispute) || err.Error() != (&api.Disagreement{}).Error() || refusal.Position != -1 {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}

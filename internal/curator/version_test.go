@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/hospital"
 	"github.com/discreet-dp/discreet/ledger"
 )
@@ -22,7 +23,7 @@ func TestVersionIsNamed(t *testing.T) {
 		t.Helper()
 		a := w.mustAsk(text)
 		note := fmt.Sprintf("the data has changed: answers with receipts before %d are about other data", a.Receipt.Sequence)
-		if a.Version != (DataVersion{Number: number}) || slices.Contains(a.Notes, note) != noted {
+		if a.Version != (api.DataVersion{Number: number}) || slices.Contains(a.Notes, note) != noted {
 			t.Errorf("%s: version %v, notes %q", text, a.Version, a.Notes)
 		}
 	}
@@ -53,7 +54,7 @@ func TestVersionIsNamed(t *testing.T) {
 // guess rebuilds, from what an analyst can know, the hash of a charge that came with a new version of the data, and
 // reports whether it is that of the receipt. All is known but the version: the time to the nanosecond, what every account
 // has spent, and the hash of the record before.
-func guess(t *testing.T, records []*ledger.Record, receipt Receipt, version string) bool {
+func guess(t *testing.T, records []*ledger.Record, receipt api.Receipt, version string) bool {
 	t.Helper()
 	changed, charge := *records[receipt.Sequence-1], *records[receipt.Sequence]
 	if changed.Kind != ledger.KindVersion || charge.Kind != ledger.KindCharge {
@@ -71,8 +72,9 @@ func TestReceiptConfirmsNoGuess(t *testing.T) {
 	w.mustAsk(byAge(1))
 	w.check(hospital.New(200, 1).Without(hospital.Target).Write(filepath.Join(w.dir, "data")))
 	a := w.mustAsk(byAge(1))
-	contents, err := w.data.Version(ctx) // what the attacker's guess would have
+	state, err := w.data.Version(ctx) // what the attacker's guess would have
 	w.check(err)
+	contents := state.Key()
 	var records []*ledger.Record
 	for r, err := range w.books.Records(ctx, 0) {
 		w.check(err)
@@ -105,8 +107,9 @@ func TestNobodyIsShownTheVersion(t *testing.T) {
 	p := newPair(t, hospital.Dataset("hospital", "data", plenty), h, h.Without(hospital.Target))
 	var all []string
 	for _, w := range []*world{p.a, p.b} {
-		contents, err := w.data.Version(ctx)
+		state, err := w.data.Version(ctx)
 		w.check(err)
+		contents := state.Key()
 		var identity string
 		for r, err := range w.books.Records(ctx, 0) {
 			w.check(err)
@@ -116,7 +119,7 @@ func TestNobodyIsShownTheVersion(t *testing.T) {
 		hidden := []string{contents, identity, ledger.VersionID(identity, "hospital", contents)}
 		var shown strings.Builder
 		for _, text := range []string{byAge(1), byAge(1), "SELECT zip, COUNT(*) FROM patients GROUP BY zip", "SELECT nothing FROM patients", "SELECT COUNT(*) FROM patients; SELECT 1"} {
-			q := Question{Analyst: "ana", SQL: text, Request: request()}
+			q := api.Question{Analyst: "ana", SQL: text, Request: request()}
 			a, err := w.Ask(ctx, q)
 			e, err2 := w.Explain(ctx, q)
 			for _, x := range []any{a, e} {
@@ -125,7 +128,7 @@ func TestNobodyIsShownTheVersion(t *testing.T) {
 				shown.Write(b)
 			}
 			fmt.Fprintln(&shown, err, err2)
-			if a != nil && a.Version != (DataVersion{Number: 1}) {
+			if a != nil && a.Version != (api.DataVersion{Number: 1}) {
 				t.Errorf("%s: version %v", text, a.Version)
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/ledger/replay"
 	"github.com/discreet-dp/discreet/ledger"
@@ -50,8 +51,8 @@ func TestChargeOfAnotherWindow(t *testing.T) {
 	w.bear()
 	r := w.record()
 	half := dp.One / 2
-	question := func(window string) Question {
-		return Question{Analyst: "ana", SQL: byAge(len(window)), Epsilon: half, Request: window}
+	question := func(window string) api.Question {
+		return api.Question{Analyst: "ana", SQL: byAge(len(window)), Epsilon: half, Request: window}
 	}
 	training := smokers("0.5")
 	training.Request = "a model of window 2"
@@ -61,7 +62,7 @@ func TestChargeOfAnotherWindow(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.renew()
-	if _, err := w.Train(ctx, training, nil); err != ErrTraining {
+	if _, err := w.Train(ctx, training, nil); err != api.ErrTraining {
 		t.Fatal(err)
 	}
 	w.renew()
@@ -100,7 +101,7 @@ func TestChargeOfAnotherWindow(t *testing.T) {
 func TestWindowEndsMeanwhile(t *testing.T) {
 	w := team(t, monthly, twoAnalysts)
 	r := w.record()
-	q := Question{Analyst: "ana", SQL: byAge(1), Request: "slow"}
+	q := api.Question{Analyst: "ana", SQL: byAge(1), Request: "slow"}
 	r.before["run"] = func() error { w.renew(); return nil }
 	var lapsed *ledger.LapsedError
 	if a, err := w.Ask(ctx, q); !errors.As(err, &lapsed) || !lapsed.Charged || a != nil || !strings.Contains(err.Error(), "ended before the answer") {
@@ -124,7 +125,7 @@ func TestSparseEndsWithItsWindow(t *testing.T) {
 	w := team(t, monthly, twoAnalysts)
 	r := w.record()
 	session := func() *SparseSession {
-		s, err := w.OpenSparse(ctx, SparseQuestion{Analyst: "ana", Epsilon: dp.One / 4, Above: 2, Sensitivity: 1, Request: request()})
+		s, err := w.OpenSparse(ctx, api.SparseQuestion{Analyst: "ana", Epsilon: dp.One / 4, Above: 2, Sensitivity: 1, Request: request()})
 		w.check(err)
 		_, err = s.Ask(ctx, patients, "100000")
 		w.check(err)
@@ -134,20 +135,20 @@ func TestSparseEndsWithItsWindow(t *testing.T) {
 	w.renew()
 	r.take()
 	for range 2 {
-		if v, err := first.Ask(ctx, patients, "100000"); err != ErrSessionWindow || v != nil {
+		if v, err := first.Ask(ctx, patients, "100000"); err != api.ErrSessionWindow || v != nil {
 			t.Errorf("%+v, %v", v, err)
 		}
 	}
 	if calls := r.take(); slices.Contains(calls, "run") {
 		t.Errorf("the engine was asked: %v", calls)
 	}
-	if v, err := second.Ask(ctx, patients, "-100000"); err != ErrSessionWindow || v != nil || second.Left() != 2 {
+	if v, err := second.Ask(ctx, patients, "-100000"); err != api.ErrSessionWindow || v != nil || second.Left() != 2 {
 		t.Errorf("%+v, %v, %d left", v, err, second.Left())
 	}
 	// Also where it ends while the engine runs, and nothing is told of what was drawn.
 	third := session()
 	r.before["run"] = func() error { w.renew(); return nil }
-	if v, err := third.Ask(ctx, patients, "-100000"); err != ErrSessionWindow || v != nil || third.Left() != 2 {
+	if v, err := third.Ask(ctx, patients, "-100000"); err != api.ErrSessionWindow || v != nil || third.Left() != 2 {
 		t.Errorf("%+v, %v, %d left", v, err, third.Left())
 	}
 	if differs, doubts := w.replayed(); len(differs)+len(doubts) > 0 {

@@ -10,12 +10,15 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/answers"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
 	"github.com/discreet-dp/discreet/internal/entropy"
 	"github.com/discreet-dp/discreet/internal/hospital"
 	"github.com/discreet-dp/discreet/internal/ledger/sqlite"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/internal/pricing"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/policy"
@@ -90,13 +93,13 @@ func (w *world) check(err error) {
 }
 
 // ask asks as ana, at the default price.
-func (w *world) ask(text string) (*Answer, error) { return w.askAs("ana", text, 0) }
+func (w *world) ask(text string) (*api.Answer, error) { return w.askAs("ana", text, 0) }
 
-func (w *world) askAs(analyst, text string, epsilon dp.Amount) (*Answer, error) {
-	return w.Ask(ctx, Question{Analyst: analyst, SQL: text, Epsilon: epsilon, Request: request()})
+func (w *world) askAs(analyst, text string, epsilon dp.Amount) (*api.Answer, error) {
+	return w.Ask(ctx, api.Question{Analyst: analyst, SQL: text, Epsilon: epsilon, Request: request()})
 }
 
-func (w *world) mustAsk(text string) *Answer {
+func (w *world) mustAsk(text string) *api.Answer {
 	w.t.Helper()
 	a, err := w.ask(text)
 	if err != nil {
@@ -135,9 +138,9 @@ func seeded(seed byte) *mech.Releaser {
 }
 
 // made finishes an answer whose noisy vectors are these.
-func made(t testing.TB, p *priced, noisy [][]int64) *Answer {
+func made(t testing.TB, p *pricing.Priced, noisy [][]int64) *api.Answer {
 	t.Helper()
-	a, err := p.finish(ctx, []*released{{Measures: noisy, Quantiles: make([][][]int64, len(noisy))}})
+	a, err := answers.Finish(ctx, p, nil, []*answers.Released{{Measures: noisy, Quantiles: make([][][]int64, len(noisy))}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,10 +148,10 @@ func made(t testing.TB, p *priced, noisy [][]int64) *Answer {
 }
 
 // query is the only query of a statement.
-func (p *priced) query() *plan.Query { return p.buys[0].query }
+func query(p *pricing.Priced) *tree.Query { return p.Purchases[0].Query }
 
 // numbers shows the rows of an answer, for comparisons.
-func numbers(a *Answer) string { return fmt.Sprint(a.Rows) }
+func numbers(a *api.Answer) string { return fmt.Sprint(a.Rows) }
 
 // amount reads a decimal number.
 func amount(text string) dp.Amount {

@@ -6,6 +6,10 @@ import (
 	"strings"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
+
+	"github.com/discreet-dp/discreet/internal/plan/expr"
+	"github.com/discreet-dp/discreet/internal/plan/syntax"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
 // maxSteps bounds one row's value in a sum: 2^53 steps, times a million rows of one
@@ -42,7 +46,7 @@ func isAggregated(s *pg.SelectStmt) bool {
 	found := false
 	for _, list := range [][]*pg.Node{s.TargetList, s.SortClause} {
 		for _, n := range list {
-			eachNode(n, func(n *pg.Node) bool {
+			syntax.EachNode(n, func(n *pg.Node) bool {
 				if n.GetSubLink() != nil {
 					return false
 				}
@@ -71,46 +75,46 @@ func refuseModifiers(f *pg.FuncCall, distinct, within bool) error {
 		{f.AggFilter != nil && !distinct && !within, "FILTER", "put the condition into WHERE"},
 	} {
 		if x.present {
-			return refuse(f.Location, x.instead, "%s cannot be used with this aggregate", x.what)
+			return syntax.Refuse(f.Location, x.instead, "%s cannot be used with this aggregate", x.what)
 		}
 	}
 	return nil
 }
 
 // argument reads the argument of an aggregate.
-func (q *question) argument(f *pg.FuncCall) (Expr, error) { return q.expression(f.Args[0]) }
+func (q *question) argument(f *pg.FuncCall) (tree.Expr, error) { return q.expression(f.Args[0]) }
 
-func (q *question) expression(n *pg.Node) (Expr, error) {
+func (q *question) expression(n *pg.Node) (tree.Expr, error) {
 	arg, err := checkExpr(below{q}, n)
 	if err != nil {
 		return nil, err
 	}
-	if err := checkLevels(arg, location(n)); err != nil {
+	if err := expr.CheckLevels(arg, syntax.Location(n)); err != nil {
 		return nil, err
 	}
-	return normal(arg), nil
+	return expr.Normal(arg), nil
 }
 
 // aggregate checks a call of an aggregate and returns the index of what is released for it.
 func (q *question) aggregate(f *pg.FuncCall) (int, error) {
 	name := functionName(f)
 	if !isAggregate(name) {
-		return 0, refuse(f.Location, theAggregates, "the function %s cannot be used here", name)
+		return 0, syntax.Refuse(f.Location, theAggregates, "the function %s cannot be used here", name)
 	}
 	quantile := strings.HasPrefix(name, "percentile")
 	if err := refuseModifiers(f, true, quantile); err != nil {
 		return 0, err
 	}
 	if f.AggDistinct && name != "count" {
-		return 0, refuse(f.Location, "use it with COUNT, as in COUNT(DISTINCT column)", "%s(DISTINCT ...) cannot be used", name)
+		return 0, syntax.Refuse(f.Location, "use it with COUNT, as in COUNT(DISTINCT column)", "%s(DISTINCT ...) cannot be used", name)
 	}
-	var filter Expr
+	var filter tree.Expr
 	if f.AggFilter != nil {
 		var err error
 		if filter, err = checkCondition(below{q}, f.AggFilter); err != nil {
 			return 0, err
 		}
-		if err := checkLevels(filter, location(f.AggFilter)); err != nil {
+		if err := expr.CheckLevels(filter, syntax.Location(f.AggFilter)); err != nil {
 			return 0, err
 		}
 	}
@@ -119,12 +123,12 @@ func (q *question) aggregate(f *pg.FuncCall) (int, error) {
 	}
 	if f.AggStar {
 		if name != "count" {
-			return 0, refuse(f.Location, "name a column", "%s(*) has no meaning", name)
+			return 0, syntax.Refuse(f.Location, "name a column", "%s(*) has no meaning", name)
 		}
 		return q.countRows(filter, f.Location)
 	}
 	if len(f.Args) != 1 {
-		return 0, refuse(f.Location, "give it one column or expression", "%s takes one argument", name)
+		return 0, syntax.Refuse(f.Location, "give it one column or expression", "%s takes one argument", name)
 	}
 	arg, err := q.argument(f)
 	if err != nil {
@@ -153,7 +157,7 @@ func (q *question) aggregate(f *pg.FuncCall) (int, error) {
 		}
 		return q.measured(m), nil
 	case "avg":
-		return q.add(draft{Stat: Stat{Kind: AverageStat, Of: arg, typ: releasedReal}}), nil
+		return q.add(draft{Stat: tree.Stat{Kind: tree.AverageStat, Of: arg, Typ: releasedReal}}), nil
 	case "median":
 		return q.quantile(arg, big.NewRat(1, 2), "", f.Location)
 	case "min":
@@ -165,11 +169,11 @@ func (q *question) aggregate(f *pg.FuncCall) (int, error) {
 }
 
 // countRows is COUNT(*).
-func (q *question) countRows(filter Expr, pos int32) (int, error) {
+func (q *question) countRows(filter tree.Expr, pos int32) (int, error) {
 	if filter == nil {
-		return q.measured(Measure{Kind: CountRows}), nil
+		return q.measured(tree.Measure{Kind: tree.CountRows}), nil
 	}
-	arg, err := filtered(filter, newNumber(one), pos)
+	arg, err := filtered(filter, expr.NewNumber(tree.One), pos)
 	if err != nil {
 		return 0, err
 	}
@@ -177,14 +181,14 @@ func (q *question) countRows(filter Expr, pos int32) (int, error) {
 }
 
 // countOf is COUNT(x) and COUNT(DISTINCT x).
-func (q *question) countOf(arg Expr, distinct bool, filter Expr, pos int32) (int, error) {
-	c, isColumn := arg.(*Column)
-	if isColumn && q.isUnit(c) && (distinct || c.Field.raw()) {
+func (q *question) countOf(arg tree.Expr, distinct bool, filter tree.Expr, pos int32) (int, error) {
+	c, isColumn := arg.(*tree.Column)
+	if isColumn && q.isUnit(c) && (distinct || c.Field.Raw()) {
 		filter = q.present(c, filter)
 		if distinct {
-			m := Measure{Kind: CountPersons}
+			m := tree.Measure{Kind: tree.CountPersons}
 			if filter != nil {
-				only, err := filtered(filter, newNumber(one), pos)
+				only, err := filtered(filter, expr.NewNumber(tree.One), pos)
 				if err != nil {
 					return 0, err
 				}
@@ -194,10 +198,10 @@ func (q *question) countOf(arg Expr, distinct bool, filter Expr, pos int32) (int
 		}
 		return q.countRows(filter, pos) // rows of nobody are not there
 	}
-	if arg.Type().Kind == Identity {
-		return 0, refuse(pos, "count rows with COUNT(*), or people with COUNT(DISTINCT ...) of the unit's column", "this column says what a row is a part of, and can only be joined on")
+	if arg.Type().Kind == tree.Identity {
+		return 0, syntax.Refuse(pos, "count rows with COUNT(*), or people with COUNT(DISTINCT ...) of the unit's column", "this column says what a row is a part of, and can only be joined on")
 	}
-	l, constant := arg.(*Literal)
+	l, constant := arg.(*tree.Literal)
 	if constant && !l.IsNullLiteral() && !distinct {
 		return q.countRows(filter, pos) // COUNT(1)
 	}
@@ -206,122 +210,124 @@ func (q *question) countOf(arg Expr, distinct bool, filter Expr, pos int32) (int
 		return 0, err
 	}
 	if distinct {
-		if arg.Type().Kind == Real {
-			return 0, refuse(pos, "round it first, as in round(x, 2)", "COUNT(DISTINCT ...) needs exact values, and this is a floating-point number")
+		if arg.Type().Kind == tree.Real {
+			return 0, syntax.Refuse(pos, "round it first, as in round(x, 2)", "COUNT(DISTINCT ...) needs exact values, and this is a floating-point number")
 		}
-		return q.measured(Measure{Kind: CountDistinct, Arg: arg}), nil
+		return q.measured(tree.Measure{Kind: tree.CountDistinct, Arg: arg}), nil
 	}
 	return q.measured(countValues(arg)), nil
 }
 
 // present adds to a condition that a column which says who a row is about is not NULL, as it is in rows of a LEFT JOIN
 // without a partner. Of the relation's own unit that is known.
-func (q *question) present(c *Column, filter Expr) Expr {
-	stored := c.stored()
+func (q *question) present(c *tree.Column, filter tree.Expr) tree.Expr {
+	stored := c.Stored()
 	if isOwnUnit(q.rows.Relation, stored.Index) {
 		return filter
 	}
-	var there Expr = &Not{&IsNull{stored}}
+	var there tree.Expr = &tree.Not{X: &tree.IsNull{X: stored}}
 	if filter != nil {
-		there = &Logic{And, []Expr{filter, there}}
+		there = &tree.Logic{Op: tree.And, Args: []tree.Expr{filter, there}}
 	}
 	return there
 }
 
 // isOwnUnit reports whether a field is the relation's own unit, also where a subquery passes it on twice.
-func isOwnUnit(r Relation, field int) bool {
+func isOwnUnit(r tree.Relation, field int) bool {
 	if field == r.Unit() {
 		return true
 	}
-	s, ok := r.(*Select)
+	s, ok := r.(*tree.Select)
 	if !ok {
 		return false
 	}
-	c, ok := s.Columns[field].(*Column)
+	c, ok := s.Columns[field].(*tree.Column)
 	return ok && isOwnUnit(s.From, c.Index)
 }
 
 // sparse is what is summed with NULL in place of 0 where a condition does not hold: neither adds anything, and the interval of a
 // person's part holds 0 in any case.
-func sparse(arg Expr, pos int32) (Expr, error) {
-	c, ok := arg.(*Case)
-	if !ok || len(c.Whens) != 1 || !isNumber(c.Else, 0) || maxAbs(c.Whens[0].Then.Type()).Sign() == 0 {
+func sparse(arg tree.Expr, pos int32) (tree.Expr, error) {
+	c, ok := arg.(*tree.Case)
+	if !ok || len(c.Whens) != 1 || !expr.IsNumber(c.Else, 0) || expr.MaxAbs(c.Whens[0].Then.Type()).Sign() == 0 {
 		return arg, nil
 	}
 	return filtered(c.Whens[0].If, c.Whens[0].Then, pos)
 }
 
 // ones reports whether an expression is 1 or NULL: its sum is its count. Of one person as many rows count in both.
-func ones(arg Expr) bool {
-	if c, ok := arg.(*Case); ok && len(c.Whens) == 1 {
-		l, null := c.Else.(*Literal)
+func ones(arg tree.Expr) bool {
+	if c, ok := arg.(*tree.Case); ok && len(c.Whens) == 1 {
+		l, null := c.Else.(*tree.Literal)
 		return null && l.IsNullLiteral() && ones(c.Whens[0].Then)
 	}
-	return isNumber(arg, 1) && arg.Type().Integer()
+	return expr.IsNumber(arg, 1) && arg.Type().Integer()
 }
 
 // countValues counts where an expression is not NULL. Where it cannot be, these are all rows. Where it is a constant under a condition,
 // any constant will do.
-func countValues(arg Expr) Measure {
-	if c, ok := arg.(*Case); ok && len(c.Whens) == 1 {
-		then, constant := c.Whens[0].Then.(*Literal)
-		none, null := c.Else.(*Literal)
+func countValues(arg tree.Expr) tree.Measure {
+	if c, ok := arg.(*tree.Case); ok && len(c.Whens) == 1 {
+		then, constant := c.Whens[0].Then.(*tree.Literal)
+		none, null := c.Else.(*tree.Literal)
 		if constant && null && !then.IsNullLiteral() && none.IsNullLiteral() {
-			if one, err := filtered(c.Whens[0].If, newNumber(one), -1); err == nil {
+			if one, err := filtered(c.Whens[0].If, expr.NewNumber(tree.One), -1); err == nil {
 				arg = one
 			}
 		}
 	}
-	if !nullable(arg) {
-		return Measure{Kind: CountRows}
+	if !expr.Nullable(arg) {
+		return tree.Measure{Kind: tree.CountRows}
 	}
-	return Measure{Kind: CountValues, Arg: arg}
+	return tree.Measure{Kind: tree.CountValues, Arg: arg}
 }
 
 // filtered is an expression where a condition holds, and NULL where it does not.
-func filtered(filter, arg Expr, pos int32) (Expr, error) {
+func filtered(filter, arg tree.Expr, pos int32) (tree.Expr, error) {
 	if filter == nil {
 		return arg, nil
 	}
-	e, err := newCase([]When{{filter, arg}}, newNull(Type{}), pos)
+	e, err := expr.NewCase([]tree.When{{If: filter, Then: arg}}, expr.NewNull(tree.Type{}), pos)
 	if err != nil {
 		return nil, err
 	}
-	e = normal(e)
-	if l, ok := e.(*Literal); ok && l.IsNullLiteral() {
-		return nil, refuse(pos, "write a condition that some rows can fulfil", "the condition of this FILTER holds for no row, or its aggregate is of NULL")
+	e = expr.Normal(e)
+	if l, ok := e.(*tree.Literal); ok && l.IsNullLiteral() {
+		return nil, syntax.Refuse(pos, "write a condition that some rows can fulfil", "the condition of this FILTER holds for no row, or its aggregate is of NULL")
 	}
 	return e, nil
 }
 
 // summable refuses what has no bounded, exact sum.
-func summable(arg Expr, name string, pos int32) error {
+func summable(arg tree.Expr, name string, pos int32) error {
 	t := arg.Type()
 	switch {
-	case t.Kind == Real:
-		return refuse(pos, "round it first, as in round(x, 2), sum the parts and divide the answers, or ask the owner for a granularity in the policy", "%s needs exact numbers, and this is the result of a division or a decimal without granularity", name)
-	case (t.Kind == Date || t.Kind == Timestamp) && (name == "min" || name == "max" || name == "median" || strings.HasPrefix(name, "percentile")):
+	case t.Kind == tree.Real:
+		return syntax.Refuse(pos, "round it first, as in round(x, 2), sum the parts and divide the answers, or ask the owner for a granularity in the policy", "%s needs exact numbers, and this is the result of a division or a decimal without granularity", name)
+	case (t.Kind == tree.Date || t.Kind == tree.Timestamp) && (name == "min" || name == "max" || name == "median" || strings.HasPrefix(name, "percentile")):
 		return nil
-	case t.Kind != Number:
-		return refuse(pos, "use COUNT, or a numeric column", "%s needs numbers, and this is %s", name, article(t.Kind))
+	case t.Kind != tree.Number:
+		return syntax.Refuse(pos, "use COUNT, or a numeric column", "%s needs numbers, and this is %s", name, expr.Article(t.Kind))
 	case !t.Declared:
-		return refuse(pos, "ask the owner to add bounds: [lowest, highest] to the column in the policy", "%s needs a column with bounds, because the noise is in proportion to the largest value one person can have", name)
-	case maxAbs(t).Cmp(maxSteps) > 0:
-		return refuse(pos, "sum the columns one by one, or ask the owner for a coarser granularity", "the values of this %s could exceed 2^53 steps", name)
+		return syntax.Refuse(pos, "ask the owner to add bounds: [lowest, highest] to the column in the policy", "%s needs a column with bounds, because the noise is in proportion to the largest value one person can have", name)
+	case expr.MaxAbs(t).Cmp(maxSteps) > 0:
+		return syntax.Refuse(pos, "sum the columns one by one, or ask the owner for a coarser granularity", "the values of this %s could exceed 2^53 steps", name)
 	case name != "sum" && t.Lo.Cmp(t.Hi) == 0:
-		return refuse(pos, "use something that differs between rows", "the values of this %s are all the same", name)
-	case maxAbs(t).Sign() == 0:
-		return refuse(pos, "sum something that can differ from zero", "the values of this %s are all zero", name)
+		return syntax.Refuse(pos, "use something that differs between rows", "the values of this %s are all the same", name)
+	case expr.MaxAbs(t).Sign() == 0:
+		return syntax.Refuse(pos, "sum something that can differ from zero", "the values of this %s are all zero", name)
 	}
 	return nil
 }
 
 // releasedNumber is the type of a noisy number. Above the noise numbers have no limits, so the interval is there
 // to be narrow enough for products of a few.
-func releasedNumber(step *big.Rat) Type { return numberType(step, minReleased, maxReleased, false) }
+func releasedNumber(step *big.Rat) tree.Type {
+	return tree.NumberType(step, minReleased, maxReleased, false)
+}
 
 var (
 	minReleased  = big.NewInt(-1 << 40)
 	maxReleased  = big.NewInt(1 << 40)
-	releasedReal = Type{Kind: Real, Exponent: 200}
+	releasedReal = tree.Type{Kind: tree.Real, Exponent: 200}
 )

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/plan"
 )
 
@@ -72,7 +73,7 @@ func TestHostileSizes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			start := time.Now()
 			_, err := plan.Prepare(ds, text, plan.Options{})
-			var r *plan.Refusal
+			var r *api.Refusal
 			switch {
 			case !errors.As(err, &r):
 				t.Fatalf("not refused: %v", err)

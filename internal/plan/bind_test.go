@@ -10,41 +10,43 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 	"pgregory.net/rapid"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/policy"
 )
 
-func text(s string) plan.Parameter { return plan.Parameter{Text: s} }
+func text(s string) api.Parameter { return api.Parameter{Text: s} }
 
-func of(kind, s string) plan.Parameter { return plan.Parameter{Kind: kind, Text: s} }
+func of(kind, s string) api.Parameter { return api.Parameter{Kind: kind, Text: s} }
 
 func TestBind(t *testing.T) {
 	const q = "SELECT COUNT(*) FROM patients WHERE "
 	for _, c := range []struct {
 		text   string
-		values []plan.Parameter
+		values []api.Parameter
 		want   string
 	}{
-		{q + "age > $1", []plan.Parameter{of("integer", "5")}, q + "age > (5)"},
-		{q + "age > $1", []plan.Parameter{of("integer", "-5")}, q + "age > (-5)"},
-		{q + "age > -$1", []plan.Parameter{of("integer", "-5")}, q + "age > -(-5)"},
-		{q + "age > - -$1", []plan.Parameter{of("decimal", "5")}, q + "age > - -(5.0)"},
-		{q + "cost > $1", []plan.Parameter{of("decimal", "+1.50e2")}, q + "cost > (1.50e2)"},
-		{q + "zip = $1", []plan.Parameter{text("a'b\\'; --")}, q + `zip = ('a''b\''; --')`},
-		{q + "zip = $1 OR sex = $1", []plan.Parameter{text("x")}, q + "zip = ('x') OR sex = ('x')"},
-		{q + "zip = $2 OR sex = $1", []plan.Parameter{text("x"), text("$2")}, q + "zip = ('$2') OR sex = ('x')"},
-		{q + "zip = '$1' AND sex = $1 -- $2", []plan.Parameter{text("x")}, q + "zip = '$1' AND sex = ('x') -- $2"},
+		{q + "age > $1", []api.Parameter{of("integer", "5")}, q + "age > (5)"},
+		{q + "age > $1", []api.Parameter{of("integer", "-5")}, q + "age > (-5)"},
+		{q + "age > -$1", []api.Parameter{of("integer", "-5")}, q + "age > -(-5)"},
+		{q + "age > - -$1", []api.Parameter{of("decimal", "5")}, q + "age > - -(5.0)"},
+		{q + "cost > $1", []api.Parameter{of("decimal", "+1.50e2")}, q + "cost > (1.50e2)"},
+		{q + "zip = $1", []api.Parameter{text("a'b\\'; --")}, q + `zip = ('a''b\''; --')`},
+		{q + "zip = $1 OR sex = $1", []api.Parameter{text("x")}, q + "zip = ('x') OR sex = ('x')"},
+		{q + "zip = $2 OR sex = $1", []api.Parameter{text("x"), text("$2")}, q + "zip = ('$2') OR sex = ('x')"},
+		{q + "zip = '$1' AND sex = $1 -- $2", []api.Parameter{text("x")}, q + "zip = '$1' AND sex = ('x') -- $2"},
 		{q + "zip = $a$ $1 $a$", nil, q + "zip = $a$ $1 $a$"},
-		{q + "smoker = $1", []plan.Parameter{of("boolean", "T")}, q + "smoker = (true)"},
-		{q + "born = $1", []plan.Parameter{of("date", "2024-02-29")}, q + "born = (DATE '2024-02-29')"},
-		{q + "born < $1", []plan.Parameter{of("timestamp", "2024-02-29 12:00:00.5")}, q + "born < (TIMESTAMP '2024-02-29 12:00:00.5')"},
-		{q + "age = $1", []plan.Parameter{{Kind: "integer", Null: true}}, q + "age = (NULL)"},
-		{q + "age IN ($1, $2) LIMIT $3", []plan.Parameter{of("integer", "1"), of("integer", "2"), of("integer", "3")}, q + "age IN ((1), (2)) LIMIT (3)"},
-		{q + "$1::date > born", []plan.Parameter{text("2024-01-01")}, q + "('2024-01-01')::date > born"},
-		{q + "zip = U&$1", []plan.Parameter{of("integer", "1")}, q + "zip = U&(1)"},
-		{q + "zip =\n$1", []plan.Parameter{text("\nx")}, q + "zip =\n('\nx')"},
+		{q + "smoker = $1", []api.Parameter{of("boolean", "T")}, q + "smoker = (true)"},
+		{q + "born = $1", []api.Parameter{of("date", "2024-02-29")}, q + "born = (DATE '2024-02-29')"},
+		{q + "born < $1", []api.Parameter{of("timestamp", "2024-02-29 12:00:00.5")}, q + "born < (TIMESTAMP '2024-02-29 12:00:00.5')"},
+		{q + "age = $1", []api.Parameter{{Kind: "integer", Null: true}}, q + "age = (NULL)"},
+		{q + "age IN ($1, $2) LIMIT $3", []api.Parameter{of("integer", "1"), of("integer", "2"), of("integer", "3")}, q + "age IN ((1), (2)) LIMIT (3)"},
+		{q + "$1::date > born", []api.Parameter{text("2024-01-01")}, q + "('2024-01-01')::date > born"},
+		{q + "zip = U&$1", []api.Parameter{of("integer", "1")}, q + "zip = U&(1)"},
+		{q + "zip =\n$1", []api.Parameter{text("\nx")}, q + "zip =\n('\nx')"},
 	} {
-		got, err := plan.Bind(c.text, c.values)
+		got, err := syntax.Bind(c.text, c.values)
 		if err != nil || got != c.want {
 			t.Errorf("%s:\n%s, %v\nwant %s", c.text, got, err, c.want)
 		}
@@ -53,20 +55,20 @@ func TestBind(t *testing.T) {
 
 func TestBindRefuses(t *testing.T) {
 	const q = "SELECT COUNT(*) FROM patients WHERE "
-	n := func(s string) []plan.Parameter { return []plan.Parameter{of("decimal", s)} }
+	n := func(s string) []api.Parameter { return []api.Parameter{of("decimal", s)} }
 	for _, c := range []struct {
 		name, text string
-		values     []plan.Parameter
+		values     []api.Parameter
 		position   int
 		reason     string
 	}{
 		{"too few", q + "age > $1", nil, 42, "1 parameter, and 0 values"},
-		{"too many", q + "age > $1", []plan.Parameter{text("1"), text("2")}, 42, "1 parameter, and 2 values"},
-		{"none at all", q + "age > 1", []plan.Parameter{text("1")}, -1, "0 parameters, and 1 value"},
+		{"too many", q + "age > $1", []api.Parameter{text("1"), text("2")}, 42, "1 parameter, and 2 values"},
+		{"none at all", q + "age > 1", []api.Parameter{text("1")}, -1, "0 parameters, and 1 value"},
 		{"$0", q + "age > $0", nil, 42, "parameters are $1 to"},
 		{"$99999", q + "age > $99999", nil, 42, "parameters are $1 to"},
-		{"a number that wraps around", q + "age > $4294967297", []plan.Parameter{text("1")}, 42, ""},
-		{"a huge number", q + "age > $99999999999999999999", []plan.Parameter{text("1")}, 42, ""},
+		{"a number that wraps around", q + "age > $4294967297", []api.Parameter{text("1")}, 42, ""},
+		{"a huge number", q + "age > $99999999999999999999", []api.Parameter{text("1")}, 42, ""},
 		{"NaN", q + "age > $1", n("NaN"), 42, "not a number"},
 		{"infinity", q + "age > $1", n("-inf"), 42, "not a number"},
 		{"a large exponent", q + "age > $1", n("1e999999"), 42, "not a number"},
@@ -77,30 +79,30 @@ func TestBindRefuses(t *testing.T) {
 		{"SQL for a number", q + "age > $1", n("1) OR (true"), 42, "not a number"},
 		{"an empty number", q + "age > $1", n(""), 42, "not a number"},
 		{"a point", q + "age > $1", n("."), 42, "not a number"},
-		{"a fraction as an integer", q + "age > $1", []plan.Parameter{of("integer", "1.0")}, 42, "not a whole number"},
+		{"a fraction as an integer", q + "age > $1", []api.Parameter{of("integer", "1.0")}, 42, "not a whole number"},
 		{"a long value", q + "age > $1", n(strings.Repeat("9", 64<<20)), 42, "longer than"},
 		{"a long number", q + "age > $1", n(strings.Repeat("9", 65)), 42, "not a number"},
-		{"many copies of a value", q + strings.Repeat("zip = $1 OR ", 100) + "true", []plan.Parameter{text(strings.Repeat("x", 60_000))}, 54, "with its values"},
-		{"a zero byte", q + "zip = $1", []plan.Parameter{text("a\x00b")}, 42, "zero byte"},
-		{"no UTF-8", q + "zip = $1", []plan.Parameter{text("a\xff")}, 42, "UTF-8"},
-		{"no date", q + "born = $1", []plan.Parameter{of("date", "2024-02-30")}, 43, "not a date"},
-		{"no timestamp", q + "born = $1", []plan.Parameter{of("timestamp", "2024-02-28 25:00:00")}, 43, "not a timestamp"},
-		{"no boolean", q + "smoker = $1", []plan.Parameter{of("boolean", "maybe")}, 45, "not a boolean"},
-		{"no kind", q + "smoker = $1", []plan.Parameter{of("bytea", "x")}, 45, "kind"},
-		{"a name", "SELECT COUNT(*) FROM $1", []plan.Parameter{text("patients")}, 21, "syntax error"},
-		{"DATE $1", q + "born = DATE $1", []plan.Parameter{text("2024-01-01")}, 48, "cannot be used in this place"},
-		{"a position to sort by", "SELECT sex, COUNT(*) FROM patients GROUP BY sex ORDER BY $1", []plan.Parameter{of("integer", "1")}, 57, "sort or to group by"},
-		{"a position with signs", "SELECT sex, COUNT(*) FROM patients GROUP BY sex ORDER BY - - $1", []plan.Parameter{of("integer", "1")}, 61, "sort or to group by"},
-		{"a position to group by", "SELECT sex, COUNT(*) FROM patients GROUP BY $1", []plan.Parameter{of("integer", "1")}, 44, "sort or to group by"},
-		{"two statements", q + "age > $1; DROP TABLE patients", []plan.Parameter{text("1")}, 46, "2 statements"},
+		{"many copies of a value", q + strings.Repeat("zip = $1 OR ", 100) + "true", []api.Parameter{text(strings.Repeat("x", 60_000))}, 54, "with its values"},
+		{"a zero byte", q + "zip = $1", []api.Parameter{text("a\x00b")}, 42, "zero byte"},
+		{"no UTF-8", q + "zip = $1", []api.Parameter{text("a\xff")}, 42, "UTF-8"},
+		{"no date", q + "born = $1", []api.Parameter{of("date", "2024-02-30")}, 43, "not a date"},
+		{"no timestamp", q + "born = $1", []api.Parameter{of("timestamp", "2024-02-28 25:00:00")}, 43, "not a timestamp"},
+		{"no boolean", q + "smoker = $1", []api.Parameter{of("boolean", "maybe")}, 45, "not a boolean"},
+		{"no kind", q + "smoker = $1", []api.Parameter{of("bytea", "x")}, 45, "kind"},
+		{"a name", "SELECT COUNT(*) FROM $1", []api.Parameter{text("patients")}, 21, "syntax error"},
+		{"DATE $1", q + "born = DATE $1", []api.Parameter{text("2024-01-01")}, 48, "cannot be used in this place"},
+		{"a position to sort by", "SELECT sex, COUNT(*) FROM patients GROUP BY sex ORDER BY $1", []api.Parameter{of("integer", "1")}, 57, "sort or to group by"},
+		{"a position with signs", "SELECT sex, COUNT(*) FROM patients GROUP BY sex ORDER BY - - $1", []api.Parameter{of("integer", "1")}, 61, "sort or to group by"},
+		{"a position to group by", "SELECT sex, COUNT(*) FROM patients GROUP BY $1", []api.Parameter{of("integer", "1")}, 44, "sort or to group by"},
+		{"two statements", q + "age > $1; DROP TABLE patients", []api.Parameter{text("1")}, 46, "2 statements"},
 	} {
-		_, err := plan.Bind(c.text, c.values)
-		var r *plan.Refusal
+		_, err := syntax.Bind(c.text, c.values)
+		var r *api.Refusal
 		if !errors.As(err, &r) || r.Position != c.position || !strings.Contains(r.Reason, c.reason) || r.Instead == "" {
 			t.Errorf("%s: %#v", c.name, err)
 		}
 	}
-	_, err := plan.Bind(q+"born = DATE $1", []plan.Parameter{text("2024-01-01")})
+	_, err := syntax.Bind(q+"born = DATE $1", []api.Parameter{text("2024-01-01")})
 	if !strings.Contains(err.Error(), "$1::date") {
 		t.Errorf("no hint: %v", err)
 	}
@@ -110,7 +112,7 @@ func TestBindRefuses(t *testing.T) {
 func TestBindViews(t *testing.T) {
 	ds := *hospital(t)
 	ds.Views = map[string]string{"v": "SELECT pid FROM patients WHERE age > $1"}
-	bound, err := plan.Bind("SELECT COUNT(*) FROM v JOIN patients p ON p.pid = v.pid WHERE p.age < $1", []plan.Parameter{of("integer", "5")})
+	bound, err := syntax.Bind("SELECT COUNT(*) FROM v JOIN patients p ON p.pid = v.pid WHERE p.age < $1", []api.Parameter{of("integer", "5")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,12 +133,12 @@ func TestBindPlaces(t *testing.T) {
 		"SELECT nobody, COUNT(*) FROM patients WHERE zip = $1 AND sex = $2",
 		"SELECT COUNT(*) FROM patients WHERE zip = $1 AND sex = $2 AND é = 1",
 	} {
-		b, err := plan.NewBinding(question, []plan.Parameter{long, long})
+		b, err := syntax.NewBinding(question, []api.Parameter{long, long})
 		if err != nil {
 			t.Fatal(err)
 		}
 		_, err = plan.Prepare(ds, b.Text, plan.Options{})
-		var r *plan.Refusal
+		var r *api.Refusal
 		if !errors.As(b.Original(err), &r) || r.Position < 0 {
 			t.Fatalf("%s: %v", question, err)
 		}
@@ -145,12 +147,12 @@ func TestBindPlaces(t *testing.T) {
 		}
 	}
 	// What is wrong with a value is wrong at its parameter.
-	b, err := plan.NewBinding("SELECT COUNT(*) FROM patients WHERE zip = $1 AND age > $2::integer", []plan.Parameter{long, text("no number")})
+	b, err := syntax.NewBinding("SELECT COUNT(*) FROM patients WHERE zip = $1 AND age > $2::integer", []api.Parameter{long, text("no number")})
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, err = plan.Prepare(ds, b.Text, plan.Options{})
-	var r *plan.Refusal
+	var r *api.Refusal
 	if !errors.As(b.Original(err), &r) || r.Position != 57 {
 		t.Errorf("%#v", err)
 	}
@@ -176,14 +178,14 @@ var frames = []string{
 }
 
 // values are hard to write down.
-func values() *rapid.Generator[plan.Parameter] {
+func values() *rapid.Generator[api.Parameter] {
 	nasty := rapid.SampledFrom([]string{"'", "''", `\`, `\'`, `\\'`, "$1", "$$", "--", "/*", "*/", ";", "\n", "\r\n", "\t", ")", "(", "E'", "U&'", `U&'\0041`, "' UESCAPE '!", "\u2028", "\u200b", "é", "😀", "ʼ", "＇", "\ufeff", "::int", "NULL", "x", "0", " "})
-	return rapid.Custom(func(t *rapid.T) plan.Parameter {
+	return rapid.Custom(func(t *rapid.T) api.Parameter {
 		kind := rapid.SampledFrom([]string{"", "text", "text", "integer", "decimal", "boolean", "date", "timestamp"}).Draw(t, "kind")
 		var s string
 		switch {
 		case rapid.IntRange(0, 9).Draw(t, "null") == 0:
-			return plan.Parameter{Kind: kind, Null: true}
+			return api.Parameter{Kind: kind, Null: true}
 		case kind == "integer":
 			s = rapid.StringMatching(`[+-]?[0-9]{1,25}`).Draw(t, "integer")
 		case kind == "decimal":
@@ -197,7 +199,7 @@ func values() *rapid.Generator[plan.Parameter] {
 		default:
 			s = rapid.String().Draw(t, "text")
 		}
-		return plan.Parameter{Kind: kind, Text: s}
+		return api.Parameter{Kind: kind, Text: s}
 	})
 }
 
@@ -212,10 +214,10 @@ func TestBindKeepsStructure(t *testing.T) {
 
 func checkBinding(t interface {
 	Fatalf(string, ...any)
-}, question string, v plan.Parameter) {
-	bound, err := plan.Bind(question, []plan.Parameter{v})
+}, question string, v api.Parameter) {
+	bound, err := syntax.Bind(question, []api.Parameter{v})
 	if err != nil {
-		var r *plan.Refusal
+		var r *api.Refusal
 		if !errors.As(err, &r) || r.Position < -1 || r.Position > len(question) || r.Reason == "" {
 			t.Fatalf("not a refusal: %#v", err)
 		}
@@ -236,7 +238,7 @@ func checkBinding(t interface {
 }
 
 // skeleton is a text's tree as JSON, without places, with # for parameters and for constants of the value.
-func skeleton(question string, v plan.Parameter) (string, error) {
+func skeleton(question string, v api.Parameter) (string, error) {
 	text, err := pg.ParseToJSON(question)
 	if err != nil {
 		return "", err
@@ -250,9 +252,9 @@ func FuzzBind(f *testing.F) {
 		f.Add(frame, "decimal", "-1.5e3")
 	}
 	f.Fuzz(func(t *testing.T, question, kind, value string) {
-		v := plan.Parameter{Kind: kind, Text: value}
+		v := api.Parameter{Kind: kind, Text: value}
 		checkBinding(t, question, v)
-		checkBinding(t, question, plan.Parameter{Null: true})
+		checkBinding(t, question, api.Parameter{Null: true})
 		if kinds, err := plan.Parameters(hospitalOnce(t), question); err == nil {
 			for _, k := range kinds {
 				if !slices.Contains([]string{"integer", "decimal", "text", "boolean", "date", "timestamp"}, k) {
@@ -301,7 +303,7 @@ func TestParameters(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		bound, err := plan.Bind(question, samples)
+		bound, err := syntax.Bind(question, samples)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -312,15 +314,15 @@ func TestParameters(t *testing.T) {
 }
 
 func ExampleBind() {
-	question, err := plan.Bind("SELECT COUNT(*) FROM patients WHERE zip = $1", []plan.Parameter{{Text: "'; DROP TABLE patients"}})
+	question, err := syntax.Bind("SELECT COUNT(*) FROM patients WHERE zip = $1", []api.Parameter{{Text: "'; DROP TABLE patients"}})
 	fmt.Println(question, err)
 	// Output: SELECT COUNT(*) FROM patients WHERE zip = ('''; DROP TABLE patients') <nil>
 }
 
 func BenchmarkBind(b *testing.B) {
-	values := []plan.Parameter{of("integer", "40"), text("it's"), of("date", "2024-01-31")}
+	values := []api.Parameter{of("integer", "40"), text("it's"), of("date", "2024-01-31")}
 	for b.Loop() {
-		if _, err := plan.Bind("SELECT sex, COUNT(*), AVG(cost) FROM patients WHERE age > $1 AND zip <> $2 AND born < $3 GROUP BY sex ORDER BY 2 DESC", values); err != nil {
+		if _, err := syntax.Bind("SELECT sex, COUNT(*), AVG(cost) FROM patients WHERE age > $1 AND zip <> $2 AND born < $3 GROUP BY sex ORDER BY 2 DESC", values); err != nil {
 			b.Fatal(err)
 		}
 	}

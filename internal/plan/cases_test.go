@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
 // TestFieldsAfterASubqueryInIN: a subquery that is a value, on the left of IN, gives the row outside more fields. The condition must
@@ -24,9 +25,9 @@ func TestFieldsAfterASubqueryInIN(t *testing.T) {
 		}
 		q := &s.Plans[0].Query
 		found := 0
-		look := func(e plan.Expr) {
-			plan.Walk(e, func(e plan.Expr) {
-				x, ok := e.(*plan.Exists)
+		look := func(e tree.Expr) {
+			tree.Walk(e, func(e tree.Expr) {
+				x, ok := e.(*tree.Exists)
 				if !ok {
 					return
 				}
@@ -34,9 +35,9 @@ func TestFieldsAfterASubqueryInIN(t *testing.T) {
 				if x.Outer != len(q.From.Fields()) {
 					t.Errorf("%s: the row outside has %d fields, and the subquery counts %d", text, len(q.From.Fields()), x.Outer)
 				}
-				fields := append(append([]plan.Field{}, q.From.Fields()...), x.From.Fields()...)
-				plan.Walk(x.On, func(e plan.Expr) {
-					if c, ok := e.(*plan.Column); ok && c.Field.Type.String() != fields[c.Index].Type.String() {
+				fields := append(append([]tree.Field{}, q.From.Fields()...), x.From.Fields()...)
+				tree.Walk(x.On, func(e tree.Expr) {
+					if c, ok := e.(*tree.Column); ok && c.Field.Type.String() != fields[c.Index].Type.String() {
 						t.Errorf("%s: field %d is %v, and is taken for %v", text, c.Index, fields[c.Index].Type, c.Field.Type)
 					}
 				})
@@ -104,27 +105,27 @@ func TestOneConstant(t *testing.T) {
 			continue
 		}
 		arg := s.Plans[0].Query.Measures[0].Arg
-		if spelled := plan.Format(arg); !strings.Contains(spelled, want) {
+		if spelled := tree.Format(arg); !strings.Contains(spelled, want) {
 			t.Errorf("%s is %s", text, spelled)
 		}
-		plan.Walk(arg, func(e plan.Expr) {
-			if a, ok := e.(*plan.Arith); ok && a.Op == plan.Mul && constantFactor(a.R) && constantFactor(a.L) {
-				t.Errorf("%s has two constants: %s", text, plan.Format(a))
+		tree.Walk(arg, func(e tree.Expr) {
+			if a, ok := e.(*tree.Arith); ok && a.Op == tree.Mul && constantFactor(a.R) && constantFactor(a.L) {
+				t.Errorf("%s has two constants: %s", text, tree.Format(a))
 			}
-			if r, ok := e.(*plan.Rescale); ok && constantFactor(r.X) {
-				t.Errorf("%s has two constants: %s", text, plan.Format(r))
+			if r, ok := e.(*tree.Rescale); ok && constantFactor(r.X) {
+				t.Errorf("%s has two constants: %s", text, tree.Format(r))
 			}
 		})
 	}
 }
 
 // constantFactor reports whether a number is a constant, or something times one.
-func constantFactor(e plan.Expr) bool {
+func constantFactor(e tree.Expr) bool {
 	switch e := e.(type) {
-	case *plan.Literal, *plan.Rescale:
+	case *tree.Literal, *tree.Rescale:
 		return true
-	case *plan.Arith:
-		return e.Op == plan.Mul && constantFactor(e.R)
+	case *tree.Arith:
+		return e.Op == tree.Mul && constantFactor(e.R)
 	}
 	return false
 }

@@ -4,10 +4,14 @@ import (
 	"strings"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
+
+	"github.com/discreet-dp/discreet/internal/plan/expr"
+	"github.com/discreet-dp/discreet/internal/plan/syntax"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
 // checkExpr turns a node of the grammar into a checked expression, or refuses.
-func checkExpr(s scope, n *pg.Node) (Expr, error) {
+func checkExpr(s scope, n *pg.Node) (tree.Expr, error) {
 	if e, ok := s.whole(n); ok {
 		return e, nil
 	}
@@ -15,13 +19,13 @@ func checkExpr(s scope, n *pg.Node) (Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, column := e.(*Column); !column && e.Type().Kind == Identity {
-		return nil, refuse(location(n), "compare it with = to the same column of another table, or count it with COUNT(DISTINCT ...)", "a column that says who or what a row is about cannot be computed with")
+	if _, column := e.(*tree.Column); !column && e.Type().Kind == tree.Identity {
+		return nil, syntax.Refuse(syntax.Location(n), "compare it with = to the same column of another table, or count it with COUNT(DISTINCT ...)", "a column that says who or what a row is about cannot be computed with")
 	}
 	return e, nil
 }
 
-func checkNode(s scope, n *pg.Node) (Expr, error) {
+func checkNode(s scope, n *pg.Node) (tree.Expr, error) {
 	switch x := n.GetNode().(type) {
 	case *pg.Node_AConst:
 		return checkConst(x.AConst)
@@ -57,20 +61,20 @@ func checkNode(s scope, n *pg.Node) (Expr, error) {
 		return checkNamed(s, name, x.MinMaxExpr.Args, x.MinMaxExpr.Location)
 	}
 	what, instead := unsupported(n)
-	return nil, refuse(location(n), instead, "%s cannot be used here", what)
+	return nil, syntax.Refuse(syntax.Location(n), instead, "%s cannot be used here", what)
 }
 
-func checkNull(s scope, n *pg.NullTest) (Expr, error) {
+func checkNull(s scope, n *pg.NullTest) (tree.Expr, error) {
 	if n.Argisrow {
-		return nil, refuse(n.Location, "test a single value", "rows cannot be tested for NULL")
+		return nil, syntax.Refuse(n.Location, "test a single value", "rows cannot be tested for NULL")
 	}
 	x, err := checkExpr(s, n.Arg)
 	if err != nil {
 		return nil, err
 	}
-	var e Expr = &IsNull{x}
+	var e tree.Expr = &tree.IsNull{X: x}
 	if n.Nulltesttype == pg.NullTestType_IS_NOT_NULL {
-		e = &Not{e}
+		e = &tree.Not{X: e}
 	}
 	return e, nil
 }
@@ -91,14 +95,14 @@ func unsupported(n *pg.Node) (what, instead string) {
 }
 
 // checkCondition is checkExpr for something that must be true or false.
-func checkCondition(s scope, n *pg.Node) (Expr, error) {
+func checkCondition(s scope, n *pg.Node) (tree.Expr, error) {
 	e, err := checkExpr(s, n)
 	if err != nil {
 		return nil, err
 	}
-	e = adopt(e, newBool(true))
-	if k := e.Type().Kind; k != Boolean {
-		return nil, refuse(location(n), "write a comparison, such as age > 40", "a condition must be true or false, and this is %s", article(k))
+	e = expr.Adopt(e, expr.NewBool(true))
+	if k := e.Type().Kind; k != tree.Boolean {
+		return nil, syntax.Refuse(syntax.Location(n), "write a comparison, such as age > 40", "a condition must be true or false, and this is %s", expr.Article(k))
 	}
 	return e, nil
 }
@@ -109,12 +113,12 @@ func columnName(c *pg.ColumnRef) (string, error) {
 	for _, f := range c.Fields {
 		s := f.GetString_()
 		if s == nil {
-			return "", refuse(c.Location, "name aggregates and keys, as in SELECT sex, COUNT(*) ... GROUP BY sex", "* would show rows of the data")
+			return "", syntax.Refuse(c.Location, "name aggregates and keys, as in SELECT sex, COUNT(*) ... GROUP BY sex", "* would show rows of the data")
 		}
 		parts = append(parts, s.GetSval())
 	}
 	if len(parts) > 2 {
-		return "", refuse(c.Location, "write column or table.column", "a column's name has too many parts")
+		return "", syntax.Refuse(c.Location, "write column or table.column", "a column's name has too many parts")
 	}
 	return strings.Join(parts, "\x00"), nil
 }

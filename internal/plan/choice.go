@@ -2,12 +2,15 @@ package plan
 
 import (
 	"math/big"
+
+	"github.com/discreet-dp/discreet/internal/plan/expr"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
 // choice recognises a selection: SELECT keys ... GROUP BY keys ORDER BY an aggregate LIMIT k, where the
 // aggregate is not selected. Then no count is released but which groups are the best, at the price of k selections.
 // The aggregate may be multiplied by a public number: a constant, or a key.
-func (q *question) choice(p *Plan) (bool, error) {
+func (q *question) choice(p *tree.Plan) (bool, error) {
 	if len(q.keys) == 0 || len(q.order) != 1 || q.count == nil || *q.count < 1 || q.restrict != nil || q.skip != 0 || p.Distinct {
 		return false, nil
 	}
@@ -30,8 +33,8 @@ func (q *question) choice(p *Plan) (bool, error) {
 	if !ok {
 		return false, nil
 	}
-	p.Query.Measures = []Measure{q.measures[q.stats[score.Stat].measure]}
-	p.Query.Choice = &Choice{K: int(min(*q.count, int64(groups))), Weights: weights}
+	p.Query.Measures = []tree.Measure{q.measures[q.stats[score.Stat].measure]}
+	p.Query.Choice = &tree.Choice{K: int(min(*q.count, int64(groups))), Weights: weights}
 	p.Order = nil
 	for _, d := range q.stats {
 		p.Stats = append(p.Stats, d.Stat)
@@ -40,31 +43,31 @@ func (q *question) choice(p *Plan) (bool, error) {
 }
 
 // noisy reports whether an expression names an aggregate.
-func (q *question) noisy(e Expr) bool {
+func (q *question) noisy(e tree.Expr) bool {
 	found := false
-	walk(e, func(x Expr) {
-		if r, ok := x.(*Released); ok {
-			found = found || q.stats[r.Stat].Kind != KeyStat
+	tree.Walk(e, func(x tree.Expr) {
+		if r, ok := x.(*tree.Released); ok {
+			found = found || q.stats[r.Stat].Kind != tree.KeyStat
 		}
 	})
 	return found
 }
 
 // score splits an expression into a count or a sum and what it is multiplied by.
-func (q *question) score(e Expr) (*Released, Expr) {
+func (q *question) score(e tree.Expr) (*tree.Released, tree.Expr) {
 	switch x := e.(type) {
-	case *Rescale:
+	case *tree.Rescale:
 		return q.score(x.X)
-	case *Released:
+	case *tree.Released:
 		d := q.stats[x.Stat]
-		if d.Kind == MeasureStat && x.Part == PartValue && q.measures[d.measure].Kind != Quantile {
+		if d.Kind == tree.MeasureStat && x.Part == tree.PartValue && q.measures[d.measure].Kind != tree.Quantile {
 			return x, nil
 		}
-	case *Arith:
-		if x.Op != Mul {
+	case *tree.Arith:
+		if x.Op != tree.Mul {
 			return nil, nil
 		}
-		for _, side := range [][2]Expr{{x.L, x.R}, {x.R, x.L}} {
+		for _, side := range [][2]tree.Expr{{x.L, x.R}, {x.R, x.L}} {
 			if r, w := q.score(side[0]); r != nil && w == nil && !q.noisy(side[1]) {
 				return r, side[1]
 			}
@@ -74,7 +77,7 @@ func (q *question) score(e Expr) (*Released, Expr) {
 }
 
 // weights computes the public numbers that scores are multiplied by.
-func (q *question) weights(query *Query, weight Expr, descending bool) ([]int64, bool) {
+func (q *question) weights(query *tree.Query, weight tree.Expr, descending bool) ([]int64, bool) {
 	if weight == nil && descending {
 		return nil, true
 	}
@@ -83,9 +86,9 @@ func (q *question) weights(query *Query, weight Expr, descending bool) ([]int64,
 		w := big.NewInt(1)
 		if weight != nil {
 			keys := query.Group(g)
-			v := Eval(weight, func(x Expr) Value {
-				i := q.stats[x.(*Released).Stat].Key
-				return FromKey(keys[i], query.Keys[i].Expr.Type())
+			v := expr.Eval(weight, func(x tree.Expr) tree.Value {
+				i := q.stats[x.(*tree.Released).Stat].Key
+				return expr.FromKey(keys[i], query.Keys[i].Expr.Type())
 			})
 			switch v := v.(type) {
 			case nil:

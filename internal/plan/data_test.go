@@ -11,8 +11,10 @@ import (
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -88,7 +90,7 @@ func outcome(ds *policy.Dataset, text string) string {
 	return b.String()
 }
 
-func show(b *strings.Builder, p *plan.Plan) {
+func show(b *strings.Builder, p *tree.Plan) {
 	for line := range strings.Lines(p.Query.Format()) {
 		if !strings.HasPrefix(line, "dataset ") && line != "from \"patients\" unit unique \"pid\"\n" && (line != "rows 1 groups 1 neighbours add-remove\n" || p.Query.Bounded()) {
 			b.WriteString(line)
@@ -103,13 +105,13 @@ func show(b *strings.Builder, p *plan.Plan) {
 		fmt.Fprintf(b, "#%d %s\n", i, made(s))
 	}
 	for _, o := range p.Columns {
-		fmt.Fprintf(b, "column %q: %s\n", o.Name, plan.Format(o.Expr))
+		fmt.Fprintf(b, "column %q: %s\n", o.Name, tree.Format(o.Expr))
 	}
 	if p.Having != nil {
-		fmt.Fprintf(b, "having %s\n", plan.Format(p.Having))
+		fmt.Fprintf(b, "having %s\n", tree.Format(p.Having))
 	}
 	for _, o := range p.Order {
-		fmt.Fprintf(b, "order by %s descending %v nulls first %v\n", plan.Format(o.By), o.Descending, o.NullsFirst)
+		fmt.Fprintf(b, "order by %s descending %v nulls first %v\n", tree.Format(o.By), o.Descending, o.NullsFirst)
 	}
 	if p.Limit != nil {
 		fmt.Fprintf(b, "limit %d\n", *p.Limit)
@@ -139,19 +141,19 @@ func (tables) Values(table, column string, limit int) ([]policy.Value, error) {
 }
 
 // made says what a released value is made of.
-func made(s plan.Stat) string {
+func made(s tree.Stat) string {
 	note := ""
 	if s.Note != "" {
 		note = "; " + s.Note
 	}
 	switch s.Kind {
-	case plan.KeyStat:
+	case tree.KeyStat:
 		return fmt.Sprintf("is key %d", s.Key)
-	case plan.MeasureStat:
+	case tree.MeasureStat:
 		return fmt.Sprintf("is measure %d", s.Measure)
-	case plan.QuantileStat:
+	case tree.QuantileStat:
 		return fmt.Sprintf("is quantile %d of measure %d%s", s.Quantile, s.Measure, note)
-	case plan.VarianceStat:
+	case tree.VarianceStat:
 		return fmt.Sprintf("is a variance (sample %v, root %v) of squares %d around %v, sum %d around %v, count %d",
 			s.Sample, s.Root, s.Square, s.SquareCenter, s.Measure, s.Center, s.Count)
 	}
@@ -160,7 +162,7 @@ func made(s plan.Stat) string {
 
 // refusal shows a refusal and what stands at its position.
 func refusal(text string, err error) string {
-	var r *plan.Refusal
+	var r *api.Refusal
 	if !errors.As(err, &r) {
 		return fmt.Sprintf("NOT A REFUSAL: %v\n", err)
 	}

@@ -30,13 +30,13 @@
 // price, and is checked by [PrepareHoldout].
 //
 // Rows to train on are a SELECT without aggregates, with a target beside it, checked by [PrepareTable]: every column has public bounds or public values, and all of
-// it is as far below the noise as WHERE is. A [Table] is all that an engine sees of it.
+// it is as far below the noise as WHERE is. A [tree.Table] is all that an engine sees of it.
 //
 // Expressions and functions are those of docs/sql-functions.md.
 //
 // # Parameters
 //
-// $1, $2, ... are not in the language of questions. [NewBinding] writes their values into a text before it is prepared, as constants, and
+// $1, $2, ... are not in the language of questions. [syntax.NewBinding] writes their values into a text before it is prepared, as constants, and
 // proves on the trees of both texts that nothing else has changed. A view has none.
 //
 // # Keys
@@ -50,47 +50,47 @@
 // no key.
 //
 // SELECT keys ... GROUP BY keys ORDER BY aggregate LIMIT k, where the aggregate is not selected and the keys are
-// public, is a choice ([Choice]): the best groups are chosen, and no aggregate is released.
+// public, is a choice ([tree.Choice]): the best groups are chosen, and no aggregate is released.
 //
 // # Who a row is about
 //
-// Every row of a private [Relation] belongs to one person. The relation knows whose it is by an identity, which is a
+// Every row of a private [tree.Relation] belongs to one person. The relation knows whose it is by an identity, which is a
 // column of the policy as it is stored, and which no expression can make: a name is not an identity, and a
 // computed column is none. Two private relations are joined only on an identity: on the unit, or on a row that both are a part
 // of, along the policy's paths. A subquery in a condition is over public tables, or is linked by an identity to the
 // row that asks. So all rows that are put together are one person's, and the whole of a question is a sum over
 // people of something that depends on one person's rows alone, which is cut to MaxRows and MaxGroups after the last
 // join. LIMIT, DISTINCT, windows, UNION without ALL and aggregates below the noise would let one person's row decide
-// about another's, and are refused; a subquery that is grouped by the person itself ([Persons]) does not.
+// about another's, and are refused; a subquery that is grouped by the person itself ([tree.Persons]) does not.
 //
 // # What is below the noise and what is above
 //
 // WHERE, joins and the arguments of aggregates are below the noise: they see private
 // rows. HAVING, ORDER BY, LIMIT and OFFSET, expressions of aggregates and outer SELECTs are above it: they see released values
 // only, cost nothing by themselves, and cannot name anything else. An aggregate that they name
-// and that is not selected is released too, and paid for. A [Query] is the part below the
-// noise and all that an engine ever sees; a [Plan] is both.
+// and that is not selected is released too, and paid for. A [tree.Query] is the part below the
+// noise and all that an engine ever sees; a [tree.Plan] is both.
 //
 // # Promises
 //
-//  1. The trees are closed. An engine prints each kind of [Expr] and of [Relation]
+//  1. The trees are closed. An engine prints each kind of [tree.Expr] and of [tree.Relation]
 //     and nothing else, and no part of the analyst's text is in them but
 //     constants, which an engine passes as parameters.
 //  2. Every expression is total: it has a value, perhaps NULL, for every row.
 //     Division by zero is NULL. Nothing overflows, and that is proven while the tree
-//     is built: every number has an interval that it cannot leave ([Type]),
+//     is built: every number has an interval that it cannot leave ([tree.Type]),
 //     which starts from the bounds of columns or the 64 bits of their storage
 //     and is carried through each operation. What could exceed 120 bits, or
 //     2^900 for a floating-point number, is refused. A floating-point number can be
 //     compared, or rounded row by row to a lattice, and is never summed, so none meets the noise.
 //  3. A measure is a vector of integers, one for each combination of keys, and
-//     [Query.Sensitivity] bounds how far one person moves it, in both norms and for both
+//     [tree.Query.Sensitivity] bounds how far one person moves it, in both norms and for both
 //     kinds of neighbours. The argument stands there.
 //  4. Size comes first. Length, number of words and depth are limited before the
 //     parser sees the text, and again for the tree, so no text makes the planner recurse deeply. Names of
 //     WITH and views are replaced by what they stand for, and how often is limited too.
 //  5. Questions that mean the same have, in the common cases, the same
-//     [Query.Hash]: constants are folded, AND and OR are flattened, sorted and
+//     [tree.Query.Hash]: constants are folded, AND and OR are flattened, sorted and
 //     without repetitions, lists and keys are sorted, comparisons have one
 //     direction, and names, aliases, the order of SELECT and all that is above
 //     the noise are not in it. Questions with the same hash have the same exact result on

@@ -7,19 +7,16 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/plan/expr"
+	"github.com/discreet-dp/discreet/internal/plan/syntax"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
-
-// interval is a constant distance between moments, in the three parts that SQL keeps apart.
-type interval struct {
-	months       int
-	days, micros int64
-}
 
 // Limits of an interval: with them no engine leaves the range of its timestamps.
 const (
 	maxMonths = 12 * 10_000
 	maxDays   = 4_000_000
-	maxMicros = maxDays * dayMicros
+	maxMicros = maxDays * tree.DayMicros
 )
 
 // intervalUnits are the words of an interval, without a plural s.
@@ -35,15 +32,15 @@ var intervalUnits = map[string]struct {
 var intervalFields = map[int32]string{1 << 1: "month", 1 << 2: "year", 1 << 3: "day", 1 << 10: "hour", 1 << 11: "minute", 1 << 12: "second"}
 
 // readInterval reads INTERVAL '1 year 2 months' or INTERVAL '3' MONTH.
-func readInterval(c *pg.TypeCast) (interval, error) {
+func readInterval(c *pg.TypeCast) (expr.Duration, error) {
 	pos := castPlace(c)
 	const how = "write for example INTERVAL '1 month', INTERVAL '90 days' or INTERVAL '1 day 12 hours'"
-	wrong := func() (interval, error) {
-		return interval{}, refuse(pos, how, "this interval cannot be read")
+	wrong := func() (expr.Duration, error) {
+		return expr.Duration{}, syntax.Refuse(pos, how, "this interval cannot be read")
 	}
 	text, ok := c.Arg.GetAConst().GetVal().(*pg.A_Const_Sval)
 	if !ok {
-		return interval{}, refuse(pos, how, "an INTERVAL must be a constant")
+		return expr.Duration{}, syntax.Refuse(pos, how, "an INTERVAL must be a constant")
 	}
 	words := strings.Fields(strings.ToLower(text.Sval.GetSval()))
 	if mods := c.TypeName.GetTypmods(); len(mods) > 0 {
@@ -63,9 +60,9 @@ func readInterval(c *pg.TypeCast) (interval, error) {
 		if err != nil || !ok {
 			return wrong()
 		}
-		size := ratOf(max(unit.months, unit.days, unit.micros))
+		size := big.NewRat(max(unit.months, unit.days, unit.micros), 1)
 		if n.Mul(n, size); !n.IsInt() {
-			return interval{}, refuse(pos, "use a smaller unit, as in INTERVAL '90 minutes'", "months, days and microseconds of an interval are whole numbers")
+			return expr.Duration{}, syntax.Refuse(pos, "use a smaller unit, as in INTERVAL '90 minutes'", "months, days and microseconds of an interval are whole numbers")
 		}
 		sum := &micros
 		if unit.months > 0 {
@@ -76,7 +73,56 @@ func readInterval(c *pg.TypeCast) (interval, error) {
 		sum.Add(sum, n.Num())
 	}
 	if months.CmpAbs(big.NewInt(maxMonths)) > 0 || days.CmpAbs(big.NewInt(maxDays)) > 0 || micros.CmpAbs(big.NewInt(maxMicros)) > 0 {
-		return interval{}, refuse(pos, how, "this interval is longer than ten thousand years")
+		return expr.Duration{}, syntax.Refuse(pos, how, "this interval is longer than ten thousand years")
 	}
-	return interval{int(months.Int64()), days.Int64(), micros.Int64()}, nil
+	return expr.Duration{Months: int(months.Int64()), Days: days.Int64(), Micros: micros.Int64()}, nil
+}
+
+// isInterval reports whether a node is INTERVAL '...'.
+func isInterval(n *pg.Node) bool { return syntax.TypeName(n.GetTypeCast()) == "interval" }
+
+// checkShift makes at + INTERVAL '1 month', and at - INTERVAL '1 month'.
+func checkShift(s scope, op string, a *pg.A_Expr) (tree.Expr, error) {
+	left, right := a.Lexpr, a.Rexpr
+	if isInterval(left) && op == "+" {
+		left, right = right, left
+	}
+	if isInterval(left) || op != "+" && op != "-" {
+		return nil, syntax.Refuse(a.Location, "write at + INTERVAL '1 month'", "an INTERVAL can be added to a date or a timestamp, or subtracted from it, and nothing else")
+	}
+	by, err := readInterval(right.GetTypeCast())
+	if err != nil {
+		return nil, err
+	}
+	if op == "-" {
+		by = expr.Duration{Months: -by.Months, Days: -by.Days, Micros: -by.Micros}
+	}
+	x, err := checkExpr(s, left)
+	if err != nil {
+		return nil, err
+	}
+	switch k := x.Type().Kind; k {
+	case tree.Timestamp:
+		x, err = expr.Civil(x, a.Location)
+	case tree.Date: // as in PostgreSQL, a timestamp from here on
+		x, err = expr.Midnight(x, a.Location)
+	default:
+		return nil, syntax.Refuse(a.Location, "write at + INTERVAL '1 month', where at is a date or a timestamp, as in DATE '2024-01-31' + INTERVAL '1 month'", "an INTERVAL cannot be added to %s", expr.Article(k))
+	}
+	if err != nil {
+		return nil, err
+	}
+	lo, hi := x.Type().Span()
+	from, to := tree.Moment(lo.Int64()), tree.Moment(hi.Int64())
+	if by.Months != 0 {
+		// 31 January at noon and 30 January at six can change places: both become the last
+		// of February. The days do not.
+		from, to = from.Day().Start(), (to.Day()+1).Start()-1
+	}
+	t := tree.TimeType(tree.Timestamp, big.NewInt(int64(expr.AddInterval(from, by))), big.NewInt(int64(expr.AddInterval(to, by))), x.Type().Declared)
+	e, err := expr.NewCall("add_interval", t, a.Location, x, expr.NewNumber(big.NewRat(int64(by.Months), 1)), expr.NewNumber(big.NewRat(by.Days, 1)), expr.NewNumber(big.NewRat(by.Micros, 1)))
+	if err != nil {
+		return nil, err
+	}
+	return expr.Civil(e, a.Location)
 }

@@ -6,6 +6,8 @@ import (
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 
+	"github.com/discreet-dp/discreet/internal/plan/syntax"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -15,16 +17,7 @@ type Options struct {
 	// says. It cannot be more than the policy says.
 	MaxGroups int64
 	// Public reads public tables; nil where there is nobody to ask.
-	Public Public
-}
-
-// Public tells what is in public tables. It is nobody's, so to look at it tells nothing about anybody.
-type Public interface {
-	// Values returns the different values of a column, sorted.
-	Values(table, column string, limit int) ([]policy.Value, error)
-	// Most returns how many rows have the same values in some columns at most, as they are declared, NULL left out. In no
-	// columns it is how many rows there are.
-	Most(table string, columns []string) (int64, error)
+	Public tree.Public
 }
 
 // env is what names mean around a SELECT.
@@ -68,13 +61,13 @@ func (e *env) visit(pos int32) error {
 func (e *env) inside(pos int32) (*env, error) {
 	inner := *e
 	if inner.depth++; inner.depth > maxInside {
-		return nil, refuse(pos, "write it with fewer levels", "subqueries are nested more than %d levels deep", maxInside)
+		return nil, syntax.Refuse(pos, "write it with fewer levels", "subqueries are nested more than %d levels deep", maxInside)
 	}
 	return &inner, inner.visit(pos)
 }
 
 func tooManySources(pos int32) error {
-	return refuse(pos, "ask a simpler question", "the question has more than %d tables, once WITH and views are replaced by what they stand for", maxSources)
+	return syntax.Refuse(pos, "ask a simpler question", "the question has more than %d tables, once WITH and views are replaced by what they stand for", maxSources)
 }
 
 // with adds the queries of a WITH clause. Each sees those before it.
@@ -83,7 +76,7 @@ func (e *env) with(w *pg.WithClause) (*env, error) {
 		return e, nil
 	}
 	if w.Recursive {
-		return nil, refuse(w.Location, "write WITH without RECURSIVE", "WITH RECURSIVE cannot be used")
+		return nil, syntax.Refuse(w.Location, "write WITH without RECURSIVE", "WITH RECURSIVE cannot be used")
 	}
 	inner := *e
 	inner.ctes = maps.Clone(e.ctes)
@@ -91,10 +84,10 @@ func (e *env) with(w *pg.WithClause) (*env, error) {
 	for _, n := range w.Ctes {
 		q := n.GetCommonTableExpr()
 		if q == nil || q.Ctequery.GetSelectStmt() == nil || q.SearchClause != nil || q.CycleClause != nil {
-			return nil, refuse(location(n), "write WITH name AS (SELECT ...)", "WITH takes a SELECT only")
+			return nil, syntax.Refuse(syntax.Location(n), "write WITH name AS (SELECT ...)", "WITH takes a SELECT only")
 		}
 		if seen[strings.ToLower(q.Ctename)] {
-			return nil, refuse(q.Location, "give each a name of its own", "two queries of WITH are called %q", q.Ctename)
+			return nil, syntax.Refuse(q.Location, "give each a name of its own", "two queries of WITH are called %q", q.Ctename)
 		}
 		seen[strings.ToLower(q.Ctename)] = true
 		now := inner
@@ -117,7 +110,7 @@ type source struct {
 // find says what a table's name stands for: a query of WITH, then a table, then a view of the owner's.
 func (e *env) find(v *pg.RangeVar) (source, error) {
 	if v.Catalogname != "" || v.Schemaname != "" || !v.Inh {
-		return source{}, refuse(v.Location, "write the table's name alone; "+known("tables", e.dataset.Tables), "a table is named without schema and ONLY")
+		return source{}, syntax.Refuse(v.Location, "write the table's name alone; "+known("tables", e.dataset.Tables), "a table is named without schema and ONLY")
 	}
 	if strings.HasPrefix(v.Relname, answerPrefix) {
 		return source{answer: true}, nil // see ownNames
@@ -137,7 +130,7 @@ func (e *env) find(v *pg.RangeVar) (source, error) {
 	if s, ok, err := e.view(v); ok || err != nil {
 		return s, err
 	}
-	return source{}, refuse(v.Location, e.sources(), "there is no table %q", v.Relname).of(noTable)
+	return source{}, syntax.Refuse(v.Location, e.sources(), "there is no table %q", v.Relname).WithCode(syntax.NoTable)
 }
 
 // sources lists what a question can be about: the tables, and the owner's views where there are some.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/policy"
@@ -44,7 +45,7 @@ datasets:
 	}
 
 	_, err = plan.Prepare(hospital, "SELECT * FROM patients", plan.Options{})
-	var r *plan.Refusal
+	var r *api.Refusal
 	if errors.As(err, &r) {
 		fmt.Printf("at %d: %s\n", r.Position, r.Reason)
 		fmt.Println("instead:", r.Instead)

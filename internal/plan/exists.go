@@ -2,12 +2,16 @@ package plan
 
 import (
 	pg "github.com/pganalyze/pg_query_go/v6"
+
+	"github.com/discreet-dp/discreet/internal/plan/expr"
+	"github.com/discreet-dp/discreet/internal/plan/syntax"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
 // sublink reads a subquery in a condition on rows: EXISTS, and IN with a subquery, which means the same. It is
 // over public tables, or about the same person as the row that asks: otherwise one person's row would decide
 // about another's.
-func (s below) sublink(l *pg.SubLink) (Expr, error) {
+func (s below) sublink(l *pg.SubLink) (tree.Expr, error) {
 	q := s.question
 	sub := l.Subselect.GetSelectStmt()
 	if sub != nil && l.SubLinkType == pg.SubLinkType_EXPR_SUBLINK {
@@ -15,13 +19,13 @@ func (s below) sublink(l *pg.SubLink) (Expr, error) {
 	}
 	switch {
 	case sub == nil || l.SubLinkType != pg.SubLinkType_EXISTS_SUBLINK && l.SubLinkType != pg.SubLinkType_ANY_SUBLINK || len(l.OperName) > 0:
-		return nil, refuse(l.Location, "use EXISTS or IN, join a public table, or join a subquery that is grouped by the person", "a subquery cannot be used here as a value")
+		return nil, syntax.Refuse(l.Location, "use EXISTS or IN, join a public table, or join a subquery that is grouped by the person", "a subquery cannot be used here as a value")
 	case isSet(sub) || isAggregated(sub):
-		return nil, refuse(l.Location, "write a plain SELECT ... FROM ... WHERE", "a subquery in a condition cannot have aggregates or set operations")
+		return nil, syntax.Refuse(l.Location, "write a plain SELECT ... FROM ... WHERE", "a subquery in a condition cannot have aggregates or set operations")
 	}
 	// The left side of IN comes first: it belongs to the row outside, and a subquery that is a value there gives that row more
 	// fields. Only then are they counted, because those of the inner row are numbered from there on.
-	var x Expr
+	var x tree.Expr
 	if l.SubLinkType == pg.SubLinkType_ANY_SUBLINK {
 		var err error
 		if x, err = checkExpr(s, l.Testexpr); err != nil {
@@ -44,15 +48,15 @@ func (s below) sublink(l *pg.SubLink) (Expr, error) {
 			return nil, err
 		}
 		if on != nil {
-			equal = &Logic{And, []Expr{equal, on}}
+			equal = &tree.Logic{Op: tree.And, Args: []tree.Expr{equal, on}}
 		}
-		on = normal(equal)
+		on = expr.Normal(equal)
 	}
-	if private(inner) && !(private(q.rows) && linked(on, n)) {
-		return nil, refuse(l.Location, "add the condition that both rows are about one person: "+q.link(q.rows, inner), "a subquery over a private table must be about the same person as the row outside")
+	if tree.Private(inner) && !(tree.Private(q.rows) && expr.Linked(on, n)) {
+		return nil, syntax.Refuse(l.Location, "add the condition that both rows are about one person: "+q.link(q.rows, inner), "a subquery over a private table must be about the same person as the row outside")
 	}
-	e := &Exists{From: inner.Relation, Outer: n, On: on}
-	return e, notTooLarge(e, l.Location)
+	e := &tree.Exists{From: inner.Relation, Outer: n, On: on}
+	return e, expr.NotTooLarge(e, l.Location)
 }
 
 // inner reads the FROM of a subquery in an expression.
@@ -72,13 +76,13 @@ func (q *question) inner(sub *pg.SelectStmt, pos int32) (*env, rows, error) {
 }
 
 // member is the condition of x IN (SELECT y ...): that y = x.
-func (q *question) member(x Expr, l *pg.SubLink, sub *pg.SelectStmt) (Expr, error) {
+func (q *question) member(x tree.Expr, l *pg.SubLink, sub *pg.SelectStmt) (tree.Expr, error) {
 	if len(sub.TargetList) != 1 {
-		return nil, refuse(l.Location, "select one column", "the subquery of IN must have one column")
+		return nil, syntax.Refuse(l.Location, "select one column", "the subquery of IN must have one column")
 	}
 	y, err := checkExpr(below{q}, sub.TargetList[0].GetResTarget().GetVal())
 	if err != nil {
 		return nil, err
 	}
-	return newCompare(Eq, x, y, l.Location)
+	return expr.NewCompare(tree.Eq, x, y, l.Location)
 }

@@ -3,21 +3,23 @@ package plan
 import (
 	"slices"
 
-	"github.com/discreet-dp/discreet/policy"
+	"github.com/discreet-dp/discreet/internal/plan/expr"
+	"github.com/discreet-dp/discreet/internal/plan/syntax"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
 // fanout says how many rows of a public relation one row beside it can meet. It follows from sizes of public tables: from the
 // number of their rows, and from how often the most frequent value is there of the columns that On says are equal to
 // something of the other row. Nothing else of On is believed to keep rows apart. The first field of the relation is the one
 // that On calls offset.
-func (w *work) fanout(r Relation, on Expr, offset int) int64 {
+func (w *work) fanout(r tree.Relation, on tree.Expr, offset int) int64 {
 	var equal []int
-	for _, c := range conjuncts(on) {
-		eq, ok := c.(*Compare)
-		if !ok || eq.Op != Eq {
+	for _, c := range expr.Conjuncts(on) {
+		eq, ok := c.(*tree.Compare)
+		if !ok || eq.Op != tree.Eq {
 			continue
 		}
-		for _, pair := range [][2]Expr{{eq.L, eq.R}, {eq.R, eq.L}} {
+		for _, pair := range [][2]tree.Expr{{eq.L, eq.R}, {eq.R, eq.L}} {
 			at, ok := fieldOf(pair[0])
 			if ok && at >= offset && at < offset+len(r.Fields()) && !names(pair[1], offset, offset+len(r.Fields())) {
 				equal = append(equal, at-offset)
@@ -28,24 +30,24 @@ func (w *work) fanout(r Relation, on Expr, offset int) int64 {
 }
 
 // fieldOf is the field that an expression tells apart: two rows with one value of the expression have one value of the field.
-func fieldOf(e Expr) (int, bool) {
+func fieldOf(e tree.Expr) (int, bool) {
 	switch e := e.(type) {
-	case *Column:
+	case *tree.Column:
 		return e.Index, true
-	case *Rescale:
+	case *tree.Rescale:
 		return fieldOf(e.X)
 	}
 	return 0, false
 }
 
 // names reports whether an expression names a field from one place up to another, or has a subquery, which may.
-func names(e Expr, from, upto int) bool {
+func names(e tree.Expr, from, upto int) bool {
 	found := false
-	walk(e, func(x Expr) {
+	tree.Walk(e, func(x tree.Expr) {
 		switch x := x.(type) {
-		case *Column:
+		case *tree.Column:
 			found = found || x.Index >= from && x.Index < upto
-		case *Exists:
+		case *tree.Exists:
 			found = true
 		}
 	})
@@ -54,13 +56,13 @@ func names(e Expr, from, upto int) bool {
 
 // most is how many rows of a public relation have the same values in some fields at most, NULL left out, which is equal to
 // nothing. In no fields it is how many rows there are.
-func (w *work) most(r Relation, fields []int) int64 {
+func (w *work) most(r tree.Relation, fields []int) int64 {
 	slices.Sort(fields)
 	fields = slices.Compact(fields)
 	switch r := r.(type) {
-	case *Scan:
+	case *tree.Scan:
 		return w.mostStored(r, fields)
-	case *Select:
+	case *tree.Select:
 		var below []int
 		for _, f := range fields {
 			if at, ok := fieldOf(r.Columns[f]); ok {
@@ -68,20 +70,20 @@ func (w *work) most(r Relation, fields []int) int64 {
 			}
 		}
 		return w.most(r.From, below)
-	case *Union:
+	case *tree.Union:
 		n := int64(0)
 		for _, p := range r.Parts {
 			n = plus(n, w.most(p, slices.Clone(fields)))
 		}
 		return n
-	case *Join:
+	case *tree.Join:
 		return w.mostPairs(r, fields)
 	}
 	return endless // there is no other public relation
 }
 
 // mostPairs is most for a join: of the rows on one side that fit each meets some on the other.
-func (w *work) mostPairs(j *Join, fields []int) int64 {
+func (w *work) mostPairs(j *tree.Join, fields []int) int64 {
 	n := len(j.L.Fields())
 	var l, r []int
 	for _, f := range fields {
@@ -99,20 +101,20 @@ func (w *work) mostPairs(j *Join, fields []int) int64 {
 }
 
 // mostStored asks for the rows of a table.
-func (w *work) mostStored(s *Scan, fields []int) int64 {
+func (w *work) mostStored(s *tree.Scan, fields []int) int64 {
 	var columns []string
 	for _, f := range fields {
-		if s.fields[f].Key {
+		if s.Row[f].Key {
 			return 1 // checked when the data is opened
 		}
-		columns = append(columns, s.fields[f].Name)
+		columns = append(columns, s.Row[f].Name)
 	}
 	if w.public == nil {
 		return 1 // nobody runs the question either
 	}
 	n, err := w.public.Most(s.Table.Name, columns)
 	if err != nil {
-		w.fail(refuse(w.pos, "ask the owner to run 'discreet check'", "%v", err))
+		w.fail(syntax.Refuse(w.pos, "ask the owner to run 'discreet check'", "%v", err))
 	}
 	return n
 }
@@ -127,15 +129,4 @@ func times64(a, b int64) int64 {
 		return endless
 	}
 	return a * b
-}
-
-// joinable is how many rows of one person the tables of a relation may have in a join.
-func joinable(r Relation) int64 {
-	n := int64(policy.MostJoined)
-	r.tables(func(t *policy.Table) {
-		if !t.Public {
-			n = min(n, t.Joined())
-		}
-	})
-	return n
 }

@@ -3,26 +3,29 @@ package plan
 import (
 	"math/big"
 	"slices"
+
+	"github.com/discreet-dp/discreet/internal/plan/syntax"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
 // finish puts measures into their canonical order and connects stats to them.
-func (q *question) finish(distinct bool) (*Plan, error) {
-	p := &Plan{Columns: q.output, Having: q.restrict, Order: q.order, Limit: q.count, Offset: q.skip, Distinct: distinct}
-	p.Query = Query{
+func (q *question) finish(distinct bool) (*tree.Plan, error) {
+	p := &tree.Plan{Columns: q.output, Having: q.restrict, Order: q.order, Limit: q.count, Offset: q.skip, Distinct: distinct}
+	p.Query = tree.Query{
 		Dataset: q.dataset.Name, Neighbours: q.dataset.Neighbours, From: q.rows.Relation, Where: q.filter, Keys: q.keys,
-		rows: atMost(q.rows.rows()), groups: atMost(q.rows.groups()),
+		RowLimit: tree.AtMost(q.rows.PersonRows()), GroupLimit: tree.AtMost(q.rows.PersonGroups()),
 	}
 	if q.rows.Single() {
-		p.Query.rows, p.Query.groups = 1, 1
+		p.Query.RowLimit, p.Query.GroupLimit = 1, 1
 	}
-	if !slices.ContainsFunc(q.keys, func(k Key) bool { return !once(k.Expr) }) {
-		p.Query.groups = 1
+	if !slices.ContainsFunc(q.keys, func(k tree.Key) bool { return !tree.IsOnce(k.Expr) }) {
+		p.Query.GroupLimit = 1
 	}
 	if m := q.options.MaxGroups; m != 0 {
-		if m < 1 || m > p.Query.groups {
-			return nil, refuse(-1, "set dp.max_groups to a number from 1 to what the policy allows here", "one person counts in at most %d groups of this question", p.Query.groups)
+		if m < 1 || m > p.Query.GroupLimit {
+			return nil, syntax.Refuse(-1, "set dp.max_groups to a number from 1 to what the policy allows here", "one person counts in at most %d groups of this question", p.Query.GroupLimit)
 		}
-		p.Query.groups = m
+		p.Query.GroupLimit = m
 	}
 	choice, err := q.choice(p)
 	if err != nil {
@@ -32,27 +35,27 @@ func (q *question) finish(distinct bool) (*Plan, error) {
 		return p, nil
 	}
 	for i := range q.stats {
-		if d := &q.stats[i]; d.Kind == AverageStat || d.Kind == VarianceStat {
+		if d := &q.stats[i]; d.Kind == tree.AverageStat || d.Kind == tree.VarianceStat {
 			if err := q.placeSum(d); err != nil {
 				return nil, err
 			}
 		}
 	}
 	for name, all := range q.quantiles {
-		m := Measure{Kind: Quantile, Arg: all.arg, At: all.at}
+		m := tree.Measure{Kind: tree.Quantile, Arg: all.arg, At: all.at}
 		spelled := q.addMeasure(m)
 		for i := range q.stats {
-			if d := &q.stats[i]; d.Kind == QuantileStat && d.measure == name {
+			if d := &q.stats[i]; d.Kind == tree.QuantileStat && d.measure == name {
 				d.measure = spelled
 				d.Quantile, _ = slices.BinarySearchFunc(all.at, d.at, (*big.Rat).Cmp)
 			}
 		}
 	}
 	if len(q.measures) == 0 && len(p.Query.PrivateKeys()) == 0 {
-		return nil, refuse(first(q.targets), "add an aggregate, as in COUNT(*)", "the question selects no aggregate")
+		return nil, syntax.Refuse(first(q.targets), "add an aggregate, as in COUNT(*)", "the question selects no aggregate")
 	}
 	if len(q.measures) > maxMeasures {
-		return nil, refuse(first(q.targets), "ask for fewer at a time", "the question has more than %d aggregates", maxMeasures)
+		return nil, syntax.Refuse(first(q.targets), "ask for fewer at a time", "the question has more than %d aggregates", maxMeasures)
 	}
 	names := make([]string, 0, len(q.measures))
 	for name := range q.measures {
@@ -73,7 +76,7 @@ func (q *question) finish(distinct bool) (*Plan, error) {
 		}
 		p.Stats = append(p.Stats, d.Stat)
 	}
-	p.flat()
+	flatten(p)
 	return p, provenTotal(&p.Query)
 }
 

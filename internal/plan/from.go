@@ -4,12 +4,17 @@ import (
 	"strings"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
+
+	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/internal/plan/expr"
+	"github.com/discreet-dp/discreet/internal/plan/syntax"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
 // from reads a FROM clause: tables, subqueries and joins of rows.
 func (e *env) from(nodes []*pg.Node) (rows, error) {
 	if len(nodes) == 0 {
-		return rows{}, refuse(-1, "write SELECT ... FROM a table; "+known("tables", e.dataset.Tables), "there is no FROM")
+		return rows{}, syntax.Refuse(-1, "write SELECT ... FROM a table; "+known("tables", e.dataset.Tables), "there is no FROM")
 	}
 	out, err := e.fromItem(nodes[0])
 	if err != nil {
@@ -21,7 +26,7 @@ func (e *env) from(nodes []*pg.Node) (rows, error) {
 			return rows{}, err
 		}
 		// A comma is a CROSS JOIN; what WHERE says about it is looked at later.
-		if out, err = e.join(out, r, nil, false, location(n), true); err != nil {
+		if out, err = e.join(out, r, nil, false, syntax.Location(n), true); err != nil {
 			return rows{}, err
 		}
 	}
@@ -35,17 +40,17 @@ func (e *env) fromItem(n *pg.Node) (rows, error) {
 	case *pg.Node_RangeSubselect:
 		s := x.RangeSubselect
 		if s.Lateral {
-			return rows{}, refuse(location(n), "write the subquery without LATERAL", "LATERAL cannot be used")
+			return rows{}, syntax.Refuse(syntax.Location(n), "write the subquery without LATERAL", "LATERAL cannot be used")
 		}
-		r, err := e.subquery(s.Subquery.GetSelectStmt(), location(n))
+		r, err := e.subquery(s.Subquery.GetSelectStmt(), syntax.Location(n))
 		if err != nil {
 			return rows{}, err
 		}
-		return renamed(r, s.GetAlias().GetAliasname(), aliasColumns(s.GetAlias()), location(n))
+		return renamed(r, s.GetAlias().GetAliasname(), aliasColumns(s.GetAlias()), syntax.Location(n))
 	case *pg.Node_JoinExpr:
 		return e.joinExpr(x.JoinExpr)
 	}
-	return rows{}, refuse(location(n), "name a table, a subquery or a join; "+known("tables", e.dataset.Tables), "functions and samples cannot be used in FROM")
+	return rows{}, syntax.Refuse(syntax.Location(n), "name a table, a subquery or a join; "+known("tables", e.dataset.Tables), "functions and samples cannot be used in FROM")
 }
 
 func (e *env) fromName(v *pg.RangeVar) (rows, error) {
@@ -60,15 +65,15 @@ func (e *env) fromName(v *pg.RangeVar) (rows, error) {
 	if v.Alias != nil {
 		name = v.Alias.Aliasname
 	}
-	var r Relation
+	var r tree.Relation
 	if s.answer {
-		return rows{}, refuse(v.Location, "ask two questions", "the answer of a question cannot be used among rows")
+		return rows{}, syntax.Refuse(v.Location, "ask two questions", "the answer of a question cannot be used among rows")
 	}
 	if s.table != nil {
-		r = newScan(e.dataset, s.table)
+		r = NewScan(e.dataset, s.table)
 	} else if r, err = s.env.subquery(s.query, v.Location); err != nil {
 		if s.isView {
-			err = refuse(v.Location, "ask the owner to correct it", "the view %q cannot be used here: %s", v.Relname, reason(err))
+			err = syntax.Refuse(v.Location, "ask the owner to correct it", "the view %q cannot be used here: %s", v.Relname, reason(err))
 		}
 		return rows{}, err
 	}
@@ -81,7 +86,7 @@ func (e *env) fromName(v *pg.RangeVar) (rows, error) {
 }
 
 func reason(err error) string {
-	if r, ok := err.(*Refusal); ok {
+	if r, ok := err.(*api.Refusal); ok {
 		return r.Reason
 	}
 	return err.Error()
@@ -96,12 +101,12 @@ func aliasColumns(a *pg.Alias) []string {
 }
 
 func (e *env) joinExpr(j *pg.JoinExpr) (rows, error) {
-	at := location(j.Rarg)
+	at := syntax.Location(j.Rarg)
 	if j.IsNatural {
-		return rows{}, refuse(at, "write JOIN ... USING (column) or ON a = b", "NATURAL JOIN cannot be used")
+		return rows{}, syntax.Refuse(at, "write JOIN ... USING (column) or ON a = b", "NATURAL JOIN cannot be used")
 	}
 	if j.Alias != nil {
-		return rows{}, refuse(at, "leave the alias out", "a join cannot have an alias of its own")
+		return rows{}, syntax.Refuse(at, "leave the alias out", "a join cannot have an alias of its own")
 	}
 	l, err := e.fromItem(j.Larg)
 	if err != nil {
@@ -119,31 +124,31 @@ func (e *env) joinExpr(j *pg.JoinExpr) (rows, error) {
 	case pg.JoinType_JOIN_RIGHT:
 		l, r, left = r, l, true
 	default:
-		return rows{}, refuse(at, "use JOIN or LEFT JOIN", "FULL JOIN cannot be used")
+		return rows{}, syntax.Refuse(at, "use JOIN or LEFT JOIN", "FULL JOIN cannot be used")
 	}
 	if len(j.UsingClause) > 0 {
 		return e.joinUsing(l, r, j, left, at)
 	}
 	both := rows{Relation: newJoin(l.Relation, r.Relation, nil, left)}
-	if both, err = l.joined(r, both.Relation.(*Join)); err != nil {
+	if both, err = l.joined(r, both.Relation.(*tree.Join)); err != nil {
 		return rows{}, err
 	}
-	var on Expr
+	var on tree.Expr
 	if j.Quals != nil {
 		if on, err = checkCondition(below{&question{env: e, rows: both}}, j.Quals); err != nil {
 			return rows{}, err
 		}
-		if err := checkLevels(on, at); err != nil {
+		if err := expr.CheckLevels(on, at); err != nil {
 			return rows{}, err
 		}
-		on = normal(on)
+		on = expr.Normal(on)
 	}
 	return e.join(l, r, on, left, at, false)
 }
 
 // joinUsing joins where columns of the same name are equal. The name then means the left one.
 func (e *env) joinUsing(l, r rows, j *pg.JoinExpr, left bool, at int32) (rows, error) {
-	var all []Expr
+	var all []tree.Expr
 	n := len(l.Fields())
 	hidden := []int{}
 	for _, u := range j.UsingClause {
@@ -159,15 +164,15 @@ func (e *env) joinUsing(l, r rows, j *pg.JoinExpr, left bool, at int32) (rows, e
 		// A listed column that is an identity stands there as it is stored too, under the same name.
 		hidden = append(hidden, b.Index)
 		if b.Field.Identity != "" {
-			hidden = append(hidden, b.stored().Index)
+			hidden = append(hidden, b.Stored().Index)
 		}
-		eq, err := newCompare(Eq, a, &Column{Index: b.Index + n, Field: b.Field}, at)
+		eq, err := expr.NewCompare(tree.Eq, a, &tree.Column{Index: b.Index + n, Field: b.Field}, at)
 		if err != nil {
 			return rows{}, err
 		}
 		all = append(all, eq)
 	}
-	var on Expr = &Logic{And, all}
+	var on tree.Expr = &tree.Logic{Op: tree.And, Args: all}
 	for i := range r.names {
 		for _, h := range hidden {
 			if h >= r.names[i].from && h < r.names[i].upto {
@@ -175,30 +180,30 @@ func (e *env) joinUsing(l, r rows, j *pg.JoinExpr, left bool, at int32) (rows, e
 			}
 		}
 	}
-	return e.join(l, r, normal(on), left, at, false)
+	return e.join(l, r, expr.Normal(on), left, at, false)
 }
 
 // join checks that two relations may be joined. Where both are private every pair of rows must be one person's; a
 // comma leaves that to WHERE.
-func (e *env) join(l, r rows, on Expr, left bool, at int32, comma bool) (rows, error) {
+func (e *env) join(l, r rows, on tree.Expr, left bool, at int32, comma bool) (rows, error) {
 	switch {
-	case left && !private(l) && private(r):
-		return rows{}, refuse(at, "put the private table on the left", "rows of a public table that belong to nobody cannot be kept")
-	case private(l) && private(r) && !linked(on, len(l.Fields())):
+	case left && !tree.Private(l) && tree.Private(r):
+		return rows{}, syntax.Refuse(at, "put the private table on the left", "rows of a public table that belong to nobody cannot be kept")
+	case tree.Private(l) && tree.Private(r) && !expr.Linked(on, len(l.Fields())):
 		if comma {
-			return rows{}, refuse(at, "write JOIN ... ON "+e.link(l, r), "private tables are joined with JOIN, on the column that says who a row is about")
+			return rows{}, syntax.Refuse(at, "write JOIN ... ON "+e.link(l, r), "private tables are joined with JOIN, on the column that says who a row is about")
 		}
-		return rows{}, refuse(at, "join ON "+e.link(l, r)+", and put other conditions beside it with AND",
+		return rows{}, syntax.Refuse(at, "join ON "+e.link(l, r)+", and put other conditions beside it with AND",
 			"two private tables can only be joined where both rows are about one person")
 	}
 	j := newJoin(l.Relation, r.Relation, on, left)
-	if private(l) && private(r) && j.many == mostRows && l.rows() < mostRows && r.rows() < mostRows || j.fans > maxFans {
+	if tree.Private(l) && tree.Private(r) && j.Many == tree.MostRows && l.PersonRows() < tree.MostRows && r.PersonRows() < tree.MostRows || j.Fans > maxFans {
 		// How long such a join takes is decided by the one person with the most rows.
-		return rows{}, refuse(at, "join fewer tables, or reduce one to a row for each person first, as in (SELECT pid, COUNT(*) FROM visits GROUP BY pid)", "one person could have far too many rows in this join")
+		return rows{}, syntax.Refuse(at, "join fewer tables, or reduce one to a row for each person first, as in (SELECT pid, COUNT(*) FROM visits GROUP BY pid)", "one person could have far too many rows in this join")
 	}
 	out, err := l.joined(r, j)
 	if err != nil {
-		err.(*Refusal).Position = int(at)
+		err.(*api.Refusal).Position = int(at)
 	}
 	return out, err
 }
@@ -222,7 +227,7 @@ func (e *env) link(l, r rows) string {
 }
 
 // renameColumns gives the first fields of a subquery other names.
-func renameColumns(r Relation, names []string, pos int32) (Relation, error) {
+func renameColumns(r tree.Relation, names []string, pos int32) (tree.Relation, error) {
 	visible := 0
 	for _, f := range r.Fields() {
 		if f.Name != "" {
@@ -230,10 +235,10 @@ func renameColumns(r Relation, names []string, pos int32) (Relation, error) {
 		}
 	}
 	if len(names) > visible {
-		return nil, refuse(pos, "give as many names as there are columns", "there are more names than columns")
+		return nil, syntax.Refuse(pos, "give as many names as there are columns", "there are more names than columns")
 	}
 	all := make([]string, 0, visible)
-	columns := make([]Expr, 0, visible)
+	columns := make([]tree.Expr, 0, visible)
 	for i, f := range r.Fields() {
 		if f.Name == "" {
 			continue
@@ -242,10 +247,10 @@ func renameColumns(r Relation, names []string, pos int32) (Relation, error) {
 		if len(all) < len(names) {
 			name = names[len(all)]
 		}
-		all, columns = append(all, name), append(columns, columnOf(r, i))
+		all, columns = append(all, name), append(columns, tree.NewColumn(r, i))
 	}
 	if name := repeated(all); name != "" {
-		return nil, refuse(pos, "give every column a name of its own", "two columns are called %q", name)
+		return nil, syntax.Refuse(pos, "give every column a name of its own", "two columns are called %q", name)
 	}
 	return newSelect(r, nil, all, columns), nil
 }

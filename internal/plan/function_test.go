@@ -4,11 +4,14 @@ import (
 	"math/big"
 	"testing"
 
+	"github.com/discreet-dp/discreet/internal/plan/expr"
+	"github.com/discreet-dp/discreet/internal/plan/syntax"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
 // meaning checks an expression on the columns of a small table.
-func meaning(t *testing.T, text string) Expr {
+func meaning(t *testing.T, text string) tree.Expr {
 	t.Helper()
 	p, err := policy.Parse("p.yaml", []byte(`
 datasets:
@@ -29,7 +32,7 @@ datasets:
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := parse("SELECT " + text + " FROM t")
+	s, err := syntax.Parse("SELECT " + text + " FROM t")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,14 +48,36 @@ datasets:
 	return e
 }
 
+// escaped returns a part of e, a number or a time, whose value lies outside what its type says, or nil.
+func escaped(e tree.Expr, leaf func(tree.Expr) tree.Value) (found tree.Expr) {
+	tree.Walk(e, func(x tree.Expr) {
+		lo, hi := x.Type().Span()
+		var n *big.Int
+		switch v := expr.Eval(x, leaf).(type) {
+		case *big.Int:
+			n = v
+		case tree.Day:
+			n = big.NewInt(int64(v))
+		case tree.Moment:
+			n = big.NewInt(int64(v))
+		default:
+			return
+		}
+		if n.Cmp(lo) < 0 || n.Cmp(hi) > 0 {
+			found = x
+		}
+	})
+	return found
+}
+
 // TestIntervalsWithNull: a NULL is passed over, so it must not bound the others. What the
 // policy says about NULL is not a proof.
 func TestIntervalsWithNull(t *testing.T) {
-	values := map[string][]Value{
+	values := map[string][]tree.Value{
 		"low":  {nil, big.NewInt(-9), big.NewInt(-5)},
 		"high": {nil, big.NewInt(5), big.NewInt(9)},
-		"wide": {nil, minInt64, maxInt64},
-		"at":   {nil, Moment(1706655600_000000), Moment(1706662800_000000), Moment(1706659200_000000), Moment(1706659199_999999)},
+		"wide": {nil, tree.MinInt64, tree.MaxInt64},
+		"at":   {nil, tree.Moment(1706655600_000000), tree.Moment(1706662800_000000), tree.Moment(1706659200_000000), tree.Moment(1706659199_999999)},
 	}
 	for _, text := range []string{
 		"greatest(low, high)", "least(low, high)", "coalesce(low, high)", "nullif(high, 9)", "greatest(low, 0)", "least(high, 7)", "least(greatest(wide, 0), 100)",
@@ -64,10 +89,10 @@ func TestIntervalsWithNull(t *testing.T) {
 			for _, high := range values["high"] {
 				for _, wide := range values["wide"] {
 					for _, at := range values["at"] {
-						row := map[string]Value{"low": low, "high": high, "wide": wide, "at": at}
-						leaf := func(e Expr) Value { return row[e.(*Column).Field.Name] }
-						if x := outside(e, leaf); x != nil {
-							t.Fatalf("%s: %s = %v is outside %v, for %v", text, Format(x), Eval(x, leaf), x.Type(), row)
+						row := map[string]tree.Value{"low": low, "high": high, "wide": wide, "at": at}
+						leaf := func(e tree.Expr) tree.Value { return row[e.(*tree.Column).Field.Name] }
+						if x := escaped(e, leaf); x != nil {
+							t.Fatalf("%s: %s = %v is outside %v, for %v", text, tree.Format(x), expr.Eval(x, leaf), x.Type(), row)
 						}
 					}
 				}

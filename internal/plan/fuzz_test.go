@@ -7,8 +7,10 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
 // FuzzPrepare checks that every text becomes a plan that can be priced, or a refusal at a
@@ -41,7 +43,7 @@ func FuzzPrepare(f *testing.F) {
 	})
 }
 
-func checkPlan(t *testing.T, p *plan.Plan) {
+func checkPlan(t *testing.T, p *tree.Plan) {
 	q := &p.Query
 	if len(p.Columns) == 0 || len(q.Measures) == 0 && len(q.PrivateKeys()) == 0 || q.Groups() < 1 || q.MaxGroups() < 1 || q.MaxRows() < 1 {
 		t.Errorf("an empty plan: %+v", p)
@@ -52,14 +54,14 @@ func checkPlan(t *testing.T, p *plan.Plan) {
 		m.Describe()
 	}
 	for _, s := range p.Stats {
-		if s.Kind != plan.KeyStat && q.Choice == nil && max(s.Measure, s.Count, s.Square) >= len(q.Measures) {
+		if s.Kind != tree.KeyStat && q.Choice == nil && max(s.Measure, s.Count, s.Square) >= len(q.Measures) {
 			t.Errorf("a value of no measure: %+v", s)
 		}
 	}
 }
 
 func checkRefusal(t *testing.T, text string, err error) {
-	var r *plan.Refusal
+	var r *api.Refusal
 	switch {
 	case !errors.As(err, &r):
 		t.Errorf("not a refusal: %v", err)

@@ -7,32 +7,11 @@ import (
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 
+	"github.com/discreet-dp/discreet/internal/plan/expr"
+	"github.com/discreet-dp/discreet/internal/plan/syntax"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
-
-// Holdout is a checked question to a holdout:
-//
-//	SELECT holdout_mean(expression [, training]) FROM table
-//
-// The expression has a value from 0 to 1 for every row, or is a condition, which is 1 where it holds. NULL counts as 0. Its mean is over all people of the holdout, whose
-// number is public, so there is no WHERE: how many people fulfil a condition is not public.
-type Holdout struct {
-	// Of is the holdout of the policy that is asked.
-	Of *policy.Holdout
-	// Query has one measure, a sum or a count of one cell, in which a person's part is from 0 to 1. One step of it is Factor parts of 1/Of.Steps.
-	Query  Query
-	Factor int64
-	// Training is the second argument, or nil where there is none.
-	Training *big.Rat
-	// Train is the same expression over the public table of training rows: its sum, in TrainStep, and after it the number of rows; nil
-	// where the policy names no such table, or where Training is given.
-	Train     *Query
-	TrainStep *big.Rat
-	// Name is what the analyst calls the answer.
-	Name string
-
-	of Expr
-}
 
 // holdoutMean is the function. It is no aggregate of other questions: its price is not theirs.
 const holdoutMean = "holdout_mean"
@@ -44,12 +23,12 @@ func AsksHoldout(text string) bool {
 	if !strings.Contains(strings.ToLower(text), holdoutMean) {
 		return false
 	}
-	s, err := parse(text)
+	s, err := syntax.Parse(text)
 	if err != nil {
 		return false
 	}
 	found := false
-	eachNode(selectNode(s), func(n *pg.Node) bool {
+	syntax.EachNode(syntax.SelectNode(s), func(n *pg.Node) bool {
 		found = found || isHoldoutMean(n)
 		return !found
 	})
@@ -63,8 +42,8 @@ func isHoldoutMean(n *pg.Node) bool {
 
 // PrepareHoldout checks a question to a holdout against the policy, and reads nothing else, but public tables for their sizes. The holdout is the one with a name, or where there is none the only
 // one of the table. Its refusals tell nothing about the data.
-func PrepareHoldout(ds *policy.Dataset, text, name string, o Options) (*Holdout, error) {
-	s, err := parse(text)
+func PrepareHoldout(ds *policy.Dataset, text, name string, o Options) (*tree.Holdout, error) {
+	s, err := syntax.Parse(text)
 	if err != nil {
 		return nil, err
 	}
@@ -77,15 +56,15 @@ func PrepareHoldout(ds *policy.Dataset, text, name string, o Options) (*Holdout,
 	if err != nil {
 		return nil, err
 	}
-	h := &Holdout{Of: of, Name: s.TargetList[0].GetResTarget().GetName()}
+	h := &tree.Holdout{Of: of, Name: s.TargetList[0].GetResTarget().GetName()}
 	if h.Name == "" {
 		h.Name = holdoutMean
 	}
-	if err := h.private(ds, table, call, o); err != nil {
+	if err := askHoldout(h, ds, table, call, o); err != nil {
 		return nil, err
 	}
 	if h.Training == nil && of.Train != "" {
-		if err := h.public(ds, table, call); err != nil {
+		if err := askTraining(h, ds, table, call); err != nil {
 			return nil, err
 		}
 	}
@@ -95,7 +74,7 @@ func PrepareHoldout(ds *policy.Dataset, text, name string, o Options) (*Holdout,
 // holdoutCall returns the only thing that is selected, and refuses everything around it.
 func holdoutCall(s *pg.SelectStmt) (*pg.FuncCall, error) {
 	at := int32(-1)
-	eachNode(selectNode(s), func(n *pg.Node) bool {
+	syntax.EachNode(syntax.SelectNode(s), func(n *pg.Node) bool {
 		// The first of the text: nodes are visited in no particular order.
 		if l := n.GetFuncCall().GetLocation(); isHoldoutMean(n) && (at < 0 || l < at) {
 			at = l
@@ -106,29 +85,29 @@ func holdoutCall(s *pg.SelectStmt) (*pg.FuncCall, error) {
 		if pos < 0 {
 			pos = at
 		}
-		return refuse(pos, holdoutInstead, "holdout_mean stands alone: one of it, and nothing beside or around it")
+		return syntax.Refuse(pos, holdoutInstead, "holdout_mean stands alone: one of it, and nothing beside or around it")
 	}
 	const everybody = "put the condition into the expression, as in holdout_mean(CASE WHEN age >= 40 AND predicted = outcome THEN 1 ELSE 0 END); rows without it count as 0"
 	switch {
 	case isSet(s) || s.WithClause != nil || len(s.ValuesLists) > 0 || s.IntoClause != nil || len(s.WindowClause) > 0 || len(s.LockingClause) > 0 || len(s.DistinctClause) > 0:
 		return nil, alone(-1)
 	case s.WhereClause != nil:
-		return nil, refuse(location(s.WhereClause), everybody, "a holdout's mean is over all its people, whose number is public; how many of them a WHERE leaves is not")
+		return nil, syntax.Refuse(syntax.Location(s.WhereClause), everybody, "a holdout's mean is over all its people, whose number is public; how many of them a WHERE leaves is not")
 	case len(s.GroupClause) > 0:
-		return nil, refuse(first(s.GroupClause), "ask about one group at a time, and "+everybody, "holdout_mean has no groups: every group would be a question of its own")
+		return nil, syntax.Refuse(first(s.GroupClause), "ask about one group at a time, and "+everybody, "holdout_mean has no groups: every group would be a question of its own")
 	case s.HavingClause != nil || len(s.SortClause) > 0 || s.LimitCount != nil || s.LimitOffset != nil:
-		return nil, refuse(at, holdoutInstead, "holdout_mean has one row, and no HAVING, ORDER BY or LIMIT")
+		return nil, syntax.Refuse(at, holdoutInstead, "holdout_mean has one row, and no HAVING, ORDER BY or LIMIT")
 	case len(s.TargetList) != 1 || !isHoldoutMean(s.TargetList[0].GetResTarget().GetVal()):
 		return nil, alone(-1)
 	case len(s.FromClause) != 1 || s.FromClause[0].GetRangeVar() == nil:
-		return nil, refuse(first(s.FromClause), "name the holdout's table alone", "holdout_mean is over the table of a holdout, and over no join and no subquery")
+		return nil, syntax.Refuse(first(s.FromClause), "name the holdout's table alone", "holdout_mean is over the table of a holdout, and over no join and no subquery")
 	}
 	f := s.TargetList[0].GetResTarget().GetVal().GetFuncCall()
 	switch {
 	case f.AggFilter != nil:
-		return nil, refuse(location(f.AggFilter), everybody, "a holdout's mean is over all its people, whose number is public; how many of them a FILTER leaves is not")
+		return nil, syntax.Refuse(syntax.Location(f.AggFilter), everybody, "a holdout's mean is over all its people, whose number is public; how many of them a FILTER leaves is not")
 	case f.AggDistinct || f.Over != nil || len(f.AggOrder) > 0 || f.AggWithinGroup || f.FuncVariadic || f.AggStar || len(f.Args) < 1 || len(f.Args) > 2:
-		return nil, refuse(f.Location, holdoutInstead, "holdout_mean takes an expression, and perhaps the training value")
+		return nil, syntax.Refuse(f.Location, holdoutInstead, "holdout_mean takes an expression, and perhaps the training value")
 	}
 	return f, nil
 }
@@ -155,25 +134,25 @@ func holdoutOf(ds *policy.Dataset, v *pg.RangeVar, name string) (*policy.Holdout
 	}
 	switch {
 	case len(tables) == 0:
-		return nil, refuse(v.Location, "submit predictions to a holdout of labels, or ask the owner for a holdout in the policy", "no table of this dataset is held out")
+		return nil, syntax.Refuse(v.Location, "submit predictions to a holdout of labels, or ask the owner for a holdout in the policy", "no table of this dataset is held out")
 	case len(found) == 0 && name != "":
-		return nil, refuse(v.Location, "ask about its own table", "%q is not the table of the holdout %q", v.Relname, name)
+		return nil, syntax.Refuse(v.Location, "ask about its own table", "%q is not the table of the holdout %q", v.Relname, name)
 	case len(found) == 0:
-		return nil, refuse(v.Location, "the tables that are held out are "+strings.Join(tables, ", "), "the table %q is not held out", v.Relname)
+		return nil, syntax.Refuse(v.Location, "the tables that are held out are "+strings.Join(tables, ", "), "the table %q is not held out", v.Relname)
 	case len(found) > 1:
-		return nil, refuse(v.Location, "say which one, with 'discreet holdout score' or over HTTP; there are "+strings.Join(names, ", "), "the table %q has several holdouts", v.Relname)
+		return nil, syntax.Refuse(v.Location, "say which one, with 'discreet holdout score' or over HTTP; there are "+strings.Join(names, ", "), "the table %q has several holdouts", v.Relname)
 	}
 	return found[0], nil
 }
 
 // trainingValue reads the second argument: a constant, also as a text or with a cast, as the value of a parameter comes.
 func (q *question) trainingValue(n *pg.Node) (*big.Rat, error) {
-	bad := refuse(location(n), "write the mean on your training data as a number from 0 to 1, such as 0.81", "the training value is not a number from 0 to 1")
+	bad := syntax.Refuse(syntax.Location(n), "write the mean on your training data as a number from 0 to 1, such as 0.81", "the training value is not a number from 0 to 1")
 	e, err := q.expression(n)
 	if err != nil {
 		return nil, bad
 	}
-	l, ok := adopt(e, newNumber(one)).(*Literal)
+	l, ok := expr.Adopt(e, expr.NewNumber(tree.One)).(*tree.Literal)
 	switch {
 	case !ok:
 		return nil, bad
@@ -182,8 +161,8 @@ func (q *question) trainingValue(n *pg.Node) (*big.Rat, error) {
 	case l.Number == nil:
 		return nil, bad
 	}
-	x := new(big.Rat).Mul(new(big.Rat).SetInt(l.Number), l.typ.Step)
-	if x.Sign() < 0 || x.Cmp(one) > 0 {
+	x := new(big.Rat).Mul(new(big.Rat).SetInt(l.Number), l.Typ.Step)
+	if x.Sign() < 0 || x.Cmp(tree.One) > 0 {
 		return nil, bad
 	}
 	return x, nil
@@ -195,7 +174,7 @@ func holdoutRows(ds *policy.Dataset, table *policy.Table, v *pg.RangeVar) (*ques
 	if v.Alias != nil {
 		name = v.Alias.Aliasname
 	}
-	r, err := renamed(newScan(ds, table), name, aliasColumns(v.Alias), v.Location)
+	r, err := renamed(NewScan(ds, table), name, aliasColumns(v.Alias), v.Location)
 	if err != nil {
 		return nil, err
 	}
@@ -203,43 +182,43 @@ func holdoutRows(ds *policy.Dataset, table *policy.Table, v *pg.RangeVar) (*ques
 }
 
 // holdoutArg checks the expression: total, exact, and proven to lie between 0 and 1.
-func (q *question) holdoutArg(n *pg.Node) (Expr, error) {
+func (q *question) holdoutArg(n *pg.Node) (tree.Expr, error) {
 	arg, err := q.expression(n)
 	if err != nil {
 		return nil, err
 	}
-	pos := location(n)
-	if arg.Type().Kind == Boolean {
-		if arg, err = newCase([]When{{truth(arg), newNumber(one)}}, newNumber(ratOf(0)), pos); err != nil {
+	pos := syntax.Location(n)
+	if arg.Type().Kind == tree.Boolean {
+		if arg, err = expr.NewCase([]tree.When{{If: expr.Truth(arg), Then: expr.NewNumber(tree.One)}}, expr.NewNumber(big.NewRat(0, 1)), pos); err != nil {
 			return nil, err
 		}
-		arg = normal(arg)
+		arg = expr.Normal(arg)
 	}
 	t := arg.Type()
 	const bounded = "write a condition, or CASE WHEN ... THEN 1 ELSE 0 END, or bring it between 0 and 1, as in greatest(0, least(1, x))"
 	switch {
-	case t.Kind == Real:
-		return nil, refuse(pos, "round it first, as in round(x, 2), and ask the owner for steps: 100 in the policy", "holdout_mean needs exact numbers, and this is the result of a division or a decimal without granularity")
-	case t.Kind != Number:
-		return nil, refuse(pos, bounded, "holdout_mean needs a number from 0 to 1 or a condition, and this is %s", article(t.Kind))
-	case t.Lo.Sign() < 0 || new(big.Rat).Mul(new(big.Rat).SetInt(t.Hi), t.Step).Cmp(one) > 0:
-		return nil, refuse(pos, bounded, "the policy does not say that this is between 0 and 1, and noise is for values that are")
+	case t.Kind == tree.Real:
+		return nil, syntax.Refuse(pos, "round it first, as in round(x, 2), and ask the owner for steps: 100 in the policy", "holdout_mean needs exact numbers, and this is the result of a division or a decimal without granularity")
+	case t.Kind != tree.Number:
+		return nil, syntax.Refuse(pos, bounded, "holdout_mean needs a number from 0 to 1 or a condition, and this is %s", expr.Article(t.Kind))
+	case t.Lo.Sign() < 0 || new(big.Rat).Mul(new(big.Rat).SetInt(t.Hi), t.Step).Cmp(tree.One) > 0:
+		return nil, syntax.Refuse(pos, bounded, "the policy does not say that this is between 0 and 1, and noise is for values that are")
 	case t.Hi.Sign() == 0:
-		return nil, refuse(pos, "write a condition that some rows can fulfil", "this is 0 for every row")
-	case maxAbs(t).Cmp(maxSteps) > 0:
-		return nil, refuse(pos, "round it, as in round(x, 2)", "the values of this could exceed 2^53 steps")
+		return nil, syntax.Refuse(pos, "write a condition that some rows can fulfil", "this is 0 for every row")
+	case expr.MaxAbs(t).Cmp(maxSteps) > 0:
+		return nil, syntax.Refuse(pos, "round it, as in round(x, 2)", "the values of this could exceed 2^53 steps")
 	}
 	return arg, nil
 }
 
-// private makes the query over the holdout.
-func (h *Holdout) private(ds *policy.Dataset, v *pg.RangeVar, call *pg.FuncCall, o Options) error {
+// askHoldout makes the query over the holdout.
+func askHoldout(h *tree.Holdout, ds *policy.Dataset, v *pg.RangeVar, call *pg.FuncCall, o Options) error {
 	q, err := holdoutRows(ds, ds.Tables[h.Of.Table], v)
 	if err != nil {
 		return err
 	}
-	if !private(q.rows) || !q.rows.Single() {
-		return refuse(v.Location, "ask the owner to correct the policy", "a holdout is a private table in which everybody has one row")
+	if !tree.Private(q.rows) || !q.rows.Single() {
+		return syntax.Refuse(v.Location, "ask the owner to correct the policy", "a holdout is a private table in which everybody has one row")
 	}
 	if len(call.Args) == 2 {
 		if h.Training, err = q.trainingValue(call.Args[1]); err != nil {
@@ -250,43 +229,43 @@ func (h *Holdout) private(ds *policy.Dataset, v *pg.RangeVar, call *pg.FuncCall,
 	if err != nil {
 		return err
 	}
-	m, err := holdoutMeasure(arg, location(call.Args[0]))
+	m, err := holdoutMeasure(arg, syntax.Location(call.Args[0]))
 	if err != nil {
 		return err
 	}
-	factor := new(big.Rat).Mul(m.Step(), ratOf(h.Of.Steps))
+	factor := new(big.Rat).Mul(m.Step(), big.NewRat(h.Of.Steps, 1))
 	if !factor.IsInt() || !factor.Num().IsInt64() {
-		return refuse(location(call.Args[0]), "round it, or ask the owner for other steps in the policy", "values of this are multiples of %s, and those of the holdout are multiples of 1/%d", m.Step().RatString(), h.Of.Steps)
+		return syntax.Refuse(syntax.Location(call.Args[0]), "round it, or ask the owner for other steps in the policy", "values of this are multiples of %s, and those of the holdout are multiples of 1/%d", m.Step().RatString(), h.Of.Steps)
 	}
-	h.of, h.Factor = arg, factor.Num().Int64()
-	h.Query = Query{Dataset: ds.Name, Neighbours: ds.Neighbours, From: q.rows.Relation, Measures: []Measure{m}, rows: 1, groups: 1}
+	h.Averaged, h.Factor = arg, factor.Num().Int64()
+	h.Query = tree.Query{Dataset: ds.Name, Neighbours: ds.Neighbours, From: q.rows.Relation, Measures: []tree.Measure{m}, RowLimit: 1, GroupLimit: 1}
 	if err := provenTotal(&h.Query); err != nil {
 		return err
 	}
-	return newEnv(ds, o).bounded(&h.Query, location(call.Args[0]))
+	return newEnv(ds, o).bounded(&h.Query, syntax.Location(call.Args[0]))
 }
 
 // holdoutMeasure is the sum, in the spelling that sums of other questions have.
-func holdoutMeasure(arg Expr, pos int32) (Measure, error) {
+func holdoutMeasure(arg tree.Expr, pos int32) (tree.Measure, error) {
 	arg, err := sparse(arg, pos)
 	if err != nil {
-		return Measure{}, err
+		return tree.Measure{}, err
 	}
 	if ones(arg) {
 		return countValues(arg), nil
 	}
-	return Measure{Kind: Sum, Arg: arg}, nil
+	return tree.Measure{Kind: tree.Sum, Arg: arg}, nil
 }
 
-// public makes the same over the training table.
-func (h *Holdout) public(ds *policy.Dataset, v *pg.RangeVar, call *pg.FuncCall) error {
+// askTraining makes the same over the training table.
+func askTraining(h *tree.Holdout, ds *policy.Dataset, v *pg.RangeVar, call *pg.FuncCall) error {
 	t := ds.Tables[h.Of.Train]
 	if t == nil || !t.Public {
-		return refuse(v.Location, "ask the owner to correct the policy", "the training table of a holdout is a public table")
+		return syntax.Refuse(v.Location, "ask the owner to correct the policy", "the training table of a holdout is a public table")
 	}
 	const instead = "give the training value as the second argument"
 	elsewhere := func(err error) error {
-		return refuse(location(call.Args[0]), instead, "over the training table %q: %s", t.Name, reason(err))
+		return syntax.Refuse(syntax.Location(call.Args[0]), instead, "over the training table %q: %s", t.Name, reason(err))
 	}
 	q, err := holdoutRows(ds, t, v)
 	if err != nil {
@@ -296,39 +275,14 @@ func (h *Holdout) public(ds *policy.Dataset, v *pg.RangeVar, call *pg.FuncCall) 
 	if err != nil {
 		return elsewhere(err)
 	}
-	sum := Measure{Kind: Sum, Arg: arg}
+	sum := tree.Measure{Kind: tree.Sum, Arg: arg}
 	h.TrainStep = sum.Step()
-	h.Train = &Query{Dataset: ds.Name, Neighbours: ds.Neighbours, From: q.rows.Relation, Measures: []Measure{sum, {Kind: CountRows}}, rows: 1, groups: 1}
+	h.Train = &tree.Query{Dataset: ds.Name, Neighbours: ds.Neighbours, From: q.rows.Relation, Measures: []tree.Measure{sum, {Kind: tree.CountRows}}, RowLimit: 1, GroupLimit: 1}
 	if !h.Train.Public() {
-		return refuse(location(call.Args[0]), instead, "a training value is told exactly, so it is computed without subqueries, which could be about private rows")
+		return syntax.Refuse(syntax.Location(call.Args[0]), instead, "a training value is told exactly, so it is computed without subqueries, which could be about private rows")
 	}
 	if err := provenTotal(h.Train); err != nil {
 		return elsewhere(err)
 	}
 	return nil
-}
-
-// Describe writes the expression for a reader.
-func (h *Holdout) Describe() string { return describe(h.of) }
-
-// Public reports whether a query is about one public table and nothing else, so that its result may be told exactly.
-func (q *Query) Public() bool {
-	scan, ok := q.From.(*Scan)
-	public := ok && scan.Table.Public && !private(scan)
-	look := func(e Expr) {
-		if e != nil {
-			walk(e, func(x Expr) {
-				_, subquery := x.(*Exists)
-				public = public && !subquery
-			})
-		}
-	}
-	look(q.Where)
-	for _, k := range q.Keys {
-		look(k.Expr)
-	}
-	for _, m := range q.Measures {
-		look(m.Arg)
-	}
-	return public
 }

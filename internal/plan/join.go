@@ -2,67 +2,30 @@ package plan
 
 import (
 	"slices"
-	"strings"
 
-	"github.com/discreet-dp/discreet/policy"
+	"github.com/discreet-dp/discreet/internal/plan/expr"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
-// Join pairs rows. Two private relations are joined where both rows are one person's, or parts
-// of one thing that is: On then has, among what it asks for, that two identities are equal. With a public
-// relation On can be anything.
-type Join struct {
-	Left bool // LEFT JOIN: rows of L without a partner stay, with NULLs
-	L, R Relation
-	On   Expr // over the fields of L and then those of R; nil stands for true
-
-	fields []Field
-	unit   int
-	single bool
-	many   int64
-	fans   int // how many joins, this one among them, multiply the rows of a person by those of the same person
-}
-
-func (j *Join) Fields() []Field { return j.fields }
-func (j *Join) Unit() int       { return j.unit }
-func (j *Join) Single() bool    { return j.single }
-func (j *Join) rows() int64     { return j.many }
-
-func (j *Join) groups() int64 {
-	switch {
-	case j.single:
-		return 1
-	case !private(j.L):
-		return max(j.R.groups(), atMost(j.L.rows()))
-	case !private(j.R):
-		return max(j.L.groups(), atMost(j.R.rows()))
-	}
-	return max(j.L.groups(), j.R.groups())
-}
-
-func (j *Join) tables(add func(*policy.Table)) {
-	j.L.tables(add)
-	j.R.tables(add)
-}
-
-func newJoin(l, r Relation, on Expr, left bool) *Join {
+func newJoin(l, r tree.Relation, on tree.Expr, left bool) *tree.Join {
 	l, r = plain(l), plain(r)
-	j := &Join{Left: left, L: l, R: r, On: on, unit: -1}
+	j := &tree.Join{Left: left, L: l, R: r, On: on, UnitField: -1}
 	n := len(l.Fields())
 	for i, f := range slices.Concat(l.Fields(), r.Fields()) {
 		f.Nullable = f.Nullable || left && i >= n
-		f.Once = f.Once && j.keepsOnce(i >= n, n)
-		j.fields = append(j.fields, f)
+		f.Once = f.Once && keepsOnce(j, i >= n, n)
+		j.Row = append(j.Row, f)
 	}
 	switch {
-	case private(l) && (left || !private(r) || steps(l) <= steps(r)):
-		j.unit = l.Unit()
-	case private(r):
-		j.unit = n + r.Unit()
+	case tree.Private(l) && (left || !tree.Private(r) || steps(l) <= steps(r)):
+		j.UnitField = l.Unit()
+	case tree.Private(r):
+		j.UnitField = n + r.Unit()
 	}
 	// keyed: for one row of the one side at most one row of the other fits.
 	keyedL, keyedR := false, false
-	for _, c := range conjuncts(on) {
-		a, b, ok := equalColumns(c)
+	for _, c := range expr.Conjuncts(on) {
+		a, b, ok := expr.EqualColumns(c)
 		if !ok {
 			continue
 		}
@@ -80,39 +43,39 @@ func newJoin(l, r Relation, on Expr, left bool) *Join {
 	if !keyedL {
 		keyedL = keyedByValue(l, on, 0)
 	}
-	for i := range j.fields {
+	for i := range j.Row {
 		// A row that has at most one partner is not there several times.
-		j.fields[i].Key = j.fields[i].Key && (i < n && keyedR || i >= n && keyedL)
+		j.Row[i].Key = j.Row[i].Key && (i < n && keyedR || i >= n && keyedL)
 	}
-	j.fans = fans(l) + fans(r)
+	j.Fans = fans(l) + fans(r)
 	switch {
-	case !private(l) && !private(r):
-		j.many = 1
-	case !private(r):
-		j.single = l.Single() && keyedR
-		j.many = l.rows()
+	case !tree.Private(l) && !tree.Private(r):
+		j.Many = 1
+	case !tree.Private(r):
+		j.IsSingle = l.Single() && keyedR
+		j.Many = l.PersonRows()
 		if !keyedR {
-			j.many = atMost(l.rows() * r.rows())
+			j.Many = tree.AtMost(l.PersonRows() * r.PersonRows())
 		}
-	case !private(l):
-		j.single = r.Single() && keyedL
-		j.many = r.rows()
+	case !tree.Private(l):
+		j.IsSingle = r.Single() && keyedL
+		j.Many = r.PersonRows()
 		if !keyedL {
-			j.many = atMost(l.rows() * r.rows())
+			j.Many = tree.AtMost(l.PersonRows() * r.PersonRows())
 		}
 	default:
 		if !keyedL && !keyedR {
-			j.fans++
+			j.Fans++
 		}
-		j.single = l.Single() && r.Single()
-		j.many = atMost(l.rows() * r.rows())
+		j.IsSingle = l.Single() && r.Single()
+		j.Many = tree.AtMost(l.PersonRows() * r.PersonRows())
 		switch {
 		case keyedR:
-			j.many = l.rows()
+			j.Many = l.PersonRows()
 		case keyedL && !left:
-			j.many = r.rows()
+			j.Many = r.PersonRows()
 		case keyedL:
-			j.many = max(l.rows(), r.rows())
+			j.Many = max(l.PersonRows(), r.PersonRows())
 		}
 	}
 	return j
@@ -120,19 +83,19 @@ func newJoin(l, r Relation, on Expr, left bool) *Join {
 
 // keepsOnce reports whether what is the same in all rows of a person of one side stays so. On the left it does. On
 // the right a person's rows may come with a partner or without, unless nothing but the person decides.
-func (j *Join) keepsOnce(right bool, n int) bool {
-	if !private(j.L) || !private(j.R) {
-		return private(j.L) != right
+func keepsOnce(j *tree.Join, right bool, n int) bool {
+	if !tree.Private(j.L) || !tree.Private(j.R) {
+		return tree.Private(j.L) != right
 	}
 	if !right || !j.Left {
 		return true
 	}
-	all := conjuncts(j.On)
-	return len(all) == 1 && linked(j.On, n) && j.L.Fields()[j.L.Unit()].Identity == all[0].(*Compare).L.(*Column).Field.Identity
+	all := expr.Conjuncts(j.On)
+	return len(all) == 1 && expr.Linked(j.On, n) && j.L.Fields()[j.L.Unit()].Identity == all[0].(*tree.Compare).L.(*tree.Column).Field.Identity
 }
 
 // plain is a relation without the names that a SELECT has for its fields.
-func plain(r Relation) Relation {
+func plain(r tree.Relation) tree.Relation {
 	for {
 		named, ok := r.(rows)
 		if !ok {
@@ -144,14 +107,14 @@ func plain(r Relation) Relation {
 
 // keyedByValue reports whether On compares a key of a public relation with something of the other side
 // that is not a plain column.
-func keyedByValue(r Relation, on Expr, offset int) bool {
-	if private(r) {
+func keyedByValue(r tree.Relation, on tree.Expr, offset int) bool {
+	if tree.Private(r) {
 		return false
 	}
 	n := len(r.Fields())
-	inside := func(e Expr) (own, other bool) {
-		walk(e, func(x Expr) {
-			if c, ok := x.(*Column); ok {
+	inside := func(e tree.Expr) (own, other bool) {
+		tree.Walk(e, func(x tree.Expr) {
+			if c, ok := x.(*tree.Column); ok {
 				if c.Index >= offset && c.Index < offset+n {
 					own = true
 				} else {
@@ -161,13 +124,13 @@ func keyedByValue(r Relation, on Expr, offset int) bool {
 		})
 		return own, other
 	}
-	for _, c := range conjuncts(on) {
-		eq, ok := c.(*Compare)
-		if !ok || eq.Op != Eq {
+	for _, c := range expr.Conjuncts(on) {
+		eq, ok := c.(*tree.Compare)
+		if !ok || eq.Op != tree.Eq {
 			continue
 		}
-		for _, pair := range [][2]Expr{{eq.L, eq.R}, {eq.R, eq.L}} {
-			col, ok := pair[0].(*Column)
+		for _, pair := range [][2]tree.Expr{{eq.L, eq.R}, {eq.R, eq.L}} {
+			col, ok := pair[0].(*tree.Column)
 			if ok && col.Index >= offset && col.Index < offset+n && r.Fields()[col.Index-offset].Key {
 				if own, _ := inside(pair[1]); !own {
 					return true
@@ -178,55 +141,18 @@ func keyedByValue(r Relation, on Expr, offset int) bool {
 	return false
 }
 
-// conjuncts returns the conditions that all must hold.
-func conjuncts(e Expr) []Expr {
-	if e == nil {
-		return nil
-	}
-	if l, ok := e.(*Logic); ok && l.Op == And {
-		var out []Expr
-		for _, a := range l.Args {
-			out = append(out, conjuncts(a)...)
-		}
-		return out
-	}
-	return []Expr{e}
-}
-
-func equalColumns(e Expr) (a, b *Column, ok bool) {
-	c, ok := e.(*Compare)
-	if !ok || c.Op != Eq {
-		return nil, nil, false
-	}
-	a, ok1 := c.L.(*Column)
-	b, ok2 := c.R.(*Column)
-	return a, b, ok1 && ok2
-}
-
-// linked reports whether a condition asks that a row of the one side and a row of the other are
-// one person's: that two identities of the same kind are equal.
-func linked(on Expr, n int) bool {
-	for _, c := range conjuncts(on) {
-		a, b, ok := equalColumns(c)
-		if ok && a.Field.raw() && b.Field.raw() && a.Field.Identity != "" && a.Field.Identity == b.Field.Identity && (a.Index < n) != (b.Index < n) {
-			return true
-		}
-	}
-	return false
-}
-
 // fans is how many joins of a relation multiply the rows of a person by those of the same person.
-func fans(r Relation) int {
+func fans(r tree.Relation) int {
 	switch r := r.(type) {
-	case *Join:
-		return r.fans
-	case *Cut:
+	case *tree.Join:
+		return r.Fans
+	case *tree.Cut:
 		return fans(r.From)
-	case *Select:
+	case *tree.Select:
 		return fans(r.From)
-	case *Persons:
+	case *tree.Persons:
 		return fans(r.From)
-	case *Union:
+	case *tree.Union:
 		most := 0
 		for _, p := range r.Parts {
 			most = max(most, fans(p))
@@ -237,32 +163,16 @@ func fans(r Relation) int {
 }
 
 // steps is how many joins it takes to find out whose a row is.
-func steps(r Relation) int {
+func steps(r tree.Relation) int {
 	switch r := r.(type) {
-	case *Scan:
+	case *tree.Scan:
 		return max(0, len(r.Table.Path)-1)
-	case *Join:
+	case *tree.Join:
 		n := len(r.L.Fields())
-		if r.unit < n {
+		if r.UnitField < n {
 			return steps(r.L)
 		}
 		return steps(r.R)
 	}
 	return 0
-}
-
-func (j *Join) format(b *strings.Builder) {
-	b.WriteString("(join")
-	if j.Left {
-		b.WriteString(" left")
-	}
-	b.WriteByte(' ')
-	j.L.format(b)
-	b.WriteByte(' ')
-	j.R.format(b)
-	if j.On != nil {
-		b.WriteString(" on ")
-		format(b, j.On, noOutside)
-	}
-	b.WriteByte(')')
 }

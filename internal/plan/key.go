@@ -6,6 +6,8 @@ import (
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 
+	"github.com/discreet-dp/discreet/internal/plan/syntax"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -28,37 +30,40 @@ func (q *question) groupBy(s *pg.SelectStmt) error {
 			continue
 		}
 		if groups *= max(1, len(key.Values)); groups > maxGroups {
-			return refuse(location(n), "group by fewer columns, or list the keys with IN (...) in WHERE", "the keys have more than %d combinations", maxGroups)
+			return syntax.Refuse(syntax.Location(n), "group by fewer columns, or list the keys with IN (...) in WHERE", "the keys have more than %d combinations", maxGroups)
 		}
 		q.keys = append(q.keys, key)
 	}
 	if len(q.keys) > maxKeys {
-		return refuse(first(nodes), "group by fewer columns", "there are more than %d keys", maxKeys)
+		return syntax.Refuse(first(nodes), "group by fewer columns", "there are more than %d keys", maxKeys)
 	}
 	// The canonical order, so that GROUP BY a, b and b, a are one question; private keys last.
-	slices.SortFunc(q.keys, func(a, b Key) int {
+	slices.SortFunc(q.keys, func(a, b tree.Key) int {
 		if a.Private != b.Private {
 			if a.Private {
 				return 1
 			}
 			return -1
 		}
-		return strings.Compare(Format(a.Expr), Format(b.Expr))
+		return strings.Compare(tree.Format(a.Expr), tree.Format(b.Expr))
 	})
 	return nil
 }
 
 const maxKeys = 16
 
-func (q *question) groupItem(n *pg.Node, targets []*pg.Node) (Key, error) {
-	pos := location(n)
+// maxGroups bounds the rows of an answer: the product of the public keys.
+const maxGroups = policy.MaxPublicValues
+
+func (q *question) groupItem(n *pg.Node, targets []*pg.Node) (tree.Key, error) {
+	pos := syntax.Location(n)
 	if n.GetGroupingSet() != nil {
-		return Key{}, refuse(pos, "ask for each grouping on its own; several subqueries of one question can be combined outside", "ROLLUP, CUBE and GROUPING SETS cannot be used")
+		return tree.Key{}, syntax.Refuse(pos, "ask for each grouping on its own; several subqueries of one question can be combined outside", "ROLLUP, CUBE and GROUPING SETS cannot be used")
 	}
 	if k := n.GetAConst(); k != nil { // GROUP BY 1
 		i, ok := ordinal(n, len(targets))
 		if !ok {
-			return Key{}, refuse(k.Location, "write the column's name", "this is not a column of the SELECT list")
+			return tree.Key{}, syntax.Refuse(k.Location, "write the column's name", "this is not a column of the SELECT list")
 		}
 		n = targets[i].GetResTarget().GetVal()
 	}
@@ -72,7 +77,7 @@ func (q *question) groupItem(n *pg.Node, targets []*pg.Node) (Key, error) {
 		}
 	}
 	if err != nil {
-		return Key{}, err
+		return tree.Key{}, err
 	}
 	return q.key(adoptText(e), pos)
 }
@@ -96,49 +101,49 @@ func ordinal(n *pg.Node, length int) (int, bool) {
 	return int(v.Ival.GetIval()) - 1, true
 }
 
-func (q *question) keyIndex(e Expr) int {
-	name := Format(e)
-	return slices.IndexFunc(q.keys, func(k Key) bool { return Format(k.Expr) == name })
+func (q *question) keyIndex(e tree.Expr) int {
+	name := tree.Format(e)
+	return slices.IndexFunc(q.keys, func(k tree.Key) bool { return tree.Format(k.Expr) == name })
 }
 
 // key finds the values of something to group by.
-func (q *question) key(e Expr, pos int32) (Key, error) {
-	if c := derived(e); c != nil {
+func (q *question) key(e tree.Expr, pos int32) (tree.Key, error) {
+	if c := tree.Derived(e); c != nil {
 		other := "group by another column"
 		if q.restricted { // without it, a subquery would be read as one row for each person
 			other += "; a subquery that is grouped by the person has no HAVING: name the aggregate with AS, and compare it in WHERE outside"
 		}
-		return Key{}, refuse(pos, other, "%s says who or what a row is about, and groups of one person cannot be released", c.Field.describe())
+		return tree.Key{}, syntax.Refuse(pos, other, "%s says who or what a row is about, and groups of one person cannot be released", c.Field.Describe())
 	}
 	switch e.Type().Kind {
-	case Real:
-		return Key{}, refuse(pos, "round it, as in round(x, 1) or width_bucket(x, 0, 100, 10)", "floating-point numbers cannot be grouped by")
-	case Identity:
-		return Key{}, refuse(pos, "group by another column", "this cannot be grouped by")
+	case tree.Real:
+		return tree.Key{}, syntax.Refuse(pos, "round it, as in round(x, 1) or width_bucket(x, 0, 100, 10)", "floating-point numbers cannot be grouped by")
+	case tree.Identity:
+		return tree.Key{}, syntax.Refuse(pos, "group by another column", "this cannot be grouped by")
 	}
-	if t := e.Type(); t.Kind == Number && !(t.Lo.IsInt64() && t.Hi.IsInt64()) {
-		return Key{}, refuse(pos, "group by something smaller, as in x % 100", "a key is a number of at most 64 bits, and this can be larger")
+	if t := e.Type(); t.Kind == tree.Number && !(t.Lo.IsInt64() && t.Hi.IsInt64()) {
+		return tree.Key{}, syntax.Refuse(pos, "group by something smaller, as in x % 100", "a key is a number of at most 64 bits, and this can be larger")
 	}
 	values, ok, err := q.values(e, pos)
 	if err != nil {
-		return Key{}, err
+		return tree.Key{}, err
 	}
 	if ok {
-		return Key{Expr: e, Values: values}, nil
+		return tree.Key{Expr: e, Values: values}, nil
 	}
 	if err := q.mayBePrivate(e, pos); err != nil {
-		return Key{}, err
+		return tree.Key{}, err
 	}
-	return Key{Expr: e, Private: true}, nil
+	return tree.Key{Expr: e, Private: true}, nil
 }
 
 // mayBePrivate refuses a key without public values unless the owner has said of each of its columns that its
 // values may be released when enough people have them.
-func (q *question) mayBePrivate(e Expr, pos int32) error {
-	var bad *Column
+func (q *question) mayBePrivate(e tree.Expr, pos int32) error {
+	var bad *tree.Column
 	private := false
-	walk(e, func(x Expr) {
-		c, ok := x.(*Column)
+	tree.Walk(e, func(x tree.Expr) {
+		c, ok := x.(*tree.Column)
 		if !ok || bad != nil {
 			return
 		}
@@ -153,30 +158,23 @@ func (q *question) mayBePrivate(e Expr, pos int32) error {
 	})
 	if bad == nil && private {
 		if q.dataset.Budget.Pure() {
-			return refuse(pos, "list the values you want, as in WHERE "+describe(e)+" IN ('a', 'b'), or ask the owner for a budget with a delta",
-				"the keys of %s are private, and a pure budget cannot release private keys", describe(e))
+			return syntax.Refuse(pos, "list the values you want, as in WHERE "+tree.Describe(e)+" IN ('a', 'b'), or ask the owner for a budget with a delta",
+				"the keys of %s are private, and a pure budget cannot release private keys", tree.Describe(e))
 		}
 		return nil
 	}
-	name := describe(e)
+	name := tree.Describe(e)
 	if bad != nil {
-		name = bad.Field.describe()
+		name = bad.Field.Describe()
 	}
 	if bad != nil && bad.Field.Source != nil && bad.Field.Source.Type == policy.Decimal {
-		return refuse(pos, "group by width_bucket("+name+", 0, 100, 10) or floor("+name+"), or compare it in WHERE", "%s is a decimal, and decimals cannot be grouped by", name)
+		return syntax.Refuse(pos, "group by width_bucket("+name+", 0, 100, 10) or floor("+name+"), or compare it in WHERE", "%s is a decimal, and decimals cannot be grouped by", name)
 	}
-	return refuse(pos, "list the values you want, as in WHERE "+name+" IN (...), group by another column, or ask the owner to add keys: [...] or keys: private to this one in the policy",
+	return syntax.Refuse(pos, "list the values you want, as in WHERE "+name+" IN (...), group by another column, or ask the owner to add keys: [...] or keys: private to this one in the policy",
 		"%s has no public keys", name)
-}
-
-// LeavesOutNull reports whether rows without a value of the key are in no group although nobody has listed its values.
-func (k Key) LeavesOutNull() bool {
-	c, column := k.Expr.(*Column)
-	listed := column && c.Field.Source != nil && c.Field.Source.Keys == policy.PublicKeys
-	return !k.Private && !listed && nullable(k.Expr) && !slices.ContainsFunc(k.Values, func(v policy.Value) bool { return v.Null })
 }
 
 // keyStat returns the index of the released key.
 func (q *question) keyStat(i int) int {
-	return q.add(draft{Stat: Stat{Kind: KeyStat, Key: i, typ: q.keys[i].Expr.Type()}})
+	return q.add(draft{Stat: tree.Stat{Kind: tree.KeyStat, Key: i, Typ: q.keys[i].Expr.Type()}})
 }

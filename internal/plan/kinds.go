@@ -6,6 +6,10 @@ import (
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 
+	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/internal/plan/expr"
+	"github.com/discreet-dp/discreet/internal/plan/syntax"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -23,14 +27,14 @@ func Parameters(ds *policy.Dataset, text string) ([]string, error) {
 
 // Samples returns values that can stand for the parameters of a text where only its shape is asked for: a value of each one's kind, and one of
 // the policy's own where it is compared with a column that has listed values or bounds.
-func Samples(ds *policy.Dataset, text string) ([]Parameter, error) {
+func Samples(ds *policy.Dataset, text string) ([]api.Parameter, error) {
 	k, err := kindsOf(ds, text)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]Parameter, len(k.kinds))
+	out := make([]api.Parameter, len(k.kinds))
 	for i, kind := range k.kinds {
-		out[i] = Parameter{Kind: kind, Text: sampleTexts[kind]}
+		out[i] = api.Parameter{Kind: kind, Text: sampleTexts[kind]}
 		if s, ok := k.samples[i]; ok {
 			out[i].Text = s
 		}
@@ -55,7 +59,7 @@ type kinds struct {
 }
 
 func kindsOf(ds *policy.Dataset, text string) (*kinds, error) {
-	s, _, count, err := parameters(text)
+	s, _, count, err := syntax.Parameters(text)
 	if err != nil {
 		return nil, err
 	}
@@ -63,9 +67,9 @@ func kindsOf(ds *policy.Dataset, text string) (*kinds, error) {
 	if count == 0 {
 		return k, nil
 	}
-	k.collect(ds, selectNode(s))
+	k.collect(ds, syntax.SelectNode(s))
 	k.looks = maxLooks
-	eachNode(selectNode(s), func(n *pg.Node) bool {
+	syntax.EachNode(syntax.SelectNode(s), func(n *pg.Node) bool {
 		k.place(n)
 		return true
 	})
@@ -79,7 +83,7 @@ func kindsOf(ds *policy.Dataset, text string) (*kinds, error) {
 
 // collect finds the tables of a SELECT, of the views in it too, and the names that it gives.
 func (k *kinds) collect(ds *policy.Dataset, n *pg.Node) {
-	eachNode(n, func(n *pg.Node) bool {
+	syntax.EachNode(n, func(n *pg.Node) bool {
 		if k.looks--; k.looks < 0 {
 			return false
 		}
@@ -89,8 +93,8 @@ func (k *kinds) collect(ds *policy.Dataset, n *pg.Node) {
 				k.tables = append(k.tables, t)
 			} else if view, ok := lookup(ds.Views, x.RangeVar.Relname); ok && !k.views[view] {
 				k.views[view] = true
-				if s, err := parse(view); err == nil {
-					k.collect(ds, selectNode(s))
+				if s, err := syntax.Parse(view); err == nil {
+					k.collect(ds, syntax.SelectNode(s))
 				}
 			}
 		case *pg.Node_ResTarget:
@@ -262,7 +266,7 @@ func cmpOr(a, b string) string {
 // comes first, because its node is what stands there.
 func (k *kinds) want(kind string, nodes ...*pg.Node) {
 	for _, n := range nodes {
-		for isMinus(n) {
+		for syntax.IsMinus(n) {
 			n = n.GetAExpr().Rexpr
 		}
 		if p := n.GetParamRef(); p != nil && kind != "" && k.kinds[p.Number-1] == "" {
@@ -400,22 +404,22 @@ func (k *kinds) target(c *pg.ColumnRef, depth int) string {
 
 // castName is the kind of a type that can be cast to.
 func castName(c *pg.TypeCast) string {
-	name := typeName(c)
-	switch castKinds[name] {
-	case Number:
+	name := syntax.TypeName(c)
+	switch expr.CastKinds[name] {
+	case tree.Number:
 		if name == "numeric" {
 			return "decimal"
 		}
 		return "integer"
-	case Real:
+	case tree.Real:
 		return "decimal"
-	case Text:
+	case tree.Text:
 		return "text"
-	case Boolean:
+	case tree.Boolean:
 		return "boolean"
-	case Date:
+	case tree.Date:
 		return "date"
-	case Timestamp:
+	case tree.Timestamp:
 		return "timestamp"
 	}
 	return ""

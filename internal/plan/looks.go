@@ -1,6 +1,11 @@
 package plan
 
-import "math"
+import (
+	"math"
+
+	"github.com/discreet-dp/discreet/internal/plan/expr"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
+)
 
 // cost is what it takes to compute expressions for one row: how many rows of public tables are looked at in their subqueries, and
 // how many of all, and how many operations there are.
@@ -19,18 +24,18 @@ func (c *cost) add(d cost) {
 }
 
 // expr bounds the subqueries of an expression that is computed for so many rows of a person, and adds what they cost.
-func (w *work) expr(e Expr, c *cost, rows int64) Expr {
+func (w *work) expr(e tree.Expr, c *cost, rows int64) tree.Expr {
 	if e == nil {
 		return nil
 	}
-	walkRow(e, func(x Expr) {
-		if _, ok := x.(*Exists); ok {
+	tree.WalkRow(e, func(x tree.Expr) {
+		if _, ok := x.(*tree.Exists); ok {
 			return
 		}
 		c.size = plus(c.size, operations(x))
 	})
-	return replaced(e, func(x Expr) Expr {
-		inner, ok := x.(*Exists)
+	return expr.Replaced(e, func(x tree.Expr) tree.Expr {
+		inner, ok := x.(*tree.Exists)
 		if !ok {
 			return nil
 		}
@@ -40,18 +45,18 @@ func (w *work) expr(e Expr, c *cost, rows int64) Expr {
 
 // operations is how many operations a node counts as, each of some nanoseconds: one for each part of it that is written, one for each value of a
 // list, and for texts as long as they can be.
-func operations(e Expr) int64 {
+func operations(e tree.Expr) int64 {
 	n := int64(0)
-	for i := range parts(e) {
-		n += int64(copies(e, i))
+	for i := range tree.Parts(e) {
+		n += int64(expr.Copies(e, i))
 	}
 	switch x := e.(type) {
-	case *In:
+	case *tree.In:
 		n += int64(len(x.List))
-	case *Like:
-		n += x.operations()
-	case *Call:
-		if x.typ.Kind == Text || len(x.Args) > 0 && x.Args[0].Type().Kind == Text {
+	case *tree.Like:
+		n += patternOperations(x)
+	case *tree.Call:
+		if x.Typ.Kind == tree.Text || len(x.Args) > 0 && x.Args[0].Type().Kind == tree.Text {
 			n += pieces(x.Args[0].Type())
 		}
 	}
@@ -59,15 +64,15 @@ func operations(e Expr) int64 {
 }
 
 // pieces is how many pieces of 64 characters a text has; of one that can have any length it is taken to be a few.
-func pieces(t Type) int64 {
-	if t.Kind != Text || t.MaxLength == 0 {
+func pieces(t tree.Type) int64 {
+	if t.Kind != tree.Text || t.MaxLength == 0 {
 		return 4
 	}
 	return 1 + int64(t.MaxLength)/64
 }
 
 // operations is how many operations a pattern counts as: one that is no beginning, end or part looks at each character of the text with each of its own.
-func (e *Like) operations() int64 {
+func patternOperations(e *tree.Like) int64 {
 	inner := e.Pattern
 	if len(inner) > 0 && inner[0].Anything() {
 		inner = inner[1:]
@@ -84,12 +89,12 @@ func (e *Like) operations() int64 {
 }
 
 // exists bounds a subquery in a condition. For the row that asks, all rows that may fit are looked at.
-func (w *work) exists(e *Exists, c *cost, rows int64) Expr {
+func (w *work) exists(e *tree.Exists, c *cost, rows int64) tree.Expr {
 	out := *e
 	var l load
 	var inside cost
 	out.From, l = w.relation(e.From)
-	if !private(e.From) {
+	if !tree.Private(e.From) {
 		out.On = w.expr(e.On, &inside, rows)
 		f := w.fanout(e.From, e.On, e.Outer)
 		w.computes(f, inside)
@@ -117,23 +122,23 @@ func (w *work) exists(e *Exists, c *cost, rows int64) Expr {
 
 // share is how many rows of a person are left of each of so many subqueries inside of each other, and of the row that asks, so that
 // all combinations are as many as for one.
-func share(r Relation, levels int) int64 {
-	n := joinable(r)
+func share(r tree.Relation, levels int) int64 {
+	n := tree.Joinable(r)
 	return max(1, min(n, int64(math.Pow(float64(n)*spread, 1/float64(levels+1))+0.001)))
 }
 
 // pairwise is how many subqueries over private rows stand inside of each other, this one among them, of which each pair of rows is
 // looked at.
-func pairwise(e *Exists) int {
+func pairwise(e *tree.Exists) int {
 	deepest := 0
-	for _, p := range parts(e) {
-		walkRow(p, func(x Expr) {
-			if inner, ok := x.(*Exists); ok {
+	for _, p := range tree.Parts(e) {
+		tree.WalkRow(p, func(x tree.Expr) {
+			if inner, ok := x.(*tree.Exists); ok {
 				deepest = max(deepest, pairwise(inner))
 			}
 		})
 	}
-	if private(e.From) && !equalities(e.On, e.Outer) {
+	if tree.Private(e.From) && !equalities(e.On, e.Outer) {
 		deepest++
 	}
 	return deepest
@@ -142,12 +147,12 @@ func pairwise(e *Exists) int {
 // equalities reports whether On has nothing that is to be looked at pair by pair: only comparisons of a field outside with a field inside by =, and
 // conditions on the inside alone. Such rows are found by a table of hashes. A condition on the outside alone, and an equality of
 // something that is computed, make DuckDB look at all pairs of a person's rows.
-func equalities(on Expr, outer int) bool {
-	for _, c := range conjuncts(on) {
+func equalities(on tree.Expr, outer int) bool {
+	for _, c := range expr.Conjuncts(on) {
 		if outside, _ := sides(c, outer); !outside {
 			continue
 		}
-		a, b, ok := equalColumns(c)
+		a, b, ok := expr.EqualColumns(c)
 		if !ok || (a.Index < outer) == (b.Index < outer) {
 			return false
 		}
@@ -156,20 +161,20 @@ func equalities(on Expr, outer int) bool {
 }
 
 // sides says whether an expression names fields before a place and from it on. A subquery's own fields are neither.
-func sides(e Expr, outer int) (outside, inside bool) {
-	var look func(e Expr, upto int)
-	look = func(e Expr, upto int) {
+func sides(e tree.Expr, outer int) (outside, inside bool) {
+	var look func(e tree.Expr, upto int)
+	look = func(e tree.Expr, upto int) {
 		switch x := e.(type) {
-		case *Column:
+		case *tree.Column:
 			outside = outside || x.Index < outer
 			inside = inside || x.Index >= outer && x.Index < upto
-		case *Exists:
+		case *tree.Exists:
 			upto = min(upto, x.Outer)
 		}
-		for _, p := range parts(e) {
+		for _, p := range tree.Parts(e) {
 			look(p, upto)
 		}
 	}
-	look(e, noOutside)
+	look(e, tree.NoOutside)
 	return outside, inside
 }

@@ -6,10 +6,11 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
-func prepare(t testing.TB, ds *policy.Dataset, text string) *plan.Plan {
+func prepare(t testing.TB, ds *policy.Dataset, text string) *tree.Plan {
 	t.Helper()
 	st, err := plan.Prepare(ds, text, plan.Options{})
 	if err != nil {

@@ -1,12 +1,18 @@
 package plan
 
 import (
+	"math/big"
+
 	pg "github.com/pganalyze/pg_query_go/v6"
+
+	"github.com/discreet-dp/discreet/internal/plan/expr"
+	"github.com/discreet-dp/discreet/internal/plan/syntax"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
-func checkOperator(s scope, a *pg.A_Expr) (Expr, error) {
+func checkOperator(s scope, a *pg.A_Expr) (tree.Expr, error) {
 	if len(a.Name) != 1 {
-		return nil, refuse(a.Location, "write the operator alone", "an operator with a schema cannot be used")
+		return nil, syntax.Refuse(a.Location, "write the operator alone", "an operator with a schema cannot be used")
 	}
 	op := a.Name[0].GetString_().GetSval()
 	switch a.Kind {
@@ -21,7 +27,7 @@ func checkOperator(s scope, a *pg.A_Expr) (Expr, error) {
 		if err != nil {
 			return nil, err
 		}
-		return newOperator(op, l, r, a.Location)
+		return expr.NewOperator(op, l, r, a.Location)
 	case pg.A_Expr_Kind_AEXPR_IN:
 		return checkIn(s, op == "<>", a)
 	case pg.A_Expr_Kind_AEXPR_BETWEEN, pg.A_Expr_Kind_AEXPR_NOT_BETWEEN:
@@ -29,74 +35,46 @@ func checkOperator(s scope, a *pg.A_Expr) (Expr, error) {
 	case pg.A_Expr_Kind_AEXPR_LIKE, pg.A_Expr_Kind_AEXPR_ILIKE:
 		return checkLike(s, op, a)
 	case pg.A_Expr_Kind_AEXPR_SIMILAR:
-		return nil, refuse(a.Location, "use LIKE, where % stands for anything and _ for one character", "regular expressions cannot be used")
+		return nil, syntax.Refuse(a.Location, "use LIKE, where % stands for anything and _ for one character", "regular expressions cannot be used")
 	case pg.A_Expr_Kind_AEXPR_DISTINCT, pg.A_Expr_Kind_AEXPR_NOT_DISTINCT:
 		l, r, err := checkSides(s, a)
 		if err != nil {
 			return nil, err
 		}
 		if a.Kind == pg.A_Expr_Kind_AEXPR_DISTINCT {
-			return newCompare(Distinct, l, r, a.Location)
+			return expr.NewCompare(tree.Distinct, l, r, a.Location)
 		}
-		return newCompare(NotDistinct, l, r, a.Location)
+		return expr.NewCompare(tree.NotDistinct, l, r, a.Location)
 	case pg.A_Expr_Kind_AEXPR_NULLIF:
 		return checkNamed(s, "nullif", []*pg.Node{a.Lexpr, a.Rexpr}, a.Location)
 	}
-	return nil, refuse(a.Location, operators, "this operator cannot be used here")
+	return nil, syntax.Refuse(a.Location, expr.Operators, "this operator cannot be used here")
 }
 
-const operators = "use =, <>, <, <=, >, >=, IN, BETWEEN, IS NULL, LIKE, ||, + - * / % and ^"
-
 // checkSides checks both sides of an operator.
-func checkSides(s scope, a *pg.A_Expr) (l, r Expr, err error) {
+func checkSides(s scope, a *pg.A_Expr) (l, r tree.Expr, err error) {
 	if l, err = checkExpr(s, a.Lexpr); err == nil {
 		r, err = checkExpr(s, a.Rexpr)
 	}
 	return l, r, err
 }
 
-func newOperator(op string, l, r Expr, pos int32) (Expr, error) {
-	if op == "+" || op == "-" {
-		if e, ok, err := newDateArith(op, l, r, pos); ok {
-			return e, err
-		}
-	}
-	switch op {
-	case "+", "-", "*", "/":
-		return newArith(ArithOp(op), adoptNumber(l), adoptNumber(r), pos)
-	case "%":
-		return newArith(Rem, adoptNumber(l), adoptNumber(r), pos)
-	case "=", "<>", "<", "<=", ">", ">=":
-		return newCompare(CompareOp(op), l, r, pos)
-	case "||":
-		return named("||", []Expr{l, r}, pos)
-	case "^":
-		return named("power", []Expr{l, r}, pos)
-	case "~", "!~", "~*", "!~*":
-		return nil, refuse(pos, "use LIKE, where % stands for anything and _ for one character", "regular expressions cannot be used")
-	}
-	return nil, refuse(pos, operators, "the operator %s cannot be used", op)
-}
-
-// adoptNumber reads a quoted constant as a number where arithmetic needs one.
-func adoptNumber(e Expr) Expr { return adopt(e, newNumber(one)) }
-
-func checkPrefix(s scope, op string, a *pg.A_Expr) (Expr, error) {
+func checkPrefix(s scope, op string, a *pg.A_Expr) (tree.Expr, error) {
 	x, err := checkExpr(s, a.Rexpr)
 	if err != nil {
 		return nil, err
 	}
 	switch op {
 	case "-":
-		return newArith(Sub, newNumber(ratOf(0)), adoptNumber(x), a.Location)
+		return expr.NewArith(tree.Sub, expr.NewNumber(big.NewRat(0, 1)), expr.AdoptNumber(x), a.Location)
 	case "+":
-		return newArith(Add, newNumber(ratOf(0)), adoptNumber(x), a.Location)
+		return expr.NewArith(tree.Add, expr.NewNumber(big.NewRat(0, 1)), expr.AdoptNumber(x), a.Location)
 	}
-	return nil, refuse(a.Location, "use - or NOT", "the operator %s cannot be used", op)
+	return nil, syntax.Refuse(a.Location, "use - or NOT", "the operator %s cannot be used", op)
 }
 
-func checkLogic(s scope, b *pg.BoolExpr) (Expr, error) {
-	var args []Expr
+func checkLogic(s scope, b *pg.BoolExpr) (tree.Expr, error) {
+	var args []tree.Expr
 	for _, n := range b.Args {
 		e, err := checkCondition(s, n)
 		if err != nil {
@@ -106,97 +84,74 @@ func checkLogic(s scope, b *pg.BoolExpr) (Expr, error) {
 	}
 	switch b.Boolop {
 	case pg.BoolExprType_AND_EXPR:
-		return &Logic{And, args}, nil
+		return &tree.Logic{Op: tree.And, Args: args}, nil
 	case pg.BoolExprType_OR_EXPR:
-		return &Logic{Or, args}, nil
+		return &tree.Logic{Op: tree.Or, Args: args}, nil
 	case pg.BoolExprType_NOT_EXPR:
-		return &Not{args[0]}, nil
+		return &tree.Not{X: args[0]}, nil
 	}
-	return nil, refuse(b.Location, "use AND, OR and NOT", "this cannot be used here")
+	return nil, syntax.Refuse(b.Location, "use AND, OR and NOT", "this cannot be used here")
 }
 
-func checkBetween(s scope, a *pg.A_Expr) (Expr, error) {
+func checkBetween(s scope, a *pg.A_Expr) (tree.Expr, error) {
 	items := a.Rexpr.GetList().GetItems()
 	if len(items) != 2 {
-		return nil, refuse(a.Location, "write x BETWEEN low AND high", "BETWEEN needs two ends")
+		return nil, syntax.Refuse(a.Location, "write x BETWEEN low AND high", "BETWEEN needs two ends")
 	}
 	x, err := checkExpr(s, a.Lexpr)
 	if err != nil {
 		return nil, err
 	}
-	var ends [2]Expr
-	for i, op := range []CompareOp{Ge, Le} {
+	var ends [2]tree.Expr
+	for i, op := range []tree.CompareOp{tree.Ge, tree.Le} {
 		end, err := checkExpr(s, items[i])
 		if err != nil {
 			return nil, err
 		}
-		if ends[i], err = newCompare(op, x, end, a.Location); err != nil {
+		if ends[i], err = expr.NewCompare(op, x, end, a.Location); err != nil {
 			return nil, err
 		}
 	}
-	var e Expr = &Logic{And, ends[:]}
-	if err := notTooLarge(e, a.Location); err != nil {
+	var e tree.Expr = &tree.Logic{Op: tree.And, Args: ends[:]}
+	if err := expr.NotTooLarge(e, a.Location); err != nil {
 		return nil, err
 	}
 	if a.Kind == pg.A_Expr_Kind_AEXPR_NOT_BETWEEN {
-		e = &Not{e}
+		e = &tree.Not{X: e}
 	}
 	return e, nil
 }
 
-func checkIn(s scope, not bool, a *pg.A_Expr) (Expr, error) {
+func checkIn(s scope, not bool, a *pg.A_Expr) (tree.Expr, error) {
 	x, err := checkExpr(s, a.Lexpr)
 	if err != nil {
 		return nil, err
 	}
 	items := a.Rexpr.GetList().GetItems()
-	list := make([]Expr, len(items))
+	list := make([]tree.Expr, len(items))
 	for i, n := range items {
 		e, err := checkExpr(s, n)
 		if err != nil {
 			return nil, err
 		}
-		lit, ok := normal(e).(*Literal)
+		lit, ok := expr.Normal(e).(*tree.Literal)
 		if ok && lit.IsNullLiteral() {
-			return nil, refuse(a.Location, "list values, as in IN ('a', 'b'); write IS NULL for NULL", "nothing is equal to NULL")
+			return nil, syntax.Refuse(a.Location, "list values, as in IN ('a', 'b'); write IS NULL for NULL", "nothing is equal to NULL")
 		}
 		if ok {
 			e = lit
 		}
 		// Comparing brings x to the finest lattice of the list.
-		if x, list[i], err = comparable2(x, e, a.Location); err != nil {
+		if x, list[i], err = expr.Unite(x, e, a.Location); err != nil {
 			return nil, err
 		}
 	}
-	e, err := newIn(x, list, a.Location)
+	e, err := expr.NewIn(x, list, a.Location)
 	if err != nil {
 		return nil, err
 	}
 	if not {
-		e = &Not{e}
+		e = &tree.Not{X: e}
 	}
 	return e, nil
-}
-
-func newIn(x Expr, list []Expr, pos int32) (Expr, error) {
-	if len(list) == 0 {
-		return nil, refuse(pos, "list constants, as in IN ('a', 'b')", "the list of IN is empty")
-	}
-	in := &In{X: x}
-	var equals []Expr
-	for _, e := range list {
-		_, e, err := comparable2(x, e, pos)
-		if err != nil {
-			return nil, err
-		}
-		if lit, ok := e.(*Literal); ok {
-			in.List = append(in.List, lit)
-		}
-		equals = append(equals, &Compare{Op: Eq, L: x, R: e})
-	}
-	if len(in.List) < len(list) { // something else than constants; reals have none
-		e := &Logic{Or, equals}
-		return e, notTooLarge(e, pos)
-	}
-	return in, nil
 }

@@ -5,47 +5,23 @@ import (
 	"strings"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
-)
 
-// Compare orders two rows of released values by ORDER BY; the leaves give each
-// row's values.
-func (p *Plan) Compare(a, b func(Expr) Value) int {
-	for _, o := range p.Order {
-		l, r := Eval(o.By, a), Eval(o.By, b)
-		c := 0
-		switch {
-		case l == nil && r == nil:
-			continue
-		case l == nil || r == nil:
-			// Where NULLs stand does not depend on the direction.
-			if (l == nil) == o.NullsFirst {
-				return -1
-			}
-			return 1
-		default:
-			c = compareValues(l, r)
-		}
-		if o.Descending {
-			c = -c
-		}
-		if c != 0 {
-			return c
-		}
-	}
-	return 0
-}
+	"github.com/discreet-dp/discreet/internal/plan/expr"
+	"github.com/discreet-dp/discreet/internal/plan/syntax"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
+)
 
 func (q *question) orderBy(s *pg.SelectStmt) error {
 	for _, n := range s.SortClause {
 		by := n.GetSortBy()
 		if by == nil || len(by.UseOp) > 0 {
-			return refuse(location(n), "write ORDER BY column ASC or DESC", "ORDER BY ... USING cannot be used")
+			return syntax.Refuse(syntax.Location(n), "write ORDER BY column ASC or DESC", "ORDER BY ... USING cannot be used")
 		}
 		e, err := q.orderItem(by.Node)
 		if err != nil {
 			return err
 		}
-		o := Order{By: e, Descending: by.SortbyDir == pg.SortByDir_SORTBY_DESC}
+		o := tree.Order{By: e, Descending: by.SortbyDir == pg.SortByDir_SORTBY_DESC}
 		// As in PostgreSQL, NULL counts as larger than everything.
 		o.NullsFirst = o.Descending
 		switch by.SortbyNulls {
@@ -61,17 +37,17 @@ func (q *question) orderBy(s *pg.SelectStmt) error {
 
 // orderItem reads a position, a name of the SELECT list, or an expression on
 // released values.
-func (q *question) orderItem(n *pg.Node) (Expr, error) {
+func (q *question) orderItem(n *pg.Node) (tree.Expr, error) {
 	if k := n.GetAConst(); k != nil {
 		i, ok := ordinal(n, len(q.output))
 		if !ok {
-			return nil, refuse(k.Location, "write the column's name or position", "this is not a column of the SELECT list")
+			return nil, syntax.Refuse(k.Location, "write the column's name or position", "this is not a column of the SELECT list")
 		}
 		return q.output[i].Expr, nil
 	}
 	if ref := n.GetColumnRef(); ref != nil {
 		if name, err := columnName(ref); err == nil {
-			i := slices.IndexFunc(q.output, func(o Output) bool { return strings.EqualFold(o.Name, name) })
+			i := slices.IndexFunc(q.output, func(o tree.Output) bool { return strings.EqualFold(o.Name, name) })
 			if i >= 0 {
 				return q.output[i].Expr, nil
 			}
@@ -79,7 +55,7 @@ func (q *question) orderItem(n *pg.Node) (Expr, error) {
 	}
 	e, err := checkExpr(above{q}, n)
 	if err == nil {
-		err = checkLevels(e, location(n))
+		err = expr.CheckLevels(e, syntax.Location(n))
 	}
 	return e, err
 }
@@ -98,7 +74,7 @@ func (q *question) limit(s *pg.SelectStmt) error {
 		}
 		v, ok := l.node.GetAConst().GetVal().(*pg.A_Const_Ival)
 		if !ok || v.Ival.GetIval() < 0 {
-			return refuse(location(l.node), "write a whole number from 0 to 2147483647", "%s takes a constant number of rows", l.what)
+			return syntax.Refuse(syntax.Location(l.node), "write a whole number from 0 to 2147483647", "%s takes a constant number of rows", l.what)
 		}
 		l.set(int64(v.Ival.GetIval()))
 	}

@@ -1,20 +1,26 @@
 package plan
 
+import (
+	"github.com/discreet-dp/discreet/internal/plan/expr"
+	"github.com/discreet-dp/discreet/internal/plan/syntax"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
+)
+
 // owned looks once more at whose rows are, as provenTotal does at numbers: a private relation has a unit that is an identity as it
 // is stored, the parts of a union have it at one place, and private rows meet only where both are one person's.
-func owned(r Relation) error {
+func owned(r tree.Relation) error {
 	lost := func() error {
-		return refuse(-1, "ask it in another way, and tell the maintainers of Discreet about it", "the planner lost track of whose the rows are")
+		return syntax.Refuse(-1, "ask it in another way, and tell the maintainers of Discreet about it", "the planner lost track of whose the rows are")
 	}
-	if u := r.Unit(); u >= 0 && !r.Fields()[u].raw() {
+	if u := r.Unit(); u >= 0 && !r.Fields()[u].Raw() {
 		return lost()
 	}
 	switch r := r.(type) {
-	case *Join:
-		if private(r.R) && (r.Left && !private(r.L) || private(r.L) && !linked(r.On, len(r.L.Fields()))) {
+	case *tree.Join:
+		if tree.Private(r.R) && (r.Left && !tree.Private(r.L) || tree.Private(r.L) && !expr.Linked(r.On, len(r.L.Fields()))) {
 			return lost()
 		}
-	case *Union:
+	case *tree.Union:
 		for _, p := range r.Parts {
 			if p.Unit() != r.Unit() || len(p.Fields()) != len(r.Fields()) {
 				return lost()

@@ -5,20 +5,24 @@ import (
 	"slices"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
+
+	"github.com/discreet-dp/discreet/internal/plan/expr"
+	"github.com/discreet-dp/discreet/internal/plan/syntax"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
 // quantiles are all quantiles of one expression, which are released together.
 type quantiles struct {
-	arg Expr
+	arg tree.Expr
 	at  []*big.Rat
 }
 
 // quantile adds a quantile.
-func (q *question) quantile(arg Expr, at *big.Rat, note string, pos int32) (int, error) {
-	if _, _, ok := QuantileRange(arg); !ok {
-		return 0, refuse(pos, "ask the owner to add bounds: [lowest, highest] to the column in the policy", "a quantile needs a column with bounds, because every point between them is a possible answer")
+func (q *question) quantile(arg tree.Expr, at *big.Rat, note string, pos int32) (int, error) {
+	if _, _, ok := tree.QuantileRange(arg); !ok {
+		return 0, syntax.Refuse(pos, "ask the owner to add bounds: [lowest, highest] to the column in the policy", "a quantile needs a column with bounds, because every point between them is a possible answer")
 	}
-	name := Format(arg)
+	name := tree.Format(arg)
 	if q.quantiles[name] == nil {
 		q.quantiles[name] = &quantiles{arg: arg}
 	}
@@ -27,50 +31,38 @@ func (q *question) quantile(arg Expr, at *big.Rat, note string, pos int32) (int,
 		all.at = slices.Insert(all.at, i, at)
 	}
 	if len(all.at) > maxQuantiles {
-		return 0, refuse(pos, "ask for fewer at a time", "more than %d quantiles of one expression are asked for", maxQuantiles)
+		return 0, syntax.Refuse(pos, "ask for fewer at a time", "more than %d quantiles of one expression are asked for", maxQuantiles)
 	}
-	typ := Type{Kind: arg.Type().Kind}
-	if t := arg.Type(); t.Kind == Number {
+	typ := tree.Type{Kind: arg.Type().Kind}
+	if t := arg.Type(); t.Kind == tree.Number {
 		typ = releasedNumber(t.Step)
 	}
-	return q.add(draft{Stat: Stat{Kind: QuantileStat, Of: arg, Note: note, typ: typ}, measure: name, at: at}), nil
+	return q.add(draft{Stat: tree.Stat{Kind: tree.QuantileStat, Of: arg, Note: note, Typ: typ}, measure: name, at: at}), nil
 }
 
 const maxQuantiles = 100
 
-// QuantileRange returns the public ends, in steps or days, between which quantiles of an expression are.
-func QuantileRange(arg Expr) (lo, hi int64, ok bool) {
-	t := arg.Type()
-	switch t.Kind {
-	case Number, Date, Timestamp:
-		if t.Declared && t.Lo.IsInt64() && t.Hi.IsInt64() && t.Lo.Cmp(t.Hi) < 0 {
-			return t.Lo.Int64(), t.Hi.Int64(), true
-		}
-	}
-	return 0, 0, false
-}
-
 // percentile reads PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY x). On a lattice a quantile is a lattice point, so CONT and DISC are one.
-func (q *question) percentile(f *pg.FuncCall, name string, filter Expr) (int, error) {
+func (q *question) percentile(f *pg.FuncCall, name string, filter tree.Expr) (int, error) {
 	const instead = "write PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY column)"
 	if !f.AggWithinGroup || len(f.AggOrder) != 1 || len(f.Args) != 1 {
-		return 0, refuse(f.Location, instead, "%s takes a number from 0 to 1, and one column to order by", name)
+		return 0, syntax.Refuse(f.Location, instead, "%s takes a number from 0 to 1, and one column to order by", name)
 	}
 	by := f.AggOrder[0].GetSortBy()
 	p, err := checkExpr(below{q}, f.Args[0])
 	if err != nil {
 		return 0, err
 	}
-	l, ok := normal(adoptNumber(p)).(*Literal)
+	l, ok := expr.Normal(expr.AdoptNumber(p)).(*tree.Literal)
 	if !ok || l.Number == nil {
-		return 0, refuse(location(f.Args[0]), instead+", one call for each number", "the quantile must be a constant from 0 to 1")
+		return 0, syntax.Refuse(syntax.Location(f.Args[0]), instead+", one call for each number", "the quantile must be a constant from 0 to 1")
 	}
-	at := new(big.Rat).Mul(new(big.Rat).SetInt(l.Number), l.typ.Step)
-	if at.Sign() < 0 || at.Cmp(one) > 0 {
-		return 0, refuse(location(f.Args[0]), instead, "the quantile must be a constant from 0 to 1")
+	at := new(big.Rat).Mul(new(big.Rat).SetInt(l.Number), l.Typ.Step)
+	if at.Sign() < 0 || at.Cmp(tree.One) > 0 {
+		return 0, syntax.Refuse(syntax.Location(f.Args[0]), instead, "the quantile must be a constant from 0 to 1")
 	}
 	if by.SortbyDir == pg.SortByDir_SORTBY_DESC {
-		at.Sub(one, at)
+		at.Sub(tree.One, at)
 	}
 	arg, err := q.expression(by.GetNode())
 	if err != nil {

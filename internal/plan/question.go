@@ -3,6 +3,9 @@ package plan
 import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 
+	"github.com/discreet-dp/discreet/internal/plan/expr"
+	"github.com/discreet-dp/discreet/internal/plan/syntax"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -15,25 +18,25 @@ type question struct {
 	extend   bool
 	extended map[string]int
 
-	filter Expr // WHERE
-	keys   []Key
+	filter tree.Expr // WHERE
+	keys   []tree.Key
 	stats  []draft
-	output []Output
+	output []tree.Output
 	// measures by canonical spelling, and quantiles by what they are of
-	measures  map[string]Measure
+	measures  map[string]tree.Measure
 	quantiles map[string]*quantiles
 
 	tried int // how many combinations of values were tried so far to find those of expressions
 
-	restricted bool // whether there is a HAVING
-	restrict   Expr // HAVING
-	order      []Order
+	restricted bool      // whether there is a HAVING
+	restrict   tree.Expr // HAVING
+	order      []tree.Order
 	count      *int64
 	skip       int64
 	targets    []*pg.Node
 }
 
-func (e *env) question(s *pg.SelectStmt) (*Plan, error) {
+func (e *env) question(s *pg.SelectStmt) (*tree.Plan, error) {
 	e, err := e.with(s.WithClause)
 	if err != nil {
 		return nil, err
@@ -46,13 +49,13 @@ func (e *env) question(s *pg.SelectStmt) (*Plan, error) {
 		return nil, err
 	}
 	sources := 0
-	if from.tables(func(*policy.Table) { sources++ }); sources > maxSources {
+	if from.EachTable(func(*policy.Table) { sources++ }); sources > maxSources {
 		return nil, tooManySources(first(s.FromClause))
 	}
-	if !private(from) {
-		return nil, refuse(first(s.FromClause), "join it with a private table", "a public table has nothing to protect, and is not answered here on its own")
+	if !tree.Private(from) {
+		return nil, syntax.Refuse(first(s.FromClause), "join it with a private table", "a public table has nothing to protect, and is not answered here on its own")
 	}
-	q := &question{env: e, rows: from, extend: true, measures: map[string]Measure{}, quantiles: map[string]*quantiles{}, targets: s.TargetList}
+	q := &question{env: e, rows: from, extend: true, measures: map[string]tree.Measure{}, quantiles: map[string]*quantiles{}, targets: s.TargetList}
 	for _, step := range []func(*pg.SelectStmt) error{q.where, q.groupBy, q.selectList, q.distinct, q.having, q.orderBy, q.limit} {
 		if err := step(s); err != nil {
 			return nil, err
@@ -77,10 +80,10 @@ func refuseClauses(s *pg.SelectStmt) error {
 		{s.GroupDistinct, first(s.GroupClause), "GROUP BY DISTINCT", "write GROUP BY"},
 		{len(s.WindowClause) > 0, first(s.WindowClause), "WINDOW", "use GROUP BY, or a window over the answer, as in SELECT ..., sum(n) OVER () FROM (SELECT ..., COUNT(*) AS n ...) AS t"},
 		{len(s.LockingClause) > 0, -1, "FOR UPDATE or FOR SHARE", "leave it out"},
-		{s.LimitOption == pg.LimitOption_LIMIT_OPTION_WITH_TIES, location(s.LimitCount), "WITH TIES", "write LIMIT n"},
+		{s.LimitOption == pg.LimitOption_LIMIT_OPTION_WITH_TIES, syntax.Location(s.LimitCount), "WITH TIES", "write LIMIT n"},
 	} {
 		if c.present {
-			return refuse(c.at, c.instead, "%s cannot be used", c.what)
+			return syntax.Refuse(c.at, c.instead, "%s cannot be used", c.what)
 		}
 	}
 	return nil
@@ -91,7 +94,7 @@ func first(nodes []*pg.Node) int32 {
 	if len(nodes) == 0 {
 		return -1
 	}
-	return location(nodes[0])
+	return syntax.Location(nodes[0])
 }
 
 func (q *question) where(s *pg.SelectStmt) error {
@@ -102,11 +105,11 @@ func (q *question) where(s *pg.SelectStmt) error {
 	if err != nil {
 		return err
 	}
-	if err := checkLevels(e, location(s.WhereClause)); err != nil {
+	if err := expr.CheckLevels(e, syntax.Location(s.WhereClause)); err != nil {
 		return err
 	}
-	e = truth(normal(e))
-	if l, ok := e.(*Literal); ok && l.Bool != nil && *l.Bool {
+	e = expr.Truth(expr.Normal(e))
+	if l, ok := e.(*tree.Literal); ok && l.Bool != nil && *l.Bool {
 		return nil // WHERE true
 	}
 	q.filter = e
@@ -120,22 +123,22 @@ func (q *question) selectList(s *pg.SelectStmt) error {
 		if err != nil {
 			return err
 		}
-		if err := checkLevels(e, location(t.GetVal())); err != nil {
+		if err := expr.CheckLevels(e, syntax.Location(t.GetVal())); err != nil {
 			return err
 		}
 		name := t.GetName()
 		if name == "" {
 			name = targetName(t.GetVal())
 		}
-		if r, ok := e.(*Released); ok && t.GetName() == "" && q.stats[r.Stat].Kind == KeyStat {
-			if c, ok := q.keys[q.stats[r.Stat].Key].Expr.(*Column); ok && c.Field.Name != "" {
+		if r, ok := e.(*tree.Released); ok && t.GetName() == "" && q.stats[r.Stat].Kind == tree.KeyStat {
+			if c, ok := q.keys[q.stats[r.Stat].Key].Expr.(*tree.Column); ok && c.Field.Name != "" {
 				name = c.Field.Name
 			}
 		}
-		q.output = append(q.output, Output{Name: name, Expr: adoptText(e)})
+		q.output = append(q.output, tree.Output{Name: name, Expr: adoptText(e)})
 	}
 	if len(s.TargetList) == 0 {
-		return refuse(-1, "add an aggregate, as in COUNT(*)", "the question selects nothing")
+		return syntax.Refuse(-1, "add an aggregate, as in COUNT(*)", "the question selects nothing")
 	}
 	return nil
 }
@@ -143,7 +146,7 @@ func (q *question) selectList(s *pg.SelectStmt) error {
 func (q *question) having(s *pg.SelectStmt) (err error) {
 	if s.HavingClause != nil {
 		if q.restrict, err = checkCondition(above{q}, s.HavingClause); err == nil {
-			err = checkLevels(q.restrict, location(s.HavingClause))
+			err = expr.CheckLevels(q.restrict, syntax.Location(s.HavingClause))
 		}
 	}
 	return err
@@ -152,7 +155,7 @@ func (q *question) having(s *pg.SelectStmt) (err error) {
 // distinct reads SELECT DISTINCT, which is about released rows; over rows it would show keys, so it groups.
 func (q *question) distinct(s *pg.SelectStmt) error {
 	if len(s.DistinctClause) > 0 && s.DistinctClause[0].GetNode() != nil {
-		return refuse(first(s.DistinctClause), "use GROUP BY", "DISTINCT ON cannot be used")
+		return syntax.Refuse(first(s.DistinctClause), "use GROUP BY", "DISTINCT ON cannot be used")
 	}
 	return nil
 }

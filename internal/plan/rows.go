@@ -3,11 +3,14 @@ package plan
 import (
 	"slices"
 	"strings"
+
+	"github.com/discreet-dp/discreet/internal/plan/syntax"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
 // rows is a relation with the names that a SELECT has for its fields.
 type rows struct {
-	Relation
+	tree.Relation
 	names []binding
 	// around are the names outside of a subquery in a condition, over the same fields.
 	around *rows
@@ -22,12 +25,12 @@ type binding struct {
 }
 
 // joined puts the names of two sides side by side.
-func (l rows) joined(r rows, j *Join) (rows, error) {
+func (l rows) joined(r rows, j *tree.Join) (rows, error) {
 	out := rows{Relation: j, names: slices.Clone(l.names)}
 	n := len(l.Fields())
 	for _, b := range r.names {
 		if slices.ContainsFunc(l.names, func(a binding) bool { return strings.EqualFold(a.name, b.name) }) {
-			return rows{}, refuse(-1, "give one of them another name, as in FROM visits AS a JOIN visits AS b", "two tables of the question are called %q", b.name)
+			return rows{}, syntax.Refuse(-1, "give one of them another name, as in FROM visits AS a JOIN visits AS b", "two tables of the question are called %q", b.name)
 		}
 		hidden := make([]int, len(b.hidden))
 		for i, h := range b.hidden {
@@ -39,7 +42,7 @@ func (l rows) joined(r rows, j *Join) (rows, error) {
 }
 
 // resolve finds a field by its name, perhaps with its table's.
-func (r rows) resolve(name string, pos int32) (*Column, error) {
+func (r rows) resolve(name string, pos int32) (*tree.Column, error) {
 	qualifier, column, qualified := strings.Cut(name, "\x00")
 	if !qualified {
 		column = qualifier
@@ -65,7 +68,7 @@ func (r rows) resolve(name string, pos int32) (*Column, error) {
 		}
 		// A listed column comes before the same one as it is stored.
 		if len(here) > 1 {
-			here = slices.DeleteFunc(here, func(i int) bool { return r.Fields()[i].raw() })
+			here = slices.DeleteFunc(here, func(i int) bool { return r.Fields()[i].Raw() })
 		}
 		found = append(found, here...)
 	}
@@ -74,7 +77,7 @@ func (r rows) resolve(name string, pos int32) (*Column, error) {
 	}
 	switch {
 	case qualified && !seen:
-		return nil, refuse(pos, "the tables here are "+r.bindings(), "there is no table %q in this question", qualifier).of(noTable)
+		return nil, syntax.Refuse(pos, "the tables here are "+r.bindings(), "there is no table %q in this question", qualifier).WithCode(syntax.NoTable)
 	case len(found) == 0:
 		slices.Sort(near)
 		near = slices.Compact(near)
@@ -82,11 +85,11 @@ func (r rows) resolve(name string, pos int32) (*Column, error) {
 		if len(near) > 20 {
 			near, more = near[:20], ", ..."
 		}
-		return nil, refuse(pos, "the columns of "+r.bindings()+" are "+strings.Join(near, ", ")+more, "there is no column %q", column).of(noColumn)
+		return nil, syntax.Refuse(pos, "the columns of "+r.bindings()+" are "+strings.Join(near, ", ")+more, "there is no column %q", column).WithCode(syntax.NoColumn)
 	case len(found) > 1:
-		return nil, refuse(pos, "write its table before it, as in "+r.owner(found[0])+"."+column, "the column %q is in several tables", column)
+		return nil, syntax.Refuse(pos, "write its table before it, as in "+r.owner(found[0])+"."+column, "the column %q is in several tables", column)
 	}
-	return columnOf(r.Relation, found[0]), nil
+	return tree.NewColumn(r.Relation, found[0]), nil
 }
 
 func (r rows) bindings() string {
@@ -107,9 +110,9 @@ func (r rows) owner(field int) string {
 }
 
 // renamed gives all fields one table's name, and perhaps columns new names.
-func renamed(r Relation, name string, columns []string, pos int32) (rows, error) {
+func renamed(r tree.Relation, name string, columns []string, pos int32) (rows, error) {
 	if len(columns) > 0 {
-		return rows{}, refuse(pos, "name the columns inside the subquery, as in SELECT x AS y", "a list of column names after an alias cannot be used")
+		return rows{}, syntax.Refuse(pos, "name the columns inside the subquery, as in SELECT x AS y", "a list of column names after an alias cannot be used")
 	}
 	return rows{Relation: r, names: []binding{{name: name, upto: len(r.Fields())}}}, nil
 }

@@ -1,7 +1,13 @@
 package plan
 
 import (
+	"math/big"
+
 	pg "github.com/pganalyze/pg_query_go/v6"
+
+	"github.com/discreet-dp/discreet/internal/plan/expr"
+	"github.com/discreet-dp/discreet/internal/plan/syntax"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
 // scalar reads a subquery that is one number about the person of a row, as in
@@ -9,28 +15,28 @@ import (
 //	(SELECT COUNT(*) FROM visits v WHERE v.pid = p.pid AND v.cost > 100)
 //
 // It is a column of a LEFT JOIN with a subquery that is grouped by the person, and is read as one.
-func (q *question) scalar(l *pg.SubLink, sub *pg.SelectStmt) (Expr, error) {
+func (q *question) scalar(l *pg.SubLink, sub *pg.SelectStmt) (tree.Expr, error) {
 	const instead = "write (SELECT COUNT(*) FROM visits v WHERE v.pid = p.pid), or join a subquery that is grouped by the person"
-	if !q.extend || !private(q.rows) {
-		return nil, refuse(l.Location, "join a subquery that is grouped by the person", "a subquery cannot be used as a value here")
+	if !q.extend || !tree.Private(q.rows) {
+		return nil, syntax.Refuse(l.Location, "join a subquery that is grouped by the person", "a subquery cannot be used as a value here")
 	}
 	if len(sub.TargetList) != 1 || len(sub.GroupClause) > 0 || !isAggregated(sub) {
-		return nil, refuse(l.Location, instead, "a subquery that is a value must be one aggregate, without GROUP BY")
+		return nil, syntax.Refuse(l.Location, instead, "a subquery that is a value must be one aggregate, without GROUP BY")
 	}
 	inside, inner, err := q.inner(sub, l.Location)
 	if err != nil {
 		return nil, err
 	}
-	if !private(inner) {
-		return nil, refuse(l.Location, "join the public table", "a subquery over public tables cannot be used as a value")
+	if !tree.Private(inner) {
+		return nil, syntax.Refuse(l.Location, "join the public table", "a subquery over public tables cannot be used as a value")
 	}
 	p, err := q.aboutPerson(inside, inner, sub, l.Location)
 	if err != nil {
 		return nil, err
 	}
 	n := len(q.rows.Fields())
-	on := &Compare{Op: Eq, L: columnOf(q.rows.Relation, q.rows.Unit()), R: &Column{Index: n, Field: p.fields[0]}}
-	name := formatRelation(p)
+	on := &tree.Compare{Op: tree.Eq, L: tree.NewColumn(q.rows.Relation, q.rows.Unit()), R: &tree.Column{Index: n, Field: p.Row[0]}}
+	name := tree.FormatRelation(p)
 	at, ok := q.extended[name]
 	if !ok {
 		at = n + 1
@@ -40,16 +46,16 @@ func (q *question) scalar(l *pg.SubLink, sub *pg.SelectStmt) (Expr, error) {
 		}
 		q.extended[name] = at
 	}
-	value := columnOf(q.rows.Relation, at)
-	if p.Parts[0].Kind == PartRows || p.Parts[0].Kind == PartValues {
-		return newCoalesce([]Expr{value, newNumber(ratOf(0))}, l.Location)
+	value := tree.NewColumn(q.rows.Relation, at)
+	if p.Parts[0].Kind == tree.PartRows || p.Parts[0].Kind == tree.PartValues {
+		return expr.NewCoalesce([]tree.Expr{value, expr.NewNumber(big.NewRat(0, 1))}, l.Location)
 	}
 	return value, nil
 }
 
 // aboutPerson makes the subquery that is grouped by the person: of the conditions one says that both rows are
 // about one person, and the others are about the inner row alone.
-func (q *question) aboutPerson(inside *env, inner rows, sub *pg.SelectStmt, pos int32) (*Persons, error) {
+func (q *question) aboutPerson(inside *env, inner rows, sub *pg.SelectStmt, pos int32) (*tree.Persons, error) {
 	n := len(q.rows.Fields())
 	own := &question{env: inside, rows: inner}
 	both := q.around(inside, inner)
@@ -57,7 +63,7 @@ func (q *question) aboutPerson(inside *env, inner rows, sub *pg.SelectStmt, pos 
 	for _, c := range conditions(sub.WhereClause) {
 		if e, err := checkCondition(below{own}, c); err == nil {
 			if own.filter != nil {
-				e = &Logic{And, []Expr{own.filter, e}}
+				e = &tree.Logic{Op: tree.And, Args: []tree.Expr{own.filter, e}}
 			}
 			own.filter = e
 			continue
@@ -66,26 +72,26 @@ func (q *question) aboutPerson(inside *env, inner rows, sub *pg.SelectStmt, pos 
 		if err != nil {
 			return nil, err
 		}
-		a, b, ok := equalColumns(e)
-		if !ok || !linked(e, n) || !q.isUnit(a) || !own.isUnit(b) {
-			return nil, refuse(location(c), "compare only "+q.link(q.rows, inner)+" with the row outside", "a subquery that is a value can only be linked to the row outside by the person")
+		a, b, ok := expr.EqualColumns(e)
+		if !ok || !expr.Linked(e, n) || !q.isUnit(a) || !own.isUnit(b) {
+			return nil, syntax.Refuse(syntax.Location(c), "compare only "+q.link(q.rows, inner)+" with the row outside", "a subquery that is a value can only be linked to the row outside by the person")
 		}
 		link = true
 	}
 	if !link {
-		return nil, refuse(pos, "add the condition that both rows are about one person: "+q.link(q.rows, inner), "a subquery over a private table must be about the same person as the row outside")
+		return nil, syntax.Refuse(pos, "add the condition that both rows are about one person: "+q.link(q.rows, inner), "a subquery over a private table must be about the same person as the row outside")
 	}
 	if own.filter != nil {
-		if err := checkLevels(own.filter, pos); err != nil {
+		if err := expr.CheckLevels(own.filter, pos); err != nil {
 			return nil, err
 		}
-		own.filter = normal(own.filter)
+		own.filter = expr.Normal(own.filter)
 	}
 	part, typ, err := own.part(sub.TargetList[0].GetResTarget().GetVal().GetFuncCall(), pos)
 	if err != nil {
 		return nil, err
 	}
-	return newPersons(own, []Part{part}, []Type{typ}), nil
+	return newPersons(own, []tree.Part{part}, []tree.Type{typ}), nil
 }
 
 // conditions are the parts of a WHERE that all must hold.

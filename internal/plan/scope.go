@@ -2,6 +2,10 @@ package plan
 
 import (
 	pg "github.com/pganalyze/pg_query_go/v6"
+
+	"github.com/discreet-dp/discreet/internal/plan/expr"
+	"github.com/discreet-dp/discreet/internal/plan/syntax"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
 // scope says what names and functions mean in one part of a question. Below the
@@ -9,18 +13,18 @@ import (
 // a released key, and aggregates are released values.
 type scope interface {
 	// whole recognises an expression as a whole, before its parts are looked at.
-	whole(n *pg.Node) (Expr, bool)
-	column(name string, pos int32) (Expr, error)
-	call(f *pg.FuncCall) (Expr, error)
-	sublink(s *pg.SubLink) (Expr, error)
+	whole(n *pg.Node) (tree.Expr, bool)
+	column(name string, pos int32) (tree.Expr, error)
+	call(f *pg.FuncCall) (tree.Expr, error)
+	sublink(s *pg.SubLink) (tree.Expr, error)
 }
 
 // below is the scope below the noise: private rows.
 type below struct{ *question }
 
-func (s below) whole(*pg.Node) (Expr, bool) { return nil, false }
+func (s below) whole(*pg.Node) (tree.Expr, bool) { return nil, false }
 
-func (s below) column(name string, pos int32) (Expr, error) {
+func (s below) column(name string, pos int32) (tree.Expr, error) {
 	c, err := s.rows.resolve(name, pos)
 	if err != nil {
 		return nil, err
@@ -28,10 +32,10 @@ func (s below) column(name string, pos int32) (Expr, error) {
 	return c, nil
 }
 
-func (s below) call(f *pg.FuncCall) (Expr, error) {
+func (s below) call(f *pg.FuncCall) (tree.Expr, error) {
 	name := functionName(f)
 	if isAggregate(name) {
-		return nil, refuse(f.Location, "put it into SELECT, HAVING or ORDER BY", "an aggregate cannot be used inside a condition on rows or inside another aggregate")
+		return nil, syntax.Refuse(f.Location, "put it into SELECT, HAVING or ORDER BY", "an aggregate cannot be used inside a condition on rows or inside another aggregate")
 	}
 	return checkCall(s, f)
 }
@@ -40,7 +44,7 @@ func (s below) call(f *pg.FuncCall) (Expr, error) {
 type above struct{ *question }
 
 // whole recognises what is grouped by.
-func (s above) whole(n *pg.Node) (Expr, bool) {
+func (s above) whole(n *pg.Node) (tree.Expr, bool) {
 	if len(s.keys) == 0 || n.GetAConst() != nil {
 		return nil, false
 	}
@@ -48,26 +52,26 @@ func (s above) whole(n *pg.Node) (Expr, bool) {
 	if err != nil {
 		return nil, false
 	}
-	i := s.keyIndex(normal(adoptText(e)))
+	i := s.keyIndex(expr.Normal(adoptText(e)))
 	if i < 0 {
 		return nil, false
 	}
 	return s.released(s.keyStat(i)), true
 }
 
-func (s above) column(name string, pos int32) (Expr, error) {
+func (s above) column(name string, pos int32) (tree.Expr, error) {
 	c, err := s.rows.resolve(name, pos)
 	if err != nil {
 		return nil, err
 	}
-	return nil, refuse(pos, "put it into GROUP BY or inside an aggregate such as COUNT, SUM or AVG", "%s is not in GROUP BY, and values of single rows cannot be shown", c.Field.describe())
+	return nil, syntax.Refuse(pos, "put it into GROUP BY or inside an aggregate such as COUNT, SUM or AVG", "%s is not in GROUP BY, and values of single rows cannot be shown", c.Field.Describe())
 }
 
-func (s above) call(f *pg.FuncCall) (Expr, error) {
+func (s above) call(f *pg.FuncCall) (tree.Expr, error) {
 	if part, ok := intervals[functionName(f)]; ok {
 		return s.interval(f, part)
 	}
-	if isFunction(functionName(f)) {
+	if expr.IsFunction(functionName(f)) {
 		return checkCall(s, f)
 	}
 	i, err := s.aggregate(f)
@@ -77,8 +81,8 @@ func (s above) call(f *pg.FuncCall) (Expr, error) {
 	return s.released(i), nil
 }
 
-func (s above) sublink(l *pg.SubLink) (Expr, error) {
-	return nil, refuse(l.Location, "ask it in FROM, as in SELECT ... FROM (SELECT ...) AS a, (SELECT ...) AS b", "a subquery cannot be used beside aggregates")
+func (s above) sublink(l *pg.SubLink) (tree.Expr, error) {
+	return nil, syntax.Refuse(l.Location, "ask it in FROM, as in SELECT ... FROM (SELECT ...) AS a, (SELECT ...) AS b", "a subquery cannot be used beside aggregates")
 }
 
-func (q *question) released(i int) Expr { return &Released{Stat: i, typ: q.stats[i].typ} }
+func (q *question) released(i int) tree.Expr { return &tree.Released{Stat: i, Typ: q.stats[i].Typ} }

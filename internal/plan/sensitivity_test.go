@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -15,15 +16,15 @@ type world struct {
 }
 
 // query makes a query of that shape: a sum of one column, over one key.
-func (w world) query(n dp.Neighbours) (*Query, Measure) {
-	column := &Column{Field: Field{Name: "x", Type: numberType(one, big.NewInt(w.lo), big.NewInt(w.hi), true)}}
-	q := &Query{
-		From:       &Scan{Table: &policy.Table{UnitKind: policy.Many}},
+func (w world) query(n dp.Neighbours) (*tree.Query, tree.Measure) {
+	column := &tree.Column{Field: tree.Field{Name: "x", Type: tree.NumberType(tree.One, big.NewInt(w.lo), big.NewInt(w.hi), true)}}
+	q := &tree.Query{
+		From:       &tree.Scan{Table: &policy.Table{UnitKind: policy.Many}},
 		Neighbours: n,
-		Keys:       []Key{{Expr: column, Values: make([]policy.Value, w.groups)}},
-		rows:       w.rows, groups: w.maxGroups,
+		Keys:       []tree.Key{{Expr: column, Values: make([]policy.Value, w.groups)}},
+		RowLimit:   w.rows, GroupLimit: w.maxGroups,
 	}
-	return q, Measure{Kind: Sum, Arg: column}
+	return q, tree.Measure{Kind: tree.Sum, Arg: column}
 }
 
 // vectors calls f with every vector that one person can contribute, as the
@@ -118,7 +119,7 @@ func TestSensitivityIsExact(t *testing.T) {
 	})
 }
 
-func bound(q *Query, m Measure, norm dp.Norm) int64 {
+func bound(q *tree.Query, m tree.Measure, norm dp.Norm) int64 {
 	if s := q.Sensitivity(m, norm); norm == dp.L1 {
 		return s.L1().Int64()
 	} else {
@@ -184,7 +185,7 @@ func TestPlantedSensitivities(t *testing.T) {
 func TestIntervalHoldsZero(t *testing.T) {
 	worlds(func(w world) {
 		q, m := w.query(dp.AddRemove)
-		for _, m := range []Measure{m, {Kind: CountRows}, {Kind: CountValues, Arg: m.Arg}} {
+		for _, m := range []tree.Measure{m, {Kind: tree.CountRows}, {Kind: tree.CountValues, Arg: m.Arg}} {
 			lo, hi := q.Interval(m)
 			if lo.Sign() > 0 || hi.Sign() < 0 {
 				t.Error(fmt.Sprint(w, lo, hi))

@@ -2,16 +2,15 @@ package plan_test
 
 import (
 	"encoding/json"
+	"math/big"
 	"strings"
 
-	"math/big"
-
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/api"
 )
 
 // prune takes the places out of a tree and puts # in the place of every parameter, and of every constant that has the value v. A constant
 // that the question had itself with that value is taken out on both sides.
-func prune(text string, v plan.Parameter) string {
+func prune(text string, v api.Parameter) string {
 	var tree any
 	if err := json.Unmarshal([]byte(text), &tree); err != nil {
 		return err.Error()
@@ -20,7 +19,7 @@ func prune(text string, v plan.Parameter) string {
 	return string(out)
 }
 
-func pruned(x any, v plan.Parameter) any {
+func pruned(x any, v api.Parameter) any {
 	switch x := x.(type) {
 	case []any:
 		for i := range x {
@@ -53,11 +52,11 @@ func pruned(x any, v plan.Parameter) any {
 }
 
 // isValue reports whether a node is a constant with the value.
-func isValue(x map[string]any, v plan.Parameter) bool {
+func isValue(x map[string]any, v api.Parameter) bool {
 	if cast, ok := x["TypeCast"].(map[string]any); ok && !v.Null && (v.Kind == "date" || v.Kind == "timestamp") {
 		name, _ := json.Marshal(cast["typeName"])
 		arg, ok := cast["arg"].(map[string]any)
-		return ok && strings.Contains(string(name), `{"sval":"`+v.Kind+`"}`) && isValue(arg, plan.Parameter{Text: strings.TrimSpace(v.Text)})
+		return ok && strings.Contains(string(name), `{"sval":"`+v.Kind+`"}`) && isValue(arg, api.Parameter{Text: strings.TrimSpace(v.Text)})
 	}
 	c, ok := x["A_Const"].(map[string]any)
 	if !ok {

@@ -5,11 +5,15 @@ import (
 	"slices"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
+
+	"github.com/discreet-dp/discreet/internal/plan/expr"
+	"github.com/discreet-dp/discreet/internal/plan/syntax"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
 // draft is a Stat whose measures are still named by their spelling.
 type draft struct {
-	Stat
+	tree.Stat
 	measure, count, square string
 	at                     *big.Rat // of a quantile
 }
@@ -20,14 +24,14 @@ func (d draft) same(e draft) bool {
 		return false
 	}
 	switch d.Kind {
-	case KeyStat:
+	case tree.KeyStat:
 		return d.Key == e.Key
-	case MeasureStat:
+	case tree.MeasureStat:
 		return d.measure == e.measure
-	case QuantileStat:
+	case tree.QuantileStat:
 		return d.measure == e.measure && d.at.Cmp(e.at) == 0 && d.Note == e.Note
 	}
-	return d.Sample == e.Sample && d.Root == e.Root && Format(d.Of) == Format(e.Of)
+	return d.Sample == e.Sample && d.Root == e.Root && tree.Format(d.Of) == tree.Format(e.Of)
 }
 
 // add returns the index of what is released, which is released once however often it is named.
@@ -39,7 +43,7 @@ func (q *question) add(d draft) int {
 	return len(q.stats) - 1
 }
 
-func (q *question) addMeasure(m Measure) string {
+func (q *question) addMeasure(m tree.Measure) string {
 	name := m.Format()
 	if _, ok := q.measures[name]; !ok {
 		q.measures[name] = m
@@ -48,30 +52,30 @@ func (q *question) addMeasure(m Measure) string {
 }
 
 // measured adds a count or a sum.
-func (q *question) measured(m Measure) int {
-	return q.add(draft{Stat: Stat{Kind: MeasureStat, Of: m.Arg, typ: releasedNumber(m.Step())}, measure: q.addMeasure(m)})
+func (q *question) measured(m tree.Measure) int {
+	return q.add(draft{Stat: tree.Stat{Kind: tree.MeasureStat, Of: m.Arg, Typ: releasedNumber(m.Step())}, measure: q.addMeasure(m)})
 }
 
 // variance adds VARIANCE and its relatives. The squares are taken around the middle of the bounds, where
 // they are smallest.
-func (q *question) variance(arg Expr, name string, pos int32) (int, error) {
-	d := draft{Stat: Stat{Kind: VarianceStat, Of: arg, typ: releasedReal}}
+func (q *question) variance(arg tree.Expr, name string, pos int32) (int, error) {
+	d := draft{Stat: tree.Stat{Kind: tree.VarianceStat, Of: arg, Typ: releasedReal}}
 	d.Sample = name != "var_pop" && name != "stddev_pop"
 	d.Root = name[0] == 's'
 	centered, center, err := around(arg, pos)
 	if err != nil {
 		return 0, err
 	}
-	square, err := newArith(Mul, centered, centered, pos)
+	square, err := expr.NewArith(tree.Mul, centered, centered, pos)
 	if err != nil {
 		return 0, err
 	}
-	if maxAbs(square.Type()).Cmp(maxSteps) > 0 {
-		return 0, refuse(pos, "ask the owner for narrower bounds or a coarser granularity, or round the column first", "the squares of this %s could exceed 2^53 steps", name)
+	if expr.MaxAbs(square.Type()).Cmp(maxSteps) > 0 {
+		return 0, syntax.Refuse(pos, "ask the owner for narrower bounds or a coarser granularity, or round the column first", "the squares of this %s could exceed 2^53 steps", name)
 	}
 	// A square is not negative, which interval arithmetic does not see.
-	bounded := numberType(square.Type().Step, new(big.Int), square.Type().Hi, true)
-	square = normal(&Arith{Op: Mul, L: centered, R: centered, typ: bounded})
+	bounded := tree.NumberType(square.Type().Step, new(big.Int), square.Type().Hi, true)
+	square = expr.Normal(&tree.Arith{Op: tree.Mul, L: centered, R: centered, Typ: bounded})
 	d.SquareCenter = center
 	m, err := q.summed(square, pos)
 	if err != nil {
@@ -87,11 +91,11 @@ func (q *question) variance(arg Expr, name string, pos int32) (int, error) {
 var maxReach = big.NewInt(1 << 31)
 
 // summed is the measure of a sum.
-func (q *question) summed(arg Expr, pos int32) (Measure, error) {
+func (q *question) summed(arg tree.Expr, pos int32) (tree.Measure, error) {
 	t := arg.Type()
-	reach := times(q.rows.rows(), maxAbs(t))
+	reach := tree.Times(q.rows.PersonRows(), expr.MaxAbs(t))
 	if reach.Cmp(maxReach) <= 0 {
-		return Measure{Kind: Sum, Arg: arg}, nil
+		return tree.Measure{Kind: tree.Sum, Arg: arg}, nil
 	}
 	// The largest number of digits after the point, from the left of it on, at which the sum is short enough.
 	for digits := int64(12); digits > -19; digits-- {
@@ -107,31 +111,31 @@ func (q *question) summed(arg Expr, pos int32) (Measure, error) {
 		if step.Cmp(t.Step) <= 0 {
 			continue
 		}
-		rounded, err := functions["round"].build([]Expr{arg, newNumber(new(big.Rat).SetInt64(digits))}, pos)
+		rounded, err := expr.Registry["round"].Build([]tree.Expr{arg, expr.NewNumber(new(big.Rat).SetInt64(digits))}, pos)
 		if err != nil {
-			return Measure{}, err
+			return tree.Measure{}, err
 		}
-		rounded = normal(rounded)
-		if u := rounded.Type(); u.Kind == Number && maxAbs(u).Sign() > 0 && times(q.rows.rows(), maxAbs(u)).Cmp(maxReach) <= 0 {
-			return Measure{Kind: Sum, Arg: rounded}, nil
+		rounded = expr.Normal(rounded)
+		if u := rounded.Type(); u.Kind == tree.Number && expr.MaxAbs(u).Sign() > 0 && tree.Times(q.rows.PersonRows(), expr.MaxAbs(u)).Cmp(maxReach) <= 0 {
+			return tree.Measure{Kind: tree.Sum, Arg: rounded}, nil
 		}
 	}
-	return Measure{Kind: Sum, Arg: arg}, nil
+	return tree.Measure{Kind: tree.Sum, Arg: arg}, nil
 }
 
 // around moves an expression to the middle of its bounds, and says where that is.
-func around(arg Expr, pos int32) (Expr, *big.Int, error) {
+func around(arg tree.Expr, pos int32) (tree.Expr, *big.Int, error) {
 	t := arg.Type()
 	middle := new(big.Int).Add(t.Lo, t.Hi)
 	middle.Rsh(middle, 1)
 	if middle.Sign() == 0 {
 		return arg, middle, nil
 	}
-	centered, err := newArith(Sub, arg, fromValue(middle, t), pos)
+	centered, err := expr.NewArith(tree.Sub, arg, expr.FromValue(middle, t), pos)
 	if err != nil {
 		return nil, nil, err
 	}
-	return normal(centered), middle, nil
+	return expr.Normal(centered), middle, nil
 }
 
 // placeSum decides which sum an average or a variance is made of. Where the question has the
@@ -161,19 +165,19 @@ func (q *question) placeSum(d *draft) error {
 }
 
 // interval reads dp_low(x), dp_high(x) and dp_error(x) of an aggregate.
-func (q *question) interval(f *pg.FuncCall, part ReleasedPart) (Expr, error) {
+func (q *question) interval(f *pg.FuncCall, part tree.ReleasedPart) (tree.Expr, error) {
 	if len(f.Args) != 1 || f.Args[0].GetFuncCall() == nil || f.AggStar {
-		return nil, refuse(f.Location, "write for example dp_error(COUNT(*))", "%s takes one aggregate", functionName(f))
+		return nil, syntax.Refuse(f.Location, "write for example dp_error(COUNT(*))", "%s takes one aggregate", functionName(f))
 	}
 	i, err := q.aggregate(f.Args[0].GetFuncCall())
 	if err != nil {
 		return nil, err
 	}
-	typ := q.stats[i].typ
-	if part == PartError && (typ.Kind == Date || typ.Kind == Timestamp) {
-		typ = releasedNumber(one)
+	typ := q.stats[i].Typ
+	if part == tree.PartError && (typ.Kind == tree.Date || typ.Kind == tree.Timestamp) {
+		typ = releasedNumber(tree.One)
 	}
-	return &Released{Stat: i, Part: part, typ: typ}, nil
+	return &tree.Released{Stat: i, Part: part, Typ: typ}, nil
 }
 
-var intervals = map[string]ReleasedPart{"dp_low": PartLow, "dp_high": PartHigh, "dp_error": PartError}
+var intervals = map[string]tree.ReleasedPart{"dp_low": tree.PartLow, "dp_high": tree.PartHigh, "dp_error": tree.PartError}

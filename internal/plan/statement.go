@@ -7,13 +7,15 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/discreet-dp/discreet/internal/plan/syntax"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
 // Prepare checks a text against a dataset's policy. It reads nothing else, but public tables for their keys:
 // not the data, not the ledger. A question that cannot be asked gets a *Refusal.
 func Prepare(ds *policy.Dataset, text string, o Options) (*Statement, error) {
-	s, err := parse(text)
+	s, err := syntax.Parse(text)
 	if err != nil {
 		return nil, err
 	}
@@ -30,14 +32,14 @@ func Prepare(ds *policy.Dataset, text string, o Options) (*Statement, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &Statement{Plans: []*Plan{p}}, nil
+		return &Statement{Plans: []*tree.Plan{p}}, nil
 	}
 	st := &Statement{Outer: s}
 	if err := st.lift(e, s); err != nil {
 		return nil, err
 	}
 	if len(st.Plans) == 0 {
-		return nil, refuse(-1, "write SELECT ... FROM a table; "+e.sources(), "the question asks about no private table")
+		return nil, syntax.Refuse(-1, "write SELECT ... FROM a table; "+e.sources(), "the question asks about no private table")
 	}
 	return st, nil
 }
@@ -51,13 +53,13 @@ const answerPrefix = "released_"
 // ownNames refuses names that are for answers.
 func ownNames(s *pg.SelectStmt) error {
 	var err error
-	eachNode(selectNode(s), func(n *pg.Node) bool {
+	syntax.EachNode(syntax.SelectNode(s), func(n *pg.Node) bool {
 		name, at := n.GetRangeVar().GetRelname(), n.GetRangeVar().GetLocation()
 		if q := n.GetCommonTableExpr(); q != nil {
 			name, at = q.Ctename, q.Location
 		}
 		if err == nil && strings.HasPrefix(strings.ToLower(name), answerPrefix) {
-			err = refuse(at, "choose another name", "names that start with %s are for answers", answerPrefix)
+			err = syntax.Refuse(at, "choose another name", "names that start with %s are for answers", answerPrefix)
 		}
 		return true
 	})
@@ -89,7 +91,7 @@ func (e *env) over(s *pg.SelectStmt) (level, error) {
 		if err != nil {
 			return nothing, err
 		}
-		if found, err = mixed(found, l, location(n)); err != nil {
+		if found, err = mixed(found, l, syntax.Location(n)); err != nil {
 			return nothing, err
 		}
 	}
@@ -98,7 +100,7 @@ func (e *env) over(s *pg.SelectStmt) (level, error) {
 
 func mixed(a, b level, pos int32) (level, error) {
 	if a != nothing && b != nothing && a != b {
-		return nothing, refuse(pos, "ask two questions, or use subqueries with aggregates on both sides", "rows of a table and the answer of a question cannot be joined")
+		return nothing, syntax.Refuse(pos, "ask two questions, or use subqueries with aggregates on both sides", "rows of a table and the answer of a question cannot be joined")
 	}
 	return max(a, b), nil
 }
@@ -121,11 +123,11 @@ func (e *env) itemOver(n *pg.Node) (level, error) {
 		}
 		l, err := src.env.of(src.query)
 		if err != nil && src.isView {
-			err = refuse(x.RangeVar.Location, "ask the owner to correct it", "the view %q cannot be used here: %s", x.RangeVar.Relname, reason(err))
+			err = syntax.Refuse(x.RangeVar.Location, "ask the owner to correct it", "the view %q cannot be used here: %s", x.RangeVar.Relname, reason(err))
 		}
 		return l, err
 	case *pg.Node_RangeSubselect:
-		if err := e.visit(location(n)); err != nil {
+		if err := e.visit(syntax.Location(n)); err != nil {
 			return nothing, err
 		}
 		return e.of(x.RangeSubselect.Subquery.GetSelectStmt())
@@ -138,7 +140,7 @@ func (e *env) itemOver(n *pg.Node) (level, error) {
 		if err != nil {
 			return nothing, err
 		}
-		return mixed(l, r, location(x.JoinExpr.Rarg))
+		return mixed(l, r, syntax.Location(x.JoinExpr.Rarg))
 	case *pg.Node_RangeFunction:
 		return nothing, nil // of the outer engine, or refused
 	}
@@ -192,7 +194,7 @@ func (e *env) byPerson(s *pg.SelectStmt) bool {
 		return false
 	}
 	from, err := e.from(s.FromClause)
-	if err != nil || !private(from) {
+	if err != nil || !tree.Private(from) {
 		return false
 	}
 	q := &question{env: e, rows: from}
@@ -200,17 +202,17 @@ func (e *env) byPerson(s *pg.SelectStmt) bool {
 	if err != nil {
 		return false
 	}
-	column, ok := c.(*Column)
+	column, ok := c.(*tree.Column)
 	return ok && q.isUnit(column)
 }
 
 // lift takes the questions out of a SELECT over answers, and puts the names of their answers in their places.
 func (st *Statement) lift(e *env, s *pg.SelectStmt) error {
 	for _, l := range s.LockingClause {
-		return refuse(location(l), "leave it out", "FOR UPDATE or FOR SHARE cannot be used")
+		return syntax.Refuse(syntax.Location(l), "leave it out", "FOR UPDATE or FOR SHARE cannot be used")
 	}
 	if s.IntoClause != nil {
-		return refuse(-1, "leave it out", "INTO cannot be used")
+		return syntax.Refuse(-1, "leave it out", "INTO cannot be used")
 	}
 	inner, err := e.with(s.WithClause)
 	if err != nil {
@@ -235,14 +237,14 @@ func (st *Statement) lift(e *env, s *pg.SelectStmt) error {
 				if err := st.liftSelect(inner, &sub); err != nil {
 					return err
 				}
-				x.RangeSubselect.Subquery = selectNode(sub)
+				x.RangeSubselect.Subquery = syntax.SelectNode(sub)
 			}
 		case *pg.Node_SubLink:
 			if sub := x.SubLink.Subselect.GetSelectStmt(); sub != nil {
 				if err := st.liftSelect(inner, &sub); err != nil {
 					return err
 				}
-				x.SubLink.Subselect = selectNode(sub)
+				x.SubLink.Subselect = syntax.SelectNode(sub)
 			}
 		case *pg.Node_RangeVar:
 			src, err := inner.find(x.RangeVar)
@@ -252,39 +254,35 @@ func (st *Statement) lift(e *env, s *pg.SelectStmt) error {
 			if src.isView {
 				sub := proto.Clone(src.query).(*pg.SelectStmt)
 				if err := st.liftSelect(src.env, &sub); err != nil {
-					return refuse(x.RangeVar.Location, "ask the owner to correct it", "the view %q cannot be used here: %s", x.RangeVar.Relname, reason(err))
+					return syntax.Refuse(x.RangeVar.Location, "ask the owner to correct it", "the view %q cannot be used here: %s", x.RangeVar.Relname, reason(err))
 				}
 				alias := x.RangeVar.Alias
 				if alias == nil {
 					alias = &pg.Alias{Aliasname: x.RangeVar.Relname}
 				}
-				n.Node = &pg.Node_RangeSubselect{RangeSubselect: &pg.RangeSubselect{Subquery: selectNode(sub), Alias: alias}}
+				n.Node = &pg.Node_RangeSubselect{RangeSubselect: &pg.RangeSubselect{Subquery: syntax.SelectNode(sub), Alias: alias}}
 				continue
 			}
 			if src.table != nil {
-				return refuse(x.RangeVar.Location, "ask about it with an aggregate, in a subquery of its own", "rows of %q cannot be used here", x.RangeVar.Relname)
+				return syntax.Refuse(x.RangeVar.Location, "ask about it with an aggregate, in a subquery of its own", "rows of %q cannot be used here", x.RangeVar.Relname)
 			}
 		}
 	}
 	return nil
 }
 
-func selectNode(s *pg.SelectStmt) *pg.Node {
-	return &pg.Node{Node: &pg.Node_SelectStmt{SelectStmt: s}}
-}
-
 // everywhere returns the tables and subqueries of a SELECT's own clauses, and not those inside of its subqueries or of WITH.
 func everywhere(s *pg.SelectStmt) []*pg.Node {
 	var out []*pg.Node
 	look := func(n *pg.Node) {
-		eachNode(n, func(n *pg.Node) bool {
+		syntax.EachNode(n, func(n *pg.Node) bool {
 			switch n.GetNode().(type) {
 			case *pg.Node_RangeSubselect, *pg.Node_RangeVar:
 				out = append(out, n)
 				return false
 			case *pg.Node_SubLink:
 				out = append(out, n)
-				eachNode(n.GetSubLink().Testexpr, func(n *pg.Node) bool {
+				syntax.EachNode(n.GetSubLink().Testexpr, func(n *pg.Node) bool {
 					if n.GetSubLink() != nil {
 						out = append(out, n)
 						return false
@@ -324,7 +322,7 @@ func (st *Statement) liftSelect(e *env, s **pg.SelectStmt) error {
 			return err
 		}
 		if len(st.Plans) >= maxQuestions {
-			return refuse(-1, "ask fewer at a time", "the text has more than %d questions", maxQuestions)
+			return syntax.Refuse(-1, "ask fewer at a time", "the text has more than %d questions", maxQuestions)
 		}
 		*s = answer(len(st.Plans))
 		st.Plans = append(st.Plans, p)
@@ -364,7 +362,7 @@ func (st *Statement) liftWith(e *env, s *pg.SelectStmt) error {
 		if err := st.liftSelect(inner, &sub); err != nil {
 			return err
 		}
-		q.Ctequery = selectNode(sub)
+		q.Ctequery = syntax.SelectNode(sub)
 		kept = append(kept, n)
 	}
 	s.WithClause.Ctes = kept

@@ -5,12 +5,16 @@ import (
 	"strings"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
+
+	"github.com/discreet-dp/discreet/internal/plan/expr"
+	"github.com/discreet-dp/discreet/internal/plan/syntax"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
 // subquery reads a SELECT of rows: without aggregates, or grouped by the unit.
-func (e *env) subquery(s *pg.SelectStmt, pos int32) (Relation, error) {
+func (e *env) subquery(s *pg.SelectStmt, pos int32) (tree.Relation, error) {
 	if s == nil {
-		return nil, refuse(pos, "write (SELECT ... FROM ...)", "this is not a SELECT")
+		return nil, syntax.Refuse(pos, "write (SELECT ... FROM ...)", "this is not a SELECT")
 	}
 	if err := refuseRows(s, pos); err != nil {
 		return nil, err
@@ -55,23 +59,23 @@ func refuseRows(s *pg.SelectStmt, pos int32) error {
 		what, instead string
 	}{
 		{len(s.DistinctClause) > 0, first(s.DistinctClause), "DISTINCT", "count with COUNT(DISTINCT ...), or group outside"},
-		{s.LimitCount != nil, location(s.LimitCount), "LIMIT", "put it outside, where it is applied to the answer"},
-		{s.LimitOffset != nil, location(s.LimitOffset), "OFFSET", "put it outside, where it is applied to the answer"},
-		{s.HavingClause != nil, location(s.HavingClause), "HAVING", "put the condition into WHERE outside of the subquery"},
+		{s.LimitCount != nil, syntax.Location(s.LimitCount), "LIMIT", "put it outside, where it is applied to the answer"},
+		{s.LimitOffset != nil, syntax.Location(s.LimitOffset), "OFFSET", "put it outside, where it is applied to the answer"},
+		{s.HavingClause != nil, syntax.Location(s.HavingClause), "HAVING", "put the condition into WHERE outside of the subquery"},
 	} {
 		if c.present {
-			return refuse(c.at, c.instead, "%s cannot be used in a subquery of rows", c.what)
+			return syntax.Refuse(c.at, c.instead, "%s cannot be used in a subquery of rows", c.what)
 		}
 	}
 	return nil
 }
 
 // columns reads the SELECT list of rows.
-func (q *question) columns(targets []*pg.Node) (names []string, columns []Expr, err error) {
+func (q *question) columns(targets []*pg.Node) (names []string, columns []tree.Expr, err error) {
 	for _, n := range targets {
 		t := n.GetResTarget()
 		if ref := t.GetVal().GetColumnRef(); ref != nil && ref.Fields[len(ref.Fields)-1].GetAStar() != nil {
-			if err := q.star(ref, func(c *Column) {
+			if err := q.star(ref, func(c *tree.Column) {
 				names, columns = append(names, c.Field.Name), append(columns, c)
 			}); err != nil {
 				return nil, nil, err
@@ -82,10 +86,10 @@ func (q *question) columns(targets []*pg.Node) (names []string, columns []Expr, 
 		if err != nil {
 			return nil, nil, err
 		}
-		if err := checkLevels(e, location(t.GetVal())); err != nil {
+		if err := expr.CheckLevels(e, syntax.Location(t.GetVal())); err != nil {
 			return nil, nil, err
 		}
-		e = normal(adoptText(e))
+		e = expr.Normal(adoptText(e))
 		name := t.GetName()
 		if name == "" {
 			name = targetName(t.GetVal())
@@ -93,10 +97,10 @@ func (q *question) columns(targets []*pg.Node) (names []string, columns []Expr, 
 		names, columns = append(names, name), append(columns, e)
 	}
 	if name := repeated(slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == "?column?" })); name != "" {
-		return nil, nil, refuse(first(targets), "give every column a name of its own with AS", "two columns of the subquery are called %q", name)
+		return nil, nil, syntax.Refuse(first(targets), "give every column a name of its own with AS", "two columns of the subquery are called %q", name)
 	}
 	if len(columns) > maxColumns {
-		return nil, nil, refuse(first(targets), "select fewer columns", "the subquery has more than %d columns", maxColumns)
+		return nil, nil, syntax.Refuse(first(targets), "select fewer columns", "the subquery has more than %d columns", maxColumns)
 	}
 	return names, columns, nil
 }
@@ -105,7 +109,7 @@ func (q *question) columns(targets []*pg.Node) (names []string, columns []Expr, 
 const maxColumns = 500
 
 // star calls f for the columns that * or table.* stands for.
-func (q *question) star(ref *pg.ColumnRef, f func(*Column)) error {
+func (q *question) star(ref *pg.ColumnRef, f func(*tree.Column)) error {
 	table := ""
 	if len(ref.Fields) == 2 {
 		table = ref.Fields[0].GetString_().GetSval()
@@ -118,20 +122,20 @@ func (q *question) star(ref *pg.ColumnRef, f func(*Column)) error {
 		found = true
 		for i := b.from; i < b.upto; i++ {
 			field := q.rows.Fields()[i]
-			if field.Name != "" && !(field.raw() && q.listed(b, field.Name)) && (table != "" || !slices.Contains(b.hidden, i)) {
-				f(columnOf(q.rows.Relation, i))
+			if field.Name != "" && !(field.Raw() && q.listed(b, field.Name)) && (table != "" || !slices.Contains(b.hidden, i)) {
+				f(tree.NewColumn(q.rows.Relation, i))
 			}
 		}
 	}
 	if !found || len(ref.Fields) > 2 {
-		return refuse(ref.Location, "the tables here are "+q.rows.bindings(), "there is no such table in this subquery")
+		return syntax.Refuse(ref.Location, "the tables here are "+q.rows.bindings(), "there is no such table in this subquery")
 	}
 	return nil
 }
 
 // listed reports whether a name of a table is also a listed column, whose stored form then comes along by itself.
 func (q *question) listed(b binding, name string) bool {
-	return slices.ContainsFunc(q.rows.Fields()[b.from:b.upto], func(f Field) bool { return !f.raw() && strings.EqualFold(f.Name, name) })
+	return slices.ContainsFunc(q.rows.Fields()[b.from:b.upto], func(f tree.Field) bool { return !f.Raw() && strings.EqualFold(f.Name, name) })
 }
 
 // targetName is what PostgreSQL calls a column that has no AS.
@@ -153,9 +157,9 @@ func targetName(n *pg.Node) string {
 }
 
 // adoptText gives a constant without a type the one it has on its own.
-func adoptText(e Expr) Expr {
+func adoptText(e tree.Expr) tree.Expr {
 	if e.Type().Kind == 0 {
-		return adopt(e, newText(""))
+		return expr.Adopt(e, expr.NewText(""))
 	}
 	return e
 }

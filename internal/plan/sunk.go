@@ -1,11 +1,16 @@
 package plan
 
+import (
+	"github.com/discreet-dp/discreet/internal/plan/expr"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
+)
+
 // sunk moves conditions of WHERE into the joins that they are about: FROM a, b WHERE a.x = b.x is a JOIN b ON a.x = b.x. Rows are
 // the same, because none of a join that is not a LEFT JOIN are kept for another reason. Only equalities are moved, and only to public
 // relations: they say how many of their rows are met, wherever an analyst writes them.
-func sunk(from Relation, where Expr) (Relation, Expr) {
-	var left []Expr
-	for _, c := range conjuncts(where) {
+func sunk(from tree.Relation, where tree.Expr) (tree.Relation, tree.Expr) {
+	var left []tree.Expr
+	for _, c := range expr.Conjuncts(where) {
 		if r, ok := sink(from, c); ok {
 			from = r
 			continue
@@ -15,42 +20,42 @@ func sunk(from Relation, where Expr) (Relation, Expr) {
 	switch len(left) {
 	case 0:
 		return from, nil
-	case len(conjuncts(where)):
+	case len(expr.Conjuncts(where)):
 		return from, where
 	case 1:
 		return from, left[0]
 	}
-	return from, &Logic{And, left}
+	return from, &tree.Logic{Op: tree.And, Args: left}
 }
 
 // sink moves one condition. The fields of a left side are the first of a join, so that they are called the same there.
-func sink(r Relation, c Expr) (Relation, bool) {
-	j, ok := r.(*Join)
-	eq, compares := c.(*Compare)
-	if !ok || !compares || eq.Op != Eq || asks(c) {
+func sink(r tree.Relation, c tree.Expr) (tree.Relation, bool) {
+	j, ok := r.(*tree.Join)
+	eq, compares := c.(*tree.Compare)
+	if !ok || !compares || eq.Op != tree.Eq || asks(c) {
 		return r, false // a subquery counts the fields of the row that asks, and here are fewer
 	}
 	n := len(j.L.Fields())
 	out := *j
-	if !names(c, n, len(j.fields)) {
+	if !names(c, n, len(j.Row)) {
 		l, ok := sink(j.L, c)
 		out.L = l
 		return &out, ok
 	}
-	if j.Left || private(j.L) == private(j.R) || !names(c, 0, n) {
+	if j.Left || tree.Private(j.L) == tree.Private(j.R) || !names(c, 0, n) {
 		return r, false
 	}
 	if out.On = c; j.On != nil {
-		out.On = normalLogic(&Logic{And, []Expr{j.On, c}})
+		out.On = expr.NormalLogic(&tree.Logic{Op: tree.And, Args: []tree.Expr{j.On, c}})
 	}
 	return &out, true
 }
 
 // asks reports whether an expression has a subquery.
-func asks(e Expr) bool {
+func asks(e tree.Expr) bool {
 	found := false
-	walk(e, func(x Expr) {
-		_, ok := x.(*Exists)
+	tree.Walk(e, func(x tree.Expr) {
+		_, ok := x.(*tree.Exists)
 		found = found || ok
 	})
 	return found

@@ -6,6 +6,10 @@ import (
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 
+	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/internal/plan/expr"
+	"github.com/discreet-dp/discreet/internal/plan/syntax"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -15,8 +19,8 @@ const tableInstead = "write SELECT columns and expressions FROM tables WHERE con
 // PrepareTable checks rows to train on against the policy, and reads nothing else, but public tables for their keys. The features are a SELECT of rows; the
 // target is the name of one of its columns, which then is no feature, or an expression over the same FROM. Its refusals tell nothing about the data.
 // Their position is one in the features; what is wrong with the target is said without one.
-func PrepareTable(ds *policy.Dataset, features, target string, o Options) (*Table, error) {
-	s, err := parse(features)
+func PrepareTable(ds *policy.Dataset, features, target string, o Options) (*tree.Table, error) {
+	s, err := syntax.Parse(features)
 	if err != nil {
 		return nil, err
 	}
@@ -35,11 +39,11 @@ func PrepareTable(ds *policy.Dataset, features, target string, o Options) (*Tabl
 		return nil, err
 	}
 	sources := 0
-	if from.tables(func(*policy.Table) { sources++ }); sources > maxSources {
+	if from.EachTable(func(*policy.Table) { sources++ }); sources > maxSources {
 		return nil, tooManySources(first(s.FromClause))
 	}
-	if !private(from) {
-		return nil, refuse(first(s.FromClause), "join it with a private table, or train on it without Discreet", "a public table has nothing to protect, and is not trained on here on its own")
+	if !tree.Private(from) {
+		return nil, syntax.Refuse(first(s.FromClause), "join it with a private table, or train on it without Discreet", "a public table has nothing to protect, and is not trained on here on its own")
 	}
 	b := tableBuilder{question: &question{env: e, rows: from, extend: true}, pos: first(s.FromClause)}
 	if err := b.where(s); err != nil {
@@ -57,7 +61,7 @@ func PrepareTable(ds *policy.Dataset, features, target string, o Options) (*Tabl
 // refuseTable refuses what rows to train on cannot have.
 func refuseTable(s *pg.SelectStmt) error {
 	if isSet(s) {
-		return refuse(-1, "write SELECT ... FROM (SELECT ... UNION ALL SELECT ...) AS t", "rows to train on are one SELECT, and UNION, INTERSECT and EXCEPT stand inside of its FROM at most")
+		return syntax.Refuse(-1, "write SELECT ... FROM (SELECT ... UNION ALL SELECT ...) AS t", "rows to train on are one SELECT, and UNION, INTERSECT and EXCEPT stand inside of its FROM at most")
 	}
 	if err := refuseClauses(s); err != nil {
 		return err
@@ -70,17 +74,17 @@ func refuseTable(s *pg.SelectStmt) error {
 	}{
 		{len(s.DistinctClause) > 0, first(s.TargetList), "DISTINCT", "leave it out: one person's row would decide about another's"},
 		{len(s.GroupClause) > 0, first(s.GroupClause), "GROUP BY", perPerson},
-		{s.HavingClause != nil, location(s.HavingClause), "HAVING", perPerson},
+		{s.HavingClause != nil, syntax.Location(s.HavingClause), "HAVING", perPerson},
 		{len(s.SortClause) > 0, sortedBy(s), "ORDER BY", "leave it out: the order of rows means nothing to a training"},
-		{s.LimitCount != nil, location(s.LimitCount), "LIMIT", "leave it out, or choose rows with WHERE: one person's row would decide about another's"},
-		{s.LimitOffset != nil, location(s.LimitOffset), "OFFSET", "leave it out, or choose rows with WHERE: one person's row would decide about another's"},
+		{s.LimitCount != nil, syntax.Location(s.LimitCount), "LIMIT", "leave it out, or choose rows with WHERE: one person's row would decide about another's"},
+		{s.LimitOffset != nil, syntax.Location(s.LimitOffset), "OFFSET", "leave it out, or choose rows with WHERE: one person's row would decide about another's"},
 	} {
 		if c.present {
-			return refuse(c.at, c.instead, "%s cannot be used for rows to train on", c.what)
+			return syntax.Refuse(c.at, c.instead, "%s cannot be used for rows to train on", c.what)
 		}
 	}
 	if len(s.TargetList) == 0 {
-		return refuse(-1, tableInstead, "the SELECT has no columns")
+		return syntax.Refuse(-1, tableInstead, "the SELECT has no columns")
 	}
 	return nil
 }
@@ -90,21 +94,21 @@ func sortedBy(s *pg.SelectStmt) int32 {
 	if len(s.SortClause) == 0 {
 		return -1
 	}
-	return location(s.SortClause[0].GetSortBy().GetNode())
+	return syntax.Location(s.SortClause[0].GetSortBy().GetNode())
 }
 
 // tableBuilder reads the columns of a table.
 type tableBuilder struct {
 	*question
 	columns []tableDraft
-	label   TableColumn
+	label   tree.TableColumn
 	pos     int32 // of FROM
 }
 
 // tableDraft is a column before it is known whether it is the target.
 type tableDraft struct {
 	name string
-	expr Expr
+	expr tree.Expr
 	pos  int32
 }
 
@@ -114,11 +118,11 @@ const maxTableColumns = 500
 func (b *tableBuilder) features(targets []*pg.Node) error {
 	for _, n := range targets {
 		t := n.GetResTarget()
-		pos := location(t.GetVal())
+		pos := syntax.Location(t.GetVal())
 		if ref := t.GetVal().GetColumnRef(); ref != nil && ref.Fields[len(ref.Fields)-1].GetAStar() != nil {
 			// Who a row is about is in every table, and nothing to learn from.
-			if err := b.star(ref, func(c *Column) {
-				if derived(c) == nil && !c.Field.raw() {
+			if err := b.star(ref, func(c *tree.Column) {
+				if tree.Derived(c) == nil && !c.Field.Raw() {
 					b.columns = append(b.columns, tableDraft{c.Field.Name, c, ref.Location})
 				}
 			}); err != nil {
@@ -130,7 +134,7 @@ func (b *tableBuilder) features(targets []*pg.Node) error {
 		if err != nil {
 			return err
 		}
-		if err := checkLevels(e, pos); err != nil {
+		if err := expr.CheckLevels(e, pos); err != nil {
 			return err
 		}
 		name := t.GetName()
@@ -138,17 +142,17 @@ func (b *tableBuilder) features(targets []*pg.Node) error {
 			name = targetName(t.GetVal())
 		}
 		if name == "?column?" {
-			return refuse(pos, "name it with AS, as in age + 1 AS older", "a column of rows to train on needs a name, by which rows to predict have it too")
+			return syntax.Refuse(pos, "name it with AS, as in age + 1 AS older", "a column of rows to train on needs a name, by which rows to predict have it too")
 		}
-		b.columns = append(b.columns, tableDraft{name, normal(adoptText(e)), pos})
+		b.columns = append(b.columns, tableDraft{name, expr.Normal(adoptText(e)), pos})
 	}
 	if len(b.columns) > maxTableColumns {
-		return refuse(first(targets), "select fewer", "there are more than %d columns", maxTableColumns)
+		return syntax.Refuse(first(targets), "select fewer", "there are more than %d columns", maxTableColumns)
 	}
 	seen := map[string]bool{}
 	for _, c := range b.columns {
 		if name := strings.ToLower(c.name); seen[name] {
-			return refuse(c.pos, "give every column a name of its own with AS", "two columns are called %q", c.name)
+			return syntax.Refuse(c.pos, "give every column a name of its own with AS", "two columns are called %q", c.name)
 		} else {
 			seen[name] = true
 		}
@@ -159,9 +163,9 @@ func (b *tableBuilder) features(targets []*pg.Node) error {
 // trained is the scope of rows to train on: private rows, and refusals in its own words.
 type trained struct{ below }
 
-func (s trained) call(f *pg.FuncCall) (Expr, error) {
+func (s trained) call(f *pg.FuncCall) (tree.Expr, error) {
 	if name := functionName(f); isAggregate(name) || f.AggStar || f.AggWithinGroup || f.AggFilter != nil || f.Over != nil {
-		return nil, refuse(f.Location, "select columns and expressions of them; numbers about a person come from a subquery, as in (SELECT pid, COUNT(*) AS n FROM visits GROUP BY pid)",
+		return nil, syntax.Refuse(f.Location, "select columns and expressions of them; numbers about a person come from a subquery, as in (SELECT pid, COUNT(*) AS n FROM visits GROUP BY pid)",
 			"rows to train on are not aggregated, and have no windows")
 	}
 	return checkCall(s, f)
@@ -170,29 +174,29 @@ func (s trained) call(f *pg.FuncCall) (Expr, error) {
 // target reads what is to be predicted, and takes it away from the features where it is one of them.
 func (b *tableBuilder) target(text string) error {
 	aside := func(err error) error { // a position would be one in another text
-		if r, ok := err.(*Refusal); ok {
-			err = &Refusal{Reason: "target: " + r.Reason, Instead: r.Instead, Position: -1, Code: r.Code}
+		if r, ok := err.(*api.Refusal); ok {
+			err = &api.Refusal{Reason: "target: " + r.Reason, Instead: r.Instead, Position: -1, Code: r.Code}
 		}
 		return err
 	}
 	const instead = "name a column of the SELECT, or write an expression over its FROM, as in income > 50000"
 	if strings.TrimSpace(text) == "" {
-		return refuse(-1, instead, "there is no target")
+		return syntax.Refuse(-1, instead, "there is no target")
 	}
 	at := b.named(strings.TrimSpace(text))
 	if at < 0 {
-		s, err := parse("SELECT " + text)
+		s, err := syntax.Parse("SELECT " + text)
 		if err != nil {
 			return aside(err)
 		}
 		t := s.TargetList
 		if isSet(s) || len(t) != 1 || len(s.FromClause) > 0 || s.WhereClause != nil || s.WithClause != nil || len(s.GroupClause) > 0 || s.HavingClause != nil || len(s.SortClause) > 0 ||
 			s.LimitCount != nil || s.LimitOffset != nil || len(s.DistinctClause) > 0 || len(s.ValuesLists) > 0 || s.IntoClause != nil || len(s.WindowClause) > 0 || len(s.LockingClause) > 0 {
-			return refuse(-1, instead, "target: this is not one expression")
+			return syntax.Refuse(-1, instead, "target: this is not one expression")
 		}
 		val := t[0].GetResTarget().GetVal()
 		if fields := val.GetColumnRef().GetFields(); len(fields) > 0 && fields[len(fields)-1].GetAStar() != nil {
-			return refuse(-1, instead, "target: this is not one expression")
+			return syntax.Refuse(-1, instead, "target: this is not one expression")
 		}
 		if ref := val.GetColumnRef(); ref != nil {
 			if column, err := columnName(ref); err == nil {
@@ -216,40 +220,40 @@ func (b *tableBuilder) target(text string) error {
 func (b *tableBuilder) targetExpression(n *pg.Node, name string, aside func(error) error) error {
 	e, err := checkExpr(trained{below{b.question}}, n)
 	if err == nil {
-		err = checkLevels(e, -1)
+		err = expr.CheckLevels(e, -1)
 	}
 	if err != nil {
 		return aside(err)
 	}
-	e = normal(adoptText(e))
+	e = expr.Normal(adoptText(e))
 	if name == "" {
 		name = targetOf(e)
 	}
-	if at := b.named(name); at >= 0 && Format(b.columns[at].expr) == Format(e) { // p.age is age of the SELECT
+	if at := b.named(name); at >= 0 && tree.Format(b.columns[at].expr) == tree.Format(e) { // p.age is age of the SELECT
 		b.columns = slices.Delete(b.columns, at, at+1)
 	}
 	if b.label, err = b.column(tableDraft{name, e, -1}); err != nil {
 		return aside(err)
 	}
 	if b.named(name) >= 0 {
-		return refuse(-1, "give one of them another name with AS", "target: a feature is called %q too", name)
+		return syntax.Refuse(-1, "give one of them another name with AS", "target: a feature is called %q too", name)
 	}
 	return b.apart()
 }
 
 // targetOf names a target without a name, whatever its spelling: as a reader would write it, where every part can be written.
-func targetOf(e Expr) string {
-	if c, ok := e.(*Column); ok && c.Field.Name != "" {
+func targetOf(e tree.Expr) string {
+	if c, ok := e.(*tree.Column); ok && c.Field.Name != "" {
 		return c.Field.Name
 	}
-	name := describe(e)
-	walk(e, func(x Expr) {
+	name := tree.Describe(e)
+	tree.Walk(e, func(x tree.Expr) {
 		switch x := x.(type) {
-		case *Column:
+		case *tree.Column:
 			if x.Field.Name == "" {
 				name = "target"
 			}
-		case *Exists:
+		case *tree.Exists:
 			name = "target"
 		}
 	})
@@ -258,10 +262,10 @@ func targetOf(e Expr) string {
 
 // apart refuses a feature that is the target itself: a model would learn nothing else.
 func (b *tableBuilder) apart() error {
-	same := Format(b.label.Expr)
+	same := tree.Format(b.label.Expr)
 	for _, c := range b.columns {
-		if Format(c.expr) == same {
-			return refuse(c.pos, "leave it out of the SELECT, or name it as the target", "the feature %q is the target itself", c.name)
+		if tree.Format(c.expr) == same {
+			return syntax.Refuse(c.pos, "leave it out of the SELECT, or name it as the target", "the feature %q is the target itself", c.name)
 		}
 	}
 	return nil
@@ -273,11 +277,11 @@ func (b *tableBuilder) named(name string) int {
 }
 
 // finish makes the table.
-func (b *tableBuilder) finish(pos int32) (*Table, error) {
+func (b *tableBuilder) finish(pos int32) (*tree.Table, error) {
 	if len(b.columns) == 0 {
-		return nil, refuse(pos, "select the columns to predict from, too", "there is no feature beside the target")
+		return nil, syntax.Refuse(pos, "select the columns to predict from, too", "there is no feature beside the target")
 	}
-	t := &Table{Dataset: b.dataset.Name, Neighbours: b.dataset.Neighbours, Where: b.filter}
+	t := &tree.Table{Dataset: b.dataset.Name, Neighbours: b.dataset.Neighbours, Where: b.filter}
 	width := 0
 	for _, c := range b.columns {
 		column, err := b.column(c)
@@ -285,21 +289,23 @@ func (b *tableBuilder) finish(pos int32) (*Table, error) {
 			return nil, err
 		}
 		if width += max(1, len(column.Values)); width > maxWidth {
-			return nil, refuse(c.pos, "select fewer, or categories with fewer values", "the features have more than %d values and numbers together", maxWidth)
+			return nil, syntax.Refuse(c.pos, "select fewer, or categories with fewer values", "the features have more than %d values and numbers together", maxWidth)
 		}
 		t.Columns = append(t.Columns, column)
 	}
-	slices.SortFunc(t.Columns, func(x, y TableColumn) int { return strings.Compare(strings.ToLower(x.Name), strings.ToLower(y.Name)) })
+	slices.SortFunc(t.Columns, func(x, y tree.TableColumn) int {
+		return strings.Compare(strings.ToLower(x.Name), strings.ToLower(y.Name))
+	})
 	t.Columns = append(t.Columns, b.label)
-	t.From, t.rows = b.rows.Relation, atMost(b.rows.rows()) // as finish has it for questions
+	t.From, t.RowLimit = b.rows.Relation, tree.AtMost(b.rows.PersonRows()) // as finish has it for questions
 	if b.rows.Single() {
-		t.rows = 1
+		t.RowLimit = 1
 	}
-	t.flat()
-	if err := provenTotal(t.asQuery()); err != nil {
+	flattenTable(t)
+	if err := provenTotal(t.AsQuery()); err != nil {
 		return nil, err
 	}
-	return t, t.bounded(b.env, b.pos)
+	return t, b.env.boundTable(t, b.pos)
 }
 
 // maxWidth bounds how many numbers a row is once categories are spread out. Training holds all rows in memory, with four bytes for each number.

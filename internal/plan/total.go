@@ -1,104 +1,90 @@
 package plan
 
+import (
+	"github.com/discreet-dp/discreet/internal/plan/expr"
+	"github.com/discreet-dp/discreet/internal/plan/syntax"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
+)
+
 // provenTotal looks once more at everything that will run below the noise: no
 // number in it is wider than an engine computes with. Every operation has made
 // sure of that already; this is the one place that does not depend on them. It looks at whose rows are too.
-func provenTotal(q *Query) error {
+func provenTotal(q *tree.Query) error {
 	var err error
 	copied := 0
-	var expr func(Expr)
-	var relation func(Relation)
-	expr = func(e Expr) {
+	var each func(tree.Expr)
+	var relation func(tree.Relation)
+	each = func(e tree.Expr) {
 		if e == nil {
 			return
 		}
-		walk(e, func(x Expr) {
-			if _, wide := checked(x, -1); wide != nil {
+		tree.Walk(e, func(x tree.Expr) {
+			if _, wide := expr.Checked(x, -1); wide != nil {
 				err = wide
 			}
-			if long(x) {
+			if expr.Long(x) {
 				copied++
 			}
-			if Computes(x) && asked(x) > maxAsked {
-				err = refuse(-1, "compute with fewer of them at once, or put them into WHERE", "more than %d subqueries stand inside of one computation", maxAsked)
+			if tree.Computes(x) && tree.CountAsked(x) > maxAsked {
+				err = syntax.Refuse(-1, "compute with fewer of them at once, or put them into WHERE", "more than %d subqueries stand inside of one computation", maxAsked)
 			}
 			switch x := x.(type) {
-			case *In:
+			case *tree.In:
 				for _, l := range x.List {
-					if _, wide := checked(l, -1); wide != nil {
+					if _, wide := expr.Checked(l, -1); wide != nil {
 						err = wide
 					}
 				}
-			case *Exists:
+			case *tree.Exists:
 				relation(x.From)
-				if private(x.From) && !linked(x.On, x.Outer) {
-					err = refuse(-1, "write another condition", "a subquery over a private table must be about the same person as the row outside")
+				if tree.Private(x.From) && !expr.Linked(x.On, x.Outer) {
+					err = syntax.Refuse(-1, "write another condition", "a subquery over a private table must be about the same person as the row outside")
 				}
 			}
 		})
 	}
-	relation = func(r Relation) {
+	relation = func(r tree.Relation) {
 		if lost := owned(r); lost != nil {
 			err = lost
 		}
 		switch r := r.(type) {
-		case *Join:
+		case *tree.Join:
 			relation(r.L)
 			relation(r.R)
-			expr(r.On)
-		case *Cut:
+			each(r.On)
+		case *tree.Cut:
 			relation(r.From)
-		case *Select:
+		case *tree.Select:
 			relation(r.From)
-			expr(r.Where)
+			each(r.Where)
 			for _, c := range r.Columns {
-				expr(c)
+				each(c)
 			}
-		case *Union:
+		case *tree.Union:
 			for _, p := range r.Parts {
 				relation(p)
 			}
-		case *Persons:
+		case *tree.Persons:
 			relation(r.From)
-			expr(r.Where)
+			each(r.Where)
 			for _, p := range r.Parts {
-				expr(p.Arg)
+				each(p.Arg)
 			}
 		}
 	}
 	relation(q.From)
-	expr(q.Where)
+	each(q.Where)
 	for _, k := range q.Keys {
-		expr(k.Expr)
+		each(k.Expr)
 	}
 	for _, m := range q.Measures {
-		expr(m.Arg)
+		each(m.Arg)
 	}
-	if err == nil && copied > maxLong {
-		err = refuse(-1, "take the beginning of the texts first, as in lower(left(name, 100))", "more than %d functions of this question work on texts of any length", maxLong)
+	if err == nil && copied > expr.MaxLong {
+		err = syntax.Refuse(-1, "take the beginning of the texts first, as in lower(left(name, 100))", "more than %d functions of this question work on texts of any length", expr.MaxLong)
 	}
 	return err
 }
 
 // maxAsked is how many subqueries may stand inside of one computation, which an engine then prints for each of their outcomes.
 const maxAsked = 3
-
-// Computes reports whether a node makes a new value of others: not one that compares, chooses or asks.
-func Computes(e Expr) bool {
-	switch e.(type) {
-	case *Rescale, *ToReal, *Arith, *Call, *Within, *Like:
-		return true
-	}
-	return false
-}
-
-// asked counts the subqueries of an expression, without those inside of them.
-func asked(e Expr) int {
-	n := 0
-	walkRow(e, func(x Expr) {
-		if _, ok := x.(*Exists); ok {
-			n++
-		}
-	})
-	return n
-}

@@ -8,6 +8,8 @@ import (
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 
+	"github.com/discreet-dp/discreet/internal/plan/syntax"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -20,11 +22,11 @@ func (e *env) view(v *pg.RangeVar) (source, bool, error) {
 	}
 	name := strings.ToLower(v.Relname)
 	if slices.Contains(e.views, name) {
-		return source{}, false, refuse(v.Location, "ask the owner to correct it", "the view %q reads itself", v.Relname)
+		return source{}, false, syntax.Refuse(v.Location, "ask the owner to correct it", "the view %q reads itself", v.Relname)
 	}
-	s, err := parse(text)
+	s, err := syntax.Parse(text)
 	if err != nil {
-		return source{}, false, refuse(v.Location, "ask the owner to correct it", "the view %q cannot be read", v.Relname)
+		return source{}, false, syntax.Refuse(v.Location, "ask the owner to correct it", "the view %q cannot be read", v.Relname)
 	}
 	inner := &env{dataset: e.dataset, options: e.options, ctes: map[string]cte{}, views: append(slices.Clone(e.views), name), left: e.left, depth: e.depth}
 	return source{query: s, env: inner, isView: true}, true, nil
@@ -35,8 +37,8 @@ func CheckViews(ds *policy.Dataset) error {
 	var all []error
 	for _, name := range ds.ViewNames() {
 		text := "SELECT COUNT(*) FROM " + `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
-		if s, err := parse(text); err == nil {
-			if rows, err := newEnv(ds, Options{}).from(s.FromClause); err == nil && !private(rows) {
+		if s, err := syntax.Parse(text); err == nil {
+			if rows, err := newEnv(ds, Options{}).from(s.FromClause); err == nil && !tree.Private(rows) {
 				continue // of public tables: it cannot be asked about alone, and can be joined
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/plan"
 )
 
@@ -20,13 +21,13 @@ func TestNumbersTooWide(t *testing.T) {
 			"age = N", "age IN (1, N)", "cost / 3.0 IN (1, N)", "age BETWEEN N AND 5", "cost / 3.0 BETWEEN 1 AND N", "age > 1 AND NOT (cost / 3.0 - N > 0)",
 		} {
 			text := "SELECT COUNT(*) FROM patients WHERE " + strings.ReplaceAll(question, "N", n)
-			if _, err := plan.Prepare(ds, text, plan.Options{}); !errors.As(err, new(*plan.Refusal)) {
+			if _, err := plan.Prepare(ds, text, plan.Options{}); !errors.As(err, new(*api.Refusal)) {
 				t.Errorf("%s: %v", text, err)
 			}
 		}
 		for _, aggregate := range []string{"SUM(age * N)", "AVG(age + N)", "COUNT(cost / 3.0 - N)"} {
 			text := "SELECT " + strings.ReplaceAll(aggregate, "N", n) + " FROM patients"
-			if _, err := plan.Prepare(ds, text, plan.Options{}); !errors.As(err, new(*plan.Refusal)) {
+			if _, err := plan.Prepare(ds, text, plan.Options{}); !errors.As(err, new(*api.Refusal)) {
 				t.Errorf("%s: %v", text, err)
 			}
 		}
@@ -46,7 +47,7 @@ func TestTextThatGrows(t *testing.T) {
 		"between": between,
 		"in":      "(" + sum + ") IN (" + strings.TrimSuffix(strings.Repeat("1.5, ", 600), ", ") + ")",
 	} {
-		if _, err := plan.Prepare(ds, "SELECT COUNT(*) FROM patients WHERE "+condition, plan.Options{}); !errors.As(err, new(*plan.Refusal)) {
+		if _, err := plan.Prepare(ds, "SELECT COUNT(*) FROM patients WHERE "+condition, plan.Options{}); !errors.As(err, new(*api.Refusal)) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

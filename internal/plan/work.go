@@ -3,6 +3,9 @@ package plan
 import (
 	"math"
 	"strconv"
+
+	"github.com/discreet-dp/discreet/internal/plan/syntax"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
 // How long a question takes, and whether it ends in time, can be seen by whoever asks it. So what one person can add to its work is
@@ -16,7 +19,7 @@ import (
 // It is found out at the end, from the finished tree, so that every way in which a question can be written comes to the same
 // place. What is above a cut computes with fewer rows of some people, and nothing else about it changes.
 type work struct {
-	public Public
+	public tree.Public
 	limit  int64 // of public rows for one private one
 	levels int   // of the subqueries that are being looked at; see share
 	read   int   // how many subqueries read rows of people who have many
@@ -50,12 +53,12 @@ type load struct {
 }
 
 // bounded bounds the work of a query, or refuses it.
-func (e *env) bounded(q *Query, pos int32) error {
+func (e *env) bounded(q *tree.Query, pos int32) error {
 	w := e.work(pos)
 	out := *q
 	out.From, out.Where = sunk(q.From, q.Where)
 	from, l := w.relation(out.From)
-	out.Keys, out.Measures = append([]Key(nil), q.Keys...), append([]Measure(nil), q.Measures...)
+	out.Keys, out.Measures = append([]tree.Key(nil), q.Keys...), append([]tree.Measure(nil), q.Measures...)
 	var c cost
 	out.Where = w.expr(out.Where, &c, l.rows)
 	for i := range out.Keys {
@@ -64,7 +67,7 @@ func (e *env) bounded(q *Query, pos int32) error {
 	chosen := int64(0) // statements of their own, which put a person's values into an order
 	for i, m := range out.Measures {
 		out.Measures[i].Arg = w.expr(m.Arg, &c, l.rows)
-		if m.Kind == Quantile || m.Kind == CountDistinct {
+		if m.Kind == tree.Quantile || m.Kind == tree.CountDistinct {
 			chosen++
 		}
 	}
@@ -72,7 +75,7 @@ func (e *env) bounded(q *Query, pos int32) error {
 		chosen = 1
 	}
 	c.rows = max(c.rows, chosen*sorting)
-	if private(from) {
+	if tree.Private(from) {
 		out.From, _ = w.before(from, l, c)
 	} else {
 		out.From = from
@@ -88,12 +91,12 @@ func (e *env) work(pos int32) *work {
 }
 
 // bounded is what queries have, for rows to train on. Choosing a person's rows is a sort.
-func (t *Table) bounded(e *env, pos int32) error {
+func (e *env) boundTable(t *tree.Table, pos int32) error {
 	w := e.work(pos)
 	out := *t
 	out.From, out.Where = sunk(t.From, t.Where)
 	from, l := w.relation(out.From)
-	out.Columns = append([]TableColumn(nil), t.Columns...)
+	out.Columns = append([]tree.TableColumn(nil), t.Columns...)
 	var c cost
 	out.Where = w.expr(out.Where, &c, l.rows)
 	for i := range out.Columns {
@@ -114,28 +117,28 @@ func (w *work) fail(err error) {
 }
 
 // relation bounds what is below, and says how many rows there are.
-func (w *work) relation(r Relation) (Relation, load) {
-	if !private(r) {
+func (w *work) relation(r tree.Relation) (tree.Relation, load) {
+	if !tree.Private(r) {
 		return r, w.publicly(r)
 	}
 	switch r := r.(type) {
-	case *Scan:
+	case *tree.Scan:
 		if r.Single() {
 			return r, load{1, 1}
 		}
 		return r, load{endless, 1}
-	case *Join:
+	case *tree.Join:
 		return w.join(r)
-	case *Select:
+	case *tree.Select:
 		return w.selection(r)
-	case *Union:
+	case *tree.Union:
 		return w.union(r)
-	case *Persons:
+	case *tree.Persons:
 		w.reads(r.From)
 		out := *r
 		out.From, out.Where = sunk(r.From, r.Where)
 		from, l := w.relation(out.From)
-		out.Parts = append([]Part(nil), r.Parts...)
+		out.Parts = append([]tree.Part(nil), r.Parts...)
 		var c cost
 		out.Where = w.expr(out.Where, &c, l.rows)
 		for i := range out.Parts {
@@ -147,11 +150,11 @@ func (w *work) relation(r Relation) (Relation, load) {
 	return r, load{endless, 1}
 }
 
-func (w *work) selection(r *Select) (*Select, load) {
+func (w *work) selection(r *tree.Select) (*tree.Select, load) {
 	out := *r
 	out.From, out.Where = sunk(r.From, r.Where)
 	from, l := w.relation(out.From)
-	out.Columns = append([]Expr(nil), r.Columns...)
+	out.Columns = append([]tree.Expr(nil), r.Columns...)
 	var c cost
 	out.Where = w.expr(out.Where, &c, l.rows)
 	for i := range out.Columns {
@@ -162,7 +165,7 @@ func (w *work) selection(r *Select) (*Select, load) {
 }
 
 // union adds up. Rows that are read many times are multiplied too.
-func (w *work) union(r *Union) (Relation, load) {
+func (w *work) union(r *tree.Union) (tree.Relation, load) {
 	out := *r
 	out.Parts = nil
 	sum := load{}
@@ -179,7 +182,7 @@ func (w *work) union(r *Union) (Relation, load) {
 }
 
 // join multiplies rows.
-func (w *work) join(j *Join) (Relation, load) {
+func (w *work) join(j *tree.Join) (tree.Relation, load) {
 	out := *j
 	var l, r load
 	out.L, l = w.relation(j.L)
@@ -187,13 +190,13 @@ func (w *work) join(j *Join) (Relation, load) {
 	var c cost
 	n := len(j.L.Fields())
 	switch {
-	case !private(j.R):
+	case !tree.Private(j.R):
 		f := w.fanout(j.R, j.On, n)
 		out.On = w.expr(j.On, &c, times64(l.rows, f))
 		w.computes(times64(l.met, f), c)
 		out.L, l = w.before(out.L, l, c.times(f))
 		return &out, load{times64(l.rows, f), times64(l.met, f)}
-	case !private(j.L):
+	case !tree.Private(j.L):
 		f := w.fanout(j.L, j.On, 0)
 		out.On = w.expr(j.On, &c, times64(r.rows, f))
 		w.computes(times64(r.met, f), c)
@@ -203,7 +206,7 @@ func (w *work) join(j *Join) (Relation, load) {
 	out.On = w.expr(j.On, &c, times64(l.rows, r.rows))
 	met := times64(l.met, r.met)
 	w.meets(times64(met, plus(1, c.public)))
-	if j.fans == fans(j.L)+fans(j.R) { // at most one row of a side fits, so nothing is multiplied but by On itself
+	if j.Fans == fans(j.L)+fans(j.R) { // at most one row of a side fits, so nothing is multiplied but by On itself
 		out.L, l = w.before(out.L, load{l.rows, 1}, cost{rows: c.looks()})
 		out.R, r = w.before(out.R, load{r.rows, 1}, cost{rows: c.looks()})
 		return &out, load{max(l.rows, r.rows), met}
@@ -213,8 +216,8 @@ func (w *work) join(j *Join) (Relation, load) {
 }
 
 // both cuts the rows of a person on two sides of a join, each pair of which is looked at so many times.
-func (w *work) both(l Relation, m int64, r Relation, n, looks int64) (Relation, int64, Relation, int64) {
-	most := times64(min(joinable(l), joinable(r)), spread)
+func (w *work) both(l tree.Relation, m int64, r tree.Relation, n, looks int64) (tree.Relation, int64, tree.Relation, int64) {
+	most := times64(min(tree.Joinable(l), tree.Joinable(r)), spread)
 	switch {
 	case m <= 1 || n <= 1 || times64(times64(m, n), looks) <= most:
 		return l, m, r, n
@@ -226,17 +229,17 @@ func (w *work) both(l Relation, m int64, r Relation, n, looks int64) (Relation, 
 		return l, m, r, n
 	}
 	share := int64(math.Sqrt(float64(looks)))
-	l, m = cutTo(l, m, max(1, joinable(l)/share))
-	r, n = cutTo(r, n, max(1, joinable(r)/share))
+	l, m = cutTo(l, m, max(1, tree.Joinable(l)/share))
+	r, n = cutTo(r, n, max(1, tree.Joinable(r)/share))
 	return l, m, r, n
 }
 
 // before cuts the rows of a person before each is looked at so many times, and refuses where a row meets too many public ones.
-func (w *work) before(r Relation, l load, c cost) (Relation, load) {
+func (w *work) before(r tree.Relation, l load, c cost) (tree.Relation, load) {
 	w.meets(times64(l.met, max(1, c.public)))
 	w.computes(l.met, c)
 	looks := c.looks()
-	if looks <= 1 || times64(l.rows, looks) <= times64(joinable(r), spread) {
+	if looks <= 1 || times64(l.rows, looks) <= times64(tree.Joinable(r), spread) {
 		return r, l
 	}
 	r, l.rows = cutTo(r, l.rows, perhaps(r, looks))
@@ -244,22 +247,22 @@ func (w *work) before(r Relation, l load, c cost) (Relation, load) {
 }
 
 // perhaps is how many rows of a person may be looked at so many times each.
-func perhaps(r Relation, looks int64) int64 {
-	n := joinable(r)
+func perhaps(r tree.Relation, looks int64) int64 {
+	n := tree.Joinable(r)
 	return max(1, min(times64(n, spread)/looks, times64(n, unhurried)))
 }
 
-func cutTo(r Relation, rows, most int64) (Relation, int64) {
+func cutTo(r tree.Relation, rows, most int64) (tree.Relation, int64) {
 	if rows <= most {
 		return r, rows
 	}
-	return &Cut{From: r, Rows: most}, most
+	return &tree.Cut{From: r, Rows: most}, most
 }
 
 // meets refuses where a private row can meet too many public ones.
 func (w *work) meets(n int64) {
 	if n > w.limit {
-		w.fail(refuse(w.pos, "compare more columns of the public table, or its unique one, with = in JOIN ... ON or in the subquery's WHERE; join fewer public tables; or ask the owner for a larger max_fanout",
+		w.fail(syntax.Refuse(w.pos, "compare more columns of the public table, or its unique one, with = in JOIN ... ON or in the subquery's WHERE; join fewer public tables; or ask the owner for a larger max_fanout",
 			"one row of a person could meet %s of public tables here (at most %d are allowed: the time it takes would tell whether there is such a row)", orMore(n), w.limit))
 	}
 }
@@ -267,38 +270,38 @@ func (w *work) meets(n int64) {
 // computes refuses where so much is computed with each of the public rows that a private row meets that it can be timed.
 func (w *work) computes(met int64, c cost) {
 	if n := times64(met, c.size); met > 1 && n > maxComputed {
-		w.fail(refuse(w.pos, "compute less with the columns of both, or before the join; shorten lists and patterns; or join fewer public rows",
+		w.fail(syntax.Refuse(w.pos, "compute less with the columns of both, or before the join; shorten lists and patterns; or join fewer public rows",
 			"one row of a person could meet %s rows of public tables here, and what is computed with each of them would tell by the time it takes whether there is such a row", shown(met)))
 	}
 }
 
 // reads counts a subquery that reads rows of people who have many.
-func (w *work) reads(r Relation) {
+func (w *work) reads(r tree.Relation) {
 	if r.Single() {
 		return
 	}
 	if w.read++; w.read > maxRead {
-		w.fail(refuse(w.pos, "ask for less at once, or join a subquery that is grouped by the person and has several columns",
+		w.fail(syntax.Refuse(w.pos, "ask for less at once, or join a subquery that is grouped by the person and has several columns",
 			"more than %d subqueries of this question read tables in which a person can have many rows", maxRead))
 	}
 }
 
 // publicly says how many rows a public relation has. They are joined with each other once, and not for each private row.
-func (w *work) publicly(r Relation) load {
+func (w *work) publicly(r tree.Relation) load {
 	rows := w.most(r, nil)
 	var c cost
 	read := int64(0) // by the largest table alone, which nobody can help
 	switch r := r.(type) {
-	case *Join:
+	case *tree.Join:
 		read = max(w.publicly(r.L).rows, w.publicly(r.R).rows)
 		w.expr(r.On, &c, 1)
-	case *Select:
+	case *tree.Select:
 		read = w.publicly(r.From).rows
 		w.expr(r.Where, &c, 1)
 		for _, e := range r.Columns {
 			w.expr(e, &c, 1)
 		}
-	case *Union:
+	case *tree.Union:
 		for _, p := range r.Parts {
 			read = plus(read, w.publicly(p).rows)
 		}
@@ -306,7 +309,7 @@ func (w *work) publicly(r Relation) load {
 		return load{rows: rows}
 	}
 	if n := times64(rows, max(1, c.public)); n > max(maxPublic, read) {
-		w.fail(refuse(w.pos, "compare columns of public tables with = in JOIN ... ON, or join fewer of them",
+		w.fail(syntax.Refuse(w.pos, "compare columns of public tables with = in JOIN ... ON, or join fewer of them",
 			"public tables are joined with each other first, and %s rows could come of it, which is more than %d", shown(n), int64(maxPublic)))
 	}
 	return load{rows: rows}

@@ -7,12 +7,12 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/table"
 )
 
 // Answer writes an answer as a table with its error bars, and what is to be known about it.
-func Answer(w io.Writer, a *discreet.Answer) {
+func Answer(w io.Writer, a *api.Answer) {
 	t := &table.Table{}
 	bars := make([]bool, len(a.Columns)) // whether a column has errors
 	for j, c := range a.Columns {
@@ -54,7 +54,7 @@ func Answer(w io.Writer, a *discreet.Answer) {
 }
 
 // versionLine says which version of the data the answer is about, where there is more to say than that it is the first.
-func versionLine(a *discreet.Answer) string {
+func versionLine(a *api.Answer) string {
 	switch v := a.Version; {
 	case v.Name != "":
 		return fmt.Sprintf("data version %d: %s", v.Number, table.Clean(v.Name))

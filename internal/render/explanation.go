@@ -6,14 +6,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/curator"
 	"github.com/discreet-dp/discreet/internal/table"
 )
 
 // Explanation writes what a question would cost, how exact it would be, and why.
-func Explanation(w io.Writer, e *discreet.Explanation) {
+func Explanation(w io.Writer, e *api.Explanation) {
 	for i, q := range e.Questions {
 		if len(e.Questions) > 1 {
 			if i > 0 {
@@ -30,7 +29,7 @@ func Explanation(w io.Writer, e *discreet.Explanation) {
 	fmt.Fprintln(w, "free: "+strings.Join(e.Free, "; "))
 	fmt.Fprintln(w, "split: "+e.Split)
 	price := priceTag(e.Cost, e.Remaining)
-	if slices.ContainsFunc(e.Questions, func(q curator.Inquiry) bool { return q.Stream != nil && !q.Stream.Known }) {
+	if slices.ContainsFunc(e.Questions, func(q api.Inquiry) bool { return q.Stream != nil && !q.Stream.Known }) {
 		price = "at most " + price
 		if e.Cost == (dp.Cost{}) {
 			price = "free now"
@@ -58,7 +57,7 @@ func Explanation(w io.Writer, e *discreet.Explanation) {
 }
 
 // paidBy says why an answer is free, and which records of the ledger paid for it.
-func paidBy(e *discreet.Explanation) string {
+func paidBy(e *api.Explanation) string {
 	what := "it was answered before"
 	var records []string
 	for _, q := range e.Questions {
@@ -76,7 +75,7 @@ func paidBy(e *discreet.Explanation) string {
 }
 
 // printInquiry shows one question.
-func printInquiry(w io.Writer, e *discreet.Explanation, i int) {
+func printInquiry(w io.Writer, e *api.Explanation, i int) {
 	q := e.Questions[i]
 	t := &table.Table{
 		Header: []string{"noisy number", "mechanism", "one person moves it by", "step", "noise scale", PlusMinus(e.Confidence), "epsilon", "rho", "delta"},
@@ -125,7 +124,7 @@ func printInquiry(w io.Writer, e *discreet.Explanation, i int) {
 }
 
 // printStream says what a question costs that goes through a stream.
-func printStream(w io.Writer, e *discreet.Explanation, s *discreet.StreamInquiry) {
+func printStream(w io.Writer, e *api.Explanation, s *api.StreamInquiry) {
 	price := "free, because all of it was answered before"
 	switch {
 	case s.Known:

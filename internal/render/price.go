@@ -5,12 +5,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 )
 
 // Price says what the answer cost and what is left.
-func Price(a *discreet.Answer) string {
+func Price(a *api.Answer) string {
 	price := "free, already paid for"
 	switch {
 	case !a.Receipt.Free:
@@ -22,7 +22,7 @@ func Price(a *discreet.Answer) string {
 }
 
 // throughStreams reports whether an answer owes it to a stream that it was free.
-func throughStreams(a *discreet.Answer) bool {
+func throughStreams(a *api.Answer) bool {
 	for _, u := range a.Through {
 		if u.Free > 0 {
 			return true
@@ -31,7 +31,7 @@ func throughStreams(a *discreet.Answer) bool {
 	return false
 }
 
-func streamNames(a *discreet.Answer) string {
+func streamNames(a *api.Answer) string {
 	var names []string
 	for _, u := range a.Through {
 		if name := "the stream " + u.Stream; !slices.Contains(names, name) {
@@ -42,7 +42,7 @@ func streamNames(a *discreet.Answer) string {
 }
 
 // priceTag shows a price; rho too, where that is what is counted.
-func priceTag(cost dp.Cost, r discreet.Remaining) string {
+func priceTag(cost dp.Cost, r api.Remaining) string {
 	if r.Rho == dp.Unbounded {
 		return "epsilon " + cost.Epsilon.String()
 	}
@@ -53,7 +53,7 @@ func priceTag(cost dp.Cost, r discreet.Remaining) string {
 }
 
 // Left shows what is left.
-func Left(r discreet.Remaining) string {
+func Left(r api.Remaining) string {
 	if r.Rho == dp.Unbounded {
 		return "epsilon " + r.Epsilon.Short()
 	}

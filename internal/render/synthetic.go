@@ -6,11 +6,11 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 )
 
 // CountColumn is what the column of counts of a synthetic table is called: count, unless the table has a column of that name.
-func CountColumn(t *discreet.SyntheticTable) string {
+func CountColumn(t *api.SyntheticTable) string {
 	name := "count"
 	for slices.Contains(t.Columns, name) {
 		name = "synthetic_" + name
@@ -19,7 +19,7 @@ func CountColumn(t *discreet.SyntheticTable) string {
 }
 
 // SyntheticCSV writes a synthetic table. Spell is how texts are written.
-func SyntheticCSV(w io.Writer, t *discreet.SyntheticTable, crlf bool, spell func(string) string) error {
+func SyntheticCSV(w io.Writer, t *api.SyntheticTable, crlf bool, spell func(string) string) error {
 	out := csv.NewWriter(w)
 	out.UseCRLF = crlf
 	if err := out.Write(append(slices.Clone(t.Columns), CountColumn(t))); err != nil {

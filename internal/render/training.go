@@ -1,25 +1,23 @@
 package render
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
 
-	"github.com/discreet-dp/discreet"
-	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/table"
+	"github.com/discreet-dp/discreet/learn"
 )
 
 // TrainingOffer says in few lines what a training will cost and how it is done.
-func TrainingOffer(w io.Writer, q *discreet.TrainingQuote) {
+func TrainingOffer(w io.Writer, q *api.TrainingQuote) {
 	fmt.Fprintln(w, trainingPrice(q))
 	wrapped(w, "method:", q.Method+". "+strings.Join(q.Why, " "))
 	fmt.Fprintln(w)
 }
 
-func trainingPrice(q *discreet.TrainingQuote) string {
+func trainingPrice(q *api.TrainingQuote) string {
 	if q.Known {
 		return fmt.Sprintf("price: free, already paid for by record %d; left: %s", q.Record, Left(q.Remaining))
 	}
@@ -27,7 +25,7 @@ func trainingPrice(q *discreet.TrainingQuote) string {
 }
 
 // TrainingQuote says what a training would cost, and all about how it would be done.
-func TrainingQuote(w io.Writer, q *discreet.TrainingQuote) {
+func TrainingQuote(w io.Writer, q *api.TrainingQuote) {
 	fmt.Fprintln(w, trainingPrice(q))
 	switch {
 	case q.Known:
@@ -67,7 +65,7 @@ func counts(rows int64) string {
 }
 
 // Training shows a model: its coefficients, its accuracy where it was paid for, its guarantee and its receipt.
-func Training(w io.Writer, t *discreet.Training) {
+func Training(w io.Writer, t *api.Training) {
 	m := t.Model
 	Coefficients(w, m)
 	if e := m.Evaluation; e != nil {
@@ -89,12 +87,12 @@ func Training(w io.Writer, t *discreet.Training) {
 }
 
 // ModelGuarantee says what is proven about a model.
-func ModelGuarantee(w io.Writer, m *discreet.Model) {
+func ModelGuarantee(w io.Writer, m *learn.Model) {
 	wrapped(w, "guarantee:", m.Guarantee.Words)
 	wrapped(w, "theorem:", m.Guarantee.Theorem)
 }
 
-func errorName(m *discreet.Model) string {
+func errorName(m *learn.Model) string {
 	if m.Encoding.Target.Categorical() {
 		return "share of errors"
 	}
@@ -102,7 +100,7 @@ func errorName(m *discreet.Model) string {
 }
 
 // Coefficients prints the weights as a table.
-func Coefficients(w io.Writer, m *discreet.Model) {
+func Coefficients(w io.Writer, m *learn.Model) {
 	list := m.Coefficients()
 	t := &table.Table{Header: []string{"feature", "value", "weight"}, Right: []bool{false, false, true}}
 	several, noise := len(m.Weights) > 1, false
@@ -137,65 +135,4 @@ func Coefficients(w io.Writer, m *discreet.Model) {
 		fmt.Fprintf(w, "Above zero the model says %s.\n\n", says)
 	}
 	t.Write(w)
-}
-
-// TrainingResult is a training for machines.
-type TrainingResult struct {
-	ID        string               `json:"id"`
-	Cost      dp.Cost              `json:"cost"`
-	Remaining discreet.Remaining   `json:"remaining"`
-	Receipt   ReceiptJSON          `json:"receipt"`
-	Version   discreet.DataVersion `json:"data_version"`
-	Notes     []string             `json:"notes"`
-	Alerts    []discreet.Alert     `json:"alerts"`
-	File      string               `json:"file,omitempty"`
-	Model     json.RawMessage      `json:"model"`
-}
-
-// TrainingJSON turns a training into what machines read.
-func TrainingJSON(t *discreet.Training, file string) (TrainingResult, error) {
-	var model bytes.Buffer
-	err := t.Model.Write(&model)
-	out := TrainingResult{t.ID, t.Cost, t.Remaining, receiptJSON(t.Receipt), t.Version, t.Notes, t.Alerts, file, model.Bytes()}
-	if out.Notes == nil {
-		out.Notes = []string{}
-	}
-	if out.Alerts == nil {
-		out.Alerts = []discreet.Alert{}
-	}
-	return out, err
-}
-
-// TrainingOfferJSON is a quote for machines.
-type TrainingOfferJSON struct {
-	Dataset    string             `json:"dataset"`
-	Unit       string             `json:"unit"`
-	Neighbours string             `json:"neighbours"`
-	MaxRows    int64              `json:"max_rows"`
-	Method     string             `json:"method"`
-	Why        []string           `json:"why"`
-	Plan       []TrainingLine     `json:"plan"`
-	Epsilon    dp.Amount          `json:"epsilon"`
-	Cost       dp.Cost            `json:"cost"`
-	Pay        dp.Cost            `json:"pay"`
-	Currency   string             `json:"currency"`
-	Known      bool               `json:"known"`
-	Remaining  discreet.Remaining `json:"remaining"`
-	After      discreet.Remaining `json:"after"`
-	Affordable bool               `json:"affordable"`
-}
-
-// TrainingLine is something about how a model would be trained.
-type TrainingLine struct {
-	Name  string `json:"name"`
-	Value string `json:"value"`
-}
-
-// TrainingQuoteJSON turns a quote into what machines read.
-func TrainingQuoteJSON(q *discreet.TrainingQuote) TrainingOfferJSON {
-	lines := []TrainingLine{}
-	for _, l := range q.Lines {
-		lines = append(lines, TrainingLine{l.Name, l.Value})
-	}
-	return TrainingOfferJSON{q.Dataset, q.Unit, q.Neighbours, q.MaxRows, q.Method, q.Why, lines, q.Epsilon, q.Cost, q.Pay, q.Currency, q.Known, q.Remaining, q.After, q.Affordable}
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgproto3"
 
-	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/audit/generate"
 	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/internal/server/users"
@@ -132,7 +132,7 @@ func (f *front) masked(text string) mask {
 	}
 	p := st.Plans[0]
 	m := mask{rows: st.Outer != nil || p.Having != nil || p.Limit != nil || p.Distinct || len(p.Order) > 0 || p.Query.Choice != nil || len(p.Query.PrivateKeys()) > 0}
-	if d, err := f.server.db.Describe(context.Background(), discreet.Question{Analyst: "ana", SQL: text}); err == nil {
+	if d, err := f.server.db.Describe(context.Background(), api.Question{Analyst: "ana", SQL: text}); err == nil {
 		for _, c := range d.Columns {
 			m.columns = append(m.columns, c.Noisy)
 		}
@@ -372,7 +372,7 @@ func TestParameterAttacks(t *testing.T) {
 // books are the charges of a ledger, without what is drawn.
 func (f *front) books() string {
 	var b strings.Builder
-	for r, err := range f.server.db.Records(context.Background()) {
+	for r, err := range f.server.db.Records(context.Background(), 0) {
 		if err != nil {
 			f.t.Fatal(err)
 		}

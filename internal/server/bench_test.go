@@ -11,7 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 )
 
 // BenchmarkOverhead asks the same questions of the library, over the wire and over HTTP, in turn, and reports medians: what a door adds is the
@@ -58,7 +58,7 @@ func overhead(b *testing.B, fresh bool) {
 		ask  func(sql string) error
 	}{
 		{"library", func(sql string) error {
-			_, err := g.db.Ask(b.Context(), discreet.Question{Dataset: "hospital", Analyst: "ana", SQL: sql})
+			_, err := g.db.Ask(b.Context(), api.Question{Dataset: "hospital", Analyst: "ana", SQL: sql})
 			return err
 		}},
 		{"simple", func(sql string) error { return rows(simple.Query(b.Context(), sql)) }},

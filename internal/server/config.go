@@ -24,7 +24,7 @@ type Config struct {
 	Rate    int
 	// Connections is how many there may be at each door; 0 means 1000.
 	Connections int
-	// Memory and Threads limit the engine of each dataset: see [discreet.Options].
+	// Memory and Threads limit the engine of each dataset: see [discreet.WithMemory].
 	Memory  string
 	Threads int
 

@@ -479,7 +479,7 @@ func live() uint64 {
 // books checks that every answer was paid for: its receipt is that of a charge.
 func books(t *testing.T, s *Server, receipts map[uint64]string) {
 	charges := map[uint64]bool{}
-	for r, err := range s.db.Records(t.Context()) {
+	for r, err := range s.db.Records(t.Context(), 0) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/server/admission"
 	"github.com/discreet-dp/discreet/internal/server/connlimit"
 	"github.com/discreet-dp/discreet/internal/server/httpapi"
@@ -70,7 +71,7 @@ func Open(ctx context.Context, c Config) (s *Server, err error) {
 	if s.users, err = openUsers(s.config.Users); err != nil {
 		return s, err
 	}
-	if s.db, err = discreet.OpenPolicyWith(p, discreet.Options{Memory: c.Memory, Threads: c.Threads, Incident: s.incident}); err != nil {
+	if s.db, err = discreet.Open(ctx, "", discreet.WithPolicy(p), discreet.WithMemory(c.Memory), discreet.WithThreads(c.Threads), discreet.WithIncidents(s.incident)); err != nil {
 		return s, err
 	}
 	if err := s.db.Warm(ctx); err != nil {
@@ -85,7 +86,7 @@ func Open(ctx context.Context, c Config) (s *Server, err error) {
 }
 
 // incident tells the owner of a question that failed after its charge. What the engine said about it is nowhere.
-func (s *Server) incident(i discreet.Incident) {
+func (s *Server) incident(i api.Incident) {
 	if s.config.Log == nil {
 		return
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/server/admission"
 )
 
@@ -18,12 +19,12 @@ import (
 func asks(t *testing.T, s *Server) <-chan error {
 	t.Helper()
 	// Past the dispatcher, so that the data is open and what comes takes no time.
-	if _, err := s.db.Ask(t.Context(), discreet.Question{Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients"}); err != nil {
+	if _, err := s.db.Ask(t.Context(), api.Question{Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients"}); err != nil {
 		t.Fatal(err)
 	}
 	left := make(chan error, 1)
 	go func() {
-		_, err := s.dispatcher.Ask(context.Background(), discreet.Question{Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients"})
+		_, err := s.dispatcher.Ask(context.Background(), api.Question{Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients"})
 		left <- err
 	}()
 	for s.dispatcher.Stats().Running == 0 {

@@ -9,10 +9,12 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/audit/generate"
 	"github.com/discreet-dp/discreet/internal/engine/reference"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
 // TestQuestionsAreValid measures how many questions the planner takes, and what it says of the others.
@@ -27,7 +29,7 @@ func TestQuestionsAreValid(t *testing.T) {
 		for i := range n {
 			text := m.Question(generate.NewDice("question", uint64(i)))
 			_, err := plan.Prepare(ds, text, o)
-			var r *plan.Refusal
+			var r *api.Refusal
 			switch {
 			case err == nil:
 				taken++
@@ -73,7 +75,7 @@ func TestTextsAreHarmless(t *testing.T) {
 					}
 				}()
 				s, err := plan.Prepare(ds, text, o)
-				var r *plan.Refusal
+				var r *api.Refusal
 				switch {
 				case err != nil && !errors.As(err, &r):
 					t.Errorf("%q: not a refusal: %v", text, err)
@@ -83,7 +85,7 @@ func TestTextsAreHarmless(t *testing.T) {
 					taken++
 					for _, p := range s.Plans {
 						for _, measure := range p.Query.Measures {
-							if measure.Kind != plan.Quantile {
+							if measure.Kind != tree.Quantile {
 								p.Query.Sensitivity(measure, dp.L1) // panics where it is not positive
 							}
 							measure.Describe()

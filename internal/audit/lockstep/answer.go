@@ -9,21 +9,21 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/discreet-dp/discreet/internal/curator"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/exact"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/mech"
 )
 
 // judgeAnswers compares the shapes of two answers, and the answers where no exact value differs.
-func judgeAnswers(p *plan.Plan, a, b *curator.Answer, moved bool) error {
+func judgeAnswers(p *tree.Plan, a, b *api.Answer, moved bool) error {
 	if !slices.Equal(a.Columns, b.Columns) {
 		return fmt.Errorf("the columns are %v against %v", a.Columns, b.Columns)
 	}
 	if a.Cost != b.Cost || a.Remaining != b.Remaining || a.Receipt != b.Receipt || a.MaxRows != b.MaxRows || a.MaxGroups != b.MaxGroups || a.Cut != b.Cut || a.Version != b.Version {
 		return fmt.Errorf("the cost is %v and %v remains, against %v and %v", a.Cost, a.Remaining, b.Cost, b.Remaining)
 	}
-	for _, x := range []*curator.Answer{a, b} {
+	for _, x := range []*api.Answer{a, b} {
 		if err := wellFormed(x); err != nil {
 			return err
 		}
@@ -56,7 +56,7 @@ func judgeAnswers(p *plan.Plan, a, b *curator.Answer, moved bool) error {
 
 // wellFormed checks that every count and sum is a finite number with an error: whether one is missing, or
 // infinite, no noise would hide. What is computed of them may be missing where they are zero.
-func wellFormed(a *curator.Answer) error {
+func wellFormed(a *api.Answer) error {
 	for i, row := range a.Rows {
 		for j, c := range a.Columns {
 			if !c.Noisy {
@@ -78,7 +78,7 @@ func wellFormed(a *curator.Answer) error {
 	return nil
 }
 
-func shown(a *curator.Answer) string {
+func shown(a *api.Answer) string {
 	text := fmt.Sprint(a.Rows)
 	for _, row := range a.Errors {
 		for _, e := range row {
@@ -93,13 +93,13 @@ func shown(a *curator.Answer) string {
 // sameNoise checks that the counts and sums of two answers are exactly as far apart as the exact
 // values below them. The noise was the same, so a distance that is another means that
 // something else reached the answer on its way: the data, or what was left out of the record.
-func sameNoise(p *plan.Plan, a, b outcome) error {
+func sameNoise(p *tree.Plan, a, b outcome) error {
 	if p == nil || p.Having != nil || len(p.Order) > 0 || p.Limit != nil || p.Offset > 0 || len(a.calls) != len(p.Query.Measures) || p.Query.Choice != nil {
 		return nil // not every group is in the answer, or the releases are not the measures
 	}
 	for i, o := range p.Columns {
-		r, ok := o.Expr.(*plan.Released)
-		if !ok || r.Part != plan.PartValue || p.Stats[r.Stat].Kind != plan.MeasureStat {
+		r, ok := o.Expr.(*tree.Released)
+		if !ok || r.Part != tree.PartValue || p.Stats[r.Stat].Kind != tree.MeasureStat {
 			continue
 		}
 		measure := p.Stats[r.Stat].Measure
@@ -118,7 +118,7 @@ func sameNoise(p *plan.Plan, a, b outcome) error {
 }
 
 // steps reads a column of an answer in steps of its lattice.
-func steps(a *curator.Answer, column int, step *big.Rat) ([]int64, bool) {
+func steps(a *api.Answer, column int, step *big.Rat) ([]int64, bool) {
 	var out []int64
 	for _, row := range a.Rows {
 		n, _ := row[column].(json.Number)

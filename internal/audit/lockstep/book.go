@@ -131,6 +131,8 @@ func (b *book) Era(context.Context) (string, error) { return "", nil }
 func (b *book) Fail(context.Context, ledger.Incident) (bool, error) { return true, nil }
 
 // Door is open.
+func (b *book) Died() []string { return nil }
+
 func (b *book) Door(context.Context, string, string) (ledger.Door, error) { return ledger.Door{}, nil }
 
 var errOwner = errors.New("a replay has no owner")

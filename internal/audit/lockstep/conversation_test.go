@@ -9,11 +9,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/internal/curator"
 	"github.com/discreet-dp/discreet/internal/detrand"
+	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/entropy"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/internal/sessiontest"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/mech"
@@ -67,7 +67,7 @@ type looking struct {
 	look func()
 }
 
-func (l looking) Run(ctx context.Context, q *plan.Query) (*engine.Result, error) {
+func (l looking) Run(ctx context.Context, q *tree.Query) (*engine.Result, error) {
 	l.look()
 	return l.Engine.Run(ctx, q)
 }

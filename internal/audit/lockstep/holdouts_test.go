@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/curator"
 	"github.com/discreet-dp/discreet/internal/sessiontest"
 )
@@ -69,11 +70,11 @@ func TestHoldoutsOnNeighbours(t *testing.T) {
 			for step := range 16 {
 				expression, training := scores[d.Below(len(scores))], fmt.Sprint("0.", d.Below(100))
 				ask := func(c *curator.Curator) (any, error) {
-					return c.AskHoldout(ctx, curator.HoldoutQuestion{Analyst: "ana", SQL: expression, Training: training})
+					return c.AskHoldout(ctx, api.HoldoutQuestion{Analyst: "ana", SQL: expression, Training: training})
 				}
 				if d.One(3) {
 					ask = func(c *curator.Curator) (any, error) {
-						return c.Ask(ctx, curator.Question{Analyst: "ana", SQL: "SELECT holdout_mean(" + expression + ", " + training + ") FROM patients", Request: fmt.Sprint("step ", step)})
+						return c.Ask(ctx, api.Question{Analyst: "ana", SQL: "SELECT holdout_mean(" + expression + ", " + training + ") FROM patients", Request: fmt.Sprint("step ", step)})
 					}
 				}
 				where := fmt.Sprintf("world %d, %s, step %d, %s", i, p.Name, step, expression)

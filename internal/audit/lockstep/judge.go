@@ -10,7 +10,7 @@ import (
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/exact"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/mech"
 )
 
@@ -18,7 +18,7 @@ import (
 // same randomness. It returns how far the exact values are apart, as a part of
 // what the noise was calibrated to, and the first thing that a single person must
 // not be able to change and did. p is nil for a question that is refused.
-func judge(p *plan.Plan, a, b outcome) (ratio float64, err error) {
+func judge(p *tree.Plan, a, b outcome) (ratio float64, err error) {
 	switch {
 	case a.panicked || b.panicked:
 		return 0, fmt.Errorf("one says %q, the other %q, and neither may panic", a.err, b.err)

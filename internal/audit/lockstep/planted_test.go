@@ -12,33 +12,35 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/internal/audit/finding"
 	"github.com/discreet-dp/discreet/internal/curator"
 	"github.com/discreet-dp/discreet/internal/detrand"
+	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
 	"github.com/discreet-dp/discreet/internal/entropy"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/policy"
 )
 
 // asking makes an Asker of a function.
-type asking func(ctx context.Context, q curator.Question) (*curator.Answer, error)
+type asking func(ctx context.Context, q api.Question) (*api.Answer, error)
 
-func (f asking) Ask(ctx context.Context, q curator.Question) (*curator.Answer, error) {
+func (f asking) Ask(ctx context.Context, q api.Question) (*api.Answer, error) {
 	return f(ctx, q)
 }
 
 // running is an engine whose Run is another.
 type running struct {
 	engine.Engine
-	run func(ctx context.Context, q *plan.Query) (*engine.Result, error)
+	run func(ctx context.Context, q *tree.Query) (*engine.Result, error)
 }
 
-func (r running) Run(ctx context.Context, q *plan.Query) (*engine.Result, error) {
+func (r running) Run(ctx context.Context, q *tree.Query) (*engine.Result, error) {
 	return r.run(ctx, q)
 }
 
@@ -78,7 +80,7 @@ func count(ctx context.Context, ds *policy.Dataset, e engine.Engine) int64 {
 }
 
 // query is the private part of a question about a dataset.
-func query(ds *policy.Dataset, text string) *plan.Query {
+func query(ds *policy.Dataset, text string) *tree.Query {
 	p, err := plan.Prepare(ds, text, plan.Options{})
 	if err != nil {
 		panic(err)
@@ -127,8 +129,8 @@ var planted = []struct {
 }{
 	{"the sensitivity forgets max_groups", shop("add-remove", pure), "times as far as the noise", func(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
 		one := altered(ds, func(t *policy.Table) { t.MaxGroups = 1 })
-		return asking(func(ctx context.Context, q curator.Question) (*curator.Answer, error) {
-			return curator.New(one, running{e, func(ctx context.Context, _ *plan.Query) (*engine.Result, error) {
+		return asking(func(ctx context.Context, q api.Question) (*api.Answer, error) {
+			return curator.New(one, running{e, func(ctx context.Context, _ *tree.Query) (*engine.Result, error) {
 				return e.Run(ctx, query(ds, q.SQL))
 			}}, l, r).Ask(ctx, q)
 		})
@@ -140,20 +142,20 @@ var planted = []struct {
 	}},
 	{"max_rows is not kept to", shop("add-remove", concentrated), "times as far as the noise", func(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
 		more := altered(ds, func(t *policy.Table) { t.MaxRows++ })
-		return asking(func(ctx context.Context, q curator.Question) (*curator.Answer, error) {
-			return curator.New(ds, running{e, func(ctx context.Context, _ *plan.Query) (*engine.Result, error) {
+		return asking(func(ctx context.Context, q api.Question) (*api.Answer, error) {
+			return curator.New(ds, running{e, func(ctx context.Context, _ *tree.Query) (*engine.Result, error) {
 				return e.Run(ctx, query(more, q.SQL))
 			}}, l, r).Ask(ctx, q)
 		})
 	}},
 	{"bounds come from the data", clinic(pure), "the noise is", func(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
-		return asking(func(ctx context.Context, q curator.Question) (*curator.Answer, error) {
+		return asking(func(ctx context.Context, q api.Question) (*api.Answer, error) {
 			hi := count(ctx, ds, e.(recorder).Engine)
 			return curator.New(altered(ds, func(t *policy.Table) { stretched(t, hi) }), e, l, r).Ask(ctx, q)
 		})
 	}},
 	{"noise is drawn for each row", clinic(pure), "noise is added", func(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
-		return asking(func(ctx context.Context, q curator.Question) (*curator.Answer, error) {
+		return asking(func(ctx context.Context, q api.Question) (*api.Answer, error) {
 			a, err := curator.New(ds, e, l, r).Ask(ctx, q)
 			m, _ := mech.NewLaplace(dp.NewL1(big.NewInt(1)), dp.One)
 			for range count(ctx, ds, e.(recorder).Engine) {
@@ -178,18 +180,18 @@ var planted = []struct {
 		}}, r)
 	}},
 	{"the data is touched before the charge", clinic(pure), "before the data was touched", func(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
-		return asking(func(ctx context.Context, q curator.Question) (*curator.Answer, error) {
+		return asking(func(ctx context.Context, q api.Question) (*api.Answer, error) {
 			count(ctx, ds, e)
 			return curator.New(ds, e, l, r).Ask(ctx, q)
 		})
 	}},
 	{"an error quotes the data", clinic(pure), "one says", func(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
-		return asking(func(ctx context.Context, q curator.Question) (*curator.Answer, error) {
+		return asking(func(ctx context.Context, q api.Question) (*api.Answer, error) {
 			return nil, fmt.Errorf("cannot answer about %d rows", count(ctx, ds, e.(recorder).Engine))
 		})
 	}},
 	{"some data makes a panic", clinic(pure), "panic", func(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
-		return asking(func(ctx context.Context, q curator.Question) (*curator.Answer, error) {
+		return asking(func(ctx context.Context, q api.Question) (*api.Answer, error) {
 			if count(ctx, ds, e.(recorder).Engine) == 0 {
 				panic("nobody is here")
 			}
@@ -197,7 +199,7 @@ var planted = []struct {
 		})
 	}},
 	{"groups of nobody are left out", shop("add-remove", pure), "rows against", func(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
-		return asking(func(ctx context.Context, q curator.Question) (*curator.Answer, error) {
+		return asking(func(ctx context.Context, q api.Question) (*api.Answer, error) {
 			a, err := curator.New(ds, e, l, r).Ask(ctx, q)
 			if err == nil && count(ctx, ds, e.(recorder).Engine) == 0 {
 				a.Rows = nil
@@ -206,7 +208,7 @@ var planted = []struct {
 		})
 	}},
 	{"an answer that noise does not cover", clinic(pure), "and the answers do", func(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
-		return asking(func(ctx context.Context, q curator.Question) (*curator.Answer, error) {
+		return asking(func(ctx context.Context, q api.Question) (*api.Answer, error) {
 			a, err := curator.New(ds, e, l, r).Ask(ctx, q)
 			if err == nil && len(a.Rows) > 0 && a.Errors[0][len(a.Columns)-1] != nil {
 				*a.Errors[0][len(a.Columns)-1] += float64(count(ctx, ds, e.(recorder).Engine))
@@ -215,7 +217,7 @@ var planted = []struct {
 		})
 	}},
 	{"the data is added once more after the noise", shop("add-remove", pure), "not as far apart", func(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
-		return asking(func(ctx context.Context, q curator.Question) (*curator.Answer, error) {
+		return asking(func(ctx context.Context, q api.Question) (*api.Answer, error) {
 			a, err := curator.New(ds, e, l, r).Ask(ctx, q)
 			if err == nil && len(a.Rows) > 0 {
 				if last := len(a.Columns) - 1; a.Columns[last].Decimals == 0 {
@@ -239,7 +241,7 @@ var planted = []struct {
 		return curator.New(ds, e, l, unrecorded)
 	}},
 	{"the same noise for every question", clinic(pure), "the noise of the two is equal", func(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
-		return asking(func(ctx context.Context, q curator.Question) (*curator.Answer, error) {
+		return asking(func(ctx context.Context, q api.Question) (*api.Answer, error) {
 			again := mech.NewReleaser(entropy.FromReader(detrand.NewStream("again", 1)))
 			return curator.New(ds, e, l, again).Ask(ctx, q)
 		})
@@ -319,7 +321,7 @@ func TestForgottenClamp(t *testing.T) {
 		}
 	})
 	forgetful := func(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
-		return curator.New(ds, running{e, func(ctx context.Context, q *plan.Query) (*engine.Result, error) {
+		return curator.New(ds, running{e, func(ctx context.Context, q *tree.Query) (*engine.Result, error) {
 			e.(recorder).seen.event("run")
 			return unclamped(ctx, ds).Run(ctx, q)
 		}}, l, r)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/audit/finding"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
 // Question asks a question of two neighbouring databases with the same randomness, and
@@ -32,7 +33,7 @@ func (t *tally) try(ctx context.Context, s System, p Pair, seed uint64) {
 	if t.problem != "" {
 		return
 	}
-	var prepared *plan.Plan
+	var prepared *tree.Plan
 	if st, err := plan.Prepare(p.A.Dataset, t.question, plan.Options{}); err == nil && st.Outer == nil {
 		prepared = st.Plans[0]
 	}

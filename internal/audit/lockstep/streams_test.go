@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/curator"
 	"github.com/discreet-dp/discreet/internal/sessiontest"
 )
@@ -77,11 +78,11 @@ func TestStreamsOnNeighbours(t *testing.T) {
 			for step := range 16 {
 				condition := conditions[d.Below(len(conditions))]
 				ask := func(c *curator.Curator) (any, error) {
-					return c.AskStream(ctx, curator.StreamQuestion{Analyst: "ana", SQL: condition})
+					return c.AskStream(ctx, api.StreamQuestion{Analyst: "ana", SQL: condition})
 				}
 				if d.One(3) {
 					ask = func(c *curator.Curator) (any, error) {
-						return c.Ask(ctx, curator.Question{Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients WHERE " + condition, Request: fmt.Sprint("step ", step), Settings: curator.Settings{Stream: "on"}})
+						return c.Ask(ctx, api.Question{Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients WHERE " + condition, Request: fmt.Sprint("step ", step), Settings: api.Settings{Stream: "on"}})
 					}
 				}
 				where := fmt.Sprintf("world %d, %s, step %d, %s", i, p.Name, step, condition)

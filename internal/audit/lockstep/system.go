@@ -4,11 +4,12 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/curator"
 	"github.com/discreet-dp/discreet/internal/detrand"
+	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/entropy"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/policy"
@@ -16,7 +17,7 @@ import (
 
 // Asker answers questions.
 type Asker interface {
-	Ask(ctx context.Context, q curator.Question) (*curator.Answer, error)
+	Ask(ctx context.Context, q api.Question) (*api.Answer, error)
 }
 
 // System makes what is put to the test: something that answers questions about a dataset, with
@@ -40,7 +41,7 @@ type Database struct {
 type outcome struct {
 	panicked bool
 	err      string
-	answer   *curator.Answer
+	answer   *api.Answer
 	events   []string // in their order
 	charges  []ledger.Charge
 	calls    []mech.Call
@@ -55,7 +56,7 @@ type recorder struct {
 	seen *outcome
 }
 
-func (w recorder) Run(ctx context.Context, q *plan.Query) (*engine.Result, error) {
+func (w recorder) Run(ctx context.Context, q *tree.Query) (*engine.Result, error) {
 	w.seen.event("run")
 	return w.Engine.Run(ctx, q)
 }
@@ -95,7 +96,7 @@ func (s *session) ask(ctx context.Context, d Database, question string) (o outco
 		o = *s.seen
 		o.drawn = s.stream.Drawn() - before
 	}()
-	a, err := s.Ask(ctx, curator.Question{Analyst: anybody(d.Dataset), SQL: question, Request: fmt.Sprint("question ", s.asked)})
+	a, err := s.Ask(ctx, api.Question{Analyst: anybody(d.Dataset), SQL: question, Request: fmt.Sprint("question ", s.asked)})
 	if err != nil {
 		s.seen.err = err.Error()
 	}

@@ -2,7 +2,7 @@
 // which one person is not there or somebody else is, lets an engine compute the private part of the question on both, and compares.
 // One person must not move more than the noise is calibrated to:
 //
-//  1. Each vector of a measure moves by at most [plan.Query.Sensitivity], in both norms. Where private keys are found in one database
+//  1. Each vector of a measure moves by at most [tree.Query.Sensitivity], in both norms. Where private keys are found in one database
 //     only, they are zero in the other.
 //  2. The people in a combination of private keys change by one, in at most MaxGroups combinations.
 //  3. The values that quantiles are of change by at most MaxRows, in at most MaxGroups groups.

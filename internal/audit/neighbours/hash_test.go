@@ -5,11 +5,12 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/internal/audit/generate"
 	"github.com/discreet-dp/discreet/internal/audit/neighbours"
+	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/engine/reference"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
 // TestHash: questions that differ in names alone have one hash, and questions with one hash have one result and one sensitivity. An
@@ -22,7 +23,7 @@ func TestHash(t *testing.T) {
 	m := generate.NewMaker(ds, o)
 	type answer struct {
 		text   string
-		query  *plan.Query
+		query  *tree.Query
 		result *engine.Result
 	}
 	seen := map[string]answer{}
@@ -59,7 +60,7 @@ func TestHash(t *testing.T) {
 				t.Errorf("one hash and two results:\n%s\n%s", old.text, text)
 			}
 			for k, measure := range q.Measures {
-				if measure.Kind != plan.Quantile && q.Sensitivity(measure, dp.L1).String() != old.query.Sensitivity(old.query.Measures[k], dp.L1).String() {
+				if measure.Kind != tree.Quantile && q.Sensitivity(measure, dp.L1).String() != old.query.Sensitivity(old.query.Measures[k], dp.L1).String() {
 					t.Errorf("one hash and two sensitivities:\n%s\n%s", old.text, text)
 				}
 			}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/audit/generate"
 	"github.com/discreet-dp/discreet/internal/audit/neighbours"
 	"github.com/discreet-dp/discreet/internal/engine/reference"
@@ -41,7 +42,7 @@ func hostile(t *testing.T, verdict, text string) {
 	for _, ds := range generate.Worlds()[:2] {
 		made := generate.Make(generate.NewDice("public", 1), ds)
 		_, err := plan.Prepare(ds, text, plan.Options{Public: reference.New(ds, made.Tables).Public()})
-		var r *plan.Refusal
+		var r *api.Refusal
 		switch {
 		case err != nil && !errors.As(err, &r):
 			t.Errorf("%s\nnot a refusal: %v", text, err)

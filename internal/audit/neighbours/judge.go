@@ -6,14 +6,14 @@ import (
 	"math/big"
 
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/exact"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
 // Judge compares the results of a query on two neighbouring databases. It returns how far they are apart, as a part
 // of what the query allows, and what one person has changed and must not.
-func Judge(q *plan.Query, a, b *engine.Result) (ratio float64, err error) {
+func Judge(q *tree.Query, a, b *engine.Result) (ratio float64, err error) {
 	j := judge{q: q, a: names(q, a), b: names(q, b)}
 	if len(a.Measures) != len(q.Measures) || len(b.Measures) != len(q.Measures) || len(a.Values) != len(q.Measures) || len(b.Values) != len(q.Measures) {
 		return 0, fmt.Errorf("there are %d and %d measures, and %d were asked for", len(a.Measures), len(b.Measures), len(q.Measures))
@@ -25,7 +25,7 @@ func Judge(q *plan.Query, a, b *engine.Result) (ratio float64, err error) {
 	}
 	for m, measure := range q.Measures {
 		switch {
-		case measure.Kind == plan.Quantile:
+		case measure.Kind == tree.Quantile:
 			err = j.values(a.Values[m], b.Values[m])
 		case q.Choice != nil:
 			err = j.scores(measure, a.Measures[m], b.Measures[m])
@@ -40,13 +40,13 @@ func Judge(q *plan.Query, a, b *engine.Result) (ratio float64, err error) {
 }
 
 type judge struct {
-	q     *plan.Query
+	q     *tree.Query
 	a, b  []string // the combinations of private keys, spelled; one where there are none
 	ratio float64
 }
 
 // names spells the combinations of private keys.
-func names(q *plan.Query, r *engine.Result) []string {
+func names(q *tree.Query, r *engine.Result) []string {
 	if len(q.PrivateKeys()) == 0 {
 		return []string{""}
 	}
@@ -91,7 +91,7 @@ func (j *judge) between(a, b exact.Vector) (exact.Move, error) {
 	return m, nil
 }
 
-func (j *judge) vector(m plan.Measure, a, b exact.Vector) error {
+func (j *judge) vector(m tree.Measure, a, b exact.Vector) error {
 	move, err := j.between(a, b)
 	if err != nil {
 		return err
@@ -103,7 +103,7 @@ func (j *judge) vector(m plan.Measure, a, b exact.Vector) error {
 }
 
 // scores judges what a selection is made by: each group on its own, before its weight, which is public.
-func (j *judge) scores(m plan.Measure, a, b exact.Vector) error {
+func (j *judge) scores(m tree.Measure, a, b exact.Vector) error {
 	move, err := j.between(a, b)
 	if err != nil {
 		return err

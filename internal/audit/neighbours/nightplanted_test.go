@@ -6,19 +6,19 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/internal/audit/generate"
+	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/exact"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
 // broken is an engine that does something else with questions about the target.
 type broken struct {
 	engine.Engine
-	instead func(*plan.Query) (*engine.Result, error)
+	instead func(*tree.Query) (*engine.Result, error)
 }
 
-func (b broken) Run(ctx context.Context, q *plan.Query) (*engine.Result, error) {
+func (b broken) Run(ctx context.Context, q *tree.Query) (*engine.Result, error) {
 	if strings.Contains(q.Format(), generate.Target) {
 		return b.instead(q)
 	}
@@ -27,16 +27,16 @@ func (b broken) Run(ctx context.Context, q *plan.Query) (*engine.Result, error) 
 
 // TestNightPlanted: what the night looks for is found where it is, by its own questions, and a small question is left of it.
 func TestNightPlanted(t *testing.T) {
-	far := func(q *plan.Query) (*engine.Result, error) {
+	far := func(q *tree.Query) (*engine.Result, error) {
 		r := &engine.Result{Values: make([][]exact.Vector, len(q.Measures))}
 		for range q.Measures {
 			r.Measures = append(r.Measures, exact.Seal([]int64{1 << 60}))
 		}
 		return r, nil
 	}
-	for class, instead := range map[string]func(*plan.Query) (*engine.Result, error){
-		"error":    func(*plan.Query) (*engine.Result, error) { return nil, errors.New("planted") },
-		"panic":    func(*plan.Query) (*engine.Result, error) { panic("planted") },
+	for class, instead := range map[string]func(*tree.Query) (*engine.Result, error){
+		"error":    func(*tree.Query) (*engine.Result, error) { return nil, errors.New("planted") },
+		"panic":    func(*tree.Query) (*engine.Result, error) { panic("planted") },
 		"distance": far,
 	} {
 		t.Run(class, func(t *testing.T) {

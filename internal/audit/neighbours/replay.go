@@ -4,11 +4,12 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/internal/audit/finding"
 	"github.com/discreet-dp/discreet/internal/audit/generate"
+	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/engine/reference"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -21,7 +22,7 @@ func Reference(_ context.Context, db *generate.Database) (engine.Engine, func() 
 }
 
 // checker is an engine that can tell what a planner claimed and is not so.
-type checker interface{ Check(*plan.Query) error }
+type checker interface{ Check(*tree.Query) error }
 
 // Options say what is tried. The zero value of each is a default.
 type Options struct {
@@ -137,7 +138,7 @@ func (r *Report) pair(ctx context.Context, o Options, maker *generate.Maker, d g
 }
 
 // compare runs a query on both engines; q is what they are judged by.
-func compare(ctx context.Context, engines [2]engine.Engine, q, run *plan.Query) (float64, error) {
+func compare(ctx context.Context, engines [2]engine.Engine, q, run *tree.Query) (float64, error) {
 	var results [2]*engine.Result
 	for i, e := range engines {
 		var err error

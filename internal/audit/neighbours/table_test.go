@@ -9,17 +9,18 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/internal/audit/generate"
 	"github.com/discreet-dp/discreet/internal/audit/neighbours"
+	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/engine/reference"
 	"github.com/discreet-dp/discreet/internal/exact"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
 // fetched is the rows of a table with how often each is there.
-func fetched(ctx context.Context, e engine.Engine, t *plan.Table) (map[string]int64, error) {
+func fetched(ctx context.Context, e engine.Engine, t *tree.Table) (map[string]int64, error) {
 	out := map[string]int64{}
 	err := e.Fetch(ctx, t, exact.NewCollector(func(codes []int64) { out[fmt.Sprint(codes)]++ }))
 	return out, err
@@ -37,7 +38,7 @@ func exchanged(a, b map[string]int64) (came, went int64) {
 }
 
 // outside says which code of some rows is none of its column.
-func outside(t *plan.Table, rows map[string]int64) string {
+func outside(t *tree.Table, rows map[string]int64) string {
 	for row := range rows {
 		for i, code := range strings.Fields(strings.Trim(row, "[]")) {
 			var n int64
@@ -55,7 +56,7 @@ func outside(t *plan.Table, rows map[string]int64) string {
 }
 
 // apart compares the rows of neighbours with what was promised about them. Judged is by whom: a planted engine may have cut to something else.
-func apart(ctx context.Context, engines [2]engine.Engine, judged, run *plan.Table) (moved bool, found string) {
+func apart(ctx context.Context, engines [2]engine.Engine, judged, run *tree.Table) (moved bool, found string) {
 	var rows [2]map[string]int64
 	for i, e := range engines {
 		var err error
@@ -268,7 +269,7 @@ type nullAs struct {
 	code int64
 }
 
-func (n nullAs) Fetch(ctx context.Context, t *plan.Table, into engine.Collector) error {
+func (n nullAs) Fetch(ctx context.Context, t *tree.Table, into engine.Collector) error {
 	return n.Engine.Fetch(ctx, t, exact.NewCollector(func(codes []int64) {
 		for i := range codes {
 			if codes[i] == engine.Null {

@@ -39,8 +39,8 @@ tables:
   a: {unique: pid, columns: {n: {type: integer, bounds: [0, 9]}}}
   b: {path: pid -> a.pid, max_rows: 9, max_groups: 1, columns: {n: {type: integer, bounds: [0, 9]}}}`
 
-// TestUnlikeIdentities: one person under identities of two types is one person, or the data is not opened. That there are two of them would be a count of 2
-// in a union of both tables.
+// TestUnlikeIdentities: one person under identities of two types is one person, or the data is not
+// opened. That there are two of them would be a count of 2 in a union of both tables.
 func TestUnlikeIdentities(t *testing.T) {
 	for _, c := range []struct {
 		one, first, other, second string
@@ -93,16 +93,19 @@ func TestUnlikeIdentities(t *testing.T) {
 			case err != nil && c.alike:
 				t.Errorf("%s: %v", name, err)
 			case err != nil:
-				if text := err.Error(); !strings.Contains(text, "a.pid") || !strings.Contains(text, "b.pid") || !strings.Contains(text, "same type") {
+				if text := err.Error(); !strings.Contains(text, "a.pid") || !strings.Contains(text, "b.pid") ||
+					!strings.Contains(text, "same type") {
 					t.Errorf("%s: %v", name, err)
 				}
-				if found, err := Check(t.Context(), ds); err == nil {
+				if found, err := check(t, ds); err == nil {
 					t.Errorf("%s: checked, with %v", name, found)
 				}
 			case !c.alike:
-				t.Errorf("%s: opened; people in both tables are %s", name, answer(t, e, "SELECT COUNT(DISTINCT pid) FROM (SELECT pid FROM a UNION ALL SELECT pid FROM b) AS t"))
+				t.Errorf("%s: opened; people in both tables are %s", name,
+					answer(t, e, "SELECT COUNT(DISTINCT pid) FROM (SELECT pid FROM a UNION ALL SELECT pid FROM b) AS t"))
 			default:
-				for _, sql := range []string{"SELECT COUNT(DISTINCT pid) FROM (SELECT pid FROM a UNION ALL SELECT pid FROM b) AS t", "SELECT COUNT(*) FROM a JOIN b ON a.pid = b.pid"} {
+				for _, sql := range []string{"SELECT COUNT(DISTINCT pid) FROM (SELECT pid FROM a UNION ALL SELECT pid FROM b) AS t",
+					"SELECT COUNT(*) FROM a JOIN b ON a.pid = b.pid"} {
 					if got := answer(t, e, sql); got != "[1]" {
 						t.Errorf("%s: %s is %s", name, sql, got)
 					}
@@ -152,7 +155,8 @@ tables:
 		case want == "" && err != nil, want != "" && (err == nil || !strings.Contains(err.Error(), want)):
 			t.Errorf("%q: %v", want, err)
 		case err == nil:
-			if got := answer(t, e, "SELECT COUNT(*), COUNT(DISTINCT pid) FROM (SELECT pid FROM b UNION ALL SELECT pid FROM a) AS t"); got != "[1] [2]" {
+			if got := answer(t, e, "SELECT COUNT(*), COUNT(DISTINCT pid) FROM (SELECT pid FROM b UNION ALL SELECT pid FROM a) AS "+
+				"t"); got != "[1] [2]" {
 				t.Error(got)
 			}
 			if got := answer(t, e, "SELECT COUNT(*) FROM c"); got != "[1]" {

@@ -14,9 +14,11 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
-var amplify = flag.Duration("amplify", 0, "measure what one person adds to the time of questions that are made to show it, and fail where it is longer, as in -amplify 100ms")
+var amplify = flag.Duration("amplify", 0, "measure what one person adds to the time of questions that are made to show it, and fail "+
+	"where it is longer, as in -amplify 100ms")
 
 var uncutToo = flag.Bool("uncut", false, "with -amplify, measure the same questions where nobody is cut too, of which some take very long")
 
@@ -34,7 +36,8 @@ tables:
   codes: {public: true, max_rows: 2, columns: {code: {type: integer}, kind: {type: text}}}
 `
 
-// amplifiers are questions that multiply the work for a row of person 7, who lives in Zz9, or for all that person's rows.
+// amplifiers are questions that multiply the work for a row of person 7, who lives in Zz9, or for
+// all that person's rows.
 func amplifiers() []string {
 	joins := func(n int, on string) string {
 		text := ""
@@ -63,20 +66,26 @@ func amplifiers() []string {
 		target + "EXISTS (SELECT 1 FROM visits b WHERE b.pid = a.pid AND a.note <> 'x')",
 		target + "NOT EXISTS (SELECT 1 FROM visits b WHERE b.pid = a.pid AND b.cost = a.cost + a.day + 2000 AND a.note <> 'x')",
 		target + "EXISTS (SELECT 1 FROM visits b WHERE b.pid = a.pid AND length(a.note) = length(b.note))",
-		target + "EXISTS (SELECT 1 FROM visits b WHERE b.pid = a.pid AND EXISTS (SELECT 1 FROM people c WHERE c.pid = a.pid AND a.note <> 'k'))",
+		target + "EXISTS (SELECT 1 FROM visits b WHERE b.pid = a.pid AND EXISTS (SELECT 1 FROM people c WHERE c.pid = a.pid AND a.note " +
+			"<> 'k'))",
 		target + "EXISTS (SELECT 1 FROM visits b WHERE b.pid = a.pid AND b.note = a.note)",
 		target + "left(a.note, 5) || '' NOT IN (" + strings.Join(list, ", ") + ")",
-		"SELECT COUNT(*) FROM visits a JOIN visits b ON a.pid = b.pid AND left(a.note, 5) || left(b.note, 7) NOT IN (" + strings.Join(list, ", ") + ")",
+		"SELECT COUNT(*) FROM visits a JOIN visits b ON a.pid = b.pid AND left(a.note, 5) || left(b.note, 7) NOT IN (" +
+			strings.Join(list, ", ") + ")",
 		"SELECT COUNT(*) FROM people p WHERE p.town = 'Zz9' AND " + strings.Join(exists, " AND "),
 		"SELECT COUNT(*) FROM people p WHERE p.town = 'Zz9' AND " + strings.Join(exists[:10], " AND "),
-		"SELECT COUNT(*) FROM (SELECT left(p.town, 3) || left(n.nation, 9) || left(m.nation, 9) || '" + strings.Repeat("ab", 470) + "' AS x FROM people p JOIN nations n ON n.region <> p.town JOIN nations m ON m.region <> p.town WHERE p.town = 'Zz9') t WHERE " + strings.Join(like, " OR "),
+		"SELECT COUNT(*) FROM (SELECT left(p.town, 3) || left(n.nation, 9) || left(m.nation, 9) || '" + strings.Repeat("ab", 470) +
+			"' AS x FROM people p JOIN nations n ON n.region <> p.town JOIN nations m ON m.region <> p.town WHERE p.town = 'Zz9') t " +
+			"WHERE " + strings.Join(like, " OR "),
 		"SELECT COUNT(*) FROM people p" + joins(1, "N.region <> p.town") + " WHERE p.town = 'Zz9'",
 		"SELECT COUNT(*) FROM people p" + joins(2, "N.region <> p.town") + " WHERE p.town = 'Zz9'",
 		"SELECT COUNT(*) FROM people p" + joins(4, "N.region <> p.town") + " WHERE p.town = 'Zz9'",
 		"SELECT COUNT(*) FROM people p" + joins(5, "N.region <> p.town") + " WHERE p.town = 'Zz9'",
 		"SELECT COUNT(*) FROM people p" + joins(7, "N.region <> p.town") + " WHERE p.town = 'Zz9'",
-		"SELECT COUNT(*) FROM people p" + strings.ReplaceAll(joins(5, "N.region <> p.town"), " JOIN", " LEFT JOIN") + " WHERE p.town = 'Zz9'",
-		"SELECT COUNT(*) FROM people p WHERE p.town = 'Zz9' AND EXISTS (SELECT 1 FROM nations a, nations b, nations c, nations d, nations e WHERE a.region || b.region || c.region || d.region || e.region = p.town)",
+		"SELECT COUNT(*) FROM people p" + strings.ReplaceAll(joins(5, "N.region <> p.town"), " JOIN", " LEFT JOIN") +
+			" WHERE p.town = 'Zz9'",
+		"SELECT COUNT(*) FROM people p WHERE p.town = 'Zz9' AND EXISTS (SELECT 1 FROM nations a, nations b, nations c, nations d, " +
+			"nations e WHERE a.region || b.region || c.region || d.region || e.region = p.town)",
 		"SELECT COUNT(*) FROM people p JOIN codes c ON c.code = p.age WHERE p.town = 'Zz9'",
 		"SELECT COUNT(*) FROM people p JOIN codes c ON c.code = p.age JOIN codes d ON d.code = p.age WHERE p.town = 'Zz9'",
 		"SELECT COUNT(*) FROM people p WHERE p.town = 'Zz9' AND p.age IN (SELECT code FROM codes WHERE kind <> p.town)",
@@ -84,14 +93,17 @@ func amplifiers() []string {
 		"SELECT COUNT(*) FROM visits a JOIN visits b ON a.pid = b.pid AND a.day < b.day WHERE a.cost + b.cost > 3",
 		"SELECT COUNT(*) FROM visits a LEFT JOIN visits b ON a.pid = b.pid AND (a.day < b.day OR a.cost = b.cost)",
 		"SELECT COUNT(*) FROM visits a WHERE EXISTS (SELECT 1 FROM visits b WHERE b.pid = a.pid AND b.day < a.day - 2000)",
-		"SELECT COUNT(*) FROM visits a WHERE NOT EXISTS (SELECT 1 FROM visits b WHERE b.pid = a.pid AND (b.day = a.day + 1 OR b.cost = a.cost + 2000))",
-		"SELECT COUNT(*) FROM visits a WHERE EXISTS (SELECT 1 FROM visits b WHERE b.pid = a.pid AND b.day <> a.day AND EXISTS (SELECT 1 FROM visits c WHERE c.pid = a.pid AND c.cost > 2000 + a.cost + b.cost))",
+		"SELECT COUNT(*) FROM visits a WHERE NOT EXISTS (SELECT 1 FROM visits b WHERE b.pid = a.pid AND (b.day = a.day + 1 OR b.cost = " +
+			"a.cost + 2000))",
+		"SELECT COUNT(*) FROM visits a WHERE EXISTS (SELECT 1 FROM visits b WHERE b.pid = a.pid AND b.day <> a.day AND EXISTS (SELECT 1 " +
+			"FROM visits c WHERE c.pid = a.pid AND c.cost > 2000 + a.cost + b.cost))",
 		"SELECT SUM(CASE WHEN a.cost IN (SELECT b.cost + a.day FROM visits b WHERE b.pid = a.pid) THEN 1 ELSE 0 END) FROM visits a",
 		"SELECT COUNT(*) FROM people p WHERE EXISTS (SELECT 1 FROM visits a WHERE a.pid = p.pid AND a.day > p.age + 2000)",
 		"SELECT COUNT(*) FROM visits a" + joins(1, "N.region <> a.kind"),
 		"SELECT COUNT(*) FROM visits a" + joins(2, "N.region <> a.kind"),
 		"SELECT COUNT(*) FROM (SELECT pid, COUNT(*) AS n FROM visits a" + joins(2, "N.region <> a.kind") + " GROUP BY pid) t WHERE n > 3",
-		"SELECT COUNT(*), SUM(n) FROM (SELECT a.pid, COUNT(*) AS n FROM visits a JOIN visits b ON a.pid = b.pid AND a.cost > b.cost GROUP BY a.pid) t",
+		"SELECT COUNT(*), SUM(n) FROM (SELECT a.pid, COUNT(*) AS n FROM visits a JOIN visits b ON a.pid = b.pid AND a.cost > b.cost " +
+			"GROUP BY a.pid) t",
 		"SELECT COUNT(*) FROM (" + strings.Join(union, " UNION ALL ") + ") t",
 		"SELECT " + strings.Join(many, ", ") + " FROM visits",
 		"SELECT COUNT(DISTINCT cost), COUNT(DISTINCT day), COUNT(DISTINCT cost + day) FROM visits",
@@ -104,12 +116,14 @@ func amplifiers() []string {
 	}
 }
 
-// TestAmplify measures what one person adds to the time of a question. D0 has 20,000 people with ten visits each; D1 has one more, who has
-// a million, lives where nobody else does, and is of an age that a public table has a million times. It is run by
+// TestAmplify measures what one person adds to the time of a question. D0 has 20,000 people with
+// ten visits each; D1 has one more, who has a million, lives where nobody else does, and is of an
+// age that a public table has a million times. It is run by
 //
 //	go test ./engine/duckdb -run TestAmplify -v -amplify 100ms
 //
-// and not without the flag: a clock decides. It is the processors' time, so what is waited for is less where there are several.
+// and not without the flag: a clock decides. It is the processors' time, so what is waited for is
+// less where there are several.
 func TestAmplify(t *testing.T) {
 	if *amplify == 0 {
 		t.Skip("give -amplify 100ms to measure")
@@ -119,13 +133,15 @@ func TestAmplify(t *testing.T) {
 		folder := t.TempDir()
 		statements := []string{
 			"CREATE TABLE people AS SELECT range AS pid, range % 80 AS age, 't' || range % 50 AS town FROM range(1000, 21000)",
-			"CREATE TABLE visits AS SELECT 1000 + range // 10 AS pid, hash(range) % 1000 AS day, hash(range, 1) % 1000 AS cost, chr(CAST(97 + hash(range, 2) % 3 AS INTEGER)) AS kind, 'n' || hash(range, 3) % 1000 AS note FROM range(200000)",
+			"CREATE TABLE visits AS SELECT 1000 + range // 10 AS pid, hash(range) % 1000 AS day, hash(range, 1) % 1000 AS cost, " +
+				"chr(CAST(97 + hash(range, 2) % 3 AS INTEGER)) AS kind, 'n' || hash(range, 3) % 1000 AS note FROM range(200000)",
 			"CREATE TABLE nations AS SELECT 'n' || range AS nation, 'r' || range % 5 AS region FROM range(25)",
 			"CREATE TABLE codes AS SELECT range AS code, 'k' AS kind FROM range(80) UNION ALL SELECT 99, 'k' FROM range(1000000)",
 		}
 		if i == 1 {
 			statements = append(statements, "INSERT INTO people VALUES (7, 99, 'Zz9')",
-				"INSERT INTO visits SELECT 7, hash(range) % 1000, hash(range, 1) % 1000, chr(CAST(97 + hash(range, 2) % 3 AS INTEGER)), 'n' || hash(range, 3) % 1000000 FROM range(1000000)")
+				"INSERT INTO visits SELECT 7, hash(range) % 1000, hash(range, 1) % 1000, chr(CAST(97 + hash(range, 2) % 3 AS INTEGER)), "+
+					"'n' || hash(range, 3) % 1000000 FROM range(1000000)")
 		}
 		owner(t, filepath.Join(folder, "v.duckdb"), statements...)
 		both[i] = open(t, dataset(t, folder, amplifyKeys))
@@ -157,7 +173,7 @@ func TestAmplify(t *testing.T) {
 }
 
 // differ is how much longer the processors work on D1: the least of some runs of each.
-func differ(t *testing.T, both [2]*Engine, q *plan.Query, runs int) (time.Duration, [2]string) {
+func differ(t *testing.T, both [2]*Engine, q *tree.Query, runs int) (time.Duration, [2]string) {
 	var took [2]time.Duration
 	var outcomes [2]string
 	for i := range took {
@@ -175,7 +191,8 @@ func differ(t *testing.T, both [2]*Engine, q *plan.Query, runs int) (time.Durati
 	return took[1] - took[0], outcomes
 }
 
-// worked is the time that processors have worked for us, which others on the machine do not change much.
+// worked is the time that processors have worked for us, which others on the machine do not change
+// much.
 func worked(t *testing.T) time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
@@ -185,27 +202,27 @@ func worked(t *testing.T) time.Duration {
 }
 
 // uncut is a relation without its cuts.
-func uncut(r plan.Relation) plan.Relation {
+func uncut(r tree.Relation) tree.Relation {
 	switch r := r.(type) {
-	case *plan.Cut:
+	case *tree.Cut:
 		return uncut(r.From)
-	case *plan.Join:
+	case *tree.Join:
 		out := *r
 		out.L, out.R = uncut(r.L), uncut(r.R)
 		return &out
-	case *plan.Select:
+	case *tree.Select:
 		out := *r
 		out.From = uncut(r.From)
 		return &out
-	case *plan.Persons:
+	case *tree.Persons:
 		out := *r
 		out.From = uncut(r.From)
 		return &out
-	case *plan.Union:
+	case *tree.Union:
 		out := *r
 		out.Parts = slices.Clone(r.Parts)
 		for i, p := range r.Parts {
-			out.Parts[i] = uncut(p).(*plan.Select)
+			out.Parts[i] = uncut(p).(*tree.Select)
 		}
 		return &out
 	}

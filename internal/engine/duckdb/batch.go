@@ -94,7 +94,7 @@ func (w *batch) addKey(k *keyColumn, c *chunks.Chunk, col int, first bool) bool 
 	for i, x := range w.key {
 		p := k.null
 		if valid == nil || valid[i/64]>>(i%64)&1 == 1 {
-			p = k.places.of(x)
+			p = k.places.find(x)
 		}
 		if g := w.groups[i]; p < 0 || g < 0 {
 			w.groups[i] = -1
@@ -199,7 +199,7 @@ func newPlaces(values []policy.Value) *places {
 	return p
 }
 
-func (p *places) of(x int64) int32 {
+func (p *places) find(x int64) int32 {
 	if p.dense != nil {
 		if at := uint64(x) - uint64(p.first); at < uint64(len(p.dense)) {
 			return p.dense[at]

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// BenchmarkRun compares private questions with the same in plain SQL, on a million rows in a database file.
+// BenchmarkRun compares private questions with the same in plain SQL, on a million rows in a
+// database file.
 func BenchmarkRun(b *testing.B) {
 	folder := b.TempDir()
 	path := filepath.Join(folder, "t.duckdb")
@@ -35,7 +36,7 @@ func BenchmarkRun(b *testing.B) {
 		}
 		b.Run(c.name+"/plain", func(b *testing.B) {
 			for b.Loop() {
-				rows, err := single.now.db.QueryContext(b.Context(), strings.Replace(c.plain, " t", " source.t", 1))
+				rows, err := single.now.DB.QueryContext(b.Context(), strings.Replace(c.plain, " t", " source.t", 1))
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -4,27 +4,30 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"math"
+	"math/big"
 	"strings"
 	"sync"
 
 	"github.com/discreet-dp/discreet/internal/bound"
+	"github.com/discreet-dp/discreet/internal/dialect"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb/chunks"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// bounded is a question on its way through package bound: the rows that DuckDB reads, and what each of its columns is. What
-// one person adds is clamped there, at the last place before it is summed, to what noise is calibrated to, whatever DuckDB
-// computed. The same question as one SQL statement is in person.go, which is many times slower, and in statement.go, for people who have one row.
+// bounded is a question on its way through package bound: the rows that DuckDB reads, and what each
+// of its columns is. What one person adds is clamped there, at the last place before it is summed,
+// to what noise is calibrated to, whatever DuckDB computed. The same question as one SQL statement
+// is in person.go, which is many times slower, and in statement.go, for people who have one row.
 type bounded struct {
 	query chunks.Query
 	spec  bound.Spec
 	// people says that the first column is whose a row is: somebody may have several.
 	people bool
 	keys   []keyColumn
-	// The column of each measure's values; -1 where it has none. Present says that being there is what counts.
+	// The column of each measure's values; -1 where it has none. Present says that being there is
+	// what counts.
 	values  []int
 	present []bool
 	clamps  map[int]*policy.Bounds // by column, what is left to clamp
@@ -35,13 +38,12 @@ type bounded struct {
 var errShape = errors.New("duckdb: not a question for package bound")
 
 // newBounded prints some measures of a question. It has to be closed.
-func (s *snapshot) newBounded(q *plan.Query, measures []int) (_ *bounded, err error) {
-	p := &printer{snapshot: s}
-	from := p.frame(q.From)
-	p.row = tuple{from}
+func (s *snapshot) newBounded(q *tree.Query, measures []int) (_ *bounded, err error) {
+	p := s.Print(q.From)
 	// Where people are cut nothing is in order any more, and to start again would cut them again.
 	unordered := s.unordered || q.Joined() > 0
-	b := &bounded{people: q.Bounded(), clamps: map[int]*policy.Bounds{}, spec: bound.Spec{Groups: q.Groups(), MaxGroups: int(q.MaxGroups()), Memory: s.memory, Unordered: unordered}}
+	b := &bounded{people: q.Bounded(), clamps: map[int]*policy.Bounds{},
+		spec: bound.Spec{Groups: q.Groups(), MaxGroups: int(q.MaxGroups()), Memory: s.memory, Unordered: unordered}}
 	defer func() {
 		if err != nil {
 			b.close()
@@ -53,8 +55,8 @@ func (s *snapshot) newBounded(q *plan.Query, measures []int) (_ *bounded, err er
 	}
 	if b.people {
 		unit := q.From.Fields()[q.From.Unit()]
-		who, ok := inBulk(from.field(q.From.Unit()), s.kinds[unit.Identity])
-		if !ok || s.byRow {
+		who, ok := bulkUnit(p.Unit(), s.Kinds[unit.Identity])
+		if !ok || s.ByRow {
 			return nil, errShape
 		}
 		b.query.Columns = []string{who}
@@ -66,11 +68,11 @@ func (s *snapshot) newBounded(q *plan.Query, measures []int) (_ *bounded, err er
 	for _, m := range measures {
 		b.addMeasure(p, q, q.Measures[m], printed)
 	}
-	where := ""
+	var where []string
 	if q.Where != nil {
-		where = " WHERE " + p.expr(q.Where)
+		where = append(where, p.Expr(q.Where))
 	}
-	b.query.From, b.query.Args = p.from(from)+where, p.args
+	b.query.From, b.query.Args = p.FromClause(where...), p.Args
 	return b, nil
 }
 
@@ -80,18 +82,18 @@ func (b *bounded) close() {
 	}
 }
 
-func (b *bounded) addKey(p *printer, k plan.Key) {
+func (b *bounded) addKey(p *dialect.Printer, k tree.Key) {
 	column := keyColumn{size: len(k.Values), null: -1}
 	for i, v := range k.Values {
 		if v.Null {
 			column.null = int32(i)
 		}
 	}
-	text := p.key(k)
-	if k.Expr.Type().Kind == plan.Text {
+	text := p.Key(k)
+	if k.Expr.Type().Kind == tree.Text {
 		keys := chunks.NewKeys(textPlaces(k.Values), column.null)
 		b.open = append(b.open, keys)
-		text = fmt.Sprintf("discreet_key(%d::BIGINT, %s)", keys.ID, text)
+		text = place(keys, text)
 	} else {
 		column.places = newPlaces(k.Values)
 	}
@@ -99,35 +101,37 @@ func (b *bounded) addKey(p *printer, k plan.Key) {
 	b.keys = append(b.keys, column)
 }
 
-// addMeasure prints what a measure is of. A sum and a count of the same are one column: its values, and where it is not NULL.
-func (b *bounded) addMeasure(p *printer, q *plan.Query, m plan.Measure, printed map[string]int) {
-	out := bound.Measure{Kind: kindOf(m)}
+// addMeasure prints what a measure is of. A sum and a count of the same are one column: its values,
+// and where it is not NULL.
+func (b *bounded) addMeasure(p *dialect.Printer, q *tree.Query, m tree.Measure, printed map[string]int) {
+	out := bound.Measure{Kind: measureKind(m)}
 	out.Lo, out.Hi = q.Interval(m)
 	column := -1
 	switch {
-	case m.Kind == plan.Sum:
+	case m.Kind == tree.Sum:
 		out.Reach = reach(m.Arg.Type())
-		column = b.column("sum "+plan.Format(m.Arg), printed, func() string { return b.summed(p, m.Arg) })
-	case !b.people && m.Kind == plan.CountPersons && !p.byRow:
-		// Where nobody has several rows, one without a unit is not a person, as SQL's count says too.
+		column = b.column("sum "+tree.Format(m.Arg), printed, func() string { return b.summed(p, m.Arg) })
+	case !b.people && m.Kind == tree.CountPersons && !p.ByRow:
+		// Where nobody has several rows, one without a unit is not a person, as SQL's count says
+		// too.
 		out.Kind = bound.Values
 		column = b.column(m.Format(), printed, func() string {
-			there := p.row.field(q.From.Unit()) + " IS NOT NULL"
+			there := p.Unit() + " IS NOT NULL"
 			if m.Arg != nil {
-				there += " AND " + p.expr(m.Arg) + " IS NOT NULL"
+				there += " AND " + p.Expr(m.Arg) + " IS NOT NULL"
 			}
 			return trueOrNull(there)
 		})
 	case m.Arg != nil:
-		name := plan.Format(m.Arg)
+		name := tree.Format(m.Arg)
 		if _, ok := printed["sum "+name]; ok {
 			name = "sum " + name
 		}
-		column = b.column(name, printed, func() string { return trueOrNull("(" + p.expr(m.Arg) + ") IS NOT NULL") })
+		column = b.column(name, printed, func() string { return trueOrNull("(" + p.Expr(m.Arg) + ") IS NOT NULL") })
 	}
 	b.spec.Measures = append(b.spec.Measures, out)
 	b.values = append(b.values, column)
-	b.present = append(b.present, m.Kind != plan.Sum)
+	b.present = append(b.present, m.Kind != tree.Sum)
 }
 
 // column returns the place of a column, which is printed once.
@@ -141,23 +145,25 @@ func (b *bounded) column(name string, printed map[string]int, print func() strin
 	return printed[name]
 }
 
-// summed prints what is added up. A column of a table is read as it is stored, and clamped to its bounds in Go, which is faster.
-func (b *bounded) summed(p *printer, arg plan.Expr) string {
-	if c, ok := arg.(*plan.Column); ok && p.scans(c) {
-		b.clamps[len(b.query.Columns)] = c.Field.Source.Bounds
-		return p.row[0].unclamped(c.Index)
+// summed prints what is added up. A column of a table is read as it is stored, and clamped to its
+// bounds in Go, which is faster.
+func (b *bounded) summed(p *dialect.Printer, arg tree.Expr) string {
+	if text, bounds := p.Unclamped(arg); bounds != nil {
+		b.clamps[len(b.query.Columns)] = bounds
+		return text
 	}
-	return p.cast(arg, "BIGINT")
+	return p.Cast(arg, "BIGINT")
 }
 
 func trueOrNull(condition string) string { return "nullif(" + condition + ", false)" }
 
 // reach is the largest magnitude of a number, which is proven to fit in 53 bits.
-func reach(t plan.Type) int64 {
-	if n := largest(t.Lo, t.Hi); n.IsInt64() {
-		return n.Int64()
+func reach(t tree.Type) int64 {
+	lo, hi := new(big.Int).Abs(t.Lo), new(big.Int).Abs(t.Hi)
+	if !lo.IsInt64() || !hi.IsInt64() {
+		return math.MaxInt64
 	}
-	return math.MaxInt64
+	return max(lo.Int64(), hi.Int64())
 }
 
 // run computes the totals: for each measure one integer per group.
@@ -185,29 +191,24 @@ func (b *bounded) runWith(ctx context.Context, source chunks.Source, reading fun
 	})
 }
 
-// kindOf says what package bound calls a measure. People with a row that fits are those with a partial of 1.
-func kindOf(m plan.Measure) bound.Kind {
+// measureKind says what package bound calls a measure. People with a row that fits are those with a
+// partial of 1.
+func measureKind(m tree.Measure) bound.Kind {
 	switch {
-	case m.Kind == plan.Sum:
+	case m.Kind == tree.Sum:
 		return bound.Sum
 	case m.Arg != nil:
 		return bound.Values
-	case m.Kind == plan.CountPersons:
+	case m.Kind == tree.CountPersons:
 		return bound.People
 	}
 	return bound.Rows
 }
 
-// scans reports whether a column is a number of a table that is read as it is, with bounds.
-func (p *printer) scans(c *plan.Column) bool {
-	f, _ := p.row.frame(c.Index)
-	scan, ok := f.relation.(*plan.Scan)
-	return ok && len(scan.Table.Path) <= 1 && c.Field.Source != nil && c.Field.Source.Bounds != nil && c.Field.Type.Kind == plan.Number
-}
-
-// inBulk prints the unit so that equal people are equal bits, and others are not: as it is, or as
-// a text that is another for another value. There are types of which that cannot be said, such as DOUBLE.
-func inBulk(unit, typ string) (string, bool) {
+// bulkUnit prints the unit so that equal people are equal bits, and others are not: as it is, or as
+// a text that is another for another value. There are types of which that cannot be said, such as
+// DOUBLE.
+func bulkUnit(unit, typ string) (string, bool) {
 	base, _, _ := strings.Cut(typ, "(")
 	switch {
 	case strings.HasSuffix(typ, "]"):
@@ -216,7 +217,8 @@ func inBulk(unit, typ string) (string, bool) {
 		return "CAST(" + unit + " AS VARCHAR)", true
 	}
 	switch base {
-	case "BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "HUGEINT", "UHUGEINT", "UUID",
+	case "BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "HUGEINT", "UHUGEINT",
+		"UUID",
 		"DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", "TIMESTAMP WITH TIME ZONE", "VARCHAR", "BLOB":
 		return unit, true
 	}

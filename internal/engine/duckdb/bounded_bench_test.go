@@ -11,11 +11,13 @@ import (
 	"time"
 
 	driver "github.com/duckdb/duckdb-go/v2"
+
+	"github.com/discreet-dp/discreet/internal/dialect"
 )
 
-// BenchmarkBound measures questions about people with ten rows each against the same plain GROUP BY, one
-// after the other in one run: 1000 groups, at most 5 of them a person. DISCREET_BENCH_ROWS says how many
-// million rows, and DISCREET_BENCH_FOLDER where the data is kept for another run.
+// BenchmarkBound measures questions about people with ten rows each against the same plain GROUP
+// BY, one after the other in one run: 1000 groups, at most 5 of them a person. DISCREET_BENCH_ROWS
+// says how many million rows, and DISCREET_BENCH_FOLDER where the data is kept for another run.
 //
 //	DISCREET_BENCH_ROWS=30,100 DISCREET_BENCH_FOLDER=/tmp/bench go test -run xxx -bench Bound -benchtime 3x ./engine/duckdb
 func BenchmarkBound(b *testing.B) {
@@ -60,7 +62,8 @@ func benchmarkTables(b *testing.B, folder string, millions int) {
 	}
 	rows := millions * 1_000_000
 	owner(b, path,
-		fmt.Sprintf("CREATE TABLE shuffled AS SELECT CAST(hash(i) %% %d AS BIGINT) AS pid, 'key' || (hash(i * 31) %% 1000) AS k, CAST(hash(i + 7) %% 100000 AS INTEGER) AS v FROM range(%d) r(i)", rows/10, rows),
+		fmt.Sprintf("CREATE TABLE shuffled AS SELECT CAST(hash(i) %% %d AS BIGINT) AS pid, 'key' || (hash(i * 31) %% 1000) AS k, "+
+			"CAST(hash(i + 7) %% 100000 AS INTEGER) AS v FROM range(%d) r(i)", rows/10, rows),
 		"CREATE TABLE clustered AS SELECT * FROM shuffled ORDER BY pid")
 }
 
@@ -88,7 +91,7 @@ tables:
 	}
 	other := sql.OpenDB(connector)
 	defer other.Close()
-	for _, s := range []string{"ATTACH " + quoteText(path) + " AS d (READ_ONLY)", "SET preserve_insertion_order = false"} {
+	for _, s := range []string{"ATTACH " + dialect.QuoteText(path) + " AS d (READ_ONLY)", "SET preserve_insertion_order = false"} {
 		if _, err := other.Exec(s); err != nil {
 			b.Fatal(err)
 		}

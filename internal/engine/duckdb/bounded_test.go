@@ -10,9 +10,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/internal/bound"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/engine"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -24,8 +24,9 @@ func opened(r *engine.Result) string {
 	return fmt.Sprint(out)
 }
 
-// TestBothShapes asks random questions in both ways: through package bound, with memory and without, and as one
-// SQL statement. Where the definition leaves no choice they agree; the ways through bound always do.
+// TestBothShapes asks random questions in both ways: through package bound, with memory and
+// without, and as one SQL statement. Where the definition leaves no choice they agree; the ways
+// through bound always do.
 func TestBothShapes(t *testing.T) {
 	asked, certain := 0, 0
 	rapid.Check(t, func(rt *rapid.T) {
@@ -51,7 +52,7 @@ func TestBothShapes(t *testing.T) {
 			if err != nil || fmt.Sprint(first) != fmt.Sprint(second) {
 				rt.Fatalf("%s: %v with memory, %v with %d bytes of it (%v)", text, first, second, e.now.memory, err)
 			}
-			inSQL, err := e.now.execute(t.Context(), q, e.now.print(q))
+			inSQL, err := e.now.Run(t.Context(), q, e.now.Statements(q))
 			if err != nil {
 				rt.Fatalf("%s: %v", text, why(t, e, q))
 			}
@@ -72,7 +73,8 @@ func TestBothShapes(t *testing.T) {
 	}
 }
 
-// people are columns that say who a row is about: two people who are nearly the same, in every type.
+// people are columns that say who a row is about: two people who are nearly the same, in every
+// type.
 var people = []struct{ typ, one, other string }{
 	{"BOOLEAN", "true", "false"},
 	{"TINYINT", "-1", "1"},
@@ -105,8 +107,10 @@ func TestWhoIsWho(t *testing.T) {
 	for i, p := range people {
 		folder := t.TempDir()
 		path := filepath.Join(folder, "d.duckdb")
-		owner(t, path, "CREATE TABLE t (u "+p.typ+")", fmt.Sprintf("INSERT INTO t VALUES ('%s'), ('%s'), (NULL), ('%s'), ('%s'), ('%s'), ('%s')", p.one, p.other, p.one, p.one, p.other, p.other))
-		e := open(t, dataset(t, folder, "source: d.duckdb\nunit: t.u\ntables:\n  t:\n    max_rows: 2\n    max_groups: 1\n    columns: {}\n"))
+		owner(t, path, "CREATE TABLE t (u "+p.typ+")", fmt.Sprintf("INSERT INTO t VALUES ('%s'), ('%s'), (NULL), ('%s'), ('%s'), ('%s'), "+
+			"('%s')", p.one, p.other, p.one, p.one, p.other, p.other))
+		e := open(t, dataset(t, folder, "source: d.duckdb\nunit: t.u\ntables:\n  t:\n    max_rows: 2\n    max_groups: 1\n    columns: "+
+			"{}\n"))
 		if got := fmt.Sprint(ask(t, e, "SELECT COUNT(*) FROM t")); got != "[[4]]" {
 			t.Errorf("%d: %s: %s", i, p.typ, got)
 		}
@@ -117,15 +121,16 @@ func TestWhoIsWho(t *testing.T) {
 	}
 }
 
-// TestBoundedIsQuiet: a failure is ErrRun, whatever it is.
+// TestBoundedIsQuiet: a failure is engine.ErrRun, whatever it is.
 func TestBoundedIsQuiet(t *testing.T) {
 	folder := t.TempDir()
 	owner(t, filepath.Join(folder, "d.duckdb"), "CREATE TABLE t AS SELECT i % 10 AS u, 'k' AS k FROM range(100000) r(i)")
-	e := open(t, dataset(t, folder, "source: d.duckdb\nunit: t.u\ntables:\n  t:\n    max_rows: 2\n    max_groups: 1\n    columns: {k: {type: text, keys: [k]}}\n"))
+	e := open(t, dataset(t, folder, "source: d.duckdb\nunit: t.u\ntables:\n  t:\n    max_rows: 2\n    max_groups: 1\n    columns: {k: "+
+		"{type: text, keys: [k]}}\n"))
 	q := &prepare(t, e.dataset, "SELECT k, COUNT(*) FROM t GROUP BY k").Query
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := e.Run(ctx, q); err == nil || err.Error() != ErrRun.Error() {
+	if _, err := e.Run(ctx, q); err == nil || err.Error() != engine.ErrRun.Error() {
 		t.Error(err)
 	}
 	if got := fmt.Sprint(ask(t, e, "SELECT k, COUNT(*) FROM t GROUP BY k")); got != "[[20]]" {
@@ -141,12 +146,13 @@ func TestMemoryOfTheMachine(t *testing.T) {
 	if m := e.now.memory; m < 1<<20 || m > bound.DefaultMemory {
 		t.Errorf("%d bytes", m)
 	}
-	if _, err := e.now.db.Exec("SELECT parse_formatted_bytes('1 GiB')"); err != nil {
+	if _, err := e.now.DB.Exec("SELECT parse_formatted_bytes('1 GiB')"); err != nil {
 		t.Error("DuckDB does not say how much memory there is:", err)
 	}
 }
 
-// TestManyKeys groups by integers that are far apart, dates and booleans with NULL, in several keys.
+// TestManyKeys groups by integers that are far apart, dates and booleans with NULL, in several
+// keys.
 func TestManyKeys(t *testing.T) {
 	folder := t.TempDir()
 	owner(t, filepath.Join(folder, "d.duckdb"), `CREATE TABLE t AS SELECT i AS u,
@@ -174,7 +180,7 @@ tables:
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := e.now.execute(t.Context(), q, e.now.print(q))
+		want, err := e.now.Run(t.Context(), q, e.now.Statements(q))
 		if err != nil || opened(want) != fmt.Sprint(got) {
 			t.Errorf("%s: %v in SQL, %v through bound (%v)", keys, opened(want), got, err)
 		}
@@ -194,7 +200,9 @@ func TestOrderIsSeen(t *testing.T) {
 	var answers []string
 	for _, table := range []string{"shuffled", "clustered"} {
 		// The table's name is in the salt; what is compared is the same question.
-		ds := dataset(t, folder, fmt.Sprintf("source: d.duckdb\nunit: %[1]s.u\ntables:\n  %[1]s:\n    max_rows: 3\n    max_groups: 4\n    columns:\n      k: {type: text, keys: [%[2]s]}\n      v: {type: integer, bounds: [10, 90]}\n", table, strings.Join(names, ", ")))
+		ds := dataset(t, folder, fmt.Sprintf("source: d.duckdb\nunit: %[1]s.u\ntables:\n  %[1]s:\n    max_rows: 3\n    max_groups: 4\n    "+
+			"columns:\n      k: {type: text, keys: [%[2]s]}\n      v: {type: integer, bounds: [10, 90]}\n", table,
+			strings.Join(names, ", ")))
 		e := open(t, ds)
 		b, err := e.now.newBounded(bothOf(prepare(t, ds, "SELECT k, COUNT(*), SUM(v) FROM "+table+" GROUP BY k")))
 		if err != nil {
@@ -217,7 +225,7 @@ func TestOrderIsSeen(t *testing.T) {
 	}
 }
 
-func everyMeasure(q *plan.Query) []int {
+func everyMeasure(q *tree.Query) []int {
 	out := make([]int, len(q.Measures))
 	for i := range out {
 		out[i] = i
@@ -225,4 +233,4 @@ func everyMeasure(q *plan.Query) []int {
 	return out
 }
 
-func bothOf(p *plan.Plan) (*plan.Query, []int) { return &p.Query, everyMeasure(&p.Query) }
+func bothOf(p *tree.Plan) (*tree.Query, []int) { return &p.Query, everyMeasure(&p.Query) }

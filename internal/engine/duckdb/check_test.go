@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/discreet-dp/discreet/internal/dialect"
 )
 
 // TestCheck makes each finding appear, and disappear when the data is right.
@@ -39,7 +41,7 @@ tables:
 		t.Run(name, func(t *testing.T) {
 			folder := t.TempDir()
 			write(t, folder, "t.csv", c.data)
-			found, err := Check(t.Context(), dataset(t, folder, c.keys))
+			found, err := check(t, dataset(t, folder, c.keys))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -68,8 +70,10 @@ tables:
 // a value can still be beyond 64 bits.
 func TestCheckStored(t *testing.T) {
 	folder := t.TempDir()
-	owner(t, filepath.Join(folder, "t.duckdb"), "CREATE TABLE t AS SELECT unnest([1, 2, 170141183460469231731687303715884105727::HUGEINT]) AS i, unnest([1, 2, 2]) AS u")
-	found, err := Check(t.Context(), dataset(t, folder, "source: t.duckdb\nunit: t.u\ntables: {t: {unique: u, columns: {i: {type: integer}}}}"))
+	owner(t, filepath.Join(folder, "t.duckdb"), "CREATE TABLE t AS SELECT unnest([1, 2, "+
+		"170141183460469231731687303715884105727::HUGEINT]) AS i, unnest([1, 2, 2]) AS u")
+	found, err := check(t, dataset(t, folder, "source: t.duckdb\nunit: t.u\ntables: {t: {unique: u, columns: {i: {type: "+
+		"integer}}}}"))
 	if err != nil || len(found) != 2 || !found[0].Broken || found[1].Broken || found[1].Column != "i" {
 		t.Errorf("%+v, %v", found, err)
 	}
@@ -79,10 +83,10 @@ func TestCheckStored(t *testing.T) {
 func TestNoColumns(t *testing.T) {
 	folder := t.TempDir()
 	write(t, folder, "t.csv", "i\n1\n2\n")
-	owner(t, "", "COPY (SELECT unnest([1, 2]) AS i) TO "+quoteText(filepath.Join(folder, "t.parquet")))
+	owner(t, "", "COPY (SELECT unnest([1, 2]) AS i) TO "+dialect.QuoteText(filepath.Join(folder, "t.parquet")))
 	for _, source := range []string{"t.csv", "t.parquet"} {
 		ds := dataset(t, folder, "source: "+source+"\nunit: row\ntables: {t: {columns: {}}}")
-		if found, err := Check(t.Context(), ds); err != nil || len(found) > 0 {
+		if found, err := check(t, ds); err != nil || len(found) > 0 {
 			t.Errorf("%s: %v, %v", source, found, err)
 		}
 		if got := ask(t, open(t, ds), "SELECT COUNT(*) FROM t"); got[0][0] != 2 {
@@ -97,8 +101,10 @@ func TestCheckSpelling(t *testing.T) {
 		folder := t.TempDir()
 		write(t, folder, "p.csv", "pid\n1\n2\n")
 		write(t, folder, "v.csv", visits)
-		found, err := Check(t.Context(), dataset(t, folder, "source: .\nunit: p.pid\ntables: {p: {unique: pid, columns: {}}, v: {path: pid -> p.pid, max_rows: 1, max_groups: 1, columns: {}}}"))
-		if err != nil || len(found) != want || want == 1 && (found[0].Broken || !strings.Contains(found[0].Text, "nobody of v.pid is in p.pid: are the ids spelt alike?")) {
+		found, err := check(t, dataset(t, folder, "source: .\nunit: p.pid\ntables: {p: {unique: pid, columns: {}}, v: {path: "+
+			"pid -> p.pid, max_rows: 1, max_groups: 1, columns: {}}}"))
+		if err != nil || len(found) != want || want == 1 && (found[0].Broken ||
+			!strings.Contains(found[0].Text, "nobody of v.pid is in p.pid: are the ids spelt alike?")) {
 			t.Errorf("%q: %+v, %v", visits, found, err)
 		}
 	}

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/discreet-dp/discreet/internal/dialect"
+	"github.com/discreet-dp/discreet/internal/engine/sqlengine"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -32,20 +34,20 @@ func (t *table) load(ctx context.Context, db *sql.DB, typed bool) error {
 		return fmt.Errorf("table %s: %w", t.Name, err)
 	}
 	columns := make([]string, len(header))
-	all := make([]column, len(header))
+	all := make([]dialect.Column, len(header))
 	for i, name := range header {
-		all[i].name = name
-		columns[i] = quoteText(name) + ": 'VARCHAR'"
+		all[i].Name = name
+		columns[i] = dialect.QuoteText(name) + ": 'VARCHAR'"
 	}
 	var cast []string
-	for _, name := range t.needed() {
-		c, ok := find(all, name)
-		if !ok {
-			return t.missing(name)
+	for _, name := range t.Needed() {
+		c, err := sqlengine.Find(all, &t.Table, name, t.where())
+		if err != nil {
+			return err
 		}
-		raw := quoteName(c.name)
+		raw := dialect.QuoteName(c.Name)
 		// What paths use stays as it is: 1 and 01 are two people, or the keys of two rows.
-		if p := t.Columns[name]; p != nil && !slices.Contains(t.paths, name) && typed {
+		if p := t.Columns[name]; p != nil && !slices.Contains(t.Paths, name) && typed {
 			raw = "TRY_CAST(" + raw + " AS " + csvTypes[p.Type] + ") AS " + raw
 		}
 		cast = append(cast, raw)
@@ -55,17 +57,20 @@ func (t *table) load(ctx context.Context, db *sql.DB, typed bool) error {
 	}
 	leftOut := "ignore_errors = true"
 	if !typed { // for the owner, who wants to know
-		leftOut = "store_rejects = true, rejects_table = " + quoteText(t.rejects()) + ", rejects_scan = " + quoteText("scan_"+t.rejects())
+		leftOut = "store_rejects = true, rejects_table = " + dialect.QuoteText(t.rejects()) + ", rejects_scan = " +
+			dialect.QuoteText("scan_"+t.rejects())
 	}
 	_, err = db.ExecContext(ctx, fmt.Sprintf(
 		`CREATE TABLE %s AS SELECT %s FROM read_csv(%s, auto_detect = false, header = true, delim = %s, quote = '"', escape = '"',
 		 nullstr = '', %s, strict_mode = false, parallel = false, columns = {%s})`,
-		t.from, strings.Join(cast, ", "), quoteText(t.file), quoteText(string(t.Delimiter)), leftOut, strings.Join(columns, ", ")))
+		t.From, strings.Join(cast, ", "), dialect.QuoteText(t.file), dialect.QuoteText(string(t.Delimiter)), leftOut,
+		strings.Join(columns, ", ")))
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	if err != nil {
-		return fmt.Errorf("table %s: %s is not well-formed CSV, or does not fit into memory; check its quotes and line ends, or convert it to Parquet", t.Name, t.file)
+		return fmt.Errorf("table %s: %s is not well-formed CSV, or does not fit into memory; check its quotes and line ends, or convert "+
+			"it to Parquet", t.Name, t.file)
 	}
 	return nil
 }
@@ -97,7 +102,8 @@ func checkWhole(path string) error {
 
 // csvTypes are DuckDB's types for the policy's.
 var csvTypes = map[policy.Type]string{
-	policy.Integer: "BIGINT", policy.Decimal: "DOUBLE", policy.Text: "VARCHAR", policy.Boolean: "BOOLEAN", policy.Date: "DATE", policy.Timestamp: "TIMESTAMP",
+	policy.Integer: "BIGINT", policy.Decimal: "DOUBLE", policy.Text: "VARCHAR", policy.Boolean: "BOOLEAN", policy.Date: "DATE",
+	policy.Timestamp: "TIMESTAMP",
 }
 
 // csvHeader reads the names in the first line, and checks that they are names.
@@ -114,7 +120,8 @@ func csvHeader(path string, delimiter rune) ([]string, error) {
 		case strings.ContainsRune(name, '\r'):
 			return nil, fmt.Errorf("the lines of %s end in a way that CSV does not; convert them to Unix or Windows line ends", path)
 		case name == "" || seen[lower]:
-			return nil, fmt.Errorf("the first line of %s must name every column once, and column %d has no name or the name of another", path, i+1)
+			return nil, fmt.Errorf("the first line of %s must name every column once, and column %d has no name or the name of another",
+				path, i+1)
 		default:
 			seen[lower] = true
 		}

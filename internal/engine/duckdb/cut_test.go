@@ -24,8 +24,10 @@ tables:
 func visits(t testing.TB, rows ...int) *Engine {
 	t.Helper()
 	folder := t.TempDir()
-	statements := []string{"CREATE TABLE people (pid INTEGER, town VARCHAR)", "CREATE TABLE visits (pid INTEGER, day INTEGER, cost INTEGER)",
-		"CREATE TABLE codes AS SELECT 1 AS code, 'a' AS kind UNION ALL SELECT 1, 'b' UNION ALL SELECT 1, 'b' UNION ALL SELECT 2, 'b' UNION ALL SELECT NULL, 'c' FROM range(50)"}
+	statements := []string{"CREATE TABLE people (pid INTEGER, town VARCHAR)",
+		"CREATE TABLE visits (pid INTEGER, day INTEGER, cost INTEGER)",
+		"CREATE TABLE codes AS SELECT 1 AS code, 'a' AS kind UNION ALL SELECT 1, 'b' UNION ALL SELECT 1, 'b' UNION ALL SELECT 2, 'b' " +
+			"UNION ALL SELECT NULL, 'c' FROM range(50)"}
 	for i, n := range rows {
 		statements = append(statements, fmt.Sprintf("INSERT INTO people VALUES (%d, 'Rome')", i),
 			fmt.Sprintf("INSERT INTO visits SELECT %d, range, hash(range, %d) %% 900 FROM range(%d)", i, i, n))
@@ -46,21 +48,28 @@ func totals(t testing.TB, e *Engine, text string) []int64 {
 	return r.Measures[0].Open()
 }
 
-// TestCut: of each person at most three rows are joined with others of the same person, on each side, and nobody who has fewer is
-// cut. The limit of rows of an answer is out of reach here.
+// TestCut: of each person at most three rows are joined with others of the same person, on each
+// side, and nobody who has fewer is cut. The limit of rows of an answer is out of reach here.
 func TestCut(t *testing.T) {
 	e := visits(t, 2, 3, 5, 40_000, 0)
 	for text, want := range map[string]int64{
-		"SELECT COUNT(*) FROM visits a JOIN visits b ON a.pid = b.pid":                                                                 4 + 9 + 9 + 9,
-		"SELECT COUNT(*) FROM visits a LEFT JOIN visits b ON a.pid = b.pid":                                                            4 + 9 + 9 + 9,
-		"SELECT COUNT(*) FROM people p LEFT JOIN (SELECT a.pid FROM visits a JOIN visits b ON a.pid = b.pid) v ON v.pid = p.pid":       4 + 9 + 9 + 9 + 1,
-		"SELECT SUM(n) FROM (SELECT a.pid, COUNT(*) AS n FROM visits a JOIN visits b ON a.pid = b.pid GROUP BY a.pid) t":               4 + 9 + 9 + 9,
-		"SELECT COUNT(*) FROM visits a WHERE EXISTS (SELECT 1 FROM visits b WHERE b.pid = a.pid AND b.day <= a.day + 100000)":          2 + 3 + 5 + 96, // of the other side there are three for each
-		"SELECT COUNT(*) FROM visits a WHERE EXISTS (SELECT 1 FROM visits b WHERE b.pid = a.pid AND b.day = a.day)":                    2 + 3 + 5 + 40_000,
-		"SELECT COUNT(*) FROM people a WHERE EXISTS (SELECT 1 FROM visits b WHERE b.pid = a.pid AND b.day > a.pid)":                    4,
-		"SELECT COUNT(*) FROM visits a JOIN people p ON a.pid = p.pid":                                                                 2 + 3 + 5 + 40_000,
-		"SELECT COUNT(*) FROM visits a JOIN codes c ON c.code = a.day + 1":                                                             4 + 4 + 4, // the fourth has none of these days among 96
-		"SELECT COUNT(*) FROM (SELECT pid FROM visits WHERE day < 2) a JOIN (SELECT pid FROM visits WHERE day < 3) b ON a.pid = b.pid": 4 + 6 + 6 + 6,
+		"SELECT COUNT(*) FROM visits a JOIN visits b ON a.pid = " +
+			"b.pid": 4 + 9 + 9 + 9,
+		"SELECT COUNT(*) FROM visits a LEFT JOIN visits b ON a.pid = " +
+			"b.pid": 4 + 9 + 9 + 9,
+		"SELECT COUNT(*) FROM people p LEFT JOIN (SELECT a.pid FROM visits a JOIN visits b ON a.pid = b.pid) v ON v.pid = " +
+			"p.pid": 4 + 9 + 9 + 9 + 1,
+		"SELECT SUM(n) FROM (SELECT a.pid, COUNT(*) AS n FROM visits a JOIN visits b ON a.pid = b.pid GROUP BY a.pid) " +
+			"t": 4 + 9 + 9 + 9,
+		"SELECT COUNT(*) FROM visits a WHERE EXISTS (SELECT 1 FROM visits b WHERE b.pid = a.pid AND b.day <= a.day + 100000)": 2 + 3 + 5 + 96, // of the other side there are three for each
+		"SELECT COUNT(*) FROM visits a WHERE EXISTS (SELECT 1 FROM visits b WHERE b.pid = a.pid AND b.day = " +
+			"a.day)": 2 + 3 + 5 + 40_000,
+		"SELECT COUNT(*) FROM people a WHERE EXISTS (SELECT 1 FROM visits b WHERE b.pid = a.pid AND b.day > a.pid)": 4,
+		"SELECT COUNT(*) FROM visits a JOIN people p ON a.pid = " +
+			"p.pid": 2 + 3 + 5 + 40_000,
+		"SELECT COUNT(*) FROM visits a JOIN codes c ON c.code = a.day + 1": 4 + 4 + 4, // the fourth has none of these days among 96
+		"SELECT COUNT(*) FROM (SELECT pid FROM visits WHERE day < 2) a JOIN (SELECT pid FROM visits WHERE day < 3) b ON a.pid = " +
+			"b.pid": 4 + 6 + 6 + 6,
 	} {
 		if got := totals(t, e, text); got[0] != want {
 			t.Errorf("%s: %d, and not %d", text, got[0], want)
@@ -111,12 +120,16 @@ func TestMost(t *testing.T) {
 func TestFanoutOfData(t *testing.T) {
 	e := visits(t, 1)
 	for text, refused := range map[string]bool{
-		"SELECT COUNT(*) FROM people p JOIN codes a ON a.code = p.pid JOIN codes b ON b.code = p.pid JOIN codes c ON c.code = p.pid":                                 false, // 27
-		"SELECT COUNT(*) FROM people p JOIN codes a ON a.code = p.pid JOIN codes b ON b.code = p.pid JOIN codes c ON c.code = p.pid JOIN codes d ON d.kind = p.town": true,
-		"SELECT COUNT(*) FROM people p JOIN codes a ON a.kind = p.town":                                                                                              false,
-		"SELECT COUNT(*) FROM people p JOIN codes a ON a.kind = p.town JOIN codes b ON b.kind = p.town AND b.code = p.pid":                                           false, // 100
-		"SELECT COUNT(*) FROM people p JOIN codes a ON a.kind = p.town JOIN codes b ON b.code = p.pid":                                                               true,
-		"SELECT COUNT(*) FROM people p JOIN codes a ON a.code <> p.pid JOIN codes b ON b.code <> p.pid":                                                              true,
+		"SELECT COUNT(*) FROM people p JOIN codes a ON a.code = p.pid JOIN codes b ON b.code = p.pid JOIN codes c ON c.code = p.pid": false, // 27
+		"SELECT COUNT(*) FROM people p JOIN codes a ON a.code = p.pid JOIN codes b ON b.code = p.pid JOIN codes c ON c.code = p.pid JOIN " +
+			"codes d ON d.kind = p.town": true,
+		"SELECT COUNT(*) FROM people p JOIN codes a ON a.kind = " +
+			"p.town": false,
+		"SELECT COUNT(*) FROM people p JOIN codes a ON a.kind = p.town JOIN codes b ON b.kind = p.town AND b.code = p.pid": false, // 100
+		"SELECT COUNT(*) FROM people p JOIN codes a ON a.kind = p.town JOIN codes b ON b.code = " +
+			"p.pid": true,
+		"SELECT COUNT(*) FROM people p JOIN codes a ON a.code <> p.pid JOIN codes b ON b.code <> " +
+			"p.pid": true,
 	} {
 		_, err := plan.Prepare(e.dataset, text, plan.Options{Public: public{t.Context(), e}})
 		if (err != nil) != refused {
@@ -128,7 +141,8 @@ func TestFanoutOfData(t *testing.T) {
 // TestPublicJoinedOnce: public relations are joined with each other before private rows come.
 func TestPublicJoinedOnce(t *testing.T) {
 	e := visits(t, 3, 4)
-	const text = "SELECT COUNT(*) FROM visits v JOIN (SELECT a.code, b.kind FROM codes a JOIN codes b ON a.code = b.code) c ON c.code = v.day"
+	const text = "SELECT COUNT(*) FROM visits v JOIN (SELECT a.code, b.kind FROM codes a JOIN codes b ON a.code = b.code) c ON c.code = " +
+		"v.day"
 	plan := explained(t, e, text)
 	if !strings.Contains(plan, "CTE") {
 		t.Errorf("joined with private rows first:\n%s", plan)
@@ -138,7 +152,8 @@ func TestPublicJoinedOnce(t *testing.T) {
 	}
 }
 
-// TestLeftJoinByHashes: the condition of a LEFT JOIN does not make DuckDB look at all pairs of rows.
+// TestLeftJoinByHashes: the condition of a LEFT JOIN does not make DuckDB look at all pairs of
+// rows.
 func TestLeftJoinByHashes(t *testing.T) {
 	e := visits(t, 3, 5, 2)
 	for text, want := range map[string]int64{

@@ -7,7 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/internal/plan/expr"
 )
 
 // documented is a line of docs/sql-functions.md: the forms, and what examples of them are.
@@ -42,7 +43,7 @@ func readDocumented(t *testing.T) []documented {
 	return out
 }
 
-// TestDocumented checks every example of docs/sql-functions.md: with plan.Eval, and with
+// TestDocumented checks every example of docs/sql-functions.md: with expr.Eval, and with
 // DuckDB. HAVING keeps an expression as it was written, without folding constants.
 func TestDocumented(t *testing.T) {
 	e := sampleTable(t, t.TempDir(), []row{{"n": int64(1)}})
@@ -58,7 +59,7 @@ func TestDocumented(t *testing.T) {
 			}
 			p, err := prepareOne(e.dataset, "SELECT COUNT(*) FROM t HAVING "+text)
 			if x[1] == "refused" {
-				if !errors.As(err, new(*plan.Refusal)) {
+				if !errors.As(err, new(*api.Refusal)) {
 					t.Errorf("%s is not refused: %v", x[0], err)
 				}
 				continue
@@ -67,7 +68,7 @@ func TestDocumented(t *testing.T) {
 				t.Errorf("%s: %v", text, err)
 				continue
 			}
-			if v := plan.Eval(p.Having, nil); v != true {
+			if v := expr.Eval(p.Having, nil); v != true {
 				t.Errorf("%s is %v", text, v)
 			}
 			got, err := valuesOf(t, e, p.Having, same)
@@ -86,7 +87,7 @@ func TestDocumented(t *testing.T) {
 // example that calls it.
 func TestEveryFunctionIsDocumented(t *testing.T) {
 	all := readDocumented(t)
-	for _, name := range plan.Functions() {
+	for _, name := range expr.Functions() {
 		form, called := false, false
 		for _, d := range all {
 			form = form || strings.Contains(d.forms, "`"+name+"(") || name == "||" && strings.Contains(d.forms, "||")

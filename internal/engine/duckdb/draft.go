@@ -13,6 +13,7 @@ import (
 	driver "github.com/duckdb/duckdb-go/v2"
 
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/dialect"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -25,10 +26,10 @@ type Look struct {
 	Unit string
 }
 
-// Schemas describes the tables in files for a draft of a policy. Types and
-// nullability come from the schema. Values are looked at only where the owner
-// asks for it, except that the types of a CSV file's columns have to be guessed from its rows: that is
-// why it is a draft, and why the owner, who sees the rows anyway, reads it.
+// Schemas describes the tables in files for a draft of a policy. Types and nullability come from
+// the schema. Values are looked at only where the owner asks for it, except that the types of a CSV
+// file's columns have to be guessed from its rows: that is why it is a draft, and why the owner,
+// who sees the rows anyway, reads it.
 func Schemas(ctx context.Context, files []string, look Look) ([]policy.Schema, error) {
 	connector, err := driver.NewConnector("", nil)
 	if err != nil {
@@ -69,14 +70,15 @@ func (d drafter) schemas() ([]policy.Schema, error) {
 	case policy.IsDatabase(d.path):
 		return d.database()
 	case policy.IsParquet(d.path):
-		s, err := d.table(name, "read_parquet("+quoteText(d.path)+")")
+		s, err := d.table(name, "read_parquet("+dialect.QuoteText(d.path)+")")
 		return []policy.Schema{s}, err
 	case policy.IsCSV(d.path):
 		delimiter, err := d.delimiter()
 		if err != nil {
 			return nil, err
 		}
-		s, err := d.table(name, "read_csv("+quoteText(d.path)+", header = true, parallel = false, delim = "+quoteText(string(delimiter))+")")
+		s, err := d.table(name, "read_csv("+dialect.QuoteText(d.path)+", header = true, parallel = false, delim "+
+			"= "+dialect.QuoteText(string(delimiter))+")")
 		s.Delimiter = delimiter
 		return []policy.Schema{s}, err
 	}
@@ -99,14 +101,15 @@ func (d drafter) delimiter() (rune, error) {
 	for _, name := range names {
 		_, notNumber := dp.ParseDecimal(strings.TrimSpace(name))
 		if _, day := policy.ParseDate(strings.TrimSpace(name)); day || notNumber == nil {
-			return 0, fmt.Errorf("the first line of %s holds values and not names; put a line with the names of the columns above it", d.path)
+			return 0, fmt.Errorf("the first line of %s holds values and not names; put a line with the names of the columns above it",
+				d.path)
 		}
 	}
 	return best, nil
 }
 
 func (d drafter) database() ([]policy.Schema, error) {
-	if _, err := d.db.ExecContext(d.ctx, "ATTACH "+quoteText(d.path)+" AS source (READ_ONLY)"); err != nil {
+	if _, err := d.db.ExecContext(d.ctx, "ATTACH "+dialect.QuoteText(d.path)+" AS source (READ_ONLY)"); err != nil {
 		return nil, fmt.Errorf("%s is not a DuckDB file that this version can read, or another process is writing to it", d.path)
 	}
 	defer d.db.ExecContext(d.ctx, "DETACH source")
@@ -119,7 +122,7 @@ func (d drafter) database() ([]policy.Schema, error) {
 	}
 	var out []policy.Schema
 	for _, name := range names {
-		s, err := d.table(name, "source.main."+quoteName(name))
+		s, err := d.table(name, "source.main."+dialect.QuoteName(name))
 		if err != nil {
 			return nil, err
 		}
@@ -132,7 +135,8 @@ func (d drafter) table(name, from string) (policy.Schema, error) {
 	s := policy.Schema{Table: name, Source: d.path}
 	rows, err := d.db.QueryContext(d.ctx, `SELECT column_name, column_type, "null" FROM (DESCRIBE SELECT * FROM `+from+")")
 	if err != nil {
-		return s, fmt.Errorf("cannot read the schema of %s; is it complete, of the kind that its name says, and, if it is text, UTF-8?", d.path)
+		return s, fmt.Errorf("cannot read the schema of %s; is it complete, of the kind that its name says, and, if it is text, UTF-8?",
+			d.path)
 	}
 	defer rows.Close()
 	for rows.Next() {
@@ -163,7 +167,7 @@ func (d drafter) values(c *policy.SchemaColumn, from string) error {
 	if !strings.HasSuffix(d.look.Unit, "."+c.Name) {
 		return nil
 	}
-	name, unique := quoteName(c.Name), false
+	name, unique := dialect.QuoteName(c.Name), false
 	err := d.db.QueryRowContext(d.ctx, "SELECT count("+name+") = count(DISTINCT "+name+") FROM "+from).Scan(&unique)
 	c.Unique = &unique
 	return err
@@ -174,14 +178,15 @@ func (d drafter) extremes(c *policy.SchemaColumn, from string) error {
 	if c.Type != policy.Integer && c.Type != policy.Decimal && c.Type != policy.Date && c.Type != policy.Timestamp {
 		return nil
 	}
-	name := quoteName(c.Name)
+	name := dialect.QuoteName(c.Name)
 	if c.Type == policy.Date {
 		name = "CAST(" + name + " AS DATE)"
 	}
 	if c.Type == policy.Timestamp { // in UTC, whatever zone the machine is in
 		name = "make_timestamp(epoch_us(" + name + "))"
 	}
-	texts, err := d.texts("SELECT unnest([CAST(min(" + name + ") AS VARCHAR), CAST(max(" + name + ") AS VARCHAR)]) FROM " + from + " WHERE isfinite(CAST(" + name + " AS " + finite(c.Type) + "))")
+	texts, err := d.texts("SELECT unnest([CAST(min(" + name + ") AS VARCHAR), CAST(max(" + name + ") AS VARCHAR)]) FROM " + from +
+		" WHERE isfinite(CAST(" + name + " AS " + finite(c.Type) + "))")
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/discreet-dp/discreet/internal/dialect"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -31,24 +32,29 @@ func described(schemas []policy.Schema) string {
 // TestSchemas describes each kind of file, without a look at the values and with one.
 func TestSchemas(t *testing.T) {
 	folder := t.TempDir()
-	const rows = "SELECT 1::INTEGER AS pid, 'a' AS name, 1.25::DECIMAL(9,3) AS cost, true AS ok, DATE '2024-01-31' AS day, 0.5::DOUBLE AS rate, 'x'::BLOB AS photo UNION ALL " +
+	const rows = "SELECT 1::INTEGER AS pid, 'a' AS name, 1.25::DECIMAL(9,3) AS cost, true AS ok, DATE '2024-01-31' AS day, 0.5::DOUBLE " +
+		"AS rate, 'x'::BLOB AS photo UNION ALL " +
 		"SELECT 2, 'b', -3.5, false, DATE '2020-02-29', 'inf'::DOUBLE, 'y'"
 	text := "pid,name,day\n1,a,2024-01-31\n2,b,2020-02-29\n3,,\n"
 	write(t, folder, "comma.csv", text)
 	write(t, folder, "semicolon.csv", strings.ReplaceAll(text, ",", ";"))
 	write(t, folder, "tab.tsv", strings.ReplaceAll(text, ",", "\t"))
-	owner(t, "", "COPY ("+rows+") TO "+quoteText(filepath.Join(folder, "p.parquet")))
-	owner(t, filepath.Join(folder, "d.duckdb"), "CREATE TABLE people AS "+rows, "CREATE TABLE visits (pid BIGINT NOT NULL, day TIMESTAMP)", "INSERT INTO visits VALUES (7, 'infinity')")
+	owner(t, "", "COPY ("+rows+") TO "+dialect.QuoteText(filepath.Join(folder, "p.parquet")))
+	owner(t, filepath.Join(folder, "d.duckdb"), "CREATE TABLE people AS "+rows,
+		"CREATE TABLE visits (pid BIGINT NOT NULL, day TIMESTAMP)", "INSERT INTO visits VALUES (7, 'infinity')")
 	csv := func(name, delimiter, pid, day string) string {
-		return fmt.Sprintf("%s %s\n  pid integer BIGINT nullable true%s\n  name text VARCHAR nullable true\n  day date DATE nullable true%s\n", name, delimiter, pid, day)
+		return fmt.Sprintf("%s %s\n  pid integer BIGINT nullable true%s\n  name text VARCHAR nullable true\n  day date DATE nullable "+
+			"true%s\n", name, delimiter, pid, day)
 	}
 	typed := func(head string, bounds bool) string {
 		pid, cost, day, rate := " from 1 to 2", " from -3.500 to 1.250", " from 2020-02-29 to 2024-01-31", " from 0.5 to 0.5"
 		if !bounds {
 			pid, cost, day, rate = "", "", "", ""
 		}
-		return head + " '\\x00'\n  pid integer INTEGER nullable true" + pid + "\n  name text VARCHAR nullable true\n  cost decimal DECIMAL(9,3) nullable true decimals 3" + cost +
-			"\n  ok boolean BOOLEAN nullable true\n  day date DATE nullable true" + day + "\n  rate decimal DOUBLE nullable true decimals 2" + rate + "\n  photo unsupported BLOB nullable true\n"
+		return head + " '\\x00'\n  pid integer INTEGER nullable true" + pid +
+			"\n  name text VARCHAR nullable true\n  cost decimal DECIMAL(9,3) nullable true decimals 3" + cost +
+			"\n  ok boolean BOOLEAN nullable true\n  day date DATE nullable true" + day +
+			"\n  rate decimal DOUBLE nullable true decimals 2" + rate + "\n  photo unsupported BLOB nullable true\n"
 	}
 	for _, bounds := range []bool{false, true} {
 		pid, day, seven := "", "", ""
@@ -60,7 +66,8 @@ func TestSchemas(t *testing.T) {
 			"semicolon.csv": csv("semicolon", "semicolon.csv ';'", pid, day),
 			"tab.tsv":       csv("tab", "tab.tsv '\\t'", pid, day),
 			"p.parquet":     typed("p p.parquet", bounds),
-			"d.duckdb":      typed("people d.duckdb", bounds) + "visits d.duckdb '\\x00'\n  pid integer BIGINT nullable false" + seven + "\n  day timestamp TIMESTAMP nullable true\n",
+			"d.duckdb": typed("people d.duckdb", bounds) + "visits d.duckdb '\\x00'\n  pid integer BIGINT nullable false" + seven +
+				"\n  day timestamp TIMESTAMP nullable true\n",
 		} {
 			schemas, err := Schemas(t.Context(), []string{filepath.Join(folder, file)}, Look{Bounds: bounds})
 			if err != nil {
@@ -78,10 +85,12 @@ func TestSchemas(t *testing.T) {
 func TestDraftsOpen(t *testing.T) {
 	folder := t.TempDir()
 	write(t, folder, "c.csv", "pid;age;Weird name;ok\n1;30;x;true\n2;40;y;false\n")
-	owner(t, "", "COPY (SELECT 1 AS pid, 2.5 AS x, DATE '2024-01-01' AS day) TO "+quoteText(filepath.Join(folder, "p.parquet")))
-	owner(t, filepath.Join(folder, "d.duckdb"), "CREATE TABLE people AS SELECT 1 AS pid, [1] AS list", "CREATE TABLE visits AS SELECT 1 AS pid, now()::TIMESTAMP AS at")
+	owner(t, "", "COPY (SELECT 1 AS pid, 2.5 AS x, DATE '2024-01-01' AS day) TO "+dialect.QuoteText(filepath.Join(folder, "p.parquet")))
+	owner(t, filepath.Join(folder, "d.duckdb"), "CREATE TABLE people AS SELECT 1 AS pid, [1] AS list",
+		"CREATE TABLE visits AS SELECT 1 AS pid, now()::TIMESTAMP AS at")
 	for _, bounds := range []bool{false, true} {
-		for _, c := range []struct{ file, table, unit string }{{"c.csv", "c", "c.pid"}, {"p.parquet", "p", "row"}, {"d.duckdb", "visits", "people.pid"}} {
+		for _, c := range []struct{ file, table, unit string }{{"c.csv", "c", "c.pid"}, {"p.parquet", "p", "row"},
+			{"d.duckdb", "visits", "people.pid"}} {
 			path := filepath.Join(folder, c.file)
 			schemas, err := Schemas(t.Context(), []string{path}, Look{Bounds: bounds})
 			if err != nil {
@@ -130,12 +139,14 @@ func TestSchemasRefuse(t *testing.T) {
 	}
 }
 
-// The column that says who a row is about is looked at in every table that has it, and no other column.
+// The column that says who a row is about is looked at in every table that has it, and no other
+// column.
 func TestSchemasSeeWhetherTheUnitIsUnique(t *testing.T) {
 	folder := t.TempDir()
 	write(t, folder, "patients.csv", "pid,age\n1,30\n2,30\n3,40\n,50\n")
 	write(t, folder, "visits.csv", "pid,day\n1,2024-01-31\n1,2024-02-01\n")
-	schemas, err := Schemas(t.Context(), []string{filepath.Join(folder, "patients.csv"), filepath.Join(folder, "visits.csv")}, Look{Unit: "patients.pid"})
+	schemas, err := Schemas(t.Context(), []string{filepath.Join(folder, "patients.csv"), filepath.Join(folder, "visits.csv")},
+		Look{Unit: "patients.pid"})
 	if err != nil {
 		t.Fatal(err)
 	}

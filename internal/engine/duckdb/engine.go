@@ -2,17 +2,13 @@ package duckdb
 
 import (
 	"context"
-	"errors"
 	"sync"
 
-	"github.com/discreet-dp/discreet/engine"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/engine"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
+	"github.com/discreet-dp/discreet/store"
 )
-
-// ErrRun is returned when a question could not be computed. The cause is not
-// told, because it could depend on the data.
-var ErrRun = errors.New("the engine could not run this question, and the charge stays; ask the owner to run 'discreet check'")
 
 // Engine runs questions on the tables of one dataset. It is safe for concurrent
 // use.
@@ -31,7 +27,8 @@ func Open(ctx context.Context, ds *policy.Dataset) (*Engine, error) {
 	return OpenWith(ctx, ds, Limits{})
 }
 
-// OpenWith is Open with limits on what DuckDB takes of the machine. They hold for the version query too.
+// OpenWith is Open with limits on what DuckDB takes of the machine. They hold for the version query
+// too.
 func OpenWith(ctx context.Context, ds *policy.Dataset, limits Limits) (*Engine, error) {
 	if err := limits.Check(); err != nil {
 		return nil, err
@@ -43,13 +40,14 @@ func OpenWith(ctx context.Context, ds *policy.Dataset, limits Limits) (*Engine, 
 	return &Engine{dataset: ds, limits: limits, now: s}, nil
 }
 
-// Before says what is asked before files that changed are opened anew; its error is that of data which cannot be opened. It is set before the engine is used.
-func (e *Engine) Before(may func() error) { e.before = may }
+// GuardReopening says what is asked before files that changed are opened anew; its error is that of
+// data which cannot be opened. It is set before the engine is used.
+func (e *Engine) GuardReopening(may func() error) { e.before = may }
 
-// Version names the state of the data: the same text as long as the contents of the files, or what the owner's
-// version query says, are the same. Where a file may have changed all are opened anew. It is a hash of the contents,
-// so nobody but the owner may see it; see [engine.VersionName] for what analysts may.
-func (e *Engine) Version(ctx context.Context) (string, error) {
+// Version names the state of the data: it is the same as long as the contents of the files, or what
+// the owner's version query says, are the same. Where a file may have changed all are opened anew.
+// Its State is a hash of the contents, so nobody but the owner may see it.
+func (e *Engine) Version(ctx context.Context) (store.Version, error) {
 	e.mu.RLock()
 	version, changed := e.now.version, e.now.changed()
 	e.mu.RUnlock()
@@ -63,12 +61,12 @@ func (e *Engine) Version(ctx context.Context) (string, error) {
 	}
 	if e.before != nil {
 		if err := e.before(); err != nil {
-			return "", err
+			return store.Version{}, err
 		}
 	}
 	s, err := openSnapshot(ctx, e.dataset, asDeclared, e.limits)
 	if err != nil {
-		return "", err
+		return store.Version{}, err
 	}
 	e.now.close()
 	e.now = s
@@ -77,11 +75,33 @@ func (e *Engine) Version(ctx context.Context) (string, error) {
 
 var _ engine.Engine = (*Engine)(nil)
 
-// Run computes a query exactly; see [engine.Result]. What goes wrong is ErrRun.
-func (e *Engine) Run(ctx context.Context, q *plan.Query) (*engine.Result, error) {
+// Run computes a query exactly; see [engine.Result]. What goes wrong is engine.ErrRun.
+func (e *Engine) Run(ctx context.Context, q *tree.Query) (*engine.Result, error) {
 	e.mu.RLock()
 	defer e.mu.RUnlock()
 	return e.now.run(ctx, q)
+}
+
+// Values returns the different values of a column of a public table; see [sqlengine.Database].
+func (e *Engine) Values(ctx context.Context, table, column string, limit int) ([]policy.Value, error) {
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	return e.now.Values(ctx, table, column, limit)
+}
+
+// Most returns how many rows of a public table have the same values in some columns at most; see
+// [sqlengine.Database].
+func (e *Engine) Most(ctx context.Context, table string, columns []string) (int64, error) {
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	return e.now.Most(ctx, table, columns)
+}
+
+// Magnitude is how large the data is; see [sqlengine.Database].
+func (e *Engine) Magnitude(ctx context.Context) (int, error) {
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	return e.now.Magnitude(ctx)
 }
 
 // Close releases the data.

@@ -67,7 +67,7 @@ datasets:
 	}
 
 	// What the owner should know before anybody asks.
-	findings, err := duckdb.Check(ctx, hospital)
+	findings, _, err := duckdb.Inspect(ctx, hospital)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -10,10 +10,10 @@ import (
 func explained(t *testing.T, e *Engine, text string) string {
 	t.Helper()
 	out := ""
-	for _, st := range e.now.print(question(t, e, text)) {
+	for _, st := range e.now.Statements(question(t, e, text)) {
 		var kind, plan string
-		if err := e.now.db.QueryRowContext(t.Context(), "EXPLAIN "+st.text, st.args...).Scan(&kind, &plan); err != nil {
-			t.Fatal(err, st.text)
+		if err := e.now.DB.QueryRowContext(t.Context(), "EXPLAIN "+st.Text, st.Args...).Scan(&kind, &plan); err != nil {
+			t.Fatal(err, st.Text)
 		}
 		out += plan
 	}
@@ -25,7 +25,8 @@ func TestExistsIsAJoin(t *testing.T) {
 	folder := t.TempDir()
 	owner(t, filepath.Join(folder, "shop.duckdb"),
 		"CREATE TABLE customers AS SELECT range AS cid, 'N' AS region, 3 AS age, 'x' AS city FROM range(100000)",
-		"CREATE TABLE orders AS SELECT range AS oid, range // 3 AS cust, range % 9 AS code, range % 50 AS amount, 'x' AS shop FROM range(300000)",
+		"CREATE TABLE orders AS SELECT range AS oid, range // 3 AS cust, range % 9 AS code, range % 50 AS amount, 'x' AS shop FROM "+
+			"range(300000)",
 		"CREATE TABLE items AS SELECT range AS iid, range // 2 AS order_id, 3 AS qty FROM range(600000)",
 		"CREATE TABLE parts AS SELECT range AS item, 1 AS w FROM range(10)",
 		"CREATE TABLE products AS SELECT range AS code, 'p' || range AS label FROM range(9)",

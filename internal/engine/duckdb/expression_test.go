@@ -10,7 +10,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/dialect"
+	"github.com/discreet-dp/discreet/internal/plan/expr"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
 // grammar draws expressions of every kind. Some are refused, which is the planner's right.
@@ -41,13 +43,15 @@ func (g grammar) number(depth int) string {
 	case 9:
 		return g.pick("strpos("+g.text(depth-1)+", "+g.pick("'a'", "'é'", "'.'")+")", "position('b' in "+g.text(depth-1)+")")
 	case 10, 11:
-		return "extract(" + g.pick("year", "quarter", "month", "week", "day", "dow", "isodow", "doy", "isoyear", "epoch") + " from " + g.pick(g.date(depth-1), g.stamp(depth-1)) + ")"
+		return "extract(" + g.pick("year", "quarter", "month", "week", "day", "dow", "isodow", "doy", "isoyear", "epoch") + " from " +
+			g.pick(g.date(depth-1), g.stamp(depth-1)) + ")"
 	case 12:
 		return "date_part(" + g.pick("'hour'", "'minute'", "'second'", "'epoch'") + ", " + g.stamp(depth-1) + ")"
 	case 13:
 		return "(" + g.date(depth-1) + " - " + g.date(depth-1) + ")"
 	case 14, 15:
-		return "CAST(" + g.pick(n(), g.real(depth-1), g.text(depth-1)) + " AS " + g.pick("smallint", "integer", "bigint", "numeric(4,1)", "numeric(12,4)", "numeric(20,3)") + ")"
+		return "CAST(" + g.pick(n(), g.real(depth-1), g.text(depth-1)) + " AS " +
+			g.pick("smallint", "integer", "bigint", "numeric(4,1)", "numeric(12,4)", "numeric(20,3)") + ")"
 	case 16:
 		return "CAST(" + g.condition(depth-1) + " AS integer)"
 	case 17:
@@ -128,9 +132,11 @@ func (g grammar) stamp(depth int) string {
 	switch rapid.IntRange(0, 6).Draw(g.T, "stamp") {
 	case 0, 1:
 		return "(" + g.pick(g.stamp(depth-1), g.date(depth-1)) + g.pick(" + ", " - ") + "INTERVAL " +
-			g.pick("'1 month'", "'13 months 2 days'", "'1 year'", "'-1 day'", "'90 minutes'", "'1' MONTH", "'9000 years'", "'1 day -0.5 seconds'", "'100 weeks'") + ")"
+			g.pick("'1 month'", "'13 months 2 days'", "'1 year'", "'-1 day'", "'90 minutes'", "'1' MONTH", "'9000 years'",
+				"'1 day -0.5 seconds'", "'100 weeks'") + ")"
 	case 2:
-		return "date_trunc(" + g.pick("'year'", "'quarter'", "'month'", "'week'", "'day'", "'hour'", "'minute'", "'second'") + ", " + g.stamp(depth-1) + ")"
+		return "date_trunc(" + g.pick("'year'", "'quarter'", "'month'", "'week'", "'day'", "'hour'", "'minute'", "'second'") + ", " +
+			g.stamp(depth-1) + ")"
 	case 3:
 		return "CAST(" + g.pick(g.date(depth-1), g.text(depth-1)) + " AS timestamp)"
 	case 4:
@@ -147,7 +153,8 @@ func (g grammar) any(depth int, of func(int) string) string {
 		"CASE "+a+" WHEN "+b+" THEN "+c+" END")
 }
 
-var patterns = []string{"", "%", "a", "a%", "%a", "%a%", "_", "__", "_%", "%_", "a_b%", "%b_c", "%a%b%", "a\\%b\\_c", "%\\\\%", "%é%", "İ", "A%", "%.%", "%a_%_b%", "_é%", "%X%X%", "1_", "%\u0301"}
+var patterns = []string{"", "%", "a", "a%", "%a", "%a%", "_", "__", "_%", "%_", "a_b%", "%b_c", "%a%b%", "a\\%b\\_c", "%\\\\%", "%é%",
+	"İ", "A%", "%.%", "%a_%_b%", "_é%", "%X%X%", "1_", "%\u0301"}
 
 func (g grammar) condition(depth int) string {
 	if depth <= 0 {
@@ -168,11 +175,14 @@ func (g grammar) condition(depth int) string {
 	case 3:
 		return "(" + g.number(depth-1) + g.pick(" BETWEEN ", " NOT BETWEEN ") + g.number(depth-1) + " AND " + g.number(depth-1) + ")"
 	case 4, 5:
-		return "(" + g.text(depth-1) + g.pick(" LIKE ", " NOT LIKE ", " ILIKE ", " NOT ILIKE ") + quoteText(g.pick(patterns...)) + ")"
+		return "(" + g.text(depth-1) + g.pick(" LIKE ", " NOT LIKE ", " ILIKE ", " NOT ILIKE ") +
+			dialect.QuoteText(g.pick(patterns...)) + ")"
 	case 6:
-		return "(" + c() + g.pick(" IS TRUE", " IS NOT TRUE", " IS FALSE", " IS NOT FALSE", " IS UNKNOWN", " IS NOT UNKNOWN", " IS NULL") + ")"
+		return "(" + c() + g.pick(" IS TRUE", " IS NOT TRUE", " IS FALSE", " IS NOT FALSE", " IS UNKNOWN", " IS NOT UNKNOWN",
+			" IS NULL") + ")"
 	case 7:
-		return g.pick("CAST("+g.text(depth-1)+" AS boolean)", "CAST(i AS boolean)", "starts_with("+g.text(depth-1)+", 'a')", g.any(depth, g.condition))
+		return g.pick("CAST("+g.text(depth-1)+" AS boolean)", "CAST(i AS boolean)", "starts_with("+g.text(depth-1)+", 'a')",
+			g.any(depth, g.condition))
 	case 8:
 		return "(" + c() + g.pick(" AND ", " OR ") + c() + ")"
 	}
@@ -186,15 +196,13 @@ func drawAny(t *rapid.T, depth int) string {
 }
 
 // valuesOf runs an expression in DuckDB, on every row.
-func valuesOf(t testing.TB, e *Engine, x plan.Expr, change func(string) string) ([]any, error) {
+func valuesOf(t testing.TB, e *Engine, x tree.Expr, change func(string) string) ([]any, error) {
 	from := prepare(t, e.dataset, "SELECT COUNT(*) FROM t").Query.From
-	p := &printer{snapshot: e.now}
-	rowsOf := p.frame(from)
-	p.row = tuple{rowsOf}
-	text := p.expr(x)
-	order := rowsOf.field(from.Unit())
-	text = change("SELECT " + text + " FROM " + p.from(rowsOf) + " ORDER BY " + order)
-	rows, err := e.now.db.QueryContext(t.Context(), text, p.args...)
+	p := e.now.Print(from)
+	text := p.Expr(x)
+	order := p.Unit()
+	text = change("SELECT " + text + " FROM " + p.FromClause() + " ORDER BY " + order)
+	rows, err := e.now.DB.QueryContext(t.Context(), text, p.Args...)
 	if err != nil {
 		return nil, fmt.Errorf("%w in %s", err, text)
 	}
@@ -211,11 +219,11 @@ func valuesOf(t testing.TB, e *Engine, x plan.Expr, change func(string) string) 
 }
 
 // sameValue compares DuckDB's value with the reference's.
-func sameValue(got any, want plan.Value) bool {
+func sameValue(got any, want tree.Value) bool {
 	switch w := want.(type) {
-	case plan.Day:
+	case tree.Day:
 		want = big.NewInt(int64(w))
-	case plan.Moment:
+	case tree.Moment:
 		want = big.NewInt(int64(w))
 	case float64:
 		g, ok := got.(float64)
@@ -243,12 +251,12 @@ func sampleTable(t testing.TB, folder string, rows []row) *Engine {
 	for k, r := range rows {
 		r["u"] = int64(k)
 	}
-	keys := shape{kind: 1, neighbours: "add-remove"}.keys(store(t, folder, "duckdb", rows))
+	keys := shape{kind: 1, neighbours: "add-remove"}.keys(storeRows(t, folder, "duckdb", rows))
 	return open(t, dataset(t, folder, keys))
 }
 
 // argument returns the expression that a text means, in its normal form.
-func argument(e *Engine, text string) (plan.Expr, bool) {
+func argument(e *Engine, text string) (tree.Expr, bool) {
 	// What is never NULL is counted as rows, and its different values are not.
 	for _, how := range []string{"COUNT(", "COUNT(DISTINCT "} {
 		if p, err := prepareOne(e.dataset, "SELECT "+how+text+") FROM t"); err == nil && p.Query.Measures[0].Arg != nil {
@@ -258,11 +266,11 @@ func argument(e *Engine, text string) (plan.Expr, bool) {
 	return nil, false
 }
 
-func leafOf(r row) func(plan.Expr) plan.Value {
-	return func(e plan.Expr) plan.Value { c := e.(*plan.Column); return declared(c.Field.Source, r[c.Field.Name]) }
+func leafOf(r row) func(tree.Expr) tree.Value {
+	return func(e tree.Expr) tree.Value { c := e.(*tree.Column); return declared(c.Field.Source, r[c.Field.Name]) }
 }
 
-// TestExpressions compares random expressions with plan.Eval, row by row and exactly.
+// TestExpressions compares random expressions with expr.Eval, row by row and exactly.
 func TestExpressions(t *testing.T) {
 	var all []row
 	for seed := range 12 {
@@ -287,8 +295,8 @@ func TestExpressions(t *testing.T) {
 				rt.Fatalf("%s: %v", text, err)
 			}
 			for k, r := range all {
-				if want := plan.Eval(x, leafOf(r)); !sameValue(got[k], want) {
-					rt.Fatalf("%s\n%s\nis %v (%T), and should be %v (%T), for %v", text, plan.Format(x), got[k], got[k], want, want, r)
+				if want := expr.Eval(x, leafOf(r)); !sameValue(got[k], want) {
+					rt.Fatalf("%s\n%s\nis %v (%T), and should be %v (%T), for %v", text, tree.Format(x), got[k], got[k], want, want, r)
 				}
 			}
 		}
@@ -301,13 +309,13 @@ func TestExpressions(t *testing.T) {
 
 // TestEveryFunctionIsPrinted: every function of the tree has its SQL.
 func TestEveryFunctionIsPrinted(t *testing.T) {
-	for _, name := range plan.Nodes() {
-		if calls[name] == nil {
+	for _, name := range expr.Nodes() {
+		if sqlDialect.Functions[name] == nil {
 			t.Errorf("%s is not printed", name)
 		}
 	}
-	if len(calls) != len(plan.Nodes()) {
-		t.Errorf("%d printings for %d functions", len(calls), len(plan.Nodes()))
+	if len(sqlDialect.Functions) != len(expr.Nodes()) {
+		t.Errorf("%d printings for %d functions", len(sqlDialect.Functions), len(expr.Nodes()))
 	}
 }
 
@@ -318,7 +326,7 @@ func TestPlantedExpressions(t *testing.T) {
 		all = append(all, rapid.Custom(func(t *rapid.T) []row { return append(drawRows(t, 20), drawRows(t, 20)...) }).Example(seed)...)
 	}
 	for _, s := range oddTexts {
-		all = append(all, row{"x": s, "n": int64(1), "i": int64(5), "z": plan.Day(19782), "q": plan.Moment(-1)})
+		all = append(all, row{"x": s, "n": int64(1), "i": int64(5), "z": tree.Day(19782), "q": tree.Moment(-1)})
 	}
 	e := sampleTable(t, t.TempDir(), all)
 	for _, planted := range []struct{ text, old, new string }{
@@ -373,7 +381,7 @@ func TestPlantedExpressions(t *testing.T) {
 		})
 		found := false
 		for k, v := range got {
-			found = found || !sameValue(v, plan.Eval(x, leafOf(all[k])))
+			found = found || !sameValue(v, expr.Eval(x, leafOf(all[k])))
 		}
 		if !changed || err != nil || !found {
 			t.Errorf("not found: %s instead of %s in %s (changed %v): %v", planted.new, planted.old, planted.text, changed, err)
@@ -385,11 +393,13 @@ func TestPlantedExpressions(t *testing.T) {
 func TestLibraries(t *testing.T) {
 	var all []row
 	for k := range 2000 {
-		all = append(all, row{"n": int64(k % 4), "i": int64(k%16 - 5), "d": float64(k)/91 - 1.99, "r": math.Exp(float64(k-1000) / 3), "e": float64(k) / 2})
+		all = append(all, row{"n": int64(k % 4), "i": int64(k%16 - 5), "d": float64(k)/91 - 1.99, "r": math.Exp(float64(k-1000) / 3),
+			"e": float64(k) / 2})
 	}
 	all = append(all, row{"n": int64(0), "r": 5e-324}, row{"n": int64(0), "r": math.MaxFloat64}, row{"n": int64(0), "r": math.NaN()})
 	e := sampleTable(t, t.TempDir(), all)
-	for _, text := range []string{"ln(d)", "ln(r)", "log10(e)", "log(r)", "exp(d)", "exp(e)", "exp(-e)", "exp(r)", "power(d, 3)", "power(d, 0.37)", "power(r, -1.5)", "power(e, 12)", "power(r, 2)", "exp(ln(r) / 2)"} {
+	for _, text := range []string{"ln(d)", "ln(r)", "log10(e)", "log(r)", "exp(d)", "exp(e)", "exp(-e)", "exp(r)", "power(d, 3)",
+		"power(d, 0.37)", "power(r, -1.5)", "power(e, 12)", "power(r, 2)", "exp(ln(r) / 2)"} {
 		x, ok := argument(e, text)
 		if !ok {
 			t.Errorf("%s is refused", text)
@@ -401,7 +411,7 @@ func TestLibraries(t *testing.T) {
 		}
 		values := 0
 		for k, r := range all {
-			want, ok := plan.Eval(x, leafOf(r)).(float64)
+			want, ok := expr.Eval(x, leafOf(r)).(float64)
 			g, isReal := got[k].(float64)
 			if ok != isReal || math.Abs(g-want) > 1e-12*math.Abs(want) && math.Abs(g-want) > 1e-14 {
 				t.Errorf("%s is %v and not %v for %v", text, got[k], want, r)
@@ -423,7 +433,8 @@ func TestLibraries(t *testing.T) {
 // programs must know the same version of Unicode.
 func TestEveryCharacter(t *testing.T) {
 	folder := t.TempDir()
-	owner(t, filepath.Join(folder, "t.duckdb"), "CREATE TABLE t AS SELECT i AS u, chr(i::INTEGER) AS x FROM range(1, 1114112) AS r(i) WHERE i NOT BETWEEN 55296 AND 57343")
+	owner(t, filepath.Join(folder, "t.duckdb"), "CREATE TABLE t AS SELECT i AS u, chr(i::INTEGER) AS x FROM range(1, 1114112) AS r(i) "+
+		"WHERE i NOT BETWEEN 55296 AND 57343")
 	e := open(t, dataset(t, folder, "source: t.duckdb\nunit: t.u\ntables:\n  t:\n    unique: u\n    columns:\n      x: {type: text}\n"))
 	for _, text := range []string{"upper(x)", "lower(x)", "trim(x)", "x LIKE '_'", "x ILIKE 'k'"} {
 		x, ok := argument(e, text)
@@ -442,7 +453,7 @@ func TestEveryCharacter(t *testing.T) {
 			if c >= 0xd800 {
 				c += 2048
 			}
-			if want := plan.Eval(x, func(plan.Expr) plan.Value { return string(c) }); v != want {
+			if want := expr.Eval(x, func(tree.Expr) tree.Value { return string(c) }); v != want {
 				t.Errorf("%s of %x is %q and not %q", text, c, v, want)
 			}
 		}

@@ -2,20 +2,19 @@ package duckdb
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"sync"
 
-	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/dialect"
+	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb/chunks"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// Fetch hands the rows of a table to a collector. What goes wrong is ErrRun.
-func (e *Engine) Fetch(ctx context.Context, t *plan.Table, into engine.Collector) error {
+// Fetch hands the rows of a table to a collector. What goes wrong is engine.ErrRun.
+func (e *Engine) Fetch(ctx context.Context, t *tree.Table, into engine.Collector) error {
 	e.mu.RLock()
 	defer e.mu.RUnlock()
 	f := e.now.newFetch(t)
@@ -42,35 +41,15 @@ type codeColumn struct {
 const nullPlace = -2
 
 // newFetch prints a table. It has to be closed.
-func (s *snapshot) newFetch(t *plan.Table) *fetch {
+func (s *snapshot) newFetch(t *tree.Table) *fetch {
 	f := &fetch{}
-	p := &printer{snapshot: s}
-	from := p.frame(t.From)
-	p.row = tuple{from}
-	var list, names []string
+	p := s.Print(t.From)
+	columns := make([]string, len(t.Columns))
 	for i, c := range t.Columns {
-		name := fmt.Sprintf("c%d", i)
-		names = append(names, name)
-		list = append(list, f.add(p, c)+" AS "+name)
+		columns[i] = f.add(p, c)
 	}
-	var where []string
-	if t.Where != nil {
-		where = append(where, p.expr(t.Where))
-	}
-	if t.Bounded() {
-		// Rows of nobody are left out, as everywhere.
-		unit := from.field(t.From.Unit())
-		list, where = append(list, unit+" AS u"), append(where, unit+" IS NOT NULL")
-	}
-	condition := ""
-	if len(where) > 0 {
-		condition = " WHERE " + strings.Join(where, " AND ")
-	}
-	rows := "(SELECT " + strings.Join(list, ", ") + " FROM " + p.from(from) + condition + ")"
-	if t.Bounded() {
-		rows = p.cutRows(t, rows, names)
-	}
-	f.query.Columns, f.query.From, f.query.Args = names, rows, p.args
+	f.query.Columns, f.query.From = p.TableRows(t, columns)
+	f.query.Args = p.Args
 	return f
 }
 
@@ -80,24 +59,25 @@ func (f *fetch) close() {
 	}
 }
 
-// add prints a column, so that few bytes are carried along: places and small numbers are not eight of them.
-func (f *fetch) add(p *printer, c plan.TableColumn) string {
+// add prints a column, so that few bytes are carried along: places and small numbers are not eight
+// of them.
+func (f *fetch) add(p *dialect.Printer, c tree.TableColumn) string {
 	kind := c.Expr.Type().Kind
 	switch {
-	case c.Values != nil && kind == plan.Text:
+	case c.Values != nil && kind == tree.Text:
 		keys := chunks.NewKeys(textPlaces(c.Values), nullPlace)
 		f.open, f.columns = append(f.open, keys), append(f.columns, codeColumn{text: true})
-		return fmt.Sprintf("discreet_key(%d::BIGINT, %s)", keys.ID, p.expr(c.Expr))
-	case c.Values != nil && kind == plan.Boolean && isPlaces(c.Values):
+		return place(keys, p.Expr(c.Expr))
+	case c.Values != nil && kind == tree.Boolean && isPlaces(c.Values):
 		f.columns = append(f.columns, codeColumn{})
-		return p.expr(c.Expr)
+		return p.Expr(c.Expr)
 	case c.Values != nil:
 		f.columns = append(f.columns, codeColumn{places: newPlaces(c.Values)})
-		return p.key(plan.Key{Expr: c.Expr})
+		return p.Key(tree.Key{Expr: c.Expr})
 	}
 	lo, hi, _ := c.Bounds()
 	f.columns = append(f.columns, codeColumn{clamp: true, lo: lo, hi: hi})
-	return "TRY_CAST(" + p.expr(c.Expr) + " AS " + widthOf(lo, hi) + ")"
+	return tryCast(p.Expr(c.Expr), width(lo, hi))
 }
 
 // isPlaces reports whether false and true stand at the places 0 and 1.
@@ -105,8 +85,8 @@ func isPlaces(values []policy.Value) bool {
 	return len(values) == 2 && !values[0].Bool() && values[1].Bool()
 }
 
-// widthOf returns the smallest type that holds an interval, which is proven to hold all values.
-func widthOf(lo, hi int64) string {
+// width returns the smallest type that holds an interval, which is proven to hold all values.
+func width(lo, hi int64) string {
 	for _, t := range []struct {
 		name string
 		bits uint
@@ -116,19 +96,6 @@ func widthOf(lo, hi int64) string {
 		}
 	}
 	return "BIGINT"
-}
-
-// cutRows prints the rows of people of whom not all count: MaxRows of each, those with the smallest salted hash of what is in them. Rows that are equal in
-// all columns are as good as each other, so the choice is one of the person's rows and of nothing else. The salt is the table's own hash: public, and
-// another for every training. Where every row is a person its number is not in it, as elsewhere.
-func (p *printer) cutRows(t *plan.Table, rows string, names []string) string {
-	person := "u"
-	if p.byRow {
-		person = "u.h"
-	}
-	codes := strings.Join(names, ", ")
-	order := "hash(" + p.arg(t.Hash(), "VARCHAR") + ", " + person + ", " + codes + "), " + codes
-	return fmt.Sprintf("(SELECT %s FROM (SELECT *, row_number() OVER (PARTITION BY u ORDER BY %s) AS i FROM %s) WHERE i <= %d)", codes, order, rows, t.MaxRows())
 }
 
 // fetch runs it. It is apart from newFetch so that tests can plant a mistake between the two.
@@ -182,7 +149,7 @@ func (w *codes) read(f *fetch, c *chunks.Chunk) bool {
 			}
 		case column.places != nil:
 			for i, x := range w.column {
-				w.column[i] = int64(column.places.of(x))
+				w.column[i] = int64(column.places.find(x))
 			}
 		}
 		eachNull(c.Valid(k), n, func(i int) { w.column[i] = engine.Null })

@@ -10,7 +10,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/plan"
 )
 
-// BenchmarkFetch reads a million rows of 20 and of 100 columns, of people with one row and of people with several, of whom none or most are cut.
+// BenchmarkFetch reads a million rows of 20 and of 100 columns, of people with one row and of
+// people with several, of whom none or most are cut.
 func BenchmarkFetch(b *testing.B) {
 	const rows = 1_000_000
 	for _, width := range []int{20, 100} {
@@ -34,7 +35,8 @@ func BenchmarkFetch(b *testing.B) {
 			b.Run(fmt.Sprintf("%d columns, %s", width, c.name), func(b *testing.B) {
 				folder := b.TempDir()
 				owner(b, filepath.Join(folder, "d.duckdb"),
-					fmt.Sprintf("CREATE TABLE visits AS SELECT CAST(%s AS INTEGER) AS u, %s FROM range(%d) AS t(i)", c.who, strings.Join(stored, ", "), rows),
+					fmt.Sprintf("CREATE TABLE visits AS SELECT CAST(%s AS INTEGER) AS u, %s FROM range(%d) AS t(i)", c.who,
+						strings.Join(stored, ", "), rows),
 					"CREATE TABLE people AS SELECT DISTINCT u FROM visits")
 				tables := "  visits: {" + c.unit + c.limits + ", columns: {" + strings.Join(declared, ", ") + "}}\n"
 				unit := "visits.u"

@@ -11,14 +11,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/internal/audit/generate"
+	"github.com/discreet-dp/discreet/internal/engine"
 	memory "github.com/discreet-dp/discreet/internal/engine/reference"
 	"github.com/discreet-dp/discreet/internal/exact"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
-func training(t testing.TB, e *Engine, features, target string) *plan.Table {
+func training(t testing.TB, e *Engine, features, target string) *tree.Table {
 	t.Helper()
 	table, err := plan.PrepareTable(e.dataset, features, target, plan.Options{Public: public{t.Context(), e}})
 	if err != nil {
@@ -92,8 +93,10 @@ tables:
 		{"x", []string{"5", "-", "-", "-", "0", "2", "4", "10", "10"}},
 		{"b", []string{"1", "0", "-", "-", "1", "1", "1", "1", "1"}},
 		{"NOT b", []string{"0", "1", "-", "-", "0", "0", "0", "0", "0"}},
-		{"d", []string{fmt.Sprint(first + 1), fmt.Sprint(first), "-", "-", fmt.Sprint(first + 30), fmt.Sprint(first + 30), fmt.Sprint(first), fmt.Sprint(first), fmt.Sprint(first)}},
-		{"m", []string{fmt.Sprint(micros + 1e6), fmt.Sprint(micros), "-", "-", fmt.Sprint(micros + 24*60*60*1e6), fmt.Sprint(micros + 2e6), fmt.Sprint(micros), fmt.Sprint(micros), fmt.Sprint(micros)}},
+		{"d", []string{fmt.Sprint(first + 1), fmt.Sprint(first), "-", "-", fmt.Sprint(first + 30), fmt.Sprint(first + 30),
+			fmt.Sprint(first), fmt.Sprint(first), fmt.Sprint(first)}},
+		{"m", []string{fmt.Sprint(micros + 1e6), fmt.Sprint(micros), "-", "-", fmt.Sprint(micros + 24*60*60*1e6),
+			fmt.Sprint(micros + 2e6), fmt.Sprint(micros), fmt.Sprint(micros), fmt.Sprint(micros)}},
 		{"k", []string{"0", "1", "-1", "-", "2", "0", "0", "0", "0"}},
 		{"i > 50", []string{"0", "1", "0", "-", "1", "1", "0", "0", "0"}},
 		{"coalesce(b, false)", []string{"1", "0", "0", "0", "1", "1", "1", "1", "1"}},
@@ -122,14 +125,20 @@ func TestFetchShop(t *testing.T) {
 			{"SELECT age FROM customers", "region", "20 1|30 0|40 0|50 1|70 0"},
 			// Rows of nobody are left out, and those of somebody who is in no other table are not.
 			{"SELECT code, amount FROM orders", "amount > 4", "3 1 0|4 1 0|50 3 1|5 1 1|7 2 1|9 2 1"},
-			{"SELECT o.amount, c.age FROM orders o JOIN customers c ON o.cust = c.cid WHERE c.age < 60", "c.region", "30 5 0|30 7 0|30 9 0|50 3 1"},
-			{"SELECT o.amount, c.age FROM orders o LEFT JOIN customers c ON o.cust = c.cid", "c.region", "- 4 -|30 5 0|30 7 0|30 9 0|50 3 1|70 50 0"},
+			{"SELECT o.amount, c.age FROM orders o JOIN customers c ON o.cust = c.cid WHERE c.age < 60", "c.region",
+				"30 5 0|30 7 0|30 9 0|50 3 1"},
+			{"SELECT o.amount, c.age FROM orders o LEFT JOIN customers c ON o.cust = c.cid", "c.region",
+				"- 4 -|30 5 0|30 7 0|30 9 0|50 3 1|70 50 0"},
 			{"SELECT o.code, i.qty FROM orders o JOIN items i ON o.oid = i.order_id", "i.qty > 2 AS many", "1 1 0|1 2 0|1 4 1|2 3 1|3 5 1"},
 			{"SELECT w FROM parts", "w > 1", "1 0|2 1|3 1"},
-			{"SELECT o.amount, p.label FROM orders o JOIN products p ON o.code = p.code", "o.amount > 4 AS y", "3 2 0|4 2 0|5 2 1|50 1 1|7 0 1|9 0 1"},
-			{"SELECT c.age, coalesce(n, 0) AS n FROM customers c LEFT JOIN (SELECT cust, COUNT(*) AS n FROM orders GROUP BY cust) AS x ON x.cust = c.cid", "region", "20 0 1|30 3 0|40 0 0|50 1 1|70 1 0"},
-			{"SELECT age, (SELECT SUM(amount) FROM orders o WHERE o.cust = c.cid) AS paid FROM customers c", "EXISTS (SELECT 1 FROM orders o WHERE o.cust = c.cid AND o.code = 2) AS y", "20 - 0|30 21 1|40 - 0|50 3 0|70 50 0"},
-			{"SELECT x FROM (SELECT amount AS x, 1 AS kind FROM orders UNION ALL SELECT qty, 2 FROM items) AS u", "kind = 1", "1 0|2 0|3 0|3 1|4 0|4 1|5 0|5 1|50 1|7 1|9 1"},
+			{"SELECT o.amount, p.label FROM orders o JOIN products p ON o.code = p.code", "o.amount > 4 AS y",
+				"3 2 0|4 2 0|5 2 1|50 1 1|7 0 1|9 0 1"},
+			{"SELECT c.age, coalesce(n, 0) AS n FROM customers c LEFT JOIN (SELECT cust, COUNT(*) AS n FROM orders GROUP BY cust) AS x " +
+				"ON x.cust = c.cid", "region", "20 0 1|30 3 0|40 0 0|50 1 1|70 1 0"},
+			{"SELECT age, (SELECT SUM(amount) FROM orders o WHERE o.cust = c.cid) AS paid FROM customers c",
+				"EXISTS (SELECT 1 FROM orders o WHERE o.cust = c.cid AND o.code = 2) AS y", "20 - 0|30 21 1|40 - 0|50 3 0|70 50 0"},
+			{"SELECT x FROM (SELECT amount AS x, 1 AS kind FROM orders UNION ALL SELECT qty, 2 FROM items) AS u", "kind = 1",
+				"1 0|2 0|3 0|3 1|4 0|4 1|5 0|5 1|50 1|7 1|9 1"},
 		} {
 			want := strings.Split(c.want, "|")
 			slices.Sort(want)
@@ -146,7 +155,8 @@ var shopTables = [][2]string{
 	{"SELECT o.amount, o.code, i.qty FROM orders o JOIN items i ON o.oid = i.order_id", "i.qty > 2 AS y"},
 	{"SELECT o.amount, t.tag FROM orders o JOIN tags t ON o.code = t.code", "o.amount > 1 AS y"},
 	{"SELECT w FROM parts", "w > 1 AS y"},
-	{"SELECT o.amount, p.w, i.qty FROM orders o JOIN items i ON o.oid = i.order_id JOIN parts p ON p.item = i.iid WHERE o.amount >= 0", "p.w > 0 AS y"},
+	{"SELECT o.amount, p.w, i.qty FROM orders o JOIN items i ON o.oid = i.order_id JOIN parts p ON p.item = i.iid WHERE o.amount >= 0",
+		"p.w > 0 AS y"},
 	{"SELECT amount, CASE WHEN shop = 'x' THEN 'x' WHEN shop = 'y' THEN 'y' ELSE 'other' END AS s FROM orders", "code"},
 	{"SELECT age FROM customers", "region"},
 	{"SELECT x FROM (SELECT amount AS x FROM orders UNION ALL SELECT qty FROM items) AS u", "x > 1 AS y"},
@@ -192,7 +202,8 @@ func different(a, b []string) (came, went int) {
 	return came, went
 }
 
-// TestFetchNeighbours: nobody, whatever they have in however many tables, is in a table with more rows than MaxRows, and nobody else's rows change.
+// TestFetchNeighbours: nobody, whatever they have in however many tables, is in a table with more
+// rows than MaxRows, and nobody else's rows change.
 func TestFetchNeighbours(t *testing.T) {
 	for seed := range usually[uint64](2, 6) {
 		f := shops(t, seed)
@@ -215,9 +226,11 @@ func TestPlantedFetch(t *testing.T) {
 		"one row too many":          replace(` i <= (\d+)`, " i <= $1 + 1"),
 		"everybody is cut together": replace(`PARTITION BY u `, ""),
 		"rows are cut before the join": func(text string) string {
-			return replace(` i <= \d+`, " true")(strings.ReplaceAll(text, `FROM "csv orders"`, `FROM (SELECT * FROM "csv orders" QUALIFY row_number() OVER (PARTITION BY cust ORDER BY oid) <= 1)`))
+			return replace(` i <= \d+`, " true")(strings.ReplaceAll(text, `FROM "csv orders"`,
+				`FROM (SELECT * FROM "csv orders" QUALIFY row_number() OVER (PARTITION BY cust ORDER BY oid) <= 1)`))
 		},
-		"what is kept depends on others": replace(`hash\(CAST\(\$(\d+) AS VARCHAR\), u, `, `hash(CAST($$$1 AS VARCHAR), u, (SELECT count(*) FROM "csv orders"), `),
+		"what is kept depends on others": replace(`hash\(CAST\(\$(\d+) AS VARCHAR\), u, `,
+			`hash(CAST($$$1 AS VARCHAR), u, (SELECT count(*) FROM "csv orders"), `),
 	} {
 		t.Run(name, func(t *testing.T) {
 			for seed := range uint64(12) {
@@ -235,8 +248,8 @@ func TestPlantedFetch(t *testing.T) {
 	}
 }
 
-// TestFetchRowUnit: where every row is a person, a join with a public table makes several rows of one, which are cut, and which are kept does not depend on how many
-// rows come before.
+// TestFetchRowUnit: where every row is a person, a join with a public table makes several rows of
+// one, which are cut, and which are kept does not depend on how many rows come before.
 func TestFetchRowUnit(t *testing.T) {
 	const keys = `
 source: .
@@ -278,7 +291,8 @@ tables:
 	}
 }
 
-// TestFetchCut compares with the reference how many rows of everybody are kept, and that they are theirs.
+// TestFetchCut compares with the reference how many rows of everybody are kept, and that they are
+// theirs.
 func TestFetchCut(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var stored strings.Builder
@@ -334,7 +348,8 @@ tables:
 	}
 }
 
-// TestFetchFails: whatever goes wrong is one error, and a panic of whoever takes the rows does not end the process.
+// TestFetchFails: whatever goes wrong is one error, and a panic of whoever takes the rows does not
+// end the process.
 func TestFetchFails(t *testing.T) {
 	folder := t.TempDir()
 	e := open(t, shopDataset(t, folder, storeShop(t, folder, "csv", nil, nil), "substitute", 2, 1))
@@ -342,15 +357,16 @@ func TestFetchFails(t *testing.T) {
 	nobody := exact.NewCollector(func([]int64) {})
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := e.Fetch(ended, table, nobody); !errors.Is(err, ErrRun) {
+	if err := e.Fetch(ended, table, nobody); !errors.Is(err, engine.ErrRun) {
 		t.Error(err)
 	}
-	if err := e.Fetch(t.Context(), table, exact.NewCollector(func([]int64) { panic(secret) })); err == nil || err.Error() != ErrRun.Error() {
+	if err := e.Fetch(t.Context(), table, exact.NewCollector(func([]int64) { panic(secret) })); err == nil ||
+		err.Error() != engine.ErrRun.Error() {
 		t.Error(err)
 	}
 	f := e.now.newFetch(table)
 	f.query.From = "nowhere"
-	if err := e.now.fetch(t.Context(), f, nobody); err == nil || err.Error() != ErrRun.Error() {
+	if err := e.now.fetch(t.Context(), f, nobody); err == nil || err.Error() != engine.ErrRun.Error() {
 		t.Error(err)
 	}
 	f.close()

@@ -8,9 +8,10 @@ import (
 	"time"
 )
 
-// fileState is what tells, without reading it, that a file may have changed. Where the system has them, the
-// device and the inode tell that another file has taken its name, and the time of the last change of the inode tells
-// what a copied or restored time of modification hides: no program can set it.
+// fileState is what tells, without reading it, that a file may have changed. Where the system has
+// them, the device and the inode tell that another file has taken its name, and the time of the
+// last change of the inode tells what a copied or restored time of modification hides: no program
+// can set it.
 type fileState struct {
 	path     string
 	exists   bool
@@ -42,21 +43,23 @@ func (f fileState) changed() bool {
 // hashedWhole is the largest file whose version is its contents, all of them.
 const hashedWhole = 1 << 30
 
-// The samples of a larger file: edge bytes at both ends, where formats keep their headers and footers, and blocks of
-// block bytes at equal distances between them.
+// The samples of a larger file: edge bytes at both ends, where formats keep their headers and
+// footers, and blocks of block bytes at equal distances between them.
 const (
 	edge   = 1 << 20
 	blocks = 64
 	block  = 64 << 10
 )
 
-// hash names the contents of a file. Up to a limit these are all bytes, so that a file that was copied, or
-// touched, is the same one. Beyond it they are the samples, and with them the identity: size, times and inode. The
-// device is left out, because its number may be another one after a restart.
+// hash names the contents of a file. Up to a limit these are all bytes, so that a file that was
+// copied, or touched, is the same one. Beyond it they are the samples, and with them the identity:
+// size, times and inode. The device is left out, because its number may be another one after a
+// restart.
 //
-// What can be missed of a large file is a change between the samples that leaves size, inode and both times as they
-// were: on Unix that takes a clock that was set back, elsewhere a program that sets the time of modification. The
-// other way round, a large file that was copied or touched counts as changed though it has not.
+// What can be missed of a large file is a change between the samples that leaves size, inode and
+// both times as they were: on Unix that takes a clock that was set back, elsewhere a program that
+// sets the time of modification. The other way round, a large file that was copied or touched
+// counts as changed though it has not.
 func (f fileState) hash(limit int64) ([]byte, error) {
 	file, err := os.Open(f.path)
 	if err != nil {

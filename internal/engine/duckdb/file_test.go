@@ -16,7 +16,8 @@ func hashed(t *testing.T, path string, limit int64) string {
 	return string(h)
 }
 
-// put writes bytes into a file at a place and keeps its time of modification, as a program would that wants to hide it.
+// put writes bytes into a file at a place and keeps its time of modification, as a program would
+// that wants to hide it.
 func put(t *testing.T, path string, at int64, text string) {
 	t.Helper()
 	info, err := os.Stat(path)
@@ -38,7 +39,8 @@ func put(t *testing.T, path string, at int64, text string) {
 	}
 }
 
-// TestTouched: the same contents are the same version, whatever happened to the file; but all of it is looked at anew.
+// TestTouched: the same contents are the same version, whatever happened to the file; but all of it
+// is looked at anew.
 func TestTouched(t *testing.T) {
 	folder := t.TempDir()
 	path := write(t, folder, "t.csv", "i\n1\n2\n")
@@ -67,8 +69,8 @@ func TestTouched(t *testing.T) {
 	}
 }
 
-// TestTimeKept: other contents of the same size under the same time of modification are noticed, where the system tells
-// when the inode changed.
+// TestTimeKept: other contents of the same size under the same time of modification are noticed,
+// where the system tells when the inode changed.
 func TestTimeKept(t *testing.T) {
 	folder := t.TempDir()
 	path := write(t, folder, "t.csv", "i\n1\n2\n")

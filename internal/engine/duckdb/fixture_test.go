@@ -12,7 +12,9 @@ import (
 
 	driver "github.com/duckdb/duckdb-go/v2"
 
+	"github.com/discreet-dp/discreet/internal/dialect"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -74,7 +76,7 @@ func open(t testing.TB, ds *policy.Dataset) *Engine {
 	return e
 }
 
-func prepare(t testing.TB, ds *policy.Dataset, text string) *plan.Plan {
+func prepare(t testing.TB, ds *policy.Dataset, text string) *tree.Plan {
 	t.Helper()
 	p, err := prepareOne(ds, text)
 	if err != nil {
@@ -83,8 +85,9 @@ func prepare(t testing.TB, ds *policy.Dataset, text string) *plan.Plan {
 	return p
 }
 
-// prepareOne is prepare for a text that may be refused. All are one question, with nothing around it.
-func prepareOne(ds *policy.Dataset, text string) (*plan.Plan, error) {
+// prepareOne is prepare for a text that may be refused. All are one question, with nothing around
+// it.
+func prepareOne(ds *policy.Dataset, text string) (*tree.Plan, error) {
 	s, err := plan.Prepare(ds, text, plan.Options{})
 	if err != nil {
 		return nil, err
@@ -93,6 +96,12 @@ func prepareOne(ds *policy.Dataset, text string) (*plan.Plan, error) {
 		return nil, fmt.Errorf("%d questions, or something around them", len(s.Plans))
 	}
 	return s.Plans[0], nil
+}
+
+// check returns what is found in the data.
+func check(t testing.TB, ds *policy.Dataset) ([]Finding, error) {
+	found, _, err := Inspect(t.Context(), ds)
+	return found, err
 }
 
 // ask returns the exact vectors of a question, in the order of its measures.
@@ -125,28 +134,28 @@ func watchSpills(t *testing.T) func() {
 }
 
 // why runs a query again to see what DuckDB says, which nobody else is told.
-func why(t testing.TB, e *Engine, q *plan.Query) error {
+func why(t testing.TB, e *Engine, q *tree.Query) error {
 	t.Helper()
-	for _, st := range e.now.print(q) {
-		rows, err := e.now.db.QueryContext(t.Context(), st.text, st.args...)
+	for _, st := range e.now.Statements(q) {
+		rows, err := e.now.DB.QueryContext(t.Context(), st.Text, st.Args...)
 		if err != nil {
-			return fmt.Errorf("%w in %.4000s", err, st.text)
+			return fmt.Errorf("%w in %.4000s", err, st.Text)
 		}
 		for rows.Next() {
 		}
 		if err := errors.Join(rows.Err(), rows.Close()); err != nil {
-			return fmt.Errorf("%w in %.4000s", err, st.text)
+			return fmt.Errorf("%w in %.4000s", err, st.Text)
 		}
 	}
 	return nil
 }
 
 // mutant returns statements with their text changed, and whether any was.
-func mutant(all []statement, change func(string) string) ([]statement, bool) {
+func mutant(all []dialect.Statement, change func(string) string) ([]dialect.Statement, bool) {
 	out, changed := slices.Clone(all), false
 	for i := range out {
-		out[i].text = change(out[i].text)
-		changed = changed || out[i].text != all[i].text
+		out[i].Text = change(out[i].Text)
+		changed = changed || out[i].Text != all[i].Text
 	}
 	return out, changed
 }

@@ -8,7 +8,8 @@ import (
 
 var full = flag.Bool("full", false, "ask all questions, also those that take long")
 
-// TestMain lets rapid try fewer tables than it would, unless all are asked for. They are others in every run.
+// TestMain lets rapid try fewer tables than it would, unless all are asked for. They are others in
+// every run.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	chosen := *full

@@ -34,7 +34,8 @@ var identityTypes = map[string][]string{
 	"ENUM('1')":     {"'1'"},
 }
 
-// TestIdentitiesOfAllTypes: no type of a column that says whose a row is makes a question fail, whatever is in it.
+// TestIdentitiesOfAllTypes: no type of a column that says whose a row is makes a question fail,
+// whatever is in it.
 func TestIdentitiesOfAllTypes(t *testing.T) {
 	var types []string
 	for typ := range identityTypes {
@@ -57,7 +58,8 @@ func TestIdentitiesOfAllTypes(t *testing.T) {
 			folder := t.TempDir()
 			owner(t, filepath.Join(folder, "shop.duckdb"),
 				"CREATE TABLE customers AS SELECT "+values(unit)+" AS cid, 'N' AS region, 3 AS age, 'x' AS city",
-				fmt.Sprintf("CREATE TABLE orders AS SELECT %s AS cust, CAST(1 AS HUGEINT) AS code, 3 AS amount, 'y' AS shop, %s AS oid", values(unit), values(order)),
+				fmt.Sprintf("CREATE TABLE orders AS SELECT %s AS cust, CAST(1 AS HUGEINT) AS code, 3 AS amount, 'y' AS shop, %s AS oid",
+					values(unit), values(order)),
 				"CREATE TABLE items AS SELECT "+values(other)+" AS iid, "+values(order)+" AS order_id, 3 AS qty",
 				"CREATE TABLE parts AS SELECT "+values(other)+" AS item, 1 AS w",
 				"CREATE TABLE products AS SELECT 1 AS code, 'p' AS label",
@@ -72,7 +74,7 @@ func TestIdentitiesOfAllTypes(t *testing.T) {
 					t.Errorf("%s: %v", text, why(t, e, q))
 				}
 			}
-			if _, err := Check(t.Context(), e.dataset); err != nil {
+			if _, err := check(t, e.dataset); err != nil {
 				t.Error(err)
 			}
 		})
@@ -81,7 +83,8 @@ func TestIdentitiesOfAllTypes(t *testing.T) {
 
 func TestCommonType(t *testing.T) {
 	for _, c := range []struct{ types, want string }{
-		{"INTEGER", "INTEGER"}, {"INTEGER INTEGER", "INTEGER"}, {"INTEGER UINTEGER TINYINT", "BIGINT"}, {"BIGINT UBIGINT", "VARCHAR"}, {"UBIGINT UBIGINT", "UBIGINT"},
+		{"INTEGER", "INTEGER"}, {"INTEGER INTEGER", "INTEGER"}, {"INTEGER UINTEGER TINYINT", "BIGINT"}, {"BIGINT UBIGINT", "VARCHAR"},
+		{"UBIGINT UBIGINT", "UBIGINT"},
 		{"BIGINT HUGEINT", "VARCHAR"}, {"VARCHAR VARCHAR", "VARCHAR"}, {"DECIMAL(18,0) INTEGER", "VARCHAR"},
 	} {
 		if got := common(strings.Fields(c.types)); got != c.want {
@@ -93,15 +96,18 @@ func TestCommonType(t *testing.T) {
 // TestValues: the values of public columns, and of no others.
 func TestValues(t *testing.T) {
 	folder := t.TempDir()
-	e := open(t, shopDataset(t, folder, storeShop(t, folder, "duckdb", nil, map[string]string{"tags": "3,b\n1,a\n,b\n2,\n"}), "add-remove", 2, 2))
+	e := open(t, shopDataset(t, folder, storeShop(t, folder, "duckdb", nil, map[string]string{"tags": "3,b\n1,a\n,b\n2,\n"}),
+		"add-remove", 2, 2))
 	for _, c := range []struct {
 		table, column string
 		limit         int
 		want          string
 	}{
-		{"tags", "tag", 2, "[a b]"}, {"tags", "tag", 1, "error"}, {"tags", "tag", 2, "[a b]"}, {"tags", "code", 100, "[1 2 3]"}, {"tags", "code", 2, "error"},
+		{"tags", "tag", 2, "[a b]"}, {"tags", "tag", 1, "error"}, {"tags", "tag", 2, "[a b]"}, {"tags", "code", 100, "[1 2 3]"},
+		{"tags", "code", 2, "error"},
 		{"products", "label", 100, "[ink pad pen]"},
-		{"customers", "region", 100, "error"}, {"orders", "shop", 100, "error"}, {"tags", "none", 100, "error"}, {"none", "tag", 100, "error"},
+		{"customers", "region", 100, "error"}, {"orders", "shop", 100, "error"}, {"tags", "none", 100, "error"},
+		{"none", "tag", 100, "error"},
 	} {
 		got, err := e.Values(t.Context(), c.table, c.column, c.limit)
 		text := fmt.Sprint(got)
@@ -138,14 +144,16 @@ tables:
 	}
 }
 
-// TestPublicUnique: a public table that is not what the policy says of it is refused before there are questions.
+// TestPublicUnique: a public table that is not what the policy says of it is refused before there
+// are questions.
 func TestPublicUnique(t *testing.T) {
 	folder := t.TempDir()
 	source := storeShop(t, folder, "csv", nil, map[string]string{"products": "1,pen\n01,ink\n"})
-	if _, err := Open(t.Context(), shopDataset(t, folder, source, "add-remove", 2, 2)); err == nil || !strings.Contains(err.Error(), "column code is unique") {
+	if _, err := Open(t.Context(), shopDataset(t, folder, source, "add-remove", 2, 2)); err == nil ||
+		!strings.Contains(err.Error(), "column code is unique") {
 		t.Error(err)
 	}
-	if found, err := Check(t.Context(), shopDataset(t, folder, source, "add-remove", 2, 2)); err != nil || len(found) == 0 {
+	if found, err := check(t, shopDataset(t, folder, source, "add-remove", 2, 2)); err != nil || len(found) == 0 {
 		t.Error(found, err)
 	}
 }

@@ -5,16 +5,13 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/discreet-dp/discreet/internal/dialect"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb/chunks"
 	"github.com/discreet-dp/discreet/policy"
 )
 
 // Public keys are tables of their own, made when the data is opened: a hundred
 // keys as parameters of every question take longer to plan than a million rows to count.
-
-// keysOf names the table of a column's public keys. No name of a policy has a
-// quotation mark in it, so it keeps table and column apart.
-func (t *table) keysOf(c *policy.Column) string { return quoteName("keys " + t.Name + `"` + c.Name) }
 
 // loadKeys makes the tables of public keys. NULL is not in them: SQL's IN would not find it.
 func (s *snapshot) loadKeys(ctx context.Context, t *table) error {
@@ -28,7 +25,7 @@ func (s *snapshot) loadKeys(ctx context.Context, t *table) error {
 			switch {
 			case v.Null:
 			case v.Type == policy.Text:
-				values = append(values, quoteText(v.Text))
+				values = append(values, dialect.QuoteText(v.Text))
 			case v.Type == policy.Boolean:
 				values = append(values, fmt.Sprint(v.Bool()))
 			default:
@@ -39,16 +36,25 @@ func (s *snapshot) loadKeys(ctx context.Context, t *table) error {
 		if typ == "" {
 			typ = "BIGINT"
 		}
-		text := "CREATE TABLE " + t.keysOf(c) + " AS SELECT unnest(CAST([" + strings.Join(values, ", ") + "] AS " + typ + "[])) AS k"
-		if _, err := s.db.ExecContext(ctx, text); err != nil {
+		// No name of a policy has a quotation mark in it, so it keeps table and column apart.
+		table := dialect.QuoteName("keys " + t.Name + `"` + c.Name)
+		text := "CREATE TABLE " + table + " AS SELECT unnest(CAST([" + strings.Join(values, ", ") + "] AS " + typ + "[])) AS k"
+		if _, err := s.DB.ExecContext(ctx, text); err != nil {
 			return fmt.Errorf("table %s: the keys of column %s cannot be loaded", t.Name, name)
 		}
-		s.keys[c] = t.keysOf(c)
+		s.Keys[c] = "(FROM " + table + ")"
 		if c.Type == policy.Text {
-			s.listed[c] = chunks.NewKeys(textPlaces(c.KeyValues), -1)
+			keys := chunks.NewKeys(textPlaces(c.KeyValues), -1)
+			s.listed = append(s.listed, keys)
+			s.Listed[c] = place(keys, "%s") + " >= 0"
 		}
 	}
 	return nil
+}
+
+// place prints where a text is among keys.
+func place(keys *chunks.Keys, text string) string {
+	return fmt.Sprintf("discreet_key(%d::BIGINT, %s)", keys.ID, text)
 }
 
 // textPlaces says where each text is in a list; NULL is not in it.

@@ -7,16 +7,19 @@ import (
 	"strings"
 )
 
-// Limits are what one dataset's DuckDB may use of the machine. Zero is DuckDB's default: four fifths of the memory, and every core.
+// Limits are what one dataset's DuckDB may use of the machine. Zero is DuckDB's default: four
+// fifths of the memory, and every core.
 type Limits struct {
-	// Memory is in bytes. What does not fit is spilled to disk. Package bound takes a quarter of it at most, beside it.
+	// Memory is in bytes. What does not fit is spilled to disk. Package bound takes a quarter of it
+	// at most, beside it.
 	Memory int64
-	// Threads is how many cores one question can use. Results are exact integers, so they do not depend on it.
+	// Threads is how many cores one question can use. Results are exact integers, so they do not
+	// depend on it.
 	Threads int
 }
 
-// The least and the most that can be asked for. With less memory DuckDB fails on data that is not even large, and a question that fails
-// has been paid for.
+// The least and the most that can be asked for. With less memory DuckDB fails on data that is not
+// even large, and a question that fails has been paid for.
 const (
 	MinMemory  = 64_000_000
 	maxMemory  = 1 << 50
@@ -50,7 +53,8 @@ func (l Limits) settings() []string {
 
 var memoryText = regexp.MustCompile(`\A([0-9]{1,15})(?:\.([0-9]{1,3}))? ?(B|[KMGT]i?B)\z`)
 
-// ParseMemory reads a size of memory, such as 512MB, 4GB or 1.5GiB; nothing is 0. As in DuckDB, a KB has 1000 bytes and a KiB 1024.
+// ParseMemory reads a size of memory, such as 512MB, 4GB or 1.5GiB; nothing is 0. As in DuckDB, a
+// KB has 1000 bytes and a KiB 1024.
 func ParseMemory(text string) (int64, error) {
 	if text == "" {
 		return 0, nil

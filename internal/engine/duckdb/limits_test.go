@@ -4,19 +4,19 @@ import (
 	"fmt"
 	"path/filepath"
 	"testing"
-
-	"github.com/discreet-dp/discreet/engine"
 )
 
 func TestParseMemory(t *testing.T) {
 	for text, want := range map[string]int64{
-		"": 0, "100B": 100, "64MB": 64_000_000, "64MiB": 64 << 20, "1.5GiB": 3 << 29, "4GB": 4_000_000_000, "2 TB": 2_000_000_000_000, "0.5KB": 500,
+		"": 0, "100B": 100, "64MB": 64_000_000, "64MiB": 64 << 20, "1.5GiB": 3 << 29, "4GB": 4_000_000_000, "2 TB": 2_000_000_000_000,
+		"0.5KB": 500,
 	} {
 		if got, err := ParseMemory(text); err != nil || got != want {
 			t.Errorf("%q: %d, %v", text, got, err)
 		}
 	}
-	for _, text := range []string{"4", "4gb", "-1GB", "GB", "1e9B", "4GB; SELECT 1", "9999999999TB", "999999999999999TB", "1.0001GB", "80%", " 4GB", "4PB"} {
+	for _, text := range []string{"4", "4gb", "-1GB", "GB", "1e9B", "4GB; SELECT 1", "9999999999TB", "999999999999999TB", "1.0001GB",
+		"80%", " 4GB", "4PB"} {
 		if got, err := ParseMemory(text); err == nil {
 			t.Errorf("%q is %d bytes", text, got)
 		}
@@ -31,8 +31,8 @@ func TestLimitsAreChecked(t *testing.T) {
 	}
 }
 
-// TestLimits looks at the settings in every DuckDB of an engine: where questions run, after the data has changed too, and where the version
-// query does.
+// TestLimits looks at the settings in every DuckDB of an engine: where questions run, after the
+// data has changed too, and where the version query does.
 func TestLimits(t *testing.T) {
 	path, keys := loaded(t, "SELECT current_setting('threads') || ' ' || current_setting('memory_limit')")
 	e, err := OpenWith(t.Context(), dataset(t, filepath.Dir(path), keys), Limits{Memory: 100 << 20, Threads: 3})
@@ -43,17 +43,18 @@ func TestLimits(t *testing.T) {
 	const want = "3 100.0 MiB"
 	check := func() {
 		t.Helper()
-		if got := engine.VersionName(version(t, e)); got != want {
+		if got := version(t, e).Name; got != want {
 			t.Errorf("the version query has %s", got)
 		}
 		var got string
-		if err := e.now.db.QueryRow("SELECT current_setting('threads') || ' ' || current_setting('memory_limit')").Scan(&got); err != nil || got != want {
+		if err := e.now.DB.QueryRow("SELECT current_setting('threads') || ' ' || " +
+			"current_setting('memory_limit')").Scan(&got); err != nil || got != want {
 			t.Errorf("questions have %s, %v", got, err)
 		}
 		if e.now.memory != 25<<20 {
 			t.Errorf("package bound has %d", e.now.memory)
 		}
-		if _, err := e.now.db.Exec("SET threads = 8"); err == nil {
+		if _, err := e.now.DB.Exec("SET threads = 8"); err == nil {
 			t.Error("the limits can be changed")
 		}
 		if got := fmt.Sprint(ask(t, e, "SELECT COUNT(*), SUM(i) FROM t")); got != "[[2] [3]]" {

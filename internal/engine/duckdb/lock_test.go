@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/discreet-dp/discreet/internal/dialect"
 )
 
 // sources makes one dataset for each kind of source, all with the same three
@@ -16,7 +18,8 @@ func sources(t *testing.T) map[string]*Engine {
 	write(t, folder, "people.csv", "pid,age\n1,10\n2,20\n3,\n")
 	write(t, folder, "secret.csv", "pid,age\n4,40\n")
 	write(t, folder, "secret.txt", "secret")
-	owner(t, "", "COPY ("+rows+") TO "+quoteText(filepath.Join(folder, "people.parquet")), "COPY ("+rows+") TO "+quoteText(filepath.Join(folder, "secret.parquet")))
+	owner(t, "", "COPY ("+rows+") TO "+dialect.QuoteText(filepath.Join(folder, "people.parquet")),
+		"COPY ("+rows+") TO "+dialect.QuoteText(filepath.Join(folder, "secret.parquet")))
 	owner(t, filepath.Join(folder, "people.duckdb"), "CREATE TABLE people AS "+rows)
 	owner(t, filepath.Join(folder, "secret.duckdb"), "CREATE TABLE people AS "+rows)
 	out := map[string]*Engine{}
@@ -38,7 +41,7 @@ func TestLocked(t *testing.T) {
 	for kind, e := range sources(t) {
 		t.Run(kind, func(t *testing.T) {
 			folder := filepath.Dir(e.dataset.Source)
-			file := func(name string) string { return quoteText(filepath.Join(folder, name)) }
+			file := func(name string) string { return dialect.QuoteText(filepath.Join(folder, name)) }
 			for _, statement := range []string{
 				"SELECT * FROM read_text('/etc/hostname')",
 				"SELECT * FROM read_text(" + file("secret.txt") + ")",
@@ -102,7 +105,7 @@ func TestLocked(t *testing.T) {
 
 // run reads all rows, because some statements fail only then.
 func run(ctx context.Context, e *Engine, statement string) error {
-	rows, err := e.now.db.QueryContext(ctx, statement)
+	rows, err := e.now.DB.QueryContext(ctx, statement)
 	if err != nil {
 		return err
 	}
@@ -116,7 +119,7 @@ func run(ctx context.Context, e *Engine, statement string) error {
 // DuckDB of the owner's they run.
 func TestUnlocked(t *testing.T) {
 	folder := t.TempDir()
-	secret := quoteText(write(t, folder, "secret.csv", "pid,age\n4,40\n"))
+	secret := dialect.QuoteText(write(t, folder, "secret.csv", "pid,age\n4,40\n"))
 	owner(t, "", "SELECT * FROM read_csv("+secret+")", "SELECT * FROM read_text("+secret+")", "SET threads = 1",
-		"COPY (SELECT 1) TO "+quoteText(filepath.Join(folder, "out.csv")), "SELECT * FROM glob("+secret+")")
+		"COPY (SELECT 1) TO "+dialect.QuoteText(filepath.Join(folder, "out.csv")), "SELECT * FROM glob("+secret+")")
 }

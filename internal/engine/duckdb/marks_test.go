@@ -11,8 +11,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/plan"
 )
 
-// TestPrintsNoText prints questions and texts near them: no name and no text of the analyst is in the SQL. All that
-// a question brings itself begins with a mark.
+// TestPrintsNoText prints questions and texts near them: no name and no text of the analyst is in
+// the SQL. All that a question brings itself begins with a mark.
 func TestPrintsNoText(t *testing.T) {
 	for _, ds := range generate.Worlds() {
 		db := generate.Make(generate.NewDice("marks", 1), ds)
@@ -45,10 +45,10 @@ func TestPrintsNoText(t *testing.T) {
 				continue
 			}
 			for _, p := range s.Plans {
-				for _, st := range e.now.print(&p.Query) {
+				for _, st := range e.now.Statements(&p.Query) {
 					printed++
-					if strings.Contains(strings.ToLower(st.text), generate.Mark) {
-						t.Errorf("%s\nis printed as\n%s", text, st.text)
+					if strings.Contains(strings.ToLower(st.Text), generate.Mark) {
+						t.Errorf("%s\nis printed as\n%s", text, st.Text)
 					}
 				}
 			}

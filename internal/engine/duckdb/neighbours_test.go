@@ -12,8 +12,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/engine"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/engine"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -23,7 +23,7 @@ func extreme(r *rand.Rand, person any) row {
 	return row{
 		"u": person, "i": pick(int64(-1<<40), int64(1<<40), int64(1)), "n": int64(r.IntN(4)), "j": pick(int64(-1<<63), int64(1<<63-1)),
 		"g": int64(r.IntN(9)*50 - 150), "d": pick(-1e10, 1e10, 1e10, 0.01), "e": pick(-1e10, 1e10), "r": pick(1e300, -1e300),
-		"s": pick("a", "b", "", nil, "other"), "b": pick(true, false), "y": plan.Day(19775 + r.Int64N(10)), "z": plan.Day(19780),
+		"s": pick("a", "b", "", nil, "other"), "b": pick(true, false), "y": tree.Day(19775 + r.Int64N(10)), "z": tree.Day(19780),
 	}
 }
 
@@ -69,7 +69,7 @@ func drawFamily(rt *rapid.T, t testing.TB, s shape) family {
 		}
 		rows := append(append([]row{}, base...), extra...)
 		r.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
-		e, err := Open(t.Context(), dataset(t, folder, s.keys(store(t, folder, "duckdb", rows))))
+		e, err := Open(t.Context(), dataset(t, folder, s.keys(storeRows(t, folder, "duckdb", rows))))
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -80,21 +80,21 @@ func drawFamily(rt *rapid.T, t testing.TB, s shape) family {
 
 // tooFar compares a query's results on neighbours with its sensitivities, and says
 // where they are farther apart than that. mutate may change the SQL.
-func (f family) tooFar(t testing.TB, q *plan.Query, mutate func(string) string) string {
+func (f family) tooFar(t testing.TB, q *tree.Query, mutate func(string) string) string {
 	var results [3]*engine.Result
 	for i, e := range []*Engine{f.without, f.with, f.replaced} {
-		changed, _ := mutant(e.now.print(q), mutate)
+		changed, _ := mutant(e.now.Statements(q), mutate)
 		var err error
-		if results[i], err = e.now.execute(t.Context(), q, changed); err != nil {
+		if results[i], err = e.now.Run(t.Context(), q, changed); err != nil {
 			return "it does not run"
 		}
 	}
 	return beyond(q, results)
 }
 
-// beyond compares results without somebody, with them, and with somebody else in their place, with a query's sensitivities, and says where
-// they are farther apart.
-func beyond(q *plan.Query, results [3]*engine.Result) string {
+// beyond compares results without somebody, with them, and with somebody else in their place, with
+// a query's sensitivities, and says where they are farther apart.
+func beyond(q *tree.Query, results [3]*engine.Result) string {
 	for _, pair := range []struct {
 		relation dp.Neighbours
 		a, b     int
@@ -104,10 +104,12 @@ func beyond(q *plan.Query, results [3]*engine.Result) string {
 		for m, measure := range q.Measures {
 			l1, l2 := distances(results[pair.a].Measures[m].Open(), results[pair.b].Measures[m].Open())
 			if most := as.Sensitivity(measure, dp.L1).L1(); l1.Cmp(most) > 0 {
-				return fmt.Sprintf("%s moved by %v in l1, and by at most %v was promised for %v", measure.Describe(), l1, most, pair.relation)
+				return fmt.Sprintf("%s moved by %v in l1, and by at most %v was promised for %v", measure.Describe(), l1, most,
+					pair.relation)
 			}
 			if most := as.Sensitivity(measure, dp.L2).L2Squared(); l2.Cmp(most) > 0 {
-				return fmt.Sprintf("%s moved by sqrt %v in l2, and by at most sqrt %v was promised for %v", measure.Describe(), l2, most, pair.relation)
+				return fmt.Sprintf("%s moved by sqrt %v in l2, and by at most sqrt %v was promised for %v", measure.Describe(), l2,
+					most, pair.relation)
 			}
 		}
 	}
@@ -165,11 +167,13 @@ func TestPlantedNeighbours(t *testing.T) {
 		shape    shape
 		old, new string
 	}{
-		"max_groups is ignored":     {many, ` WHERE n <= \d+`, ""},
-		"one group too many":        {many, ` WHERE n <= 2`, " WHERE n <= 3"},
-		"partials are not clamped":  {many, `CAST\(CASE WHEN coalesce\(m(\d), 0\) .*? END AS HUGEINT\)`, "CAST(coalesce(m$1, 0) AS HUGEINT)"},
+		"max_groups is ignored": {many, ` WHERE n <= \d+`, ""},
+		"one group too many":    {many, ` WHERE n <= 2`, " WHERE n <= 3"},
+		"partials are not clamped": {many, `CAST\(CASE WHEN coalesce\(m(\d), 0\) .*? END AS HUGEINT\)`,
+			"CAST(coalesce(m$1, 0) AS HUGEINT)"},
 		"groups are kept per group": {many, `PARTITION BY u `, "PARTITION BY u, k0 "},
-		// That columns are not clamped, or to bounds that are too wide, shows in no result: see TestWrongTexts. That a row is not does.
+		// That columns are not clamped, or to bounds that are too wide, shows in no result: see
+		// TestWrongTexts. That a row is not does.
 		"rows are not clamped": {alone, `sum\(CASE WHEN (TRY_CAST\(a\d AS BIGINT\)) < .*? END\)(.*)CASE WHEN ([^ ]*) < -5 OR .*? END ELSE .*? END`, "sum($1)$2$3"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -178,7 +182,8 @@ func TestPlantedNeighbours(t *testing.T) {
 			gen := rapid.Custom(func(rt *rapid.T) bool {
 				f := drawFamily(rt, t, planted.shape)
 				defer f.close()
-				for _, text := range []string{"SELECT COUNT(*), SUM(i), SUM(d) FROM t GROUP BY s", "SELECT COUNT(*), SUM(i) FROM t GROUP BY b, n", "SELECT SUM(i), COUNT(*) FROM t WHERE i > 5"} {
+				for _, text := range []string{"SELECT COUNT(*), SUM(i), SUM(d) FROM t GROUP BY s",
+					"SELECT COUNT(*), SUM(i) FROM t GROUP BY b, n", "SELECT SUM(i), COUNT(*) FROM t WHERE i > 5"} {
 					q := &prepare(t, f.with.dataset, text).Query
 					if far := f.tooFar(t, q, unchanged); far != "" {
 						t.Fatal(far)

@@ -11,16 +11,19 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/audit/generate"
+	"github.com/discreet-dp/discreet/internal/dialect"
 	naive "github.com/discreet-dp/discreet/internal/engine/reference"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// TestOptimizersAreListed: every allowed rule exists, has a reason, and all others are off in a locked engine.
+// TestOptimizersAreListed: every allowed rule exists, has a reason, and all others are off in a
+// locked engine.
 func TestOptimizersAreListed(t *testing.T) {
 	e := open(t, dataset(t, csvFolder(t), "source: t.csv\nunit: row\ntables: {t: {columns: {i: {type: integer}}}}"))
 	var off string
-	if err := e.now.db.QueryRowContext(t.Context(), "SELECT current_setting('disabled_optimizers')").Scan(&off); err != nil {
+	if err := e.now.DB.QueryRowContext(t.Context(), "SELECT current_setting('disabled_optimizers')").Scan(&off); err != nil {
 		t.Fatal(err)
 	}
 	disabled := strings.Split(off, ",")
@@ -44,7 +47,7 @@ func TestOptimizersAreListed(t *testing.T) {
 		}
 	}
 	// What may be done with a setting is locked, too.
-	if _, err := e.now.db.ExecContext(t.Context(), "SET disabled_optimizers = ''"); err == nil {
+	if _, err := e.now.DB.ExecContext(t.Context(), "SET disabled_optimizers = ''"); err == nil {
 		t.Error("the rules can be changed")
 	}
 }
@@ -56,7 +59,7 @@ func csvFolder(t *testing.T) string {
 }
 
 func ruleNames(t *testing.T, s *snapshot) []string {
-	rows, err := s.db.QueryContext(t.Context(), "SELECT name FROM duckdb_optimizers()")
+	rows, err := s.DB.QueryContext(t.Context(), "SELECT name FROM duckdb_optimizers()")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,12 +75,16 @@ func ruleNames(t *testing.T, s *snapshot) []string {
 	return out
 }
 
-// TestHarmfulOptimizers shows what the rules do that must be off: with each of them a statement has another outcome than without.
+// TestHarmfulOptimizers shows what the rules do that must be off: with each of them a statement has
+// another outcome than without.
 func TestHarmfulOptimizers(t *testing.T) {
 	for text, rule := range map[string]string{
-		"SELECT sum(x * 4000000000::BIGINT * 4000000000::BIGINT) FROM (SELECT unnest([0::BIGINT, 0]) AS x)":                                                                   "expression_rewriter",
-		"SELECT count(a), count(b) FROM (SELECT TRY(x * y + 1) AS a, TRY(x * y + 2) AS b FROM (SELECT unnest([4000000000::BIGINT]) AS x, unnest([4000000000::BIGINT]) AS y))": "common_subexpressions",
-		"SELECT count(*) FROM (SELECT CASE WHEN TRY_CAST(h AS BIGINT) > 5 THEN 5 ELSE TRY_CAST(h AS BIGINT) END AS x FROM wide) WHERE x IS NULL":                              "expression_rewriter",
+		"SELECT sum(x * 4000000000::BIGINT * 4000000000::BIGINT) FROM (SELECT unnest([0::BIGINT, 0]) AS " +
+			"x)": "expression_rewriter",
+		"SELECT count(a), count(b) FROM (SELECT TRY(x * y + 1) AS a, TRY(x * y + 2) AS b FROM (SELECT unnest([4000000000::BIGINT]) AS x, " +
+			"unnest([4000000000::BIGINT]) AS y))": "common_subexpressions",
+		"SELECT count(*) FROM (SELECT CASE WHEN TRY_CAST(h AS BIGINT) > 5 THEN 5 ELSE TRY_CAST(h AS BIGINT) END AS x FROM wide) WHERE x " +
+			"IS NULL": "expression_rewriter",
 	} {
 		db := sqlDB(t, "CREATE TABLE wide AS SELECT unnest([1::HUGEINT, 170141183460469231731687303715884105727]) AS h")
 		outcome := func(setting string) string {
@@ -117,8 +124,8 @@ func sqlDB(t *testing.T, statements ...string) *sql.DB {
 	return db
 }
 
-// TestOptimizersChangeNothing asks everything with the rules that are allowed, with all that are not known to do harm, with none, and with each of them
-// alone: the same integers.
+// TestOptimizersChangeNothing asks everything with the rules that are allowed, with all that are
+// not known to do harm, with none, and with each of them alone: the same integers.
 func TestOptimizersChangeNothing(t *testing.T) {
 	for name, c := range optimizerCorpora(t) {
 		t.Run(name, func(t *testing.T) {
@@ -139,7 +146,8 @@ func TestOptimizersChangeNothing(t *testing.T) {
 			}
 			asked := 0
 			for i, how := range slices.Sorted(maps.Keys(settings)) {
-				if _, err := free.db.ExecContext(t.Context(), "SET disabled_optimizers = "+quoteText(strings.Join(settings[how], ","))); err != nil {
+				if _, err := free.DB.ExecContext(t.Context(), "SET disabled_optimizers = "+dialect.QuoteText(strings.Join(settings[how],
+					","))); err != nil {
 					t.Fatal(err)
 				}
 				for k, text := range c.questions {
@@ -172,7 +180,7 @@ func TestOptimizersChangeNothing(t *testing.T) {
 
 type optimizerCorpus struct {
 	dataset   *policy.Dataset
-	public    plan.Public
+	public    tree.Public
 	questions []string
 }
 
@@ -182,7 +190,8 @@ func optimizerCorpora(t *testing.T) map[string]optimizerCorpus {
 	owner(t, filepath.Join(folder, "t.duckdb"), "CREATE TABLE t AS "+hostileRows)
 	out := map[string]optimizerCorpus{"expressions": {dataset: dataset(t, folder, "source: t.duckdb"+hostileKeys), questions: corpus(0)}}
 	shop := t.TempDir()
-	out["shop"] = optimizerCorpus{dataset: shopDataset(t, shop, storeShop(t, shop, "duckdb", nil, nil), "add-remove", 2, 2), questions: shopQuestions()}
+	out["shop"] = optimizerCorpus{dataset: shopDataset(t, shop, storeShop(t, shop, "duckdb", nil, nil), "add-remove", 2, 2),
+		questions: shopQuestions()}
 	data, err := os.ReadFile("../../audit/generate/testdata/hostile.txt")
 	if err != nil {
 		t.Fatal(err)

@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/dialect"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -14,21 +15,25 @@ import (
 func (s *snapshot) checkPaths(ctx context.Context, ds *policy.Dataset, t *table) ([]Finding, error) {
 	var out []Finding
 	if t.UniqueColumn != "" {
-		again, err := s.repeats(ctx, t, t.declared(t.UniqueColumn))
+		again, err := s.Repeats(ctx, &t.Table, t.Declared(t.UniqueColumn))
 		if err != nil {
 			return nil, err
 		}
 		if again {
-			out = append(out, Finding{t.Name, t.UniqueColumn, true, "the policy says that it is unique, but some values are in several rows, which a join multiplies: THE GUARANTEE DOES NOT HOLD. Remove 'unique' and say max_rows, or remove the rows that are too many"})
+			out = append(out, Finding{t.Name, t.UniqueColumn, true, "the policy says that it is unique, but some values are in several " +
+				"rows, which a join multiplies: THE GUARANTEE DOES NOT HOLD. Remove 'unique' and say max_rows, or remove the rows that " +
+				"are too many"})
 		}
 	}
 	for _, key := range t.keys(ds) {
-		again, err := s.repeats(ctx, t, s.identity(t, key, plan.IdentityName(t.Name, key)))
+		again, err := s.Repeats(ctx, &t.Table, s.Identity(&t.Table, key, tree.IdentityName(t.Name, key)))
 		if err != nil {
 			return nil, err
 		}
 		if again {
-			out = append(out, Finding{t.Name, key, true, "a path leads to this column as to a key, but some values are in several rows, so one row leads to several people: THE GUARANTEE DOES NOT HOLD. Lead the path to a column that is different in every row, or remove the rows that are too many"})
+			out = append(out, Finding{t.Name, key, true, "a path leads to this column as to a key, but some values are in several rows, " +
+				"so one row leads to several people: THE GUARANTEE DOES NOT HOLD. Lead the path to a column that is different in every " +
+				"row, or remove the rows that are too many"})
 		}
 	}
 	if len(t.Path) == 1 {
@@ -41,30 +46,35 @@ func (s *snapshot) checkPaths(ctx context.Context, ds *policy.Dataset, t *table)
 	step := t.Path[0]
 	to := s.tables[step.Table]
 	var rows, lost int64
-	what := identityOf(step)
-	err := s.db.QueryRowContext(ctx, "SELECT count(*), count(*) FILTER (WHERE r IS NULL) FROM (SELECT "+s.identity(t, step.Column, what)+" AS l FROM "+t.from+
-		") LEFT JOIN (SELECT DISTINCT "+s.identity(to, step.Key, what)+" AS r FROM "+to.from+") ON l = r").Scan(&rows, &lost)
+	what := dialect.StepIdentity(step)
+	err := s.DB.QueryRowContext(ctx, "SELECT count(*), count(*) FILTER (WHERE r IS NULL) FROM (SELECT "+s.Identity(&t.Table,
+		step.Column, what)+" AS l FROM "+t.From+
+		") LEFT JOIN (SELECT DISTINCT "+s.Identity(&to.Table, step.Key, what)+" AS r FROM "+to.From+") ON l = r").Scan(&rows, &lost)
 	if err != nil {
 		return nil, err
 	}
 	if lost > 0 {
-		out = append(out, Finding{t.Name, step.Column, false, fmt.Sprintf("%s of the rows lead to no row of %s, so they are about nobody; they are left out of every answer", share(lost, rows), step.Table)})
+		out = append(out, Finding{t.Name, step.Column, false, fmt.Sprintf("%s of the rows lead to no row of %s, so they are about "+
+			"nobody; they are left out of every answer", share(lost, rows), step.Table)})
 	}
 	return out, nil
 }
 
-// checkPeople looks whether anybody of a table is in the unit's own. A text '1' and a text '1.0' are two people.
+// checkPeople looks whether anybody of a table is in the unit's own. A text '1' and a text '1.0'
+// are two people.
 func (s *snapshot) checkPeople(ctx context.Context, t *table) ([]Finding, error) {
 	step := t.Path[0]
-	to, what := s.tables[step.Table], identityOf(step)
-	l, r := s.identity(t, step.Column, what), s.identity(to, step.Key, what)
+	to, what := s.tables[step.Table], dialect.StepIdentity(step)
+	l, r := s.Identity(&t.Table, step.Column, what), s.Identity(&to.Table, step.Key, what)
 	var people, known bool
-	err := s.db.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM (SELECT "+l+" AS l FROM "+t.from+") WHERE l IS NOT NULL), EXISTS (SELECT 1 FROM (SELECT "+l+" AS l FROM "+t.from+
-		") SEMI JOIN (SELECT "+r+" AS r FROM "+to.from+") ON l = r)").Scan(&people, &known)
+	err := s.DB.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM (SELECT "+l+" AS l FROM "+t.From+") WHERE l IS NOT NULL), EXISTS "+
+		"(SELECT 1 FROM (SELECT "+l+" AS l FROM "+t.From+
+		") SEMI JOIN (SELECT "+r+" AS r FROM "+to.From+") ON l = r)").Scan(&people, &known)
 	if err != nil || !people || known {
 		return nil, err
 	}
-	return []Finding{{t.Name, step.Column, false, fmt.Sprintf("nobody of %s.%s is in %s.%s: are the ids spelt alike? Somebody whose id is spelt in two ways is two people", t.Name, step.Column, step.Table, step.Key)}}, nil
+	return []Finding{{t.Name, step.Column, false, fmt.Sprintf("nobody of %s.%s is in %s.%s: are the ids spelt alike? Somebody whose id "+
+		"is spelt in two ways is two people", t.Name, step.Column, step.Table, step.Key)}}, nil
 }
 
 // keys returns the columns by which the paths of other tables come in, and that must
@@ -81,10 +91,4 @@ func (t *table) keys(ds *policy.Dataset) []string {
 		out = append(out, p[0].Key)
 	}
 	return out
-}
-
-// repeats reports whether a value is in more than one row.
-func (s *snapshot) repeats(ctx context.Context, t *table, value string) (again bool, err error) {
-	err = s.db.QueryRowContext(ctx, "SELECT count(v) > count(DISTINCT v) FROM (SELECT "+value+" AS v FROM "+t.from+")").Scan(&again)
-	return again, err
 }

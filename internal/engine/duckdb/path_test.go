@@ -49,7 +49,7 @@ func TestCheckPaths(t *testing.T) {
 				write(t, folder, file+".csv", text)
 			}
 			ds := dataset(t, folder, shop)
-			found, err := Check(t.Context(), ds)
+			found, err := check(t, ds)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -60,7 +60,8 @@ func TestCheckPaths(t *testing.T) {
 				open(t, ds)
 				return
 			}
-			if len(found) != 1 || found[0].Table+"."+found[0].Column != c.finding || !strings.Contains(found[0].Text, c.text) || found[0].Broken != c.broken {
+			if len(found) != 1 || found[0].Table+"."+found[0].Column != c.finding || !strings.Contains(found[0].Text, c.text) ||
+				found[0].Broken != c.broken {
 				t.Errorf("%+v", found)
 			}
 			if len(found) > 0 && strings.ContainsAny(found[0].Text, "0123456789") {
@@ -73,7 +74,7 @@ func TestCheckPaths(t *testing.T) {
 	for file, text := range files {
 		write(t, folder, file+".csv", strings.Replace(text, "code\n1\n2\n3\n", "code\n1\n2\n3\n4\n", 1))
 	}
-	found, err := Check(t.Context(), dataset(t, folder, shop))
+	found, err := check(t, dataset(t, folder, shop))
 	if err != nil || len(found) != 2 || !found[0].Broken || found[1].Broken {
 		t.Errorf("%+v, %v", found, err)
 	}
@@ -83,7 +84,8 @@ func TestCheckPaths(t *testing.T) {
 // would make one order of 1 and 01.
 func TestPathsAsStored(t *testing.T) {
 	folder := t.TempDir()
-	for file, text := range map[string]string{"customers": "cid\n1\n", "orders": "oid,cust\n1,1\n01,1\nx,1\n", "items": "order_id,code\n", "cards": "owner\n", "uses": "card\n", "products": "code\n"} {
+	for file, text := range map[string]string{"customers": "cid\n1\n", "orders": "oid,cust\n1,1\n01,1\nx,1\n",
+		"items": "order_id,code\n", "cards": "owner\n", "uses": "card\n", "products": "code\n"} {
 		write(t, folder, file+".csv", text)
 	}
 	s, err := openSnapshot(t.Context(), dataset(t, folder, shop), asDeclared, Limits{})
@@ -93,7 +95,8 @@ func TestPathsAsStored(t *testing.T) {
 	defer s.close()
 	orders := s.tables["orders"]
 	var keys, values int
-	if err := s.db.QueryRow("SELECT count(DISTINCT "+orders.raw("oid")+"), count(DISTINCT "+orders.cast("oid")+") FROM "+orders.from).Scan(&keys, &values); err != nil || keys != 3 || values != 1 {
+	if err := s.DB.QueryRow("SELECT count(DISTINCT "+orders.Raw("oid")+"), count(DISTINCT "+orders.Cast("oid")+") "+
+		"FROM "+orders.From).Scan(&keys, &values); err != nil || keys != 3 || values != 1 {
 		t.Errorf("%d keys, %d values, %v", keys, values, err)
 	}
 }
@@ -101,10 +104,12 @@ func TestPathsAsStored(t *testing.T) {
 // TestPathColumns: a column that only a path uses must be there.
 func TestPathColumns(t *testing.T) {
 	folder := t.TempDir()
-	for file, text := range map[string]string{"customers": "cid\n", "orders": "number,cust\n", "items": "order_id,code\n", "cards": "owner\n", "uses": "card\n", "products": "code\n"} {
+	for file, text := range map[string]string{"customers": "cid\n", "orders": "number,cust\n", "items": "order_id,code\n",
+		"cards": "owner\n", "uses": "card\n", "products": "code\n"} {
 		write(t, folder, file+".csv", text)
 	}
-	if _, err := Open(t.Context(), dataset(t, folder, shop)); err == nil || !strings.Contains(err.Error(), "table orders: there is no column oid") {
+	if _, err := Open(t.Context(), dataset(t, folder, shop)); err == nil ||
+		!strings.Contains(err.Error(), "table orders: there is no column oid") {
 		t.Error(err)
 	}
 }

@@ -7,14 +7,17 @@ import (
 	"testing"
 )
 
-// TestCompareAtBounds compares a column with every number around its bounds, from both sides and in every type of an
-// integer. What is outside counts as the bound, whether the clamp is printed or not.
+// TestCompareAtBounds compares a column with every number around its bounds, from both sides and in
+// every type of an integer. What is outside counts as the bound, whether the clamp is printed or
+// not.
 func TestCompareAtBounds(t *testing.T) {
 	const lo, hi = 3, 6
 	for _, typ := range []string{"BIGINT", "INTEGER", "UTINYINT", "HUGEINT"} {
 		folder := t.TempDir()
-		owner(t, filepath.Join(folder, "t.duckdb"), "CREATE TABLE t AS SELECT range AS u, CAST(nullif(range, 10) AS "+typ+") AS x FROM range(11)")
-		e := open(t, dataset(t, folder, fmt.Sprintf("source: t.duckdb\nunit: t.u\ntables: {t: {unique: u, columns: {x: {type: integer, bounds: [%d, %d]}}}}", lo, hi)))
+		owner(t, filepath.Join(folder, "t.duckdb"), "CREATE TABLE t AS SELECT range AS u, CAST(nullif(range, 10) AS "+typ+") AS x FROM "+
+			"range(11)")
+		e := open(t, dataset(t, folder, fmt.Sprintf("source: t.duckdb\nunit: t.u\ntables: {t: {unique: u, columns: {x: {type: integer, "+
+			"bounds: [%d, %d]}}}}", lo, hi)))
 		loose := 0
 		for n := lo - 3; n <= hi+3; n++ {
 			for op, holds := range map[string]func(x int) bool{
@@ -31,7 +34,7 @@ func TestCompareAtBounds(t *testing.T) {
 						}
 					}
 					q := &prepare(t, e.dataset, "SELECT COUNT(*) FROM t WHERE "+where).Query
-					if strings.Contains(e.now.print(q)[0].text, ".r") {
+					if strings.Contains(e.now.Statements(q)[0].Text, ".r") {
 						loose++
 					}
 					r, err := e.Run(t.Context(), q)

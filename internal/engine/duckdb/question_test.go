@@ -15,7 +15,8 @@ func drawNumber(t *rapid.T, depth int) string {
 	case depth == 0 || k < 3:
 		return rapid.SampledFrom([]string{"i", "n", "j", "g", "d", "e", "i", "d"}).Draw(t, "column")
 	case k == 3:
-		return rapid.SampledFrom([]string{"0", "1", "2", "3", "-1", "-7", "0.5", "0.01", "2.25", "100", "9223372036854775807", "'4'", "NULL", "1e20", "0.333"}).Draw(t, "constant")
+		return rapid.SampledFrom([]string{"0", "1", "2", "3", "-1", "-7", "0.5", "0.01", "2.25", "100", "9223372036854775807", "'4'",
+			"NULL", "1e20", "0.333"}).Draw(t, "constant")
 	case k == 4:
 		return "(- " + drawNumber(t, depth-1) + ")"
 	}
@@ -41,12 +42,15 @@ func drawCondition(t *rapid.T, depth int) string {
 	case 3:
 		return "(r " + compare + " " + rapid.SampledFrom([]string{"0", "1.5", "i", "j", "d / i", "e / 3", "1e20"}).Draw(t, "real") + ")"
 	case 4:
-		return rapid.SampledFrom([]string{"s = 'a'", "s <> ''", "s < 'b'", "s >= 'é'", "s IN ('b', 'a', 'x')", "s NOT IN ('a')", "s = NULL"}).Draw(t, "text")
+		return rapid.SampledFrom([]string{"s = 'a'", "s <> ''", "s < 'b'", "s >= 'é'", "s IN ('b', 'a', 'x')", "s NOT IN ('a')",
+			"s = NULL"}).Draw(t, "text")
 	case 5:
-		return rapid.SampledFrom([]string{"b", "b = true", "b < true", "b <> false", "b IN (true)", "true", "false", "NULL"}).Draw(t, "boolean")
+		return rapid.SampledFrom([]string{"b", "b = true", "b < true", "b <> false", "b IN (true)", "true", "false", "NULL"}).Draw(t,
+			"boolean")
 	case 6:
 		column := rapid.SampledFrom([]string{"y", "z"}).Draw(t, "date")
-		return rapid.SampledFrom([]string{column + " " + compare + " '2024-02-29'", column + " IN ('2024-02-28', '2024-03-01')", "y " + compare + " z"}).Draw(t, "dates")
+		return rapid.SampledFrom([]string{column + " " + compare + " '2024-02-29'", column + " IN ('2024-02-28', '2024-03-01')",
+			"y " + compare + " z"}).Draw(t, "dates")
 	case 7:
 		return drawNumber(t, 1) + " IN (1, 2.5, -1, 50, '3', 0.25)"
 	case 8:
@@ -103,11 +107,15 @@ func drawBounded(t *rapid.T, depth int) string {
 	op := rapid.SampledFrom([]string{"+", "-", "*"}).Draw(t, "operator")
 	if rapid.IntRange(0, 2).Draw(t, "function") == 0 {
 		x, y := drawBounded(t, depth-1), drawBounded(t, depth-1)
-		return rapid.SampledFrom([]string{"abs(" + x + ")", "round(" + x + ")", "round(" + x + " / 3.0, 1)", "floor(" + x + ")", "greatest(" + x + ", " + y + ")", "coalesce(" + x + ", " + y + ")", "nullif(" + x + ", " + y + ")",
-			"CASE WHEN " + drawCondition(t, 0) + " THEN " + x + " ELSE " + y + " END", "least(greatest(j, -3), " + "7)", "length(left(x, 4))", "extract(day from z)", "CAST(x AS numeric(4,1))", "CAST(b AS integer)", "y - DATE '2024-02-28'", "extract(hour from q)"}).Draw(t, "call")
+		return rapid.SampledFrom([]string{"abs(" + x + ")", "round(" + x + ")", "round(" + x + " / 3.0, 1)", "floor(" + x + ")",
+			"greatest(" + x + ", " + y + ")", "coalesce(" + x + ", " + y + ")", "nullif(" + x + ", " + y + ")",
+			"CASE WHEN " + drawCondition(t, 0) + " THEN " + x + " ELSE " + y + " END", "least(greatest(j, -3), " + "7)",
+			"length(left(x, 4))", "extract(day from z)", "CAST(x AS numeric(4,1))", "CAST(b AS integer)", "y - DATE '2024-02-28'",
+			"extract(hour from q)"}).Draw(t, "call")
 	}
 	if rapid.IntRange(0, 4).Draw(t, "divide") == 0 {
-		return fmt.Sprintf("(i %s %s)", rapid.SampledFrom([]string{"/", "%"}).Draw(t, "division"), rapid.SampledFrom([]string{"n", "2", "-3", "i", "0"}).Draw(t, "divisor"))
+		return fmt.Sprintf("(i %s %s)", rapid.SampledFrom([]string{"/", "%"}).Draw(t, "division"),
+			rapid.SampledFrom([]string{"n", "2", "-3", "i", "0"}).Draw(t, "divisor"))
 	}
 	return "(" + drawBounded(t, depth-1) + " " + op + " " + drawBounded(t, depth-1) + ")"
 }

@@ -9,8 +9,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/discreet-dp/discreet/engine"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/engine"
+	"github.com/discreet-dp/discreet/internal/plan/expr"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -29,17 +30,17 @@ type partial struct {
 	sums  []*big.Int // by measure
 }
 
-func (p *partial) add(q *plan.Query, leaf func(plan.Expr) plan.Value) {
+func (p *partial) add(q *tree.Query, leaf func(tree.Expr) tree.Value) {
 	for m, measure := range q.Measures {
 		switch measure.Kind {
-		case plan.CountRows:
+		case tree.CountRows:
 			p.sums[m].Add(p.sums[m], one.Num())
-		case plan.CountValues:
-			if plan.Eval(measure.Arg, leaf) != nil {
+		case tree.CountValues:
+			if expr.Eval(measure.Arg, leaf) != nil {
 				p.sums[m].Add(p.sums[m], one.Num())
 			}
 		default:
-			if v, ok := plan.Eval(measure.Arg, leaf).(*big.Int); ok {
+			if v, ok := expr.Eval(measure.Arg, leaf).(*big.Int); ok {
 				p.sums[m].Add(p.sums[m], v)
 			}
 		}
@@ -47,10 +48,10 @@ func (p *partial) add(q *plan.Query, leaf func(plan.Expr) plan.Value) {
 }
 
 // groupOf finds the group of a row, or -1 where a key is not public.
-func groupOf(q *plan.Query, leaf func(plan.Expr) plan.Value) int {
+func groupOf(q *tree.Query, leaf func(tree.Expr) tree.Value) int {
 	g := 0
 	for _, k := range q.Keys {
-		v := plan.Eval(k.Expr, leaf)
+		v := expr.Eval(k.Expr, leaf)
 		i := slices.IndexFunc(k.Values, func(key policy.Value) bool {
 			switch v := v.(type) {
 			case nil:
@@ -59,7 +60,7 @@ func groupOf(q *plan.Query, leaf func(plan.Expr) plan.Value) int {
 				return !key.Null && key.Text == v
 			case bool:
 				return !key.Null && key.Bool() == v
-			case plan.Day:
+			case tree.Day:
 				return !key.Null && key.Int == int64(v)
 			case *big.Int:
 				return !key.Null && key.Int == v.Int64()
@@ -75,11 +76,11 @@ func groupOf(q *plan.Query, leaf func(plan.Expr) plan.Value) int {
 }
 
 // compute makes the reference of a query on some rows.
-func compute(q *plan.Query, rows []row) reference {
+func compute(q *tree.Query, rows []row) reference {
 	people := map[any]map[int]*partial{}
 	for n, r := range rows {
-		leaf := func(e plan.Expr) plan.Value { f := e.(*plan.Column).Field; return declared(f.Source, r[f.Name]) }
-		if q.Where != nil && plan.Eval(q.Where, leaf) != true {
+		leaf := func(e tree.Expr) tree.Value { f := e.(*tree.Column).Field; return declared(f.Source, r[f.Name]) }
+		if q.Where != nil && expr.Eval(q.Where, leaf) != true {
 			continue
 		}
 		person := any(fmt.Sprint("row ", n)) // every row is somebody
@@ -181,7 +182,7 @@ func drawTable(rt *rapid.T, t testing.TB, folder string, s shape, most int) (*En
 			}
 		}
 	}
-	e, err := Open(t.Context(), dataset(t, folder, s.keys(store(t, folder, kind, rows))))
+	e, err := Open(t.Context(), dataset(t, folder, s.keys(storeRows(t, folder, kind, rows))))
 	if err != nil {
 		rt.Fatal(err)
 	}
@@ -252,11 +253,14 @@ func TestPlantedPrinters(t *testing.T) {
 					if err != nil {
 						continue
 					}
-					changed, ok := mutant(e.now.print(&p.Query), func(text string) string { return strings.ReplaceAll(text, planted.old, planted.new) })
+					changed, ok := mutant(e.now.Statements(&p.Query), func(text string) string {
+						return strings.ReplaceAll(text,
+							planted.old, planted.new)
+					})
 					if !ok {
 						continue
 					}
-					got, err := e.now.execute(t.Context(), &p.Query, changed)
+					got, err := e.now.Run(t.Context(), &p.Query, changed)
 					// A mutant that does not run shows nothing.
 					if err == nil && compute(&p.Query, rows).differs(got) != "" {
 						return true

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestRowsFanOut: where every row is a person a join with a public table can make several rows of one, which are cut like anybody's.
+// TestRowsFanOut: where every row is a person a join with a public table can make several rows of
+// one, which are cut like anybody's.
 func TestRowsFanOut(t *testing.T) {
 	const visits = "SELECT * FROM (VALUES (1, 5), (1, 6), (2, 7), (2, 7), (9, 1)) AS v(code, cost)"
 	const tables = `
@@ -17,10 +18,11 @@ tables:
   tags: {source: tags.csv, public: true, max_rows: 2, columns: {code: {type: integer}, tag: {type: text, nullable: false}}}
 `
 	for name, c := range map[string]struct{ source, statement string }{
-		"csv":                {"source: visits.csv,", "COPY (" + visits + ") TO '%s/visits.csv' (HEADER)"},
-		"csv with rowid":     {"source: visits.csv,", "COPY (SELECT 1 AS rowid, * FROM (" + visits + ")) TO '%s/visits.csv' (HEADER)"},
-		"parquet":            {"source: visits.parquet,", "COPY (" + visits + ") TO '%s/visits.parquet'"},
-		"parquet, shadowed":  {"source: visits.parquet,", "COPY (SELECT 1 AS file_row_number, 1 AS rowid, * FROM (" + visits + ")) TO '%s/visits.parquet'"},
+		"csv":            {"source: visits.csv,", "COPY (" + visits + ") TO '%s/visits.csv' (HEADER)"},
+		"csv with rowid": {"source: visits.csv,", "COPY (SELECT 1 AS rowid, * FROM (" + visits + ")) TO '%s/visits.csv' (HEADER)"},
+		"parquet":        {"source: visits.parquet,", "COPY (" + visits + ") TO '%s/visits.parquet'"},
+		"parquet, shadowed": {"source: visits.parquet,", "COPY (SELECT 1 AS file_row_number, 1 AS rowid, * FROM (" + visits +
+			")) TO '%s/visits.parquet'"},
 		"database":           {"", "CREATE TABLE visits AS " + visits},
 		"database, shadowed": {"", "CREATE TABLE visits AS SELECT 1 AS rowid, * FROM (" + visits + ")"},
 		"view":               {"", "CREATE VIEW visits AS " + visits},
@@ -36,7 +38,8 @@ tables:
 			e := open(t, dataset(t, folder, keys))
 			for _, q := range []struct{ text, want string }{
 				{"SELECT COUNT(*), SUM(cost) FROM visits", "[5] [26]"},
-				// The first two visits have four tags, and count as two rows at most: with 2 * 10 in a sum.
+				// The first two visits have four tags, and count as two rows at most: with 2 * 10
+				// in a sum.
 				{"SELECT COUNT(*), SUM(cost) FROM visits v JOIN tags t ON v.code = t.code", "[8] [68]"},
 				{"SELECT COUNT(*) FROM visits v JOIN tags t ON v.code = t.code WHERE v.code = 2", "[4]"},
 				{"SELECT tag, COUNT(*) FROM visits v JOIN tags t ON v.code = t.code WHERE v.code = 2 GROUP BY tag", "[2 2 0]"},
@@ -45,7 +48,8 @@ tables:
 					t.Errorf("%s: %s, want %s", q.text, got, q.want)
 				}
 			}
-			q := question(t, e, "SELECT tag, COUNT(DISTINCT cost), COUNT(*) FROM visits v JOIN tags t ON v.code = t.code WHERE v.code = 1 GROUP BY tag")
+			q := question(t, e, "SELECT tag, COUNT(DISTINCT cost), COUNT(*) FROM visits v JOIN tags t ON v.code = t.code WHERE v.code = "+
+				"1 GROUP BY tag")
 			r, err := e.Run(t.Context(), q)
 			if err != nil {
 				t.Fatal(why(t, e, q))
@@ -61,7 +65,8 @@ tables:
 	}
 }
 
-// TestRowsKeepTheirGroups: which groups of a row are kept does not depend on how many rows come before it.
+// TestRowsKeepTheirGroups: which groups of a row are kept does not depend on how many rows come
+// before it.
 func TestRowsKeepTheirGroups(t *testing.T) {
 	const keys = `
 source: .
@@ -79,8 +84,8 @@ tables:
 		const text = "SELECT tag, COUNT(*) FROM visits v JOIN tags t ON v.code = t.code GROUP BY tag"
 		results[answer(t, e, text)] = true
 		q := question(t, e, text)
-		changed, _ := mutant(e.now.print(q), func(text string) string { return strings.ReplaceAll(text, "u.h", "u.r") })
-		r, err := e.now.execute(t.Context(), q, changed)
+		changed, _ := mutant(e.now.Statements(q), func(text string) string { return strings.ReplaceAll(text, "u.h", "u.r") })
+		r, err := e.now.Run(t.Context(), q, changed)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,7 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/dialect"
+	"github.com/discreet-dp/discreet/internal/engine"
 )
 
 // TestErrRun interrupts a question at different moments. Whatever happens, the
@@ -35,7 +36,7 @@ tables: {t: {max_rows: 5, max_groups: 3, columns: {i: {type: integer, bounds: [0
 			continue // it was faster than that
 		}
 		interrupted++
-		if !errors.Is(err, ErrRun) || err.Error() != ErrRun.Error() || engine.HowOf(err) != engine.Stopped || got != nil {
+		if !errors.Is(err, engine.ErrRun) || err.Error() != engine.ErrRun.Error() || engine.HowOf(err) != engine.Stopped || got != nil {
 			t.Errorf("after %v: %v, %v", wait, got, err)
 		}
 	}
@@ -46,8 +47,8 @@ tables: {t: {max_rows: 5, max_groups: 3, columns: {i: {type: integer, bounds: [0
 		t.Errorf("afterwards: %v", err)
 	}
 	const text = "the engine could not run this question, and the charge stays; ask the owner to run 'discreet check'"
-	if ErrRun.Error() != text || errors.Unwrap(ErrRun) != nil {
-		t.Errorf("the text is %q", ErrRun)
+	if engine.ErrRun.Error() != text || errors.Unwrap(engine.ErrRun) != nil {
+		t.Errorf("the text is %q", engine.ErrRun)
 	}
 }
 
@@ -56,11 +57,11 @@ tables: {t: {max_rows: 5, max_groups: 3, columns: {i: {type: integer, bounds: [0
 func TestErrRunHidesTheCause(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "t.parquet")
-	owner(t, "", "COPY (SELECT range AS i FROM range(10)) TO "+quoteText(path))
+	owner(t, "", "COPY (SELECT range AS i FROM range(10)) TO "+dialect.QuoteText(path))
 	e := open(t, dataset(t, folder, "source: t.parquet\nunit: row\ntables: {t: {columns: {i: {type: integer, bounds: [0, 6]}}}}"))
 	q := &prepare(t, e.dataset, "SELECT SUM(i) FROM t").Query
 	write(t, folder, "t.parquet", "PAR1 this is not Parquet any more PAR1")
-	if got, err := e.Run(t.Context(), q); err != ErrRun {
+	if got, err := e.Run(t.Context(), q); err != engine.ErrRun {
 		t.Errorf("%v, %v", got, err)
 	}
 }

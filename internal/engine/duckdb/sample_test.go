@@ -11,11 +11,12 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/dialect"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// row is a stored row by column: nil, int64, float64, string, bool or plan.Day.
+// row is a stored row by column: nil, int64, float64, string, bool or tree.Day.
 type row map[string]any
 
 // sampleColumns are the columns of random tables, with their stored types.
@@ -47,16 +48,19 @@ func drawValue(t *rapid.T, name string) any {
 	case "n":
 		return rapid.Int64Range(0, 3).Draw(t, name)
 	case "j":
-		return rapid.OneOf(rapid.Int64Range(-3, 3), rapid.SampledFrom([]int64{math.MaxInt64, math.MinInt64, math.MaxInt64 - 1, 1 << 62, 1 << 53})).Draw(t, name)
+		return rapid.OneOf(rapid.Int64Range(-3, 3), rapid.SampledFrom([]int64{math.MaxInt64, math.MinInt64, math.MaxInt64 - 1, 1 << 62,
+			1 << 53})).Draw(t, name)
 	case "g":
 		return rapid.Int64Range(-130, 230).Draw(t, name)
 	case "d", "e":
 		return rapid.OneOf(
 			rapid.Map(rapid.IntRange(-3000, 25000), func(n int) float64 { return float64(n) / 1000 }),
-			rapid.SampledFrom([]float64{0.005, 0.015, 0.25, 0.75, -0.25, math.Copysign(0, -1), 1e300, math.NaN(), math.Inf(1), math.Inf(-1), 9.3e16}),
+			rapid.SampledFrom([]float64{0.005, 0.015, 0.25, 0.75, -0.25, math.Copysign(0, -1), 1e300, math.NaN(), math.Inf(1),
+				math.Inf(-1), 9.3e16}),
 		).Draw(t, name)
 	case "r":
-		return rapid.SampledFrom([]float64{0, math.Copysign(0, -1), 1.5, -1.5, 0.1, 3, 1e300, -1e300, 5e-324, math.NaN(), math.Inf(1)}).Draw(t, name)
+		return rapid.SampledFrom([]float64{0, math.Copysign(0, -1), 1.5, -1.5, 0.1, 3, 1e300, -1e300, 5e-324, math.NaN(),
+			math.Inf(1)}).Draw(t, name)
 	case "s":
 		return rapid.SampledFrom([]string{"a", "b", "", "A", "é", "other", "a "}).Draw(t, name)
 	case "b":
@@ -64,24 +68,30 @@ func drawValue(t *rapid.T, name string) any {
 	}
 	days := rapid.Int64Range(19775, 19790).Draw(t, name) // around 2024-02-28
 	if name == "x" {
-		return rapid.OneOf(rapid.SampledFrom(oddTexts), rapid.StringOf(rapid.RuneFrom([]rune("aAbB1 .-%_éßİǅ\U0001F600\u0301")))).Draw(t, name)
+		return rapid.OneOf(rapid.SampledFrom(oddTexts), rapid.StringOf(rapid.RuneFrom([]rune("aAbB1 "+
+			".-%_éßİǅ\U0001F600\u0301")))).Draw(t, name)
 	}
 	if name == "m" || name == "q" {
-		return plan.Moment(rapid.OneOf(rapid.Int64Range(days*dayMicros, (days+30)*dayMicros), rapid.SampledFrom([]int64{
+		return tree.Moment(rapid.OneOf(rapid.Int64Range(days*dayMicros, (days+30)*dayMicros), rapid.SampledFrom([]int64{
 			0, -1, -1_000_000, 951782400_000001, 1711929599_999999, 1709251199_999999, 1704067199_500000,
 			-719162 * dayMicros, -719162*dayMicros - 1, 2932897*dayMicros - 1, 2932897 * dayMicros, 1 << 59})).Draw(t, "moment"))
 	}
 	if name == "z" {
-		days = rapid.OneOf(rapid.Just(days), rapid.SampledFrom([]int64{-719162, -719161, 2932896, 2932895, 2932897, 7_000_000, 0, -1, 11016, -25509, 19722, 19723, 20088, 18628, -719100})).Draw(t, "day")
+		days = rapid.OneOf(rapid.Just(days), rapid.SampledFrom([]int64{-719162, -719161, 2932896, 2932895, 2932897, 7_000_000, 0, -1,
+			11016, -25509, 19722, 19723, 20088, 18628, -719100})).Draw(t, "day")
 	}
-	return plan.Day(days)
+	return tree.Day(days)
 }
 
 // oddTexts are texts at which functions may differ: numbers, dates and what looks like them.
-var oddTexts = []string{"", "a", "A", " a ", "é", "e\u0301", "ß", "ẞ", "İ", "ı", "Σς", "ﬁ", "\U0001F468\u200d\U0001F469", "K", "a%b_c", "a\\b", "\t\u00a0x\n", "\u00a0y\u2003", "ab", "abab", "aXbXc",
-	"0", "-0", "+7", "12", "012", " 12 ", "1e3", "0x1F", "1_000", "NaN", "inf", "-Infinity", "1.5", "-2.5", "2.45", ".5", "5.", "1,5", "١٢", "999999999999999999", "1000000000000000000", "2147483648", "-2147483648",
+var oddTexts = []string{"", "a", "A", " a ", "é", "e\u0301", "ß", "ẞ", "İ", "ı", "Σς", "ﬁ", "\U0001F468\u200d\U0001F469", "K", "a%b_c",
+	"a\\b", "\t\u00a0x\n", "\u00a0y\u2003", "ab", "abab", "aXbXc",
+	"0", "-0", "+7", "12", "012", " 12 ", "1e3", "0x1F", "1_000", "NaN", "inf", "-Infinity", "1.5", "-2.5", "2.45", ".5", "5.", "1,5",
+	"١٢", "999999999999999999", "1000000000000000000", "2147483648", "-2147483648",
 	"1.005", "-0.005", "0.0049999999999999", "123456789.987654321",
-	"2024-02-29", "2023-02-29", "0001-01-01", "0000-12-31", "9999-12-31", "10000-01-01", "2024-2-1", "2024-02-29 ", "2024-02-29 23:59:59", "2024-02-29T00:00:00.5", "2024-02-29 24:00:00", "2024-02-29 23:59:60", "2024-02-29 10:00", "2024-02-29 10:00:00.1234567", "2024-02-29 10:00:00+01", "infinity", "epoch",
+	"2024-02-29", "2023-02-29", "0001-01-01", "0000-12-31", "9999-12-31", "10000-01-01", "2024-2-1", "2024-02-29 ",
+	"2024-02-29 23:59:59", "2024-02-29T00:00:00.5", "2024-02-29 24:00:00", "2024-02-29 23:59:60", "2024-02-29 10:00",
+	"2024-02-29 10:00:00.1234567", "2024-02-29 10:00:00+01", "infinity", "epoch",
 	"true", "T", "YES", "off", "n", "maybe", "1", "tRuE", "\u212a"}
 
 func drawRows(t *rapid.T, most int) []row {
@@ -123,11 +133,12 @@ func (s shape) keys(source string) string {
 	for _, c := range sampleColumns {
 		columns += "      " + c.name + ": " + c.policy + "\n"
 	}
-	return fmt.Sprintf("source: %s\nunit: %s\nneighbours: %s\ntables:\n  t:\n%s    columns:\n%s", filepath.Base(source), unit, s.neighbours, bounded, columns)
+	return fmt.Sprintf("source: %s\nunit: %s\nneighbours: %s\ntables:\n  t:\n%s    columns:\n%s", filepath.Base(source), unit,
+		s.neighbours, bounded, columns)
 }
 
-// store writes the rows into a file of a kind and returns its path.
-func store(t testing.TB, folder, kind string, rows []row) string {
+// storeRows writes the rows into a file of a kind and returns its path.
+func storeRows(t testing.TB, folder, kind string, rows []row) string {
 	t.Helper()
 	path := filepath.Join(folder, "t."+kind)
 	if kind == "csv" {
@@ -152,7 +163,7 @@ func store(t testing.TB, folder, kind string, rows []row) string {
 	if kind == "duckdb" {
 		owner(t, path, statements...)
 	} else {
-		owner(t, "", append(statements, "COPY t TO "+quoteText(path)+" (FORMAT parquet)")...)
+		owner(t, "", append(statements, "COPY t TO "+dialect.QuoteText(path)+" (FORMAT parquet)")...)
 	}
 	return path
 }
@@ -162,15 +173,15 @@ func sqlValue(v any) string {
 	case nil:
 		return "NULL"
 	case string:
-		return quoteText(v)
+		return dialect.QuoteText(v)
 	case float64:
-		return quoteText(strconv.FormatFloat(v, 'g', -1, 64)) + "::DOUBLE"
-	case plan.Day:
+		return dialect.QuoteText(strconv.FormatFloat(v, 'g', -1, 64)) + "::DOUBLE"
+	case tree.Day:
 		return fmt.Sprintf("(DATE '1970-01-01' + (%d)::INTEGER)", int64(v))
-	case plan.Moment:
+	case tree.Moment:
 		return fmt.Sprintf("make_timestamp((%d)::BIGINT)", int64(v))
 	case int64:
-		return quoteText(strconv.FormatInt(v, 10)) + "::BIGINT"
+		return dialect.QuoteText(strconv.FormatInt(v, 10)) + "::BIGINT"
 	}
 	return fmt.Sprint(v)
 }
@@ -207,7 +218,7 @@ func csvValue(v any) string {
 
 // declared is the value of a stored column as the policy declares it: the
 // reference for what the printer's inner SELECT computes.
-func declared(c *policy.Column, v any) plan.Value {
+func declared(c *policy.Column, v any) tree.Value {
 	if v == nil {
 		return nil
 	}
@@ -215,17 +226,17 @@ func declared(c *policy.Column, v any) plan.Value {
 	case policy.Text, policy.Boolean:
 		return v
 	case policy.Date:
-		day := int64(v.(plan.Day))
+		day := int64(v.(tree.Day))
 		if c.Bounds != nil {
 			day = min(max(day, c.Bounds.LoSteps), c.Bounds.HiSteps)
 		}
-		return plan.Day(day)
+		return tree.Day(day)
 	case policy.Timestamp:
-		micros := int64(v.(plan.Moment))
+		micros := int64(v.(tree.Moment))
 		if c.Bounds != nil {
 			micros = min(max(micros, c.Bounds.LoSteps), c.Bounds.HiSteps)
 		}
-		return plan.Moment(micros)
+		return tree.Moment(micros)
 	}
 	if c.Granularity == nil {
 		if f := v.(float64); !math.IsNaN(f) && !math.IsInf(f, 0) {
@@ -253,3 +264,7 @@ func declared(c *policy.Column, v any) plan.Value {
 	}
 	return big.NewInt(steps)
 }
+
+const dayMicros = 24 * 60 * 60 * 1_000_000
+
+var one = big.NewRat(1, 1)

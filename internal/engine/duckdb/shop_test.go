@@ -7,12 +7,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/dialect"
+	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// shopPolicy is about customers with orders, which have items, which have parts; and public products and their tags.
+// shopPolicy is about customers with orders, which have items, which have parts; and public
+// products and their tags.
 const shopPolicy = `datasets:
   d:
     engine: duckdb
@@ -44,7 +47,8 @@ var shopTypes = map[string]string{
 	"tags":      "code INTEGER, tag VARCHAR",
 }
 
-// shopRows are its rows. Customer 9 is known by an order alone, order 50 is nobody's, and some items and parts lead nowhere.
+// shopRows are its rows. Customer 9 is known by an order alone, order 50 is nobody's, and some
+// items and parts lead nowhere.
 var shopRows = map[string]string{
 	"customers": "1,N,30,Rome\n2,S,50,Oslo\n3,N,70,Rome\n4,S,20,\n,N,40,Bonn\n",
 	"orders":    "10,1,1,5,x\n11,1,2,7,y\n12,1,2,9,x\n20,2,1,3,x\n30,3,3,100,\n40,9,1,4,x\n50,,1,6,z\n",
@@ -54,8 +58,8 @@ var shopRows = map[string]string{
 	"tags":      "1,blue\n1,red\n2,blue\n3,red\n",
 }
 
-// storeShop stores tables as files of a kind, or in a database, and returns what the policy's source is. types
-// and rows replace those above.
+// storeShop stores tables as files of a kind, or in a database, and returns what the policy's
+// source is. types and rows replace those above.
 func storeShop(t testing.TB, folder, kind string, types, rows map[string]string) string {
 	t.Helper()
 	var database []string
@@ -72,10 +76,12 @@ func storeShop(t testing.TB, folder, kind string, types, rows map[string]string)
 			header = append(header, strings.Fields(c)[0])
 		}
 		csv := write(t, folder, name+".csv", strings.Join(header, ",")+"\n"+text)
-		create := []string{"CREATE TABLE " + name + " (" + columns + ")", "COPY " + name + " FROM " + quoteText(csv) + " (HEADER, DELIMITER ',', NULL '')"}
+		create := []string{"CREATE TABLE " + name + " (" + columns + ")",
+			"COPY " + name + " FROM " + dialect.QuoteText(csv) + " (HEADER, DELIMITER ',', NULL '')"}
 		switch kind {
 		case "parquet":
-			owner(t, "", append(create, "COPY "+name+" TO "+quoteText(filepath.Join(folder, name+".parquet"))+" (FORMAT parquet)")...)
+			owner(t, "", append(create, "COPY "+name+" TO "+dialect.QuoteText(filepath.Join(folder,
+				name+".parquet"))+" (FORMAT parquet)")...)
 		case "duckdb":
 			database = append(database, create...)
 		}
@@ -99,7 +105,7 @@ func shopDataset(t testing.TB, folder, source, neighbours string, rows, groups i
 // public reads public tables for the planner.
 type public struct {
 	context.Context
-	*Engine
+	engine.Engine
 }
 
 func (p public) Values(table, column string, limit int) ([]policy.Value, error) {
@@ -111,7 +117,7 @@ func (p public) Most(table string, columns []string) (int64, error) {
 }
 
 // question prepares a text that may use public tables.
-func question(t testing.TB, e *Engine, text string) *plan.Query {
+func question(t testing.TB, e *Engine, text string) *tree.Query {
 	t.Helper()
 	s, err := plan.Prepare(e.dataset, text, plan.Options{Public: public{t.Context(), e}})
 	if err != nil {
@@ -124,7 +130,7 @@ func question(t testing.TB, e *Engine, text string) *plan.Query {
 }
 
 // shown writes a result: combinations with their people, then measures.
-func shown(q *plan.Query, r *engine.Result) string {
+func shown(q *tree.Query, r *engine.Result) string {
 	var out []string
 	if len(q.PrivateKeys()) > 0 {
 		var places []int
@@ -134,7 +140,7 @@ func shown(q *plan.Query, r *engine.Result) string {
 		out = append(out, fmt.Sprint(r.Combos.Pick(places)), fmt.Sprint(r.Persons.Open()))
 	}
 	for m, v := range r.Measures {
-		if q.Measures[m].Kind != plan.Quantile {
+		if q.Measures[m].Kind != tree.Quantile {
 			out = append(out, fmt.Sprint(v.Open()))
 			continue
 		}
@@ -155,8 +161,8 @@ func answer(t testing.TB, e *Engine, text string) string {
 	return shown(q, r)
 }
 
-// shopAnswers are questions and what was computed for them by hand from shopRows, where two rows in a group and two groups count. Customer 1
-// has three orders.
+// shopAnswers are questions and what was computed for them by hand from shopRows, where two rows in
+// a group and two groups count. Customer 1 has three orders.
 var shopAnswers = []struct{ text, want string }{
 	// One table. A customer without a number is a row, and not a person.
 	{"SELECT COUNT(*) FROM customers", "[5]"},
@@ -186,30 +192,40 @@ var shopAnswers = []struct{ text, want string }{
 	{"SELECT COUNT(*) FROM customers c JOIN tags t ON c.age > t.code * 20", "[6]"},
 	// Subqueries.
 	{"SELECT COUNT(*), SUM(x) FROM (SELECT amount AS x FROM orders WHERE code = 1 UNION ALL SELECT qty FROM items) AS u", "[8] [27]"},
-	{"SELECT COUNT(*) FROM (SELECT oid AS x, amount FROM orders UNION ALL SELECT cust, amount FROM orders) AS u WHERE x IS NOT NULL", "[10]"},
+	{"SELECT COUNT(*) FROM (SELECT oid AS x, amount FROM orders UNION ALL SELECT cust, amount FROM orders) AS u WHERE x IS NOT NULL",
+		"[10]"},
 	{"WITH big AS (SELECT cust, amount * 2 AS twice FROM orders WHERE amount > 4) SELECT COUNT(*), SUM(twice) FROM big", "[3] [142]"},
 	{"SELECT COUNT(*), SUM(n) FROM (SELECT cust, COUNT(*) AS n, SUM(amount) AS total FROM orders GROUP BY cust) AS x", "[4] [5]"},
-	{"SELECT COUNT(*), SUM(total) FROM (SELECT cust, COUNT(*) AS n, SUM(amount) AS total FROM orders GROUP BY cust) AS x WHERE total > 20", "[2] [71]"},
+	{"SELECT COUNT(*), SUM(total) FROM (SELECT cust, COUNT(*) AS n, SUM(amount) AS total FROM orders GROUP BY cust) AS x WHERE total > " +
+		"20", "[2] [71]"},
 	{"SELECT SUM(a), SUM(b) FROM (SELECT cust, MIN(amount) AS a, MAX(amount) AS b FROM orders GROUP BY cust) AS x", "[62] [66]"},
-	{"SELECT region, COUNT(*), SUM(total) FROM customers c JOIN (SELECT cust, SUM(amount) AS total FROM orders GROUP BY cust) AS x ON c.cid = x.cust GROUP BY region", "[2 1 0] [71 3 0]"},
-	{"SELECT COUNT(*), COUNT(total) FROM customers c LEFT JOIN (SELECT cust, SUM(amount) AS total FROM orders GROUP BY cust) AS x ON c.cid = x.cust", "[3] [5]"},
+	{"SELECT region, COUNT(*), SUM(total) FROM customers c JOIN (SELECT cust, SUM(amount) AS total FROM orders GROUP BY cust) AS x ON " +
+		"c.cid = x.cust GROUP BY region", "[2 1 0] [71 3 0]"},
+	{"SELECT COUNT(*), COUNT(total) FROM customers c LEFT JOIN (SELECT cust, SUM(amount) AS total FROM orders GROUP BY cust) AS x ON " +
+		"c.cid = x.cust", "[3] [5]"},
 	// Conditions with subqueries.
 	{"SELECT COUNT(*) FROM customers c WHERE EXISTS (SELECT 1 FROM orders o WHERE o.cust = c.cid AND o.amount > 4)", "[2]"},
 	{"SELECT COUNT(*) FROM customers c WHERE NOT EXISTS (SELECT 1 FROM orders o WHERE o.cust = c.cid AND o.amount > 4)", "[3]"},
 	{"SELECT COUNT(*) FROM customers WHERE cid IN (SELECT cust FROM orders)", "[3]"},
 	{"SELECT COUNT(*) FROM orders WHERE code IN (SELECT code FROM tags WHERE tag = 'red')", "[4]"},
-	{"SELECT COUNT(*) FROM orders o WHERE EXISTS (SELECT 1 FROM items i JOIN parts p ON i.iid = p.item WHERE i.order_id = o.oid AND p.w > o.code)", "[2]"},
-	{"SELECT COUNT(*) FROM customers c WHERE EXISTS (SELECT 1 FROM orders o WHERE o.cust = c.cid AND EXISTS (SELECT 1 FROM tags t WHERE t.code = o.code AND t.code * 30 > c.age))", "[2]"},
-	{"SELECT COUNT(*), COUNT(o.amount) FROM customers c LEFT JOIN orders o ON c.cid = o.cust AND EXISTS (SELECT 1 FROM tags t WHERE t.code = o.code AND t.tag = 'red' AND t.code < c.age)", "[3] [4]"},
+	{"SELECT COUNT(*) FROM orders o WHERE EXISTS (SELECT 1 FROM items i JOIN parts p ON i.iid = p.item WHERE i.order_id = o.oid AND p.w " +
+		"> o.code)", "[2]"},
+	{"SELECT COUNT(*) FROM customers c WHERE EXISTS (SELECT 1 FROM orders o WHERE o.cust = c.cid AND EXISTS (SELECT 1 FROM tags t WHERE " +
+		"t.code = o.code AND t.code * 30 > c.age))", "[2]"},
+	{"SELECT COUNT(*), COUNT(o.amount) FROM customers c LEFT JOIN orders o ON c.cid = o.cust AND EXISTS (SELECT 1 FROM tags t WHERE " +
+		"t.code = o.code AND t.tag = 'red' AND t.code < c.age)", "[3] [4]"},
 	{"SELECT COUNT(*) FROM customers c JOIN orders o ON c.cid = o.cust AND o.code IN (SELECT code FROM tags WHERE tag = 'red')", "[3]"},
 	{"SELECT EXISTS (SELECT 1 FROM orders o WHERE o.cust = c.cid) AS has, COUNT(*) FROM customers c GROUP BY has", "[2 3]"},
 	// Private keys, NULL among them, and together with public ones.
 	{"SELECT city, COUNT(*) FROM customers GROUP BY city", "[[Bonn] [Oslo] [Rome] [null]] [1 1 2 1] [1 1 2 1]"},
 	{"SELECT DISTINCT city FROM customers", "[[Bonn] [Oslo] [Rome] [null]] [1 1 2 1]"},
 	{"SELECT shop, COUNT(*), SUM(amount) FROM orders GROUP BY shop", "[[x] [y] [null]] [3 1 1] [4 1 1] [21 7 50]"},
-	{"SELECT city, COUNT(*), SUM(amount) FROM customers c JOIN orders o ON c.cid = o.cust GROUP BY city", "[[Oslo] [Rome]] [1 2] [1 3] [3 71]"},
-	{"SELECT city, label, COUNT(*) FROM customers c JOIN orders o ON c.cid = o.cust JOIN products p ON o.code = p.code GROUP BY city, label", "[[Oslo] [Rome]] [1 2] [0 0 1 2 1 1]"},
-	{"SELECT city, region, COUNT(*) FROM customers GROUP BY city, region", "[[Bonn] [Oslo] [Rome] [null]] [1 1 2 1] [1 0 0 0 1 0 2 0 0 0 1 0]"},
+	{"SELECT city, COUNT(*), SUM(amount) FROM customers c JOIN orders o ON c.cid = o.cust GROUP BY city",
+		"[[Oslo] [Rome]] [1 2] [1 3] [3 71]"},
+	{"SELECT city, label, COUNT(*) FROM customers c JOIN orders o ON c.cid = o.cust JOIN products p ON o.code = p.code GROUP BY city, " +
+		"label", "[[Oslo] [Rome]] [1 2] [0 0 1 2 1 1]"},
+	{"SELECT city, region, COUNT(*) FROM customers GROUP BY city, region",
+		"[[Bonn] [Oslo] [Rome] [null]] [1 1 2 1] [1 0 0 0 1 0 2 0 0 0 1 0]"},
 	// Public keys that are in no list of the policy.
 	{"SELECT shop, COUNT(*) FROM orders WHERE shop IN ('x', 'y') GROUP BY shop", "[4 1]"},
 	{"SELECT code, COUNT(*) FROM orders WHERE code IN (1, 3) GROUP BY code", "[3 1]"},
@@ -236,10 +252,12 @@ func TestShop(t *testing.T) {
 			folder := t.TempDir()
 			stored, types, rows := kind, map[string]string{}, map[string]string{}
 			if kind == "other types" {
-				// Whole numbers of one width and of another, up to what only one of two types holds.
+				// Whole numbers of one width and of another, up to what only one of two types
+				// holds.
 				stored = "duckdb"
 				types["orders"] = strings.Replace(shopTypes["orders"], "cust INTEGER", "cust HUGEINT", 1)
-				types["items"] = strings.NewReplacer("iid INTEGER", "iid UBIGINT", "order_id INTEGER", "order_id DECIMAL(38,0)").Replace(shopTypes["items"])
+				types["items"] = strings.NewReplacer("iid INTEGER", "iid UBIGINT", "order_id INTEGER",
+					"order_id DECIMAL(38,0)").Replace(shopTypes["items"])
 				rows["orders"] = strings.Replace(shopRows["orders"], "40,9,", "40,-170141183460469231731687303715884105728,", 1)
 				rows["items"] = strings.Replace(shopRows["items"], "400,77,", "400,-99999999999999999999999999999999999999,", 1)
 			}

@@ -10,11 +10,12 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/engine"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/engine"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
-// crowd is the rows of a random shop. Numbers of orders and items are unique, as the policy promises; nothing else is ordinary.
+// crowd is the rows of a random shop. Numbers of orders and items are unique, as the policy
+// promises; nothing else is ordinary.
 type crowd struct {
 	customers, orders, items, parts strings.Builder
 	order, item                     int
@@ -25,11 +26,13 @@ func pick[T any](r *rand.Rand, values ...T) T { return values[r.IntN(len(values)
 // add gives a person a row, and orders with items with parts.
 func (c *crowd) add(r *rand.Rand, person string, known bool, orders int) {
 	if known {
-		fmt.Fprintf(&c.customers, "%s,%s,%d,%s\n", person, pick(r, "N", "S", "other", ""), pick(r, -500, 0, 50, 100, 9999), pick(r, "Rome", "Oslo", "", "only "+person))
+		fmt.Fprintf(&c.customers, "%s,%s,%d,%s\n", person, pick(r, "N", "S", "other", ""), pick(r, -500, 0, 50, 100, 9999),
+			pick(r, "Rome", "Oslo", "", "only "+person))
 	}
 	for range orders {
 		c.order++
-		fmt.Fprintf(&c.orders, "%d,%s,%d,%d,%s\n", c.order, person, pick(r, 1, 2, 3, 7), pick(r, -1000, 0, 1, 2, 50, 1000), pick(r, "x", "y", "z", "", "of "+person))
+		fmt.Fprintf(&c.orders, "%d,%s,%d,%d,%s\n", c.order, person, pick(r, 1, 2, 3, 7), pick(r, -1000, 0, 1, 2, 50, 1000),
+			pick(r, "x", "y", "z", "", "of "+person))
 		for range r.IntN(6) {
 			c.item++
 			fmt.Fprintf(&c.items, "%d,%d,%d\n", c.item, c.order, pick(r, -99, 0, 1, 2, 3, 10, 99))
@@ -40,7 +43,8 @@ func (c *crowd) add(r *rand.Rand, person string, known bool, orders int) {
 	}
 }
 
-// shops are neighbours: without somebody, with them, and with somebody else in their place. Who goes takes their orders along, with items and parts.
+// shops are neighbours: without somebody, with them, and with somebody else in their place. Who
+// goes takes their orders along, with items and parts.
 func shops(t testing.TB, seed uint64) family {
 	build := func(target string) *Engine {
 		r := rand.New(rand.NewPCG(seed, 1)) // the others are the same each time
@@ -68,8 +72,9 @@ func shops(t testing.TB, seed uint64) family {
 	return family{build(""), build("37"), build("408")}
 }
 
-// moved compares the results of neighbours with all that was promised about them, and says where they are farther apart.
-func moved(q *plan.Query, a, b *engine.Result, relation dp.Neighbours) string {
+// moved compares the results of neighbours with all that was promised about them, and says where
+// they are farther apart.
+func moved(q *tree.Query, a, b *engine.Result, relation dp.Neighbours) string {
 	as := *q
 	as.Neighbours = relation
 	most := q.MaxGroups()
@@ -87,7 +92,7 @@ func moved(q *plan.Query, a, b *engine.Result, relation dp.Neighbours) string {
 	for m, measure := range q.Measures {
 		l1, l2, quantiles := new(big.Int), new(big.Int), int64(0)
 		for g := range groups {
-			if measure.Kind == plan.Quantile {
+			if measure.Kind == tree.Quantile {
 				n := apart(x[g].values[m], y[g].values[m])
 				if n > 0 {
 					quantiles++
@@ -105,7 +110,7 @@ func moved(q *plan.Query, a, b *engine.Result, relation dp.Neighbours) string {
 		if quantiles > most {
 			return fmt.Sprintf("%s moved in %d groups", measure.Describe(), quantiles)
 		}
-		if measure.Kind == plan.Quantile {
+		if measure.Kind == tree.Quantile {
 			continue
 		}
 		if limit := as.Sensitivity(measure, dp.L1).L1(); l1.Cmp(limit) > 0 {
@@ -147,7 +152,7 @@ type entry struct {
 }
 
 // byGroup takes a result apart by the spelling of private keys and the place among public ones.
-func byGroup(q *plan.Query, r *engine.Result) map[string]entry {
+func byGroup(q *tree.Query, r *engine.Result) map[string]entry {
 	combos := []string{""}
 	if len(q.PrivateKeys()) > 0 {
 		combos = nil
@@ -160,7 +165,7 @@ func byGroup(q *plan.Query, r *engine.Result) map[string]entry {
 		for g := range q.Groups() {
 			e := entry{map[int]int64{}, map[int][]int64{}}
 			for m, measure := range q.Measures {
-				if measure.Kind == plan.Quantile {
+				if measure.Kind == tree.Quantile {
 					e.values[m] = r.Values[m][i*q.Groups()+g].Open()
 				} else {
 					e.sums[m] = r.Measures[m].Open()[i*q.Groups()+g]
@@ -197,12 +202,12 @@ func apart(a, b []int64) int64 {
 }
 
 // shopFar runs a question on neighbours and says where they are too far apart.
-func (f family) shopFar(t testing.TB, q *plan.Query, mutate func(string) string) string {
+func (f family) shopFar(t testing.TB, q *tree.Query, mutate func(string) string) string {
 	var results [3]*engine.Result
 	for i, e := range []*Engine{f.without, f.with, f.replaced} {
-		changed, _ := mutant(e.now.print(q), mutate)
+		changed, _ := mutant(e.now.Statements(q), mutate)
 		var err error
-		if results[i], err = e.now.execute(t.Context(), q, changed); err != nil {
+		if results[i], err = e.now.Run(t.Context(), q, changed); err != nil {
 			return "it does not run"
 		}
 	}
@@ -223,10 +228,14 @@ func shopQuestions() []string {
 		"SELECT shop, COUNT(*), COUNT(DISTINCT code), MEDIAN(amount), SUM(amount) FROM orders GROUP BY shop",
 		"SELECT shop, code, COUNT(*), COUNT(DISTINCT amount), MEDIAN(amount), COUNT(DISTINCT cust) FROM orders GROUP BY shop, code",
 		"SELECT code, COUNT(DISTINCT amount), MEDIAN(amount), SUM(amount - 25) FROM orders GROUP BY code",
-		"SELECT tag, COUNT(*), SUM(amount), MEDIAN(amount), COUNT(DISTINCT amount) FROM orders o JOIN tags t ON o.code = t.code GROUP BY tag",
-		"SELECT tag, shop, COUNT(*), MEDIAN(qty) FROM orders o JOIN items i ON o.oid = i.order_id JOIN tags t ON o.code <= t.code GROUP BY tag, shop",
-		"SELECT o.shop, COUNT(*), SUM(w), MEDIAN(w) FROM orders o JOIN items i ON o.oid = i.order_id JOIN parts p ON p.item = i.iid GROUP BY o.shop",
-		"SELECT region, SUM(n), MEDIAN(total) FROM customers c LEFT JOIN (SELECT cust, COUNT(*) AS n, SUM(amount) AS total FROM orders GROUP BY cust) AS x ON c.cid = x.cust GROUP BY region",
+		"SELECT tag, COUNT(*), SUM(amount), MEDIAN(amount), COUNT(DISTINCT amount) FROM orders o JOIN tags t ON o.code = t.code GROUP BY " +
+			"tag",
+		"SELECT tag, shop, COUNT(*), MEDIAN(qty) FROM orders o JOIN items i ON o.oid = i.order_id JOIN tags t ON o.code <= t.code GROUP " +
+			"BY tag, shop",
+		"SELECT o.shop, COUNT(*), SUM(w), MEDIAN(w) FROM orders o JOIN items i ON o.oid = i.order_id JOIN parts p ON p.item = i.iid " +
+			"GROUP BY o.shop",
+		"SELECT region, SUM(n), MEDIAN(total) FROM customers c LEFT JOIN (SELECT cust, COUNT(*) AS n, SUM(amount) AS total FROM orders " +
+			"GROUP BY cust) AS x ON c.cid = x.cust GROUP BY region",
 		"SELECT COUNT(*), SUM(x) FROM (SELECT amount AS x FROM orders UNION ALL SELECT qty FROM items UNION ALL SELECT w FROM parts) AS u",
 	}
 	for _, c := range shopAnswers {
@@ -237,7 +246,8 @@ func shopQuestions() []string {
 	return out
 }
 
-// TestShopNeighbours: nobody, whatever they have in however many tables, moves an answer farther than its noise is calibrated to.
+// TestShopNeighbours: nobody, whatever they have in however many tables, moves an answer farther
+// than its noise is calibrated to.
 func TestShopNeighbours(t *testing.T) {
 	seeds := usually[uint64](2, 5)
 	if testing.Short() {
@@ -263,7 +273,8 @@ func TestPlantedShopNeighbours(t *testing.T) {
 	}
 	for name, mutate := range map[string]func(string) string{
 		"rows are cut before the join": func(text string) string {
-			text = strings.ReplaceAll(text, `FROM "csv orders"`, `FROM (SELECT * FROM "csv orders" QUALIFY row_number() OVER (PARTITION BY cust ORDER BY oid) <= 1)`)
+			text = strings.ReplaceAll(text, `FROM "csv orders"`,
+				`FROM (SELECT * FROM "csv orders" QUALIFY row_number() OVER (PARTITION BY cust ORDER BY oid) <= 1)`)
 			return unclamped.ReplaceAllString(text, "CAST(coalesce(m$1, 0) AS HUGEINT)")
 		},
 		"groups are not cut":            replace(` n <= \d+`, " true"),

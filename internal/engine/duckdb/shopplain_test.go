@@ -14,10 +14,12 @@ import (
 	driver "github.com/duckdb/duckdb-go/v2"
 
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// honest is a shop as its policy says: nothing is beyond its bounds, nothing leads nowhere, and nobody has more than counts.
+// honest is a shop as its policy says: nothing is beyond its bounds, nothing leads nowhere, and
+// nobody has more than counts.
 func honest(r *rand.Rand) map[string]string {
 	var c crowd
 	for person := range 9 {
@@ -34,7 +36,8 @@ func honest(r *rand.Rand) map[string]string {
 			}
 		}
 	}
-	return map[string]string{"customers": c.customers.String(), "orders": c.orders.String(), "items": c.items.String(), "parts": c.parts.String()}
+	return map[string]string{"customers": c.customers.String(), "orders": c.orders.String(), "items": c.items.String(),
+		"parts": c.parts.String()}
 }
 
 // generous is the shop's policy with limits that cut nothing of it.
@@ -50,8 +53,8 @@ func generous(t testing.TB, folder string) *policy.Dataset {
 
 var median = regexp.MustCompile(`MEDIAN\((.*?)\)`)
 
-// plainRows asks DuckDB itself, and returns one line for each group that has something, sorted. Public keys are never NULL but
-// where a table on the right side of a LEFT JOIN is public too.
+// plainRows asks DuckDB itself, and returns one line for each group that has something, sorted.
+// Public keys are never NULL but where a table on the right side of a LEFT JOIN is public too.
 func plainRows(t testing.TB, db *sql.DB, text string) (out []string, ok bool) {
 	text = median.ReplaceAllString(text, "list_sort(list($1) FILTER ($1 IS NOT NULL))")
 	if at := strings.LastIndex(text, " GROUP BY "); at >= 0 {
@@ -110,10 +113,10 @@ func something(lines []string) []string {
 }
 
 // ownRows is the same from the engine.
-func ownRows(t testing.TB, e *Engine, p *plan.Plan, mutate func(string) string) ([]string, bool) {
+func ownRows(t testing.TB, e *Engine, p *tree.Plan, mutate func(string) string) ([]string, bool) {
 	q := &p.Query
-	changed, different := mutant(e.now.print(q), mutate)
-	r, err := e.now.execute(t.Context(), q, changed)
+	changed, different := mutant(e.now.Statements(q), mutate)
+	r, err := e.now.Run(t.Context(), q, changed)
 	if err != nil {
 		return nil, different
 	}
@@ -125,8 +128,8 @@ func ownRows(t testing.TB, e *Engine, p *plan.Plan, mutate func(string) string) 
 	for g := range groups {
 		var line []string
 		for _, c := range p.Columns {
-			s := p.Stats[c.Expr.(*plan.Released).Stat]
-			if s.Kind == plan.QuantileStat {
+			s := p.Stats[c.Expr.(*tree.Released).Stat]
+			if s.Kind == tree.QuantileStat {
 				if v := r.Values[s.Measure][g].Open(); len(v) > 0 {
 					line = append(line, fmt.Sprint(v))
 				} else {
@@ -141,7 +144,8 @@ func ownRows(t testing.TB, e *Engine, p *plan.Plan, mutate func(string) string) 
 	return something(out), different
 }
 
-// TestShopAgainstPlain: where nothing has to be cut an answer is what SQL says, for questions that nobody thought of.
+// TestShopAgainstPlain: where nothing has to be cut an answer is what SQL says, for questions that
+// nobody thought of.
 func TestShopAgainstPlain(t *testing.T) {
 	planted := map[string][2]string{
 		"inner for left":     {" LEFT JOIN ", " JOIN "},
@@ -187,7 +191,10 @@ func TestShopAgainstPlain(t *testing.T) {
 				if found[name] {
 					continue
 				}
-				got, different := ownRows(t, e, s.Plans[0], func(text string) string { return strings.ReplaceAll(text, change[0], change[1]) })
+				got, different := ownRows(t, e, s.Plans[0], func(text string) string {
+					return strings.ReplaceAll(text, change[0],
+						change[1])
+				})
 				found[name] = different && got != nil && !slices.Equal(got, want)
 			}
 		}

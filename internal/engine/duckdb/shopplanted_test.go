@@ -6,11 +6,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/engine"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/engine"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
-// TestPlantedShop shows that the answers computed by hand find an engine that takes the wrong unit, counts rows of nobody, or fails over one.
+// TestPlantedShop shows that the answers computed by hand find an engine that takes the wrong unit,
+// counts rows of nobody, or fails over one.
 func TestPlantedShop(t *testing.T) {
 	folder := t.TempDir()
 	types := map[string]string{"orders": strings.Replace(shopTypes["orders"], "cust INTEGER", "cust HUGEINT", 1)}
@@ -30,15 +31,19 @@ func TestPlantedShop(t *testing.T) {
 		fails  bool
 	}{
 		// The unit of customers LEFT JOIN orders is f3; that of the right side is its f3 too.
-		"the right side's unit":        {"LEFT JOIN orders o ON c.cid = o.cust", replace(`SELECT (.*?)t2\.f3 AS f3`, `SELECT ${1}t3.f3 AS f3`), false},
-		"orphans are counted":          {"FROM items", replace(`\) AS t2 JOIN \(`, `) AS t2 LEFT JOIN (`, `t1\.f\d+ IS NOT NULL`, "true"), false},
-		"rows of nobody are counted":   {"FROM orders", replace(`t1\.f\d+ IS NOT NULL`, "true"), false},
-		"numbers are cut to 32 bits":   {"JOIN orders", replace(`TRY_CAST\(("cid"|"cust") AS VARCHAR\)`, "CAST($1 AS INTEGER)"), true},
-		"people are not counted once":  {"COUNT(DISTINCT cust)", replace(`> 1 THEN 1 `, "> 9 THEN 9 "), false},
-		"a LEFT JOIN loses rows":       {"LEFT JOIN", replace(` LEFT JOIN `, " JOIN "), false},
-		"a LEFT JOIN finds only pairs": {"ON c.cid = o.cust AND EXISTS", replace(` UNION ALL SELECT .*? NOT IN \(SELECT n FROM pt\d+\)`, ""), false},
-		"EXISTS is not about the row":  {"EXISTS (SELECT 1 FROM orders", replace(`\(t1\.f\d+ = t2\.f\d+\)`, "true", `\(t2\.f\d+ = t1\.f\d+\)`, "true"), false},
-		"counts are cut too far":       {"GROUP BY cust) AS x", replace(`WHEN f1 > 2 THEN 2`, "WHEN f1 > 1 THEN 1"), false},
+		"the right side's unit": {"LEFT JOIN orders o ON c.cid = o.cust",
+			replace(`SELECT (.*?)t2\.f3 AS f3`, `SELECT ${1}t3.f3 AS f3`), false},
+		"orphans are counted": {"FROM items", replace(`\) AS t2 JOIN \(`, `) AS t2 LEFT JOIN (`, `t1\.f\d+ IS NOT NULL`,
+			"true"), false},
+		"rows of nobody are counted":  {"FROM orders", replace(`t1\.f\d+ IS NOT NULL`, "true"), false},
+		"numbers are cut to 32 bits":  {"JOIN orders", replace(`TRY_CAST\(("cid"|"cust") AS VARCHAR\)`, "CAST($1 AS INTEGER)"), true},
+		"people are not counted once": {"COUNT(DISTINCT cust)", replace(`> 1 THEN 1 `, "> 9 THEN 9 "), false},
+		"a LEFT JOIN loses rows":      {"LEFT JOIN", replace(` LEFT JOIN `, " JOIN "), false},
+		"a LEFT JOIN finds only pairs": {"ON c.cid = o.cust AND EXISTS",
+			replace(` UNION ALL SELECT .*? NOT IN \(SELECT n FROM pt\d+\)`, ""), false},
+		"EXISTS is not about the row": {"EXISTS (SELECT 1 FROM orders",
+			replace(`\(t1\.f\d+ = t2\.f\d+\)`, "true", `\(t2\.f\d+ = t1\.f\d+\)`, "true"), false},
+		"counts are cut too far": {"GROUP BY cust) AS x", replace(`WHEN f1 > 2 THEN 2`, "WHEN f1 > 1 THEN 1"), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, c := range shopAnswers {
@@ -46,11 +51,11 @@ func TestPlantedShop(t *testing.T) {
 					continue
 				}
 				q := question(t, e, c.text)
-				changed, ok := mutant(e.now.print(q), planted.mutate)
+				changed, ok := mutant(e.now.Statements(q), planted.mutate)
 				if !ok {
 					continue
 				}
-				got, err := e.now.execute(t.Context(), q, changed)
+				got, err := e.now.Run(t.Context(), q, changed)
 				if planted.fails && err != nil || !planted.fails && err == nil && shown(q, got) != c.want {
 					t.Logf("found by %s", c.text)
 					return
@@ -62,7 +67,7 @@ func TestPlantedShop(t *testing.T) {
 }
 
 // keptGroups returns in which groups a result has something, for each measure.
-func keptGroups(q *plan.Query, r *engine.Result) [][]int {
+func keptGroups(q *tree.Query, r *engine.Result) [][]int {
 	out := make([][]int, len(q.Measures))
 	for m := range q.Measures {
 		for g := range r.Persons.Len() {
@@ -74,22 +79,25 @@ func keptGroups(q *plan.Query, r *engine.Result) [][]int {
 	return out
 }
 
-// TestSameGroups: whatever a question measures, it keeps the same groups of a person. Otherwise somebody would be in twice as many.
+// TestSameGroups: whatever a question measures, it keeps the same groups of a person. Otherwise
+// somebody would be in twice as many.
 func TestSameGroups(t *testing.T) {
 	folder := t.TempDir()
 	var orders strings.Builder
 	for i, shop := range strings.Split("abcdefghijklmnopqrstuvwxyz", "") {
 		for k := range 3 {
-			orders.WriteString(strings.Join([]string{string(rune('A'+i)) + string(rune('0'+k)), "1", string(rune('1' + k)), string(rune('1' + k)), shop}, ",") + "\n")
+			orders.WriteString(strings.Join([]string{string(rune('A'+i)) + string(rune('0'+k)), "1", string(rune('1' + k)),
+				string(rune('1' + k)), shop}, ",") + "\n")
 		}
 	}
-	e := open(t, shopDataset(t, folder, storeShop(t, folder, "csv", nil, map[string]string{"orders": orders.String(), "items": ""}), "add-remove", 2, 4))
-	same := func(q *plan.Query, mutate func(string) string) bool {
-		changed, _ := mutant(e.now.print(q), mutate)
+	e := open(t, shopDataset(t, folder, storeShop(t, folder, "csv", nil, map[string]string{"orders": orders.String(), "items": ""}),
+		"add-remove", 2, 4))
+	same := func(q *tree.Query, mutate func(string) string) bool {
+		changed, _ := mutant(e.now.Statements(q), mutate)
 		if len(changed) != 4 {
 			t.Fatalf("%d statements", len(changed))
 		}
-		r, err := e.now.execute(t.Context(), q, changed)
+		r, err := e.now.Run(t.Context(), q, changed)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -103,12 +111,14 @@ func TestSameGroups(t *testing.T) {
 	}
 	planted := 0
 	for _, where := range []string{"", " WHERE amount > 0", " WHERE amount > 1", " WHERE amount < 3"} {
-		q := question(t, e, "SELECT shop, COUNT(*), SUM(amount), COUNT(DISTINCT code), COUNT(DISTINCT amount), MEDIAN(amount) FROM orders"+where+" GROUP BY shop")
+		q := question(t, e, "SELECT shop, COUNT(*), SUM(amount), COUNT(DISTINCT code), COUNT(DISTINCT amount), MEDIAN(amount) FROM "+
+			"orders"+where+" GROUP BY shop")
 		if !same(q, unchanged) {
 			t.Errorf("other groups%s", where)
 		}
 		if !same(q, func(text string) string {
-			return strings.Replace(text, "dense_rank() OVER (PARTITION BY u ORDER BY hash(", "dense_rank() OVER (PARTITION BY u ORDER BY hash('a', ", 1)
+			return strings.Replace(text, "dense_rank() OVER (PARTITION BY u ORDER BY hash(",
+				"dense_rank() OVER (PARTITION BY u ORDER BY hash('a', ", 1)
 		}) {
 			planted++
 		}

@@ -15,7 +15,8 @@ type shopForm struct {
 	unit                string // a column that says who a row is about, where one can be named
 }
 
-const persons = "(SELECT cust, COUNT(*) AS n, SUM(amount) AS s, MIN(code) AS lo, COUNT(shop) AS v FROM orders o WHERE COND GROUP BY cust) AS x"
+const persons = "(SELECT cust, COUNT(*) AS n, SUM(amount) AS s, MIN(code) AS lo, COUNT(shop) AS v FROM orders o WHERE COND GROUP BY " +
+	"cust) AS x"
 
 var shopForms = []shopForm{
 	{"orders o", "o.amount o.code", "o.shop o.code", "o.cust"},
@@ -38,9 +39,12 @@ var shopForms = []shopForm{
 	{persons, "x.n x.s x.lo x.v", "x.lo x.n", "x.cust"},
 	{"customers c LEFT JOIN " + persons + " ON c.cid = x.cust", "x.n x.s c.age", "c.region c.city x.lo", "c.cid"},
 	{"orders r JOIN " + persons + " ON r.cust = x.cust", "x.n x.s r.amount", "r.shop x.lo", "r.cust"},
-	{"(SELECT amount AS a, cust FROM orders o WHERE COND UNION ALL SELECT age, cid FROM customers UNION ALL SELECT qty, order_id FROM items) AS y", "y.a", "", ""},
-	{"(SELECT shop, code, cust FROM orders o WHERE COND UNION ALL SELECT shop, code + 0, cust FROM orders) AS y", "y.code", "y.shop y.code", ""},
-	{"(SELECT o.oid, o.shop, amount * 2 AS a FROM orders o WHERE COND) AS y JOIN items i ON i.order_id = y.oid", "y.a i.qty", "y.shop i.qty", ""},
+	{"(SELECT amount AS a, cust FROM orders o WHERE COND UNION ALL SELECT age, cid FROM customers UNION ALL SELECT qty, order_id FROM " +
+		"items) AS y", "y.a", "", ""},
+	{"(SELECT shop, code, cust FROM orders o WHERE COND UNION ALL SELECT shop, code + 0, cust FROM orders) AS y", "y.code",
+		"y.shop y.code", ""},
+	{"(SELECT o.oid, o.shop, amount * 2 AS a FROM orders o WHERE COND) AS y JOIN items i ON i.order_id = y.oid", "y.a i.qty",
+		"y.shop i.qty", ""},
 }
 
 // drawShopQuestion draws a question about a form.
@@ -53,7 +57,8 @@ func drawShopQuestion(r *rand.Rand) string {
 		if f.unit != "" {
 			all = append(all,
 				fmt.Sprintf("EXISTS (SELECT 1 FROM orders e WHERE e.cust = %s AND e.amount > %d)", f.unit, r.IntN(50)),
-				fmt.Sprintf("NOT EXISTS (SELECT 1 FROM orders e JOIN items g ON e.oid = g.order_id WHERE e.cust = %s AND g.qty > %s)", f.unit, number),
+				fmt.Sprintf("NOT EXISTS (SELECT 1 FROM orders e JOIN items g ON e.oid = g.order_id WHERE e.cust = %s AND g.qty > %s)",
+					f.unit, number),
 				fmt.Sprintf("%s IN (SELECT cid FROM customers WHERE age > %d)", f.unit, r.IntN(100)),
 				fmt.Sprintf("(%s < 3 OR EXISTS (SELECT 1 FROM tags q WHERE q.code = %s AND q.tag <> 'red'))", number, number),
 			)
@@ -63,7 +68,8 @@ func drawShopQuestion(r *rand.Rand) string {
 	var list []string
 	for range 1 + r.IntN(4) {
 		number := pick(r, fields(f.numbers)...)
-		all := []string{"COUNT(*)", "COUNT(" + number + ")", "SUM(" + number + ")", "SUM(3 - " + number + ")", "COUNT(DISTINCT " + number + ")", "MEDIAN(" + number + ")"}
+		all := []string{"COUNT(*)", "COUNT(" + number + ")", "SUM(" + number + ")", "SUM(3 - " + number + ")",
+			"COUNT(DISTINCT " + number + ")", "MEDIAN(" + number + ")"}
 		if f.unit != "" {
 			all = append(all, "COUNT(DISTINCT "+f.unit+")")
 		}

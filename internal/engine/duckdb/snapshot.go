@@ -6,30 +6,29 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 
 	driver "github.com/duckdb/duckdb-go/v2"
 
 	"github.com/discreet-dp/discreet/internal/bound"
+	"github.com/discreet-dp/discreet/internal/dialect"
 	"github.com/discreet-dp/discreet/internal/engine/duckdb/chunks"
+	"github.com/discreet-dp/discreet/internal/engine/sqlengine"
 	"github.com/discreet-dp/discreet/policy"
+	"github.com/discreet-dp/discreet/store"
 )
 
 // snapshot is a locked DuckDB over the files as they were when it was opened.
 type snapshot struct {
+	sqlengine.Database
 	tables  map[string]*table
-	kinds   map[string]string               // DuckDB's type of each identity; see identity.go
-	keys    map[*policy.Column]string       // the tables of public keys
-	listed  map[*policy.Column]*chunks.Keys // public keys that are texts, to look up groups
-	values  sync.Map                        // of public columns, as far as somebody asked
-	byRow   bool                            // every row is a person
-	db      *sql.DB
-	source  chunks.Source // the same database, for rows in bulk
-	spill   spill         // where large questions go that do not fit into memory
+	listed  []*chunks.Keys // public keys that are texts, to look up groups
+	source  chunks.Source  // the same database, for rows in bulk
+	spill   spill          // where large questions go that do not fit into memory
 	files   []fileState
-	version string
+	version store.Version
 	limits  Limits
-	// For package bound. A test forces it to compact, to read several times, or not to look for an order.
+	// For package bound. A test forces it to compact, to read several times, or not to look for an
+	// order.
 	memory    int64
 	unordered bool
 }
@@ -54,11 +53,13 @@ func openSnapshot(ctx context.Context, ds *policy.Dataset, typed bool, limits Li
 
 // openUnlocked opens the files for the owner, who may write others.
 func openUnlocked(ctx context.Context, ds *policy.Dataset, typed bool, limits Limits) (_ *snapshot, err error) {
-	s := &snapshot{limits: limits, tables: map[string]*table{}, keys: map[*policy.Column]string{}, listed: map[*policy.Column]*chunks.Keys{}, byRow: ds.Unit.Row()}
+	s := &snapshot{limits: limits, tables: map[string]*table{}}
+	s.Schema, s.Failure = dialect.NewSchema(sqlDialect, ds), failure
 	for _, name := range ds.TableNames() {
 		if s.tables[name], err = findTable(ds, ds.Tables[name]); err != nil {
 			return nil, err
 		}
+		s.Tables[name] = &s.tables[name].Table
 	}
 	if err := s.identify(ctx, ds); err != nil {
 		return nil, err
@@ -67,7 +68,7 @@ func openUnlocked(ctx context.Context, ds *policy.Dataset, typed bool, limits Li
 	if err != nil {
 		return nil, fmt.Errorf("start DuckDB: %w", err)
 	}
-	s.db = sql.OpenDB(connector)
+	s.DB = sql.OpenDB(connector)
 	defer func() {
 		if err != nil {
 			s.close()
@@ -86,36 +87,37 @@ func openUnlocked(ctx context.Context, ds *policy.Dataset, typed bool, limits Li
 	for _, name := range ds.TableNames() {
 		t := s.tables[name]
 		if t.csv {
-			if err := t.load(ctx, s.db, typed); err != nil {
+			if err := t.load(ctx, s.DB, typed); err != nil {
 				return nil, err
 			}
 		}
-		if err := t.describe(ctx, s.db); err != nil {
+		if err := t.describe(ctx, s.DB); err != nil {
 			return nil, err
 		}
-		if err := t.nameRows(ctx, s.db, ds); err != nil {
+		if err := t.nameRows(ctx, s.DB, ds); err != nil {
 			return nil, err
 		}
 		if err := s.loadKeys(ctx, t); err != nil {
 			return nil, err
 		}
 	}
-	if s.kinds, err = s.identities(ds); err != nil {
+	if err := s.FindKinds(ds); err != nil {
 		return nil, err
 	}
 	if typed {
-		if err := s.checkUnique(ctx, ds); err != nil {
+		if err := s.CheckUnique(ctx, ds); err != nil {
 			return nil, err
 		}
 	}
 	return s, nil
 }
 
-// share returns how many bytes package bound may take: a quarter of what DuckDB takes at most, which knows the machine's
-// memory, or its default where that is less.
+// share returns how many bytes package bound may take: a quarter of what DuckDB takes at most,
+// which knows the machine's memory, or its default where that is less.
 func (s *snapshot) share(ctx context.Context) int64 {
 	var limit int64
-	if err := s.db.QueryRowContext(ctx, "SELECT CAST(parse_formatted_bytes(current_setting('memory_limit')) AS BIGINT)").Scan(&limit); err != nil || limit <= 0 {
+	if err := s.DB.QueryRowContext(ctx, "SELECT CAST(parse_formatted_bytes(current_setting('memory_limit')) AS "+
+		"BIGINT)").Scan(&limit); err != nil || limit <= 0 {
 		return bound.DefaultMemory
 	}
 	return min(bound.DefaultMemory, limit/4)
@@ -123,15 +125,15 @@ func (s *snapshot) share(ctx context.Context) int64 {
 
 // attach opens the dataset's database, where it is one.
 func (s *snapshot) attach(ctx context.Context, ds *policy.Dataset) error {
-	for _, set := range append(s.limits.settings(), "SET temp_directory = "+quoteText(s.spill.folder)) {
-		if _, err := s.db.ExecContext(ctx, set); err != nil {
+	for _, set := range append(s.limits.settings(), "SET temp_directory = "+dialect.QuoteText(s.spill.folder)) {
+		if _, err := s.DB.ExecContext(ctx, set); err != nil {
 			return fmt.Errorf("start DuckDB: %w", err)
 		}
 	}
 	if ds.SourceKind() != policy.Database {
 		return nil
 	}
-	if _, err := s.db.ExecContext(ctx, "ATTACH "+quoteText(ds.Source)+" AS source (READ_ONLY)"); err != nil {
+	if _, err := s.DB.ExecContext(ctx, "ATTACH "+dialect.QuoteText(ds.Source)+" AS source (READ_ONLY)"); err != nil {
 		return errAttach(ds)
 	}
 	return nil
@@ -151,20 +153,18 @@ func (s *snapshot) lock(ctx context.Context) error {
 	var paths []string
 	for _, t := range s.tables {
 		if t.file != "" && !t.csv {
-			paths = append(paths, quoteText(t.file))
+			paths = append(paths, dialect.QuoteText(t.file))
 		}
 	}
-	disabled, err := disabledOptimizers(ctx, s.db)
-	if err != nil {
+	if err := restrictOptimizer(ctx, s.DB); err != nil {
 		return err
 	}
 	for _, set := range append([]string{
-		"SET disabled_optimizers = " + quoteText(strings.Join(disabled, ",")),
 		// The order of groups is ours to decide, after the noise.
 		"SET preserve_insertion_order = false",
 		"SET allowed_paths = [" + strings.Join(paths, ", ") + "]",
 	}, locks...) {
-		if _, err := s.db.ExecContext(ctx, set); err != nil {
+		if _, err := s.DB.ExecContext(ctx, set); err != nil {
 			return fmt.Errorf("lock DuckDB (%s): %w", set, err)
 		}
 	}
@@ -175,12 +175,5 @@ func (s *snapshot) close() error {
 	for _, k := range s.listed {
 		k.Close()
 	}
-	return errors.Join(s.db.Close(), s.spill.remove())
+	return errors.Join(s.DB.Close(), s.spill.remove())
 }
-
-// quoteText writes a string constant. It is used for paths and names of the
-// policy only; texts of a question are parameters.
-func quoteText(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
-
-// quoteName writes an identifier.
-func quoteName(s string) string { return `"` + strings.ReplaceAll(s, `"`, `""`) + `"` }

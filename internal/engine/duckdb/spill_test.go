@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// What a process that was killed has left behind goes when the next one starts, and what is in use stays.
+// What a process that was killed has left behind goes when the next one starts, and what is in use
+// stays.
 func TestSpillIsSwept(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("there is no flock")

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/discreet-dp/discreet/internal/dialect"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -21,10 +22,10 @@ type Stored struct {
 	File  string `json:"file"`
 }
 
-// Store writes each table whose people may have many rows into a Parquet file of its own in a folder: sorted by person,
-// with numbers cast, on their lattice and clamped, and without the rows about nobody. Questions about such a file have the
-// same exact results, and are faster: see package bound. Tell is called now and then with what is done of a
-// table, between 0 and 1.
+// Store writes each table whose people may have many rows into a Parquet file of its own in a
+// folder: sorted by person, with numbers cast, on their lattice and clamped, and without the rows
+// about nobody. Questions about such a file have the same exact results, and are faster: see
+// package bound. Tell is called now and then with what is done of a table, between 0 and 1.
 //
 // Nothing rests on the order: it is checked while a question runs.
 func Store(ctx context.Context, ds *policy.Dataset, folder string, tell func(table string, done float64)) (_ []Stored, err error) {
@@ -74,13 +75,16 @@ func (s *snapshot) store(ctx context.Context, t *table, path string, tell func(f
 	f.Close()
 	defer os.Remove(part)
 	list, about := t.storedList()
-	text := fmt.Sprintf("COPY (SELECT %s FROM %s WHERE %s IS NOT NULL ORDER BY %s) TO %s (FORMAT parquet, OVERWRITE true, KV_METADATA {%s: %s})",
-		strings.Join(list, ", "), t.from, t.raw(t.UnitColumn), t.raw(t.UnitColumn), quoteText(part), preparedKey, quoteText(about))
+	text := fmt.Sprintf("COPY (SELECT %s FROM %s WHERE %s IS NOT NULL ORDER BY %s) TO %s (FORMAT parquet, OVERWRITE true, KV_METADATA "+
+		"{%s: %s})",
+		strings.Join(list, ", "), t.From, t.Raw(t.UnitColumn), t.Raw(t.UnitColumn), dialect.QuoteText(part), preparedKey,
+		dialect.QuoteText(about))
 	if err := s.source.Exec(ctx, text, tell); err != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		return fmt.Errorf("table %s: %s could not be written; is there room on the disk, and in the folder for temporary files?", t.Name, path)
+		return fmt.Errorf("table %s: %s could not be written; is there room on the disk, and in the folder for temporary files?",
+			t.Name, path)
 	}
 	if err := os.Chmod(part, 0o600); err != nil {
 		return err
@@ -91,11 +95,11 @@ func (s *snapshot) store(ctx context.Context, t *table, path string, tell func(f
 // storedList prints the columns as they are stored by person, and what is to be known about them.
 func (t *table) storedList() (list []string, about string) {
 	columns := map[string]prepared{}
-	for _, name := range t.needed() {
+	for _, name := range t.Needed() {
 		c := t.Columns[name]
-		text := t.raw(name) // who it is stays as it is
-		if name != t.UnitColumn && !slices.Contains(t.paths, name) {
-			text = t.declared(name)
+		text := t.Raw(name) // who it is stays as it is
+		if name != t.UnitColumn && !slices.Contains(t.Paths, name) {
+			text = t.Declared(name)
 			switch c.Type {
 			case policy.Date:
 				text = "DATE '1970-01-01' + CAST(" + text + " AS INTEGER)"
@@ -106,7 +110,7 @@ func (t *table) storedList() (list []string, about string) {
 				columns[name] = note
 			}
 		}
-		list = append(list, text+" AS "+quoteName(t.stored[name].name))
+		list = append(list, text+" AS "+dialect.QuoteName(t.Stored[name].Name))
 	}
 	b, _ := json.Marshal(columns) // texts and integers
 	return list, string(b)
@@ -134,14 +138,15 @@ func treatment(c *policy.Column) (prepared, bool) {
 	return p, c.Granularity != nil || c.Bounds != nil
 }
 
-// readPrepared reads what was done to the columns of a Parquet file. Where the policy has changed since, in a
-// way that needs what was lost, the file has to be made again.
+// readPrepared reads what was done to the columns of a Parquet file. Where the policy has changed
+// since, in a way that needs what was lost, the file has to be made again.
 func (t *table) readPrepared(ctx context.Context, db *sql.DB) error {
 	if t.csv || t.file == "" {
 		return nil
 	}
 	var text string
-	err := db.QueryRowContext(ctx, "SELECT decode(value) FROM parquet_kv_metadata("+quoteText(t.file)+") WHERE decode(key) = "+quoteText(preparedKey)).Scan(&text)
+	err := db.QueryRowContext(ctx, "SELECT decode(value) FROM parquet_kv_metadata("+dialect.QuoteText(t.file)+") WHERE decode(key) "+
+		"= "+dialect.QuoteText(preparedKey)).Scan(&text)
 	if err != nil {
 		return nil // the file is not one of ours
 	}
@@ -149,7 +154,7 @@ func (t *table) readPrepared(ctx context.Context, db *sql.DB) error {
 	if json.Unmarshal([]byte(text), &columns) != nil {
 		return nil
 	}
-	t.prepared = map[string]prepared{}
+	t.Prepared = map[string]bool{}
 	for name, was := range columns {
 		c := t.Columns[name]
 		if c == nil {
@@ -158,12 +163,11 @@ func (t *table) readPrepared(ctx context.Context, db *sql.DB) error {
 		now, _ := treatment(c)
 		narrower := was.Lo == nil || now.Lo != nil && *now.Lo >= *was.Lo && *now.Hi <= *was.Hi
 		if was.Step != now.Step || !narrower {
-			return fmt.Errorf("table %s: %s was prepared when the policy said something else about column %s; put its old source into the policy and run 'discreet prepare' again",
+			return fmt.Errorf("table %s: %s was prepared when the policy said something else about column %s; put its old source into "+
+				"the policy and run 'discreet prepare' again",
 				t.Name, t.where(), name)
 		}
-		if c.Granularity != nil {
-			t.prepared[name] = was
-		}
+		t.Prepared[name] = c.Granularity != nil
 	}
 	return nil
 }

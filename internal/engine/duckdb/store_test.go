@@ -60,9 +60,11 @@ func TestStore(t *testing.T) {
 	}
 }
 
-const lattice = "source: %s\nunit: t.u\ntables:\n  t:\n    max_rows: 2\n    max_groups: 1\n    columns:\n      d: {type: decimal, bounds: [%s], granularity: %s}\n"
+const lattice = "source: %s\nunit: t.u\ntables:\n  t:\n    max_rows: 2\n    max_groups: 1\n    columns:\n      d: {type: decimal, " +
+	"bounds: [%s], granularity: %s}\n"
 
-// TestStoredAndChanged: a file that was stored under another policy is refused where it has lost something, and read where it has not.
+// TestStoredAndChanged: a file that was stored under another policy is refused where it has lost
+// something, and read where it has not.
 func TestStoredAndChanged(t *testing.T) {
 	folder := t.TempDir()
 	write(t, folder, "t.csv", "u,d\n1,0.126\n1,5\n2,-7\n,1\n2,0.5\n")
@@ -78,7 +80,8 @@ func TestStoredAndChanged(t *testing.T) {
 	for _, c := range []struct {
 		bounds, step string
 		ok           bool
-	}{{"-2, 4", "0.01", true}, {"-1, 3", "0.01", true}, {"-2, 5", "0.01", false}, {"-3, 4", "0.01", false}, {"-2, 4", "0.1", false}, {"-2, 4", "0.001", false}} {
+	}{{"-2, 4", "0.01", true}, {"-1, 3", "0.01", true}, {"-2, 5", "0.01", false}, {"-3, 4", "0.01", false}, {"-2, 4", "0.1", false},
+		{"-2, 4", "0.001", false}} {
 		now := dataset(t, folder, fmt.Sprintf(lattice, "p/t.parquet", c.bounds, c.step))
 		e, err := Open(t.Context(), now)
 		if (err == nil) != c.ok {
@@ -95,7 +98,8 @@ func TestStoredAndChanged(t *testing.T) {
 		}
 		e.Close()
 	}
-	if _, err := Store(t.Context(), ds, filepath.Join(folder, "p"), func(string, float64) {}); err == nil || !strings.Contains(err.Error(), "exists already") {
+	if _, err := Store(t.Context(), ds, filepath.Join(folder, "p"), func(string, float64) {}); err == nil ||
+		!strings.Contains(err.Error(), "exists already") {
 		t.Error("it was overwritten:", err)
 	}
 	// Stopped, it leaves nothing behind.

@@ -8,20 +8,21 @@ import (
 	"os"
 	"slices"
 
-	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/policy"
+	"github.com/discreet-dp/discreet/store"
 )
 
-// identify names the state of the data: by the contents of its files, or, for a database whose owner has
-// a query for it, by what that says.
+// identify names the state of the data: by the contents of its files, or, for a database whose
+// owner has a query for it, by what that says.
 //
-// The name decides one thing: whether an answer that was given may be given again. A change that is missed makes such
-// answers stale, and nothing less private: what is given again is a noisy number that everybody had already. A new
-// question then runs on the changed data under the old name, and pays in full, with noise of its own. What is
-// spent counts for a person over all versions and never begins anew with one, so it is no matter to which of them
-// a charge is written.
+// The name decides one thing: whether an answer that was given may be given again. A change that is
+// missed makes such answers stale, and nothing less private: what is given again is a noisy number
+// that everybody had already. A new question then runs on the changed data under the old name, and
+// pays in full, with noise of its own. What is spent counts for a person over all versions and
+// never begins anew with one, so it is no matter to which of them a charge is written.
 //
-// Each file is looked at before it is read: what changes in between is found to have changed with the next question.
+// Each file is looked at before it is read: what changes in between is found to have changed with
+// the next question.
 func (s *snapshot) identify(ctx context.Context, ds *policy.Dataset) error {
 	database, rest := dataFiles(ds, s.tables)
 	paths := append(rest, database...)
@@ -53,10 +54,7 @@ func (s *snapshot) identify(ctx context.Context, ds *policy.Dataset) error {
 		// The same bytes are other data when they are another table, or are read in another way.
 		fmt.Fprintf(all, "%q %x\n", roles[f.path], h)
 	}
-	s.version = hex.EncodeToString(all.Sum(nil))
-	if name != "" {
-		s.version = engine.NamedVersion(name, s.version)
-	}
+	s.version = store.Version{Name: name, State: hex.EncodeToString(all.Sum(nil))}
 	return nil
 }
 
@@ -71,7 +69,8 @@ func (s *snapshot) roles(ds *policy.Dataset) map[string][]string {
 	return roles
 }
 
-// dataFiles returns the files of a dataset: the database with its log, where there is one, and all others.
+// dataFiles returns the files of a dataset: the database with its log, where there is one, and all
+// others.
 func dataFiles(ds *policy.Dataset, tables map[string]*table) (database, rest []string) {
 	if ds.SourceKind() == policy.Database {
 		database = []string{ds.Source, ds.Source + ".wal"}

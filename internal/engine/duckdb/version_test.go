@@ -7,9 +7,12 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/discreet-dp/discreet/internal/dialect"
+	"github.com/discreet-dp/discreet/store"
 )
 
-func version(t testing.TB, e *Engine) string {
+func version(t testing.TB, e *Engine) store.Version {
 	t.Helper()
 	v, err := e.Version(t.Context())
 	if err != nil {
@@ -37,7 +40,7 @@ func TestVersionIsTheContents(t *testing.T) {
 		for range 2 {
 			folder := t.TempDir()
 			later(t, write(t, folder, "t.csv", text))
-			versions = append(versions, version(t, open(t, dataset(t, folder, "source: t.csv\n"+counted))))
+			versions = append(versions, version(t, open(t, dataset(t, folder, "source: t.csv\n"+counted))).Key())
 		}
 		if versions[0] != versions[1] || len(versions[0]) != 64 {
 			t.Errorf("%q has the versions %v", text, versions)
@@ -57,9 +60,9 @@ func TestChange(t *testing.T) {
 	for name, c := range map[string]struct{ first, second func() }{
 		"t.csv": {func() { write(t, folder, "t.csv", "i\n1\n2\n") }, func() { write(t, folder, "t.csv", "i\n1\n2\n50\n"); later(t, csv) }},
 		"t.parquet": {
-			func() { owner(t, "", "COPY (SELECT 1 AS i UNION ALL SELECT 2) TO "+quoteText(parquet)) },
+			func() { owner(t, "", "COPY (SELECT 1 AS i UNION ALL SELECT 2) TO "+dialect.QuoteText(parquet)) },
 			func() {
-				owner(t, "", "COPY (SELECT unnest([1, 2, 50]) AS i) TO "+quoteText(parquet))
+				owner(t, "", "COPY (SELECT unnest([1, 2, 50]) AS i) TO "+dialect.QuoteText(parquet))
 				later(t, parquet)
 			},
 		},
@@ -77,7 +80,7 @@ func TestChange(t *testing.T) {
 				t.Fatal(got)
 			}
 			if name == "t.duckdb" { // as a file copied over it would be: our handle locks writers of this process out
-				e.now.db.Close()
+				e.now.DB.Close()
 			}
 			c.second()
 			if version(t, e) == first {
@@ -172,13 +175,15 @@ func TestConcurrent(t *testing.T) {
 	all.Wait()
 }
 
-// TestVersionOfTables: the same files are other data when they are other tables, or are read in another way.
+// TestVersionOfTables: the same files are other data when they are other tables, or are read in
+// another way.
 func TestVersionOfTables(t *testing.T) {
 	folder := t.TempDir()
 	write(t, folder, "x.csv", "i\n1\n")
 	write(t, folder, "y.csv", "i\n2\n")
-	of := func(a, b, delimiter string) string {
-		return version(t, open(t, dataset(t, folder, fmt.Sprintf("unit: row\ntables: {a: {source: %s, delimiter: %q, columns: {i: {type: integer, bounds: [0, 100]}}}, b: {source: %s, columns: {i: {type: integer, bounds: [0, 100]}}}}", a, delimiter, b))))
+	of := func(a, b, delimiter string) store.Version {
+		return version(t, open(t, dataset(t, folder, fmt.Sprintf("unit: row\ntables: {a: {source: %s, delimiter: %q, columns: {i: {type: "+
+			"integer, bounds: [0, 100]}}}, b: {source: %s, columns: {i: {type: integer, bounds: [0, 100]}}}}", a, delimiter, b))))
 	}
 	first := of("x.csv", "y.csv", ",")
 	if again := of("x.csv", "y.csv", ","); again != first {

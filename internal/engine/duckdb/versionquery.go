@@ -7,19 +7,16 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	driver "github.com/duckdb/duckdb-go/v2"
 
+	"github.com/discreet-dp/discreet/internal/dialect"
+	"github.com/discreet-dp/discreet/internal/engine/sqlengine"
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// maxVersion is how long the owner's name for the data may be, in bytes.
-const maxVersion = 200
-
-// VersionError says that the owner's version query gives no version. Its text is the same whatever the data is;
-// Problem and Err are for the owner's eyes.
+// VersionError says that the owner's version query gives no version. Its text is the same whatever
+// the data is; Problem and Err are for the owner's eyes.
 type VersionError struct {
 	Dataset string
 	Problem string
@@ -27,7 +24,8 @@ type VersionError struct {
 }
 
 func (e *VersionError) Error() string {
-	return "the version query of the dataset " + e.Dataset + " does not name the data; ask the owner to run 'discreet check', which says why"
+	return "the version query of the dataset " + e.Dataset + " does not name the data; ask the owner to run 'discreet check', which says " +
+		"why"
 }
 
 // Explain says what is wrong, to the owner.
@@ -39,12 +37,12 @@ func (e *VersionError) Explain() string {
 	return text
 }
 
-// askVersion asks the owner's version query. It runs when the data is opened, and again when the file may have changed;
-// never with a question, so how long it takes tells nothing about one.
+// askVersion asks the owner's version query. It runs when the data is opened, and again when the
+// file may have changed; never with a question, so how long it takes tells nothing about one.
 //
-// It runs in a DuckDB of its own, so that nothing it does is there when analysts ask, and one that is locked: it sees
-// the database, read-only, and no other file. The other DuckDB is opened after this one is closed, because closing
-// a file takes away the locks that this process has on it.
+// It runs in a DuckDB of its own, so that nothing it does is there when analysts ask, and one that
+// is locked: it sees the database, read-only, and no other file. The other DuckDB is opened after
+// this one is closed, because closing a file takes away the locks that this process has on it.
 func askVersion(ctx context.Context, ds *policy.Dataset, limits Limits) (string, error) {
 	failed := func(problem string, err error) (string, error) {
 		if ctx.Err() != nil {
@@ -63,9 +61,10 @@ func askVersion(ctx context.Context, ds *policy.Dataset, limits Limits) (string,
 		return "", fmt.Errorf("start DuckDB: %w", err)
 	}
 	defer c.Close()
-	// A time is spelled in the same way on every machine. Where the zones are not there, neither are such times.
+	// A time is spelled in the same way on every machine. Where the zones are not there, neither
+	// are such times.
 	_, _ = c.ExecContext(ctx, "SET TimeZone = 'UTC'")
-	if _, err := c.ExecContext(ctx, "ATTACH "+quoteText(ds.Source)+" AS source (READ_ONLY)"); err != nil {
+	if _, err := c.ExecContext(ctx, "ATTACH "+dialect.QuoteText(ds.Source)+" AS source (READ_ONLY)"); err != nil {
 		return "", errAttach(ds)
 	}
 	for _, set := range slices.Concat(limits.settings(), []string{
@@ -107,31 +106,18 @@ func askVersion(ctx context.Context, ds *policy.Dataset, limits Limits) (string,
 		return failed("is NULL; it has to have a value, so write coalesce(..., 'empty')", nil)
 	}
 	text := versions[0].String
-	if problem := checkVersion(text); problem != "" {
+	if problem := sqlengine.CheckName(text); problem != "" {
 		return failed(problem, nil)
 	}
 	return text, nil
-}
-
-// checkVersion returns what is wrong with a name that is to be printed and recorded.
-func checkVersion(text string) string {
-	switch {
-	case strings.TrimSpace(text) == "":
-		return "is an empty text; select something that changes with the data"
-	case len(text) > maxVersion:
-		return fmt.Sprintf("is %d bytes long, and the most is %d; select md5(...) of it", len(text), maxVersion)
-	case !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }):
-		return "has characters that cannot be printed in a line; select md5(...) of it"
-	}
-	return ""
 }
 
 func errAttach(ds *policy.Dataset) error {
 	return fmt.Errorf("open %s: it is not a DuckDB file that this version can read, or another process is writing to it", ds.Source)
 }
 
-// DescribeVersion says, for the owner, what the version of the data is. Of contents it shows no hash: who is given one can
-// try out guesses of all that is in the files.
+// DescribeVersion says, for the owner, what the version of the data is. Of contents it shows no
+// hash: who is given one can try out guesses of all that is in the files.
 func DescribeVersion(ctx context.Context, ds *policy.Dataset) (string, error) {
 	if ds.VersionQuery != "" {
 		text, err := askVersion(ctx, ds, Limits{})

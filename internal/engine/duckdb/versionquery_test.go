@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/dialect"
 )
 
 // loaded makes a database with a log of its loads, and a policy that asks the query.
@@ -34,7 +34,7 @@ func TestVersionQuery(t *testing.T) {
 	} {
 		path, keys := loaded(t, query)
 		e := open(t, dataset(t, filepath.Dir(path), keys))
-		if got := engine.VersionName(version(t, e)); got != want {
+		if got := version(t, e).Name; got != want {
 			t.Errorf("%s: %q", query, got)
 		}
 		if got := fmt.Sprint(ask(t, e, "SELECT COUNT(*), SUM(i) FROM t")); got != "[[2] [3]]" {
@@ -68,11 +68,11 @@ func TestBadVersionQuery(t *testing.T) {
 		"DELETE FROM t":                             "cannot be run",
 		"UPDATE t SET i = 0":                        "cannot be run",
 		"CREATE TABLE x AS SELECT 1":                "cannot be run",
-		"COPY t TO " + quoteText(outside):           "cannot be run",
-		"SELECT count(*) FROM read_csv(" + quoteText(secret) + ")":                 "cannot be run",
-		"SELECT 1); DELETE FROM t; SELECT * FROM (SELECT 2":                        "read-only",
-		"SELECT 1); SET enable_external_access = true; SELECT * FROM (SELECT 2":    "locked",
-		"SELECT 1); COPY t TO " + quoteText(outside) + "; SELECT * FROM (SELECT 2": "disabled",
+		"COPY t TO " + dialect.QuoteText(outside):   "cannot be run",
+		"SELECT count(*) FROM read_csv(" + dialect.QuoteText(secret) + ")":                 "cannot be run",
+		"SELECT 1); DELETE FROM t; SELECT * FROM (SELECT 2":                                "read-only",
+		"SELECT 1); SET enable_external_access = true; SELECT * FROM (SELECT 2":            "locked",
+		"SELECT 1); COPY t TO " + dialect.QuoteText(outside) + "; SELECT * FROM (SELECT 2": "disabled",
 	} {
 		path, keys := loaded(t, query)
 		before, err := os.ReadFile(path)
@@ -101,13 +101,14 @@ func TestBadVersionQuery(t *testing.T) {
 	}
 }
 
-// TestVersionQueryDecides: with a query it alone names the database, and it is asked again when the file has changed.
+// TestVersionQueryDecides: with a query it alone names the database, and it is asked again when the
+// file has changed.
 func TestVersionQueryDecides(t *testing.T) {
 	path, keys := loaded(t, "SELECT max(loaded_at) FROM load_log")
 	folder := filepath.Dir(path)
 	e := open(t, dataset(t, folder, keys))
 	first := version(t, e)
-	e.now.db.Close() // as a file copied over it would be
+	e.now.DB.Close() // as a file copied over it would be
 	owner(t, path, "INSERT INTO t VALUES (50)")
 	later(t, path)
 	if version(t, e) != first {
@@ -116,19 +117,19 @@ func TestVersionQueryDecides(t *testing.T) {
 	if got := fmt.Sprint(ask(t, e, "SELECT SUM(i) FROM t")); got != "[[53]]" {
 		t.Errorf("the new data is not used: %v", got)
 	}
-	e.now.db.Close()
+	e.now.DB.Close()
 	owner(t, path, "INSERT INTO load_log VALUES (TIMESTAMP '2026-11-02 08:00:00', 'mallory')")
-	if got := engine.VersionName(version(t, e)); got != "2026-11-02 08:00:00" {
+	if got := version(t, e).Name; got != "2026-11-02 08:00:00" {
 		t.Errorf("the new version is %q", got)
 	}
 	// A query that fails later keeps what was open, and works again when it does.
-	e.now.db.Close()
+	e.now.DB.Close()
 	owner(t, path, "ALTER TABLE load_log RENAME TO loads")
 	if v, err := e.Version(t.Context()); err == nil {
 		t.Errorf("version %q", v)
 	}
 	owner(t, path, "ALTER TABLE loads RENAME TO load_log")
-	if got := engine.VersionName(version(t, e)); got != "2026-11-02 08:00:00" {
+	if got := version(t, e).Name; got != "2026-11-02 08:00:00" {
 		t.Errorf("the version is %q", got)
 	}
 }
@@ -138,11 +139,12 @@ func TestVersionQueryAndFiles(t *testing.T) {
 	path, _ := loaded(t, "")
 	folder := filepath.Dir(path)
 	write(t, folder, "u.csv", "i\n1\n")
-	ds := dataset(t, folder, "source: t.duckdb\nversion: SELECT 1\n"+strings.Replace(counted, "tables: {", "tables: {u: {source: u.csv, columns: {i: {type: integer, bounds: [0, 100]}}}, ", 1))
+	ds := dataset(t, folder, "source: t.duckdb\nversion: SELECT 1\n"+strings.Replace(counted, "tables: {",
+		"tables: {u: {source: u.csv, columns: {i: {type: integer, bounds: [0, 100]}}}, ", 1))
 	e := open(t, ds)
 	first := version(t, e)
 	write(t, folder, "u.csv", "i\n1\n2\n")
-	if second := version(t, e); second == first || engine.VersionName(second) != "1" {
+	if second := version(t, e); second == first || second.Name != "1" {
 		t.Errorf("%q after %q", second, first)
 	}
 }

@@ -26,31 +26,37 @@ func (p *printer) cast(c *pg.TypeCast) {
 		to, ok = types[name]
 	}
 	if !ok || t.Setof || t.PctType || len(t.ArrayBounds) > 0 {
-		refuse(t.GetLocation(), "use boolean, integer, bigint, numeric(p, s), double precision, text, date, timestamp or interval", "nothing can be cast to this type")
+		p.refuse(t.GetLocation(), "use boolean, integer, bigint, numeric(p, s), double precision, text, date, timestamp or interval",
+			"nothing can be cast to this type")
+		return
 	}
 	if len(t.Typmods) > 0 {
-		to = digits(name, t)
+		to = p.digits(name, t)
 	}
 	p.say("CAST(")
 	p.expr(c.Arg)
 	p.say(" AS ", to, ")")
 }
 
-// digits prints numeric(p, s). Other types have no size: DuckDB would ignore it, and PostgreSQL cuts.
-func digits(name string, t *pg.TypeName) string {
+// digits prints numeric(p, s). Other types have no size: DuckDB would ignore it, and PostgreSQL
+// cuts.
+func (p *printer) digits(name string, t *pg.TypeName) string {
 	if name != "numeric" && name != "decimal" || len(t.Typmods) > 2 {
-		refuse(t.Location, "leave the size out, and use left() or date_trunc()", "the type %s cannot have a size here", name)
+		p.refuse(t.Location, "leave the size out, and use left() or date_trunc()", "the type %s cannot have a size here", name)
+		return ""
 	}
 	size := []int32{0, 0}
 	for i, m := range t.Typmods {
 		c := m.GetAConst()
 		if c == nil || c.Isnull || c.GetSval() != nil || c.GetFval() != nil {
-			refuse(t.Location, "write numeric(10, 2)", "the size of a type is not a whole number")
+			p.refuse(t.Location, "write numeric(10, 2)", "the size of a type is not a whole number")
+			return ""
 		}
 		size[i] = c.GetIval().GetIval()
 	}
 	if size[0] < 1 || size[0] > 38 || size[1] < 0 || size[1] > size[0] {
-		refuse(t.Location, "write at most 38 digits, as in numeric(38, 2)", "numeric(%d, %d) is not available", size[0], size[1])
+		p.refuse(t.Location, "write at most 38 digits, as in numeric(38, 2)", "numeric(%d, %d) is not available", size[0], size[1])
+		return ""
 	}
 	return "DECIMAL(" + strconv.Itoa(int(size[0])) + ", " + strconv.Itoa(int(size[1])) + ")"
 }

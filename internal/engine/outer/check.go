@@ -8,42 +8,39 @@ import (
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/api"
 )
 
-// Check refuses what may not run over released results, and prints the rest for Describe and Run. It looks
-// at the text and at names alone. tables has the columns of each released result. What it refuses
-// is a *plan.Refusal.
-func Check(stmt *pg.SelectStmt, tables map[string][]string) (sql string, err error) {
+// Check refuses what may not run over released results, and prints the rest for Describe and Run.
+// It looks at the text and at names alone. tables has the columns of each released result. What it
+// refuses is a *api.Refusal.
+func Check(stmt *pg.SelectStmt, tables map[string][]string) (string, error) {
 	p := &printer{released: map[string]string{}, weight: 1}
-	// A refusal comes from deep inside, so it travels as a panic of our own; any other goes on.
-	defer func() {
-		switch r := recover().(type) {
-		case nil:
-		case *plan.Refusal:
-			sql, err = "", r
-		default:
-			panic(r)
-		}
-	}()
 	for _, name := range slices.Sorted(maps.Keys(tables)) {
 		p.release(name, tables[name])
 	}
 	if stmt == nil {
-		refuse(-1, "write a SELECT", "there is no statement")
+		p.refuse(-1, "write a SELECT", "there is no statement")
 	}
 	p.selectStmt(stmt, true)
+	if p.refused != nil {
+		return "", p.refused
+	}
 	return p.out.String(), nil
 }
 
-// refuse stops Check.
-func refuse(pos int32, instead, format string, args ...any) {
-	panic(&plan.Refusal{Reason: fmt.Sprintf(format, args...), Instead: instead, Position: int(pos)})
+// refuse notes what is refused first. Nothing is printed after it, and nothing further down is
+// looked at.
+func (p *printer) refuse(pos int32, instead, format string, args ...any) {
+	if p.refused == nil {
+		p.refused = &api.Refusal{Reason: fmt.Sprintf(format, args...), Instead: instead, Position: int(pos)}
+	}
 }
 
 // printer writes what it knows, and refuses all else.
 type printer struct {
 	out      strings.Builder
+	refused  *api.Refusal
 	released map[string]string // by the name as DuckDB compares it
 	ctes     []string          // WITH queries in sight, innermost last
 	depth    int
@@ -56,18 +53,21 @@ type printer struct {
 // fold is how DuckDB compares names: without regard to case.
 func fold(name string) string { return strings.ToLower(name) }
 
-// release notes a released result. Names that PostgreSQL tells apart by case alone are one in DuckDB.
+// release notes a released result. Names that PostgreSQL tells apart by case alone are one in
+// DuckDB.
 func (p *printer) release(name string, columns []string) {
 	p.name(name, -1)
 	if other, ok := p.released[fold(name)]; ok {
-		refuse(-1, "give them names that differ in more than case", "the results %q and %q have one name", other, name)
+		p.refuse(-1, "give them names that differ in more than case", "the results %q and %q have one name", other, name)
+		return
 	}
 	p.released[fold(name)] = name
 	seen := map[string]bool{}
 	for _, c := range columns {
 		p.name(c, -1)
 		if seen[fold(c)] {
-			refuse(-1, "give each column a name of its own with AS", "the result %q has two columns %q", name, c)
+			p.refuse(-1, "give each column a name of its own with AS", "the result %q has two columns %q", name, c)
+			return
 		}
 		seen[fold(c)] = true
 	}
@@ -76,7 +76,8 @@ func (p *printer) release(name string, columns []string) {
 // name refuses what cannot be a name.
 func (p *printer) name(s string, pos int32) {
 	if s == "" || len(s) > 4*MaxText || strings.ContainsRune(s, 0) {
-		refuse(pos, "use a shorter name", "this is not a name")
+		p.refuse(pos, "use a shorter name", "this is not a name")
+		return
 	}
 }
 
@@ -93,18 +94,21 @@ func (p *printer) say(parts ...string) {
 	}
 }
 
-// enter counts a node. What it returns leaves it.
-func (p *printer) enter(pos int32) func() {
+// enter counts a node, which leave leaves. It reports whether there is anything left to print.
+func (p *printer) enter(pos int32) bool {
 	p.depth++
 	p.cost += p.weight
 	if p.depth > maxDepth {
-		refuse(pos, "name parts of it in WITH", "this is nested more than %d deep", maxDepth)
+		p.refuse(pos, "name parts of it in WITH", "this is nested more than %d deep", maxDepth)
 	}
 	if p.cost > maxCost {
-		refuse(pos, "ask for less in one statement", "the statement is too large, with what is repeated in it (NULLIF, CASE and split_part repeat what they look at)")
+		p.refuse(pos, "ask for less in one statement",
+			"the statement is too large, with what is repeated in it (NULLIF, CASE and split_part repeat what they look at)")
 	}
-	return func() { p.depth-- }
+	return p.refused == nil
 }
+
+func (p *printer) leave() { p.depth-- }
 
 // copied prints something that DuckDB copies n times.
 func (p *printer) copied(n int, print func()) {
@@ -117,6 +121,9 @@ func (p *printer) copied(n int, print func()) {
 // list prints nodes with commas between them.
 func list[T any](p *printer, all []T, print func(T)) {
 	for i, x := range all {
+		if p.refused != nil {
+			return
+		}
 		if i > 0 {
 			p.say(", ")
 		}

@@ -11,7 +11,10 @@ import (
 
 // expr prints an expression. What it has no case for is refused.
 func (p *printer) expr(n *pg.Node) {
-	defer p.enter(-1)()
+	defer p.leave()
+	if !p.enter(-1) {
+		return
+	}
 	switch n := n.GetNode().(type) {
 	case *pg.Node_AConst:
 		p.constant(n.AConst)
@@ -52,17 +55,18 @@ func (p *printer) expr(n *pg.Node) {
 	case *pg.Node_RowExpr:
 		p.row(n.RowExpr)
 	case *pg.Node_SqlvalueFunction:
-		refuse(n.SqlvalueFunction.Location, "write the date or the name that you mean", "the clock and the session are not available, so that an answer stays the same")
+		p.refuse(n.SqlvalueFunction.Location, "write the date or the name that you mean",
+			"the clock and the session are not available, so that an answer stays the same")
 	case *pg.Node_ParamRef:
-		refuse(n.ParamRef.Location, "write the value itself", "there are no parameters here")
+		p.refuse(n.ParamRef.Location, "write the value itself", "there are no parameters here")
 	case *pg.Node_AArrayExpr:
-		refuse(n.AArrayExpr.Location, "use arrays in = ANY(ARRAY[...]) and unnest(ARRAY[...])", "an array cannot stand here")
+		p.refuse(n.AArrayExpr.Location, "use arrays in = ANY(ARRAY[...]) and unnest(ARRAY[...])", "an array cannot stand here")
 	case *pg.Node_AIndirection:
-		refuse(-1, "use columns", "there are no arrays and no fields to look into")
+		p.refuse(-1, "use columns", "there are no arrays and no fields to look into")
 	case *pg.Node_CollateClause:
-		refuse(n.CollateClause.Location, "leave COLLATE out; texts compare by their bytes", "there are no collations")
+		p.refuse(n.CollateClause.Location, "leave COLLATE out; texts compare by their bytes", "there are no collations")
 	default:
-		refuse(-1, "write it with operators, CASE and functions", "an expression of this form is not available over released results")
+		p.refuse(-1, "write it with operators, CASE and functions", "an expression of this form is not available over released results")
 	}
 }
 
@@ -90,19 +94,20 @@ func (p *printer) constant(c *pg.A_Const) {
 	case *pg.A_Const_Sval:
 		p.textConstant(v.Sval.Sval, c.Location)
 	default:
-		refuse(c.Location, "write a number, a text in single quotes, TRUE, FALSE or NULL", "a constant of this form is not available")
+		p.refuse(c.Location, "write a number, a text in single quotes, TRUE, FALSE or NULL", "a constant of this form is not available")
 	}
 }
 
 func (p *printer) textConstant(s string, pos int32) {
 	if utf8.RuneCountInString(s) > MaxText || strings.ContainsRune(s, 0) || !utf8.ValidString(s) {
-		refuse(pos, "write a shorter one", "a text has more than %d characters", MaxText)
+		p.refuse(pos, "write a shorter one", "a text has more than %d characters", MaxText)
+		return
 	}
 	p.say("'", strings.ReplaceAll(s, "'", "''"), "'")
 }
 
-// number prints a number that is not a small whole one. The parser also knows 0x1F and 1_000, of which DuckDB
-// would make something else.
+// number prints a number that is not a small whole one. The parser also knows 0x1F and 1_000, of
+// which DuckDB would make something else.
 func (p *printer) number(s string, pos int32) {
 	negative := strings.HasPrefix(s, "-")
 	digits := strings.TrimPrefix(s, "-")
@@ -110,8 +115,10 @@ func (p *printer) number(s string, pos int32) {
 	whole, fraction, point := strings.Cut(mantissa, ".")
 	decimal := func(s string) bool { return strings.Trim(s, "0123456789") == "" }
 	sign := strings.TrimPrefix(strings.TrimPrefix(exponent, "+"), "-")
-	if len(s) > 100 || whole+fraction == "" || !decimal(whole) || !decimal(fraction) || scientific && (sign == "" || len(sign) > 4 || !decimal(sign)) {
-		refuse(pos, "write it with decimal digits", "this number is not available")
+	if len(s) > 100 || whole+fraction == "" || !decimal(whole) || !decimal(fraction) || scientific &&
+		(sign == "" || len(sign) > 4 || !decimal(sign)) {
+		p.refuse(pos, "write it with decimal digits", "this number is not available")
+		return
 	}
 	if whole == "" {
 		whole = "0"
@@ -132,8 +139,8 @@ func (p *printer) number(s string, pos int32) {
 	}
 }
 
-// sessionWords are names that DuckDB reads as the clock or the session where there is no such column, even in
-// quotes.
+// sessionWords are names that DuckDB reads as the clock or the session where there is no such
+// column, even in quotes.
 var sessionWords = []string{
 	"current_catalog", "current_date", "current_database", "current_role", "current_schema", "current_time", "current_timestamp",
 	"current_user", "localtime", "localtimestamp", "session_user", "user",
@@ -142,20 +149,23 @@ var sessionWords = []string{
 func (p *printer) column(c *pg.ColumnRef) {
 	for _, f := range c.Fields {
 		if f.GetAStar() != nil {
-			refuse(c.Location, "use * as a column of SELECT or in COUNT(*)", "* cannot stand here")
+			p.refuse(c.Location, "use * as a column of SELECT or in COUNT(*)", "* cannot stand here")
+			return
 		}
 	}
 	switch len(c.Fields) {
 	case 1:
 		name := text(c.Fields[0])
 		if slices.Contains(sessionWords, fold(name)) {
-			refuse(c.Location, "write table.column, or give the column another name", "%q is also the name of a value of the session", name)
+			p.refuse(c.Location, "write table.column, or give the column another name", "%q is also the name of a value of the session",
+				name)
+			return
 		}
 		p.say(p.quoted(name, c.Location))
 	case 2:
 		p.say(p.quoted(text(c.Fields[0]), c.Location), ".", p.quoted(text(c.Fields[1]), c.Location))
 	default:
-		refuse(c.Location, "write column or table.column", "a released result is in no schema")
+		p.refuse(c.Location, "write column or table.column", "a released result is in no schema")
 	}
 }
 
@@ -183,7 +193,8 @@ func (p *printer) truth(b *pg.BooleanTest) {
 	}
 	word, ok := words[b.Booltesttype]
 	if !ok {
-		refuse(b.Location, "compare it", "this test is not known")
+		p.refuse(b.Location, "compare it", "this test is not known")
+		return
 	}
 	p.say("(")
 	p.expr(b.Arg)
@@ -213,7 +224,8 @@ func (p *printer) caseExpr(c *pg.CaseExpr) {
 // arguments prints a call of something that is known.
 func (p *printer) arguments(name string, args []*pg.Node, pos int32) {
 	if len(args) > maxArgs {
-		refuse(pos, "write it in several steps", "%s has more than %d arguments", name, maxArgs)
+		p.refuse(pos, "write it in several steps", "%s has more than %d arguments", name, maxArgs)
+		return
 	}
 	p.say(name, "(")
 	list(p, args, p.expr)
@@ -222,7 +234,8 @@ func (p *printer) arguments(name string, args []*pg.Node, pos int32) {
 
 func (p *printer) row(r *pg.RowExpr) {
 	if len(r.Args) < 2 {
-		refuse(r.Location, "compare the value itself", "a row has fewer than two values")
+		p.refuse(r.Location, "compare the value itself", "a row has fewer than two values")
+		return
 	}
 	p.say("(")
 	list(p, r.Args, p.expr)
@@ -258,7 +271,7 @@ func (p *printer) subquery(s *pg.SubLink) {
 		p.say("))")
 		return
 	default:
-		refuse(s.Location, "use EXISTS, IN, ANY, ALL or a single value", "a subquery of this form is not available")
+		p.refuse(s.Location, "use EXISTS, IN, ANY, ALL or a single value", "a subquery of this form is not available")
 	}
 	p.selectStmt(query, false)
 	p.say(")")

@@ -8,7 +8,7 @@ import (
 
 	driver "github.com/duckdb/duckdb-go/v2"
 
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/api"
 )
 
 // What stops a statement. None of these costs anything, and the released results stay.
@@ -30,7 +30,8 @@ func busy(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// message is what DuckDB says, in one line and without its own marks. It names columns and released values.
+// message is what DuckDB says, in one line and without its own marks. It names columns and released
+// values.
 func message(text string) string {
 	line, _, _ := strings.Cut(text, "\n")
 	if _, rest, ok := strings.Cut(line, "Error: "); ok {
@@ -47,10 +48,12 @@ func message(text string) string {
 var told = map[driver.ErrorType]bool{
 	driver.ErrorTypeBinder: true, driver.ErrorTypeOutOfRange: true, driver.ErrorTypeConversion: true, driver.ErrorTypeInvalidInput: true,
 	driver.ErrorTypeMismatchType: true, driver.ErrorTypeParser: true, driver.ErrorTypeSyntax: true, driver.ErrorTypeCatalog: true,
-	driver.ErrorTypeNotImplemented: true, driver.ErrorTypeDivideByZero: true, driver.ErrorTypeExpression: true, driver.ErrorTypeDecimal: true,
+	driver.ErrorTypeNotImplemented: true, driver.ErrorTypeDivideByZero: true, driver.ErrorTypeExpression: true,
+	driver.ErrorTypeDecimal: true,
 }
 
-// reason turns an error of DuckDB into one sentence. The second result says whether it was one of ours.
+// reason turns an error of DuckDB into one sentence. The second result says whether it was one of
+// ours.
 func reason(ctx context.Context, err error) (string, error) {
 	if ctx.Err() != nil {
 		return "", busy(ctx)
@@ -74,7 +77,8 @@ func refusal(ctx context.Context, err error) error {
 	if ours != nil {
 		return ours
 	}
-	return &plan.Refusal{Reason: "the query around the released results cannot run: " + text, Instead: "look at the names and types of the columns that the inner queries return", Position: -1}
+	return &api.Refusal{Reason: "the query around the released results cannot run: " + text,
+		Instead: "look at the names and types of the columns that the inner queries return", Position: -1}
 }
 
 // failure is for what goes wrong while it runs.

@@ -25,7 +25,8 @@ func parse(text string) (*pg.SelectStmt, error) {
 func released() []Table {
 	n := func(s string) any { return json.Number(s) }
 	return []Table{
-		{Name: "r", Columns: []Column{{"k", Text, 0}, {"n", Integer, 0}, {"d", Decimal, 2}, {"x", Real, 0}, {"b", Boolean, 0}, {"day", Date, 0}, {"at", Timestamp, 0}}, Rows: [][]any{
+		{Name: "r", Columns: []Column{{"k", Text, 0}, {"n", Integer, 0}, {"d", Decimal, 2}, {"x", Real, 0}, {"b", Boolean, 0},
+			{"day", Date, 0}, {"at", Timestamp, 0}}, Rows: [][]any{
 			{"a", n("7"), n("1.50"), n("2.5"), true, "2024-01-31", "2024-01-31 13:45:00"},
 			{"b", n("-7"), n("-0.25"), n("0.1"), false, "2024-02-29", "2024-02-29 00:00:00.5"},
 			{"c", nil, nil, nil, nil, nil, nil},

@@ -8,14 +8,19 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 )
 
-// from prints an element of FROM.
-func (p *printer) from(n *pg.Node) {
-	defer p.enter(-1)()
+// fromItem prints an element of FROM.
+func (p *printer) fromItem(n *pg.Node) {
+	defer p.leave()
+	if !p.enter(-1) {
+		return
+	}
 	if n.GetJoinExpr() == nil {
 		p.sources++
 	}
 	if p.sources > maxSources {
-		refuse(n.GetRangeVar().GetLocation(), "read fewer tables in one statement", "the statement reads more than %d tables and subqueries", maxSources)
+		p.refuse(n.GetRangeVar().GetLocation(), "read fewer tables in one statement",
+			"the statement reads more than %d tables and subqueries", maxSources)
+		return
 	}
 	switch n := n.GetNode().(type) {
 	case *pg.Node_RangeVar:
@@ -34,14 +39,15 @@ func (p *printer) from(n *pg.Node) {
 	case *pg.Node_JoinExpr:
 		p.join(n.JoinExpr)
 	default:
-		refuse(-1, "read released results, subqueries, generate_series or unnest", "FROM has something that is not a released result")
+		p.refuse(-1, "read released results, subqueries, generate_series or unnest", "FROM has something that is not a released result")
 	}
 }
 
 // rangeVar prints a table: a released one or a WITH query in sight, and nothing else.
 func (p *printer) rangeVar(v *pg.RangeVar) {
 	if v.Catalogname != "" || v.Schemaname != "" {
-		refuse(v.Location, "write the table's name alone", "a released result is in no schema")
+		p.refuse(v.Location, "write the table's name alone", "a released result is in no schema")
+		return
 	}
 	if p.released[fold(v.Relname)] != v.Relname && !slices.Contains(p.ctes, v.Relname) {
 		known := append(slices.Sorted(maps.Values(p.released)), p.ctes...)
@@ -49,7 +55,8 @@ func (p *printer) rangeVar(v *pg.RangeVar) {
 		if len(known) > 0 {
 			instead = "there is " + strings.Join(known[:min(len(known), 20)], ", ")
 		}
-		refuse(v.Location, instead, "%q is not a released result", v.Relname)
+		p.refuse(v.Location, instead, "%q is not a released result", v.Relname)
+		return
 	}
 	p.say(p.quoted(v.Relname, v.Location))
 	p.alias(v.Alias)
@@ -72,7 +79,8 @@ func (p *printer) columnNames(names []*pg.Node) {
 	p.say(")")
 }
 
-// rangeFunction prints generate_series and unnest. In PostgreSQL the column has the name of the table.
+// rangeFunction prints generate_series and unnest. In PostgreSQL the column has the name of the
+// table.
 func (p *printer) rangeFunction(f *pg.RangeFunction) {
 	var call *pg.FuncCall
 	if len(f.Functions) == 1 {
@@ -86,13 +94,17 @@ func (p *printer) rangeFunction(f *pg.RangeFunction) {
 	}
 	switch {
 	case f.Ordinality:
-		refuse(call.GetLocation(), "number the rows with row_number()", "WITH ORDINALITY is not available")
+		p.refuse(call.GetLocation(), "number the rows with row_number()", "WITH ORDINALITY is not available")
 	case f.IsRowsfrom || len(f.Coldeflist) > 0 || name != "generate_series" && name != "unnest" || !bare(call):
-		refuse(call.GetLocation(), "use generate_series or unnest(ARRAY[...])", "this function cannot stand in FROM")
+		p.refuse(call.GetLocation(), "use generate_series or unnest(ARRAY[...])", "this function cannot stand in FROM")
 	case name == "generate_series" && len(call.Args) != 2 && len(call.Args) != 3:
-		refuse(call.Location, "write generate_series(first, last) or generate_series(first, last, step)", "generate_series has %d arguments", len(call.Args))
+		p.refuse(call.Location, "write generate_series(first, last) or generate_series(first, last, step)",
+			"generate_series has %d arguments", len(call.Args))
 	case name == "unnest" && (len(call.Args) != 1 || call.Args[0].GetAArrayExpr() == nil):
-		refuse(call.Location, "write unnest(ARRAY[...])", "unnest takes one array that is written out")
+		p.refuse(call.Location, "write unnest(ARRAY[...])", "unnest takes one array that is written out")
+	}
+	if p.refused != nil {
+		return
 	}
 	if f.Lateral {
 		p.say("LATERAL ")
@@ -112,14 +124,16 @@ func (p *printer) rangeFunction(f *pg.RangeFunction) {
 	if n := len(f.Alias.GetColnames()); n == 1 {
 		column = text(f.Alias.Colnames[0])
 	} else if n > 1 {
-		refuse(call.Location, "give it one column name", "%s has one column", name)
+		p.refuse(call.Location, "give it one column name", "%s has one column", name)
+		return
 	}
 	p.say(" AS ", p.quoted(alias, -1), "(", p.quoted(column, -1), ")")
 }
 
 func (p *printer) join(j *pg.JoinExpr) {
 	if j.Alias != nil || j.JoinUsingAlias != nil {
-		refuse(-1, "give the tables aliases, and the join none", "a join cannot have an alias")
+		p.refuse(-1, "give the tables aliases, and the join none", "a join cannot have an alias")
+		return
 	}
 	words := map[pg.JoinType]string{
 		pg.JoinType_JOIN_INNER: "JOIN", pg.JoinType_JOIN_LEFT: "LEFT JOIN",
@@ -127,7 +141,8 @@ func (p *printer) join(j *pg.JoinExpr) {
 	}
 	word, ok := words[j.Jointype]
 	if !ok {
-		refuse(-1, "use JOIN, LEFT JOIN, RIGHT JOIN, FULL JOIN or CROSS JOIN", "this join is not known")
+		p.refuse(-1, "use JOIN, LEFT JOIN, RIGHT JOIN, FULL JOIN or CROSS JOIN", "this join is not known")
+		return
 	}
 	switch {
 	case j.IsNatural:
@@ -136,9 +151,9 @@ func (p *printer) join(j *pg.JoinExpr) {
 		word = "CROSS JOIN"
 	}
 	p.say("(")
-	p.from(j.Larg)
+	p.fromItem(j.Larg)
 	p.say(" ", word, " ")
-	p.from(j.Rarg)
+	p.fromItem(j.Rarg)
 	if len(j.UsingClause) > 0 {
 		p.say(" USING ")
 		p.columnNames(j.UsingClause)

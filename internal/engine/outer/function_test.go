@@ -7,11 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/api"
 )
 
-// worldly matches the functions of DuckDB that read or change something beyond their arguments. A new
-// version may bring one that the pattern does not know; it is not on our list either.
+// worldly matches the functions of DuckDB that read or change something beyond their arguments. A
+// new version may bring one that the pattern does not know; it is not on our list either.
 var worldly = regexp.MustCompile(`^(read_|parquet_|duckdb_|pragma_|pg_|current_|get_current|has_|inet_|json_|uuid|arrow_|st_|icu_|__|test_|enable_|disable_|which_|write_)|` +
 	`random|query|glob|sniff|getenv|getvariable|setseed|nextval|currval|sleep|now|today|clock|transaction|txid|version|setting|secret|schema|catalog|user|log_|logs|checkpoint|scan|summary|stats|error|ago$|_log$`)
 
@@ -24,7 +24,8 @@ func functionsOfDuckDB(t *testing.T) map[string]string {
 		t.Fatal(err)
 	}
 	defer in.close()
-	rows, err := in.conn.QueryContext(t.Context(), "SELECT function_name, string_agg(DISTINCT function_type || ' ' || coalesce(stability, ''), ',') FROM duckdb_functions() GROUP BY 1")
+	rows, err := in.conn.QueryContext(t.Context(), "SELECT function_name, string_agg(DISTINCT function_type || ' ' || "+
+		"coalesce(stability, ''), ',') FROM duckdb_functions() GROUP BY 1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,8 +44,8 @@ func functionsOfDuckDB(t *testing.T) map[string]string {
 	return out
 }
 
-// TestFunctions holds our list against that of the DuckDB in use: every name is there, consistent and harmless, and
-// every other function of DuckDB is refused wherever a function can stand.
+// TestFunctions holds our list against that of the DuckDB in use: every name is there, consistent
+// and harmless, and every other function of DuckDB is refused wherever a function can stand.
 func TestFunctions(t *testing.T) {
 	all := functionsOfDuckDB(t)
 	parserKnows := "percentile_cont percentile_disc" // and gives other names
@@ -98,24 +99,31 @@ func mustRefuse(t *testing.T, text string) {
 		return // it does not get as far
 	}
 	_, err = Check(stmt, names(released()))
-	var r *plan.Refusal
+	var r *api.Refusal
 	if !errors.As(err, &r) && !strings.HasSuffix(text, `FROM s, "s"`) {
 		t.Errorf("not refused: %s", text)
 	}
 }
 
-// TestEveryFunctionRuns calls each of our list once, so that the list promises nothing that DuckDB does not have. Several are in
-// one SELECT, which takes as long as one of them; where it fails each is called alone.
+// TestEveryFunctionRuns calls each of our list once, so that the list promises nothing that DuckDB
+// does not have. Several are in one SELECT, which takes as long as one of them; where it fails each
+// is called alone.
 func TestEveryFunctionRuns(t *testing.T) {
 	arguments := map[string]string{
-		"acosh": "1", "asin": "0.5", "acos": "0.5", "atanh": "0.5", "factorial": "5", "chr": "65", "gcd": "4, 6", "lcm": "4, 6", "mod": "4, 3",
-		"left": "k, 1", "right": "k, 1", "substring": "k, 1", "substr": "k, 1", "split_part": "k, 'a', 1", "repeat": "'x', m", "lpad": "k, m", "rpad": "k, 3, 'x'",
-		"extract": "", "date_part": "'year', DATE '2024-01-01'", "date_trunc": "'month', DATE '2024-01-01'", "make_date": "2024, 1, 1", "make_timestamp": "2024, 1, 1, 0, 0, 0",
-		"age": "DATE '2024-01-01', DATE '2023-01-01'", "strftime": "DATE '2024-01-01', '%Y'", "dayname": "DATE '2024-01-01'", "monthname": "DATE '2024-01-01'", "last_day": "DATE '2024-01-01'",
-		"replace": "k, 'a', 'b'", "regexp_replace": "k, 'a', 'b'", "translate": "k, 'a', 'b'", "concat_ws": "',', k", "string_agg": "k, ','", "bool_and": "m > 1", "bool_or": "m > 1", "every": "m > 1",
+		"acosh": "1", "asin": "0.5", "acos": "0.5", "atanh": "0.5", "factorial": "5", "chr": "65", "gcd": "4, 6", "lcm": "4, 6",
+		"mod":  "4, 3",
+		"left": "k, 1", "right": "k, 1", "substring": "k, 1", "substr": "k, 1", "split_part": "k, 'a', 1", "repeat": "'x', m",
+		"lpad": "k, m", "rpad": "k, 3, 'x'",
+		"extract": "", "date_part": "'year', DATE '2024-01-01'", "date_trunc": "'month', DATE '2024-01-01'", "make_date": "2024, 1, 1",
+		"make_timestamp": "2024, 1, 1, 0, 0, 0",
+		"age":            "DATE '2024-01-01', DATE '2023-01-01'", "strftime": "DATE '2024-01-01', '%Y'", "dayname": "DATE '2024-01-01'",
+		"monthname": "DATE '2024-01-01'", "last_day": "DATE '2024-01-01'",
+		"replace": "k, 'a', 'b'", "regexp_replace": "k, 'a', 'b'", "translate": "k, 'a', 'b'", "concat_ws": "',', k",
+		"string_agg": "k, ','", "bool_and": "m > 1", "bool_or": "m > 1", "every": "m > 1",
 		"percentile_cont": "0.5", "percentile_disc": "0.5", "ntile": "2", "nth_value": "m, 1", "position": "k, 'a'",
 	}
-	texts := "length char_length character_length octet_length bit_length lower upper strpos position btrim ltrim rtrim reverse starts_with ascii md5 regexp_like concat"
+	texts := "length char_length character_length octet_length bit_length lower upper strpos position btrim ltrim rtrim reverse " +
+		"starts_with ascii md5 regexp_like concat"
 	calls := map[role][]string{}
 	for name, f := range functions {
 		args, ok := arguments[name]
@@ -158,8 +166,8 @@ func TestEveryFunctionRuns(t *testing.T) {
 	}
 }
 
-// TestBareNames: no name alone, even in quotes, is read by DuckDB as something of the session, but for those that
-// Check refuses.
+// TestBareNames: no name alone, even in quotes, is read by DuckDB as something of the session, but
+// for those that Check refuses.
 func TestBareNames(t *testing.T) {
 	all := functionsOfDuckDB(t)
 	in, err := open(t.Context(), nil)

@@ -13,23 +13,28 @@ import (
 	driver "github.com/duckdb/duckdb-go/v2"
 )
 
-// reaching are errors that only a statement has that wants something it should not, or that is printed wrongly.
+// reaching are errors that only a statement has that wants something it should not, or that is
+// printed wrongly.
 var reaching = []driver.ErrorType{
-	driver.ErrorTypePermission, driver.ErrorTypeIO, driver.ErrorTypeHTTP, driver.ErrorTypeMissingExtension, driver.ErrorTypeAutoLoad, driver.ErrorTypeCatalog,
+	driver.ErrorTypePermission, driver.ErrorTypeIO, driver.ErrorTypeHTTP, driver.ErrorTypeMissingExtension, driver.ErrorTypeAutoLoad,
+	driver.ErrorTypeCatalog,
 	driver.ErrorTypeInvalidConfiguration, driver.ErrorTypeSettings, driver.ErrorTypeInternal, driver.ErrorTypeFatal, driver.ErrorTypeSyntax,
 }
 
-// FuzzCheck: no text makes Check panic, and what Check lets through touches no file and names no table but
-// the released ones, even where files of tempting names are at hand.
+// FuzzCheck: no text makes Check panic, and what Check lets through touches no file and names no
+// table but the released ones, even where files of tempting names are at hand.
 func FuzzCheck(f *testing.F) {
 	for _, seed := range []string{
 		"SELECT k, sum(n) OVER (PARTITION BY b ORDER BY k ROWS 2 PRECEDING) FROM r JOIN s USING (k) WHERE n > 1 ORDER BY 1 LIMIT 3",
 		"WITH t AS (SELECT * FROM r) SELECT count(*) FILTER (WHERE b), string_agg(k, ',' ORDER BY k) FROM t GROUP BY ROLLUP (k)",
-		"SELECT * FROM 'secret.csv'", `SELECT * FROM "secret.csv"`, "SELECT * FROM read_text('secret.csv')", "SELECT 1 UNION ALL VALUES (2)",
+		"SELECT * FROM 'secret.csv'", `SELECT * FROM "secret.csv"`, "SELECT * FROM read_text('secret.csv')",
+		"SELECT 1 UNION ALL VALUES (2)",
 		"SELECT CASE k WHEN 'a' THEN 1 END, k LIKE 'a' ESCAPE '!', k ~ 'x', nullif(n, 1), n::numeric(3, 1), EXTRACT(year FROM day) FROM r",
 		"SELECT g FROM generate_series(1, 3) g, unnest(ARRAY[1, 2]) u WHERE g = ANY(ARRAY[1]) AND EXISTS (SELECT 1 FROM s)",
-		"SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY n) FROM r", "SELECT (SELECT max(m) FROM s WHERE s.k = r.k) FROM r", `SELECT U&"\0061" FROM r`,
-		"SELECT repeat('x', 3) || lpad(k, 3) || replace(k, 'a', 'b') FROM r", "SELECT k FROM r FOR UPDATE", "SELECT -(-1), - -1.5, 1e5, .5, TRUE IS NOT TRUE",
+		"SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY n) FROM r", "SELECT (SELECT max(m) FROM s WHERE s.k = r.k) FROM r",
+		`SELECT U&"\0061" FROM r`,
+		"SELECT repeat('x', 3) || lpad(k, 3) || replace(k, 'a', 'b') FROM r", "SELECT k FROM r FOR UPDATE",
+		"SELECT -(-1), - -1.5, 1e5, .5, TRUE IS NOT TRUE",
 	} {
 		f.Add(seed)
 	}

@@ -7,13 +7,15 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 )
 
-// DuckDB makes texts for 2048 rows at a time, outside of its memory limit. Each text here is at most a small
-// multiple of MaxText before it is cut to MaxText, and there are at most maxGrowing of them in a statement.
+// DuckDB makes texts for 2048 rows at a time, outside of its memory limit. Each text here is at
+// most a small multiple of MaxText before it is cut to MaxText, and there are at most maxGrowing of
+// them in a statement.
 
 // grow prints something that makes a text longer, and cuts it.
 func (p *printer) grow(pos int32, print func()) {
 	if p.growing++; p.growing > maxGrowing {
-		refuse(pos, "make fewer texts in one statement", "more than %d expressions make texts longer", maxGrowing)
+		p.refuse(pos, "make fewer texts in one statement", "more than %d expressions make texts longer", maxGrowing)
+		return
 	}
 	p.say(`"left"(`)
 	print()
@@ -22,30 +24,33 @@ func (p *printer) grow(pos int32, print func()) {
 
 func (p *printer) grown(f *pg.FuncCall) {
 	if f.Over != nil { // a text of all rows, for each row
-		refuse(f.Location, "use it with GROUP BY", "%s cannot be a window function", called(f))
+		p.refuse(f.Location, "use it with GROUP BY", "%s cannot be a window function", p.called(f))
+		return
 	}
-	p.grow(f.Location, func() { p.plainCall(called(f), f) })
+	p.grow(f.Location, func() { p.plainCall(p.called(f), f) })
 }
 
 // short refuses an argument that is not a short text constant.
-func short(f *pg.FuncCall, n *pg.Node, most int) {
+func (p *printer) short(f *pg.FuncCall, n *pg.Node, most int) {
 	c := n.GetAConst()
 	if c.GetSval() == nil || utf8.RuneCountInString(c.GetSval().Sval) > most {
-		refuse(f.Location, "write it as a constant in single quotes", "%s takes here a text of at most %d characters that is written out", called(f), most)
+		p.refuse(f.Location, "write it as a constant in single quotes",
+			"%s takes here a text of at most %d characters that is written out", p.called(f), most)
+		return
 	}
 }
 
 func (p *printer) replaced(f *pg.FuncCall) {
-	short(f, f.Args[2], maxPadding)
+	p.short(f, f.Args[2], maxPadding)
 	if len(f.Args) == 4 {
-		short(f, f.Args[3], 2)
+		p.short(f, f.Args[3], 2)
 	}
 	p.grown(f)
 }
 
 // repeat takes one character, so that what it makes is as long as its count.
 func (p *printer) repeat(f *pg.FuncCall) {
-	short(f, f.Args[0], 1)
+	p.short(f, f.Args[0], 1)
 	p.grow(f.Location, func() {
 		p.say("repeat(")
 		p.expr(f.Args[0])
@@ -58,7 +63,7 @@ func (p *printer) repeat(f *pg.FuncCall) {
 // pad is lpad and rpad. PostgreSQL fills with spaces.
 func (p *printer) pad(f *pg.FuncCall) {
 	p.grow(f.Location, func() {
-		p.say(called(f), "(")
+		p.say(p.called(f), "(")
 		p.expr(f.Args[0])
 		p.say(", ")
 		p.count(f.Args[1])

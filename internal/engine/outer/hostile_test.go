@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/api"
 )
 
 // TestRefused has statements that would reach something, if they ran, and more that have no print.
@@ -161,7 +161,7 @@ func TestRefused(t *testing.T) {
 		"SELECT " + strings.Repeat("'a' || ", 40) + "'a'",
 	} {
 		_, err := ask(t, text)
-		var r *plan.Refusal
+		var r *api.Refusal
 		if !errors.As(err, &r) {
 			t.Errorf("not refused: %.200s: %v", text, err)
 		} else if r.Reason == "" || strings.Contains(err.Error(), "\n") {
@@ -169,7 +169,8 @@ func TestRefused(t *testing.T) {
 		}
 	}
 	for _, text := range []string{ // what is no SELECT does not get as far
-		"COPY r TO '/tmp/x'", "ATTACH '/tmp/x'", "PRAGMA version", "SET threads = 4", "INSTALL httpfs", "LOAD httpfs", "SELECT 1; SELECT 2", "EXPORT DATABASE 'x'",
+		"COPY r TO '/tmp/x'", "ATTACH '/tmp/x'", "PRAGMA version", "SET threads = 4", "INSTALL httpfs", "LOAD httpfs",
+		"SELECT 1; SELECT 2", "EXPORT DATABASE 'x'",
 		"CREATE TABLE x (y int)", "DROP TABLE r", "EXPLAIN SELECT 1", "CALL pragma_version()",
 	} {
 		if _, err := ask(t, text); err == nil {
@@ -189,14 +190,15 @@ func TestRefused(t *testing.T) {
 func TestPositions(t *testing.T) {
 	for text, at := range map[string]int{"SELECT k FROM patients": 14, "SELECT k, random() FROM r": 10, "SELECT 1, current_date": 10} {
 		_, err := ask(t, text)
-		var r *plan.Refusal
+		var r *api.Refusal
 		if !errors.As(err, &r) || r.Position != at || r.Instead == "" {
 			t.Errorf("%s: %#v", text, err)
 		}
 	}
 }
 
-// TestBehindCheck gives Run what Check would refuse: DuckDB itself has nothing to reach, and keeps nothing.
+// TestBehindCheck gives Run what Check would refuse: DuckDB itself has nothing to reach, and keeps
+// nothing.
 func TestBehindCheck(t *testing.T) {
 	folder := t.TempDir()
 	secret := filepath.Join(folder, "secret.csv")
@@ -205,11 +207,16 @@ func TestBehindCheck(t *testing.T) {
 	}
 	q := func(name string) string { return "'" + filepath.Join(folder, name) + "'" }
 	for _, text := range []string{
-		"SELECT * FROM read_text(" + q("secret.csv") + ")", "SELECT * FROM read_csv_auto(" + q("secret.csv") + ")", "SELECT * FROM " + q("secret.csv"),
-		"SELECT * FROM glob(" + q("*") + ")", "SELECT * FROM sniff_csv(" + q("secret.csv") + ")", "SELECT * FROM read_duckdb(" + q("x") + ")",
-		"COPY (SELECT 1) TO " + q("out.csv"), "COPY r TO " + q("out.csv"), "ATTACH " + q("new.duckdb"), "EXPORT DATABASE " + q("out"), "CREATE TABLE kept (x INT)",
-		"SET enable_external_access = true", "SET disabled_filesystems = ''", "SET lock_configuration = false", "SET memory_limit = '100GB'",
-		"SET temp_directory = " + q("tmp"), "RESET memory_limit", "PRAGMA threads = 8", "INSTALL httpfs", "LOAD httpfs", "CALL enable_logging()",
+		"SELECT * FROM read_text(" + q("secret.csv") + ")", "SELECT * FROM read_csv_auto(" + q("secret.csv") + ")",
+		"SELECT * FROM " + q("secret.csv"),
+		"SELECT * FROM glob(" + q("*") + ")", "SELECT * FROM sniff_csv(" + q("secret.csv") + ")",
+		"SELECT * FROM read_duckdb(" + q("x") + ")",
+		"COPY (SELECT 1) TO " + q("out.csv"), "COPY r TO " + q("out.csv"), "ATTACH " + q("new.duckdb"), "EXPORT DATABASE " + q("out"),
+		"CREATE TABLE kept (x INT)",
+		"SET enable_external_access = true", "SET disabled_filesystems = ''", "SET lock_configuration = false",
+		"SET memory_limit = '100GB'",
+		"SET temp_directory = " + q("tmp"), "RESET memory_limit", "PRAGMA threads = 8", "INSTALL httpfs", "LOAD httpfs",
+		"CALL enable_logging()",
 		"SELECT * FROM query('SELECT * FROM read_text(' || chr(39) || " + q("secret.csv") + " || chr(39) || ')')",
 	} {
 		if out, err := Run(t.Context(), text, released()); err == nil {
@@ -221,7 +228,8 @@ func TestBehindCheck(t *testing.T) {
 	if left, err := filepath.Glob(filepath.Join(folder, "*")); err != nil || len(left) != 1 {
 		t.Errorf("%v %v", left, err)
 	}
-	if out, err := Run(t.Context(), "SELECT table_name FROM duckdb_tables() ORDER BY 1", released()); err != nil || show(out) != "answer | r | s" {
+	if out, err := Run(t.Context(), "SELECT table_name FROM duckdb_tables() ORDER BY 1", released()); err != nil ||
+		show(out) != "answer | r | s" {
 		t.Errorf("%v %v", out, err)
 	}
 }
@@ -245,8 +253,8 @@ func resident(t *testing.T, field string) int {
 	return 0
 }
 
-// TestBombs has statements that Check lets through and that would take all memory or all time. The time is
-// shorter here than Time, so that the test is.
+// TestBombs has statements that Check lets through and that would take all memory or all time. The
+// time is shorter here than Time, so that the test is.
 func TestBombs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it waits for many statements to be stopped")
@@ -267,11 +275,14 @@ func TestBombs(t *testing.T) {
 	}
 	clique, nested := "SELECT count(*) FROM s t0", "SELECT max(m) FROM s"
 	for i := 1; i < maxSources; i++ {
-		clique += " JOIN s t" + strconv.Itoa(i) + " ON t" + strconv.Itoa(i) + ".m = t0.m AND t" + strconv.Itoa(i) + ".m >= t" + strconv.Itoa(i-1) + ".m"
+		clique += " JOIN s t" + strconv.Itoa(i) + " ON t" + strconv.Itoa(i) + ".m = t0.m AND t" + strconv.Itoa(i) + ".m >= t" +
+			strconv.Itoa(i-1) + ".m"
 	}
 	for i := range 12 {
-		nested = "SELECT max(m) FROM s q" + strconv.Itoa(i) + " WHERE q" + strconv.Itoa(i) + ".m >= (" + nested + " WHERE q" + strconv.Itoa(i) + ".k <= 'z')"
-		nested = strings.Replace(nested, " WHERE q"+strconv.Itoa(i-1)+".m >= ", " WHERE q"+strconv.Itoa(i)+".m > 0 AND q"+strconv.Itoa(i-1)+".m >= ", 1)
+		nested = "SELECT max(m) FROM s q" + strconv.Itoa(i) + " WHERE q" + strconv.Itoa(i) + ".m >= (" + nested + " WHERE q" +
+			strconv.Itoa(i) + ".k <= 'z')"
+		nested = strings.Replace(nested, " WHERE q"+strconv.Itoa(i-1)+".m >= ",
+			" WHERE q"+strconv.Itoa(i)+".m > 0 AND q"+strconv.Itoa(i-1)+".m >= ", 1)
 		nested = strings.Replace(nested, ") WHERE", ") AND", 1)
 	}
 	million := "generate_series(1, 1000000)"
@@ -281,17 +292,19 @@ func TestBombs(t *testing.T) {
 		}
 	})
 	for name, text := range map[string]string{
-		"series":        "SELECT count(*) FROM generate_series(1, 1000000000000) AS g WHERE g % 3 = 1",
-		"all rows":      "SELECT g FROM generate_series(1, 1000000000000) AS g",
-		"product":       "SELECT count(*) FROM " + million + " a, " + million + " b, " + million + " c WHERE a + b + c = 0",
-		"sort":          "SELECT max(q) FROM (SELECT a * b % 1000003 AS q, row_number() OVER (ORDER BY a * b % 1000003) AS z FROM " + million + " a, generate_series(1, 100) b) t WHERE z > 3",
-		"groups":        "SELECT count(*) FROM (SELECT a, b FROM " + million + " a, " + million + " b GROUP BY a, b) t",
-		"texts":         "SELECT count(DISTINCT lpad(a::text, 1000, 'x')) FROM " + million + " a",
-		"one text":      "SELECT length(string_agg(lpad(a::text, 1000, 'x'), ',')) FROM " + million + " a",
-		"wide texts":    "SELECT " + wide.String() + " FROM generate_series(1, 100000) AS g",
-		"wide concat":   "SELECT max(length(concat(" + wide.String() + "))) FROM " + million + " AS g",
-		"large answer":  "SELECT lpad(g::text, 900, 'x') FROM generate_series(1, 100000) AS g",
-		"window":        "SELECT sum(z) FROM (SELECT median(a) OVER (ORDER BY a % 1000 ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS z FROM " + million + " a) t",
+		"series":   "SELECT count(*) FROM generate_series(1, 1000000000000) AS g WHERE g % 3 = 1",
+		"all rows": "SELECT g FROM generate_series(1, 1000000000000) AS g",
+		"product":  "SELECT count(*) FROM " + million + " a, " + million + " b, " + million + " c WHERE a + b + c = 0",
+		"sort": "SELECT max(q) FROM (SELECT a * b % 1000003 AS q, row_number() OVER (ORDER BY a * b % 1000003) AS z FROM " +
+			million + " a, generate_series(1, 100) b) t WHERE z > 3",
+		"groups":       "SELECT count(*) FROM (SELECT a, b FROM " + million + " a, " + million + " b GROUP BY a, b) t",
+		"texts":        "SELECT count(DISTINCT lpad(a::text, 1000, 'x')) FROM " + million + " a",
+		"one text":     "SELECT length(string_agg(lpad(a::text, 1000, 'x'), ',')) FROM " + million + " a",
+		"wide texts":   "SELECT " + wide.String() + " FROM generate_series(1, 100000) AS g",
+		"wide concat":  "SELECT max(length(concat(" + wide.String() + "))) FROM " + million + " AS g",
+		"large answer": "SELECT lpad(g::text, 900, 'x') FROM generate_series(1, 100000) AS g",
+		"window": "SELECT sum(z) FROM (SELECT median(a) OVER (ORDER BY a % 1000 ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) " +
+			"AS z FROM " + million + " a) t",
 		"regexp":        "SELECT count(*) FROM " + million + " a WHERE repeat('a', 1000) || a ~ '(a*)*(a|aa)*((a*)*b)*c$'",
 		"doubling WITH": cte.String() + " SELECT count(*) FROM t18, generate_series(1, 1000000000000) AS g",
 		"huge":          "SELECT factorial(1000000)",
@@ -329,7 +342,8 @@ func TestBombs(t *testing.T) {
 			} else {
 				t.Logf("%v: %v, %d MB, %d MB at most", time.Since(began), err, resident(t, "VmRSS")-before, resident(t, "VmHWM"))
 			}
-			// No test of time, but of being stopped at all: a minute is not what a busy machine adds.
+			// No test of time, but of being stopped at all: a minute is not what a busy machine
+			// adds.
 			if time.Since(began) > time.Minute {
 				t.Error("it was not stopped")
 			}
@@ -388,7 +402,8 @@ func TestLocked(t *testing.T) {
 	}
 	defer in.close()
 	for _, text := range []string{
-		"SET memory_limit = '100GB'", "SET enable_external_access = true", "SET threads = 8", "RESET memory_limit", "SET temp_directory = 'x'",
+		"SET memory_limit = '100GB'", "SET enable_external_access = true", "SET threads = 8", "RESET memory_limit",
+		"SET temp_directory = 'x'",
 		"SET lock_configuration = false", "SET integer_division = false", "ATTACH 'x.duckdb'", "COPY r TO 'x.csv'", "LOAD httpfs",
 	} {
 		if _, err := in.conn.ExecContext(t.Context(), text); err == nil {

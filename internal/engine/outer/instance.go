@@ -14,8 +14,8 @@ import (
 // turns bounds how many calls run at a time, and so the memory of all.
 var turns = make(chan struct{}, MaxRunning)
 
-// instance is a DuckDB for one call: in memory, locked, with the released tables and nothing else. Opening one
-// takes about 15 ms; keeping them would need a proof that nothing stays behind.
+// instance is a DuckDB for one call: in memory, locked, with the released tables and nothing else.
+// Opening one takes about 15 ms; keeping them would need a proof that nothing stays behind.
 type instance struct {
 	db   *sql.DB
 	conn *sql.Conn

@@ -2,7 +2,8 @@ package outer
 
 import pg "github.com/pganalyze/pg_query_go/v6"
 
-// outputName is what PostgreSQL calls a column that has no name (FigureColname in its parse_target.c).
+// outputName is what PostgreSQL calls a column that has no name (FigureColname in its
+// parse_target.c).
 func outputName(n *pg.Node) string {
 	name, _ := figure(n, 0)
 	if name == "" {
@@ -11,7 +12,8 @@ func outputName(n *pg.Node) string {
 	return name
 }
 
-// figure returns a name and how good it is: 0 none, 1 a type or a keyword, 2 a column or a function.
+// figure returns a name and how good it is: 0 none, 1 a type or a keyword, 2 a column or a
+// function.
 func figure(n *pg.Node, depth int) (string, int) {
 	if depth > maxDepth {
 		return "", 0

@@ -16,17 +16,19 @@ var operators = []string{"+", "-", "*", "/", "%", "&", "|", "<<", ">>"}
 var prefixes = map[string]string{"+": "(+ ", "-": "(- ", "~": "(~ ", "@": "abs(", "|/": "sqrt(", "||/": "cbrt("}
 
 // operator returns the name of an operator, which nothing may qualify.
-func operator(names []*pg.Node, pos int32) string {
+func (p *printer) operator(names []*pg.Node, pos int32) string {
 	if len(names) != 1 {
-		refuse(pos, "write the operator alone", "an operator has a schema")
+		p.refuse(pos, "write the operator alone", "an operator has a schema")
+		return ""
 	}
 	return text(names[0])
 }
 
 func (p *printer) comparison(names []*pg.Node, pos int32) string {
-	op := operator(names, pos)
+	op := p.operator(names, pos)
 	if !slices.Contains(comparisons, op) {
-		refuse(pos, "use =, <>, <, <=, > or >=", "the operator %s cannot stand before ANY and ALL", op)
+		p.refuse(pos, "use =, <>, <, <=, > or >=", "the operator %s cannot stand before ANY and ALL", op)
+		return ""
 	}
 	return op
 }
@@ -34,9 +36,9 @@ func (p *printer) comparison(names []*pg.Node, pos int32) string {
 func (p *printer) operation(e *pg.A_Expr) {
 	switch e.Kind {
 	case pg.A_Expr_Kind_AEXPR_OP:
-		p.plainOperation(e, operator(e.Name, e.Location))
+		p.plainOperation(e, p.operator(e.Name, e.Location))
 	case pg.A_Expr_Kind_AEXPR_OP_ANY, pg.A_Expr_Kind_AEXPR_OP_ALL:
-		p.overArray(e)
+		p.arrayComparison(e)
 	case pg.A_Expr_Kind_AEXPR_DISTINCT:
 		p.infix(e, " IS DISTINCT FROM ")
 	case pg.A_Expr_Kind_AEXPR_NOT_DISTINCT:
@@ -46,20 +48,20 @@ func (p *printer) operation(e *pg.A_Expr) {
 	case pg.A_Expr_Kind_AEXPR_IN:
 		p.say("(")
 		p.expr(e.Lexpr)
-		if operator(e.Name, e.Location) == "<>" {
+		if p.operator(e.Name, e.Location) == "<>" {
 			p.say(" NOT")
 		}
 		p.say(" IN (")
 		list(p, e.Rexpr.GetList().GetItems(), p.expr)
 		p.say("))")
 	case pg.A_Expr_Kind_AEXPR_LIKE, pg.A_Expr_Kind_AEXPR_ILIKE:
-		p.like(e, operator(e.Name, e.Location))
+		p.like(e, p.operator(e.Name, e.Location))
 	case pg.A_Expr_Kind_AEXPR_BETWEEN, pg.A_Expr_Kind_AEXPR_NOT_BETWEEN:
-		p.between(e)
+		p.betweenExpr(e)
 	case pg.A_Expr_Kind_AEXPR_SIMILAR:
-		refuse(e.Location, "use LIKE or ~", "SIMILAR TO is not available")
+		p.refuse(e.Location, "use LIKE or ~", "SIMILAR TO is not available")
 	default:
-		refuse(e.Location, "write it with comparisons", "this operation is not available")
+		p.refuse(e.Location, "write it with comparisons", "this operation is not available")
 	}
 }
 
@@ -84,7 +86,8 @@ func (p *printer) plainOperation(e *pg.A_Expr, op string) {
 	if e.Lexpr == nil {
 		before, ok := prefixes[op]
 		if !ok {
-			refuse(e.Location, "use a function", "the operator %s is not available", op)
+			p.refuse(e.Location, "use a function", "the operator %s is not available", op)
+			return
 		}
 		p.say(before)
 		p.expr(e.Rexpr)
@@ -111,7 +114,7 @@ func (p *printer) plainOperation(e *pg.A_Expr, op string) {
 	case op == "~~", op == "!~~", op == "~~*", op == "!~~*":
 		p.like(e, op)
 	default:
-		refuse(e.Location, "use a function", "the operator %s is not available", op)
+		p.refuse(e.Location, "use a function", "the operator %s is not available", op)
 	}
 }
 
@@ -120,14 +123,16 @@ func (p *printer) like(e *pg.A_Expr, op string) {
 	words := map[string]string{"~~": " LIKE ", "!~~": " NOT LIKE ", "~~*": " ILIKE ", "!~~*": " NOT ILIKE "}
 	word, ok := words[op]
 	if !ok {
-		refuse(e.Location, "use LIKE", "the operator %s is not available", op)
+		p.refuse(e.Location, "use LIKE", "the operator %s is not available", op)
+		return
 	}
 	pattern, escape := e.Rexpr, `\`
 	if f := pattern.GetFuncCall(); f != nil && f.Funcformat == pg.CoercionForm_COERCE_EXPLICIT_CALL && len(f.Funcname) == 2 &&
 		text(f.Funcname[0]) == "pg_catalog" && text(f.Funcname[1]) == "like_escape" && len(f.Args) == 2 { // LIKE ... ESCAPE ...
 		escape = f.Args[1].GetAConst().GetSval().GetSval()
 		if len(escape) != 1 || escape == "'" || escape[0] >= 0x80 {
-			refuse(e.Location, "write ESCAPE '!' or another character", "the escape of LIKE is not one character")
+			p.refuse(e.Location, "write ESCAPE '!' or another character", "the escape of LIKE is not one character")
+			return
 		}
 		pattern = f.Args[0]
 	}
@@ -138,10 +143,11 @@ func (p *printer) like(e *pg.A_Expr, op string) {
 	p.say(" ESCAPE '", escape, "')")
 }
 
-func (p *printer) between(e *pg.A_Expr) {
+func (p *printer) betweenExpr(e *pg.A_Expr) {
 	bounds := e.Rexpr.GetList().GetItems()
 	if len(bounds) != 2 {
-		refuse(e.Location, "write BETWEEN low AND high", "BETWEEN has no two bounds")
+		p.refuse(e.Location, "write BETWEEN low AND high", "BETWEEN has no two bounds")
+		return
 	}
 	p.say("(")
 	p.copied(2, func() { p.expr(e.Lexpr) })
@@ -155,11 +161,12 @@ func (p *printer) between(e *pg.A_Expr) {
 	p.say(")")
 }
 
-// overArray prints x = ANY(ARRAY[...]).
-func (p *printer) overArray(e *pg.A_Expr) {
+// arrayComparison prints x = ANY(ARRAY[...]).
+func (p *printer) arrayComparison(e *pg.A_Expr) {
 	a := e.Rexpr.GetAArrayExpr()
 	if a == nil {
-		refuse(e.Location, "write ANY(ARRAY[...]) or a subquery", "ANY and ALL take an array that is written out")
+		p.refuse(e.Location, "write ANY(ARRAY[...]) or a subquery", "ANY and ALL take an array that is written out")
+		return
 	}
 	word := " ANY("
 	if e.Kind == pg.A_Expr_Kind_AEXPR_OP_ALL {

@@ -10,11 +10,11 @@ import (
 
 	driver "github.com/duckdb/duckdb-go/v2"
 
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/api"
 )
 
-// Describe returns the columns that a statement of Check has over tables of these columns. It does not run
-// it: rows are not looked at. What DuckDB would not run is a *plan.Refusal.
+// Describe returns the columns that a statement of Check has over tables of these columns. It does
+// not run it: rows are not looked at. What DuckDB would not run is a *api.Refusal.
 func Describe(ctx context.Context, text string, tables []Table) ([]Column, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, Time, ErrTime)
 	defer cancel()
@@ -50,14 +50,15 @@ func describe(ctx context.Context, conn any, text string) ([]Column, error) {
 		return nil, errStart
 	}
 	if kind, err := s.StatementType(); err != nil || kind != driver.STATEMENT_TYPE_SELECT {
-		return nil, &plan.Refusal{Reason: "the query around the released results is not a SELECT", Instead: "write a SELECT", Position: -1}
+		return nil, &api.Refusal{Reason: "the query around the released results is not a SELECT", Instead: "write a SELECT",
+			Position: -1}
 	}
 	n, err := s.ColumnCount()
 	if err != nil {
 		return nil, refusal(ctx, err)
 	}
 	if n > MaxColumns {
-		return nil, &plan.Refusal{Reason: errColumns.Error(), Position: -1}
+		return nil, &api.Refusal{Reason: errColumns.Error(), Position: -1}
 	}
 	out := make([]Column, n)
 	for i := range out {
@@ -77,16 +78,19 @@ func describe(ctx context.Context, conn any, text string) ([]Column, error) {
 
 // kinds are the types that a result may have.
 var kinds = map[driver.Type]Kind{
-	driver.TYPE_BOOLEAN: Boolean, driver.TYPE_TINYINT: Integer, driver.TYPE_SMALLINT: Integer, driver.TYPE_INTEGER: Integer, driver.TYPE_BIGINT: Integer,
+	driver.TYPE_BOOLEAN: Boolean, driver.TYPE_TINYINT: Integer, driver.TYPE_SMALLINT: Integer, driver.TYPE_INTEGER: Integer,
+	driver.TYPE_BIGINT:   Integer,
 	driver.TYPE_UTINYINT: Integer, driver.TYPE_USMALLINT: Integer, driver.TYPE_UINTEGER: Integer, driver.TYPE_UBIGINT: Integer,
-	driver.TYPE_HUGEINT: Integer, driver.TYPE_UHUGEINT: Integer, driver.TYPE_FLOAT: Real, driver.TYPE_DOUBLE: Real, driver.TYPE_VARCHAR: Text,
-	driver.TYPE_DATE: Date, driver.TYPE_TIMESTAMP: Timestamp, driver.TYPE_DECIMAL: Decimal, driver.TYPE_SQLNULL: Text,
+	driver.TYPE_HUGEINT: Integer, driver.TYPE_UHUGEINT: Integer, driver.TYPE_FLOAT: Real, driver.TYPE_DOUBLE: Real,
+	driver.TYPE_VARCHAR: Text,
+	driver.TYPE_DATE:    Date, driver.TYPE_TIMESTAMP: Timestamp, driver.TYPE_DECIMAL: Decimal, driver.TYPE_SQLNULL: Text,
 }
 
 func (c *Column) typed(info driver.TypeInfo) error {
 	kind, ok := kinds[info.InternalType()]
 	if !ok {
-		return &plan.Refusal{Reason: "the column " + quote(c.Name) + " of the answer has a type that cannot be shown", Instead: "cast it, as in CAST(x AS text)", Position: -1}
+		return &api.Refusal{Reason: "the column " + quote(c.Name) + " of the answer has a type that cannot be shown",
+			Instead: "cast it, as in CAST(x AS text)", Position: -1}
 	}
 	c.Kind = kind
 	if d, ok := info.Details().(*driver.DecimalDetails); ok && kind == Decimal {
@@ -127,8 +131,9 @@ func Run(ctx context.Context, text string, tables []Table) (*Table, error) {
 	return out, nil
 }
 
-// keep runs a statement into a table and returns the table's name. DuckDB counts the memory of a table and not that
-// of an answer, and a table can be measured before it is read. One thread keeps the order of rows.
+// keep runs a statement into a table and returns the table's name. DuckDB counts the memory of a
+// table and not that of an answer, and a table can be measured before it is read. One thread keeps
+// the order of rows.
 func (in *instance) keep(ctx context.Context, text string, tables []Table, columns []Column) (string, error) {
 	name := "answer"
 	for slices.ContainsFunc(tables, func(t Table) bool { return fold(t.Name) == name }) {

@@ -9,17 +9,23 @@ import (
 
 // selectStmt prints a SELECT, a VALUES or a set operation. The outermost one has a limit.
 func (p *printer) selectStmt(s *pg.SelectStmt, top bool) {
-	defer p.enter(-1)()
+	defer p.leave()
+	if !p.enter(-1) {
+		return
+	}
 	switch {
 	case s == nil:
-		refuse(-1, "write a SELECT", "a SELECT is missing")
+		p.refuse(-1, "write a SELECT", "a SELECT is missing")
 	case s.IntoClause != nil:
-		refuse(s.IntoClause.GetRel().GetLocation(), "leave INTO out; the answer is the result", "SELECT INTO writes a table")
+		p.refuse(s.IntoClause.GetRel().GetLocation(), "leave INTO out; the answer is the result", "SELECT INTO writes a table")
 	case len(s.LockingClause) > 0:
-		refuse(-1, "leave it out", "FOR UPDATE and FOR SHARE lock rows, and released results have none to lock")
+		p.refuse(-1, "leave it out", "FOR UPDATE and FOR SHARE lock rows, and released results have none to lock")
+	}
+	if p.refused != nil {
+		return
 	}
 	visible := len(p.ctes)
-	p.with(s.WithClause)
+	p.withClause(s.WithClause)
 	switch {
 	case s.Op != pg.SetOperation_SETOP_NONE && s.Op != pg.SetOperation_SET_OPERATION_UNDEFINED:
 		p.setOperation(s)
@@ -33,25 +39,28 @@ func (p *printer) selectStmt(s *pg.SelectStmt, top bool) {
 	p.ctes = p.ctes[:visible]
 }
 
-// with prints WITH queries. MATERIALIZED keeps DuckDB from planning a query again wherever it is used: with
-// queries that use each other twice that would double at every step.
-func (p *printer) with(w *pg.WithClause) {
+// withClause prints WITH queries. MATERIALIZED keeps DuckDB from planning a query again wherever it
+// is used: with queries that use each other twice that would double at every step.
+func (p *printer) withClause(w *pg.WithClause) {
 	if w == nil {
 		return
 	}
 	if w.Recursive {
-		refuse(w.Location, "use generate_series for a list of numbers or dates", "WITH RECURSIVE may never end")
+		p.refuse(w.Location, "use generate_series for a list of numbers or dates", "WITH RECURSIVE may never end")
+		return
 	}
 	p.say("WITH ")
 	list(p, w.Ctes, func(n *pg.Node) {
 		c := n.GetCommonTableExpr()
 		body := c.GetCtequery().GetSelectStmt()
 		if c == nil || body == nil || c.SearchClause != nil || c.CycleClause != nil {
-			refuse(c.GetLocation(), "write a SELECT in WITH", "WITH holds something that is not a SELECT")
+			p.refuse(c.GetLocation(), "write a SELECT in WITH", "WITH holds something that is not a SELECT")
+			return
 		}
 		_, released := p.released[fold(c.Ctename)]
 		if released || slices.ContainsFunc(p.ctes, func(o string) bool { return fold(o) == fold(c.Ctename) }) {
-			refuse(c.Location, "choose another name", "the name %q is taken by a released result or by another WITH query", c.Ctename)
+			p.refuse(c.Location, "choose another name", "the name %q is taken by a released result or by another WITH query", c.Ctename)
+			return
 		}
 		p.say(p.quoted(c.Ctename, c.Location))
 		p.columnNames(c.Aliascolnames)
@@ -69,7 +78,8 @@ func (p *printer) setOperation(s *pg.SelectStmt) {
 	}
 	word, ok := words[s.Op]
 	if !ok {
-		refuse(-1, "use UNION, INTERSECT or EXCEPT", "this set operation is not known")
+		p.refuse(-1, "use UNION, INTERSECT or EXCEPT", "this set operation is not known")
+		return
 	}
 	if s.All {
 		word += " ALL"
@@ -85,13 +95,15 @@ func (p *printer) setOperation(s *pg.SelectStmt) {
 func (p *printer) values(rows []*pg.Node) {
 	width := len(rows[0].GetList().GetItems())
 	if width == 0 || width > MaxColumns {
-		refuse(-1, "write fewer columns", "VALUES has no columns, or more than %d", MaxColumns)
+		p.refuse(-1, "write fewer columns", "VALUES has no columns, or more than %d", MaxColumns)
+		return
 	}
 	p.say("SELECT * FROM (VALUES ")
 	list(p, rows, func(n *pg.Node) {
 		row := n.GetList().GetItems()
 		if len(row) != width {
-			refuse(-1, "give every row the same number of values", "the rows of VALUES differ in length")
+			p.refuse(-1, "give every row the same number of values", "the rows of VALUES differ in length")
+			return
 		}
 		p.say("(")
 		list(p, row, p.expr)
@@ -109,14 +121,16 @@ func (p *printer) values(rows []*pg.Node) {
 
 func (p *printer) simple(s *pg.SelectStmt) {
 	if len(s.TargetList) == 0 || len(s.TargetList) > MaxColumns {
-		refuse(-1, "select at least one column, and not more than "+strconv.Itoa(MaxColumns), "a SELECT has %d columns", len(s.TargetList))
+		p.refuse(-1, "select at least one column, and not more than "+strconv.Itoa(MaxColumns), "a SELECT has %d columns",
+			len(s.TargetList))
+		return
 	}
 	p.say("SELECT ")
 	p.distinct(s.DistinctClause)
 	list(p, s.TargetList, p.target)
 	if len(s.FromClause) > 0 {
 		p.say(" FROM ")
-		list(p, s.FromClause, p.from)
+		list(p, s.FromClause, p.fromItem)
 	}
 	if s.WhereClause != nil {
 		p.say(" WHERE ")
@@ -153,7 +167,8 @@ func (p *printer) distinct(d []*pg.Node) {
 func (p *printer) target(n *pg.Node) {
 	t := n.GetResTarget()
 	if t == nil || len(t.Indirection) > 0 {
-		refuse(t.GetLocation(), "write an expression", "this column cannot be selected")
+		p.refuse(t.GetLocation(), "write an expression", "this column cannot be selected")
+		return
 	}
 	if p.star(t.Val) {
 		return
@@ -180,7 +195,7 @@ func (p *printer) star(n *pg.Node) bool {
 	case 2:
 		p.say(p.quoted(text(c.Fields[0]), c.Location), ".*")
 	default:
-		refuse(c.Location, "write the table's name alone", "a released result is in no schema")
+		p.refuse(c.Location, "write the table's name alone", "a released result is in no schema")
 	}
 	return true
 }
@@ -190,14 +205,17 @@ func (p *printer) groupBy(s *pg.SelectStmt) {
 		return
 	}
 	if s.GroupDistinct {
-		refuse(-1, "write GROUP BY without DISTINCT", "GROUP BY DISTINCT is not available")
+		p.refuse(-1, "write GROUP BY without DISTINCT", "GROUP BY DISTINCT is not available")
+		return
 	}
 	sets := 1
 	p.say(" GROUP BY ")
 	list(p, s.GroupClause, func(n *pg.Node) {
 		sets = min(sets*groupingSets(n), maxSets+1)
 		if sets > maxSets {
-			refuse(n.GetGroupingSet().GetLocation(), "group by fewer columns in CUBE and ROLLUP", "these are more than %d grouping sets", maxSets)
+			p.refuse(n.GetGroupingSet().GetLocation(), "group by fewer columns in CUBE and ROLLUP",
+				"these are more than %d grouping sets", maxSets)
+			return
 		}
 		p.grouping(n)
 	})
@@ -231,14 +249,18 @@ func (p *printer) grouping(n *pg.Node) {
 		p.ordinal(n)
 		return
 	}
-	defer p.enter(g.Location)()
+	defer p.leave()
+	if !p.enter(g.Location) {
+		return
+	}
 	words := map[pg.GroupingSetKind]string{
 		pg.GroupingSetKind_GROUPING_SET_EMPTY: "", pg.GroupingSetKind_GROUPING_SET_ROLLUP: "ROLLUP ",
 		pg.GroupingSetKind_GROUPING_SET_CUBE: "CUBE ", pg.GroupingSetKind_GROUPING_SET_SETS: "GROUPING SETS ",
 	}
 	word, ok := words[g.Kind]
 	if !ok {
-		refuse(g.Location, "use ROLLUP, CUBE or GROUPING SETS", "this grouping is not known")
+		p.refuse(g.Location, "use ROLLUP, CUBE or GROUPING SETS", "this grouping is not known")
+		return
 	}
 	p.say(word, "(")
 	list(p, g.Content, p.grouping)
@@ -249,7 +271,8 @@ func (p *printer) grouping(n *pg.Node) {
 func (p *printer) ordinal(n *pg.Node) {
 	if c := n.GetAConst(); c != nil && !c.Isnull {
 		if c.GetIval() == nil || c.GetIval().Ival < 1 {
-			refuse(c.Location, "write the number or the name of a column", "a constant is no order and no group")
+			p.refuse(c.Location, "write the number or the name of a column", "a constant is no order and no group")
+			return
 		}
 		p.say(strconv.Itoa(int(c.GetIval().Ival)))
 		return
@@ -257,8 +280,8 @@ func (p *printer) ordinal(n *pg.Node) {
 	p.expr(n)
 }
 
-// orderBy prints an order with the place of NULLs, which PostgreSQL sorts as the largest value. Only the ORDER BY
-// of a SELECT knows numbers of columns.
+// orderBy prints an order with the place of NULLs, which PostgreSQL sorts as the largest value.
+// Only the ORDER BY of a SELECT knows numbers of columns.
 func (p *printer) orderBy(sorts []*pg.Node, words string, ordinals bool) {
 	if len(sorts) == 0 {
 		return
@@ -267,7 +290,8 @@ func (p *printer) orderBy(sorts []*pg.Node, words string, ordinals bool) {
 	list(p, sorts, func(n *pg.Node) {
 		s := n.GetSortBy()
 		if s == nil || len(s.UseOp) > 0 || s.SortbyDir == pg.SortByDir_SORTBY_USING {
-			refuse(s.GetLocation(), "write ASC or DESC", "ORDER BY USING is not available")
+			p.refuse(s.GetLocation(), "write ASC or DESC", "ORDER BY USING is not available")
+			return
 		}
 		if ordinals {
 			p.ordinal(s.Node)
@@ -295,11 +319,12 @@ func (p *printer) orderBy(sorts []*pg.Node, words string, ordinals bool) {
 	})
 }
 
-// limit prints LIMIT and OFFSET. The outermost SELECT stops one row after MaxRows, where Run sees that
-// there are too many: DuckDB would make all of them first.
+// limit prints LIMIT and OFFSET. The outermost SELECT stops one row after MaxRows, where Run sees
+// that there are too many: DuckDB would make all of them first.
 func (p *printer) limit(s *pg.SelectStmt, top bool) {
 	if s.LimitOption == pg.LimitOption_LIMIT_OPTION_WITH_TIES {
-		refuse(-1, "filter by rank() in a query around it", "FETCH ... WITH TIES is not available")
+		p.refuse(-1, "filter by rank() in a query around it", "FETCH ... WITH TIES is not available")
+		return
 	}
 	count := s.LimitCount
 	if count.GetAConst().GetIsnull() { // LIMIT ALL

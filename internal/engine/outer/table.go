@@ -30,8 +30,9 @@ type Column struct {
 	Decimals int // digits after the point, for Decimal
 }
 
-// Table is a released result, or what is made of them. A value is nil, a json.Number (Integer, Decimal and
-// Real), a bool, or a string: a text, a date as 2024-01-31, a timestamp as 2024-01-31 13:45:00.
+// Table is a released result, or what is made of them. A value is nil, a json.Number (Integer,
+// Decimal and Real), a bool, or a string: a text, a date as 2024-01-31, a timestamp as 2024-01-31
+// 13:45:00.
 type Table struct {
 	Name    string
 	Columns []Column

@@ -1,6 +1,7 @@
 package outer
 
 import (
+	sqldriver "database/sql/driver"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -8,8 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	sqldriver "database/sql/driver"
 
 	driver "github.com/duckdb/duckdb-go/v2"
 )

@@ -10,14 +10,16 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/api"
 )
 
 // TestRoundTrip: what is loaded comes back as it was.
 func TestRoundTrip(t *testing.T) {
 	n := func(s string) any { return json.Number(s) }
-	in := Table{Name: "answer", Columns: []Column{{"i", Integer, 0}, {"d", Decimal, 3}, {"z", Decimal, 0}, {"x", Real, 0}, {"t", Text, 0}, {"b", Boolean, 0}, {"day", Date, 0}, {"at", Timestamp, 0}}, Rows: [][]any{
-		{n("9223372036854775807"), n("99999999999999999999999999999999999.999"), n("-99999999999999999999999999999999999999"), n("0.1"), "it's \"ä\" \n;--", true, "0001-01-01", "9999-12-31 23:59:59.999999"},
+	in := Table{Name: "answer", Columns: []Column{{"i", Integer, 0}, {"d", Decimal, 3}, {"z", Decimal, 0}, {"x", Real, 0},
+		{"t", Text, 0}, {"b", Boolean, 0}, {"day", Date, 0}, {"at", Timestamp, 0}}, Rows: [][]any{
+		{n("9223372036854775807"), n("99999999999999999999999999999999999.999"), n("-99999999999999999999999999999999999999"), n("0.1"),
+			"it's \"ä\" \n;--", true, "0001-01-01", "9999-12-31 23:59:59.999999"},
 		{n("-9223372036854775808"), n("-0.001"), n("0"), n("1e+300"), "", false, "9999-12-31", "2024-02-29 00:00:00"},
 		{n("0"), n("0.000"), n("1"), n("-123456.75"), strings.Repeat("x", MaxText+1), nil, "1969-12-31", "1969-12-31 23:59:59"},
 		{nil, nil, nil, nil, nil, nil, nil, nil},
@@ -37,7 +39,8 @@ func TestRoundTrip(t *testing.T) {
 	if out, err = Run(t.Context(), "SELECT * FROM m", []Table{many}); err != nil || !reflect.DeepEqual(out.Rows, many.Rows) {
 		t.Error("order was not kept", err)
 	}
-	if out, err = Run(t.Context(), "SELECT * FROM m ORDER BY i DESC", []Table{many}); err != nil || out.Rows[0][0] != n("49999") || out.Rows[49_999][0] != n("0") {
+	if out, err = Run(t.Context(), "SELECT * FROM m ORDER BY i DESC", []Table{many}); err != nil || out.Rows[0][0] != n("49999") ||
+		out.Rows[49_999][0] != n("0") {
 		t.Error("the order is wrong", err)
 	}
 }
@@ -78,7 +81,7 @@ func TestWrongTables(t *testing.T) {
 
 // TestFaults: what DuckDB says comes as one sentence, refused before a run where that is possible.
 func TestFaults(t *testing.T) {
-	var r *plan.Refusal
+	var r *api.Refusal
 	for text, want := range map[string]string{
 		"SELECT nothing FROM r":   `Referenced column "nothing" not found in FROM clause`,
 		"SELECT k + day FROM r":   "",
@@ -89,7 +92,8 @@ func TestFaults(t *testing.T) {
 		"SELECT * FROM r, r x, r y, r z, r a, r b, r c, r d, r e, r f, r g, r h, r i, r j, r l": "columns",
 	} {
 		_, err := ask(t, text)
-		if !errors.As(err, &r) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "LINE 1") || strings.Contains(err.Error(), "\n") {
+		if !errors.As(err, &r) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "LINE 1") ||
+			strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
@@ -129,7 +133,8 @@ func TestApart(t *testing.T) {
 		all.Go(func() {
 			mine := json.Number(fmt.Sprint(w))
 			for range 5 {
-				out, err := Run(t.Context(), "SELECT sum(i), count(*) FROM t", []Table{{Name: "t", Columns: []Column{{"i", Integer, 0}}, Rows: [][]any{{mine}}}})
+				out, err := Run(t.Context(), "SELECT sum(i), count(*) FROM t",
+					[]Table{{Name: "t", Columns: []Column{{"i", Integer, 0}}, Rows: [][]any{{mine}}}})
 				if err != nil || out.Rows[0][0] != mine || out.Rows[0][1] != json.Number("1") {
 					t.Error(out, err)
 				}

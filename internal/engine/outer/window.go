@@ -27,8 +27,8 @@ const (
 	frameExclusion      = frameExcludeCurrent | frameExcludeGroup | frameExcludeTies
 )
 
-// over prints OVER, with a window or the name of one.
-func (p *printer) over(w *pg.WindowDef) {
+// overClause prints OVER, with a window or the name of one.
+func (p *printer) overClause(w *pg.WindowDef) {
 	p.say(" OVER ")
 	if w.Name != "" {
 		p.say(p.quoted(w.Name, w.Location))
@@ -38,7 +38,10 @@ func (p *printer) over(w *pg.WindowDef) {
 }
 
 func (p *printer) window(w *pg.WindowDef) {
-	defer p.enter(w.GetLocation())()
+	defer p.leave()
+	if !p.enter(w.GetLocation()) {
+		return
+	}
 	p.say("(")
 	if w.GetRefname() != "" {
 		p.say(p.quoted(w.Refname, w.Location))
@@ -58,7 +61,8 @@ func (p *printer) frame(w *pg.WindowDef) {
 	modes := map[int32]string{frameRange: " RANGE", frameRows: " ROWS", frameGroups: " GROUPS"}
 	mode, ok := modes[w.FrameOptions&frameMode]
 	if !ok || w.FrameOptions&^frameEverything != 0 {
-		refuse(w.Location, "use ROWS, RANGE or GROUPS", "this frame is not known")
+		p.refuse(w.Location, "use ROWS, RANGE or GROUPS", "this frame is not known")
+		return
 	}
 	p.say(mode, " BETWEEN ")
 	switch w.FrameOptions & frameStart {
@@ -73,7 +77,7 @@ func (p *printer) frame(w *pg.WindowDef) {
 		p.expr(w.StartOffset)
 		p.say(" FOLLOWING")
 	default:
-		refuse(w.Location, "write BETWEEN ... AND ...", "the frame has no start")
+		p.refuse(w.Location, "write BETWEEN ... AND ...", "the frame has no start")
 	}
 	p.say(" AND ")
 	switch w.FrameOptions & frameEnd {
@@ -88,7 +92,8 @@ func (p *printer) frame(w *pg.WindowDef) {
 		p.expr(w.EndOffset)
 		p.say(" FOLLOWING")
 	default:
-		refuse(w.Location, "write BETWEEN ... AND ...", "the frame has no end")
+		p.refuse(w.Location, "write BETWEEN ... AND ...", "the frame has no end")
 	}
-	p.say(map[int32]string{frameExcludeCurrent: " EXCLUDE CURRENT ROW", frameExcludeGroup: " EXCLUDE GROUP", frameExcludeTies: " EXCLUDE TIES"}[w.FrameOptions&frameExclusion])
+	p.say(map[int32]string{frameExcludeCurrent: " EXCLUDE CURRENT ROW", frameExcludeGroup: " EXCLUDE GROUP",
+		frameExcludeTies: " EXCLUDE TIES"}[w.FrameOptions&frameExclusion])
 }

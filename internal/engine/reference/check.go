@@ -4,14 +4,15 @@ import (
 	"fmt"
 	"math/big"
 
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/expr"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
-// Check computes a query's relations and says what the planner has claimed about them and is not so: that
-// nobody has more than one row (Single), that a number lies in its interval, that a public key is not there twice. Its error
-// depends on the data, so it is for audits of made-up data only.
-func (e *Engine) Check(q *plan.Query) error {
-	r := run{e, map[plan.Relation][]row{}}
+// Check computes a query's relations and says what the planner has claimed about them and is not
+// so: that nobody has more than one row (Single), that a number lies in its interval, that a public
+// key is not there twice. Its error depends on the data, so it is for audits of made-up data only.
+func (e *Engine) Check(q *tree.Query) error {
+	r := run{e, map[tree.Relation][]row{}}
 	c := checker{run: r}
 	c.relation(q.From)
 	for _, values := range r.rows(q.From) {
@@ -20,7 +21,7 @@ func (e *Engine) Check(q *plan.Query) error {
 		}
 		for _, m := range q.Measures {
 			if m.Arg != nil {
-				c.inside(m.Arg.Type(), plan.Eval(m.Arg, r.leaf(values)), m.Describe())
+				c.checkInside(m.Arg.Type(), expr.Eval(m.Arg, r.leaf(values)), m.Describe())
 			}
 		}
 	}
@@ -38,34 +39,34 @@ func (c *checker) fail(format string, args ...any) {
 	}
 }
 
-func (c *checker) inside(t plan.Type, v plan.Value, what string) {
+func (c *checker) checkInside(t tree.Type, v tree.Value, what string) {
 	if n, ok := v.(*big.Int); ok && (n.Cmp(t.Lo) < 0 || n.Cmp(t.Hi) > 0) {
 		c.fail("%s is %v, outside of %v", what, n, t)
 	}
 }
 
-func (c *checker) relation(rel plan.Relation) {
+func (c *checker) relation(rel tree.Relation) {
 	switch rel := rel.(type) {
-	case *plan.Join:
+	case *tree.Join:
 		c.relation(rel.L)
 		c.relation(rel.R)
-	case *plan.Select:
+	case *tree.Select:
 		c.relation(rel.From)
-	case *plan.Union:
+	case *tree.Union:
 		for _, p := range rel.Parts {
 			c.relation(p)
 		}
-	case *plan.Persons:
+	case *tree.Persons:
 		c.relation(rel.From)
-	case *plan.Cut:
+	case *tree.Cut:
 		c.relation(rel.From)
 	}
-	people := map[plan.Value]bool{}
+	people := map[tree.Value]bool{}
 	keys := make([]map[string]bool, len(rel.Fields()))
 	for _, values := range c.rows(rel) {
 		for i, f := range rel.Fields() {
-			c.inside(f.Type, values[i], "field "+f.Name)
-			if f.Key && values[i] != nil && (rel.Unit() < 0 || f.Type.Kind == plan.Identity) {
+			c.checkInside(f.Type, values[i], "field "+f.Name)
+			if f.Key && values[i] != nil && (rel.Unit() < 0 || f.Type.Kind == tree.Identity) {
 				if keys[i] == nil {
 					keys[i] = map[string]bool{}
 				}

@@ -5,13 +5,14 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
-// cut keeps some rows of each person, and none of nobody. Rows that are equal are as good as each other.
-func (r run) cut(c *plan.Cut) []row {
-	people := map[plan.Value][]row{}
-	var names []plan.Value
+// cut keeps some rows of each person, and none of nobody. Rows that are equal are as good as each
+// other.
+func (r run) cut(c *tree.Cut) []row {
+	people := map[tree.Value][]row{}
+	var names []tree.Value
 	for _, from := range r.rows(c.From) {
 		name := from[c.Unit()]
 		if name == nil {
@@ -36,7 +37,7 @@ func (r run) cut(c *plan.Cut) []row {
 	return out
 }
 
-func (r run) order(c *plan.Cut, salt string, a, b row) int {
+func (r run) order(c *tree.Cut, salt string, a, b row) int {
 	x, y := r.spelled(c, a), r.spelled(c, b)
 	person := fmt.Sprint(a[c.Unit()])
 	if r.dataset.Unit.Row() {
@@ -46,7 +47,7 @@ func (r run) order(c *plan.Cut, salt string, a, b row) int {
 }
 
 // spelled is what is in a row beside whose it is.
-func (run) spelled(c *plan.Cut, values row) string {
+func (run) spelled(c *tree.Cut, values row) string {
 	text := ""
 	for i, v := range values {
 		if i != c.Unit() {

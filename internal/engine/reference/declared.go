@@ -6,12 +6,12 @@ import (
 	"math/big"
 	"time"
 
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
 // Declared reads a stored value as the policy declares its column.
-func Declared(c *policy.Column, stored any) plan.Value {
+func Declared(c *policy.Column, stored any) tree.Value {
 	switch c.Type {
 	case policy.Text:
 		if s, ok := stored.(string); ok {
@@ -26,7 +26,7 @@ func Declared(c *policy.Column, stored any) plan.Value {
 			stored = int64(math.Floor(float64(t.Unix()) / (24 * 60 * 60)))
 		}
 		if d, ok := stored.(int64); ok {
-			return plan.Day(clampTo(c, d))
+			return tree.Day(clampTo(c, d))
 		}
 	case policy.Integer, policy.Decimal:
 		return number(c, stored)
@@ -34,9 +34,10 @@ func Declared(c *policy.Column, stored any) plan.Value {
 	return nil
 }
 
-// number puts a stored number on the column's lattice. Where the lattice is not the integers it is rounded in
-// floating point, to the nearest and from the middle to even, row by row and inside of the clamp.
-func number(c *policy.Column, stored any) plan.Value {
+// number puts a stored number on the column's lattice. Where the lattice is not the integers it is
+// rounded in floating point, to the nearest and from the middle to even, row by row and inside of
+// the clamp.
+func number(c *policy.Column, stored any) tree.Value {
 	if n, ok := stored.(int64); ok {
 		if c.Type == policy.Integer && c.Granularity.Cmp(one) == 0 {
 			return big.NewInt(clampTo(c, n))
@@ -69,7 +70,7 @@ func clampTo(c *policy.Column, steps int64) int64 {
 }
 
 // identity names a stored value, so that two have the same name where they are equal.
-func identity(stored any) plan.Value {
+func identity(stored any) tree.Value {
 	switch v := stored.(type) {
 	case nil:
 		return nil
@@ -81,7 +82,7 @@ func identity(stored any) plan.Value {
 }
 
 // keyValue is a value as a key.
-func keyValue(v plan.Value) policy.Value {
+func keyValue(v tree.Value) policy.Value {
 	switch v := v.(type) {
 	case string:
 		return policy.Value{Type: policy.Text, Text: v}
@@ -90,7 +91,7 @@ func keyValue(v plan.Value) policy.Value {
 			return policy.Value{Type: policy.Boolean, Int: 1}
 		}
 		return policy.Value{Type: policy.Boolean}
-	case plan.Day:
+	case tree.Day:
 		return policy.Value{Type: policy.Date, Int: int64(v)}
 	case *big.Int:
 		return policy.Value{Type: policy.Integer, Int: v.Int64()}
@@ -99,7 +100,7 @@ func keyValue(v plan.Value) policy.Value {
 }
 
 // isKey reports whether a value is a key. A number that no key can hold is none.
-func isKey(v plan.Value, k policy.Value) bool {
+func isKey(v tree.Value, k policy.Value) bool {
 	if n, ok := v.(*big.Int); ok && !n.IsInt64() {
 		return false
 	}

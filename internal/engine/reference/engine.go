@@ -7,30 +7,32 @@ import (
 	"hash/fnv"
 	"slices"
 
-	"github.com/discreet-dp/discreet/engine"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/engine"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
+	"github.com/discreet-dp/discreet/store"
 )
 
-// Table is the rows of a table as they are stored. A value is nil, an int64, a float64, a string, a bool, or for a date
-// a [time.Time] or the days since 1970-01-01 as an int64.
+// Table is the rows of a table as they are stored. A value is nil, an int64, a float64, a string, a
+// bool, or for a date a [time.Time] or the days since 1970-01-01 as an int64.
 type Table struct {
 	Columns []string
 	Rows    [][]any
 }
 
-// at returns a stored value. A column that is not there is empty.
-func (t Table) at(row int, column string) any {
+// stored returns a stored value. A column that is not there is empty.
+func (t Table) stored(row int, column string) any {
 	if i := slices.Index(t.Columns, column); i >= 0 {
 		return t.Rows[row][i]
 	}
 	return nil
 }
 
-// Engine computes over tables in memory. It is safe for concurrent use while nobody changes the tables.
+// Engine computes over tables in memory. It is safe for concurrent use while nobody changes the
+// tables.
 type Engine struct {
-	// Order decides what is kept of a person who exceeds a limit: groups and values with the smallest numbers. It
-	// is given the question's hash, the person, and the group or value.
+	// Order decides what is kept of a person who exceeds a limit: groups and values with the
+	// smallest numbers. It is given the question's hash, the person, and the group or value.
 	Order func(hash, person, what string) uint64
 
 	dataset *policy.Dataset
@@ -51,7 +53,9 @@ func order(hash, person, what string) uint64 {
 }
 
 // Version names the state of the data, which does not change.
-func (e *Engine) Version(context.Context) (string, error) { return "in memory", nil }
+func (e *Engine) Version(context.Context) (store.Version, error) {
+	return store.Version{State: "in memory"}, nil
+}
 
 // Values returns the different values of a column of a public table.
 func (e *Engine) Values(_ context.Context, table, column string, limit int) ([]policy.Value, error) {
@@ -62,7 +66,7 @@ func (e *Engine) Values(_ context.Context, table, column string, limit int) ([]p
 	var out []policy.Value
 	for i := range e.tables[table].Rows {
 		c := t.Columns[column]
-		v := keyValue(Declared(c, e.tables[table].at(i, column)))
+		v := keyValue(Declared(c, e.tables[table].stored(i, column)))
 		v.Type = c.Type
 		if !v.Null && !slices.Contains(out, v) {
 			out = append(out, v)
@@ -88,7 +92,7 @@ func (e *Engine) Most(_ context.Context, table string, columns []string) (int64,
 			if t.Columns[column] == nil {
 				return 0, fmt.Errorf("%s.%s is no column of a public table", table, column)
 			}
-			v := Declared(t.Columns[column], e.tables[table].at(i, column))
+			v := Declared(t.Columns[column], e.tables[table].stored(i, column))
 			null = null || v == nil
 			name += fmt.Sprintf("%q ", fmt.Sprint(v))
 		}
@@ -101,7 +105,7 @@ func (e *Engine) Most(_ context.Context, table string, columns []string) (int64,
 }
 
 // Public lets a planner look at the public tables.
-func (e *Engine) Public() plan.Public { return public{e} }
+func (e *Engine) Public() tree.Public { return public{e} }
 
 type public struct{ *Engine }
 

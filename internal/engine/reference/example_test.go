@@ -10,8 +10,8 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// Somebody with three visits counts with two of them, because the policy says so. What an engine computed is sealed, and
-// shows itself to nobody.
+// Somebody with three visits counts with two of them, because the policy says so. What an engine
+// computed is sealed, and shows itself to nobody.
 func Example() {
 	ds := &policy.Dataset{Name: "hospital", Unit: policy.Unit{Table: "visits", Column: "pid"}, Tables: map[string]*policy.Table{
 		"visits": {Name: "visits", UnitKind: policy.Many, UnitColumn: "pid", MaxRows: 2, MaxGroups: 1, Columns: map[string]*policy.Column{

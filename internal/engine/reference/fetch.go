@@ -8,18 +8,20 @@ import (
 	"math/big"
 	"slices"
 
-	"github.com/discreet-dp/discreet/engine"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/engine"
+	"github.com/discreet-dp/discreet/internal/plan/expr"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
 // Fetch hands the rows of a table over. It does not fail.
-func (e *Engine) Fetch(_ context.Context, t *plan.Table, into engine.Collector) error {
-	r := run{e, map[plan.Relation][]row{}}
+func (e *Engine) Fetch(_ context.Context, t *tree.Table, into engine.Collector) error {
+	r := run{e, map[tree.Relation][]row{}}
 	people := map[string][][]int64{}
 	for i, values := range r.rows(t.From) {
 		unit := values[t.From.Unit()]
-		// Rows of nobody are left out, but where nobody has two a row without a name is one of its own.
+		// Rows of nobody are left out, but where nobody has two a row without a name is one of its
+		// own.
 		if unit == nil && t.Bounded() || !r.holds(t.Where, values) {
 			continue
 		}
@@ -29,7 +31,7 @@ func (e *Engine) Fetch(_ context.Context, t *plan.Table, into engine.Collector) 
 		}
 		codes := make([]int64, len(t.Columns))
 		for k, c := range t.Columns {
-			codes[k] = code(c, plan.Eval(c.Expr, r.leaf(values)))
+			codes[k] = code(c, expr.Eval(c.Expr, r.leaf(values)))
 		}
 		people[person] = append(people[person], codes)
 	}
@@ -43,7 +45,7 @@ func (e *Engine) Fetch(_ context.Context, t *plan.Table, into engine.Collector) 
 }
 
 // cut keeps MaxRows rows of a person. Rows that are equal are as good as each other.
-func (e *Engine) cut(t *plan.Table, hash, person string, rows [][]int64) [][]int64 {
+func (e *Engine) cut(t *tree.Table, hash, person string, rows [][]int64) [][]int64 {
 	if !t.Bounded() || int64(len(rows)) <= t.MaxRows() {
 		return rows
 	}
@@ -57,7 +59,7 @@ func (e *Engine) cut(t *plan.Table, hash, person string, rows [][]int64) [][]int
 }
 
 // code is a value of a column.
-func code(c plan.TableColumn, v plan.Value) int64 {
+func code(c tree.TableColumn, v tree.Value) int64 {
 	if v == nil {
 		return engine.Null
 	}
@@ -67,9 +69,9 @@ func code(c plan.TableColumn, v plan.Value) int64 {
 	switch v := v.(type) {
 	case *big.Int:
 		return v.Int64()
-	case plan.Moment:
+	case tree.Moment:
 		return int64(v)
-	case plan.Day:
+	case tree.Day:
 		return int64(v)
 	}
 	panic(fmt.Sprintf("reference: no code of %T", v))

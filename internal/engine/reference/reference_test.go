@@ -10,13 +10,16 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/exact"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// shop is a small world whose answers can be found by hand: people, their orders, the orders' items, and public kinds of items.
+// shop is a small world whose answers can be found by hand: people, their orders, the orders'
+// items, and public kinds of items.
 func shop() (*policy.Dataset, map[string]Table) {
 	number := func(name string, lo, hi int64) *policy.Column {
-		return &policy.Column{Name: name, Type: policy.Integer, Nullable: true, Granularity: big.NewRat(1, 1), Bounds: &policy.Bounds{Lo: big.NewRat(lo, 1), Hi: big.NewRat(hi, 1), LoSteps: lo, HiSteps: hi}}
+		return &policy.Column{Name: name, Type: policy.Integer, Nullable: true, Granularity: big.NewRat(1, 1),
+			Bounds: &policy.Bounds{Lo: big.NewRat(lo, 1), Hi: big.NewRat(hi, 1), LoSteps: lo, HiSteps: hi}}
 	}
 	words := func(name string, rule policy.KeyRule, keys ...string) *policy.Column {
 		c := &policy.Column{Name: name, Type: policy.Text, Nullable: true, Keys: rule}
@@ -37,10 +40,14 @@ func shop() (*policy.Dataset, map[string]Table) {
 	ds := &policy.Dataset{
 		Name: "shop", Unit: policy.Unit{Table: "people", Column: "pid"}, Budget: policy.Budget{Delta: 1},
 		Tables: map[string]*policy.Table{
-			"people": {Name: "people", UnitKind: policy.Unique, UnitColumn: "pid", MaxRows: 1, MaxGroups: 1, Columns: columns(number("age", 0, 100), words("sex", policy.PublicKeys, "F", "M"))},
-			"orders": {Name: "orders", UnitKind: policy.Many, UnitColumn: "pid", Path: []policy.Step{toPerson}, MaxRows: 2, MaxGroups: 2, Columns: columns(number("total", 0, 50), words("city", policy.PrivateKeys))},
-			"items":  {Name: "items", UnitKind: policy.Many, Path: []policy.Step{toOrder, toPerson}, MaxRows: 3, MaxGroups: 2, Columns: columns(number("price", -5, 9), number("kind", 0, 9))},
-			"kinds":  {Name: "kinds", Public: true, UnitKind: policy.NoUnit, UniqueColumn: "kind", MaxRows: 1, Columns: columns(number("kind", 0, 9), words("name", policy.NoKeys))},
+			"people": {Name: "people", UnitKind: policy.Unique, UnitColumn: "pid", MaxRows: 1, MaxGroups: 1,
+				Columns: columns(number("age", 0, 100), words("sex", policy.PublicKeys, "F", "M"))},
+			"orders": {Name: "orders", UnitKind: policy.Many, UnitColumn: "pid", Path: []policy.Step{toPerson}, MaxRows: 2,
+				MaxGroups: 2, Columns: columns(number("total", 0, 50), words("city", policy.PrivateKeys))},
+			"items": {Name: "items", UnitKind: policy.Many, Path: []policy.Step{toOrder, toPerson}, MaxRows: 3, MaxGroups: 2,
+				Columns: columns(number("price", -5, 9), number("kind", 0, 9))},
+			"kinds": {Name: "kinds", Public: true, UnitKind: policy.NoUnit, UniqueColumn: "kind", MaxRows: 1,
+				Columns: columns(number("kind", 0, 9), words("name", policy.NoKeys))},
 		},
 	}
 	n := func(all ...int64) []any {
@@ -51,17 +58,19 @@ func shop() (*policy.Dataset, map[string]Table) {
 		return out
 	}
 	return ds, map[string]Table{
-		"people": {[]string{"pid", "age", "sex"}, [][]any{{int64(1), int64(30), "F"}, {int64(2), int64(200), "M"}, {int64(3), nil, "Q"}, {nil, int64(50), "F"}}},
+		"people": {[]string{"pid", "age", "sex"}, [][]any{{int64(1), int64(30), "F"}, {int64(2), int64(200), "M"}, {int64(3), nil, "Q"},
+			{nil, int64(50), "F"}}},
 		"orders": {[]string{"pid", "oid", "total", "city"}, [][]any{
 			{int64(1), int64(10), int64(20), "x"}, {int64(1), int64(11), int64(70), "x"}, {int64(1), int64(12), int64(1), "y"},
 			{int64(2), int64(20), int64(-4), "x"}, {nil, int64(30), int64(5), "z"}, {int64(9), nil, int64(6), nil}}},
-		"items": {[]string{"oid", "price", "kind"}, [][]any{n(10, 4, 1), n(10, 4, 2), n(11, -9, 1), n(12, 7, 1), n(20, 9, 3), n(30, 9, 1), {nil, int64(9), int64(1)}, n(77, 9, 1)}},
+		"items": {[]string{"oid", "price", "kind"}, [][]any{n(10, 4, 1), n(10, 4, 2), n(11, -9, 1), n(12, 7, 1), n(20, 9, 3),
+			n(30, 9, 1), {nil, int64(9), int64(1)}, n(77, 9, 1)}},
 		"kinds": {[]string{"kind", "name"}, [][]any{{int64(1), "pen"}, {int64(2), "ink"}, {int64(3), nil}}},
 	}
 }
 
 // show writes a result: combinations with their people, then measures.
-func show(q *plan.Query, e *Engine, t *testing.T) string {
+func show(q *tree.Query, e *Engine, t *testing.T) string {
 	r, err := e.Run(t.Context(), q)
 	if err != nil {
 		t.Fatal(err)
@@ -75,7 +84,7 @@ func show(q *plan.Query, e *Engine, t *testing.T) string {
 		out = append(out, fmt.Sprint(r.Combos.Pick(places), persons))
 	}
 	for m, v := range r.Measures {
-		if q.Measures[m].Kind == plan.Quantile {
+		if q.Measures[m].Kind == tree.Quantile {
 			for _, values := range r.Values[m] {
 				out = append(out, fmt.Sprint("values ", sorted(values)))
 			}
@@ -88,8 +97,8 @@ func show(q *plan.Query, e *Engine, t *testing.T) string {
 
 func sorted(v exact.Vector) []int64 { return slices.Sorted(slices.Values(v.Open())) }
 
-// TestByHand compares with answers that were found by hand. Measures stand in the order of their spelling: counts, then
-// different values, quantiles and sums.
+// TestByHand compares with answers that were found by hand. Measures stand in the order of their
+// spelling: counts, then different values, quantiles and sums.
 func TestByHand(t *testing.T) {
 	ds, tables := shop()
 	e := New(ds, tables)
@@ -148,7 +157,8 @@ func TestFetch(t *testing.T) {
 		{"SELECT age FROM people", "sex", "[- -1][100 1][30 0][50 0]"}, // Q is no public key, and a row without a name is one of its own
 		{"SELECT age FROM people WHERE sex <> 'Q'", "age > 40 AS old", "[100 1][30 0][50 1]"},
 		{"SELECT i.price, k.name FROM items i JOIN kinds k ON i.kind = k.kind WHERE i.price < 9", "price > 0 AS y", "[0 4 1][1 -5 0][1 7 1]"}, // of the first person 3 of 4; columns stand by name
-		{"SELECT p.age, n FROM people p LEFT JOIN (SELECT pid, COUNT(*) AS n FROM orders GROUP BY pid) AS o ON o.pid = p.pid", "sex", "[- - -1][100 1 1][30 2 0][50 - 0]"},
+		{"SELECT p.age, n FROM people p LEFT JOIN (SELECT pid, COUNT(*) AS n FROM orders GROUP BY pid) AS o ON o.pid = p.pid", "sex",
+			"[- - -1][100 1 1][30 2 0][50 - 0]"},
 	} {
 		e.Order = func(_, _, what string) uint64 { return map[string]uint64{"[1 4 1]": 1}[what] } // this one last
 		if got := fetch(c.features, c.target); got != c.want {
@@ -191,7 +201,8 @@ func TestDeclared(t *testing.T) {
 		stored any
 		want   string
 	}{
-		{half, 0.25, "0"}, {half, 0.75, "2"}, {half, 1e300, "<nil>"}, {half, 1e17, "10"}, {half, -7.0, "-4"}, {half, "1", "<nil>"}, {half, int64(1), "2"},
+		{half, 0.25, "0"}, {half, 0.75, "2"}, {half, 1e300, "<nil>"}, {half, 1e17, "10"}, {half, -7.0, "-4"}, {half, "1", "<nil>"},
+		{half, int64(1), "2"},
 		{hundreds, int64(149), "1"}, {hundreds, int64(150), "2"}, {hundreds, int64(250), "2"}, {hundreds, nil, "<nil>"},
 		{&policy.Column{Type: policy.Text}, int64(1), "<nil>"}, {&policy.Column{Type: policy.Text}, "", ""},
 		{&policy.Column{Type: policy.Decimal}, 1e300, "1e+300"}, {&policy.Column{Type: policy.Date}, int64(-1), "1969-12-31"},

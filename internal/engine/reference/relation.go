@@ -5,26 +5,27 @@ import (
 	"fmt"
 	"math/big"
 
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/expr"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
 // row is the values of a relation's fields. An identity is its name, a string.
-type row []plan.Value
+type row []tree.Value
 
 // run is one question on its way. What a relation's rows are is found out once.
 type run struct {
 	*Engine
-	seen map[plan.Relation][]row
+	seen map[tree.Relation][]row
 }
 
 // leaf gives an expression the values of a row.
-func (r run) leaf(values row) func(plan.Expr) plan.Value {
-	return func(e plan.Expr) plan.Value {
+func (r run) leaf(values row) func(tree.Expr) tree.Value {
+	return func(e tree.Expr) tree.Value {
 		switch e := e.(type) {
-		case *plan.Column:
+		case *tree.Column:
 			return values[e.Index]
-		case *plan.Exists:
+		case *tree.Exists:
 			for _, inner := range r.rows(e.From) {
 				if r.holds(e.On, concat(values[:e.Outer], inner)) {
 					return true
@@ -36,13 +37,13 @@ func (r run) leaf(values row) func(plan.Expr) plan.Value {
 	}
 }
 
-func (r run) holds(condition plan.Expr, values row) bool {
-	return condition == nil || plan.Eval(condition, r.leaf(values)) == true
+func (r run) holds(condition tree.Expr, values row) bool {
+	return condition == nil || expr.Eval(condition, r.leaf(values)) == true
 }
 
 func concat(a, b row) row { return append(append(make(row, 0, len(a)+len(b)), a...), b...) }
 
-func (r run) rows(rel plan.Relation) []row {
+func (r run) rows(rel tree.Relation) []row {
 	out, ok := r.seen[rel]
 	if !ok {
 		out = r.compute(rel)
@@ -51,31 +52,31 @@ func (r run) rows(rel plan.Relation) []row {
 	return out
 }
 
-func (r run) compute(rel plan.Relation) []row {
+func (r run) compute(rel tree.Relation) []row {
 	var out []row
 	switch rel := rel.(type) {
-	case *plan.Scan:
+	case *tree.Scan:
 		return r.scan(rel)
-	case *plan.Join:
+	case *tree.Join:
 		return r.join(rel)
-	case *plan.Select:
+	case *tree.Select:
 		for _, from := range r.rows(rel.From) {
 			if !r.holds(rel.Where, from) {
 				continue
 			}
 			values := make(row, len(rel.Columns))
 			for i, c := range rel.Columns {
-				values[i] = plan.Eval(c, r.leaf(from))
+				values[i] = expr.Eval(c, r.leaf(from))
 			}
 			out = append(out, values)
 		}
-	case *plan.Union:
+	case *tree.Union:
 		for _, p := range rel.Parts {
 			out = append(out, r.rows(p)...)
 		}
-	case *plan.Persons:
+	case *tree.Persons:
 		return r.persons(rel)
-	case *plan.Cut:
+	case *tree.Cut:
 		return r.cut(rel)
 	default:
 		panic(fmt.Sprintf("reference: no rows of %T", rel))
@@ -83,16 +84,16 @@ func (r run) compute(rel plan.Relation) []row {
 	return out
 }
 
-func (r run) scan(s *plan.Scan) []row {
+func (r run) scan(s *tree.Scan) []row {
 	t := r.tables[s.Table.Name]
 	out := make([]row, len(t.Rows))
 	for i := range t.Rows {
 		out[i] = make(row, len(s.Fields()))
 		for k, f := range s.Fields() {
-			switch stored := t.at(i, s.Stored(k)); {
+			switch stored := t.stored(i, s.Stored(k)); {
 			case k == s.Unit():
 				out[i][k] = r.unit(s.Table, i)
-			case f.Type.Kind == plan.Identity:
+			case f.Type.Kind == tree.Identity:
 				out[i][k] = identity(stored)
 			default:
 				out[i][k] = Declared(f.Source, stored)
@@ -103,16 +104,16 @@ func (r run) scan(s *plan.Scan) []row {
 }
 
 // unit says whose a stored row is, or nil for nobody.
-func (r run) unit(t *policy.Table, i int) plan.Value {
+func (r run) unit(t *policy.Table, i int) tree.Value {
 	rows := r.tables[t.Name]
 	switch {
 	case t.UnitKind == policy.Row:
 		return fmt.Sprintf("%q row %d", t.Name, i)
 	case len(t.Path) < 2:
-		return identity(rows.at(i, t.UnitColumn))
+		return identity(rows.stored(i, t.UnitColumn))
 	}
 	for k, step := range t.Path {
-		at := identity(rows.at(i, step.Column))
+		at := identity(rows.stored(i, step.Column))
 		if k == len(t.Path)-1 {
 			return at
 		}
@@ -124,17 +125,17 @@ func (r run) unit(t *policy.Table, i int) plan.Value {
 }
 
 // find returns the row that a step leads to, or -1.
-func (r run) find(step policy.Step, at plan.Value) int {
+func (r run) find(step policy.Step, at tree.Value) int {
 	t := r.tables[step.Table]
 	for i := range t.Rows {
-		if at != nil && identity(t.at(i, step.Key)) == at {
+		if at != nil && identity(t.stored(i, step.Key)) == at {
 			return i
 		}
 	}
 	return -1
 }
 
-func (r run) join(j *plan.Join) []row {
+func (r run) join(j *tree.Join) []row {
 	var out []row
 	right := r.rows(j.R)
 	for _, l := range r.rows(j.L) {
@@ -151,10 +152,10 @@ func (r run) join(j *plan.Join) []row {
 	return out
 }
 
-func (r run) persons(p *plan.Persons) []row {
+func (r run) persons(p *tree.Persons) []row {
 	unit := p.From.Unit()
-	people := map[plan.Value][]row{}
-	var names []plan.Value
+	people := map[tree.Value][]row{}
+	var names []tree.Value
 	for _, from := range r.rows(p.From) {
 		if from[unit] == nil || !r.holds(p.Where, from) {
 			continue
@@ -169,7 +170,7 @@ func (r run) persons(p *plan.Persons) []row {
 		values := row{name}
 		for i, part := range p.Parts {
 			v := r.part(part, people[name])
-			if t := p.Fields()[i+1].Type; t.Kind == plan.Number && v != nil {
+			if t := p.Fields()[i+1].Type; t.Kind == tree.Number && v != nil {
 				v = clamp(v.(*big.Int), t.Lo, t.Hi)
 			}
 			values = append(values, v)
@@ -180,18 +181,18 @@ func (r run) persons(p *plan.Persons) []row {
 }
 
 // part computes an aggregate of one person's rows.
-func (r run) part(p plan.Part, rows []row) plan.Value {
-	if p.Kind == plan.PartRows {
+func (r run) part(p tree.Part, rows []row) tree.Value {
+	if p.Kind == tree.PartRows {
 		return big.NewInt(int64(len(rows)))
 	}
-	var values []plan.Value
+	var values []tree.Value
 	for _, from := range rows {
-		if v := plan.Eval(p.Arg, r.leaf(from)); v != nil {
+		if v := expr.Eval(p.Arg, r.leaf(from)); v != nil {
 			values = append(values, v)
 		}
 	}
 	switch {
-	case p.Kind == plan.PartValues:
+	case p.Kind == tree.PartValues:
 		return big.NewInt(int64(len(values)))
 	case len(values) == 0:
 		return nil
@@ -199,13 +200,13 @@ func (r run) part(p plan.Part, rows []row) plan.Value {
 	out := values[0]
 	for _, v := range values[1:] {
 		switch p.Kind {
-		case plan.PartSum:
+		case tree.PartSum:
 			out = new(big.Int).Add(out.(*big.Int), v.(*big.Int))
-		case plan.PartMin:
+		case tree.PartMin:
 			if compare(v, out) < 0 {
 				out = v
 			}
-		case plan.PartMax:
+		case tree.PartMax:
 			if compare(v, out) > 0 {
 				out = v
 			}
@@ -215,11 +216,11 @@ func (r run) part(p plan.Part, rows []row) plan.Value {
 }
 
 // compare orders numbers or dates.
-func compare(a, b plan.Value) int {
+func compare(a, b tree.Value) int {
 	if n, ok := a.(*big.Int); ok {
 		return n.Cmp(b.(*big.Int))
 	}
-	return cmp.Compare(a.(plan.Day), b.(plan.Day))
+	return cmp.Compare(a.(tree.Day), b.(tree.Day))
 }
 
 func clamp(v, lo, hi *big.Int) *big.Int {

@@ -8,8 +8,9 @@ import (
 	"math/big"
 	"slices"
 
-	"github.com/discreet-dp/discreet/engine"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/engine"
+	"github.com/discreet-dp/discreet/internal/plan/expr"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -25,16 +26,17 @@ func (g group) String() string { return fmt.Sprintf("%d %s", g.public, g.private
 type partial struct {
 	keys   []policy.Value // the private ones
 	sums   []*big.Int     // by measure
-	values [][]plan.Value // by measure, for those of different values and of quantiles
+	values [][]tree.Value // by measure, for those of different values and of quantiles
 }
 
 // Run computes a query. It does not fail.
-func (e *Engine) Run(_ context.Context, q *plan.Query) (*engine.Result, error) {
-	r := run{e, map[plan.Relation][]row{}}
+func (e *Engine) Run(_ context.Context, q *tree.Query) (*engine.Result, error) {
+	r := run{e, map[tree.Relation][]row{}}
 	people := map[string]map[group]*partial{}
 	for i, values := range r.rows(q.From) {
 		unit := values[q.From.Unit()]
-		// Rows of nobody are left out, but where nobody has two a row without a name is one of its own.
+		// Rows of nobody are left out, but where nobody has two a row without a name is one of its
+		// own.
 		if unit == nil && q.Bounded() || !r.holds(q.Where, values) {
 			continue
 		}
@@ -51,7 +53,7 @@ func (e *Engine) Run(_ context.Context, q *plan.Query) (*engine.Result, error) {
 		}
 		p := people[person][g]
 		if p == nil {
-			p = &partial{keys: keys, values: make([][]plan.Value, len(q.Measures))}
+			p = &partial{keys: keys, values: make([][]tree.Value, len(q.Measures))}
 			for range q.Measures {
 				p.sums = append(p.sums, new(big.Int))
 			}
@@ -67,8 +69,9 @@ func (e *Engine) Run(_ context.Context, q *plan.Query) (*engine.Result, error) {
 	return t.result(), nil
 }
 
-// name is what a choice may know about who a person is. Where every row is a person, that is nothing.
-func (e *Engine) name(_ *plan.Query, person string) string {
+// name is what a choice may know about who a person is. Where every row is a person, that is
+// nothing.
+func (e *Engine) name(_ *tree.Query, person string) string {
 	if e.dataset.Unit.Row() {
 		return ""
 	}
@@ -76,7 +79,7 @@ func (e *Engine) name(_ *plan.Query, person string) string {
 }
 
 // kept cuts a person to the groups that count.
-func (e *Engine) kept(q *plan.Query, hash, person string, groups map[group]*partial) map[group]*partial {
+func (e *Engine) kept(q *tree.Query, hash, person string, groups map[group]*partial) map[group]*partial {
 	if !q.Bounded() || int64(len(groups)) <= q.MaxGroups() {
 		return groups
 	}
@@ -92,9 +95,9 @@ func (e *Engine) kept(q *plan.Query, hash, person string, groups map[group]*part
 }
 
 // group finds the group of a row. A row whose key is not public has none.
-func (r run) group(q *plan.Query, values row) (g group, private []policy.Value, ok bool) {
+func (r run) group(q *tree.Query, values row) (g group, private []policy.Value, ok bool) {
 	for _, k := range q.Keys {
-		v := plan.Eval(k.Expr, r.leaf(values))
+		v := expr.Eval(k.Expr, r.leaf(values))
 		if k.Private {
 			private = append(private, keyValue(v))
 			g.private += fmt.Sprintf("%q ", fmt.Sprint(v))
@@ -110,28 +113,28 @@ func (r run) group(q *plan.Query, values row) (g group, private []policy.Value, 
 }
 
 // add adds a row to a partial.
-func (r run) add(q *plan.Query, p *partial, values row) {
+func (r run) add(q *tree.Query, p *partial, values row) {
 	for m, measure := range q.Measures {
-		var v plan.Value
+		var v tree.Value
 		if measure.Arg != nil {
-			v = plan.Eval(measure.Arg, r.leaf(values))
+			v = expr.Eval(measure.Arg, r.leaf(values))
 		}
 		switch measure.Kind {
-		case plan.CountRows:
+		case tree.CountRows:
 			p.sums[m].Add(p.sums[m], one.Num())
-		case plan.CountValues:
+		case tree.CountValues:
 			if v != nil {
 				p.sums[m].Add(p.sums[m], one.Num())
 			}
-		case plan.CountPersons:
+		case tree.CountPersons:
 			if values[q.From.Unit()] != nil && (measure.Arg == nil || v != nil) {
 				p.sums[m] = big.NewInt(1)
 			}
-		case plan.Sum:
+		case tree.Sum:
 			if v != nil {
 				p.sums[m].Add(p.sums[m], v.(*big.Int))
 			}
-		case plan.CountDistinct, plan.Quantile:
+		case tree.CountDistinct, tree.Quantile:
 			if v != nil {
 				p.values[m] = append(p.values[m], v)
 			}

@@ -7,15 +7,15 @@ import (
 	"math/big"
 	"slices"
 
-	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/exact"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
 // total is what all people have, by group.
 type total struct {
-	q      *plan.Query
+	q      *tree.Query
 	groups map[group]*sums
 	combos map[string]*combo
 }
@@ -61,11 +61,11 @@ func (t *total) add(g group, p *partial, rank func(string) uint64) {
 	}
 	for m, measure := range t.q.Measures {
 		switch measure.Kind {
-		case plan.CountDistinct:
+		case tree.CountDistinct:
 			for _, name := range t.first(different(p.values[m]), g, rank) {
 				s.distinct[m][name] = true
 			}
-		case plan.Quantile:
+		case tree.Quantile:
 			byName := map[string]int64{}
 			var names []string
 			for i, v := range p.values[m] {
@@ -92,7 +92,7 @@ func (t *total) add(g group, p *partial, rank func(string) uint64) {
 	}
 }
 
-func different(values []plan.Value) []string {
+func different(values []tree.Value) []string {
 	all := map[string]bool{}
 	for _, v := range values {
 		all[fmt.Sprint(v)] = true
@@ -111,7 +111,8 @@ func (t *total) first(names []string, g group, rank func(string) uint64) []strin
 	return names[:t.q.MaxRows()]
 }
 
-// sumLimit is where a group's sum is clamped, so that it is an int64. That moves no two numbers apart.
+// sumLimit is where a group's sum is clamped, so that it is an int64. That moves no two numbers
+// apart.
 var sumLimit = new(big.Int).Lsh(big.NewInt(1), 62)
 
 func (t *total) result() *engine.Result {
@@ -132,13 +133,13 @@ func (t *total) result() *engine.Result {
 			for i := range q.Groups() {
 				s := t.groups[group{name, i}]
 				switch {
-				case measure.Kind == plan.Quantile && s == nil:
+				case measure.Kind == tree.Quantile && s == nil:
 					values = append(values, exact.Seal(nil))
-				case measure.Kind == plan.Quantile:
+				case measure.Kind == tree.Quantile:
 					values = append(values, exact.Seal(s.values[m]))
 				case s == nil:
 					vector = append(vector, 0)
-				case measure.Kind == plan.CountDistinct:
+				case measure.Kind == tree.CountDistinct:
 					vector = append(vector, int64(len(s.distinct[m])))
 				default:
 					vector = append(vector, clamp(s.sums[m], new(big.Int).Neg(sumLimit), sumLimit).Int64())

@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/big"
 
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
 // arity is how many arguments the functions have that take a fixed number.
@@ -16,12 +16,12 @@ var arity = map[string]int{
 }
 
 // call derives a function. One that is not here is not known, and refused.
-func (c *checker) call(s *scope, e *plan.Call) fact {
+func (c *checker) call(s *scope, e *tree.Call) fact {
 	args := make([]fact, len(e.Args))
 	derived, never := false, false
 	for i, a := range e.Args {
 		args[i] = c.expr(s, a)
-		c.must(args[i].kind != plan.Identity, "an identity is computed with")
+		c.must(args[i].kind != tree.Identity, "an identity is computed with")
 		derived, never = derived || args[i].derived, never || args[i].never
 	}
 	n, fixed := arity[e.Fn]
@@ -63,29 +63,29 @@ func (c *checker) call(s *scope, e *plan.Call) fact {
 }
 
 // surely reports whether something is never NULL. What the policy says of a column is not a proof.
-func surely(e plan.Expr) bool {
+func surely(e tree.Expr) bool {
 	switch e := e.(type) {
-	case *plan.Literal:
+	case *tree.Literal:
 		return !e.IsNullLiteral()
-	case *plan.Rescale:
+	case *tree.Rescale:
 		return surely(e.X)
-	case *plan.ToReal:
+	case *tree.ToReal:
 		return surely(e.X)
 	}
 	return false
 }
 
 // extreme derives greatest and least, which pass over NULL: what is never NULL bounds the result from its side.
-func (c *checker) extreme(e *plan.Call, args []fact) fact {
+func (c *checker) extreme(e *tree.Call, args []fact) fact {
 	out := c.hull(args)
 	for i, a := range args {
 		if out.never || a.never || !surely(e.Args[i]) {
 			continue
 		}
 		switch {
-		case out.kind == plan.Real && e.Fn == "greatest":
+		case out.kind == tree.Real && e.Fn == "greatest":
 			out.low = max(out.low, a.low)
-		case out.kind == plan.Real:
+		case out.kind == tree.Real:
 			out.high = min(out.high, a.high)
 		case out.lo == nil:
 		case e.Fn == "greatest":
@@ -98,8 +98,8 @@ func (c *checker) extreme(e *plan.Call, args []fact) fact {
 }
 
 // constant reads an argument that must be a whole number.
-func (c *checker) constant(e plan.Expr, from, upto int64) int64 {
-	l, ok := e.(*plan.Literal)
+func (c *checker) constant(e tree.Expr, from, upto int64) int64 {
+	l, ok := e.(*tree.Literal)
 	c.must(ok && l.Number != nil && sameStep(l.Type().Step, whole) && l.Number.IsInt64(), "an argument that must be a whole constant is none")
 	n := l.Number.Int64()
 	c.must(n >= from && n <= upto, "a constant of %d where %d to %d is meant", n, from, upto)
@@ -107,22 +107,22 @@ func (c *checker) constant(e plan.Expr, from, upto int64) int64 {
 }
 
 // word reads an argument that must be a constant text.
-func (c *checker) word(e plan.Expr) string {
-	l, ok := e.(*plan.Literal)
+func (c *checker) word(e tree.Expr) string {
+	l, ok := e.(*tree.Literal)
 	c.must(ok && l.Text != nil, "an argument that must be a constant text is none")
 	return *l.Text
 }
 
 // numeric derives functions whose value is an exact number, or an absolute value.
-func (c *checker) numeric(e *plan.Call, args []fact) fact {
+func (c *checker) numeric(e *tree.Call, args []fact) fact {
 	x := args[0]
-	c.must(x.kind == plan.Number || x.kind == plan.Real, "%s of %v", e.Fn, x.kind)
+	c.must(x.kind == tree.Number || x.kind == tree.Real, "%s of %v", e.Fn, x.kind)
 	switch {
 	case e.Fn == "sign":
 		return integers(-1, 1)
 	case e.Fn == "abs" && x.never:
 		return x
-	case e.Fn == "abs" && x.kind == plan.Real:
+	case e.Fn == "abs" && x.kind == tree.Real:
 		low := 0.0
 		if x.low > 0 || x.high < 0 {
 			low = min(math.Abs(x.low), math.Abs(x.high))
@@ -140,9 +140,9 @@ func (c *checker) numeric(e *plan.Call, args []fact) fact {
 	digits := c.constant(e.Args[1], -40, 40)
 	step := tenth(digits)
 	if x.never {
-		return fact{kind: plan.Number, step: step, never: true}
+		return fact{kind: tree.Number, step: step, never: true}
 	}
-	if x.kind == plan.Real {
+	if x.kind == tree.Real {
 		return c.roundReal(e, x, digits, step)
 	}
 	return c.round(e, x, step)
@@ -159,7 +159,7 @@ func tenth(digits int64) *big.Rat {
 
 // round derives the rounding of an exact number. An engine multiplies by p, adds something and divides by q; all of it stays in
 // 128 bits, and in 64 where it decides for these.
-func (c *checker) round(e *plan.Call, x fact, step *big.Rat) fact {
+func (c *checker) round(e *tree.Call, x fact, step *big.Rat) fact {
 	ratio := new(big.Rat).Quo(x.step, step)
 	p, q := new(big.Int).Set(ratio.Num()), new(big.Int).Set(ratio.Denom())
 	c.onTheWay(e, p, q)
@@ -168,7 +168,7 @@ func (c *checker) round(e *plan.Call, x fact, step *big.Rat) fact {
 
 // onTheWay bounds what is computed for a rounding. It follows the printer: twice of all for halves, and what is claimed of the argument
 // decides how wide it is and how far it is moved.
-func (c *checker) onTheWay(e *plan.Call, p, q *big.Int) {
+func (c *checker) onTheWay(e *tree.Call, p, q *big.Int) {
 	t := e.Args[0].Type()
 	if e.Fn == "round" {
 		p, q = new(big.Int).Lsh(p, 1), new(big.Int).Lsh(q, 1)
@@ -206,7 +206,7 @@ func rounded(fn string, n, p, q *big.Int) *big.Int {
 }
 
 // roundReal derives the rounding of a double, which is multiplied or divided by a power of ten first.
-func (c *checker) roundReal(e *plan.Call, x fact, digits int64, step *big.Rat) fact {
+func (c *checker) roundReal(e *tree.Call, x fact, digits int64, step *big.Rat) fact {
 	power, _ := new(big.Float).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(max(digits, -digits)), nil)).Float64()
 	at := func(f float64) *big.Int {
 		if digits >= 0 {

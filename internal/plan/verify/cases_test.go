@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/internal/plan/verify"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -30,7 +31,7 @@ const townPolicy = `datasets:
 `
 
 // prepared is the private query of a question.
-func prepared(t testing.TB, ds *policy.Dataset, text string) *plan.Query {
+func prepared(t testing.TB, ds *policy.Dataset, text string) *tree.Query {
 	t.Helper()
 	st, err := plan.Prepare(ds, text, plan.Options{})
 	if err != nil {
@@ -44,7 +45,7 @@ func prepared(t testing.TB, ds *policy.Dataset, text string) *plan.Query {
 }
 
 // refused makes sure that a tree is refused for a reason.
-func refused(t *testing.T, ds *policy.Dataset, q *plan.Query, what, why string) {
+func refused(t *testing.T, ds *policy.Dataset, q *tree.Query, what, why string) {
 	t.Helper()
 	if err := verify.Query(ds, q); err == nil || !strings.Contains(err.Error(), why) {
 		t.Errorf("%s: %v; want %q", what, err, why)
@@ -52,18 +53,18 @@ func refused(t *testing.T, ds *policy.Dataset, q *plan.Query, what, why string) 
 }
 
 // made gives a node the type that it claims.
-func made[E plan.Expr](e E, t plan.Type) E {
-	writable(reflect.ValueOf(e).Elem().FieldByName("typ")).Set(reflect.ValueOf(t))
+func made[E tree.Expr](e E, t tree.Type) E {
+	reflect.ValueOf(e).Elem().FieldByName("Typ").Set(reflect.ValueOf(t))
 	return e
 }
 
-func numbers(step string, lo, hi int64) plan.Type {
+func numbers(step string, lo, hi int64) tree.Type {
 	above, below, _ := strings.Cut(step+"/1", "/")
 	s, _ := new(big.Rat).SetString(above)
 	if d, ok := new(big.Rat).SetString(strings.TrimSuffix(below, "/1")); ok {
 		s.Quo(s, d)
 	}
-	return plan.Type{Kind: plan.Number, Step: s, Lo: big.NewInt(lo), Hi: big.NewInt(hi), Declared: true}
+	return tree.Type{Kind: tree.Number, Step: s, Lo: big.NewInt(lo), Hi: big.NewInt(hi), Declared: true}
 }
 
 // TestFieldsMixedUp: a subquery that asks about a row with two fields fewer than it has takes its own fields for those of the row, and the other way
@@ -71,9 +72,9 @@ func numbers(step string, lo, hi int64) plan.Type {
 func TestFieldsMixedUp(t *testing.T) {
 	ds := parsed(t, townPolicy)
 	q := prepared(t, ds, "SELECT COUNT(*) FROM people p WHERE (SELECT MAX(v.num) FROM visits v WHERE v.pid = p.pid) > 3 AND EXISTS (SELECT 1 FROM (SELECT age AS a, town AS b, pid FROM people) w WHERE w.pid = p.pid AND w.a > 3)")
-	var exists *plan.Exists
-	plan.Walk(q.Where, func(e plan.Expr) {
-		if x, ok := e.(*plan.Exists); ok {
+	var exists *tree.Exists
+	tree.Walk(q.Where, func(e tree.Expr) {
+		if x, ok := e.(*tree.Exists); ok {
 			exists = x
 		}
 	})
@@ -83,10 +84,10 @@ func TestFieldsMixedUp(t *testing.T) {
 		t.Fatalf("the row has %d fields, and the subquery knows %d", len(row), before)
 	}
 	// The mistake: the number from before, and the value as it stands in the row now.
-	mixed := &plan.Compare{Op: plan.Eq, L: &plan.Column{Index: before - 1, Field: row[before-1]}, R: &plan.Column{Index: before - 2, Field: exists.From.Fields()[0]}}
+	mixed := &tree.Compare{Op: tree.Eq, L: &tree.Column{Index: before - 1, Field: row[before-1]}, R: &tree.Column{Index: before - 2, Field: exists.From.Fields()[0]}}
 	exists.Outer = before - 2
 	on := exists.On
-	exists.On = &plan.Logic{Op: plan.And, Args: []plan.Expr{mixed, on}}
+	exists.On = &tree.Logic{Op: tree.And, Args: []tree.Expr{mixed, on}}
 	refused(t, ds, q, "mixed fields", "field")
 	exists.On = on
 	refused(t, ds, q, "the number alone", "field")
@@ -103,18 +104,18 @@ func TestTextOverflows(t *testing.T) {
 	ds := parsed(t, townPolicy)
 	q := prepared(t, ds, "SELECT COUNT(*) FROM people WHERE town = 'Zz9'")
 	one := q.Where
-	cube := func(n int64) plan.Expr {
-		lit := func(n int64) plan.Expr { return made(&plan.Literal{Number: big.NewInt(n)}, numbers("1e12", n, n)) }
-		w := made(&plan.Case{Whens: []plan.When{{If: one, Then: lit(n)}}, Else: lit(0)}, numbers("1e12", 0, n))
-		square := made(&plan.Arith{Op: plan.Mul, L: w, R: w}, numbers("1e24", 0, n*n))
-		return made(&plan.Arith{Op: plan.Mul, L: square, R: w}, numbers("1e36", 0, n*n*n))
+	cube := func(n int64) tree.Expr {
+		lit := func(n int64) tree.Expr { return made(&tree.Literal{Number: big.NewInt(n)}, numbers("1e12", n, n)) }
+		w := made(&tree.Case{Whens: []tree.When{{If: one, Then: lit(n)}}, Else: lit(0)}, numbers("1e12", 0, n))
+		square := made(&tree.Arith{Op: tree.Mul, L: w, R: w}, numbers("1e24", 0, n*n))
+		return made(&tree.Arith{Op: tree.Mul, L: square, R: w}, numbers("1e36", 0, n*n*n))
 	}
-	spelled := func(n int64, length int) plan.Expr {
-		return made(&plan.Call{Fn: "text", Args: []plan.Expr{cube(n)}}, plan.Type{Kind: plan.Text, MaxLength: length})
+	spelled := func(n int64, length int) tree.Expr {
+		return made(&tree.Call{Fn: "text", Args: []tree.Expr{cube(n)}}, tree.Type{Kind: tree.Text, MaxLength: length})
 	}
 	a := "a"
-	is := func(e plan.Expr) plan.Expr {
-		return &plan.Compare{Op: plan.Eq, L: e, R: made(&plan.Literal{Text: &a}, plan.Type{Kind: plan.Text, MaxLength: 1})}
+	is := func(e tree.Expr) tree.Expr {
+		return &tree.Compare{Op: tree.Eq, L: e, R: made(&tree.Literal{Text: &a}, tree.Type{Kind: tree.Text, MaxLength: 1})}
 	}
 	q.Where = is(spelled(9, 60))
 	refused(t, ds, q, "729e36", "overflow on their way to a text")
@@ -128,8 +129,8 @@ func TestTextOverflows(t *testing.T) {
 	}
 	// And a sum that rests on it.
 	q.Where = nil
-	length := made(&plan.Call{Fn: "length", Args: []plan.Expr{spelled(5, 39)}}, numbers("1", 0, 22))
-	q.Measures = []plan.Measure{{Kind: plan.Sum, Arg: length}}
+	length := made(&tree.Call{Fn: "length", Args: []tree.Expr{spelled(5, 39)}}, numbers("1", 0, 22))
+	q.Measures = []tree.Measure{{Kind: tree.Sum, Arg: length}}
 	refused(t, ds, q, "the length of it", "between 0 and 22 steps and is between 0 and 39")
 }
 
@@ -139,15 +140,15 @@ func TestConstantsTogether(t *testing.T) {
 	q := prepared(t, ds, "SELECT SUM(age) FROM people")
 	age := q.Measures[0].Arg
 	one, many := big.NewInt(1), big.NewInt(4_000_000_000)
-	none := made(&plan.Arith{Op: plan.Rem, L: age, R: made(&plan.Literal{Number: one}, numbers("1", 1, 1))}, numbers("1", 0, 0))
-	times := func(e plan.Expr) plan.Expr {
-		return made(&plan.Arith{Op: plan.Mul, L: e, R: made(&plan.Literal{Number: many}, numbers("1", many.Int64(), many.Int64()))}, numbers("1", 0, 0))
+	none := made(&tree.Arith{Op: tree.Rem, L: age, R: made(&tree.Literal{Number: one}, numbers("1", 1, 1))}, numbers("1", 0, 0))
+	times := func(e tree.Expr) tree.Expr {
+		return made(&tree.Arith{Op: tree.Mul, L: e, R: made(&tree.Literal{Number: many}, numbers("1", many.Int64(), many.Int64()))}, numbers("1", 0, 0))
 	}
-	q.Measures[0].Arg = made(&plan.Arith{Op: plan.Add, L: times(none), R: age}, numbers("1", 0, 100))
+	q.Measures[0].Arg = made(&tree.Arith{Op: tree.Add, L: times(none), R: age}, numbers("1", 0, 100))
 	if err := verify.Query(ds, q); err != nil {
 		t.Error(err)
 	}
-	q.Measures[0].Arg = made(&plan.Arith{Op: plan.Add, L: times(times(none)), R: age}, numbers("1", 0, 100))
+	q.Measures[0].Arg = made(&tree.Arith{Op: tree.Add, L: times(times(none)), R: age}, numbers("1", 0, 100))
 	refused(t, ds, q, "4e9 and 4e9", "overflow together")
 }
 
@@ -157,20 +158,20 @@ func TestFactors(t *testing.T) {
 	ds := parsed(t, townPolicy)
 	q := prepared(t, ds, "SELECT SUM(age) FROM people")
 	age := q.Measures[0].Arg
-	none := made(&plan.Call{Fn: "trunc", Args: []plan.Expr{age, made(&plan.Literal{Number: big.NewInt(-12)}, numbers("1", -12, -12))}}, numbers("1e12", 0, 0))
-	finer := func(step string) plan.Expr {
+	none := made(&tree.Call{Fn: "trunc", Args: []tree.Expr{age, made(&tree.Literal{Number: big.NewInt(-12)}, numbers("1", -12, -12))}}, numbers("1e12", 0, 0))
+	finer := func(step string) tree.Expr {
 		typ := numbers(step, 0, 0)
 		ratio := new(big.Rat).Quo(none.Type().Step, typ.Step)
-		return made(&plan.Rescale{X: none, Factor: ratio.Num()}, typ)
+		return made(&tree.Rescale{X: none, Factor: ratio.Num()}, typ)
 	}
-	q.Where = &plan.Not{X: &plan.IsNull{X: finer("1e-26")}}
+	q.Where = &tree.Not{X: &tree.IsNull{X: finer("1e-26")}}
 	if err := verify.Query(ds, q); err != nil {
 		t.Error(err)
 	}
-	q.Where = &plan.Not{X: &plan.IsNull{X: finer("1e-27")}}
+	q.Where = &tree.Not{X: &tree.IsNull{X: finer("1e-27")}}
 	refused(t, ds, q, "a factor of 1e39", "a factor of more than 127 bits")
 	// A rounding multiplies by such a factor too.
-	huge := made(&plan.Arith{Op: plan.Mul, L: none, R: made(&plan.Literal{Number: big.NewInt(1)}, numbers("1e23/7", 1, 1))}, numbers("1e35/7", 0, 0))
-	q.Where = &plan.Not{X: &plan.IsNull{X: made(&plan.Call{Fn: "round", Args: []plan.Expr{huge, made(&plan.Literal{Number: big.NewInt(12)}, numbers("1", 12, 12))}}, numbers("1e-12", 0, 0))}}
+	huge := made(&tree.Arith{Op: tree.Mul, L: none, R: made(&tree.Literal{Number: big.NewInt(1)}, numbers("1e23/7", 1, 1))}, numbers("1e35/7", 0, 0))
+	q.Where = &tree.Not{X: &tree.IsNull{X: made(&tree.Call{Fn: "round", Args: []tree.Expr{huge, made(&tree.Literal{Number: big.NewInt(12)}, numbers("1", 12, 12))}}, numbers("1e-12", 0, 0))}}
 	refused(t, ds, q, "a rounding by 1e47/7", "a rounding overflows on its way")
 }

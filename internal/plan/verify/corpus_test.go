@@ -10,6 +10,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/audit/generate"
 	"github.com/discreet-dp/discreet/internal/engine/reference"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/internal/plan/verify"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -68,7 +69,7 @@ func (columns) Values(_, column string, _ int) ([]policy.Value, error) {
 func (columns) Most(string, []string) (int64, error) { return 2, nil }
 
 // each calls f for every private query of a corpus: the golden questions of package plan, and as many random ones as are asked for of each world.
-func each(t testing.TB, random int, f func(ds *policy.Dataset, text string, q *plan.Query)) {
+func each(t testing.TB, random int, f func(ds *policy.Dataset, text string, q *tree.Query)) {
 	t.Helper()
 	hospital := load(t, "hospital.yaml", "hospital")
 	ask := func(ds *policy.Dataset, text string, o plan.Options) {
@@ -105,7 +106,7 @@ func TestHonest(t *testing.T) {
 		random = 300
 	}
 	asked, wrong := 0, 0
-	each(t, random, func(ds *policy.Dataset, text string, q *plan.Query) {
+	each(t, random, func(ds *policy.Dataset, text string, q *tree.Query) {
 		asked++
 		if err := verify.Query(ds, q); err != nil && wrong < 20 {
 			wrong++
@@ -119,10 +120,10 @@ func TestHonest(t *testing.T) {
 }
 
 // called notes the functions of an expression.
-func called(e plan.Expr, functions map[string]bool) {
+func called(e tree.Expr, functions map[string]bool) {
 	if e != nil {
-		plan.Walk(e, func(x plan.Expr) {
-			if c, ok := x.(*plan.Call); ok {
+		tree.Walk(e, func(x tree.Expr) {
+			if c, ok := x.(*tree.Call); ok {
 				functions[c.Fn] = true
 			}
 		})

@@ -7,21 +7,21 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
 // scope is the row that an expression is about.
 type scope struct {
 	fields  []field
-	claimed []plan.Field // what the relations say of them
+	claimed []tree.Field // what the relations say of them
 	cuts    []int        // see rows
 }
 
 // over is the row of a relation.
-func (r rows) over(of plan.Relation) *scope { return &scope{r.fields, of.Fields(), r.cuts} }
+func (r rows) over(of tree.Relation) *scope { return &scope{r.fields, of.Fields(), r.cuts} }
 
 // beside is a row with another after it.
-func (s *scope) beside(n int, r rows, of plan.Relation) *scope {
+func (s *scope) beside(n int, r rows, of tree.Relation) *scope {
 	out := &scope{fields: slices.Concat(s.fields[:n], r.fields), claimed: slices.Concat(s.claimed[:n], of.Fields())}
 	// What stands on the left of IN asks about the row outside alone.
 	out.cuts = append(slices.DeleteFunc(slices.Clone(s.cuts), func(k int) bool { return k > n }), len(out.fields))
@@ -39,47 +39,47 @@ func named(table, column string) string {
 }
 
 // condition checks something that is true or false; nil stands for true.
-func (c *checker) condition(s *scope, e plan.Expr) {
+func (c *checker) condition(s *scope, e tree.Expr) {
 	if e != nil {
-		c.must(c.expr(s, e).kind == plan.Boolean, "a condition that is not true or false")
+		c.must(c.expr(s, e).kind == tree.Boolean, "a condition that is not true or false")
 	}
 }
 
 // expr derives what an expression is, and compares that with what it claims.
-func (c *checker) expr(s *scope, e plan.Expr) (out fact) {
+func (c *checker) expr(s *scope, e tree.Expr) (out fact) {
 	c.inside(e, func() {
 		switch e := e.(type) {
-		case *plan.Column:
+		case *tree.Column:
 			out = c.column(s, e)
-		case *plan.Literal:
+		case *tree.Literal:
 			out = c.literal(e)
-		case *plan.Rescale:
+		case *tree.Rescale:
 			out = c.rescale(c.expr(s, e.X), e)
-		case *plan.ToReal:
+		case *tree.ToReal:
 			out = c.toReal(c.expr(s, e.X), e)
-		case *plan.Arith:
+		case *tree.Arith:
 			out = c.arith(s, e)
-		case *plan.Compare:
+		case *tree.Compare:
 			out = c.compare(s, e)
-		case *plan.Logic:
-			c.must(e.Op == plan.And || e.Op == plan.Or, "no AND and no OR")
+		case *tree.Logic:
+			c.must(e.Op == tree.And || e.Op == tree.Or, "no AND and no OR")
 			out = c.truths(s, e.Args...)
-		case *plan.Not:
+		case *tree.Not:
 			out = c.truths(s, e.X)
-		case *plan.In:
+		case *tree.In:
 			out = c.in(s, e)
-		case *plan.IsNull:
+		case *tree.IsNull:
 			out = boolean()
 			out.derived = c.expr(s, e.X).derived
-		case *plan.Exists:
+		case *tree.Exists:
 			out = c.exists(s, e)
-		case *plan.Case:
+		case *tree.Case:
 			out = c.choice(s, e)
-		case *plan.Call:
+		case *tree.Call:
 			out = c.call(s, e)
-		case *plan.Within:
+		case *tree.Within:
 			out = c.within(c.expr(s, e.X), e)
-		case *plan.Like:
+		case *tree.Like:
 			out = c.like(c.expr(s, e.X), e)
 		default:
 			c.fail("no expression that is known below the noise")
@@ -90,42 +90,42 @@ func (c *checker) expr(s *scope, e plan.Expr) (out fact) {
 }
 
 // parts are the expressions directly below one, without those over other rows.
-func parts(e plan.Expr) []plan.Expr {
+func parts(e tree.Expr) []tree.Expr {
 	switch e := e.(type) {
-	case *plan.Rescale:
-		return []plan.Expr{e.X}
-	case *plan.ToReal:
-		return []plan.Expr{e.X}
-	case *plan.Arith:
-		return []plan.Expr{e.L, e.R}
-	case *plan.Compare:
-		return []plan.Expr{e.L, e.R}
-	case *plan.Logic:
+	case *tree.Rescale:
+		return []tree.Expr{e.X}
+	case *tree.ToReal:
+		return []tree.Expr{e.X}
+	case *tree.Arith:
+		return []tree.Expr{e.L, e.R}
+	case *tree.Compare:
+		return []tree.Expr{e.L, e.R}
+	case *tree.Logic:
 		return e.Args
-	case *plan.Not:
-		return []plan.Expr{e.X}
-	case *plan.In:
-		return []plan.Expr{e.X}
-	case *plan.IsNull:
-		return []plan.Expr{e.X}
-	case *plan.Case:
-		out := []plan.Expr{e.Else}
+	case *tree.Not:
+		return []tree.Expr{e.X}
+	case *tree.In:
+		return []tree.Expr{e.X}
+	case *tree.IsNull:
+		return []tree.Expr{e.X}
+	case *tree.Case:
+		out := []tree.Expr{e.Else}
 		for _, w := range e.Whens {
 			out = append(out, w.If, w.Then)
 		}
 		return out
-	case *plan.Call:
+	case *tree.Call:
 		return e.Args
-	case *plan.Within:
-		return []plan.Expr{e.X}
-	case *plan.Like:
-		return []plan.Expr{e.X}
+	case *tree.Within:
+		return []tree.Expr{e.X}
+	case *tree.Like:
+		return []tree.Expr{e.X}
 	}
 	return nil
 }
 
 // column is a field of the row, and is what the row has there.
-func (c *checker) column(s *scope, e *plan.Column) fact {
+func (c *checker) column(s *scope, e *tree.Column) fact {
 	c.must(e.Index >= 0 && e.Index < len(s.fields), "field %d of a row that has %d", e.Index, len(s.fields))
 	own := s.fields[e.Index]
 	said := s.claimed[e.Index]
@@ -140,7 +140,7 @@ func (c *checker) column(s *scope, e *plan.Column) fact {
 }
 
 // literal is a constant, and is what its type says.
-func (c *checker) literal(e *plan.Literal) fact {
+func (c *checker) literal(e *tree.Literal) fact {
 	t := e.Type()
 	values := 0
 	var out fact
@@ -160,12 +160,12 @@ func (c *checker) literal(e *plan.Literal) fact {
 	if e.Days != nil {
 		values++
 		day := big.NewInt(*e.Days)
-		out = fact{kind: plan.Date, lo: day, hi: day}
+		out = fact{kind: tree.Date, lo: day, hi: day}
 	}
 	if e.Micros != nil {
 		values++
 		at := big.NewInt(*e.Micros)
-		out = fact{kind: plan.Timestamp, lo: at, hi: at}
+		out = fact{kind: tree.Timestamp, lo: at, hi: at}
 	}
 	c.must(values <= 1, "a constant with several values")
 	if values == 0 {
@@ -175,30 +175,30 @@ func (c *checker) literal(e *plan.Literal) fact {
 }
 
 // truths are conditions that are put together.
-func (c *checker) truths(s *scope, all ...plan.Expr) fact {
+func (c *checker) truths(s *scope, all ...tree.Expr) fact {
 	out := boolean()
 	c.must(len(all) > 0, "a condition of nothing")
 	for _, e := range all {
 		f := c.expr(s, e)
-		c.must(f.kind == plan.Boolean, "a condition that is not true or false")
+		c.must(f.kind == tree.Boolean, "a condition that is not true or false")
 		out.derived = out.derived || f.derived
 	}
 	return out
 }
 
 // compare is a comparison of values of one kind and on one lattice. Identities are compared as they are stored, and only with the same.
-func (c *checker) compare(s *scope, e *plan.Compare) fact {
+func (c *checker) compare(s *scope, e *tree.Compare) fact {
 	l, r := c.expr(s, e.L), c.expr(s, e.R)
 	switch e.Op {
-	case plan.Eq, plan.Ne, plan.Lt, plan.Le, plan.Gt, plan.Ge, plan.Distinct, plan.NotDistinct:
+	case tree.Eq, tree.Ne, tree.Lt, tree.Le, tree.Gt, tree.Ge, tree.Distinct, tree.NotDistinct:
 	default:
 		c.fail("no comparison that is known here")
 	}
 	c.alike(l, r)
-	if l.kind == plan.Identity {
-		a, ok1 := e.L.(*plan.Column)
-		b, ok2 := e.R.(*plan.Column)
-		c.must(ok1 && ok2 && (e.Op == plan.Eq || e.Op == plan.Ne), "an identity is computed with")
+	if l.kind == tree.Identity {
+		a, ok1 := e.L.(*tree.Column)
+		b, ok2 := e.R.(*tree.Column)
+		c.must(ok1 && ok2 && (e.Op == tree.Eq || e.Op == tree.Ne), "an identity is computed with")
 		x, y := s.fields[a.Index].identity, s.fields[b.Index].identity
 		c.must(x != "" && x == y, "identities of %q and %q are compared", x, y)
 	}
@@ -210,12 +210,12 @@ func (c *checker) compare(s *scope, e *plan.Compare) fact {
 // alike makes sure that two values can be compared as they are printed.
 func (c *checker) alike(l, r fact) {
 	c.must(l.kind == r.kind, "%v and %v are compared", l.kind, r.kind)
-	c.must(l.kind != plan.Number || sameStep(l.step, r.step), "numbers in steps of %v and of %v are compared", l.step, r.step)
+	c.must(l.kind != tree.Number || sameStep(l.step, r.step), "numbers in steps of %v and of %v are compared", l.step, r.step)
 }
 
-func (c *checker) in(s *scope, e *plan.In) fact {
+func (c *checker) in(s *scope, e *tree.In) fact {
 	x := c.expr(s, e.X)
-	c.must(len(e.List) > 0 && x.kind != plan.Identity, "a list of nothing, or of identities")
+	c.must(len(e.List) > 0 && x.kind != tree.Identity, "a list of nothing, or of identities")
 	for _, l := range e.List {
 		v := c.literal(l)
 		c.must(!v.never, "NULL in a list")
@@ -228,14 +228,14 @@ func (c *checker) in(s *scope, e *plan.In) fact {
 }
 
 // exists is a subquery in a condition. The row that asks comes first, and then the inner row.
-func (c *checker) exists(s *scope, e *plan.Exists) fact {
+func (c *checker) exists(s *scope, e *tree.Exists) fact {
 	inner := c.relation(e.From)
 	c.must(slices.Contains(s.cuts, e.Outer), "the row that asks has %v fields, and %d are claimed", s.cuts, e.Outer)
 	out := boolean()
 	on := s.beside(e.Outer, inner, e.From)
 	if e.On != nil {
 		f := c.expr(on, e.On)
-		c.must(f.kind == plan.Boolean, "a condition that is not true or false")
+		c.must(f.kind == tree.Boolean, "a condition that is not true or false")
 		out.derived = f.derived
 	}
 	c.must(inner.unit < 0 || e.On != nil && c.linked(on, e.On, e.Outer), "it asks about rows of other people")
@@ -243,7 +243,7 @@ func (c *checker) exists(s *scope, e *plan.Exists) fact {
 }
 
 // choice is a CASE.
-func (c *checker) choice(s *scope, e *plan.Case) fact {
+func (c *checker) choice(s *scope, e *tree.Case) fact {
 	derived := false
 	var values []fact
 	for _, w := range e.Whens {
@@ -252,20 +252,20 @@ func (c *checker) choice(s *scope, e *plan.Case) fact {
 		values = append(values, c.expr(s, w.Then))
 	}
 	out := c.hull(append(values, c.expr(s, e.Else)))
-	c.must(out.kind != plan.Identity, "an identity is computed with")
+	c.must(out.kind != tree.Identity, "an identity is computed with")
 	out.derived = out.derived || derived
 	return out
 }
 
 // within is X where it is between two ends, and NULL elsewhere: an engine compares it with both, for every row.
-func (c *checker) within(x fact, e *plan.Within) fact {
+func (c *checker) within(x fact, e *tree.Within) fact {
 	t, out := e.Type(), x
 	switch x.kind {
-	case plan.Real:
+	case tree.Real:
 		c.must(t.Range != nil, "a real number without ends")
 		out.low, out.high = max(x.low, t.Range.Low), min(x.high, t.Range.High)
 		out.never = x.never || out.low > out.high
-	case plan.Number, plan.Date, plan.Timestamp:
+	case tree.Number, tree.Date, tree.Timestamp:
 		c.must(t.Lo != nil && t.Hi != nil, "ends that are not there")
 		if x.never {
 			break
@@ -278,8 +278,8 @@ func (c *checker) within(x fact, e *plan.Within) fact {
 	return out
 }
 
-func (c *checker) like(x fact, e *plan.Like) fact {
-	c.must(x.kind == plan.Text, "a pattern for %v", x.kind)
+func (c *checker) like(x fact, e *tree.Like) fact {
+	c.must(x.kind == tree.Text, "a pattern for %v", x.kind)
 	c.must(len(e.Pattern) <= 250, "a pattern that is too long")
 	out := boolean()
 	out.derived = x.derived

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/expr"
 	"github.com/discreet-dp/discreet/internal/plan/verify"
 )
 
@@ -218,7 +219,7 @@ func TestExtremes(t *testing.T) {
 	if asked < n/4 {
 		t.Error("too few questions for a test")
 	}
-	for _, fn := range plan.Nodes() {
+	for _, fn := range expr.Nodes() {
 		if !functions[fn] && !testing.Short() {
 			t.Errorf("no question has the function %s; write one, and its rule where it has none", fn)
 		}

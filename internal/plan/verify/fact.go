@@ -4,13 +4,13 @@ import (
 	"math"
 	"math/big"
 
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
 // fact is what is known about the values of an expression: where it is not NULL it is of the kind, and between the ends.
 type fact struct {
-	kind plan.Kind
+	kind tree.Kind
 	// never says that it is NULL in every row; then the ends mean nothing.
 	never  bool
 	step   *big.Rat // of a Number
@@ -33,7 +33,7 @@ type field struct {
 }
 
 // raw reports whether the field is an identity as it is stored.
-func (f field) raw() bool { return f.kind == plan.Identity }
+func (f field) raw() bool { return f.kind == tree.Identity }
 
 // about reports whether the field says who or what a row is about.
 func (f field) about() bool { return f.derived || f.identity != "" && !f.raw() }
@@ -61,17 +61,17 @@ const (
 	largestReal = 0x1p900
 )
 
-func boolean() fact { return fact{kind: plan.Boolean} }
+func boolean() fact { return fact{kind: tree.Boolean} }
 
 func number(step *big.Rat, lo, hi *big.Int) fact {
-	return fact{kind: plan.Number, step: step, lo: lo, hi: hi}
+	return fact{kind: tree.Number, step: step, lo: lo, hi: hi}
 }
 
 func integers(lo, hi int64) fact { return number(whole, big.NewInt(lo), big.NewInt(hi)) }
 
-func real(low, high float64) fact { return fact{kind: plan.Real, low: low, high: high} }
+func real(low, high float64) fact { return fact{kind: tree.Real, low: low, high: high} }
 
-func text(length int) fact { return fact{kind: plan.Text, length: length} }
+func text(length int) fact { return fact{kind: tree.Text, length: length} }
 
 // sameStep compares two lattices.
 func sameStep(a, b *big.Rat) bool {
@@ -79,16 +79,16 @@ func sameStep(a, b *big.Rat) bool {
 }
 
 // wide reports whether an engine holds a claimed number in 128 bits.
-func wide(t plan.Type) bool {
-	return t.Kind == plan.Number && (t.Lo.CmpAbs(narrow) > 0 || t.Hi.CmpAbs(narrow) > 0)
+func wide(t tree.Type) bool {
+	return t.Kind == tree.Number && (t.Lo.CmpAbs(narrow) > 0 || t.Hi.CmpAbs(narrow) > 0)
 }
 
 // span returns the ends of a time that is claimed: those of its storage where there are no others.
-func span(t plan.Type) (lo, hi *big.Int) {
+func span(t tree.Type) (lo, hi *big.Int) {
 	switch {
 	case t.Lo != nil && t.Hi != nil:
 		return t.Lo, t.Hi
-	case t.Kind == plan.Date:
+	case t.Kind == tree.Date:
 		return firstStored, lastStored
 	}
 	return int64Min, int64Max
@@ -97,7 +97,7 @@ func span(t plan.Type) (lo, hi *big.Int) {
 var firstStored, lastStored = big.NewInt(math.MinInt32), big.NewInt(math.MaxInt32)
 
 // realSpan returns the ends of a Real that is claimed.
-func realSpan(t plan.Type) (low, high float64) {
+func realSpan(t tree.Type) (low, high float64) {
 	switch {
 	case t.Range != nil:
 		return t.Range.Low, t.Range.High
@@ -109,19 +109,19 @@ func realSpan(t plan.Type) (low, high float64) {
 }
 
 // sameType compares two claims.
-func sameType(a, b plan.Type) bool {
+func sameType(a, b tree.Type) bool {
 	same := func(x, y *big.Int) bool { return x == y || x != nil && y != nil && x.Cmp(y) == 0 }
 	return a.Kind == b.Kind && sameStep(a.Step, b.Step) && same(a.Lo, b.Lo) && same(a.Hi, b.Hi) && a.MaxLength == b.MaxLength && a.Exponent == b.Exponent &&
 		(a.Range == b.Range || a.Range != nil && b.Range != nil && *a.Range == *b.Range)
 }
 
 // claim makes sure that what is claimed of an expression holds all that follows about it.
-func (c *checker) claim(t plan.Type, f fact) {
+func (c *checker) claim(t tree.Type, f fact) {
 	if t.Kind != f.kind {
 		c.fail("it is claimed to be %v and is %v", t.Kind, f.kind)
 	}
 	switch f.kind {
-	case plan.Number:
+	case tree.Number:
 		c.must(t.Step != nil && t.Lo != nil && t.Hi != nil && t.Step.Sign() > 0, "a number without a lattice or ends")
 		if !sameStep(t.Step, f.step) {
 			c.fail("its step is claimed to be %v and is %v", t.Step, f.step)
@@ -129,20 +129,20 @@ func (c *checker) claim(t plan.Type, f fact) {
 		c.must(t.Lo.Cmp(t.Hi) <= 0, "its ends are the wrong way round")
 		c.must(t.Lo.CmpAbs(most) <= 0 && t.Hi.CmpAbs(most) <= 0 && t.Step.Num().CmpAbs(most) <= 0 && t.Step.Denom().CmpAbs(most) <= 0, "it is wider than 120 bits")
 		c.must(f.never || t.Lo.Cmp(f.lo) <= 0 && f.hi.Cmp(t.Hi) <= 0, "it is claimed to be between %v and %v steps and is between %v and %v", t.Lo, t.Hi, f.lo, f.hi)
-	case plan.Date, plan.Timestamp:
+	case tree.Date, tree.Timestamp:
 		lo, hi := span(t)
 		c.must((t.Lo == nil) == (t.Hi == nil) && lo.Cmp(hi) <= 0, "its ends are the wrong way round")
 		c.must(f.never || lo.Cmp(f.lo) <= 0 && f.hi.Cmp(hi) <= 0, "it is claimed to be between %v and %v and is between %v and %v", lo, hi, f.lo, f.hi)
-	case plan.Real:
+	case tree.Real:
 		low, high := realSpan(t)
 		c.must(low <= high, "its ends are the wrong way round")
 		c.must(f.never || low <= f.low && f.high <= high, "it is claimed to be between %v and %v and is between %v and %v", low, high, f.low, f.high)
 		largest := max(math.Abs(f.low), math.Abs(f.high))
 		c.must(f.never || t.Exponent >= 1024 || largest < math.Ldexp(1, t.Exponent) || t.Range == nil && largest <= math.Ldexp(1, t.Exponent), "it is claimed to be below 2^%d and is up to %v", t.Exponent, largest)
-	case plan.Text:
+	case tree.Text:
 		c.must(t.MaxLength >= 0, "a text of negative length")
 		c.must(f.never || t.MaxLength == 0 || f.length <= t.MaxLength, "it is claimed to have at most %d characters and has up to %d", t.MaxLength, f.length)
-	case plan.Boolean, plan.Identity:
+	case tree.Boolean, tree.Identity:
 	default:
 		c.must(f.never, "a value of no kind")
 	}
@@ -153,15 +153,15 @@ func (c *checker) hull(all []fact) fact {
 	out := all[0]
 	for _, f := range all[1:] {
 		c.must(f.kind == out.kind, "it is %v here and %v there", out.kind, f.kind)
-		c.must(f.kind != plan.Number || sameStep(f.step, out.step), "it has steps of %v here and of %v there", out.step, f.step)
+		c.must(f.kind != tree.Number || sameStep(f.step, out.step), "it has steps of %v here and of %v there", out.step, f.step)
 		derived := out.derived || f.derived
 		switch {
 		case out.never:
 			out = f
 		case f.never:
-		case f.kind == plan.Real:
+		case f.kind == tree.Real:
 			out.low, out.high = min(out.low, f.low), max(out.high, f.high)
-		case f.kind == plan.Text:
+		case f.kind == tree.Text:
 			out.length = max(out.length, f.length)
 		case f.lo != nil:
 			out.lo, out.hi = lower(out.lo, f.lo), upper(out.hi, f.hi)
@@ -195,27 +195,27 @@ func (f fact) farthest() *big.Int {
 
 // declared is the fact about a column of the policy, which an engine casts, rounds and clamps for every row.
 func declared(col *policy.Column) fact {
-	kind, lo, hi := plan.Kind(0), (*big.Int)(nil), (*big.Int)(nil)
+	kind, lo, hi := tree.Kind(0), (*big.Int)(nil), (*big.Int)(nil)
 	switch col.Type {
 	case policy.Text:
 		return text(anyLength)
 	case policy.Boolean:
 		return boolean()
 	case policy.Date:
-		kind, lo, hi = plan.Date, firstStored, lastStored
+		kind, lo, hi = tree.Date, firstStored, lastStored
 	case policy.Timestamp:
-		kind, lo, hi = plan.Timestamp, int64Min, int64Max
+		kind, lo, hi = tree.Timestamp, int64Min, int64Max
 	default:
 		if col.Granularity == nil { // a decimal that can only be compared
 			return real(-math.MaxFloat64, math.MaxFloat64)
 		}
-		kind, lo, hi = plan.Number, int64Min, int64Max
+		kind, lo, hi = tree.Number, int64Min, int64Max
 	}
 	if col.Bounds != nil {
 		lo, hi = big.NewInt(col.Bounds.LoSteps), big.NewInt(col.Bounds.HiSteps)
 	}
 	out := fact{kind: kind, lo: lo, hi: hi}
-	if kind == plan.Number {
+	if kind == tree.Number {
 		out.step = col.Granularity
 	}
 	return out

@@ -3,14 +3,14 @@ package verify
 import (
 	"slices"
 
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
 // key checks something to group by.
-func (c *checker) key(in *scope, q *plan.Query, k plan.Key, why purpose) {
+func (c *checker) key(in *scope, q *tree.Query, k tree.Key, why purpose) {
 	f := c.expr(in, k.Expr)
-	c.must(!f.derived && f.kind != plan.Identity && f.kind != plan.Real, "it is a real number, or says who or what a row is about")
+	c.must(!f.derived && f.kind != tree.Identity && f.kind != tree.Real, "it is a real number, or says who or what a row is about")
 	if k.Private {
 		c.must(len(k.Values) == 0, "a private key with values")
 		c.must(why == cells || c.mayBeFound(in, k.Expr), "its values are private, and the owner has not said that they may be found")
@@ -19,14 +19,14 @@ func (c *checker) key(in *scope, q *plan.Query, k plan.Key, why purpose) {
 	}
 	c.must(why != cells, "public values of a stream's cells")
 	c.values(f, k.Values)
-	if col, ok := k.Expr.(*plan.Column); ok {
+	if col, ok := k.Expr.(*tree.Column); ok {
 		c.listed(in.fields[col.Index], q.Where, col, k.Values)
 	}
 }
 
 // kinds are what the values of keys are called in a policy.
-var kinds = map[plan.Kind]policy.Type{
-	plan.Text: policy.Text, plan.Boolean: policy.Boolean, plan.Date: policy.Date, plan.Timestamp: policy.Timestamp, plan.Number: policy.Integer,
+var kinds = map[tree.Kind]policy.Type{
+	tree.Text: policy.Text, tree.Boolean: policy.Boolean, tree.Date: policy.Date, tree.Timestamp: policy.Timestamp, tree.Number: policy.Integer,
 }
 
 // values checks that public values are of one kind, and each is there once: a group that is there twice would be counted in one of them.
@@ -34,7 +34,7 @@ func (c *checker) values(f fact, all []policy.Value) {
 	c.must(len(all) > 0, "no values")
 	want, rising := kinds[f.kind], true
 	for i, v := range all {
-		c.must(v.Null || v.Type == want || v.Type == policy.Decimal && f.kind == plan.Number, "a value that is %v for %v", v.Type, f.kind)
+		c.must(v.Null || v.Type == want || v.Type == policy.Decimal && f.kind == tree.Number, "a value that is %v for %v", v.Type, f.kind)
 		rising = rising && (i == 0 || follows(all[i-1], v))
 	}
 	if rising { // as numbers are, of which there may be very many
@@ -62,7 +62,7 @@ func follows(a, b policy.Value) bool {
 }
 
 // listed makes sure that the values of a private column are those that the policy lists, or the question.
-func (c *checker) listed(f field, where plan.Expr, col *plan.Column, values []policy.Value) {
+func (c *checker) listed(f field, where tree.Expr, col *tree.Column, values []policy.Value) {
 	if f.source == nil || f.public != "" {
 		return
 	}
@@ -87,8 +87,8 @@ func (c *checker) listed(f field, where plan.Expr, col *plan.Column, values []po
 }
 
 // inWhere reports whether a condition compares a column with a value.
-func inWhere(where plan.Expr, col *plan.Column, v policy.Value) bool {
-	is := func(l *plan.Literal) bool {
+func inWhere(where tree.Expr, col *tree.Column, v policy.Value) bool {
+	is := func(l *tree.Literal) bool {
 		switch {
 		case l.Text != nil:
 			return v.Type == policy.Text && *l.Text == v.Text
@@ -103,23 +103,23 @@ func inWhere(where plan.Expr, col *plan.Column, v policy.Value) bool {
 	}
 	for _, e := range conjuncts(where) {
 		switch e := e.(type) {
-		case *plan.Literal:
+		case *tree.Literal:
 			if e.Bool == nil || !*e.Bool {
 				return true // it holds for no row, so every group is empty
 			}
-		case *plan.Compare:
-			if l, ok := e.R.(*plan.Literal); ok && e.Op == plan.Eq && same(e.L, col) && is(l) {
+		case *tree.Compare:
+			if l, ok := e.R.(*tree.Literal); ok && e.Op == tree.Eq && same(e.L, col) && is(l) {
 				return true
 			}
-		case *plan.In:
+		case *tree.In:
 			if same(e.X, col) && slices.ContainsFunc(e.List, is) {
 				return true
 			}
-		case *plan.Column:
+		case *tree.Column:
 			if same(e, col) && v.Type == policy.Boolean {
 				return true
 			}
-		case *plan.Not:
+		case *tree.Not:
 			if same(e.X, col) && v.Type == policy.Boolean {
 				return true
 			}
@@ -130,13 +130,13 @@ func inWhere(where plan.Expr, col *plan.Column, v policy.Value) bool {
 
 // mayBeFound reports whether the owner has said of each column of an expression that its values are public, or may be released when
 // enough people have them.
-func (c *checker) mayBeFound(in *scope, e plan.Expr) bool {
+func (c *checker) mayBeFound(in *scope, e tree.Expr) bool {
 	if asks(e) {
 		return false
 	}
-	if col, ok := e.(*plan.Column); ok {
+	if col, ok := e.(*tree.Column); ok {
 		f := in.fields[col.Index]
 		return f.source != nil && (f.source.Keys == policy.PrivateKeys || f.public != "" || len(f.source.PublicValues()) > 0)
 	}
-	return !slices.ContainsFunc(parts(e), func(p plan.Expr) bool { return !c.mayBeFound(in, p) })
+	return !slices.ContainsFunc(parts(e), func(p tree.Expr) bool { return !c.mayBeFound(in, p) })
 }

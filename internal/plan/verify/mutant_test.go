@@ -9,7 +9,8 @@ import (
 	"strings"
 	"unsafe"
 
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/expr"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -39,7 +40,7 @@ func replace[T any](at reflect.Value, with T) func() func() {
 }
 
 // mutants returns all mistakes that can be planted in a query, one at a time.
-func mutants(q *plan.Query) []mutant {
+func mutants(q *tree.Query) []mutant {
 	m := &breeder{seen: map[uintptr]bool{}}
 	m.query(q)
 	m.walk(reflect.ValueOf(q))
@@ -47,9 +48,9 @@ func mutants(q *plan.Query) []mutant {
 }
 
 // tableMutants are those of rows to train on.
-func tableMutants(t *plan.Table) []mutant {
+func tableMutants(t *tree.Table) []mutant {
 	m := &breeder{seen: map[uintptr]bool{}}
-	rows := reflect.ValueOf(t).Elem().FieldByName("rows")
+	rows := reflect.ValueOf(t).Elem().FieldByName("RowLimit")
 	m.add("max rows", replace(rows, int64(0)), nil)
 	m.add("max rows", replace(rows, int64(1_000_001)), nil)
 	m.walk(reflect.ValueOf(t))
@@ -77,14 +78,14 @@ func (b *breeder) walk(v reflect.Value) {
 			b.walk(v.Index(i))
 		}
 	case reflect.Pointer:
-		if v.IsNil() || b.seen[v.Pointer()] || !strings.HasSuffix(v.Type().Elem().PkgPath(), "discreet/plan") || v.Type().Elem().Kind() != reflect.Struct {
+		if v.IsNil() || b.seen[v.Pointer()] || !strings.HasSuffix(v.Type().Elem().PkgPath(), "internal/plan/tree") || v.Type().Elem().Kind() != reflect.Struct {
 			return
 		}
 		b.seen[v.Pointer()] = true
 		b.node(v)
 		b.walk(v.Elem())
 	case reflect.Struct:
-		if v.Type() == reflect.TypeFor[plan.Field]() || v.Type() == reflect.TypeFor[plan.Type]() || !strings.HasSuffix(v.Type().PkgPath(), "discreet/plan") {
+		if v.Type() == reflect.TypeFor[tree.Field]() || v.Type() == reflect.TypeFor[tree.Type]() || !strings.HasSuffix(v.Type().PkgPath(), "internal/plan/tree") {
 			return
 		}
 		for i := range v.NumField() {
@@ -103,42 +104,42 @@ func writableOr(v reflect.Value) reflect.Value {
 // node plants mistakes in one node.
 func (b *breeder) node(v reflect.Value) {
 	s := v.Elem()
-	if e, ok := v.Interface().(plan.Expr); ok {
-		if typ := s.FieldByName("typ"); typ.IsValid() {
+	if e, ok := v.Interface().(tree.Expr); ok {
+		if typ := s.FieldByName("Typ"); typ.IsValid() {
 			b.types("expression", typ, e, func() bool { return holdsFor(e, e.Type()) })
 		}
 	}
-	if r, ok := v.Interface().(plan.Relation); ok {
+	if r, ok := v.Interface().(tree.Relation); ok {
 		b.relation(s, r)
 	}
 	switch e := v.Interface().(type) {
-	case *plan.Column:
+	case *tree.Column:
 		b.types("column", s.FieldByName("Field").FieldByName("Type"), nil, nil)
 		for _, by := range []int{-1, 1} {
 			// Of identities another field may name the same person: then they are the same people, or NULL. Counts of one person's rows have no
 			// names, and two of them nothing that tells them apart: the answer is wrong, and moves as far as is claimed.
 			b.add("column index", replace(s.FieldByName("Index"), e.Index+by), func() bool {
 				// Nor do two columns of public tables that are the same one, read twice.
-				return e.Type().Kind == plan.Identity || e.Field.Name == "" || e.Field.Public != ""
+				return e.Type().Kind == tree.Identity || e.Field.Name == "" || e.Field.Public != ""
 			})
 		}
 		if e.Field.Source != nil {
 			b.add("column source", replace(s.FieldByName("Field").FieldByName("Source"), &policy.Column{}), nil)
 		}
-	case *plan.Exists:
+	case *tree.Exists:
 		for _, by := range []int{-2, -1, 1, 2} {
 			b.add("outer fields", replace(s.FieldByName("Outer"), e.Outer+by), nil)
 		}
 		if e.From.Unit() >= 0 {
 			b.links(s.FieldByName("On"), e.On, e.Outer)
 		}
-	case *plan.Join:
+	case *tree.Join:
 		if e.L.Unit() >= 0 && e.R.Unit() >= 0 {
 			b.links(s.FieldByName("On"), e.On, len(e.L.Fields()))
 		}
-	case *plan.Rescale:
+	case *tree.Rescale:
 		b.add("factor", replace(s.FieldByName("Factor"), new(big.Int).Mul(e.Factor, big.NewInt(10))), nil)
-	case *plan.Literal:
+	case *tree.Literal:
 		if e.Number != nil {
 			b.add("literal", replace(s.FieldByName("Number"), new(big.Int).Add(e.Number, big.NewInt(1))), nil)
 		}
@@ -146,17 +147,17 @@ func (b *breeder) node(v reflect.Value) {
 }
 
 // relation plants mistakes in what a relation claims.
-func (b *breeder) relation(s reflect.Value, r plan.Relation) {
-	if unit := s.FieldByName("unit"); unit.IsValid() && r.Unit() >= 0 {
+func (b *breeder) relation(s reflect.Value, r tree.Relation) {
+	if unit := s.FieldByName("UnitField"); unit.IsValid() && r.Unit() >= 0 {
 		for _, by := range []int{-1, 1} {
 			b.add("unit", replace(unit, r.Unit()+by), b.sameUnit(r, r.Unit()+by))
 		}
 		b.add("unit", replace(unit, -1), nil)
 	}
-	if single := s.FieldByName("single"); single.IsValid() && !r.Single() && r.Unit() >= 0 {
+	if single := s.FieldByName("IsSingle"); single.IsValid() && !r.Single() && r.Unit() >= 0 {
 		b.add("one row a person", replace(single, true), func() bool { return meetsOne(r) })
 	}
-	fields := s.FieldByName("fields")
+	fields := s.FieldByName("Row")
 	if !fields.IsValid() {
 		return // a cut has those of what it cuts
 	}
@@ -176,22 +177,22 @@ func (b *breeder) relation(s reflect.Value, r plan.Relation) {
 
 // meetsOne reports whether each row of the left side of a join meets one public row at most: a condition that was moved there from WHERE says
 // so, which the join does not claim.
-func meetsOne(r plan.Relation) bool {
-	j, ok := r.(*plan.Join)
+func meetsOne(r tree.Relation) bool {
+	j, ok := r.(*tree.Join)
 	if !ok || j.R.Unit() >= 0 || j.On == nil {
 		return false
 	}
-	all := []plan.Expr{j.On}
-	if and, ok := j.On.(*plan.Logic); ok && and.Op == plan.And {
+	all := []tree.Expr{j.On}
+	if and, ok := j.On.(*tree.Logic); ok && and.Op == tree.And {
 		all = and.Args
 	}
 	for _, c := range all {
-		eq, ok := c.(*plan.Compare)
-		if !ok || eq.Op != plan.Eq {
+		eq, ok := c.(*tree.Compare)
+		if !ok || eq.Op != tree.Eq {
 			continue
 		}
-		for _, side := range []plan.Expr{eq.L, eq.R} {
-			if c, ok := side.(*plan.Column); ok && c.Index >= len(j.L.Fields()) && j.R.Fields()[c.Index-len(j.L.Fields())].Key {
+		for _, side := range []tree.Expr{eq.L, eq.R} {
+			if c, ok := side.(*tree.Column); ok && c.Index >= len(j.L.Fields()) && j.R.Fields()[c.Index-len(j.L.Fields())].Key {
 				return true
 			}
 		}
@@ -200,41 +201,40 @@ func meetsOne(r plan.Relation) bool {
 }
 
 // sameUnit reports whether another field of a subquery passes on whose a row is too.
-func (b *breeder) sameUnit(r plan.Relation, at int) func() bool {
+func (b *breeder) sameUnit(r tree.Relation, at int) func() bool {
 	return func() bool {
-		s, ok := r.(*plan.Select)
+		s, ok := r.(*tree.Select)
 		if !ok || at < 0 || at >= len(s.Columns) {
 			return false
 		}
-		c, ok := s.Columns[at].(*plan.Column)
+		c, ok := s.Columns[at].(*tree.Column)
 		return ok && c.Index == s.From.Unit()
 	}
 }
 
 // isKey reports whether a field is a key although it does not claim to be one: a subquery of a union passes it on without a word.
-func (b *breeder) isKey(r plan.Relation, at int) func() bool {
+func (b *breeder) isKey(r tree.Relation, at int) func() bool {
 	return func() bool {
-		s, ok := r.(*plan.Select)
+		s, ok := r.(*tree.Select)
 		if !ok {
 			return false
 		}
-		c, ok := s.Columns[at].(*plan.Column)
+		c, ok := s.Columns[at].(*tree.Column)
 		return ok && s.From.Fields()[c.Index].Key
 	}
 }
 
 // links takes away what makes two rows one person's.
-func (b *breeder) links(at reflect.Value, on plan.Expr, n int) {
-	raw := func(e plan.Expr) bool {
-		c, ok := e.(*plan.Compare)
-		return ok && c.Op == plan.Eq && c.L.Type().Kind == plan.Identity && (c.L.(*plan.Column).Index < n) != (c.R.(*plan.Column).Index < n)
+func (b *breeder) links(at reflect.Value, on tree.Expr, n int) {
+	raw := func(e tree.Expr) bool {
+		c, ok := e.(*tree.Compare)
+		return ok && c.Op == tree.Eq && c.L.Type().Kind == tree.Identity && (c.L.(*tree.Column).Index < n) != (c.R.(*tree.Column).Index < n)
 	}
 	yes := true
-	always := &plan.Literal{Bool: &yes}
-	writable(reflect.ValueOf(always).Elem().FieldByName("typ")).Set(reflect.ValueOf(plan.Type{Kind: plan.Boolean}))
-	b.add("link", replace(at, plan.Expr(nil)), nil)
-	all := []plan.Expr{on}
-	if l, ok := on.(*plan.Logic); ok && l.Op == plan.And {
+	always := &tree.Literal{Bool: &yes, Typ: tree.Bool}
+	b.add("link", replace(at, tree.Expr(nil)), nil)
+	all := []tree.Expr{on}
+	if l, ok := on.(*tree.Logic); ok && l.Op == tree.And {
 		all = l.Args
 	}
 	links := 0
@@ -248,34 +248,35 @@ func (b *breeder) links(at reflect.Value, on plan.Expr, n int) {
 	}
 	i := slices.IndexFunc(all, raw)
 	if len(all) == 1 {
-		b.add("link", replace(at, plan.Expr(always)), nil)
+		b.add("link", replace(at, tree.Expr(always)), nil)
 	} else {
-		b.add("link", replace(at, plan.Expr(&plan.Logic{Op: plan.And, Args: slices.Delete(slices.Clone(all), i, i+1)})), nil)
+		b.add("link", replace(at, tree.Expr(&tree.Logic{Op: tree.And, Args: slices.Delete(slices.Clone(all), i, i+1)})), nil)
 	}
-	b.add("link", replace(at, plan.Expr(&plan.Logic{Op: plan.Or, Args: append([]plan.Expr{always}, all...)})), nil)
-	c := all[i].(*plan.Compare)
-	b.add("link", replace(reflect.ValueOf(c).Elem().FieldByName("Op"), plan.Ne), nil)
+	b.add("link", replace(at, tree.Expr(&tree.Logic{Op: tree.Or, Args: append([]tree.Expr{always}, all...)})), nil)
+	c := all[i].(*tree.Compare)
+	b.add("link", replace(reflect.ValueOf(c).Elem().FieldByName("Op"), tree.Ne), nil)
 	b.add("link", replace(reflect.ValueOf(c).Elem().FieldByName("R"), c.L), nil)
 }
 
 // query plants mistakes in the limits and the keys of a query.
-func (b *breeder) query(q *plan.Query) {
+func (b *breeder) query(q *tree.Query) {
 	s := reflect.ValueOf(q).Elem()
 	// Where somebody may have several rows an engine cuts them to what is claimed, and noise is for that: more is no mistake while the
 	// policy allows it.
 	single := q.From.Single()
 	for _, name := range []string{"rows", "groups"} {
-		b.add("max "+name, replace(s.FieldByName(name), int64(0)), func() bool { return name == "groups" && q.Choice != nil && !single })
+		limit := s.FieldByName(map[string]string{"rows": "RowLimit", "groups": "GroupLimit"}[name])
+		b.add("max "+name, replace(limit, int64(0)), func() bool { return name == "groups" && q.Choice != nil && !single })
 		most := int64(1)
 		if !single {
 			most = 1_000_000
 		}
-		b.add("max "+name, replace(s.FieldByName(name), most+1), func() bool {
+		b.add("max "+name, replace(limit, most+1), func() bool {
 			return name == "groups" && !single && len(q.PrivateKeys()) == 0 || name == "groups" && q.Groups() == 1 && len(q.PrivateKeys()) == 0
 		})
 	}
 	nowhere := func() bool { // every group is empty
-		l, ok := q.Where.(*plan.Literal)
+		l, ok := q.Where.(*tree.Literal)
 		return ok && (l.Bool == nil || !*l.Bool)
 	}
 	for i, k := range q.Keys {
@@ -283,12 +284,12 @@ func (b *breeder) query(q *plan.Query) {
 		if len(k.Values) > 0 {
 			b.add("key values", replace(at.FieldByName("Values"), append(slices.Clip(k.Values), k.Values[0])), nil)
 			other := policy.Value{Type: policy.Text, Text: "a value of the data"}
-			if k.Expr.Type().Kind == plan.Text {
+			if k.Expr.Type().Kind == tree.Text {
 				other = policy.Value{Type: policy.Integer, Int: 5}
 			}
 			b.add("key values", replace(at.FieldByName("Values"), append(slices.Clip(k.Values), other)), nil)
 			b.add("key values", replace(at.FieldByName("Values"), []policy.Value(nil)), nil)
-			if c, ok := k.Expr.(*plan.Column); ok && c.Field.Source != nil && c.Field.Public == "" && c.Type().Kind == plan.Text {
+			if c, ok := k.Expr.(*tree.Column); ok && c.Field.Source != nil && c.Field.Public == "" && c.Type().Kind == tree.Text {
 				b.add("key values", replace(at.FieldByName("Values"), append(slices.Clip(k.Values), policy.Value{Type: policy.Text, Text: "a value of the data"})), nowhere)
 			}
 		}
@@ -299,21 +300,21 @@ func (b *breeder) query(q *plan.Query) {
 }
 
 // types plants claims that are too narrow, or of another lattice or kind.
-func (b *breeder) types(of string, at reflect.Value, e plan.Expr, harmless func() bool) {
-	t := writable(at).Interface().(plan.Type)
-	add := func(class string, with plan.Type) {
+func (b *breeder) types(of string, at reflect.Value, e tree.Expr, harmless func() bool) {
+	t := writable(at).Interface().(tree.Type)
+	add := func(class string, with tree.Type) {
 		b.add(of+": "+class, replace(at, with), harmless)
 	}
-	if l, ok := e.(*plan.Literal); ok && l.IsNullLiteral() {
+	if l, ok := e.(*tree.Literal); ok && l.IsNullLiteral() {
 		return // which has no value that a claim could be wrong about
 	}
 	other := t
-	if other.Kind = plan.Text; t.Kind == plan.Text {
-		other = plan.Type{Kind: plan.Boolean}
+	if other.Kind = tree.Text; t.Kind == tree.Text {
+		other = tree.Type{Kind: tree.Boolean}
 	}
 	add("kind", other)
 	switch t.Kind {
-	case plan.Number, plan.Date, plan.Timestamp:
+	case tree.Number, tree.Date, tree.Timestamp:
 		if t.Lo == nil {
 			narrow := t
 			narrow.Lo, narrow.Hi = big.NewInt(0), big.NewInt(20000)
@@ -325,11 +326,11 @@ func (b *breeder) types(of string, at reflect.Value, e plan.Expr, harmless func(
 			narrow.Lo, narrow.Hi = ends[0], ends[1]
 			add(class, narrow)
 		}
-		if t.Kind == plan.Number {
+		if t.Kind == tree.Number {
 			for _, by := range []*big.Rat{big.NewRat(10, 1), big.NewRat(1, 10), big.NewRat(2, 1)} {
 				scaled := t
 				scaled.Step = new(big.Rat).Mul(t.Step, by)
-				_, own := e.(*plan.Literal) // whose step is a part of its value
+				_, own := e.(*tree.Literal) // whose step is a part of its value
 				b.add(of+": step", replace(at, scaled), func() bool { return own })
 			}
 		}
@@ -338,11 +339,11 @@ func (b *breeder) types(of string, at reflect.Value, e plan.Expr, harmless func(
 			narrow.Lo, narrow.Hi = x.Type().Lo, x.Type().Hi
 			add("no widening", narrow)
 		}
-	case plan.Real:
+	case tree.Real:
 		if t.Range != nil && t.Range.Low < t.Range.High {
 			narrow, middle := t, t.Range.Low/2+t.Range.High/2
 			width := t.Range.High/20 - t.Range.Low/20
-			narrow.Range = &plan.Range{Low: middle - width, High: middle + width}
+			narrow.Range = &tree.Range{Low: middle - width, High: middle + width}
 			add("a tenth of the width", narrow)
 		}
 		if t.Exponent < 1024 {
@@ -350,7 +351,7 @@ func (b *breeder) types(of string, at reflect.Value, e plan.Expr, harmless func(
 			narrow.Exponent = t.Exponent - 2
 			add("exponent", narrow)
 		}
-	case plan.Text:
+	case tree.Text:
 		for class, n := range map[string]int{"a tenth of the length": max(1, t.MaxLength/10), "one character less": t.MaxLength - 1, "a length where there is none": 7} {
 			if n >= 1 && (t.MaxLength == 0) == (n == 7 && class[2] == 'l') && (t.MaxLength == 0 || n < t.MaxLength) {
 				narrow := t
@@ -378,13 +379,13 @@ func narrower(lo, hi *big.Int) map[string][2]*big.Int {
 	}
 }
 
-func firstNumber(e plan.Expr) plan.Expr {
+func firstNumber(e tree.Expr) tree.Expr {
 	switch e := e.(type) {
-	case *plan.Arith:
+	case *tree.Arith:
 		return e.L
-	case *plan.Rescale:
+	case *tree.Rescale:
 		return e.X
-	case *plan.Call:
+	case *tree.Call:
 		if e.Args[0].Type().Kind == e.Type().Kind {
 			return e.Args[0]
 		}
@@ -393,30 +394,30 @@ func firstNumber(e plan.Expr) plan.Expr {
 }
 
 // computed reports whether a claim about a field holds for what it is computed from.
-func computed(r plan.Relation, i int, t plan.Type) bool {
+func computed(r tree.Relation, i int, t tree.Type) bool {
 	switch r := r.(type) {
-	case *plan.Select:
-		if c, ok := r.Columns[i].(*plan.Column); ok {
+	case *tree.Select:
+		if c, ok := r.Columns[i].(*tree.Column); ok {
 			return computed(r.From, c.Index, t)
 		}
 		return holdsFor(r.Columns[i], t)
-	case *plan.Join:
+	case *tree.Join:
 		if n := len(r.L.Fields()); i >= n {
 			return computed(r.R, i-n, t)
 		}
 		return computed(r.L, i, t)
-	case *plan.Union:
-		return !slices.ContainsFunc(r.Parts, func(p *plan.Select) bool { return !computed(p, i, t) })
+	case *tree.Union:
+		return !slices.ContainsFunc(r.Parts, func(p *tree.Select) bool { return !computed(p, i, t) })
 	}
 	return false
 }
 
 // holdsFor tries an expression on many rows at the ends of its columns, by the reference of package plan, and reports whether what it
 // claims is true of all of them.
-func holdsFor(e plan.Expr, t plan.Type) bool {
-	var columns []*plan.Column
-	plan.Walk(e, func(x plan.Expr) {
-		if c, ok := x.(*plan.Column); ok {
+func holdsFor(e tree.Expr, t tree.Type) bool {
+	var columns []*tree.Column
+	tree.Walk(e, func(x tree.Expr) {
+		if c, ok := x.(*tree.Column); ok {
 			columns = append(columns, c)
 		}
 	})
@@ -426,13 +427,13 @@ func holdsFor(e plan.Expr, t plan.Type) bool {
 		return int(seed>>33) % n
 	}
 	for range 400 {
-		row := map[int]plan.Value{}
+		row := map[int]tree.Value{}
 		for _, c := range columns {
 			values := trials(c.Field.Type)
 			row[c.Index] = values[next(len(values))]
 		}
-		v := plan.Eval(e, func(x plan.Expr) plan.Value {
-			if c, ok := x.(*plan.Column); ok {
+		v := expr.Eval(e, func(x tree.Expr) tree.Value {
+			if c, ok := x.(*tree.Column); ok {
 				return row[c.Index]
 			}
 			return next(2) == 0
@@ -445,9 +446,9 @@ func holdsFor(e plan.Expr, t plan.Type) bool {
 }
 
 // trials are values of a type: its ends, what is beside them, zero, and NULL.
-func trials(t plan.Type) []plan.Value {
-	out := []plan.Value{nil}
-	numbers := func(lo, hi *big.Int, of func(*big.Int) plan.Value) {
+func trials(t tree.Type) []tree.Value {
+	out := []tree.Value{nil}
+	numbers := func(lo, hi *big.Int, of func(*big.Int) tree.Value) {
 		for _, n := range []*big.Int{lo, hi, new(big.Int).Add(lo, big.NewInt(1)), new(big.Int).Sub(hi, big.NewInt(1)), new(big.Int), new(big.Int).Rsh(new(big.Int).Add(lo, hi), 1)} {
 			if n.Cmp(lo) >= 0 && n.Cmp(hi) <= 0 {
 				out = append(out, of(n))
@@ -456,26 +457,26 @@ func trials(t plan.Type) []plan.Value {
 	}
 	lo, hi := t.Lo, t.Hi
 	switch t.Kind {
-	case plan.Number:
-		numbers(lo, hi, func(n *big.Int) plan.Value { return n })
-	case plan.Date:
+	case tree.Number:
+		numbers(lo, hi, func(n *big.Int) tree.Value { return n })
+	case tree.Date:
 		if lo == nil {
 			lo, hi = big.NewInt(math.MinInt32), big.NewInt(math.MaxInt32)
 		}
-		numbers(lo, hi, func(n *big.Int) plan.Value { return plan.Day(n.Int64()) })
-	case plan.Timestamp:
+		numbers(lo, hi, func(n *big.Int) tree.Value { return tree.Day(n.Int64()) })
+	case tree.Timestamp:
 		if lo == nil {
 			lo, hi = big.NewInt(math.MinInt64), big.NewInt(math.MaxInt64)
 		}
-		numbers(lo, hi, func(n *big.Int) plan.Value { return plan.Moment(n.Int64()) })
-	case plan.Real:
+		numbers(lo, hi, func(n *big.Int) tree.Value { return tree.Moment(n.Int64()) })
+	case tree.Real:
 		out = append(out, 0.0, 1.5, -1e9, 1e9, math.MaxFloat64, -math.MaxFloat64)
 		if t.Range != nil {
-			out = []plan.Value{nil, t.Range.Low, t.Range.High}
+			out = []tree.Value{nil, t.Range.Low, t.Range.High}
 		}
-	case plan.Boolean:
+	case tree.Boolean:
 		out = append(out, true, false)
-	case plan.Text:
+	case tree.Text:
 		for _, s := range []string{"", "a", "F", "17", "-3.25", "true", "2024-01-31", "9999-12-31 23:59:59.999999", "999999999999999999", strings.Repeat("ab", 60)} {
 			if t.MaxLength == 0 || len(s) <= t.MaxLength {
 				out = append(out, s)
@@ -485,21 +486,21 @@ func trials(t plan.Type) []plan.Value {
 	return out
 }
 
-func holds(t plan.Type, v plan.Value) bool {
+func holds(t tree.Type, v tree.Value) bool {
 	between := func(n *big.Int) bool { return t.Lo == nil || t.Lo.Cmp(n) <= 0 && n.Cmp(t.Hi) <= 0 }
 	switch v := v.(type) {
 	case *big.Int:
-		return t.Kind == plan.Number && between(v)
-	case plan.Day:
-		return t.Kind == plan.Date && between(big.NewInt(int64(v)))
-	case plan.Moment:
-		return t.Kind == plan.Timestamp && between(big.NewInt(int64(v)))
+		return t.Kind == tree.Number && between(v)
+	case tree.Day:
+		return t.Kind == tree.Date && between(big.NewInt(int64(v)))
+	case tree.Moment:
+		return t.Kind == tree.Timestamp && between(big.NewInt(int64(v)))
 	case float64:
-		return t.Kind == plan.Real && (t.Range == nil || t.Range.Low <= v && v <= t.Range.High) && (t.Exponent >= 1024 || math.Abs(v) < math.Ldexp(1, t.Exponent))
+		return t.Kind == tree.Real && (t.Range == nil || t.Range.Low <= v && v <= t.Range.High) && (t.Exponent >= 1024 || math.Abs(v) < math.Ldexp(1, t.Exponent))
 	case string:
-		return t.Kind == plan.Text && (t.MaxLength == 0 || len([]rune(v)) <= t.MaxLength)
+		return t.Kind == tree.Text && (t.MaxLength == 0 || len([]rune(v)) <= t.MaxLength)
 	case bool:
-		return t.Kind == plan.Boolean
+		return t.Kind == tree.Boolean
 	}
 	panic(fmt.Sprintf("a value that is %T", v))
 }

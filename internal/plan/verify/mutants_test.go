@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/internal/plan/verify"
 	"github.com/discreet-dp/discreet/policy"
 )
@@ -21,7 +22,7 @@ func TestMutants(t *testing.T) {
 		random = 10
 	}
 	scores := scores{}
-	each(t, random, func(ds *policy.Dataset, text string, q *plan.Query) {
+	each(t, random, func(ds *policy.Dataset, text string, q *tree.Query) {
 		scores.count(t, text, mutants(q), func() error { return verify.Query(ds, q) })
 	})
 	ds := parsed(t, extremePolicy)

@@ -3,12 +3,12 @@ package verify
 import (
 	"math/big"
 
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
 // rescale is the same number on a finer lattice.
-func (c *checker) rescale(x fact, e *plan.Rescale) fact {
-	c.must(x.kind == plan.Number && e.Factor != nil && e.Factor.Sign() > 0, "a factor that is not positive, or of no number")
+func (c *checker) rescale(x fact, e *tree.Rescale) fact {
+	c.must(x.kind == tree.Number && e.Factor != nil && e.Factor.Sign() > 0, "a factor that is not positive, or of no number")
 	c.must(e.Factor.Cmp(bits128) <= 0, "a factor of more than 127 bits")
 	c.constants(e, wide(e.Type()))
 	out := x
@@ -20,22 +20,22 @@ func (c *checker) rescale(x fact, e *plan.Rescale) fact {
 }
 
 // arith derives +, -, *, / and the operations of whole numbers.
-func (c *checker) arith(s *scope, e *plan.Arith) fact {
+func (c *checker) arith(s *scope, e *tree.Arith) fact {
 	l, r := c.expr(s, e.L), c.expr(s, e.R)
 	c.must(l.kind == r.kind, "%v and %v are computed with", l.kind, r.kind)
 	var out fact
 	switch {
-	case l.kind == plan.Real:
+	case l.kind == tree.Real:
 		out = c.realArith(e, l, r)
-	case l.kind != plan.Number:
+	case l.kind != tree.Number:
 		c.fail("%v is computed with", l.kind)
-	case e.Op == plan.Mul:
+	case e.Op == tree.Mul:
 		c.constants(e, wide(e.Type()) || wide(e.L.Type()) || wide(e.R.Type()))
 		out = times(l, r, same(e.L, e.R))
-	case e.Op == plan.Add, e.Op == plan.Sub:
+	case e.Op == tree.Add, e.Op == tree.Sub:
 		c.must(sameStep(l.step, r.step), "numbers in steps of %v and of %v are added", l.step, r.step)
 		out = plus(e.Op, l, r)
-	case e.Op == plan.Quo, e.Op == plan.Rem:
+	case e.Op == tree.Quo, e.Op == tree.Rem:
 		c.must(sameStep(l.step, whole) && sameStep(r.step, whole), "numbers that are not whole are divided")
 		out = divided(e.Op, l, r)
 	default:
@@ -45,12 +45,12 @@ func (c *checker) arith(s *scope, e *plan.Arith) fact {
 	return out
 }
 
-func plus(op plan.ArithOp, l, r fact) fact {
-	out := fact{kind: plan.Number, step: l.step, never: l.never || r.never}
+func plus(op tree.ArithOp, l, r fact) fact {
+	out := fact{kind: tree.Number, step: l.step, never: l.never || r.never}
 	if out.never {
 		return out
 	}
-	if op == plan.Add {
+	if op == tree.Add {
 		out.lo, out.hi = new(big.Int).Add(l.lo, r.lo), new(big.Int).Add(l.hi, r.hi)
 	} else {
 		out.lo, out.hi = new(big.Int).Sub(l.lo, r.hi), new(big.Int).Sub(l.hi, r.lo)
@@ -60,7 +60,7 @@ func plus(op plan.ArithOp, l, r fact) fact {
 
 // times is a product, whose extremes are at the ends of both. What is multiplied with itself is not negative.
 func times(l, r fact, square bool) fact {
-	out := fact{kind: plan.Number, step: new(big.Rat).Mul(l.step, r.step), never: l.never || r.never}
+	out := fact{kind: tree.Number, step: new(big.Rat).Mul(l.step, r.step), never: l.never || r.never}
 	if out.never {
 		return out
 	}
@@ -88,8 +88,8 @@ func corners(out *fact, xs, ys []*big.Int, f func(z, x, y *big.Int) *big.Int) {
 }
 
 // divided is a quotient or a remainder of whole numbers, towards zero, and NULL by zero.
-func divided(op plan.ArithOp, l, r fact) fact {
-	out := fact{kind: plan.Number, step: whole, never: l.never || r.never}
+func divided(op tree.ArithOp, l, r fact) fact {
+	out := fact{kind: tree.Number, step: whole, never: l.never || r.never}
 	if out.never {
 		return out
 	}
@@ -104,7 +104,7 @@ func divided(op plan.ArithOp, l, r fact) fact {
 		out.never = true
 		return out
 	}
-	if op == plan.Quo {
+	if op == tree.Quo {
 		dividends := []*big.Int{l.lo, l.hi}
 		if l.lo.Sign() < 0 && l.hi.Sign() > 0 {
 			dividends = append(dividends, zero)
@@ -126,7 +126,7 @@ func divided(op plan.ArithOp, l, r fact) fact {
 
 // constants makes sure that the constants of a chain of products, put together, are still numbers of the width in which they are
 // printed: an optimizer may multiply them with each other first, and overflow where no row does. One alone is a number as it is.
-func (c *checker) constants(e plan.Expr, wide bool, more ...*big.Int) {
+func (c *checker) constants(e tree.Expr, wide bool, more ...*big.Int) {
 	all := append(factors(e), more...)
 	short, product := new(big.Int).Set(unit), new(big.Int).Set(unit)
 	for _, n := range all {
@@ -138,16 +138,16 @@ func (c *checker) constants(e plan.Expr, wide bool, more ...*big.Int) {
 }
 
 // factors are the constants in a chain of products.
-func factors(e plan.Expr) []*big.Int {
+func factors(e tree.Expr) []*big.Int {
 	switch e := e.(type) {
-	case *plan.Literal:
+	case *tree.Literal:
 		if e.Number != nil && e.Number.Sign() != 0 {
 			return []*big.Int{new(big.Int).Abs(e.Number)}
 		}
-	case *plan.Rescale:
+	case *tree.Rescale:
 		return append(factors(e.X), e.Factor)
-	case *plan.Arith:
-		if e.Op == plan.Mul {
+	case *tree.Arith:
+		if e.Op == tree.Mul {
 			return append(factors(e.L), factors(e.R)...)
 		}
 	}
@@ -155,40 +155,40 @@ func factors(e plan.Expr) []*big.Int {
 }
 
 // same reports whether two expressions are the same function of a row. It compares what they are made of.
-func same(a, b plan.Expr) bool {
+func same(a, b tree.Expr) bool {
 	if a == b {
 		return true
 	}
 	switch a := a.(type) {
-	case *plan.Column:
-		b, ok := b.(*plan.Column)
+	case *tree.Column:
+		b, ok := b.(*tree.Column)
 		return ok && a.Index == b.Index
-	case *plan.Literal:
-		b, ok := b.(*plan.Literal)
+	case *tree.Literal:
+		b, ok := b.(*tree.Literal)
 		return ok && a.Number != nil && b.Number != nil && a.Number.Cmp(b.Number) == 0 && sameStep(a.Type().Step, b.Type().Step) ||
 			ok && a.Text != nil && b.Text != nil && *a.Text == *b.Text || ok && a.Bool != nil && b.Bool != nil && *a.Bool == *b.Bool ||
 			ok && a.Days != nil && b.Days != nil && *a.Days == *b.Days || ok && a.Micros != nil && b.Micros != nil && *a.Micros == *b.Micros ||
 			ok && a.IsNullLiteral() && b.IsNullLiteral()
-	case *plan.Rescale:
-		b, ok := b.(*plan.Rescale)
+	case *tree.Rescale:
+		b, ok := b.(*tree.Rescale)
 		return ok && a.Factor.Cmp(b.Factor) == 0 && same(a.X, b.X)
-	case *plan.ToReal:
-		b, ok := b.(*plan.ToReal)
+	case *tree.ToReal:
+		b, ok := b.(*tree.ToReal)
 		return ok && same(a.X, b.X)
-	case *plan.Arith:
-		b, ok := b.(*plan.Arith)
+	case *tree.Arith:
+		b, ok := b.(*tree.Arith)
 		return ok && a.Op == b.Op && same(a.L, b.L) && same(a.R, b.R)
-	case *plan.Compare:
-		b, ok := b.(*plan.Compare)
+	case *tree.Compare:
+		b, ok := b.(*tree.Compare)
 		return ok && a.Op == b.Op && same(a.L, b.L) && same(a.R, b.R)
-	case *plan.Logic:
-		b, ok := b.(*plan.Logic)
+	case *tree.Logic:
+		b, ok := b.(*tree.Logic)
 		return ok && a.Op == b.Op && sameAll(a.Args, b.Args)
-	case *plan.Not:
-		b, ok := b.(*plan.Not)
+	case *tree.Not:
+		b, ok := b.(*tree.Not)
 		return ok && same(a.X, b.X)
-	case *plan.In:
-		b, ok := b.(*plan.In)
+	case *tree.In:
+		b, ok := b.(*tree.In)
 		if !ok || len(a.List) != len(b.List) || !same(a.X, b.X) {
 			return false
 		}
@@ -198,21 +198,21 @@ func same(a, b plan.Expr) bool {
 			}
 		}
 		return true
-	case *plan.IsNull:
-		b, ok := b.(*plan.IsNull)
+	case *tree.IsNull:
+		b, ok := b.(*tree.IsNull)
 		return ok && same(a.X, b.X)
-	case *plan.Case:
-		b, ok := b.(*plan.Case)
+	case *tree.Case:
+		b, ok := b.(*tree.Case)
 		return ok && len(a.Whens) == len(b.Whens) && sameAll(parts(a), parts(b))
-	case *plan.Call:
-		b, ok := b.(*plan.Call)
+	case *tree.Call:
+		b, ok := b.(*tree.Call)
 		// A rounding is of its argument and its digits; all other functions are of their arguments alone.
 		return ok && a.Fn == b.Fn && sameAll(a.Args, b.Args)
-	case *plan.Within:
-		b, ok := b.(*plan.Within)
+	case *tree.Within:
+		b, ok := b.(*tree.Within)
 		return ok && sameType(a.Type(), b.Type()) && same(a.X, b.X)
-	case *plan.Like:
-		b, ok := b.(*plan.Like)
+	case *tree.Like:
+		b, ok := b.(*tree.Like)
 		if !ok || len(a.Pattern) != len(b.Pattern) || !same(a.X, b.X) {
 			return false
 		}
@@ -222,14 +222,14 @@ func same(a, b plan.Expr) bool {
 			}
 		}
 		return true
-	case *plan.Exists: // the same where it is the same relation
-		b, ok := b.(*plan.Exists)
+	case *tree.Exists: // the same where it is the same relation
+		b, ok := b.(*tree.Exists)
 		return ok && a.From == b.From && a.Outer == b.Outer && (a.On == nil && b.On == nil || a.On != nil && b.On != nil && same(a.On, b.On))
 	}
 	return false
 }
 
-func sameAll(a, b []plan.Expr) bool {
+func sameAll(a, b []tree.Expr) bool {
 	if len(a) != len(b) {
 		return false
 	}

@@ -5,12 +5,12 @@ import (
 	"slices"
 
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
 // query checks a whole query.
-func (c *checker) query(q *plan.Query, why purpose) {
+func (c *checker) query(q *tree.Query, why purpose) {
 	c.must(q.Dataset == c.ds.Name && q.Neighbours == c.ds.Neighbours, "it is about another dataset, or another kind of neighbours")
 	from := c.relation(q.From)
 	in := from.over(q.From)
@@ -19,12 +19,12 @@ func (c *checker) query(q *plan.Query, why purpose) {
 		c.aboutNobody(q, from)
 	} else {
 		c.must(from.unit >= 0, "rows of nobody")
-		c.must(why != cells || from.single && len(q.Measures) == 1 && q.Measures[0].Kind == plan.CountRows, "cells that are not counts of people")
+		c.must(why != cells || from.single && len(q.Measures) == 1 && q.Measures[0].Kind == tree.CountRows, "cells that are not counts of people")
 	}
 	for _, k := range q.Keys {
 		c.inside("a key", func() { c.key(in, q, k, why) })
 	}
-	c.must(slices.IsSortedFunc(q.Keys, func(a, b plan.Key) int { return order(a.Private) - order(b.Private) }), "private keys do not come last")
+	c.must(slices.IsSortedFunc(q.Keys, func(a, b tree.Key) int { return order(a.Private) - order(b.Private) }), "private keys do not come last")
 	args := make([]fact, len(q.Measures))
 	for i, m := range q.Measures {
 		c.inside("a measure", func() { args[i] = c.measure(in, m) })
@@ -44,16 +44,16 @@ func order(private bool) int {
 }
 
 // aboutNobody makes sure that a result which is told exactly is of one public table and nothing else.
-func (c *checker) aboutNobody(q *plan.Query, from rows) {
-	s, ok := q.From.(*plan.Scan)
+func (c *checker) aboutNobody(q *tree.Query, from rows) {
+	s, ok := q.From.(*tree.Scan)
 	c.must(ok && s.Table.Public && from.unit < 0 && len(from.private) == 0, "what is told exactly is not about a public table alone")
 	c.must(q.Choice == nil && len(q.Keys) == 0, "what is told exactly is more than numbers")
-	for _, e := range append([]plan.Expr{q.Where}, arguments(q.Measures)...) {
+	for _, e := range append([]tree.Expr{q.Where}, arguments(q.Measures)...) {
 		c.must(e == nil || !asks(e), "what is told exactly has a subquery")
 	}
 }
 
-func arguments(all []plan.Measure) (out []plan.Expr) {
+func arguments(all []tree.Measure) (out []tree.Expr) {
 	for _, m := range all {
 		out = append(out, m.Arg)
 	}
@@ -61,29 +61,29 @@ func arguments(all []plan.Measure) (out []plan.Expr) {
 }
 
 // asks reports whether there is a subquery in an expression.
-func asks(e plan.Expr) bool {
-	if _, ok := e.(*plan.Exists); ok {
+func asks(e tree.Expr) bool {
+	if _, ok := e.(*tree.Exists); ok {
 		return true
 	}
 	return slices.ContainsFunc(parts(e), asks)
 }
 
 // measure derives what a measure is of.
-func (c *checker) measure(in *scope, m plan.Measure) fact {
+func (c *checker) measure(in *scope, m tree.Measure) fact {
 	if m.Arg == nil {
-		c.must(m.Kind == plan.CountRows || m.Kind == plan.CountPersons, "a measure of nothing")
+		c.must(m.Kind == tree.CountRows || m.Kind == tree.CountPersons, "a measure of nothing")
 		return fact{}
 	}
 	arg := c.expr(in, m.Arg)
 	switch m.Kind {
-	case plan.CountValues, plan.CountPersons:
-	case plan.CountDistinct:
-		c.must(arg.kind != plan.Real && arg.kind != plan.Identity, "different values of %v are counted", arg.kind)
-	case plan.Sum:
+	case tree.CountValues, tree.CountPersons:
+	case tree.CountDistinct:
+		c.must(arg.kind != tree.Real && arg.kind != tree.Identity, "different values of %v are counted", arg.kind)
+	case tree.Sum:
 		c.sum(arg, 1)
 		c.must(m.Arg.Type().Lo.CmpAbs(summed) <= 0 && m.Arg.Type().Hi.CmpAbs(summed) <= 0, "a sum of numbers beyond 2^53 steps")
-	case plan.Quantile:
-		c.must(arg.kind == plan.Number || arg.kind == plan.Date || arg.kind == plan.Timestamp, "quantiles of %v", arg.kind)
+	case tree.Quantile:
+		c.must(arg.kind == tree.Number || arg.kind == tree.Date || arg.kind == tree.Timestamp, "quantiles of %v", arg.kind)
 		lo, hi := span(m.Arg.Type())
 		c.must(lo.IsInt64() && hi.IsInt64(), "quantiles of numbers beyond 64 bits")
 		c.must(len(m.At) > 0 && slices.IsSortedFunc(m.At, (*big.Rat).Cmp), "quantiles out of order")
@@ -98,7 +98,7 @@ func (c *checker) measure(in *scope, m plan.Measure) fact {
 
 // sum derives the sum of some rows, of which none need be there.
 func (c *checker) sum(arg fact, rows int64) fact {
-	c.must(arg.kind == plan.Number, "a sum of %v", arg.kind)
+	c.must(arg.kind == tree.Number, "a sum of %v", arg.kind)
 	if arg.never {
 		return number(arg.step, zero, zero)
 	}
@@ -109,7 +109,7 @@ func (c *checker) sum(arg fact, rows int64) fact {
 
 // limits compares how much of one person counts with what the policy allows. Where somebody may have several rows they are cut to
 // it; where nobody may, nothing is cut, and it has to be so.
-func (c *checker) limits(q *plan.Query, from rows) {
+func (c *checker) limits(q *tree.Query, from rows) {
 	private := from.unit >= 0
 	c.must(q.Bounded() || !private || from.single, "rows of people with several are not cut")
 	c.must(q.MaxRows() >= 1 && q.MaxRows() <= limited(from.limit), "of one person %d rows count, and at most %d may", q.MaxRows(), limited(from.limit))
@@ -133,12 +133,12 @@ func (c *checker) limits(q *plan.Query, from rows) {
 }
 
 // moves compares what a person's part is clamped to, and how far it moves a measure, with what follows.
-func (c *checker) moves(q *plan.Query, m plan.Measure, arg fact) {
+func (c *checker) moves(q *tree.Query, m tree.Measure, arg fact) {
 	own := integers(0, q.MaxRows())
 	switch m.Kind {
-	case plan.CountPersons:
+	case tree.CountPersons:
 		own = integers(0, 1)
-	case plan.Sum:
+	case tree.Sum:
 		own = c.sum(arg, q.MaxRows())
 	}
 	lo, hi := q.Interval(m)
@@ -160,7 +160,7 @@ func (c *checker) moves(q *plan.Query, m plan.Measure, arg fact) {
 // can differ. A person's vector has at most C entries, each from lo to hi, which hold 0. Where one person is added, one such vector is; where one is
 // replaced, an entry of the first and one of the second stand at the same place, and differ by at most hi - lo, or at two, and differ from 0
 // by at most the farther end. As many as possible at two places and the others at one, or all at one: between these the distance is linear.
-func distance(q *plan.Query, lo, hi *big.Int, norm dp.Norm) *big.Int {
+func distance(q *tree.Query, lo, hi *big.Int, norm dp.Norm) *big.Int {
 	far, apart := upper(new(big.Int).Neg(lo), hi), new(big.Int).Sub(hi, lo)
 	if norm == dp.L2 {
 		far, apart = new(big.Int).Mul(far, far), new(big.Int).Mul(apart, apart)
@@ -170,7 +170,7 @@ func distance(q *plan.Query, lo, hi *big.Int, norm dp.Norm) *big.Int {
 		return new(big.Int).Mul(big.NewInt(count), far)
 	}
 	places := 2 * count
-	if !slices.ContainsFunc(q.Keys, func(k plan.Key) bool { return k.Private }) {
+	if !slices.ContainsFunc(q.Keys, func(k tree.Key) bool { return k.Private }) {
 		places = min(places, int64(q.Groups()))
 	}
 	alone := places - count // of each of the two vectors
@@ -180,26 +180,26 @@ func distance(q *plan.Query, lo, hi *big.Int, norm dp.Norm) *big.Int {
 }
 
 // chosen checks a choice among groups.
-func (c *checker) chosen(q *plan.Query) {
+func (c *checker) chosen(q *tree.Query) {
 	if q.Choice == nil {
 		return
 	}
-	c.must(len(q.Measures) == 1 && q.Measures[0].Kind != plan.Quantile, "a choice by something else than one count or sum")
-	c.must(!slices.ContainsFunc(q.Keys, func(k plan.Key) bool { return k.Private }), "a choice among private keys")
+	c.must(len(q.Measures) == 1 && q.Measures[0].Kind != tree.Quantile, "a choice by something else than one count or sum")
+	c.must(!slices.ContainsFunc(q.Keys, func(k tree.Key) bool { return k.Private }), "a choice among private keys")
 	c.must(q.Choice.K >= 1 && q.Choice.K <= q.Groups(), "a choice of %d among %d groups", q.Choice.K, q.Groups())
 	c.must(q.Choice.Weights == nil || len(q.Choice.Weights) == q.Groups(), "%d weights for %d groups", len(q.Choice.Weights), q.Groups())
 }
 
 // holdout checks that a person adds from 0 to Steps parts to a score.
-func (c *checker) holdout(h *plan.Holdout) {
+func (c *checker) holdout(h *tree.Holdout) {
 	q := &h.Query
 	c.must(h.Of != nil && c.ds.Holdouts[h.Of.Name] == h.Of, "it is no holdout of the policy")
 	c.must(len(q.Measures) == 1 && len(q.Keys) == 0 && q.Where == nil && q.Choice == nil && !q.Bounded(), "a score is one number, over everybody who is held out")
-	scan, ok := q.From.(*plan.Scan)
+	scan, ok := q.From.(*tree.Scan)
 	c.must(ok && scan.Table.Name == h.Of.Table, "it is about another table than is held out")
 	lo, hi := q.Interval(q.Measures[0])
 	step := new(big.Rat).SetInt64(1)
-	if m := q.Measures[0]; m.Kind == plan.Sum {
+	if m := q.Measures[0]; m.Kind == tree.Sum {
 		step = m.Arg.Type().Step
 	}
 	parts := new(big.Rat).Mul(step, new(big.Rat).SetInt64(h.Of.Steps))
@@ -208,7 +208,7 @@ func (c *checker) holdout(h *plan.Holdout) {
 }
 
 // table checks rows to train on.
-func (c *checker) table(t *plan.Table) {
+func (c *checker) table(t *tree.Table) {
 	c.must(t.Dataset == c.ds.Name && t.Neighbours == c.ds.Neighbours, "it is about another dataset, or another kind of neighbours")
 	from := c.relation(t.From)
 	in := from.over(t.From)
@@ -223,17 +223,17 @@ func (c *checker) table(t *plan.Table) {
 }
 
 // trained checks a column of rows to train on: its codes are between its bounds, or places of public values.
-func (c *checker) trained(in *scope, col plan.TableColumn) {
+func (c *checker) trained(in *scope, col tree.TableColumn) {
 	f := c.expr(in, col.Expr)
-	c.must(!f.derived && f.kind != plan.Identity && f.kind != plan.Real, "it is a real number, or says who or what a row is about")
+	c.must(!f.derived && f.kind != tree.Identity && f.kind != tree.Real, "it is a real number, or says who or what a row is about")
 	lo, hi, step := col.Bounds()
 	if col.Values != nil {
 		c.values(f, col.Values)
 		return
 	}
 	t := col.Expr.Type()
-	c.must(f.kind == plan.Number || f.kind == plan.Date || f.kind == plan.Timestamp, "it has neither bounds nor public values")
+	c.must(f.kind == tree.Number || f.kind == tree.Date || f.kind == tree.Timestamp, "it has neither bounds nor public values")
 	c.must(t.Lo != nil && t.Declared, "it has no public bounds")
 	c.must(f.never || f.lo.CmpAbs(summed) <= 0 && f.hi.CmpAbs(summed) <= 0 && big.NewInt(lo).Cmp(f.lo) <= 0 && f.hi.Cmp(big.NewInt(hi)) <= 0, "it leaves its bounds")
-	c.must(f.kind != plan.Number && sameStep(step, whole) || sameStep(step, f.step), "its steps are not those that are claimed")
+	c.must(f.kind != tree.Number && sameStep(step, whole) || sameStep(step, f.step), "its steps are not those that are claimed")
 }

@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/big"
 
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
 // Sums, products, quotients and square roots of doubles are rounded correctly by every machine, and a correct rounding keeps the order
@@ -25,9 +25,9 @@ func asDouble(n *big.Int, step *big.Rat) float64 {
 }
 
 // toReal is a number on a lattice as a double.
-func (c *checker) toReal(x fact, e *plan.ToReal) fact {
-	c.must(x.kind == plan.Number, "%v is turned into a real number", x.kind)
-	out := fact{kind: plan.Real, never: x.never, derived: x.derived}
+func (c *checker) toReal(x fact, e *tree.ToReal) fact {
+	c.must(x.kind == tree.Number, "%v is turned into a real number", x.kind)
+	out := fact{kind: tree.Real, never: x.never, derived: x.derived}
 	if x.never {
 		return out
 	}
@@ -45,8 +45,8 @@ func (c *checker) toReal(x fact, e *plan.ToReal) fact {
 }
 
 // realArith derives an operation on doubles. None is near infinity, and no divisor is near zero without being zero.
-func (c *checker) realArith(e *plan.Arith, l, r fact) fact {
-	out := fact{kind: plan.Real, never: l.never || r.never}
+func (c *checker) realArith(e *tree.Arith, l, r fact) fact {
+	out := fact{kind: tree.Real, never: l.never || r.never}
 	if out.never {
 		return out
 	}
@@ -54,13 +54,13 @@ func (c *checker) realArith(e *plan.Arith, l, r fact) fact {
 		c.must(max(math.Abs(f.low), math.Abs(f.high)) < largestReal, "a real number that can be near infinity is computed with")
 	}
 	switch e.Op {
-	case plan.Add:
+	case tree.Add:
 		out.low, out.high = l.low+r.low, l.high+r.high
-	case plan.Sub:
+	case tree.Sub:
 		out.low, out.high = l.low-r.high, l.high-r.low
-	case plan.Mul:
+	case tree.Mul:
 		out.low, out.high = extremes(l, []float64{r.low, r.high}, func(x, y float64) float64 { return x * y })
-	case plan.Div:
+	case tree.Div:
 		by := c.divisors(e.R, r)
 		if len(by) == 0 { // by zero, in every row
 			out.never = true
@@ -75,11 +75,11 @@ func (c *checker) realArith(e *plan.Arith, l, r fact) fact {
 }
 
 // divisors are the extremes of a divisor without zero. One that comes of a lattice is at least one step away from zero where it is not zero.
-func (c *checker) divisors(e plan.Expr, r fact) []float64 {
+func (c *checker) divisors(e tree.Expr, r fact) []float64 {
 	if r.low > 0 || r.high < 0 {
 		return []float64{r.low, r.high}
 	}
-	exact, ok := e.(*plan.ToReal)
+	exact, ok := e.(*tree.ToReal)
 	c.must(ok, "a divisor that could be as close to zero as numbers are")
 	least := asDouble(unit, exact.X.Type().Step)
 	c.must(least > 0, "a divisor that could be as close to zero as numbers are")
@@ -106,8 +106,8 @@ func extremes(l fact, ys []float64, f func(x, y float64) float64) (low, high flo
 
 // transcendental derives sqrt, ln, log10 and exp, where they are defined.
 func (c *checker) transcendental(fn string, x fact) fact {
-	c.must(x.kind == plan.Real, "%s of %v", fn, x.kind)
-	out := fact{kind: plan.Real, never: x.never}
+	c.must(x.kind == tree.Real, "%s of %v", fn, x.kind)
+	out := fact{kind: tree.Real, never: x.never}
 	if x.never {
 		return out
 	}
@@ -130,8 +130,8 @@ func (c *checker) transcendental(fn string, x fact) fact {
 
 // power is x to a constant, where that is defined.
 func (c *checker) power(x, exponent fact) fact {
-	c.must(x.kind == plan.Real && exponent.kind == plan.Real, "a power of what is no real number")
-	out := fact{kind: plan.Real, never: x.never || exponent.never}
+	c.must(x.kind == tree.Real && exponent.kind == tree.Real, "a power of what is no real number")
+	out := fact{kind: tree.Real, never: x.never || exponent.never}
 	if out.never {
 		return out
 	}

@@ -3,7 +3,7 @@ package verify
 import (
 	"slices"
 
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -29,20 +29,20 @@ func limited(n int64) int64 { return max(1, min(n, mostRows)) }
 func product(a, b int64) int64 { return limited(limited(a) * limited(b)) }
 
 // relation derives the rows of a relation, and compares them with what it claims.
-func (c *checker) relation(r plan.Relation) (out rows) {
+func (c *checker) relation(r tree.Relation) (out rows) {
 	c.inside(r, func() {
 		switch r := r.(type) {
-		case *plan.Scan:
+		case *tree.Scan:
 			out = c.scan(r)
-		case *plan.Join:
+		case *tree.Join:
 			out = c.join(r)
-		case *plan.Select:
+		case *tree.Select:
 			out = c.selection(r)
-		case *plan.Union:
+		case *tree.Union:
 			out = c.union(r)
-		case *plan.Persons:
+		case *tree.Persons:
 			out = c.persons(r)
-		case *plan.Cut:
+		case *tree.Cut:
 			out = c.cut(r)
 		default:
 			c.fail("no relation that is known here")
@@ -53,7 +53,7 @@ func (c *checker) relation(r plan.Relation) (out rows) {
 }
 
 // claimed compares a relation's claims with what follows.
-func (c *checker) claimed(r plan.Relation, own rows) {
+func (c *checker) claimed(r tree.Relation, own rows) {
 	fields := r.Fields()
 	c.must(len(fields) == len(own.fields), "it has %d fields and claims %d", len(own.fields), len(fields))
 	c.must(r.Unit() == own.unit, "its unit is claimed to be field %d and is field %d", r.Unit(), own.unit)
@@ -70,7 +70,7 @@ func (c *checker) claimed(r plan.Relation, own rows) {
 }
 
 // sameField compares what is claimed of a field with what it is. An identity may be given up, but then the field still says that it was one.
-func (c *checker) sameField(claimed plan.Field, own field) {
+func (c *checker) sameField(claimed tree.Field, own field) {
 	c.claim(claimed.Type, own.fact)
 	if claimed.Identity != own.identity && claimed.Identity != "" {
 		c.fail("a field claims to name %q and names %q", claimed.Identity, own.identity)
@@ -82,7 +82,7 @@ func (c *checker) sameField(claimed plan.Field, own field) {
 }
 
 // scan derives the fields of a table from the policy: the listed columns as declared, and then the identities as they are stored.
-func (c *checker) scan(s *plan.Scan) rows {
+func (c *checker) scan(s *tree.Scan) rows {
 	t := s.Table
 	c.must(t != nil && c.ds.Tables[t.Name] == t, "it is no table of the policy")
 	out := rows{unit: -1, limit: t.MaxRows, groups: t.MaxGroups}
@@ -124,7 +124,7 @@ func (c *checker) identities(t *policy.Table, out *rows) {
 				f.identity = identity // a declared column may be clamped, so that two rows are one in it: no key
 			}
 		}
-		out.fields = append(out.fields, field{fact: fact{kind: plan.Identity}, name: name, identity: identity, key: key})
+		out.fields = append(out.fields, field{fact: fact{kind: tree.Identity}, name: name, identity: identity, key: key})
 		return len(out.fields) - 1
 	}
 	if c.ds.Unit.Row() {
@@ -144,7 +144,7 @@ func (c *checker) identities(t *policy.Table, out *rows) {
 }
 
 // join derives the rows of a join.
-func (c *checker) join(j *plan.Join) rows {
+func (c *checker) join(j *tree.Join) rows {
 	l, r := c.relation(j.L), c.relation(j.R)
 	n := len(l.fields)
 	on := l.over(j.L).beside(n, r, j.R)
@@ -192,39 +192,39 @@ func (c *checker) join(j *plan.Join) rows {
 		}
 	}
 	out.cuts = []int{len(out.fields)}
-	if _, value := j.R.(*plan.Persons); value && j.Left {
+	if _, value := j.R.(*tree.Persons); value && j.Left {
 		out.cuts = append(out.cuts, l.cuts...)
 	}
 	return out
 }
 
 // conjuncts are the conditions that all must hold.
-func conjuncts(e plan.Expr) []plan.Expr {
+func conjuncts(e tree.Expr) []tree.Expr {
 	switch x := e.(type) {
 	case nil:
 		return nil
-	case *plan.Logic:
-		if x.Op == plan.And {
-			var out []plan.Expr
+	case *tree.Logic:
+		if x.Op == tree.And {
+			var out []tree.Expr
 			for _, a := range x.Args {
 				out = append(out, conjuncts(a)...)
 			}
 			return out
 		}
 	}
-	return []plan.Expr{e}
+	return []tree.Expr{e}
 }
 
 // linked reports whether a condition asks that a row of the first n fields and a row of the others are about one person: that
 // the same identity is equal in both, as it is stored.
-func (c *checker) linked(s *scope, on plan.Expr, n int) bool {
+func (c *checker) linked(s *scope, on tree.Expr, n int) bool {
 	for _, e := range conjuncts(on) {
-		eq, ok := e.(*plan.Compare)
-		if !ok || eq.Op != plan.Eq {
+		eq, ok := e.(*tree.Compare)
+		if !ok || eq.Op != tree.Eq {
 			continue
 		}
-		a, ok1 := eq.L.(*plan.Column)
-		b, ok2 := eq.R.(*plan.Column)
+		a, ok1 := eq.L.(*tree.Column)
+		b, ok2 := eq.R.(*tree.Column)
 		if !ok1 || !ok2 || (a.Index < n) == (b.Index < n) {
 			continue
 		}
@@ -238,15 +238,15 @@ func (c *checker) linked(s *scope, on plan.Expr, n int) bool {
 
 // keyed reports whether at most one row of the side with the fields from..upto fits to a row of the other: a key of it is equal
 // to something that the other row alone decides.
-func (c *checker) keyed(s *scope, on plan.Expr, from, upto int) bool {
+func (c *checker) keyed(s *scope, on tree.Expr, from, upto int) bool {
 	own := func(i int) bool { return i >= from && i < upto }
 	for _, e := range conjuncts(on) {
-		eq, ok := e.(*plan.Compare)
-		if !ok || eq.Op != plan.Eq {
+		eq, ok := e.(*tree.Compare)
+		if !ok || eq.Op != tree.Eq {
 			continue
 		}
-		for _, sides := range [][2]plan.Expr{{eq.L, eq.R}, {eq.R, eq.L}} {
-			if k, ok := sides[0].(*plan.Column); ok && own(k.Index) && s.fields[k.Index].key && !names(sides[1], own) {
+		for _, sides := range [][2]tree.Expr{{eq.L, eq.R}, {eq.R, eq.L}} {
+			if k, ok := sides[0].(*tree.Column); ok && own(k.Index) && s.fields[k.Index].key && !names(sides[1], own) {
 				return true
 			}
 		}
@@ -255,31 +255,31 @@ func (c *checker) keyed(s *scope, on plan.Expr, from, upto int) bool {
 }
 
 // names reports whether an expression could depend on one of some fields. Of a subquery nobody looks which.
-func names(e plan.Expr, which func(int) bool) bool {
+func names(e tree.Expr, which func(int) bool) bool {
 	switch e := e.(type) {
-	case *plan.Column:
+	case *tree.Column:
 		return which(e.Index)
-	case *plan.Exists:
+	case *tree.Exists:
 		return true
 	}
-	return slices.ContainsFunc(parts(e), func(p plan.Expr) bool { return names(p, which) })
+	return slices.ContainsFunc(parts(e), func(p tree.Expr) bool { return names(p, which) })
 }
 
 // selection derives the rows of a subquery without aggregates.
-func (c *checker) selection(s *plan.Select) rows {
+func (c *checker) selection(s *tree.Select) rows {
 	from := c.relation(s.From)
 	in := from.over(s.From)
 	c.condition(in, s.Where)
 	out := rows{unit: -1, single: from.single, limit: from.limit, groups: from.groups, private: from.private, cuts: []int{len(s.Columns)}}
 	for _, e := range s.Columns {
 		f := field{fact: c.expr(in, e)}
-		if col, ok := e.(*plan.Column); ok {
+		if col, ok := e.(*tree.Column); ok {
 			f = from.fields[col.Index]
 		}
 		out.fields = append(out.fields, f)
 	}
 	if at := s.Unit(); from.unit >= 0 && at >= 0 && at < len(s.Columns) {
-		if col, ok := s.Columns[at].(*plan.Column); ok && col.Index == from.unit {
+		if col, ok := s.Columns[at].(*tree.Column); ok && col.Index == from.unit {
 			out.unit = at
 		}
 	}
@@ -288,7 +288,7 @@ func (c *checker) selection(s *plan.Select) rows {
 }
 
 // union derives the rows of UNION ALL.
-func (c *checker) union(u *plan.Union) rows {
+func (c *checker) union(u *tree.Union) rows {
 	c.must(len(u.Parts) > 0, "a union of nothing")
 	parts := make([]rows, len(u.Parts))
 	for i, p := range u.Parts {
@@ -343,7 +343,7 @@ func (c *checker) unionField(parts []rows, i int) field {
 }
 
 // cut derives the rows of which so many of each person are there: the same ones, and none of nobody.
-func (c *checker) cut(r *plan.Cut) rows {
+func (c *checker) cut(r *tree.Cut) rows {
 	out := c.relation(r.From)
 	c.must(out.unit >= 0, "rows of nobody are cut by the person")
 	c.must(r.Rows >= 1, "of one person %d rows are left", r.Rows)
@@ -351,7 +351,7 @@ func (c *checker) cut(r *plan.Cut) rows {
 }
 
 // persons derives the rows of a subquery that is grouped by the unit.
-func (c *checker) persons(p *plan.Persons) rows {
+func (c *checker) persons(p *tree.Persons) rows {
 	from := c.relation(p.From)
 	c.must(from.unit >= 0, "rows of nobody are grouped by the person")
 	c.must(p.Limit() >= 1 && p.Limit() <= from.limit, "of one person %d rows count, and at most %d may", p.Limit(), from.limit)
@@ -368,19 +368,19 @@ func (c *checker) persons(p *plan.Persons) rows {
 }
 
 // part derives an aggregate of one person's rows, of which a number counts.
-func (c *checker) part(in *scope, p plan.Part, limit int64) (out fact) {
-	if p.Kind == plan.PartRows {
+func (c *checker) part(in *scope, p tree.Part, limit int64) (out fact) {
+	if p.Kind == tree.PartRows {
 		c.must(p.Arg == nil, "rows are counted, and there is an argument")
 		return integers(0, limit)
 	}
 	arg := c.expr(in, p.Arg)
 	switch p.Kind {
-	case plan.PartValues:
+	case tree.PartValues:
 		out = integers(0, limit)
-	case plan.PartSum:
+	case tree.PartSum:
 		out = c.sum(arg, limit)
-	case plan.PartMin, plan.PartMax:
-		c.must(arg.kind == plan.Number || arg.kind == plan.Date || arg.kind == plan.Timestamp, "the extreme of %v", arg.kind)
+	case tree.PartMin, tree.PartMax:
+		c.must(arg.kind == tree.Number || arg.kind == tree.Date || arg.kind == tree.Timestamp, "the extreme of %v", arg.kind)
 		out = arg
 	default:
 		c.fail("no aggregate that is known here")

@@ -3,16 +3,16 @@ package verify
 import (
 	"math/big"
 
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
 // textual derives functions of texts. A character is a code point, and lower and upper map one to one.
-func (c *checker) textual(e *plan.Call, args []fact) fact {
+func (c *checker) textual(e *tree.Call, args []fact) fact {
 	if e.Fn == "||" || e.Fn == "concat" {
 		return c.joined(args)
 	}
 	x := args[0]
-	c.must(x.kind == plan.Text, "%s of %v", e.Fn, x.kind)
+	c.must(x.kind == tree.Text, "%s of %v", e.Fn, x.kind)
 	switch e.Fn {
 	case "length":
 		return integers(0, int64(x.length))
@@ -34,7 +34,7 @@ func (c *checker) textual(e *plan.Call, args []fact) fact {
 func (c *checker) joined(args []fact) fact {
 	out := text(0)
 	for _, a := range args {
-		c.must(a.kind == plan.Text, "texts are joined with %v", a.kind)
+		c.must(a.kind == tree.Text, "texts are joined with %v", a.kind)
 		if !a.never {
 			out.length += a.length
 		}
@@ -44,17 +44,17 @@ func (c *checker) joined(args []fact) fact {
 }
 
 // spelled is a value as a text.
-func (c *checker) spelled(e *plan.Call, x fact) fact {
+func (c *checker) spelled(e *tree.Call, x fact) fact {
 	switch x.kind {
-	case plan.Boolean:
+	case tree.Boolean:
 		return text(len("false"))
-	case plan.Date:
+	case tree.Date:
 		c.civil(x)
 		return text(len("9999-12-31"))
-	case plan.Timestamp:
+	case tree.Timestamp:
 		c.civil(x)
 		return text(len("9999-12-31 23:59:59.999999"))
-	case plan.Number:
+	case tree.Number:
 		return c.digits(e, x)
 	}
 	c.fail("%v has no one spelling", x.kind)
@@ -62,7 +62,7 @@ func (c *checker) spelled(e *plan.Call, x fact) fact {
 }
 
 // digits is a number as a text: whole numbers of the last digit after the point, in 128 bits or in a DECIMAL(38).
-func (c *checker) digits(e *plan.Call, x fact) fact {
+func (c *checker) digits(e *tree.Call, x fact) fact {
 	decimals, exact := x.step.FloatPrec()
 	c.must(exact && decimals <= 36, "a number with too many digits is spelled")
 	t := e.Args[0].Type()
@@ -91,16 +91,16 @@ func (c *checker) digits(e *plan.Call, x fact) fact {
 }
 
 // parsed reads a text. What is not of the form is NULL.
-func (c *checker) parsed(e *plan.Call, args []fact) fact {
-	c.must(args[0].kind == plan.Text, "%s of %v", e.Fn, args[0].kind)
+func (c *checker) parsed(e *tree.Call, args []fact) fact {
+	c.must(args[0].kind == tree.Text, "%s of %v", e.Fn, args[0].kind)
 	eighteen := func(more int64) *big.Int { return new(big.Int).Exp(big.NewInt(10), big.NewInt(18+more), nil) }
 	switch e.Fn {
 	case "parse_boolean":
 		return boolean()
 	case "parse_date":
-		return fact{kind: plan.Date, lo: firstDay, hi: lastDay}
+		return fact{kind: tree.Date, lo: firstDay, hi: lastDay}
 	case "parse_timestamp":
-		return fact{kind: plan.Timestamp, lo: firstMicros, hi: lastMicros}
+		return fact{kind: tree.Timestamp, lo: firstMicros, hi: lastMicros}
 	case "parse_decimal":
 		// 18 digits before the point, rounded at the last one after it: that may carry into one more.
 		digits := c.constant(e.Args[1], 0, 18)

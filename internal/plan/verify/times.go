@@ -3,7 +3,7 @@ package verify
 import (
 	"math/big"
 
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
 const dayMicros = 86_400_000_000
@@ -53,22 +53,22 @@ func monday(n int64) int64 { return n - (n + 3 - 7*floor(n+3, 7)) } // 1970-01-0
 
 func (c *checker) civil(x fact) {
 	lo, hi := firstDay, lastDay
-	if x.kind == plan.Timestamp {
+	if x.kind == tree.Timestamp {
 		lo, hi = firstMicros, lastMicros
 	} else {
-		c.must(x.kind == plan.Date, "a time that is %v", x.kind)
+		c.must(x.kind == tree.Date, "a time that is %v", x.kind)
 	}
 	c.must(x.never || lo.Cmp(x.lo) <= 0 && x.hi.Cmp(hi) <= 0, "a time outside of the years 1 to 9999 is computed with")
 }
 
 // claimedCivil makes sure that a printer, which moves a time by its claimed ends, finds some.
-func (c *checker) claimedCivil(e plan.Expr) {
+func (c *checker) claimedCivil(e tree.Expr) {
 	lo, hi := span(e.Type())
 	c.civil(fact{kind: e.Type().Kind, lo: lo, hi: hi})
 }
 
 // temporal derives functions of times.
-func (c *checker) temporal(e *plan.Call, args []fact) fact {
+func (c *checker) temporal(e *tree.Call, args []fact) fact {
 	switch e.Fn {
 	case "extract":
 		return c.extract(c.word(e.Args[0]), e.Args[1], args[1])
@@ -76,26 +76,26 @@ func (c *checker) temporal(e *plan.Call, args []fact) fact {
 		return c.dateTrunc(c.word(e.Args[0]), e.Args[1], args[1])
 	case "days_between":
 		a, b := args[0], args[1]
-		c.must(a.kind == plan.Date && b.kind == plan.Date, "days between what are no dates")
+		c.must(a.kind == tree.Date && b.kind == tree.Date, "days between what are no dates")
 		if a.never || b.never {
-			return fact{kind: plan.Number, step: whole, never: true}
+			return fact{kind: tree.Number, step: whole, never: true}
 		}
 		return number(whole, new(big.Int).Sub(a.lo, b.hi), new(big.Int).Sub(a.hi, b.lo))
 	case "add_days":
 		day, n := args[0], args[1]
-		c.must(day.kind == plan.Date && n.kind == plan.Number && sameStep(n.step, whole), "days are added to what is no date, or are not whole")
+		c.must(day.kind == tree.Date && n.kind == tree.Number && sameStep(n.step, whole), "days are added to what is no date, or are not whole")
 		c.claimedCivil(e.Args[0])
 		c.must(!wide(e.Args[1].Type()), "too many days are added")
 		if day.never || n.never {
-			return fact{kind: plan.Date, never: true}
+			return fact{kind: tree.Date, never: true}
 		}
-		return fact{kind: plan.Date, lo: new(big.Int).Add(day.lo, n.lo), hi: new(big.Int).Add(day.hi, n.hi)}
+		return fact{kind: tree.Date, lo: new(big.Int).Add(day.lo, n.lo), hi: new(big.Int).Add(day.hi, n.hi)}
 	case "add_interval":
 		return c.addInterval(e, args[0])
 	}
 	x := args[0]
 	c.claimedCivil(e.Args[0])
-	kind, other := plan.Date, plan.Timestamp
+	kind, other := tree.Date, tree.Timestamp
 	move := func(n *big.Int) *big.Int { return new(big.Int).Div(n, big.NewInt(dayMicros)) } // rounded down
 	if e.Fn == "timestamp" {
 		kind, other = other, kind
@@ -114,10 +114,10 @@ var fixed = map[string][2]int64{
 	"hour": {0, 23}, "minute": {0, 59}, "second": {0, 59_999_999},
 }
 
-func (c *checker) extract(field string, e plan.Expr, x fact) fact {
-	c.must(x.kind == plan.Date || x.kind == plan.Timestamp, "a field of %v", x.kind)
+func (c *checker) extract(field string, e tree.Expr, x fact) fact {
+	c.must(x.kind == tree.Date || x.kind == tree.Timestamp, "a field of %v", x.kind)
 	c.claimedCivil(e)
-	stamp := x.kind == plan.Timestamp
+	stamp := x.kind == tree.Timestamp
 	micros := big.NewRat(1, 1_000_000)
 	if ends, ok := fixed[field]; ok {
 		out := integers(ends[0], ends[1])
@@ -138,7 +138,7 @@ func (c *checker) extract(field string, e plan.Expr, x fact) fact {
 	case "epoch":
 		if stamp {
 			out := x
-			out.kind, out.step = plan.Number, micros
+			out.kind, out.step = tree.Number, micros
 			return out
 		}
 		at = func(n int64) int64 { return n * 86400 }
@@ -146,7 +146,7 @@ func (c *checker) extract(field string, e plan.Expr, x fact) fact {
 		c.fail("no field of a time that is known here")
 	}
 	if x.never {
-		return fact{kind: plan.Number, step: step, never: true}
+		return fact{kind: tree.Number, step: step, never: true}
 	}
 	day := func(n *big.Int) int64 {
 		if stamp {
@@ -157,10 +157,10 @@ func (c *checker) extract(field string, e plan.Expr, x fact) fact {
 	return integers(at(day(x.lo)), at(day(x.hi)))
 }
 
-func (c *checker) dateTrunc(unit string, e plan.Expr, x fact) fact {
-	c.must(x.kind == plan.Date || x.kind == plan.Timestamp, "a truncation of %v", x.kind)
+func (c *checker) dateTrunc(unit string, e tree.Expr, x fact) fact {
+	c.must(x.kind == tree.Date || x.kind == tree.Timestamp, "a truncation of %v", x.kind)
 	c.claimedCivil(e)
-	stamp := x.kind == plan.Timestamp
+	stamp := x.kind == tree.Timestamp
 	size, ofDay := map[string]int64{"hour": 3_600_000_000, "minute": 60_000_000, "second": 1_000_000}[unit]
 	at := func(n int64) int64 { // of a day
 		y, m, _ := calendar(n)
@@ -197,8 +197,8 @@ func (c *checker) dateTrunc(unit string, e plan.Expr, x fact) fact {
 
 // addInterval moves a moment by months, then days, then microseconds. A day that a month has not becomes its last, so months
 // do not keep the order of moments; of days they do.
-func (c *checker) addInterval(e *plan.Call, x fact) fact {
-	c.must(x.kind == plan.Timestamp, "an interval is added to %v", x.kind)
+func (c *checker) addInterval(e *tree.Call, x fact) fact {
+	c.must(x.kind == tree.Timestamp, "an interval is added to %v", x.kind)
 	c.claimedCivil(e.Args[0])
 	months, more := c.constant(e.Args[1], -120_000, 120_000), c.constant(e.Args[2], -4_000_000, 4_000_000)
 	micros := c.constant(e.Args[3], -4_000_000*dayMicros, 4_000_000*dayMicros)
@@ -210,7 +210,7 @@ func (c *checker) addInterval(e *plan.Call, x fact) fact {
 		lo, hi = addMonths(floor(lo, dayMicros), months)*dayMicros, addMonths(floor(hi, dayMicros), months)*dayMicros+dayMicros-1
 	}
 	by := new(big.Int).Add(new(big.Int).Mul(big.NewInt(more), big.NewInt(dayMicros)), big.NewInt(micros))
-	return fact{kind: plan.Timestamp, lo: new(big.Int).Add(big.NewInt(lo), by), hi: new(big.Int).Add(big.NewInt(hi), by)}
+	return fact{kind: tree.Timestamp, lo: new(big.Int).Add(big.NewInt(lo), by), hi: new(big.Int).Add(big.NewInt(hi), by)}
 }
 
 func addMonths(n, months int64) int64 {

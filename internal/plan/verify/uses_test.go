@@ -17,9 +17,9 @@ import (
 	"testing"
 )
 
-const planPath = "github.com/discreet-dp/discreet/internal/plan"
+const treePath = "github.com/discreet-dp/discreet/internal/plan/tree"
 
-// claims are the functions of package plan that are called here: what a tree says of itself, which is compared with what follows. Everything
+// claims are the functions of package tree that are called here: what a tree says of itself, which is compared with what follows. Everything
 // else that is used of it is types, fields and constants. A function that derives or decides does not belong into this list: then the
 // second opinion would be the first one again.
 var claims = []string{
@@ -29,18 +29,18 @@ var claims = []string{
 	"Bounds", // of a column to train on
 }
 
-// TestSharesNothing reads every use of package plan in this package.
+// TestSharesNothing reads every use of package tree in this package.
 func TestSharesNothing(t *testing.T) {
 	used, uses := 0, map[string]bool{}
 	for id, object := range usesOf(t, ".") {
-		if object.Pkg() == nil || object.Pkg().Path() != planPath {
+		if object.Pkg() == nil || object.Pkg().Path() != treePath {
 			continue
 		}
 		used++
 		if f, ok := object.(*types.Func); ok {
 			uses[f.Name()] = true
 			if !slices.Contains(claims, f.Name()) {
-				t.Errorf("%s uses plan's %s, which is no claim of a tree", id, f.FullName())
+				t.Errorf("%s uses tree's %s, which is no claim of a tree", id, f.FullName())
 			}
 		}
 	}
@@ -50,20 +50,20 @@ func TestSharesNothing(t *testing.T) {
 		}
 	}
 	if used < 100 {
-		t.Errorf("only %d uses of package plan were seen", used)
+		t.Errorf("only %d uses of package tree were seen", used)
 	}
 }
 
 // TestUsesAreSeen plants a use of a function that decides.
 func TestUsesAreSeen(t *testing.T) {
 	folder := t.TempDir()
-	text := "package verify\n\nimport \"" + planPath + "\"\n\nfunc planted(e plan.Expr) string { return plan.Format(e) + fmt(e.Type()) }\n\nfunc fmt(t plan.Type) string {\n\tif t.Wide() {\n\t\treturn \"wide\"\n\t}\n\treturn \"\"\n}\n"
+	text := "package verify\n\nimport \"" + treePath + "\"\n\nfunc planted(e tree.Expr) string { return tree.Format(e) + fmt(e.Type()) }\n\nfunc fmt(t tree.Type) string {\n\tif t.Wide() {\n\t\treturn \"wide\"\n\t}\n\treturn \"\"\n}\n"
 	if err := os.WriteFile(filepath.Join(folder, "planted.go"), []byte(text), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	var seen []string
 	for _, object := range usesOf(t, folder) {
-		if f, ok := object.(*types.Func); ok && f.Pkg().Path() == planPath && !slices.Contains(claims, f.Name()) {
+		if f, ok := object.(*types.Func); ok && f.Pkg().Path() == treePath && !slices.Contains(claims, f.Name()) {
 			seen = append(seen, f.Name())
 		}
 	}

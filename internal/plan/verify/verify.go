@@ -25,7 +25,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -36,18 +36,18 @@ type Difference struct{ Where, What string }
 func (d *Difference) Error() string { return d.Where + ": " + d.What }
 
 // Query checks what a question asks an engine for.
-func Query(ds *policy.Dataset, q *plan.Query) error {
+func Query(ds *policy.Dataset, q *tree.Query) error {
 	return guarded(func() { (&checker{ds: ds}).query(q, asked) })
 }
 
 // Cells checks the query of a stream's cells: one row a person, and keys that nobody sees.
-func Cells(ds *policy.Dataset, q *plan.Query) error {
+func Cells(ds *policy.Dataset, q *tree.Query) error {
 	return guarded(func() { (&checker{ds: ds}).query(q, cells) })
 }
 
 // Holdout checks a question to a holdout: what one person adds is between 0 and 1, in parts of 1/Steps, and what is told of
 // the training table is about public rows alone.
-func Holdout(ds *policy.Dataset, h *plan.Holdout) error {
+func Holdout(ds *policy.Dataset, h *tree.Holdout) error {
 	return guarded(func() {
 		c := &checker{ds: ds}
 		c.query(&h.Query, asked)
@@ -59,7 +59,7 @@ func Holdout(ds *policy.Dataset, h *plan.Holdout) error {
 }
 
 // Table checks rows to train on.
-func Table(ds *policy.Dataset, t *plan.Table) error {
+func Table(ds *policy.Dataset, t *tree.Table) error {
 	return guarded(func() { (&checker{ds: ds}).table(t) })
 }
 
@@ -107,7 +107,7 @@ func name(at any) string {
 	switch at := at.(type) {
 	case string:
 		return at
-	case *plan.Call:
+	case *tree.Call:
 		return at.Fn
 	}
 	return strings.TrimPrefix(fmt.Sprintf("%T", at), "*plan.")

@@ -4,12 +4,12 @@ import (
 	"context"
 	"testing"
 
-	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 )
 
 // BenchmarkDispatcher is whwith the dispatcher adds to a question, with nobody else there and with many.
 func BenchmarkDispatcher(b *testing.B) {
-	library := fake{ask: func(context.Context, discreet.Question) (*discreet.Answer, error) { return paidFor(), nil }}
+	library := fake{ask: func(context.Context, api.Question) (*api.Answer, error) { return paidFor(), nil }}
 	b.Run("alone", func(b *testing.B) {
 		d := newDispatcher(people(b, "immediate"), library, Options{Rate: 1e12})
 		for b.Loop() {

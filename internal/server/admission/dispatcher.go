@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -55,7 +56,7 @@ func newDispatcher(p *policy.Policy, l library, o Options) *Dispatcher {
 func (d *Dispatcher) DB() *discreet.DB { return d.db }
 
 // Ask waits for a turn, asks, and waits for the tick where the policy has one. Errors are those of [discreet.DB.Ask] and those of this package.
-func (d *Dispatcher) Ask(ctx context.Context, q discreet.Question) (a *discreet.Answer, err error) {
+func (d *Dispatcher) Ask(ctx context.Context, q api.Question) (a *api.Answer, err error) {
 	q.Request = Request(q.Analyst, q.Request)
 	err = d.serve(ctx, d.entry("ask", q), func(ctx context.Context, e *entry) (err error) {
 		q.AsOf = d.clock.last(d.ticks[e.dataset])
@@ -69,7 +70,7 @@ func (d *Dispatcher) Ask(ctx context.Context, q discreet.Question) (a *discreet.
 
 // Explain prices a question. It counts as a question in what an analyst may ask in a minute, and waits for a turn and for the tick: the state
 // of the data is looked at, to say what would be free.
-func (d *Dispatcher) Explain(ctx context.Context, q discreet.Question) (x *discreet.Explanation, err error) {
+func (d *Dispatcher) Explain(ctx context.Context, q api.Question) (x *api.Explanation, err error) {
 	err = d.serve(ctx, d.entry("explain", q), func(ctx context.Context, e *entry) (err error) {
 		e.outcome = priced
 		q.AsOf = d.clock.last(d.ticks[e.dataset])
@@ -80,7 +81,7 @@ func (d *Dispatcher) Explain(ctx context.Context, q discreet.Question) (x *discr
 }
 
 // Describe says what an answer would look like. It counts, and waits, like Explain.
-func (d *Dispatcher) Describe(ctx context.Context, q discreet.Question) (x *discreet.Description, err error) {
+func (d *Dispatcher) Describe(ctx context.Context, q api.Question) (x *api.Description, err error) {
 	err = d.serve(ctx, d.entry("describe", q), func(ctx context.Context, e *entry) (err error) {
 		e.outcome = described
 		x, err = d.library.Describe(ctx, q)
@@ -89,7 +90,7 @@ func (d *Dispatcher) Describe(ctx context.Context, q discreet.Question) (x *disc
 	return only(x, err)
 }
 
-func (d *Dispatcher) entry(kind string, q discreet.Question) *entry {
+func (d *Dispatcher) entry(kind string, q api.Question) *entry {
 	return &entry{kind: kind, analyst: q.Analyst, dataset: cmp.Or(q.Dataset, d.lone), text: q.SQL}
 }
 

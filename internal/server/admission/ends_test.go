@@ -11,13 +11,14 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/ledger"
 )
 
 func TestEnds(t *testing.T) {
 	hour := func(ctx context.Context) error { return work(ctx, time.Hour) }
-	refusal, budget := &discreet.Refusal{Reason: "no"}, &discreet.BudgetError{Account: "ana"}
-	broken, dispute := errors.New("the disk is full"), &discreet.Disagreement{Detail: "field 7 of a row that has 6"}
+	refusal, budget := &api.Refusal{Reason: "no"}, &ledger.BudgetError{Account: "ana"}
+	broken, dispute := errors.New("the disk is full"), &api.Disagreement{Detail: "field 7 of a row that has 6"}
 	for name, c := range map[string]struct {
 		work     func(context.Context) error
 		patience time.Duration
@@ -44,7 +45,7 @@ func TestEnds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var log bytes.Buffer
-				d := newDispatcher(people(t, "immediate"), fake{ask: func(ctx context.Context, q discreet.Question) (*discreet.Answer, error) {
+				d := newDispatcher(people(t, "immediate"), fake{ask: func(ctx context.Context, q api.Question) (*api.Answer, error) {
 					return paidFor(), c.work(ctx) // an answer beside an error, to see that it does not get out
 				}}, Options{Timeout: time.Minute, Log: slog.New(slog.NewTextHandler(&log, nil))})
 				ctx, stop := context.WithTimeout(t.Context(), c.patience)
@@ -110,7 +111,7 @@ func TestDrain(t *testing.T) {
 // A tick that is longer than the time for ending holds nothing up: neither what waits for it, nor what is interrupted. Before that time is over it is as always.
 func TestDrainWakes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDispatcher(people(t, "{tick: 60s}"), fake{ask: func(ctx context.Context, q discreet.Question) (*discreet.Answer, error) {
+		d := newDispatcher(people(t, "{tick: 60s}"), fake{ask: func(ctx context.Context, q api.Question) (*api.Answer, error) {
 			if q.Analyst == "ana" {
 				return paidFor(), work(ctx, time.Second)
 			}
@@ -156,7 +157,7 @@ func TestLog(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var log bytes.Buffer
 			d := newDispatcher(people(t, "immediate"), takes(3*time.Second), Options{Texts: texts, Rate: 1, Log: slog.New(slog.NewJSONHandler(&log, nil))})
-			q := discreet.Question{Analyst: "ana", SQL: "SELECT COUNT(*) FROM people WHERE name = 'Smith'"}
+			q := api.Question{Analyst: "ana", SQL: "SELECT COUNT(*) FROM people WHERE name = 'Smith'"}
 			d.Ask(t.Context(), q)
 			d.Ask(t.Context(), q) // over the limit, and not logged at this level
 			line := log.String()

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 )
 
 // How a question can end without an answer, besides what [discreet.DB.Ask] says.
@@ -24,7 +24,7 @@ var (
 type timeLimit string
 
 func (t timeLimit) Error() string        { return string(t) }
-func (t timeLimit) Is(target error) bool { return target == discreet.ErrTimeLimit }
+func (t timeLimit) Is(target error) bool { return target == api.ErrTimeLimit }
 
 // LimitError: too many questions, now or in this minute. Nothing was charged.
 type LimitError struct {

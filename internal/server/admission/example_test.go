@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/hospital"
 	"github.com/discreet-dp/discreet/internal/server/admission"
 )
@@ -32,14 +33,14 @@ func Example() {
 
 	d := admission.New(db, admission.Options{Running: 2, Rate: 60})
 	for range 2 {
-		a, err := d.Ask(ctx, discreet.Question{Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients"})
+		a, err := d.Ask(ctx, api.Question{Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients"})
 		if err != nil {
 			panic(err)
 		}
 		fmt.Println("cost", a.Cost.Epsilon, "left", a.Remaining.Epsilon)
 	}
 	d.Drain(ctx)
-	_, err = d.Ask(ctx, discreet.Question{Analyst: "ana", SQL: "SELECT COUNT(*) FROM visits"})
+	_, err = d.Ask(ctx, api.Question{Analyst: "ana", SQL: "SELECT COUNT(*) FROM visits"})
 	fmt.Println(err)
 	s := d.Stats()
 	fmt.Println(s.Questions, "questions,", s.Answered, "answers,", s.Free, "of them free")

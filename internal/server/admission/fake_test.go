@@ -7,114 +7,117 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/learn"
 	"github.com/discreet-dp/discreet/policy"
+	"github.com/discreet-dp/discreet/stream"
 )
 
 // fake is a library that does what a test says. Time in these tests is made up (testing/synctest), so that they are exact and take none.
 type fake struct {
-	ask    func(context.Context, discreet.Question) (*discreet.Answer, error)
-	open   func(context.Context, discreet.SparseQuestion) (*discreet.Sparse, error)
-	sparse func(context.Context, string) (*discreet.SparseVerdict, error)
-	stream func(context.Context, discreet.StreamQuestion) (*discreet.StreamAnswer, error)
-	train  func(context.Context, discreet.TrainingQuestion) (*discreet.Training, error)
-	score  func(context.Context, discreet.HoldoutQuestion) (*discreet.HoldoutAnswer, error)
+	ask    func(context.Context, api.Question) (*api.Answer, error)
+	open   func(context.Context, api.SparseQuestion) (*discreet.Sparse, error)
+	sparse func(context.Context, string) (*api.SparseVerdict, error)
+	stream func(context.Context, api.StreamQuestion) (*api.StreamAnswer, error)
+	train  func(context.Context, api.TrainingQuestion) (*api.Training, error)
+	score  func(context.Context, api.HoldoutQuestion) (*api.HoldoutAnswer, error)
 }
 
-func (f fake) Ask(ctx context.Context, q discreet.Question) (*discreet.Answer, error) {
+func (f fake) Ask(ctx context.Context, q api.Question) (*api.Answer, error) {
 	return f.ask(ctx, q)
 }
 
-func (f fake) Explain(ctx context.Context, q discreet.Question) (*discreet.Explanation, error) {
+func (f fake) Explain(ctx context.Context, q api.Question) (*api.Explanation, error) {
 	_, err := f.ask(ctx, q)
-	return &discreet.Explanation{}, err
+	return &api.Explanation{}, err
 }
 
-func (f fake) Describe(ctx context.Context, q discreet.Question) (*discreet.Description, error) {
+func (f fake) Describe(ctx context.Context, q api.Question) (*api.Description, error) {
 	_, err := f.ask(ctx, q)
-	return &discreet.Description{}, err
+	return &api.Description{}, err
 }
 
-func (f fake) OpenSparse(ctx context.Context, q discreet.SparseQuestion) (*discreet.Sparse, error) {
+func (f fake) OpenSparse(ctx context.Context, q api.SparseQuestion) (*discreet.Sparse, error) {
 	return f.open(ctx, q)
 }
 
-func (f fake) AskSparse(ctx context.Context, _ *discreet.Sparse, sql, _ string) (*discreet.SparseVerdict, error) {
+func (f fake) AskSparse(ctx context.Context, _ *discreet.Sparse, sql, _ string) (*api.SparseVerdict, error) {
 	return f.sparse(ctx, sql)
 }
 
-func (f fake) Streams(string) ([]discreet.StreamInfo, error) {
-	return []discreet.StreamInfo{{Name: "first"}, {Name: "second"}}, nil
+func (f fake) Streams(string) ([]api.StreamInfo, error) {
+	return []api.StreamInfo{{Name: "first"}, {Name: "second"}}, nil
 }
 
-func (f fake) AskStream(ctx context.Context, q discreet.StreamQuestion) (*discreet.StreamAnswer, error) {
+func (f fake) AskStream(ctx context.Context, q api.StreamQuestion) (*api.StreamAnswer, error) {
 	return f.stream(ctx, q)
 }
 
-func (f fake) QuoteStream(ctx context.Context, q discreet.StreamQuestion) (*discreet.StreamQuote, error) {
+func (f fake) QuoteStream(ctx context.Context, q api.StreamQuestion) (*api.StreamQuote, error) {
 	a, err := f.stream(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	return &discreet.StreamQuote{Cost: a.Cost}, nil
+	return &api.StreamQuote{Cost: a.Cost}, nil
 }
 
-func (f fake) StreamReport(context.Context, string, string) (*discreet.StreamReport, error) {
-	return &discreet.StreamReport{}, nil
+func (f fake) StreamReport(context.Context, string, string) (*stream.Report, error) {
+	return &stream.Report{}, nil
 }
 
-func (f fake) Synthetic(_ context.Context, _, _, analyst string) (*discreet.SyntheticTable, error) {
+func (f fake) Synthetic(_ context.Context, _, _, analyst string) (*api.SyntheticTable, error) {
 	if analyst == "cleo" {
 		return nil, errRun
 	}
-	return &discreet.SyntheticTable{}, nil
+	return &api.SyntheticTable{}, nil
 }
 
-func (f fake) Holdouts(dataset string) ([]discreet.HoldoutInfo, error) {
+func (f fake) Holdouts(dataset string) ([]api.HoldoutInfo, error) {
 	if dataset != "people" {
-		return nil, &discreet.Refusal{Reason: "there is no such dataset", Position: -1}
+		return nil, &api.Refusal{Reason: "there is no such dataset", Position: -1}
 	}
-	return []discreet.HoldoutInfo{{Name: "only"}}, nil
+	return []api.HoldoutInfo{{Name: "only"}}, nil
 }
 
-func (f fake) HoldoutStatus(context.Context, string, string) (discreet.HoldoutStatus, error) {
-	return discreet.HoldoutStatus{Left: 9}, nil
+func (f fake) HoldoutStatus(context.Context, string, string) (api.HoldoutStatus, error) {
+	return api.HoldoutStatus{Left: 9}, nil
 }
 
-func (f fake) AskHoldout(ctx context.Context, q discreet.HoldoutQuestion) (*discreet.HoldoutAnswer, error) {
+func (f fake) AskHoldout(ctx context.Context, q api.HoldoutQuestion) (*api.HoldoutAnswer, error) {
 	return f.score(ctx, q)
 }
 
-func (f fake) QuoteTraining(ctx context.Context, q discreet.TrainingQuestion) (*discreet.TrainingQuote, error) {
+func (f fake) QuoteTraining(ctx context.Context, q api.TrainingQuestion) (*api.TrainingQuote, error) {
 	t, err := f.train(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	return &discreet.TrainingQuote{Cost: t.Cost}, nil
+	return &api.TrainingQuote{Cost: t.Cost}, nil
 }
 
-func (f fake) Train(ctx context.Context, q discreet.TrainingQuestion, _ func(discreet.TrainingProgress)) (*discreet.Training, error) {
+func (f fake) Train(ctx context.Context, q api.TrainingQuestion, _ func(learn.Progress)) (*api.Training, error) {
 	return f.train(ctx, q)
 }
 
-func (f fake) Models(_ context.Context, q discreet.ModelsQuestion) ([]*discreet.KeptModel, *uint64, error) {
-	return []*discreet.KeptModel{{ID: "7-a", Analyst: q.Analyst, Time: q.AsOf["people"]}}, nil, nil
+func (f fake) Models(_ context.Context, q api.ModelsQuestion) ([]*api.KeptModel, *uint64, error) {
+	return []*api.KeptModel{{ID: "7-a", Analyst: q.Analyst, Time: q.AsOf["people"]}}, nil, nil
 }
 
-func (f fake) Model(_ context.Context, id, analyst string, asOf map[string]time.Time) (*discreet.KeptModel, error) {
+func (f fake) Model(_ context.Context, id, analyst string, asOf map[string]time.Time) (*api.KeptModel, error) {
 	if id != "7-a" {
-		return nil, discreet.ErrNoModel
+		return nil, api.ErrNoModel
 	}
-	return &discreet.KeptModel{ID: id, Analyst: analyst, Time: asOf["people"]}, nil
+	return &api.KeptModel{ID: id, Analyst: analyst, Time: asOf["people"]}, nil
 }
 
-func (f fake) Board(context.Context, string, string) ([]discreet.BoardLine, error) {
-	return []discreet.BoardLine{{Name: "tree"}}, nil
+func (f fake) Board(context.Context, string, string) ([]api.BoardLine, error) {
+	return []api.BoardLine{{Name: "tree"}}, nil
 }
 
 // takes is a library that takes some time for every question and then answers, unless it is interrupted.
 func takes(d time.Duration) fake {
-	return fake{ask: func(ctx context.Context, q discreet.Question) (*discreet.Answer, error) {
+	return fake{ask: func(ctx context.Context, q api.Question) (*api.Answer, error) {
 		if err := work(ctx, d); err != nil {
 			return nil, err
 		}
@@ -134,8 +137,8 @@ func work(ctx context.Context, d time.Duration) error {
 	}
 }
 
-func paidFor() *discreet.Answer {
-	a := &discreet.Answer{Cost: dp.Cost{Epsilon: dp.One / 10}}
+func paidFor() *api.Answer {
+	a := &api.Answer{Cost: dp.Cost{Epsilon: dp.One / 10}}
 	a.Receipt.Sequence = 7
 	return a
 }
@@ -150,8 +153,8 @@ func people(t testing.TB, release string) *policy.Policy {
 	return p
 }
 
-func from(analyst string) discreet.Question {
-	return discreet.Question{Analyst: analyst, SQL: "SELECT 1"}
+func from(analyst string) api.Question {
+	return api.Question{Analyst: analyst, SQL: "SELECT 1"}
 }
 
 // quiet fails where a dispatcher without a question holds on to something.

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"context"
 
-	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 )
 
 // OpenHoldout opens a session on a holdout of a dataset; the only one, where it is not named. Opening charges nothing, and what a holdout knows is in the
@@ -36,7 +36,7 @@ func (d *Dispatcher) OpenHoldout(ctx context.Context, analyst, dataset, name str
 }
 
 // AskHoldout has something scored. The question's analyst and dataset are the session's.
-func (d *Dispatcher) AskHoldout(ctx context.Context, analyst, id string, q discreet.HoldoutQuestion) (a *discreet.HoldoutAnswer, err error) {
+func (d *Dispatcher) AskHoldout(ctx context.Context, analyst, id string, q api.HoldoutQuestion) (a *api.HoldoutAnswer, err error) {
 	e := &entry{kind: "session", analyst: analyst, text: q.SQL}
 	s := d.find(e, id, "holdout")
 	if s != nil {
@@ -56,7 +56,7 @@ func (d *Dispatcher) AskHoldout(ctx context.Context, analyst, id string, q discr
 }
 
 // Board is the list of released scores of a holdout, the best first. It counts and waits like a question.
-func (d *Dispatcher) Board(ctx context.Context, user, dataset, holdout string) (lines []discreet.BoardLine, err error) {
+func (d *Dispatcher) Board(ctx context.Context, user, dataset, holdout string) (lines []api.BoardLine, err error) {
 	e := &entry{kind: "board", analyst: user, dataset: cmp.Or(dataset, d.lone)}
 	err = d.serve(ctx, e, func(ctx context.Context, e *entry) (err error) {
 		e.outcome = free

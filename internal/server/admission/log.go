@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 )
 
@@ -24,7 +24,7 @@ type entry struct {
 	outcome          outcome
 	cost             *dp.Cost
 	sequence         uint64
-	dispute          *discreet.Disagreement // what two checks differ in, or nil
+	dispute          *api.Disagreement // what two checks differ in, or nil
 }
 
 // paid notes what an answer cost.

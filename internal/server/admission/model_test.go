@@ -7,36 +7,37 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/ledger"
 )
 
 // trains is a library whose trainings take some time, and whose questions take none. The most trainings that ran at once are counted.
 func trains(d time.Duration, most *int) fake {
 	now := 0
 	f := takes(0)
-	f.train = func(ctx context.Context, q discreet.TrainingQuestion) (*discreet.Training, error) {
+	f.train = func(ctx context.Context, q api.TrainingQuestion) (*api.Training, error) {
 		switch q.Target {
 		case "no":
-			return nil, &discreet.Refusal{Reason: "no", Position: -1}
+			return nil, &api.Refusal{Reason: "no", Position: -1}
 		case "poor":
-			return nil, &discreet.BudgetError{}
+			return nil, &ledger.BudgetError{}
 		}
 		now++
 		*most = max(*most, now)
 		defer func() { now-- }()
 		if work(ctx, d) != nil {
-			return nil, discreet.ErrTraining
+			return nil, api.ErrTraining
 		}
-		t := &discreet.Training{ID: "7-a", Cost: dp.Cost{Epsilon: dp.One}}
+		t := &api.Training{ID: "7-a", Cost: dp.Cost{Epsilon: dp.One}}
 		t.Receipt.Sequence = 7
 		return t, nil
 	}
 	return f
 }
 
-func model(analyst string) discreet.TrainingQuestion {
-	return discreet.TrainingQuestion{Analyst: analyst, Features: "SELECT 1", Target: "x", Request: "r"}
+func model(analyst string) api.TrainingQuestion {
+	return api.TrainingQuestion{Analyst: analyst, Features: "SELECT 1", Target: "x", Request: "r"}
 }
 
 // Few are trained at once, and short questions go on beside them.
@@ -73,8 +74,8 @@ func TestTrainingsEnd(t *testing.T) {
 		if err != nil || got.ID != "7-a" || time.Since(begin) != 3*time.Second {
 			t.Errorf("%+v, %v after %v", got, err, time.Since(begin))
 		}
-		var refusal *discreet.Refusal
-		var budget *discreet.BudgetError
+		var refusal *api.Refusal
+		var budget *ledger.BudgetError
 		q := model("ana")
 		q.Target = "no"
 		if _, err := d.Train(ctx, q); !errors.As(err, &refusal) {
@@ -144,19 +145,19 @@ func TestModelsAreAsOfTheTick(t *testing.T) {
 		d := newDispatcher(people(t, "{tick: 1s}"), trains(0, &most), Options{})
 		time.Sleep(2700 * time.Millisecond)
 		last := d.clock.begin.Add(2 * time.Second)
-		all, _, err := d.Models(t.Context(), "ana", []string{"people"}, discreet.ModelsQuestion{Analyst: "ana", After: -1, Limit: 10})
+		all, _, err := d.Models(t.Context(), "ana", []string{"people"}, api.ModelsQuestion{Analyst: "ana", After: -1, Limit: 10})
 		if err != nil || len(all) != 1 || !all[0].Time.Equal(last) {
 			t.Errorf("%+v, %v", all, err)
 		}
 		used := false
-		err = d.Model(t.Context(), "ana", []string{"people"}, "7-a", "ana", func(_ context.Context, m *discreet.KeptModel) error {
+		err = d.Model(t.Context(), "ana", []string{"people"}, "7-a", "ana", func(_ context.Context, m *api.KeptModel) error {
 			used = m.Time.Equal(last) && m.Analyst == "ana"
 			return nil
 		})
 		if err != nil || !used {
 			t.Error(err)
 		}
-		if err := d.Model(t.Context(), "ana", nil, "8-b", "ana", nil); !errors.Is(err, discreet.ErrNoModel) {
+		if err := d.Model(t.Context(), "ana", nil, "8-b", "ana", nil); !errors.Is(err, api.ErrNoModel) {
 			t.Error(err)
 		}
 	})

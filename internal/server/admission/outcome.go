@@ -4,7 +4,8 @@ import (
 	"context"
 	"errors"
 
-	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/ledger"
 )
 
 // outcome is what came of a question, in one word.
@@ -30,17 +31,17 @@ const (
 
 // outcomeOf names how a question ended that has no answer.
 func outcomeOf(err error) outcome {
-	var refusal *discreet.Refusal
-	var budget *discreet.BudgetError
+	var refusal *api.Refusal
+	var budget *ledger.BudgetError
 	var limit *LimitError
-	var dispute *discreet.Disagreement
-	var door *discreet.DoorError
+	var dispute *api.Disagreement
+	var door *ledger.DoorError
 	switch {
 	case errors.As(err, &dispute):
 		return disputed
-	case errors.As(err, &refusal), errors.Is(err, ErrNoSession), errors.Is(err, discreet.ErrNoModel), errors.Is(err, ErrRevoked):
+	case errors.As(err, &refusal), errors.Is(err, ErrNoSession), errors.Is(err, api.ErrNoModel), errors.Is(err, ErrRevoked):
 		return refused
-	case errors.As(err, &budget), errors.Is(err, discreet.ErrStreamPart):
+	case errors.As(err, &budget), errors.Is(err, api.ErrStreamPart):
 		return exhausted
 	case errors.As(err, &door):
 		return closed

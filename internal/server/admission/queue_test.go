@@ -13,14 +13,14 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 )
 
 // Whoever sends many waits for their own; others are next.
 func TestFair(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var order []string
-		d := newDispatcher(people(t, "immediate"), fake{ask: func(ctx context.Context, q discreet.Question) (*discreet.Answer, error) {
+		d := newDispatcher(people(t, "immediate"), fake{ask: func(ctx context.Context, q api.Question) (*api.Answer, error) {
 			order = append(order, q.Analyst[:1]) // one at a time
 			return paidFor(), work(ctx, time.Second)
 		}}, Options{Running: 1})
@@ -68,7 +68,7 @@ func TestNobodyStarves(t *testing.T) {
 func TestTurnForOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var most, now atomic.Int64
-		d := newDispatcher(people(t, "immediate"), fake{ask: func(ctx context.Context, q discreet.Question) (*discreet.Answer, error) {
+		d := newDispatcher(people(t, "immediate"), fake{ask: func(ctx context.Context, q api.Question) (*api.Answer, error) {
 			if q.Analyst == "ben" {
 				return paidFor(), nil
 			}
@@ -190,7 +190,7 @@ func TestTurnAndCancelAtOnce(t *testing.T) {
 func TestRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asked := 0
-		d := newDispatcher(people(t, "{tick: 10s}"), fake{ask: func(ctx context.Context, q discreet.Question) (*discreet.Answer, error) {
+		d := newDispatcher(people(t, "{tick: 10s}"), fake{ask: func(ctx context.Context, q api.Question) (*api.Answer, error) {
 			asked++
 			return paidFor(), nil
 		}}, Options{Running: 1, Waiting: 2})
@@ -245,8 +245,8 @@ func TestStrangers(t *testing.T) {
 func TestRate(t *testing.T) {
 	for rate, burst := range map[int]int{1: 1, 5: 5, 60: 10, 600: 100, 6000: 1000} {
 		synctest.Test(t, func(t *testing.T) {
-			d := newDispatcher(people(t, "immediate"), fake{ask: func(context.Context, discreet.Question) (*discreet.Answer, error) {
-				return nil, &discreet.Refusal{Reason: "no"} // which counts
+			d := newDispatcher(people(t, "immediate"), fake{ask: func(context.Context, api.Question) (*api.Answer, error) {
+				return nil, &api.Refusal{Reason: "no"} // which counts
 			}}, Options{Rate: rate})
 			ask := func(name string) *LimitError {
 				_, err := d.Ask(t.Context(), from(name))

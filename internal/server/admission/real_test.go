@@ -14,7 +14,9 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/hospital"
+	"github.com/discreet-dp/discreet/ledger"
 )
 
 // hospitalDispatcher is a dispatcher in front of real data.
@@ -53,7 +55,7 @@ func TestRealQuestions(t *testing.T) {
 			if i%5 == 4 {
 				stop()
 			}
-			q := discreet.Question{Analyst: []string{"ana", "ben"}[i%2], SQL: fmt.Sprintf("SELECT COUNT(*) FROM patients WHERE age > %d", i/2)}
+			q := api.Question{Analyst: []string{"ana", "ben"}[i%2], SQL: fmt.Sprintf("SELECT COUNT(*) FROM patients WHERE age > %d", i/2)}
 			switch i % 5 {
 			case 3:
 				q.SQL = "SELECT age FROM patients"
@@ -61,7 +63,7 @@ func TestRealQuestions(t *testing.T) {
 				q.Epsilon = 1 << 42 // more than one question may cost
 			}
 			a, err := d.Ask(ctx, q)
-			var refusal *discreet.Refusal
+			var refusal *api.Refusal
 			switch {
 			case i%5 == 4 && err != ErrWithdrawn:
 				t.Errorf("stopped: %v", err)
@@ -79,7 +81,7 @@ func TestRealQuestions(t *testing.T) {
 	all.Wait()
 	quiet(t, d)
 	charges := 0
-	for r, err := range d.DB().Records(t.Context()) {
+	for r, err := range d.DB().Records(t.Context(), 0) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -97,7 +99,7 @@ func TestRealQuestions(t *testing.T) {
 func TestRealTimeout(t *testing.T) {
 	d := hospitalDispatcher(t, "{epsilon: 50}", Options{Timeout: time.Nanosecond})
 	for range 3 {
-		if _, err := d.Ask(t.Context(), discreet.Question{Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients"}); err != ErrTimeout {
+		if _, err := d.Ask(t.Context(), api.Question{Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients"}); err != ErrTimeout {
 			t.Errorf("got %v", err)
 		}
 	}
@@ -106,10 +108,10 @@ func TestRealTimeout(t *testing.T) {
 
 func TestRealBudget(t *testing.T) {
 	d := hospitalDispatcher(t, "{epsilon: 0.1, per_query: {default: 0.1, max: 0.1}}", Options{})
-	var budget *discreet.BudgetError
+	var budget *ledger.BudgetError
 	for i, want := range []string{"", "", "budget"} {
 		sql := "SELECT COUNT(*) FROM patients" + strings.Repeat(" WHERE age > 3", i/2)
-		if _, err := d.Ask(t.Context(), discreet.Question{Analyst: "ana", SQL: sql}); (want != "") != errors.As(err, &budget) || want == "" && err != nil {
+		if _, err := d.Ask(t.Context(), api.Question{Analyst: "ana", SQL: sql}); (want != "") != errors.As(err, &budget) || want == "" && err != nil {
 			t.Errorf("%d: %v", i, err)
 		}
 	}
@@ -123,7 +125,7 @@ func TestRealSession(t *testing.T) {
 	var log bytes.Buffer
 	d := hospitalDispatcher(t, "{epsilon: 5}", Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
 	ctx := t.Context()
-	s, err := d.OpenSparse(ctx, discreet.SparseQuestion{Analyst: "ana", Epsilon: 2 << 40, Above: 2, Sensitivity: 1})
+	s, err := d.OpenSparse(ctx, api.SparseQuestion{Analyst: "ana", Epsilon: 2 << 40, Above: 2, Sensitivity: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,12 +146,12 @@ func TestRealSession(t *testing.T) {
 	}
 
 	// One whose question is stopped has ended, and says so.
-	s, err = d.OpenSparse(ctx, discreet.SparseQuestion{Analyst: "ana", Epsilon: 1 << 40, Above: 2, Sensitivity: 1})
+	s, err = d.OpenSparse(ctx, api.SparseQuestion{Analyst: "ana", Epsilon: 1 << 40, Above: 2, Sensitivity: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
 	d.options.Timeout = time.Nanosecond
-	if _, err := d.AskSparse(ctx, "ana", s.ID, people, "1"); !errors.Is(err, discreet.ErrSessionRun) && err != ErrTimeout {
+	if _, err := d.AskSparse(ctx, "ana", s.ID, people, "1"); !errors.Is(err, api.ErrSessionRun) && err != ErrTimeout {
 		t.Errorf("stopped: %v", err)
 	} else if _, open := d.Session("ana", s.ID); (open == ErrNoSession) != ended(err) || (s.Sparse.Left() == 0) != ended(err) {
 		t.Errorf("after %v it is %v, with %d left", err, open, s.Sparse.Left())

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 )
 
@@ -52,7 +53,7 @@ func (s *Session) lower(left int) {
 
 // OpenSparse opens a session of the sparse vector technique, which is charged for in full at once. Whoever has too many open gets a
 // [*LimitError] before anything is charged.
-func (d *Dispatcher) OpenSparse(ctx context.Context, q discreet.SparseQuestion) (s *Session, err error) {
+func (d *Dispatcher) OpenSparse(ctx context.Context, q api.SparseQuestion) (s *Session, err error) {
 	q.Dataset, q.Request = cmp.Or(q.Dataset, d.lone), Request(q.Analyst, q.Request)
 	s = &Session{Kind: "sparse", Analyst: q.Analyst, Dataset: q.Dataset}
 	err = d.open(ctx, s, func(ctx context.Context, e *entry) error {
@@ -98,7 +99,7 @@ func (d *Dispatcher) find(e *entry, id, kind string) *Session {
 
 // AskSparse asks a session; it takes its turn like every question. One that is stopped while it has its turn, by a timeout or by a cancel, ends the session, because
 // what the engine would have said is not known: see [discreet.Sparse]. A session that has ended is forgotten.
-func (d *Dispatcher) AskSparse(ctx context.Context, analyst, id, sql string, threshold string) (v *discreet.SparseVerdict, err error) {
+func (d *Dispatcher) AskSparse(ctx context.Context, analyst, id, sql string, threshold string) (v *api.SparseVerdict, err error) {
 	e := &entry{kind: "session", analyst: analyst, text: sql}
 	s := d.find(e, id, "sparse")
 	err = d.serve(ctx, e, func(ctx context.Context, e *entry) (err error) {
@@ -118,7 +119,7 @@ func (d *Dispatcher) AskSparse(ctx context.Context, analyst, id, sql string, thr
 
 // ended says whether an error is the end of a session.
 func ended(err error) bool {
-	return errors.Is(err, discreet.ErrSessionUsed) || errors.Is(err, discreet.ErrSessionRun) || errors.Is(err, discreet.ErrSessionData) || errors.Is(err, discreet.ErrSessionWindow)
+	return errors.Is(err, api.ErrSessionUsed) || errors.Is(err, api.ErrSessionRun) || errors.Is(err, api.ErrSessionData) || errors.Is(err, api.ErrSessionWindow)
 }
 
 // Session returns a session of an analyst's; Sessions all of them, the oldest first; CloseSession ends one, which gives nothing back.

@@ -9,27 +9,28 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 )
 
 // verdicts is a library whose sessions are used up by the text "last".
 func verdicts(err error) fake {
 	return fake{
-		open: func(context.Context, discreet.SparseQuestion) (*discreet.Sparse, error) {
+		open: func(context.Context, api.SparseQuestion) (*discreet.Sparse, error) {
 			time.Sleep(time.Second)
 			return &discreet.Sparse{}, err
 		},
-		sparse: func(_ context.Context, sql string) (*discreet.SparseVerdict, error) {
+		sparse: func(_ context.Context, sql string) (*api.SparseVerdict, error) {
 			switch sql {
 			case "last":
-				return &discreet.SparseVerdict{Above: true}, nil
+				return &api.SparseVerdict{Above: true}, nil
 			case "run":
-				return nil, discreet.ErrSessionRun
+				return nil, api.ErrSessionRun
 			case "data":
-				return nil, discreet.ErrSessionData
+				return nil, api.ErrSessionData
 			case "no":
-				return nil, &discreet.Refusal{Reason: "no"}
+				return nil, &api.Refusal{Reason: "no"}
 			}
-			return &discreet.SparseVerdict{Left: 1}, nil
+			return &api.SparseVerdict{Left: 1}, nil
 		},
 	}
 }
@@ -38,7 +39,7 @@ func TestSessions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := t.Context()
 		d := newDispatcher(people(t, "immediate"), verdicts(nil), Options{Sessions: 2, Idle: time.Hour, Running: 4})
-		open := func(name string) (*Session, error) { return d.OpenSparse(ctx, discreet.SparseQuestion{Analyst: name}) }
+		open := func(name string) (*Session, error) { return d.OpenSparse(ctx, api.SparseQuestion{Analyst: name}) }
 		s, err := open("ana")
 		if err != nil || len(s.ID) != 32 || s.Dataset != "people" || s.Kind != "sparse" {
 			t.Fatalf("got %+v, %v", s, err)
@@ -75,11 +76,11 @@ func TestSessions(t *testing.T) {
 		}
 
 		// So does one that the engine failed in, and one whose data is gone. A refused question ends nothing.
-		for text, want := range map[string]error{"run": discreet.ErrSessionRun, "data": discreet.ErrSessionData} {
+		for text, want := range map[string]error{"run": api.ErrSessionRun, "data": api.ErrSessionData} {
 			if s, err = open("ana"); err != nil {
 				t.Fatal(err)
 			}
-			var refusal *discreet.Refusal
+			var refusal *api.Refusal
 			if _, err := d.AskSparse(ctx, "ana", s.ID, "no", "1"); !errors.As(err, &refusal) || len(d.Sessions("ana")) != 1 {
 				t.Errorf("refused: %v", err)
 			}
@@ -119,15 +120,15 @@ func TestSessionsAtOnce(t *testing.T) {
 			d := newDispatcher(people(t, "immediate"), verdicts(fails), Options{Sessions: 3, Running: 10})
 			var all sync.WaitGroup
 			for range 10 {
-				all.Go(func() { d.OpenSparse(t.Context(), discreet.SparseQuestion{Analyst: "ana"}) })
+				all.Go(func() { d.OpenSparse(t.Context(), api.SparseQuestion{Analyst: "ana"}) })
 			}
 			all.Wait()
 			if n := len(d.Sessions("ana")); (fails == nil && n != 3) || (fails != nil && (n != 0 || len(d.sessions.held) != 0)) {
 				t.Errorf("%d are open", n)
 			}
 		}
-		d := newDispatcher(people(t, "immediate"), fake{open: func(context.Context, discreet.SparseQuestion) (*discreet.Sparse, error) { panic("secret") }}, Options{})
-		if _, err := d.OpenSparse(t.Context(), discreet.SparseQuestion{Analyst: "ana"}); err != ErrInternal || len(d.sessions.held) != 0 {
+		d := newDispatcher(people(t, "immediate"), fake{open: func(context.Context, api.SparseQuestion) (*discreet.Sparse, error) { panic("secret") }}, Options{})
+		if _, err := d.OpenSparse(t.Context(), api.SparseQuestion{Analyst: "ana"}); err != ErrInternal || len(d.sessions.held) != 0 {
 			t.Errorf("got %v, held are %v", err, d.sessions.held)
 		}
 	})

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 )
 
 // Who is revoked while they wait is not asked for.
@@ -17,7 +18,7 @@ func TestRevokedWhileWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asked := 0
 		var revoked atomic.Bool
-		d := newDispatcher(people(t, "immediate"), fake{ask: func(ctx context.Context, q discreet.Question) (*discreet.Answer, error) {
+		d := newDispatcher(people(t, "immediate"), fake{ask: func(ctx context.Context, q api.Question) (*api.Answer, error) {
 			asked++
 			return paidFor(), work(ctx, time.Second)
 		}}, Options{Running: 1})
@@ -46,11 +47,11 @@ func TestRevokedWhileWaiting(t *testing.T) {
 func TestRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var names []string
-		d := newDispatcher(people(t, "immediate"), fake{ask: func(_ context.Context, q discreet.Question) (*discreet.Answer, error) {
+		d := newDispatcher(people(t, "immediate"), fake{ask: func(_ context.Context, q api.Question) (*api.Answer, error) {
 			names = append(names, q.Request)
 			return paidFor(), nil
 		}}, Options{})
-		for _, q := range []discreet.Question{{Analyst: "ana", Request: "ben:k"}, {Analyst: "ben", Request: "k"}, {Analyst: "ben"}} {
+		for _, q := range []api.Question{{Analyst: "ana", Request: "ben:k"}, {Analyst: "ben", Request: "k"}, {Analyst: "ben"}} {
 			if _, err := d.Ask(t.Context(), q); err != nil {
 				t.Fatal(err)
 			}
@@ -65,14 +66,14 @@ func TestRequest(t *testing.T) {
 func TestLeftOnATick(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDispatcher(people(t, "{tick: 10s}"), fake{
-			open: func(context.Context, discreet.SparseQuestion) (*discreet.Sparse, error) {
+			open: func(context.Context, api.SparseQuestion) (*discreet.Sparse, error) {
 				return &discreet.Sparse{}, nil
 			},
-			sparse: func(context.Context, string) (*discreet.SparseVerdict, error) {
-				return &discreet.SparseVerdict{Above: true, Left: 1}, nil
+			sparse: func(context.Context, string) (*api.SparseVerdict, error) {
+				return &api.SparseVerdict{Above: true, Left: 1}, nil
 			},
 		}, Options{})
-		s, err := d.OpenSparse(t.Context(), discreet.SparseQuestion{Analyst: "ana", Above: 2})
+		s, err := d.OpenSparse(t.Context(), api.SparseQuestion{Analyst: "ana", Above: 2})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,7 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/stream"
 )
 
 // OpenStream opens a session on a stream of a dataset; the only one, where it is not named. Opening charges nothing. What a stream knows is in the ledger and not in the session:
@@ -32,7 +33,7 @@ func (d *Dispatcher) OpenStream(ctx context.Context, analyst, dataset, name stri
 }
 
 // AskStream asks a stream. The question's analyst and dataset are the session's.
-func (d *Dispatcher) AskStream(ctx context.Context, analyst, id string, q discreet.StreamQuestion) (a *discreet.StreamAnswer, err error) {
+func (d *Dispatcher) AskStream(ctx context.Context, analyst, id string, q api.StreamQuestion) (a *api.StreamAnswer, err error) {
 	s, e := d.streamed(analyst, id, "session", &q)
 	err = d.serve(ctx, e, func(ctx context.Context, e *entry) (err error) {
 		q.AsOf = d.clock.last(d.ticks[e.dataset])
@@ -48,7 +49,7 @@ func (d *Dispatcher) AskStream(ctx context.Context, analyst, id string, q discre
 }
 
 // QuoteStream says, free, what a stream would do with a question. It counts like one.
-func (d *Dispatcher) QuoteStream(ctx context.Context, analyst, id string, q discreet.StreamQuestion) (x *discreet.StreamQuote, err error) {
+func (d *Dispatcher) QuoteStream(ctx context.Context, analyst, id string, q api.StreamQuestion) (x *api.StreamQuote, err error) {
 	_, e := d.streamed(analyst, id, "explain", &q)
 	err = d.serve(ctx, e, func(ctx context.Context, e *entry) (err error) {
 		e.outcome = priced
@@ -60,7 +61,7 @@ func (d *Dispatcher) QuoteStream(ctx context.Context, analyst, id string, q disc
 }
 
 // streamed finds the session of a question and fills in what the question has of it.
-func (d *Dispatcher) streamed(analyst, id, kind string, q *discreet.StreamQuestion) (*Session, *entry) {
+func (d *Dispatcher) streamed(analyst, id, kind string, q *api.StreamQuestion) (*Session, *entry) {
 	e := &entry{kind: kind, analyst: analyst, text: q.SQL}
 	s := d.find(e, id, "stream")
 	if s != nil {
@@ -70,7 +71,7 @@ func (d *Dispatcher) streamed(analyst, id, kind string, q *discreet.StreamQuesti
 }
 
 // Synthetic is the table that a stream predicts. It is free, and counts and waits like a question: making it can be work.
-func (d *Dispatcher) Synthetic(ctx context.Context, user, dataset, stream string) (t *discreet.SyntheticTable, err error) {
+func (d *Dispatcher) Synthetic(ctx context.Context, user, dataset, stream string) (t *api.SyntheticTable, err error) {
 	e := &entry{kind: "synthetic", analyst: user, dataset: cmp.Or(dataset, d.lone)}
 	err = d.serve(ctx, e, func(ctx context.Context, e *entry) (err error) {
 		e.outcome = free
@@ -81,7 +82,7 @@ func (d *Dispatcher) Synthetic(ctx context.Context, user, dataset, stream string
 }
 
 // StreamReport is the books of a stream, for the owner. It counts and waits like a question.
-func (d *Dispatcher) StreamReport(ctx context.Context, user, dataset, stream string) (r *discreet.StreamReport, err error) {
+func (d *Dispatcher) StreamReport(ctx context.Context, user, dataset, stream string) (r *stream.Report, err error) {
 	e := &entry{kind: "report", analyst: user, dataset: cmp.Or(dataset, d.lone)}
 	err = d.serve(ctx, e, func(ctx context.Context, e *entry) (err error) {
 		e.outcome = free
@@ -95,13 +96,13 @@ func (d *Dispatcher) StreamReport(ctx context.Context, user, dataset, stream str
 func chosen(what, dataset, name string, names []string) (string, error) {
 	switch {
 	case len(names) == 0:
-		return "", &discreet.Refusal{Reason: fmt.Sprintf("the dataset %s has no %s", dataset, what), Instead: fmt.Sprintf("the owner can add one to the policy, under %ss:", what), Position: -1}
+		return "", &api.Refusal{Reason: fmt.Sprintf("the dataset %s has no %s", dataset, what), Instead: fmt.Sprintf("the owner can add one to the policy, under %ss:", what), Position: -1}
 	case name == "" && len(names) == 1:
 		return names[0], nil
 	case name == "":
-		return "", &discreet.Refusal{Reason: fmt.Sprintf("the dataset %s has several %ss", dataset, what), Instead: "name one of " + strings.Join(names, ", "), Position: -1}
+		return "", &api.Refusal{Reason: fmt.Sprintf("the dataset %s has several %ss", dataset, what), Instead: "name one of " + strings.Join(names, ", "), Position: -1}
 	case !slices.Contains(names, name):
-		return "", &discreet.Refusal{Reason: fmt.Sprintf("the dataset %s has no such %s", dataset, what), Instead: "name one of " + strings.Join(names, ", "), Position: -1}
+		return "", &api.Refusal{Reason: fmt.Sprintf("the dataset %s has no such %s", dataset, what), Instead: "name one of " + strings.Join(names, ", "), Position: -1}
 	}
 	return name, nil
 }

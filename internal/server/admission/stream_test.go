@@ -7,29 +7,30 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/ledger"
 )
 
 // A session on a stream is a way to it: it passes on who asks and what, adds up what answers cost, and is nobody else's.
 func TestStreamSessions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := t.Context()
-		var got discreet.StreamQuestion
-		library := fake{stream: func(_ context.Context, q discreet.StreamQuestion) (*discreet.StreamAnswer, error) {
+		var got api.StreamQuestion
+		library := fake{stream: func(_ context.Context, q api.StreamQuestion) (*api.StreamAnswer, error) {
 			got = q
 			switch q.SQL {
 			case "no":
-				return nil, &discreet.Refusal{Reason: "no", Position: -1}
+				return nil, &api.Refusal{Reason: "no", Position: -1}
 			case "poor":
-				return nil, &discreet.BudgetError{}
+				return nil, &ledger.BudgetError{}
 			case "paid":
-				return &discreet.StreamAnswer{Cost: dp.Cost{Epsilon: dp.One}}, nil
+				return &api.StreamAnswer{Cost: dp.Cost{Epsilon: dp.One}}, nil
 			}
-			return &discreet.StreamAnswer{Free: true}, nil
+			return &api.StreamAnswer{Free: true}, nil
 		}}
 		d := newDispatcher(people(t, "immediate"), library, Options{Sessions: 2})
-		var refusal *discreet.Refusal
+		var refusal *api.Refusal
 		for _, name := range []string{"", "third", "only"} {
 			if _, err := d.OpenStream(ctx, "ana", "", name); !errors.As(err, &refusal) || len(d.sessions.held) != 0 {
 				t.Errorf("%q: %v, held are %v", name, err, d.sessions.held)
@@ -40,26 +41,26 @@ func TestStreamSessions(t *testing.T) {
 			t.Fatalf("%+v, %v", s, err)
 		}
 		for range 2 {
-			if _, err := d.AskStream(ctx, "ana", s.ID, discreet.StreamQuestion{Analyst: "ben", Dataset: "other", SQL: "paid", Request: "r"}); err != nil {
+			if _, err := d.AskStream(ctx, "ana", s.ID, api.StreamQuestion{Analyst: "ben", Dataset: "other", SQL: "paid", Request: "r"}); err != nil {
 				t.Error(err)
 			}
 		}
 		if got.Analyst != "ana" || got.Dataset != "people" || got.Stream != "second" || got.SQL != "paid" || got.Request != "ana:r" {
 			t.Errorf("the question was %+v", got)
 		}
-		d.AskStream(ctx, "ana", s.ID, discreet.StreamQuestion{SQL: "free"})
+		d.AskStream(ctx, "ana", s.ID, api.StreamQuestion{SQL: "free"})
 		if s.Cost().Epsilon != 2*dp.One {
 			t.Errorf("it cost %v", s.Cost())
 		}
 		before := d.Stats()
-		if x, err := d.QuoteStream(ctx, "ana", s.ID, discreet.StreamQuestion{SQL: "paid"}); err != nil || x.Cost.Epsilon != dp.One || s.Cost().Epsilon != 2*dp.One {
+		if x, err := d.QuoteStream(ctx, "ana", s.ID, api.StreamQuestion{SQL: "paid"}); err != nil || x.Cost.Epsilon != dp.One || s.Cost().Epsilon != 2*dp.One {
 			t.Error(x, err)
 		}
-		var budget *discreet.BudgetError
-		if a, err := d.AskStream(ctx, "ana", s.ID, discreet.StreamQuestion{SQL: "poor"}); !errors.As(err, &budget) || a != nil {
+		var budget *ledger.BudgetError
+		if a, err := d.AskStream(ctx, "ana", s.ID, api.StreamQuestion{SQL: "poor"}); !errors.As(err, &budget) || a != nil {
 			t.Error(a, err)
 		}
-		if _, err := d.AskStream(ctx, "ana", s.ID, discreet.StreamQuestion{SQL: "no"}); !errors.As(err, &refusal) {
+		if _, err := d.AskStream(ctx, "ana", s.ID, api.StreamQuestion{SQL: "no"}); !errors.As(err, &refusal) {
 			t.Error(err)
 		}
 		after := d.Stats()
@@ -68,8 +69,8 @@ func TestStreamSessions(t *testing.T) {
 		}
 		// Another's does not exist, and neither does one of another kind.
 		for _, err := range []error{
-			second(d.AskStream(ctx, "ben", s.ID, discreet.StreamQuestion{SQL: "paid"})), second(d.QuoteStream(ctx, "ben", s.ID, discreet.StreamQuestion{SQL: "paid"})),
-			second(d.AskHoldout(ctx, "ana", s.ID, discreet.HoldoutQuestion{SQL: "x"})), second(d.AskSparse(ctx, "ana", s.ID, "x", "1")),
+			second(d.AskStream(ctx, "ben", s.ID, api.StreamQuestion{SQL: "paid"})), second(d.QuoteStream(ctx, "ben", s.ID, api.StreamQuestion{SQL: "paid"})),
+			second(d.AskHoldout(ctx, "ana", s.ID, api.HoldoutQuestion{SQL: "x"})), second(d.AskSparse(ctx, "ana", s.ID, "x", "1")),
 		} {
 			if err != ErrNoSession {
 				t.Error(err)
@@ -95,10 +96,10 @@ func TestHoldoutSessions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := t.Context()
 		left := 3
-		var got discreet.HoldoutQuestion
-		library := fake{score: func(_ context.Context, q discreet.HoldoutQuestion) (*discreet.HoldoutAnswer, error) {
+		var got api.HoldoutQuestion
+		library := fake{score: func(_ context.Context, q api.HoldoutQuestion) (*api.HoldoutAnswer, error) {
 			got, left = q, left-1
-			return &discreet.HoldoutAnswer{Left: left, Spent: true, Cost: dp.Cost{Epsilon: dp.One}}, nil
+			return &api.HoldoutAnswer{Left: left, Spent: true, Cost: dp.Cost{Epsilon: dp.One}}, nil
 		}}
 		d := newDispatcher(people(t, "immediate"), library, Options{})
 		if _, err := d.OpenHoldout(ctx, "ana", "", "other"); err == nil {
@@ -109,7 +110,7 @@ func TestHoldoutSessions(t *testing.T) {
 			t.Fatalf("%+v, %v", s, err)
 		}
 		for want := 2; want >= 0; want-- {
-			if a, err := d.AskHoldout(ctx, "ana", s.ID, discreet.HoldoutQuestion{Predictions: []string{"1"}, Name: "tree"}); err != nil || a.Left != want || s.Left() != want {
+			if a, err := d.AskHoldout(ctx, "ana", s.ID, api.HoldoutQuestion{Predictions: []string{"1"}, Name: "tree"}); err != nil || a.Left != want || s.Left() != want {
 				t.Errorf("%+v, %v, left are %d", a, err, s.Left())
 			}
 		}
@@ -132,17 +133,17 @@ func TestStreamTick(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := t.Context()
 		library := fake{
-			stream: func(ctx context.Context, q discreet.StreamQuestion) (*discreet.StreamAnswer, error) {
+			stream: func(ctx context.Context, q api.StreamQuestion) (*api.StreamAnswer, error) {
 				if err := work(ctx, 10*time.Millisecond); err != nil {
 					return nil, err
 				}
-				return &discreet.StreamAnswer{Cost: dp.Cost{Epsilon: dp.One}}, nil
+				return &api.StreamAnswer{Cost: dp.Cost{Epsilon: dp.One}}, nil
 			},
-			score: func(ctx context.Context, q discreet.HoldoutQuestion) (*discreet.HoldoutAnswer, error) {
+			score: func(ctx context.Context, q api.HoldoutQuestion) (*api.HoldoutAnswer, error) {
 				if err := work(ctx, 10*time.Millisecond); err != nil {
 					return nil, err
 				}
-				return &discreet.HoldoutAnswer{Left: 5}, nil
+				return &api.HoldoutAnswer{Left: 5}, nil
 			},
 		}
 		d := newDispatcher(people(t, "{tick: 1s}"), library, Options{Running: 4})
@@ -157,9 +158,9 @@ func TestStreamTick(t *testing.T) {
 		}
 		time.Sleep(300 * time.Millisecond)
 		for _, ask := range []func() error{
-			func() error { return second(d.AskStream(ctx, "ana", s.ID, discreet.StreamQuestion{SQL: "x"})) },
-			func() error { return second(d.QuoteStream(ctx, "ana", s.ID, discreet.StreamQuestion{SQL: "x"})) },
-			func() error { return second(d.AskHoldout(ctx, "ana", h.ID, discreet.HoldoutQuestion{SQL: "x"})) },
+			func() error { return second(d.AskStream(ctx, "ana", s.ID, api.StreamQuestion{SQL: "x"})) },
+			func() error { return second(d.QuoteStream(ctx, "ana", s.ID, api.StreamQuestion{SQL: "x"})) },
+			func() error { return second(d.AskHoldout(ctx, "ana", h.ID, api.HoldoutQuestion{SQL: "x"})) },
 			func() error { return second(d.Synthetic(ctx, "ana", "", "first")) },
 			func() error { return second(d.StreamReport(ctx, "ana", "", "first")) },
 			func() error { return second(d.Board(ctx, "ana", "", "only")) },
@@ -192,7 +193,7 @@ func TestStreamRevoked(t *testing.T) {
 			t.Fatal(err)
 		}
 		ctx := Checked(t.Context(), func(context.Context) error { return errors.New("gone") })
-		if _, err := d.AskStream(ctx, "ana", s.ID, discreet.StreamQuestion{SQL: "x"}); err != ErrRevoked {
+		if _, err := d.AskStream(ctx, "ana", s.ID, api.StreamQuestion{SQL: "x"}); err != ErrRevoked {
 			t.Error(err)
 		}
 		if _, err := d.Synthetic(ctx, "ana", "", "first"); err != ErrRevoked {

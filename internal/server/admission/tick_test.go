@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/ledger"
 )
 
 // Whatever comes of a question, and however long it took, it leaves at a multiple of the tick, at the first one.
@@ -18,8 +20,8 @@ func TestTick(t *testing.T) {
 	stopped := func(ctx context.Context) error { <-ctx.Done(); return errRun }
 	for name, end := range map[string]func(context.Context) error{
 		"answer":  func(context.Context) error { return nil },
-		"refusal": func(context.Context) error { return &discreet.Refusal{Reason: "no"} },
-		"budget":  func(context.Context) error { return &discreet.BudgetError{} },
+		"refusal": func(context.Context) error { return &api.Refusal{Reason: "no"} },
+		"budget":  func(context.Context) error { return &ledger.BudgetError{} },
 		"failure": func(context.Context) error { return errRun },
 		"panic":   func(context.Context) error { panic("secret") },
 		"timeout": stopped,
@@ -31,7 +33,7 @@ func TestTick(t *testing.T) {
 				"explain":  func(d *Dispatcher, ctx context.Context) error { _, err := d.Explain(ctx, from("ana")); return err },
 				"describe": func(d *Dispatcher, ctx context.Context) error { _, err := d.Describe(ctx, from("ana")); return err },
 				"open": func(d *Dispatcher, ctx context.Context) error {
-					_, err := d.OpenSparse(ctx, discreet.SparseQuestion{Analyst: "ana"})
+					_, err := d.OpenSparse(ctx, api.SparseQuestion{Analyst: "ana"})
 					return err
 				},
 				"session": func(d *Dispatcher, ctx context.Context) error {
@@ -42,15 +44,15 @@ func TestTick(t *testing.T) {
 					return err
 				},
 				"stream": func(d *Dispatcher, ctx context.Context) error {
-					_, err := d.AskStream(ctx, "ana", held(d, "stream"), discreet.StreamQuestion{SQL: "age > 30"})
+					_, err := d.AskStream(ctx, "ana", held(d, "stream"), api.StreamQuestion{SQL: "age > 30"})
 					return err
 				},
 				"quote": func(d *Dispatcher, ctx context.Context) error {
-					_, err := d.QuoteStream(ctx, "ana", held(d, "stream"), discreet.StreamQuestion{SQL: "age > 30"})
+					_, err := d.QuoteStream(ctx, "ana", held(d, "stream"), api.StreamQuestion{SQL: "age > 30"})
 					return err
 				},
 				"holdout": func(d *Dispatcher, ctx context.Context) error {
-					_, err := d.AskHoldout(ctx, "ana", held(d, "holdout"), discreet.HoldoutQuestion{SQL: "age > 30"})
+					_, err := d.AskHoldout(ctx, "ana", held(d, "holdout"), api.HoldoutQuestion{SQL: "age > 30"})
 					return err
 				},
 			} {
@@ -58,18 +60,18 @@ func TestTick(t *testing.T) {
 					does := func(ctx context.Context) error { time.Sleep(takes); return end(ctx) }
 					o := Options{Timeout: 777 * time.Millisecond}
 					d := newDispatcher(people(t, "tick"), fake{
-						ask: func(ctx context.Context, _ discreet.Question) (*discreet.Answer, error) { return paidFor(), does(ctx) },
-						open: func(ctx context.Context, _ discreet.SparseQuestion) (*discreet.Sparse, error) {
+						ask: func(ctx context.Context, _ api.Question) (*api.Answer, error) { return paidFor(), does(ctx) },
+						open: func(ctx context.Context, _ api.SparseQuestion) (*discreet.Sparse, error) {
 							return &discreet.Sparse{}, does(ctx)
 						},
-						sparse: func(ctx context.Context, _ string) (*discreet.SparseVerdict, error) {
-							return &discreet.SparseVerdict{}, does(ctx)
+						sparse: func(ctx context.Context, _ string) (*api.SparseVerdict, error) {
+							return &api.SparseVerdict{}, does(ctx)
 						},
-						stream: func(ctx context.Context, _ discreet.StreamQuestion) (*discreet.StreamAnswer, error) {
-							return &discreet.StreamAnswer{}, does(ctx)
+						stream: func(ctx context.Context, _ api.StreamQuestion) (*api.StreamAnswer, error) {
+							return &api.StreamAnswer{}, does(ctx)
 						},
-						score: func(ctx context.Context, _ discreet.HoldoutQuestion) (*discreet.HoldoutAnswer, error) {
-							return &discreet.HoldoutAnswer{}, does(ctx)
+						score: func(ctx context.Context, _ api.HoldoutQuestion) (*api.HoldoutAnswer, error) {
+							return &api.HoldoutAnswer{}, does(ctx)
 						},
 					}, o)
 					time.Sleep(13 * time.Millisecond)
@@ -151,7 +153,7 @@ func TestTurnedAwayAtOnce(t *testing.T) {
 		time.Sleep(time.Second)
 		d.AskSparse(t.Context(), "ana", "none", "SELECT 1", "1") // takes the only one of this minute
 		d.Ask(t.Context(), from("ana"))
-		d.Ask(t.Context(), discreet.Question{Analyst: "ben", Dataset: "none"})
+		d.Ask(t.Context(), api.Question{Analyst: "ben", Dataset: "none"})
 		if since := time.Since(d.clock.begin); since != time.Second {
 			t.Errorf("they left after %v", since)
 		}
@@ -168,7 +170,7 @@ func TestStoppingTellsNothing(t *testing.T) {
 		var seen []string
 		for _, takes := range []time.Duration{1 * ms, 49 * ms, 51 * ms, 249 * ms} {
 			synctest.Test(t, func(t *testing.T) {
-				d := newDispatcher(people(t, "tick"), fake{ask: func(ctx context.Context, q discreet.Question) (*discreet.Answer, error) {
+				d := newDispatcher(people(t, "tick"), fake{ask: func(ctx context.Context, q api.Question) (*api.Answer, error) {
 					if q.Analyst == "ana" {
 						return paidFor(), work(ctx, takes)
 					}

@@ -10,7 +10,8 @@ func BenchmarkSession(b *testing.B) {
 	p := testPolicy(b)
 	for b.Loop() {
 		c := New(p, "hospital", Session{User: "ana"})
-		if _, err := c.Query(context.Background(), "SELECT attname FROM pg_attribute WHERE attrelid = 'patients'::regclass", nil); err != nil {
+		const sql = "SELECT attname FROM pg_attribute WHERE attrelid = 'patients'::regclass"
+		if _, err := c.Query(context.Background(), sql, nil, nil); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -20,7 +21,7 @@ func BenchmarkSession(b *testing.B) {
 func BenchmarkSelect1(b *testing.B) {
 	c := testCatalog(b)
 	for b.Loop() {
-		if _, err := c.Query(context.Background(), "SELECT 1", nil); err != nil {
+		if _, err := c.Query(context.Background(), "SELECT 1", nil, nil); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -1,31 +1,37 @@
 package catalog
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/discreet-dp/discreet/internal/server/catalog/oid"
+)
 
 // pgClass has the relations, and the indexes of the keys.
-func pgClass(c *Catalog, add func(values)) {
+func pgClass(c *Catalog, add func(row)) {
 	for _, r := range c.listed {
-		v := values{"oid": r.oid, "relname": r.name, "relnamespace": namespaceOID(r.schema), "reltype": r.rowType, "relowner": ownerOID, "reltuples": -1.0,
-			"relpersistence": "p", "relkind": r.kind, "relnatts": len(r.cols), "relispopulated": true, "relreplident": "n",
-			"relhasrules": r.kind == "v", "relhasindex": c.hasIndex(r), "relhastriggers": c.hasReferences(r)}
+		v := row{"oid": number(r.oid), "relname": r.name, "relnamespace": number(oid.Schema(r.schema)), "reltype": number(r.rowType),
+			"relowner": number(ownerOID), "reltuples": "-1", "relpersistence": "p", "relkind": r.kind, "relnatts": number(len(r.cols)),
+			"relispopulated": "t", "relreplident": "n", "relhasrules": truth(r.kind == "v"), "relhasindex": truth(c.hasIndex(r)),
+			"relhastriggers": truth(c.hasReferences(r))}
 		if r.kind == "r" {
-			v["relam"] = 2
+			v["relam"] = "2"
 			if r.policy {
-				v["relfilenode"], v["relreplident"], v["relfrozenxid"], v["relminmxid"] = r.oid, "d", 722, 1
+				v["relfilenode"], v["relreplident"], v["relfrozenxid"], v["relminmxid"] = number(r.oid), "d", "722", "1"
 			}
 		}
 		if r.policy {
 			v["relacl"] = c.acl()
 		} else {
-			v["relowner"] = bootstrapOID
-			v["relacl"] = []any{bootstrapName + "=arwdDxt/" + bootstrapName, "=r/" + bootstrapName}
+			v["relowner"] = number(bootstrapOID)
+			v["relacl"] = array(bootstrapName+"=arwdDxt/"+bootstrapName, "=r/"+bootstrapName)
 		}
 		add(v)
 	}
 	for _, k := range c.constraints {
 		if k.kind != "f" {
-			add(values{"oid": k.index, "relname": k.name, "relnamespace": nsPublic, "relowner": ownerOID, "relam": 403, "relfilenode": k.index,
-				"relpersistence": "p", "relkind": "i", "relnatts": 1, "relispopulated": true, "relreplident": "n"})
+			add(row{"oid": number(k.index), "relname": k.name, "relnamespace": number(oid.PublicSchema), "relowner": number(ownerOID),
+				"relam": "403", "relfilenode": number(k.index), "relpersistence": "p", "relkind": "i", "relnatts": "1",
+				"relispopulated": "t", "relreplident": "n"})
 		}
 	}
 }
@@ -48,27 +54,28 @@ func (c *Catalog) hasReferences(r *relation) bool {
 	return false
 }
 
-func pgTables(c *Catalog, add func(values)) {
+func pgTables(c *Catalog, add func(row)) {
 	for _, r := range c.listed {
 		if r.kind == "r" {
-			add(values{"schemaname": r.schema, "tablename": r.name, "tableowner": c.ownerOf(r), "hasindexes": c.hasIndex(r), "hasrules": false,
-				"hastriggers": c.hasReferences(r), "rowsecurity": false})
+			add(row{"schemaname": r.schema, "tablename": r.name, "tableowner": c.relationOwner(r), "hasindexes": truth(c.hasIndex(r)),
+				"hasrules": "f", "hastriggers": truth(c.hasReferences(r)), "rowsecurity": "f"})
 		}
 	}
 }
 
-func pgViews(c *Catalog, add func(values)) {
+func pgViews(c *Catalog, add func(row)) {
 	for _, r := range c.listed {
 		if r.kind == "v" {
-			add(values{"schemaname": r.schema, "viewname": r.name, "viewowner": c.ownerOf(r), "definition": r.definition()})
+			add(row{"schemaname": r.schema, "viewname": r.name, "viewowner": c.relationOwner(r), "definition": r.definition()})
 		}
 	}
 }
 
-func pgRewrite(c *Catalog, add func(values)) {
+func pgRewrite(c *Catalog, add func(row)) {
 	for _, r := range c.user {
 		if r.kind == "v" {
-			add(values{"oid": r.oid + 1<<20, "rulename": "_RETURN", "ev_class": r.oid, "ev_type": "1", "ev_enabled": "O", "is_instead": true, "ev_qual": "<>", "ev_action": "<>"})
+			add(row{"oid": number(r.oid + 1<<20), "rulename": "_RETURN", "ev_class": number(r.oid), "ev_type": "1", "ev_enabled": "O",
+				"is_instead": "t", "ev_qual": "<>", "ev_action": "<>"})
 		}
 	}
 }

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestConcurrent runs sessions at once, which share the rows about the system. It is for the race detector.
+// TestConcurrent runs sessions at once, which share the rows about the system. It is for the race
+// detector.
 func TestConcurrent(t *testing.T) {
 	one := testCatalog(t)
 	var wg sync.WaitGroup
@@ -20,7 +21,7 @@ func TestConcurrent(t *testing.T) {
 				"SELECT relname FROM pg_class WHERE relname ~ '^pat' ORDER BY 1",
 			} {
 				for _, c := range []*Catalog{own, one} {
-					if _, err := c.Query(context.Background(), sql, nil); err != nil {
+					if _, err := c.Query(context.Background(), sql, nil, nil); err != nil {
 						t.Error(err)
 					}
 				}

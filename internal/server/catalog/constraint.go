@@ -1,5 +1,12 @@
 package catalog
 
+import (
+	"fmt"
+
+	"github.com/discreet-dp/discreet/internal/server/catalog/ident"
+	"github.com/discreet-dp/discreet/internal/server/catalog/oid"
+)
+
 // constraint is a key of a table, or a reference to one.
 type constraint struct {
 	oid, index uint32 // index is the key's own, or the referenced key's
@@ -11,11 +18,12 @@ type constraint struct {
 	targetCol  int
 }
 
-func (k *constraint) columnName() string { return quoteIdent(k.table.cols[k.column-1].name) }
+func (k *constraint) columnName() string { return ident.Quote(k.table.cols[k.column-1].name) }
 
 // indexdef is a key's index as pg_get_indexdef writes it.
 func (k *constraint) indexdef() string {
-	return "CREATE UNIQUE INDEX " + quoteIdent(k.name) + " ON public." + quoteIdent(k.table.name) + " USING btree (" + k.columnName() + ")"
+	return fmt.Sprintf("CREATE UNIQUE INDEX %s ON public.%s USING btree (%s)",
+		ident.Quote(k.name), ident.Quote(k.table.name), k.columnName())
 }
 
 // def is a key as pg_get_constraintdef writes it.
@@ -26,7 +34,8 @@ func (k *constraint) def() string {
 	case "u":
 		return "UNIQUE (" + k.columnName() + ")"
 	}
-	return "FOREIGN KEY (" + k.columnName() + ") REFERENCES " + quoteIdent(k.target.name) + "(" + quoteIdent(k.target.cols[k.targetCol-1].name) + ")"
+	target := k.target.cols[k.targetCol-1].name
+	return fmt.Sprintf("FOREIGN KEY (%s) REFERENCES %s(%s)", k.columnName(), ident.Quote(k.target.name), ident.Quote(target))
 }
 
 // indexByOID finds the key that an index belongs to, or nil.
@@ -42,36 +51,37 @@ func (c *Catalog) indexByOID(o uint32) *constraint {
 // exists reports whether there is a relation or an index of this OID.
 func (c *Catalog) exists(o uint32) bool { return c.byOID[o] != nil || c.indexByOID(o) != nil }
 
-func pgConstraint(c *Catalog, add func(values)) {
+func pgConstraint(c *Catalog, add func(row)) {
 	for _, k := range c.constraints {
-		v := values{"oid": k.oid, "conname": k.name, "connamespace": nsPublic, "contype": k.kind, "convalidated": true, "conrelid": k.table.oid, "conindid": k.index,
-			"conislocal": true, "connoinherit": true, "conkey": []any{int64(k.column)}, "confupdtype": " ", "confdeltype": " ", "confmatchtype": " "}
+		v := row{"oid": number(k.oid), "conname": k.name, "connamespace": number(oid.PublicSchema), "contype": k.kind,
+			"convalidated": "t", "conrelid": number(k.table.oid), "conindid": number(k.index), "conislocal": "t", "connoinherit": "t",
+			"conkey": array(number(k.column)), "confupdtype": " ", "confdeltype": " ", "confmatchtype": " "}
 		if k.kind == "f" {
-			v["confrelid"], v["confkey"] = k.target.oid, []any{int64(k.targetCol)}
+			v["confrelid"], v["confkey"] = number(k.target.oid), array(number(k.targetCol))
 			v["confupdtype"], v["confdeltype"], v["confmatchtype"] = "a", "a", "s"
-			equal := []any{int64(equality(k.table.cols[k.column-1].typ))}
+			equal := array(number(equality(k.table.cols[k.column-1].typ)))
 			v["conpfeqop"], v["conppeqop"], v["conffeqop"] = equal, equal, equal
 		}
 		add(v)
 	}
 }
 
-func pgIndex(c *Catalog, add func(values)) {
+func pgIndex(c *Catalog, add func(row)) {
 	for _, k := range c.constraints {
 		if k.kind == "f" {
 			continue
 		}
 		t := k.table.cols[k.column-1].typ
-		add(values{"indexrelid": k.index, "indrelid": k.table.oid, "indnatts": 1, "indnkeyatts": 1, "indisunique": true, "indisprimary": k.kind == "p",
-			"indimmediate": true, "indisvalid": true, "indisready": true, "indislive": true, "indkey": []any{int64(k.column)},
-			"indcollation": []any{int64(collationOf(t))}, "indclass": []any{int64(btree(t))}, "indoption": []any{int64(0)}})
+		add(row{"indexrelid": number(k.index), "indrelid": number(k.table.oid), "indnatts": "1", "indnkeyatts": "1", "indisunique": "t",
+			"indisprimary": truth(k.kind == "p"), "indimmediate": "t", "indisvalid": "t", "indisready": "t", "indislive": "t",
+			"indkey": number(k.column), "indcollation": number(collation(t)), "indclass": number(btree(t)), "indoption": "0"})
 	}
 }
 
-func pgIndexes(c *Catalog, add func(values)) {
+func pgIndexes(c *Catalog, add func(row)) {
 	for _, k := range c.constraints {
 		if k.kind != "f" {
-			add(values{"schemaname": "public", "tablename": k.table.name, "indexname": k.name, "indexdef": k.indexdef()})
+			add(row{"schemaname": "public", "tablename": k.table.name, "indexname": k.name, "indexdef": k.indexdef()})
 		}
 	}
 }
@@ -79,15 +89,15 @@ func pgIndexes(c *Catalog, add func(values)) {
 // equality is the operator = of a type.
 func equality(t uint32) uint32 {
 	switch t {
-	case tInt8:
+	case oid.Int8:
 		return 410
-	case tNumeric:
+	case oid.Numeric:
 		return 1752
-	case tBool:
+	case oid.Bool:
 		return 91
-	case tDate:
+	case oid.Date:
 		return 1093
-	case tTimestamp:
+	case oid.Timestamp:
 		return 2060
 	}
 	return 98
@@ -96,8 +106,8 @@ func equality(t uint32) uint32 {
 // btree is the default class of operators of a type.
 func btree(t uint32) uint32 {
 	for _, row := range rawRows("pg_opclass") {
-		if atoid(row[1]) == 403 && atoid(row[6]) == t && row[7] == "t" {
-			return atoid(row[0])
+		if oid.Parse(row[1]) == 403 && oid.Parse(row[6]) == t && row[7] == "t" {
+			return oid.Parse(row[0])
 		}
 	}
 	return 0

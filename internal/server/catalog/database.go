@@ -20,9 +20,10 @@ func (c *Catalog) databaseOID(name string) uint32 {
 	return 0
 }
 
-func pgDatabase(c *Catalog, add func(values)) {
+func pgDatabase(c *Catalog, add func(row)) {
 	for _, name := range c.databases() {
-		add(values{"oid": c.databaseOID(name), "datname": name, "datdba": ownerOID, "encoding": 6, "datlocprovider": "c", "datallowconn": true,
-			"datconnlimit": -1, "datfrozenxid": 722, "datminmxid": 1, "dattablespace": 1663, "datcollate": "C", "datctype": "C"})
+		add(row{"oid": number(c.databaseOID(name)), "datname": name, "datdba": number(ownerOID), "encoding": "6", "datlocprovider": "c",
+			"datallowconn": "t", "datconnlimit": "-1", "datfrozenxid": "722", "datminmxid": "1", "dattablespace": "1663",
+			"datcollate": "C", "datctype": "C"})
 	}
 }

@@ -30,7 +30,7 @@ datasets:
 	c := catalog.New(p, "hospital", catalog.Session{User: "ana"})
 	sql := `SELECT a.attname, format_type(a.atttypid, a.atttypmod), col_description(a.attrelid, a.attnum)
 		FROM pg_attribute a WHERE a.attrelid = 'patients'::regclass AND a.attnum > 0 ORDER BY a.attnum`
-	result, err := c.Query(context.Background(), sql, nil)
+	result, err := c.Query(context.Background(), sql, nil, nil)
 	if err != nil {
 		fmt.Println(err)
 		return

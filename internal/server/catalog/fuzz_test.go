@@ -6,9 +6,13 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/discreet-dp/discreet/internal/server/catalog/interpret"
+	"github.com/discreet-dp/discreet/internal/server/catalog/oid"
 )
 
-// FuzzQuery: no text makes the catalogue panic, take more than its limits, or fail without a code. What can be described has the columns that were described.
+// FuzzQuery: no text makes the catalogue panic, take more than its limits, or fail without a code.
+// What can be described has the columns that were described.
 func FuzzQuery(f *testing.F) {
 	base := testCatalog(f)
 	for _, q := range clients(f) {
@@ -25,8 +29,8 @@ func FuzzQuery(f *testing.F) {
 	f.Fuzz(func(t *testing.T, sql string) {
 		c := testCatalog(t)
 		mine := about(c, sql)
-		check := func(err error) *Error {
-			var e *Error
+		check := func(err error) *interpret.Error {
+			var e *interpret.Error
 			if !errors.As(err, &e) || len(e.Code) != 5 {
 				t.Fatalf("an error without a code: %v", err)
 			}
@@ -40,7 +44,7 @@ func FuzzQuery(f *testing.F) {
 			check(err)
 			return
 		}
-		res, err := c.Query(context.Background(), sql, arguments(params))
+		res, err := c.Query(context.Background(), sql, nil, arguments(params))
 		if err != nil {
 			check(err)
 			return
@@ -71,31 +75,23 @@ func fits(v any, t uint32) bool {
 	if v == nil {
 		return true
 	}
-	switch class(t) {
-	case 'n':
-		if isReg(t) {
-			_, ok := v.(string)
-			return ok
-		}
+	switch kind := oid.KindOf(t); {
+	case kind == oid.KindInt && !oid.IsReg(t):
 		_, ok := v.(int64)
 		return ok
-	case 'f':
+	case kind == oid.KindFloat:
 		_, ok := v.(float64)
 		return ok
-	case 'b':
+	case kind == oid.KindBool:
 		_, ok := v.(bool)
 		return ok
-	case 'a':
-		if t == tInt2Vector || t == tOidVector {
-			_, ok := v.(string)
-			return ok
-		}
+	case kind == oid.KindList && !oid.IsVector(t):
 		list, ok := v.([]any)
 		for _, x := range list {
 			if _, nested := x.([]any); nested {
 				ok = ok && fits(x, t)
 			} else {
-				ok = ok && fits(x, elem(t))
+				ok = ok && fits(x, oid.Elem(t))
 			}
 		}
 		return ok

@@ -4,8 +4,13 @@ import (
 	"context"
 	"errors"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/discreet-dp/discreet/internal/server/catalog/ident"
+	"github.com/discreet-dp/discreet/internal/server/catalog/interpret"
+	"github.com/discreet-dp/discreet/internal/server/catalog/oid"
 )
 
 // TestRefusals has queries that must fail, with their SQLSTATEs.
@@ -49,12 +54,9 @@ func TestRefusals(t *testing.T) {
 		{"54000", "WITH RECURSIVE r(n) AS (SELECT 'a' UNION ALL SELECT n || n FROM r) SELECT max(n) FROM r"},
 		{"54000", "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n FROM r, generate_series(1, 10)) SELECT count(*) FROM r"},
 		{"54000", "SELECT repeat('a', 2000000000)"},
-		{"54000", "SELECT lpad('a', 2000000000)"},
-		{"54000", "SELECT rpad('a', 2000000000, 'xyz')"},
 		{"54000", "SELECT replace(repeat('a', 100000), 'a', repeat('b', 1000))"},
 		{"54000", "SELECT regexp_replace(repeat('a', 100000), 'a', repeat('b', 1000), 'g')"},
 		{"54000", "SELECT regexp_replace(repeat('a', 100000), 'a.*z|a', '', 'g')"},
-		{"54000", "SELECT regexp_split_to_array(repeat('a', 100000), 'a.*z|a')"},
 		{"54000", "SELECT string_agg(repeat('a', 100000), '') FROM generate_series(1, 100)"},
 		{"54000", "SELECT array_agg(repeat('a', 1000000)) FROM generate_series(1, 1000)"},
 		{"54000", "SELECT array_to_string(array_agg(repeat('a', 10000)), '') FROM generate_series(1, 1000)"},
@@ -87,8 +89,8 @@ func TestRefusals(t *testing.T) {
 		{"54000", "SELECT * FROM pg_type ORDER BY (SELECT array_agg(a) FROM pg_attribute a)"},
 		{"54000", "SELECT row_number() OVER (ORDER BY a.attname) FROM pg_attribute a, pg_attribute b"},
 	} {
-		res, err := c.Query(context.Background(), test.sql, nil)
-		var e *Error
+		res, err := c.Query(context.Background(), test.sql, nil, nil)
+		var e *interpret.Error
 		if !errors.As(err, &e) {
 			t.Errorf("%.120s: %v (%v)", test.sql, err, res != nil)
 			continue
@@ -106,12 +108,13 @@ func TestRefusals(t *testing.T) {
 func doubled(x string) string {
 	sql := "WITH t0 AS (SELECT ARRAY[1] AS x)"
 	for i := range 60 {
-		sql += ", t" + itoa(uint32(i+1)) + " AS (SELECT " + x + " AS x FROM t" + itoa(uint32(i)) + ")"
+		sql += ", t" + oid.Format(uint32(i+1)) + " AS (SELECT " + x + " AS x FROM t" + oid.Format(uint32(i)) + ")"
 	}
 	return sql + " "
 }
 
-// TestLongChains: what nests without parentheses is bounded by the number of words alone, and must not end in a crash.
+// TestLongChains: what nests without parentheses is bounded by the number of words alone, and must
+// not end in a crash.
 func TestLongChains(t *testing.T) {
 	c := testCatalog(t)
 	for _, sql := range []string{
@@ -122,7 +125,7 @@ func TestLongChains(t *testing.T) {
 		"SELECT 'a'" + strings.Repeat("||'a'", 2900),
 		"SELECT 1 WHERE 1 IN (1" + strings.Repeat(",1", 2900) + ")",
 	} {
-		if _, err := c.Query(context.Background(), sql, nil); err != nil {
+		if _, err := c.Query(context.Background(), sql, nil, nil); err != nil {
 			t.Errorf("%.40s: %v", sql, err)
 		}
 	}
@@ -131,21 +134,22 @@ func TestLongChains(t *testing.T) {
 func TestCanceled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	_, err := testCatalog(t).Query(ctx, "SELECT count(*) FROM pg_attribute a, pg_attribute b", nil)
-	var e *Error
+	_, err := testCatalog(t).Query(ctx, "SELECT count(*) FROM pg_attribute a, pg_attribute b", nil, nil)
+	var e *interpret.Error
 	if !errors.As(err, &e) || e.Code != "57014" {
 		t.Errorf("%v", err)
 	}
 }
 
-// TestOtherDatasets: of datasets that a user may not ask not even the names can be found, and of the others the name alone.
+// TestOtherDatasets: of datasets that a user may not ask not even the names can be found, and of
+// the others the name alone.
 func TestOtherDatasets(t *testing.T) {
 	c := testCatalog(t)
 	for _, rel := range c.relations {
 		if rel.policy {
 			continue
 		}
-		res, err := c.Query(context.Background(), "SELECT x::text FROM "+rel.schema+"."+quoteIdent(rel.name)+" x", nil)
+		res, err := c.Query(context.Background(), "SELECT x::text FROM "+rel.schema+"."+ident.Quote(rel.name)+" x", nil, nil)
 		if err != nil {
 			t.Errorf("%s: %v", rel.name, err)
 			continue
@@ -166,7 +170,8 @@ func TestOtherDatasets(t *testing.T) {
 		t.Errorf("databases:\n%s", got)
 	}
 	// Path columns that are not listed do not exist.
-	if got := show(t, c, "SELECT count(*) FROM pg_attribute a JOIN pg_class c ON c.oid = attrelid WHERE relname = 'elderly' AND attname NOT IN ('sex', 'cost')"); got != "0" {
+	if got := show(t, c, `SELECT count(*) FROM pg_attribute a JOIN pg_class c ON c.oid = attrelid
+		WHERE relname = 'elderly' AND attname NOT IN ('sex', 'cost')`); got != "0" {
 		t.Errorf("columns of a view: %s", got)
 	}
 }
@@ -178,11 +183,12 @@ func TestStatisticsDoNotExist(t *testing.T) {
 		if rel.policy || !strings.HasPrefix(rel.name, "pg_stat") || rel.name == "pg_stat_activity" {
 			continue
 		}
-		if got := show(t, c, "SELECT count(*) FROM "+quoteIdent(rel.name)); got != "0" {
+		if got := show(t, c, "SELECT count(*) FROM "+ident.Quote(rel.name)); got != "0" {
 			t.Errorf("%s has %s rows", rel.name, got)
 		}
 	}
-	if got := show(t, c, "SELECT DISTINCT reltuples, relpages, relallvisible, pg_relation_size(oid), pg_total_relation_size(oid), pg_table_size(oid), pg_indexes_size(oid) FROM pg_class WHERE relkind IN ('r', 'v')"); got != "-1|0|0|0|0|0|0" {
+	if got := show(t, c, `SELECT DISTINCT reltuples, relpages, relallvisible, pg_relation_size(oid), pg_total_relation_size(oid),
+		pg_table_size(oid), pg_indexes_size(oid) FROM pg_class WHERE relkind IN ('r', 'v')`); got != "-1|0|0|0|0|0|0" {
 		t.Errorf("%s", got)
 	}
 	if got := show(t, c, "SELECT pg_database_size('hospital'), pg_database_size(current_database())"); got != "0|0" {
@@ -190,21 +196,21 @@ func TestStatisticsDoNotExist(t *testing.T) {
 	}
 }
 
-// TestNoDataInReach is why answers are the same whatever the data: nothing that is imported could read it. Only the policy of the project's packages is, and of the
-// standard library nothing that opens a file or a connection.
+// TestNoDataInReach is why answers are the same whatever the data: nothing that is imported could
+// read it. Only the policy of the project's packages is, and of the standard library nothing that
+// opens a file or a connection.
 func TestNoDataInReach(t *testing.T) {
-	out, err := exec.Command("go", "list", "-f", `{{join .Imports "\n"}}`, ".").Output()
+	out, err := exec.Command("go", "list", "-f", `{{join .Imports "\n"}}`, "./...").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	allowed := strings.Fields(`context crypto/md5 embed encoding/hex errors fmt math regexp regexp/syntax slices sort strconv strings sync time unicode/utf8
-		github.com/discreet-dp/discreet/policy github.com/discreet-dp/discreet/internal/nesting github.com/pganalyze/pg_query_go/v6 github.com/pganalyze/pg_query_go/v6/parser google.golang.org/protobuf/reflect/protoreflect`)
+	const discreet = "github.com/discreet-dp/discreet/"
+	allowed := strings.Fields(`bytes cmp context embed errors fmt math regexp regexp/syntax slices strconv
+		strings sync time unicode/utf8 github.com/pganalyze/pg_query_go/v6
+		github.com/pganalyze/pg_query_go/v6/parser google.golang.org/protobuf/reflect/protoreflect ` +
+		discreet + "policy " + discreet + "internal/nesting")
 	for _, i := range strings.Fields(string(out)) {
-		found := false
-		for _, a := range allowed {
-			found = found || a == i
-		}
-		if !found {
+		if !slices.Contains(allowed, i) && !strings.HasPrefix(i, discreet+"internal/server/catalog/") {
 			t.Errorf("imports %s", i)
 		}
 	}

@@ -1,9 +1,12 @@
 package catalog
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
+	"github.com/discreet-dp/discreet/internal/server/catalog/ident"
+	"github.com/discreet-dp/discreet/internal/server/catalog/oid"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -17,42 +20,28 @@ const (
 
 // model makes the relations of the policy.
 func (c *Catalog) model() {
-	c.byName = make(map[string]*relation, len(systemRelations)+16)
-	c.byOID = make(map[uint32]*relation, len(systemRelations)+16)
-	c.rowTypes = map[uint32]*typ{}
-	c.owner = ownerOf(c.session.User)
+	c.owner = ownerName(c.session.User)
 	for i := range systemRelations {
 		r := systemRelations[i]
 		c.relations = append(c.relations, &r)
 	}
-	next := uint32(firstTable)
-	oid := func() uint32 { next++; return next - 1 }
+	last := uint32(firstTable - 1)
+	next := func() uint32 { last++; return last }
 	if d := c.dataset; d != nil {
-		for _, name := range d.TableNames() {
-			t := d.Tables[name]
-			r := &relation{oid: oid(), schema: "public", name: name, kind: "r", policy: true, comment: tableComment(d, t)}
-			for _, n := range t.ColumnNames() {
-				col := t.Columns[n]
-				r.cols = append(r.cols, attribute{name: n, typ: columnType(col.Type), notNull: !col.Nullable, comment: columnComment(t, col)})
-			}
-			c.user = append(c.user, r)
-		}
-		for _, name := range d.ViewNames() {
-			c.user = append(c.user, &relation{oid: oid(), schema: "public", name: name, kind: "v", policy: true, text: d.Views[name]})
-		}
-		for _, r := range c.user {
-			r.rowType, r.arrType = oid(), oid()
-			c.rowTypes[r.rowType] = &typ{oid: r.rowType, name: r.name, namespace: nsPublic, length: -1, kind: "c", category: "C", array: r.arrType, typmod: -1}
-			c.rowTypes[r.arrType] = &typ{oid: r.arrType, name: "_" + truncate(r.name, 62), namespace: nsPublic, length: -1, kind: "b", category: "A", elem: r.rowType, typmod: -1}
-		}
-		c.relations = append(c.relations, c.user...)
+		c.tables(d, next)
 	}
+	c.relations = append(c.relations, c.user...)
+	c.listed = c.user
+	c.byName = make(map[string]*relation, len(c.relations))
+	c.byOID = make(map[uint32]*relation, len(c.relations))
 	for _, r := range c.relations {
+		r.catalog = c
 		c.byName[r.schema+"."+r.name] = r
 		c.byOID[r.oid] = r
 	}
-	c.listed = c.user
-	c.keys(oid)
+	if d := c.dataset; d != nil {
+		c.keys(d, next)
+	}
 	for _, r := range c.user {
 		if r.kind == "v" {
 			r.cols = c.viewColumns(r.text)
@@ -61,28 +50,60 @@ func (c *Catalog) model() {
 	}
 }
 
+// tables makes the tables and views of a dataset, and the types of their rows.
+func (c *Catalog) tables(d *policy.Dataset, next func() uint32) {
+	for _, name := range d.TableNames() {
+		t := d.Tables[name]
+		r := &relation{oid: next(), schema: "public", name: name, kind: "r", policy: true, comment: tableComment(t)}
+		for _, n := range t.ColumnNames() {
+			col := t.Columns[n]
+			r.cols = append(r.cols, attribute{name: n, typ: columnType(col.Type), notNull: !col.Nullable, comment: columnComment(t, col)})
+		}
+		c.user = append(c.user, r)
+	}
+	for _, name := range d.ViewNames() {
+		c.user = append(c.user, &relation{oid: next(), schema: "public", name: name, kind: "v", policy: true, text: d.Views[name]})
+	}
+	for _, r := range c.user {
+		r.rowType, r.arrType = next(), next()
+		c.rowTypes = append(c.rowTypes,
+			&oid.Type{OID: r.rowType, Name: r.name, Schema: oid.PublicSchema, Form: "c", Category: "C", Array: r.arrType},
+			&oid.Type{OID: r.arrType, Name: "_" + ident.Truncate(r.name, 62), Schema: oid.PublicSchema, Form: "b", Category: "A",
+				Elem: r.rowType})
+	}
+}
+
+// viewColumns are the columns of a view, as far as its text tells.
+func (c *Catalog) viewColumns(text string) []attribute {
+	st, err := c.prepare(context.Background(), strings.TrimRight(strings.TrimSpace(text), ";"), nil)
+	if err != nil {
+		return nil
+	}
+	var out []attribute
+	for _, col := range st.Columns {
+		out = append(out, attribute{name: col.Name, typ: col.OID, comment: "noisy; private"})
+	}
+	return out
+}
+
 func columnType(t policy.Type) uint32 {
 	switch t {
 	case policy.Integer:
-		return tInt8
+		return oid.Int8
 	case policy.Decimal:
-		return tNumeric
+		return oid.Numeric
 	case policy.Boolean:
-		return tBool
+		return oid.Bool
 	case policy.Date:
-		return tDate
+		return oid.Date
 	case policy.Timestamp:
-		return tTimestamp
+		return oid.Timestamp
 	}
-	return tText
+	return oid.Text
 }
 
 // keys makes the constraints that the policy promises and that are about listed columns.
-func (c *Catalog) keys(oid func() uint32) {
-	d := c.dataset
-	if d == nil {
-		return
-	}
+func (c *Catalog) keys(d *policy.Dataset, next func() uint32) {
 	unique := func(table, column string) *constraint {
 		for _, k := range c.constraints {
 			if k.kind != "f" && k.table.name == table && k.table.cols[k.column-1].name == column {
@@ -100,17 +121,17 @@ func (c *Catalog) keys(oid func() uint32) {
 		if i < 0 {
 			return
 		}
-		k := &constraint{kind: "u", table: r, column: i + 1, name: truncate(table+"_"+column, 59) + "_key"}
+		k := &constraint{kind: "u", table: r, column: i + 1, name: ident.Truncate(table+"_"+column, 59) + "_key"}
 		for _, other := range c.constraints {
 			if other.table == r && other.kind == "p" {
 				primary = false
 			}
 		}
 		if primary {
-			k.kind, k.name = "p", truncate(table, 58)+"_pkey"
+			k.kind, k.name = "p", ident.Truncate(table, 58)+"_pkey"
 			r.cols[i].notNull = true
 		}
-		k.oid, k.index = oid(), oid()
+		k.oid, k.index = next(), next()
 		c.constraints = append(c.constraints, k)
 	}
 	for _, name := range d.TableNames() {
@@ -125,7 +146,8 @@ func (c *Catalog) keys(oid func() uint32) {
 		}
 	}
 	for _, name := range d.TableNames() {
-		// The owner promises that the key at the end of a step that is not the unit has one row for each value.
+		// The owner promises that the key at the end of a step that is not the unit has one row for
+		// each value.
 		if p := d.Tables[name].Path; len(p) > 1 {
 			add(p[0].Table, p[0].Key, true)
 		}
@@ -140,12 +162,13 @@ func (c *Catalog) keys(oid func() uint32) {
 		if i < 0 || to == nil {
 			continue
 		}
-		c.constraints = append(c.constraints, &constraint{oid: oid(), index: to.index, name: truncate(name+"_"+p[0].Column, 58) + "_fkey", kind: "f",
+		c.constraints = append(c.constraints, &constraint{oid: next(), index: to.index, name: ident.Truncate(name+"_"+p[0].Column,
+			58) + "_fkey", kind: "f",
 			table: r, column: i + 1, target: to.table, targetCol: to.column})
 	}
 }
 
-func tableComment(d *policy.Dataset, t *policy.Table) string {
+func tableComment(t *policy.Table) string {
 	if t.Public {
 		return "public; can be joined to private tables"
 	}

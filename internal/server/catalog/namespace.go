@@ -1,41 +1,14 @@
 package catalog
 
-const (
-	nsCatalog     = 11
-	nsPublic      = 2200
-	nsInformation = 13207
-)
+import "github.com/discreet-dp/discreet/internal/server/catalog/oid"
 
-// namespaceOID is the OID of a schema, or 0.
-func namespaceOID(schema string) uint32 {
-	switch schema {
-	case "pg_catalog":
-		return nsCatalog
-	case "information_schema":
-		return nsInformation
-	case "public":
-		return nsPublic
-	}
-	return 0
-}
-
-// schemaName is the name of a schema that there is.
-func schemaName(ns uint32) string {
-	switch ns {
-	case nsCatalog:
-		return "pg_catalog"
-	case nsInformation:
-		return "information_schema"
-	}
-	return "public"
-}
-
-func pgNamespace(c *Catalog, add func(values)) {
-	for _, ns := range []uint32{nsCatalog, nsPublic, nsInformation} {
+func pgNamespace(c *Catalog, add func(row)) {
+	for _, schema := range []uint32{oid.CatalogSchema, oid.PublicSchema, oid.InformationSchema} {
 		owner, name := bootstrapOID, bootstrapName
-		if ns == nsPublic {
+		if schema == oid.PublicSchema {
 			owner, name = ownerOID, c.owner
 		}
-		add(values{"oid": ns, "nspname": schemaName(ns), "nspowner": owner, "nspacl": []any{name + "=UC/" + name, "=U/" + name}})
+		add(row{"oid": number(schema), "nspname": oid.SchemaName(schema), "nspowner": number(owner),
+			"nspacl": array(name+"=UC/"+name, "=U/"+name)})
 	}
 }

@@ -3,9 +3,13 @@ package catalog
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/discreet-dp/discreet/internal/server/catalog/datum"
+	"github.com/discreet-dp/discreet/internal/server/catalog/interpret"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -118,42 +122,59 @@ func testCatalog(t testing.TB) *Catalog {
 }
 
 // show runs a query and writes its rows: columns with | between them, NULL as ~.
-func show(t testing.TB, c *Catalog, sql string, params ...Value) string {
+func show(t testing.TB, c *Catalog, sql string, params ...datum.Value) string {
 	t.Helper()
-	res, err := c.Query(context.Background(), sql, params)
+	res, err := c.Query(context.Background(), sql, nil, params)
 	if err != nil {
-		var e *Error
+		var e *interpret.Error
 		if !errors.As(err, &e) {
 			t.Fatalf("%s: %v", sql, err)
 		}
 		return e.Code + " " + e.Message
 	}
 	var lines []string
-	for _, row := range texts(t, c, res) {
+	for _, row := range texts(res) {
 		lines = append(lines, strings.Join(row, "|"))
 	}
 	return strings.Join(lines, "\n")
 }
 
 // texts writes the values of a result as PostgreSQL does.
-func texts(t testing.TB, c *Catalog, res *Result) [][]string {
-	t.Helper()
-	r := &run{c: c, ctx: context.Background()}
+func texts(res *Result) [][]string {
 	var out [][]string
 	for _, row := range res.Rows {
 		var line []string
-		for i, v := range row {
-			if v == nil {
-				line = append(line, "~")
-				continue
-			}
-			s, err := r.format(v, res.Columns[i].OID)
-			if err != nil {
-				t.Fatal(err)
-			}
-			line = append(line, s)
+		for _, v := range row {
+			line = append(line, text(v))
 		}
 		out = append(out, line)
 	}
 	return out
+}
+
+func text(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "~"
+	case bool:
+		return strconv.FormatBool(v)[:1]
+	case float64:
+		return strings.Replace(strconv.FormatFloat(v, 'g', -1, 64), "e+0", "e+", 1)
+	case []any:
+		var parts []string
+		for _, x := range v {
+			s := text(x)
+			_, nested := x.([]any)
+			switch {
+			case nested:
+			case x == nil:
+				s = "NULL"
+			case s == "" || strings.ContainsAny(s, "{}\"\\, \t\n") || strings.EqualFold(s, "null"):
+				s = `"` + strings.NewReplacer(`"`, `\"`, `\`, `\\`).Replace(s) + `"`
+			}
+			parts = append(parts, s)
+		}
+		return "{" + strings.Join(parts, ",") + "}"
+	}
+	return fmt.Sprint(v)
 }

@@ -11,6 +11,10 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/discreet-dp/discreet/internal/server/catalog/datum"
+	"github.com/discreet-dp/discreet/internal/server/catalog/ident"
+	"github.com/discreet-dp/discreet/internal/server/catalog/interpret"
+	"github.com/discreet-dp/discreet/internal/server/catalog/oid"
 	"github.com/discreet-dp/discreet/internal/testpg"
 )
 
@@ -48,16 +52,19 @@ func startReal(t *testing.T, c *Catalog) *real {
 		if rel.kind == "v" {
 			kind = "VIEW"
 		}
-		r.do(t, "COMMENT ON "+kind+" "+quoteIdent(rel.name)+" IS "+quoteLiteral(rel.comment))
+		r.do(t, "COMMENT ON "+kind+" "+ident.Quote(rel.name)+" IS "+literal(rel.comment))
 		for _, a := range rel.cols {
-			r.do(t, "COMMENT ON COLUMN "+quoteIdent(rel.name)+"."+quoteIdent(a.name)+" IS "+quoteLiteral(a.comment))
+			r.do(t, "COMMENT ON COLUMN "+ident.Quote(rel.name)+"."+ident.Quote(a.name)+" IS "+literal(a.comment))
 		}
 	}
 	r.do(t, "SET SESSION AUTHORIZATION ana")
 	return r
 }
 
-func (r *real) do(t *testing.T, sql string) ([]Column, [][]string) {
+// literal writes a comment as SQL does.
+func literal(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+
+func (r *real) do(t *testing.T, sql string) ([]datum.Column, [][]string) {
 	t.Helper()
 	cols, rows, err := r.try(sql)
 	if err != nil {
@@ -67,12 +74,12 @@ func (r *real) do(t *testing.T, sql string) ([]Column, [][]string) {
 }
 
 // try asks by the simple protocol, so that all values are texts.
-func (r *real) try(sql string) (cols []Column, rows [][]string, err error) {
+func (r *real) try(sql string) (cols []datum.Column, rows [][]string, err error) {
 	m := r.conn.Exec(context.Background(), sql)
 	for m.NextResult() {
 		reader := m.ResultReader()
 		for _, f := range reader.FieldDescriptions() {
-			cols = append(cols, Column{f.Name, f.DataTypeOID})
+			cols = append(cols, datum.Column{Name: f.Name, OID: f.DataTypeOID})
 		}
 		for reader.NextRow() {
 			var row []string
@@ -93,13 +100,16 @@ func (r *real) try(sql string) (cols []Column, rows [][]string, err error) {
 	return cols, rows, m.Close()
 }
 
-// TestAgainstPostgreSQL compares columns, and the rows about public tables, with a PostgreSQL that has the same tables.
+// TestAgainstPostgreSQL compares columns, and the rows about public tables, with a PostgreSQL that
+// has the same tables.
 func TestAgainstPostgreSQL(t *testing.T) {
 	c := testCatalog(t)
 	pg := startReal(t, c)
 	names := func(ask func(sql string) [][]string) map[string]string {
 		m := map[string]string{}
-		for _, row := range ask("SELECT oid, relname FROM pg_class WHERE relnamespace = 2200 UNION ALL SELECT oid, 'constraint ' || conname FROM pg_constraint UNION ALL SELECT oid, 'type ' || typname FROM pg_type WHERE typnamespace = 2200" +
+		for _, row := range ask("SELECT oid, relname FROM pg_class WHERE relnamespace = 2200" +
+			" UNION ALL SELECT oid, 'constraint ' || conname FROM pg_constraint" +
+			" UNION ALL SELECT oid, 'type ' || typname FROM pg_type WHERE typnamespace = 2200" +
 			" UNION ALL SELECT oid, 'database ' || datname FROM pg_database UNION ALL SELECT oid, 'role ' || rolname FROM pg_authid") {
 			if len(row[0]) == 5 { // others are the same everywhere, or look like small numbers
 				m[row[0]] = "<" + row[1] + ">"
@@ -111,11 +121,11 @@ func TestAgainstPostgreSQL(t *testing.T) {
 	theirs := names(func(sql string) [][]string { _, rows := pg.do(t, sql); return rows })
 	pg.do(t, "SET SESSION AUTHORIZATION ana")
 	ours := names(func(sql string) [][]string {
-		res, err := c.Query(context.Background(), sql, nil)
+		res, err := c.Query(context.Background(), sql, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return texts(t, c, res)
+		return texts(res)
 	})
 	theirOID := func(name string) string {
 		for o, n := range theirs {
@@ -139,18 +149,18 @@ func TestAgainstPostgreSQL(t *testing.T) {
 					t.Fatalf("PostgreSQL: %v\n%s", err, q.sql)
 				}
 				for i, p := range described.ParamOIDs {
-					if params[i] != p && !(params[i] == tText && p == tUnknown) {
+					if params[i] != p && !(params[i] == oid.Text && p == oid.Unknown) {
 						t.Errorf("parameter $%d is %d, and %d for PostgreSQL", i+1, params[i], p)
 					}
 				}
 				for i, f := range described.Fields {
-					if cols[i] != (Column{f.Name, f.DataTypeOID}) {
+					if cols[i] != (datum.Column{Name: f.Name, OID: f.DataTypeOID}) {
 						t.Errorf("column %v, and %s %d for PostgreSQL", cols[i], f.Name, f.DataTypeOID)
 					}
 				}
 				return
 			}
-			res, err := c.Query(context.Background(), sql, nil)
+			res, err := c.Query(context.Background(), sql, nil, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -161,7 +171,7 @@ func TestAgainstPostgreSQL(t *testing.T) {
 			if !slices.Equal(res.Columns, theirCols) {
 				t.Errorf("columns\n%v\nand PostgreSQL has\n%v\n%s", res.Columns, theirCols, sql)
 			}
-			a, b := normal(texts(t, c, res), ours), normal(theirRows, theirs)
+			a, b := normal(texts(res), ours), normal(theirRows, theirs)
 			if !strings.Contains(strings.ToLower(sql), "order by") {
 				slices.Sort(a)
 				slices.Sort(b)
@@ -201,15 +211,23 @@ func normal(rows [][]string, names map[string]string) []string {
 var different = func() map[string]string {
 	m := map[string]string{}
 	for reason, names := range map[string]string{
-		"there are no statistics and no sizes":                       "dbeaver/navigator#9 dbeaver/navigator#11 metabase/sync#2 pgjdbc/getIndexInfo#1 psql/di_plus#1 psql/dt_plus#1 psql/l_plus#1",
-		"there are no other databases, roles and sessions":           "dbeaver/navigator#20 psql/dg#1 psql/du#1 psql/du_plus#1 psql/l#1 psql/tab_completion#9",
-		"there is no history and no TOAST":                           "dbeaver/navigator#2 dbeaver/navigator#6 psql/dt_all#1 psql/tab_completion#7",
-		"what belongs to the system has no description and no index": "dbeaver/navigator#4 pgjdbc/getFunctions#1 pgjdbc/getTables_all#1 psql/dL#1 psql/dS#2 psql/dS#4 psql/dT_plus#1 psql/d_system#2 psql/d_system#4",
-		"system relations have no types of rows":                     "pgjdbc/getColumns_all#1 pgjdbc/getTypeInfo#1 pgjdbc/getTypeInfo#2 pgjdbc/getUDTs#1",
-		"a view's text is the owner's":                               "psql/d_view#4 psql/sv#2",
-		"constraints are shown to who may only read":                 "metabase/sync#3 powerbi/navigator#3 powerbi/navigator#4",
-		"there are fewer functions, operators, settings and words":   "pgjdbc/keywords#1 psql/dC#1 psql/dF#1 psql/dconfig#1 psql/do#1 psql/dx#1 psql/tab_completion#14 psql/tab_completion#10 psql/tab_completion#12 psql/tab_completion#19 psql/tab_completion#22 psql/tab_completion#29 psql/tab_completion#36",
-		"the version is our own":                                     "npgsql/types#1 sqlalchemy/inspector#1",
+		"there are no statistics and no sizes": `
+			dbeaver/navigator#9 dbeaver/navigator#11 metabase/sync#2 pgjdbc/getIndexInfo#1 psql/di_plus#1 psql/dt_plus#1
+			psql/l_plus#1`,
+		"there are no other databases, roles and sessions": `
+			dbeaver/navigator#20 psql/dg#1 psql/du#1 psql/du_plus#1 psql/l#1 psql/tab_completion#9`,
+		"there is no history and no TOAST": `dbeaver/navigator#2 dbeaver/navigator#6 psql/dt_all#1 psql/tab_completion#7`,
+		"what belongs to the system has no description and no index": `
+			dbeaver/navigator#4 pgjdbc/getFunctions#1 pgjdbc/getTables_all#1 psql/dL#1 psql/dS#2 psql/dS#4 psql/dT_plus#1
+			psql/d_system#2 psql/d_system#4`,
+		"system relations have no types of rows":     `pgjdbc/getColumns_all#1 pgjdbc/getTypeInfo#1 pgjdbc/getTypeInfo#2 pgjdbc/getUDTs#1`,
+		"a view's text is the owner's":               "psql/d_view#4 psql/sv#2",
+		"constraints are shown to who may only read": "metabase/sync#3 powerbi/navigator#3 powerbi/navigator#4",
+		"there are fewer functions, operators, settings and words": `
+			pgjdbc/keywords#1 psql/dC#1 psql/dF#1 psql/dconfig#1 psql/do#1 psql/dx#1 psql/tab_completion#14
+			psql/tab_completion#10 psql/tab_completion#12 psql/tab_completion#19 psql/tab_completion#22
+			psql/tab_completion#29 psql/tab_completion#36`,
+		"the version is our own": "npgsql/types#1 sqlalchemy/inspector#1",
 	} {
 		for _, n := range strings.Fields(names) {
 			m[n] = reason
@@ -247,13 +265,14 @@ func TestExpressionsAgainstPostgreSQL(t *testing.T) {
 			sql = "SELECT " + sql
 		}
 		cols, rows, theirErr := pg.try(sql)
-		res, err := c.Query(context.Background(), sql, nil)
-		var ours *Error
+		res, err := c.Query(context.Background(), sql, nil, nil)
+		var ours *interpret.Error
 		var theirs *pgconn.PgError
 		switch {
 		case errors.As(theirErr, &theirs) && errors.As(err, &ours):
 			if theirs.Code != ours.Code {
-				t.Errorf("%s\nfails with %s (%s), and in PostgreSQL with %s (%s)", line, ours.Code, ours.Message, theirs.Code, theirs.Message)
+				t.Errorf("%s\nfails with %s (%s), and in PostgreSQL with %s (%s)", line, ours.Code, ours.Message, theirs.Code,
+					theirs.Message)
 			}
 		case theirErr != nil || err != nil:
 			t.Errorf("%s\nfails with %v, and in PostgreSQL with %v", line, err, theirErr)
@@ -261,7 +280,7 @@ func TestExpressionsAgainstPostgreSQL(t *testing.T) {
 			if !slices.Equal(cols, res.Columns) {
 				t.Errorf("%s\nhas columns %v, and in PostgreSQL %v", line, res.Columns, cols)
 			}
-			a, b := normal(texts(t, c, res), nil), normal(rows, nil)
+			a, b := normal(texts(res), nil), normal(rows, nil)
 			if !slices.Equal(a, b) {
 				t.Errorf("%s\nis\n%s\nand in PostgreSQL\n%s", line, strings.Join(a, "\n"), strings.Join(b, "\n"))
 			}

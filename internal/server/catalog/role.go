@@ -2,11 +2,12 @@ package catalog
 
 import "strings"
 
-// bootstrapName is whom the system's relations belong to. Nobody logs in as it, and no list of roles has it.
+// bootstrapName is whom the system's relations belong to. Nobody logs in as it, and no list of
+// roles has it.
 const bootstrapName = "postgres"
 
-// ownerOf is the name of the role that the tables belong to. Nobody logs in as it.
-func ownerOf(user string) string {
+// ownerName is the name of the role that the tables belong to. Nobody logs in as it.
+func ownerName(user string) string {
 	if user == "owner" {
 		return "table_owner"
 	}
@@ -26,8 +27,21 @@ func (c *Catalog) roleName(o uint32) (string, bool) {
 	return "", false
 }
 
-// ownerOf is the name of the role that a relation belongs to.
-func (c *Catalog) ownerOf(r *relation) string {
+// roleOID is the OID of a role, or 0.
+func (c *Catalog) roleOID(name string) uint32 {
+	switch name {
+	case c.session.User:
+		return userOID
+	case c.owner:
+		return ownerOID
+	case bootstrapName:
+		return bootstrapOID
+	}
+	return 0
+}
+
+// relationOwner is the name of the role that a relation belongs to.
+func (c *Catalog) relationOwner(r *relation) string {
 	if r.policy {
 		return c.owner
 	}
@@ -35,8 +49,8 @@ func (c *Catalog) ownerOf(r *relation) string {
 }
 
 // acl is who may do what with a table of the policy.
-func (c *Catalog) acl() []any {
-	return []any{c.owner + "=arwdDxt/" + c.owner, aclName(c.session.User) + "=r/" + c.owner}
+func (c *Catalog) acl() string {
+	return array(c.owner+"=arwdDxt/"+c.owner, aclName(c.session.User)+"=r/"+c.owner)
 }
 
 // aclName writes a role as an aclitem has it.
@@ -49,14 +63,17 @@ func aclName(s string) string {
 	return s
 }
 
-// pgRole has the user, and whom the tables belong to, as clients join with it. Other analysts are nobody's business.
-func pgRole(c *Catalog, add func(values)) {
-	add(values{"oid": ownerOID, "rolname": c.owner, "rolsuper": false, "rolinherit": true, "rolcreaterole": false, "rolcreatedb": false,
-		"rolcanlogin": false, "rolpassword": "********", "rolreplication": false, "rolbypassrls": false, "rolconnlimit": -1})
-	add(values{"oid": userOID, "rolname": c.session.User, "rolsuper": false, "rolinherit": true, "rolcreaterole": false, "rolcreatedb": false,
-		"rolcanlogin": true, "rolpassword": "********", "rolreplication": false, "rolbypassrls": false, "rolconnlimit": -1})
+// pgRole has the user, and whom the tables belong to, as clients join with it. Other analysts are
+// nobody's business.
+func pgRole(c *Catalog, add func(row)) {
+	add(row{"oid": number(ownerOID), "rolname": c.owner, "rolsuper": "f", "rolinherit": "t", "rolcreaterole": "f", "rolcreatedb": "f",
+		"rolcanlogin": "f", "rolpassword": "********", "rolreplication": "f", "rolbypassrls": "f", "rolconnlimit": "-1"})
+	add(row{"oid": number(userOID), "rolname": c.session.User, "rolsuper": "f", "rolinherit": "t", "rolcreaterole": "f",
+		"rolcreatedb": "f", "rolcanlogin": "t", "rolpassword": "********", "rolreplication": "f", "rolbypassrls": "f",
+		"rolconnlimit": "-1"})
 }
 
-func pgUser(c *Catalog, add func(values)) {
-	add(values{"usename": c.session.User, "usesysid": userOID, "usecreatedb": false, "usesuper": false, "userepl": false, "usebypassrls": false})
+func pgUser(c *Catalog, add func(row)) {
+	add(row{"usename": c.session.User, "usesysid": number(userOID), "usecreatedb": "f", "usesuper": "f", "userepl": "f",
+		"usebypassrls": "f"})
 }

@@ -13,9 +13,10 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
-	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/render"
+	"github.com/discreet-dp/discreet/ledger"
 )
 
 // Line is a line of an answer that is sent row by row. It has one of meta, row and end.
@@ -29,24 +30,16 @@ type Line struct {
 
 // Meta is everything about an answer but its rows.
 type Meta struct {
-	Columns    []AnswerColumn       `json:"columns"`
-	Cost       dp.Cost              `json:"cost"`
-	Remaining  discreet.Remaining   `json:"remaining"`
-	Receipt    render.ReceiptJSON   `json:"receipt"`
-	Limits     render.LimitsJSON    `json:"limits"`
-	Confidence float64              `json:"confidence"`
-	Notes      []string             `json:"notes"`
-	Version    discreet.DataVersion `json:"data_version"`
-	Alerts     []discreet.Alert     `json:"alerts"`
-	Streams    []discreet.Through   `json:"streams,omitempty" doc:"Which parts of it went through streams of the policy, and how much of them was free"`
-}
-
-// AnswerColumn is a column of an answer.
-type AnswerColumn struct {
-	Name        string `json:"name"`
-	Kind        string `json:"kind" doc:"integer, decimal, real, text, boolean, date or timestamp"`
-	Noisy       bool   `json:"noisy"`
-	Approximate bool   `json:"approximate" doc:"Values are made of several noisy numbers"`
+	Columns    api.List[api.Column]   `json:"columns"`
+	Cost       dp.Cost                `json:"cost"`
+	Remaining  api.Remaining          `json:"remaining"`
+	Receipt    api.Receipt            `json:"receipt"`
+	Limits     api.Limits             `json:"limits"`
+	Confidence float64                `json:"confidence"`
+	Notes      api.List[string]       `json:"notes"`
+	Version    api.DataVersion        `json:"data_version"`
+	Alerts     api.List[ledger.Alert] `json:"alerts"`
+	Streams    []api.Through          `json:"streams,omitempty" doc:"Which parts of it went through streams of the policy, and how much of them was free"`
 }
 
 // End closes an answer.
@@ -55,7 +48,7 @@ type End struct {
 }
 
 // write sends an answer in the way that was agreed on.
-func write(c huma.Context, media string, a *discreet.Answer) {
+func write(c huma.Context, media string, a *api.Answer) {
 	switch media {
 	case mediaNDJSON:
 		c.SetHeader("Content-Type", media)
@@ -66,7 +59,7 @@ func write(c huma.Context, media string, a *discreet.Answer) {
 		c.SetStatus(http.StatusOK)
 		table(c.BodyWriter(), a)
 	default:
-		whole(c, render.JSON(a))
+		whole(c, a)
 	}
 }
 
@@ -90,19 +83,15 @@ func cut() { panic(http.ErrAbortHandler) }
 const flushed = 512
 
 // lines sends an answer row by row.
-func lines(c huma.Context, a *discreet.Answer) {
+func lines(c huma.Context, a *api.Answer) {
 	_, w := humago.Unwrap(c)
 	control := http.NewResponseController(w)
 	out := bufio.NewWriter(w)
 	e := json.NewEncoder(out)
 	e.SetEscapeHTML(false)
-	all := render.JSON(a)
 	meta := Meta{
-		Columns: []AnswerColumn{}, Cost: all.Cost, Remaining: all.Remaining, Receipt: all.Receipt, Limits: all.Limits,
-		Confidence: all.Confidence, Notes: all.Notes, Version: all.Version, Alerts: all.Alerts, Streams: all.Streams,
-	}
-	for _, k := range a.Columns {
-		meta.Columns = append(meta.Columns, AnswerColumn{k.Name, k.Kind, k.Noisy, k.Approximate})
+		Columns: api.List[api.Column](a.Columns), Cost: a.Cost, Remaining: a.Remaining, Receipt: a.Receipt, Limits: a.Limits,
+		Confidence: a.Confidence, Notes: a.Notes, Version: a.Version, Alerts: a.Alerts, Streams: a.Through,
 	}
 	if e.Encode(Line{Meta: &meta}) != nil {
 		cut()
@@ -125,7 +114,7 @@ func lines(c huma.Context, a *discreet.Answer) {
 }
 
 // table sends an answer as CSV, with the errors of a noisy column in one beside it.
-func table(w io.Writer, a *discreet.Answer) {
+func table(w io.Writer, a *api.Answer) {
 	out := csv.NewWriter(w)
 	out.UseCRLF = true
 	var cells []string

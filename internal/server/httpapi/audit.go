@@ -4,7 +4,7 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/ledger/replay"
 	"github.com/discreet-dp/discreet/internal/server/users"
 	"github.com/discreet-dp/discreet/ledger"
@@ -26,9 +26,9 @@ type Audit struct {
 
 // DatasetAudit is one dataset in an audit.
 type DatasetAudit struct {
-	Name     string             `json:"name"`
-	Accounts []discreet.Account `json:"accounts"`
-	Promise  []string           `json:"promise" doc:"What the budget promises to every person in the data"`
+	Name     string        `json:"name"`
+	Accounts []api.Account `json:"accounts"`
+	Promise  []string      `json:"promise" doc:"What the budget promises to every person in the data"`
 }
 
 // mostListed is how many differences are told one by one.
@@ -54,7 +54,7 @@ func (d *door) audit() {
 func (d *door) look(ctx context.Context) (*Audit, error) {
 	db, again := d.Desk.DB(), replay.New()
 	a := &Audit{Differences: []replay.Decision{}, Doubts: []replay.Decision{}, Spent: []ledger.Balance{}, Datasets: []DatasetAudit{}}
-	for r, err := range db.Records(ctx) {
+	for r, err := range db.Records(ctx, 0) {
 		if err != nil {
 			return nil, err
 		}

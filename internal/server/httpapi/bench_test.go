@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 )
 
@@ -35,7 +35,7 @@ func BenchmarkOverhead(b *testing.B) {
 	})
 	b.Run("desk", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := w.door.Desk.Ask(context.Background(), discreet.Question{Dataset: "hospital", Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients", Epsilon: dp.One / 2}); err != nil {
+			if _, err := w.door.Desk.Ask(context.Background(), api.Question{Dataset: "hospital", Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients", Epsilon: dp.One / 2}); err != nil {
 				b.Fatal(err)
 			}
 		}

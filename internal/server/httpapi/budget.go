@@ -5,17 +5,17 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/server/users"
 )
 
 // Spending is what was spent of a dataset's budget.
 type Spending struct {
-	Dataset  string             `json:"dataset"`
-	Accounts []discreet.Account `json:"accounts" doc:"Your own account; all of them, for the owner"`
+	Dataset  string        `json:"dataset"`
+	Accounts []api.Account `json:"accounts" doc:"Your own account; all of them, for the owner"`
 	// Remaining is what can still be spent.
-	Remaining *discreet.Remaining `json:"remaining,omitempty" doc:"What you can still spend: the least of what is left in all accounts that you are charged in"`
-	Promise   []string            `json:"promise,omitempty" doc:"What the budget promises to every person in the data; for the owner"`
+	Remaining *api.Remaining `json:"remaining,omitempty" doc:"What you can still spend: the least of what is left in all accounts that you are charged in"`
+	Promise   []string       `json:"promise,omitempty" doc:"What the budget promises to every person in the data; for the owner"`
 }
 
 func (d *door) budgets() {

@@ -10,9 +10,12 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/ledger/replay"
 	"github.com/discreet-dp/discreet/internal/server/users"
+	"github.com/discreet-dp/discreet/learn"
+	counts "github.com/discreet-dp/discreet/stream"
 )
 
 // config is the framework's, without its page of documentation, which would load scripts from elsewhere, and without its own ways
@@ -20,6 +23,8 @@ import (
 func (d *door) config() huma.Config {
 	registry := huma.NewMapRegistry("#/components/schemas/", nameOf)
 	registry.RegisterTypeAlias(reflect.TypeFor[dp.Amount](), reflect.TypeFor[amount]())
+	registry.RegisterTypeAlias(reflect.TypeFor[api.Columns](), reflect.TypeFor[[]string]())
+	registry.RegisterTypeAlias(reflect.TypeFor[learn.Model](), reflect.TypeFor[weights]())
 	return huma.Config{
 		OpenAPI: &huma.OpenAPI{
 			OpenAPI: "3.1.0",
@@ -46,13 +51,39 @@ func (d *door) config() huma.Config {
 	}
 }
 
-// nameOf names a schema after its type. Two packages have accounts; those that were decided once more are called so.
+// names are those of schemas that are called otherwise than their types. Clients are made from the document, so a name stays.
+var names = map[reflect.Type]string{
+	reflect.TypeFor[api.Answer]():          "AnswerJSON",
+	reflect.TypeFor[api.Column]():          "AnswerColumn",
+	reflect.TypeFor[api.HoldoutAnswer]():   "HoldoutAnswerJSON",
+	reflect.TypeFor[api.HoldoutInfo]():     "HoldoutInfoJSON",
+	reflect.TypeFor[api.KeptModel]():       "Model",
+	reflect.TypeFor[api.Limits]():          "LimitsJSON",
+	reflect.TypeFor[api.Receipt]():         "ReceiptJSON",
+	reflect.TypeFor[api.SparseVerdict]():   "Verdict",
+	reflect.TypeFor[api.StreamAnswer]():    "StreamAnswerJSON",
+	reflect.TypeFor[api.StreamAttribute](): "StreamAttributeJSON",
+	reflect.TypeFor[api.StreamInfo]():      "StreamInfoJSON",
+	reflect.TypeFor[api.StreamQuote]():     "StreamQuoteJSON",
+	reflect.TypeFor[api.SyntheticTable]():  "Synthetic",
+	reflect.TypeFor[learn.Line]():          "PlanLine",
+	reflect.TypeFor[replay.Account]():      "ReplayedAccount",
+	reflect.TypeFor[replay.Decision]():     "ReplayedDecision",
+	reflect.TypeFor[counts.Report]():       "StreamReportJSON",
+}
+
+// nameOf names a schema after its type. The hint says where it stands.
 func nameOf(t reflect.Type, hint string) string {
-	name := huma.DefaultSchemaNamer(t, hint)
-	if t.PkgPath() == reflect.TypeFor[replay.Account]().PkgPath() {
-		name = "Replayed" + name
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
 	}
-	return name
+	if name, other := names[t]; other {
+		return name
+	}
+	if hint == "TrainingQuoteWorthStruct" {
+		return "Worth"
+	}
+	return huma.DefaultSchemaNamer(t, hint)
 }
 
 // amount is how [dp.Amount] is written: a number, and null where there is no limit.

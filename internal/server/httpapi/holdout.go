@@ -4,36 +4,21 @@ import (
 	"context"
 	"net/http"
 	"slices"
-	"time"
 
-	"github.com/discreet-dp/discreet"
-	"github.com/discreet-dp/discreet/internal/render"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/server/users"
 )
 
 // Holdouts are those of a dataset.
 type Holdouts struct {
-	Holdouts []render.HoldoutInfoJSON `json:"holdouts"`
+	Holdouts []api.HoldoutInfo `json:"holdouts"`
 }
 
 // Board is the list of released scores of a holdout.
 type Board struct {
-	Dataset string      `json:"dataset"`
-	Holdout string      `json:"holdout"`
-	Lines   []BoardLine `json:"lines" doc:"The best first"`
-}
-
-// BoardLine is a released score.
-type BoardLine struct {
-	Rank  int       `json:"rank" minimum:"1" doc:"The same for the same score"`
-	Name  string    `json:"name" doc:"What whoever submitted it called it"`
-	Score string    `json:"score"`
-	Error float64   `json:"error" doc:"How far the mean over the holdout may be from the score, with probability 0.95"`
-	Time  time.Time `json:"time"`
-	Spent bool      `json:"spent" doc:"Whether the score comes from the holdout; else it is that of the training side, confirmed"`
-	Mine  bool      `json:"mine" doc:"Whether you submitted it"`
-	// Analyst is who it is from.
-	Analyst string `json:"analyst,omitempty" doc:"Who submitted it; for the owner, and of your own"`
+	Dataset string                  `json:"dataset"`
+	Holdout string                  `json:"holdout"`
+	Lines   api.List[api.BoardLine] `json:"lines" doc:"The best first"`
 }
 
 type holdoutPath struct {
@@ -48,11 +33,10 @@ func (d *door) holdouts() {
 			if err != nil {
 				return nil, err
 			}
-			out := Holdouts{[]render.HoldoutInfoJSON{}}
-			for _, h := range all {
-				out.Holdouts = append(out.Holdouts, render.HoldoutInfo(h))
+			for i := range all {
+				all[i].Column, all[i].ID = "", "" // what columns of the owner's file are called is of no use here
 			}
-			return of(out), nil
+			return of(Holdouts{all}), nil
 		})
 	register(d, operation(anyUser, http.MethodGet, "/v1/datasets/{name}/holdouts/{holdout}/board", "board", "The leaderboard of a holdout", "Released scores, of everybody who may ask about the dataset, under the names that they chose. It is free.", looking...),
 		func(ctx context.Context, u users.User, in *holdoutPath) (*body[Board], error) {
@@ -60,27 +44,26 @@ func (d *door) holdouts() {
 			if err != nil {
 				return nil, err
 			}
-			if !slices.ContainsFunc(all, func(h discreet.HoldoutInfo) bool { return h.Name == in.Holdout }) {
+			if !slices.ContainsFunc(all, func(h api.HoldoutInfo) bool { return h.Name == in.Holdout }) {
 				return nil, missing("holdout")
 			}
 			lines, err := d.Desk.Board(ctx, u.Name, in.Name, in.Holdout)
 			if err != nil {
 				return nil, err
 			}
-			out := Board{in.Name, in.Holdout, []BoardLine{}}
-			for _, l := range lines {
-				line := BoardLine{Rank: l.Rank, Name: l.Name, Score: l.Score, Error: l.Error, Time: l.Time.UTC(), Spent: l.Spent, Mine: l.Analyst == u.Name}
-				if line.Mine || u.Role == users.Owner {
-					line.Analyst = l.Analyst
+			for i := range lines {
+				l := &lines[i]
+				l.Time, l.Mine = l.Time.UTC(), l.Analyst == u.Name
+				if !l.Mine && u.Role != users.Owner {
+					l.Analyst = ""
 				}
-				out.Lines = append(out.Lines, line)
 			}
-			return of(out), nil
+			return of(Board{in.Name, in.Holdout, lines}), nil
 		})
 }
 
 // holdoutsOf are the holdouts of a dataset that a user may see.
-func (d *door) holdoutsOf(u users.User, dataset string) ([]discreet.HoldoutInfo, error) {
+func (d *door) holdoutsOf(u users.User, dataset string) ([]api.HoldoutInfo, error) {
 	ds, err := d.dataset(u, dataset)
 	if err != nil {
 		return nil, err

@@ -7,8 +7,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/discreet-dp/discreet"
-	"github.com/discreet-dp/discreet/internal/render"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/server/admission"
 	"github.com/discreet-dp/discreet/internal/server/users"
 )
@@ -51,14 +50,6 @@ func texts(labels []label) (out []string) {
 	return out
 }
 
-// Verdict is the answer of a sparse session.
-type Verdict struct {
-	Above bool    `json:"above" doc:"Whether the number is at or above the threshold, or rather looks so"`
-	Value *string `json:"value,omitempty" doc:"The noisy number, where the session has values and the answer is above"`
-	Left  int     `json:"left" doc:"How many more can be above"`
-	Error float64 `json:"error" doc:"With probability 0.95, what is called above is at least the threshold less this, and what is called below at most the threshold and this"`
-}
-
 type inquiryInput struct {
 	ID   string `path:"id" maxLength:"128"`
 	Body SessionQuestion
@@ -82,22 +73,18 @@ func askSparse(ctx context.Context, at *admission.Dispatcher, q inquiry) (any, e
 	case q.SQL == "" || q.Threshold == "":
 		return nil, invalid("a question of a sparse session has sql and threshold", "send both of them")
 	}
-	v, err := at.AskSparse(ctx, q.analyst, q.id, q.SQL, string(q.Threshold))
-	if err != nil {
-		return nil, err
-	}
-	return Verdict{v.Above, v.Value, v.Left, v.Error}, nil
+	return at.AskSparse(ctx, q.analyst, q.id, q.SQL, string(q.Threshold))
 }
 
 // stream returns the question of a stream.
-func (q inquiry) stream() (discreet.StreamQuestion, error) {
+func (q inquiry) stream() (api.StreamQuestion, error) {
 	switch {
 	case q.Threshold != "" || q.Predictions != nil || q.IDs != nil || q.Training != "" || q.Name != "":
-		return discreet.StreamQuestion{}, invalid("this session is on a stream", "send sql or where only")
+		return api.StreamQuestion{}, invalid("this session is on a stream", "send sql or where only")
 	case (q.SQL == "") == (q.Where == nil):
-		return discreet.StreamQuestion{}, invalid("a question of a stream is either sql or where", "send one of them; an empty where counts everybody")
+		return api.StreamQuestion{}, invalid("a question of a stream is either sql or where", "send one of them; an empty where counts everybody")
 	}
-	return discreet.StreamQuestion{SQL: q.SQL, Where: q.Where}, nil
+	return api.StreamQuestion{SQL: q.SQL, Where: q.Where}, nil
 }
 
 func askStream(ctx context.Context, at *admission.Dispatcher, q inquiry) (any, error) {
@@ -105,11 +92,7 @@ func askStream(ctx context.Context, at *admission.Dispatcher, q inquiry) (any, e
 	if err != nil {
 		return nil, err
 	}
-	a, err := at.AskStream(ctx, q.analyst, q.id, asked)
-	if err != nil {
-		return nil, err
-	}
-	return render.StreamJSON(a), nil
+	return at.AskStream(ctx, q.analyst, q.id, asked)
 }
 
 func askHoldout(ctx context.Context, at *admission.Dispatcher, q inquiry) (any, error) {
@@ -119,18 +102,14 @@ func askHoldout(ctx context.Context, at *admission.Dispatcher, q inquiry) (any, 
 	case (q.SQL == "") == (q.Predictions == nil):
 		return nil, invalid("what a holdout scores is either predictions or sql", "send one of them")
 	}
-	asked := discreet.HoldoutQuestion{SQL: q.SQL, Predictions: texts(q.Predictions), IDs: texts(q.IDs), Training: string(q.Training), Name: q.Name}
-	a, err := at.AskHoldout(ctx, q.analyst, q.id, asked)
-	if err != nil {
-		return nil, err
-	}
-	return render.HoldoutJSON(a), nil
+	asked := api.HoldoutQuestion{SQL: q.SQL, Predictions: texts(q.Predictions), IDs: texts(q.IDs), Training: string(q.Training), Name: q.Name}
+	return at.AskHoldout(ctx, q.analyst, q.id, asked)
 }
 
 func (d *door) inquiries() {
 	o := operation(anyUser, http.MethodPost, "/v1/sessions/{id}/ask", "ask-session", "Ask a session",
 		"sparse answers with one bit. A stream answers with a count, which is free where it could be predicted. A holdout answers with a score. What a stream or a holdout was asked before has the same answer again, free, so a question can be sent again without an Idempotency-Key.", append(slices.Clone(asking), http.StatusGone)...)
-	content(&o, http.StatusOK, map[string]*huma.Schema{mediaJSON: {AnyOf: []*huma.Schema{schema[Verdict](d), schema[render.StreamAnswerJSON](d), schema[render.HoldoutAnswerJSON](d)}}})
+	content(&o, http.StatusOK, map[string]*huma.Schema{mediaJSON: {AnyOf: []*huma.Schema{schema[api.SparseVerdict](d), schema[api.StreamAnswer](d), schema[api.HoldoutAnswer](d)}}})
 	register(d, o, func(ctx context.Context, u users.User, in *inquiryInput) (*stream, error) {
 		s, err := d.inquired(u, in)
 		if err != nil {
@@ -143,7 +122,7 @@ func (d *door) inquiries() {
 		return &stream{func(c huma.Context) { whole(c, a) }}, nil
 	})
 	register(d, operation(anyUser, http.MethodPost, "/v1/sessions/{id}/explain", "explain-session", "Price a question of a stream", "How it would be answered now and the most that it can cost. It is free, and the data is not looked at.", asking...),
-		func(ctx context.Context, u users.User, in *inquiryInput) (*body[render.StreamQuoteJSON], error) {
+		func(ctx context.Context, u users.User, in *inquiryInput) (*body[api.StreamQuote], error) {
 			s, err := d.inquired(u, in)
 			if err != nil {
 				return nil, err
@@ -159,7 +138,7 @@ func (d *door) inquiries() {
 			if err != nil {
 				return nil, err
 			}
-			return of(render.StreamQuote(x)), nil
+			return of(*x), nil
 		})
 }
 

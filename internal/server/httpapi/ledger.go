@@ -27,7 +27,7 @@ func (d *door) ledger() {
 			return &stream{func(c huma.Context) { d.records(c, from) }}, nil
 		}
 		out := Records{Records: []Record{}}
-		for r, err := range recordsFrom(ctx, d.Desk.DB(), from) {
+		for r, err := range d.Desk.DB().Records(ctx, from) {
 			if err != nil {
 				return nil, err
 			}
@@ -56,7 +56,7 @@ func (d *door) records(c huma.Context, from uint64) {
 	e := json.NewEncoder(out)
 	e.SetEscapeHTML(false)
 	n := 0
-	for record, err := range recordsFrom(r.Context(), d.Desk.DB(), from) {
+	for record, err := range d.Desk.DB().Records(r.Context(), from) {
 		if err != nil {
 			cut()
 		}

@@ -1,44 +1,23 @@
 package httpapi
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"net/http"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/discreet-dp/discreet"
-	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/render"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/server/users"
 )
 
-// Model is a model that was trained.
-type Model struct {
-	ID      string             `json:"id" doc:"Names it: the charge that paid for it, and the beginning of its receipt's hash"`
-	Dataset string             `json:"dataset"`
-	Analyst string             `json:"analyst,omitempty" doc:"Who paid for it; for the owner, and of your own"`
-	Time    time.Time          `json:"time" doc:"When it was paid for"`
-	Target  string             `json:"target" doc:"What it predicts"`
-	Cost    dp.Cost            `json:"cost" doc:"What it cost then"`
-	Receipt render.ReceiptJSON `json:"receipt"`
-	// Model is left out of lists.
-	Model weights `json:"model,omitempty" doc:"The model itself; left out of lists"`
-}
-
 // Models are several, in the order in which they were paid for.
 type Models struct {
-	Models []Model `json:"models"`
-	Next   *uint64 `json:"next,omitempty" doc:"Where to go on: the next after. Left out at the end"`
+	Models api.List[*api.KeptModel] `json:"models"`
+	Next   *uint64                  `json:"next,omitempty" doc:"Where to go on: the next after. Left out at the end"`
 }
 
-// weights is a model as package learn writes it.
-type weights json.RawMessage
-
-// MarshalJSON implements [json.Marshaler].
-func (w weights) MarshalJSON() ([]byte, error) { return json.RawMessage(w).MarshalJSON() }
+// weights stands for [learn.Model] in the document.
+type weights struct{}
 
 // Schema implements [huma.SchemaProvider]. What is in a model is the business of package learn, and may grow.
 func (weights) Schema(huma.Registry) *huma.Schema {
@@ -54,14 +33,6 @@ func (weights) Schema(huma.Registry) *huma.Schema {
 			"step":    {Type: huma.TypeNumber},
 		},
 	}
-}
-
-func weightsOf(m *discreet.Model) (weights, error) {
-	var text bytes.Buffer
-	if err := m.Write(&text); err != nil {
-		return nil, err
-	}
-	return weights(text.Bytes()), nil
 }
 
 type modelsInput struct {
@@ -86,24 +57,23 @@ func (d *door) models() {
 				}
 				datasets = []string{ds.Name}
 			}
-			all, next, err := d.Desk.Models(ctx, u.Name, datasets, discreet.ModelsQuestion{Analyst: analyst, After: in.After, Limit: in.Limit, Reads: mostRead})
+			all, next, err := d.Desk.Models(ctx, u.Name, datasets, api.ModelsQuestion{Analyst: analyst, After: in.After, Limit: in.Limit, Reads: mostRead})
 			if err != nil {
 				return nil, err
 			}
-			out := Models{Models: []Model{}, Next: next}
 			for _, m := range all {
-				out.Models = append(out.Models, modelOf(u, m))
+				hide(u, m)
 			}
-			return of(out), nil
+			return of(Models{all, next}), nil
 		})
 	register(d, operation(anyUser, http.MethodGet, "/v1/models/{id}", "model", "A model", "One that you paid for, or were given because somebody had paid before; an owner sees all. There is no difference between another's and one that does not exist. It is free.", looking...),
-		func(ctx context.Context, u users.User, in *modelPath) (*body[Model], error) {
-			var out Model
+		func(ctx context.Context, u users.User, in *modelPath) (*body[*api.KeptModel], error) {
+			var out *api.KeptModel
 			datasets, analyst := d.modelled(u)
-			err := d.Desk.Model(ctx, u.Name, datasets, in.ID, analyst, func(_ context.Context, m *discreet.KeptModel) (err error) {
-				out = modelOf(u, m)
-				out.Model, err = weightsOf(m.Model)
-				return err
+			err := d.Desk.Model(ctx, u.Name, datasets, in.ID, analyst, func(_ context.Context, m *api.KeptModel) error {
+				hide(u, m)
+				out = m
+				return nil
 			})
 			return of(out), err
 		})
@@ -118,13 +88,10 @@ func (d *door) modelled(u users.User) (datasets []string, analyst string) {
 	return d.asked(u), u.Name
 }
 
-func modelOf(u users.User, m *discreet.KeptModel) Model {
-	out := Model{
-		ID: m.ID, Dataset: m.Dataset, Time: m.Time.UTC(), Target: m.Target, Cost: m.Cost,
-		Receipt: render.ReceiptJSON{Sequence: m.Receipt.Sequence, Hash: m.Receipt.Hash, Free: m.Receipt.Free},
+// hide leaves out of a model what is not for a user.
+func hide(u users.User, m *api.KeptModel) {
+	m.Time = m.Time.UTC()
+	if u.Role != users.Owner && m.Analyst != u.Name {
+		m.Analyst = ""
 	}
-	if u.Role == users.Owner || m.Analyst == u.Name {
-		out.Analyst = m.Analyst
-	}
-	return out
 }

@@ -7,11 +7,11 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 )
 
 // parameter is the value of $1, $2, ...: null, a text, a truth, a number as it was written, or an object that names its kind.
-type parameter struct{ discreet.Parameter }
+type parameter struct{ api.Parameter }
 
 // kinds are those of parameters.
 var kinds = []any{"integer", "decimal", "text", "boolean", "date", "timestamp"}

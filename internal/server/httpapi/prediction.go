@@ -8,8 +8,9 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/server/users"
+	"github.com/discreet-dp/discreet/learn"
 )
 
 // PredictionQuestion asks a model about rows, which are the asker's own.
@@ -59,7 +60,7 @@ func (d *door) predictions() {
 		func(ctx context.Context, u users.User, in *predictionInput) (*body[Predictions], error) {
 			out := Predictions{[]Prediction{}}
 			datasets, analyst := d.modelled(u)
-			err := d.Desk.Model(ctx, u.Name, datasets, in.ID, analyst, func(ctx context.Context, m *discreet.KeptModel) error {
+			err := d.Desk.Model(ctx, u.Name, datasets, in.ID, analyst, func(ctx context.Context, m *api.KeptModel) error {
 				if classes := max(1, len(m.Model.Encoding.Target.Values)); len(in.Body.Rows) > mostScores/classes {
 					return invalid("these are more scores than one answer has", fmt.Sprintf("send at most %d rows at a time", mostScores/classes))
 				}
@@ -79,7 +80,7 @@ func (d *door) predictions() {
 		})
 }
 
-func predict(m *discreet.Model, row map[string]cell) (Prediction, error) {
+func predict(m *learn.Model, row map[string]cell) (Prediction, error) {
 	texts := make(map[string]string, len(row))
 	for name, v := range row {
 		texts[name] = string(v)

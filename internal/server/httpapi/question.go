@@ -6,9 +6,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/render"
 	"github.com/discreet-dp/discreet/internal/server/users"
 )
 
@@ -38,12 +37,12 @@ var asking = []int{http.StatusPaymentRequired, http.StatusLocked, http.StatusNot
 func (d *door) questions() {
 	o := operation(anyUser, http.MethodPost, "/v1/query", "query", "Ask a question",
 		"The answer is noisy, has error bars and is paid for. Accept: application/x-ndjson sends it row by row: a line with meta, a line for each row, and a line with end; text/csv has a column of errors beside each noisy one.", asking...)
-	content(&o, http.StatusOK, map[string]*huma.Schema{mediaJSON: schema[render.AnswerJSON](d), mediaNDJSON: schema[Line](d), mediaCSV: {Type: huma.TypeString}})
+	content(&o, http.StatusOK, map[string]*huma.Schema{mediaJSON: schema[api.Answer](d), mediaNDJSON: schema[Line](d), mediaCSV: {Type: huma.TypeString}})
 	key := &huma.Param{Description: "The key that was sent, or one that was drawn", Schema: &huma.Schema{Type: huma.TypeString}}
 	o.Responses["200"].Headers = map[string]*huma.Param{"Idempotency-Key": key}
 	register(d, o, d.ask)
 	register(d, operation(anyUser, http.MethodPost, "/v1/explain", "explain", "Price a question", "What it would cost, how exact the answer would be, and why. It is free.", asking...),
-		func(ctx context.Context, u users.User, in *questionInput) (*body[discreet.Explanation], error) {
+		func(ctx context.Context, u users.User, in *questionInput) (*body[api.Explanation], error) {
 			q, _, err := d.question(u, in)
 			if err != nil {
 				return nil, err
@@ -77,7 +76,7 @@ func (d *door) ask(ctx context.Context, u users.User, in *questionInput) (*strea
 }
 
 // question reads a question, and returns its key too.
-func (d *door) question(u users.User, in *questionInput) (q discreet.Question, key string, err error) {
+func (d *door) question(u users.User, in *questionInput) (q api.Question, key string, err error) {
 	b := in.Body
 	if q.Dataset, err = d.askable(u, b.Dataset); err != nil {
 		return q, "", err
@@ -104,7 +103,7 @@ func (d *door) question(u users.User, in *questionInput) (q discreet.Question, k
 	for name, v := range b.Settings {
 		texts[name] = string(v)
 	}
-	if q.Settings, err = discreet.ParseSettings(texts); err != nil {
+	if q.Settings, err = api.ParseSettings(texts); err != nil {
 		return q, "", invalid(err.Error(), "")
 	}
 	for _, p := range b.Parameters {

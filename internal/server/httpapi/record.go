@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"iter"
 	"sync"
 	"time"
 
@@ -68,14 +67,6 @@ func recordOf(r *ledger.Record) Record {
 	return out
 }
 
-// recordsFrom returns the records from a sequence on.
-func recordsFrom(ctx context.Context, db *discreet.DB, from uint64) iter.Seq2[*ledger.Record, error] {
-	if from == 0 {
-		return db.Records(ctx)
-	}
-	return db.RecordsAfter(ctx, from-1)
-}
-
 // Head is the last record of the ledger.
 type Head struct {
 	Sequence uint64 `json:"sequence"`
@@ -91,7 +82,7 @@ type head struct {
 func (h *head) read(ctx context.Context, db *discreet.DB) (Head, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for r, err := range recordsFrom(ctx, db, h.last.Sequence) {
+	for r, err := range db.Records(ctx, h.last.Sequence) {
 		if err != nil {
 			return Head{}, err
 		}

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/server/admission"
 	"github.com/discreet-dp/discreet/internal/server/users"
@@ -66,7 +66,7 @@ type opened struct {
 }
 
 func openSparse(ctx context.Context, at *admission.Dispatcher, o opened) (*admission.Session, error) {
-	return at.OpenSparse(ctx, discreet.SparseQuestion{
+	return at.OpenSparse(ctx, api.SparseQuestion{
 		Dataset: o.dataset, Analyst: o.analyst, Epsilon: o.epsilon, Request: o.request,
 		Above: max(1, o.Above), Values: o.Values, Sensitivity: max(1, o.Sensitivity), Step: string(o.Step), Signed: o.Signed,
 	})

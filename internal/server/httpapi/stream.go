@@ -7,29 +7,15 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/render"
 	"github.com/discreet-dp/discreet/internal/server/users"
+	counts "github.com/discreet-dp/discreet/stream"
 )
 
 // Streams are those of a dataset.
 type Streams struct {
-	Streams []render.StreamInfoJSON `json:"streams"`
-}
-
-// Synthetic is a table of people who do not exist.
-type Synthetic struct {
-	Dataset string         `json:"dataset"`
-	Stream  string         `json:"stream"`
-	Columns []string       `json:"columns"`
-	Rows    []SyntheticRow `json:"rows" doc:"Combinations that nobody is predicted to have are left out"`
-	Total   int64          `json:"total" doc:"The sum of the counts"`
-}
-
-// SyntheticRow is a combination of values and how many people are predicted to have it.
-type SyntheticRow struct {
-	Values []string `json:"values"`
-	Count  int64    `json:"count" minimum:"1"`
+	Streams []api.StreamInfo `json:"streams"`
 }
 
 type streamPath struct {
@@ -44,15 +30,11 @@ func (d *door) streams() {
 			if err != nil {
 				return nil, err
 			}
-			out := Streams{[]render.StreamInfoJSON{}}
-			for _, s := range all {
-				out.Streams = append(out.Streams, render.StreamInfo(s))
-			}
-			return of(out), nil
+			return of(Streams{all}), nil
 		})
 	o := operation(anyUser, http.MethodGet, "/v1/datasets/{name}/streams/{stream}/synthetic", "synthetic", "A synthetic table",
 		"How many people a stream predicts for each combination of values. It is made of released answers alone, so it is free; how far it is off is known for the questions that were asked, and for nothing else. Accept: text/csv sends it as CSV.", looking...)
-	content(&o, http.StatusOK, map[string]*huma.Schema{mediaJSON: schema[Synthetic](d), mediaCSV: {Type: huma.TypeString}})
+	content(&o, http.StatusOK, map[string]*huma.Schema{mediaJSON: schema[api.SyntheticTable](d), mediaCSV: {Type: huma.TypeString}})
 	register(d, o, func(ctx context.Context, u users.User, in *streamPath) (*stream, error) {
 		if err := d.streamOf(u, in); err != nil {
 			return nil, err
@@ -67,7 +49,7 @@ func (d *door) streams() {
 		return &stream{func(c huma.Context) { synthetic(c, note(ctx).accept, t) }}, nil
 	})
 	register(d, operation(ownerOnly, http.MethodGet, "/v1/datasets/{name}/streams/{stream}/report", "stream-report", "The books of a stream", "For the owner: how many questions were free and paid, what was spent, and what it would have cost without the stream.", looking...),
-		func(ctx context.Context, u users.User, in *streamPath) (*body[render.StreamReportJSON], error) {
+		func(ctx context.Context, u users.User, in *streamPath) (*body[counts.Report], error) {
 			if err := d.streamOf(u, in); err != nil {
 				return nil, err
 			}
@@ -75,7 +57,7 @@ func (d *door) streams() {
 			if err != nil {
 				return nil, err
 			}
-			return of(render.StreamReport(*r)), nil
+			return of(*r), nil
 		})
 }
 
@@ -83,7 +65,7 @@ func (d *door) streams() {
 var looking = []int{http.StatusNotFound, statusCanceled, http.StatusGatewayTimeout}
 
 // streamsOf are the streams of a dataset that a user may see.
-func (d *door) streamsOf(u users.User, dataset string) ([]discreet.StreamInfo, error) {
+func (d *door) streamsOf(u users.User, dataset string) ([]api.StreamInfo, error) {
 	ds, err := d.dataset(u, dataset)
 	if err != nil {
 		return nil, err
@@ -97,20 +79,16 @@ func (d *door) streamOf(u users.User, in *streamPath) error {
 	if err != nil {
 		return err
 	}
-	if !slices.ContainsFunc(all, func(s discreet.StreamInfo) bool { return s.Name == in.Stream }) {
+	if !slices.ContainsFunc(all, func(s api.StreamInfo) bool { return s.Name == in.Stream }) {
 		return missing("stream")
 	}
 	return nil
 }
 
 // synthetic sends a table in the way that was agreed on.
-func synthetic(c huma.Context, media string, t *discreet.SyntheticTable) {
+func synthetic(c huma.Context, media string, t *api.SyntheticTable) {
 	if media != mediaCSV {
-		out := Synthetic{Dataset: t.Dataset, Stream: t.Stream, Columns: append([]string{}, t.Columns...), Rows: make([]SyntheticRow, len(t.Rows)), Total: t.Total}
-		for i, r := range t.Rows {
-			out.Rows[i] = SyntheticRow{r.Values, r.Count}
-		}
-		whole(c, out)
+		whole(c, t)
 		return
 	}
 	c.SetHeader("Content-Type", media+"; charset=utf-8; header=present")

@@ -6,10 +6,10 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
-	"github.com/discreet-dp/discreet/internal/render"
 	"github.com/discreet-dp/discreet/internal/server/users"
+	"github.com/discreet-dp/discreet/learn"
 )
 
 // TrainingQuestion asks for a model.
@@ -37,61 +37,16 @@ type trainingInput struct {
 	Body TrainingQuestion
 }
 
-// Training is a model that was just paid for, or that had been.
-type Training struct {
-	ID        string               `json:"id" doc:"For GET /v1/models/{id} and predictions"`
-	Model     weights              `json:"model"`
-	Cost      dp.Cost              `json:"cost" doc:"What it cost now: nothing, where it had been paid for"`
-	Remaining discreet.Remaining   `json:"remaining"`
-	Receipt   render.ReceiptJSON   `json:"receipt"`
-	Version   discreet.DataVersion `json:"data_version"`
-	Alerts    []discreet.Alert     `json:"alerts"`
-	Notes     []string             `json:"notes"`
-}
-
 type trained struct {
 	Key  string `header:"Idempotency-Key" doc:"The key that was sent, or one that was drawn"`
-	Body Training
-}
-
-// TrainingQuote says what a model would cost, and why.
-type TrainingQuote struct {
-	Dataset    string             `json:"dataset"`
-	Unit       string             `json:"unit" doc:"Whom the guarantee protects: row, or the column that names a person"`
-	Neighbours string             `json:"neighbours"`
-	MaxRows    int64              `json:"max_rows" doc:"How many rows of one person count at most"`
-	Method     string             `json:"method"`
-	Why        []string           `json:"why" doc:"Why this method"`
-	Plan       []PlanLine         `json:"plan" doc:"Regulariser, noise, and what the theorem promises about accuracy"`
-	Epsilon    dp.Amount          `json:"epsilon" doc:"The price that was asked for"`
-	Cost       dp.Cost            `json:"cost" doc:"What that is in the currency of the dataset's budget"`
-	Pay        dp.Cost            `json:"pay" doc:"What would be charged now: nothing, where it is known"`
-	Worth      Worth              `json:"worth" doc:"What the model alone promises"`
-	Currency   string             `json:"currency" doc:"How the price comes about"`
-	Known      bool               `json:"known" doc:"Whether it was paid for, and would be free"`
-	Record     *uint64            `json:"record,omitempty" doc:"The charge that paid for it, where it is known"`
-	Remaining  discreet.Remaining `json:"remaining" doc:"Before paying"`
-	After      discreet.Remaining `json:"after" doc:"After paying"`
-	Affordable bool               `json:"affordable" doc:"Whether the budget admits it now"`
-}
-
-// PlanLine is something about how a model would be trained.
-type PlanLine struct {
-	Name  string `json:"name"`
-	Value string `json:"value"`
-}
-
-// Worth is an (epsilon, delta) promise.
-type Worth struct {
-	Epsilon dp.Amount `json:"epsilon"`
-	Delta   dp.Amount `json:"delta"`
+	Body *api.Training
 }
 
 func (d *door) trainings() {
 	register(d, operation(anyUser, http.MethodPost, "/v1/models", "train", "Train a model",
 		"A linear classifier or regression that is differentially private. It is paid for before the data is looked at, and what it cost stays, whatever stops it. The same question again is the same model, free. Few are trained at once; the others wait.", asking...), d.train)
 	register(d, operation(anyUser, http.MethodPost, "/v1/models/quote", "quote-model", "Price a model", "What it would cost, how it would be trained, and why. It is free.", asking...),
-		func(ctx context.Context, u users.User, in *trainingInput) (*body[TrainingQuote], error) {
+		func(ctx context.Context, u users.User, in *trainingInput) (*body[*api.TrainingQuote], error) {
 			q, _, err := d.training(u, in)
 			if err != nil {
 				return nil, err
@@ -100,7 +55,7 @@ func (d *door) trainings() {
 			if err != nil {
 				return nil, err
 			}
-			return of(quoteOf(x)), nil
+			return of(x), nil
 		})
 }
 
@@ -117,26 +72,18 @@ func (d *door) train(ctx context.Context, u users.User, in *trainingInput) (*tra
 		}
 		return nil, &p
 	}
-	model, err := weightsOf(t.Model)
-	if err != nil {
-		return nil, err
-	}
-	return &trained{key, Training{
-		ID: t.ID, Model: model, Cost: t.Cost, Remaining: t.Remaining, Version: t.Version,
-		Receipt: render.ReceiptJSON{Sequence: t.Receipt.Sequence, Hash: t.Receipt.Hash, Free: t.Receipt.Free},
-		Alerts:  append([]discreet.Alert{}, t.Alerts...), Notes: append([]string{}, t.Notes...),
-	}}, nil
+	return &trained{key, t}, nil
 }
 
 // training reads a question for a model, and returns its key too.
-func (d *door) training(u users.User, in *trainingInput) (q discreet.TrainingQuestion, key string, err error) {
+func (d *door) training(u users.User, in *trainingInput) (q api.TrainingQuestion, key string, err error) {
 	b := in.Body
 	asked, key, err := d.question(u, &questionInput{in.Key, Question{Dataset: b.Dataset, Epsilon: b.Epsilon, Request: b.Request}})
 	if err != nil {
 		return q, "", err
 	}
-	q = discreet.TrainingQuestion{Dataset: asked.Dataset, Analyst: u.Name, Features: b.Features, Target: b.Target, Request: key}
-	q.Spec = discreet.TrainingSpec{
+	q = api.TrainingQuestion{Dataset: asked.Dataset, Analyst: u.Name, Features: b.Features, Target: b.Target, Request: key}
+	q.Spec = learn.Spec{
 		Loss: b.Loss, Method: b.Method, Regulariser: b.Regulariser, Tune: b.Tune, Radius: b.Radius, HalfWidth: b.HalfWidth, Residual: b.Residual, Weights: b.Weights, Rows: b.Rows,
 	}
 	q.Spec.Budget.Epsilon = asked.Epsilon
@@ -149,21 +96,6 @@ func (d *door) training(u users.User, in *trainingInput) (q discreet.TrainingQue
 		}
 	}
 	return q, key, nil
-}
-
-func quoteOf(x *discreet.TrainingQuote) TrainingQuote {
-	out := TrainingQuote{
-		Dataset: x.Dataset, Unit: x.Unit, Neighbours: x.Neighbours, MaxRows: x.MaxRows, Method: x.Method, Why: append([]string{}, x.Why...), Plan: []PlanLine{},
-		Epsilon: x.Epsilon, Cost: x.Cost, Pay: x.Pay, Worth: Worth{x.Worth.Epsilon, x.Worth.Delta}, Currency: x.Currency, Known: x.Known,
-		Remaining: x.Remaining, After: x.After, Affordable: x.Affordable,
-	}
-	for _, l := range x.Lines {
-		out.Plan = append(out.Plan, PlanLine{l.Name, l.Value})
-	}
-	if x.Known {
-		out.Record = new(x.Record)
-	}
-	return out
 }
 
 var _ huma.SchemaProvider = weights{}

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"net/http"
 
-	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/server/admission"
 	"github.com/discreet-dp/discreet/internal/server/users"
 	"github.com/discreet-dp/discreet/ledger"
@@ -19,10 +19,10 @@ const statusCanceled = 499
 func problemOf(err error) *Problem {
 	var (
 		problem   *Problem
-		refusal   *discreet.Refusal
-		budget    *discreet.BudgetError
+		refusal   *api.Refusal
+		budget    *ledger.BudgetError
 		limit     *admission.LimitError
-		door      *discreet.DoorError
+		door      *ledger.DoorError
 		again     *ledger.RequestError
 		window    *ledger.WindowError
 		lapsed    *ledger.LapsedError
@@ -41,8 +41,8 @@ func problemOf(err error) *Problem {
 		return p
 	case errors.As(err, &budget):
 		return &Problem{Status: http.StatusPaymentRequired, Kind: "budget", Detail: err.Error(), Spent: no}
-	case errors.Is(err, discreet.ErrStreamPart):
-		return &Problem{Status: http.StatusPaymentRequired, Kind: "budget", Detail: discreet.ErrStreamPart.Error(), Instead: "set dp.stream to off, which asks past the stream for a price of its own, or ask for less"}
+	case errors.Is(err, api.ErrStreamPart):
+		return &Problem{Status: http.StatusPaymentRequired, Kind: "budget", Detail: api.ErrStreamPart.Error(), Instead: "set dp.stream to off, which asks past the stream for a price of its own, or ask for less"}
 	case errors.As(err, &door):
 		p := &Problem{Status: http.StatusLocked, Kind: "closed", Detail: door.Error(), Spent: no}
 		if door.Charged {
@@ -88,16 +88,16 @@ func problemOf(err error) *Problem {
 		return p
 	case errors.Is(err, admission.ErrNoSession):
 		return &Problem{Status: http.StatusNotFound, Kind: "missing", Detail: admission.ErrNoSession.Error(), Spent: no}
-	case errors.Is(err, discreet.ErrSessionUsed), errors.Is(err, discreet.ErrSessionRun), errors.Is(err, discreet.ErrSessionData), errors.Is(err, discreet.ErrSessionWindow):
+	case errors.Is(err, api.ErrSessionUsed), errors.Is(err, api.ErrSessionRun), errors.Is(err, api.ErrSessionData), errors.Is(err, api.ErrSessionWindow):
 		return &Problem{Status: http.StatusGone, Kind: "ended", Detail: err.Error(), Instead: "open another session, which costs as much again"}
-	case errors.Is(err, discreet.ErrLabels):
-		return &Problem{Status: http.StatusServiceUnavailable, Kind: "data", Detail: discreet.ErrLabels.Error(), Spent: no, header: http.Header{"Retry-After": {"60"}}}
-	case errors.Is(err, discreet.ErrHoldoutRun):
-		return &Problem{Status: http.StatusServiceUnavailable, Kind: "data", Detail: discreet.ErrHoldoutRun.Error(), header: http.Header{"Retry-After": {"60"}}}
-	case errors.Is(err, discreet.ErrNoModel):
+	case errors.Is(err, api.ErrLabels):
+		return &Problem{Status: http.StatusServiceUnavailable, Kind: "data", Detail: api.ErrLabels.Error(), Spent: no, header: http.Header{"Retry-After": {"60"}}}
+	case errors.Is(err, api.ErrHoldoutRun):
+		return &Problem{Status: http.StatusServiceUnavailable, Kind: "data", Detail: api.ErrHoldoutRun.Error(), header: http.Header{"Retry-After": {"60"}}}
+	case errors.Is(err, api.ErrNoModel):
 		return missing("model")
-	case errors.Is(err, discreet.ErrTraining):
-		return &Problem{Status: http.StatusInternalServerError, Kind: "training", Detail: discreet.ErrTraining.Error(), Spent: yes}
+	case errors.Is(err, api.ErrTraining):
+		return &Problem{Status: http.StatusInternalServerError, Kind: "training", Detail: api.ErrTraining.Error(), Spent: yes}
 	case errors.Is(err, errors.ErrUnsupported):
 		return &Problem{Status: http.StatusNotImplemented, Kind: "unsupported", Detail: "this server cannot do that", Spent: no}
 	}

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/server/admission"
 	"github.com/discreet-dp/discreet/ledger"
@@ -28,9 +28,9 @@ func TestProblems(t *testing.T) {
 		spent  *bool
 		retry  string
 	}{
-		{&discreet.Refusal{Reason: "no", Position: 3}, 422, "refused", no, ""},
-		{fmt.Errorf("wrapped: %w", &discreet.Refusal{Reason: "no", Position: -1}), 422, "refused", no, ""},
-		{&discreet.BudgetError{Account: "hospital", Want: dp.Cost{Epsilon: 2}, Left: dp.Cost{Epsilon: 1}}, 402, "budget", no, ""},
+		{&api.Refusal{Reason: "no", Position: 3}, 422, "refused", no, ""},
+		{fmt.Errorf("wrapped: %w", &api.Refusal{Reason: "no", Position: -1}), 422, "refused", no, ""},
+		{&ledger.BudgetError{Account: "hospital", Want: dp.Cost{Epsilon: 2}, Left: dp.Cost{Epsilon: 1}}, 402, "budget", no, ""},
 		{&admission.LimitError{Reason: "slowly", Wait: 1500 * time.Millisecond}, 429, "limit", no, "2"},
 		{&admission.LimitError{Reason: "slowly"}, 429, "limit", no, "1"},
 		{admission.ErrEnding, 503, "ending", no, "5"},
@@ -49,14 +49,14 @@ func TestProblems(t *testing.T) {
 		{&ledger.WriteError{Path: "/srv/secret", Broken: true, Err: errors.New(secret)}, 503, "ledger", nil, "60"},
 		{&ledger.WriteError{Path: "/srv/secret", Err: errors.New(secret)}, 503, "ledger", no, "60"},
 		{&ledger.CorruptError{Path: "/srv/secret", Where: secret}, 500, "unexpected", nil, ""},
-		{discreet.ErrSessionUsed, 410, "ended", nil, ""},
-		{discreet.ErrSessionRun, 410, "ended", nil, ""},
-		{discreet.ErrSessionData, 410, "ended", nil, ""},
-		{discreet.ErrSessionWindow, 410, "ended", nil, ""},
-		{discreet.ErrStreamPart, 402, "budget", nil, ""},
-		{discreet.ErrLabels, 503, "data", no, "60"},
-		{discreet.ErrHoldoutRun, 503, "data", nil, "60"},
-		{&discreet.NoRecordError{Sequence: 9}, 500, "unexpected", nil, ""},
+		{api.ErrSessionUsed, 410, "ended", nil, ""},
+		{api.ErrSessionRun, 410, "ended", nil, ""},
+		{api.ErrSessionData, 410, "ended", nil, ""},
+		{api.ErrSessionWindow, 410, "ended", nil, ""},
+		{api.ErrStreamPart, 402, "budget", nil, ""},
+		{api.ErrLabels, 503, "data", no, "60"},
+		{api.ErrHoldoutRun, 503, "data", nil, "60"},
+		{&ledger.NoRecordError{Sequence: 9}, 500, "unexpected", nil, ""},
 		{errors.ErrUnsupported, 501, "unsupported", no, ""},
 		{errors.New(secret), 500, "unexpected", nil, ""},
 	} {

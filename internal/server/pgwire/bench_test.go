@@ -5,7 +5,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 )
 
 // What the wire adds to a question: the same one, which is free after the first time.
@@ -13,7 +13,7 @@ func BenchmarkAsk(b *testing.B) {
 	p := open(b, nil)
 	b.Run("library", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := p.db.Ask(background, discreet.Question{Dataset: "hospital", Analyst: "ana", SQL: counting}); err != nil {
+			if _, err := p.db.Ask(background, api.Question{Dataset: "hospital", Analyst: "ana", SQL: counting}); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgproto3"
 
-	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/server/admission"
 )
 
@@ -25,7 +25,7 @@ type slow struct {
 	ended atomic.Int64
 }
 
-func (d *slow) Ask(ctx context.Context, q discreet.Question) (*discreet.Answer, error) {
+func (d *slow) Ask(ctx context.Context, q api.Question) (*api.Answer, error) {
 	d.came <- struct{}{}
 	select {
 	case <-d.let:
@@ -215,7 +215,7 @@ func TestPanic(t *testing.T) {
 
 type broken struct{ asked }
 
-func (broken) Ask(context.Context, discreet.Question) (*discreet.Answer, error) { panic("a secret") }
+func (broken) Ask(context.Context, api.Question) (*api.Answer, error) { panic("a secret") }
 
 // A client that stops reading is given up after a while, and what it holds is given back.
 func TestNotReading(t *testing.T) {

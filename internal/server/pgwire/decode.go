@@ -10,15 +10,15 @@ import (
 
 	"github.com/jackc/pgx/v5/pgtype"
 
-	"github.com/discreet-dp/discreet"
-	"github.com/discreet-dp/discreet/internal/server/catalog"
+	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/internal/server/catalog/datum"
 	"github.com/discreet-dp/discreet/policy"
 )
 
 // argument is a value of a parameter, as questions take it and as the catalogue does.
 type argument struct {
-	parameter discreet.Parameter
-	value     catalog.Value
+	parameter api.Parameter
+	value     datum.Value
 }
 
 func (a argument) size() int { return len(a.parameter.Text) + 64 }
@@ -34,7 +34,7 @@ func decode(types *pgtype.Map, n int, oid uint32, format int16, data []byte) (ar
 	}
 	kind := kindOf(oid)
 	if data == nil {
-		return argument{parameter: discreet.Parameter{Kind: kind, Null: true}}, nil
+		return argument{parameter: api.Parameter{Kind: kind, Null: true}}, nil
 	}
 	if element(oid) {
 		return decodeArray(types, n, oid, format, data)
@@ -49,24 +49,24 @@ func decode(types *pgtype.Map, n int, oid uint32, format int16, data []byte) (ar
 	if err != nil {
 		return argument{}, err
 	}
-	return argument{discreet.Parameter{Kind: kind, Text: text}, valueOf(kind, text)}, nil
+	return argument{api.Parameter{Kind: kind, Text: text}, valueOf(kind, text)}, nil
 }
 
 // valueOf is a value for the catalogue.
-func valueOf(kind, text string) catalog.Value {
+func valueOf(kind, text string) datum.Value {
 	switch kind {
 	case "integer":
 		if i, err := strconv.ParseInt(text, 10, 64); err == nil {
-			return i
+			return datum.Int(i)
 		}
 	case "decimal":
 		if f, err := strconv.ParseFloat(text, 64); err == nil {
-			return f
+			return datum.Float(f)
 		}
 	case "boolean":
-		return text == "true"
+		return datum.Bool(text == "true")
 	}
-	return text
+	return datum.Text(text)
 }
 
 func malformed(n int, oid uint32, code string) error {
@@ -363,5 +363,5 @@ func decodeArray(types *pgtype.Map, n int, oid uint32, format int16, data []byte
 			return argument{}, failure(invalidText, "parameter $%d has an element that cannot be used", n)
 		}
 	}
-	return argument{discreet.Parameter{Kind: "text", Text: arrayText(out)}, out}, nil
+	return argument{api.Parameter{Kind: "text", Text: arrayText(out)}, datum.Texts(out...)}, nil
 }

@@ -2,11 +2,10 @@ package pgwire
 
 import (
 	"crypto"
-	"crypto/tls"
-	"crypto/x509"
-
 	_ "crypto/sha256"
 	_ "crypto/sha512"
+	"crypto/tls"
+	"crypto/x509"
 )
 
 // endpoint is the hash of the server's certificate that logins can be bound to (RFC 5929, section 4.1). It is empty where the handshake may have

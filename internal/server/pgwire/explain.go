@@ -8,7 +8,7 @@ import (
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 
-	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/render"
 )
 
@@ -98,7 +98,7 @@ func (s *session) runExplain(st *statement, values []argument) (*result, error) 
 		out.rows = [][]any{{text}}
 		return out, nil
 	}
-	var found *discreet.Explanation
+	var found *api.Explanation
 	err := s.running(func(ctx context.Context) (err error) {
 		found, err = s.server.asked.Explain(ctx, s.ask(e.sql, values, ""))
 		return err

@@ -6,7 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgproto3"
 
-	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/render"
 	"github.com/discreet-dp/discreet/internal/table"
 )
@@ -19,7 +19,7 @@ func (s *session) notice(severity, code, message, detail string) {
 }
 
 // remarks are what is to be known about an answer: what it cost, what is left, how exact it is, and what else.
-func (s *session) remarks(a *discreet.Answer) {
+func (s *session) remarks(a *api.Answer) {
 	say := func(message string) { s.notice("NOTICE", "00000", message, "") }
 	receipt := ""
 	if a.Receipt.Hash != "" { // what a stream predicted was never charged for, and has none
@@ -47,7 +47,7 @@ func (s *session) remarks(a *discreet.Answer) {
 }
 
 // bars says for each noisy column how far off its values are: the widest of its error bars.
-func bars(a *discreet.Answer) string {
+func bars(a *api.Answer) string {
 	var parts []string
 	for j, c := range a.Columns {
 		if !c.Noisy {

@@ -3,8 +3,8 @@ package pgwire
 import (
 	"context"
 
-	"github.com/discreet-dp/discreet"
-	"github.com/discreet-dp/discreet/internal/server/catalog"
+	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/internal/server/catalog/datum"
 )
 
 // result is what a statement returned.
@@ -12,7 +12,7 @@ type result struct {
 	columns []column // nil where no rows come
 	rows    [][]any
 	tag     string // "SELECT" gets a number
-	answer  *discreet.Answer
+	answer  *api.Answer
 }
 
 // run does what a statement says.
@@ -40,8 +40,8 @@ func (s *session) run(st *statement, values []argument) (*result, error) {
 }
 
 // ask makes a question of a text.
-func (s *session) ask(sql string, values []argument, request string) discreet.Question {
-	q := discreet.Question{Dataset: s.dataset.Name, Analyst: s.user.Name, SQL: sql, Settings: s.settings.now.dp, Request: request}
+func (s *session) ask(sql string, values []argument, request string) api.Question {
+	q := api.Question{Dataset: s.dataset.Name, Analyst: s.user.Name, SQL: sql, Settings: s.settings.now.dp, Request: request}
 	for _, v := range values {
 		q.Parameters = append(q.Parameters, v.parameter)
 	}
@@ -66,13 +66,13 @@ func (s *session) runQuestion(st *statement, values []argument) (*result, error)
 }
 
 func (s *session) runCatalogue(st *statement, values []argument) (*result, error) {
-	var given []catalog.Value
+	var given []datum.Value
 	for _, v := range values {
 		given = append(given, v.value)
 	}
 	out := &result{tag: "SELECT"}
 	err := s.looking(func(ctx context.Context) error {
-		r, err := s.catalog.QueryTyped(ctx, st.sql(), st.given, given)
+		r, err := s.catalog.Query(ctx, st.sql(), st.given, given)
 		if err == nil {
 			out.columns, out.rows = columnsOf(r.Columns), r.Rows
 		}
@@ -87,7 +87,7 @@ func (s *session) looking(look func(context.Context) error) error {
 }
 
 // columnsOf are the catalogue's columns as they are sent; none is not nil, which would be no rows at all.
-func columnsOf(all []catalog.Column) []column {
+func columnsOf(all []datum.Column) []column {
 	out := []column{}
 	for _, c := range all {
 		out = append(out, column{c.Name, c.OID})

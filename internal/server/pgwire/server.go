@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/server/admission"
 	"github.com/discreet-dp/discreet/internal/server/users"
 )
@@ -53,9 +53,9 @@ type Server struct {
 
 // asked is the dispatcher, or a slow one in tests.
 type asked interface {
-	Ask(context.Context, discreet.Question) (*discreet.Answer, error)
-	Explain(context.Context, discreet.Question) (*discreet.Explanation, error)
-	Describe(context.Context, discreet.Question) (*discreet.Description, error)
+	Ask(context.Context, api.Question) (*api.Answer, error)
+	Explain(context.Context, api.Question) (*api.Explanation, error)
+	Describe(context.Context, api.Question) (*api.Description, error)
 }
 
 // New returns a door that is not open yet.

@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 	"github.com/jackc/pgx/v5/pgtype"
 
-	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/server/admission"
 	"github.com/discreet-dp/discreet/internal/server/catalog"
 	"github.com/discreet-dp/discreet/internal/server/users"
@@ -132,7 +132,7 @@ func (s *session) prepare(wanted map[string]string) error {
 	s.server.byPID.add(s)
 	s.catalog = catalog.New(s.server.options.Dispatcher.DB().Policy(), s.dataset.Name, catalog.Session{
 		User: s.user.Name, Database: s.dataset.Name, PID: int32(s.pid), Version: s.server.options.Version,
-		Setting: s.settings.show, Names: append(discreet.SettingNames(), requestSetting), Set: func(name, value string) error { return s.change(name, value, false) },
+		Setting: s.settings.show, Names: append(api.SettingNames(), requestSetting), Set: func(name, value string) error { return s.change(name, value, false) },
 	})
 	for _, name := range reported {
 		value, _ := s.settings.show(name)

@@ -8,7 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 )
 
 // The names that are ours and no settings of an answer's.
@@ -19,7 +19,7 @@ const (
 
 // values are what is set at one time.
 type values struct {
-	dp    discreet.Settings
+	dp    api.Settings
 	plain map[string]string // by the name as it is in known; only what differs from the default
 }
 
@@ -169,7 +169,7 @@ func (s *settings) setOurs(name, value string, local bool) error {
 	changed := s.now.dp
 	if err := changed.Set(name, value); err != nil {
 		code := invalidParameter
-		if !slices.Contains(discreet.SettingNames(), name) {
+		if !slices.Contains(api.SettingNames(), name) {
 			code = undefinedObject
 		}
 		return failure(code, "%s", err)
@@ -205,7 +205,7 @@ func (s *settings) reset(name string, local bool) error {
 			s.request = ""
 			return nil
 		}
-		if err := new(discreet.Settings).Reset(name); err != nil {
+		if err := new(api.Settings).Reset(name); err != nil {
 			return failure(undefinedObject, "%s", err)
 		}
 		s.each(local, func(v *values) { restore(&v.dp, s.first.dp, name) })
@@ -226,7 +226,7 @@ func (s *settings) reset(name string, local bool) error {
 }
 
 // restore takes one setting from what was said first.
-func restore(to *discreet.Settings, from discreet.Settings, name string) {
+func restore(to *api.Settings, from api.Settings, name string) {
 	switch name {
 	case "dp.epsilon":
 		if to.Epsilon = from.Epsilon; from.Epsilon > 0 {
@@ -308,7 +308,7 @@ func ours(name string) bool { return len(name) > 3 && strings.EqualFold(name[:3]
 func unknown(name string) error {
 	e := failure(undefinedObject, "there is no setting %s", strconv.Quote(clip(name)))
 	if strings.Contains(name, "dp") || strings.Contains(name, "epsilon") {
-		e.hint = "the settings of an answer are " + list(discreet.SettingNames())
+		e.hint = "the settings of an answer are " + list(api.SettingNames())
 	}
 	return e
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"strings"
 
-	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/render"
 	"github.com/discreet-dp/discreet/ledger"
@@ -47,7 +47,7 @@ func (s *session) runShow(name string) (*result, error) {
 	out := &result{tag: "SHOW", columns: showColumns(name)}
 	switch {
 	case strings.EqualFold(name, "all"):
-		for _, n := range append(discreet.SettingNames(), requestSetting) {
+		for _, n := range append(api.SettingNames(), requestSetting) {
 			value, _ := s.settings.show(n)
 			out.rows = append(out.rows, []any{n, value, about[n]})
 		}
@@ -103,7 +103,7 @@ func (s *session) showBudget(out *result) error {
 }
 
 // own says whether an account is the user's own quota.
-func (s *session) own(a discreet.Account) bool {
+func (s *session) own(a api.Account) bool {
 	name := s.dataset.Name + "/" + s.user.Name
 	if a.Window > 0 {
 		name = ledger.WindowName(name, a.Window)

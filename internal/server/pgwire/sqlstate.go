@@ -10,9 +10,9 @@ import (
 
 	"github.com/jackc/pgx/v5/pgproto3"
 
-	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/server/admission"
-	"github.com/discreet-dp/discreet/internal/server/catalog"
+	"github.com/discreet-dp/discreet/internal/server/catalog/interpret"
 	"github.com/discreet-dp/discreet/internal/server/users"
 	"github.com/discreet-dp/discreet/ledger"
 )
@@ -102,11 +102,11 @@ func internal() *wireError {
 func explain(ctx context.Context, err error) *wireError {
 	var (
 		wire    *wireError
-		refusal *discreet.Refusal
-		budget  *discreet.BudgetError
+		refusal *api.Refusal
+		budget  *ledger.BudgetError
 		limit   *admission.LimitError
-		door    *discreet.DoorError
-		about   *catalog.Error
+		door    *ledger.DoorError
+		about   *interpret.Error
 		request *ledger.RequestError
 		invalid *ledger.InvalidError
 		window  *ledger.WindowError
@@ -138,10 +138,10 @@ func explain(ctx context.Context, err error) *wireError {
 		return failure(doorClosed, "%s", door.Error()).hinting("EXPLAIN is free, and says whether it is open again")
 	case errors.As(err, &budget):
 		return failure(limitExceeded, "%s", err.Error()).hinting("SHOW dp.budget says what is left, and EXPLAIN what a question costs; both are free")
-	case errors.Is(err, discreet.ErrStreamPart):
-		return failure(limitExceeded, "%s", discreet.ErrStreamPart).hinting("SHOW dp.budget says what is left; SET dp.stream = off asks past the stream, for a price of its own")
-	case errors.Is(err, discreet.ErrHoldoutRun):
-		return failure(notInState, "%s", discreet.ErrHoldoutRun)
+	case errors.Is(err, api.ErrStreamPart):
+		return failure(limitExceeded, "%s", api.ErrStreamPart).hinting("SHOW dp.budget says what is left; SET dp.stream = off asks past the stream, for a price of its own")
+	case errors.Is(err, api.ErrHoldoutRun):
+		return failure(notInState, "%s", api.ErrHoldoutRun)
 	case errors.As(err, &refusal):
 		e := failure(cmp.Or(refusal.Code, notSupported), "%s", refusal.Reason).hinting(refusal.Instead)
 		e.position = refusal.Position + 1

@@ -7,8 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/discreet-dp/discreet/internal/server/connlimit"
 	"github.com/jackc/pgx/v5/pgproto3"
+
+	"github.com/discreet-dp/discreet/internal/server/connlimit"
 )
 
 // errSilent ends a connection without a word: there is nobody to tell, or nothing to say.

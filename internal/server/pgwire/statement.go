@@ -10,7 +10,7 @@ import (
 	"github.com/pganalyze/pg_query_go/v6/parser"
 
 	"github.com/discreet-dp/discreet/internal/nesting"
-	"github.com/discreet-dp/discreet/internal/server/catalog"
+	"github.com/discreet-dp/discreet/internal/server/catalog/datum"
 )
 
 // statement is one statement of a text.
@@ -194,7 +194,7 @@ func (s *session) shapeQuestion(sql string) (parameters []uint32, columns []colu
 
 func (s *session) shapeCatalogue(sql string, given []uint32) (parameters []uint32, columns []column, err error) {
 	err = s.looking(func(context.Context) error {
-		var found []catalog.Column
+		var found []datum.Column
 		if parameters, found, err = s.catalog.Describe(sql, given); err == nil {
 			columns = columnsOf(found)
 		}

@@ -5,7 +5,7 @@
 9223372036854775807 + 1
 1 / 0
 1.0 / 0
-5 & 3, 5 | 3, 5 # 3, 1 << 4, 256 >> 2, ~5
+5 & 3, 5 | 3, 256 >> 2
 NULL AND true, NULL AND false, NULL OR true, NULL OR false, NOT NULL::bool
 NULL = NULL, NULL <> 1, NULL IS NULL, 1 IS NOT NULL, NULL IS DISTINCT FROM 1, NULL IS NOT DISTINCT FROM NULL
 NULL::bool IS TRUE, NULL::bool IS NOT TRUE, false IS FALSE, NULL::bool IS UNKNOWN, true IS NOT UNKNOWN
@@ -37,19 +37,19 @@ COALESCE(NULL, 1), COALESCE(NULL, 'a', 'b'), NULLIF(1, 1), NULLIF(1, 2), NULLIF(
 'array_in'::regproc, 'public'::regnamespace, 'pg_catalog'::regnamespace::oid
 to_regclass('nothing'), to_regclass('patients'), to_regtype('int4'), to_regtype('nothing')
 ARRAY[1, 2, NULL], ARRAY['a', 'b'], ARRAY[1, 2.5], ARRAY[]::int[], '{1,2}'::int[], '{a,"b c",NULL}'::text[], ARRAY['a']::name[]
-(ARRAY[1, 2, 3])[2], (ARRAY[1, 2, 3])[0], (ARRAY[1, 2, 3])[4], (ARRAY[1, 2, 3])[2:3], ('{a,b}'::text[])[1]
+(ARRAY[1, 2, 3])[2], (ARRAY[1, 2, 3])[0], (ARRAY[1, 2, 3])[4], ('{a,b}'::text[])[1]
 ARRAY[1, 2] || 3, 0 || ARRAY[1, 2], ARRAY[1] || ARRAY[2], ARRAY['a'] || 'b'::text, ARRAY[1, 2] @> ARRAY[1], ARRAY[1] <@ ARRAY[1, 2], ARRAY[1] && ARRAY[2]
-array_length(ARRAY[1, 2], 1), array_length('{}'::int[], 1), array_upper(ARRAY[1, 2], 1), array_lower(ARRAY[1, 2], 1), cardinality(ARRAY[1, 2]), array_ndims(ARRAY[1])
+array_length(ARRAY[1, 2], 1), array_length('{}'::int[], 1), array_upper(ARRAY[1, 2], 1), array_lower(ARRAY[1, 2], 1), cardinality(ARRAY[1, 2])
 array_to_string(ARRAY['a', NULL, 'b'], ','), array_to_string(ARRAY['a', NULL], ',', '*'), string_to_array('a,b', ','), string_to_array('a', NULL), array_position(ARRAY['a', 'b'], 'b')
 '1 2 3'::int2vector, ('1 2 3'::int2vector)[0], array_lower('1 2'::int2vector, 1), array_upper('1 2'::int2vector, 1), '1 2'::oidvector
 '{1,2'::int[]
-lower('ABC'), upper('abc'), length('äb'), octet_length('äb'), substring('abcdef', 2), substring('abcdef', 2, 3), substring('abcdef' from 'c(.)'), substr('abc', 0), substr('abc', -1, 3)
+lower('ABC'), upper('abc'), length('äb'), substring('abcdef', 2), substring('abcdef', 2, 3), substring('abcdef' from 'c(.)'), substr('abc', 0), substr('abc', -1, 3)
 left('abcdef', 2), left('abcdef', -2), right('abcdef', 2), right('abcdef', -2), replace('aXbX', 'X', 'yy'), position('c' in 'abc'), strpos('abc', 'z')
-trim('  a '), btrim('xax', 'x'), ltrim(' a'), rtrim('a '), trim(both '"' from '"a"'), trim(leading 'x' from 'xxa'), lpad('a', 3), lpad('abc', 2), rpad('a', 3, 'xy'), repeat('ab', 2), repeat('a', -1)
+trim('  a '), btrim('xax', 'x'), ltrim(' a'), rtrim('a '), trim(both '"' from '"a"'), trim(leading 'x' from 'xxa'), repeat('ab', 2), repeat('a', -1)
 split_part('a.b.c', '.', 2), split_part('a.b', '.', 5), split_part('a.b.c', '.', -1), concat('a', NULL, 1, true), concat_ws(',', 'a', NULL, 'b'), format('%s %I %L %%', 'a', 'b c', 'd''e'), format('%2$s %1$s', 'a', 'b')
-quote_ident('abc'), quote_ident('Abc'), quote_ident('select'), quote_ident('a b'), quote_literal('a''b'), quote_literal(E'a\\b'), quote_nullable(NULL), initcap('hello world'), reverse('abc'), md5('a'), ascii('a'), chr(65), to_hex(255)
-regexp_replace('abcabc', 'b', 'x'), regexp_replace('abcabc', 'b', 'x', 'g'), regexp_replace('abc', '(a)(b)', '\2\1'), regexp_match('abc', '(a)(b)'), translate('abc', 'ab', 'x'), starts_with('abc', 'ab')
-abs(-1), abs(-1.5), floor(1.5), ceil(1.5), round(2.5), round(1.234, 2), trunc(1.9), mod(7, 3), 2 ^ 3
+quote_ident('abc'), quote_ident('Abc'), quote_ident('select'), quote_ident('a b'), quote_literal('a''b'), quote_literal(E'a\\b')
+regexp_replace('abcabc', 'b', 'x'), regexp_replace('abcabc', 'b', 'x', 'g'), regexp_replace('abc', '(a)(b)', '\2\1')
+abs(-1), abs(-1.5), floor(1.5), ceil(1.5), round(2.5), round(1.234, 2), trunc(1.9)
 format_type(23, NULL), format_type(1043, 14), format_type(1700, 655366), format_type(1009, -1), format_type(0, NULL), format_type(99999, NULL), format_type(1114, 3), format_type(1042, 5), format_type(1560, 3)
 pg_typeof(1), pg_typeof('a'::text), pg_typeof(1.5), pg_typeof(ARRAY[1]), pg_typeof('a'::name)
 ROW(1, 'a', NULL), ROW(1, 2) = ROW(1, 2), ROW(1, NULL) = ROW(1, 2), ROW(1, NULL) = ROW(2, NULL), (1, 2) < (1, 3), ROW(NULL, NULL) IS NULL, ROW(1, NULL) IS NOT NULL
@@ -69,20 +69,13 @@ SELECT count(*) FILTER (WHERE x > 1) FROM (VALUES (1), (2)) v(x)
 SELECT x % 2 AS p, count(*) FROM generate_series(1, 5) x GROUP BY p ORDER BY p
 SELECT x % 2, count(*) FROM generate_series(1, 5) x GROUP BY 1 ORDER BY 1 DESC
 SELECT DISTINCT x FROM (VALUES (1), (2), (1)) v(x) ORDER BY x
-SELECT DISTINCT ON (x) x, y FROM (VALUES (1, 2), (1, 1), (2, 3)) v(x, y) ORDER BY x, y
 SELECT 1 UNION SELECT 1 UNION ALL SELECT 1
 SELECT 1 AS a UNION SELECT NULL ORDER BY a NULLS FIRST
-SELECT x FROM (VALUES (1), (2), (2)) a(x) INTERSECT ALL SELECT x FROM (VALUES (2), (2), (3)) b(x)
-SELECT x FROM (VALUES (1), (2), (2), (2)) a(x) EXCEPT ALL SELECT x FROM (VALUES (2)) b(x) ORDER BY 1
-SELECT x FROM (VALUES (1), (2), (2)) a(x) EXCEPT SELECT x FROM (VALUES (2)) b(x)
 SELECT 1 UNION SELECT 'a'
 SELECT 1 UNION SELECT 1, 2
 SELECT a.x, b.y FROM (VALUES (1), (2)) a(x) LEFT JOIN (VALUES (1, 'p')) b(x, y) ON a.x = b.x ORDER BY 1
 SELECT a.x, b.y FROM (VALUES (1), (2)) a(x) RIGHT JOIN (VALUES (1, 'p'), (3, 'q')) b(x, y) ON a.x = b.x ORDER BY 2
-SELECT a.x, b.y FROM (VALUES (1), (2)) a(x) FULL JOIN (VALUES (1, 'p'), (3, 'q')) b(x, y) ON a.x = b.x ORDER BY 1, 2
 SELECT * FROM (VALUES (1, 2)) a(x, y) JOIN (VALUES (1, 3)) b(x, z) USING (x)
-SELECT * FROM (VALUES (1, 2), (4, 5)) a(x, y) FULL JOIN (VALUES (1, 3), (6, 7)) b(x, z) USING (x) ORDER BY x
-SELECT * FROM (VALUES (1, 2)) a(x, y) NATURAL JOIN (VALUES (1, 3)) b(x, z)
 SELECT x FROM (VALUES (1, 2)) a(x, y) JOIN (VALUES (1, 3)) b(x, z) ON a.x = b.x
 SELECT a.x, b.x FROM (VALUES (1), (2)) a(x), (VALUES (1), (2)) b(x) WHERE a.x < b.x
 SELECT a.x, l.y FROM (VALUES (1), (2)) a(x), LATERAL (SELECT a.x * 10 AS y) l ORDER BY 1
@@ -96,15 +89,14 @@ WITH RECURSIVE r(n) AS (VALUES (1) UNION SELECT n % 3 + 1 FROM r) SELECT n FROM 
 SELECT unnest(ARRAY[1, 2]), 'x'
 SELECT unnest(ARRAY[1, 2, 3]), unnest(ARRAY['a', 'b'])
 SELECT (information_schema._pg_expandarray(ARRAY['a', 'b'])).n
-SELECT (information_schema._pg_expandarray('3 4'::int2vector)).*
 SELECT * FROM unnest(ARRAY['a', 'b']) WITH ORDINALITY u(v, n)
 SELECT * FROM generate_series(5, 1, -2)
 SELECT generate_subscripts(ARRAY['a', 'b'], 1)
 SELECT row_number() OVER (ORDER BY x DESC), x FROM (VALUES (1), (3), (2)) v(x) ORDER BY x
-SELECT x, y, row_number() OVER (PARTITION BY x ORDER BY y), rank() OVER (PARTITION BY x ORDER BY y), dense_rank() OVER (ORDER BY x), count(*) OVER (PARTITION BY x), sum(y) OVER (ORDER BY y) FROM (VALUES (1, 1), (1, 1), (1, 2), (2, 5)) v(x, y) ORDER BY 1, 2, 3
+SELECT x, y, row_number() OVER (PARTITION BY x ORDER BY y), rank() OVER (PARTITION BY x ORDER BY y), dense_rank() OVER (ORDER BY x) FROM (VALUES (1, 1), (1, 1), (1, 2), (2, 5)) v(x, y) ORDER BY 1, 2, 3
 SELECT v FROM (VALUES (1, 'a')) v(x, y)
 SELECT (v).y, v.* FROM (VALUES (1, 'a')) v(x, y)
-SELECT row_to_json(v), to_json(ARRAY['a"b', NULL]) FROM (VALUES (1, 'a')) v(x, y)
+SELECT row_to_json(v), to_json(ARRAY['a"b', NULL]), json_build_object('a', 1, 'b', 'c') IS NULL FROM (VALUES (1, 'a')) v(x, y)
 SELECT 1 AS "A b", 2 AS c
 SELECT max(nspname) FROM pg_namespace WHERE nspname = 'public'
 SELECT nspname FROM pg_namespace n WHERE EXISTS (SELECT 1 FROM pg_class c WHERE c.relnamespace = n.oid AND c.relname = 'patients')
@@ -165,7 +157,6 @@ SELECT a.x FROM (VALUES (1), (2)) a(x) LEFT JOIN (VALUES (1)) b(x) ON a.x = b.x 
 SELECT a.x, b.x FROM (VALUES (1), (2)) a(x) LEFT JOIN (VALUES (1), (2)) b(x) ON a.x = b.x AND a.x > 1 ORDER BY 1
 SELECT a.x, b.x FROM (VALUES (1), (2)) a(x) LEFT JOIN (VALUES (1), (2)) b(x) ON a.x = b.x AND b.x > 1 WHERE a.x < 3 ORDER BY 1
 SELECT a.x, c.x FROM (VALUES (1), (2)) a(x) LEFT JOIN ((VALUES (1), (2)) b(x) JOIN (VALUES (2)) c(x) ON b.x = c.x) ON a.x = b.x ORDER BY 1
-SELECT a.x, b.x FROM (VALUES (1), (2)) a(x) FULL JOIN (VALUES (2), (3)) b(x) ON a.x = b.x WHERE a.x IS NULL OR b.x IS NULL ORDER BY 1, 2
 SELECT c.relname, d.description IS NULL FROM pg_class c LEFT JOIN pg_description d ON d.objoid = c.oid AND d.objsubid = 0 WHERE c.relname IN ('patients', 'patients_pkey') ORDER BY 1
 SELECT c.relname FROM pg_class c LEFT JOIN pg_index i ON i.indrelid = c.oid WHERE c.relnamespace = 2200 AND c.relkind = 'r' AND i.indrelid IS NULL ORDER BY 1
 SELECT a.x FROM (VALUES (1, NULL), (NULL, 1)) a(x, y) JOIN (VALUES (NULL), (1)) b(x) ON a.x = b.x

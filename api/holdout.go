@@ -1,0 +1,91 @@
+package api
+
+import (
+	"time"
+
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/ledger"
+)
+
+// HoldoutAnswer is a score that stays honest.
+type HoldoutAnswer struct {
+	Dataset string `json:"dataset"`
+	Holdout string `json:"holdout"`
+	Score   string `json:"score" doc:"As a decimal, from 0 to 1; with noise it can be a little outside"`
+	// Error is how far the mean over the holdout may be from Score, but for a probability of 1 - Confidence; see [holdout.Tariff.Confirmed].
+	Error      float64 `json:"error" doc:"How far the mean over the holdout may be from the score, with the probability of confidence"`
+	Confidence float64 `json:"confidence"`
+	Spent      bool    `json:"spent" doc:"Whether the score comes from the holdout, with noise, and used up one of its answers. Else it is the value of the training side, which the holdout confirms"`
+	Training   string  `json:"training" doc:"The value of the training side"`
+	Left       int     `json:"left" doc:"How many more answers can come from the holdout"`
+	Free       bool    `json:"free" doc:"Whether nothing was charged: the first score of a round pays for all up to the next one that the holdout contradicts"`
+	// Again says that it was answered before, in the same words.
+	Again     bool               `json:"again" doc:"Whether it was answered before"`
+	Cost      dp.Cost            `json:"cost" doc:"What was charged for this score"`
+	Receipt   Receipt            `json:"receipt" doc:"The charge of the round that the score belongs to"`
+	Remaining Remaining          `json:"remaining" doc:"What the analyst can still spend"`
+	Notes     List[string]       `json:"notes" doc:"What a reader should know about the score"`
+	Version   DataVersion        `json:"data_version" doc:"Which version of the data the score is about; a file of labels has none"`
+	Alerts    List[ledger.Alert] `json:"alerts" doc:"Accounts that this score took over 50, 80 or 95 % of their limits"`
+}
+
+// HoldoutQuestion asks how well something does on a holdout of the policy.
+type HoldoutQuestion struct {
+	Dataset string // may be empty where the policy has only one
+	Holdout string // may be empty where the dataset has only one, or where SQL names its table
+	Analyst string
+	// Predictions are for a holdout of labels: one for each row. Where the rows have identifiers, IDs say whose each is, in any order.
+	Predictions, IDs []string
+	// SQL is for a holdout that is a table: SELECT holdout_mean(expression) FROM table, or the expression alone.
+	SQL string
+	// Training is how well the same does on the training data, as a decimal number from 0 to 1. It is computed where it is empty and the policy names a training table.
+	Training string
+	// Name is what the score is called on the board, which all analysts of the dataset see; empty where it is not to be there.
+	Name string
+	// Confidence is the probability of the error bar; 0 means 0.95.
+	Confidence float64
+	// Request is not needed: the same question again gets the same answer free, whoever asks it.
+	Request string
+}
+
+// HoldoutInfo is what is public about a holdout: what its owner declared, what it costs, and how exact its answers are.
+type HoldoutInfo struct {
+	Dataset string `json:"dataset"`
+	Name    string `json:"name"`
+	Labels  bool   `json:"labels" doc:"Whether predictions are submitted, one for each label; else an SQL expression over the table"`
+	IDs     bool   `json:"ids" doc:"Whether labels have ids, so that predictions come with theirs"`
+	// Column is that of the labels, and ID that of the identifiers, where rows have some.
+	Column    string  `json:"column,omitempty" hidden:"true"`
+	ID        string  `json:"id,omitempty" hidden:"true"`
+	Table     string  `json:"table,omitempty"`
+	Train     string  `json:"train,omitempty" doc:"The public table that the training side is computed from, where it is not given"`
+	Size      int64   `json:"size" doc:"How many people scores are means over, or how many predictions to submit"`
+	Threshold string  `json:"threshold" doc:"How far about the training side may be off before the holdout answers"`
+	Noise     string  `json:"noise"`
+	Answers   int     `json:"answers" doc:"How many answers come from the holdout in all"`
+	Steps     int64   `json:"steps" doc:"Values are whole multiples of one by this"`
+	Round     dp.Cost `json:"round" doc:"What a round costs: all scores up to the next one that the holdout contradicts, and that one"`
+	Total     dp.Cost `json:"total" doc:"What all rounds cost"`
+	Confirmed float64 `json:"confirmed_error" doc:"How far off a score may be that the holdout confirms, with probability 0.95"`
+	Answered  float64 `json:"answered_error" doc:"How far off a score may be that comes from the holdout, with probability 0.95"`
+}
+
+// HoldoutStatus says how far a holdout is: how many answers are left, and whether a round is open, so that the next question is free. It follows from what was released.
+type HoldoutStatus struct {
+	Left int  `json:"left"`
+	Open bool `json:"open"`
+}
+
+// BoardLine is a score that was released, on the board of a holdout.
+type BoardLine struct {
+	Rank  int       `json:"rank" minimum:"1" doc:"The same for the same score"`
+	Name  string    `json:"name" doc:"What whoever submitted it called it"`
+	Score string    `json:"score"`
+	Error float64   `json:"error" doc:"How far the mean over the holdout may be from the score, with probability 0.95"`
+	Time  time.Time `json:"time"`
+	// Spent says that the score comes from the holdout; else it is what the analyst claimed, and the holdout confirmed it.
+	Spent bool `json:"spent" doc:"Whether the score comes from the holdout; else it is that of the training side, confirmed"`
+	// Mine says that whoever looks submitted it, and is for the doors to set, as is that Analyst is empty where that is not theirs to see.
+	Mine    bool   `json:"mine" doc:"Whether you submitted it"`
+	Analyst string `json:"analyst,omitempty" doc:"Who submitted it; for the owner, and of your own"`
+}

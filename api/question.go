@@ -1,0 +1,39 @@
+package api
+
+import (
+	"time"
+
+	"github.com/discreet-dp/discreet/dp"
+)
+
+// Question is what an analyst asks.
+type Question struct {
+	Dataset string    // may be empty where the policy has only one
+	Analyst string    // as the policy names them
+	SQL     string    // one SELECT
+	Epsilon dp.Amount // what to pay; 0 means what Settings say, or the policy's default. See [dp.Parse]
+	// Settings are everything else about the answer: see their fields.
+	Settings Settings
+	// Parameters are the values of $1, $2, ... in SQL.
+	Parameters []Parameter
+	// AsOf is a moment, or zero: answers that were kept after it are not used to make this one. It is for servers that let answers leave on a tick.
+	AsOf    time.Time
+	Request string // names the question for retries; empty means a new one
+}
+
+// Description is what is known of an answer before it is asked for. It is made from the text and the policy alone.
+type Description struct {
+	// Parameters are the kinds of $1, $2, ...: integer, decimal, text, boolean, date or timestamp, as their places in the text have them.
+	Parameters []string
+	// Columns are those of the answer. Where the values of parameters are not there yet, values of their kinds stand in for them, so
+	// that the digits of a number that is computed with one may differ from the answer's.
+	Columns []Column
+}
+
+// Parameter is a value for $1, $2, ... of a question, as a client sent it. Its text is that of a literal
+// of its kind, and is never read as SQL.
+type Parameter struct {
+	Kind string // integer, decimal, text, boolean, date or timestamp; text where it is empty
+	Text string
+	Null bool
+}

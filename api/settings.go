@@ -1,0 +1,305 @@
+package api
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/discreet-dp/discreet/dp"
+)
+
+// Confidence is the probability with which an exact value lies within its error bar, unless
+// a question asks for another.
+const Confidence = 0.95
+
+// Settings are what an analyst can choose about an answer beside its text. The zero value is the
+// policy's defaults.
+type Settings struct {
+	// Epsilon is what the question may cost. Delta is how much of it may go into private keys: the
+	// chance that a key is shown that one person alone has.
+	Epsilon, Delta dp.Amount
+	// Error asks for an error bar and takes the smallest price that has it; nil where a price is named.
+	Error *big.Rat
+	// Confidence is the probability with which an exact value lies within its error bar; 0 means 0.95. It
+	// costs nothing: the same noise is described in other words.
+	Confidence float64
+	// Mechanism is "laplace" or "gaussian", the noise of counts and sums; empty means what the budget
+	// is best at.
+	Mechanism string
+	// MaxGroups is in how many groups one person counts at most; 0 means what the policy says. Fewer
+	// groups need less noise, and leave more of people with many groups out.
+	MaxGroups int64
+	// Stream is "on" where counts go through a stream of the policy whenever they can, "off" where they never do, and empty where they do when that is
+	// cheaper than the question by itself. Who names a price or a mechanism has named the ordinary way.
+	Stream string
+}
+
+// The limits of what can be set.
+const (
+	LeastConfidence = 0.5
+	MostConfidence  = 0.9999
+	mostMaxGroups   = 1_000_000
+)
+
+var mostError = big.NewRat(1_000_000_000_000_000, 1)
+
+var errUnset = errors.New("a value is missing; reset the setting to have the default")
+
+// setting is how one of the settings is read and shown.
+type setting struct {
+	name string
+	set  func(s *Settings, text string) error
+	show func(s *Settings) string
+}
+
+var settings = []setting{
+	{"dp.epsilon", setEpsilon, func(s *Settings) string { return showAmount(s.Epsilon) }},
+	{"dp.delta", setDelta, func(s *Settings) string { return showAmount(s.Delta) }},
+	{"dp.error", setError, showError},
+	{"dp.confidence", setConfidence, func(s *Settings) string { return strconv.FormatFloat(s.Level(), 'g', -1, 64) }},
+	{"dp.mechanism", setMechanism, showMechanism},
+	{"dp.max_groups", setMaxGroups, showMaxGroups},
+	{"dp.stream", setStream, showStream},
+}
+
+const byDefault = "default"
+
+// SettingNames lists the settings.
+func SettingNames() []string {
+	out := make([]string, len(settings))
+	for i, s := range settings {
+		out[i] = s.name
+	}
+	return out
+}
+
+// ParseSettings reads settings by their names.
+func ParseSettings(texts map[string]string) (Settings, error) {
+	var out Settings
+	for name := range texts {
+		if _, err := named(name); err != nil {
+			return Settings{}, err
+		}
+	}
+	for _, s := range settings { // in one order, so that the same mistake is always told first
+		for name, text := range texts {
+			if strings.EqualFold(name, s.name) {
+				if err := out.Set(name, text); err != nil {
+					return Settings{}, err
+				}
+			}
+		}
+	}
+	return out, nil
+}
+
+// Set reads a value for a setting. Where it says no, nothing has changed.
+func (s *Settings) Set(name, value string) error {
+	at, err := named(name)
+	if err != nil {
+		return err
+	}
+	value = strings.TrimSpace(value)
+	if value == "" {
+		return fmt.Errorf("%s: %w", at.name, errUnset)
+	}
+	changed := *s
+	if err := at.set(&changed, value); err != nil {
+		return fmt.Errorf("%s: %w", at.name, err)
+	}
+	*s = changed
+	return nil
+}
+
+// Reset gives a setting its default.
+func (s *Settings) Reset(name string) error {
+	at, err := named(name)
+	if err != nil {
+		return err
+	}
+	switch at.name {
+	case "dp.epsilon":
+		s.Epsilon = 0
+	case "dp.delta":
+		s.Delta = 0
+	case "dp.error":
+		s.Error = nil
+	case "dp.confidence":
+		s.Confidence = 0
+	case "dp.mechanism":
+		s.Mechanism = ""
+	case "dp.max_groups":
+		s.MaxGroups = 0
+	case "dp.stream":
+		s.Stream = ""
+	}
+	return nil
+}
+
+// Show writes the value of a setting.
+func (s Settings) Show(name string) (string, error) {
+	at, err := named(name)
+	if err != nil {
+		return "", err
+	}
+	return at.show(&s), nil
+}
+
+func named(name string) (setting, error) {
+	i := slices.IndexFunc(settings, func(s setting) bool { return strings.EqualFold(s.name, name) })
+	if i < 0 {
+		return setting{}, fmt.Errorf("there is no setting %s; the settings are %s", strconv.Quote(name), strings.Join(SettingNames(), ", "))
+	}
+	return settings[i], nil
+}
+
+func setEpsilon(s *Settings, text string) error {
+	a, err := dp.Parse(text)
+	if err == nil && a == 0 {
+		err = errors.New("an answer needs an epsilon above 0; write for example 0.1")
+	}
+	s.Epsilon = a
+	return err
+}
+
+func setDelta(s *Settings, text string) error {
+	a, err := dp.Parse(text)
+	if err == nil && (a == 0 || a >= dp.One) {
+		err = errors.New("a delta is a small probability above 0, and far below 1 in the number of people; write for example 1e-7")
+	}
+	s.Delta = a
+	return err
+}
+
+func setError(s *Settings, text string) error {
+	r, err := dp.ParseDecimal(text)
+	if err != nil || r.Sign() <= 0 || r.Cmp(mostError) > 0 {
+		return errors.New("an error is a number above 0 and at most 1e15, in units of the answer; write for example 10")
+	}
+	s.Error = r
+	return nil
+}
+
+func setConfidence(s *Settings, text string) error {
+	r, err := dp.ParseDecimal(text)
+	if err != nil {
+		return errConfidence
+	}
+	c, _ := r.Float64()
+	if !validConfidence(c) {
+		return errConfidence
+	}
+	s.Confidence = c
+	return nil
+}
+
+var errConfidence = fmt.Errorf("a confidence is from %v to %v; write for example 0.95", LeastConfidence, MostConfidence)
+
+func validConfidence(c float64) bool { return c >= LeastConfidence && c <= MostConfidence }
+
+func setMechanism(s *Settings, text string) error {
+	switch m := strings.ToLower(text); m {
+	case "laplace", "gaussian":
+		s.Mechanism = m
+	case byDefault:
+		s.Mechanism = ""
+	default:
+		return errMechanism
+	}
+	return nil
+}
+
+var errMechanism = errors.New("the mechanisms are laplace and gaussian")
+
+func setMaxGroups(s *Settings, text string) error {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 1 || n > mostMaxGroups {
+		return errMaxGroups
+	}
+	s.MaxGroups = n
+	return nil
+}
+
+var errMaxGroups = fmt.Errorf("it is a whole number from 1 to %d", mostMaxGroups)
+
+func setStream(s *Settings, text string) error {
+	switch w := strings.ToLower(text); w {
+	case "on", "off":
+		s.Stream = w
+	case "auto", byDefault:
+		s.Stream = ""
+	default:
+		return errStream
+	}
+	return nil
+}
+
+var errStream = errors.New("it is auto, on or off")
+
+func showStream(s *Settings) string {
+	if s.Stream == "" {
+		return "auto"
+	}
+	return s.Stream
+}
+
+func showAmount(a dp.Amount) string {
+	if a == 0 {
+		return byDefault
+	}
+	return a.String()
+}
+
+func showError(s *Settings) string {
+	if s.Error == nil {
+		return "none"
+	}
+	return strings.TrimRight(strings.TrimRight(s.Error.FloatString(15), "0"), ".")
+}
+
+func showMechanism(s *Settings) string {
+	if s.Mechanism == "" {
+		return byDefault
+	}
+	return s.Mechanism
+}
+
+func showMaxGroups(s *Settings) string {
+	if s.MaxGroups == 0 {
+		return byDefault
+	}
+	return strconv.FormatInt(s.MaxGroups, 10)
+}
+
+// Level is the probability of error bars: Confidence, or the default.
+func (s Settings) Level() float64 {
+	if s.Confidence == 0 {
+		return Confidence
+	}
+	return s.Confidence
+}
+
+// Check refuses settings that a program has made and Set would not have.
+func (s Settings) Check() error {
+	for _, c := range []struct {
+		name string
+		bad  bool
+		says error
+	}{
+		{"dp.confidence", s.Confidence != 0 && !validConfidence(s.Confidence), errConfidence},
+		{"dp.mechanism", !slices.Contains([]string{"", "laplace", "gaussian"}, s.Mechanism), errMechanism},
+		{"dp.stream", !slices.Contains([]string{"", "on", "off"}, s.Stream), errStream},
+		{"dp.max_groups", s.MaxGroups < 0 || s.MaxGroups > mostMaxGroups, errMaxGroups},
+		{"dp.error", s.Error != nil && (s.Error.Sign() <= 0 || s.Error.Cmp(mostError) > 0), errors.New("it is a number above 0 and at most 1e15")},
+		{"dp.delta", s.Delta >= dp.One, errors.New("it is a probability")},
+		{"dp.epsilon", s.Epsilon > 0 && s.Error != nil, errors.New("dp.error finds the price, so both cannot be set; reset one of them")},
+	} {
+		if c.bad {
+			return fmt.Errorf("%s: %w", c.name, c.says)
+		}
+	}
+	return nil
+}

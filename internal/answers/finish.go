@@ -1,0 +1,169 @@
+package answers
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/plan/expr"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/internal/pricing"
+)
+
+// Finish makes the answer from what was released. It is post-processing: it sees nothing else.
+func Finish(ctx context.Context, p *pricing.Priced, around *OuterQuery, all []*Released) (*api.Answer, error) {
+	answers := make([]*api.Answer, len(p.Statement.Plans))
+	for i, one := range p.Statement.Plans {
+		answers[i] = table(p, one, p.Purchases[p.AnsweredBy[i]], all[p.AnsweredBy[i]])
+	}
+	if around == nil {
+		return answers[0], nil
+	}
+	return around.run(ctx, answers)
+}
+
+// table makes the answer of one plan.
+func table(p *pricing.Priced, q *tree.Plan, b *pricing.Purchase, r *Released) *api.Answer {
+	f := &finisher{plan: q, buy: b, released: r, beta: p.Beta(), halves: map[half]int64{}}
+	rows := make([]*row, 0, f.groups())
+	for i := range f.groups() {
+		row := f.row(i)
+		if q.Having == nil || expr.Eval(q.Having, row.leaf) == true {
+			rows = append(rows, row)
+		}
+	}
+	if len(q.Order) > 0 {
+		slices.SortStableFunc(rows, func(a, b *row) int { return expr.CompareRows(q.Order, a.leaf, b.leaf) })
+	}
+	if q.Distinct {
+		rows = f.distinct(rows)
+	}
+	rows = rows[min(q.Offset, int64(len(rows))):]
+	if q.Limit != nil && *q.Limit < int64(len(rows)) {
+		rows = rows[:*q.Limit]
+	}
+	a := &api.Answer{Limits: api.Limits{MaxRows: q.Query.MaxRows(), MaxGroups: q.Query.MaxGroups(), Cut: q.Query.Bounded()}, Confidence: p.Settings.Level()}
+	a.Columns = f.columns()
+	bars := f.bars()
+	for _, row := range rows {
+		values, errs := make([]any, len(q.Columns)), make([]*float64, len(q.Columns))
+		for i, o := range q.Columns {
+			v := expr.Eval(o.Expr, row.leaf)
+			values[i] = show(v, o.Expr.Type())
+			if values[i] != nil {
+				errs[i] = bars[i].halfWidth(row, v)
+			}
+		}
+		a.Rows, a.Errors = append(a.Rows, values), append(a.Errors, errs)
+	}
+	a.Notes = f.notes()
+	return a
+}
+
+// distinct leaves out rows that look like one before them.
+func (f *finisher) distinct(rows []*row) []*row {
+	seen := map[string]bool{}
+	return slices.DeleteFunc(rows, func(r *row) bool {
+		text := ""
+		for _, o := range f.plan.Columns {
+			text += fmt.Sprintf("%q ", fmt.Sprint(show(expr.Eval(o.Expr, r.leaf), o.Expr.Type())))
+		}
+		defer func() { seen[text] = true }()
+		return seen[text]
+	})
+}
+
+// notes are the sentences about an answer that follow from what it is made of.
+func (f *finisher) notes() []string {
+	var out []string
+	add := func(format string, args ...any) {
+		if s := fmt.Sprintf(format, args...); !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	for _, k := range f.plan.Query.PublicKeys() {
+		if expr.LeavesOutNull(k) {
+			add("rows where %s is NULL are in no group; group by coalesce(...) to have them in one", k.Describe())
+		}
+	}
+	for _, s := range f.plan.Stats {
+		if s.Note != "" {
+			add("%s", s.Note)
+		}
+	}
+	for i, n := range f.buy.Noise {
+		if n.Quantiles != nil {
+			m := f.plan.Query.Measures[i]
+			add("%s: in each group a value's rank is within %.0f of the one asked for, with probability %v; how far that is in values only the data knows",
+				m.Describe(), n.Quantiles.RankError(f.beta), SixDecimals(1-f.beta))
+		}
+	}
+	f.personCuts(f.plan.Query.From, add)
+	if text := pricing.SayJoined(&f.plan.Query); text != "" {
+		add("%s; what that leaves out is in no error bar", text)
+	}
+	if u := f.released.Through; u != nil {
+		add("%s", sayThrough(u))
+	}
+	if d := f.released.Derived; d != 0 {
+		add("computed from answers that were paid for before (record %d)", d)
+	}
+	if k := f.buy.Keys; k != nil {
+		add("a combination of private keys is shown when enough people have it: with probability %v when %d have", pricing.KeptProbability, k.KeptFrom())
+		if f.released.Dropped > 0 {
+			add("%d combinations of keys with fewer people are left out, because no more can be kept", f.released.Dropped)
+		}
+	}
+	return out
+}
+
+// personCuts says where a subquery with one row for each person cuts what the person has: the row is single, so the sentence
+// about rows and groups is not said, and the limit of the policy holds all the same.
+func (f *finisher) personCuts(r tree.Relation, add func(string, ...any)) {
+	switch r := r.(type) {
+	case *tree.Join:
+		f.personCuts(r.L, add)
+		f.personCuts(r.R, add)
+	case *tree.Union:
+		for _, p := range r.Parts {
+			f.personCuts(p, add)
+		}
+	case *tree.Cut:
+		f.personCuts(r.From, add)
+	case *tree.Select:
+		f.personCuts(r.From, add)
+	case *tree.Persons:
+		f.personCuts(r.From, add)
+		for i, p := range r.Parts {
+			t := r.Fields()[i+1].Type
+			switch {
+			case r.From.Single():
+			case p.Kind == tree.PartRows || p.Kind == tree.PartValues:
+				add("in the subquery a person's count is at most %v, by the policy's max_rows; what that leaves out is in no error bar", t.Hi)
+			case p.Kind == tree.PartSum:
+				add("in the subquery a person's sum is from %v to %v, by the policy's bounds and max_rows; what that leaves out is in no error bar", pricing.Scaled(t.Lo, t.Step), pricing.Scaled(t.Hi, t.Step))
+			}
+		}
+	}
+}
+
+// SixDecimals rounds a probability to what is worth showing of it.
+func SixDecimals(f float64) float64 { return float64(int(f*1e6+0.5)) / 1e6 }
+
+// sayThrough says in words how an answer went through a stream.
+func sayThrough(u *api.Through) string {
+	text := fmt.Sprintf("answered through the stream %s, ", u.Stream)
+	switch {
+	case u.Paid == 0:
+		text += "free"
+	case u.Cost == (dp.Cost{}):
+		text += "paid with a round that was bought before"
+	case u.Free == 0:
+		text += "paid"
+	default:
+		text += fmt.Sprintf("of %d counts %d free and %d paid", u.Asked, u.Free, u.Paid)
+	}
+	return text + fmt.Sprintf("; a count of it is within %d with probability %v, all of them together", u.Error, SixDecimals(u.Confidence))
+}

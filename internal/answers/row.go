@@ -1,0 +1,188 @@
+package answers
+
+import (
+	"math"
+	"math/big"
+
+	"github.com/discreet-dp/discreet/internal/plan/expr"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/internal/pricing"
+	"github.com/discreet-dp/discreet/mech"
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// finisher makes rows of what was released.
+type finisher struct {
+	plan     *tree.Plan
+	buy      *pricing.Purchase
+	released *Released
+	beta     float64
+	halves   map[half]int64
+}
+
+// half is the half width of a measure that is one of so many parts: each of them may be outside with an equal part of beta. It
+// is that of as many noises as cells were summed.
+type half struct{ measure, parts, cells int }
+
+// groups is how many rows there are before HAVING.
+func (f *finisher) groups() int {
+	if f.buy.Query.Choice != nil {
+		return len(f.released.Chosen)
+	}
+	if len(f.buy.Query.PrivateKeys()) > 0 {
+		return len(f.released.Keys) * f.buy.Query.Groups()
+	}
+	return f.buy.Query.Groups()
+}
+
+// row is a group before it is shown.
+type row struct {
+	f      *finisher
+	group  int // its place in the noisy vectors
+	values []tree.Value
+}
+
+// row computes the stats of a group.
+func (f *finisher) row(i int) *row {
+	r := &row{f: f, group: i, values: make([]tree.Value, len(f.plan.Stats))}
+	if f.buy.Query.Choice != nil {
+		r.group = f.released.Chosen[i]
+	}
+	keys := f.keys(r.group)
+	for i, s := range f.plan.Stats {
+		r.values[i] = r.value(s, keys)
+	}
+	return r
+}
+
+// keys are those of a group, the private ones last. Combinations of private keys stand in the order of the keys, and each has
+// all groups of the public ones.
+func (f *finisher) keys(group int) []policy.Value {
+	q := f.buy.Query
+	if len(q.PrivateKeys()) == 0 {
+		return q.Group(group)
+	}
+	return append(q.Group(group%q.Groups()), f.released.Keys[group/q.Groups()]...)
+}
+
+// value computes one stat.
+func (r *row) value(s tree.Stat, keys []policy.Value) tree.Value {
+	f := r.f
+	if s.Kind == tree.KeyStat {
+		return expr.FromKey(keys[s.Key], f.plan.Query.Keys[s.Key].Expr.Type())
+	}
+	if f.buy.Query.Choice != nil {
+		return nil // the score of a chosen group is not released
+	}
+	switch s.Kind {
+	case tree.MeasureStat:
+		return big.NewInt(f.released.Measures[s.Measure][r.group])
+	case tree.AverageStat:
+		mean, _ := r.average(s, 2)
+		return mean
+	case tree.VarianceStat:
+		return r.variance(s).estimate
+	case tree.QuantileStat:
+		v := f.released.Quantiles[s.Measure][r.group][s.Quantile]
+		switch s.Type().Kind {
+		case tree.Date:
+			return tree.Day(v)
+		case tree.Timestamp:
+			return tree.Moment(v)
+		}
+		return big.NewInt(v)
+	}
+	return nil
+}
+
+// noisy is a measure in a group, with its half width as one of so many parts.
+func (r *row) noisy(measure, parts int) mech.Noisy {
+	return mech.Noisy{Value: r.f.released.Measures[measure][r.group], HalfWidth: r.f.halfWidth(measure, parts, r.group)}
+}
+
+// halfWidth is that of the noise that is in the numbers, which may be another purchase's.
+func (f *finisher) halfWidth(measure, parts, group int) int64 {
+	if f.released.Halves != nil { // which hold all at once, however many parts there are
+		return f.released.Halves[measure][group]
+	}
+	h := half{measure, parts, 1}
+	n := f.buy.Noise[measure]
+	if f.released.Derived != 0 {
+		n, h.cells = f.released.Noise[measure], f.released.Cells[group]
+	}
+	if w, ok := f.halves[h]; ok {
+		return w
+	}
+	w := HalfWidthOfSum(n.Mechanism, h.cells, f.beta/float64(parts))
+	f.halves[h] = w
+	return w
+}
+
+// average divides a noisy sum by a noisy count. The sum was taken around a
+// center, in steps; the mean lies between the bounds of what was summed.
+func (r *row) average(s tree.Stat, parts int) (mean, half float64) {
+	m := r.f.plan.Query.Measures[s.Measure]
+	lo, hi := float(m.Arg.Type().Lo), float(m.Arg.Type().Hi)
+	mean, half = mech.RatioInterval(r.noisy(s.Measure, parts), r.noisy(s.Count, parts), lo, hi)
+	// A step is a fraction such as 1/100, and 0.725 is 14.5/20 and not 14.5 times 0.05.
+	num, den := float(m.Step().Num()), float(m.Step().Denom())
+	if own := s.Of.Type().Step; own.Cmp(m.Step()) != 0 { // the sum was rounded, and the center was not
+		center := float(s.Center) * float(own.Num()) / float(own.Denom())
+		return mean*num/den + center, half * num / den
+	}
+	return (mean + float(s.Center)) * num / den, half * num / den
+}
+
+// leaf gives the values of a row to an expression.
+func (r *row) leaf(e tree.Expr) tree.Value {
+	x := e.(*tree.Released)
+	if x.Part == tree.PartValue {
+		return r.values[x.Stat]
+	}
+	return r.part(x)
+}
+
+// part is an end of the interval of a value, or half of its width; NULL where the value has none.
+func (r *row) part(x *tree.Released) tree.Value {
+	s := r.f.plan.Stats[x.Stat]
+	if s.Kind == tree.MeasureStat && r.f.buy.Query.Choice == nil {
+		v := r.noisy(s.Measure, 1)
+		value, half := big.NewInt(v.Value), big.NewInt(v.HalfWidth)
+		switch x.Part {
+		case tree.PartLow:
+			return value.Sub(value, half)
+		case tree.PartHigh:
+			return value.Add(value, half)
+		}
+		return half
+	}
+	v, ok := r.values[x.Stat].(float64)
+	around, known := r.span(x.Stat, len(measuresOf(s)))
+	if !ok || !known {
+		return nil
+	}
+	switch x.Part {
+	case tree.PartLow:
+		return around.lo
+	case tree.PartHigh:
+		return around.hi
+	}
+	return around.reach(v)
+}
+
+func float(n *big.Int) float64 {
+	f, _ := new(big.Float).SetInt(n).Float64()
+	return f
+}
+
+// HalfWidthOfSum is that of the sum of n noises of one mechanism.
+func HalfWidthOfSum(m mech.Mechanism, n int, beta float64) int64 {
+	if n == 1 {
+		return m.HalfWidth(beta)
+	}
+	w, err := mech.HalfWidthOfSum(beta, mech.Term{Mechanism: m, Count: n, Weight: 1})
+	if err != nil {
+		return math.MaxInt64
+	}
+	return w
+}

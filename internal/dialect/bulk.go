@@ -1,0 +1,56 @@
+package dialect
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// Unclamped prints a number as it is before the clamp to its bounds, where it is a column of a
+// table that is read as it is and has some. Whoever adds it up has to clamp it to them.
+func (p *Printer) Unclamped(e tree.Expr) (string, *policy.Bounds) {
+	if c, ok := e.(*tree.Column); ok && p.scans(c) {
+		return p.row[0].unclamped(c.Index), c.Field.Source.Bounds
+	}
+	return "", nil
+}
+
+// scans reports whether a column is a number of a table that is read as it is, with bounds.
+func (p *Printer) scans(c *tree.Column) bool {
+	f, _ := p.row.frame(c.Index)
+	scan, ok := f.relation.(*tree.Scan)
+	return ok && len(scan.Table.Path) <= 1 && c.Field.Source != nil && c.Field.Source.Bounds != nil && c.Field.Type.Kind == tree.Number
+}
+
+// TableRows prints the rows of a table to train on, of which each column was printed before, as
+// what follows FROM. The columns are called c0, c1 and so on.
+//
+// Of people of whom not all rows count there are MaxRows, those with the smallest salted hash of
+// what is in them. Rows that are equal in all columns are as good as each other, so the choice is
+// one of the person's rows and of nothing else. The salt is the table's own hash: public, and
+// another for every training. Where every row is a person its number is not in it, as elsewhere.
+func (p *Printer) TableRows(t *tree.Table, columns []string) (names []string, from string) {
+	var list, where []string
+	for i, c := range columns {
+		names = append(names, fmt.Sprintf("c%d", i))
+		list = append(list, c+" AS "+names[i])
+	}
+	if t.Where != nil {
+		where = append(where, p.Expr(t.Where))
+	}
+	if t.Bounded() {
+		// Rows of nobody are left out, as everywhere.
+		unit := p.Unit()
+		list, where = append(list, unit+" AS u"), append(where, unit+" IS NOT NULL")
+	}
+	rows := "(SELECT " + strings.Join(list, ", ") + " FROM " + p.FromClause(where...) + ")"
+	if !t.Bounded() {
+		return names, rows
+	}
+	codes := strings.Join(names, ", ")
+	order := p.Hash(append([]string{p.arg(t.Hash(), p.Text), p.person()}, names...)...) + ", " + codes
+	return names, fmt.Sprintf("(SELECT %s FROM (SELECT *, row_number() OVER (PARTITION BY u ORDER BY %s) AS i FROM %s) WHERE i <= %d)",
+		codes, order, rows, t.MaxRows())
+}

@@ -1,0 +1,82 @@
+package dialect
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/discreet-dp/discreet/internal/plan/tree"
+)
+
+// cut prints at most so many rows of each person, those with the smallest salted hash of what is in
+// them, and no rows of nobody. Rows that are equal are as good as each other, so the choice is one
+// of the person's rows and of nothing else.
+//
+// To put all rows of all people into an order takes thirty times as long as to count them. So only
+// people who have more are looked at again, and of somebody who has very many only rows with a
+// small hash are sorted: a share that follows from how many this person has. Where many of those
+// are equal, fewer may be kept than could be.
+func (p *Printer) cut(c *tree.Cut, f *frame) string {
+	in := p.frame(c.From)
+	var what []string
+	for i := range in.used {
+		if name := in.field(i); i != c.Unit() {
+			what = append(what, strings.TrimPrefix(name, in.alias+"."))
+		}
+	}
+	unit, all, many := fmt.Sprintf("f%d", c.Unit()), "r"+f.alias, "m"+f.alias
+	hash := p.Hash(append([]string{p.arg(c.Salt(), p.Text)}, what...)...)
+	order := strings.Join(append([]string{"h"}, what...), ", ")
+	list := f.fields(func(i int) string { return fmt.Sprintf("f%d", i) })
+	once := p.Once
+	if s, ok := c.From.(*tree.Scan); ok && len(s.Table.Path) <= 1 {
+		once = p.Again // to read it again is faster than to keep it
+	}
+	on := fmt.Sprintf("%s.%s = %s.u", all, unit, many)
+	text := fmt.Sprintf("WITH %[1]s AS %[2]s(SELECT * FROM %[3]s), "+
+		"%[4]s AS %[11]s(SELECT %[5]s AS u, count(*) AS n FROM %[1]s GROUP BY %[5]s HAVING count(*) > %[6]d) "+
+		"SELECT %[7]s FROM %[12]s "+
+		"UNION ALL SELECT %[7]s FROM (SELECT *, row_number() OVER (PARTITION BY %[5]s ORDER BY %[8]s) AS i FROM "+
+		"(SELECT %[1]s.*, %[9]s AS h, n FROM %[1]s JOIN %[4]s ON %[13]s) WHERE %[10]s) WHERE i <= %[6]d",
+		all, once, p.source(in), many, unit, c.Rows, list, order, hash, p.Smallest("h", "n", 2*c.Rows+sorted),
+		p.Once, p.AntiJoin(all, many, on, unit+" IS NOT NULL"), on)
+	// Nothing that stands above is computed below, for rows that are left out: a database would
+	// move a condition there.
+	return "WITH c" + f.alias + " AS " + p.Once + "(" + text + ") SELECT " + list + " FROM c" + f.alias
+}
+
+// sorted is how many rows of one person are put into an order in no time worth speaking of.
+const sorted = 16_000
+
+// hashable reports whether DuckDB finds the partners of a LEFT JOIN by a table of hashes where
+// there are equalities: each condition compares something of the one side with something of the
+// other, or is about the right side alone. Otherwise it looks at every pair of rows there is.
+func hashable(on tree.Expr, n int) bool {
+	if and, ok := on.(*tree.Logic); ok && and.Op == tree.And {
+		for _, a := range and.Args {
+			if !hashable(a, n) {
+				return false
+			}
+		}
+		return true
+	}
+	if l, r := sides(on, n); !l && r {
+		return true
+	}
+	c, ok := on.(*tree.Compare)
+	if !ok {
+		return false
+	}
+	l1, r1 := sides(c.L, n)
+	l2, r2 := sides(c.R, n)
+	return l1 && !r1 && !l2 && r2 || !l1 && r1 && l2 && !r2
+}
+
+// sides says whether an expression names fields of the left side of a join, and of the right.
+func sides(e tree.Expr, n int) (left, right bool) {
+	tree.Walk(e, func(x tree.Expr) {
+		if c, ok := x.(*tree.Column); ok {
+			left, right = left || c.Index < n, right || c.Index >= n
+		}
+	})
+	return left, right
+}

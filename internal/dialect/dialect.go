@@ -1,0 +1,101 @@
+package dialect
+
+import (
+	"database/sql"
+	"math/big"
+
+	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// Dialect is what differs between the SQL of databases. Texts that go in are printed already, and
+// stand in brackets where they need them.
+type Dialect struct {
+	Types
+	// Parameter spells the parameter of a number, from 1 on, and Members all elements of one that
+	// is an array, as what follows IN. Double is a constant that is a floating-point number.
+	Parameter func(n int) string
+	Members   func(array, typ string) string
+	Double    func(constant string) string
+	// Try is NULL where a computation would fail, and TryCast where a cast would. A database
+	// without such a thing has to be told of what cannot fail: package plan proves that nothing
+	// does.
+	Try     func(x string) string
+	TryCast func(x, typ string) string
+	// Quotient divides integers and cuts off what is behind the point.
+	Quotient func(l, r string) string
+	// Hash is 64 bits that depend on all parts, and Smallest the condition that a hash is so small
+	// that among n of them a number of rows is to be expected that are.
+	Hash     func(parts ...string) string
+	Smallest func(hash, n string, rows int64) string
+	// Once stands before the brackets of a part of WITH that is computed once, and Again before
+	// those of one that is better computed each time that it is named.
+	Once, Again string
+	// Snapshot are the options of a transaction whose statements all see one state of the data.
+	Snapshot *sql.TxOptions
+	// AntiJoin is what follows FROM where rows of l have no partner in r.
+	AntiJoin func(l, r, on, where string) string
+
+	// Functions print the functions of the plan; see [Functions].
+	Functions map[string]Function
+	// Match is the condition that a whole text is of a pattern. Form is a text, or none where the
+	// whole is not of the form of a regular expression: an empty one, or NULL.
+	Match                          func(x string, p tree.Pattern) string
+	Contains, HasPrefix, HasSuffix func(x, part string) string
+	Form                           func(x, form string) string
+	// Date and Timestamp make a time of days and of microseconds, and Days and Micros the reverse.
+	Date, Timestamp, Days, Micros func(x string) string
+	// Part is a part of a time, such as its month, and Shift the microseconds of a time that is
+	// moved.
+	Part  func(name, time string) string
+	Shift func(time string, months, days, micros *big.Int) string
+
+	// Describe is a statement that lists the columns of what follows FROM: names and types.
+	Describe func(from string) string
+	// Binary is a stored text that is compared by its bytes, whatever its collation.
+	Binary func(name string) string
+	// Finite is the condition that a floating-point number is one.
+	Finite func(x string) string
+	// ReadDate and ReadTimestamp are days and microseconds of a stored column, NULL where it has
+	// none.
+	ReadDate, ReadTimestamp func(raw, typ string) string
+	// Row names a row where each is a person: by its table, by its number, and by a hash of what is
+	// in it, which RowHash is of a row u.
+	Row     func(table, number, hash string) string
+	RowHash string
+
+	// Narrow reports whether all values of a stored type are integers of 64 bits, so that no cast
+	// of them can fail.
+	Narrow func(typ string) bool
+	// Likeness is the same for stored types in which one value is spelled in one way, and Common a
+	// type that holds all values of types that are alike, each in its own spelling.
+	Likeness func(typ string) string
+	Common   func(types []string) string
+	// Readable reports whether a stored type can be read as one of the policy's.
+	Readable func(t policy.Type, typ string) bool
+}
+
+// Types are the names of a database's types: integers of 64 bits and of 128 or more, floating-point
+// numbers of 64 bits, texts and truth values.
+type Types struct{ Int64, Int128, Float64, Text, Bool string }
+
+// holder returns the type that holds an expression.
+func (t Types) holder(x tree.Type) string {
+	switch x.Kind {
+	case tree.Text:
+		return t.Text
+	case tree.Boolean:
+		return t.Bool
+	case tree.Real:
+		return t.Float64
+	}
+	return t.Int64
+}
+
+// intType returns the type of integers that need 128 bits, or 64.
+func (t Types) intType(wide bool) string {
+	if wide {
+		return t.Int128
+	}
+	return t.Int64
+}

@@ -1,0 +1,57 @@
+package dialect
+
+import (
+	"slices"
+
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// Schema is how the tables of a dataset are stored, as far as statements depend on it.
+type Schema struct {
+	*Dialect
+	Tables map[string]*Table
+	Kinds  map[string]string // the type of each identity; see [Schema.FindKinds]
+	ByRow  bool              // every row is a person
+	// Keys are relations of public keys, as what follows IN, and Listed conditions that a key is
+	// public, with %s where it stands. Columns that have none of them are compared with parameters.
+	Keys   map[*policy.Column]string
+	Listed map[*policy.Column]string
+}
+
+// NewSchema returns a schema to which tables have to be added, and kinds when all are.
+func NewSchema(d *Dialect, ds *policy.Dataset) Schema {
+	return Schema{Dialect: d, Tables: map[string]*Table{}, ByRow: ds.Unit.Row(), Keys: map[*policy.Column]string{},
+		Listed: map[*policy.Column]string{}}
+}
+
+// Table is how a table is stored.
+type Table struct {
+	*policy.Table
+	*Dialect
+	From     string   // what follows FROM
+	RowID    string   // what tells rows apart where each is a person; empty where nothing needs to
+	Collated bool     // text columns may have a collation
+	Convert  string   // how the owner stores columns in other types, where that takes more than to say which
+	Paths    []string // the columns that paths use, which are compared as they are stored
+	// Stored has the columns that a question can use, by the policy's name, and Prepared those that
+	// are on their lattice already.
+	Stored   map[string]Column
+	Prepared map[string]bool
+}
+
+// Column is a stored column.
+type Column struct {
+	Name string // as stored
+	Type string // as the database spells it
+}
+
+// Needed names the columns that a question can use.
+func (t *Table) Needed() []string {
+	names := t.ColumnNames()
+	for _, name := range t.Paths {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}

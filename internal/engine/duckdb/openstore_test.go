@@ -1,0 +1,176 @@
+package duckdb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/discreet-dp/discreet/internal/engine"
+	"github.com/discreet-dp/discreet/internal/exact"
+	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/store"
+	"github.com/discreet-dp/discreet/store/testdata/thirdparty"
+)
+
+// strange are tables in somebody else's database.
+var strange = []string{
+	"CREATE TABLE people AS SELECT range AS pid, CAST(range % 90 AS INTEGER) AS age, chr(CAST(97 + range % 4 AS INTEGER)) AS k, " +
+		"range % 3 = 0 AS b, DATE '2024-01-01' + CAST(range % 5 AS INTEGER) AS day, range * 0.25 AS cost FROM range(300)",
+	"CREATE TABLE visits AS SELECT range % 200 AS pid, chr(CAST(97 + range % 7 AS INTEGER)) AS ward, range % 11 AS n FROM range(2000)",
+	"CREATE TABLE wards AS SELECT chr(CAST(97 + range AS INTEGER)) AS ward, chr(CAST(65 + range % 2 AS INTEGER)) AS wing FROM range(7)",
+}
+
+const strangeKeys = `
+source: none.duckdb
+unit: people.pid
+tables:
+  people:
+    unique: pid
+    columns:
+      age:  {type: integer, bounds: [0, 80]}
+      k:    {type: text, keys: [a, b, z]}
+      b:    {type: boolean, keys: [true, false]}
+      day:  {type: date, bounds: [2024-01-01, 2024-01-03]}
+      cost: {type: decimal, bounds: [0, 50], granularity: 0.5}
+  visits:
+    path: pid -> people.pid
+    max_rows: 12
+    max_groups: 9
+    columns:
+      ward: {type: text, keys: [a, b, c, d, e, f, g]}
+      n:    {type: integer, bounds: [0, 10]}
+  wards:
+    public: true
+    unique: ward
+    columns: {ward: {type: text}, wing: {type: text}}
+`
+
+// TestThirdParty asks a database that a stranger brings along, who imports nothing internal, and
+// DuckDB itself.
+func TestThirdParty(t *testing.T) {
+	folder := t.TempDir()
+	owner(t, folder+"/none.duckdb", strange...)
+	ds := dataset(t, folder, strangeKeys)
+	s, err := thirdparty.Open(t.Context(), strange...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	theirs, err := OpenStore(t.Context(), ds, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer theirs.Close()
+	ours := open(t, ds)
+	if v, err := theirs.Version(t.Context()); err != nil || v != (store.Version{Name: "monday", State: "1"}) {
+		t.Error(v, err)
+	}
+	options := plan.Options{Public: public{t.Context(), theirs}}
+	for _, text := range []string{
+		"SELECT COUNT(*), SUM(age), AVG(cost), COUNT(DISTINCT age) FROM people",
+		"SELECT k, b, COUNT(*), SUM(cost) FROM people GROUP BY k, b", "SELECT MEDIAN(age) FROM people WHERE day > '2024-01-01'",
+		"SELECT ward, COUNT(*), SUM(n), COUNT(DISTINCT n), MEDIAN(n) FROM visits GROUP BY ward",
+		"SELECT COUNT(DISTINCT pid) FROM visits WHERE n / 0 IS NULL",
+		"SELECT wing, COUNT(*) FROM visits v JOIN wards w ON v.ward = w.ward GROUP BY wing",
+		"SELECT COUNT(*) FROM people p WHERE EXISTS (SELECT 1 FROM visits v WHERE v.pid = p.pid AND v.n > 9)",
+	} {
+		st, err := plan.Prepare(ds, text, options)
+		if err != nil {
+			t.Fatal(text, err)
+		}
+		for _, p := range st.Plans {
+			got, err := theirs.Run(t.Context(), &p.Query)
+			if err != nil {
+				t.Fatal(text, err)
+			}
+			want, err := ours.Run(t.Context(), &p.Query)
+			if err != nil {
+				t.Fatal(text, err)
+			}
+			if a, b := revealed(got), revealed(want); a != b {
+				t.Errorf("%s:\n%s\n%s", text, a, b)
+			}
+		}
+	}
+	table, err := plan.PrepareTable(ds, "SELECT age, k, b, day, cost FROM people WHERE age > 3", "b", options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, b := collected(t, theirs, table), collected(t, ours, table); a != b || len(a) < 1000 {
+		t.Errorf("rows to train on:\n%s\n%s", a, b)
+	}
+	if n, err := theirs.Magnitude(t.Context()); n != 4 || err != nil {
+		t.Error(n, err)
+	}
+	if _, err := s.DB.Exec("DROP TABLE visits"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := theirs.Run(t.Context(), &prepare(t, ds, "SELECT COUNT(*) FROM visits").Query); !errors.Is(err, engine.ErrRun) {
+		t.Error(err)
+	}
+	s.Dialect = "klingon"
+	if _, err := OpenStore(t.Context(), ds, s); err == nil {
+		t.Error("a dialect that nobody speaks")
+	}
+}
+
+// TestThirdPartyVersions: a table is looked at anew when the version is another, and what goes
+// wrong with a version is not told.
+func TestThirdPartyVersions(t *testing.T) {
+	s, err := thirdparty.Open(t.Context(), strange...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now, broken := store.Version{State: "1"}, error(nil)
+	s.Version = func(context.Context) (store.Version, error) { return now, broken }
+	e, err := OpenStore(t.Context(), dataset(t, t.TempDir(), strangeKeys), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	wings := func() string {
+		values, err := e.Values(t.Context(), "wards", "wing", 9)
+		return fmt.Sprint(values, err)
+	}
+	first := wings()
+	if _, err := s.DB.Exec("INSERT INTO wards VALUES ('x', 'Z')"); err != nil || wings() != first {
+		t.Error(wings(), err)
+	}
+	now.State = "2"
+	if _, err := e.Version(t.Context()); err != nil || wings() == first {
+		t.Error(wings(), err)
+	}
+	for _, bad := range []struct {
+		version store.Version
+		err     error
+	}{{now, errors.New("row 7 of Ana")}, {store.Version{Name: "a\nb", State: "3"}, nil}} {
+		now, broken = bad.version, bad.err
+		if v, err := e.Version(t.Context()); err == nil || strings.Contains(err.Error(), "Ana") || v != (store.Version{}) {
+			t.Error(v, err)
+		}
+	}
+}
+
+// revealed spells all that a result holds.
+func revealed(r *engine.Result) string {
+	var out []any
+	for _, v := range slices.Concat([][]exact.Vector{r.Measures}, r.Values) {
+		for _, v := range v {
+			out = append(out, v.Open())
+		}
+	}
+	return fmt.Sprint(out...)
+}
+
+// collected spells the rows of a table, in order.
+func collected(t *testing.T, e engine.Engine, table *tree.Table) string {
+	var rows []string
+	if err := e.Fetch(t.Context(), table, exact.NewCollector(func(codes []int64) { rows = append(rows, fmt.Sprint(codes)) })); err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(rows)
+	return fmt.Sprint(rows)
+}

@@ -1,0 +1,124 @@
+package sqlengine
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+
+	"github.com/discreet-dp/discreet/internal/dialect"
+	"github.com/discreet-dp/discreet/internal/engine"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/policy"
+	"github.com/discreet-dp/discreet/store"
+)
+
+// Engine runs questions in a store. It is safe for concurrent use.
+type Engine struct {
+	dataset *policy.Dataset
+	dialect *dialect.Dialect
+	store   store.Store
+
+	mu      sync.Mutex
+	version store.Version
+	current *Database
+}
+
+var _ engine.Engine = (*Engine)(nil)
+
+// Open looks at the tables of a dataset. Its errors are for the owner: they name tables and
+// columns, and no value of the data.
+func Open(ctx context.Context, ds *policy.Dataset, s store.Store, d *dialect.Dialect) (*Engine, error) {
+	e := &Engine{dataset: ds, dialect: d, store: s}
+	_, err := e.Version(ctx)
+	return e, err
+}
+
+// Version asks the store for the state of its data. Where that is another, its tables are looked at
+// anew.
+func (e *Engine) Version(ctx context.Context) (store.Version, error) {
+	v, err := e.store.Version(ctx)
+	switch {
+	case ctx.Err() != nil:
+		return store.Version{}, ctx.Err()
+	case err != nil || v.Name != "" && CheckName(v.Name) != "":
+		// Nothing is told of why: analysts see it, and it could depend on the data.
+		return store.Version{}, errors.New("the database of the dataset " + e.dataset.Name + " does not name the state of its data")
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.current == nil || v != e.version {
+		d, err := e.look(ctx)
+		if err != nil {
+			return store.Version{}, err
+		}
+		e.current, e.version = d, v
+	}
+	return v, nil
+}
+
+// look finds out how the tables are stored.
+func (e *Engine) look(ctx context.Context) (*Database, error) {
+	ds := e.dataset
+	public := slices.ContainsFunc(ds.TableNames(), func(name string) bool { return ds.Tables[name].Public })
+	if ds.Unit.Row() && public {
+		return nil, errors.New("every row is a person, and what a join makes of one cannot be told from another here; name a unit, or " +
+			"leave out the public tables")
+	}
+	d := &Database{Schema: dialect.NewSchema(e.dialect, ds), DB: e.store.DB, Failure: failure}
+	for _, name := range ds.TableNames() {
+		p := ds.Tables[name]
+		// Whether texts have a collation is not known, so it is said that they are compared by
+		// their bytes.
+		t := &dialect.Table{Table: p, Dialect: e.dialect, Paths: ds.PathColumns(p), From: dialect.QuoteName(name), Collated: true}
+		if _, err := Describe(ctx, d.DB, t, "the database", true); err != nil {
+			return nil, err
+		}
+		d.Tables[name] = t
+	}
+	if err := d.FindKinds(ds); err != nil {
+		return nil, err
+	}
+	return d, d.CheckUnique(ctx, ds)
+}
+
+// now is the state that was last looked at.
+func (e *Engine) now() *Database {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.current
+}
+
+// Values implements [engine.Engine].
+func (e *Engine) Values(ctx context.Context, table, column string, limit int) ([]policy.Value, error) {
+	return e.now().Values(ctx, table, column, limit)
+}
+
+// Most implements [engine.Engine].
+func (e *Engine) Most(ctx context.Context, table string, columns []string) (int64, error) {
+	return e.now().Most(ctx, table, columns)
+}
+
+// Magnitude is how large the data is; see [Database.Magnitude].
+func (e *Engine) Magnitude(ctx context.Context) (int, error) { return e.now().Magnitude(ctx) }
+
+// Run computes a query exactly; see [engine.Result]. What goes wrong is [engine.ErrRun].
+func (e *Engine) Run(ctx context.Context, q *tree.Query) (*engine.Result, error) {
+	d := e.now()
+	return d.Run(ctx, q, d.Statements(q))
+}
+
+// Close closes the store.
+func (e *Engine) Close() error { return e.store.DB.Close() }
+
+// failure is engine.ErrRun, whatever an error says, with how the run ended. That the context has
+// ended by now does not say that the run ended with it.
+func failure(ctx context.Context, err error) error {
+	switch {
+	case errors.Is(err, store.ErrMemory):
+		return &engine.Failure{How: engine.Memory, Err: engine.ErrRun}
+	case ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)):
+		return &engine.Failure{How: engine.Stopped, Err: engine.ErrRun}
+	}
+	return engine.ErrRun
+}

@@ -1,0 +1,210 @@
+package sqlengine
+
+import (
+	"cmp"
+	"context"
+	"math/big"
+	"slices"
+	"strings"
+
+	"github.com/discreet-dp/discreet/internal/dialect"
+	"github.com/discreet-dp/discreet/internal/engine"
+	"github.com/discreet-dp/discreet/internal/exact"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// result collects what the statements of a query return.
+//
+// Private combinations are all kept, however many there are and however few people are in them:
+// which of them may be seen is for a mechanism to decide, and a limit here would be a decision that
+// depends on one person. So memory grows with their number, and the owner is told where a column
+// with private keys has very many. They are sorted at the end, because the order in which rows come
+// is the data's.
+type result struct {
+	q      *tree.Query
+	public groupIndex
+	groups int // of each combination
+	// combos has the place of each combination found so far, by its spelling.
+	combos  map[string]int
+	keys    [][]policy.Value
+	persons []int64
+	sums    [][]int64   // by measure, then by group
+	values  [][][]int64 // by measure that is a quantile, then by group
+}
+
+func newResult(q *tree.Query) *result {
+	r := &result{q: q, public: newGroupIndex(q), groups: q.Groups(), combos: map[string]int{}}
+	r.sums, r.values = make([][]int64, len(q.Measures)), make([][][]int64, len(q.Measures))
+	if len(q.PrivateKeys()) == 0 {
+		r.grow()
+	}
+	return r
+}
+
+// grow makes room for one combination of private keys; without private keys there is one, of none.
+func (r *result) grow() {
+	for m, measure := range r.q.Measures {
+		if measure.Kind == tree.Quantile {
+			r.values[m] = append(r.values[m], make([][]int64, r.groups)...)
+		} else {
+			r.sums[m] = append(r.sums[m], make([]int64, r.groups)...)
+		}
+	}
+}
+
+// combo returns the place of a combination of private keys.
+func (r *result) combo(cells []any) int {
+	keys := r.q.PrivateKeys()
+	if len(keys) == 0 {
+		return 0
+	}
+	values := make([]policy.Value, len(keys))
+	var b strings.Builder
+	for i, k := range keys {
+		values[i] = keyValue(cells[i], k.Expr.Type())
+		spell(&b, values[i])
+	}
+	place, ok := r.combos[b.String()]
+	if !ok {
+		place = len(r.keys)
+		r.combos[b.String()] = place
+		r.keys, r.persons = append(r.keys, values), append(r.persons, 0)
+		r.grow()
+	}
+	return place
+}
+
+// add runs a statement and adds what it returns.
+func (r *result) add(ctx context.Context, db querier, st dialect.Statement) error {
+	rows, err := db.QueryContext(ctx, st.Text, st.Args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	public := len(r.public.places)
+	if st.Private {
+		public = 0
+	}
+	keys := public + len(r.q.PrivateKeys())
+	width := keys + len(st.Measures)
+	if st.Persons {
+		width++
+	}
+	if st.Values >= 0 {
+		width += 2
+	}
+	cells, into := make([]any, width), make([]any, width)
+	for i := range cells {
+		into[i] = &cells[i]
+	}
+	for rows.Next() {
+		if err := rows.Scan(into...); err != nil {
+			return err
+		}
+		g := 0
+		if !st.Private {
+			var ok bool
+			if g, ok = r.public.find(cells[:public]); !ok {
+				continue // not a public key
+			}
+		}
+		combo := r.combo(cells[public:keys])
+		g += combo * r.groups
+		for i, m := range st.Measures {
+			r.sums[m][g] = final(cells[keys+i])
+		}
+		if st.Persons {
+			r.persons[combo] += final(cells[width-1])
+		}
+		if m := st.Values; m >= 0 {
+			value := final(cells[width-2])
+			for range final(cells[width-1]) {
+				r.values[m][g] = append(r.values[m][g], value)
+			}
+		}
+	}
+	return rows.Err()
+}
+
+// seal puts combinations into their order and closes everything.
+func (r *result) seal() *engine.Result {
+	order := make([]int, len(r.keys))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return compareKeys(r.keys[a], r.keys[b]) })
+	private := len(r.q.PrivateKeys()) > 0
+	out := &engine.Result{Measures: make([]exact.Vector, len(r.sums)), Values: make([][]exact.Vector, len(r.sums))}
+	for m := range r.sums {
+		sums, values := r.sums[m], r.values[m]
+		if private {
+			sums, values = reorder(sums, order, r.groups), reorder(values, order, r.groups)
+		}
+		if r.q.Measures[m].Kind != tree.Quantile {
+			out.Measures[m] = exact.Seal(sums)
+			continue
+		}
+		out.Measures[m], out.Values[m] = exact.Seal(nil), make([]exact.Vector, len(values))
+		for g, v := range values {
+			slices.Sort(v)
+			out.Values[m][g] = exact.Seal(v)
+		}
+	}
+	if private {
+		out.Combos, out.Persons = exact.SealList(reorder(r.keys, order, 1)), exact.Seal(reorder(r.persons, order, 1))
+	}
+	return out
+}
+
+// reorder returns blocks of one size in another order.
+func reorder[T any](all []T, order []int, size int) []T {
+	if len(all) == 0 {
+		return nil
+	}
+	out := make([]T, 0, len(all))
+	for _, i := range order {
+		out = append(out, all[i*size:(i+1)*size]...)
+	}
+	return out
+}
+
+// compareKeys compares combinations, NULL last.
+func compareKeys(a, b []policy.Value) int {
+	for i := range a {
+		x, y := a[i], b[i]
+		switch {
+		case x.Null && y.Null:
+			continue
+		case x.Null:
+			return 1
+		case y.Null:
+			return -1
+		}
+		if c := cmp.Or(strings.Compare(x.Text, y.Text), cmp.Compare(x.Int, y.Int)); c != 0 {
+			return c
+		}
+	}
+	return 0
+}
+
+// sumLimit is where a group's final sum is clamped, so that it is an int64. A
+// clamp moves no two numbers apart, so it does not raise the sensitivity.
+var sumLimit = new(big.Int).Lsh(big.NewInt(1), 62)
+
+// final reads a final count or sum as a database returns it. No rows make 0.
+func final(v any) int64 {
+	switch v := v.(type) {
+	case int64:
+		return v
+	case *big.Int:
+		switch {
+		case v.CmpAbs(sumLimit) <= 0:
+			return v.Int64()
+		case v.Sign() < 0:
+			return -sumLimit.Int64()
+		}
+		return sumLimit.Int64()
+	}
+	return 0
+}

@@ -1,0 +1,78 @@
+// Package golden holds what a program says against files of what it said before. A file has cases,
+// each a question and its answer, and -rewrite writes the answers anew.
+package golden
+
+import (
+	"flag"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write the results into testdata instead of comparing them")
+
+// Run asks the questions of a file, in their order. Cases are separated by lines of ====, and have a
+// line of ---- between question and answer. Lines before the first ==== are a comment.
+func Run(t testing.TB, file string, answer func(question string) string) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cases := strings.Split(string(text), "====\n")
+	for i, c := range cases[1:] {
+		question, want, _ := strings.Cut(c, "----\n")
+		got := answer(strings.TrimSuffix(question, "\n"))
+		if *rewrite {
+			cases[i+1] = question + "----\n" + got
+		} else if got != want {
+			t.Errorf("%s, case %d:\n%s\ngot:\n%s\nwant:\n%s", file, i+1, question, got, want)
+		}
+	}
+	if *rewrite {
+		if err := os.WriteFile(file, []byte(strings.Join(cases, "====\n")), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+var (
+	number = regexp.MustCompile(`-?\d+(\.\d+)?([eE][-+]?\d+)?`)
+	hash   = regexp.MustCompile(`[0-9a-f]{32,}`)
+	moment = regexp.MustCompile(`\d{4}-\d\d-\d\dT[0-9:.]+(Z|[-+][0-9:]+)`)
+	days   = regexp.MustCompile(`"days": ?[-0-9.e]+`)
+	rows   = regexp.MustCompile(`"rows": ?\[\[.*?\]\]`)
+	quoted = regexp.MustCompile(`"[^"]*"`)
+)
+
+// Mask replaces what differs from run to run in a text of JSON: hashes, names that are random, times,
+// and numbers in rows. The other members that have noise are named; all numbers in them are replaced.
+func Mask(text string, noisy ...string) string {
+	text = hash.ReplaceAllString(text, "HASH")
+	text = moment.ReplaceAllString(text, "TIME")
+	text = days.ReplaceAllString(text, `"days":#`)
+	text = rows.ReplaceAllStringFunc(text, numbers)
+	for _, name := range noisy {
+		member := regexp.MustCompile(`"` + name + `": ?("[^"]*"|\[\[.*?\]\]|\[.*?\]|\{.*?\}|[-0-9.e]+)`)
+		text = member.ReplaceAllStringFunc(text, func(s string) string {
+			at := strings.Index(s, ":") + 1
+			if value := strings.TrimSpace(s[at:]); value[0] == '"' {
+				return s[:at] + number.ReplaceAllString(s[at:], "#")
+			}
+			return s[:at] + numbers(s[at:])
+		})
+	}
+	return text
+}
+
+// numbers replaces the numbers of a text that are not inside of quotes.
+func numbers(text string) string {
+	var out strings.Builder
+	at := 0
+	for _, q := range quoted.FindAllStringIndex(text, -1) {
+		out.WriteString(number.ReplaceAllString(text[at:q[0]], "#") + text[q[0]:q[1]])
+		at = q[1]
+	}
+	return out.String() + number.ReplaceAllString(text[at:], "#")
+}

@@ -1,0 +1,275 @@
+package cells
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/discreet-dp/discreet/internal/plan/expr"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// A question can be answered from the answer of another when each of its groups is a union of the other's groups. This file
+// finds out, from the two questions alone.
+//
+// Let both be about the relation F, of which nobody has more than one row (Single), so that an engine adds up rows as
+// they are and cuts nothing. A question is a set of conditions C, keys K with public values, and measures. The group v of it
+// has the rows of F where all of C is true and K is v (NULL is a value like others here). Take the question S that was
+// answered, and the question T that is asked. Of the conditions of each, let those be determined whose value
+// follows from the values of S's keys, and let O be the others. Suppose that
+//
+//  1. F and O are the same in S and T;
+//  2. in every group of S its determined conditions are true, so that the group v of S is {O, K_S = v};
+//  3. T's keys follow from the values of S's keys;
+//  4. a row of a group of T has, for each key of S, one of its public values.
+//
+// Then the group u of T is the union of those groups v of S for which T's determined conditions are true and T's keys are u:
+// a row of T's group has some v by 4, its conditions say the same of v as of the row, and by 1 and 2 it is in that group of S; and
+// back. Groups of S are disjoint. So counts of rows, of values and of people and sums in u are the sums of those in all
+// v: each row is in one of them. Other measures are the same where there is only one v.
+//
+// Rows with a value that is not listed, NULL mostly, are in no group. That is what 4 is about: a total is not the sum of its
+// groups unless WHERE says so, or the groups are all that there can be.
+//
+// Where people have several rows this is not so: who is in more groups than count is cut, differently in each question. Even the
+// same question with other measures is cut differently, because the question's hash says which groups stay. So there the
+// hash has to be the same.
+
+// Key is a key of an answer whose groups others may be made of.
+type Key struct {
+	// Name is the hash of the key's spelling.
+	Name   string
+	Values []policy.Value
+	// Whole says that the values are all that the key can have but NULL, and Complete that they are all.
+	Whole, Complete bool
+}
+
+// maxCells bounds the groups that are looked at one by one.
+const maxCells = 1 << 12
+
+// Family says in which family the answer of the query can be found, and what its groups are. Not every
+// query has groups that others can be made of.
+func Family(q *tree.Query) (name string, keys []Key, ok bool) {
+	if !additive(q) || q.Groups() > maxCells {
+		return "", nil, false
+	}
+	for _, k := range q.Keys {
+		keys = append(keys, newKey(k))
+	}
+	var others []tree.Expr
+	for _, c := range expr.Conjuncts(q.Where) {
+		test, determined := determine(c, keys)
+		if !determined {
+			others = append(others, c)
+			continue
+		}
+		for i := range q.Groups() {
+			if test(q.Group(i)) != true {
+				return "", nil, false
+			}
+		}
+	}
+	return family(q, others), keys, true
+}
+
+// additive reports whether rows are added up as they are, in groups that are public.
+func additive(q *tree.Query) bool {
+	return q.From.Single() && len(q.PrivateKeys()) == 0 && q.Choice == nil
+}
+
+func newKey(k tree.Key) Key {
+	out := Key{Name: spellingHash(k.Expr), Values: k.Values}
+	has := func(v policy.Value) bool {
+		return slices.ContainsFunc(k.Values, func(w policy.Value) bool { return sameKey(v, w) })
+	}
+	null := has(policy.Value{Null: true})
+	t := k.Expr.Type()
+	if results, ok := expr.Results(k.Expr); ok {
+		out.Complete = !slices.ContainsFunc(results, func(v policy.Value) bool { return !has(v) })
+		out.Whole = out.Complete
+		return out
+	}
+	switch {
+	case t.Kind == tree.Boolean:
+		out.Whole = has(expr.BoolValue(false)) && has(expr.BoolValue(true))
+	case t.Kind == tree.Number && t.Declared:
+		all, ok, err := expr.Points(t)
+		out.Whole = ok && err == nil && len(all) <= len(k.Values) && !slices.ContainsFunc(all, func(v policy.Value) bool { return !has(v) })
+	}
+	out.Complete = out.Whole && null
+	return out
+}
+
+// Source is where an answer may be found from which the query can be answered.
+type Source struct {
+	Family string
+	// without are the conditions that have to follow from keys.
+	without []tree.Expr
+}
+
+// maxWithout is how many conditions of a question may be about keys of the answer that it is made of.
+const maxWithout = 3
+
+// Sources returns the families in which there may be an answer to make this one of.
+func Sources(q *tree.Query) []Source {
+	if !additive(q) || q.Groups() > maxCells {
+		return nil
+	}
+	all := expr.Conjuncts(q.Where)
+	if len(all) > 16 { // few questions have so many, and there would be too many families
+		return []Source{{Family: family(q, all)}}
+	}
+	var out []Source
+	var leave func(from int, kept, without []tree.Expr)
+	leave = func(from int, kept, without []tree.Expr) {
+		if from == len(all) {
+			out = append(out, Source{family(q, kept), without})
+			return
+		}
+		c := all[from]
+		leave(from+1, append(slices.Clip(kept), c), without)
+		if len(without) < maxWithout {
+			leave(from+1, kept, append(slices.Clip(without), c))
+		}
+	}
+	leave(0, nil, nil)
+	return out
+}
+
+// family names what an answer and those that are made of it have in common: the rows, and the conditions that are not about its keys.
+func family(q *tree.Query, others []tree.Expr) string {
+	names := make([]string, len(others))
+	for i, c := range others {
+		names[i] = tree.Format(c)
+	}
+	slices.Sort(names)
+	return tree.Hashed("cells", q.Dataset, q.Neighbours.String(), tree.FormatRelation(q.From), strings.Join(names, "\n"))
+}
+
+func spellingHash(e tree.Expr) string { return tree.Hashed("expression", tree.Format(e)) }
+
+// Unions returns, for each group of the query, the groups of an answer of the source's family with these keys that it is the union of;
+// false where it is none, or where nobody can tell. The last key changes fastest, as everywhere.
+func Unions(q *tree.Query, s Source, keys []Key) ([][]int, bool) {
+	tests := make([]func([]policy.Value) tree.Value, len(s.without))
+	for i, c := range s.without {
+		var ok bool
+		if tests[i], ok = determine(c, keys); !ok {
+			return nil, false
+		}
+	}
+	names := make([]func([]policy.Value) tree.Value, len(q.Keys))
+	for i, k := range q.Keys {
+		var ok bool
+		if names[i], ok = determine(k.Expr, keys); !ok {
+			return nil, false
+		}
+	}
+	n := 1
+	for i := range keys {
+		if !covered(q, s, keys, i) {
+			return nil, false
+		}
+		if n *= len(keys[i].Values); n > maxCells {
+			return nil, false
+		}
+	}
+	out := make([][]int, q.Groups())
+	for cell := range n {
+		values := make([]policy.Value, len(keys))
+		for i, at := len(keys)-1, cell; i >= 0; i-- {
+			all := keys[i].Values
+			values[i], at = all[at%len(all)], at/len(all)
+		}
+		if slices.ContainsFunc(tests, func(t func([]policy.Value) tree.Value) bool { return t(values) != true }) {
+			continue
+		}
+		if group, ok := groupIndex(q, names, values); ok {
+			out[group] = append(out[group], cell)
+		}
+	}
+	// A group that is made of none is empty whatever the data. It is left to be bought, as every other group.
+	return out, !slices.ContainsFunc(out, func(of []int) bool { return len(of) == 0 })
+}
+
+// groupIndex returns the group of the query that values of the other's keys lead to.
+func groupIndex(q *tree.Query, names []func([]policy.Value) tree.Value, values []policy.Value) (int, bool) {
+	group := 0
+	for i, k := range q.Keys {
+		v := expr.KeyValue(names[i](values), k.Expr.Type())
+		at := slices.IndexFunc(k.Values, func(w policy.Value) bool { return sameKey(v, w) })
+		if at < 0 {
+			return 0, false
+		}
+		group = group*len(k.Values) + at
+	}
+	return group, true
+}
+
+// covered reports whether every row in a group of the query has one of the public values of a key (4 above).
+func covered(q *tree.Query, s Source, keys []Key, i int) bool {
+	key := keys[i]
+	inside := func(v policy.Value) bool {
+		return slices.ContainsFunc(key.Values, func(w policy.Value) bool { return sameKey(v, w) })
+	}
+	if key.Complete {
+		return true
+	}
+	for _, k := range q.Keys { // a row of a group has the value of the group
+		if spellingHash(k.Expr) == key.Name {
+			return !slices.ContainsFunc(k.Values, func(v policy.Value) bool { return !inside(v) })
+		}
+	}
+	for _, c := range s.without {
+		test, ok := determine(c, keys[i:i+1])
+		if !ok {
+			continue
+		}
+		if key.Whole && test([]policy.Value{{Null: true}}) != true {
+			return true
+		}
+		if x, list := expr.Constants(c); x != nil && spellingHash(x) == key.Name && !slices.ContainsFunc(list, func(l *tree.Literal) bool {
+			return expr.ExceedsInt64(l) || !inside(expr.KeyValue(l.Value(), x.Type()))
+		}) {
+			return true
+		}
+	}
+	return false
+}
+
+// determine returns what computes an expression from values of keys, where it follows from them. Floating-point numbers are left out:
+// engines agree on exact values alone.
+func determine(e tree.Expr, keys []Key) (func([]policy.Value) tree.Value, bool) {
+	at := map[tree.Expr]int{}
+	ok := true
+	var look func(tree.Expr)
+	look = func(x tree.Expr) {
+		if i := slices.IndexFunc(keys, func(k Key) bool { return k.Name == spellingHash(x) }); i >= 0 {
+			at[x] = i
+			return
+		}
+		switch x.(type) {
+		case *tree.Column, *tree.Exists, *tree.Released:
+			ok = false
+		}
+		ok = ok && x.Type().Kind != tree.Real
+		for _, p := range tree.Parts(x) {
+			look(p)
+		}
+	}
+	look(e)
+	return func(values []policy.Value) tree.Value {
+		return expr.Eval(expr.Replaced(e, func(x tree.Expr) tree.Expr {
+			i, ok := at[x]
+			if !ok {
+				return nil
+			}
+			return expr.FromValue(expr.FromKey(values[i], x.Type()), x.Type())
+		}), nil)
+	}, ok
+}
+
+// sameKey compares values of one key.
+func sameKey(a, b policy.Value) bool {
+	return a.Null == b.Null && (a.Null || a.Text == b.Text && a.Int == b.Int)
+}

@@ -1,0 +1,277 @@
+package expr
+
+import (
+	"math"
+	"math/big"
+	"strings"
+
+	"github.com/discreet-dp/discreet/internal/plan/syntax"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/policy"
+)
+
+func init() {
+	nodes["parse_integer"] = node{vanishes: true, eval: func(_ *tree.Call, a []tree.Value) tree.Value {
+		if !integerText.MatchString(a[0].(string)) {
+			return nil
+		}
+		n, _ := new(big.Int).SetString(a[0].(string), 10)
+		return n
+	}}
+	nodes["parse_decimal"] = node{vanishes: true, eval: func(e *tree.Call, a []tree.Value) tree.Value {
+		if !decimalText.MatchString(a[0].(string)) {
+			return nil
+		}
+		r, _ := new(big.Rat).SetString(a[0].(string))
+		r.Quo(r, e.Typ.Step)
+		return roundRatio("round", big.NewInt(1), r.Num(), r.Denom())
+	}}
+	nodes["parse_boolean"] = node{vanishes: true, copies: 2, eval: func(_ *tree.Call, a []tree.Value) tree.Value {
+		if b, ok := tree.ReadBoolean(a[0].(string)); ok {
+			return b
+		}
+		return nil
+	}}
+	nodes["parse_date"] = node{vanishes: true, eval: func(_ *tree.Call, a []tree.Value) tree.Value {
+		if d, ok := policy.ParseDate(a[0].(string)); ok && d >= tree.FirstDay && dateText.MatchString(a[0].(string)) {
+			return tree.Day(d)
+		}
+		return nil
+	}}
+	nodes["parse_timestamp"] = node{vanishes: true, eval: func(_ *tree.Call, a []tree.Value) tree.Value {
+		if m, ok := policy.ParseTimestamp(a[0].(string)); ok && m >= tree.FirstMicros && timestampText.MatchString(a[0].(string)) {
+			return tree.Moment(m)
+		}
+		return nil
+	}}
+	nodes["text"] = node{eval: func(e *tree.Call, a []tree.Value) tree.Value { return spell(e.Args[0].Type(), a[0]) }}
+}
+
+// CastKinds are the types that can be cast to.
+var CastKinds = map[string]tree.Kind{
+	"date": tree.Date, "timestamp": tree.Timestamp, "bool": tree.Boolean, "text": tree.Text, "varchar": tree.Text,
+	"int2": tree.Number, "int4": tree.Number, "int8": tree.Number, "numeric": tree.Number, "float4": tree.Real, "float8": tree.Real,
+}
+
+// CastConstant casts a constant now: one that is not of the type is a mistake to be told.
+func CastConstant(l *tree.Literal, name string, kind tree.Kind, pos int32) (tree.Expr, bool, error) {
+	switch {
+	case l.IsNullLiteral():
+		return NewNull(tree.Type{}), true, nil
+	case l.Typ.Kind == kind || l.Typ.Kind == tree.Number && kind == tree.Real:
+	case l.Text != nil:
+		told := kind
+		if kind == tree.Real {
+			told = tree.Number
+		}
+		lit, ok := readLiteral(*l.Text, kind)
+		if !ok {
+			return nil, true, syntax.Refuse(pos, "write for example DATE '2024-01-31', true or 12.5", "this text is not %s", Article(told))
+		}
+		l = lit
+	default:
+		return nil, false, nil
+	}
+	if strings.HasPrefix(name, "int") && !l.Typ.Integer() {
+		return nil, true, syntax.Refuse(pos, "write a whole number", "this constant is not a whole number")
+	}
+	e, err := Checked(l, pos)
+	return e, true, err
+}
+
+// NewCast makes a cast of something that is no constant.
+func NewCast(x tree.Expr, name string, kind tree.Kind, mods []int64, pos int32) (tree.Expr, error) {
+	from := x.Type().Kind
+	no := func(instead string) (tree.Expr, error) {
+		return nil, syntax.Refuse(pos, instead, "%s cannot be cast to %s", Article(from), Article(kind))
+	}
+	switch kind {
+	case tree.Number:
+		return castNumber(x, name, mods, pos)
+	case tree.Real:
+		switch from {
+		case tree.Number, tree.Real:
+			return toReal(x), nil
+		}
+		return no("cast to numeric(p,s), as in CAST(x AS numeric(10,2))")
+	case tree.Text:
+		e, err := castText(x, pos)
+		if err != nil || name == "text" || len(mods) == 0 {
+			return e, err
+		}
+		return Named("left", []tree.Expr{e, NewNumber(big.NewRat(mods[0], 1))}, pos)
+	case tree.Boolean:
+		switch {
+		case from == tree.Boolean:
+			return x, nil
+		case from == tree.Text:
+			return NewCall("parse_boolean", tree.Bool, pos, x)
+		case x.Type().Integer():
+			return NewCompare(tree.Ne, x, NewNumber(big.NewRat(0, 1)), pos)
+		}
+		return no("write a comparison, such as x <> 0")
+	case tree.Date:
+		switch from {
+		case tree.Date:
+			return x, nil
+		case tree.Timestamp:
+			x, err := Civil(x, pos)
+			if err != nil {
+				return nil, err
+			}
+			lo, hi := x.Type().Span()
+			t := tree.TimeType(tree.Date, big.NewInt(int64(tree.Moment(lo.Int64()).Day())), big.NewInt(int64(tree.Moment(hi.Int64()).Day())), x.Type().Declared)
+			return NewCall("date", t, pos, x)
+		case tree.Text:
+			return NewCall("parse_date", tree.TimeType(tree.Date, big.NewInt(tree.FirstDay), big.NewInt(tree.LastDay), false), pos, x)
+		}
+		return no("only a text or a timestamp can be")
+	}
+	if len(mods) > 0 {
+		return nil, syntax.Refuse(pos, "write timestamp, or use date_trunc('second', x)", "a timestamp has microseconds here")
+	}
+	switch from {
+	case tree.Timestamp:
+		return x, nil
+	case tree.Date:
+		return Midnight(x, pos)
+	case tree.Text:
+		return NewCall("parse_timestamp", tree.TimeType(tree.Timestamp, big.NewInt(tree.FirstMicros), big.NewInt(tree.LastMicros), false), pos, x)
+	}
+	return no("only a text or a date can be")
+}
+
+// castNumber casts to whole numbers and to numeric(p, s): rounded, with halves away from
+// zero, and NULL where the type does not hold it.
+func castNumber(x tree.Expr, name string, mods []int64, pos int32) (tree.Expr, error) {
+	scale, limit := 0, new(big.Int)
+	lo, declared := new(big.Int), true
+	switch name {
+	case "numeric":
+		if len(mods) == 0 {
+			if x.Type().Kind == tree.Number {
+				return x, nil
+			}
+			return nil, syntax.Refuse(pos, "say how many digits, as in CAST(x AS numeric(10,2))", "numeric alone has no bounds")
+		}
+		precision := mods[0]
+		if len(mods) > 1 {
+			scale = int(mods[1])
+		}
+		if precision < 1 || precision > 30 || scale < 0 || scale > tree.MaxDigits || int64(scale) > precision || precision-int64(scale) > 18 {
+			return nil, syntax.Refuse(pos, "write for example numeric(10,2)", "numeric(p,s) has up to 18 digits before the point and %d after it", tree.MaxDigits)
+		}
+		limit.Sub(new(big.Int).Exp(big.NewInt(10), big.NewInt(precision), nil), big.NewInt(1))
+		lo.Neg(limit)
+	default:
+		bits := map[string]uint{"int2": 15, "int4": 31, "int8": 63}[name]
+		limit.Lsh(big.NewInt(1), bits)
+		lo.Neg(limit)
+		limit.Sub(limit, big.NewInt(1))
+		declared = false // a type of storage is no bound that somebody chose
+	}
+	step := tree.Power10(-scale)
+	var err error
+	switch x.Type().Kind {
+	case tree.Boolean:
+		no := NewNumber(big.NewRat(0, 1))
+		return NewCase([]tree.When{{If: x, Then: NewNumber(tree.One)}, {If: &tree.Not{X: x}, Then: no}}, NewNull(tree.Type{}), pos)
+	case tree.Text:
+		most := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(18+scale)), nil)
+		t := tree.NumberType(step, new(big.Int).Neg(most), most, false)
+		if name == "numeric" {
+			// The number of digits is an argument, so that the spelling of the tree says it.
+			x, err = NewCall("parse_decimal", t, pos, x, NewNumber(big.NewRat(int64(scale), 1)))
+		} else {
+			x, err = NewCall("parse_integer", t, pos, x)
+		}
+	case tree.Real:
+		// Far outside first, so that what is rounded is bounded; exactly after.
+		f := math.Nextafter(asReal(new(big.Int).Add(limit, big.NewInt(1)), step), math.Inf(1))
+		if x, err = withinReal(x, tree.Range{Low: -f - 1, High: f + 1}, declared, pos); err == nil {
+			x, err = newRounding("round", x, scale, pos)
+		}
+	case tree.Number:
+		x, err = newRounding("round", x, scale, pos)
+	default:
+		return nil, syntax.Refuse(pos, "use extract(epoch from x) or CAST(x AS date) - DATE '1970-01-01'", "%s cannot be cast to a number", Article(x.Type().Kind))
+	}
+	if err != nil {
+		return nil, err
+	}
+	if x.Type().Kind == tree.Number && x.Type().Step.Cmp(step) != 0 {
+		// It was on a coarser lattice: the limits are in its steps.
+		q := new(big.Rat).Quo(x.Type().Step, step).Num()
+		lo, limit = new(big.Int).Quo(lo, q), new(big.Int).Quo(limit, q)
+	}
+	return within(x, lo, limit, declared, pos)
+}
+
+// castText spells a value.
+func castText(x tree.Expr, pos int32) (tree.Expr, error) {
+	t := x.Type()
+	length := 0
+	switch t.Kind {
+	case tree.Text:
+		return x, nil
+	case tree.Number:
+		var ok bool
+		if length, ok = spelledLength(t); !ok {
+			return nil, syntax.Refuse(pos, "round it, as in CAST(round(x, 2) AS text)", "this number has too many digits for a text")
+		}
+	case tree.Boolean:
+		length = 5
+	case tree.Date, tree.Timestamp:
+		var err error
+		if x, err = Civil(x, pos); err != nil {
+			return nil, err
+		}
+		length = 26
+	default:
+		return nil, syntax.Refuse(pos, "round it, as in CAST(round(x, 2) AS text)", "%s cannot be cast to text, because it has no one spelling", Article(t.Kind))
+	}
+	return NewCall("text", textType(length), pos, x)
+}
+
+// spelledLength is how many characters a number has at most that is cast to text: those of one of its ends, because what is closer to
+// zero has no more digits. It is none where an engine could not spell it: the number of steps has 62 bits, and as many
+// units of the last digit as they are together have 36 digits, which is within 128 bits.
+func spelledLength(t tree.Type) (int, bool) {
+	digits, ok := tree.CountDecimals(t.Step)
+	if !ok || t.Wide() {
+		return 0, false
+	}
+	unit := new(big.Rat).Mul(t.Step, tree.Power10(digits))
+	length := 0
+	for _, end := range []*big.Int{t.Lo, t.Hi} {
+		if new(big.Int).Mul(end, unit.Num()).CmpAbs(mostSpelled) >= 0 {
+			return 0, false
+		}
+		length = max(length, len(spell(t, end).(string)))
+	}
+	// The step itself is written too, even where no number of steps but none is.
+	return length, unit.Num().Cmp(mostSpelled) < 0 && (digits == 0 || len(t.Step.FloatString(digits)) < maxStep)
+}
+
+// mostSpelled is the first number that is too long to be spelled, and maxStep the length of a step with digits after the point that is: an
+// engine multiplies up to 19 digits by it, and has 38.
+var mostSpelled = new(big.Int).Exp(big.NewInt(10), big.NewInt(36), nil)
+
+const maxStep = 19
+
+func spell(t tree.Type, v tree.Value) tree.Value {
+	switch v := v.(type) {
+	case *big.Int:
+		return new(big.Rat).Mul(new(big.Rat).SetInt(v), t.Step).FloatString(t.Decimals())
+	case bool:
+		if v {
+			return "true"
+		}
+		return "false"
+	case tree.Day:
+		return v.String()
+	case tree.Moment:
+		return v.String()
+	}
+	return nil
+}

@@ -1,0 +1,205 @@
+package expr
+
+import (
+	"cmp"
+	"math/big"
+	"strings"
+
+	"github.com/discreet-dp/discreet/internal/plan/tree"
+)
+
+// Eval computes an expression; leaf gives the values of its columns, of
+// released values and of Exists. It is used on what has been released, to fold constants, and
+// by tests as the reference for what every engine must compute.
+func Eval(e tree.Expr, leaf func(tree.Expr) tree.Value) tree.Value {
+	switch e := e.(type) {
+	case *tree.Column, *tree.Released, *tree.Exists:
+		return leaf(e)
+	case *tree.Literal:
+		return e.Value()
+	case *tree.Rescale:
+		if x, ok := Eval(e.X, leaf).(*big.Int); ok {
+			return new(big.Int).Mul(x, e.Factor)
+		}
+	case *tree.ToReal:
+		if x, ok := Eval(e.X, leaf).(*big.Int); ok {
+			return asReal(x, e.X.Type().Step)
+		}
+	case *tree.Arith:
+		return evalArith(e.Op, Eval(e.L, leaf), Eval(e.R, leaf))
+	case *tree.Compare:
+		l, r := Eval(e.L, leaf), Eval(e.R, leaf)
+		if e.Op == tree.Distinct || e.Op == tree.NotDistinct {
+			same := l == nil && r == nil || l != nil && r != nil && compareValues(l, r) == 0
+			return same == (e.Op == tree.NotDistinct)
+		}
+		if l == nil || r == nil {
+			return nil
+		}
+		return decides(e.Op, compareValues(l, r))
+	case *tree.Logic:
+		return evalLogic(e, leaf)
+	case *tree.Not:
+		if x, ok := Eval(e.X, leaf).(bool); ok {
+			return !x
+		}
+	case *tree.In:
+		x := Eval(e.X, leaf)
+		if x == nil {
+			return nil
+		}
+		for _, l := range e.List {
+			if compareValues(x, l.Value()) == 0 {
+				return true
+			}
+		}
+		return false
+	case *tree.IsNull:
+		return Eval(e.X, leaf) == nil
+	case *tree.Case:
+		for _, w := range e.Whens {
+			if Eval(w.If, leaf) == true {
+				return Eval(w.Then, leaf)
+			}
+		}
+		return Eval(e.Else, leaf)
+	case *tree.Call:
+		return evalCall(e, leaf)
+	case *tree.Within:
+		if x := Eval(e.X, leaf); x != nil && isWithin(e, x) {
+			return x
+		}
+	case *tree.Like:
+		if x, ok := Eval(e.X, leaf).(string); ok {
+			return matches(e, x)
+		}
+	}
+	return nil
+}
+
+func evalArith(op tree.ArithOp, l, r tree.Value) tree.Value {
+	if a, ok := l.(float64); ok {
+		b, ok := r.(float64)
+		if !ok {
+			return nil
+		}
+		switch {
+		case op == tree.Add:
+			return a + b
+		case op == tree.Sub:
+			return a - b
+		case op == tree.Mul:
+			return a * b
+		case b == 0:
+			return nil
+		}
+		return a / b
+	}
+	a, ok1 := l.(*big.Int)
+	b, ok2 := r.(*big.Int)
+	if !ok1 || !ok2 {
+		return nil
+	}
+	z := new(big.Int)
+	switch op {
+	case tree.Add:
+		return z.Add(a, b)
+	case tree.Sub:
+		return z.Sub(a, b)
+	case tree.Mul:
+		return z.Mul(a, b)
+	}
+	if b.Sign() == 0 {
+		return nil
+	}
+	if op == tree.Rem {
+		return z.Rem(a, b)
+	}
+	return z.Quo(a, b)
+}
+
+func evalLogic(e *tree.Logic, leaf func(tree.Expr) tree.Value) tree.Value {
+	decides := e.Op == tree.Or // the value that settles it
+	null := false
+	for _, a := range e.Args {
+		switch Eval(a, leaf) {
+		case decides:
+			return decides
+		case nil:
+			null = true
+		}
+	}
+	if null {
+		return nil
+	}
+	return !decides
+}
+
+func decides(op tree.CompareOp, c int) bool {
+	switch op {
+	case tree.Eq:
+		return c == 0
+	case tree.Ne:
+		return c != 0
+	case tree.Lt:
+		return c < 0
+	case tree.Le:
+		return c <= 0
+	case tree.Gt:
+		return c > 0
+	}
+	return c >= 0
+}
+
+// compareValues orders two values of one type that are not NULL. Text is
+// ordered by its bytes and false comes before true.
+func compareValues(l, r tree.Value) int {
+	switch l := l.(type) {
+	case *big.Int:
+		return l.Cmp(r.(*big.Int))
+	case float64:
+		return cmp.Compare(l, r.(float64))
+	case string:
+		return strings.Compare(l, r.(string))
+	case tree.Day:
+		return cmp.Compare(l, r.(tree.Day))
+	case tree.Moment:
+		return cmp.Compare(l, r.(tree.Moment))
+	case bool:
+		if l == r.(bool) {
+			return 0
+		} else if l {
+			return 1
+		}
+		return -1
+	}
+	panic("plan: a value of no type")
+}
+
+// CompareRows orders two rows of released values by ORDER BY; the leaves give each
+// row's values.
+func CompareRows(order []tree.Order, a, b func(tree.Expr) tree.Value) int {
+	for _, o := range order {
+		l, r := Eval(o.By, a), Eval(o.By, b)
+		c := 0
+		switch {
+		case l == nil && r == nil:
+			continue
+		case l == nil || r == nil:
+			// Where NULLs stand does not depend on the direction.
+			if (l == nil) == o.NullsFirst {
+				return -1
+			}
+			return 1
+		default:
+			c = compareValues(l, r)
+		}
+		if o.Descending {
+			c = -c
+		}
+		if c != 0 {
+			return c
+		}
+	}
+	return 0
+}

@@ -1,0 +1,215 @@
+package expr
+
+import (
+	"math"
+	"math/big"
+
+	"github.com/discreet-dp/discreet/internal/plan/syntax"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
+)
+
+func init() {
+	Registry["abs"] = function{1, 1, "abs(x)", newAbs}
+	nodes["abs"] = node{eval: func(_ *tree.Call, a []tree.Value) tree.Value {
+		if f, ok := a[0].(float64); ok {
+			return math.Abs(f)
+		}
+		return new(big.Int).Abs(a[0].(*big.Int))
+	}}
+	Registry["sign"] = function{1, 1, "sign(x)", newSign}
+	nodes["sign"] = node{eval: func(_ *tree.Call, a []tree.Value) tree.Value {
+		if f, ok := a[0].(float64); ok {
+			return big.NewInt(int64(big.NewFloat(f).Sign()))
+		}
+		return big.NewInt(int64(a[0].(*big.Int).Sign()))
+	}}
+	for name, usage := range map[string]string{"round": "round(x) or round(x, 2)", "trunc": "trunc(x) or trunc(x, 2)", "floor": "floor(x)", "ceil": "ceil(x)", "ceiling": "ceiling(x)"} {
+		most := 1
+		if name == "round" || name == "trunc" {
+			most = 2
+		}
+		fn := name
+		if name == "ceiling" {
+			fn = "ceil"
+		}
+		Registry[name] = function{1, most, usage, func(args []tree.Expr, pos int32) (tree.Expr, error) {
+			x, err := need(name, args[0], pos, tree.Number, tree.Real)
+			if err != nil {
+				return nil, err
+			}
+			digits := int64(0)
+			if len(args) == 2 {
+				if digits, err = wholeConstant(args[1], -tree.MaxDigits, tree.MaxDigits, "round(x, 2)", pos); err != nil {
+					return nil, err
+				}
+			}
+			return newRounding(fn, x, int(digits), pos)
+		}}
+		if fn == name {
+			nodes[fn] = node{copies: 3, eval: evalRounding}
+		}
+	}
+	Registry["mod"] = function{2, 2, "mod(x, y)", func(args []tree.Expr, pos int32) (tree.Expr, error) {
+		return NewArith(tree.Rem, AdoptNumber(args[0]), AdoptNumber(args[1]), pos)
+	}}
+	Registry["width_bucket"] = function{4, 4, "width_bucket(x, 0, 100, 10)", newWidthBucket}
+}
+
+func newAbs(args []tree.Expr, pos int32) (tree.Expr, error) {
+	x, err := need("abs", args[0], pos, tree.Number, tree.Real)
+	if err != nil {
+		return nil, err
+	}
+	t := x.Type()
+	if t.Kind == tree.Real {
+		r := t.RealRange()
+		low := 0.0
+		if !r.Holds(0) {
+			low = min(math.Abs(r.Low), math.Abs(r.High))
+		}
+		return NewCall("abs", realType(tree.Range{Low: low, High: r.Largest()}, t.Declared), pos, x)
+	}
+	low := new(big.Int)
+	if t.Lo.Sign() > 0 || t.Hi.Sign() < 0 {
+		low = Smaller(new(big.Int).Abs(t.Lo), new(big.Int).Abs(t.Hi))
+	}
+	return NewCall("abs", tree.NumberType(t.Step, low, MaxAbs(t), t.Declared), pos, x)
+}
+
+func newSign(args []tree.Expr, pos int32) (tree.Expr, error) {
+	x, err := need("sign", args[0], pos, tree.Number, tree.Real)
+	if err != nil {
+		return nil, err
+	}
+	return NewCall("sign", tree.NumberType(tree.One, big.NewInt(-1), big.NewInt(1), true), pos, x)
+}
+
+// newRounding rounds to a multiple of 10^-digits. A Real becomes a Number here: row by row, and
+// before any sum. One that could be beyond 2^100 steps is NULL there.
+func newRounding(fn string, x tree.Expr, digits int, pos int32) (tree.Expr, error) {
+	t, step := x.Type(), tree.Power10(-digits)
+	if t.Kind == tree.Number {
+		p, q := t.RoundingRatio(step)
+		if q.Cmp(big.NewInt(1)) == 0 {
+			return x, nil // it is such a multiple already
+		}
+		// An engine computes with twice the numerator.
+		reach := new(big.Int).Mul(MaxAbs(t), p)
+		reach.Add(reach.Lsh(reach, 1), q)
+		if reach.CmpAbs(tree.Widest) > 0 {
+			return Checked(&tree.Literal{Typ: tree.NumberType(step, reach, reach, false)}, pos)
+		}
+		return NewCall(fn, tree.NumberType(step, roundRatio(fn, t.Lo, p, q), roundRatio(fn, t.Hi, p, q), t.Declared), pos, x, NewNumber(big.NewRat(int64(digits), 1)))
+	}
+	f, _ := step.Float64()
+	limit := math.Ldexp(f, 100)
+	x, err := withinReal(x, tree.Range{Low: -limit, High: limit}, false, pos)
+	if err != nil {
+		return nil, err
+	}
+	r := x.Type().RealRange()
+	typ := tree.NumberType(step, roundReal(fn, r.Low, digits), roundReal(fn, r.High, digits), x.Type().Declared)
+	return NewCall(fn, typ, pos, x, NewNumber(big.NewRat(int64(digits), 1)))
+}
+
+// roundRatio rounds n p / q. Halves go away from zero.
+func roundRatio(fn string, n, p, q *big.Int) *big.Int {
+	x := new(big.Int).Mul(n, p)
+	z := new(big.Int)
+	switch fn {
+	case "trunc":
+		return z.Quo(x, q)
+	case "floor":
+		return z.Div(x, q) // q is positive: rounded down
+	case "ceil":
+		return z.Neg(z.Div(x.Neg(x), q))
+	}
+	half := new(big.Int).Mul(q, big.NewInt(int64(x.Sign())))
+	return z.Quo(half.Add(half, x.Lsh(x, 1)), new(big.Int).Lsh(q, 1))
+}
+
+// roundReal rounds a double that is multiplied by 10^digits first, as a double.
+func roundReal(fn string, f float64, digits int) *big.Int {
+	scale, _ := tree.Power10(max(digits, -digits)).Float64()
+	if digits >= 0 {
+		f *= scale
+	} else {
+		f /= scale
+	}
+	switch fn {
+	case "trunc":
+		f = math.Trunc(f)
+	case "floor":
+		f = math.Floor(f)
+	case "ceil":
+		f = math.Ceil(f)
+	default:
+		f = math.Round(f)
+	}
+	n, _ := big.NewFloat(f).Int(nil)
+	return n
+}
+
+func evalRounding(e *tree.Call, a []tree.Value) tree.Value {
+	if f, ok := a[0].(float64); ok {
+		n := roundReal(e.Fn, f, int(a[1].(*big.Int).Int64()))
+		return Larger(e.Typ.Lo, Smaller(e.Typ.Hi, n)) // clamped, as by an engine
+	}
+	p, q := e.RoundingRatio()
+	return roundRatio(e.Fn, a[0].(*big.Int), p, q)
+}
+
+// newWidthBucket numbers n equal parts of [lo, hi) from 1, with 0 below and n+1 above.
+func newWidthBucket(args []tree.Expr, pos int32) (tree.Expr, error) {
+	x, err := need("width_bucket", args[0], pos, tree.Number)
+	if err != nil {
+		return nil, err
+	}
+	var ends [2]*big.Rat
+	for i := range ends {
+		l, ok := Constant(AdoptNumber(args[i+1]))
+		if !ok || l.Number == nil {
+			return nil, syntax.Refuse(pos, "write numbers there, as in width_bucket(x, 0, 100, 10)", "the ends of width_bucket must be constant numbers")
+		}
+		ends[i] = new(big.Rat).Mul(new(big.Rat).SetInt(l.Number), l.Typ.Step)
+	}
+	if ends[0].Cmp(ends[1]) >= 0 {
+		return nil, syntax.Refuse(pos, "write the lower end first, as in width_bucket(x, 0, 100, 10)", "the ends of width_bucket are the wrong way round")
+	}
+	n, err := wholeConstant(args[3], 1, 1_000_000, "width_bucket(x, 0, 100, 10)", pos)
+	if err != nil {
+		return nil, err
+	}
+	lo, hi := NewNumber(ends[0]), NewNumber(ends[1])
+	below, err := NewCompare(tree.Lt, x, lo, pos)
+	if err != nil {
+		return nil, err
+	}
+	above, err := NewCompare(tree.Ge, x, hi, pos)
+	if err != nil {
+		return nil, err
+	}
+	part, err := NewArith(tree.Sub, x, lo, pos)
+	if err != nil {
+		return nil, err
+	}
+	scale := new(big.Rat).Quo(big.NewRat(n, 1), new(big.Rat).Sub(ends[1], ends[0]))
+	if part, err = NewArith(tree.Mul, part, NewNumber(scale), pos); err != nil {
+		return nil, err
+	}
+	if part, err = newRounding("floor", part, 0, pos); err != nil {
+		return nil, err
+	}
+	// A bucket between the ends is one of n; only a NULL is in none of the three.
+	if part, err = NewArith(tree.Add, part, NewNumber(tree.One), pos); err != nil {
+		return nil, err
+	}
+	if part, err = within(part, big.NewInt(0), big.NewInt(n+1), true, pos); err != nil {
+		return nil, err
+	}
+	e, err := NewCase([]tree.When{{If: below, Then: NewNumber(big.NewRat(0, 1))}, {If: above, Then: NewNumber(big.NewRat(n+1, 1))}}, part, pos)
+	if c, ok := e.(*tree.Case); ok {
+		c.Typ.Declared = true // by the ends that the question gives
+	}
+	return e, err
+}

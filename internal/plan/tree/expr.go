@@ -1,0 +1,343 @@
+package tree
+
+import (
+	"fmt"
+	"math/big"
+)
+
+// Expr is a checked expression. The set of nodes is closed: what is not here
+// cannot be asked, and each engine prints every node and nothing else. Every
+// node is total: it has a value, perhaps NULL, for every row, and no row makes it
+// fail or take longer.
+type Expr interface {
+	Type() Type
+	expr()
+}
+
+// Column is a field of the relation that the expression is about. A column of a table is as
+// the policy declares it: cast to its type, rounded to its lattice, clamped to its bounds. What cannot
+// be cast is NULL.
+type Column struct {
+	Index int // into Relation.Fields
+	Field Field
+}
+
+// Literal is a constant of the question. Exactly one field says its value;
+// none for NULL, which may be of any kind.
+type Literal struct {
+	Typ    Type
+	Number *big.Int // in steps of its type
+	Text   *string
+	Bool   *bool
+	Days   *int64 // a date, in days since 1970-01-01
+	Micros *int64 // a timestamp, in microseconds since 1970-01-01
+	// point says that a number was written with a point or an exponent, as 2.0 is.
+	Point bool
+}
+
+// Released is a value of the answer, after noise: a key, or an aggregate.
+// It appears above the noise only, never below.
+type Released struct {
+	Stat int // index into Plan.Stats
+	Part ReleasedPart
+	Typ  Type
+}
+
+// ReleasedPart is the value itself, or an end of its interval.
+type ReleasedPart int
+
+const (
+	// PartValue is the released value.
+	PartValue ReleasedPart = iota
+	// PartLow and PartHigh are the ends of its interval: dp_low(x), dp_high(x).
+	PartLow
+	PartHigh
+	// PartError is half of the interval's width: dp_error(x).
+	PartError
+)
+
+// Exists reports whether a relation has a row that fits: EXISTS, and IN with a subquery. A private
+// relation is linked by an identity to the row that asks.
+type Exists struct {
+	From  Relation
+	Outer int  // how many fields the row that asks has
+	On    Expr // over those fields, and then those of From; nil stands for true
+}
+
+// Rescale multiplies a number of steps by a positive integer, which puts the
+// same number on a finer lattice.
+type Rescale struct {
+	X      Expr
+	Factor *big.Int
+	Typ    Type
+}
+
+// ToReal turns a number on a lattice into a floating-point number.
+type ToReal struct {
+	X   Expr
+	Typ Type
+}
+
+// Arith is +, - or * on numbers of one lattice, or on reals; quo and rem on integers,
+// truncated towards zero as in PostgreSQL; and / on reals. Quo, rem and / by
+// zero are NULL.
+type Arith struct {
+	Op   ArithOp
+	L, R Expr
+	Typ  Type
+}
+
+// ArithOp is the operation of an Arith.
+type ArithOp string
+
+// The operations of Arith.
+const (
+	Add ArithOp = "+"
+	Sub ArithOp = "-"
+	Mul ArithOp = "*"
+	Div ArithOp = "/"
+	Quo ArithOp = "quo"
+	Rem ArithOp = "rem"
+)
+
+// Compare compares two values of one type.
+type Compare struct {
+	Op   CompareOp
+	L, R Expr
+}
+
+// CompareOp is the operation of a Compare, spelled as in SQL.
+type CompareOp string
+
+// The operations of Compare.
+const (
+	Eq CompareOp = "="
+	Ne CompareOp = "<>"
+	Lt CompareOp = "<"
+	Le CompareOp = "<="
+	Gt CompareOp = ">"
+	Ge CompareOp = ">="
+	// These two are never NULL: NULL is a value like others to them.
+	Distinct    CompareOp = "IS DISTINCT FROM"
+	NotDistinct CompareOp = "IS NOT DISTINCT FROM"
+)
+
+// Logic is AND or OR of two or more, with SQL's NULL.
+type Logic struct {
+	Op   LogicOp
+	Args []Expr
+}
+
+// LogicOp is AND or OR.
+type LogicOp string
+
+// The operations of Logic.
+const (
+	And LogicOp = "AND"
+	Or  LogicOp = "OR"
+)
+
+// Not is SQL's NOT.
+type Not struct{ X Expr }
+
+// In is membership in a list of literals of the type of X. Its list has no NULL.
+type In struct {
+	X    Expr
+	List []*Literal
+}
+
+// IsNull is true or false, never NULL.
+type IsNull struct{ X Expr }
+
+var Bool = Type{Kind: Boolean}
+
+func (e *Column) Type() Type   { return e.Field.Type }
+func (e *Literal) Type() Type  { return e.Typ }
+func (e *Released) Type() Type { return e.Typ }
+func (e *Rescale) Type() Type  { return e.Typ }
+func (e *ToReal) Type() Type   { return e.Typ }
+func (e *Arith) Type() Type    { return e.Typ }
+func (*Compare) Type() Type    { return Bool }
+func (*Logic) Type() Type      { return Bool }
+func (*Not) Type() Type        { return Bool }
+func (*In) Type() Type         { return Bool }
+func (*IsNull) Type() Type     { return Bool }
+func (*Exists) Type() Type     { return Bool }
+func (e *Case) Type() Type     { return e.Typ }
+func (e *Call) Type() Type     { return e.Typ }
+func (e *Within) Type() Type   { return e.Typ }
+func (*Like) Type() Type       { return Bool }
+func (*Column) expr()          {}
+func (*Literal) expr()         {}
+func (*Released) expr()        {}
+func (*Rescale) expr()         {}
+func (*ToReal) expr()          {}
+func (*Arith) expr()           {}
+func (*Compare) expr()         {}
+func (*Logic) expr()           {}
+func (*Not) expr()             {}
+func (*In) expr()              {}
+func (*IsNull) expr()          {}
+func (*Exists) expr()          {}
+func (*Case) expr()            {}
+func (*Call) expr()            {}
+func (*Within) expr()          {}
+func (*Like) expr()            {}
+
+// IsNullLiteral reports whether the literal is NULL.
+func (e *Literal) IsNullLiteral() bool {
+	return e.Number == nil && e.Text == nil && e.Bool == nil && e.Days == nil && e.Micros == nil
+}
+
+// NewColumn names a field of a relation.
+func NewColumn(r Relation, field int) *Column { return &Column{Index: field, Field: r.Fields()[field]} }
+
+var (
+	MinInt64 = big.NewInt(-1 << 63)
+	MaxInt64 = big.NewInt(1<<63 - 1)
+)
+
+// Parts returns the expressions directly below e.
+func Parts(e Expr) []Expr {
+	switch e := e.(type) {
+	case *Rescale:
+		return []Expr{e.X}
+	case *ToReal:
+		return []Expr{e.X}
+	case *Arith:
+		return []Expr{e.L, e.R}
+	case *Compare:
+		return []Expr{e.L, e.R}
+	case *Logic:
+		return e.Args
+	case *Not:
+		return []Expr{e.X}
+	case *In:
+		return []Expr{e.X}
+	case *IsNull:
+		return []Expr{e.X}
+	case *Exists:
+		if e.On != nil {
+			return []Expr{e.On}
+		}
+	case *Case:
+		var all []Expr
+		for _, w := range e.Whens {
+			all = append(all, w.If, w.Then)
+		}
+		return append(all, e.Else)
+	case *Call:
+		return e.Args
+	case *Within:
+		return []Expr{e.X}
+	case *Like:
+		return []Expr{e.X}
+	}
+	return nil
+}
+
+// Walk calls f for an expression and everything below it.
+func Walk(e Expr, f func(Expr)) {
+	f(e)
+	for _, p := range Parts(e) {
+		Walk(p, f)
+	}
+}
+
+// WalkRow is Walk without what is inside of an [Exists], which is about other rows too and whose value is true or false.
+func WalkRow(e Expr, f func(Expr)) {
+	f(e)
+	if _, ok := e.(*Exists); ok {
+		return
+	}
+	for _, p := range Parts(e) {
+		WalkRow(p, f)
+	}
+}
+
+// Levels returns how deep e is nested.
+func Levels(e Expr) int {
+	deepest := 0
+	for _, p := range Parts(e) {
+		deepest = max(deepest, Levels(p))
+	}
+	return deepest + 1
+}
+
+// Stored is an identity as it is stored.
+func (e *Column) Stored() *Column {
+	if e.Field.Raw() {
+		return e
+	}
+	f := e.Field
+	f.Type, f.Nullable, f.Twin, f.Source = Type{Kind: Identity}, true, 0, nil
+	return &Column{Index: e.Index + e.Field.Twin, Field: f}
+}
+
+func Symbol(op ArithOp) string {
+	switch op {
+	case Quo:
+		return "/"
+	case Rem:
+		return "%"
+	}
+	return string(op)
+}
+
+// Call is a function of the table in function.go, on arguments for which it is
+// defined: what is not is NULL, and a Within below says so. Arguments that the
+// table wants as constants are literals.
+type Call struct {
+	Fn   string
+	Args []Expr
+	Typ  Type
+}
+
+// Within is X where it lies in the interval of the type, and NULL elsewhere. It makes
+// partial functions total: a square root is that of a number that is NULL below zero.
+type Within struct {
+	X   Expr
+	Typ Type
+}
+
+// ends writes the interval in one spelling.
+func (e *Within) ends() string {
+	if r := e.Typ.Range; r != nil {
+		return fmt.Sprintf("[%x..%x]", r.Low, r.High)
+	}
+	return fmt.Sprintf("[%v..%v]", e.Typ.Lo, e.Typ.Hi)
+}
+
+// Case is the Then of the first When whose If is true, and otherwise Else. CASE
+// without ELSE has a NULL there.
+type Case struct {
+	Whens []When
+	Else  Expr
+	Typ   Type
+}
+
+// When is a branch of a Case.
+type When struct{ If, Then Expr }
+
+// RoundingRatio returns how many steps of a rounding one step of its argument is, as a fraction.
+func (e *Call) RoundingRatio() (p, q *big.Int) { return e.Args[0].Type().RoundingRatio(e.Typ.Step) }
+
+// Computes reports whether a node makes a new value of others: not one that compares, chooses or asks.
+func Computes(e Expr) bool {
+	switch e.(type) {
+	case *Rescale, *ToReal, *Arith, *Call, *Within, *Like:
+		return true
+	}
+	return false
+}
+
+// CountAsked counts the subqueries of an expression, without those inside of them.
+func CountAsked(e Expr) int {
+	n := 0
+	WalkRow(e, func(x Expr) {
+		if _, ok := x.(*Exists); ok {
+			n++
+		}
+	})
+	return n
+}

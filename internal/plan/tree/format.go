@@ -1,0 +1,120 @@
+package tree
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+func Hashed(parts ...string) string {
+	h := sha256.New()
+	for _, p := range parts {
+		n := sha256.Sum256([]byte(p))
+		h.Write(n[:])
+	}
+	return hex.EncodeToString(h.Sum(nil)[:20])
+}
+
+// Format writes an expression in one canonical spelling. It names each
+// column's lattice and bounds, so that a changed policy is another question.
+func Format(e Expr) string {
+	var b strings.Builder
+	format(&b, e, NoOutside)
+	return b.String()
+}
+
+// NoOutside is for expressions outside of an [Exists]: more fields than a row has.
+const NoOutside = math.MaxInt
+
+// format writes an expression. Fields from outer on are those of the relation in an [Exists], and are counted from its first: how many
+// the row outside has depends on what else is asked about it, and in which order.
+func format(b *strings.Builder, e Expr, outer int) {
+	list := func(op string, args ...Expr) {
+		b.WriteString("(" + op)
+		for _, a := range args {
+			b.WriteByte(' ')
+			format(b, a, outer)
+		}
+		b.WriteByte(')')
+	}
+	switch e := e.(type) {
+	case *Column:
+		if e.Index < outer {
+			fmt.Fprintf(b, "%d", e.Index)
+		} else {
+			fmt.Fprintf(b, "inside %d", e.Index-outer)
+		}
+		fmt.Fprintf(b, ":%s:%v", e.Field.format(), e.Field.Type)
+		if c := e.Field.Source; (e.Field.Type.Kind == Date || e.Field.Type.Kind == Timestamp) && c != nil && c.Bounds != nil {
+			fmt.Fprintf(b, "[%s..%s]", c.Show(c.Bounds.LoSteps), c.Show(c.Bounds.HiSteps))
+		}
+	case *Literal:
+		b.WriteString(e.format())
+	case *Released:
+		fmt.Fprintf(b, "#%d.%d", e.Stat, e.Part)
+	case *Rescale:
+		list("scale "+e.Factor.String(), e.X)
+	case *ToReal:
+		list("real", e.X)
+	case *Arith:
+		list(string(e.Op), e.L, e.R)
+	case *Compare:
+		list(string(e.Op), e.L, e.R)
+	case *Logic:
+		list(string(e.Op), e.Args...)
+	case *Not:
+		list("NOT", e.X)
+	case *In:
+		args := []Expr{e.X}
+		for _, l := range e.List {
+			args = append(args, l)
+		}
+		list("IN", args...)
+	case *IsNull:
+		list("NULL?", e.X)
+	case *Exists:
+		fmt.Fprintf(b, "(exists %s", FormatRelation(e.From))
+		if e.On != nil {
+			b.WriteString(" on ")
+			format(b, e.On, e.Outer)
+		}
+		b.WriteByte(')')
+	case *Case:
+		list("case", Parts(e)...)
+	case *Call:
+		list(e.Fn, e.Args...)
+	case *Within:
+		list("within "+e.ends(), e.X)
+	case *Like:
+		list("like "+strconv.Quote(e.Pattern.String()), e.X)
+	default:
+		panic(fmt.Sprintf("plan: no spelling for %T", e))
+	}
+}
+
+func (e *Literal) format() string {
+	switch v := e.Value().(type) {
+	case nil:
+		if e.Typ.Kind == Number && !e.Typ.Integer() {
+			return "null*" + e.Typ.Step.RatString()
+		}
+		return "null"
+	case string:
+		return strconv.Quote(v)
+	case bool:
+		return strconv.FormatBool(v)
+	case Day:
+		return v.String()
+	case Moment:
+		return v.String()
+	default:
+		s := fmt.Sprint(v)
+		if !e.Typ.Integer() {
+			s += "*" + e.Typ.Step.RatString()
+		}
+		return s
+	}
+}

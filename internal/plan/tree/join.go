@@ -1,0 +1,60 @@
+package tree
+
+import (
+	"strings"
+
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// Join pairs rows. Two private relations are joined where both rows are one person's, or parts
+// of one thing that is: On then has, among what it asks for, that two identities are equal. With a public
+// relation On can be anything.
+type Join struct {
+	Left bool // LEFT JOIN: rows of L without a partner stay, with NULLs
+	L, R Relation
+	On   Expr // over the fields of L and then those of R; nil stands for true
+
+	Row       []Field
+	UnitField int
+	IsSingle  bool
+	Many      int64
+	Fans      int // how many joins, this one among them, multiply the rows of a person by those of the same person
+}
+
+func (j *Join) Fields() []Field   { return j.Row }
+func (j *Join) Unit() int         { return j.UnitField }
+func (j *Join) Single() bool      { return j.IsSingle }
+func (j *Join) PersonRows() int64 { return j.Many }
+
+func (j *Join) PersonGroups() int64 {
+	switch {
+	case j.IsSingle:
+		return 1
+	case !Private(j.L):
+		return max(j.R.PersonGroups(), AtMost(j.L.PersonRows()))
+	case !Private(j.R):
+		return max(j.L.PersonGroups(), AtMost(j.R.PersonRows()))
+	}
+	return max(j.L.PersonGroups(), j.R.PersonGroups())
+}
+
+func (j *Join) EachTable(add func(*policy.Table)) {
+	j.L.EachTable(add)
+	j.R.EachTable(add)
+}
+
+func (j *Join) format(b *strings.Builder) {
+	b.WriteString("(join")
+	if j.Left {
+		b.WriteString(" left")
+	}
+	b.WriteByte(' ')
+	j.L.format(b)
+	b.WriteByte(' ')
+	j.R.format(b)
+	if j.On != nil {
+		b.WriteString(" on ")
+		format(b, j.On, NoOutside)
+	}
+	b.WriteByte(')')
+}

@@ -1,0 +1,76 @@
+package tree
+
+import "math/big"
+
+// Plan is a checked question: the private query, what is released, and
+// what is done with it after the noise, which is free.
+type Plan struct {
+	Query   Query
+	Stats   []Stat   // what is released for each group
+	Columns []Output // what the analyst sees, made of Stats
+	Having  Expr     // on Released values; nil where there is none
+	Order   []Order
+	Limit   *int64
+	Offset  int64
+	// Distinct says that equal rows are shown once: SELECT DISTINCT above the noise.
+	Distinct bool
+}
+
+// Output is a column of the answer.
+type Output struct {
+	Name string
+	Expr Expr // on Released values
+}
+
+// Stat is a value that is released for each group: a key, or a statistic made of noisy measures.
+type Stat struct {
+	Kind StatKind
+	// Key is the index into Query.Keys for KeyStat.
+	Key int
+	// Measure is the index into Query.Measures of the count, the sum, or the quantiles.
+	Measure int
+	// Count is the index of the measure that an average or a variance divides by.
+	Count int
+	// Square is the index of the sum of squares of a variance.
+	Square int
+	// Center is what was subtracted from each value before it was summed, and SquareCenter
+	// before it was squared, in steps: an average is taken around the middle of its bounds, because noise
+	// is in proportion to the largest distance from zero.
+	Center, SquareCenter *big.Int
+	// Sample divides by one less than the count, and Root takes the square root of a variance.
+	Sample, Root bool
+	// Quantile is the index into the measure's At.
+	Quantile int
+	// Note says what the analyst should know about the value, as of MIN.
+	Note string
+	// Of is the expression that the statistic is about; nil for keys and COUNT(*).
+	Of Expr
+
+	Typ Type
+}
+
+// StatKind says what a Stat is made of.
+type StatKind int
+
+const (
+	// KeyStat is a group's key.
+	KeyStat StatKind = iota
+	// MeasureStat is a noisy count or sum.
+	MeasureStat
+	// AverageStat is a noisy sum over a noisy count.
+	AverageStat
+	// VarianceStat is made of a noisy sum of squares, a sum and a count.
+	VarianceStat
+	// QuantileStat is one of the quantiles of a measure.
+	QuantileStat
+)
+
+// Type returns the type of the value.
+func (s Stat) Type() Type { return s.Typ }
+
+// Order is one item of ORDER BY, on released values.
+type Order struct {
+	By         Expr
+	Descending bool
+	NullsFirst bool
+}

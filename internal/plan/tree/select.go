@@ -1,0 +1,40 @@
+package tree
+
+import (
+	"strings"
+
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// Select is a subquery without aggregates: some rows of a relation, with other columns. The last fields are
+// the identities that it passes on, the unit among them.
+type Select struct {
+	From    Relation
+	Where   Expr   // over From's fields; nil stands for true
+	Columns []Expr // over From's fields, one for each of Fields
+
+	Row       []Field
+	UnitField int
+}
+
+func (s *Select) Fields() []Field                   { return s.Row }
+func (s *Select) Unit() int                         { return s.UnitField }
+func (s *Select) Single() bool                      { return s.From.Single() }
+func (s *Select) PersonRows() int64                 { return s.From.PersonRows() }
+func (s *Select) PersonGroups() int64               { return s.From.PersonGroups() }
+func (s *Select) EachTable(add func(*policy.Table)) { s.From.EachTable(add) }
+
+func (s *Select) format(b *strings.Builder) {
+	b.WriteString("(select")
+	for _, c := range s.Columns {
+		b.WriteByte(' ')
+		format(b, c, NoOutside)
+	}
+	b.WriteString(" from ")
+	s.From.format(b)
+	if s.Where != nil {
+		b.WriteString(" where ")
+		format(b, s.Where, NoOutside)
+	}
+	b.WriteByte(')')
+}

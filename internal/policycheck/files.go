@@ -1,0 +1,93 @@
+package policycheck
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// source is where a table or the labels of a holdout are read from.
+type source struct {
+	dataset, name string
+	path          string
+	info          os.FileInfo
+	inside        string // the table of a database; empty where the file is the table
+	public        bool
+	labels        bool
+}
+
+// Files refuses a policy in which the same data has two names: in two datasets its people would have
+// two budgets, in one a person would count as two, and what is public in one place is private in none.
+// Package policy refuses that of paths, without opening anything; here it is asked of the files
+// themselves, so that no symbolic or hard link hides it. A file that is missing has no other name.
+func Files(p *policy.Policy) error {
+	var all []source
+	for _, name := range p.Names() {
+		for _, s := range sources(p.Datasets[name]) {
+			for _, first := range all {
+				if err := s.apart(first); err != nil {
+					return err
+				}
+			}
+			all = append(all, s)
+		}
+	}
+	return nil
+}
+
+// sources lists what a dataset reads, as far as it is there.
+func sources(ds *policy.Dataset) (all []source) {
+	add := func(s source) bool {
+		info, err := os.Stat(s.path)
+		if err == nil {
+			s.dataset, s.info = ds.Name, info
+			all = append(all, s)
+		}
+		return err == nil
+	}
+	for _, name := range ds.TableNames() {
+		t := ds.Tables[name]
+		files := ds.Files(t)
+		if len(files) == 0 && ds.SourceKind() == policy.Database {
+			add(source{name: name, path: ds.Source, inside: strings.ToLower(name), public: t.Public})
+		}
+		for _, file := range files {
+			if add(source{name: name, path: file, public: t.Public}) {
+				break // the first that is there is the one that is read
+			}
+		}
+	}
+	for _, name := range ds.HoldoutNames() {
+		if labels := ds.Holdouts[name].Labels; labels != "" {
+			add(source{name: name, path: labels, labels: true})
+		}
+	}
+	return all
+}
+
+// apart returns an error where two that must not be the same are.
+func (s source) apart(first source) error {
+	if s.inside != first.inside || !os.SameFile(s.info, first.info) || s.public && first.public || s.labels && first.labels && s.dataset == first.dataset {
+		return nil
+	}
+	instead := "their people would have two budgets; put both into one dataset, or give each a file of its own"
+	switch {
+	case s.public != first.public && !s.labels && !first.labels:
+		instead = "only one of them is public, so that its rows would be protected in one place and told in the other; make both public, or remove one of them"
+	case s.labels != first.labels:
+		instead = "write table: to hold out a table, or give the labels a file of their own"
+	case s.dataset == first.dataset:
+		instead = "a person must not appear under two names; remove one of them, or give it a file of its own"
+	}
+	return fmt.Errorf("%s, %s, and %s, %s, are one file, through a link or under two paths: %s", s.words(), s.path, first.words(), first.path, instead)
+}
+
+func (s source) words() string {
+	what := "the table"
+	if s.labels {
+		what = "the labels of the holdout"
+	}
+	return fmt.Sprintf("%s %s of the dataset %s", what, s.name, s.dataset)
+}

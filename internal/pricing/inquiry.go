@@ -1,0 +1,85 @@
+package pricing
+
+import (
+	"fmt"
+
+	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
+)
+
+// Inquiry explains one purchase.
+func (p *Priced) Inquiry(b *Purchase) api.Inquiry {
+	q := b.Query
+	out := api.Inquiry{
+		Tables: tables(q.From), Keys: []api.KeyInquiry{}, Groups: q.Groups(), MaxRows: q.MaxRows(), MaxGroups: q.MaxGroups(),
+		Bounds: bounds(q), Cost: b.Cost(),
+	}
+	for _, k := range q.Keys {
+		out.Keys = append(out.Keys, keyInquiry(k, b))
+	}
+	if b.Choice != nil {
+		out.Chosen = q.Choice.K
+		out.Measures = append(out.Measures, p.chosen(b))
+		return out
+	}
+	for i, m := range q.Measures {
+		out.Measures = append(out.Measures, p.measurement(b, m, b.Noise[i]))
+	}
+	if b.Keys != nil {
+		out.Measures = append(out.Measures, p.keyMeasurement(b))
+	}
+	return out
+}
+
+// Split says how the price is divided.
+func (p *Priced) Split() string {
+	unit := "rho"
+	if p.Currency.Pure {
+		unit = "epsilon"
+	}
+	if p.raised {
+		return fmt.Sprintf("the error asked for would cost less than a question may; the least %s that one costs here is shared in proportion to what each count and sum needs, and makes them more exact", unit)
+	}
+	if p.Settings.Error != nil {
+		return fmt.Sprintf("each count and sum pays the least %s that has the error asked for", unit)
+	}
+	shares, text := 0, ""
+	for _, b := range p.Purchases {
+		shares += b.shares()
+	}
+	if len(p.Purchases) > 1 {
+		text = fmt.Sprintf("%d questions share %s equally, and ", len(p.Purchases), unit)
+	}
+	if shares == len(p.Purchases) && text == "" {
+		return "one release takes the whole price"
+	}
+	return text + fmt.Sprintf("the releases of a question share its %s equally, which makes the largest error, counted in people, as small as it can be", unit)
+}
+
+// Free lists what the statement does after the noise.
+func (p *Priced) Free() []string {
+	var out []string
+	add := func(has bool, what string) {
+		if has {
+			out = append(out, what)
+		}
+	}
+	var having, order, limit, distinct, computed bool
+	for _, one := range p.Statement.Plans {
+		having = having || one.Having != nil
+		order = order || len(one.Order) > 0
+		limit = limit || (one.Limit != nil || one.Offset > 0) && one.Query.Choice == nil
+		distinct = distinct || one.Distinct
+		for _, s := range one.Stats {
+			computed = computed || s.Kind == tree.AverageStat || s.Kind == tree.VarianceStat
+		}
+	}
+	add(computed, "averages and variances, from noisy counts and sums")
+	add(having, "HAVING")
+	add(order, "ORDER BY")
+	add(limit, "LIMIT and OFFSET")
+	add(distinct, "DISTINCT")
+	add(p.Statement.Outer != nil, "the query around the answers")
+	add(true, "asking it again")
+	return out
+}

@@ -1,0 +1,93 @@
+package pricing
+
+import (
+	"fmt"
+
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/mech"
+)
+
+// KeyRule is how private keys are released: those that enough people have.
+type KeyRule struct {
+	Threshold *mech.KeyThreshold
+	Selection *mech.KeySelection // in place of the threshold, where nothing but keys is asked for
+	why       string
+}
+
+// KeptProbability is the probability with which a key of KeptFrom people is released.
+const KeptProbability = 0.95
+
+// leastRate is the epsilon of one group below which a key selection would need a table of many
+// thousands of entries.
+const leastRate = 0.002
+
+// newKeys calibrates the release of private keys. A person is counted in at most MaxGroups combinations of them. What
+// is then released about the combinations that were kept is a release about a public list, and has a price of its own.
+// A key of one person is shown with a probability of at most delta; that, and the proof, is mech.KeyThreshold's.
+//
+// Where a question asks for keys and nothing else, mech.KeySelection keeps keys with the largest possible
+// probability. It pays for its groups one by one, so with many groups for each person the threshold, whose noise
+// grows with the root of their number, is better. The one that keeps smaller groups is taken.
+func newKeys(q *tree.Query, share, delta dp.Amount) (*KeyRule, error) {
+	config := mech.KeyConfig{GroupsPerUnit: int(q.MaxGroups()), Neighbours: q.Neighbours, Rho: share, Delta: delta}
+	threshold, err := mech.NewKeyThreshold(config)
+	if err != nil {
+		return nil, err
+	}
+	rule := &KeyRule{Threshold: threshold, why: threshold.Why()}
+	if len(q.Measures) > 0 {
+		return rule, nil
+	}
+	if s := newSelection(config); s != nil && s.KeptFrom(1-KeptProbability) < threshold.KeptFrom(1-KeptProbability) {
+		return &KeyRule{Selection: s, why: fmt.Sprintf("key selection, which keeps keys of %d people, against %d with a threshold", s.KeptFrom(1-KeptProbability), threshold.KeptFrom(1-KeptProbability))}, nil
+	}
+	return rule, nil
+}
+
+// newSelection returns the key selection that a rho buys, or nil where there is none.
+func newSelection(c mech.KeyConfig) *mech.KeySelection {
+	groups := int64(c.GroupsPerUnit)
+	if c.Neighbours == dp.Substitute {
+		groups *= 2
+	}
+	epsilon := Largest(0, 64*dp.One, func(e dp.Amount) bool {
+		// What the selection itself will claim, with room for its rounding.
+		rho, err := dp.CeilFloat(float64(groups) * dp.RhoOfPure(e.Float()/float64(groups)) * (1 + 0x1p-48))
+		return err == nil && rho <= c.Rho
+	})
+	if epsilon.Float()/float64(groups) < leastRate {
+		return nil
+	}
+	rho := c.Rho
+	c.Epsilon, c.Rho = epsilon, 0
+	s, err := mech.NewKeySelection(c)
+	if err != nil || s.Cost().Rho > rho {
+		return nil
+	}
+	return s
+}
+
+func (k *KeyRule) cost() dp.Cost {
+	if k.Selection != nil {
+		return k.Selection.Cost()
+	}
+	return k.Threshold.Cost()
+}
+
+// KeptFrom is how many people a key needs to be shown with probability 0.95.
+func (k *KeyRule) KeptFrom() int64 {
+	if k.Selection != nil {
+		return k.Selection.KeptFrom(1 - KeptProbability)
+	}
+	return k.Threshold.KeptFrom(1 - KeptProbability)
+}
+
+func (k *KeyRule) spelling() string {
+	if k.Selection != nil {
+		c := k.Selection.Cost()
+		return fmt.Sprintf("key selection(%v, %v)", c.Epsilon.Rat().RatString(), c.Delta.Rat().RatString())
+	}
+	n := k.Threshold.Noise()
+	return fmt.Sprintf("keys %s(%s) from %d", n.Name(), n.Parameter().RatString(), k.Threshold.Threshold())
+}

@@ -1,0 +1,311 @@
+package pricing
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/mech"
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// Priced is a statement with the noise of everything that it releases, and what that costs.
+type Priced struct {
+	Statement  *plan.Statement
+	Settings   api.Settings
+	Currency   Currency
+	epsilon    dp.Amount // what was asked for, or what an error came to
+	Purchases  []*Purchase
+	AnsweredBy []int // for each plan, which purchase its answer is made of
+	raised     bool  // an error came to less than a question costs at least
+}
+
+// MaxBytes is what the noisy values of a statement may take, however they turn out, so that they can be
+// kept. It is checked before anything is paid.
+const (
+	MaxBytes  = 62 << 20
+	CellBytes = 21 // 20 digits and a comma
+	maxCells  = MaxBytes / CellBytes
+)
+
+// Price calibrates the noise of everything that a statement releases, so that all together cost what was
+// asked for.
+//
+//   - A pure budget adds up epsilon, and buys Laplace noise.
+//   - An (epsilon, delta) budget adds up rho. A question at epsilon buys what an arbitrary
+//     epsilon-differentially private mechanism would cost, rho = epsilon tanh(epsilon/2), and gets Gaussian
+//     noise for it: less noise for the same rho than Laplace.
+//
+// Shares are equal: over the different questions of a statement, and inside of each over its measures and, where
+// keys are private, their release. Let the error of a measure be counted in people: its noise over the most
+// that one person adds to it. This is c/a for a share a of epsilon, or c/sqrt(a) for one of rho, with the same
+// c for all counts and sums that have the same limits on groups, because the noise is in proportion
+// to the sensitivity. So the largest of these errors falls with the smallest share, and among shares of a given sum
+// the smallest is largest when all are equal.
+//
+// Shares are rounded down, noise is calibrated to the rounded share, and the charge is
+// the sum of what the mechanisms claim, so it is exact and never above what was asked for.
+func Price(ds *policy.Dataset, st *plan.Statement, s api.Settings) (*Priced, error) {
+	p := &Priced{Statement: st, Settings: s, Currency: Currency{ds.Budget.Pure()}}
+	p.distinct()
+	if err := p.fits(); err != nil {
+		return nil, err
+	}
+	if p.Currency.Pure && s.Mechanism == "gaussian" {
+		return nil, api.Refuse("use laplace, or ask the owner for a budget with a delta", "Gaussian noise has no pure epsilon, and the budget of this dataset is a pure one")
+	}
+	if s.Error != nil {
+		return p, p.byError(ds)
+	}
+	if p.epsilon = s.Epsilon; p.epsilon == 0 {
+		p.epsilon = ds.Budget.DefaultEpsilon
+	}
+	if p.epsilon > ds.Budget.MaxEpsilon {
+		return nil, api.Refuse("ask with at most "+ds.Budget.MaxEpsilon.String(), "epsilon %v is more than one question may cost here", p.epsilon)
+	}
+	if least := p.least(ds.Budget); p.epsilon+least>>30+1 < least { // as it is shown, it may be rounded by that much
+		return nil, api.Refuse("ask with at least "+least.String(), "epsilon %v is less than %s costs here", p.epsilon, p.several())
+	}
+	return p, p.share(ds, p.Currency.Amount(p.epsilon))
+}
+
+// least is the smallest price of the statement: what its different questions would cost at least one by one. Some of them may be paid for
+// already, and the others would be had for next to nothing if they could share the price of one. The
+// default is always enough.
+func (p *Priced) least(b policy.Budget) dp.Amount {
+	if len(p.Purchases) < 2 {
+		return b.MinEpsilon
+	}
+	all := p.Currency.epsilon(p.Currency.Amount(b.MinEpsilon) * dp.Amount(len(p.Purchases)))
+	return max(b.MinEpsilon, min(all, b.DefaultEpsilon))
+}
+
+// several says what a least price is of.
+func (p *Priced) several() string {
+	if len(p.Purchases) < 2 {
+		return "a question"
+	}
+	return fmt.Sprintf("a statement of %d questions", len(p.Purchases))
+}
+
+// distinct finds the different queries of a statement. Those that are the same are bought once.
+func (p *Priced) distinct() {
+	hashes := []string{}
+	for _, one := range p.Statement.Plans {
+		hash := one.Query.Hash()
+		i := slices.Index(hashes, hash)
+		if i < 0 {
+			i = len(hashes)
+			hashes = append(hashes, hash)
+			p.Purchases = append(p.Purchases, &Purchase{Query: &one.Query, pure: p.Currency.Pure})
+		}
+		p.AnsweredBy = append(p.AnsweredBy, i)
+	}
+}
+
+// fits refuses what the ledger could not keep.
+func (p *Priced) fits() error {
+	cells := 0
+	for _, b := range p.Purchases {
+		cells += b.Cells() // each is at most 2^31
+	}
+	if cells > maxCells {
+		return api.Refuse("group by fewer columns, or ask for fewer aggregates at a time", "the answer would have %d noisy numbers, and %d can be kept", cells, maxCells)
+	}
+	return nil
+}
+
+// Room is how many bytes each purchase with private keys has in the ledger.
+func (p *Priced) Room() int {
+	room, private := MaxBytes, 0
+	for _, b := range p.Purchases {
+		if len(b.Query.PrivateKeys()) > 0 {
+			private++
+		} else {
+			room -= b.Cells() * CellBytes
+		}
+	}
+	return room / max(1, private)
+}
+
+// share gives every purchase an equal share of an amount.
+func (p *Priced) share(ds *policy.Dataset, amount dp.Amount) error {
+	for _, b := range p.Purchases {
+		share := amount / dp.Amount(len(p.Purchases)) / dp.Amount(b.shares())
+		shares := make([]dp.Amount, b.shares())
+		for i := range shares {
+			shares[i] = share
+		}
+		if err := p.calibrate(ds, b, shares); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// calibrate makes the mechanisms of a purchase, one for each share: the measures, and then private keys.
+func (p *Priced) calibrate(ds *policy.Dataset, b *Purchase, shares []dp.Amount) error {
+	b.Noise, b.Keys, b.Choice = nil, nil, nil
+	err := func() error {
+		if b.Query.Choice != nil {
+			var err error
+			b.Choice, err = newChoice(b.Query, p.Currency, shares[0])
+			return err
+		}
+		for i, m := range b.Query.Measures {
+			n, err := newNoise(b.Query, m, p.Currency, shares[i], p.Settings.Mechanism)
+			if err != nil {
+				return err
+			}
+			b.Noise = append(b.Noise, n)
+		}
+		if len(b.Query.PrivateKeys()) == 0 {
+			return nil
+		}
+		delta, err := p.delta(ds)
+		if err != nil {
+			return err
+		}
+		b.Keys, err = newKeys(b.Query, shares[len(shares)-1], delta)
+		return err
+	}()
+	var refused *api.Refusal
+	switch {
+	case errors.As(err, &refused):
+		return err
+	case errors.Is(err, mech.ErrNoPrivacy):
+		return api.Refuse("ask with a larger epsilon, or for fewer aggregates", "epsilon %v is too small to be shared among what the question asks for", p.epsilon)
+	case err != nil:
+		return api.Refuse("", "%v", err)
+	}
+	return nil
+}
+
+// delta returns what each purchase with private keys may take of the delta.
+func (p *Priced) delta(ds *policy.Dataset) (dp.Amount, error) {
+	budget := ds.Budget
+	delta := p.Settings.Delta
+	switch {
+	case budget.KeysDelta == 0:
+		return 0, api.Refuse("list the keys you want with IN (...) in WHERE, or ask the owner to set a delta aside for private keys", "the budget has nothing set aside for private keys")
+	case delta > budget.KeysDelta:
+		return 0, api.Refuse("set dp.delta to at most "+budget.KeysDelta.String(), "delta %v is more than the budget has for private keys", delta)
+	case delta == 0:
+		delta = budget.DefaultDelta
+	}
+	n := 0
+	for _, b := range p.Purchases {
+		if len(b.Query.PrivateKeys()) > 0 {
+			n++
+		}
+	}
+	if delta /= dp.Amount(n); delta == 0 {
+		return 0, api.Refuse("set dp.delta to a larger one", "the delta is too small to release private keys with")
+	}
+	return delta, nil
+}
+
+// Tag is the price of some purchases as an analyst reads it: epsilon is the price tag that was asked
+// for, rho and delta are what the mechanisms claim.
+func (p *Priced) Tag(buys []*Purchase) dp.Cost {
+	t := Cost(buys)
+	if !p.Currency.Pure && len(buys) > 0 {
+		t.Epsilon = p.epsilon
+		if len(buys) < len(p.Purchases) {
+			t.Epsilon = p.Currency.epsilon(t.Rho)
+		}
+	}
+	return t
+}
+
+// Cost is the sum of what the mechanisms of some purchases claim.
+func Cost(buys []*Purchase) dp.Cost {
+	var sum dp.Cost
+	for _, b := range buys {
+		sum = sum.Add(b.Cost())
+	}
+	return sum
+}
+
+// Currency is what a budget adds up.
+type Currency struct{ Pure bool }
+
+func (c Currency) budget() mech.Budget {
+	if c.Pure {
+		return mech.Pure
+	}
+	return mech.Concentrated
+}
+
+// Amount is what a question at epsilon buys: the tariff.
+func (c Currency) Amount(epsilon dp.Amount) dp.Amount {
+	if c.Pure {
+		return epsilon
+	}
+	return rhoFor(epsilon)
+}
+
+// epsilon is the smallest price that buys an amount: the tariff read backwards.
+func (c Currency) epsilon(amount dp.Amount) dp.Amount {
+	if c.Pure {
+		return amount
+	}
+	low, high := dp.Amount(0), MostTariff
+	for high-low > 1 {
+		if middle := low + (high-low)/2; rhoFor(middle) >= amount {
+			high = middle
+		} else {
+			low = middle
+		}
+	}
+	return high
+}
+
+// MostTariff is far above every epsilon that a policy allows.
+const MostTariff = dp.One << 10
+
+// rhoFor returns what a question at epsilon buys from a zCDP budget. Any pure
+// epsilon-differentially private mechanism is rho-zCDP at this rho, and at no smaller one
+// (randomized response attains it). It is a tariff, not a claim: the noise is calibrated to
+// the rho that is charged, so rounding cannot undercharge.
+func rhoFor(epsilon dp.Amount) dp.Amount {
+	e := epsilon.Float()
+	rho, err := dp.FloorFloat(e * math.Tanh(e/2))
+	if err != nil {
+		return 0
+	}
+	return rho
+}
+
+// Plus adds two prices as an analyst reads them: epsilon is a price tag where rho is what adds up.
+func (c Currency) Plus(a, b dp.Cost) dp.Cost {
+	sum := a.Add(b)
+	if !c.Pure && sum.Rho > 0 {
+		sum.Epsilon = c.epsilon(sum.Rho)
+		if b == (dp.Cost{}) {
+			sum.Epsilon = a.Epsilon
+		}
+	}
+	return sum
+}
+
+// Affordable returns the largest epsilon, rounded down, that a question can still be
+// asked at when this much is left: the inverse of the tariff.
+func Affordable(left dp.Cost) dp.Amount {
+	if left.Epsilon != dp.Unbounded {
+		return left.Epsilon
+	}
+	low, high := dp.Amount(0), MostTariff
+	for high-low > 1 {
+		if middle := low + (high-low)/2; rhoFor(middle) <= left.Rho {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return low
+}

@@ -1,0 +1,216 @@
+package pricing
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+	"strings"
+
+	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// tables names the tables below a relation, each once.
+func tables(r tree.Relation) []string {
+	var out []string
+	var look func(tree.Relation)
+	look = func(r tree.Relation) {
+		switch r := r.(type) {
+		case *tree.Scan:
+			if !slices.Contains(out, r.Table.Name) {
+				out = append(out, r.Table.Name)
+			}
+		case *tree.Join:
+			look(r.L)
+			look(r.R)
+		case *tree.Union:
+			for _, p := range r.Parts {
+				look(p)
+			}
+		case *tree.Select:
+			look(r.From)
+		case *tree.Persons:
+			look(r.From)
+		case *tree.Cut:
+			look(r.From)
+		}
+	}
+	look(r)
+	return out
+}
+
+// bounds says how much of one person counts.
+func bounds(q *tree.Query) string {
+	if !q.Bounded() {
+		return "one person has one row, and is in one group" + behind(SayJoined(q))
+	}
+	text := fmt.Sprintf("one person counts with at most %s in each of at most %s", count(q.MaxRows(), "row"), count(q.MaxGroups(), "group"))
+	if q.Choice != nil {
+		text = fmt.Sprintf("one person counts with at most %s in each group", count(q.MaxRows(), "row"))
+	}
+	return text + behind(SayJoined(q))
+}
+
+// SayJoined says how many rows of a person are left where they are joined.
+func SayJoined(q *tree.Query) string {
+	switch n, set := q.Joined(), q.MaxJoined(); n {
+	case 0:
+		return ""
+	case set:
+		return fmt.Sprintf("somebody with more than %d rows is joined with %d of them (max_joined: %d in the policy)", n, n, n)
+	default:
+		return fmt.Sprintf("somebody with more than %d rows is joined or sorted with %d of them (from max_joined: %d in the policy)", n, n, set)
+	}
+}
+
+// behind puts a sentence behind another, where there is one.
+func behind(text string) string {
+	if text == "" {
+		return ""
+	}
+	return "; " + text
+}
+
+// count writes a number of things.
+func count(n int64, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprintf("%d %s", n, thing)
+}
+
+// contribution says in words what one person can add to a measure.
+func contribution(q *tree.Query, m tree.Measure) string {
+	var in string
+	switch {
+	case !q.Bounded():
+		in = "one person is in one group, with one row"
+	case q.Choice != nil || q.Groups() == 1 && len(q.PrivateKeys()) == 0:
+		in = fmt.Sprintf("one person counts with at most %s", count(q.MaxRows(), "row"))
+	default:
+		in = fmt.Sprintf("one person is in at most %s, with at most %s", count(q.MaxGroups(), "group"), count(q.MaxRows(), "row"))
+	}
+	switch m.Kind {
+	case tree.CountPersons:
+		in += ", and counts once in each"
+	case tree.CountDistinct:
+		in += ", each with one value that nobody else may have"
+	case tree.Sum:
+		lo, hi := m.Arg.Type().Lo, m.Arg.Type().Hi
+		each := ""
+		if q.MaxRows() > 1 {
+			each = " each"
+		}
+		if lo.Sign() >= 0 {
+			in += fmt.Sprintf(" of at most %s%s", inUnits(hi, m), each)
+		} else {
+			in += fmt.Sprintf(" from %s to %s%s", inUnits(lo, m), inUnits(hi, m), each)
+		}
+	}
+	if q.Neighbours == dp.Substitute {
+		in += "; somebody else may be in their place"
+	}
+	return in
+}
+
+func inUnits(n *big.Int, m tree.Measure) string {
+	x := new(big.Rat).Mul(new(big.Rat).SetInt(n), m.Step())
+	return x.FloatString(Decimals(m.Step()))
+}
+
+// measurement explains the release of a measure.
+func (p *Priced) measurement(b *Purchase, m tree.Measure, n Noise) api.Measurement {
+	step, _ := m.Step().Float64()
+	out := api.Measurement{Measure: m.Describe(), Step: m.Step().RatString(), Why: contribution(b.Query, m), Cost: n.cost()}
+	if n.Quantiles != nil {
+		out.Mechanism, out.Norm, out.Sensitivity = "exponential, on ranks", "each", float64(b.Query.MaxRows())
+		for _, q := range n.Quantiles.Parameters() {
+			ranks, _ := q.Float64()
+			out.Deviation = math.Max(out.Deviation, ranks)
+		}
+		out.Why += fmt.Sprintf("; one person can change %s, so each group has 1/%d of the price, and a rank error of at most %.0f",
+			count(n.touched, "group"), n.touched, n.Quantiles.RankError(p.Beta()))
+		return out
+	}
+	half := float64(n.HalfWidth(p.Beta())) * step
+	out.Mechanism, out.Norm, out.Error = n.Name(), n.Norm().String(), &half
+	out.Sensitivity = n.Sensitivity().Float() * step
+	out.Deviation = scaleOf(n.Parameter(), n.Norm()) * step
+	return out
+}
+
+func scaleOf(parameter *big.Rat, norm dp.Norm) float64 {
+	f, _ := parameter.Float64()
+	if norm == dp.L2 {
+		f = math.Sqrt(f)
+	}
+	return f
+}
+
+// chosen explains a choice.
+func (p *Priced) chosen(b *Purchase) api.Measurement {
+	m, each := b.Query.Measures[0], b.Choice.Top.Each()
+	step, _ := m.Step().Float64()
+	scale, _ := each.Parameter().Float64()
+	gap := float64(each.Gap(b.Query.Groups(), p.Beta())) * step
+	return api.Measurement{
+		Measure:   fmt.Sprintf("the %s with the best %s", count(int64(b.Query.Choice.K), "group"), m.Describe()),
+		Mechanism: b.Choice.Top.Name(), Sensitivity: float64(each.Scoring().Sensitivity) * step, Norm: "each", Step: m.Step().RatString(),
+		Deviation: scale * step, Cost: b.Choice.Top.Cost(),
+		Why: contribution(b.Query, m) + "; " + b.Choice.why + fmt.Sprintf("; each one chosen is within %.6g of the best one left, with probability %v", gap, p.Settings.Level()),
+	}
+}
+
+// keyMeasurement explains the release of private keys.
+func (p *Priced) keyMeasurement(b *Purchase) api.Measurement {
+	names := make([]string, 0, len(b.Query.PrivateKeys()))
+	for _, k := range b.Query.PrivateKeys() {
+		names = append(names, k.Describe())
+	}
+	out := api.Measurement{
+		Measure: "the private keys of " + strings.Join(names, ", "), Step: "1", Norm: "each", Sensitivity: 1, Mechanism: "key selection", Cost: b.Keys.cost(),
+		Why: fmt.Sprintf("one person is counted in at most %s; %s; a key that one person alone has is shown with probability %v at most", count(b.Query.MaxGroups(), "combination"), b.Keys.why, b.Keys.cost().Delta),
+	}
+	if t := b.Keys.Threshold; t != nil {
+		n := t.Noise()
+		out.Mechanism, out.Norm = "threshold, "+n.Name(), n.Norm().String()
+		out.Sensitivity, out.Deviation = n.Sensitivity().Float(), scaleOf(n.Parameter(), n.Norm())
+	}
+	return out
+}
+
+// keyInquiry says which values of a key are shown.
+func keyInquiry(k tree.Key, b *Purchase) api.KeyInquiry {
+	out := api.KeyInquiry{Key: k.Describe(), Private: k.Private, Values: len(k.Values)}
+	switch {
+	case k.Private && b.Keys.Threshold != nil:
+		out.Rule = fmt.Sprintf("private: a key is shown when its noisy number of people is at least %d; about %d people are enough", b.Keys.Threshold.Threshold(), b.Keys.KeptFrom())
+	case k.Private:
+		out.Rule = fmt.Sprintf("private: a key is shown when about %d people have it", b.Keys.KeptFrom())
+	default:
+		out.Rule = "public: " + publicRule(k)
+	}
+	return out
+}
+
+func publicRule(k tree.Key) string {
+	c, ok := k.Expr.(*tree.Column)
+	switch {
+	case !ok:
+		return "all values that the expression can have"
+	case c.Field.Public != "":
+		return "values of the public table " + c.Field.Public
+	case c.Field.Source == nil:
+		return "all values that the column can have"
+	case c.Field.Source.Keys == policy.PublicKeys && len(k.Values) == len(c.Field.Source.KeyValues):
+		return "listed by the owner"
+	case c.Field.Source.Keys == policy.PublicKeys:
+		return "listed by the owner, and among those that WHERE names"
+	case len(c.Field.Source.PublicValues()) == len(k.Values):
+		return "all values that the column can have"
+	}
+	return "those that WHERE names"
+}

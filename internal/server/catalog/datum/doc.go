@@ -1,0 +1,3 @@
+// Package datum has the values of the catalogue: what a column of a row can be, how two of them
+// compare, and what tells one from another.
+package datum

@@ -1,0 +1,24 @@
+// Package interpret runs queries of PostgreSQL's grammar over tables in memory: in Go, without
+// memory that is not Go's, in a bounded number of steps. What the tables hold is for whoever gives
+// them (Database); what can be called is a table of signatures and functions (Library).
+//
+// A query is parsed (Parse) and bound (Library.Prepare), which decides all types, so that its
+// columns are known before anything runs, and then run (Statement.Run). To bind makes a closure of
+// every expression, and of every SELECT a function from the row around it to its rows.
+//
+// # What can be asked
+//
+// One SELECT, VALUES or TABLE: inner, left and right joins, LATERAL, subqueries, WITH (RECURSIVE),
+// GROUP BY, HAVING, DISTINCT, row_number() and rank() OVER, UNION, ORDER BY, LIMIT, arrays of one
+// dimension, records, casts, regular expressions, and the functions of the library: what clients
+// ask catalogues with, and no more. Parameters are $1, $2, ... Types are those of PostgreSQL, and
+// errors have its codes and texts. A numeric is a double inside; texts are in the order of their
+// bytes. Regular expressions are those of RE2: no look-around, no back references. What is missing
+// is refused with 0A000, a function that is not in the library with 42883.
+//
+// # Limits
+//
+// A text has at most 64 KiB, 6000 words and 64 levels of parentheses, which is checked before it is
+// parsed, and 300 SELECTs. A run takes the steps and bytes that it is given (Limits), and a result
+// has at most 100,000 rows and 16 MiB. What needs more ends with 54000.
+package interpret

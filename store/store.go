@@ -1,0 +1,55 @@
+// Package store says what a database has to be so that its tables can be asked through Discreet.
+// Whoever brings one along needs a driver for database/sql and no more: what is printed, how people
+// are bounded, what is sealed and what becomes of an error is not theirs to get right.
+//
+// # What a store promises
+//
+//  1. Its tables are called as in the policy, and hold what the policy says about them.
+//  2. Rows can be read without an error, whatever is in them. A view that divides can fail over one
+//     row, and a question that fails tells that the row is there.
+//  3. A transaction sees one state of the data.
+//  4. It computes what it is asked: nothing that stands in TRY is moved out of it. Settings of the
+//     database that this rests on are made when it is opened.
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+)
+
+// Store is a database with the tables of one dataset.
+type Store struct {
+	// DB is safe for concurrent use, and is closed with the dataset.
+	DB *sql.DB
+	// Dialect is the SQL that it speaks.
+	Dialect Dialect
+	// Version names the state of the data. It is asked before every question.
+	Version func(context.Context) (Version, error)
+}
+
+// Dialect names a kind of SQL.
+type Dialect string
+
+// DuckDB is the SQL of DuckDB, and of what is compatible with it.
+const DuckDB Dialect = "duckdb"
+
+// ErrMemory is what an error of a driver wraps where the database has not enough memory. The owner
+// is told.
+var ErrMemory = errors.New("the database has not enough memory")
+
+// Version names a state of the data. Answers are remembered as long as it is the same.
+type Version struct {
+	// Name is the owner's, has no line break, and analysts may see it. It may be empty.
+	Name string
+	// State is the rest, such as a hash of the contents, which they may not see.
+	State string
+}
+
+// Key is the version as one text, which is another for another version.
+func (v Version) Key() string {
+	if v.Name == "" {
+		return v.State
+	}
+	return v.Name + "\n" + v.State
+}
