@@ -31,7 +31,8 @@ func TestLedgerAnchor(t *testing.T) {
 		t.Fatal(err)
 	}
 	asks(policy, "SELECT COUNT(*) FROM patients WHERE age > 50").wants(t, 0)
-	command("ledger", "anchor", "-p", policy).wants(t, 0, "record 6, ", "holds it, and 0 records after it", "hospital          0.2", "hospital/ana      0.2")
+	command("ledger", "anchor", "-p", policy).wants(t, 0, "record 6, ", "holds it, and 0 records after it", "hospital          0.2",
+		"hospital/ana      0.2")
 	r := command("ledger", "anchor", "-p", policy, "--json").wants(t, 0).decode(t)
 	if r["holds"] != true || r["anchor"].(map[string]any)["sequence"] != 6.0 || r["place"] != place {
 		t.Errorf("got %v", r)
@@ -43,17 +44,20 @@ func TestLedgerAnchor(t *testing.T) {
 	// An older copy is put back.
 	write(t, books, string(old))
 	for _, c := range []result{
-		asks(policy, "SELECT COUNT(*) FROM patients"), command("budget", "-p", policy), command("ledger", "anchor", "-p", policy, "--write"),
+		asks(policy, "SELECT COUNT(*) FROM patients"), command("budget", "-p", policy),
+		command("ledger", "anchor", "-p", policy, "--write"),
 	} {
 		c.wants(t, 1, "it is older: it ends at record 4 of 6", "discreet ledger anchor --recover")
 	}
 	command("ledger", "verify", "-p", policy).wants(t, 1, "it is an older copy")
 	command("ledger", "verify", books).wants(t, 0, "is whole")
-	command("ledger", "anchor", "-p", policy).wants(t, 1, "the anchor names record 6, and the ledger ends with record 4: it is an older copy")
+	command("ledger", "anchor", "-p", policy).wants(t, 1, "the anchor names record 6, and the ledger ends with "+
+		"record 4: it is an older copy")
 	command("ledger", "anchor", "-p", policy, "--recover").wants(t, 2, "--recover and --begin need --reason")
 	command("ledger", "anchor", "-p", policy, "--reason", "why").wants(t, 2, "--recover and --begin need --reason")
 	command("ledger", "anchor", "-p", policy, "--write", "--recover", "--reason", "why").wants(t, 2, "see discreet ledger anchor --help")
-	command("ledger", "anchor", "-p", policy, "--recover", "--reason", "the disk").wants(t, 0, "What was lost counts as spent", "hospital      epsilon           0.1        0.2")
+	command("ledger", "anchor", "-p", policy, "--recover", "--reason", "the disk").wants(t, 0, "What was lost counts as spent",
+		"hospital      epsilon           0.1        0.2")
 	command("ledger", "show", books).wants(t, 0, "counted as spent, up to the anchor at 6: the disk")
 	command("ledger", "replay", books).wants(t, 0, "0 differ")
 	command("budget", "-p", policy).wants(t, 0, "0.2")
@@ -66,9 +70,11 @@ func TestLedgerAnchor(t *testing.T) {
 	}
 	asks(policy, "SELECT COUNT(*) FROM patients").wants(t, 1, "the ledger is missing")
 	command("ledger", "anchor", "-p", policy).wants(t, 1, "the ledger is missing")
-	command("ledger", "anchor", "-p", policy, "--recover", "--reason", "fire").wants(t, 0, "the ledger was missing", "hospital      epsilon             0        0.2")
+	command("ledger", "anchor", "-p", policy, "--recover", "--reason", "fire").wants(t, 0, "the ledger was missing",
+		"hospital      epsilon             0        0.2")
 
-	// The volume with the anchor is not mounted, and its mount point is an empty folder: nothing tells an older copy.
+	// The volume with the anchor is not mounted, and its mount point is an empty folder: nothing
+	// tells an older copy.
 	asks(policy, "SELECT COUNT(*) FROM patients WHERE age > 60").wants(t, 0)
 	mounted, err := os.ReadFile(place)
 	if err != nil {
@@ -78,7 +84,8 @@ func TestLedgerAnchor(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []result{
-		asks(policy, "SELECT COUNT(*) FROM patients"), command("budget", "-p", policy), command("ledger", "anchor", "-p", policy), command("ledger", "anchor", "-p", policy, "--write"),
+		asks(policy, "SELECT COUNT(*) FROM patients"), command("budget", "-p", policy), command("ledger", "anchor", "-p", policy),
+		command("ledger", "anchor", "-p", policy, "--write"),
 		command("ledger", "verify", "-p", policy),
 	} {
 		c.wants(t, 1, "has an anchor, and there is none in "+place, "Mount the volume", "--begin --reason")
@@ -89,7 +96,8 @@ func TestLedgerAnchor(t *testing.T) {
 	if err := os.Remove(place); err != nil {
 		t.Fatal(err)
 	}
-	command("ledger", "anchor", "-p", policy, "--begin", "--reason", "the disk of the anchor was lost").wants(t, 0, "holds it, and 0 records after it")
+	command("ledger", "anchor", "-p", policy, "--begin", "--reason", "the disk of the anchor was lost").wants(t,
+		0, "holds it, and 0 records after it")
 	command("ledger", "show", books).wants(t, 0, "the disk of the anchor was lost")
 	command("ledger", "replay", books).wants(t, 0, "0 differ")
 	asks(policy, "SELECT COUNT(*) FROM patients WHERE age > 61").wants(t, 0)

@@ -103,14 +103,16 @@ func TestBadPolicy(t *testing.T) {
 		{"binary", "\x00\x01\x02", []string{"policy.yaml"}},
 		{"unknown key", edit("    engine: duckdb", "    engin: duckdb"), []string{"engin", "policy.yaml:3"}},
 		{"bounds the wrong way", edit("bounds: [0, 110]", "bounds: [110, 0]"), []string{"bounds", "policy.yaml:12"}},
-		{"several", edit("bounds: [0, 110]", "bounds: [110, 0]") + "        nonsense: 1\n    more: 2\n", []string{"bounds", "nonsense", "more"}},
+		{"several", edit("bounds: [0, 110]", "bounds: [110, 0]") + "        nonsense: 1\n    more: 2\n",
+			[]string{"bounds", "nonsense", "more"}},
 		{"epsilon", edit("{epsilon: 1,", "{epsilon: -1,"), []string{"epsilon"}},
 		{"share", edit("share: 0.5", "share: 2"), []string{"share 2 is above 1"}},
 		{"unit", edit("unit: patients.pid", "unit: patients"), []string{"unit"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			policy := write(t, t.TempDir()+"/policy.yaml", c.text)
-			for _, args := range [][]string{{"query", "-p", policy, "--as", "ana", people}, {"explain", "-p", policy, "--as", "ana", people}, {"budget", "-p", policy}, {"check", policy}, {"ledger", "verify", "-p", policy}} {
+			for _, args := range [][]string{{"query", "-p", policy, "--as", "ana", people}, {"explain", "-p", policy, "--as", "ana",
+				people}, {"budget", "-p", policy}, {"check", policy}, {"ledger", "verify", "-p", policy}} {
 				command(args...).wants(t, 1, c.says...)
 			}
 			command("check", "--json", policy).fails(t, 1, "failed")
@@ -119,7 +121,8 @@ func TestBadPolicy(t *testing.T) {
 			}
 		})
 	}
-	for _, args := range [][]string{{"query", "-p", "no.yaml", "--as", "ana", people}, {"budget", "-p", "no.yaml"}, {"check", "no.yaml"}, {"ledger", "verify", "-p", "no.yaml"}} {
+	for _, args := range [][]string{{"query", "-p", "no.yaml", "--as", "ana", people}, {"budget", "-p", "no.yaml"}, {"check", "no.yaml"},
+		{"ledger", "verify", "-p", "no.yaml"}} {
 		command(args...).wants(t, 1, "read the policy: open no.yaml: no such file or directory")
 	}
 	command("check", t.TempDir()).wants(t, 1, "is a directory")

@@ -14,7 +14,8 @@ import (
 func TestBudgetForecast(t *testing.T) {
 	onThatDay(t)
 	policy := deploy(t, tenQuestions)
-	command("budget", "-p", policy).wants(t, 0, "hospital/ben", "lasts: nothing was spent yet", "0 %").lacks(t, " half  ", "LOW", "out of order")
+	command("budget", "-p", policy).wants(t, 0, "hospital/ben", "lasts: nothing was spent yet", "0 %").lacks(t,
+		" half  ", "LOW", "out of order")
 	s := newScribe(t, policy)
 	s.charge("a", day(10), dp.One/8, 0)
 	s.charge("b", day(5), dp.One/8, 0)
@@ -27,14 +28,16 @@ func TestBudgetForecast(t *testing.T) {
 		s.charge(string(rune('a'+i)), day(ago), dp.One/8, 0)
 	}
 	s.save()
-	r := command("budget", "-p", policy).wants(t, 0, "50 %  half", "lasts until 2026-11-25, 10 days (epsilon 0.05 a day over 10 days)", "·█··█·█···█·")
+	r := command("budget", "-p", policy).wants(t, 0, "50 %  half", "lasts until 2026-11-25, 10 days (epsilon 0.05 a day over 10 days)",
+		"·█··█·█···█·")
 	if strings.Contains(r.out, "\x1b") {
 		t.Errorf("there are colours without a terminal: %q", r.out)
 	}
 	j := command("budget", "-p", policy, "--json").wants(t, 0).decode(t)
 	a := j["accounts"].([]any)[0].(map[string]any)
 	f := a["forecast"].(map[string]any)
-	if a["name"] != "hospital" || f["status"] != "lasting" || f["charges"] != 4.0 || f["until"] != "2026-11-25" || f["claim"] != "epsilon" || j["mended_times"] != 0.0 {
+	if a["name"] != "hospital" || f["status"] != "lasting" || f["charges"] != 4.0 || f["until"] != "2026-11-25" ||
+		f["claim"] != "epsilon" || j["mended_times"] != 0.0 {
 		t.Errorf("got %v", a)
 	}
 	if ben := j["accounts"].([]any)[2].(map[string]any); ben["forecast"].(map[string]any)["status"] != "too early" {
@@ -50,10 +53,13 @@ func TestBudgetEdges(t *testing.T) {
 	for i, ago := range []float64{10, 20_000, -900, 5, 1} {
 		s.charge(string(rune('a'+i)), day(ago), dp.One/8, 0)
 	}
-	s.add(&ledger.Record{Kind: ledger.KindRecovery, Time: day(1), Reason: "the disk", Balances: []ledger.Balance{{Account: "hospital", Spent: dp.Cost{Epsilon: dp.One / 100 * 97, Rho: dp.Unbounded}}}})
+	s.add(&ledger.Record{Kind: ledger.KindRecovery, Time: day(1), Reason: "the disk",
+		Balances: []ledger.Balance{{Account: "hospital", Spent: dp.Cost{Epsilon: dp.One / 100 * 97, Rho: dp.Unbounded}}}})
 	s.save()
 	picture := beside(policy, "out.svg")
-	command("budget", "-p", policy, "--plot", picture).wants(t, 0, "97 %  ALMOST OUT", "62 %  half", "lasts until 2026-11-21, 6 days (epsilon 0.0625 a day over 10 days)", "2 charges have times out of order", "wrote ").lacks(t, "20000", "55 days")
+	command("budget", "-p", policy, "--plot", picture).wants(t, 0, "97 %  ALMOST OUT", "62 %  half",
+		"lasts until 2026-11-21, 6 days (epsilon 0.0625 a day over 10 days)", "2 charges have times out of order",
+		"wrote ").lacks(t, "20000", "55 days")
 	if text := contents(t, picture); !strings.Contains(text, "limit of hospital") || !strings.Contains(text, "epsilon") {
 		t.Errorf("the picture is %.300s", text)
 	}
@@ -85,15 +91,6 @@ func TestBudgetEdges(t *testing.T) {
 	}
 	if _, err := os.Stat("out.gif"); err == nil {
 		t.Error("out.gif was written")
-	}
-}
-
-// On a terminal what is near its limit has a colour.
-func TestBudgetColours(t *testing.T) {
-	var out bytes.Buffer
-	coloured(&out, "account  part\n-------  ----\na        10 %\nb        96 %\n", []string{"", alertColours[95]})
-	if got := out.String(); got != "account  part\n-------  ----\na        10 %\n\x1b[1;31mb        96 %\x1b[0m\n" {
-		t.Errorf("got %q", got)
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
 )
 
 type completionCmd struct {
@@ -22,15 +24,15 @@ nothing when it runs.
   discreet completion fish > ~/.config/fish/completions/discreet.fish`
 }
 
-func (c *completionCmd) Run(ctx *kong.Context, s screen) error {
+func (c *completionCmd) Run(ctx *kong.Context, s console.Screen) error {
 	all := spots(ctx.Model.Node, "")
 	switch c.Shell {
 	case "bash":
-		bashScript(s.out, all)
+		bashScript(s.Out, all)
 	case "zsh":
-		zshScript(s.out, all)
+		zshScript(s.Out, all)
 	default:
-		fishScript(s.out, all)
+		fishScript(s.Out, all)
 	}
 	return nil
 }

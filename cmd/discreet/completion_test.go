@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
 )
 
 // TestCompletionInBash lets bash complete.
@@ -18,22 +20,24 @@ func TestCompletionInBash(t *testing.T) {
 	}
 	script := write(t, filepath.Join(t.TempDir(), "discreet.bash"), command("completion", "bash").wants(t, 0).out)
 	for line, want := range map[string]string{
-		"":                               "demo init check prepare query explain budget incidents ledger account stream train predict survey holdout audit serve user completion version --help",
-		"ser":                            "serve",
-		"serve --tls":                    "--tls-cert --tls-key",
-		"serve --log-format ":            "text json",
-		"serve --log-level w":            "warn",
-		"serve --demo --log-format t":    "text",
-		"serve --policy ":                "", // a file
-		"serve -p ":                      "",
-		"user ":                          "add list password revoke token tokens revoke-token logins --help",
-		"user revoke":                    "revoke revoke-token",
-		"user add --pol":                 "--policy",
-		"ledger v":                       "verify",
-		"completion ":                    "bash zsh fish --help",
-		"demo --d":                       "--dir", // of the story, which is told where nothing else is said
-		"demo shop --s":                  "--scale --seed",
-		"stream ":                        "rehearse ask list report synthetic --help --policy --dataset --stream --json --workload --limit --plot --ascii",
+		"": "demo init check prepare query explain budget incidents ledger account stream train predict " +
+			"survey holdout audit serve user completion version --help",
+		"ser":                         "serve",
+		"serve --tls":                 "--tls-cert --tls-key",
+		"serve --log-format ":         "text json",
+		"serve --log-level w":         "warn",
+		"serve --demo --log-format t": "text",
+		"serve --policy ":             "", // a file
+		"serve -p ":                   "",
+		"user ":                       "add list password revoke token tokens revoke-token logins --help",
+		"user revoke":                 "revoke revoke-token",
+		"user add --pol":              "--policy",
+		"ledger v":                    "verify",
+		"completion ":                 "bash zsh fish --help",
+		"demo --d":                    "--dir", // of the story, which is told where nothing else is said
+		"demo shop --s":               "--scale --seed",
+		"stream ": "rehearse ask list report synthetic --help --policy --dataset --stream --json " +
+			"--workload --limit --plot --ascii",
 		"stream ask --ex":                "--explain",
 		"stream --work":                  "--workload", // of a rehearsal, which is the default
 		"query --policy serve --l":       "",
@@ -41,7 +45,7 @@ func TestCompletionInBash(t *testing.T) {
 	} {
 		words := append([]string{"discreet"}, strings.Split(line, " ")...)
 		test := fmt.Sprintf("source %s; COMP_WORDS=(%s); COMP_CWORD=%d; _discreet; echo \"${COMPREPLY[@]}\"; complete -p discreet >&2",
-			shell(script), strings.Join(words[:len(words)-1], " ")+" "+shell(words[len(words)-1]), len(words)-1)
+			console.ShellQuote(script), strings.Join(words[:len(words)-1], " ")+" "+console.ShellQuote(words[len(words)-1]), len(words)-1)
 		if strings.Contains(line, "'x y'") {
 			test = strings.Replace(test, fmt.Sprintf("COMP_CWORD=%d", len(words)-1), fmt.Sprintf("COMP_CWORD=%d", len(words)-2), 1)
 		}

@@ -54,7 +54,8 @@ func TestDataChanges(t *testing.T) {
 		{"parquet", func(t *testing.T, policy string) { parquet(t, policy) }, 0, "price"},
 		{"parquet, text", rewrite("* REPLACE ('Mallory ' || age AS age)"), 1, "the policy says that column age is integer"},
 		{"parquet, a list", rewrite("* REPLACE ([age] AS age)"), 1, "the policy says that column age is integer"},
-		{"parquet, a date", rewrite("* REPLACE (DATE '2020-01-01' + age::INTEGER AS age)"), 1, "the policy says that column age is integer"},
+		{"parquet, a date", rewrite("* REPLACE (DATE '2020-01-01' + age::INTEGER AS age)"), 1,
+			"the policy says that column age is integer"},
 		{"parquet, no column", rewrite("* EXCLUDE (age)"), 1, "there is no column age in"},
 		{"parquet, no unit", rewrite("* EXCLUDE (pid)"), 1, "there is no column pid in"},
 		{"parquet, half", truncate("patients.parquet", 700), 1, "cannot read the schema of"},
@@ -98,16 +99,19 @@ func TestDataChanges(t *testing.T) {
 // The owner is told what does not fit.
 func TestCheckData(t *testing.T) {
 	policy := deploy(t, tenQuestions)
-	command("check", policy).wants(t, 0, "patients  age        integer  0 .. 110", "the policy and the data were read").lacks(t, "BROKEN", "note")
+	command("check", policy).wants(t, 0, "patients  age        integer  0 .. 110", "the policy and the data were read").lacks(t,
+		"BROKEN", "note")
 	change(t, beside(policy, "data", "patients.csv"), func(s string) string {
 		return s + "999,Mallory,F,1001A,flu,perhaps,12\n1000,,F,1001A,flu,true,99999\n"
 	})
 	command("check", policy).wants(t, 0, "note: patients.age: some of the values are not integer; they count as NULL",
-		"note: patients.smoker: some", "note: patients.cost: some of the values are beyond the bounds", "nullable: false").lacks(t, "BROKEN").lacks(t, secrets...)
+		"note: patients.smoker: some", "note: patients.cost: some of the values are beyond the bounds", "nullable: false").lacks(t,
+		"BROKEN").lacks(t, secrets...)
 
 	// The promise that a person has one row is what the guarantee rests on.
 	change(t, beside(policy, "data", "patients.csv"), func(s string) string { return s + "1,30,F,1001A,flu,true,12\n" })
-	r := command("check", policy).wants(t, 1, "BROKEN: patients.pid: ", "THE GUARANTEE DOES NOT HOLD", "error: the data breaks what the policy promises")
+	r := command("check", policy).wants(t, 1, "BROKEN: patients.pid: ", "THE GUARANTEE DOES NOT HOLD",
+		"error: the data breaks what the policy promises")
 	if !strings.Contains(r.err, "error: ") || strings.Contains(r.err, "BROKEN:") {
 		t.Errorf("standard error has %q", r.err)
 	}
@@ -144,13 +148,16 @@ func TestCheckPaths(t *testing.T) {
       products: {public: true, unique: code, columns: {code: {type: text}}}
     views: {cheap: SELECT code FROM items, dear: SELECT code FROM items}
 `,
-		"customers.csv": "cid\n1\n2\n", "orders.csv": "oid,cust\n1,1\n2,2\n", "items.csv": "order_id,code\n1,2\n2,3\n", "products.csv": "code\n2\n3\n",
+		"customers.csv": "cid\n1\n2\n", "orders.csv": "oid,cust\n1,1\n2,2\n", "items.csv": "order_id,code\n1,2\n2,3\n",
+		"products.csv": "code\n2\n3\n",
 	} {
 		write(t, beside(policy, name), text)
 	}
 	command("check", policy).wants(t, 0, "(rho 0.022937), of which delta 5e-07 is set aside for private keys\n",
-		"\ncustomers  one for each person, unique cid", "\norders     of one person 5 in a group, in 2 groups", "order_id -> orders.oid, cust -> customers.cid\n",
-		"\nproducts   public, at most 1 for a row joined to it; one by code", "products  code    text  -       public data", "\nviews: cheap, dear\n").lacks(t, "note", "BROKEN")
+		"\ncustomers  one for each person, unique cid", "\norders     of one person 5 in a group, in 2 groups",
+		"order_id -> orders.oid, cust -> customers.cid\n",
+		"\nproducts   public, at most 1 for a row joined to it; one by code", "products  code    text  -       public data",
+		"\nviews: cheap, dear\n").lacks(t, "note", "BROKEN")
 	command("budget", "-p", policy).wants(t, 0, "epsilon 0 of 1 at delta 1e-06", "\nfor private keys, delta 0 of 5e-07 is spent\n")
 	command("check", "--json", policy).wants(t, 0, `"public":["products"]`, `"views":["cheap","dear"]`)
 	// A view that nobody could ask about is the owner's to mend, and one of public tables is not.
@@ -166,7 +173,8 @@ func TestCheckPaths(t *testing.T) {
 	for file, line := range map[string]string{"orders": "2,1\n", "products": "3\n"} {
 		change(t, beside(policy, file+".csv"), func(s string) string { return s + line })
 	}
-	command("check", policy).wants(t, 1, "BROKEN: orders.oid: a path leads to this column", "BROKEN: products.code: the policy says that it is unique", "error: the data breaks what the policy promises")
+	command("check", policy).wants(t, 1, "BROKEN: orders.oid: a path leads to this column",
+		"BROKEN: products.code: the policy says that it is unique", "error: the data breaks what the policy promises")
 }
 
 func TestNamesWithSpaces(t *testing.T) {

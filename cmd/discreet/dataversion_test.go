@@ -37,7 +37,8 @@ func TestVersionQuery(t *testing.T) {
 `)
 	const question = "SELECT COUNT(*) FROM t"
 	command("check", policy).wants(t, 0, `data version: "2026-11-01", by the version query; analysts see it`)
-	if got := command("check", "--json", policy).decode(t)["datasets"]; fmt.Sprint(got.(map[string]any)["d"].(map[string]any)["data_version"]) != `"2026-11-01", by the version query; analysts see it` {
+	got := command("check", "--json", policy).decode(t)["datasets"].(map[string]any)["d"]
+	if fmt.Sprint(got.(map[string]any)["data_version"]) != `"2026-11-01", by the version query; analysts see it` {
 		t.Error(got)
 	}
 	asks(policy, question).wants(t, 0, "data version 1: 2026-11-01")

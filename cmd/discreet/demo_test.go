@@ -42,9 +42,11 @@ func TestDemo(t *testing.T) {
 
 func TestDemoKeepsItsFolder(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "my hospital")
-	command("demo", "--dir", dir).wants(t, 0, "== 6. The books ==", "asked 100 times in 3 spellings: 1 answer, epsilon 0.1 spent", "discreet query --policy '"+dir)
+	command("demo", "--dir", dir).wants(t, 0, "== 6. The books ==", "asked 100 times in 3 spellings: 1 answer, epsilon 0.1 spent",
+		"discreet query --policy '"+dir)
 	policy := filepath.Join(dir, "policy.yaml")
-	command("query", "--policy", policy, "--dataset", "without", "--as", "ben", "SELECT ward, COUNT(*) FROM visits GROUP BY ward").wants(t, 0, "surgery")
+	command("query", "--policy", policy, "--dataset", "without", "--as", "ben",
+		"SELECT ward, COUNT(*) FROM visits GROUP BY ward").wants(t, 0, "surgery")
 	command("query", "--policy", policy, "--dataset", "hospital", "--as", "ben", people).wants(t, 3)
 	command("check", policy).wants(t, 0)
 	command("ledger", "verify", "-p", policy).wants(t, 0, "is whole")

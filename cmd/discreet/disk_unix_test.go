@@ -11,17 +11,15 @@ import (
 	"testing"
 )
 
-func init() {
-	limitFiles = func() {
-		limit, err := strconv.ParseUint(os.Getenv("DISCREET_TEST_FSIZE"), 10, 64)
-		if err != nil {
-			return
-		}
-		// No file may grow beyond this: what a full disk is like.
-		signal.Ignore(syscall.SIGXFSZ)
-		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: limit, Max: limit}); err != nil {
-			panic(err)
-		}
+// limitFiles limits how large files may become, where a test asks for it: what a full disk is like.
+func limitFiles() {
+	limit, err := strconv.ParseUint(os.Getenv("DISCREET_TEST_FSIZE"), 10, 64)
+	if err != nil {
+		return
+	}
+	signal.Ignore(syscall.SIGXFSZ)
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: limit, Max: limit}); err != nil {
+		panic(err)
 	}
 }
 

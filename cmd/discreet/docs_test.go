@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestLanguageByExample asks every question of docs/sql.md of a small shop. What the page shows as an answer is answered,
-// and what it shows as a refusal is refused in the same words.
+// TestLanguageByExample asks every question of docs/sql.md of a small shop. What the page shows as
+// an answer is answered, and what it shows as a refusal is refused in the same words.
 func TestLanguageByExample(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "sql.md"))
 	if err != nil {

@@ -5,10 +5,18 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
 )
 
 func TestHelp(t *testing.T) {
-	for _, name := range []string{"demo", "demo shop", "demo stream", "demo train", "train", "predict", "stream", "stream rehearse", "stream ask", "stream list", "stream report", "stream synthetic", "init", "check", "prepare", "query", "explain", "budget", "incidents", "incidents list", "incidents release", "ledger", "user", "account", "holdout", "ledger show", "ledger verify", "ledger export", "ledger replay", "ledger anchor", "ledger key", "ledger topup", "ledger renew", "account compose", "account calibrate", "account plot", "survey", "holdout list", "holdout score", "holdout board", "holdout plan", "holdout maxinfo", "holdout pvalue", "holdout demo", "holdout lecture", "audit", "serve", "completion", "version"} {
+	for _, name := range []string{"demo", "demo shop", "demo stream", "demo train", "train", "predict", "stream", "stream rehearse",
+		"stream ask", "stream list", "stream report", "stream synthetic", "init", "check", "prepare", "query", "explain", "budget",
+		"incidents", "incidents list", "incidents release", "ledger", "user", "account", "holdout", "ledger show", "ledger verify",
+		"ledger export", "ledger replay", "ledger anchor", "ledger key", "ledger topup", "ledger renew", "account compose",
+		"account calibrate", "account plot", "survey", "holdout list", "holdout score", "holdout board", "holdout plan",
+		"holdout maxinfo", "holdout pvalue", "holdout demo", "holdout lecture", "audit", "serve", "completion", "version"} {
 		r := command(append(strings.Fields(name), "--help")...).wants(t, 0, "Usage: discreet "+name, "\n    discreet "+name)
 		if r.err != "" {
 			t.Errorf("%s --help says %q", name, r.err)
@@ -26,8 +34,8 @@ func TestHelp(t *testing.T) {
 }
 
 func TestVersion(t *testing.T) {
-	command("version").wants(t, 0, "discreet "+version)
-	if v := command("version", "--json").wants(t, 0).decode(t); v["version"] != version || v["go"] == "" || v["platform"] == "" {
+	command("version").wants(t, 0, "discreet "+console.Version)
+	if v := command("version", "--json").wants(t, 0).decode(t); v["version"] != console.Version || v["go"] == "" || v["platform"] == "" {
 		t.Errorf("got %v", v)
 	}
 }
@@ -41,10 +49,12 @@ func (full) Write([]byte) (int, error) { return 0, errors.New("no space left on 
 func TestOutputFails(t *testing.T) {
 	policy := deploy(t, tenQuestions)
 	for _, args := range [][]string{
-		{"query", "-p", policy, "--as", "ana", people}, {"query", "-p", policy, "--as", "ana", "--json", people}, {"budget", "-p", policy}, {"check", policy}, {"version"},
+		{"query", "-p", policy, "--as", "ana", people}, {"query", "-p", policy, "--as", "ana", "--json", people},
+		{"budget", "-p", policy}, {"check", policy}, {"version"},
 	} {
 		var err strings.Builder
-		if code := run(context.Background(), args, screen{full{}, &err}); code != 1 || !strings.Contains(err.String(), "no space left on device") {
+		if code := run(context.Background(), args, console.Screen{Out: full{}, Err: &err, Now: time.Now}); code != 1 ||
+			!strings.Contains(err.String(), "no space left on device") {
 			t.Errorf("%q: exit code %d, %q", args, code, err.String())
 		}
 	}
@@ -58,15 +68,16 @@ func (broken) Write([]byte) (int, error) { panic("secret 4711") }
 
 func TestPanicShowsNothing(t *testing.T) {
 	var err strings.Builder
-	code := run(context.Background(), []string{"version"}, screen{broken{}, &err})
+	code := run(context.Background(), []string{"version"}, console.Screen{Out: broken{}, Err: &err})
 	if code != 1 || strings.Contains(err.String(), "4711") || !strings.Contains(err.String(), "an internal error") {
 		t.Errorf("exit code %d, %q", code, err.String())
 	}
 }
 
 func TestShellWords(t *testing.T) {
-	for word, want := range map[string]string{"a/b.yaml": "a/b.yaml", "my policy.yaml": "'my policy.yaml'", "it's": `'it'\''s'`, "": "''", "$(rm)": "'$(rm)'"} {
-		if got := shell(word); got != want {
+	for word, want := range map[string]string{"a/b.yaml": "a/b.yaml", "my policy.yaml": "'my policy.yaml'", "it's": `'it'\''s'`,
+		"": "''", "$(rm)": "'$(rm)'"} {
+		if got := console.ShellQuote(word); got != want {
 			t.Errorf("%q is written %s; want %s", word, got, want)
 		}
 	}

@@ -6,13 +6,16 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
 	"github.com/discreet-dp/discreet/internal/hospital"
 	"github.com/discreet-dp/discreet/internal/ledger/sqlite"
 )
@@ -26,9 +29,6 @@ func TestMain(m *testing.M) {
 	main()
 }
 
-// limitFiles limits how large files may become, where a test asks for it and the system can.
-var limitFiles = func() {}
-
 // result is what a command printed and how it ended.
 type result struct {
 	args     []string
@@ -36,10 +36,23 @@ type result struct {
 	out, err string
 }
 
+// What commands in this process read, and their clock, where a test sets them.
+var (
+	input   io.Reader = strings.NewReader("")
+	present           = time.Now
+)
+
+// withInput gives commands a standard input until the test ends.
+func withInput(t testing.TB, text string) {
+	before := input
+	input = strings.NewReader(text)
+	t.Cleanup(func() { input = before })
+}
+
 // command runs a command in this process.
 func command(args ...string) result {
 	var out, err bytes.Buffer
-	code := run(context.Background(), args, screen{&out, &err})
+	code := run(context.Background(), args, console.Screen{In: input, Out: &out, Err: &err, Now: present})
 	return result{args, code, out.String(), err.String()}
 }
 
@@ -76,7 +89,8 @@ func (r result) wants(t testing.TB, code int, texts ...string) result {
 			t.Errorf("%q does not say %q\n%s%s", r.args, s, r.out, r.err)
 		}
 	}
-	if code != 0 && !strings.Contains(strings.Join(r.args, " "), "--json") && r.args[0] != "check" && !slices.Contains(r.args, "replay") && r.out != "" {
+	if code != 0 && !strings.Contains(strings.Join(r.args, " "), "--json") && r.args[0] != "check" && !slices.Contains(r.args, "replay") &&
+		r.out != "" {
 		t.Errorf("%q failed and printed %q", r.args, r.out)
 	}
 	return r

@@ -11,16 +11,19 @@ import (
 func TestHoldoutPlan(t *testing.T) {
 	r := command("holdout", "plan", "--n", "10000", "--queries", "500", "--tolerance", "0.05", "--confidence", "0.95").wants(t, 0,
 		"500 questions about 10,000 people, all within 0.05 with probability 0.95; Thresholdout answers 5 from the holdout",
-		"exact, questions fixed in advance", "vacuous", "misses", "holds", "no number", "It is NOT within 0.05", "does not hold for questions that were chosen")
+		"exact, questions fixed in advance", "vacuous", "misses", "holds", "no number", "It is NOT within 0.05",
+		"does not hold for questions that were chosen")
 	if n := strings.Count(r.out, "transfer"); n < 2 {
 		t.Errorf("%d lines with the transfer theorem", n)
 	}
 	// The other way round.
-	command("holdout", "plan", "--queries", "10000", "--answers", "20").wants(t, 0, "people needed", "with the fewest people needs").lacks(t, "verdict", "promised")
+	command("holdout", "plan", "--queries", "10000", "--answers", "20").wants(t, 0, "people needed",
+		"with the fewest people needs").lacks(t, "verdict", "promised")
 	// Enough people.
 	command("holdout", "plan", "--n", "1e8", "--queries", "500").wants(t, 0, "It is within 0.05")
 	// The classic parameters promise nothing at that size.
-	r = command("holdout", "plan", "--n", "10000", "--queries", "500", "--answers", "500", "--noise", "0.01", "--threshold", "0.04").wants(t, 0)
+	r = command("holdout", "plan", "--n", "10000", "--queries", "500", "--answers", "500", "--noise", "0.01",
+		"--threshold", "0.04").wants(t, 0)
 	for line := range strings.Lines(r.out) {
 		if strings.HasPrefix(line, "Thresholdout") && !strings.Contains(line, "vacuous") {
 			t.Errorf("%s is not vacuous", line)
@@ -52,17 +55,21 @@ func TestHoldoutPlan(t *testing.T) {
 
 func TestHoldoutCalculators(t *testing.T) {
 	command("holdout", "maxinfo", "--n", "10000", "--epsilon", "0.01").wants(t, 0, "144.3 bits")
-	command("holdout", "maxinfo", "--n", "10000", "--epsilon", "0.01", "--beta", "0.05").wants(t, 0, "2.681 bits, but with probability 0.05", "144.3 bits", "vacuous")
+	command("holdout", "maxinfo", "--n", "10000", "--epsilon", "0.01", "--beta", "0.05").wants(t, 0,
+		"2.681 bits, but with probability 0.05", "144.3 bits", "vacuous")
 	command("holdout", "maxinfo", "--n", "1000000", "--epsilon", "1").wants(t, 0, "vacuous")
-	if v := command("holdout", "maxinfo", "--n", "10000", "--epsilon", "0.01", "--beta", "0.05", "--json").wants(t, 0).decode(t); math.Abs(v["bits"].(float64)-2.680673) > 1e-5 {
+	if v := command("holdout", "maxinfo", "--n", "10000", "--epsilon", "0.01", "--beta", "0.05", "--json").wants(t,
+		0).decode(t); math.Abs(v["bits"].(float64)-2.680673) > 1e-5 {
 		t.Errorf("%v", v)
 	}
 	command("holdout", "pvalue", "--p", "0.001", "--bits", "3").wants(t, 0, "0.008 instead of 0.001").lacks(t, "level")
 	command("holdout", "pvalue", "--p", "0.001", "--bits", "3", "--beta", "0.01").wants(t, 0, "0.018 instead of 0.001")
 	command("holdout", "pvalue", "--alpha", "0.05", "--bits", "3", "--beta", "0.01").wants(t, 0, "0.005 keeps false discoveries at 0.05")
 	command("holdout", "pvalue", "--p", "0.001", "--n", "10000", "--epsilon", "1").wants(t, 0, "nothing is left of 0.001 (vacuous)")
-	command("holdout", "pvalue", "--alpha", "0.05", "--bits", "3", "--beta", "0.05").wants(t, 0, "no test keeps false discoveries at 0.05 (vacuous)")
-	if v := command("holdout", "pvalue", "--p", "0.001", "--alpha", "0.05", "--bits", "3", "--json").wants(t, 0).decode(t); v["corrected_p"] != 0.008 || v["level"] != 0.00625 {
+	command("holdout", "pvalue", "--alpha", "0.05", "--bits", "3", "--beta", "0.05").wants(t, 0,
+		"no test keeps false discoveries at 0.05 (vacuous)")
+	if v := command("holdout", "pvalue", "--p", "0.001", "--alpha", "0.05", "--bits", "3", "--json").wants(t,
+		0).decode(t); v["corrected_p"] != 0.008 || v["level"] != 0.00625 {
 		t.Errorf("%v", v)
 	}
 }
@@ -70,20 +77,24 @@ func TestHoldoutCalculators(t *testing.T) {
 func TestHoldoutDemo(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "demo.svg")
 	r := command("holdout", "demo", "--n", "400", "--attributes", "400", "--repetitions", "3", "--ascii", "--plot", file).wants(t, 0,
-		"400 people, 400 attributes of which 0 go with the label, 3 repetitions; threshold 0.04, noise 0.01", "With 20 selected, the plain holdout reports 0.6",
+		"400 people, 400 attributes of which 0 go with the label, 3 repetitions; threshold 0.04, noise 0.01",
+		"With 20 selected, the plain holdout reports 0.6",
 		"At that price the theorems are vacuous", "plain: reported", "wrote "+file)
-	if again := command("holdout", "demo", "--n", "400", "--attributes", "400", "--repetitions", "3", "--ascii", "--plot", file); again.out != r.out {
+	if again := command("holdout", "demo", "--n", "400", "--attributes", "400", "--repetitions", "3", "--ascii",
+		"--plot", file); again.out != r.out {
 		t.Error("the same seed shows something else")
 	}
 	if text, err := os.ReadFile(file); err != nil || !strings.Contains(string(text), "Thresholdout: fresh") {
 		t.Errorf("%v", err)
 	}
-	command("holdout", "demo", "--signal", "--n", "400", "--attributes", "400", "--repetitions", "2", "--selected", "40").wants(t, 0, "of which 20 go with the label", "of the signal", "With 40 selected")
+	command("holdout", "demo", "--signal", "--n", "400", "--attributes", "400", "--repetitions", "2", "--selected", "40").wants(t, 0,
+		"of which 20 go with the label", "of the signal", "With 40 selected")
 	v := command("holdout", "demo", "--n", "400", "--attributes", "400", "--repetitions", "2", "--json").wants(t, 0).decode(t)
 	if lines := v["thresholdout"].([]any); len(lines) != len(v["plain"].([]any)) || len(lines) < 5 || v["epsilon"].(float64) <= 0 {
 		t.Errorf("%v", v)
 	}
-	command("holdout", "lecture", "--repetitions", "100", "--ascii").wants(t, 0, "1,000 numbers in 142 subsets of 7", "epsilon 0.0812", "exact means", "report noisy max", "the truth")
+	command("holdout", "lecture", "--repetitions", "100", "--ascii").wants(t, 0, "1,000 numbers in 142 subsets of 7", "epsilon 0.0812",
+		"exact means", "report noisy max", "the truth")
 	v = command("holdout", "lecture", "--repetitions", "100", "--json").wants(t, 0).decode(t)
 	if means := v["exact_means"].([]any); len(means) != 100 || v["exact"].(map[string]any)["mean"].(float64) < 0.5 {
 		t.Errorf("%v", v["exact"])

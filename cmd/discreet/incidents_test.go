@@ -22,17 +22,6 @@ func failed(t *testing.T, policy string, i ledger.Incident) {
 	}
 }
 
-func TestReleasable(t *testing.T) {
-	open := []ledger.Case{{Sequence: 5, Analyst: "ana"}, {Sequence: 7, Analyst: "ben"}, {Sequence: 9}}
-	for analyst, want := range map[string]string{
-		"": "", "ana": "", "nope": `there is nothing of "nope" to release; open incidents are ana's (record 5) and ben's (record 7); a crash is nobody's: leave --analyst out`,
-	} {
-		if err := releasable(open, analyst); (err != nil) != (want != "") || err != nil && err.Error() != want {
-			t.Errorf("%q: %v", analyst, err)
-		}
-	}
-}
-
 func TestIncidentsByCommand(t *testing.T) {
 	policy, key := deploy(t, tenQuestions), ""
 	list := func(more ...string) result { return command(append([]string{"incidents", "-p", policy}, more...)...) }
@@ -45,7 +34,8 @@ func TestIncidentsByCommand(t *testing.T) {
 	release().wants(t, 2, "there is nothing to release")
 	failed(t, policy, ledger.Incident{Analyst: "ana", Charge: 2, Failure: ledger.FailedMemory})
 	list().wants(t, 0, "hospital  ana      memory   2       counts", "hospital gives ana no new answers")
-	if v := list("--json", "--unanswered").wants(t, 0).decode(t); len(v["incidents"].([]any)) != 1 || len(v["closed"].([]any)) != 1 || len(v["unanswered"].([]any)) != 0 {
+	if v := list("--json", "--unanswered").wants(t, 0).decode(t); len(v["incidents"].([]any)) != 1 || len(v["closed"].([]any)) != 1 ||
+		len(v["unanswered"].([]any)) != 0 {
 		t.Errorf("got %v", v)
 	}
 	ask("2").wants(t, 2, "until its owner has released it")
@@ -63,7 +53,8 @@ func TestIncidentsByCommand(t *testing.T) {
 	command("ledger", "key", "-p", policy, key).wants(t, 0)
 	failed(t, policy, ledger.Incident{Failure: ledger.FailedCrash})
 	release().wants(t, 2, "a release takes the owner's key")
-	release("--analyst", "nope", "--key", key).wants(t, 2, `there is nothing of "nope" to release; a crash is nobody's: leave --analyst out`)
+	release("--analyst", "nope", "--key", key).wants(t, 2,
+		`there is nothing of "nope" to release; a crash is nobody's: leave --analyst out`)
 	release("--dataset", "nope").wants(t, 2, `there is no dataset "nope"`)
 	if v := release("--key", key, "--json").wants(t, 0).decode(t); v["released"] != 1.0 || v["closed"] != false {
 		t.Errorf("got %v", v)
@@ -71,16 +62,6 @@ func TestIncidentsByCommand(t *testing.T) {
 	command("ledger", "verify", "-p", policy).wants(t, 0, "2 incident, 2 release")
 	command("ledger", "replay", "-p", policy, "--quiet").wants(t, 0)
 	command("ledger", "show", "-p", policy).wants(t, 0, "memory, of charge 2; 1 and 3 are borne", "incidents are released: test")
-}
-
-// A crash is nobody's, and may have been that of a charge before it.
-func TestCrashAfter(t *testing.T) {
-	all := []ledger.Case{{Sequence: 3, Dataset: "d", Failure: ledger.FailedCrash}, {Sequence: 7, Dataset: "e", Failure: ledger.FailedCrash}, {Sequence: 8, Dataset: "d", Failure: ledger.FailedTime}, {Sequence: 9, Dataset: "d", Failure: ledger.FailedCrash}}
-	for charge, want := range map[uint64]uint64{2: 3, 5: 9, 10: 0} {
-		if got := crashAfter(ledger.Unanswered{Sequence: charge, Dataset: "d"}, all); got != want {
-			t.Errorf("charge %d: crash %d", charge, got)
-		}
-	}
 }
 
 // Where everybody is shut out, nobody gets answers.
@@ -99,7 +80,8 @@ func TestCheckFailures(t *testing.T) {
 	change(t, policy, func(s string) string { return s + "    failures: {analyst: 5, dataset: 2}\n" })
 	command("check", policy).wants(t, 0, "note: failures: 5 of one analyst are borne and 2 of all together")
 	about := command("check", "--json", policy).wants(t, 0).decode(t)["datasets"].(map[string]any)["hospital"].(map[string]any)
-	if f := about["failures"].(map[string]any); f["analyst"] != 5.0 || f["dataset"] != 2.0 || len(about["warnings"].([]any)) != 1 || about["max_joined"] == nil {
+	if f := about["failures"].(map[string]any); f["analyst"] != 5.0 || f["dataset"] != 2.0 || len(about["warnings"].([]any)) != 1 ||
+		about["max_joined"] == nil {
 		t.Errorf("got %v", about)
 	}
 }

@@ -69,7 +69,8 @@ func TestInit(t *testing.T) {
 	}
 	command("init", "--json", patients).wants(t, 0, `"policy": "# A policy for Discreet`)
 	command("init", "--trust-data-bounds", patients).wants(t, 0, "READ OFF THE DATA", "bounds_from: data")
-	command("init", "--dataset", "clinic", "--analyst", "eva", "--epsilon", "3", "--delta", "0", patients).wants(t, 0, "  clinic:", "eva: {share: 1}", "epsilon: 3")
+	command("init", "--dataset", "clinic", "--analyst", "eva", "--epsilon", "3", "--delta", "0", patients).wants(t, 0, "  clinic:",
+		"eva: {share: 1}", "epsilon: 3")
 
 	for _, c := range []struct {
 		args []string

@@ -7,6 +7,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
 )
 
 // A person at a terminal.
@@ -52,7 +54,8 @@ func TestTerminal(t *testing.T) {
 	w.sees("hospital (0.8 left)> ")
 
 	w.types("\\d\r")
-	w.sees("patients        6  at most one row, by pid", "visits          3  many rows, by pid; 6 rows in each of 2 groups count", "left)> ")
+	w.sees("patients        6  at most one row, by pid", "visits          3  many rows, by pid; 6 rows in each of 2 groups count",
+		"left)> ")
 	w.types("\\d visits\r")
 	w.sees("cost    decimal  yes   0 .. 2000  0.01", "emergency, internal, surgery", "unit: patients.pid", "left)> ")
 	w.types("SET dp.epsilon = 0.2; SELECT COUNT(*) FROM visits;\r")
@@ -74,7 +77,8 @@ func TestTerminal(t *testing.T) {
 		t.Errorf("its folder has mode %v", folder.Mode())
 	}
 	text, _ := os.ReadFile(file)
-	if !strings.HasPrefix(string(text), "SELECT COUNT(*) FROM patients;\nSELECT COUNT(*) FROM patents;\n") || !strings.Contains(string(text), "\\d visits\n") {
+	if !strings.HasPrefix(string(text), "SELECT COUNT(*) FROM patients;\nSELECT COUNT(*) FROM patents;\n") ||
+		!strings.Contains(string(text), "\\d visits\n") {
 		t.Errorf("the history is %q", text)
 	}
 	if strings.Contains(string(text), "1003A") {
@@ -168,7 +172,7 @@ func TestWaiting(t *testing.T) {
 	master, slave := pty(t)
 	w := &terminal{t: t, master: master}
 	go w.watch()
-	done := waiting(slave, "asking")
+	done := console.Waiting(slave, "asking")
 	w.sees("asking ... 2.")
 	done()
 	for range 2000 {
@@ -190,37 +194,8 @@ func TestNobodyIsThere(t *testing.T) {
 	}
 	defer null.Close()
 	_, slave := pty(t)
-	if isTerminal(null) || !isTerminal(slave) || !isTerminal(&printed{to: slave}) || isTerminal(&strings.Builder{}) {
+	if console.IsTerminal(null) || !console.IsTerminal(slave) || !console.IsTerminal(console.Screen{Out: slave}.Watch().Out) ||
+		console.IsTerminal(&strings.Builder{}) {
 		t.Error("a terminal is taken for something else")
-	}
-}
-
-// People link the file to a device that keeps nothing. Its mode is not ours to change.
-func TestHistoryIsNoFile(t *testing.T) {
-	dir := t.TempDir()
-	t.Setenv("XDG_STATE_HOME", dir)
-	file := filepath.Join(dir, "discreet", "history")
-	os.Mkdir(filepath.Dir(file), 0o700)
-	if err := syscall.Mkfifo(file, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	opened := make(chan error, 1)
-	go func() { // it would wait forever if it read
-		h, _, err := openHistory()
-		if err == nil {
-			err = h.add("x")
-		}
-		opened <- err
-	}()
-	select {
-	case err := <-opened:
-		if err != nil {
-			t.Error(err)
-		}
-	case <-time.After(20 * time.Second):
-		t.Error("it is read")
-	}
-	if info, _ := os.Stat(file); info.Mode().Perm() != 0o644 {
-		t.Errorf("it has mode %v now", info.Mode())
 	}
 }

@@ -1,10 +1,7 @@
 package main
 
 import (
-	"fmt"
-	"io"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -12,8 +9,7 @@ import (
 // typed runs a command with a text as its standard input.
 func typed(t *testing.T, text string, args ...string) result {
 	t.Helper()
-	defer func(old io.Reader) { stdin = old }(stdin)
-	stdin = strings.NewReader(text)
+	withInput(t, text)
 	return command(args...)
 }
 
@@ -28,11 +24,14 @@ func TestScript(t *testing.T) {
 			t.Errorf("%d answers\n%s", n, r.out)
 		}
 	}
-	typed(t, "SET dp.epsilon = 0.2; SELECT COUNT(*) FROM patients WHERE age > 3; RESET dp.epsilon; SELECT COUNT(*) FROM patients WHERE age > 4", query...).
+	typed(t, "SET dp.epsilon = 0.2; SELECT COUNT(*) FROM patients WHERE age > 3; RESET dp.epsilon; SELECT COUNT(*) "+
+		"FROM patients WHERE age > 4", query...).
 		wants(t, 0, "price: epsilon 0.2; left: epsilon 0.6", "price: epsilon 0.1; left: epsilon 0.5")
 	typed(t, "EXPLAIN SELECT COUNT(*) FROM patients WHERE age > 5;", query...).wants(t, 0, "one person moves it by", "left: epsilon 0.5")
-	typed(t, "SHOW dp.epsilon; SHOW dp.budget; SHOW ALL;", append(query, "--epsilon", "0.3")...).wants(t, 0, "dp.epsilon  0.3", "hospital/ben", "dp.max_groups")
-	typed(t, "SET dp.error = 500; SET dp.epsilon = 0.2; EXPLAIN SELECT COUNT(*) FROM patients WHERE age > 6; SET dp.error = 500; EXPLAIN SELECT COUNT(*) FROM patients WHERE age > 6", query...).wants(t, 0, "price: epsilon 0.2;", "the error asked for")
+	typed(t, "SHOW dp.epsilon; SHOW dp.budget; SHOW ALL;", append(query, "--epsilon", "0.3")...).wants(t, 0, "dp.epsilon  0.3",
+		"hospital/ben", "dp.max_groups")
+	typed(t, "SET dp.error = 500; SET dp.epsilon = 0.2; EXPLAIN SELECT COUNT(*) FROM patients WHERE age > 6; SET dp.error = 500; EXPLAIN "+
+		"SELECT COUNT(*) FROM patients WHERE age > 6", query...).wants(t, 0, "price: epsilon 0.2;", "the error asked for")
 
 	before := spent(t, policy)
 	// A failure ends it, with its own exit code, and what stands behind is not asked.
@@ -50,14 +49,16 @@ func TestScript(t *testing.T) {
 			t.Errorf("%.80q: exit code %d\n%s%s", text, r.code, r.out, r.err)
 		}
 	}
-	if r := typed(t, "SELECT COUNT(*) FROM patients;\n  SELECT COUNT(x)\n  FROM patients", query...); r.code != 2 || !strings.Contains(r.err, "\n    SELECT COUNT(x)\n                 ^\n") {
+	if r := typed(t, "SELECT COUNT(*) FROM patients;\n  SELECT COUNT(x)\n  FROM patients", query...); r.code != 2 ||
+		!strings.Contains(r.err, "\n    SELECT COUNT(x)\n                 ^\n") {
 		t.Errorf("it points at %s", r.err)
 	}
 	typed(t, two, append(query, "--request", "r")...).wants(t, 2, "--request names one question, and there are 2")
 	if after := spent(t, policy); after.Head != before.Head {
 		t.Error("something was asked behind a failure")
 	}
-	typed(t, "SET dp.epsilon = 0.5; SELECT COUNT(*) FROM patients WHERE age > 7; SELECT COUNT(*) FROM patients WHERE age > 8", query...).code3(t)
+	typed(t, "SET dp.epsilon = 0.5; SELECT COUNT(*) FROM patients WHERE age > 7; SELECT COUNT(*) FROM patients WHERE age > 8",
+		query...).code3(t)
 	// An argument is one question, as ever.
 	asks(policy, "SELECT COUNT(*) FROM patients; SELECT COUNT(*) FROM visits").wants(t, 2)
 	asks(policy, "SET dp.epsilon = 1").wants(t, 2)
@@ -111,10 +112,12 @@ SELECT COUNT(*) FROM patients WHERE age > 99;
 		"age        integer  no    0 .. 110    1     yes          yes       all 111 between the bounds",
 		"sex        text     yes   -           -     no           yes       F, M, X",
 		"hospital (1 left)> ", "           ...> ", "hospital/ana", "price: epsilon 0.1; left: epsilon 0.9",
-		"at most 0.5", `there is no table "nowhere"`, `"receipt": {"sequence":`, `"settings": {"dp.epsilon":null}`, `"measures":[`, `"error": {"kind":"refused"`,
+		"at most 0.5", `there is no table "nowhere"`, `"receipt": {"sequence":`, `"settings": {"dp.epsilon":null}`, `"measures":[`,
+		`"error": {"kind":"refused"`,
 		`write \json on or \json off`, `\c needs something behind it`, `there is no dataset "clinic"; the datasets are hospital`,
 		"*  hospital  patients.pid  epsilon 1", "(the default)", "SET dp.epsilon = 0.5;", `\q stands alone`,
-		"\n  SELECT COUNT(*) FROM nowhere\n                       ^\n", "\n  EXPLAIN SELECT COUNT(*) FROM elsewhere\n                               ^\n", "noise scale")
+		"\n  SELECT COUNT(*) FROM nowhere\n                       ^\n",
+		"\n  EXPLAIN SELECT COUNT(*) FROM elsewhere\n                               ^\n", "noise scale")
 	if n := spent(t, policy).Answers; n != 2 {
 		t.Errorf("%d answers\n%s%s", n, r.out, r.err)
 	}
@@ -139,53 +142,15 @@ func TestDialogueChoosesADataset(t *testing.T) {
 	policy := deploy(t, tenQuestions)
 	change(t, policy, func(s string) string {
 		_, body, _ := strings.Cut(s, "datasets:\n")
-		return s + strings.Replace(strings.Replace(body, "  hospital:", "  clinic-with-a-very-long-name:", 1), "source: data", "source: other", 1)
+		return s + strings.Replace(strings.Replace(body, "  hospital:", "  clinic-with-a-very-long-name:", 1),
+			"source: data", "source: other", 1)
 	})
 	if err := os.CopyFS(beside(policy, "other"), os.DirFS(beside(policy, "data"))); err != nil {
 		t.Fatal(err)
 	}
-	typed(t, "\\d\n"+people+";\n\\c hospital\n"+people+";\n\\c clinic-with-a-very-long-name\n\\d\n", "query", "-p", policy, "--as", "ana", "-i").wants(t, 0,
-		"discreet> ", "The policy has several datasets; choose one with \\c", "no dataset is chosen", "refused: the policy has several datasets",
+	typed(t, "\\d\n"+people+";\n\\c hospital\n"+people+";\n\\c clinic-with-a-very-long-name\n\\d\n", "query", "-p",
+		policy, "--as", "ana", "-i").wants(t, 0,
+		"discreet> ", "The policy has several datasets; choose one with \\c", "no dataset is chosen",
+		"refused: the policy has several datasets",
 		"hospital (0.9 left)> ", "clinic-with-a-ver... (1 left)> ", "at most one row, by pid")
-}
-
-func TestHistory(t *testing.T) {
-	dir := t.TempDir()
-	t.Setenv("XDG_STATE_HOME", dir)
-	t.Setenv("HOME", dir)
-	h, old, err := openHistory()
-	if err != nil || len(old) != 0 {
-		t.Fatal(old, err)
-	}
-	for i := range 2*historyLines + 1 {
-		if err := h.add(fmt.Sprint("line ", i)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	h.close()
-	h, old, err = openHistory()
-	if err != nil || len(old) != historyLines || old[len(old)-1] != fmt.Sprint("line ", 2*historyLines) {
-		t.Fatalf("%d lines: %v", len(old), err)
-	}
-	h.add("one more\xff") // what is no text is not brought back
-	h.add("one more")
-	h.close()
-	file := filepath.Join(dir, "discreet", "history")
-	if info, err := os.Stat(file); err != nil || info.Mode() != 0o600 {
-		t.Error(info.Mode(), err)
-	}
-	if _, old, _ = openHistory(); len(old) != historyLines+1 || old[historyLines] != "one more" {
-		t.Errorf("%d lines, the last is %q", len(old), old[len(old)-1])
-	}
-	write(t, file, strings.Repeat(strings.Repeat("x", 1000)+"\n", 1500))
-	if _, old, err = openHistory(); err != nil || len(old) > historyLines {
-		t.Errorf("%d long lines: %v", len(old), err)
-	}
-	if info, _ := os.Stat(file); info.Size() > historySize {
-		t.Errorf("the file has %d bytes", info.Size())
-	}
-	t.Setenv("XDG_STATE_HOME", "not/absolute")
-	if path, err := historyPath(); err != nil || path != filepath.Join(dir, ".local", "state", "discreet", "history") {
-		t.Error(path, err)
-	}
 }

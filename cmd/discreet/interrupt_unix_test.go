@@ -53,7 +53,8 @@ datasets:
         columns:
           v: {type: integer, bounds: [0, 999]}
 `)
-	duck(t, filepath.Join(dir, "events.duckdb"), "CREATE TABLE events AS SELECT (i * 7919) % 1000003 AS pid, i % 1000 AS v FROM range(20000000) r(i)")
+	duck(t, filepath.Join(dir, "events.duckdb"), "CREATE TABLE events AS SELECT (i * 7919) % 1000003 AS pid, i % 1000 AS v "+
+		"FROM range(20000000) r(i)")
 	return policy
 }
 
@@ -61,7 +62,8 @@ datasets:
 func TestInterrupt(t *testing.T) {
 	policy := events(t)
 	var out, errs bytes.Buffer
-	c := process(&out, &errs, "query", "-p", policy, "--as", "ana", "--request", "mine", "SELECT v, COUNT(*), SUM(v) FROM events GROUP BY v")
+	c := process(&out, &errs, "query", "-p", policy, "--as", "ana", "--request", "mine",
+		"SELECT v, COUNT(*), SUM(v) FROM events GROUP BY v")
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +83,8 @@ func TestInterrupt(t *testing.T) {
 		c.Process.Kill()
 		t.Fatal("it does not end")
 	}
-	result{[]string{"query"}, c.ProcessState.ExitCode(), out.String(), errs.String()}.wants(t, 1, "error: interrupted. What was charged stays charged")
+	result{[]string{"query"}, c.ProcessState.ExitCode(), out.String(), errs.String()}.wants(t, 1,
+		"error: interrupted. What was charged stays charged")
 	if r := spent(t, policy); r.Charges != 1 || r.Answers != 0 || r.Balances[0].Spent.Epsilon.String() != "0.1" {
 		t.Errorf("the ledger says %+v; want the charge alone", r)
 	}
@@ -99,7 +102,8 @@ func TestInterrupt(t *testing.T) {
 		return strings.Replace(s, "{epsilon: 1,", "{epsilon: 1, renewal: {every: month, windows: 3},", 1)
 	})
 	command("ledger", "renew", "-p", policy, "--reason", "a new month").wants(t, 0, "window 2 of 3 has begun")
-	asks(policy, "--request", "mine", "SELECT v, COUNT(*), SUM(v) FROM events GROUP BY v").wants(t, 2, `the request "mine" was charged in window 1 of "events"`, "ask with another request identifier")
+	asks(policy, "--request", "mine", "SELECT v, COUNT(*), SUM(v) FROM events GROUP BY v").wants(t, 2,
+		`the request "mine" was charged in window 1 of "events"`, "ask with another request identifier")
 	command("ledger", "replay", "-p", policy).wants(t, 0, "0 differ")
 	for name, text := range before {
 		write(t, name, string(text))

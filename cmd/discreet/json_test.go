@@ -10,9 +10,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/hospital"
 )
 
-// TestJSON holds what machines read against testdata/json. A case is a command in one line, with the
-// members of its output that have noise after a #, and further arguments, one in a line. POLICY stands
-// for the path of a copy of testdata/json/policy.yaml, and FOLDER for where it is.
+// TestJSON holds what machines read against testdata/json. A case is a command in one line, with
+// the members of its output that have noise after a #, and further arguments, one in a line. POLICY
+// stands for the path of a copy of testdata/json/policy.yaml, and FOLDER for where it is.
 func TestJSON(t *testing.T) {
 	files, err := filepath.Glob("testdata/json/*.txt")
 	if err != nil || len(files) == 0 {

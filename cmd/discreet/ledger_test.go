@@ -15,9 +15,11 @@ func TestLedgerVerify(t *testing.T) {
 	books := beside(policy, "policy.ledger")
 	command("ledger", "verify", "-p", policy).wants(t, 1, "there is no ledger at")
 	asks(policy, people).wants(t, 0)
-	command("ledger", "verify", books).wants(t, 0, "is whole: 3 records, 1 answer kept", "1 charge, 1 answer, 1 version", "owner: none", "hospital/ana            0.1")
+	command("ledger", "verify", books).wants(t, 0, "is whole: 3 records, 1 answer kept", "1 charge, 1 answer, 1 version", "owner: none",
+		"hospital/ana            0.1")
 	r := command("ledger", "verify", "-p", policy, "--json").wants(t, 0).decode(t)
-	if r["records"] != 3.0 || r["charges"] != 1.0 || r["answers"] != 1.0 || len(r["balances"].([]any)) != 2 || r["kinds"].(map[string]any)["version"] != 1.0 {
+	if r["records"] != 3.0 || r["charges"] != 1.0 || r["answers"] != 1.0 || len(r["balances"].([]any)) != 2 ||
+		r["kinds"].(map[string]any)["version"] != 1.0 {
 		t.Errorf("got %v", r)
 	}
 	command("ledger", "verify").wants(t, 2, "name a ledger file, or a policy")
@@ -53,8 +55,10 @@ func TestDamagedLedger(t *testing.T) {
 			}
 			bad := string(c.damage(append([]byte(nil), good...)))
 			write(t, books, bad)
-			for _, args := range [][]string{{"query", "-p", policy, "--as", "ana", people}, {"explain", "-p", policy, "--as", "ana", people}, {"budget", "-p", policy}, {"ledger", "verify", books},
-				{"ledger", "show", books}, {"ledger", "export", books}, {"ledger", "replay", books}, {"ledger", "replay", "-q", "-p", policy}, {"ledger", "export", "-p", policy, "--format", "jsonl", "-o", beside(policy, "out")}} {
+			for _, args := range [][]string{{"query", "-p", policy, "--as", "ana", people}, {"explain", "-p", policy, "--as", "ana",
+				people}, {"budget", "-p", policy}, {"ledger", "verify", books},
+				{"ledger", "show", books}, {"ledger", "export", books}, {"ledger", "replay", books}, {"ledger", "replay", "-q", "-p",
+					policy}, {"ledger", "export", "-p", policy, "--format", "jsonl", "-o", beside(policy, "out")}} {
 				command(args...).wants(t, 1, "damaged", "Do not delete it")
 			}
 			asks(policy, "--json", people).fails(t, 1, "failed")
@@ -101,7 +105,8 @@ func TestTwoProcesses(t *testing.T) {
 		t.Fatal(err)
 	}
 	start := time.Now()
-	processed(t, "", "query", "-p", policy, "--as", "ana", people).wants(t, 1, "the ledger is open already", "stop the server, or wait for the command")
+	processed(t, "", "query", "-p", policy, "--as", "ana", people).wants(t, 1, "the ledger is open already",
+		"stop the server, or wait for the command")
 	if took := time.Since(start); took < time.Second || took > 20*time.Second {
 		t.Errorf("it waited for %v", took)
 	}

@@ -15,7 +15,8 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// scribe writes records into a ledger file as somebody would who knows the format: with the right hashes, whatever they say.
+// scribe writes records into a ledger file as somebody would who knows the format: with the right
+// hashes, whatever they say.
 type scribe struct {
 	t        testing.TB
 	path     string
@@ -28,7 +29,8 @@ type scribe struct {
 // newScribe begins a ledger beside a policy that has none yet.
 func newScribe(t testing.TB, policy string) *scribe {
 	t.Helper()
-	s := &scribe{t: t, path: beside(policy, "policy.ledger"), spent: map[string]dp.Cost{}, key: ed25519.NewKeyFromSeed([]byte(strings.Repeat("k", 32)))}
+	s := &scribe{t: t, path: beside(policy, "policy.ledger"), spent: map[string]dp.Cost{},
+		key: ed25519.NewKeyFromSeed([]byte(strings.Repeat("k", 32)))}
 	l, err := sqlite.Open(s.path)
 	if err != nil {
 		t.Fatal(err)
@@ -53,7 +55,8 @@ func (s *scribe) add(r *ledger.Record) *ledger.Record {
 }
 
 func (s *scribe) owner() *ledger.Record {
-	return s.add(&ledger.Record{Kind: ledger.KindOwner, Time: day(0), PublicKey: hex.EncodeToString(s.key.Public().(ed25519.PublicKey)), Reason: "first key"})
+	return s.add(&ledger.Record{Kind: ledger.KindOwner, Time: day(0), PublicKey: hex.EncodeToString(s.key.Public().(ed25519.PublicKey)),
+		Reason: "first key"})
 }
 
 func (s *scribe) topUp(at time.Time, amount dp.Amount) *ledger.Record {
@@ -63,7 +66,8 @@ func (s *scribe) topUp(at time.Time, amount dp.Amount) *ledger.Record {
 	})
 }
 
-// charge spends epsilon of a pure budget with the limits of tenQuestions, of which so much was granted. It asks nobody.
+// charge spends epsilon of a pure budget with the limits of tenQuestions, of which so much was
+// granted. It asks nobody.
 func (s *scribe) charge(request string, at time.Time, epsilon, granted dp.Amount) *ledger.Record {
 	cost := dp.Cost{Epsilon: epsilon, Rho: dp.Unbounded}
 	r := &ledger.Record{
@@ -73,14 +77,16 @@ func (s *scribe) charge(request string, at time.Time, epsilon, granted dp.Amount
 	for _, name := range []string{"hospital", "hospital/ana"} {
 		s.spent[name] = s.spent[name].Add(cost)
 		r.Balances = append(r.Balances, ledger.Balance{
-			Account: name, Limit: dp.Cost{Epsilon: dp.One + granted, Rho: dp.Unbounded}, Granted: dp.Cost{Epsilon: granted}, Spent: s.spent[name],
+			Account: name, Limit: dp.Cost{Epsilon: dp.One + granted, Rho: dp.Unbounded}, Granted: dp.Cost{Epsilon: granted},
+			Spent: s.spent[name],
 		})
 	}
 	return s.add(r)
 }
 
 func (s *scribe) answer(charge uint64) {
-	s.add(&ledger.Record{Kind: ledger.KindAnswer, Time: day(0), Charge: charge, Key: fmt.Sprint("key", charge), AnswerHash: ledger.Hash("42")})
+	s.add(&ledger.Record{Kind: ledger.KindAnswer, Time: day(0), Charge: charge, Key: fmt.Sprint("key", charge),
+		AnswerHash: ledger.Hash("42")})
 }
 
 // save puts the records into the file.
@@ -97,7 +103,8 @@ func (s *scribe) save() string {
 			answer = []byte("42")
 		}
 		body := r.Encode()
-		if _, err := db.Exec("INSERT INTO records (sequence, body, hash, answer) VALUES (?, ?, ?, ?)", r.Sequence, body, ledger.Hash(body), answer); err != nil {
+		if _, err := db.Exec("INSERT INTO records (sequence, body, hash, answer) VALUES (?, ?, ?, ?)", r.Sequence, body,
+			ledger.Hash(body), answer); err != nil {
 			s.t.Fatal(err)
 		}
 		if _, err := db.Exec("UPDATE head SET sequence = ?, hash = ?", r.Sequence, ledger.Hash(body)); err != nil {
@@ -118,8 +125,8 @@ func day(ago float64) time.Time { return today.Add(-time.Duration(ago * 24 * flo
 
 // onThatDay makes it today until the test ends.
 func onThatDay(t testing.TB) {
-	now = func() time.Time { return today }
-	t.Cleanup(func() { now = time.Now })
+	present = func() time.Time { return today }
+	t.Cleanup(func() { present = time.Now })
 }
 
 // contents are the bytes of a file.

@@ -27,8 +27,10 @@ datasets:
 func TestPrepare(t *testing.T) {
 	dir := t.TempDir()
 	policy := write(t, filepath.Join(dir, "clinic.yaml"), manyVisits)
-	duck(t, filepath.Join(dir, "clinic.duckdb"), "CREATE TABLE visits AS SELECT 'person ' || (i * 7919 % 1003) AS pid, i / 7 AS cost, CASE i % 3 WHEN 0 THEN 'A' WHEN 1 THEN 'B' END AS ward FROM range(20000) r(i)")
-	r := command("prepare", policy).wants(t, 0, "discreet check "+policy, "  clinic:\n    tables:\n      visits:\n        source: \"prepared/visits.parquet\"\n")
+	duck(t, filepath.Join(dir, "clinic.duckdb"), "CREATE TABLE visits AS SELECT 'person ' || (i * 7919 % 1003) AS pid, i / 7 AS cost, "+
+		"CASE i % 3 WHEN 0 THEN 'A' WHEN 1 THEN 'B' END AS ward FROM range(20000) r(i)")
+	r := command("prepare", policy).wants(t, 0, "discreet check "+policy,
+		"  clinic:\n    tables:\n      visits:\n        source: \"prepared/visits.parquet\"\n")
 	if strings.Contains(r.out+r.err, "person 1") {
 		t.Error("it shows data")
 	}
@@ -45,7 +47,8 @@ func TestPrepare(t *testing.T) {
 	change(t, policy, func(s string) string { return strings.Replace(s, "[0, 100]", "[0, 1000]", 1) })
 	command("check", policy).wants(t, 1, "discreet prepare")
 
-	nothing := write(t, filepath.Join(t.TempDir(), "p.yaml"), strings.Replace(strings.Replace(manyVisits, "unit: visits.pid", "unit: row", 1), "        max_rows: 5\n        max_groups: 2\n", "", 1))
+	nothing := write(t, filepath.Join(t.TempDir(), "p.yaml"), strings.Replace(strings.Replace(manyVisits, "unit: visits.pid", "unit: row",
+		1), "        max_rows: 5\n        max_groups: 2\n", "", 1))
 	duck(t, filepath.Join(filepath.Dir(nothing), "clinic.duckdb"), "CREATE TABLE visits AS SELECT 1.5 AS cost, 'A' AS ward")
 	command("prepare", nothing).wants(t, 0, "nothing to prepare")
 	command("prepare", filepath.Join(dir, "no.yaml")).wants(t, 1)

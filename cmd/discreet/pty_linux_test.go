@@ -35,7 +35,8 @@ func control(t *testing.T, f *os.File, request uintptr, p unsafe.Pointer) {
 		t.Fatal(err)
 	}
 	var errno syscall.Errno
-	if err := conn.Control(func(fd uintptr) { _, _, errno = syscall.Syscall(syscall.SYS_IOCTL, fd, request, uintptr(p)) }); err != nil || errno != 0 {
+	if err := conn.Control(func(fd uintptr) { _, _, errno = syscall.Syscall(syscall.SYS_IOCTL, fd, request, uintptr(p)) }); err != nil ||
+		errno != 0 {
 		t.Fatal(err, errno)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -59,7 +58,8 @@ func TestQueryJSON(t *testing.T) {
 		if err := json.Unmarshal([]byte(r.out), &a); err != nil {
 			t.Fatal(err)
 		}
-		if got := keysOf(t, json.RawMessage(r.out)); !slices.Equal(got, []string{"columns", "rows", "errors", "cost", "remaining", "receipt", "limits", "confidence", "notes", "data_version", "alerts"}) {
+		if got := keysOf(t, json.RawMessage(r.out)); !slices.Equal(got, []string{"columns", "rows", "errors", "cost", "remaining",
+			"receipt", "limits", "confidence", "notes", "data_version", "alerts"}) {
 			t.Errorf("the keys are %v", got)
 		}
 		for _, m := range []struct {
@@ -88,11 +88,13 @@ func TestQueryJSON(t *testing.T) {
 			t.Errorf("the receipt is %+v", a.Receipt)
 		}
 		again := asks(policy, "--json", "SELECT sex, COUNT(1) FROM patients GROUP BY 1").wants(t, 0).decode(t)
-		if fmt.Sprint(again["cost"]) != "map[delta:0 epsilon:0 rho:0]" || again["receipt"].(map[string]any)["free"] != true || again["receipt"].(map[string]any)["sequence"] != 2.0 {
+		if fmt.Sprint(again["cost"]) != "map[delta:0 epsilon:0 rho:0]" || again["receipt"].(map[string]any)["free"] != true ||
+			again["receipt"].(map[string]any)["sequence"] != 2.0 {
 			t.Errorf("asked again it costs %v: %v", again["cost"], again["receipt"])
 		}
 		none := asks(policy, "--json", "SELECT sex, COUNT(1) FROM patients GROUP BY 1 LIMIT 0").wants(t, 0)
-		if d := none.decode(t); fmt.Sprint(d["rows"], d["errors"]) != "[] []" || strings.Contains(compact(t, json.RawMessage(none.out)), `"rows":null`) {
+		if d := none.decode(t); fmt.Sprint(d["rows"], d["errors"]) != "[] []" || strings.Contains(compact(t, json.RawMessage(none.out)),
+			`"rows":null`) {
 			t.Errorf("no rows are %s", none.out)
 		}
 	}
@@ -114,18 +116,18 @@ func TestQuery(t *testing.T) {
 	asks(policy, "--epsilon", "0.05", people).wants(t, 0, "note: computed from answers that were paid for before (record 2)", "price: free")
 	asks(policy, "--epsilon", "0.11", people).wants(t, 0, "price: epsilon 0.11 (rho")
 	asks(policy, "--request", "one", "SELECT COUNT(*) FROM visits").wants(t, 0, "price: epsilon 0.1")
-	asks(policy, "--request", "one", "SELECT COUNT(*) FROM visits WHERE cost > 3").wants(t, 2, "was charged before with another question or price")
+	asks(policy, "--request", "one", "SELECT COUNT(*) FROM visits WHERE cost > 3").wants(t, 2,
+		"was charged before with another question or price")
 	asks(policy, "--request", "a\nb", "SELECT COUNT(*) FROM visits WHERE cost > 4").wants(t, 2, "the request contains a control character")
 	command("query", "-p", policy, "--as", "ben", "--dataset", "hospital", people).wants(t, 0, "free")
 
-	defer func(old io.Reader) { stdin = old }(stdin)
-	stdin = strings.NewReader("SELECT COUNT(*)\nFROM patients\n")
+	withInput(t, "SELECT COUNT(*)\nFROM patients\n")
 	asks(policy, "-").wants(t, 0, "free")
-	stdin = strings.NewReader("SELECT COUNT(*)\nFROM patents\n")
+	withInput(t, "SELECT COUNT(*)\nFROM patents\n")
 	asks(policy, "-").wants(t, 2, `there is no table "patents"`, "\n  FROM patents\n       ^\n")
-	stdin = strings.NewReader("")
+	withInput(t, "")
 	asks(policy, "-").wants(t, 2, "the question is empty")
-	stdin = strings.NewReader(strings.Repeat("x", 2<<20))
+	withInput(t, strings.Repeat("x", 2<<20))
 	asks(policy, "-").wants(t, 2, "longer than")
 	if r := spent(t, policy); r.Charges != 3 || r.Answers != 3 {
 		t.Errorf("%d charges and %d answers; want three of each", r.Charges, r.Answers)
@@ -137,13 +139,16 @@ func TestExplain(t *testing.T) {
 	explain := func(more ...string) result {
 		return command(append([]string{"explain", "--policy", policy, "--as", "ana"}, more...)...)
 	}
-	explain("SELECT ward, AVG(cost) FROM visits GROUP BY ward").wants(t, 0, "count(cost)", "laplace", "12 (l1)", "rows: 3", "at most 6 rows in each of at most 2 groups", "price: epsilon 0.1; left: epsilon 1\n")
+	explain("SELECT ward, AVG(cost) FROM visits GROUP BY ward").wants(t, 0, "count(cost)", "laplace", "12 (l1)", "rows: 3",
+		"at most 6 rows in each of at most 2 groups", "price: epsilon 0.1; left: epsilon 1\n")
 	e := explain("--json", people).wants(t, 0).decode(t)
 	if e["known"] != false || e["affordable"] != true || len(e["questions"].([]any)) != 1 {
 		t.Errorf("got %v", e)
 	}
-	explain("SELECT zip FROM patients GROUP BY zip ORDER BY COUNT(*) DESC LIMIT 1").wants(t, 0, "top 1, permute-and-flip", "rows: 1, chosen out of 5", "key zip: public: listed by the owner, 5 values", "left after it: epsilon 0.9")
-	explain("SELECT MEDIAN(age) FROM patients UNION ALL SELECT COUNT(*) FROM visits").wants(t, 0, "question 2 of 2, about visits", "exponential, on ranks", "the query around the answers", "2 questions share epsilon equally")
+	explain("SELECT zip FROM patients GROUP BY zip ORDER BY COUNT(*) DESC LIMIT 1").wants(t, 0, "top 1, permute-and-flip",
+		"rows: 1, chosen out of 5", "key zip: public: listed by the owner, 5 values", "left after it: epsilon 0.9")
+	explain("SELECT MEDIAN(age) FROM patients UNION ALL SELECT COUNT(*) FROM visits").wants(t, 0, "question 2 of 2, about visits",
+		"exponential, on ranks", "the query around the answers", "2 questions share epsilon equally")
 	explain("--set", "dp.error=20", people).wants(t, 0, "pays the least epsilon that has the error asked for")
 	explain("--set", "dp.error=1", people).wants(t, 2, "an error of")
 	explain("--set", "dp.eror=1", people).wants(t, 2, "there is no setting")
@@ -164,7 +169,8 @@ func TestExplain(t *testing.T) {
 func TestPrintedAnswers(t *testing.T) {
 	policy := deploy(t, tenQuestions)
 	for text, says := range map[string][]string{
-		"SELECT sex, MEDIAN(age), COUNT(*), SUM(age) / COUNT(*) AS mean FROM patients GROUP BY sex": {"median", "mean", "±95%", "note: quantile(0.5 of age)"},
+		"SELECT sex, MEDIAN(age), COUNT(*), SUM(age) / COUNT(*) AS mean FROM patients GROUP BY sex": {"median", "mean",
+			"±95%", "note: quantile(0.5 of age)"},
 		"SELECT MAX(age) FROM patients":                                        {"note: max is the 99 % quantile"},
 		"SELECT sum(n) FROM (SELECT COUNT(*) AS n FROM patients) AS t":         {"note: error bars are known for the answers inside"},
 		"SELECT zip FROM patients GROUP BY zip ORDER BY COUNT(*) LIMIT 2":      {"zip\n-----\n"},
@@ -195,7 +201,8 @@ func TestBudget(t *testing.T) {
 func fake() *api.Answer {
 	half := func(f float64) *float64 { return &f }
 	return &api.Answer{
-		Columns: []api.Column{{Name: "city", Decimals: -1}, {Name: "count", Noisy: true}, {Name: "sum", Noisy: true, Decimals: 2}, {Name: "avg", Noisy: true, Decimals: -1}},
+		Columns: []api.Column{{Name: "city", Decimals: -1}, {Name: "count", Noisy: true}, {Name: "sum", Noisy: true, Decimals: 2},
+			{Name: "avg", Noisy: true, Decimals: -1}},
 		Rows: [][]any{
 			{"Zürich", json.Number("12"), json.Number("-3.50"), json.Number("41.23456789")},
 			{"東京", json.Number("1234567"), json.Number("0.05"), json.Number("0.5")},

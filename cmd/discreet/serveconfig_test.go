@@ -11,12 +11,15 @@ import (
 	"time"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/discreet-dp/discreet/cmd/discreet/internal/servecmd"
 )
 
 // understands returns what serve understands of flags, the environment and a file, without serving.
-func understands(args ...string) (serveCmd, error) {
+func understands(args ...string) (servecmd.Cmd, error) {
 	var c cli
-	parser, err := kong.New(&c, kong.Writers(io.Discard, io.Discard), kong.Exit(func(int) {}), kong.Vars{"listen": usualListen, "http": usualHTTP})
+	parser, err := kong.New(&c, kong.Writers(io.Discard, io.Discard), kong.Exit(func(int) {}), kong.Vars{"listen": servecmd.UsualListen,
+		"http": servecmd.UsualHTTP})
 	if err == nil {
 		_, err = parser.Parse(append([]string{"serve"}, args...))
 	}
@@ -25,7 +28,9 @@ func understands(args ...string) (serveCmd, error) {
 
 // Flags have precedence over the environment, and that over the file, and that over what is usual.
 func TestServePrecedence(t *testing.T) {
-	file := write(t, filepath.Join(t.TempDir(), "server.yaml"), "rate: 3\nrunning: 3\nconnections: 3\nplaintext: true\nlog-texts: false\nlisten: ''\nhttp:\ntimeout: 3m\npolicy: p.yaml\nusers: /u.users\nlog-format: json\n")
+	file := write(t, filepath.Join(t.TempDir(), "server.yaml"),
+		"rate: 3\nrunning: 3\nconnections: 3\nplaintext: true\nlog-texts: false\nlisten: ''\nhttp:\ntimeout: 3m\npolicy: p.yaml\nusers: "+
+			"/u.users\nlog-format: json\n")
 	t.Setenv("DISCREET_RATE", "2")
 	t.Setenv("DISCREET_RUNNING", "2")
 	t.Setenv("DISCREET_LOG_TEXTS", "true")
@@ -42,8 +47,9 @@ func TestServePrecedence(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := serveCmd{
-			Config: file, Policy: filepath.Join(filepath.Dir(file), "p.yaml"), Users: "/u.users", Plaintext: true, Running: 2, Timeout: 3 * time.Minute, Rate: 1,
+		want := servecmd.Cmd{
+			Config: file, Policy: filepath.Join(filepath.Dir(file), "p.yaml"), Users: "/u.users", Plaintext: true, Running: 2,
+			Timeout: 3 * time.Minute, Rate: 1,
 			Connections: 3, Threads: 2, LogFormat: "json", LogLevel: "info", LogTexts: true, ShutdownTimeout: 30 * time.Second,
 		}
 		if c != want {
@@ -122,7 +128,8 @@ func TestServiceUnit(t *testing.T) {
 		t.Fatal(err)
 	}
 	// The program has to be there for the check.
-	file := write(t, filepath.Join(t.TempDir(), "discreet.service"), strings.Replace(string(unit), "/usr/local/bin/discreet", "/bin/true", 1))
+	file := write(t, filepath.Join(t.TempDir(), "discreet.service"), strings.Replace(string(unit), "/usr/local/bin/discreet",
+		"/bin/true", 1))
 	if out, err := exec.Command("systemd-analyze", "verify", "--man=no", file).CombinedOutput(); err != nil || len(out) > 0 {
 		t.Errorf("%v: %s", err, out)
 	}
@@ -149,7 +156,8 @@ func TestDockerfile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Policy == "" || c.TLSCert == "" || c.TLSKey == "" || c.Listen != "0.0.0.0:5432" || c.HTTP != "0.0.0.0:8432" || c.LogFormat != "json" {
+	if c.Policy == "" || c.TLSCert == "" || c.TLSKey == "" || c.Listen != "0.0.0.0:5432" || c.HTTP != "0.0.0.0:8432" ||
+		c.LogFormat != "json" {
 		t.Errorf("it says %+v", c)
 	}
 	images := regexp.MustCompile(`(?m)^FROM (\S+)`).FindAllStringSubmatch(string(text), -1)

@@ -28,7 +28,8 @@ func TestDemoShop(t *testing.T) {
 		{"SELECT COUNT(*) FROM customers JOIN nations USING (nation)", rows["customers"]},
 		{"SELECT COUNT(*) FROM orders JOIN customers USING (cid)", rows["orders"]},
 		{"SELECT COUNT(*) FROM items JOIN orders USING (oid) JOIN customers USING (cid) JOIN nations USING (nation)", rows["items"]},
-		{"SELECT COUNT(*) FROM items JOIN parts USING (part) WHERE round(100 * price) = quantity * round(100 * retail_price)", rows["items"]},
+		{"SELECT COUNT(*) FROM items JOIN parts USING (part) WHERE round(100 * price) = quantity * round(100 * retail_price)",
+			rows["items"]},
 		{"SELECT COUNT(*) FROM orders WHERE day BETWEEN DATE '1992-01-01' AND DATE '1998-12-31'", rows["orders"]},
 		{"SELECT COUNT(DISTINCT cid) FROM customers", 300.0},
 	} {

@@ -11,6 +11,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
 )
 
 // respondents writes a file with 3000 people: 60 % never, 30 % former, 10 % daily, forty
@@ -52,7 +54,8 @@ func TestSurvey(t *testing.T) {
 	asked(file, "town").wants(t, 0, "oracle   oue: 40 values", "and 16 more values; see --json")
 	asked(file, "id").wants(t, 0, "oracle   olh: 3000 values", "and 2976 more values")
 	asked(file, "note").wants(t, 0, "(empty)", `a, "b"`)
-	asked(file, "smoker", "--value", "daily").wants(t, 0, "is it daily?", "\ndaily      10.00 %", "\nnot daily  90.00 %", "probability 0.7311").lacks(t, "former")
+	asked(file, "smoker", "--value", "daily").wants(t, 0, "is it daily?", "\ndaily      10.00 %", "\nnot daily  90.00 %",
+		"probability 0.7311").lacks(t, "former")
 	asked(file, "smoker", "--value", "sometimes").wants(t, 0, "\nsometimes        0.00 %")
 	asked(file, "same", "--value", "x").wants(t, 0, "\nx      100.00 %")
 	for _, oracle := range []string{"direct", "oue", "olh", "hadamard"} {
@@ -72,7 +75,8 @@ func TestSurveyJSON(t *testing.T) {
 	seen := map[float64]bool{}
 	for range 3 {
 		v := asked(file, "smoker", "--json").wants(t, 0).decode(t)
-		if v["people"] != 3000.0 || v["oracle"] != "direct" || v["bits"] != 2.0 || v["confidence"] != 0.95 || !strings.Contains(v["note"].(string), "owner's eyes") {
+		if v["people"] != 3000.0 || v["oracle"] != "direct" || v["bits"] != 2.0 || v["confidence"] != 0.95 ||
+			!strings.Contains(v["note"].(string), "owner's eyes") {
 			t.Errorf("got %v", v)
 		}
 		if c := v["cost"].(map[string]any); c["epsilon"] != 1.0 || math.Abs(c["rho"].(float64)-math.Tanh(0.5)) > 1e-9 {
@@ -85,7 +89,8 @@ func TestSurveyJSON(t *testing.T) {
 		for i, plain := range []float64{0.6, 0.3, 0.1} {
 			a := values[i].(map[string]any)
 			// The variance is 3 (1 + ...)/3000 at most: 0.25 is beyond seven standard errors.
-			if got := a["private"].(float64); a["plain"] != plain || math.Abs(got-plain) > 0.25 || math.Abs(a["error"].(float64)-(got-plain)) > 1e-12 {
+			if got := a["private"].(float64); a["plain"] != plain || math.Abs(got-plain) > 0.25 ||
+				math.Abs(a["error"].(float64)-(got-plain)) > 1e-12 {
 				t.Errorf("got %v", a)
 			}
 			if low, high := a["low"].(float64), a["high"].(float64); low < 0 || high > 1 || low > high || high-low > 0.25 {
@@ -181,7 +186,8 @@ func TestSurveyInterrupted(t *testing.T) {
 	ctx, stop := context.WithCancel(context.Background())
 	stop()
 	var out, err strings.Builder
-	if code := run(ctx, []string{"survey", respondents(t), "--column", "town", "--epsilon", "1"}, screen{&out, &err}); code != 1 || out.Len() != 0 {
+	if code := run(ctx, []string{"survey", respondents(t), "--column", "town", "--epsilon", "1"}, console.Screen{Out: &out,
+		Err: &err}); code != 1 || out.Len() != 0 {
 		t.Errorf("exit code %d, %q", code, out.String())
 	}
 }

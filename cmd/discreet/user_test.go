@@ -14,14 +14,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/server/users"
 )
 
-// says gives the command a standard input.
-func says(t *testing.T, text string) {
-	t.Helper()
-	before := stdin
-	stdin = strings.NewReader(text)
-	t.Cleanup(func() { stdin = before })
-}
-
 func user(policy string, args ...string) result {
 	return command(append(append([]string{"user"}, args...), "--policy", policy)...)
 }
@@ -85,7 +77,7 @@ func TestUser(t *testing.T) {
 		t.Error("a revoked user comes in")
 	}
 	user(policy, "logins", "ana", "--last", "1").wants(t, 0, "revoked").lacks(t, "denied")
-	says(t, "correct horse battery\r\nmore\n")
+	withInput(t, "correct horse battery\r\nmore\n")
 	user(policy, "password", "ana", "--password-stdin").wants(t, 0, "ana has a new password").lacks(t, "correct")
 	if err := enters(t, path, "ana", "correct horse battery"); err != nil {
 		t.Error(err)
@@ -103,7 +95,7 @@ func TestUserJSON(t *testing.T) {
 	if v["name"] != "ana" || v["role"] != "analyst" || v["users"] != path || len(v["password"].(string)) != 39 || len(v) != 4 {
 		t.Errorf("got %v", v)
 	}
-	says(t, "correct horse battery")
+	withInput(t, "correct horse battery")
 	if v := do("add", "bob", "--password-stdin"); v["password"] != nil {
 		t.Errorf("got %v", v)
 	}
@@ -114,7 +106,8 @@ func TestUserJSON(t *testing.T) {
 	if token["user"] != "ana" || token["expires"] != nil || !strings.HasPrefix(token["token"].(string), "dsc_"+token["id"].(string)) {
 		t.Errorf("got %v", token)
 	}
-	if v := do("tokens")["tokens"].([]any); len(v) != 1 || v[0].(map[string]any)["token"] != nil || v[0].(map[string]any)["id"] != token["id"] {
+	if v := do("tokens")["tokens"].([]any); len(v) != 1 || v[0].(map[string]any)["token"] != nil ||
+		v[0].(map[string]any)["id"] != token["id"] {
 		t.Errorf("got %v", v)
 	}
 	if v := do("revoke-token", token["id"].(string)); v["revoked"] != token["id"] {
@@ -141,7 +134,8 @@ func TestUserJSON(t *testing.T) {
 func TestUserRefused(t *testing.T) {
 	policy := deploy(t, tenQuestions)
 	path := beside(policy, "policy.users")
-	for _, args := range [][]string{{"list"}, {"tokens"}, {"logins"}, {"revoke", "ana"}, {"password", "ana"}, {"token", "ana"}, {"revoke-token", "x"}} {
+	for _, args := range [][]string{{"list"}, {"tokens"}, {"logins"}, {"revoke", "ana"}, {"password", "ana"}, {"token", "ana"},
+		{"revoke-token", "x"}} {
 		user(policy, args...).wants(t, 2, "there are no users yet")
 		command(append([]string{"user"}, args...)...).wants(t, 2, "--policy", "--users")
 	}
@@ -179,10 +173,11 @@ func TestUserRefused(t *testing.T) {
 		{"", []string{"logins", "--last", "0"}, "above 0"},
 		{"", []string{"logins", "--last", "many"}, "--last"},
 	} {
-		says(t, c.input)
+		withInput(t, c.input)
 		user(policy, c.args...).wants(t, 2, c.says).lacks(t, "4711")
 	}
-	for _, when := range []string{"", "0d", "-1d", "d", "90", "1.5d", "99999d", "2020-01-01", "2027-02-30", "tomorrow", time.Now().UTC().Format(time.DateOnly)} {
+	for _, when := range []string{"", "0d", "-1d", "d", "90", "1.5d", "99999d", "2020-01-01", "2027-02-30", "tomorrow",
+		time.Now().UTC().Format(time.DateOnly)} {
 		user(policy, "token", "ana", "--expires="+when).wants(t, 2, "--expires", "90d")
 	}
 	user(policy, "revoke", "ana").wants(t, 0)

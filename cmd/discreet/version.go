@@ -4,10 +4,9 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
-)
 
-// version is the release; what it was built from is read off the binary.
-const version = "0.1.0"
+	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
+)
 
 type versionCmd struct {
 	JSON bool `help:"Print JSON." name:"json"`
@@ -19,7 +18,7 @@ func (versionCmd) Help() string {
   discreet version`
 }
 
-func (c *versionCmd) Run(s screen) error {
+func (c *versionCmd) Run(s console.Screen) error {
 	revision := ""
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, set := range info.Settings {
@@ -29,11 +28,12 @@ func (c *versionCmd) Run(s screen) error {
 		}
 	}
 	if c.JSON {
-		return printJSON(s.out, map[string]string{"version": version, "revision": revision, "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH})
+		return console.PrintJSON(s.Out, map[string]string{"version": console.Version, "revision": revision, "go": runtime.Version(),
+			"platform": runtime.GOOS + "/" + runtime.GOARCH})
 	}
-	fmt.Fprintf(s.out, "discreet %s (%s %s/%s)\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	fmt.Fprintf(s.Out, "discreet %s (%s %s/%s)\n", console.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	if revision != "" {
-		fmt.Fprintln(s.out, "built from", revision)
+		fmt.Fprintln(s.Out, "built from", revision)
 	}
 	return nil
 }

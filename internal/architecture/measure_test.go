@@ -18,13 +18,11 @@ const mostPublic = 18
 var unfinished = map[string]string{
 	".":                         "code comments",
 	"api":                       "code comments",
-	"cmd":                       "code comments",
 	"internal/answers":          "code comments",
 	"internal/architecture":     "code comments",
 	"internal/audit":            "code comments",
 	"internal/curator":          "code comments",
 	"internal/engine":           "code comments",
-	"internal/golden":           "comments",
 	"internal/plan":             "code comments inits",
 	"internal/policycheck":      "code comments",
 	"internal/pricing":          "code comments",

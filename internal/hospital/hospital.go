@@ -13,6 +13,9 @@ import (
 // patient with HIV in ZIP code 1003A.
 const Target = 37
 
+// DemoBudget is the budget of the demonstrations.
+const DemoBudget = "{epsilon: 2, per_query: {default: 0.1, max: 1}}"
+
 // Hospital is a set of made-up patients and their visits.
 type Hospital struct {
 	Patients []Patient

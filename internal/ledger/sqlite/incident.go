@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"errors"
-
 	"github.com/discreet-dp/discreet/ledger"
 )
 

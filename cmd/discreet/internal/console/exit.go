@@ -1,0 +1,147 @@
+package console
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/discreet-dp/discreet/account/workload"
+	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/internal/ownerkey"
+	"github.com/discreet-dp/discreet/internal/table"
+	"github.com/discreet-dp/discreet/ledger"
+)
+
+// Exit codes.
+const (
+	exitAnswered = 0
+	ExitFailed   = 1
+	ExitRefused  = 2 // nothing spent
+	ExitBudget   = 3 // nothing spent
+)
+
+// ErrInternal is shown instead of a panic.
+var ErrInternal = errors.New("an internal error; nothing about it is shown, because it could hold data. Please report " +
+	"the command that you ran")
+
+// ErrInterrupted is Ctrl-C of a command that may have charged.
+var ErrInterrupted = errors.New("interrupted. What was charged stays charged, as 'discreet budget' shows; a question that was named with " +
+	"--request can be asked again without a second charge")
+
+// usageError is a command line that cannot be read.
+type usageError struct{ error }
+
+// shownError is in the JSON that was printed already.
+type shownError struct{ error }
+
+func (e *shownError) Unwrap() error { return e.error }
+
+// Misuse is the error of a command line that cannot be read. Nothing was spent.
+func Misuse(err error) error { return &usageError{err} }
+
+// AlreadyShown is an error that stands in the JSON that was printed.
+func AlreadyShown(err error) error { return &shownError{err} }
+
+// ExitCode says by a number how a command ended.
+func ExitCode(err error) int {
+	var refusal *api.Refusal
+	var usage *usageError
+	var budget *ledger.BudgetError
+	var request *ledger.RequestError
+	var invalid *ledger.InvalidError
+	var workload *workload.Error
+	var signature *ledger.SignatureError
+	var window *ledger.WindowError
+	var lapsed *ledger.LapsedError
+	var key *ownerkey.Error
+	var door *ledger.DoorError
+	switch {
+	case err == nil:
+		return exitAnswered
+	case errors.As(err, &budget):
+		return ExitBudget
+	case errors.As(err, &lapsed) && lapsed.Charged:
+		return ExitFailed // after the charge, so that it is no refusal
+	case errors.As(err, &door) && !door.Charged:
+		return ExitRefused
+	case errors.As(err, &lapsed), errors.As(err, &refusal), errors.As(err, &usage), errors.As(err, &request), errors.As(err, &invalid),
+		errors.As(err, &workload),
+		errors.As(err, &signature), errors.As(err, &window), errors.As(err, &key):
+		return ExitRefused
+	}
+	return ExitFailed
+}
+
+// Report prints an error and returns the exit code.
+func Report(s Screen, asJSON bool, err error) int {
+	code := ExitCode(err)
+	if err == nil {
+		return code
+	}
+	var shown *shownError
+	if asJSON && !errors.As(err, &shown) {
+		PrintJSON(s.Out, map[string]any{"error": ErrorJSON(err)})
+	}
+	word := map[int]string{ExitFailed: "error", ExitRefused: "refused", ExitBudget: "budget exhausted"}[code]
+	fmt.Fprintf(s.Err, "%s: %s\n", word, CleanLines(err.Error()))
+	var refusal *locatedError
+	if errors.As(err, &refusal) {
+		fmt.Fprint(s.Err, refusal.pointer())
+	}
+	return code
+}
+
+// ErrorJSON is an error for machines.
+func ErrorJSON(err error) any {
+	return map[string]string{"kind": ErrorKind(err), "message": err.Error()}
+}
+
+// ErrorKind says by a word how a command ended.
+func ErrorKind(err error) string {
+	if errors.As(err, new(*ledger.DoorError)) {
+		return "closed" // another question does not help, and neither does a larger budget
+	}
+	return map[int]string{ExitFailed: "failed", ExitRefused: "refused", ExitBudget: "budget"}[ExitCode(err)]
+}
+
+// CleanLines keeps the lines of a message and nothing else that moves the cursor: a
+// message can quote a question, and a question can come from anywhere.
+func CleanLines(s string) string {
+	lines := strings.Split(s, "\n")
+	for i, l := range lines {
+		lines[i] = table.Clean(l)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// locatedError is a refusal together with the text that it points into.
+type locatedError struct {
+	*api.Refusal
+	text string
+}
+
+func (e *locatedError) Unwrap() error { return e.Refusal }
+
+// pointer shows the line of the question with a mark under the place.
+func (e *locatedError) pointer() string {
+	if e.Position < 0 || e.Position > len(e.text) {
+		return ""
+	}
+	start := strings.LastIndexByte(e.text[:e.Position], '\n') + 1
+	line, _, _ := strings.Cut(e.text[start:], "\n")
+	before := e.text[start:e.Position]
+	if len(line) > 160 || len(before) > len(line) {
+		return ""
+	}
+	show := func(s string) string { return table.Clean(strings.ReplaceAll(s, "\t", " ")) }
+	return "  " + show(line) + "\n  " + strings.Repeat(" ", table.Width(show(before))) + "^\n"
+}
+
+// Locate attaches the text to a refusal.
+func Locate(err error, text string) error {
+	var r *api.Refusal
+	if errors.As(err, &r) {
+		return &locatedError{r, text}
+	}
+	return err
+}

@@ -1,0 +1,86 @@
+package holdoutcmd
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
+	"github.com/discreet-dp/discreet/internal/table"
+)
+
+type listCmd struct {
+	Policy  string `help:"The policy file." required:"" placeholder:"FILE" short:"p"`
+	Dataset string `help:"Only this dataset." placeholder:"NAME"`
+	JSON    bool   `help:"Print JSON." name:"json"`
+}
+
+func (listCmd) Help() string {
+	return `Prints what is public about the holdouts: what is asked of each, over how many people, what a round costs, how ` +
+		`exact its answers are with probability
+0.95, and how many answers from the holdout are left. It is free.
+
+  discreet holdout list --policy trial.yaml`
+}
+
+// listedHoldout is a holdout, and how far it is.
+type listedHoldout struct {
+	api.HoldoutInfo
+	IDs *bool `json:"ids,omitempty"` // hides that of the info: id says more
+	*api.HoldoutStatus
+}
+
+func (c *listCmd) Run(ctx context.Context, s console.Screen) error {
+	db, err := discreet.Open(ctx, c.Policy)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	names := []string{c.Dataset}
+	if c.Dataset == "" {
+		names = db.Policy().Names()
+	}
+	all := []listedHoldout{}
+	for _, name := range names {
+		infos, err := db.Holdouts(name)
+		if err != nil {
+			return err
+		}
+		for _, i := range infos {
+			status, err := db.HoldoutStatus(ctx, name, i.Name)
+			if err != nil {
+				return err
+			}
+			all = append(all, listedHoldout{HoldoutInfo: i, HoldoutStatus: &status})
+		}
+	}
+	if c.JSON {
+		return console.PrintJSON(s.Out, map[string]any{"holdouts": all})
+	}
+	if len(all) == 0 {
+		fmt.Fprintln(s.Out, "the policy has no holdouts")
+		return nil
+	}
+	t := &table.Table{
+		Header: []string{"dataset", "holdout", "asked with", "people", "threshold", "noise", "left", "of", "a round, epsilon", "rho",
+			"confirmed within", "answered within"},
+		Right: []bool{false, false, false, true, true, true, true, true, true, true, true, true},
+	}
+	for _, h := range all {
+		with := "predictions of " + h.Column
+		if h.ID != "" {
+			with += " by " + h.ID
+		}
+		if !h.Labels {
+			with = "SQL over " + h.Table
+		}
+		t.Add(h.Dataset, h.Name, with, fmt.Sprint(h.Size), h.Threshold, h.Noise, fmt.Sprint(h.Left), fmt.Sprint(h.Answers),
+			h.Round.Epsilon.Short(), h.Round.Rho.Short(),
+			fmt.Sprintf("%.4f", h.Confirmed), fmt.Sprintf("%.4f", h.Answered))
+	}
+	t.Write(s.Out)
+	fmt.Fprintln(s.Out, "a round is all scores up to and including the next one that the holdout contradicts; its "+
+		"first question pays for it")
+	return nil
+}

@@ -1,0 +1,205 @@
+package holdoutcmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strconv"
+
+	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/holdout/labels"
+	"github.com/discreet-dp/discreet/internal/render"
+	"github.com/discreet-dp/discreet/internal/table"
+)
+
+// holdoutFlags says which holdout a command is about.
+type holdoutFlags struct {
+	Policy  string `help:"The policy file." required:"" placeholder:"FILE" short:"p"`
+	Dataset string `help:"The dataset, where the policy has several." placeholder:"NAME"`
+	Holdout string `help:"The holdout, where the dataset has several." placeholder:"NAME"`
+	JSON    bool   `help:"Print JSON." name:"json"`
+}
+
+// info returns what is public about the holdout.
+func (h *holdoutFlags) info(db *discreet.DB) (api.HoldoutInfo, error) {
+	all, err := db.Holdouts(h.Dataset)
+	if err != nil {
+		return api.HoldoutInfo{}, err
+	}
+	for _, i := range all {
+		if i.Name == h.Holdout || h.Holdout == "" && len(all) == 1 {
+			return i, nil
+		}
+	}
+	names := ""
+	for n, i := range all {
+		if n > 0 {
+			names += ", "
+		}
+		names += i.Name
+	}
+	switch {
+	case len(all) == 0:
+		//lint:ignore ST1005 the colon is that of a key
+		return api.HoldoutInfo{}, console.Misuse(errors.New("the dataset has no holdout; the owner writes one into " +
+			"the policy, under holdouts:"))
+	case h.Holdout == "":
+		return api.HoldoutInfo{}, console.Misuse(fmt.Errorf("the dataset has several holdouts; write --holdout with one of %s", names))
+	}
+	return api.HoldoutInfo{}, console.Misuse(fmt.Errorf("there is no holdout %q; write --holdout with one of %s", h.Holdout, names))
+}
+
+type scoreCmd struct {
+	holdoutFlags `embed:""`
+	As           string `help:"The analyst who asks, as the policy names them." required:"" placeholder:"ANALYST"`
+	Predictions  string `help:"A CSV file with a prediction for each row, for a holdout of labels; - reads standard input." placeholder:"FILE"`
+	Training     string `help:"How well the same does on your training data, from 0 to 1. Computed where it is left out and the policy has a training table." placeholder:"SCORE"`
+	Name         string `help:"Put the score on the board under this name. All analysts of the dataset see it." placeholder:"NAME"`
+	Price        bool   `help:"Say what the next score costs, and ask nothing."`
+	Expression   string `arg:"" optional:"" help:"For a holdout that is a table: a condition or a number from 0 to 1 over its columns, or the SELECT holdout_mean(...) around it."`
+}
+
+func (scoreCmd) Help() string {
+	return `Prints a score that stays honest however often you try. Where the holdout confirms the training value, that value ` +
+		`is the score. Where it does not, the
+score comes from the holdout, with noise, and uses up one of its answers.
+A round is paid for once, by whoever asks its first question: all scores up to and including the next one that the holdout contradicts. So scores that
+are confirmed are free while a round is open, and a score that was told before is told again, free. --price says what the next one costs.
+
+  discreet holdout score --policy trial.yaml --as ana --predictions model7.csv --training 0.81 --name "model 7"
+  discreet holdout score --policy trial.yaml --as ana --holdout rows --training 0.81 'predicted = outcome'
+  discreet holdout score --policy trial.yaml --as ana --holdout rows 'age >= 40 AND predicted = outcome'
+  discreet holdout score --policy trial.yaml --as ana --price
+
+Predictions are one value in each line, in the order of the rows. Where the rows have identifiers,
+the first line names two columns, as in id,prediction, and the order does not matter.`
+}
+
+func (c *scoreCmd) Run(ctx context.Context, s console.Screen) error {
+	if !c.Price && (c.Predictions == "") == (c.Expression == "") {
+		return console.Misuse(errors.New("give --predictions with a file, for a holdout of labels, or an expression, for a holdout that " +
+			"is a table; see discreet holdout score --help"))
+	}
+	db, err := discreet.Open(ctx, c.Policy)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	info, err := c.info(db)
+	if err != nil {
+		return err
+	}
+	if c.Price {
+		return c.price(ctx, s, db, info)
+	}
+	q := api.HoldoutQuestion{Dataset: c.Dataset, Holdout: info.Name, Analyst: c.As, SQL: c.Expression,
+		Training: c.Training, Name: c.Name}
+	if c.Predictions != "" {
+		if q.Predictions, q.IDs, err = readPredictions(s.In, c.Predictions, info); err != nil {
+			return err
+		}
+	}
+	done := console.Waiting(s.Err, "scoring")
+	a, err := db.AskHoldout(ctx, q)
+	done()
+	if err != nil {
+		return console.Locate(err, c.Expression)
+	}
+	for _, alert := range a.Alerts {
+		fmt.Fprintln(s.Err, "notice: "+alert.String())
+	}
+	if c.JSON {
+		return console.PrintJSON(s.Out, console.Ordered{Object: a, Keys: scoreKeys})
+	}
+	what := "confirmed by the holdout"
+	if a.Spent {
+		what = "from the holdout, with noise"
+	}
+	fmt.Fprintf(s.Out, "score: %s, %s; %s %.4f\n", a.Score, what, render.PlusMinus(a.Confidence), a.Error)
+	for _, n := range a.Notes {
+		fmt.Fprintln(s.Out, "note: "+table.Clean(n))
+	}
+	price := "free"
+	if !a.Free {
+		price = roundWords(a.Cost, a.Remaining)
+	}
+	fmt.Fprintf(s.Out, "price: %s; left: %s\n", price, render.Left(a.Remaining))
+	return nil
+}
+
+var scoreKeys = []string{"dataset", "holdout", "score", "spent", "training", "error", "confidence", "left", "free", "again", "cost",
+	"remaining", "alerts", "notes", "data_version", "receipt"}
+
+// roundWords shows a price; rho too, where that is what is counted.
+func roundWords(cost dp.Cost, r api.Remaining) string {
+	if r.Rho == dp.Unbounded {
+		return "epsilon " + cost.Epsilon.Short()
+	}
+	return "epsilon " + cost.Epsilon.Short() + " (rho " + cost.Rho.Short() + ")"
+}
+
+// price says what the next score costs.
+func (c *scoreCmd) price(ctx context.Context, s console.Screen, db *discreet.DB, info api.HoldoutInfo) error {
+	status, err := db.HoldoutStatus(ctx, c.Dataset, info.Name)
+	if err != nil {
+		return err
+	}
+	left, err := db.Remaining(ctx, c.Dataset, c.As)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return console.PrintJSON(s.Out, map[string]any{"holdout": listedHoldout{HoldoutInfo: info}, "left": status.Left,
+			"open": status.Open, "remaining": left})
+	}
+	switch {
+	case status.Left == 0:
+		fmt.Fprintf(s.Out, "the holdout is used up: all its %d answers have been given. Scores that were told before are free\n",
+			info.Answers)
+	case status.Open:
+		fmt.Fprintln(s.Out, "the next score is free: a round is open. The one after a score that the holdout contradicts "+
+			"begins a new round, for "+roundWords(info.Round, left))
+	default:
+		fmt.Fprintln(s.Out, "the next score begins a round, for "+roundWords(info.Round, left)+
+			". After it, scores that the holdout confirms are free")
+	}
+	fmt.Fprintf(s.Out, "answers left: %d of %d; left: %s\n", status.Left, info.Answers, render.Left(left))
+	return nil
+}
+
+// readPredictions reads predictions from a file or standard input.
+func readPredictions(in io.Reader, path string, info api.HoldoutInfo) (values, ids []string, err error) {
+	if path != "-" {
+		f, err := os.Open(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, nil, console.Misuse(fmt.Errorf("--predictions: %s: there is no such file; name a CSV file with "+
+				"a prediction for each row", path))
+		}
+		if err != nil {
+			return nil, nil, console.Misuse(fmt.Errorf("--predictions: %w", err))
+		}
+		if i, err := f.Stat(); err == nil && i.IsDir() {
+			f.Close()
+			return nil, nil, console.Misuse(fmt.Errorf("--predictions: %s is a folder; name a CSV file with a prediction for each row",
+				path))
+		}
+		defer f.Close()
+		in = f
+	}
+	if !info.Labels {
+		return nil, nil, api.Refuse("ask with an expression over its columns", "the holdout %s is the table %s, and takes no predictions",
+			strconv.Quote(info.Name), strconv.Quote(info.Table))
+	}
+	p, err := labels.ReadPredictions(in, info.Column, info.ID)
+	var wrong *labels.PredictionsError
+	if errors.As(err, &wrong) {
+		return nil, nil, api.Refuse(wrong.Instead, "%s", wrong.Problem)
+	}
+	return p.Values, p.IDs, err
+}

@@ -1,0 +1,63 @@
+// Package ledgercmd has the commands of discreet ledger: what was charged, whether it can be
+// believed, and what the owner adds to it.
+package ledgercmd
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+
+	"github.com/discreet-dp/discreet/ledger"
+)
+
+// Cmd is discreet ledger.
+type Cmd struct {
+	Show   showCmd   `cmd:"" help:"Show the last records."`
+	Verify verifyCmd `cmd:"" help:"Check the ledger from its first record to its last."`
+	Export exportCmd `cmd:"" help:"Write one row a charge, as CSV or JSON Lines, for an auditor."`
+	Replay replayCmd `cmd:"" help:"Decide every charge once more, by other code."`
+	Anchor anchorCmd `cmd:"" help:"Compare the ledger with what is known of it elsewhere."`
+	Key    keyCmd    `cmd:"" help:"Make the owner's key, and record whose signature counts."`
+	Topup  topupCmd  `cmd:"" help:"Give a dataset, a group or an analyst more budget, signed by the owner."`
+	Renew  renewCmd  `cmd:"" help:"Begin the next window of a dataset whose budget is renewed."`
+}
+
+func (Cmd) Help() string {
+	return `The ledger has every charge, in a chain of hashes. A server that runs has it: stop that first.
+
+  discreet ledger show --policy hospital.yaml --last 20
+  discreet ledger verify --policy hospital.yaml
+  discreet ledger topup --help`
+}
+
+// allKinds are the kinds of records, in the order in which they are listed.
+var allKinds = []ledger.Kind{
+	ledger.KindLedger, ledger.KindCharge, ledger.KindAnswer, ledger.KindVersion, ledger.KindRenewal, ledger.KindOwner, ledger.KindTopUp,
+	ledger.KindRecovery, ledger.KindNote, ledger.KindIncident, ledger.KindRelease,
+}
+
+// kinds lists how many records there are of each kind, but the first.
+func kinds(n map[ledger.Kind]uint64) string {
+	var out []string
+	for _, k := range allKinds[1:] {
+		if n[k] > 0 {
+			out = append(out, fmt.Sprintf("%d %s", n[k], k))
+		}
+	}
+	if len(out) == 0 {
+		return "nothing yet"
+	}
+	return strings.Join(out, ", ")
+}
+
+// fingerprint is what people compare instead of a key: the first half of the key's SHA-256, in
+// hexadecimal.
+func fingerprint(key string) string {
+	raw, err := hex.DecodeString(key)
+	if err != nil {
+		return "unreadable"
+	}
+	sum := sha256.Sum256(raw)
+	return hex.EncodeToString(sum[:16])
+}

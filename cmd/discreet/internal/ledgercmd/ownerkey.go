@@ -1,0 +1,97 @@
+package ledgercmd
+
+import (
+	"context"
+	"crypto"
+	"crypto/ed25519"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
+	"github.com/discreet-dp/discreet/internal/ownerkey"
+)
+
+type keyCmd struct {
+	Policy string `help:"The policy file." required:"" placeholder:"FILE" short:"p"`
+	Old    string `help:"The key of the owner before, which signs for the new one." placeholder:"KEYFILE"`
+	Reason string `help:"Why, for whoever reads the ledger later." placeholder:"TEXT"`
+	JSON   bool   `help:"Print JSON." name:"json"`
+	File   string `arg:"" name:"keyfile" help:"The file of the key. It is made where it is not there, and never overwritten."`
+}
+
+func (keyCmd) Help() string {
+	return `Records in the ledger whose signature counts. With that key, and no other, 'discreet ledger topup' raises budgets. Keep
+the file where analysts cannot read it, and a copy in a safe: without it there are no more top-ups in this ledger.
+
+  discreet ledger key --policy hospital.yaml owner.key
+  discreet ledger key --policy hospital.yaml new.key --old owner.key --reason 'Kim has left'`
+}
+
+func (c *keyCmd) Run(ctx context.Context, s console.Screen) error {
+	db, err := discreet.Open(ctx, c.Policy)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	owner, err := db.Owner(ctx)
+	if err != nil {
+		return err
+	}
+	// Everything that can be refused is, before a file is made.
+	var signer crypto.Signer
+	reason := c.Reason
+	switch {
+	case c.Old != "" && owner == nil:
+		return console.Misuse(errors.New("the ledger has no owner yet, so there is no old key; leave --old out"))
+	case c.Old != "":
+		old, err := ownerkey.Load(c.Old)
+		if err != nil {
+			return err
+		}
+		if !owner.Equal(old.Public()) {
+			return console.Misuse(fmt.Errorf("%s is not the key of the ledger's owner, whose fingerprint is %s", c.Old,
+				fingerprint(hex.EncodeToString(owner))))
+		}
+		signer = old
+	}
+	key, err := ownerkey.Load(c.File)
+	made := errors.Is(err, fs.ErrNotExist)
+	switch {
+	case err != nil && !made:
+		return err
+	case !made && owner.Equal(key.Public()):
+		return c.print(s, key, made, "is the key of the ledger's owner already")
+	case owner != nil && signer == nil:
+		return console.Misuse(fmt.Errorf("the ledger has an owner already, with the fingerprint %s; sign for another one with --old "+
+			"and the file of that key", fingerprint(hex.EncodeToString(owner))))
+	}
+	if made {
+		if key, err = ownerkey.Make(c.File); err != nil {
+			return err
+		}
+	}
+	if reason == "" {
+		if reason = "the first owner"; owner != nil {
+			reason = "a new owner"
+		}
+	}
+	if err := db.SetOwner(ctx, key.Public().(ed25519.PublicKey), signer, reason); err != nil {
+		return err
+	}
+	return c.print(s, key, made, "is the key of the ledger's owner from here on")
+}
+
+func (c *keyCmd) print(s console.Screen, key ed25519.PrivateKey, made bool, what string) error {
+	public := hex.EncodeToString(key.Public().(ed25519.PublicKey))
+	if c.JSON {
+		return console.PrintJSON(s.Out, map[string]any{"file": c.File, "made": made, "public": public, "fingerprint": fingerprint(public)})
+	}
+	if made {
+		fmt.Fprintf(s.Out, "made %s; only you can read it. Keep a copy in a safe place\n", c.File)
+	}
+	fmt.Fprintf(s.Out, "%s %s, with the fingerprint %s\n", c.File, what, fingerprint(public))
+	return nil
+}

@@ -1,0 +1,203 @@
+package ledgercmd
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/ledger/sqlite"
+	"github.com/discreet-dp/discreet/ledger"
+)
+
+// exactCost is a cost as exact decimals; nil is an unbounded claim.
+type exactCost struct {
+	Epsilon *string `json:"epsilon"`
+	Rho     *string `json:"rho"`
+	Delta   *string `json:"delta"`
+}
+
+func newExactCost(c dp.Cost) exactCost {
+	return exactCost{exactDecimal(c.Epsilon), exactDecimal(c.Rho), exactDecimal(c.Delta)}
+}
+
+// exactDecimal writes an amount without rounding: it is a multiple of 2^-40, so forty places behind
+// the point are enough.
+func exactDecimal(a dp.Amount) *string {
+	if a == dp.Unbounded {
+		return nil
+	}
+	text := strconv.FormatUint(uint64(a/dp.One), 10)
+	if rest := a % dp.One; rest > 0 {
+		_, places, _ := strings.Cut(rest.Rat().FloatString(40), ".")
+		text += "." + strings.TrimRight(places, "0")
+	}
+	return &text
+}
+
+// ledgerRow is a record for machines. What its kind does not have is left out, but for a charge,
+// which has every field.
+type ledgerRow struct {
+	rowHead
+	charge *chargeRow
+	entry  *entryRow // where it is no charge
+	rowTail
+}
+
+type rowHead struct {
+	Sequence uint64      `json:"sequence"`
+	Time     string      `json:"time"`
+	Kind     ledger.Kind `json:"kind"`
+}
+
+type rowTail struct {
+	Hash     string `json:"hash"`
+	Previous string `json:"previous"`
+	Record   string `json:"record,omitempty"` // the text whose SHA-256 is the hash
+}
+
+// MarshalJSON writes one flat object.
+func (r ledgerRow) MarshalJSON() ([]byte, error) {
+	var row any = struct {
+		rowHead
+		*entryRow
+		rowTail
+	}{r.rowHead, r.entry, r.rowTail}
+	if r.charge != nil {
+		row = struct {
+			rowHead
+			*chargeRow
+			rowTail
+		}{r.rowHead, r.charge, r.rowTail}
+	}
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
+	e.SetEscapeHTML(false)
+	err := e.Encode(row)
+	return text.Bytes(), err
+}
+
+type chargeRow struct {
+	Request     string `json:"request"`
+	Analyst     string `json:"analyst"`
+	Dataset     string `json:"dataset"`
+	DataVersion string `json:"data_version"`
+	Window      uint64 `json:"window"`
+	Query       string `json:"query"`
+	Mechanisms  string `json:"mechanisms"`
+	exactCost
+	Accounts   []accountRow   `json:"accounts"`
+	Alerts     []ledger.Alert `json:"alerts,omitempty"`
+	Answer     *uint64        `json:"answer"` // the sequence of its answer, where one was kept
+	AnswerHash *string        `json:"answer_hash"`
+}
+
+type accountRow struct {
+	Account string     `json:"account"`
+	Limit   *exactCost `json:"limit,omitempty"`
+	Granted *exactCost `json:"granted,omitempty"`
+	Spent   exactCost  `json:"spent"`
+}
+
+// entryRow is everything that is not a charge.
+type entryRow struct {
+	Identity       string       `json:"identity,omitempty"`
+	Charge         *uint64      `json:"charge,omitempty"`
+	AnswerHash     string       `json:"answer_hash,omitempty"`
+	Dataset        string       `json:"dataset,omitempty"`
+	DataVersion    *string      `json:"data_version,omitempty"`
+	Window         uint64       `json:"window,omitempty"`
+	Raised         []string     `json:"raised,omitempty"`
+	Amount         *exactCost   `json:"amount,omitempty"`
+	Accounts       []accountRow `json:"accounts,omitempty"`
+	Reason         string       `json:"reason,omitempty"`
+	PublicKey      string       `json:"public_key,omitempty"`
+	Signature      string       `json:"signature,omitempty"`
+	AnchorSequence *uint64      `json:"anchor_sequence,omitempty"`
+	AnchorHash     string       `json:"anchor_hash,omitempty"`
+	Analyst        string       `json:"analyst,omitempty"` // of an incident or a release
+	Failure        string       `json:"failure,omitempty"`
+	ByAnalyst      uint64       `json:"borne_by_analyst,omitempty"`
+	ByDataset      uint64       `json:"borne_by_dataset,omitempty"`
+	Session        string       `json:"session,omitempty"` // of a note, whose contents stay where they are
+}
+
+// kept is the answer of a charge.
+type kept struct {
+	sequence uint64
+	hash     string
+}
+
+// newRow returns a record for machines. It shares no memory with the line but texts.
+func newRow(line sqlite.Line, answers map[uint64]kept) ledgerRow {
+	r := line.Record
+	row := ledgerRow{rowHead: rowHead{r.Sequence, r.Time.UTC().Format(time.RFC3339Nano), r.Kind},
+		rowTail: rowTail{Hash: line.Hash, Previous: r.Previous}}
+	if r.Kind == ledger.KindCharge {
+		c := &chargeRow{
+			Request: r.Request, Analyst: r.Analyst, Dataset: r.Dataset, DataVersion: r.DataVersion, Window: r.Window, Query: r.Query,
+			Mechanisms: r.Mechanisms, exactCost: newExactCost(r.Cost), Accounts: []accountRow{}, Alerts: alerts(r),
+		}
+		for _, b := range r.Balances {
+			limit, granted := newExactCost(b.Limit), newExactCost(b.Granted)
+			c.Accounts = append(c.Accounts, accountRow{b.Account, &limit, &granted, newExactCost(b.Spent)})
+		}
+		if a, ok := answers[r.Sequence]; ok {
+			c.Answer, c.AnswerHash = &a.sequence, &a.hash
+		}
+		row.charge = c
+		return row
+	}
+	e := &entryRow{Identity: r.Identity, AnswerHash: r.AnswerHash, Dataset: r.Dataset, Window: r.Window, Reason: r.Reason,
+		PublicKey: r.PublicKey, Signature: r.Signature, AnchorHash: r.AnchorHash, Session: r.Session, Analyst: r.Analyst,
+		Failure: string(r.Failure), ByAnalyst: r.ByAnalyst, ByDataset: r.ByDataset}
+	switch r.Kind {
+	case ledger.KindAnswer, ledger.KindIncident:
+		n := r.Charge
+		e.Charge = &n
+	case ledger.KindVersion:
+		v := r.DataVersion
+		e.DataVersion = &v
+	case ledger.KindTopUp:
+		amount := newExactCost(r.Cost)
+		e.Raised, e.Amount = append([]string{}, r.Accounts...), &amount
+	case ledger.KindRecovery:
+		n := r.AnchorSequence
+		e.AnchorSequence = &n
+		for _, b := range r.Balances {
+			e.Accounts = append(e.Accounts, accountRow{Account: b.Account, Spent: newExactCost(b.Spent)})
+		}
+	}
+	row.entry = e
+	return row
+}
+
+// alerts are the thresholds that a charge passed.
+func alerts(r *ledger.Record) []ledger.Alert {
+	return ledger.Receipt{Cost: r.Cost, Balances: r.Balances}.Alerts()
+}
+
+// csvCell returns a field of a row as it is written into a CSV file: texts as they are, lists as
+// JSON, null as nothing.
+func csvCell(fields map[string]json.RawMessage, name string) string {
+	raw, ok := fields[name]
+	if !ok || string(raw) == "null" {
+		return ""
+	}
+	var text string
+	if raw[0] == '"' && json.Unmarshal(raw, &text) == nil {
+		return harmless(text)
+	}
+	return harmless(string(raw))
+}
+
+// harmless puts a quote before what a spreadsheet would take for a formula, and before a quote, so
+// that it can be taken away again.
+func harmless(text string) string {
+	if text != "" && strings.ContainsRune("=+-@'\t\r\n", rune(text[0])) {
+		return "'" + text
+	}
+	return text
+}

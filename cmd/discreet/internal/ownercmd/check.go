@@ -1,0 +1,206 @@
+// Package ownercmd has what the owner of the data does with a policy: discreet init, check, prepare
+// and incidents.
+package ownercmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/engine/duckdb"
+	"github.com/discreet-dp/discreet/internal/policycheck"
+	"github.com/discreet-dp/discreet/internal/table"
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// Check is discreet check.
+type Check struct {
+	NoData bool   `help:"Check the file alone, and do not open the data." name:"no-data"`
+	JSON   bool   `help:"Print JSON." name:"json"`
+	Policy string `arg:"" help:"The policy file."`
+}
+
+func (Check) Help() string {
+	return `Reads the policy and reports all problems with their lines. Then reads the data and reports what does not
+fit the policy: this is for the owner, whose data it is.
+
+  discreet check hospital.yaml`
+}
+
+// errBroken ends a check that found something that breaks the guarantee.
+var errBroken = errors.New("the data breaks what the policy promises, and the guarantee does not hold; mend what is marked " +
+	"BROKEN before anybody asks")
+
+func (c *Check) Run(ctx context.Context, s console.Screen) error {
+	p, err := policy.Load(c.Policy)
+	if err != nil {
+		return err
+	}
+	if err := policycheck.Views(p); err != nil {
+		return err
+	}
+	if err := policycheck.Streams(p); err != nil {
+		return err
+	}
+	if !c.NoData {
+		if err := policycheck.Files(p); err != nil {
+			return err
+		}
+		if err := policycheck.Holdouts(p); err != nil {
+			return err
+		}
+	}
+	found, versions, ticks := map[string][]duckdb.Finding{}, map[string]string{}, map[string]time.Duration{}
+	broken := false
+	for _, name := range p.Names() {
+		if c.NoData {
+			break
+		}
+		if versions[name], err = duckdb.DescribeVersion(ctx, p.Datasets[name]); err != nil {
+			return err
+		}
+		done := console.Waiting(s.Err, "reading "+name)
+		var magnitude int
+		found[name], magnitude, err = duckdb.Inspect(ctx, p.Datasets[name])
+		done()
+		if err != nil {
+			return err
+		}
+		ticks[name] = p.Datasets[name].Release.For(magnitude)
+		for _, f := range found[name] {
+			broken = broken || f.Broken
+		}
+	}
+	if !c.JSON {
+		printCheck(s, p, found, versions, ticks, !c.NoData)
+	} else if err := console.PrintJSON(s.Out, checkJSON(p, found, versions, ticks, broken)); err != nil {
+		return err
+	}
+	if broken {
+		return console.AlreadyShown(errBroken)
+	}
+	return nil
+}
+
+func checkJSON(p *policy.Policy, found map[string][]duckdb.Finding, versions map[string]string, ticks map[string]time.Duration,
+	broken bool) any {
+	datasets := map[string]any{}
+	for _, name := range p.Names() {
+		f := found[name]
+		if f == nil {
+			f = []duckdb.Finding{}
+		}
+		ds := p.Datasets[name]
+		public := []string{}
+		for _, tn := range ds.TableNames() {
+			if ds.Tables[tn].Public {
+				public = append(public, tn)
+			}
+		}
+		about := map[string]any{"tables": ds.TableNames(), "public": public, "views": append([]string{}, ds.ViewNames()...),
+			"findings": f, "max_fanout": ds.Fanout(), "max_joined": maxJoined(ds),
+			"failures": map[string]uint64{"analyst": ds.Borne().Analyst, "dataset": ds.Borne().Dataset}, "warnings": policyWarnings(ds)}
+		if v, ok := versions[name]; ok {
+			about["data_version"] = v
+			about["tick"] = ticks[name].String()
+		}
+		datasets[name] = about
+	}
+	out := map[string]any{"ok": !broken, "ledger": p.Ledger, "datasets": datasets}
+	if broken {
+		out["error"] = console.ErrorJSON(errBroken)
+	}
+	return out
+}
+
+func printCheck(s console.Screen, p *policy.Policy, found map[string][]duckdb.Finding, versions map[string]string,
+	ticks map[string]time.Duration, data bool) {
+	for _, name := range p.Names() {
+		ds := p.Datasets[name]
+		fmt.Fprintf(s.Out, "dataset %s: unit %v, neighbours %v, budget %s\n\n", name, ds.Unit, ds.Neighbours,
+			describeBudget(ds.Budget, ds.Filter().Limit().Rho))
+		rows := &table.Table{Header: []string{"table", "rows", "path"}}
+		for _, tn := range ds.TableNames() {
+			rows.Add(describeTable(ds.Tables[tn])...)
+		}
+		rows.Write(s.Out)
+		if slices.ContainsFunc(ds.TableNames(), func(n string) bool { return ds.Tables[n].Public }) {
+			fmt.Fprintf(s.Out, "one row of a person meets at most %d rows of public tables in a question\n", ds.Fanout())
+		}
+		fmt.Fprintf(s.Out, "%s\n\n", describeFailures(ds))
+		t := &table.Table{Header: []string{"table", "column", "type", "bounds", "keys", "sum and avg", "group by"}}
+		for _, tn := range ds.TableNames() {
+			for _, cn := range ds.Tables[tn].ColumnNames() {
+				t.Add(console.DescribeColumn(ds.Tables[tn], ds.Tables[tn].Columns[cn])...)
+			}
+		}
+		t.Write(s.Out)
+		fmt.Fprintln(s.Out)
+		if views := ds.ViewNames(); len(views) > 0 {
+			fmt.Fprintf(s.Out, "views: %s\n\n", strings.Join(views, ", "))
+		}
+		if v, ok := versions[name]; ok {
+			fmt.Fprintf(s.Out, "data version: %s\n", table.Clean(v))
+			fmt.Fprintf(s.Out, "discreet serve: %s\n", console.DescribeRelease(ds.Release, ticks[name]))
+		}
+		for _, text := range policyWarnings(ds) {
+			fmt.Fprintf(s.Out, "note: %s\n", text)
+		}
+		for _, f := range found[name] {
+			word := "note"
+			if f.Broken {
+				word = "BROKEN"
+			}
+			fmt.Fprintf(s.Out, "%s: %s: %s\n", word, strings.TrimSuffix(f.Table+"."+f.Column, "."), f.Text)
+		}
+	}
+	if data {
+		fmt.Fprintln(s.Out, "the policy and the data were read")
+	} else {
+		fmt.Fprintln(s.Out, "the policy was read; the data was not opened")
+	}
+}
+
+func describeBudget(b policy.Budget, rho dp.Amount) string {
+	if b.Pure() {
+		return fmt.Sprintf("pure epsilon %v", b.Epsilon)
+	}
+	text := fmt.Sprintf("epsilon %v at delta %v (rho %s)", b.Epsilon, b.Delta, rho.Short())
+	if b.KeysDelta > 0 {
+		text += fmt.Sprintf(", of which delta %v is set aside for private keys", b.KeysDelta)
+	}
+	return text
+}
+
+// describeTable says how many rows count, and for whom.
+func describeTable(t *policy.Table) []string {
+	rows := "each is a person"
+	switch t.UnitKind {
+	case policy.Unique:
+		rows = "one for each person, unique " + t.UnitColumn
+	case policy.Many:
+		rows = fmt.Sprintf("of one person %d in a group, in %d groups; at most %d joined with each other",
+			t.MaxRows, t.MaxGroups, t.Joined())
+	case policy.NoUnit:
+		rows = fmt.Sprintf("public, at most %d for a row joined to it", t.MaxRows)
+		if t.UniqueColumn != "" {
+			rows += "; one by " + t.UniqueColumn
+		}
+	}
+	path := "-"
+	for i, s := range t.Path {
+		if i == 0 {
+			path = s.Column
+		}
+		path += " -> " + s.Table + "." + s.Key
+		if i+1 < len(t.Path) {
+			path += ", " + t.Path[i+1].Column
+		}
+	}
+	return []string{t.Name, rows, path}
+}

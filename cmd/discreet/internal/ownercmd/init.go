@@ -1,0 +1,98 @@
+package ownercmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
+	"github.com/discreet-dp/discreet/internal/engine/duckdb"
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// Init is discreet init.
+type Init struct {
+	Output          string   `help:"Write the draft here and not to standard output. An existing file is not overwritten." placeholder:"FILE" short:"o"`
+	Dataset         string   `help:"The dataset's name." placeholder:"NAME"`
+	Unit            string   `help:"Whom to protect: row, or table.column such as patients.pid." placeholder:"UNIT"`
+	Analyst         string   `help:"The name of the first analyst." placeholder:"NAME"`
+	Epsilon         string   `help:"The budget's epsilon." placeholder:"EPSILON"`
+	Delta           string   `help:"The budget's delta." placeholder:"DELTA"`
+	TrustDataBounds bool     `help:"Fill in bounds from the smallest and largest values of the data, and mark them so. They tell about the people at the extremes."`
+	JSON            bool     `help:"Print JSON." name:"json"`
+	Files           []string `arg:"" help:"CSV, Parquet or DuckDB files."`
+}
+
+func (Init) Help() string {
+	return `Types and nullability come from the schema. Bounds and keys are left for the owner to fill in, because a bound
+that was read off the data tells about the person at the extreme. The draft can be used at once, for counting.
+
+  discreet init patients.csv visits.csv --unit patients.pid -o hospital.yaml
+  discreet init claims.parquet --trust-data-bounds > claims.yaml`
+}
+
+func (c *Init) Run(ctx context.Context, s console.Screen) error {
+	files, err := c.relative()
+	if err != nil {
+		return err
+	}
+	done := console.Waiting(s.Err, "reading")
+	schemas, err := duckdb.Schemas(ctx, c.Files, duckdb.Look{Bounds: c.TrustDataBounds, Unit: c.Unit})
+	done()
+	if err != nil {
+		return err
+	}
+	for i := range schemas {
+		schemas[i].Source = files[schemas[i].Source]
+	}
+	text, err := policy.Draft(schemas, policy.DraftOptions{
+		Dataset: c.Dataset, Unit: c.Unit, Analyst: c.Analyst, Epsilon: c.Epsilon, Delta: c.Delta, TrustDataBounds: c.TrustDataBounds,
+	})
+	if err != nil {
+		return console.Misuse(err)
+	}
+	if c.Output == "" {
+		if c.JSON {
+			return console.PrintJSON(s.Out, map[string]string{"policy": text})
+		}
+		_, err := fmt.Fprint(s.Out, text)
+		return err
+	}
+	f, err := os.OpenFile(c.Output, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return console.Misuse(fmt.Errorf("%s exists already; choose another name, or remove it first", c.Output))
+	} else if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return errors.Join(err, os.Remove(c.Output))
+	}
+	if c.JSON {
+		return console.PrintJSON(s.Out, map[string]string{"file": c.Output})
+	}
+	fmt.Fprintf(s.Out, "wrote %s; read it, fill in what it asks for, then run: discreet check %s\n", c.Output, console.ShellQuote(c.Output))
+	return nil
+}
+
+// relative spells the files as the draft should: relative to where it will be.
+func (c *Init) relative() (map[string]string, error) {
+	dir, err := filepath.Abs(filepath.Dir(c.Output))
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]string{}
+	for _, f := range c.Files {
+		abs, err := filepath.Abs(f)
+		if err != nil {
+			return nil, err
+		}
+		if out[f], err = filepath.Rel(dir, abs); err != nil {
+			out[f] = abs
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,208 @@
+package querycmd
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
+	"github.com/discreet-dp/discreet/dp"
+	"github.com/discreet-dp/discreet/internal/forecast"
+	"github.com/discreet-dp/discreet/internal/table"
+)
+
+// Budget is discreet budget.
+type Budget struct {
+	Policy  string `help:"The policy file." required:"" placeholder:"FILE" short:"p"`
+	Dataset string `help:"Only this dataset." placeholder:"NAME"`
+	Plot    string `help:"Draw what was spent over time, with the limits, to a .png or .svg file." placeholder:"FILE"`
+	JSON    bool   `help:"Print JSON." name:"json"`
+}
+
+func (Budget) Help() string {
+	return `Prints the account of the dataset, which holds against all analysts together, and each analyst's quota inside it;
+how much of each is spent, with a mark from 50, 80 and 95 % on; and how long it lasts at the rate of the last 30 days.
+
+  discreet budget --policy hospital.yaml
+  discreet budget --policy hospital.yaml --plot spending.png`
+}
+
+// forecastAccount is an account with how long it lasts.
+type forecastAccount struct {
+	api.Account
+	Forecast forecast.Forecast `json:"forecast"`
+}
+
+func (c *Budget) Run(ctx context.Context, s console.Screen) error {
+	if c.Plot != "" {
+		if err := console.CanSave(c.Plot); err != nil {
+			return err
+		}
+	}
+	db, err := discreet.Open(ctx, c.Policy)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	names := []string{c.Dataset}
+	if c.Dataset == "" {
+		names = db.Policy().Names()
+	}
+	var groups [][]api.Account
+	var words [][]string
+	for _, name := range names {
+		accounts, err := db.Budget(ctx, name)
+		if err != nil {
+			return err
+		}
+		promise, err := db.Promise(ctx, name)
+		if err != nil {
+			return err
+		}
+		groups, words = append(groups, accounts), append(words, promise)
+	}
+	at := s.Now()
+	spent, err := readSpending(db.Records(ctx, 0), at)
+	if err != nil {
+		return err
+	}
+	if c.Plot != "" {
+		if err := console.SaveChart(c.Plot, spent.chart(slices.Concat(groups...), at)); err != nil {
+			return err
+		}
+	}
+	if c.JSON {
+		all, promises := []forecastAccount{}, map[string][]string{}
+		for i, accounts := range groups {
+			promises[accounts[0].Name] = words[i]
+			for _, a := range accounts {
+				all = append(all, forecastAccount{a, spent.forecast(a, at)})
+			}
+		}
+		return console.PrintJSON(s.Out, map[string]any{"accounts": all, "promise": promises, "mended_times": spent.mended})
+	}
+	for i, accounts := range groups {
+		if i > 0 {
+			fmt.Fprintln(s.Out)
+		}
+		printAccounts(s.Out, accounts)
+		for _, line := range words[i] {
+			fmt.Fprintln(s.Out, console.CleanLines(line))
+		}
+		fmt.Fprintln(s.Out)
+		due := ""
+		if next, _, err := db.Due(ctx, accounts[0].Name); err == nil && !next.IsZero() {
+			due = next.Format(time.DateOnly)
+		}
+		spent.print(s.Out, accounts, due, at)
+	}
+	for _, name := range spent.strangers(db.Policy()) {
+		fmt.Fprintf(s.Out, "the ledger also holds charges of a dataset %q, which the policy does not name. If it was renamed, its people "+
+			"have a second budget now\n", name)
+	}
+	if spent.mended > 0 {
+		fmt.Fprintf(s.Out, "%s out of order, by a clock that was wrong: a forecast takes the time of the charge before\n",
+			console.Plural(spent.mended, "charge has a time", "charges have times"))
+	}
+	if c.Plot != "" {
+		fmt.Fprintf(s.Out, "wrote %s\n", console.ShellQuote(c.Plot))
+	}
+	return nil
+}
+
+// alertWords mark an account that is near its limit.
+var alertWords = map[int]string{50: "half", 80: "LOW", 95: "ALMOST OUT"}
+
+// alertColours are those of a terminal: yellow, and bold red.
+var alertColours = map[int]string{80: "\x1b[33m", 95: "\x1b[1;31m"}
+
+func printAccounts(w io.Writer, accounts []api.Account) {
+	pure := accounts[0].Limit.Rho == dp.Unbounded
+	t := &table.Table{Header: []string{"account", "spent", "", "limit", "left", "part", "", "worth so far", "kind"},
+		Right: []bool{false, true, false, true, true, true}}
+	raised := slices.ContainsFunc(accounts, func(a api.Account) bool {
+		return console.Claim(a.Limit, a.Granted) > 0 ||
+			a.Granted.Delta > 0
+	})
+	ends := slices.ContainsFunc(accounts, func(a api.Account) bool { return a.Expires != "" })
+	for _, column := range []struct {
+		shown bool
+		name  string
+	}{{raised, "granted"}, {ends, "expires"}} {
+		if column.shown {
+			t.Header = append(t.Header, column.name)
+		}
+	}
+	var colours []string
+	for _, a := range accounts {
+		spent, limit, left := a.Spent.Epsilon, a.Limit.Epsilon, a.Left.Epsilon
+		worth := "epsilon " + a.Guarantee.Epsilon.Short() + " of " + a.Total.Epsilon.Short()
+		if !pure {
+			spent, limit, left = a.Spent.Rho, a.Limit.Rho, a.Left.Rho
+			worth += fmt.Sprintf(" at delta %v", a.Total.Delta)
+		}
+		word := alertWords[a.Alert]
+		if a.Alert > 0 && left == 0 {
+			word = "NOTHING LEFT"
+		}
+		cells := []string{a.Name, spent.Short(), table.Bar(a.Part, 20), limit.Short(), left.Short(), fmt.Sprintf("%.0f %%", 100*a.Part),
+			word, worth, kindWords(a)}
+		if raised {
+			cells = append(cells, grantedWords(a))
+		}
+		if ends {
+			cells = append(cells, a.Expires)
+		}
+		t.Add(cells...)
+		colours = append(colours, alertColours[a.Alert])
+	}
+	var text bytes.Buffer
+	t.Write(&text)
+	if console.IsTerminal(w) {
+		coloured(w, text.String(), colours)
+	} else {
+		w.Write(text.Bytes())
+	}
+	if pure {
+		fmt.Fprintln(w, "amounts are epsilon; a question at epsilon e takes e")
+	} else {
+		fmt.Fprintln(w, "amounts are rho; a question at epsilon e takes rho = e tanh(e/2), about e²/2")
+		if a := accounts[0]; a.Limit.Delta > 0 {
+			fmt.Fprintf(w, "for private keys, delta %v of %v is spent\n", a.Spent.Delta, a.Limit.Delta)
+		}
+	}
+}
+
+// coloured writes a table whose rows have colours.
+func coloured(w io.Writer, text string, colours []string) {
+	const header = 2
+	for i, line := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
+		if i >= header && i-header < len(colours) && colours[i-header] != "" {
+			line = colours[i-header] + line + "\x1b[0m"
+		}
+		fmt.Fprintln(w, line)
+	}
+}
+
+func kindWords(a api.Account) string {
+	if a.Kind == "window" {
+		return fmt.Sprintf("window %d of %d", a.Window, a.Windows)
+	}
+	return a.Kind
+}
+
+func grantedWords(a api.Account) string {
+	if amount := console.Claim(a.Limit, a.Granted); amount > 0 {
+		return "+" + amount.Short()
+	}
+	if a.Granted.Delta > 0 {
+		return "+delta " + a.Granted.Delta.Short()
+	}
+	return ""
+}

@@ -1,0 +1,205 @@
+package querycmd
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// keywords are the words that questions are made of.
+var keywords = []string{
+	"ALL", "AND", "AS", "ASC", "AVG", "BETWEEN", "BY", "CASE", "COUNT", "DESC", "DISTINCT", "ELSE", "END", "EXPLAIN",
+	"FALSE", "FROM", "GROUP", "HAVING",
+	"IN", "IS", "JOIN", "LIKE", "LIMIT", "NOT", "NULL", "OFFSET", "ON", "OR", "ORDER", "RESET", "SELECT", "SET",
+	"SHOW", "SUM", "THEN", "TO", "TRUE",
+	"USING", "WHEN", "WHERE",
+}
+
+// completer knows what could come next. Everything that it offers is in the policy, which analysts
+// may see.
+type completer struct {
+	policy  *policy.Policy
+	dataset *policy.Dataset // or nil
+}
+
+// complete returns where in the text the last word begins, and what it could become. The text is
+// everything up to the cursor, and line is where its last line begins.
+func (c completer) complete(text string, line int) (start int, out []string) {
+	if command := text[line:]; strings.HasPrefix(command, `\`) {
+		word, argument, more := strings.Cut(command, " ")
+		if !more {
+			return line, matching(word, backslashNames())
+		}
+		start = len(text) - len(argument)
+		switch word {
+		case `\d`:
+			return start, matching(argument, c.tables())
+		case `\c`:
+			return start, matching(argument, c.policy.Names())
+		case `\json`:
+			return start, matching(argument, []string{"off", "on"})
+		case `\explain`:
+			start, out = c.complete(argument, 0)
+			return len(text) - len(argument) + start, out
+		}
+		return len(text), nil
+	}
+	all, open := tokens(text)
+	// Only the last statement counts. Inside of a quoted name the name is completed; inside of a
+	// text nothing is.
+	for i := len(all) - 1; i >= 0; i-- {
+		if all[i].is(";") {
+			all = all[i+1:]
+			break
+		}
+	}
+	prefix, start := "", len(text)
+	if n := len(all); n > 0 && all[n-1].end == len(text) && (all[n-1].kind == wordToken || all[n-1].kind == quotedToken && open) {
+		prefix, start, all, open = all[n-1].text, all[n-1].start, all[:n-1], false
+	}
+	if open || isComment(text[line:]) {
+		return len(text), nil
+	}
+	before := func(i int) token {
+		if i > len(all) {
+			return token{}
+		}
+		return all[len(all)-i]
+	}
+	switch last := before(1); {
+	case before(2).is("dp") && last.is("."), last.is("set"), last.is("reset"), last.is("show"):
+		names := settingNames()
+		if before(1).is("show") || before(3).is("show") {
+			names = append(names, "dp.budget")
+		}
+		if last.is(".") { // the whole name is offered, and begins two tokens earlier
+			start = before(2).start
+			prefix = text[start:]
+		} else if !last.is("set") {
+			names = append(names, "ALL")
+		}
+		return start, matching(prefix, names)
+	case last.is("."):
+		return start, matching(prefix, c.columns([]string{c.named(all, before(2).name())}))
+	case last.is("from"), last.is("join"):
+		return start, matching(prefix, c.tables())
+	}
+	// A table that is named later is not known yet, so before FROM all columns are offered.
+	words := append(matching(prefix, c.columns(c.mentioned(all))), matching(prefix, spellings(prefix))...)
+	return start, words
+}
+
+// isComment reports whether a line ends in a comment that begins with two dashes.
+func isComment(line string) bool {
+	a, _ := tokens(line)
+	b, _ := tokens(line + "x")
+	return len(line) > 0 && len(a) == len(b) && (len(a) == 0 || a[len(a)-1].end == b[len(b)-1].end)
+}
+
+// spellings returns the keywords in the letter case that was begun.
+func spellings(prefix string) []string {
+	if prefix == "" || prefix != strings.ToLower(prefix) {
+		return keywords
+	}
+	var out []string
+	for _, k := range keywords {
+		out = append(out, strings.ToLower(k))
+	}
+	return out
+}
+
+// matching returns the words that begin with the prefix, in whatever letter case.
+func matching(prefix string, words []string) []string {
+	var out []string
+	for _, w := range words {
+		bare := strings.Trim(w, `"`)
+		p := strings.TrimPrefix(prefix, `"`)
+		if len(bare) >= len(p) && strings.EqualFold(bare[:len(p)], p) && !slices.Contains(out, w) {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+func (c completer) tables() []string {
+	if c.dataset == nil {
+		return nil
+	}
+	var out []string
+	for _, t := range c.dataset.TableNames() {
+		out = append(out, nameOrQuoted(t))
+	}
+	return out
+}
+
+// columns returns the columns of the tables, of all where none is named.
+func (c completer) columns(tables []string) []string {
+	if c.dataset == nil {
+		return nil
+	}
+	if len(tables) == 0 {
+		tables = c.dataset.TableNames()
+	}
+	seen := map[string]bool{}
+	for _, name := range tables {
+		if t := c.table(name); t != nil {
+			for _, column := range t.ColumnNames() {
+				seen[nameOrQuoted(column)] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(seen))
+}
+
+// table finds a table in whatever letter case.
+func (c completer) table(name string) *policy.Table {
+	if c.dataset == nil {
+		return nil
+	}
+	for _, n := range c.dataset.TableNames() {
+		if strings.EqualFold(n, name) {
+			return c.dataset.Tables[n]
+		}
+	}
+	return nil
+}
+
+// mentioned returns the tables after FROM and JOIN.
+func (c completer) mentioned(all []token) []string {
+	var out []string
+	for i, t := range all {
+		if i > 0 && (all[i-1].is("from") || all[i-1].is("join")) && c.table(t.name()) != nil {
+			out = append(out, t.name())
+		}
+	}
+	return out
+}
+
+// named returns the table that a name before a dot stands for: a table's own, or another that FROM
+// gives it.
+func (c completer) named(all []token, name string) string {
+	for i, t := range all {
+		if i == 0 || !(all[i-1].is("from") || all[i-1].is("join")) || i+1 >= len(all) {
+			continue
+		}
+		alias := all[i+1]
+		if alias.is("as") && i+2 < len(all) {
+			alias = all[i+2]
+		}
+		if strings.EqualFold(alias.name(), name) {
+			return t.name()
+		}
+	}
+	return name
+}
+
+// nameOrQuoted writes a name as SQL reads it. Letter case does not matter to questions.
+func nameOrQuoted(name string) string {
+	plain := name != "" && !digit(name[0]) && strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == ""
+	if plain && !slices.Contains(keywords, strings.ToUpper(name)) {
+		return name
+	}
+	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
+}

@@ -1,0 +1,52 @@
+package querycmd
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestHistory(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("XDG_STATE_HOME", dir)
+	t.Setenv("HOME", dir)
+	h, old, err := openHistory()
+	if err != nil || len(old) != 0 {
+		t.Fatal(old, err)
+	}
+	for i := range 2*historyLines + 1 {
+		if err := h.add(fmt.Sprint("line ", i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.close()
+	h, old, err = openHistory()
+	if err != nil || len(old) != historyLines || old[len(old)-1] != fmt.Sprint("line ", 2*historyLines) {
+		t.Fatalf("%d lines: %v", len(old), err)
+	}
+	h.add("one more\xff") // what is no text is not brought back
+	h.add("one more")
+	h.close()
+	file := filepath.Join(dir, "discreet", "history")
+	if info, err := os.Stat(file); err != nil || info.Mode() != 0o600 {
+		t.Error(info.Mode(), err)
+	}
+	if _, old, _ = openHistory(); len(old) != historyLines+1 || old[historyLines] != "one more" {
+		t.Errorf("%d lines, the last is %q", len(old), old[len(old)-1])
+	}
+	if err := os.WriteFile(file, []byte(strings.Repeat(strings.Repeat("x", 1000)+"\n", 1500)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, old, err = openHistory(); err != nil || len(old) > historyLines {
+		t.Errorf("%d long lines: %v", len(old), err)
+	}
+	if info, _ := os.Stat(file); info.Size() > historySize {
+		t.Errorf("the file has %d bytes", info.Size())
+	}
+	t.Setenv("XDG_STATE_HOME", "not/absolute")
+	if path, err := historyPath(); err != nil || path != filepath.Join(dir, ".local", "state", "discreet", "history") {
+		t.Error(path, err)
+	}
+}

@@ -1,0 +1,212 @@
+// Package servecmd has discreet serve: its flags, its file of settings, and its demonstration.
+package servecmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/url"
+	"os"
+	"os/signal"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
+	"github.com/discreet-dp/discreet/internal/server"
+)
+
+// Cmd is the server. Every flag but --config and --demo can also be a key of the file and a
+// variable of the environment.
+type Cmd struct {
+	Config string `help:"A YAML file with these flags as keys; flags and the environment have precedence." placeholder:"FILE" env:"DISCREET_CONFIG"`
+	Demo   bool   `help:"Serve a made-up hospital from a temporary folder, with users whose passwords are printed."`
+
+	Policy string `help:"The policy file." placeholder:"FILE" short:"p" env:"DISCREET_POLICY"`
+	Users  string `help:"The file of the users; beside the ledger, as .users, unless given." placeholder:"FILE" env:"DISCREET_USERS"`
+
+	Listen    string `help:"The address for PostgreSQL's clients, ${default} unless given; empty means none." default:"${listen}" placeholder:"ADDRESS" env:"DISCREET_LISTEN"`
+	HTTP      string `help:"The address for HTTP, ${default} unless given; empty means none." name:"http" default:"${http}" placeholder:"ADDRESS" env:"DISCREET_HTTP"`
+	TLSCert   string `help:"The certificate, in PEM. It can be renewed while the server runs." name:"tls-cert" placeholder:"FILE" env:"DISCREET_TLS_CERT"`
+	TLSKey    string `help:"The key of the certificate, in PEM." name:"tls-key" placeholder:"FILE" env:"DISCREET_TLS_KEY"`
+	Plaintext bool   `help:"Listen where others can connect without TLS: something in front encrypts." env:"DISCREET_PLAINTEXT"`
+
+	Running     int           `help:"How many questions are with the engine at once; 0 means one for each core." default:"0" placeholder:"N" env:"DISCREET_RUNNING"`
+	Timeout     time.Duration `help:"How long a question may run, ${default} unless given. One that takes longer is an incident: what was charged stays charged, and its analyst is shut out until 'discreet incidents release'." default:"5m" placeholder:"TIME" env:"DISCREET_TIMEOUT"`
+	Rate        int           `help:"How many questions a minute an analyst may ask, ${default} unless given." default:"600" placeholder:"N" env:"DISCREET_RATE"`
+	Connections int           `help:"How many connections each door takes, ${default} unless given." default:"1000" placeholder:"N" env:"DISCREET_CONNECTIONS"`
+	Memory      string        `help:"What the engine of each dataset may take, such as 4GB." placeholder:"SIZE" env:"DISCREET_MEMORY"`
+	Threads     int           `help:"How many cores one question can use; 0 means all." default:"0" placeholder:"N" env:"DISCREET_THREADS"`
+
+	LogFormat       string        `help:"How the log is written: text or json; ${default} unless given." enum:"text,json" default:"text" placeholder:"FORMAT" env:"DISCREET_LOG_FORMAT"`
+	LogLevel        string        `help:"From where on: debug, info, warn or error; ${default} unless given." enum:"debug,info,warn,error" default:"info" placeholder:"LEVEL" env:"DISCREET_LOG_LEVEL"`
+	LogTexts        bool          `help:"Log the texts of questions, which can be about people; otherwise only a hash." env:"DISCREET_LOG_TEXTS"`
+	ShutdownTimeout time.Duration `help:"How long questions may take to finish at the end, ${default} unless given." default:"30s" placeholder:"TIME" env:"DISCREET_SHUTDOWN_TIMEOUT"`
+}
+
+// The usual addresses.
+const (
+	UsualListen = "127.0.0.1:5432"
+	UsualHTTP   = "127.0.0.1:8432"
+)
+
+func (Cmd) Help() string {
+	return `Lets analysts ask with psql, with everything that speaks PostgreSQL's protocol, and over HTTP. Users are added with
+'discreet user add'. The log goes to standard error. SIGTERM and Ctrl-C finish the questions that run; a second
+one ends at once. SIGHUP reads the certificate again.
+
+  discreet serve --demo                     a made-up hospital to try it with
+  discreet serve --policy hospital.yaml     for this machine alone
+  discreet serve --config server.yaml       with a file; deploy/server.yaml is an example
+  discreet serve --policy hospital.yaml --listen :5432 --http :8432 --tls-cert tls.crt --tls-key tls.key`
+}
+
+func (c *Cmd) Run(ctx context.Context, s console.Screen) error {
+	config, err := c.config(s)
+	if err != nil {
+		return err
+	}
+	tour := func(*server.Server) {}
+	if c.Demo {
+		d, err := newServeDemo(ctx, c, &config)
+		if err != nil {
+			return err
+		}
+		defer d.remove()
+		tour = func(srv *server.Server) { d.tour(s, srv) }
+	}
+	done := console.Waiting(s.Err, "opening the data")
+	srv, err := server.Open(ctx, config)
+	done()
+	if err != nil {
+		return serveRefused(err)
+	}
+	c.greet(s, srv)
+	tour(srv)
+	if err := s.Failed(); err != nil {
+		return errors.Join(err, srv.Shutdown(ctx))
+	}
+	return c.serve(ctx, config.Log, srv)
+}
+
+// config is what the flags say.
+func (c *Cmd) config(s console.Screen) (server.Config, error) {
+	switch {
+	case c.Demo && (c.Policy != "" || c.Users != ""):
+		return server.Config{}, console.Misuse(errors.New("--demo has a policy and users of its own; leave --policy " +
+			"and --users out, or --demo"))
+	case !c.Demo && c.Policy == "":
+		return server.Config{}, console.Misuse(errors.New("name the policy with --policy, in DISCREET_POLICY or in the file of --config; " +
+			"'discreet serve --demo' needs none"))
+	case c.ShutdownTimeout < 0:
+		return server.Config{}, console.Misuse(errors.New("--shutdown-timeout is below 0"))
+	}
+	return server.Config{
+		Policy: c.Policy, Users: c.Users, Listen: c.Listen, HTTP: c.HTTP, Certificate: c.TLSCert, Key: c.TLSKey, Plaintext: c.Plaintext,
+		Running: c.Running, Timeout: c.Timeout, Rate: c.Rate, Connections: c.Connections, Memory: c.Memory, Threads: c.Threads,
+		Log: c.logger(s), Texts: c.LogTexts, Version: console.Version,
+	}, nil
+}
+
+func (c *Cmd) logger(s console.Screen) *slog.Logger {
+	var level slog.Level
+	level.UnmarshalText([]byte(c.LogLevel)) // one of the words, which was checked
+	o := &slog.HandlerOptions{Level: level}
+	if c.LogFormat == "json" {
+		return slog.New(slog.NewJSONHandler(s.Err, o))
+	}
+	return slog.New(slog.NewTextHandler(s.Err, o))
+}
+
+// serveRefused marks what the command line can put right.
+func serveRefused(err error) error {
+	var plaintext *server.PlaintextError
+	if errors.As(err, &plaintext) || errors.Is(err, server.ErrNoUsers) {
+		return console.Misuse(err)
+	}
+	return err
+}
+
+// serve answers until it is told to end, and ends in order.
+func (c *Cmd) serve(ctx context.Context, log *slog.Logger, srv *server.Server) error {
+	again := make(chan os.Signal, 1)
+	signal.Notify(again, syscall.SIGHUP)
+	defer signal.Stop(again)
+	served := make(chan error, 1)
+	go func() { served <- srv.Serve() }()
+	notify("READY=1")
+	log.Info("ready", "version", console.Version)
+	var err error
+	for waiting := true; waiting; {
+		select {
+		case <-again:
+			if err := srv.Reload(); err != nil {
+				log.Error("the certificate was not read again; the last one is kept", "error", err)
+			} else {
+				log.Info("the certificate was read again")
+			}
+		case err = <-served:
+			waiting = false
+		case <-ctx.Done():
+			waiting = false
+		}
+	}
+	notify("STOPPING=1")
+	log.Info("ending", "timeout", c.ShutdownTimeout)
+	last, stop := context.WithTimeout(context.WithoutCancel(ctx), c.ShutdownTimeout)
+	defer stop()
+	err = errors.Join(err, srv.Shutdown(last))
+	log.Info("ended")
+	return err
+}
+
+// greet says where the server listens and, where no tour follows, how to connect.
+func (c *Cmd) greet(s console.Screen, srv *server.Server) {
+	if a := srv.WireAddr(); a != nil {
+		fmt.Fprintf(s.Out, "PostgreSQL on %s\n", a)
+		if dataset, analyst := firstAnalyst(srv); !c.Demo {
+			fmt.Fprintf(s.Out, "  %s\n", psql(a, srv.Encrypted(), dataset, url.User(analyst)))
+		}
+	}
+	if a := srv.HTTPAddr(); a != nil {
+		fmt.Fprintf(s.Out, "HTTP on %s\n  %s/openapi.json describes it, with a token\n", a, web(a, srv.Encrypted()))
+	}
+	ticks := srv.Ticks()
+	for _, name := range srv.Policy().Names() {
+		fmt.Fprintf(s.Out, "%s: %s\n", name, console.DescribeRelease(srv.Policy().Datasets[name].Release, ticks[name]))
+	}
+}
+
+// firstAnalyst is the first dataset of the policy and the first of its analysts.
+func firstAnalyst(srv *server.Server) (dataset, analyst string) {
+	p := srv.Policy()
+	dataset = p.Names()[0]
+	return dataset, slices.Concat(p.Datasets[dataset].AnalystNames(), []string{"ANALYST"})[0]
+}
+
+// psql is a line to paste.
+func psql(a net.Addr, encrypted bool, dataset string, who *url.Userinfo) string {
+	u := url.URL{Scheme: "postgresql", User: who, Host: reachable(a), Path: "/" + dataset}
+	if encrypted {
+		u.RawQuery = "sslmode=require"
+	}
+	return "psql " + console.ShellQuote(u.String())
+}
+
+func web(a net.Addr, encrypted bool) string {
+	if encrypted {
+		return "https://" + reachable(a)
+	}
+	return "http://" + reachable(a)
+}
+
+// reachable is an address as somebody on this machine connects to it.
+func reachable(a net.Addr) string {
+	host, port, err := net.SplitHostPort(a.String())
+	if ip := net.ParseIP(host); err == nil && ip.IsUnspecified() {
+		return net.JoinHostPort("localhost", port)
+	}
+	return a.String()
+}

@@ -1,0 +1,100 @@
+// Package usercmd has the commands of discreet user: who may come in to the server.
+package usercmd
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
+	"github.com/discreet-dp/discreet/internal/server/users"
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// Cmd is discreet user.
+type Cmd struct {
+	Add         addCmd         `cmd:"" help:"Add an owner or an analyst."`
+	List        listCmd        `cmd:"" help:"List who may come in, and who no longer may."`
+	Password    passwordCmd    `cmd:"" help:"Give a user a new password."`
+	Revoke      revokeCmd      `cmd:"" help:"Keep a user out, with all tokens, from now on."`
+	Token       tokenCmd       `cmd:"" help:"Make a token, a password for a program."`
+	Tokens      tokensCmd      `cmd:"" help:"List tokens."`
+	RevokeToken revokeTokenCmd `cmd:"" help:"End a token."`
+	Logins      loginsCmd      `cmd:"" help:"Show who came in, and who tried to."`
+}
+
+func (Cmd) Help() string {
+	return `Analysts come in by the names that the policy lists; owners see the ledger, and ask nothing.
+
+  discreet user add ana --policy hospital.yaml
+  discreet user list --policy hospital.yaml
+  discreet user token --help`
+}
+
+// usersFlags say which users.
+type usersFlags struct {
+	Policy string `help:"The policy file; the users are beside its ledger, as .users." env:"DISCREET_POLICY" placeholder:"FILE" short:"p"`
+	Users  string `help:"The file of the users, where it is not there." env:"DISCREET_USERS" placeholder:"FILE"`
+	JSON   bool   `help:"Print JSON." name:"json"`
+}
+
+// path returns where the users are, and the policy where one was named.
+func (f usersFlags) path() (string, *policy.Policy, error) {
+	if f.Policy == "" && f.Users == "" {
+		return "", nil, console.Misuse(errors.New("name a policy with --policy, or a file of users with --users"))
+	}
+	if f.Policy == "" {
+		return f.Users, nil, nil
+	}
+	p, err := policy.Load(f.Policy)
+	if err != nil {
+		return "", nil, err
+	}
+	if f.Users != "" {
+		return f.Users, p, nil
+	}
+	return users.Beside(p.Ledger), p, nil
+}
+
+// open opens users that are there. Only 'user add' makes a file.
+func (f usersFlags) open() (*users.Store, error) {
+	path, _, err := f.path()
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil, console.Misuse(fmt.Errorf("there are no users yet: %s does not exist. Add somebody with 'discreet user add'", path))
+	}
+	return users.Open(path)
+}
+
+// refusal turns what the owner can put right into a refusal.
+func refusal(what string, err error) error {
+	var invalid *users.InvalidError
+	switch {
+	case errors.As(err, &invalid):
+		return console.Misuse(err)
+	case errors.Is(err, users.ErrUnknown), errors.Is(err, users.ErrExists), errors.Is(err, users.ErrRevoked),
+		errors.Is(err, users.ErrNoToken):
+		return console.Misuse(fmt.Errorf("%q: %w", what, err))
+	}
+	return err
+}
+
+// stampJSON is a time for machines, and nil where there is none.
+func stampJSON(t time.Time) any {
+	if t.IsZero() {
+		return nil
+	}
+	return t.UTC().Format(time.RFC3339)
+}
+
+// timeOr shows a time, or a word where there is none.
+func timeOr(t time.Time, none string) string {
+	if t.IsZero() {
+		return none
+	}
+	return console.Timestamp(t)
+}
