@@ -35,19 +35,19 @@ func (a Approx) DeltaAt(epsilon float64) (float64, error) {
 	}
 	gap := exactly(a.Epsilon).sub(exactly(epsilon))
 	response := gap.oneMinusExpMinus().div(exactly(1).add(exactly(a.Epsilon).expMinus()))
-	return a.with(response).atMost(1).hi, nil
+	return a.reveal(response).atMost(1).hi, nil
 }
 
-// with returns d + (1 - d) delta: revealed, or not and then delta.
-func (a Approx) with(delta span) span {
+// reveal returns d + (1 - d) delta: revealed, or not and then delta.
+func (a Approx) reveal(delta span) span {
 	if a.Delta == 0 {
 		return delta
 	}
 	return exactly(a.Delta).add(exactly(1).sub(exactly(a.Delta)).mul(delta))
 }
 
-// without solves d + (1 - d) x = delta for x, where that is possible.
-func without(delta, d float64) (span, error) {
+// unreveal solves d + (1 - d) x = delta for x, where that is possible.
+func unreveal(delta, d float64) (span, error) {
 	switch {
 	case d == 0:
 		return exactly(delta), nil
@@ -68,7 +68,7 @@ func (a Approx) EpsilonAt(delta float64) (float64, error) {
 	if err := askedDelta(delta); err != nil {
 		return 0, err
 	}
-	x, err := without(delta, a.Delta)
+	x, err := unreveal(delta, a.Delta)
 	if err != nil {
 		return 0, err
 	}

@@ -25,7 +25,7 @@ func (z ApproxZCDP) EpsilonAt(delta float64) (float64, error) {
 	if err := askedDelta(delta); err != nil {
 		return 0, err
 	}
-	x, err := without(delta, z.Delta)
+	x, err := unreveal(delta, z.Delta)
 	if err != nil {
 		return 0, err
 	}
@@ -47,7 +47,7 @@ func (z ApproxZCDP) DeltaAt(epsilon float64) (float64, error) {
 	if x == 0 {
 		return z.Delta, nil
 	}
-	return Approx{Delta: z.Delta}.with(exactly(x)).atMost(1).hi, nil
+	return Approx{Delta: z.Delta}.reveal(exactly(x)).atMost(1).hi, nil
 }
 
 // Approx returns the claim at delta; see EpsilonAt.

@@ -77,7 +77,7 @@ func (o outcomes) exact(epsilon float64) span {
 		return span{}
 	}
 	gap := at - epsilon
-	return t.after(span{down(gap), up(gap)})
+	return t.shifted(span{down(gap), up(gap)})
 }
 
 // reach descends from the loss at to the next outcome.
@@ -102,7 +102,7 @@ func (o outcomes) epsilon(x span) span {
 	for _, next := range o.all {
 		if !math.IsInf(at, 1) {
 			gap := at - next.loss
-			if t.after(span{down(gap), up(gap)}).hi > x.lo && gap > 0 {
+			if t.shifted(span{down(gap), up(gap)}).hi > x.lo && gap > 0 {
 				limit = gap
 				break
 			}
@@ -113,7 +113,7 @@ func (o outcomes) epsilon(x span) span {
 			break // Epsilon is zero.
 		}
 	}
-	s := t.until(x)
+	s := t.shift(x)
 	s.lo = math.Min(s.lo, down(limit))
 	slack := o.slack + math.Abs(at)*0x1p-50 // and the rounding below
 	return span{down(at - s.hi - slack), upper(at - s.lo + slack)}

@@ -158,7 +158,7 @@ func (r responses) delta(epsilon float64) span {
 		rest, settled = w.settled()
 	}
 	s := w.loss(epsilon)
-	d := w.after(span{down(s), up(s)})
+	d := w.shifted(span{down(s), up(s)})
 	if settled {
 		d.hi = up(d.hi + rest)
 	}
@@ -178,16 +178,16 @@ func (r responses) epsilon(x span) span {
 	w := r.start(math.Log(x.lo) - leftOut)
 	rest, settled := 0.0, false
 	// Go on while the delta at the next value is still within x for certain.
-	for !settled && 2*w.j < w.k && w.after(exactly(2*w.each)).hi <= target.lo {
+	for !settled && 2*w.j < w.k && w.shifted(exactly(2*w.each)).hi <= target.lo {
 		w.next()
 		rest, settled = w.settled()
 	}
-	s := w.until(target)
+	s := w.shift(target)
 	if settled {
 		// No value further down matters, whatever the gap is.
 		t := w.tally
 		t.high.hi = up(t.high.hi + rest)
-		s.lo = t.until(target).lo
+		s.lo = t.shift(target).lo
 	} else {
 		s.lo = math.Min(s.lo, 2*w.each)
 	}

@@ -24,12 +24,12 @@ func (t *tally) descend(rise, decay, probability span) {
 	t.mass = t.mass.mul(decay).add(probability)
 }
 
-// after returns delta(l - s).
-func (t *tally) after(s span) span { return t.high.add(s.oneMinusExpMinus().mul(t.mass)) }
+// shifted returns delta(l - s).
+func (t *tally) shifted(s span) span { return t.high.add(s.oneMinusExpMinus().mul(t.mass)) }
 
-// until solves delta(l - s) = x for s: -ln(1 - (x - high)/mass). It is +Inf
+// shift solves delta(l - s) = x for s: -ln(1 - (x - high)/mass). It is +Inf
 // where the delta stays below x.
-func (t *tally) until(x span) span {
+func (t *tally) shift(x span) span {
 	lo := down(down(x.lo-t.high.hi) / t.mass.hi)
 	hi := math.Inf(1)
 	if t.mass.lo > 0 {

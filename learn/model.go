@@ -70,7 +70,8 @@ func (m *Model) Write(w io.Writer) error {
 	return err
 }
 
-// MarshalJSON writes the model as [Model.Write] does, wherever it stands: with the characters of HTML escaped.
+// MarshalJSON writes the model as [Model.Write] does, wherever it stands: with the characters of
+// HTML escaped.
 func (m *Model) MarshalJSON() ([]byte, error) {
 	type plain Model // without this method
 	return json.Marshal((*plain)(m))

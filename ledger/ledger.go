@@ -76,16 +76,19 @@ type Ledger interface {
 	// is closed to everybody.
 	Door(ctx context.Context, dataset, analyst string) (Door, error)
 
-	// Died returns the datasets that the process before may have been answering questions about when it
-	// ended without closing the ledger: those with a charge that has no answer, and those whose sessions
-	// have asked the engine something (see [Began]). Its last question may have killed it, on this data
-	// and not on another, so each is one incident, which whoever opens the ledger records.
+	// Died returns the datasets that the process before may have been answering questions about
+	// when it ended without closing the ledger: those with a charge that has no answer, and those
+	// whose sessions have asked the engine something (see [Began]). Its last question may have
+	// killed it, on this data and not on another, so each is one incident, which whoever opens the
+	// ledger records.
 	Died() []string
 
-	// Note writes an entry at the end of the notes of a session, which has a public name. When it returns no error the
-	// note is on stable storage. It returns the errors of Charge and [ErrEra], and for a session that a charge has in its name those of
-	// Keep (see [ChargeNotes]). After any of them the note may be there or not, except after an
-	// [*InvalidError], a [*LapsedError], a [*DoorError], ErrUnpaid or ErrEra: a session that got one reads its notes again before it goes on.
+	// Note writes an entry at the end of the notes of a session, which has a public name. When it
+	// returns no error the note is on stable storage. It returns the errors of Charge and [ErrEra],
+	// and for a session that a charge has in its name those of Keep (see [ChargeNotes]). After any
+	// of them the note may be there or not, except after an [*InvalidError], a [*LapsedError], a
+	// [*DoorError], ErrUnpaid or ErrEra: a session that got one reads its notes again before it
+	// goes on.
 	//
 	// What is noted may be secret, such as noise that was not released. It never leaves by Records.
 	Note(ctx context.Context, session string, entry []byte) error

@@ -32,10 +32,10 @@ func RatioInterval(sum, count Noisy, low, high float64) (estimate, halfWidth flo
 		panic("mech: the public range of a ratio must be finite, and not empty")
 	}
 	lo, hi := new(big.Rat).SetFloat64(low), new(big.Rat).SetFloat64(high)
-	countMin, countMax := around(count)
+	countMin, countMax := interval(count)
 	from, to := lo, hi
 	if countMin.Sign() > 0 {
-		sumMin, sumMax := around(sum)
+		sumMin, sumMax := interval(sum)
 		// The smallest quotient divides the smallest sum: by the largest count
 		// where it is positive, by the smallest where it is negative. The
 		// largest likewise.
@@ -59,8 +59,8 @@ func RatioInterval(sum, count Noisy, low, high float64) (estimate, halfWidth flo
 	return estimate, floatUp(larger(below, above))
 }
 
-// around returns the ends of a noisy value's interval.
-func around(x Noisy) (from, to *big.Int) {
+// interval returns the ends of a noisy value's interval.
+func interval(x Noisy) (from, to *big.Int) {
 	v, h := big.NewInt(x.Value), big.NewInt(x.HalfWidth)
 	return new(big.Int).Sub(v, h), new(big.Int).Add(v, h)
 }

@@ -29,7 +29,7 @@ func TestAlongEncloses(t *testing.T) {
 			z[i], x[i] = number("z", rapid.IntRange(1, size).Draw(t, "size of z"))
 			squares.Add(squares, new(big.Int).Mul(x[i], x[i]))
 		}
-		out, ok := along(length, z)
+		out, ok := scaleTo(length, z)
 		if !ok {
 			for _, s := range z {
 				if s.lo.Sign() > 0 {
@@ -55,7 +55,7 @@ func TestAlongEncloses(t *testing.T) {
 // TestAlongRoundsTheNormUp: the norm of (1, 1001) is above 1001, and a long vector shows it.
 func TestAlongRoundsTheNormUp(t *testing.T) {
 	at := func(lo int64) span { return span{big.NewInt(lo), big.NewInt(lo + 1)} }
-	out, ok := along(at(1<<50), []span{at(1), at(1000)})
+	out, ok := scaleTo(at(1<<50), []span{at(1), at(1000)})
 	if !ok {
 		t.Fatal("a norm above zero was not believed")
 	}

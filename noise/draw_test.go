@@ -267,7 +267,7 @@ func TestAnyRational(t *testing.T) {
 				t.Fatalf("laplace %v: step %g", r, f)
 			}
 			l.Fill(src, make([]int64, 10))
-		} else if between(r, -20, 40) {
+		} else if inRange(r, -20, 40) {
 			t.Fatal(err)
 		}
 		if g, err := NewGaussian(r); err == nil {
@@ -275,7 +275,7 @@ func TestAnyRational(t *testing.T) {
 				t.Fatalf("gaussian %v: step %g", r, f)
 			}
 			g.Fill(src, make([]int64, 10))
-		} else if between(r, -40, 80) {
+		} else if inRange(r, -40, 80) {
 			t.Fatal(err)
 		}
 	})

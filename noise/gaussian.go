@@ -18,7 +18,7 @@ type Gaussian struct {
 // sigma^2, from 2^-40 to 2^80. The variance is below sigma^2, and hardly so from
 // sigma = 1 on (Canonne, Kamath, Steinke 2020).
 func NewGaussian(sigma2 *big.Rat) (*Gaussian, error) {
-	if sigma2 == nil || !between(sigma2, -40, 80) {
+	if sigma2 == nil || !inRange(sigma2, -40, 80) {
 		return nil, fmt.Errorf("%w: the sigma^2 of Gaussian noise must be from 2^-40 to 2^80, and is %s; choose another granularity",
 			ErrScale, short(sigma2))
 	}

@@ -18,7 +18,7 @@ type Laplace struct {
 // NewLaplace returns the discrete Laplace distribution with scale b, from 2^-20
 // to 2^40.
 func NewLaplace(scale *big.Rat) (*Laplace, error) {
-	if scale == nil || !between(scale, -20, 40) {
+	if scale == nil || !inRange(scale, -20, 40) {
 		return nil, fmt.Errorf("%w: the scale of Laplace noise must be from 2^-20 to 2^40, and is %s; choose another granularity",
 			ErrScale, short(scale))
 	}

@@ -21,7 +21,7 @@ func NewRadial(src *Source, n int) *Reals {
 	return r
 }
 
-// along encloses length z_i/|z|, all in the same units, or says that |z| is not known
+// scaleTo encloses length z_i/|z|, all in the same units, or says that |z| is not known
 // to be above zero.
 //
 // All numbers are integers in units of 2^-p. Squares are in units of 2^-2p, so the
@@ -29,7 +29,7 @@ func NewRadial(src *Source, n int) *Reals {
 // the root. A product of two units divided by one is one unit. Everything is positive and rises
 // or falls in each of its parts, so the ends of the intervals give the ends of the
 // result, rounded down and up.
-func along(length span, z []span) ([]span, bool) {
+func scaleTo(length span, z []span) ([]span, bool) {
 	lo, hi, square := new(big.Int), new(big.Int), new(big.Int)
 	for _, s := range z {
 		lo.Add(lo, square.Mul(s.lo, s.lo))

@@ -112,7 +112,7 @@ func (r *Reals) magnitudes() ([]span, bool) {
 	for _, x := range r.steps {
 		length.add(x.enclose(r.words))
 	}
-	return along(length, normals)
+	return scaleTo(length, normals)
 }
 
 // enclose encloses the number as its first words tell it, in units of its last digit.

@@ -9,8 +9,8 @@ import (
 // than this package draws.
 var ErrScale = errors.New("noise: scale out of range")
 
-// between reports whether 2^lo <= x <= 2^hi.
-func between(x *big.Rat, lo, hi int) bool {
+// inRange reports whether 2^lo <= x <= 2^hi.
+func inRange(x *big.Rat, lo, hi int) bool {
 	if x.Sign() <= 0 {
 		return false
 	}

@@ -98,21 +98,21 @@ func (s *Session) answer(ctx context.Context, q *linear.Query, a *Answer) error 
 				return s.test(ctx, q, a)
 			}
 			if !errors.Is(err, session.ErrBudget) || !st.affords(st.tariff.Plain) {
-				return s.without(q, a, err)
+				return s.answerUnpaid(q, a, err)
 			}
 			// The host has less than the stream was promised. A plain answer may still fit.
 			fallthrough
 		case payPlain:
 			if err := s.plain(ctx, q, a); err != nil {
-				return s.without(q, a, err)
+				return s.answerUnpaid(q, a, err)
 			}
 			return nil
 		case buyBonus:
 			if err := s.bonus(ctx, a); err != nil {
-				return s.without(q, a, err)
+				return s.answerUnpaid(q, a, err)
 			}
 		case giveUp:
-			return s.without(q, a, st.spentError())
+			return s.answerUnpaid(q, a, st.spentError())
 		}
 	}
 }
@@ -120,9 +120,9 @@ func (s *Session) answer(ctx context.Context, q *linear.Query, a *Answer) error 
 // mostUnanswered bounds the memory of those who ask for what is refused.
 const mostUnanswered = 1 << 20
 
-// without answers where nothing could be bought: unchecked where candidates agree, and else not at
-// all.
-func (s *Session) without(q *linear.Query, a *Answer, err error) error {
+// answerUnpaid answers where nothing could be bought: unchecked where candidates agree, and else
+// not at all.
+func (s *Session) answerUnpaid(q *linear.Query, a *Answer, err error) error {
 	if !errors.Is(err, ErrSpent) && !errors.Is(err, session.ErrBudget) {
 		return err
 	}

@@ -11,13 +11,14 @@ import (
 // Attribute is one factor of a domain, with the names of its values.
 type Attribute = linear.Attribute
 
-// NewDomain returns the domain of all combinations of values, for [Config]. Its method Where makes the
-// questions. Cells are numbered from 0; the last attribute changes fastest.
+// NewDomain returns the domain of all combinations of values, for [Config]. Its method Where makes
+// the questions. Cells are numbered from 0; the last attribute changes fastest.
 func NewDomain(attributes ...Attribute) (*linear.Domain, error) {
 	return linear.NewDomain(attributes...)
 }
 
-// Counts is a [Loader] of how many people are in each cell of the domain, in the order of the cells.
+// Counts is a [Loader] of how many people are in each cell of the domain, in the order of the
+// cells.
 func Counts(d *linear.Domain, read func(context.Context) (mech.Exact, error)) Loader {
 	return func(ctx context.Context) (*histogram.Table, error) {
 		counts, err := read(ctx)

@@ -18,8 +18,8 @@ type Report struct {
 	// Marginals were bought to learn from.
 	Marginals int     `json:"-"`
 	Spent     dp.Cost `json:"spent"`
-	// Cache is what the exact-match cache would have cost for the Different questions, and Naive what an answer to each of Asked would, whether the stream
-	// could answer it or not.
+	// Cache is what the exact-match cache would have cost for the Different questions, and Naive
+	// what an answer to each of Asked would, whether the stream could answer it or not.
 	Cache dp.Cost `json:"cache" doc:"What remembering answers alone would have cost"`
 	Naive dp.Cost `json:"naive" doc:"What paying for every question would have cost"`
 }

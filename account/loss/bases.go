@@ -75,13 +75,13 @@ func (n normalBase) integrate(a, b float64, falling bool) (p part) {
 }
 
 func (n normalBase) masses(a, b float64) (p part) {
-	p.zero, p.zeroSlack = between(a, b, 0)
-	p.one, p.oneSlack = between(a, b, n.mu)
+	p.zero, p.zeroSlack = normalMass(a, b, 0)
+	p.one, p.oneSlack = normalMass(a, b, n.mu)
 	return p
 }
 
-// between is the normal mass of [a, b] around mu, with a bound on its error.
-func between(a, b, mu float64) (mass, slack float64) {
+// normalMass is the normal mass of [a, b] around mu, with a bound on its error.
+func normalMass(a, b, mu float64) (mass, slack float64) {
 	low, high := a-mu, b-mu
 	left, right := normal.Tail(math.Abs(low)), normal.Tail(math.Abs(high))
 	// Tails are within 32 units of themselves. If x is off by d, Tail(x) is by less

@@ -50,7 +50,7 @@ func (l discreteLaplace) curve(epsilon float64) dp.Bracket {
 	p := 1 - math.Exp(-a*(m+1))/(1+q)
 	other := math.Exp(epsilon-a*(d-m)) / (1 + q)
 	slack := 16 * unit * (1 + l.epsilon() + epsilon) * (p + other)
-	return within(p-other, slack)
+	return bracket(p-other, slack)
 }
 
 func (l discreteLaplace) infinite() float64 { return 0 }

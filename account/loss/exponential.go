@@ -33,7 +33,7 @@ func (x exponential) curve(epsilon float64) dp.Bracket {
 		return dp.Bracket{}
 	}
 	gap := math.Expm1((epsilon - x.epsilon) / 2)
-	return near(gap * gap / -math.Expm1(-x.epsilon))
+	return exactBracket(gap * gap / -math.Expm1(-x.epsilon))
 }
 
 func (x exponential) infinite() float64 { return 0 }

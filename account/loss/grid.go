@@ -179,6 +179,6 @@ func newGrid(analytics []analyticTerm, lattices []latticeTerm, t, far, window fl
 	g.slip += unit * (terms + 8) * total
 	g.tail.log += unit * (terms + 8) * total
 	mass := -math.Expm1(never)
-	g.never = within(mass, mass*unit*(32+2*terms))
+	g.never = bracket(mass, mass*unit*(32+2*terms))
 	return g, f
 }

@@ -27,7 +27,7 @@ func (l laplace) curve(epsilon float64) dp.Bracket {
 	if epsilon >= l.epsilon {
 		return dp.Bracket{}
 	}
-	return near(-math.Expm1((epsilon - l.epsilon) / 2))
+	return exactBracket(-math.Expm1((epsilon - l.epsilon) / 2))
 }
 
 func (l laplace) infinite() float64 { return 0 }

@@ -81,11 +81,11 @@ func clampUnit(b dp.Bracket) dp.Bracket {
 	return out
 }
 
-// within is the bracket of a probability that is known up to slack.
-func within(value, slack float64) dp.Bracket {
+// bracket is the bracket of a probability that is known up to slack.
+func bracket(value, slack float64) dp.Bracket {
 	return clampUnit(dp.Bracket{Lower: value - slack, Upper: value + slack})
 }
 
-// near is the bracket of a probability that was computed without cancellation, in
+// exactBracket is the bracket of a probability that was computed without cancellation, in
 // a handful of rounded operations.
-func near(value float64) dp.Bracket { return within(value, 32*unit*value) }
+func exactBracket(value float64) dp.Bracket { return bracket(value, 32*unit*value) }

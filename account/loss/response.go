@@ -29,7 +29,7 @@ func (r response) curve(epsilon float64) dp.Bracket {
 		return dp.Bracket{Lower: r.delta, Upper: r.delta}
 	}
 	// (exp(E) - exp(e))/(1 + exp(E)), of the part without delta.
-	inner := near(-math.Expm1(epsilon-r.epsilon) / (1 + math.Exp(-r.epsilon)))
+	inner := exactBracket(-math.Expm1(epsilon-r.epsilon) / (1 + math.Exp(-r.epsilon)))
 	return clampUnit(dp.Bracket{
 		Lower: (r.delta + (1-r.delta)*inner.Lower) * (1 - 8*unit),
 		Upper: (r.delta + (1-r.delta)*inner.Upper) * (1 + 8*unit),

@@ -189,7 +189,7 @@ func (m mixture) curve(epsilon float64) dp.Bracket {
 		value = -value
 	}
 	slack := p.oneSlack + (1+math.Abs(rise))*p.zeroSlack + wrong*zero + 128*unit*(one+(1+math.Abs(rise))*zero)
-	out := within(factor*value, factor*slack)
+	out := bracket(factor*value, factor*slack)
 	if out.Lower < 1e-290 {
 		out.Lower = 0 // what is beyond the ends counts
 	}

@@ -69,7 +69,7 @@ func (s Sum) infinite() dp.Bracket {
 		log += float64(t.times) * math.Log1p(-t.law.infinite())
 	}
 	mass := -math.Expm1(log)
-	return within(mass, mass*unit*(16+2*float64(len(s.terms))))
+	return bracket(mass, mass*unit*(16+2*float64(len(s.terms))))
 }
 
 // top is the largest finite loss.

@@ -153,9 +153,9 @@ const (
 	mostNoise  = 1e8
 )
 
-// near narrows the bounds, first by accountants that are quick, and then from what
+// narrow narrows the bounds, first by accountants that are quick, and then from what
 // is enough for them down to what is not enough for the best.
-func (c calibration) near(upper func(log float64) float64, low, high float64) (float64, float64) {
+func (c calibration) narrow(upper func(log float64) float64, low, high float64) (float64, float64) {
 	halve := func(enough func(log float64) bool, width float64) (float64, float64) {
 		steps := int(math.Ceil(math.Log2((high - low) / width)))
 		return root.Halve(low, high, steps, func(log float64) bool { return !enough(log) })
@@ -208,7 +208,7 @@ func (c calibration) solve() (Calibration, error) {
 			refuse("even %s %.3g, the least that is looked at, keeps epsilon %v at delta %v: there is nothing to calibrate, or epsilon "+
 				"is too large", c.kind.parameter(), c.amount(leastNoise*unit), c.epsilon, c.delta)
 	}
-	low, high = c.near(upper, low, high)
+	low, high = c.narrow(upper, low, high)
 	before, enough := root.Between(upper, low, high, 1e-10/max(1, math.Abs(high)))
 	out := Calibration{Parameter: c.kind.parameter()}
 	// Down from there to where even the lower bound is over, and back up by halves.

@@ -192,16 +192,16 @@ func (m Mechanism) facts() (facts, error) {
 	return f, nil
 }
 
-// over divides, rounding up: a quotient of sensitivity and noise that is too small
+// divideUp divides, rounding up: a quotient of sensitivity and noise that is too small
 // would be a claim too strong.
-func over(a, b float64) float64 { return up(a / b) }
+func divideUp(a, b float64) float64 { return up(a / b) }
 
 func up(x float64) float64 { return math.Nextafter(x, math.Inf(1)) }
 
 // epsilon is that of noise of a scale, in either spelling.
 func (m Mechanism) epsilon() float64 {
 	if m.noise == "scale" {
-		return over(m.sensitivity, m.amount)
+		return divideUp(m.sensitivity, m.amount)
 	}
 	return m.amount
 }
@@ -225,7 +225,7 @@ func laplaceFacts(m Mechanism) (facts, error) {
 }
 
 func gaussianFacts(m Mechanism) (facts, error) {
-	mu := over(m.sensitivity, m.amount)
+	mu := divideUp(m.sensitivity, m.amount)
 	if m.noise == "rho" {
 		mu = up(math.Sqrt(2 * m.amount))
 	}
@@ -251,7 +251,7 @@ func discreteLaplaceFacts(m Mechanism) (facts, error) {
 	if err != nil {
 		return facts{}, err
 	}
-	e := over(m.sensitivity, scale)
+	e := divideUp(m.sensitivity, scale)
 	a := 1 / scale
 	// The divergence of order 1 again: e - (a/sinh a)(1 - exp(-e)).
 	tight := up((e + a/math.Sinh(a)*math.Expm1(-e)) + 0x1p-46*(1+e))

@@ -128,11 +128,11 @@ func (p *picture) axes() {
 		p.line(rule, 1, nil, Point{x, p.bottom - 7}, Point{x, p.bottom})
 		tickScript.write(p, x, p.bottom-24, 0.5, t.label)
 	}
-	for _, part := range p.y.between() {
+	for _, part := range p.y.smallTicks() {
 		y := float64(p.at(Point{0, part}).Y)
 		p.line(rule, 1, nil, Point{p.left - 4, y}, Point{p.left, y})
 	}
-	for _, part := range p.x.between() {
+	for _, part := range p.x.smallTicks() {
 		x := float64(p.at(Point{part, 0}).X)
 		p.line(rule, 1, nil, Point{x, p.bottom - 4}, Point{x, p.bottom})
 	}

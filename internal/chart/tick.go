@@ -133,9 +133,9 @@ func (a axis) logTicks(most int) []tick {
 	return out
 }
 
-// between returns the places of 2 to 9 times a power of ten on a logarithmic axis
+// smallTicks returns the places of 2 to 9 times a power of ten on a logarithmic axis
 // of few decades: by these small ticks an axis is seen to be logarithmic.
-func (a axis) between() []float64 {
+func (a axis) smallTicks() []float64 {
 	if !a.log || a.hi-a.lo > 6 {
 		return nil
 	}

@@ -84,11 +84,11 @@ func (s *Source) Bits(n uint) uint64 {
 		s.have -= n
 		return v
 	}
-	return s.across(n)
+	return s.spanWords(n)
 }
 
-// across takes what is left of this word and the rest from the next one.
-func (s *Source) across(n uint) uint64 {
+// spanWords takes what is left of this word and the rest from the next one.
+func (s *Source) spanWords(n uint) uint64 {
 	if n > 64 {
 		panic("entropy: at most 64 bits at a time")
 	}

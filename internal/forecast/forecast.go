@@ -64,9 +64,9 @@ type Forecast struct {
 	Until    string  `json:"until,omitempty"`
 }
 
-// Of returns the forecast of an account from all of its charges, in order and with mended times,
+// New returns the forecast of an account from all of its charges, in order and with mended times,
 // and what is left of it.
-func Of(spends []Spend, limit, left dp.Cost, now time.Time) Forecast {
+func New(spends []Spend, limit, left dp.Cost, now time.Time) Forecast {
 	f := Forecast{Status: Early}
 	if empty(limit, left) {
 		f.Status = UsedUp

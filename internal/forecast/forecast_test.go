@@ -22,7 +22,7 @@ func spends(cost dp.Cost, days ...float64) (out []Spend) {
 	return out
 }
 
-func TestOf(t *testing.T) {
+func TestNew(t *testing.T) {
 	tenth := pure(dp.One / 8)
 	for _, c := range []struct {
 		name   string
@@ -42,7 +42,7 @@ func TestOf(t *testing.T) {
 		{"for ever", spends(pure(1), 30, 20, 10), pure(dp.One << 20),
 			Forecast{Status: Lasting, Charges: 3, Days: 30, Claim: "epsilon", PerDay: 0x3p-40 / 30, DaysLeft: 10 * 0x1p60}},
 	} {
-		got := Of(c.spends, pure(2*dp.One), c.left, now)
+		got := New(c.spends, pure(2*dp.One), c.left, now)
 		close := func(a, b float64) bool { return a == b || (a-b)*(a-b) < 1e-12*b*b }
 		if got.Status != c.want.Status || got.Charges != c.want.Charges || got.Claim != c.want.Claim || got.Until != c.want.Until ||
 			!close(got.Days, c.want.Days) || !close(got.PerDay, c.want.PerDay) || !close(got.DaysLeft, c.want.DaysLeft) {
@@ -52,7 +52,7 @@ func TestOf(t *testing.T) {
 	// The claim that runs out first is the one that counts.
 	cost := dp.Cost{Epsilon: dp.Unbounded, Rho: dp.One / 100, Delta: 1000}
 	limit, left := dp.Cost{Epsilon: dp.Unbounded, Rho: dp.One, Delta: 9000}, dp.Cost{Epsilon: dp.Unbounded, Rho: dp.One / 2, Delta: 6000}
-	if f := Of(spends(cost, 10, 5, 1), limit, left, now); f.Claim != "delta" || f.DaysLeft < 19.9 || f.DaysLeft > 20.1 {
+	if f := New(spends(cost, 10, 5, 1), limit, left, now); f.Claim != "delta" || f.DaysLeft < 19.9 || f.DaysLeft > 20.1 {
 		t.Errorf("two claims: %+v", f)
 	}
 }
@@ -106,7 +106,7 @@ func TestAnyClock(t *testing.T) {
 			}
 			all = append(all, Spend{at, pure(dp.Amount(1 + r.Uint64N(uint64(dp.One))))})
 		}
-		f := Of(all, pure(dp.One<<10), pure(dp.One<<uint(r.IntN(10))), now)
+		f := New(all, pure(dp.One<<10), pure(dp.One<<uint(r.IntN(10))), now)
 		if !(f.Days >= 0 && f.Days <= Days && f.PerDay >= 0 && f.DaysLeft >= 0) || f.Until != "" && f.Until < "2026-11-15" {
 			t.Fatalf("seed %d: %+v", seed, f)
 		}

@@ -30,15 +30,15 @@ func Delta(mu, epsilon float64) dp.Bracket {
 	case math.IsInf(c, 0) || a > negligible:
 		return dp.Bracket{Lower: 0, Upper: tiniest}
 	case mu <= 1:
-		return around(density(a, aLow) * millsDifference(c, mu))
+		return bracket(density(a, aLow) * millsDifference(c, mu))
 	case a >= 0:
 		// For mu > 1 the difference is at least 1/40 of Mills(a).
-		return around(density(a, aLow) * (Mills(a) - Mills(b)))
+		return bracket(density(a, aLow) * (Mills(a) - Mills(b)))
 	case a < -negligible:
 		return dp.Bracket{Lower: 1 - margin, Upper: 1}
 	default:
 		// Tail(a) = 1 - Tail(-a). The result is at least Delta(1, 1/2) > 0.2.
-		return around(1 - density(a, aLow)*(Mills(-a)+Mills(b)))
+		return bracket(1 - density(a, aLow)*(Mills(-a)+Mills(b)))
 	}
 }
 
@@ -50,7 +50,7 @@ const (
 	margin = 0x1p-42
 )
 
-func around(d float64) dp.Bracket {
+func bracket(d float64) dp.Bracket {
 	if d < tiniest {
 		return dp.Bracket{Lower: 0, Upper: tiniest * (1 + margin)}
 	}

@@ -24,7 +24,7 @@ func Law(m *Mechanism, rows []Row, step float64) enumerate.Law {
 	logs := map[int64]float64{}
 	rest := 2 * math.Exp(-40)
 	for k := -last; k <= last; k++ {
-		p := m.between(gradient((float64(k)-0.5)*step), gradient((float64(k)+0.5)*step))
+		p := m.mass(gradient((float64(k)-0.5)*step), gradient((float64(k)+0.5)*step))
 		if p < 1e-15 {
 			rest += p
 			continue
@@ -34,8 +34,8 @@ func Law(m *Mechanism, rows []Row, step float64) enumerate.Law {
 	return enumerate.NewLaw(logs, rest)
 }
 
-// between is the probability that noise of scale 1 is between a and b.
-func (m *Mechanism) between(a, b float64) float64 {
+// mass is the probability that noise of scale 1 is between a and b.
+func (m *Mechanism) mass(a, b float64) float64 {
 	if a > 0 { // both tails are computed where they are small
 		a, b = -b, -a
 	}

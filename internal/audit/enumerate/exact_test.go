@@ -82,7 +82,7 @@ func TestKnownLosses(t *testing.T) {
 	if l := Loss(lee.Law(x), lee.Law(y)); l < 5.0 || l > 5.4 {
 		t.Errorf("Lee and Clifton's variant loses %v", l)
 	}
-	if l := Loss(Of(map[int64]float64{0: 1}), Of(map[int64]float64{0: 0.5, 1: 0.5})); !math.IsInf(l, 1) {
+	if l := Loss(FromMap(map[int64]float64{0: 1}), FromMap(map[int64]float64{0: 0.5, 1: 0.5})); !math.IsInf(l, 1) {
 		t.Errorf("an outcome that is impossible on one side loses %v", l)
 	}
 }

@@ -11,7 +11,7 @@ const Hidden = math.MinInt64
 // Ntoulas 2009).
 func KeyThreshold(b float64, threshold, units int64) Law {
 	if units == 0 {
-		return Of(map[int64]float64{Hidden: 1})
+		return FromMap(map[int64]float64{Hidden: 1})
 	}
 	logs := map[int64]float64{Hidden: math.Log(laplaceTo(b, threshold-units-1))}
 	end := max(threshold, units) + reachOf(b)
@@ -37,5 +37,5 @@ func KeySelection(keep func(units int64) float64, units ...int64) Law {
 		}
 		p[Transcript(kept)] = w
 	}
-	return Of(p)
+	return FromMap(p)
 }

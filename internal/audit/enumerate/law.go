@@ -30,8 +30,8 @@ func NewLaw(logs map[int64]float64, rest float64) Law {
 	return l
 }
 
-// Of makes a law from probabilities that are all there are.
-func Of(p map[int64]float64) Law {
+// FromMap makes a law from probabilities that are all there are.
+func FromMap(p map[int64]float64) Law {
 	logs := make(map[int64]float64, len(p))
 	for k, v := range p {
 		logs[k] = math.Log(v)

@@ -11,7 +11,7 @@ func Direct(p, q float64, size int, value int64) Law {
 			out[i] = p
 		}
 	}
-	return Of(out)
+	return FromMap(out)
 }
 
 // Unary is the law of a report of unary encoding: a bit for each value, 1 with
@@ -33,7 +33,7 @@ func Unary(p, q float64, size int, value int64) Law {
 		}
 		out[bits] = w
 	}
-	return Of(out)
+	return FromMap(out)
 }
 
 // Hashed is the law of which of two values a report of local hashing into g buckets
@@ -45,7 +45,7 @@ func Hashed(p float64, g int, value int64) Law {
 	same := 1 / float64(g)
 	lie := (1 - p) / float64(g-1) // each of the other buckets
 	own, other := int64(1)<<value, int64(2)>>value
-	return Of(map[int64]float64{
+	return FromMap(map[int64]float64{
 		3:     same * p,
 		own:   (1 - same) * p,
 		other: (1 - same) * lie,
@@ -63,7 +63,7 @@ func Hadamard(p float64, rows, value int64) Law {
 		out[2*row+sign] = p / float64(rows)
 		out[2*row+1-sign] = (1 - p) / float64(rows)
 	}
-	return Of(out)
+	return FromMap(out)
 }
 
 func parity(x int64) (sign int64) {

@@ -11,7 +11,7 @@ func (c Chooser) Law(scores []int64) Law {
 	for i, v := range c(scores) {
 		p[int64(i)] = v
 	}
-	return Of(p)
+	return FromMap(p)
 }
 
 func best(scores []int64) int64 {
@@ -120,7 +120,7 @@ func Top(k int, each Chooser, scores []int64) Law {
 			return
 		}
 		for i, w := range each(left) {
-			walk(without(left, i), without(names, i), append(chosen[:len(chosen):len(chosen)], names[i]), weight*w)
+			walk(remove(left, i), remove(names, i), append(chosen[:len(chosen):len(chosen)], names[i]), weight*w)
 		}
 	}
 	names := make([]int, len(scores))
@@ -128,10 +128,10 @@ func Top(k int, each Chooser, scores []int64) Law {
 		names[i] = i
 	}
 	walk(scores, names, nil, 1)
-	return Of(p)
+	return FromMap(p)
 }
 
-func without[T any](s []T, i int) []T { return append(append([]T(nil), s[:i]...), s[i+1:]...) }
+func remove[T any](s []T, i int) []T { return append(append([]T(nil), s[:i]...), s[i+1:]...) }
 
 // Order numbers a sequence of up to seven candidates out of 256.
 func Order(chosen []int) int64 {

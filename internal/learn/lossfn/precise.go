@@ -20,12 +20,12 @@ func (l Loss) Precise(z *big.Float, y float64, bits uint) *big.Float {
 		// y is a sign, and 1+h has at most 64 bits.
 		m := number().Mul(exact(y), z)
 		out := number().Quo(m.Sub(number().Add(exact(1), exact(l.width)), m), exact(2*l.width))
-		return out.Mul(within(out, exact(0), exact(1)), exact(-y))
+		return out.Mul(clamp(out, exact(0), exact(1)), exact(-y))
 	}
-	return within(number().Sub(z, exact(y)), exact(-l.width), exact(l.width))
+	return clamp(number().Sub(z, exact(y)), exact(-l.width), exact(l.width))
 }
 
-func within(x, lo, hi *big.Float) *big.Float {
+func clamp(x, lo, hi *big.Float) *big.Float {
 	switch {
 	case x.Cmp(lo) < 0:
 		return lo

@@ -213,9 +213,9 @@ func dot(a, b []float64) float64 {
 	return sum
 }
 
-// along returns how far to go from p in direction s: about where the derivative along s is 0. Only
+// search returns how far to go from p in direction s: about where the derivative along s is 0. Only
 // the scores are needed, and not the rows.
-func (f *sum) along(p *place, s, products []float64) float64 {
+func (f *sum) search(p *place, s, products []float64) float64 {
 	ws, ss, bs := dot(p.w, s), dot(s, s), dot(f.b, s)
 	slope := func(t float64) float64 {
 		var parts [segments]float64
@@ -289,7 +289,7 @@ func (f *sum) descend(ctx context.Context, w []float64, goal func(*place) float6
 		}
 		m = f.model(p.z, slack, m)
 		s, products := m.step(ctx, p.g, relative, 60+f.dim/4)
-		t := f.along(p, s, products)
+		t := f.search(p, s, products)
 		near = t == 1 && p.norm < 0.1*first
 		if f.loss.Name() != "logistic" {
 			slack = 0.1 * t * math.Sqrt(dot(products, products)/float64(1+len(products)))
@@ -329,16 +329,16 @@ func (f *sum) warm(ctx context.Context) ([]float64, error) {
 	if wider, ok := f.loss.Wider(); ok {
 		g := *f
 		g.loss = wider
-		return g.about(ctx)
+		return g.warmSome(ctx)
 	}
 	if len(f.x) < enough {
 		return make([]float64, f.dim), nil
 	}
-	return f.thinned(every).about(ctx)
+	return f.thinned(every).warmSome(ctx)
 }
 
-// about returns a point that is about as near the minimum as one of so many rows says anything.
-func (f *sum) about(ctx context.Context) ([]float64, error) {
+// warmSome returns a point that is about as near the minimum as one of so many rows says anything.
+func (f *sum) warmSome(ctx context.Context) ([]float64, error) {
 	w, err := f.warm(ctx)
 	if err != nil {
 		return nil, err

@@ -8,8 +8,8 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// Open returns the place that a policy names for the anchor of its ledger, or nil where it names none.
-// The function lets go of that place.
+// Open returns the place that a policy names for the anchor of its ledger, or nil where it names
+// none. The function lets go of that place.
 func Open(p *policy.Policy) (place ledger.Anchorage, release func() error, err error) {
 	release = func() error { return nil }
 	switch a := p.Anchor; {

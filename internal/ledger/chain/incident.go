@@ -28,13 +28,13 @@ func (s *State) Closed(dataset, analyst string) bool { return s.doors.Closed(dat
 // Withheld reports whether the answer of a charge may not be kept, because the door has closed
 // since.
 func (s *State) Withheld(charge uint64) bool {
-	who, ok := s.asked.of(charge)
+	who, ok := s.asked.find(charge)
 	return ok && s.doors.Closed(who.dataset, who.analyst)
 }
 
 // DatasetOf returns which dataset a charge is about.
 func (s *State) DatasetOf(charge uint64) string {
-	who, _ := s.asked.of(charge)
+	who, _ := s.asked.find(charge)
 	return who.dataset
 }
 
@@ -46,7 +46,7 @@ func (s *State) Failed(charge uint64) bool { return s.failed[charge] }
 func (s *State) Unanswered() []string {
 	all := map[string]bool{}
 	for charge, answer := range s.paid {
-		if who, ok := s.asked.of(uint64(charge)); ok && answer == 0 && !s.sessions[uint64(charge)] {
+		if who, ok := s.asked.find(uint64(charge)); ok && answer == 0 && !s.sessions[uint64(charge)] {
 			all[who.dataset] = true
 		}
 	}
@@ -77,7 +77,7 @@ func (s *State) checkIncident(r *ledger.Record) error {
 	if r.Charge == 0 {
 		return nil
 	}
-	if who, ok := s.asked.of(r.Charge); !ok || who.dataset != r.Dataset {
+	if who, ok := s.asked.find(r.Charge); !ok || who.dataset != r.Dataset {
 		return fmt.Errorf("the incident names record %d, which is no charge for %q", r.Charge, r.Dataset)
 	}
 	return nil
@@ -126,7 +126,7 @@ func (a *askers) add(r *ledger.Record) {
 	a.by[r.Sequence] = n
 }
 
-func (a *askers) of(charge uint64) (asker, bool) {
+func (a *askers) find(charge uint64) (asker, bool) {
 	if charge >= uint64(len(a.by)) || a.by[charge] == 0 {
 		return asker{}, false
 	}

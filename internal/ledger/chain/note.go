@@ -12,7 +12,7 @@ import (
 // Note returns the record of a note of a session, whose hash is given with its salt. It returns
 // [ledger.ErrEra] where the session began in an era that is over.
 func (s *State) Note(session, noteHash string, now time.Time) (*Link, error) {
-	if s.over(session) {
+	if s.ended(session) {
 		return nil, ledger.ErrEra
 	}
 	return s.link(&ledger.Record{Kind: ledger.KindNote, Time: now, Session: session, AnswerHash: noteHash})[0], nil
@@ -20,7 +20,7 @@ func (s *State) Note(session, noteHash string, now time.Time) (*Link, error) {
 
 // Notes returns the sequences of a session's notes, rising, in memory that does not change.
 func (s *State) Notes(session string) ([]uint64, error) {
-	if s.over(session) {
+	if s.ended(session) {
 		return nil, ledger.ErrEra
 	}
 	n := s.notes[session]
@@ -37,8 +37,8 @@ func (s *State) Era() string { return s.era }
 // among what was lost.
 func (s *State) Before(sequence uint64) bool { return sequence < s.eraBegan }
 
-// over reports whether a session began before the last recovery.
-func (s *State) over(session string) bool {
+// ended reports whether a session began before the last recovery.
+func (s *State) ended(session string) bool {
 	n := s.notes[session]
 	return len(n) > 0 && s.Before(n[0])
 }
@@ -49,7 +49,7 @@ func (s *State) checkNote(r *ledger.Record) error {
 		return errors.New("the note is of no session")
 	case r.AnswerHash == "":
 		return errors.New("the note has no hash")
-	case s.over(r.Session):
+	case s.ended(r.Session):
 		return errors.New("the note is of a session that ended with the last recovery")
 	}
 	return nil

@@ -49,7 +49,7 @@ func (p *Replay) charge(d *Decision, r *ledger.Record) {
 
 // account decides a charge in one account, and spends there.
 func (p *Replay) account(d *Decision, r *ledger.Record, b ledger.Balance) Account {
-	before, granted, limit := of(p.spent, b.Account), of(p.granted, b.Account), sumOf(b.Limit)
+	before, granted, limit := accountSum(p.spent, b.Account), accountSum(p.granted, b.Account), sumOf(b.Limit)
 	after := before.plus(sumOf(r.Cost))
 	a := Account{Name: b.Account, Before: before.cost(), After: after.cost(), Limit: b.Limit, Granted: granted.cost()}
 	if b.Spent != a.After {

@@ -56,7 +56,7 @@ func (p *Replay) topUp(d *Decision, r *ledger.Record) {
 		return
 	}
 	for _, name := range r.Accounts {
-		p.granted[strings.Clone(name)] = of(p.granted, name).plus(sumOf(r.Cost))
+		p.granted[strings.Clone(name)] = accountSum(p.granted, name).plus(sumOf(r.Cost))
 	}
 }
 
@@ -71,7 +71,7 @@ func (p *Replay) recover(d *Decision, r *ledger.Record) {
 	}
 	seen := map[string]bool{}
 	for _, b := range r.Balances {
-		before, after := of(p.spent, b.Account), sumOf(b.Spent)
+		before, after := accountSum(p.spent, b.Account), sumOf(b.Spent)
 		if !before.within(after) {
 			d.differ("the recovery takes back what %q has spent: %v, and the record says %v", b.Account, before.cost(), b.Spent)
 		}

@@ -257,8 +257,8 @@ func (s sum) cost() dp.Cost {
 	return dp.Cost{Epsilon: all[0], Rho: all[1], Delta: all[2]}
 }
 
-// of returns the sum of an account.
-func of(all map[string]sum, name string) sum {
+// accountSum returns the sum of an account.
+func accountSum(all map[string]sum, name string) sum {
 	if s, ok := all[name]; ok {
 		return s
 	}

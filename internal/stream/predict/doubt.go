@@ -225,8 +225,8 @@ func dot(a, b []float64) float64 {
 	return (s + t) + (u + v)
 }
 
-// of returns the standard deviation of a conjunction's share.
-func (d *doubt) of(q *linear.Query, prior float64) float64 {
+// deviation returns the standard deviation of a conjunction's share.
+func (d *doubt) deviation(q *linear.Query, prior float64) float64 {
 	if d.shares == nil || !q.Conjunction() {
 		return 0
 	}

@@ -49,8 +49,8 @@ func (s *sums) forget() {
 	s.tables = append(s.tables[:0], &marginal{attributes: s.all, cells: s.cells})
 }
 
-// of returns the sum of weight times cell.
-func (s *sums) of(q *linear.Query) float64 {
+// total returns the sum of weight times cell.
+func (s *sums) total(q *linear.Query) float64 {
 	m := s.table(q)
 	if level, _ := q.Level(); q.Blocks(m.attributes, &s.blocks) {
 		return product(s.blocks.Sum(m.cells), level)

@@ -119,8 +119,8 @@ func (w *weights) Predict(q *linear.Query) (value, spread float64) {
 		return float64(w.people * float64(level)), 0
 	}
 	level, _ := q.Level()
-	sd := float64(w.doubt.of(q, w.tuning.prior) * math.Sqrt(w.doubt.correction()))
-	return float64(w.people*w.sums.of(q)) / float64(w.total), float64(float64(middle*float64(level))*w.people) * sd
+	sd := float64(w.doubt.deviation(q, w.tuning.prior) * math.Sqrt(w.doubt.correction()))
+	return float64(w.people*w.sums.total(q)) / float64(w.total), float64(float64(middle*float64(level))*w.people) * sd
 }
 
 // Histogram implements [Predictor].
@@ -163,8 +163,8 @@ func (w *weights) wonder(r Released) {
 	}
 	level, _ := r.Query.Level()
 	unit := float64(w.people * float64(level))
-	off := (float64(w.people*w.sums.of(r.Query))/float64(w.total) - float64(r.Answer)) / unit
-	w.doubt.surprised(off, r.Scale/unit, w.doubt.of(r.Query, w.tuning.prior))
+	off := (float64(w.people*w.sums.total(r.Query))/float64(w.total) - float64(r.Answer)) / unit
+	w.doubt.surprised(off, r.Scale/unit, w.doubt.deviation(r.Query, w.tuning.prior))
 }
 
 // count takes the number of people from what was released about it.

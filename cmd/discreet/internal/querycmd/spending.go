@@ -86,7 +86,7 @@ func readSpending(records iter.Seq2[*ledger.Record, error], at time.Time) (*spen
 }
 
 func (s *spending) forecast(a api.Account, at time.Time) forecast.Forecast {
-	return forecast.Of(s.accounts[a.Name], a.Limit, a.Left, at)
+	return forecast.New(s.accounts[a.Name], a.Limit, a.Left, at)
 }
 
 // print says how long the accounts last.
