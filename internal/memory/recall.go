@@ -33,12 +33,12 @@ func (m *Memory) Recall(ctx context.Context, p *pricing.Priced, version string, 
 			paid.Sequence = r.Sequence
 		}
 	}
-	err := m.Sign(ctx, &paid)
+	err := m.CompleteReceipt(ctx, &paid)
 	return all, paid, err
 }
 
-// Sign puts the hash of the charge that paid for an answer into its receipt.
-func (m *Memory) Sign(ctx context.Context, paid *api.Receipt) error {
+// CompleteReceipt puts the hash of the charge that paid for an answer into its receipt.
+func (m *Memory) CompleteReceipt(ctx context.Context, paid *api.Receipt) error {
 	if paid.Sequence == 0 {
 		return nil
 	}

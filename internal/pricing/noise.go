@@ -6,6 +6,7 @@ import (
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/internal/root"
 	"github.com/discreet-dp/discreet/mech"
 )
 
@@ -87,13 +88,7 @@ func laplaceFor(s dp.Sensitivity, rho dp.Amount) (mech.Mechanism, error) {
 
 // Largest returns the largest amount above low and below high that fits, where all smaller ones do; low where none does.
 func Largest(low, high dp.Amount, fits func(dp.Amount) bool) dp.Amount {
-	for high > low+1 {
-		if middle := low + (high-low)/2; fits(middle) {
-			low = middle
-		} else {
-			high = middle
-		}
-	}
+	low, _ = root.Whole(low, high, fits)
 	return low
 }
 

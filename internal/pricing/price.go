@@ -254,15 +254,7 @@ func (c Currency) epsilon(amount dp.Amount) dp.Amount {
 	if c.Pure {
 		return amount
 	}
-	low, high := dp.Amount(0), MostTariff
-	for high-low > 1 {
-		if middle := low + (high-low)/2; rhoFor(middle) >= amount {
-			high = middle
-		} else {
-			low = middle
-		}
-	}
-	return high
+	return Largest(0, MostTariff, func(e dp.Amount) bool { return rhoFor(e) < amount }) + 1
 }
 
 // MostTariff is far above every epsilon that a policy allows.
@@ -299,13 +291,5 @@ func Affordable(left dp.Cost) dp.Amount {
 	if left.Epsilon != dp.Unbounded {
 		return left.Epsilon
 	}
-	low, high := dp.Amount(0), MostTariff
-	for high-low > 1 {
-		if middle := low + (high-low)/2; rhoFor(middle) <= left.Rho {
-			low = middle
-		} else {
-			high = middle
-		}
-	}
-	return low
+	return Largest(0, MostTariff, func(e dp.Amount) bool { return rhoFor(e) <= left.Rho })
 }

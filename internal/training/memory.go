@@ -105,7 +105,7 @@ func (c *Trainings) recallTraining(ctx context.Context, t *training, version str
 		return nil, memory.ErrUnreadable
 	}
 	out := &api.Training{Model: model, Receipt: api.Receipt{Sequence: sequence, Free: true}}
-	if err := c.memory.Sign(ctx, &out.Receipt); err != nil {
+	if err := c.memory.CompleteReceipt(ctx, &out.Receipt); err != nil {
 		return nil, err
 	}
 	out.ID = modelID(out.Receipt)
