@@ -5,9 +5,9 @@
 //	answer, err := db.Ask(ctx, api.Question{Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients"})
 //
 // Every answer is differentially private, carries its error bars, and is paid for
-// before the data is touched. What is asked and answered is in package api. The packages
-// below can be used on their own: dp for amounts, noise for exact samplers, mech for
-// mechanisms, account for filters.
+// before the data is touched. What is asked and answered is in package api, with the errors
+// that a program may want to tell apart. The packages below can be used on their own: dp for
+// amounts, noise for exact samplers, mech for mechanisms, account for filters.
 package discreet
 
 import (

@@ -60,10 +60,7 @@ func TestLedgerExport(t *testing.T) {
 				if strings.ContainsRune("=+-@\t\r", rune((row[k] + " ")[0])) {
 					t.Errorf("a spreadsheet would compute %q", row[k])
 				}
-				got := row[k]
-				if strings.HasPrefix(got, "'") {
-					got = got[1:]
-				}
+				got := strings.TrimPrefix(row[k], "'")
 				value, there := lines[i][name]
 				if there {
 					cells++

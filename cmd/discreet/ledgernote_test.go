@@ -36,10 +36,8 @@ func TestLedgerNotes(t *testing.T) {
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	for _, text := range []string{secret, strings.ToLower(secret), hex.EncodeToString([]byte(secret)),
-		base64.StdEncoding.EncodeToString([]byte(secret)), ledger.Hash(secret)} {
-		salted = append(salted, text)
-	}
+	salted = append(salted, secret, strings.ToLower(secret), hex.EncodeToString([]byte(secret)),
+		base64.StdEncoding.EncodeToString([]byte(secret)), ledger.Hash(secret))
 	for _, c := range []struct {
 		says string
 		args []string

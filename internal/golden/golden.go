@@ -12,8 +12,8 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write the results into testdata instead of comparing them")
 
-// Run asks the questions of a file, in their order. Cases are separated by lines of ====, and have a
-// line of ---- between question and answer. Lines before the first ==== are a comment.
+// Run asks the questions of a file, in their order. Cases are separated by lines of ====, and have
+// a line of ---- between question and answer. Lines before the first ==== are a comment.
 func Run(t testing.TB, file string, answer func(question string) string) {
 	t.Helper()
 	text, err := os.ReadFile(file)
@@ -46,8 +46,9 @@ var (
 	quoted = regexp.MustCompile(`"[^"]*"`)
 )
 
-// Mask replaces what differs from run to run in a text of JSON: hashes, names that are random, times,
-// and numbers in rows. The other members that have noise are named; all numbers in them are replaced.
+// Mask replaces what differs from run to run in a text of JSON: hashes, names that are random,
+// times, and numbers in rows. The other members that have noise are named; all numbers in them are
+// replaced.
 func Mask(text string, noisy ...string) string {
 	text = hash.ReplaceAllString(text, "HASH")
 	text = moment.ReplaceAllString(text, "TIME")

@@ -61,7 +61,9 @@ func TestCut(t *testing.T) {
 			"p.pid": 4 + 9 + 9 + 9 + 1,
 		"SELECT SUM(n) FROM (SELECT a.pid, COUNT(*) AS n FROM visits a JOIN visits b ON a.pid = b.pid GROUP BY a.pid) " +
 			"t": 4 + 9 + 9 + 9,
-		"SELECT COUNT(*) FROM visits a WHERE EXISTS (SELECT 1 FROM visits b WHERE b.pid = a.pid AND b.day <= a.day + 100000)": 2 + 3 + 5 + 96, // of the other side there are three for each
+		// of the other side there are three for each
+		"SELECT COUNT(*) FROM visits a WHERE EXISTS (SELECT 1 FROM visits b WHERE b.pid = a.pid AND b.day <= a.day + 100000)": 2 + 3 +
+			5 + 96,
 		"SELECT COUNT(*) FROM visits a WHERE EXISTS (SELECT 1 FROM visits b WHERE b.pid = a.pid AND b.day = " +
 			"a.day)": 2 + 3 + 5 + 40_000,
 		"SELECT COUNT(*) FROM people a WHERE EXISTS (SELECT 1 FROM visits b WHERE b.pid = a.pid AND b.day > a.pid)": 4,
@@ -120,7 +122,8 @@ func TestMost(t *testing.T) {
 func TestFanoutOfData(t *testing.T) {
 	e := visits(t, 1)
 	for text, refused := range map[string]bool{
-		"SELECT COUNT(*) FROM people p JOIN codes a ON a.code = p.pid JOIN codes b ON b.code = p.pid JOIN codes c ON c.code = p.pid": false, // 27
+		// 27
+		"SELECT COUNT(*) FROM people p JOIN codes a ON a.code = p.pid JOIN codes b ON b.code = p.pid JOIN codes c ON c.code = p.pid": false,
 		"SELECT COUNT(*) FROM people p JOIN codes a ON a.code = p.pid JOIN codes b ON b.code = p.pid JOIN codes c ON c.code = p.pid JOIN " +
 			"codes d ON d.kind = p.town": true,
 		"SELECT COUNT(*) FROM people p JOIN codes a ON a.kind = " +

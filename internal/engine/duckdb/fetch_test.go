@@ -54,7 +54,8 @@ func fetchRows(t testing.TB, e *Engine, features, target string) []string {
 func TestFetchValues(t *testing.T) {
 	folder := t.TempDir()
 	owner(t, filepath.Join(folder, "d.duckdb"),
-		`CREATE TABLE t (n INTEGER, s VARCHAR COLLATE NOCASE, e ENUM ('a', 'b', 'q'), i HUGEINT, x DOUBLE, b BOOLEAN, d DATE, m TIMESTAMP, k INTEGER)`,
+		`CREATE TABLE t (n INTEGER, s VARCHAR COLLATE NOCASE, e ENUM ('a', 'b', 'q'), i HUGEINT, x DOUBLE, b BOOLEAN, d DATE, m `+
+			`TIMESTAMP, k INTEGER)`,
 		`INSERT INTO t VALUES
 			(1, 'a', 'a', 5, 0.5, true, '2024-01-02', '2024-01-01 00:00:01', 7),
 			(2, 'A', 'b', 99999999999999, 1e300, false, '1900-01-01', '1900-01-01', 3),
@@ -414,7 +415,8 @@ func TestFetchWide(t *testing.T) {
 		rows    int
 	}{
 		{[]string{"age + %d", "age > %d", "CASE WHEN age > %d THEN 'old' ELSE 'young' END"}, "customers", 5},
-		{[]string{"amount + %d", "amount > %d", "CASE WHEN code > %d THEN 'dear' ELSE 'cheap' END"}, "orders", 5}, // of the first customer two of three
+		// of the first customer two of three
+		{[]string{"amount + %d", "amount > %d", "CASE WHEN code > %d THEN 'dear' ELSE 'cheap' END"}, "orders", 5},
 	} {
 		var list []string
 		for i := range 499 {

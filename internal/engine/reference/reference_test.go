@@ -110,7 +110,8 @@ func TestByHand(t *testing.T) {
 		{"SELECT COUNT(*), SUM(price) FROM items", "[4] [19]"}, // the first has 4 rows, cut to 3: 4 + 4 - 5 + 7 = 10; the second 9
 		{"SELECT city, COUNT(*) FROM orders WHERE total < 50 AND city IS NOT NULL GROUP BY city", `[[x] [y]] [2 1] [2 1]`},
 		{"SELECT MEDIAN(total) FROM orders WHERE pid IS NOT NULL AND total <> 1", "values [0 6 20 50]"},
-		{"SELECT COUNT(*) FROM orders AS o JOIN items AS i ON o.oid = i.oid", "[4]"},       // of the first person 3, as of items, because an order has one row
+		// of the first person 3, as of items, because an order has one row
+		{"SELECT COUNT(*) FROM orders AS o JOIN items AS i ON o.oid = i.oid", "[4]"},
 		{"SELECT COUNT(*) FROM people AS p LEFT JOIN orders AS o ON p.pid = o.pid", "[4]"}, // 2 + 1 + 1
 		{"SELECT COUNT(*) FROM people AS p WHERE EXISTS (SELECT 1 FROM orders AS o WHERE o.pid = p.pid AND o.total > 1)", "[1]"},
 		{"SELECT COUNT(*) FROM people AS p WHERE p.pid NOT IN (SELECT o.pid FROM orders AS o)", "[2]"},
@@ -156,7 +157,9 @@ func TestFetch(t *testing.T) {
 	for _, c := range []struct{ features, target, want string }{
 		{"SELECT age FROM people", "sex", "[- -1][100 1][30 0][50 0]"}, // Q is no public key, and a row without a name is one of its own
 		{"SELECT age FROM people WHERE sex <> 'Q'", "age > 40 AS old", "[100 1][30 0][50 1]"},
-		{"SELECT i.price, k.name FROM items i JOIN kinds k ON i.kind = k.kind WHERE i.price < 9", "price > 0 AS y", "[0 4 1][1 -5 0][1 7 1]"}, // of the first person 3 of 4; columns stand by name
+		// of the first person 3 of 4; columns stand by name
+		{"SELECT i.price, k.name FROM items i JOIN kinds k ON i.kind = k.kind WHERE i.price < 9", "price > 0 AS y",
+			"[0 4 1][1 -5 0][1 7 1]"},
 		{"SELECT p.age, n FROM people p LEFT JOIN (SELECT pid, COUNT(*) AS n FROM orders GROUP BY pid) AS o ON o.pid = p.pid", "sex",
 			"[- - -1][100 1 1][30 2 0][50 - 0]"},
 	} {

@@ -15,9 +15,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/hospital"
 )
 
-// TestJSON holds replies against testdata/json. A case is a user, a method and a path, with the members
-// of the reply that have noise after a #, and the body in the lines below. SESSION stands for the
-// session that was opened last.
+// TestJSON holds replies against testdata/json. A case is a user, a method and a path, with the
+// members of the reply that have noise after a #, and the body in the lines below. SESSION stands
+// for the session that was opened last.
 func TestJSON(t *testing.T) {
 	policy, err := os.ReadFile("testdata/json/policy.yaml")
 	if err != nil {

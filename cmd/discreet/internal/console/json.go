@@ -11,7 +11,7 @@ import (
 // PrintJSON prints an object with a line for each of its keys, so that a person
 // can read it too.
 func PrintJSON(w io.Writer, v any) error {
-	members, err := membersOf(v)
+	members, err := objectMembers(v)
 	if err != nil {
 		return err
 	}
@@ -33,8 +33,8 @@ type member struct {
 	value json.RawMessage
 }
 
-// membersOf returns the members of an object in their order.
-func membersOf(v any) (all []member, err error) {
+// objectMembers returns the members of an object in their order.
+func objectMembers(v any) (all []member, err error) {
 	var compact bytes.Buffer
 	e := json.NewEncoder(&compact)
 	e.SetEscapeHTML(false)
@@ -71,7 +71,7 @@ type Ordered struct {
 
 // MarshalJSON implements [json.Marshaler].
 func (o Ordered) MarshalJSON() ([]byte, error) {
-	all, err := membersOf(o.Object)
+	all, err := objectMembers(o.Object)
 	if err != nil {
 		return nil, err
 	}

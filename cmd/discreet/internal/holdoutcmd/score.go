@@ -46,6 +46,7 @@ func (h *holdoutFlags) info(db *discreet.DB) (api.HoldoutInfo, error) {
 	}
 	switch {
 	case len(all) == 0:
+		//lint:ignore ST1005 the colon is that of a key
 		return api.HoldoutInfo{}, console.Misuse(errors.New("the dataset has no holdout; the owner writes one into " +
 			"the policy, under holdouts:"))
 	case h.Holdout == "":
@@ -132,7 +133,8 @@ func (c *scoreCmd) Run(ctx context.Context, s console.Screen) error {
 	return nil
 }
 
-var scoreKeys = []string{"dataset", "holdout", "score", "spent", "training", "error", "confidence", "left", "free", "again", "cost", "remaining", "alerts", "notes", "data_version", "receipt"}
+var scoreKeys = []string{"dataset", "holdout", "score", "spent", "training", "error", "confidence", "left", "free", "again", "cost",
+	"remaining", "alerts", "notes", "data_version", "receipt"}
 
 // roundWords shows a price; rho too, where that is what is counted.
 func roundWords(cost dp.Cost, r api.Remaining) string {
@@ -153,7 +155,8 @@ func (c *scoreCmd) price(ctx context.Context, s console.Screen, db *discreet.DB,
 		return err
 	}
 	if c.JSON {
-		return console.PrintJSON(s.Out, map[string]any{"holdout": listedHoldout{HoldoutInfo: info}, "left": status.Left, "open": status.Open, "remaining": left})
+		return console.PrintJSON(s.Out, map[string]any{"holdout": listedHoldout{HoldoutInfo: info}, "left": status.Left,
+			"open": status.Open, "remaining": left})
 	}
 	switch {
 	case status.Left == 0:
@@ -190,7 +193,8 @@ func readPredictions(in io.Reader, path string, info api.HoldoutInfo) (values, i
 		in = f
 	}
 	if !info.Labels {
-		return nil, nil, api.Refuse("ask with an expression over its columns", "the holdout %s is the table %s, and takes no predictions", strconv.Quote(info.Name), strconv.Quote(info.Table))
+		return nil, nil, api.Refuse("ask with an expression over its columns", "the holdout %s is the table %s, and takes no predictions",
+			strconv.Quote(info.Name), strconv.Quote(info.Table))
 	}
 	p, err := labels.ReadPredictions(in, info.Column, info.ID)
 	var wrong *labels.PredictionsError

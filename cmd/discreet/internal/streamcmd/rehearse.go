@@ -185,7 +185,8 @@ type seriesJSON struct {
 }
 
 func newRehearsalJSON(r *api.Rehearsal, asked int) rehearsalJSON {
-	out := rehearsalJSON{r.Dataset, r.Stream, r.Predictor, asked, render.Claim(r.Report.Spent), r.Report, r.Bound, r.MaxError, r.Beyond, []seriesJSON{}, r.TooLarge}
+	out := rehearsalJSON{r.Dataset, r.Stream, r.Predictor, asked, render.Claim(r.Report.Spent), r.Report, r.Bound, r.MaxError,
+		r.Beyond, []seriesJSON{}, r.TooLarge}
 	for _, s := range r.Series {
 		one := seriesJSON{s.Name, lastCost(s), [][2]float64{}}
 		for _, p := range s.Points {

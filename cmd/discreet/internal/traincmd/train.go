@@ -131,7 +131,8 @@ func (c *Train) Run(ctx context.Context, s console.Screen) error {
 
 func (c *Train) explain(s console.Screen, quote *api.TrainingQuote) error {
 	if c.JSON {
-		return console.PrintJSON(s.Out, console.Ordered{Object: quote, Keys: []string{"dataset", "unit", "neighbours", "max_rows", "method", "why", "plan", "epsilon", "cost", "pay", "currency", "known", "remaining", "after", "affordable"}})
+		return console.PrintJSON(s.Out, console.Ordered{Object: quote, Keys: []string{"dataset", "unit", "neighbours", "max_rows",
+			"method", "why", "plan", "epsilon", "cost", "pay", "currency", "known", "remaining", "after", "affordable"}})
 	}
 	render.TrainingQuote(s.Out, quote)
 	return nil

@@ -138,12 +138,12 @@ func average(r *run, a *aggregate, rows []datum.Tuple) (datum.Value, error) {
 
 // agreement is whether a value is stop, or all are the other.
 func agreement(stop bool) func(*run, *aggregate, []datum.Tuple) (datum.Value, error) {
-	return func(_ *run, _ *aggregate, rows []datum.Tuple) (datum.Value, error) {
+	return func(r *run, _ *aggregate, rows []datum.Tuple) (datum.Value, error) {
 		values := known(rows)
 		if len(values) == 0 {
 			return nil, nil
 		}
-		return decide(len(values), stop, func(i int) (datum.Value, error) { return values[i], nil })
+		return r.decide(len(values), stop, func(i int) (datum.Value, error) { return values[i], nil })
 	}
 }
 

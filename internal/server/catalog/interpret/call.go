@@ -99,10 +99,7 @@ func (c *binding) evalSet(e *env) ([]datum.Value, error) {
 			}
 		}
 	}
-	if err := e.run.take(64 * len(out)); err != nil {
-		return nil, err
-	}
-	return out, e.run.step(len(out))
+	return out, e.run.spend(len(out), 64*len(out))
 }
 
 // call binds a call of any function.

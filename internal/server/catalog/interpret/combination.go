@@ -54,11 +54,8 @@ func (j *joiner) keep(row []datum.Tuple) error {
 	if err != nil || !ok {
 		return err
 	}
-	if err := j.e.run.take(24); err != nil {
-		return err
-	}
 	j.out = append(j.out, row)
-	return j.e.run.step(1)
+	return j.e.run.spend(1, 24)
 }
 
 // scanEach runs the part once for each row.

@@ -146,8 +146,8 @@ func (s *scope) betweenExpr(a *pg.A_Expr) (*expr, error) {
 		return nil, err
 	}
 	not := a.Kind == pg.A_Expr_Kind_AEXPR_NOT_BETWEEN
-	return compute(oid.Bool, []*expr{lo, hi}, func(_ *run, v datum.Tuple) (datum.Value, error) {
-		both, err := decide(2, false, func(i int) (datum.Value, error) { return v[i], nil })
+	return compute(oid.Bool, []*expr{lo, hi}, func(r *run, v datum.Tuple) (datum.Value, error) {
+		both, err := r.decide(2, false, func(i int) (datum.Value, error) { return v[i], nil })
 		return negate(both, not), err
 	}), nil
 }

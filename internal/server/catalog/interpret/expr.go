@@ -142,10 +142,7 @@ func compute(t uint32, args []*expr, do func(r *run, v datum.Tuple) (datum.Value
 
 // evalAll evaluates a row of expressions.
 func evalAll(e *env, xs []*expr) (datum.Tuple, error) {
-	if err := e.run.take(24 + 16*len(xs)); err != nil {
-		return nil, err
-	}
-	if err := e.run.step(len(xs)); err != nil {
+	if err := e.run.spend(len(xs), 24+16*len(xs)); err != nil {
 		return nil, err
 	}
 	t := make(datum.Tuple, len(xs))

@@ -135,10 +135,7 @@ func series(c *Call) (datum.Value, error) {
 	var out datum.List
 	for n := from; by > 0 && n <= to || by < 0 && n >= to; n += by {
 		out = append(out, datum.Int(n))
-		if err := c.run.step(1); err != nil {
-			return nil, err
-		}
-		if err := c.run.take(64); err != nil {
+		if err := c.run.spend(1, 64); err != nil {
 			return nil, err
 		}
 		if by > 0 && n > math.MaxInt64-by || by < 0 && n < math.MinInt64-by {

@@ -54,11 +54,8 @@ func (b *binder) anyAll(op string, l, r *expr, all bool) (*expr, error) {
 			return nil, err
 		}
 		list, _ := a.(datum.List)
-		return decide(len(list), !all, func(i int) (datum.Value, error) {
+		return e.run.decide(len(list), !all, func(i int) (datum.Value, error) {
 			left, item = v, list[i]
-			if err := e.run.step(1); err != nil {
-				return nil, err
-			}
 			return test.eval(e)
 		})
 	}}, nil
@@ -96,12 +93,7 @@ func (s *scope) inList(a *pg.A_Expr, op string) (*expr, error) {
 	}
 	not := op == "<>"
 	return &expr{typ: oid.Bool, eval: func(e *env) (datum.Value, error) {
-		v, err := decide(len(tests), true, func(i int) (datum.Value, error) {
-			if err := e.run.step(1); err != nil {
-				return nil, err
-			}
-			return tests[i].eval(e)
-		})
+		v, err := e.run.decide(len(tests), true, func(i int) (datum.Value, error) { return tests[i].eval(e) })
 		return negate(v, not), err
 	}}, nil
 }
@@ -125,10 +117,7 @@ func (b *binder) contains(op string, l, r *expr) (*expr, error) {
 	}
 	return strict(oid.Bool, l, r, func(run *run, a, b datum.Value) (datum.Value, error) {
 		x, y := a.(datum.List), b.(datum.List)
-		if err := run.step(len(x) + len(y) + datum.Weight(x) + datum.Weight(y)); err != nil {
-			return nil, err
-		}
-		if err := run.take(48*len(x) + datum.Size(x)); err != nil {
+		if err := run.spend(len(x)+len(y)+datum.Weight(x)+datum.Weight(y), 48*len(x)+datum.Size(x)); err != nil {
 			return nil, err
 		}
 		has := map[string]bool{}

@@ -12,7 +12,6 @@ import (
 var partFunctions = []Function{
 	{"substring|substr(text,int4,int4=) text", substring},
 	{"left(text,int4) text", leftPart},
-	{"right(text,int4) text", rightPart},
 	{"strpos|position(text,text) int4", findText},
 	{"split_part(text,text,int4) text", splitPart},
 }
@@ -59,15 +58,6 @@ func leftPart(c *Call) (datum.Value, error) {
 		n = max(0, int64(utf8.RuneCountInString(s))+n)
 	}
 	return c.NewText(part(s, 1, n))
-}
-
-func rightPart(c *Call) (datum.Value, error) {
-	s, n := c.Text(0), c.Int(1)
-	from := 1 - n
-	if n >= 0 {
-		from = max(1, int64(utf8.RuneCountInString(s))-n+1)
-	}
-	return c.NewText(part(s, from, math.MaxInt64))
 }
 
 func findText(c *Call) (datum.Value, error) {

@@ -96,10 +96,7 @@ func (r *run) pattern(kind, text string) (*pattern, error) {
 	if n > maxInstructions {
 		return nil, Fail("54000", "a pattern is too large")
 	}
-	if err := r.step(100 + 10*n); err != nil {
-		return nil, err
-	}
-	if err := r.take(1000 + 300*n); err != nil {
+	if err := r.spend(100+10*n, 1000+300*n); err != nil {
 		return nil, err
 	}
 	re, err := regexp.Compile(source)

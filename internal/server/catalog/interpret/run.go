@@ -45,6 +45,14 @@ func (r *run) take(n int) error {
 	return nil
 }
 
+// spend counts rows or expressions, and bytes.
+func (r *run) spend(steps, bytes int) error {
+	if err := r.take(bytes); err != nil {
+		return err
+	}
+	return r.step(steps)
+}
+
 func tooLong() error { return Fail("54000", "a text is longer than %d bytes", maxString) }
 
 // text counts a text that was made.
@@ -52,10 +60,7 @@ func (r *run) text(s string) (datum.Value, error) {
 	if len(s) > maxString {
 		return nil, tooLong()
 	}
-	if err := r.take(len(s) + 16); err != nil {
-		return nil, err
-	}
-	return datum.Text(s), r.step(1 + len(s)/256)
+	return datum.Text(s), r.spend(1+len(s)/256, len(s)+16)
 }
 
 // list counts an array that was made.
@@ -86,10 +91,7 @@ func (r *run) record(cols []datum.Column, vals []datum.Value) (datum.Value, erro
 	if n > maxValue {
 		return nil, Fail("54000", "a value is larger than %d bytes", maxValue)
 	}
-	if err := r.take(48); err != nil {
-		return nil, err
-	}
-	return rec, r.step(1 + len(vals)/16 + n/1024)
+	return rec, r.spend(1+len(vals)/16+n/1024, 48)
 }
 
 // rowKey is what tells a row from others.

@@ -131,11 +131,8 @@ func (s *scope) quantified(l *pg.SubLink, q *query) (*expr, error) {
 		if plain && !q.scope.escapes {
 			return e.run.contains(q, rows, v[0])
 		}
-		return decide(len(rows), !all, func(i int) (datum.Value, error) {
-			if err := e.run.step(1); err != nil {
-				return nil, err
-			}
-			return decide(len(tests), false, func(j int) (datum.Value, error) {
+		return e.run.decide(len(rows), !all, func(i int) (datum.Value, error) {
+			return e.run.decide(len(tests), false, func(j int) (datum.Value, error) {
 				copy(vals, v)
 				copy(items, rows[i])
 				return tests[j].eval(e)

@@ -22,9 +22,12 @@ func (b *binder) truth(x *expr, where string) (*expr, error) {
 
 // decide is AND of n tests, where stop is false, or OR, where it is true: the first that says stop
 // decides. Otherwise the result is NULL where one of them is.
-func decide(n int, stop bool, test func(i int) (datum.Value, error)) (datum.Value, error) {
+func (r *run) decide(n int, stop bool, test func(i int) (datum.Value, error)) (datum.Value, error) {
 	unknown := false
 	for i := range n {
+		if err := r.step(1); err != nil {
+			return nil, err
+		}
 		switch v, err := test(i); {
 		case err != nil:
 			return nil, err
@@ -63,10 +66,7 @@ func (s *scope) boolExpr(b *pg.BoolExpr) (*expr, error) {
 	}
 	not, stop := b.Boolop == pg.BoolExprType_NOT_EXPR, b.Boolop == pg.BoolExprType_OR_EXPR
 	return &expr{typ: oid.Bool, eval: func(e *env) (datum.Value, error) {
-		if err := e.run.step(1); err != nil {
-			return nil, err
-		}
-		v, err := decide(len(args), stop, func(i int) (datum.Value, error) { return args[i].eval(e) })
+		v, err := e.run.decide(len(args), stop, func(i int) (datum.Value, error) { return args[i].eval(e) })
 		return negate(v, not), err
 	}}, nil
 }

@@ -58,10 +58,7 @@ func (s *scope) union(st *pg.SelectStmt) (*query, error) {
 
 // unite joins the rows of the two sides.
 func unite(r *run, a, b []datum.Tuple, all bool) ([]datum.Tuple, error) {
-	if err := r.step(len(a) + len(b)); err != nil {
-		return nil, err
-	}
-	if err := r.take(24 * (len(a) + len(b))); err != nil {
+	if err := r.spend(len(a)+len(b), 24*(len(a)+len(b))); err != nil {
 		return nil, err
 	}
 	rows := append(a[:len(a):len(a)], b...)

@@ -182,10 +182,7 @@ func (c *cte) rows(e *env) ([]datum.Tuple, error) {
 	var all []datum.Tuple
 	for len(work) > 0 {
 		all = append(all, work...)
-		if err := r.take(24 * len(work)); err != nil {
-			return nil, err
-		}
-		if err := r.step(len(work)); err != nil {
+		if err := r.spend(len(work), 24*len(work)); err != nil {
 			return nil, err
 		}
 		r.work[c] = work

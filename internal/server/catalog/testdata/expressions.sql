@@ -44,7 +44,7 @@ array_to_string(ARRAY['a', NULL, 'b'], ','), array_to_string(ARRAY['a', NULL], '
 '1 2 3'::int2vector, ('1 2 3'::int2vector)[0], array_lower('1 2'::int2vector, 1), array_upper('1 2'::int2vector, 1), '1 2'::oidvector
 '{1,2'::int[]
 lower('ABC'), upper('abc'), length('äb'), substring('abcdef', 2), substring('abcdef', 2, 3), substring('abcdef' from 'c(.)'), substr('abc', 0), substr('abc', -1, 3)
-left('abcdef', 2), left('abcdef', -2), right('abcdef', 2), right('abcdef', -2), replace('aXbX', 'X', 'yy'), position('c' in 'abc'), strpos('abc', 'z')
+left('abcdef', 2), left('abcdef', -2), replace('aXbX', 'X', 'yy'), position('c' in 'abc'), strpos('abc', 'z')
 trim('  a '), btrim('xax', 'x'), ltrim(' a'), rtrim('a '), trim(both '"' from '"a"'), trim(leading 'x' from 'xxa'), repeat('ab', 2), repeat('a', -1)
 split_part('a.b.c', '.', 2), split_part('a.b', '.', 5), split_part('a.b.c', '.', -1), concat('a', NULL, 1, true), concat_ws(',', 'a', NULL, 'b'), format('%s %I %L %%', 'a', 'b c', 'd''e'), format('%2$s %1$s', 'a', 'b')
 quote_ident('abc'), quote_ident('Abc'), quote_ident('select'), quote_ident('a b'), quote_literal('a''b'), quote_literal(E'a\\b')
