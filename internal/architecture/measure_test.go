@@ -20,7 +20,6 @@ var unfinished = map[string]string{
 	"cmd":                           "code comments",
 	"internal/architecture":         "code comments",
 	"internal/audit":                "code comments",
-	"internal/curator":              "code comments",
 	"internal/engine/duckdb/chunks": "code comments",
 	"internal/plan":                 "code comments inits",
 	"internal/render":               "code comments",
