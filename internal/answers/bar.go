@@ -11,11 +11,12 @@ import (
 
 // bar makes the error bars of one column.
 //
-// A count or a sum by itself has the half width of its noise: exact, and the same in every row. Anything else that is
-// computed from noisy numbers gets interval arithmetic: let a column be made of n different noisy numbers. Each of
-// them is within its half width at beta/n but with probability beta/n, so all are but with probability beta
-// (Bonferroni; nothing is said about how they depend on each other), and then the exact value is in the interval
-// that the operations make of theirs. That is at least as sure as is said, and wider than need be.
+// A count or a sum by itself has the half width of its noise: exact, and the same in every row.
+// Anything else that is computed from noisy numbers gets interval arithmetic: let a column be made
+// of n different noisy numbers. Each of them is within its half width at beta/n but with
+// probability beta/n, so all are but with probability beta (Bonferroni; nothing is said about how
+// they depend on each other), and then the exact value is in the interval that the operations make
+// of theirs. That is at least as sure as is said, and wider than need be.
 type bar struct {
 	f        *finisher
 	expr     tree.Expr
@@ -123,8 +124,8 @@ func number(v tree.Value, t tree.Type) (float64, bool) {
 	return 0, false
 }
 
-// interval computes where the exact value of an expression is, from noisy numbers that are each one of so many parts. What
-// it has no rule for has no interval.
+// interval computes where the exact value of an expression is, from noisy numbers that are each one
+// of so many parts. What it has no rule for has no interval.
 func (r *row) interval(e tree.Expr, parts int) (span, bool) {
 	switch e := e.(type) {
 	case *tree.Released:

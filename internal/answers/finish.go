@@ -44,7 +44,8 @@ func table(p *pricing.Priced, q *tree.Plan, b *pricing.Purchase, r *Released) *a
 	if q.Limit != nil && *q.Limit < int64(len(rows)) {
 		rows = rows[:*q.Limit]
 	}
-	a := &api.Answer{Limits: api.Limits{MaxRows: q.Query.MaxRows(), MaxGroups: q.Query.MaxGroups(), Cut: q.Query.Bounded()}, Confidence: p.Settings.Level()}
+	a := &api.Answer{Limits: api.Limits{MaxRows: q.Query.MaxRows(), MaxGroups: q.Query.MaxGroups(), Cut: q.Query.Bounded()},
+		Confidence: p.Settings.Level()}
 	a.Columns = f.columns()
 	bars := f.bars()
 	for _, row := range rows {
@@ -96,7 +97,8 @@ func (f *finisher) notes() []string {
 	for i, n := range f.buy.Noise {
 		if n.Quantiles != nil {
 			m := f.plan.Query.Measures[i]
-			add("%s: in each group a value's rank is within %.0f of the one asked for, with probability %v; how far that is in values only the data knows",
+			add("%s: in each group a value's rank is within %.0f of the one asked for, with probability %v; how far that is in values "+
+				"only the data knows",
 				m.Describe(), n.Quantiles.RankError(f.beta), SixDecimals(1-f.beta))
 		}
 	}
@@ -111,7 +113,8 @@ func (f *finisher) notes() []string {
 		add("computed from answers that were paid for before (record %d)", d)
 	}
 	if k := f.buy.Keys; k != nil {
-		add("a combination of private keys is shown when enough people have it: with probability %v when %d have", pricing.KeptProbability, k.KeptFrom())
+		add("a combination of private keys is shown when enough people have it: with probability %v when %d have",
+			pricing.KeptProbability, k.KeptFrom())
 		if f.released.Dropped > 0 {
 			add("%d combinations of keys with fewer people are left out, because no more can be kept", f.released.Dropped)
 		}
@@ -119,8 +122,9 @@ func (f *finisher) notes() []string {
 	return out
 }
 
-// personCuts says where a subquery with one row for each person cuts what the person has: the row is single, so the sentence
-// about rows and groups is not said, and the limit of the policy holds all the same.
+// personCuts says where a subquery with one row for each person cuts what the person has: the row
+// is single, so the sentence about rows and groups is not said, and the limit of the policy holds
+// all the same.
 func (f *finisher) personCuts(r tree.Relation, add func(string, ...any)) {
 	switch r := r.(type) {
 	case *tree.Join:
@@ -141,9 +145,11 @@ func (f *finisher) personCuts(r tree.Relation, add func(string, ...any)) {
 			switch {
 			case r.From.Single():
 			case p.Kind == tree.PartRows || p.Kind == tree.PartValues:
-				add("in the subquery a person's count is at most %v, by the policy's max_rows; what that leaves out is in no error bar", t.Hi)
+				add("in the subquery a person's count is at most %v, by the policy's max_rows; what that leaves out is in "+
+					"no error bar", t.Hi)
 			case p.Kind == tree.PartSum:
-				add("in the subquery a person's sum is from %v to %v, by the policy's bounds and max_rows; what that leaves out is in no error bar", pricing.Scaled(t.Lo, t.Step), pricing.Scaled(t.Hi, t.Step))
+				add("in the subquery a person's sum is from %v to %v, by the policy's bounds and max_rows; what that leaves out is in "+
+					"no error bar", pricing.Scaled(t.Lo, t.Step), pricing.Scaled(t.Hi, t.Step))
 			}
 		}
 	}

@@ -70,7 +70,8 @@ func TestFinish(t *testing.T) {
 		{"SELECT COUNT(*), k, COUNT(*) AS again FROM small GROUP BY k", [][]int64{{5, -2, 0}}, "5 b 5|-2 a -2|0 NULL 0"},
 		{"SELECT COUNT(*) FROM small", [][]int64{{-7}}, "-7"},
 		// The last key changes fastest, in the canonical order of the keys.
-		{"SELECT k, f, COUNT(*) FROM small GROUP BY f, k", [][]int64{{1, 2, 3, 4, 5, 6}}, "b false 1|b true 2|a false 3|a true 4|NULL false 5|NULL true 6"},
+		{"SELECT k, f, COUNT(*) FROM small GROUP BY f, k", [][]int64{{1, 2, 3, 4, 5, 6}},
+			"b false 1|b true 2|a false 3|a true 4|NULL false 5|NULL true 6"},
 		{"SELECT d, COUNT(*) FROM small GROUP BY d", [][]int64{{1, 2, 3}}, "2020-02-28 1|2020-02-29 2|2020-03-01 3"},
 		{"SELECT m, COUNT(*) FROM small GROUP BY m", [][]int64{{1, 2, 3, 4, 5, 6, 7}}, "-3 1|-2 2|-1 3|0 4|1 5|2 6|3 7"},
 		{"SELECT SUM(c) FROM small", [][]int64{{-3}}, "-0.15"},
@@ -272,7 +273,8 @@ func TestRoundedSpan(t *testing.T) {
 
 // The error bars of what is computed hold for sure, and are exact for counts and sums alone.
 func TestCompositeBars(t *testing.T) {
-	p, err := asked(t, "SELECT COUNT(*), SUM(n), COUNT(*) + SUM(n), SUM(n) - COUNT(*), 2 * SUM(n), SUM(c) / COUNT(*), COUNT(*) / 7, COUNT(*) % 7, COUNT(*) > 3, dp_error(SUM(n)), dp_low(SUM(n)), dp_high(COUNT(*)) FROM small")
+	p, err := asked(t, "SELECT COUNT(*), SUM(n), COUNT(*) + SUM(n), SUM(n) - COUNT(*), 2 * SUM(n), SUM(c) / COUNT(*), COUNT(*) / 7, "+
+		"COUNT(*) % 7, COUNT(*) > 3, dp_error(SUM(n)), dp_low(SUM(n)), dp_high(COUNT(*)) FROM small")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -300,7 +302,8 @@ func TestCompositeBars(t *testing.T) {
 	if bars[5] == nil || bars[6] == nil || bars[7] != nil || bars[8] != nil || bars[9] != nil {
 		t.Errorf("errors %v", bars)
 	}
-	if got := asFloat(a.Rows[0][9]); got != half(sum, 1) || asFloat(a.Rows[0][10]) != 1000-half(sum, 1) || asFloat(a.Rows[0][11]) != 1000+half(count, 1) {
+	if got := asFloat(a.Rows[0][9]); got != half(sum, 1) || asFloat(a.Rows[0][10]) != 1000-half(sum, 1) ||
+		asFloat(a.Rows[0][11]) != 1000+half(count, 1) {
 		t.Errorf("dp_error is %v, of %v", got, a.Rows)
 	}
 	for i, approximate := range []bool{false, false, true, true, true, true} {

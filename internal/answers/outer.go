@@ -16,14 +16,16 @@ import (
 	"github.com/discreet-dp/discreet/internal/pricing"
 )
 
-// OuterQuery is the query around the answers of a statement. It sees nothing but these, so it is free.
+// OuterQuery is the query around the answers of a statement. It sees nothing but these, so it is
+// free.
 type OuterQuery struct {
 	sql     string
 	tables  []outer.Table // without rows
 	columns []outer.Column
 }
 
-// CheckOuter checks the query around the answers of a statement, before anything is paid. It is nil where there is none.
+// CheckOuter checks the query around the answers of a statement, before anything is paid. It is nil
+// where there is none.
 func CheckOuter(ctx context.Context, st *plan.Statement) (*OuterQuery, error) {
 	if st.Outer == nil {
 		return nil, nil
@@ -50,7 +52,8 @@ func CheckOuter(ctx context.Context, st *plan.Statement) (*OuterQuery, error) {
 	return o, err
 }
 
-// unique returns a column's name, with a number where one before it has the same. DuckDB compares names without case.
+// unique returns a column's name, with a number where one before it has the same. DuckDB compares
+// names without case.
 func unique(columns []tree.Output, i int) string {
 	taken := func(name string, before int) bool {
 		return slices.ContainsFunc(columns[:before], func(o tree.Output) bool { return strings.EqualFold(o.Name, name) })
@@ -91,7 +94,8 @@ func (o *OuterQuery) run(ctx context.Context, answers []*api.Answer) (*api.Answe
 	}
 	out.Rows = result.Rows
 	out.Columns = outerColumns(result.Columns)
-	out.Notes = append(out.Notes, "error bars are known for the answers inside, and not for what this query makes of them; ask for dp_error(...) there to have them here")
+	out.Notes = append(out.Notes, "error bars are known for the answers inside, and not for what this query makes of them; ask for "+
+		"dp_error(...) there to have them here")
 	return out, nil
 }
 
@@ -113,8 +117,8 @@ func outerColumns(columns []outer.Column) []api.Column {
 	return out
 }
 
-// fit puts the values of a row into the types of its table. A whole number that is beyond 64 bits, which noise would have to be
-// enormous for, is the nearest that is not.
+// fit puts the values of a row into the types of its table. A whole number that is beyond 64 bits,
+// which noise would have to be enormous for, is the nearest that is not.
 func fit(columns []outer.Column, row []any) []any {
 	out := slices.Clone(row)
 	for i, c := range columns {

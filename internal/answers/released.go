@@ -6,9 +6,11 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// Released is what came of a purchase: noisy integers, and keys and groups that a mechanism has chosen. It is public.
+// Released is what came of a purchase: noisy integers, and keys and groups that a mechanism has
+// chosen. It is public.
 type Released struct {
-	// Measures are the noisy vectors; nil for quantiles. Quantiles are, for each measure that is one, those of each group.
+	// Measures are the noisy vectors; nil for quantiles. Quantiles are, for each measure that is
+	// one, those of each group.
 	Measures  [][]int64
 	Quantiles [][][]int64
 	// Keys are the combinations of private keys that are shown, sorted.
@@ -18,13 +20,15 @@ type Released struct {
 	// Chosen are the groups of a choice, best first.
 	Chosen []int
 
-	// Sequence is the charge that paid for it, where that was before. The rest is for what was made of another purchase's values:
-	// which charge paid for these, the noise in them, and how many of them are in each group.
+	// Sequence is the charge that paid for it, where that was before. The rest is for what was made
+	// of another purchase's values: which charge paid for these, the noise in them, and how many of
+	// them are in each group.
 	Sequence uint64
 	Derived  uint64
 	Noise    []pricing.Noise
 	Cells    []int
-	// What came through a stream has no noise of its own: it says how, what it charged, and how far each number may be off.
+	// What came through a stream has no noise of its own: it says how, what it charged, and how far
+	// each number may be off.
 	Through *api.Through
 	Receipt api.Receipt
 	Halves  [][]int64

@@ -20,8 +20,8 @@ type finisher struct {
 	halves   map[half]int64
 }
 
-// half is the half width of a measure that is one of so many parts: each of them may be outside with an equal part of beta. It
-// is that of as many noises as cells were summed.
+// half is the half width of a measure that is one of so many parts: each of them may be outside
+// with an equal part of beta. It is that of as many noises as cells were summed.
 type half struct{ measure, parts, cells int }
 
 // groups is how many rows there are before HAVING.
@@ -55,8 +55,8 @@ func (f *finisher) row(i int) *row {
 	return r
 }
 
-// keys are those of a group, the private ones last. Combinations of private keys stand in the order of the keys, and each has
-// all groups of the public ones.
+// keys are those of a group, the private ones last. Combinations of private keys stand in the order
+// of the keys, and each has all groups of the public ones.
 func (f *finisher) keys(group int) []policy.Value {
 	q := f.buy.Query
 	if len(q.PrivateKeys()) == 0 {

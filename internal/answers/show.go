@@ -47,7 +47,8 @@ func describeColumn(o tree.Output, b bar) api.Column {
 func kindOf(t tree.Type) outer.Kind {
 	switch t.Kind {
 	case tree.Number:
-		// The interval of a noisy number is no promise, so what is computed of several is held in decimals.
+		// The interval of a noisy number is no promise, so what is computed of several is held in
+		// decimals.
 		if t.Integer() && !t.Wide() {
 			return outer.Integer
 		}

@@ -7,7 +7,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/pricing"
 )
 
-// span is an interval of real numbers. Every operation rounds outwards, so a span holds what it is said to hold.
+// span is an interval of real numbers. Every operation rounds outwards, so a span holds what it is
+// said to hold.
 type span struct{ lo, hi float64 }
 
 func point(x float64) span { return span{x, x} }
@@ -37,7 +38,8 @@ func (s span) divide(t span) (span, bool) {
 // truncated is what whole numbers of the span become when their digits after the point are cut.
 func (s span) truncated() span { return span{math.Trunc(s.lo), math.Trunc(s.hi)} }
 
-// rounded is what numbers of the span become when they are rounded to so many digits. Rounding never changes their order.
+// rounded is what numbers of the span become when they are rounded to so many digits. Rounding
+// never changes their order.
 func (s span) rounded(fn string, digits int) (span, bool) {
 	f := map[string]func(float64) float64{"round": math.Round, "trunc": math.Trunc, "floor": math.Floor, "ceil": math.Ceil}[fn]
 	scale := math.Pow10(digits)

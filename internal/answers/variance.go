@@ -19,9 +19,10 @@ func (r *row) variance(s tree.Stat) spread { return r.varianceWith(s, 3) }
 //
 //	E (x - c)^2 - (E x - c)^2, times n/(n-1) for that of a sample.
 //
-// n is at least 2 there, because one value has no variance of a sample. Values lie between public bounds that are R apart, so a
-// variance is at most R^2/4 (Popoviciu), and the estimate is clamped to that. The interval is made of those of the three
-// noisy numbers by interval arithmetic; where the count may be less than 1 (or 2) nothing but the limits is known.
+// n is at least 2 there, because one value has no variance of a sample. Values lie between public
+// bounds that are R apart, so a variance is at most R^2/4 (Popoviciu), and the estimate is clamped
+// to that. The interval is made of those of the three noisy numbers by interval arithmetic; where
+// the count may be less than 1 (or 2) nothing but the limits is known.
 func (r *row) varianceWith(s tree.Stat, parts int) spread {
 	measures := r.f.plan.Query.Measures
 	t := s.Of.Type()
@@ -53,7 +54,8 @@ func (r *row) varianceWith(s tree.Stat, parts int) spread {
 	around := span{0, most}
 	if low := float64(count.Value) - float64(count.HalfWidth); low >= least {
 		ns := span{low, float64(count.Value) + float64(count.HalfWidth)}
-		if exact, ok := varianceSpan(ns, interval(sum.Value, sum.HalfWidth, sumStep), interval(squares.Value, squares.HalfWidth, squareStep), shift); ok {
+		if exact, ok := varianceSpan(ns, interval(sum.Value, sum.HalfWidth, sumStep),
+			interval(squares.Value, squares.HalfWidth, squareStep), shift); ok {
 			exact = exact.cutTo(span{0, limit})
 			if s.Sample {
 				exact, _ = exact.times(span{ns.hi / (ns.hi - 1), ns.lo / (ns.lo - 1)})

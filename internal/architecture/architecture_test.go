@@ -95,7 +95,7 @@ var rooms = map[string]string{
 	"internal/forecast":    "dp",
 	"internal/render":      "dp internal/table api learn",
 	// What a question costs, and what its answer looks like. Neither sees data, exact values or the ledger.
-	"internal/pricing": "dp mech policy api internal/plan internal/plan/tree",
+	"internal/pricing": "dp mech policy api internal/plan internal/plan/tree internal/root",
 	"internal/answers": "dp mech policy api internal/plan internal/plan/expr internal/plan/tree internal/pricing internal/engine/outer",
 	// The accounts of a dataset: budgets, promises, top-ups, renewals.
 	"internal/books": "dp account policy ledger api internal/pricing",

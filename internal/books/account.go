@@ -26,15 +26,16 @@ type place struct {
 	expires string
 }
 
-// The names of accounts. A dataset, a group and an analyst have no "/", ":" or "#" in their names, which package policy sees
-// to, so no two accounts have the same name.
+// The names of accounts. A dataset, a group and an analyst have no "/", ":" or "#" in their names,
+// which package policy sees to, so no two accounts have the same name.
 
 func groupAccount(dataset, group string) string { return dataset + "/group:" + group }
 
 func analystAccount(dataset, analyst string) string { return dataset + "/" + analyst }
 
-// places names what a question of an analyst is charged to: the dataset, which holds against everybody colluding, the current
-// window where there are windows, the groups of the analyst, and the analyst's own quota.
+// places names what a question of an analyst is charged to: the dataset, which holds against
+// everybody colluding, the current window where there are windows, the groups of the analyst, and
+// the analyst's own quota.
 func (s *Books) places(analyst string, window uint64) []place {
 	all := s.common(window)
 	for _, g := range s.dataset.GroupsOf(analyst) {
@@ -48,7 +49,8 @@ func (s *Books) common(window uint64) []place {
 	name, ds := s.dataset.Name, s.dataset
 	all := []place{{Account: ledger.Account{Name: name, Filter: ds.TotalFilter()}, kind: "dataset"}}
 	if ds.Budget.Renews() {
-		all = append(all, place{Account: ledger.Account{Name: ledger.WindowName(name, window), Filter: ds.Filter()}, kind: "window", window: window})
+		all = append(all,
+			place{Account: ledger.Account{Name: ledger.WindowName(name, window), Filter: ds.Filter()}, kind: "window", window: window})
 	}
 	return all
 }

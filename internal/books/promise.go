@@ -12,13 +12,14 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// Promise says in sentences, for the owner, what the budget promises to every person in the data, with what top-ups added, and with
-// what it costs that they came after answers. All
-// numbers are rounded to the side that promises less.
+// Promise says in sentences, for the owner, what the budget promises to every person in the data,
+// with what top-ups added, and with what it costs that they came after answers. All numbers are
+// rounded to the side that promises less.
 //
-// With a delta the promise is about events, and not that the odds of every single answer stay within a factor but with
-// probability delta: of Gaussian noise that would be false. What an event's probability can grow by also bounds how often somebody
-// guesses right who had an even chance: (e^epsilon + delta) / (1 + e^epsilon).
+// With a delta the promise is about events, and not that the odds of every single answer stay
+// within a factor but with probability delta: of Gaussian noise that would be false. What an
+// event's probability can grow by also bounds how often somebody guesses right who had an even
+// chance: (e^epsilon + delta) / (1 + e^epsilon).
 func (s *Books) Promise(ctx context.Context) ([]string, error) {
 	window, err := s.ledger.Window(ctx, s.dataset.Name)
 	if err != nil {
@@ -44,7 +45,8 @@ func (s *Books) Promise(ctx context.Context) ([]string, error) {
 	}
 	total, one := s.worst(all[0]), s.worst(now)
 	return append([]string{
-		fmt.Sprintf("Within this window (a %s, number %d of %d): ", b.Renewal.Every, window, b.Renewal.Windows) + whatever + likelihood(one) + than + ".",
+		fmt.Sprintf("Within this window (a %s, number %d of %d): ", b.Renewal.Every, window, b.Renewal.Windows) + whatever +
+			likelihood(one) + than + ".",
 		guessing(one),
 		fmt.Sprintf("Over all %d windows together: nothing is more than %s%s.", b.Renewal.Windows, likelihood(total), than),
 		guessing(total),
@@ -55,24 +57,28 @@ func (s *Books) Promise(ctx context.Context) ([]string, error) {
 func changed(all ...reading) []string {
 	for _, a := range all {
 		if a.Total != a.alone {
-			return []string{fmt.Sprintf("The limit of %s is not the one that was fixed before the first answer. By itself it would promise epsilon %s at delta %s; but who changes a limit may do so because of the answers, and that is counted in.",
+			return []string{fmt.Sprintf("The limit of %s is not the one that was fixed before the first answer. By itself it would "+
+				"promise epsilon %s at delta %s; but who changes a limit may do so because of the answers, and that is counted in.",
 				a.Name, upTo(a.alone.Epsilon, 4), upTo(a.alone.Delta, 4))}
 		}
 	}
 	return nil
 }
 
-// sinceUnwindowed returns the account of the window with what was spent before the budget had windows, which is all that the
-// dataset has spent and no window before this one has. A window that is not the first began after it.
+// sinceUnwindowed returns the account of the window with what was spent before the budget had
+// windows, which is all that the dataset has spent and no window before this one has. A window that
+// is not the first began after it.
 func (s *Books) sinceUnwindowed(total, window reading) (reading, error) {
 	before := total.Spent.Sub(window.Spent)
 	if window.Window > 1 || before == (dp.Cost{}) {
 		return window, nil
 	}
-	return s.read(place{kind: window.Kind, window: window.Window}, ledger.Balance{Account: window.Name, Limit: window.Limit.Add(before), Spent: window.Spent.Add(before), First: total.first})
+	return s.read(place{kind: window.Kind, window: window.Window},
+		ledger.Balance{Account: window.Name, Limit: window.Limit.Add(before), Spent: window.Spent.Add(before), First: total.first})
 }
 
-// worst is what an account can come to. That is its promise, and more where an owner has lowered the limit below what was spent.
+// worst is what an account can come to. That is its promise, and more where an owner has lowered
+// the limit below what was spent.
 func (s *Books) worst(a reading) api.Guarantee {
 	g := api.Guarantee{Epsilon: max(a.Total.Epsilon, a.Guarantee.Epsilon), Delta: a.Total.Delta}
 	if !s.dataset.Budget.Pure() {
@@ -98,7 +104,8 @@ func guessing(g api.Guarantee) string {
 	f := math.Exp(min(g.Epsilon.Float(), 700))
 	right := (f + min(g.Delta.Float(), 1)) / (1 + f)
 	percent := min(math.Ceil(100*right*(1+1e-12)), 100)
-	return fmt.Sprintf("So who would guess something about a person right half of the time guesses it right at most %.0f %% of the time.", percent)
+	return fmt.Sprintf("So who would guess something about a person right half of the time guesses it right at most %.0f %% "+
+		"of the time.", percent)
 }
 
 // factor is e^epsilon, rounded up.

@@ -17,14 +17,14 @@ import (
 // reading is an account as the ledger has it, with what its promise is derived from.
 type reading struct {
 	api.Account
-	// alone is what the limit would promise if it had been the limit from the start: what is left is
-	// counted with it.
+	// alone is what the limit would promise if it had been the limit from the start: what is left
+	// is counted with it.
 	alone api.Guarantee
 	first dp.Cost
 }
 
-// Accounts returns the dataset's account, that of the current window where it is renewed, those of the groups of the named
-// analysts, and those of the analysts.
+// Accounts returns the dataset's account, that of the current window where it is renewed, those of
+// the groups of the named analysts, and those of the analysts.
 func (s *Books) Accounts(ctx context.Context, analysts ...string) ([]api.Account, error) {
 	window, err := s.ledger.Window(ctx, s.dataset.Name)
 	if err != nil {
@@ -85,7 +85,8 @@ func (s *Books) Advise(ctx context.Context, analyst string, err error) error {
 	}
 	var over *ledger.BudgetError
 	if errors.As(err, &over) && over.Left.Delta < over.Want.Delta && over.Want.Rho <= over.Left.Rho {
-		return fmt.Errorf("%w. What is left for private keys is delta %v: set dp.delta to at most that, list the keys you want with IN (...) in WHERE, or ask the owner of the data for more", err, over.Left.Delta)
+		return fmt.Errorf("%w. What is left for private keys is delta %v: set dp.delta to at most that, list the keys you want with IN "+
+			"(...) in WHERE, or ask the owner of the data for more", err, over.Left.Delta)
 	}
 	_, balances, failed := s.balances(ctx, analyst)
 	if failed != nil {
@@ -94,7 +95,8 @@ func (s *Books) Advise(ctx context.Context, analyst string, err error) error {
 	least := dp.Unbounded
 	for _, b := range balances {
 		if b.Limit.Epsilon != dp.Unbounded && b.Spent.Epsilon == dp.Unbounded {
-			return fmt.Errorf("%w. What was spent in %q before the policy was changed has no pure epsilon, so a pure budget admits nothing after it: the owner of the data can give the budget its delta back", err, b.Account)
+			return fmt.Errorf("%w. What was spent in %q before the policy was changed has no pure epsilon, so a pure budget admits "+
+				"nothing after it: the owner of the data can give the budget its delta back", err, b.Account)
 		}
 		least = min(least, pricing.Affordable(b.Left()))
 	}
@@ -160,8 +162,8 @@ func (s *Books) read(p place, b ledger.Balance) (reading, error) {
 		a.alone = a.Total
 		return a, nil
 	}
-	// What is set aside for private keys is no part of the conversion, and is of
-	// the promise: all of it, also where a quota has only a part. Windows and top-ups can make it more.
+	// What is set aside for private keys is no part of the conversion, and is of the promise: all
+	// of it, also where a quota has only a part. Windows and top-ups can make it more.
 	delta := max(budget.Delta, budget.RhoDelta().Add(b.Limit.Delta))
 	for _, g := range []struct {
 		to  *api.Guarantee
@@ -178,7 +180,8 @@ func (s *Books) read(p place, b ledger.Balance) (reading, error) {
 	return a, err
 }
 
-// raisedTo is what the limit of a balance promises with the conversion alone. The limit of the first charge was fixed before the first answer, and one that is larger by now was not; nor was
+// raisedTo is what the limit of a balance promises with the conversion alone. The limit of the
+// first charge was fixed before the first answer, and one that is larger by now was not; nor was
 // one of which nothing is known but that something was spent before.
 func (s *Books) raisedTo(b ledger.Balance) (account.Reading, error) {
 	first := b.First.Rho

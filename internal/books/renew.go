@@ -27,7 +27,8 @@ func (s *Books) Renew(ctx context.Context, reason string) (api.Renewed, error) {
 func (s *Books) renewable(window uint64) error {
 	b := s.dataset.Budget
 	if !b.Renews() {
-		return api.Refuse("write renewal: {every: month, windows: 12} into the budget first, which promises less: read what 'discreet budget' says then, or top up once with 'discreet ledger topup'",
+		return api.Refuse("write renewal: {every: month, windows: 12} into the budget first, which promises less: read what 'discreet "+
+			"budget' says then, or top up once with 'discreet ledger topup'",
 			"the budget of %s is not renewed: the policy gives it once, for good", s.dataset.Name)
 	}
 	if window >= uint64(b.Renewal.Windows) {
@@ -37,9 +38,10 @@ func (s *Books) renewable(window uint64) error {
 	return nil
 }
 
-// Due says when the owner meant to begin the next window: one period, in days of UTC, after the last renewal, or after the first charge. It is
-// false where nothing was charged yet, so that there is nothing to renew. The times are those that were recorded, by the clocks of their
-// machines; this is a reminder, and what may be spent does not depend on it.
+// Due says when the owner meant to begin the next window: one period, in days of UTC, after the
+// last renewal, or after the first charge. It is false where nothing was charged yet, so that there
+// is nothing to renew. The times are those that were recorded, by the clocks of their machines;
+// this is a reminder, and what may be spent does not depend on it.
 func (s *Books) Due(ctx context.Context) (time.Time, bool, error) {
 	window, err := s.ledger.Window(ctx, s.dataset.Name)
 	if err != nil {

@@ -18,8 +18,9 @@ var (
 	mostDelta   = big.NewRat(1, 100)
 )
 
-// TopUp raises limits. That of a dataset raises what holds against everybody, and leaves quotas as they are; where the dataset is renewed
-// it is for the current window, and so are those of groups and analysts: it ends with the window.
+// TopUp raises limits. That of a dataset raises what holds against everybody, and leaves quotas as
+// they are; where the dataset is renewed it is for the current window, and so are those of groups
+// and analysts: it ends with the window.
 func (s *Books) TopUp(ctx context.Context, t api.TopUp) (*api.Raised, error) {
 	window, err := s.ledger.Window(ctx, s.dataset.Name)
 	if err != nil {
@@ -34,8 +35,8 @@ func (s *Books) TopUp(ctx context.Context, t api.TopUp) (*api.Raised, error) {
 		return nil, err
 	}
 	out := &api.Raised{Before: accounts(before)}
-	// Of a dataset and its window, the window's promise is the one that grows by as much as was said: the other has more already, so
-	// that the same rho is worth less to it.
+	// Of a dataset and its window, the window's promise is the one that grows by as much as was
+	// said: the other has more already, so that the same rho is worth less to it.
 	last := before[len(before)-1]
 	if out.Amount, err = s.grant(last, t); err != nil {
 		return nil, err
@@ -47,8 +48,10 @@ func (s *Books) TopUp(ctx context.Context, t api.TopUp) (*api.Raised, error) {
 				return nil, err
 			}
 			if after.alone.Epsilon > mostEpsilon || after.alone.Delta.Rat().Cmp(mostDelta) > 0 {
-				return nil, api.Refuse("", "this would raise %s to epsilon %s at delta %s; the most is epsilon 100 at delta 0.01, which already protects hardly anybody",
-					strconv.Quote(a.Name), after.alone.Epsilon.Short(), after.alone.Delta.Short())
+				return nil,
+					api.Refuse("", "this would raise %s to epsilon %s at delta %s; the most is epsilon 100 at delta 0.01, which already "+
+						"protects hardly anybody",
+						strconv.Quote(a.Name), after.alone.Epsilon.Short(), after.alone.Delta.Short())
 			}
 		}
 	}
@@ -78,15 +81,18 @@ func (s *Books) raised(name string, window uint64) ([]place, error) {
 	case isGroup && len(ds.Groups) == 0:
 		return nil, api.Refuse("name an analyst, or nobody for the dataset", "the dataset %s has no groups", ds.Name)
 	case isGroup:
-		return nil, api.Refuse("name one of "+strings.Join(ds.GroupNames(), ", "), "there is no group %s in the dataset %s", strconv.Quote(group), ds.Name)
+		return nil, api.Refuse("name one of "+strings.Join(ds.GroupNames(), ", "), "there is no group %s in the dataset %s",
+			strconv.Quote(group), ds.Name)
 	case ds.Analysts[name] != nil:
 		return []place{s.analyst(name, window)}, nil
 	}
-	return nil, api.Refuse("name one of "+strings.Join(ds.AnalystNames(), ", "), "there is no analyst %s in the dataset %s", strconv.Quote(name), ds.Name)
+	return nil, api.Refuse("name one of "+strings.Join(ds.AnalystNames(), ", "), "there is no analyst %s in the dataset %s",
+		strconv.Quote(name), ds.Name)
 }
 
-// grant returns what makes the promise of an account grow by an epsilon, rounded down. Under an (epsilon, delta) budget it is
-// the difference between what is there and the rho of the larger epsilon, and not the rho of the difference, which would be far less.
+// grant returns what makes the promise of an account grow by an epsilon, rounded down. Under an
+// (epsilon, delta) budget it is the difference between what is there and the rho of the larger
+// epsilon, and not the rho of the difference, which would be far less.
 func (s *Books) grant(a reading, t api.TopUp) (dp.Cost, error) {
 	b := s.dataset.Budget
 	switch {
@@ -95,7 +101,8 @@ func (s *Books) grant(a reading, t api.TopUp) (dp.Cost, error) {
 	case t.Delta > 0 && b.Pure():
 		return dp.Cost{}, api.Refuse("name an epsilon only", "the budget of %s is pure and has no delta", s.dataset.Name)
 	case t.Delta > 0 && b.KeysDelta == 0:
-		return dp.Cost{}, api.Refuse("name an epsilon only, or write keys_delta into the policy", "the budget of %s sets no delta aside for private keys, which is what delta would add to", s.dataset.Name)
+		return dp.Cost{}, api.Refuse("name an epsilon only, or write keys_delta into the policy",
+			"the budget of %s sets no delta aside for private keys, which is what delta would add to", s.dataset.Name)
 	case b.Pure():
 		return dp.Cost{Epsilon: t.Epsilon}, nil
 	case t.Epsilon == 0:

@@ -40,8 +40,8 @@ func TestNothingLeft(t *testing.T) {
 	}
 }
 
-// What was spent under a budget with a delta has no pure epsilon. Where the owner takes the delta away, that is said, and not that
-// another window or a higher limit would help.
+// What was spent under a budget with a delta has no pure epsilon. Where the owner takes the delta
+// away, that is said, and not that another window or a higher limit would help.
 func TestAdviceWithoutDelta(t *testing.T) {
 	w := newWorld(t, concentrated)
 	_, err := w.askAs("ana", byAge(1), amount("0.1"))

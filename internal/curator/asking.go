@@ -13,8 +13,9 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// asking is a question on its way: checked and priced, then claimed by sources, and then released. Explain shows
-// what Ask pays, so what is shown and what is charged are one number and not two that agree.
+// asking is a question on its way: checked and priced, then claimed by sources, and then released.
+// Explain shows what Ask pays, so what is shown and what is charged are one number and not two that
+// agree.
 type asking struct {
 	*pricing.Priced
 	c        *Curator
@@ -34,7 +35,8 @@ type asking struct {
 	uses   []api.Through
 }
 
-// newAsking does what costs nothing: it checks and prices a question, and opens the streams that could answer it.
+// newAsking does what costs nothing: it checks and prices a question, and opens the streams that
+// could answer it.
 func (c *Curator) newAsking(ctx context.Context, q api.Question, see memory.Horizon) (*asking, error) {
 	p, err := c.prepare(ctx, q)
 	if err != nil {
@@ -66,7 +68,8 @@ func (a *asking) keys() []string {
 	return keys
 }
 
-// charge is what the purchases that are computed are charged with, and tags is that as an analyst reads it.
+// charge is what the purchases that are computed are charged with, and tags is that as an analyst
+// reads it.
 func (a *asking) charge() dp.Cost { return pricing.Cost(a.bought) }
 func (a *asking) tags() dp.Cost   { return a.Tag(a.bought) }
 

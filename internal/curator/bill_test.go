@@ -6,13 +6,15 @@ import (
 	"github.com/discreet-dp/discreet/api"
 )
 
-// What is explained is what is charged, to the last unit, and what is left is what was said: for SELECTs around private keys too, whatever of them was
-// paid for before and however the price is found.
+// What is explained is what is charged, to the last unit, and what is left is what was said: for
+// SELECTs around private keys too, whatever of them was paid for before and however the price is
+// found.
 func TestExplainedIsCharged(t *testing.T) {
 	const byWard = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"
 	for _, sql := range []string{
 		"SELECT max(n) FROM (" + byWard + ") AS t",
-		"SELECT t.ward, n, m FROM (" + byWard + ") AS t JOIN (SELECT ward, SUM(cost) AS m FROM visits GROUP BY ward) AS u ON t.ward = u.ward",
+		"SELECT t.ward, n, m FROM (" + byWard + ") AS t JOIN (SELECT ward, SUM(cost) AS m FROM visits GROUP BY ward) AS u ON " +
+			"t.ward = u.ward",
 		"SELECT ward FROM (SELECT ward FROM visits GROUP BY ward) AS t",
 		"WITH t AS (" + byWard + ") SELECT a.ward, b.n FROM t a JOIN t b ON a.ward = b.ward",
 		"SELECT COUNT(*) FROM patients UNION ALL SELECT n FROM (" + byWard + ") AS t",
@@ -35,7 +37,8 @@ func TestExplainedIsCharged(t *testing.T) {
 func TestExplainedIsChargedBesideAStream(t *testing.T) {
 	w := streamWorld(t, "{epsilon: 0.012, per_query: {default: 0.005, max: 0.006}}", "")
 	w.mustAsk("SELECT COUNT(*) FROM visits")
-	w.explainedIsCharged(api.Question{Analyst: "ana", SQL: "SELECT sex, COUNT(*) FROM patients GROUP BY sex", Settings: api.Settings{Stream: "on"}})
+	w.explainedIsCharged(api.Question{Analyst: "ana", SQL: "SELECT sex, COUNT(*) FROM patients GROUP BY sex",
+		Settings: api.Settings{Stream: "on"}})
 }
 
 // explainedIsCharged explains a question, asks it, and compares the two with the books.
@@ -48,8 +51,10 @@ func (w *world) explainedIsCharged(q api.Question) {
 	a, err := w.Ask(ctx, q)
 	w.check(err)
 	after := w.spent()
-	if !e.Affordable || a.Cost != e.Pay || a.Remaining != e.After || after.Rho-before.Rho != e.Pay.Rho || after.Delta-before.Delta != e.Pay.Delta {
-		w.t.Errorf("%s: explained %+v, to leave %+v, affordable %v; it cost %+v and left %+v; the books went from %+v to %+v", q.SQL, e.Pay, e.After, e.Affordable, a.Cost, a.Remaining, before, after)
+	if !e.Affordable || a.Cost != e.Pay || a.Remaining != e.After || after.Rho-before.Rho != e.Pay.Rho ||
+		after.Delta-before.Delta != e.Pay.Delta {
+		w.t.Errorf("%s: explained %+v, to leave %+v, affordable %v; it cost %+v and left %+v; the books went from %+v to %+v", q.SQL, e.Pay,
+			e.After, e.Affordable, a.Cost, a.Remaining, before, after)
 	}
 	if pure := w.dataset.Budget.Pure(); pure && after.Epsilon-before.Epsilon != e.Pay.Epsilon {
 		w.t.Errorf("%s: explained %v, and charged %v to %v", q.SQL, e.Pay, before, after)

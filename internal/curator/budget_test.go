@@ -106,7 +106,8 @@ func TestRhoAddsUp(t *testing.T) {
 		w.check(err)
 		sum += a.Cost.Rho
 		e := amount(epsilon).Float()
-		if a.Cost.Epsilon != amount(epsilon) || a.Cost.Delta != 0 || a.Cost.Rho.Float() > e*math.Tanh(e/2) || a.Cost.Rho.Float() < e*math.Tanh(e/2)-0x1p-39 {
+		if a.Cost.Epsilon != amount(epsilon) || a.Cost.Delta != 0 || a.Cost.Rho.Float() > e*math.Tanh(e/2) ||
+			a.Cost.Rho.Float() < e*math.Tanh(e/2)-0x1p-39 {
 			t.Errorf("a question at %v cost %v", epsilon, a.Cost)
 		}
 		if w.spent().Rho != sum || a.Remaining.Rho != limit-sum {
@@ -118,7 +119,8 @@ func TestRhoAddsUp(t *testing.T) {
 		left = a.Remaining
 		accounts, err := w.Accounts(ctx)
 		w.check(err)
-		if promised, _ := account.Epsilon(sum, amount("1e-6")); accounts[0].Guarantee != (api.Guarantee{Epsilon: promised, Delta: amount("1e-6")}) {
+		if promised, _ := account.Epsilon(sum,
+			amount("1e-6")); accounts[0].Guarantee != (api.Guarantee{Epsilon: promised, Delta: amount("1e-6")}) {
 			t.Errorf("the promise is %+v; want epsilon %v", accounts[0].Guarantee, promised)
 		}
 	}
@@ -136,7 +138,8 @@ func TestKeysDelta(t *testing.T) {
 		a := accounts[i]
 		total, err := account.Epsilon(a.Limit.Rho, amount("1e-6")-amount("4e-7"))
 		w.check(err)
-		if a.Limit.Delta != amount("4e-7")/share || a.Left.Delta != a.Limit.Delta || a.Total != (api.Guarantee{Epsilon: total, Delta: amount("1e-6")}) || total > dp.One {
+		if a.Limit.Delta != amount("4e-7")/share || a.Left.Delta != a.Limit.Delta ||
+			a.Total != (api.Guarantee{Epsilon: total, Delta: amount("1e-6")}) || total > dp.One {
 			t.Errorf("%+v", a)
 		}
 		// All of the limits, spent, are within the promise.
@@ -165,7 +168,8 @@ func TestCostIsWhatWasAsked(t *testing.T) {
 		rapid.Check(t, func(r *rapid.T) {
 			epsilon := dp.Amount(rapid.Uint64Range(1<<20, uint64(dp.One)).Draw(r, "epsilon"))
 			picks := rapid.SliceOfN(rapid.SampledFrom(kinds), 1, 6).Draw(r, "aggregates")
-			p, err := c.prepare(ctx, api.Question{Analyst: "ana", SQL: "SELECT " + strings.Join(picks, ", ") + " FROM patients", Epsilon: epsilon})
+			p, err := c.prepare(ctx,
+				api.Question{Analyst: "ana", SQL: "SELECT " + strings.Join(picks, ", ") + " FROM patients", Epsilon: epsilon})
 			if err != nil {
 				if !ds.Budget.Pure() && strings.Contains(err.Error(), "too small") || strings.Contains(err.Error(), "lattice step") {
 					return
@@ -174,13 +178,15 @@ func TestCostIsWhatWasAsked(t *testing.T) {
 			}
 			n := dp.Amount(len(p.Purchases[0].Noise))
 			if ds.Budget.Pure() {
-				if pricing.Cost(p.Purchases).Epsilon > epsilon || pricing.Cost(p.Purchases).Epsilon+n <= epsilon || p.Tag(p.Purchases) != pricing.Cost(p.Purchases) {
+				if pricing.Cost(p.Purchases).Epsilon > epsilon || pricing.Cost(p.Purchases).Epsilon+n <= epsilon ||
+					p.Tag(p.Purchases) != pricing.Cost(p.Purchases) {
 					r.Fatalf("asked for %d units, charged %d", epsilon, pricing.Cost(p.Purchases).Epsilon)
 				}
 				return
 			}
 			e := epsilon.Float()
-			if most := e * math.Tanh(e/2); pricing.Cost(p.Purchases).Rho.Float() > most || pricing.Cost(p.Purchases).Rho.Float() < most-float64(n+1)*0x1p-40 {
+			if most := e * math.Tanh(e/2); pricing.Cost(p.Purchases).Rho.Float() > most ||
+				pricing.Cost(p.Purchases).Rho.Float() < most-float64(n+1)*0x1p-40 {
 				r.Fatalf("asked for rho %v, charged %v", most, pricing.Cost(p.Purchases).Rho.Float())
 			}
 			if p.Tag(p.Purchases).Epsilon != epsilon || pricing.Cost(p.Purchases).Epsilon != dp.Unbounded {

@@ -30,12 +30,14 @@ func (w *world) calls(p *pricing.Priced) (out []mech.Call) {
 // counting says what a budget counts, by whether it is pure.
 var counting = map[bool]mech.Budget{true: mech.Pure, false: mech.Concentrated}
 
-// Mechanisms with a bug in their calibration are seen by the same judge that finds nothing without it.
+// Mechanisms with a bug in their calibration are seen by the same judge that finds nothing without
+// it.
 func TestJudgeSeesPlantedMechanisms(t *testing.T) {
 	calm, wild, torn := hospital.New(120, 1), restless(120, 1), hospital.New(120, 1)
 	torn.Visits = slices.DeleteFunc(torn.Visits, func(v hospital.Visit) bool { return v.Patient == hospital.Target })
 	for i := range 12 { // much in one ward, and little in another
-		torn.Visits = append(torn.Visits, hospital.Visit{Patient: hospital.Target, Day: "2025-01-01", Ward: []string{"surgery", "internal"}[i%2], Cents: []int{200_000, 0}[i%2]})
+		torn.Visits = append(torn.Visits, hospital.Visit{Patient: hospital.Target, Day: "2025-01-01",
+			Ward: []string{"surgery", "internal"}[i%2], Cents: []int{200_000, 0}[i%2]})
 	}
 	for _, budget := range []string{plenty, rich} {
 		for _, c := range []struct {
@@ -43,38 +45,44 @@ func TestJudgeSeesPlantedMechanisms(t *testing.T) {
 			h         *hospital.Hospital
 			plant     func(t *testing.T, p *pricing.Priced)
 		}{
-			{"quantiles at full price in every group", "SELECT ward, MEDIAN(cost) FROM visits GROUP BY ward", wild, func(t *testing.T, p *pricing.Priced) {
-				b := p.Purchases[0]
-				one := *b.Query
-				low, high, _ := tree.QuantileRange(one.Measures[0].Arg)
-				each, err := mech.NewQuantiles(mech.QuantileQuery{At: one.Measures[0].At, Low: low, High: high, PerUnit: one.MaxRows(), Neighbours: one.Neighbours}, counting[p.Currency.Pure], p.Currency.Amount(p.Settings.Epsilon))
-				if err != nil {
-					t.Fatal(err)
-				}
-				b.Noise[0] = pricing.Noise{Quantiles: each}
-			}},
-			{"weights are no part of the sensitivity", "SELECT age FROM patients GROUP BY age ORDER BY age * COUNT(*) DESC LIMIT 2", calm, func(t *testing.T, p *pricing.Priced) {
-				one := *p.Statement.Plans[0]
-				one.Query.Choice = &tree.Choice{K: one.Query.Choice.K}
-				wrong, err := pricing.Price(parsed(t, hospital.Dataset("hospital", "data", budget)), &plan.Statement{Plans: []*tree.Plan{&one}}, p.Settings)
-				if err != nil {
-					t.Fatal(err)
-				}
-				p.Purchases[0].Choice = wrong.Purchases[0].Choice
-			}},
-			{"scores of both signs are said to move one way", "SELECT ward FROM visits GROUP BY ward ORDER BY SUM(cost - 400) DESC LIMIT 1", torn, func(t *testing.T, p *pricing.Priced) {
-				s := p.Purchases[0].Choice.Top.Each().Scoring()
-				s.Monotone = true
-				each, _, err := mech.ChooseSelector(counting[p.Currency.Pure], p.Currency.Amount(p.Settings.Epsilon), s)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if p.Purchases[0].Choice.Top, err = mech.NewTopK(1, each); err != nil {
-					t.Fatal(err)
-				}
-			}},
+			{"quantiles at full price in every group", "SELECT ward, MEDIAN(cost) FROM visits GROUP BY ward", wild,
+				func(t *testing.T, p *pricing.Priced) {
+					b := p.Purchases[0]
+					one := *b.Query
+					low, high, _ := tree.QuantileRange(one.Measures[0].Arg)
+					each, err := mech.NewQuantiles(mech.QuantileQuery{At: one.Measures[0].At, Low: low, High: high, PerUnit: one.MaxRows(),
+						Neighbours: one.Neighbours}, counting[p.Currency.Pure], p.Currency.Amount(p.Settings.Epsilon))
+					if err != nil {
+						t.Fatal(err)
+					}
+					b.Noise[0] = pricing.Noise{Quantiles: each}
+				}},
+			{"weights are no part of the sensitivity", "SELECT age FROM patients GROUP BY age ORDER BY age * COUNT(*) DESC LIMIT 2", calm,
+				func(t *testing.T, p *pricing.Priced) {
+					one := *p.Statement.Plans[0]
+					one.Query.Choice = &tree.Choice{K: one.Query.Choice.K}
+					wrong, err := pricing.Price(parsed(t, hospital.Dataset("hospital", "data", budget)),
+						&plan.Statement{Plans: []*tree.Plan{&one}}, p.Settings)
+					if err != nil {
+						t.Fatal(err)
+					}
+					p.Purchases[0].Choice = wrong.Purchases[0].Choice
+				}},
+			{"scores of both signs are said to move one way", "SELECT ward FROM visits GROUP BY ward ORDER BY SUM(cost - 400) DESC LIMIT 1",
+				torn, func(t *testing.T, p *pricing.Priced) {
+					s := p.Purchases[0].Choice.Top.Each().Scoring()
+					s.Monotone = true
+					each, _, err := mech.ChooseSelector(counting[p.Currency.Pure], p.Currency.Amount(p.Settings.Epsilon), s)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if p.Purchases[0].Choice.Top, err = mech.NewTopK(1, each); err != nil {
+						t.Fatal(err)
+					}
+				}},
 			{"a second draw of the same noise", "SELECT COUNT(*) FROM patients", calm, nil},
-			{"one round of a choice is charged", "SELECT diagnosis FROM patients GROUP BY diagnosis ORDER BY COUNT(*) DESC LIMIT 3", calm, nil},
+			{"one round of a choice is charged", "SELECT diagnosis FROM patients GROUP BY diagnosis ORDER BY COUNT(*) " +
+				"DESC LIMIT 3", calm, nil},
 		} {
 			a := build(t, c.h, hospital.Dataset("hospital", "data", budget), 7)
 			b := build(t, c.h.Without(hospital.Target), hospital.Dataset("hospital", "data", budget), 7)

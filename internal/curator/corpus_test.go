@@ -62,7 +62,8 @@ var questions = []string{
 	"SELECT MEDIAN(age) FROM patients",
 	"SELECT sex, MEDIAN(cost), MIN(age), MAX(age), COUNT(*) FROM patients GROUP BY sex",
 	"SELECT MEDIAN(cost) FROM visits",
-	"SELECT ward, PERCENTILE_CONT(0.25) WITHIN GROUP (ORDER BY cost), PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY cost), SUM(cost) FROM visits GROUP BY ward",
+	"SELECT ward, PERCENTILE_CONT(0.25) WITHIN GROUP (ORDER BY cost), PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY cost), SUM(cost) FROM " +
+		"visits GROUP BY ward",
 	// Variances.
 	"SELECT VARIANCE(age), STDDEV(age), VAR_POP(age), STDDEV_POP(age), AVG(age) FROM patients",
 	"SELECT sex, STDDEV(age), AVG(age), SUM(age) FROM patients GROUP BY sex",
@@ -82,7 +83,8 @@ var questions = []string{
 	// Several questions, and a query around them.
 	"SELECT sum(n) AS people FROM (SELECT sex, COUNT(*) AS n FROM patients GROUP BY sex) AS t",
 	"SELECT COUNT(*) FROM patients UNION ALL SELECT COUNT(*) FROM visits",
-	"WITH a AS (SELECT sex, COUNT(*) AS n FROM patients GROUP BY sex), b AS (SELECT sex, SUM(cost) AS s, MEDIAN(age) FROM patients GROUP BY sex) SELECT a.sex, s / n FROM a JOIN b ON a.sex = b.sex ORDER BY 1",
+	"WITH a AS (SELECT sex, COUNT(*) AS n FROM patients GROUP BY sex), b AS (SELECT sex, SUM(cost) AS s, MEDIAN(age) FROM patients GROUP " +
+		"BY sex) SELECT a.sex, s / n FROM a JOIN b ON a.sex = b.sex ORDER BY 1",
 }
 
 // attacks are what hostile analysts try, in the families of the threat model. Most are

@@ -49,7 +49,8 @@ func covered(t *testing.T, budget string, bar, noise dp.Amount, n int) [3]float6
 	h := hospital.New(400, 3)
 	w := build(t, h, hospital.Dataset("hospital", "data", budget), 5)
 	prepare := func(epsilon dp.Amount) *pricing.Priced {
-		p, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: "SELECT sex, COUNT(*), SUM(cost), AVG(age) FROM patients GROUP BY sex", Epsilon: epsilon})
+		p, err := w.prepare(ctx,
+			api.Question{Analyst: "ana", SQL: "SELECT sex, COUNT(*), SUM(cost), AVG(age) FROM patients GROUP BY sex", Epsilon: epsilon})
 		w.check(err)
 		return p
 	}
@@ -81,7 +82,8 @@ func TestErrorBarsCoverTheTruth(t *testing.T) {
 		t.Skip("one question after the other, which the race detector has nothing to say about")
 	}
 	const n = 7000 // times three groups
-	// Four standard deviations of the estimate: it cries wolf once in 30,000 seeds, and the seed is fixed.
+	// Four standard deviations of the estimate: it cries wolf once in 30,000 seeds, and the seed is
+	// fixed.
 	slack := 4 * math.Sqrt(0.95*0.05/(3*n))
 	for _, budget := range []string{plenty, rich} {
 		got := covered(t, budget, amount("0.5"), amount("0.5"), n)

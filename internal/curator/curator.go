@@ -42,7 +42,8 @@ type Curator struct {
 	second    opinion
 	// tell is who is told of incidents, or nil.
 	tell func(api.Incident)
-	// now decides one thing only: whether an analyst's access has expired. See [Curator.expired]. A board shows it.
+	// now decides one thing only: whether an analyst's access has expired. See [Curator.expired]. A
+	// board shows it.
 	now func() time.Time
 }
 
@@ -53,8 +54,8 @@ func New(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser)
 	return c
 }
 
-// maxScores is how many different scores a holdout tells. Each is a note of the ledger for ever, and those that are
-// confirmed cost nothing that would bound them.
+// maxScores is how many different scores a holdout tells. Each is a note of the ledger for ever,
+// and those that are confirmed cost nothing that would bound them.
 const maxScores = 100_000
 
 // openRooms opens the rooms around the curator.
@@ -70,8 +71,9 @@ func (c *Curator) access() interactive.Access {
 	return interactive.Access{Curator: c, Journal: c.ledger, Books: c.Books, Dataset: c.dataset, Releaser: c.releaser}
 }
 
-// Ask answers a question. Errors: [*api.Refusal] when it cannot be asked,
-// [*ledger.BudgetError] when it cannot be paid for; with both nothing was spent. A [*ledger.DoorError] says whether something was.
+// Ask answers a question. Errors: [*api.Refusal] when it cannot be asked, [*ledger.BudgetError]
+// when it cannot be paid for; with both nothing was spent. A [*ledger.DoorError] says whether
+// something was.
 func (c *Curator) Ask(ctx context.Context, q api.Question) (*api.Answer, error) {
 	if err := interactive.CheckRequest(q.Request); err != nil {
 		return nil, err

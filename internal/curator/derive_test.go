@@ -23,8 +23,10 @@ func (w *world) made(text, epsilon string, from *api.Answer) *api.Answer {
 		w.t.Fatalf("%s: %v", text, err)
 	}
 	note := fmt.Sprintf("computed from answers that were paid for before (record %d)", from.Receipt.Sequence)
-	if !a.Receipt.Free || a.Cost != (dp.Cost{}) || w.records() != before || a.Receipt.Sequence != from.Receipt.Sequence || !contains(strings.Join(a.Notes, "\n"), note) {
-		w.t.Errorf("%s at %s: cost %v, receipt %+v, notes %q; want it free, from record %d", text, epsilon, a.Cost, a.Receipt, a.Notes, from.Receipt.Sequence)
+	if !a.Receipt.Free || a.Cost != (dp.Cost{}) || w.records() != before || a.Receipt.Sequence != from.Receipt.Sequence ||
+		!contains(strings.Join(a.Notes, "\n"), note) {
+		w.t.Errorf("%s at %s: cost %v, receipt %+v, notes %q; want it free, from record %d", text, epsilon, a.Cost, a.Receipt, a.Notes,
+			from.Receipt.Sequence)
 	}
 	for _, call := range r.take() {
 		if call == "run" || call == "charge" || call == "keep" {
@@ -49,7 +51,8 @@ func value(a *api.Answer, row, column int) int64 {
 
 var wealthy = "{epsilon: 100, delta: 1e-6, per_query: {min: 0.01, default: 0.1, max: 1}}"
 
-// A better answer to the same question is given at a lower price, with the error bars of what was released.
+// A better answer to the same question is given at a lower price, with the error bars of what was
+// released.
 func TestBetterAnswer(t *testing.T) {
 	for _, budget := range []string{plenty, wealthy} {
 		w := newWorld(t, budget)
@@ -70,7 +73,8 @@ func TestBetterAnswer(t *testing.T) {
 			w.charged("ana", text, amount("0.6"))
 		}
 		// Other limits are another question.
-		limits := api.Question{Analyst: "ana", SQL: "SELECT ward, COUNT(*) FROM visits GROUP BY ward", Epsilon: amount("0.1"), Settings: api.Settings{MaxGroups: 1}, Request: request()}
+		limits := api.Question{Analyst: "ana", SQL: "SELECT ward, COUNT(*) FROM visits GROUP BY ward", Epsilon: amount("0.1"),
+			Settings: api.Settings{MaxGroups: 1}, Request: request()}
 		if a, err := w.Ask(ctx, limits); err != nil || a.Receipt.Free {
 			t.Errorf("another limit was free: %v", err)
 		}
@@ -95,10 +99,14 @@ func TestCells(t *testing.T) {
 		}{
 			{"SELECT COUNT(*) FROM patients WHERE cost > 10 AND sex = 'F' AND smoker", []int64{cell("F", true, 2)}},
 			{"SELECT COUNT(*) FROM patients WHERE cost > 10 AND sex = 'F' AND NOT smoker", []int64{cell("F", false, 2)}},
-			{"SELECT SUM(age) FROM patients WHERE 10 < cost AND sex IN ('F', 'M') AND smoker", []int64{cell("F", true, 3) + cell("M", true, 3)}},
-			{"SELECT COUNT(*), sex FROM patients WHERE cost > 10 AND smoker GROUP BY sex", []int64{cell("F", true, 2), cell("M", true, 2), cell("X", true, 2)}},
-			{"SELECT COUNT(*), sex FROM patients WHERE cost > 10 AND smoker IS NOT NULL GROUP BY sex", []int64{cell("F", nil, 2), cell("M", nil, 2), cell("X", nil, 2)}},
-			{"SELECT COUNT(*), sex, smoker FROM patients WHERE cost > 10 AND sex <> 'X' AND smoker GROUP BY sex, smoker", []int64{cell("F", true, 2), cell("M", true, 2)}},
+			{"SELECT SUM(age) FROM patients WHERE 10 < cost AND sex IN ('F', 'M') AND smoker",
+				[]int64{cell("F", true, 3) + cell("M", true, 3)}},
+			{"SELECT COUNT(*), sex FROM patients WHERE cost > 10 AND smoker GROUP BY sex",
+				[]int64{cell("F", true, 2), cell("M", true, 2), cell("X", true, 2)}},
+			{"SELECT COUNT(*), sex FROM patients WHERE cost > 10 AND smoker IS NOT NULL GROUP BY sex",
+				[]int64{cell("F", nil, 2), cell("M", nil, 2), cell("X", nil, 2)}},
+			{"SELECT COUNT(*), sex, smoker FROM patients WHERE cost > 10 AND sex <> 'X' AND smoker GROUP BY sex, smoker",
+				[]int64{cell("F", true, 2), cell("M", true, 2)}},
 		} {
 			a := w.made(c.text, "0.1", groups)
 			for i, want := range c.want {
@@ -112,10 +120,12 @@ func TestCells(t *testing.T) {
 		}
 		// These are other numbers.
 		for _, text := range []string{
-			"SELECT COUNT(*) FROM patients WHERE cost > 10",                                                        // people of no listed sex are in no group
-			"SELECT COUNT(*) FROM patients WHERE cost > 10 AND smoker",                                             // nor here
-			"SELECT COUNT(*) FROM patients WHERE cost > 10 AND sex IN ('F', 'Q') AND smoker",                       // Q is not listed
-			"SELECT COUNT(*) FROM patients WHERE cost > 10 AND sex = 'F'",                                          // nor is a smoker who is NULL
+			// people of no listed sex are in no group
+			"SELECT COUNT(*) FROM patients WHERE cost > 10",
+			"SELECT COUNT(*) FROM patients WHERE cost > 10 AND smoker",                       // nor here
+			"SELECT COUNT(*) FROM patients WHERE cost > 10 AND sex IN ('F', 'Q') AND smoker", // Q is not listed
+			// nor is a smoker who is NULL
+			"SELECT COUNT(*) FROM patients WHERE cost > 10 AND sex = 'F'",
 			"SELECT COUNT(*) FROM patients WHERE cost > 11 AND sex = 'F' AND smoker",                               // another condition
 			"SELECT COUNT(*) FROM patients WHERE sex = 'F' AND smoker",                                             // one less
 			"SELECT COUNT(*) FROM patients WHERE cost > 10 AND sex = 'F' AND smoker AND age > 3",                   // one more
@@ -160,16 +170,19 @@ func TestDerivedOfChangedData(t *testing.T) {
 	w.made(one, "0.3", first)
 }
 
-// Whoever asks for the same number in many ways gets values that are made of what was paid for, so that no average of
-// them is nearer to the truth than the best that they paid for.
+// Whoever asks for the same number in many ways gets values that are made of what was paid for, so
+// that no average of them is nearer to the truth than the best that they paid for.
 func TestManyWaysOneNoise(t *testing.T) {
 	w := newWorld(t, plenty)
 	groups := w.charged("ana", "SELECT sex, COUNT(*) FROM patients GROUP BY sex", amount("0.5"))
 	want := value(groups, 0, 1)
 	for i, text := range []string{
-		"SELECT COUNT(*) FROM patients WHERE sex = 'F'", "SELECT COUNT(*) FROM patients WHERE sex IN ('F')", "SELECT SUM(1) FROM patients WHERE sex = 'F' AND sex <> 'M'",
-		"SELECT COUNT(*) FROM patients WHERE sex = 'F' AND sex IN ('F', 'X')", "SELECT COUNT(*) FROM patients WHERE sex < 'G'  AND sex IN ('F', 'M')",
-		"SELECT COUNT(*) FROM (SELECT * FROM patients WHERE sex = 'F') x WHERE sex LIKE 'F%'", "SELECT COUNT(*) FROM patients WHERE sex = 'F' GROUP BY sex",
+		"SELECT COUNT(*) FROM patients WHERE sex = 'F'", "SELECT COUNT(*) FROM patients WHERE sex IN ('F')",
+		"SELECT SUM(1) FROM patients WHERE sex = 'F' AND sex <> 'M'",
+		"SELECT COUNT(*) FROM patients WHERE sex = 'F' AND sex IN ('F', 'X')",
+		"SELECT COUNT(*) FROM patients WHERE sex < 'G'  AND sex IN ('F', 'M')",
+		"SELECT COUNT(*) FROM (SELECT * FROM patients WHERE sex = 'F') x WHERE sex LIKE 'F%'",
+		"SELECT COUNT(*) FROM patients WHERE sex = 'F' GROUP BY sex",
 	} {
 		for _, epsilon := range []string{"0.5", "0.4", "0.3", "0.01"} {
 			if a := w.made(text, epsilon, groups); value(a, 0, 0) != want {
@@ -182,7 +195,8 @@ func TestManyWaysOneNoise(t *testing.T) {
 func BenchmarkLookup(b *testing.B) {
 	w := newWorld(b, plenty)
 	for i := range 300 {
-		if _, err := w.askAs("ana", fmt.Sprintf("SELECT sex, COUNT(*) FROM patients WHERE age > %d GROUP BY sex", i%100), amount("0.1")+dp.Amount(i)); err != nil {
+		if _, err := w.askAs("ana", fmt.Sprintf("SELECT sex, COUNT(*) FROM patients WHERE age > %d GROUP BY sex", i%100),
+			amount("0.1")+dp.Amount(i)); err != nil {
 			b.Fatal(err)
 		}
 	}

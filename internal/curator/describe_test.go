@@ -7,7 +7,8 @@ import (
 	"github.com/discreet-dp/discreet/api"
 )
 
-// TestDescribe asks every question that the tests have, and compares its columns with those that were described before.
+// TestDescribe asks every question that the tests have, and compares its columns with those that
+// were described before.
 func TestDescribe(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one question after the other, which the race detector has nothing to say about")
@@ -48,7 +49,8 @@ func TestDescribeReadsNothing(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
-	for _, q := range []api.Question{{Analyst: "nobody", SQL: questions[0]}, {Analyst: "ana", SQL: "SELECT pid FROM patients"}, {Analyst: "ana", SQL: "SELECT"}} {
+	for _, q := range []api.Question{{Analyst: "nobody", SQL: questions[0]}, {Analyst: "ana", SQL: "SELECT pid FROM patients"},
+		{Analyst: "ana", SQL: "SELECT"}} {
 		if _, err := c.Describe(ctx, q); err == nil {
 			t.Errorf("%+v is described", q)
 		}

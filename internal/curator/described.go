@@ -8,9 +8,10 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// described are statements that were described a moment ago and are about to be asked: that is what clients of the extended protocol do with every
-// question. Each is taken once, so nobody shares one. They follow from the text and the policy alone; what was made with the values of
-// a public table, which can change, is not kept.
+// described are statements that were described a moment ago and are about to be asked: that is what
+// clients of the extended protocol do with every question. Each is taken once, so nobody shares
+// one. They follow from the text and the policy alone; what was made with the values of a public
+// table, which can change, is not kept.
 type described struct {
 	mu    sync.Mutex
 	of    map[describedKey]*plan.Statement

@@ -8,7 +8,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/plan"
 )
 
-// What was described is planned once, taken once, and is the plan of the same text and settings and of no other.
+// What was described is planned once, taken once, and is the plan of the same text and settings and
+// of no other.
 func TestDrafts(t *testing.T) {
 	w := newWorld(t, wealthy)
 	const text = "SELECT sex, COUNT(*) FROM patients GROUP BY sex"

@@ -10,42 +10,51 @@
 //     The price is a function of the text, the settings and the policy, never of the data.
 //  3. recall: an answer already paid for, to the same private query with the same
 //     noise on the same data, is given again, the same numbers, free.
-//  4. charge: the cost of all that is not remembered is spent, in one charge, in the dataset's account
-//     and in the analyst's, in both or in neither, and is on stable storage before the next step.
+//  4. charge: the cost of all that is not remembered is spent, in one charge, in the dataset's
+//     account and in the analyst's, in both or in neither, and is on stable storage before the next
+//     step.
 //  5. run: the engine computes exact integers, which stay sealed.
-//  6. release: noise is added, groups are chosen, private keys are released. From here on everything
-//     is post-processing.
+//  6. release: noise is added, groups are chosen, private keys are released. From here on
+//     everything is post-processing.
 //  7. keep: what was released is stored before anybody sees it.
-//  8. finish: averages, variances, HAVING, ORDER BY, LIMIT, error bars and the query around, on noisy values.
+//  8. finish: averages, variances, HAVING, ORDER BY, LIMIT, error bars and the query around, on
+//     noisy values.
 //
 // If step 5, 6 or 7 fails the charge stays, and the error says nothing about the data.
 //
 // # Rooms
 //
-// The curator has what touches the engine, the ledger or the releaser. What follows from text and policy is
-// pricing's; what is made of released values is that of answers, which see neither data nor the ledger; memory
-// keeps what was released, and books reads the accounts. What a question needs comes from one of three sources,
-// tried in order: answers that were kept, a stream, and the engine ([source]).
+// The curator has what touches the engine, the ledger or the releaser. What follows from text and
+// policy is pricing's; what is made of released values is that of answers, which see neither data
+// nor the ledger; memory keeps what was released, and books reads the accounts. What a question
+// needs comes from one of three sources, tried in order: answers that were kept, a stream, and the
+// engine ([source]).
 //
-// Sparse vectors, streams, holdouts and trainings are rooms of their own (sparsesession, streamsession,
-// holdoutsession, training). They go the same way, in the same order, and have of the curator what package
-// interactive says: they charge, run, note and fail by its methods, and have no engine.
+// Sparse vectors, streams, holdouts and trainings are rooms of their own (sparsesession,
+// streamsession, holdoutsession, training). They go the same way, in the same order, and have of
+// the curator what package interactive says: they charge, run, note and fail by its methods, and
+// have no engine.
 //
 // # What is released
 //
-//   - Counts and sums: noise on the vector of all groups ([mech.Mechanism]), at tree.Query.Sensitivity.
-//   - Quantiles: [mech.Quantiles] for each group by itself. Neighbours differ in at most T groups, so T times the
-//     price of a group is charged, and a group gets the share over T (pricing).
-//   - The best groups: [mech.TopK], where a score moves by the largest weight times what one person adds.
-//   - Private keys: [mech.KeyThreshold] on the number of people, or [mech.KeySelection] where nothing else is asked for; and
-//     then everything above for the keys that were shown and for no others. Their delta is charged.
+//   - Counts and sums: noise on the vector of all groups ([mech.Mechanism]), at
+//     tree.Query.Sensitivity.
+//   - Quantiles: [mech.Quantiles] for each group by itself. Neighbours differ in at most T groups,
+//     so T times the price of a group is charged, and a group gets the share over T (pricing).
+//   - The best groups: [mech.TopK], where a score moves by the largest weight times what one person
+//     adds.
+//   - Private keys: [mech.KeyThreshold] on the number of people, or [mech.KeySelection] where
+//     nothing else is asked for; and then everything above for the keys that were shown and for no
+//     others. Their delta is charged.
 //
 // # What an answer promises
 //
-// The exact value of a count or a sum is within its error bar with the probability that the answer says. What is
-// computed of several noisy numbers has a bar by interval arithmetic, which is at least as sure, or none. Quantiles have
-// none: how far a rank is in values only the data knows. No value is NaN, infinite or a negative zero.
+// The exact value of a count or a sum is within its error bar with the probability that the answer
+// says. What is computed of several noisy numbers has a bar by interval arithmetic, which is at
+// least as sure, or none. Quantiles have none: how far a rank is in values only the data knows. No
+// value is NaN, infinite or a negative zero.
 //
-// Which version of the data it is about is said by a number, and by the owner's name for it where there is one. The
-// engine's own name may be a hash of the contents, and goes no further than to the ledger, which keys it.
+// Which version of the data it is about is said by a number, and by the owner's name for it where
+// there is one. The engine's own name may be a hash of the contents, and goes no further than to
+// the ledger, which keys it.
 package curator

@@ -46,7 +46,8 @@ func Example() {
 	defer books.Close()
 
 	c := curator.New(p.Datasets["hospital"], engine, books, mech.NewReleaser(noise.NewSource()))
-	for i, question := range []string{"SELECT COUNT(*) FROM patients", "select count(*) from patients where true", "SELECT * FROM patients"} {
+	for i, question := range []string{"SELECT COUNT(*) FROM patients", "select count(*) from patients where true",
+		"SELECT * FROM patients"} {
 		a, err := c.Ask(ctx, api.Question{Analyst: "ana", SQL: question, Request: fmt.Sprint("question ", i)})
 		if err != nil {
 			fmt.Println(err)

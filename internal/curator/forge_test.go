@@ -8,8 +8,8 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// rewriteLast copies a ledger, with another last record that has the right hash and is the head, as a forger with access to the
-// file would.
+// rewriteLast copies a ledger, with another last record that has the right hash and is the head, as
+// a forger with access to the file would.
 func rewriteLast(t *testing.T, from, to string, change func(*ledger.Record)) {
 	t.Helper()
 	check := func(err error) {

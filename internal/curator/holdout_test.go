@@ -28,7 +28,8 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// heldOut are holdouts of the hospital: labels, labels with identifiers, and the table of patients with training rows.
+// heldOut are holdouts of the hospital: labels, labels with identifiers, and the table of patients
+// with training rows.
 const heldOut = `      train_rows:
         public: true
         columns:
@@ -61,9 +62,10 @@ func labelled(ones int) string {
 func newHoldouts(t testing.TB, budget string, files map[string]string) *world {
 	t.Helper()
 	all := map[string]string{
-		"labels.csv":          labelled(600),
-		"named.csv":           "id,label\na,1\nb,0.25\nc,0\n",
-		"data/train_rows.csv": "age,sex,zip,diagnosis,smoker,cost\n30,F,1,flu,true,10\n40,M,1,flu,false,20\n50,F,1,flu,false,30\n60,F,1,flu,true,40\n",
+		"labels.csv": labelled(600),
+		"named.csv":  "id,label\na,1\nb,0.25\nc,0\n",
+		"data/train_rows.csv": "age,sex,zip,diagnosis,smoker,cost\n30,F,1,flu,true,10\n40,M,1,flu,false,20\n50,F,1,flu,false,30\n60,F,1," +
+			"flu,true,40\n",
 	}
 	for name, text := range files {
 		all[name] = text
@@ -121,22 +123,26 @@ func trial(predictions []string, training string) api.HoldoutQuestion {
 	return api.HoldoutQuestion{Holdout: "trial", Predictions: predictions, Training: training}
 }
 
-// The first question of a round pays, what the holdout confirms is free and is what was claimed, and what it contradicts comes with noise and ends the round.
+// The first question of a round pays, what the holdout confirms is free and is what was claimed,
+// and what it contradicts comes with noise and ends the round.
 func TestHoldoutRounds(t *testing.T) {
 	w := newHoldouts(t, plenty, nil)
 	round := dp.Cost{Epsilon: amount("0.5")} // 2/(0.004 1000)
 	a := w.mustScore(trial(guesses(600), "1"))
-	if a.Spent || a.Free || a.Score != "1" || a.Left != 3 || a.Cost.Epsilon != round.Epsilon || a.Receipt.Sequence == 0 || a.Error < 0.1 || a.Error > 0.4 {
+	if a.Spent || a.Free || a.Score != "1" || a.Left != 3 || a.Cost.Epsilon != round.Epsilon || a.Receipt.Sequence == 0 || a.Error < 0.1 ||
+		a.Error > 0.4 {
 		t.Errorf("%+v", a)
 	}
 	if !contains(strings.Join(a.Notes, "\n"), "confirms", "first of a round", "3 of 3 answers") {
 		t.Error(a.Notes)
 	}
 	first := a.Receipt
-	if a = w.mustScore(trial(guesses(590), "0.99")); a.Spent || !a.Free || a.Score != "0.99" || a.Cost != (dp.Cost{}) || a.Receipt.Sequence != first.Sequence || !a.Receipt.Free {
+	if a = w.mustScore(trial(guesses(590), "0.99")); a.Spent || !a.Free || a.Score != "0.99" || a.Cost != (dp.Cost{}) ||
+		a.Receipt.Sequence != first.Sequence || !a.Receipt.Free {
 		t.Errorf("%+v", a)
 	}
-	if a = w.mustScore(api.HoldoutQuestion{Analyst: "ben", Holdout: "trial", Predictions: guesses(0), Training: "1"}); !a.Spent || !a.Free || a.Left != 2 {
+	if a = w.mustScore(api.HoldoutQuestion{Analyst: "ben", Holdout: "trial", Predictions: guesses(0), Training: "1"}); !a.Spent ||
+		!a.Free || a.Left != 2 {
 		t.Errorf("%+v", a)
 	}
 	if score, _ := strconv.ParseFloat(a.Score, 64); math.Abs(score-0.4) > 0.2 {
@@ -155,7 +161,8 @@ func TestHoldoutRounds(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 	// The next round is charged to whoever begins it.
-	if a = w.mustScore(api.HoldoutQuestion{Analyst: "ben", Holdout: "trial", Predictions: guesses(600), Training: "0.98"}); a.Free || a.Spent || a.Receipt.Sequence <= first.Sequence {
+	if a = w.mustScore(api.HoldoutQuestion{Analyst: "ben", Holdout: "trial", Predictions: guesses(600), Training: "0.98"}); a.Free ||
+		a.Spent || a.Receipt.Sequence <= first.Sequence {
 		t.Errorf("%+v", a)
 	}
 	if w.spent().Epsilon != 2*round.Epsilon {
@@ -168,12 +175,14 @@ func TestHoldoutRounds(t *testing.T) {
 			charges = append(charges, r)
 		}
 	}
-	if len(charges) != 2 || charges[0].Analyst != "ana" || charges[1].Analyst != "ben" || charges[0].Dataset != "hospital" || charges[0].Cost.Epsilon != round.Epsilon {
+	if len(charges) != 2 || charges[0].Analyst != "ana" || charges[1].Analyst != "ben" || charges[0].Dataset != "hospital" ||
+		charges[0].Cost.Epsilon != round.Epsilon {
 		t.Errorf("%+v", charges)
 	}
 }
 
-// A new process goes on where the last one was: the same round, the same answers, the same board, and nothing is paid twice.
+// A new process goes on where the last one was: the same round, the same answers, the same board,
+// and nothing is paid twice.
 func TestHoldoutRestart(t *testing.T) {
 	w := newHoldouts(t, plenty, nil)
 	a := w.mustScore(api.HoldoutQuestion{Holdout: "trial", Predictions: guesses(600), Training: "1", Name: "all right"})
@@ -184,7 +193,8 @@ func TestHoldoutRestart(t *testing.T) {
 		w.reopen()
 		for i, q := range []api.HoldoutQuestion{trial(guesses(600), "1"), trial(guesses(0), "1"), trial(guesses(595), "0.99")} {
 			got, want := w.mustScore(q), []*api.HoldoutAnswer{a, b, c}[i]
-			if got.Score != want.Score || got.Spent != want.Spent || !got.Again || !got.Free || got.Receipt.Sequence != want.Receipt.Sequence || got.Receipt.Hash != want.Receipt.Hash || got.Left != 2 {
+			if got.Score != want.Score || got.Spent != want.Spent || !got.Again || !got.Free ||
+				got.Receipt.Sequence != want.Receipt.Sequence || got.Receipt.Hash != want.Receipt.Hash || got.Left != 2 {
 				t.Errorf("%+v, and was %+v", got, want)
 			}
 		}
@@ -249,7 +259,8 @@ func TestHoldoutBudget(t *testing.T) {
 	}
 	_, err := w.score(trial(guesses(599), "1"))
 	var over *ledger.BudgetError
-	if !errors.As(err, &over) || !contains(err.Error(), "Nothing was spent", "a round of the holdout", "stay free") || strings.Contains(err.Error(), "Ask with an epsilon") {
+	if !errors.As(err, &over) || !contains(err.Error(), "Nothing was spent", "a round of the holdout", "stay free") ||
+		strings.Contains(err.Error(), "Ask with an epsilon") {
 		t.Fatal(err)
 	}
 	if a := w.mustScore(trial(guesses(600), "1")); !a.Again {
@@ -296,10 +307,14 @@ func TestHoldoutRefusals(t *testing.T) {
 		{api.HoldoutQuestion{Holdout: "trial", Predictions: guesses(1), Training: "1", Name: "  "}, "is empty"},
 		{api.HoldoutQuestion{Holdout: "trial", Predictions: guesses(1), Training: "1", Confidence: 2}, "confidence"},
 		{api.HoldoutQuestion{Holdout: "named", Predictions: []string{"1", "0", "1"}, Training: "1"}, "0 identifiers for 3 predictions"},
-		{api.HoldoutQuestion{Holdout: "named", Predictions: []string{"1", "0", "1"}, IDs: []string{"a", "b", "x"}, Training: "1"}, "no row for the identifier of prediction 3"},
-		{api.HoldoutQuestion{Holdout: "named", Predictions: []string{"1", "0", "1"}, IDs: []string{"a", "b", "a"}, Training: "1"}, "is there twice"},
-		{api.HoldoutQuestion{Holdout: "named", Predictions: []string{"1", "0", "cat"}, IDs: []string{"a", "b", "c"}, Training: "1"}, "prediction 3 is no number"},
-		{api.HoldoutQuestion{Holdout: "named", Predictions: []string{"1", "0", "1.5"}, IDs: []string{"a", "b", "c"}, Training: "1"}, "prediction 3 is no number"},
+		{api.HoldoutQuestion{Holdout: "named", Predictions: []string{"1", "0", "1"}, IDs: []string{"a", "b", "x"}, Training: "1"},
+			"no row for the identifier of prediction 3"},
+		{api.HoldoutQuestion{Holdout: "named", Predictions: []string{"1", "0", "1"}, IDs: []string{"a", "b", "a"}, Training: "1"},
+			"is there twice"},
+		{api.HoldoutQuestion{Holdout: "named", Predictions: []string{"1", "0", "cat"}, IDs: []string{"a", "b", "c"}, Training: "1"},
+			"prediction 3 is no number"},
+		{api.HoldoutQuestion{Holdout: "named", Predictions: []string{"1", "0", "1.5"}, IDs: []string{"a", "b", "c"}, Training: "1"},
+			"prediction 3 is no number"},
 		{api.HoldoutQuestion{Holdout: "rows", Predictions: guesses(1), Training: "1"}, "takes no predictions"},
 		{api.HoldoutQuestion{Holdout: "rows", Training: "1"}, "there is no expression"},
 		{api.HoldoutQuestion{Holdout: "rows", SQL: "age", Training: "1"}, "between 0 and 1"},
@@ -339,7 +354,8 @@ func TestHoldoutBrokenLabels(t *testing.T) {
 		if _, err := w.Holdouts.Board(ctx, "trial"); err != api.ErrLabels {
 			t.Error(err)
 		}
-		if err := w.Holdouts.Check(); err == nil || !strings.Contains(err.Error(), "holdout trial: the file of labels") || strings.Contains(err.Error(), "secret") {
+		if err := w.Holdouts.Check(); err == nil || !strings.Contains(err.Error(), "holdout trial: the file of labels") ||
+			strings.Contains(err.Error(), "secret") {
 			t.Error(err)
 		}
 		if w.records() != 0 {
@@ -357,7 +373,8 @@ func TestHoldoutTable(t *testing.T) {
 		t.Errorf("%v, %v", columns, err)
 	}
 	e, err := w.Explain(ctx, api.Question{Analyst: "ana", SQL: text})
-	if err != nil || e.Known || !e.Affordable || e.Pay != e.Cost || e.Cost.Epsilon != dp.One || !contains(e.Questions[0].Measures[0].Why, "Thresholdout", "training value 0.5", "3 answers") {
+	if err != nil || e.Known || !e.Affordable || e.Pay != e.Cost || e.Cost.Epsilon != dp.One ||
+		!contains(e.Questions[0].Measures[0].Why, "Thresholdout", "training value 0.5", "3 answers") {
 		t.Errorf("%+v, %v", e, err)
 	}
 	if w.records() != 0 {
@@ -365,25 +382,31 @@ func TestHoldoutTable(t *testing.T) {
 	}
 	// The training value is that of the public rows: 2 of 4.
 	a := w.mustAsk(text)
-	if len(a.Rows) != 1 || len(a.Rows[0]) != 1 || a.Cost.Epsilon != dp.One || *a.Errors[0][0] <= 0 || a.Columns[0] != columns[0] || a.Version.Number != 1 {
+	if len(a.Rows) != 1 || len(a.Rows[0]) != 1 || a.Cost.Epsilon != dp.One || *a.Errors[0][0] <= 0 || a.Columns[0] != columns[0] ||
+		a.Version.Number != 1 {
 		t.Errorf("%+v", a)
 	}
 	again := w.mustScore(api.HoldoutQuestion{Holdout: "rows", SQL: "CASE WHEN smoker THEN 1 ELSE 0 END"})
 	if !again.Again || numbers(a) != fmt.Sprintf("[[%s]]", again.Score) || again.Training != "0.5" {
 		t.Errorf("%+v, and in SQL %s", again, numbers(a))
 	}
-	if e, err = w.Explain(ctx, api.Question{Analyst: "ben", SQL: text}); err != nil || !e.Known || e.Pay != (dp.Cost{}) || e.Questions[0].Record != again.Receipt.Sequence {
+	if e, err = w.Explain(ctx, api.Question{Analyst: "ben", SQL: text}); err != nil || !e.Known || e.Pay != (dp.Cost{}) ||
+		e.Questions[0].Record != again.Receipt.Sequence {
 		t.Errorf("%+v, %v", e, err)
 	}
 	// Of 200 people all are at least 0 years old.
-	if b := w.mustScore(api.HoldoutQuestion{Holdout: "rows", SQL: "SELECT holdout_mean(age >= 0, 1) FROM patients"}); b.Spent || b.Score != "1" {
+	if b := w.mustScore(api.HoldoutQuestion{Holdout: "rows", SQL: "SELECT holdout_mean(age >= 0, 1) FROM patients"}); b.Spent ||
+		b.Score != "1" {
 		t.Errorf("%+v", b)
 	}
-	c, err := w.Ask(ctx, api.Question{Analyst: "ana", SQL: "SELECT holdout_mean(age >= 0, 0) AS share FROM patients", Settings: api.Settings{Epsilon: dp.One, Confidence: 0.5}})
-	if err != nil || c.Columns[0].Name != "share" || c.Confidence != 0.5 || !contains(strings.Join(c.Notes, "\n"), "contradicts", "dp.epsilon") {
+	c, err := w.Ask(ctx, api.Question{Analyst: "ana", SQL: "SELECT holdout_mean(age >= 0, 0) AS share FROM patients",
+		Settings: api.Settings{Epsilon: dp.One, Confidence: 0.5}})
+	if err != nil || c.Columns[0].Name != "share" || c.Confidence != 0.5 ||
+		!contains(strings.Join(c.Notes, "\n"), "contradicts", "dp.epsilon") {
 		t.Errorf("%+v, %v", c, err)
 	}
-	for _, text := range []string{"SELECT holdout_mean(age >= 1, 0) FROM patients", "SELECT holdout_mean(age >= 2, 0) FROM patients", "SELECT holdout_mean(age >= 3, 0) FROM patients"} {
+	for _, text := range []string{"SELECT holdout_mean(age >= 1, 0) FROM patients", "SELECT holdout_mean(age >= 2, 0) FROM patients",
+		"SELECT holdout_mean(age >= 3, 0) FROM patients"} {
 		w.ask(text) // until it is used up
 	}
 	const more = "SELECT holdout_mean(age >= 4, 0) FROM patients"
@@ -474,7 +497,8 @@ func TestHoldoutBoard(t *testing.T) {
 	w.now = func() time.Time { at = at.Add(time.Hour); return at }
 	ask := func(analyst, name, training string, right int) {
 		t.Helper()
-		if _, err := w.score(api.HoldoutQuestion{Analyst: analyst, Holdout: "trial", Predictions: guesses(right), Training: training, Name: name}); err != nil {
+		if _, err := w.score(api.HoldoutQuestion{Analyst: analyst, Holdout: "trial", Predictions: guesses(right), Training: training,
+			Name: name}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -486,14 +510,16 @@ func TestHoldoutBoard(t *testing.T) {
 	ask("ana", "model 2", "0.99", 599)
 	show := func() (out []string) {
 		for _, l := range w.mustBoard("trial") {
-			out = append(out, fmt.Sprintf("%d %s by %s: %s %v at %s", l.Rank, l.Name, l.Analyst, l.Score, l.Spent, l.Time.Format("15:04:05")))
+			out = append(out,
+				fmt.Sprintf("%d %s by %s: %s %v at %s", l.Rank, l.Name, l.Analyst, l.Score, l.Spent, l.Time.Format("15:04:05")))
 			if l.Error < 0.1 {
 				t.Errorf("%+v", l)
 			}
 		}
 		return out
 	}
-	want := []string{"1 Model Ü by ben: 0.99 false at 05:04:05", "1 model 2 by ana: 0.99 false at 08:04:05", "3 model 1 by ana: 0.95 false at 04:04:05", "4 model 1 by ben: 0.9 false at 07:04:05"}
+	want := []string{"1 Model Ü by ben: 0.99 false at 05:04:05", "1 model 2 by ana: 0.99 false at 08:04:05",
+		"3 model 1 by ana: 0.95 false at 04:04:05", "4 model 1 by ben: 0.9 false at 07:04:05"}
 	if got := show(); strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("%s", strings.Join(got, "\n"))
 	}
@@ -504,7 +530,8 @@ func TestHoldoutBoard(t *testing.T) {
 	}
 }
 
-// Neighbouring labels: the same refusals, the same charges, and values that move by at most the steps of a score of 1. All else is the randomness, which is the same.
+// Neighbouring labels: the same refusals, the same charges, and values that move by at most the
+// steps of a score of 1. All else is the randomness, which is the same.
 func TestHoldoutNeighbours(t *testing.T) {
 	type transcript struct {
 		said    []string
@@ -517,7 +544,8 @@ func TestHoldoutNeighbours(t *testing.T) {
 		var out transcript
 		w.releaser.Record(func(c mech.Call) { out.calls = append(out.calls, c) })
 		for _, q := range []api.HoldoutQuestion{
-			trial(guesses(600), "1"), trial(guesses(600)[1:], "1"), trial(guesses(3), ""), trial(guesses(0), "0.9"), trial(guesses(900), "0.2"),
+			trial(guesses(600), "1"), trial(guesses(600)[1:], "1"), trial(guesses(3), ""), trial(guesses(0), "0.9"),
+			trial(guesses(900), "0.2"),
 			{Holdout: "named", Predictions: []string{"1", "0", "0"}, IDs: []string{"a", "b", "c"}, Training: "0.5"},
 			{Holdout: "named", Predictions: []string{"1", "0", "x"}, IDs: []string{"a", "b", "c"}, Training: "0.5"},
 			{Holdout: "named", Predictions: []string{"1", "0", "0"}, IDs: []string{"a", "b", "d"}, Training: "0.5"},
@@ -596,7 +624,8 @@ func TestHoldoutTogether(t *testing.T) {
 	scores := make([]string, 16)
 	for i := range scores {
 		all.Go(func() {
-			a, err := w.Holdouts.Ask(ctx, api.HoldoutQuestion{Analyst: []string{"ana", "ben"}[i%2], Holdout: "trial", Predictions: guesses(0), Training: "1", Name: fmt.Sprint("model ", i/4)})
+			a, err := w.Holdouts.Ask(ctx, api.HoldoutQuestion{Analyst: []string{"ana", "ben"}[i%2], Holdout: "trial",
+				Predictions: guesses(0), Training: "1", Name: fmt.Sprint("model ", i/4)})
 			if err != nil {
 				t.Error(err)
 				return
@@ -625,7 +654,8 @@ func TestHoldoutTogether(t *testing.T) {
 	leave, err := w.inflight.enter(ctx, waits.keys...)
 	w.check(err)
 	cancel()
-	if _, err := w.Holdouts.Ask(stopped, api.HoldoutQuestion{Analyst: "ana", Holdout: "trial", Predictions: guesses(1), Training: "1"}); !errors.Is(err, context.Canceled) {
+	if _, err := w.Holdouts.Ask(stopped,
+		api.HoldoutQuestion{Analyst: "ana", Holdout: "trial", Predictions: guesses(1), Training: "1"}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 	leave()
@@ -664,7 +694,8 @@ func (f *forgetful) Note(ctx context.Context, session string, entry []byte) erro
 	return f.Ledger.Note(ctx, session, entry)
 }
 
-// Where a note fails nothing is told, and the same question again pays nothing more: it gets what was written, or, where nothing was, what is drawn anew.
+// Where a note fails nothing is told, and the same question again pays nothing more: it gets what
+// was written, or, where nothing was, what is drawn anew.
 func TestHoldoutNoteFails(t *testing.T) {
 	for fails := 1; fails <= 3; fails++ { // the round, the answer, the board
 		for _, written := range []bool{false, true} {
@@ -690,18 +721,22 @@ func TestHoldoutNoteFails(t *testing.T) {
 	}
 }
 
-// A table with a person less: the same is said and charged, and every sum that meets noise moves by at most the steps of a score of 1.
+// A table with a person less: the same is said and charged, and every sum that meets noise moves by
+// at most the steps of a score of 1.
 func TestHoldoutTableNeighbours(t *testing.T) {
 	questions := []string{
-		"smoker", "NOT smoker", "age > 40", "diagnosis = 'HIV'", "sex = 'F' OR sex IS NULL", "CASE WHEN cost > 100 THEN 0.37 WHEN smoker THEN 1 END", "greatest(0, least(1, age - 40))",
-		"EXISTS (SELECT 1 FROM visits v WHERE v.pid = patients.pid AND v.ward = 'surgery')", "1", "zip = 'nowhere'", "round(1 / (1 + age), 2)", "age", "1 / age", "pid",
+		"smoker", "NOT smoker", "age > 40", "diagnosis = 'HIV'", "sex = 'F' OR sex IS NULL",
+		"CASE WHEN cost > 100 THEN 0.37 WHEN smoker THEN 1 END", "greatest(0, least(1, age - 40))",
+		"EXISTS (SELECT 1 FROM visits v WHERE v.pid = patients.pid AND v.ward = 'surgery')", "1", "zip = 'nowhere'",
+		"round(1 / (1 + age), 2)", "age", "1 / age", "pid",
 		"CASE WHEN pid = 7 THEN 1 END", "cost / 10000",
 	}
 	whole := hospital.New(200, 3)
 	for _, budget := range []string{plenty, plenty + "\n    neighbours: substitute"} {
 		run := func(h *hospital.Hospital) (said []string, calls []mech.Call, charges []ledger.Charge) {
 			w := buildWith(t, h, hospital.Dataset("hospital", "data", budget)+heldOut, 1, map[string]string{
-				"labels.csv": labelled(600), "named.csv": "id,label\na,1\n", "data/train_rows.csv": "age,sex,zip,diagnosis,smoker,cost\n30,F,1,flu,true,10\n",
+				"labels.csv": labelled(600), "named.csv": "id,label\na,1\n",
+				"data/train_rows.csv": "age,sex,zip,diagnosis,smoker,cost\n30,F,1,flu,true,10\n",
 			})
 			w.dataset.Holdouts["rows"].Steps, w.dataset.Holdouts["rows"].Threshold = 100, big.NewRat(9, 10)
 			r := w.record()

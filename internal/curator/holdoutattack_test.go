@@ -11,8 +11,9 @@ import (
 	"github.com/discreet-dp/discreet/api"
 )
 
-// attacker overfits a holdout: guesses at random, keeps what scores above one half, and lets the guesses vote (Blum, Hardt 2015). Labels are coins, so nobody can be right more
-// often than every second time on new data, and every score above one half is luck.
+// attacker overfits a holdout: guesses at random, keeps what scores above one half, and lets the
+// guesses vote (Blum, Hardt 2015). Labels are coins, so nobody can be right more often than every
+// second time on new data, and every score above one half is luck.
 type attacker struct {
 	random *rand.Rand
 	votes  []int
@@ -70,8 +71,9 @@ func texts(guess []int) []string {
 	return out
 }
 
-// An attack that reaches far above one half with exact scores gains nothing with Thresholdout: neither where the attacker claims the truth, which is always confirmed, nor where the claim
-// is at the threshold, so that every answer would tell most, and the holdout is soon used up.
+// An attack that reaches far above one half with exact scores gains nothing with Thresholdout:
+// neither where the attacker claims the truth, which is always confirmed, nor where the claim is at
+// the threshold, so that every answer would tell most, and the holdout is soon used up.
 func TestHoldoutIsNotOverfitted(t *testing.T) {
 	const tries = 300
 	coins := rand.New(rand.NewChaCha8([32]byte{7}))
@@ -116,7 +118,8 @@ func TestHoldoutIsNotOverfitted(t *testing.T) {
 		}
 		best := a.vote()
 		got := right(best, labels)
-		t.Logf("claim %.1f: %d scores, %d from the holdout, %.3f at the end; with exact scores %.3f", claim, told, paid, got, right(plain.vote(), labels))
+		t.Logf("claim %.1f: %d scores, %d from the holdout, %.3f at the end; with exact scores %.3f", claim, told, paid, got,
+			right(plain.vote(), labels))
 		if got > 0.5+3*math.Sqrt(0.25/labelCount)+0.02 {
 			t.Errorf("claim %.1f: the vote is right in %.3f of the holdout", claim, got)
 		}
@@ -129,7 +132,8 @@ func TestHoldoutIsNotOverfitted(t *testing.T) {
 		if spent := w.spent().Epsilon; spent > amount("1.5") {
 			t.Errorf("spent %v", spent)
 		}
-		// And what the attacker boasts of is contradicted, while there is anything left to contradict with.
+		// And what the attacker boasts of is contradicted, while there is anything left to
+		// contradict with.
 		if answer, err := w.score(trial(texts(best), "0.7")); err == nil {
 			score, _ := strconv.ParseFloat(answer.Score, 64)
 			if !answer.Spent || math.Abs(score-got) > 0.05 {

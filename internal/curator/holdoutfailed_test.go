@@ -7,7 +7,8 @@ import (
 	"github.com/discreet-dp/discreet/api"
 )
 
-// A question of a holdout that failed ends it for who asked, until the release, and for nobody else.
+// A question of a holdout that failed ends it for who asked, until the release, and for nobody
+// else.
 func TestHoldoutFailedForOne(t *testing.T) {
 	w := newHoldouts(t, plenty, nil)
 	w.bear()

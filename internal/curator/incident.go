@@ -12,10 +12,12 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// OnIncident says who is told of incidents, when they are on stable storage. It is set before the curator is used.
+// OnIncident says who is told of incidents, when they are on stable storage. It is set before the
+// curator is used.
 func (c *Curator) OnIncident(tell func(api.Incident)) { c.tell = tell }
 
-// Run asks the engine. A panic of it, or of what prints the question, is an error, of which nothing is left that could hold data.
+// Run asks the engine. A panic of it, or of what prints the question, is an error, of which nothing
+// is left that could hold data.
 func (c *Curator) Run(ctx context.Context, q *tree.Query) (r *engine.Result, err error) {
 	defer interactive.Catch(&err)
 	return c.engine.Run(ctx, q)
@@ -32,14 +34,18 @@ func (c *Curator) Fetch(ctx context.Context, t *tree.Table, into engine.Collecto
 	return c.engine.Fetch(ctx, t, into)
 }
 
-// Failed takes in what went wrong after a charge, and returns what is told: the error that it is given, where nothing but a failure may be told.
+// Failed takes in what went wrong after a charge, and returns what is told: the error that it is
+// given, where nothing but a failure may be told.
 //
-// Whether an engine fails can depend on the data, and no noise is on it. So a failure is an incident: it is in the ledger before anybody is told of it, and closes the door. Where the
-// ledger cannot take it, its error is told, which is the one that an answer would have got.
+// Whether an engine fails can depend on the data, and no noise is on it. So a failure is an
+// incident: it is in the ledger before anybody is told of it, and closes the door. Where the ledger
+// cannot take it, its error is told, which is the one that an answer would have got.
 //
-// A question that was stopped because whoever asked did not wait, by a cancel, by hanging up or by a timeout of their own, is no failure. It tells whether it was done by a moment that they chose,
-// and they could have waited and seen when it is done, which tells that for all moments at once: no more than time does. It has to be the engine that says it was stopped, and
-// not the context: an engine that fails by itself has failed, whoever cancels afterwards.
+// A question that was stopped because whoever asked did not wait, by a cancel, by hanging up or by
+// a timeout of their own, is no failure. It tells whether it was done by a moment that they chose,
+// and they could have waited and seen when it is done, which tells that for all moments at once: no
+// more than time does. It has to be the engine that says it was stopped, and not the context: an
+// engine that fails by itself has failed, whoever cancels afterwards.
 func (c *Curator) Failed(ctx context.Context, analyst string, charge uint64, cause, told error) error {
 	failure, ok := failureOf(ctx, cause)
 	if !ok {
@@ -80,7 +86,8 @@ func failureOf(ctx context.Context, cause error) (ledger.Failure, bool) {
 	return ledger.FailedError, true
 }
 
-// Closed returns a [*ledger.DoorError] where the door is closed to an analyst. Charges and answers are refused by the ledger; this is for what is neither. Charged says that something was, for this
+// Closed returns a [*ledger.DoorError] where the door is closed to an analyst. Charges and answers
+// are refused by the ledger; this is for what is neither. Charged says that something was, for this
 // question.
 func (c *Curator) Closed(ctx context.Context, analyst string, charged bool) error {
 	door, err := c.ledger.Door(ctx, c.dataset.Name, analyst)
@@ -93,7 +100,8 @@ func (c *Curator) Closed(ctx context.Context, analyst string, charged bool) erro
 	return nil
 }
 
-// ClosedAt reports whether the door was closed at a moment; now, where that is zero. What closed after the last tick has not been told yet, and a price that told it would tell when, to the
+// ClosedAt reports whether the door was closed at a moment; now, where that is zero. What closed
+// after the last tick has not been told yet, and a price that told it would tell when, to the
 // microsecond.
 func (c *Curator) ClosedAt(ctx context.Context, analyst string, at time.Time) (bool, error) {
 	door, err := c.ledger.Door(ctx, c.dataset.Name, analyst)

@@ -50,7 +50,8 @@ func (w *world) open(analyst string) {
 	w.check(err)
 }
 
-// A failure is in the ledger when it is told, by one text, and closes the door: to new questions, also of a paid request, and to nothing else.
+// A failure is in the ledger when it is told, by one text, and closes the door: to new questions,
+// also of a paid request, and to nothing else.
 func TestIncidentClosesTheDoor(t *testing.T) {
 	for name, c := range map[string]struct {
 		fail func() error
@@ -114,7 +115,8 @@ func TestIncidentClosesTheDoor(t *testing.T) {
 	}
 }
 
-// Who does not wait has not failed, and an engine that fails by itself has, whoever cancels afterwards.
+// Who does not wait has not failed, and an engine that fails by itself has, whoever cancels
+// afterwards.
 func TestIncidentAndCancel(t *testing.T) {
 	stopped := &engine.Failure{How: engine.Stopped, Err: errors.New("x")}
 	cancel, own, limit := error(nil), context.DeadlineExceeded, fmt.Errorf("server: %w", api.ErrTimeLimit)
@@ -150,7 +152,8 @@ func TestIncidentAndCancel(t *testing.T) {
 	}
 }
 
-// Interrupted for real: DuckDB says that it was stopped, so it is no incident; by the owner's limit it is one.
+// Interrupted for real: DuckDB says that it was stopped, so it is no incident; by the owner's limit
+// it is one.
 func TestIncidentInterrupted(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the questions take seconds")
@@ -163,7 +166,8 @@ func TestIncidentInterrupted(t *testing.T) {
 			time.AfterFunc(50*time.Millisecond, func() { cancel(cause) })
 			return nil
 		}
-		const slow = "SELECT COUNT(*) FROM people WHERE s LIKE '%0%a%b%c%d%1%e%f%0%1%2%3%4%5%6%7%8%9%' OR s LIKE '%1%a%b%c%d%1%e%f%0%1%2%3%4%5%6%7%8%9%'"
+		const slow = "SELECT COUNT(*) FROM people WHERE s LIKE '%0%a%b%c%d%1%e%f%0%1%2%3%4%5%6%7%8%9%' OR s LIKE " +
+			"'%1%a%b%c%d%1%e%f%0%1%2%3%4%5%6%7%8%9%'"
 		if _, err := w.Ask(waiting, api.Question{Analyst: "ana", SQL: slow, Request: "slow"}); err != interactive.ErrRun {
 			t.Fatal(err)
 		}
@@ -175,7 +179,8 @@ func TestIncidentInterrupted(t *testing.T) {
 	}
 }
 
-// tell is an engine in which a real DuckDB fails exactly where its data has somebody from Zz9: what a slip in the planner or in DuckDB would do.
+// tell is an engine in which a real DuckDB fails exactly where its data has somebody from Zz9: what
+// a slip in the planner or in DuckDB would do.
 type telling struct {
 	engine.Engine
 	db *sql.DB
@@ -183,13 +188,15 @@ type telling struct {
 
 func (e telling) Run(ctx context.Context, q *tree.Query) (*engine.Result, error) {
 	var n int64
-	if err := e.db.QueryRowContext(ctx, "SELECT COALESCE(SUM(CAST(town AS INTEGER)), 0) FROM people WHERE town = 'Zz9'").Scan(&n); err != nil {
+	if err := e.db.QueryRowContext(ctx, "SELECT COALESCE(SUM(CAST(town AS INTEGER)), 0) FROM people WHERE "+
+		"town = 'Zz9'").Scan(&n); err != nil {
 		return nil, err
 	}
 	return e.Engine.Run(ctx, q)
 }
 
-// On neighbours: however many questions an analyst asks, of those that fail on one of the two databases one is told.
+// On neighbours: however many questions an analyst asks, of those that fail on one of the two
+// databases one is told.
 func TestIncidentNeighbours(t *testing.T) {
 	var failures [2]int
 	for i, rows := range []string{"('Rome')", "('Rome'), ('Zz9')"} {
@@ -215,7 +222,8 @@ func TestIncidentNeighbours(t *testing.T) {
 	}
 }
 
-// Questions that are with the engine when the door closes are told the same, those that fail and those that do not, and nothing of them is kept.
+// Questions that are with the engine when the door closes are told the same, those that fail and
+// those that do not, and nothing of them is kept.
 func TestIncidentInFlight(t *testing.T) {
 	w := newWorld(t, plenty)
 	r := w.record()
@@ -278,7 +286,8 @@ func TestIncidentInFlight(t *testing.T) {
 	}
 }
 
-// Where the ledger cannot take an incident, nobody is told of it: they get what an answer would have got.
+// Where the ledger cannot take an incident, nobody is told of it: they get what an answer would
+// have got.
 func TestIncidentNotWritten(t *testing.T) {
 	full := func() error {
 		return &ledger.WriteError{Path: "ledger", Charged: true, Err: errors.New("the disk is full")}
@@ -339,7 +348,8 @@ func TestIncidentSessions(t *testing.T) {
 		w.open("")
 		first, err := w.Streams.Ask(ctx, q)
 		w.check(err)
-		_, err = w.books.Fail(ctx, ledger.Incident{Analyst: "ana", Dataset: "hospital", Failure: ledger.FailedError, ByAnalyst: 1, ByDataset: 3})
+		_, err = w.books.Fail(ctx,
+			ledger.Incident{Analyst: "ana", Dataset: "hospital", Failure: ledger.FailedError, ByAnalyst: 1, ByDataset: 3})
 		w.check(err)
 		if again, err := w.Streams.Ask(ctx, q); err != nil || again.Value != first.Value {
 			t.Errorf("what a stream remembers: %v", err)

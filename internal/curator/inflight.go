@@ -7,7 +7,8 @@ import (
 	"sync"
 )
 
-// inflight lets one question with a key through at a time. Those that wait are let in in the order in which they came, and can stop waiting.
+// inflight lets one question with a key through at a time. Those that wait are let in in the order
+// in which they came, and can stop waiting.
 type inflight struct {
 	mu  sync.Mutex
 	now map[string]*turn
@@ -18,9 +19,9 @@ type turn struct {
 	waiting int           // who is in or waits
 }
 
-// enter waits until nobody else is in with one of the keys, and returns what lets the next one in. Keys
-// are entered in one order, so that nobody waits for somebody who waits for them. Who stops waiting leaves nothing behind, and has paid
-// nothing: this is before the charge.
+// enter waits until nobody else is in with one of the keys, and returns what lets the next one in.
+// Keys are entered in one order, so that nobody waits for somebody who waits for them. Who stops
+// waiting leaves nothing behind, and has paid nothing: this is before the charge.
 func (f *inflight) enter(ctx context.Context, keys ...string) (leave func(), err error) {
 	keys = slices.Clone(keys)
 	slices.Sort(keys)

@@ -27,7 +27,8 @@ func (s *slow) Charge(ctx context.Context, c ledger.Charge) (ledger.Receipt, err
 	return s.Ledger.Charge(ctx, c)
 }
 
-// Who stops waiting for somebody else's question leaves at once, pays nothing, and keeps nobody out.
+// Who stops waiting for somebody else's question leaves at once, pays nothing, and keeps nobody
+// out.
 func TestWaitingCanBeStopped(t *testing.T) {
 	w := newWorld(t, pure)
 	running, finish := make(chan struct{}), make(chan struct{})
@@ -62,7 +63,8 @@ func TestWaitingCanBeStopped(t *testing.T) {
 	}
 }
 
-// TestFlights has many come and go, some of whom do not wait, and nobody is in with a key that somebody else is in with.
+// TestFlights has many come and go, some of whom do not wait, and nobody is in with a key that
+// somebody else is in with.
 func TestFlights(t *testing.T) {
 	var f inflight
 	var in [4]atomic.Int32

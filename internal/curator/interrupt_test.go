@@ -19,13 +19,16 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// heavy is a world whose questions take seconds: many rows with long texts, once with one row a person and once with many.
+// heavy is a world whose questions take seconds: many rows with long texts, once with one row a
+// person and once with many.
 func heavy(t *testing.T) *world {
 	t.Helper()
 	w := &world{t: t, dir: t.TempDir()}
 	db, err := sql.Open("duckdb", filepath.Join(w.dir, "heavy.duckdb"))
 	w.check(err)
-	_, err = db.Exec(`CREATE TABLE people AS SELECT range AS pid, md5(CAST(range AS VARCHAR)) || md5(CAST(range + 1 AS VARCHAR)) AS s FROM range(700000);
+	_, err =
+		db.Exec(
+			`CREATE TABLE people AS SELECT range AS pid, md5(CAST(range AS VARCHAR)) || md5(CAST(range + 1 AS VARCHAR)) AS s FROM range(700000);
 		CREATE TABLE calls AS SELECT pid // 4 AS pid, s FROM people`)
 	w.check(err)
 	w.check(db.Close())
@@ -53,8 +56,9 @@ func heavy(t *testing.T) *world {
 	return w
 }
 
-// TestInterrupted stops a question while DuckDB computes it: DuckDB looks up between groups of 122,880 rows, and there are six. A question that is not stopped would be
-// answered. The charge stays, others can ask, and the same request gets its answer without paying again.
+// TestInterrupted stops a question while DuckDB computes it: DuckDB looks up between groups of
+// 122,880 rows, and there are six. A question that is not stopped would be answered. The charge
+// stays, others can ask, and the same request gets its answer without paying again.
 func TestInterrupted(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the questions take seconds")
@@ -66,7 +70,8 @@ func TestInterrupted(t *testing.T) {
 		like = append(like, fmt.Sprintf("s LIKE '%%%x%%a%%b%%c%%d%%%x%%e%%f%%0%%1%%2%%3%%4%%5%%6%%7%%8%%9%%'", i, 15-i))
 	}
 	for i, table := range []string{"people", "calls"} {
-		q := api.Question{Analyst: "ana", SQL: "SELECT COUNT(*) FROM " + table + " WHERE " + strings.Join(like, " OR "), Request: "slow " + table}
+		q := api.Question{Analyst: "ana", SQL: "SELECT COUNT(*) FROM " + table + " WHERE " + strings.Join(like, " OR "),
+			Request: "slow " + table}
 		waiting, cancel := context.WithCancel(ctx)
 		r.before["run"] = func() error {
 			time.AfterFunc(50*time.Millisecond, cancel) // when DuckDB is at work

@@ -10,9 +10,10 @@ import (
 	"github.com/discreet-dp/discreet/mech"
 )
 
-// judgeCalls compares what a releaser was asked to do on two neighbouring databases: the same mechanisms with the same
-// parameters, exact values that are no farther apart than each was calibrated to, and a charge that covers what
-// the difference is worth: the loss of every call on which the two differ, added up.
+// judgeCalls compares what a releaser was asked to do on two neighbouring databases: the same
+// mechanisms with the same parameters, exact values that are no farther apart than each was
+// calibrated to, and a charge that covers what the difference is worth: the loss of every call on
+// which the two differ, added up.
 func judgeCalls(a, b []mech.Call, charged dp.Cost) error {
 	if len(a) != len(b) {
 		return fmt.Errorf("%d calls against %d", len(a), len(b))
@@ -37,7 +38,8 @@ func judgeCalls(a, b []mech.Call, charged dp.Cost) error {
 
 // judgeCall returns what the difference of one call is worth.
 func judgeCall(c, d mech.Call) (epsilon, rho float64, err error) {
-	if c.Mechanism != d.Mechanism || c.Parameter.Cmp(d.Parameter) != 0 || c.Sensitivity.String() != d.Sensitivity.String() || c.Scoring != d.Scoring {
+	if c.Mechanism != d.Mechanism || c.Parameter.Cmp(d.Parameter) != 0 || c.Sensitivity.String() != d.Sensitivity.String() ||
+		c.Scoring != d.Scoring {
 		return 0, 0, fmt.Errorf("%v against %v", c, d)
 	}
 	x, y := slices.Clone(c.Values.Open()), slices.Clone(d.Values.Open())

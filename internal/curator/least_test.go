@@ -14,11 +14,12 @@ import (
 
 var leastAdvised = regexp.MustCompile(`at least ([0-9.e-]+)$`)
 
-// Nobody fills the ledger for next to nothing: a question at less than the least is refused before anything is charged, what
-// the refusal says to write is enough, and hardly less is.
+// Nobody fills the ledger for next to nothing: a question at less than the least is refused before
+// anything is charged, what the refusal says to write is enough, and hardly less is.
 func TestLeastPrice(t *testing.T) {
 	four := strings.Join([]string{byAge(1), byAge(2), byAge(3), byAge(4)}, " UNION ALL ")
-	for _, budget := range []string{pure, concentrated, plenty, rich, "{epsilon: 1, per_query: {min: 0.05, default: 0.1}}", "{epsilon: 1, delta: 1e-6, per_query: {min: 0.1, default: 0.1}}", "{epsilon: 1, per_query: {min: 0.1, max: 0.1}}"} {
+	for _, budget := range []string{pure, concentrated, plenty, rich, "{epsilon: 1, per_query: {min: 0.05, default: 0.1}}",
+		"{epsilon: 1, delta: 1e-6, per_query: {min: 0.1, default: 0.1}}", "{epsilon: 1, per_query: {min: 0.1, max: 0.1}}"} {
 		w := newWorld(t, budget)
 		records := w.records()
 		for _, sql := range []string{byAge(1), four, "SELECT COUNT(*), SUM(age) FROM patients"} {
@@ -82,7 +83,8 @@ func TestLeastPriceOfParts(t *testing.T) {
 func TestLeastPriceOfAnError(t *testing.T) {
 	for _, budget := range []string{pure, concentrated, plenty, rich} {
 		w := newWorld(t, budget)
-		for _, sql := range []string{"SELECT COUNT(*), SUM(age) FROM patients", byAge(1) + " UNION ALL " + byAge(2), "SELECT sex, COUNT(*) FROM patients GROUP BY sex"} {
+		for _, sql := range []string{"SELECT COUNT(*), SUM(age) FROM patients", byAge(1) + " UNION ALL " + byAge(2),
+			"SELECT sex, COUNT(*) FROM patients GROUP BY sex"} {
 			q := api.Question{Analyst: "ana", SQL: sql, Settings: api.Settings{Error: big.NewRat(1e15, 1)}, Request: request()}
 			e, err := w.Explain(ctx, q)
 			w.check(err)

@@ -65,7 +65,8 @@ func compare(a, b outcome) error {
 		return fmt.Errorf("one says %q, the other %q", a.err, b.err)
 	}
 	if len(a.charges) != len(b.charges) || len(a.calls) != len(b.calls) || len(a.noisy) != len(b.noisy) {
-		return fmt.Errorf("%d charges, %d calls and %d vectors against %d, %d and %d", len(a.charges), len(a.calls), len(a.noisy), len(b.charges), len(b.calls), len(b.noisy))
+		return fmt.Errorf("%d charges, %d calls and %d vectors against %d, %d and %d", len(a.charges), len(a.calls), len(a.noisy),
+			len(b.charges), len(b.calls), len(b.noisy))
 	}
 	var charged dp.Cost
 	for i, c := range a.charges {
@@ -107,8 +108,10 @@ func sameNoise(c, d mech.Call, x, y []int64) error {
 }
 
 func compareAnswers(a, b *api.Answer) error {
-	if !slices.Equal(a.Columns, b.Columns) || a.Cost != b.Cost || a.Remaining != b.Remaining || a.Receipt.Sequence != b.Receipt.Sequence || a.Receipt.Free != b.Receipt.Free || a.Version != b.Version || !slices.Equal(a.Notes, b.Notes) {
-		return fmt.Errorf("%v %v %v %v against %v %v %v %v", a.Columns, a.Cost, a.Remaining, a.Receipt, b.Columns, b.Cost, b.Remaining, b.Receipt)
+	if !slices.Equal(a.Columns, b.Columns) || a.Cost != b.Cost || a.Remaining != b.Remaining || a.Receipt.Sequence != b.Receipt.Sequence ||
+		a.Receipt.Free != b.Receipt.Free || a.Version != b.Version || !slices.Equal(a.Notes, b.Notes) {
+		return fmt.Errorf("%v %v %v %v against %v %v %v %v", a.Columns, a.Cost, a.Remaining, a.Receipt, b.Columns, b.Cost,
+			b.Remaining, b.Receipt)
 	}
 	return nil
 }
@@ -116,7 +119,8 @@ func compareAnswers(a, b *api.Answer) error {
 // sameRows compares keys and their order, for questions whose rows do not depend on
 // noisy values.
 func sameRows(text string, a, b *api.Answer) error {
-	if a == nil || contains(text, "HAVING") || contains(text, "ORDER BY") || a.Errors == nil || slices.ContainsFunc(a.Columns, func(c api.Column) bool { return c.Approximate && c.Decimals >= 0 }) {
+	if a == nil || contains(text, "HAVING") || contains(text, "ORDER BY") || a.Errors == nil ||
+		slices.ContainsFunc(a.Columns, func(c api.Column) bool { return c.Approximate && c.Decimals >= 0 }) {
 		return nil
 	}
 	if len(a.Rows) != len(b.Rows) {
@@ -163,7 +167,8 @@ func restless(n int, seed uint64) *hospital.Hospital {
 	}
 	for i := range 300 {
 		day := fmt.Sprintf("2025-%02d-%02d", 1+i%12, 1+i%28)
-		h.Visits = append(h.Visits, hospital.Visit{Patient: hospital.Target, Day: day, Ward: []string{"emergency", "internal", "surgery", "cellar"}[i%4], Cents: i * i * 1000})
+		h.Visits = append(h.Visits, hospital.Visit{Patient: hospital.Target, Day: day,
+			Ward: []string{"emergency", "internal", "surgery", "cellar"}[i%4], Cents: i * i * 1000})
 	}
 	return h
 }
@@ -292,12 +297,13 @@ func TestNeighboursSeePlantedBugs(t *testing.T) {
 			}
 			return r, nil
 		}},
-		{"groups that exist", "SELECT zip, COUNT(*) FROM patients WHERE age = 0 GROUP BY zip", "one says", func(r *engine.Result) (*engine.Result, error) {
-			if total(r) > 0 {
-				return r, nil
-			}
-			return one(r.Measures[0].Open()[:2]...)
-		}},
+		{"groups that exist", "SELECT zip, COUNT(*) FROM patients WHERE age = 0 GROUP BY zip", "one says",
+			func(r *engine.Result) (*engine.Result, error) {
+				if total(r) > 0 {
+					return r, nil
+				}
+				return one(r.Measures[0].Open()[:2]...)
+			}},
 	} {
 		p := newPair(t, hospital.Dataset("hospital", "data", plenty), h, h.Without(hospital.Target))
 		p.ra.Engine, p.rb.Engine = planted{p.ra.Engine, c.run}, planted{p.rb.Engine, c.run}
@@ -315,7 +321,8 @@ func TestNeighboursSeePlantedBugs(t *testing.T) {
 		}
 	}
 	// A policy that promises too much: many visits, said to be at most one.
-	lie := strings.Replace(hospital.Dataset("hospital", "data", plenty), "path: pid -> patients.pid\n        max_rows: 6\n        max_groups: 2", "path: pid -> patients.pid\n        unique: pid", 1)
+	lie := strings.Replace(hospital.Dataset("hospital", "data", plenty),
+		"path: pid -> patients.pid\n        max_rows: 6\n        max_groups: 2", "path: pid -> patients.pid\n        unique: pid", 1)
 	p := newPair(t, lie, h, h.Without(hospital.Target))
 	if _, _, err := p.judge("SELECT COUNT(*) FROM visits"); err == nil {
 		t.Error("a person with 300 rows where the policy says one was not noticed")

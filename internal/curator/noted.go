@@ -13,7 +13,9 @@ type ran struct {
 	done bool
 }
 
-// NoteRun notes it, before the first of them does. Most questions of sessions charge nothing, so nothing else would tell that one of them killed the process, and it could be asked again for nothing.
+// NoteRun notes it, before the first of them does. Most questions of sessions charge nothing, so
+// nothing else would tell that one of them killed the process, and it could be asked again for
+// nothing.
 func (c *Curator) NoteRun(ctx context.Context) error {
 	c.ran.mu.Lock()
 	defer c.ran.mu.Unlock()

@@ -85,8 +85,9 @@ func TestNothingShowsExactValues(t *testing.T) {
 	sealed := calls[0].Values
 	for name, v := range map[string]any{
 		"answer": a, "answer's fields": *a, "call": calls[0], "vector": sealed, "pointer": &sealed, "slice": []exact.Vector{sealed},
-		"map": map[string]exact.Vector{"a": sealed}, "struct": inside{sealed, sealed, []any{sealed}}, "pointer to struct": &inside{private: sealed},
-		"array": [1]inside{{private: sealed}}, "error": fmt.Errorf("failed at %v %d %#v", sealed, sealed, sealed),
+		"map": map[string]exact.Vector{"a": sealed}, "struct": inside{sealed, sealed, []any{sealed}},
+		"pointer to struct": &inside{private: sealed},
+		"array":             [1]inside{{private: sealed}}, "error": fmt.Errorf("failed at %v %d %#v", sealed, sealed, sealed),
 		"charge": r.charges[0], "kept": string(r.kept[0]), "wrapped": errors.Join(fmt.Errorf("%w: %s", dp.ErrAmount, calls[0].Values)),
 	} {
 		if how := shows(v); how != "" {
@@ -94,7 +95,8 @@ func TestNothingShowsExactValues(t *testing.T) {
 		}
 	}
 	// The test sees a value that is shown.
-	for name, v := range map[string]any{"number": int64(secret), "slice": []int64{secret}, "struct": struct{ x []int64 }{[]int64{secret}}, "error": fmt.Errorf("%x", secret)} {
+	for name, v := range map[string]any{"number": int64(secret), "slice": []int64{secret}, "struct": struct{ x []int64 }{[]int64{secret}},
+		"error": fmt.Errorf("%x", secret)} {
 		if shows(v) == "" {
 			t.Errorf("a %s that shows the secret was not noticed", name)
 		}

@@ -124,13 +124,17 @@ func TestChargeFails(t *testing.T) {
 		fail func(*world, *recorder)
 		want func(error) bool
 	}{
-		{"disk", func(_ *world, r *recorder) { r.before["charge"] = func() error { return full } }, func(err error) bool { return errors.Is(err, full) }},
+		{"disk", func(_ *world, r *recorder) { r.before["charge"] = func() error { return full } }, func(err error) bool {
+			return errors.Is(err, full)
+		}},
 		{"budget", func(w *world, _ *recorder) {
 			if _, err := w.askAs("ana", "SELECT COUNT(*) FROM visits", dp.One); err != nil {
 				t.Fatal(err)
 			}
 		}, func(err error) bool { var b *ledger.BudgetError; return errors.As(err, &b) }},
-		{"closed", func(w *world, _ *recorder) { w.check(w.books.Close()) }, func(err error) bool { return errors.Is(err, ledger.ErrClosed) }},
+		{"closed", func(w *world, _ *recorder) { w.check(w.books.Close()) }, func(err error) bool {
+			return errors.Is(err, ledger.ErrClosed)
+		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t, pure)
@@ -201,7 +205,8 @@ func TestExplain(t *testing.T) {
 	}
 	a, err := w.Ask(ctx, q)
 	w.check(err)
-	if before.Cost != a.Cost || before.Known || !before.Affordable || len(before.Questions) != 1 || before.Questions[0].Groups != 3 || len(before.Questions[0].Measures) != 2 {
+	if before.Cost != a.Cost || before.Known || !before.Affordable || len(before.Questions) != 1 || before.Questions[0].Groups != 3 ||
+		len(before.Questions[0].Measures) != 2 {
 		t.Errorf("explained %+v; it cost %v", before, a.Cost)
 	}
 	after, err := w.Explain(ctx, q)

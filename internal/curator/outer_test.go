@@ -26,14 +26,16 @@ func TestAround(t *testing.T) {
 	if !a.Receipt.Free || a.Cost != (dp.Cost{}) || w.records() != before {
 		t.Errorf("cost %v, receipt %+v", a.Cost, a.Receipt)
 	}
-	if asFloat(a.Rows[0][0]) != total || a.Rows[0][1] != "X" || a.Errors != nil || !contains(strings.Join(a.Notes, " "), "error bars are known for the answers inside") {
+	if asFloat(a.Rows[0][0]) != total || a.Rows[0][1] != "X" || a.Errors != nil ||
+		!contains(strings.Join(a.Notes, " "), "error bars are known for the answers inside") {
 		t.Errorf("%v of %v; errors %v, notes %v", a.Rows, inner.Rows, a.Errors, a.Notes)
 	}
 	if c := a.Columns; c[0].Name != "people" || !c[0].Noisy || c[1].Noisy || c[1].Kind != "text" {
 		t.Errorf("columns %+v", c)
 	}
 	// Names that are there twice, and names without a name.
-	twice := w.mustAsk("SELECT * FROM (SELECT COUNT(*), COUNT(*), COUNT(*) + 1, COUNT(*) + 2, sex FROM patients GROUP BY sex) AS t ORDER BY 5 DESC")
+	twice := w.mustAsk("SELECT * FROM (SELECT COUNT(*), COUNT(*), COUNT(*) + 1, COUNT(*) + 2, sex FROM patients GROUP BY sex) AS t " +
+		"ORDER BY 5 DESC")
 	if len(twice.Columns) != 5 || len(twice.Rows) != 3 || twice.Rows[0][4] != "X" || twice.Rows[0][0] != twice.Rows[0][1] {
 		t.Errorf("%+v: %v", twice.Columns, twice.Rows)
 	}
@@ -74,7 +76,8 @@ func TestSeveralQuestions(t *testing.T) {
 		if calls := r.take(); !slices.Equal(calls, []string{"version", "recall", "charge", "run", "run", "recall", "keep", "balances"}) {
 			t.Errorf("the order is %v", calls)
 		}
-		if len(r.charges) != 1 || a.Cost.Epsilon != amount("0.1") && a.Cost.Epsilon != amount("0.1")-1 || r.charges[0].Cost.Rho != w.spent().Rho {
+		if len(r.charges) != 1 || a.Cost.Epsilon != amount("0.1") && a.Cost.Epsilon != amount("0.1")-1 ||
+			r.charges[0].Cost.Rho != w.spent().Rho {
 			t.Errorf("charged %v; cost %v", r.charges, a.Cost)
 		}
 		same := func(sql string, free bool) *api.Answer {
@@ -87,7 +90,8 @@ func TestSeveralQuestions(t *testing.T) {
 			return got
 		}
 		// Another query around the same two.
-		turned := same("WITH v AS (SELECT COUNT(*) AS n FROM visits), p AS (SELECT COUNT(*) AS n FROM patients) SELECT v.n, p.n FROM v, p", true)
+		turned := same("WITH v AS (SELECT COUNT(*) AS n FROM visits), p AS (SELECT COUNT(*) AS n FROM patients) SELECT v.n, "+
+			"p.n FROM v, p", true)
 		if turned.Rows[0][0] != a.Rows[0][1] || turned.Rows[0][1] != a.Rows[0][0] {
 			t.Errorf("%v, and before %v", turned.Rows, a.Rows)
 		}
@@ -100,7 +104,8 @@ func TestSeveralQuestions(t *testing.T) {
 		}
 		spent := w.spent()
 		half := same(other, false)
-		if half.Rows[0][0] != a.Rows[0][0] || half.Cost.Epsilon > amount("0.08") || half.Cost != e.Pay || w.spent().Sub(spent).Rho != e.Pay.Rho {
+		if half.Rows[0][0] != a.Rows[0][0] || half.Cost.Epsilon > amount("0.08") || half.Cost != e.Pay ||
+			w.spent().Sub(spent).Rho != e.Pay.Rho {
 			t.Errorf("%v for %v; explained %v", half.Rows, half.Cost, e.Pay)
 		}
 		// In another process the pair is found as a pair, and what was bought alone is found alone.
@@ -114,7 +119,8 @@ func TestSeveralQuestions(t *testing.T) {
 		}
 		// One of them by itself, at its share of the price.
 		if budget == plenty {
-			if alone, err := w.askAs("ben", "SELECT COUNT(*) FROM visits", amount("0.1")/2); err != nil || !alone.Receipt.Free || alone.Rows[0][0] != a.Rows[0][1] {
+			if alone, err := w.askAs("ben", "SELECT COUNT(*) FROM visits", amount("0.1")/2); err != nil || !alone.Receipt.Free ||
+				alone.Rows[0][0] != a.Rows[0][1] {
 				t.Errorf("%+v, %v", alone, err)
 			}
 		}
@@ -123,7 +129,8 @@ func TestSeveralQuestions(t *testing.T) {
 	w.check(func() error { _, err := w.askAs("ana", "SELECT COUNT(*) FROM visits", amount("0.95")); return err }())
 	spent := w.spent()
 	var over *ledger.BudgetError
-	if _, err := w.ask("SELECT COUNT(*) FROM patients UNION ALL SELECT COUNT(age) FROM patients WHERE age > 3"); !errors.As(err, &over) || w.spent() != spent {
+	if _, err := w.ask("SELECT COUNT(*) FROM patients UNION ALL SELECT COUNT(age) FROM patients WHERE age > 3"); !errors.As(err, &over) ||
+		w.spent() != spent {
 		t.Errorf("got %v, spent %v", err, w.spent())
 	}
 }

@@ -10,7 +10,8 @@ import (
 	"github.com/discreet-dp/discreet/dp"
 )
 
-// With dp.error every error bar is as small as was asked for. That the price is the smallest that does it is a test of package pricing.
+// With dp.error every error bar is as small as was asked for. That the price is the smallest that
+// does it is a test of package pricing.
 func TestErrorIsWithin(t *testing.T) {
 	for _, budget := range []string{plenty, rich} {
 		w := newWorld(t, budget)
@@ -50,7 +51,8 @@ func TestErrorIsRefused(t *testing.T) {
 		return err
 	}
 	for _, sql := range []string{
-		"SELECT AVG(age) FROM patients", "SELECT STDDEV(age) FROM patients", "SELECT MEDIAN(age) FROM patients", "SELECT COUNT(*), MAX(age) FROM patients", "SELECT SUM(age) / COUNT(*) FROM patients",
+		"SELECT AVG(age) FROM patients", "SELECT STDDEV(age) FROM patients", "SELECT MEDIAN(age) FROM patients",
+		"SELECT COUNT(*), MAX(age) FROM patients", "SELECT SUM(age) / COUNT(*) FROM patients",
 		"SELECT zip FROM patients GROUP BY zip ORDER BY COUNT(*) DESC LIMIT 1",
 	} {
 		if err := ask(sql, "1000000"); err == nil || !contains(err.Error(), "dp.error cannot be used") {
@@ -58,7 +60,8 @@ func TestErrorIsRefused(t *testing.T) {
 		}
 	}
 	// What is said to be possible is.
-	for _, c := range [][2]string{{"SELECT COUNT(*) FROM patients", "1"}, {"SELECT COUNT(*) FROM patients", "0.5"}, {"SELECT COUNT(*), SUM(cost), SUM(age) FROM patients", "20"}} {
+	for _, c := range [][2]string{{"SELECT COUNT(*) FROM patients", "1"}, {"SELECT COUNT(*) FROM patients", "0.5"},
+		{"SELECT COUNT(*), SUM(cost), SUM(age) FROM patients", "20"}} {
 		err := ask(c[0], c[1])
 		if err == nil {
 			t.Errorf("%v was promised", c)
@@ -71,8 +74,8 @@ func TestErrorIsRefused(t *testing.T) {
 	}
 }
 
-// Every interval covers the truth as often as it says, at several confidences: counts and sums as nearly as whole
-// numbers can, and what is made of them at least.
+// Every interval covers the truth as often as it says, at several confidences: counts and sums as
+// nearly as whole numbers can, and what is made of them at least.
 func TestIntervalsCover(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one question after the other, which the race detector has nothing to say about")
@@ -82,11 +85,13 @@ func TestIntervalsCover(t *testing.T) {
 		for _, confidence := range []float64{0.5, 0.8, 0.99} {
 			w := newWorld(t, budget)
 			p, err := w.prepare(ctx, api.Question{Analyst: "ana", Epsilon: dp.One, Settings: api.Settings{Confidence: confidence},
-				SQL: "SELECT COUNT(*), SUM(age), AVG(age), SUM(age) - 50 * COUNT(*), 100 * SUM(age) / COUNT(*), VARIANCE(age), STDDEV_POP(age) FROM patients"})
+				SQL: "SELECT COUNT(*), SUM(age), AVG(age), SUM(age) - 50 * COUNT(*), 100 * SUM(age) / COUNT(*), VARIANCE(age), " +
+					"STDDEV_POP(age) FROM patients"})
 			w.check(err)
 			exactly, err := w.data.Run(ctx, query(p))
 			w.check(err)
-			// The exact values, by way of the same finish without noise: the measures themselves are checked elsewhere.
+			// The exact values, by way of the same finish without noise: the measures themselves
+			// are checked elsewhere.
 			var clean [][]int64
 			for _, m := range exactly.Measures {
 				clean = append(clean, m.Open())

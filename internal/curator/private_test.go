@@ -17,7 +17,8 @@ import (
 	"github.com/discreet-dp/discreet/mech"
 )
 
-// privately is a hospital whose wards are private, and of which one, the attic, one person alone has seen.
+// privately is a hospital whose wards are private, and of which one, the attic, one person alone
+// has seen.
 func privately(t testing.TB, n int, keysDelta, delta dp.Amount) *world {
 	t.Helper()
 	h := hospital.New(n, 1)
@@ -58,7 +59,8 @@ func TestPrivateKeys(t *testing.T) {
 	if !contains(strings.Join(a.Notes, "\n"), "enough people", "rank is within") {
 		t.Errorf("notes %q", a.Notes)
 	}
-	// It is remembered with its keys, by another process too, and what is done after the noise is free.
+	// It is remembered with its keys, by another process too, and what is done after the noise is
+	// free.
 	for range 2 {
 		if again := ask(text); !again.Receipt.Free || numbers(again) != numbers(a) {
 			t.Errorf("%v, and before %v", numbers(again), numbers(a))
@@ -93,7 +95,8 @@ func TestPrivateKeysAreRefused(t *testing.T) {
 		t.Errorf("without a delta: %v", err)
 	}
 	w = privately(t, 50, amount("1e-6"), amount("6e-7"))
-	if _, err := w.Ask(ctx, api.Question{Analyst: "ana", SQL: text, Settings: api.Settings{Delta: amount("2e-6")}, Request: request()}); !errors.As(err, &refused) {
+	if _, err := w.Ask(ctx, api.Question{Analyst: "ana", SQL: text, Settings: api.Settings{Delta: amount("2e-6")},
+		Request: request()}); !errors.As(err, &refused) {
 		t.Errorf("with too much delta: %v", err)
 	}
 	w.mustAsk(text)
@@ -104,7 +107,8 @@ func TestPrivateKeysAreRefused(t *testing.T) {
 		t.Errorf("more delta than there is: %v; spent %v of %v", err, w.spent(), before)
 	}
 	// Pure budgets have no delta at all.
-	dataset := strings.Replace(hospital.Dataset("hospital", "data", plenty), "ward: {type: text, keys: [emergency, internal, surgery]}", "ward: {type: text, keys: private}", 1)
+	dataset := strings.Replace(hospital.Dataset("hospital", "data", plenty), "ward: {type: text, keys: [emergency, internal, surgery]}",
+		"ward: {type: text, keys: private}", 1)
 	if _, err := build(t, hospital.New(20, 1), dataset, 1).ask(text); !errors.As(err, &refused) {
 		t.Errorf("a pure budget: %v", err)
 	}
@@ -129,8 +133,8 @@ func (w *world) attic(p *pricing.Priced, n int) float64 {
 	return float64(hits) / float64(n)
 }
 
-// A key that one person has is shown with probability delta at most, by either rule, and by much less noise than that it
-// would be: a rule that never shows it would prove nothing.
+// A key that one person has is shown with probability delta at most, by either rule, and by much
+// less noise than that it would be: a rule that never shows it would prove nothing.
 func TestKeyOfOnePerson(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one question after the other, which the race detector has nothing to say about")
@@ -181,8 +185,8 @@ func TestKeyOfOnePerson(t *testing.T) {
 	}
 }
 
-// keysArePaid checks that a charge has the delta of the keys: the chance that one of the groups that a person alone is
-// in is shown.
+// keysArePaid checks that a charge has the delta of the keys: the chance that one of the groups
+// that a person alone is in is shown.
 func keysArePaid(p *pricing.Priced, charged dp.Cost) error {
 	for _, b := range p.Purchases {
 		if b.Keys == nil || b.Keys.Threshold == nil {
@@ -197,10 +201,12 @@ func keysArePaid(p *pricing.Priced, charged dp.Cost) error {
 	return nil
 }
 
-// More keys than the ledger can keep: those of most people stay, by what was released, and the answer says so.
+// More keys than the ledger can keep: those of most people stay, by what was released, and the
+// answer says so.
 func TestTooManyKeys(t *testing.T) {
 	w := privately(t, 2000, amount("0.01"), amount("0.01"))
-	p, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: "SELECT ward, COUNT(*) FROM visits WHERE ward <> 'internal' OR cost > 500 GROUP BY ward", Epsilon: dp.One})
+	p, err := w.prepare(ctx, api.Question{Analyst: "ana",
+		SQL: "SELECT ward, COUNT(*) FROM visits WHERE ward <> 'internal' OR cost > 500 GROUP BY ward", Epsilon: dp.One})
 	w.check(err)
 	b := p.Purchases[0]
 	exactly, err := w.data.Run(ctx, b.Query)

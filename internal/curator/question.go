@@ -21,7 +21,8 @@ func (c *Curator) prepare(ctx context.Context, q api.Question) (*pricing.Priced,
 	return pricing.Price(c.dataset, statement, s)
 }
 
-// check checks who asks, the settings and the text, and the tree that is made of it once more. Fixed says that the plan follows from the text and the policy alone, and not from the values of a
+// check checks who asks, the settings and the text, and the tree that is made of it once more.
+// Fixed says that the plan follows from the text and the policy alone, and not from the values of a
 // public table, which can change.
 func (c *Curator) check(ctx context.Context, q api.Question) (statement *plan.Statement, s api.Settings, fixed bool, err error) {
 	if err := c.Admit(q.Analyst); err != nil {
@@ -48,7 +49,8 @@ func (c *Curator) check(ctx context.Context, q api.Question) (statement *plan.St
 // Admit refuses who may not ask.
 func (c *Curator) Admit(analyst string) error {
 	if _, ok := c.dataset.Analysts[analyst]; !ok {
-		return api.Refuse("ask as an analyst that the policy lists", "there is no analyst %s in the dataset %s", strconv.Quote(analyst), c.dataset.Name)
+		return api.Refuse("ask as an analyst that the policy lists", "there is no analyst %s in the dataset %s",
+			strconv.Quote(analyst), c.dataset.Name)
 	}
 	return c.expired(analyst)
 }

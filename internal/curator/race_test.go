@@ -28,7 +28,8 @@ func sameQuestion(w *world, pick func(i int) *Curator) error {
 	answers := make([]string, 50)
 	var failed atomic.Value
 	together(len(answers), func(i int) {
-		a, err := pick(i).Ask(ctx, api.Question{Analyst: []string{"ana", "ben"}[i%2], SQL: "SELECT zip, COUNT(*) FROM patients GROUP BY zip", Request: request()})
+		a, err := pick(i).Ask(ctx,
+			api.Question{Analyst: []string{"ana", "ben"}[i%2], SQL: "SELECT zip, COUNT(*) FROM patients GROUP BY zip", Request: request()})
 		if err != nil {
 			failed.Store(err)
 			return
@@ -75,7 +76,8 @@ func TestRaceForTheBudget(t *testing.T) {
 		admits int64
 	}{
 		{pure, 10},
-		// At delta 1e-6 this is worth a rho of 0.0243, and a question at 0.1 takes 0.1 tanh(0.05) = 0.004996.
+		// At delta 1e-6 this is worth a rho of 0.0243, and a question at 0.1 takes 0.1 tanh(0.05) =
+		// 0.004996.
 		{concentrated, 4},
 	} {
 		w := newWorld(t, c.budget)

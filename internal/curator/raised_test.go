@@ -11,7 +11,8 @@ import (
 	"github.com/discreet-dp/discreet/dp"
 )
 
-// TestPromiseAfterTopUps: a limit that was raised after an answer is not promised as if it had been there before. 20 top-ups of 0.2 on (1, 1e-6) were printed as (5, 1e-6), and are worth a delta of
+// TestPromiseAfterTopUps: a limit that was raised after an answer is not promised as if it had been
+// there before. 20 top-ups of 0.2 on (1, 1e-6) were printed as (5, 1e-6), and are worth a delta of
 // 1.97e-6 there (account.TestRaisedLimits).
 func TestPromiseAfterTopUps(t *testing.T) {
 	w := team(t, concentrated, twoAnalysts)
@@ -52,7 +53,8 @@ func TestPromiseAfterTopUps(t *testing.T) {
 	}
 	got, err := w.Promise(ctx)
 	w.check(err)
-	if len(got) != 3 || !contains(got[0], "epsilon "+rounded(want.Epsilon)+")", "(delta 2e-06)") || !contains(got[2], "not the one that was fixed before the first answer", "epsilon "+rounded(alone(a).Epsilon)+" at delta 1e-06") {
+	if len(got) != 3 || !contains(got[0], "epsilon "+rounded(want.Epsilon)+")", "(delta 2e-06)") ||
+		!contains(got[2], "not the one that was fixed before the first answer", "epsilon "+rounded(alone(a).Epsilon)+" at delta 1e-06") {
 		t.Errorf("%q", got)
 	}
 	// What an analyst can still spend is counted with the limit by itself, as the charges are.

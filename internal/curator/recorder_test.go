@@ -42,7 +42,8 @@ func (r *recorder) called(name string) error {
 	return nil
 }
 
-// take returns the calls so far and forgets them. Places where an answer may be are looked at one after the other; that is one call here.
+// take returns the calls so far and forgets them. Places where an answer may be are looked at one
+// after the other; that is one call here.
 func (r *recorder) take() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -14,8 +14,8 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// release turns exact values into noisy ones. room is how many bytes the ledger has for what depends on how many
-// private keys there are.
+// release turns exact values into noisy ones. room is how many bytes the ledger has for what
+// depends on how many private keys there are.
 func (c *Curator) release(b *pricing.Purchase, r *engine.Result, room int) (*answers.Released, error) {
 	if !fitting(b, r) {
 		return nil, interactive.ErrRun // an engine that is broken
@@ -83,8 +83,9 @@ type kept struct {
 // releaseKeys releases private keys, and returns their places in the order of the keys: where a
 // combination stood in the engine's result is private, and is forgotten with the order.
 //
-// Where more are released than the ledger can keep, those with the most people stay, by their noisy numbers, and
-// of equals the first. Nothing else is looked at, so this tells no more than the keys do.
+// Where more are released than the ledger can keep, those with the most people stay, by their noisy
+// numbers, and of equals the first. Nothing else is looked at, so this tells no more than the keys
+// do.
 func (c *Curator) releaseKeys(b *pricing.Purchase, r *engine.Result, out *answers.Released, room int) []int {
 	all := c.keptKeys(b.Keys, r)
 	slices.SortFunc(all, func(x, y kept) int {

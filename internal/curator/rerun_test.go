@@ -9,7 +9,8 @@ import (
 	"github.com/discreet-dp/discreet/api"
 )
 
-// TestReruns: a question that is stopped again and again is computed so often for one charge, and no more. Asked under another name it is charged.
+// TestReruns: a question that is stopped again and again is computed so often for one charge, and
+// no more. Asked under another name it is charged.
 func TestReruns(t *testing.T) {
 	w := newWorld(t, "{epsilon: 1}")
 	w.bear()

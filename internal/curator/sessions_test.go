@@ -17,7 +17,8 @@ import (
 	"github.com/discreet-dp/discreet/stream"
 )
 
-// A round that was paid for in one window answers in the next: the promise of a window is then not kept by its account.
+// A round that was paid for in one window answers in the next: the promise of a window is then not
+// kept by its account.
 func TestSessionsHoldoutWindow(t *testing.T) {
 	w := newHoldouts(t, "{epsilon: 2, per_query: {default: 0.1, max: 2}, renewal: {every: month, windows: 3}}", nil)
 	a := w.mustScore(api.HoldoutQuestion{Holdout: "rows", SQL: "smoker", Training: "0.3"})
@@ -40,7 +41,10 @@ func TestSessionsHoldoutWindow(t *testing.T) {
 }
 
 func TestSessionsStreamWindow(t *testing.T) {
-	w := build(t, large(), streaming(hospital.Dataset("hospital", "data", "{epsilon: 5, per_query: {default: 0.5, max: 5}, renewal: {every: month, windows: 3}}"), crowd, "        alpha: 0.05\n        queries: 100000\n"), 1)
+	w := build(t, large(),
+		streaming(hospital.Dataset("hospital", "data",
+			"{epsilon: 5, per_query: {default: 0.5, max: 5}, renewal: {every: month, windows: 3}}"), crowd,
+			"        alpha: 0.05\n        queries: 100000\n"), 1)
 	sets := func(i int) api.StreamQuestion {
 		r := rand.New(rand.NewPCG(uint64(i), 3))
 		where := map[string][]string{}
@@ -88,7 +92,8 @@ func TestSessionsStreamWindow(t *testing.T) {
 	}
 }
 
-// Who stops waiting while the cells are counted has the engine count them again, for the same charge, as often as they like: each time is a bit about how long that takes.
+// Who stops waiting while the cells are counted has the engine count them again, for the same
+// charge, as often as they like: each time is a bit about how long that takes.
 func TestSessionsStreamLoadCancelled(t *testing.T) {
 	w := streamWorld(t, plenty, "")
 	r := w.record()
@@ -190,7 +195,8 @@ func TestSessionsCostAgain(t *testing.T) {
 	}
 }
 
-// A refusal has spent nothing, also where a statement has two questions of which a stream can pay for one.
+// A refusal has spent nothing, also where a statement has two questions of which a stream can pay
+// for one.
 func TestSessionsRefusalSpent(t *testing.T) {
 	w := streamWorld(t, plenty, "        budget: 0.05\n")
 	plans, err := w.Streams.List()
@@ -208,7 +214,8 @@ func TestSessionsRefusalSpent(t *testing.T) {
 				i = -1
 				break
 			}
-			_, err = w.Streams.Ask(ctx, api.StreamQuestion{Analyst: "ana", Where: map[string][]string{values[2].Name: {a}, values[3].Name: {b}}})
+			_, err = w.Streams.Ask(ctx,
+				api.StreamQuestion{Analyst: "ana", Where: map[string][]string{values[2].Name: {a}, values[3].Name: {b}}})
 			w.check(err)
 		}
 	}
@@ -216,7 +223,10 @@ func TestSessionsRefusalSpent(t *testing.T) {
 		t.Fatalf("not spent: %v of %v", w.spent(), limit)
 	}
 	before := w.spent()
-	_, err = w.Ask(ctx, api.Question{Analyst: "ana", Request: request(), SQL: "SELECT a.n + b.n FROM (SELECT COUNT(*) AS n FROM patients WHERE sex = 'F' AND smoker) AS a, (SELECT COUNT(*) AS n FROM patients WHERE sex = 'M' AND NOT smoker) AS b"})
+	_, err = w.Ask(ctx,
+		api.Question{Analyst: "ana", Request: request(),
+			SQL: "SELECT a.n + b.n FROM (SELECT COUNT(*) AS n FROM patients WHERE sex = 'F' AND smoker) AS a, (SELECT COUNT(*) AS n FROM " +
+				"patients WHERE sex = 'M' AND NOT smoker) AS b"})
 	t.Logf("%v: spent %v and then %v", err, before, w.spent())
 	var r *api.Refusal
 	if errors.As(err, &r) && w.spent() != before {

@@ -9,9 +9,13 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// A budget that is renewed while the engine runs ends what the window before has paid for: it is neither noted nor told, and who asks again pays in the new window.
+// A budget that is renewed while the engine runs ends what the window before has paid for: it is
+// neither noted nor told, and who asks again pays in the new window.
 func TestSessionsCrossNoWindow(t *testing.T) {
-	streams := build(t, large(), streaming(hospital.Dataset("hospital", "data", "{epsilon: 5, per_query: {default: 0.5, max: 5}, renewal: {every: month, windows: 3}}"), crowd, "        alpha: 0.05\n        queries: 100000\n"), 1)
+	streams := build(t, large(),
+		streaming(hospital.Dataset("hospital", "data",
+			"{epsilon: 5, per_query: {default: 0.5, max: 5}, renewal: {every: month, windows: 3}}"), crowd,
+			"        alpha: 0.05\n        queries: 100000\n"), 1)
 	holdouts := newHoldouts(t, "{epsilon: 2, per_query: {default: 0.1, max: 2}, renewal: {every: month, windows: 3}}", nil)
 	for name, c := range map[string]struct {
 		w   *world

@@ -14,7 +14,8 @@ import (
 func TestSettings(t *testing.T) {
 	var s api.Settings
 	for _, c := range [][2]string{
-		{"dp.epsilon", "0.5"}, {"DP.Delta", "1e-7"}, {"dp.error", "12.5"}, {"dp.confidence", "0.99"}, {"dp.mechanism", "laplace"}, {"dp.max_groups", "3"}, {"dp.stream", "off"},
+		{"dp.epsilon", "0.5"}, {"DP.Delta", "1e-7"}, {"dp.error", "12.5"}, {"dp.confidence", "0.99"}, {"dp.mechanism", "laplace"},
+		{"dp.max_groups", "3"}, {"dp.stream", "off"},
 	} {
 		before, _ := s.Show(c[0])
 		if err := s.Set(c[0], " "+c[1]+" "); err != nil {
@@ -35,7 +36,8 @@ func TestSettings(t *testing.T) {
 		t.Errorf("settings %v", names)
 	}
 	for _, name := range append(names, "dp.nothing") {
-		for _, bad := range []string{"", " ", "NaN", "nan", "Inf", "-inf", "1e20", "-1", "-0.5", "0", "x", "0x1", "1e999999999", "1,5", "1/2", strings.Repeat("9", 100)} {
+		for _, bad := range []string{"", " ", "NaN", "nan", "Inf", "-inf", "1e20", "-1", "-0.5", "0", "x", "0x1", "1e999999999", "1,5",
+			"1/2", strings.Repeat("9", 100)} {
 			kept := s
 			if err := s.Set(name, bad); err == nil || !strings.Contains(err.Error(), name) {
 				t.Errorf("%s = %q: %v", name, bad, err)
@@ -45,7 +47,8 @@ func TestSettings(t *testing.T) {
 			}
 		}
 	}
-	for _, bad := range [][2]string{{"dp.confidence", "0.49"}, {"dp.confidence", "0.99991"}, {"dp.confidence", "1"}, {"dp.max_groups", "1.5"}, {"dp.max_groups", "1000001"}, {"dp.mechanism", "exponential"}, {"dp.delta", "1"}} {
+	for _, bad := range [][2]string{{"dp.confidence", "0.49"}, {"dp.confidence", "0.99991"}, {"dp.confidence", "1"},
+		{"dp.max_groups", "1.5"}, {"dp.max_groups", "1000001"}, {"dp.mechanism", "exponential"}, {"dp.delta", "1"}} {
 		if s.Set(bad[0], bad[1]) == nil {
 			t.Errorf("%v was taken", bad)
 		}
@@ -53,7 +56,8 @@ func TestSettings(t *testing.T) {
 	if _, err := s.Show("dp.budget"); err == nil {
 		t.Error("there is a setting dp.budget")
 	}
-	if got, err := api.ParseSettings(map[string]string{"dp.epsilon": "1", "dp.max_groups": "2"}); err != nil || got.MaxGroups != 2 || got.Epsilon != amount("1") {
+	if got, err := api.ParseSettings(map[string]string{"dp.epsilon": "1", "dp.max_groups": "2"}); err != nil || got.MaxGroups != 2 ||
+		got.Epsilon != amount("1") {
 		t.Errorf("%+v, %v", got, err)
 	}
 	if _, err := api.ParseSettings(map[string]string{"dp.epsilon": "1", "dp.max": "2"}); err == nil {
@@ -66,7 +70,8 @@ func TestSettingsOfPrograms(t *testing.T) {
 	w := newWorld(t, plenty)
 	r := w.record()
 	for _, s := range []api.Settings{
-		{Confidence: math.NaN()}, {Confidence: math.Inf(1)}, {Confidence: 0.2}, {Confidence: -1}, {Mechanism: "none"}, {Mechanism: "gaussian"}, {MaxGroups: -1}, {MaxGroups: 5},
+		{Confidence: math.NaN()}, {Confidence: math.Inf(1)}, {Confidence: 0.2}, {Confidence: -1}, {Mechanism: "none"},
+		{Mechanism: "gaussian"}, {MaxGroups: -1}, {MaxGroups: 5},
 		{Error: big.NewRat(-1, 1)}, {Error: new(big.Rat)}, {Error: big.NewRat(10, 1), Epsilon: amount("0.1")}, {Epsilon: amount("2")},
 	} {
 		_, err := w.Ask(ctx, api.Question{Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients", Settings: s, Request: request()})
@@ -83,7 +88,8 @@ func TestSettingsOfPrograms(t *testing.T) {
 func TestMaxGroups(t *testing.T) {
 	w := newWorld(t, plenty)
 	ask := func(n int64) float64 {
-		a, err := w.Ask(ctx, api.Question{Analyst: "ana", SQL: "SELECT ward, COUNT(*) FROM visits GROUP BY ward", Settings: api.Settings{MaxGroups: n}, Request: request()})
+		a, err := w.Ask(ctx, api.Question{Analyst: "ana", SQL: "SELECT ward, COUNT(*) FROM visits GROUP BY ward",
+			Settings: api.Settings{MaxGroups: n}, Request: request()})
 		w.check(err)
 		if n > 0 && a.MaxGroups != n || a.Receipt.Free && n != 2 {
 			t.Errorf("%d groups: %+v", n, a)
@@ -99,7 +105,8 @@ func TestMaxGroups(t *testing.T) {
 func TestMechanism(t *testing.T) {
 	w := newWorld(t, rich)
 	for _, m := range []string{"laplace", "gaussian", ""} {
-		p, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: "SELECT sex, COUNT(*), SUM(cost) FROM patients GROUP BY sex", Settings: api.Settings{Mechanism: m}})
+		p, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: "SELECT sex, COUNT(*), SUM(cost) FROM patients GROUP BY sex",
+			Settings: api.Settings{Mechanism: m}})
 		w.check(err)
 		want := m
 		if m == "" {

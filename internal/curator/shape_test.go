@@ -19,7 +19,8 @@ import (
 // No statement of any kind costs more than what was asked for, and none much less.
 func TestNothingCostsMoreThanAsked(t *testing.T) {
 	for _, budget := range []string{plenty, rich} {
-		for _, dataset := range []string{hospital.Dataset("hospital", "data", budget), substitute(hospital.Dataset("hospital", "data", budget))} {
+		for _, dataset := range []string{hospital.Dataset("hospital", "data", budget),
+			substitute(hospital.Dataset("hospital", "data", budget))} {
 			c := New(parsed(t, dataset), nil, nil, nil)
 			for _, sql := range questions {
 				p, err := c.prepare(ctx, api.Question{Analyst: "ana", SQL: sql, Epsilon: dp.One})
@@ -42,7 +43,8 @@ func TestNothingCostsMoreThanAsked(t *testing.T) {
 // Keys and the values that belong to them stay together, wherever an engine found them.
 func TestKeysKeepTheirValues(t *testing.T) {
 	w := privately(t, 50, amount("1e-4"), amount("1e-5"))
-	p, err := w.prepare(ctx, api.Question{Analyst: "ana", Epsilon: dp.One, SQL: "SELECT ward, cost > 500, COUNT(*), MEDIAN(cost) FROM visits GROUP BY ward, cost > 500"})
+	p, err := w.prepare(ctx, api.Question{Analyst: "ana", Epsilon: dp.One,
+		SQL: "SELECT ward, cost > 500, COUNT(*), MEDIAN(cost) FROM visits GROUP BY ward, cost > 500"})
 	w.check(err)
 	b := p.Purchases[0]
 	var found engine.Result
@@ -78,12 +80,14 @@ func TestKeysKeepTheirValues(t *testing.T) {
 	}
 	for i, row := range a.Rows {
 		ward, dear := float64(1+i/2), float64(i%2)
-		if row[0] != fmt.Sprint("ward ", ward) || row[1] != (dear == 1) || asFloat(row[2])-1e6*ward-1e5*dear > 1000 || asFloat(row[2])-1e6*ward-1e5*dear < -1000 || asFloat(row[3]) != 100*ward+10*dear {
+		if row[0] != fmt.Sprint("ward ", ward) || row[1] != (dear == 1) || asFloat(row[2])-1e6*ward-1e5*dear > 1000 ||
+			asFloat(row[2])-1e6*ward-1e5*dear < -1000 || asFloat(row[3]) != 100*ward+10*dear {
 			t.Errorf("row %d is %v", i, row)
 		}
 	}
 	// A result of another shape is refused, and says nothing.
-	for _, bad := range []engine.Result{{}, {Persons: found.Persons, Combos: found.Combos}, {Persons: exact.Seal([]int64{5}), Combos: found.Combos, Measures: found.Measures, Values: found.Values}} {
+	for _, bad := range []engine.Result{{}, {Persons: found.Persons, Combos: found.Combos},
+		{Persons: exact.Seal([]int64{5}), Combos: found.Combos, Measures: found.Measures, Values: found.Values}} {
 		if _, err := w.Curator.release(b, &bad, pricing.MaxBytes); err != interactive.ErrRun {
 			t.Errorf("got %v", err)
 		}

@@ -8,11 +8,11 @@ import (
 	"github.com/discreet-dp/discreet/internal/interactive"
 )
 
-// source is where what a question needs comes from. There are three, tried in this order: answers that were kept,
-// a stream, and the engine, which has everything.
+// source is where what a question needs comes from. There are three, tried in this order: answers
+// that were kept, a stream, and the engine, which has everything.
 type source interface {
-	// claim takes of a question what no source before this one has, and this one can give: at once where it is there,
-	// and else to be supplied. It charges nothing.
+	// claim takes of a question what no source before this one has, and this one can give: at once
+	// where it is there, and else to be supplied. It charges nothing.
 	claim(ctx context.Context, a *asking) error
 	// supply pays for what was claimed, and releases it.
 	supply(ctx context.Context, a *asking) error
@@ -50,8 +50,8 @@ func (keptAnswers) claim(ctx context.Context, a *asking) (err error) {
 
 func (keptAnswers) supply(context.Context, *asking) error { return nil }
 
-// streamAnswers come through a stream: where that is cheaper, or where the analyst wants it so, and where the accounts
-// admit it. What they do not admit is bought like everything else, or refused.
+// streamAnswers come through a stream: where that is cheaper, or where the analyst wants it so, and
+// where the accounts admit it. What they do not admit is bought like everything else, or refused.
 type streamAnswers struct{}
 
 func (streamAnswers) claim(ctx context.Context, a *asking) error {

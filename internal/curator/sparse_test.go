@@ -44,7 +44,8 @@ func (w *world) unpaid(cost dp.Cost) error {
 	return nil
 }
 
-// The whole session is paid for, on disk, before its first question is computed, and nothing of a question is looked up or kept.
+// The whole session is paid for, on disk, before its first question is computed, and nothing of a
+// question is looked up or kept.
 func TestSparseOrder(t *testing.T) {
 	w := newWorld(t, pure)
 	r := w.record()
@@ -52,7 +53,8 @@ func TestSparseOrder(t *testing.T) {
 	if got := r.take(); !slices.Equal(got, []string{"version", "charge"}) {
 		t.Errorf("opening: %v", got)
 	}
-	if s.Cost.Epsilon != amount("0.1") || r.charges[0].Cost != s.Cost || s.Receipt.Sequence != 2 || s.Receipt.Hash == "" || !strings.Contains(r.charges[0].Mechanisms, "sparse(") {
+	if s.Cost.Epsilon != amount("0.1") || r.charges[0].Cost != s.Cost || s.Receipt.Sequence != 2 || s.Receipt.Hash == "" ||
+		!strings.Contains(r.charges[0].Mechanisms, "sparse(") {
 		t.Errorf("%+v, charged %+v", s, r.charges[0])
 	}
 	r.before["run"] = func() error { return w.unpaid(s.Cost) }
@@ -210,7 +212,8 @@ func TestSparseRefuses(t *testing.T) {
 	}
 }
 
-// What is charged is what the mechanism claims, in the currency of the budget, and never more than was asked for.
+// What is charged is what the mechanism claims, in the currency of the budget, and never more than
+// was asked for.
 func TestSparseCharge(t *testing.T) {
 	for _, budget := range []string{plenty, rich} {
 		for _, above := range []int{1, 3, 40} {
@@ -225,7 +228,8 @@ func TestSparseCharge(t *testing.T) {
 					continue
 				}
 				tariff := pricing.Currency{}.Amount(dp.One / 2)
-				if spent.Rho != claimed.Rho || spent.Rho > tariff || spent.Rho.Float() < 0.999*tariff.Float() || s.Cost.Epsilon != dp.One/2 {
+				if spent.Rho != claimed.Rho || spent.Rho > tariff || spent.Rho.Float() < 0.999*tariff.Float() ||
+					s.Cost.Epsilon != dp.One/2 {
 					t.Errorf("above %d: spent %v, claimed %v, the tariff is %v", above, spent, claimed, tariff)
 				}
 			}

@@ -24,7 +24,8 @@ func TestVarianceOfExactNumbers(t *testing.T) {
 		sum, squares, n = sum+x, squares+x*x, n+1
 	}
 	population := squares/n - sum/n*sum/n
-	for _, list := range []string{"VAR_POP(age), VARIANCE(age), STDDEV_POP(age), STDDEV_SAMP(age)", "VAR_POP(age), VARIANCE(age), STDDEV_POP(age), STDDEV_SAMP(age), SUM(age)"} {
+	for _, list := range []string{"VAR_POP(age), VARIANCE(age), STDDEV_POP(age), STDDEV_SAMP(age)",
+		"VAR_POP(age), VARIANCE(age), STDDEV_POP(age), STDDEV_SAMP(age), SUM(age)"} {
 		p, err := w.prepare(ctx, api.Question{Analyst: "ana", SQL: "SELECT " + list + " FROM patients", Epsilon: dp.One})
 		w.check(err)
 		exactly, err := w.data.Run(ctx, query(p))
@@ -42,7 +43,8 @@ func TestVarianceOfExactNumbers(t *testing.T) {
 	}
 }
 
-// Quantiles are near the true ones where there is privacy to pay for it, within the rank error that the note states.
+// Quantiles are near the true ones where there is privacy to pay for it, within the rank error that
+// the note states.
 func TestQuantilesAreNear(t *testing.T) {
 	for _, budget := range []string{plenty, rich} {
 		h := hospital.New(3000, 1)
@@ -52,7 +54,8 @@ func TestQuantilesAreNear(t *testing.T) {
 			ages = append(ages, p.Age)
 		}
 		slices.Sort(ages)
-		p, err := w.prepare(ctx, api.Question{Analyst: "ana", Epsilon: dp.One, SQL: "SELECT MIN(age), PERCENTILE_CONT(0.25) WITHIN GROUP (ORDER BY age), MEDIAN(age), MAX(age) FROM patients"})
+		p, err := w.prepare(ctx, api.Question{Analyst: "ana", Epsilon: dp.One,
+			SQL: "SELECT MIN(age), PERCENTILE_CONT(0.25) WITHIN GROUP (ORDER BY age), MEDIAN(age), MAX(age) FROM patients"})
 		w.check(err)
 		exactly, err := w.data.Run(ctx, query(p))
 		w.check(err)
@@ -76,7 +79,8 @@ func TestQuantilesAreNear(t *testing.T) {
 					misses++
 				}
 			}
-			if a.Errors[0][0] != nil || !a.Columns[0].Approximate || !contains(strings.Join(a.Notes, " "), "1 % quantile", "99 % quantile", "rank is within") {
+			if a.Errors[0][0] != nil || !a.Columns[0].Approximate ||
+				!contains(strings.Join(a.Notes, " "), "1 % quantile", "99 % quantile", "rank is within") {
 				t.Fatalf("%+v", a)
 			}
 		}

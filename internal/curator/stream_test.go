@@ -65,7 +65,8 @@ func TestStreamOrder(t *testing.T) {
 	if got := r.take(); slices.Contains(got, "run") || slices.Contains(got, "charge") || slices.Contains(got, "keep") {
 		t.Errorf("an explanation called %v", got)
 	}
-	if s := e.Questions[0].Stream; s == nil || s.Name != "people" || s.Known || s.Most.Epsilon == 0 || s.Most.Epsilon > amount("0.1") || e.Cost != s.Most || s.Ordinary.Epsilon != amount("0.1") || s.Error != crowd/20 {
+	if s := e.Questions[0].Stream; s == nil || s.Name != "people" || s.Known || s.Most.Epsilon == 0 || s.Most.Epsilon > amount("0.1") ||
+		e.Cost != s.Most || s.Ordinary.Epsilon != amount("0.1") || s.Error != crowd/20 {
 		t.Fatalf("explained %+v", e.Questions[0].Stream)
 	}
 	r.before["run"] = func() error {
@@ -76,10 +77,12 @@ func TestStreamOrder(t *testing.T) {
 	}
 	a, err := w.Ask(ctx, q)
 	w.check(err)
-	if got := r.take(); slices.Index(got, "charge") < 0 || slices.Index(got, "run") < slices.Index(got, "charge") || slices.Contains(got, "keep") {
+	if got := r.take(); slices.Index(got, "charge") < 0 || slices.Index(got, "run") < slices.Index(got, "charge") ||
+		slices.Contains(got, "keep") {
 		t.Errorf("the order is %v", got)
 	}
-	if len(a.Through) != 1 || a.Through[0].Paid != 1 || a.Cost.Epsilon == 0 || a.Cost.Epsilon > e.Cost.Epsilon || a.Cost.Epsilon != w.spent().Epsilon || a.Receipt.Free || a.Receipt.Sequence == 0 || a.Receipt.Hash == "" {
+	if len(a.Through) != 1 || a.Through[0].Paid != 1 || a.Cost.Epsilon == 0 || a.Cost.Epsilon > e.Cost.Epsilon ||
+		a.Cost.Epsilon != w.spent().Epsilon || a.Receipt.Free || a.Receipt.Sequence == 0 || a.Receipt.Hash == "" {
 		t.Errorf("%+v cost %v, %+v", a.Through, a.Cost, a.Receipt)
 	}
 	exactly := countOf(large(), func(p hospital.Patient) bool { return p.Sex == "F" })
@@ -91,7 +94,8 @@ func TestStreamOrder(t *testing.T) {
 	w.mustAsk("SELECT COUNT(*) FROM patients WHERE sex = 'M'")
 	again, err := w.Ask(ctx, q)
 	w.check(err)
-	if numbers(again) != numbers(a) || !again.Receipt.Free || again.Cost != (dp.Cost{}) || again.Through[0].Free != 1 || !contains(strings.Join(again.Notes, " "), "stream people, free") {
+	if numbers(again) != numbers(a) || !again.Receipt.Free || again.Cost != (dp.Cost{}) || again.Through[0].Free != 1 ||
+		!contains(strings.Join(again.Notes, " "), "stream people, free") {
 		t.Errorf("again %v, %+v, %v", again.Rows, again.Through, again.Notes)
 	}
 	known, err := w.Explain(ctx, q)
@@ -161,9 +165,11 @@ func TestStreamThousandWays(t *testing.T) {
 	}
 }
 
-// After a restart the answers are the same and free, and the next charge is what it would have been.
+// After a restart the answers are the same and free, and the next charge is what it would have
+// been.
 func TestStreamRestart(t *testing.T) {
-	asks := []string{"sex = 'F'", "smoker", "sex = 'M' AND smoker", "diagnosis = 'flu'", "diagnosis = 'flu' AND sex = 'F'", "age < 37", "age < 37 AND smoker", "sex <> 'F' OR age >= 74"}
+	asks := []string{"sex = 'F'", "smoker", "sex = 'M' AND smoker", "diagnosis = 'flu'", "diagnosis = 'flu' AND sex = 'F'", "age < 37",
+		"age < 37 AND smoker", "sex <> 'F' OR age >= 74"}
 	for _, budget := range []string{plenty, rich} {
 		straight, broken := streamWorld(t, budget, ""), streamWorld(t, budget, "")
 		var values []int64
@@ -203,7 +209,8 @@ func TestStreamRestart(t *testing.T) {
 	}
 }
 
-// A stream goes its way between ordinary questions and sessions of the sparse vector, and all are charged in one account.
+// A stream goes its way between ordinary questions and sessions of the sparse vector, and all are
+// charged in one account.
 func TestStreamInterleaved(t *testing.T) {
 	w := streamWorld(t, plenty, "")
 	var sum dp.Amount
@@ -230,7 +237,8 @@ func TestStreamInterleaved(t *testing.T) {
 	}
 }
 
-// An engine that fails keeps what was charged, says one thing, and the same question is answered for the same charge.
+// An engine that fails keeps what was charged, says one thing, and the same question is answered
+// for the same charge.
 func TestStreamEngineFails(t *testing.T) {
 	w := streamWorld(t, plenty, "")
 	w.bear()
@@ -268,7 +276,8 @@ func chargesOf(w *world, _ string) int {
 	return most
 }
 
-// When the stream's budget is gone, what was asked is free, and in SQL a question is bought by itself.
+// When the stream's budget is gone, what was asked is free, and in SQL a question is bought by
+// itself.
 func TestStreamSpent(t *testing.T) {
 	w := streamWorld(t, plenty, "        budget: 0.05\n        queries: 1000\n")
 	first := w.mustAsk("SELECT COUNT(*) FROM patients WHERE sex = 'F'")
@@ -277,7 +286,11 @@ func TestStreamSpent(t *testing.T) {
 	}
 	refused, unchecked := 0, 0
 	for i := range 60 {
-		a, err := w.Streams.Ask(ctx, api.StreamQuestion{Analyst: "ana", SQL: fmt.Sprintf("diagnosis IN (%s) AND %s AND %s", pickOf(i, "'flu'", "'HIV'", "'asthma'", "'fracture'"), pickOf(i/4, "sex = 'F'", "sex = 'M'", "sex <> 'X'"), pickOf(i/12, "smoker", "NOT smoker", "age < 37", "age >= 37", "age < 74"))})
+		a, err := w.Streams.Ask(ctx,
+			api.StreamQuestion{Analyst: "ana",
+				SQL: fmt.Sprintf("diagnosis IN (%s) AND %s AND %s", pickOf(i, "'flu'", "'HIV'", "'asthma'", "'fracture'"),
+					pickOf(i/4, "sex = 'F'", "sex = 'M'", "sex <> 'X'"),
+					pickOf(i/12, "smoker", "NOT smoker", "age < 37", "age >= 37", "age < 74"))})
 		var no *api.Refusal
 		switch {
 		case errors.As(err, &no):
@@ -345,7 +358,8 @@ func TestStreamSettings(t *testing.T) {
 	}
 }
 
-// What cannot be asked is refused, costs nothing and says what to do; in SQL it goes the ordinary way.
+// What cannot be asked is refused, costs nothing and says what to do; in SQL it goes the ordinary
+// way.
 func TestStreamRefuses(t *testing.T) {
 	w := streamWorld(t, plenty, "")
 	r := w.record()
@@ -391,7 +405,8 @@ func TestStreamRefuses(t *testing.T) {
 	}
 }
 
-// As of a moment a quote says what was so then, and does not wait for a question that is being answered.
+// As of a moment a quote says what was so then, and does not wait for a question that is being
+// answered.
 func TestStreamQuoteAsOf(t *testing.T) {
 	w := streamWorld(t, plenty, "")
 	q := api.StreamQuestion{Analyst: "ben", SQL: "sex = 'F'"}

@@ -10,7 +10,8 @@ import (
 	"github.com/discreet-dp/discreet/stream"
 )
 
-// When the accounts are empty a question that would have to be paid is refused as every other is, nothing is spent by it, and what was answered stays free.
+// When the accounts are empty a question that would have to be paid is refused as every other is,
+// nothing is spent by it, and what was answered stays free.
 func TestStreamAccountsEmpty(t *testing.T) {
 	w := streamWorld(t, "{epsilon: 0.113, per_query: {default: 0.1, max: 0.113}}", "")
 	first := w.mustAsk("SELECT COUNT(*) FROM patients WHERE sex = 'F'")
@@ -22,7 +23,8 @@ func TestStreamAccountsEmpty(t *testing.T) {
 	}
 	spent := w.spent()
 	for i := range 5 {
-		text := fmt.Sprintf("SELECT COUNT(*) FROM patients WHERE diagnosis = '%s' AND smoker", []string{"flu", "HIV", "asthma", "diabetes", "fracture"}[i])
+		text := fmt.Sprintf("SELECT COUNT(*) FROM patients WHERE diagnosis = '%s' AND smoker",
+			[]string{"flu", "HIV", "asthma", "diabetes", "fracture"}[i])
 		e, err := w.Explain(ctx, api.Question{Analyst: "ana", SQL: text})
 		w.check(err)
 		if e.Affordable {

@@ -50,16 +50,21 @@ const clinicPolicy = `datasets:
         predictor: weights
 `
 
-// clinic writes messy people: values that are not listed, beyond bounds, missing, and not of their type.
+// clinic writes messy people: values that are not listed, beyond bounds, missing, and not of their
+// type.
 func clinic(n int, seed uint64) string {
 	r := rand.New(rand.NewPCG(seed, 1))
 	one := func(all ...string) string { return all[r.IntN(len(all))] }
 	var b strings.Builder
 	b.WriteString("pid,age,year,weight,sex,zip,ward,smoker,born,seen,cost\n")
 	for i := range n {
-		fmt.Fprintf(&b, "%d,%d,%s,%s,%s,%s,%s,%s,%s,%s,%d.25\n", i, r.IntN(130)-10, one("2019", "2020", "2021", "2022", "2023", "2050", "", "x"),
-			one(fmt.Sprint(float64(r.IntN(500))/2), fmt.Sprint(float64(r.IntN(20000))/100), ""), one("F", "M", "X", "f", "", "Q"), one("A", "B", "C", "D"), one("3", "1", "2", "7", "", "-1"),
-			one("true", "false", ""), one("2024-02-01", "2024-02-09", "2024-02-10", "2024-03-02", "2030-01-01", ""), one("2024-01-01 00:00:00", "2024-01-01 23:59:59.999999", "2024-01-02 00:00:00", "2024-01-02 12:00:00", "2024-01-03 00:00:00"), r.IntN(120))
+		fmt.Fprintf(&b, "%d,%d,%s,%s,%s,%s,%s,%s,%s,%s,%d.25\n", i, r.IntN(130)-10,
+			one("2019", "2020", "2021", "2022", "2023", "2050", "", "x"),
+			one(fmt.Sprint(float64(r.IntN(500))/2), fmt.Sprint(float64(r.IntN(20000))/100), ""), one("F", "M", "X", "f", "", "Q"),
+			one("A", "B", "C", "D"), one("3", "1", "2", "7", "", "-1"),
+			one("true", "false", ""), one("2024-02-01", "2024-02-09", "2024-02-10", "2024-03-02", "2030-01-01", ""),
+			one("2024-01-01 00:00:00", "2024-01-01 23:59:59.999999", "2024-01-02 00:00:00", "2024-01-02 12:00:00", "2024-01-03 00:00:00"),
+			r.IntN(120))
 	}
 	return b.String()
 }
@@ -176,7 +181,8 @@ var otherQuestions = []string{
 	"SELECT COUNT(*) FROM patients WHERE sqrt(age) < 5",
 }
 
-// The stream's cells, as the engine counts them, give every linear question the number that the engine gives it itself.
+// The stream's cells, as the engine counts them, give every linear question the number that the
+// engine gives it itself.
 func TestLinearQuestionsAreExact(t *testing.T) {
 	for _, neighbours := range []string{"", "neighbours: substitute"} {
 		w := newClinic(t, 3000, neighbours, plenty, "0.01")

@@ -10,7 +10,8 @@ import (
 	"github.com/discreet-dp/discreet/mech"
 )
 
-// Questions to a stream, those that the target is in last: up to the first number that differs everything else has to be the same.
+// Questions to a stream, those that the target is in last: up to the first number that differs
+// everything else has to be the same.
 var streamQuestions = []string{
 	"SELECT COUNT(*) FROM patients WHERE sex = 'F' AND diagnosis = 'flu'",
 	"SELECT COUNT(*) FROM patients WHERE diagnosis = 'asthma' AND NOT smoker",
@@ -45,8 +46,10 @@ func streamTranscript(w *world, r *recorder, text string) (shape, values string,
 	return shape, numbers(a), calls
 }
 
-// judgeStream asks two neighbouring worlds the same, with the same randomness. Until a number differs, which is what its noise is for, everything is the same: what is charged, what
-// is run, in which order, what is said. The exact values that mechanisms see are never further apart than their noise is for. It returns how many questions it compared.
+// judgeStream asks two neighbouring worlds the same, with the same randomness. Until a number
+// differs, which is what its noise is for, everything is the same: what is charged, what is run, in
+// which order, what is said. The exact values that mechanisms see are never further apart than
+// their noise is for. It returns how many questions it compared.
 func judgeStream(p pair) (int, error) {
 	for i, text := range streamQuestions {
 		x, xs, xc := streamTranscript(p.a, p.ra, text)
@@ -56,7 +59,8 @@ func judgeStream(p pair) (int, error) {
 		}
 		for k := range xc {
 			a, b := xc[k], yc[k]
-			if a.Mechanism != b.Mechanism || a.Parameter.Cmp(b.Parameter) != 0 || a.Sensitivity.String() != b.Sensitivity.String() || a.Values.Len() != b.Values.Len() {
+			if a.Mechanism != b.Mechanism || a.Parameter.Cmp(b.Parameter) != 0 || a.Sensitivity.String() != b.Sensitivity.String() ||
+				a.Values.Len() != b.Values.Len() {
 				return i, fmt.Errorf("%s: draw %d is %v against %v", text, k, a, b)
 			}
 			var moved, squares int64
@@ -90,7 +94,8 @@ func TestStreamNeighbours(t *testing.T) {
 		t.Skip("nothing of it runs at once")
 	}
 	calm, wild := hospital.New(120, 1), restless(120, 1)
-	pure, gaussian := streaming(hospital.Dataset("hospital", "data", plenty), crowd, "        alpha: 0.05\n"), streaming(hospital.Dataset("hospital", "data", rich), crowd, "        alpha: 0.05\n")
+	pure, gaussian := streaming(hospital.Dataset("hospital", "data", plenty), crowd, "        alpha: 0.05\n"),
+		streaming(hospital.Dataset("hospital", "data", rich), crowd, "        alpha: 0.05\n")
 	for _, c := range []struct {
 		name    string
 		dataset string

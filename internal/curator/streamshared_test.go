@@ -13,7 +13,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/engine/duckdb"
 )
 
-// Many who ask the same at once pay once, and all get the same number; the sum of what answers cost is what was charged.
+// Many who ask the same at once pay once, and all get the same number; the sum of what answers cost
+// is what was charged.
 func TestStreamConcurrently(t *testing.T) {
 	w := streamWorld(t, plenty, "")
 	conditions := []string{"sex = 'F'", "smoker", "sex = 'M' AND smoker", "diagnosis = 'flu'"}
@@ -72,7 +73,8 @@ func TestStreamVersions(t *testing.T) {
 		w.engine = w.data
 	}
 	var values []string
-	for i, text := range []string{string(first), strings.Join(lines[:len(lines)/2], ""), string(first), strings.Join(lines[:len(lines)/2], "")} {
+	for i, text := range []string{string(first), strings.Join(lines[:len(lines)/2], ""), string(first),
+		strings.Join(lines[:len(lines)/2], "")} {
 		put(text)
 		a, err := w.Streams.Ask(ctx, q)
 		w.check(err)

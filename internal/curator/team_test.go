@@ -26,9 +26,10 @@ func team(t testing.TB, budget, analysts string) *world {
 }
 
 const (
-	monthly     = "{epsilon: 0.5, per_query: {default: 0.1, max: 0.5}, renewal: {every: month, windows: 3}}"
-	monthlyRho  = "{epsilon: 1, delta: 1e-6, keys_delta: 4e-7, per_query: {default: 0.1, max: 1}, renewal: {every: month, windows: 12}}"
-	cardiology  = "analysts: {ana: {share: 0.5}, ben: {epsilon: 0.3}, cyn: }\n    groups: {cardiology: {share: 0.6, analysts: [ana, ben]}, students: {epsilon: 0.2, analysts: [cyn, ana]}}"
+	monthly    = "{epsilon: 0.5, per_query: {default: 0.1, max: 0.5}, renewal: {every: month, windows: 3}}"
+	monthlyRho = "{epsilon: 1, delta: 1e-6, keys_delta: 4e-7, per_query: {default: 0.1, max: 1}, renewal: {every: month, windows: 12}}"
+	cardiology = "analysts: {ana: {share: 0.5}, ben: {epsilon: 0.3}, cyn: }\n    groups: {cardiology: {share: 0.6, analysts: [ana, " +
+		"ben]}, students: {epsilon: 0.2, analysts: [cyn, ana]}}"
 	twoAnalysts = "analysts: {ana: , ben: }"
 )
 
@@ -89,16 +90,19 @@ func TestAccountsOfATeam(t *testing.T) {
 			{"hospital", "dataset", pure(dp.One)}, {"hospital/group:cardiology", "group", pure(amount("0.6"))},
 			{"hospital/group:students", "group", pure(amount("0.2"))}, {"hospital/ana", "analyst", pure(dp.One / 2)}}},
 		{"{epsilon: 1}", "cyn", 0, []account{
-			{"hospital", "dataset", pure(dp.One)}, {"hospital/group:students", "group", pure(amount("0.2"))}, {"hospital/cyn", "analyst", pure(dp.One)}}},
+			{"hospital", "dataset", pure(dp.One)}, {"hospital/group:students", "group", pure(amount("0.2"))},
+			{"hospital/cyn", "analyst", pure(dp.One)}}},
 		{"{epsilon: 1, delta: 1e-6}", "ben", 0, []account{
-			{"hospital", "dataset", concentrated(rho("1", "1e-6"), 0)}, {"hospital/group:cardiology", "group", concentrated(rho("1", "1e-6")*3/5, 0)},
+			{"hospital", "dataset", concentrated(rho("1", "1e-6"), 0)},
+			{"hospital/group:cardiology", "group", concentrated(rho("1", "1e-6")*3/5, 0)},
 			{"hospital/ben", "analyst", concentrated(rho("0.3", "1e-6"), 0)}}},
 		{monthly, "ben", 1, []account{
 			{"hospital", "dataset", pure(3 * dp.One / 2)}, {"hospital#2", "window", pure(dp.One / 2)},
 			{"hospital/group:cardiology#2", "group", pure(amount("0.3"))}, {"hospital/ben#2", "analyst", pure(amount("0.3"))}}},
 		{monthlyRho, "cyn", 2, []account{
 			{"hospital", "dataset", concentrated(12*whole, 12*keys)}, {"hospital#3", "window", concentrated(whole, keys)},
-			{"hospital/group:students#3", "group", concentrated(rho("0.2", rhoDelta), 0)}, {"hospital/cyn#3", "analyst", concentrated(whole, keys)}}},
+			{"hospital/group:students#3", "group", concentrated(rho("0.2", rhoDelta), 0)},
+			{"hospital/cyn#3", "analyst", concentrated(whole, keys)}}},
 	} {
 		w := team(t, c.budget, cardiology)
 		for range c.renewals {
@@ -129,7 +133,8 @@ func TestAccountsOfATeam(t *testing.T) {
 			if a.Name != want.name || a.Kind != want.kind || a.Limit != want.limit || a.Spent != charged.Cost || a.Part <= 0 {
 				t.Errorf("%s: shown %+v; want %+v", c.budget, a, want)
 			}
-			if window := uint64(c.renewals + 1); w.dataset.Budget.Renews() && a.Kind != "dataset" && a.Window != window || a.Windows != uint64(w.dataset.Budget.Renewal.Windows) {
+			if window := uint64(c.renewals + 1); w.dataset.Budget.Renews() && a.Kind != "dataset" && a.Window != window ||
+				a.Windows != uint64(w.dataset.Budget.Renewal.Windows) {
 				t.Errorf("%s: %+v is not of window %d", c.budget, a, window)
 			}
 		}
@@ -180,7 +185,8 @@ func TestWindows(t *testing.T) {
 		before := w.everything()
 		_, err := w.ask(byAge(next))
 		var over *ledger.BudgetError
-		if !errors.As(err, &over) || window < 3 && over.Account != fmt.Sprint("hospital#", window) || !strings.Contains(err.Error(), "begin the next window") {
+		if !errors.As(err, &over) || window < 3 && over.Account != fmt.Sprint("hospital#", window) ||
+			!strings.Contains(err.Error(), "begin the next window") {
 			t.Errorf("window %d: %v", window, err)
 		}
 		if !slices.Equal(w.everything(), before) {
@@ -200,7 +206,8 @@ func TestWindows(t *testing.T) {
 	if _, err := w.Renew(ctx, "once more"); !errors.As(err, &refused) || !strings.Contains(err.Error(), "3 windows") {
 		t.Errorf("a fourth window: %v", err)
 	}
-	// Somebody who writes the record without asking the policy gets a window, and nothing to spend in it.
+	// Somebody who writes the record without asking the policy gets a window, and nothing to spend
+	// in it.
 	_, err := w.books.Enter(ctx, ledger.Renewal{Dataset: "hospital", From: 3, Reason: "by hand"})
 	w.check(err)
 	var over *ledger.BudgetError
@@ -246,7 +253,8 @@ func TestWindowEndsUnderACharge(t *testing.T) {
 	w := team(t, monthly, twoAnalysts)
 	w.Curator = New(w.dataset, w.data, &renewing{w.books, 2}, seeded(1))
 	w.mustAsk(byAge(1))
-	for name, want := range map[string]dp.Amount{"hospital": amount("0.1"), "hospital#1": 0, "hospital#2": 0, "hospital#3": amount("0.1"), "hospital/ana#3": amount("0.1"), "hospital/ana": 0} {
+	for name, want := range map[string]dp.Amount{"hospital": amount("0.1"), "hospital#1": 0, "hospital#2": 0, "hospital#3": amount("0.1"),
+		"hospital/ana#3": amount("0.1"), "hospital/ana": 0} {
 		if got := w.balance(name).Epsilon; got != want {
 			t.Errorf("%s has spent %v; want %v", name, got, want)
 		}
@@ -262,10 +270,12 @@ func TestWindowEndsUnderACharge(t *testing.T) {
 
 // TestTopUp: a limit grows by exactly what was signed.
 func TestTopUp(t *testing.T) {
-	w := team(t, "{epsilon: 0.3, per_query: {default: 0.1, max: 0.3}}", "analysts: {ana: , ben: {share: 0.5}}\n    groups: {all: {analysts: [ana, ben]}}")
+	w := team(t, "{epsilon: 0.3, per_query: {default: 0.1, max: 0.3}}",
+		"analysts: {ana: , ben: {share: 0.5}}\n    groups: {all: {analysts: [ana, ben]}}")
 	var over *ledger.BudgetError
 	var bad *ledger.SignatureError
-	if _, err := w.TopUp(ctx, api.TopUp{Epsilon: dp.One, Reason: "no owner", Signer: ed25519.NewKeyFromSeed(make([]byte, 32))}); !errors.As(err, &bad) || !strings.Contains(err.Error(), "ledger key") {
+	if _, err := w.TopUp(ctx, api.TopUp{Epsilon: dp.One, Reason: "no owner",
+		Signer: ed25519.NewKeyFromSeed(make([]byte, 32))}); !errors.As(err, &bad) || !strings.Contains(err.Error(), "ledger key") {
 		t.Errorf("without an owner: %v", err)
 	}
 	key := w.owner(1)
@@ -292,8 +302,10 @@ func TestTopUp(t *testing.T) {
 		r, err := w.TopUp(ctx, api.TopUp{Account: name, Epsilon: amount("0.2"), Reason: "more", Signer: key})
 		w.check(err)
 		a := r.After[0]
-		if len(r.After) != 1 || r.Amount != (dp.Cost{Epsilon: amount("0.2")}) || a.Limit.Epsilon != amount("0.3")+amount("0.2") || a.Granted != r.Amount ||
-			r.Before[0].Limit.Epsilon != amount("0.3") || a.Total.Epsilon != a.Limit.Epsilon || a.Kind != []string{"dataset", "group", "analyst"}[i] {
+		if len(r.After) != 1 || r.Amount != (dp.Cost{Epsilon: amount("0.2")}) || a.Limit.Epsilon != amount("0.3")+amount("0.2") ||
+			a.Granted != r.Amount ||
+			r.Before[0].Limit.Epsilon != amount("0.3") || a.Total.Epsilon != a.Limit.Epsilon ||
+			a.Kind != []string{"dataset", "group", "analyst"}[i] {
 			t.Errorf("%q: %+v", name, r)
 		}
 	}
@@ -312,7 +324,8 @@ func TestTopUp(t *testing.T) {
 		want string
 	}{
 		{api.TopUp{Account: "eve", Epsilon: 1}, "name one of ana, ben"}, {api.TopUp{Account: "group:eve", Epsilon: 1}, "name one of all"},
-		{api.TopUp{Epsilon: 0}, "of nothing"}, {api.TopUp{Epsilon: 1, Delta: 1}, "is pure"}, {api.TopUp{Epsilon: 100 * dp.One}, "the most is epsilon 100"},
+		{api.TopUp{Epsilon: 0}, "of nothing"}, {api.TopUp{Epsilon: 1, Delta: 1}, "is pure"},
+		{api.TopUp{Epsilon: 100 * dp.One}, "the most is epsilon 100"},
 	} {
 		c.t.Signer, c.t.Reason = key, "refused"
 		var refused *api.Refusal
@@ -327,8 +340,8 @@ func TestTopUp(t *testing.T) {
 	}
 }
 
-// TestTopUpOfWindows: the current window's promise grows by the epsilon, that of all windows by the same rho, and the next
-// window has what the policy says.
+// TestTopUpOfWindows: the current window's promise grows by the epsilon, that of all windows by the
+// same rho, and the next window has what the policy says.
 func TestTopUpOfWindows(t *testing.T) {
 	w := team(t, monthlyRho, twoAnalysts)
 	key := w.owner(1)
@@ -340,13 +353,15 @@ func TestTopUpOfWindows(t *testing.T) {
 		want, err := account.Rho(r.Before[1].Total.Epsilon+amount("0.5"), delta)
 		w.check(err)
 		all, window := r.After[0], r.After[1]
-		if window.Name != "hospital#1" || window.Limit.Rho != want || window.Total.Epsilon > r.Before[1].Total.Epsilon+amount("0.5") || window.Total.Epsilon < r.Before[1].Total.Epsilon+amount("0.4999999") {
+		if window.Name != "hospital#1" || window.Limit.Rho != want || window.Total.Epsilon > r.Before[1].Total.Epsilon+amount("0.5") ||
+			window.Total.Epsilon < r.Before[1].Total.Epsilon+amount("0.4999999") {
 			t.Errorf("top-up %d: the window has %+v; want rho %v", i, window, want)
 		}
 		if all.Limit.Rho != r.Before[0].Limit.Rho+r.Amount.Rho || all.Total.Epsilon >= r.Before[0].Total.Epsilon+amount("0.5") {
 			t.Errorf("top-up %d: all windows have %+v after %+v", i, all, r.Before[0])
 		}
-		if window.Limit.Delta != r.Before[1].Limit.Delta+amount("1e-7") || window.Total.Delta != delta+window.Limit.Delta || all.Total.Delta != delta+all.Limit.Delta {
+		if window.Limit.Delta != r.Before[1].Limit.Delta+amount("1e-7") || window.Total.Delta != delta+window.Limit.Delta ||
+			all.Total.Delta != delta+all.Limit.Delta {
 			t.Errorf("top-up %d: delta is %+v and %+v", i, window, all)
 		}
 	}
@@ -363,7 +378,8 @@ func TestTopUpOfWindows(t *testing.T) {
 	}
 }
 
-// TestForgedTopUp: a record that somebody else has signed does not check, and neither does one whose amount was changed.
+// TestForgedTopUp: a record that somebody else has signed does not check, and neither does one
+// whose amount was changed.
 func TestForgedTopUp(t *testing.T) {
 	w := team(t, pure, twoAnalysts)
 	key := w.owner(1)
@@ -401,7 +417,8 @@ func TestForgedTopUp(t *testing.T) {
 
 // TestAlerts: each threshold is told once, and only when it is passed.
 func TestAlerts(t *testing.T) {
-	w := team(t, "{epsilon: 1, per_query: {default: 0.05, max: 1}}", "analysts: {ana: , ben: }\n    groups: {half: {share: 0.5, analysts: [ana]}}")
+	w := team(t, "{epsilon: 1, per_query: {default: 0.05, max: 1}}",
+		"analysts: {ana: , ben: }\n    groups: {half: {share: 0.5, analysts: [ana]}}")
 	told := map[string][]int{}
 	ask := func(analyst string, i int) {
 		t.Helper()
@@ -421,7 +438,8 @@ func TestAlerts(t *testing.T) {
 		ask("ben", 10+i)
 	}
 	// Rounded down, twenty twentieths are a little less than one, and ten less than half.
-	want := map[string][]int{"hospital": {50, 10, 80, 16, 95, 19}, "hospital/group:half": {50, 5, 80, 8, 95, 9}, "hospital/ana": nil, "hospital/ben": nil}
+	want := map[string][]int{"hospital": {50, 10, 80, 16, 95, 19}, "hospital/group:half": {50, 5, 80, 8, 95, 9}, "hospital/ana": nil,
+		"hospital/ben": nil}
 	for name := range want {
 		if !slices.Equal(told[name], want[name]) {
 			t.Errorf("%s: alerts (percent, question) %v; want %v", name, told[name], want[name])
@@ -477,8 +495,8 @@ func TestExpiry(t *testing.T) {
 	}
 }
 
-// TestClockJumps asks the same of two worlds, one of them with a clock that jumps ten years forth and back between any two
-// questions. All decisions are the same, and so is what was spent where.
+// TestClockJumps asks the same of two worlds, one of them with a clock that jumps ten years forth
+// and back between any two questions. All decisions are the same, and so is what was spent where.
 func TestClockJumps(t *testing.T) {
 	run := func(years ...int) string {
 		w := team(t, monthly, strings.Replace(cardiology, "cyn: }", "cyn: {expires: 2999-01-01}}", 1))
@@ -536,12 +554,15 @@ func TestPromise(t *testing.T) {
 		want   []string
 	}{
 		{"{epsilon: 1}", []string{
-			"For good: whatever analysts ask and whoever colludes, nothing that they may see is more than 2.72 times as likely (epsilon 1) with one person's data as without it.",
+			"For good: whatever analysts ask and whoever colludes, nothing that they may see is more than 2.72 times as likely (epsilon " +
+				"1) with one person's data as without it.",
 			"So who would guess something about a person right half of the time guesses it right at most 74 % of the time."}},
 		{monthlyRho, []string{
-			"Within this window (a month, number 1 of 12): whatever analysts ask and whoever colludes, nothing that they may see is more than 2.72 times as likely (epsilon 1), and 1 in 1,000,000 more (delta 1e-06), with one person's data as without it.",
+			"Within this window (a month, number 1 of 12): whatever analysts ask and whoever colludes, nothing that they may see is more " +
+				"than 2.72 times as likely (epsilon 1), and 1 in 1,000,000 more (delta 1e-06), with one person's data as without it.",
 			"So who would guess something about a person right half of the time guesses it right at most 74 % of the time.",
-			"Over all 12 windows together: nothing is more than 46.9 times as likely (epsilon 3.847), and 1 in 185,000 more (delta 5.4e-06), with one person's data as without it.",
+			"Over all 12 windows together: nothing is more than 46.9 times as likely (epsilon 3.847), and 1 in 185,000 more (delta " +
+				"5.4e-06), with one person's data as without it.",
 			"So who would guess something about a person right half of the time guesses it right at most 98 % of the time."}},
 	} {
 		w := team(t, c.budget, twoAnalysts)
@@ -553,7 +574,8 @@ func TestPromise(t *testing.T) {
 	}
 }
 
-// TestPromiseOfTheSpent: an owner who lowers a limit below what was spent is told what was spent; with a delta, what the limit was before the first answer, since who lowers it has seen answers.
+// TestPromiseOfTheSpent: an owner who lowers a limit below what was spent is told what was spent;
+// with a delta, what the limit was before the first answer, since who lowers it has seen answers.
 func TestPromiseOfTheSpent(t *testing.T) {
 	for _, budget := range []string{pure, concentrated} {
 		w := team(t, budget, twoAnalysts)
@@ -565,7 +587,8 @@ func TestPromiseOfTheSpent(t *testing.T) {
 		w.check(err)
 		want := a.Guarantee.Epsilon
 		if budget == concentrated {
-			if rounded(a.Total.Epsilon) != "1" || a.Total.Delta != amount("1e-6") || len(got) != 3 || !strings.Contains(got[2], "would promise epsilon 0.05 at delta 1e-06") {
+			if rounded(a.Total.Epsilon) != "1" || a.Total.Delta != amount("1e-6") || len(got) != 3 ||
+				!strings.Contains(got[2], "would promise epsilon 0.05 at delta 1e-06") {
 				t.Errorf("%+v: %q", a, got)
 			}
 			want = dp.One

@@ -56,7 +56,8 @@ func (w *world) again(r *recorder, q api.TrainingQuestion, want *api.Training) {
 		w.t.Errorf("%+v: %v", q, err)
 		return
 	}
-	if !got.Receipt.Free || got.Cost != (dp.Cost{}) || w.records() != before || got.ID != want.ID || got.Receipt.Hash != want.Receipt.Hash || w.written(got.Model) != w.written(want.Model) {
+	if !got.Receipt.Free || got.Cost != (dp.Cost{}) || w.records() != before || got.ID != want.ID ||
+		got.Receipt.Hash != want.Receipt.Hash || w.written(got.Model) != w.written(want.Model) {
 		w.t.Errorf("%+v: cost %v, receipt %+v, id %s; want %s, free", q, got.Cost, got.Receipt, got.ID, want.ID)
 	}
 	if calls := r.take(); slices.Contains(calls, "fetch") || slices.Contains(calls, "charge") {
@@ -77,7 +78,9 @@ func TestTrain(t *testing.T) {
 	}
 	quote, err := w.Trainings.Quote(ctx, smokers("0.5"))
 	w.check(err)
-	if quote.Known || !quote.Affordable || quote.Cost.Epsilon != amount("0.5") || quote.Pay != quote.Cost || quote.Worth != (api.Guarantee{Epsilon: amount("0.5")}) || quote.Unit != "patients.pid" || quote.MaxRows != 1 || quote.After.Epsilon != quote.Remaining.Epsilon-amount("0.5") || w.records() != 0 {
+	if quote.Known || !quote.Affordable || quote.Cost.Epsilon != amount("0.5") || quote.Pay != quote.Cost ||
+		quote.Worth != (api.Guarantee{Epsilon: amount("0.5")}) || quote.Unit != "patients.pid" || quote.MaxRows != 1 ||
+		quote.After.Epsilon != quote.Remaining.Epsilon-amount("0.5") || w.records() != 0 {
 		t.Errorf("%+v", quote)
 	}
 	r.take()
@@ -90,13 +93,17 @@ func TestTrain(t *testing.T) {
 	if got := w.onDisk(); got.Charges != 1 || got.Answers != 1 {
 		t.Errorf("when Train returns the file says %+v; want the charge and its model", got)
 	}
-	if first.Cost.Epsilon != amount("0.5") || first.Receipt.Free || first.Version.Number != 1 || first.Remaining.Epsilon != quote.After.Epsilon || w.spent().Epsilon != amount("0.5") {
+	if first.Cost.Epsilon != amount("0.5") || first.Receipt.Free || first.Version.Number != 1 ||
+		first.Remaining.Epsilon != quote.After.Epsilon || w.spent().Epsilon != amount("0.5") {
 		t.Errorf("%+v", first)
 	}
-	if got, want := *first.Model.Receipt, (learn.Receipt{Dataset: "hospital", Unit: "patients.pid", Neighbours: "add-remove", Sequence: first.Receipt.Sequence, Hash: first.Receipt.Hash, DataVersion: 1}); got != want {
+	if got, want := *first.Model.Receipt,
+		(learn.Receipt{Dataset: "hospital", Unit: "patients.pid", Neighbours: "add-remove", Sequence: first.Receipt.Sequence,
+			Hash: first.Receipt.Hash, DataVersion: 1}); got != want {
 		t.Errorf("the model says %+v; want %+v", got, want)
 	}
-	if len(first.Model.Encoding.Features) != 3 || first.Model.Encoding.Target.Name != "smoker" || !slices.Equal(first.Model.Encoding.Target.Values, []string{"false", "true"}) {
+	if len(first.Model.Encoding.Features) != 3 || first.Model.Encoding.Target.Name != "smoker" ||
+		!slices.Equal(first.Model.Encoding.Target.Values, []string{"false", "true"}) {
 		t.Errorf("%+v", first.Model.Encoding)
 	}
 	// The same again is free, for everybody, however it is written, and after a restart.
@@ -106,7 +113,8 @@ func TestTrain(t *testing.T) {
 	w.again(r, same, first)
 	same.Features = "select  AGE, sex , cost, SMOKER\n from Patients"
 	w.again(r, same, first)
-	if quote, err = w.Trainings.Quote(ctx, same); err != nil || !quote.Known || quote.Pay != (dp.Cost{}) || quote.Record != first.Receipt.Sequence || quote.After != quote.Remaining {
+	if quote, err = w.Trainings.Quote(ctx, same); err != nil || !quote.Known || quote.Pay != (dp.Cost{}) ||
+		quote.Record != first.Receipt.Sequence || quote.After != quote.Remaining {
 		t.Errorf("%+v, %v", quote, err)
 	}
 	w.reopen()
@@ -130,7 +138,8 @@ func TestTrain(t *testing.T) {
 	// So is the same on other data; and on the data that it was again, it is the first.
 	w.check(hospital.New(200, 1).Without(hospital.Target).Write(filepath.Join(w.dir, "data")))
 	second := w.mustTrain(smokers("0.5"))
-	if second.Receipt.Free || second.ID == first.ID || second.Version.Number != 2 || second.Model.Receipt.DataVersion != 2 || len(second.Notes) != 1 {
+	if second.Receipt.Free || second.ID == first.ID || second.Version.Number != 2 || second.Model.Receipt.DataVersion != 2 ||
+		len(second.Notes) != 1 {
 		t.Errorf("%+v", second)
 	}
 	w.check(hospital.New(200, 1).Write(filepath.Join(w.dir, "data")))
@@ -145,7 +154,8 @@ func TestTrainConcentrated(t *testing.T) {
 	rho := pricing.Currency{}.Amount(amount("0.5")) + pricing.Currency{}.Amount(amount("0.25"))
 	quote, err := w.Trainings.Quote(ctx, q)
 	w.check(err)
-	if quote.Cost.Rho > rho || quote.Cost.Rho < rho-rho/100 || quote.Cost.Epsilon != amount("0.75") || quote.Worth.Delta != w.dataset.Budget.RhoDelta() || !contains(quote.Currency, "adds up rho", "at delta") {
+	if quote.Cost.Rho > rho || quote.Cost.Rho < rho-rho/100 || quote.Cost.Epsilon != amount("0.75") ||
+		quote.Worth.Delta != w.dataset.Budget.RhoDelta() || !contains(quote.Currency, "adds up rho", "at delta") {
 		t.Errorf("%+v; want rho %v", quote, rho)
 	}
 	got := w.mustTrain(q)
@@ -154,7 +164,8 @@ func TestTrainConcentrated(t *testing.T) {
 	}
 }
 
-// What cannot be asked is refused by what is public: nothing is charged, and nothing of the data is looked at.
+// What cannot be asked is refused by what is public: nothing is charged, and nothing of the data is
+// looked at.
 func TestTrainingRefusals(t *testing.T) {
 	w := newWorld(t, "{epsilon: 100, per_query: {default: 0.1, min: 0.01, max: 1}}")
 	r := w.record()
@@ -208,7 +219,8 @@ func TestTrainingRefusals(t *testing.T) {
 		if calls := r.take(); len(calls) != 0 {
 			t.Errorf("%s: %v", name, calls)
 		}
-		if _, quoted := w.Trainings.Quote(ctx, q); name != "other's name" && (quoted == nil || err == nil || quoted.Error() != err.Error()) {
+		if _, quoted := w.Trainings.Quote(ctx, q); name != "other's name" &&
+			(quoted == nil || err == nil || quoted.Error() != err.Error()) {
 			t.Errorf("%s: a quote says %v, and the training %v", name, quoted, err)
 		}
 	}
@@ -236,7 +248,8 @@ func TestTrainingWithoutBudget(t *testing.T) {
 	w.again(r, smokers("0.8"), first)
 }
 
-// Once the engine was touched the charge stays. What was stopped can be asked again with the same request.
+// Once the engine was touched the charge stays. What was stopped can be asked again with the same
+// request.
 func TestTrainingStopped(t *testing.T) {
 	w := newWorld(t, pure)
 	w.bear()
@@ -261,7 +274,8 @@ func TestTrainingStopped(t *testing.T) {
 	if !got.Receipt.Free || got.Cost != (dp.Cost{}) || w.spent().Epsilon != amount("0.5") {
 		t.Errorf("the retry cost %v; spent %v", got.Cost, w.spent())
 	}
-	// Who stops waiting while it is trained does not stop it, so that noise is drawn once for a charge.
+	// Who stops waiting while it is trained does not stop it, so that noise is drawn once for a
+	// charge.
 	q = smokers("0.1")
 	cancelled, cancel = context.WithCancel(ctx)
 	w.plantFit(func(ctx context.Context, p *learn.Plan, t *learn.Table, r *mech.Releaser, f func(learn.Progress)) (*learn.Model, error) {
@@ -292,7 +306,8 @@ func TestTrainingStopped(t *testing.T) {
 	}
 }
 
-// Whether a training fails by itself depends on data and noise. So every failure is one that was paid for: noise is not drawn again for the same charge.
+// Whether a training fails by itself depends on data and noise. So every failure is one that was
+// paid for: noise is not drawn again for the same charge.
 func TestTrainingFails(t *testing.T) {
 	w := newWorld(t, pure)
 	w.bear()
@@ -307,7 +322,8 @@ func TestTrainingFails(t *testing.T) {
 	w.plantFit(learn.Fit)
 	r.take()
 	for range 2 {
-		if _, err := w.Trainings.Train(ctx, q, nil); err != api.ErrTraining || slices.Contains(r.take(), "fetch") || w.spent().Epsilon != amount("0.4") {
+		if _, err := w.Trainings.Train(ctx, q, nil); err != api.ErrTraining || slices.Contains(r.take(), "fetch") ||
+			w.spent().Epsilon != amount("0.4") {
 			t.Errorf("got %v, spent %v", err, w.spent())
 		}
 		w.reopen()

@@ -16,7 +16,8 @@ import (
 	"github.com/discreet-dp/discreet/mech"
 )
 
-// trainingOutcome is all that came of a training: what the analyst saw, what was charged, and what was asked of engine, ledger and releaser, in which order.
+// trainingOutcome is all that came of a training: what the analyst saw, what was charged, and what
+// was asked of engine, ledger and releaser, in which order.
 type trainingOutcome struct {
 	err     string
 	trained *api.Training
@@ -38,13 +39,15 @@ func (w *world) replayTraining(r *recorder, q api.TrainingQuestion) (o trainingO
 	return o
 }
 
-// compareTrainings judges what came of a training on two neighbouring databases with the same randomness: all that may differ are the weights, and what was estimated.
+// compareTrainings judges what came of a training on two neighbouring databases with the same
+// randomness: all that may differ are the weights, and what was estimated.
 func compareTrainings(a, b trainingOutcome) error {
 	if a.err != b.err {
 		return fmt.Errorf("one says %q, the other %q", a.err, b.err)
 	}
 	if !slices.Equal(a.order, b.order) || len(a.charges) != len(b.charges) || len(a.calls) != len(b.calls) {
-		return fmt.Errorf("%v, %d charges and %d calls against %v, %d and %d", a.order, len(a.charges), len(a.calls), b.order, len(b.charges), len(b.calls))
+		return fmt.Errorf("%v, %d charges and %d calls against %v, %d and %d", a.order, len(a.charges), len(a.calls), b.order,
+			len(b.charges), len(b.calls))
 	}
 	for i, c := range a.charges {
 		d := b.charges[i]
@@ -55,11 +58,13 @@ func compareTrainings(a, b trainingOutcome) error {
 	}
 	for i, c := range a.calls {
 		d := b.calls[i]
-		if c.Mechanism != d.Mechanism || c.Parameter.Cmp(d.Parameter) != 0 || c.Values.Len() != d.Values.Len() || c.Sensitivity.String() != d.Sensitivity.String() {
+		if c.Mechanism != d.Mechanism || c.Parameter.Cmp(d.Parameter) != 0 || c.Values.Len() != d.Values.Len() ||
+			c.Sensitivity.String() != d.Sensitivity.String() {
 			return fmt.Errorf("call %d is %v against %v", i, c, d)
 		}
-		// What output perturbation releases first is within its sensitivity. The noise of an objective has none: it is drawn before the data is looked at. What comes after a release is calibrated for the
-		// case that the release was the same, which it is not here.
+		// What output perturbation releases first is within its sensitivity. The noise of an
+		// objective has none: it is drawn before the data is looked at. What comes after a release
+		// is calibrated for the case that the release was the same, which it is not here.
 		if i == 0 && c.Sensitivity.Norm() != 0 {
 			if _, _, err := judgeCall(c, d); err != nil {
 				return fmt.Errorf("call %d, %s: %w", i, c.Mechanism, err)
@@ -70,7 +75,8 @@ func compareTrainings(a, b trainingOutcome) error {
 		return nil
 	}
 	x, y := *a.trained, *b.trained
-	if x.Cost != y.Cost || x.Remaining != y.Remaining || x.Receipt.Sequence != y.Receipt.Sequence || x.Receipt.Free != y.Receipt.Free || x.Version != y.Version || !slices.Equal(x.Notes, y.Notes) || fmt.Sprint(x.Alerts) != fmt.Sprint(y.Alerts) {
+	if x.Cost != y.Cost || x.Remaining != y.Remaining || x.Receipt.Sequence != y.Receipt.Sequence || x.Receipt.Free != y.Receipt.Free ||
+		x.Version != y.Version || !slices.Equal(x.Notes, y.Notes) || fmt.Sprint(x.Alerts) != fmt.Sprint(y.Alerts) {
 		return fmt.Errorf("%+v against %+v", x, y)
 	}
 	if p, q := shapeOf(x.Model), shapeOf(y.Model); p != q {
@@ -213,7 +219,8 @@ func TestTrainingNeighboursSeePlantedBugs(t *testing.T) {
 			if w == p.b {
 				n = 59
 			}
-			w.plantFit(func(ctx context.Context, plan *learn.Plan, t *learn.Table, r *mech.Releaser, f func(learn.Progress)) (*learn.Model, error) {
+			w.plantFit(func(ctx context.Context, plan *learn.Plan, t *learn.Table, r *mech.Releaser,
+				f func(learn.Progress)) (*learn.Model, error) {
 				m, err := learn.Fit(ctx, plan, t, r, f)
 				if err == nil {
 					err = c.fit(plan, m, r, n)

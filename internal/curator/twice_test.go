@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/hospital"
 	"github.com/discreet-dp/discreet/internal/plan"
@@ -20,11 +19,13 @@ import (
 func objections() opinion {
 	found := &verify.Difference{Where: "the planted tree", What: strings.Repeat("it is wrong ", 200)}
 	query := func(*policy.Dataset, *tree.Query) error { return found }
-	return opinion{query, query, func(*policy.Dataset, *tree.Holdout) error { return found }, func(*policy.Dataset, *tree.Table) error { return found }}
+	return opinion{query, query, func(*policy.Dataset, *tree.Holdout) error { return found }, func(*policy.Dataset, *tree.Table) error {
+		return found
+	}}
 }
 
-// TestDisagreement: where the second check objects nothing is charged, no engine runs, and everybody reads one text. On every path
-// to an engine, and for every price of it.
+// TestDisagreement: where the second check objects nothing is charged, no engine runs, and
+// everybody reads one text. On every path to an engine, and for every price of it.
 func TestDisagreement(t *testing.T) {
 	w := buildWith(t, hospital.New(200, 1), hospital.Dataset("hospital", "data", plenty)+heldOut+`    streams:
       people:
@@ -71,11 +72,13 @@ func TestDisagreement(t *testing.T) {
 		err := way()
 		var refusal *api.Refusal
 		var dispute *api.Disagreement
-		if !errors.As(err, &refusal) || !errors.As(err, &dispute) || err.Error() != (&api.Disagreement{}).Error() || refusal.Position != -1 {
+		if !errors.As(err, &refusal) || !errors.As(err, &dispute) || err.Error() != (&api.Disagreement{}).Error() ||
+			refusal.Position != -1 {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if !strings.HasPrefix(dispute.Detail, "the planted tree: it is wrong") || len(dispute.Detail) > mostDetail+3 || strings.Contains(err.Error(), "planted") {
+		if !strings.HasPrefix(dispute.Detail, "the planted tree: it is wrong") || len(dispute.Detail) > mostDetail+3 ||
+			strings.Contains(err.Error(), "planted") {
 			t.Errorf("%s: %q", name, dispute.Detail)
 		}
 	}
@@ -95,7 +98,8 @@ func TestDisagreement(t *testing.T) {
 	}
 }
 
-// waysToAnEngine are the lines of the curator and its rooms that make a tree, or give one to an engine, and who checks it twice.
+// waysToAnEngine are the lines of the curator and its rooms that make a tree, or give one to an
+// engine, and who checks it twice.
 var waysToAnEngine = map[string]string{
 	"curator/question.go: plan.PrepareText(":          "Curator.CheckTwice follows",
 	"sparsesession/session.go: plan.Prepare(":         "Curator.CheckTwice follows",
@@ -119,7 +123,8 @@ var waysToAnEngine = map[string]string{
 // TestWaysToAnEngine: a new way to an engine is a decision, and is checked twice too.
 func TestWaysToAnEngine(t *testing.T) {
 	var files []string
-	for _, room := range []string{"curator", "interactive", "sparsesession", "streamsession", "holdoutsession", "training", "pricing", "answers", "memory", "books"} {
+	for _, room := range []string{"curator", "interactive", "sparsesession", "streamsession", "holdoutsession", "training", "pricing",
+		"answers", "memory", "books"} {
 		more, err := filepath.Glob("../" + room + "/*.go")
 		if err != nil || len(more) == 0 {
 			t.Fatal(room, err)

@@ -13,8 +13,8 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// TestVersionIsNamed: answers say which version of the data they are about, by a number, and the first one after a
-// change says that there was one.
+// TestVersionIsNamed: answers say which version of the data they are about, by a number, and the
+// first one after a change says that there was one.
 func TestVersionIsNamed(t *testing.T) {
 	w := newWorld(t, plenty)
 	load := func(h *hospital.Hospital) { w.check(h.Write(filepath.Join(w.dir, "data"))) }
@@ -34,7 +34,8 @@ func TestVersionIsNamed(t *testing.T) {
 	asks(byAge(1), 2, true)
 	asks(byAge(1), 2, false)
 	asks(byAge(2), 2, false)
-	// The data is again what it was, and so is its number, in an answer that is remembered and in a new one.
+	// The data is again what it was, and so is its number, in an answer that is remembered and in a
+	// new one.
 	load(full)
 	asks(byAge(2), 1, false)
 	asks(byAge(3), 1, true)
@@ -51,9 +52,9 @@ func TestVersionIsNamed(t *testing.T) {
 	asks(byAge(5), 2, false)
 }
 
-// guess rebuilds, from what an analyst can know, the hash of a charge that came with a new version of the data, and
-// reports whether it is that of the receipt. All is known but the version: the time to the nanosecond, what every account
-// has spent, and the hash of the record before.
+// guess rebuilds, from what an analyst can know, the hash of a charge that came with a new version
+// of the data, and reports whether it is that of the receipt. All is known but the version: the
+// time to the nanosecond, what every account has spent, and the hash of the record before.
 func guess(t *testing.T, records []*ledger.Record, receipt api.Receipt, version string) bool {
 	t.Helper()
 	changed, charge := *records[receipt.Sequence-1], *records[receipt.Sequence]
@@ -65,8 +66,8 @@ func guess(t *testing.T, records []*ledger.Record, receipt api.Receipt, version 
 	return ledger.Hash(charge.Encode()) == receipt.Hash
 }
 
-// TestReceiptConfirmsNoGuess: who knows the contents of all files, but for one person, cannot find out from
-// receipts which of two databases it is.
+// TestReceiptConfirmsNoGuess: who knows the contents of all files, but for one person, cannot find
+// out from receipts which of two databases it is.
 func TestReceiptConfirmsNoGuess(t *testing.T) {
 	w := newWorld(t, plenty)
 	w.mustAsk(byAge(1))
@@ -100,8 +101,8 @@ func TestReceiptConfirmsNoGuess(t *testing.T) {
 	}
 }
 
-// TestNobodyIsShownTheVersion: nothing that an analyst gets holds the hash of the contents, what it is called in the
-// ledger, or the key.
+// TestNobodyIsShownTheVersion: nothing that an analyst gets holds the hash of the contents, what it
+// is called in the ledger, or the key.
 func TestNobodyIsShownTheVersion(t *testing.T) {
 	h := restless(60, 1)
 	p := newPair(t, hospital.Dataset("hospital", "data", plenty), h, h.Without(hospital.Target))
@@ -118,7 +119,8 @@ func TestNobodyIsShownTheVersion(t *testing.T) {
 		}
 		hidden := []string{contents, identity, ledger.VersionID(identity, "hospital", contents)}
 		var shown strings.Builder
-		for _, text := range []string{byAge(1), byAge(1), "SELECT zip, COUNT(*) FROM patients GROUP BY zip", "SELECT nothing FROM patients", "SELECT COUNT(*) FROM patients; SELECT 1"} {
+		for _, text := range []string{byAge(1), byAge(1), "SELECT zip, COUNT(*) FROM patients GROUP BY zip", "SELECT nothing FROM patients",
+			"SELECT COUNT(*) FROM patients; SELECT 1"} {
 			q := api.Question{Analyst: "ana", SQL: text, Request: request()}
 			a, err := w.Ask(ctx, q)
 			e, err2 := w.Explain(ctx, q)

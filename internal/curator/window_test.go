@@ -46,7 +46,8 @@ func (w *world) answeredIn() map[uint64]dp.Amount {
 	return seen
 }
 
-// TestChargeOfAnotherWindow: questions and trainings that were charged in one window and never answered are not answered in a later one for the same charge. Before this was so, 1.5 was seen in
+// TestChargeOfAnotherWindow: questions and trainings that were charged in one window and never
+// answered are not answered in a later one for the same charge. Before this was so, 1.5 was seen in
 // window 3 of a budget of 0.5.
 func TestChargeOfAnotherWindow(t *testing.T) {
 	w := team(t, monthly, twoAnalysts)
@@ -72,7 +73,8 @@ func TestChargeOfAnotherWindow(t *testing.T) {
 	r.take()
 	_, err := w.Ask(ctx, question("1"))
 	var lapsed *ledger.LapsedError
-	if !errors.As(err, &lapsed) || lapsed.Charged || lapsed.Window != 1 || lapsed.Now != 3 || !contains(err.Error(), "another request identifier", "Nothing was spent now") {
+	if !errors.As(err, &lapsed) || lapsed.Charged || lapsed.Window != 1 || lapsed.Now != 3 ||
+		!contains(err.Error(), "another request identifier", "Nothing was spent now") {
 		t.Errorf("the question of window 1: %v", err)
 	}
 	if _, err := w.Trainings.Train(ctx, smoking, nil); !errors.As(err, &lapsed) || lapsed.Window != 2 {
@@ -99,14 +101,16 @@ func TestChargeOfAnotherWindow(t *testing.T) {
 	}
 }
 
-// TestWindowEndsMeanwhile: an answer that comes after its window has ended is not released, whatever had begun by then.
+// TestWindowEndsMeanwhile: an answer that comes after its window has ended is not released,
+// whatever had begun by then.
 func TestWindowEndsMeanwhile(t *testing.T) {
 	w := team(t, monthly, twoAnalysts)
 	r := w.record()
 	q := api.Question{Analyst: "ana", SQL: byAge(1), Request: "slow"}
 	r.before["run"] = func() error { w.renew(); return nil }
 	var lapsed *ledger.LapsedError
-	if a, err := w.Ask(ctx, q); !errors.As(err, &lapsed) || !lapsed.Charged || a != nil || !strings.Contains(err.Error(), "ended before the answer") {
+	if a, err := w.Ask(ctx, q); !errors.As(err, &lapsed) || !lapsed.Charged || a != nil ||
+		!strings.Contains(err.Error(), "ended before the answer") {
 		t.Errorf("%v, %v", a, err)
 	}
 	clear(r.before)

@@ -184,7 +184,8 @@ func seededSource(seed ...byte) *entropy.Source {
 	return entropy.FromReader(rand.NewChaCha8(key))
 }
 
-// inMemory makes a folder in memory where the system has one: to wait for a real disk proves nothing here.
+// inMemory makes a folder in memory where the system has one: to wait for a real disk proves
+// nothing here.
 func inMemory(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("/dev/shm", "curator-test-*")

@@ -13,14 +13,19 @@ import (
 	"github.com/discreet-dp/discreet/mech"
 )
 
-// Ask scores something on a holdout. It is charged for by rounds: all questions up to the next one that the holdout contradicts, and that one. The first question of a round pays for
-// it, before any noise is drawn and before the score is computed; the others are free. A question that was answered before is answered again, by whoever asks.
+// Ask scores something on a holdout. It is charged for by rounds: all questions up to the next one
+// that the holdout contradicts, and that one. The first question of a round pays for it, before any
+// noise is drawn and before the score is computed; the others are free. A question that was
+// answered before is answered again, by whoever asks.
 //
-// The order is that of the package: prepare (the text, or the predictions, against what is public), price (the policy says it), recall, charge, run, release, keep. The labels are
-// in memory before, because they are loaded for their owner, whoever asks what: what is looked at after the charge is what they say about these predictions.
+// The order is that of the package: prepare (the text, or the predictions, against what is public),
+// price (the policy says it), recall, charge, run, release, keep. The labels are in memory before,
+// because they are loaded for their owner, whoever asks what: what is looked at after the charge is
+// what they say about these predictions.
 //
-// What is promised is in package holdout. It needs of every question that its sum moves by at most Steps between neighbours. For labels that is package labels', where
-// neighbours differ in one label; for a table it is checked here once more, by what [tree.Query.Sensitivity] says.
+// What is promised is in package holdout. It needs of every question that its sum moves by at most
+// Steps between neighbours. For labels that is package labels', where neighbours differ in one
+// label; for a table it is checked here once more, by what [tree.Query.Sensitivity] says.
 func (c *Sessions) Ask(ctx context.Context, q api.HoldoutQuestion) (*api.HoldoutAnswer, error) {
 	p, err := c.prepareHoldout(ctx, q)
 	if err != nil {
@@ -37,7 +42,8 @@ func (c *Sessions) Ask(ctx context.Context, q api.HoldoutQuestion) (*api.Holdout
 		return nil, err
 	}
 	if !status.Known && status.Told >= c.maxScores {
-		return nil, api.Refuse("scores that were told before are told again, free; ask the owner for another holdout", "the holdout %s has told %d different scores, and remembers no more", strconv.Quote(p.of.Name), status.Told)
+		return nil, api.Refuse("scores that were told before are told again, free; ask the owner for another holdout",
+			"the holdout %s has told %d different scores, and remembers no more", strconv.Quote(p.of.Name), status.Told)
 	}
 	pays := &interactive.Payer{Analyst: q.Analyst, Alerts: []ledger.Alert{}}
 	var over *ledger.BudgetError
@@ -46,8 +52,11 @@ func (c *Sessions) Ask(ctx context.Context, q api.HoldoutQuestion) (*api.Holdout
 	case errors.Is(err, holdout.ErrUsedUp):
 		return nil, p.usedUp()
 	case errors.As(err, &over):
-		// What other questions are advised, to ask with less, nobody can do here: the price is the policy's.
-		return nil, fmt.Errorf("%w. This is the price of a round of the holdout, which the policy sets; scores that were told before stay free, and the owner of the data can raise the limit", over)
+		// What other questions are advised, to ask with less, nobody can do here: the price is the
+		// policy's.
+		return nil,
+			fmt.Errorf("%w. This is the price of a round of the holdout, which the policy sets; scores that were told before stay free, "+
+				"and the owner of the data can raise the limit", over)
 	case errors.Is(err, holdout.ErrQuestion):
 		return nil, api.Refuse("", "%v", err)
 	case err != nil:
@@ -96,7 +105,8 @@ func (c *Sessions) failedHoldout(ctx context.Context, who *interactive.Payer, p 
 	return err
 }
 
-// runHoldout computes the sum over the holdout. Who stops waiting does not stop it: an engine that was stopped has failed, and ends the holdout for them.
+// runHoldout computes the sum over the holdout. Who stops waiting does not stop it: an engine that
+// was stopped has failed, and ends the holdout for them.
 func (c *Sessions) runHoldout(ctx context.Context, p *submission, who *interactive.Payer) (mech.Exact, error) {
 	ctx = context.WithoutCancel(ctx)
 	door, err := c.Door(ctx, c.Dataset.Name, who.Analyst)

@@ -42,7 +42,8 @@ func boardName(text string) (string, error) {
 	return name, nil
 }
 
-// board is what was put on the board of a session. It is in a journal of its own. All analysts of the dataset see it: what is on it was released, and who puts a score there wants it to be seen.
+// board is what was put on the board of a session. It is in a journal of its own. All analysts of
+// the dataset see it: what is on it was released, and who puts a score there wants it to be seen.
 type board struct {
 	host *interactive.Host
 
@@ -51,7 +52,8 @@ type board struct {
 	lines []boardEntry
 }
 
-// boardEntry is one line of the journal. The last one of an analyst with a name is the one that stands.
+// boardEntry is one line of the journal. The last one of an analyst with a name is the one that
+// stands.
 type boardEntry struct {
 	Name    string    `json:"name"`
 	Analyst string    `json:"analyst"`
@@ -82,7 +84,8 @@ func (b *board) current(ctx context.Context) error {
 	return nil
 }
 
-// onBoard puts a score on the board, where it has a name. The score is in the session's journal by now, so where this fails the same question again is free, and tries again.
+// onBoard puts a score on the board, where it has a name. The score is in the session's journal by
+// now, so where this fails the same question again is free, and tries again.
 func (c *Sessions) onBoard(ctx context.Context, p *submission, a *api.HoldoutAnswer, q api.HoldoutQuestion) error {
 	if p.name == "" {
 		return nil
@@ -120,7 +123,9 @@ func (c *Sessions) onBoard(ctx context.Context, p *submission, a *api.HoldoutAns
 	return nil
 }
 
-// Board returns the board of a holdout as its data is now, the best score first. Of the scores that an analyst gave one name, the last stands. It is free, and looks at nothing that was not released.
+// Board returns the board of a holdout as its data is now, the best score first. Of the scores that
+// an analyst gave one name, the last stands. It is free, and looks at nothing that was not
+// released.
 func (c *Sessions) Board(ctx context.Context, name string) ([]api.BoardLine, error) {
 	h, err := c.holdout(api.HoldoutQuestion{Holdout: name})
 	if err != nil {
@@ -154,7 +159,9 @@ func (p *submission) lines(entries []boardEntry) []api.BoardLine {
 			continue
 		}
 		seen[who] = true
-		all = append(all, line{api.BoardLine{Name: e.Name, Analyst: e.Analyst, Score: e.Score, Spent: e.Spent, Error: p.error(e.Spent), Time: e.Time}, score})
+		all = append(all,
+			line{api.BoardLine{Name: e.Name, Analyst: e.Analyst, Score: e.Score, Spent: e.Spent, Error: p.error(e.Spent), Time: e.Time},
+				score})
 	}
 	slices.Reverse(all) // the earliest of equals first
 	slices.SortStableFunc(all, func(a, b line) int { return cmp.Or(b.score.Cmp(a.score), a.Time.Compare(b.Time)) })

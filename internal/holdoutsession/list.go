@@ -9,7 +9,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/holdout/labels"
 )
 
-// List lists the holdouts of the dataset. Of a file of labels the number of rows is read, which is public.
+// List lists the holdouts of the dataset. Of a file of labels the number of rows is read, which is
+// public.
 func (c *Sessions) List() ([]api.HoldoutInfo, error) {
 	out := []api.HoldoutInfo{}
 	for _, name := range c.Dataset.HoldoutNames() {
@@ -27,8 +28,10 @@ func (c *Sessions) List() ([]api.HoldoutInfo, error) {
 			return nil, api.Refuse("ask the owner to correct the policy", "the holdout %s cannot be opened: %v", strconv.Quote(name), err)
 		}
 		out = append(out, api.HoldoutInfo{
-			Dataset: c.Dataset.Name, Name: name, Labels: h.Labels != "", Column: h.Column, ID: h.ID, Table: h.Table, Train: h.Train, Size: size,
-			Threshold: showScore(h.Threshold), Noise: showScore(h.Noise), Answers: h.Answers, Steps: h.Steps, Round: t.Round, Total: t.Total,
+			Dataset: c.Dataset.Name, Name: name, Labels: h.Labels != "", Column: h.Column, ID: h.ID, Table: h.Table, Train: h.Train,
+			Size:      size,
+			Threshold: showScore(h.Threshold), Noise: showScore(h.Noise), Answers: h.Answers, Steps: h.Steps, Round: t.Round,
+			Total:     t.Total,
 			Confirmed: t.Confirmed(1 - api.Confidence), Answered: t.Answered(1 - api.Confidence),
 		})
 	}

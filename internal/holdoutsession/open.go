@@ -20,7 +20,8 @@ import (
 	"github.com/discreet-dp/discreet/session"
 )
 
-// Sessions has the holdouts that are open. A holdout belongs to its dataset: all analysts ask the same one, use up the same answers, and get the same answer to the same question.
+// Sessions has the holdouts that are open. A holdout belongs to its dataset: all analysts ask the
+// same one, use up the same answers, and get the same answer to the same question.
 type Sessions struct {
 	interactive.Access
 	maxScores int
@@ -28,11 +29,13 @@ type Sessions struct {
 
 	mu    sync.Mutex
 	files map[string]*labels.Store
-	// open are the sessions by what they are about. A journal has one session at a time, so none is ever opened twice or forgotten.
+	// open are the sessions by what they are about. A journal has one session at a time, so none is
+	// ever opened twice or forgotten.
 	open map[string]*openHoldout
 }
 
-// New returns the room of a dataset. A holdout tells at most so many different scores; the clock is for the board.
+// New returns the room of a dataset. A holdout tells at most so many different scores; the clock is
+// for the board.
 func New(a interactive.Access, maxScores int, now func() time.Time) *Sessions {
 	return &Sessions{Access: a, maxScores: maxScores, now: now}
 }
@@ -48,9 +51,11 @@ type openHoldout struct {
 	board *board
 
 	mu sync.Mutex
-	// failed are the analysts for whom the engine could not compute a score, until the owner has released them.
+	// failed are the analysts for whom the engine could not compute a score, until the owner has
+	// released them.
 	failed map[string]bool
-	// told says when a score was told in this process, and left how many answers were left at which moment, the first of them when it was opened; see asOf.
+	// told says when a score was told in this process, and left how many answers were left at which
+	// moment, the first of them when it was opened; see asOf.
 	told map[string]told
 	left []leftAt
 }
@@ -65,7 +70,8 @@ type leftAt struct {
 	left int
 }
 
-// fail ends a holdout for an analyst, and hasFailed reports whether it is ended. What releases the analyst's failures begins it anew.
+// fail ends a holdout for an analyst, and hasFailed reports whether it is ended. What releases the
+// analyst's failures begins it anew.
 func (o *openHoldout) fail(analyst string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -95,8 +101,10 @@ func (o *openHoldout) tell(key string, a *holdout.Answer) {
 	o.left = append(o.left, leftAt{now, a.Left})
 }
 
-// asOf is the status as of a moment, for those who ask for a price where answers leave on a tick. It waits for no question that is being answered, as that of the session does, and
-// says nothing of what was told after the moment: only that a score was told in this process before it, or else that it may cost a round.
+// asOf is the status as of a moment, for those who ask for a price where answers leave on a tick.
+// It waits for no question that is being answered, as that of the session does, and says nothing of
+// what was told after the moment: only that a score was told in this process before it, or else
+// that it may cost a round.
 func (o *openHoldout) asOf(key string, at time.Time) holdout.Status {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -139,7 +147,8 @@ func labelsSpec(h *policy.Holdout) labels.Spec {
 	return labels.Spec{Column: h.Column, ID: h.ID, Steps: h.Steps, Size: h.Size}
 }
 
-// Check reads the labels of all holdouts, and prices them. It is for the owner: its errors name lines of files.
+// Check reads the labels of all holdouts, and prices them. It is for the owner: its errors name
+// lines of files.
 func (c *Sessions) Check() error {
 	for _, name := range c.Dataset.HoldoutNames() {
 		h := c.Dataset.Holdouts[name]
@@ -176,12 +185,15 @@ func (c *Sessions) openFor(ctx context.Context, p *submission, all *labels.Label
 	return err
 }
 
-// openHoldout opens a holdout on the data as it is. Another state of the data, or other rules, are another session: with its own journal, its own answers and its own board. What was
-// charged stays charged in the same accounts. Answers, the number of them, is no part of the name, so that an owner who allows more goes on with the same session.
+// openHoldout opens a holdout on the data as it is. Another state of the data, or other rules, are
+// another session: with its own journal, its own answers and its own board. What was charged stays
+// charged in the same accounts. Answers, the number of them, is no part of the name, so that an
+// owner who allows more goes on with the same session.
 func (c *Sessions) openHoldout(ctx context.Context, h *policy.Holdout, version ledger.Version, all *labels.Labels) (*openHoldout, error) {
 	size, state := h.Size, version.ID
 	if all != nil {
-		// A hash of the labels is named by the ledger's key like the version of the other data: see ledger.VersionID.
+		// A hash of the labels is named by the ledger's key like the version of the other data: see
+		// ledger.VersionID.
 		v, err := c.DataVersion(ctx, c.Dataset.Name, "", "labels of a holdout "+all.Version())
 		if err != nil {
 			return nil, err
@@ -191,7 +203,8 @@ func (c *Sessions) openHoldout(ctx context.Context, h *policy.Holdout, version l
 	config := c.holdoutConfig(h, size)
 	rules := sha256.New()
 	for _, s := range []string{
-		h.Table, h.Column, h.ID, fmt.Sprint(config.Size), fmt.Sprint(config.Steps), config.Threshold.RatString(), config.Noise.RatString(), c.Dataset.Neighbours.String(),
+		h.Table, h.Column, h.ID, fmt.Sprint(config.Size), fmt.Sprint(config.Steps), config.Threshold.RatString(), config.Noise.RatString(),
+		c.Dataset.Neighbours.String(),
 	} {
 		fmt.Fprintf(rules, "%d:%s,", len(s), s)
 	}
@@ -217,7 +230,9 @@ func (c *Sessions) openHoldout(ctx context.Context, h *policy.Holdout, version l
 	if err != nil {
 		return nil, err
 	}
-	o := &openHoldout{id: id, config: config, tariff: tariff, session: s, host: host, board: &board{host: &interactive.Host{Access: c.Access, ID: id + "/board", Data: version}}, told: map[string]told{}, failed: map[string]bool{}, left: []leftAt{{left: s.Left()}}}
+	o := &openHoldout{id: id, config: config, tariff: tariff, session: s, host: host,
+		board: &board{host: &interactive.Host{Access: c.Access, ID: id + "/board", Data: version}}, told: map[string]told{},
+		failed: map[string]bool{}, left: []leftAt{{left: s.Left()}}}
 	if c.open == nil {
 		c.open = map[string]*openHoldout{}
 	}

@@ -22,7 +22,8 @@ import (
 )
 
 func (p *submission) usedUp() error {
-	return api.Refuse("scores that were told before are told again, free; for new ones the owner has to hold out fresh data", "the holdout %s is used up: all its %d answers have been given", strconv.Quote(p.of.Name), p.of.Answers)
+	return api.Refuse("scores that were told before are told again, free; for new ones the owner has to hold out fresh data",
+		"the holdout %s is used up: all its %d answers have been given", strconv.Quote(p.of.Name), p.of.Answers)
 }
 
 // submission is a checked question to a holdout: everything but its answer, and all of it public.
@@ -97,7 +98,8 @@ func trainingOf(text string) (*big.Rat, error) {
 	}
 	x, err := dp.ParseDecimal(text)
 	if err != nil || x.Sign() < 0 || x.Cmp(big.NewRat(1, 1)) > 0 {
-		return nil, api.Refuse("write how well it does on your training data as a decimal number, such as 0.81", "the training value is not a number from 0 to 1")
+		return nil, api.Refuse("write how well it does on your training data as a decimal number, such as 0.81",
+			"the training value is not a number from 0 to 1")
 	}
 	return x, nil
 }
@@ -108,7 +110,8 @@ var errNoTraining = api.Refuse("give it, such as 0.81: how well the same does on
 func (c *Sessions) prepareLabels(ctx context.Context, p *submission, q api.HoldoutQuestion, given *big.Rat) error {
 	switch {
 	case q.SQL != "":
-		return api.Refuse("submit predictions", "the holdout %s has labels and no table, so it cannot be asked with SQL", strconv.Quote(p.of.Name))
+		return api.Refuse("submit predictions", "the holdout %s has labels and no table, so it cannot be asked with SQL",
+			strconv.Quote(p.of.Name))
 	case len(q.Predictions) == 0:
 		return api.Refuse("submit one for each row", "there are no predictions")
 	case given == nil:
@@ -135,7 +138,8 @@ func (c *Sessions) prepareLabels(ctx context.Context, p *submission, q api.Holdo
 func (c *Sessions) prepareTable(ctx context.Context, p *submission, q api.HoldoutQuestion, given *big.Rat) error {
 	switch {
 	case len(q.Predictions) > 0 || len(q.IDs) > 0:
-		return api.Refuse("ask with an expression over its columns, as in "+p.example(), "the holdout %s is the table %s, and takes no predictions", strconv.Quote(p.of.Name), strconv.Quote(p.of.Table))
+		return api.Refuse("ask with an expression over its columns, as in "+p.example(),
+			"the holdout %s is the table %s, and takes no predictions", strconv.Quote(p.of.Name), strconv.Quote(p.of.Table))
 	case q.SQL == "":
 		return api.Refuse("write for example "+p.example(), "there is no expression")
 	}
@@ -152,7 +156,8 @@ func (c *Sessions) prepareTable(ctx context.Context, p *submission, q api.Holdou
 		return err
 	}
 	if h.Training != nil && given != nil && h.Training.Cmp(given) != 0 {
-		return api.Refuse("leave one of them out", "the question has two training values, %s and %s", h.Training.RatString(), given.RatString())
+		return api.Refuse("leave one of them out", "the question has two training values, %s and %s",
+			h.Training.RatString(), given.RatString())
 	}
 	if err := c.withinSteps(h); err != nil {
 		return err
@@ -194,18 +199,21 @@ func (p *submission) example() string {
 	return "SELECT holdout_mean(predicted = outcome) FROM " + p.of.Table
 }
 
-// withinSteps checks what the noise is calibrated to: one person moves the sum by at most the steps of a score of 1.
+// withinSteps checks what the noise is calibrated to: one person moves the sum by at most the steps
+// of a score of 1.
 func (c *Sessions) withinSteps(h *tree.Holdout) error {
 	moves := h.Query.Sensitivity(h.Query.Measures[0], dp.L1).L1()
 	moves.Mul(moves, big.NewInt(h.Factor))
 	lo, _ := h.Query.Interval(h.Query.Measures[0])
 	if moves.Cmp(big.NewInt(h.Of.Steps)) > 0 || lo.Sign() < 0 {
-		return api.Refuse("bring it between 0 and 1, as in greatest(0, least(1, x))", "one person can move this score further than the holdout's noise is for")
+		return api.Refuse("bring it between 0 and 1, as in greatest(0, least(1, x))",
+			"one person can move this score further than the holdout's noise is for")
 	}
 	return nil
 }
 
-// onTraining computes the mean over the public table of training rows. It is told exactly, because it is about nobody.
+// onTraining computes the mean over the public table of training rows. It is told exactly, because
+// it is about nobody.
 func (c *Sessions) onTraining(ctx context.Context, h *tree.Holdout) (*big.Rat, error) {
 	if h.Train == nil {
 		return nil, errNoTraining
@@ -221,7 +229,8 @@ func (c *Sessions) onTraining(ctx context.Context, h *tree.Holdout) (*big.Rat, e
 	return x.Quo(x, new(big.Rat).SetInt64(sums[1])), nil
 }
 
-// holdoutKey names a question: what is scored, and what it is compared with. Nothing private is in it.
+// holdoutKey names a question: what is scored, and what it is compared with. Nothing private is in
+// it.
 func holdoutKey(kind, what string, training *big.Rat) string {
 	h := sha256.New()
 	for _, s := range []string{"holdout question", kind, what, training.RatString()} {

@@ -11,9 +11,11 @@ import (
 	"github.com/discreet-dp/discreet/internal/pricing"
 )
 
-// Holdouts in SQL: SELECT holdout_mean(expression [, training]) FROM table goes to the holdout of the table, and not to the mechanisms of other questions.
+// Holdouts in SQL: SELECT holdout_mean(expression [, training]) FROM table goes to the holdout of
+// the table, and not to the mechanisms of other questions.
 
-// byHoldout is the question to the holdout. Its price is in the policy, so settings about a price are not used; that is said in the answer.
+// byHoldout is the question to the holdout. Its price is in the policy, so settings about a price
+// are not used; that is said in the answer.
 func (c *Sessions) byHoldout(q api.Question) (api.HoldoutQuestion, []string, error) {
 	s, err := pricing.Settings(q)
 	if err != nil {
@@ -25,7 +27,8 @@ func (c *Sessions) byHoldout(q api.Question) (api.HoldoutQuestion, []string, err
 	}
 	var notes []string
 	if s.Epsilon > 0 || s.Error != nil || s.Mechanism != "" {
-		notes = append(notes, "the price and the noise of a holdout are in the policy: dp.epsilon, dp.error and dp.mechanism are not used here")
+		notes = append(notes,
+			"the price and the noise of a holdout are in the policy: dp.epsilon, dp.error and dp.mechanism are not used here")
 	}
 	return api.HoldoutQuestion{Analyst: q.Analyst, Holdout: h.Of.Name, SQL: q.SQL, Parsed: q.Parsed, Confidence: s.Level()}, notes, nil
 }
@@ -91,9 +94,11 @@ func (c *Sessions) ExplainSQL(ctx context.Context, q api.Question) (*api.Explana
 	}
 	round := p.open.tariff.Round
 	e := &api.Explanation{
-		Neighbours: c.Dataset.Neighbours.String(), Confidence: answers.SixDecimals(1 - p.beta), Questions: []api.Inquiry{p.explanation(status)},
-		Split: "a round of tests and its one answer from the holdout share the price equally", Free: []string{"every score of a round that is paid for", "asking it again"},
-		Cost: round, Pay: round, Known: status.Known,
+		Neighbours: c.Dataset.Neighbours.String(),
+		Confidence: answers.SixDecimals(1 - p.beta), Questions: []api.Inquiry{p.explanation(status)},
+		Split: "a round of tests and its one answer from the holdout share the price equally",
+		Free:  []string{"every score of a round that is paid for", "asking it again"},
+		Cost:  round, Pay: round, Known: status.Known,
 	}
 	if status.Known || status.Open {
 		e.Pay = dp.Cost{}

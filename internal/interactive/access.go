@@ -35,7 +35,8 @@ type Curator interface {
 	CheckCells(q *tree.Query) error
 	CheckHoldout(h *tree.Holdout) error
 	CheckTable(t *tree.Table) error
-	// WaitTurn waits until nobody else is in with one of the keys, and returns what lets the next one in.
+	// WaitTurn waits until nobody else is in with one of the keys, and returns what lets the next
+	// one in.
 	WaitTurn(ctx context.Context, keys ...string) (leave func(), err error)
 	// Data is the state of the data now.
 	Data(ctx context.Context) (Data, error)
@@ -50,7 +51,8 @@ type Curator interface {
 	RunPublic(ctx context.Context, q *tree.Query) ([]int64, error)
 	// Failed takes in what went wrong after a charge, and returns what is told.
 	Failed(ctx context.Context, analyst string, charge uint64, cause, told error) error
-	// Closed returns an error where the door is closed to an analyst, and ClosedAt reports whether it was at a moment.
+	// Closed returns an error where the door is closed to an analyst, and ClosedAt reports whether
+	// it was at a moment.
 	Closed(ctx context.Context, analyst string, charged bool) error
 	ClosedAt(ctx context.Context, analyst string, at time.Time) (bool, error)
 }
@@ -66,15 +68,15 @@ type Journal interface {
 	Era(ctx context.Context) (string, error)
 }
 
-// Data is the state of the data that a question is asked of. State is the engine's name for it, which may be a
-// hash of the contents: it goes to the ledger and no further.
+// Data is the state of the data that a question is asked of. State is the engine's name for it,
+// which may be a hash of the contents: it goes to the ledger and no further.
 type Data struct {
 	ledger.Version
 	State string
 }
 
-// NameData says which data an answer is about, and in the first one after a change, the answer of that charge, that there
-// was one. That the owner changed the data is no secret.
+// NameData says which data an answer is about, and in the first one after a change, the answer of
+// that charge, that there was one. That the owner changed the data is no secret.
 func (a Access) NameData(ctx context.Context, d Data, charge uint64) (v api.DataVersion, notes []string, err error) {
 	now, err := a.DataVersion(ctx, a.Dataset.Name, d.Label, d.State)
 	// The record of a new version stands right before the charge that it was written with.

@@ -14,21 +14,25 @@ import (
 	"github.com/discreet-dp/discreet/session"
 )
 
-// Host runs an interactive session (package session) on the ledger: its charges are charges like others, in the accounts of whoever caused them, and its
-// journal is notes.
+// Host runs an interactive session (package session) on the ledger: its charges are charges like
+// others, in the accounts of whoever caused them, and its journal is notes.
 //
-// A session belongs to a dataset and not to an analyst, so there is a host for each question, with who pays for it; one
-// without a payer reads the journal and charges nothing. A charge has a request that follows from the
-// session, the charge's name and who pays. So what one analyst has been charged for and never got, because the process ended in between, is drawn anew for the same charge when that analyst
-// asks again; where somebody else is first, they pay for it themselves, and the first charge bought nothing. Either way every noise that was drawn has been paid for.
+// A session belongs to a dataset and not to an analyst, so there is a host for each question, with
+// who pays for it; one without a payer reads the journal and charges nothing. A charge has a
+// request that follows from the session, the charge's name and who pays. So what one analyst has
+// been charged for and never got, because the process ended in between, is drawn anew for the same
+// charge when that analyst asks again; where somebody else is first, they pay for it themselves,
+// and the first charge bought nothing. Either way every noise that was drawn has been paid for.
 //
-// What sessions have answered is seen through answers, and those leave on their tick. Quotes are another matter; see streamsession.
+// What sessions have answered is seen through answers, and those leave on their tick. Quotes are
+// another matter; see streamsession.
 type Host struct {
 	Access
 	ID   string // of the session: what it is, on which data, by which rules
 	Data ledger.Version
-	// Apart says that the session is about something else than the tables, such as a file of labels: its charges are made in whatever version the tables have by then. One that named the version of
-	// when the session was opened would record that the tables have changed back.
+	// Apart says that the session is about something else than the tables, such as a file of
+	// labels: its charges are made in whatever version the tables have by then. One that named the
+	// version of when the session was opened would record that the tables have changed back.
 	Apart bool
 	Payer *Payer
 }
@@ -39,14 +43,17 @@ var _ session.Host = (*Host)(nil)
 type Payer struct {
 	Analyst string
 	Charged bool // something was, for this question, so that no refusal may say that nothing was
-	// Sequence is the last charge that was made or found for this question; 0 where the session had been paid for before.
+	// Sequence is the last charge that was made or found for this question; 0 where the session had
+	// been paid for before.
 	Sequence uint64
-	// window is the one in which the session answers this question, where the budget is renewed: what it notes in another is paid for by nobody there.
+	// window is the one in which the session answers this question, where the budget is renewed:
+	// what it notes in another is paid for by nobody there.
 	window uint64
 	Alerts []ledger.Alert
 }
 
-// sessionRequests begins the names of requests that sessions make. Nobody else's may: whoever had one could keep a session from being paid for.
+// sessionRequests begins the names of requests that sessions make. Nobody else's may: whoever had
+// one could keep a session from being paid for.
 const sessionRequests = "session "
 
 // CheckRequest refuses a request with a name that only sessions give.
@@ -72,8 +79,9 @@ func (h *Host) Charge(ctx context.Context, charge session.Charge) (session.Recei
 	if who == nil {
 		return session.Receipt{}, errNoPayer
 	}
-	// What was charged in another window and never drawn is charged again: that window's account has not paid for this one.
-	// That counts also where the policy had windows once and has none now.
+	// What was charged in another window and never drawn is charged again: that window's account
+	// has not paid for this one. That counts also where the policy had windows once and has none
+	// now.
 	window, err := h.Window(ctx, h.Dataset.Name)
 	if err != nil {
 		return session.Receipt{}, err
@@ -123,8 +131,9 @@ func (h *Host) Period(ctx context.Context) (uint64, error) {
 // errNoPayer is a mistake of ours: a session was asked and nobody was named.
 var errNoPayer = errors.New("nobody was named who pays for this session")
 
-// Append implements [session.Host]. Who stops waiting must not make a session lose what was paid for, so the context's end is not looked at. A session asks
-// for the period when it begins with a question; where a renewal comes while the engine runs, what was paid for before it is refused.
+// Append implements [session.Host]. Who stops waiting must not make a session lose what was paid
+// for, so the context's end is not looked at. A session asks for the period when it begins with a
+// question; where a renewal comes while the engine runs, what was paid for before it is refused.
 func (h *Host) Append(ctx context.Context, entry []byte) error {
 	if h.Payer != nil && h.Payer.window != 0 {
 		return h.NoteIn(context.WithoutCancel(ctx), h.Dataset.Name, h.Payer.window, h.named("journal"), entry)

@@ -6,10 +6,11 @@ import (
 	"time"
 )
 
-// arrivals knows when the latest answers were kept, for questions that must not see them yet. When an answer is there depends on how long it
-// took, and that can depend on the data. Where answers leave on a tick, whoever prices the same question, or one that is made of it, in between would
-// see from the price whether it is there, to the microsecond. So such questions name a moment, the last tick, and what was kept after it does not
-// exist for them.
+// arrivals knows when the latest answers were kept, for questions that must not see them yet. When
+// an answer is there depends on how long it took, and that can depend on the data. Where answers
+// leave on a tick, whoever prices the same question, or one that is made of it, in between would
+// see from the price whether it is there, to the microsecond. So such questions name a moment, the
+// last tick, and what was kept after it does not exist for them.
 type arrivals struct {
 	mu   sync.Mutex
 	kept map[uint64]time.Time // by the charge; zero while it is being kept

@@ -14,7 +14,8 @@ import (
 	"github.com/discreet-dp/discreet/mech"
 )
 
-// derivation is how the answer of a purchase is made of an earlier one: each group is the sum of some of the source's.
+// derivation is how the answer of a purchase is made of an earlier one: each group is the sum of
+// some of the source's.
 type derivation struct {
 	source *source
 	of     [][]int // for each group, the groups of the source; nil where they are the same
@@ -23,18 +24,22 @@ type derivation struct {
 	ratio  float64 // the largest variance, as a share of what the price would have bought
 }
 
-// derive answers a purchase from an earlier one, where that is at least as exact as what the price would buy, and
-// returns nil where there is none.
+// derive answers a purchase from an earlier one, where that is at least as exact as what the price
+// would buy, and returns nil where there is none.
 //
-// What was released is public. Every function of it that looks at nothing else is free: differential privacy is closed under
-// post-processing (Dwork, Roth 2014, Proposition 2.1; Bun, Steinke 2016, Lemma 2.2 for zCDP). Which values are
-// summed follows from the two questions (tree.Query.Union), so the sum is such a function. Whoever has the derived
-// value and the source has no more than the source, and to average the two gains nothing.
+// What was released is public. Every function of it that looks at nothing else is free:
+// differential privacy is closed under post-processing (Dwork, Roth 2014, Proposition 2.1; Bun,
+// Steinke 2016, Lemma 2.2 for zCDP). Which values are summed follows from the two questions
+// (tree.Query.Union), so the sum is such a function. Whoever has the derived value and the source
+// has no more than the source, and to average the two gains nothing.
 //
-// The exact value of a group is the sum of the source's exact values, so the error is the sum of their noises. These are
-// independent (package mech, 2), so their variances add up, and mech.HalfWidthOfSum has the quantiles of the sum. An answer is
-// given only where for every measure and group neither the variance nor the half width exceeds those that were asked for.
-func (m *Memory) derive(ctx context.Context, b *pricing.Purchase, version string, beta float64, asOf time.Time) (*answers.Released, uint64, error) {
+// The exact value of a group is the sum of the source's exact values, so the error is the sum of
+// their noises. These are independent (package mech, 2), so their variances add up, and
+// mech.HalfWidthOfSum has the quantiles of the sum. An answer is given only where for every measure
+// and group neither the variance nor the half width exceeds those that were asked for.
+func (m *Memory) derive(
+	ctx context.Context, b *pricing.Purchase, version string, beta float64, asOf time.Time,
+) (*answers.Released, uint64, error) {
 	if !b.Reusable() {
 		return nil, 0, nil
 	}
@@ -92,8 +97,9 @@ func variance(n pricing.Noise) float64 {
 	return mech.Variance(n.Mechanism)
 }
 
-// noisier reports that a source is of no use, because it has more noise than is wanted. It is what most sources of a question that
-// was asked at many prices are, and it is quick. Equal noise, to within rounding, is left to be compared exactly.
+// noisier reports that a source is of no use, because it has more noise than is wanted. It is what
+// most sources of a question that was asked at many prices are, and it is quick. Equal noise, to
+// within rounding, is left to be compared exactly.
 func (s *source) noisier(names []string, wanted []float64) bool {
 	for i, name := range names {
 		if at := slices.Index(s.measures, name); at >= 0 && at < len(s.variances) && s.variances[at] > wanted[i]*(1+1e-9) {
@@ -103,7 +109,8 @@ func (s *source) noisier(names []string, wanted []float64) bool {
 	return false
 }
 
-// derivable reports how a purchase, whose measures have these names, can be made of a source; union says of which groups, and is nil for the same question.
+// derivable reports how a purchase, whose measures have these names, can be made of a source; union
+// says of which groups, and is nil for the same question.
 func derivable(b *pricing.Purchase, s *source, names []string, union func(*source) ([][]int, bool)) (derivation, bool) {
 	d := derivation{source: s, most: 1}
 	for i, name := range names {
@@ -134,7 +141,8 @@ func derivable(b *pricing.Purchase, s *source, names []string, union func(*sourc
 	return d, d.ratio <= 1
 }
 
-// share is the variance of one noise over that of another. Where both are of one kind it is exact enough to know equal ones.
+// share is the variance of one noise over that of another. Where both are of one kind it is exact
+// enough to know equal ones.
 func share(a, b pricing.Noise) float64 {
 	if a.Name() == b.Name() && a.Parameter().Cmp(b.Parameter()) == 0 {
 		return 1
@@ -142,7 +150,8 @@ func share(a, b pricing.Noise) float64 {
 	return mech.Variance(a.Mechanism) / mech.Variance(b.Mechanism)
 }
 
-// sum adds up the source's values, where the error bars are no wider than those that were asked for.
+// sum adds up the source's values, where the error bars are no wider than those that were asked
+// for.
 func (d derivation) sum(b *pricing.Purchase, beta float64) (*answers.Released, bool) {
 	out := &answers.Released{Quantiles: make([][][]int64, len(d.at)), Derived: d.source.sequence}
 	groups := b.Query.Groups()

@@ -53,7 +53,8 @@ func TestDerivedErrorBars(t *testing.T) {
 		b := asked(t, budget, "SELECT diagnosis, COUNT(*), SUM(cost) FROM patients GROUP BY diagnosis", dp.One).Purchases[0]
 		noisy := mech.NewReleaser(entropy.FromReader(rand.NewChaCha8([32]byte{1})))
 		names := b.Query.Keys[0].Values
-		target := asked(t, budget, fmt.Sprintf("SELECT COUNT(*), SUM(cost) FROM patients WHERE diagnosis IN ('%s', '%s', '%s')", names[0].Text, names[1].Text, names[2].Text), dp.One/5)
+		target := asked(t, budget, fmt.Sprintf("SELECT COUNT(*), SUM(cost) FROM patients WHERE diagnosis IN ('%s', '%s', '%s')",
+			names[0].Text, names[1].Text, names[2].Text), dp.One/5)
 		const trials = 3000
 		var outside [2]int
 		var bars [2]int64
@@ -94,7 +95,8 @@ func TestDerivedErrorBars(t *testing.T) {
 			}
 		}
 		for k, n := range outside {
-			// 5 % of 3000 is 150, with a deviation of 12. A bar of a few steps is wider than need be.
+			// 5 % of 3000 is 150, with a deviation of 12. A bar of a few steps is wider than need
+			// be.
 			if n > 150+4*12 || n < 150-5*12 && bars[k] > 100 {
 				t.Errorf("%s: measure %d was outside %d times of %d", budget, k, n, trials)
 			}
@@ -115,7 +117,8 @@ func fromSource(p *pricing.Priced, s *source) (derivation, bool) {
 
 // A place with something else in it is taken, and of no use.
 func TestPlaceThatCannotBeRead(t *testing.T) {
-	for _, text := range []string{"", "{}", `{"version":3,"purchases":{"a":{"places":["other"]}}}`, `{"version":3,"purchases":{"a":{"places":["here"],"measures":[[1]],"names":["x"]}}}`,
+	for _, text := range []string{"", "{}", `{"version":3,"purchases":{"a":{"places":["other"]}}}`,
+		`{"version":3,"purchases":{"a":{"places":["here"],"measures":[[1]],"names":["x"]}}}`,
 		`{"version":3,"purchases":{"a":{"places":["here"],"measures":[[1]],"names":["x"],"noise":[{"mechanism":"laplace","sensitivity":"0","amount":1}]}}}`,
 		`{"version":3,"purchases":{"a":{"places":["here"],"measures":[[1]],"names":["x"],"noise":[{"mechanism":"none","sensitivity":"1","amount":1}]}}}`,
 		`{"version":3,"purchases":{"a":{"places":["here"],"measures":[[1,2]],"names":["x"],"noise":[{"mechanism":"laplace","sensitivity":"1","amount":1000000000000}],"cells":[]}}}`,
@@ -128,7 +131,8 @@ func TestPlaceThatCannotBeRead(t *testing.T) {
 
 // Quantiles, choices and private keys are no sources.
 func TestNoSource(t *testing.T) {
-	for _, text := range []string{"SELECT MEDIAN(age) FROM patients", "SELECT sex FROM patients GROUP BY sex ORDER BY COUNT(*) DESC LIMIT 1"} {
+	for _, text := range []string{"SELECT MEDIAN(age) FROM patients",
+		"SELECT sex FROM patients GROUP BY sex ORDER BY COUNT(*) DESC LIMIT 1"} {
 		if got := families(asked(t, wealthy, text, 0).Purchases[0], "v"); got != nil {
 			t.Errorf("%s: %v", text, got)
 		}
@@ -142,7 +146,8 @@ func TestStoredAnswerOfAnotherShape(t *testing.T) {
 	for _, stored := range []string{"", "{}", "[]", `{"measures":[[1,2,3]]}`, wrap(`{"measures":[[1,2,3]],"quantiles":[null]}`)[:40],
 		strings.Replace(wrap(`{"measures":[[1,2,3]],"quantiles":[null]}`), `"version":3`, `"version":2`, 1),
 		strings.Replace(wrap(`{"measures":[[1,2,3]],"quantiles":[null]}`), b.Hash(), "0", 1),
-		wrap(`{}`), wrap(`{"measures":[]}`), wrap(`{"measures":[[1,2]],"quantiles":[null]}`), wrap(`{"measures":[[1,2,3],[1,2,3]],"quantiles":[null,null]}`),
+		wrap(`{}`), wrap(`{"measures":[]}`), wrap(`{"measures":[[1,2]],"quantiles":[null]}`),
+		wrap(`{"measures":[[1,2,3],[1,2,3]],"quantiles":[null,null]}`),
 		wrap(`{"measures":[[1,2,3.5]],"quantiles":[null]}`), wrap(`{"measures":[[1,2,99999999999999999999]],"quantiles":[null]}`),
 		wrap(`{"measures":[[1,2,3]],"quantiles":[null],"keys":[[{"s":"a"}]]}`), wrap(`{"chosen":[1]}`)} {
 		if _, err := decode(b, []byte(stored)); err == nil {

@@ -13,14 +13,15 @@ import (
 // Horizon says which answers a question may see.
 type Horizon struct {
 	AsOf time.Time
-	// Spoken says that the question will only be told whether it was answered. One that is asked gets an answer of its own that is there in any
-	// case: whoever asked it first was waited for, so to see it tells nothing about when it came.
+	// Spoken says that the question will only be told whether it was answered. One that is asked
+	// gets an answer of its own that is there in any case: whoever asked it first was waited for,
+	// so to see it tells nothing about when it came.
 	Spoken bool
 }
 
-// Recall returns, for each purchase, what was released for it, or nil where it was not paid for yet. What one charge paid
-// for is kept together, and each part is found by its own name, whatever it was bought with. What was not bought itself may
-// be made of something that was.
+// Recall returns, for each purchase, what was released for it, or nil where it was not paid for
+// yet. What one charge paid for is kept together, and each part is found by its own name, whatever
+// it was bought with. What was not bought itself may be made of something that was.
 func (m *Memory) Recall(ctx context.Context, p *pricing.Priced, version string, see Horizon) ([]*answers.Released, api.Receipt, error) {
 	all := make([]*answers.Released, len(p.Purchases))
 	paid := api.Receipt{Free: true}
@@ -33,12 +34,12 @@ func (m *Memory) Recall(ctx context.Context, p *pricing.Priced, version string, 
 			paid.Sequence = r.Sequence
 		}
 	}
-	err := m.Sign(ctx, &paid)
+	err := m.CompleteReceipt(ctx, &paid)
 	return all, paid, err
 }
 
-// Sign puts the hash of the charge that paid for an answer into its receipt.
-func (m *Memory) Sign(ctx context.Context, paid *api.Receipt) error {
+// CompleteReceipt puts the hash of the charge that paid for an answer into its receipt.
+func (m *Memory) CompleteReceipt(ctx context.Context, paid *api.Receipt) error {
 	if paid.Sequence == 0 {
 		return nil
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// Memory is what was released, in the ledger, and which of it is known here. What is in the slots of families stays, so it is
-// read once. An answer that is found nowhere is looked for again.
+// Memory is what was released, in the ledger, and which of it is known here. What is in the slots
+// of families stays, so it is read once. An answer that is found nowhere is looked for again.
 type Memory struct {
 	ledger   ledger.Ledger
 	arrivals arrivals
@@ -27,10 +27,12 @@ type Memory struct {
 // New returns the memory of a ledger.
 func New(l ledger.Ledger) *Memory { return &Memory{ledger: l} }
 
-// The ledger keeps what a price admits, and 2 MB more for what the values are of: this does not compile where it does not.
+// The ledger keeps what a price admits, and 2 MB more for what the values are of: this does not
+// compile where it does not.
 const _ = uint(ledger.MaxAnswer - 2<<20 - pricing.MaxBytes)
 
-// maxReserved is how many slots are remembered as reserved. Those that were kept are found in the ledger.
+// maxReserved is how many slots are remembered as reserved. Those that were kept are found in the
+// ledger.
 const maxReserved = 1 << 12
 
 // maxRemembered is how many noisy numbers are remembered: eight bytes each.
@@ -80,7 +82,8 @@ func (m *Memory) find(ctx context.Context, key string) (*source, error) {
 	return s, nil
 }
 
-// take returns the first free slot of each family, where there is one, and reserves it. Families that are named twice get two.
+// take returns the first free slot of each family, where there is one, and reserves it. Families
+// that are named twice get two.
 func (m *Memory) take(ctx context.Context, families [][]string) ([][]string, error) {
 	m.taking.Lock()
 	defer m.taking.Unlock()
@@ -150,7 +153,8 @@ func (m *Memory) Keep(ctx context.Context, sequence uint64, buys []*pricing.Purc
 	return err
 }
 
-// families are those under which a purchase is found: itself at another price, and what is made of its groups.
+// families are those under which a purchase is found: itself at another price, and what is made of
+// its groups.
 func families(b *pricing.Purchase, version string) []string {
 	if !b.Reusable() {
 		return nil
@@ -162,7 +166,8 @@ func families(b *pricing.Purchase, version string) []string {
 	return out
 }
 
-// keyOf names the answers of several purchases that are bought together. Each is found by its own name.
+// keyOf names the answers of several purchases that are bought together. Each is found by its own
+// name.
 func keyOf(buys []*pricing.Purchase, version string) string {
 	keys := make([]string, len(buys))
 	for i, b := range buys {

@@ -12,8 +12,8 @@ import (
 	"github.com/discreet-dp/discreet/mech"
 )
 
-// source is what was released for a purchase, with all that is needed to make other answers of it: the noise that is in
-// the numbers, and what the groups are.
+// source is what was released for a purchase, with all that is needed to make other answers of it:
+// the noise that is in the numbers, and what the groups are.
 type source struct {
 	sequence uint64
 	measures []string // their names
@@ -24,7 +24,8 @@ type source struct {
 	values    [][]int64
 }
 
-// maxCellText bounds what the keys of a source take in the ledger. Longer lists are no sources for others.
+// maxCellText bounds what the keys of a source take in the ledger. Longer lists are no sources for
+// others.
 const maxCellText = 8 << 10
 
 // storedNoise is a mechanism as it is written: what it was made from, so that it can be made again.
@@ -66,9 +67,10 @@ func (s storedNoise) noise() (pricing.Noise, error) {
 	return pricing.Noise{Mechanism: m}, err
 }
 
-// A source is found under the names of its families: one for the question itself at other prices, and one for the questions
-// that are made of its groups. A family has numbered slots, which are taken in order. The ledger finds keys in
-// memory, so looking is cheap, and nothing has to be read before the first question. A family that is full takes no more.
+// A source is found under the names of its families: one for the question itself at other prices,
+// and one for the questions that are made of its groups. A family has numbered slots, which are
+// taken in order. The ledger finds keys in memory, so looking is cheap, and nothing has to be read
+// before the first question. A family that is full takes no more.
 const (
 	sameSlots = 16
 	cellSlots = 256

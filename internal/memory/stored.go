@@ -11,9 +11,9 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// memory is how answers are kept: what was released for each purchase of one charge, and nothing that is made of it. A
-// purchase is found by the hash of its query and its noise, so that another statement with the same question inside
-// is answered with the same values.
+// memory is how answers are kept: what was released for each purchase of one charge, and nothing
+// that is made of it. A purchase is found by the hash of its query and its noise, so that another
+// statement with the same question inside is answered with the same values.
 type memory struct {
 	Version   int               `json:"version"`
 	Purchases map[string]stored `json:"purchases"`
@@ -28,8 +28,9 @@ type stored struct {
 	Keys      [][]storedKey `json:"keys,omitempty"`
 	Dropped   int           `json:"dropped,omitempty"`
 	Chosen    []int         `json:"chosen,omitempty"`
-	// What other questions need to know to be answered from this one: under which names they find it, what the measures
-	// are and their noise, and what the groups are. All of it follows from the question.
+	// What other questions need to know to be answered from this one: under which names they find
+	// it, what the measures are and their noise, and what the groups are. All of it follows from
+	// the question.
 	Places []string      `json:"places,omitempty"`
 	Names  []string      `json:"names,omitempty"`
 	Noise  []storedNoise `json:"noise,omitempty"`
@@ -138,7 +139,8 @@ func values(keys []storedKey) []policy.Value {
 	return out
 }
 
-// decode finds a purchase in what was kept. What is not of the shape that the question has is not read.
+// decode finds a purchase in what was kept. What is not of the shape that the question has is not
+// read.
 func decode(b *pricing.Purchase, text []byte) (*answers.Released, error) {
 	var m memory
 	if err := json.Unmarshal(text, &m); err != nil || m.Version != memoryVersion {

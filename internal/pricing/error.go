@@ -12,13 +12,14 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// byError finds the smallest price at which every count and sum of the statement has the error bar that was asked
-// for. The error of a mechanism falls as its share grows, so each share is found by halving, and the price
-// is their sum. Private keys get as much as the dearest measure of their question. Where the sum is below the least
-// that a question costs, that is paid, and everything is more exact in proportion.
+// byError finds the smallest price at which every count and sum of the statement has the error bar
+// that was asked for. The error of a mechanism falls as its share grows, so each share is found by
+// halving, and the price is their sum. Private keys get as much as the dearest measure of their
+// question. Where the sum is below the least that a question costs, that is paid, and everything is
+// more exact in proportion.
 //
-// What has no error that is known beforehand cannot be asked for in this way: averages, variances, quantiles and
-// choices depend on what the answer is.
+// What has no error that is known beforehand cannot be asked for in this way: averages, variances,
+// quantiles and choices depend on what the answer is.
 func (p *Priced) byError(ds *policy.Dataset) error {
 	if err := p.knownErrors(); err != nil {
 		return err
@@ -65,7 +66,8 @@ func (p *Priced) byError(ds *policy.Dataset) error {
 	return nil
 }
 
-// raise makes shares that add up to a total add up to more, in proportion and rounded down. None gets smaller.
+// raise makes shares that add up to a total add up to more, in proportion and rounded down. None
+// gets smaller.
 func raise(all [][]dp.Amount, total, to dp.Amount) {
 	for _, shares := range all {
 		for i, s := range shares {
@@ -87,12 +89,14 @@ func (p *Priced) knownErrors() error {
 		}
 		for _, s := range one.Stats {
 			if s.Kind != tree.KeyStat && s.Kind != tree.MeasureStat {
-				return api.Refuse(instead, "dp.error cannot be used with averages, variances and quantiles: their errors depend on the answer")
+				return api.Refuse(instead,
+					"dp.error cannot be used with averages, variances and quantiles: their errors depend on the answer")
 			}
 		}
 		for _, o := range one.Columns {
 			if _, alone := o.Expr.(*tree.Released); !alone && isNoisy(one, o.Expr) {
-				return api.Refuse(instead+"; compute with them in a query around this one", "dp.error cannot be used with %s, which is computed of noisy numbers", strconv.Quote(o.Name))
+				return api.Refuse(instead+"; compute with them in a query around this one",
+					"dp.error cannot be used with %s, which is computed of noisy numbers", strconv.Quote(o.Name))
 			}
 		}
 	}
@@ -110,7 +114,8 @@ func isNoisy(p *tree.Plan, e tree.Expr) bool {
 	return noisy
 }
 
-// smallest is the smallest share at which a measure is within k steps; 0 where not even the most is enough.
+// smallest is the smallest share at which a measure is within k steps; 0 where not even the most is
+// enough.
 func (p *Priced) smallest(q *tree.Query, m tree.Measure, k int64, most dp.Amount) dp.Amount {
 	misses := func(share dp.Amount) bool {
 		n, err := newNoise(q, m, p.Currency, share, p.Settings.Mechanism)
@@ -125,7 +130,8 @@ func (p *Priced) smallest(q *tree.Query, m tree.Measure, k int64, most dp.Amount
 // Beta is the probability that an exact value is outside of its error bar.
 func (p *Priced) Beta() float64 { return 1 - p.Settings.Level() }
 
-// tooExact refuses an error that no allowed price has, and says which one can be had: that of equal shares of the most.
+// tooExact refuses an error that no allowed price has, and says which one can be had: that of equal
+// shares of the most.
 func (p *Priced) tooExact(ds *policy.Dataset) error {
 	most := ds.Budget.MaxEpsilon
 	p.epsilon = most
@@ -140,5 +146,6 @@ func (p *Priced) tooExact(ds *policy.Dataset) error {
 	}
 	asked, _ := p.Settings.Show("dp.error")
 	return api.Refuse("set dp.error to "+strconv.FormatFloat(worst, 'g', -1, 64)+" or more, or ask for fewer groups or aggregates",
-		"an error of %s would cost more than one question may; at epsilon %v an error of %s can be had", asked, most, strconv.FormatFloat(worst, 'g', -1, 64))
+		"an error of %s would cost more than one question may; at epsilon %v an error of %s can be had", asked, most,
+		strconv.FormatFloat(worst, 'g', -1, 64))
 }

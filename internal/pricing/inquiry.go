@@ -38,7 +38,8 @@ func (p *Priced) Split() string {
 		unit = "epsilon"
 	}
 	if p.raised {
-		return fmt.Sprintf("the error asked for would cost less than a question may; the least %s that one costs here is shared in proportion to what each count and sum needs, and makes them more exact", unit)
+		return fmt.Sprintf("the error asked for would cost less than a question may; the least %s that one costs here is shared in "+
+			"proportion to what each count and sum needs, and makes them more exact", unit)
 	}
 	if p.Settings.Error != nil {
 		return fmt.Sprintf("each count and sum pays the least %s that has the error asked for", unit)
@@ -53,7 +54,8 @@ func (p *Priced) Split() string {
 	if shares == len(p.Purchases) && text == "" {
 		return "one release takes the whole price"
 	}
-	return text + fmt.Sprintf("the releases of a question share its %s equally, which makes the largest error, counted in people, as small as it can be", unit)
+	return text + fmt.Sprintf("the releases of a question share its %s equally, which makes the largest error, counted in people, as "+
+		"small as it can be", unit)
 }
 
 // Free lists what the statement does after the noise.

@@ -22,13 +22,15 @@ const KeptProbability = 0.95
 // thousands of entries.
 const leastRate = 0.002
 
-// newKeys calibrates the release of private keys. A person is counted in at most MaxGroups combinations of them. What
-// is then released about the combinations that were kept is a release about a public list, and has a price of its own.
-// A key of one person is shown with a probability of at most delta; that, and the proof, is mech.KeyThreshold's.
+// newKeys calibrates the release of private keys. A person is counted in at most MaxGroups
+// combinations of them. What is then released about the combinations that were kept is a release
+// about a public list, and has a price of its own. A key of one person is shown with a probability
+// of at most delta; that, and the proof, is mech.KeyThreshold's.
 //
-// Where a question asks for keys and nothing else, mech.KeySelection keeps keys with the largest possible
-// probability. It pays for its groups one by one, so with many groups for each person the threshold, whose noise
-// grows with the root of their number, is better. The one that keeps smaller groups is taken.
+// Where a question asks for keys and nothing else, mech.KeySelection keeps keys with the largest
+// possible probability. It pays for its groups one by one, so with many groups for each person the
+// threshold, whose noise grows with the root of their number, is better. The one that keeps smaller
+// groups is taken.
 func newKeys(q *tree.Query, share, delta dp.Amount) (*KeyRule, error) {
 	config := mech.KeyConfig{GroupsPerUnit: int(q.MaxGroups()), Neighbours: q.Neighbours, Rho: share, Delta: delta}
 	threshold, err := mech.NewKeyThreshold(config)
@@ -40,7 +42,8 @@ func newKeys(q *tree.Query, share, delta dp.Amount) (*KeyRule, error) {
 		return rule, nil
 	}
 	if s := newSelection(config); s != nil && s.KeptFrom(1-KeptProbability) < threshold.KeptFrom(1-KeptProbability) {
-		return &KeyRule{Selection: s, why: fmt.Sprintf("key selection, which keeps keys of %d people, against %d with a threshold", s.KeptFrom(1-KeptProbability), threshold.KeptFrom(1-KeptProbability))}, nil
+		return &KeyRule{Selection: s, why: fmt.Sprintf("key selection, which keeps keys of %d people, against %d with a threshold",
+			s.KeptFrom(1-KeptProbability), threshold.KeptFrom(1-KeptProbability))}, nil
 	}
 	return rule, nil
 }

@@ -6,10 +6,12 @@ import (
 
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/internal/root"
 	"github.com/discreet-dp/discreet/mech"
 )
 
-// Noise is how one measure is released: noise on the vector of all groups, or quantiles for each group.
+// Noise is how one measure is released: noise on the vector of all groups, or quantiles for each
+// group.
 type Noise struct {
 	mech.Mechanism                 // nil for quantiles
 	Quantiles      *mech.Quantiles // nil for counts and sums
@@ -20,12 +22,12 @@ type Noise struct {
 //
 // Counts and sums: one vector over all groups, at its sensitivity (tree.Query.Sensitivity).
 //
-// Quantiles: each group has a release of its own, at a price e. Between neighbours the values of at most T groups
-// differ, and each of these differs by the values of one person, so the releases of all other groups have
-// the same law, and those of the T groups together cost T e (composition; the draws are independent). Under add-remove
-// a person is in at most MaxGroups groups, so T is that. Under substitution one person's groups go and
-// another's come, so T is up to twice that, and never more than there are groups. The charge is T e, and e is the share
-// over T.
+// Quantiles: each group has a release of its own, at a price e. Between neighbours the values of at
+// most T groups differ, and each of these differs by the values of one person, so the releases of
+// all other groups have the same law, and those of the T groups together cost T e (composition; the
+// draws are independent). Under add-remove a person is in at most MaxGroups groups, so T is that.
+// Under substitution one person's groups go and another's come, so T is up to twice that, and never
+// more than there are groups. The charge is T e, and e is the share over T.
 func newNoise(q *tree.Query, m tree.Measure, c Currency, share dp.Amount, mechanism string) (Noise, error) {
 	if m.Kind == tree.Quantile {
 		return newQuantiles(q, m, c, share)
@@ -49,7 +51,8 @@ func newQuantiles(q *tree.Query, m tree.Measure, c Currency, share dp.Amount) (N
 		return Noise{}, mech.ErrQuantiles // which the plan has refused
 	}
 	touched := touchedGroups(q)
-	each, err := mech.NewQuantiles(mech.QuantileQuery{At: m.At, Low: low, High: high, PerUnit: q.MaxRows(), Neighbours: q.Neighbours}, c.budget(), share/dp.Amount(touched))
+	each, err := mech.NewQuantiles(mech.QuantileQuery{At: m.At, Low: low, High: high, PerUnit: q.MaxRows(), Neighbours: q.Neighbours},
+		c.budget(), share/dp.Amount(touched))
 	return Noise{Quantiles: each, touched: touched}, err
 }
 
@@ -65,8 +68,9 @@ func touchedGroups(q *tree.Query) int64 {
 	return t
 }
 
-// laplaceFor returns Laplace noise at the largest epsilon whose rho is within a share. It starts from the epsilon
-// at which any pure mechanism is, and goes on from there, because on a lattice Laplace noise costs a little less.
+// laplaceFor returns Laplace noise at the largest epsilon whose rho is within a share. It starts
+// from the epsilon at which any pure mechanism is, and goes on from there, because on a lattice
+// Laplace noise costs a little less.
 func laplaceFor(s dp.Sensitivity, rho dp.Amount) (mech.Mechanism, error) {
 	low := Largest(0, 2*rho+4*dp.One, func(e dp.Amount) bool {
 		r, err := dp.CeilFloat(dp.RhoOfPure(e.Float()))
@@ -85,15 +89,10 @@ func laplaceFor(s dp.Sensitivity, rho dp.Amount) (mech.Mechanism, error) {
 	return best, nil
 }
 
-// Largest returns the largest amount above low and below high that fits, where all smaller ones do; low where none does.
+// Largest returns the largest amount above low and below high that fits, where all smaller ones do;
+// low where none does.
 func Largest(low, high dp.Amount, fits func(dp.Amount) bool) dp.Amount {
-	for high > low+1 {
-		if middle := low + (high-low)/2; fits(middle) {
-			low = middle
-		} else {
-			high = middle
-		}
-	}
+	low, _ = root.Whole(low, high, fits)
 	return low
 }
 

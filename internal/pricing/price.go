@@ -24,28 +24,29 @@ type Priced struct {
 	raised     bool  // an error came to less than a question costs at least
 }
 
-// MaxBytes is what the noisy values of a statement may take, however they turn out, so that they can be
-// kept. It is checked before anything is paid.
+// MaxBytes is what the noisy values of a statement may take, however they turn out, so that they
+// can be kept. It is checked before anything is paid.
 const (
 	MaxBytes  = 62 << 20
 	CellBytes = 21 // 20 digits and a comma
 	maxCells  = MaxBytes / CellBytes
 )
 
-// Price calibrates the noise of everything that a statement releases, so that all together cost what was
-// asked for.
+// Price calibrates the noise of everything that a statement releases, so that all together cost
+// what was asked for.
 //
 //   - A pure budget adds up epsilon, and buys Laplace noise.
 //   - An (epsilon, delta) budget adds up rho. A question at epsilon buys what an arbitrary
-//     epsilon-differentially private mechanism would cost, rho = epsilon tanh(epsilon/2), and gets Gaussian
-//     noise for it: less noise for the same rho than Laplace.
+//     epsilon-differentially private mechanism would cost, rho = epsilon tanh(epsilon/2), and gets
+//     Gaussian noise for it: less noise for the same rho than Laplace.
 //
-// Shares are equal: over the different questions of a statement, and inside of each over its measures and, where
-// keys are private, their release. Let the error of a measure be counted in people: its noise over the most
-// that one person adds to it. This is c/a for a share a of epsilon, or c/sqrt(a) for one of rho, with the same
-// c for all counts and sums that have the same limits on groups, because the noise is in proportion
-// to the sensitivity. So the largest of these errors falls with the smallest share, and among shares of a given sum
-// the smallest is largest when all are equal.
+// Shares are equal: over the different questions of a statement, and inside of each over its
+// measures and, where keys are private, their release. Let the error of a measure be counted in
+// people: its noise over the most that one person adds to it. This is c/a for a share a of epsilon,
+// or c/sqrt(a) for one of rho, with the same c for all counts and sums that have the same limits on
+// groups, because the noise is in proportion to the sensitivity. So the largest of these errors
+// falls with the smallest share, and among shares of a given sum the smallest is largest when all
+// are equal.
 //
 // Shares are rounded down, noise is calibrated to the rounded share, and the charge is
 // the sum of what the mechanisms claim, so it is exact and never above what was asked for.
@@ -56,7 +57,8 @@ func Price(ds *policy.Dataset, st *plan.Statement, s api.Settings) (*Priced, err
 		return nil, err
 	}
 	if p.Currency.Pure && s.Mechanism == "gaussian" {
-		return nil, api.Refuse("use laplace, or ask the owner for a budget with a delta", "Gaussian noise has no pure epsilon, and the budget of this dataset is a pure one")
+		return nil, api.Refuse("use laplace, or ask the owner for a budget with a delta",
+			"Gaussian noise has no pure epsilon, and the budget of this dataset is a pure one")
 	}
 	if s.Error != nil {
 		return p, p.byError(ds)
@@ -65,7 +67,8 @@ func Price(ds *policy.Dataset, st *plan.Statement, s api.Settings) (*Priced, err
 		p.epsilon = ds.Budget.DefaultEpsilon
 	}
 	if p.epsilon > ds.Budget.MaxEpsilon {
-		return nil, api.Refuse("ask with at most "+ds.Budget.MaxEpsilon.String(), "epsilon %v is more than one question may cost here", p.epsilon)
+		return nil,
+			api.Refuse("ask with at most "+ds.Budget.MaxEpsilon.String(), "epsilon %v is more than one question may cost here", p.epsilon)
 	}
 	if least := p.least(ds.Budget); p.epsilon+least>>30+1 < least { // as it is shown, it may be rounded by that much
 		return nil, api.Refuse("ask with at least "+least.String(), "epsilon %v is less than %s costs here", p.epsilon, p.several())
@@ -73,9 +76,9 @@ func Price(ds *policy.Dataset, st *plan.Statement, s api.Settings) (*Priced, err
 	return p, p.share(ds, p.Currency.Amount(p.epsilon))
 }
 
-// least is the smallest price of the statement: what its different questions would cost at least one by one. Some of them may be paid for
-// already, and the others would be had for next to nothing if they could share the price of one. The
-// default is always enough.
+// least is the smallest price of the statement: what its different questions would cost at least
+// one by one. Some of them may be paid for already, and the others would be had for next to nothing
+// if they could share the price of one. The default is always enough.
 func (p *Priced) least(b policy.Budget) dp.Amount {
 	if len(p.Purchases) < 2 {
 		return b.MinEpsilon
@@ -114,7 +117,8 @@ func (p *Priced) fits() error {
 		cells += b.Cells() // each is at most 2^31
 	}
 	if cells > maxCells {
-		return api.Refuse("group by fewer columns, or ask for fewer aggregates at a time", "the answer would have %d noisy numbers, and %d can be kept", cells, maxCells)
+		return api.Refuse("group by fewer columns, or ask for fewer aggregates at a time",
+			"the answer would have %d noisy numbers, and %d can be kept", cells, maxCells)
 	}
 	return nil
 }
@@ -147,7 +151,8 @@ func (p *Priced) share(ds *policy.Dataset, amount dp.Amount) error {
 	return nil
 }
 
-// calibrate makes the mechanisms of a purchase, one for each share: the measures, and then private keys.
+// calibrate makes the mechanisms of a purchase, one for each share: the measures, and then private
+// keys.
 func (p *Priced) calibrate(ds *policy.Dataset, b *Purchase, shares []dp.Amount) error {
 	b.Noise, b.Keys, b.Choice = nil, nil, nil
 	err := func() error {
@@ -178,7 +183,8 @@ func (p *Priced) calibrate(ds *policy.Dataset, b *Purchase, shares []dp.Amount) 
 	case errors.As(err, &refused):
 		return err
 	case errors.Is(err, mech.ErrNoPrivacy):
-		return api.Refuse("ask with a larger epsilon, or for fewer aggregates", "epsilon %v is too small to be shared among what the question asks for", p.epsilon)
+		return api.Refuse("ask with a larger epsilon, or for fewer aggregates",
+			"epsilon %v is too small to be shared among what the question asks for", p.epsilon)
 	case err != nil:
 		return api.Refuse("", "%v", err)
 	}
@@ -191,9 +197,11 @@ func (p *Priced) delta(ds *policy.Dataset) (dp.Amount, error) {
 	delta := p.Settings.Delta
 	switch {
 	case budget.KeysDelta == 0:
-		return 0, api.Refuse("list the keys you want with IN (...) in WHERE, or ask the owner to set a delta aside for private keys", "the budget has nothing set aside for private keys")
+		return 0, api.Refuse("list the keys you want with IN (...) in WHERE, or ask the owner to set a delta aside for private keys",
+			"the budget has nothing set aside for private keys")
 	case delta > budget.KeysDelta:
-		return 0, api.Refuse("set dp.delta to at most "+budget.KeysDelta.String(), "delta %v is more than the budget has for private keys", delta)
+		return 0, api.Refuse("set dp.delta to at most "+budget.KeysDelta.String(),
+			"delta %v is more than the budget has for private keys", delta)
 	case delta == 0:
 		delta = budget.DefaultDelta
 	}
@@ -209,8 +217,8 @@ func (p *Priced) delta(ds *policy.Dataset) (dp.Amount, error) {
 	return delta, nil
 }
 
-// Tag is the price of some purchases as an analyst reads it: epsilon is the price tag that was asked
-// for, rho and delta are what the mechanisms claim.
+// Tag is the price of some purchases as an analyst reads it: epsilon is the price tag that was
+// asked for, rho and delta are what the mechanisms claim.
 func (p *Priced) Tag(buys []*Purchase) dp.Cost {
 	t := Cost(buys)
 	if !p.Currency.Pure && len(buys) > 0 {
@@ -254,15 +262,7 @@ func (c Currency) epsilon(amount dp.Amount) dp.Amount {
 	if c.Pure {
 		return amount
 	}
-	low, high := dp.Amount(0), MostTariff
-	for high-low > 1 {
-		if middle := low + (high-low)/2; rhoFor(middle) >= amount {
-			high = middle
-		} else {
-			low = middle
-		}
-	}
-	return high
+	return Largest(0, MostTariff, func(e dp.Amount) bool { return rhoFor(e) < amount }) + 1
 }
 
 // MostTariff is far above every epsilon that a policy allows.
@@ -299,13 +299,5 @@ func Affordable(left dp.Cost) dp.Amount {
 	if left.Epsilon != dp.Unbounded {
 		return left.Epsilon
 	}
-	low, high := dp.Amount(0), MostTariff
-	for high-low > 1 {
-		if middle := low + (high-low)/2; rhoFor(middle) <= left.Rho {
-			low = middle
-		} else {
-			high = middle
-		}
-	}
-	return low
+	return Largest(0, MostTariff, func(e dp.Amount) bool { return rhoFor(e) <= left.Rho })
 }

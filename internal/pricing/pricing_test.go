@@ -49,7 +49,8 @@ func asked(t testing.TB, budget, sql string, s api.Settings) (*Priced, *policy.D
 	return p, ds
 }
 
-// With dp.error every error bar is as small as was asked for, and the price is the smallest that does it.
+// With dp.error every error bar is as small as was asked for, and the price is the smallest that
+// does it.
 func TestErrorIsTheSmallestPrice(t *testing.T) {
 	for _, budget := range []string{plenty, rich} {
 		for _, c := range []struct {
@@ -97,7 +98,8 @@ func TestErrorIsTheSmallestPrice(t *testing.T) {
 func TestLeastPriceOfAnError(t *testing.T) {
 	for _, budget := range []string{pure, concentrated, plenty, rich} {
 		for _, sql := range []string{
-			"SELECT COUNT(*), SUM(age) FROM patients", "SELECT COUNT(*) FROM patients WHERE age > 1 UNION ALL SELECT COUNT(*) FROM patients WHERE age > 2",
+			"SELECT COUNT(*), SUM(age) FROM patients",
+			"SELECT COUNT(*) FROM patients WHERE age > 1 UNION ALL SELECT COUNT(*) FROM patients WHERE age > 2",
 			"SELECT sex, COUNT(*) FROM patients GROUP BY sex",
 		} {
 			p, ds := asked(t, budget, sql, api.Settings{Error: big.NewRat(1e15, 1)})
@@ -116,7 +118,8 @@ func TestLeastPriceOfAnError(t *testing.T) {
 	}
 }
 
-// Shares that are raised add up to what is paid at most, and none gets smaller, whatever their sizes.
+// Shares that are raised add up to what is paid at most, and none gets smaller, whatever their
+// sizes.
 func TestRaise(t *testing.T) {
 	for _, c := range [][]dp.Amount{{1}, {1, 1, 1}, {1, 1 << 45}, {100 * dp.One, 100 * dp.One}, {7, 11, 13}} {
 		total := dp.Amount(0)
@@ -157,7 +160,8 @@ func TestScoring(t *testing.T) {
 		{"SELECT age FROM patients GROUP BY age ORDER BY age * COUNT(*) DESC LIMIT 1", 110, 110, true},
 		{"SELECT age FROM patients GROUP BY age ORDER BY (age - 30) * COUNT(*) DESC LIMIT 1", 80, 80, false},
 	} {
-		for i, dataset := range []string{hospital.Dataset("hospital", "data", plenty), substitute(hospital.Dataset("hospital", "data", plenty))} {
+		for i, dataset := range []string{hospital.Dataset("hospital", "data", plenty),
+			substitute(hospital.Dataset("hospital", "data", plenty))} {
 			p, err := plan.Prepare(parsed(t, dataset), c.sql, plan.Options{})
 			if err != nil {
 				t.Fatalf("%s: %v", c.sql, err)

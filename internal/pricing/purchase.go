@@ -29,7 +29,8 @@ func (b *Purchase) shares() int {
 	return n
 }
 
-// Cells is how many noisy numbers there are: for each combination of private keys, where there are such.
+// Cells is how many noisy numbers there are: for each combination of private keys, where there are
+// such.
 func (b *Purchase) Cells() int {
 	if b.Query.Choice != nil {
 		return b.Query.Choice.K
@@ -125,7 +126,8 @@ func (b *Purchase) Names() []string {
 	return names
 }
 
-// Reusable reports whether other questions may be answered with the values: those have noise alone, in public groups.
+// Reusable reports whether other questions may be answered with the values: those have noise alone,
+// in public groups.
 func (b *Purchase) Reusable() bool {
 	if b.Choice != nil || b.Keys != nil || len(b.Noise) == 0 {
 		return false

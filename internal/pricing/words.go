@@ -62,7 +62,8 @@ func SayJoined(q *tree.Query) string {
 	case set:
 		return fmt.Sprintf("somebody with more than %d rows is joined with %d of them (max_joined: %d in the policy)", n, n, n)
 	default:
-		return fmt.Sprintf("somebody with more than %d rows is joined or sorted with %d of them (from max_joined: %d in the policy)", n, n, set)
+		return fmt.Sprintf("somebody with more than %d rows is joined or sorted with %d of them (from max_joined: %d "+
+			"in the policy)", n, n, set)
 	}
 }
 
@@ -160,7 +161,8 @@ func (p *Priced) chosen(b *Purchase) api.Measurement {
 		Measure:   fmt.Sprintf("the %s with the best %s", count(int64(b.Query.Choice.K), "group"), m.Describe()),
 		Mechanism: b.Choice.Top.Name(), Sensitivity: float64(each.Scoring().Sensitivity) * step, Norm: "each", Step: m.Step().RatString(),
 		Deviation: scale * step, Cost: b.Choice.Top.Cost(),
-		Why: contribution(b.Query, m) + "; " + b.Choice.why + fmt.Sprintf("; each one chosen is within %.6g of the best one left, with probability %v", gap, p.Settings.Level()),
+		Why: contribution(b.Query, m) + "; " + b.Choice.why +
+			fmt.Sprintf("; each one chosen is within %.6g of the best one left, with probability %v", gap, p.Settings.Level()),
 	}
 }
 
@@ -171,8 +173,10 @@ func (p *Priced) keyMeasurement(b *Purchase) api.Measurement {
 		names = append(names, k.Describe())
 	}
 	out := api.Measurement{
-		Measure: "the private keys of " + strings.Join(names, ", "), Step: "1", Norm: "each", Sensitivity: 1, Mechanism: "key selection", Cost: b.Keys.cost(),
-		Why: fmt.Sprintf("one person is counted in at most %s; %s; a key that one person alone has is shown with probability %v at most", count(b.Query.MaxGroups(), "combination"), b.Keys.why, b.Keys.cost().Delta),
+		Measure: "the private keys of " + strings.Join(names, ", "), Step: "1", Norm: "each", Sensitivity: 1, Mechanism: "key selection",
+		Cost: b.Keys.cost(),
+		Why: fmt.Sprintf("one person is counted in at most %s; %s; a key that one person alone has is shown with probability %v at most",
+			count(b.Query.MaxGroups(), "combination"), b.Keys.why, b.Keys.cost().Delta),
 	}
 	if t := b.Keys.Threshold; t != nil {
 		n := t.Noise()
@@ -187,7 +191,8 @@ func keyInquiry(k tree.Key, b *Purchase) api.KeyInquiry {
 	out := api.KeyInquiry{Key: k.Describe(), Private: k.Private, Values: len(k.Values)}
 	switch {
 	case k.Private && b.Keys.Threshold != nil:
-		out.Rule = fmt.Sprintf("private: a key is shown when its noisy number of people is at least %d; about %d people are enough", b.Keys.Threshold.Threshold(), b.Keys.KeptFrom())
+		out.Rule = fmt.Sprintf("private: a key is shown when its noisy number of people is at least %d; about %d people are enough",
+			b.Keys.Threshold.Threshold(), b.Keys.KeptFrom())
 	case k.Private:
 		out.Rule = fmt.Sprintf("private: a key is shown when about %d people have it", b.Keys.KeptFrom())
 	default:

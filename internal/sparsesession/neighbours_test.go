@@ -71,11 +71,13 @@ func (w *world) replay(q api.SparseQuestion, plant func(*Session)) (asked, *Sess
 	return out, s
 }
 
-// judgeSparse compares a session on two neighbouring databases, with the same randomness. By the proof at mech.Sparse a transcript is worth
-// D/threshold + c moves D/question + c D/value, where D is how far a question moved, and moves is 1 where all moved the same way and else 2. That has
-// to be within the charge. What was said has to be the same, where thresholds are out of reach.
+// judgeSparse compares a session on two neighbouring databases, with the same randomness. By the
+// proof at mech.Sparse a transcript is worth D/threshold + c moves D/question + c D/value, where D
+// is how far a question moved, and moves is 1 where all moved the same way and else 2. That has to
+// be within the charge. What was said has to be the same, where thresholds are out of reach.
 func judgeSparse(a, b asked, m *mech.Sparse, above int) error {
-	if len(a.charges) != 1 || len(b.charges) != 1 || a.charges[0].Cost != b.charges[0].Cost || a.charges[0].Mechanisms != b.charges[0].Mechanisms {
+	if len(a.charges) != 1 || len(b.charges) != 1 || a.charges[0].Cost != b.charges[0].Cost ||
+		a.charges[0].Mechanisms != b.charges[0].Mechanisms {
 		return fmt.Errorf("charged %v against %v", a.charges, b.charges)
 	}
 	if fmt.Sprint(a.verdicts) != fmt.Sprint(b.verdicts) {
@@ -88,7 +90,8 @@ func judgeSparse(a, b asked, m *mech.Sparse, above int) error {
 	up, down := false, false
 	for i, c := range a.calls {
 		d := b.calls[i]
-		if c.Mechanism != d.Mechanism || c.Parameter.Cmp(d.Parameter) != 0 || c.Sensitivity.String() != d.Sensitivity.String() || c.Values.Len() != 1 || d.Values.Len() != 1 {
+		if c.Mechanism != d.Mechanism || c.Parameter.Cmp(d.Parameter) != 0 || c.Sensitivity.String() != d.Sensitivity.String() ||
+			c.Values.Len() != 1 || d.Values.Len() != 1 {
 			return fmt.Errorf("call %d: %v against %v", i, c, d)
 		}
 		moved := c.Values.Open()[0] - d.Values.Open()[0]
@@ -157,7 +160,8 @@ func TestSparseNeighbours(t *testing.T) {
 	for _, c := range neighbourhoods() {
 		p := newPair(t, c.dataset, c.x, c.y)
 		for _, q := range []api.SparseQuestion{
-			{Above: 1, Sensitivity: 1}, {Above: 3, Sensitivity: 1, Values: true}, {Above: 4, Sensitivity: 6}, {Above: 2, Sensitivity: 110, Values: true}, {Above: 2, Sensitivity: 220, Signed: true},
+			{Above: 1, Sensitivity: 1}, {Above: 3, Sensitivity: 1, Values: true}, {Above: 4, Sensitivity: 6},
+			{Above: 2, Sensitivity: 110, Values: true}, {Above: 2, Sensitivity: 220, Signed: true},
 		} {
 			q.Analyst = "ana"
 			a, s := p.a.replay(q, nil)
@@ -169,8 +173,10 @@ func TestSparseNeighbours(t *testing.T) {
 	}
 }
 
-// TestSparseCalibration goes through sessions of all sensitivities and all questions: which are admitted, and that the scales of the noise are exactly those of
-// the theorem for the sensitivity that questions are held against. That noise of these scales is worth no more is enumerated in package mech.
+// TestSparseCalibration goes through sessions of all sensitivities and all questions: which are
+// admitted, and that the scales of the noise are exactly those of the theorem for the sensitivity
+// that questions are held against. That noise of these scales is worth no more is enumerated in
+// package mech.
 func TestSparseCalibration(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one question after the other, which the race detector has nothing to say about")
@@ -203,7 +209,8 @@ func TestSparseCalibration(t *testing.T) {
 				for _, text := range sparseQuestions {
 					p, err := plan.Prepare(w.Dataset, text, plan.Options{})
 					w.check(err)
-					// What a person adds is at most 1, 6 rows, or an age of 110; the rest follows from the question.
+					// What a person adds is at most 1, 6 rows, or an age of 110; the rest follows
+					// from the question.
 					most, signed := int64(1), false
 					switch {
 					case strings.Contains(text, "SUM(age - 50)"):
@@ -238,20 +245,23 @@ func TestSparseNeighboursSeePlantedBugs(t *testing.T) {
 		want  string
 		plant func(s *Session) *mech.Sparse // returns what noise is really used
 	}{
-		{"a sensitivity of 1 where a person has 6 rows", worlds[0], api.SparseQuestion{Above: 1, Sensitivity: 1}, "moves a question by", func(s *Session) *mech.Sparse {
-			m := s.mechanism
-			s.mechanism = s.calibrated(6, 1, true) // which the check believes, and the noise is the other's
-			return m
-		}},
-		{"monotone where people are replaced", worlds[3], api.SparseQuestion{Above: 4, Sensitivity: 1}, "one person is worth", func(s *Session) *mech.Sparse {
-			m := s.calibrated(1, 4, true)
-			s.session = s.c.Releaser.OpenSparse(m)
-			return m
-		}},
-		{"monotone where sums have both signs", worlds[0], api.SparseQuestion{Above: 4, Sensitivity: 110}, "one person is worth", func(s *Session) *mech.Sparse {
-			s.monotone = false // so that no question is refused for its sign
-			return s.mechanism
-		}},
+		{"a sensitivity of 1 where a person has 6 rows", worlds[0], api.SparseQuestion{Above: 1, Sensitivity: 1}, "moves a question by",
+			func(s *Session) *mech.Sparse {
+				m := s.mechanism
+				s.mechanism = s.calibrated(6, 1, true) // which the check believes, and the noise is the other's
+				return m
+			}},
+		{"monotone where people are replaced", worlds[3], api.SparseQuestion{Above: 4, Sensitivity: 1}, "one person is worth",
+			func(s *Session) *mech.Sparse {
+				m := s.calibrated(1, 4, true)
+				s.session = s.c.Releaser.OpenSparse(m)
+				return m
+			}},
+		{"monotone where sums have both signs", worlds[0], api.SparseQuestion{Above: 4, Sensitivity: 110}, "one person is worth",
+			func(s *Session) *mech.Sparse {
+				s.monotone = false // so that no question is refused for its sign
+				return s.mechanism
+			}},
 	} {
 		p := newPair(t, c.world.dataset, c.world.x, c.world.y)
 		if strings.Contains(c.name, "signs") { // somebody who is above average in one sum, and below in the other
@@ -269,17 +279,21 @@ func TestSparseNeighboursSeePlantedBugs(t *testing.T) {
 
 // calibrated is a mechanism of the session's price.
 func (s *Session) calibrated(sensitivity int64, above int, monotone bool) *mech.Sparse {
-	m, err := mech.NewSparse(mech.SparseConfig{Sensitivity: dp.NewL1(big.NewInt(sensitivity)), Above: above, Epsilon: s.mechanism.Cost().Epsilon, Monotone: monotone})
+	m, err := mech.NewSparse(mech.SparseConfig{Sensitivity: dp.NewL1(big.NewInt(sensitivity)), Above: above,
+		Epsilon: s.mechanism.Cost().Epsilon, Monotone: monotone})
 	if err != nil {
 		panic(err)
 	}
 	return m
 }
 
-// transcripts runs a session many times on the exact values of some questions, with its own noise each time.
+// transcripts runs a session many times on the exact values of some questions, with its own noise
+// each time.
 func transcripts(t *testing.T, m *mech.Sparse, values []mech.Exact, thresholds []int64, n int, seed byte) stat.Samples {
 	t.Helper()
-	s, err := stat.Draw(t.Context(), n, func(part int) *noises.Source { return seededSource(seed, byte(part), byte(part>>8)) }, func(src *noises.Source) func() int64 {
+	s, err := stat.Draw(t.Context(), n, func(part int) *noises.Source {
+		return seededSource(seed, byte(part), byte(part>>8))
+	}, func(src *noises.Source) func() int64 {
 		r := mech.NewReleaser(src)
 		return func() int64 {
 			session, said := r.OpenSparse(m), int64(1)
@@ -301,13 +315,15 @@ func transcripts(t *testing.T, m *mech.Sparse, values []mech.Exact, thresholds [
 	return s
 }
 
-// TestSparseLowerBound bounds the privacy loss of a session from below, with the exact values that the engine has on neighbours and the noise that
-// the curator calibrates. It must not exceed what was charged; where the sensitivity is taken for 1 it does.
+// TestSparseLowerBound bounds the privacy loss of a session from below, with the exact values that
+// the engine has on neighbours and the noise that the curator calibrates. It must not exceed what
+// was charged; where the sensitivity is taken for 1 it does.
 func TestSparseLowerBound(t *testing.T) {
 	h := restless(120, 1)
 	p := newPair(t, hospital.Dataset("hospital", "data", plenty), h, h.Without(hospital.Target))
 	q := api.SparseQuestion{Analyst: "ana", Above: 1, Sensitivity: 6, Epsilon: dp.One}
-	asks := []string{"SELECT COUNT(*) FROM visits", "SELECT COUNT(*) FROM visits WHERE cost >= 0", "SELECT COUNT(*) FROM visits WHERE ward IS NOT NULL"}
+	asks := []string{"SELECT COUNT(*) FROM visits", "SELECT COUNT(*) FROM visits WHERE cost >= 0",
+		"SELECT COUNT(*) FROM visits WHERE ward IS NOT NULL"}
 	exactly := func(w *world) (out []mech.Exact) {
 		for _, text := range asks {
 			q, err := plan.Prepare(w.Dataset, text, plan.Options{})

@@ -31,30 +31,37 @@ const maxAbove = 100_000
 //
 // # What it promises
 //
-// Everything that a session ever answers is epsilon-differentially private at the epsilon of its charge, and rho-zCDP at its rho, however
-// many questions there are and however they are chosen (Lyu, Su, Li 2017, Algorithm 7; the proof on integers is at [mech.Sparse]).
-// The theorem asks two things of every question, which [SparseSession.Ask] checks before the engine is asked:
+// Everything that a session ever answers is epsilon-differentially private at the epsilon of its
+// charge, and rho-zCDP at its rho, however many questions there are and however they are chosen
+// (Lyu, Su, Li 2017, Algorithm 7; the proof on integers is at [mech.Sparse]). The theorem asks two
+// things of every question, which [SparseSession.Ask] checks before the engine is asked:
 //
-//  1. Between neighbours its value moves by at most the session's sensitivity D, in l1. A question here is one integer, a count or a sum in one cell,
-//     and tree.Query.Sensitivity bounds how far it moves, in steps of its lattice. All questions of a session are on one lattice, that of
-//     the session, so D is one integer for all of them, and the shift of the threshold's noise in the proof is one too.
-//  2. Where the session is monotone, the values of all questions move the same way. Neighbours x and y differ by one person, and every value is a
-//     sum over people of something that depends on one person's rows alone (package plan). Under add-remove y is x and one more
-//     person, or the other way round. What a person adds to a question is in tree.Query.Interval, and where that has no negative
-//     number it is not negative. So y's values are all at or above x's, or all at or below. Clamping a total keeps that. Under substitution one
-//     person's contribution is exchanged for another's, which may be more in one question and less in the next, so a session is never
-//     monotone there; and neither is one that takes sums of both signs.
+//  1. Between neighbours its value moves by at most the session's sensitivity D, in l1. A question
+//     here is one integer, a count or a sum in one cell, and tree.Query.Sensitivity bounds how far
+//     it moves, in steps of its lattice. All questions of a session are on one lattice, that of the
+//     session, so D is one integer for all of them, and the shift of the threshold's noise in the
+//     proof is one too.
+//  2. Where the session is monotone, the values of all questions move the same way. Neighbours x
+//     and y differ by one person, and every value is a sum over people of something that depends on
+//     one person's rows alone (package plan). Under add-remove y is x and one more person, or the
+//     other way round. What a person adds to a question is in tree.Query.Interval, and where that
+//     has no negative number it is not negative. So y's values are all at or above x's, or all at
+//     or below. Clamping a total keeps that. Under substitution one person's contribution is
+//     exchanged for another's, which may be more in one question and less in the next, so a session
+//     is never monotone there; and neither is one that takes sums of both signs.
 //
-// Questions may be asked between those of other sessions, and of Ask. For a pure budget a session counts as one randomized response
-// (Vadhan, Wang 2021), and its epsilon is added; for an (epsilon, delta) budget its rho is (Lyu 2022; Vadhan, Zhang 2023; with prices that are
-// chosen as one goes, Haney et al. 2023): see account.Interleavable. A session has no delta. It is charged in full and nothing is given back,
-// because how early it ends is something that private data had a say in.
+// Questions may be asked between those of other sessions, and of Ask. For a pure budget a session
+// counts as one randomized response (Vadhan, Wang 2021), and its epsilon is added; for an (epsilon,
+// delta) budget its rho is (Lyu 2022; Vadhan, Zhang 2023; with prices that are chosen as one goes,
+// Haney et al. 2023): see account.Interleavable. A session has no delta. It is charged in full and
+// nothing is given back, because how early it ends is something that private data had a say in.
 //
 // # What becomes of a session
 //
-// The noise of its threshold is in this process and nowhere else. So a session ends with the process, and with the window of the budget that it was charged in; and the same request again is refused and not
-// answered with a new session: that would be a second noise for one charge, and two comparisons with one value under different noise are worth more than
-// was paid for.
+// The noise of its threshold is in this process and nowhere else. So a session ends with the
+// process, and with the window of the budget that it was charged in; and the same request again is
+// refused and not answered with a new session: that would be a second noise for one charge, and two
+// comparisons with one value under different noise are worth more than was paid for.
 func (c *Sessions) Open(ctx context.Context, q api.SparseQuestion) (*Session, error) {
 	if err := c.Admit(q.Analyst); err != nil {
 		return nil, err
@@ -88,7 +95,10 @@ func (c *Sessions) Open(ctx context.Context, q api.SparseQuestion) (*Session, er
 		return nil, err
 	}
 	if charged.Again {
-		return nil, api.Refuse("open another with a new request, which costs as much again", "the request %s has opened a session before, and what that one knew is gone: a session cannot be opened twice for one charge", strconv.Quote(q.Request))
+		return nil,
+			api.Refuse("open another with a new request, which costs as much again",
+				"the request %s has opened a session before, and what that one knew is gone: a session cannot be opened twice "+
+					"for one charge", strconv.Quote(q.Request))
 	}
 	cost := m.Cost()
 	if !c.Dataset.Budget.Pure() {
@@ -106,7 +116,8 @@ func (c *Sessions) Open(ctx context.Context, q api.SparseQuestion) (*Session, er
 	return s, nil
 }
 
-// sameWay reports whether the session takes only questions that all move the same way; see [Sessions.Open].
+// sameWay reports whether the session takes only questions that all move the same way; see
+// [Sessions.Open].
 func sameWay(q api.SparseQuestion, n dp.Neighbours) bool { return n == dp.AddRemove && !q.Signed }
 
 // sparseStep reads the lattice, and checks the rest of the question.
@@ -115,7 +126,8 @@ func sparseStep(q api.SparseQuestion) (*big.Rat, error) {
 	case q.Above < 1 || q.Above > maxAbove:
 		return nil, api.Refuse(fmt.Sprintf("write a number from 1 to %d", maxAbove), "a session cannot say \"above\" %d times", q.Above)
 	case q.Sensitivity < 1:
-		return nil, api.Refuse("write 1 for counts of people, and more where a person can have more rows or larger values", "a session has a sensitivity of 1 or more, and not %d", q.Sensitivity)
+		return nil, api.Refuse("write 1 for counts of people, and more where a person can have more rows or larger values",
+			"a session has a sensitivity of 1 or more, and not %d", q.Sensitivity)
 	}
 	step := big.NewRat(1, 1)
 	if q.Step != "" {
@@ -125,24 +137,28 @@ func sparseStep(q api.SparseQuestion) (*big.Rat, error) {
 		}
 	}
 	if !new(big.Rat).Quo(new(big.Rat).SetInt64(q.Sensitivity), step).IsInt() {
-		return nil, api.Refuse("write a multiple of the step", "a sensitivity of %d is not a whole number of steps of %s", q.Sensitivity, step.RatString())
+		return nil, api.Refuse("write a multiple of the step", "a sensitivity of %d is not a whole number of steps of %s",
+			q.Sensitivity, step.RatString())
 	}
 	return step, nil
 }
 
-// calibrate calibrates a session to its price, as price does for other questions: a pure budget pays its epsilon, and an (epsilon, delta)
-// budget the rho of any pure mechanism of that epsilon, for which the session gets the largest epsilon of its own that is within it. Where
-// a new threshold after every "above" is more exact at that price, there is one.
+// calibrate calibrates a session to its price, as price does for other questions: a pure budget
+// pays its epsilon, and an (epsilon, delta) budget the rho of any pure mechanism of that epsilon,
+// for which the session gets the largest epsilon of its own that is within it. Where a new
+// threshold after every "above" is more exact at that price, there is one.
 func (c *Sessions) calibrate(q api.SparseQuestion, step *big.Rat) (*mech.Sparse, dp.Amount, error) {
 	epsilon, budget := q.Epsilon, c.Dataset.Budget
 	if epsilon == 0 {
 		epsilon = budget.DefaultEpsilon
 	}
 	if epsilon > budget.MaxEpsilon {
-		return nil, 0, api.Refuse("open it with at most "+budget.MaxEpsilon.String(), "epsilon %v is more than one question may cost here", epsilon)
+		return nil, 0,
+			api.Refuse("open it with at most "+budget.MaxEpsilon.String(), "epsilon %v is more than one question may cost here", epsilon)
 	}
 	if epsilon < budget.MinEpsilon {
-		return nil, 0, api.Refuse("open it with at least "+budget.MinEpsilon.String(), "epsilon %v is less than a question costs here", epsilon)
+		return nil, 0,
+			api.Refuse("open it with at least "+budget.MinEpsilon.String(), "epsilon %v is less than a question costs here", epsilon)
 	}
 	moves := new(big.Rat).Quo(new(big.Rat).SetInt64(q.Sensitivity), step)
 	config := mech.SparseConfig{Sensitivity: dp.NewL1(moves.Num()), Above: q.Above, Monotone: sameWay(q, c.Dataset.Neighbours)}
@@ -161,14 +177,16 @@ func (c *Sessions) calibrate(q api.SparseQuestion, step *big.Rat) (*mech.Sparse,
 	}
 	switch {
 	case errors.Is(err, mech.ErrNoPrivacy):
-		return nil, 0, api.Refuse("open it with a larger epsilon", "epsilon %v is too small to be shared among what a session does", epsilon)
+		return nil, 0,
+			api.Refuse("open it with a larger epsilon", "epsilon %v is too small to be shared among what a session does", epsilon)
 	case err != nil:
 		return nil, 0, api.Refuse("", "%v", err)
 	}
 	return m, epsilon, nil
 }
 
-// sparseWithin returns the most exact session whose rho is within that of any pure mechanism of an epsilon.
+// sparseWithin returns the most exact session whose rho is within that of any pure mechanism of an
+// epsilon.
 func sparseWithin(epsilon dp.Amount, with func(dp.Amount, bool) (*mech.Sparse, error)) (*mech.Sparse, error) {
 	rho := pricing.Currency{}.Amount(epsilon)
 	var best *mech.Sparse
@@ -203,10 +221,12 @@ func spellSparse(m *mech.Sparse, q api.SparseQuestion, step *big.Rat) string {
 	if value != nil {
 		parts = append(parts, value.RatString())
 	}
-	return fmt.Sprintf("sparse(%s; above %d; sensitivity %v; step %s)", strings.Join(parts, ", "), q.Above, m.Sensitivity(), step.RatString())
+	return fmt.Sprintf("sparse(%s; above %d; sensitivity %v; step %s)", strings.Join(parts, ", "), q.Above,
+		m.Sensitivity(), step.RatString())
 }
 
-// sessionHash names a session. It is no hash of a question, so a request that was used for one cannot open the other.
+// sessionHash names a session. It is no hash of a question, so a request that was used for one
+// cannot open the other.
 func sessionHash(dataset, request, spelled string) string {
 	h := sha256.New()
 	for _, s := range []string{"sparse vector session", dataset, request, spelled} {

@@ -29,7 +29,8 @@ const (
 
 var ctx = context.Background()
 
-// world is a hospital with a real engine, and a curator who writes down what is charged. What a curator does with it is tested there.
+// world is a hospital with a real engine, and a curator who writes down what is charged. What a
+// curator does with it is tested there.
 type world struct {
 	*Sessions
 	interactive.Curator
@@ -109,7 +110,8 @@ func restless(n int, seed uint64) *hospital.Hospital {
 	}
 	for i := range 300 {
 		day := fmt.Sprintf("2025-%02d-%02d", 1+i%12, 1+i%28)
-		h.Visits = append(h.Visits, hospital.Visit{Patient: hospital.Target, Day: day, Ward: []string{"emergency", "internal", "surgery", "cellar"}[i%4], Cents: i * i * 1000})
+		h.Visits = append(h.Visits, hospital.Visit{Patient: hospital.Target, Day: day,
+			Ward: []string{"emergency", "internal", "surgery", "cellar"}[i%4], Cents: i * i * 1000})
 	}
 	return h
 }

@@ -58,9 +58,10 @@ func (p *streamPlan) labels(where map[string][]string) string {
 
 // Ask asks a stream for a count. A [*api.Refusal] and a [*ledger.BudgetError] have spent nothing.
 //
-// The order is that of [Curator.Ask], round by round: what a question costs is charged and on stable storage before data is looked at, the noise of a round's threshold and every answer are in
-// the journal before anybody sees what depends on them, and who asks the same again gets the same for nothing. So there is no request to name: a question that is sent twice is paid
-// for once.
+// The order is that of [Curator.Ask], round by round: what a question costs is charged and on
+// stable storage before data is looked at, the noise of a round's threshold and every answer are in
+// the journal before anybody sees what depends on them, and who asks the same again gets the same
+// for nothing. So there is no request to name: a question that is sent twice is paid for once.
 func (c *Sessions) Ask(ctx context.Context, q api.StreamQuestion) (*api.StreamAnswer, error) {
 	p, query, err := c.streamQuestion(ctx, q)
 	if err != nil {
@@ -113,8 +114,8 @@ func (c *Sessions) streamNow(ctx context.Context, p *streamPlan) (*openStream, i
 	return o, now, err
 }
 
-// Quote says how a question would be answered and the most that it could cost, from what was released. It is free, and looks at no data. As of a moment it says
-// less: see openStream.quote.
+// Quote says how a question would be answered and the most that it could cost, from what was
+// released. It is free, and looks at no data. As of a moment it says less: see openStream.quote.
 func (c *Sessions) Quote(ctx context.Context, q api.StreamQuestion) (*api.StreamQuote, error) {
 	p, query, err := c.streamQuestion(ctx, q)
 	if err != nil {
@@ -142,7 +143,8 @@ func (c *Sessions) Quote(ctx context.Context, q api.StreamQuestion) (*api.Stream
 	return out, nil
 }
 
-// Report returns the books of a stream on the current data. They say what was asked, also what has not left on its tick: they are for the owner.
+// Report returns the books of a stream on the current data. They say what was asked, also what has
+// not left on its tick: they are for the owner.
 func (c *Sessions) Report(ctx context.Context, name string) (*stream.Report, error) {
 	o, err := c.currentStream(ctx, name)
 	if err != nil {

@@ -48,7 +48,8 @@ func (d Diversions) Known() bool {
 func (d *Diversion) Explain(q *api.Inquiry, p *pricing.Priced) {
 	most := p.Currency.Plus(dp.Cost{}, d.price.most)
 	q.Stream = &api.StreamInquiry{
-		Name: d.policy.Name, Counts: len(d.different), Known: d.price.cached, Most: most, Error: d.tariff.Error, Confidence: 1 - d.policy.Beta, Ordinary: p.Currency.Plus(dp.Cost{}, q.Cost),
+		Name: d.policy.Name, Counts: len(d.different), Known: d.price.cached, Most: most, Error: d.tariff.Error,
+		Confidence: 1 - d.policy.Beta, Ordinary: p.Currency.Plus(dp.Cost{}, q.Cost),
 	}
 	q.Cost, q.Known = most, d.price.cached
 	for i := range q.Measures {

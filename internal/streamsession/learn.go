@@ -13,7 +13,8 @@ import (
 	"github.com/discreet-dp/discreet/mech"
 )
 
-// lesson is an answer that was bought by itself, and from which a stream can learn: it is public, so whatever is made of it is free.
+// lesson is an answer that was bought by itself, and from which a stream can learn: it is public,
+// so whatever is made of it is free.
 type lesson struct {
 	kept     time.Time
 	released predict.Released
@@ -22,8 +23,9 @@ type lesson struct {
 // maxLessons bounds what a stream has yet to learn. Those that come first are the ones that stay.
 const maxLessons = 1 << 12
 
-// Teach notes what was bought, for the streams that it is linear over. It is learned with the next question that a stream is asked, and, where answers leave on
-// a tick, not before this one has left.
+// Teach notes what was bought, for the streams that it is linear over. It is learned with the next
+// question that a stream is asked, and, where answers leave on a tick, not before this one has
+// left.
 func (c *Sessions) Teach(routes []*Route, buys, bought []*pricing.Purchase, all []*answers.Released) {
 	now := time.Now()
 	c.mu.Lock()

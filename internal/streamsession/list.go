@@ -11,7 +11,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/pricing"
 )
 
-// Check prices the streams of the policy, for the owner: what is wrong with each that nobody could ask.
+// Check prices the streams of the policy, for the owner: what is wrong with each that nobody could
+// ask.
 func (c *Sessions) Check() error {
 	for _, name := range c.Dataset.StreamNames() {
 		if _, err := c.streamPlan(c.Dataset.Streams[name]); err != nil {
@@ -31,8 +32,10 @@ func (c *Sessions) List() ([]api.StreamInfo, error) {
 		}
 		s := p.policy
 		info := api.StreamInfo{
-			Dataset: c.Dataset.Name, Name: s.Name, Table: s.Table, Cells: int64(p.config.Domain.Cells()), Size: s.Size, Alpha: s.Alpha, Beta: s.Beta, Queries: s.Queries,
-			Error: p.tariff.Error, Predictor: string(p.tariff.Predictor), Round: p.tag(p.tariff.Round), Plain: p.tag(p.tariff.Plain), MostPaid: p.tariff.MostPaid, MostPlain: p.tariff.MostPlain,
+			Dataset: c.Dataset.Name, Name: s.Name, Table: s.Table, Cells: int64(p.config.Domain.Cells()), Size: s.Size, Alpha: s.Alpha,
+			Beta: s.Beta, Queries: s.Queries,
+			Error: p.tariff.Error, Predictor: string(p.tariff.Predictor), Round: p.tag(p.tariff.Round), Plain: p.tag(p.tariff.Plain),
+			MostPaid: p.tariff.MostPaid, MostPlain: p.tariff.MostPlain,
 		}
 		for _, a := range p.config.Domain.Attributes() {
 			info.Attributes = append(info.Attributes, api.StreamAttribute{Name: a.Name, Values: a.Values})
@@ -56,11 +59,13 @@ func (c *Sessions) namedStream(name string) (*streamPlan, error) {
 	s := c.Dataset.Streams[name]
 	switch {
 	case s == nil && len(names) == 0:
-		return nil, api.Refuse("ask with SELECT; the owner can write streams into the policy", "the dataset %s has no streams", c.Dataset.Name)
+		return nil,
+			api.Refuse("ask with SELECT; the owner can write streams into the policy", "the dataset %s has no streams", c.Dataset.Name)
 	case s == nil && name == "":
 		return nil, api.Refuse("name one of "+strings.Join(names, ", "), "the dataset %s has several streams", c.Dataset.Name)
 	case s == nil:
-		return nil, api.Refuse("name one of "+strings.Join(names, ", "), "the dataset %s has no stream %s", c.Dataset.Name, strconv.Quote(name))
+		return nil,
+			api.Refuse("name one of "+strings.Join(names, ", "), "the dataset %s has no stream %s", c.Dataset.Name, strconv.Quote(name))
 	}
 	p, err := c.streamPlan(s)
 	if dispute := (*api.Disagreement)(nil); errors.As(err, &dispute) {

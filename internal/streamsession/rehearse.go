@@ -14,8 +14,9 @@ import (
 	"github.com/discreet-dp/discreet/stream"
 )
 
-// Rehearse runs a workload through a stream without charging for it, in memory, and tells nobody but the caller: the owner. Nothing of it is kept, and the real stream knows
-// nothing of it. Conditions and SELECTs of one count are questions of a workload; each text is read once.
+// Rehearse runs a workload through a stream without charging for it, in memory, and tells nobody
+// but the caller: the owner. Nothing of it is kept, and the real stream knows nothing of it.
+// Conditions and SELECTs of one count are questions of a workload; each text is read once.
 func (c *Sessions) Rehearse(ctx context.Context, name string, workload []string, progress func(done int)) (*api.Rehearsal, error) {
 	p, err := c.namedStream(name)
 	if err != nil {
@@ -55,7 +56,8 @@ func (c *Sessions) Rehearse(ctx context.Context, name string, workload []string,
 			progress(done)
 		}
 	}
-	// What the ways cost is compared without the stream's limit, at which all of them would end alike.
+	// What the ways cost is compared without the stream's limit, at which all of them would end
+	// alike.
 	plenty, err := dp.CeilFloat(2*each*float64(len(queries)) + 10*p.amount(p.dearest()).Float())
 	if err != nil {
 		return nil, err
@@ -71,7 +73,8 @@ func (c *Sessions) Rehearse(ctx context.Context, name string, workload []string,
 			config.Predictor = stream.Halving
 		}
 		if _, err := stream.Price(config); way.name == "median" && errors.Is(err, stream.ErrConfig) {
-			// The ensemble is for fewer cells than the policy's own way. The others are worth comparing all the same.
+			// The ensemble is for fewer cells than the policy's own way. The others are worth
+			// comparing all the same.
 			out.TooLarge = append(out.TooLarge, way.name)
 			continue
 		}
@@ -99,7 +102,8 @@ func (c *Sessions) Rehearse(ctx context.Context, name string, workload []string,
 	if own.Report.Refused+own.Report.Unchecked > 0 {
 		return out, nil
 	}
-	// Where the limit was enough, this is what the policy's way costs: with more to spend a stream may buy more.
+	// Where the limit was enough, this is what the policy's way costs: with more to spend a stream
+	// may buy more.
 	for i, kind := range kinds {
 		if kind == p.tariff.Predictor {
 			own.Name = out.Series[i].Name
@@ -117,7 +121,8 @@ func (p *streamPlan) filter(amount dp.Amount) account.Filter {
 	return account.ZCDPFilter(amount, 0)
 }
 
-// points yields the numbers of questions at which a series has a point: all of a short workload, and about a thousand of a long one.
+// points yields the numbers of questions at which a series has a point: all of a short workload,
+// and about a thousand of a long one.
 func points(n int) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		step := max(1, n/1000)
@@ -131,14 +136,19 @@ func points(n int) iter.Seq[int] {
 }
 
 // rehearse runs a workload through one predictor.
-func (c *Sessions) rehearse(ctx context.Context, quota account.Filter, config stream.Config, table *histogram.Table, queries []*linear.Query, each func(*linear.Query, *stream.Answer)) (api.RehearsalSeries, error) {
+func (c *Sessions) rehearse(
+	ctx context.Context, quota account.Filter, config stream.Config, table *histogram.Table, queries []*linear.Query,
+	each func(*linear.Query, *stream.Answer),
+) (api.RehearsalSeries, error) {
 	var out api.RehearsalSeries
 	tariff, err := stream.Price(config)
 	if err != nil {
 		return out, err
 	}
 	p := &streamPlan{config: config, tariff: tariff}
-	s, err := stream.Open(ctx, config, func(context.Context) (*histogram.Table, error) { return table, nil }, c.Releaser, session.NewMemory(quota))
+	s, err := stream.Open(ctx, config, func(context.Context) (*histogram.Table, error) {
+		return table, nil
+	}, c.Releaser, session.NewMemory(quota))
 	if err != nil {
 		return out, err
 	}

@@ -19,7 +19,8 @@ import (
 	"github.com/discreet-dp/discreet/stream"
 )
 
-// Route is how a purchase can be answered through a stream: its measures and groups as linear queries.
+// Route is how a purchase can be answered through a stream: its measures and groups as linear
+// queries.
 type Route struct {
 	*openStream
 	terms [][][]cells.Term // by measure, then by group
@@ -27,8 +28,8 @@ type Route struct {
 	different []*linear.Query
 }
 
-// Routes returns, for each purchase, how it can go through a stream, or nil where it cannot. It is made from the text and the policy; the sessions are
-// opened, which reads their journals.
+// Routes returns, for each purchase, how it can go through a stream, or nil where it cannot. It is
+// made from the text and the policy; the sessions are opened, which reads their journals.
 func (c *Sessions) Routes(ctx context.Context, p *pricing.Priced, d interactive.Data) ([]*Route, error) {
 	out := make([]*Route, len(p.Purchases))
 	if len(c.Dataset.Streams) == 0 || p.Settings.Stream == "off" {
@@ -80,7 +81,8 @@ func CloseAll(routes []*Route) {
 	}
 }
 
-// Fits reports whether a stream may answer a purchase as it was asked for: no price or mechanism was named, and the stream is as exact and as sure as was asked.
+// Fits reports whether a stream may answer a purchase as it was asked for: no price or mechanism
+// was named, and the stream is as exact and as sure as was asked.
 func (r *Route) Fits(p *pricing.Priced, b *pricing.Purchase) bool {
 	s := p.Settings
 	if s.Epsilon != 0 || s.Mechanism != "" || s.Level() > 1-r.policy.Beta {
@@ -120,8 +122,10 @@ type streamPrice struct {
 	unpaid    bool // some of it cannot be answered with what is left to the stream
 }
 
-// quoteAll says what all queries together cost at most. The dearest costs what it is quoted at; every other at most a round or a plain answer more, and the joint marginals that an alarm before it may
-// have made the stream want: one of the question's attributes, or one of each pair of them, at twice a plain answer. It depends on what was released and nothing else.
+// quoteAll says what all queries together cost at most. The dearest costs what it is quoted at;
+// every other at most a round or a plain answer more, and the joint marginals that an alarm before
+// it may have made the stream want: one of the question's attributes, or one of each pair of them,
+// at twice a plain answer. It depends on what was released and nothing else.
 func (r *Route) quoteAll(asOf time.Time) (streamPrice, error) {
 	var out streamPrice
 	out.cached = true
@@ -164,8 +168,9 @@ func (r *Route) quoteAll(asOf time.Time) (streamPrice, error) {
 	return out, nil
 }
 
-// cheaper reports whether a purchase that is not paid for yet goes through its stream: where that costs no more than the question by itself, in the worst case, or
-// where the analyst wants it so. What has no error bar any more is not released through SQL.
+// cheaper reports whether a purchase that is not paid for yet goes through its stream: where that
+// costs no more than the question by itself, in the worst case, or where the analyst wants it so.
+// What has no error bar any more is not released through SQL.
 func (r *Route) cheaper(p *pricing.Priced, b *pricing.Purchase, q streamPrice) bool {
 	if q.unpaid || q.unchecked {
 		return false
@@ -173,8 +178,11 @@ func (r *Route) cheaper(p *pricing.Priced, b *pricing.Purchase, q streamPrice) b
 	return p.Settings.Stream == "on" || r.amount(q.most) <= r.amount(b.Cost())
 }
 
-// Divert returns how a purchase that is not paid for goes through a stream, or nil where it does not.
-func (c *Sessions) Divert(ctx context.Context, p *pricing.Priced, b *pricing.Purchase, r *Route, analyst string, see memory.Horizon) (*Diversion, error) {
+// Divert returns how a purchase that is not paid for goes through a stream, or nil where it does
+// not.
+func (c *Sessions) Divert(
+	ctx context.Context, p *pricing.Priced, b *pricing.Purchase, r *Route, analyst string, see memory.Horizon,
+) (*Diversion, error) {
 	if r == nil || !r.Fits(p, b) {
 		return nil, nil
 	}
@@ -182,7 +190,8 @@ func (c *Sessions) Divert(ctx context.Context, p *pricing.Priced, b *pricing.Pur
 	if err != nil || !r.cheaper(p, b, price) {
 		return nil, err
 	}
-	// What the accounts do not admit is refused as every other question is, before anything of it is paid.
+	// What the accounts do not admit is refused as every other question is, before anything of it
+	// is paid.
 	affordable, err := c.Affords(ctx, analyst, price.most)
 	if err != nil || !affordable {
 		return nil, err
@@ -190,8 +199,8 @@ func (c *Sessions) Divert(ctx context.Context, p *pricing.Priced, b *pricing.Pur
 	return &Diversion{r, b, price}, nil
 }
 
-// priceAs quotes to who is only told, as of a moment; or to who asks, and has the turn of the stream, so what it knows is
-// what was asked before this question.
+// priceAs quotes to who is only told, as of a moment; or to who asks, and has the turn of the
+// stream, so what it knows is what was asked before this question.
 func (r *Route) priceAs(ctx context.Context, see memory.Horizon) (streamPrice, error) {
 	if see.Spoken {
 		return r.quoteAll(see.AsOf)
@@ -205,7 +214,8 @@ func (r *Route) priceAs(ctx context.Context, see memory.Horizon) (streamPrice, e
 	return r.quoteAll(time.Time{})
 }
 
-// Answer asks all queries of a purchase, one after the other, and makes of the answers what a mechanism would have released.
+// Answer asks all queries of a purchase, one after the other, and makes of the answers what a
+// mechanism would have released.
 func (r *Route) Answer(ctx context.Context, who *interactive.Payer) (*answers.Released, error) {
 	use := &api.Through{Stream: r.policy.Name, Asked: len(r.different), Error: r.tariff.Error, Confidence: 1 - r.policy.Beta}
 	values := map[string]int64{}

@@ -22,15 +22,16 @@ import (
 	"github.com/discreet-dp/discreet/stream"
 )
 
-// Sessions has the streams of a dataset: what the policy says of each, and the sessions that are open. A session is that of a stream on one version of the data, is shared by
-// all analysts, and goes on after a restart where it was, because its journal is in the ledger.
+// Sessions has the streams of a dataset: what the policy says of each, and the sessions that are
+// open. A session is that of a stream on one version of the data, is shared by all analysts, and
+// goes on after a restart where it was, because its journal is in the ledger.
 type Sessions struct {
 	interactive.Access
 
 	mu    sync.Mutex
 	plans map[string]*streamPlan
-	// open has one session for each journal, never two: two would each charge for the same round and draw it twice. Those on the latest data are kept, and others while
-	// somebody uses them.
+	// open has one session for each journal, never two: two would each charge for the same round
+	// and draw it twice. Those on the latest data are kept, and others while somebody uses them.
 	open    map[string]*openStream
 	latest  map[string]string   // by the stream's name
 	lessons map[string][]lesson // what streams have yet to learn, by the session
@@ -84,19 +85,22 @@ func (c *Sessions) newStreamPlan(s *policy.Stream) *streamPlan {
 	return p
 }
 
-// id names the session on one version of the data: other cells, another accuracy or another budget are another session. So is one after a recovery of the
-// ledger, which may have lost some of what the last one noted.
+// id names the session on one version of the data: other cells, another accuracy or another budget
+// are another session. So is one after a recovery of the ledger, which may have lost some of what
+// the last one noted.
 func (p *streamPlan) id(dataset, version, era string) string {
 	h := sha256.New()
 	c := p.config
-	fmt.Fprintln(h, era, p.grid.Histogram().Hash(), c.Size, c.Neighbours, c.Alpha, c.Beta, c.Queries, c.Currency, uint64(c.Budget), string(c.Predictor))
+	fmt.Fprintln(h, era, p.grid.Histogram().Hash(), c.Size, c.Neighbours, c.Alpha, c.Beta, c.Queries, c.Currency, uint64(c.Budget),
+		string(c.Predictor))
 	for _, a := range c.Domain.Attributes() {
 		fmt.Fprintf(h, "%q %q\n", a.Name, a.Values)
 	}
 	return fmt.Sprintf("stream %s/%s/%s/%s", dataset, p.policy.Name, version, hex.EncodeToString(h.Sum(nil)[:16]))
 }
 
-// openStream is a session of a stream on one version of the data. Who asks it is in the flight of its key.
+// openStream is a session of a stream on one version of the data. Who asks it is in the flight of
+// its key.
 type openStream struct {
 	*streamPlan
 	c       *Sessions
@@ -106,9 +110,11 @@ type openStream struct {
 	users   int // who have opened it and not closed it yet; guarded by the lock of all streams
 
 	mu sync.Mutex
-	// answered says when a question was answered in this process, and is zero while that is being done.
+	// answered says when a question was answered in this process, and is zero while that is being
+	// done.
 	answered map[string]time.Time
-	// books are what was answered and spent, and when that was so. The first is that of the journal.
+	// books are what was answered and spent, and when that was so. The first is that of the
+	// journal.
 	books []booking
 }
 
@@ -119,7 +125,8 @@ type booking struct {
 	spent     dp.Amount
 }
 
-// openStream opens a stream on the current data, or returns the one that is open. It looks at no data: it reads the journal. Who has it closes it.
+// openStream opens a stream on the current data, or returns the one that is open. It looks at no
+// data: it reads the journal. Who has it closes it.
 func (c *Sessions) openStream(ctx context.Context, p *streamPlan, d interactive.Data) (*openStream, error) {
 	era, err := c.Era(ctx)
 	if err != nil {
@@ -149,8 +156,8 @@ func (c *Sessions) openStream(ctx context.Context, p *streamPlan, d interactive.
 	return o, nil
 }
 
-// host is the session's in the name of somebody who pays, and loader counts the people in the cells for them. Nobody opens the
-// session, which charges nothing and loads nothing.
+// host is the session's in the name of somebody who pays, and loader counts the people in the cells
+// for them. Nobody opens the session, which charges nothing and loads nothing.
 func (o *openStream) host(who *interactive.Payer) *interactive.Host {
 	return &interactive.Host{Access: o.c.Access, ID: o.Key, Data: o.version, Payer: who}
 }
@@ -159,7 +166,8 @@ func (o *openStream) loader(who *interactive.Payer) stream.Loader {
 	return func(ctx context.Context) (*histogram.Table, error) { return o.load(ctx, who) }
 }
 
-// close gives a stream back. One on data that is not the latest any more is forgotten; its journal is not.
+// close gives a stream back. One on data that is not the latest any more is forgotten; its journal
+// is not.
 func (o *openStream) close() {
 	s := o.c
 	s.mu.Lock()
@@ -169,11 +177,13 @@ func (o *openStream) close() {
 	}
 }
 
-// load counts the people in the cells. The engine runs here and nowhere else for a stream. The session calls it once, by the first question that has to look at data, when a
-// charge of the session is on stable storage, and again where it failed.
+// load counts the people in the cells. The engine runs here and nowhere else for a stream. The
+// session calls it once, by the first question that has to look at data, when a charge of the
+// session is on stable storage, and again where it failed.
 func (o *openStream) load(ctx context.Context, who *interactive.Payer) (*histogram.Table, error) {
-	// Who stops waiting does not stop it. The charge is made once however often it is sent, so whoever could stop the engine at a moment of their choice and ask again
-	// would measure for nothing, and as exactly as they like, how long it takes to count private rows.
+	// Who stops waiting does not stop it. The charge is made once however often it is sent, so
+	// whoever could stop the engine at a moment of their choice and ask again would measure for
+	// nothing, and as exactly as they like, how long it takes to count private rows.
 	ctx = context.WithoutCancel(ctx)
 	if err := o.c.NoteRun(ctx); err != nil {
 		return nil, err
@@ -185,7 +195,8 @@ func (o *openStream) load(ctx context.Context, who *interactive.Payer) (*histogr
 	if err := o.c.Closed(ctx, who.Analyst, true); err != nil {
 		return nil, err
 	}
-	// The counts are used for as long as the data stays as it is, so they must not be of other data. That there is a new version is no secret.
+	// The counts are used for as long as the data stays as it is, so they must not be of other
+	// data. That there is a new version is no secret.
 	now, err := o.c.Data(ctx)
 	if err != nil {
 		return nil, err
@@ -206,10 +217,12 @@ func (o *openStream) load(ctx context.Context, who *interactive.Payer) (*histogr
 
 var errStreamData = errors.New("the data has changed while it was read; ask again")
 
-// ask asks the session one question. The caller is in its flight, so questions are answered in the order in which they came.
+// ask asks the session one question. The caller is in its flight, so questions are answered in the
+// order in which they came.
 //
-// An answer that leaves on a tick must not be seen before. Whoever asks waits for those who came before, so what they get is made of answers that leave no later than
-// theirs. Who asks for a price only waits for nobody, and is told nothing of what was answered since the last tick; see quote.
+// An answer that leaves on a tick must not be seen before. Whoever asks waits for those who came
+// before, so what they get is made of answers that leave no later than theirs. Who asks for a price
+// only waits for nobody, and is told nothing of what was answered since the last tick; see quote.
 func (o *openStream) ask(ctx context.Context, who *interactive.Payer, q *linear.Query) (*stream.Answer, error) {
 	paid := o.session.With(o.host(who), o.loader(who))
 	if err := paid.Renew(ctx); err != nil {
@@ -233,7 +246,9 @@ func (o *openStream) ask(ctx context.Context, who *interactive.Payer, q *linear.
 }
 
 // compute asks the session. What it remembers is told also behind a closed door.
-func (o *openStream) compute(ctx context.Context, paid *stream.Session, who *interactive.Payer, way stream.Way, q *linear.Query) (a *stream.Answer, err error) {
+func (o *openStream) compute(
+	ctx context.Context, paid *stream.Session, who *interactive.Payer, way stream.Way, q *linear.Query,
+) (a *stream.Answer, err error) {
 	if way != stream.Cached {
 		if err := o.c.Closed(ctx, who.Analyst, who.Charged); err != nil {
 			return nil, err
@@ -252,10 +267,12 @@ func (o *openStream) compute(ctx context.Context, paid *stream.Session, who *int
 
 // spentRefusal says that the stream's own budget does not admit a question.
 func (p *streamPlan) spentRefusal() error {
-	return api.Refuse("ask what was asked before, or ask it with a price of its own: SET dp.epsilon", "the stream %s cannot answer this with what is left of its budget", p.policy.Name)
+	return api.Refuse("ask what was asked before, or ask it with a price of its own: SET dp.epsilon",
+		"the stream %s cannot answer this with what is left of its budget", p.policy.Name)
 }
 
-// answering notes that a question is being answered, and returns what says that it is, or that it was not.
+// answering notes that a question is being answered, and returns what says that it is, or that it
+// was not.
 func (o *openStream) answering(key string) (done func(answered bool)) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -285,9 +302,11 @@ func (o *openStream) book(now time.Time) {
 // maxAnswered bounds how many answers are remembered for quotes as of a moment.
 const maxAnswered = 1 << 20
 
-// quote says how a question would be answered, and the most that it could cost. Where it is as of a moment, it says nothing that was not so then, and waits for nobody: the
-// state of the session changes when an answer is there, and how long that takes can depend on the data. So all that is said then is that a question was answered, in this
-// process and before that moment, or else the most that any one question could have cost then.
+// quote says how a question would be answered, and the most that it could cost. Where it is as of a
+// moment, it says nothing that was not so then, and waits for nobody: the state of the session
+// changes when an answer is there, and how long that takes can depend on the data. So all that is
+// said then is that a question was answered, in this process and before that moment, or else the
+// most that any one question could have cost then.
 func (o *openStream) quote(q *linear.Query, asOf time.Time) (stream.Way, dp.Cost, error) {
 	if asOf.IsZero() {
 		return o.session.Quote(q)

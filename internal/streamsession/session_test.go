@@ -16,7 +16,8 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// notes is a curator whose ledger is notes in memory. What a curator does with streams is tested there.
+// notes is a curator whose ledger is notes in memory. What a curator does with streams is tested
+// there.
 type notes struct {
 	interactive.Curator
 	interactive.Journal
@@ -40,15 +41,17 @@ const streams = `    streams:
         alpha: 0.05
 `
 
-// While somebody has a session, nobody opens a second one on its journal, whatever becomes of the data in between; and sessions on
-// data that is not the latest are forgotten with their last user.
+// While somebody has a session, nobody opens a second one on its journal, whatever becomes of the
+// data in between; and sessions on data that is not the latest are forgotten with their last user.
 func TestOneSessionForAJournal(t *testing.T) {
-	parsed, err := policy.Parse("policy.yaml", []byte("datasets:\n"+hospital.Dataset("hospital", "data", "{epsilon: 100, per_query: {default: 0.1, max: 1}}")+streams))
+	parsed, err := policy.Parse("policy.yaml",
+		[]byte("datasets:\n"+hospital.Dataset("hospital", "data", "{epsilon: 100, per_query: {default: 0.1, max: 1}}")+streams))
 	if err != nil {
 		t.Fatal(err)
 	}
 	n := &notes{of: map[string][][]byte{}}
-	c := New(interactive.Access{Curator: n, Journal: n, Dataset: parsed.Datasets["hospital"], Releaser: mech.NewReleaser(noise.NewSource())})
+	c := New(interactive.Access{Curator: n, Journal: n, Dataset: parsed.Datasets["hospital"],
+		Releaser: mech.NewReleaser(noise.NewSource())})
 	p, err := c.namedStream("people")
 	if err != nil {
 		t.Fatal(err)
@@ -79,7 +82,8 @@ func TestOneSessionForAJournal(t *testing.T) {
 	}
 }
 
-// What was bought by itself is learned once, and where answers leave on a tick not before it has left.
+// What was bought by itself is learned once, and where answers leave on a tick not before it has
+// left.
 func TestLessonsLeaveWithTheirAnswers(t *testing.T) {
 	c, now := New(interactive.Access{}), time.Now()
 	c.lessons = map[string][]lesson{"a": {{now, predict.Released{}}, {now.Add(time.Second), predict.Released{}}}}

@@ -6,8 +6,9 @@ import (
 	"github.com/discreet-dp/discreet/api"
 )
 
-// Synthetic returns the table that a stream has come to believe in. Questions that the stream has tested are about as exact on it as their answers; of others nothing is promised. It is
-// asked in the order of questions, and leaves as they do.
+// Synthetic returns the table that a stream has come to believe in. Questions that the stream has
+// tested are about as exact on it as their answers; of others nothing is promised. It is asked in
+// the order of questions, and leaves as they do.
 func (c *Sessions) Synthetic(ctx context.Context, name, analyst string) (*api.SyntheticTable, error) {
 	if err := c.Admit(analyst); err != nil {
 		return nil, err
@@ -24,7 +25,8 @@ func (c *Sessions) Synthetic(ctx context.Context, name, analyst string) (*api.Sy
 	defer leave()
 	counts := o.session.Synthetic()
 	if counts == nil {
-		return nil, api.Refuse("the owner can choose another predictor", "the stream %s predicts nothing, so it has no table", o.policy.Name)
+		return nil,
+			api.Refuse("the owner can choose another predictor", "the stream %s predicts nothing, so it has no table", o.policy.Name)
 	}
 	out := &api.SyntheticTable{Dataset: c.Dataset.Name, Stream: o.policy.Name}
 	attributes := o.config.Domain.Attributes()

@@ -9,7 +9,8 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// encodingOf says how the columns of a table become features. All of it follows from the text and the policy.
+// encodingOf says how the columns of a table become features. All of it follows from the text and
+// the policy.
 func encodingOf(t *tree.Table) *learn.Encoding {
 	e := &learn.Encoding{Target: columnOf(t.Target())}
 	for _, k := range t.Features() {

@@ -14,7 +14,9 @@ func TestTrainingFits(t *testing.T) {
 		features, classes int
 		fits              bool
 	}{{10, 2, true}, {10_000, 20, true}, {60_000, 2, true}, {10_000, 256, false}, {2, 2_000_000, false}} {
-		p := &training{plan: &learn.Plan{Encoding: &learn.Encoding{Features: []learn.Column{{Name: "x", Values: values(c.features)}}, Target: learn.Column{Name: "y", Values: values(c.classes)}}}}
+		p :=
+			&training{plan: &learn.Plan{Encoding: &learn.Encoding{Features: []learn.Column{{Name: "x", Values: values(c.features)}},
+				Target: learn.Column{Name: "y", Values: values(c.classes)}}}}
 		if err := p.fits(); (err == nil) != c.fits {
 			t.Errorf("%+v: %v", c, err)
 		}

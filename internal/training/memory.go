@@ -27,7 +27,8 @@ const (
 	modelBytes  = 1 << 20 // everything that is not a weight, a name or a value
 )
 
-// fits refuses a model that the ledger could not keep. It is decided by what is public, before anything is paid.
+// fits refuses a model that the ledger could not keep. It is decided by what is public, before
+// anything is paid.
 func (t *training) fits() error {
 	e := t.plan.Encoding
 	weights, text := 1, 0
@@ -42,7 +43,8 @@ func (t *training) fits() error {
 	}
 	models := max(1, len(e.Target.Values))
 	if room := pricing.MaxBytes - modelBytes - 4*text; room < 0 || weights > room/weightBytes/models {
-		return api.Refuse("select fewer columns, or columns with fewer keys", "the model would have %d weights for each of %d classes, which is more than can be kept", weights, models)
+		return api.Refuse("select fewer columns, or columns with fewer keys",
+			"the model would have %d weights for each of %d classes, which is more than can be kept", weights, models)
 	}
 	return nil
 }
@@ -83,7 +85,8 @@ func decodeModel(text []byte) (*learn.Model, error) {
 	return model, nil
 }
 
-// keepTraining stores what came of a training. A failure is found by its request and not by the question: who asks anew pays for another try.
+// keepTraining stores what came of a training. A failure is found by its request and not by the
+// question: who asks anew pays for another try.
 func (c *Trainings) keepTraining(ctx context.Context, sequence uint64, key string, text []byte, failed bool) error {
 	if failed {
 		key += fmt.Sprint(" failed ", sequence)
@@ -105,7 +108,7 @@ func (c *Trainings) recallTraining(ctx context.Context, t *training, version str
 		return nil, memory.ErrUnreadable
 	}
 	out := &api.Training{Model: model, Receipt: api.Receipt{Sequence: sequence, Free: true}}
-	if err := c.memory.Sign(ctx, &out.Receipt); err != nil {
+	if err := c.memory.CompleteReceipt(ctx, &out.Receipt); err != nil {
 		return nil, err
 	}
 	out.ID = modelID(out.Receipt)

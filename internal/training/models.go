@@ -11,7 +11,8 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// modelID names a model by the receipt of its charge. The hash in it is known to those who were given the model, whoever paid, and to the owner.
+// modelID names a model by the receipt of its charge. The hash in it is known to those who were
+// given the model, whoever paid, and to the owner.
 func modelID(r api.Receipt) string { return fmt.Sprintf("%d-%.32s", r.Sequence, r.Hash) }
 
 // ModelSequence returns the charge that a model is named after.
@@ -26,7 +27,8 @@ func (c *Trainings) paidModel(r *ledger.Record) bool {
 	return r.Kind == ledger.KindCharge && r.Dataset == c.Dataset.Name && strings.HasPrefix(r.Mechanisms, modelMark)
 }
 
-// Model returns the model that a charge paid for, as it was released. It is [api.ErrNoModel] where the charge is none of a model, where its training failed or was not finished, and where the model
+// Model returns the model that a charge paid for, as it was released. It is [api.ErrNoModel] where
+// the charge is none of a model, where its training failed or was not finished, and where the model
 // was kept after asOf, which is a moment or zero: see [Question].
 func (c *Trainings) Model(ctx context.Context, r *ledger.Record, asOf time.Time) (*api.KeptModel, error) {
 	if !c.paidModel(r) || c.memory.Hides(r.Sequence, asOf) {
@@ -47,5 +49,6 @@ func (c *Trainings) Model(ctx context.Context, r *ledger.Record, asOf time.Time)
 		return nil, api.ErrNoModel
 	}
 	paid := api.Receipt{Sequence: r.Sequence, Hash: ledger.Hash(r.Encode()), Free: true}
-	return &api.KeptModel{ID: modelID(paid), Dataset: r.Dataset, Analyst: r.Analyst, Time: r.Time, Cost: r.Cost, Receipt: paid, Target: model.Encoding.Target.Name, Model: model}, nil
+	return &api.KeptModel{ID: modelID(paid), Dataset: r.Dataset, Analyst: r.Analyst, Time: r.Time, Cost: r.Cost, Receipt: paid,
+		Target: model.Encoding.Target.Name, Model: model}, nil
 }

@@ -49,7 +49,8 @@ func (c *Trainings) Quote(ctx context.Context, q api.TrainingQuestion) (*api.Tra
 func (t *training) worth(c *Trainings) (api.Guarantee, string, error) {
 	cost := t.plan.Cost
 	if t.currency.Pure {
-		return api.Guarantee{Epsilon: cost.Epsilon}, fmt.Sprintf("the budget adds up epsilon, and the model takes epsilon %v of it", cost.Epsilon), nil
+		return api.Guarantee{Epsilon: cost.Epsilon},
+			fmt.Sprintf("the budget adds up epsilon, and the model takes epsilon %v of it", cost.Epsilon), nil
 	}
 	delta := c.Dataset.Budget.RhoDelta()
 	epsilon, err := account.Epsilon(cost.Rho, delta)
@@ -57,5 +58,7 @@ func (t *training) worth(c *Trainings) (api.Guarantee, string, error) {
 		return api.Guarantee{}, "", err
 	}
 	worth := api.Guarantee{Epsilon: min(epsilon, cost.Epsilon), Delta: delta}
-	return worth, fmt.Sprintf("the budget adds up rho: epsilon %v buys rho %v, which is what any mechanism of that epsilon costs, and the noise is made for that rho; alone it is worth epsilon %v at delta %v", t.epsilon, cost.Rho, worth.Epsilon, delta), nil
+	return worth,
+		fmt.Sprintf("the budget adds up rho: epsilon %v buys rho %v, which is what any mechanism of that epsilon costs, and the noise is "+
+			"made for that rho; alone it is worth epsilon %v at delta %v", t.epsilon, cost.Rho, worth.Epsilon, delta), nil
 }

@@ -12,21 +12,29 @@ import (
 	"github.com/discreet-dp/discreet/mech"
 )
 
-// Train trains a model. It goes the way of every question: prepare, price, recall, charge, run, release, keep. The rows that the engine fetches stay in this
-// process, sealed, until [learn.Fit] has drawn its noise; what it returns is private at the price that was charged before.
+// Train trains a model. It goes the way of every question: prepare, price, recall, charge, run,
+// release, keep. The rows that the engine fetches stay in this process, sealed, until [learn.Fit]
+// has drawn its noise; what it returns is private at the price that was charged before.
 //
-// The same question again is the same model, free, whoever asks: the same rows, features, target and spec at the same price, on the same data. Errors are those of
-// [Curator.Ask], with [api.ErrTraining] for everything that goes wrong after the engine ran.
+// The same question again is the same model, free, whoever asks: the same rows, features, target
+// and spec at the same price, on the same data. Errors are those of [Curator.Ask], with
+// [api.ErrTraining] for everything that goes wrong after the engine ran.
 //
 // # What fails
 //
-// What stops while the engine fetches has drawn no noise, and can be asked for again with the same request without a second charge. From then on nobody stops it: a timeout or an analyst who cancels
-// would learn whether it was done by then, and could draw noise again and again for one charge. Who does not wait finds the model kept, free. Only where the process ends in between is noise drawn again for the same charge, and nobody has seen the first.
+// What stops while the engine fetches has drawn no noise, and can be asked for again with the same
+// request without a second charge. From then on nobody stops it: a timeout or an analyst who
+// cancels would learn whether it was done by then, and could draw noise again and again for one
+// charge. Who does not wait finds the model kept, free. Only where the process ends in between is
+// noise drawn again for the same charge, and nobody has seen the first.
 //
-// A training that fails by itself is kept like an answer: whether it does could depend on the data and on the noise that was drawn, so every such failure has to be one of those that
-// were paid for. The same request gets the same failure, and only a new one, with a charge of its own, draws noise again.
+// A training that fails by itself is kept like an answer: whether it does could depend on the data
+// and on the noise that was drawn, so every such failure has to be one of those that were paid for.
+// The same request gets the same failure, and only a new one, with a charge of its own, draws noise
+// again.
 //
-// The progress is told to whoever runs the process. How long a training takes and how many steps depends on the data.
+// The progress is told to whoever runs the process. How long a training takes and how many steps
+// depends on the data.
 func (c *Trainings) Train(ctx context.Context, q api.TrainingQuestion, progress func(learn.Progress)) (*api.Training, error) {
 	if err := interactive.CheckRequest(q.Request); err != nil {
 		return nil, err
@@ -76,8 +84,11 @@ func New(a interactive.Access, m *memory.Memory, fit fitter) *Trainings {
 // fitter trains on rows that were fetched.
 type fitter func(context.Context, *learn.Plan, *learn.Table, *mech.Releaser, func(learn.Progress)) (*learn.Model, error)
 
-// fitted trains. A panic is a failure like another: it depends on the rows and on the noise, so it is kept, and its text goes nowhere.
-func (c *Trainings) fitted(ctx context.Context, p *learn.Plan, t *learn.Table, progress func(learn.Progress)) (model *learn.Model, err error) {
+// fitted trains. A panic is a failure like another: it depends on the rows and on the noise, so it
+// is kept, and its text goes nowhere.
+func (c *Trainings) fitted(
+	ctx context.Context, p *learn.Plan, t *learn.Table, progress func(learn.Progress),
+) (model *learn.Model, err error) {
 	defer func() {
 		if recover() != nil {
 			model, err = nil, interactive.ErrPanic
@@ -87,7 +98,9 @@ func (c *Trainings) fitted(ctx context.Context, p *learn.Plan, t *learn.Table, p
 }
 
 // buyTraining charges, fetches, trains and keeps, in this order.
-func (c *Trainings) buyTraining(ctx context.Context, q api.TrainingQuestion, t *training, data interactive.Data, progress func(learn.Progress)) (*api.Training, error) {
+func (c *Trainings) buyTraining(
+	ctx context.Context, q api.TrainingQuestion, t *training, data interactive.Data, progress func(learn.Progress),
+) (*api.Training, error) {
 	charged, err := c.Charge(ctx, q.Analyst, ledger.Charge{
 		Request:     q.Request,
 		Analyst:     q.Analyst,
@@ -135,7 +148,8 @@ func (c *Trainings) buyTraining(ctx context.Context, q api.TrainingQuestion, t *
 	if err != nil {
 		text, model = encodeFailure(), nil
 	}
-	// A failure is kept first, so that no noise is drawn again because of it, and is an incident then. Behind a closed door neither is kept, whichever it is.
+	// A failure is kept first, so that no noise is drawn again because of it, and is an incident
+	// then. Behind a closed door neither is kept, whichever it is.
 	err = c.keepTraining(context.WithoutCancel(ctx), charged.Sequence, t.key(data.ID), text, model == nil)
 	if model == nil && (err == nil || errors.As(err, new(*ledger.DoorError))) {
 		return nil, c.Failed(context.WithoutCancel(ctx), q.Analyst, charged.Sequence, cause, api.ErrTraining)
