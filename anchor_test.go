@@ -12,7 +12,8 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// Whose answer could not be secured is told the identifier with which to ask again, and then is not charged twice.
+// Whose answer could not be secured is told the identifier with which to ask again, and then is not
+// charged twice.
 func TestAskAgainAfterTheAnchorFailed(t *testing.T) {
 	path := deployment(t)
 	safe := filepath.Join(t.TempDir(), "safe")

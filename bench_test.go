@@ -25,9 +25,11 @@ func BenchmarkAsk(b *testing.B) {
 		b.Run(fmt.Sprintf("rows=%d", rows), func(b *testing.B) {
 			dir := b.TempDir()
 			for _, s := range []string{
-				fmt.Sprintf("CREATE TABLE people AS SELECT i AS pid, 'key' || (hash(i) %% 100) AS k, CAST(hash(i + 7) %% 100000 AS INTEGER) AS v FROM range(%d) r(i)", rows),
+				fmt.Sprintf("CREATE TABLE people AS SELECT i AS pid, 'key' || (hash(i) %% 100) AS k, CAST(hash(i + 7) %% 100000 AS "+
+					"INTEGER) AS v FROM range(%d) r(i)", rows),
 				// Ten rows a person, in no order.
-				fmt.Sprintf("CREATE TABLE events AS SELECT hash(i) %% %d AS pid, 'key' || (hash(i * 31) %% 100) AS k, CAST(hash(i + 7) %% 100000 AS INTEGER) AS v FROM range(%d) r(i)", rows/10, rows),
+				fmt.Sprintf("CREATE TABLE events AS SELECT hash(i) %% %d AS pid, 'key' || (hash(i * 31) %% 100) AS k, CAST(hash(i + 7) "+
+					"%% 100000 AS INTEGER) AS v FROM range(%d) r(i)", rows/10, rows),
 			} {
 				plain(b, filepath.Join(dir, "data.duckdb"), s)
 			}

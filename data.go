@@ -61,8 +61,9 @@ func (d *data) open(ctx context.Context) (opened, error) {
 	return e, nil
 }
 
-// Warm opens the data of all datasets and the labels of their holdouts, which the first question about each would do otherwise. For an owner who starts a server: what is wrong
-// with the data is told to them now, and not to an analyst later.
+// Warm opens the data of all datasets and the labels of their holdouts, which the first question
+// about each would do otherwise. For an owner who starts a server: what is wrong with the data is
+// told to them now, and not to an analyst later.
 func (db *DB) Warm(ctx context.Context) error {
 	for _, name := range db.policy.Names() {
 		ds, err := db.dataset(name)
@@ -82,7 +83,8 @@ func (db *DB) Warm(ctx context.Context) error {
 	return nil
 }
 
-// Magnitude is how large a dataset is: the smallest power of ten that is no less than the number of rows of all its tables. A server chooses its tick by it.
+// Magnitude is how large a dataset is: the smallest power of ten that is no less than the number of
+// rows of all its tables. A server chooses its tick by it.
 func (db *DB) Magnitude(ctx context.Context, dataset string) (int, error) {
 	ds, err := db.dataset(dataset)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/plan/syntax"
 )
 
-// Describe says what the answer to a question would look like. It is free, and the data is not looked at. A question with parameters need
-// not have their values.
+// Describe says what the answer to a question would look like. It is free, and the data is not
+// looked at. A question with parameters need not have their values.
 func (db *DB) Describe(ctx context.Context, q api.Question) (*api.Description, error) {
 	ds, err := db.dataset(q.Dataset)
 	if err != nil {
@@ -38,9 +38,11 @@ func (db *DB) Describe(ctx context.Context, q api.Question) (*api.Description, e
 	return &api.Description{Parameters: kinds, Columns: columns}, nil
 }
 
-// describeUnbound describes a question whose values are not there yet, with samples; and with NULL, which fits everywhere but in lists, where
-// a sample does not fit.
-func (db *DB) describeUnbound(ctx context.Context, ds *dataset, q api.Question, kinds []string, samples []api.Parameter) (*api.Description, error) {
+// describeUnbound describes a question whose values are not there yet, with samples; and with NULL,
+// which fits everywhere but in lists, where a sample does not fit.
+func (db *DB) describeUnbound(
+	ctx context.Context, ds *dataset, q api.Question, kinds []string, samples []api.Parameter,
+) (*api.Description, error) {
 	nulls := make([]api.Parameter, len(kinds))
 	for i := range nulls {
 		nulls[i].Null = true

@@ -16,7 +16,8 @@ import (
 func TestParametersAreBound(t *testing.T) {
 	db := open(t, deployment(t))
 	const sql = "SELECT sex, COUNT(*) FROM patients WHERE age > $1 AND zip <> $2 GROUP BY sex"
-	q := api.Question{Dataset: "north", Analyst: "ana", SQL: sql, Parameters: []api.Parameter{{Kind: "integer", Text: "40"}, {Text: "it's"}}}
+	q := api.Question{Dataset: "north", Analyst: "ana", SQL: sql,
+		Parameters: []api.Parameter{{Kind: "integer", Text: "40"}, {Text: "it's"}}}
 	d, err := db.Describe(background, api.Question{Dataset: "north", Analyst: "ana", SQL: sql})
 	if err != nil || fmt.Sprint(d.Parameters) != "[integer text]" {
 		t.Fatal(d, err)
@@ -34,13 +35,15 @@ func TestParametersAreBound(t *testing.T) {
 		t.Fatal(a, err)
 	}
 	// The same question with its values written out is the same question.
-	b, err := db.Ask(background, api.Question{Dataset: "north", Analyst: "ana", SQL: "SELECT sex, COUNT(*) FROM patients WHERE zip <> 'it''s' AND age > 40 GROUP BY sex"})
+	b, err := db.Ask(background, api.Question{Dataset: "north", Analyst: "ana",
+		SQL: "SELECT sex, COUNT(*) FROM patients WHERE zip <> 'it''s' AND age > 40 GROUP BY sex"})
 	if err != nil || !b.Receipt.Free || !reflect.DeepEqual(a.Rows, b.Rows) {
 		t.Errorf("%+v, %v", b, err)
 	}
 }
 
-// TestPlacesOfParameters checks where questions with parameters are refused: in their own text, and not in the one with values.
+// TestPlacesOfParameters checks where questions with parameters are refused: in their own text, and
+// not in the one with values.
 func TestPlacesOfParameters(t *testing.T) {
 	db := open(t, deployment(t))
 	q := api.Question{Dataset: "north", Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients WHERE zip = $1 AND nobody = $2",

@@ -99,8 +99,9 @@ func (db *DB) Explain(ctx context.Context, q api.Question) (*api.Explanation, er
 	return ds.Explain(ctx, asked)
 }
 
-// Budget returns the accounts of a dataset: its own, that of the current window where it is renewed, and those of its groups and of its
-// analysts, each in the order of their names. It does not open the data.
+// Budget returns the accounts of a dataset: its own, that of the current window where it is
+// renewed, and those of its groups and of its analysts, each in the order of their names. It does
+// not open the data.
 func (db *DB) Budget(ctx context.Context, name string) ([]api.Account, error) {
 	ds, err := db.find(name)
 	if err != nil {
@@ -153,7 +154,8 @@ func (db *DB) request() string {
 	return db.ids.Name()
 }
 
-// Abandon closes the ledger in order and leaves the data open, for a process that ends while an engine does not react. What is computed afterwards is neither kept nor told.
+// Abandon closes the ledger in order and leaves the data open, for a process that ends while an
+// engine does not react. What is computed afterwards is neither kept nor told.
 func (db *DB) Abandon() error {
 	db.mu.Lock()
 	defer db.mu.Unlock()

@@ -234,7 +234,8 @@ func TestKilledAtAnyMoment(t *testing.T) {
 				}
 			}
 			defer func() { count() }()
-			// Whether a process dies between a charge and its answer is chance; the rounds go on until it has happened.
+			// Whether a process dies between a charge and its answer is chance; the rounds go on
+			// until it has happened.
 			met := func() bool { return lost.Load() > 0 || testing.Short() }
 			for i := 0; done.Add(1) <= rounds || !met() && done.Load() < 20*rounds; i++ {
 				if i%perVictim == 0 {

@@ -162,7 +162,8 @@ func TestAtOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range 20 {
 		wg.Go(func() {
-			q := api.Question{Dataset: []string{"north", "south"}[i%2], Analyst: "ana", SQL: fmt.Sprintf("SELECT COUNT(*) FROM patients WHERE age > %d", i%4)}
+			q := api.Question{Dataset: []string{"north", "south"}[i%2], Analyst: "ana",
+				SQL: fmt.Sprintf("SELECT COUNT(*) FROM patients WHERE age > %d", i%4)}
 			if i < 16 {
 				if _, err := db.Ask(background, q); err != nil {
 					t.Error(err)
@@ -184,7 +185,8 @@ func TestAtOnce(t *testing.T) {
 	}
 }
 
-// Settings reach the answer: an error instead of a price, and another confidence for the same noise, which is free.
+// Settings reach the answer: an error instead of a price, and another confidence for the same
+// noise, which is free.
 func TestSettings(t *testing.T) {
 	db := open(t, deployment(t))
 	s, err := api.ParseSettings(map[string]string{"dp.error": "30", "dp.confidence": "0.9"})

@@ -10,7 +10,8 @@ import (
 	"github.com/discreet-dp/discreet/api"
 )
 
-// A score is the training value where the holdout confirms it, and comes from the holdout where not. The first question pays for a round, and every further score of the round is free.
+// A score is the training value where the holdout confirms it, and comes from the holdout where
+// not. The first question pays for a round, and every further score of the round is free.
 func ExampleDB_AskHoldout() {
 	dir, err := os.MkdirTemp("", "discreet-")
 	if err != nil {
@@ -35,7 +36,8 @@ func ExampleDB_AskHoldout() {
 		{"overfitted", "0.99", repeated("1", "1", "0", "1")},
 		{"always 0", "0.76", repeated("0")},
 	} {
-		a, err := db.AskHoldout(ctx, api.HoldoutQuestion{Holdout: "trial", Analyst: "ana", Name: m.name, Training: m.training, Predictions: m.predictions})
+		a, err := db.AskHoldout(ctx,
+			api.HoldoutQuestion{Holdout: "trial", Analyst: "ana", Name: m.name, Training: m.training, Predictions: m.predictions})
 		if err != nil {
 			log.Fatal(err)
 		}

@@ -15,8 +15,9 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// trialPolicy writes a hospital with a holdout of 1000 labels, of which every fourth is 1, and one that is a table. The noise is so small, and
-// the price so high, that nothing is contradicted or confirmed by mistake but with a probability below exp(-40).
+// trialPolicy writes a hospital with a holdout of 1000 labels, of which every fourth is 1, and one
+// that is a table. The noise is so small, and the price so high, that nothing is contradicted or
+// confirmed by mistake but with a probability below exp(-40).
 func trialPolicy(dir string) (string, error) {
 	if err := hospital.New(1000, 1).Write(filepath.Join(dir, "data")); err != nil {
 		return "", err
@@ -49,7 +50,8 @@ func TestHoldout(t *testing.T) {
 	}
 	db := open(t, path)
 	all, err := db.Holdouts("")
-	if err != nil || len(all) != 2 || all[0].Name != "trial" || all[0].Size != 1000 || !all[0].Labels || all[0].Round.Epsilon != 4*dp.One || all[0].Total.Epsilon != 16*dp.One || all[1].Table != "patients" {
+	if err != nil || len(all) != 2 || all[0].Name != "trial" || all[0].Size != 1000 || !all[0].Labels || all[0].Round.Epsilon != 4*dp.One ||
+		all[0].Total.Epsilon != 16*dp.One || all[1].Table != "patients" {
 		t.Fatalf("%+v, %v", all, err)
 	}
 	q := api.HoldoutQuestion{Holdout: "trial", Analyst: "ana", Predictions: repeated("0"), Training: "0.75", Name: "nobody"}
@@ -61,7 +63,8 @@ func TestHoldout(t *testing.T) {
 	if _, err := db.Ask(background, api.Question{Analyst: "ana", SQL: people}); err != nil {
 		t.Fatal(err)
 	}
-	sql, err := db.Ask(background, api.Question{Analyst: "ana", SQL: "SELECT holdout_mean(age >= $1, $2) AS share FROM patients", Parameters: []api.Parameter{{Kind: "integer", Text: "0"}, {Kind: "text", Text: "1"}}})
+	sql, err := db.Ask(background, api.Question{Analyst: "ana", SQL: "SELECT holdout_mean(age >= $1, $2) AS share FROM patients",
+		Parameters: []api.Parameter{{Kind: "integer", Text: "0"}, {Kind: "text", Text: "1"}}})
 	if err != nil || fmt.Sprint(sql.Rows) != "[[1]]" || sql.Columns[0].Name != "share" {
 		t.Errorf("%+v, %v", sql, err)
 	}
@@ -99,12 +102,14 @@ func TestHoldout(t *testing.T) {
 		t.Errorf("spent %s, and before the restart %s", spent(), before)
 	}
 	board, err := db.Board(background, "", "trial")
-	if err != nil || len(board) != 2 || board[1].Analyst+board[0].Analyst != "anaben" && board[1].Analyst+board[0].Analyst != "benana" || board[0].Rank != 1 {
+	if err != nil || len(board) != 2 || board[1].Analyst+board[0].Analyst != "anaben" && board[1].Analyst+board[0].Analyst != "benana" ||
+		board[0].Rank != 1 {
 		t.Errorf("%+v, %v", board, err)
 	}
 	var refused *api.Refusal
 	for _, bad := range []api.HoldoutQuestion{
-		{Dataset: "west"}, {Holdout: "trial", Analyst: "eve"}, {Holdout: "trial", Analyst: "ana", Predictions: []string{"1"}, Training: "1"}, {Holdout: "rows", Analyst: "ana", SQL: "smoker"},
+		{Dataset: "west"}, {Holdout: "trial", Analyst: "eve"},
+		{Holdout: "trial", Analyst: "ana", Predictions: []string{"1"}, Training: "1"}, {Holdout: "rows", Analyst: "ana", SQL: "smoker"},
 	} {
 		if _, err := db.AskHoldout(background, bad); !errors.As(err, &refused) {
 			t.Errorf("%+v: %v", bad, err)
@@ -142,7 +147,8 @@ func TestHoldoutBroken(t *testing.T) {
 	if err := db.Warm(background); err == nil || err.Error() != want {
 		t.Error(err)
 	}
-	if _, err := db.AskHoldout(background, api.HoldoutQuestion{Holdout: "trial", Analyst: "ana", Predictions: []string{"1"}, Training: "1"}); err != api.ErrLabels {
+	if _, err := db.AskHoldout(background,
+		api.HoldoutQuestion{Holdout: "trial", Analyst: "ana", Predictions: []string{"1"}, Training: "1"}); err != api.ErrLabels {
 		t.Error(err)
 	}
 }

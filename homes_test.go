@@ -12,11 +12,13 @@ import (
 	"github.com/discreet-dp/discreet/api"
 )
 
-// TestOneHome: two datasets that are one file by another name are refused before anything is charged, whatever hides it.
+// TestOneHome: two datasets that are one file by another name are refused before anything is
+// charged, whatever hides it.
 func TestOneHome(t *testing.T) {
 	const csv, more = "pid,age\n1,30\n2,40\n", "pid,age\n3,50\n"
 	table := func(source string) string {
-		return "{engine: duckdb, source: " + source + ", unit: people.pid, budget: {epsilon: 1, per_query: {default: 0.1}}, analysts: {ana: }, tables: {people: {unique: pid, columns: {age: {type: integer, bounds: [0, 120]}}}}}"
+		return "{engine: duckdb, source: " + source + ", unit: people.pid, budget: {epsilon: 1, per_query: {default: 0.1}}, analysts: " +
+			"{ana: }, tables: {people: {unique: pid, columns: {age: {type: integer, bounds: [0, 120]}}}}}"
 	}
 	for _, c := range []struct {
 		name         string
@@ -25,7 +27,9 @@ func TestOneHome(t *testing.T) {
 		says         string // empty where both may be asked
 	}{
 		{"two files", nil, "a/people.csv", "b/people.csv", ""},
-		{"a symbolic link", func(dir string) error { return os.Symlink("people.csv", filepath.Join(dir, "a", "same.csv")) }, "a/people.csv", "a/same.csv", "two budgets"},
+		{"a symbolic link", func(dir string) error {
+			return os.Symlink("people.csv", filepath.Join(dir, "a", "same.csv"))
+		}, "a/people.csv", "a/same.csv", "two budgets"},
 		{"a hard link", func(dir string) error {
 			return os.Link(filepath.Join(dir, "a", "people.csv"), filepath.Join(dir, "a", "same.csv"))
 		}, "a/people.csv", "a/same.csv", "two budgets"},
@@ -66,7 +70,8 @@ func TestOneHome(t *testing.T) {
 		opened := open(t, path)
 		for _, name := range []string{"first", "other"} {
 			_, err := opened.Ask(background, api.Question{Dataset: name, Analyst: "ana", SQL: "SELECT COUNT(*) FROM people"})
-			if c.says == "" && err != nil || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), "are one file")) {
+			if c.says == "" && err != nil || c.says != "" &&
+				(err == nil || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), "are one file")) {
 				t.Errorf("%s, %s: %v", c.name, name, err)
 			}
 		}
@@ -97,7 +102,8 @@ func TestOneHomeLater(t *testing.T) {
 	if err := os.Link(filepath.Join(filepath.Dir(path), "north", "patients.csv"), own); err != nil {
 		t.Fatal(err)
 	}
-	if a, err := db.Ask(background, api.Question{Dataset: "south", Analyst: "ana", SQL: people + " WHERE age > 30"}); err == nil || !strings.Contains(err.Error(), "two budgets") {
+	if a, err := db.Ask(background, api.Question{Dataset: "south", Analyst: "ana", SQL: people + " WHERE age > 30"}); err == nil ||
+		!strings.Contains(err.Error(), "two budgets") {
 		t.Errorf("the people of one dataset in another: %+v, %v", a, err)
 	}
 	if err := os.Rename(own+".old", own); err != nil {

@@ -9,7 +9,8 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// Door returns whether a dataset is closed to an analyst; where none is named, to everybody. It does not open the data.
+// Door returns whether a dataset is closed to an analyst; where none is named, to everybody. It
+// does not open the data.
 func (db *DB) Door(ctx context.Context, dataset, analyst string) (ledger.Door, error) {
 	ds, err := db.find(dataset)
 	if err != nil {
@@ -18,7 +19,8 @@ func (db *DB) Door(ctx context.Context, dataset, analyst string) (ledger.Door, e
 	return db.ledger.Door(ctx, ds.Name, analyst)
 }
 
-// Release takes back the incidents of an analyst, or of all of a dataset where none is named, so that there are new answers again. The signer is the ledger's owner, and nil where it has none. It
+// Release takes back the incidents of an analyst, or of all of a dataset where none is named, so
+// that there are new answers again. The signer is the ledger's owner, and nil where it has none. It
 // returns the sequence of the record.
 func (db *DB) Release(ctx context.Context, dataset, analyst, reason string, signer crypto.Signer) (uint64, error) {
 	ds, err := db.find(dataset)
@@ -29,8 +31,10 @@ func (db *DB) Release(ctx context.Context, dataset, analyst, reason string, sign
 	return r.Sequence, err
 }
 
-// crashed counts a process that died. Its last question may have killed it, on this data and not on another, and whoever asked saw the connection break: that is a failure as others are. Which
-// question it was nobody knows, so it is one incident of each dataset with a charge that has no answer, and nobody's own.
+// crashed counts a process that died. Its last question may have killed it, on this data and not on
+// another, and whoever asked saw the connection break: that is a failure as others are. Which
+// question it was nobody knows, so it is one incident of each dataset with a charge that has no
+// answer, and nobody's own.
 func (db *DB) crashed(ctx context.Context) error {
 	for _, name := range db.ledger.Died() {
 		ds := db.policy.Datasets[name]
@@ -38,7 +42,8 @@ func (db *DB) crashed(ctx context.Context) error {
 			ds = &policy.Dataset{} // that of another policy: what it bears is not known, so it is what nothing says
 		}
 		borne := ds.Borne()
-		if _, err := db.ledger.Fail(ctx, ledger.Incident{Dataset: name, Failure: ledger.FailedCrash, ByAnalyst: borne.Analyst, ByDataset: borne.Dataset}); err != nil {
+		if _, err := db.ledger.Fail(ctx,
+			ledger.Incident{Dataset: name, Failure: ledger.FailedCrash, ByAnalyst: borne.Analyst, ByDataset: borne.Dataset}); err != nil {
 			return err
 		}
 		if db.incident != nil {

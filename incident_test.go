@@ -16,7 +16,8 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// died copies a deployment as a process that is killed now would leave it, its log beside its ledger.
+// died copies a deployment as a process that is killed now would leave it, its log beside its
+// ledger.
 func died(t *testing.T, from string) string {
 	t.Helper()
 	to := t.TempDir()
@@ -40,8 +41,9 @@ func charged(t *testing.T, db *discreet.DB) (n int) {
 	return n
 }
 
-// A process that died with a charge that has no answer counts once for the dataset, and shuts nobody out by itself: the same request is answered for its charge. The third closes it to everybody, and
-// a process that ended in order counts as nothing.
+// A process that died with a charge that has no answer counts once for the dataset, and shuts
+// nobody out by itself: the same request is answered for its charge. The third closes it to
+// everybody, and a process that ended in order counts as nothing.
 func TestCrash(t *testing.T) {
 	v, err := newVictim(t.TempDir())
 	if err != nil {
@@ -52,13 +54,15 @@ func TestCrash(t *testing.T) {
 		t.Fatal(err)
 	}
 	// What it bears by default.
-	if err := os.WriteFile(v.policy(), []byte(strings.Replace(string(text), "\n    failures: {analyst: 1, dataset: 1000}", "", 1)), 0o600); err != nil {
+	if err := os.WriteFile(v.policy(), []byte(strings.Replace(string(text), "\n    failures: {analyst: 1, dataset: 1000}", "", 1)),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	dir := v.dir
 	open := func() (*discreet.DB, []api.Incident) {
 		var told []api.Incident
-		db, err := discreet.Open(background, filepath.Join(dir, "policy.yaml"), discreet.WithIncidents(func(i api.Incident) { told = append(told, i) }))
+		db, err := discreet.Open(background, filepath.Join(dir, "policy.yaml"),
+			discreet.WithIncidents(func(i api.Incident) { told = append(told, i) }))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -120,7 +124,8 @@ func TestCrash(t *testing.T) {
 	}
 }
 
-// A session never has an answer, so that it has none is no crash: what counts is that its questions reached the engine, once for each process in which they did.
+// A session never has an answer, so that it has none is no crash: what counts is that its questions
+// reached the engine, once for each process in which they did.
 func TestCrashOfSessions(t *testing.T) {
 	v, err := newVictim(t.TempDir())
 	if err != nil {

@@ -15,9 +15,9 @@ import (
 	"github.com/discreet-dp/discreet/store"
 )
 
-// Open opens the policy at path and its ledger, which it creates where there is none. One process at a
-// time can have a ledger open. A context that ends meanwhile ends it; what an option brought is then
-// still the caller's to close.
+// Open opens the policy at path and its ledger, which it creates where there is none. One process
+// at a time can have a ledger open. A context that ends meanwhile ends it; what an option brought
+// is then still the caller's to close.
 func Open(ctx context.Context, path string, options ...Option) (*DB, error) {
 	db := &DB{
 		stores: map[string]*store.Store{}, open: map[string]*dataset{},
@@ -42,7 +42,8 @@ func Open(ctx context.Context, path string, options ...Option) (*DB, error) {
 	}
 	for name := range db.stores {
 		if db.policy.Datasets[name] == nil {
-			return nil, fmt.Errorf("there is a store for the dataset %q, and none of that name; the datasets are %s", name, strings.Join(db.policy.Names(), ", "))
+			return nil, fmt.Errorf("there is a store for the dataset %q, and none of that name; the datasets are %s", name,
+				strings.Join(db.policy.Names(), ", "))
 		}
 	}
 	release := func() error { return nil }

@@ -22,9 +22,10 @@ func WithPolicy(p *policy.Policy) Option {
 	}
 }
 
-// WithMemory bounds what the engine of each dataset takes, such as 512MB or 4GB. Nothing is the engine's
-// default, which is four fifths of the machine's. What is larger is spilled to disk. Queries around
-// answers have engines of their own, of 256MB each, at most four at a time, whatever stands here.
+// WithMemory bounds what the engine of each dataset takes, such as 512MB or 4GB. Nothing is the
+// engine's default, which is four fifths of the machine's. What is larger is spilled to disk.
+// Queries around answers have engines of their own, of 256MB each, at most four at a time, whatever
+// stands here.
 func WithMemory(most string) Option {
 	return func(db *DB) (err error) {
 		if db.limits.Memory, err = duckdb.ParseMemory(most); err != nil {
@@ -42,8 +43,8 @@ func WithThreads(n int) Option {
 	}
 }
 
-// WithIncidents tells of every question that failed after its charge, when that is in the ledger; see
-// [DB.Release]. An incident holds no data, and is for the owner.
+// WithIncidents tells of every question that failed after its charge, when that is in the ledger;
+// see [DB.Release]. An incident holds no data, and is for the owner.
 func WithIncidents(told func(api.Incident)) Option {
 	return func(db *DB) error {
 		db.incident = told
@@ -51,8 +52,8 @@ func WithIncidents(told func(api.Incident)) Option {
 	}
 }
 
-// WithEngine takes a database that holds the data of a dataset, in the place of the source that the policy
-// names; the dialect that it speaks says which engine asks it. Close closes it.
+// WithEngine takes a database that holds the data of a dataset, in the place of the source that the
+// policy names; the dialect that it speaks says which engine asks it. Close closes it.
 func WithEngine(dataset string, s store.Store) Option {
 	return func(db *DB) error {
 		if s.DB == nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/discreet-dp/discreet/store"
 )
 
-// A policy that is not in a file, with a database and a ledger that were opened before. What the policy
-// says about where they are does not matter then.
+// A policy that is not in a file, with a database and a ledger that were opened before. What the
+// policy says about where they are does not matter then.
 func ExampleWithEngine() {
 	dir, err := os.MkdirTemp("", "discreet-")
 	if err != nil {

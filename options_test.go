@@ -28,14 +28,16 @@ func brought(t *testing.T) (*policy.Policy, store.Store) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := thirdparty.Open(background, "CREATE TABLE people (pid BIGINT, age BIGINT)", "INSERT INTO people VALUES (1, 30), (2, 40), (3, 50)")
+	s, err := thirdparty.Open(background, "CREATE TABLE people (pid BIGINT, age BIGINT)",
+		"INSERT INTO people VALUES (1, 30), (2, 40), (3, 50)")
 	if err != nil {
 		t.Fatal(err)
 	}
 	return p, s
 }
 
-// A database that was brought along is asked, whatever the source of the policy, and is closed with the front door.
+// A database that was brought along is asked, whatever the source of the policy, and is closed with
+// the front door.
 func TestWithEngine(t *testing.T) {
 	for _, ask := range []bool{true, false} {
 		p, s := brought(t)
@@ -45,7 +47,8 @@ func TestWithEngine(t *testing.T) {
 		}
 		if ask {
 			a, err := db.Ask(background, api.Question{Analyst: "ana", SQL: "SELECT COUNT(*), SUM(age) FROM people", Epsilon: 80 * dp.One})
-			if err != nil || len(a.Rows) != 1 || a.Version.Name != "monday" || a.Receipt.Sequence == 0 || a.Remaining.Epsilon.String() != "10" {
+			if err != nil || len(a.Rows) != 1 || a.Version.Name != "monday" || a.Receipt.Sequence == 0 ||
+				a.Remaining.Epsilon.String() != "10" {
 				t.Errorf("%+v, %v", a, err)
 			}
 			if n, err := db.Magnitude(background, "town"); err != nil || n != 1 {
@@ -133,7 +136,8 @@ func (d *dead) Door(context.Context, string, string) (ledger.Door, error) { retu
 func TestWithLedgerDied(t *testing.T) {
 	l := &dead{}
 	var told []api.Incident
-	if _, err := discreet.Open(background, deployment(t), discreet.WithLedger(l), discreet.WithIncidents(func(i api.Incident) { told = append(told, i) })); err != nil {
+	if _, err := discreet.Open(background, deployment(t), discreet.WithLedger(l),
+		discreet.WithIncidents(func(i api.Incident) { told = append(told, i) })); err != nil {
 		t.Fatal(err)
 	}
 	if len(l.failed) != 1 || l.failed[0].Dataset != "north" || l.failed[0].Failure != ledger.FailedCrash || len(told) != 1 {

@@ -30,7 +30,8 @@ func (db *DB) Remaining(ctx context.Context, dataset, analyst string) (api.Remai
 	return c.Remaining(ctx, analyst)
 }
 
-// Renew begins the next window of a dataset. It is refused where the policy has no renewal, or no more windows.
+// Renew begins the next window of a dataset. It is refused where the policy has no renewal, or no
+// more windows.
 func (db *DB) Renew(ctx context.Context, dataset, reason string) (api.Renewed, error) {
 	c, err := db.books(dataset)
 	if err != nil {
@@ -41,8 +42,8 @@ func (db *DB) Renew(ctx context.Context, dataset, reason string) (api.Renewed, e
 	return c.Renew(ctx, reason)
 }
 
-// Due returns the day on which the next window of a dataset is meant to begin, and false where nothing was spent yet. It is a reminder: windows
-// begin with Renew and not by themselves.
+// Due returns the day on which the next window of a dataset is meant to begin, and false where
+// nothing was spent yet. It is a reminder: windows begin with Renew and not by themselves.
 func (db *DB) Due(ctx context.Context, dataset string) (time.Time, bool, error) {
 	c, err := db.books(dataset)
 	if err != nil {
@@ -51,7 +52,8 @@ func (db *DB) Due(ctx context.Context, dataset string) (time.Time, bool, error) 
 	return c.Due(ctx)
 }
 
-// TopUp raises the limits of a dataset, a group or an analyst. It takes the key of the ledger's owner; see SetOwner.
+// TopUp raises the limits of a dataset, a group or an analyst. It takes the key of the ledger's
+// owner; see SetOwner.
 func (db *DB) TopUp(ctx context.Context, dataset string, t api.TopUp) (*api.Raised, error) {
 	c, err := db.books(dataset)
 	if err != nil {
@@ -63,7 +65,8 @@ func (db *DB) TopUp(ctx context.Context, dataset string, t api.TopUp) (*api.Rais
 	return c.TopUp(ctx, t)
 }
 
-// SetOwner says whose signatures count from here on. The first owner needs no signer; a later one takes that of the owner before.
+// SetOwner says whose signatures count from here on. The first owner needs no signer; a later one
+// takes that of the owner before.
 func (db *DB) SetOwner(ctx context.Context, public ed25519.PublicKey, signer crypto.Signer, reason string) error {
 	_, err := db.ledger.Enter(ctx, ledger.Owner{Public: public, Signer: signer, Reason: reason})
 	return err

@@ -10,12 +10,13 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// Sparse is an open session. It ends with the process, with the data, with the window of the budget that paid for it, with its last "above", and with a question that the engine does not
-// finish, which a cancelled one is; what it cost stays. It is safe for concurrent use.
+// Sparse is an open session. It ends with the process, with the data, with the window of the budget
+// that paid for it, with its last "above", and with a question that the engine does not finish,
+// which a cancelled one is; what it cost stays. It is safe for concurrent use.
 type Sparse struct{ session *sparsesession.Session }
 
-// OpenSparse charges for a session and opens it. A [*api.Refusal] or a [*ledger.BudgetError] spent nothing, but for the refusal of a request that
-// was charged before.
+// OpenSparse charges for a session and opens it. A [*api.Refusal] or a [*ledger.BudgetError] spent
+// nothing, but for the refusal of a request that was charged before.
 func (db *DB) OpenSparse(ctx context.Context, q api.SparseQuestion) (*Sparse, error) {
 	ds, err := db.dataset(q.Dataset)
 	if err != nil {
@@ -31,7 +32,8 @@ func (db *DB) OpenSparse(ctx context.Context, q api.SparseQuestion) (*Sparse, er
 	return &Sparse{s}, nil
 }
 
-// Ask asks whether the only number of a question is at or above a threshold. Questions are answered one after the other.
+// Ask asks whether the only number of a question is at or above a threshold. Questions are answered
+// one after the other.
 func (s *Sparse) Ask(ctx context.Context, sql, threshold string) (*api.SparseVerdict, error) {
 	if s == nil || s.session == nil {
 		return nil, errNoSession

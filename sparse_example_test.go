@@ -32,7 +32,8 @@ func demo() (db *discreet.DB, remove func()) {
 	return db, func() { db.Close(); os.RemoveAll(dir) }
 }
 
-// A session is paid for once. Thresholds that are far from the counts are answered rightly, except with a small probability that v.Error is about.
+// A session is paid for once. Thresholds that are far from the counts are answered rightly, except
+// with a small probability that v.Error is about.
 func ExampleDB_OpenSparse() {
 	db, remove := demo()
 	defer remove()
@@ -62,7 +63,8 @@ func ExampleDB_OpenSparse() {
 func ExampleDB_Describe() {
 	db, remove := demo()
 	defer remove()
-	d, err := db.Describe(context.Background(), api.Question{Analyst: "ana", SQL: "SELECT sex, COUNT(*) AS people FROM patients WHERE age > $1 AND zip = $2 GROUP BY sex"})
+	d, err := db.Describe(context.Background(),
+		api.Question{Analyst: "ana", SQL: "SELECT sex, COUNT(*) AS people FROM patients WHERE age > $1 AND zip = $2 GROUP BY sex"})
 	if err != nil {
 		log.Fatal(err)
 	}

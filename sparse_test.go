@@ -14,7 +14,8 @@ import (
 func TestSparse(t *testing.T) {
 	path := deployment(t)
 	db := open(t, path)
-	q := api.SparseQuestion{Dataset: "north", Analyst: "ana", Epsilon: dp.One / 2, Above: 1, Sensitivity: 1, Values: true, Request: "session"}
+	q := api.SparseQuestion{Dataset: "north", Analyst: "ana", Epsilon: dp.One / 2, Above: 1, Sensitivity: 1, Values: true,
+		Request: "session"}
 	s, err := db.OpenSparse(background, q)
 	if err != nil {
 		t.Fatal(err)
@@ -98,12 +99,14 @@ func TestRecords(t *testing.T) {
 func TestBudgetOf(t *testing.T) {
 	db := open(t, deployment(t))
 	for _, who := range []string{"ana", "ben"} {
-		if _, err := db.Ask(background, api.Question{Dataset: "north", Analyst: who, SQL: people + " WHERE sex = '" + who + "'"}); err != nil {
+		if _, err := db.Ask(background,
+			api.Question{Dataset: "north", Analyst: who, SQL: people + " WHERE sex = '" + who + "'"}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	accounts, err := db.BudgetOf(background, "north", "ben")
-	if err != nil || len(accounts) != 1 || accounts[0].Name != "north/ben" || accounts[0].Kind != "analyst" || accounts[0].Spent.Epsilon.String() != "0.1" {
+	if err != nil || len(accounts) != 1 || accounts[0].Name != "north/ben" || accounts[0].Kind != "analyst" ||
+		accounts[0].Spent.Epsilon.String() != "0.1" {
 		t.Errorf("%+v, %v", accounts, err)
 	}
 	var refused *api.Refusal
@@ -116,7 +119,8 @@ func TestBudgetOf(t *testing.T) {
 
 func TestOptions(t *testing.T) {
 	path := deployment(t)
-	for i, o := range []discreet.Option{discreet.WithMemory("lots"), discreet.WithMemory("1KB"), discreet.WithThreads(-1), discreet.WithThreads(1 << 20)} {
+	for i, o := range []discreet.Option{discreet.WithMemory("lots"), discreet.WithMemory("1KB"), discreet.WithThreads(-1),
+		discreet.WithThreads(1 << 20)} {
 		if db, err := discreet.Open(background, path, o); err == nil {
 			db.Close()
 			t.Error(i)

@@ -11,7 +11,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/hospital"
 )
 
-// A stream of the policy answers counts. What was asked before is free, however it is written and whoever asks.
+// A stream of the policy answers counts. What was asked before is free, however it is written and
+// whoever asks.
 func ExampleDB_AskStream() {
 	dir, err := os.MkdirTemp("", "discreet-example-*")
 	if err != nil {

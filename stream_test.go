@@ -42,12 +42,15 @@ func streamDB(t testing.TB, dir string) *discreet.DB {
 	return db
 }
 
-// A stream through the front door: what it is, a price, an answer, the same again after a restart, its books and its table.
+// A stream through the front door: what it is, a price, an answer, the same again after a restart,
+// its books and its table.
 func TestStream(t *testing.T) {
 	ctx, dir := context.Background(), t.TempDir()
 	db := streamDB(t, dir)
 	all, err := db.Streams("")
-	if err != nil || len(all) != 1 || all[0].Name != "people" || all[0].Error != 1000 || len(all[0].Attributes) != 3 || all[0].Plain.Epsilon == 0 || all[0].Cells != int64(len(all[0].Attributes[0].Values)*len(all[0].Attributes[1].Values)*len(all[0].Attributes[2].Values)) {
+	if err != nil || len(all) != 1 || all[0].Name != "people" || all[0].Error != 1000 || len(all[0].Attributes) != 3 ||
+		all[0].Plain.Epsilon == 0 ||
+		all[0].Cells != int64(len(all[0].Attributes[0].Values)*len(all[0].Attributes[1].Values)*len(all[0].Attributes[2].Values)) {
 		t.Fatalf("%+v %v", all, err)
 	}
 	q := api.StreamQuestion{Analyst: "ana", SQL: "sex = 'F' AND age >= 37"}
@@ -94,7 +97,8 @@ func TestStream(t *testing.T) {
 
 // A stream that nobody could ask is told to the owner before.
 func TestCheckStreams(t *testing.T) {
-	for text, want := range map[string]string{streamed: "", strings.Replace(streamed, "alpha: 0.05", "alpha: 0.05\n        budget: 0.001", 1): "dataset hospital: stream people: "} {
+	for text, want := range map[string]string{streamed: "",
+		strings.Replace(streamed, "alpha: 0.05", "alpha: 0.05\n        budget: 0.001", 1): "dataset hospital: stream people: "} {
 		p, err := policy.Parse("p.yaml", []byte("datasets:\n"+hospital.Dataset("hospital", "data", "{epsilon: 2}")+text))
 		if err != nil {
 			t.Fatal(err)
@@ -137,7 +141,8 @@ func TestRehearseStream(t *testing.T) {
 		t.Errorf("%+v %v", report, err)
 	}
 	var wrong *api.WorkloadError
-	if _, err := db.RehearseStream(ctx, "", "", []string{"smoker", "cost > 3"}, nil); !errors.As(err, &wrong) || wrong.Index != 1 || !strings.Contains(err.Error(), "cells") {
+	if _, err := db.RehearseStream(ctx, "", "", []string{"smoker", "cost > 3"}, nil); !errors.As(err, &wrong) || wrong.Index != 1 ||
+		!strings.Contains(err.Error(), "cells") {
 		t.Errorf("%v", err)
 	}
 }

@@ -21,7 +21,8 @@ func (db *DB) QuoteTraining(ctx context.Context, q api.TrainingQuestion) (*api.T
 	return ds.Trainings.Quote(ctx, q)
 }
 
-// Train trains a model, or says why not: a [*api.Refusal] or a [*ledger.BudgetError] spent nothing. The same question again is the same model, free. Progress may be nil.
+// Train trains a model, or says why not: a [*api.Refusal] or a [*ledger.BudgetError] spent nothing.
+// The same question again is the same model, free. Progress may be nil.
 func (db *DB) Train(ctx context.Context, q api.TrainingQuestion, progress func(learn.Progress)) (*api.Training, error) {
 	ds, err := db.dataset(q.Dataset)
 	if err != nil {
@@ -39,7 +40,8 @@ func (db *DB) Train(ctx context.Context, q api.TrainingQuestion, progress func(l
 	return t, err
 }
 
-// Models lists models in the order of their charges, without the models themselves, and returns the record to go on after, or nil at the end of the ledger. It does not open the data.
+// Models lists models in the order of their charges, without the models themselves, and returns the
+// record to go on after, or nil at the end of the ledger. It does not open the data.
 func (db *DB) Models(ctx context.Context, q api.ModelsQuestion) (models []*api.KeptModel, next *uint64, err error) {
 	read := 0
 	for r, err := range db.ledger.Records(ctx, uint64(q.After+1)) {
@@ -83,8 +85,9 @@ func (db *DB) listed(ctx context.Context, q api.ModelsQuestion, r *ledger.Record
 	return m, err
 }
 
-// Model returns a model by its name, which whoever was given it knows. AsOf has the datasets that may be looked at, as in [api.ModelsQuestion]. The analyst has to be one of the model's dataset; empty means the
-// owner. It does not open the data.
+// Model returns a model by its name, which whoever was given it knows. AsOf has the datasets that
+// may be looked at, as in [api.ModelsQuestion]. The analyst has to be one of the model's dataset;
+// empty means the owner. It does not open the data.
 func (db *DB) Model(ctx context.Context, id, analyst string, asOf map[string]time.Time) (*api.KeptModel, error) {
 	sequence, ok := training.ModelSequence(id)
 	if !ok {

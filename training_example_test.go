@@ -11,7 +11,8 @@ import (
 	"github.com/discreet-dp/discreet/dp"
 )
 
-// A model is priced, trained and paid for like a question, and predictions are free. The same question again is the same model.
+// A model is priced, trained and paid for like a question, and predictions are free. The same
+// question again is the same model.
 func ExampleDB_Train() {
 	dir, err := os.MkdirTemp("", "discreet-")
 	if err != nil {

@@ -29,7 +29,8 @@ func schoolPolicy(dir string) (string, error) {
 
 // elderly asks for a model of who is old, which is easy to learn.
 func elderly(epsilon dp.Amount) api.TrainingQuestion {
-	q := api.TrainingQuestion{Dataset: "hospital", Analyst: "ana", Features: "SELECT age, sex, age >= 55 AS elderly FROM patients", Target: "elderly"}
+	q := api.TrainingQuestion{Dataset: "hospital", Analyst: "ana",
+		Features: "SELECT age, sex, age >= 55 AS elderly FROM patients", Target: "elderly"}
 	q.Spec.Budget.Epsilon = epsilon
 	return q
 }
@@ -47,7 +48,8 @@ func TestTraining(t *testing.T) {
 	}
 	stages := 0
 	trained, err := db.Train(background, q, func(learn.Progress) { stages++ })
-	if err != nil || trained.Cost.Epsilon != 20*dp.One || trained.Receipt.Free || trained.Model.Receipt.Dataset != "hospital" || stages == 0 {
+	if err != nil || trained.Cost.Epsilon != 20*dp.One || trained.Receipt.Free || trained.Model.Receipt.Dataset != "hospital" ||
+		stages == 0 {
 		t.Fatalf("%+v, %v, %d stages", trained, err, stages)
 	}
 	for age, want := range map[string]string{"15": "false", "90": "true"} {
@@ -92,7 +94,8 @@ func TestTraining(t *testing.T) {
 		asOf    map[string]time.Time
 		want    string
 	}{
-		{"ana", both, trained.ID}, {"ben", both, other.ID}, {"", both, trained.ID + other.ID}, {"", map[string]time.Time{"clinic": {}}, other.ID}, {"", nil, ""}, {"eve", both, ""},
+		{"ana", both, trained.ID}, {"ben", both, other.ID}, {"", both, trained.ID + other.ID},
+		{"", map[string]time.Time{"clinic": {}}, other.ID}, {"", nil, ""}, {"eve", both, ""},
 		{"ana", map[string]time.Time{"hospital": time.Now().Add(-time.Hour)}, ""},
 	} {
 		for limit := 1; limit < 3; limit++ {
@@ -118,7 +121,8 @@ func TestTraining(t *testing.T) {
 		id   string
 		asOf map[string]time.Time
 	}{
-		{trained.ID[:len(trained.ID)-1] + "x", both}, {trained.ID + "0", both}, {"", both}, {"99-" + trained.ID, both}, {"0-", both}, {"1-x", both},
+		{trained.ID[:len(trained.ID)-1] + "x", both}, {trained.ID + "0", both}, {"", both}, {"99-" + trained.ID, both}, {"0-", both},
+		{"1-x", both},
 		{trained.ID, map[string]time.Time{"clinic": {}}}, {trained.ID, map[string]time.Time{"hospital": time.Now().Add(-time.Hour)}},
 	} {
 		if m, err := db.Model(background, c.id, "ana", c.asOf); !errors.Is(err, api.ErrNoModel) || m != nil {

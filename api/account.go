@@ -9,32 +9,34 @@ import (
 // Account is one account as a person reads it.
 type Account struct {
 	Name string `json:"name"`
-	// Kind is dataset, window, group or analyst. A window is a dataset's account for one renewal window.
+	// Kind is dataset, window, group or analyst. A window is a dataset's account for one renewal
+	// window.
 	Kind string `json:"kind"`
-	// Window is the renewal window that the account belongs to, from 1 on, of Windows; both are 0 where the dataset is not
-	// renewed. The dataset's own account is that of all windows together, and its Window is 0 too.
+	// Window is the renewal window that the account belongs to, from 1 on, of Windows; both are 0
+	// where the dataset is not renewed. The dataset's own account is that of all windows together,
+	// and its Window is 0 too.
 	Window  uint64 `json:"window,omitempty"`
 	Windows uint64 `json:"windows,omitempty"`
-	// Part is how much of the limit is spent, from 0 to 1, and Alert the highest of the thresholds 50, 80 and 95 that is
-	// passed, or 0.
+	// Part is how much of the limit is spent, from 0 to 1, and Alert the highest of the thresholds
+	// 50, 80 and 95 that is passed, or 0.
 	Part  float64 `json:"part"`
 	Alert int     `json:"alert"`
 	// Granted is what top-ups added to the limit.
 	Granted dp.Cost `json:"granted"`
-	// Expires is the first day, as 2006-01-02, on which an analyst may not ask any more; empty where there is none.
+	// Expires is the first day, as 2006-01-02, on which an analyst may not ask any more; empty
+	// where there is none.
 	Expires string `json:"expires,omitempty"`
 	// Limit, Spent and Left are in the claims that the account adds up: epsilon
 	// for a pure budget, rho for an (epsilon, delta) budget; null for the others.
 	Limit dp.Cost `json:"limit"`
 	Spent dp.Cost `json:"spent"`
 	Left  dp.Cost `json:"left"`
-	// Total is the promise: everything that is ever answered from this account is,
-	// together, (Epsilon, Delta)-differentially private, whoever stops when. Where the limit is another by now than at the
-	// first charge, it was chosen after answers were seen, which counts: see account.Raised.
-	// Guarantee is what the amount spent so far is worth in the same terms. It would
-	// be the promise if that amount had been the limit from the start; of a moment
-	// that somebody chooses after seeing answers it says nothing (see
-	// account.Odometer, which does).
+	// Total is the promise: everything that is ever answered from this account is, together,
+	// (Epsilon, Delta)-differentially private, whoever stops when. Where the limit is another by
+	// now than at the first charge, it was chosen after answers were seen, which counts: see
+	// account.Raised. Guarantee is what the amount spent so far is worth in the same terms. It
+	// would be the promise if that amount had been the limit from the start; of a moment that
+	// somebody chooses after seeing answers it says nothing (see account.Odometer, which does).
 	Guarantee Guarantee `json:"guarantee"`
 	Total     Guarantee `json:"total"`
 }
@@ -45,7 +47,8 @@ type Guarantee struct {
 	Delta   dp.Amount `json:"delta"`
 }
 
-// Remaining is what an analyst can still spend: the least of what is left in all accounts that a question is charged to.
+// Remaining is what an analyst can still spend: the least of what is left in all accounts that a
+// question is charged to.
 type Remaining struct {
 	// Epsilon is how much is left to grow to the promise: the total epsilon less what was
 	// spent so far is worth. Rho is what charges are taken from under an (epsilon, delta)
@@ -68,7 +71,8 @@ type Renewed struct {
 type TopUp struct {
 	// Account is empty for the dataset, the name of an analyst, or group: and the name of a group.
 	Account string
-	// Epsilon is how much more the limit is worth by itself, at the same delta. The promise grows by more where there were answers before it: see [Account].
+	// Epsilon is how much more the limit is worth by itself, at the same delta. The promise grows
+	// by more where there were answers before it: see [Account].
 	Epsilon dp.Amount
 	// Delta is how much more there is for private keys.
 	Delta  dp.Amount

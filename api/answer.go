@@ -25,15 +25,16 @@ type Answer struct {
 	Notes List[string] `json:"notes" doc:"What a reader should know about the answer"`
 	// Version is the version of the data that the answer is about.
 	Version DataVersion `json:"data_version" doc:"Which version of the data the answer is about"`
-	// Alerts say which accounts this answer took over 50, 80 or 95 % of their limits. All of them are accounts that the
-	// analyst is charged in, whose balances Remaining tells anyway.
+	// Alerts say which accounts this answer took over 50, 80 or 95 % of their limits. All of them
+	// are accounts that the analyst is charged in, whose balances Remaining tells anyway.
 	Alerts List[ledger.Alert] `json:"alerts" doc:"Accounts that this answer took over 50, 80 or 95 % of their limits"`
-	// Through says which parts of it went through streams of the policy, and whether they were free; empty where none did.
+	// Through says which parts of it went through streams of the policy, and whether they were
+	// free; empty where none did.
 	Through []Through `json:"streams,omitempty" doc:"Which parts of it went through streams of the policy, and how much of them was free; missing where none did"`
 }
 
-// MarshalJSON implements [json.Marshaler]. Lists are never null, but for the errors of a query around answers, which nobody
-// knows.
+// MarshalJSON implements [json.Marshaler]. Lists are never null, but for the errors of a query
+// around answers, which nobody knows.
 func (a Answer) MarshalJSON() ([]byte, error) {
 	if a.Rows == nil {
 		a.Rows = [][]any{}
@@ -47,7 +48,8 @@ func (a Answer) MarshalJSON() ([]byte, error) {
 
 // Limits say how much of one person counts. What was cut is not part of the errors.
 type Limits struct {
-	// MaxRows and MaxGroups are how many rows of one person were counted in each group at most, and in how many groups.
+	// MaxRows and MaxGroups are how many rows of one person were counted in each group at most, and
+	// in how many groups.
 	MaxRows   int64 `json:"max_rows"`
 	MaxGroups int64 `json:"max_groups"`
 	// Cut says that a person may have had more: that the two are limits and not facts.
@@ -71,17 +73,19 @@ type Column struct {
 	Name  string `json:"name"`
 	Kind  string `json:"kind" doc:"integer, decimal, real, text, boolean, date or timestamp"`
 	Noisy bool   `json:"noisy"`
-	// Approximate says that values and error bars are not simply noise on an exact number: those of counts and
-	// sums are, and those of averages, ratios, variances and quantiles are made of several of these.
+	// Approximate says that values and error bars are not simply noise on an exact number: those of
+	// counts and sums are, and those of averages, ratios, variances and quantiles are made of
+	// several of these.
 	Approximate bool `json:"approximate" doc:"Values are made of several noisy numbers"`
 	// Decimals is how many digits after the point a value has; -1 for real numbers and text.
 	Decimals int `json:"-"`
 }
 
-// DataVersion names a version of the data. It is no function of the contents: a hash of them would let an analyst
-// test guesses.
+// DataVersion names a version of the data. It is no function of the contents: a hash of them would
+// let an analyst test guesses.
 type DataVersion struct {
-	// Number counts the versions that were charged for, from 1. Data that is again what it was has the number that it had.
+	// Number counts the versions that were charged for, from 1. Data that is again what it was has
+	// the number that it had.
 	Number uint64 `json:"number"`
 	// Name is what the owner's version query says, or empty.
 	Name string `json:"name,omitempty"`

@@ -4,18 +4,24 @@ import "errors"
 
 // What a question fails with, beside a [Refusal] and the errors of package ledger.
 var (
-	// ErrStreamPart is returned when a stream could pay for a part of a question and not for all of it.
-	ErrStreamPart = errors.New("the budget does not admit the rest of this question; the part that the stream has answered is paid for, and stays free")
-	// ErrHoldoutRun is returned when the engine failed while it computed a score. Questions of an open
-	// round are free, so what such a failure tells would be free too, as often as one likes: the
-	// holdout gives whoever asked nothing new until the owner has released them.
-	ErrHoldoutRun = errors.New("the engine could not compute this score, and the holdout gives you nothing new until the owner has released it; ask the owner to look at 'discreet incidents'")
-	// ErrLabels is returned when the file of labels cannot be read. What is wrong with it is for the owner.
+	// ErrStreamPart is returned when a stream could pay for a part of a question and not for all of
+	// it.
+	ErrStreamPart = errors.New("the budget does not admit the rest of this question; the part that the stream has answered is paid for, " +
+		"and stays free")
+	// ErrHoldoutRun is returned when the engine failed while it computed a score. Questions of an
+	// open round are free, so what such a failure tells would be free too, as often as one likes:
+	// the holdout gives whoever asked nothing new until the owner has released them.
+	ErrHoldoutRun = errors.New("the engine could not compute this score, and the holdout gives you nothing new until the owner has " +
+		"released it; ask the owner to look at 'discreet incidents'")
+	// ErrLabels is returned when the file of labels cannot be read. What is wrong with it is for
+	// the owner.
 	ErrLabels = errors.New("the labels of this holdout cannot be read; ask the owner to run 'discreet check'. Nothing was charged")
-	// ErrTraining is returned when a training failed after its charge, which stays. Why is not said: how
-	// a minimiser does depends on the data.
-	ErrTraining = errors.New("the training could not be finished, and the charge stays; ask with a larger regulariser or a smaller radius, or ask the owner to run 'discreet check'")
-	// ErrNoModel is returned for a model that does not exist, and for one that somebody may not see.
+	// ErrTraining is returned when a training failed after its charge, which stays. Why is not
+	// said: how a minimiser does depends on the data.
+	ErrTraining = errors.New("the training could not be finished, and the charge stays; ask with a larger regulariser or a smaller " +
+		"radius, or ask the owner to run 'discreet check'")
+	// ErrNoModel is returned for a model that does not exist, and for one that somebody may not
+	// see.
 	ErrNoModel = errors.New("there is no such model, or it is not yours")
 )
 
@@ -23,16 +29,18 @@ var (
 var (
 	// ErrSessionUsed is returned when it has given all its "above" answers.
 	ErrSessionUsed = errors.New("the session has ended: it has given all its \"above\" answers; open another, which costs as much again")
-	// ErrSessionRun is returned when the engine failed or was stopped while it computed one of its questions.
+	// ErrSessionRun is returned when the engine failed or was stopped while it computed one of its
+	// questions.
 	ErrSessionRun = errors.New("the engine could not run this question; the session has ended, and its charge stays")
 	// ErrSessionData is returned when the data is not that of the session any more.
 	ErrSessionData = errors.New("the data has changed since the session was opened; the session has ended, and its charge stays")
 	// ErrSessionWindow is returned when the budget was renewed since the session was opened.
-	ErrSessionWindow = errors.New("the budget was renewed since the session was opened; the session has ended with the window that paid for it, and its charge stays")
+	ErrSessionWindow = errors.New("the budget was renewed since the session was opened; the session has ended with the window that paid " +
+		"for it, and its charge stays")
 )
 
-// ErrTimeLimit is the cause of a context that ends because the owner's limit of time is reached, which
-// servers set. A question that it stops after the charge has failed: how long an engine takes can
-// depend on the data, and the owner chose that moment. A context that ends for any other cause was ended
-// by whoever asked, or by the owner who ends the process.
+// ErrTimeLimit is the cause of a context that ends because the owner's limit of time is reached,
+// which servers set. A question that it stops after the charge has failed: how long an engine takes
+// can depend on the data, and the owner chose that moment. A context that ends for any other cause
+// was ended by whoever asked, or by the owner who ends the process.
 var ErrTimeLimit = errors.New("the owner's limit of time is reached")

@@ -7,7 +7,8 @@ import (
 	"github.com/discreet-dp/discreet/api"
 )
 
-// Settings are read by the names that SET has in SQL, and what is wrong with them says what to write.
+// Settings are read by the names that SET has in SQL, and what is wrong with them says what to
+// write.
 func Example() {
 	s, err := api.ParseSettings(map[string]string{"dp.epsilon": "0.5", "dp.confidence": "0.9"})
 	fmt.Println(s.Epsilon, s.Level(), err)

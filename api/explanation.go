@@ -4,18 +4,21 @@ import (
 	"github.com/discreet-dp/discreet/dp"
 )
 
-// Explanation says what a question would cost, how exact its answer would be, and why. It is made from the text, the
-// policy and the ledger, it is free, and of the data it uses only which version there is, to know
-// whether the answer was paid for. How an engine would compute it, and how many rows there are, is no part of it.
+// Explanation says what a question would cost, how exact its answer would be, and why. It is made
+// from the text, the policy and the ledger, it is free, and of the data it uses only which version
+// there is, to know whether the answer was paid for. How an engine would compute it, and how many
+// rows there are, is no part of it.
 type Explanation struct {
 	Neighbours string  `json:"neighbours"`
 	Confidence float64 `json:"confidence"`
-	// Questions are what is paid for: one, or several where a query around them puts their answers together.
+	// Questions are what is paid for: one, or several where a query around them puts their answers
+	// together.
 	Questions []Inquiry `json:"questions"`
 	// Split says how the price is divided, and Free what costs nothing.
 	Split string   `json:"split"`
 	Free  []string `json:"free"`
-	// Cost is the price of everything, and Pay what would be charged now: less, where some was paid for.
+	// Cost is the price of everything, and Pay what would be charged now: less, where some was paid
+	// for.
 	Cost dp.Cost `json:"cost"`
 	Pay  dp.Cost `json:"pay"`
 	// Known says that the answer has been paid for and would be free.
@@ -24,7 +27,8 @@ type Explanation struct {
 	After     Remaining `json:"after"`     // after paying
 	// Affordable says whether the budget admits the question now.
 	Affordable bool `json:"affordable"`
-	// Closed says that this would be refused, because questions failed after they were charged: there are no new answers before the owner has released it.
+	// Closed says that this would be refused, because questions failed after they were charged:
+	// there are no new answers before the owner has released it.
 	Closed bool `json:"closed,omitempty"`
 }
 
@@ -41,11 +45,13 @@ type Inquiry struct {
 	Measures  []Measurement `json:"measures"`
 	Cost      dp.Cost       `json:"cost"`
 	Known     bool          `json:"known"`
-	// Record is the charge that paid for what is known, and Derived says that it paid for another question, of whose answer
-	// this one is made. Its error is then at most that of the measures here.
+	// Record is the charge that paid for what is known, and Derived says that it paid for another
+	// question, of whose answer this one is made. Its error is then at most that of the measures
+	// here.
 	Record  uint64 `json:"record,omitempty"`
 	Derived bool   `json:"derived,omitempty"`
-	// Stream says that it would be answered through a stream, and Cost is then the most that it could cost now.
+	// Stream says that it would be answered through a stream, and Cost is then the most that it
+	// could cost now.
 	Stream *StreamInquiry `json:"stream,omitempty"`
 }
 
@@ -73,12 +79,15 @@ type Measurement struct {
 // StreamInquiry is a question that would be answered through a stream.
 type StreamInquiry struct {
 	Name string `json:"name"`
-	// Counts is how many different counts it is made of, and Known says that all of them were answered before.
+	// Counts is how many different counts it is made of, and Known says that all of them were
+	// answered before.
 	Counts int  `json:"counts"`
 	Known  bool `json:"known"`
-	// Most is what it could cost now, where every count has to be paid for. Counts that the stream predicts are free.
+	// Most is what it could cost now, where every count has to be paid for. Counts that the stream
+	// predicts are free.
 	Most dp.Cost `json:"most"`
-	// Error is how far a count may be off, all that the stream answers together with probability Confidence.
+	// Error is how far a count may be off, all that the stream answers together with probability
+	// Confidence.
 	Error      int64   `json:"error"`
 	Confidence float64 `json:"confidence"`
 	// Ordinary is what the question would cost by itself.

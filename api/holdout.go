@@ -12,7 +12,8 @@ type HoldoutAnswer struct {
 	Dataset string `json:"dataset"`
 	Holdout string `json:"holdout"`
 	Score   string `json:"score" doc:"As a decimal, from 0 to 1; with noise it can be a little outside"`
-	// Error is how far the mean over the holdout may be from Score, but for a probability of 1 - Confidence; see [holdout.Tariff.Confirmed].
+	// Error is how far the mean over the holdout may be from Score, but for a probability of 1 -
+	// Confidence; see [holdout.Tariff.Confirmed].
 	Error      float64 `json:"error" doc:"How far the mean over the holdout may be from the score, with the probability of confidence"`
 	Confidence float64 `json:"confidence"`
 	Spent      bool    `json:"spent" doc:"Whether the score comes from the holdout, with noise, and used up one of its answers. Else it is the value of the training side, which the holdout confirms"`
@@ -34,14 +35,18 @@ type HoldoutQuestion struct {
 	Dataset string // may be empty where the policy has only one
 	Holdout string // may be empty where the dataset has only one, or where SQL names its table
 	Analyst string
-	// Predictions are for a holdout of labels: one for each row. Where the rows have identifiers, IDs say whose each is, in any order.
+	// Predictions are for a holdout of labels: one for each row. Where the rows have identifiers,
+	// IDs say whose each is, in any order.
 	Predictions, IDs []string
-	// SQL is for a holdout that is a table: SELECT holdout_mean(expression) FROM table, or the expression alone.
+	// SQL is for a holdout that is a table: SELECT holdout_mean(expression) FROM table, or the
+	// expression alone.
 	SQL    string
 	Parsed Parsed `json:"-"` // as in a [Question]
-	// Training is how well the same does on the training data, as a decimal number from 0 to 1. It is computed where it is empty and the policy names a training table.
+	// Training is how well the same does on the training data, as a decimal number from 0 to 1. It
+	// is computed where it is empty and the policy names a training table.
 	Training string
-	// Name is what the score is called on the board, which all analysts of the dataset see; empty where it is not to be there.
+	// Name is what the score is called on the board, which all analysts of the dataset see; empty
+	// where it is not to be there.
 	Name string
 	// Confidence is the probability of the error bar; 0 means 0.95.
 	Confidence float64
@@ -49,7 +54,8 @@ type HoldoutQuestion struct {
 	Request string
 }
 
-// HoldoutInfo is what is public about a holdout: what its owner declared, what it costs, and how exact its answers are.
+// HoldoutInfo is what is public about a holdout: what its owner declared, what it costs, and how
+// exact its answers are.
 type HoldoutInfo struct {
 	Dataset string `json:"dataset"`
 	Name    string `json:"name"`
@@ -71,7 +77,8 @@ type HoldoutInfo struct {
 	Answered  float64 `json:"answered_error" doc:"How far off a score may be that comes from the holdout, with probability 0.95"`
 }
 
-// HoldoutStatus says how far a holdout is: how many answers are left, and whether a round is open, so that the next question is free. It follows from what was released.
+// HoldoutStatus says how far a holdout is: how many answers are left, and whether a round is open,
+// so that the next question is free. It follows from what was released.
 type HoldoutStatus struct {
 	Left int  `json:"left"`
 	Open bool `json:"open"`
@@ -84,9 +91,11 @@ type BoardLine struct {
 	Score string    `json:"score"`
 	Error float64   `json:"error" doc:"How far the mean over the holdout may be from the score, with probability 0.95"`
 	Time  time.Time `json:"time"`
-	// Spent says that the score comes from the holdout; else it is what the analyst claimed, and the holdout confirmed it.
+	// Spent says that the score comes from the holdout; else it is what the analyst claimed, and
+	// the holdout confirmed it.
 	Spent bool `json:"spent" doc:"Whether the score comes from the holdout; else it is that of the training side, confirmed"`
-	// Mine says that whoever looks submitted it, and is for the doors to set, as is that Analyst is empty where that is not theirs to see.
+	// Mine says that whoever looks submitted it, and is for the doors to set, as is that Analyst is
+	// empty where that is not theirs to see.
 	Mine    bool   `json:"mine" doc:"Whether you submitted it"`
 	Analyst string `json:"analyst,omitempty" doc:"Who submitted it; for the owner, and of your own"`
 }

@@ -9,7 +9,8 @@ import (
 	"github.com/discreet-dp/discreet/learn"
 )
 
-// Lists are never null, but for errors that nobody knows, and < is written as the encoder outside wants it.
+// Lists are never null, but for errors that nobody knows, and < is written as the encoder outside
+// wants it.
 func TestJSON(t *testing.T) {
 	half := 2.5
 	start := `{"columns":["x<y"],"rows":`

@@ -17,8 +17,8 @@ func (l List[T]) MarshalJSON() ([]byte, error) {
 }
 
 // marshal writes JSON and leaves the characters of HTML as they are: what is inside of a
-// [json.Marshaler] cannot know what the encoder outside was told about them, which escapes them where
-// it is to.
+// [json.Marshaler] cannot know what the encoder outside was told about them, which escapes them
+// where it is to.
 func marshal(v any) ([]byte, error) {
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)

@@ -16,30 +16,35 @@ type Question struct {
 	Settings Settings
 	// Parameters are the values of $1, $2, ... in SQL.
 	Parameters []Parameter
-	// AsOf is a moment, or zero: answers that were kept after it are not used to make this one. It is for servers that let answers leave on a tick.
+	// AsOf is a moment, or zero: answers that were kept after it are not used to make this one. It
+	// is for servers that let answers leave on a tick.
 	AsOf    time.Time
 	Request string // names the question for retries; empty means a new one
-	// Parsed is SQL for who has read it already, as a server does to find out whom a text is for; nil everywhere else.
+	// Parsed is SQL for who has read it already, as a server does to find out whom a text is for;
+	// nil everywhere else.
 	Parsed Parsed `json:"-"`
 }
 
-// Parsed is a text that was read, so that nobody has to read it again. It is made inside of this module, and counts for
-// nothing where it is not that of the text beside it.
+// Parsed is a text that was read, so that nobody has to read it again. It is made inside of this
+// module, and counts for nothing where it is not that of the text beside it.
 type Parsed interface {
 	SQL() string // what was read
 }
 
-// Description is what is known of an answer before it is asked for. It is made from the text and the policy alone.
+// Description is what is known of an answer before it is asked for. It is made from the text and
+// the policy alone.
 type Description struct {
-	// Parameters are the kinds of $1, $2, ...: integer, decimal, text, boolean, date or timestamp, as their places in the text have them.
+	// Parameters are the kinds of $1, $2, ...: integer, decimal, text, boolean, date or timestamp,
+	// as their places in the text have them.
 	Parameters []string
-	// Columns are those of the answer. Where the values of parameters are not there yet, values of their kinds stand in for them, so
-	// that the digits of a number that is computed with one may differ from the answer's.
+	// Columns are those of the answer. Where the values of parameters are not there yet, values of
+	// their kinds stand in for them, so that the digits of a number that is computed with one may
+	// differ from the answer's.
 	Columns []Column
 }
 
-// Parameter is a value for $1, $2, ... of a question, as a client sent it. Its text is that of a literal
-// of its kind, and is never read as SQL.
+// Parameter is a value for $1, $2, ... of a question, as a client sent it. Its text is that of a
+// literal of its kind, and is never read as SQL.
 type Parameter struct {
 	Kind string // integer, decimal, text, boolean, date or timestamp; text where it is empty
 	Text string

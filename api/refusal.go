@@ -9,8 +9,9 @@ type Refusal struct {
 	Reason   string // what is wrong
 	Instead  string // what to write instead; may be empty
 	Position int    // byte offset into the text, or -1
-	// Code is PostgreSQL's SQLSTATE for what is wrong, where it has one: clients tell a table that does
-	// not exist from one that cannot be used. It is empty where something is simply not done here.
+	// Code is PostgreSQL's SQLSTATE for what is wrong, where it has one: clients tell a table that
+	// does not exist from one that cannot be used. It is empty where something is simply not done
+	// here.
 	Code string
 }
 
@@ -32,11 +33,13 @@ func (r *Refusal) WithCode(code string) *Refusal {
 	return r
 }
 
-// Disagreement is a refusal of a question that was checked twice, where the second check does not find what the first one claims: a mistake of
-// ours, in one of the two. It costs nothing. What an analyst reads is the same for all of them, because what exactly is wrong
-// would help to look for what only one of the two is wrong about.
+// Disagreement is a refusal of a question that was checked twice, where the second check does not
+// find what the first one claims: a mistake of ours, in one of the two. It costs nothing. What an
+// analyst reads is the same for all of them, because what exactly is wrong would help to look for
+// what only one of the two is wrong about.
 type Disagreement struct {
-	// Detail says where the two differ. It is for the owner and for who mends it, is made of the question and the policy, and holds no data.
+	// Detail says where the two differ. It is for the owner and for who mends it, is made of the
+	// question and the policy, and holds no data.
 	Detail string
 }
 

@@ -21,19 +21,21 @@ type Settings struct {
 	// Epsilon is what the question may cost. Delta is how much of it may go into private keys: the
 	// chance that a key is shown that one person alone has.
 	Epsilon, Delta dp.Amount
-	// Error asks for an error bar and takes the smallest price that has it; nil where a price is named.
+	// Error asks for an error bar and takes the smallest price that has it; nil where a price is
+	// named.
 	Error *big.Rat
-	// Confidence is the probability with which an exact value lies within its error bar; 0 means 0.95. It
-	// costs nothing: the same noise is described in other words.
+	// Confidence is the probability with which an exact value lies within its error bar; 0 means
+	// 0.95. It costs nothing: the same noise is described in other words.
 	Confidence float64
-	// Mechanism is "laplace" or "gaussian", the noise of counts and sums; empty means what the budget
-	// is best at.
+	// Mechanism is "laplace" or "gaussian", the noise of counts and sums; empty means what the
+	// budget is best at.
 	Mechanism string
-	// MaxGroups is in how many groups one person counts at most; 0 means what the policy says. Fewer
-	// groups need less noise, and leave more of people with many groups out.
+	// MaxGroups is in how many groups one person counts at most; 0 means what the policy says.
+	// Fewer groups need less noise, and leave more of people with many groups out.
 	MaxGroups int64
-	// Stream is "on" where counts go through a stream of the policy whenever they can, "off" where they never do, and empty where they do when that is
-	// cheaper than the question by itself. Who names a price or a mechanism has named the ordinary way.
+	// Stream is "on" where counts go through a stream of the policy whenever they can, "off" where
+	// they never do, and empty where they do when that is cheaper than the question by itself. Who
+	// names a price or a mechanism has named the ordinary way.
 	Stream string
 }
 
@@ -293,7 +295,8 @@ func (s Settings) Check() error {
 		{"dp.mechanism", !slices.Contains([]string{"", "laplace", "gaussian"}, s.Mechanism), errMechanism},
 		{"dp.stream", !slices.Contains([]string{"", "on", "off"}, s.Stream), errStream},
 		{"dp.max_groups", s.MaxGroups < 0 || s.MaxGroups > mostMaxGroups, errMaxGroups},
-		{"dp.error", s.Error != nil && (s.Error.Sign() <= 0 || s.Error.Cmp(mostError) > 0), errors.New("it is a number above 0 and at most 1e15")},
+		{"dp.error", s.Error != nil && (s.Error.Sign() <= 0 || s.Error.Cmp(mostError) > 0),
+			errors.New("it is a number above 0 and at most 1e15")},
 		{"dp.delta", s.Delta >= dp.One, errors.New("it is a probability")},
 		{"dp.epsilon", s.Epsilon > 0 && s.Error != nil, errors.New("dp.error finds the price, so both cannot be set; reset one of them")},
 	} {

@@ -4,8 +4,9 @@ import (
 	"github.com/discreet-dp/discreet/dp"
 )
 
-// SparseQuestion opens a session of the sparse vector technique: any number of questions whether a count or a sum is at or above a threshold, of
-// which only those that are answered "above" cost something. All of it is charged when the session is opened.
+// SparseQuestion opens a session of the sparse vector technique: any number of questions whether a
+// count or a sum is at or above a threshold, of which only those that are answered "above" cost
+// something. All of it is charged when the session is opened.
 type SparseQuestion struct {
 	Dataset string
 	Analyst string
@@ -14,13 +15,16 @@ type SparseQuestion struct {
 	Above int
 	// Values says that a noisy value comes with every "above", which half of the epsilon is for.
 	Values bool
-	// Sensitivity is how far one person may move a question, in units of its answer: 1 for counts of people. Questions that can move further are refused.
+	// Sensitivity is how far one person may move a question, in units of its answer: 1 for counts
+	// of people. Questions that can move further are refused.
 	Sensitivity int64
-	// Step is the lattice of the answers, in units: 1 where it is empty, 0.01 for sums of cents. All questions of a session have the same.
+	// Step is the lattice of the answers, in units: 1 where it is empty, 0.01 for sums of cents.
+	// All questions of a session have the same.
 	Step string
 	// Signed admits sums of values that can be negative, at the price of more noise.
 	Signed bool
-	// Request names the session. The same request never opens a second one: what the first one knew is gone with it, so it is refused.
+	// Request names the session. The same request never opens a second one: what the first one knew
+	// is gone with it, so it is refused.
 	Request string
 }
 

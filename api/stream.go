@@ -8,13 +8,14 @@ import (
 	"github.com/discreet-dp/discreet/stream"
 )
 
-// StreamQuestion asks a stream of the policy for one count. The same question again gets the same answer for nothing, whoever asks it, so it needs no request to be asked
-// again with.
+// StreamQuestion asks a stream of the policy for one count. The same question again gets the same
+// answer for nothing, whoever asks it, so it needs no request to be asked again with.
 type StreamQuestion struct {
 	Dataset string // may be empty where the policy has only one
 	Stream  string // may be empty where the dataset has only one
 	Analyst string
-	// SQL is a condition on the rows of the stream's table, such as sex = 'F' AND age >= 30, or SELECT COUNT(*) FROM the table WHERE a condition.
+	// SQL is a condition on the rows of the stream's table, such as sex = 'F' AND age >= 30, or
+	// SELECT COUNT(*) FROM the table WHERE a condition.
 	SQL string
 	// Where are labels by column, in the place of SQL: those that Streams lists.
 	Where map[string][]string
@@ -29,13 +30,15 @@ type StreamAnswer struct {
 	Dataset string `json:"dataset"`
 	Stream  string `json:"stream"`
 	Value   int64  `json:"value" doc:"How many people, or nearly"`
-	// Error is how far it may be off, all that the stream answers together with the probability Confidence; nil for unchecked, where nothing is known.
+	// Error is how far it may be off, all that the stream answers together with the probability
+	// Confidence; nil for unchecked, where nothing is known.
 	Error      *int64     `json:"error" nullable:"true" doc:"How far the value may be off: all answers of the stream are within their errors with the probability that the policy promises. Null where nothing is known, which is where way is unchecked"`
 	Confidence float64    `json:"confidence" doc:"That probability"`
 	Way        stream.Way `json:"way" enum:"cached,predicted,paid,plain,unchecked" doc:"How it was found. cached: asked before. predicted: predicted from released answers, and the test agreed; free, unless it is the first of a round of tests. paid: the test did not agree, so the value has noise of its own; the round was paid for when it began. plain: paid for without a test. unchecked: predicted without a test, because the budget is gone"`
 	Free       bool       `json:"free" doc:"Whether nothing was charged"`
 	Cost       dp.Cost    `json:"cost" doc:"What this answer made the stream charge"`
-	// Receipt is that of the charge that it made. Where there was none its Sequence is 0, and it is Free.
+	// Receipt is that of the charge that it made. Where there was none its Sequence is 0, and it is
+	// Free.
 	Receipt   Receipt            `json:"receipt" doc:"Where the charge stands in the ledger; its sequence is 0 where nothing was charged"`
 	Remaining Remaining          `json:"remaining" doc:"What the analyst can still spend"`
 	Version   DataVersion        `json:"data_version" doc:"Which version of the data the answer is about"`
@@ -51,7 +54,8 @@ type StreamQuote struct {
 	Error   *int64     `json:"error" nullable:"true" doc:"How far the answer may be off. Null where nobody would know, which is where way is unchecked"`
 }
 
-// StreamInfo is what the policy says about a stream, and what follows from it. Nothing is read from the data.
+// StreamInfo is what the policy says about a stream, and what follows from it. Nothing is read from
+// the data.
 type StreamInfo struct {
 	Dataset    string                `json:"dataset"`
 	Name       string                `json:"name"`
@@ -79,18 +83,21 @@ type StreamAttribute struct {
 // Through says how an answer, or a part of it, went through a stream.
 type Through struct {
 	Stream string `json:"stream"`
-	// Asked is how many different counts the question was made of, and Free how many of them cost nothing: they had been asked before, or were predicted from answers that
-	// had been. Paid are the others.
+	// Asked is how many different counts the question was made of, and Free how many of them cost
+	// nothing: they had been asked before, or were predicted from answers that had been. Paid are
+	// the others.
 	Asked int `json:"asked"`
 	Free  int `json:"free"`
 	Paid  int `json:"paid"`
-	// Error is how far each of these counts may be off, all that the stream ever answers together with probability Confidence.
+	// Error is how far each of these counts may be off, all that the stream ever answers together
+	// with probability Confidence.
 	Error      int64   `json:"error"`
 	Confidence float64 `json:"confidence"`
 	Cost       dp.Cost `json:"cost"`
 }
 
-// SyntheticTable is people that nobody is, who are as many in each cell as the stream believes. It was made of released answers alone, so it is free, and is as private as they are.
+// SyntheticTable is people that nobody is, who are as many in each cell as the stream believes. It
+// was made of released answers alone, so it is free, and is as private as they are.
 type SyntheticTable struct {
 	Dataset string             `json:"dataset"`
 	Stream  string             `json:"stream"`

@@ -25,10 +25,12 @@ type Training struct {
 type TrainingQuestion struct {
 	Dataset string // may be empty where the policy has only one
 	Analyst string
-	// Features is a SELECT of one row for each row to learn from: numbers with bounds and columns with public keys. Target is the name of one of its columns, or an
-	// expression over the same tables.
+	// Features is a SELECT of one row for each row to learn from: numbers with bounds and columns
+	// with public keys. Target is the name of one of its columns, or an expression over the same
+	// tables.
 	Features, Target string
-	// Spec says what to train. Budget.Epsilon is the price of the weights, and Evaluate, on top of it, that of an estimate of the accuracy.
+	// Spec says what to train. Budget.Epsilon is the price of the weights, and Evaluate, on top of
+	// it, that of an estimate of the accuracy.
 	Spec learn.Spec
 	// AsOf is a moment, or zero: see [Question].
 	AsOf    time.Time
@@ -37,11 +39,14 @@ type TrainingQuestion struct {
 
 // ModelsQuestion asks which models there are.
 type ModelsQuestion struct {
-	// AsOf has the datasets to look at, each with a moment or zero: models that were kept after it are not there. See [Question].
+	// AsOf has the datasets to look at, each with a moment or zero: models that were kept after it
+	// are not there. See [Question].
 	AsOf map[string]time.Time
-	// Analyst is whose models these are: those that they paid for. Empty means everybody's, for the owner.
+	// Analyst is whose models these are: those that they paid for. Empty means everybody's, for the
+	// owner.
 	Analyst string
-	// After is the last record that was seen, or -1; Limit how many models there are at most, and Reads how many records are looked through at most.
+	// After is the last record that was seen, or -1; Limit how many models there are at most, and
+	// Reads how many records are looked through at most.
 	After        int64
 	Limit, Reads int
 }
@@ -59,8 +64,9 @@ type KeptModel struct {
 	Model *learn.Model `json:"model,omitempty" doc:"The model itself; left out of lists"`
 }
 
-// TrainingQuote says what a model would cost, how it would be trained, and why. It is made from the text, the policy and the ledger, and is free. Of the
-// data it uses only which version there is, to know whether the model was paid for.
+// TrainingQuote says what a model would cost, how it would be trained, and why. It is made from the
+// text, the policy and the ledger, and is free. Of the data it uses only which version there is, to
+// know whether the model was paid for.
 type TrainingQuote struct {
 	Dataset    string `json:"dataset"`
 	Unit       string `json:"unit" doc:"Whom the guarantee protects: row, or the column that names a person"`
@@ -70,17 +76,21 @@ type TrainingQuote struct {
 	Method string           `json:"method"`
 	Why    List[string]     `json:"why" doc:"Why this method"`
 	Lines  List[learn.Line] `json:"plan" doc:"Regulariser, noise, and what the theorem promises about accuracy"`
-	// Epsilon is the price that was asked for, Cost what that is in the dataset's own currency, and Pay what would be charged now.
+	// Epsilon is the price that was asked for, Cost what that is in the dataset's own currency, and
+	// Pay what would be charged now.
 	Epsilon dp.Amount `json:"epsilon" doc:"The price that was asked for"`
 	Cost    dp.Cost   `json:"cost" doc:"What that is in the currency of the dataset's budget"`
 	Pay     dp.Cost   `json:"pay" doc:"What would be charged now: nothing, where it is known"`
-	// Worth is what the model alone is, as an (epsilon, delta) promise, and Currency says how the price comes about.
+	// Worth is what the model alone is, as an (epsilon, delta) promise, and Currency says how the
+	// price comes about.
 	Worth    Guarantee `json:"worth" doc:"What the model alone promises"`
 	Currency string    `json:"currency" doc:"How the price comes about"`
-	// Known says that the model has been paid for and would be free, and Record is the charge that paid for it.
+	// Known says that the model has been paid for and would be free, and Record is the charge that
+	// paid for it.
 	Known  bool   `json:"known" doc:"Whether it was paid for, and would be free"`
 	Record uint64 `json:"record,omitempty" doc:"The charge that paid for it, where it is known"`
-	// Remaining is before paying, and After after it; Affordable says whether the budget admits it now.
+	// Remaining is before paying, and After after it; Affordable says whether the budget admits it
+	// now.
 	Remaining  Remaining `json:"remaining" doc:"Before paying"`
 	After      Remaining `json:"after" doc:"After paying"`
 	Affordable bool      `json:"affordable" doc:"Whether the budget admits it now"`

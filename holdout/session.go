@@ -46,7 +46,8 @@ func Open(ctx context.Context, c Config, r *mech.Releaser, h session.Host) (*Ses
 	return s, nil
 }
 
-// With returns the same session for somebody else who pays: on a host with the same journal, whose charges are theirs.
+// With returns the same session for somebody else who pays: on a host with the same journal, whose
+// charges are theirs.
 func (s *Session) With(h session.Host) *Session { return &Session{h, s.opened} }
 
 // current reads the journal where that is needed.

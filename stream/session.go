@@ -56,8 +56,8 @@ func Open(ctx context.Context, c Config, data Loader, r *mech.Releaser, h sessio
 	return s, nil
 }
 
-// With returns the same session for somebody else who pays: on a host with the same journal, whose charges are theirs, and with
-// a loader that runs for them.
+// With returns the same session for somebody else who pays: on a host with the same journal, whose
+// charges are theirs, and with a loader that runs for them.
 func (s *Session) With(h session.Host, data Loader) *Session { return &Session{h, data, s.opened} }
 
 // table returns the data. Something was charged before.

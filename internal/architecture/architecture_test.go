@@ -44,17 +44,21 @@ var rooms = map[string]string{
 	"utility":               "internal/normal internal/root",
 	"survey":                "dp noise utility internal/normal internal/root",
 	"policy":                "dp account internal/root",
-	// The planner in storeys: the finished tree, the text, expressions, questions, and the cells of their answers.
-	"internal/plan/tree":            "dp policy",
-	"internal/plan/syntax":          "api dp policy internal/grammar internal/plan/tree",
-	"internal/plan/expr":            "dp policy internal/plan/syntax internal/plan/tree",
-	"internal/plan":                 "dp policy internal/plan/expr internal/plan/syntax internal/plan/tree api",
-	"internal/plan/cells":           "policy internal/plan internal/plan/expr internal/plan/syntax internal/plan/tree internal/stream/linear",
+	// The planner in storeys: the finished tree, the text, expressions, questions, and the cells of
+	// their answers.
+	"internal/plan/tree":   "dp policy",
+	"internal/plan/syntax": "api dp policy internal/grammar internal/plan/tree",
+	"internal/plan/expr":   "dp policy internal/plan/syntax internal/plan/tree",
+	"internal/plan":        "dp policy internal/plan/expr internal/plan/syntax internal/plan/tree api",
+	"internal/plan/cells": "policy internal/plan internal/plan/expr internal/plan/syntax internal/plan/tree " +
+		"internal/stream/linear",
 	"internal/architecture/measure": "internal/architecture internal/table",
-	// A second opinion about trees. It sees what a tree claims, and nothing that builds one: its own test reads its uses.
-	"internal/plan/verify":   "dp policy internal/plan/tree",
-	"internal/engine":        "policy internal/plan/tree internal/exact store",
-	"internal/engine/duckdb": "dp policy internal/plan/tree internal/dialect internal/engine internal/engine/sqlengine internal/bound internal/engine/duckdb/chunks store",
+	// A second opinion about trees. It sees what a tree claims, and nothing that builds one: its
+	// own test reads its uses.
+	"internal/plan/verify": "dp policy internal/plan/tree",
+	"internal/engine":      "policy internal/plan/tree internal/exact store",
+	"internal/engine/duckdb": "dp policy internal/plan/tree internal/dialect internal/engine internal/engine/sqlengine internal/bound " +
+		"internal/engine/duckdb/chunks store",
 	// What strangers bring along, who see nothing else.
 	"store": "",
 	// SQL, and nobody to run it.
@@ -65,17 +69,19 @@ var rooms = map[string]string{
 	"internal/bound":                "",
 	"internal/engine/reference":     "policy internal/plan/expr internal/plan/tree internal/engine internal/exact store",
 	"internal/audit/generate":       "dp policy internal/plan internal/engine/reference internal/detrand internal/plan/syntax",
-	"internal/audit/neighbours":     "dp policy internal/plan internal/plan/tree internal/engine internal/engine/reference internal/audit/finding internal/audit/generate internal/exact",
-	"internal/engine/outer":         "api internal/plan/syntax",
-	"ledger":                        "dp account",
-	"internal/ledger/chain":         "dp account ledger",
-	"internal/ledger/anchor":        "ledger policy",
-	"internal/ledger/sqlite":        "dp account ledger internal/ledger/chain internal/entropy",
-	"internal/ledger/replay":        "dp ledger",
-	// Interactive mechanisms. They see a host that charges, and neither a ledger nor SQL. What predicts sees what was
-	// released and no more, which is why it is a room of its own.
-	"session":                   "dp account",
-	"stream":                    "dp mech session account internal/stream/histogram internal/stream/linear internal/stream/predict internal/root",
+	"internal/audit/neighbours": "dp policy internal/plan internal/plan/tree internal/engine internal/engine/reference " +
+		"internal/audit/finding internal/audit/generate internal/exact",
+	"internal/engine/outer":  "api internal/plan/syntax",
+	"ledger":                 "dp account",
+	"internal/ledger/chain":  "dp account ledger",
+	"internal/ledger/anchor": "ledger policy",
+	"internal/ledger/sqlite": "dp account ledger internal/ledger/chain internal/entropy",
+	"internal/ledger/replay": "dp ledger",
+	// Interactive mechanisms. They see a host that charges, and neither a ledger nor SQL. What
+	// predicts sees what was released and no more, which is why it is a room of its own.
+	"session": "dp account",
+	"stream": "dp mech session account internal/stream/histogram internal/stream/linear internal/stream/predict " +
+		"internal/root",
 	"internal/stream/linear":    "",
 	"internal/stream/histogram": "internal/exact internal/stream/linear",
 	"internal/stream/predict":   "internal/stream/linear",
@@ -83,7 +89,8 @@ var rooms = map[string]string{
 	"internal/holdout/labels":   "dp internal/exact",
 	"internal/holdoutdemo":      "dp noise mech session account holdout internal/detrand internal/normal",
 	// Private training. What solves sees rows and neither noise nor a budget.
-	"learn":                    "dp account mech internal/exact internal/learn/calibrate internal/learn/lossfn internal/learn/rows internal/learn/solve",
+	"learn": "dp account mech internal/exact internal/learn/calibrate internal/learn/lossfn internal/learn/rows " +
+		"internal/learn/solve",
 	"internal/learn/calibrate": "dp account internal/normal internal/root",
 	"internal/learn/lossfn":    "",
 	"internal/learn/rows":      "",
@@ -94,7 +101,8 @@ var rooms = map[string]string{
 	"internal/sessiontest": "dp mech session internal/exact",
 	"internal/forecast":    "dp",
 	"internal/render":      "dp internal/table api learn",
-	// What a question costs, and what its answer looks like. Neither sees data, exact values or the ledger.
+	// What a question costs, and what its answer looks like. Neither sees data, exact values or the
+	// ledger.
 	"internal/pricing": "dp mech policy api internal/plan internal/plan/tree internal/root",
 	"internal/answers": "dp mech policy api internal/plan internal/plan/expr internal/plan/tree internal/pricing internal/engine/outer",
 	// The accounts of a dataset: budgets, promises, top-ups, renewals.
@@ -102,69 +110,102 @@ var rooms = map[string]string{
 	// What was released is kept and found again.
 	"internal/memory": "dp mech policy ledger api internal/plan/cells internal/plan/tree internal/pricing internal/answers",
 	// Sessions have of the curator what internal/interactive says, and no engine.
-	"internal/interactive":    "mech policy ledger internal/engine api session internal/plan internal/plan/tree internal/pricing internal/books",
-	"internal/sparsesession":  "dp mech ledger api internal/plan internal/plan/tree internal/pricing internal/interactive",
-	"internal/streamsession":  "dp account mech policy ledger api session stream internal/stream/histogram internal/stream/linear internal/stream/predict internal/plan/cells internal/pricing internal/answers internal/memory internal/interactive",
-	"internal/holdoutsession": "dp mech policy ledger api session holdout internal/holdout/labels internal/plan internal/plan/tree internal/pricing internal/answers internal/memory internal/interactive",
-	"internal/training":       "dp account mech policy ledger api learn internal/plan internal/plan/tree internal/pricing internal/memory internal/interactive",
-	"internal/curator":        "dp policy mech ledger internal/engine api learn internal/plan internal/plan/tree internal/plan/verify internal/pricing internal/answers internal/books internal/memory internal/interactive internal/sparsesession internal/streamsession internal/holdoutsession internal/training account internal/plan/cells session stream internal/stream/histogram internal/stream/linear internal/stream/predict holdout internal/holdout/labels internal/plan/syntax",
-	".":                       "dp noise mech policy internal/plan internal/plan/syntax internal/plan/tree ledger internal/ledger/sqlite internal/ledger/anchor internal/engine internal/engine/duckdb store internal/curator internal/books internal/sparsesession internal/streamsession internal/holdoutsession internal/training session stream internal/stream/linear holdout learn api internal/policycheck",
+	"internal/interactive": "mech policy ledger internal/engine api session internal/plan internal/plan/tree internal/pricing " +
+		"internal/books",
+	"internal/sparsesession": "dp mech ledger api internal/plan internal/plan/tree internal/pricing internal/interactive",
+	"internal/streamsession": "dp account mech policy ledger api session stream internal/stream/histogram internal/stream/linear " +
+		"internal/stream/predict internal/plan/cells internal/pricing internal/answers internal/memory internal/interactive",
+	"internal/holdoutsession": "dp mech policy ledger api session holdout internal/holdout/labels internal/plan internal/plan/tree " +
+		"internal/pricing internal/answers internal/memory internal/interactive",
+	"internal/training": "dp account mech policy ledger api learn internal/plan internal/plan/tree internal/pricing internal/memory " +
+		"internal/interactive",
+	"internal/curator": "dp policy mech ledger internal/engine api learn internal/plan internal/plan/tree internal/plan/verify " +
+		"internal/pricing internal/answers internal/books internal/memory internal/interactive internal/sparsesession " +
+		"internal/streamsession internal/holdoutsession internal/training account internal/plan/cells session stream " +
+		"internal/stream/histogram internal/stream/linear internal/stream/predict holdout internal/holdout/labels internal/plan/syntax",
+	".": "dp noise mech policy internal/plan internal/plan/syntax internal/plan/tree ledger internal/ledger/sqlite " +
+		"internal/ledger/anchor internal/engine internal/engine/duckdb store internal/curator internal/books internal/sparsesession " +
+		"internal/streamsession internal/holdoutsession internal/training session stream internal/stream/linear holdout learn api " +
+		"internal/policycheck",
 	// What is wrong with a policy. It asks a curator that has neither data nor a ledger.
 	"internal/policycheck": "policy internal/plan internal/curator",
 	// The doors. None of them sees an engine, a ledger or noise: they ask at the desk.
-	"internal/server":           ". policy internal/server/connlimit internal/server/admission internal/server/users internal/server/pgwire internal/server/httpapi api",
+	"internal/server": ". policy internal/server/connlimit internal/server/admission internal/server/users " +
+		"internal/server/pgwire internal/server/httpapi api",
 	"internal/server/admission": ". dp policy internal/entropy api ledger learn stream",
 	"internal/server/users":     "internal/entropy",
-	// The catalogue: the policy is for the model, and the interpreter sees only the tables that it is given.
-	"internal/server/catalog":           "policy internal/grammar internal/server/catalog/datum internal/server/catalog/ident internal/server/catalog/interpret internal/server/catalog/oid",
-	"internal/server/pgwire":            ". dp policy ledger internal/render internal/table internal/entropy internal/grammar internal/server/admission internal/server/users internal/server/catalog internal/server/connlimit api internal/server/catalog/datum internal/server/catalog/interpret internal/plan/syntax",
-	"internal/server/connlimit":         "",
-	"internal/server/httpapi":           ". dp policy internal/render internal/entropy ledger internal/ledger/replay internal/server/admission internal/server/users api learn stream",
-	"internal/audit/finding":            "",
-	"internal/audit/enumerate":          "dp internal/audit/finding internal/root",
-	"internal/audit/density":            "internal/audit/enumerate internal/detrand internal/normal internal/root",
-	"internal/audit/stat":               "noise internal/normal internal/root",
-	"audit":                             "dp noise mech survey learn internal/learn/calibrate internal/learn/lossfn internal/learn/rows internal/learn/solve internal/audit/finding internal/audit/enumerate internal/audit/density internal/audit/stat",
-	"internal/audit/lockstep":           "dp noise mech policy internal/plan internal/plan/tree ledger internal/engine internal/engine/duckdb internal/curator internal/audit/finding internal/exact internal/entropy internal/detrand api",
-	"internal/server/catalog/interpret": "internal/server/catalog/datum internal/server/catalog/ident internal/server/catalog/oid internal/grammar",
-	"internal/server/catalog/oid":       "internal/server/catalog/ident",
-	"internal/server/catalog/datum":     "",
-	"internal/server/catalog/ident":     "",
-	// The command. Groups of commands do not see one another, but for a demonstration that reads prices
-	// as a comparison of trainings does.
-	"cmd/discreet":                     "cmd/discreet/internal/accountcmd cmd/discreet/internal/auditcmd cmd/discreet/internal/console cmd/discreet/internal/democmd cmd/discreet/internal/holdoutcmd cmd/discreet/internal/ledgercmd cmd/discreet/internal/ownercmd cmd/discreet/internal/querycmd cmd/discreet/internal/servecmd cmd/discreet/internal/streamcmd cmd/discreet/internal/surveycmd cmd/discreet/internal/traincmd cmd/discreet/internal/usercmd",
+	// The catalogue: the policy is for the model, and the interpreter sees only the tables that it
+	// is given.
+	"internal/server/catalog": "policy internal/grammar internal/server/catalog/datum internal/server/catalog/ident " +
+		"internal/server/catalog/interpret internal/server/catalog/oid",
+	"internal/server/pgwire": ". dp policy ledger internal/render internal/table internal/entropy internal/grammar " +
+		"internal/server/admission internal/server/users internal/server/catalog internal/server/connlimit api " +
+		"internal/server/catalog/datum internal/server/catalog/interpret internal/plan/syntax",
+	"internal/server/connlimit": "",
+	"internal/server/httpapi": ". dp policy internal/render internal/entropy ledger internal/ledger/replay " +
+		"internal/server/admission internal/server/users api learn stream",
+	"internal/audit/finding":   "",
+	"internal/audit/enumerate": "dp internal/audit/finding internal/root",
+	"internal/audit/density":   "internal/audit/enumerate internal/detrand internal/normal internal/root",
+	"internal/audit/stat":      "noise internal/normal internal/root",
+	"audit": "dp noise mech survey learn internal/learn/calibrate internal/learn/lossfn internal/learn/rows " +
+		"internal/learn/solve internal/audit/finding internal/audit/enumerate internal/audit/density internal/audit/stat",
+	"internal/audit/lockstep": "dp noise mech policy internal/plan internal/plan/tree ledger internal/engine " +
+		"internal/engine/duckdb internal/curator internal/audit/finding internal/exact internal/entropy internal/detrand api",
+	"internal/server/catalog/interpret": "internal/server/catalog/datum internal/server/catalog/ident internal/server/catalog/oid " +
+		"internal/grammar",
+	"internal/server/catalog/oid":   "internal/server/catalog/ident",
+	"internal/server/catalog/datum": "",
+	"internal/server/catalog/ident": "",
+	// The command. Groups of commands do not see one another, but for a demonstration that reads
+	// prices as a comparison of trainings does.
+	"cmd/discreet": "cmd/discreet/internal/accountcmd cmd/discreet/internal/auditcmd cmd/discreet/internal/console " +
+		"cmd/discreet/internal/democmd cmd/discreet/internal/holdoutcmd cmd/discreet/internal/ledgercmd cmd/discreet/internal/ownercmd " +
+		"cmd/discreet/internal/querycmd cmd/discreet/internal/servecmd cmd/discreet/internal/streamcmd cmd/discreet/internal/surveycmd " +
+		"cmd/discreet/internal/traincmd cmd/discreet/internal/usercmd",
 	"cmd/discreet/internal/accountcmd": "account/loss account/workload cmd/discreet/internal/console internal/chart internal/table",
 	"cmd/discreet/internal/auditcmd":   "audit cmd/discreet/internal/console internal/audit/finding internal/audit/lockstep internal/table",
-	"cmd/discreet/internal/console":    "account/workload api dp internal/chart internal/ledger/sqlite internal/ownerkey internal/table ledger policy",
-	"cmd/discreet/internal/democmd":    ". api cmd/discreet/internal/console cmd/discreet/internal/traincmd dp internal/hospital internal/ledger/sqlite internal/render internal/shop internal/table internal/traindemo ledger",
-	"cmd/discreet/internal/holdoutcmd": ". api cmd/discreet/internal/console dp holdout internal/chart internal/holdoutdemo internal/render internal/table internal/holdout/labels",
-	"cmd/discreet/internal/ledgercmd":  ". api cmd/discreet/internal/console dp internal/ledger/replay internal/ledger/sqlite internal/ownerkey internal/render internal/table ledger policy internal/ledger/anchor",
-	"cmd/discreet/internal/ownercmd":   ". cmd/discreet/internal/console dp internal/engine/duckdb internal/ownerkey internal/render internal/table ledger policy internal/policycheck",
-	"cmd/discreet/internal/querycmd":   ". api cmd/discreet/internal/console dp internal/chart internal/forecast internal/render internal/table ledger policy",
-	"cmd/discreet/internal/servecmd":   "cmd/discreet/internal/console internal/hospital internal/server internal/server/users internal/table",
-	"cmd/discreet/internal/streamcmd":  ". api cmd/discreet/internal/console internal/chart internal/render internal/table stream",
-	"cmd/discreet/internal/surveycmd":  "cmd/discreet/internal/console dp internal/chart internal/render internal/table survey",
-	"cmd/discreet/internal/traincmd":   ". api cmd/discreet/internal/console dp internal/chart internal/render internal/table internal/traindemo learn",
-	"cmd/discreet/internal/usercmd":    "cmd/discreet/internal/console internal/server/users internal/table policy",
+	"cmd/discreet/internal/console": "account/workload api dp internal/chart internal/ledger/sqlite internal/ownerkey internal/table " +
+		"ledger policy",
+	"cmd/discreet/internal/democmd": ". api cmd/discreet/internal/console cmd/discreet/internal/traincmd dp internal/hospital " +
+		"internal/ledger/sqlite internal/render internal/shop internal/table internal/traindemo ledger",
+	"cmd/discreet/internal/holdoutcmd": ". api cmd/discreet/internal/console dp holdout internal/chart internal/holdoutdemo " +
+		"internal/render internal/table internal/holdout/labels",
+	"cmd/discreet/internal/ledgercmd": ". api cmd/discreet/internal/console dp internal/ledger/replay internal/ledger/sqlite " +
+		"internal/ownerkey internal/render internal/table ledger policy internal/ledger/anchor",
+	"cmd/discreet/internal/ownercmd": ". cmd/discreet/internal/console dp internal/engine/duckdb internal/ownerkey internal/render " +
+		"internal/table ledger policy internal/policycheck",
+	"cmd/discreet/internal/querycmd": ". api cmd/discreet/internal/console dp internal/chart internal/forecast internal/render " +
+		"internal/table ledger policy",
+	"cmd/discreet/internal/servecmd": "cmd/discreet/internal/console internal/hospital internal/server internal/server/users " +
+		"internal/table",
+	"cmd/discreet/internal/streamcmd": ". api cmd/discreet/internal/console internal/chart internal/render internal/table stream",
+	"cmd/discreet/internal/surveycmd": "cmd/discreet/internal/console dp internal/chart internal/render internal/table survey",
+	"cmd/discreet/internal/traincmd": ". api cmd/discreet/internal/console dp internal/chart internal/render internal/table " +
+		"internal/traindemo learn",
+	"cmd/discreet/internal/usercmd": "cmd/discreet/internal/console internal/server/users internal/table policy",
 }
 
 // forbidden says who alone may import a package, outside of tests.
 var forbidden = map[string]string{
-	// Randomness has one source, and noise is all that is made of it. A ledger's
-	// identity is random too, and is no noise, and so is an owner's key. A replay has randomness that repeats, for
+	// Randomness has one source, and noise is all that is made of it. A ledger's identity is random
+	// too, and is no noise, and so is an owner's key. A replay has randomness that repeats, for
 	// databases that it makes up.
-	"crypto/rand":                "internal/entropy",
-	module + "/internal/entropy": "noise internal/ledger/sqlite internal/audit/lockstep internal/detrand internal/ownerkey internal/server/admission internal/server/users internal/server/pgwire internal/server/httpapi",
-	"math/rand":                  "",
-	"math/rand/v2":               "",
+	"crypto/rand": "internal/entropy",
+	module + "/internal/entropy": "noise internal/ledger/sqlite internal/audit/lockstep internal/detrand internal/ownerkey " +
+		"internal/server/admission internal/server/users internal/server/pgwire internal/server/httpapi",
+	"math/rand":    "",
+	"math/rand/v2": "",
 	// Opening a sealed value is for engines, which seal, and mechanisms. A replay measures how
 	// far apart two of them are, and does not open them; see TestSealedStaysSealed.
-	module + "/internal/exact": "mech internal/engine internal/engine/reference internal/engine/sqlengine internal/audit/lockstep internal/audit/neighbours internal/sessiontest internal/stream/histogram internal/holdout/labels learn",
+	module + "/internal/exact": "mech internal/engine internal/engine/reference internal/engine/sqlengine internal/audit/lockstep " +
+		"internal/audit/neighbours internal/sessiontest internal/stream/histogram internal/holdout/labels learn",
 	// Training rows are private, and exact.
 	module + "/internal/learn/rows": "learn internal/learn/solve internal/traindemo audit",
-	// Nobody but an engine talks to the data, and the demonstration to its own. The engine for outer queries has
-	// a DuckDB with released results and nothing else.
-	"github.com/duckdb/duckdb-go/v2":       "internal/engine/duckdb internal/engine/duckdb/chunks internal/engine/outer cmd/discreet/internal/streamcmd cmd/discreet/internal/democmd",
+	// Nobody but an engine talks to the data, and the demonstration to its own. The engine for
+	// outer queries has a DuckDB with released results and nothing else.
+	"github.com/duckdb/duckdb-go/v2": "internal/engine/duckdb internal/engine/duckdb/chunks internal/engine/outer " +
+		"cmd/discreet/internal/streamcmd cmd/discreet/internal/democmd",
 	"github.com/duckdb/duckdb-go-bindings": "internal/engine/duckdb/chunks",
 	"modernc.org/sqlite":                   "internal/ledger/sqlite internal/server/users",
 	"github.com/jackc/pgx/v5":              "internal/ledger/anchor",
@@ -315,7 +356,8 @@ func TestViolationsAreSeen(t *testing.T) {
 
 func known(name string) bool { _, ok := rooms[name]; return ok }
 
-// TestStrangersBringDatabases looks at a database that is brought along from outside: what it needs is public.
+// TestStrangersBringDatabases looks at a database that is brought along from outside: what it needs
+// is public.
 func TestStrangersBringDatabases(t *testing.T) {
 	found := false
 	for _, p := range packages(t, "./store/testdata/thirdparty") {
@@ -370,7 +412,8 @@ func TestEveryPublicPackageHasAnExample(t *testing.T) {
 // The patterns miss who wants to be missed; they are for those who do not think of it.
 func unsealing(name, text string) []string {
 	var out []string
-	opens := strings.HasPrefix(name, "mech/") || strings.HasPrefix(name, "internal/engine/") || strings.HasPrefix(name, "internal/exact/") ||
+	opens := strings.HasPrefix(name, "mech/") || strings.HasPrefix(name, "internal/engine/") ||
+		strings.HasPrefix(name, "internal/exact/") ||
 		strings.HasPrefix(name, "internal/stream/histogram/") || strings.HasPrefix(name, "internal/holdout/labels/")
 	if strings.Contains(text, ".Open()") && !opens {
 		out = append(out, name+" opens a sealed value")
@@ -378,7 +421,8 @@ func unsealing(name, text string) []string {
 	if strings.Contains(text, "exact.NewCollector(") && !strings.HasPrefix(name, "learn/") {
 		out = append(out, name+" takes exact rows, which are for a trainer alone")
 	}
-	measures := strings.HasPrefix(name, "internal/audit/lockstep/") || strings.HasPrefix(name, "internal/audit/neighbours/") || strings.HasPrefix(name, "internal/sessiontest/")
+	measures := strings.HasPrefix(name, "internal/audit/lockstep/") || strings.HasPrefix(name, "internal/audit/neighbours/") ||
+		strings.HasPrefix(name, "internal/sessiontest/")
 	if (strings.Contains(text, "exact.Between") || strings.Contains(text, "exact.Apart(")) && !measures {
 		out = append(out, name+" measures the distance of sealed values, which is private where the data is real")
 	}

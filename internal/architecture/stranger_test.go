@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// TestStranger runs a program of another module: what is public can be used without what is internal.
+// TestStranger runs a program of another module: what is public can be used without what is
+// internal.
 func TestStranger(t *testing.T) {
 	root, err := filepath.Abs("../..")
 	if err != nil {

@@ -2,17 +2,17 @@ package curator
 
 import (
 	"errors"
-	"os"
-	"path/filepath"
-	"slices"
-	"strings"
-	"testing"
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/hospital"
 	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/internal/plan/verify"
 	"github.com/discreet-dp/discreet/policy"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
 )
 
 // objections are second checks that find something everywhere.

@@ -69,7 +69,8 @@ func refuseModifiers(f *pg.FuncCall, distinct, within bool) error {
 		what, instead string
 	}{
 		{f.AggDistinct && !distinct, "DISTINCT", "use it with COUNT only, as in COUNT(DISTINCT column)"},
-		{f.Over != nil, "OVER", "use GROUP BY, or a window over the answer, as in SELECT n, sum(n) OVER () FROM (SELECT COUNT(*) AS n ...) AS t"},
+		{f.Over != nil, "OVER",
+			"use GROUP BY, or a window over the answer, as in SELECT n, sum(n) OVER () FROM (SELECT COUNT(*) AS n ...) AS t"},
 		{len(f.AggOrder) > 0 && !within, "ORDER BY", "leave it out: the order changes nothing"},
 		{f.AggWithinGroup && !within, "WITHIN GROUP", "leave it out"},
 		{f.FuncVariadic, "VARIADIC", "leave it out"},
@@ -200,7 +201,8 @@ func (q *question) countOf(arg tree.Expr, distinct bool, filter tree.Expr, pos i
 		return q.countRows(filter, pos) // rows of nobody are not there
 	}
 	if arg.Type().Kind == tree.Identity {
-		return 0, syntax.Refuse(pos, "count rows with COUNT(*), or people with COUNT(DISTINCT ...) of the unit's column", "this column says what a row is a part of, and can only be joined on")
+		return 0, syntax.Refuse(pos, "count rows with COUNT(*), or people with COUNT(DISTINCT ...) of the unit's column",
+			"this column says what a row is a part of, and can only be joined on")
 	}
 	l, constant := arg.(*tree.Literal)
 	if constant && !l.IsNullLiteral() && !distinct {
@@ -212,7 +214,8 @@ func (q *question) countOf(arg tree.Expr, distinct bool, filter tree.Expr, pos i
 	}
 	if distinct {
 		if arg.Type().Kind == tree.Real {
-			return 0, syntax.Refuse(pos, "round it first, as in round(x, 2)", "COUNT(DISTINCT ...) needs exact values, and this is a floating-point number")
+			return 0, syntax.Refuse(pos, "round it first, as in round(x, 2)",
+				"COUNT(DISTINCT ...) needs exact values, and this is a floating-point number")
 		}
 		return q.measured(tree.Measure{Kind: tree.CountDistinct, Arg: arg}), nil
 	}
@@ -296,7 +299,8 @@ func filtered(filter, arg tree.Expr, pos int32) (tree.Expr, error) {
 	}
 	e = expr.Normal(e)
 	if l, ok := e.(*tree.Literal); ok && l.IsNullLiteral() {
-		return nil, syntax.Refuse(pos, "write a condition that some rows can fulfil", "the condition of this FILTER holds for no row, or its aggregate is of NULL")
+		return nil, syntax.Refuse(pos, "write a condition that some rows can fulfil",
+			"the condition of this FILTER holds for no row, or its aggregate is of NULL")
 	}
 	return e, nil
 }
@@ -306,15 +310,20 @@ func summable(arg tree.Expr, name string, pos int32) error {
 	t := arg.Type()
 	switch {
 	case t.Kind == tree.Real:
-		return syntax.Refuse(pos, "round it first, as in round(x, 2), sum the parts and divide the answers, or ask the owner for a granularity in the policy", "%s needs exact numbers, and this is the result of a division or a decimal without granularity", name)
-	case (t.Kind == tree.Date || t.Kind == tree.Timestamp) && (name == "min" || name == "max" || name == "median" || strings.HasPrefix(name, "percentile")):
+		return syntax.Refuse(pos, "round it first, as in round(x, 2), sum the parts and divide the answers, or ask the owner for a "+
+			"granularity in the policy", "%s needs exact numbers, and this is the result of a division or a decimal without granularity",
+			name)
+	case (t.Kind == tree.Date || t.Kind == tree.Timestamp) &&
+		(name == "min" || name == "max" || name == "median" || strings.HasPrefix(name, "percentile")):
 		return nil
 	case t.Kind != tree.Number:
 		return syntax.Refuse(pos, "use COUNT, or a numeric column", "%s needs numbers, and this is %s", name, expr.Article(t.Kind))
 	case !t.Declared:
-		return syntax.Refuse(pos, "ask the owner to add bounds: [lowest, highest] to the column in the policy", "%s needs a column with bounds, because the noise is in proportion to the largest value one person can have", name)
+		return syntax.Refuse(pos, "ask the owner to add bounds: [lowest, highest] to the column in the policy",
+			"%s needs a column with bounds, because the noise is in proportion to the largest value one person can have", name)
 	case expr.MaxAbs(t).Cmp(maxSteps) > 0:
-		return syntax.Refuse(pos, "sum the columns one by one, or ask the owner for a coarser granularity", "the values of this %s could exceed 2^53 steps", name)
+		return syntax.Refuse(pos, "sum the columns one by one, or ask the owner for a coarser granularity",
+			"the values of this %s could exceed 2^53 steps", name)
 	case name != "sum" && t.Lo.Cmp(t.Hi) == 0:
 		return syntax.Refuse(pos, "use something that differs between rows", "the values of this %s are all the same", name)
 	case expr.MaxAbs(t).Sign() == 0:

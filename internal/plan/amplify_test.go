@@ -39,22 +39,36 @@ func TestWhatMultiplies(t *testing.T) {
 		return strings.Join(all, between)
 	}
 	pairs := "SELECT COUNT(*) FROM patients p JOIN visits a ON a.pid = p.pid WHERE p.zip = 'Zz9' AND "
-	public := "SELECT COUNT(*) FROM (SELECT left(p.zip, 3) || left(n.ward, 9) || left(m.ward, 9) || '" + strings.Repeat("ab", 470) + "' AS x FROM patients p JOIN wards n ON n.ward <> p.zip JOIN wards m ON m.ward <> p.zip WHERE p.zip = 'Zz9') t WHERE "
+	public := "SELECT COUNT(*) FROM (SELECT left(p.zip, 3) || left(n.ward, 9) || left(m.ward, 9) || '" + strings.Repeat("ab", 470) +
+		"' AS x FROM patients p JOIN wards n ON n.ward <> p.zip JOIN wards m ON m.ward <> p.zip WHERE p.zip = 'Zz9') t WHERE "
 	for text, bounded := range map[string]bool{
-		pairs + "EXISTS (SELECT 1 FROM visits b WHERE b.pid = a.pid AND b.cost = a.cost)":                                                              false, // by a table of hashes
-		pairs + "EXISTS (SELECT 1 FROM visits b WHERE b.pid = a.pid AND b.cost > 3)":                                                                   false,
-		pairs + "EXISTS (SELECT 1 FROM visits b WHERE b.pid = a.pid AND a.cost <> 7)":                                                                  true,
-		pairs + "NOT EXISTS (SELECT 1 FROM visits b WHERE b.pid = a.pid AND b.cost = a.cost AND a.cost <> 7)":                                          true,
-		pairs + "EXISTS (SELECT 1 FROM visits b WHERE b.pid = a.pid AND round(a.cost, -2) = round(b.cost, -2))":                                        true,
-		pairs + "EXISTS (SELECT 1 FROM visits b WHERE b.pid = a.pid AND (a.cost > 5) = (b.cost > 5))":                                                  true,
-		pairs + "EXISTS (SELECT 1 FROM visits b WHERE b.pid = a.pid AND EXISTS (SELECT 1 FROM patients c WHERE c.pid = a.pid AND a.cost <> 7))":        true,
-		pairs + "round(a.cost) IN (SELECT b.cost FROM visits b WHERE b.pid = a.pid)":                                                                   true,
-		"SELECT COUNT(*) FROM visits a WHERE a.cost IN (" + list(1500, "%d") + ")":                                                                     true,
-		"SELECT COUNT(*) FROM patients p WHERE " + many(20, "EXISTS (SELECT 1 FROM visits v# WHERE v#.pid = p.pid AND v#.cost > #)", " AND "):          true,
-		"SELECT COUNT(*) FROM visits a WHERE " + many(20, "(SELECT MAX(v#.cost) FROM visits v# WHERE v#.pid = a.pid AND v#.cost > #) < 2000", " AND "): true,
-		public + many(100, "x LIKE '%a"+strings.Repeat("_", 200)+"a#%z'", " OR "):                                                                      true,
+		// by a table of hashes
+		pairs + "EXISTS (SELECT 1 FROM visits b WHERE b.pid = a.pid AND " +
+			"b.cost = a.cost)": false,
+		pairs + "EXISTS (SELECT 1 FROM visits b WHERE b.pid = a.pid " +
+			"AND b.cost > 3)": false,
+		pairs + "EXISTS (SELECT 1 FROM visits b WHERE b.pid = a.pid AND " +
+			"a.cost <> 7)": true,
+		pairs + "NOT EXISTS (SELECT 1 FROM visits b WHERE b.pid = a.pid AND b.cost = a.cost AND " +
+			"a.cost <> 7)": true,
+		pairs + "EXISTS (SELECT 1 FROM visits b WHERE b.pid = a.pid AND round(a.cost, -2) = " +
+			"round(b.cost, -2))": true,
+		pairs + "EXISTS (SELECT 1 FROM visits b WHERE b.pid = a.pid AND (a.cost > 5) = " +
+			"(b.cost > 5))": true,
+		pairs + "EXISTS (SELECT 1 FROM visits b WHERE b.pid = a.pid AND EXISTS (SELECT 1 FROM patients c WHERE c.pid = a.pid AND " +
+			"a.cost <> 7))": true,
+		pairs + "round(a.cost) IN (SELECT b.cost FROM visits b WHERE " +
+			"b.pid = a.pid)": true,
+		"SELECT COUNT(*) FROM visits a WHERE a.cost IN (" + list(1500, "%d") +
+			")": true,
+		"SELECT COUNT(*) FROM patients p WHERE " +
+			many(20, "EXISTS (SELECT 1 FROM visits v# WHERE v#.pid = p.pid AND v#.cost > #)", " AND "): true,
+		"SELECT COUNT(*) FROM visits a WHERE " +
+			many(20, "(SELECT MAX(v#.cost) FROM visits v# WHERE v#.pid = a.pid AND v#.cost > #) < 2000", " AND "): true,
+		public + many(100, "x LIKE '%a"+strings.Repeat("_", 200)+"a#%z'", " OR "): true,
 		public + "x LIKE '%ab'": false,
-		"SELECT COUNT(*) FROM patients p JOIN wards n ON n.ward <> p.zip JOIN wards m ON m.ward <> p.zip WHERE left(p.zip, 3) || left(n.ward, 9) IN (" + list(1500, "'t%d'") + ")": true,
+		"SELECT COUNT(*) FROM patients p JOIN wards n ON n.ward <> p.zip JOIN wards m ON m.ward <> p.zip WHERE left(p.zip, 3) || " +
+			"left(n.ward, 9) IN (" + list(1500, "'t%d'") + ")": true,
 	} {
 		s, err := plan.Prepare(ds, text, plan.Options{Public: sized{}})
 		switch {

@@ -15,10 +15,14 @@ import (
 func TestFieldsAfterASubqueryInIN(t *testing.T) {
 	ds := hospital(t)
 	for _, text := range []string{
-		"SELECT COUNT(*) FROM patients p WHERE (SELECT COUNT(*) FROM visits v WHERE v.pid = p.pid) IN (SELECT w.a FROM (SELECT age AS a, zip AS b, pid FROM patients) w WHERE w.pid = p.pid)",
-		"SELECT COUNT(*) FROM patients p WHERE (SELECT COUNT(*) FROM visits v WHERE v.pid = p.pid) NOT IN (SELECT w.a FROM (SELECT age AS a, zip AS b, pid FROM patients) w WHERE w.pid = p.pid)",
-		"SELECT COUNT(*) FILTER (WHERE (SELECT COUNT(*) FROM visits v WHERE v.pid = p.pid) IN (SELECT w.a FROM (SELECT age AS a, zip AS b, pid FROM patients) w WHERE w.pid = p.pid)) FROM patients p",
-		"SELECT SUM(CASE WHEN (SELECT COUNT(*) FROM visits v WHERE v.pid = p.pid) IN (SELECT w.a FROM (SELECT age AS a, zip AS b, pid FROM patients) w WHERE w.pid = p.pid) THEN 1 ELSE 0 END) FROM patients p",
+		"SELECT COUNT(*) FROM patients p WHERE (SELECT COUNT(*) FROM visits v WHERE v.pid = p.pid) IN (SELECT w.a FROM (SELECT age AS a, " +
+			"zip AS b, pid FROM patients) w WHERE w.pid = p.pid)",
+		"SELECT COUNT(*) FROM patients p WHERE (SELECT COUNT(*) FROM visits v WHERE v.pid = p.pid) NOT IN (SELECT w.a FROM (SELECT age " +
+			"AS a, zip AS b, pid FROM patients) w WHERE w.pid = p.pid)",
+		"SELECT COUNT(*) FILTER (WHERE (SELECT COUNT(*) FROM visits v WHERE v.pid = p.pid) IN (SELECT w.a FROM (SELECT age AS a, zip AS " +
+			"b, pid FROM patients) w WHERE w.pid = p.pid)) FROM patients p",
+		"SELECT SUM(CASE WHEN (SELECT COUNT(*) FROM visits v WHERE v.pid = p.pid) IN (SELECT w.a FROM (SELECT age AS a, zip AS b, pid " +
+			"FROM patients) w WHERE w.pid = p.pid) THEN 1 ELSE 0 END) FROM patients p",
 	} {
 		s, err := plan.Prepare(ds, text, plan.Options{})
 		if err != nil {

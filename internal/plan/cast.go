@@ -25,7 +25,8 @@ func checkCast(s scope, c *pg.TypeCast) (tree.Expr, error) {
 	case name == "timestamptz":
 		return nil, syntax.Refuse(pos, "write TIMESTAMP; all times are in UTC", "there are no time zones here")
 	case !ok:
-		return nil, syntax.Refuse(pos, "cast to integer, bigint, numeric(p,s), text, boolean, date or timestamp", "a cast to this type cannot be used here")
+		return nil, syntax.Refuse(pos, "cast to integer, bigint, numeric(p,s), text, boolean, date or timestamp",
+			"a cast to this type cannot be used here")
 	}
 	var mods []int64
 	for _, n := range c.TypeName.GetTypmods() {

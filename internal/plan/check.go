@@ -20,7 +20,9 @@ func checkExpr(s scope, n *pg.Node) (tree.Expr, error) {
 		return nil, err
 	}
 	if _, column := e.(*tree.Column); !column && e.Type().Kind == tree.Identity {
-		return nil, syntax.Refuse(syntax.Location(n), "compare it with = to the same column of another table, or count it with COUNT(DISTINCT ...)", "a column that says who or what a row is about cannot be computed with")
+		return nil,
+			syntax.Refuse(syntax.Location(n), "compare it with = to the same column of another table, or count it with COUNT(DISTINCT ...)",
+				"a column that says who or what a row is about cannot be computed with")
 	}
 	return e, nil
 }
@@ -102,7 +104,8 @@ func checkCondition(s scope, n *pg.Node) (tree.Expr, error) {
 	}
 	e = expr.Adopt(e, expr.NewBool(true))
 	if k := e.Type().Kind; k != tree.Boolean {
-		return nil, syntax.Refuse(syntax.Location(n), "write a comparison, such as age > 40", "a condition must be true or false, and this is %s", expr.Article(k))
+		return nil, syntax.Refuse(syntax.Location(n), "write a comparison, such as age > 40",
+			"a condition must be true or false, and this is %s", expr.Article(k))
 	}
 	return e, nil
 }
@@ -113,7 +116,8 @@ func columnName(c *pg.ColumnRef) (string, error) {
 	for _, f := range c.Fields {
 		s := f.GetString_()
 		if s == nil {
-			return "", syntax.Refuse(c.Location, "name aggregates and keys, as in SELECT sex, COUNT(*) ... GROUP BY sex", "* would show rows of the data")
+			return "", syntax.Refuse(c.Location, "name aggregates and keys, as in SELECT sex, COUNT(*) ... GROUP BY sex",
+				"* would show rows of the data")
 		}
 		parts = append(parts, s.GetSval())
 	}

@@ -92,7 +92,8 @@ func outcome(ds *policy.Dataset, text string) string {
 
 func show(b *strings.Builder, p *tree.Plan) {
 	for line := range strings.Lines(p.Query.Format()) {
-		if !strings.HasPrefix(line, "dataset ") && line != "from \"patients\" unit unique \"pid\"\n" && (line != "rows 1 groups 1 neighbours add-remove\n" || p.Query.Bounded()) {
+		if !strings.HasPrefix(line, "dataset ") && line != "from \"patients\" unit unique \"pid\"\n" &&
+			(line != "rows 1 groups 1 neighbours add-remove\n" || p.Query.Bounded()) {
 			b.WriteString(line)
 		}
 	}

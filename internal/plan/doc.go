@@ -118,15 +118,14 @@
 //  3. A measure is a vector of integers, one for each combination of keys, and
 //     [tree.Query.Sensitivity] bounds how far one person moves it, in both norms and for both
 //     kinds of neighbours. The argument stands there.
-//  4. Size comes first. Length, number of words and depth are limited before the
-//     parser sees the text, and again for the tree, so no text makes the planner recurse deeply. Names of
-//     WITH and views are replaced by what they stand for, and how often is limited too.
-//  5. Questions that mean the same have, in the common cases, the same
-//     [tree.Query.Hash]: constants are folded, AND and OR are flattened, sorted and
-//     without repetitions, lists and keys are sorted, comparisons have one
-//     direction, and names, aliases, the order of SELECT and all that is above
-//     the noise are not in it. Questions with the same hash have the same exact result on
-//     the same data, because the hash covers the bounds, lattices, keys, unit, paths and
-//     neighbours that it depends on. The sensitivities that are found for each hold for all of them; one
+//  4. Size comes first. Length, number of words and depth are limited before the parser sees the
+//     text, and again for the tree, so no text makes the planner recurse deeply. Names of WITH and
+//     views are replaced by what they stand for, and how often is limited too.
+//  5. Questions that mean the same have, in the common cases, the same [tree.Query.Hash]: constants
+//     are folded, AND and OR are flattened, sorted and without repetitions, lists and keys are
+//     sorted, comparisons have one direction, and names, aliases, the order of SELECT and all that
+//     is above the noise are not in it. Questions with the same hash have the same exact result on
+//     the same data, because the hash covers the bounds, lattices, keys, unit, paths and neighbours
+//     that it depends on. The sensitivities that are found for each hold for all of them; one
 //     spelling may be given a tighter one than another.
 package plan

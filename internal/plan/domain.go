@@ -23,13 +23,15 @@ func (q *question) values(e tree.Expr, pos int32) ([]policy.Value, bool, error) 
 		// Other rows are not there, so other groups would be empty.
 		own = slices.DeleteFunc(slices.Clone(own), func(v policy.Value) bool { return !slices.Contains(listed, v) })
 		if len(own) == 0 {
-			return nil, false, syntax.Refuse(pos, "list values that the column can have", "none of the listed values of %s is a public key", tree.Describe(e))
+			return nil, false, syntax.Refuse(pos, "list values that the column can have",
+				"none of the listed values of %s is a public key", tree.Describe(e))
 		}
 	case given:
 		own, ok = listed, true
 	}
 	if ok && len(own) == 0 { // no price is right for a question without groups
-		return nil, false, syntax.Refuse(pos, "list the values you want with IN (...) in WHERE", "%s has no values, because the public table is empty", tree.Describe(e))
+		return nil, false, syntax.Refuse(pos, "list the values you want with IN (...) in WHERE",
+			"%s has no values, because the public table is empty", tree.Describe(e))
 	}
 	return own, ok, nil
 }

@@ -62,7 +62,8 @@ func readInterval(c *pg.TypeCast) (expr.Duration, error) {
 		}
 		size := big.NewRat(max(unit.months, unit.days, unit.micros), 1)
 		if n.Mul(n, size); !n.IsInt() {
-			return expr.Duration{}, syntax.Refuse(pos, "use a smaller unit, as in INTERVAL '90 minutes'", "months, days and microseconds of an interval are whole numbers")
+			return expr.Duration{}, syntax.Refuse(pos, "use a smaller unit, as in INTERVAL '90 minutes'",
+				"months, days and microseconds of an interval are whole numbers")
 		}
 		sum := &micros
 		if unit.months > 0 {
@@ -88,7 +89,8 @@ func checkShift(s scope, op string, a *pg.A_Expr) (tree.Expr, error) {
 		left, right = right, left
 	}
 	if isInterval(left) || op != "+" && op != "-" {
-		return nil, syntax.Refuse(a.Location, "write at + INTERVAL '1 month'", "an INTERVAL can be added to a date or a timestamp, or subtracted from it, and nothing else")
+		return nil, syntax.Refuse(a.Location, "write at + INTERVAL '1 month'",
+			"an INTERVAL can be added to a date or a timestamp, or subtracted from it, and nothing else")
 	}
 	by, err := readInterval(right.GetTypeCast())
 	if err != nil {
@@ -107,7 +109,9 @@ func checkShift(s scope, op string, a *pg.A_Expr) (tree.Expr, error) {
 	case tree.Date: // as in PostgreSQL, a timestamp from here on
 		x, err = expr.Midnight(x, a.Location)
 	default:
-		return nil, syntax.Refuse(a.Location, "write at + INTERVAL '1 month', where at is a date or a timestamp, as in DATE '2024-01-31' + INTERVAL '1 month'", "an INTERVAL cannot be added to %s", expr.Article(k))
+		return nil,
+			syntax.Refuse(a.Location, "write at + INTERVAL '1 month', where at is a date or a timestamp, as in DATE '2024-01-31' + "+
+				"INTERVAL '1 month'", "an INTERVAL cannot be added to %s", expr.Article(k))
 	}
 	if err != nil {
 		return nil, err
@@ -119,8 +123,10 @@ func checkShift(s scope, op string, a *pg.A_Expr) (tree.Expr, error) {
 		// of February. The days do not.
 		from, to = from.Day().Start(), (to.Day()+1).Start()-1
 	}
-	t := tree.TimeType(tree.Timestamp, big.NewInt(int64(expr.AddInterval(from, by))), big.NewInt(int64(expr.AddInterval(to, by))), x.Type().Declared)
-	e, err := expr.NewCall("add_interval", t, a.Location, x, expr.NewNumber(big.NewRat(int64(by.Months), 1)), expr.NewNumber(big.NewRat(by.Days, 1)), expr.NewNumber(big.NewRat(by.Micros, 1)))
+	t := tree.TimeType(tree.Timestamp, big.NewInt(int64(expr.AddInterval(from, by))),
+		big.NewInt(int64(expr.AddInterval(to, by))), x.Type().Declared)
+	e, err := expr.NewCall("add_interval", t, a.Location, x, expr.NewNumber(big.NewRat(int64(by.Months), 1)),
+		expr.NewNumber(big.NewRat(by.Days, 1)), expr.NewNumber(big.NewRat(by.Micros, 1)))
 	if err != nil {
 		return nil, err
 	}

@@ -69,7 +69,8 @@ func (e *env) descend(pos int32) (*env, error) {
 }
 
 func tooManySources(pos int32) error {
-	return syntax.Refuse(pos, "ask a simpler question", "the question has more than %d tables, once WITH and views are replaced by what they stand for", maxSources)
+	return syntax.Refuse(pos, "ask a simpler question",
+		"the question has more than %d tables, once WITH and views are replaced by what they stand for", maxSources)
 }
 
 // addNames adds the queries of a WITH clause. Each sees those before it.
@@ -113,7 +114,8 @@ type source struct {
 // owner's.
 func (e *env) find(v *pg.RangeVar) (source, error) {
 	if v.Catalogname != "" || v.Schemaname != "" || !v.Inh {
-		return source{}, syntax.Refuse(v.Location, "write the table's name alone; "+known("tables", e.dataset.Tables), "a table is named without schema and ONLY")
+		return source{}, syntax.Refuse(v.Location, "write the table's name alone; "+known("tables", e.dataset.Tables),
+			"a table is named without schema and ONLY")
 	}
 	if strings.HasPrefix(v.Relname, answerPrefix) {
 		return source{answer: true}, nil // see ownNames

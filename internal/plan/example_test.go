@@ -34,14 +34,16 @@ datasets:
 	}
 	hospital := p.Datasets["hospital"]
 
-	st, err := plan.Prepare(hospital, "SELECT sex, COUNT(*), SUM(cost) FROM patients WHERE age >= 65 GROUP BY sex ORDER BY 2 DESC", plan.Options{})
+	st, err := plan.Prepare(hospital, "SELECT sex, COUNT(*), SUM(cost) FROM patients WHERE age >= 65 GROUP BY sex "+
+		"ORDER BY 2 DESC", plan.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	q := st.Plans[0]
 	for _, m := range q.Query.Measures {
-		fmt.Println(m.Describe(), "in", q.Query.Groups(), "groups; one person moves it by at most", q.Query.Sensitivity(m, dp.L1), "steps of", m.Step().RatString())
+		fmt.Println(m.Describe(), "in", q.Query.Groups(), "groups; one person moves it by at most", q.Query.Sensitivity(m, dp.L1),
+			"steps of", m.Step().RatString())
 	}
 
 	_, err = plan.Prepare(hospital, "SELECT * FROM patients", plan.Options{})

@@ -19,9 +19,11 @@ func (s below) sublink(l *pg.SubLink) (tree.Expr, error) {
 	}
 	switch {
 	case sub == nil || l.SubLinkType != pg.SubLinkType_EXISTS_SUBLINK && l.SubLinkType != pg.SubLinkType_ANY_SUBLINK || len(l.OperName) > 0:
-		return nil, syntax.Refuse(l.Location, "use EXISTS or IN, join a public table, or join a subquery that is grouped by the person", "a subquery cannot be used here as a value")
+		return nil, syntax.Refuse(l.Location, "use EXISTS or IN, join a public table, or join a subquery that is grouped by the person",
+			"a subquery cannot be used here as a value")
 	case isSet(sub) || isAggregated(sub):
-		return nil, syntax.Refuse(l.Location, "write a plain SELECT ... FROM ... WHERE", "a subquery in a condition cannot have aggregates or set operations")
+		return nil, syntax.Refuse(l.Location, "write a plain SELECT ... FROM ... WHERE",
+			"a subquery in a condition cannot have aggregates or set operations")
 	}
 	// The left side of IN comes first: it belongs to the row outside, and a subquery that is a
 	// value there gives that row more fields. Only then are they counted, because those of the
@@ -54,7 +56,8 @@ func (s below) sublink(l *pg.SubLink) (tree.Expr, error) {
 		on = expr.Normal(equal)
 	}
 	if tree.Private(inner) && !(tree.Private(q.rows) && expr.Linked(on, n)) {
-		return nil, syntax.Refuse(l.Location, "add the condition that both rows are about one person: "+q.link(q.rows, inner), "a subquery over a private table must be about the same person as the row outside")
+		return nil, syntax.Refuse(l.Location, "add the condition that both rows are about one person: "+q.link(q.rows, inner),
+			"a subquery over a private table must be about the same person as the row outside")
 	}
 	e := &tree.Exists{From: inner.Relation, Outer: n, On: on}
 	return e, expr.NotTooLarge(e, l.Location)

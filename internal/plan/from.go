@@ -50,7 +50,8 @@ func (e *env) fromItem(n *pg.Node) (rows, error) {
 	case *pg.Node_JoinExpr:
 		return e.joinExpr(x.JoinExpr)
 	}
-	return rows{}, syntax.Refuse(syntax.Location(n), "name a table, a subquery or a join; "+known("tables", e.dataset.Tables), "functions and samples cannot be used in FROM")
+	return rows{}, syntax.Refuse(syntax.Location(n), "name a table, a subquery or a join; "+known("tables", e.dataset.Tables),
+		"functions and samples cannot be used in FROM")
 }
 
 func (e *env) fromName(v *pg.RangeVar) (rows, error) {
@@ -192,15 +193,19 @@ func (e *env) join(l, r rows, on tree.Expr, left bool, at int32, comma bool) (ro
 		return rows{}, syntax.Refuse(at, "put the private table on the left", "rows of a public table that belong to nobody cannot be kept")
 	case tree.Private(l) && tree.Private(r) && !expr.Linked(on, len(l.Fields())):
 		if comma {
-			return rows{}, syntax.Refuse(at, "write JOIN ... ON "+e.link(l, r), "private tables are joined with JOIN, on the column that says who a row is about")
+			return rows{}, syntax.Refuse(at, "write JOIN ... ON "+e.link(l, r),
+				"private tables are joined with JOIN, on the column that says who a row is about")
 		}
 		return rows{}, syntax.Refuse(at, "join ON "+e.link(l, r)+", and put other conditions beside it with AND",
 			"two private tables can only be joined where both rows are about one person")
 	}
 	j := newJoin(l.Relation, r.Relation, on, left)
-	if tree.Private(l) && tree.Private(r) && j.Many == tree.MostRows && l.PersonRows() < tree.MostRows && r.PersonRows() < tree.MostRows || j.Fans > maxFans {
+	if tree.Private(l) && tree.Private(r) && j.Many == tree.MostRows && l.PersonRows() < tree.MostRows && r.PersonRows() < tree.MostRows ||
+		j.Fans > maxFans {
 		// How long such a join takes is decided by the one person with the most rows.
-		return rows{}, syntax.Refuse(at, "join fewer tables, or reduce one to a row for each person first, as in (SELECT pid, COUNT(*) FROM visits GROUP BY pid)", "one person could have far too many rows in this join")
+		return rows{},
+			syntax.Refuse(at, "join fewer tables, or reduce one to a row for each person first, as in (SELECT pid, COUNT(*) FROM visits "+
+				"GROUP BY pid)", "one person could have far too many rows in this join")
 	}
 	out, err := l.joined(r, j)
 	if err != nil {

@@ -78,12 +78,16 @@ func TestIntervalsWithNull(t *testing.T) {
 		"low":  {nil, big.NewInt(-9), big.NewInt(-5)},
 		"high": {nil, big.NewInt(5), big.NewInt(9)},
 		"wide": {nil, tree.MinInt64, tree.MaxInt64},
-		"at":   {nil, tree.Moment(1706655600_000000), tree.Moment(1706662800_000000), tree.Moment(1706659200_000000), tree.Moment(1706659199_999999)},
+		"at": {nil, tree.Moment(1706655600_000000), tree.Moment(1706662800_000000), tree.Moment(1706659200_000000),
+			tree.Moment(1706659199_999999)},
 	}
 	for _, text := range []string{
-		"greatest(low, high)", "least(low, high)", "coalesce(low, high)", "nullif(high, 9)", "greatest(low, 0)", "least(high, 7)", "least(greatest(wide, 0), 100)",
-		"CASE WHEN low > -7 THEN low WHEN high > 7 THEN high ELSE 20 END", "CASE WHEN low > -7 THEN low END", "abs(low)", "abs(least(low, high))", "-abs(wide)",
-		"round(low, -1)", "round(high, -1)", "at + INTERVAL '1 month'", "at - INTERVAL '2 months'", "at + INTERVAL '1 month -1 second'", "date_trunc('day', at)", "CAST(at AS date)", "width_bucket(wide, 0, 10, 3)",
+		"greatest(low, high)", "least(low, high)", "coalesce(low, high)", "nullif(high, 9)", "greatest(low, 0)", "least(high, 7)",
+		"least(greatest(wide, 0), 100)",
+		"CASE WHEN low > -7 THEN low WHEN high > 7 THEN high ELSE 20 END", "CASE WHEN low > -7 THEN low END", "abs(low)",
+		"abs(least(low, high))", "-abs(wide)",
+		"round(low, -1)", "round(high, -1)", "at + INTERVAL '1 month'", "at - INTERVAL '2 months'", "at + INTERVAL '1 month -1 second'",
+		"date_trunc('day', at)", "CAST(at AS date)", "width_bucket(wide, 0, 10, 3)",
 	} {
 		e := meaning(t, text)
 		for _, low := range values["low"] {
@@ -107,10 +111,13 @@ func TestDeclaredEnds(t *testing.T) {
 	for text, want := range map[string]bool{
 		"low": true, "wide": false, "abs(low)": true, "abs(wide)": false, "greatest(wide, 0)": false, "least(wide, 0)": false,
 		"least(greatest(wide, 0), 100)": true, "greatest(least(wide, 100), 0)": true, "least(greatest(wide, low), 100)": false,
-		"least(greatest(wide, 0), high)": false, "CASE WHEN wide > 0 THEN low ELSE wide END": false, "CASE WHEN wide > 0 THEN low ELSE high END": true,
-		"coalesce(wide, 0)": false, "coalesce(least(greatest(wide, 0), 100), 5)": true, "nullif(wide, 0)": false, "sign(wide)": true, "round(wide, -2)": false,
-		"CAST(wide AS integer)": false, "CAST(wide AS numeric(5,2))": true, "round(wide / 7.0, 2)": false, "round(low / 7.0, 2)": true, "width_bucket(wide, 0, 10, 3)": true,
-		"extract(month from at)": true, "extract(year from at)": true, "extract(epoch from at)": true,
+		"least(greatest(wide, 0), high)":            false,
+		"CASE WHEN wide > 0 THEN low ELSE wide END": false, "CASE WHEN wide > 0 THEN low ELSE high END": true,
+		"coalesce(wide, 0)": false, "coalesce(least(greatest(wide, 0), 100), 5)": true, "nullif(wide, 0)": false, "sign(wide)": true,
+		"round(wide, -2)":       false,
+		"CAST(wide AS integer)": false, "CAST(wide AS numeric(5,2))": true, "round(wide / 7.0, 2)": false, "round(low / 7.0, 2)": true,
+		"width_bucket(wide, 0, 10, 3)": true,
+		"extract(month from at)":       true, "extract(year from at)": true, "extract(epoch from at)": true,
 	} {
 		if got := meaning(t, text).Type().Declared; got != want {
 			t.Errorf("%s: declared %v", text, got)

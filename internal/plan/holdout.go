@@ -16,7 +16,8 @@ import (
 // holdoutMean is the function. It is no aggregate of other questions: its price is not theirs.
 const holdoutMean = "holdout_mean"
 
-const holdoutInstead = "write SELECT holdout_mean(expression) FROM table, or SELECT holdout_mean(expression, 0.81) FROM table with the mean on your training data"
+const holdoutInstead = "write SELECT holdout_mean(expression) FROM table, or SELECT holdout_mean(expression, 0.81) FROM table with the " +
+	"mean on your training data"
 
 // AsksHoldout reports whether a text asks a holdout. A text that cannot be parsed does not.
 func AsksHoldout(text *syntax.Text) bool {
@@ -88,26 +89,33 @@ func holdoutCall(s *pg.SelectStmt) (*pg.FuncCall, error) {
 		}
 		return syntax.Refuse(pos, holdoutInstead, "holdout_mean stands alone: one of it, and nothing beside or around it")
 	}
-	const everybody = "put the condition into the expression, as in holdout_mean(CASE WHEN age >= 40 AND predicted = outcome THEN 1 ELSE 0 END); rows without it count as 0"
+	const everybody = "put the condition into the expression, as in holdout_mean(CASE WHEN age >= 40 AND predicted = outcome THEN 1 ELSE " +
+		"0 END); rows without it count as 0"
 	switch {
-	case isSet(s) || s.WithClause != nil || len(s.ValuesLists) > 0 || s.IntoClause != nil || len(s.WindowClause) > 0 || len(s.LockingClause) > 0 || len(s.DistinctClause) > 0:
+	case isSet(s) || s.WithClause != nil || len(s.ValuesLists) > 0 || s.IntoClause != nil || len(s.WindowClause) > 0 ||
+		len(s.LockingClause) > 0 || len(s.DistinctClause) > 0:
 		return nil, alone(-1)
 	case s.WhereClause != nil:
-		return nil, syntax.Refuse(syntax.Location(s.WhereClause), everybody, "a holdout's mean is over all its people, whose number is public; how many of them a WHERE leaves is not")
+		return nil, syntax.Refuse(syntax.Location(s.WhereClause), everybody,
+			"a holdout's mean is over all its people, whose number is public; how many of them a WHERE leaves is not")
 	case len(s.GroupClause) > 0:
-		return nil, syntax.Refuse(first(s.GroupClause), "ask about one group at a time, and "+everybody, "holdout_mean has no groups: every group would be a question of its own")
+		return nil, syntax.Refuse(first(s.GroupClause), "ask about one group at a time, and "+everybody,
+			"holdout_mean has no groups: every group would be a question of its own")
 	case s.HavingClause != nil || len(s.SortClause) > 0 || s.LimitCount != nil || s.LimitOffset != nil:
 		return nil, syntax.Refuse(at, holdoutInstead, "holdout_mean has one row, and no HAVING, ORDER BY or LIMIT")
 	case len(s.TargetList) != 1 || !isHoldoutMean(s.TargetList[0].GetResTarget().GetVal()):
 		return nil, alone(-1)
 	case len(s.FromClause) != 1 || s.FromClause[0].GetRangeVar() == nil:
-		return nil, syntax.Refuse(first(s.FromClause), "name the holdout's table alone", "holdout_mean is over the table of a holdout, and over no join and no subquery")
+		return nil, syntax.Refuse(first(s.FromClause), "name the holdout's table alone",
+			"holdout_mean is over the table of a holdout, and over no join and no subquery")
 	}
 	f := s.TargetList[0].GetResTarget().GetVal().GetFuncCall()
 	switch {
 	case f.AggFilter != nil:
-		return nil, syntax.Refuse(syntax.Location(f.AggFilter), everybody, "a holdout's mean is over all its people, whose number is public; how many of them a FILTER leaves is not")
-	case f.AggDistinct || f.Over != nil || len(f.AggOrder) > 0 || f.AggWithinGroup || f.FuncVariadic || f.AggStar || len(f.Args) < 1 || len(f.Args) > 2:
+		return nil, syntax.Refuse(syntax.Location(f.AggFilter), everybody,
+			"a holdout's mean is over all its people, whose number is public; how many of them a FILTER leaves is not")
+	case f.AggDistinct || f.Over != nil || len(f.AggOrder) > 0 || f.AggWithinGroup || f.FuncVariadic || f.AggStar || len(f.Args) < 1 ||
+		len(f.Args) > 2:
 		return nil, syntax.Refuse(f.Location, holdoutInstead, "holdout_mean takes an expression, and perhaps the training value")
 	}
 	return f, nil
@@ -135,13 +143,16 @@ func holdoutOf(ds *policy.Dataset, v *pg.RangeVar, name string) (*policy.Holdout
 	}
 	switch {
 	case len(tables) == 0:
-		return nil, syntax.Refuse(v.Location, "submit predictions to a holdout of labels, or ask the owner for a holdout in the policy", "no table of this dataset is held out")
+		return nil, syntax.Refuse(v.Location, "submit predictions to a holdout of labels, or ask the owner for a holdout in the policy",
+			"no table of this dataset is held out")
 	case len(found) == 0 && name != "":
 		return nil, syntax.Refuse(v.Location, "ask about its own table", "%q is not the table of the holdout %q", v.Relname, name)
 	case len(found) == 0:
-		return nil, syntax.Refuse(v.Location, "the tables that are held out are "+strings.Join(tables, ", "), "the table %q is not held out", v.Relname)
+		return nil, syntax.Refuse(v.Location, "the tables that are held out are "+strings.Join(tables, ", "),
+			"the table %q is not held out", v.Relname)
 	case len(found) > 1:
-		return nil, syntax.Refuse(v.Location, "say which one, with 'discreet holdout score' or over HTTP; there are "+strings.Join(names, ", "), "the table %q has several holdouts", v.Relname)
+		return nil, syntax.Refuse(v.Location, "say which one, with 'discreet holdout score' or over HTTP; there are "+
+			strings.Join(names, ", "), "the table %q has several holdouts", v.Relname)
 	}
 	return found[0], nil
 }
@@ -149,7 +160,8 @@ func holdoutOf(ds *policy.Dataset, v *pg.RangeVar, name string) (*policy.Holdout
 // trainingValue reads the second argument: a constant, also as a text or with a cast, as the value
 // of a parameter comes.
 func (q *question) trainingValue(n *pg.Node) (*big.Rat, error) {
-	bad := syntax.Refuse(syntax.Location(n), "write the mean on your training data as a number from 0 to 1, such as 0.81", "the training value is not a number from 0 to 1")
+	bad := syntax.Refuse(syntax.Location(n), "write the mean on your training data as a number from 0 to 1, such as 0.81",
+		"the training value is not a number from 0 to 1")
 	e, err := q.expression(n)
 	if err != nil {
 		return nil, bad
@@ -191,7 +203,8 @@ func (q *question) holdoutArg(n *pg.Node) (tree.Expr, error) {
 	}
 	pos := syntax.Location(n)
 	if arg.Type().Kind == tree.Boolean {
-		if arg, err = expr.NewCase([]tree.When{{If: expr.Truth(arg), Then: expr.NewNumber(tree.One)}}, expr.NewNumber(big.NewRat(0, 1)), pos); err != nil {
+		if arg, err = expr.NewCase([]tree.When{{If: expr.Truth(arg), Then: expr.NewNumber(tree.One)}},
+			expr.NewNumber(big.NewRat(0, 1)), pos); err != nil {
 			return nil, err
 		}
 		arg = expr.Normal(arg)
@@ -200,9 +213,11 @@ func (q *question) holdoutArg(n *pg.Node) (tree.Expr, error) {
 	const bounded = "write a condition, or CASE WHEN ... THEN 1 ELSE 0 END, or bring it between 0 and 1, as in greatest(0, least(1, x))"
 	switch {
 	case t.Kind == tree.Real:
-		return nil, syntax.Refuse(pos, "round it first, as in round(x, 2), and ask the owner for steps: 100 in the policy", "holdout_mean needs exact numbers, and this is the result of a division or a decimal without granularity")
+		return nil, syntax.Refuse(pos, "round it first, as in round(x, 2), and ask the owner for steps: 100 in the policy",
+			"holdout_mean needs exact numbers, and this is the result of a division or a decimal without granularity")
 	case t.Kind != tree.Number:
-		return nil, syntax.Refuse(pos, bounded, "holdout_mean needs a number from 0 to 1 or a condition, and this is %s", expr.Article(t.Kind))
+		return nil,
+			syntax.Refuse(pos, bounded, "holdout_mean needs a number from 0 to 1 or a condition, and this is %s", expr.Article(t.Kind))
 	case t.Lo.Sign() < 0 || new(big.Rat).Mul(new(big.Rat).SetInt(t.Hi), t.Step).Cmp(tree.One) > 0:
 		return nil, syntax.Refuse(pos, bounded, "the policy does not say that this is between 0 and 1, and noise is for values that are")
 	case t.Hi.Sign() == 0:
@@ -220,7 +235,8 @@ func askHoldout(h *tree.Holdout, ds *policy.Dataset, v *pg.RangeVar, call *pg.Fu
 		return err
 	}
 	if !tree.Private(q.rows) || !q.rows.Single() {
-		return syntax.Refuse(v.Location, "ask the owner to correct the policy", "a holdout is a private table in which everybody has one row")
+		return syntax.Refuse(v.Location, "ask the owner to correct the policy",
+			"a holdout is a private table in which everybody has one row")
 	}
 	if len(call.Args) == 2 {
 		if h.Training, err = q.trainingValue(call.Args[1]); err != nil {
@@ -237,10 +253,12 @@ func askHoldout(h *tree.Holdout, ds *policy.Dataset, v *pg.RangeVar, call *pg.Fu
 	}
 	factor := new(big.Rat).Mul(m.Step(), big.NewRat(h.Of.Steps, 1))
 	if !factor.IsInt() || !factor.Num().IsInt64() {
-		return syntax.Refuse(syntax.Location(call.Args[0]), "round it, or ask the owner for other steps in the policy", "values of this are multiples of %s, and those of the holdout are multiples of 1/%d", m.Step().RatString(), h.Of.Steps)
+		return syntax.Refuse(syntax.Location(call.Args[0]), "round it, or ask the owner for other steps in the policy",
+			"values of this are multiples of %s, and those of the holdout are multiples of 1/%d", m.Step().RatString(), h.Of.Steps)
 	}
 	h.Averaged, h.Factor = arg, factor.Num().Int64()
-	h.Query = tree.Query{Dataset: ds.Name, Neighbours: ds.Neighbours, From: q.rows.Relation, Measures: []tree.Measure{m}, RowLimit: 1, GroupLimit: 1}
+	h.Query = tree.Query{Dataset: ds.Name, Neighbours: ds.Neighbours, From: q.rows.Relation, Measures: []tree.Measure{m},
+		RowLimit: 1, GroupLimit: 1}
 	if err := provenTotal(&h.Query); err != nil {
 		return err
 	}
@@ -279,9 +297,11 @@ func askTraining(h *tree.Holdout, ds *policy.Dataset, v *pg.RangeVar, call *pg.F
 	}
 	sum := tree.Measure{Kind: tree.Sum, Arg: arg}
 	h.TrainStep = sum.Step()
-	h.Train = &tree.Query{Dataset: ds.Name, Neighbours: ds.Neighbours, From: q.rows.Relation, Measures: []tree.Measure{sum, {Kind: tree.CountRows}}, RowLimit: 1, GroupLimit: 1}
+	h.Train = &tree.Query{Dataset: ds.Name, Neighbours: ds.Neighbours, From: q.rows.Relation,
+		Measures: []tree.Measure{sum, {Kind: tree.CountRows}}, RowLimit: 1, GroupLimit: 1}
 	if !h.Train.Public() {
-		return syntax.Refuse(syntax.Location(call.Args[0]), instead, "a training value is told exactly, so it is computed without subqueries, which could be about private rows")
+		return syntax.Refuse(syntax.Location(call.Args[0]), instead,
+			"a training value is told exactly, so it is computed without subqueries, which could be about private rows")
 	}
 	if err := provenTotal(h.Train); err != nil {
 		return elsewhere(err)

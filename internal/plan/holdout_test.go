@@ -53,7 +53,8 @@ func holdoutOutcome(ds *policy.Dataset, text string) string {
 	fmt.Fprintf(&b, "%s as %s: %s\n", h.Of.Name, h.Name, h.Describe())
 	q := &h.Query
 	lo, hi := q.Interval(q.Measures[0])
-	fmt.Fprintf(&b, "%s within [%v, %v] times %d, moves by %v\n", q.Measures[0].Format(), lo, hi, h.Factor, q.Sensitivity(q.Measures[0], dp.L1))
+	fmt.Fprintf(&b, "%s within [%v, %v] times %d, moves by %v\n", q.Measures[0].Format(), lo, hi, h.Factor,
+		q.Sensitivity(q.Measures[0], dp.L1))
 	if q.Public() || q.Bounded() {
 		b.WriteString("NOT PRIVATE, OR MORE THAN A ROW A PERSON\n")
 	}
@@ -88,7 +89,8 @@ func FuzzHoldout(f *testing.F) {
 		}
 		m := h.Query.Measures[0]
 		moves := h.Query.Sensitivity(m, dp.L1).L1()
-		if lo, _ := h.Query.Interval(m); lo.Sign() < 0 || moves.Mul(moves, big.NewInt(h.Factor)).Cmp(big.NewInt(h.Of.Steps)) > 0 || len(h.Query.Measures) != 1 || len(h.Query.Keys) != 0 || h.Query.Where != nil || h.Query.Public() {
+		if lo, _ := h.Query.Interval(m); lo.Sign() < 0 || moves.Mul(moves, big.NewInt(h.Factor)).Cmp(big.NewInt(h.Of.Steps)) > 0 ||
+			len(h.Query.Measures) != 1 || len(h.Query.Keys) != 0 || h.Query.Where != nil || h.Query.Public() {
 			t.Errorf("%q: %s", text, h.Query.Format())
 		}
 		if h.Train != nil && !h.Train.Public() {

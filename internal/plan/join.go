@@ -92,7 +92,8 @@ func keepsOnce(j *tree.Join, right bool, n int) bool {
 		return true
 	}
 	all := expr.Conjuncts(j.On)
-	return len(all) == 1 && expr.Linked(j.On, n) && j.L.Fields()[j.L.Unit()].Identity == all[0].(*tree.Compare).L.(*tree.Column).Field.Identity
+	return len(all) == 1 && expr.Linked(j.On, n) &&
+		j.L.Fields()[j.L.Unit()].Identity == all[0].(*tree.Compare).L.(*tree.Column).Field.Identity
 }
 
 // plain is a relation without the names that a SELECT has for its fields.

@@ -30,7 +30,8 @@ func (q *question) groupBy(s *pg.SelectStmt) error {
 			continue
 		}
 		if groups *= max(1, len(key.Values)); groups > maxGroups {
-			return syntax.Refuse(syntax.Location(n), "group by fewer columns, or list the keys with IN (...) in WHERE", "the keys have more than %d combinations", maxGroups)
+			return syntax.Refuse(syntax.Location(n), "group by fewer columns, or list the keys with IN (...) in WHERE",
+				"the keys have more than %d combinations", maxGroups)
 		}
 		q.keys = append(q.keys, key)
 	}
@@ -58,7 +59,9 @@ const maxGroups = policy.MaxPublicValues
 func (q *question) groupItem(n *pg.Node, targets []*pg.Node) (tree.Key, error) {
 	pos := syntax.Location(n)
 	if n.GetGroupingSet() != nil {
-		return tree.Key{}, syntax.Refuse(pos, "ask for each grouping on its own; several subqueries of one question can be combined outside", "ROLLUP, CUBE and GROUPING SETS cannot be used")
+		return tree.Key{},
+			syntax.Refuse(pos, "ask for each grouping on its own; several subqueries of one question can be combined outside",
+				"ROLLUP, CUBE and GROUPING SETS cannot be used")
 	}
 	if k := n.GetAConst(); k != nil { // GROUP BY 1
 		i, ok := ordinal(n, len(targets))
@@ -113,16 +116,19 @@ func (q *question) key(e tree.Expr, pos int32) (tree.Key, error) {
 		if q.restricted { // without it, a subquery would be read as one row for each person
 			other += "; a subquery that is grouped by the person has no HAVING: name the aggregate with AS, and compare it in WHERE outside"
 		}
-		return tree.Key{}, syntax.Refuse(pos, other, "%s says who or what a row is about, and groups of one person cannot be released", c.Field.Describe())
+		return tree.Key{}, syntax.Refuse(pos, other, "%s says who or what a row is about, and groups of one person cannot be released",
+			c.Field.Describe())
 	}
 	switch e.Type().Kind {
 	case tree.Real:
-		return tree.Key{}, syntax.Refuse(pos, "round it, as in round(x, 1) or width_bucket(x, 0, 100, 10)", "floating-point numbers cannot be grouped by")
+		return tree.Key{},
+			syntax.Refuse(pos, "round it, as in round(x, 1) or width_bucket(x, 0, 100, 10)", "floating-point numbers cannot be grouped by")
 	case tree.Identity:
 		return tree.Key{}, syntax.Refuse(pos, "group by another column", "this cannot be grouped by")
 	}
 	if t := e.Type(); t.Kind == tree.Number && !(t.Lo.IsInt64() && t.Hi.IsInt64()) {
-		return tree.Key{}, syntax.Refuse(pos, "group by something smaller, as in x % 100", "a key is a number of at most 64 bits, and this can be larger")
+		return tree.Key{},
+			syntax.Refuse(pos, "group by something smaller, as in x % 100", "a key is a number of at most 64 bits, and this can be larger")
 	}
 	values, ok, err := q.values(e, pos)
 	if err != nil {
@@ -158,7 +164,8 @@ func (q *question) mayBePrivate(e tree.Expr, pos int32) error {
 	})
 	if bad == nil && private {
 		if q.dataset.Budget.Pure() {
-			return syntax.Refuse(pos, "list the values you want, as in WHERE "+tree.Describe(e)+" IN ('a', 'b'), or ask the owner for a budget with a delta",
+			return syntax.Refuse(pos, "list the values you want, as in WHERE "+tree.Describe(e)+
+				" IN ('a', 'b'), or ask the owner for a budget with a delta",
 				"the keys of %s are private, and a pure budget cannot release private keys", tree.Describe(e))
 		}
 		return nil
@@ -168,9 +175,11 @@ func (q *question) mayBePrivate(e tree.Expr, pos int32) error {
 		name = bad.Field.Describe()
 	}
 	if bad != nil && bad.Field.Source != nil && bad.Field.Source.Type == policy.Decimal {
-		return syntax.Refuse(pos, "group by width_bucket("+name+", 0, 100, 10) or floor("+name+"), or compare it in WHERE", "%s is a decimal, and decimals cannot be grouped by", name)
+		return syntax.Refuse(pos, "group by width_bucket("+name+", 0, 100, 10) or floor("+name+"), or compare it in WHERE",
+			"%s is a decimal, and decimals cannot be grouped by", name)
 	}
-	return syntax.Refuse(pos, "list the values you want, as in WHERE "+name+" IN (...), group by another column, or ask the owner to add keys: [...] or keys: private to this one in the policy",
+	return syntax.Refuse(pos, "list the values you want, as in WHERE "+name+
+		" IN (...), group by another column, or ask the owner to add keys: [...] or keys: private to this one in the policy",
 		"%s has no public keys", name)
 }
 

@@ -22,7 +22,8 @@ func checkLike(s scope, op string, a *pg.A_Expr) (tree.Expr, error) {
 		text, isText := f.Args[1].GetAConst().GetVal().(*pg.A_Const_Sval)
 		runes := []rune(text2(text))
 		if !isText || len(runes) > 1 {
-			return nil, syntax.Refuse(a.Location, "write one character in quotes, as in LIKE '10!%' ESCAPE '!'", "ESCAPE takes one constant character")
+			return nil, syntax.Refuse(a.Location, "write one character in quotes, as in LIKE '10!%' ESCAPE '!'",
+				"ESCAPE takes one constant character")
 		}
 		escape = 0
 		if len(runes) == 1 {
@@ -40,7 +41,8 @@ func checkLike(s scope, op string, a *pg.A_Expr) (tree.Expr, error) {
 		return expr.NewNull(tree.Bool), nil
 	}
 	if k := x.Type().Kind; k != tree.Text {
-		return nil, syntax.Refuse(a.Location, "compare with =, < or BETWEEN, or cast it, as in CAST(age AS text)", "LIKE is for text, and this is %s", expr.Article(k))
+		return nil, syntax.Refuse(a.Location, "compare with =, < or BETWEEN, or cast it, as in CAST(age AS text)",
+			"LIKE is for text, and this is %s", expr.Article(k))
 	}
 	text, err := expr.TextConstant(r, expr.MaxNeedle, example, a.Location)
 	if err != nil {

@@ -80,9 +80,12 @@ func TestSameQuestion(t *testing.T) {
 			"SELECT COUNT(*) FROM patients WHERE 'F' = sex",
 		},
 		"functions": {
-			"SELECT SUM(round(cost, 1)) FROM patients WHERE lower(zip) LIKE 'a%' AND age % 2 = 0 AND born + 7 > admitted AND extract(year from born) > 2000",
-			"SELECT SUM(round(cost, 3 - 2)) FROM patients WHERE zip ILIKE 'A%%' AND mod(age, 2) = 0 AND 7 + born > admitted AND date_part('YEAR', born) > 2000",
-			"SELECT SUM(CASE WHEN true THEN round(cost, 1) ELSE 5 END) FROM patients WHERE starts_with(lower(zip), 'a') AND mod(age, 1 + 1) = 0 AND admitted < born + '7' AND extract(year from born) > 2000",
+			"SELECT SUM(round(cost, 1)) FROM patients WHERE lower(zip) LIKE 'a%' AND age % 2 = 0 AND born + 7 > admitted AND " +
+				"extract(year from born) > 2000",
+			"SELECT SUM(round(cost, 3 - 2)) FROM patients WHERE zip ILIKE 'A%%' AND mod(age, 2) = 0 AND 7 + born > admitted AND " +
+				"date_part('YEAR', born) > 2000",
+			"SELECT SUM(CASE WHEN true THEN round(cost, 1) ELSE 5 END) FROM patients WHERE starts_with(lower(zip), 'a') AND mod(age, 1 + " +
+				"1) = 0 AND admitted < born + '7' AND extract(year from born) > 2000",
 		},
 		"between": {
 			"SELECT COUNT(*) FROM patients WHERE age BETWEEN 10 AND 20",
@@ -177,7 +180,8 @@ func TestSameQuestion(t *testing.T) {
 			"WITH p AS (SELECT * FROM patients) SELECT sex, COUNT(*), SUM(cost) FROM p WHERE age >= 40 GROUP BY sex",
 			"WITH p AS (SELECT * FROM patients WHERE age >= 40) SELECT sex, COUNT(*), SUM(cost) FROM p GROUP BY sex",
 			"SELECT SUM(c), s, COUNT(*) FROM (SELECT cost AS c, age AS a, sex AS s FROM patients) x WHERE a >= 40 GROUP BY s",
-			"SELECT SUM(c), s, COUNT(*) FROM (SELECT a, c, s FROM (SELECT cost AS c, age AS a, sex AS s FROM patients WHERE age < 200) y) x WHERE a >= 40 GROUP BY s",
+			"SELECT SUM(c), s, COUNT(*) FROM (SELECT a, c, s FROM (SELECT cost AS c, age AS a, sex AS s FROM patients WHERE age < 200) " +
+				"y) x WHERE a >= 40 GROUP BY s",
 		},
 		"counts": {
 			"SELECT COUNT(*) FROM patients WHERE age > 40",
@@ -349,7 +353,8 @@ func TestOtherPolicy(t *testing.T) {
 // version makes everybody pay again.
 func TestHashIsStable(t *testing.T) {
 	const want = "f408264c03837d79a69013de66b0416fc9a9617c0ec62d0c26229fb3172e4d3b"
-	if got := prepare(t, hospital(t), "SELECT sex, COUNT(*), AVG(cost) FROM patients WHERE age > 40 GROUP BY sex").Query.Hash(); got != want {
+	if got := prepare(t, hospital(t), "SELECT sex, COUNT(*), AVG(cost) FROM patients WHERE age > 40 "+
+		"GROUP BY sex").Query.Hash(); got != want {
 		t.Errorf("the hash is %s", got)
 	}
 }

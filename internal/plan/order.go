@@ -74,7 +74,8 @@ func (q *question) limit(s *pg.SelectStmt) error {
 		}
 		v, ok := l.node.GetAConst().GetVal().(*pg.A_Const_Ival)
 		if !ok || v.Ival.GetIval() < 0 {
-			return syntax.Refuse(syntax.Location(l.node), "write a whole number from 0 to 2147483647", "%s takes a constant number of rows", l.what)
+			return syntax.Refuse(syntax.Location(l.node), "write a whole number from 0 to 2147483647",
+				"%s takes a constant number of rows", l.what)
 		}
 		l.set(int64(v.Ival.GetIval()))
 	}

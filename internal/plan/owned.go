@@ -11,7 +11,8 @@ import (
 // rows meet only where both are one person's.
 func owned(r tree.Relation) error {
 	lost := func() error {
-		return syntax.Refuse(-1, "ask it in another way, and tell the maintainers of Discreet about it", "the planner lost track of whose the rows are")
+		return syntax.Refuse(-1, "ask it in another way, and tell the maintainers of Discreet about it",
+			"the planner lost track of whose the rows are")
 	}
 	if u := r.Unit(); u >= 0 && !r.Fields()[u].Raw() {
 		return lost()

@@ -33,7 +33,8 @@ func (q *question) persons(s *pg.SelectStmt, pos int32) (tree.Relation, error) {
 		return c.Stored().Index == unitColumn.Stored().Index
 	}
 	if !isUnit(key) {
-		return nil, syntax.Refuse(syntax.Location(key), instead, "a subquery with aggregates among private rows must be grouped by the person alone")
+		return nil, syntax.Refuse(syntax.Location(key), instead,
+			"a subquery with aggregates among private rows must be grouped by the person alone")
 	}
 	q.filter = q.present(unitColumn, q.filter)
 	if q.filter != nil {
@@ -66,7 +67,8 @@ func (q *question) persons(s *pg.SelectStmt, pos int32) (tree.Relation, error) {
 		c.Field = p.Row[c.Index]
 	}
 	if name := repeated(names); name != "" {
-		return nil, syntax.Refuse(first(s.TargetList), "give every column a name of its own with AS", "two columns of the subquery are called %q", name)
+		return nil, syntax.Refuse(first(s.TargetList), "give every column a name of its own with AS",
+			"two columns of the subquery are called %q", name)
 	}
 	return newSelect(p, nil, names, columns), nil
 }
@@ -93,7 +95,8 @@ func (q *question) isUnit(c *tree.Column) bool {
 func (q *question) part(f *pg.FuncCall, pos int32) (tree.Part, tree.Type, error) {
 	none := func(err error) (tree.Part, tree.Type, error) { return tree.Part{}, tree.Type{}, err }
 	if f == nil {
-		return none(syntax.Refuse(pos, "select the person's column, COUNT, SUM, MIN or MAX", "only aggregates of one person's rows can be selected here"))
+		return none(syntax.Refuse(pos, "select the person's column, COUNT, SUM, MIN or MAX",
+			"only aggregates of one person's rows can be selected here"))
 	}
 	name := functionName(f)
 	if err := refuseModifiers(f, false, false); err != nil {
@@ -125,12 +128,14 @@ func (q *question) part(f *pg.FuncCall, pos int32) (tree.Part, tree.Type, error)
 		lo, hi := expr.Smaller(new(big.Int), new(big.Int).Mul(rows, t.Lo)), expr.Larger(new(big.Int), new(big.Int).Mul(rows, t.Hi))
 		typ := tree.NumberType(t.Step, lo, hi, true)
 		if typ.TooWide() {
-			return none(syntax.Refuse(f.Location, "ask the owner for narrower bounds or a smaller max_rows", "the sum of one person's values can be too large"))
+			return none(syntax.Refuse(f.Location, "ask the owner for narrower bounds or a smaller max_rows",
+				"the sum of one person's values can be too large"))
 		}
 		return tree.Part{Kind: tree.PartSum, Arg: arg}, typ, nil
 	case "min", "max":
 		if t.Kind != tree.Number && t.Kind != tree.Date && t.Kind != tree.Timestamp {
-			return none(syntax.Refuse(f.Location, "use a number or a date", "%s needs numbers or dates, and this is %s", name, expr.Article(t.Kind)))
+			return none(syntax.Refuse(f.Location, "use a number or a date", "%s needs numbers or dates, and this is %s", name,
+				expr.Article(t.Kind)))
 		}
 		if name == "min" {
 			return tree.Part{Kind: tree.PartMin, Arg: arg}, t, nil

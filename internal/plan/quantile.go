@@ -20,7 +20,8 @@ type quantiles struct {
 // quantile adds a quantile.
 func (q *question) quantile(arg tree.Expr, at *big.Rat, note string, pos int32) (int, error) {
 	if _, _, ok := tree.QuantileRange(arg); !ok {
-		return 0, syntax.Refuse(pos, "ask the owner to add bounds: [lowest, highest] to the column in the policy", "a quantile needs a column with bounds, because every point between them is a possible answer")
+		return 0, syntax.Refuse(pos, "ask the owner to add bounds: [lowest, highest] to the column in the policy",
+			"a quantile needs a column with bounds, because every point between them is a possible answer")
 	}
 	name := tree.Format(arg)
 	if q.quantiles[name] == nil {
@@ -56,7 +57,8 @@ func (q *question) percentile(f *pg.FuncCall, name string, filter tree.Expr) (in
 	}
 	l, ok := expr.Normal(expr.AdoptNumber(p)).(*tree.Literal)
 	if !ok || l.Number == nil {
-		return 0, syntax.Refuse(syntax.Location(f.Args[0]), instead+", one call for each number", "the quantile must be a constant from 0 to 1")
+		return 0,
+			syntax.Refuse(syntax.Location(f.Args[0]), instead+", one call for each number", "the quantile must be a constant from 0 to 1")
 	}
 	at := new(big.Rat).Mul(new(big.Rat).SetInt(l.Number), l.Typ.Step)
 	if at.Sign() < 0 || at.Cmp(tree.One) > 0 {

@@ -54,9 +54,11 @@ func (e *env) question(s *pg.SelectStmt) (*tree.Plan, error) {
 		return nil, tooManySources(first(s.FromClause))
 	}
 	if !tree.Private(from) {
-		return nil, syntax.Refuse(first(s.FromClause), "join it with a private table", "a public table has nothing to protect, and is not answered here on its own")
+		return nil, syntax.Refuse(first(s.FromClause), "join it with a private table",
+			"a public table has nothing to protect, and is not answered here on its own")
 	}
-	q := &question{env: e, rows: from, extend: true, measures: map[string]tree.Measure{}, quantiles: map[string]*quantiles{}, targets: s.TargetList}
+	q := &question{env: e, rows: from, extend: true, measures: map[string]tree.Measure{}, quantiles: map[string]*quantiles{},
+		targets: s.TargetList}
 	for _, step := range []func(*pg.SelectStmt) error{q.where, q.groupBy, q.selectList, q.distinct, q.having, q.orderBy, q.limit} {
 		if err := step(s); err != nil {
 			return nil, err
@@ -79,7 +81,8 @@ func refuseClauses(s *pg.SelectStmt) error {
 		{len(s.ValuesLists) > 0, first(s.ValuesLists), "VALUES", "write SELECT ... FROM a table"},
 		{s.IntoClause != nil, -1, "INTO", "leave it out"},
 		{s.GroupDistinct, first(s.GroupClause), "GROUP BY DISTINCT", "write GROUP BY"},
-		{len(s.WindowClause) > 0, first(s.WindowClause), "WINDOW", "use GROUP BY, or a window over the answer, as in SELECT ..., sum(n) OVER () FROM (SELECT ..., COUNT(*) AS n ...) AS t"},
+		{len(s.WindowClause) > 0, first(s.WindowClause), "WINDOW",
+			"use GROUP BY, or a window over the answer, as in SELECT ..., sum(n) OVER () FROM (SELECT ..., COUNT(*) AS n ...) AS t"},
 		{len(s.LockingClause) > 0, -1, "FOR UPDATE or FOR SHARE", "leave it out"},
 		{s.LimitOption == pg.LimitOption_LIMIT_OPTION_WITH_TIES, syntax.Location(s.LimitCount), "WITH TIES", "write LIMIT n"},
 	} {

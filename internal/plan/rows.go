@@ -30,7 +30,8 @@ func (l rows) joined(r rows, j *tree.Join) (rows, error) {
 	n := len(l.Fields())
 	for _, b := range r.names {
 		if slices.ContainsFunc(l.names, func(a binding) bool { return strings.EqualFold(a.name, b.name) }) {
-			return rows{}, syntax.Refuse(-1, "give one of them another name, as in FROM visits AS a JOIN visits AS b", "two tables of the question are called %q", b.name)
+			return rows{}, syntax.Refuse(-1, "give one of them another name, as in FROM visits AS a JOIN visits AS b",
+				"two tables of the question are called %q", b.name)
 		}
 		hidden := make([]int, len(b.hidden))
 		for i, h := range b.hidden {
@@ -77,7 +78,8 @@ func (r rows) resolve(name string, pos int32) (*tree.Column, error) {
 	}
 	switch {
 	case qualified && !seen:
-		return nil, syntax.Refuse(pos, "the tables here are "+r.bindings(), "there is no table %q in this question", qualifier).WithCode(syntax.NoTable)
+		return nil, syntax.Refuse(pos, "the tables here are "+r.bindings(), "there is no table %q in this question",
+			qualifier).WithCode(syntax.NoTable)
 	case len(found) == 0:
 		slices.Sort(near)
 		near = slices.Compact(near)
@@ -85,9 +87,11 @@ func (r rows) resolve(name string, pos int32) (*tree.Column, error) {
 		if len(near) > 20 {
 			near, more = near[:20], ", ..."
 		}
-		return nil, syntax.Refuse(pos, "the columns of "+r.bindings()+" are "+strings.Join(near, ", ")+more, "there is no column %q", column).WithCode(syntax.NoColumn)
+		return nil, syntax.Refuse(pos, "the columns of "+r.bindings()+" are "+strings.Join(near, ", ")+more, "there is no column %q",
+			column).WithCode(syntax.NoColumn)
 	case len(found) > 1:
-		return nil, syntax.Refuse(pos, "write its table before it, as in "+r.owner(found[0])+"."+column, "the column %q is in several tables", column)
+		return nil, syntax.Refuse(pos, "write its table before it, as in "+r.owner(found[0])+"."+column,
+			"the column %q is in several tables", column)
 	}
 	return tree.NewColumn(r.Relation, found[0]), nil
 }
@@ -112,7 +116,8 @@ func (r rows) owner(field int) string {
 // renamed gives all fields one table's name, and perhaps columns new names.
 func renamed(r tree.Relation, name string, columns []string, pos int32) (rows, error) {
 	if len(columns) > 0 {
-		return rows{}, syntax.Refuse(pos, "name the columns inside the subquery, as in SELECT x AS y", "a list of column names after an alias cannot be used")
+		return rows{}, syntax.Refuse(pos, "name the columns inside the subquery, as in SELECT x AS y",
+			"a list of column names after an alias cannot be used")
 	}
 	return rows{Relation: r, names: []binding{{name: name, upto: len(r.Fields())}}}, nil
 }

@@ -74,12 +74,14 @@ func (q *question) aboutPerson(inside *env, inner rows, sub *pg.SelectStmt, pos 
 		}
 		a, b, ok := expr.EqualColumns(e)
 		if !ok || !expr.Linked(e, n) || !q.isUnit(a) || !own.isUnit(b) {
-			return nil, syntax.Refuse(syntax.Location(c), "compare only "+q.link(q.rows, inner)+" with the row outside", "a subquery that is a value can only be linked to the row outside by the person")
+			return nil, syntax.Refuse(syntax.Location(c), "compare only "+q.link(q.rows, inner)+" with the row outside",
+				"a subquery that is a value can only be linked to the row outside by the person")
 		}
 		link = true
 	}
 	if !link {
-		return nil, syntax.Refuse(pos, "add the condition that both rows are about one person: "+q.link(q.rows, inner), "a subquery over a private table must be about the same person as the row outside")
+		return nil, syntax.Refuse(pos, "add the condition that both rows are about one person: "+q.link(q.rows, inner),
+			"a subquery over a private table must be about the same person as the row outside")
 	}
 	if own.filter != nil {
 		if err := expr.CheckLevels(own.filter, pos); err != nil {

@@ -35,7 +35,8 @@ func (s below) column(name string, pos int32) (tree.Expr, error) {
 func (s below) call(f *pg.FuncCall) (tree.Expr, error) {
 	name := functionName(f)
 	if isAggregate(name) {
-		return nil, syntax.Refuse(f.Location, "put it into SELECT, HAVING or ORDER BY", "an aggregate cannot be used inside a condition on rows or inside another aggregate")
+		return nil, syntax.Refuse(f.Location, "put it into SELECT, HAVING or ORDER BY",
+			"an aggregate cannot be used inside a condition on rows or inside another aggregate")
 	}
 	return checkCall(s, f)
 }
@@ -64,7 +65,8 @@ func (s above) column(name string, pos int32) (tree.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	return nil, syntax.Refuse(pos, "put it into GROUP BY or inside an aggregate such as COUNT, SUM or AVG", "%s is not in GROUP BY, and values of single rows cannot be shown", c.Field.Describe())
+	return nil, syntax.Refuse(pos, "put it into GROUP BY or inside an aggregate such as COUNT, SUM or AVG",
+		"%s is not in GROUP BY, and values of single rows cannot be shown", c.Field.Describe())
 }
 
 func (s above) call(f *pg.FuncCall) (tree.Expr, error) {
@@ -82,7 +84,8 @@ func (s above) call(f *pg.FuncCall) (tree.Expr, error) {
 }
 
 func (s above) sublink(l *pg.SubLink) (tree.Expr, error) {
-	return nil, syntax.Refuse(l.Location, "ask it in FROM, as in SELECT ... FROM (SELECT ...) AS a, (SELECT ...) AS b", "a subquery cannot be used beside aggregates")
+	return nil, syntax.Refuse(l.Location, "ask it in FROM, as in SELECT ... FROM (SELECT ...) AS a, (SELECT ...) AS b",
+		"a subquery cannot be used beside aggregates")
 }
 
 func (q *question) released(i int) tree.Expr { return &tree.Released{Stat: i, Typ: q.stats[i].Typ} }

@@ -71,7 +71,8 @@ func (q *question) variance(arg tree.Expr, name string, pos int32) (int, error) 
 		return 0, err
 	}
 	if expr.MaxAbs(square.Type()).Cmp(maxSteps) > 0 {
-		return 0, syntax.Refuse(pos, "ask the owner for narrower bounds or a coarser granularity, or round the column first", "the squares of this %s could exceed 2^53 steps", name)
+		return 0, syntax.Refuse(pos, "ask the owner for narrower bounds or a coarser granularity, or round the column first",
+			"the squares of this %s could exceed 2^53 steps", name)
 	}
 	// A square is not negative, which interval arithmetic does not see.
 	bounded := tree.NumberType(square.Type().Step, new(big.Int), square.Type().Hi, true)
@@ -118,7 +119,8 @@ func (q *question) summed(arg tree.Expr, pos int32) (tree.Measure, error) {
 			return tree.Measure{}, err
 		}
 		rounded = expr.Normal(rounded)
-		if u := rounded.Type(); u.Kind == tree.Number && expr.MaxAbs(u).Sign() > 0 && tree.Times(q.rows.PersonRows(), expr.MaxAbs(u)).Cmp(maxReach) <= 0 {
+		if u := rounded.Type(); u.Kind == tree.Number && expr.MaxAbs(u).Sign() > 0 &&
+			tree.Times(q.rows.PersonRows(), expr.MaxAbs(u)).Cmp(maxReach) <= 0 {
 			return tree.Measure{Kind: tree.Sum, Arg: rounded}, nil
 		}
 	}

@@ -107,7 +107,8 @@ func (e *env) fromLevel(s *pg.SelectStmt) (level, error) {
 
 func mixed(a, b level, pos int32) (level, error) {
 	if a != nothing && b != nothing && a != b {
-		return nothing, syntax.Refuse(pos, "ask two questions, or use subqueries with aggregates on both sides", "rows of a table and the answer of a question cannot be joined")
+		return nothing, syntax.Refuse(pos, "ask two questions, or use subqueries with aggregates on both sides",
+			"rows of a table and the answer of a question cannot be joined")
 	}
 	return max(a, b), nil
 }
@@ -130,7 +131,8 @@ func (e *env) itemLevel(n *pg.Node) (level, error) {
 		}
 		l, err := src.env.resultLevel(src.query)
 		if err != nil && src.isView {
-			err = syntax.Refuse(x.RangeVar.Location, "ask the owner to correct it", "the view %q cannot be used here: %s", x.RangeVar.Relname, reason(err))
+			err = syntax.Refuse(x.RangeVar.Location, "ask the owner to correct it", "the view %q cannot be used here: %s",
+				x.RangeVar.Relname, reason(err))
 		}
 		return l, err
 	case *pg.Node_RangeSubselect:
@@ -262,7 +264,8 @@ func (st *Statement) lift(e *env, s *pg.SelectStmt) error {
 			if src.isView {
 				sub := proto.Clone(src.query).(*pg.SelectStmt)
 				if err := st.liftSelect(src.env, &sub); err != nil {
-					return syntax.Refuse(x.RangeVar.Location, "ask the owner to correct it", "the view %q cannot be used here: %s", x.RangeVar.Relname, reason(err))
+					return syntax.Refuse(x.RangeVar.Location, "ask the owner to correct it", "the view %q cannot be used here: %s",
+						x.RangeVar.Relname, reason(err))
 				}
 				alias := x.RangeVar.Alias
 				if alias == nil {
@@ -272,7 +275,8 @@ func (st *Statement) lift(e *env, s *pg.SelectStmt) error {
 				continue
 			}
 			if src.table != nil {
-				return syntax.Refuse(x.RangeVar.Location, "ask about it with an aggregate, in a subquery of its own", "rows of %q cannot be used here", x.RangeVar.Relname)
+				return syntax.Refuse(x.RangeVar.Location, "ask about it with an aggregate, in a subquery of its own",
+					"rows of %q cannot be used here", x.RangeVar.Relname)
 			}
 		}
 	}
@@ -303,7 +307,8 @@ func everywhere(s *pg.SelectStmt) []*pg.Node {
 			return true
 		})
 	}
-	for _, list := range [][]*pg.Node{s.DistinctClause, s.TargetList, s.FromClause, {s.WhereClause}, s.GroupClause, {s.HavingClause}, s.WindowClause, s.ValuesLists, s.SortClause, {s.LimitCount}, {s.LimitOffset}} {
+	for _, list := range [][]*pg.Node{s.DistinctClause, s.TargetList, s.FromClause, {s.WhereClause}, s.GroupClause, {s.HavingClause},
+		s.WindowClause, s.ValuesLists, s.SortClause, {s.LimitCount}, {s.LimitOffset}} {
 		for _, n := range list {
 			look(n)
 		}
@@ -345,10 +350,13 @@ const maxQuestions = 32
 
 // answer is SELECT * FROM released_i.
 func answer(i int) *pg.SelectStmt {
-	star := &pg.Node{Node: &pg.Node_ColumnRef{ColumnRef: &pg.ColumnRef{Fields: []*pg.Node{{Node: &pg.Node_AStar{AStar: &pg.A_Star{}}}}, Location: -1}}}
+	star :=
+		&pg.Node{Node: &pg.Node_ColumnRef{ColumnRef: &pg.ColumnRef{Fields: []*pg.Node{{Node: &pg.Node_AStar{AStar: &pg.A_Star{}}}},
+			Location: -1}}}
 	return &pg.SelectStmt{
-		TargetList:  []*pg.Node{{Node: &pg.Node_ResTarget{ResTarget: &pg.ResTarget{Val: star, Location: -1}}}},
-		FromClause:  []*pg.Node{{Node: &pg.Node_RangeVar{RangeVar: &pg.RangeVar{Relname: AnswerName(i), Inh: true, Relpersistence: "p", Location: -1}}}},
+		TargetList: []*pg.Node{{Node: &pg.Node_ResTarget{ResTarget: &pg.ResTarget{Val: star, Location: -1}}}},
+		FromClause: []*pg.Node{{Node: &pg.Node_RangeVar{RangeVar: &pg.RangeVar{Relname: AnswerName(i), Inh: true,
+			Relpersistence: "p", Location: -1}}}},
 		Op:          pg.SetOperation_SETOP_NONE,
 		LimitOption: pg.LimitOption_LIMIT_OPTION_DEFAULT,
 	}

@@ -97,7 +97,8 @@ func (q *question) columns(targets []*pg.Node) (names []string, columns []tree.E
 		names, columns = append(names, name), append(columns, e)
 	}
 	if name := repeated(slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == "?column?" })); name != "" {
-		return nil, nil, syntax.Refuse(first(targets), "give every column a name of its own with AS", "two columns of the subquery are called %q", name)
+		return nil, nil,
+			syntax.Refuse(first(targets), "give every column a name of its own with AS", "two columns of the subquery are called %q", name)
 	}
 	if len(columns) > maxColumns {
 		return nil, nil, syntax.Refuse(first(targets), "select fewer columns", "the subquery has more than %d columns", maxColumns)
@@ -136,7 +137,9 @@ func (q *question) star(ref *pg.ColumnRef, f func(*tree.Column)) error {
 // listed reports whether a name of a table is also a listed column, whose stored form then comes
 // along by itself.
 func (q *question) listed(b binding, name string) bool {
-	return slices.ContainsFunc(q.rows.Fields()[b.from:b.upto], func(f tree.Field) bool { return !f.Raw() && strings.EqualFold(f.Name, name) })
+	return slices.ContainsFunc(q.rows.Fields()[b.from:b.upto], func(f tree.Field) bool {
+		return !f.Raw() && strings.EqualFold(f.Name, name)
+	})
 }
 
 // targetName is what PostgreSQL calls a column that has no AS.

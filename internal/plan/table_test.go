@@ -41,7 +41,8 @@ func tableOutcome(ds *policy.Dataset, features, target string) string {
 	}
 	var b strings.Builder
 	for line := range strings.Lines(table.Format()) {
-		if !strings.HasPrefix(line, "table of dataset ") && line != "from \"patients\" unit unique \"pid\"\n" && (line != "rows 1 neighbours add-remove\n" || table.Bounded()) {
+		if !strings.HasPrefix(line, "table of dataset ") && line != "from \"patients\" unit unique \"pid\"\n" &&
+			(line != "rows 1 neighbours add-remove\n" || table.Bounded()) {
 			b.WriteString(line)
 		}
 	}
@@ -75,9 +76,11 @@ func TestTableHash(t *testing.T) {
 		{{"SELECT smoker FROM patients", "age"}},
 		{{"SELECT age AS years FROM patients", "smoker"}}, // a model knows its columns by their names
 		{{"SELECT age FROM patients", "sex"}, {"SELECT age FROM patients AS p", "P.SEX"}},
-		{{"SELECT age FROM patients", "cost>10"}, {"SELECT age FROM patients", " 10  < cost"}, {"SELECT p.age FROM patients p", "NOT (p.cost <= 10.0)"}},
+		{{"SELECT age FROM patients", "cost>10"}, {"SELECT age FROM patients", " 10  < cost"},
+			{"SELECT p.age FROM patients p", "NOT (p.cost <= 10.0)"}},
 		{{"SELECT age, sex FROM patients WHERE sex IN ('F', 'M')", "smoker"}},
-		{{"SELECT v.cost FROM visits v JOIN patients p ON v.pid = p.pid", "ward"}, {"SELECT cost FROM (SELECT v.cost, ward FROM visits v JOIN patients p ON v.pid = p.pid) AS t", "ward"}},
+		{{"SELECT v.cost FROM visits v JOIN patients p ON v.pid = p.pid", "ward"},
+			{"SELECT cost FROM (SELECT v.cost, ward FROM visits v JOIN patients p ON v.pid = p.pid) AS t", "ward"}},
 		{{"SELECT cost FROM visits", "ward"}},
 	} {
 		for _, a := range same {

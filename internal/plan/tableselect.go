@@ -45,7 +45,8 @@ func PrepareTable(ds *policy.Dataset, features, target string, o Options) (*tree
 		return nil, tooManySources(first(s.FromClause))
 	}
 	if !tree.Private(from) {
-		return nil, syntax.Refuse(first(s.FromClause), "join it with a private table, or train on it without Discreet", "a public table has nothing to protect, and is not trained on here on its own")
+		return nil, syntax.Refuse(first(s.FromClause), "join it with a private table, or train on it without Discreet",
+			"a public table has nothing to protect, and is not trained on here on its own")
 	}
 	b := tableBuilder{question: &question{env: e, rows: from, extend: true}, pos: first(s.FromClause)}
 	if err := b.where(s); err != nil {
@@ -63,12 +64,14 @@ func PrepareTable(ds *policy.Dataset, features, target string, o Options) (*tree
 // refuseTable refuses what rows to train on cannot have.
 func refuseTable(s *pg.SelectStmt) error {
 	if isSet(s) {
-		return syntax.Refuse(-1, "write SELECT ... FROM (SELECT ... UNION ALL SELECT ...) AS t", "rows to train on are one SELECT, and UNION, INTERSECT and EXCEPT stand inside of its FROM at most")
+		return syntax.Refuse(-1, "write SELECT ... FROM (SELECT ... UNION ALL SELECT ...) AS t",
+			"rows to train on are one SELECT, and UNION, INTERSECT and EXCEPT stand inside of its FROM at most")
 	}
 	if err := refuseClauses(s); err != nil {
 		return err
 	}
-	const perPerson = "leave it out; numbers about a person come from a subquery, as in (SELECT pid, COUNT(*) AS n FROM visits GROUP BY pid)"
+	const perPerson = "leave it out; numbers about a person come from a subquery, as in (SELECT pid, COUNT(*) AS n FROM visits " +
+		"GROUP BY pid)"
 	for _, c := range []struct {
 		present       bool
 		at            int32
@@ -78,8 +81,10 @@ func refuseTable(s *pg.SelectStmt) error {
 		{len(s.GroupClause) > 0, first(s.GroupClause), "GROUP BY", perPerson},
 		{s.HavingClause != nil, syntax.Location(s.HavingClause), "HAVING", perPerson},
 		{len(s.SortClause) > 0, sortedBy(s), "ORDER BY", "leave it out: the order of rows means nothing to a training"},
-		{s.LimitCount != nil, syntax.Location(s.LimitCount), "LIMIT", "leave it out, or choose rows with WHERE: one person's row would decide about another's"},
-		{s.LimitOffset != nil, syntax.Location(s.LimitOffset), "OFFSET", "leave it out, or choose rows with WHERE: one person's row would decide about another's"},
+		{s.LimitCount != nil, syntax.Location(s.LimitCount), "LIMIT",
+			"leave it out, or choose rows with WHERE: one person's row would decide about another's"},
+		{s.LimitOffset != nil, syntax.Location(s.LimitOffset), "OFFSET",
+			"leave it out, or choose rows with WHERE: one person's row would decide about another's"},
 	} {
 		if c.present {
 			return syntax.Refuse(c.at, c.instead, "%s cannot be used for rows to train on", c.what)
@@ -144,7 +149,8 @@ func (b *tableBuilder) features(targets []*pg.Node) error {
 			name = targetName(t.GetVal())
 		}
 		if name == "?column?" {
-			return syntax.Refuse(pos, "name it with AS, as in age + 1 AS older", "a column of rows to train on needs a name, by which rows to predict have it too")
+			return syntax.Refuse(pos, "name it with AS, as in age + 1 AS older",
+				"a column of rows to train on needs a name, by which rows to predict have it too")
 		}
 		b.columns = append(b.columns, tableDraft{name, expr.Normal(adoptText(e)), pos})
 	}
@@ -167,8 +173,10 @@ type trained struct{ below }
 
 func (s trained) call(f *pg.FuncCall) (tree.Expr, error) {
 	if name := functionName(f); isAggregate(name) || f.AggStar || f.AggWithinGroup || f.AggFilter != nil || f.Over != nil {
-		return nil, syntax.Refuse(f.Location, "select columns and expressions of them; numbers about a person come from a subquery, as in (SELECT pid, COUNT(*) AS n FROM visits GROUP BY pid)",
-			"rows to train on are not aggregated, and have no windows")
+		return nil,
+			syntax.Refuse(f.Location, "select columns and expressions of them; numbers about a person come from a subquery, as in "+
+				"(SELECT pid, COUNT(*) AS n FROM visits GROUP BY pid)",
+				"rows to train on are not aggregated, and have no windows")
 	}
 	return checkCall(s, f)
 }
@@ -193,8 +201,10 @@ func (b *tableBuilder) target(text string) error {
 			return aside(err)
 		}
 		t := s.TargetList
-		if isSet(s) || len(t) != 1 || len(s.FromClause) > 0 || s.WhereClause != nil || s.WithClause != nil || len(s.GroupClause) > 0 || s.HavingClause != nil || len(s.SortClause) > 0 ||
-			s.LimitCount != nil || s.LimitOffset != nil || len(s.DistinctClause) > 0 || len(s.ValuesLists) > 0 || s.IntoClause != nil || len(s.WindowClause) > 0 || len(s.LockingClause) > 0 {
+		if isSet(s) || len(t) != 1 || len(s.FromClause) > 0 || s.WhereClause != nil || s.WithClause != nil || len(s.GroupClause) > 0 ||
+			s.HavingClause != nil || len(s.SortClause) > 0 ||
+			s.LimitCount != nil || s.LimitOffset != nil || len(s.DistinctClause) > 0 || len(s.ValuesLists) > 0 || s.IntoClause != nil ||
+			len(s.WindowClause) > 0 || len(s.LockingClause) > 0 {
 			return syntax.Refuse(-1, instead, "target: this is not one expression")
 		}
 		val := t[0].GetResTarget().GetVal()
@@ -269,7 +279,8 @@ func (b *tableBuilder) separate() error {
 	same := tree.Format(b.label.Expr)
 	for _, c := range b.columns {
 		if tree.Format(c.expr) == same {
-			return syntax.Refuse(c.pos, "leave it out of the SELECT, or name it as the target", "the feature %q is the target itself", c.name)
+			return syntax.Refuse(c.pos, "leave it out of the SELECT, or name it as the target",
+				"the feature %q is the target itself", c.name)
 		}
 	}
 	return nil
@@ -293,7 +304,8 @@ func (b *tableBuilder) finish(pos int32) (*tree.Table, error) {
 			return nil, err
 		}
 		if width += max(1, len(column.Values)); width > maxWidth {
-			return nil, syntax.Refuse(c.pos, "select fewer, or categories with fewer values", "the features have more than %d values and numbers together", maxWidth)
+			return nil, syntax.Refuse(c.pos, "select fewer, or categories with fewer values",
+				"the features have more than %d values and numbers together", maxWidth)
 		}
 		t.Columns = append(t.Columns, column)
 	}

@@ -26,7 +26,8 @@ func provenTotal(q *tree.Query) error {
 				copied++
 			}
 			if tree.Computes(x) && tree.CountAsked(x) > maxAsked {
-				err = syntax.Refuse(-1, "compute with fewer of them at once, or put them into WHERE", "more than %d subqueries stand inside of one computation", maxAsked)
+				err = syntax.Refuse(-1, "compute with fewer of them at once, or put them into WHERE",
+					"more than %d subqueries stand inside of one computation", maxAsked)
 			}
 			switch x := x.(type) {
 			case *tree.In:
@@ -38,7 +39,8 @@ func provenTotal(q *tree.Query) error {
 			case *tree.Exists:
 				relation(x.From)
 				if tree.Private(x.From) && !expr.Linked(x.On, x.Outer) {
-					err = syntax.Refuse(-1, "write another condition", "a subquery over a private table must be about the same person as the row outside")
+					err = syntax.Refuse(-1, "write another condition",
+						"a subquery over a private table must be about the same person as the row outside")
 				}
 			}
 		})
@@ -81,7 +83,8 @@ func provenTotal(q *tree.Query) error {
 		each(m.Arg)
 	}
 	if err == nil && copied > expr.MaxLong {
-		err = syntax.Refuse(-1, "take the beginning of the texts first, as in lower(left(name, 100))", "more than %d functions of this question work on texts of any length", expr.MaxLong)
+		err = syntax.Refuse(-1, "take the beginning of the texts first, as in lower(left(name, 100))",
+			"more than %d functions of this question work on texts of any length", expr.MaxLong)
 	}
 	return err
 }

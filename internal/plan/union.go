@@ -12,7 +12,8 @@ import (
 // union reads UNION ALL of rows.
 func (e *env) union(s *pg.SelectStmt, pos int32) (tree.Relation, error) {
 	if s.Op != pg.SetOperation_SETOP_UNION || !s.All {
-		return nil, syntax.Refuse(pos, "use UNION ALL, or combine answers outside", "UNION without ALL, INTERSECT and EXCEPT cannot be used on rows, because one person's row would decide about another's")
+		return nil, syntax.Refuse(pos, "use UNION ALL, or combine answers outside",
+			"UNION without ALL, INTERSECT and EXCEPT cannot be used on rows, because one person's row would decide about another's")
 	}
 	var parts []*tree.Select
 	var gather func(s *pg.SelectStmt) error
@@ -71,10 +72,12 @@ func newUnion(parts []*tree.Select, pos int32) (tree.Relation, error) {
 		var these []string
 		these, all[i] = visible(p)
 		if len(these) != len(names) {
-			return nil, syntax.Refuse(pos, "select as many columns in each", "the parts of UNION ALL have %d and %d columns", len(names), len(these))
+			return nil, syntax.Refuse(pos, "select as many columns in each", "the parts of UNION ALL have %d and %d columns",
+				len(names), len(these))
 		}
 		if tree.Private(p) != tree.Private(parts[0]) {
-			return nil, syntax.Refuse(pos, "combine private with private and public with public", "UNION ALL of private and public rows cannot be used")
+			return nil, syntax.Refuse(pos, "combine private with private and public with public",
+				"UNION ALL of private and public rows cannot be used")
 		}
 	}
 	kept := make([]bool, len(names)) // columns that are one identity in all parts
@@ -181,7 +184,8 @@ func oneUnit(u *tree.Union, pos int32) error {
 		})
 	}
 	if twice || !u.IsSingle {
-		return syntax.Refuse(pos, "ask about each table on its own", "every row is a person of its own here, and UNION ALL would show some of them several times")
+		return syntax.Refuse(pos, "ask about each table on its own",
+			"every row is a person of its own here, and UNION ALL would show some of them several times")
 	}
 	return nil
 }

@@ -18,7 +18,8 @@ func TestNumbersTooWide(t *testing.T) {
 		for _, question := range []string{
 			"age + N > 0", "age - N > 0", "age * N > 0", "age / N > 0", "age % N > 0", "N / age > 0", "N % age > 0", "- N < age",
 			"cost / 3.0 - N > 0", "cost / 3.0 + N > 0", "cost / 3.0 * N > 0", "cost / 3.0 / N > 0", "cost / 3.0 > N", "N < cost / 3.0",
-			"age = N", "age IN (1, N)", "cost / 3.0 IN (1, N)", "age BETWEEN N AND 5", "cost / 3.0 BETWEEN 1 AND N", "age > 1 AND NOT (cost / 3.0 - N > 0)",
+			"age = N", "age IN (1, N)", "cost / 3.0 IN (1, N)", "age BETWEEN N AND 5", "cost / 3.0 BETWEEN 1 AND N",
+			"age > 1 AND NOT (cost / 3.0 - N > 0)",
 		} {
 			text := "SELECT COUNT(*) FROM patients WHERE " + strings.ReplaceAll(question, "N", n)
 			if _, err := plan.Prepare(ds, text, plan.Options{}); !errors.As(err, new(*api.Refusal)) {
@@ -47,11 +48,13 @@ func TestTextThatGrows(t *testing.T) {
 		"between": between,
 		"in":      "(" + sum + ") IN (" + strings.TrimSuffix(strings.Repeat("1.5, ", 600), ", ") + ")",
 	} {
-		if _, err := plan.Prepare(ds, "SELECT COUNT(*) FROM patients WHERE "+condition, plan.Options{}); !errors.As(err, new(*api.Refusal)) {
+		if _, err := plan.Prepare(ds, "SELECT COUNT(*) FROM patients WHERE "+condition, plan.Options{}); !errors.As(err,
+			new(*api.Refusal)) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := plan.Prepare(ds, "SELECT COUNT(*) FROM patients WHERE ((smoker BETWEEN false AND true) BETWEEN false AND true)", plan.Options{}); err != nil {
+	if _, err := plan.Prepare(ds, "SELECT COUNT(*) FROM patients WHERE ((smoker BETWEEN false AND true) BETWEEN false AND true)",
+		plan.Options{}); err != nil {
 		t.Errorf("what is small is refused: %v", err)
 	}
 }

@@ -11,10 +11,13 @@ import (
 // How long a question takes, and whether it ends in time, can be seen by whoever asks it. So what
 // one person can add to its work is bounded by numbers that are public:
 //
-//  1. One private row meets at most so many rows of public tables, in all joins and subqueries together: max_fanout of the policy.
-//     A question in which it could meet more is refused, before it costs anything.
-//  2. Public relations are joined with each other first, once, whatever private rows there are, and have at most maxPublic rows.
-//  3. Where rows of a person are multiplied, by rows of the same person or by public ones, they are cut before ([Cut]).
+//  1. One private row meets at most so many rows of public tables, in all joins and subqueries
+//     together: max_fanout of the policy. A question in which it could meet more is refused, before
+//     it costs anything.
+//  2. Public relations are joined with each other first, once, whatever private rows there are, and
+//     have at most maxPublic rows.
+//  3. Where rows of a person are multiplied, by rows of the same person or by public ones, they are
+//     cut before ([Cut]).
 //
 // It is found out at the end, from the finished tree, so that every way in which a question can be
 // written comes to the same place. What is above a cut computes with fewer rows of some people, and
@@ -269,8 +272,10 @@ func cutTo(r tree.Relation, rows, most int64) (tree.Relation, int64) {
 // meets refuses where a private row can meet too many public ones.
 func (w *work) meets(n int64) {
 	if n > w.limit {
-		w.fail(syntax.Refuse(w.pos, "compare more columns of the public table, or its unique one, with = in JOIN ... ON or in the subquery's WHERE; join fewer public tables; or ask the owner for a larger max_fanout",
-			"one row of a person could meet %s of public tables here (at most %d are allowed: the time it takes would tell whether there is such a row)", orMore(n), w.limit))
+		w.fail(syntax.Refuse(w.pos, "compare more columns of the public table, or its unique one, with = in JOIN ... ON or in the "+
+			"subquery's WHERE; join fewer public tables; or ask the owner for a larger max_fanout",
+			"one row of a person could meet %s of public tables here (at most %d are allowed: the time it takes would tell whether there "+
+				"is such a row)", orMore(n), w.limit))
 	}
 }
 
@@ -278,8 +283,10 @@ func (w *work) meets(n int64) {
 // that it can be timed.
 func (w *work) computes(met int64, c cost) {
 	if n := times64(met, c.size); met > 1 && n > maxComputed {
-		w.fail(syntax.Refuse(w.pos, "compute less with the columns of both, or before the join; shorten lists and patterns; or join fewer public rows",
-			"one row of a person could meet %s rows of public tables here, and what is computed with each of them would tell by the time it takes whether there is such a row", shown(met)))
+		w.fail(syntax.Refuse(w.pos,
+			"compute less with the columns of both, or before the join; shorten lists and patterns; or join fewer public rows",
+			"one row of a person could meet %s rows of public tables here, and what is computed with each of them would tell by the time "+
+				"it takes whether there is such a row", shown(met)))
 	}
 }
 
@@ -319,7 +326,8 @@ func (w *work) publicly(r tree.Relation) load {
 	}
 	if n := times64(rows, max(1, c.public)); n > max(maxPublic, read) {
 		w.fail(syntax.Refuse(w.pos, "compare columns of public tables with = in JOIN ... ON, or join fewer of them",
-			"public tables are joined with each other first, and %s rows could come of it, which is more than %d", shown(n), int64(maxPublic)))
+			"public tables are joined with each other first, and %s rows could come of it, which is more than %d", shown(n),
+			int64(maxPublic)))
 	}
 	return load{rows: rows}
 }

@@ -17,8 +17,8 @@ func Streams(p *policy.Policy) error {
 	return each(p, func(ds *policy.Dataset) error { return curator.New(ds, nil, nil, nil).Streams.Check() })
 }
 
-// Holdouts reads the labels of holdouts and prices them, and says what is wrong with each that nobody
-// could ask.
+// Holdouts reads the labels of holdouts and prices them, and says what is wrong with each that
+// nobody could ask.
 func Holdouts(p *policy.Policy) error {
 	return each(p, func(ds *policy.Dataset) error { return curator.New(ds, nil, nil, nil).Holdouts.Check() })
 }

@@ -18,10 +18,11 @@ type source struct {
 	labels        bool
 }
 
-// Files refuses a policy in which the same data has two names: in two datasets its people would have
-// two budgets, in one a person would count as two, and what is public in one place is private in none.
-// Package policy refuses that of paths, without opening anything; here it is asked of the files
-// themselves, so that no symbolic or hard link hides it. A file that is missing has no other name.
+// Files refuses a policy in which the same data has two names: in two datasets its people would
+// have two budgets, in one a person would count as two, and what is public in one place is private
+// in none. Package policy refuses that of paths, without opening anything; here it is asked of the
+// files themselves, so that no symbolic or hard link hides it. A file that is missing has no other
+// name.
 func Files(p *policy.Policy) error {
 	var all []source
 	for _, name := range p.Names() {
@@ -69,19 +70,22 @@ func sources(ds *policy.Dataset) (all []source) {
 
 // apart returns an error where two that must not be the same are.
 func (s source) apart(first source) error {
-	if s.inside != first.inside || !os.SameFile(s.info, first.info) || s.public && first.public || s.labels && first.labels && s.dataset == first.dataset {
+	if s.inside != first.inside || !os.SameFile(s.info, first.info) || s.public && first.public ||
+		s.labels && first.labels && s.dataset == first.dataset {
 		return nil
 	}
 	instead := "their people would have two budgets; put both into one dataset, or give each a file of its own"
 	switch {
 	case s.public != first.public && !s.labels && !first.labels:
-		instead = "only one of them is public, so that its rows would be protected in one place and told in the other; make both public, or remove one of them"
+		instead = "only one of them is public, so that its rows would be protected in one place and told in the other; make both public, " +
+			"or remove one of them"
 	case s.labels != first.labels:
 		instead = "write table: to hold out a table, or give the labels a file of their own"
 	case s.dataset == first.dataset:
 		instead = "a person must not appear under two names; remove one of them, or give it a file of its own"
 	}
-	return fmt.Errorf("%s, %s, and %s, %s, are one file, through a link or under two paths: %s", s.words(), s.path, first.words(), first.path, instead)
+	return fmt.Errorf("%s, %s, and %s, %s, are one file, through a link or under two paths: %s", s.words(), s.path, first.words(),
+		first.path, instead)
 }
 
 func (s source) words() string {

@@ -45,7 +45,8 @@ func Answer(w io.Writer, a *api.Answer) {
 		fmt.Fprintln(w, "note: "+table.Clean(n))
 	}
 	if a.Cut {
-		fmt.Fprintf(w, "one person counts with at most %s in each of at most %s; what that leaves out is not in %s\n", Count(a.MaxRows, "row"), Count(a.MaxGroups, "group"), PlusMinus(a.Confidence))
+		fmt.Fprintf(w, "one person counts with at most %s in each of at most %s; what that leaves out is not in %s\n",
+			Count(a.MaxRows, "row"), Count(a.MaxGroups, "group"), PlusMinus(a.Confidence))
 	}
 	if text := versionLine(a); text != "" {
 		fmt.Fprintln(w, text)
@@ -53,7 +54,8 @@ func Answer(w io.Writer, a *api.Answer) {
 	fmt.Fprintln(w, Price(a))
 }
 
-// versionLine says which version of the data the answer is about, where there is more to say than that it is the first.
+// versionLine says which version of the data the answer is about, where there is more to say than
+// that it is the first.
 func versionLine(a *api.Answer) string {
 	switch v := a.Version; {
 	case v.Name != "":
@@ -64,7 +66,8 @@ func versionLine(a *api.Answer) string {
 	return ""
 }
 
-// noisyCell shows a value and its error, with as many digits as the error deserves where the value has no digits of its own.
+// noisyCell shows a value and its error, with as many digits as the error deserves where the value
+// has no digits of its own.
 func noisyCell(v any, digits int, half *float64) (value, around string) {
 	value = Cell(v)
 	if half == nil {

@@ -52,7 +52,8 @@ func Explanation(w io.Writer, e *api.Explanation) {
 		fmt.Fprintln(w, "left after it: "+Left(e.After))
 	}
 	if e.Closed {
-		fmt.Fprintln(w, "closed: questions failed after they were charged, and there are no new answers until the owner of the data has released it")
+		fmt.Fprintln(w,
+			"closed: questions failed after they were charged, and there are no new answers until the owner of the data has released it")
 	}
 }
 
@@ -78,8 +79,9 @@ func paidBy(e *api.Explanation) string {
 func printInquiry(w io.Writer, e *api.Explanation, i int) {
 	q := e.Questions[i]
 	t := &table.Table{
-		Header: []string{"noisy number", "mechanism", "one person moves it by", "step", "noise scale", PlusMinus(e.Confidence), "epsilon", "rho", "delta"},
-		Right:  []bool{false, false, true, true, true, true, true, true, true},
+		Header: []string{"noisy number", "mechanism", "one person moves it by", "step", "noise scale", PlusMinus(e.Confidence),
+			"epsilon", "rho", "delta"},
+		Right: []bool{false, false, true, true, true, true, true, true, true},
 	}
 	delta := false
 	for _, m := range q.Measures {
@@ -93,7 +95,8 @@ func printInquiry(w io.Writer, e *api.Explanation, i int) {
 		if m.Error != nil {
 			half = Number(*m.Error)
 		}
-		cells := []string{m.Measure, m.Mechanism, Number(m.Sensitivity) + " (" + m.Norm + ")", m.Step, Number(m.Deviation), half, m.Cost.Epsilon.Short(), m.Cost.Rho.Short(), deltaOf(m.Cost)}
+		cells := []string{m.Measure, m.Mechanism, Number(m.Sensitivity) + " (" + m.Norm + ")", m.Step, Number(m.Deviation), half,
+			m.Cost.Epsilon.Short(), m.Cost.Rho.Short(), deltaOf(m.Cost)}
 		t.Add(cells[:len(t.Header)]...)
 	}
 	t.Write(w)
@@ -129,11 +132,14 @@ func printStream(w io.Writer, e *api.Explanation, s *api.StreamInquiry) {
 	switch {
 	case s.Known:
 	case s.Most == dp.Cost{}:
-		price = "free now, because the round of tests that is open was paid for, against " + priceTag(s.Ordinary, e.Remaining) + " by itself"
+		price = "free now, because the round of tests that is open was paid for, against " + priceTag(s.Ordinary, e.Remaining) +
+			" by itself"
 	default:
-		price = "at most " + priceTag(s.Most, e.Remaining) + " now, and less for what the stream predicts, against " + priceTag(s.Ordinary, e.Remaining) + " by itself"
+		price = "at most " + priceTag(s.Most, e.Remaining) + " now, and less for what the stream predicts, against " +
+			priceTag(s.Ordinary, e.Remaining) + " by itself"
 	}
-	fmt.Fprintf(w, "through the stream %s: %s, each within %d with probability %s, all that the stream answers together; %s\n", s.Name, Count(int64(s.Counts), "count"), s.Error, Number(s.Confidence), price)
+	fmt.Fprintf(w, "through the stream %s: %s, each within %d with probability %s, all that the stream answers together; %s\n", s.Name,
+		Count(int64(s.Counts), "count"), s.Error, Number(s.Confidence), price)
 }
 
 func deltaOf(c dp.Cost) string {

@@ -21,7 +21,8 @@ func streamWay(a *api.StreamAnswer) string {
 	case a.Way == "predicted" && a.Free:
 		return "free, predicted from released answers, and the test agreed"
 	case a.Way == "predicted":
-		return priceTag(a.Cost, a.Remaining) + " for a round of tests; this one agreed with what was predicted, and the next are free until one does not"
+		return priceTag(a.Cost, a.Remaining) + " for a round of tests; this one agreed with what was predicted, and the next are free " +
+			"until one does not"
 	case a.Way == "paid" && a.Free:
 		return "free, the test did not agree with what was predicted, and its round was paid for"
 	case a.Way == "paid":
@@ -42,7 +43,8 @@ func StreamQuoteWords(q *api.StreamQuote) string {
 	case q.Cost == dp.Cost{}:
 		return "free: it is predicted and tested, in a round that was paid for"
 	}
-	return "at most " + Cost(q.Cost) + ": it is predicted and tested, in a new round, in which the next are free until a test does not agree"
+	return "at most " + Cost(q.Cost) + ": it is predicted and tested, in a new round, in which the next are free until a test " +
+		"does not agree"
 }
 
 // Cost shows a cost in whichever currency it is in.

@@ -9,7 +9,8 @@ import (
 	"github.com/discreet-dp/discreet/api"
 )
 
-// CountColumn is what the column of counts of a synthetic table is called: count, unless the table has a column of that name.
+// CountColumn is what the column of counts of a synthetic table is called: count, unless the table
+// has a column of that name.
 func CountColumn(t *api.SyntheticTable) string {
 	name := "count"
 	for slices.Contains(t.Columns, name) {

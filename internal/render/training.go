@@ -64,12 +64,14 @@ func counts(rows int64) string {
 	return fmt.Sprintf("%d rows count", rows)
 }
 
-// Training shows a model: its coefficients, its accuracy where it was paid for, its guarantee and its receipt.
+// Training shows a model: its coefficients, its accuracy where it was paid for, its guarantee and
+// its receipt.
 func Training(w io.Writer, t *api.Training) {
 	m := t.Model
 	Coefficients(w, m)
 	if e := m.Evaluation; e != nil {
-		fmt.Fprintf(w, "\n%s on the training rows: %.4g, from %.4g to %.4g with a probability of 95 %%\n", errorName(m), e.Error, e.Low, e.High)
+		fmt.Fprintf(w, "\n%s on the training rows: %.4g, from %.4g to %.4g with a probability of 95 %%\n", errorName(m),
+			e.Error, e.Low, e.High)
 	}
 	fmt.Fprintln(w)
 	ModelGuarantee(w, m)

@@ -36,7 +36,8 @@ type front struct {
 	data     *policy.Dataset
 }
 
-// neighbours are two servers with the same policy and the same users, whose data differs in one person.
+// neighbours are two servers with the same policy and the same users, whose data differs in one
+// person.
 func neighbours(t *testing.T) (with, without *front) {
 	ds := clinic(t, t.TempDir()).Datasets["clinic"]
 	dice := generate.NewDice("doors", 1)
@@ -86,7 +87,8 @@ func newFront(t *testing.T, data *generate.Database) *front {
 		t.Fatal(err)
 	}
 	f := &front{t: t, data: p.Datasets["clinic"]}
-	c := Config{Policy: filepath.Join(dir, "clinic.yaml"), Users: filepath.Join(dir, "users"), Listen: "127.0.0.1:0", HTTP: "127.0.0.1:0", Rate: 1_000_000, Version: "test"}
+	c := Config{Policy: filepath.Join(dir, "clinic.yaml"), Users: filepath.Join(dir, "users"), Listen: "127.0.0.1:0", HTTP: "127.0.0.1:0",
+		Rate: 1_000_000, Version: "test"}
 	store, err := users.Open(c.Users)
 	if err != nil {
 		t.Fatal(err)
@@ -105,7 +107,8 @@ func newFront(t *testing.T, data *generate.Database) *front {
 // wire opens a connection for messages of one's own.
 func (f *front) wire() *pgconn.HijackedConn {
 	f.t.Helper()
-	at := fmt.Sprintf("host=127.0.0.1 port=%d user=ana password=%s dbname=clinic sslmode=disable", f.server.WireAddr().(*net.TCPAddr).Port, f.password)
+	at := fmt.Sprintf("host=127.0.0.1 port=%d user=ana password=%s dbname=clinic sslmode=disable",
+		f.server.WireAddr().(*net.TCPAddr).Port, f.password)
 	c, err := pgconn.Connect(f.t.Context(), at)
 	if err != nil {
 		f.t.Fatal(err)
@@ -131,7 +134,8 @@ func (f *front) masked(text string) mask {
 		return mask{rows: true} // there will be no rows; or a query of the catalogue, or of a public table
 	}
 	p := st.Plans[0]
-	m := mask{rows: st.Outer != nil || p.Having != nil || p.Limit != nil || p.Distinct || len(p.Order) > 0 || p.Query.Choice != nil || len(p.Query.PrivateKeys()) > 0}
+	m := mask{rows: st.Outer != nil || p.Having != nil || p.Limit != nil || p.Distinct || len(p.Order) > 0 || p.Query.Choice != nil ||
+		len(p.Query.PrivateKeys()) > 0}
 	if d, err := f.server.db.Describe(context.Background(), api.Question{Analyst: "ana", SQL: text}); err == nil {
 		for _, c := range d.Columns {
 			m.columns = append(m.columns, c.Noisy)
@@ -140,7 +144,8 @@ func (f *front) masked(text string) mask {
 	return m
 }
 
-// around hides the widths of error bars that noise has a say in, such as those of averages, and what names a ledger or a request.
+// around hides the widths of error bars that noise has a say in, such as those of averages, and
+// what names a ledger or a request.
 var around = regexp.MustCompile(`±[0-9.]+|"hash":"[0-9a-f]+"|request:[A-Za-z0-9_-]+|[0-9a-f]{64}`)
 
 // hide writes what a server said, without what noise had a say in.
@@ -275,18 +280,29 @@ func attacks(t *testing.T) []string {
 		"SELECT COUNT(*) FROM patients; SELECT pid FROM patients; SELECT COUNT(*) FROM visits",
 		"SELECT COUNT(*) FROM patients WHERE age > 1; DROP TABLE patients",
 		"BEGIN; SELECT COUNT(*) FROM patients WHERE age > 2; ROLLBACK", // nothing is given back
-		"SELECT * FROM pg_stats", "SELECT * FROM pg_catalog.pg_statistic", "SELECT relname, reltuples, relpages FROM pg_class WHERE relkind IN ('r', 'v')",
+		"SELECT * FROM pg_stats", "SELECT * FROM pg_catalog.pg_statistic",
+		"SELECT relname, reltuples, relpages FROM pg_class WHERE relkind IN ('r', 'v')",
 		"SELECT pg_relation_size('patients'), pg_total_relation_size('patients')", "SELECT pg_stat_get_live_tuples('patients'::regclass)",
-		"SELECT n_live_tup FROM pg_stat_user_tables", "SELECT * FROM pg_stat_activity", "SELECT * FROM pg_stat_statements", "SELECT pg_read_file('/etc/hostname')",
-		"SELECT * FROM pg_settings", "SELECT * FROM duckdb_tables()", "SELECT * FROM sqlite_master", "PRAGMA table_info(patients)", "ATTACH 'x.duckdb'", "INSTALL httpfs",
-		"SELECT count(*) FROM pg_class, patients", "SELECT (SELECT count(*) FROM patients) FROM pg_class", "SELECT 1 WHERE EXISTS (SELECT 1 FROM patients WHERE pid = 37)",
-		"SELECT current_user, (SELECT max(cost) FROM patients)", "SELECT currval('patients_pid_seq')", "SELECT ctid, xmin, tableoid FROM patients",
-		"EXPLAIN SELECT COUNT(*) FROM patients WHERE pid = 37", "EXPLAIN (ANALYZE, BUFFERS) SELECT COUNT(*) FROM patients", "EXPLAIN (FORMAT JSON) SELECT COUNT(*) FROM patients WHERE pid = 37",
-		"EXPLAIN SELECT pid FROM patients", "ANALYZE patients", "VACUUM patients", "LOCK TABLE patients", "DECLARE c CURSOR FOR SELECT COUNT(*) FROM patients", "FETCH ALL FROM c",
-		"COPY (SELECT COUNT(*) FROM patients) TO STDOUT", "COPY patients FROM STDIN", "DO $$ BEGIN PERFORM 1; END $$", "SET ROLE postgres", "SET SESSION AUTHORIZATION ben",
-		"SET dp.epsilon = 'NaN'", "SET dp.epsilon = 1e20", "SET dp.epsilon = 0", "SET dp.epsilon = -1", "SHOW dp.budget", "SET dp.epsilon = 0.2; SELECT COUNT(*) FROM patients WHERE age > 3; RESET dp.epsilon",
-		"LISTEN x", "NOTIFY x", "CREATE FUNCTION f() RETURNS int LANGUAGE sql AS 'SELECT 1'", "SELECT set_config('dp.epsilon', '50', false)", "RESET ALL",
-		"SELECT COUNT(*) FROM patients WHERE zip = '\xff'", "SELECT COUNT(*) FROM patients WHERE zip = U&'\\0061'", "SELECT COUNT(*) FROM \"patients\u200b\"",
+		"SELECT n_live_tup FROM pg_stat_user_tables", "SELECT * FROM pg_stat_activity", "SELECT * FROM pg_stat_statements",
+		"SELECT pg_read_file('/etc/hostname')",
+		"SELECT * FROM pg_settings", "SELECT * FROM duckdb_tables()", "SELECT * FROM sqlite_master", "PRAGMA table_info(patients)",
+		"ATTACH 'x.duckdb'", "INSTALL httpfs",
+		"SELECT count(*) FROM pg_class, patients", "SELECT (SELECT count(*) FROM patients) FROM pg_class",
+		"SELECT 1 WHERE EXISTS (SELECT 1 FROM patients WHERE pid = 37)",
+		"SELECT current_user, (SELECT max(cost) FROM patients)", "SELECT currval('patients_pid_seq')",
+		"SELECT ctid, xmin, tableoid FROM patients",
+		"EXPLAIN SELECT COUNT(*) FROM patients WHERE pid = 37", "EXPLAIN (ANALYZE, BUFFERS) SELECT COUNT(*) FROM patients",
+		"EXPLAIN (FORMAT JSON) SELECT COUNT(*) FROM patients WHERE pid = 37",
+		"EXPLAIN SELECT pid FROM patients", "ANALYZE patients", "VACUUM patients", "LOCK TABLE patients",
+		"DECLARE c CURSOR FOR SELECT COUNT(*) FROM patients", "FETCH ALL FROM c",
+		"COPY (SELECT COUNT(*) FROM patients) TO STDOUT", "COPY patients FROM STDIN", "DO $$ BEGIN PERFORM 1; END $$", "SET ROLE postgres",
+		"SET SESSION AUTHORIZATION ben",
+		"SET dp.epsilon = 'NaN'", "SET dp.epsilon = 1e20", "SET dp.epsilon = 0", "SET dp.epsilon = -1", "SHOW dp.budget",
+		"SET dp.epsilon = 0.2; SELECT COUNT(*) FROM patients WHERE age > 3; RESET dp.epsilon",
+		"LISTEN x", "NOTIFY x", "CREATE FUNCTION f() RETURNS int LANGUAGE sql AS 'SELECT 1'",
+		"SELECT set_config('dp.epsilon', '50', false)", "RESET ALL",
+		"SELECT COUNT(*) FROM patients WHERE zip = '\xff'", "SELECT COUNT(*) FROM patients WHERE zip = U&'\\0061'",
+		"SELECT COUNT(*) FROM \"patients\u200b\"",
 		"SELECT COUNT(*) FROM patients WHERE "+strings.Repeat("(", 100_000)+"true"+strings.Repeat(")", 100_000),
 		"SELECT "+strings.Repeat("1+", 50_000)+"1",
 		"SELECT COUNT(*) FROM patients WHERE zip = '"+strings.Repeat("x", 100_000)+"'",
@@ -294,8 +310,9 @@ func attacks(t *testing.T) []string {
 	)
 }
 
-// TestAttacks sends what hostile analysts ask through both doors of neighbours. What is said and what is charged is the same, byte for byte,
-// but for the noisy numbers themselves, and what is chosen by them.
+// TestAttacks sends what hostile analysts ask through both doors of neighbours. What is said and
+// what is charged is the same, byte for byte, but for the noisy numbers themselves, and what is
+// chosen by them.
 func TestAttacks(t *testing.T) {
 	one, other := neighbours(t)
 	var sides [2][]string
@@ -305,13 +322,15 @@ func TestAttacks(t *testing.T) {
 		for _, text := range texts {
 			m := f.masked(text)
 			sides[i] = append(sides[i], "simple: "+say(t, c, m, &pgproto3.Query{String: text}))
-			sides[i] = append(sides[i], "extended: "+say(t, c, m, &pgproto3.Parse{Query: text}, &pgproto3.Describe{ObjectType: 'S'}, &pgproto3.Bind{},
-				&pgproto3.Describe{ObjectType: 'P'}, &pgproto3.Execute{}, &pgproto3.Sync{}))
+			sides[i] = append(sides[i], "extended: "+
+				say(t, c, m, &pgproto3.Parse{Query: text}, &pgproto3.Describe{ObjectType: 'S'}, &pgproto3.Bind{},
+					&pgproto3.Describe{ObjectType: 'P'}, &pgproto3.Execute{}, &pgproto3.Sync{}))
 			body, err := json.Marshal(map[string]string{"dataset": "clinic", "sql": text})
 			if err != nil {
 				t.Fatal(err)
 			}
-			sides[i] = append(sides[i], "HTTP: "+f.post("/v1/query", string(body), m), "HTTP explain: "+f.post("/v1/explain", string(body), m))
+			sides[i] = append(sides[i], "HTTP: "+f.post("/v1/query", string(body), m),
+				"HTTP explain: "+f.post("/v1/explain", string(body), m))
 		}
 	}
 	answered := 0
@@ -340,17 +359,21 @@ func TestAttacks(t *testing.T) {
 func TestParameterAttacks(t *testing.T) {
 	one, other := neighbours(t)
 	var sides [2][]string
-	values := []string{"NaN", "inf", "-0", "1e999999999", "37", "37 OR 1=1", "'; DROP TABLE patients; --", "\\'", "$1", "", "\u202e", "\xff\xfe", strings.Repeat("9", 200_000)}
+	values := []string{"NaN", "inf", "-0", "1e999999999", "37", "37 OR 1=1", "'; DROP TABLE patients; --", "\\'", "$1", "", "\u202e",
+		"\xff\xfe", strings.Repeat("9", 200_000)}
 	for i, f := range []*front{one, other} {
 		c := f.wire()
 		for _, value := range values {
-			for _, where := range []string{"pid = $1", "zip = $1", "cost > $1", "smoker = $1", "admitted = $1", "zip LIKE $1", "age / $1 > 1", "age IN ($1, $1)", "zip = U&$1", "age > (SELECT $1)"} {
+			for _, where := range []string{"pid = $1", "zip = $1", "cost > $1", "smoker = $1", "admitted = $1", "zip LIKE $1",
+				"age / $1 > 1", "age IN ($1, $1)", "zip = U&$1", "age > (SELECT $1)"} {
 				text := "SELECT COUNT(*) FROM patients WHERE " + where
 				for _, oid := range []uint32{0, 20, 25, 701, 1700, 1082} {
 					for format := range int16(2) {
 						m := mask{columns: []bool{true}}
-						sides[i] = append(sides[i], fmt.Sprintf("%s %q %d %d: ", where, value, oid, format)+say(t, c, m, &pgproto3.Parse{Query: text, ParameterOIDs: []uint32{oid}},
-							&pgproto3.Bind{ParameterFormatCodes: []int16{format}, Parameters: [][]byte{[]byte(value)}}, &pgproto3.Describe{ObjectType: 'P'}, &pgproto3.Execute{}, &pgproto3.Sync{}))
+						sides[i] = append(sides[i], fmt.Sprintf("%s %q %d %d: ", where, value, oid, format)+
+							say(t, c, m, &pgproto3.Parse{Query: text, ParameterOIDs: []uint32{oid}},
+								&pgproto3.Bind{ParameterFormatCodes: []int16{format}, Parameters: [][]byte{[]byte(value)}},
+								&pgproto3.Describe{ObjectType: 'P'}, &pgproto3.Execute{}, &pgproto3.Sync{}))
 					}
 				}
 			}

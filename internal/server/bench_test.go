@@ -14,8 +14,9 @@ import (
 	"github.com/discreet-dp/discreet/api"
 )
 
-// BenchmarkOverhead asks the same questions of the library, over the wire and over HTTP, in turn, and reports medians: what a door adds is the
-// difference. New questions are paid for; the same one again is free.
+// BenchmarkOverhead asks the same questions of the library, over the wire and over HTTP, in turn,
+// and reports medians: what a door adds is the difference. New questions are paid for; the same one
+// again is free.
 func BenchmarkOverhead(b *testing.B) {
 	for _, kind := range []string{"new", "free"} {
 		b.Run(kind, func(b *testing.B) { overhead(b, kind == "new") })
@@ -64,7 +65,8 @@ func overhead(b *testing.B, fresh bool) {
 		{"simple", func(sql string) error { return rows(simple.Query(b.Context(), sql)) }},
 		{"extended", func(sql string) error { return rows(extended.Query(b.Context(), sql, pgx.QueryExecModeDescribeExec)) }},
 		{"http", func(sql string) error {
-			r, err := http.NewRequest("POST", "http://"+g.HTTPAddr().String()+"/v1/query", strings.NewReader(fmt.Sprintf("{\"dataset\":\"hospital\",\"sql\":%q}", sql)))
+			r, err := http.NewRequest("POST", "http://"+g.HTTPAddr().String()+"/v1/query",
+				strings.NewReader(fmt.Sprintf("{\"dataset\":\"hospital\",\"sql\":%q}", sql)))
 			if err != nil {
 				return err
 			}

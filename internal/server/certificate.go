@@ -37,7 +37,9 @@ func openCertificate(cert, key string, log *slog.Logger) (*certificate, error) {
 
 // config is for both doors.
 func (c *certificate) config() *tls.Config {
-	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return c.current(), nil }}
+	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+		return c.current(), nil
+	}}
 }
 
 // current returns the pair, after a look at the files.
@@ -64,7 +66,8 @@ func (c *certificate) reload() error {
 	return c.load()
 }
 
-// load reads the files. The marks are taken before, so that a change while they are read is seen next time.
+// load reads the files. The marks are taken before, so that a change while they are read is seen
+// next time.
 func (c *certificate) load() error {
 	c.checked, c.seen = time.Now(), c.marks()
 	pair, err := tls.LoadX509KeyPair(c.cert, c.key)

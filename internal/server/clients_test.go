@@ -34,8 +34,10 @@ func hostOf(t testing.TB, budget string, people int) inn {
 	if err := hospital.New(people, 1).Write(filepath.Join(dir, "data")); err != nil {
 		t.Fatal(err)
 	}
-	c := Config{Policy: filepath.Join(dir, "policy.yaml"), Users: filepath.Join(dir, "users"), Listen: "127.0.0.1:0", HTTP: "127.0.0.1:0", Rate: 1_000_000, Version: "test"}
-	text := "datasets:\n" + hospital.Dataset("hospital", "data", budget) + "    release: immediate\n    views:\n      elderly: SELECT sex, cost FROM patients WHERE age >= 65\n"
+	c := Config{Policy: filepath.Join(dir, "policy.yaml"), Users: filepath.Join(dir, "users"), Listen: "127.0.0.1:0", HTTP: "127.0.0.1:0",
+		Rate: 1_000_000, Version: "test"}
+	text := "datasets:\n" + hospital.Dataset("hospital", "data", budget) +
+		"    release: immediate\n    views:\n      elderly: SELECT sex, cost FROM patients WHERE age >= 65\n"
 	if err := os.WriteFile(c.Policy, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +79,8 @@ func TestJDBC(t *testing.T) {
 		t.Skip("this Java cannot compile: install default-jdk-headless")
 	}
 	g := host(t)
-	said(t, "testdata/jdbc.txt", exec.Command(java, "-cp", driver, "testdata/Client.java", fmt.Sprintf("jdbc:postgresql://127.0.0.1:%d/hospital", g.port), "ana", g.password))
+	said(t, "testdata/jdbc.txt", exec.Command(java, "-cp", driver, "testdata/Client.java",
+		fmt.Sprintf("jdbc:postgresql://127.0.0.1:%d/hospital", g.port), "ana", g.password))
 }
 
 // TestPsycopg is Python's driver, and SQLAlchemy where that is at hand too.

@@ -7,15 +7,19 @@ import (
 	"time"
 )
 
-// Config says what a server serves, where, and how much it puts up with. Zero limits mean sensible ones.
+// Config says what a server serves, where, and how much it puts up with. Zero limits mean sensible
+// ones.
 type Config struct {
-	// Policy is the owner's file, and Users the file of those who may come in, which is beside the ledger where none is named.
+	// Policy is the owner's file, and Users the file of those who may come in, which is beside the
+	// ledger where none is named.
 	Policy, Users string
-	// Listen is the address for PostgreSQL's clients, and HTTP that for programs; either may be empty, and then there is no such door.
+	// Listen is the address for PostgreSQL's clients, and HTTP that for programs; either may be
+	// empty, and then there is no such door.
 	Listen, HTTP string
 	// Certificate and Key are files in PEM. Both or none.
 	Certificate, Key string
-	// Plaintext allows addresses that others can reach without TLS, because something in front encrypts.
+	// Plaintext allows addresses that others can reach without TLS, because something in front
+	// encrypts.
 	Plaintext bool
 
 	// Running, Timeout and Rate are the dispatcher's: see [admission.Options].
@@ -28,7 +32,8 @@ type Config struct {
 	Memory  string
 	Threads int
 
-	// Log gets everything that happens; nil means nobody. Texts says whether the texts of questions are in it.
+	// Log gets everything that happens; nil means nobody. Texts says whether the texts of questions
+	// are in it.
 	Log   *slog.Logger
 	Texts bool
 	// Version is what clients are told.
@@ -50,7 +55,8 @@ func (c *Config) check() error {
 	for _, limit := range []struct {
 		name string
 		is   int64
-	}{{"running", int64(c.Running)}, {"rate", int64(c.Rate)}, {"connections", int64(c.Connections)}, {"threads", int64(c.Threads)}, {"timeout", int64(c.Timeout)}} {
+	}{{"running", int64(c.Running)}, {"rate", int64(c.Rate)}, {"connections", int64(c.Connections)}, {"threads", int64(c.Threads)},
+		{"timeout", int64(c.Timeout)}} {
 		if limit.is < 0 {
 			return fmt.Errorf("the limit %s is below 0; write a larger one, or 0 for the usual one", limit.name)
 		}

@@ -38,7 +38,8 @@ func newDoors(t *testing.T) *doors {
 // wire knocks at PostgreSQL's door and says what came of it.
 func (d *doors) wire(from, password string) string {
 	d.t.Helper()
-	config, err := pgconn.ParseConfig(fmt.Sprintf("host=127.0.0.1 port=%d user=ana password=%s dbname=hospital sslmode=disable", d.server.WireAddr().(*net.TCPAddr).Port, password))
+	config, err := pgconn.ParseConfig(fmt.Sprintf("host=127.0.0.1 port=%d user=ana password=%s dbname=hospital sslmode=disable",
+		d.server.WireAddr().(*net.TCPAddr).Port, password))
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -76,7 +77,8 @@ func dialer(from string) *net.Dialer {
 	return &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}
 }
 
-// TestOneLock: who is locked out at one door is locked out at the other, and every address of this machine is one.
+// TestOneLock: who is locked out at one door is locked out at the other, and every address of this
+// machine is one.
 func TestOneLock(t *testing.T) {
 	for i, name := range []string{"wire", "web"} {
 		d := newDoors(t)
@@ -95,8 +97,8 @@ func TestOneLock(t *testing.T) {
 	}
 }
 
-// TestNothingFollows: a request that has two ends, or one that another reader may not see, is the last of its connection. Who hides a second request behind it gets
-// no answer to that.
+// TestNothingFollows: a request that has two ends, or one that another reader may not see, is the
+// last of its connection. Who hides a second request behind it gets no answer to that.
 func TestNothingFollows(t *testing.T) {
 	d := newDoors(t)
 	const second = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"

@@ -40,8 +40,9 @@ var (
 	lasting     = flag.Duration("lasting", 0, "for how long they come; 0 means a few times each")
 )
 
-// siege is a crowd of clients, most of whom behave badly. It is a process of its own, as clients are: logging in takes a client's processor, by
-// design, and five hundred of them in the server's process would keep it from running at all.
+// siege is a crowd of clients, most of whom behave badly. It is a process of its own, as clients
+// are: logging in takes a client's processor, by design, and five hundred of them in the server's
+// process would keep it from running at all.
 type siege struct {
 	Wire, HTTP        string
 	Passwords, Tokens []string
@@ -64,7 +65,8 @@ type tally struct {
 
 const crowdUsers = 10
 
-// TestLoad lets many clients in at once who ask, cancel, hang up and send garbage. Nothing breaks, nothing leaks, every answer is paid for.
+// TestLoad lets many clients in at once who ask, cancel, hang up and send garbage. Nothing breaks,
+// nothing leaks, every answer is paid for.
 func TestLoad(t *testing.T) {
 	server, s := besiege(t)
 	// What a first question opens stays open, and is no leak.
@@ -80,8 +82,10 @@ func TestLoad(t *testing.T) {
 	quiet(t, server)
 
 	after, grown := settled(goroutines), live()
-	t.Logf("%d clients for %v: %d questions, %d answers, %d of them over HTTP, %d canceled, %d hung up, %d sent garbage, %d wrong passwords, %d fell silent; %d charges; goroutines %d then %d, heap %.1f then %.1f MB",
-		s.Connections, s.Lasting, told.Asked, told.Answered, told.Web, told.Canceled, told.Cut, told.Garbled, told.Wrong, told.Silent, len(told.Receipts),
+	t.Logf("%d clients for %v: %d questions, %d answers, %d of them over HTTP, %d canceled, %d hung up, %d sent garbage, %d wrong "+
+		"passwords, %d fell silent; %d charges; goroutines %d then %d, heap %.1f then %.1f MB",
+		s.Connections, s.Lasting, told.Asked, told.Answered, told.Web, told.Canceled, told.Cut, told.Garbled, told.Wrong, told.Silent,
+		len(told.Receipts),
 		goroutines, after, float64(heap)/1e6, float64(grown)/1e6)
 	if after > goroutines+5 {
 		buffer := make([]byte, 1<<20)
@@ -90,7 +94,8 @@ func TestLoad(t *testing.T) {
 	if grown > heap+64<<20 {
 		t.Errorf("there were %d bytes and are %d", heap, grown)
 	}
-	if told.Answered == 0 || told.Canceled == 0 || told.Cut == 0 || told.Garbled == 0 || told.Web == 0 || told.Wrong == 0 || told.Silent == 0 {
+	if told.Answered == 0 || told.Canceled == 0 || told.Cut == 0 || told.Garbled == 0 || told.Web == 0 || told.Wrong == 0 ||
+		told.Silent == 0 {
 		t.Error("something never happened")
 	}
 	for _, e := range told.Strange[:min(len(told.Strange), 20)] {
@@ -148,7 +153,8 @@ func TestLoadClients(t *testing.T) {
 		})
 	}
 	all.Wait()
-	text, err := json.Marshal(tally{s.asked.Load(), s.answered.Load(), s.canceled.Load(), s.cut.Load(), s.garbled.Load(), s.wrong.Load(), s.silent.Load(), s.web.Load(), s.shown.Load(), s.receipts, s.strange})
+	text, err := json.Marshal(tally{s.asked.Load(), s.answered.Load(), s.canceled.Load(), s.cut.Load(), s.garbled.Load(), s.wrong.Load(),
+		s.silent.Load(), s.web.Load(), s.shown.Load(), s.receipts, s.strange})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,13 +167,15 @@ func besiege(t *testing.T) (*Server, *siege) {
 		t.Fatal(err)
 	}
 	s := &siege{Connections: *connections, Lasting: *lasting, receipts: map[uint64]string{}}
-	text := hospital.Dataset("hospital", "data", "{epsilon: 100, delta: 1e-6, per_query: {default: 0.001, max: 1}}") + "    release: immediate\n"
+	text := hospital.Dataset("hospital", "data", "{epsilon: 100, delta: 1e-6, per_query: {default: 0.001, max: 1}}") +
+		"    release: immediate\n"
 	var names []string
 	for i := range crowdUsers {
 		names = append(names, fmt.Sprintf("u%d: {share: 1}", i))
 	}
 	text = regexp.MustCompile(`analysts: .*`).ReplaceAllString(text, "analysts: {"+strings.Join(names, ", ")+"}")
-	c := Config{Policy: filepath.Join(dir, "policy.yaml"), Users: filepath.Join(dir, "users"), Listen: "127.0.0.1:0", HTTP: "127.0.0.1:0", Rate: 1_000_000, Connections: 5000, Version: "test"}
+	c := Config{Policy: filepath.Join(dir, "policy.yaml"), Users: filepath.Join(dir, "users"), Listen: "127.0.0.1:0", HTTP: "127.0.0.1:0",
+		Rate: 1_000_000, Connections: 5000, Version: "test"}
 	if err := os.WriteFile(c.Policy, []byte("datasets:\n"+text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -323,7 +331,8 @@ func (s *siege) talk(ctx context.Context, dice *rand.Rand, i int) {
 		var said *pgconn.PgError
 		switch {
 		case err == nil || ctx.Err() != nil:
-		case errors.As(err, &said) && (said.Code == "57014" || said.Code == "53300" || said.Code == "55000" || said.Code == "55D00" || said.Code == "42501" || said.Code == "0A000" || said.Code == "42601" || said.Code == "42803"):
+		case errors.As(err, &said) && (said.Code == "57014" || said.Code == "53300" || said.Code == "55000" || said.Code == "55D00" ||
+			said.Code == "42501" || said.Code == "0A000" || said.Code == "42601" || said.Code == "42803"):
 		case errors.As(err, &said):
 			s.odd(text, fmt.Errorf("%s %s", said.Code, said.Message))
 		default:

@@ -42,7 +42,8 @@ func TestOpenSays(t *testing.T) {
 		"no port":           {func(c *Config) { c.Listen = "127.0.0.1" }, "to be written as 127.0.0.1:5432"},
 		"no data": {func(c *Config) {
 			c.Policy = filepath.Join(filepath.Dir(c.Policy), "elsewhere.yaml")
-			if err := os.WriteFile(c.Policy, []byte("datasets:\n"+hospital.Dataset("hospital", "elsewhere", "{epsilon: 1}")), 0o600); err != nil {
+			if err := os.WriteFile(c.Policy, []byte("datasets:\n"+hospital.Dataset("hospital", "elsewhere", "{epsilon: 1}")),
+				0o600); err != nil {
 				t.Fatal(err)
 			}
 		}, "dataset hospital:"},
@@ -68,7 +69,8 @@ func TestOpenSays(t *testing.T) {
 	opened(t, good)
 }
 
-// Without TLS an address that others can reach is refused, whatever it is called, and --plaintext allows it.
+// Without TLS an address that others can reach is refused, whatever it is called, and --plaintext
+// allows it.
 func TestPlaintext(t *testing.T) {
 	c := world(t, "")
 	c.HTTP = ":0"
@@ -86,7 +88,8 @@ func TestLedgerIsHeld(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(t.Context(), c); err == nil || !strings.Contains(err.Error(), "the ledger is open already: a server that runs has it") {
+	if _, err := Open(t.Context(), c); err == nil ||
+		!strings.Contains(err.Error(), "the ledger is open already: a server that runs has it") {
 		t.Errorf("got %v", err)
 	}
 	if err := db.Close(); err != nil {

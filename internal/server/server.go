@@ -71,7 +71,8 @@ func Open(ctx context.Context, c Config) (s *Server, err error) {
 	if s.users, err = openUsers(s.config.Users); err != nil {
 		return s, err
 	}
-	if s.db, err = discreet.Open(ctx, "", discreet.WithPolicy(p), discreet.WithMemory(c.Memory), discreet.WithThreads(c.Threads), discreet.WithIncidents(s.incident)); err != nil {
+	if s.db, err = discreet.Open(ctx, "", discreet.WithPolicy(p), discreet.WithMemory(c.Memory), discreet.WithThreads(c.Threads),
+		discreet.WithIncidents(s.incident)); err != nil {
 		return s, err
 	}
 	if err := s.db.Warm(ctx); err != nil {
@@ -80,17 +81,20 @@ func Open(ctx context.Context, c Config) (s *Server, err error) {
 	if s.ticks, err = ticks(ctx, s.db); err != nil {
 		return s, err
 	}
-	s.dispatcher = admission.New(s.db, admission.Options{Running: c.Running, Timeout: c.Timeout, Rate: c.Rate, Log: c.Log, Texts: c.Texts, Ticks: s.ticks})
+	s.dispatcher = admission.New(s.db,
+		admission.Options{Running: c.Running, Timeout: c.Timeout, Rate: c.Rate, Log: c.Log, Texts: c.Texts, Ticks: s.ticks})
 	s.doors()
 	return s, nil
 }
 
-// incident tells the owner of a question that failed after its charge. What the engine said about it is nowhere.
+// incident tells the owner of a question that failed after its charge. What the engine said about
+// it is nowhere.
 func (s *Server) incident(i api.Incident) {
 	if s.config.Log == nil {
 		return
 	}
-	s.config.Log.Error("incident", "dataset", i.Dataset, "analyst", i.Analyst, "failure", string(i.Failure), "charge", i.Charge, "closed", i.Closed)
+	s.config.Log.Error("incident", "dataset", i.Dataset, "analyst", i.Analyst, "failure", string(i.Failure), "charge", i.Charge,
+		"closed", i.Closed)
 }
 
 // listen takes the addresses.
@@ -117,7 +121,8 @@ func (s *Server) listen() (err error) {
 	return nil
 }
 
-// openUsers opens the file of users, which has to be there: a server that nobody can come in to is a mistake.
+// openUsers opens the file of users, which has to be there: a server that nobody can come in to is
+// a mistake.
 func openUsers(path string) (*users.Store, error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w: there is no file %s; make it with 'discreet user add'", ErrNoUsers, path)
@@ -136,11 +141,12 @@ func openUsers(path string) (*users.Store, error) {
 	return store, nil
 }
 
-// headerSize is what the head of a request may have: ours have some hundred bytes. net/http takes 4 KiB more.
+// headerSize is what the head of a request may have: ours have some hundred bytes. net/http takes 4
+// KiB more.
 const headerSize = 8 << 10
 
-// firstSize is what a stranger can send before the head of a first request is complete: a handshake,
-// and the head itself.
+// firstSize is what a stranger can send before the head of a first request is complete: a
+// handshake, and the head itself.
 const firstSize = headerSize + 16<<10
 
 // widen takes the limit of a connection away when its first request is there, of which the rest is
@@ -164,11 +170,13 @@ func (s *Server) doors() {
 	if s.certificate != nil {
 		encrypted = s.certificate.config()
 	}
-	s.pg = pgwire.New(pgwire.Options{Dispatcher: s.dispatcher, Users: s.users, TLS: encrypted, Log: c.Log, Version: c.Version, Connections: c.Connections, PerAddress: c.perAddress()})
+	s.pg = pgwire.New(pgwire.Options{Dispatcher: s.dispatcher, Users: s.users, TLS: encrypted, Log: c.Log, Version: c.Version,
+		Connections: c.Connections, PerAddress: c.perAddress()})
 	base, cut := context.WithCancel(context.Background())
 	s.cut = cut
 	s.http = &http.Server{
-		Handler:           httpapi.New(httpapi.Options{Desk: s.dispatcher, Users: s.users, Log: c.Log, Version: c.Version, Ready: s.Ready, Connections: s.pg.Connections}),
+		Handler: httpapi.New(httpapi.Options{Desk: s.dispatcher, Users: s.users, Log: c.Log, Version: c.Version, Ready: s.Ready,
+			Connections: s.pg.Connections}),
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       time.Minute,
 		IdleTimeout:       2 * time.Minute,
@@ -217,7 +225,8 @@ func (s *Server) Reload() error {
 	return s.certificate.reload()
 }
 
-// Serve answers until Shutdown, and then returns nil; or until a door fails, and then returns why. Shutdown is called in both cases.
+// Serve answers until Shutdown, and then returns nil; or until a door fails, and then returns why.
+// Shutdown is called in both cases.
 func (s *Server) Serve() error {
 	failed := make(chan error, 2)
 	open := 0

@@ -9,10 +9,12 @@ import (
 // grace is how long interrupted questions have to notice.
 const grace = 5 * time.Second
 
-// ErrCut: the time for ending was over, and questions were interrupted. What was charged for them stays charged.
+// ErrCut: the time for ending was over, and questions were interrupted. What was charged for them
+// stays charged.
 var ErrCut = errors.New("questions that still ran were interrupted; what was charged for them stays charged")
 
-// Shutdown ends in order: see the package comment. When ctx ends, what still runs is interrupted, and the error is [ErrCut].
+// Shutdown ends in order: see the package comment. When ctx ends, what still runs is interrupted,
+// and the error is [ErrCut].
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.end.Lock()
 	defer s.end.Unlock()
@@ -20,7 +22,8 @@ func (s *Server) Shutdown(ctx context.Context) error {
 		return nil
 	}
 	s.ending.Store(true)
-	// The wire finishes statements that run while the dispatcher does. Programs at the other door can still ask whether the server is ready.
+	// The wire finishes statements that run while the dispatcher does. Programs at the other door
+	// can still ask whether the server is ready.
 	wire := make(chan error, 1)
 	go func() { wire <- s.pg.Shutdown(ctx) }()
 	drained := s.dispatcher.Drain(ctx)
@@ -39,7 +42,9 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	}
 	s.closed = true
 	if drained != nil {
-		// Something does not react. The data that it works on is not closed under its feet. The ledger is: what comes now is told to nobody, and a ledger that nobody closed is that of a crash.
+		// Something does not react. The data that it works on is not closed under its feet. The
+		// ledger is: what comes now is told to nobody, and a ledger that nobody closed is that of a
+		// crash.
 		return errors.Join(cut, s.db.Abandon())
 	}
 	return errors.Join(cut, s.close())

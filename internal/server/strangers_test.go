@@ -14,7 +14,8 @@ import (
 	"time"
 )
 
-// TestMemoryOfStrangers opens connections to the HTTP door that never say who they are, and looks at what they take.
+// TestMemoryOfStrangers opens connections to the HTTP door that never say who they are, and looks
+// at what they take.
 func TestMemoryOfStrangers(t *testing.T) {
 	dir := t.TempDir()
 	c := world(t, "")
@@ -55,7 +56,8 @@ func TestMemoryOfStrangers(t *testing.T) {
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}}}
 	defer client.CloseIdleConnections()
 	for range 2 {
-		r, err := http.NewRequest("POST", "https://"+s.HTTPAddr().String()+"/v1/query", strings.NewReader(fmt.Sprintf(`{"sql": %q}`, strings.Repeat("x", 200_000))))
+		r, err := http.NewRequest("POST", "https://"+s.HTTPAddr().String()+"/v1/query",
+			strings.NewReader(fmt.Sprintf(`{"sql": %q}`, strings.Repeat("x", 200_000))))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -67,7 +69,8 @@ func TestMemoryOfStrangers(t *testing.T) {
 		}
 		text, _ := io.ReadAll(a.Body)
 		a.Body.Close()
-		if a.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(string(text), "64 KiB") && !strings.Contains(string(text), "65536") {
+		if a.StatusCode != http.StatusUnprocessableEntity ||
+			!strings.Contains(string(text), "64 KiB") && !strings.Contains(string(text), "65536") {
 			t.Errorf("%d %s", a.StatusCode, text)
 		}
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/discreet-dp/discreet"
 )
 
-// ticks are those of all datasets: the owner's, or chosen by how large the data is. They are chosen once, when the data is opened, and stay: a tick that followed the
-// data would tell when it grew.
+// ticks are those of all datasets: the owner's, or chosen by how large the data is. They are chosen
+// once, when the data is opened, and stay: a tick that followed the data would tell when it grew.
 func ticks(ctx context.Context, db *discreet.DB) (map[string]time.Duration, error) {
 	out := map[string]time.Duration{}
 	for name, ds := range db.Policy().Datasets {
@@ -26,5 +26,6 @@ func ticks(ctx context.Context, db *discreet.DB) (map[string]time.Duration, erro
 	return out, nil
 }
 
-// Ticks are the times between two moments at which answers leave, by dataset; 0 where they leave at once.
+// Ticks are the times between two moments at which answers leave, by dataset; 0 where they leave at
+// once.
 func (s *Server) Ticks() map[string]time.Duration { return maps.Clone(s.ticks) }

@@ -8,10 +8,12 @@ import (
 	"time"
 )
 
-// TestTickByDefault: where the policy says nothing, answers leave on a tick that is chosen by the size of the data; the owner can set it, and turn it off.
+// TestTickByDefault: where the policy says nothing, answers leave on a tick that is chosen by the
+// size of the data; the owner can set it, and turn it off.
 func TestTickByDefault(t *testing.T) {
 	for release, want := range map[string]time.Duration{
-		"    # release:\n": 100 * time.Millisecond, "    release: tick\n": 100 * time.Millisecond, "    release: {tick: 150ms}\n": 150 * time.Millisecond, "    release: immediate\n": 0,
+		"    # release:\n": 100 * time.Millisecond, "    release: tick\n": 100 * time.Millisecond,
+		"    release: {tick: 150ms}\n": 150 * time.Millisecond, "    release: immediate\n": 0,
 	} {
 		c := world(t, release)
 		s := opened(t, c)
@@ -22,7 +24,8 @@ func TestTickByDefault(t *testing.T) {
 		token, ask := tokenOf(t, c), 0
 		begin := time.Now()
 		for ; ask < 5; ask++ {
-			r, err := http.NewRequest("POST", "http://"+s.HTTPAddr().String()+"/v1/query", strings.NewReader(`{"sql": "SELECT pid FROM patients"}`))
+			r, err := http.NewRequest("POST", "http://"+s.HTTPAddr().String()+"/v1/query",
+				strings.NewReader(`{"sql": "SELECT pid FROM patients"}`))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -20,7 +20,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/server/users"
 )
 
-// world is a folder with a policy, data and users. Answers leave at once, unless more says otherwise.
+// world is a folder with a policy, data and users. Answers leave at once, unless more says
+// otherwise.
 func world(t testing.TB, more string) Config {
 	t.Helper()
 	dir := t.TempDir()
@@ -31,7 +32,8 @@ func world(t testing.TB, more string) Config {
 		Policy: filepath.Join(dir, "policy.yaml"), Users: filepath.Join(dir, "policy.users"),
 		Listen: "127.0.0.1:0", HTTP: "127.0.0.1:0", Version: "test",
 	}
-	if err := os.WriteFile(c.Policy, []byte("datasets:\n"+hospital.Dataset("hospital", "data", "{epsilon: 1, per_query: {default: 0.1}}")+released(more)), 0o600); err != nil {
+	if err := os.WriteFile(c.Policy, []byte("datasets:\n"+hospital.Dataset("hospital", "data", "{epsilon: 1, per_query: {default: 0.1}}")+
+		released(more)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	store, err := users.Open(c.Users)
@@ -90,7 +92,8 @@ func opened(t testing.TB, c Config) *Server {
 	return s
 }
 
-// issue writes a certificate for 127.0.0.1 that signs itself, and its key, and returns the certificate.
+// issue writes a certificate for 127.0.0.1 that signs itself, and its key, and returns the
+// certificate.
 func issue(t testing.TB, certificate, key string, serial int64) *x509.Certificate {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -98,7 +101,8 @@ func issue(t testing.TB, certificate, key string, serial int64) *x509.Certificat
 		t.Fatal(err)
 	}
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(serial), Subject: pkix.Name{CommonName: "discreet"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		SerialNumber: big.NewInt(serial), Subject: pkix.Name{CommonName: "discreet"}, NotBefore: time.Now().Add(-time.Hour),
+		NotAfter:    time.Now().Add(time.Hour),
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private)
@@ -109,7 +113,8 @@ func issue(t testing.TB, certificate, key string, serial int64) *x509.Certificat
 	if err != nil {
 		t.Fatal(err)
 	}
-	for path, block := range map[string]*pem.Block{certificate: {Type: "CERTIFICATE", Bytes: der}, key: {Type: "PRIVATE KEY", Bytes: pkcs8}} {
+	for path, block := range map[string]*pem.Block{certificate: {Type: "CERTIFICATE", Bytes: der},
+		key: {Type: "PRIVATE KEY", Bytes: pkcs8}} {
 		if err := os.WriteFile(path, pem.EncodeToMemory(block), 0o600); err != nil {
 			t.Fatal(err)
 		}

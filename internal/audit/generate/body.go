@@ -111,7 +111,8 @@ func (q *question) key(s source) (key, condition string, ok bool) {
 	}
 	for range 8 {
 		c := detrand.Pick(q.d, s.columns)
-		if c.identity == "" && (c.kind == truth || c.kind == whole1 && c.source == nil || c.source != nil && (c.source.Keys != policy.NoKeys || len(c.source.PublicValues()) > 0)) {
+		if c.identity == "" && (c.kind == truth || c.kind == whole1 && c.source == nil ||
+			c.source != nil && (c.source.Keys != policy.NoKeys || len(c.source.PublicValues()) > 0)) {
 			return c.ref, "", true
 		}
 	}

@@ -55,7 +55,8 @@ func Make(d Dice, ds *policy.Dataset) *Database {
 	return db
 }
 
-// person names people as data does: by small numbers, and by those that a clamp or a cast makes equal to others.
+// person names people as data does: by small numbers, and by those that a clamp or a cast makes
+// equal to others.
 func person(d Dice, i int) any {
 	if d.One(8) {
 		return detrand.Pick(d, []int64{0, -1, math.MaxInt64, math.MinInt64, 1 << 53, 1<<53 + 1})
@@ -124,7 +125,8 @@ func (db *Database) add(t *policy.Table, r []any, owner string) {
 	db.owners[t.Name] = append(db.owners[t.Name], owner)
 }
 
-// somebody adds a person's rows in all tables. Where every row is a person, these are as many people.
+// somebody adds a person's rows in all tables. Where every row is a person, these are as many
+// people.
 func (db *Database) somebody(d Dice, name any, m manner) {
 	ds := db.Dataset
 	owner := ""
@@ -213,8 +215,8 @@ func (db *Database) orphans(d Dice) {
 	}
 }
 
-// Neighbour returns the database without one person, or with somebody else instead, as the dataset says, and with its rows in another
-// order. It reports false where there is nobody.
+// Neighbour returns the database without one person, or with somebody else instead, as the dataset
+// says, and with its rows in another order. It reports false where there is nobody.
 func (db *Database) Neighbour(d Dice) (*Database, bool) {
 	all := map[string]int{}
 	for _, owners := range db.owners {
@@ -238,7 +240,8 @@ func (db *Database) Neighbour(d Dice) (*Database, bool) {
 
 // without is the database without somebody, or with somebody else instead, in the same order.
 func (db *Database) without(d Dice, gone string) *Database {
-	out := &Database{Dataset: db.Dataset, Tables: map[string]reference.Table{}, owners: map[string][]string{}, next: db.next + 1000, rows: db.rows}
+	out := &Database{Dataset: db.Dataset, Tables: map[string]reference.Table{}, owners: map[string][]string{},
+		next: db.next + 1000, rows: db.rows}
 	var replaced *policy.Table
 	for _, t := range db.order() {
 		out.Tables[t.Name] = reference.Table{Columns: db.Tables[t.Name].Columns}
@@ -285,11 +288,14 @@ func (db *Database) Rows() int {
 	return n
 }
 
-var oddTexts = []any{"", " ", "null", "NULL", "'", `"`, `\`, "two\nlines", "é", "e\u0301", "\u200b", "ﬁ", "İ", "\U0001F600", "'; DROP TABLE t; --", "%", "_", "f", "F ", " F"}
+var oddTexts = []any{"", " ", "null", "NULL", "'", `"`, `\`, "two\nlines", "é", "e\u0301", "\u200b", "ﬁ", "İ", "\U0001F600",
+	"'; DROP TABLE t; --", "%", "_", "f", "F ", " F"}
 
-// edgeValues are stored texts that are hard to count, to cut, to print or to read: with a zero byte, at the ends of what surrogates leave free, of marks
-// that combine and belong to nothing, of ten thousand characters, and of what looks like a number or a date.
-var edgeValues = []any{"a\x00b", "\x00", "\ud7ff\ue000", "\U0010ffff\uffff", "\u0301\u0301\u0301", strings.Repeat("ä", 10_000), strings.Repeat("9", 40), "-9223372036854775808", "1e308", "NaN", "0.000000000001", "9999-12-31", "0001-01-01", "2024-02-30", "true"}
+// edgeValues are stored texts that are hard to count, to cut, to print or to read: with a zero
+// byte, at the ends of what surrogates leave free, of marks that combine and belong to nothing, of
+// ten thousand characters, and of what looks like a number or a date.
+var edgeValues = []any{"a\x00b", "\x00", "\ud7ff\ue000", "\U0010ffff\uffff", "\u0301\u0301\u0301", strings.Repeat("ä", 10_000),
+	strings.Repeat("9", 40), "-9223372036854775808", "1e308", "NaN", "0.000000000001", "9999-12-31", "0001-01-01", "2024-02-30", "true"}
 
 // value makes a stored value of a column.
 func value(d Dice, c *policy.Column, m manner) any {
@@ -304,7 +310,8 @@ func value(d Dice, c *policy.Column, m manner) any {
 			}
 			return detrand.Pick(d, oddTexts)
 		case policy.Decimal:
-			return detrand.Pick(d, []any{math.NaN(), math.Inf(1), math.Inf(-1), 1e308, -1e308, 5e-324, math.Copysign(0, -1), 0.25, 0.75, 1e18, -1e18, 9.3e18})
+			return detrand.Pick(d,
+				[]any{math.NaN(), math.Inf(1), math.Inf(-1), 1e308, -1e308, 5e-324, math.Copysign(0, -1), 0.25, 0.75, 1e18, -1e18, 9.3e18})
 		case policy.Integer:
 			return detrand.Pick(d, []any{int64(math.MaxInt64), int64(math.MinInt64), int64(0), int64(-1), int64(1)})
 		case policy.Date:
@@ -350,7 +357,8 @@ func value(d Dice, c *policy.Column, m manner) any {
 	return steps
 }
 
-// between picks a number of an interval: any of a short one, and of a long one its ends, and some that are near zero or anywhere.
+// between picks a number of an interval: any of a short one, and of a long one its ends, and some
+// that are near zero or anywhere.
 func between(d Dice, lo, hi int64) int64 {
 	if hi-lo < 1<<20 {
 		return lo + int64(d.Below(int(hi-lo)+1))

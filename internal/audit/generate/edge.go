@@ -10,38 +10,67 @@ import (
 // Target is the text that one person of a [Pair] has and nobody else.
 const Target = "Zz9"
 
-// edges are further lines of the language, for a Maker that is sharp. What stands in braces is drawn anew each time: {c} a
-// constant of any size, {i} a whole one, {n} a small one from 0 on, {k} digits, {s} a text, {d} a day, {p} a pattern.
+// edges are further lines of the language, for a Maker that is sharp. What stands in braces is
+// drawn anew each time: {c} a constant of any size, {i} a whole one, {n} a small one from 0 on, {k}
+// digits, {s} a text, {d} a day, {p} a pattern.
 var edges = []function{
-	{truth, "N", "%s = {c}"}, {truth, "N", "%s > {c}"}, {truth, "N", "{c} <= %s"}, {truth, "N", "%s IN ({c}, {c}, {i})"}, {truth, "N", "%s BETWEEN {c} AND {c}"},
-	{truth, "t", "%s = {s}"}, {truth, "t", "%s < {s}"}, {truth, "t", "%s IN ({s}, {s})"}, {truth, "t", "%s LIKE {p}"}, {truth, "t", "%s ILIKE {p}"}, {truth, "t", "starts_with(%s, {s})"},
-	{truth, "d", "%s = {d}"}, {truth, "d", "%s < {d}"}, {truth, "m", "%s > {d}"}, {truth, "mm", "%s <= %s"}, {truth, "r", "%s < {c}"}, {truth, "rr", "%s = %s"},
+	{truth, "N", "%s = {c}"}, {truth, "N", "%s > {c}"}, {truth, "N", "{c} <= %s"}, {truth, "N", "%s IN ({c}, {c}, {i})"},
+	{truth, "N", "%s BETWEEN {c} AND {c}"},
+	{truth, "t", "%s = {s}"}, {truth, "t", "%s < {s}"}, {truth, "t", "%s IN ({s}, {s})"}, {truth, "t", "%s LIKE {p}"},
+	{truth, "t", "%s ILIKE {p}"}, {truth, "t", "starts_with(%s, {s})"},
+	{truth, "d", "%s = {d}"}, {truth, "d", "%s < {d}"}, {truth, "m", "%s > {d}"}, {truth, "mm", "%s <= %s"}, {truth, "r", "%s < {c}"},
+	{truth, "rr", "%s = %s"},
 	{truth, "N", "CAST(%s AS boolean)"}, {truth, "t", "CAST(%s AS boolean)"}, {truth, "t", "%s IS NULL"}, {truth, "m", "%s IS NOT NULL"},
 	{truth, "NN", "%s IN (%s)"}, {truth, "tt", "%s IN (%s, {s})"}, {truth, "NNN", "%s IN (%s, %s)"},
-	{number, "n", "(%s * {c})"}, {number, "n", "({c} * %s)"}, {number, "n", "(%s * {c} * {c})"}, {number, "n", "(%s + {c})"}, {number, "n", "({c} - %s)"},
-	{number, "n", "greatest(%s, {c})"}, {number, "n", "least(%s, {c})"}, {number, "n", "least({c}, greatest({c}, %s))"}, {number, "N", "greatest({i}, least({i}, %s))"},
-	{number, "n", "coalesce(%s, {c})"}, {number, "n", "nullif(%s, {c})"}, {number, "b", "CASE WHEN %s THEN {c} ELSE {c} END"}, {number, "bn", "CASE WHEN %s THEN {c} ELSE %s END"},
-	{number, "n", "round(%s, {k})"}, {number, "n", "trunc(%s, {k})"}, {number, "r", "round(%s, {k})"}, {number, "r", "trunc(%s, {k})"}, {whole1, "r", "floor(%s)"}, {whole1, "r", "ceil(%s)"},
-	{number, "n", "CAST(%s AS numeric(18, {n}))"}, {number, "r", "CAST(%s AS numeric(30, 12))"}, {number, "t", "CAST(%s AS numeric(20, 8))"}, {whole1, "n", "CAST(%s AS smallint)"},
-	{wide, "n", "CAST(%s AS bigint)"}, {wide, "t", "CAST(%s AS bigint)"}, {wide, "r", "CAST(%s AS bigint)"}, {whole1, "b", "CAST(%s AS bigint)"},
-	{wide, "N", "(%s * {c})"}, {wide, "NN", "(%s * %s)"}, {wide, "NN", "(%s - %s)"}, {wide, "N", "(- %s)"}, {wide, "N", "abs(%s)"}, {wide, "N", "(%s + {c})"}, {wide, "N", "round(%s, {k})"}, {wide, "N", "(%s / {i})"},
-	{whole1, "w", "(%s %% {i})"}, {whole1, "w", "(%s / {i})"}, {whole1, "N", "(%s %% {i})"}, {whole1, "N", "width_bucket(%s, {c}, {c}, {n})"}, {whole1, "n", "width_bucket(%s, 0, {c}, {i})"}, {whole1, "N", "sign(%s)"},
-	{whole1, "w", "CASE %s WHEN {i} THEN {i} WHEN {n} THEN {i} ELSE {n} END"}, {whole1, "t", "strpos(%s, {s})"}, {whole1, "t", "length(left(%s, {n}))"},
-	{whole1, "d", "extract(epoch FROM %s)"}, {whole1, "m", "extract(epoch FROM %s)"}, {number, "m", "extract(second FROM %s)"}, {whole1, "d", "extract(week FROM %s)"}, {whole1, "d", "extract(doy FROM %s)"}, {whole1, "m", "extract(hour FROM %s)"}, {whole1, "d", "(%s - {d})"},
-	{float, "n", "(%s / {c})"}, {float, "nn", "(%s / nullif(%s, {c}))"}, {float, "r", "(%s * {c})"}, {float, "rr", "(%s + %s)"}, {float, "r", "abs(%s)"}, {float, "r", "sqrt(%s)"}, {float, "n", "power(%s, {n})"}, {float, "n", "power(%s, 0.5)"}, {float, "r", "ln(%s)"}, {float, "n", "log10(%s)"},
-	{float, "n", "CAST(%s AS double precision)"}, {float, "brr", "CASE WHEN %s THEN %s ELSE %s END"}, {float, "rr", "greatest(%s, %s)"}, {float, "r", "exp(%s)"},
-	{words, "n", "CAST(%s AS text)"}, {words, "N", "CAST(%s AS text)"}, {words, "b", "CAST(%s AS text)"}, {words, "d", "CAST(%s AS text)"}, {words, "m", "CAST(%s AS text)"}, {words, "n", "CAST(%s AS varchar({n}))"},
-	{words, "t", "left(%s, {n})"}, {words, "t", "right(%s, {n})"}, {words, "t", "substring(%s, {n}, {n})"}, {words, "t", "btrim(%s, {s})"}, {words, "t", "({s} || left(%s, {n}))"}, {words, "tt", "concat(left(%s, {n}), left(%s, {n}))"}, {words, "nn", "(CAST(%s AS text) || CAST(%s AS text))"},
-	{words, "b", "CASE WHEN %s THEN {s} ELSE {s} END"}, {words, "bt", "CASE WHEN %s THEN {s} ELSE %s END"}, {words, "tt", "greatest(%s, %s)"}, {words, "t", "least(%s, {s})"},
-	{date, "d", "(%s + {i})"}, {date, "d", "(%s - {n})"}, {date, "dw", "(%s + %s)"}, {date, "t", "CAST(%s AS date)"}, {date, "m", "CAST(%s AS date)"}, {date, "d", "least(%s, {d})"}, {date, "b", "CASE WHEN %s THEN {d} ELSE {d} END"}, {date, "d", "date_trunc('week', %s)"},
-	{moment, "d", "(%s + INTERVAL '{n} months')"}, {moment, "d", "(%s - INTERVAL '{n} days 1.5 seconds')"}, {moment, "m", "(%s + INTERVAL '{n} hours')"}, {moment, "d", "CAST(%s AS timestamp)"}, {moment, "t", "CAST(%s AS timestamp)"}, {moment, "m", "date_trunc('minute', %s)"}, {moment, "m", "date_trunc('quarter', %s)"},
+	{number, "n", "(%s * {c})"}, {number, "n", "({c} * %s)"}, {number, "n", "(%s * {c} * {c})"}, {number, "n", "(%s + {c})"},
+	{number, "n", "({c} - %s)"},
+	{number, "n", "greatest(%s, {c})"}, {number, "n", "least(%s, {c})"}, {number, "n", "least({c}, greatest({c}, %s))"},
+	{number, "N", "greatest({i}, least({i}, %s))"},
+	{number, "n", "coalesce(%s, {c})"}, {number, "n", "nullif(%s, {c})"}, {number, "b", "CASE WHEN %s THEN {c} ELSE {c} END"},
+	{number, "bn", "CASE WHEN %s THEN {c} ELSE %s END"},
+	{number, "n", "round(%s, {k})"}, {number, "n", "trunc(%s, {k})"}, {number, "r", "round(%s, {k})"}, {number, "r", "trunc(%s, {k})"},
+	{whole1, "r", "floor(%s)"}, {whole1, "r", "ceil(%s)"},
+	{number, "n", "CAST(%s AS numeric(18, {n}))"}, {number, "r", "CAST(%s AS numeric(30, 12))"},
+	{number, "t", "CAST(%s AS numeric(20, 8))"}, {whole1, "n", "CAST(%s AS smallint)"},
+	{wide, "n", "CAST(%s AS bigint)"}, {wide, "t", "CAST(%s AS bigint)"}, {wide, "r", "CAST(%s AS bigint)"},
+	{whole1, "b", "CAST(%s AS bigint)"},
+	{wide, "N", "(%s * {c})"}, {wide, "NN", "(%s * %s)"}, {wide, "NN", "(%s - %s)"}, {wide, "N", "(- %s)"}, {wide, "N", "abs(%s)"},
+	{wide, "N", "(%s + {c})"}, {wide, "N", "round(%s, {k})"}, {wide, "N", "(%s / {i})"},
+	{whole1, "w", "(%s %% {i})"}, {whole1, "w", "(%s / {i})"}, {whole1, "N", "(%s %% {i})"},
+	{whole1, "N", "width_bucket(%s, {c}, {c}, {n})"}, {whole1, "n", "width_bucket(%s, 0, {c}, {i})"}, {whole1, "N", "sign(%s)"},
+	{whole1, "w", "CASE %s WHEN {i} THEN {i} WHEN {n} THEN {i} ELSE {n} END"}, {whole1, "t", "strpos(%s, {s})"},
+	{whole1, "t", "length(left(%s, {n}))"},
+	{whole1, "d", "extract(epoch FROM %s)"}, {whole1, "m", "extract(epoch FROM %s)"}, {number, "m", "extract(second FROM %s)"},
+	{whole1, "d", "extract(week FROM %s)"}, {whole1, "d", "extract(doy FROM %s)"}, {whole1, "m", "extract(hour FROM %s)"},
+	{whole1, "d", "(%s - {d})"},
+	{float, "n", "(%s / {c})"}, {float, "nn", "(%s / nullif(%s, {c}))"}, {float, "r", "(%s * {c})"}, {float, "rr", "(%s + %s)"},
+	{float, "r", "abs(%s)"}, {float, "r", "sqrt(%s)"}, {float, "n", "power(%s, {n})"}, {float, "n", "power(%s, 0.5)"},
+	{float, "r", "ln(%s)"}, {float, "n", "log10(%s)"},
+	{float, "n", "CAST(%s AS double precision)"}, {float, "brr", "CASE WHEN %s THEN %s ELSE %s END"}, {float, "rr", "greatest(%s, %s)"},
+	{float, "r", "exp(%s)"},
+	{words, "n", "CAST(%s AS text)"}, {words, "N", "CAST(%s AS text)"}, {words, "b", "CAST(%s AS text)"}, {words, "d", "CAST(%s AS text)"},
+	{words, "m", "CAST(%s AS text)"}, {words, "n", "CAST(%s AS varchar({n}))"},
+	{words, "t", "left(%s, {n})"}, {words, "t", "right(%s, {n})"}, {words, "t", "substring(%s, {n}, {n})"}, {words, "t", "btrim(%s, {s})"},
+	{words, "t", "({s} || left(%s, {n}))"}, {words, "tt", "concat(left(%s, {n}), left(%s, {n}))"},
+	{words, "nn", "(CAST(%s AS text) || CAST(%s AS text))"},
+	{words, "b", "CASE WHEN %s THEN {s} ELSE {s} END"}, {words, "bt", "CASE WHEN %s THEN {s} ELSE %s END"},
+	{words, "tt", "greatest(%s, %s)"}, {words, "t", "least(%s, {s})"},
+	{date, "d", "(%s + {i})"}, {date, "d", "(%s - {n})"}, {date, "dw", "(%s + %s)"}, {date, "t", "CAST(%s AS date)"},
+	{date, "m", "CAST(%s AS date)"}, {date, "d", "least(%s, {d})"}, {date, "b", "CASE WHEN %s THEN {d} ELSE {d} END"},
+	{date, "d", "date_trunc('week', %s)"},
+	{moment, "d", "(%s + INTERVAL '{n} months')"}, {moment, "d", "(%s - INTERVAL '{n} days 1.5 seconds')"},
+	{moment, "m", "(%s + INTERVAL '{n} hours')"}, {moment, "d", "CAST(%s AS timestamp)"}, {moment, "t", "CAST(%s AS timestamp)"},
+	{moment, "m", "date_trunc('minute', %s)"}, {moment, "m", "date_trunc('quarter', %s)"},
 }
 
 // powers are constants near where a machine's integers end.
-var powers = []string{"2147483647", "2147483648", "4000000000", "4294967296", "4611686018427387903", "4611686018427387904", "9223372036854775807", "9223372036854775808", "18446744073709551616",
-	"1329227995784915872903807060280344575", "1329227995784915872903807060280344576", "85070591730234615865843651857942052864", "170141183460469231731687303715884105727", "170141183460469231731687303715884105728"}
+var powers = []string{"2147483647", "2147483648", "4000000000", "4294967296", "4611686018427387903", "4611686018427387904",
+	"9223372036854775807", "9223372036854775808", "18446744073709551616",
+	"1329227995784915872903807060280344575", "1329227995784915872903807060280344576", "85070591730234615865843651857942052864",
+	"170141183460469231731687303715884105727", "170141183460469231731687303715884105728"}
 
-// constant draws a constant: small ones, those near powers of two, and every power of ten from 1e-35 to 1e35.
+// constant draws a constant: small ones, those near powers of two, and every power of ten from
+// 1e-35 to 1e35.
 func constant(d Dice) string {
 	sign := detrand.Pick(d, []string{"", "", "", "-"})
 	switch d.Below(8) {
@@ -69,10 +98,12 @@ func wholeNumber(d Dice) string {
 	return fmt.Sprint(d.Below(12))
 }
 
-// edgeTexts are texts as questions write them: the target's, nothing, marks that combine, the ends of planes and of what surrogates leave
-// free, and long ones.
-var edgeTexts = []string{"'" + Target + "'", "'" + Target + "'", "'" + Target + "'", "''", "' '", "'a'", "'F'", "'0'", "'-1'", "'1e3'", "'true'", "'2024-02-29'", "'0001-01-01'", "'9999-12-31 23:59:59.999999'", "'123456789012345678'",
-	"'" + "e\u0301" + "'", "'" + "\u0301\u0301" + "'", "'" + "\ud7ff\ue000" + "'", "'" + "\U0010ffff" + "'", "U&'\\D83D\\DE00'", "'İß'", "'" + strings.Repeat("ä", 40) + "'"}
+// edgeTexts are texts as questions write them: the target's, nothing, marks that combine, the ends
+// of planes and of what surrogates leave free, and long ones.
+var edgeTexts = []string{"'" + Target + "'", "'" + Target + "'", "'" + Target + "'", "''", "' '", "'a'", "'F'", "'0'", "'-1'", "'1e3'",
+	"'true'", "'2024-02-29'", "'0001-01-01'", "'9999-12-31 23:59:59.999999'", "'123456789012345678'",
+	"'" + "e\u0301" + "'", "'" + "\u0301\u0301" + "'", "'" + "\ud7ff\ue000" + "'", "'" + "\U0010ffff" + "'", "U&'\\D83D\\DE00'", "'İß'",
+	"'" + strings.Repeat("ä", 40) + "'"}
 
 // fill draws what stands in braces.
 func (q *question) fill(text string) string {

@@ -17,7 +17,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
-// TestQuestionsAreValid measures how many questions the planner takes, and what it says of the others.
+// TestQuestionsAreValid measures how many questions the planner takes, and what it says of the
+// others.
 func TestQuestionsAreValid(t *testing.T) {
 	for _, ds := range generate.Worlds() {
 		o := plan.Options{Public: reference.New(ds, generate.Make(generate.NewDice("public", 1), ds).Tables).Public()}
@@ -55,7 +56,8 @@ func TestQuestionsAreValid(t *testing.T) {
 	}
 }
 
-// TestTextsAreHarmless sends texts near the grammar: each is refused, at a place inside of it, or is a statement that can be priced.
+// TestTextsAreHarmless sends texts near the grammar: each is refused, at a place inside of it, or
+// is a statement that can be priced.
 func TestTextsAreHarmless(t *testing.T) {
 	n := 6000
 	if testing.Short() {

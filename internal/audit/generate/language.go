@@ -33,43 +33,56 @@ type function struct {
 	text  string // with %s for each
 }
 
-// functions are all expressions that questions are made of. What the planner does not take is left out.
+// functions are all expressions that questions are made of. What the planner does not take is left
+// out.
 var functions = []function{
 	{truth, "NN", "%s = %s"}, {truth, "NN", "%s <> %s"}, {truth, "NN", "%s < %s"}, {truth, "NN", "%s >= %s"},
 	{truth, "tt", "%s = %s"}, {truth, "tt", "%s < %s"}, {truth, "dd", "%s <= %s"}, {truth, "rN", "%s > %s"},
 	{truth, "NNN", "%s BETWEEN %s AND %s"}, {truth, "NNN", "%s NOT BETWEEN %s AND %s"},
 	{truth, "N", "%s IN (0, 1, 3)"}, {truth, "t", "%s NOT IN ('a', 'F')"}, {truth, "d", "%s IN ('2022-01-08', '2022-01-10')"},
-	{truth, "N", "%s IS NULL"}, {truth, "t", "%s IS NOT NULL"}, {truth, "b", "%s IS NULL"}, {truth, "d", "%s IS NULL"}, {truth, "r", "%s IS NULL"},
+	{truth, "N", "%s IS NULL"}, {truth, "t", "%s IS NOT NULL"}, {truth, "b", "%s IS NULL"}, {truth, "d", "%s IS NULL"},
+	{truth, "r", "%s IS NULL"},
 	{truth, "bb", "(%s AND %s)"}, {truth, "bb", "(%s OR %s)"}, {truth, "b", "NOT (%s)"},
 	{truth, "b", "(%s) IS TRUE"}, {truth, "b", "(%s) IS NOT FALSE"}, {truth, "b", "(%s) IS UNKNOWN"},
 	{truth, "NN", "%s IS DISTINCT FROM %s"}, {truth, "tt", "%s IS NOT DISTINCT FROM %s"},
 	{truth, "t", "%s LIKE 'a%%'"}, {truth, "t", "%s ILIKE '_F'"}, {truth, "t", "starts_with(%s, 'p')"},
 	{truth, "bbb", "CASE WHEN %s THEN %s ELSE %s END"}, {truth, "bb", "coalesce(%s, %s)"},
-	{whole1, "ww", "(%s + %s)"}, {whole1, "ww", "(%s - %s)"}, {whole1, "w", "(%s * 3)"}, {whole1, "w", "(- %s)"}, {whole1, "ww", "(%s * %s)"},
+	{whole1, "ww", "(%s + %s)"}, {whole1, "ww", "(%s - %s)"}, {whole1, "w", "(%s * 3)"}, {whole1, "w", "(- %s)"},
+	{whole1, "ww", "(%s * %s)"},
 	{whole1, "w", "(%s / 2)"}, {whole1, "ww", "(%s / %s)"}, {whole1, "w", "(%s %% 3)"}, {whole1, "ww", "(%s %% %s)"},
 	{number, "nn", "(%s + %s)"}, {number, "n", "(%s - 0.25)"}, {number, "nn", "(%s * %s)"},
-	{number, "bnn", "CASE WHEN %s THEN %s ELSE %s END"}, {number, "bn", "CASE WHEN %s THEN %s END"}, {whole1, "w", "CASE %s WHEN 1 THEN 5 WHEN 2 THEN 7 ELSE 0 END"},
-	{number, "nn", "coalesce(%s, %s)"}, {number, "nn", "nullif(%s, %s)"}, {number, "nn", "greatest(%s, %s)"}, {number, "nn", "least(%s, %s)"},
-	{number, "n", "abs(%s)"}, {whole1, "n", "sign(%s)"}, {whole1, "n", "round(%s)"}, {whole1, "n", "floor(%s)"}, {whole1, "n", "ceil(%s)"}, {number, "n", "round(%s, 1)"},
+	{number, "bnn", "CASE WHEN %s THEN %s ELSE %s END"}, {number, "bn", "CASE WHEN %s THEN %s END"},
+	{whole1, "w", "CASE %s WHEN 1 THEN 5 WHEN 2 THEN 7 ELSE 0 END"},
+	{number, "nn", "coalesce(%s, %s)"}, {number, "nn", "nullif(%s, %s)"}, {number, "nn", "greatest(%s, %s)"},
+	{number, "nn", "least(%s, %s)"},
+	{number, "n", "abs(%s)"}, {whole1, "n", "sign(%s)"}, {whole1, "n", "round(%s)"}, {whole1, "n", "floor(%s)"}, {whole1, "n", "ceil(%s)"},
+	{number, "n", "round(%s, 1)"},
 	{whole1, "n", "width_bucket(%s, 0, 10, 5)"}, {whole1, "w", "mod(%s, 3)"}, {whole1, "w", "div(%s, 2)"}, {number, "n", "trunc(%s)"},
 	{whole1, "n", "CAST(%s AS INTEGER)"}, {whole1, "b", "CAST(%s AS INTEGER)"}, {number, "n", "CAST(%s AS NUMERIC(10, 1))"},
-	{float, "nn", "(%s / %s)"}, {float, "n", "(%s / 2.5)"}, {float, "n", "sqrt(%s)"}, {float, "n", "ln(%s)"}, {float, "n", "exp(%s)"}, {float, "nn", "power(%s, %s)"},
+	{float, "nn", "(%s / %s)"}, {float, "n", "(%s / 2.5)"}, {float, "n", "sqrt(%s)"}, {float, "n", "ln(%s)"}, {float, "n", "exp(%s)"},
+	{float, "nn", "power(%s, %s)"},
 	{words, "btt", "CASE WHEN %s THEN %s ELSE %s END"}, {words, "tt", "coalesce(%s, %s)"}, {words, "tt", "nullif(%s, %s)"},
-	{words, "t", "lower(%s)"}, {words, "t", "upper(%s)"}, {words, "t", "trim(%s)"}, {words, "t", "substring(%s, 1, 1)"}, {words, "t", "left(%s, 1)"}, {words, "t", "right(%s, 1)"},
-	{words, "tt", "(%s || %s)"}, {words, "tt", "concat(%s, %s)"}, {words, "t", "replace(%s, 'a', 'b')"}, {words, "t", "reverse(%s)"}, {words, "w", "CAST(%s AS TEXT)"},
+	{words, "t", "lower(%s)"}, {words, "t", "upper(%s)"}, {words, "t", "trim(%s)"}, {words, "t", "substring(%s, 1, 1)"},
+	{words, "t", "left(%s, 1)"}, {words, "t", "right(%s, 1)"},
+	{words, "tt", "(%s || %s)"}, {words, "tt", "concat(%s, %s)"}, {words, "t", "replace(%s, 'a', 'b')"}, {words, "t", "reverse(%s)"},
+	{words, "w", "CAST(%s AS TEXT)"},
 	{whole1, "t", "length(%s)"}, {whole1, "t", "position('a' IN %s)"},
-	{date, "d", "(%s + 1)"}, {date, "d", "date_trunc('month', %s)"}, {date, "bdd", "CASE WHEN %s THEN %s ELSE %s END"}, {date, "dd", "coalesce(%s, %s)"}, {date, "dd", "greatest(%s, %s)"},
-	{whole1, "d", "extract(year FROM %s)"}, {whole1, "d", "extract(dow FROM %s)"}, {whole1, "d", "date_part('month', %s)"}, {whole1, "dd", "(%s - %s)"},
+	{date, "d", "(%s + 1)"}, {date, "d", "date_trunc('month', %s)"}, {date, "bdd", "CASE WHEN %s THEN %s ELSE %s END"},
+	{date, "dd", "coalesce(%s, %s)"}, {date, "dd", "greatest(%s, %s)"},
+	{whole1, "d", "extract(year FROM %s)"}, {whole1, "d", "extract(dow FROM %s)"}, {whole1, "d", "date_part('month', %s)"},
+	{whole1, "dd", "(%s - %s)"},
 }
 
-// aggregates are all statistics; the kind of what they are of is nothing for COUNT(*), and 'i' stands for the unit.
+// aggregates are all statistics; the kind of what they are of is nothing for COUNT(*), and 'i'
+// stands for the unit.
 var aggregates = []struct {
 	of   kind
 	text string
 }{
 	{nothing, "COUNT(*)"}, {nothing, "COUNT(1)"}, {wide, "COUNT(%s)"}, {words, "COUNT(%s)"}, {truth, "COUNT(%s)"}, {date, "COUNT(%s)"},
 	{number, "SUM(%s)"}, {number, "SUM(%s)"}, {number, "AVG(%s)"}, {number, "VARIANCE(%s)"}, {number, "STDDEV_POP(%s)"},
-	{whole1, "COUNT(DISTINCT %s)"}, {words, "COUNT(DISTINCT %s)"}, {date, "COUNT(DISTINCT %s)"}, {'i', "COUNT(DISTINCT %s)"}, {'i', "COUNT(%s)"},
+	{whole1, "COUNT(DISTINCT %s)"}, {words, "COUNT(DISTINCT %s)"}, {date, "COUNT(DISTINCT %s)"}, {'i', "COUNT(DISTINCT %s)"},
+	{'i', "COUNT(%s)"},
 	{number, "MEDIAN(%s)"}, {number, "MIN(%s)"}, {number, "MAX(%s)"}, {date, "MAX(%s)"},
 	{number, "PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY %s)"}, {whole1, "PERCENTILE_DISC(0.25) WITHIN GROUP (ORDER BY %s DESC)"},
 }

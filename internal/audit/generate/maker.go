@@ -58,14 +58,16 @@ func (m *Maker) taken(f function) bool {
 		if args == nil {
 			continue
 		}
-		if _, err := plan.Prepare(m.dataset, "SELECT COUNT(*) FROM "+s.text+" WHERE ("+fmt.Sprintf(q.fill(f.text), args...)+") IS NULL", m.options); err == nil {
+		if _, err := plan.Prepare(m.dataset, "SELECT COUNT(*) FROM "+s.text+" WHERE ("+fmt.Sprintf(q.fill(f.text), args...)+") IS NULL",
+			m.options); err == nil {
 			return true
 		}
 	}
 	return false
 }
 
-// tries is how often a line is tried on each table: one with constants may be refused for those alone.
+// tries is how often a line is tried on each table: one with constants may be refused for those
+// alone.
 func (m *Maker) tries() int {
 	if m.sharp {
 		return 20

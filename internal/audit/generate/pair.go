@@ -8,8 +8,9 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// Pair makes a database with a person whom questions can single out, because nobody else has the text [Target] anywhere, and its
-// neighbour: without that person, or with somebody else instead, as the dataset says.
+// Pair makes a database with a person whom questions can single out, because nobody else has the
+// text [Target] anywhere, and its neighbour: without that person, or with somebody else instead, as
+// the dataset says.
 func Pair(d Dice, ds *policy.Dataset) (with, without *Database) {
 	with = Make(d, ds)
 	owner := with.target(d)

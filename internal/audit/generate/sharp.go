@@ -9,9 +9,11 @@ import (
 	"github.com/discreet-dp/discreet/internal/plan"
 )
 
-// Sharp returns a maker of questions that are made to break something: of constants of every size, intervals that are a point, steps that are large,
-// chains of products, texts of everything, values by subquery on both sides of IN, and conditions that hold for one person of a [Pair] alone, each
-// in every place that takes an expression. It asks the planner about each part that it makes, and makes another where that is refused.
+// Sharp returns a maker of questions that are made to break something: of constants of every size,
+// intervals that are a point, steps that are large, chains of products, texts of everything, values
+// by subquery on both sides of IN, and conditions that hold for one person of a [Pair] alone, each
+// in every place that takes an expression. It asks the planner about each part that it makes, and
+// makes another where that is refused.
 func (m *Maker) Sharp() *Maker {
 	s := *m
 	s.sharp = true
@@ -168,7 +170,8 @@ func (q *question) chain(s source, k kind, depth int) string {
 	return "(" + out + ")"
 }
 
-// coarse is a number on a lattice of large steps, or of small ones: scaled and rounded to as many digits.
+// coarse is a number on a lattice of large steps, or of small ones: scaled and rounded to as many
+// digits.
 func (q *question) coarse(s source, depth int) string {
 	x := q.tip(s, number)
 	switch q.d.Below(4) {
@@ -201,7 +204,8 @@ func (q *question) spelled(s source, depth int) string {
 // point is a number whose interval is one point, though it is made of a column.
 func (q *question) point(s source, k kind) string {
 	x := q.tip(s, k)
-	return fmt.Sprintf(detrand.Pick(q.d, []string{"(%s %% 1)", "trunc(%s, -12)", "round(%s, -11)", "(%s * 0)", "least(%s, -1e15)", "width_bucket(%s, -1e14, -1e13, 3)", "sign(abs(%s) + 1)", "(%s / 1000000000)"}), x)
+	return fmt.Sprintf(detrand.Pick(q.d, []string{"(%s %% 1)", "trunc(%s, -12)", "round(%s, -11)", "(%s * 0)", "least(%s, -1e15)",
+		"width_bucket(%s, -1e14, -1e13, 3)", "sign(abs(%s) + 1)", "(%s / 1000000000)"}), x)
 }
 
 // deep makes something with a subquery in it, where there are not too many in each other.

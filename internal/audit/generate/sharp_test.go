@@ -12,15 +12,19 @@ import (
 	"github.com/discreet-dp/discreet/internal/plan"
 )
 
-// forms are what there must be in sharp questions that the planner takes, each in some of a few hundred.
+// forms are what there must be in sharp questions that the planner takes, each in some of a few
+// hundred.
 var forms = []string{
-	`'Zz9'`, `\de-3[0-5]`, `\de3[0-5]`, `9223372036854775808`, `17014118346046923173168730371588410572`, `1329227995784915872903807060280344575`, `, -12\)`, `, 12\)`,
+	`'Zz9'`, `\de-3[0-5]`, `\de3[0-5]`, `9223372036854775808`, `17014118346046923173168730371588410572`,
+	`1329227995784915872903807060280344575`, `, -12\)`, `, 12\)`,
 	`AS text`, `length\(CAST`, `U&'`, "e\u0301", `0001-01-01`, `9999-12-31`, `INTERVAL`, `width_bucket`, `% 1\)`,
-	`IN \(SELECT`, `\)\) (NOT )?IN \(SELECT`, `EXISTS \(SELECT [^|]*EXISTS \(SELECT`, `\(SELECT (COUNT|SUM|MIN|MAX)\(`, `FILTER \(WHERE`, `GROUP BY`, `HAVING`, `WITH`, `UNION ALL`, ` JOIN `, `LEFT JOIN`, `CASE WHEN`, `FROM everyday`, `FROM dear`,
+	`IN \(SELECT`, `\)\) (NOT )?IN \(SELECT`, `EXISTS \(SELECT [^|]*EXISTS \(SELECT`, `\(SELECT (COUNT|SUM|MIN|MAX)\(`, `FILTER \(WHERE`,
+	`GROUP BY`, `HAVING`, `WITH`, `UNION ALL`, ` JOIN `, `LEFT JOIN`, `CASE WHEN`, `FROM everyday`, `FROM dear`,
 	`SUM\(`, `AVG\(`, `VARIANCE\(`, `MEDIAN\(`, `COUNT\(DISTINCT`, `LIMIT`,
 }
 
-// TestSharp: nearly all sharp questions are taken, and among those there is all that can break something.
+// TestSharp: nearly all sharp questions are taken, and among those there is all that can break
+// something.
 func TestSharp(t *testing.T) {
 	seen := map[string]int{}
 	for _, ds := range generate.Extremes() {

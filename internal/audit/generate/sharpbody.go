@@ -7,7 +7,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/detrand"
 )
 
-// edgeBody makes a SELECT with aggregates, as body does, part by part: each is one that the planner takes by itself.
+// edgeBody makes a SELECT with aggregates, as body does, part by part: each is one that the planner
+// takes by itself.
 func (q *question) edgeBody() string {
 	s := q.accepted()
 	counted := func(x string) string { return "SELECT COUNT(*) FROM " + s.text + " WHERE " + x }
@@ -33,14 +34,17 @@ func (q *question) edgeBody() string {
 	}
 	var stats []string
 	for range 1 + q.d.Below(5)/4 {
-		stats = append(stats, q.tried(3, func(depth int) string { return q.edgeAggregate(s, depth) }, func(x string) string { return "SELECT " + x + " FROM " + s.text + after }))
+		stats = append(stats, q.tried(3, func(depth int) string { return q.edgeAggregate(s, depth) }, func(x string) string {
+			return "SELECT " + x + " FROM " + s.text + after
+		}))
 	}
 	list := stats
 	group := ""
 	if key != "" {
 		group = " GROUP BY " + key
 		if q.d.One(6) {
-			return "SELECT " + key + " AS " + q.name() + " FROM " + s.text + after + group + " ORDER BY " + stats[0] + detrand.Pick(q.d, []string{" DESC", "", " * -3 DESC"}) + fmt.Sprint(" LIMIT ", 1+q.d.Below(3))
+			return "SELECT " + key + " AS " + q.name() + " FROM " + s.text + after + group + " ORDER BY " + stats[0] +
+				detrand.Pick(q.d, []string{" DESC", "", " * -3 DESC"}) + fmt.Sprint(" LIMIT ", 1+q.d.Below(3))
 		}
 		list = append([]string{key}, stats...)
 	}
@@ -54,7 +58,8 @@ func (q *question) edgeBody() string {
 // accepted makes something to ask about.
 func (q *question) accepted() source {
 	for range 3 {
-		// Mostly tables: what is asked of them is what is hard, and every join takes an engine's time.
+		// Mostly tables: what is asked of them is what is hard, and every join takes an engine's
+		// time.
 		if s := q.from(detrand.Pick(q.d, []int{0, 0, 0, 0, 1, 1, 2})); s.private && q.accepts("SELECT COUNT(*) FROM "+s.text) {
 			return s
 		}

@@ -35,7 +35,8 @@ func (q *question) base() source {
 		unit := q.dataset.Unit.String()
 		switch name := detrand.Pick(q.d, views); name { // of the worlds of this package
 		case "dear":
-			return source{name + " AS " + alias, true, []column{{alias + ".pid", 0, unit, nil}, {alias + ".cost", number, "", nil}, {alias + ".ward", words, "", nil}}}
+			return source{name + " AS " + alias, true,
+				[]column{{alias + ".pid", 0, unit, nil}, {alias + ".cost", number, "", nil}, {alias + ".ward", words, "", nil}}}
 		case "everyday":
 			return source{name + " AS " + alias, true, []column{{alias + ".who", 0, unit, nil}, {alias + ".often", whole1, "", nil}}}
 		}
@@ -189,7 +190,8 @@ func (q *question) join(depth int) source {
 	}
 	on := a + " = " + b
 	if q.bold() { // a link to itself, or one of two
-		on = detrand.Pick(q.d, []string{a + " = " + a, "(" + on + " OR " + q.expr(l.and(r, ""), truth, 1) + ")", q.expr(l.and(r, ""), truth, 1), a + " <> " + b})
+		on = detrand.Pick(q.d, []string{a + " = " + a, "(" + on + " OR " + q.expr(l.and(r, ""), truth, 1) + ")",
+			q.expr(l.and(r, ""), truth, 1), a + " <> " + b})
 	}
 	if q.d.One(3) {
 		on += " AND " + q.expr(l.and(r, ""), truth, 1)

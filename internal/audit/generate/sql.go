@@ -17,7 +17,8 @@ func (db *Database) SQL() []string {
 		for i, name := range all.Columns {
 			typ := "BIGINT"
 			if c := t.Columns[name]; c != nil {
-				typ = map[policy.Type]string{policy.Text: "VARCHAR", policy.Boolean: "BOOLEAN", policy.Date: "DATE", policy.Decimal: "DOUBLE", policy.Integer: "BIGINT"}[c.Type]
+				typ = map[policy.Type]string{policy.Text: "VARCHAR", policy.Boolean: "BOOLEAN", policy.Date: "DATE",
+					policy.Decimal: "DOUBLE", policy.Integer: "BIGINT"}[c.Type]
 			}
 			list[i] = fmt.Sprintf("%q %s", name, typ)
 		}

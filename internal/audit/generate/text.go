@@ -9,9 +9,10 @@ import (
 
 var token = regexp.MustCompile(`'(?:[^']|'')*'|[A-Za-z_][A-Za-z_0-9.]*|[0-9.]+|\s+|.`)
 
-// strange is what is put into a text: words of the grammar, functions of PostgreSQL and DuckDB that must not exist here, and
-// what breaks readers.
-var strange = strings.Fields(`SELECT FROM WHERE GROUP BY HAVING ORDER LIMIT OFFSET UNION ALL INTERSECT EXCEPT DISTINCT AS ON USING JOIN LEFT RIGHT FULL NATURAL
+// strange is what is put into a text: words of the grammar, functions of PostgreSQL and DuckDB that
+// must not exist here, and what breaks readers.
+var strange = strings.Fields(
+	`SELECT FROM WHERE GROUP BY HAVING ORDER LIMIT OFFSET UNION ALL INTERSECT EXCEPT DISTINCT AS ON USING JOIN LEFT RIGHT FULL NATURAL
 	CROSS LATERAL WITH RECURSIVE MATERIALIZED CASE WHEN THEN ELSE END CAST NULL TRUE FALSE AND OR NOT IN EXISTS ANY SOME BETWEEN SYMMETRIC LIKE ILIKE SIMILAR IS
 	UNKNOWN OVER PARTITION WINDOW FILTER WITHIN VALUES TABLE ONLY TABLESAMPLE FETCH FIRST ROWS TIES FOR UPDATE INTO ROLLUP( CUBE( GROUPING SETS ARRAY[ ROW( COLLATE
 	"C" INTERVAL DATE TIMESTAMP EXTRACT( COALESCE( NULLIF( GREATEST( count( sum( avg( min( max( median( variance( stddev( percentile_cont( string_agg( array_agg(
@@ -22,7 +23,8 @@ var strange = strings.Fields(`SELECT FROM WHERE GROUP BY HAVING ORDER LIMIT OFFS
 	<> != < <= > >= + - * / % ^ | || & # ~ !~ @> ? $1 $$ -- /* */ ' " "" '' E'\' U&'\0061' X'1F' B'01' 1e400 -0 0x1F 1_000 .5 5. 99999999999999999999999999
 	é e` + "\u0301" + ` ` + "\u200b" + ` ﬁ İ ` + "\U0001F600" + ` ` + "\ufeff" + ` ` + "\u202e" + ` ` + "\u00a0" + ` released_0 pid patients visits codes information_schema.tables`)
 
-// Text makes a text near the grammar: a question in which some words are others, or twice, or not there, or in another place.
+// Text makes a text near the grammar: a question in which some words are others, or twice, or not
+// there, or in another place.
 func (m *Maker) Text(d Dice) string {
 	words := token.FindAllString(m.Question(d), -1)
 	for range 1 + d.Below(2) {

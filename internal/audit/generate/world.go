@@ -8,9 +8,10 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// Worlds returns policies with something of everything: tables where a person has one row and many, paths of one, two and three
-// steps, identities that are listed and that are not, and clamped where they are; public tables with a unique column and
-// without; both kinds of neighbours; and one where every row is a person. Limits and bounds are small, so that people exceed them.
+// Worlds returns policies with something of everything: tables where a person has one row and many,
+// paths of one, two and three steps, identities that are listed and that are not, and clamped where
+// they are; public tables with a unique column and without; both kinds of neighbours; and one where
+// every row is a person. Limits and bounds are small, so that people exceed them.
 func Worlds() []*policy.Dataset {
 	return []*policy.Dataset{clinic(dp.AddRemove), clinic(dp.Substitute), census(dp.AddRemove), census(dp.Substitute)}
 }
@@ -25,29 +26,38 @@ func clinic(n dp.Neighbours) *policy.Dataset {
 		Tables: tables(
 			&policy.Table{Name: "patients", UnitKind: policy.Unique, UnitColumn: "pid", MaxRows: 1, MaxGroups: 1, Columns: columns(
 				whole("pid", 0, 3), required(whole("age", 0, 10)), listed("sex", "F", "M", "X", ""), text("zip"), secret(text("diagnosis")),
-				grain("cost", -4, 10, 1, 2), boolean("smoker"), day("admitted", 19000, 19002), whole("code", 0, 4), real("weight"), any64("balance"),
+				grain("cost", -4, 10, 1, 2), boolean("smoker"), day("admitted", 19000, 19002), whole("code", 0, 4), real("weight"),
+				any64("balance"),
 			)},
-			&policy.Table{Name: "profiles", UnitKind: policy.Unique, UnitColumn: "owner", Path: []policy.Step{{Column: "owner", Table: "patients", Key: "pid"}}, MaxRows: 1, MaxGroups: 1, Columns: columns(
-				whole("score", -5, 5), listed("tier", "gold", "none"), whole("code", 0, 4),
-			)},
-			&policy.Table{Name: "visits", UnitKind: policy.Many, UnitColumn: "pid", Path: []policy.Step{{Column: "pid", Table: "patients", Key: "pid"}}, MaxRows: 3, MaxGroups: 2, Columns: columns(
-				listed("ward", "a", "b", "c", "d"), day("day", 19000, 19004), grain("cost", -2, 8, 1, 2), whole("code", 0, 4), secret(text("note")), boolean("urgent"),
-			)},
-			&policy.Table{Name: "labs", UnitKind: policy.Many, UnitColumn: "person", Path: []policy.Step{{Column: "person", Table: "patients", Key: "pid"}}, MaxRows: 2, MaxGroups: 1, Columns: columns(
-				any64("person"), whole("value", 0, 6), listed("kind", "x", "y", "z"), secret(whole("place", -2, 2)),
-			)},
-			&policy.Table{Name: "orders", UnitKind: policy.Many, UnitColumn: "buyer", Path: []policy.Step{buyer}, MaxRows: 2, MaxGroups: 2, Columns: columns(
-				whole("total", -1, 9), listed("status", "open", "paid"), whole("code", 0, 4),
-			)},
-			&policy.Table{Name: "items", UnitKind: policy.Many, Path: []policy.Step{order, buyer}, MaxRows: 2, MaxGroups: 2, Columns: columns(
-				whole("oid", 0, 2), whole("price", 0, 5), secret(text("sku")), boolean("gift"),
-			)},
-			&policy.Table{Name: "parts", UnitKind: policy.Many, Path: []policy.Step{item, order, buyer}, MaxRows: 1, MaxGroups: 3, Columns: columns(
-				whole("grams", -3, 3), listed("stuff", "wood", "iron"),
-			)},
-			&policy.Table{Name: "codes", Public: true, UnitKind: policy.NoUnit, UniqueColumn: "code", MaxRows: 1, MaxGroups: 1, Columns: columns(
-				whole("code", 0, 4), text("label"), whole("chapter", 0, 2),
-			)},
+			&policy.Table{Name: "profiles", UnitKind: policy.Unique, UnitColumn: "owner",
+				Path: []policy.Step{{Column: "owner", Table: "patients", Key: "pid"}}, MaxRows: 1, MaxGroups: 1, Columns: columns(
+					whole("score", -5, 5), listed("tier", "gold", "none"), whole("code", 0, 4),
+				)},
+			&policy.Table{Name: "visits", UnitKind: policy.Many, UnitColumn: "pid",
+				Path: []policy.Step{{Column: "pid", Table: "patients", Key: "pid"}}, MaxRows: 3, MaxGroups: 2, Columns: columns(
+					listed("ward", "a", "b", "c", "d"), day("day", 19000, 19004), grain("cost", -2, 8, 1, 2), whole("code", 0, 4),
+					secret(text("note")), boolean("urgent"),
+				)},
+			&policy.Table{Name: "labs", UnitKind: policy.Many, UnitColumn: "person",
+				Path: []policy.Step{{Column: "person", Table: "patients", Key: "pid"}}, MaxRows: 2, MaxGroups: 1, Columns: columns(
+					any64("person"), whole("value", 0, 6), listed("kind", "x", "y", "z"), secret(whole("place", -2, 2)),
+				)},
+			&policy.Table{Name: "orders", UnitKind: policy.Many, UnitColumn: "buyer", Path: []policy.Step{buyer}, MaxRows: 2,
+				MaxGroups: 2, Columns: columns(
+					whole("total", -1, 9), listed("status", "open", "paid"), whole("code", 0, 4),
+				)},
+			&policy.Table{Name: "items", UnitKind: policy.Many, Path: []policy.Step{order, buyer}, MaxRows: 2,
+				MaxGroups: 2, Columns: columns(
+					whole("oid", 0, 2), whole("price", 0, 5), secret(text("sku")), boolean("gift"),
+				)},
+			&policy.Table{Name: "parts", UnitKind: policy.Many, Path: []policy.Step{item, order, buyer}, MaxRows: 1,
+				MaxGroups: 3, Columns: columns(
+					whole("grams", -3, 3), listed("stuff", "wood", "iron"),
+				)},
+			&policy.Table{Name: "codes", Public: true, UnitKind: policy.NoUnit, UniqueColumn: "code", MaxRows: 1,
+				MaxGroups: 1, Columns: columns(
+					whole("code", 0, 4), text("label"), whole("chapter", 0, 2),
+				)},
 			&policy.Table{Name: "rates", Public: true, UnitKind: policy.NoUnit, MaxRows: 2, MaxGroups: 1, Columns: columns(
 				whole("code", 0, 4), whole("rate", 0, 5), text("zone"),
 			)},
@@ -69,13 +79,15 @@ func census(n dp.Neighbours) *policy.Dataset {
 			&policy.Table{Name: "south", UnitKind: policy.Row, MaxRows: 1, MaxGroups: 1, Columns: columns(
 				whole("age", -5, 5), listed("sex", "F", "X"), secret(text("job")), whole("code", 0, 4), grain("income", -3, 9, 1, 4),
 			)},
-			// The same columns as north, with other bounds: a row may be equal to one there, and is somebody else.
+			// The same columns as north, with other bounds: a row may be equal to one there, and is
+			// somebody else.
 			&policy.Table{Name: "west", UnitKind: policy.Row, MaxRows: 1, MaxGroups: 1, Columns: columns(
 				whole("age", -9, 2), listed("sex", "F", "M"), secret(text("job")), whole("code", 1, 3), boolean("owner"),
 			)},
-			&policy.Table{Name: "codes", Public: true, UnitKind: policy.NoUnit, UniqueColumn: "code", MaxRows: 1, MaxGroups: 1, Columns: columns(
-				whole("code", 0, 4), text("label"),
-			)},
+			&policy.Table{Name: "codes", Public: true, UnitKind: policy.NoUnit, UniqueColumn: "code", MaxRows: 1,
+				MaxGroups: 1, Columns: columns(
+					whole("code", 0, 4), text("label"),
+				)},
 			&policy.Table{Name: "rates", Public: true, UnitKind: policy.NoUnit, MaxRows: 3, MaxGroups: 1, Columns: columns(
 				whole("code", 0, 4), whole("rate", 0, 5), text("zone"),
 			)},
@@ -117,7 +129,8 @@ func day(name string, lo, hi int64) *policy.Column { return grainOf(policy.Date,
 func grainOf(t policy.Type, name string, lo, hi, num, den int64) *policy.Column {
 	g := big.NewRat(num, den)
 	end := func(n int64) *big.Rat { return new(big.Rat).Mul(g, new(big.Rat).SetInt64(n)) }
-	return &policy.Column{Name: name, Type: t, Nullable: true, Granularity: g, Bounds: &policy.Bounds{Lo: end(lo), Hi: end(hi), LoSteps: lo, HiSteps: hi}}
+	return &policy.Column{Name: name, Type: t, Nullable: true, Granularity: g,
+		Bounds: &policy.Bounds{Lo: end(lo), Hi: end(hi), LoSteps: lo, HiSteps: hi}}
 }
 
 func text(name string) *policy.Column {
@@ -142,7 +155,8 @@ func listed(name string, keys ...string) *policy.Column {
 	return c
 }
 
-// pathColumns returns the columns of a table that paths use: its own way out, and what paths of others come in by.
+// pathColumns returns the columns of a table that paths use: its own way out, and what paths of
+// others come in by.
 func pathColumns(ds *policy.Dataset, t *policy.Table) (out []string, keys []string) {
 	if t.UnitColumn != "" {
 		out = append(out, t.UnitColumn)

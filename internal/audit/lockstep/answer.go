@@ -20,7 +20,8 @@ func judgeAnswers(p *tree.Plan, a, b *api.Answer, moved bool) error {
 	if !slices.Equal(a.Columns, b.Columns) {
 		return fmt.Errorf("the columns are %v against %v", a.Columns, b.Columns)
 	}
-	if a.Cost != b.Cost || a.Remaining != b.Remaining || a.Receipt != b.Receipt || a.MaxRows != b.MaxRows || a.MaxGroups != b.MaxGroups || a.Cut != b.Cut || a.Version != b.Version {
+	if a.Cost != b.Cost || a.Remaining != b.Remaining || a.Receipt != b.Receipt || a.MaxRows != b.MaxRows || a.MaxGroups != b.MaxGroups ||
+		a.Cut != b.Cut || a.Version != b.Version {
 		return fmt.Errorf("the cost is %v and %v remains, against %v and %v", a.Cost, a.Remaining, b.Cost, b.Remaining)
 	}
 	for _, x := range []*api.Answer{a, b} {
@@ -45,7 +46,8 @@ func judgeAnswers(p *tree.Plan, a, b *api.Answer, moved bool) error {
 			if !c.Noisy && a.Rows[i][j] != b.Rows[i][j] {
 				return fmt.Errorf("row %d has the key %v against %v", i+1, a.Rows[i][j], b.Rows[i][j])
 			}
-			// What is computed of several noisy values has an error bar that is too; those of counts and sums are public.
+			// What is computed of several noisy values has an error bar that is too; those of
+			// counts and sums are public.
 			if c.Noisy && !c.Approximate && *a.Errors[i][j] != *b.Errors[i][j] {
 				return fmt.Errorf("row %d of %s has the error %v against %v", i+1, c.Name, *a.Errors[i][j], *b.Errors[i][j])
 			}
@@ -54,8 +56,9 @@ func judgeAnswers(p *tree.Plan, a, b *api.Answer, moved bool) error {
 	return nil
 }
 
-// wellFormed checks that every count and sum is a finite number with an error: whether one is missing, or
-// infinite, no noise would hide. What is computed of them may be missing where they are zero.
+// wellFormed checks that every count and sum is a finite number with an error: whether one is
+// missing, or infinite, no noise would hide. What is computed of them may be missing where they are
+// zero.
 func wellFormed(a *api.Answer) error {
 	for i, row := range a.Rows {
 		for j, c := range a.Columns {
@@ -94,7 +97,8 @@ func shown(a *api.Answer) string {
 // values below them. The noise was the same, so a distance that is another means that
 // something else reached the answer on its way: the data, or what was left out of the record.
 func sameNoise(p *tree.Plan, a, b outcome) error {
-	if p == nil || p.Having != nil || len(p.Order) > 0 || p.Limit != nil || p.Offset > 0 || len(a.calls) != len(p.Query.Measures) || p.Query.Choice != nil {
+	if p == nil || p.Having != nil || len(p.Order) > 0 || p.Limit != nil || p.Offset > 0 || len(a.calls) != len(p.Query.Measures) ||
+		p.Query.Choice != nil {
 		return nil // not every group is in the answer, or the releases are not the measures
 	}
 	for i, o := range p.Columns {

@@ -30,7 +30,8 @@ type kept struct {
 }
 
 func newBook(seen *outcome) *book {
-	return &book{seen: seen, spent: map[string]dp.Cost{}, requests: map[string]ledger.Receipt{}, answers: map[string]kept{}, first: map[uint64]kept{}, notes: map[string][][]byte{}}
+	return &book{seen: seen, spent: map[string]dp.Cost{}, requests: map[string]ledger.Receipt{}, answers: map[string]kept{},
+		first: map[uint64]kept{}, notes: map[string][][]byte{}}
 }
 
 func (b *book) Charge(_ context.Context, c ledger.Charge) (ledger.Receipt, error) {
@@ -127,7 +128,8 @@ func (b *book) Notes(_ context.Context, session string) ([][]byte, error) {
 // Era is always the first: nothing is lost.
 func (b *book) Era(context.Context) (string, error) { return "", nil }
 
-// Fail tells everybody, and no door is ever closed: an attack is to be seen with all that it could be told.
+// Fail tells everybody, and no door is ever closed: an attack is to be seen with all that it could
+// be told.
 func (b *book) Fail(context.Context, ledger.Incident) (bool, error) { return true, nil }
 
 // Door is open.

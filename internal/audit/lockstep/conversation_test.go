@@ -19,7 +19,8 @@ import (
 	"github.com/discreet-dp/discreet/mech"
 )
 
-// watched is a ledger of which everything is written down. It calls all data by one name, so that two neighbours have the same sessions.
+// watched is a ledger of which everything is written down. It calls all data by one name, so that
+// two neighbours have the same sessions.
 type watched struct {
 	*book
 	events *[]sessiontest.Event
@@ -33,7 +34,9 @@ func (w watched) add(e sessiontest.Event) {
 
 func (w watched) Charge(ctx context.Context, c ledger.Charge) (ledger.Receipt, error) {
 	r, err := w.book.Charge(ctx, c)
-	e := sessiontest.Event{Kind: sessiontest.Charged, Text: fmt.Sprint(c.Analyst, c.Dataset, c.Request, c.Query, c.Mechanisms, c.Cost, r.Again), Again: r.Again, Round: strings.Contains(c.Mechanisms, "above")}
+	e := sessiontest.Event{Kind: sessiontest.Charged,
+		Text: fmt.Sprint(c.Analyst, c.Dataset, c.Request, c.Query, c.Mechanisms, c.Cost, r.Again), Again: r.Again,
+		Round: strings.Contains(c.Mechanisms, "above")}
 	if err != nil {
 		e.Text, e.Again = "refused "+e.Text+err.Error(), true
 	}
@@ -74,7 +77,8 @@ func (l looking) Run(ctx context.Context, q *tree.Query) (*engine.Result, error)
 
 func (b *book) copy() *book {
 	c := newBook(&outcome{})
-	c.sequence, c.spent, c.requests, c.answers, c.first = b.sequence, maps.Clone(b.spent), maps.Clone(b.requests), maps.Clone(b.answers), maps.Clone(b.first)
+	c.sequence, c.spent, c.requests, c.answers, c.first = b.sequence, maps.Clone(b.spent), maps.Clone(b.requests), maps.Clone(b.answers),
+		maps.Clone(b.first)
 	for name, all := range b.notes {
 		c.notes[name] = slices.Clone(all)
 	}
@@ -89,7 +93,8 @@ func conversation(t *testing.T, d Database, b *book, seed uint64, ask func(*cura
 	w := watched{b, &events, bits.Drawn}
 	r := mech.NewReleaser(entropy.FromReader(bits))
 	r.Record(func(c mech.Call) {
-		w.add(sessiontest.Event{Kind: sessiontest.Called, Text: fmt.Sprintf("%s %s %v", c.Mechanism, c.Parameter.RatString(), c.Sensitivity), Call: c})
+		w.add(sessiontest.Event{Kind: sessiontest.Called,
+			Text: fmt.Sprintf("%s %s %v", c.Mechanism, c.Parameter.RatString(), c.Sensitivity), Call: c})
 	})
 	c := curator.New(d.Dataset, looking{d.Engine, func() { w.add(sessiontest.Event{Kind: sessiontest.Looked}) }}, w, r)
 	a, err := ask(c)
@@ -113,8 +118,11 @@ type sights struct {
 	failed           map[string]int
 }
 
-// step asks one question of two neighbours that have the same past, and returns the past of the first and what happened there.
-func (s *sights) step(t *testing.T, where string, p Pair, now *book, history []sessiontest.Event, seed uint64, ask func(*curator.Curator) (any, error)) (*book, []sessiontest.Event) {
+// step asks one question of two neighbours that have the same past, and returns the past of the
+// first and what happened there.
+func (s *sights) step(
+	t *testing.T, where string, p Pair, now *book, history []sessiontest.Event, seed uint64, ask func(*curator.Curator) (any, error),
+) (*book, []sessiontest.Event) {
 	t.Helper()
 	next, other := now.copy(), now.copy()
 	a, b := conversation(t, p.A, next, seed, ask), conversation(t, p.B, other, seed, ask)
@@ -139,7 +147,8 @@ func (s *sights) step(t *testing.T, where string, p Pair, now *book, history []s
 }
 
 func (s *sights) log(t *testing.T) {
-	t.Logf("%d answered alike, %d calls on values that differ, up to %v of the sensitivity, apart %v", s.questions, s.moved, s.ratio, s.partings)
+	t.Logf("%d answered alike, %d calls on values that differ, up to %v of the sensitivity, apart %v", s.questions, s.moved,
+		s.ratio, s.partings)
 	for text, n := range s.failed {
 		t.Logf("%d times %s", n, text)
 	}

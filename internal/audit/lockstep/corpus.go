@@ -14,8 +14,8 @@ import (
 const maxGroups = 2000
 
 // Corpus makes up questions about every table and column that a dataset lists: counts, sums and
-// averages, alone and for groups, under conditions on every column, with
-// HAVING and ORDER BY, and which groups are the largest. Only questions that can be asked are returned.
+// averages, alone and for groups, under conditions on every column, with HAVING and ORDER BY, and
+// which groups are the largest. Only questions that can be asked are returned.
 func Corpus(ds *policy.Dataset) []string {
 	var out []string
 	for _, name := range ds.TableNames() {
@@ -24,8 +24,10 @@ func Corpus(ds *policy.Dataset) []string {
 		c.join(ds)
 		for _, q := range c.questions {
 			p, err := plan.Prepare(ds, q, plan.Options{})
-			// Which private keys are shown may differ, with a small probability, and what is replayed here must not.
-			if err == nil && len(p.Plans[0].Query.PrivateKeys()) == 0 && p.Plans[0].Query.Groups() <= maxGroups && !slices.Contains(out, q) {
+			// Which private keys are shown may differ, with a small probability, and what is
+			// replayed here must not.
+			if err == nil && len(p.Plans[0].Query.PrivateKeys()) == 0 && p.Plans[0].Query.Groups() <= maxGroups &&
+				!slices.Contains(out, q) {
 				out = append(out, q)
 			}
 		}
@@ -33,7 +35,8 @@ func Corpus(ds *policy.Dataset) []string {
 	return out
 }
 
-// join adds questions about the table together with others: its own rows again, where its path leads, and public tables.
+// join adds questions about the table together with others: its own rows again, where its path
+// leads, and public tables.
 func (c *corpus) join(ds *policy.Dataset) {
 	if c.table.Public {
 		return
@@ -44,7 +47,8 @@ func (c *corpus) join(ds *policy.Dataset) {
 	if u := c.table.UnitColumn; u != "" {
 		from("JOIN " + name(c.table.Name) + " AS b ON a." + name(u) + " = b." + name(u))
 		from("WHERE EXISTS (SELECT 1 FROM " + name(c.table.Name) + " AS b WHERE a." + name(u) + " = b." + name(u) + ")")
-		c.questions = append(c.questions, "SELECT SUM(n) FROM (SELECT "+name(u)+", COUNT(*) AS n FROM "+name(c.table.Name)+" GROUP BY "+name(u)+") AS t")
+		c.questions = append(c.questions, "SELECT SUM(n) FROM (SELECT "+name(u)+", COUNT(*) AS n FROM "+name(c.table.Name)+
+			" GROUP BY "+name(u)+") AS t")
 	}
 	for _, step := range c.table.Path[:min(1, len(c.table.Path))] {
 		for _, how := range []string{"JOIN ", "LEFT JOIN "} {

@@ -36,17 +36,21 @@ func holding(unit, neighbours, budget string, steps int) string {
 	if unit == "row" {
 		unique = ""
 	}
-	return strings.NewReplacer("UNIT", unit, "NEIGHBOURS", neighbours, "BUDGET", budget, "UNIQUE", unique, "STEPS", fmt.Sprint(steps)).Replace(heldOut)
+	return strings.NewReplacer("UNIT", unit, "NEIGHBOURS", neighbours, "BUDGET", budget, "UNIQUE", unique, "STEPS",
+		fmt.Sprint(steps)).Replace(heldOut)
 }
 
 // scores are expressions from 0 to 1, and some that are not.
 var scores = []string{
-	"CASE WHEN sex = 'F' THEN 1 ELSE 0 END", "CASE WHEN smoker THEN 1 ELSE 0 END", "CASE WHEN age < 50 THEN 1 ELSE 0 END", "CASE WHEN sex = 'M' AND age >= 30 THEN 1 ELSE 0 END",
-	"CASE WHEN weight > 100 THEN 1 ELSE 0 END", "CASE WHEN sex IS NULL THEN 1 ELSE 0 END", "CASE WHEN smoker = (age > 40) THEN 1 ELSE 0 END", "age", "1", "0", "CASE WHEN age > 10 THEN 0.5 ELSE 0 END",
+	"CASE WHEN sex = 'F' THEN 1 ELSE 0 END", "CASE WHEN smoker THEN 1 ELSE 0 END", "CASE WHEN age < 50 THEN 1 ELSE 0 END",
+	"CASE WHEN sex = 'M' AND age >= 30 THEN 1 ELSE 0 END",
+	"CASE WHEN weight > 100 THEN 1 ELSE 0 END", "CASE WHEN sex IS NULL THEN 1 ELSE 0 END",
+	"CASE WHEN smoker = (age > 40) THEN 1 ELSE 0 END", "age", "1", "0", "CASE WHEN age > 10 THEN 0.5 ELSE 0 END",
 	"CASE WHEN weight / age > 2 THEN 1 ELSE 0 END",
 }
 
-// On made-up neighbours the whole path of a holdout that is a table does the same until a comparison or an answer makes the difference.
+// On made-up neighbours the whole path of a holdout that is a table does the same until a
+// comparison or an answer makes the difference.
 func TestHoldoutsOnNeighbours(t *testing.T) {
 	var all sights
 	pairs := 5
@@ -74,7 +78,8 @@ func TestHoldoutsOnNeighbours(t *testing.T) {
 				}
 				if d.One(3) {
 					ask = func(c *curator.Curator) (any, error) {
-						return c.Ask(ctx, api.Question{Analyst: "ana", SQL: "SELECT holdout_mean(" + expression + ", " + training + ") FROM patients", Request: fmt.Sprint("step ", step)})
+						return c.Ask(ctx, api.Question{Analyst: "ana", SQL: "SELECT holdout_mean(" + expression + ", " + training +
+							") FROM patients", Request: fmt.Sprint("step ", step)})
 					}
 				}
 				where := fmt.Sprintf("world %d, %s, step %d, %s", i, p.Name, step, expression)

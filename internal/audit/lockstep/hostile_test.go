@@ -13,8 +13,9 @@ import (
 
 var full = flag.Bool("full", false, "replay on more pairs")
 
-// TestHostile sends what attackers would ask through the whole system, on neighbouring databases and with the same randomness:
-// outcome, text, shape and charge are the same, and values are no farther apart than their noise was made for.
+// TestHostile sends what attackers would ask through the whole system, on neighbouring databases
+// and with the same randomness: outcome, text, shape and charge are the same, and values are no
+// farther apart than their noise was made for.
 func TestHostile(t *testing.T) {
 	data, err := os.ReadFile("../generate/testdata/hostile.txt")
 	if err != nil {

@@ -71,7 +71,8 @@ func judge(p *tree.Plan, a, b outcome) (ratio float64, err error) {
 func judgeCall(c, d mech.Call) (ratio float64, err error) {
 	switch {
 	case c.Mechanism != d.Mechanism || c.Parameter.Cmp(d.Parameter) != 0:
-		return 0, fmt.Errorf("the noise is %s(%s) against %s(%s)", c.Mechanism, c.Parameter.RatString(), d.Mechanism, d.Parameter.RatString())
+		return 0,
+			fmt.Errorf("the noise is %s(%s) against %s(%s)", c.Mechanism, c.Parameter.RatString(), d.Mechanism, d.Parameter.RatString())
 	case c.Sensitivity.String() != d.Sensitivity.String() || c.Scoring != d.Scoring:
 		return 0, fmt.Errorf("the sensitivity is %v against %v", declared(c), declared(d))
 	}
@@ -102,7 +103,8 @@ func judgeCall(c, d mech.Call) (ratio float64, err error) {
 		ratio = math.Sqrt(ratio)
 	}
 	if distance.Cmp(bound) > 0 {
-		return ratio, fmt.Errorf("one person moves the exact values %.4g times as far as the noise is calibrated to, which is %v", ratio, declared(c))
+		return ratio, fmt.Errorf("one person moves the exact values %.4g times as far as the noise is calibrated to, which is %v",
+			ratio, declared(c))
 	}
 	return ratio, nil
 }

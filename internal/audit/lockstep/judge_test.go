@@ -50,7 +50,8 @@ func TestJudgeCall(t *testing.T) {
 		{"another length", call(l1(5), zero, 0), call(l1(5), zero, 0, 0), 0, "1 values against 2"},
 	} {
 		ratio, err := judgeCall(c.a, c.b)
-		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) || ratio < c.ratio-0.01 || ratio > c.ratio+0.01 {
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) || ratio < c.ratio-0.01 ||
+			ratio > c.ratio+0.01 {
 			t.Errorf("%s: %v, %v", c.name, ratio, err)
 		}
 	}

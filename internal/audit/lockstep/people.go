@@ -75,8 +75,8 @@ func (s *sheet) link(ds *policy.Dataset) {
 	}
 }
 
-// connect gives the rows of a person the keys that paths lead to, no two the same, and lets rows lead to rows of
-// the same person. What has no parent leads nowhere.
+// connect gives the rows of a person the keys that paths lead to, no two the same, and lets rows
+// lead to rows of the same person. What has no parent leads nowhere.
 func (s schema) connect(d dice, p person, name string) {
 	if !slices.ContainsFunc(s, func(t sheet) bool { return t.ref >= 0 }) {
 		return // no path has several steps

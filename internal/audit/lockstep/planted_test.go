@@ -127,69 +127,78 @@ var planted = []struct {
 	want          string // in the detail of a finding that does not stand
 	system        System
 }{
-	{"the sensitivity forgets max_groups", shop("add-remove", pure), "times as far as the noise", func(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
-		one := altered(ds, func(t *policy.Table) { t.MaxGroups = 1 })
-		return asking(func(ctx context.Context, q api.Question) (*api.Answer, error) {
-			return curator.New(one, running{e, func(ctx context.Context, _ *tree.Query) (*engine.Result, error) {
-				return e.Run(ctx, query(ds, q.SQL))
-			}}, l, r).Ask(ctx, q)
-		})
-	}},
-	{"the sensitivity forgets that neighbours are substituted", shop("substitute", concentrated), "times as far as the noise", func(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
-		wrong := *ds
-		wrong.Neighbours = dp.AddRemove
-		return curator.New(&wrong, e, l, r)
-	}},
-	{"max_rows is not kept to", shop("add-remove", concentrated), "times as far as the noise", func(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
-		more := altered(ds, func(t *policy.Table) { t.MaxRows++ })
-		return asking(func(ctx context.Context, q api.Question) (*api.Answer, error) {
-			return curator.New(ds, running{e, func(ctx context.Context, _ *tree.Query) (*engine.Result, error) {
-				return e.Run(ctx, query(more, q.SQL))
-			}}, l, r).Ask(ctx, q)
-		})
-	}},
-	{"bounds come from the data", clinic(pure), "the noise is", func(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
-		return asking(func(ctx context.Context, q api.Question) (*api.Answer, error) {
-			hi := count(ctx, ds, e.(recorder).Engine)
-			return curator.New(altered(ds, func(t *policy.Table) { stretched(t, hi) }), e, l, r).Ask(ctx, q)
-		})
-	}},
-	{"noise is drawn for each row", clinic(pure), "noise is added", func(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
-		return asking(func(ctx context.Context, q api.Question) (*api.Answer, error) {
-			a, err := curator.New(ds, e, l, r).Ask(ctx, q)
-			m, _ := mech.NewLaplace(dp.NewL1(big.NewInt(1)), dp.One)
-			for range count(ctx, ds, e.(recorder).Engine) {
-				r.Release(mech.Exactly(1), m)
-			}
-			return a, err
-		})
-	}},
+	{"the sensitivity forgets max_groups", shop("add-remove", pure), "times as far as the noise",
+		func(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
+			one := altered(ds, func(t *policy.Table) { t.MaxGroups = 1 })
+			return asking(func(ctx context.Context, q api.Question) (*api.Answer, error) {
+				return curator.New(one, running{e, func(ctx context.Context, _ *tree.Query) (*engine.Result, error) {
+					return e.Run(ctx, query(ds, q.SQL))
+				}}, l, r).Ask(ctx, q)
+			})
+		}},
+	{"the sensitivity forgets that neighbours are substituted", shop("substitute", concentrated), "times as far as the noise",
+		func(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
+			wrong := *ds
+			wrong.Neighbours = dp.AddRemove
+			return curator.New(&wrong, e, l, r)
+		}},
+	{"max_rows is not kept to", shop("add-remove", concentrated), "times as far as the noise",
+		func(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
+			more := altered(ds, func(t *policy.Table) { t.MaxRows++ })
+			return asking(func(ctx context.Context, q api.Question) (*api.Answer, error) {
+				return curator.New(ds, running{e, func(ctx context.Context, _ *tree.Query) (*engine.Result, error) {
+					return e.Run(ctx, query(more, q.SQL))
+				}}, l, r).Ask(ctx, q)
+			})
+		}},
+	{"bounds come from the data", clinic(pure), "the noise is",
+		func(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
+			return asking(func(ctx context.Context, q api.Question) (*api.Answer, error) {
+				hi := count(ctx, ds, e.(recorder).Engine)
+				return curator.New(altered(ds, func(t *policy.Table) { stretched(t, hi) }), e, l, r).Ask(ctx, q)
+			})
+		}},
+	{"noise is drawn for each row", clinic(pure), "noise is added",
+		func(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
+			return asking(func(ctx context.Context, q api.Question) (*api.Answer, error) {
+				a, err := curator.New(ds, e, l, r).Ask(ctx, q)
+				m, _ := mech.NewLaplace(dp.NewL1(big.NewInt(1)), dp.One)
+				for range count(ctx, ds, e.(recorder).Engine) {
+					r.Release(mech.Exactly(1), m)
+				}
+				return a, err
+			})
+		}},
 	{"nothing is charged", clinic(pure), "charged", func(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
 		return curator.New(ds, e, books{newBook(&outcome{}), newBook(&outcome{}).Charge}, r)
 	}},
-	{"half is charged", clinic(concentrated), "was charged for noise that costs more", func(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
-		return curator.New(ds, e, books{l, func(ctx context.Context, c ledger.Charge) (ledger.Receipt, error) {
-			c.Cost.Rho /= 2
-			return l.Charge(ctx, c)
-		}}, r)
-	}},
-	{"the charge depends on the data", clinic(pure), "charged", func(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
-		return curator.New(ds, e, books{l, func(ctx context.Context, c ledger.Charge) (ledger.Receipt, error) {
-			c.Cost.Epsilon += dp.Amount(count(ctx, ds, e.(recorder).Engine))
-			return l.Charge(ctx, c)
-		}}, r)
-	}},
-	{"the data is touched before the charge", clinic(pure), "before the data was touched", func(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
-		return asking(func(ctx context.Context, q api.Question) (*api.Answer, error) {
-			count(ctx, ds, e)
-			return curator.New(ds, e, l, r).Ask(ctx, q)
-		})
-	}},
-	{"an error quotes the data", clinic(pure), "one says", func(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
-		return asking(func(ctx context.Context, q api.Question) (*api.Answer, error) {
-			return nil, fmt.Errorf("cannot answer about %d rows", count(ctx, ds, e.(recorder).Engine))
-		})
-	}},
+	{"half is charged", clinic(concentrated), "was charged for noise that costs more",
+		func(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
+			return curator.New(ds, e, books{l, func(ctx context.Context, c ledger.Charge) (ledger.Receipt, error) {
+				c.Cost.Rho /= 2
+				return l.Charge(ctx, c)
+			}}, r)
+		}},
+	{"the charge depends on the data", clinic(pure), "charged",
+		func(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
+			return curator.New(ds, e, books{l, func(ctx context.Context, c ledger.Charge) (ledger.Receipt, error) {
+				c.Cost.Epsilon += dp.Amount(count(ctx, ds, e.(recorder).Engine))
+				return l.Charge(ctx, c)
+			}}, r)
+		}},
+	{"the data is touched before the charge", clinic(pure), "before the data was touched",
+		func(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
+			return asking(func(ctx context.Context, q api.Question) (*api.Answer, error) {
+				count(ctx, ds, e)
+				return curator.New(ds, e, l, r).Ask(ctx, q)
+			})
+		}},
+	{"an error quotes the data", clinic(pure), "one says",
+		func(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
+			return asking(func(ctx context.Context, q api.Question) (*api.Answer, error) {
+				return nil, fmt.Errorf("cannot answer about %d rows", count(ctx, ds, e.(recorder).Engine))
+			})
+		}},
 	{"some data makes a panic", clinic(pure), "panic", func(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
 		return asking(func(ctx context.Context, q api.Question) (*api.Answer, error) {
 			if count(ctx, ds, e.(recorder).Engine) == 0 {
@@ -198,57 +207,64 @@ var planted = []struct {
 			return curator.New(ds, e, l, r).Ask(ctx, q)
 		})
 	}},
-	{"groups of nobody are left out", shop("add-remove", pure), "rows against", func(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
-		return asking(func(ctx context.Context, q api.Question) (*api.Answer, error) {
-			a, err := curator.New(ds, e, l, r).Ask(ctx, q)
-			if err == nil && count(ctx, ds, e.(recorder).Engine) == 0 {
-				a.Rows = nil
-			}
-			return a, err
-		})
-	}},
-	{"an answer that noise does not cover", clinic(pure), "and the answers do", func(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
-		return asking(func(ctx context.Context, q api.Question) (*api.Answer, error) {
-			a, err := curator.New(ds, e, l, r).Ask(ctx, q)
-			if err == nil && len(a.Rows) > 0 && a.Errors[0][len(a.Columns)-1] != nil {
-				*a.Errors[0][len(a.Columns)-1] += float64(count(ctx, ds, e.(recorder).Engine))
-			}
-			return a, err
-		})
-	}},
-	{"the data is added once more after the noise", shop("add-remove", pure), "not as far apart", func(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
-		return asking(func(ctx context.Context, q api.Question) (*api.Answer, error) {
-			a, err := curator.New(ds, e, l, r).Ask(ctx, q)
-			if err == nil && len(a.Rows) > 0 {
-				if last := len(a.Columns) - 1; a.Columns[last].Decimals == 0 {
-					v, _ := a.Rows[0][last].(json.Number).Int64()
-					a.Rows[0][last] = json.Number(fmt.Sprint(v + count(ctx, ds, e.(recorder).Engine)))
+	{"groups of nobody are left out", shop("add-remove", pure), "rows against",
+		func(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
+			return asking(func(ctx context.Context, q api.Question) (*api.Answer, error) {
+				a, err := curator.New(ds, e, l, r).Ask(ctx, q)
+				if err == nil && count(ctx, ds, e.(recorder).Engine) == 0 {
+					a.Rows = nil
 				}
-			}
-			return a, err
-		})
-	}},
-	{"quantiles are charged for one group", shop("add-remove", pure), "was charged for selections", func(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
-		return curator.New(ds, e, books{l, func(ctx context.Context, c ledger.Charge) (ledger.Receipt, error) {
-			if strings.HasPrefix(c.Mechanisms, "quantiles") {
-				c.Cost.Epsilon /= 2
-			}
-			return l.Charge(ctx, c)
-		}}, r)
-	}},
-	{"no noise at all", clinic(pure), "no noise was drawn", func(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
-		unrecorded := mech.NewReleaser(entropy.FromReader(detrand.NewStream("elsewhere", 1)))
-		return curator.New(ds, e, l, unrecorded)
-	}},
-	{"the same noise for every question", clinic(pure), "the noise of the two is equal", func(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
-		return asking(func(ctx context.Context, q api.Question) (*api.Answer, error) {
-			again := mech.NewReleaser(entropy.FromReader(detrand.NewStream("again", 1)))
-			return curator.New(ds, e, l, again).Ask(ctx, q)
-		})
-	}},
+				return a, err
+			})
+		}},
+	{"an answer that noise does not cover", clinic(pure), "and the answers do",
+		func(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
+			return asking(func(ctx context.Context, q api.Question) (*api.Answer, error) {
+				a, err := curator.New(ds, e, l, r).Ask(ctx, q)
+				if err == nil && len(a.Rows) > 0 && a.Errors[0][len(a.Columns)-1] != nil {
+					*a.Errors[0][len(a.Columns)-1] += float64(count(ctx, ds, e.(recorder).Engine))
+				}
+				return a, err
+			})
+		}},
+	{"the data is added once more after the noise", shop("add-remove", pure), "not as far apart",
+		func(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
+			return asking(func(ctx context.Context, q api.Question) (*api.Answer, error) {
+				a, err := curator.New(ds, e, l, r).Ask(ctx, q)
+				if err == nil && len(a.Rows) > 0 {
+					if last := len(a.Columns) - 1; a.Columns[last].Decimals == 0 {
+						v, _ := a.Rows[0][last].(json.Number).Int64()
+						a.Rows[0][last] = json.Number(fmt.Sprint(v + count(ctx, ds, e.(recorder).Engine)))
+					}
+				}
+				return a, err
+			})
+		}},
+	{"quantiles are charged for one group", shop("add-remove", pure), "was charged for selections",
+		func(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
+			return curator.New(ds, e, books{l, func(ctx context.Context, c ledger.Charge) (ledger.Receipt, error) {
+				if strings.HasPrefix(c.Mechanisms, "quantiles") {
+					c.Cost.Epsilon /= 2
+				}
+				return l.Charge(ctx, c)
+			}}, r)
+		}},
+	{"no noise at all", clinic(pure), "no noise was drawn",
+		func(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
+			unrecorded := mech.NewReleaser(entropy.FromReader(detrand.NewStream("elsewhere", 1)))
+			return curator.New(ds, e, l, unrecorded)
+		}},
+	{"the same noise for every question", clinic(pure), "the noise of the two is equal",
+		func(ds *policy.Dataset, e engine.Engine, l ledger.Ledger, r *mech.Releaser) Asker {
+			return asking(func(ctx context.Context, q api.Question) (*api.Answer, error) {
+				again := mech.NewReleaser(entropy.FromReader(detrand.NewStream("again", 1)))
+				return curator.New(ds, e, l, again).Ask(ctx, q)
+			})
+		}},
 }
 
-// stage is a pair of neighbours that bugs are looked for on, and the questions: those that the honest system passed.
+// stage is a pair of neighbours that bugs are looked for on, and the questions: those that the
+// honest system passed.
 type stage struct {
 	Pair
 	dataset   *policy.Dataset
@@ -272,7 +288,8 @@ func (all stages) of(t *testing.T, folder, dataset string, number int) *stage {
 	s := &stage{Pair: p, dataset: ds}
 	all[at] = s
 	for i, q := range Corpus(ds) {
-		if i%5 == 0 || strings.Contains(q, "AVG") && i%2 == 0 || strings.Contains(q, "GROUP BY") && i%2 == 1 || strings.Contains(q, "MEDIAN") {
+		if i%5 == 0 || strings.Contains(q, "AVG") && i%2 == 0 || strings.Contains(q, "GROUP BY") && i%2 == 1 ||
+			strings.Contains(q, "MEDIAN") {
 			s.questions = append(s.questions, q)
 			if f := Question(ctx, Discreet, p.A, p.B, q, 5); !f.Stands {
 				t.Errorf("the honest system: %+v", f)
@@ -308,8 +325,8 @@ func TestPlanted(t *testing.T) {
 	}
 }
 
-// TestForgottenClamp: a column that is not clamped where it is read shows in no answer, because what one person adds is clamped once more at the last place before
-// it is summed.
+// TestForgottenClamp: a column that is not clamped where it is read shows in no answer, because
+// what one person adds is clamped once more at the last place before it is summed.
 func TestForgottenClamp(t *testing.T) {
 	all, folder := stages{}, t.TempDir()
 	t.Cleanup(func() {

@@ -57,8 +57,9 @@ func Policy(ctx context.Context, path string, o Options) ([]finding.Finding, err
 	return out, nil
 }
 
-// audited is a dataset for an auditor. What is left of whose budget is the owner's affair: an auditor of made-up data can pay for
-// every question, at the price and with the noise that the policy gives it.
+// audited is a dataset for an auditor. What is left of whose budget is the owner's affair: an
+// auditor of made-up data can pay for every question, at the price and with the noise that the
+// policy gives it.
 func audited(ds *policy.Dataset) *policy.Dataset {
 	out := *ds
 	out.Budget.Epsilon = max(out.Budget.Epsilon, 100*dp.One)

@@ -69,7 +69,9 @@ func TestPolicyRepeats(t *testing.T) {
 	var found [2][]finding.Finding
 	for i := range found {
 		var err error
-		if found[i], err = Policy(ctx, path, Options{Seed: 4, Pairs: 2, Questions: []string{"SELECT STRING_AGG(shop, ',') FROM orders", "SELECT shop, MAX(amount), MEDIAN(items) FROM orders GROUP BY shop"}}); err != nil {
+		if found[i], err = Policy(ctx, path,
+			Options{Seed: 4, Pairs: 2, Questions: []string{"SELECT STRING_AGG(shop, ',') FROM orders",
+				"SELECT shop, MAX(amount), MEDIAN(items) FROM orders GROUP BY shop"}}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -28,6 +28,7 @@ func Print(w io.Writer, findings []finding.Finding) error {
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(w, "%d questions, %d broken; among the others one person moves the exact values at most %.3f of what the noise covers\n", len(findings), broken, worst)
+	_, err := fmt.Fprintf(w, "%d questions, %d broken; among the others one person moves the exact values at most %.3f of what the "+
+		"noise covers\n", len(findings), broken, worst)
 	return err
 }

@@ -14,9 +14,9 @@ import (
 // quantile is how the calls of quantiles begin.
 const quantile = "quantile "
 
-// judgeQuantile compares the values of which a quantile is released. How many there are is private, so it is counted how many
-// came and went: at the quantile a/b each moves a rank loss, which is in parts of b, by at most max(a, b-a), and
-// one that is replaced by b.
+// judgeQuantile compares the values of which a quantile is released. How many there are is private,
+// so it is counted how many came and went: at the quantile a/b each moves a rank loss, which is in
+// parts of b, by at most max(a, b-a), and one that is replaced by b.
 func judgeQuantile(c, d mech.Call) (ratio float64, err error) {
 	var at big.Rat
 	if _, ok := at.SetString(c.Mechanism[len(quantile):]); !ok || c.Scoring.Sensitivity <= 0 {
@@ -38,8 +38,8 @@ func judgeQuantile(c, d mech.Call) (ratio float64, err error) {
 // selections adds up what the selections are worth on which two runs differ.
 type selections struct{ epsilon, rho float64 }
 
-// add takes in one call, whose scores are this part of their sensitivity apart. The loss of a selection is at most
-// that part of its epsilon.
+// add takes in one call, whose scores are this part of their sensitivity apart. The loss of a
+// selection is at most that part of its epsilon.
 func (s *selections) add(c mech.Call, ratio float64) {
 	if c.Sensitivity.Norm() != 0 {
 		return

@@ -44,17 +44,21 @@ func streaming(unit, neighbours, budget, predictor string) string {
 	if unit == "row" {
 		unique = ""
 	}
-	return strings.NewReplacer("UNIT", unit, "NEIGHBOURS", neighbours, "BUDGET", budget, "UNIQUE", unique, "PREDICTOR", predictor).Replace(streamed)
+	return strings.NewReplacer("UNIT", unit, "NEIGHBOURS", neighbours, "BUDGET", budget, "UNIQUE", unique, "PREDICTOR",
+		predictor).Replace(streamed)
 }
 
 // conditions are on all kinds of columns and their ends, in and between cells.
 var conditions = []string{
-	"sex = 'F'", "sex = 'M'", "sex IS NULL", "sex <> 'F'", "sex IN ('F', 'M')", "NOT (sex = 'F')", "age < 25", "age < 50", "age >= 75", "age BETWEEN 25 AND 49", "age IS NULL", "age >= 50 AND sex = 'F'",
-	"age < 25 OR sex IS NULL", "sex = 'F' AND age IS NULL", "age >= 0", "age < 99", "born IS NOT NULL", "born < DATE '2000-07-19'", "sex = 'X'", "age < 30", "smoker", "1 = 1",
+	"sex = 'F'", "sex = 'M'", "sex IS NULL", "sex <> 'F'", "sex IN ('F', 'M')", "NOT (sex = 'F')", "age < 25", "age < 50", "age >= 75",
+	"age BETWEEN 25 AND 49", "age IS NULL", "age >= 50 AND sex = 'F'",
+	"age < 25 OR sex IS NULL", "sex = 'F' AND age IS NULL", "age >= 0", "age < 99", "born IS NOT NULL", "born < DATE '2000-07-19'",
+	"sex = 'X'", "age < 30", "smoker", "1 = 1",
 	"age >= 25 AND born IS NULL", "sex = 'M' AND age >= 50 AND born IS NOT NULL",
 }
 
-// On made-up neighbours the whole path of a stream, from the table on, does the same until a comparison or an answer makes the difference.
+// On made-up neighbours the whole path of a stream, from the table on, does the same until a
+// comparison or an answer makes the difference.
 func TestStreamsOnNeighbours(t *testing.T) {
 	var all sights
 	pairs := 4
@@ -82,7 +86,8 @@ func TestStreamsOnNeighbours(t *testing.T) {
 				}
 				if d.One(3) {
 					ask = func(c *curator.Curator) (any, error) {
-						return c.Ask(ctx, api.Question{Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients WHERE " + condition, Request: fmt.Sprint("step ", step), Settings: api.Settings{Stream: "on"}})
+						return c.Ask(ctx, api.Question{Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients WHERE " + condition,
+							Request: fmt.Sprint("step ", step), Settings: api.Settings{Stream: "on"}})
 					}
 				}
 				where := fmt.Sprintf("world %d, %s, step %d, %s", i, p.Name, step, condition)

@@ -11,8 +11,9 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// Agree compares an engine with the reference on the same made-up databases. They must agree exactly where the dataset's
-// limits are so high that nobody is cut; elsewhere each may keep something else of a person.
+// Agree compares an engine with the reference on the same made-up databases. They must agree
+// exactly where the dataset's limits are so high that nobody is cut; elsewhere each may keep
+// something else of a person.
 func Agree(ctx context.Context, ds *policy.Dataset, o Options) (Report, error) {
 	var r Report
 	made := generate.Make(generate.NewDice("language", o.Seed), ds)
@@ -47,7 +48,8 @@ func Agree(ctx context.Context, ds *policy.Dataset, o Options) (Report, error) {
 					detail = fmt.Sprintf("the results differ: %v", err)
 				}
 				if detail != "" {
-					r.Findings = append(r.Findings, finding.Finding{Subject: text, Check: "agreement", Samples: 1, Lower: 1, Detail: detail})
+					r.Findings = append(r.Findings,
+						finding.Finding{Subject: text, Check: "agreement", Samples: 1, Lower: 1, Detail: detail})
 				}
 			}
 		}

@@ -17,7 +17,8 @@ var joining = []string{
 	"SELECT a.ward, COUNT(*) FROM visits a LEFT JOIN visits b ON a.pid = b.pid AND a.day < b.day GROUP BY a.ward",
 	"SELECT SUM(a.cost) FROM visits a WHERE EXISTS (SELECT 1 FROM visits b WHERE b.pid = a.pid AND b.day > a.day)",
 	"SELECT COUNT(DISTINCT v.code), SUM(l.value) FROM visits v JOIN labs l ON l.person = v.pid AND l.value >= v.code",
-	"SELECT COUNT(*) FROM (SELECT v.pid, COUNT(*) AS n, SUM(o.total) AS s FROM visits v JOIN orders o ON o.buyer = v.pid GROUP BY v.pid) t WHERE n > 1 AND s > 2",
+	"SELECT COUNT(*) FROM (SELECT v.pid, COUNT(*) AS n, SUM(o.total) AS s FROM visits v JOIN orders o ON o.buyer = v.pid GROUP BY v.pid) " +
+		"t WHERE n > 1 AND s > 2",
 	"SELECT SUM(i.price) FROM items i JOIN orders o ON o.oid = i.oid JOIN rates r ON r.rate < o.total",
 	"SELECT SUM(CASE WHEN v.cost IN (SELECT w.cost + v.code FROM visits w WHERE w.pid = v.pid) THEN v.code ELSE 0 END) FROM visits v",
 }

@@ -46,12 +46,14 @@ func inDuckDB(t *testing.T) neighbours.Opener {
 	}
 }
 
-// TestDuckDB searches for a question with which one person moves what DuckDB computes by more than the noise hides.
+// TestDuckDB searches for a question with which one person moves what DuckDB computes by more than
+// the noise hides.
 func TestDuckDB(t *testing.T) {
 	worlds := generate.Worlds()
 	for _, ds := range worlds {
 		t.Run(ds.Name, func(t *testing.T) {
-			r, err := neighbours.Replay(t.Context(), ds, neighbours.Options{Open: inDuckDB(t), Seed: *seed, Pairs: *duck / len(worlds), Questions: 40})
+			r, err := neighbours.Replay(t.Context(), ds,
+				neighbours.Options{Open: inDuckDB(t), Seed: *seed, Pairs: *duck / len(worlds), Questions: 40})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -63,7 +65,8 @@ func TestDuckDB(t *testing.T) {
 	}
 }
 
-// TestAgreement compares DuckDB with the reference, exactly, where nobody is cut: the limits are out of reach.
+// TestAgreement compares DuckDB with the reference, exactly, where nobody is cut: the limits are
+// out of reach.
 func TestAgreement(t *testing.T) {
 	worlds := generate.Worlds()
 	for _, ds := range worlds {
@@ -76,7 +79,8 @@ func TestAgreement(t *testing.T) {
 			}
 		}
 		t.Run(ds.Name, func(t *testing.T) {
-			r, err := neighbours.Agree(t.Context(), ds, neighbours.Options{Open: inDuckDB(t), Seed: *seed, Pairs: *duck / len(worlds), Questions: 40})
+			r, err := neighbours.Agree(t.Context(), ds,
+				neighbours.Options{Open: inDuckDB(t), Seed: *seed, Pairs: *duck / len(worlds), Questions: 40})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -13,8 +13,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
-// TestHash: questions that differ in names alone have one hash, and questions with one hash have one result and one sensitivity. An
-// answer that was paid for is given again by its hash.
+// TestHash: questions that differ in names alone have one hash, and questions with one hash have
+// one result and one sensitivity. An answer that was paid for is given again by its hash.
 func TestHash(t *testing.T) {
 	ds := generate.Worlds()[1]
 	db := generate.Make(generate.NewDice("hash", 4), ds)
@@ -60,7 +60,8 @@ func TestHash(t *testing.T) {
 				t.Errorf("one hash and two results:\n%s\n%s", old.text, text)
 			}
 			for k, measure := range q.Measures {
-				if measure.Kind != tree.Quantile && q.Sensitivity(measure, dp.L1).String() != old.query.Sensitivity(old.query.Measures[k], dp.L1).String() {
+				if measure.Kind != tree.Quantile && q.Sensitivity(measure,
+					dp.L1).String() != old.query.Sensitivity(old.query.Measures[k], dp.L1).String() {
 					t.Errorf("one hash and two sensitivities:\n%s\n%s", old.text, text)
 				}
 			}

@@ -13,7 +13,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/plan"
 )
 
-// TestHostile asks what attackers would. What must be refused is refused; what is taken is replayed.
+// TestHostile asks what attackers would. What must be refused is refused; what is taken is
+// replayed.
 func TestHostile(t *testing.T) {
 	data, err := os.ReadFile("../generate/testdata/hostile.txt")
 	if err != nil {

@@ -11,11 +11,12 @@ import (
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
-// Judge compares the results of a query on two neighbouring databases. It returns how far they are apart, as a part
-// of what the query allows, and what one person has changed and must not.
+// Judge compares the results of a query on two neighbouring databases. It returns how far they are
+// apart, as a part of what the query allows, and what one person has changed and must not.
 func Judge(q *tree.Query, a, b *engine.Result) (ratio float64, err error) {
 	j := judge{q: q, a: names(q, a), b: names(q, b)}
-	if len(a.Measures) != len(q.Measures) || len(b.Measures) != len(q.Measures) || len(a.Values) != len(q.Measures) || len(b.Values) != len(q.Measures) {
+	if len(a.Measures) != len(q.Measures) || len(b.Measures) != len(q.Measures) || len(a.Values) != len(q.Measures) ||
+		len(b.Values) != len(q.Measures) {
 		return 0, fmt.Errorf("there are %d and %d measures, and %d were asked for", len(a.Measures), len(b.Measures), len(q.Measures))
 	}
 	if len(q.PrivateKeys()) > 0 {
@@ -86,7 +87,8 @@ func (j *judge) reached(distance, bound *big.Int, what string) error {
 func (j *judge) between(a, b exact.Vector) (exact.Move, error) {
 	m, ok := exact.BetweenNamed(a, b, j.a, j.b, j.q.Groups())
 	if !ok {
-		return m, fmt.Errorf("there are %d and %d values, for %d and %d combinations of %d groups", a.Len(), b.Len(), len(j.a), len(j.b), j.q.Groups())
+		return m, fmt.Errorf("there are %d and %d values, for %d and %d combinations of %d groups", a.Len(), b.Len(), len(j.a),
+			len(j.b), j.q.Groups())
 	}
 	return m, nil
 }
@@ -102,7 +104,8 @@ func (j *judge) vector(m tree.Measure, a, b exact.Vector) error {
 	return j.reached(move.L2Squared, j.q.Sensitivity(m, dp.L2).L2Squared(), "the vector (l2 squared)")
 }
 
-// scores judges what a selection is made by: each group on its own, before its weight, which is public.
+// scores judges what a selection is made by: each group on its own, before its weight, which is
+// public.
 func (j *judge) scores(m tree.Measure, a, b exact.Vector) error {
 	move, err := j.between(a, b)
 	if err != nil {
@@ -149,7 +152,8 @@ func (j *judge) values(a, b []exact.Vector) error {
 		if n > 0 {
 			moved++
 		}
-		if err := j.reached(big.NewInt(int64(n)), new(big.Int).Mul(big.NewInt(j.people()), big.NewInt(min(j.q.MaxRows(), math.MaxInt32))), "the values of a group"); err != nil {
+		if err := j.reached(big.NewInt(int64(n)), new(big.Int).Mul(big.NewInt(j.people()), big.NewInt(min(j.q.MaxRows(), math.MaxInt32))),
+			"the values of a group"); err != nil {
 			return err
 		}
 	}

@@ -25,10 +25,12 @@ var (
 	most    = flag.Int("findings", 5, "after how many findings the night ends")
 )
 
-// perPair is how many questions are made for one pair of databases, which take as long to store and to open as a hundred questions.
+// perPair is how many questions are made for one pair of databases, which take as long to store and
+// to open as a hundred questions.
 const perPair = 1000
 
-// search is a night: made-up questions on pairs of neighbours, one of whom is a person whom questions single out.
+// search is a night: made-up questions on pairs of neighbours, one of whom is a person whom
+// questions single out.
 type search struct {
 	seed     uint64
 	worlds   []func() *policy.Dataset
@@ -45,7 +47,9 @@ func newSearch(seed uint64) *search {
 	s := &search{seed: seed, seen: map[string]bool{}}
 	for _, all := range []func() []*policy.Dataset{generate.Extremes, generate.Worlds} {
 		for i := range all() {
-			s.worlds = append(s.worlds, func() *policy.Dataset { return all()[i] }, func() *policy.Dataset { return generate.Generous(all()[i]) })
+			s.worlds = append(s.worlds, func() *policy.Dataset { return all()[i] }, func() *policy.Dataset {
+				return generate.Generous(all()[i])
+			})
 		}
 	}
 	return s
@@ -133,7 +137,8 @@ func (s *search) one(ctx context.Context, t *testing.T, p *trial, n, i int) {
 	}
 	s.seen[key] = true
 	s.findings = append(s.findings, small)
-	t.Errorf("%s: %s\n%s\n  after %d questions; in the world %q; made as\n%s\n  again: go test ./audit/neighbours -run Night -seed %d -at %d/%d", v.class, p.ask(ctx, small).detail, small, s.asked.Load(), p.ds.Name, text, s.seed, n, i)
+	t.Errorf("%s: %s\n%s\n  after %d questions; in the world %q; made as\n%s\n  again: go test ./audit/neighbours -run Night -seed "+
+		"%d -at %d/%d", v.class, p.ask(ctx, small).detail, small, s.asked.Load(), p.ds.Name, text, s.seed, n, i)
 }
 
 // shape is a question without its names and numbers: findings of one shape are shown once.
@@ -146,8 +151,10 @@ func shape(text string) string {
 	}, text)
 }
 
-// TestNight searches for a question that tells neighbours apart by more than the noise hides, in DuckDB and in the reference: by an integer that moves too
-// far, by an error or a panic, by what is told for free; or that the two engines do not agree about. A short one is run with the other tests.
+// TestNight searches for a question that tells neighbours apart by more than the noise hides, in
+// DuckDB and in the reference: by an integer that moves too far, by an error or a panic, by what is
+// told for free; or that the two engines do not agree about. A short one is run with the other
+// tests.
 func TestNight(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(400))
 	s := newSearch(*seed)
@@ -173,7 +180,8 @@ func TestNight(t *testing.T) {
 	over := func() bool {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		return s.asked.Load() >= questions || len(s.findings) >= *most || *lasting > 0 && time.Since(start) > *lasting || t.Context().Err() != nil
+		return s.asked.Load() >= questions || len(s.findings) >= *most || *lasting > 0 && time.Since(start) > *lasting ||
+			t.Context().Err() != nil
 	}
 	var next atomic.Int64
 	var workers sync.WaitGroup
@@ -196,5 +204,6 @@ func (s *search) tell(t *testing.T, start time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	asked := s.asked.Load()
-	t.Logf("seed %d: %d questions on neighbours, %d of them apart, %d refused, %d findings, %v, %.0f a second", s.seed, asked, s.moved.Load(), s.refused.Load(), len(s.findings), time.Since(start).Round(time.Second), float64(asked)/time.Since(start).Seconds())
+	t.Logf("seed %d: %d questions on neighbours, %d of them apart, %d refused, %d findings, %v, %.0f a second", s.seed, asked,
+		s.moved.Load(), s.refused.Load(), len(s.findings), time.Since(start).Round(time.Second), float64(asked)/time.Since(start).Seconds())
 }

@@ -25,7 +25,8 @@ func (b broken) Run(ctx context.Context, q *tree.Query) (*engine.Result, error) 
 	return b.Engine.Run(ctx, q)
 }
 
-// TestNightPlanted: what the night looks for is found where it is, by its own questions, and a small question is left of it.
+// TestNightPlanted: what the night looks for is found where it is, by its own questions, and a
+// small question is left of it.
 func TestNightPlanted(t *testing.T) {
 	far := func(q *tree.Query) (*engine.Result, error) {
 		r := &engine.Result{Values: make([][]exact.Vector, len(q.Measures))}
@@ -64,7 +65,8 @@ func TestNightPlanted(t *testing.T) {
 
 // TestShrink: what has nothing to do with it goes.
 func TestShrink(t *testing.T) {
-	text := "WITH w AS (SELECT a FROM t) SELECT a, SUM(b + length(lower(c))) FILTER (WHERE d) FROM (SELECT * FROM t) AS u JOIN v ON u.x = v.y WHERE z = 1 AND y IN (SELECT 3 FROM r) GROUP BY a HAVING COUNT(*) > 2"
+	text := "WITH w AS (SELECT a FROM t) SELECT a, SUM(b + length(lower(c))) FILTER (WHERE d) FROM (SELECT * FROM t) AS u JOIN v ON u.x " +
+		"= v.y WHERE z = 1 AND y IN (SELECT 3 FROM r) GROUP BY a HAVING COUNT(*) > 2"
 	got := shrink(text, func(s string) bool { return strings.Contains(s, "length(") && strings.Contains(s, "FROM") })
 	if len(got) > 50 {
 		t.Errorf("left: %s", got)

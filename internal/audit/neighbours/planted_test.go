@@ -13,8 +13,8 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// TestPlantedBugs shows that a replay finds the mistakes that a planner or an engine would make. A mistake is planted as
-// a policy that the engine computes by and that results are not judged by.
+// TestPlantedBugs shows that a replay finds the mistakes that a planner or an engine would make. A
+// mistake is planted as a policy that the engine computes by and that results are not judged by.
 func TestPlantedBugs(t *testing.T) {
 	clinic, substitute, census := generate.Worlds()[0], generate.Worlds()[1], generate.Worlds()[2]
 	each := func(f func(*policy.Table)) func(*policy.Dataset) {
@@ -34,11 +34,14 @@ func TestPlantedBugs(t *testing.T) {
 		"values are not clamped": {clinic, each(func(t *policy.Table) {
 			for _, c := range t.Columns {
 				if b := c.Bounds; b != nil && c.Type != policy.Date {
-					c.Bounds = &policy.Bounds{LoSteps: 50 * b.LoSteps, HiSteps: 50 * b.HiSteps, Lo: new(big.Rat).Mul(b.Lo, big.NewRat(50, 1)), Hi: new(big.Rat).Mul(b.Hi, big.NewRat(50, 1))}
+					c.Bounds = &policy.Bounds{LoSteps: 50 * b.LoSteps, HiSteps: 50 * b.HiSteps,
+						Lo: new(big.Rat).Mul(b.Lo, big.NewRat(50, 1)), Hi: new(big.Rat).Mul(b.Hi, big.NewRat(50, 1))}
 				}
 			}
 		}), nil},
-		"a table of many rows is taken for one of single rows": {clinic, func(ds *policy.Dataset) { ds.Tables["visits"].UnitKind = policy.Unique }, nil},
+		"a table of many rows is taken for one of single rows": {clinic, func(ds *policy.Dataset) {
+			ds.Tables["visits"].UnitKind = policy.Unique
+		}, nil},
 		"a row is taken for a person": {clinic, func(ds *policy.Dataset) {
 			ds.Tables["visits"].UnitColumn = "code"
 		}, nil},
@@ -64,7 +67,8 @@ func TestPlantedBugs(t *testing.T) {
 	}
 }
 
-// TestPlantedLies shows that Check finds what a planner claims and is not so: a policy says what the data does not keep.
+// TestPlantedLies shows that Check finds what a planner claims and is not so: a policy says what
+// the data does not keep.
 func TestPlantedLies(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*policy.Dataset)
@@ -92,7 +96,8 @@ func TestPlantedLies(t *testing.T) {
 	}
 }
 
-// TestPlantedOrder shows that a choice that depends on others is found: on how many there are, as row numbers do.
+// TestPlantedOrder shows that a choice that depends on others is found: on how many there are, as
+// row numbers do.
 func TestPlantedOrder(t *testing.T) {
 	open := func(_ context.Context, db *generate.Database) (engine.Engine, func() error, error) {
 		e := reference.New(db.Dataset, db.Tables)

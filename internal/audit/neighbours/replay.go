@@ -13,7 +13,8 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// Opener opens an engine over a made-up database. What it returns beside is called when the engine is not needed any more.
+// Opener opens an engine over a made-up database. What it returns beside is called when the engine
+// is not needed any more.
 type Opener func(ctx context.Context, db *generate.Database) (engine.Engine, func() error, error)
 
 // Reference opens the engine of package reference.
@@ -29,12 +30,14 @@ type Options struct {
 	Open  Opener // Reference
 	Seed  uint64
 	Pairs int // how many questions are compared; 1000
-	// Questions is how many are asked of one pair of databases; 8. An engine that is slow to open takes more.
+	// Questions is how many are asked of one pair of databases; 8. An engine that is slow to open
+	// takes more.
 	Questions int
-	// Texts, where there are any, are asked instead of made-up questions. What is refused is left out.
+	// Texts, where there are any, are asked instead of made-up questions. What is refused is left
+	// out.
 	Texts []string
-	// Planted, where it is not nil, changes the policy that an engine gets its queries by, and not the one that results are judged
-	// by. It is for showing that a bug would be found.
+	// Planted, where it is not nil, changes the policy that an engine gets its queries by, and not
+	// the one that results are judged by. It is for showing that a bug would be found.
 	Planted func(*policy.Dataset)
 }
 
@@ -50,7 +53,8 @@ type Report struct {
 // maxFindings is when a replay stops looking.
 const maxFindings = 10
 
-// Replay compares the results of questions on neighbouring databases of a dataset. Its error is the engine's own.
+// Replay compares the results of questions on neighbouring databases of a dataset. Its error is the
+// engine's own.
 func Replay(ctx context.Context, ds *policy.Dataset, o Options) (Report, error) {
 	if o.Open == nil {
 		o.Open = Reference
@@ -130,7 +134,8 @@ func (r *Report) pair(ctx context.Context, o Options, maker *generate.Maker, d g
 				r.Moved++
 			}
 			if err != nil {
-				r.Findings = append(r.Findings, finding.Finding{Subject: text, Check: "neighbours", Claim: 1, Lower: ratio, Samples: 1, Detail: err.Error()})
+				r.Findings = append(r.Findings,
+					finding.Finding{Subject: text, Check: "neighbours", Claim: 1, Lower: ratio, Samples: 1, Detail: err.Error()})
 			}
 		}
 	}

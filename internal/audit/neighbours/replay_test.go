@@ -34,7 +34,8 @@ func TestNeighbours(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			t.Logf("%d pairs, %d of them apart, %d refused, the farthest %.3g of what is allowed, %v", r.Pairs, r.Moved, r.Refused, r.Worst, time.Since(start))
+			t.Logf("%d pairs, %d of them apart, %d refused, the farthest %.3g of what is allowed, %v", r.Pairs, r.Moved, r.Refused,
+				r.Worst, time.Since(start))
 			for _, f := range r.Findings {
 				t.Errorf("%s\n%s", f.Subject, f.Detail)
 			}

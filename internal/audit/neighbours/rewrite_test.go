@@ -13,7 +13,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/plan"
 )
 
-// TestRewritten: a question that is written in another way, which everybody would call the same, has the same hash.
+// TestRewritten: a question that is written in another way, which everybody would call the same,
+// has the same hash.
 func TestRewritten(t *testing.T) {
 	ds := generate.Worlds()[0]
 	e := reference.New(ds, generate.Make(generate.NewDice("rewritten", 1), ds).Tables)

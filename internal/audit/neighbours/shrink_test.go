@@ -11,7 +11,8 @@ import (
 // tries is how many smaller questions are asked to shrink one.
 const tries = 3000
 
-// shrink drops parts of a question as long as something holds of what is left: items of lists, clauses, and everything around a part of an expression.
+// shrink drops parts of a question as long as something holds of what is left: items of lists,
+// clauses, and everything around a part of an expression.
 func shrink(text string, holds func(string) bool) string {
 	features, target, table := strings.Cut(text, arrow)
 	if !table {

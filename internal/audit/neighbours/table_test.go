@@ -55,7 +55,8 @@ func outside(t *tree.Table, rows map[string]int64) string {
 	return ""
 }
 
-// apart compares the rows of neighbours with what was promised about them. Judged is by whom: a planted engine may have cut to something else.
+// apart compares the rows of neighbours with what was promised about them. Judged is by whom: a
+// planted engine may have cut to something else.
 func apart(ctx context.Context, engines [2]engine.Engine, judged, run *tree.Table) (moved bool, found string) {
 	var rows [2]map[string]int64
 	for i, e := range engines {
@@ -77,8 +78,11 @@ func apart(ctx context.Context, engines [2]engine.Engine, judged, run *tree.Tabl
 	return came+went > 0, ""
 }
 
-// replayed fetches made-up tables of made-up neighbours, and returns what was found. Planted, where it is not nil, changes what an engine fetches.
-func replayed(t *testing.T, ds *policy.Dataset, open neighbours.Opener, databases int, planted func(*policy.Dataset)) (asked, moved int, found []string) {
+// replayed fetches made-up tables of made-up neighbours, and returns what was found. Planted, where
+// it is not nil, changes what an engine fetches.
+func replayed(
+	t *testing.T, ds *policy.Dataset, open neighbours.Opener, databases int, planted func(*policy.Dataset),
+) (asked, moved int, found []string) {
 	made := generate.Make(generate.NewDice("language", *seed), ds)
 	maker := generate.NewMaker(ds, plan.Options{Public: reference.New(ds, made.Tables).Public()})
 	for n := range databases {
@@ -137,7 +141,8 @@ func changed(ds *policy.Dataset, change func(*policy.Dataset)) *policy.Dataset {
 	return &out
 }
 
-// TestTables: neighbouring databases have tables that differ in the rows of one person, MaxRows of them at most.
+// TestTables: neighbouring databases have tables that differ in the rows of one person, MaxRows of
+// them at most.
 func TestTables(t *testing.T) {
 	for name, open := range map[string]neighbours.Opener{"reference": neighbours.Reference, "duckdb": inDuckDB(t)} {
 		databases := map[string]int{"reference": 10, "duckdb": 2}[name]
@@ -156,7 +161,8 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// TestPlantedTables: an engine that cuts nobody is found, and one that cuts by what others have, too.
+// TestPlantedTables: an engine that cuts nobody is found, and one that cuts by what others have,
+// too.
 func TestPlantedTables(t *testing.T) {
 	uncut := func(ds *policy.Dataset) {
 		for _, table := range ds.Tables {
@@ -240,7 +246,8 @@ func agreed(t *testing.T, ds *policy.Dataset, open neighbours.Opener, databases 
 			got, err := fetched(t.Context(), e, table)
 			asked, rows = asked+1, rows+len(want)
 			if came, went := exchanged(want, got); err != nil || came+went > 0 {
-				found = append(found, fmt.Sprintf("%s => %s\n%v, %d rows are too many and %d are missing\n%v\n%v", features, target, err, came, went, slices.Sorted(maps.Keys(want)), slices.Sorted(maps.Keys(got))))
+				found = append(found, fmt.Sprintf("%s => %s\n%v, %d rows are too many and %d are missing\n%v\n%v", features, target, err,
+					came, went, slices.Sorted(maps.Keys(want)), slices.Sorted(maps.Keys(got))))
 			}
 		}
 	}

@@ -20,7 +20,8 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// trial is a pair of neighbours, each in DuckDB and in the reference, that questions are asked of. The first of each has the target.
+// trial is a pair of neighbours, each in DuckDB and in the reference, that questions are asked of.
+// The first of each has the target.
 type trial struct {
 	ds    *policy.Dataset
 	exact bool // nobody is cut, so both engines compute the same
@@ -60,7 +61,8 @@ func stored(ctx context.Context, dir string, db *generate.Database) (*duckdb.Eng
 	return duckdb.OpenWith(ctx, &ds, duckdb.Limits{Threads: 1, Memory: 1 << 30})
 }
 
-// ask asks a question, which is one of a holdout, rows to train on (features, an arrow and the target), or any other.
+// ask asks a question, which is one of a holdout, rows to train on (features, an arrow and the
+// target), or any other.
 func (t *trial) ask(ctx context.Context, text string) (v verdict) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -109,7 +111,8 @@ const arrow = " => "
 // inexact matches functions of the mathematics library, whose last bits differ between engines.
 var inexact = regexp.MustCompile(`\b(ln|log|log10|exp|power|pow)\(`)
 
-// told prepares a question once more, over the neighbour, and says where what is told for free is not the same.
+// told prepares a question once more, over the neighbour, and says where what is told for free is
+// not the same.
 func (t *trial) told(text string, s *plan.Statement, err error) string {
 	r, other := plan.Prepare(t.ds, text, plan.Options{Public: t.refs[1].Public()})
 	if fmt.Sprint(err) != fmt.Sprint(other) {

@@ -11,8 +11,9 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// TestTwins: where every row is a person, equal rows at the same place of two tables are two people. Were they taken for one, their
-// sums would be clamped together, and who is left without the other would move from one end to the other.
+// TestTwins: where every row is a person, equal rows at the same place of two tables are two
+// people. Were they taken for one, their sums would be clamped together, and who is left without
+// the other would move from one end to the other.
 func TestTwins(t *testing.T) {
 	number := func(name string) map[string]*policy.Column {
 		return map[string]*policy.Column{name: {Name: name, Type: policy.Integer, Nullable: true, Granularity: big.NewRat(1, 1),
@@ -30,7 +31,8 @@ func TestTwins(t *testing.T) {
 			"three": {Columns: []string{"k"}, Rows: [][]any{{int64(1)}, {int64(2)}, {int64(3)}}},
 		}}
 	}
-	s, err := plan.Prepare(ds, "SELECT SUM(t.x) FROM (SELECT x FROM north UNION ALL SELECT -2 * x FROM south) AS t CROSS JOIN three", plan.Options{})
+	s, err := plan.Prepare(ds, "SELECT SUM(t.x) FROM (SELECT x FROM north UNION ALL SELECT -2 * x FROM south) AS t "+
+		"CROSS JOIN three", plan.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,8 @@ import (
 func BenchmarkRun(b *testing.B) {
 	folder := b.TempDir()
 	path := filepath.Join(folder, "t.duckdb")
-	owner(b, path, `CREATE TABLE t AS SELECT range AS u, range % 200000 AS v, (range * 7919) % 91 AS age, (range * 104729) % 1000 AS pay, ['a', 'b', 'c', 'd'][(range * 31) % 4 + 1] AS s FROM range(1000000)`)
+	owner(b, path,
+		`CREATE TABLE t AS SELECT range AS u, range % 200000 AS v, (range * 7919) % 91 AS age, (range * 104729) % 1000 AS pay, ['a', 'b', 'c', 'd'][(range * 31) % 4 + 1] AS s FROM range(1000000)`)
 	const columns = `columns: {age: {type: integer, bounds: [0, 110]}, pay: {type: integer, bounds: [0, 1000]}, s: {type: text, keys: [a, b, c, d, e]}}`
 	single := open(b, dataset(b, folder, "source: t.duckdb\nunit: t.u\ntables: {t: {unique: u, "+columns+"}}"))
 	many := open(b, dataset(b, folder, "source: t.duckdb\nunit: t.v\ntables: {t: {max_rows: 5, max_groups: 2, "+columns+"}}"))

@@ -174,7 +174,8 @@ func TestPlantedNeighbours(t *testing.T) {
 		"groups are kept per group": {many, `PARTITION BY u `, "PARTITION BY u, k0 "},
 		// That columns are not clamped, or to bounds that are too wide, shows in no result: see
 		// TestWrongTexts. That a row is not does.
-		"rows are not clamped": {alone, `sum\(CASE WHEN (TRY_CAST\(a\d AS BIGINT\)) < .*? END\)(.*)CASE WHEN ([^ ]*) < -5 OR .*? END ELSE .*? END`, "sum($1)$2$3"},
+		"rows are not clamped": {alone,
+			`sum\(CASE WHEN (TRY_CAST\(a\d AS BIGINT\)) < .*? END\)(.*)CASE WHEN ([^ ]*) < -5 OR .*? END ELSE .*? END`, "sum($1)$2$3"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			pattern := regexp.MustCompile(planted.old)

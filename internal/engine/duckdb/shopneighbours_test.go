@@ -283,7 +283,8 @@ func TestPlantedShopNeighbours(t *testing.T) {
 		"groups of values are not cut":  replace(`(i <= \d+) AND n <= \d+`, "$1"),
 		"a person's sum is clamped nowhere": func(text string) string {
 			text = regexp.MustCompile(`CASE WHEN f1 < 0 THEN 0 WHEN .*? END`).ReplaceAllString(text, "f1 * 1000")
-			return regexp.MustCompile(`CASE WHEN (TRY_CAST\(a\d AS BIGINT\)) < .*? END`).ReplaceAllString(unclamped.ReplaceAllString(text, "CAST(coalesce(m$1, 0) AS HUGEINT)"), "$1")
+			return regexp.MustCompile(`CASE WHEN (TRY_CAST\(a\d AS BIGINT\)) < .*? END`).ReplaceAllString(unclamped.ReplaceAllString(text,
+				"CAST(coalesce(m$1, 0) AS HUGEINT)"), "$1")
 		},
 		"what is kept depends on others": replace(`hash\(CAST\(\$(\d+) AS VARCHAR\), u, `,
 			`hash(CAST($$$1 AS VARCHAR), u, (SELECT count(*) FROM p), `),

@@ -135,7 +135,8 @@ func TestDifferent(t *testing.T) {
 
 // TestNames: columns are called as PostgreSQL calls them.
 func TestNames(t *testing.T) {
-	got, err := ask(t, `SELECT count(*), sum(m), 1, 'x', m::text, 1::int, CASE WHEN TRUE THEN 1 END, coalesce(m), max(m) + 1, (SELECT max(n) FROM r), EXTRACT(year FROM DATE '2024-01-01'), nullif(m, 1), s.m, least(1, 2), EXISTS (SELECT 1) FROM s GROUP BY m LIMIT 1`)
+	got, err := ask(t,
+		`SELECT count(*), sum(m), 1, 'x', m::text, 1::int, CASE WHEN TRUE THEN 1 END, coalesce(m), max(m) + 1, (SELECT max(n) FROM r), EXTRACT(year FROM DATE '2024-01-01'), nullif(m, 1), s.m, least(1, 2), EXISTS (SELECT 1) FROM s GROUP BY m LIMIT 1`)
 	if err != nil {
 		t.Fatal(err)
 	}

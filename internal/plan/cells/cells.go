@@ -20,7 +20,8 @@ import (
 // from the values of S's keys, and let O be the others. Suppose that
 //
 //  1. F and O are the same in S and T;
-//  2. in every group of S its determined conditions are true, so that the group v of S is {O, K_S = v};
+//  2. in every group of S its determined conditions are true, so that the group v of S is {O, K_S =
+//     v};
 //  3. T's keys follow from the values of S's keys;
 //  4. a row of a group of T has, for each key of S, one of its public values.
 //

@@ -72,7 +72,8 @@ func NewGrid(ds *policy.Dataset, s *policy.Stream) (*Grid, error) {
 // returns the cells that have rows and no others, however many cells there are; which those are
 // stays sealed. Nobody has more than one row, so nothing is cut.
 func (g *Grid) Histogram() *tree.Query {
-	q := &tree.Query{Dataset: g.dataset.Name, Neighbours: g.dataset.Neighbours, From: g.scan, Measures: []tree.Measure{{Kind: tree.CountRows}}, RowLimit: 1, GroupLimit: 1}
+	q := &tree.Query{Dataset: g.dataset.Name, Neighbours: g.dataset.Neighbours, From: g.scan,
+		Measures: []tree.Measure{{Kind: tree.CountRows}}, RowLimit: 1, GroupLimit: 1}
 	for _, c := range g.columns {
 		q.Keys = append(q.Keys, tree.Key{Expr: c.coded(tree.NewColumn(g.scan, c.field)), Private: true})
 	}

@@ -86,7 +86,8 @@ func TestLinearIsBounded(t *testing.T) {
 // What is no count over cells is refused with what to do, wherever a hostile condition ends.
 func TestLinearWhereRefuses(t *testing.T) {
 	_, g := streamed(t, 2)
-	for _, text := range []string{"c0 < 30", "c9 < 30", "true) OR (SELECT 1", "c0 < 25) GROUP BY (c0", "c0 < 25) UNION ALL SELECT COUNT(*) FROM people WHERE (true", "1; DROP TABLE people", "false"} {
+	for _, text := range []string{"c0 < 30", "c9 < 30", "true) OR (SELECT 1", "c0 < 25) GROUP BY (c0",
+		"c0 < 25) UNION ALL SELECT COUNT(*) FROM people WHERE (true", "1; DROP TABLE people", "false"} {
 		_, err := g.LinearWhere(text, plan.Options{})
 		var no *api.Refusal
 		if !errors.As(err, &no) {

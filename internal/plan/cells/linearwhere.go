@@ -38,7 +38,8 @@ func (g *Grid) LinearCount(text string, o plan.Options) (*linear.Query, error) {
 	if len(p.Columns) == 1 {
 		r, plain = p.Columns[0].Expr.(*tree.Released)
 	}
-	if !plain || r.Part != tree.PartValue || p.Stats[r.Stat].Kind != tree.MeasureStat || len(p.Query.Keys) > 0 || len(p.Query.Measures) != 1 || p.Having != nil || p.Limit != nil || p.Offset != 0 {
+	if !plain || r.Part != tree.PartValue || p.Stats[r.Stat].Kind != tree.MeasureStat || len(p.Query.Keys) > 0 ||
+		len(p.Query.Measures) != 1 || p.Having != nil || p.Limit != nil || p.Offset != 0 {
 		return nil, syntax.Refuse(-1, one, "a question to a stream is one count")
 	}
 	terms, ok := g.Linear(&p.Query)
@@ -58,5 +59,6 @@ func (g *Grid) advice() string {
 		}
 		names = append(names, name)
 	}
-	return "its columns are " + strings.Join(names, ", ") + ", with the values that the policy lists; ask other questions as a SELECT of its own"
+	return "its columns are " + strings.Join(names, ", ") +
+		", with the values that the policy lists; ask other questions as a SELECT of its own"
 }

@@ -110,7 +110,8 @@ func NewArith(op tree.ArithOp, l, r tree.Expr, pos int32) (tree.Expr, error) {
 		if k := e.Type().Kind; k != tree.Number && k != tree.Real {
 			instead := "use numbers"
 			if k == tree.Date || k == tree.Timestamp {
-				instead = "add days to a date or an INTERVAL to a timestamp, as in day + 7 or at + INTERVAL '1 month'; subtract dates; compare with constants"
+				instead = "add days to a date or an INTERVAL to a timestamp, as in day + 7 or at + INTERVAL '1 month'; subtract dates; " +
+					"compare with constants"
 			}
 			return nil, syntax.Refuse(pos, instead, "%s needs numbers, and this is %s", tree.Symbol(op), Article(k))
 		}
@@ -205,7 +206,8 @@ func newRealArith(op tree.ArithOp, l, r tree.Expr, pos int32) (tree.Expr, error)
 	l, r = toReal(l), toReal(r)
 	a, b := l.Type(), r.Type()
 	if op == tree.Div && divisor.Kind == tree.Real && b.RealRange().Holds(0) {
-		return nil, syntax.Refuse(pos, "multiply instead, or divide by a column or a number", "the divisor is itself the result of a division, and could be as close to zero as numbers are")
+		return nil, syntax.Refuse(pos, "multiply instead, or divide by a column or a number",
+			"the divisor is itself the result of a division, and could be as close to zero as numbers are")
 	}
 	least := 0.0 // the smallest divisor
 	if op == tree.Div && divisor.Kind == tree.Number {
@@ -213,8 +215,10 @@ func newRealArith(op tree.ArithOp, l, r tree.Expr, pos int32) (tree.Expr, error)
 	}
 	t := realType(realArith(op, a.RealRange(), b.RealRange(), least), a.Declared && b.Declared)
 	if max(a.Exponent, b.Exponent, t.Exponent) > tree.MaxExponent {
-		return nil, syntax.Refuse(pos, "compare the column as it is, cast it, as in CAST(x AS numeric(10,2)), or ask the owner for a granularity in the policy",
-			"this could exceed what a floating-point number holds, because a decimal without granularity can have any size")
+		return nil,
+			syntax.Refuse(pos,
+				"compare the column as it is, cast it, as in CAST(x AS numeric(10,2)), or ask the owner for a granularity in the policy",
+				"this could exceed what a floating-point number holds, because a decimal without granularity can have any size")
 	}
 	e := &tree.Arith{Op: op, L: l, R: r, Typ: t}
 	return e, NotTooLarge(e, pos)
@@ -244,7 +248,8 @@ func identities(op tree.CompareOp, l, r tree.Expr, pos int32) (tree.Expr, tree.E
 		return a.Stored(), b.Stored(), nil
 	}
 	if l.Type().Kind == tree.Identity || r.Type().Kind == tree.Identity {
-		return nil, nil, syntax.Refuse(pos, "compare it with = to the same column of another table", "a column that says who or what a row is about, and that the policy does not list, can only be joined on")
+		return nil, nil, syntax.Refuse(pos, "compare it with = to the same column of another table",
+			"a column that says who or what a row is about, and that the policy does not list, can only be joined on")
 	}
 	return l, r, nil
 }

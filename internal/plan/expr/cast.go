@@ -123,7 +123,8 @@ func NewCast(x tree.Expr, name string, kind tree.Kind, mods []int64, pos int32) 
 				return nil, err
 			}
 			lo, hi := x.Type().Span()
-			t := tree.TimeType(tree.Date, big.NewInt(int64(tree.Moment(lo.Int64()).Day())), big.NewInt(int64(tree.Moment(hi.Int64()).Day())), x.Type().Declared)
+			t := tree.TimeType(tree.Date, big.NewInt(int64(tree.Moment(lo.Int64()).Day())),
+				big.NewInt(int64(tree.Moment(hi.Int64()).Day())), x.Type().Declared)
 			return NewCall("date", t, pos, x)
 		case tree.Text:
 			return NewCall("parse_date", tree.TimeType(tree.Date, big.NewInt(tree.FirstDay), big.NewInt(tree.LastDay), false), pos, x)
@@ -139,7 +140,8 @@ func NewCast(x tree.Expr, name string, kind tree.Kind, mods []int64, pos int32) 
 	case tree.Date:
 		return Midnight(x, pos)
 	case tree.Text:
-		return NewCall("parse_timestamp", tree.TimeType(tree.Timestamp, big.NewInt(tree.FirstMicros), big.NewInt(tree.LastMicros), false), pos, x)
+		return NewCall("parse_timestamp",
+			tree.TimeType(tree.Timestamp, big.NewInt(tree.FirstMicros), big.NewInt(tree.LastMicros), false), pos, x)
 	}
 	return no("only a text or a date can be")
 }
@@ -161,8 +163,10 @@ func castNumber(x tree.Expr, name string, mods []int64, pos int32) (tree.Expr, e
 		if len(mods) > 1 {
 			scale = int(mods[1])
 		}
-		if precision < 1 || precision > 30 || scale < 0 || scale > tree.MaxDigits || int64(scale) > precision || precision-int64(scale) > 18 {
-			return nil, syntax.Refuse(pos, "write for example numeric(10,2)", "numeric(p,s) has up to 18 digits before the point and %d after it", tree.MaxDigits)
+		if precision < 1 || precision > 30 || scale < 0 || scale > tree.MaxDigits || int64(scale) > precision ||
+			precision-int64(scale) > 18 {
+			return nil, syntax.Refuse(pos, "write for example numeric(10,2)",
+				"numeric(p,s) has up to 18 digits before the point and %d after it", tree.MaxDigits)
 		}
 		limit.Sub(new(big.Int).Exp(big.NewInt(10), big.NewInt(precision), nil), big.NewInt(1))
 		lo.Neg(limit)
@@ -197,7 +201,8 @@ func castNumber(x tree.Expr, name string, mods []int64, pos int32) (tree.Expr, e
 	case tree.Number:
 		x, err = newRounding("round", x, scale, pos)
 	default:
-		return nil, syntax.Refuse(pos, "use extract(epoch from x) or CAST(x AS date) - DATE '1970-01-01'", "%s cannot be cast to a number", Article(x.Type().Kind))
+		return nil, syntax.Refuse(pos, "use extract(epoch from x) or CAST(x AS date) - DATE '1970-01-01'", "%s cannot be cast to a number",
+			Article(x.Type().Kind))
 	}
 	if err != nil {
 		return nil, err
@@ -231,7 +236,8 @@ func castText(x tree.Expr, pos int32) (tree.Expr, error) {
 		}
 		length = 26
 	default:
-		return nil, syntax.Refuse(pos, "round it, as in CAST(round(x, 2) AS text)", "%s cannot be cast to text, because it has no one spelling", Article(t.Kind))
+		return nil, syntax.Refuse(pos, "round it, as in CAST(round(x, 2) AS text)",
+			"%s cannot be cast to text, because it has no one spelling", Article(t.Kind))
 	}
 	return NewCall("text", textType(length), pos, x)
 }

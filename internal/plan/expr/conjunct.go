@@ -53,7 +53,8 @@ func EqualColumns(e tree.Expr) (a, b *tree.Column, ok bool) {
 func Linked(on tree.Expr, n int) bool {
 	for _, c := range Conjuncts(on) {
 		a, b, ok := EqualColumns(c)
-		if ok && a.Field.Raw() && b.Field.Raw() && a.Field.Identity != "" && a.Field.Identity == b.Field.Identity && (a.Index < n) != (b.Index < n) {
+		if ok && a.Field.Raw() && b.Field.Raw() && a.Field.Identity != "" && a.Field.Identity == b.Field.Identity &&
+			(a.Index < n) != (b.Index < n) {
 			return true
 		}
 	}

@@ -27,7 +27,8 @@ func oneFactor(e tree.Expr) tree.Expr {
 	}
 	// The literal's step is what is left of the product's.
 	t := e.Type()
-	return &tree.Arith{Op: tree.Mul, L: y, R: &tree.Literal{Typ: tree.NumberType(new(big.Rat).Quo(t.Step, y.Type().Step), f, f, true), Number: f}, Typ: t}
+	return &tree.Arith{Op: tree.Mul, L: y,
+		R: &tree.Literal{Typ: tree.NumberType(new(big.Rat).Quo(t.Step, y.Type().Step), f, f, true), Number: f}, Typ: t}
 }
 
 // oneSummand brings the constants of a sum together, where what they make is a number that an

@@ -156,9 +156,11 @@ func newExtreme(name string, sign int, args []tree.Expr, pos int32) (tree.Expr, 
 		if u := a.Type(); surely(a) {
 			switch {
 			case t.Kind == tree.Real && sign > 0:
-				t = realType(tree.Range{Low: max(t.RealRange().Low, u.RealRange().Low), High: max(t.RealRange().High, u.RealRange().Low)}, t.Declared)
+				t = realType(tree.Range{Low: max(t.RealRange().Low, u.RealRange().Low), High: max(t.RealRange().High, u.RealRange().Low)},
+					t.Declared)
 			case t.Kind == tree.Real:
-				t = realType(tree.Range{Low: min(t.RealRange().Low, u.RealRange().High), High: min(t.RealRange().High, u.RealRange().High)}, t.Declared)
+				t = realType(tree.Range{Low: min(t.RealRange().Low, u.RealRange().High), High: min(t.RealRange().High, u.RealRange().High)},
+					t.Declared)
 			case t.Lo == nil || u.Lo == nil:
 			case sign > 0 && u.Lo.Cmp(t.Lo) >= 0:
 				t.Lo, t.LoDeclared = u.Lo, u.LoIsDeclared()

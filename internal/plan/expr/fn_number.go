@@ -56,7 +56,8 @@ func numberFunctions() []Function {
 				return NewArith(tree.Rem, AdoptNumber(args[0]), AdoptNumber(args[1]), pos)
 			},
 		},
-		{names: "width_bucket", Usage: "width_bucket(x, 0, 100, 10)", least: 4, most: 4, build: newWidthBucket, Signature: Signature{Gives: "integer"}},
+		{names: "width_bucket", Usage: "width_bucket(x, 0, 100, 10)", least: 4, most: 4, build: newWidthBucket,
+			Signature: Signature{Gives: "integer"}},
 	}
 }
 
@@ -104,7 +105,8 @@ func newRounding(fn string, x tree.Expr, digits int, pos int32) (tree.Expr, erro
 		if reach.CmpAbs(tree.Widest) > 0 {
 			return Checked(&tree.Literal{Typ: tree.NumberType(step, reach, reach, false)}, pos)
 		}
-		return NewCall(fn, tree.NumberType(step, roundRatio(fn, t.Lo, p, q), roundRatio(fn, t.Hi, p, q), t.Declared), pos, x, NewNumber(big.NewRat(int64(digits), 1)))
+		return NewCall(fn, tree.NumberType(step, roundRatio(fn, t.Lo, p, q), roundRatio(fn, t.Hi, p, q), t.Declared), pos, x,
+			NewNumber(big.NewRat(int64(digits), 1)))
 	}
 	f, _ := step.Float64()
 	limit := math.Ldexp(f, 100)
@@ -174,12 +176,14 @@ func newWidthBucket(args []tree.Expr, pos int32) (tree.Expr, error) {
 	for i := range ends {
 		l, ok := Constant(AdoptNumber(args[i+1]))
 		if !ok || l.Number == nil {
-			return nil, syntax.Refuse(pos, "write numbers there, as in width_bucket(x, 0, 100, 10)", "the ends of width_bucket must be constant numbers")
+			return nil, syntax.Refuse(pos, "write numbers there, as in width_bucket(x, 0, 100, 10)",
+				"the ends of width_bucket must be constant numbers")
 		}
 		ends[i] = new(big.Rat).Mul(new(big.Rat).SetInt(l.Number), l.Typ.Step)
 	}
 	if ends[0].Cmp(ends[1]) >= 0 {
-		return nil, syntax.Refuse(pos, "write the lower end first, as in width_bucket(x, 0, 100, 10)", "the ends of width_bucket are the wrong way round")
+		return nil, syntax.Refuse(pos, "write the lower end first, as in width_bucket(x, 0, 100, 10)",
+			"the ends of width_bucket are the wrong way round")
 	}
 	n, err := wholeConstant(args[3], 1, 1_000_000, "width_bucket(x, 0, 100, 10)", pos)
 	if err != nil {
@@ -212,7 +216,8 @@ func newWidthBucket(args []tree.Expr, pos int32) (tree.Expr, error) {
 	if part, err = restrict(part, big.NewInt(0), big.NewInt(n+1), true, pos); err != nil {
 		return nil, err
 	}
-	e, err := NewCase([]tree.When{{If: below, Then: NewNumber(big.NewRat(0, 1))}, {If: above, Then: NewNumber(big.NewRat(n+1, 1))}}, part, pos)
+	e, err := NewCase([]tree.When{{If: below, Then: NewNumber(big.NewRat(0, 1))}, {If: above, Then: NewNumber(big.NewRat(n+1, 1))}}, part,
+		pos)
 	if c, ok := e.(*tree.Case); ok {
 		c.Typ.Declared = true // by the ends that the question gives
 	}

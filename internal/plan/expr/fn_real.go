@@ -44,7 +44,8 @@ func realFunctions() []Function {
 	}
 	positive := tree.Range{Low: smallest, High: math.MaxFloat64}
 	return []Function{
-		row("sqrt", tree.Range{Low: 0, High: math.MaxFloat64}, math.Sqrt), row("ln", positive, math.Log), row("log10 log", positive, math.Log10),
+		row("sqrt", tree.Range{Low: 0, High: math.MaxFloat64}, math.Sqrt), row("ln", positive, math.Log),
+		row("log10 log", positive, math.Log10),
 		row("exp", tree.Range{Low: -math.MaxFloat64, High: 575}, math.Exp),
 		{
 			names: "power pow", Usage: "power(x, 2)", least: 2, most: 2, build: newPower, Signature: Signature{Gives: "decimal"},

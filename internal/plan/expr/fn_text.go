@@ -82,7 +82,8 @@ func textFunctions() []Function {
 		mapping("lower", Lower), mapping("upper", upper),
 		trim("btrim", strings.Trim), trim("ltrim", strings.TrimLeft), trim("rtrim", strings.TrimRight),
 		{
-			names: "substring substr", Usage: "substring(name, 1, 3)", least: 2, most: 3, build: newSubstring, Signature: Signature{"text integer", "text"},
+			names: "substring substr", Usage: "substring(name, 1, 3)", least: 2, most: 3, build: newSubstring,
+			Signature: Signature{"text integer", "text"},
 			eval: func(_ *tree.Call, a []tree.Value) tree.Value {
 				r := []rune(a[0].(string))
 				start := min(int64(len(r)), a[1].(*big.Int).Int64()-1)
@@ -114,7 +115,8 @@ func textFunctions() []Function {
 			},
 		},
 		{names: "position", Usage: "position('abc' in name)", least: 2, most: 2, build: newPosition, Signature: toInteger},
-		{names: "starts_with", Usage: "starts_with(name, 'abc')", least: 2, most: 2, build: newStartsWith, Signature: Signature{Takes: "text"}},
+		{names: "starts_with", Usage: "starts_with(name, 'abc')", least: 2, most: 2, build: newStartsWith,
+			Signature: Signature{Takes: "text"}},
 	}
 }
 
@@ -212,7 +214,8 @@ func newConcat(name string, args []tree.Expr, pos int32) (tree.Expr, error) {
 		x, err := need(name, a, pos, tree.Text)
 		if err != nil {
 			if name == "||" || a.Type().Kind != 0 {
-				return nil, syntax.Refuse(pos, "cast it, as in CAST(age AS text)", "%s joins texts, and this is %s", name, Article(a.Type().Kind))
+				return nil,
+					syntax.Refuse(pos, "cast it, as in CAST(age AS text)", "%s joins texts, and this is %s", name, Article(a.Type().Kind))
 			}
 			return nil, err
 		}
@@ -221,7 +224,8 @@ func newConcat(name string, args []tree.Expr, pos int32) (tree.Expr, error) {
 			n = 1
 		}
 		if n == 0 || length+n > maxJoined {
-			return nil, syntax.Refuse(pos, "take the beginning of each, as in left(first, 50) || left(last, 50)", "%s joins texts of at most %d characters together, and a column's text can have any length", name, maxJoined)
+			return nil, syntax.Refuse(pos, "take the beginning of each, as in left(first, 50) || left(last, 50)",
+				"%s joins texts of at most %d characters together, and a column's text can have any length", name, maxJoined)
 		}
 		length += n
 		texts[i] = x

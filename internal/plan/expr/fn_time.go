@@ -18,10 +18,12 @@ func timeFunctions() []Function {
 			names: "extract", Usage: "extract(year from day)", least: 2, most: 2, build: newExtract, Signature: Signature{Gives: "integer"},
 			eval: func(_ *tree.Call, a []tree.Value) tree.Value { return evalExtract(a[0].(string), a[1]) },
 		},
-		{names: "date_part", Usage: "date_part('year', day)", least: 2, most: 2, build: newExtract, Signature: Signature{"text -", "integer"}},
+		{names: "date_part", Usage: "date_part('year', day)", least: 2, most: 2, build: newExtract,
+			Signature: Signature{"text -", "integer"}},
 		{
-			names: "date_trunc", Usage: "date_trunc('month', day)", least: 2, most: 2, build: newDateTrunc, Signature: Signature{"text -", "timestamp"},
-			eval: func(_ *tree.Call, a []tree.Value) tree.Value { return evalTrunc(a[0].(string), a[1]) },
+			names: "date_trunc", Usage: "date_trunc('month', day)", least: 2, most: 2, build: newDateTrunc,
+			Signature: Signature{"text -", "timestamp"},
+			eval:      func(_ *tree.Call, a []tree.Value) tree.Value { return evalTrunc(a[0].(string), a[1]) },
 		},
 		{names: "timestamp", eval: func(_ *tree.Call, a []tree.Value) tree.Value { return a[0].(tree.Day).Start() }},
 		{names: "date", eval: func(_ *tree.Call, a []tree.Value) tree.Value { return a[0].(tree.Moment).Day() }},
@@ -69,7 +71,8 @@ func newExtract(args []tree.Expr, pos int32) (tree.Expr, error) {
 // extractType is the type of a field of a time: years and seconds since 1970 lie between
 // those of the ends, the others between ends of their own.
 func extractType(field string, t tree.Type) tree.Type {
-	own := map[string][2]int64{"quarter": {1, 4}, "month": {1, 12}, "week": {1, 53}, "day": {1, 31}, "dow": {0, 6}, "isodow": {1, 7}, "doy": {1, 366},
+	own := map[string][2]int64{"quarter": {1, 4}, "month": {1, 12}, "week": {1, 53}, "day": {1, 31}, "dow": {0, 6},
+		"isodow": {1, 7}, "doy": {1, 366},
 		"hour": {0, 23}, "minute": {0, 59}, "second": {0, 59_999_999}}
 	step := tree.One
 	if field == "second" || field == "epoch" && t.Kind == tree.Timestamp {
@@ -221,11 +224,15 @@ func newDateArith(op string, l, r tree.Expr, pos int32) (tree.Expr, bool, error)
 		t := tree.NumberType(tree.One, new(big.Int).Sub(lo, to), new(big.Int).Sub(hi, from), l.Type().Declared && r.Type().Declared)
 		e, err := NewCall("days_between", t, pos, l, r)
 		return e, true, err
-	case (a == tree.Timestamp || b == tree.Timestamp) && op == "-" && (a == tree.Timestamp || a == tree.Date) && (b == tree.Timestamp || b == tree.Date):
-		return nil, true, syntax.Refuse(pos, "write extract(epoch from x) - extract(epoch from y), which is a number of seconds, or CAST(x AS date) - CAST(y AS date), which is a number of days",
-			"timestamps cannot be subtracted")
+	case (a == tree.Timestamp || b == tree.Timestamp) && op == "-" && (a == tree.Timestamp || a == tree.Date) &&
+		(b == tree.Timestamp || b == tree.Date):
+		return nil, true,
+			syntax.Refuse(pos, "write extract(epoch from x) - extract(epoch from y), which is a number of seconds, or CAST(x AS date) - "+
+				"CAST(y AS date), which is a number of days",
+				"timestamps cannot be subtracted")
 	}
-	return nil, true, syntax.Refuse(pos, "write day + 7, day - 7, day - other_day, or at + INTERVAL '1 hour'", "%s and %s cannot be put together with %s", Article(a), Article(b), op)
+	return nil, true, syntax.Refuse(pos, "write day + 7, day - 7, day - other_day, or at + INTERVAL '1 hour'",
+		"%s and %s cannot be put together with %s", Article(a), Article(b), op)
 }
 
 // mostDays is more than there are between the years 1 and 9999.
@@ -243,7 +250,8 @@ func addDays(op string, day, n tree.Expr, pos int32) (tree.Expr, error) {
 		return nil, err
 	}
 	lo, hi := day.Type().Span()
-	t := tree.TimeType(tree.Date, new(big.Int).Add(lo, n.Type().Lo), new(big.Int).Add(hi, n.Type().Hi), day.Type().Declared && n.Type().Declared)
+	t := tree.TimeType(tree.Date, new(big.Int).Add(lo, n.Type().Lo), new(big.Int).Add(hi, n.Type().Hi),
+		day.Type().Declared && n.Type().Declared)
 	e, err := NewCall("add_days", t, pos, day, n)
 	if err != nil {
 		return nil, err

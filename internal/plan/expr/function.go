@@ -129,7 +129,8 @@ func TextConstant(e tree.Expr, most int, what string, pos int32) (string, error)
 // need refuses an argument of another kind than the function takes.
 func need(name string, e tree.Expr, pos int32, kinds ...tree.Kind) (tree.Expr, error) {
 	if l, ok := e.(*tree.Literal); ok && (l.IsNullLiteral() || l.Text != nil) && kinds[0] != tree.Text {
-		sample := map[tree.Kind]tree.Expr{tree.Number: NewNumber(tree.One), tree.Real: NewNumber(tree.One), tree.Date: newDate(0), tree.Timestamp: newTimestamp(0), tree.Boolean: NewBool(true)}
+		sample := map[tree.Kind]tree.Expr{tree.Number: NewNumber(tree.One), tree.Real: NewNumber(tree.One), tree.Date: newDate(0),
+			tree.Timestamp: newTimestamp(0), tree.Boolean: NewBool(true)}
 		for _, k := range kinds {
 			if e = Adopt(e, sample[k]); e.Type().Kind == k {
 				break

@@ -59,7 +59,8 @@ datasets:
 func drawExpr(t *rapid.T, columns []*policy.Column, depth int) tree.Expr {
 	if depth == 0 || rapid.IntRange(0, 4).Draw(t, "leaf") == 0 {
 		if rapid.Bool().Draw(t, "constant") {
-			r := big.NewRat(rapid.Int64Range(-20, 20).Draw(t, "numerator"), rapid.SampledFrom([]int64{1, 1, 2, 3, 100}).Draw(t, "denominator"))
+			r := big.NewRat(rapid.Int64Range(-20, 20).Draw(t, "numerator"),
+				rapid.SampledFrom([]int64{1, 1, 2, 3, 100}).Draw(t, "denominator"))
 			return NewNumber(r)
 		}
 		return asColumn(rapid.SampledFrom(columns).Draw(t, "column"))
@@ -91,7 +92,8 @@ func drawRow(t *rapid.T, columns []*policy.Column) map[string]tree.Value {
 			row[c.Name] = rapid.SampledFrom([]tree.Value{nil, 0.0, -1.5, 0.1, 1e300, -1e300, math.MaxFloat64, 5e-324, 3.0}).Draw(t, c.Name)
 			continue
 		case tree.Text:
-			row[c.Name] = rapid.SampledFrom([]tree.Value{nil, "", "a", "Straße", "12", "-3.75", "2024-02-29", "2024-02-29 11:59:59.25", "true", " b ", "99999999999999999"}).Draw(t, c.Name)
+			row[c.Name] = rapid.SampledFrom([]tree.Value{nil, "", "a", "Straße", "12", "-3.75", "2024-02-29", "2024-02-29 11:59:59.25",
+				"true", " b ", "99999999999999999"}).Draw(t, c.Name)
 			continue
 		case tree.Boolean:
 			row[c.Name] = rapid.SampledFrom([]tree.Value{nil, true, false}).Draw(t, c.Name)
@@ -144,7 +146,9 @@ func outside(e tree.Expr, leaf func(tree.Expr) tree.Value) (found tree.Expr) {
 // drawTime draws a time inside the interval of a column, often one at its ends.
 func drawTime(t *rapid.T, typ tree.Type) tree.Value {
 	lo, hi := typ.Span()
-	n := rapid.OneOf(rapid.Just(lo.Int64()), rapid.Just(hi.Int64()), rapid.Int64Range(lo.Int64(), hi.Int64()), rapid.SampledFrom([]int64{0, -1, tree.FirstDay, tree.LastDay, tree.FirstMicros, tree.LastMicros, 19782, 19782 * tree.DayMicros})).Draw(t, "time")
+	n := rapid.OneOf(rapid.Just(lo.Int64()), rapid.Just(hi.Int64()), rapid.Int64Range(lo.Int64(), hi.Int64()),
+		rapid.SampledFrom([]int64{0, -1, tree.FirstDay, tree.LastDay, tree.FirstMicros, tree.LastMicros, 19782,
+			19782 * tree.DayMicros})).Draw(t, "time")
 	if n < lo.Int64() || n > hi.Int64() {
 		return nil
 	}
@@ -156,7 +160,9 @@ func drawFunction(t *rapid.T, columns []*policy.Column, depth int) (tree.Expr, b
 	words := asColumn(columns[slices.IndexFunc(columns, func(c *policy.Column) bool { return c.Type == policy.Text })])
 	arg := func() tree.Expr {
 		if rapid.IntRange(0, 5).Draw(t, "of text") == 0 {
-			return rapid.SampledFrom([]tree.Expr{words, &tree.Call{Fn: "substring", Args: []tree.Expr{words, NewNumber(tree.One), NewNumber(big.NewRat(3, 1))}, Typ: textType(3)}}).Draw(t, "some text")
+			return rapid.SampledFrom([]tree.Expr{words,
+				&tree.Call{Fn: "substring", Args: []tree.Expr{words, NewNumber(tree.One), NewNumber(big.NewRat(3, 1))},
+					Typ: textType(3)}}).Draw(t, "some text")
 		}
 		return drawExpr(t, columns, depth-1)
 	}
@@ -176,14 +182,17 @@ func drawFunction(t *rapid.T, columns []*policy.Column, depth int) (tree.Expr, b
 		e, err = NewCast(arg(), name, CastKinds[name], mods, -1)
 	case 1:
 		var c tree.Expr
-		if c, err = NewCompare(rapid.SampledFrom([]tree.CompareOp{tree.Eq, tree.Lt, tree.Ge, tree.Distinct}).Draw(t, "comparison"), arg(), arg(), -1); err == nil {
-			e, err = NewCase([]tree.When{{If: c, Then: arg()}}, rapid.SampledFrom([]tree.Expr{arg(), NewNull(tree.Type{})}).Draw(t, "else"), -1)
+		if c, err = NewCompare(rapid.SampledFrom([]tree.CompareOp{tree.Eq, tree.Lt, tree.Ge, tree.Distinct}).Draw(t, "comparison"), arg(),
+			arg(), -1); err == nil {
+			e, err = NewCase([]tree.When{{If: c, Then: arg()}},
+				rapid.SampledFrom([]tree.Expr{arg(), NewNull(tree.Type{})}).Draw(t, "else"), -1)
 		}
 	case 2:
 		l, r := arg(), arg()
 		if rapid.Bool().Draw(t, "times") {
 			dates := slices.DeleteFunc(slices.Clone(columns), func(c *policy.Column) bool { return c.Type != policy.Date })
-			l, r = asColumn(rapid.SampledFrom(dates).Draw(t, "date")), rapid.SampledFrom([]tree.Expr{r, asColumn(dates[0]), number()}).Draw(t, "other")
+			l, r = asColumn(rapid.SampledFrom(dates).Draw(t, "date")),
+				rapid.SampledFrom([]tree.Expr{r, asColumn(dates[0]), number()}).Draw(t, "other")
 		}
 		e, err = NewOperator(rapid.SampledFrom([]string{"+", "-"}).Draw(t, "sign"), l, r, -1)
 	default:

@@ -75,7 +75,8 @@ func KeyValue(v tree.Value, t tree.Type) policy.Value {
 }
 
 func KeyType(t tree.Type) policy.Type {
-	return map[tree.Kind]policy.Type{tree.Text: policy.Text, tree.Boolean: policy.Boolean, tree.Date: policy.Date, tree.Timestamp: policy.Timestamp, tree.Number: policy.Integer}[t.Kind]
+	return map[tree.Kind]policy.Type{tree.Text: policy.Text, tree.Boolean: policy.Boolean, tree.Date: policy.Date,
+		tree.Timestamp: policy.Timestamp, tree.Number: policy.Integer}[t.Kind]
 }
 
 // FromKey is a key as a value of an expression of a type.

@@ -41,7 +41,8 @@ func NotTooLarge(e tree.Expr, pos int32) error {
 		return true
 	}
 	if !count(e) {
-		return syntax.Refuse(pos, "use a column or a shorter expression there", "BETWEEN, IN, CASE, divisors and roundings are computed from what stands in them several times, and this one grows too large")
+		return syntax.Refuse(pos, "use a column or a shorter expression there",
+			"BETWEEN, IN, CASE, divisors and roundings are computed from what stands in them several times, and this one grows too large")
 	}
 	return nil
 }

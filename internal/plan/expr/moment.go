@@ -22,5 +22,6 @@ func Midnight(x tree.Expr, pos int32) (tree.Expr, error) {
 	}
 	lo, hi := x.Type().Span()
 	day := big.NewInt(tree.DayMicros)
-	return NewCall("timestamp", tree.TimeType(tree.Timestamp, new(big.Int).Mul(lo, day), new(big.Int).Mul(hi, day), x.Type().Declared), pos, x)
+	return NewCall("timestamp",
+		tree.TimeType(tree.Timestamp, new(big.Int).Mul(lo, day), new(big.Int).Mul(hi, day), x.Type().Declared), pos, x)
 }

@@ -77,7 +77,8 @@ func negated(e tree.Expr) tree.Expr {
 
 // opposite is the comparison that holds where op does not.
 func opposite(op tree.CompareOp) tree.CompareOp {
-	return map[tree.CompareOp]tree.CompareOp{tree.Eq: tree.Ne, tree.Ne: tree.Eq, tree.Lt: tree.Ge, tree.Ge: tree.Lt, tree.Gt: tree.Le, tree.Le: tree.Gt, tree.Distinct: tree.NotDistinct, tree.NotDistinct: tree.Distinct}[op]
+	return map[tree.CompareOp]tree.CompareOp{tree.Eq: tree.Ne, tree.Ne: tree.Eq, tree.Lt: tree.Ge, tree.Ge: tree.Lt, tree.Gt: tree.Le,
+		tree.Le: tree.Gt, tree.Distinct: tree.NotDistinct, tree.NotDistinct: tree.Distinct}[op]
 }
 
 // normalCompare decides which side is the left one, so that a < b and b > a are

@@ -25,7 +25,8 @@ func NewOperator(op string, l, r tree.Expr, pos int32) (tree.Expr, error) {
 	case "^":
 		return Named("power", []tree.Expr{l, r}, pos)
 	case "~", "!~", "~*", "!~*":
-		return nil, syntax.Refuse(pos, "use LIKE, where % stands for anything and _ for one character", "regular expressions cannot be used")
+		return nil,
+			syntax.Refuse(pos, "use LIKE, where % stands for anything and _ for one character", "regular expressions cannot be used")
 	}
 	return nil, syntax.Refuse(pos, Operators, "the operator %s cannot be used", op)
 }

@@ -15,8 +15,8 @@ import (
 // simpleCompare rewrites a comparison with a constant.
 //
 //   - Of truths: x = true is x, and x = false is NOT x; all of them are NULL where x is.
-//   - On a lattice n < x is n+1 <= x, so strict comparisons become others. A lattice is left for the coarser one of the
-//     column: 2x > 79 is x > 39, because x is whole. Days are a lattice too.
+//   - On a lattice n < x is n+1 <= x, so strict comparisons become others. A lattice is left for
+//     the coarser one of the column: 2x > 79 is x > 39, because x is whole. Days are a lattice too.
 func simpleCompare(c *tree.Compare) tree.Expr {
 	lit, ok := c.R.(*tree.Literal)
 	if !ok || lit.IsNullLiteral() {
@@ -31,7 +31,8 @@ func simpleCompare(c *tree.Compare) tree.Expr {
 	case lit.Number != nil && c.L.Type().Kind == tree.Number:
 		if x, f := tree.ConstantFactor(c.L); x != c.L && f.Sign() > 0 {
 			if n, ok := unscaled(c.Op, lit.Number, f); ok {
-				return simpleCompare(&tree.Compare{Op: c.Op, L: x, R: &tree.Literal{Typ: tree.NumberType(x.Type().Step, n, n, true), Number: n}})
+				return simpleCompare(&tree.Compare{Op: c.Op, L: x,
+					R: &tree.Literal{Typ: tree.NumberType(x.Type().Step, n, n, true), Number: n}})
 			}
 		}
 		if op, n, ok := weak(c.Op, lit.Number); ok && holds(c.L.Type(), n) {
@@ -88,7 +89,8 @@ func simpleArith(e *tree.Arith) tree.Expr {
 	}
 	same := func(x tree.Expr) bool {
 		t := x.Type()
-		return t.Kind == tree.Number && t.Step.Cmp(e.Typ.Step) == 0 && t.Lo.Cmp(e.Typ.Lo) == 0 && t.Hi.Cmp(e.Typ.Hi) == 0 && t.Declared == e.Typ.Declared
+		return t.Kind == tree.Number && t.Step.Cmp(e.Typ.Step) == 0 && t.Lo.Cmp(e.Typ.Lo) == 0 && t.Hi.Cmp(e.Typ.Hi) == 0 &&
+			t.Declared == e.Typ.Declared
 	}
 	switch e.Op {
 	case tree.Add, tree.Sub:
@@ -108,7 +110,8 @@ func simpleArith(e *tree.Arith) tree.Expr {
 	}
 	_, l := e.L.(*tree.Literal)
 	_, r := e.R.(*tree.Literal)
-	if (e.Op == tree.Add || e.Op == tree.Mul) && (l && !r || l == r && tree.Format(e.L) > tree.Format(e.R)) { // constants stand on the right
+	// constants stand on the right
+	if (e.Op == tree.Add || e.Op == tree.Mul) && (l && !r || l == r && tree.Format(e.L) > tree.Format(e.R)) {
 		e = &tree.Arith{Op: e.Op, L: e.R, R: e.L, Typ: e.Typ}
 	}
 	if e.Op == tree.Mul {
@@ -126,7 +129,8 @@ func IsNumber(e tree.Expr, n int64) bool {
 // is:
 //
 //   - x = a OR x IN (b, c) is x IN (a, b, c), and x <> a AND x NOT IN (b, c) is x NOT IN (a, b, c);
-//   - x >= a AND x >= b is x >= the larger one, OR is the smaller one, and the other way round for <=;
+//   - x >= a AND x >= b is x >= the larger one, OR is the smaller one, and the other way round for
+//     <=;
 //   - x >= a AND x <= a is x = a.
 func merged(op tree.LogicOp, args []tree.Expr) []tree.Expr {
 	type about struct {

@@ -46,7 +46,8 @@ func (m maker) truth(depth int) tree.Expr {
 		op := []tree.CompareOp{tree.Eq, tree.Ne, tree.Lt, tree.Le, tree.Gt, tree.Ge, tree.Distinct, tree.NotDistinct}[m.IntN(8)]
 		e, err = NewCompare(op, m.number(1), m.number(1), -1)
 	case 3:
-		e = &tree.Logic{Op: []tree.LogicOp{tree.And, tree.Or}[m.IntN(2)], Args: []tree.Expr{m.truth(depth + 1), m.truth(depth + 1), m.truth(depth + 1)}}
+		e = &tree.Logic{Op: []tree.LogicOp{tree.And, tree.Or}[m.IntN(2)],
+			Args: []tree.Expr{m.truth(depth + 1), m.truth(depth + 1), m.truth(depth + 1)}}
 	case 4:
 		e = &tree.Not{X: m.truth(depth + 1)}
 	case 5:

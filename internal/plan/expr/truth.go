@@ -10,7 +10,8 @@ import (
 // FILTER and of CASE. To them false and NULL are the same, so more conditions are the same one:
 //
 //   - a comparison that the interval of a number decides: it is x IS NOT NULL, or false;
-//   - x IS TRUE, coalesce(x, false) and CASE WHEN x THEN true ELSE false END are x, and x IS FALSE is NOT x;
+//   - x IS TRUE, coalesce(x, false) and CASE WHEN x THEN true ELSE false END are x, and x IS FALSE
+//     is NOT x;
 //   - x IS NOT NULL beside something that is not true where x is NULL is left out.
 func Truth(e tree.Expr) tree.Expr {
 	switch x := e.(type) {

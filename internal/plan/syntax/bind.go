@@ -28,7 +28,8 @@ func (t *Text) Bind(values []api.Parameter) (*Text, error) {
 		return nil, err
 	}
 	if len(values) != count {
-		return nil, Refuse(firstMark(marks), "send one value for each", "the question has %s, and %s came with it", plural(count, "parameter"), plural(len(values), "value"))
+		return nil, Refuse(firstMark(marks), "send one value for each", "the question has %s, and %s came with it",
+			plural(count, "parameter"), plural(len(values), "value"))
 	}
 	if count == 0 {
 		return t, nil
@@ -44,7 +45,8 @@ func (t *Text) Bind(values []api.Parameter) (*Text, error) {
 	size := len(t.sql) // one value may stand in many places
 	for _, m := range marks {
 		if size += len(literals[m.number-1].sql); size > questions.Bytes {
-			return nil, Refuse(m.start, "ask a shorter question, or send shorter values", "with its values the question is longer than %d bytes", questions.Bytes)
+			return nil, Refuse(m.start, "ask a shorter question, or send shorter values",
+				"with its values the question is longer than %d bytes", questions.Bytes)
 		}
 	}
 	if e := questions.Exceeded("", t.written(literals)); e != nil {
@@ -88,7 +90,8 @@ func (t *Text) parameters() ([]mark, int, error) {
 		marks = append(marks, mark{n, w.Start, w.End})
 	}
 	if at, found := ordinalParameter(SelectNode(s)); found {
-		return nil, 0, Refuse(at, "write the column's name or position into the question", "a parameter cannot say what to sort or to group by")
+		return nil, 0,
+			Refuse(at, "write the column's name or position into the question", "a parameter cannot say what to sort or to group by")
 	}
 	return marks, count, nil
 }
@@ -118,7 +121,8 @@ func hintParameter(text string, r *api.Refusal) *api.Refusal {
 	return r
 }
 
-const hereInstead = "a parameter stands where an expression can: write $1::date and not DATE $1, and write names, fields and units of time out"
+const hereInstead = "a parameter stands where an expression can: write $1::date and not DATE $1, and write names, fields and " +
+	"units of time out"
 
 // misplaced finds a parameter where PostgreSQL has none and this parser takes one: DATE $1, which
 // is a cast without a place of its own, and EXTRACT($1 FROM x).
@@ -128,7 +132,8 @@ func misplaced(n *pg.Node) bool {
 		if c := n.GetTypeCast(); c != nil && c.Location < 0 && c.Arg.GetParamRef() != nil {
 			found = true
 		}
-		if f := n.GetFuncCall(); f != nil && f.Funcformat == pg.CoercionForm_COERCE_SQL_SYNTAX && len(f.Args) == 2 && f.Args[0].GetParamRef() != nil {
+		if f := n.GetFuncCall(); f != nil && f.Funcformat == pg.CoercionForm_COERCE_SQL_SYNTAX && len(f.Args) == 2 &&
+			f.Args[0].GetParamRef() != nil {
 			found = found || f.Funcname[len(f.Funcname)-1].GetString_().GetSval() == "extract"
 		}
 		return !found

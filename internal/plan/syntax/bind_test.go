@@ -73,7 +73,8 @@ func TestBind(t *testing.T) {
 		{q + "born = $1", []api.Parameter{of("date", "2024-02-29")}, q + "born = (DATE '2024-02-29')"},
 		{q + "born < $1", []api.Parameter{of("timestamp", "2024-02-29 12:00:00.5")}, q + "born < (TIMESTAMP '2024-02-29 12:00:00.5')"},
 		{q + "age = $1", []api.Parameter{{Kind: "integer", Null: true}}, q + "age = (NULL)"},
-		{q + "age IN ($1, $2) LIMIT $3", []api.Parameter{of("integer", "1"), of("integer", "2"), of("integer", "3")}, q + "age IN ((1), (2)) LIMIT (3)"},
+		{q + "age IN ($1, $2) LIMIT $3", []api.Parameter{of("integer", "1"), of("integer", "2"), of("integer", "3")},
+			q + "age IN ((1), (2)) LIMIT (3)"},
 		{q + "$1::date > born", []api.Parameter{text("2024-01-01")}, q + "('2024-01-01')::date > born"},
 		{q + "zip = U&$1", []api.Parameter{of("integer", "1")}, q + "zip = U&(1)"},
 		{q + "age > OPERATOR(-) $1", []api.Parameter{of("integer", "5")}, q + "age > OPERATOR(-) (5)"},
@@ -114,7 +115,8 @@ func TestBindRefuses(t *testing.T) {
 		{"a fraction as an integer", q + "age > $1", []api.Parameter{of("integer", "1.0")}, 42, "not a whole number"},
 		{"a long value", q + "age > $1", n(strings.Repeat("9", 64<<20)), 42, "longer than"},
 		{"a long number", q + "age > $1", n(strings.Repeat("9", 65)), 42, "not a number"},
-		{"many copies of a value", q + strings.Repeat("zip = $1 OR ", 100) + "true", []api.Parameter{text(strings.Repeat("x", 60_000))}, 54, "with its values"},
+		{"many copies of a value", q + strings.Repeat("zip = $1 OR ", 100) + "true", []api.Parameter{text(strings.Repeat("x", 60_000))}, 54,
+			"with its values"},
 		{"a zero byte", q + "zip = $1", []api.Parameter{text("a\x00b")}, 42, "zero byte"},
 		{"no UTF-8", q + "zip = $1", []api.Parameter{text("a\xff")}, 42, "UTF-8"},
 		{"no date", q + "born = $1", []api.Parameter{of("date", "2024-02-30")}, 43, "not a date"},
@@ -123,9 +125,12 @@ func TestBindRefuses(t *testing.T) {
 		{"no kind", q + "smoker = $1", []api.Parameter{of("bytea", "x")}, 45, "kind"},
 		{"a name", "SELECT COUNT(*) FROM $1", []api.Parameter{text("patients")}, 21, "syntax error"},
 		{"DATE $1", q + "born = DATE $1", []api.Parameter{text("2024-01-01")}, 48, "cannot be used in this place"},
-		{"a position to sort by", "SELECT sex, COUNT(*) FROM patients GROUP BY sex ORDER BY $1", []api.Parameter{of("integer", "1")}, 57, "sort or to group by"},
-		{"a position with signs", "SELECT sex, COUNT(*) FROM patients GROUP BY sex ORDER BY - - $1", []api.Parameter{of("integer", "1")}, 61, "sort or to group by"},
-		{"a position to group by", "SELECT sex, COUNT(*) FROM patients GROUP BY $1", []api.Parameter{of("integer", "1")}, 44, "sort or to group by"},
+		{"a position to sort by", "SELECT sex, COUNT(*) FROM patients GROUP BY sex ORDER BY $1", []api.Parameter{of("integer", "1")}, 57,
+			"sort or to group by"},
+		{"a position with signs", "SELECT sex, COUNT(*) FROM patients GROUP BY sex ORDER BY - - $1", []api.Parameter{of("integer", "1")},
+			61, "sort or to group by"},
+		{"a position to group by", "SELECT sex, COUNT(*) FROM patients GROUP BY $1", []api.Parameter{of("integer", "1")}, 44,
+			"sort or to group by"},
 		{"two statements", q + "age > $1; DROP TABLE patients", []api.Parameter{text("1")}, 46, "2 statements"},
 	} {
 		_, err := Open(c.text, nil).Bind(c.values)
@@ -161,7 +166,8 @@ var frames = []string{
 
 // values are hard to write down.
 func values() *rapid.Generator[api.Parameter] {
-	nasty := rapid.SampledFrom([]string{"'", "''", `\`, `\'`, `\\'`, "$1", "$$", "--", "/*", "*/", ";", "\n", "\r\n", "\t", ")", "(", "E'", "U&'", `U&'\0041`, "' UESCAPE '!", "\u2028", "\u200b", "é", "😀", "ʼ", "＇", "\ufeff", "::int", "NULL", "x", "0", " "})
+	nasty := rapid.SampledFrom([]string{"'", "''", `\`, `\'`, `\\'`, "$1", "$$", "--", "/*", "*/", ";", "\n", "\r\n", "\t", ")", "(", "E'",
+		"U&'", `U&'\0041`, "' UESCAPE '!", "\u2028", "\u200b", "é", "😀", "ʼ", "＇", "\ufeff", "::int", "NULL", "x", "0", " "})
 	return rapid.Custom(func(t *rapid.T) api.Parameter {
 		kind := rapid.SampledFrom([]string{"", "text", "text", "integer", "decimal", "boolean", "date", "timestamp"}).Draw(t, "kind")
 		var s string
@@ -236,7 +242,8 @@ func TestBindLimits(t *testing.T) {
 		t.Errorf("deep: %v", err)
 	}
 	many := "SELECT 1 IN ($1" + strings.Repeat(", $1", questions.Words/3) + ")"
-	if _, err := Open(many, nil).Bind([]api.Parameter{of("integer", "1")}); err == nil || !strings.Contains(err.Error(), strconv.Itoa(questions.Words)+" words") {
+	if _, err := Open(many, nil).Bind([]api.Parameter{of("integer", "1")}); err == nil ||
+		!strings.Contains(err.Error(), strconv.Itoa(questions.Words)+" words") {
 		t.Errorf("many: %v", err)
 	}
 }
@@ -244,7 +251,8 @@ func TestBindLimits(t *testing.T) {
 func BenchmarkBind(b *testing.B) {
 	values := []api.Parameter{of("integer", "40"), text("it's"), of("date", "2024-01-31")}
 	for b.Loop() {
-		if _, err := Open("SELECT sex, COUNT(*), AVG(cost) FROM patients WHERE age > $1 AND zip <> $2 AND born < $3 GROUP BY sex ORDER BY 2 DESC", nil).Bind(values); err != nil {
+		if _, err := Open("SELECT sex, COUNT(*), AVG(cost) FROM patients WHERE age > $1 AND zip <> $2 AND born < $3 GROUP BY sex "+
+			"ORDER BY 2 DESC", nil).Bind(values); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -80,7 +80,8 @@ func spellNumber(p api.Parameter, text string) (literal, *api.Refusal) {
 	_, err := dp.ParseDecimal(text)
 	switch {
 	case err != nil || !numberText.MatchString(text):
-		return literal{}, Refuse(-1, "send a decimal number of at most 64 digits, with an exponent of at most 400", "its value is not a number")
+		return literal{},
+			Refuse(-1, "send a decimal number of at most 64 digits, with an exponent of at most 400", "its value is not a number")
 	case p.Kind == "integer" && strings.ContainsAny(text, ".eE"):
 		return literal{}, Refuse(-1, "send a whole number, or a decimal", "its value is not a whole number")
 	case p.Kind == "decimal" && !strings.ContainsAny(text, ".eE"):

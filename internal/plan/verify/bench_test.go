@@ -12,9 +12,12 @@ func BenchmarkQuery(b *testing.B) {
 	hospital, shop := load(b, "hospital.yaml", "hospital"), parsed(b, shopPolicy)
 	for _, c := range []struct{ name, text string }{
 		{"count", "SELECT COUNT(*) FROM patients"},
-		{"where", "SELECT sex, COUNT(*), SUM(cost), AVG(age) FROM patients WHERE age BETWEEN 20 AND 60 AND smoker AND cost / age > 3 GROUP BY sex"},
+		{"where",
+			"SELECT sex, COUNT(*), SUM(cost), AVG(age) FROM patients WHERE age BETWEEN 20 AND 60 AND smoker AND cost / age > 3 " +
+				"GROUP BY sex"},
 		{"ages", "SELECT age, sex, COUNT(*) FROM patients GROUP BY age, sex"},
-		{"functions", "SELECT SUM(round(ln(age + 1) * 10, 1)), SUM(width_bucket(cost, 0, 1000, 10)), SUM(length(CAST(cost AS text))) FROM patients WHERE lower(left(sex, 1)) LIKE 'f%'"},
+		{"functions", "SELECT SUM(round(ln(age + 1) * 10, 1)), SUM(width_bucket(cost, 0, 1000, 10)), SUM(length(CAST(cost AS text))) " +
+			"FROM patients WHERE lower(left(sex, 1)) LIKE 'f%'"},
 		{"join", shopQuestions[4]},
 		{"persons", shopQuestions[13]},
 		{"union", shopQuestions[14]},

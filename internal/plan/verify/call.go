@@ -101,7 +101,8 @@ func (c *checker) extreme(e *tree.Call, args []fact) fact {
 // constant reads an argument that must be a whole number.
 func (c *checker) constant(e tree.Expr, from, upto int64) int64 {
 	l, ok := e.(*tree.Literal)
-	c.must(ok && l.Number != nil && sameStep(l.Type().Step, whole) && l.Number.IsInt64(), "an argument that must be a whole constant is none")
+	c.must(ok && l.Number != nil && sameStep(l.Type().Step, whole) && l.Number.IsInt64(),
+		"an argument that must be a whole constant is none")
 	n := l.Number.Int64()
 	c.must(n >= from && n <= upto, "a constant of %d where %d to %d is meant", n, from, upto)
 	return n

@@ -72,7 +72,8 @@ func numbers(step string, lo, hi int64) tree.Type {
 // subquery that is a value stood on the left of IN.
 func TestFieldsMixedUp(t *testing.T) {
 	ds := parsed(t, townPolicy)
-	q := prepared(t, ds, "SELECT COUNT(*) FROM people p WHERE (SELECT MAX(v.num) FROM visits v WHERE v.pid = p.pid) > 3 AND EXISTS (SELECT 1 FROM (SELECT age AS a, town AS b, pid FROM people) w WHERE w.pid = p.pid AND w.a > 3)")
+	q := prepared(t, ds, "SELECT COUNT(*) FROM people p WHERE (SELECT MAX(v.num) FROM visits v WHERE v.pid = p.pid) > 3 AND EXISTS "+
+		"(SELECT 1 FROM (SELECT age AS a, town AS b, pid FROM people) w WHERE w.pid = p.pid AND w.a > 3)")
 	var exists *tree.Exists
 	tree.Walk(q.Where, func(e tree.Expr) {
 		if x, ok := e.(*tree.Exists); ok {
@@ -85,7 +86,8 @@ func TestFieldsMixedUp(t *testing.T) {
 		t.Fatalf("the row has %d fields, and the subquery knows %d", len(row), before)
 	}
 	// The mistake: the number from before, and the value as it stands in the row now.
-	mixed := &tree.Compare{Op: tree.Eq, L: &tree.Column{Index: before - 1, Field: row[before-1]}, R: &tree.Column{Index: before - 2, Field: exists.From.Fields()[0]}}
+	mixed := &tree.Compare{Op: tree.Eq, L: &tree.Column{Index: before - 1, Field: row[before-1]},
+		R: &tree.Column{Index: before - 2, Field: exists.From.Fields()[0]}}
 	exists.Outer = before - 2
 	on := exists.On
 	exists.On = &tree.Logic{Op: tree.And, Args: []tree.Expr{mixed, on}}
@@ -144,7 +146,8 @@ func TestConstantsTogether(t *testing.T) {
 	one, many := big.NewInt(1), big.NewInt(4_000_000_000)
 	none := made(&tree.Arith{Op: tree.Rem, L: age, R: made(&tree.Literal{Number: one}, numbers("1", 1, 1))}, numbers("1", 0, 0))
 	times := func(e tree.Expr) tree.Expr {
-		return made(&tree.Arith{Op: tree.Mul, L: e, R: made(&tree.Literal{Number: many}, numbers("1", many.Int64(), many.Int64()))}, numbers("1", 0, 0))
+		return made(&tree.Arith{Op: tree.Mul, L: e, R: made(&tree.Literal{Number: many}, numbers("1", many.Int64(), many.Int64()))},
+			numbers("1", 0, 0))
 	}
 	q.Measures[0].Arg = made(&tree.Arith{Op: tree.Add, L: times(none), R: age}, numbers("1", 0, 100))
 	if err := verify.Query(ds, q); err != nil {
@@ -160,7 +163,8 @@ func TestFactors(t *testing.T) {
 	ds := parsed(t, townPolicy)
 	q := prepared(t, ds, "SELECT SUM(age) FROM people")
 	age := q.Measures[0].Arg
-	none := made(&tree.Call{Fn: "trunc", Args: []tree.Expr{age, made(&tree.Literal{Number: big.NewInt(-12)}, numbers("1", -12, -12))}}, numbers("1e12", 0, 0))
+	none := made(&tree.Call{Fn: "trunc", Args: []tree.Expr{age, made(&tree.Literal{Number: big.NewInt(-12)}, numbers("1", -12, -12))}},
+		numbers("1e12", 0, 0))
 	finer := func(step string) tree.Expr {
 		typ := numbers(step, 0, 0)
 		ratio := new(big.Rat).Quo(none.Type().Step, typ.Step)
@@ -173,7 +177,10 @@ func TestFactors(t *testing.T) {
 	q.Where = &tree.Not{X: &tree.IsNull{X: finer("1e-27")}}
 	refused(t, ds, q, "a factor of 1e39", "a factor of more than 127 bits")
 	// A rounding multiplies by such a factor too.
-	huge := made(&tree.Arith{Op: tree.Mul, L: none, R: made(&tree.Literal{Number: big.NewInt(1)}, numbers("1e23/7", 1, 1))}, numbers("1e35/7", 0, 0))
-	q.Where = &tree.Not{X: &tree.IsNull{X: made(&tree.Call{Fn: "round", Args: []tree.Expr{huge, made(&tree.Literal{Number: big.NewInt(12)}, numbers("1", 12, 12))}}, numbers("1e-12", 0, 0))}}
+	huge := made(&tree.Arith{Op: tree.Mul, L: none, R: made(&tree.Literal{Number: big.NewInt(1)}, numbers("1e23/7", 1, 1))},
+		numbers("1e35/7", 0, 0))
+	q.Where =
+		&tree.Not{X: &tree.IsNull{X: made(&tree.Call{Fn: "round",
+			Args: []tree.Expr{huge, made(&tree.Literal{Number: big.NewInt(12)}, numbers("1", 12, 12))}}, numbers("1e-12", 0, 0))}}
 	refused(t, ds, q, "a rounding by 1e47/7", "a rounding overflows on its way")
 }

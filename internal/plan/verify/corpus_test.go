@@ -211,17 +211,24 @@ var shopQuestions = []string{
 	"SELECT t.tag, COUNT(*) FROM customers c CROSS JOIN tags t GROUP BY t.tag",
 	"SELECT d.label, COUNT(*), SUM(c.age) FROM customers c JOIN products d ON d.code = c.age % 4 GROUP BY d.label",
 	"SELECT d.label, SUM(o.amount) FROM orders o JOIN products d ON o.code = d.code JOIN tags t ON t.code = d.code GROUP BY d.label",
-	"SELECT SUM(x.n), SUM(x.s), SUM(x.lo) FROM (SELECT cust, COUNT(*) AS n, SUM(amount) AS s, MIN(code) AS lo, COUNT(shop) AS v FROM orders o GROUP BY cust) AS x",
-	"SELECT c.region, SUM(x.n), AVG(x.s) FROM customers c LEFT JOIN (SELECT cust, COUNT(*) AS n, SUM(amount) AS s FROM orders o WHERE code > 2 GROUP BY cust) AS x ON c.cid = x.cust GROUP BY c.region",
-	"SELECT SUM(y.a) FROM (SELECT amount AS a, cust FROM orders o UNION ALL SELECT age, cid FROM customers UNION ALL SELECT qty, order_id FROM items) AS y",
-	"SELECT y.shop, COUNT(*) FROM (SELECT shop, code, cust FROM orders o WHERE amount > 2 UNION ALL SELECT shop, code + 0, cust FROM orders) AS y GROUP BY y.shop",
+	"SELECT SUM(x.n), SUM(x.s), SUM(x.lo) FROM (SELECT cust, COUNT(*) AS n, SUM(amount) AS s, MIN(code) AS lo, COUNT(shop) AS v FROM " +
+		"orders o GROUP BY cust) AS x",
+	"SELECT c.region, SUM(x.n), AVG(x.s) FROM customers c LEFT JOIN (SELECT cust, COUNT(*) AS n, SUM(amount) AS s FROM orders o WHERE " +
+		"code > 2 GROUP BY cust) AS x ON c.cid = x.cust GROUP BY c.region",
+	"SELECT SUM(y.a) FROM (SELECT amount AS a, cust FROM orders o UNION ALL SELECT age, cid FROM customers UNION ALL SELECT qty, " +
+		"order_id FROM items) AS y",
+	"SELECT y.shop, COUNT(*) FROM (SELECT shop, code, cust FROM orders o WHERE amount > 2 UNION ALL SELECT shop, code + 0, cust FROM " +
+		"orders) AS y GROUP BY y.shop",
 	"SELECT SUM(y.a * i.qty) FROM (SELECT o.oid, o.shop, amount * 2 AS a FROM orders o) AS y JOIN items i ON i.order_id = y.oid",
 	"SELECT COUNT(*) FROM orders o WHERE EXISTS (SELECT 1 FROM orders e WHERE e.cust = o.cust AND e.amount > o.amount)",
-	"SELECT COUNT(*) FROM customers c WHERE NOT EXISTS (SELECT 1 FROM orders e JOIN items g ON e.oid = g.order_id WHERE e.cust = c.cid AND g.qty > c.age)",
+	"SELECT COUNT(*) FROM customers c WHERE NOT EXISTS (SELECT 1 FROM orders e JOIN items g ON e.oid = g.order_id WHERE e.cust = c.cid " +
+		"AND g.qty > c.age)",
 	"SELECT COUNT(*) FROM customers c WHERE c.cid IN (SELECT cust FROM orders WHERE amount > 3)",
 	"SELECT COUNT(*) FROM orders o WHERE o.code < 3 OR EXISTS (SELECT 1 FROM tags q WHERE q.code = o.code AND q.tag <> 'red')",
-	"SELECT SUM((SELECT COUNT(*) FROM orders o WHERE o.cust = c.cid)), SUM((SELECT MAX(amount) FROM orders o WHERE o.cust = c.cid)) FROM customers c WHERE EXISTS (SELECT 1 FROM orders e WHERE e.cust = c.cid)",
-	"SELECT COUNT(*) FROM customers c WHERE EXISTS (SELECT 1 FROM orders e WHERE e.cust = c.cid AND EXISTS (SELECT 1 FROM items i WHERE i.order_id = e.oid AND i.qty > c.age))",
+	"SELECT SUM((SELECT COUNT(*) FROM orders o WHERE o.cust = c.cid)), SUM((SELECT MAX(amount) FROM orders o WHERE o.cust = c.cid)) FROM " +
+		"customers c WHERE EXISTS (SELECT 1 FROM orders e WHERE e.cust = c.cid)",
+	"SELECT COUNT(*) FROM customers c WHERE EXISTS (SELECT 1 FROM orders e WHERE e.cust = c.cid AND EXISTS (SELECT 1 FROM items i WHERE " +
+		"i.order_id = e.oid AND i.qty > c.age))",
 	"SELECT age FROM customers GROUP BY age ORDER BY (age - 50) * COUNT(*) DESC LIMIT 2",
 	"SELECT region FROM orders o JOIN customers c ON c.cid = o.cust GROUP BY region ORDER BY SUM(amount - 10) DESC LIMIT 1",
 	"SELECT SUM(greatest(0, least(10, age - 50))), SUM(round(age / 3.0, 1)), SUM(width_bucket(age, 0, 100, 7)) FROM customers",

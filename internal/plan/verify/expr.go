@@ -132,9 +132,11 @@ func (c *checker) column(s *scope, e *tree.Column) fact {
 	said := s.claimed[e.Index]
 	c.must(sameType(e.Field.Type, said.Type), "field %d is claimed to be %v and is %v", e.Index, e.Field.Type, said.Type)
 	c.must(e.Field.Name == said.Name || own.raw(), "field %d is claimed to be called %q and is called %q", e.Index, e.Field.Name, said.Name)
-	c.must(e.Field.Source == own.source || e.Field.Source == nil && own.raw(), "field %d is claimed to be another column of the policy than it is", e.Index)
+	c.must(e.Field.Source == own.source || e.Field.Source == nil && own.raw(),
+		"field %d is claimed to be another column of the policy than it is", e.Index)
 	c.must(e.Field.Public == own.public, "field %d is claimed to be of another public table than it is", e.Index)
-	c.must(e.Field.Identity == own.identity || e.Field.Identity == "" && (e.Field.Derived || own.raw()), "field %d is claimed to name %q and names %q", e.Index, e.Field.Identity, own.identity)
+	c.must(e.Field.Identity == own.identity || e.Field.Identity == "" && (e.Field.Derived || own.raw()),
+		"field %d is claimed to name %q and names %q", e.Index, e.Field.Identity, own.identity)
 	out := own.fact
 	out.derived = own.about()
 	return out

@@ -137,9 +137,11 @@ func (r extreme) time(depth int) string {
 	}
 	switch r.IntN(5) {
 	case 0:
-		return "(" + r.time(depth-1) + r.pick(" + ", " - ") + "INTERVAL '" + r.pick("1 month", "13 months 2 days", "1 day 3 hours", "9000 years", "1 microsecond") + "')"
+		return "(" + r.time(depth-1) + r.pick(" + ", " - ") + "INTERVAL '" +
+			r.pick("1 month", "13 months 2 days", "1 day 3 hours", "9000 years", "1 microsecond") + "')"
 	case 1:
-		return "date_trunc('" + r.pick("year", "quarter", "month", "week", "day", "hour", "minute", "second") + "', " + r.time(depth-1) + ")"
+		return "date_trunc('" + r.pick("year", "quarter", "month", "week", "day", "hour", "minute", "second") + "', " + r.time(depth-1) +
+			")"
 	case 2:
 		return "CAST(" + r.day(depth-1) + " AS timestamp)"
 	case 3:
@@ -178,7 +180,8 @@ func (r extreme) question(most int) string {
 		x := r.number(2)
 		return "SELECT COUNT(*) FROM people WHERE " + r.text(1+r.IntN(4)) + " = 'a' AND " + x + " * " + x + " > 3"
 	case 4:
-		return "SELECT COUNT(*) FROM (SELECT " + r.text(1+r.IntN(4)) + " AS x, " + r.number(2) + " AS y FROM people) t WHERE x = 'a' AND y * y > 3"
+		return "SELECT COUNT(*) FROM (SELECT " + r.text(1+r.IntN(4)) + " AS x, " + r.number(2) +
+			" AS y FROM people) t WHERE x = 'a' AND y * y > 3"
 	}
 	return "SELECT COUNT(*) FROM people WHERE " + r.condition(1+r.IntN(4))
 }

@@ -113,7 +113,8 @@ func realSpan(t tree.Type) (low, high float64) {
 // sameType compares two claims.
 func sameType(a, b tree.Type) bool {
 	same := func(x, y *big.Int) bool { return x == y || x != nil && y != nil && x.Cmp(y) == 0 }
-	return a.Kind == b.Kind && sameStep(a.Step, b.Step) && same(a.Lo, b.Lo) && same(a.Hi, b.Hi) && a.MaxLength == b.MaxLength && a.Exponent == b.Exponent &&
+	return a.Kind == b.Kind && sameStep(a.Step, b.Step) && same(a.Lo, b.Lo) && same(a.Hi, b.Hi) && a.MaxLength == b.MaxLength &&
+		a.Exponent == b.Exponent &&
 		(a.Range == b.Range || a.Range != nil && b.Range != nil && *a.Range == *b.Range)
 }
 
@@ -129,21 +130,27 @@ func (c *checker) claim(t tree.Type, f fact) {
 			c.fail("its step is claimed to be %v and is %v", t.Step, f.step)
 		}
 		c.must(t.Lo.Cmp(t.Hi) <= 0, "its ends are the wrong way round")
-		c.must(t.Lo.CmpAbs(most) <= 0 && t.Hi.CmpAbs(most) <= 0 && t.Step.Num().CmpAbs(most) <= 0 && t.Step.Denom().CmpAbs(most) <= 0, "it is wider than 120 bits")
-		c.must(f.never || t.Lo.Cmp(f.lo) <= 0 && f.hi.Cmp(t.Hi) <= 0, "it is claimed to be between %v and %v steps and is between %v and %v", t.Lo, t.Hi, f.lo, f.hi)
+		c.must(t.Lo.CmpAbs(most) <= 0 && t.Hi.CmpAbs(most) <= 0 && t.Step.Num().CmpAbs(most) <= 0 && t.Step.Denom().CmpAbs(most) <= 0,
+			"it is wider than 120 bits")
+		c.must(f.never || t.Lo.Cmp(f.lo) <= 0 && f.hi.Cmp(t.Hi) <= 0,
+			"it is claimed to be between %v and %v steps and is between %v and %v", t.Lo, t.Hi, f.lo, f.hi)
 	case tree.Date, tree.Timestamp:
 		lo, hi := span(t)
 		c.must((t.Lo == nil) == (t.Hi == nil) && lo.Cmp(hi) <= 0, "its ends are the wrong way round")
-		c.must(f.never || lo.Cmp(f.lo) <= 0 && f.hi.Cmp(hi) <= 0, "it is claimed to be between %v and %v and is between %v and %v", lo, hi, f.lo, f.hi)
+		c.must(f.never || lo.Cmp(f.lo) <= 0 && f.hi.Cmp(hi) <= 0, "it is claimed to be between %v and %v and is between %v and %v",
+			lo, hi, f.lo, f.hi)
 	case tree.Real:
 		low, high := realSpan(t)
 		c.must(low <= high, "its ends are the wrong way round")
-		c.must(f.never || low <= f.low && f.high <= high, "it is claimed to be between %v and %v and is between %v and %v", low, high, f.low, f.high)
+		c.must(f.never || low <= f.low && f.high <= high, "it is claimed to be between %v and %v and is between %v and %v", low,
+			high, f.low, f.high)
 		largest := max(math.Abs(f.low), math.Abs(f.high))
-		c.must(f.never || t.Exponent >= 1024 || largest < math.Ldexp(1, t.Exponent) || t.Range == nil && largest <= math.Ldexp(1, t.Exponent), "it is claimed to be below 2^%d and is up to %v", t.Exponent, largest)
+		c.must(f.never || t.Exponent >= 1024 || largest < math.Ldexp(1, t.Exponent) ||
+			t.Range == nil && largest <= math.Ldexp(1, t.Exponent), "it is claimed to be below 2^%d and is up to %v", t.Exponent, largest)
 	case tree.Text:
 		c.must(t.MaxLength >= 0, "a text of negative length")
-		c.must(f.never || t.MaxLength == 0 || f.length <= t.MaxLength, "it is claimed to have at most %d characters and has up to %d", t.MaxLength, f.length)
+		c.must(f.never || t.MaxLength == 0 || f.length <= t.MaxLength, "it is claimed to have at most %d characters and has up to %d",
+			t.MaxLength, f.length)
 	case tree.Boolean, tree.Identity:
 	default:
 		c.must(f.never, "a value of no kind")

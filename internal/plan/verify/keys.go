@@ -26,7 +26,8 @@ func (c *checker) key(in *scope, q *tree.Query, k tree.Key, why purpose) {
 
 // kinds are what the values of keys are called in a policy.
 var kinds = map[tree.Kind]policy.Type{
-	tree.Text: policy.Text, tree.Boolean: policy.Boolean, tree.Date: policy.Date, tree.Timestamp: policy.Timestamp, tree.Number: policy.Integer,
+	tree.Text: policy.Text, tree.Boolean: policy.Boolean, tree.Date: policy.Date, tree.Timestamp: policy.Timestamp,
+	tree.Number: policy.Integer,
 }
 
 // values checks that public values are of one kind, and each is there once: a group that is there

@@ -12,8 +12,10 @@ import (
 func TestLeftOfIN(t *testing.T) {
 	ds := load(t, "hospital.yaml", "hospital")
 	for _, text := range []string{
-		"SELECT COUNT(*) FROM visits a WHERE CASE WHEN EXISTS (SELECT 1 FROM patients p WHERE p.pid = a.pid AND p.age = 3) THEN a.cost ELSE 7 END IN (SELECT b.cost FROM visits b WHERE b.pid = a.pid)",
-		"SELECT COUNT(*) FROM patients p WHERE (SELECT COUNT(*) FROM visits v WHERE v.pid = p.pid) IN (SELECT q.age FROM patients q WHERE q.pid = p.pid)",
+		"SELECT COUNT(*) FROM visits a WHERE CASE WHEN EXISTS (SELECT 1 FROM patients p WHERE p.pid = a.pid AND p.age = 3) THEN a.cost " +
+			"ELSE 7 END IN (SELECT b.cost FROM visits b WHERE b.pid = a.pid)",
+		"SELECT COUNT(*) FROM patients p WHERE (SELECT COUNT(*) FROM visits v WHERE v.pid = p.pid) IN (SELECT q.age FROM patients q " +
+			"WHERE q.pid = p.pid)",
 	} {
 		s, err := plan.Prepare(ds, text, plan.Options{Public: columns{}})
 		if err != nil {

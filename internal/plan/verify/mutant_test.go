@@ -79,14 +79,16 @@ func (b *breeder) walk(v reflect.Value) {
 			b.walk(v.Index(i))
 		}
 	case reflect.Pointer:
-		if v.IsNil() || b.seen[v.Pointer()] || !strings.HasSuffix(v.Type().Elem().PkgPath(), "internal/plan/tree") || v.Type().Elem().Kind() != reflect.Struct {
+		if v.IsNil() || b.seen[v.Pointer()] || !strings.HasSuffix(v.Type().Elem().PkgPath(), "internal/plan/tree") ||
+			v.Type().Elem().Kind() != reflect.Struct {
 			return
 		}
 		b.seen[v.Pointer()] = true
 		b.node(v)
 		b.walk(v.Elem())
 	case reflect.Struct:
-		if v.Type() == reflect.TypeFor[tree.Field]() || v.Type() == reflect.TypeFor[tree.Type]() || !strings.HasSuffix(v.Type().PkgPath(), "internal/plan/tree") {
+		if v.Type() == reflect.TypeFor[tree.Field]() || v.Type() == reflect.TypeFor[tree.Type]() ||
+			!strings.HasSuffix(v.Type().PkgPath(), "internal/plan/tree") {
 			return
 		}
 		for i := range v.NumField() {
@@ -275,7 +277,8 @@ func (b *breeder) query(q *tree.Query) {
 			most = 1_000_000
 		}
 		b.add("max "+name, replace(limit, most+1), func() bool {
-			return name == "groups" && !single && len(q.PrivateKeys()) == 0 || name == "groups" && q.Groups() == 1 && len(q.PrivateKeys()) == 0
+			return name == "groups" && !single && len(q.PrivateKeys()) == 0 ||
+				name == "groups" && q.Groups() == 1 && len(q.PrivateKeys()) == 0
 		})
 	}
 	nowhere := func() bool { // every group is empty
@@ -293,7 +296,8 @@ func (b *breeder) query(q *tree.Query) {
 			b.add("key values", replace(at.FieldByName("Values"), append(slices.Clip(k.Values), other)), nil)
 			b.add("key values", replace(at.FieldByName("Values"), []policy.Value(nil)), nil)
 			if c, ok := k.Expr.(*tree.Column); ok && c.Field.Source != nil && c.Field.Public == "" && c.Type().Kind == tree.Text {
-				b.add("key values", replace(at.FieldByName("Values"), append(slices.Clip(k.Values), policy.Value{Type: policy.Text, Text: "a value of the data"})), nowhere)
+				b.add("key values", replace(at.FieldByName("Values"),
+					append(slices.Clip(k.Values), policy.Value{Type: policy.Text, Text: "a value of the data"})), nowhere)
 			}
 		}
 	}
@@ -337,7 +341,8 @@ func (b *breeder) types(of string, at reflect.Value, e tree.Expr, harmless func(
 				b.add(of+": step", replace(at, scaled), func() bool { return own })
 			}
 		}
-		if x := firstNumber(e); x != nil && x.Type().Lo != nil && (x.Type().Lo.Cmp(t.Lo) > 0 || x.Type().Hi.Cmp(t.Hi) < 0) && x.Type().Lo.Cmp(t.Hi) <= 0 {
+		if x := firstNumber(e); x != nil && x.Type().Lo != nil && (x.Type().Lo.Cmp(t.Lo) > 0 || x.Type().Hi.Cmp(t.Hi) < 0) &&
+			x.Type().Lo.Cmp(t.Hi) <= 0 {
 			narrow := t
 			narrow.Lo, narrow.Hi = x.Type().Lo, x.Type().Hi
 			add("no widening", narrow)
@@ -355,7 +360,8 @@ func (b *breeder) types(of string, at reflect.Value, e tree.Expr, harmless func(
 			add("exponent", narrow)
 		}
 	case tree.Text:
-		for class, n := range map[string]int{"a tenth of the length": max(1, t.MaxLength/10), "one character less": t.MaxLength - 1, "a length where there is none": 7} {
+		for class, n := range map[string]int{"a tenth of the length": max(1, t.MaxLength/10), "one character less": t.MaxLength - 1,
+			"a length where there is none": 7} {
 			if n >= 1 && (t.MaxLength == 0) == (n == 7 && class[2] == 'l') && (t.MaxLength == 0 || n < t.MaxLength) {
 				narrow := t
 				narrow.MaxLength = n
@@ -452,7 +458,8 @@ func holdsFor(e tree.Expr, t tree.Type) bool {
 func trials(t tree.Type) []tree.Value {
 	out := []tree.Value{nil}
 	numbers := func(lo, hi *big.Int, of func(*big.Int) tree.Value) {
-		for _, n := range []*big.Int{lo, hi, new(big.Int).Add(lo, big.NewInt(1)), new(big.Int).Sub(hi, big.NewInt(1)), new(big.Int), new(big.Int).Rsh(new(big.Int).Add(lo, hi), 1)} {
+		for _, n := range []*big.Int{lo, hi, new(big.Int).Add(lo, big.NewInt(1)), new(big.Int).Sub(hi, big.NewInt(1)), new(big.Int),
+			new(big.Int).Rsh(new(big.Int).Add(lo, hi), 1)} {
 			if n.Cmp(lo) >= 0 && n.Cmp(hi) <= 0 {
 				out = append(out, of(n))
 			}
@@ -480,7 +487,8 @@ func trials(t tree.Type) []tree.Value {
 	case tree.Boolean:
 		out = append(out, true, false)
 	case tree.Text:
-		for _, s := range []string{"", "a", "F", "17", "-3.25", "true", "2024-01-31", "9999-12-31 23:59:59.999999", "999999999999999999", strings.Repeat("ab", 60)} {
+		for _, s := range []string{"", "a", "F", "17", "-3.25", "true", "2024-01-31", "9999-12-31 23:59:59.999999", "999999999999999999",
+			strings.Repeat("ab", 60)} {
 			if t.MaxLength == 0 || len(s) <= t.MaxLength {
 				out = append(out, s)
 			}
@@ -499,7 +507,8 @@ func holds(t tree.Type, v tree.Value) bool {
 	case tree.Moment:
 		return t.Kind == tree.Timestamp && between(big.NewInt(int64(v)))
 	case float64:
-		return t.Kind == tree.Real && (t.Range == nil || t.Range.Low <= v && v <= t.Range.High) && (t.Exponent >= 1024 || math.Abs(v) < math.Ldexp(1, t.Exponent))
+		return t.Kind == tree.Real && (t.Range == nil || t.Range.Low <= v && v <= t.Range.High) &&
+			(t.Exponent >= 1024 || math.Abs(v) < math.Ldexp(1, t.Exponent))
 	case string:
 		return t.Kind == tree.Text && (t.MaxLength == 0 || len([]rune(v)) <= t.MaxLength)
 	case bool:

@@ -171,7 +171,8 @@ func same(a, b tree.Expr) bool {
 		b, ok := b.(*tree.Literal)
 		return ok && a.Number != nil && b.Number != nil && a.Number.Cmp(b.Number) == 0 && sameStep(a.Type().Step, b.Type().Step) ||
 			ok && a.Text != nil && b.Text != nil && *a.Text == *b.Text || ok && a.Bool != nil && b.Bool != nil && *a.Bool == *b.Bool ||
-			ok && a.Days != nil && b.Days != nil && *a.Days == *b.Days || ok && a.Micros != nil && b.Micros != nil && *a.Micros == *b.Micros ||
+			ok && a.Days != nil && b.Days != nil && *a.Days == *b.Days ||
+			ok && a.Micros != nil && b.Micros != nil && *a.Micros == *b.Micros ||
 			ok && a.IsNullLiteral() && b.IsNullLiteral()
 	case *tree.Rescale:
 		b, ok := b.(*tree.Rescale)
@@ -229,7 +230,8 @@ func same(a, b tree.Expr) bool {
 		return true
 	case *tree.Exists: // the same where it is the same relation
 		b, ok := b.(*tree.Exists)
-		return ok && a.From == b.From && a.Outer == b.Outer && (a.On == nil && b.On == nil || a.On != nil && b.On != nil && same(a.On, b.On))
+		return ok && a.From == b.From && a.Outer == b.Outer &&
+			(a.On == nil && b.On == nil || a.On != nil && b.On != nil && same(a.On, b.On))
 	}
 	return false
 }

@@ -19,12 +19,14 @@ func (c *checker) query(q *tree.Query, why purpose) {
 		c.aboutNobody(q, from)
 	} else {
 		c.must(from.unit >= 0, "rows of nobody")
-		c.must(why != cells || from.single && len(q.Measures) == 1 && q.Measures[0].Kind == tree.CountRows, "cells that are not counts of people")
+		c.must(why != cells || from.single && len(q.Measures) == 1 && q.Measures[0].Kind == tree.CountRows,
+			"cells that are not counts of people")
 	}
 	for _, k := range q.Keys {
 		c.locate("a key", func() { c.key(in, q, k, why) })
 	}
-	c.must(slices.IsSortedFunc(q.Keys, func(a, b tree.Key) int { return order(a.Private) - order(b.Private) }), "private keys do not come last")
+	c.must(slices.IsSortedFunc(q.Keys, func(a, b tree.Key) int { return order(a.Private) - order(b.Private) }),
+		"private keys do not come last")
 	args := make([]fact, len(q.Measures))
 	for i, m := range q.Measures {
 		c.locate("a measure", func() { args[i] = c.measure(in, m) })
@@ -113,7 +115,8 @@ func (c *checker) sum(arg fact, rows int64) fact {
 func (c *checker) limits(q *tree.Query, from rows) {
 	private := from.unit >= 0
 	c.must(q.Bounded() || !private || from.single, "rows of people with several are not cut")
-	c.must(q.MaxRows() >= 1 && q.MaxRows() <= limited(from.limit), "of one person %d rows count, and at most %d may", q.MaxRows(), limited(from.limit))
+	c.must(q.MaxRows() >= 1 && q.MaxRows() <= limited(from.limit), "of one person %d rows count, and at most %d may", q.MaxRows(),
+		limited(from.limit))
 	most := limited(from.groups)
 	if from.single {
 		most = 1
@@ -145,7 +148,8 @@ func (c *checker) moves(q *tree.Query, m tree.Measure, arg fact) {
 	}
 	lo, hi := q.Interval(m)
 	c.must(lo.Sign() <= 0 && hi.Sign() >= 0, "a person without a row adds nothing, and that is not in the interval")
-	c.must(lo.Cmp(own.lo) <= 0 && own.hi.Cmp(hi) <= 0, "one person adds between %v and %v to a group, and between %v and %v is claimed", own.lo, own.hi, lo, hi)
+	c.must(lo.Cmp(own.lo) <= 0 && own.hi.Cmp(hi) <= 0, "one person adds between %v and %v to a group, and between %v and %v is claimed",
+		own.lo, own.hi, lo, hi)
 	for _, norm := range []dp.Norm{dp.L1, dp.L2} {
 		claimed := q.Sensitivity(m, norm)
 		have := claimed.L1
@@ -198,7 +202,8 @@ func (c *checker) chosen(q *tree.Query) {
 func (c *checker) holdout(h *tree.Holdout) {
 	q := &h.Query
 	c.must(h.Of != nil && c.ds.Holdouts[h.Of.Name] == h.Of, "it is no holdout of the policy")
-	c.must(len(q.Measures) == 1 && len(q.Keys) == 0 && q.Where == nil && q.Choice == nil && !q.Bounded(), "a score is one number, over everybody who is held out")
+	c.must(len(q.Measures) == 1 && len(q.Keys) == 0 && q.Where == nil && q.Choice == nil && !q.Bounded(),
+		"a score is one number, over everybody who is held out")
 	scan, ok := q.From.(*tree.Scan)
 	c.must(ok && scan.Table.Name == h.Of.Table, "it is about another table than is held out")
 	lo, hi := q.Interval(q.Measures[0])
@@ -208,7 +213,8 @@ func (c *checker) holdout(h *tree.Holdout) {
 	}
 	parts := new(big.Rat).Mul(step, new(big.Rat).SetInt64(h.Of.Steps))
 	c.must(parts.IsInt() && parts.Num().IsInt64() && parts.Num().Int64() == h.Factor, "one step of it is claimed to be %d parts", h.Factor)
-	c.must(lo.Sign() == 0 && new(big.Int).Mul(hi, parts.Num()).Cmp(big.NewInt(h.Of.Steps)) <= 0, "one person can add more than 1 to a score")
+	c.must(lo.Sign() == 0 && new(big.Int).Mul(hi, parts.Num()).Cmp(big.NewInt(h.Of.Steps)) <= 0,
+		"one person can add more than 1 to a score")
 }
 
 // table checks rows to train on.
@@ -219,7 +225,8 @@ func (c *checker) table(t *tree.Table) {
 	c.must(from.unit >= 0, "rows of nobody")
 	c.locate("WHERE", func() { c.condition(in, t.Where) })
 	c.must(t.Bounded() || from.single, "rows of people with several are not cut")
-	c.must(t.MaxRows() >= 1 && t.MaxRows() <= limited(from.limit), "of one person %d rows count, and at most %d may", t.MaxRows(), limited(from.limit))
+	c.must(t.MaxRows() >= 1 && t.MaxRows() <= limited(from.limit), "of one person %d rows count, and at most %d may", t.MaxRows(),
+		limited(from.limit))
 	c.must(len(t.Columns) > 1, "a table without a feature or a target")
 	for _, col := range t.Columns {
 		c.locate("a column", func() { c.trained(in, col) })
@@ -239,6 +246,7 @@ func (c *checker) trained(in *scope, col tree.TableColumn) {
 	t := col.Expr.Type()
 	c.must(f.kind == tree.Number || f.kind == tree.Date || f.kind == tree.Timestamp, "it has neither bounds nor public values")
 	c.must(t.Lo != nil && t.Declared, "it has no public bounds")
-	c.must(f.never || f.lo.CmpAbs(summed) <= 0 && f.hi.CmpAbs(summed) <= 0 && big.NewInt(lo).Cmp(f.lo) <= 0 && f.hi.Cmp(big.NewInt(hi)) <= 0, "it leaves its bounds")
+	c.must(f.never || f.lo.CmpAbs(summed) <= 0 && f.hi.CmpAbs(summed) <= 0 && big.NewInt(lo).Cmp(f.lo) <= 0 &&
+		f.hi.Cmp(big.NewInt(hi)) <= 0, "it leaves its bounds")
 	c.must(f.kind != tree.Number && sameStep(step, whole) || sameStep(step, f.step), "its steps are not those that are claimed")
 }

@@ -64,7 +64,8 @@ func (c *checker) claimed(r tree.Relation, own rows) {
 		// A listed column that is an identity knows where the same stands as it is stored.
 		if g := fields[i]; g.Twin != 0 {
 			at := i + g.Twin
-			c.must(at >= 0 && at < len(own.fields) && own.fields[at].raw() && own.fields[at].identity == f.identity, "field %d does not stand there as it is stored", i)
+			c.must(at >= 0 && at < len(own.fields) && own.fields[at].raw() && own.fields[at].identity == f.identity,
+				"field %d does not stand there as it is stored", i)
 		}
 	}
 }
@@ -76,10 +77,12 @@ func (c *checker) sameField(claimed tree.Field, own field) {
 	if claimed.Identity != own.identity && claimed.Identity != "" {
 		c.fail("a field claims to name %q and names %q", claimed.Identity, own.identity)
 	}
-	c.must(claimed.Derived || !own.derived && (own.identity == "" || claimed.Identity != ""), "a field does not say that it is about who or what a row is about")
+	c.must(claimed.Derived || !own.derived && (own.identity == "" || claimed.Identity != ""),
+		"a field does not say that it is about who or what a row is about")
 	c.must(!claimed.Key || own.key, "that no two rows have the same value in a field does not follow")
 	c.must(claimed.Source == own.source || claimed.Source == nil, "a field claims to be a column of the policy that it is not")
-	c.must(claimed.Public == own.public || claimed.Source == nil && claimed.Public == "", "a field claims to be of a public table that it is not of")
+	c.must(claimed.Public == own.public || claimed.Source == nil && claimed.Public == "",
+		"a field claims to be of a public table that it is not of")
 }
 
 // scan derives the fields of a table from the policy: the listed columns as declared, and then the

@@ -81,7 +81,8 @@ func (c *checker) digits(e *tree.Call, x fact) fact {
 		c.must(reach.Cmp(bits128) <= 0 && factor.Cmp(bits128) <= 0, "the digits of a number overflow on their way to a text")
 		c.constants(e.Args[0], true, factor)
 	} else {
-		c.must(len(far.String()) <= 19 && len(reach.String()) <= 38 && len(x.step.FloatString(decimals)) <= 38, "the digits of a number overflow on their way to a text")
+		c.must(len(far.String()) <= 19 && len(reach.String()) <= 38 && len(x.step.FloatString(decimals)) <= 38,
+			"the digits of a number overflow on their way to a text")
 	}
 	if x.never {
 		return text(0)

@@ -84,7 +84,8 @@ func (c *checker) temporal(e *tree.Call, args []fact) fact {
 		return number(whole, new(big.Int).Sub(a.lo, b.hi), new(big.Int).Sub(a.hi, b.lo))
 	case "add_days":
 		day, n := args[0], args[1]
-		c.must(day.kind == tree.Date && n.kind == tree.Number && sameStep(n.step, whole), "days are added to what is no date, or are not whole")
+		c.must(day.kind == tree.Date && n.kind == tree.Number && sameStep(n.step, whole),
+			"days are added to what is no date, or are not whole")
 		c.claimedCivil(e.Args[0])
 		c.must(!wide(e.Args[1].Type()), "too many days are added")
 		if day.never || n.never {

@@ -58,7 +58,8 @@ func TestSharesNothing(t *testing.T) {
 // TestUsesAreSeen plants a use of a function that decides.
 func TestUsesAreSeen(t *testing.T) {
 	folder := t.TempDir()
-	text := "package verify\n\nimport \"" + treePath + "\"\n\nfunc planted(e tree.Expr) string { return tree.Format(e) + fmt(e.Type()) }\n\nfunc fmt(t tree.Type) string {\n\tif t.Wide() {\n\t\treturn \"wide\"\n\t}\n\treturn \"\"\n}\n"
+	text := "package verify\n\nimport \"" + treePath + "\"\n\nfunc planted(e tree.Expr) string { return tree.Format(e) + fmt(e.Type()) " +
+		"}\n\nfunc fmt(t tree.Type) string {\n\tif t.Wide() {\n\t\treturn \"wide\"\n\t}\n\treturn \"\"\n}\n"
 	if err := os.WriteFile(filepath.Join(folder, "planted.go"), []byte(text), 0o666); err != nil {
 		t.Fatal(err)
 	}

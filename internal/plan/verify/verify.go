@@ -8,16 +8,21 @@
 //
 // What is derived again, from the policy upwards:
 //
-//   - every column is the field that its relation has at that place, with that name, type, identity and source. Inside of EXISTS
-//     the places below Outer are those of the row that asks, and the others are the inner relation's;
-//   - whose each row is: where a private relation's unit stands, and that private rows meet only where both are one person's: in
-//     joins, in EXISTS, in unions, in what is grouped by the person. That nobody has more than one row follows from the policy;
-//   - the kind, the lattice and an interval of every expression, in integers of any size, in IEEE's own arithmetic for floating-point
-//     numbers, and in characters for texts. What a node claims may be wider and not narrower. Steps are the same;
-//   - everything that a printer computes on the way, such as twice a numerator: it fits in 64 bits where it is printed as a BIGINT, and
-//     in 128 where it is a HUGEINT;
-//   - how much of one person counts, what it is clamped to, and how far one person moves a measure, in both norms;
-//   - public values of keys: of the key's type, each once, and of a private column only those that the policy or the question lists.
+//   - every column is the field that its relation has at that place, with that name, type, identity
+//     and source. Inside of EXISTS the places below Outer are those of the row that asks, and the
+//     others are the inner relation's;
+//   - whose each row is: where a private relation's unit stands, and that private rows meet only
+//     where both are one person's: in joins, in EXISTS, in unions, in what is grouped by the
+//     person. That nobody has more than one row follows from the policy;
+//   - the kind, the lattice and an interval of every expression, in integers of any size, in IEEE's
+//     own arithmetic for floating-point numbers, and in characters for texts. What a node claims
+//     may be wider and not narrower. Steps are the same;
+//   - everything that a printer computes on the way, such as twice a numerator: it fits in 64 bits
+//     where it is printed as a BIGINT, and in 128 where it is a HUGEINT;
+//   - how much of one person counts, what it is clamped to, and how far one person moves a measure,
+//     in both norms;
+//   - public values of keys: of the key's type, each once, and of a private column only those that
+//     the policy or the question lists.
 //
 // What is not proven here: that an engine computes what a tree says, and that data is as the policy
 // says it is.

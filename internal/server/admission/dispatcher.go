@@ -37,8 +37,10 @@ func New(db *discreet.DB, o Options) *Dispatcher {
 func newDispatcher(p *policy.Policy, l library, o Options) *Dispatcher {
 	o = o.filled()
 	d := &Dispatcher{
-		library: l, options: o, ticks: map[string]time.Duration{}, queue: newQueue(o.Running, o.Waiting), heavy: newQueue(o.Training, o.Waiting),
-		limits: newLimits(p, o.Rate), looks: newQueue(lookPlaces, lookWaiting), glances: newLimits(p, lookFactor*o.Rate), clock: newClock(), sessions: newRegistry(o.Sessions, o.Idle),
+		library: l, options: o, ticks: map[string]time.Duration{}, queue: newQueue(o.Running, o.Waiting),
+		heavy:  newQueue(o.Training, o.Waiting),
+		limits: newLimits(p, o.Rate), looks: newQueue(lookPlaces, lookWaiting), glances: newLimits(p, lookFactor*o.Rate), clock: newClock(),
+		sessions: newRegistry(o.Sessions, o.Idle),
 	}
 	for name, ds := range p.Datasets {
 		d.ticks[name] = ds.Release.Tick
@@ -55,7 +57,8 @@ func newDispatcher(p *policy.Policy, l library, o Options) *Dispatcher {
 // DB is the policy thwith the dispatcher is for; asking it directly goes around the queue.
 func (d *Dispatcher) DB() *discreet.DB { return d.db }
 
-// Ask waits for a turn, asks, and waits for the tick where the policy has one. Errors are those of [discreet.DB.Ask] and those of this package.
+// Ask waits for a turn, asks, and waits for the tick where the policy has one. Errors are those of
+// [discreet.DB.Ask] and those of this package.
 func (d *Dispatcher) Ask(ctx context.Context, q api.Question) (a *api.Answer, err error) {
 	q.Request = Request(q.Analyst, q.Request)
 	err = d.serve(ctx, d.entry("ask", q), func(ctx context.Context, e *entry) (err error) {
@@ -68,8 +71,8 @@ func (d *Dispatcher) Ask(ctx context.Context, q api.Question) (a *api.Answer, er
 	return only(a, err)
 }
 
-// Explain prices a question. It counts as a question in what an analyst may ask in a minute, and waits for a turn and for the tick: the state
-// of the data is looked at, to say what would be free.
+// Explain prices a question. It counts as a question in what an analyst may ask in a minute, and
+// waits for a turn and for the tick: the state of the data is looked at, to say what would be free.
 func (d *Dispatcher) Explain(ctx context.Context, q api.Question) (x *api.Explanation, err error) {
 	err = d.serve(ctx, d.entry("explain", q), func(ctx context.Context, e *entry) (err error) {
 		e.outcome = priced

@@ -40,7 +40,10 @@ func TestEnds(t *testing.T) {
 		"budget after the timeout": {func(ctx context.Context) error { hour(ctx); return budget }, time.Hour, budget, exhausted},
 		"panic":                    {func(context.Context) error { panic("secret 4711") }, time.Hour, ErrInternal, internal},
 		"panic after the timeout":  {func(ctx context.Context) error { hour(ctx); panic(ctx) }, time.Hour, ErrInternal, internal},
-		"runtime panic":            {func(context.Context) error { var secret any = "4711"; return secret.(error) }, time.Hour, ErrInternal, internal},
+		"runtime panic": {func(context.Context) error {
+			var secret any = "4711"
+			return secret.(error)
+		}, time.Hour, ErrInternal, internal},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -57,7 +60,8 @@ func TestEnds(t *testing.T) {
 				if !strings.Contains(log.String(), " outcome="+string(c.outcome)+" ") || strings.Contains(log.String(), "4711") {
 					t.Errorf("the log is %s", &log)
 				}
-				if strings.Contains(log.String(), `level=ERROR`) != (c.outcome == internal || c.outcome == disputed) || strings.Contains(log.String(), `difference="field 7 of a row that has 6"`) != (c.outcome == disputed) {
+				if strings.Contains(log.String(), `level=ERROR`) != (c.outcome == internal || c.outcome == disputed) ||
+					strings.Contains(log.String(), `difference="field 7 of a row that has 6"`) != (c.outcome == disputed) {
 					t.Errorf("the log is %s", &log)
 				}
 				if n := d.Stats().Disputed; (n == 1) != (c.outcome == disputed) {
@@ -108,7 +112,8 @@ func TestDrain(t *testing.T) {
 	})
 }
 
-// A tick that is longer than the time for ending holds nothing up: neither what waits for it, nor what is interrupted. Before that time is over it is as always.
+// A tick that is longer than the time for ending holds nothing up: neither what waits for it, nor
+// what is interrupted. Before that time is over it is as always.
 func TestDrainWakes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDispatcher(people(t, "{tick: 60s}"), fake{ask: func(ctx context.Context, q api.Question) (*api.Answer, error) {
@@ -156,7 +161,8 @@ func TestLog(t *testing.T) {
 	for _, texts := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			var log bytes.Buffer
-			d := newDispatcher(people(t, "immediate"), takes(3*time.Second), Options{Texts: texts, Rate: 1, Log: slog.New(slog.NewJSONHandler(&log, nil))})
+			d := newDispatcher(people(t, "immediate"), takes(3*time.Second),
+				Options{Texts: texts, Rate: 1, Log: slog.New(slog.NewJSONHandler(&log, nil))})
 			q := api.Question{Analyst: "ana", SQL: "SELECT COUNT(*) FROM people WHERE name = 'Smith'"}
 			d.Ask(t.Context(), q)
 			d.Ask(t.Context(), q) // over the limit, and not logged at this level
@@ -164,7 +170,8 @@ func TestLog(t *testing.T) {
 			if strings.Count(line, "\n") != 1 || strings.Contains(line, "Smith") != texts {
 				t.Errorf("texts %v: the log is %s", texts, line)
 			}
-			for _, want := range []string{`"kind":"ask"`, `"analyst":"ana"`, `"dataset":"people"`, `"outcome":"answered"`, `"hash":"` + hash(q.SQL) + `"`, `"epsilon":"0.1"`, `"sequence":7`, `"ms":3000`} {
+			for _, want := range []string{`"kind":"ask"`, `"analyst":"ana"`, `"dataset":"people"`, `"outcome":"answered"`,
+				`"hash":"` + hash(q.SQL) + `"`, `"epsilon":"0.1"`, `"sequence":7`, `"ms":3000`} {
 				if !strings.Contains(line, want) {
 					t.Errorf("there is no %s in %s", want, line)
 				}

@@ -14,7 +14,8 @@ import (
 	"github.com/discreet-dp/discreet/stream"
 )
 
-// fake is a library that does what a test says. Time in these tests is made up (testing/synctest), so that they are exact and take none.
+// fake is a library that does what a test says. Time in these tests is made up (testing/synctest),
+// so that they are exact and take none.
 type fake struct {
 	ask    func(context.Context, api.Question) (*api.Answer, error)
 	open   func(context.Context, api.SparseQuestion) (*discreet.Sparse, error)
@@ -115,7 +116,8 @@ func (f fake) Board(context.Context, string, string) ([]api.BoardLine, error) {
 	return []api.BoardLine{{Name: "tree"}}, nil
 }
 
-// takes is a library that takes some time for every question and then answers, unless it is interrupted.
+// takes is a library that takes some time for every question and then answers, unless it is
+// interrupted.
 func takes(d time.Duration) fake {
 	return fake{ask: func(ctx context.Context, q api.Question) (*api.Answer, error) {
 		if err := work(ctx, d); err != nil {
@@ -146,7 +148,9 @@ func paidFor() *api.Answer {
 // people returns a policy with the analysts ana, ben and cleo.
 func people(t testing.TB, release string) *policy.Policy {
 	t.Helper()
-	p, err := policy.Parse("p.yaml", []byte("datasets:\n  people: {engine: duckdb, source: people.csv, unit: row, budget: {epsilon: 1}, analysts: {ana: , ben: , cleo: }, tables: {people: {columns: {}}}, release: "+release+"}\n"))
+	p, err := policy.Parse("p.yaml",
+		[]byte("datasets:\n  people: {engine: duckdb, source: people.csv, unit: row, budget: {epsilon: 1}, analysts: {ana: , ben: , "+
+			"cleo: }, tables: {people: {columns: {}}}, release: "+release+"}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}

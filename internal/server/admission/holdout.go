@@ -7,8 +7,8 @@ import (
 	"github.com/discreet-dp/discreet/api"
 )
 
-// OpenHoldout opens a session on a holdout of a dataset; the only one, where it is not named. Opening charges nothing, and what a holdout knows is in the
-// ledger, as with streams.
+// OpenHoldout opens a session on a holdout of a dataset; the only one, where it is not named.
+// Opening charges nothing, and what a holdout knows is in the ledger, as with streams.
 func (d *Dispatcher) OpenHoldout(ctx context.Context, analyst, dataset, name string) (*Session, error) {
 	s := &Session{Kind: "holdout", Analyst: analyst, Dataset: cmp.Or(dataset, d.lone)}
 	s.left.Store(unknown)
@@ -55,7 +55,8 @@ func (d *Dispatcher) AskHoldout(ctx context.Context, analyst, id string, q api.H
 	return a, err
 }
 
-// Board is the list of released scores of a holdout, the best first. It counts and waits like a question.
+// Board is the list of released scores of a holdout, the best first. It counts and waits like a
+// question.
 func (d *Dispatcher) Board(ctx context.Context, user, dataset, holdout string) (lines []api.BoardLine, err error) {
 	e := &entry{kind: "board", analyst: user, dataset: cmp.Or(dataset, d.lone)}
 	err = d.serve(ctx, e, func(ctx context.Context, e *entry) (err error) {

@@ -47,7 +47,8 @@ func (d *Dispatcher) log(e *entry) {
 		level = slog.LevelError
 	}
 	attributes := []slog.Attr{
-		slog.String("kind", e.kind), slog.String("analyst", short(e.analyst)), slog.String("dataset", short(e.dataset)), slog.String("outcome", string(e.outcome)),
+		slog.String("kind", e.kind), slog.String("analyst", short(e.analyst)), slog.String("dataset", short(e.dataset)),
+		slog.String("outcome", string(e.outcome)),
 	}
 	if e.text != "" {
 		attributes = append(attributes, slog.String("hash", hash(e.text)))
@@ -59,7 +60,8 @@ func (d *Dispatcher) log(e *entry) {
 		attributes = append(attributes, slog.String("difference", e.dispute.Detail))
 	}
 	if e.cost != nil {
-		attributes = append(attributes, slog.String("epsilon", e.cost.Epsilon.String()), slog.String("rho", e.cost.Rho.String()), slog.String("delta", e.cost.Delta.String()))
+		attributes = append(attributes, slog.String("epsilon", e.cost.Epsilon.String()), slog.String("rho", e.cost.Rho.String()),
+			slog.String("delta", e.cost.Delta.String()))
 	}
 	if e.sequence > 0 {
 		attributes = append(attributes, slog.Uint64("sequence", e.sequence))

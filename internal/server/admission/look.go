@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// What looking at the catalogue may take. It is no question: it costs nothing, sees no data, and needs no tick. But clients look often, and hostile ones
-// can make each look cost seconds.
+// What looking at the catalogue may take. It is no question: it costs nothing, sees no data, and
+// needs no tick. But clients look often, and hostile ones can make each look cost seconds.
 const (
 	lookPlaces  = 2   // at once, and one for each user
 	lookWaiting = 200 // of one user, who may have a hundred connections
@@ -15,8 +15,8 @@ const (
 	lookTimeout = 10 * time.Second
 )
 
-// Look waits for a turn and looks: at something that is made from the policy. Errors are those of the look, a [*LimitError], which one that takes too long gets
-// too, ErrWithdrawn and ErrEnding.
+// Look waits for a turn and looks: at something that is made from the policy. Errors are those of
+// the look, a [*LimitError], which one that takes too long gets too, ErrWithdrawn and ErrEnding.
 func (d *Dispatcher) Look(ctx context.Context, user string, look func(context.Context) error) error {
 	if err := d.glances.take(user); err != nil {
 		return err
@@ -35,5 +35,6 @@ func (d *Dispatcher) Look(ctx context.Context, user string, look func(context.Co
 	if err := look(ctx); err == nil || ctx.Err() == nil || context.Cause(ctx) != ErrTimeout {
 		return err
 	}
-	return &LimitError{Reason: fmt.Sprintf("a query about the catalogue has %v, and this one takes longer; it is free; ask for less", lookTimeout)}
+	return &LimitError{Reason: fmt.Sprintf("a query about the catalogue has %v, and this one takes longer; it is free; "+
+		"ask for less", lookTimeout)}
 }

@@ -36,7 +36,8 @@ func TestLook(t *testing.T) {
 			})
 		}
 		all.Wait()
-		// Ana's three are one after the other, and how well the others fit beside them depends on who came first.
+		// Ana's three are one after the other, and how well the others fit beside them depends on
+		// who came first.
 		if took := time.Since(begin); most.Load() != 2 || mostAnas.Load() != 1 || took < 3*time.Second || took > 4*time.Second {
 			t.Errorf("%d at once, %d of ana, for %v", most.Load(), mostAnas.Load(), took)
 		}

@@ -8,7 +8,8 @@ import (
 	"github.com/discreet-dp/discreet/api"
 )
 
-// Train trains a model. It takes its turn like every question, and before that one of the few places for trainings: a training is work for all cores, and lasts.
+// Train trains a model. It takes its turn like every question, and before that one of the few
+// places for trainings: a training is work for all cores, and lasts.
 func (d *Dispatcher) Train(ctx context.Context, q api.TrainingQuestion) (t *api.Training, err error) {
 	q.Request = Request(q.Analyst, q.Request)
 	e := d.training("train", q)
@@ -38,8 +39,11 @@ func (d *Dispatcher) training(kind string, q api.TrainingQuestion) *entry {
 	return &entry{kind: kind, analyst: q.Analyst, dataset: cmp.Or(q.Dataset, d.lone), text: q.Features + "\n" + q.Target}
 }
 
-// Models lists models of some datasets, those of an analyst or, where there is no analyst, all. It is a look: at what was released, as of the last tick.
-func (d *Dispatcher) Models(ctx context.Context, user string, datasets []string, q api.ModelsQuestion) (all []*api.KeptModel, next *uint64, err error) {
+// Models lists models of some datasets, those of an analyst or, where there is no analyst, all. It
+// is a look: at what was released, as of the last tick.
+func (d *Dispatcher) Models(
+	ctx context.Context, user string, datasets []string, q api.ModelsQuestion,
+) (all []*api.KeptModel, next *uint64, err error) {
 	err = d.Look(ctx, user, func(ctx context.Context) (err error) {
 		q.AsOf = d.asOf(datasets)
 		all, next, err = d.library.Models(ctx, q)
@@ -48,8 +52,11 @@ func (d *Dispatcher) Models(ctx context.Context, user string, datasets []string,
 	return all, next, err
 }
 
-// Model returns a model by its name, and does something with it, such as predicting. Analyst is who may have been given it; empty, where it is the owner. It is a look like Models.
-func (d *Dispatcher) Model(ctx context.Context, user string, datasets []string, id, analyst string, use func(context.Context, *api.KeptModel) error) error {
+// Model returns a model by its name, and does something with it, such as predicting. Analyst is who
+// may have been given it; empty, where it is the owner. It is a look like Models.
+func (d *Dispatcher) Model(
+	ctx context.Context, user string, datasets []string, id, analyst string, use func(context.Context, *api.KeptModel) error,
+) error {
 	return d.Look(ctx, user, func(ctx context.Context) error {
 		m, err := d.library.Model(ctx, id, analyst, d.asOf(datasets))
 		if err != nil {

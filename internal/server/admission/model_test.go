@@ -12,7 +12,8 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// trains is a library whose trainings take some time, and whose questions take none. The most trainings that ran at once are counted.
+// trains is a library whose trainings take some time, and whose questions take none. The most
+// trainings that ran at once are counted.
 func trains(d time.Duration, most *int) fake {
 	now := 0
 	f := takes(0)
@@ -97,7 +98,8 @@ func TestTrainingsEnd(t *testing.T) {
 		go func() { _, err := d.Train(waiting, model("ben")); second <- err }()
 		synctest.Wait()
 		time.Sleep(300 * time.Millisecond)
-		// One after the other: on the same tick the second could have the place that the first leaves.
+		// One after the other: on the same tick the second could have the place that the first
+		// leaves.
 		withdraw()
 		if err := <-second; err != ErrWithdrawn {
 			t.Error(err)

@@ -8,26 +8,33 @@ import (
 
 // Options say how much a dispatcher does at once and for how long. The zero value is sensible.
 type Options struct {
-	// Running is how many questions are with the engine at once; 0 means one for each core, and two at least. One analyst has at most all of them but one.
+	// Running is how many questions are with the engine at once; 0 means one for each core, and two
+	// at least. One analyst has at most all of them but one.
 	Running int
-	// Training is how many models are trained at once; 0 means half of Running, and one at least. Each of them has a turn of Running while it is trained.
+	// Training is how many models are trained at once; 0 means half of Running, and one at least.
+	// Each of them has a turn of Running while it is trained.
 	Training int
 	// Waiting is how many questions of one analyst may wait; 0 means 16.
 	Waiting int
-	// Timeout ends a question that runs for longer; 0 means five minutes. What was charged stays charged.
+	// Timeout ends a question that runs for longer; 0 means five minutes. What was charged stays
+	// charged.
 	Timeout time.Duration
-	// Rate is how many questions an analyst may ask in a minute, with free and refused ones; 0 means 600.
+	// Rate is how many questions an analyst may ask in a minute, with free and refused ones; 0
+	// means 600.
 	Rate int
 	// Sessions is how many sessions an analyst may have open; 0 means 8.
 	Sessions int
 	// Idle ends a session that nobody asked for so long; 0 means an hour.
 	Idle time.Duration
-	// Ticks are those of datasets whose policy leaves them to be chosen, by name; [policy.UsualTick] where there is none.
+	// Ticks are those of datasets whose policy leaves them to be chosen, by name;
+	// [policy.UsualTick] where there is none.
 	Ticks map[string]time.Duration
-	// Log gets one line for each question: who, when, what came of it, at which cost, and how long it took, which is for the owner
-	// alone: it can depend on the data. No value of the data or of an answer is in it, and of the text only the beginning of its hash,
-	// unless Texts says otherwise: literals of a question can be about a person. A hash is no secret to somebody who can guess the text. Questions that
-	// are over a limit are logged at the level of debugging. Without a Log nothing is logged.
+	// Log gets one line for each question: who, when, what came of it, at which cost, and how long
+	// it took, which is for the owner alone: it can depend on the data. No value of the data or of
+	// an answer is in it, and of the text only the beginning of its hash, unless Texts says
+	// otherwise: literals of a question can be about a person. A hash is no secret to somebody who
+	// can guess the text. Questions that are over a limit are logged at the level of debugging.
+	// Without a Log nothing is logged.
 	Log   *slog.Logger
 	Texts bool
 }

@@ -61,8 +61,8 @@ func outcomeOf(err error) outcome {
 	return failed
 }
 
-// translate says that a question was stopped, where that is why it failed. An interrupted engine says only that it failed. What the
-// text and the budget decide stays as it is.
+// translate says that a question was stopped, where that is why it failed. An interrupted engine
+// says only that it failed. What the text and the budget decide stays as it is.
 func translate(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() == nil {
 		return err

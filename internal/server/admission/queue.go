@@ -31,7 +31,8 @@ type line struct {
 	inside  int       // those that wait, those that have a turn, and those whose answer has not left
 }
 
-// waiter is a question that waits. Exactly one of the two is sent: nil, which is a turn, or why there is none.
+// waiter is a question that waits. Exactly one of the two is sent: nil, which is a turn, or why
+// there is none.
 type waiter struct{ turn chan error }
 
 func newQueue(places, waiting int) *queue {
@@ -51,7 +52,8 @@ func (q *queue) enter(analyst string) error {
 		q.lines[analyst] = l
 	}
 	if l.inside >= q.room {
-		return &LimitError{fmt.Sprintf("%d of your questions are being answered or wait, which is as many as may; nothing was charged; wait for one of them", l.inside), time.Second}
+		return &LimitError{fmt.Sprintf("%d of your questions are being answered or wait, which is as many as may; nothing was charged; "+
+			"wait for one of them", l.inside), time.Second}
 	}
 	l.inside++
 	q.inside++
@@ -135,8 +137,8 @@ func (q *queue) withdraw(analyst string, w *waiter) bool {
 	return true
 }
 
-// done gives the turn of an analyst back: to the oldest question of the next who waits and may have one more. There is at most one such, because
-// one turn was given back.
+// done gives the turn of an analyst back: to the oldest question of the next who waits and may have
+// one more. There is at most one such, because one turn was given back.
 func (q *queue) done(analyst string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -178,8 +180,9 @@ func (q *queue) end() <-chan struct{} {
 	return q.nothing
 }
 
-// count says how many have or could have a turn, and how many cannot. It is made from who is inside, and not from who is with the engine: that
-// would show how long questions take, to the microsecond, behind the back of a tick.
+// count says how many have or could have a turn, and how many cannot. It is made from who is
+// inside, and not from who is with the engine: that would show how long questions take, to the
+// microsecond, behind the back of a tick.
 func (q *queue) count() (running, waiting int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

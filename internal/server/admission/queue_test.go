@@ -93,7 +93,8 @@ func TestTurnForOthers(t *testing.T) {
 	})
 }
 
-// However questions end, no more than may have a turn at once, everybody gets one, and none is lost.
+// However questions end, no more than may have a turn at once, everybody gets one, and none is
+// lost.
 func TestTurns(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		places := rapid.IntRange(1, 4).Draw(r, "places")
@@ -104,7 +105,8 @@ func TestTurns(t *testing.T) {
 		}
 		plans := rapid.SliceOfN(rapid.Custom(func(r *rapid.T) plan {
 			return plan{rapid.SampledFrom([]string{"ana", "ben", "cleo", "nobody"}).Draw(r, "who"), rapid.IntRange(0, 20).Draw(r, "comes"),
-				rapid.IntRange(0, 20).Draw(r, "takes"), rapid.IntRange(0, 60).Draw(r, "patience"), rapid.IntRange(0, 9).Draw(r, "panics") == 0}
+				rapid.IntRange(0, 20).Draw(r, "takes"), rapid.IntRange(0, 60).Draw(r, "patience"),
+				rapid.IntRange(0, 9).Draw(r, "panics") == 0}
 		}), 1, 40).Draw(r, "plans")
 		synctest.Test(t, func(t *testing.T) {
 			var running, begun atomic.Int64
@@ -186,7 +188,8 @@ func TestTurnAndCancelAtOnce(t *testing.T) {
 	}
 }
 
-// Who has too many with the dispatcher is told so, and nothing is asked. What has been answered and not left counts.
+// Who has too many with the dispatcher is told so, and nothing is asked. What has been answered and
+// not left counts.
 func TestRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asked := 0

@@ -31,7 +31,8 @@ func (l *limits) limiter() *rate.Limiter {
 	return rate.NewLimiter(rate.Limit(float64(l.perMinute)/60), max(l.perMinute/6, min(l.perMinute, 10)))
 }
 
-// who is the name that an analyst is counted under. Those whom the policy does not know share one, which no analyst has.
+// who is the name that an analyst is counted under. Those whom the policy does not know share one,
+// which no analyst has.
 func (l *limits) who(analyst string) string {
 	if l.of[analyst] == nil {
 		return ""
@@ -52,5 +53,6 @@ func (l *limits) take(analyst string) error {
 		return nil
 	}
 	r.CancelAt(now)
-	return &LimitError{fmt.Sprintf("these are more than %d questions a minute, with free and refused ones; nothing was charged; wait a moment", l.perMinute), wait}
+	return &LimitError{fmt.Sprintf("these are more than %d questions a minute, with free and refused ones; nothing was charged; "+
+		"wait a moment", l.perMinute), wait}
 }

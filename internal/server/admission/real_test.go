@@ -27,7 +27,8 @@ func hospitalDispatcher(t testing.TB, budget string, o Options) *Dispatcher {
 		t.Fatal(err)
 	}
 	path := filepath.Join(dir, "policy.yaml")
-	if err := os.WriteFile(path, []byte("datasets:\n"+hospital.Dataset("hospital", "data", budget)+"    release: immediate\n"), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte("datasets:\n"+hospital.Dataset("hospital", "data", budget)+"    release: immediate\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	db, err := discreet.Open(t.Context(), path)
@@ -42,7 +43,8 @@ func hospitalDispatcher(t testing.TB, budget string, o Options) *Dispatcher {
 	return New(db, o)
 }
 
-// Many ask at once, some of them stop, and what the ledger has is what was paid: no answer without a charge, and no turn lost.
+// Many ask at once, some of them stop, and what the ledger has is what was paid: no answer without
+// a charge, and no turn lost.
 func TestRealQuestions(t *testing.T) {
 	d := hospitalDispatcher(t, "{epsilon: 50, per_query: {default: 0.1, max: 1}}", Options{Running: 3, Waiting: 100, Rate: 1e6})
 	var all sync.WaitGroup
@@ -95,7 +97,8 @@ func TestRealQuestions(t *testing.T) {
 	}
 }
 
-// A question that the engine is interrupted in says that it was stopped, and not that the engine failed.
+// A question that the engine is interrupted in says that it was stopped, and not that the engine
+// failed.
 func TestRealTimeout(t *testing.T) {
 	d := hospitalDispatcher(t, "{epsilon: 50}", Options{Timeout: time.Nanosecond})
 	for range 3 {
@@ -111,7 +114,8 @@ func TestRealBudget(t *testing.T) {
 	var budget *ledger.BudgetError
 	for i, want := range []string{"", "", "budget"} {
 		sql := "SELECT COUNT(*) FROM patients" + strings.Repeat(" WHERE age > 3", i/2)
-		if _, err := d.Ask(t.Context(), api.Question{Analyst: "ana", SQL: sql}); (want != "") != errors.As(err, &budget) || want == "" && err != nil {
+		if _, err := d.Ask(t.Context(), api.Question{Analyst: "ana", SQL: sql}); (want != "") != errors.As(err, &budget) ||
+			want == "" && err != nil {
 			t.Errorf("%d: %v", i, err)
 		}
 	}
@@ -129,7 +133,8 @@ func TestRealSession(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if line := log.String(); !strings.Contains(line, "kind=open") || !strings.Contains(line, "epsilon=2 ") || !strings.Contains(line, "sequence=") {
+	if line := log.String(); !strings.Contains(line, "kind=open") || !strings.Contains(line, "epsilon=2 ") ||
+		!strings.Contains(line, "sequence=") {
 		t.Errorf("the log is %s", line)
 	}
 	const people = "SELECT COUNT(*) FROM patients"

@@ -10,8 +10,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/entropy"
 )
 
-// registry has the open sessions. There is no goroutine that looks after them: whoever comes next removes what has expired, and what is left
-// until then is bounded by the number of analysts.
+// registry has the open sessions. There is no goroutine that looks after them: whoever comes next
+// removes what has expired, and what is left until then is bounded by the number of analysts.
 type registry struct {
 	most int
 	idle time.Duration
@@ -32,13 +32,15 @@ func newRegistry(most int, idle time.Duration) *registry {
 	return &registry{most: most, idle: idle, names: entropy.New(), open: map[string]*kept{}, held: map[string]int{}}
 }
 
-// reserve keeps a place for a session that is about to be paid for. Whoever has it calls settle once.
+// reserve keeps a place for a session that is about to be paid for. Whoever has it calls settle
+// once.
 func (r *registry) reserve(analyst string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.sweep()
 	if r.held[analyst] >= r.most {
-		return &LimitError{fmt.Sprintf("you have %d sessions open, which is as many as may be; nothing was charged; close one of them", r.most), r.idle}
+		return &LimitError{fmt.Sprintf("you have %d sessions open, which is as many as may be; nothing was charged; "+
+			"close one of them", r.most), r.idle}
 	}
 	r.held[analyst]++
 	return nil

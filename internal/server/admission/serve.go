@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// serve takes one question from coming in to leaving: the limit, the queue, the work, the tick, in this order. The line in the log is
-// written before the tick, which the writing may take some of.
+// serve takes one question from coming in to leaving: the limit, the queue, the work, the tick, in
+// this order. The line in the log is written before the tick, which the writing may take some of.
 func (d *Dispatcher) serve(ctx context.Context, e *entry, work func(context.Context, *entry) error) error {
 	e.begin = time.Now()
 	d.counts.came()
@@ -43,7 +43,8 @@ func (d *Dispatcher) serve(ctx context.Context, e *entry, work func(context.Cont
 	return err
 }
 
-// turn waits for a turn and does the work in it. The turn is given back whatever happens. What stops the question does so on a tick.
+// turn waits for a turn and does the work in it. The turn is given back whatever happens. What
+// stops the question does so on a tick.
 func (d *Dispatcher) turn(ctx context.Context, tick time.Duration, who string, e *entry, work func(context.Context, *entry) error) error {
 	patient, release := d.clock.hold(ctx, tick)
 	defer release()
@@ -58,8 +59,9 @@ func (d *Dispatcher) turn(ctx context.Context, tick time.Duration, who string, e
 		return err
 	}
 	defer d.queue.done(who)
-	// The work begins on a tick too. Otherwise whoever asks chooses how much of a tick is left for it, asks a few times, and reads how long it took
-	// to the millisecond, however long the tick is.
+	// The work begins on a tick too. Otherwise whoever asks chooses how much of a tick is left for
+	// it, asks a few times, and reads how long it took to the millisecond, however long the tick
+	// is.
 	d.clock.wait(tick)
 	if ctx.Err() != nil {
 		return ErrWithdrawn // before anything was charged, as who is still in the queue
@@ -74,7 +76,8 @@ func (d *Dispatcher) turn(ctx context.Context, tick time.Duration, who string, e
 	return translate(ctx, d.guard(ctx, e, work))
 }
 
-// place waits for a place for heavy work. Nobody who has a turn waits for one, so the two cannot wait for each other.
+// place waits for a place for heavy work. Nobody who has a turn waits for one, so the two cannot
+// wait for each other.
 func (d *Dispatcher) place(ctx context.Context, who string) (leave func(), err error) {
 	if err := d.heavy.enter(who); err != nil {
 		return nil, err

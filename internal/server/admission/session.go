@@ -15,7 +15,8 @@ import (
 // ErrNoSession: there is none of this name that belongs to the analyst.
 var ErrNoSession = errors.New("there is no such session; it may have ended, or the server was started anew")
 
-// Session is an interactive mechanism that an analyst has open. Kinds of sessions plug in by being something that can be asked.
+// Session is an interactive mechanism that an analyst has open. Kinds of sessions plug in by being
+// something that can be asked.
 type Session struct {
 	ID      string
 	Kind    string // sparse, stream or holdout
@@ -30,18 +31,21 @@ type Session struct {
 	spent  spent
 }
 
-// Left is how many more questions can be answered "above", or from the holdout, as far as answers have left: the session itself knows it earlier, and with it an answer that
-// waits for its tick. It is below 0 for a stream, which has no such number. Others use up a holdout too: what they
-// took shows with the next answer.
+// Left is how many more questions can be answered "above", or from the holdout, as far as answers
+// have left: the session itself knows it earlier, and with it an answer that waits for its tick. It
+// is below 0 for a stream, which has no such number. Others use up a holdout too: what they took
+// shows with the next answer.
 func (s *Session) Left() int { return int(s.left.Load()) }
 
-// Cost is what a session cost: all of a sparse one when it is opened, and of others what answers charged that have left.
+// Cost is what a session cost: all of a sparse one when it is opened, and of others what answers
+// charged that have left.
 func (s *Session) Cost() dp.Cost { return s.spent.sum() }
 
 // unknown is what is left where nobody has said it.
 const unknown = -1
 
-// lower notes what an answer said that has left. Answers of questions that were asked at once may leave in another order.
+// lower notes what an answer said that has left. Answers of questions that were asked at once may
+// leave in another order.
 func (s *Session) lower(left int) {
 	for {
 		now := s.left.Load()
@@ -51,8 +55,8 @@ func (s *Session) lower(left int) {
 	}
 }
 
-// OpenSparse opens a session of the sparse vector technique, which is charged for in full at once. Whoever has too many open gets a
-// [*LimitError] before anything is charged.
+// OpenSparse opens a session of the sparse vector technique, which is charged for in full at once.
+// Whoever has too many open gets a [*LimitError] before anything is charged.
 func (d *Dispatcher) OpenSparse(ctx context.Context, q api.SparseQuestion) (s *Session, err error) {
 	q.Dataset, q.Request = cmp.Or(q.Dataset, d.lone), Request(q.Analyst, q.Request)
 	s = &Session{Kind: "sparse", Analyst: q.Analyst, Dataset: q.Dataset}
@@ -97,8 +101,9 @@ func (d *Dispatcher) find(e *entry, id, kind string) *Session {
 	return s
 }
 
-// AskSparse asks a session; it takes its turn like every question. One that is stopped while it has its turn, by a timeout or by a cancel, ends the session, because
-// what the engine would have said is not known: see [discreet.Sparse]. A session that has ended is forgotten.
+// AskSparse asks a session; it takes its turn like every question. One that is stopped while it has
+// its turn, by a timeout or by a cancel, ends the session, because what the engine would have said
+// is not known: see [discreet.Sparse]. A session that has ended is forgotten.
 func (d *Dispatcher) AskSparse(ctx context.Context, analyst, id, sql string, threshold string) (v *api.SparseVerdict, err error) {
 	e := &entry{kind: "session", analyst: analyst, text: sql}
 	s := d.find(e, id, "sparse")
@@ -119,10 +124,12 @@ func (d *Dispatcher) AskSparse(ctx context.Context, analyst, id, sql string, thr
 
 // ended says whether an error is the end of a session.
 func ended(err error) bool {
-	return errors.Is(err, api.ErrSessionUsed) || errors.Is(err, api.ErrSessionRun) || errors.Is(err, api.ErrSessionData) || errors.Is(err, api.ErrSessionWindow)
+	return errors.Is(err, api.ErrSessionUsed) || errors.Is(err, api.ErrSessionRun) || errors.Is(err, api.ErrSessionData) ||
+		errors.Is(err, api.ErrSessionWindow)
 }
 
-// Session returns a session of an analyst's; Sessions all of them, the oldest first; CloseSession ends one, which gives nothing back.
+// Session returns a session of an analyst's; Sessions all of them, the oldest first; CloseSession
+// ends one, which gives nothing back.
 func (d *Dispatcher) Session(analyst, id string) (*Session, error) {
 	return d.sessions.find(analyst, id)
 }

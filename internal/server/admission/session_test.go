@@ -60,7 +60,8 @@ func TestSessions(t *testing.T) {
 		_, asked := d.AskSparse(ctx, "ben", s.ID, "x", "1")
 		_, seen := d.Session("ben", s.ID)
 		_, none := d.Session("ben", "none")
-		if closed := d.CloseSession("ben", s.ID); asked != ErrNoSession || seen != ErrNoSession || none != ErrNoSession || closed != ErrNoSession || len(d.Sessions("ben")) != 0 {
+		if closed := d.CloseSession("ben", s.ID); asked != ErrNoSession || seen != ErrNoSession || none != ErrNoSession ||
+			closed != ErrNoSession || len(d.Sessions("ben")) != 0 {
 			t.Errorf("ben gets %v, %v, %v, %v", asked, seen, none, closed)
 		}
 
@@ -75,7 +76,8 @@ func TestSessions(t *testing.T) {
 			t.Errorf("held are %v", d.sessions.held)
 		}
 
-		// So does one that the engine failed in, and one whose data is gone. A refused question ends nothing.
+		// So does one that the engine failed in, and one whose data is gone. A refused question
+		// ends nothing.
 		for text, want := range map[string]error{"run": api.ErrSessionRun, "data": api.ErrSessionData} {
 			if s, err = open("ana"); err != nil {
 				t.Fatal(err)
@@ -127,7 +129,8 @@ func TestSessionsAtOnce(t *testing.T) {
 				t.Errorf("%d are open", n)
 			}
 		}
-		d := newDispatcher(people(t, "immediate"), fake{open: func(context.Context, api.SparseQuestion) (*discreet.Sparse, error) { panic("secret") }}, Options{})
+		d := newDispatcher(people(t, "immediate"),
+			fake{open: func(context.Context, api.SparseQuestion) (*discreet.Sparse, error) { panic("secret") }}, Options{})
 		if _, err := d.OpenSparse(t.Context(), api.SparseQuestion{Analyst: "ana"}); err != ErrInternal || len(d.sessions.held) != 0 {
 			t.Errorf("got %v, held are %v", err, d.sessions.held)
 		}

@@ -4,16 +4,20 @@ import (
 	"sync"
 )
 
-// Stats are whwith the dispatcher counts, none of which depends on data: how many questions came, were refused for their text, for the
-// budget, for limits, and how many are there. Of time there is nothing, and of failures only those that the text or the ledger decides.
+// Stats are whwith the dispatcher counts, none of which depends on data: how many questions came,
+// were refused for their text, for the budget, for limits, and how many are there. Of time there is
+// nothing, and of failures only those that the text or the ledger decides.
 //
-// Questions are counted when they come, and prices and descriptions among them; what came of them when it leaves. Running and Waiting share out the questions whose answers have not left, in
-// as many as can have a turn and the rest: who really is with the engine would show how long questions take.
+// Questions are counted when they come, and prices and descriptions among them; what came of them
+// when it leaves. Running and Waiting share out the questions whose answers have not left, in as
+// many as can have a turn and the rest: who really is with the engine would show how long questions
+// take.
 type Stats struct {
 	Questions, Answered, Free, Refused, Exhausted, Closed, Limited uint64
-	Disputed                                                       uint64 // refused because two checks of ours do not agree: something to look at
-	Running, Waiting                                               int
-	Sessions                                                       int
+	// refused because two checks of ours do not agree: something to look at
+	Disputed         uint64
+	Running, Waiting int
+	Sessions         int
 }
 
 // counts are the part of Stats that only grows.

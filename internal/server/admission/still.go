@@ -10,8 +10,9 @@ var ErrRevoked = errors.New("your account was revoked, or has another password; 
 
 type stillKey struct{}
 
-// Checked returns a context for the questions of somebody whom a door let in. The check is made again when the turn of a question comes, which can be long
-// after: who is revoked while they wait is charged nothing and told nothing.
+// Checked returns a context for the questions of somebody whom a door let in. The check is made
+// again when the turn of a question comes, which can be long after: who is revoked while they wait
+// is charged nothing and told nothing.
 func Checked(ctx context.Context, check func(context.Context) error) context.Context {
 	return context.WithValue(ctx, stillKey{}, check)
 }

@@ -11,8 +11,9 @@ import (
 	"github.com/discreet-dp/discreet/stream"
 )
 
-// OpenStream opens a session on a stream of a dataset; the only one, where it is not named. Opening charges nothing. What a stream knows is in the ledger and not in the session:
-// a stream that is opened again, by whomever and after whatever, goes on where it was.
+// OpenStream opens a session on a stream of a dataset; the only one, where it is not named. Opening
+// charges nothing. What a stream knows is in the ledger and not in the session: a stream that is
+// opened again, by whomever and after whatever, goes on where it was.
 func (d *Dispatcher) OpenStream(ctx context.Context, analyst, dataset, name string) (*Session, error) {
 	s := &Session{Kind: "stream", Analyst: analyst, Dataset: cmp.Or(dataset, d.lone)}
 	s.left.Store(unknown)
@@ -70,7 +71,8 @@ func (d *Dispatcher) streamed(analyst, id, kind string, q *api.StreamQuestion) (
 	return s, e
 }
 
-// Synthetic is the table that a stream predicts. It is free, and counts and waits like a question: making it can be work.
+// Synthetic is the table that a stream predicts. It is free, and counts and waits like a question:
+// making it can be work.
 func (d *Dispatcher) Synthetic(ctx context.Context, user, dataset, stream string) (t *api.SyntheticTable, err error) {
 	e := &entry{kind: "synthetic", analyst: user, dataset: cmp.Or(dataset, d.lone)}
 	err = d.serve(ctx, e, func(ctx context.Context, e *entry) (err error) {
@@ -92,17 +94,21 @@ func (d *Dispatcher) StreamReport(ctx context.Context, user, dataset, stream str
 	return only(r, err)
 }
 
-// chosen finds the stream or holdout that is meant: the only one, where none is named. It looks at the policy alone.
+// chosen finds the stream or holdout that is meant: the only one, where none is named. It looks at
+// the policy alone.
 func chosen(what, dataset, name string, names []string) (string, error) {
 	switch {
 	case len(names) == 0:
-		return "", &api.Refusal{Reason: fmt.Sprintf("the dataset %s has no %s", dataset, what), Instead: fmt.Sprintf("the owner can add one to the policy, under %ss:", what), Position: -1}
+		return "", &api.Refusal{Reason: fmt.Sprintf("the dataset %s has no %s", dataset, what),
+			Instead: fmt.Sprintf("the owner can add one to the policy, under %ss:", what), Position: -1}
 	case name == "" && len(names) == 1:
 		return names[0], nil
 	case name == "":
-		return "", &api.Refusal{Reason: fmt.Sprintf("the dataset %s has several %ss", dataset, what), Instead: "name one of " + strings.Join(names, ", "), Position: -1}
+		return "", &api.Refusal{Reason: fmt.Sprintf("the dataset %s has several %ss", dataset, what),
+			Instead: "name one of " + strings.Join(names, ", "), Position: -1}
 	case !slices.Contains(names, name):
-		return "", &api.Refusal{Reason: fmt.Sprintf("the dataset %s has no such %s", dataset, what), Instead: "name one of " + strings.Join(names, ", "), Position: -1}
+		return "", &api.Refusal{Reason: fmt.Sprintf("the dataset %s has no such %s", dataset, what),
+			Instead: "name one of " + strings.Join(names, ", "), Position: -1}
 	}
 	return name, nil
 }

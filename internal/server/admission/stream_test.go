@@ -12,7 +12,8 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// A session on a stream is a way to it: it passes on who asks and what, adds up what answers cost, and is nobody else's.
+// A session on a stream is a way to it: it passes on who asks and what, adds up what answers cost,
+// and is nobody else's.
 func TestStreamSessions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := t.Context()
@@ -37,11 +38,13 @@ func TestStreamSessions(t *testing.T) {
 			}
 		}
 		s, err := d.OpenStream(ctx, "ana", "", "second")
-		if err != nil || s.Kind != "stream" || s.Name != "second" || s.Dataset != "people" || s.Left() >= 0 || s.Cost() != (dp.Cost{}) || len(s.ID) != 32 {
+		if err != nil || s.Kind != "stream" || s.Name != "second" || s.Dataset != "people" || s.Left() >= 0 || s.Cost() != (dp.Cost{}) ||
+			len(s.ID) != 32 {
 			t.Fatalf("%+v, %v", s, err)
 		}
 		for range 2 {
-			if _, err := d.AskStream(ctx, "ana", s.ID, api.StreamQuestion{Analyst: "ben", Dataset: "other", SQL: "paid", Request: "r"}); err != nil {
+			if _, err := d.AskStream(ctx, "ana", s.ID,
+				api.StreamQuestion{Analyst: "ben", Dataset: "other", SQL: "paid", Request: "r"}); err != nil {
 				t.Error(err)
 			}
 		}
@@ -53,7 +56,8 @@ func TestStreamSessions(t *testing.T) {
 			t.Errorf("it cost %v", s.Cost())
 		}
 		before := d.Stats()
-		if x, err := d.QuoteStream(ctx, "ana", s.ID, api.StreamQuestion{SQL: "paid"}); err != nil || x.Cost.Epsilon != dp.One || s.Cost().Epsilon != 2*dp.One {
+		if x, err := d.QuoteStream(ctx, "ana", s.ID, api.StreamQuestion{SQL: "paid"}); err != nil || x.Cost.Epsilon != dp.One ||
+			s.Cost().Epsilon != 2*dp.One {
 			t.Error(x, err)
 		}
 		var budget *ledger.BudgetError
@@ -64,12 +68,14 @@ func TestStreamSessions(t *testing.T) {
 			t.Error(err)
 		}
 		after := d.Stats()
-		if after.Questions != before.Questions+3 || after.Exhausted != before.Exhausted+1 || after.Refused != before.Refused+1 || after.Sessions != 1 {
+		if after.Questions != before.Questions+3 || after.Exhausted != before.Exhausted+1 || after.Refused != before.Refused+1 ||
+			after.Sessions != 1 {
 			t.Errorf("%+v, then %+v", before, after)
 		}
 		// Another's does not exist, and neither does one of another kind.
 		for _, err := range []error{
-			second(d.AskStream(ctx, "ben", s.ID, api.StreamQuestion{SQL: "paid"})), second(d.QuoteStream(ctx, "ben", s.ID, api.StreamQuestion{SQL: "paid"})),
+			second(d.AskStream(ctx, "ben", s.ID, api.StreamQuestion{SQL: "paid"})),
+			second(d.QuoteStream(ctx, "ben", s.ID, api.StreamQuestion{SQL: "paid"})),
 			second(d.AskHoldout(ctx, "ana", s.ID, api.HoldoutQuestion{SQL: "x"})), second(d.AskSparse(ctx, "ana", s.ID, "x", "1")),
 		} {
 			if err != ErrNoSession {
@@ -110,7 +116,8 @@ func TestHoldoutSessions(t *testing.T) {
 			t.Fatalf("%+v, %v", s, err)
 		}
 		for want := 2; want >= 0; want-- {
-			if a, err := d.AskHoldout(ctx, "ana", s.ID, api.HoldoutQuestion{Predictions: []string{"1"}, Name: "tree"}); err != nil || a.Left != want || s.Left() != want {
+			if a, err := d.AskHoldout(ctx, "ana", s.ID, api.HoldoutQuestion{Predictions: []string{"1"}, Name: "tree"}); err != nil ||
+				a.Left != want || s.Left() != want {
 				t.Errorf("%+v, %v, left are %d", a, err, s.Left())
 			}
 		}
@@ -128,7 +135,8 @@ func TestHoldoutSessions(t *testing.T) {
 	})
 }
 
-// Answers of streams and holdouts leave on a tick like all others, and so does what they tell about a session.
+// Answers of streams and holdouts leave on a tick like all others, and so does what they tell about
+// a session.
 func TestStreamTick(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := t.Context()

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// clock says when answers may leave. It runs from when the dispatcher was made, on the monotonic clock: nobody can set it.
+// clock says when answers may leave. It runs from when the dispatcher was made, on the monotonic
+// clock: nobody can set it.
 type clock struct {
 	begin time.Time
 	over  chan struct{} // closed when the server ends and waits no longer
@@ -15,10 +16,13 @@ type clock struct {
 
 func newClock() clock { return clock{time.Now(), make(chan struct{}), new(sync.Once)} }
 
-// end lets go of all who wait for a tick, and of all who come. It is for when the time of the owner's shutdown is over: that moment is chosen by nobody who asks, and is the same for everybody.
+// end lets go of all who wait for a tick, and of all who come. It is for when the time of the
+// owner's shutdown is over: that moment is chosen by nobody who asks, and is the same for
+// everybody.
 func (c clock) end() { c.once.Do(func() { close(c.over) }) }
 
-// next is how long it is to the next multiple of a tick: 0 where it is one now, or where there is no tick.
+// next is how long it is to the next multiple of a tick: 0 where it is one now, or where there is
+// no tick.
 func (c clock) next(tick time.Duration) time.Duration {
 	if tick <= 0 {
 		return 0
@@ -49,8 +53,9 @@ func (c clock) wait(tick time.Duration) {
 	}
 }
 
-// hold returns a context that ends at the first tick at or after the end of ctx, for the same cause. Who could stop a question at any
-// moment would learn from what comes of it whether it was done by then, to the microsecond. The function gives back what it takes.
+// hold returns a context that ends at the first tick at or after the end of ctx, for the same
+// cause. Who could stop a question at any moment would learn from what comes of it whether it was
+// done by then, to the microsecond. The function gives back what it takes.
 func (c clock) hold(ctx context.Context, tick time.Duration) (context.Context, func()) {
 	if tick <= 0 {
 		return ctx, func() {}

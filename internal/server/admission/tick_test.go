@@ -14,7 +14,8 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// Whatever comes of a question, and however long it took, it leaves at a multiple of the tick, at the first one.
+// Whatever comes of a question, and however long it took, it leaves at a multiple of the tick, at
+// the first one.
 func TestTick(t *testing.T) {
 	const tick = 250 * time.Millisecond
 	stopped := func(ctx context.Context) error { <-ctx.Done(); return errRun }
@@ -96,7 +97,8 @@ func TestTick(t *testing.T) {
 	}
 }
 
-// As many questions as run at once begin on a tick, and leave on the next; the turn is given back before the wait to leave.
+// As many questions as run at once begin on a tick, and leave on the next; the turn is given back
+// before the wait to leave.
 func TestTickBeginsAndEnds(t *testing.T) {
 	for running, want := range map[int]time.Duration{1: 30 * time.Second, 2: 20 * time.Second, 3: 10 * time.Second} {
 		synctest.Test(t, func(t *testing.T) {
@@ -113,7 +115,8 @@ func TestTickBeginsAndEnds(t *testing.T) {
 	}
 }
 
-// Whoever asks cannot choose how much of a tick is left for the work: a question of a second takes one tick at whatever moment it is sent.
+// Whoever asks cannot choose how much of a tick is left for the work: a question of a second takes
+// one tick at whatever moment it is sent.
 func TestTickHasNoPhase(t *testing.T) {
 	for _, at := range []time.Duration{time.Millisecond, 5 * time.Second, 8900 * time.Millisecond, 9999 * time.Millisecond} {
 		synctest.Test(t, func(t *testing.T) {
@@ -127,7 +130,8 @@ func TestTickHasNoPhase(t *testing.T) {
 	}
 }
 
-// Who stops waiting for the tick does not make it come earlier, and who is still in the queue neither.
+// Who stops waiting for the tick does not make it come earlier, and who is still in the queue
+// neither.
 func TestTickIsNotCutShort(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDispatcher(people(t, "{tick: 10s}"), takes(time.Second), Options{Running: 1})
@@ -160,7 +164,8 @@ func TestTurnedAwayAtOnce(t *testing.T) {
 	})
 }
 
-// Who stops a question at a moment of their choice does not learn whether it was done by then, nor whether the one before it was.
+// Who stops a question at a moment of their choice does not learn whether it was done by then, nor
+// whether the one before it was.
 func TestStoppingTellsNothing(t *testing.T) {
 	const ms = time.Millisecond
 	for name, c := range map[string]struct{ patience, timeout time.Duration }{

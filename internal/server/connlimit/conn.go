@@ -9,8 +9,8 @@ import (
 var errTooMuch = errors.New("too much was sent before the handshake or the first request was complete")
 
 // Conn is a connection from which at most so many bytes can be read before it is opened wide. A
-// handshake of TLS may announce 64 KiB before anybody knows who sends it, and Go keeps what came: with
-// this, before a login a connection costs what we say and not what the peer says.
+// handshake of TLS may announce 64 KiB before anybody knows who sends it, and Go keeps what came:
+// with this, before a login a connection costs what we say and not what the peer says.
 type Conn struct {
 	net.Conn
 	left atomic.Int64 // below zero where there is no limit any more

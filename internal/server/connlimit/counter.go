@@ -1,5 +1,5 @@
-// Package connlimit limits what strangers cost: how many connections there are, in all and from each
-// address, and how much each may send before anybody knows who it is.
+// Package connlimit limits what strangers cost: how many connections there are, in all and from
+// each address, and how much each may send before anybody knows who it is.
 package connlimit
 
 import "sync"
@@ -11,7 +11,8 @@ type Counter struct {
 	from map[string]int // only addresses that are there: strangers choose them
 }
 
-// Enter counts a connection from an address, unless there are so many already, in all or from this one.
+// Enter counts a connection from an address, unless there are so many already, in all or from this
+// one.
 func (c *Counter) Enter(address string, most, perAddress int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

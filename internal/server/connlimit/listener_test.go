@@ -26,7 +26,8 @@ func TestListener(t *testing.T) {
 				inside <- conn
 			}
 		}()
-		// enters says whether a connection is taken: whoever is gets a byte, whoever is not gets the end.
+		// enters says whether a connection is taken: whoever is gets a byte, whoever is not gets
+		// the end.
 		enters := func() bool {
 			conn, err := net.Dial("tcp", l.Addr().String())
 			if err != nil {

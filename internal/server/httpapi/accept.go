@@ -13,8 +13,9 @@ const (
 	mediaProblem = "application/problem+json"
 )
 
-// agree returns the media type that a client likes best, of those that an answer can have; JSON where it likes none. The
-// framework's own reader of this header can be made to panic, so it is never shown what a client wrote.
+// agree returns the media type that a client likes best, of those that an answer can have; JSON
+// where it likes none. The framework's own reader of this header can be made to panic, so it is
+// never shown what a client wrote.
 func agree(headers []string) string {
 	best, most := mediaJSON, 0.0
 	for _, part := range strings.Split(strings.Join(headers, ","), ",") {

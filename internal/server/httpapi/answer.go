@@ -76,7 +76,8 @@ func whole(c huma.Context, v any) {
 	c.BodyWriter().Write(text.Bytes())
 }
 
-// cut ends an answer that has begun and cannot be finished, so that nobody takes it for a whole one.
+// cut ends an answer that has begun and cannot be finished, so that nobody takes it for a whole
+// one.
 func cut() { panic(http.ErrAbortHandler) }
 
 // flushed is after how many rows what was written is sent.

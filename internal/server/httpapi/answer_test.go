@@ -23,7 +23,8 @@ func TestWaysToAnswer(t *testing.T) {
 		t.Fatalf("%d lines, length %q", len(lines), streamed.header.Get("Content-Length"))
 	}
 	meta, _ := parse(lines[0])
-	if got := (reply{json: meta}); got.get("meta", "columns", "2", "name") != "=n" || got.get("meta", "receipt", "hash") != whole.get("receipt", "hash") {
+	if got := (reply{json: meta}); got.get("meta", "columns", "2", "name") != "=n" ||
+		got.get("meta", "receipt", "hash") != whole.get("receipt", "hash") {
 		t.Error(lines[0])
 	}
 	if lines[len(lines)-1] != fmt.Sprintf(`{"end":{"rows":%d}}`, len(rows)) {
@@ -36,7 +37,8 @@ func TestWaysToAnswer(t *testing.T) {
 	}
 	for i, row := range rows {
 		v, _ := parse(lines[i+1])
-		if !reflect.DeepEqual((reply{json: v}).get("row"), row) || !reflect.DeepEqual((reply{json: v}).get("errors"), whole.get("errors", fmt.Sprint(i))) {
+		if !reflect.DeepEqual((reply{json: v}).get("row"), row) ||
+			!reflect.DeepEqual((reply{json: v}).get("errors"), whole.get("errors", fmt.Sprint(i))) {
 			t.Fatalf("%v: %s", row, lines[i+1])
 		}
 		if r := row.([]any); cells[i+1][0] != fmt.Sprint(r[0]) || cells[i+1][2] != fmt.Sprint(r[2]) {

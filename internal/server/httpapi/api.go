@@ -38,7 +38,8 @@ type door struct {
 	names *entropy.Source
 }
 
-// New returns the handler of everything under / : /healthz, /readyz, /metrics, /openapi.json and /v1.
+// New returns the handler of everything under / : /healthz, /readyz, /metrics, /openapi.json and
+// /v1.
 func New(o Options) http.Handler { return newDoor(o).handler() }
 
 func newDoor(o Options) *door {
@@ -70,8 +71,8 @@ func newDoor(o Options) *door {
 	return d
 }
 
-// handler puts the layers around the routes, from the outermost in: a name for the request and a net for panics, then who it
-// is, then the body, then the way.
+// handler puts the layers around the routes, from the outermost in: a name for the request and a
+// net for panics, then who it is, then the body, then the way.
 func (d *door) handler() http.Handler {
 	return d.named(d.safe(d.let(d.read(d.way()))))
 }

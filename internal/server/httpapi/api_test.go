@@ -67,11 +67,13 @@ func TestEveryOperation(t *testing.T) {
 	if me.get("name") != "ben" || me.get("role") != "analyst" || me.get("datasets", "1") != "hospital" {
 		t.Error(me.body)
 	}
-	if all := w.want(w.call("GET", "/v1/datasets", "ana", ""), 200); all.get("datasets", "0") != "hospital" || all.get("datasets", "1") != nil {
+	if all := w.want(w.call("GET", "/v1/datasets", "ana", ""), 200); all.get("datasets", "0") != "hospital" ||
+		all.get("datasets", "1") != nil {
 		t.Error(all.body)
 	}
 	ds := w.want(w.call("GET", "/v1/datasets/hospital", "ana", ""), 200)
-	if ds.get("tables", "0", "columns", "0", "bounds", "highest") != "110" || ds.get("tables", "1", "path", "0") != "pid -> patients.pid" || strings.Contains(ds.body, ".csv") || ds.get("analysts") != nil {
+	if ds.get("tables", "0", "columns", "0", "bounds", "highest") != "110" || ds.get("tables", "1", "path", "0") != "pid -> patients.pid" ||
+		strings.Contains(ds.body, ".csv") || ds.get("analysts") != nil {
 		t.Error(ds.body)
 	}
 	price := w.want(w.call("POST", "/v1/explain", "ana", count), 200)
@@ -87,14 +89,16 @@ func TestEveryOperation(t *testing.T) {
 	if receipt.get("hash") != answer.get("receipt", "hash") || receipt.get("request") != answer.header.Get("Idempotency-Key") {
 		t.Error(receipt.body, answer.body)
 	}
-	if all := w.want(w.call("GET", "/v1/receipts", "ana", ""), 200); all.get("receipts", "0", "hash") != receipt.get("hash") || all.get("next") != nil {
+	if all := w.want(w.call("GET", "/v1/receipts", "ana", ""), 200); all.get("receipts", "0", "hash") != receipt.get("hash") ||
+		all.get("next") != nil {
 		t.Error(all.body)
 	}
 	budget := w.want(w.call("GET", "/v1/datasets/hospital/budget", "ana", ""), 200)
 	if budget.get("accounts", "0", "name") != "hospital/ana" || budget.get("accounts", "1") != nil || budget.get("promise") != nil {
 		t.Error(budget.body)
 	}
-	if all := w.want(w.call("GET", "/v1/datasets/hospital/budget", "olga", ""), 200); all.get("accounts", "0", "name") != "hospital" || all.get("accounts", "2") == nil || all.get("promise", "0") == nil {
+	if all := w.want(w.call("GET", "/v1/datasets/hospital/budget", "olga", ""), 200); all.get("accounts", "0", "name") != "hospital" ||
+		all.get("accounts", "2") == nil || all.get("promise", "0") == nil {
 		t.Error(all.body)
 	}
 	page := w.want(w.call("GET", "/v1/ledger?limit=2", "olga", ""), 200)
@@ -112,13 +116,15 @@ func TestEveryOperation(t *testing.T) {
 		t.Error(head.body, lines)
 	}
 	audit := w.want(w.call("GET", "/v1/audit", "olga", ""), 200)
-	if audit.get("good") != true || audit.get("head", "hash") != head.get("hash") || audit.get("datasets", "1", "name") != "hospital" || number(audit, "decisions") != "1" {
+	if audit.get("good") != true || audit.get("head", "hash") != head.get("hash") || audit.get("datasets", "1", "name") != "hospital" ||
+		number(audit, "decisions") != "1" {
 		t.Error(audit.body)
 	}
 	made := w.want(w.call("POST", "/v1/tokens", "ana", `{"label":"notebook","expires":"2999-01-01T00:00:00Z"}`), 201)
 	w.tokens["new"] = made.get("secret").(string)
 	w.want(w.call("GET", "/v1/me", "new", ""), 200)
-	if all := w.want(w.call("GET", "/v1/tokens", "ana", ""), 200); !strings.Contains(all.body, "notebook") || strings.Contains(all.body, w.tokens["new"]) || strings.Contains(all.body, `"olga"`) {
+	if all := w.want(w.call("GET", "/v1/tokens", "ana", ""), 200); !strings.Contains(all.body, "notebook") ||
+		strings.Contains(all.body, w.tokens["new"]) || strings.Contains(all.body, `"olga"`) {
 		t.Error(all.body)
 	}
 	w.want(w.call("DELETE", "/v1/tokens/"+made.get("token", "id").(string), "ana", ""), 204)
@@ -143,9 +149,13 @@ func TestEveryOperation(t *testing.T) {
 		t.Error(all.body)
 	}
 
-	// Models have tests of their own, and so have streams and holdouts, with a policy that has some.
+	// Models have tests of their own, and so have streams and holdouts, with a policy that has
+	// some.
 	for _, pattern := range w.door.routes.patterns {
-		if !slices.ContainsFunc([]string{" 200", " 201", " 204"}, func(code string) bool { return w.seen[pattern+code] }) && !strings.Contains(pattern, "/v1/sessions") && !strings.Contains(pattern, "streams/") && !strings.Contains(pattern, "holdouts/") && !strings.Contains(pattern, "/v1/models") && !strings.Contains(pattern, "openapi") {
+		if !slices.ContainsFunc([]string{" 200", " 201", " 204"}, func(code string) bool {
+			return w.seen[pattern+code]
+		}) && !strings.Contains(pattern, "/v1/sessions") && !strings.Contains(pattern, "streams/") &&
+			!strings.Contains(pattern, "holdouts/") && !strings.Contains(pattern, "/v1/models") && !strings.Contains(pattern, "openapi") {
 			t.Errorf("%s was not tried", pattern)
 		}
 	}

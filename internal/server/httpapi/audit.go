@@ -35,7 +35,10 @@ type DatasetAudit struct {
 const mostListed = 100
 
 func (d *door) audit() {
-	register(d, operation(ownerOnly, http.MethodGet, "/v1/audit", "audit", "A second look at the ledger", "For the owner. Verifies the chain of records from the first to the last, decides every charge once more, by code that shares nothing with what decided it first, and tells what is spent and promised."),
+	register(d,
+		operation(ownerOnly, http.MethodGet, "/v1/audit", "audit", "A second look at the ledger",
+			"For the owner. Verifies the chain of records from the first to the last, decides every charge once more, by code that "+
+				"shares nothing with what decided it first, and tells what is spent and promised."),
 		func(ctx context.Context, _ users.User, _ *nothing) (*body[Audit], error) {
 			select { // it reads everything, so one at a time
 			case d.audits <- struct{}{}:

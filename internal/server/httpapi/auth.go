@@ -12,11 +12,12 @@ import (
 	"github.com/discreet-dp/discreet/internal/server/users"
 )
 
-// maxSecret is how long a token or a password can be, in bytes. Longer ones are wrong without being looked at.
+// maxSecret is how long a token or a password can be, in bytes. Longer ones are wrong without being
+// looked at.
 const maxSecret = 1024
 
-// let lets those in who say who they are. Only health is for everybody: without a user there is no difference between an
-// address that exists and one that does not.
+// let lets those in who say who they are. Only health is for everybody: without a user there is no
+// difference between an address that exists and one that does not.
 func (d *door) let(next http.Handler) http.Handler {
 	foreign := http.NewCrossOriginProtection()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -25,7 +26,8 @@ func (d *door) let(next http.Handler) http.Handler {
 			return
 		}
 		if foreign.Check(r) != nil {
-			d.write(w, r, &Problem{Status: http.StatusForbidden, Kind: "origin", Detail: "a page of another origin sent this, and only programs and pages of this one may", Spent: no})
+			d.write(w, r, &Problem{Status: http.StatusForbidden, Kind: "origin",
+				Detail: "a page of another origin sent this, and only programs and pages of this one may", Spent: no})
 			return
 		}
 		u, err := d.who(r)
@@ -41,7 +43,8 @@ func (d *door) let(next http.Handler) http.Handler {
 		case errors.As(err, &locked):
 			d.metrics.login("locked")
 			w.Header().Set("Retry-After", seconds(locked.Wait))
-			d.write(w, r, &Problem{Status: http.StatusTooManyRequests, Kind: "locked", Detail: "too many failed attempts", Instead: "wait as long as Retry-After says", Spent: no})
+			d.write(w, r, &Problem{Status: http.StatusTooManyRequests, Kind: "locked", Detail: "too many failed attempts",
+				Instead: "wait as long as Retry-After says", Spent: no})
 		case errors.Is(err, users.ErrDenied):
 			detail := users.ErrDenied.Error()
 			if len(r.Header.Values("Authorization")) == 0 {
@@ -51,7 +54,8 @@ func (d *door) let(next http.Handler) http.Handler {
 			}
 			w.Header().Add("WWW-Authenticate", `Bearer realm="discreet"`)
 			w.Header().Add("WWW-Authenticate", `Basic realm="discreet", charset="UTF-8"`)
-			d.write(w, r, &Problem{Status: http.StatusUnauthorized, Kind: "denied", Detail: detail, Instead: "send Authorization: Bearer and a token, or Basic with name and password", Spent: no})
+			d.write(w, r, &Problem{Status: http.StatusUnauthorized, Kind: "denied", Detail: detail,
+				Instead: "send Authorization: Bearer and a token, or Basic with name and password", Spent: no})
 		default:
 			d.write(w, r, problemOf(err))
 		}

@@ -10,14 +10,17 @@ import (
 	"time"
 )
 
-// TestNothingBeforeAuthentication: without a user every address answers the same bytes, whether there is something or not.
+// TestNothingBeforeAuthentication: without a user every address answers the same bytes, whether
+// there is something or not.
 func TestNothingBeforeAuthentication(t *testing.T) {
 	w := newWorld(t)
 	first := w.want(w.call("GET", "/v1/me", "", ""), 401)
-	if got := first.header.Values("WWW-Authenticate"); len(got) != 2 || !strings.HasPrefix(got[0], "Bearer") || !strings.HasPrefix(got[1], "Basic") {
+	if got := first.header.Values("WWW-Authenticate"); len(got) != 2 || !strings.HasPrefix(got[0], "Bearer") ||
+		!strings.HasPrefix(got[1], "Basic") {
 		t.Error(got)
 	}
-	for _, pattern := range append(slices.Clone(w.door.routes.patterns), "GET /", "GET /nothing", "PUT /v1/me", "OPTIONS /v1/query", "GET //v1/me", "GET /docs", "GET /schemas/Me.json", "TRACE /v1/me", "GET /healthz/", "GET /healthz/../v1/me") {
+	for _, pattern := range append(slices.Clone(w.door.routes.patterns), "GET /", "GET /nothing", "PUT /v1/me", "OPTIONS /v1/query",
+		"GET //v1/me", "GET /docs", "GET /schemas/Me.json", "TRACE /v1/me", "GET /healthz/", "GET /healthz/../v1/me") {
 		method, path, _ := strings.Cut(pattern, " ")
 		if path == "/healthz" || path == "/readyz" {
 			continue
@@ -62,9 +65,12 @@ func TestWhoComesIn(t *testing.T) {
 	}{
 		{"Bearer " + good, 200}, {"bearer " + good, 200}, {"Bearer  " + good, 200}, {"Bearer " + past, 200},
 		{basic("ana", password), 200},
-		{"", 401}, {"Bearer", 401}, {"Bearer ", 401}, {good, 401}, {"Token " + good, 401}, {"Bearer " + good + "x", 401}, {"Bearer " + good[:len(good)-1], 401},
-		{"Bearer " + strings.Repeat("a", 5000), 401}, {"Bearer dsc_\xff", 401}, {"Basic", 401}, {"Basic !", 401}, {basic("ana", ""), 401}, {basic("", password), 401},
-		{basic("ana", "wrong"), 401}, {basic("nobody", password), 401}, {basic("ana\xff", password), 401}, {basic("ana", strings.Repeat("x", 5000)), 401},
+		{"", 401}, {"Bearer", 401}, {"Bearer ", 401}, {good, 401}, {"Token " + good, 401}, {"Bearer " + good + "x", 401},
+		{"Bearer " + good[:len(good)-1], 401},
+		{"Bearer " + strings.Repeat("a", 5000), 401}, {"Bearer dsc_\xff", 401}, {"Basic", 401}, {"Basic !", 401}, {basic("ana", ""), 401},
+		{basic("", password), 401},
+		{basic("ana", "wrong"), 401}, {basic("nobody", password), 401}, {basic("ana\xff", password), 401},
+		{basic("ana", strings.Repeat("x", 5000)), 401},
 	} {
 		got := w.call("GET", "/v1/me", "", "", "Authorization", c.header)
 		if got.status != c.status {
@@ -120,7 +126,8 @@ func TestRoles(t *testing.T) {
 	// A page of another origin cannot make a browser ask with what the browser knows.
 	w.want(w.call("POST", "/v1/query", "ana", count, "Sec-Fetch-Site", "cross-site"), 403)
 	w.want(w.call("POST", "/v1/query", "ana", count, "Origin", "https://elsewhere.example"), 403)
-	if got := w.call("OPTIONS", "/v1/query", "ana", "", "Origin", "https://elsewhere.example"); got.header.Get("Access-Control-Allow-Origin") != "" {
+	if got := w.call("OPTIONS", "/v1/query", "ana", "", "Origin",
+		"https://elsewhere.example"); got.header.Get("Access-Control-Allow-Origin") != "" {
 		t.Error(got.header)
 	}
 }

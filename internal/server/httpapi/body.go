@@ -17,9 +17,10 @@ const maxBody = 1 << 20
 // bodyTime is how long a body may take to arrive.
 const bodyTime = 10 * time.Second
 
-// read takes the body of a request before anything looks at it: all of it or a problem. Afterwards no deadline for reading is left, and
-// none may be set: net/http listens on the connection while the question is answered, takes a deadline that passes for a client that
-// hung up, and cancels. The framework would set one of five seconds before it reads a body, which here is read already.
+// read takes the body of a request before anything looks at it: all of it or a problem. Afterwards
+// no deadline for reading is left, and none may be set: net/http listens on the connection while
+// the question is answered, takes a deadline that passes for a client that hung up, and cancels.
+// The framework would set one of five seconds before it reads a body, which here is read already.
 func (d *door) read(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		control := http.NewResponseController(w)
@@ -32,7 +33,8 @@ func (d *door) read(next http.Handler) http.Handler {
 			switch {
 			case errors.As(err, &late) && late.Timeout():
 				w.Header().Set("Connection", "close")
-				d.write(w, r, &Problem{Status: http.StatusRequestTimeout, Kind: "body", Detail: "the body did not arrive in time", Spent: no})
+				d.write(w, r,
+					&Problem{Status: http.StatusRequestTimeout, Kind: "body", Detail: "the body did not arrive in time", Spent: no})
 				return
 			case err != nil:
 				w.Header().Set("Connection", "close")
@@ -40,16 +42,18 @@ func (d *door) read(next http.Handler) http.Handler {
 				return
 			case len(text) > maxBody:
 				w.Header().Set("Connection", "close")
-				d.write(w, r, &Problem{Status: http.StatusRequestEntityTooLarge, Kind: "body", Detail: "the body is longer than 1 MiB", Spent: no})
+				d.write(w, r,
+					&Problem{Status: http.StatusRequestEntityTooLarge, Kind: "body", Detail: "the body is longer than 1 MiB", Spent: no})
 				return
 			}
 		}
 		control.SetReadDeadline(time.Time{})
 		if r.Method == http.MethodPost {
-			// A page elsewhere can make a browser send a body without a type and with what the browser knows, and cannot make it send
-			// this one.
+			// A page elsewhere can make a browser send a body without a type and with what the
+			// browser knows, and cannot make it send this one.
 			if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != mediaJSON {
-				d.write(w, r, &Problem{Status: http.StatusUnsupportedMediaType, Kind: "body", Detail: "the body is not said to be JSON", Instead: "send Content-Type: application/json", Spent: no})
+				d.write(w, r, &Problem{Status: http.StatusUnsupportedMediaType, Kind: "body", Detail: "the body is not said to be JSON",
+					Instead: "send Content-Type: application/json", Spent: no})
 				return
 			}
 			if !utf8.Valid(text) {

@@ -19,7 +19,8 @@ type Spending struct {
 }
 
 func (d *door) budgets() {
-	register(d, operation(anyUser, http.MethodGet, "/v1/datasets/{name}/budget", "budget", "What is spent and what is left", "Your own account and what you can still spend; for the owner, all accounts and the promise.", http.StatusNotFound),
+	register(d, operation(anyUser, http.MethodGet, "/v1/datasets/{name}/budget", "budget", "What is spent and what is left",
+		"Your own account and what you can still spend; for the owner, all accounts and the promise.", http.StatusNotFound),
 		func(ctx context.Context, u users.User, in *datasetPath) (*body[Spending], error) {
 			ds, err := d.dataset(u, in.Name)
 			if err != nil {
@@ -51,7 +52,8 @@ func (d *door) budgets() {
 		})
 }
 
-// owns says whether an account is an analyst's own in a dataset: hospital/ana, or hospital/ana#2 in the second window.
+// owns says whether an account is an analyst's own in a dataset: hospital/ana, or hospital/ana#2 in
+// the second window.
 func owns(analyst, dataset, account string) bool {
 	name, _, _ := strings.Cut(account, "#")
 	return name == dataset+"/"+analyst

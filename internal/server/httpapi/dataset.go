@@ -10,7 +10,8 @@ import (
 	"github.com/discreet-dp/discreet/policy"
 )
 
-// Dataset is what the policy says about a dataset. Nothing of it is read from the data, and where the data is, is not part of it.
+// Dataset is what the policy says about a dataset. Nothing of it is read from the data, and where
+// the data is, is not part of it.
 type Dataset struct {
 	Name       string  `json:"name"`
 	Unit       string  `json:"unit" doc:"Whom the budget protects: row, or the column that names a person"`
@@ -82,11 +83,13 @@ type datasetPath struct {
 }
 
 func (d *door) datasets() {
-	register(d, operation(anyUser, http.MethodGet, "/v1/datasets", "datasets", "The datasets", "Those that you may ask about; an owner sees all."),
+	register(d,
+		operation(anyUser, http.MethodGet, "/v1/datasets", "datasets", "The datasets", "Those that you may ask about; an owner sees all."),
 		func(_ context.Context, u users.User, _ *nothing) (*body[Datasets], error) {
 			return of(Datasets{d.seen(u)}), nil
 		})
-	register(d, operation(anyUser, http.MethodGet, "/v1/datasets/{name}", "dataset", "What the policy says about a dataset", "Tables, columns, bounds, keys, views and what a question may cost. Nothing is read from the data.", http.StatusNotFound),
+	register(d, operation(anyUser, http.MethodGet, "/v1/datasets/{name}", "dataset", "What the policy says about a dataset",
+		"Tables, columns, bounds, keys, views and what a question may cost. Nothing is read from the data.", http.StatusNotFound),
 		func(_ context.Context, u users.User, in *datasetPath) (*body[Dataset], error) {
 			ds, err := d.dataset(u, in.Name)
 			if err != nil {
@@ -132,14 +135,16 @@ func (d *door) askable(u users.User, name string) (string, error) {
 		return mine[0], nil
 	}
 	if name == "" && len(mine) > 1 {
-		return "", &Problem{Status: http.StatusUnprocessableEntity, Kind: "refused", Detail: "you may ask about several datasets", Instead: "say which of them, in dataset", Spent: no}
+		return "", &Problem{Status: http.StatusUnprocessableEntity, Kind: "refused", Detail: "you may ask about several datasets",
+			Instead: "say which of them, in dataset", Spent: no}
 	}
 	ds, err := d.dataset(u, name)
 	if err != nil {
 		return "", err
 	}
 	if ds.Analysts[u.Name] == nil {
-		return "", &Problem{Status: http.StatusForbidden, Kind: "role", Detail: "an owner sees budgets and the ledger, and asks nothing", Instead: "ask as an analyst that the policy lists", Spent: no}
+		return "", &Problem{Status: http.StatusForbidden, Kind: "role", Detail: "an owner sees budgets and the ledger, and asks nothing",
+			Instead: "ask as an analyst that the policy lists", Spent: no}
 	}
 	return ds.Name, nil
 }
@@ -148,7 +153,8 @@ func datasetOf(ds *policy.Dataset, u users.User) Dataset {
 	b := ds.Budget
 	out := Dataset{
 		Name: ds.Name, Unit: ds.Unit.String(), Neighbours: ds.Neighbours.String(), Tables: []Table{}, Views: []View{},
-		Budget: Budget{b.Epsilon, b.Delta, b.KeysDelta, b.DefaultEpsilon, b.MinEpsilon, b.MaxEpsilon, b.DefaultDelta, b.Renewal.Every, b.Renewal.Windows},
+		Budget: Budget{b.Epsilon, b.Delta, b.KeysDelta, b.DefaultEpsilon, b.MinEpsilon, b.MaxEpsilon, b.DefaultDelta, b.Renewal.Every,
+			b.Renewal.Windows},
 	}
 	if u.Role == users.Owner {
 		out.Analysts = ds.AnalystNames()

@@ -18,8 +18,8 @@ import (
 	counts "github.com/discreet-dp/discreet/stream"
 )
 
-// config is the framework's, without its page of documentation, which would load scripts from elsewhere, and without its own ways
-// to the document, which would be open to everybody.
+// config is the framework's, without its page of documentation, which would load scripts from
+// elsewhere, and without its own ways to the document, which would be open to everybody.
 func (d *door) config() huma.Config {
 	registry := huma.NewMapRegistry("#/components/schemas/", nameOf)
 	registry.RegisterTypeAlias(reflect.TypeFor[dp.Amount](), reflect.TypeFor[amount]())
@@ -30,7 +30,8 @@ func (d *door) config() huma.Config {
 			OpenAPI: "3.1.0",
 			Info: &huma.Info{
 				Title: "Discreet", Version: d.Version,
-				Description: "Differentially private answers over HTTP. Every answer carries its error bars and is paid for out of a budget. Every error is a problem as RFC 9457 has it.",
+				Description: "Differentially private answers over HTTP. Every answer carries its error bars and is paid for out of a " +
+					"budget. Every error is a problem as RFC 9457 has it.",
 			},
 			Components: &huma.Components{
 				Schemas: registry,
@@ -51,7 +52,8 @@ func (d *door) config() huma.Config {
 	}
 }
 
-// names are those of schemas that are called otherwise than their types. Clients are made from the document, so a name stays.
+// names are those of schemas that are called otherwise than their types. Clients are made from the
+// document, so a name stays.
 var names = map[reflect.Type]string{
 	reflect.TypeFor[api.Answer]():          "AnswerJSON",
 	reflect.TypeFor[api.Column]():          "AnswerColumn",
@@ -91,7 +93,8 @@ type amount float64
 
 // Schema implements [huma.SchemaProvider].
 func (amount) Schema(huma.Registry) *huma.Schema {
-	return &huma.Schema{Type: huma.TypeNumber, Nullable: true, Minimum: new(0.0), Description: "An amount of privacy; null where it is unbounded"}
+	return &huma.Schema{Type: huma.TypeNumber, Nullable: true, Minimum: new(0.0),
+		Description: "An amount of privacy; null where it is unbounded"}
 }
 
 // schema returns the schema of a type, by reference.
@@ -148,9 +151,11 @@ func headers(o *huma.Operation) {
 		if r.Headers == nil {
 			r.Headers = map[string]*huma.Param{}
 		}
-		r.Headers["X-Request-Id"] = &huma.Param{Description: "Names the request: the client's own X-Request-Id where it is 1 to 64 of A-Z, a-z, 0-9, -, _ and .", Schema: &huma.Schema{Type: huma.TypeString}}
+		r.Headers["X-Request-Id"] = &huma.Param{Description: "Names the request: the client's own X-Request-Id where it is 1 to 64 of " +
+			"A-Z, a-z, 0-9, -, _ and .", Schema: &huma.Schema{Type: huma.TypeString}}
 		if status == "429" || status == "503" {
-			r.Headers["Retry-After"] = &huma.Param{Description: "After how many seconds it is worth to try again", Schema: &huma.Schema{Type: huma.TypeInteger}}
+			r.Headers["Retry-After"] = &huma.Param{Description: "After how many seconds it is worth to try again",
+				Schema: &huma.Schema{Type: huma.TypeInteger}}
 		}
 		if status == "499" {
 			r.Description = "Client Closed Request"

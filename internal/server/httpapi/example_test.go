@@ -64,7 +64,8 @@ func run(ctx context.Context) error {
 	server := httptest.NewServer(httpapi.New(httpapi.Options{Desk: admission.New(db, admission.Options{}), Users: store}))
 	defer server.Close()
 
-	// curl -H "Authorization: Bearer $TOKEN" -H "Content-Type: application/json" -d '{"sql": "..."}' $SERVER/v1/explain
+	// curl -H "Authorization: Bearer $TOKEN" -H "Content-Type: application/json" -d '{"sql":
+	// "..."}' $SERVER/v1/explain
 	ask := func(path, sql string, answer any) error {
 		question, err := json.Marshal(map[string]any{"sql": sql, "epsilon": 0.1})
 		if err != nil {
@@ -96,7 +97,8 @@ func run(ctx context.Context) error {
 	if err := ask("/v1/explain", "SELECT COUNT(*) FROM patients", &price); err != nil {
 		return err
 	}
-	fmt.Printf("it would cost epsilon %v and be right within %v, with probability %v\n", price.Cost.Epsilon, price.Questions[0].Measures[0].Error, price.Confidence)
+	fmt.Printf("it would cost epsilon %v and be right within %v, with probability %v\n", price.Cost.Epsilon,
+		price.Questions[0].Measures[0].Error, price.Confidence)
 	var problem httpapi.Problem
 	if err := ask("/v1/query", "SELECT name FROM patients", &problem); err != nil {
 		return err

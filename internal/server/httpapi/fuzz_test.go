@@ -24,11 +24,14 @@ func (w *world) offer(t *testing.T, r *http.Request) reply {
 	return out
 }
 
-// FuzzQueryBody: whatever is sent as a question, the answer is documented, and never that something unexpected happened.
+// FuzzQueryBody: whatever is sent as a question, the answer is documented, and never that something
+// unexpected happened.
 func FuzzQueryBody(f *testing.F) {
 	for _, text := range []string{
-		count, `{"sql":"SELECT COUNT(*) FROM patients WHERE age > $1","parameters":[30]}`, `{"sql":"SELECT 1","settings":{"dp.error":10}}`, `{"sql":"SELECT sex, AVG(age) FROM patients GROUP BY sex","epsilon":"0.01","request":"r"}`,
-		`{"sql":"x","parameters":[null,"a",true,1.5,{"kind":"date","value":"2025-01-01"},{"kind":"text","value":null}]}`, `{`, ``, "\xff", `{"sql":"\ud800"}`, `{"sql":"\u0000"}`, `[[[[`, `{"sql":{"sql":{}}}`, `{"sql":"a","sql":"b"}`,
+		count, `{"sql":"SELECT COUNT(*) FROM patients WHERE age > $1","parameters":[30]}`, `{"sql":"SELECT 1","settings":{"dp.error":10}}`,
+		`{"sql":"SELECT sex, AVG(age) FROM patients GROUP BY sex","epsilon":"0.01","request":"r"}`,
+		`{"sql":"x","parameters":[null,"a",true,1.5,{"kind":"date","value":"2025-01-01"},{"kind":"text","value":null}]}`, `{`, ``, "\xff",
+		`{"sql":"\ud800"}`, `{"sql":"\u0000"}`, `[[[[`, `{"sql":{"sql":{}}}`, `{"sql":"a","sql":"b"}`,
 	} {
 		f.Add([]byte(text))
 	}
@@ -51,7 +54,9 @@ func FuzzQueryBody(f *testing.F) {
 
 // FuzzAuthorization: whatever is sent as Authorization, only a secret lets in.
 func FuzzAuthorization(f *testing.F) {
-	for _, text := range []string{"", "Bearer", "Bearer ", "Bearer x", "Basic", "Basic Og==", "Basic YW5hOng=", "Basic \xff", "bEaReR  dsc_", "Digest x", "Bearer dsc_aaaaaaaaaa_" + strings.Repeat("a", 52), "Basic " + base64.StdEncoding.EncodeToString([]byte("ana:\x00"))} {
+	for _, text := range []string{"", "Bearer", "Bearer ", "Bearer x", "Basic", "Basic Og==", "Basic YW5hOng=", "Basic \xff",
+		"bEaReR  dsc_", "Digest x", "Bearer dsc_aaaaaaaaaa_" + strings.Repeat("a", 52),
+		"Basic " + base64.StdEncoding.EncodeToString([]byte("ana:\x00"))} {
 		f.Add(text)
 	}
 	w := newWorld(f)
@@ -81,11 +86,14 @@ func basicText(header string) string {
 	return ""
 }
 
-// FuzzSessionBody: whatever a session on a stream is asked, the answer is documented, and never that something unexpected happened.
+// FuzzSessionBody: whatever a session on a stream is asked, the answer is documented, and never
+// that something unexpected happened.
 func FuzzSessionBody(f *testing.F) {
 	for _, text := range []string{
-		`{"sql":"sex = 'F' AND age >= 30"}`, `{"sql":"SELECT COUNT(*) FROM patients WHERE age > 29"}`, `{"where":{"sex":["F","M"],"age":["30..39"]}}`, `{"where":{}}`, `{"where":{"sex":[]}}`, `{"where":{"sex":["F","F"]}}`,
-		`{"sql":"age > 35"}`, `{"sql":"NOT (smoker IS NULL OR sex LIKE 'F%')"}`, `{"sql":"(age, sex) IN ((1, 'F'))"}`, `{"sql":"1/(age-37) > 0"}`, `{"sql":"true) OR (true"}`, `{"sql":"true; SELECT 1"}`, `{"sql":"-- nothing"}`,
+		`{"sql":"sex = 'F' AND age >= 30"}`, `{"sql":"SELECT COUNT(*) FROM patients WHERE age > 29"}`,
+		`{"where":{"sex":["F","M"],"age":["30..39"]}}`, `{"where":{}}`, `{"where":{"sex":[]}}`, `{"where":{"sex":["F","F"]}}`,
+		`{"sql":"age > 35"}`, `{"sql":"NOT (smoker IS NULL OR sex LIKE 'F%')"}`, `{"sql":"(age, sex) IN ((1, 'F'))"}`,
+		`{"sql":"1/(age-37) > 0"}`, `{"sql":"true) OR (true"}`, `{"sql":"true; SELECT 1"}`, `{"sql":"-- nothing"}`,
 		`{"sql":"x","threshold":1}`, `{"predictions":[1,"a",true]}`, `{`, ``, "\xff", `{"sql":"\u0000"}`, `{"where":{"\u0000":[""]}}`,
 	} {
 		f.Add([]byte(text))
@@ -106,13 +114,20 @@ func FuzzSessionBody(f *testing.F) {
 	})
 }
 
-// FuzzModelBody: whatever is sent as a question for a model, or as rows to predict for, the answer is documented, and never that something unexpected happened.
+// FuzzModelBody: whatever is sent as a question for a model, or as rows to predict for, the answer
+// is documented, and never that something unexpected happened.
 func FuzzModelBody(f *testing.F) {
 	for _, text := range []string{
-		elderly, `{"features":"SELECT age, sex FROM patients","target":"sex","epsilon":"0.5","evaluate":0.1,"loss":"huber","half_width":0.25}`, `{"features":"SELECT age, cost FROM patients WHERE smoker","target":"cost","epsilon":1,"residual":2,"radius":3,"rows":100}`,
-		`{"features":"SELECT age, smoker FROM patients","target":"smoker","epsilon":1,"tune":[10,100],"weights":{"true":2}}`, `{"features":"SELECT 1","target":"1","epsilon":1}`, `{"features":"SELECT age FROM patients","target":"age > 5; DROP TABLE x","epsilon":1}`,
-		`{"features":"SELECT age FROM patients","target":"age > 5) OR (true","epsilon":1,"method":"output","regulariser":1e300}`, `{"features":"SELECT age FROM patients","target":"-- x","epsilon":1e-12,"regulariser":5e-324}`,
-		`{"features":"SELECT age AS \"\u0000\" FROM patients","target":"smoker","epsilon":1}`, `{"rows":[{"age":1e999,"sex":"\ud800"}]}`, `{"rows":[{"age":"NaN","sex":"F"},{"age":-0.0,"sex":true}]}`, `{"rows":[{"age":"0x10","sex":null}]}`, `{`, ``, "\xff",
+		elderly,
+		`{"features":"SELECT age, sex FROM patients","target":"sex","epsilon":"0.5","evaluate":0.1,"loss":"huber","half_width":0.25}`,
+		`{"features":"SELECT age, cost FROM patients WHERE smoker","target":"cost","epsilon":1,"residual":2,"radius":3,"rows":100}`,
+		`{"features":"SELECT age, smoker FROM patients","target":"smoker","epsilon":1,"tune":[10,100],"weights":{"true":2}}`,
+		`{"features":"SELECT 1","target":"1","epsilon":1}`,
+		`{"features":"SELECT age FROM patients","target":"age > 5; DROP TABLE x","epsilon":1}`,
+		`{"features":"SELECT age FROM patients","target":"age > 5) OR (true","epsilon":1,"method":"output","regulariser":1e300}`,
+		`{"features":"SELECT age FROM patients","target":"-- x","epsilon":1e-12,"regulariser":5e-324}`,
+		`{"features":"SELECT age AS \"\u0000\" FROM patients","target":"smoker","epsilon":1}`, `{"rows":[{"age":1e999,"sex":"\ud800"}]}`,
+		`{"rows":[{"age":"NaN","sex":"F"},{"age":-0.0,"sex":true}]}`, `{"rows":[{"age":"0x10","sex":null}]}`, `{`, ``, "\xff",
 	} {
 		f.Add([]byte(text))
 	}

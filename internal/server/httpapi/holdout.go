@@ -27,7 +27,8 @@ type holdoutPath struct {
 }
 
 func (d *door) holdouts() {
-	register(d, operation(anyUser, http.MethodGet, "/v1/datasets/{name}/holdouts", "holdouts", "The holdouts of a dataset", "What the policy says about them. Nothing is read from the data.", http.StatusNotFound),
+	register(d, operation(anyUser, http.MethodGet, "/v1/datasets/{name}/holdouts", "holdouts", "The holdouts of a dataset",
+		"What the policy says about them. Nothing is read from the data.", http.StatusNotFound),
 		func(_ context.Context, u users.User, in *datasetPath) (*body[Holdouts], error) {
 			all, err := d.holdoutsOf(u, in.Name)
 			if err != nil {
@@ -38,7 +39,8 @@ func (d *door) holdouts() {
 			}
 			return of(Holdouts{all}), nil
 		})
-	register(d, operation(anyUser, http.MethodGet, "/v1/datasets/{name}/holdouts/{holdout}/board", "board", "The leaderboard of a holdout", "Released scores, of everybody who may ask about the dataset, under the names that they chose. It is free.", looking...),
+	register(d, operation(anyUser, http.MethodGet, "/v1/datasets/{name}/holdouts/{holdout}/board", "board", "The leaderboard of a holdout",
+		"Released scores, of everybody who may ask about the dataset, under the names that they chose. It is free.", looking...),
 		func(ctx context.Context, u users.User, in *holdoutPath) (*body[Board], error) {
 			all, err := d.holdoutsOf(u, in.Name)
 			if err != nil {

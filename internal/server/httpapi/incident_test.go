@@ -17,7 +17,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/server/admission"
 )
 
-// slow is a world with a dataset whose questions about s take DuckDB many seconds, and a desk that has half of one.
+// slow is a world with a dataset whose questions about s take DuckDB many seconds, and a desk that
+// has half of one.
 func slow(t *testing.T) *world {
 	t.Helper()
 	dir := t.TempDir()
@@ -34,7 +35,9 @@ func slow(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := db.Exec(`CREATE TABLE people AS SELECT range AS pid, md5(CAST(range AS VARCHAR)) || md5(CAST(range + 1 AS VARCHAR)) AS s FROM range(700000)`); err != nil {
+	if _, err :=
+		db.Exec(
+			`CREATE TABLE people AS SELECT range AS pid, md5(CAST(range AS VARCHAR)) || md5(CAST(range + 1 AS VARCHAR)) AS s FROM range(700000)`); err != nil {
 		t.Fatal(err)
 	}
 	if err := db.Close(); err != nil {
@@ -64,13 +67,15 @@ func long(n int) string {
 	return fmt.Sprintf(`{"dataset":"heavy","sql":%q}`, "SELECT COUNT(*) FROM people WHERE "+strings.Join(like, " OR "))
 }
 
-// The owner's limit of time stops DuckDB after the charge. That is told once; from then on the analyst gets what was paid for and nothing new, others go on, and the owner sees it.
+// The owner's limit of time stops DuckDB after the charge. That is told once; from then on the
+// analyst gets what was paid for and nothing new, others go on, and the owner sees it.
 func TestIncident(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the questions take seconds")
 	}
 	w := slow(t)
-	if got := w.want(w.call("POST", "/v1/query", "ana", long(1)), 504); !strings.Contains(got.body, "the server's limit of time") || !strings.Contains(got.body, "no new answers until its owner has released it") {
+	if got := w.want(w.call("POST", "/v1/query", "ana", long(1)), 504); !strings.Contains(got.body, "the server's limit of time") ||
+		!strings.Contains(got.body, "no new answers until its owner has released it") {
 		t.Error(got.body)
 	}
 	for range 2 {
@@ -85,7 +90,8 @@ func TestIncident(t *testing.T) {
 	}
 	w.want(w.call("POST", "/v1/query", "ana", count), 200) // another dataset
 	metrics := w.want(w.call("GET", "/metrics", "olga", ""), 200).body
-	for _, line := range []string{`discreet_incidents{dataset="heavy"} 1`, `discreet_closed{dataset="heavy"} 0`, `discreet_analysts_shut_out{dataset="heavy"} 1`, `discreet_questions_declined_total{outcome="closed"} 2`} {
+	for _, line := range []string{`discreet_incidents{dataset="heavy"} 1`, `discreet_closed{dataset="heavy"} 0`,
+		`discreet_analysts_shut_out{dataset="heavy"} 1`, `discreet_questions_declined_total{outcome="closed"} 2`} {
 		if !strings.Contains(metrics, line) {
 			t.Errorf("there is no %s in %s", line, metrics)
 		}

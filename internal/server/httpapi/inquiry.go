@@ -40,7 +40,8 @@ func (l *label) UnmarshalJSON(b []byte) error {
 
 // Schema implements [huma.SchemaProvider].
 func (label) Schema(huma.Registry) *huma.Schema {
-	return &huma.Schema{AnyOf: []*huma.Schema{{Type: huma.TypeString, MaxLength: new(1024)}, {Type: huma.TypeNumber}, {Type: huma.TypeBoolean}}}
+	return &huma.Schema{AnyOf: []*huma.Schema{{Type: huma.TypeString, MaxLength: new(1024)}, {Type: huma.TypeNumber},
+		{Type: huma.TypeBoolean}}}
 }
 
 func texts(labels []label) (out []string) {
@@ -82,7 +83,8 @@ func (q inquiry) stream() (api.StreamQuestion, error) {
 	case q.Threshold != "" || q.Predictions != nil || q.IDs != nil || q.Training != "" || q.Name != "":
 		return api.StreamQuestion{}, invalid("this session is on a stream", "send sql or where only")
 	case (q.SQL == "") == (q.Where == nil):
-		return api.StreamQuestion{}, invalid("a question of a stream is either sql or where", "send one of them; an empty where counts everybody")
+		return api.StreamQuestion{},
+			invalid("a question of a stream is either sql or where", "send one of them; an empty where counts everybody")
 	}
 	return api.StreamQuestion{SQL: q.SQL, Where: q.Where}, nil
 }
@@ -102,14 +104,19 @@ func askHoldout(ctx context.Context, at *admission.Dispatcher, q inquiry) (any, 
 	case (q.SQL == "") == (q.Predictions == nil):
 		return nil, invalid("what a holdout scores is either predictions or sql", "send one of them")
 	}
-	asked := api.HoldoutQuestion{SQL: q.SQL, Predictions: texts(q.Predictions), IDs: texts(q.IDs), Training: string(q.Training), Name: q.Name}
+	asked := api.HoldoutQuestion{SQL: q.SQL, Predictions: texts(q.Predictions), IDs: texts(q.IDs),
+		Training: string(q.Training), Name: q.Name}
 	return at.AskHoldout(ctx, q.analyst, q.id, asked)
 }
 
 func (d *door) inquiries() {
 	o := operation(anyUser, http.MethodPost, "/v1/sessions/{id}/ask", "ask-session", "Ask a session",
-		"sparse answers with one bit. A stream answers with a count, which is free where it could be predicted. A holdout answers with a score. What a stream or a holdout was asked before has the same answer again, free, so a question can be sent again without an Idempotency-Key.", append(slices.Clone(asking), http.StatusGone)...)
-	content(&o, http.StatusOK, map[string]*huma.Schema{mediaJSON: {AnyOf: []*huma.Schema{schema[api.SparseVerdict](d), schema[api.StreamAnswer](d), schema[api.HoldoutAnswer](d)}}})
+		"sparse answers with one bit. A stream answers with a count, which is free where it could be predicted. A holdout answers with a "+
+			"score. What a stream or a holdout was asked before has the same answer again, free, so a question can be sent again without "+
+			"an Idempotency-Key.", append(slices.Clone(asking), http.StatusGone)...)
+	content(&o, http.StatusOK,
+		map[string]*huma.Schema{mediaJSON: {AnyOf: []*huma.Schema{schema[api.SparseVerdict](d), schema[api.StreamAnswer](d),
+			schema[api.HoldoutAnswer](d)}}})
 	register(d, o, func(ctx context.Context, u users.User, in *inquiryInput) (*stream, error) {
 		s, err := d.inquired(u, in)
 		if err != nil {
@@ -121,14 +128,18 @@ func (d *door) inquiries() {
 		}
 		return &stream{func(c huma.Context) { whole(c, a) }}, nil
 	})
-	register(d, operation(anyUser, http.MethodPost, "/v1/sessions/{id}/explain", "explain-session", "Price a question of a stream", "How it would be answered now and the most that it can cost. It is free, and the data is not looked at.", asking...),
+	register(d, operation(anyUser, http.MethodPost, "/v1/sessions/{id}/explain", "explain-session", "Price a question of a stream",
+		"How it would be answered now and the most that it can cost. It is free, and the data is not looked at.", asking...),
 		func(ctx context.Context, u users.User, in *inquiryInput) (*body[api.StreamQuote], error) {
 			s, err := d.inquired(u, in)
 			if err != nil {
 				return nil, err
 			}
 			if s.Kind != "stream" {
-				return nil, invalid("questions of a session have a price of their own on streams only", "a new score of a holdout costs at most one round, which GET /v1/datasets/{name}/holdouts prices; that of a sparse session was paid for when it was opened")
+				return nil,
+					invalid("questions of a session have a price of their own on streams only",
+						"a new score of a holdout costs at most one round, which GET /v1/datasets/{name}/holdouts prices; that of a "+
+							"sparse session was paid for when it was opened")
 			}
 			q, err := inquiry{u.Name, in.ID, in.Body}.stream()
 			if err != nil {

@@ -19,7 +19,8 @@ type Records struct {
 }
 
 func (d *door) ledger() {
-	o := operation(ownerOnly, http.MethodGet, "/v1/ledger", "ledger", "The records of the ledger", "For the owner, page by page. Accept: application/x-ndjson sends all from there on, one a line, whatever the limit.")
+	o := operation(ownerOnly, http.MethodGet, "/v1/ledger", "ledger", "The records of the ledger",
+		"For the owner, page by page. Accept: application/x-ndjson sends all from there on, one a line, whatever the limit.")
 	content(&o, http.StatusOK, map[string]*huma.Schema{mediaJSON: schema[Records](d), mediaNDJSON: schema[Record](d)})
 	register(d, o, func(ctx context.Context, _ users.User, in *pageInput) (*stream, error) {
 		from := uint64(in.After + 1)
@@ -38,15 +39,16 @@ func (d *door) ledger() {
 		}
 		return &stream{func(c huma.Context) { whole(c, out) }}, nil
 	})
-	register(d, operation(ownerOnly, http.MethodGet, "/v1/ledger/head", "head", "The last record of the ledger", "For the owner. Kept elsewhere, it tells the ledger from an older copy of itself."),
+	register(d, operation(ownerOnly, http.MethodGet, "/v1/ledger/head", "head", "The last record of the ledger",
+		"For the owner. Kept elsewhere, it tells the ledger from an older copy of itself."),
 		func(ctx context.Context, _ users.User, _ *nothing) (*body[Head], error) {
 			h, err := d.head.read(ctx, d.Desk.DB())
 			return of(h), err
 		})
 }
 
-// records sends the records from a sequence on, one a line. The ledger is read in small parts, so that a slow reader holds up nobody.
-// Where it cannot be read to its end the connection is cut.
+// records sends the records from a sequence on, one a line. The ledger is read in small parts, so
+// that a slow reader holds up nobody. Where it cannot be read to its end the connection is cut.
 func (d *door) records(c huma.Context, from uint64) {
 	r, w := humago.Unwrap(c)
 	control := http.NewResponseController(w)

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestManyAtOnce: users of all kinds at the same time, some of whom hang up. Everything is documented, nothing is unexpected, and the ledger
-// is whole.
+// TestManyAtOnce: users of all kinds at the same time, some of whom hang up. Everything is
+// documented, nothing is unexpected, and the ledger is whole.
 func TestManyAtOnce(t *testing.T) {
 	w := newWorld(t)
 	var all sync.WaitGroup
@@ -20,7 +20,8 @@ func TestManyAtOnce(t *testing.T) {
 		all.Go(func() {
 			user := []string{"ana", "ben"}[i%2]
 			for j := range 8 {
-				body := fmt.Sprintf(`{"dataset":"hospital","sql":"SELECT COUNT(*) FROM patients WHERE age > %d","epsilon":0.01}`, (i*8+j)%40)
+				body := fmt.Sprintf(`{"dataset":"hospital","sql":"SELECT COUNT(*) FROM patients WHERE age > %d","epsilon":0.01}`,
+					(i*8+j)%40)
 				path, method, who := "/v1/query", "POST", user
 				switch j % 4 {
 				case 1:

@@ -14,20 +14,26 @@ import (
 	"github.com/discreet-dp/discreet/internal/server/users"
 )
 
-// metrics are numbers for those who watch the server. Often they are not those who may see the data, and what they see is kept
-// for long, so none of them may depend on it:
+// metrics are numbers for those who watch the server. Often they are not those who may see the
+// data, and what they see is kept for long, so none of them may depend on it:
 //
 //   - who sends what to which address, and who logs in, is decided by the clients;
-//   - what came of a question is counted as the text, the policy or the ledger decides it, before the engine is asked;
-//   - what is spent follows from these, and how many sessions are open from these and from answers that were released.
+//   - what came of a question is counted as the text, the policy or the ledger decides it, before
+//     the engine is asked;
+//   - what is spent follows from these, and how many sessions are open from these and from answers
+//     that were released.
 //
-// The one exception is incidents: whether a question fails can depend on the data, and the owner has to know. Those that are counted are those that an analyst was told of, so they are no more than the
-// policy bears between two releases, and whoever watches learns no more than the analyst did.
+// The one exception is incidents: whether a question fails can depend on the data, and the owner
+// has to know. Those that are counted are those that an analyst was told of, so they are no more
+// than the policy bears between two releases, and whoever watches learns no more than the analyst
+// did.
 //
-// There are no durations, no sizes, no rows, no other failures of the engine and no status codes: all of them can differ between two
-// databases that differ in one person. So there is no count of answers either: less than the questions that were admitted, it
-// would be the failures and those that take long. How many run or wait at this moment says how long they take. Nothing is
-// here about memory, garbage or processor time, so the registry is our own and not the one that comes with these.
+// There are no durations, no sizes, no rows, no other failures of the engine and no status codes:
+// all of them can differ between two databases that differ in one person. So there is no count of
+// answers either: less than the questions that were admitted, it would be the failures and those
+// that take long. How many run or wait at this moment says how long they take. Nothing is here
+// about memory, garbage or processor time, so the registry is our own and not the one that comes
+// with these.
 type metrics struct {
 	registry *prometheus.Registry
 	requests *prometheus.CounterVec
@@ -37,8 +43,10 @@ type metrics struct {
 func newMetrics(d *door) *metrics {
 	m := &metrics{
 		registry: prometheus.NewRegistry(),
-		requests: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "discreet_http_requests_total", Help: "HTTP requests of users, by address."}, []string{"route"}),
-		logins:   prometheus.NewCounterVec(prometheus.CounterOpts{Name: "discreet_http_logins_total", Help: "HTTP requests that said who sent them, by what came of it: in, denied or locked."}, []string{"outcome"}),
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "discreet_http_requests_total",
+			Help: "HTTP requests of users, by address."}, []string{"route"}),
+		logins: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "discreet_http_logins_total",
+			Help: "HTTP requests that said who sent them, by what came of it: in, denied or locked."}, []string{"outcome"}),
 	}
 	m.registry.MustRegister(m.requests, m.logins, &state{d})
 	return m
@@ -51,16 +59,23 @@ func (m *metrics) login(outcome string)   { m.logins.WithLabelValues(outcome).In
 type state struct{ *door }
 
 var (
-	version     = prometheus.NewDesc("discreet_info", "The version of the server.", []string{"version"}, nil)
-	came        = prometheus.NewDesc("discreet_questions_total", "Questions that came.", nil, nil)
-	outcomes    = prometheus.NewDesc("discreet_questions_declined_total", "Questions that were not asked, by why: refused for the text, disputed where two checks of ours do not agree about it, exhausted for the budget, closed for incidents, limited for how many there were.", []string{"outcome"}, nil)
+	version  = prometheus.NewDesc("discreet_info", "The version of the server.", []string{"version"}, nil)
+	came     = prometheus.NewDesc("discreet_questions_total", "Questions that came.", nil, nil)
+	outcomes = prometheus.NewDesc("discreet_questions_declined_total",
+		"Questions that were not asked, by why: refused for the text, disputed where two checks of ours do not agree about it, exhausted "+
+			"for the budget, closed for incidents, limited for how many there were.", []string{"outcome"}, nil)
 	open        = prometheus.NewDesc("discreet_sessions", "Sessions of interactive mechanisms that are open.", nil, nil)
 	connections = prometheus.NewDesc("discreet_wire_connections", "Connections of PostgreSQL clients.", nil, nil)
-	part        = prometheus.NewDesc("discreet_budget_spent_ratio", "How much of its limit an account has spent, from 0 to 1.", []string{"dataset", "account", "kind"}, nil)
-	incidents   = prometheus.NewDesc("discreet_incidents", "Questions that failed after their charge, and that the owner has not released.", []string{"dataset"}, nil)
-	shut        = prometheus.NewDesc("discreet_closed", "1 where a dataset gives nobody new answers, because of incidents, and 0 elsewhere.", []string{"dataset"}, nil)
-	shutOut     = prometheus.NewDesc("discreet_analysts_shut_out", "To how many analysts a dataset gives no new answers, because of incidents of their own.", []string{"dataset"}, nil)
-	spent       = prometheus.NewDesc("discreet_budget_spent", "What an account has spent, in the claims that it adds up.", []string{"dataset", "account", "kind", "claim"}, nil)
+	part        = prometheus.NewDesc("discreet_budget_spent_ratio", "How much of its limit an account has spent, from 0 to 1.",
+		[]string{"dataset", "account", "kind"}, nil)
+	incidents = prometheus.NewDesc("discreet_incidents", "Questions that failed after their charge, and that the owner has not released.",
+		[]string{"dataset"}, nil)
+	shut = prometheus.NewDesc("discreet_closed", "1 where a dataset gives nobody new answers, because of incidents, and 0 elsewhere.",
+		[]string{"dataset"}, nil)
+	shutOut = prometheus.NewDesc("discreet_analysts_shut_out",
+		"To how many analysts a dataset gives no new answers, because of incidents of their own.", []string{"dataset"}, nil)
+	spent = prometheus.NewDesc("discreet_budget_spent", "What an account has spent, in the claims that it adds up.",
+		[]string{"dataset", "account", "kind", "claim"}, nil)
 )
 
 // Describe implements [prometheus.Collector].
@@ -108,7 +123,8 @@ func (s *state) Collect(c chan<- prometheus.Metric) {
 		}
 		for _, a := range accounts {
 			gauge(part, a.Part, name, a.Name, a.Kind)
-			for claim, amounts := range map[string][2]dp.Amount{"epsilon": {a.Limit.Epsilon, a.Spent.Epsilon}, "rho": {a.Limit.Rho, a.Spent.Rho}, "delta": {a.Limit.Delta, a.Spent.Delta}} {
+			for claim, amounts := range map[string][2]dp.Amount{"epsilon": {a.Limit.Epsilon, a.Spent.Epsilon},
+				"rho": {a.Limit.Rho, a.Spent.Rho}, "delta": {a.Limit.Delta, a.Spent.Delta}} {
 				if amounts[0] != dp.Unbounded {
 					gauge(spent, amounts[1].Float(), name, a.Name, a.Kind, claim)
 				}
@@ -119,13 +135,15 @@ func (s *state) Collect(c chan<- prometheus.Metric) {
 
 // declined are the outcomes by name.
 func declined(n admission.Stats) map[string]uint64 {
-	return map[string]uint64{"refused": n.Refused, "disputed": n.Disputed, "exhausted": n.Exhausted, "closed": n.Closed, "limited": n.Limited}
+	return map[string]uint64{"refused": n.Refused, "disputed": n.Disputed, "exhausted": n.Exhausted, "closed": n.Closed,
+		"limited": n.Limited}
 }
 
 // scrapes adds the address for Prometheus.
 func (d *door) scrapes() {
 	h := promhttp.HandlerFor(d.metrics.registry, promhttp.HandlerOpts{DisableCompression: true, ErrorHandling: promhttp.ContinueOnError})
-	o := operation(ownerOnly, http.MethodGet, "/metrics", "metrics", "Numbers for Prometheus", "For the owner. None of them depends on the data.")
+	o := operation(ownerOnly, http.MethodGet, "/metrics", "metrics", "Numbers for Prometheus",
+		"For the owner. None of them depends on the data.")
 	content(&o, http.StatusOK, map[string]*huma.Schema{"text/plain": {Type: huma.TypeString}})
 	register(d, o, func(context.Context, users.User, *nothing) (*stream, error) {
 		return &stream{func(c huma.Context) {

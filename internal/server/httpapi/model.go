@@ -19,18 +19,22 @@ type Models struct {
 // weights stands for [learn.Model] in the document.
 type weights struct{}
 
-// Schema implements [huma.SchemaProvider]. What is in a model is the business of package learn, and may grow.
+// Schema implements [huma.SchemaProvider]. What is in a model is the business of package learn, and
+// may grow.
 func (weights) Schema(huma.Registry) *huma.Schema {
 	text, object := &huma.Schema{Type: huma.TypeString}, &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
 	return &huma.Schema{
-		Type: huma.TypeObject, AdditionalProperties: true, Required: []string{"format", "method", "loss", "guarantee", "receipt", "encoding", "weights", "step"},
+		Type: huma.TypeObject, AdditionalProperties: true,
+		Required:    []string{"format", "method", "loss", "guarantee", "receipt", "encoding", "weights", "step"},
 		Description: "A model as 'discreet predict' reads it. What is not listed here docs/learning.md has",
 		Properties: map[string]*huma.Schema{
 			"format": text, "method": text, "loss": text, "guarantee": object, "receipt": object,
-			"encoding": {Type: huma.TypeObject, AdditionalProperties: true, Required: []string{"features", "target"}, Description: "Features and target, with bounds and steps, or values",
-				Properties: map[string]*huma.Schema{"features": {Type: huma.TypeArray, Items: object}, "target": object}},
-			"weights": {Type: huma.TypeArray, Description: "Whole numbers of steps: a list for each linear function, with the intercept at its end", Items: &huma.Schema{Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeInteger}}},
-			"step":    {Type: huma.TypeNumber},
+			"encoding": {Type: huma.TypeObject, AdditionalProperties: true, Required: []string{"features", "target"},
+				Description: "Features and target, with bounds and steps, or values",
+				Properties:  map[string]*huma.Schema{"features": {Type: huma.TypeArray, Items: object}, "target": object}},
+			"weights": {Type: huma.TypeArray, Description: "Whole numbers of steps: a list for each linear function, with the " +
+				"intercept at its end", Items: &huma.Schema{Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeInteger}}},
+			"step": {Type: huma.TypeNumber},
 		},
 	}
 }
@@ -47,7 +51,10 @@ type modelPath struct {
 
 func (d *door) models() {
 	d.trainings()
-	register(d, operation(anyUser, http.MethodGet, "/v1/models", "models", "Your models", "Those that you paid for; an owner sees all. Page by page: a page can have fewer than limit, or none, and still a next.", looking...),
+	register(d,
+		operation(anyUser, http.MethodGet, "/v1/models", "models", "Your models",
+			"Those that you paid for; an owner sees all. Page by page: a page can have fewer than limit, or none, and still a next.",
+			looking...),
 		func(ctx context.Context, u users.User, in *modelsInput) (*body[Models], error) {
 			datasets, analyst := d.modelled(u)
 			if in.Dataset != "" {
@@ -57,7 +64,8 @@ func (d *door) models() {
 				}
 				datasets = []string{ds.Name}
 			}
-			all, next, err := d.Desk.Models(ctx, u.Name, datasets, api.ModelsQuestion{Analyst: analyst, After: in.After, Limit: in.Limit, Reads: mostRead})
+			all, next, err := d.Desk.Models(ctx, u.Name, datasets,
+				api.ModelsQuestion{Analyst: analyst, After: in.After, Limit: in.Limit, Reads: mostRead})
 			if err != nil {
 				return nil, err
 			}
@@ -66,7 +74,10 @@ func (d *door) models() {
 			}
 			return of(Models{all, next}), nil
 		})
-	register(d, operation(anyUser, http.MethodGet, "/v1/models/{id}", "model", "A model", "One that you paid for, or were given because somebody had paid before; an owner sees all. There is no difference between another's and one that does not exist. It is free.", looking...),
+	register(d,
+		operation(anyUser, http.MethodGet, "/v1/models/{id}", "model", "A model",
+			"One that you paid for, or were given because somebody had paid before; an owner sees all. There is no difference between "+
+				"another's and one that does not exist. It is free.", looking...),
 		func(ctx context.Context, u users.User, in *modelPath) (*body[*api.KeptModel], error) {
 			var out *api.KeptModel
 			datasets, analyst := d.modelled(u)
@@ -80,7 +91,8 @@ func (d *door) models() {
 	d.predictions()
 }
 
-// modelled returns the datasets whose models a user may see, and as whom: nobody in particular, for an owner.
+// modelled returns the datasets whose models a user may see, and as whom: nobody in particular, for
+// an owner.
 func (d *door) modelled(u users.User) (datasets []string, analyst string) {
 	if u.Role == users.Owner {
 		return d.seen(u), ""

@@ -26,12 +26,16 @@ func TestModels(t *testing.T) {
 		t.Error(got.body)
 	}
 	price := w.want(w.call("POST", "/v1/models/quote", "ana", elderly), 200)
-	if price.get("known") != false || number(price, "pay", "epsilon") != "5" || price.get("affordable") != true || price.get("unit") != "patients.pid" || price.get("why", "0") == nil || price.get("plan", "0", "name") == nil || number(price, "worth", "delta") != "0" {
+	if price.get("known") != false || number(price, "pay", "epsilon") != "5" || price.get("affordable") != true ||
+		price.get("unit") != "patients.pid" || price.get("why", "0") == nil || price.get("plan", "0", "name") == nil ||
+		number(price, "worth", "delta") != "0" {
 		t.Error(price.body)
 	}
 	made := w.want(w.call("POST", "/v1/models", "ana", elderly, "Idempotency-Key", "monday"), 200)
-	if number(made, "cost", "epsilon") != "5" || made.get("receipt", "free") != false || made.header.Get("Idempotency-Key") != "monday" || made.get("model", "receipt", "hash") != made.get("receipt", "hash") ||
-		made.get("model", "encoding", "target", "name") == nil || made.get("model", "weights", "0", "0") == nil || number(made, "data_version", "number") != "1" {
+	if number(made, "cost", "epsilon") != "5" || made.get("receipt", "free") != false || made.header.Get("Idempotency-Key") != "monday" ||
+		made.get("model", "receipt", "hash") != made.get("receipt", "hash") ||
+		made.get("model", "encoding", "target", "name") == nil || made.get("model", "weights", "0", "0") == nil ||
+		number(made, "data_version", "number") != "1" {
 		t.Error(made.body)
 	}
 	id := made.get("id").(string)
@@ -42,28 +46,33 @@ func TestModels(t *testing.T) {
 			user, key = "ana", "tuesday"
 		}
 		again := w.want(w.call("POST", "/v1/models", user, elderly, "Idempotency-Key", key), 200)
-		if again.get("id") != id || again.get("receipt", "free") != true || number(again, "cost", "epsilon") != "0" || fmt.Sprint(again.get("model")) != fmt.Sprint(made.get("model")) {
+		if again.get("id") != id || again.get("receipt", "free") != true || number(again, "cost", "epsilon") != "0" ||
+			fmt.Sprint(again.get("model")) != fmt.Sprint(made.get("model")) {
 			t.Error(again.body)
 		}
 	}
-	if got := w.want(w.call("POST", "/v1/models/quote", "ben", elderly), 200); got.get("known") != true || number(got, "pay", "epsilon") != "0" || got.get("record") != made.get("receipt", "sequence") {
+	if got := w.want(w.call("POST", "/v1/models/quote", "ben", elderly), 200); got.get("known") != true ||
+		number(got, "pay", "epsilon") != "0" || got.get("record") != made.get("receipt", "sequence") {
 		t.Error(got.body)
 	}
 	// The key is a question's own.
-	if got := w.want(w.call("POST", "/v1/models", "ana", strings.Replace(elderly, `"epsilon":5`, `"epsilon":4`, 1), "Idempotency-Key", "monday"), 409); got.get("kind") != "request" || got.get("spent") != false {
+	if got := w.want(w.call("POST", "/v1/models", "ana", strings.Replace(elderly, `"epsilon":5`, `"epsilon":4`, 1), "Idempotency-Key",
+		"monday"), 409); got.get("kind") != "request" || got.get("spent") != false {
 		t.Error(got.body)
 	}
 	if got := w.want(w.call("POST", "/v1/query", "ana", count, "Idempotency-Key", "monday"), 409); got.get("kind") != "request" {
 		t.Error(got.body)
 	}
 	// Lists have what one paid for, and the owner's has all.
-	if got := w.want(w.call("GET", "/v1/models", "ana", ""), 200); got.get("models", "0", "id") != id || got.get("models", "1") != nil || got.get("models", "0", "analyst") != "ana" || got.get("models", "0", "model") != nil || got.get("models", "0", "target") == nil {
+	if got := w.want(w.call("GET", "/v1/models", "ana", ""), 200); got.get("models", "0", "id") != id || got.get("models", "1") != nil ||
+		got.get("models", "0", "analyst") != "ana" || got.get("models", "0", "model") != nil || got.get("models", "0", "target") == nil {
 		t.Error(got.body)
 	}
 	if got := w.want(w.call("GET", "/v1/models", "ben", ""), 200); got.get("models", "0") != nil {
 		t.Error(got.body)
 	}
-	if got := w.want(w.call("GET", "/v1/models?dataset=hospital&limit=1", "olga", ""), 200); got.get("models", "0", "id") != id || got.get("models", "0", "analyst") != "ana" || got.get("next") == nil {
+	if got := w.want(w.call("GET", "/v1/models?dataset=hospital&limit=1", "olga", ""), 200); got.get("models", "0", "id") != id ||
+		got.get("models", "0", "analyst") != "ana" || got.get("next") == nil {
 		t.Error(got.body)
 	}
 	if got := w.want(w.call("GET", "/v1/models?dataset=clinic", "olga", ""), 200); got.get("models", "0") != nil {
@@ -80,11 +89,14 @@ func TestModels(t *testing.T) {
 	const rows = `{"rows":[{"age":90,"sex":"F"},{"age":"12","sex":null},{"age":12.5,"sex":"nobody knows"}]}`
 	for _, user := range []string{"ana", "ben", "olga"} {
 		got := w.want(w.call("POST", "/v1/models/"+id+"/predict", user, rows), 200)
-		if got.get("predictions", "0", "class") != "true" || got.get("predictions", "1", "class") != "false" || got.get("predictions", "2", "class") == nil || got.get("predictions", "3") != nil || got.get("predictions", "0", "value") != nil || got.get("predictions", "0", "scores", "true") == nil {
+		if got.get("predictions", "0", "class") != "true" || got.get("predictions", "1", "class") != "false" ||
+			got.get("predictions", "2", "class") == nil || got.get("predictions", "3") != nil ||
+			got.get("predictions", "0", "value") != nil || got.get("predictions", "0", "scores", "true") == nil {
 			t.Error(got.body)
 		}
 	}
-	for _, bad := range []string{`{"rows":[{"nonsense":1}]}`, `{"rows":[{}]}`, `{"rows":[{"age":"many"}]}`, `{"rows":[]}`, `{"rows":[{"age":[1]}]}`, `{"rows":[{"age":{}}]}`, `{}`, `{"rows":null}`} {
+	for _, bad := range []string{`{"rows":[{"nonsense":1}]}`, `{"rows":[{}]}`, `{"rows":[{"age":"many"}]}`, `{"rows":[]}`,
+		`{"rows":[{"age":[1]}]}`, `{"rows":[{"age":{}}]}`, `{}`, `{"rows":null}`} {
 		if got := w.want(w.call("POST", "/v1/models/"+id+"/predict", "ana", bad), 422); got.get("kind") != "invalid" {
 			t.Errorf("%s: %s", bad, got.body)
 		}
@@ -99,8 +111,10 @@ func TestModels(t *testing.T) {
 	}
 	same(t, "a model of others", w.want(w.call("GET", "/v1/models/"+id, "cy", ""), 404), nothing)
 	// A regression says numbers.
-	regression := w.want(w.call("POST", "/v1/models", "ben", `{"dataset":"hospital","features":"SELECT age, smoker, cost FROM patients","target":"cost","epsilon":2,"evaluate":0.5}`), 200)
-	if got := w.want(w.call("POST", "/v1/models/"+regression.get("id").(string)+"/predict", "ben", `{"rows":[{"age":30,"smoker":true}]}`), 200); got.get("predictions", "0", "value") == nil || got.get("predictions", "0", "class") != nil {
+	regression := w.want(w.call("POST", "/v1/models", "ben",
+		`{"dataset":"hospital","features":"SELECT age, smoker, cost FROM patients","target":"cost","epsilon":2,"evaluate":0.5}`), 200)
+	if got := w.want(w.call("POST", "/v1/models/"+regression.get("id").(string)+"/predict", "ben", `{"rows":[{"age":30,"smoker":true}]}`),
+		200); got.get("predictions", "0", "value") == nil || got.get("predictions", "0", "class") != nil {
 		t.Error(got.body)
 	}
 	if regression.get("model", "evaluation") == nil || number(regression, "cost", "epsilon") != "2.5" {
@@ -115,7 +129,8 @@ func TestModels(t *testing.T) {
 	// After a restart all of it is there.
 	w.end()
 	w = newWorldIn(t, dir)
-	if got := w.want(w.call("POST", "/v1/models", "ben", elderly), 200); got.get("id") != id || got.get("receipt", "free") != true || fmt.Sprint(got.get("model")) != fmt.Sprint(made.get("model")) {
+	if got := w.want(w.call("POST", "/v1/models", "ben", elderly), 200); got.get("id") != id || got.get("receipt", "free") != true ||
+		fmt.Sprint(got.get("model")) != fmt.Sprint(made.get("model")) {
 		t.Error(got.body)
 	}
 	w.want(w.call("POST", "/v1/models/"+id+"/predict", "ana", rows), 200)
@@ -129,12 +144,21 @@ func TestModelsRefused(t *testing.T) {
 	}
 	and := func(more string) string { return strings.TrimSuffix(elderly, "}") + "," + more + "}" }
 	for body, kind := range map[string]string{
-		``: "body", `{`: "body", `{}`: "invalid", `[]`: "invalid", with("features", `""`): "invalid", with("target", `""`): "invalid", with("epsilon", "0"): "invalid", with("epsilon", "-1"): "invalid", with("epsilon", `"NaN"`): "invalid",
-		with("epsilon", `""`): "refused", with("epsilon", "11"): "refused", with("epsilon", "0.000000001"): "refused", and(`"evaluate":0`): "invalid", and(`"evaluate":6`): "refused", and(`"evaluate":"x"`): "invalid",
-		and(`"loss":"zero-one"`): "invalid", and(`"method":"magic"`): "invalid", and(`"method":"minima"`): "refused", and(`"loss":"squares"`): "refused", and(`"regulariser":-1`): "invalid", and(`"regulariser":0`): "invalid", and(`"radius":0`): "invalid", and(`"rows":0`): "invalid", and(`"regulariser":1e-9,"method":"objective"`): "refused", and(`"regulariser":"NaN"`): "invalid",
-		and(`"regulariser":1e400`): "body", and(`"radius":-1`): "invalid", and(`"tune":[1]`): "refused", and(`"weights":{"nobody":1}`): "refused", and(`"more":1`): "invalid", and(`"request":"a b"`): "invalid", and(`"rows":-1`): "invalid",
-		with("target", `"1"`): "refused", with("target", `"'a'"`): "refused", with("target", `"nonsense"`): "refused", with("features", `"SELECT pid, sex FROM patients"`): "refused", with("features", `"SELECT COUNT(*) FROM patients"`): "refused",
-		with("features", `"SELECT day FROM visits"`): "refused", with("features", `"DROP TABLE patients"`): "refused", with("features", `"SELECT age FROM patients; SELECT 1"`): "refused", with("features", `"SELECT * FROM read_csv('x')"`): "refused",
+		``: "body", `{`: "body", `{}`: "invalid", `[]`: "invalid", with("features", `""`): "invalid", with("target", `""`): "invalid",
+		with("epsilon", "0"): "invalid", with("epsilon", "-1"): "invalid", with("epsilon", `"NaN"`): "invalid",
+		with("epsilon", `""`): "refused", with("epsilon", "11"): "refused", with("epsilon", "0.000000001"): "refused",
+		and(`"evaluate":0`): "invalid", and(`"evaluate":6`): "refused", and(`"evaluate":"x"`): "invalid",
+		and(`"loss":"zero-one"`): "invalid", and(`"method":"magic"`): "invalid", and(`"method":"minima"`): "refused",
+		and(`"loss":"squares"`): "refused", and(`"regulariser":-1`): "invalid", and(`"regulariser":0`): "invalid",
+		and(`"radius":0`): "invalid", and(`"rows":0`): "invalid", and(`"regulariser":1e-9,"method":"objective"`): "refused",
+		and(`"regulariser":"NaN"`): "invalid",
+		and(`"regulariser":1e400`): "body", and(`"radius":-1`): "invalid", and(`"tune":[1]`): "refused",
+		and(`"weights":{"nobody":1}`): "refused", and(`"more":1`): "invalid", and(`"request":"a b"`): "invalid",
+		and(`"rows":-1`):      "invalid",
+		with("target", `"1"`): "refused", with("target", `"'a'"`): "refused", with("target", `"nonsense"`): "refused",
+		with("features", `"SELECT pid, sex FROM patients"`): "refused", with("features", `"SELECT COUNT(*) FROM patients"`): "refused",
+		with("features", `"SELECT day FROM visits"`): "refused", with("features", `"DROP TABLE patients"`): "refused",
+		with("features", `"SELECT age FROM patients; SELECT 1"`): "refused", with("features", `"SELECT * FROM read_csv('x')"`): "refused",
 	} {
 		for _, path := range []string{"/v1/models", "/v1/models/quote"} {
 			got := w.call("POST", path, "ana", body)
@@ -166,7 +190,8 @@ func TestModelsRefused(t *testing.T) {
 	}
 }
 
-// TestModelTimeout: a training that is stopped is paid for, and its key gets it without a second charge.
+// TestModelTimeout: a training that is stopped is paid for, and its key gets it without a second
+// charge.
 func TestModelTimeout(t *testing.T) {
 	dir := t.TempDir()
 	furnish(t, dir, hospital.New(people, 1), policyText(learned))
@@ -201,7 +226,8 @@ var hostile = [][2]string{
 	{"SELECT v.cost, v.ward, p.age FROM visits v JOIN patients p ON v.pid = p.pid", "ward"},
 }
 
-// TestModelNeighbours: on two databases that differ in one person everything but weights is the same, to the last byte.
+// TestModelNeighbours: on two databases that differ in one person everything but weights is the
+// same, to the last byte.
 func TestModelNeighbours(t *testing.T) {
 	with := hospital.New(people, 1)
 	a, b := newWorldOf(t, with, learned), newWorldOf(t, with.Without(hospital.Target), learned)

@@ -28,8 +28,8 @@ var attacks = []string{
 	"SELECT AVG(age) FROM patients",
 }
 
-// blur hides what noise may change, the numbers of rows and of their errors, and what is random. Keys, nulls, the shape and how many rows there
-// are stay.
+// blur hides what noise may change, the numbers of rows and of their errors, and what is random.
+// Keys, nulls, the shape and how many rows there are stay.
 func blur(text string) string {
 	text = regexp.MustCompile(`"rows":\[.*\],"errors":.*,"cost"`).ReplaceAllStringFunc(text, func(part string) string {
 		return regexp.MustCompile(`([\[,])-?[0-9.e+-]+`).ReplaceAllString(part, "${1}n")
@@ -37,8 +37,8 @@ func blur(text string) string {
 	return regexp.MustCompile(`"hash":"[0-9a-f]{64}"|"time":"[^"]*"`).ReplaceAllString(text, "…")
 }
 
-// TestNeighbours: on two databases that differ in one person everything but the noisy values is the same, to the last byte: codes,
-// headers, problems, prices, budgets, receipts and metrics.
+// TestNeighbours: on two databases that differ in one person everything but the noisy values is the
+// same, to the last byte: codes, headers, problems, prices, budgets, receipts and metrics.
 func TestNeighbours(t *testing.T) {
 	with := hospital.New(people, 1)
 	a, b := newWorldOf(t, with, "{epsilon: 2}"), newWorldOf(t, with.Without(hospital.Target), "{epsilon: 2}")
@@ -76,23 +76,28 @@ func TestNeighbours(t *testing.T) {
 		t.Errorf("the questions are not what they should be: %v", codes)
 	}
 	got := a.call("GET", "/metrics", "olga", "").body
-	if !strings.Contains(got, `discreet_questions_declined_total{outcome="exhausted"}`) || !strings.Contains(got, `discreet_budget_spent{account="hospital",claim="epsilon",dataset="hospital",kind="dataset"} `) {
+	if !strings.Contains(got, `discreet_questions_declined_total{outcome="exhausted"}`) ||
+		!strings.Contains(got, `discreet_budget_spent{account="hospital",claim="epsilon",dataset="hospital",kind="dataset"} `) {
 		t.Error(got)
 	}
 }
 
-// TestMetricsAreTheseOnly: a new metric is a decision. See the comment of metrics for what may be one.
+// TestMetricsAreTheseOnly: a new metric is a decision. See the comment of metrics for what may be
+// one.
 func TestMetricsAreTheseOnly(t *testing.T) {
 	w := newWorld(t)
 	w.call("POST", "/v1/query", "ana", count)
 	w.call("GET", "/v1/me", "", "", "Authorization", "Bearer x")
 	allowed := map[string]bool{
 		"discreet_info": true, "discreet_http_requests_total": true, "discreet_http_logins_total": true, "discreet_questions_total": true,
-		"discreet_questions_declined_total": true, "discreet_sessions": true, "discreet_wire_connections": true, "discreet_budget_spent_ratio": true, "discreet_budget_spent": true,
-		"discreet_incidents": true, "discreet_closed": true, "discreet_analysts_shut_out": true, // what an analyst was told, and the owner must know
+		"discreet_questions_declined_total": true, "discreet_sessions": true, "discreet_wire_connections": true,
+		"discreet_budget_spent_ratio": true, "discreet_budget_spent": true,
+		// what an analyst was told, and the owner must know
+		"discreet_incidents": true, "discreet_closed": true, "discreet_analysts_shut_out": true,
 	}
 	seen := 0
-	outcomes := map[string]bool{"refused": true, "disputed": true, "exhausted": true, "closed": true, "limited": true, "in": true, "denied": true, "locked": true}
+	outcomes := map[string]bool{"refused": true, "disputed": true, "exhausted": true, "closed": true, "limited": true, "in": true,
+		"denied": true, "locked": true}
 	for _, line := range strings.Split(w.want(w.call("GET", "/metrics", "olga", ""), 200).body, "\n") {
 		if _, outcome, found := strings.Cut(line, `outcome="`); found {
 			if outcome, _, _ = strings.Cut(outcome, `"`); !outcomes[outcome] {

@@ -71,8 +71,10 @@ func TestOthersDoNotExist(t *testing.T) {
 	w.want(w.call("GET", "/v1/receipts/"+sequence, "olga", ""), 200)
 
 	// Lists have nothing of others in them, and neither have numbers.
-	same(t, "the budget after another's question", w.call("GET", "/v1/datasets/hospital/budget", "cy", ""), w.call("GET", "/v1/datasets/nothing/budget", "cy", ""))
-	for _, path := range []string{"/v1/receipts", "/v1/tokens", "/v1/logins", "/v1/logins?user=ben", "/v1/datasets", "/v1/datasets/hospital", "/v1/datasets/hospital/budget", "/v1/sessions", "/v1/me"} {
+	same(t, "the budget after another's question", w.call("GET", "/v1/datasets/hospital/budget", "cy", ""),
+		w.call("GET", "/v1/datasets/nothing/budget", "cy", ""))
+	for _, path := range []string{"/v1/receipts", "/v1/tokens", "/v1/logins", "/v1/logins?user=ben", "/v1/datasets",
+		"/v1/datasets/hospital", "/v1/datasets/hospital/budget", "/v1/sessions", "/v1/me"} {
 		if got := w.want(w.call("GET", path, "ana", ""), 200); strings.Contains(got.body, "ben") || strings.Contains(got.body, "clinic") {
 			t.Errorf("%s tells of others: %s", path, got.body)
 		}
@@ -80,10 +82,12 @@ func TestOthersDoNotExist(t *testing.T) {
 	// Ana's own receipt names no account but hers, though others were charged with it.
 	w.want(w.call("POST", "/v1/query", "ana", `{"sql":"SELECT SUM(age) FROM patients"}`), 200)
 	got := w.want(w.call("GET", "/v1/receipts", "ana", ""), 200)
-	if got.get("receipts", "0", "balances", "0", "account") != "hospital/ana" || got.get("receipts", "0", "balances", "1") != nil || got.get("receipts", "1") != nil {
+	if got.get("receipts", "0", "balances", "0", "account") != "hospital/ana" || got.get("receipts", "0", "balances", "1") != nil ||
+		got.get("receipts", "1") != nil {
 		t.Error(got.body)
 	}
-	if all := w.want(w.call("GET", "/v1/receipts", "olga", ""), 200); all.get("receipts", "1", "balances", "1") == nil || all.get("receipts", "0", "request").(string) != "ben:"+answer.header.Get("Idempotency-Key") {
+	if all := w.want(w.call("GET", "/v1/receipts", "olga", ""), 200); all.get("receipts", "1", "balances", "1") == nil ||
+		all.get("receipts", "0", "request").(string) != "ben:"+answer.header.Get("Idempotency-Key") {
 		t.Error(all.body)
 	}
 }
@@ -92,7 +96,8 @@ func TestOthersDoNotExist(t *testing.T) {
 func TestKeysAreOnesOwn(t *testing.T) {
 	w := newWorld(t)
 	ask := func(user, sql, epsilon string) reply {
-		return w.call("POST", "/v1/query", user, `{"dataset":"hospital","sql":"`+sql+`","epsilon":`+epsilon+`}`, "Idempotency-Key", "monday")
+		return w.call("POST", "/v1/query", user, `{"dataset":"hospital","sql":"`+sql+`","epsilon":`+epsilon+`}`,
+			"Idempotency-Key", "monday")
 	}
 	a := w.want(ask("ana", "SELECT COUNT(*) FROM patients", "0.5"), 200)
 	if a.header.Get("Idempotency-Key") != "monday" {
@@ -105,14 +110,17 @@ func TestKeysAreOnesOwn(t *testing.T) {
 		t.Error(again.body)
 	}
 	// For something else it cannot be used.
-	if got := w.want(ask("ana", "SELECT SUM(age) FROM patients", "0.5"), 409); got.get("kind") != "request" || strings.Contains(got.body, "ana") || got.get("spent") != false {
+	if got := w.want(ask("ana", "SELECT SUM(age) FROM patients", "0.5"), 409); got.get("kind") != "request" ||
+		strings.Contains(got.body, "ana") || got.get("spent") != false {
 		t.Error(got.body)
 	}
 	// In the body it is the same key, and two that differ are none.
-	if got := w.want(w.call("POST", "/v1/query", "ana", `{"sql":"SELECT SUM(age) FROM patients","request":"monday"}`), 409); got.get("kind") != "request" {
+	if got := w.want(w.call("POST", "/v1/query", "ana", `{"sql":"SELECT SUM(age) FROM patients","request":"monday"}`),
+		409); got.get("kind") != "request" {
 		t.Error(got.body)
 	}
-	w.want(w.call("POST", "/v1/query", "ana", `{"sql":"SELECT SUM(age) FROM patients","request":"tuesday"}`, "Idempotency-Key", "monday"), 422)
+	w.want(w.call("POST", "/v1/query", "ana", `{"sql":"SELECT SUM(age) FROM patients","request":"tuesday"}`, "Idempotency-Key", "monday"),
+		422)
 	if got := w.want(w.call("GET", "/v1/audit", "olga", ""), 200); got.get("good") != true || number(got, "decisions") != "2" {
 		t.Error(got.body)
 	}

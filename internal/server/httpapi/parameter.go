@@ -10,7 +10,8 @@ import (
 	"github.com/discreet-dp/discreet/api"
 )
 
-// parameter is the value of $1, $2, ...: null, a text, a truth, a number as it was written, or an object that names its kind.
+// parameter is the value of $1, $2, ...: null, a text, a truth, a number as it was written, or an
+// object that names its kind.
 type parameter struct{ api.Parameter }
 
 // kinds are those of parameters.

@@ -50,7 +50,8 @@ func (d *door) people() {
 			}
 			return of(out), err
 		})
-	register(d, operation(anyUser, http.MethodGet, "/v1/logins", "logins", "Who came in, and who tried", "Your own attempts; an owner sees everybody's."),
+	register(d, operation(anyUser, http.MethodGet, "/v1/logins", "logins", "Who came in, and who tried",
+		"Your own attempts; an owner sees everybody's."),
 		func(ctx context.Context, u users.User, in *loginsInput) (*body[Logins], error) {
 			name := u.Name
 			if u.Role == users.Owner {

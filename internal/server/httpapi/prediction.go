@@ -32,7 +32,8 @@ func (c *cell) UnmarshalJSON(b []byte) error {
 
 // Schema implements [huma.SchemaProvider].
 func (cell) Schema(huma.Registry) *huma.Schema {
-	return &huma.Schema{AnyOf: []*huma.Schema{{Type: huma.TypeString, Nullable: true, MaxLength: new(1024)}, {Type: huma.TypeNumber}, {Type: huma.TypeBoolean}}}
+	return &huma.Schema{AnyOf: []*huma.Schema{{Type: huma.TypeString, Nullable: true, MaxLength: new(1024)}, {Type: huma.TypeNumber},
+		{Type: huma.TypeBoolean}}}
 }
 
 // Prediction is what a model says about a row.
@@ -56,13 +57,15 @@ type predictionInput struct {
 }
 
 func (d *door) predictions() {
-	register(d, operation(anyUser, http.MethodPost, "/v1/models/{id}/predict", "predict", "Predict", "What a model says about rows of yours. It is free: the model was released, and your rows are forgotten.", looking...),
+	register(d, operation(anyUser, http.MethodPost, "/v1/models/{id}/predict", "predict", "Predict",
+		"What a model says about rows of yours. It is free: the model was released, and your rows are forgotten.", looking...),
 		func(ctx context.Context, u users.User, in *predictionInput) (*body[Predictions], error) {
 			out := Predictions{[]Prediction{}}
 			datasets, analyst := d.modelled(u)
 			err := d.Desk.Model(ctx, u.Name, datasets, in.ID, analyst, func(ctx context.Context, m *api.KeptModel) error {
 				if classes := max(1, len(m.Model.Encoding.Target.Values)); len(in.Body.Rows) > mostScores/classes {
-					return invalid("these are more scores than one answer has", fmt.Sprintf("send at most %d rows at a time", mostScores/classes))
+					return invalid("these are more scores than one answer has",
+						fmt.Sprintf("send at most %d rows at a time", mostScores/classes))
 				}
 				for i, row := range in.Body.Rows {
 					if ctx.Err() != nil {

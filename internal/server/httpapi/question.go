@@ -32,16 +32,20 @@ type stream struct {
 }
 
 // asking are the codes with which a question can fail.
-var asking = []int{http.StatusPaymentRequired, http.StatusLocked, http.StatusNotFound, http.StatusConflict, statusCanceled, http.StatusNotImplemented, http.StatusGatewayTimeout}
+var asking = []int{http.StatusPaymentRequired, http.StatusLocked, http.StatusNotFound, http.StatusConflict, statusCanceled,
+	http.StatusNotImplemented, http.StatusGatewayTimeout}
 
 func (d *door) questions() {
 	o := operation(anyUser, http.MethodPost, "/v1/query", "query", "Ask a question",
-		"The answer is noisy, has error bars and is paid for. Accept: application/x-ndjson sends it row by row: a line with meta, a line for each row, and a line with end; text/csv has a column of errors beside each noisy one.", asking...)
-	content(&o, http.StatusOK, map[string]*huma.Schema{mediaJSON: schema[api.Answer](d), mediaNDJSON: schema[Line](d), mediaCSV: {Type: huma.TypeString}})
+		"The answer is noisy, has error bars and is paid for. Accept: application/x-ndjson sends it row by row: a line with meta, a line "+
+			"for each row, and a line with end; text/csv has a column of errors beside each noisy one.", asking...)
+	content(&o, http.StatusOK,
+		map[string]*huma.Schema{mediaJSON: schema[api.Answer](d), mediaNDJSON: schema[Line](d), mediaCSV: {Type: huma.TypeString}})
 	key := &huma.Param{Description: "The key that was sent, or one that was drawn", Schema: &huma.Schema{Type: huma.TypeString}}
 	o.Responses["200"].Headers = map[string]*huma.Param{"Idempotency-Key": key}
 	register(d, o, d.ask)
-	register(d, operation(anyUser, http.MethodPost, "/v1/explain", "explain", "Price a question", "What it would cost, how exact the answer would be, and why. It is free.", asking...),
+	register(d, operation(anyUser, http.MethodPost, "/v1/explain", "explain", "Price a question",
+		"What it would cost, how exact the answer would be, and why. It is free.", asking...),
 		func(ctx context.Context, u users.User, in *questionInput) (*body[api.Explanation], error) {
 			q, _, err := d.question(u, in)
 			if err != nil {

@@ -46,7 +46,8 @@ type sequencePath struct {
 const mostRead = 100_000
 
 func (d *door) receipts() {
-	register(d, operation(anyUser, http.MethodGet, "/v1/receipts/{sequence}", "receipt", "A charge", "One of your own; an owner sees all. There is no difference between another's and one that does not exist.", http.StatusNotFound),
+	register(d, operation(anyUser, http.MethodGet, "/v1/receipts/{sequence}", "receipt", "A charge",
+		"One of your own; an owner sees all. There is no difference between another's and one that does not exist.", http.StatusNotFound),
 		func(ctx context.Context, u users.User, in *sequencePath) (*body[Receipt], error) {
 			r, err := d.Desk.DB().Record(ctx, in.Sequence)
 			if errors.As(err, new(*ledger.NoRecordError)) || err == nil && !paid(u, r) {
@@ -57,7 +58,8 @@ func (d *door) receipts() {
 			}
 			return of(receiptOf(u, r)), nil
 		})
-	register(d, operation(anyUser, http.MethodGet, "/v1/receipts", "receipts", "Your charges", "Page by page: a page can have fewer than limit, or none, and still a next.", http.StatusNotFound),
+	register(d, operation(anyUser, http.MethodGet, "/v1/receipts", "receipts", "Your charges",
+		"Page by page: a page can have fewer than limit, or none, and still a next.", http.StatusNotFound),
 		func(ctx context.Context, u users.User, in *pageInput) (*body[Receipts], error) {
 			out, read := Receipts{Receipts: []Receipt{}}, 0
 			for r, err := range d.Desk.DB().Records(ctx, uint64(in.After+1)) {
@@ -83,8 +85,9 @@ func paid(u users.User, r *ledger.Record) bool {
 
 func receiptOf(u users.User, r *ledger.Record) Receipt {
 	out := Receipt{
-		Sequence: r.Sequence, Hash: ledger.Hash(r.Encode()), Time: r.Time.UTC(), Request: r.Request, Analyst: r.Analyst, Dataset: r.Dataset, Window: r.Window,
-		Query: r.Query, Mechanisms: r.Mechanisms, Cost: r.Cost, Balances: []ledger.Balance{},
+		Sequence: r.Sequence, Hash: ledger.Hash(r.Encode()), Time: r.Time.UTC(), Request: r.Request, Analyst: r.Analyst, Dataset: r.Dataset,
+		Window: r.Window,
+		Query:  r.Query, Mechanisms: r.Mechanisms, Cost: r.Cost, Balances: []ledger.Balance{},
 	}
 	if u.Role != users.Owner {
 		out.Request = admission.RequestName(u.Name, r.Request)

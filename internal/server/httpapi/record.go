@@ -46,8 +46,10 @@ func recordOf(r *ledger.Record) Record {
 	encoded := r.Encode()
 	out := Record{
 		Sequence: r.Sequence, Time: r.Time.UTC(), Kind: string(r.Kind), Hash: ledger.Hash(encoded), Previous: r.Previous,
-		Request: r.Request, Analyst: r.Analyst, Dataset: r.Dataset, DataVersion: r.DataVersion, Query: r.Query, Mechanisms: r.Mechanisms, Window: r.Window,
-		Balances: r.Balances, AnswerHash: r.AnswerHash, Accounts: r.Accounts, Reason: r.Reason, PublicKey: r.PublicKey, Signature: r.Signature, AnchorHash: r.AnchorHash, Session: r.Session,
+		Request: r.Request, Analyst: r.Analyst, Dataset: r.Dataset, DataVersion: r.DataVersion, Query: r.Query, Mechanisms: r.Mechanisms,
+		Window:   r.Window,
+		Balances: r.Balances, AnswerHash: r.AnswerHash, Accounts: r.Accounts, Reason: r.Reason, PublicKey: r.PublicKey,
+		Signature: r.Signature, AnchorHash: r.AnchorHash, Session: r.Session,
 	}
 	switch r.Kind {
 	case ledger.KindCharge, ledger.KindTopUp:
@@ -59,8 +61,8 @@ func recordOf(r *ledger.Record) Record {
 	case ledger.KindRecovery:
 		out.Anchor = new(r.AnchorSequence)
 	}
-	// With the identity of the ledger, which is in its first record, guesses about the data can be tested against the names of its
-	// versions. It stays on the owner's machine.
+	// With the identity of the ledger, which is in its first record, guesses about the data can be
+	// tested against the names of its versions. It stays on the owner's machine.
 	if r.Kind != ledger.KindLedger {
 		out.Text = encoded
 	}

@@ -28,15 +28,16 @@ func note(ctx context.Context) *notes {
 	return &notes{}
 }
 
-// named gives a request its name and an answer the headers that all of them have, and writes the line of the log. The line has no
-// duration and no size: both would tell about the data.
+// named gives a request its name and an answer the headers that all of them have, and writes the
+// line of the log. The line has no duration and no size: both would tell about the data.
 func (d *door) named(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		n := &notes{id: r.Header.Get("X-Request-Id"), address: peer(r), accept: agree(r.Header.Values("Accept"))}
 		if !isRequestID(n.id) {
 			n.id = d.name()
 		}
-		// Whatever is asked for, the framework writes JSON; who writes something else looks at the notes.
+		// Whatever is asked for, the framework writes JSON; who writes something else looks at the
+		// notes.
 		r.Header.Set("Accept", mediaJSON)
 		h := w.Header()
 		h.Set("X-Request-Id", n.id)
@@ -53,22 +54,26 @@ func (d *door) named(next http.Handler) http.Handler {
 			if n.user.Name == "" {
 				level = slog.LevelDebug // or strangers could fill the disk; who failed to come in is in the trail
 			}
-			d.Log.LogAttrs(r.Context(), level, "http", slog.String("request", n.id), slog.String("user", n.user.Name), slog.String("address", n.address),
+			d.Log.LogAttrs(r.Context(), level, "http", slog.String("request", n.id), slog.String("user", n.user.Name),
+				slog.String("address", n.address),
 				slog.String("method", method(r.Method)), slog.String("route", n.route), slog.Int("status", seen.status))
 		}()
 		next.ServeHTTP(seen, r.WithContext(context.WithValue(r.Context(), notesKey{}, n)))
 	})
 }
 
-// last reports whether a request is the last of its connection: where it says by Transfer-Encoding where its body ends. It may have had a Content-Length
-// too, which net/http drops without a word, so that a proxy in front may have seen another end. In HTTP/1.0 it drops the other header, so that is always the last. What
-// follows could be somebody's request in another's name, so nothing follows: the connection ends with the answer (RFC 9112, 6.1).
+// last reports whether a request is the last of its connection: where it says by Transfer-Encoding
+// where its body ends. It may have had a Content-Length too, which net/http drops without a word,
+// so that a proxy in front may have seen another end. In HTTP/1.0 it drops the other header, so
+// that is always the last. What follows could be somebody's request in another's name, so nothing
+// follows: the connection ends with the answer (RFC 9112, 6.1).
 func last(r *http.Request) bool { return len(r.TransferEncoding) > 0 || !r.ProtoAtLeast(1, 1) }
 
 // method returns a method that may stand in the log: a client can make up its own.
 func method(m string) string {
 	switch m {
-	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions, http.MethodConnect, http.MethodTrace:
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions,
+		http.MethodConnect, http.MethodTrace:
 		return m
 	}
 	return "other"
@@ -84,7 +89,8 @@ func isRequestID(id string) bool {
 	return id != "" && len(id) <= 64
 }
 
-// peer returns the address of the other end of the connection. What a proxy says about those behind it is not believed.
+// peer returns the address of the other end of the connection. What a proxy says about those behind
+// it is not believed.
 func peer(r *http.Request) string {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
@@ -116,8 +122,8 @@ func (w *watched) Write(p []byte) (int, error) {
 // Unwrap is for [http.ResponseController].
 func (w *watched) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// safe turns a panic into a problem, always the same. Where the answer has begun, the connection is cut, so that nobody takes
-// half an answer for a whole one.
+// safe turns a panic into a problem, always the same. Where the answer has begun, the connection is
+// cut, so that nobody takes half an answer for a whole one.
 func (d *door) safe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() {
@@ -129,7 +135,8 @@ func (d *door) safe(next http.Handler) http.Handler {
 				panic(v)
 			}
 			// What was thrown may hold anything, and so is not written down.
-			d.Log.LogAttrs(r.Context(), slog.LevelError, "http: a panic was caught", slog.String("request", note(r.Context()).id), slog.String("route", note(r.Context()).route))
+			d.Log.LogAttrs(r.Context(), slog.LevelError, "http: a panic was caught", slog.String("request", note(r.Context()).id),
+				slog.String("route", note(r.Context()).route))
 			if seen, ok := w.(*watched); ok && seen.status != 0 {
 				panic(http.ErrAbortHandler)
 			}

@@ -25,8 +25,9 @@ func (r *routes) HandleFunc(pattern string, h func(http.ResponseWriter, *http.Re
 
 func (r *routes) ServeHTTP(w http.ResponseWriter, q *http.Request) { r.mux.ServeHTTP(w, q) }
 
-// way sends a request where it belongs, and says in our words where nothing is there. The mux would redirect paths that are not
-// clean; here they do not exist, so that every address has one spelling.
+// way sends a request where it belongs, and says in our words where nothing is there. The mux would
+// redirect paths that are not clean; here they do not exist, so that every address has one
+// spelling.
 func (d *door) way() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if at := r.URL.EscapedPath(); at == "" || at[0] != '/' || path.Clean(at) != at {
@@ -47,12 +48,14 @@ func (d *door) way() http.Handler {
 			return
 		}
 		w.Header().Set("Allow", seen.Header().Get("Allow"))
-		d.write(w, r, &Problem{Status: http.StatusMethodNotAllowed, Kind: "method", Detail: "there is nothing here for this method; the header Allow says for which"})
+		d.write(w, r, &Problem{Status: http.StatusMethodNotAllowed, Kind: "method",
+			Detail: "there is nothing here for this method; the header Allow says for which"})
 	})
 }
 
 func errNoPath() *Problem {
-	return &Problem{Status: http.StatusNotFound, Kind: "path", Detail: "there is nothing at this address", Instead: "GET /openapi.json lists what there is"}
+	return &Problem{Status: http.StatusNotFound, Kind: "path", Detail: "there is nothing at this address",
+		Instead: "GET /openapi.json lists what there is"}
 }
 
 // nobody takes what the mux says about a path that it does not have.
@@ -77,7 +80,8 @@ const (
 	ownerOnly
 )
 
-// operation is an operation as it is documented. Problems are the codes that it can answer beside those that all can.
+// operation is an operation as it is documented. Problems are the codes that it can answer beside
+// those that all can.
 func operation(whom int, method, at, id, summary, description string, problems ...int) huma.Operation {
 	o := huma.Operation{
 		OperationID: id, Method: method, Path: at, Summary: summary, Description: description,
@@ -94,9 +98,11 @@ func operation(whom int, method, at, id, summary, description string, problems .
 		return o
 	}
 	o.Security = []map[string][]string{{"bearer": {}}, {"basic": {}}}
-	o.Errors = append(o.Errors, http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests, http.StatusServiceUnavailable, http.StatusUnprocessableEntity)
+	o.Errors = append(o.Errors, http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests, http.StatusServiceUnavailable,
+		http.StatusUnprocessableEntity)
 	if method == http.MethodPost {
-		o.Errors = append(o.Errors, http.StatusBadRequest, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
+		o.Errors = append(o.Errors, http.StatusBadRequest, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge,
+			http.StatusUnsupportedMediaType)
 	}
 	return o
 }

@@ -10,8 +10,9 @@ import (
 	"unicode/utf8"
 )
 
-// check says in which ways a value is not as a schema of the served document wants it. It is written from JSON Schema 2020-12 and
-// shares nothing with the framework; a word that it does not know is a fault of the document.
+// check says in which ways a value is not as a schema of the served document wants it. It is
+// written from JSON Schema 2020-12 and shares nothing with the framework; a word that it does not
+// know is a fault of the document.
 func check(document map[string]any, schema any, v any, at string) []string {
 	s, ok := schema.(map[string]any)
 	if !ok {

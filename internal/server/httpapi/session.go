@@ -95,10 +95,14 @@ func (o opened) unpriced(kind string) error {
 }
 
 func (d *door) sessions() {
-	o := operation(anyUser, http.MethodPost, "/v1/sessions", "open-session", "Open a session", "An interactive mechanism. sparse is charged for in full at once, and ends with the server; what it cost stays. Opening a stream or a holdout charges nothing. What these know is kept: opened again, also after the server was restarted, they go on where they were.", asking...)
+	o := operation(anyUser, http.MethodPost, "/v1/sessions", "open-session", "Open a session",
+		"An interactive mechanism. sparse is charged for in full at once, and ends with the server; what it cost stays. Opening a stream "+
+			"or a holdout charges nothing. What these know is kept: opened again, also after the server was restarted, they go on "+
+			"where they were.", asking...)
 	o.DefaultStatus = http.StatusCreated
 	register(d, o, func(ctx context.Context, u users.User, in *newSessionInput) (*body[Session], error) {
-		q, key, err := d.question(u, &questionInput{in.Key, Question{Dataset: in.Body.Dataset, Epsilon: in.Body.Epsilon, Request: in.Body.Request}})
+		q, key, err := d.question(u,
+			&questionInput{in.Key, Question{Dataset: in.Body.Dataset, Epsilon: in.Body.Epsilon, Request: in.Body.Request}})
 		if err != nil {
 			return nil, err
 		}
@@ -120,7 +124,8 @@ func (d *door) sessions() {
 			}
 			return of(out), nil
 		})
-	register(d, operation(anyUser, http.MethodGet, "/v1/sessions/{id}", "session", "A session of yours", "There is no difference between another's and one that does not exist.", http.StatusNotFound),
+	register(d, operation(anyUser, http.MethodGet, "/v1/sessions/{id}", "session", "A session of yours",
+		"There is no difference between another's and one that does not exist.", http.StatusNotFound),
 		func(_ context.Context, u users.User, in *sessionPath) (*body[Session], error) {
 			s, err := d.Desk.Session(u.Name, in.ID)
 			if err != nil {
@@ -129,7 +134,8 @@ func (d *door) sessions() {
 			return of(sessionOf(s)), nil
 		})
 	d.inquiries()
-	register(d, operation(anyUser, http.MethodDelete, "/v1/sessions/{id}", "close-session", "Close a session of yours", "It gives nothing back.", http.StatusNotFound),
+	register(d, operation(anyUser, http.MethodDelete, "/v1/sessions/{id}", "close-session", "Close a session of yours",
+		"It gives nothing back.", http.StatusNotFound),
 		func(_ context.Context, u users.User, in *sessionPath) (*nothing, error) {
 			return nil, d.Desk.CloseSession(u.Name, in.ID)
 		})

@@ -8,38 +8,45 @@ import (
 // TestSessions: a session is paid for once, is asked until it is used up, and is its owner's alone.
 func TestSessions(t *testing.T) {
 	w := newWorld(t)
-	made := w.want(w.call("POST", "/v1/sessions", "ana", `{"kind":"sparse","epsilon":2,"above":2,"values":true}`, "Idempotency-Key", "s1"), 201)
-	if made.get("kind") != "sparse" || made.get("dataset") != "hospital" || number(made, "cost", "epsilon") != "2" || number(made, "left") != "2" {
+	made := w.want(w.call("POST", "/v1/sessions", "ana", `{"kind":"sparse","epsilon":2,"above":2,"values":true}`, "Idempotency-Key", "s1"),
+		201)
+	if made.get("kind") != "sparse" || made.get("dataset") != "hospital" || number(made, "cost", "epsilon") != "2" ||
+		number(made, "left") != "2" {
 		t.Error(made.body)
 	}
 	at := "/v1/sessions/" + made.get("id").(string)
 	if got := w.want(w.call("GET", at, "ana", ""), 200); got.body != made.body {
 		t.Errorf("%s\n%s", got.body, made.body)
 	}
-	if got := w.want(w.call("GET", "/v1/sessions", "ana", ""), 200); got.get("sessions", "0", "id") != made.get("id") || got.get("sessions", "1") != nil {
+	if got := w.want(w.call("GET", "/v1/sessions", "ana", ""), 200); got.get("sessions", "0", "id") != made.get("id") ||
+		got.get("sessions", "1") != nil {
 		t.Error(got.body)
 	}
 	if got := w.want(w.call("GET", "/v1/receipts/"+number(made, "receipt"), "ana", ""), 200); got.get("request") != "s1" {
 		t.Error(got.body)
 	}
 	// The noise of the first is gone, so the same key opens no second one.
-	if got := w.want(w.call("POST", "/v1/sessions", "ana", `{"kind":"sparse","epsilon":2,"above":2,"values":true}`, "Idempotency-Key", "s1"), 422); got.get("kind") != "refused" {
+	if got := w.want(w.call("POST", "/v1/sessions", "ana", `{"kind":"sparse","epsilon":2,"above":2,"values":true}`, "Idempotency-Key",
+		"s1"), 422); got.get("kind") != "refused" {
 		t.Error(got.body)
 	}
 	ask := func(sql, threshold string) reply {
 		return w.call("POST", at+"/ask", "ana", `{"sql":"`+sql+`","threshold":`+threshold+`}`)
 	}
 	for range 3 {
-		if got := w.want(ask("SELECT COUNT(*) FROM patients", "100000"), 200); got.get("above") != false || number(got, "left") != "2" || got.get("value") != nil {
+		if got := w.want(ask("SELECT COUNT(*) FROM patients", "100000"), 200); got.get("above") != false || number(got, "left") != "2" ||
+			got.get("value") != nil {
 			t.Error(got.body)
 		}
 	}
-	for _, bad := range [][2]string{{"SELECT sex, COUNT(*) FROM patients GROUP BY sex", "1"}, {"SELECT COUNT(*) FROM visits", "1"}, {"SELECT COUNT(*) FROM patients", `"x"`}, {"nonsense", "1"}} {
+	for _, bad := range [][2]string{{"SELECT sex, COUNT(*) FROM patients GROUP BY sex", "1"}, {"SELECT COUNT(*) FROM visits", "1"},
+		{"SELECT COUNT(*) FROM patients", `"x"`}, {"nonsense", "1"}} {
 		if got := w.want(ask(bad[0], bad[1]), 422); got.get("kind") != "refused" || got.get("spent") != false {
 			t.Error(got.body)
 		}
 	}
-	if got := w.want(ask("SELECT COUNT(*) FROM patients", "-100000"), 200); got.get("above") != true || number(got, "left") != "1" || got.get("value") == nil {
+	if got := w.want(ask("SELECT COUNT(*) FROM patients", "-100000"), 200); got.get("above") != true || number(got, "left") != "1" ||
+		got.get("value") == nil {
 		t.Error(got.body)
 	}
 	if got := w.want(ask("SELECT COUNT(*) FROM patients", `"-100000"`), 200); got.get("above") != true || number(got, "left") != "0" {
@@ -75,14 +82,16 @@ func TestParameters(t *testing.T) {
 		return w.call("POST", "/v1/query", "ana", `{"sql":"`+sql+`","parameters":`+parameters+`,"epsilon":0.25}`)
 	}
 	bound := w.want(ask("SELECT COUNT(*) FROM patients WHERE age > $1 AND sex = $2 AND smoker = $3", `[30,"F",true]`), 200)
-	written := w.want(w.call("POST", "/v1/query", "ana", `{"sql":"SELECT COUNT(*) FROM patients WHERE age > 30 AND sex = 'F' AND smoker = true","epsilon":0.25}`), 200)
+	written := w.want(w.call("POST", "/v1/query", "ana",
+		`{"sql":"SELECT COUNT(*) FROM patients WHERE age > 30 AND sex = 'F' AND smoker = true","epsilon":0.25}`), 200)
 	if written.get("receipt", "free") != true || number(written, "rows", "0", "0") != number(bound, "rows", "0", "0") {
 		t.Errorf("%s\n%s", bound.body, written.body)
 	}
 	w.want(ask("SELECT COUNT(*) FROM visits WHERE day > $1 AND cost < $2", `[{"kind":"date","value":"2025-06-01"},10.5]`), 200)
 	w.want(ask("SELECT COUNT(*) FROM patients WHERE sex = $1", `["F' OR 'x'='x"]`), 200)
 	for _, bad := range []string{`[]`, `[1,2]`, `[{"kind":"date","value":"tomorrow"}]`, `["x"]`} {
-		if got := w.want(ask("SELECT COUNT(*) FROM patients WHERE age > $1", bad), 422); got.get("kind") != "refused" || !strings.Contains(got.body, `"spent":false`) {
+		if got := w.want(ask("SELECT COUNT(*) FROM patients WHERE age > $1", bad), 422); got.get("kind") != "refused" ||
+			!strings.Contains(got.body, `"spent":false`) {
 			t.Error(got.body)
 		}
 	}

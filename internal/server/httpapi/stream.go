@@ -24,7 +24,10 @@ type streamPath struct {
 }
 
 func (d *door) streams() {
-	register(d, operation(anyUser, http.MethodGet, "/v1/datasets/{name}/streams", "streams", "The streams of a dataset", "What the policy says about them: what can be asked, how exact answers are, and what they cost. Nothing is read from the data.", http.StatusNotFound),
+	register(d,
+		operation(anyUser, http.MethodGet, "/v1/datasets/{name}/streams", "streams", "The streams of a dataset",
+			"What the policy says about them: what can be asked, how exact answers are, and what they cost. Nothing is read from the data.",
+			http.StatusNotFound),
 		func(_ context.Context, u users.User, in *datasetPath) (*body[Streams], error) {
 			all, err := d.streamsOf(u, in.Name)
 			if err != nil {
@@ -33,7 +36,8 @@ func (d *door) streams() {
 			return of(Streams{all}), nil
 		})
 	o := operation(anyUser, http.MethodGet, "/v1/datasets/{name}/streams/{stream}/synthetic", "synthetic", "A synthetic table",
-		"How many people a stream predicts for each combination of values. It is made of released answers alone, so it is free; how far it is off is known for the questions that were asked, and for nothing else. Accept: text/csv sends it as CSV.", looking...)
+		"How many people a stream predicts for each combination of values. It is made of released answers alone, so it is free; how far "+
+			"it is off is known for the questions that were asked, and for nothing else. Accept: text/csv sends it as CSV.", looking...)
 	content(&o, http.StatusOK, map[string]*huma.Schema{mediaJSON: schema[api.SyntheticTable](d), mediaCSV: {Type: huma.TypeString}})
 	register(d, o, func(ctx context.Context, u users.User, in *streamPath) (*stream, error) {
 		if err := d.streamOf(u, in); err != nil {
@@ -48,7 +52,10 @@ func (d *door) streams() {
 		}
 		return &stream{func(c huma.Context) { synthetic(c, note(ctx).accept, t) }}, nil
 	})
-	register(d, operation(ownerOnly, http.MethodGet, "/v1/datasets/{name}/streams/{stream}/report", "stream-report", "The books of a stream", "For the owner: how many questions were free and paid, what was spent, and what it would have cost without the stream.", looking...),
+	register(d,
+		operation(ownerOnly, http.MethodGet, "/v1/datasets/{name}/streams/{stream}/report", "stream-report", "The books of a stream",
+			"For the owner: how many questions were free and paid, what was spent, and what it would have cost without the stream.",
+			looking...),
 		func(ctx context.Context, u users.User, in *streamPath) (*body[counts.Report], error) {
 			if err := d.streamOf(u, in); err != nil {
 				return nil, err

@@ -21,12 +21,14 @@ func streaming(t testing.TB, h *hospital.Hospital, budget, more string) string {
 	return dir
 }
 
-// TestStreams: a session on a stream is opened free, answers with counts that are free where they could be predicted, and goes on after a restart.
+// TestStreams: a session on a stream is opened free, answers with counts that are free where they
+// could be predicted, and goes on after a restart.
 func TestStreams(t *testing.T) {
 	dir := streaming(t, hospital.New(people, 1), "{epsilon: 100}", "")
 	w := newWorldIn(t, dir)
 	all := w.want(w.call("GET", "/v1/datasets/hospital/streams", "ana", ""), 200)
-	if all.get("streams", "0", "name") != "patients" || number(all, "streams", "0", "error") != "120" || all.get("streams", "0", "attributes", "2", "values", "3") != "30..39" || all.get("streams", "1") != nil {
+	if all.get("streams", "0", "name") != "patients" || number(all, "streams", "0", "error") != "120" ||
+		all.get("streams", "0", "attributes", "2", "values", "3") != "30..39" || all.get("streams", "1") != nil {
 		t.Error(all.body)
 	}
 	open := func(user, body string, status int) reply {
@@ -34,12 +36,14 @@ func TestStreams(t *testing.T) {
 		return w.want(w.call("POST", "/v1/sessions", user, body), status)
 	}
 	for _, bad := range []string{`{"kind":"stream","name":"other"}`} {
-		if got := open("ana", bad, 422); got.get("kind") != "refused" || got.get("spent") != false || !strings.Contains(got.body, "name one of patients") {
+		if got := open("ana", bad, 422); got.get("kind") != "refused" || got.get("spent") != false ||
+			!strings.Contains(got.body, "name one of patients") {
 			t.Error(got.body)
 		}
 	}
 	made := open("ana", `{"kind":"stream"}`, 201)
-	if made.get("kind") != "stream" || made.get("name") != "patients" || made.get("dataset") != "hospital" || made.get("left") != nil || made.get("receipt") != nil || number(made, "cost", "epsilon") != "0" {
+	if made.get("kind") != "stream" || made.get("name") != "patients" || made.get("dataset") != "hospital" || made.get("left") != nil ||
+		made.get("receipt") != nil || number(made, "cost", "epsilon") != "0" {
 		t.Error(made.body)
 	}
 	at := "/v1/sessions/" + made.get("id").(string)
@@ -49,7 +53,8 @@ func TestStreams(t *testing.T) {
 	}
 	// Bad input costs nothing, and says what to write.
 	for _, bad := range []string{
-		`{"sql":"age > 35"}`, `{"sql":"zip = '1003A'"}`, `{"sql":"nonsense("}`, `{"sql":"SELECT SUM(age) FROM patients"}`, `{"sql":"pid = 37"}`,
+		`{"sql":"age > 35"}`, `{"sql":"zip = '1003A'"}`, `{"sql":"nonsense("}`, `{"sql":"SELECT SUM(age) FROM patients"}`,
+		`{"sql":"pid = 37"}`,
 		`{"where":{"zip":["1003A"]}}`, `{"where":{"sex":["Q"]}}`, `{"where":{"age":["35"]}}`, `{"sql":"SELECT COUNT(*) FROM visits"}`,
 	} {
 		got := ask(bad, 422)
@@ -60,7 +65,8 @@ func TestStreams(t *testing.T) {
 			t.Errorf("%s: %s", bad, got.body)
 		}
 	}
-	for _, bad := range []string{`{"sql":"sex = 'F'","where":{"sex":["F"]}}`, `{"sql":"sex = 'F'","threshold":1}`, `{"sql":"sex = 'F'","name":"x"}`, `{}`} {
+	for _, bad := range []string{`{"sql":"sex = 'F'","where":{"sex":["F"]}}`, `{"sql":"sex = 'F'","threshold":1}`,
+		`{"sql":"sex = 'F'","name":"x"}`, `{}`} {
 		if got := ask(bad, 422); got.get("kind") != "invalid" {
 			t.Errorf("%s: %s", bad, got.body)
 		}
@@ -83,12 +89,14 @@ func TestStreams(t *testing.T) {
 	if got := w.want(w.call("GET", at, "ana", ""), 200); number(got, "cost", "epsilon") != number(first, "cost", "epsilon") {
 		t.Error(got.body)
 	}
-	// The same in other words is free: as SQL, as labels, as a SELECT in a session, and at another door.
+	// The same in other words is free: as SQL, as labels, as a SELECT in a session, and at another
+	// door.
 	for _, again := range []string{
 		`{"sql":"age >= 30 AND sex IN ('F')"}`, `{"sql":"SELECT COUNT(*) FROM patients WHERE sex = 'F' AND age > 29"}`,
 		`{"where":{"sex":["F"],"age":["30..39","40..49","50..59","60..69","70..79","80..89","90..99","100..109","110"]}}`,
 	} {
-		if got := ask(again, 200); number(got, "value") != number(first, "value") || got.get("way") != "cached" || got.get("free") != true || number(got, "receipt", "sequence") != "0" {
+		if got := ask(again, 200); number(got, "value") != number(first, "value") || got.get("way") != "cached" ||
+			got.get("free") != true || number(got, "receipt", "sequence") != "0" {
 			t.Errorf("%s: %s", again, got.body)
 		}
 	}
@@ -104,7 +112,8 @@ func TestStreams(t *testing.T) {
 	w.want(w.call("POST", at+"/ask", "ben", `{"sql":"sex = 'F'"}`), 404)
 	w.want(w.call("POST", at+"/explain", "ben", `{"sql":"sex = 'F'"}`), 404)
 	his := "/v1/sessions/" + open("ben", `{"kind":"stream","dataset":"hospital","name":"patients"}`, 201).get("id").(string)
-	if got := w.want(w.call("POST", his+"/ask", "ben", `{"sql":"sex = 'F' AND age >= 30"}`), 200); number(got, "value") != number(first, "value") || got.get("free") != true {
+	if got := w.want(w.call("POST", his+"/ask", "ben", `{"sql":"sex = 'F' AND age >= 30"}`), 200); number(got, "value") != number(first,
+		"value") || got.get("free") != true {
 		t.Error(got.body)
 	}
 	// Tables and books.
@@ -137,13 +146,15 @@ func TestStreams(t *testing.T) {
 	w = newWorldIn(t, dir)
 	ask(`{"sql":"sex = 'F'"}`, 404)
 	at = "/v1/sessions/" + open("ana", `{"kind":"stream"}`, 201).get("id").(string)
-	if got := ask(`{"sql":"sex = 'F' AND age >= 30"}`, 200); number(got, "value") != number(first, "value") || got.get("way") != "cached" || got.get("free") != true {
+	if got := ask(`{"sql":"sex = 'F' AND age >= 30"}`, 200); number(got, "value") != number(first, "value") || got.get("way") != "cached" ||
+		got.get("free") != true {
 		t.Error(got.body)
 	}
 	if got := ask(`{"where":{}}`, 200); number(got, "value") != number(everybody, "value") {
 		t.Error(got.body)
 	}
-	if got := number(w.want(w.call("GET", "/v1/datasets/hospital/budget", "olga", ""), 200), "accounts", "0", "spent", "epsilon"); got != spent {
+	if got := number(w.want(w.call("GET", "/v1/datasets/hospital/budget", "olga", ""), 200), "accounts", "0", "spent",
+		"epsilon"); got != spent {
 		t.Errorf("spent was %s and is %s", spent, got)
 	}
 	if got := w.want(w.call("GET", "/v1/datasets/hospital/streams/patients/synthetic", "ana", ""), 200); got.body != table.body {
@@ -161,7 +172,8 @@ func TestStreams(t *testing.T) {
 	ask(`{"sql":"sex = 'F'"}`, 404)
 }
 
-// TestStreamRevoked: who is revoked is out with the next request, and their question is not charged.
+// TestStreamRevoked: who is revoked is out with the next request, and their question is not
+// charged.
 func TestStreamRevoked(t *testing.T) {
 	w := newWorldIn(t, streaming(t, hospital.New(people, 1), "{epsilon: 100}", ""))
 	at := "/v1/sessions/" + w.want(w.call("POST", "/v1/sessions", "ana", `{"kind":"stream"}`), 201).get("id").(string)
@@ -174,7 +186,8 @@ func TestStreamRevoked(t *testing.T) {
 	}
 }
 
-// TestStreamWithoutBudget: what an analyst or a dataset cannot pay for is a 402, what the stream may not spend is refused or unchecked, and nothing is spent by either.
+// TestStreamWithoutBudget: what an analyst or a dataset cannot pay for is a 402, what the stream
+// may not spend is refused or unchecked, and nothing is spent by either.
 func TestStreamWithoutBudget(t *testing.T) {
 	w := newWorldIn(t, streaming(t, hospital.New(people, 1), "{epsilon: 1, per_query: {default: 0.1, max: 1}}", ", budget: 1"))
 	w.want(w.call("POST", "/v1/query", "ana", `{"sql":"SELECT SUM(age) FROM patients","epsilon":1}`), 200)
@@ -203,7 +216,8 @@ func TestStreamWithoutBudget(t *testing.T) {
 	}
 }
 
-// TestStreamNeighbours: on databases that differ in one person, refusals, prices and shapes are the same to the last byte; only noisy values and what follows from them differ.
+// TestStreamNeighbours: on databases that differ in one person, refusals, prices and shapes are the
+// same to the last byte; only noisy values and what follows from them differ.
 func TestStreamNeighbours(t *testing.T) {
 	with := hospital.New(people, 1)
 	budget := "{epsilon: 4, per_query: {default: 0.1, max: 1}}"
@@ -213,15 +227,18 @@ func TestStreamNeighbours(t *testing.T) {
 		ats[i] = "/v1/sessions/" + w.want(w.call("POST", "/v1/sessions", "ana", `{"kind":"stream"}`), 201).get("id").(string)
 	}
 	for _, body := range []string{
-		`{"sql":"age > 35"}`, `{"sql":"zip = '1003A' AND diagnosis = 'HIV'"}`, `{"sql":"1/(age-37) > 0"}`, `{"where":{"sex":["F","Q"]}}`, `{"sql":"sex = 'F' AND age >= 30 AND age < 40"}`, `{"sql":"SELECT COUNT(*) FROM patients"}`,
+		`{"sql":"age > 35"}`, `{"sql":"zip = '1003A' AND diagnosis = 'HIV'"}`, `{"sql":"1/(age-37) > 0"}`, `{"where":{"sex":["F","Q"]}}`,
+		`{"sql":"sex = 'F' AND age >= 30 AND age < 40"}`, `{"sql":"SELECT COUNT(*) FROM patients"}`,
 	} {
 		x, y := a.call("POST", ats[0]+"/explain", "ana", body), b.call("POST", ats[1]+"/explain", "ana", body)
 		x.header.Del("Date")
 		y.header.Del("Date")
 		same(t, body, x, y)
 	}
-	// What is refused on one is refused on the other, in the same words, and nothing fails on either.
-	for _, q := range []string{"age > 35", "CAST(sex AS INTEGER) = 1", "age / 0 = 1", "1 / (age - 37) > 0", "sex = 'F'", "age >= 30", "smoker = true"} {
+	// What is refused on one is refused on the other, in the same words, and nothing fails on
+	// either.
+	for _, q := range []string{"age > 35", "CAST(sex AS INTEGER) = 1", "age / 0 = 1", "1 / (age - 37) > 0", "sex = 'F'",
+		"age >= 30", "smoker = true"} {
 		body := fmt.Sprintf(`{"sql":%q}`, q)
 		x, y := a.call("POST", ats[0]+"/ask", "ana", body), b.call("POST", ats[1]+"/ask", "ana", body)
 		if x.status != y.status || x.status != 200 && x.body != y.body || x.status != 200 && x.status != 422 {

@@ -51,7 +51,8 @@ type tokenPath struct {
 }
 
 func (d *door) tokens() {
-	o := operation(anyUser, http.MethodPost, "/v1/tokens", "make-token", "Make a token for yourself", "The answer has the secret, which nobody can see again.", http.StatusConflict)
+	o := operation(anyUser, http.MethodPost, "/v1/tokens", "make-token", "Make a token for yourself",
+		"The answer has the secret, which nobody can see again.", http.StatusConflict)
 	o.DefaultStatus = http.StatusCreated
 	register(d, o, func(ctx context.Context, u users.User, in *tokenInput) (*newTokenAnswer, error) {
 		all, err := d.Users.Tokens(ctx, u.Name)
@@ -59,7 +60,10 @@ func (d *door) tokens() {
 			return nil, err
 		}
 		if crowded(all, time.Now()) {
-			return nil, &Problem{Status: http.StatusConflict, Kind: "limit", Detail: fmt.Sprintf("you have %d tokens that count or are of today", maxTokens), Instead: "use one of them, or revoke some and wait for a day", Spent: no}
+			return nil,
+				&Problem{Status: http.StatusConflict, Kind: "limit",
+					Detail:  fmt.Sprintf("you have %d tokens that count or are of today", maxTokens),
+					Instead: "use one of them, or revoke some and wait for a day", Spent: no}
 		}
 		secret, t, err := d.Users.NewToken(ctx, u.Name, in.Body.Label, in.Body.Expires)
 		return &newTokenAnswer{NewToken{secret, tokenOf(t)}}, err
@@ -73,7 +77,8 @@ func (d *door) tokens() {
 			}
 			return of(out), err
 		})
-	register(d, operation(anyUser, http.MethodDelete, "/v1/tokens/{id}", "revoke-token", "Revoke a token of yours", "It stops to count at once. An owner can revoke everybody's.", http.StatusNotFound),
+	register(d, operation(anyUser, http.MethodDelete, "/v1/tokens/{id}", "revoke-token", "Revoke a token of yours",
+		"It stops to count at once. An owner can revoke everybody's.", http.StatusNotFound),
 		func(ctx context.Context, u users.User, in *tokenPath) (*nothing, error) {
 			all, err := d.Users.Tokens(ctx, whose(u))
 			if err != nil {
@@ -89,8 +94,8 @@ func (d *door) tokens() {
 		})
 }
 
-// maxTokens is how many tokens a user can have made for themselves, so that nobody can fill the file of users with them: those that count, and those
-// of the last day, whatever became of them.
+// maxTokens is how many tokens a user can have made for themselves, so that nobody can fill the
+// file of users with them: those that count, and those of the last day, whatever became of them.
 const maxTokens = 100
 
 func crowded(all []users.Token, now time.Time) bool {
@@ -104,7 +109,8 @@ func crowded(all []users.Token, now time.Time) bool {
 	return n >= maxTokens
 }
 
-// whose returns the name whose things a user sees: their own; everybody's, which is no name, for an owner.
+// whose returns the name whose things a user sees: their own; everybody's, which is no name, for an
+// owner.
 func whose(u users.User) string {
 	if u.Role == users.Owner {
 		return ""

@@ -22,7 +22,8 @@ func TestTokensHaveAnEnd(t *testing.T) {
 		of   users.Token
 		full bool
 	}{
-		{users.Token{Created: old}, true}, {users.Token{Created: old, Revoked: old}, false}, {users.Token{Created: old, Expires: old}, false},
+		{users.Token{Created: old}, true}, {users.Token{Created: old, Revoked: old}, false},
+		{users.Token{Created: old, Expires: old}, false},
 		{users.Token{Created: now, Revoked: now}, true}, {users.Token{Created: old, Expires: now.Add(1)}, true},
 	} {
 		if crowded(many(c.of), now) != c.full || crowded(many(c.of)[1:], now) {

@@ -44,8 +44,11 @@ type trained struct {
 
 func (d *door) trainings() {
 	register(d, operation(anyUser, http.MethodPost, "/v1/models", "train", "Train a model",
-		"A linear classifier or regression that is differentially private. It is paid for before the data is looked at, and what it cost stays, whatever stops it. The same question again is the same model, free. Few are trained at once; the others wait.", asking...), d.train)
-	register(d, operation(anyUser, http.MethodPost, "/v1/models/quote", "quote-model", "Price a model", "What it would cost, how it would be trained, and why. It is free.", asking...),
+		"A linear classifier or regression that is differentially private. It is paid for before the data is looked at, and what it cost "+
+			"stays, whatever stops it. The same question again is the same model, free. Few are trained at once; the others wait.",
+		asking...), d.train)
+	register(d, operation(anyUser, http.MethodPost, "/v1/models/quote", "quote-model", "Price a model",
+		"What it would cost, how it would be trained, and why. It is free.", asking...),
 		func(ctx context.Context, u users.User, in *trainingInput) (*body[*api.TrainingQuote], error) {
 			q, _, err := d.training(u, in)
 			if err != nil {
@@ -84,7 +87,8 @@ func (d *door) training(u users.User, in *trainingInput) (q api.TrainingQuestion
 	}
 	q = api.TrainingQuestion{Dataset: asked.Dataset, Analyst: u.Name, Features: b.Features, Target: b.Target, Request: key}
 	q.Spec = learn.Spec{
-		Loss: b.Loss, Method: b.Method, Regulariser: b.Regulariser, Tune: b.Tune, Radius: b.Radius, HalfWidth: b.HalfWidth, Residual: b.Residual, Weights: b.Weights, Rows: b.Rows,
+		Loss: b.Loss, Method: b.Method, Regulariser: b.Regulariser, Tune: b.Tune, Radius: b.Radius, HalfWidth: b.HalfWidth,
+		Residual: b.Residual, Weights: b.Weights, Rows: b.Rows,
 	}
 	q.Spec.Budget.Epsilon = asked.Epsilon
 	if b.Evaluate != "" {

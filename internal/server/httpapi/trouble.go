@@ -11,11 +11,12 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// statusCanceled is what others use for a client that did not wait. The standard has no number for it.
+// statusCanceled is what others use for a client that did not wait. The standard has no number for
+// it.
 const statusCanceled = 499
 
-// problemOf says what an error means here. Texts come from the question, the policy and the ledger; an error that is not known
-// gets fixed words, because nobody knows what it holds.
+// problemOf says what an error means here. Texts come from the question, the policy and the ledger;
+// an error that is not known gets fixed words, because nobody knows what it holds.
 func problemOf(err error) *Problem {
 	var (
 		problem   *Problem
@@ -42,7 +43,8 @@ func problemOf(err error) *Problem {
 	case errors.As(err, &budget):
 		return &Problem{Status: http.StatusPaymentRequired, Kind: "budget", Detail: err.Error(), Spent: no}
 	case errors.Is(err, api.ErrStreamPart):
-		return &Problem{Status: http.StatusPaymentRequired, Kind: "budget", Detail: api.ErrStreamPart.Error(), Instead: "set dp.stream to off, which asks past the stream for a price of its own, or ask for less"}
+		return &Problem{Status: http.StatusPaymentRequired, Kind: "budget", Detail: api.ErrStreamPart.Error(),
+			Instead: "set dp.stream to off, which asks past the stream for a price of its own, or ask for less"}
 	case errors.As(err, &door):
 		p := &Problem{Status: http.StatusLocked, Kind: "closed", Detail: door.Error(), Spent: no}
 		if door.Charged {
@@ -50,10 +52,12 @@ func problemOf(err error) *Problem {
 		}
 		return p
 	case errors.As(err, &limit):
-		return &Problem{Status: http.StatusTooManyRequests, Kind: "limit", Detail: limit.Reason, Instead: "wait as long as Retry-After says", Spent: no,
+		return &Problem{Status: http.StatusTooManyRequests, Kind: "limit", Detail: limit.Reason,
+			Instead: "wait as long as Retry-After says", Spent: no,
 			header: http.Header{"Retry-After": {seconds(limit.Wait)}}}
 	case errors.Is(err, admission.ErrEnding):
-		return &Problem{Status: http.StatusServiceUnavailable, Kind: "ending", Detail: admission.ErrEnding.Error(), Spent: no, header: http.Header{"Retry-After": {"5"}}}
+		return &Problem{Status: http.StatusServiceUnavailable, Kind: "ending", Detail: admission.ErrEnding.Error(), Spent: no,
+			header: http.Header{"Retry-After": {"5"}}}
 	case errors.Is(err, admission.ErrTimeout):
 		return &Problem{Status: http.StatusGatewayTimeout, Kind: "timeout", Detail: admission.ErrTimeout.Error()}
 	case errors.Is(err, admission.ErrRevoked):
@@ -63,11 +67,16 @@ func problemOf(err error) *Problem {
 	case errors.Is(err, admission.ErrCanceled), errors.Is(err, context.Canceled):
 		return &Problem{Status: statusCanceled, Kind: "canceled", Detail: admission.ErrCanceled.Error()}
 	case errors.As(err, &again):
-		return &Problem{Status: http.StatusConflict, Kind: "request", Detail: "this Idempotency-Key was charged before with another " + again.Differs, Instead: "use a new one for a new question", Spent: no}
+		return &Problem{Status: http.StatusConflict, Kind: "request", Detail: "this Idempotency-Key was charged before with another " +
+			again.Differs, Instead: "use a new one for a new question", Spent: no}
 	case errors.As(err, &window):
-		return &Problem{Status: http.StatusConflict, Kind: "window", Detail: "the budget was renewed meanwhile", Instead: "ask again", Spent: no}
+		return &Problem{Status: http.StatusConflict, Kind: "window", Detail: "the budget was renewed meanwhile",
+			Instead: "ask again", Spent: no}
 	case errors.As(err, &lapsed):
-		p := &Problem{Status: http.StatusConflict, Kind: "window", Detail: "this question was charged in a window of the budget that ended before it had an answer, and what one window paid for is not answered in another", Instead: "ask with a new Idempotency-Key, which is charged in the current window", Spent: no}
+		p := &Problem{Status: http.StatusConflict, Kind: "window",
+			Detail: "this question was charged in a window of the budget that ended before it had an answer, and what one window paid " +
+				"for is not answered in another", Instead: "ask with a new Idempotency-Key, which is charged in the current window",
+			Spent: no}
 		if lapsed.Charged {
 			p.Spent = yes
 		}
@@ -78,8 +87,10 @@ func problemOf(err error) *Problem {
 		return &Problem{Status: http.StatusUnprocessableEntity, Kind: "invalid", Detail: malformed.Error(), Spent: no}
 	case errors.As(err, &written):
 		// The words of the ledger name a file of this machine.
-		p := &Problem{Status: http.StatusServiceUnavailable, Kind: "ledger", Detail: "the ledger could not be written, so nothing may be released", Instead: "tell the owner of the data to look after the disk, then ask again with the same Idempotency-Key",
-			header: http.Header{"Retry-After": {"60"}}}
+		p := &Problem{Status: http.StatusServiceUnavailable, Kind: "ledger",
+			Detail:  "the ledger could not be written, so nothing may be released",
+			Instead: "tell the owner of the data to look after the disk, then ask again with the same Idempotency-Key",
+			header:  http.Header{"Retry-After": {"60"}}}
 		if written.Charged {
 			p.Spent = yes
 		} else if !written.Broken {
@@ -88,12 +99,16 @@ func problemOf(err error) *Problem {
 		return p
 	case errors.Is(err, admission.ErrNoSession):
 		return &Problem{Status: http.StatusNotFound, Kind: "missing", Detail: admission.ErrNoSession.Error(), Spent: no}
-	case errors.Is(err, api.ErrSessionUsed), errors.Is(err, api.ErrSessionRun), errors.Is(err, api.ErrSessionData), errors.Is(err, api.ErrSessionWindow):
-		return &Problem{Status: http.StatusGone, Kind: "ended", Detail: err.Error(), Instead: "open another session, which costs as much again"}
+	case errors.Is(err, api.ErrSessionUsed), errors.Is(err, api.ErrSessionRun), errors.Is(err, api.ErrSessionData),
+		errors.Is(err, api.ErrSessionWindow):
+		return &Problem{Status: http.StatusGone, Kind: "ended", Detail: err.Error(),
+			Instead: "open another session, which costs as much again"}
 	case errors.Is(err, api.ErrLabels):
-		return &Problem{Status: http.StatusServiceUnavailable, Kind: "data", Detail: api.ErrLabels.Error(), Spent: no, header: http.Header{"Retry-After": {"60"}}}
+		return &Problem{Status: http.StatusServiceUnavailable, Kind: "data", Detail: api.ErrLabels.Error(), Spent: no,
+			header: http.Header{"Retry-After": {"60"}}}
 	case errors.Is(err, api.ErrHoldoutRun):
-		return &Problem{Status: http.StatusServiceUnavailable, Kind: "data", Detail: api.ErrHoldoutRun.Error(), header: http.Header{"Retry-After": {"60"}}}
+		return &Problem{Status: http.StatusServiceUnavailable, Kind: "data", Detail: api.ErrHoldoutRun.Error(),
+			header: http.Header{"Retry-After": {"60"}}}
 	case errors.Is(err, api.ErrNoModel):
 		return missing("model")
 	case errors.Is(err, api.ErrTraining):
@@ -107,11 +122,13 @@ func problemOf(err error) *Problem {
 // errUnexpected is for everything that we did not think of, always the same.
 func errUnexpected() *Problem {
 	return &Problem{Status: http.StatusInternalServerError, Kind: "unexpected",
-		Detail:  "this did not work. If a question was charged for, the charge stays, and asked again with the same Idempotency-Key it is not charged a second time",
+		Detail: "this did not work. If a question was charged for, the charge stays, and asked again with the same Idempotency-Key it " +
+			"is not charged a second time",
 		Instead: "ask again; if that does not help, ask the owner of the data to run 'discreet check'"}
 }
 
-// missing is the answer to everything that somebody may not see, and to everything that does not exist.
+// missing is the answer to everything that somebody may not see, and to everything that does not
+// exist.
 func missing(what string) *Problem {
 	return &Problem{Status: http.StatusNotFound, Kind: "missing", Detail: "there is no such " + what + ", or it is not yours", Spent: no}
 }

@@ -82,7 +82,8 @@ func TestPanics(t *testing.T) {
 	w.document = nil // these are planted, and so not documented
 	got := w.want(w.call("GET", "/panic", "ana", ""), 500)
 	w.fitsIn(document, got.body)
-	if got.get("kind") != "unexpected" || strings.Contains(got.body+w.log.String(), "HIV") || !strings.Contains(w.log.String(), "a panic was caught") {
+	if got.get("kind") != "unexpected" || strings.Contains(got.body+w.log.String(), "HIV") ||
+		!strings.Contains(w.log.String(), "a panic was caught") {
 		t.Error(got.body, w.log)
 	}
 	response, err := w.server.Client().Do(w.request("GET", "/late", "ana", ""))
@@ -110,8 +111,8 @@ type deadlines struct {
 
 func (d *deadlines) SetReadDeadline(t time.Time) error { d.set = append(d.set, t); return nil }
 
-// TestDeadlineIsTakenAway: while a question is answered no deadline for reading is left, or net/http would take it for a client
-// that hung up and the question would be canceled.
+// TestDeadlineIsTakenAway: while a question is answered no deadline for reading is left, or
+// net/http would take it for a client that hung up and the question would be canceled.
 func TestDeadlineIsTakenAway(t *testing.T) {
 	w := newWorld(t)
 	for _, c := range [][3]string{{"POST", "/v1/query", count}, {"POST", "/v1/query", ""}, {"GET", "/v1/receipts", ""}} {
@@ -154,7 +155,8 @@ func TestBodyThatDoesNotCome(t *testing.T) {
 	}
 }
 
-// TestLogHasNoData: the log has who, where and what came of it, and nothing of texts, answers, secrets and time.
+// TestLogHasNoData: the log has who, where and what came of it, and nothing of texts, answers,
+// secrets and time.
 func TestLogHasNoData(t *testing.T) {
 	w := newWorld(t)
 	w.call("POST", "/v1/query", "ana", `{"sql":"SELECT COUNT(*) FROM patients WHERE diagnosis = 'HIV'"}`)
@@ -162,7 +164,8 @@ func TestLogHasNoData(t *testing.T) {
 	w.call("GET", "/private-name", "ana", "")
 	w.call("GET", "/v1/me", "", "", "Authorization", basic("private-name", "private-name"))
 	text := w.log.String()
-	if strings.Contains(text, "HIV") || strings.Contains(text, "private-name") || strings.Contains(text, w.tokens["ana"]) || strings.Contains(text, "duration") {
+	if strings.Contains(text, "HIV") || strings.Contains(text, "private-name") || strings.Contains(text, w.tokens["ana"]) ||
+		strings.Contains(text, "duration") {
 		t.Error(text)
 	}
 	if !strings.Contains(text, `request=the-same user=ana address=127.0.0.1 method=POST route="POST /v1/query" status=200`) {

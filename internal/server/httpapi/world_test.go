@@ -21,8 +21,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/server/users"
 )
 
-// world is a server with a hospital behind it. Ana and Ben may ask about the hospital, Ben also about the clinic, Cy about
-// nothing, and Olga owns all of it.
+// world is a server with a hospital behind it. Ana and Ben may ask about the hospital, Ben also
+// about the clinic, Cy about nothing, and Olga owns all of it.
 type world struct {
 	t        testing.TB
 	door     *door
@@ -118,7 +118,8 @@ func newWorldIn(t testing.TB, dir string) *world {
 			t.Fatal(err)
 		}
 	}
-	w.door = newDoor(Options{Desk: admission.New(db, admission.Options{Rate: 100_000_000}), Users: store, Version: "1.2.3", Log: slog.New(slog.NewTextHandler(w.log, nil)), Connections: func() int { return 7 }})
+	w.door = newDoor(Options{Desk: admission.New(db, admission.Options{Rate: 100_000_000}), Users: store, Version: "1.2.3",
+		Log: slog.New(slog.NewTextHandler(w.log, nil)), Connections: func() int { return 7 }})
 	w.server = httptest.NewServer(w.door.handler())
 	t.Cleanup(w.server.Close)
 	w.end = func() { w.server.Close(); db.Close(); store.Close() }
@@ -236,7 +237,8 @@ func (w *world) honest(r *http.Request, got reply) {
 		w.fits(what, problem, got.body)
 		return
 	}
-	described, ok := reply{json: w.document}.get("paths", path, strings.ToLower(method), "responses", strconv.Itoa(got.status)).(map[string]any)
+	described, ok := reply{json: w.document}.get("paths", path, strings.ToLower(method), "responses",
+		strconv.Itoa(got.status)).(map[string]any)
 	if !ok {
 		w.t.Errorf("%s: this code is not documented", what)
 		return

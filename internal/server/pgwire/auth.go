@@ -12,7 +12,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/server/users"
 )
 
-// The ways to log in. The second is bound to the server's certificate, so that nobody in between can pass it on.
+// The ways to log in. The second is bound to the server's certificate, so that nobody in between
+// can pass it on.
 const (
 	plainScram = "SCRAM-SHA-256"
 	boundScram = "SCRAM-SHA-256-PLUS"

@@ -18,7 +18,8 @@ func BenchmarkAsk(b *testing.B) {
 			}
 		}
 	})
-	for name, mode := range map[string]pgx.QueryExecMode{"simple": pgx.QueryExecModeSimpleProtocol, "prepared": pgx.QueryExecModeCacheStatement} {
+	for name, mode := range map[string]pgx.QueryExecMode{"simple": pgx.QueryExecModeSimpleProtocol,
+		"prepared": pgx.QueryExecModeCacheStatement} {
 		b.Run(name, func(b *testing.B) {
 			c := p.config(b, "ana", "hospital")
 			c.DefaultQueryExecMode = mode

@@ -41,7 +41,8 @@ func (all *sessions) remove(s *session) {
 	}
 }
 
-// cancel stops the statement of a session, for whoever knows the secret. Nobody is told whether there was one.
+// cancel stops the statement of a session, for whoever knows the secret. Nobody is told whether
+// there was one.
 func (all *sessions) cancel(pid uint32, secret []byte) {
 	all.mu.Lock()
 	s := all.byPID[pid]

@@ -9,9 +9,10 @@ import (
 	"time"
 )
 
-// conn is a connection that is read one packet at a time: it hands pgproto3's Backend the bytes of the packet that it was told to expect and
-// not one more. So what is read ahead is here and nowhere else, which three things need: limits that hold before anything is
-// allocated, bytes that were sent before TLS and are not to be believed, and watching a client that waits.
+// conn is a connection that is read one packet at a time: it hands pgproto3's Backend the bytes of
+// the packet that it was told to expect and not one more. So what is read ahead is here and nowhere
+// else, which three things need: limits that hold before anything is allocated, bytes that were
+// sent before TLS and are not to be believed, and watching a client that waits.
 type conn struct {
 	raw  net.Conn
 	buf  []byte // what was read ahead is buf[from:to]
@@ -69,8 +70,9 @@ var (
 	errShort = errors.New("the packet's length is impossible")
 )
 
-// startup expects a packet without a type, as the first ones are, and returns its code. Minor versions of the protocol that Backend does not know
-// become 3.0, which is what they will be offered.
+// startup expects a packet without a type, as the first ones are, and returns its code. Minor
+// versions of the protocol that Backend does not know become 3.0, which is what they will be
+// offered.
 func (c *conn) startup() (code uint32, err error) {
 	if err := c.fill(8); err != nil {
 		return 0, err
@@ -155,8 +157,9 @@ func (c *conn) Write(p []byte) (int, error) {
 	return written, nil
 }
 
-// watch reads ahead while a statement runs, and calls gone where the client is. Whoever has sent more than fits is not watched any longer.
-// The returned function ends it, and must be called before anything else is read.
+// watch reads ahead while a statement runs, and calls gone where the client is. Whoever has sent
+// more than fits is not watched any longer. The returned function ends it, and must be called
+// before anything else is read.
 func (c *conn) watch(gone func()) (stop func()) {
 	if c.err != nil {
 		gone()

@@ -8,8 +8,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/server/connlimit"
 )
 
-// reserve is how many connections may be open beyond a limit, without ever becoming a session: they are told that there are too many, or
-// they cancel what a session does, which must work above all when the server is full.
+// reserve is how many connections may be open beyond a limit, without ever becoming a session: they
+// are told that there are too many, or they cancel what a session does, which must work above all
+// when the server is full.
 const reserve = 32
 
 // connections counts them, and what those who logged in have open and hold.
@@ -62,7 +63,8 @@ func (c *connections) logout(user string) {
 	less(c.users, user)
 }
 
-// hold counts bytes that a user's sessions hold, more or fewer of them, unless these would be too many.
+// hold counts bytes that a user's sessions hold, more or fewer of them, unless these would be too
+// many.
 func (c *connections) hold(user string, more int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -11,7 +11,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Many who ask, cancel, hang up and send nonsense, all at once: no connection and no goroutine of theirs stays.
+// Many who ask, cancel, hang up and send nonsense, all at once: no connection and no goroutine of
+// theirs stays.
 func TestConnections(t *testing.T) {
 	p := open(t, func(o *Options) { o.StartupDeadline = 5 * time.Minute }) // the clients of forty logins share this machine
 	p.ana(t).Exec(background, counting)                                    // the data is open now

@@ -26,8 +26,8 @@ func (a argument) size() int { return len(a.parameter.Text) + 64 }
 // maxDigits bounds numbers: what is longer is no measurement, and takes long to look at.
 const maxDigits = 400
 
-// decode reads a value as it was sent. Errors name the type and the place and do not repeat the value, which
-// is not ours to print.
+// decode reads a value as it was sent. Errors name the type and the place and do not repeat the
+// value, which is not ours to print.
 func decode(types *pgtype.Map, n int, oid uint32, format int16, data []byte) (argument, error) {
 	if format != pgtype.TextFormatCode && format != pgtype.BinaryFormatCode {
 		return argument{}, failure(invalidParameter, "parameter $%d has an unknown format", n)
@@ -324,7 +324,8 @@ func decodeBinary(types *pgtype.Map, n int, oid uint32, data []byte) (string, er
 // element says whether a type is an array that the catalogue is asked with.
 func element(oid uint32) bool {
 	switch oid {
-	case pgtype.TextArrayOID, pgtype.VarcharArrayOID, pgtype.NameArrayOID, pgtype.Int2ArrayOID, pgtype.Int4ArrayOID, pgtype.Int8ArrayOID, pgtype.OIDArrayOID, pgtype.QCharArrayOID, pgtype.BPCharArrayOID:
+	case pgtype.TextArrayOID, pgtype.VarcharArrayOID, pgtype.NameArrayOID, pgtype.Int2ArrayOID, pgtype.Int4ArrayOID, pgtype.Int8ArrayOID,
+		pgtype.OIDArrayOID, pgtype.QCharArrayOID, pgtype.BPCharArrayOID:
 		return true
 	}
 	return false

@@ -1,17 +1,20 @@
-// Package pgwire is the door for PostgreSQL's clients: version 3.0 of the wire protocol, with psql, JDBC and everything that is built on libpq at the
-// other end. This comment says what a client can rely on.
+// Package pgwire is the door for PostgreSQL's clients: version 3.0 of the wire protocol, with psql,
+// JDBC and everything that is built on libpq at the other end. This comment says what a client can
+// rely on.
 //
 // # Coming in
 //
-// The database is a dataset of the policy, and the user an analyst whom the policy lists there; an owner may look at the catalogue of every
-// dataset and asks nothing, unless listed. Logins are SCRAM-SHA-256, and SCRAM-SHA-256-PLUS where there is one certificate. With TLS, plaintext is refused;
-// bytes that were sent before the handshake are not believed. Every failed login gets the same words. What a user may do is looked up again before every
-// statement, so that who is revoked is out at once.
+// The database is a dataset of the policy, and the user an analyst whom the policy lists there; an
+// owner may look at the catalogue of every dataset and asks nothing, unless listed. Logins are
+// SCRAM-SHA-256, and SCRAM-SHA-256-PLUS where there is one certificate. With TLS, plaintext is
+// refused; bytes that were sent before the handshake are not believed. Every failed login gets the
+// same words. What a user may do is looked up again before every statement, so that who is revoked
+// is out at once.
 //
 // # Statements
 //
-// Both protocols work: simple, with several statements in a message, and extended, with named statements, portals, row limits, and parameters and
-// results in text and in binary.
+// Both protocols work: simple, with several statements in a message, and extended, with named
+// statements, portals, row limits, and parameters and results in text and in binary.
 //
 //	SELECT on tables of the policy   is asked with the dispatcher, and paid for
 //	SELECT on anything else          is for package catalog, free and exact
@@ -21,12 +24,16 @@
 //	BEGIN ... COMMIT, SAVEPOINT      undo settings, because nothing else is written; a charge is never undone
 //	DISCARD, DEALLOCATE              as in PostgreSQL
 //
-// Everything else is refused, with a hint. Settings can also be given at the start, as in PGOPTIONS='-c dp.epsilon=0.5'. Of dp.epsilon and dp.error the
-// later one counts. dp.request names the next question and only that: asked again under the same name, it is not charged twice. statement_timeout
-// shortens the server's own and does not lengthen it. What was charged stays charged, however a statement ends.
+// Everything else is refused, with a hint. Settings can also be given at the start, as in
+// PGOPTIONS='-c dp.epsilon=0.5'. Of dp.epsilon and dp.error the later one counts. dp.request names
+// the next question and only that: asked again under the same name, it is not charged twice.
+// statement_timeout shortens the server's own and does not lengthen it. What was charged stays
+// charged, however a statement ends.
 //
-// An integer is int8, a decimal numeric, a real float8; what was described is what is sent. After an answer come notices: the price and what is left, the
-// widest error bar of each noisy column, and what else is to be known. Alerts about budgets are warnings. client_min_messages silences them.
+// An integer is int8, a decimal numeric, a real float8; what was described is what is sent. After
+// an answer come notices: the price and what is left, the widest error bar of each noisy column,
+// and what else is to be known. Alerts about budgets are warnings. client_min_messages silences
+// them.
 //
 // # Errors
 //
@@ -48,8 +55,11 @@
 //
 // # What it puts up with
 //
-// A connection is read one packet at a time, by its announced length, which is checked before anything is allocated: 8 KiB before login, and
-// Options.MessageSize after it. Before login a connection takes less than 64 KiB. There are deadlines for the login, for being idle, for the rest of a message, and for
-// taking what is sent; caps on connections in all, of an address and of a user; on length, words and depth of a text before it is parsed; and on
-// what a session keeps. While a statement waits or runs the connection is watched: who hangs up has stopped it. A fault ends one session.
+// A connection is read one packet at a time, by its announced length, which is checked before
+// anything is allocated: 8 KiB before login, and Options.MessageSize after it. Before login a
+// connection takes less than 64 KiB. There are deadlines for the login, for being idle, for the
+// rest of a message, and for taking what is sent; caps on connections in all, of an address and of
+// a user; on length, words and depth of a text before it is parsed; and on what a session keeps.
+// While a statement waits or runs the connection is watched: who hangs up has stopped it. A fault
+// ends one session.
 package pgwire

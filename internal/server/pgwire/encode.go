@@ -19,7 +19,8 @@ func (s *session) typeMap() *pgtype.Map {
 	return s.types
 }
 
-// formatOf picks the format of a column or of a parameter: there is one code for each, one for all, or none for text.
+// formatOf picks the format of a column or of a parameter: there is one code for each, one for all,
+// or none for text.
 func formatOf(codes []int16, i int) int16 {
 	switch {
 	case len(codes) == 1:
@@ -34,7 +35,8 @@ func formatOf(codes []int16, i int) int16 {
 func describing(columns []column, codes []int16) *pgproto3.RowDescription {
 	out := &pgproto3.RowDescription{Fields: make([]pgproto3.FieldDescription, len(columns))}
 	for i, c := range columns {
-		out.Fields[i] = pgproto3.FieldDescription{Name: []byte(printable(c.name)), DataTypeOID: c.oid, DataTypeSize: sizeOf(c.oid), TypeModifier: -1, Format: formatOf(codes, i)}
+		out.Fields[i] = pgproto3.FieldDescription{Name: []byte(printable(c.name)), DataTypeOID: c.oid, DataTypeSize: sizeOf(c.oid),
+			TypeModifier: -1, Format: formatOf(codes, i)}
 	}
 	return out
 }

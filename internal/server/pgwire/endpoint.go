@@ -8,10 +8,12 @@ import (
 	"crypto/x509"
 )
 
-// endpoint is the hash of the server's certificate that logins can be bound to (RFC 5929, section 4.1). It is empty where the handshake may have
-// chosen among several, or where the RFC does not say which hash.
+// endpoint is the hash of the server's certificate that logins can be bound to (RFC 5929, section
+// 4.1). It is empty where the handshake may have chosen among several, or where the RFC does not
+// say which hash.
 func endpoint(c *tls.Config) string {
-	if c == nil || len(c.Certificates) != 1 || c.GetCertificate != nil || c.GetConfigForClient != nil || len(c.Certificates[0].Certificate) == 0 {
+	if c == nil || len(c.Certificates) != 1 || c.GetCertificate != nil || c.GetConfigForClient != nil ||
+		len(c.Certificates[0].Certificate) == 0 {
 		return ""
 	}
 	der := c.Certificates[0].Certificate[0]

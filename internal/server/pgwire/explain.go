@@ -39,7 +39,8 @@ func (e explained) shift(err error) error {
 	return err
 }
 
-// readExplain reads the options and finds the statement, of which the tree does not say where it begins.
+// readExplain reads the options and finds the statement, of which the tree does not say where it
+// begins.
 func (s *session) readExplain(st *statement, n *pg.ExplainStmt) (explained, error) {
 	var e explained
 	for _, o := range n.Options {
@@ -51,7 +52,9 @@ func (s *session) readExplain(st *statement, n *pg.ExplainStmt) (explained, erro
 		case d.GetDefname() == "format" && format == "text":
 			e.json = false
 		default:
-			return e, failure(notSupported, "EXPLAIN prints the privacy plan: what a question costs and how exact it is. It has no option but FORMAT TEXT and FORMAT JSON").hinting("write EXPLAIN SELECT ...; it is free, and nothing is computed from the data")
+			return e,
+				failure(notSupported, "EXPLAIN prints the privacy plan: what a question costs and how exact it is. It has no option but "+
+					"FORMAT TEXT and FORMAT JSON").hinting("write EXPLAIN SELECT ...; it is free, and nothing is computed from the data")
 		}
 	}
 	if n.Query.GetSelectStmt() == nil {

@@ -8,7 +8,8 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
-// extended does a message of the extended protocol. After an error, everything up to the next Sync is passed over.
+// extended does a message of the extended protocol. After an error, everything up to the next Sync
+// is passed over.
 func (s *session) extended(message pgproto3.FrontendMessage) error {
 	var err error
 	text, offset := "", 0
@@ -122,10 +123,12 @@ func (s *session) bind(m *pgproto3.Bind) (text string, offset int, err error) {
 			return text, offset, err
 		}
 		if len(m.ResultFormatCodes) != len(st.columns) {
-			return text, offset, failure(protocolViolation, "bind message has %d result formats but query has %d columns", len(m.ResultFormatCodes), len(st.columns))
+			return text, offset, failure(protocolViolation, "bind message has %d result formats but query has %d columns",
+				len(m.ResultFormatCodes), len(st.columns))
 		}
 	}
-	if err := s.keepPortal(&portal{name: m.DestinationPortal, st: st, values: values, codes: slices.Clone(m.ResultFormatCodes)}); err != nil {
+	if err := s.keepPortal(&portal{name: m.DestinationPortal, st: st, values: values,
+		codes: slices.Clone(m.ResultFormatCodes)}); err != nil {
 		return text, offset, err
 	}
 	s.backend.Send(&pgproto3.BindComplete{})
@@ -139,7 +142,8 @@ func (s *session) arguments(st *statement, m *pgproto3.Bind) ([]argument, error)
 	}
 	want := max(st.values, len(st.given))
 	if len(m.Parameters) != want {
-		return nil, failure(protocolViolation, "bind message supplies %d parameters, but prepared statement %q requires %d", len(m.Parameters), clip(st.name), want)
+		return nil, failure(protocolViolation, "bind message supplies %d parameters, but prepared statement %q requires %d",
+			len(m.Parameters), clip(st.name), want)
 	}
 	if want == 0 {
 		return nil, nil

@@ -71,7 +71,8 @@ func serve(t testing.TB, p *place, change func(*Options), before ...func(*Server
 	return p
 }
 
-// furnish makes a hospital, its dispatcher and its users. More is of the policy of the dataset other.
+// furnish makes a hospital, its dispatcher and its users. More is of the policy of the dataset
+// other.
 func furnish(t testing.TB, more string) *place {
 	t.Helper()
 	dir := t.TempDir()

@@ -18,8 +18,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/server/users"
 )
 
-// canned is a client that has sent everything already, takes everything, and hangs up when the server waits for more. While the server only
-// watches it, which it does without a deadline, the client waits too.
+// canned is a client that has sent everything already, takes everything, and hangs up when the
+// server waits for more. While the server only watches it, which it does without a deadline, the
+// client waits too.
 type canned struct {
 	mu       sync.Mutex
 	wake     *sync.Cond
@@ -64,15 +65,18 @@ func (c *canned) SetReadDeadline(t time.Time) error {
 	return nil
 }
 
-// FuzzStartup sends any bytes to somebody who does not know who is there. Nobody gets in, and nothing breaks.
+// FuzzStartup sends any bytes to somebody who does not know who is there. Nobody gets in, and
+// nothing breaks.
 func FuzzStartup(f *testing.F) {
 	p := furnish(f, "")
 	server := New(Options{Dispatcher: p.dispatcher, Users: p.store})
 	start := first(version3, "user\x00ana\x00database\x00hospital\x00options\x00-c dp.epsilon=1\x00\x00")
 	for _, b := range [][]byte{
-		{}, start, first(sslCode, ""), first(gssCode, ""), append(first(sslCode, ""), start...), first(3<<16+2, "user\x00ana\x00_pq_.x\x001\x00\x00"),
+		{}, start, first(sslCode, ""), first(gssCode, ""), append(first(sslCode, ""), start...),
+		first(3<<16+2, "user\x00ana\x00_pq_.x\x001\x00\x00"),
 		append(bytes.Clone(start), packet('p', "SCRAM-SHA-256\x00\x00\x00\x00\x20n,,n=,r=rOprNGfwEbeRWgbNEkqO")...),
-		append(append(bytes.Clone(start), packet('p', "SCRAM-SHA-256\x00\x00\x00\x00\x20n,,n=,r=rOprNGfwEbeRWgbNEkqO")...), packet('p', "c=biws,r=rOprNGfwEbeRWgbNEkqO,p=dHzbZapWIk4jUhN+Ute9ytag9zjfMHgsqmmiz7AndVQ=")...),
+		append(append(bytes.Clone(start), packet('p', "SCRAM-SHA-256\x00\x00\x00\x00\x20n,,n=,r=rOprNGfwEbeRWgbNEkqO")...),
+			packet('p', "c=biws,r=rOprNGfwEbeRWgbNEkqO,p=dHzbZapWIk4jUhN+Ute9ytag9zjfMHgsqmmiz7AndVQ=")...),
 		first(80877102, "\x00\x00\x00\x01\x00\x00\x00\x02"), append(bytes.Clone(start), packet('Q', "SELECT 1\x00")...),
 	} {
 		f.Add(b)
@@ -90,26 +94,35 @@ func FuzzStartup(f *testing.F) {
 	})
 }
 
-// FuzzSession sends any bytes to somebody who knows that it is ana. What comes back can be parsed, and is no fault.
+// FuzzSession sends any bytes to somebody who knows that it is ana. What comes back can be parsed,
+// and is no fault.
 func FuzzSession(f *testing.F) {
 	p := furnish(f, "")
 	server := New(Options{Dispatcher: p.dispatcher, Users: p.store})
 	all := func(b ...[]byte) []byte { return bytes.Join(b, nil) }
 	sync := packet('S', "")
 	for _, b := range [][]byte{
-		{}, packet('Q', counting+"\x00"), packet('Q', "SET dp.epsilon = 0.01; SELECT sex, count(*) FROM patients GROUP BY sex; SHOW dp.budget\x00"),
+		{}, packet('Q', counting+"\x00"),
+		packet('Q', "SET dp.epsilon = 0.01; SELECT sex, count(*) FROM patients GROUP BY sex; SHOW dp.budget\x00"),
 		all(packet('P', "s\x00SELECT count(*) FROM patients WHERE age > $1\x00\x00\x01\x00\x00\x00\x17"), packet('D', "Ss\x00"),
-			packet('B', "p\x00s\x00\x00\x01\x00\x01\x00\x01\x00\x00\x00\x04\x00\x00\x00\x05\x00\x01\x00\x01"), packet('D', "Pp\x00"), packet('E', "p\x00\x00\x00\x00\x01"), packet('C', "Pp\x00"), packet('H', ""), sync),
+			packet('B', "p\x00s\x00\x00\x01\x00\x01\x00\x01\x00\x00\x00\x04\x00\x00\x00\x05\x00\x01\x00\x01"), packet('D', "Pp\x00"),
+			packet('E', "p\x00\x00\x00\x00\x01"), packet('C', "Pp\x00"), packet('H', ""), sync),
 		packet('Q', "BEGIN; SAVEPOINT a; ROLLBACK TO a; RELEASE a; COMMIT\x00"), packet('Q', "SELECT version(), current_user\x00"),
-		packet('Q', "EXPLAIN (FORMAT JSON) SELECT avg(cost) FROM patients\x00"), packet('Q', "SHOW ALL; RESET ALL; DISCARD ALL; DEALLOCATE ALL\x00"),
-		packet('Q', "SELECT c.relname FROM pg_catalog.pg_class c WHERE c.relkind IN ('r','p') ORDER BY 1\x00"), packet('F', "\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00"), packet('X', ""),
+		packet('Q', "EXPLAIN (FORMAT JSON) SELECT avg(cost) FROM patients\x00"),
+		packet('Q', "SHOW ALL; RESET ALL; DISCARD ALL; DEALLOCATE ALL\x00"),
+		packet('Q', "SELECT c.relname FROM pg_catalog.pg_class c WHERE c.relkind IN ('r','p') ORDER BY 1\x00"),
+		packet('F', "\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00"), packet('X', ""),
 	} {
 		f.Add(b, false)
 	}
 	for _, text := range []string{
-		"Q" + counting + "\x00", "P\x00SELECT count(*) FROM patients WHERE sex = $1\x00\x00\x00|D\x53\x00|B\x00\x00\x00\x00\x00\x01\x00\x00\x00\x01F\x00\x00|E\x00\x00\x00\x00\x01|S",
-		"QBEGIN\x00|QSET LOCAL dp.epsilon = 0.1\x00|Qx\x00|QCOMMIT\x00", "Pa\x00SHOW ALL\x00\x00\x00|Bp\x00a\x00\x00\x00\x00\x00\x00\x00|DPp\x00|Ep\x00\x00\x00\x00\x02|Ep\x00\x00\x00\x00\x00|S",
-		"QSELECT set_config('dp.epsilon', '0.5', false), current_setting('dp.epsilon')\x00", "P\x00SELECT oid FROM pg_class WHERE relname = ANY($1)\x00\x00\x01\x00\x00\x03\xf1|DS\x00|B\x00\x00\x00\x00\x00\x01\x00\x00\x00\x0a{patients}\x00\x01\x00\x01|E\x00\x00\x00\x00\x00|S",
+		"Q" + counting + "\x00", "P\x00SELECT count(*) FROM patients WHERE sex = " +
+			"$1\x00\x00\x00|D\x53\x00|B\x00\x00\x00\x00\x00\x01\x00\x00\x00\x01F\x00\x00|E\x00\x00\x00\x00\x01|S",
+		"QBEGIN\x00|QSET LOCAL dp.epsilon = 0.1\x00|Qx\x00|QCOMMIT\x00",
+		"Pa\x00SHOW ALL\x00\x00\x00|Bp\x00a\x00\x00\x00\x00\x00\x00\x00|DPp\x00|Ep\x00\x00\x00\x00\x02|Ep\x00\x00\x00\x00\x00|S",
+		"QSELECT set_config('dp.epsilon', '0.5', false), current_setting('dp.epsilon')\x00",
+		"P\x00SELECT oid FROM pg_class WHERE relname = " +
+			"ANY($1)\x00\x00\x01\x00\x00\x03\xf1|DS\x00|B\x00\x00\x00\x00\x00\x01\x00\x00\x00\x0a{patients}\x00\x01\x00\x01|E\x00\x00\x00\x00\x00|S",
 	} {
 		f.Add([]byte(text), true)
 	}
@@ -163,11 +176,15 @@ func letIn(t testing.TB, server *Server, p *place, c net.Conn) *session {
 	return s
 }
 
-// FuzzParameter reads any bytes as any type. What is read is written in one way, and that is read as itself.
+// FuzzParameter reads any bytes as any type. What is read is written in one way, and that is read
+// as itself.
 func FuzzParameter(f *testing.F) {
-	oids := []uint32{boolOID, int2OID, int4OID, int8OID, oidOID, float4OID, float8OID, numericOID, textOID, varcharOID, bpcharOID, nameOID, unknownOID, dateOID, timestampOID, timestamptzOID,
-		pgtype.TextArrayOID, pgtype.Int4ArrayOID, pgtype.OIDArrayOID, jsonOID, pgtype.ByteaOID, pgtype.UUIDOID, pgtype.IntervalOID, pgtype.PointOID, 0, 99999}
-	texts := []string{"1", "-12.5e3", "NaN", "t", "2025-02-03", "2025-02-03 04:05:06.789+02", "{a,\"b c\",NULL}", "\x00\x00\x00\x05", "\x00\x01\x00\x00\x00\x00\x00\x00\x00\x05", "1e999999"}
+	oids := []uint32{boolOID, int2OID, int4OID, int8OID, oidOID, float4OID, float8OID, numericOID, textOID, varcharOID, bpcharOID, nameOID,
+		unknownOID, dateOID, timestampOID, timestamptzOID,
+		pgtype.TextArrayOID, pgtype.Int4ArrayOID, pgtype.OIDArrayOID, jsonOID, pgtype.ByteaOID, pgtype.UUIDOID, pgtype.IntervalOID,
+		pgtype.PointOID, 0, 99999}
+	texts := []string{"1", "-12.5e3", "NaN", "t", "2025-02-03", "2025-02-03 04:05:06.789+02", "{a,\"b c\",NULL}", "\x00\x00\x00\x05",
+		"\x00\x01\x00\x00\x00\x00\x00\x00\x00\x05", "1e999999"}
 	for i := range oids { // few: each of them takes a while to begin with
 		f.Add(byte(i), i%2 == 0, []byte(texts[i%len(texts)]))
 		f.Add(byte(i), i%2 == 1, []byte(texts[(i+3)%len(texts)]))

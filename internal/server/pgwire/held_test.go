@@ -8,7 +8,8 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 )
 
-// What suspended portals hold is counted in bytes, in a session and over all sessions of a user, and is given back with them.
+// What suspended portals hold is counted in bytes, in a session and over all sessions of a user,
+// and is given back with them.
 func TestHeld(t *testing.T) {
 	p := open(t, nil)
 	var codes []string

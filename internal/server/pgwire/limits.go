@@ -6,10 +6,12 @@ import (
 	"github.com/discreet-dp/discreet/internal/grammar"
 )
 
-// What one connection can have of the server. Those that an owner may want to change are in Options.
+// What one connection can have of the server. Those that an owner may want to change are in
+// Options.
 const (
 	startupSize = 8 << 10 // bytes of a packet before login
-	// handshakeSize is for TLS, whose messages Go would take up to 64 KiB. A client's are some 2 KiB, with keys against quantum computers.
+	// handshakeSize is for TLS, whose messages Go would take up to 64 KiB. A client's are some 2
+	// KiB, with keys against quantum computers.
 	handshakeSize = 16 << 10
 
 	earlyBuffer = 2 << 10  // bytes that are read ahead, before login

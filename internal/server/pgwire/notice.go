@@ -14,11 +14,13 @@ import (
 // notice tells the client something beside the result.
 func (s *session) notice(severity, code, message, detail string) {
 	if !s.settings.quiet(severity) {
-		s.backend.Send(&pgproto3.NoticeResponse{Severity: severity, SeverityUnlocalized: severity, Code: code, Message: printable(message), Detail: printable(detail)})
+		s.backend.Send(&pgproto3.NoticeResponse{Severity: severity, SeverityUnlocalized: severity, Code: code, Message: printable(message),
+			Detail: printable(detail)})
 	}
 }
 
-// remarks are what is to be known about an answer: what it cost, what is left, how exact it is, and what else.
+// remarks are what is to be known about an answer: what it cost, what is left, how exact it is, and
+// what else.
 func (s *session) remarks(a *api.Answer) {
 	say := func(message string) { s.notice("NOTICE", "00000", message, "") }
 	receipt := ""
@@ -30,7 +32,8 @@ func (s *session) remarks(a *api.Answer) {
 		say(text)
 	}
 	if a.Cut {
-		say(fmt.Sprintf("one person counts with at most %s in each of at most %s; what that leaves out is not in the error", render.Count(a.MaxRows, "row"), render.Count(a.MaxGroups, "group")))
+		say(fmt.Sprintf("one person counts with at most %s in each of at most %s; what that leaves out is not in the error",
+			render.Count(a.MaxRows, "row"), render.Count(a.MaxGroups, "group")))
 	}
 	for _, n := range a.Notes {
 		say(table.Clean(n))

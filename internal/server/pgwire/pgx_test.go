@@ -24,7 +24,8 @@ func code(err error) string {
 	return fmt.Sprint(err)
 }
 
-var modes = []pgx.QueryExecMode{pgx.QueryExecModeCacheStatement, pgx.QueryExecModeCacheDescribe, pgx.QueryExecModeDescribeExec, pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol}
+var modes = []pgx.QueryExecMode{pgx.QueryExecModeCacheStatement, pgx.QueryExecModeCacheDescribe, pgx.QueryExecModeDescribeExec,
+	pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol}
 
 // The same question is the same answer in every mode, and is paid for once.
 func TestModes(t *testing.T) {
@@ -36,7 +37,8 @@ func TestModes(t *testing.T) {
 		var said notices
 		c.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) { said.add(n.Severity + ": " + n.Message) }
 		conn := p.connect(t, c)
-		rows, err := conn.Query(background, "SELECT sex, count(*) AS n, sum(cost) AS paid, avg(age) AS age, count(*) > 0 AS some FROM patients WHERE age >= $1 AND smoker = $2 AND diagnosis <> $3 GROUP BY sex ORDER BY sex", 20, false, "fl'u")
+		rows, err := conn.Query(background, "SELECT sex, count(*) AS n, sum(cost) AS paid, avg(age) AS age, count(*) > 0 AS some FROM "+
+			"patients WHERE age >= $1 AND smoker = $2 AND diagnosis <> $3 GROUP BY sex ORDER BY sex", 20, false, "fl'u")
 		if err != nil {
 			t.Fatal(mode, err)
 		}

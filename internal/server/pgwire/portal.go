@@ -77,7 +77,8 @@ func (s *session) closePortals() {
 	}
 }
 
-// hold counts what a suspended portal keeps: all of its rows, from the first time that some are left to the end of the last.
+// hold counts what a suspended portal keeps: all of its rows, from the first time that some are
+// left to the end of the last.
 func (s *session) hold(p *portal) error {
 	size := 0
 	if len(p.rest()) > 0 {

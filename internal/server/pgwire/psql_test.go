@@ -12,7 +12,8 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write what psql prints into testdata")
 
-// noisy are the rows of answers, which are different each time; what they cost and how far off they are is not.
+// noisy are the rows of answers, which are different each time; what they cost and how far off they
+// are is not.
 var noisy = regexp.MustCompile(`(?m)^(?:[FMX]\|.*|-?[0-9]+)$`)
 
 var digits = regexp.MustCompile(`-?[0-9]+(\.[0-9]+)?`)
@@ -40,7 +41,8 @@ func TestPsqlTLS(t *testing.T) {
 		"sslmode=prefer":  "0.5\n",
 		"sslmode=disable": "the server takes connections with TLS only",
 	} {
-		cmd := exec.Command(path, "-X", "-A", "-t", "-c", "SHOW dp.epsilon", "host="+host+" port="+port+" user=ana dbname=hospital options='-c dp.epsilon=0.5' "+settings)
+		cmd := exec.Command(path, "-X", "-A", "-t", "-c", "SHOW dp.epsilon",
+			"host="+host+" port="+port+" user=ana dbname=hospital options='-c dp.epsilon=0.5' "+settings)
 		cmd.Env = append(os.Environ(), "PGPASSWORD="+p.passwords["ana"])
 		if out, err := cmd.CombinedOutput(); !strings.Contains(string(out), want) {
 			t.Errorf("%s: %s %v", settings, out, err)
@@ -54,7 +56,8 @@ func TestPsql(t *testing.T) {
 	p := open(t, nil)
 	host, port, _ := net.SplitHostPort(p.address)
 	cmd := exec.Command(path, "-X", "-f", "testdata/session.sql", "-h", host, "-p", port, "-U", "ana", "hospital")
-	cmd.Env = append(os.Environ(), "PGPASSWORD="+p.passwords["ana"], "PGSSLMODE=prefer", "LC_ALL=C.UTF-8", "PSQL_PAGER=", "PAGER=", "PGOPTIONS=-c dp.confidence=0.9")
+	cmd.Env = append(os.Environ(), "PGPASSWORD="+p.passwords["ana"], "PGSSLMODE=prefer", "LC_ALL=C.UTF-8", "PSQL_PAGER=", "PAGER=",
+		"PGOPTIONS=-c dp.confidence=0.9")
 	out, err := cmd.CombinedOutput()
 	got := strings.ReplaceAll(string(out), port, "PORT")
 	got = noisy.ReplaceAllStringFunc(got, func(line string) string { return digits.ReplaceAllString(line, "#") })
@@ -84,7 +87,8 @@ func TestPsql(t *testing.T) {
 	is, should := strings.Split(got, "\n"), strings.Split(want, "\n")
 	for i := range max(len(is), len(should)) {
 		if i >= len(is) || i >= len(should) || is[i] != should[i] {
-			t.Fatalf("psql ended with %v. From line %d of %s on it printed\n%s\nand not\n%s\nsee -rewrite", err, i+1, file, few(is, i), few(should, i))
+			t.Fatalf("psql ended with %v. From line %d of %s on it printed\n%s\nand not\n%s\nsee -rewrite", err, i+1, file,
+				few(is, i), few(should, i))
 		}
 	}
 }

@@ -92,9 +92,10 @@ func TestBadStartup(t *testing.T) {
 		"cancel too short":   {first(80877102, "\x00\x00"), "08P01"},
 		"query before login": {append(first(version3, "user\x00ana\x00\x00"), packet('Q', "SELECT 1\x00")...), "08P01"},
 		"long password":      {append(first(version3, "user\x00ana\x00\x00"), packet('p', strings.Repeat("x", 9000))...), "08P01"},
-		"bad password":       {append(first(version3, "user\x00ana\x00\x00"), packet('p', "SCRAM-SHA-256\x00\xff\xff\xff\xffn,,")...), "28P01"},
-		"other mechanism":    {append(first(version3, "user\x00ana\x00\x00"), packet('p', "PLAIN\x00\x00\x00\x00\x00")...), "08P01"},
-		"half a password":    {append(first(version3, "user\x00ana\x00\x00"), packet('p', "SCRAM-SHA-256\x00")[:9]...), "08P01"},
+		"bad password": {append(first(version3, "user\x00ana\x00\x00"), packet('p', "SCRAM-SHA-256\x00\xff\xff\xff\xffn,,")...),
+			"28P01"},
+		"other mechanism": {append(first(version3, "user\x00ana\x00\x00"), packet('p', "PLAIN\x00\x00\x00\x00\x00")...), "08P01"},
+		"half a password": {append(first(version3, "user\x00ana\x00\x00"), packet('p', "SCRAM-SHA-256\x00")[:9]...), "08P01"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			conn := p.dial(t)
@@ -115,7 +116,8 @@ func TestBadStartup(t *testing.T) {
 // Who says nothing, or half of it, is not waited for.
 func TestSilentStartup(t *testing.T) {
 	p := open(t, func(o *Options) { o.StartupDeadline = 100 * time.Millisecond })
-	for _, b := range [][]byte{nil, {0, 0}, first(version3, "user\x00ana\x00\x00")[:12], first(version3, "user\x00ana\x00\x00"), append(first(version3, "user\x00ana\x00\x00"), 'p', 0)} {
+	for _, b := range [][]byte{nil, {0, 0}, first(version3, "user\x00ana\x00\x00")[:12], first(version3, "user\x00ana\x00\x00"),
+		append(first(version3, "user\x00ana\x00\x00"), 'p', 0)} {
 		conn := p.dial(t)
 		conn.Write(b)
 		hears(conn) // ends
@@ -163,7 +165,8 @@ func TestBadMessages(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := ""
-			// Where a connection is closed while bytes are on their way, TCP may take back what was sent before: then nothing at all is heard, and it is tried again.
+			// Where a connection is closed while bytes are on their way, TCP may take back what was
+			// sent before: then nothing at all is heard, and it is tried again.
 			for try := 0; try < 3 && got == ""; try++ {
 				conn, _ := p.hijack(t)
 				conn.Write(c.bytes)
@@ -248,7 +251,8 @@ func TestRowLimits(t *testing.T) {
 	}
 	parse := &pgproto3.Parse{Name: "s", Query: "SELECT zip, count(*) FROM patients GROUP BY zip"}
 	check(send(&pgproto3.Parse{Query: "BEGIN"}, &pgproto3.Bind{}, &pgproto3.Execute{}), "BEGIN T")
-	check(send(parse, &pgproto3.Bind{PreparedStatement: "s", DestinationPortal: "p"}, &pgproto3.Execute{Portal: "p", MaxRows: 2}), "row row suspended T")
+	check(send(parse, &pgproto3.Bind{PreparedStatement: "s", DestinationPortal: "p"}, &pgproto3.Execute{Portal: "p", MaxRows: 2}),
+		"row row suspended T")
 	check(send(&pgproto3.Execute{Portal: "p", MaxRows: 2}), "row row suspended T")
 	check(send(&pgproto3.Execute{Portal: "p", MaxRows: 2}), "row SELECT 1 T")
 	check(send(&pgproto3.Execute{Portal: "p", MaxRows: 2}), "SELECT 0 T")
@@ -391,7 +395,8 @@ func sending(b []byte) func(net.Conn) error {
 
 func second[T any](_ T, err error) error { return err }
 
-// memory is what the heap and the stacks take. The clients of the test count too, which is on the safe side.
+// memory is what the heap and the stacks take. The clients of the test count too, which is on the
+// safe side.
 func memory() uint64 {
 	runtime.GC()
 	runtime.GC()

@@ -72,7 +72,8 @@ func (s *session) route(st *statement) error {
 // mayAsk refuses the questions of owners who are no analysts.
 func (s *session) mayAsk(k kind) error {
 	if k == question && !s.analyst {
-		return failure(notPermitted, "the policy does not list you as an analyst of this dataset, so you can look at the catalogue and ask nothing")
+		return failure(notPermitted,
+			"the policy does not list you as an analyst of this dataset, so you can look at the catalogue and ask nothing")
 	}
 	return nil
 }
@@ -81,18 +82,25 @@ func (s *session) mayAsk(k kind) error {
 func refused(node *pg.Node) error {
 	const ask = "write a SELECT of aggregates, as in SELECT count(*) FROM table"
 	switch node.GetNode().(type) {
-	case *pg.Node_InsertStmt, *pg.Node_UpdateStmt, *pg.Node_DeleteStmt, *pg.Node_MergeStmt, *pg.Node_TruncateStmt, *pg.Node_CreateTableAsStmt, *pg.Node_CreateStmt,
-		*pg.Node_DropStmt, *pg.Node_AlterTableStmt, *pg.Node_IndexStmt, *pg.Node_ViewStmt, *pg.Node_CreateSchemaStmt, *pg.Node_CreateSeqStmt, *pg.Node_CreateFunctionStmt,
-		*pg.Node_RenameStmt, *pg.Node_CommentStmt, *pg.Node_RefreshMatViewStmt, *pg.Node_CreateExtensionStmt, *pg.Node_CreatedbStmt, *pg.Node_DropdbStmt:
+	case *pg.Node_InsertStmt, *pg.Node_UpdateStmt, *pg.Node_DeleteStmt, *pg.Node_MergeStmt, *pg.Node_TruncateStmt,
+		*pg.Node_CreateTableAsStmt, *pg.Node_CreateStmt,
+		*pg.Node_DropStmt, *pg.Node_AlterTableStmt, *pg.Node_IndexStmt, *pg.Node_ViewStmt, *pg.Node_CreateSchemaStmt,
+		*pg.Node_CreateSeqStmt, *pg.Node_CreateFunctionStmt,
+		*pg.Node_RenameStmt, *pg.Node_CommentStmt, *pg.Node_RefreshMatViewStmt, *pg.Node_CreateExtensionStmt, *pg.Node_CreatedbStmt,
+		*pg.Node_DropdbStmt:
 		return failure(readOnly, "nothing can be written here").hinting(ask)
 	case *pg.Node_CopyStmt:
 		return failure(notPermitted, "rows do not leave this server, and none come in").hinting(ask)
-	case *pg.Node_GrantStmt, *pg.Node_GrantRoleStmt, *pg.Node_CreateRoleStmt, *pg.Node_AlterRoleStmt, *pg.Node_AlterRoleSetStmt, *pg.Node_DropRoleStmt, *pg.Node_AlterSystemStmt:
-		return failure(notPermitted, "users and what they may do are for the owner of the data").hinting("the owner uses 'discreet user', and the policy")
+	case *pg.Node_GrantStmt, *pg.Node_GrantRoleStmt, *pg.Node_CreateRoleStmt, *pg.Node_AlterRoleStmt, *pg.Node_AlterRoleSetStmt,
+		*pg.Node_DropRoleStmt, *pg.Node_AlterSystemStmt:
+		return failure(notPermitted, "users and what they may do are for the owner of the data").hinting("the owner uses 'discreet " +
+			"user', and the policy")
 	case *pg.Node_PrepareStmt, *pg.Node_ExecuteStmt:
-		return failure(notSupported, "PREPARE and EXECUTE are not supported as statements").hinting("prepared statements of the protocol work: most drivers use them by themselves, and psql 16 with \\bind")
+		return failure(notSupported, "PREPARE and EXECUTE are not supported as statements").hinting("prepared statements of the protocol " +
+			"work: most drivers use them by themselves, and psql 16 with \\bind")
 	case *pg.Node_DeclareCursorStmt, *pg.Node_FetchStmt, *pg.Node_ClosePortalStmt:
-		return failure(notSupported, "cursors are not supported as statements").hinting("portals of the protocol work, such as JDBC's fetch size; in psql, unset FETCH_COUNT")
+		return failure(notSupported, "cursors are not supported as statements").hinting("portals of the protocol work, such as JDBC's " +
+			"fetch size; in psql, unset FETCH_COUNT")
 	case *pg.Node_ListenStmt, *pg.Node_NotifyStmt, *pg.Node_UnlistenStmt:
 		return failure(notSupported, "nobody notifies anybody here")
 	case *pg.Node_LockStmt:

@@ -41,7 +41,8 @@ func (s *session) run(st *statement, values []argument) (*result, error) {
 
 // ask makes a question of a statement.
 func (s *session) ask(st *statement, sql string, values []argument, request string) api.Question {
-	q := api.Question{Dataset: s.dataset.Name, Analyst: s.user.Name, SQL: sql, Parsed: st.question, Settings: s.settings.now.dp, Request: request}
+	q := api.Question{Dataset: s.dataset.Name, Analyst: s.user.Name, SQL: sql, Parsed: st.question,
+		Settings: s.settings.now.dp, Request: request}
 	for _, v := range values {
 		q.Parameters = append(q.Parameters, v.parameter)
 	}
@@ -86,7 +87,8 @@ func (s *session) looking(look func(context.Context) error) error {
 	return s.running(func(ctx context.Context) error { return s.server.options.Dispatcher.Look(ctx, s.user.Name, look) })
 }
 
-// columnsOf are the catalogue's columns as they are sent; none is not nil, which would be no rows at all.
+// columnsOf are the catalogue's columns as they are sent; none is not nil, which would be no rows
+// at all.
 func columnsOf(all []datum.Column) []column {
 	out := []column{}
 	for _, c := range all {

@@ -80,7 +80,8 @@ func New(o Options) *Server {
 	}
 	base, cut := context.WithCancelCause(context.Background())
 	return &Server{
-		options: o, base: base, cut: cut, connections: newConnections(o), asked: o.Dispatcher, byPID: newSessions(), patience: writeDeadline, rest: messageDeadline, endpoint: endpoint(o.TLS),
+		options: o, base: base, cut: cut, connections: newConnections(o), asked: o.Dispatcher, byPID: newSessions(),
+		patience: writeDeadline, rest: messageDeadline, endpoint: endpoint(o.TLS),
 		listeners: map[net.Listener]bool{}, open: map[*session]bool{},
 	}
 }
@@ -159,7 +160,8 @@ func (s *Server) take(c net.Conn) {
 	}()
 }
 
-// Shutdown takes no more connections, lets statements that run finish, tells idle sessions, and closes them. Where ctx ends first the rest is cut off.
+// Shutdown takes no more connections, lets statements that run finish, tells idle sessions, and
+// closes them. Where ctx ends first the rest is cut off.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.mu.Lock()
 	s.ending = true

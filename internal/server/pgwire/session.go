@@ -57,7 +57,8 @@ func newSession(server *Server, c net.Conn, address string) *session {
 	return &session{server: server, tcp: c, conn: newConn(c, server.patience), address: address, busy: true}
 }
 
-// serve is the whole life of a connection. A panic ends it and nothing else; what it says could hold data.
+// serve is the whole life of a connection. A panic ends it and nothing else; what it says could
+// hold data.
 func (s *session) serve() {
 	defer func() { s.conn.raw.Close() }()
 	defer func() {
@@ -72,7 +73,8 @@ func (s *session) serve() {
 	}
 	s.open()
 	if err := s.begin(); err != nil {
-		s.server.options.Log.Debug("not let in", "door", "wire", "address", s.address) // or strangers could fill the disk; the trail has them
+		// or strangers could fill the disk; the trail has them
+		s.server.options.Log.Debug("not let in", "door", "wire", "address", s.address)
 		s.refuse(err)
 		return
 	}
@@ -133,7 +135,9 @@ func (s *session) prepare(wanted map[string]string) error {
 	s.server.byPID.add(s)
 	s.catalog = catalog.New(s.server.options.Dispatcher.DB().Policy(), s.dataset.Name, catalog.Session{
 		User: s.user.Name, Database: s.dataset.Name, PID: int32(s.pid), Version: s.server.options.Version,
-		Setting: s.settings.show, Names: append(api.SettingNames(), requestSetting), Set: func(name, value string) error { return s.change(name, value, false) },
+		Setting: s.settings.show, Names: append(api.SettingNames(), requestSetting), Set: func(name, value string) error {
+			return s.change(name, value, false)
+		},
 	})
 	for _, name := range reported {
 		value, _ := s.settings.show(name)
@@ -173,7 +177,8 @@ func (s *session) say(e *wireError) {
 // hangUp cuts a session off, from outside.
 func (s *session) hangUp() { s.tcp.Close() }
 
-// rest waits for the next message. Whoever is told to end while resting is woken by a deadline that has passed.
+// rest waits for the next message. Whoever is told to end while resting is woken by a deadline that
+// has passed.
 func (s *session) rest() (kind byte, err error) {
 	s.mu.Lock()
 	if s.ending {
@@ -305,9 +310,12 @@ func (s *session) fail(err error, text string, offset int) error {
 	return nil
 }
 
-// running runs something that waits for others: it can be canceled, by the user, by statement_timeout and by going away.
+// running runs something that waits for others: it can be canceled, by the user, by
+// statement_timeout and by going away.
 func (s *session) running(do func(ctx context.Context) error) error {
-	ctx, cancel := context.WithCancelCause(admission.Checked(s.server.base, func(ctx context.Context) error { return s.server.options.Users.Still(ctx, s.user) }))
+	ctx, cancel := context.WithCancelCause(admission.Checked(s.server.base, func(ctx context.Context) error {
+		return s.server.options.Users.Still(ctx, s.user)
+	}))
 	defer cancel(nil)
 	timed := ctx
 	if limit := s.settings.timeout(); limit > 0 {

@@ -8,12 +8,14 @@ import (
 	"time"
 )
 
-// setting is one of PostgreSQL's settings that clients set or ask for. Hardly any of them does something here; they are kept, so that a client finds
-// what it left, and refused where answers would not be what the setting promises.
+// setting is one of PostgreSQL's settings that clients set or ask for. Hardly any of them does
+// something here; they are kept, so that a client finds what it left, and refused where answers
+// would not be what the setting promises.
 type setting struct {
 	name  string
 	value string // by default
-	// accept returns how a value is written, or why it is not one. Where it is nil, nothing can be set.
+	// accept returns how a value is written, or why it is not one. Where it is nil, nothing can be
+	// set.
 	accept func(text string) (string, error)
 }
 
@@ -24,7 +26,8 @@ var known = []setting{
 	{"bytea_output", "hex", oneOf("hex", "escape")},
 	{"check_function_bodies", "on", truth},
 	{"client_encoding", "UTF8", utf8Only},
-	{"client_min_messages", "notice", oneOf("debug5", "debug4", "debug3", "debug2", "debug1", "debug", "log", "notice", "warning", "error")},
+	{"client_min_messages", "notice",
+		oneOf("debug5", "debug4", "debug3", "debug2", "debug1", "debug", "log", "notice", "warning", "error")},
 	{"DateStyle", "ISO, MDY", isoOnly},
 	{"default_tablespace", "", short},
 	{"default_transaction_deferrable", "off", truth},
@@ -71,7 +74,8 @@ var known = []setting{
 
 // reported are told to the client at the start, and whenever they change.
 var reported = []string{
-	"application_name", "client_encoding", "DateStyle", "default_transaction_read_only", "in_hot_standby", "integer_datetimes", "IntervalStyle", "is_superuser",
+	"application_name", "client_encoding", "DateStyle", "default_transaction_read_only", "in_hot_standby", "integer_datetimes",
+	"IntervalStyle", "is_superuser",
 	"server_encoding", "server_version", "session_authorization", "standard_conforming_strings", "TimeZone",
 }
 
@@ -148,7 +152,8 @@ func isoOnly(text string) (string, error) {
 
 func utcOnly(text string) (string, error) {
 	switch strings.ToLower(strings.TrimSpace(text)) {
-	case "utc", "gmt", "etc/utc", "etc/gmt", "uct", "zulu", "universal", "etc/universal", "z", "0", "+00", "+00:00", "gmt0", "utc0", "default":
+	case "utc", "gmt", "etc/utc", "etc/gmt", "uct", "zulu", "universal", "etc/universal", "z", "0", "+00", "+00:00", "gmt0", "utc0",
+		"default":
 		return "UTC", nil
 	}
 	return "", fmt.Errorf("times are in UTC only")
@@ -163,7 +168,8 @@ func duration(text string) (string, error) {
 	text = strings.TrimSpace(text)
 	digits := strings.TrimLeft(text, "0123456789")
 	n, err := strconv.ParseInt(text[:len(text)-len(digits)], 10, 32)
-	unit, ok := map[string]time.Duration{"": time.Millisecond, "us": time.Microsecond, "ms": time.Millisecond, "s": time.Second, "min": time.Minute, "h": time.Hour, "d": 24 * time.Hour}[strings.TrimSpace(digits)]
+	unit, ok := map[string]time.Duration{"": time.Millisecond, "us": time.Microsecond, "ms": time.Millisecond, "s": time.Second,
+		"min": time.Minute, "h": time.Hour, "d": 24 * time.Hour}[strings.TrimSpace(digits)]
 	if err != nil || !ok || time.Duration(n) > (1<<31-1)*time.Millisecond/unit {
 		return "", fmt.Errorf("it is a time, such as 500ms, 30s or 5min; 0 means none")
 	}

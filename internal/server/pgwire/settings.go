@@ -25,7 +25,8 @@ type values struct {
 
 func (v values) clone() values { return values{v.dp, maps.Clone(v.plain)} }
 
-// settings are a session's. SET changes now and kept, SET LOCAL only now, and the end of a block makes now what is kept.
+// settings are a session's. SET changes now and kept, SET LOCAL only now, and the end of a block
+// makes now what is kept.
 type settings struct {
 	now, kept values
 	first     values            // what RESET goes back to: what the client said at the start
@@ -40,7 +41,8 @@ func newSettings(version, user string) *settings {
 	}
 }
 
-// serverVersion begins as PostgreSQL's does, because clients decide by it which catalogue they ask for.
+// serverVersion begins as PostgreSQL's does, because clients decide by it which catalogue they ask
+// for.
 func serverVersion(version string) string {
 	return strings.TrimSpace("15.0 (discreet " + version + ")")
 }
@@ -48,7 +50,8 @@ func serverVersion(version string) string {
 // reserved are parameters of a startup that are no settings.
 var reserved = []string{"user", "database", "options", "replication"}
 
-// checkStartup refuses what can be refused before anybody is in. It names nothing that only those who are in may know.
+// checkStartup refuses what can be refused before anybody is in. It names nothing that only those
+// who are in may know.
 func checkStartup(wanted map[string]string) error {
 	for name, value := range wanted {
 		if !utf8.ValidString(name) || !utf8.ValidString(value) {
@@ -76,7 +79,8 @@ func (s *settings) begin(wanted map[string]string) error {
 		}
 	}
 	for _, p := range pairs {
-		// Drivers send the zone of their machine unasked. Times have no zone here, so it changes nothing, and TimeZone tells them what it is.
+		// Drivers send the zone of their machine unasked. Times have no zone here, so it changes
+		// nothing, and TimeZone tells them what it is.
 		if _, err := utcOnly(p[1]); err != nil && strings.EqualFold(p[0], "timezone") {
 			continue
 		}

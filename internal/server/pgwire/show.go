@@ -16,7 +16,8 @@ func showColumns(name string) []column {
 	case "all":
 		return []column{{"name", textOID}, {"setting", textOID}, {"description", textOID}}
 	case budgetSetting:
-		return []column{{"account", textOID}, {"kind", textOID}, {"claim", textOID}, {"limit", textOID}, {"spent", textOID}, {"left", textOID}}
+		return []column{{"account", textOID}, {"kind", textOID}, {"claim", textOID}, {"limit", textOID},
+			{"spent", textOID}, {"left", textOID}}
 	}
 	if k, ok := find(name); ok {
 		name = k.name

@@ -56,7 +56,8 @@ const (
 	internalError        = "XX000"
 )
 
-// wireError is an error as a client sees it. Its text is made of the statement, the policy and the limits, and of nothing in the data.
+// wireError is an error as a client sees it. Its text is made of the statement, the policy and the
+// limits, and of nothing in the data.
 type wireError struct {
 	severity string // ERROR where it is empty; a FATAL one ends the session
 	code     string
@@ -137,9 +138,11 @@ func explain(ctx context.Context, err error) *wireError {
 	case errors.As(err, &door):
 		return failure(doorClosed, "%s", door.Error()).hinting("EXPLAIN is free, and says whether it is open again")
 	case errors.As(err, &budget):
-		return failure(limitExceeded, "%s", err.Error()).hinting("SHOW dp.budget says what is left, and EXPLAIN what a question costs; both are free")
+		return failure(limitExceeded, "%s",
+			err.Error()).hinting("SHOW dp.budget says what is left, and EXPLAIN what a question costs; both are free")
 	case errors.Is(err, api.ErrStreamPart):
-		return failure(limitExceeded, "%s", api.ErrStreamPart).hinting("SHOW dp.budget says what is left; SET dp.stream = off asks past the stream, for a price of its own")
+		return failure(limitExceeded, "%s", api.ErrStreamPart).hinting("SHOW dp.budget says what is left; SET dp.stream = off asks past " +
+			"the stream, for a price of its own")
 	case errors.Is(err, api.ErrHoldoutRun):
 		return failure(notInState, "%s", api.ErrHoldoutRun)
 	case errors.As(err, &refusal):
@@ -161,7 +164,8 @@ func explain(ctx context.Context, err error) *wireError {
 	case errors.As(err, &request):
 		return failure(invalidParameter, "%s", request.Error()).hinting("nothing was spent; SET dp.request to another name")
 	case errors.As(err, &invalid):
-		return failure(invalidParameter, "the ledger does not take this request").hinting("a dp.request is a short text without control characters")
+		return failure(invalidParameter, "the ledger does not take this request").hinting("a dp.request is a short text without " +
+			"control characters")
 	case errors.Is(err, admission.ErrInternal):
 		return failure(internalError, "%s", admission.ErrInternal)
 	case errors.As(err, &window):
@@ -170,7 +174,8 @@ func explain(ctx context.Context, err error) *wireError {
 		return failure(notInState, "%s", lapsed.Error()).hinting("SET dp.request to another name")
 	case errors.As(err, &write) && write.Charged:
 		// Not its own words: they have the ledger's path.
-		return failure(ioError, "the ledger could not be written. The charge was made and stays, but the answer could not be secured and so was not released").hinting("name questions with dp.request, and ask again with the same name: it is not charged twice")
+		return failure(ioError, "the ledger could not be written. The charge was made and stays, but the answer could not be secured and "+
+			"so was not released").hinting("name questions with dp.request, and ask again with the same name: it is not charged twice")
 	case errors.As(err, &write):
 		return failure(ioError, "the ledger could not be written; nothing may be released").hinting("tell the owner of the data")
 	case errors.As(err, &locked):
@@ -181,13 +186,15 @@ func explain(ctx context.Context, err error) *wireError {
 	return internal()
 }
 
-// response writes an error down. Its position becomes one in characters of the whole text that was sent.
+// response writes an error down. Its position becomes one in characters of the whole text that was
+// sent.
 func (e *wireError) response(text string, offset int) *pgproto3.ErrorResponse {
 	severity := e.severity
 	if severity == "" {
 		severity = "ERROR"
 	}
-	out := &pgproto3.ErrorResponse{Severity: severity, SeverityUnlocalized: severity, Code: e.code, Message: printable(e.message), Detail: printable(e.detail), Hint: printable(e.hint)}
+	out := &pgproto3.ErrorResponse{Severity: severity, SeverityUnlocalized: severity, Code: e.code, Message: printable(e.message),
+		Detail: printable(e.detail), Hint: printable(e.hint)}
 	if at := e.position - 1 + offset; e.position > 0 && at <= len(text) {
 		out.Position = int32(utf8.RuneCountInString(text[:at]) + 1)
 	}

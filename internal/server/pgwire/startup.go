@@ -15,7 +15,8 @@ import (
 // errSilent ends a connection without a word: there is nobody to tell, or nothing to say.
 var errSilent = errors.New("the connection ends")
 
-// startup reads packets until there is one that begins a session, and answers the others: who wants TLS, and who cancels.
+// startup reads packets until there is one that begins a session, and answers the others: who wants
+// TLS, and who cancels.
 func (s *session) startup() (*pgproto3.StartupMessage, error) {
 	secure := false
 	for range 3 { // GSS, TLS, and then the startup itself
@@ -28,7 +29,9 @@ func (s *session) startup() (*pgproto3.StartupMessage, error) {
 		}
 		message, err := s.backend.ReceiveStartupMessage()
 		if err != nil || s.conn.left > 0 {
-			return nil, fatal(protocolViolation, "the startup packet cannot be read, or took too long to arrive; speak version 3 of PostgreSQL's protocol")
+			return nil,
+				fatal(protocolViolation, "the startup packet cannot be read, or took too long to arrive; speak version 3 of "+
+					"PostgreSQL's protocol")
 		}
 		switch m := message.(type) {
 		case *pgproto3.GSSEncRequest:
@@ -54,7 +57,8 @@ func (s *session) startup() (*pgproto3.StartupMessage, error) {
 			return nil, errSilent
 		case *pgproto3.StartupMessage:
 			if s.server.options.TLS != nil && !secure {
-				return nil, &wireError{severity: "FATAL", code: invalidAuthorization, message: "the server takes connections with TLS only", hint: "connect with sslmode=require, or better with sslmode=verify-full"}
+				return nil, &wireError{severity: "FATAL", code: invalidAuthorization, message: "the server takes connections with TLS only",
+					hint: "connect with sslmode=require, or better with sslmode=verify-full"}
 			}
 			s.negotiate(code, m)
 			return m, nil
@@ -86,7 +90,8 @@ func (s *session) secure() error {
 	return nil
 }
 
-// negotiate tells clients of newer minor versions, and with extensions, that there is 3.0 and there are none.
+// negotiate tells clients of newer minor versions, and with extensions, that there is 3.0 and there
+// are none.
 func (s *session) negotiate(code uint32, m *pgproto3.StartupMessage) {
 	var unknown []string
 	for name := range m.Parameters {

@@ -20,7 +20,8 @@ func TestSessionErrors(t *testing.T) {
 	}
 }
 
-// A count that goes through a stream says so beside the answer: paid or free, and no receipt where nothing was ever charged for it.
+// A count that goes through a stream says so beside the answer: paid or free, and no receipt where
+// nothing was ever charged for it.
 func TestStreamNotices(t *testing.T) {
 	p := serve(t, furnish(t, hospital.Stream(300, "0.4", "5")), nil)
 	c := p.config(t, "ben", "other")
@@ -32,7 +33,8 @@ func TestStreamNotices(t *testing.T) {
 	}
 	first := int64(-1)
 	for i, question := range []string{
-		"SELECT count(*) FROM patients WHERE sex = 'F' AND age >= 30", "SELECT count(*) FROM patients WHERE age > 29 AND sex IN ('F')", "SELECT count(*) FROM patients WHERE NOT (age < 30) AND sex = 'F'",
+		"SELECT count(*) FROM patients WHERE sex = 'F' AND age >= 30", "SELECT count(*) FROM patients WHERE age > 29 AND sex IN ('F')",
+		"SELECT count(*) FROM patients WHERE NOT (age < 30) AND sex = 'F'",
 	} {
 		said.take()
 		var n int64

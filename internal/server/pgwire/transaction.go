@@ -7,7 +7,8 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 )
 
-// block is a transaction block. Nothing is written, so there is nothing to undo but settings; but clients rely on what a block looks like.
+// block is a transaction block. Nothing is written, so there is nothing to undo but settings; but
+// clients rely on what a block looks like.
 type block struct {
 	open, failed bool
 	before       values // the settings at its start
@@ -35,7 +36,8 @@ func (b *block) fail() { b.failed = b.open }
 // ends says whether a statement may still be run in a block that has failed.
 func ends(n *pg.TransactionStmt) bool {
 	switch n.GetKind() {
-	case pg.TransactionStmtKind_TRANS_STMT_COMMIT, pg.TransactionStmtKind_TRANS_STMT_ROLLBACK, pg.TransactionStmtKind_TRANS_STMT_ROLLBACK_TO:
+	case pg.TransactionStmtKind_TRANS_STMT_COMMIT, pg.TransactionStmtKind_TRANS_STMT_ROLLBACK,
+		pg.TransactionStmtKind_TRANS_STMT_ROLLBACK_TO:
 		return true
 	}
 	return false

@@ -7,7 +7,8 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
-// A question whose window has ended says what to do with dp.request, and that nothing was spent where nothing was.
+// A question whose window has ended says what to do with dp.request, and that nothing was spent
+// where nothing was.
 func TestLapsedQuestion(t *testing.T) {
 	for _, charged := range []bool{false, true} {
 		err := &ledger.LapsedError{Request: "ana:x", Dataset: "hospital", Window: 1, Now: 2, Charged: charged}

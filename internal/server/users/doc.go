@@ -1,57 +1,75 @@
-// Package users knows who may come in: names, roles, passwords, tokens, and the trail of who tried. It is one SQLite file, which the
-// command line can change while a server runs, and what it changes counts at once.
+// Package users knows who may come in: names, roles, passwords, tokens, and the trail of who tried.
+// It is one SQLite file, which the command line can change while a server runs, and what it changes
+// counts at once.
 //
 // # What is stored
 //
-// Of a password, two things: an argon2id hash, and what SCRAM-SHA-256 needs (a salt, a number of rounds, and two keys), because the wire
-// protocol never shows the server a password that argon2id could hash. Whoever steals the file can guess against the weaker of the two, and that is
-// SCRAM's, although it has 65,536 rounds (drivers refuse more than 100,000). So passwords are drawn by us, with 160 bits, unless the owner insists on
-// another, which must then have at least 12 characters. Of a token, a SHA-256 hash: it has 256 bits and is drawn by us, so nobody guesses it.
+// Of a password, two things: an argon2id hash, and what SCRAM-SHA-256 needs (a salt, a number of
+// rounds, and two keys), because the wire protocol never shows the server a password that argon2id
+// could hash. Whoever steals the file can guess against the weaker of the two, and that is SCRAM's,
+// although it has 65,536 rounds (drivers refuse more than 100,000). So passwords are drawn by us,
+// with 160 bits, unless the owner insists on another, which must then have at least 12 characters.
+// Of a token, a SHA-256 hash: it has 256 bits and is drawn by us, so nobody guesses it.
 //
-// A thief of the file cannot come in with what is in it, but can pretend to be this server to its users (RFC 5802, section 9). The file
-// has mode 0600, and one that others can read or write is refused, not repaired: somebody may have read it already, and only the owner can
-// say whether everybody needs a new password.
+// A thief of the file cannot come in with what is in it, but can pretend to be this server to its
+// users (RFC 5802, section 9). The file has mode 0600, and one that others can read or write is
+// refused, not repaired: somebody may have read it already, and only the owner can say whether
+// everybody needs a new password.
 //
 // # Who is told what
 //
-// Every failed attempt gets the same words, [ErrDenied], takes the same steps, and a SCRAM exchange for a name that does not exist goes on with a
-// salt of its own that stays the same: nobody learns who has an account. Salts are made of the name and of a secret of the file, for users too,
-// so that not even a new account or a new password shows. The price is that a table that is made for one user's salt stays good for their
-// next password; no such table is of use against drawn passwords.
+// Every failed attempt gets the same words, [ErrDenied], takes the same steps, and a SCRAM exchange
+// for a name that does not exist goes on with a salt of its own that stays the same: nobody learns
+// who has an account. Salts are made of the name and of a secret of the file, for users too, so
+// that not even a new account or a new password shows. The price is that a table that is made for
+// one user's salt stays good for their next password; no such table is of use against drawn
+// passwords.
 //
 // # Who has to wait
 //
-// Guesses are slowed and users are not shut out. Failures are counted in three ways, in memory of bounded size; an IPv6 network of 64 bits is one address, and so is
-// this machine, by whatever loopback address it comes. They are the same counts at every door: who has to wait at one has to wait at the other.
+// Guesses are slowed and users are not shut out. Failures are counted in three ways, in memory of
+// bounded size; an IPv6 network of 64 bits is one address, and so is this machine, by whatever
+// loopback address it comes. They are the same counts at every door: who has to wait at one has to
+// wait at the other.
 //
-//   - By name and address: from the fifth failure on, a second's wait, doubled by each further one up to 15 minutes. One is forgotten in an
-//     hour, and all of them when the user comes in.
-//   - By address: from the 30th failure on, for whatever names, the same waits; one is forgotten in 5 minutes. It does not hold for a name that came in from
-//     this address within 30 days, so that one person's mistakes behind a shared address do not lock out the others.
-//   - By name: 20 failures from wherever, of which one is forgotten in a minute, mean that the name is attacked. Then an address from which it did not come in before
-//     has to wait a minute after its first failure, and longer after each further one. Nobody waits before a first failure, so there is no
-//     number of guesses elsewhere that keeps a user out who knows the password, at home or at a new address: that is why this count makes nobody wait
-//     by itself. What an attacker gets is a guess an address, and then some 100 a day from each: with a million addresses, 10^8 a day, against
-//     12 characters at least.
+//   - By name and address: from the fifth failure on, a second's wait, doubled by each further one
+//     up to 15 minutes. One is forgotten in an hour, and all of them when the user comes in.
+//   - By address: from the 30th failure on, for whatever names, the same waits; one is forgotten in
+//     5 minutes. It does not hold for a name that came in from this address within 30 days, so that
+//     one person's mistakes behind a shared address do not lock out the others.
+//   - By name: 20 failures from wherever, of which one is forgotten in a minute, mean that the name
+//     is attacked. Then an address from which it did not come in before has to wait a minute after
+//     its first failure, and longer after each further one. Nobody waits before a first failure, so
+//     there is no number of guesses elsewhere that keeps a user out who knows the password, at home
+//     or at a new address: that is why this count makes nobody wait by itself. What an attacker
+//     gets is a guess an address, and then some 100 a day from each: with a million addresses, 10^8
+//     a day, against 12 characters at least.
 //
-// To wait is not to be decided: while somebody has to wait, the right password does not come in either, and no hash is computed. A guess is decided and counted in
-// one step, so many at once are no more than many in a row. An exchange that is abandoned after its salt was told counts as a failure when it is
-// closed; that it was no guess is certain, because only the proof is one. What can be noticed: from an address that has to wait, a name that need not
-// has come in from there.
+// To wait is not to be decided: while somebody has to wait, the right password does not come in
+// either, and no hash is computed. A guess is decided and counted in one step, so many at once are
+// no more than many in a row. An exchange that is abandoned after its salt was told counts as a
+// failure when it is closed; that it was no guess is certain, because only the proof is one. What
+// can be noticed: from an address that has to wait, a name that need not has come in from there.
 //
-// A door that does not know its peers' addresses, behind a proxy, makes them one, and then one of them can lock out a name for all: give it the addresses.
-// Failures are forgotten when a server starts again. Tokens are outside of all this: they cannot be guessed, and a program with an
-// expired one must not lock out its neighbours. How many attempts an address may make in a second is for the doors to limit.
+// A door that does not know its peers' addresses, behind a proxy, makes them one, and then one of
+// them can lock out a name for all: give it the addresses. Failures are forgotten when a server
+// starts again. Tokens are outside of all this: they cannot be guessed, and a program with an
+// expired one must not lock out its neighbours. How many attempts an address may make in a second
+// is for the doors to limit.
 //
 // # The trail
 //
-// Everybody who comes in, and every attempt that fails, is written down with time, name, address, door and outcome. Attempts of one hour that are alike share
-// a line with a count; the first of them is in the file before the attempt is answered, and nobody comes in without. The count follows within a second. An
-// address has at most 20 lines of failures an hour, and then one for all names. The newest 100,000 lines of those who came in are kept, and as many of
-// the others. A name is written as it was sent, cut and without what cannot be printed: people type passwords in its place, so the trail is for the owner.
+// Everybody who comes in, and every attempt that fails, is written down with time, name, address,
+// door and outcome. Attempts of one hour that are alike share a line with a count; the first of
+// them is in the file before the attempt is answered, and nobody comes in without. The count
+// follows within a second. An address has at most 20 lines of failures an hour, and then one for
+// all names. The newest 100,000 lines of those who came in are kept, and as many of the others. A
+// name is written as it was sent, cut and without what cannot be printed: people type passwords in
+// its place, so the trail is for the owner.
 //
 // # Limits
 //
-// At most four argon2id hashes run at once, of 32 MiB each, and those of one name and address one after the other. The file must be on a disk of this
-// machine, as SQLite's write-ahead log needs it.
+// At most four argon2id hashes run at once, of 32 MiB each, and those of one name and address one
+// after the other. The file must be on a disk of this machine, as SQLite's write-ahead log needs
+// it.
 package users

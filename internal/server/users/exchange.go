@@ -12,8 +12,8 @@ import (
 // longestMessage is how much a client may say at once; RFC 5802's messages have some hundred bytes.
 const longestMessage = 4096
 
-// Exchange is a SCRAM-SHA-256 conversation with somebody who wants to come in. It counts as one attempt. Whoever begins one must
-// Close it.
+// Exchange is a SCRAM-SHA-256 conversation with somebody who wants to come in. It counts as one
+// attempt. Whoever begins one must Close it.
 type Exchange struct {
 	s *Store
 	a Attempt
@@ -33,8 +33,8 @@ const (
 	finished              // it was counted
 )
 
-// Exchange begins a conversation. Locked names and addresses get a [*LockedError] here. The name is the attempt's: as in PostgreSQL, what
-// the client writes into its message is not looked at.
+// Exchange begins a conversation. Locked names and addresses get a [*LockedError] here. The name is
+// the attempt's: as in PostgreSQL, what the client writes into its message is not looked at.
 func (s *Store) Exchange(ctx context.Context, a Attempt) (*Exchange, error) {
 	if err := s.locked(a); err != nil {
 		return nil, err
@@ -56,13 +56,14 @@ func (s *Store) Exchange(ctx context.Context, a Attempt) (*Exchange, error) {
 	server.WithNonceGenerator(func() string { return base64.StdEncoding.EncodeToString(random(24)) })
 	e := &Exchange{s: s, a: a, known: known, talk: server.NewConversation()}
 	if a.Endpoint != "" {
-		e.talk = server.NewConversationWithChannelBinding(scram.ChannelBinding{Type: scram.ChannelBindingTLSServerEndpoint, Data: []byte(a.Endpoint)})
+		e.talk = server.NewConversationWithChannelBinding(scram.ChannelBinding{Type: scram.ChannelBindingTLSServerEndpoint,
+			Data: []byte(a.Endpoint)})
 	}
 	return e, nil
 }
 
-// Step takes the client's message and returns the server's. After the last step, done is true, and the user is in. After an error
-// the conversation is over.
+// Step takes the client's message and returns the server's. After the last step, done is true, and
+// the user is in. After an error the conversation is over.
 func (e *Exchange) Step(ctx context.Context, message string) (reply string, done bool, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -94,7 +95,8 @@ func (e *Exchange) first(message string) (string, error) {
 // final takes the client's proof and gives it ours.
 func (e *Exchange) final(ctx context.Context, message string) (reply string, err error) {
 	e.stage = finished
-	// Whoever was revoked, or got another password, since the first message is judged by what holds now.
+	// Whoever was revoked, or got another password, since the first message is judged by what holds
+	// now.
 	now, err := e.s.lookup(ctx, e.a.Name)
 	if err != nil {
 		e.s.guard.abandon(pairOf(e.a))
@@ -125,8 +127,9 @@ func (e *Exchange) User() User {
 	return e.user
 }
 
-// Close ends a conversation. One that got its salt and owes the proof counts as a failure; a client that said nothing, as psql
-// before it asks for a password, has tried nothing. Close can be called again, and after the last step it does nothing.
+// Close ends a conversation. One that got its salt and owes the proof counts as a failure; a client
+// that said nothing, as psql before it asks for a password, has tried nothing. Close can be called
+// again, and after the last step it does nothing.
 func (e *Exchange) Close() {
 	e.mu.Lock()
 	defer e.mu.Unlock()

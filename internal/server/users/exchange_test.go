@@ -140,7 +140,8 @@ func TestProofs(t *testing.T) {
 
 func TestFirstMessages(t *testing.T) {
 	f := setUp(t)
-	for _, m := range []string{"", "n", "n,,", "n,,n=", "n,,n=,r", "x,,n=,r=abc", "n,a=bob,n=,r=abc", "n,,m=x,n=,r=abc", "p=tls-unique,,n=,r=abc", "p=tls-server-end-point,,n=,r=abc",
+	for _, m := range []string{"", "n", "n,,", "n,,n=", "n,,n=,r", "x,,n=,r=abc", "n,a=bob,n=,r=abc", "n,,m=x,n=,r=abc",
+		"p=tls-unique,,n=,r=abc", "p=tls-server-end-point,,n=,r=abc",
 		"p=,,n=,r=abc", "n,,n=,r=abc\x00", "n,,n=,r=" + strings.Repeat("a", 1<<20), "\xff\xfe"} {
 		f.turn(longestWait)
 		e, err := f.Exchange(ctx, from("ana", home))
@@ -165,7 +166,8 @@ func TestChannelBinding(t *testing.T) {
 	client, err := scram.SHA256.NewClient("", f.password, "")
 	must(t, err)
 	binding := func(data string) *scram.ClientConversation {
-		return client.NewConversationWithChannelBinding(scram.ChannelBinding{Type: scram.ChannelBindingTLSServerEndpoint, Data: []byte(data)})
+		return client.NewConversationWithChannelBinding(scram.ChannelBinding{Type: scram.ChannelBindingTLSServerEndpoint,
+			Data: []byte(data)})
 	}
 	for _, c := range []struct {
 		what string

@@ -47,7 +47,8 @@ CREATE INDEX logins_kept ON logins (good, id);
 CREATE INDEX logins_of ON logins (name, id);
 `
 
-// background is the context of what must not be interrupted half-way. A caller's context is looked at before.
+// background is the context of what must not be interrupted half-way. A caller's context is looked
+// at before.
 var background = context.Background()
 
 // patience is how long one process waits for another to finish writing.
@@ -86,9 +87,10 @@ func prepare(path string) (string, error) {
 	return path, nil
 }
 
-// looksOurs reads the header before SQLite does: to open another program's database, and close it, can already change it. A ledger that was
-// left by a process that died would lose its log. Our number is in the file from its first transaction on.
-// See "The Database Header" in sqlite.org/fileformat2.html for the offsets.
+// looksOurs reads the header before SQLite does: to open another program's database, and close it,
+// can already change it. A ledger that was left by a process that died would lose its log. Our
+// number is in the file from its first transaction on. See "The Database Header" in
+// sqlite.org/fileformat2.html for the offsets.
 func looksOurs(path string) (bool, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -144,7 +146,8 @@ func claim(db *sql.DB, path string) error {
 	}
 	defer tx.Rollback()
 	var id, made, tables int
-	for pragma, to := range map[string]*int{"PRAGMA application_id": &id, "PRAGMA user_version": &made, "SELECT COUNT(*) FROM sqlite_schema": &tables} {
+	for pragma, to := range map[string]*int{"PRAGMA application_id": &id, "PRAGMA user_version": &made,
+		"SELECT COUNT(*) FROM sqlite_schema": &tables} {
 		if err := tx.QueryRow(pragma).Scan(to); err != nil {
 			return unreadable(path, err)
 		}
@@ -153,7 +156,8 @@ func claim(db *sql.DB, path string) error {
 	case id == applicationID && made == version:
 		tx.Rollback()
 	case id == applicationID:
-		return fmt.Errorf("%s has version %d of the tables of users, and this program knows version %d: use the program that wrote it, or a newer one", path, made, version)
+		return fmt.Errorf("%s has version %d of the tables of users, and this program knows version %d: use the program that wrote it, "+
+			"or a newer one", path, made, version)
 	case id != 0 || made != 0 || tables != 0:
 		return foreign(path)
 	default:
@@ -161,7 +165,8 @@ func claim(db *sql.DB, path string) error {
 			return fmt.Errorf("the users cannot be created in %s: %w", path, err)
 		}
 	}
-	// The log lets a server read while the command line writes. To switch it on needs the file alone for a moment.
+	// The log lets a server read while the command line writes. To switch it on needs the file
+	// alone for a moment.
 	for i := 0; ; i++ {
 		var mode string
 		err := db.QueryRow("PRAGMA journal_mode = wal").Scan(&mode)
@@ -169,7 +174,8 @@ func claim(db *sql.DB, path string) error {
 		case err == nil && mode == "wal":
 			return nil
 		case i == 50 && err == nil:
-			return fmt.Errorf("the users in %s cannot be shared between processes: this folder has no write-ahead log (journal_mode is %s)", path, mode)
+			return fmt.Errorf("the users in %s cannot be shared between processes: this folder has no write-ahead log "+
+				"(journal_mode is %s)", path, mode)
 		case i == 50 || err != nil && !busy(err):
 			return unreadable(path, err)
 		}
@@ -245,7 +251,8 @@ func unstamp(n int64) time.Time {
 	return time.UnixMicro(n).UTC()
 }
 
-// Beside returns where the users of a ledger are, unless somebody says otherwise: hospital.users beside hospital.ledger.
+// Beside returns where the users of a ledger are, unless somebody says otherwise: hospital.users
+// beside hospital.ledger.
 func Beside(ledger string) string {
 	return strings.TrimSuffix(ledger, filepath.Ext(ledger)) + ".users"
 }

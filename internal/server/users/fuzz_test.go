@@ -10,7 +10,8 @@ import (
 func FuzzExchange(f *testing.F) {
 	for _, seed := range [][2]string{
 		{"n,,n=,r=abc", "c=biws,r=abc,p=AAAA"}, {"y,,n=ana,r=abc", "c=eSws,r=NONCE,p=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="},
-		{"p=tls-server-end-point,,n=,r=x", "c=,r=NONCE,p="}, {"n,a=ana,n=,r=x", ""}, {"n,,m=x,n=,r=", "c=biws,r=NONCE,m=x,p=AAAA"}, {",,,", ",,,"}, {"\x00", "\xff"},
+		{"p=tls-server-end-point,,n=,r=x", "c=,r=NONCE,p="}, {"n,a=ana,n=,r=x", ""}, {"n,,m=x,n=,r=", "c=biws,r=NONCE,m=x,p=AAAA"},
+		{",,,", ",,,"}, {"\x00", "\xff"},
 		{"n,,n==2C=3D,r=abc,x=y", "c=biws,r=NONCE,p=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="},
 	} {
 		for _, name := range []string{"ana", "bob", ""} {
@@ -51,7 +52,8 @@ func FuzzToken(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	for _, seed := range []string{"SECRET", "SECRET ", "dsc_ID_" + strings.Repeat("0", secretLength), "dsc_ID", "dsc__", "", "\x00", "dsc_%_", strings.Repeat("_", tokenLength)} {
+	for _, seed := range []string{"SECRET", "SECRET ", "dsc_ID_" + strings.Repeat("0", secretLength), "dsc_ID", "dsc__", "", "\x00",
+		"dsc_%_", strings.Repeat("_", tokenLength)} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -82,7 +82,8 @@ func login(s *Store, a Attempt, password string) (User, error) {
 
 var drivers sync.Map
 
-// driver returns the client of a password. A client remembers what it has derived for a salt, which takes it long.
+// driver returns the client of a password. A client remembers what it has derived for a salt, which
+// takes it long.
 func driver(password string) (*scram.Client, error) {
 	if c, ok := drivers.Load(password); ok {
 		return c.(*scram.Client), nil

@@ -14,8 +14,9 @@ func (e *LockedError) Error() string { return "too many failed attempts; try aga
 // pair is who tries and from where, as the guard counts them.
 type pair struct{ name, address string }
 
-// pairOf makes names that nobody can have one, and the addresses of one network one: whoever has an IPv6 address has 2^64 of them. Those of this
-// machine are one too: a program on it has 2^24 and ::1, and may come to one door by one and to the other by another.
+// pairOf makes names that nobody can have one, and the addresses of one network one: whoever has an
+// IPv6 address has 2^64 of them. Those of this machine are one too: a program on it has 2^24 and
+// ::1, and may come to one door by one and to the other by another.
 func pairOf(a Attempt) pair {
 	p := pair{a.Name, clean(a.Address, 64)}
 	if Name(a.Name) != nil {
@@ -84,7 +85,8 @@ func (t *tally) fail(r rule, now time.Time) {
 	}
 }
 
-// guard makes those wait who fail often. It is in memory: a server that starts again has forgotten the failures, but not who came in.
+// guard makes those wait who fail often. It is in memory: a server that starts again has forgotten
+// the failures, but not who came in.
 type guard struct {
 	mu        sync.Mutex
 	now       func() time.Time
@@ -141,8 +143,9 @@ func (g *guard) trusts(p pair, now time.Time) bool {
 	return ok && now.Sub(at) < trust
 }
 
-// attempt decides an attempt and counts it, in one step: however many come at once, none is decided that should have waited for another
-// to fail. It returns how long to wait where it was not decided.
+// attempt decides an attempt and counts it, in one step: however many come at once, none is decided
+// that should have waited for another to fail. It returns how long to wait where it was not
+// decided.
 func (g *guard) attempt(p pair, proof func() bool) time.Duration {
 	g.once.Do(g.recall)
 	g.mu.Lock()

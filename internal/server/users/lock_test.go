@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// Four failures are free; the fifth makes one wait a second, and each one after it twice as long, up to 15 minutes.
+// Four failures are free; the fifth makes one wait a second, and each one after it twice as long,
+// up to 15 minutes.
 func TestWaitsGrow(t *testing.T) {
 	for _, door := range []struct {
 		name string
@@ -118,7 +119,8 @@ func TestAbandoned(t *testing.T) {
 	}
 }
 
-// One address that tries many names has to wait, whatever the name; those who came in from there before need not.
+// One address that tries many names has to wait, whatever the name; those who came in from there
+// before need not.
 func TestAddress(t *testing.T) {
 	f := setUp(t)
 	_, err := f.Add(ctx, "bob", Analyst, "")
@@ -145,7 +147,8 @@ func TestAddress(t *testing.T) {
 	locked(t, second(login(again, from("ana", "192.0.2.2"), f.password)), time.Second) // that is long ago
 }
 
-// A name that is guessed from many addresses gives each of them one guess. Its user comes in, from wherever.
+// A name that is guessed from many addresses gives each of them one guess. Its user comes in, from
+// wherever.
 func TestManyAddresses(t *testing.T) {
 	f := setUp(t)
 	_, err := login(f.Store, from("ana", home), f.password)
@@ -206,7 +209,8 @@ func TestMemoryIsBounded(t *testing.T) {
 	for i := range 3 * tallies {
 		g.attempt(pair{fmt.Sprint("n", i), fmt.Sprint("a", i)}, func() bool { return false })
 	}
-	for what, n := range map[string]int{"pairs": len(g.pairs.keys), "addresses": len(g.addresses.keys), "names": len(g.names.keys), "order": g.pairs.order.Len()} {
+	for what, n := range map[string]int{"pairs": len(g.pairs.keys), "addresses": len(g.addresses.keys), "names": len(g.names.keys),
+		"order": g.pairs.order.Len()} {
 		if n != tallies {
 			t.Errorf("%d %s", n, what)
 		}

@@ -45,10 +45,12 @@ func draw() string {
 }
 
 // PasswordRule says what a password of one's own must be.
-const PasswordRule = "a password has 12 to 256 characters, at least 5 different ones, is not the name, and has only characters that all programs write alike"
+const PasswordRule = "a password has 12 to 256 characters, at least 5 different ones, is not the name, and has only characters that all " +
+	"programs write alike"
 
-// checkPassword keeps out what is guessed first. Passwords that SASLprep (RFC 4013) would change are kept out too: not every driver applies it, and
-// then the same password works in one program and not in the next.
+// checkPassword keeps out what is guessed first. Passwords that SASLprep (RFC 4013) would change
+// are kept out too: not every driver applies it, and then the same password works in one program
+// and not in the next.
 func checkPassword(name, password string) error {
 	different := map[rune]bool{}
 	for _, r := range strings.ToLower(password) {
@@ -117,8 +119,8 @@ func matches(stored, password string) bool {
 	return subtle.ConstantTimeCompare([]byte(newHash(c, salt, password)), []byte(stored)) == 1
 }
 
-// hashes lets few hashes run at once, and of each name and address one after the other: many at once would all be tried before
-// the first of them counts as a failure.
+// hashes lets few hashes run at once, and of each name and address one after the other: many at
+// once would all be tried before the first of them counts as a failure.
 type hashes struct {
 	seed   maphash.Seed
 	places chan struct{}
@@ -168,7 +170,8 @@ func (s *Store) Password(ctx context.Context, a Attempt, password string) (User,
 		return User{}, err
 	}
 	defer end()
-	// Whoever waited for others of the same name and address may be locked out by now, and must not cost a hash.
+	// Whoever waited for others of the same name and address may be locked out by now, and must not
+	// cost a hash.
 	if err := s.locked(a); err != nil {
 		return User{}, err
 	}

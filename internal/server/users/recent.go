@@ -2,8 +2,8 @@ package users
 
 import "container/list"
 
-// recent is a map that keeps so many of its keys and forgets the one that was not touched for longest: attackers choose names, and
-// must not choose how much memory we take.
+// recent is a map that keeps so many of its keys and forgets the one that was not touched for
+// longest: attackers choose names, and must not choose how much memory we take.
 type recent[K comparable, V any] struct {
 	most  int
 	order *list.List // of held, the newest first

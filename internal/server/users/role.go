@@ -1,6 +1,7 @@
 package users
 
-// Role is what a user may do. An owner sees the ledger and everybody's budget and asks nothing, unless the policy lists them as an analyst too.
+// Role is what a user may do. An owner sees the ledger and everybody's budget and asks nothing,
+// unless the policy lists them as an analyst too.
 type Role string
 
 // The roles.

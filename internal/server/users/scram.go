@@ -11,8 +11,9 @@ import (
 	"github.com/xdg-go/scram"
 )
 
-// rounds is how often SCRAM hashes a password. Clients do the work, at every login (some 20 to 60 ms), and pgjdbc and node-postgres refuse
-// more than 100,000 since 2026. PostgreSQL's own 4,096 makes a stolen file 16 times cheaper to guess against.
+// rounds is how often SCRAM hashes a password. Clients do the work, at every login (some 20 to 60
+// ms), and pgjdbc and node-postgres refuse more than 100,000 since 2026. PostgreSQL's own 4,096
+// makes a stolen file 16 times cheaper to guess against.
 const rounds = 65_536
 
 // derive makes a value of a name that only this file can make.
@@ -22,8 +23,9 @@ func (s *Store) derive(what, name string) []byte {
 	return mac.Sum(nil)
 }
 
-// salt is the same for a name whether there is a user or not, and whatever the password, so that it tells nothing. It is the
-// file's own, as the secret is, so no table that was made for another file helps against this one.
+// salt is the same for a name whether there is a user or not, and whatever the password, so that it
+// tells nothing. It is the file's own, as the secret is, so no table that was made for another file
+// helps against this one.
 func (s *Store) salt(name string) []byte { return s.derive("salt", name)[:16] }
 
 // scramKeys is what is stored of a password for SCRAM, written as PostgreSQL does.
@@ -65,7 +67,8 @@ func readKeys(text string) (c scram.StoredCredentials, err error) {
 	return c, nil
 }
 
-// fakeKeys are those of a name without a user. Nobody knows a proof for them: that would be a number whose SHA-256 is the stored key.
+// fakeKeys are those of a name without a user. Nobody knows a proof for them: that would be a
+// number whose SHA-256 is the stored key.
 func (s *Store) fakeKeys(name string) scram.StoredCredentials {
 	return scram.StoredCredentials{
 		KeyFactors: scram.KeyFactors{Salt: string(s.salt(name)), Iters: rounds},

@@ -132,13 +132,14 @@ func (s *Store) Add(ctx context.Context, name string, role Role, password string
 		return "", err
 	}
 	return drawn(password, s.change(ctx, func(tx *sql.Tx) error {
-		done, err := tx.Exec("INSERT INTO users (name, role, created, argon2, scram) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING", name, string(role), stamp(s.now()), hash, keys)
+		done, err := tx.Exec("INSERT INTO users (name, role, created, argon2, scram) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING", name,
+			string(role), stamp(s.now()), hash, keys)
 		return one(done, err, ErrExists)
 	}))
 }
 
-// SetPassword gives a user another password, and lets them in again who was revoked. Their tokens stay as they are: those that were
-// revoked stay so.
+// SetPassword gives a user another password, and lets them in again who was revoked. Their tokens
+// stay as they are: those that were revoked stay so.
 func (s *Store) SetPassword(ctx context.Context, name, password string) (string, error) {
 	if r, err := s.lookup(ctx, name); err != nil {
 		return "", err
@@ -226,8 +227,9 @@ func (s *Store) List(ctx context.Context) ([]User, error) {
 	return out, nil
 }
 
-// Still says whether somebody who came in is still a user, with the password that they came in with: nil, or ErrDenied. It is asked before every
-// statement, so it is cheap, and an open connection ends when its user or its password does.
+// Still says whether somebody who came in is still a user, with the password that they came in
+// with: nil, or ErrDenied. It is asked before every statement, so it is cheap, and an open
+// connection ends when its user or its password does.
 func (s *Store) Still(ctx context.Context, u User) error {
 	epoch, err := s.epoch(ctx, u.Name)
 	if err == nil && epoch != u.epoch {
@@ -236,8 +238,8 @@ func (s *Store) Still(ctx context.Context, u User) error {
 	return err
 }
 
-// epoch is read from the file each time: SQLite keeps its pages in memory and asks the log whether they still count, which is the cache
-// that we would build.
+// epoch is read from the file each time: SQLite keeps its pages in memory and asks the log whether
+// they still count, which is the cache that we would build.
 func (s *Store) epoch(ctx context.Context, name string) (int64, error) {
 	var epoch int64
 	err := s.still.QueryRowContext(ctx, name).Scan(&epoch)

@@ -45,7 +45,8 @@ func TestStore(t *testing.T) {
 		t.Error(err)
 	}
 	all, err := f.List(ctx)
-	if err != nil || len(all) != 2 || all[0].Name != "ana" || !all[0].Revoked.Equal(f.at) || all[1].Name != "boss" || !all[1].Revoked.IsZero() {
+	if err != nil || len(all) != 2 || all[0].Name != "ana" || !all[0].Revoked.Equal(f.at) || all[1].Name != "boss" ||
+		!all[1].Revoked.IsZero() {
 		t.Errorf("got %+v, %v", all, err)
 	}
 	denied(t, second(f.Password(ctx, from("ana", home), f.password)))
@@ -55,7 +56,8 @@ func TestStore(t *testing.T) {
 	must(t, second(f.Password(ctx, from("ana", home), p)))
 	ended, cancel := context.WithCancel(ctx)
 	cancel()
-	for _, err := range []error{second(f.Add(ended, "carl", Analyst, "")), f.Revoke(ended, "boss"), second(f.Exchange(ended, from("boss", home))), second(f.epoch(ended, "boss"))} {
+	for _, err := range []error{second(f.Add(ended, "carl", Analyst, "")), f.Revoke(ended, "boss"),
+		second(f.Exchange(ended, from("boss", home))), second(f.epoch(ended, "boss"))} {
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("got %v", err)
 		}
@@ -80,10 +82,12 @@ func TestPasswordsRefused(t *testing.T) {
 	} {
 		var invalid *InvalidError
 		_, err := f.Add(ctx, "somebody.with.a.name", Analyst, password)
-		if !errors.As(err, &invalid) || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), PasswordRule) || strings.Contains(err.Error(), "horse") {
+		if !errors.As(err, &invalid) || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), PasswordRule) ||
+			strings.Contains(err.Error(), "horse") {
 			t.Errorf("%q: %v", password, err)
 		}
-		if _, err := f.SetPassword(ctx, "ana", password); password != "somebody.with.a.name" && password != "Somebody.With.A.Name" && !errors.As(err, &invalid) {
+		if _, err := f.SetPassword(ctx, "ana", password); password != "somebody.with.a.name" && password != "Somebody.With.A.Name" &&
+			!errors.As(err, &invalid) {
 			t.Errorf("%q: %v", password, err)
 		}
 	}
@@ -115,15 +119,19 @@ func TestNamesRefused(t *testing.T) {
 func TestHashes(t *testing.T) {
 	setUp(t)
 	old := newHash(cost{64, 1, 2}, []byte("0123456789abcdef"), "password")
-	if !strings.HasPrefix(old, "$argon2id$v=19$m=64,t=1,p=2$MDEyMzQ1Njc4OWFiY2RlZg$") || !matches(old, "password") || matches(old, "Password") {
+	if !strings.HasPrefix(old, "$argon2id$v=19$m=64,t=1,p=2$MDEyMzQ1Njc4OWFiY2RlZg$") || !matches(old, "password") ||
+		matches(old, "Password") {
 		t.Error(old)
 	}
-	// From the reference implementation: echo -n password | argon2 somesalt -id -t 2 -m 16 -p 1 -l 32
+	// From the reference implementation: echo -n password | argon2 somesalt -id -t 2 -m 16 -p 1 -l
+	// 32
 	if !matches("$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc", "password") {
 		t.Error("the reference hash does not match")
 	}
-	for _, bad := range []string{"", "$", strings.Replace(old, "argon2id", "argon2i", 1), strings.Replace(old, "m=64", "m=4000000000", 1), strings.Replace(old, "m=64", "m=0", 1),
-		strings.Replace(old, "t=1", "t=0", 1), strings.Replace(old, "p=2", "p=0", 1), strings.Replace(old, "m=64", "m=-1", 1), strings.Replace(old, "$MDEy", "$!!!!", 1), old + "$"} {
+	for _, bad := range []string{"", "$", strings.Replace(old, "argon2id", "argon2i", 1), strings.Replace(old, "m=64", "m=4000000000", 1),
+		strings.Replace(old, "m=64", "m=0", 1),
+		strings.Replace(old, "t=1", "t=0", 1), strings.Replace(old, "p=2", "p=0", 1), strings.Replace(old, "m=64", "m=-1", 1),
+		strings.Replace(old, "$MDEy", "$!!!!", 1), old + "$"} {
 		if matches(bad, "password") {
 			t.Error(bad)
 		}

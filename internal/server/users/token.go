@@ -74,7 +74,8 @@ func (s *Store) NewToken(ctx context.Context, name, label string, expires time.T
 		case revoked != 0:
 			return ErrRevoked
 		}
-		_, err = tx.Exec("INSERT INTO tokens (id, user, label, hash, created, expires) VALUES (?, ?, ?, ?, ?, ?)", id, name, label, hash[:], stamp(now), stamp(expires))
+		_, err = tx.Exec("INSERT INTO tokens (id, user, label, hash, created, expires) VALUES (?, ?, ?, ?, ?, ?)", id, name, label, hash[:],
+			stamp(now), stamp(expires))
 		return err
 	})
 	if err != nil {
@@ -130,7 +131,8 @@ func (s *Store) RevokeToken(ctx context.Context, id string) error {
 	})
 }
 
-// Token checks a token. The attempt's name may be empty; where it is not, the token must be that user's.
+// Token checks a token. The attempt's name may be empty; where it is not, the token must be that
+// user's.
 func (s *Store) Token(ctx context.Context, a Attempt, secret string) (User, error) {
 	id, _ := readToken(secret) // a text that is no token is looked up like one, and not found
 	var hash []byte

@@ -17,7 +17,8 @@ func TestToken(t *testing.T) {
 	day := f.hand.now().Add(24 * time.Hour)
 	secret, token, err := f.NewToken(ctx, "ana", "nightly report", day)
 	must(t, err)
-	if !regexp.MustCompile(`^dsc_[0-9a-z]{10}_[0-9a-z]{52}$`).MatchString(secret) || !strings.HasPrefix(secret, "dsc_"+token.ID+"_") || token.Label != "nightly report" || !token.Expires.Equal(day) {
+	if !regexp.MustCompile(`^dsc_[0-9a-z]{10}_[0-9a-z]{52}$`).MatchString(secret) || !strings.HasPrefix(secret, "dsc_"+token.ID+"_") ||
+		token.Label != "nightly report" || !token.Expires.Equal(day) {
 		t.Errorf("got %q, %+v", secret, token)
 	}
 	nobody := Attempt{Address: home, Door: "http"}
@@ -29,8 +30,10 @@ func TestToken(t *testing.T) {
 	other, _, err := f.NewToken(ctx, "bob", "", time.Time{})
 	must(t, err)
 	denied(t, second(f.Token(ctx, from("bob", home), secret))) // another's
-	for _, bad := range []string{"", "dsc_", secret[:len(secret)-1], secret + "x", " " + secret, strings.ToUpper(secret), strings.Replace(secret, "_", "-", 1),
-		"dsc_" + token.ID + "_" + other[len(other)-secretLength:], "dsc_0000000000" + secret[14:], strings.Repeat("x", 1<<20), "dsc_" + token.ID + "_" + strings.Repeat("\x00", 52)} {
+	for _, bad := range []string{"", "dsc_", secret[:len(secret)-1], secret + "x", " " + secret, strings.ToUpper(secret),
+		strings.Replace(secret, "_", "-", 1),
+		"dsc_" + token.ID + "_" + other[len(other)-secretLength:], "dsc_0000000000" + secret[14:], strings.Repeat("x", 1<<20),
+		"dsc_" + token.ID + "_" + strings.Repeat("\x00", 52)} {
 		if u, err := f.Token(ctx, nobody, bad); err != ErrDenied || u != (User{}) {
 			t.Errorf("%.80q: %+v, %v", bad, u, err)
 		}

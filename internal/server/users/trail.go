@@ -11,7 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// Login is one line of the trail. Attempts of one hour that are alike in everything but their time share a line.
+// Login is one line of the trail. Attempts of one hour that are alike in everything but their time
+// share a line.
 type Login struct {
 	At      time.Time // of the first
 	Name    string
@@ -41,8 +42,9 @@ const (
 	lateness = time.Second
 )
 
-// trail writes lines. The first of its kind in an hour is in the file before the attempt is answered, and what is like it is counted in
-// memory and in the file a second later, so that a flood costs no writes.
+// trail writes lines. The first of its kind in an hour is in the file before the attempt is
+// answered, and what is like it is counted in memory and in the file a second later, so that a
+// flood costs no writes.
 type trail struct {
 	db  *sql.DB
 	now func() time.Time
@@ -71,10 +73,12 @@ type line struct {
 }
 
 func newTrail(db *sql.DB, now func() time.Time) *trail {
-	return &trail{db: db, now: now, lines: newRecent[likeness, *line](folding), names: newRecent[string, int](tallies), dirty: map[*line]bool{}}
+	return &trail{db: db, now: now, lines: newRecent[likeness, *line](folding), names: newRecent[string, int](tallies),
+		dirty: map[*line]bool{}}
 }
 
-// add writes down how an attempt ended. Only for those who come in does an error matter: nobody does without a line.
+// add writes down how an attempt ended. Only for those who come in does an error matter: nobody
+// does without a line.
 func (t *trail) add(a Attempt, outcome, token string) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -111,8 +115,9 @@ func (t *trail) add(a Attempt, outcome, token string) error {
 	if outcome == outIn {
 		good = 1
 	}
-	done, err := t.db.Exec("INSERT INTO logins (at, until, count, name, address, door, outcome, token, good) VALUES (?, ?, 1, ?, ?, ?, ?, ?, ?)",
-		stamp(now), stamp(now), key.name, key.address, key.door, outcome, token, good)
+	done, err :=
+		t.db.Exec("INSERT INTO logins (at, until, count, name, address, door, outcome, token, good) VALUES (?, ?, 1, ?, ?, ?, ?, ?, ?)",
+			stamp(now), stamp(now), key.name, key.address, key.door, outcome, token, good)
 	if err != nil {
 		return err
 	}
@@ -132,7 +137,8 @@ func (t *trail) add(a Attempt, outcome, token string) error {
 	return nil
 }
 
-// trim forgets the oldest lines, of failures and of the others each for itself: a flood of failures does not wash away who came in.
+// trim forgets the oldest lines, of failures and of the others each for itself: a flood of failures
+// does not wash away who came in.
 func (t *trail) trim(most int) error {
 	for good := range 2 {
 		_, err := t.db.Exec(`DELETE FROM logins WHERE good = ?1 AND id <=
@@ -193,7 +199,8 @@ func (t *trail) close() error {
 
 // pairs returns who came in lately, and from where.
 func (t *trail) pairs() map[pair]time.Time {
-	rows, err := t.db.Query("SELECT name, address, MAX(until) FROM (SELECT * FROM logins WHERE good = 1 ORDER BY id DESC LIMIT 10000) GROUP BY name, address")
+	rows, err := t.db.Query("SELECT name, address, MAX(until) FROM (SELECT * FROM logins WHERE good = 1 ORDER BY id DESC LIMIT 10000) " +
+		"GROUP BY name, address")
 	if err != nil {
 		return nil // the guard is stricter then
 	}

@@ -53,7 +53,8 @@ func TestTrailIsFolded(t *testing.T) {
 		f.turn(time.Second)
 	}
 	l, err := f.Logins(ctx, "", 10)
-	if err != nil || len(l) != 1 || l[0].Count != 100 || l[0].Name != "ana" || l[0].Token != token.ID || l[0].Until.Sub(l[0].At) != 99*time.Second {
+	if err != nil || len(l) != 1 || l[0].Count != 100 || l[0].Name != "ana" || l[0].Token != token.ID ||
+		l[0].Until.Sub(l[0].At) != 99*time.Second {
 		t.Errorf("got %+v, %v", l, err)
 	}
 	f.turn(time.Hour)

@@ -21,13 +21,14 @@ type Attempt struct {
 	Address string // of the peer, without its port
 	Door    string // wire or http
 
-	// Endpoint is the hash of the server's certificate (tls-server-end-point, RFC 5929), where the door offered SCRAM-SHA-256-PLUS.
-	// Whoever binds the exchange to it is safe from somebody in between.
+	// Endpoint is the hash of the server's certificate (tls-server-end-point, RFC 5929), where the
+	// door offered SCRAM-SHA-256-PLUS. Whoever binds the exchange to it is safe from somebody in
+	// between.
 	Endpoint string
 }
 
-// What an attempt can get but a user. Any other error is trouble with the file or with the context; its words are for the owner's log and not
-// for whoever tries to come in.
+// What an attempt can get but a user. Any other error is trouble with the file or with the context;
+// its words are for the owner's log and not for whoever tries to come in.
 var (
 	ErrDenied  = errors.New("the name, the password or the token is wrong, or no longer counts")
 	ErrUnknown = errors.New("there is no such user")
@@ -40,7 +41,8 @@ var (
 	ErrNoToken = errors.New("there is no such token")
 )
 
-// InvalidError says what is wrong with a name, a password, a role, a label or a date, and what would be right.
+// InvalidError says what is wrong with a name, a password, a role, a label or a date, and what
+// would be right.
 type InvalidError struct{ Field, Problem string }
 
 func (e *InvalidError) Error() string { return e.Field + " " + e.Problem }

@@ -31,8 +31,9 @@ const (
 var kinds = map[duck.Type]Kind{
 	duck.TypeBoolean: Bool, duck.TypeTinyInt: Int8, duck.TypeSmallInt: Int16, duck.TypeInteger: Int32, duck.TypeBigInt: Int64,
 	duck.TypeUTinyInt: Uint8, duck.TypeUSmallInt: Uint16, duck.TypeUInteger: Uint32, duck.TypeUBigInt: Uint64,
-	duck.TypeDate: Int32, duck.TypeTimestamp: Int64, duck.TypeTimestampS: Int64, duck.TypeTimestampMS: Int64, duck.TypeTimestampNS: Int64, duck.TypeTimestampTZ: Int64,
-	duck.TypeHugeInt: Int128, duck.TypeUUID: Int128, duck.TypeUHugeInt: Uint128, duck.TypeVarchar: Text, duck.TypeBlob: Text,
+	duck.TypeDate: Int32, duck.TypeTimestamp: Int64, duck.TypeTimestampS: Int64, duck.TypeTimestampMS: Int64, duck.TypeTimestampNS: Int64,
+	duck.TypeTimestampTZ: Int64,
+	duck.TypeHugeInt:     Int128, duck.TypeUUID: Int128, duck.TypeUHugeInt: Uint128, duck.TypeVarchar: Text, duck.TypeBlob: Text,
 }
 
 // Chunk is some rows, at most a few thousand.
@@ -99,8 +100,9 @@ func (c *Chunk) Int32s(col int) []int32 {
 	return view[int32](c, col+1)
 }
 
-// Integers copies a column of up to 64 bits into out, which has a place for every row, so that their order is the
-// column's: unsigned 64 bits are moved down by 2^63. It reports whether the column is one.
+// Integers copies a column of up to 64 bits into out, which has a place for every row, so that
+// their order is the column's: unsigned 64 bits are moved down by 2^63. It reports whether the
+// column is one.
 func (c *Chunk) Integers(col int, out []int64) bool {
 	if c.kinds[col] == Uint64 {
 		for i, x := range view[uint64](c, col+1) {
@@ -111,7 +113,8 @@ func (c *Chunk) Integers(col int, out []int64) bool {
 	return c.Clamped(col, out, math.MinInt64, math.MaxInt64)
 }
 
-// Clamped copies a column of up to 64 bits into out, clamped. It reports whether the column is one; unsigned 64 bits are not.
+// Clamped copies a column of up to 64 bits into out, clamped. It reports whether the column is one;
+// unsigned 64 bits are not.
 func (c *Chunk) Clamped(col int, out []int64, lo, hi int64) bool {
 	v := col + 1
 	switch c.kinds[col] {
@@ -142,8 +145,8 @@ func widen[T int8 | int16 | int32 | int64 | uint8 | uint16 | uint32](from []T, o
 	}
 }
 
-// Texts appends the bytes of a Text column, row by row, without a copy. NULL is an empty text here; see Valid.
-// Integers of 128 bits become 16 bytes that sort as they do.
+// Texts appends the bytes of a Text column, row by row, without a copy. NULL is an empty text here;
+// see Valid. Integers of 128 bits become 16 bytes that sort as they do.
 func (c *Chunk) Texts(col int, out [][]byte) ([][]byte, bool) {
 	valid := c.Valid(col)
 	switch c.kinds[col] {
@@ -204,6 +207,6 @@ func (s *stringT) words() [2]uint64 {
 	return [2]uint64{head, rest}
 }
 
-// word reads eight bytes as they are in memory, where they are little-endian on every machine that DuckDB's
-// libraries are built for.
+// word reads eight bytes as they are in memory, where they are little-endian on every machine that
+// DuckDB's libraries are built for.
 func word(b []byte) uint64 { return binary.LittleEndian.Uint64(b) }

@@ -18,8 +18,8 @@ import (
 //	discreet_take(run BIGINT, ...) -> TINYINT, which is 1, hands a chunk to a run
 //	discreet_key(keys BIGINT, VARCHAR) -> INTEGER, the place of a text among public keys, or -1
 //
-// The second is a function of its text alone. Where a column is stored with a dictionary, DuckDB calls it for
-// the dictionary and not for the rows.
+// The second is a function of its text alone. Where a column is stored with a dictionary, DuckDB
+// calls it for the dictionary and not for the rows.
 func (s Source) register() error {
 	var conn duck.Connection
 	if duck.Connect(s.db, &conn) == duck.StateError {

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// TestInterruptedAtAnyMoment: a query that is stopped says so, also where it was being prepared: it has not failed.
+// TestInterruptedAtAnyMoment: a query that is stopped says so, also where it was being prepared: it
+// has not failed.
 func TestInterruptedAtAnyMoment(t *testing.T) {
 	s := open(t, "CREATE TABLE t AS SELECT range AS x FROM range(100000)")
 	stopped := 0

@@ -44,15 +44,16 @@ type run struct {
 	err error
 }
 
-// Queries and dictionaries are named by numbers, because DuckDB passes values and no pointers of ours.
+// Queries and dictionaries are named by numbers, because DuckDB passes values and no pointers of
+// ours.
 var (
 	runs         sync.Map
 	dictionaries sync.Map
 	last         atomic.Int64
 )
 
-// Each runs a query and calls each with every chunk, from several threads at once. The chunk is good until it
-// returns. An error of each ends the query and is returned.
+// Each runs a query and calls each with every chunk, from several threads at once. The chunk is
+// good until it returns. An error of each ends the query and is returned.
 func (s Source) Each(ctx context.Context, q Query, each func(*Chunk) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -81,7 +82,8 @@ func (s Source) Each(ctx context.Context, q Query, each func(*Chunk) error) erro
 	return nil
 }
 
-// Exec runs a statement of the owner's, such as COPY, that changes nothing or says how many rows it changed.
+// Exec runs a statement of the owner's, such as COPY, that changes nothing or says how many rows it
+// changed.
 func (s Source) Exec(ctx context.Context, text string, progress func(float64)) error {
 	_, err := s.execute(ctx, text, nil, progress)
 	if ctx.Err() != nil {
@@ -175,8 +177,8 @@ const (
 	progressEvery  = 200 * time.Millisecond
 )
 
-// watch interrupts a connection when the context ends, and tells how far it is. What it returns ends that,
-// and has to be called before the connection is closed.
+// watch interrupts a connection when the context ends, and tells how far it is. What it returns
+// ends that, and has to be called before the connection is closed.
 func watch(ctx context.Context, conn duck.Connection, progress func(float64)) (done func()) {
 	stop, stopped := make(chan struct{}), make(chan struct{})
 	go func() {

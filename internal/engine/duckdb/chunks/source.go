@@ -15,9 +15,9 @@ type Source struct{ db duck.Database }
 // ErrSource says that the driver is not built as it was when this was written.
 var ErrSource = errors.New("stream: this version of the driver keeps its database elsewhere; see source.go")
 
-// Of finds the database of a connector, and teaches it our functions. The driver does not hand it out, so it is
-// read from the driver's own field; a driver that has no such field of that type is told apart here, at
-// the start, and a test fails long before.
+// Of finds the database of a connector, and teaches it our functions. The driver does not hand it
+// out, so it is read from the driver's own field; a driver that has no such field of that type is
+// told apart here, at the start, and a test fails long before.
 func Of(c *driver.Connector) (Source, error) {
 	if c == nil {
 		return Source{}, ErrSource

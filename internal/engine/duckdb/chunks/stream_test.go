@@ -82,7 +82,8 @@ func TestKinds(t *testing.T) {
 		values []string // ascending
 	}{
 		{"VARCHAR", []string{"", "a", "abcdefghijkl", "abcdefghijklm", strings.Repeat("x", 5000), "é\x00z"}},
-		{"UUID", []string{"00000000-0000-0000-0000-000000000001", "7fffffff-ffff-ffff-ffff-ffffffffffff", "80000000-0000-0000-0000-000000000000"}},
+		{"UUID", []string{"00000000-0000-0000-0000-000000000001", "7fffffff-ffff-ffff-ffff-ffffffffffff",
+			"80000000-0000-0000-0000-000000000000"}},
 		{"HUGEINT", []string{"-170141183460469231731687303715884105727", "-1", "0", "1", "18446744073709551616"}},
 		{"UHUGEINT", []string{"0", "1", "340282366920938463463374607431768211455"}},
 	} {
@@ -118,7 +119,8 @@ func TestKinds(t *testing.T) {
 
 // TestEveryRowOnce adds up a table that several threads read, below a filter and above a join.
 func TestEveryRowOnce(t *testing.T) {
-	s := open(t, "CREATE TABLE t AS SELECT i, i % 3 AS m, 'k' || (i % 50) AS k FROM range(1000000) r(i)", "CREATE TABLE c AS SELECT 5 AS same FROM range(300000)")
+	s := open(t, "CREATE TABLE t AS SELECT i, i % 3 AS m, 'k' || (i % 50) AS k FROM range(1000000) r(i)",
+		"CREATE TABLE c AS SELECT 5 AS same FROM range(300000)")
 	for _, q := range []struct {
 		from string
 		want int64
@@ -156,10 +158,12 @@ func TestKeys(t *testing.T) {
 		list = append(list, fmt.Sprintf("($%d::VARCHAR)", 2*i+1), fmt.Sprintf("($%d::VARCHAR)", 2*i+2))
 	}
 	list = append(list, "(NULL)")
-	s := open(t, "CREATE TABLE stored AS SELECT CASE WHEN i % 7 = 0 THEN NULL ELSE repeat('x', (i % 30)::INTEGER) END AS x FROM range(100000) r(i)", "CHECKPOINT")
+	s := open(t, "CREATE TABLE stored AS SELECT CASE WHEN i % 7 = 0 THEN NULL ELSE repeat('x', (i % 30)::INTEGER) END AS x FROM "+
+		"range(100000) r(i)", "CHECKPOINT")
 	for _, null := range []int32{-1, 99} {
 		k := NewKeys(places, null)
-		q := Query{Columns: []string{fmt.Sprintf("discreet_key(%d::BIGINT, x)", k.ID), "x"}, From: "(VALUES " + strings.Join(list, ", ") + ") v(x)", Args: args}
+		q := Query{Columns: []string{fmt.Sprintf("discreet_key(%d::BIGINT, x)", k.ID), "x"},
+			From: "(VALUES " + strings.Join(list, ", ") + ") v(x)", Args: args}
 		check := func(c *Chunk) error {
 			got := c.Int32s(0)
 			all, _ := c.Texts(1, nil)
@@ -196,24 +200,28 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// TestFailures: an error of ours comes back, one of DuckDB's has one text, a panic is an error, and afterwards
-// everything works.
+// TestFailures: an error of ours comes back, one of DuckDB's has one text, a panic is an error, and
+// afterwards everything works.
 func TestFailures(t *testing.T) {
 	s := open(t, "CREATE TABLE t AS SELECT i, 'secret' || i AS x FROM range(300000) r(i)")
 	mine := errors.New("mine")
 	if err := s.Each(t.Context(), Query{Columns: []string{"i"}, From: "t"}, func(*Chunk) error { return mine }); !errors.Is(err, mine) {
 		t.Error(err)
 	}
-	if err := s.Each(t.Context(), Query{Columns: []string{"i"}, From: "t"}, func(*Chunk) error { panic("at the disco") }); !errors.Is(err, ErrQuery) {
+	if err := s.Each(t.Context(), Query{Columns: []string{"i"}, From: "t"}, func(*Chunk) error {
+		panic("at the disco")
+	}); !errors.Is(err, ErrQuery) {
 		t.Error(err)
 	}
-	for _, q := range []Query{{Columns: []string{"x::BIGINT"}, From: "t"}, {Columns: []string{"y"}, From: "t"}, {Columns: []string{"i"}, From: "t WHERE i > $1"},
+	for _, q := range []Query{{Columns: []string{"x::BIGINT"}, From: "t"}, {Columns: []string{"y"}, From: "t"},
+		{Columns: []string{"i"}, From: "t WHERE i > $1"},
 		{Columns: []string{"i"}, From: "t", Args: []any{int64(1)}}, {Columns: []string{"i"}, From: "t", Args: []any{struct{}{}}}} {
 		if err := s.Each(t.Context(), q, func(*Chunk) error { return nil }); err == nil || err.Error() != ErrQuery.Error() {
 			t.Errorf("%v: %v", q, err)
 		}
 	}
-	if err := s.Each(t.Context(), Query{Columns: []string{"i"}, From: "t WHERE i > $1 AND $2 AND x <> $3", Args: []any{int64(5), true, "secret7"}}, func(*Chunk) error { return nil }); err != nil {
+	if err := s.Each(t.Context(), Query{Columns: []string{"i"}, From: "t WHERE i > $1 AND $2 AND x <> $3",
+		Args: []any{int64(5), true, "secret7"}}, func(*Chunk) error { return nil }); err != nil {
 		t.Error(err)
 	}
 }
@@ -229,7 +237,9 @@ func TestCancel(t *testing.T) {
 	}
 	ctx, cancel = context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	err = s.Each(ctx, Query{Columns: []string{"n"}, From: "(SELECT count(*) AS n FROM range(100000000000) r(i))"}, func(*Chunk) error { return nil })
+	err = s.Each(ctx, Query{Columns: []string{"n"}, From: "(SELECT count(*) AS n FROM range(100000000000) r(i))"}, func(*Chunk) error {
+		return nil
+	})
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Error(err)
 	}
