@@ -35,14 +35,14 @@ var rooms = map[string]string{
 	"internal/testpg":       "",
 	"internal/golden":       "",
 	"internal/ownerkey":     "internal/entropy",
-	"noise":                 "dp internal/entropy",
+	"noise":                 "internal/entropy",
 	"mech":                  "dp noise internal/exact internal/normal internal/root",
 	"account":               "dp internal/normal account/loss internal/root",
 	"account/loss":          "dp internal/normal internal/root",
 	"account/workload":      "dp account account/loss utility internal/root",
 	"internal/root":         "",
 	"utility":               "internal/normal internal/root",
-	"survey":                "dp noise utility internal/normal internal/root",
+	"survey":                "dp noise internal/normal internal/root",
 	"policy":                "dp account internal/root",
 	// The planner in storeys: the finished tree, the text, expressions, questions, and the cells of
 	// their answers.
@@ -71,23 +71,22 @@ var rooms = map[string]string{
 	"internal/audit/generate":       "dp policy internal/plan internal/engine/reference internal/detrand internal/plan/syntax",
 	"internal/audit/neighbours": "dp policy internal/plan internal/plan/tree internal/engine internal/engine/reference " +
 		"internal/audit/finding internal/audit/generate internal/exact",
-	"internal/engine/outer":  "api internal/plan/syntax",
+	"internal/engine/outer":  "api",
 	"ledger":                 "dp account",
-	"internal/ledger/chain":  "dp account ledger",
+	"internal/ledger/chain":  "dp ledger",
 	"internal/ledger/anchor": "ledger policy",
-	"internal/ledger/sqlite": "dp account ledger internal/ledger/chain internal/entropy",
+	"internal/ledger/sqlite": "ledger internal/ledger/chain internal/entropy",
 	"internal/ledger/replay": "dp ledger",
 	// Interactive mechanisms. They see a host that charges, and neither a ledger nor SQL. What
 	// predicts sees what was released and no more, which is why it is a room of its own.
-	"session": "dp account",
-	"stream": "dp mech session account internal/stream/histogram internal/stream/linear internal/stream/predict " +
-		"internal/root",
+	"session":                   "dp account",
+	"stream":                    "dp mech session internal/stream/histogram internal/stream/linear internal/stream/predict internal/root",
 	"internal/stream/linear":    "",
 	"internal/stream/histogram": "internal/exact internal/stream/linear",
 	"internal/stream/predict":   "internal/stream/linear",
-	"holdout":                   "dp mech session account account/loss utility internal/normal internal/root",
+	"holdout":                   "dp mech session account internal/root",
 	"internal/holdout/labels":   "dp internal/exact",
-	"internal/holdoutdemo":      "dp noise mech session account holdout internal/detrand internal/normal",
+	"internal/holdoutdemo":      "dp mech session account holdout internal/detrand internal/normal",
 	// Private training. What solves sees rows and neither noise nor a budget.
 	"learn": "dp account mech internal/exact internal/learn/calibrate internal/learn/lossfn internal/learn/rows " +
 		"internal/learn/solve",
@@ -116,17 +115,16 @@ var rooms = map[string]string{
 	"internal/streamsession": "dp account mech policy ledger api session stream internal/stream/histogram internal/stream/linear " +
 		"internal/stream/predict internal/plan/cells internal/pricing internal/answers internal/memory internal/interactive",
 	"internal/holdoutsession": "dp mech policy ledger api session holdout internal/holdout/labels internal/plan internal/plan/tree " +
-		"internal/pricing internal/answers internal/memory internal/interactive",
+		"internal/plan/syntax internal/pricing " +
+		"internal/answers internal/memory internal/interactive",
 	"internal/training": "dp account mech policy ledger api learn internal/plan internal/plan/tree internal/pricing internal/memory " +
 		"internal/interactive",
 	"internal/curator": "dp policy mech ledger internal/engine api learn internal/plan internal/plan/tree internal/plan/verify " +
 		"internal/pricing internal/answers internal/books internal/memory internal/interactive internal/sparsesession " +
-		"internal/streamsession internal/holdoutsession internal/training account internal/plan/cells session stream " +
-		"internal/stream/histogram internal/stream/linear internal/stream/predict holdout internal/holdout/labels internal/plan/syntax",
+		"internal/streamsession internal/holdoutsession internal/training internal/plan/syntax",
 	".": "dp noise mech policy internal/plan internal/plan/syntax internal/plan/tree ledger internal/ledger/sqlite " +
 		"internal/ledger/anchor internal/engine internal/engine/duckdb store internal/curator internal/books internal/sparsesession " +
-		"internal/streamsession internal/holdoutsession internal/training session stream internal/stream/linear holdout learn api " +
-		"internal/policycheck",
+		"internal/training stream learn api internal/policycheck",
 	// What is wrong with a policy. It asks a curator that has neither data nor a ledger.
 	"internal/policycheck": "policy internal/plan internal/curator",
 	// The doors. None of them sees an engine, a ledger or noise: they ask at the desk.
@@ -136,9 +134,9 @@ var rooms = map[string]string{
 	"internal/server/users":     "internal/entropy",
 	// The catalogue: the policy is for the model, and the interpreter sees only the tables that it
 	// is given.
-	"internal/server/catalog": "policy internal/grammar internal/server/catalog/datum internal/server/catalog/ident " +
+	"internal/server/catalog": "policy internal/server/catalog/datum internal/server/catalog/ident " +
 		"internal/server/catalog/interpret internal/server/catalog/oid",
-	"internal/server/pgwire": ". dp policy ledger internal/render internal/table internal/entropy internal/grammar " +
+	"internal/server/pgwire": "dp policy ledger internal/render internal/table internal/entropy internal/grammar " +
 		"internal/server/admission internal/server/users internal/server/catalog internal/server/connlimit api " +
 		"internal/server/catalog/datum internal/server/catalog/interpret internal/plan/syntax",
 	"internal/server/connlimit": "",
@@ -150,8 +148,8 @@ var rooms = map[string]string{
 	"internal/audit/stat":      "noise internal/normal internal/root",
 	"audit": "dp noise mech survey learn internal/learn/calibrate internal/learn/lossfn internal/learn/rows " +
 		"internal/learn/solve internal/audit/finding internal/audit/enumerate internal/audit/density internal/audit/stat",
-	"internal/audit/lockstep": "dp noise mech policy internal/plan internal/plan/tree ledger internal/engine " +
-		"internal/engine/duckdb internal/curator internal/audit/finding internal/exact internal/entropy internal/detrand api",
+	"internal/audit/lockstep": "dp mech policy internal/plan internal/plan/tree ledger internal/engine internal/engine/duckdb " +
+		"internal/curator internal/audit/finding internal/exact internal/entropy internal/detrand api",
 	"internal/server/catalog/interpret": "internal/server/catalog/datum internal/server/catalog/ident internal/server/catalog/oid " +
 		"internal/grammar",
 	"internal/server/catalog/oid":   "internal/server/catalog/ident",

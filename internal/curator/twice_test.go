@@ -140,7 +140,10 @@ func TestWaysToAnEngine(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, way := range []string{"plan.Prepare(", "plan.PrepareText(", "plan.PrepareTable(", "plan.PrepareHoldout(", ".Histogram()", "engine.Run(", "engine.Fetch(", "c.Run(", "c.Fetch(", "engine.RunPublic(", "c.RunPublic("} {
+		for _, way := range []string{
+			"plan.Prepare(", "plan.PrepareText(", "plan.PrepareTable(", "plan.PrepareHoldout(", ".Histogram()",
+			"engine.Run(", "engine.Fetch(", "c.Run(", "c.Fetch(", "engine.RunPublic(", "c.RunPublic(",
+		} {
 			if strings.Contains(string(text), way) {
 				found[strings.TrimPrefix(file, "../")+": "+way] = true
 			}

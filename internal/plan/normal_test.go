@@ -19,202 +19,205 @@ func prepare(t testing.TB, ds *policy.Dataset, text string) *tree.Plan {
 	return st.Plans[0]
 }
 
+// sameQuestions are spellings of one question each.
+var sameQuestions = map[string][]string{
+	"spaces, case, names": {
+		"SELECT COUNT(*) FROM patients WHERE age > 40",
+		"select\tcount( * )\nfrom   Patients where AGE>40;",
+		`SELECT COUNT(*) AS "n" FROM "patients" AS p WHERE p."age" > 40 -- a comment`,
+		"SELECT ALL COUNT(1) FROM patients WHERE (((age > 40)))",
+		"SELECT pg_catalog.COUNT(*) FROM patients WHERE patients.age > 40",
+	},
+	"conditions that change nothing": {
+		"SELECT COUNT(*) FROM patients WHERE age > 40",
+		"SELECT COUNT(*) FROM patients WHERE age > 40 AND 1=1",
+		"SELECT COUNT(*) FROM patients WHERE true AND age > 40 AND 'a' = 'a' AND 2 > 1",
+		"SELECT COUNT(*) FROM patients WHERE age > 40 OR 1=2",
+		"SELECT COUNT(*) FROM patients WHERE age > 40 AND age > 40",
+		"SELECT COUNT(*) FROM patients WHERE NOT NOT age > 40",
+		"SELECT COUNT(*) FROM patients WHERE NOT (NOT (age > 40))",
+	},
+	"NOT, moved down": {
+		"SELECT COUNT(*) FROM patients WHERE age >= 40 AND sex <> 'F' AND NOT smoker",
+		"SELECT COUNT(*) FROM patients WHERE NOT age < 40 AND NOT sex = 'F' AND NOT smoker",
+		"SELECT COUNT(*) FROM patients WHERE NOT (age < 40 OR sex IN ('F') OR smoker)",
+		"SELECT COUNT(*) FROM patients WHERE NOT (NOT (age >= 40 AND NOT smoker) OR sex = 'F')",
+	},
+	"no condition": {
+		"SELECT COUNT(*) FROM patients",
+		"SELECT COUNT(*) FROM patients WHERE true",
+		"SELECT COUNT(*) FROM patients WHERE 1 < 2 OR age = 5",
+		"SELECT COUNT(*) FROM patients WHERE NULL IS NULL",
+	},
+	"constants": {
+		"SELECT COUNT(*) FROM patients WHERE age > 40",
+		"SELECT COUNT(*) FROM patients WHERE age > 40.0",
+		"SELECT COUNT(*) FROM patients WHERE age > 4e1",
+		"SELECT COUNT(*) FROM patients WHERE age > '40'",
+		"SELECT COUNT(*) FROM patients WHERE age > 40::int",
+		"SELECT COUNT(*) FROM patients WHERE age > 30 + 2 * 5",
+		"SELECT COUNT(*) FROM patients WHERE 30 + 2 * 5 < age",
+	},
+	"flipped comparisons": {
+		"SELECT COUNT(*) FROM patients WHERE age <= 40 AND age < balance AND cost = weight",
+		"SELECT COUNT(*) FROM patients WHERE 40 >= age AND balance > age AND weight = cost",
+	},
+	"order of AND and OR": {
+		"SELECT COUNT(*) FROM patients WHERE age > 40 AND (smoker OR sex = 'F' OR cost < 5)",
+		"SELECT COUNT(*) FROM patients WHERE (cost < 5 OR (sex = 'F' OR smoker)) AND age > 40",
+		"SELECT COUNT(*) FROM patients WHERE (5 > cost OR smoker OR sex = 'F' OR smoker) AND (age > 40 AND true)",
+	},
+	"lists": {
+		"SELECT COUNT(*) FROM patients WHERE sex IN ('F', 'X')",
+		"SELECT COUNT(*) FROM patients WHERE sex IN ('X', 'F', 'X')",
+	},
+	"a list of one": {
+		"SELECT COUNT(*) FROM patients WHERE sex IN ('F', 'F')",
+		"SELECT COUNT(*) FROM patients WHERE sex = 'F'",
+		"SELECT COUNT(*) FROM patients WHERE 'F' = sex",
+	},
+	"functions": {
+		"SELECT SUM(round(cost, 1)) FROM patients WHERE lower(zip) LIKE 'a%' AND age % 2 = 0 AND born + 7 > admitted AND " +
+			"extract(year from born) > 2000",
+		"SELECT SUM(round(cost, 3 - 2)) FROM patients WHERE zip ILIKE 'A%%' AND mod(age, 2) = 0 AND 7 + born > admitted AND " +
+			"date_part('YEAR', born) > 2000",
+		"SELECT SUM(CASE WHEN true THEN round(cost, 1) ELSE 5 END) FROM patients WHERE starts_with(lower(zip), 'a') AND mod(age, 1 + " +
+			"1) = 0 AND admitted < born + '7' AND extract(year from born) > 2000",
+	},
+	"between": {
+		"SELECT COUNT(*) FROM patients WHERE age BETWEEN 10 AND 20",
+		"SELECT COUNT(*) FROM patients WHERE age >= 10 AND age <= 20",
+		"SELECT COUNT(*) FROM patients WHERE 20 >= age AND 10 <= age",
+	},
+	"dates": {
+		"SELECT COUNT(*) FROM patients WHERE born >= '2000-01-01'",
+		"SELECT COUNT(*) FROM patients WHERE DATE '2000-01-01' <= born",
+		"SELECT COUNT(*) FROM patients WHERE born >= CAST('2000-01-01' AS date)",
+	},
+	"order of keys and columns": {
+		"SELECT sex, smoker, COUNT(*), SUM(age) FROM patients GROUP BY sex, smoker",
+		"SELECT SUM(age), COUNT(*) AS n, smoker FROM patients GROUP BY smoker, sex, smoker",
+		"SELECT COUNT(*), SUM(age), COUNT(*), sex, smoker FROM patients GROUP BY 5, 4",
+	},
+	"above the noise": {
+		"SELECT sex, COUNT(*), SUM(age) FROM patients GROUP BY sex",
+		"SELECT sex, COUNT(*), SUM(age) FROM patients GROUP BY sex ORDER BY 2 DESC LIMIT 1 OFFSET 1",
+		"SELECT sex, COUNT(*), SUM(age) FROM patients GROUP BY sex HAVING COUNT(*) > 10 AND SUM(age) < 5",
+		"SELECT COUNT(*) FROM patients GROUP BY sex ORDER BY SUM(age) / COUNT(*)",
+	},
+	"an average of what is there": {
+		"SELECT SUM(age), COUNT(*) FROM patients",
+		"SELECT AVG(age), SUM(age) FROM patients",
+	},
+	"whole numbers": {
+		"SELECT COUNT(*) FROM patients WHERE age >= 40",
+		"SELECT COUNT(*) FROM patients WHERE age > 39",
+		"SELECT COUNT(*) FROM patients WHERE age > 39.5",
+		"SELECT COUNT(*) FROM patients WHERE NOT (age < 40)",
+		"SELECT COUNT(*) FROM patients WHERE NOT 39.01 >= age",
+		"SELECT COUNT(*) FROM patients WHERE age + 0 >= 40 AND 1 * age >= 40",
+	},
+	"days": {
+		"SELECT COUNT(*) FROM patients WHERE born >= '2000-01-01'",
+		"SELECT COUNT(*) FROM patients WHERE born > '1999-12-31'",
+	},
+	"beyond the bounds, and weaker than another": {
+		"SELECT COUNT(*) FROM patients WHERE age >= 40",
+		"SELECT COUNT(*) FROM patients WHERE age BETWEEN 40 AND 110",
+		"SELECT COUNT(*) FROM patients WHERE age >= 40 AND age <= 500 AND age >= 0",
+		"SELECT COUNT(*) FROM patients WHERE age >= 40 AND age > 20",
+		"SELECT COUNT(*) FROM patients WHERE age IS NOT NULL AND age >= 40",
+		"SELECT COUNT(*) FROM patients WHERE age >= 40 OR age > 500",
+		"SELECT COUNT(*) FROM patients WHERE age >= 40 OR age >= 50",
+		"SELECT COUNT(*) FROM patients WHERE (age >= 40) IS TRUE",
+		"SELECT COUNT(*) FROM patients WHERE (age >= 40) = true",
+		"SELECT COUNT(*) FROM patients WHERE coalesce(age >= 40, false)",
+		"SELECT COUNT(*) FROM patients WHERE CASE WHEN age >= 40 THEN true ELSE false END",
+	},
+	"one point": {
+		"SELECT COUNT(*) FROM patients WHERE age = 40",
+		"SELECT COUNT(*) FROM patients WHERE age BETWEEN 40 AND 40",
+		"SELECT COUNT(*) FROM patients WHERE age > 39 AND age < 41",
+	},
+	"never": {
+		"SELECT COUNT(*) FROM patients WHERE false",
+		"SELECT COUNT(*) FROM patients WHERE NULL",
+		"SELECT COUNT(*) FROM patients WHERE age > 500",
+		"SELECT COUNT(*) FROM patients WHERE age = -1",
+	},
+	"a value at all": {
+		"SELECT COUNT(*) FROM patients WHERE cost IS NOT NULL",
+		"SELECT COUNT(*) FROM patients WHERE cost >= 0",
+		"SELECT COUNT(*) FROM patients WHERE cost <> -1",
+	},
+	"truths": {
+		"SELECT COUNT(*) FROM patients WHERE smoker",
+		"SELECT COUNT(*) FROM patients WHERE smoker = true",
+		"SELECT COUNT(*) FROM patients WHERE smoker IS TRUE",
+		"SELECT COUNT(*) FROM patients WHERE smoker <> false",
+		"SELECT COUNT(*) FROM patients WHERE smoker AND smoker IS NOT NULL",
+	},
+	"and their opposites": {
+		"SELECT COUNT(*) FROM patients WHERE NOT smoker",
+		"SELECT COUNT(*) FROM patients WHERE smoker = false",
+		"SELECT COUNT(*) FROM patients WHERE smoker IS FALSE",
+	},
+	"lists and OR": {
+		"SELECT COUNT(*) FROM patients WHERE balance IN (1, 2)",
+		"SELECT COUNT(*) FROM patients WHERE balance = 1 OR balance = 2",
+		"SELECT COUNT(*) FROM patients WHERE balance = 2 OR balance IN (1, 2)",
+	},
+	"lists and AND": {
+		"SELECT COUNT(*) FROM patients WHERE balance NOT IN (1, 2)",
+		"SELECT COUNT(*) FROM patients WHERE balance <> 1 AND balance <> 2",
+		"SELECT COUNT(*) FROM patients WHERE NOT (balance = 1 OR balance = 2)",
+	},
+	"subqueries that name and filter": {
+		"SELECT sex, COUNT(*), SUM(cost) FROM patients WHERE age >= 40 GROUP BY sex",
+		"WITH p AS (SELECT * FROM patients) SELECT sex, COUNT(*), SUM(cost) FROM p WHERE age >= 40 GROUP BY sex",
+		"WITH p AS (SELECT * FROM patients WHERE age >= 40) SELECT sex, COUNT(*), SUM(cost) FROM p GROUP BY sex",
+		"SELECT SUM(c), s, COUNT(*) FROM (SELECT cost AS c, age AS a, sex AS s FROM patients) x WHERE a >= 40 GROUP BY s",
+		"SELECT SUM(c), s, COUNT(*) FROM (SELECT a, c, s FROM (SELECT cost AS c, age AS a, sex AS s FROM patients WHERE age < 200) " +
+			"y) x WHERE a >= 40 GROUP BY s",
+	},
+	"counts": {
+		"SELECT COUNT(*) FROM patients WHERE age > 40",
+		"SELECT COUNT(age) FROM patients WHERE age > 40",
+		"SELECT SUM(1) FROM patients WHERE age > 40",
+		"SELECT COUNT(*) FILTER (WHERE true) FROM patients WHERE age > 40",
+	},
+	"counts of some": {
+		"SELECT COUNT(*) FILTER (WHERE smoker) FROM patients",
+		"SELECT SUM(CASE WHEN smoker THEN 1 ELSE 0 END) FROM patients",
+		"SELECT COUNT(CASE WHEN smoker THEN 1 END) FROM patients",
+		"SELECT COUNT(CASE WHEN smoker THEN 'yes' END) FROM patients",
+		"SELECT SUM(1) FILTER (WHERE smoker = true) FROM patients",
+	},
+	"sums of some": {
+		"SELECT SUM(cost) FILTER (WHERE smoker) FROM patients",
+		"SELECT SUM(CASE WHEN smoker THEN cost ELSE 0 END) FROM patients",
+		"SELECT SUM(CASE WHEN smoker THEN cost END) FROM patients",
+	},
+	"sides of a join": {
+		"SELECT COUNT(*) FROM patients p JOIN visits v ON p.pid = v.pid",
+		"SELECT COUNT(*) FROM patients a JOIN visits b ON b.pid = a.pid",
+		"SELECT COUNT(*) FROM patients JOIN visits USING (pid)",
+	},
+	"sums either way": {
+		"SELECT SUM(age + cost) FROM patients",
+		"SELECT SUM(cost + age) FROM patients",
+	},
+	"inside other lattices": {
+		"SELECT COUNT(*) FROM patients WHERE age + (1 + 1) < 5.5",
+		"SELECT COUNT(*) FROM patients WHERE 5.5 > age + 2",
+	},
+}
+
 // TestSameQuestion lists spellings of one question. An answer already paid for
 // is given again for free, so spellings must not be charged twice.
 func TestSameQuestion(t *testing.T) {
 	ds := hospital(t)
-	for name, spellings := range map[string][]string{
-		"spaces, case, names": {
-			"SELECT COUNT(*) FROM patients WHERE age > 40",
-			"select\tcount( * )\nfrom   Patients where AGE>40;",
-			`SELECT COUNT(*) AS "n" FROM "patients" AS p WHERE p."age" > 40 -- a comment`,
-			"SELECT ALL COUNT(1) FROM patients WHERE (((age > 40)))",
-			"SELECT pg_catalog.COUNT(*) FROM patients WHERE patients.age > 40",
-		},
-		"conditions that change nothing": {
-			"SELECT COUNT(*) FROM patients WHERE age > 40",
-			"SELECT COUNT(*) FROM patients WHERE age > 40 AND 1=1",
-			"SELECT COUNT(*) FROM patients WHERE true AND age > 40 AND 'a' = 'a' AND 2 > 1",
-			"SELECT COUNT(*) FROM patients WHERE age > 40 OR 1=2",
-			"SELECT COUNT(*) FROM patients WHERE age > 40 AND age > 40",
-			"SELECT COUNT(*) FROM patients WHERE NOT NOT age > 40",
-			"SELECT COUNT(*) FROM patients WHERE NOT (NOT (age > 40))",
-		},
-		"NOT, moved down": {
-			"SELECT COUNT(*) FROM patients WHERE age >= 40 AND sex <> 'F' AND NOT smoker",
-			"SELECT COUNT(*) FROM patients WHERE NOT age < 40 AND NOT sex = 'F' AND NOT smoker",
-			"SELECT COUNT(*) FROM patients WHERE NOT (age < 40 OR sex IN ('F') OR smoker)",
-			"SELECT COUNT(*) FROM patients WHERE NOT (NOT (age >= 40 AND NOT smoker) OR sex = 'F')",
-		},
-		"no condition": {
-			"SELECT COUNT(*) FROM patients",
-			"SELECT COUNT(*) FROM patients WHERE true",
-			"SELECT COUNT(*) FROM patients WHERE 1 < 2 OR age = 5",
-			"SELECT COUNT(*) FROM patients WHERE NULL IS NULL",
-		},
-		"constants": {
-			"SELECT COUNT(*) FROM patients WHERE age > 40",
-			"SELECT COUNT(*) FROM patients WHERE age > 40.0",
-			"SELECT COUNT(*) FROM patients WHERE age > 4e1",
-			"SELECT COUNT(*) FROM patients WHERE age > '40'",
-			"SELECT COUNT(*) FROM patients WHERE age > 40::int",
-			"SELECT COUNT(*) FROM patients WHERE age > 30 + 2 * 5",
-			"SELECT COUNT(*) FROM patients WHERE 30 + 2 * 5 < age",
-		},
-		"flipped comparisons": {
-			"SELECT COUNT(*) FROM patients WHERE age <= 40 AND age < balance AND cost = weight",
-			"SELECT COUNT(*) FROM patients WHERE 40 >= age AND balance > age AND weight = cost",
-		},
-		"order of AND and OR": {
-			"SELECT COUNT(*) FROM patients WHERE age > 40 AND (smoker OR sex = 'F' OR cost < 5)",
-			"SELECT COUNT(*) FROM patients WHERE (cost < 5 OR (sex = 'F' OR smoker)) AND age > 40",
-			"SELECT COUNT(*) FROM patients WHERE (5 > cost OR smoker OR sex = 'F' OR smoker) AND (age > 40 AND true)",
-		},
-		"lists": {
-			"SELECT COUNT(*) FROM patients WHERE sex IN ('F', 'X')",
-			"SELECT COUNT(*) FROM patients WHERE sex IN ('X', 'F', 'X')",
-		},
-		"a list of one": {
-			"SELECT COUNT(*) FROM patients WHERE sex IN ('F', 'F')",
-			"SELECT COUNT(*) FROM patients WHERE sex = 'F'",
-			"SELECT COUNT(*) FROM patients WHERE 'F' = sex",
-		},
-		"functions": {
-			"SELECT SUM(round(cost, 1)) FROM patients WHERE lower(zip) LIKE 'a%' AND age % 2 = 0 AND born + 7 > admitted AND " +
-				"extract(year from born) > 2000",
-			"SELECT SUM(round(cost, 3 - 2)) FROM patients WHERE zip ILIKE 'A%%' AND mod(age, 2) = 0 AND 7 + born > admitted AND " +
-				"date_part('YEAR', born) > 2000",
-			"SELECT SUM(CASE WHEN true THEN round(cost, 1) ELSE 5 END) FROM patients WHERE starts_with(lower(zip), 'a') AND mod(age, 1 + " +
-				"1) = 0 AND admitted < born + '7' AND extract(year from born) > 2000",
-		},
-		"between": {
-			"SELECT COUNT(*) FROM patients WHERE age BETWEEN 10 AND 20",
-			"SELECT COUNT(*) FROM patients WHERE age >= 10 AND age <= 20",
-			"SELECT COUNT(*) FROM patients WHERE 20 >= age AND 10 <= age",
-		},
-		"dates": {
-			"SELECT COUNT(*) FROM patients WHERE born >= '2000-01-01'",
-			"SELECT COUNT(*) FROM patients WHERE DATE '2000-01-01' <= born",
-			"SELECT COUNT(*) FROM patients WHERE born >= CAST('2000-01-01' AS date)",
-		},
-		"order of keys and columns": {
-			"SELECT sex, smoker, COUNT(*), SUM(age) FROM patients GROUP BY sex, smoker",
-			"SELECT SUM(age), COUNT(*) AS n, smoker FROM patients GROUP BY smoker, sex, smoker",
-			"SELECT COUNT(*), SUM(age), COUNT(*), sex, smoker FROM patients GROUP BY 5, 4",
-		},
-		"above the noise": {
-			"SELECT sex, COUNT(*), SUM(age) FROM patients GROUP BY sex",
-			"SELECT sex, COUNT(*), SUM(age) FROM patients GROUP BY sex ORDER BY 2 DESC LIMIT 1 OFFSET 1",
-			"SELECT sex, COUNT(*), SUM(age) FROM patients GROUP BY sex HAVING COUNT(*) > 10 AND SUM(age) < 5",
-			"SELECT COUNT(*) FROM patients GROUP BY sex ORDER BY SUM(age) / COUNT(*)",
-		},
-		"an average of what is there": {
-			"SELECT SUM(age), COUNT(*) FROM patients",
-			"SELECT AVG(age), SUM(age) FROM patients",
-		},
-		"whole numbers": {
-			"SELECT COUNT(*) FROM patients WHERE age >= 40",
-			"SELECT COUNT(*) FROM patients WHERE age > 39",
-			"SELECT COUNT(*) FROM patients WHERE age > 39.5",
-			"SELECT COUNT(*) FROM patients WHERE NOT (age < 40)",
-			"SELECT COUNT(*) FROM patients WHERE NOT 39.01 >= age",
-			"SELECT COUNT(*) FROM patients WHERE age + 0 >= 40 AND 1 * age >= 40",
-		},
-		"days": {
-			"SELECT COUNT(*) FROM patients WHERE born >= '2000-01-01'",
-			"SELECT COUNT(*) FROM patients WHERE born > '1999-12-31'",
-		},
-		"beyond the bounds, and weaker than another": {
-			"SELECT COUNT(*) FROM patients WHERE age >= 40",
-			"SELECT COUNT(*) FROM patients WHERE age BETWEEN 40 AND 110",
-			"SELECT COUNT(*) FROM patients WHERE age >= 40 AND age <= 500 AND age >= 0",
-			"SELECT COUNT(*) FROM patients WHERE age >= 40 AND age > 20",
-			"SELECT COUNT(*) FROM patients WHERE age IS NOT NULL AND age >= 40",
-			"SELECT COUNT(*) FROM patients WHERE age >= 40 OR age > 500",
-			"SELECT COUNT(*) FROM patients WHERE age >= 40 OR age >= 50",
-			"SELECT COUNT(*) FROM patients WHERE (age >= 40) IS TRUE",
-			"SELECT COUNT(*) FROM patients WHERE (age >= 40) = true",
-			"SELECT COUNT(*) FROM patients WHERE coalesce(age >= 40, false)",
-			"SELECT COUNT(*) FROM patients WHERE CASE WHEN age >= 40 THEN true ELSE false END",
-		},
-		"one point": {
-			"SELECT COUNT(*) FROM patients WHERE age = 40",
-			"SELECT COUNT(*) FROM patients WHERE age BETWEEN 40 AND 40",
-			"SELECT COUNT(*) FROM patients WHERE age > 39 AND age < 41",
-		},
-		"never": {
-			"SELECT COUNT(*) FROM patients WHERE false",
-			"SELECT COUNT(*) FROM patients WHERE NULL",
-			"SELECT COUNT(*) FROM patients WHERE age > 500",
-			"SELECT COUNT(*) FROM patients WHERE age = -1",
-		},
-		"a value at all": {
-			"SELECT COUNT(*) FROM patients WHERE cost IS NOT NULL",
-			"SELECT COUNT(*) FROM patients WHERE cost >= 0",
-			"SELECT COUNT(*) FROM patients WHERE cost <> -1",
-		},
-		"truths": {
-			"SELECT COUNT(*) FROM patients WHERE smoker",
-			"SELECT COUNT(*) FROM patients WHERE smoker = true",
-			"SELECT COUNT(*) FROM patients WHERE smoker IS TRUE",
-			"SELECT COUNT(*) FROM patients WHERE smoker <> false",
-			"SELECT COUNT(*) FROM patients WHERE smoker AND smoker IS NOT NULL",
-		},
-		"and their opposites": {
-			"SELECT COUNT(*) FROM patients WHERE NOT smoker",
-			"SELECT COUNT(*) FROM patients WHERE smoker = false",
-			"SELECT COUNT(*) FROM patients WHERE smoker IS FALSE",
-		},
-		"lists and OR": {
-			"SELECT COUNT(*) FROM patients WHERE balance IN (1, 2)",
-			"SELECT COUNT(*) FROM patients WHERE balance = 1 OR balance = 2",
-			"SELECT COUNT(*) FROM patients WHERE balance = 2 OR balance IN (1, 2)",
-		},
-		"lists and AND": {
-			"SELECT COUNT(*) FROM patients WHERE balance NOT IN (1, 2)",
-			"SELECT COUNT(*) FROM patients WHERE balance <> 1 AND balance <> 2",
-			"SELECT COUNT(*) FROM patients WHERE NOT (balance = 1 OR balance = 2)",
-		},
-		"subqueries that name and filter": {
-			"SELECT sex, COUNT(*), SUM(cost) FROM patients WHERE age >= 40 GROUP BY sex",
-			"WITH p AS (SELECT * FROM patients) SELECT sex, COUNT(*), SUM(cost) FROM p WHERE age >= 40 GROUP BY sex",
-			"WITH p AS (SELECT * FROM patients WHERE age >= 40) SELECT sex, COUNT(*), SUM(cost) FROM p GROUP BY sex",
-			"SELECT SUM(c), s, COUNT(*) FROM (SELECT cost AS c, age AS a, sex AS s FROM patients) x WHERE a >= 40 GROUP BY s",
-			"SELECT SUM(c), s, COUNT(*) FROM (SELECT a, c, s FROM (SELECT cost AS c, age AS a, sex AS s FROM patients WHERE age < 200) " +
-				"y) x WHERE a >= 40 GROUP BY s",
-		},
-		"counts": {
-			"SELECT COUNT(*) FROM patients WHERE age > 40",
-			"SELECT COUNT(age) FROM patients WHERE age > 40",
-			"SELECT SUM(1) FROM patients WHERE age > 40",
-			"SELECT COUNT(*) FILTER (WHERE true) FROM patients WHERE age > 40",
-		},
-		"counts of some": {
-			"SELECT COUNT(*) FILTER (WHERE smoker) FROM patients",
-			"SELECT SUM(CASE WHEN smoker THEN 1 ELSE 0 END) FROM patients",
-			"SELECT COUNT(CASE WHEN smoker THEN 1 END) FROM patients",
-			"SELECT COUNT(CASE WHEN smoker THEN 'yes' END) FROM patients",
-			"SELECT SUM(1) FILTER (WHERE smoker = true) FROM patients",
-		},
-		"sums of some": {
-			"SELECT SUM(cost) FILTER (WHERE smoker) FROM patients",
-			"SELECT SUM(CASE WHEN smoker THEN cost ELSE 0 END) FROM patients",
-			"SELECT SUM(CASE WHEN smoker THEN cost END) FROM patients",
-		},
-		"sides of a join": {
-			"SELECT COUNT(*) FROM patients p JOIN visits v ON p.pid = v.pid",
-			"SELECT COUNT(*) FROM patients a JOIN visits b ON b.pid = a.pid",
-			"SELECT COUNT(*) FROM patients JOIN visits USING (pid)",
-		},
-		"sums either way": {
-			"SELECT SUM(age + cost) FROM patients",
-			"SELECT SUM(cost + age) FROM patients",
-		},
-		"inside other lattices": {
-			"SELECT COUNT(*) FROM patients WHERE age + (1 + 1) < 5.5",
-			"SELECT COUNT(*) FROM patients WHERE 5.5 > age + 2",
-		},
-	} {
+	for name, spellings := range sameQuestions {
 		want := prepare(t, ds, spellings[0]).Query
 		for _, s := range spellings[1:] {
 			if got := prepare(t, ds, s).Query; got.Hash() != want.Hash() {

@@ -43,6 +43,7 @@ type door struct {
 func New(o Options) http.Handler { return newDoor(o).handler() }
 
 func newDoor(o Options) *door {
+	configure()
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"encoding/json"
 	"net/http"
+	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
 )
@@ -74,8 +75,8 @@ var (
 // maxFaults is how many faults of an input are told.
 const maxFaults = 20
 
-// The framework has switches that count for the whole program, which is ours.
-func init() {
+// configure sets the framework's switches, which count for the whole program, which is ours.
+var configure = sync.OnceFunc(func() {
 	huma.DefaultArrayNullable = false
 	huma.ValidateStrictCasing = true
 	huma.NewError = func(status int, message string, errs ...error) huma.StatusError {
@@ -103,7 +104,7 @@ func init() {
 		}
 		return p
 	}
-}
+})
 
 // clip cuts a text that a client can make long.
 func clip(s string) string {

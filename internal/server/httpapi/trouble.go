@@ -97,6 +97,15 @@ func problemOf(err error) *Problem {
 			p.Spent = no
 		}
 		return p
+	case errors.Is(err, errors.ErrUnsupported):
+		return &Problem{Status: http.StatusNotImplemented, Kind: "unsupported", Detail: "this server cannot do that", Spent: no}
+	}
+	return sessionProblem(err)
+}
+
+// sessionProblem says what is wrong with what a policy offers beside questions.
+func sessionProblem(err error) *Problem {
+	switch {
 	case errors.Is(err, admission.ErrNoSession):
 		return &Problem{Status: http.StatusNotFound, Kind: "missing", Detail: admission.ErrNoSession.Error(), Spent: no}
 	case errors.Is(err, api.ErrSessionUsed), errors.Is(err, api.ErrSessionRun), errors.Is(err, api.ErrSessionData),
@@ -113,8 +122,6 @@ func problemOf(err error) *Problem {
 		return missing("model")
 	case errors.Is(err, api.ErrTraining):
 		return &Problem{Status: http.StatusInternalServerError, Kind: "training", Detail: api.ErrTraining.Error(), Spent: yes}
-	case errors.Is(err, errors.ErrUnsupported):
-		return &Problem{Status: http.StatusNotImplemented, Kind: "unsupported", Detail: "this server cannot do that", Spent: no}
 	}
 	return errUnexpected()
 }
