@@ -110,7 +110,7 @@ func TestSeveralQuestions(t *testing.T) {
 		}
 		// In another process the pair is found as a pair, and what was bought alone is found alone.
 		w.reopen()
-		r = w.record()
+		w.record()
 		if again := same(both, true); numbers(again) != numbers(a) {
 			t.Errorf("%v, and before %v", again.Rows, a.Rows)
 		}

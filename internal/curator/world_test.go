@@ -177,13 +177,6 @@ func contains(text string, all ...string) bool {
 	return true
 }
 
-// seededSource is randomness that is the same for the same seed.
-func seededSource(seed ...byte) *entropy.Source {
-	var key [32]byte
-	copy(key[:], seed)
-	return entropy.FromReader(rand.NewChaCha8(key))
-}
-
 // inMemory makes a folder in memory where the system has one: to wait for a real disk proves
 // nothing here.
 func inMemory(t testing.TB) string {

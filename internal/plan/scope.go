@@ -49,7 +49,7 @@ func (s above) whole(n *pg.Node) (tree.Expr, bool) {
 	if len(s.keys) == 0 || n.GetAConst() != nil {
 		return nil, false
 	}
-	e, err := checkExpr(below{s.question}, n)
+	e, err := checkExpr(below(s), n)
 	if err != nil {
 		return nil, false
 	}
