@@ -16,7 +16,11 @@ func OpenStore(ctx context.Context, ds *policy.Dataset, s store.Store) (*sqlengi
 		return nil, fmt.Errorf("dataset %s: a store needs a database, a version, and the dialect %s", ds.Name, store.DuckDB)
 	}
 	if err := restrictOptimizer(ctx, s.DB); err != nil {
-		return nil, err
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		// Not the driver's own words, which may have an address or a password: analysts see it.
+		return nil, fmt.Errorf("dataset %s: the database that holds it cannot be reached, or is no DuckDB", ds.Name)
 	}
 	return sqlengine.Open(ctx, ds, s, sqlDialect)
 }
