@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	bundled "github.com/duckdb/duckdb-go/v2"
+
 	"github.com/discreet-dp/discreet/internal/engine"
 	"github.com/discreet-dp/discreet/internal/engine/sqlengine"
 	"github.com/discreet-dp/discreet/internal/exact"
@@ -201,6 +203,48 @@ func TestThirdPartyErrors(t *testing.T) {
 			if err == nil || strings.Contains(err.Error(), "4711") || errors.Is(err, errTalkative) {
 				t.Errorf("late %v: %v", late, err)
 			}
+		}
+	}
+}
+
+// several is a driver that opens a DuckDB for each connection.
+type several struct{}
+
+func (several) Driver() driver.Driver { return nil }
+
+func (several) Connect(ctx context.Context) (driver.Conn, error) {
+	c, err := bundled.NewConnector("", func(c driver.ExecerContext) error {
+		for _, text := range strange {
+			if _, err := c.ExecContext(ctx, text, nil); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return c.Connect(ctx)
+}
+
+// TestThirdPartyConnections: rules of the optimizer are off in every connection of a pool, or the
+// store is refused.
+func TestThirdPartyConnections(t *testing.T) {
+	s := store.Store{DB: sql.OpenDB(several{}), Dialect: store.DuckDB,
+		Version: func(context.Context) (store.Version, error) { return store.Version{State: "1"}, nil }}
+	defer s.DB.Close()
+	if _, err := OpenStore(t.Context(), dataset(t, t.TempDir(), strangeKeys), s); err == nil {
+		t.Error("rules are off in one connection and on in another")
+	}
+	good, err := thirdparty.Open(t.Context(), strange...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer good.DB.Close()
+	for _, most := range []int{1, 2, 0} {
+		good.DB.SetMaxOpenConns(most)
+		if _, err := OpenStore(t.Context(), dataset(t, t.TempDir(), strangeKeys), good); err != nil {
+			t.Error(most, err)
 		}
 	}
 }
