@@ -8,7 +8,6 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/ledger/anchor"
 	"github.com/discreet-dp/discreet/internal/ledger/sqlite"
-	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/mech"
 	"github.com/discreet-dp/discreet/noise"
 	"github.com/discreet-dp/discreet/policy"
@@ -46,50 +45,49 @@ func Open(ctx context.Context, path string, options ...Option) (*DB, error) {
 				strings.Join(db.policy.Names(), ", "))
 		}
 	}
-	release := func() error { return nil }
 	if db.ledger == nil {
-		var err error
-		if db.ledger, db.anchor, err = openLedger(ctx, db.policy); err != nil {
+		if err := db.openLedger(ctx); err != nil {
 			return nil, err
 		}
-		release = db.closeLedger
+		return db, nil
 	}
-	if err := db.crashed(ctx); err != nil {
-		return nil, errors.Join(err, release())
+	if err := db.crashed(context.WithoutCancel(ctx)); err != nil {
+		return nil, err
 	}
 	return db, nil
 }
 
-// openLedger opens the ledger of a policy, and returns what lets go of its anchor. A ledger is not
-// stopped half way: where the context ends first, it is closed when it is open.
-func openLedger(ctx context.Context, p *policy.Policy) (ledger.Ledger, func() error, error) {
-	place, release, err := anchor.Open(p)
+// openLedger opens the ledger of the policy, and counts a process that died with it. Neither is
+// stopped half way: where the context ends first, the ledger is closed when both are done. Closed
+// in order and not counted, nothing would remember that a process died.
+func (db *DB) openLedger(ctx context.Context) error {
+	place, release, err := anchor.Open(db.policy)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
-	type opened struct {
-		ledger *sqlite.Ledger
-		err    error
-	}
-	done := make(chan opened, 1)
+	done := make(chan error, 1)
 	go func() {
-		l, err := sqlite.OpenWith(p.Ledger, sqlite.Options{Anchorage: place, Every: uint64(p.Anchor.Every)})
-		done <- opened{l, err}
+		l, err := sqlite.OpenWith(db.policy.Ledger, sqlite.Options{Anchorage: place, Every: uint64(db.policy.Anchor.Every)})
+		if err != nil {
+			done <- errors.Join(err, release())
+			return
+		}
+		db.ledger, db.anchor = l, release
+		if err = db.crashed(context.WithoutCancel(ctx)); err != nil {
+			err = errors.Join(err, db.closeLedger())
+		}
+		done <- err
 	}()
 	select {
-	case o := <-done:
-		if o.err != nil {
-			return nil, nil, errors.Join(o.err, release())
-		}
-		return o.ledger, release, nil
+	case err := <-done:
+		return err
 	case <-ctx.Done():
 		go func() {
-			if o := <-done; o.err == nil {
-				o.ledger.Close()
+			if <-done == nil {
+				db.closeLedger()
 			}
-			release()
 		}()
-		return nil, nil, ctx.Err()
+		return ctx.Err()
 	}
 }
 

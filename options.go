@@ -56,8 +56,13 @@ func WithIncidents(told func(api.Incident)) Option {
 // policy names; the dialect that it speaks says which engine asks it. Close closes it.
 func WithEngine(dataset string, s store.Store) Option {
 	return func(db *DB) error {
-		if s.DB == nil {
+		switch {
+		case s.DB == nil:
 			return errors.New("the store has no database")
+		case s.Version == nil:
+			return errors.New("the store does not name the state of its data: it has no Version")
+		case db.stores[dataset] != nil:
+			return fmt.Errorf("there are two stores for the dataset %q", dataset)
 		}
 		db.stores[dataset] = &s
 		return nil
@@ -68,6 +73,12 @@ func WithEngine(dataset string, s store.Store) Option {
 // anchor. Close closes it.
 func WithLedger(l ledger.Ledger) Option {
 	return func(db *DB) error {
+		switch {
+		case l == nil: // that of the policy would do, and would not know what this one has paid
+			return errors.New("the ledger that is to be used is nil")
+		case db.ledger != nil:
+			return errors.New("there are two ledgers")
+		}
 		db.ledger = l
 		return nil
 	}

@@ -67,10 +67,16 @@ func TestWithEngine(t *testing.T) {
 	}
 	p, s := brought(t)
 	defer s.DB.Close()
-	for _, o := range []discreet.Option{discreet.WithEngine("village", s), discreet.WithEngine("town", store.Store{})} {
-		if db, err := discreet.Open(background, "", discreet.WithPolicy(p), o); err == nil {
+	nameless := s
+	nameless.Version = nil
+	for _, o := range [][]discreet.Option{
+		{discreet.WithEngine("village", s)}, {discreet.WithEngine("town", store.Store{})}, {discreet.WithEngine("town", nameless)},
+		{discreet.WithEngine("town", s), discreet.WithEngine("town", s)}, {discreet.WithLedger(nil)},
+		{discreet.WithLedger(&dead{}), discreet.WithLedger(&dead{})},
+	} {
+		if db, err := discreet.Open(background, "", append(o, discreet.WithPolicy(p))...); err == nil {
 			db.Close()
-			t.Error("an engine of nothing")
+			t.Error("an engine or a ledger of nothing")
 		}
 	}
 	if _, err := os.Stat(p.Ledger); !errors.Is(err, os.ErrNotExist) || s.DB.PingContext(background) != nil {

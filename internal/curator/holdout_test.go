@@ -123,6 +123,19 @@ func trial(predictions []string, training string) api.HoldoutQuestion {
 	return api.HoldoutQuestion{Holdout: "trial", Predictions: predictions, Training: training}
 }
 
+// Whoever submits predictions is told whether they come with identifiers.
+func TestHoldoutList(t *testing.T) {
+	all, err := newHoldouts(t, plenty, nil).Holdouts.List()
+	if err != nil || len(all) != 3 {
+		t.Fatal(all, err)
+	}
+	for _, h := range all {
+		if h.IDs != (h.Name == "named") || h.Labels != (h.Name != "rows") {
+			t.Errorf("%+v", h)
+		}
+	}
+}
+
 // The first question of a round pays, what the holdout confirms is free and is what was claimed,
 // and what it contradicts comes with noise and ends the round.
 func TestHoldoutRounds(t *testing.T) {

@@ -28,8 +28,8 @@ func (c *Sessions) List() ([]api.HoldoutInfo, error) {
 			return nil, api.Refuse("ask the owner to correct the policy", "the holdout %s cannot be opened: %v", strconv.Quote(name), err)
 		}
 		out = append(out, api.HoldoutInfo{
-			Dataset: c.Dataset.Name, Name: name, Labels: h.Labels != "", Column: h.Column, ID: h.ID, Table: h.Table, Train: h.Train,
-			Size:      size,
+			Dataset: c.Dataset.Name, Name: name, Labels: h.Labels != "", IDs: h.ID != "", Column: h.Column, ID: h.ID,
+			Table: h.Table, Train: h.Train, Size: size,
 			Threshold: showScore(h.Threshold), Noise: showScore(h.Noise), Answers: h.Answers, Steps: h.Steps, Round: t.Round,
 			Total:     t.Total,
 			Confirmed: t.Confirmed(1 - api.Confidence), Answered: t.Answered(1 - api.Confidence),

@@ -2,7 +2,11 @@ package duckdb
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/discreet-dp/discreet/internal/engine/sqlengine"
 	"github.com/discreet-dp/discreet/policy"
@@ -16,7 +20,50 @@ func OpenStore(ctx context.Context, ds *policy.Dataset, s store.Store) (*sqlengi
 		return nil, fmt.Errorf("dataset %s: a store needs a database, a version, and the dialect %s", ds.Name, store.DuckDB)
 	}
 	if err := restrictOptimizer(ctx, s.DB); err != nil {
-		return nil, err
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		// Not the driver's own words, which may have an address or a password: analysts see it.
+		return nil, fmt.Errorf("dataset %s: the database that holds it cannot be reached, or is no DuckDB", ds.Name)
+	}
+	if err := checkOptimizer(ctx, s.DB); err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, fmt.Errorf("dataset %s: what is set in one connection to the database does not hold in another, so rules of its "+
+			"optimizer that may not touch a question stay on; bring one along whose connections are to one DuckDB", ds.Name)
 	}
 	return sqlengine.Open(ctx, ds, s, sqlDialect)
+}
+
+var errOptimizer = errors.New("rules of the optimizer are on that must be off")
+
+// checkOptimizer makes sure that the rules are off in more than the connection in which they were
+// turned off: a pool opens others when it needs them. Two that are open at once are two.
+func checkOptimizer(ctx context.Context, db *sql.DB) error {
+	must, err := disabledOptimizers(ctx, db)
+	if err != nil {
+		return err
+	}
+	most := 2
+	if db.Stats().MaxOpenConnections == 1 {
+		most = 1
+	}
+	for range most {
+		c, err := db.Conn(ctx)
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+		var off string
+		if err := c.QueryRowContext(ctx, "SELECT current_setting('disabled_optimizers')").Scan(&off); err != nil {
+			return err
+		}
+		for _, rule := range must {
+			if !slices.Contains(strings.Split(off, ","), rule) {
+				return errOptimizer
+			}
+		}
+	}
+	return nil
 }

@@ -2,13 +2,18 @@ package duckdb
 
 import (
 	"context"
+	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
+	bundled "github.com/duckdb/duckdb-go/v2"
+
 	"github.com/discreet-dp/discreet/internal/engine"
+	"github.com/discreet-dp/discreet/internal/engine/sqlengine"
 	"github.com/discreet-dp/discreet/internal/exact"
 	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
@@ -150,6 +155,96 @@ func TestThirdPartyVersions(t *testing.T) {
 		now, broken = bad.version, bad.err
 		if v, err := e.Version(t.Context()); err == nil || strings.Contains(err.Error(), "Ana") || v != (store.Version{}) {
 			t.Error(v, err)
+		}
+	}
+}
+
+// talkative is a driver whose errors tell what nobody should know: at once, or where the columns of
+// a table are listed.
+type talkative struct{ late bool }
+
+var errTalkative = errors.New("Ana's password is 4711")
+
+func (d talkative) Connect(context.Context) (driver.Conn, error) {
+	if d.late {
+		return d, nil
+	}
+	return nil, errTalkative
+}
+
+func (d talkative) Driver() driver.Driver                      { return nil }
+func (d talkative) Prepare(string) (driver.Stmt, error)        { return d, nil }
+func (d talkative) Begin() (driver.Tx, error)                  { return nil, errTalkative }
+func (d talkative) Close() error                               { return nil }
+func (d talkative) NumInput() int                              { return -1 }
+func (d talkative) Exec([]driver.Value) (driver.Result, error) { return driver.ResultNoRows, nil }
+
+func (d talkative) Query([]driver.Value) (driver.Rows, error) { return &talkativeRows{}, nil }
+
+// talkativeRows fails when the first row is read.
+type talkativeRows struct{}
+
+func (r *talkativeRows) Columns() []string { return []string{"name"} }
+func (r *talkativeRows) Close() error      { return nil }
+func (r *talkativeRows) Next([]driver.Value) error {
+	return errTalkative
+}
+
+// TestThirdPartyErrors: what a driver says when a database is opened is told to nobody.
+func TestThirdPartyErrors(t *testing.T) {
+	for _, late := range []bool{false, true} {
+		s := store.Store{DB: sql.OpenDB(talkative{late}), Dialect: store.DuckDB,
+			Version: func(context.Context) (store.Version, error) { return store.Version{State: "1"}, nil }}
+		defer s.DB.Close()
+		ds := dataset(t, t.TempDir(), strangeKeys)
+		_, opened := OpenStore(t.Context(), ds, s)
+		_, looked := sqlengine.Open(t.Context(), ds, s, sqlDialect)
+		for _, err := range []error{opened, looked} {
+			if err == nil || strings.Contains(err.Error(), "4711") || errors.Is(err, errTalkative) {
+				t.Errorf("late %v: %v", late, err)
+			}
+		}
+	}
+}
+
+// several is a driver that opens a DuckDB for each connection.
+type several struct{}
+
+func (several) Driver() driver.Driver { return nil }
+
+func (several) Connect(ctx context.Context) (driver.Conn, error) {
+	c, err := bundled.NewConnector("", func(c driver.ExecerContext) error {
+		for _, text := range strange {
+			if _, err := c.ExecContext(ctx, text, nil); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return c.Connect(ctx)
+}
+
+// TestThirdPartyConnections: rules of the optimizer are off in every connection of a pool, or the
+// store is refused.
+func TestThirdPartyConnections(t *testing.T) {
+	s := store.Store{DB: sql.OpenDB(several{}), Dialect: store.DuckDB,
+		Version: func(context.Context) (store.Version, error) { return store.Version{State: "1"}, nil }}
+	defer s.DB.Close()
+	if _, err := OpenStore(t.Context(), dataset(t, t.TempDir(), strangeKeys), s); err == nil {
+		t.Error("rules are off in one connection and on in another")
+	}
+	good, err := thirdparty.Open(t.Context(), strange...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer good.DB.Close()
+	for _, most := range []int{1, 2, 0} {
+		good.DB.SetMaxOpenConns(most)
+		if _, err := OpenStore(t.Context(), dataset(t, t.TempDir(), strangeKeys), good); err != nil {
+			t.Error(most, err)
 		}
 	}
 }

@@ -33,19 +33,24 @@ func Describe(ctx context.Context, db *sql.DB, t *dialect.Table, where string, c
 }
 
 func listColumns(ctx context.Context, db *sql.DB, t *dialect.Table, where string) (all []dialect.Column, err error) {
+	// What a driver says stays here: analysts see it where the data is looked at anew.
+	unread := fmt.Errorf("table %s: cannot read the schema of %s; is it complete, and of the kind that its name says?", t.Name, where)
 	rows, err := db.QueryContext(ctx, t.Dialect.Describe(t.From))
 	if err != nil {
-		return nil, fmt.Errorf("table %s: cannot read the schema of %s; is it complete, and of the kind that its name says?", t.Name, where)
+		return nil, unread
 	}
 	defer rows.Close()
 	for rows.Next() {
 		var c dialect.Column
 		if err := rows.Scan(&c.Name, &c.Type); err != nil {
-			return nil, err
+			return nil, unread
 		}
 		all = append(all, c)
 	}
-	return all, rows.Err()
+	if rows.Err() != nil {
+		return nil, unread
+	}
+	return all, nil
 }
 
 // Find finds a column by its name, or by one that differs from it in nothing but case.

@@ -37,6 +37,7 @@ func (s *session) closeStatement(name string) {
 	if st := s.statements[name]; st != nil {
 		s.kept -= st.bytes
 		delete(s.statements, name)
+		st.question = nil // a portal may keep the statement, which is counted no more
 		if s.latest == st {
 			s.latest = nil
 		}
