@@ -1,10 +1,16 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/api"
+	"github.com/discreet-dp/discreet/dp"
 )
 
 // anchored deploys a policy that keeps an anchor, in a folder that stands for another volume.
@@ -109,4 +115,31 @@ func TestLedgerAnchor(t *testing.T) {
 	asks(policy, "SELECT COUNT(*) FROM patients").wants(t, 1, "its anchor could not be read")
 	command("ledger", "anchor", "-p", "no.yaml").wants(t, 1, "no.yaml")
 	command("ledger", "anchor").wants(t, 2, "missing flags: --policy")
+}
+
+// Whoever stores the anchor closes the ledger in order, which takes away what a process that died
+// is known by. So that it died is counted first.
+func TestLedgerAnchorCounts(t *testing.T) {
+	policy, _ := anchored(t)
+	db, err := discreet.Open(t.Context(), policy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := db.OpenSparse(t.Context(), api.SparseQuestion{Analyst: "ana", Epsilon: dp.One / 8, Above: 1, Sensitivity: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Ask(t.Context(), "SELECT COUNT(*) FROM patients", "500"); err != nil {
+		t.Fatal(err)
+	}
+	dead := t.TempDir() // what a process leaves that ends here
+	if err := os.CopyFS(dead, os.DirFS(filepath.Dir(policy))); err != nil && !errors.Is(err, io.EOF) {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	copied := filepath.Join(dead, filepath.Base(policy))
+	command("ledger", "anchor", "-p", copied, "--write").wants(t, 0, "holds it")
+	command("incidents", "-p", copied).wants(t, 0, "crash")
 }

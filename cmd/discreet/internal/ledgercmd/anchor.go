@@ -7,6 +7,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/cmd/discreet/internal/console"
 	"github.com/discreet-dp/discreet/dp"
 	"github.com/discreet-dp/discreet/internal/ledger/anchor"
@@ -78,12 +79,14 @@ func (c *anchorCmd) Run(ctx context.Context, s console.Screen) error {
 		}
 	}
 	if c.Write {
-		// An anchor is stored when a ledger is opened, and when it is closed.
-		l, err := sqlite.OpenWith(p.Ledger, o)
+		// An anchor is stored when a ledger is opened, and when it is closed. The front door does
+		// it, because it counts a process that died: who closes a ledger in order takes away what
+		// that is known by.
+		db, err := discreet.Open(ctx, c.Policy)
 		if err != nil {
 			return err
 		}
-		if err := l.Close(); err != nil {
+		if err := db.Close(); err != nil {
 			return err
 		}
 	}
