@@ -163,7 +163,7 @@ func TestThirdPartyVersions(t *testing.T) {
 // a table are listed.
 type talkative struct{ late bool }
 
-var errTalkative = errors.New("Ana's password is 4711")
+var errTalkative = errors.New("the password of Ana is 4711")
 
 func (d talkative) Connect(context.Context) (driver.Conn, error) {
 	if d.late {
