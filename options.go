@@ -64,6 +64,12 @@ func WithEngine(dataset string, s store.Store) Option {
 		case db.stores[dataset] != nil:
 			return fmt.Errorf("there are two stores for the dataset %q", dataset)
 		}
+		for other, t := range db.stores {
+			if t.DB == s.DB {
+				return fmt.Errorf("the datasets %q and %q have one database, whose people would have two budgets; put both into one "+
+					"dataset, or give each a database of its own", other, dataset)
+			}
+		}
 		db.stores[dataset] = &s
 		return nil
 	}

@@ -79,6 +79,10 @@ func TestWithEngine(t *testing.T) {
 			t.Error("an engine or a ledger of nothing")
 		}
 	}
+	if _, err := discreet.Open(background, "", discreet.WithEngine("town", s), discreet.WithEngine("county", s)); err == nil ||
+		!strings.Contains(err.Error(), "two budgets") {
+		t.Error("two datasets have one database:", err)
+	}
 	if _, err := os.Stat(p.Ledger); !errors.Is(err, os.ErrNotExist) || s.DB.PingContext(background) != nil {
 		t.Error("a database that was not opened left a ledger, or closed what was not its own", err)
 	}

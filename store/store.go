@@ -10,6 +10,10 @@
 //  3. A transaction sees one state of the data.
 //  4. It computes what it is asked: nothing that stands in TRY is moved out of it. Settings of the
 //     database that this rests on are made when it is opened.
+//  5. What the policy says is unique is so at every moment, by a constraint of the database: it is
+//     looked at when Version names another state, and not with every question.
+//  6. Its people are those of no other dataset, or they would have two budgets. One handle for two
+//     datasets is refused; two handles to one database cannot be told from two databases.
 package store
 
 import (
