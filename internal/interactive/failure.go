@@ -1,10 +1,15 @@
 package interactive
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/discreet-dp/discreet/internal/engine"
+)
 
 // ErrRun is returned when an engine failed after the charge. The engine's own
 // words are not passed on, whatever an engine promises about them: they could depend on the data.
-var ErrRun = errors.New("the engine could not run this question, and the charge stays; ask the owner to run 'discreet check'")
+// The text is the one that engines of ours have.
+var ErrRun = engine.ErrRun
 
 // ErrPanic is what is left of a panic.
 var ErrPanic = errors.New("a panic")
