@@ -97,11 +97,11 @@ func (e *DoorError) Error() string {
 // What the policy bears is recorded with each incident. So the door follows from the chain alone,
 // and a policy that is changed later opens nothing.
 type Doors struct {
-	of map[string]*hall
+	of map[string]*datasetDoors
 }
 
-// hall is the doors of one dataset.
-type hall struct {
+// datasetDoors is the doors of one dataset.
+type datasetDoors struct {
 	told  []told // incidents that were told and not released; what follows is made of them
 	whole tally
 	each  map[string]*tally
@@ -183,18 +183,18 @@ func (d *Doors) incident(r *Record) bool {
 		return false
 	}
 	if d.of == nil {
-		d.of = map[string]*hall{}
+		d.of = map[string]*datasetDoors{}
 	}
 	h := d.of[r.Dataset]
 	if h == nil {
-		h = &hall{each: map[string]*tally{}}
+		h = &datasetDoors{each: map[string]*tally{}}
 		d.of[strings.Clone(r.Dataset)] = h
 	}
 	h.add(told{strings.Clone(r.Analyst), r.ByAnalyst, r.ByDataset, r.Time})
 	return true
 }
 
-func (h *hall) add(t told) {
+func (h *datasetDoors) add(t told) {
 	h.told = append(h.told, t)
 	h.whole.add(t.byDataset, t.at)
 	if t.analyst == "" {
@@ -211,7 +211,7 @@ func (d *Doors) release(r *Record) {
 	if h == nil {
 		return
 	}
-	left := &hall{each: map[string]*tally{}}
+	left := &datasetDoors{each: map[string]*tally{}}
 	for _, t := range h.told {
 		if r.Analyst != "" && t.analyst != r.Analyst {
 			left.add(t)

@@ -127,7 +127,7 @@ var rooms = map[string]string{
 		"internal/training stream learn api internal/policycheck",
 	// What is wrong with a policy. It asks a curator that has neither data nor a ledger.
 	"internal/policycheck": "policy internal/plan internal/curator",
-	// The doors. None of them sees an engine, a ledger or noise: they ask at the desk.
+	// The doors. None of them sees an engine, a ledger or noise: they ask the dispatcher.
 	"internal/server": ". policy internal/server/connlimit internal/server/admission internal/server/users " +
 		"internal/server/pgwire internal/server/httpapi api",
 	"internal/server/admission": ". dp policy internal/entropy api ledger learn stream",

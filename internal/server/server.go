@@ -175,7 +175,7 @@ func (s *Server) doors() {
 	base, cut := context.WithCancel(context.Background())
 	s.cut = cut
 	s.http = &http.Server{
-		Handler: httpapi.New(httpapi.Options{Desk: s.dispatcher, Users: s.users, Log: c.Log, Version: c.Version, Ready: s.Ready,
+		Handler: httpapi.New(httpapi.Options{Dispatcher: s.dispatcher, Users: s.users, Log: c.Log, Version: c.Version, Ready: s.Ready,
 			Connections: s.pg.Connections}),
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       time.Minute,

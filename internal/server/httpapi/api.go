@@ -15,10 +15,10 @@ import (
 
 // Options are what the door needs.
 type Options struct {
-	Desk    *admission.Dispatcher
-	Users   *users.Store
-	Log     *slog.Logger
-	Version string
+	Dispatcher *admission.Dispatcher
+	Users      *users.Store
+	Log        *slog.Logger
+	Version    string
 	// Ready says whether questions can be asked: nil, or why not in words for everybody.
 	Ready func() error
 	// Connections is how many wire connections there are, for the metrics.

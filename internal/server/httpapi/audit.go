@@ -55,7 +55,7 @@ func (d *door) audit() {
 }
 
 func (d *door) look(ctx context.Context) (*Audit, error) {
-	db, again := d.Desk.DB(), replay.New()
+	db, again := d.Dispatcher.DB(), replay.New()
 	a := &Audit{Differences: []replay.Decision{}, Doubts: []replay.Decision{}, Spent: []ledger.Balance{}, Datasets: []DatasetAudit{}}
 	for r, err := range db.Records(ctx, 0) {
 		if err != nil {

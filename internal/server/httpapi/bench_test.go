@@ -11,8 +11,8 @@ import (
 	"github.com/discreet-dp/discreet/dp"
 )
 
-// BenchmarkOverhead asks a question that is paid for, over HTTP and at the desk: the difference is
-// the door's.
+// BenchmarkOverhead asks a question that is paid for, over HTTP and at the dispatcher: the
+// difference is the door's.
 func BenchmarkOverhead(b *testing.B) {
 	w := newWorld(b)
 	w.want(w.call("POST", "/v1/query", "ana", count), 200)
@@ -34,9 +34,9 @@ func BenchmarkOverhead(b *testing.B) {
 			response.Body.Close()
 		}
 	})
-	b.Run("desk", func(b *testing.B) {
+	b.Run("dispatcher", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := w.door.Desk.Ask(context.Background(),
+			if _, err := w.door.Dispatcher.Ask(context.Background(),
 				api.Question{Dataset: "hospital", Analyst: "ana", SQL: "SELECT COUNT(*) FROM patients", Epsilon: dp.One / 2}); err != nil {
 				b.Fatal(err)
 			}

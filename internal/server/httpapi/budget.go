@@ -26,7 +26,7 @@ func (d *door) budgets() {
 			if err != nil {
 				return nil, err
 			}
-			db := d.Desk.DB()
+			db := d.Dispatcher.DB()
 			out := Spending{Dataset: ds.Name}
 			if u.Role == users.Owner {
 				out.Accounts, err = db.Budget(ctx, ds.Name)

@@ -102,7 +102,7 @@ func (d *door) datasets() {
 // asked are the datasets that a user may ask about.
 func (d *door) asked(u users.User) []string {
 	out := []string{}
-	p := d.Desk.DB().Policy()
+	p := d.Dispatcher.DB().Policy()
 	for _, name := range p.Names() {
 		if p.Datasets[name].Analysts[u.Name] != nil {
 			out = append(out, name)
@@ -114,14 +114,14 @@ func (d *door) asked(u users.User) []string {
 // seen are the datasets that a user may see: all of them, for an owner.
 func (d *door) seen(u users.User) []string {
 	if u.Role == users.Owner {
-		return append([]string{}, d.Desk.DB().Policy().Names()...)
+		return append([]string{}, d.Dispatcher.DB().Policy().Names()...)
 	}
 	return d.asked(u)
 }
 
 // dataset finds a dataset that a user may see. One that is not theirs does not exist.
 func (d *door) dataset(u users.User, name string) (*policy.Dataset, error) {
-	ds := d.Desk.DB().Policy().Datasets[name]
+	ds := d.Dispatcher.DB().Policy().Datasets[name]
 	if ds == nil || u.Role != users.Owner && ds.Analysts[u.Name] == nil {
 		return nil, missing("dataset")
 	}

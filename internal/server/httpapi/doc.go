@@ -18,13 +18,13 @@
 //
 // # Questions
 //
-// POST /v1/query asks and /v1/explain prices; both wait for their turn at the desk. The header
-// Idempotency-Key, or request in the body, names a question for retries: with the same key it is
-// charged once. Keys are an analyst's own: in the ledger a request is called analyst:key. Who sends
-// none gets the one that was drawn, as a header, or as a member of a problem after which it may be
-// needed. An answer is JSON, or what Accept asks for: application/x-ndjson is a line of meta, a
-// line for each row and a line with end, without which the answer was cut off; text/csv has a
-// column of errors beside each noisy one. All of them say the same.
+// POST /v1/query asks and /v1/explain prices; both wait for their turn at the dispatcher. The
+// header Idempotency-Key, or request in the body, names a question for retries: with the same key
+// it is charged once. Keys are an analyst's own: in the ledger a request is called analyst:key. Who
+// sends none gets the one that was drawn, as a header, or as a member of a problem after which it
+// may be needed. An answer is JSON, or what Accept asks for: application/x-ndjson is a line of
+// meta, a line for each row and a line with end, without which the answer was cut off; text/csv has
+// a column of errors beside each noisy one. All of them say the same.
 //
 // # Models
 //
@@ -81,7 +81,7 @@
 // A body has at most 1 MiB and ten seconds to arrive, and is read whole before anything looks at
 // it. After that there is no deadline for reading, because net/http takes one that passes for a
 // client that hung up, and would cancel a question that takes longer. Everything else is the
-// business of others: how many questions there are at once of the desk, attempts of users,
+// business of others: how many questions there are at once of the dispatcher, attempts of users,
 // connections and the other deadlines of whoever runs the http.Server. No CORS header is ever sent,
 // requests of other origins are refused, and nothing is cached.
 package httpapi

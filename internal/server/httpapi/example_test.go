@@ -61,7 +61,7 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	server := httptest.NewServer(httpapi.New(httpapi.Options{Desk: admission.New(db, admission.Options{}), Users: store}))
+	server := httptest.NewServer(httpapi.New(httpapi.Options{Dispatcher: admission.New(db, admission.Options{}), Users: store}))
 	defer server.Close()
 
 	// curl -H "Authorization: Bearer $TOKEN" -H "Content-Type: application/json" -d '{"sql":

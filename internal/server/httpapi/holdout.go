@@ -49,7 +49,7 @@ func (d *door) holdouts() {
 			if !slices.ContainsFunc(all, func(h api.HoldoutInfo) bool { return h.Name == in.Holdout }) {
 				return nil, missing("holdout")
 			}
-			lines, err := d.Desk.Board(ctx, u.Name, in.Name, in.Holdout)
+			lines, err := d.Dispatcher.Board(ctx, u.Name, in.Name, in.Holdout)
 			if err != nil {
 				return nil, err
 			}
@@ -70,5 +70,5 @@ func (d *door) holdoutsOf(u users.User, dataset string) ([]api.HoldoutInfo, erro
 	if err != nil {
 		return nil, err
 	}
-	return d.Desk.DB().Holdouts(ds.Name)
+	return d.Dispatcher.DB().Holdouts(ds.Name)
 }

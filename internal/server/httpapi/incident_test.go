@@ -17,8 +17,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/server/admission"
 )
 
-// slow is a world with a dataset whose questions about s take DuckDB many seconds, and a desk that
-// has half of one.
+// slow is a world with a dataset whose questions about s take DuckDB many seconds, and a dispatcher
+// that has half of one.
 func slow(t *testing.T) *world {
 	t.Helper()
 	dir := t.TempDir()
@@ -49,7 +49,7 @@ func slow(t *testing.T) *world {
 	w := newWorldIn(t, dir)
 	w.want(w.call("POST", "/v1/query", "ana", short), 200) // opens the data
 	d := admission.New(w.db, admission.Options{Rate: 100_000_000, Timeout: 500 * time.Millisecond})
-	w.door = newDoor(Options{Desk: d, Users: w.users, Version: "1.2.3", Log: slog.New(slog.NewTextHandler(w.log, nil))})
+	w.door = newDoor(Options{Dispatcher: d, Users: w.users, Version: "1.2.3", Log: slog.New(slog.NewTextHandler(w.log, nil))})
 	w.server.Close()
 	w.server = httptest.NewServer(w.door.handler())
 	t.Cleanup(w.server.Close)

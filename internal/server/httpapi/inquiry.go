@@ -122,7 +122,7 @@ func (d *door) inquiries() {
 		if err != nil {
 			return nil, err
 		}
-		a, err := answering[s.Kind](ctx, d.Desk, inquiry{u.Name, in.ID, in.Body})
+		a, err := answering[s.Kind](ctx, d.Dispatcher, inquiry{u.Name, in.ID, in.Body})
 		if err != nil {
 			return nil, err
 		}
@@ -145,7 +145,7 @@ func (d *door) inquiries() {
 			if err != nil {
 				return nil, err
 			}
-			x, err := d.Desk.QuoteStream(ctx, u.Name, in.ID, q)
+			x, err := d.Dispatcher.QuoteStream(ctx, u.Name, in.ID, q)
 			if err != nil {
 				return nil, err
 			}
@@ -158,5 +158,5 @@ func (d *door) inquired(u users.User, in *inquiryInput) (*admission.Session, err
 	if b := in.Body; b.SQL == "" && b.Where == nil && b.Predictions == nil {
 		return nil, invalid("nothing is asked", "send sql; for a stream, sql or where; for a holdout, sql or predictions")
 	}
-	return d.Desk.Session(u.Name, in.ID)
+	return d.Dispatcher.Session(u.Name, in.ID)
 }

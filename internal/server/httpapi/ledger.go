@@ -28,7 +28,7 @@ func (d *door) ledger() {
 			return &stream{func(c huma.Context) { d.records(c, from) }}, nil
 		}
 		out := Records{Records: []Record{}}
-		for r, err := range d.Desk.DB().Records(ctx, from) {
+		for r, err := range d.Dispatcher.DB().Records(ctx, from) {
 			if err != nil {
 				return nil, err
 			}
@@ -42,7 +42,7 @@ func (d *door) ledger() {
 	register(d, operation(ownerOnly, http.MethodGet, "/v1/ledger/head", "head", "The last record of the ledger",
 		"For the owner. Kept elsewhere, it tells the ledger from an older copy of itself."),
 		func(ctx context.Context, _ users.User, _ *nothing) (*body[Head], error) {
-			h, err := d.head.read(ctx, d.Desk.DB())
+			h, err := d.head.read(ctx, d.Dispatcher.DB())
 			return of(h), err
 		})
 }
@@ -58,7 +58,7 @@ func (d *door) records(c huma.Context, from uint64) {
 	e := json.NewEncoder(out)
 	e.SetEscapeHTML(false)
 	n := 0
-	for record, err := range d.Desk.DB().Records(r.Context(), from) {
+	for record, err := range d.Dispatcher.DB().Records(r.Context(), from) {
 		if err != nil {
 			cut()
 		}

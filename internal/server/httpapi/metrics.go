@@ -97,16 +97,16 @@ func (s *state) Collect(c chan<- prometheus.Metric) {
 	if s.Connections != nil {
 		gauge(connections, float64(s.Connections()))
 	}
-	if s.Desk == nil {
+	if s.Dispatcher == nil {
 		return
 	}
-	n := s.Desk.Stats()
+	n := s.Dispatcher.Stats()
 	count(came, n.Questions)
 	for name, v := range declined(n) {
 		count(outcomes, v, name)
 	}
 	gauge(open, float64(n.Sessions))
-	db := s.Desk.DB()
+	db := s.Dispatcher.DB()
 	for _, name := range db.Policy().Names() {
 		if door, err := db.Door(context.Background(), name, ""); err == nil {
 			gauge(incidents, float64(door.Incidents), name)

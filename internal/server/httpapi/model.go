@@ -64,7 +64,7 @@ func (d *door) models() {
 				}
 				datasets = []string{ds.Name}
 			}
-			all, next, err := d.Desk.Models(ctx, u.Name, datasets,
+			all, next, err := d.Dispatcher.Models(ctx, u.Name, datasets,
 				api.ModelsQuestion{Analyst: analyst, After: in.After, Limit: in.Limit, Reads: mostRead})
 			if err != nil {
 				return nil, err
@@ -81,7 +81,7 @@ func (d *door) models() {
 		func(ctx context.Context, u users.User, in *modelPath) (*body[*api.KeptModel], error) {
 			var out *api.KeptModel
 			datasets, analyst := d.modelled(u)
-			err := d.Desk.Model(ctx, u.Name, datasets, in.ID, analyst, func(_ context.Context, m *api.KeptModel) error {
+			err := d.Dispatcher.Model(ctx, u.Name, datasets, in.ID, analyst, func(_ context.Context, m *api.KeptModel) error {
 				hide(u, m)
 				out = m
 				return nil

@@ -62,7 +62,7 @@ func (d *door) predictions() {
 		func(ctx context.Context, u users.User, in *predictionInput) (*body[Predictions], error) {
 			out := Predictions{[]Prediction{}}
 			datasets, analyst := d.modelled(u)
-			err := d.Desk.Model(ctx, u.Name, datasets, in.ID, analyst, func(ctx context.Context, m *api.KeptModel) error {
+			err := d.Dispatcher.Model(ctx, u.Name, datasets, in.ID, analyst, func(ctx context.Context, m *api.KeptModel) error {
 				if classes := max(1, len(m.Model.Encoding.Target.Values)); len(in.Body.Rows) > mostScores/classes {
 					return invalid("these are more scores than one answer has",
 						fmt.Sprintf("send at most %d rows at a time", mostScores/classes))

@@ -51,7 +51,7 @@ func (d *door) questions() {
 			if err != nil {
 				return nil, err
 			}
-			e, err := d.Desk.Explain(ctx, q)
+			e, err := d.Dispatcher.Explain(ctx, q)
 			if err != nil {
 				return nil, err
 			}
@@ -64,7 +64,7 @@ func (d *door) ask(ctx context.Context, u users.User, in *questionInput) (*strea
 	if err != nil {
 		return nil, err
 	}
-	a, err := d.Desk.Ask(ctx, q)
+	a, err := d.Dispatcher.Ask(ctx, q)
 	if err != nil {
 		// Whoever sent no key gets to know the one that we drew, or could not ask again with it.
 		p := *problemOf(err)

@@ -49,7 +49,7 @@ func (d *door) receipts() {
 	register(d, operation(anyUser, http.MethodGet, "/v1/receipts/{sequence}", "receipt", "A charge",
 		"One of your own; an owner sees all. There is no difference between another's and one that does not exist.", http.StatusNotFound),
 		func(ctx context.Context, u users.User, in *sequencePath) (*body[Receipt], error) {
-			r, err := d.Desk.DB().Record(ctx, in.Sequence)
+			r, err := d.Dispatcher.DB().Record(ctx, in.Sequence)
 			if errors.As(err, new(*ledger.NoRecordError)) || err == nil && !paid(u, r) {
 				return nil, missing("receipt")
 			}
@@ -62,7 +62,7 @@ func (d *door) receipts() {
 		"Page by page: a page can have fewer than limit, or none, and still a next.", http.StatusNotFound),
 		func(ctx context.Context, u users.User, in *pageInput) (*body[Receipts], error) {
 			out, read := Receipts{Receipts: []Receipt{}}, 0
-			for r, err := range d.Desk.DB().Records(ctx, uint64(in.After+1)) {
+			for r, err := range d.Dispatcher.DB().Records(ctx, uint64(in.After+1)) {
 				if err != nil {
 					return nil, err
 				}

@@ -106,7 +106,7 @@ func (d *door) sessions() {
 		if err != nil {
 			return nil, err
 		}
-		s, err := opening[in.Body.Kind](ctx, d.Desk, opened{u.Name, q.Dataset, q.Request, q.Epsilon, in.Body})
+		s, err := opening[in.Body.Kind](ctx, d.Dispatcher, opened{u.Name, q.Dataset, q.Request, q.Epsilon, in.Body})
 		if err != nil {
 			p := *problemOf(err)
 			if p.Spent != no {
@@ -119,7 +119,7 @@ func (d *door) sessions() {
 	register(d, operation(anyUser, http.MethodGet, "/v1/sessions", "sessions", "Your sessions", "Those that are open."),
 		func(_ context.Context, u users.User, _ *nothing) (*body[Sessions], error) {
 			out := Sessions{[]Session{}}
-			for _, s := range d.Desk.Sessions(u.Name) {
+			for _, s := range d.Dispatcher.Sessions(u.Name) {
 				out.Sessions = append(out.Sessions, sessionOf(s))
 			}
 			return of(out), nil
@@ -127,7 +127,7 @@ func (d *door) sessions() {
 	register(d, operation(anyUser, http.MethodGet, "/v1/sessions/{id}", "session", "A session of yours",
 		"There is no difference between another's and one that does not exist.", http.StatusNotFound),
 		func(_ context.Context, u users.User, in *sessionPath) (*body[Session], error) {
-			s, err := d.Desk.Session(u.Name, in.ID)
+			s, err := d.Dispatcher.Session(u.Name, in.ID)
 			if err != nil {
 				return nil, err
 			}
@@ -137,7 +137,7 @@ func (d *door) sessions() {
 	register(d, operation(anyUser, http.MethodDelete, "/v1/sessions/{id}", "close-session", "Close a session of yours",
 		"It gives nothing back.", http.StatusNotFound),
 		func(_ context.Context, u users.User, in *sessionPath) (*nothing, error) {
-			return nil, d.Desk.CloseSession(u.Name, in.ID)
+			return nil, d.Dispatcher.CloseSession(u.Name, in.ID)
 		})
 }
 

@@ -46,7 +46,7 @@ func (d *door) streams() {
 		if _, err := d.askable(u, in.Name); err != nil {
 			return nil, err // an owner who may not ask
 		}
-		t, err := d.Desk.Synthetic(ctx, u.Name, in.Name, in.Stream)
+		t, err := d.Dispatcher.Synthetic(ctx, u.Name, in.Name, in.Stream)
 		if err != nil {
 			return nil, err
 		}
@@ -60,7 +60,7 @@ func (d *door) streams() {
 			if err := d.streamOf(u, in); err != nil {
 				return nil, err
 			}
-			r, err := d.Desk.StreamReport(ctx, u.Name, in.Name, in.Stream)
+			r, err := d.Dispatcher.StreamReport(ctx, u.Name, in.Name, in.Stream)
 			if err != nil {
 				return nil, err
 			}
@@ -68,7 +68,8 @@ func (d *door) streams() {
 		})
 }
 
-// looking are the codes with which something can fail that is free and takes a turn at the desk.
+// looking are the codes with which something can fail that is free and takes a turn at the
+// dispatcher.
 var looking = []int{http.StatusNotFound, statusCanceled, http.StatusGatewayTimeout}
 
 // streamsOf are the streams of a dataset that a user may see.
@@ -77,7 +78,7 @@ func (d *door) streamsOf(u users.User, dataset string) ([]api.StreamInfo, error)
 	if err != nil {
 		return nil, err
 	}
-	return d.Desk.DB().Streams(ds.Name)
+	return d.Dispatcher.DB().Streams(ds.Name)
 }
 
 // streamOf says no to a stream that is not there or not theirs.

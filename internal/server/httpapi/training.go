@@ -54,7 +54,7 @@ func (d *door) trainings() {
 			if err != nil {
 				return nil, err
 			}
-			x, err := d.Desk.QuoteTraining(ctx, q)
+			x, err := d.Dispatcher.QuoteTraining(ctx, q)
 			if err != nil {
 				return nil, err
 			}
@@ -67,7 +67,7 @@ func (d *door) train(ctx context.Context, u users.User, in *trainingInput) (*tra
 	if err != nil {
 		return nil, err
 	}
-	t, err := d.Desk.Train(ctx, q)
+	t, err := d.Dispatcher.Train(ctx, q)
 	if err != nil {
 		p := *problemOf(err)
 		if p.Spent != no {

@@ -118,7 +118,7 @@ func newWorldIn(t testing.TB, dir string) *world {
 			t.Fatal(err)
 		}
 	}
-	w.door = newDoor(Options{Desk: admission.New(db, admission.Options{Rate: 100_000_000}), Users: store, Version: "1.2.3",
+	w.door = newDoor(Options{Dispatcher: admission.New(db, admission.Options{Rate: 100_000_000}), Users: store, Version: "1.2.3",
 		Log: slog.New(slog.NewTextHandler(w.log, nil)), Connections: func() int { return 7 }})
 	w.server = httptest.NewServer(w.door.handler())
 	t.Cleanup(w.server.Close)
