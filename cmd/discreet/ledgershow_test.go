@@ -30,7 +30,7 @@ func TestLedgerShow(t *testing.T) {
 		"to charge 1", "the owner is ", "epsilon 1 more for hospital, hospital/ana, signed by ", ": board decision",
 		"window 2 begins: a new year",
 		"1 account counted as spent, up to the anchor at 99: the disk", "0123456…  ", "this version of the data from here on").lacks(t,
-		"before; --last", "42")
+		"before; --last", shownToNobody)
 	if n := strings.Count(r.out, "\n"); n != 12 {
 		t.Errorf("%d lines: %s", n, r.out)
 	}

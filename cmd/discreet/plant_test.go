@@ -15,6 +15,9 @@ import (
 	"github.com/discreet-dp/discreet/ledger"
 )
 
+// shownToNobody is the answer that the scribe keeps: a text that no time of day or hash contains.
+const shownToNobody = "forty-two people"
+
 // scribe writes records into a ledger file as somebody would who knows the format: with the right
 // hashes, whatever they say.
 type scribe struct {
@@ -86,7 +89,7 @@ func (s *scribe) charge(request string, at time.Time, epsilon, granted dp.Amount
 
 func (s *scribe) answer(charge uint64) {
 	s.add(&ledger.Record{Kind: ledger.KindAnswer, Time: day(0), Charge: charge, Key: fmt.Sprint("key", charge),
-		AnswerHash: ledger.Hash("42")})
+		AnswerHash: ledger.Hash(shownToNobody)})
 }
 
 // save puts the records into the file.
@@ -100,7 +103,7 @@ func (s *scribe) save() string {
 	for _, r := range s.records {
 		var answer any
 		if r.Kind == ledger.KindAnswer {
-			answer = []byte("42")
+			answer = []byte(shownToNobody)
 		}
 		body := r.Encode()
 		if _, err := db.Exec("INSERT INTO records (sequence, body, hash, answer) VALUES (?, ?, ?, ?)", r.Sequence, body,
