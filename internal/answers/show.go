@@ -59,6 +59,8 @@ func kindOf(t tree.Type) outer.Kind {
 		return outer.Boolean
 	case tree.Date:
 		return outer.Date
+	case tree.Timestamp:
+		return outer.Timestamp
 	}
 	return outer.Text
 }
@@ -78,6 +80,8 @@ func show(v tree.Value, t tree.Type) any {
 		}
 		return json.Number(strconv.FormatFloat(v, 'g', -1, 64))
 	case tree.Day:
+		return v.String()
+	case tree.Moment:
 		return v.String()
 	}
 	return v
