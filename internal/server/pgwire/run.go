@@ -64,7 +64,7 @@ func (s *session) runQuestion(st *statement, values []argument) (*result, error)
 		return nil, err
 	}
 	for _, c := range out.answer.Columns {
-		out.columns = append(out.columns, column{c.Name, oidOf(c.Kind)})
+		out.columns = append(out.columns, columnOf(c))
 	}
 	out.rows = out.answer.Rows
 	return out, nil

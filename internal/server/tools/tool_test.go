@@ -35,6 +35,8 @@ var tools = []tool{
 	python("asyncpg", "python", "asyncpg"),
 	python("sqlalchemy", "python", "sqlalchemy, psycopg2"),
 	python("pandas", "python", "pandas, sqlalchemy, psycopg2"),
+	node("node_pg"), node("postgresjs"), node("knex"), node("sequelize"), node("drizzle"), node("typeorm"),
+	python("superset", "superset", "superset"),
 }
 
 // command is what runs the sender.
