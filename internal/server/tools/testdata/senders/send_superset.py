@@ -60,9 +60,9 @@ def call(method, path, body=None, form=None):
 
 
 def connect():
-    database = {"database_name": "hospital", "sqlalchemy_uri": URL, "expose_in_sqllab": True}
+    database = {"database_name": "hospital", "sqlalchemy_uri": URL}
     call("POST", "/api/v1/database/test_connection/", database)
-    call("POST", "/api/v1/database/", database)
+    call("POST", "/api/v1/database/", {**database, "expose_in_sqllab": True, "allow_run_async": False})
 
 
 step("connect", connect)
