@@ -41,6 +41,7 @@ var tools = []tool{
 	{name: "pgbench", with: "bash", args: []string{"send_pgbench.sh"}, probe: []string{"-c", "ls /usr/lib/postgresql/*/bin/pgbench"}},
 	node("node_pg"), node("postgresjs"), node("knex"), node("sequelize"), node("drizzle"), node("typeorm"),
 	python("superset", "superset", "superset"),
+	python("pgadmin", "pgadmin", "pgadmin4"),
 }
 
 // jdbcDriver is where Debian's libpostgresql-jdbc-java puts it.
