@@ -73,6 +73,8 @@ func kindOf(o tree.Output) outer.Kind {
 		return outer.Boolean
 	case tree.Date:
 		return outer.Date
+	case tree.Timestamp:
+		return outer.Timestamp
 	}
 	return outer.Text
 }
@@ -98,6 +100,8 @@ func show(v tree.Value, o tree.Output) any {
 		}
 		return json.Number(expr.SpellReal(v, 64))
 	case tree.Day:
+		return v.String()
+	case tree.Moment:
 		return v.String()
 	}
 	return v

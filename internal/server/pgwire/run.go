@@ -35,6 +35,10 @@ func (s *session) run(st *statement, values []argument) (*result, error) {
 		return s.runDiscard(st.node.GetDiscardStmt())
 	case deallocating:
 		return s.runDeallocate(st.node.GetDeallocateStmt())
+	case closing:
+		return s.runClose(st.node.GetClosePortalStmt())
+	case idling:
+		return runIdle(st.node), nil
 	}
 	return nil, internal()
 }
