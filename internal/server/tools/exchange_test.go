@@ -91,9 +91,9 @@ var reasons = []struct {
 	name string
 	says *regexp.Regexp
 }{
-	{"rows", regexp.MustCompile(`would show rows|is not aggregated|rows of the data`)},
+	{"rows", regexp.MustCompile(`would show rows|values of single rows cannot be shown|rows of the data`)},
 	{"person", regexp.MustCompile(`says who or what a row is about`)},
-	{"read-only", regexp.MustCompile(`read-only|cannot be changed|only questions|reads only`)},
+	{"read-only", regexp.MustCompile(`nothing can be written here`)},
 	{"keys", regexp.MustCompile(`keys? .*(is|are) not public|has no public keys|values are private`)},
 	{"bounds", regexp.MustCompile(`no bounds|has no bounds|bounds are not known`)},
 	{"joined", regexp.MustCompile(`can only be joined where both rows are about one person`)},
@@ -111,7 +111,7 @@ func (e *exchange) outcome(s *statement) string {
 				return "private " + r.name
 			}
 		}
-		return fmt.Sprintf("FAILED %s %s", e.err.Code, strings.Join(strings.Fields(e.err.Message), " "))
+		return fmt.Sprintf("FAILED %s %.200s", e.err.Code, strings.Join(strings.Fields(e.err.Message), " "))
 	}
 	for _, n := range e.notices {
 		if strings.HasPrefix(n.Message, "price:") {

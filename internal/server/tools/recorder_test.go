@@ -226,8 +226,12 @@ func (w *wire) say(s *statement) {
 
 var number = regexp.MustCompile(`\b[0-9]{5,}\b`)
 
+// address is part of a name that is another one each time.
+var address = regexp.MustCompile(`0x[0-9a-f]{6,}`)
+
 // named puts @name@ for the OIDs of what is in the database.
 func (w *wire) named(text string) string {
+	text = address.ReplaceAllString(text, "0x1")
 	return number.ReplaceAllStringFunc(text, func(s string) string {
 		if name := w.names[s]; name != "" {
 			return "@" + name + "@"

@@ -42,8 +42,15 @@ func TestCorpus(t *testing.T) {
 			r := &replay{t: t, house: h, sessions: map[int]*session{}}
 			defer r.close()
 			changed := false
+			last := map[int]int{} // the last line of each connection
+			for i, l := range c.lines {
+				last[l.connection] = i
+			}
 			for i, l := range c.lines {
 				was := r.play(l)
+				if last[l.connection] == i {
+					r.hangUp(l.connection)
+				}
 				if l.statement == nil {
 					if was != "" {
 						t.Errorf("%s: cannot connect with %s: %s", l.step, l.startup, was)
@@ -137,8 +144,15 @@ type session struct {
 }
 
 func (r *replay) close() {
-	for _, s := range r.sessions {
+	for i := range r.sessions {
+		r.hangUp(i)
+	}
+}
+
+func (r *replay) hangUp(connection int) {
+	if s := r.sessions[connection]; s != nil {
 		s.Conn.Close()
+		delete(r.sessions, connection)
 	}
 }
 
