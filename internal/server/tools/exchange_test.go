@@ -100,16 +100,23 @@ var reasons = []struct {
 	{"plan", regexp.MustCompile(`ANALYZE|how the engine works`)},
 }
 
+func reasonOf(text string) string {
+	for _, r := range reasons {
+		if r.says.MatchString(text) {
+			return r.name
+		}
+	}
+	return ""
+}
+
 // outcome sorts what came of a statement.
 func (e *exchange) outcome(s *statement) string {
 	if e.err != nil {
 		if s.postgres != "" && (e.err.Code == s.postgres || s.postgres[:2] == "42" && e.err.Code[:2] == "42") {
 			return "absent"
 		}
-		for _, r := range reasons {
-			if r.says.MatchString(e.err.Message) || r.says.MatchString(e.err.Hint) {
-				return "private " + r.name
-			}
+		if reason := reasonOf(e.err.Message); reason != "" {
+			return "private " + reason
 		}
 		return fmt.Sprintf("FAILED %s %.200s", e.err.Code, strings.Join(strings.Fields(e.err.Message), " "))
 	}
