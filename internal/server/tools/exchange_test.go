@@ -96,6 +96,7 @@ var reasons = []struct {
 	{"read-only", regexp.MustCompile(`nothing (can be|is) written here`)},
 	{"keys", regexp.MustCompile(`keys? .*(is|are) not public|has no public keys|values are private`)},
 	{"bounds", regexp.MustCompile(`needs a column with bounds`)},
+	{"value", regexp.MustCompile(`would be the value of one person`)},
 	{"joined", regexp.MustCompile(`can only be joined where both rows are about one person`)},
 	{"plan", regexp.MustCompile(`ANALYZE|how the engine works`)},
 }
