@@ -22,6 +22,7 @@ type OuterQuery struct {
 	sql     string
 	tables  []outer.Table // without rows
 	columns []outer.Column
+	noisy   bool // whether there is noise in any answer
 }
 
 // CheckOuter checks the query around the answers of a statement, before anything is paid. It is nil
@@ -33,6 +34,7 @@ func CheckOuter(ctx context.Context, st *plan.Statement) (*OuterQuery, error) {
 	o := &OuterQuery{}
 	names := map[string][]string{}
 	for i, one := range st.Plans {
+		o.noisy = o.noisy || !one.Query.ListsKeys()
 		t := outer.Table{Name: plan.AnswerName(i)}
 		for j, c := range one.Columns {
 			column := outer.Column{Name: unique(one.Columns, j), Kind: kindOf(c.Expr.Type())}
@@ -93,17 +95,19 @@ func (o *OuterQuery) run(ctx context.Context, answers []*api.Answer) (*api.Answe
 		return nil, fmt.Errorf("%w; the answers inside are paid for, and stay free", err)
 	}
 	out.Rows = result.Rows
-	out.Columns = outerColumns(result.Columns)
-	out.Notes = append(out.Notes, "error bars are known for the answers inside, and not for what this query makes of them; ask for "+
-		"dp_error(...) there to have them here")
+	out.Columns = outerColumns(result.Columns, o.noisy)
+	if o.noisy {
+		out.Notes = append(out.Notes, "error bars are known for the answers inside, and not for what this query makes of them; ask for "+
+			"dp_error(...) there to have them here")
+	}
 	return out, nil
 }
 
 // outerColumns describes the columns of a query over answers.
-func outerColumns(columns []outer.Column) []api.Column {
+func outerColumns(columns []outer.Column, noisy bool) []api.Column {
 	var out []api.Column
 	for _, c := range columns {
-		column := api.Column{Name: c.Name, Kind: c.Kind.String(), Noisy: true, Approximate: true, Decimals: -1}
+		column := api.Column{Name: c.Name, Kind: c.Kind.String(), Noisy: noisy, Approximate: noisy, Decimals: -1}
 		switch c.Kind {
 		case outer.Integer:
 			column.Decimals = 0

@@ -16,14 +16,30 @@ import (
 
 // Describe says which columns the answer to a statement has. It needs nothing that was released.
 func Describe(ctx context.Context, st *plan.Statement) ([]api.Column, error) {
+	if st.Rows != nil {
+		return rowColumns(st.Rows), nil
+	}
 	around, err := CheckOuter(ctx, st)
 	if err != nil {
 		return nil, err
 	}
 	if around != nil {
-		return outerColumns(around.columns), nil
+		return outerColumns(around.columns, around.noisy), nil
 	}
 	return (&finisher{plan: st.Plans[0]}).columns(), nil
+}
+
+// rowColumns describes columns of tables, of which no row is shown.
+func rowColumns(rows []tree.Output) []api.Column {
+	out := []api.Column{}
+	for _, o := range rows {
+		c := describeColumn(o, bar{})
+		if o.Expr.Type().Kind == tree.Timestamp {
+			c.Kind = outer.Timestamp.String()
+		}
+		out = append(out, c)
+	}
+	return out
 }
 
 // columns describes the columns of the answer. It needs the plan and nothing that was released.
