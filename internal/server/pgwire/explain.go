@@ -3,6 +3,7 @@ package pgwire
 import (
 	"context"
 	"encoding/json"
+	"strconv"
 	"strings"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
@@ -43,10 +44,11 @@ func (s *session) readExplain(st *statement, n *pg.ExplainStmt) (explained, erro
 			e.json = true
 		case d.GetDefname() == "format" && format == "text":
 			e.json = false
-		default:
+		case !harmless(d):
 			return e,
-				failure(notSupported, "EXPLAIN prints the privacy plan: what a question costs and how exact it is. It has no option but "+
-					"FORMAT TEXT and FORMAT JSON").hinting("write EXPLAIN SELECT ...; it is free, and nothing is computed from the data")
+				failure(notSupported, "EXPLAIN prints the privacy plan: what a question costs and how exact it is. How an engine computes "+
+					"it depends on the data, so of its options only FORMAT TEXT, FORMAT JSON and VERBOSE can be on").
+					hinting("write EXPLAIN SELECT ...; it is free, and nothing is computed from the data")
 		}
 	}
 	if e.execute = n.Query.GetExecuteStmt(); e.execute != nil {
@@ -94,6 +96,19 @@ func (e *explained) about(s *session, st *statement, n *pg.ExplainStmt) error {
 	return nil
 }
 
+// harmless says whether an option of EXPLAIN asks for nothing: it is off, or it is for how much of a
+// plan is shown, and the plan of the privacy is shown whole. Tools write down all options.
+func harmless(d *pg.DefElem) bool {
+	switch d.GetDefname() {
+	case "verbose", "costs", "summary", "generic_plan":
+		return true
+	case "analyze", "buffers", "timing", "wal", "settings", "memory":
+		on, err := truth(optionText(d.GetArg()))
+		return err == nil && on == "off"
+	}
+	return false
+}
+
 func (s *session) runExplain(st *statement, values []argument) (*result, error) {
 	e := st.explained
 	if e.execute != nil {
@@ -134,4 +149,17 @@ func (s *session) runExplain(st *statement, values []argument) (*result, error) 
 		out.rows = append(out.rows, []any{strings.TrimRight(line, " \n")})
 	}
 	return out, nil
+}
+
+// optionText is the value of an option as it was written; an option without one is on.
+func optionText(n *pg.Node) string {
+	switch v := n.GetNode().(type) {
+	case nil:
+		return "on"
+	case *pg.Node_Integer:
+		return strconv.Itoa(int(v.Integer.GetIval()))
+	case *pg.Node_String_:
+		return v.String_.GetSval()
+	}
+	return ""
 }

@@ -20,6 +20,7 @@ const (
 	discarding
 	deallocating
 	closing
+	idling
 	copying
 	declaring
 	fetching
@@ -80,6 +81,8 @@ func (s *session) route(st *statement) error {
 		st.kind = deallocating
 	case *pg.Node_ClosePortalStmt:
 		st.kind = closing
+	case *pg.Node_ListenStmt, *pg.Node_UnlistenStmt, *pg.Node_ConstraintsSetStmt:
+		st.kind = idling
 	case *pg.Node_FetchStmt:
 		st.kind = fetching
 	case *pg.Node_ExecuteStmt:
@@ -114,8 +117,11 @@ func refused(node *pg.Node) error {
 		*pg.Node_DropRoleStmt, *pg.Node_AlterSystemStmt:
 		return failure(notPermitted, "users and what they may do are for the owner of the data").hinting("the owner uses 'discreet " +
 			"user', and the policy")
-	case *pg.Node_ListenStmt, *pg.Node_NotifyStmt, *pg.Node_UnlistenStmt:
-		return failure(notSupported, "nobody notifies anybody here")
+	case *pg.Node_NotifyStmt:
+		return failure(notPermitted, "sessions tell one another nothing here")
+	case *pg.Node_VacuumStmt:
+		return failure(notPermitted, "nothing is written here, and no statistics of the data are gathered: they would tell about people").
+			hinting(ask)
 	case *pg.Node_LockStmt:
 		return failure(notSupported, "there is nothing to lock: nobody writes")
 	}

@@ -40,6 +40,8 @@ func (s *session) run(st *statement, values []argument) (*result, error) {
 		return s.runDeallocate(st.node.GetDeallocateStmt())
 	case closing:
 		return s.runClose(st.node.GetClosePortalStmt())
+	case idling:
+		return s.runIdle(st.node), nil
 	case copying:
 		return s.runCopy(st, values)
 	case declaring:
@@ -89,7 +91,7 @@ func (s *session) answer(q api.Question) (*result, error) {
 		return nil, err
 	}
 	for _, c := range out.answer.Columns {
-		out.columns = append(out.columns, column{c.Name, oidOf(c.Kind)})
+		out.columns = append(out.columns, columnOf(c))
 	}
 	out.rows = out.answer.Rows
 	return out, nil
