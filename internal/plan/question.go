@@ -65,8 +65,8 @@ func (e *env) question(s *pg.SelectStmt) (*tree.Plan, error) {
 		}
 	}
 	p, err := q.finish(len(s.DistinctClause) > 0)
-	if err != nil {
-		return nil, err
+	if err != nil || p.Query.ListsKeys() {
+		return p, err // of which no engine hears
 	}
 	return p, e.bounded(&p.Query, first(s.FromClause))
 }
