@@ -23,7 +23,7 @@ func timeFunctions() []Function {
 		{
 			names: "date_trunc", Usage: "date_trunc('month', day)", least: 2, most: 2, build: newDateTrunc,
 			Signature: Signature{"text -", "timestamp"},
-			eval:      func(_ *tree.Call, a []tree.Value) tree.Value { return evalTrunc(a[0].(string), a[1]) },
+			eval:      func(_ *tree.Call, a []tree.Value) tree.Value { return Trunc(a[0].(string), a[1]) },
 		},
 		{names: "timestamp", eval: func(_ *tree.Call, a []tree.Value) tree.Value { return a[0].(tree.Day).Start() }},
 		{names: "date", eval: func(_ *tree.Call, a []tree.Value) tree.Value { return a[0].(tree.Moment).Day() }},
@@ -157,7 +157,7 @@ func newDateTrunc(args []tree.Expr, pos int32) (tree.Expr, error) {
 		return x, nil // a date is one already
 	}
 	lo, hi := t.Span()
-	at := func(n *big.Int) *big.Int { return timeNumber(evalTrunc(unit, timeValue(t.Kind, n))) }
+	at := func(n *big.Int) *big.Int { return timeNumber(Trunc(unit, timeValue(t.Kind, n))) }
 	return NewCall("date_trunc", tree.TimeType(t.Kind, at(lo), at(hi), t.Declared), pos, NewText(unit), x)
 }
 
@@ -168,7 +168,7 @@ func timeNumber(v tree.Value) *big.Int {
 	return big.NewInt(int64(v.(tree.Moment)))
 }
 
-func evalTrunc(unit string, v tree.Value) tree.Value {
+func Trunc(unit string, v tree.Value) tree.Value {
 	m, stamp := v.(tree.Moment)
 	d, _ := v.(tree.Day)
 	if stamp {
