@@ -44,10 +44,10 @@
 // # Keys
 //
 // The values of a key are public where they follow from the policy (listed keys, the two values of
-// a boolean, all lattice points between the bounds of a number or a time), from WHERE (a list, as in
-// x IN (...), or a range, as in x >= a AND x < b), from a public table, or from the expression (a
-// CASE between constants, or any function of columns with public values or ends). Subqueries pass
-// on what is known of their columns. All of them are in every answer, whether or not
+// a boolean, all lattice points between the bounds of a number or a time), from WHERE (a list, as
+// in x IN (...), or a range, as in x >= a AND x < b), from a public table, or from the expression
+// (a CASE between constants, or any function of columns with public values or ends). Subqueries
+// pass on what is known of their columns. All of them are in every answer, whether or not
 // the data has them, and rows with another key are left out. Otherwise they are private where the
 // owner has written keys: private: then a mechanism decides which may be shown. What is computed
 // from a column that says who a row is about is no key.

@@ -105,7 +105,8 @@ func TestTimeKeys(t *testing.T) {
 		{"seen >= '2024-02-28' AND seen < '2024-03-01'", "date_trunc('hour', seen)", 48, "2024-02-28 00:00:00", "2024-02-29 23:00:00"},
 		{"seen BETWEEN '2024-02-28 10:00:00.5' AND '2024-02-28 10:01:00'", "date_trunc('second', seen)", 61, "2024-02-28 10:00:00",
 			"2024-02-28 10:01:00"},
-		{"seen >= '2024-02-28' AND seen < '2024-02-28 01:00:00'", "floor(extract(epoch from seen)/300)*300", 12, "1709078400", "1709081700"},
+		{"seen >= '2024-02-28' AND seen < '2024-02-28 01:00:00'", "floor(extract(epoch from seen)/300)*300", 12, "1709078400",
+			"1709081700"},
 		{"seen::date = '2024-02-29'", "extract(hour from seen)", 24, "0", "23"},
 		{"seen::date = '2024-02-29' AND seen < '2024-02-29 02:30:00'", "extract(hour from seen)", 3, "0", "2"},
 		{"", "extract(hour from seen)", 24, "0", "23"},
@@ -151,23 +152,32 @@ func TestTimeKeys(t *testing.T) {
 // that it leaves out make no groups.
 func TestKeysOfSubqueries(t *testing.T) {
 	ds := clinicData(t)
-	for text, want := range map[string]string{
-		"SELECT k, COUNT(*) FROM (SELECT CASE WHEN cost < 10 THEN 'a' WHEN cost < 20 THEN 'b' ELSE 'c' END AS k FROM people) t GROUP BY k": "a b c",
-		"SELECT k, COUNT(*) FROM (SELECT CASE WHEN cost < 10 THEN 'a' ELSE sex END AS k FROM people) t GROUP BY k":                         "F M a",
-		"SELECT upper(k), COUNT(*) FROM (SELECT CASE WHEN cost < 10 THEN 'a' ELSE 'b' END AS k FROM people) t GROUP BY 1":                  "A B",
-		"SELECT y, COUNT(*) FROM (SELECT extract(year from d) AS y FROM (SELECT died AS d, cost FROM people WHERE died BETWEEN '2019-05-01' " +
-			"AND '2021-01-01') a WHERE cost > 5) b WHERE y <> 2020 GROUP BY y": "2019 2021",
-		"SELECT died, COUNT(*) FROM (SELECT died, CASE WHEN cost < 1 THEN 1 ELSE 2 END AS c FROM people WHERE died BETWEEN '2019-05-01' " +
-			"AND '2019-05-02') a WHERE c = 1 GROUP BY died": "2019-05-01 2019-05-02",
-		"SELECT date_trunc('month', m), COUNT(*) FROM (SELECT pid, MIN(day) AS m FROM visits WHERE day BETWEEN '2019-05-01' AND " +
-			"'2019-06-02' GROUP BY pid) a GROUP BY 1": "2019-05-01 2019-06-01",
-		"SELECT extract(year from v.day), COUNT(*) FROM people p LEFT JOIN visits v ON p.pid = v.pid AND v.day > '2020-01-01' " +
-			"WHERE v.day BETWEEN '2019-12-31' AND '2021-05-01' GROUP BY 1": "2019 2020 2021",
-		"SELECT y, COUNT(*) FROM (SELECT extract(year from born) AS y FROM people WHERE born < '1902-01-01' UNION ALL SELECT 2050 FROM " +
-			"people) u GROUP BY y": "1900 1901 2050",
+	for _, x := range [][2]string{
+		{"SELECT k, COUNT(*) FROM (SELECT CASE WHEN cost < 10 THEN 'a' WHEN cost < 20 THEN 'b' ELSE 'c' END AS k FROM " +
+			"people) t GROUP BY k",
+			"a b c"},
+		{"SELECT k, COUNT(*) FROM (SELECT CASE WHEN cost < 10 THEN 'a' ELSE sex END AS k FROM people) t GROUP BY k",
+			"F M a"},
+		{"SELECT upper(k), COUNT(*) FROM (SELECT CASE WHEN cost < 10 THEN 'a' ELSE 'b' END AS k FROM people) t GROUP BY 1",
+			"A B"},
+		{"SELECT y, COUNT(*) FROM (SELECT extract(year from d) AS y FROM (SELECT died AS d, cost FROM people WHERE died " +
+			"BETWEEN '2019-05-01' AND '2021-01-01') a WHERE cost > 5) b WHERE y <> 2020 GROUP BY y",
+			"2019 2021"},
+		{"SELECT died, COUNT(*) FROM (SELECT died, CASE WHEN cost < 1 THEN 1 ELSE 2 END AS c FROM people WHERE died BETWEEN " +
+			"'2019-05-01' AND '2019-05-02') a WHERE c = 1 GROUP BY died",
+			"2019-05-01 2019-05-02"},
+		{"SELECT date_trunc('month', m), COUNT(*) FROM (SELECT pid, MIN(day) AS m FROM visits WHERE day BETWEEN '2019-05-01' " +
+			"AND '2019-06-02' GROUP BY pid) a GROUP BY 1",
+			"2019-05-01 2019-06-01"},
+		{"SELECT extract(year from v.day), COUNT(*) FROM people p LEFT JOIN visits v ON p.pid = v.pid AND v.day > " +
+			"'2020-01-01' WHERE v.day BETWEEN '2019-12-31' AND '2021-05-01' GROUP BY 1",
+			"2019 2020 2021"},
+		{"SELECT y, COUNT(*) FROM (SELECT extract(year from born) AS y FROM people WHERE born < '1902-01-01' UNION ALL " +
+			"SELECT 2050 FROM people) u GROUP BY y",
+			"1900 1901 2050"},
 	} {
-		if got := strings.Join(keysOf(t, ds, text), " "); got != want {
-			t.Errorf("%s: %s", text, got)
+		if got := strings.Join(keysOf(t, ds, x[0]), " "); got != x[1] {
+			t.Errorf("%s: %s", x[0], got)
 		}
 	}
 }

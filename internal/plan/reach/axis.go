@@ -92,8 +92,8 @@ func whole(v tree.Value) (*big.Int, bool) {
 	return nil, false
 }
 
-// compare orders two values of one kind, NULL last: where something is NULL that was not expected to
-// be, a step ends.
+// compare orders two values of one kind, NULL last: where something is NULL that was not expected
+// to be, a step ends.
 func compare(l, r tree.Value) int {
 	switch {
 	case l == nil && r == nil:
