@@ -52,7 +52,8 @@ var rooms = map[string]string{
 	"internal/plan/tree":   "dp policy",
 	"internal/plan/syntax": "api dp policy internal/grammar internal/plan/tree",
 	"internal/plan/expr":   "dp policy internal/plan/syntax internal/plan/tree",
-	"internal/plan":        "dp policy internal/plan/expr internal/plan/syntax internal/plan/tree api",
+	"internal/plan/reach":  "internal/plan/expr internal/plan/tree",
+	"internal/plan":        "dp policy internal/plan/expr internal/plan/reach internal/plan/syntax internal/plan/tree api",
 	"internal/plan/cells": "policy internal/plan internal/plan/expr internal/plan/syntax internal/plan/tree " +
 		"internal/stream/linear",
 	"internal/architecture/measure": "internal/architecture internal/table",

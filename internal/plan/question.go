@@ -27,7 +27,8 @@ type question struct {
 	measures  map[string]tree.Measure
 	quantiles map[string]*quantiles
 
-	tried int // how many combinations of values were tried so far to find those of expressions
+	fields map[fieldKey]domain // what was found out about fields
+	tried  int                 // how many combinations of values were tried so far to find those of expressions
 
 	restricted bool      // whether there is a HAVING
 	restrict   tree.Expr // HAVING
