@@ -23,8 +23,8 @@ func TestProbes(t *testing.T) {
 	}
 	r, records := w.record(), w.records()
 	for text, want := range map[string]string{
-		"SELECT * FROM patients WHERE 0 = 1":                                                           "age integer, sex text, zip text, diagnosis text, smoker boolean, cost decimal",
-		"SELECT * FROM patients WHERE false LIMIT 0":                                                   "age integer, sex text, zip text, diagnosis text, smoker boolean, cost decimal",
+		"SELECT * FROM patients WHERE 0 = 1":                                                           "age integer, sex text, zip text, diagnosis text, smoker boolean, cost decimal, pid text",
+		"SELECT * FROM patients WHERE false LIMIT 0":                                                   "age integer, sex text, zip text, diagnosis text, smoker boolean, cost decimal, pid text",
 		"SELECT age * 2 AS twice, sex FROM patients LIMIT 0":                                           "twice integer, sex text",
 		"SELECT sex, COUNT(*) AS n, AVG(age) FROM patients GROUP BY 1 LIMIT 0":                         "sex text, n integer, avg real",
 		"SELECT * FROM (SELECT sex, COUNT(*) AS n FROM patients GROUP BY sex) t LIMIT 0":               "sex text, n integer",
