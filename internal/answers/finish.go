@@ -52,7 +52,7 @@ func table(p *pricing.Priced, q *tree.Plan, b *pricing.Purchase, r *Released) *a
 		values, errs := make([]any, len(q.Columns)), make([]*float64, len(q.Columns))
 		for i, o := range q.Columns {
 			v := expr.Eval(o.Expr, row.leaf)
-			values[i] = show(v, o.Expr.Type())
+			values[i] = show(v, o)
 			if values[i] != nil {
 				errs[i] = bars[i].halfWidth(row, v)
 			}
@@ -69,7 +69,7 @@ func (f *finisher) distinct(rows []*row) []*row {
 	return slices.DeleteFunc(rows, func(r *row) bool {
 		text := ""
 		for _, o := range f.plan.Columns {
-			text += fmt.Sprintf("%q ", fmt.Sprint(show(expr.Eval(o.Expr, r.leaf), o.Expr.Type())))
+			text += fmt.Sprintf("%q ", fmt.Sprint(show(expr.Eval(o.Expr, r.leaf), o)))
 		}
 		defer func() { seen[text] = true }()
 		return seen[text]

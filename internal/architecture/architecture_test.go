@@ -71,7 +71,7 @@ var rooms = map[string]string{
 	"internal/audit/generate":       "dp policy internal/plan internal/engine/reference internal/detrand internal/plan/syntax",
 	"internal/audit/neighbours": "dp policy internal/plan internal/plan/tree internal/engine internal/engine/reference " +
 		"internal/audit/finding internal/audit/generate internal/exact",
-	"internal/engine/outer":  "api",
+	"internal/engine/outer":  "api internal/plan/syntax",
 	"ledger":                 "dp account",
 	"internal/ledger/chain":  "dp ledger",
 	"internal/ledger/anchor": "ledger policy",
@@ -140,6 +140,7 @@ var rooms = map[string]string{
 		"internal/server/admission internal/server/users internal/server/catalog internal/server/connlimit api " +
 		"internal/server/catalog/datum internal/server/catalog/interpret internal/plan/syntax",
 	"internal/server/connlimit": "",
+	"internal/server/tools":     "", // its tests run everything
 	"internal/server/httpapi": ". dp policy internal/render internal/entropy ledger internal/ledger/replay " +
 		"internal/server/admission internal/server/users api learn stream",
 	"internal/audit/finding":   "",

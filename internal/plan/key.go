@@ -22,6 +22,9 @@ func (q *question) groupBy(s *pg.SelectStmt) error {
 	}
 	groups := 1
 	for _, n := range nodes {
+		if n.GetGroupingSet().GetKind() == pg.GroupingSetKind_GROUPING_SET_EMPTY {
+			continue // GROUP BY () is one group of all rows
+		}
 		key, err := q.groupItem(n, s.TargetList)
 		if err != nil {
 			return err
@@ -70,12 +73,12 @@ func (q *question) groupItem(n *pg.Node, targets []*pg.Node) (tree.Key, error) {
 		}
 		n = targets[i].GetResTarget().GetVal()
 	}
-	e, err := q.expression(n)
+	e, _, err := q.exactly(n)
 	if ref := n.GetColumnRef(); err != nil && ref != nil {
 		// As in PostgreSQL, a name that is no column may be one of the SELECT list's.
 		if name, bad := columnName(ref); bad == nil {
 			if aliased := target(targets, name); aliased != nil && aliased.GetColumnRef() != ref {
-				e, err = q.expression(aliased)
+				e, _, err = q.exactly(aliased)
 			}
 		}
 	}

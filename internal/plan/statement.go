@@ -21,7 +21,7 @@ func Prepare(ds *policy.Dataset, text string, o Options) (*Statement, error) {
 
 // PrepareText is Prepare for a text that was read.
 func PrepareText(ds *policy.Dataset, text *syntax.Text, o Options) (*Statement, error) {
-	s, err := text.Select()
+	s, err := text.SelectOf(ds.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -34,11 +34,11 @@ func PrepareText(ds *policy.Dataset, text *syntax.Text, o Options) (*Statement, 
 		return nil, err
 	}
 	if over == ofRows {
-		p, err := e.question(s)
+		p, around, err := e.planned(s, 0)
 		if err != nil {
 			return nil, err
 		}
-		return &Statement{Plans: []*tree.Plan{p}}, nil
+		return &Statement{Plans: []*tree.Plan{p}, Outer: around}, nil
 	}
 	s = proto.Clone(s).(*pg.SelectStmt) // answers are put into it
 	st := &Statement{Outer: s}
@@ -49,6 +49,16 @@ func PrepareText(ds *policy.Dataset, text *syntax.Text, o Options) (*Statement, 
 		return nil, syntax.Refuse(-1, "write SELECT ... FROM a table; "+e.sources(), "the question asks about no private table")
 	}
 	return st, nil
+}
+
+// planned plans a SELECT over rows, and returns the SELECT over the answer of a number that it has
+// around it, where it has windows.
+func (e *env) planned(s *pg.SelectStmt, number int) (*tree.Plan, *pg.SelectStmt, error) {
+	if hasWindows(s) {
+		return e.windowed(s, number)
+	}
+	p, err := e.question(s)
+	return p, nil, err
 }
 
 // AnswerName names the table of the answer of a statement's i-th plan, as Outer calls it. No
@@ -324,14 +334,17 @@ func (st *Statement) liftSelect(e *env, s **pg.SelectStmt) error {
 		return err
 	}
 	if l == ofRows && !isSet(*s) || over == ofRows {
-		p, err := e.question(*s)
+		p, around, err := e.planned(*s, len(st.Plans))
 		if err != nil {
 			return err
 		}
 		if len(st.Plans) >= maxQuestions {
 			return syntax.Refuse(-1, "ask fewer at a time", "the text has more than %d questions", maxQuestions)
 		}
-		*s = answer(len(st.Plans))
+		if around == nil {
+			around = answer(len(st.Plans))
+		}
+		*s = around
 		st.Plans = append(st.Plans, p)
 		return nil
 	}

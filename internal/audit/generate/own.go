@@ -162,7 +162,7 @@ func (q *question) windowed(s source, unit column) (out source, first string) {
 // over makes what stands after OVER: rows of the same person, and boldly of others.
 func (q *question) over(s source, unit column) string {
 	by := []string{unit.ref}
-	if q.d.One(4) {
+	if q.d.One(3) {
 		by = append(by, q.expr(s, detrand.Pick(q.d, []kind{words, truth, whole1}), 1))
 	}
 	if q.bold() && q.d.One(2) {

@@ -33,8 +33,10 @@ func below[T tree.Relation](r tree.Relation) (found T) {
 func TestOwnRows(t *testing.T) {
 	ds := load(t, "hospital.yaml", "hospital")
 	const (
-		windows = "SELECT AVG(cost) FROM (SELECT pid, cost, lag(cost) OVER (PARTITION BY pid ORDER BY day) AS b FROM visits) t WHERE cost > b"
-		numbers = "SELECT AVG(cost) FROM (SELECT pid, cost, row_number() OVER (PARTITION BY pid ORDER BY day) AS n FROM visits) t WHERE n = 1"
+		windows = "SELECT AVG(cost) FROM (SELECT pid, cost, lag(cost) OVER (PARTITION BY pid ORDER BY day) AS b FROM visits) t " +
+			"WHERE cost > b"
+		numbers = "SELECT AVG(cost) FROM (SELECT pid, cost, row_number() OVER (PARTITION BY pid ORDER BY day) AS n FROM visits) t " +
+			"WHERE n = 1"
 		apart   = "SELECT AVG(cost) FROM (SELECT pid, cost, row_number() OVER (PARTITION BY pid, ward ORDER BY day) AS n FROM visits) t " +
 			"WHERE n = 1"
 		groups = "SELECT SUM(n) FROM (SELECT pid, ward, COUNT(*) AS n FROM visits GROUP BY pid, ward) t"
@@ -65,7 +67,9 @@ func TestOwnRows(t *testing.T) {
 		{"another comparison", numbers, "one row of each person", func(q *tree.Query) {
 			q.From.(*tree.Select).Where.(*tree.Compare).Op = tree.Ge
 		}},
-		{"people with keys as one row each", groups, "in a field does not follow", func(q *tree.Query) { below[*tree.Persons](q.From).Row[0].Key = true }},
+		{"people with keys as one row each", groups, "in a field does not follow", func(q *tree.Query) {
+			below[*tree.Persons](q.From).Row[0].Key = true
+		}},
 		{"more groups than rows", groups, "may", func(q *tree.Query) { q.RowLimit = 51 }},
 	} {
 		st, err := plan.Prepare(ds, c.text, plan.Options{})

@@ -20,6 +20,31 @@ func (s *session) runDiscard(n *pg.DiscardStmt) (*result, error) {
 	return &result{tag: "DISCARD TEMP"}, nil
 }
 
+// runClose closes a portal, or all of them.
+func (s *session) runClose(n *pg.ClosePortalStmt) (*result, error) {
+	if n.Portalname == "" {
+		s.closePortals()
+		return &result{tag: "CLOSE CURSOR ALL"}, nil
+	}
+	if s.portals[n.Portalname] == nil {
+		return nil, failure(invalidCursor, "cursor %q does not exist", clip(n.Portalname))
+	}
+	s.closePortal(n.Portalname)
+	return &result{tag: "CLOSE CURSOR"}, nil
+}
+
+// runIdle does nothing, because there is nothing of what the statement waits for, ends or defers.
+func (s *session) runIdle(n *pg.Node) *result {
+	switch {
+	case n.GetListenStmt() != nil:
+		s.settings.remark("sessions tell one another nothing here, so nothing will be heard")
+		return &result{tag: "LISTEN"}
+	case n.GetUnlistenStmt() != nil:
+		return &result{tag: "UNLISTEN"}
+	}
+	return &result{tag: "SET CONSTRAINTS"}
+}
+
 func (s *session) runDeallocate(n *pg.DeallocateStmt) (*result, error) {
 	if n.Isall {
 		s.closeStatements()

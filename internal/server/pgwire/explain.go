@@ -3,7 +3,7 @@ package pgwire
 import (
 	"context"
 	"encoding/json"
-	"errors"
+	"strconv"
 	"strings"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
@@ -18,6 +18,7 @@ type explained struct {
 	at        int // where it begins
 	catalogue bool
 	json      bool
+	execute   *pg.ExecuteStmt // of EXPLAIN EXECUTE
 }
 
 // columns are those of PostgreSQL's EXPLAIN.
@@ -29,15 +30,7 @@ func (e explained) columns() []column {
 }
 
 // shift moves the position of an error into the whole statement.
-func (e explained) shift(err error) error {
-	var wire *wireError
-	if errors.As(err, &wire) && wire.position > 0 {
-		moved := *wire
-		moved.position += e.at
-		return &moved
-	}
-	return err
-}
+func (e explained) shift(err error) error { return shifted(err, e.at) }
 
 // readExplain reads the options and finds the statement, of which the tree does not say where it
 // begins.
@@ -51,11 +44,23 @@ func (s *session) readExplain(st *statement, n *pg.ExplainStmt) (explained, erro
 			e.json = true
 		case d.GetDefname() == "format" && format == "text":
 			e.json = false
-		default:
+		case !harmless(d):
 			return e,
-				failure(notSupported, "EXPLAIN prints the privacy plan: what a question costs and how exact it is. It has no option but "+
-					"FORMAT TEXT and FORMAT JSON").hinting("write EXPLAIN SELECT ...; it is free, and nothing is computed from the data")
+				failure(notSupported, "EXPLAIN prints the privacy plan: what a question costs and how exact it is. How an engine computes "+
+					"it depends on the data, so of its options only FORMAT TEXT, FORMAT JSON and VERBOSE can be on").
+					hinting("write EXPLAIN SELECT ...; it is free, and nothing is computed from the data")
 		}
+	}
+	if e.execute = n.Query.GetExecuteStmt(); e.execute != nil {
+		if st.to-st.from > maxCommand {
+			return e, failure(tooComplex, "a statement that is no SELECT has at most %d bytes", maxCommand)
+		}
+		return e, nil
+	}
+	if d := n.Query.GetDeclareCursorStmt(); d != nil { // the cursor is not made
+		n.Query = d.Query
+		e.at, _ = between(st.read.Words(st.from, st.to), pg.Token_FOR, st.to-st.from)
+		return e, e.about(s, st, n)
 	}
 	if n.Query.GetSelectStmt() == nil {
 		return e, failure(notSupported, "only a SELECT can be explained").hinting("write EXPLAIN SELECT ...")
@@ -81,13 +86,38 @@ func (s *session) readExplain(st *statement, n *pg.ExplainStmt) (explained, erro
 		e.at = int(w.Start)
 		break
 	}
+	return e, e.about(s, st, n)
+}
+
+// about finds out whom the SELECT is for that is explained.
+func (e *explained) about(s *session, st *statement, n *pg.ExplainStmt) error {
 	e.sql = st.sql()[e.at:]
 	e.catalogue = s.catalog.About(n.Query.GetSelectStmt())
-	return e, nil
+	return nil
+}
+
+// harmless says whether an option of EXPLAIN asks for nothing: it is off, or it is for how much of a
+// plan is shown, and the plan of the privacy is shown whole. Tools write down all options.
+func harmless(d *pg.DefElem) bool {
+	switch d.GetDefname() {
+	case "verbose", "costs", "summary", "generic_plan":
+		return true
+	case "analyze", "buffers", "timing", "wal", "settings", "memory":
+		on, err := truth(optionText(d.GetArg()))
+		return err == nil && on == "off"
+	}
+	return false
 }
 
 func (s *session) runExplain(st *statement, values []argument) (*result, error) {
 	e := st.explained
+	if e.execute != nil {
+		found, given, err := s.executed(e.execute)
+		if err != nil {
+			return nil, err
+		}
+		st, values, e.sql, e.catalogue = found, given, found.sql(), found.kind == catalogue
+	}
 	out := &result{tag: "EXPLAIN", columns: e.columns()}
 	if e.catalogue {
 		text := "about the catalogue or about no table: free, exact, and not about the data"
@@ -119,4 +149,17 @@ func (s *session) runExplain(st *statement, values []argument) (*result, error) 
 		out.rows = append(out.rows, []any{strings.TrimRight(line, " \n")})
 	}
 	return out, nil
+}
+
+// optionText is the value of an option as it was written; an option without one is on.
+func optionText(n *pg.Node) string {
+	switch v := n.GetNode().(type) {
+	case nil:
+		return "on"
+	case *pg.Node_Integer:
+		return strconv.Itoa(int(v.Integer.GetIval()))
+	case *pg.Node_String_:
+		return v.String_.GetSval()
+	}
+	return ""
 }

@@ -43,6 +43,8 @@ type session struct {
 	kept       int        // bytes of both
 	latest     *statement // the one whose tree is kept
 	held       int        // rows of suspended portals
+	declared   int        // cursors, so far
+	several    bool       // whether the message has more than one statement
 	skipping   bool       // to the next Sync, after an error
 	unsent     int        // bytes of rows since the last flush
 
@@ -125,7 +127,7 @@ func (s *session) begin() error {
 
 // prepare gives somebody who is in what a session needs, and tells them.
 func (s *session) prepare(wanted map[string]string) error {
-	s.settings = newSettings(s.server.options.Version, s.user.Name)
+	s.settings = newSettings(s.server.options.Version, s.user.Name, func(text string) { s.notice("NOTICE", "00000", text, "") })
 	if err := s.settings.begin(wanted); err != nil {
 		return err
 	}
