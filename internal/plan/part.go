@@ -95,7 +95,7 @@ func (q *question) part(f *pg.FuncCall, name string, uncut bool) (tree.Part, tre
 		if len(f.Args) != 1 {
 			return none(syntax.Refuse(f.Location, "give it one column or expression", "%s takes one argument", name))
 		}
-		// An average is a floating-point number in any case, so what is averaged may be cast to one.
+		// An average is a floating-point number in any case, so what is averaged may be one.
 		if arg, err = q.argument(f); uncut {
 			arg, _, err = q.exactly(f.Args[0])
 		}

@@ -37,7 +37,7 @@ func TestOwnRows(t *testing.T) {
 			"WHERE cost > b"
 		numbers = "SELECT AVG(cost) FROM (SELECT pid, cost, row_number() OVER (PARTITION BY pid ORDER BY day) AS n FROM visits) t " +
 			"WHERE n = 1"
-		apart   = "SELECT AVG(cost) FROM (SELECT pid, cost, row_number() OVER (PARTITION BY pid, ward ORDER BY day) AS n FROM visits) t " +
+		apart = "SELECT AVG(cost) FROM (SELECT pid, cost, row_number() OVER (PARTITION BY pid, ward ORDER BY day) AS n FROM visits) t " +
 			"WHERE n = 1"
 		groups = "SELECT SUM(n) FROM (SELECT pid, ward, COUNT(*) AS n FROM visits GROUP BY pid, ward) t"
 	)
