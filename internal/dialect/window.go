@@ -30,7 +30,7 @@ func (p *Printer) window(w *tree.Window, f *frame) string {
 	}
 	for i, o := range w.Calls {
 		if f.used[n+i] {
-			middle = append(middle, p.over(o, strconv.Itoa(i), ties, compute)+fmt.Sprintf(" AS f%d", n+i))
+			middle = append(middle, p.over(o, w.Fields()[n+i].Type, strconv.Itoa(i), ties, compute)+fmt.Sprintf(" AS f%d", n+i))
 		}
 	}
 	for i := range n {
@@ -53,7 +53,7 @@ func (p *Printer) window(w *tree.Window, f *frame) string {
 }
 
 // over prints one window over rows of which what it is computed from has been printed by compute.
-func (p *Printer) over(o tree.Over, name string, ties []string, compute func(string, tree.Expr) string) string {
+func (p *Printer) over(o tree.Over, t tree.Type, name string, ties []string, compute func(string, tree.Expr) string) string {
 	text := " OVER (PARTITION BY u"
 	for i, e := range o.By {
 		text += ", " + compute(fmt.Sprintf("b%s_%d", name, i), e)
@@ -95,7 +95,8 @@ func (p *Printer) over(o tree.Over, name string, ties []string, compute func(str
 	case tree.PartLag, tree.PartLead:
 		what := map[tree.PartKind]string{tree.PartLag: "lag", tree.PartLead: "lead"}[o.Kind]
 		if o.Otherwise != nil {
-			return fmt.Sprintf("%s(%s, %d, %s)%s", what, arg, o.N, compute("d"+name, o.Otherwise), text)
+			// A database would cast the one to the type of the other, and might fail.
+			return fmt.Sprintf("%s(%s, %d, %s)%s", what, p.held(arg, t), o.N, p.held(compute("d"+name, o.Otherwise), t), text)
 		}
 		return fmt.Sprintf("%s(%s, %d)%s", what, arg, o.N, text)
 	case tree.PartNumber:
@@ -108,6 +109,14 @@ func (p *Printer) over(o tree.Over, name string, ties []string, compute func(str
 		return fmt.Sprintf("ntile(%d)%s", o.N, text)
 	}
 	return p.aggregate(o.Kind, arg, text)
+}
+
+// held prints a value in the type that holds all of a type's values.
+func (p *Printer) held(x string, t tree.Type) string {
+	if t.Kind == tree.Number && t.Wide() {
+		return p.TryCast(x, p.Int128)
+	}
+	return p.TryCast(x, p.holder(t))
 }
 
 // frameOf prints which rows a window is over.

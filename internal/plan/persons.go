@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/discreet-dp/discreet/internal/plan/expr"
 	"github.com/discreet-dp/discreet/internal/plan/syntax"
@@ -54,21 +55,10 @@ func (q *question) persons(s *pg.SelectStmt, pos int32) (tree.Relation, error) {
 // personal reads GROUP BY. One of its columns says who a row is about.
 func (q *question) personal(s *pg.SelectStmt, pos int32) (*personal, error) {
 	refuse := func(pos int32) (*personal, error) {
-		if isDistinct(s) {
-			return nil, syntax.Refuse(pos,
-				"select the column that says who a row is about beside the others, or count with COUNT(DISTINCT ...)",
-				"DISTINCT among private rows must be about the rows of one person")
-		}
 		return nil, syntax.Refuse(pos, "group by the column that says who a row is about, or ask the inner question on its own",
 			"a subquery with aggregates among private rows must be grouped by the person")
 	}
 	groups := s.GroupClause
-	if isDistinct(s) { // SELECT DISTINCT pid, ward is grouped by both
-		for _, n := range s.TargetList {
-			groups = append(groups, n.GetResTarget().GetVal())
-		}
-		pos = first(groups)
-	}
 	if !tree.Private(q.rows) || len(groups) == 0 {
 		return refuse(pos)
 	}
@@ -101,6 +91,50 @@ func (q *question) personal(s *pg.SelectStmt, pos int32) (*personal, error) {
 	}
 	p.begin()
 	return p, nil
+}
+
+// different reads SELECT DISTINCT: the rows without it, grouped by all of their columns, of which one
+// says who a row is about.
+func (e *env) different(s *pg.SelectStmt, pos int32) (tree.Relation, error) {
+	all := proto.Clone(s).(*pg.SelectStmt)
+	all.DistinctClause = nil
+	r, err := e.subquery(all, pos)
+	if err != nil {
+		return nil, err
+	}
+	p := &personal{question: &question{env: e, rows: rows{Relation: r}}}
+	var names []string
+	var at []int
+	for i, f := range r.Fields() {
+		if f.Name == "" {
+			continue
+		}
+		c := tree.NewColumn(r, i)
+		names = append(names, f.Name)
+		if tree.Private(r) && p.isUnit(c) && (p.who == nil || c.Stored().Index == p.who.Stored().Index) {
+			p.who, at = c, append(at, 0)
+			continue
+		}
+		if err := groupable(c, pos); err != nil {
+			return nil, err
+		}
+		if p.keyIndex(c) < 0 {
+			p.keys = append(p.keys, c)
+		}
+		at = append(at, 1+p.keyIndex(c))
+	}
+	if p.who == nil {
+		return nil, syntax.Refuse(first(s.TargetList),
+			"select the column that says who a row is about beside the others, or count with COUNT(DISTINCT ...)",
+			"DISTINCT among private rows must be about the rows of one person")
+	}
+	p.filter = p.present(p.who, nil)
+	p.begin()
+	columns := make([]tree.Expr, len(at))
+	for i, field := range at {
+		columns[i] = p.field(field)
+	}
+	return newSelect(p.relation(), nil, names, columns), nil
 }
 
 // grouped reads an item of GROUP BY: a position, a name of the SELECT list, or an expression. It

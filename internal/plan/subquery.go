@@ -30,6 +30,9 @@ func (e *env) subquery(s *pg.SelectStmt, pos int32) (tree.Relation, error) {
 	if isSet(s) {
 		return e.union(s, pos)
 	}
+	if isDistinct(s) {
+		return e.different(s, pos)
+	}
 	from, err := e.readFrom(s.FromClause)
 	if err != nil {
 		return nil, err
@@ -38,7 +41,7 @@ func (e *env) subquery(s *pg.SelectStmt, pos int32) (tree.Relation, error) {
 	if err := q.where(s); err != nil {
 		return nil, err
 	}
-	if isAggregated(s) || isDistinct(s) {
+	if isAggregated(s) {
 		return q.persons(s, pos)
 	}
 	w, err := q.windows(s)
@@ -76,7 +79,8 @@ func refuseRows(s *pg.SelectStmt, pos int32) error {
 		at            int32
 		what, instead string
 	}{
-		{len(s.DistinctClause) > 0 && isAggregated(s), first(s.DistinctClause), "DISTINCT beside aggregates", "leave it out"},
+		{len(s.DistinctClause) > 0 && !isDistinct(s) && isAggregated(s), first(s.DistinctClause), "DISTINCT ON beside aggregates",
+			"group in a subquery, and put it around that"},
 		{s.LimitCount != nil && !isEverything(s.LimitCount), syntax.Location(s.LimitCount), "LIMIT", "put it outside, where it is applied to the answer"},
 		{s.LimitOffset != nil && !isFromFirst(s.LimitOffset), syntax.Location(s.LimitOffset), "OFFSET", "put it outside, where it is applied to the answer"},
 	} {

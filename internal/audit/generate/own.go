@@ -31,7 +31,8 @@ var windows = []computed{
 	{date, date, "last_value(%s)"}, {number, number, "nth_value(%s, 2)"}, {truth, truth, "first_value(%s)"},
 	{nothing, whole1, "count(*)"}, {words, whole1, "count(%s)"}, {number, number, "sum(%s)"}, {whole1, whole1, "max(%s)"},
 	{date, date, "min(%s)"}, {truth, truth, "bool_or(%s)"}, {truth, truth, "bool_and(%s)"}, {number, float, "avg(%s)"},
-	{truth, number, "count(*) FILTER (WHERE %s)"},
+	{truth, number, "count(*) FILTER (WHERE %s)"}, {number, number, "lag(%s, {n}, {c})"}, {wide, wide, "lead(%s, 1, {i})"},
+	{words, words, "lag(%s, 1, {s})"}, {whole1, whole1, "nth_value(%s, {n})"}, {nothing, whole1, "ntile({n})"},
 }
 
 // own makes a subquery about the rows of the same person: grouped by the person, with windows, or
@@ -63,9 +64,12 @@ func (q *question) own(depth int) (source, bool) {
 // line makes one of some lines, and its column.
 func (q *question) line(s source, of []computed) (string, column) {
 	p := detrand.Pick(q.d, of)
-	text := p.text
+	for !q.sharp && strings.Contains(p.text, "{") {
+		p = detrand.Pick(q.d, of)
+	}
+	text := q.fill(p.text)
 	if p.of != nothing {
-		text = fmt.Sprintf(p.text, q.expr(s, p.of, 1))
+		text = fmt.Sprintf(text, q.expr(s, p.of, 1))
 	}
 	return text, column{ref: "." + q.name(), kind: p.makes}
 }
