@@ -46,8 +46,8 @@ var rooms = map[string]string{
 	"internal/root":     "",
 	"utility":           "internal/normal internal/root",
 	"survey":            "dp noise internal/normal internal/root",
-	"internal/username": "",
 	"policy":            "dp account internal/root internal/spelling internal/username",
+	"internal/username": "",
 	// The planner in storeys: the finished tree, the text, expressions, questions, and the cells of
 	// their answers.
 	"internal/plan/tree":   "dp policy",
