@@ -94,7 +94,7 @@ var reasons = []struct {
 	{"rows", regexp.MustCompile(`would show rows|values of single rows cannot be shown|rows of the data`)},
 	{"person", regexp.MustCompile(`says who or what a row is about`)},
 	{"read-only", regexp.MustCompile(`nothing (can be|is) written here`)},
-	{"keys", regexp.MustCompile(`keys? .*(is|are) not public|has no public keys|values are private`)},
+	{"keys", regexp.MustCompile(`\b(cost|pid) has no public keys`)}, // all other columns have keys or bounds
 	{"bounds", regexp.MustCompile(`needs a column with bounds`)},
 	{"value", regexp.MustCompile(`would be the value of one person`)},
 	{"joined", regexp.MustCompile(`can only be joined where both rows are about one person`)},
