@@ -79,7 +79,7 @@ func TestCorpus(t *testing.T) {
 
 // unmended is how many statements of the corpus are refused for another reason than privacy. It
 // only ever becomes less.
-const unmended = 123
+const unmended = 72
 
 // TestUnmended counts them.
 func TestUnmended(t *testing.T) {
