@@ -46,13 +46,15 @@ var rooms = map[string]string{
 	"internal/root":     "",
 	"utility":           "internal/normal internal/root",
 	"survey":            "dp noise internal/normal internal/root",
-	"policy":            "dp account internal/root internal/spelling",
+	"policy":            "dp account internal/root internal/spelling internal/username",
+	"internal/username": "",
 	// The planner in storeys: the finished tree, the text, expressions, questions, and the cells of
 	// their answers.
 	"internal/plan/tree":   "dp policy",
 	"internal/plan/syntax": "api dp policy internal/grammar internal/plan/tree",
 	"internal/plan/expr":   "dp policy internal/plan/syntax internal/plan/tree",
-	"internal/plan":        "dp policy internal/plan/expr internal/plan/syntax internal/plan/tree api",
+	"internal/plan/reach":  "internal/plan/expr internal/plan/tree",
+	"internal/plan":        "dp policy internal/plan/expr internal/plan/reach internal/plan/syntax internal/plan/tree api",
 	"internal/plan/cells": "policy internal/plan internal/plan/expr internal/plan/syntax internal/plan/tree " +
 		"internal/stream/linear",
 	"internal/architecture/measure": "internal/architecture internal/table",
@@ -134,7 +136,7 @@ var rooms = map[string]string{
 	"internal/server": ". policy internal/server/connlimit internal/server/admission internal/server/users " +
 		"internal/server/pgwire internal/server/httpapi api",
 	"internal/server/admission": ". dp policy internal/entropy api ledger learn stream",
-	"internal/server/users":     "internal/entropy",
+	"internal/server/users":     "internal/entropy internal/username",
 	// The catalogue: the policy is for the model, and the interpreter sees only the tables that it
 	// is given.
 	"internal/server/catalog": "policy internal/server/catalog/datum internal/server/catalog/ident " +
