@@ -127,5 +127,8 @@ func (c *Curator) prepare(ctx context.Context, q api.Question) (*pricing.Priced,
 	if err != nil {
 		return nil, err
 	}
+	if statement.Empty {
+		return &pricing.Priced{Statement: statement, Settings: s}, nil
+	}
 	return pricing.Price(c.dataset, statement, s)
 }

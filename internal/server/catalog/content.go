@@ -24,6 +24,9 @@ var contents = map[string]func(c *Catalog, add func(row)){
 	"pg_views":         pgViews,
 	"pg_settings":      pgSettings,
 	"pg_stat_activity": pgStatActivity,
+	"pg_cursors":       pgCursors,
+
+	"pg_prepared_statements": pgPreparedStatements,
 }
 
 // content makes the rows of a relation, where they depend on the policy or the session.
