@@ -24,6 +24,9 @@ func checkOperator(s scope, a *pg.A_Expr) (tree.Expr, error) {
 		if isInterval(a.Rexpr) || isInterval(a.Lexpr) {
 			return checkShift(s, op, a)
 		}
+		if isManyTimes(a.Rexpr) || isManyTimes(a.Lexpr) {
+			return checkManyTimes(s, op, a)
+		}
 		l, r, err := checkSides(s, a)
 		if err != nil {
 			return nil, err
