@@ -113,5 +113,14 @@ func asked(q api.Question) *syntax.Text { return syntax.Open(q.SQL, q.Parsed) }
 
 // sayNow says that the time is a constant of the question, and how to ask it again.
 func sayNow(now string) string {
-	return "now() is TIMESTAMP '" + now + "' in this question; with that in its place it is the same question again, and free"
+	name, constant := clock(now)
+	return name + " is " + constant + " in this question; with that in its place it is the same question again, and free"
+}
+
+// clock is what a question asks for that asks for the time, and the constant that this is.
+func clock(now string) (name, constant string) {
+	if len(now) == len("2006-01-02") {
+		return "CURRENT_DATE", "DATE '" + now + "'"
+	}
+	return "now()", "TIMESTAMP '" + now + "'"
 }

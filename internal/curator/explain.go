@@ -29,7 +29,8 @@ func (c *Curator) Explain(ctx context.Context, q api.Question) (*api.Explanation
 		Cost: a.whole(), Pay: a.pay(), Known: a.settled(), Now: text.Now(),
 	}
 	if e.Now != "" {
-		e.Free[len(e.Free)-1] = "asking it again with TIMESTAMP '" + e.Now + "' in the place of now()"
+		name, constant := clock(e.Now)
+		e.Free[len(e.Free)-1] = "asking it again with " + constant + " in the place of " + name
 	}
 	for i, b := range a.Purchases {
 		inquiry := a.Inquiry(b)

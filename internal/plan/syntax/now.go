@@ -18,15 +18,19 @@ func (t *Text) At(moment time.Time) *Text {
 		return t
 	}
 	micros := moment.UTC().UnixMicro()
-	asks := false
+	asks, days := false, true
 	EachNode(SelectNode(t.stmt), func(n *pg.Node) bool {
 		asks = asks || clock(n, micros) != nil || isAge(n)
-		return !asks
+		days = days && (clock(n, micros) == nil || isToday(n))
+		return true
 	})
 	if !asks {
 		return t
 	}
 	out := &Text{sql: t.sql, words: t.words, stmt: proto.Clone(t.stmt).(*pg.SelectStmt), now: policy.FormatTimestamp(micros)}
+	if days {
+		out.now = out.now[:len("2006-01-02")]
+	}
 	out.bound = t.bound + "\x00now " + out.now
 	EachNode(SelectNode(out.stmt), func(n *pg.Node) bool {
 		if c := clock(n, micros); c != nil {
@@ -42,8 +46,14 @@ func (t *Text) At(moment time.Time) *Text {
 	return out
 }
 
-// Now is what now() is in the question, as a timestamp; empty where it does not ask.
+// Now is what now() is in the question, as a timestamp; a day where it asks for no more, and empty
+// where it does not ask.
 func (t *Text) Now() string { return t.now }
+
+func isToday(n *pg.Node) bool {
+	f := n.GetSqlvalueFunction()
+	return f != nil && f.Op == pg.SQLValueFunctionOp_SVFOP_CURRENT_DATE
+}
 
 // clock is the constant that a node stands for which asks for the time, or nil.
 func clock(n *pg.Node, micros int64) *pg.Node {
