@@ -48,8 +48,9 @@ var rooms = map[string]string{
 	// their answers.
 	"internal/plan/tree":   "dp policy",
 	"internal/plan/syntax": "api dp policy internal/grammar internal/plan/tree",
-	"internal/plan/expr":   "dp policy internal/plan/syntax internal/plan/tree",
-	"internal/plan":        "dp policy internal/plan/expr internal/plan/syntax internal/plan/tree api",
+	"internal/plan/posix":  "",
+	"internal/plan/expr":   "dp policy internal/plan/posix internal/plan/syntax internal/plan/tree",
+	"internal/plan":        "dp policy internal/plan/expr internal/plan/posix internal/plan/syntax internal/plan/tree api",
 	"internal/plan/cells": "policy internal/plan internal/plan/expr internal/plan/syntax internal/plan/tree " +
 		"internal/stream/linear",
 	"internal/architecture/measure": "internal/architecture internal/table",

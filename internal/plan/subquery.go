@@ -59,8 +59,10 @@ func refuseRows(s *pg.SelectStmt, pos int32) error {
 		what, instead string
 	}{
 		{len(s.DistinctClause) > 0, first(s.DistinctClause), "DISTINCT", "count with COUNT(DISTINCT ...), or group outside"},
-		{s.LimitCount != nil && !isEverything(s.LimitCount), syntax.Location(s.LimitCount), "LIMIT", "put it outside, where it is applied to the answer"},
-		{s.LimitOffset != nil && !isFromFirst(s.LimitOffset), syntax.Location(s.LimitOffset), "OFFSET", "put it outside, where it is applied to the answer"},
+		{s.LimitCount != nil && !isEverything(s.LimitCount), syntax.Location(s.LimitCount), "LIMIT",
+			"put it outside, where it is applied to the answer"},
+		{s.LimitOffset != nil && !isFromFirst(s.LimitOffset), syntax.Location(s.LimitOffset), "OFFSET",
+			"put it outside, where it is applied to the answer"},
 		{s.HavingClause != nil, syntax.Location(s.HavingClause), "HAVING", "put the condition into WHERE outside of the subquery"},
 	} {
 		if c.present {

@@ -251,6 +251,10 @@ func newPosition(args []tree.Expr, pos int32) (tree.Expr, error) {
 // Long reports whether a node copies a text of any length.
 func Long(e tree.Expr) bool {
 	c, ok := e.(*tree.Call)
+	if ok && c.Fn == "matches" { // it copies nothing, and looks at all of it
+		n := c.Args[0].Type().MaxLength
+		return n == 0 || n > maxJoined
+	}
 	if !ok || c.Typ.Kind != tree.Text || c.Fn == "coalesce" || c.Fn == "nullif" || c.Fn == "greatest" || c.Fn == "least" {
 		return false
 	}
