@@ -34,23 +34,27 @@ var rooms = map[string]string{
 	"internal/grammar":      "",
 	"internal/testpg":       "",
 	"internal/golden":       "",
-	"internal/ownerkey":     "internal/entropy",
-	"noise":                 "internal/entropy",
-	"mech":                  "dp noise internal/exact internal/normal internal/root",
-	"account":               "dp internal/normal account/loss internal/root",
-	"account/loss":          "dp internal/normal internal/root",
-	"account/workload":      "dp account account/loss utility internal/root",
-	"internal/root":         "",
-	"utility":               "internal/normal internal/root",
-	"survey":                "dp noise internal/normal internal/root",
-	"policy":                "dp account internal/root",
+	// How files spell values, and which of their lines are rows.
+	"internal/spelling": "",
+	"internal/csvlines": "",
+	"internal/ownerkey": "internal/entropy",
+	"noise":             "internal/entropy",
+	"mech":              "dp noise internal/exact internal/normal internal/root",
+	"account":           "dp internal/normal account/loss internal/root",
+	"account/loss":      "dp internal/normal internal/root",
+	"account/workload":  "dp account account/loss utility internal/root",
+	"internal/root":     "",
+	"utility":           "internal/normal internal/root",
+	"survey":            "dp noise internal/normal internal/root",
+	"policy":            "dp account internal/root internal/spelling",
 	// The planner in storeys: the finished tree, the text, expressions, questions, and the cells of
 	// their answers.
 	"internal/plan/tree":   "dp policy",
 	"internal/plan/syntax": "api dp policy internal/grammar internal/plan/tree",
 	"internal/plan/posix":  "",
 	"internal/plan/expr":   "dp policy internal/plan/posix internal/plan/syntax internal/plan/tree",
-	"internal/plan":        "dp policy internal/plan/expr internal/plan/posix internal/plan/syntax internal/plan/tree api",
+	"internal/plan/reach":  "internal/plan/expr internal/plan/tree",
+	"internal/plan":        "dp policy internal/plan/expr internal/plan/posix internal/plan/reach internal/plan/syntax internal/plan/tree api",
 	"internal/plan/cells": "policy internal/plan internal/plan/expr internal/plan/syntax internal/plan/tree " +
 		"internal/stream/linear",
 	"internal/architecture/measure": "internal/architecture internal/table",
@@ -59,7 +63,7 @@ var rooms = map[string]string{
 	"internal/plan/verify": "dp policy internal/plan/tree",
 	"internal/engine":      "policy internal/plan/tree internal/exact store",
 	"internal/engine/duckdb": "dp policy internal/plan/tree internal/dialect internal/engine internal/engine/sqlengine internal/bound " +
-		"internal/engine/duckdb/chunks store",
+		"internal/engine/duckdb/chunks store internal/spelling internal/csvlines",
 	// What strangers bring along, who see nothing else.
 	"store": "",
 	// SQL, and nobody to run it.

@@ -52,7 +52,7 @@ func (q *question) finish(distinct bool) (*tree.Plan, error) {
 			}
 		}
 	}
-	if len(q.measures) == 0 && len(p.Query.PrivateKeys()) == 0 {
+	if len(q.measures) == 0 && len(q.keys) == 0 {
 		return nil, syntax.Refuse(first(q.targets), "add an aggregate, as in COUNT(*)", "the question selects no aggregate")
 	}
 	if len(q.measures) > maxMeasures {

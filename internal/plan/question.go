@@ -27,7 +27,8 @@ type question struct {
 	measures  map[string]tree.Measure
 	quantiles map[string]*quantiles
 
-	tried int // how many combinations of values were tried so far to find those of expressions
+	fields map[fieldKey]domain // what was found out about fields
+	tried  int                 // how many combinations of values were tried so far to find those of expressions
 
 	restricted bool      // whether there is a HAVING
 	restrict   tree.Expr // HAVING
@@ -65,8 +66,8 @@ func (e *env) question(s *pg.SelectStmt) (*tree.Plan, error) {
 		}
 	}
 	p, err := q.finish(len(s.DistinctClause) > 0)
-	if err != nil {
-		return nil, err
+	if err != nil || p.Query.ListsKeys() {
+		return p, err // of which no engine hears
 	}
 	return p, e.bounded(&p.Query, first(s.FromClause))
 }

@@ -16,6 +16,7 @@ func (e *env) subquery(s *pg.SelectStmt, pos int32) (tree.Relation, error) {
 	if s == nil {
 		return nil, syntax.Refuse(pos, "write (SELECT ... FROM ...)", "this is not a SELECT")
 	}
+	s = withoutRows(s)
 	if err := refuseRows(s, pos); err != nil {
 		return nil, err
 	}

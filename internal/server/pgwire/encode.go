@@ -124,14 +124,6 @@ const (
 	oidVectorOID  = 30
 )
 
-func arrayText(texts []string) string {
-	all := make([]*string, len(texts))
-	for i := range texts {
-		all[i] = &texts[i]
-	}
-	return arrayOf(all)
-}
-
 // arrayOf writes an array.
 func arrayOf(texts []*string) string {
 	var b strings.Builder

@@ -14,7 +14,13 @@ type tool struct {
 	probe []string // arguments with which the program tells whether the tool is there
 }
 
-func (t tool) sender() string { return t.args[len(t.args)-1] }
+// sender is the source of what is run, from testdata/senders.
+func (t tool) sender() string {
+	if last := t.args[len(t.args)-1]; !filepath.IsAbs(last) {
+		return last
+	}
+	return "rust/src/bin/" + t.name + ".rs"
+}
 
 // installed is the folder of what .ci/tools installed.
 func installed() string { return os.Getenv("DISCREET_TOOLS") }
@@ -28,6 +34,11 @@ func node(name string) tool {
 	return tool{name: name, with: "node", args: []string{"send_" + name + ".mjs"}, probe: []string{"probe.mjs", name}}
 }
 
+func rust(name string) tool {
+	return tool{name: name, with: "env", args: []string{filepath.Join(installed(), "rust/target/release", name)},
+		probe: []string{"test", "-x", filepath.Join(installed(), "rust/target/release", name)}}
+}
+
 var tools = []tool{
 	{name: "psql", with: "bash", args: []string{"send_psql.sh"}, probe: []string{"-c", "command -v psql"}},
 	python("psycopg2", "python", "psycopg2"),
@@ -35,9 +46,25 @@ var tools = []tool{
 	python("asyncpg", "python", "asyncpg"),
 	python("sqlalchemy", "python", "sqlalchemy, psycopg2"),
 	python("pandas", "python", "pandas, sqlalchemy, psycopg2"),
+	{name: "jdbc", with: "java", args: []string{"-cp", jdbcDriver, "send_jdbc.java"}, probe: []string{"-cp", jdbcDriver, "probe.java"}},
+	{name: "r", with: "Rscript", args: []string{"send_r.R"}, probe: []string{"-e", "library(RPostgreSQL); library(dbplyr)"}},
+	python("odbc", "python", "pyodbc"),
+	{name: "pgbench", with: "bash", args: []string{"send_pgbench.sh"}, probe: []string{"-c", "ls /usr/lib/postgresql/*/bin/pgbench"}},
 	node("node_pg"), node("postgresjs"), node("knex"), node("sequelize"), node("drizzle"), node("typeorm"),
+	rust("tokio_postgres"), rust("sqlx"),
+	python("pgcli", "python", "pgcli"),
+	python("polars", "python", "polars, connectorx, adbc_driver_postgresql"),
+	python("connectorx", "python", "connectorx"),
+	python("adbc", "python", "adbc_driver_postgresql, pyarrow"),
+	python("ibis", "python", "ibis.backends.postgres"),
+	python("jupysql", "python", "sql, matplotlib"),
+	python("dbt", "dbt", "dbt.adapters.postgres"),
 	python("superset", "superset", "superset"),
+	python("pgadmin", "pgadmin", "pgadmin4"),
 }
+
+// jdbcDriver is where Debian's libpostgresql-jdbc-java puts it.
+const jdbcDriver = "/usr/share/java/postgresql.jar"
 
 // command is what runs the sender.
 func (t tool) command() []string { return append([]string{t.program()}, t.args...) }
