@@ -66,8 +66,24 @@ func instead(name string) string {
 	return "use the operators and functions of docs/sql-functions.md" + close
 }
 
+// thresholds are those of width_bucket(x, ARRAY[...]); nil where there are none.
+func thresholds(name string, args []*pg.Node) []*pg.Node {
+	if name != "width_bucket" || len(args) != 2 {
+		return nil
+	}
+	array := args[1]
+	if c := array.GetTypeCast(); c != nil && len(c.GetTypeName().GetArrayBounds()) == 1 {
+		array = c.Arg
+	}
+	return array.GetAArrayExpr().GetElements()
+}
+
 // checkNamed checks the arguments of a function and makes it.
 func checkNamed(s scope, name string, nodes []*pg.Node, pos int32) (tree.Expr, error) {
+	array := thresholds(name, nodes)
+	if array != nil {
+		nodes = append([]*pg.Node{nodes[0]}, array...)
+	}
 	args := make([]tree.Expr, len(nodes))
 	for i, n := range nodes {
 		var err error
@@ -77,6 +93,9 @@ func checkNamed(s scope, name string, nodes []*pg.Node, pos int32) (tree.Expr, e
 		if args[i], err = checkExpr(s, n); err != nil {
 			return nil, err
 		}
+	}
+	if array != nil {
+		return expr.NewThresholds(args[0], args[1:], pos)
 	}
 	return expr.Named(name, args, pos)
 }
