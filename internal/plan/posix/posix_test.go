@@ -58,7 +58,8 @@ func TestTranslate(t *testing.T) {
 func TestRefused(t *testing.T) {
 	many := strings.Repeat
 	for _, pattern := range []string{`(a)\1`, `a(?=b)`, `a(?!b)`, `(?<=a)b`, `(?<!a)b`, "***=a", "***:a", "(?x)a", "(?n)a",
-		"(?p)a", "(?i", "(?q)a", "(a", "a)", "[a", "[", "[z-a]", "[a-[:digit:]]", "[[:nope:]]", "[[.a.]]", "[[=a=]]", "*", "+a", "?", "{1}", "a**", "a{1}{2}", "a{256}",
+		"(?p)a", "(?i", "(?q)a", "(a", "a)", "[a", "[", "[z-a]", "[a-[:digit:]]", "[[:nope:]]", "[[.a.]]", "[[=a=]]", "*",
+		"+a", "?", "{1}", "a**", "a{1}{2}", "a{256}",
 		"a{3,2}", "a{1", "a{1,", "^*", "$+", `\A?`, `\y{2}`, `\`, `\q`, `\x41`,
 		`\cA`, `\u12`, `\ud800`, `\U00110000`, `\m`, `\m.`, `.\M`, `a\m`,
 		many("a", 251), many("(", 31) + many(")", 31), "(a{1,30}){1,30}",
@@ -84,7 +85,8 @@ func TestRefused(t *testing.T) {
 // TestLinear matches patterns that are made to be slow: none takes much longer for a text that is
 // ten times as long.
 func TestLinear(t *testing.T) {
-	for _, pattern := range []string{"(a+)+$", "(a|aa)+$", "(.*)*b", "(a?){50}a{50}", "(x+x+)+y", `([a-z]+)*[0-9]{100}`, "(.|[a-z]|[^b]){40}c"} {
+	for _, pattern := range []string{"(a+)+$", "(a|aa)+$", "(.*)*b", "(a?){50}a{50}", "(x+x+)+y", `([a-z]+)*[0-9]{100}`,
+		"(.|[a-z]|[^b]){40}c"} {
 		written, err := posix.Translate(pattern, true)
 		if err != nil {
 			t.Errorf("%q: %v", pattern, err)
