@@ -3,6 +3,7 @@ package pgwire
 import (
 	"context"
 	"errors"
+	"time"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 	"github.com/pganalyze/pg_query_go/v6/parser"
@@ -34,6 +35,8 @@ type statement struct {
 	copy       *copyOptions // of a COPY
 	cursor     cursor       // of a DECLARE
 	bytes      int          // that it was counted with
+	since      time.Time    // when it was prepared
+	named      bool         // by a PREPARE
 }
 
 func (st *statement) sql() string { return st.text[st.from:st.to] }
