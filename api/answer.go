@@ -15,6 +15,8 @@ type Answer struct {
 	// whose error nobody can know, such as quantiles. All of it is nil where a query
 	// over other answers made the rows.
 	Errors [][]*float64 `json:"errors" nullable:"true" doc:"For each value the half width of an interval that holds the exact one with the probability of confidence; null where there is none"`
+	// Shown says that error bars are among the columns, as Settings.Errors asked for.
+	Shown bool `json:"-"`
 	// Cost is what this answer cost: zero when it had been paid for before.
 	Cost       dp.Cost   `json:"cost" doc:"What this answer cost; zero where it had been paid for before"`
 	Remaining  Remaining `json:"remaining" doc:"What the analyst can still spend"`

@@ -70,7 +70,7 @@ func (a *Answer) ShowErrors(how string) {
 			a.Errors[i] = append(slices.Clip(a.Errors[i]), make([]*float64, len(columns)-len(a.Columns))...)
 		}
 	}
-	a.Columns = columns
+	a.Columns, a.Shown = columns, true
 }
 
 // ends are what is shown of an error bar; NULL where there is none.

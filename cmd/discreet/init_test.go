@@ -107,3 +107,36 @@ func TestInit(t *testing.T) {
 	command("init", "-o", policy, spaced).wants(t, 0, "discreet check '"+policy+"'")
 	command("query", "-p", policy, "--as", "analyst", `SELECT COUNT(*) FROM "my patients"`).wants(t, 0)
 }
+
+// A file of another country: what init finds is what check and the questions read, a person's
+// column may have another name, and a column that is not read is an error.
+func TestInitFindsHowFilesAreSpelt(t *testing.T) {
+	dir := t.TempDir()
+	patients := write(t, filepath.Join(dir, "patients.csv"), "pid;born;weight\n1;13.12.1970;71,5\n2;NA;80,25\n3;1.2.1980\n4;24.6.2001;60\n")
+	labs := write(t, filepath.Join(dir, "labs.csv"), "patient_id,taken\n1,03/04/2021\n1,01/02/2021\n")
+	policy := filepath.Join(dir, "p.yaml")
+	args := []string{"init", patients, labs, "--unit", "patients.pid", "-o", policy}
+	command(args...).wants(t, 0, "note: the table labs is left out of the draft", "--person labs=COLUMN",
+		"line 4 has 2 values, and the header has 3",
+		"labs.taken: AMBIGUOUS: date DD/MM/YYYY, or date MM/DD/YYYY")
+	command("check", policy).wants(t, 0, "note: patients: line 4 has 2 values")
+	change(t, policy, func(s string) string {
+		if !strings.Contains(s, "#     path: patient_id -> patients.pid") || !strings.Contains(s, "LEFT OUT: the table 'labs'") {
+			t.Errorf("no path to write in\n%s", s)
+		}
+		return strings.Replace(s, "format: DD.MM.YYYY", "format: MM.DD.YYYY", 1)
+	})
+	command("check", policy).wants(t, 1, "UNREAD: patients.born: all of the values are not date in the format MM.DD.YYYY",
+		`they look like type: date, format: "DD.MM.YYYY"`)
+	command("check", "--json", policy).wants(t, 1, `"unread":true`, `"ok": false`)
+	if err := os.Remove(policy); err != nil {
+		t.Fatal(err)
+	}
+	command(append(args, "--person", "labs=patient_id")...).wants(t, 0, "wrote "+policy)
+	command("query", "-p", policy, "--as", "analyst", "SELECT COUNT(*) FROM labs").wants(t, 0, "price: ", "more at this price")
+	for _, bad := range [][2]string{{"labs", "write TABLE=COLUMN"}, {"labs=no", "has no column 'no'"},
+		{"no=pid", "there is no table 'no'"}} {
+		command("init", patients, labs, "--unit", "patients.pid", "--person", bad[0]).wants(t, 2, bad[1])
+	}
+	command("init", patients, "--person", "patients=pid").wants(t, 2, "the unit is row")
+}

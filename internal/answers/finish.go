@@ -92,9 +92,9 @@ func (f *finisher) notes() []string {
 		add("these are the keys that the policy and the question allow, whether or not the data has them: free and exact")
 		return out
 	}
-	for _, k := range f.plan.Query.PublicKeys() {
-		if expr.LeavesOutNull(k) {
-			add("rows where %s is NULL are in no group; group by coalesce(...) to have them in one", k.Describe())
+	for i, k := range f.plan.Query.Keys {
+		if expr.LeavesOutNull(k, f.plan.Query.Where) {
+			add("rows where %s is NULL are in no group; group by coalesce(...) to have them in one", f.keyName(i))
 		}
 	}
 	for _, s := range f.plan.Stats {
@@ -128,6 +128,25 @@ func (f *finisher) notes() []string {
 		}
 	}
 	return out
+}
+
+// keyName is how the answer calls what is grouped by. How the tree spells it is nothing that the
+// analyst has written.
+func (f *finisher) keyName(key int) string {
+	for i, o := range f.plan.Columns {
+		r, ok := o.Expr.(*tree.Released)
+		if !ok || f.plan.Stats[r.Stat].Kind != tree.KeyStat || f.plan.Stats[r.Stat].Key != key {
+			continue
+		}
+		if o.Name == "" || o.Name == "?column?" {
+			return fmt.Sprintf("column %d", i+1)
+		}
+		return o.Name
+	}
+	if c, ok := f.plan.Query.Keys[key].Expr.(*tree.Column); ok {
+		return c.Field.Name
+	}
+	return "what is grouped by"
 }
 
 // personCuts says where a subquery with one row for each person cuts what the person has: the row

@@ -20,6 +20,7 @@ func Answer(w io.Writer, a *api.Answer) {
 		for i := range a.Errors {
 			bars[j] = bars[j] || a.Errors[i][j] != nil
 		}
+		bars[j] = bars[j] && !a.Shown
 		t.Header, t.Right = append(t.Header, c.Name), append(t.Right, c.Noisy && c.Kind != "text" && c.Kind != "boolean")
 		if bars[j] {
 			t.Header, t.Right = append(t.Header, PlusMinus(a.Confidence)), append(t.Right, true)

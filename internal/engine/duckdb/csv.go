@@ -94,15 +94,12 @@ func (t *table) scan(typed bool, folder string) (string, error) {
 		return "", err
 	}
 	t.lines = found
+	refused := found.Broken != nil || found.Bad > 0 && t.CSV.RefuseBadLines
 	switch {
-	case found.Broken != nil && typed:
-		return "", fmt.Errorf("the quotes of %s are not as CSV has them; run 'discreet check', which names the line", t.file)
+	case refused && typed: // in one text, whatever is wrong with which line
+		return "", fmt.Errorf("%s has lines that are no rows; run 'discreet check', which names them", t.file)
 	case found.Broken != nil:
 		return "", fmt.Errorf("%s: %v: %s", t.file, found.Broken, mendQuotes)
-	case found.Bad > 0 && t.CSV.RefuseBadLines && typed:
-		return "",
-			fmt.Errorf("%s has lines that are no rows, and the policy says bad_lines: refuse; run 'discreet check', which names them",
-				t.file)
 	case found.Bad > 0:
 		return cleanCSV(t.file, t.shape(), folder)
 	}

@@ -1,11 +1,6 @@
 package expr
 
-import (
-	"slices"
-
-	"github.com/discreet-dp/discreet/internal/plan/tree"
-	"github.com/discreet-dp/discreet/policy"
-)
+import "github.com/discreet-dp/discreet/internal/plan/tree"
 
 // Nullable reports whether an expression can be NULL on some row. Where in doubt it says so.
 func Nullable(e tree.Expr) bool {
@@ -28,12 +23,4 @@ func Nullable(e tree.Expr) bool {
 		}
 	}
 	return false
-}
-
-// LeavesOutNull reports whether rows without a value of the key are in no group although nobody has
-// listed its values.
-func LeavesOutNull(k tree.Key) bool {
-	c, column := k.Expr.(*tree.Column)
-	listed := column && c.Field.Source != nil && c.Field.Source.Keys == policy.PublicKeys
-	return !k.Private && !listed && Nullable(k.Expr) && !slices.ContainsFunc(k.Values, func(v policy.Value) bool { return v.Null })
 }

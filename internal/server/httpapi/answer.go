@@ -115,13 +115,14 @@ func lines(c huma.Context, a *api.Answer) {
 	}
 }
 
-// table sends an answer as CSV, with the errors of a noisy column in one beside it.
+// table sends an answer as CSV, with the errors of a noisy column in one beside it, unless it has
+// columns of errors already.
 func table(w io.Writer, a *api.Answer) {
 	out := csv.NewWriter(w)
 	out.UseCRLF = true
 	var cells []string
 	for _, k := range a.Columns {
-		if cells = append(cells, harmless(k.Name)); k.Noisy {
+		if cells = append(cells, harmless(k.Name)); k.Noisy && !a.Shown {
 			cells = append(cells, harmless(k.Name+"_error"))
 		}
 	}
@@ -139,7 +140,7 @@ func table(w io.Writer, a *api.Answer) {
 			default:
 				cells = append(cells, render.Cell(v))
 			}
-			if !k.Noisy {
+			if !k.Noisy || a.Shown {
 				continue
 			}
 			around := ""

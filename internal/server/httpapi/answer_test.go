@@ -52,6 +52,27 @@ func TestWaysToAnswer(t *testing.T) {
 	}
 }
 
+// TestErrorColumns: error bars are columns in every way, and once.
+func TestErrorColumns(t *testing.T) {
+	w := newWorld(t)
+	const q = `{"sql":"SELECT sex, COUNT(*) AS n FROM patients GROUP BY sex","settings":{"dp.errors":"interval"}}`
+	paid := w.want(w.call("POST", "/v1/query", "ana", strings.Replace(q, "interval", "off", 1)), 200)
+	whole := w.want(w.call("POST", "/v1/query", "ana", q), 200)
+	if got := fmt.Sprint(whole.get("columns")); got != "[sex n n__yhat_lower n__yhat_upper]" || whole.get("receipt", "free") != true ||
+		whole.get("rows", "0", "1") != paid.get("rows", "0", "1") || paid.get("more") == nil {
+		t.Error(whole.body, paid.body)
+	}
+	table := w.want(w.call("POST", "/v1/query", "ana", q, "Accept", mediaCSV), 200)
+	if head, _, _ := strings.Cut(table.body, "\r\n"); head != "sex,n,n__yhat_lower,n__yhat_upper" {
+		t.Error(table.body)
+	}
+	streamed := w.want(w.call("POST", "/v1/query", "ana", q, "Accept", mediaNDJSON), 200)
+	if lines := strings.Split(streamed.body, "\n"); strings.Count(lines[1], ",") < 3 || !strings.Contains(lines[0], "n__yhat_upper") {
+		t.Error(streamed.body)
+	}
+	w.want(w.call("POST", "/v1/query", "ana", strings.Replace(q, "interval", "bars", 1)), 422)
+}
+
 // TestTimestampAnswer: a moment is written as PostgreSQL writes it, in JSON and in CSV.
 func TestTimestampAnswer(t *testing.T) {
 	w := newWorld(t)
