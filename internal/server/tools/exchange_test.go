@@ -94,6 +94,7 @@ var reasons = []struct {
 	{"keys", regexp.MustCompile(`\b(cost|pid) has no public keys`)}, // all other columns have keys or bounds
 	{"bounds", regexp.MustCompile(`needs a column with bounds`)},
 	{"value", regexp.MustCompile(`would be the value of one person`)},
+	{"others", regexp.MustCompile(`would see rows of others`)},
 	{"joined", regexp.MustCompile(`can only be joined where both rows are about one person`)},
 	{"plan", regexp.MustCompile(`ANALYZE|how the engine works`)},
 }
