@@ -54,13 +54,21 @@ func steps(out string) string {
 	for l := range strings.SplitSeq(out, "\n") {
 		l = strings.TrimSpace(l)
 		if name, text, ok := strings.Cut(l, " | "); ok && strings.HasPrefix(l, "no ") {
-			l = name + " | " + cmp.Or(reasonOf(text), "FAILED "+text)
+			l = name + " | " + cmp.Or(reasonOf(text), missingIn(text), "FAILED "+text)
 		}
 		if strings.HasPrefix(l, "ok ") || strings.HasPrefix(l, "no ") || strings.HasPrefix(l, "tool ") {
 			b.WriteString(l + "\n")
 		}
 	}
 	return b.String()
+}
+
+// missingIn is absent for what is not there in PostgreSQL either.
+func missingIn(text string) string {
+	if strings.Contains(text, `there is no table "nothing"`) {
+		return "absent"
+	}
+	return ""
 }
 
 // withoutVersions leaves out which version a tool is: another one has to do the same.
