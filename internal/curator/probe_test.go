@@ -22,7 +22,7 @@ func TestProbes(t *testing.T) {
 		}
 	}
 	r, records := w.record(), w.records()
-	const all = "age integer, sex text, zip text, diagnosis text, smoker boolean, cost decimal"
+	const all = "age integer, sex text, zip text, diagnosis text, smoker boolean, cost decimal, pid text"
 	for text, want := range map[string]string{
 		"SELECT * FROM patients WHERE 0 = 1":                                                           all,
 		"SELECT * FROM patients WHERE false LIMIT 0":                                                   all,

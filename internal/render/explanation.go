@@ -49,7 +49,11 @@ func Explanation(w io.Writer, e *api.Explanation) {
 	case e.Pay != e.Cost:
 		price += ", of which " + priceTag(e.Pay, e.Remaining) + " is still to be paid"
 	}
-	fmt.Fprintln(w, "price: "+price+"; left: "+Left(e.Remaining))
+	left := Left(e.Remaining)
+	if e.Affordable && !e.Closed {
+		left += more(e.More, "")
+	}
+	fmt.Fprintln(w, "price: "+price+"; left: "+left)
 	if e.Affordable && !e.Known && !e.Closed {
 		fmt.Fprintln(w, "left after it: "+Left(e.After))
 	}

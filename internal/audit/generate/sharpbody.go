@@ -57,7 +57,7 @@ func (q *question) edgeBody() string {
 
 // accepted makes something to ask about.
 func (q *question) accepted() source {
-	if q.d.One(5) { // what each person has, which is as cheap as a table
+	if q.d.One(3) { // what each person has, which is as cheap as a table
 		if s, ok := q.own(0); ok {
 			alias := q.name()
 			s = source{s.text + " AS " + alias, s.private, renamed(s.columns, alias)}

@@ -27,6 +27,7 @@ type statement struct {
 
 	given      []uint32 // types of parameters, as the client has them
 	described  bool
+	errors     string // the columns of error bars that were described
 	parameters []uint32
 	columns    []column // nil where no rows come
 	explained  explained
@@ -137,6 +138,7 @@ func (s *session) describe(st *statement) error {
 	}
 	// What a cursor and a prepared statement are another one may be called next.
 	st.columns, st.described = columns, st.kind != fetching && st.kind != executing
+	st.errors = s.settings.now.dp.Errors
 	return nil
 }
 
