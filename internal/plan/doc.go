@@ -8,7 +8,7 @@
 // aggregates over tables of the policy is a question, and is paid for:
 //
 //	WITH     subqueries with names
-//	SELECT   keys, aggregates, and expressions of them
+//	SELECT   keys, aggregates, expressions of them, and windows over them
 //	FROM     tables, views of the policy, subqueries of rows, joins
 //	WHERE    a condition on rows
 //	GROUP BY columns and expressions, by name, by position or by alias
