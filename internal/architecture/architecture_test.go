@@ -143,7 +143,8 @@ var rooms = map[string]string{
 		"internal/server/catalog/interpret internal/server/catalog/oid",
 	"internal/server/pgwire": "dp policy ledger internal/render internal/table internal/entropy internal/grammar " +
 		"internal/server/admission internal/server/users internal/server/catalog internal/server/connlimit api " +
-		"internal/server/catalog/datum internal/server/catalog/interpret internal/plan/syntax",
+		"internal/server/catalog/datum internal/server/catalog/interpret internal/server/catalog/ident internal/server/catalog/oid " +
+		"internal/plan/syntax",
 	"internal/server/connlimit": "",
 	"internal/server/tools":     "", // its tests run everything
 	"internal/server/httpapi": ". dp policy internal/render internal/entropy ledger internal/ledger/replay " +

@@ -27,6 +27,10 @@
 // and quantiles take exact numbers whose bounds follow from the policy by interval arithmetic. What
 // is named twice is released once.
 //
+// Two kinds of SELECT ask for nothing of the data. One without aggregates over public keys lists
+// them ([tree.Query.ListsKeys]). One that has no rows, by LIMIT 0 or a WHERE that is false of
+// constants, has columns alone (Statement.Empty, probe.go); then * stands for the listed columns.
+//
 // SELECT holdout_mean(expression [, training]) FROM table is a question to a holdout of the policy
 // and none of these: it stands alone, has its own price, and is checked by [PrepareHoldout].
 //

@@ -16,6 +16,8 @@ const Target = "Zz9"
 var edges = []function{
 	{truth, "N", "%s = {c}"}, {truth, "N", "%s > {c}"}, {truth, "N", "{c} <= %s"}, {truth, "N", "%s IN ({c}, {c}, {i})"},
 	{truth, "N", "%s BETWEEN {c} AND {c}"},
+	{truth, "N", "%s = ANY (ARRAY[{c}, {i}])"}, {truth, "N", "%s <> ALL (ARRAY[{c}, {c}])"}, {truth, "N", "%s > ANY (ARRAY[{c}, {i}])"},
+	{truth, "t", "%s = ANY (ARRAY[{s}, {s}]::text[])"}, {truth, "t", "%s LIKE ANY (ARRAY[{p}, {p}])"},
 	{truth, "t", "%s = {s}"}, {truth, "t", "%s < {s}"}, {truth, "t", "%s IN ({s}, {s})"}, {truth, "t", "%s LIKE {p}"},
 	{truth, "t", "%s ILIKE {p}"}, {truth, "t", "starts_with(%s, {s})"},
 	{truth, "d", "%s = {d}"}, {truth, "d", "%s < {d}"}, {truth, "m", "%s > {d}"}, {truth, "mm", "%s <= %s"}, {truth, "r", "%s < {c}"},
