@@ -3,6 +3,7 @@ package discreet
 import (
 	"context"
 	"strings"
+	"time"
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/plan"
@@ -64,12 +65,19 @@ func (db *DB) describeUnbound(
 	return nil, first
 }
 
-// bind puts the values of a question's parameters into what was read of its text.
+// bind puts the values of a question's parameters, and the time, into what was read of its text.
 func bind(q api.Question) (api.Question, error) {
-	if len(q.Parameters) == 0 && !strings.Contains(q.SQL, "$") {
-		return q, nil
+	text := syntax.Open(q.SQL, q.Parsed)
+	if len(q.Parameters) > 0 || strings.Contains(q.SQL, "$") {
+		bound, err := text.Bind(q.Parameters)
+		if err != nil {
+			return q, err
+		}
+		text = bound
 	}
-	bound, err := syntax.Open(q.SQL, q.Parsed).Bind(q.Parameters)
-	q.Parsed, q.Parameters = bound, nil
-	return q, err
+	if q.Now.IsZero() {
+		q.Now = time.Now()
+	}
+	q.Parsed, q.Parameters = text.At(q.Now), nil
+	return q, nil
 }

@@ -103,4 +103,7 @@ type Receipt struct {
 	Sequence uint64 `json:"sequence"`
 	Hash     string `json:"hash"`
 	Free     bool   `json:"free"` // the answer had been paid for before
+	// Now is what now() was in the question, whose hash has it as a constant; empty where it does
+	// not ask for the time.
+	Now string `json:"now,omitempty" doc:"What now() was in the question; missing where it does not ask for the time"`
 }

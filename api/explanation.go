@@ -33,6 +33,8 @@ type Explanation struct {
 	// Closed says that this would be refused, because questions failed after they were charged:
 	// there are no new answers before the owner has released it.
 	Closed bool `json:"closed,omitempty"`
+	// Now is what now() is in the question; empty where it does not ask for the time.
+	Now string `json:"now,omitempty"`
 }
 
 // Inquiry is one question that is paid for.

@@ -18,7 +18,10 @@ type Question struct {
 	Parameters []Parameter
 	// AsOf is a moment, or zero: answers that were kept after it are not used to make this one. It
 	// is for servers that let answers leave on a tick.
-	AsOf    time.Time
+	AsOf time.Time
+	// Now is what now(), CURRENT_DATE and the like are in SQL; zero means the moment at which it is
+	// asked. It is a constant of the question: at another moment it is another question.
+	Now     time.Time
 	Request string // names the question for retries; empty means a new one
 	// Parsed is SQL for who has read it already, as a server does to find out whom a text is for;
 	// nil everywhere else.

@@ -72,6 +72,7 @@ var functions = []function{
 	{date, "dd", "coalesce(%s, %s)"}, {date, "dd", "greatest(%s, %s)"},
 	{whole1, "d", "extract(year FROM %s)"}, {whole1, "d", "extract(dow FROM %s)"}, {whole1, "d", "date_part('month', %s)"},
 	{whole1, "dd", "(%s - %s)"},
+	{whole1, "d", "extract(century FROM %s)"}, {words, "d", "to_char(%s, 'YYYY-MM')"}, {whole1, "dd", "extract(year FROM age(%s, %s))"},
 }
 
 // aggregates are all statistics; the kind of what they are of is nothing for COUNT(*), and 'i'

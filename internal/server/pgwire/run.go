@@ -59,7 +59,7 @@ func (s *session) run(st *statement, values []argument) (*result, error) {
 // ask makes a question of a statement.
 func (s *session) ask(st *statement, sql string, values []argument, request string) api.Question {
 	q := api.Question{Dataset: s.dataset.Name, Analyst: s.user.Name, SQL: sql, Parsed: st.question,
-		Settings: st.shaped(s.settings.now.dp), Request: request}
+		Settings: st.shaped(s.settings.now.dp), Request: request, Now: s.block.now()}
 	for _, v := range values {
 		q.Parameters = append(q.Parameters, v.parameter)
 	}
