@@ -48,8 +48,8 @@ func ownQuestions(r *rand.Rand) []string {
 		for _, w := range ownWindows {
 			out = append(out, "SELECT COUNT(w), SUM(w) FROM (SELECT cust, "+f+" OVER ("+w+pick(r, ownFrames...)+") AS w FROM orders) t")
 		}
-		out = append(out, "SELECT COUNT(w), SUM(w) FROM (SELECT "+f+" OVER (PARTITION BY cust ORDER BY code, amount, shop) AS w FROM orders "+
-			"WHERE amount > 4) t")
+		out = append(out, "SELECT COUNT(w), SUM(w) FROM (SELECT "+f+" OVER (PARTITION BY cust ORDER BY code, amount, shop) AS w "+
+			"FROM orders WHERE amount > 4) t")
 	}
 	return out
 }
