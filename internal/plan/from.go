@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"slices"
 	"strings"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
@@ -11,38 +12,17 @@ import (
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
 
-// readFrom reads a FROM clause: tables, subqueries and joins of rows.
-func (e *env) readFrom(nodes []*pg.Node) (rows, error) {
-	if len(nodes) == 0 {
-		return rows{}, syntax.Refuse(-1, "write SELECT ... FROM a table; "+known("tables", e.dataset.Tables), "there is no FROM")
-	}
-	out, err := e.fromItem(nodes[0])
-	if err != nil {
-		return rows{}, err
-	}
-	for _, n := range nodes[1:] {
-		r, err := e.fromItem(n)
-		if err != nil {
-			return rows{}, err
-		}
-		// A comma is a CROSS JOIN; what WHERE says about it is looked at later.
-		if out, err = e.join(out, r, nil, false, syntax.Location(n), true); err != nil {
-			return rows{}, err
-		}
-	}
-	return out, nil
-}
-
 func (e *env) fromItem(n *pg.Node) (rows, error) {
 	switch x := n.GetNode().(type) {
 	case *pg.Node_RangeVar:
 		return e.fromName(x.RangeVar)
 	case *pg.Node_RangeSubselect:
 		s := x.RangeSubselect
-		if s.Lateral {
-			return rows{}, syntax.Refuse(syntax.Location(n), "write the subquery without LATERAL", "LATERAL cannot be used")
-		}
 		r, err := e.subquery(s.Subquery.GetSelectStmt(), syntax.Location(n))
+		if err != nil && s.Lateral {
+			return rows{}, syntax.Refuse(syntax.Location(n), "write a subquery that names nothing beside it, and join it",
+				"LATERAL cannot be used here: %s", reason(err))
+		}
 		if err != nil {
 			return rows{}, err
 		}
@@ -103,9 +83,6 @@ func aliasColumns(a *pg.Alias) []string {
 
 func (e *env) joinExpr(j *pg.JoinExpr) (rows, error) {
 	at := syntax.Location(j.Rarg)
-	if j.IsNatural {
-		return rows{}, syntax.Refuse(at, "write JOIN ... USING (column) or ON a = b", "NATURAL JOIN cannot be used")
-	}
 	if j.Alias != nil {
 		return rows{}, syntax.Refuse(at, "leave the alias out", "a join cannot have an alias of its own")
 	}
@@ -127,8 +104,12 @@ func (e *env) joinExpr(j *pg.JoinExpr) (rows, error) {
 	default:
 		return rows{}, syntax.Refuse(at, "use JOIN or LEFT JOIN", "FULL JOIN cannot be used")
 	}
-	if len(j.UsingClause) > 0 {
-		return e.joinUsing(l, r, j, left, at)
+	using := usingNames(j)
+	if j.IsNatural {
+		using = common(l, r)
+	}
+	if len(using) > 0 {
+		return e.joinUsing(l, r, using, left, at)
 	}
 	both := rows{Relation: newJoin(l.Relation, r.Relation, nil, left)}
 	if both, err = l.joined(r, both.Relation.(*tree.Join)); err != nil {
@@ -147,13 +128,34 @@ func (e *env) joinExpr(j *pg.JoinExpr) (rows, error) {
 	return e.join(l, r, on, left, at, false)
 }
 
+// usingNames are the columns of a USING.
+func usingNames(j *pg.JoinExpr) []string {
+	var out []string
+	for _, u := range j.UsingClause {
+		out = append(out, u.GetString_().GetSval())
+	}
+	return out
+}
+
+// common are the columns that a NATURAL JOIN compares: those whose names both sides have.
+func common(l, r rows) []string {
+	var out []string
+	there := r.visible()
+	for _, name := range l.visible() {
+		same := func(other string) bool { return strings.EqualFold(other, name) }
+		if slices.ContainsFunc(there, same) && !slices.ContainsFunc(out, same) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
 // joinUsing joins where columns of the same name are equal. The name then means the left one.
-func (e *env) joinUsing(l, r rows, j *pg.JoinExpr, left bool, at int32) (rows, error) {
+func (e *env) joinUsing(l, r rows, using []string, left bool, at int32) (rows, error) {
 	var all []tree.Expr
 	n := len(l.Fields())
 	hidden := []int{}
-	for _, u := range j.UsingClause {
-		name := u.GetString_().GetSval()
+	for _, name := range using {
 		a, err := l.resolve(name, at)
 		if err != nil {
 			return rows{}, err
@@ -193,8 +195,8 @@ func (e *env) join(l, r rows, on tree.Expr, left bool, at int32, comma bool) (ro
 		return rows{}, syntax.Refuse(at, "put the private table on the left", "rows of a public table that belong to nobody cannot be kept")
 	case tree.Private(l) && tree.Private(r) && !expr.Linked(on, len(l.Fields())):
 		if comma {
-			return rows{}, syntax.Refuse(at, "write JOIN ... ON "+e.link(l, r),
-				"private tables are joined with JOIN, on the column that says who a row is about")
+			return rows{}, syntax.Refuse(at, "write WHERE "+e.link(l, r)+" AND ..., or JOIN ... ON "+e.link(l, r),
+				"two private tables can only be joined where both rows are about one person")
 		}
 		return rows{}, syntax.Refuse(at, "join ON "+e.link(l, r)+", and put other conditions beside it with AND",
 			"two private tables can only be joined where both rows are about one person")

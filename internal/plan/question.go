@@ -45,7 +45,7 @@ func (e *env) question(s *pg.SelectStmt) (*tree.Plan, error) {
 	if err := refuseClauses(s); err != nil {
 		return nil, err
 	}
-	from, err := e.readFrom(s.FromClause)
+	from, err := e.readFrom(s)
 	if err != nil {
 		return nil, err
 	}
@@ -102,14 +102,15 @@ func first(nodes []*pg.Node) int32 {
 }
 
 func (q *question) where(s *pg.SelectStmt) error {
-	if s.WhereClause == nil {
+	n := q.rows.unsaid(s.WhereClause)
+	if n == nil {
 		return nil
 	}
-	e, err := checkCondition(below{q}, s.WhereClause)
+	e, err := checkCondition(below{q}, n)
 	if err != nil {
 		return err
 	}
-	if err := expr.CheckLevels(e, syntax.Location(s.WhereClause)); err != nil {
+	if err := expr.CheckLevels(e, syntax.Location(n)); err != nil {
 		return err
 	}
 	e = expr.Truth(expr.Normal(e))

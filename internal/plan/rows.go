@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	pg "github.com/pganalyze/pg_query_go/v6"
+
 	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 )
@@ -14,6 +16,8 @@ type rows struct {
 	names []binding
 	// around are the names outside of a subquery in a condition, over the same fields.
 	around *rows
+	// said are the conditions of WHERE that the joins of FROM have taken.
+	said []*pg.Node
 }
 
 // binding is a name of FROM and the fields it stands for.
@@ -94,6 +98,19 @@ func (r rows) resolve(name string, pos int32) (*tree.Column, error) {
 			"the column %q is in several tables", column)
 	}
 	return tree.NewColumn(r.Relation, found[0]), nil
+}
+
+// visible are the names of columns that need no table before them.
+func (r rows) visible() []string {
+	var out []string
+	for _, b := range r.names {
+		for i := b.from; i < b.upto; i++ {
+			if name := r.Fields()[i].Name; name != "" && !slices.Contains(b.hidden, i) {
+				out = append(out, name)
+			}
+		}
+	}
+	return out
 }
 
 func (r rows) bindings() string {

@@ -202,7 +202,7 @@ func (e *env) byPerson(s *pg.SelectStmt) bool {
 	if key.GetColumnRef() == nil {
 		return false
 	}
-	from, err := e.readFrom(s.FromClause)
+	from, err := e.readFrom(s)
 	if err != nil || !tree.Private(from) {
 		return false
 	}

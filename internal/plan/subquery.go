@@ -29,7 +29,7 @@ func (e *env) subquery(s *pg.SelectStmt, pos int32) (tree.Relation, error) {
 	if isSet(s) {
 		return e.union(s, pos)
 	}
-	from, err := e.readFrom(s.FromClause)
+	from, err := e.readFrom(s)
 	if err != nil {
 		return nil, err
 	}
