@@ -22,6 +22,7 @@ type OuterQuery struct {
 	sql     string
 	tables  []outer.Table // without rows
 	columns []outer.Column
+	first   []int // for each table, the first of its plans
 }
 
 // CheckOuter checks the query around the answers of a statement, before anything is paid. It is nil
@@ -33,6 +34,10 @@ func CheckOuter(ctx context.Context, st *plan.Statement) (*OuterQuery, error) {
 	o := &OuterQuery{}
 	names := map[string][]string{}
 	for i, one := range st.Plans {
+		if one.Continues {
+			continue
+		}
+		o.first = append(o.first, i)
 		t := outer.Table{Name: plan.AnswerName(i)}
 		for j, c := range one.Columns {
 			column := outer.Column{Name: unique(one.Columns, j), Kind: kindOf(c.Expr.Type())}
@@ -73,10 +78,11 @@ func unique(columns []tree.Output, i int) string {
 }
 
 // run runs the query over answers.
-func (o *OuterQuery) run(ctx context.Context, answers []*api.Answer) (*api.Answer, error) {
+func (o *OuterQuery) run(ctx context.Context, answers map[int]*api.Answer) (*api.Answer, error) {
 	out := &api.Answer{Confidence: answers[0].Confidence}
 	tables := slices.Clone(o.tables)
-	for i, a := range answers {
+	for i := range tables {
+		a := answers[o.first[i]]
 		for _, row := range a.Rows {
 			tables[i].Rows = append(tables[i].Rows, fit(tables[i].Columns, row))
 		}

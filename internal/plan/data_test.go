@@ -77,8 +77,11 @@ func outcome(ds *policy.Dataset, text string) string {
 	}
 	var b strings.Builder
 	for i, p := range st.Plans {
-		if st.Outer != nil {
+		if st.Outer != nil && !p.Continues {
 			fmt.Fprintf(&b, "%s is:\n", plan.AnswerName(i))
+		}
+		if p.Continues {
+			b.WriteString("and\n")
 		}
 		show(&b, p)
 	}
@@ -150,6 +153,10 @@ func made(s tree.Stat) string {
 	switch s.Kind {
 	case tree.KeyStat:
 		return fmt.Sprintf("is key %d", s.Key)
+	case tree.AbsentStat:
+		return "is a key of another set"
+	case tree.GroupingStat:
+		return fmt.Sprintf("is grouping %d of %d bits", s.Bits, s.Key)
 	case tree.MeasureStat:
 		return fmt.Sprintf("is measure %d", s.Measure)
 	case tree.QuantileStat:

@@ -22,6 +22,9 @@ func (q *question) finish(distinct bool) (*tree.Plan, error) {
 		p.Query.GroupLimit = 1
 	}
 	if m := q.options.MaxGroups; m != 0 {
+		if q.several { // each set has its own limit
+			m = min(m, p.Query.GroupLimit)
+		}
 		if m < 1 || m > p.Query.GroupLimit {
 			return nil, syntax.Refuse(-1, "set dp.max_groups to a number from 1 to what the policy allows here",
 				"one person counts in at most %d groups of this question", p.Query.GroupLimit)

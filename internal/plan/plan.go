@@ -9,10 +9,11 @@ import (
 // Statement is a checked text: the private questions in it, and what is done with their
 // answers.
 type Statement struct {
-	// Plans are the questions that are paid for. There is more than one only where Outer is not
-	// nil.
+	// Plans are the questions that are paid for. Several of them, in a row, may be one answer
+	// ([tree.Plan].Continues).
 	Plans []*tree.Plan
 	// Outer is a SELECT over the answers, free and for another engine, in which the answer
-	// of Plans[i] is the table AnswerName(i); nil where the answer of the only plan is the result.
+	// that begins with Plans[i] is the table AnswerName(i); nil where the first answer is the
+	// result.
 	Outer *pg.SelectStmt
 }

@@ -21,8 +21,11 @@ type question struct {
 
 	filter tree.Expr // WHERE
 	keys   []tree.Key
-	stats  []draft
-	output []tree.Output
+	// without are keys of other sets of the same GROUP BY, where it has several.
+	without []tree.Expr
+	several bool
+	stats   []draft
+	output  []tree.Output
 	// measures by canonical spelling, and quantiles by what they are of
 	measures  map[string]tree.Measure
 	quantiles map[string]*quantiles
@@ -37,7 +40,8 @@ type question struct {
 	targets    []*pg.Node
 }
 
-func (e *env) question(s *pg.SelectStmt) (*tree.Plan, error) {
+// question makes the plan of one set of GROUP BY.
+func (e *env) question(s *pg.SelectStmt, g grouping, several bool) (*tree.Plan, error) {
 	e, err := e.addNames(s.WithClause)
 	if err != nil {
 		return nil, err
@@ -58,8 +62,9 @@ func (e *env) question(s *pg.SelectStmt) (*tree.Plan, error) {
 			"a public table has nothing to protect, and is not answered here on its own")
 	}
 	q := &question{env: e, rows: from, extend: true, measures: map[string]tree.Measure{}, quantiles: map[string]*quantiles{},
-		targets: s.TargetList}
-	for _, step := range []func(*pg.SelectStmt) error{q.where, q.groupBy, q.selectList, q.distinct, q.having, q.orderBy, q.limit} {
+		targets: s.TargetList, several: several}
+	group := func(s *pg.SelectStmt) error { return q.groupBy(s, g) }
+	for _, step := range []func(*pg.SelectStmt) error{q.where, group, q.selectList, q.distinct, q.having, q.orderBy, q.limit} {
 		if err := step(s); err != nil {
 			return nil, err
 		}
@@ -80,7 +85,6 @@ func refuseClauses(s *pg.SelectStmt) error {
 	}{
 		{len(s.ValuesLists) > 0, first(s.ValuesLists), "VALUES", "write SELECT ... FROM a table"},
 		{s.IntoClause != nil, -1, "INTO", "leave it out"},
-		{s.GroupDistinct, first(s.GroupClause), "GROUP BY DISTINCT", "write GROUP BY"},
 		{len(s.WindowClause) > 0, first(s.WindowClause), "WINDOW",
 			"use GROUP BY, or a window over the answer, as in SELECT ..., sum(n) OVER () FROM (SELECT ..., COUNT(*) AS n ...) AS t"},
 		{len(s.LockingClause) > 0, -1, "FOR UPDATE or FOR SHARE", "leave it out"},
@@ -135,8 +139,8 @@ func (q *question) selectList(s *pg.SelectStmt) error {
 		if name == "" {
 			name = targetName(t.GetVal())
 		}
-		if r, ok := e.(*tree.Released); ok && t.GetName() == "" && q.stats[r.Stat].Kind == tree.KeyStat {
-			if c, ok := q.keys[q.stats[r.Stat].Key].Expr.(*tree.Column); ok && c.Field.Name != "" {
+		if r, ok := e.(*tree.Released); ok && t.GetName() == "" {
+			if c, ok := q.keyOf(q.stats[r.Stat]).(*tree.Column); ok && c.Field.Name != "" {
 				name = c.Field.Name
 			}
 		}

@@ -33,11 +33,11 @@ func PrepareText(ds *policy.Dataset, text *syntax.Text, o Options) (*Statement, 
 		return nil, err
 	}
 	if over == ofRows {
-		p, err := e.question(s)
+		plans, err := e.questions(s)
 		if err != nil {
 			return nil, err
 		}
-		return &Statement{Plans: []*tree.Plan{p}}, nil
+		return &Statement{Plans: plans}, nil
 	}
 	s = proto.Clone(s).(*pg.SelectStmt) // answers are put into it
 	st := &Statement{Outer: s}
@@ -331,15 +331,15 @@ func (st *Statement) liftSelect(e *env, s **pg.SelectStmt) error {
 		return err
 	}
 	if l == ofRows && !isSet(*s) || over == ofRows {
-		p, err := e.question(*s)
+		plans, err := e.questions(*s)
 		if err != nil {
 			return err
 		}
-		if len(st.Plans) >= maxQuestions {
+		if len(st.Plans)+len(plans) > maxQuestions {
 			return syntax.Refuse(-1, "ask fewer at a time", "the text has more than %d questions", maxQuestions)
 		}
 		*s = answer(len(st.Plans))
-		st.Plans = append(st.Plans, p)
+		st.Plans = append(st.Plans, plans...)
 		return nil
 	}
 	return st.lift(e, *s)

@@ -152,6 +152,8 @@ func targetName(n *pg.Node) string {
 		return name[strings.LastIndexByte(name, '.')+1:]
 	case *pg.Node_TypeCast:
 		return targetName(x.TypeCast.Arg)
+	case *pg.Node_GroupingFunc:
+		return "grouping"
 	case *pg.Node_CaseExpr:
 		return "case"
 	case *pg.Node_CoalesceExpr:

@@ -49,13 +49,23 @@ func (p *Priced) Split() string {
 		shares += b.shares()
 	}
 	if len(p.Purchases) > 1 {
-		text = fmt.Sprintf("%d questions share %s equally, and ", len(p.Purchases), unit)
+		text = fmt.Sprintf("%d %s share %s equally, and ", len(p.Purchases), p.parts(), unit)
 	}
 	if shares == len(p.Purchases) && text == "" {
 		return "one release takes the whole price"
 	}
 	return text + fmt.Sprintf("the releases of a question share its %s equally, which makes the largest error, counted in people, as "+
 		"small as it can be", unit)
+}
+
+// parts says what shares a price.
+func (p *Priced) parts() string {
+	for _, one := range p.Statement.Plans[1:] {
+		if !one.Continues {
+			return "questions"
+		}
+	}
+	return "groupings of one question"
 }
 
 // Free lists what the statement does after the noise.

@@ -176,11 +176,11 @@ func compareValues(l, r tree.Value) int {
 	panic("plan: a value of no type")
 }
 
-// CompareRows orders two rows of released values by ORDER BY; the leaves give each
-// row's values.
-func CompareRows(order []tree.Order, a, b func(tree.Expr) tree.Value) int {
-	for _, o := range order {
-		l, r := Eval(o.By, a), Eval(o.By, b)
+// CompareRows orders two rows of released values by ORDER BY; a and b are what each row has for
+// the items of it.
+func CompareRows(order []tree.Order, a, b []tree.Value) int {
+	for i, o := range order {
+		l, r := a[i], b[i]
 		c := 0
 		switch {
 		case l == nil && r == nil:
