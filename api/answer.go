@@ -70,8 +70,11 @@ func (c Columns) MarshalJSON() ([]byte, error) {
 
 // Column describes a column of an answer.
 type Column struct {
-	Name  string `json:"name"`
-	Kind  string `json:"kind" doc:"integer, decimal, real, text, boolean, date or timestamp"`
+	Name string `json:"name"`
+	Kind string `json:"kind" doc:"integer, decimal, real, text, boolean, date or timestamp"`
+	// Type is PostgreSQL's name of the type, which a client of the wire is told: that of the cast
+	// where the column is one.
+	Type  string `json:"type" doc:"PostgreSQL's name of the type: int8, int4, int2, numeric, float8, float4, text, varchar, bool, date or timestamp"`
 	Noisy bool   `json:"noisy"`
 	// Approximate says that values and error bars are not simply noise on an exact number: those of
 	// counts and sums are, and those of averages, ratios, variances and quantiles are made of

@@ -55,10 +55,19 @@ func (f *finisher) bar(e tree.Expr) bar {
 			}
 		}
 	})
-	if r, ok := e.(*tree.Released); ok {
+	if r, ok := uncast(e).(*tree.Released); ok {
 		b.alone = f.plan.Stats[r.Stat].Kind == tree.MeasureStat && r.Part == tree.PartValue
 	}
 	return b
+}
+
+// uncast is an expression without the cast of an exact number to a floating-point one, which has
+// the same value.
+func uncast(e tree.Expr) tree.Expr {
+	if r, ok := e.(*tree.ToReal); ok {
+		return r.X
+	}
+	return e
 }
 
 // measuresOf are the noisy numbers that a stat is made of.
@@ -80,7 +89,7 @@ func (b bar) halfWidth(r *row, v tree.Value) *float64 {
 	case !b.noisy || b.unknown:
 		return nil
 	case b.alone:
-		s := r.f.plan.Stats[b.expr.(*tree.Released).Stat]
+		s := r.f.plan.Stats[uncast(b.expr).(*tree.Released).Stat]
 		half := pricing.Scaled(big.NewInt(r.f.halfWidth(s.Measure, 1, r.group)), r.f.plan.Query.Measures[s.Measure].Step())
 		return &half
 	}

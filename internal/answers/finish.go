@@ -41,7 +41,7 @@ func table(p *pricing.Priced, parts []*finisher) *api.Answer {
 		values, errs := make([]any, len(q.Columns)), make([]*float64, len(q.Columns))
 		for i, o := range row.f.plan.Columns {
 			v := expr.Eval(o.Expr, row.leaf)
-			values[i] = show(v, o.Expr.Type())
+			values[i] = show(v, o)
 			if values[i] != nil {
 				errs[i] = row.f.bars()[i].halfWidth(row, v)
 			}
@@ -97,7 +97,7 @@ func distinct(rows []*row) []*row {
 	return slices.DeleteFunc(rows, func(r *row) bool {
 		text := ""
 		for _, o := range r.f.plan.Columns {
-			text += fmt.Sprintf("%q ", fmt.Sprint(show(expr.Eval(o.Expr, r.leaf), o.Expr.Type())))
+			text += fmt.Sprintf("%q ", fmt.Sprint(show(expr.Eval(o.Expr, r.leaf), o)))
 		}
 		defer func() { seen[text] = true }()
 		return seen[text]

@@ -10,6 +10,7 @@ import (
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/engine/outer"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/plan/expr"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/internal/pricing"
 )
@@ -37,11 +38,19 @@ func (f *finisher) columns() []api.Column {
 
 func describeColumn(o tree.Output, b bar) api.Column {
 	c := api.Column{Name: o.Name, Kind: kindOf(o.Expr.Type()).String(), Noisy: b.noisy, Approximate: b.noisy && !b.alone, Decimals: -1}
+	c.Type = typeNames[c.Kind]
 	if t := o.Expr.Type(); t.Kind == tree.Number {
 		c.Decimals = pricing.Decimals(t.Step)
 	}
+	if kind, ok := expr.CastKinds[o.Cast]; ok && (kind == o.Expr.Type().Kind || o.Cast == "numeric") {
+		c.Type = o.Cast
+	}
 	return c
 }
+
+// typeNames are what PostgreSQL calls the types of columns that are cast to no other.
+var typeNames = map[string]string{"integer": "int8", "decimal": "numeric", "real": "float8", "text": "text", "boolean": "bool",
+	"date": "date", "timestamp": "timestamp"}
 
 // kindOf is the kind of a column that holds values of a type.
 func kindOf(t tree.Type) outer.Kind {
@@ -59,12 +68,15 @@ func kindOf(t tree.Type) outer.Kind {
 		return outer.Boolean
 	case tree.Date:
 		return outer.Date
+	case tree.Timestamp:
+		return outer.Timestamp
 	}
 	return outer.Text
 }
 
 // show turns a value into what an answer holds. What is not finite is NULL, and zero has no sign.
-func show(v tree.Value, t tree.Type) any {
+func show(v tree.Value, o tree.Output) any {
+	t := o.Expr.Type()
 	switch v := v.(type) {
 	case *big.Int:
 		x := new(big.Rat).Mul(new(big.Rat).SetInt(v), t.Step)
@@ -73,11 +85,18 @@ func show(v tree.Value, t tree.Type) any {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return nil
 		}
-		if v == 0 {
-			v = 0 // which drops the sign of a negative zero
+		switch {
+		case v == 0:
+			return json.Number("0") // without the sign of a negative one
+		case o.Cast == "numeric": // which has no exponents
+			return json.Number(strconv.FormatFloat(v, 'f', -1, 64))
+		case o.Cast == "float4":
+			return json.Number(expr.SpellReal(v, 32))
 		}
-		return json.Number(strconv.FormatFloat(v, 'g', -1, 64))
+		return json.Number(expr.SpellReal(v, 64))
 	case tree.Day:
+		return v.String()
+	case tree.Moment:
 		return v.String()
 	}
 	return v

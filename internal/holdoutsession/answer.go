@@ -80,7 +80,7 @@ func (p *submission) table(a *api.HoldoutAnswer) *api.Answer {
 }
 
 func (p *submission) columns() []api.Column {
-	return []api.Column{{Name: p.query.Name, Kind: "real", Noisy: true, Approximate: true, Decimals: -1}}
+	return []api.Column{{Name: p.query.Name, Kind: "real", Type: "float8", Noisy: true, Approximate: true, Decimals: -1}}
 }
 
 // explanation says what a score would cost and how exact it would be.

@@ -86,6 +86,31 @@ func refuseModifiers(f *pg.FuncCall, distinct, within bool) error {
 // argument reads the argument of an aggregate.
 func (q *question) argument(f *pg.FuncCall) (tree.Expr, error) { return q.expression(f.Args[0]) }
 
+// exactly reads what is summed, ranked, counted or grouped by. A cast of an exact number to a
+// floating-point one is left out, so that what is added up stays a whole number of steps; inexact
+// says that there was one, which the answer has again.
+func (q *question) exactly(n *pg.Node) (e tree.Expr, inexact bool, err error) {
+	if e, err = q.expression(n); err != nil || e.Type().Kind != tree.Real {
+		return e, false, err
+	}
+	exact, ok := expr.Exact(e, syntax.Location(n))
+	if !ok {
+		return e, false, nil
+	}
+	if err := expr.CheckLevels(exact, syntax.Location(n)); err != nil {
+		return nil, false, err
+	}
+	return expr.Normal(exact), true, nil
+}
+
+// again is a released value as the floating-point number that the question has cast it to.
+func again(e tree.Expr, inexact bool) tree.Expr {
+	if inexact && e.Type().Kind == tree.Number {
+		return expr.Real(e)
+	}
+	return e
+}
+
 func (q *question) expression(n *pg.Node) (tree.Expr, error) {
 	arg, err := checkExpr(below{q}, n)
 	if err != nil {
@@ -95,6 +120,22 @@ func (q *question) expression(n *pg.Node) (tree.Expr, error) {
 		return nil, err
 	}
 	return expr.Normal(arg), nil
+}
+
+// inexact reports whether an aggregate is of floating-point numbers that are released as exact
+// ones.
+func (q *question) inexact(f *pg.FuncCall) bool {
+	var of *pg.Node
+	switch name := functionName(f); {
+	case strings.HasPrefix(name, "percentile"):
+		of = f.AggOrder[0].GetSortBy().GetNode()
+	case name != "count":
+		of = f.Args[0]
+	default:
+		return false
+	}
+	_, inexact, err := q.exactly(of)
+	return inexact && err == nil
 }
 
 // aggregate checks a call of an aggregate and returns the index of what is released for it.
@@ -132,7 +173,7 @@ func (q *question) aggregate(f *pg.FuncCall) (int, error) {
 	if len(f.Args) != 1 {
 		return 0, syntax.Refuse(f.Location, "give it one column or expression", "%s takes one argument", name)
 	}
-	arg, err := q.argument(f)
+	arg, _, err := q.exactly(f.Args[0])
 	if err != nil {
 		return 0, err
 	}
@@ -159,7 +200,7 @@ func (q *question) aggregate(f *pg.FuncCall) (int, error) {
 		}
 		return q.measured(m), nil
 	case "avg":
-		return q.add(draft{Stat: tree.Stat{Kind: tree.AverageStat, Of: arg, Typ: releasedReal}}), nil
+		return q.add(draft{Stat: tree.Stat{Kind: tree.AverageStat, Of: arg, Typ: expr.ReleasedReal}}), nil
 	case "median":
 		return q.quantile(arg, big.NewRat(1, 2), "", f.Location)
 	case "min":
@@ -339,7 +380,6 @@ func releasedNumber(step *big.Rat) tree.Type {
 }
 
 var (
-	minReleased  = big.NewInt(-1 << 40)
-	maxReleased  = big.NewInt(1 << 40)
-	releasedReal = tree.Type{Kind: tree.Real, Exponent: 200}
+	minReleased = big.NewInt(-1 << 40)
+	maxReleased = big.NewInt(1 << 40)
 )

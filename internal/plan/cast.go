@@ -16,6 +16,14 @@ func castPlace(c *pg.TypeCast) int32 {
 	return c.Location
 }
 
+// castTo is PostgreSQL's name of the type that an expression is cast to, where it is a cast.
+func castTo(n *pg.Node) string {
+	if c := n.GetTypeCast(); c != nil {
+		return syntax.TypeName(c)
+	}
+	return ""
+}
+
 func checkCast(s scope, c *pg.TypeCast) (tree.Expr, error) {
 	pos, name := castPlace(c), syntax.TypeName(c)
 	kind, ok := expr.CastKinds[name]

@@ -55,6 +55,8 @@ func checkNode(s scope, n *pg.Node) (tree.Expr, error) {
 		return checkCast(s, x.TypeCast)
 	case *pg.Node_CaseExpr:
 		return checkCase(s, x.CaseExpr)
+	case *pg.Node_CollateClause:
+		return checkCollate(s, x.CollateClause)
 	case *pg.Node_BooleanTest:
 		return checkTruth(s, x.BooleanTest)
 	case *pg.Node_CoalesceExpr:

@@ -61,6 +61,8 @@ func (q *question) score(e tree.Expr) (*tree.Released, tree.Expr) {
 	switch x := e.(type) {
 	case *tree.Rescale:
 		return q.score(x.X)
+	case *tree.ToReal:
+		return q.score(x.X)
 	case *tree.Released:
 		d := q.stats[x.Stat]
 		if d.Kind == tree.MeasureStat && x.Part == tree.PartValue && q.measures[d.measure].Kind != tree.Quantile {

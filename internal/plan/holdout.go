@@ -45,7 +45,7 @@ func isHoldoutMean(n *pg.Node) bool {
 // public tables for their sizes. The holdout is the one with a name, or where there is none the
 // only one of the table. Its refusals tell nothing about the data.
 func PrepareHoldout(ds *policy.Dataset, text *syntax.Text, name string, o Options) (*tree.Holdout, error) {
-	s, err := text.Select()
+	s, err := text.SelectOf(ds.Name)
 	if err != nil {
 		return nil, err
 	}

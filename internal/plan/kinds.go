@@ -59,7 +59,7 @@ func kindsOf(ds *policy.Dataset, text *syntax.Text) (*kinds, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := text.Select()
+	s, err := text.SelectOf(ds.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +93,7 @@ func (k *kinds) collect(ds *policy.Dataset, n *pg.Node) {
 				k.tables = append(k.tables, t)
 			} else if view, ok := lookup(ds.Views, x.RangeVar.Relname); ok && !k.views[view] {
 				k.views[view] = true
-				if s, err := syntax.Open(view, nil).Select(); err == nil {
+				if s, err := syntax.Open(view, nil).SelectOf(ds.Name); err == nil {
 					k.collect(ds, syntax.SelectNode(s))
 				}
 			}

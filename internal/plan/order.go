@@ -47,17 +47,21 @@ func (q *question) orderItem(n *pg.Node) (tree.Expr, error) {
 	}
 	if ref := n.GetColumnRef(); ref != nil {
 		if name, err := columnName(ref); err == nil {
-			i := slices.IndexFunc(q.output, func(o tree.Output) bool { return strings.EqualFold(o.Name, name) })
-			if i >= 0 {
+			if i := q.outputIndex(name); i >= 0 {
 				return q.output[i].Expr, nil
 			}
 		}
 	}
-	e, err := checkExpr(above{q}, n)
+	e, err := checkExpr(above{question: q, named: true}, n)
 	if err == nil {
 		err = expr.CheckLevels(e, syntax.Location(n))
 	}
 	return e, err
+}
+
+// outputIndex finds a column of the SELECT list by its name.
+func (q *question) outputIndex(name string) int {
+	return slices.IndexFunc(q.output, func(o tree.Output) bool { return strings.EqualFold(o.Name, name) })
 }
 
 func (q *question) limit(s *pg.SelectStmt) error {

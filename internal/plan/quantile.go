@@ -67,7 +67,7 @@ func (q *question) percentile(f *pg.FuncCall, name string, filter tree.Expr) (in
 	if by.SortbyDir == pg.SortByDir_SORTBY_DESC {
 		at.Sub(tree.One, at)
 	}
-	arg, err := q.expression(by.GetNode())
+	arg, _, err := q.exactly(by.GetNode())
 	if err != nil {
 		return 0, err
 	}

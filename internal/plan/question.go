@@ -128,7 +128,7 @@ func (q *question) where(s *pg.SelectStmt) error {
 func (q *question) selectList(s *pg.SelectStmt) error {
 	for _, n := range s.TargetList {
 		t := n.GetResTarget()
-		e, err := checkExpr(above{q}, t.GetVal())
+		e, err := checkExpr(above{question: q}, t.GetVal())
 		if err != nil {
 			return err
 		}
@@ -144,7 +144,7 @@ func (q *question) selectList(s *pg.SelectStmt) error {
 				name = c.Field.Name
 			}
 		}
-		q.output = append(q.output, tree.Output{Name: name, Expr: adoptText(e)})
+		q.output = append(q.output, tree.Output{Name: name, Expr: expr.Plain(adoptText(e)), Cast: castTo(t.GetVal())})
 	}
 	if len(s.TargetList) == 0 {
 		return syntax.Refuse(-1, "add an aggregate, as in COUNT(*)", "the question selects nothing")
@@ -154,7 +154,7 @@ func (q *question) selectList(s *pg.SelectStmt) error {
 
 func (q *question) having(s *pg.SelectStmt) (err error) {
 	if s.HavingClause != nil {
-		if q.restrict, err = checkCondition(above{q}, s.HavingClause); err == nil {
+		if q.restrict, err = checkCondition(above{question: q, named: true}, s.HavingClause); err == nil {
 			err = expr.CheckLevels(q.restrict, syntax.Location(s.HavingClause))
 		}
 	}

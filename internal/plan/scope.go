@@ -42,28 +42,36 @@ func (s below) call(f *pg.FuncCall) (tree.Expr, error) {
 }
 
 // above is the scope above the noise: released keys and aggregates.
-type above struct{ *question }
+type above struct {
+	*question
+	// named says that a name which is no key may be one of the SELECT list's: in HAVING and ORDER
+	// BY.
+	named bool
+}
 
 // whole recognises what is grouped by.
 func (s above) whole(n *pg.Node) (tree.Expr, bool) {
 	if len(s.keys)+len(s.without) == 0 || n.GetAConst() != nil {
 		return nil, false
 	}
-	e, err := checkExpr(below(s), n)
+	e, inexact, err := s.exactly(n)
 	if err != nil {
 		return nil, false
 	}
 	e = expr.Normal(adoptText(e))
 	if i := s.keyIndex(e); i >= 0 {
-		return s.released(s.keyStat(i)), true
+		return again(s.released(s.keyStat(i)), inexact), true
 	}
 	if i, ok := s.absent(e); ok {
-		return s.released(i), true
+		return again(s.released(i), inexact), true
 	}
 	return nil, false
 }
 
 func (s above) column(name string, pos int32) (tree.Expr, error) {
+	if i := s.outputIndex(name); s.named && i >= 0 {
+		return s.output[i].Expr, nil
+	}
 	c, err := s.rows.resolve(name, pos)
 	if err != nil {
 		return nil, err
@@ -83,7 +91,7 @@ func (s above) call(f *pg.FuncCall) (tree.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.released(i), nil
+	return again(s.released(i), s.inexact(f)), nil
 }
 
 func (s above) sublink(l *pg.SubLink) (tree.Expr, error) {

@@ -176,12 +176,12 @@ func (q *question) groupExpr(n *pg.Node, targets []*pg.Node) (tree.Expr, error) 
 		}
 		n = targets[i].GetResTarget().GetVal()
 	}
-	e, err := q.expression(n)
+	e, _, err := q.exactly(n)
 	if ref := n.GetColumnRef(); err != nil && ref != nil {
 		// As in PostgreSQL, a name that is no column may be one of the SELECT list's.
 		if name, bad := columnName(ref); bad == nil {
 			if aliased := target(targets, name); aliased != nil && aliased.GetColumnRef() != ref {
-				e, err = q.expression(aliased)
+				e, _, err = q.exactly(aliased)
 			}
 		}
 	}

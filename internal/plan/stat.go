@@ -61,7 +61,7 @@ func (q *question) measured(m tree.Measure) int {
 // variance adds VARIANCE and its relatives. The squares are taken around the middle of the bounds,
 // where they are smallest.
 func (q *question) variance(arg tree.Expr, name string, pos int32) (int, error) {
-	d := draft{Stat: tree.Stat{Kind: tree.VarianceStat, Of: arg, Typ: releasedReal}}
+	d := draft{Stat: tree.Stat{Kind: tree.VarianceStat, Of: arg, Typ: expr.ReleasedReal}}
 	d.Sample = name != "var_pop" && name != "stddev_pop"
 	d.Root = name[0] == 's'
 	centered, center, err := recenter(arg, pos)

@@ -20,7 +20,7 @@ func Prepare(ds *policy.Dataset, text string, o Options) (*Statement, error) {
 
 // PrepareText is Prepare for a text that was read.
 func PrepareText(ds *policy.Dataset, text *syntax.Text, o Options) (*Statement, error) {
-	s, err := text.Select()
+	s, err := text.SelectOf(ds.Name)
 	if err != nil {
 		return nil, err
 	}

@@ -59,8 +59,8 @@ func refuseRows(s *pg.SelectStmt, pos int32) error {
 		what, instead string
 	}{
 		{len(s.DistinctClause) > 0, first(s.DistinctClause), "DISTINCT", "count with COUNT(DISTINCT ...), or group outside"},
-		{s.LimitCount != nil, syntax.Location(s.LimitCount), "LIMIT", "put it outside, where it is applied to the answer"},
-		{s.LimitOffset != nil, syntax.Location(s.LimitOffset), "OFFSET", "put it outside, where it is applied to the answer"},
+		{s.LimitCount != nil && !isEverything(s.LimitCount), syntax.Location(s.LimitCount), "LIMIT", "put it outside, where it is applied to the answer"},
+		{s.LimitOffset != nil && !isFromFirst(s.LimitOffset), syntax.Location(s.LimitOffset), "OFFSET", "put it outside, where it is applied to the answer"},
 		{s.HavingClause != nil, syntax.Location(s.HavingClause), "HAVING", "put the condition into WHERE outside of the subquery"},
 	} {
 		if c.present {
@@ -68,6 +68,16 @@ func refuseRows(s *pg.SelectStmt, pos int32) error {
 		}
 	}
 	return nil
+}
+
+// isEverything reports whether a LIMIT leaves all rows: LIMIT ALL.
+func isEverything(n *pg.Node) bool { return n.GetAConst().GetIsnull() }
+
+// isFromFirst reports whether an OFFSET leaves all rows: OFFSET 0, which tools write to keep a
+// planner from looking into a subquery.
+func isFromFirst(n *pg.Node) bool {
+	v, ok := n.GetAConst().GetVal().(*pg.A_Const_Ival)
+	return n.GetAConst().GetIsnull() || ok && v.Ival.GetIval() == 0
 }
 
 // columns reads the SELECT list of rows.
@@ -151,13 +161,29 @@ func targetName(n *pg.Node) string {
 		name := functionName(x.FuncCall)
 		return name[strings.LastIndexByte(name, '.')+1:]
 	case *pg.Node_TypeCast:
-		return targetName(x.TypeCast.Arg)
+		if name := targetName(x.TypeCast.Arg); name != "?column?" && name != "case" {
+			return name
+		}
+		return syntax.TypeName(x.TypeCast)
+	case *pg.Node_CollateClause:
+		return targetName(x.CollateClause.Arg)
 	case *pg.Node_GroupingFunc:
 		return "grouping"
 	case *pg.Node_CaseExpr:
+		if x.CaseExpr.Defresult != nil {
+			if name := targetName(x.CaseExpr.Defresult); name != "?column?" && x.CaseExpr.Defresult.GetTypeCast() == nil {
+				return name
+			}
+		}
 		return "case"
 	case *pg.Node_CoalesceExpr:
 		return "coalesce"
+	case *pg.Node_MinMaxExpr:
+		return map[bool]string{true: "least", false: "greatest"}[x.MinMaxExpr.Op == pg.MinMaxOp_IS_LEAST]
+	case *pg.Node_AExpr:
+		if x.AExpr.Kind == pg.A_Expr_Kind_AEXPR_NULLIF {
+			return "nullif"
+		}
 	}
 	return "?column?"
 }

@@ -22,7 +22,7 @@ const tableInstead = "write SELECT columns and expressions FROM tables WHERE con
 // about the data. Their position is one in the features; what is wrong with the target is said
 // without one.
 func PrepareTable(ds *policy.Dataset, features, target string, o Options) (*tree.Table, error) {
-	s, err := syntax.Open(features, nil).Select()
+	s, err := syntax.Open(features, nil).SelectOf(ds.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -196,7 +196,7 @@ func (b *tableBuilder) target(text string) error {
 	}
 	at := b.named(strings.TrimSpace(text))
 	if at < 0 {
-		s, err := syntax.Open("SELECT "+text, nil).Select()
+		s, err := syntax.Open("SELECT "+text, nil).SelectOf(b.env.dataset.Name)
 		if err != nil {
 			return aside(err)
 		}

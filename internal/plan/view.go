@@ -24,7 +24,7 @@ func (e *env) view(v *pg.RangeVar) (source, bool, error) {
 	if slices.Contains(e.views, name) {
 		return source{}, false, syntax.Refuse(v.Location, "ask the owner to correct it", "the view %q reads itself", v.Relname)
 	}
-	s, err := syntax.Open(text, nil).Select()
+	s, err := syntax.Open(text, nil).SelectOf(e.dataset.Name)
 	if err != nil {
 		return source{}, false, syntax.Refuse(v.Location, "ask the owner to correct it", "the view %q cannot be read", v.Relname)
 	}
@@ -39,7 +39,7 @@ func CheckViews(ds *policy.Dataset) error {
 	var all []error
 	for _, name := range ds.ViewNames() {
 		text := "SELECT COUNT(*) FROM " + `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
-		if s, err := syntax.Open(text, nil).Select(); err == nil {
+		if s, err := syntax.Open(text, nil).SelectOf(ds.Name); err == nil {
 			if rows, err := newEnv(ds, Options{}).readFrom(s); err == nil && !tree.Private(rows) {
 				continue // of public tables: it cannot be asked about alone, and can be joined
 			}

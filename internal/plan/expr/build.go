@@ -92,7 +92,8 @@ func Checked(e tree.Expr, pos int32) (tree.Expr, error) {
 	return e, nil
 }
 
-func toReal(e tree.Expr) tree.Expr {
+// Real is a number as a floating-point one.
+func Real(e tree.Expr) tree.Expr {
 	t := e.Type()
 	if t.Kind == tree.Real {
 		return e
@@ -164,6 +165,13 @@ func pointed(e tree.Expr) bool {
 		return e.Point
 	case *tree.Arith:
 		return (e.Op == tree.Add || e.Op == tree.Sub || e.Op == tree.Mul) && (pointed(e.L) || pointed(e.R))
+	case *tree.Case:
+		return slices.ContainsFunc(append([]tree.When{{Then: e.Else}}, e.Whens...), func(w tree.When) bool { return pointed(w.Then) })
+	case *tree.Call:
+		switch e.Fn {
+		case "coalesce", "nullif", "greatest", "least", "abs":
+			return slices.ContainsFunc(e.Args, pointed)
+		}
 	}
 	return false
 }
@@ -203,8 +211,16 @@ func MaxAbs(t tree.Type) *big.Int {
 // quotient is bounded. Or it is proven to be away from zero.
 func newRealArith(op tree.ArithOp, l, r tree.Expr, pos int32) (tree.Expr, error) {
 	divisor := r.Type()
-	l, r = toReal(l), toReal(r)
+	if cast, ok := r.(*tree.ToReal); ok {
+		divisor = cast.X.Type()
+	}
+	l, r = Real(l), Real(r)
 	a, b := l.Type(), r.Type()
+	if isReleased(l) || isReleased(r) {
+		// No engine computes it, and what is not finite is shown as NULL.
+		e := &tree.Arith{Op: op, L: l, R: r, Typ: ReleasedReal}
+		return e, NotTooLarge(e, pos)
+	}
 	if op == tree.Div && divisor.Kind == tree.Real && b.RealRange().Holds(0) {
 		return nil, syntax.Refuse(pos, "multiply instead, or divide by a column or a number",
 			"the divisor is itself the result of a division, and could be as close to zero as numbers are")
@@ -222,6 +238,20 @@ func newRealArith(op tree.ArithOp, l, r tree.Expr, pos int32) (tree.Expr, error)
 	}
 	e := &tree.Arith{Op: op, L: l, R: r, Typ: t}
 	return e, NotTooLarge(e, pos)
+}
+
+// ReleasedReal is the type of a floating-point number above the noise, where numbers have no
+// limits.
+var ReleasedReal = tree.Type{Kind: tree.Real, Exponent: 200}
+
+// isReleased reports whether an expression is above the noise.
+func isReleased(e tree.Expr) bool {
+	found := false
+	tree.Walk(e, func(x tree.Expr) {
+		_, ok := x.(*tree.Released)
+		found = found || ok
+	})
+	return found
 }
 
 func NewCompare(op tree.CompareOp, l, r tree.Expr, pos int32) (tree.Expr, error) {
@@ -281,7 +311,7 @@ func Unite(l, r tree.Expr, pos int32) (tree.Expr, tree.Expr, error) {
 				return nil, nil, err
 			}
 		}
-		return toReal(l), toReal(r), nil
+		return Real(l), Real(r), nil
 	case a == b:
 		return l, r, nil
 	case a == tree.Date && b == tree.Timestamp:

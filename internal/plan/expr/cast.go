@@ -3,6 +3,7 @@ package expr
 import (
 	"math"
 	"math/big"
+	"strconv"
 	"strings"
 
 	"github.com/discreet-dp/discreet/internal/plan/syntax"
@@ -78,6 +79,11 @@ func CastConstant(l *tree.Literal, name string, kind tree.Kind, pos int32) (tree
 	if strings.HasPrefix(name, "int") && !l.Typ.Integer() {
 		return nil, true, syntax.Refuse(pos, "write a whole number", "this constant is not a whole number")
 	}
+	if kind == tree.Real || name == "numeric" { // it divides as they do
+		pointed := *l
+		pointed.Point = true
+		l = &pointed
+	}
 	e, err := Checked(l, pos)
 	return e, true, err
 }
@@ -94,7 +100,7 @@ func NewCast(x tree.Expr, name string, kind tree.Kind, mods []int64, pos int32) 
 	case tree.Real:
 		switch from {
 		case tree.Number, tree.Real:
-			return toReal(x), nil
+			return Real(x), nil
 		}
 		return no("cast to numeric(p,s), as in CAST(x AS numeric(10,2))")
 	case tree.Text:
@@ -154,8 +160,11 @@ func castNumber(x tree.Expr, name string, mods []int64, pos int32) (tree.Expr, e
 	switch name {
 	case "numeric":
 		if len(mods) == 0 {
-			if x.Type().Kind == tree.Number {
-				return x, nil
+			switch x.Type().Kind {
+			case tree.Number:
+				return Numeric(x, pos)
+			case tree.Real:
+				return x, nil // a floating-point number all the same; round makes it exact
 			}
 			return nil, syntax.Refuse(pos, "say how many digits, as in CAST(x AS numeric(10,2))", "numeric alone has no bounds")
 		}
@@ -235,6 +244,12 @@ func castText(x tree.Expr, pos int32) (tree.Expr, error) {
 			return nil, err
 		}
 		length = 26
+	case tree.Real:
+		if isReleased(x) { // which no engine spells
+			length = 32
+			break
+		}
+		fallthrough
 	default:
 		return nil, syntax.Refuse(pos, "round it, as in CAST(round(x, 2) AS text)",
 			"%s cannot be cast to text, because it has no one spelling", Article(t.Kind))
@@ -269,10 +284,29 @@ var mostSpelled = new(big.Int).Exp(big.NewInt(10), big.NewInt(36), nil)
 
 const maxStep = 19
 
+// SpellReal writes a floating-point number of 64 or 32 bits as PostgreSQL does: with as few digits
+// as tell it from others, and an exponent where it would have more than 15 digits before the point
+// or more than 4 zeros after it (6 and 4 for 32 bits). Zero has no sign.
+func SpellReal(f float64, bits int) string {
+	if f == 0 {
+		return "0"
+	}
+	digits := map[int]float64{64: 1e15, 32: 1e6}[bits]
+	if a := math.Abs(f); a >= digits || a < 1e-4 {
+		return strconv.FormatFloat(f, 'e', -1, bits)
+	}
+	return strconv.FormatFloat(f, 'f', -1, bits)
+}
+
 func spell(t tree.Type, v tree.Value) tree.Value {
 	switch v := v.(type) {
 	case *big.Int:
 		return new(big.Rat).Mul(new(big.Rat).SetInt(v), t.Step).FloatString(t.Decimals())
+	case float64:
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil
+		}
+		return SpellReal(v, 64)
 	case bool:
 		if v {
 			return "true"

@@ -83,7 +83,7 @@ func Unify(args []tree.Expr, what string, pos int32) ([]tree.Expr, error) {
 		case k == 0:
 			return nil, syntax.Refuse(pos, "give at least one of them a value", "every value of this %s is NULL", what)
 		case k == tree.Number && real:
-			out[i] = toReal(e)
+			out[i] = Real(e)
 		case k == tree.Date && stamp:
 			var err error
 			if out[i], err = Midnight(e, pos); err != nil {

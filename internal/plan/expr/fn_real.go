@@ -73,7 +73,7 @@ func domain(x tree.Expr, r tree.Range, pos int32) (tree.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	return toReal(x), nil
+	return Real(x), nil
 }
 
 // newPower raises to a constant power.
@@ -86,7 +86,7 @@ func newPower(args []tree.Expr, pos int32) (tree.Expr, error) {
 	if !ok || l.Number == nil {
 		return nil, syntax.Refuse(pos, "write power(x, 2) or power(x, 0.5)", "the exponent must be a constant number")
 	}
-	exponent := toReal(l)
+	exponent := Real(l)
 	y := exponent.Type().RealRange().High
 	if math.Abs(y) > 1000 {
 		return nil, syntax.Refuse(pos, "write power(x, 2) or power(x, 0.5)", "the exponent must be between -1000 and 1000")

@@ -13,6 +13,7 @@ import (
 // The codes.
 const (
 	badGrammar = "42601"
+	noSchema   = "3F000"
 	NoTable    = "42P01"
 	NoColumn   = "42703"
 	NoFunction = "42883"

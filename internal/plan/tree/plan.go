@@ -24,6 +24,8 @@ type Plan struct {
 type Output struct {
 	Name string
 	Expr Expr // on Released values
+	// Cast is PostgreSQL's name of the type that the whole column is cast to, or nothing.
+	Cast string
 }
 
 // Stat is a value that is released for each group: a key, or a statistic made of noisy measures.

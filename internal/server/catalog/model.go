@@ -14,8 +14,8 @@ const (
 	firstTable   = 16384
 	userOID      = 16383
 	ownerOID     = 16382
-	bootstrapOID = 10 // whom PostgreSQL's own relations belong to
-	firstDB      = 16200
+	bootstrapOID = 10    // whom PostgreSQL's own relations belong to
+	firstDB      = 98304 // not below 16384, where tools take it for a database of the system
 )
 
 // model makes the relations of the policy.

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestWaysToAnswer: JSON, lines and CSV say the same.
@@ -48,5 +49,21 @@ func TestWaysToAnswer(t *testing.T) {
 	// A problem is a problem in every way.
 	for _, accept := range []string{mediaJSON, mediaNDJSON, mediaCSV} {
 		w.want(w.call("POST", "/v1/query", "ana", `{"sql":"SELECT 1"}`, "Accept", accept), 422)
+	}
+}
+
+// TestTimestampAnswer: a moment is written as PostgreSQL writes it, in JSON and in CSV.
+func TestTimestampAnswer(t *testing.T) {
+	w := newWorld(t)
+	const q = `{"sql":"SELECT max(seen) AS last FROM (` +
+		`SELECT least(greatest(day, '2015-01-01'), '2030-01-01') + INTERVAL '90 minutes' AS seen FROM visits) AS v"}`
+	whole := w.want(w.call("POST", "/v1/query", "ana", q), 200)
+	at, _ := whole.get("rows", "0", "0").(string)
+	if _, err := time.Parse("2006-01-02 15:04:05.999999", at); err != nil {
+		t.Fatal(whole.body)
+	}
+	table := w.want(w.call("POST", "/v1/query", "ana", q, "Accept", mediaCSV), 200)
+	if !strings.HasPrefix(table.body, "last") || !strings.Contains(table.body, "\r\n"+at) {
+		t.Error(table.body)
 	}
 }

@@ -20,6 +20,27 @@ func (s *session) runDiscard(n *pg.DiscardStmt) (*result, error) {
 	return &result{tag: "DISCARD TEMP"}, nil
 }
 
+// runClose closes a portal, or all of them.
+func (s *session) runClose(n *pg.ClosePortalStmt) (*result, error) {
+	if n.Portalname == "" {
+		s.closePortals()
+		return &result{tag: "CLOSE CURSOR ALL"}, nil
+	}
+	if s.portals[n.Portalname] == nil {
+		return nil, failure(invalidCursor, "cursor %q does not exist", clip(n.Portalname))
+	}
+	s.closePortal(n.Portalname)
+	return &result{tag: "CLOSE CURSOR"}, nil
+}
+
+// runIdle does nothing, because there is nothing of what the statement ends or defers.
+func runIdle(n *pg.Node) *result {
+	if n.GetUnlistenStmt() != nil {
+		return &result{tag: "UNLISTEN"}
+	}
+	return &result{tag: "SET CONSTRAINTS"}
+}
+
 func (s *session) runDeallocate(n *pg.DeallocateStmt) (*result, error) {
 	if n.Isall {
 		s.closeStatements()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strconv"
 	"strings"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
@@ -51,10 +52,11 @@ func (s *session) readExplain(st *statement, n *pg.ExplainStmt) (explained, erro
 			e.json = true
 		case d.GetDefname() == "format" && format == "text":
 			e.json = false
-		default:
+		case !harmless(d):
 			return e,
-				failure(notSupported, "EXPLAIN prints the privacy plan: what a question costs and how exact it is. It has no option but "+
-					"FORMAT TEXT and FORMAT JSON").hinting("write EXPLAIN SELECT ...; it is free, and nothing is computed from the data")
+				failure(notSupported, "EXPLAIN prints the privacy plan: what a question costs and how exact it is. How an engine computes "+
+					"it depends on the data, so of its options only FORMAT TEXT, FORMAT JSON and VERBOSE can be on").
+					hinting("write EXPLAIN SELECT ...; it is free, and nothing is computed from the data")
 		}
 	}
 	if n.Query.GetSelectStmt() == nil {
@@ -84,6 +86,19 @@ func (s *session) readExplain(st *statement, n *pg.ExplainStmt) (explained, erro
 	e.sql = st.sql()[e.at:]
 	e.catalogue = s.catalog.About(n.Query.GetSelectStmt())
 	return e, nil
+}
+
+// harmless says whether an option of EXPLAIN asks for nothing: it is off, or it is for how much of a
+// plan is shown, and the plan of the privacy is shown whole. Tools write down all options.
+func harmless(d *pg.DefElem) bool {
+	switch d.GetDefname() {
+	case "verbose", "costs", "summary", "generic_plan":
+		return true
+	case "analyze", "buffers", "timing", "wal", "settings", "memory":
+		on, err := truth(optionText(d.GetArg()))
+		return err == nil && on == "off"
+	}
+	return false
 }
 
 func (s *session) runExplain(st *statement, values []argument) (*result, error) {
@@ -119,4 +134,17 @@ func (s *session) runExplain(st *statement, values []argument) (*result, error) 
 		out.rows = append(out.rows, []any{strings.TrimRight(line, " \n")})
 	}
 	return out, nil
+}
+
+// optionText is the value of an option as it was written; an option without one is on.
+func optionText(n *pg.Node) string {
+	switch v := n.GetNode().(type) {
+	case nil:
+		return "on"
+	case *pg.Node_Integer:
+		return strconv.Itoa(int(v.Integer.GetIval()))
+	case *pg.Node_String_:
+		return v.String_.GetSval()
+	}
+	return ""
 }

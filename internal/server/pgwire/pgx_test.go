@@ -100,13 +100,13 @@ func TestErrors(t *testing.T) {
 		{"SET dp.nothing = 1", "42704", "dp.nothing"},
 		{"SET dp.epsilon = 'x'", "22023", "dp.epsilon"},
 		{"SET dp.budget = 5", "55P02", ""},
-		{"SET client_encoding = latin1", "22023", ""},
-		{"SET datestyle = german", "22023", ""},
-		{"SET timezone = 'Europe/Berlin'", "22023", ""},
+		{"SET standard_conforming_strings = off", "22023", ""},
 		{"SET server_version = 9", "55P02", ""},
 		{"SHOW nothing", "42704", ""},
 		{"EXPLAIN ANALYZE SELECT count(*) FROM patients", "0A000", ""},
-		{"EXPLAIN (VERBOSE) SELECT count(*) FROM patients", "0A000", ""},
+		{"EXPLAIN (ANALYZE FALSE, BUFFERS) SELECT count(*) FROM patients", "0A000", ""},
+		{"EXPLAIN (FORMAT XML) SELECT count(*) FROM patients", "0A000", ""},
+		{"CLOSE nothing", "34000", ""},
 		{"EXPLAIN DELETE FROM patients", "0A000", ""},
 		{"SELECT count(*) FROM patients WHERE age > $1", "42P02", ""},
 		{"SAVEPOINT a", "25P01", ""},
@@ -354,7 +354,7 @@ func TestSettings(t *testing.T) {
 	if code(err) != invalidParameter {
 		t.Errorf("the same request: %v", err)
 	}
-	for name, value := range map[string]string{"dp.epsilon": "x", "nothing": "1", "client_encoding": "latin1", "options": "-x"} {
+	for name, value := range map[string]string{"dp.epsilon": "x", "nothing": "1", "options": "-x"} {
 		c := p.config(t, "ana", "hospital")
 		c.RuntimeParams[name] = value
 		if conn, err := pgx.ConnectConfig(background, c); err == nil {

@@ -1,6 +1,7 @@
 package pgwire
 
 import (
+	"crypto/tls"
 	"flag"
 	"net"
 	"os"
@@ -34,7 +35,17 @@ func client(t *testing.T) string {
 // With TLS, libpq binds its login to the certificate, and does not come in without TLS.
 func TestPsqlTLS(t *testing.T) {
 	path := client(t)
-	p := open(t, func(o *Options) { o.TLS = certificate(t) })
+	fixed := certificate(t)
+	renewed := &tls.Config{GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+		return &certificate(t).Certificates[0], nil // another one each time
+	}}
+	for _, config := range []*tls.Config{fixed, renewed} {
+		psqlTLS(t, path, config)
+	}
+}
+
+func psqlTLS(t *testing.T, path string, config *tls.Config) {
+	p := open(t, func(o *Options) { o.TLS = config })
 	host, port, _ := net.SplitHostPort(p.address)
 	for settings, want := range map[string]string{
 		"sslmode=require channel_binding=require": "0.5\n",

@@ -19,6 +19,8 @@ const (
 	transaction
 	discarding
 	deallocating
+	closing
+	idling
 )
 
 // route decides who answers a statement, from its tree, or refuses it.
@@ -63,6 +65,10 @@ func (s *session) route(st *statement) error {
 		st.kind = discarding
 	case *pg.Node_DeallocateStmt:
 		st.kind = deallocating
+	case *pg.Node_ClosePortalStmt:
+		st.kind = closing
+	case *pg.Node_UnlistenStmt, *pg.Node_ConstraintsSetStmt:
+		st.kind = idling
 	default:
 		return refused(node)
 	}
@@ -98,10 +104,10 @@ func refused(node *pg.Node) error {
 	case *pg.Node_PrepareStmt, *pg.Node_ExecuteStmt:
 		return failure(notSupported, "PREPARE and EXECUTE are not supported as statements").hinting("prepared statements of the protocol " +
 			"work: most drivers use them by themselves, and psql 16 with \\bind")
-	case *pg.Node_DeclareCursorStmt, *pg.Node_FetchStmt, *pg.Node_ClosePortalStmt:
+	case *pg.Node_DeclareCursorStmt, *pg.Node_FetchStmt:
 		return failure(notSupported, "cursors are not supported as statements").hinting("portals of the protocol work, such as JDBC's " +
 			"fetch size; in psql, unset FETCH_COUNT")
-	case *pg.Node_ListenStmt, *pg.Node_NotifyStmt, *pg.Node_UnlistenStmt:
+	case *pg.Node_ListenStmt, *pg.Node_NotifyStmt:
 		return failure(notSupported, "nobody notifies anybody here")
 	case *pg.Node_LockStmt:
 		return failure(notSupported, "there is nothing to lock: nobody writes")

@@ -35,6 +35,10 @@ func (s *session) run(st *statement, values []argument) (*result, error) {
 		return s.runDiscard(st.node.GetDiscardStmt())
 	case deallocating:
 		return s.runDeallocate(st.node.GetDeallocateStmt())
+	case closing:
+		return s.runClose(st.node.GetClosePortalStmt())
+	case idling:
+		return runIdle(st.node), nil
 	}
 	return nil, internal()
 }
@@ -60,7 +64,7 @@ func (s *session) runQuestion(st *statement, values []argument) (*result, error)
 		return nil, err
 	}
 	for _, c := range out.answer.Columns {
-		out.columns = append(out.columns, column{c.Name, oidOf(c.Kind)})
+		out.columns = append(out.columns, columnOf(c))
 	}
 	out.rows = out.answer.Rows
 	return out, nil

@@ -40,7 +40,6 @@ type Server struct {
 	asked       asked
 	byPID       *sessions
 
-	endpoint string        // of the certificate
 	patience time.Duration // for a client to take what is sent
 	rest     time.Duration // for the rest of a message
 
@@ -81,7 +80,7 @@ func New(o Options) *Server {
 	base, cut := context.WithCancelCause(context.Background())
 	return &Server{
 		options: o, base: base, cut: cut, connections: newConnections(o), asked: o.Dispatcher, byPID: newSessions(),
-		patience: writeDeadline, rest: messageDeadline, endpoint: endpoint(o.TLS),
+		patience: writeDeadline, rest: messageDeadline,
 		listeners: map[net.Listener]bool{}, open: map[*session]bool{},
 	}
 }

@@ -125,7 +125,7 @@ func (s *session) begin() error {
 
 // prepare gives somebody who is in what a session needs, and tells them.
 func (s *session) prepare(wanted map[string]string) error {
-	s.settings = newSettings(s.server.options.Version, s.user.Name)
+	s.settings = newSettings(s.server.options.Version, s.user.Name, func(text string) { s.notice("NOTICE", "00000", text, "") })
 	if err := s.settings.begin(wanted); err != nil {
 		return err
 	}

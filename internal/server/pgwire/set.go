@@ -70,8 +70,11 @@ func (s *session) runSet(n *pg.VariableSetStmt) (*result, error) {
 	return nil, failure(notSupported, "this SET is not supported")
 }
 
-// constant reads a value of a SET.
+// constant reads a value of a SET. An interval is written as a cast.
 func constant(n *pg.Node) (string, bool) {
+	if cast := n.GetTypeCast(); cast != nil {
+		n = cast.Arg
+	}
 	c := n.GetAConst()
 	if c == nil {
 		return "", false

@@ -72,6 +72,15 @@ var known = []setting{
 	{"xmloption", "content", oneOf("content", "document")},
 }
 
+// instead is what a client is told that sets one of these to what it cannot be, where that does no
+// harm: the setting stays at its default, and the client goes on. Drivers and machines set them
+// unasked.
+var instead = map[string]string{
+	"client_encoding": "texts are in UTF8 here, whatever client_encoding says; it stays UTF8",
+	"DateStyle":       "dates are written as ISO 8601 has them, whatever DateStyle says; it stays ISO",
+	"TimeZone":        "columns have no time zone here, so none changes an answer; TimeZone stays UTC",
+}
+
 // reported are told to the client at the start, and whenever they change.
 var reported = []string{
 	"application_name", "client_encoding", "DateStyle", "default_transaction_read_only", "in_hot_standby", "integer_datetimes",
@@ -125,8 +134,8 @@ func number(lo, hi int) func(string) (string, error) {
 }
 
 func utf8Only(text string) (string, error) {
-	switch strings.ReplaceAll(strings.ReplaceAll(strings.ToLower(text), "-", ""), "_", "") {
-	case "utf8", "unicode":
+	switch strings.NewReplacer("-", "", "_", "", "'", "", `"`, "", " ", "").Replace(strings.ToLower(text)) {
+	case "utf8", "unicode", "default", "auto":
 		return "UTF8", nil
 	}
 	return "", fmt.Errorf("texts are in UTF8 only")
@@ -151,9 +160,9 @@ func isoOnly(text string) (string, error) {
 }
 
 func utcOnly(text string) (string, error) {
-	switch strings.ToLower(strings.TrimSpace(text)) {
+	switch strings.ToLower(strings.Trim(text, ` '"`)) {
 	case "utc", "gmt", "etc/utc", "etc/gmt", "uct", "zulu", "universal", "etc/universal", "z", "0", "+00", "+00:00", "gmt0", "utc0",
-		"default":
+		"default", "00:00", "-00:00", "-00", "local":
 		return "UTC", nil
 	}
 	return "", fmt.Errorf("times are in UTC only")

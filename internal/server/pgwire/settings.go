@@ -32,11 +32,13 @@ type settings struct {
 	first     values            // what RESET goes back to: what the client said at the start
 	fixed     map[string]string // what the server says
 	request   string
+	remark    func(text string) // tells the client something
 }
 
-func newSettings(version, user string) *settings {
+func newSettings(version, user string, remark func(string)) *settings {
 	return &settings{
-		now: values{plain: map[string]string{}}, kept: values{plain: map[string]string{}}, first: values{plain: map[string]string{}},
+		remark: remark,
+		now:    values{plain: map[string]string{}}, kept: values{plain: map[string]string{}}, first: values{plain: map[string]string{}},
 		fixed: map[string]string{"server_version": serverVersion(version), "session_authorization": user},
 	}
 }
@@ -79,11 +81,6 @@ func (s *settings) begin(wanted map[string]string) error {
 		}
 	}
 	for _, p := range pairs {
-		// Drivers send the zone of their machine unasked. Times have no zone here, so it changes
-		// nothing, and TimeZone tells them what it is.
-		if _, err := utcOnly(p[1]); err != nil && strings.EqualFold(p[0], "timezone") {
-			continue
-		}
 		if err := s.set(p[0], p[1], false); err != nil {
 			return err
 		}
@@ -155,6 +152,10 @@ func (s *settings) set(name, value string, local bool) error {
 		return failure(cannotChange, "the setting %s cannot be changed", k.name)
 	}
 	text, err := k.accept(value)
+	if says := instead[k.name]; err != nil && says != "" {
+		s.remark(says)
+		text, err = k.value, nil
+	}
 	if err != nil {
 		return failure(invalidParameter, "%s cannot be %s", k.name, strconv.Quote(clip(value))).hinting(err.Error())
 	}

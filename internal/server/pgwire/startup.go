@@ -79,14 +79,15 @@ func (s *session) secure() error {
 		return errSilent
 	}
 	raw := connlimit.NewConn(s.conn.raw, handshakeSize)
-	t := tls.Server(raw, s.server.options.TLS)
+	config, shown := witnessed(s.server.options.TLS)
+	t := tls.Server(raw, config)
 	ctx, done := context.WithTimeout(s.server.base, s.server.options.StartupDeadline)
 	defer done()
 	if err := t.HandshakeContext(ctx); err != nil {
 		return errSilent
 	}
 	raw.Widen()
-	s.conn.raw, s.endpoint = t, s.server.endpoint
+	s.conn.raw, s.endpoint = t, endpoint(shown())
 	return nil
 }
 

@@ -164,7 +164,7 @@ func (s *session) shapeQuestion(q api.Question) (parameters []uint32, columns []
 		}
 		columns = []column{}
 		for _, c := range d.Columns {
-			columns = append(columns, column{c.Name, oidOf(c.Kind)})
+			columns = append(columns, columnOf(c))
 		}
 		return nil
 	})

@@ -1,6 +1,10 @@
 package pgwire
 
-import "github.com/jackc/pgx/v5/pgtype"
+import (
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/discreet-dp/discreet/api"
+)
 
 // The types that the door itself names.
 const (
@@ -46,6 +50,20 @@ func oidOf(kind string) uint32 {
 		return timestampOID
 	}
 	return textOID
+}
+
+// typeOIDs are the types of columns by PostgreSQL's names of them.
+var typeOIDs = map[string]uint32{
+	"int2": int2OID, "int4": int4OID, "int8": int8OID, "float4": float4OID, "float8": float8OID, "numeric": numericOID,
+	"text": textOID, "varchar": varcharOID, "bpchar": bpcharOID, "bool": boolOID, "date": dateOID, "timestamp": timestampOID,
+}
+
+// columnOf is a column of an answer.
+func columnOf(c api.Column) column {
+	if oid, ok := typeOIDs[c.Type]; ok {
+		return column{c.Name, oid}
+	}
+	return column{c.Name, oidOf(c.Kind)}
 }
 
 // kindOf is the kind of a type's values.

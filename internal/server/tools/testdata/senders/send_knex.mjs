@@ -1,0 +1,34 @@
+// knex: its query builder and its schema.
+import { need, step, tool } from "./step.mjs";
+
+tool("knex", "pg");
+const k = need("knex")({ client: "pg", connection: {}, pool: { min: 0, max: 2 } });
+await step("connect", () => k.raw("select 1+1 as result"));
+await step("list", () => k("information_schema.tables").select("table_name").where({ table_schema: "public" }));
+await step("has", () => [k.schema.hasTable("patients"), k.schema.hasColumn("patients", "age")].reduce((p, q) => p.then(() => q), Promise.resolve()));
+await step("columns", () => k("visits").columnInfo());
+await step("first rows", () => k("patients").select("*").limit(10));
+await step("first", () => k("patients").first());
+await step("count", () => k("patients").count("*"));
+await step("count as", () => k("patients").count("* as n").first());
+await step("group", () => k("patients").select("diagnosis").count("* as n").avg("age").groupBy("diagnosis").orderBy("n", "desc"));
+await step("by month", () => k("visits").select(k.raw("date_trunc('month', arrived) as month")).count("*").groupByRaw("1").orderByRaw("1"));
+await step("filter", () => k("patients").count().where("age", ">", 40).whereIn("diagnosis", ["flu", "asthma"]).whereNotNull("sex").whereBetween("cost", [100, 5000]));
+await step("search", () => k("patients").count().whereILike("diagnosis", "%a%").orWhereLike("diagnosis", "f%"));
+await step("dates", () => k("visits").sum("cost").where("day", ">=", "2025-03-01").andWhere("arrived", "<", new Date(Date.UTC(2025, 5, 1))));
+await step("join", () => k("patients as p").join("visits as v", "p.pid", "v.pid").select("p.sex").count("*").groupBy("p.sex"));
+await step("left join", () => k("visits").leftJoin("wards", "visits.ward", "wards.ward").select("wards.building").count("*").groupBy("wards.building"));
+await step("distinct", () => k("visits").distinct("ward"));
+await step("count distinct", () => k("visits").countDistinct("pid"));
+await step("min max", () => k("patients").min("age").max("age"));
+await step("page", () => k("patients").select("diagnosis").count("*").groupBy("diagnosis").orderBy("diagnosis").limit(2).offset(2));
+await step("having", () => k("patients").select("diagnosis").count("* as n").groupBy("diagnosis").having(k.raw("count(*)"), ">", 10));
+await step("sub", () => k.with("v", k("visits").select("pid").count("* as n").groupBy("pid")).from("v").avg("n"));
+await step("exists", () => k("patients").count().whereExists(k("visits").select(k.raw("1")).whereRaw("visits.pid = patients.pid")));
+await step("public table", () => k("wards").orderBy("ward"));
+await step("pluck", () => k("wards").pluck("ward"));
+await step("transaction", () => k.transaction((t) => t("visits").count("*"), { readOnly: true }));
+await step("stream", async () => { for await (const _ of k("patients").select("sex").count("*").groupBy("sex").stream()); });
+await step("write", () => k("wards").insert({ ward: "new", building: "east", beds: 1 }).returning("*"));
+await step("create", () => k.schema.createTable("mine", (t) => t.increments()));
+await k.destroy();

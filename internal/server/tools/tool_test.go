@@ -1,0 +1,60 @@
+package tools
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+)
+
+// tool is a program or a library that people ask with.
+type tool struct {
+	name  string
+	with  string   // who runs the sender: a program, or a folder of DISCREET_TOOLS
+	args  []string // the sender, from testdata/senders
+	probe []string // arguments with which the program tells whether the tool is there
+}
+
+func (t tool) sender() string { return t.args[len(t.args)-1] }
+
+// installed is the folder of what .ci/tools installed.
+func installed() string { return os.Getenv("DISCREET_TOOLS") }
+
+func python(name, folder, module string) tool {
+	return tool{name: name, with: filepath.Join(folder, "bin", "python"), args: []string{"send_" + name + ".py"},
+		probe: []string{"-c", "import " + module}}
+}
+
+func node(name string) tool {
+	return tool{name: name, with: "node", args: []string{"send_" + name + ".mjs"}, probe: []string{"probe.mjs", name}}
+}
+
+var tools = []tool{
+	{name: "psql", with: "bash", args: []string{"send_psql.sh"}, probe: []string{"-c", "command -v psql"}},
+	python("psycopg2", "python", "psycopg2"),
+	python("psycopg3", "python", "psycopg"),
+	python("asyncpg", "python", "asyncpg"),
+	python("sqlalchemy", "python", "sqlalchemy, psycopg2"),
+	python("pandas", "python", "pandas, sqlalchemy, psycopg2"),
+	node("node_pg"), node("postgresjs"), node("knex"), node("sequelize"), node("drizzle"), node("typeorm"),
+	python("superset", "superset", "superset"),
+}
+
+// command is what runs the sender.
+func (t tool) command() []string { return append([]string{t.program()}, t.args...) }
+
+func (t tool) program() string {
+	if filepath.Base(t.with) != t.with {
+		return filepath.Join(installed(), t.with)
+	}
+	return t.with
+}
+
+// missing says why a tool cannot be run here.
+func (t tool) missing() string {
+	c := exec.Command(t.program(), t.probe...)
+	c.Dir = "testdata/senders"
+	if out, err := c.CombinedOutput(); err != nil {
+		return t.name + " is not installed (.ci/tools installs it): " + err.Error() + " " + string(out)
+	}
+	return ""
+}
