@@ -12,32 +12,37 @@ import (
 	"github.com/discreet-dp/discreet/internal/pricing"
 )
 
-// Finish makes the answer from what was released. It is post-processing: it sees nothing else.
+// Finish makes the answer from what was released, and from public tables. It is post-processing: it
+// sees nothing else.
 func Finish(ctx context.Context, p *pricing.Priced, around *OuterQuery, all []*Released) (*api.Answer, error) {
 	tables := map[int]*api.Answer{} // by the first plan of each
+	known := map[int]*members{}
 	plans := p.Statement.Plans
-	for first := 0; first < len(plans); {
-		parts := []*finisher{}
-		for i := first; i < len(plans) && (i == first || plans[i].Continues); i++ {
-			by := p.AnsweredBy[i]
-			parts = append(parts, &finisher{plan: plans[i], buy: p.Purchases[by], released: all[by], beta: p.Beta(),
-				halves: map[half]int64{}})
+	parts := []*finisher{}
+	for i := len(plans) - 1; i >= 0; i-- { // an answer that chooses comes after the one it chooses from
+		by := p.AnsweredBy[i]
+		parts = append(parts, &finisher{plan: plans[i], buy: p.Purchases[by], released: all[by], beta: p.Beta(), among: known,
+			halves: map[half]int64{}})
+		if plans[i].Continues {
+			continue
 		}
-		tables[first] = table(p, parts)
-		first += len(parts)
+		slices.Reverse(parts)
+		rows := shown(parts)
+		tables[i], known[i] = table(p, parts, rows), &members{rows: rows}
+		parts = nil
 	}
 	if around == nil {
 		return tables[0], nil
 	}
-	return around.run(ctx, tables)
+	return around.run(ctx, &api.Answer{Confidence: p.Settings.Level()}, tables)
 }
 
 // table makes an answer of its parts: one, or the sets of a GROUP BY. What is above the noise is
 // the same in all parts, and is read from the first.
-func table(p *pricing.Priced, parts []*finisher) *api.Answer {
+func table(p *pricing.Priced, parts []*finisher, rows []*row) *api.Answer {
 	q := parts[0].plan
 	a := &api.Answer{Confidence: p.Settings.Level(), Columns: parts[0].columns()}
-	for _, row := range shown(parts) {
+	for _, row := range rows {
 		values, errs := make([]any, len(q.Columns)), make([]*float64, len(q.Columns))
 		for i, o := range row.f.plan.Columns {
 			v := expr.Eval(o.Expr, row.leaf)
@@ -61,13 +66,14 @@ func table(p *pricing.Priced, parts []*finisher) *api.Answer {
 	return a
 }
 
-// shown are the rows of an answer: HAVING, ORDER BY, DISTINCT, OFFSET and LIMIT.
+// shown are the rows of an answer: those that others choose, HAVING, ORDER BY, DISTINCT, OFFSET and
+// LIMIT.
 func shown(parts []*finisher) []*row {
 	var rows []*row
 	for _, f := range parts {
 		for i := range f.groups() {
 			row := f.row(i)
-			if f.plan.Having == nil || expr.Eval(f.plan.Having, row.leaf) == true {
+			if row.isChosen() && (f.plan.Having == nil || expr.Eval(f.plan.Having, row.leaf) == true) {
 				rows = append(rows, row)
 			}
 		}
@@ -129,6 +135,9 @@ func (f *finisher) notes() []string {
 				"only the data knows",
 				m.Describe(), n.Quantiles.RankError(f.beta), SixDecimals(1-f.beta))
 		}
+	}
+	if len(f.plan.Within) > 0 {
+		add("all groups were bought; which of them are shown was chosen by another noisy answer")
 	}
 	f.personCuts(f.plan.Query.From, add)
 	if text := pricing.SayJoined(&f.plan.Query); text != "" {

@@ -22,7 +22,7 @@ type OuterQuery struct {
 	sql     string
 	tables  []outer.Table // without rows
 	columns []outer.Column
-	first   []int // for each table, the first of its plans
+	first   []int // for each table of an answer, the first of its plans
 }
 
 // CheckOuter checks the query around the answers of a statement, before anything is paid. It is nil
@@ -45,9 +45,14 @@ func CheckOuter(ctx context.Context, st *plan.Statement) (*OuterQuery, error) {
 				column.Decimals = pricing.Decimals(c.Expr.Type().Step)
 			}
 			t.Columns = append(t.Columns, column)
-			names[t.Name] = append(names[t.Name], column.Name)
 		}
 		o.tables = append(o.tables, t)
+	}
+	for i, t := range st.Public {
+		o.tables = append(o.tables, publicTable(t, i))
+	}
+	for _, t := range o.tables {
+		names[t.Name] = columnNames(t)
 	}
 	var err error
 	if o.sql, err = outer.Check(st.Outer, names); err != nil {
@@ -77,12 +82,11 @@ func unique(columns []tree.Output, i int) string {
 	}
 }
 
-// run runs the query over answers.
-func (o *OuterQuery) run(ctx context.Context, answers map[int]*api.Answer) (*api.Answer, error) {
-	out := &api.Answer{Confidence: answers[0].Confidence}
+// run runs the query over answers and public tables.
+func (o *OuterQuery) run(ctx context.Context, out *api.Answer, answers map[int]*api.Answer) (*api.Answer, error) {
 	tables := slices.Clone(o.tables)
-	for i := range tables {
-		a := answers[o.first[i]]
+	for i, first := range o.first {
+		a := answers[first]
 		for _, row := range a.Rows {
 			tables[i].Rows = append(tables[i].Rows, fit(tables[i].Columns, row))
 		}
@@ -96,20 +100,25 @@ func (o *OuterQuery) run(ctx context.Context, answers map[int]*api.Answer) (*api
 	}
 	result, err := outer.Run(ctx, o.sql, tables)
 	if err != nil {
-		return nil, fmt.Errorf("%w; the answers inside are paid for, and stay free", err)
+		return nil, errAround(err, len(o.first) > 0)
 	}
 	out.Rows = result.Rows
-	out.Columns = outerColumns(result.Columns)
+	out.Columns = o.outerColumns(result.Columns)
+	if len(o.first) == 0 {
+		return out, nil
+	}
 	out.Notes = append(out.Notes, "error bars are known for the answers inside, and not for what this query makes of them; ask for "+
 		"dp_error(...) there to have them here")
 	return out, nil
 }
 
-// outerColumns describes the columns of a query over answers.
-func outerColumns(columns []outer.Column) []api.Column {
+// outerColumns describes the columns of a query over answers. What is made of public tables alone
+// is exact.
+func (o *OuterQuery) outerColumns(columns []outer.Column) []api.Column {
 	var out []api.Column
+	noisy := len(o.first) > 0
 	for _, c := range columns {
-		column := api.Column{Name: c.Name, Kind: c.Kind.String(), Noisy: true, Approximate: true, Decimals: -1}
+		column := api.Column{Name: c.Name, Kind: c.Kind.String(), Noisy: noisy, Approximate: noisy, Decimals: -1}
 		switch c.Kind {
 		case outer.Integer:
 			column.Decimals = 0

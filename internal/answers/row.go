@@ -18,7 +18,8 @@ type finisher struct {
 	released *Released
 	beta     float64
 	halves   map[half]int64
-	known    []bar // see bars
+	known    []bar            // see bars
+	among    map[int]*members // the answers that come after this one, by their first plan
 }
 
 // half is the half width of a measure that is one of so many parts: each of them may be outside

@@ -22,7 +22,7 @@ func Describe(ctx context.Context, st *plan.Statement) ([]api.Column, error) {
 		return nil, err
 	}
 	if around != nil {
-		return outerColumns(around.columns), nil
+		return around.outerColumns(around.columns), nil
 	}
 	return (&finisher{plan: st.Plans[0]}).columns(), nil
 }

@@ -99,15 +99,7 @@ func (r rows) unsaid(where *pg.Node) *pg.Node {
 	if len(r.said) == 0 {
 		return where
 	}
-	left := slices.DeleteFunc(conditions(where), func(n *pg.Node) bool { return slices.Contains(r.said, n) })
-	switch len(left) {
-	case 0:
-		return nil
-	case 1:
-		return left[0]
-	}
-	return &pg.Node{Node: &pg.Node_BoolExpr{BoolExpr: &pg.BoolExpr{Boolop: pg.BoolExprType_AND_EXPR, Args: left,
-		Location: syntax.Location(where)}}}
+	return everyOf(slices.DeleteFunc(conditions(where), func(n *pg.Node) bool { return slices.Contains(r.said, n) }))
 }
 
 // itemOf is which item of FROM a name comes from.

@@ -85,6 +85,9 @@ func outcome(ds *policy.Dataset, text string) string {
 		}
 		show(&b, p)
 	}
+	for i, t := range st.Public {
+		fmt.Fprintf(&b, "%s is the public table %s\n", plan.PublicName(i), t.Name)
+	}
 	if st.Outer != nil {
 		outer := &pg.RawStmt{Stmt: &pg.Node{Node: &pg.Node_SelectStmt{SelectStmt: st.Outer}}}
 		text, err := pg.Deparse(&pg.ParseResult{Version: 170007, Stmts: []*pg.RawStmt{outer}})
@@ -110,6 +113,11 @@ func show(b *strings.Builder, p *tree.Plan) {
 	}
 	for _, o := range p.Columns {
 		fmt.Fprintf(b, "column %q: %s\n", o.Name, tree.Format(o.Expr))
+	}
+	for _, w := range p.Within {
+		for i, e := range w.By {
+			fmt.Fprintf(b, "where %s is in column %d of %s\n", tree.Format(e), w.Columns[i], plan.AnswerName(w.Answer))
+		}
 	}
 	if p.Having != nil {
 		fmt.Fprintf(b, "having %s\n", tree.Format(p.Having))

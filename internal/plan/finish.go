@@ -10,7 +10,8 @@ import (
 
 // finish puts measures into their canonical order and connects stats to them.
 func (q *question) finish(distinct bool) (*tree.Plan, error) {
-	p := &tree.Plan{Columns: q.output, Having: q.restrict, Order: q.order, Limit: q.count, Offset: q.skip, Distinct: distinct}
+	p := &tree.Plan{Columns: q.output, Having: q.restrict, Order: q.order, Limit: q.count, Offset: q.skip, Distinct: distinct,
+		Within: q.within}
 	p.Query = tree.Query{
 		Dataset: q.dataset.Name, Neighbours: q.dataset.Neighbours, From: q.rows.Relation, Where: q.filter, Keys: q.keys,
 		RowLimit: tree.AtMost(q.rows.PersonRows()), GroupLimit: tree.AtMost(q.rows.PersonGroups()),

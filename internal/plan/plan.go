@@ -4,6 +4,7 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 
 	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/policy"
 )
 
 // Statement is a checked text: the private questions in it, and what is done with their
@@ -16,4 +17,7 @@ type Statement struct {
 	// that begins with Plans[i] is the table AnswerName(i); nil where the first answer is the
 	// result.
 	Outer *pg.SelectStmt
+	// Public are the public tables that Outer names beside answers, or alone, by PublicName. They
+	// are about nobody, so they are free and exact.
+	Public []*policy.Table
 }

@@ -32,6 +32,7 @@ type question struct {
 
 	tried int // how many combinations of values were tried so far to find those of expressions
 
+	within     []tree.Among
 	restricted bool      // whether there is a HAVING
 	restrict   tree.Expr // HAVING
 	order      []tree.Order
@@ -41,7 +42,7 @@ type question struct {
 }
 
 // question makes the plan of one set of GROUP BY.
-func (e *env) question(s *pg.SelectStmt, g grouping, several bool) (*tree.Plan, error) {
+func (e *env) question(s *pg.SelectStmt, g grouping, chosen []*chosen) (*tree.Plan, error) {
 	e, err := e.addNames(s.WithClause)
 	if err != nil {
 		return nil, err
@@ -62,9 +63,10 @@ func (e *env) question(s *pg.SelectStmt, g grouping, several bool) (*tree.Plan, 
 			"a public table has nothing to protect, and is not answered here on its own")
 	}
 	q := &question{env: e, rows: from, extend: true, measures: map[string]tree.Measure{}, quantiles: map[string]*quantiles{},
-		targets: s.TargetList, several: several}
+		targets: s.TargetList, several: g.several}
 	group := func(s *pg.SelectStmt) error { return q.groupBy(s, g) }
-	for _, step := range []func(*pg.SelectStmt) error{q.where, group, q.selectList, q.distinct, q.having, q.orderBy, q.limit} {
+	choose := func(*pg.SelectStmt) error { return q.choose(chosen) }
+	for _, step := range []func(*pg.SelectStmt) error{q.where, group, q.selectList, q.distinct, q.having, q.orderBy, q.limit, choose} {
 		if err := step(s); err != nil {
 			return nil, err
 		}

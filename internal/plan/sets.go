@@ -13,7 +13,10 @@ import (
 
 // grouping is one set of GROUP BY: what is grouped by, and what other sets of the same GROUP BY
 // are grouped by beside that, which is NULL here.
-type grouping struct{ by, without []*pg.Node }
+type grouping struct {
+	by, without []*pg.Node
+	several     bool // there are other sets
+}
 
 // groupings are the sets of a GROUP BY. ROLLUP, CUBE and GROUPING SETS make several, and several of
 // them in one GROUP BY are combined, each with each. Each set is a question of its own, with its
@@ -32,7 +35,7 @@ func groupings(s *pg.SelectStmt) ([]grouping, error) {
 	every := slices.Concat(all...)
 	out := make([]grouping, len(all))
 	for i, set := range all {
-		out[i].by = set
+		out[i].by, out[i].several = set, len(all) > 1
 		for _, n := range every {
 			if !slices.Contains(set, n) {
 				out[i].without = append(out[i].without, n)
@@ -111,13 +114,17 @@ func together(n *pg.Node) []*pg.Node {
 
 // questions are the plans of a SELECT over rows: one for each set of its GROUP BY, in one answer.
 func (e *env) questions(s *pg.SelectStmt) ([]*tree.Plan, error) {
+	s, chosen, err := e.takeAnswers(s)
+	if err != nil {
+		return nil, err
+	}
 	sets, err := groupings(s)
 	if err != nil {
 		return nil, err
 	}
 	var out []*tree.Plan
 	for _, g := range sets {
-		p, err := e.question(s, g, len(sets) > 1)
+		p, err := e.question(s, g, chosen)
 		if err != nil {
 			return nil, err
 		}
@@ -127,6 +134,12 @@ func (e *env) questions(s *pg.SelectStmt) ([]*tree.Plan, error) {
 		}
 		p.Continues = len(out) > 0
 		out = append(out, p)
+	}
+	for i, c := range chosen {
+		for _, p := range out {
+			p.Within[i].Answer = len(out)
+		}
+		out = append(out, shifted(c.plans, len(out))...)
 	}
 	return out, nil
 }

@@ -2,13 +2,13 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/discreet-dp/discreet/internal/plan/syntax"
-	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -44,7 +44,10 @@ func PrepareText(ds *policy.Dataset, text *syntax.Text, o Options) (*Statement, 
 	if err := st.lift(e, s); err != nil {
 		return nil, err
 	}
-	if len(st.Plans) == 0 {
+	if len(st.Plans) == 0 && AsksHoldout(text) {
+		return nil, syntax.Refuse(-1, holdoutInstead, "public tables are not held out")
+	}
+	if len(st.Plans)+len(st.Public) == 0 {
 		return nil, syntax.Refuse(-1, "write SELECT ... FROM a table; "+e.sources(), "the question asks about no private table")
 	}
 	return st, nil
@@ -55,6 +58,22 @@ func PrepareText(ds *policy.Dataset, text *syntax.Text, o Options) (*Statement, 
 func AnswerName(i int) string { return fmt.Sprintf("%s%d", answerPrefix, i) }
 
 const answerPrefix = "released_"
+
+// PublicName names the i-th public table of a statement, as Outer calls it.
+func PublicName(i int) string { return fmt.Sprintf("%spublic_%d", answerPrefix, i) }
+
+// name lets a SELECT over answers name a public table, which is about nobody.
+func (st *Statement) name(v *pg.RangeVar, t *policy.Table) {
+	i := slices.Index(st.Public, t)
+	if i < 0 {
+		i = len(st.Public)
+		st.Public = append(st.Public, t)
+	}
+	if v.Alias == nil {
+		v.Alias = &pg.Alias{Aliasname: v.Relname}
+	}
+	v.Relname = PublicName(i)
+}
 
 // ownNames refuses names that are for answers.
 func ownNames(s *pg.SelectStmt) error {
@@ -70,149 +89,6 @@ func ownNames(s *pg.SelectStmt) error {
 		return true
 	})
 	return err
-}
-
-// level says what a SELECT is over.
-type level int
-
-const (
-	nothing level = iota // no table
-	ofRows               // rows of the policy's tables
-	answers              // answers of questions
-)
-
-// fromLevel says what a SELECT's own FROM is over. A table, a view, and a subquery of rows make it
-// one of rows; a subquery with aggregates makes it one over answers. It cannot be over both: a
-// question is asked first, and its answer used then.
-func (e *env) fromLevel(s *pg.SelectStmt) (level, error) {
-	e, err := e.addNames(s.WithClause)
-	if err != nil {
-		return nothing, err
-	}
-	if isSet(s) {
-		return answers, nil // of two or more
-	}
-	found := nothing
-	for _, n := range s.FromClause {
-		l, err := e.itemLevel(n)
-		if err != nil {
-			return nothing, err
-		}
-		if found, err = mixed(found, l, syntax.Location(n)); err != nil {
-			return nothing, err
-		}
-	}
-	return found, nil
-}
-
-func mixed(a, b level, pos int32) (level, error) {
-	if a != nothing && b != nothing && a != b {
-		return nothing, syntax.Refuse(pos, "ask two questions, or use subqueries with aggregates on both sides",
-			"rows of a table and the answer of a question cannot be joined")
-	}
-	return max(a, b), nil
-}
-
-func (e *env) itemLevel(n *pg.Node) (level, error) {
-	switch x := n.GetNode().(type) {
-	case *pg.Node_RangeVar:
-		if err := e.visit(x.RangeVar.Location); err != nil {
-			return nothing, err
-		}
-		src, err := e.find(x.RangeVar)
-		if err != nil {
-			return nothing, err
-		}
-		switch {
-		case src.answer:
-			return answers, nil
-		case src.table != nil:
-			return ofRows, nil
-		}
-		l, err := src.env.resultLevel(src.query)
-		if err != nil && src.isView {
-			err = syntax.Refuse(x.RangeVar.Location, "ask the owner to correct it", "the view %q cannot be used here: %s",
-				x.RangeVar.Relname, reason(err))
-		}
-		return l, err
-	case *pg.Node_RangeSubselect:
-		if err := e.visit(syntax.Location(n)); err != nil {
-			return nothing, err
-		}
-		return e.resultLevel(x.RangeSubselect.Subquery.GetSelectStmt())
-	case *pg.Node_JoinExpr:
-		l, err := e.itemLevel(x.JoinExpr.Larg)
-		if err != nil {
-			return nothing, err
-		}
-		r, err := e.itemLevel(x.JoinExpr.Rarg)
-		if err != nil {
-			return nothing, err
-		}
-		return mixed(l, r, syntax.Location(x.JoinExpr.Rarg))
-	case *pg.Node_RangeFunction:
-		return nothing, nil // of the outer engine, or refused
-	}
-	return ofRows, nil // to be refused with the rest
-}
-
-// resultLevel says what a subquery's result is: rows, or an answer.
-func (e *env) resultLevel(s *pg.SelectStmt) (level, error) {
-	if s == nil {
-		return ofRows, nil
-	}
-	e, err := e.descend(-1)
-	if err != nil {
-		return nothing, err
-	}
-	inner, err := e.addNames(s.WithClause)
-	if err != nil {
-		return nothing, err
-	}
-	if isSet(s) {
-		l, err := inner.resultLevel(s.Larg)
-		if err != nil {
-			return nothing, err
-		}
-		r, err := inner.resultLevel(s.Rarg)
-		if err != nil {
-			return nothing, err
-		}
-		return mixed(l, r, -1)
-	}
-	l, err := e.fromLevel(s)
-	if err != nil || l != ofRows {
-		return l, err
-	}
-	if isAggregated(s) && !inner.byPerson(s) {
-		return answers, nil
-	}
-	return ofRows, nil
-}
-
-// byPerson reports whether a SELECT of rows is grouped by the unit alone.
-func (e *env) byPerson(s *pg.SelectStmt) bool {
-	if len(s.GroupClause) != 1 || s.HavingClause != nil {
-		return false
-	}
-	key := s.GroupClause[0]
-	if i, ok := ordinal(key, len(s.TargetList)); ok {
-		key = s.TargetList[i].GetResTarget().GetVal()
-	}
-	if key.GetColumnRef() == nil {
-		return false
-	}
-	from, err := e.readFrom(s)
-	if err != nil || !tree.Private(from) {
-		return false
-	}
-	q := &question{env: e, rows: from}
-	c, err := checkExpr(below{q}, key)
-	if err != nil {
-		return false
-	}
-	column, ok := c.(*tree.Column)
-	return ok && q.isUnit(column)
 }
 
 // lift takes the questions out of a SELECT over answers, and puts the names of their answers in
@@ -272,6 +148,10 @@ func (st *Statement) lift(e *env, s *pg.SelectStmt) error {
 					alias = &pg.Alias{Aliasname: x.RangeVar.Relname}
 				}
 				n.Node = &pg.Node_RangeSubselect{RangeSubselect: &pg.RangeSubselect{Subquery: syntax.SelectNode(sub), Alias: alias}}
+				continue
+			}
+			if src.table != nil && src.table.Public {
+				st.name(x.RangeVar, src.table)
 				continue
 			}
 			if src.table != nil {
@@ -339,7 +219,7 @@ func (st *Statement) liftSelect(e *env, s **pg.SelectStmt) error {
 			return syntax.Refuse(-1, "ask fewer at a time", "the text has more than %d questions", maxQuestions)
 		}
 		*s = answer(len(st.Plans))
-		st.Plans = append(st.Plans, plans...)
+		st.Plans = append(st.Plans, shifted(plans, len(st.Plans))...)
 		return nil
 	}
 	return st.lift(e, *s)
@@ -376,6 +256,11 @@ func (st *Statement) liftWith(e *env, s *pg.SelectStmt) error {
 		}
 		if l == ofRows {
 			continue
+		}
+		if l == publicRows { // it stays as it is for the questions that name it
+			n = proto.Clone(n).(*pg.Node)
+			q = n.GetCommonTableExpr()
+			sub = q.Ctequery.GetSelectStmt()
 		}
 		if err := st.liftSelect(inner, &sub); err != nil {
 			return err

@@ -37,6 +37,9 @@ func (p *Priced) Split() string {
 	if p.Currency.Pure {
 		unit = "epsilon"
 	}
+	if len(p.Purchases) == 0 {
+		return "nothing is bought: public tables are about nobody"
+	}
 	if p.raised {
 		return fmt.Sprintf("the error asked for would cost less than a question may; the least %s that one costs here is shared in "+
 			"proportion to what each count and sum needs, and makes them more exact", unit)
@@ -76,17 +79,19 @@ func (p *Priced) Free() []string {
 			out = append(out, what)
 		}
 	}
-	var having, order, limit, distinct, computed bool
+	var having, order, limit, distinct, computed, chosen bool
 	for _, one := range p.Statement.Plans {
 		having = having || one.Having != nil
 		order = order || len(one.Order) > 0
 		limit = limit || (one.Limit != nil || one.Offset > 0) && one.Query.Choice == nil
 		distinct = distinct || one.Distinct
+		chosen = chosen || len(one.Within) > 0
 		for _, s := range one.Stats {
 			computed = computed || s.Kind == tree.AverageStat || s.Kind == tree.VarianceStat
 		}
 	}
 	add(computed, "averages and variances, from noisy counts and sums")
+	add(chosen, "which groups are shown, by another answer")
 	add(having, "HAVING")
 	add(order, "ORDER BY")
 	add(limit, "LIMIT and OFFSET")

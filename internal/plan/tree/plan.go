@@ -18,6 +18,15 @@ type Plan struct {
 	// one GROUP BY. Columns, Order, Limit and all else that is above the noise mean the same in
 	// both.
 	Continues bool
+	// Within are other answers of the same statement that choose among the rows.
+	Within []Among
+}
+
+// Among says that rows are shown where their keys, which are not NULL, are in another answer.
+type Among struct {
+	Answer  int    // the first plan of the other, among those of the statement; it comes after this one
+	By      []Expr // keys, on Released values
+	Columns []int  // the columns of the other that they are compared with
 }
 
 // Output is a column of the answer.
