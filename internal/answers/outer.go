@@ -7,7 +7,11 @@ import (
 	"math"
 	"math/big"
 	"slices"
+	"strconv"
 	"strings"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/discreet-dp/discreet/api"
 	"github.com/discreet-dp/discreet/internal/engine/outer"
@@ -20,8 +24,9 @@ import (
 // free.
 type OuterQuery struct {
 	sql     string
-	tables  []outer.Table // without rows
-	columns []outer.Column
+	tables  []outer.Table // without rows; the last columns are error bars
+	columns []api.Column
+	bars    []int // for each column where its error bar stands among all columns, or -1
 	first   []int // for each table of an answer, the first of its plans
 }
 
@@ -32,34 +37,79 @@ func CheckOuter(ctx context.Context, st *plan.Statement) (*OuterQuery, error) {
 		return nil, nil
 	}
 	o := &OuterQuery{}
-	names := map[string][]string{}
+	names, all := map[string][]string{}, map[string][]string{}
+	known := map[outer.Origin]api.Column{}
 	for i, one := range st.Plans {
 		if one.Continues {
 			continue
 		}
 		o.first = append(o.first, i)
 		t := outer.Table{Name: plan.AnswerName(i)}
-		for j, c := range one.Columns {
-			column := outer.Column{Name: unique(one.Columns, j), Kind: kindOf(c.Expr.Type())}
+		for j, c := range (&finisher{plan: one}).columns() {
+			column := outer.Column{Name: unique(one.Columns, j), Kind: kindOf(one.Columns[j])}
 			if column.Kind == outer.Decimal {
-				column.Decimals = pricing.Decimals(c.Expr.Type().Step)
+				column.Decimals = pricing.Decimals(one.Columns[j].Expr.Type().Step)
 			}
 			t.Columns = append(t.Columns, column)
+			names[t.Name] = append(names[t.Name], column.Name)
+			known[outer.Origin{Table: t.Name, Column: column.Name}] = c
+		}
+		for _, c := range t.Columns {
+			t.Columns = append(t.Columns, outer.Column{Name: barName(c.Name), Kind: outer.Real})
+		}
+		for _, c := range t.Columns {
+			all[t.Name] = append(all[t.Name], c.Name)
 		}
 		o.tables = append(o.tables, t)
 	}
 	for i, t := range st.Public {
-		o.tables = append(o.tables, publicTable(t, i))
+		table := publicTable(t, i)
+		for k, o := range publicColumns(t) {
+			known[outer.Origin{Table: table.Name, Column: o.Name}] = describeColumn(o, bar{})
+			names[table.Name] = append(names[table.Name], table.Columns[k].Name)
+		}
+		all[table.Name] = names[table.Name]
+		o.tables = append(o.tables, table)
 	}
-	for _, t := range o.tables {
-		names[t.Name] = columnNames(t)
-	}
+	around := proto.Clone(st.Outer).(*pg.SelectStmt)
+	origins, bars := outer.Trace(around, names, func(c outer.Origin) string {
+		if known[c].Noisy {
+			return barName(c.Column)
+		}
+		return ""
+	})
 	var err error
-	if o.sql, err = outer.Check(st.Outer, names); err != nil {
+	if o.sql, err = outer.Check(around, all); err != nil {
 		return nil, err
 	}
-	o.columns, err = outer.Describe(ctx, o.sql, o.tables)
-	return o, err
+	columns, err := outer.Describe(ctx, o.sql, o.tables)
+	if err != nil {
+		return nil, err
+	}
+	o.describe(around, columns, origins, bars, known)
+	return o, nil
+}
+
+// barName names the column of an answer's error bars in a query over it.
+func barName(column string) string { return "released_ error of " + column }
+
+// describe describes the columns of a query over answers. One that is a copy of an answer's has all
+// that is known of that one, and its error bars.
+func (o *OuterQuery) describe(around *pg.SelectStmt, columns []outer.Column, origins []outer.Origin, bars []int,
+	known map[outer.Origin]api.Column) {
+	if len(origins) == 0 { // nothing was followed, and nothing added
+		origins, bars = make([]outer.Origin, len(columns)), slices.Repeat([]int{-1}, len(columns))
+	}
+	o.bars = bars
+	for i, c := range o.outerColumns(columns[:len(origins)]) {
+		if name := outer.CastTo(around, i); name != "" && c.Kind != outer.Decimal.String() {
+			c.Type = name
+		}
+		if own, ok := known[origins[i]]; ok && own.Kind == c.Kind {
+			c.Type, c.Noisy, c.Approximate, c.Decimals = own.Type, own.Noisy, own.Approximate, own.Decimals
+		}
+		o.columns = append(o.columns, c)
+	}
 }
 
 // unique returns a column's name, with a number where one before it has the same. DuckDB compares
@@ -87,8 +137,8 @@ func (o *OuterQuery) run(ctx context.Context, out *api.Answer, answers map[int]*
 	tables := slices.Clone(o.tables)
 	for i, first := range o.first {
 		a := answers[first]
-		for _, row := range a.Rows {
-			tables[i].Rows = append(tables[i].Rows, fit(tables[i].Columns, row))
+		for k, row := range a.Rows {
+			tables[i].Rows = append(tables[i].Rows, append(fit(tables[i].Columns, row), barsOf(a, k)...))
 		}
 		out.MaxRows, out.MaxGroups = max(out.MaxRows, a.MaxRows), max(out.MaxGroups, a.MaxGroups)
 		out.Cut = out.Cut || a.Cut
@@ -102,14 +152,77 @@ func (o *OuterQuery) run(ctx context.Context, out *api.Answer, answers map[int]*
 	if err != nil {
 		return nil, errAround(err, len(o.first) > 0)
 	}
-	out.Rows = result.Rows
-	out.Columns = o.outerColumns(result.Columns)
-	if len(o.first) == 0 {
-		return out, nil
+	out.Columns = slices.Clone(o.columns)
+	o.part(result, out)
+	if what := o.unknown(); what != "" {
+		out.Notes = append(out.Notes, "error bars are known for the answers inside, and not for "+what+"; ask for dp_error(...) there to "+
+			"have them here")
 	}
-	out.Notes = append(out.Notes, "error bars are known for the answers inside, and not for what this query makes of them; ask for "+
-		"dp_error(...) there to have them here")
 	return out, nil
+}
+
+// barsOf are the error bars of a row of an answer, as values.
+func barsOf(a *api.Answer, row int) []any {
+	out := make([]any, len(a.Columns))
+	for i, half := range a.Errors[row] {
+		if half != nil {
+			out[i] = json.Number(strconv.FormatFloat(*half, 'g', -1, 64))
+		}
+	}
+	return out
+}
+
+// part takes the error bars out of the rows of a query over answers.
+func (o *OuterQuery) part(result *outer.Table, out *api.Answer) {
+	known := slices.ContainsFunc(o.bars, func(at int) bool { return at >= 0 })
+	for _, row := range result.Rows {
+		halves := make([]*float64, len(o.columns))
+		for i, at := range o.bars {
+			if at < 0 {
+				continue
+			}
+			if n, ok := row[at].(json.Number); ok {
+				if f, err := n.Float64(); err == nil {
+					halves[i] = &f
+				}
+			}
+		}
+		for i, c := range o.columns {
+			if n, ok := row[i].(json.Number); ok && c.Type == "numeric" {
+				row[i] = withoutExponent(n)
+			}
+		}
+		out.Rows = append(out.Rows, row[:len(o.columns)])
+		if known {
+			out.Errors = append(out.Errors, halves)
+		}
+	}
+}
+
+// withoutExponent writes a number as PostgreSQL writes numeric.
+func withoutExponent(n json.Number) json.Number {
+	f, err := n.Float64()
+	if err != nil || !strings.ContainsAny(n.String(), "eE") {
+		return n
+	}
+	return json.Number(strconv.FormatFloat(f, 'f', -1, 64))
+}
+
+// unknown names the noisy columns that have no error bars.
+func (o *OuterQuery) unknown() string {
+	var names []string
+	for i, c := range o.columns {
+		if c.Noisy && o.bars[i] < 0 {
+			names = append(names, c.Name)
+		}
+	}
+	switch noisy := slices.ContainsFunc(o.bars, func(at int) bool { return at >= 0 }); {
+	case len(names) == 0:
+		return ""
+	case !noisy || len(names) > 5:
+		return "what this query makes of them"
+	}
+	return "what this query makes of them in " + strings.Join(names, ", ")
 }
 
 // outerColumns describes the columns of a query over answers. What is made of public tables alone
@@ -118,7 +231,10 @@ func (o *OuterQuery) outerColumns(columns []outer.Column) []api.Column {
 	var out []api.Column
 	noisy := len(o.first) > 0
 	for _, c := range columns {
-		column := api.Column{Name: c.Name, Kind: c.Kind.String(), Noisy: noisy, Approximate: noisy, Decimals: -1}
+		column := api.Column{Name: c.Name, Kind: c.Kind.String(), Type: c.Type, Noisy: noisy, Approximate: noisy, Decimals: -1}
+		if c.Type == "" {
+			column.Type = typeNames[column.Kind]
+		}
 		switch c.Kind {
 		case outer.Integer:
 			column.Decimals = 0
@@ -136,9 +252,9 @@ func (o *OuterQuery) outerColumns(columns []outer.Column) []api.Column {
 // which noise would have to be enormous for, is the nearest that is not.
 func fit(columns []outer.Column, row []any) []any {
 	out := slices.Clone(row)
-	for i, c := range columns {
+	for i := range row {
 		n, ok := row[i].(json.Number)
-		if !ok || c.Kind != outer.Integer {
+		if !ok || columns[i].Kind != outer.Integer {
 			continue
 		}
 		if x, ok := new(big.Int).SetString(n.String(), 10); ok && !x.IsInt64() {

@@ -35,7 +35,7 @@ func CheckPublic(tables []*policy.Table, rows []int64) error {
 func publicTable(t *policy.Table, i int) outer.Table {
 	out := outer.Table{Name: plan.PublicName(i)}
 	for _, o := range publicColumns(t) {
-		c := outer.Column{Name: o.Name, Kind: kindOf(o.Expr.Type())}
+		c := outer.Column{Name: o.Name, Kind: kindOf(o)}
 		if c.Kind == outer.Decimal {
 			c.Decimals = pricing.Decimals(o.Expr.Type().Step)
 		}
@@ -79,15 +79,6 @@ func publicRows(t *policy.Table, rows [][]tree.Value) [][]any {
 			}
 			out[i][k] = show(v, columns[k])
 		}
-	}
-	return out
-}
-
-// columnNames are the names of a table's columns.
-func columnNames(t outer.Table) []string {
-	var out []string
-	for _, c := range t.Columns {
-		out = append(out, c.Name)
 	}
 	return out
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"math"
 	"math/big"
+	"slices"
 	"strconv"
 
 	"github.com/discreet-dp/discreet/api"
@@ -22,7 +23,7 @@ func Describe(ctx context.Context, st *plan.Statement) ([]api.Column, error) {
 		return nil, err
 	}
 	if around != nil {
-		return around.outerColumns(around.columns), nil
+		return slices.Clone(around.columns), nil
 	}
 	return (&finisher{plan: st.Plans[0]}).columns(), nil
 }
@@ -37,7 +38,7 @@ func (f *finisher) columns() []api.Column {
 }
 
 func describeColumn(o tree.Output, b bar) api.Column {
-	c := api.Column{Name: o.Name, Kind: kindOf(o.Expr.Type()).String(), Noisy: b.noisy, Approximate: b.noisy && !b.alone, Decimals: -1}
+	c := api.Column{Name: o.Name, Kind: kindOf(o).String(), Noisy: b.noisy, Approximate: b.noisy && !b.alone, Decimals: -1}
 	c.Type = typeNames[c.Kind]
 	if t := o.Expr.Type(); t.Kind == tree.Number {
 		c.Decimals = pricing.Decimals(t.Step)
@@ -52,10 +53,14 @@ func describeColumn(o tree.Output, b bar) api.Column {
 var typeNames = map[string]string{"integer": "int8", "decimal": "numeric", "real": "float8", "text": "text", "boolean": "bool",
 	"date": "date", "timestamp": "timestamp"}
 
-// kindOf is the kind of a column that holds values of a type.
-func kindOf(t tree.Type) outer.Kind {
+// kindOf is the kind of a column.
+func kindOf(o tree.Output) outer.Kind {
+	t := o.Expr.Type()
 	switch t.Kind {
 	case tree.Number:
+		if o.Cast == "numeric" { // which divides in another way than whole numbers do
+			return outer.Decimal
+		}
 		// The interval of a noisy number is no promise, so what is computed of several is held in
 		// decimals.
 		if t.Integer() && !t.Wide() {

@@ -71,7 +71,7 @@ var rooms = map[string]string{
 	"internal/audit/generate":       "dp policy internal/plan internal/engine/reference internal/detrand internal/plan/syntax",
 	"internal/audit/neighbours": "dp policy internal/plan internal/plan/tree internal/engine internal/engine/reference " +
 		"internal/audit/finding internal/audit/generate internal/exact",
-	"internal/engine/outer":  "api",
+	"internal/engine/outer":  "api internal/plan/syntax",
 	"ledger":                 "dp account",
 	"internal/ledger/chain":  "dp ledger",
 	"internal/ledger/anchor": "ledger policy",

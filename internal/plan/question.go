@@ -146,7 +146,8 @@ func (q *question) selectList(s *pg.SelectStmt) error {
 				name = c.Field.Name
 			}
 		}
-		q.output = append(q.output, tree.Output{Name: name, Expr: expr.Plain(adoptText(e)), Cast: castTo(t.GetVal())})
+		e = adoptText(e)
+		q.output = append(q.output, tree.Output{Name: name, Expr: expr.Plain(e), Cast: castTo(t.GetVal(), e)})
 	}
 	if len(s.TargetList) == 0 {
 		return syntax.Refuse(-1, "add an aggregate, as in COUNT(*)", "the question selects nothing")

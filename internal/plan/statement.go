@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/discreet-dp/discreet/internal/plan/syntax"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
 )
 
@@ -33,11 +34,11 @@ func PrepareText(ds *policy.Dataset, text *syntax.Text, o Options) (*Statement, 
 		return nil, err
 	}
 	if over == ofRows {
-		plans, err := e.questions(s)
+		plans, around, err := e.planned(s, 0)
 		if err != nil {
 			return nil, err
 		}
-		return &Statement{Plans: plans}, nil
+		return &Statement{Plans: plans, Outer: around}, nil
 	}
 	s = proto.Clone(s).(*pg.SelectStmt) // answers are put into it
 	st := &Statement{Outer: s}
@@ -51,6 +52,16 @@ func PrepareText(ds *policy.Dataset, text *syntax.Text, o Options) (*Statement, 
 		return nil, syntax.Refuse(-1, "write SELECT ... FROM a table; "+e.sources(), "the question asks about no private table")
 	}
 	return st, nil
+}
+
+// planned plans a SELECT over rows, and returns the SELECT over the answer of a number that it has
+// around it, where it has windows.
+func (e *env) planned(s *pg.SelectStmt, number int) ([]*tree.Plan, *pg.SelectStmt, error) {
+	if hasWindows(s) {
+		return e.windowed(s, number)
+	}
+	plans, err := e.questions(s)
+	return plans, nil, err
 }
 
 // AnswerName names the table of the answer of a statement's i-th plan, as Outer calls it. No
@@ -211,14 +222,17 @@ func (st *Statement) liftSelect(e *env, s **pg.SelectStmt) error {
 		return err
 	}
 	if l == ofRows && !isSet(*s) || over == ofRows {
-		plans, err := e.questions(*s)
+		plans, around, err := e.planned(*s, len(st.Plans))
 		if err != nil {
 			return err
 		}
 		if len(st.Plans)+len(plans) > maxQuestions {
 			return syntax.Refuse(-1, "ask fewer at a time", "the text has more than %d questions", maxQuestions)
 		}
-		*s = answer(len(st.Plans))
+		if around == nil {
+			around = answer(len(st.Plans))
+		}
+		*s = around
 		st.Plans = append(st.Plans, shifted(plans, len(st.Plans))...)
 		return nil
 	}

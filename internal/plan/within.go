@@ -117,7 +117,7 @@ func (e *env) strip(n *pg.Node, all *[]*chosen, saying *[]*pg.Node) (*pg.Node, e
 		return nil, syntax.Refuse(syntax.Location(j.Rarg), "write JOIN ... ON a = b", "an answer can only be joined with ON or USING")
 	}
 	for _, name := range usingNames(j) {
-		*saying = append(*saying, equation(columnNode(name), columnNode((*all)[before].name, name)))
+		*saying = append(*saying, equation(reference(name), reference((*all)[before].name, name)))
 	}
 	*saying = append(*saying, conditions(j.Quals)...)
 	if left == nil {
@@ -313,7 +313,7 @@ func everyOf(all []*pg.Node) *pg.Node {
 		Location: syntax.Location(all[0])}}}
 }
 
-func columnNode(names ...string) *pg.Node {
+func reference(names ...string) *pg.Node {
 	ref := &pg.ColumnRef{Location: -1}
 	for _, n := range names {
 		ref.Fields = append(ref.Fields, &pg.Node{Node: &pg.Node_String_{String_: &pg.String{Sval: n}}})

@@ -93,6 +93,7 @@ func (c *Column) typed(info driver.TypeInfo) error {
 			Instead: "cast it, as in CAST(x AS text)", Position: -1}
 	}
 	c.Kind = kind
+	c.Type = map[driver.Type]string{driver.TYPE_SMALLINT: "int2", driver.TYPE_INTEGER: "int4", driver.TYPE_FLOAT: "float4"}[info.InternalType()]
 	if d, ok := info.Details().(*driver.DecimalDetails); ok && kind == Decimal {
 		c.Decimals = int(d.Scale)
 	}

@@ -28,6 +28,8 @@ type Column struct {
 	Name     string
 	Kind     Kind
 	Decimals int // digits after the point, for Decimal
+	// Type is PostgreSQL's name of the type, where it is not the one that the kind mostly has.
+	Type string
 }
 
 // Table is a released result, or what is made of them. A value is nil, a json.Number (Integer,

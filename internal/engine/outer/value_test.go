@@ -16,8 +16,8 @@ import (
 // TestRoundTrip: what is loaded comes back as it was.
 func TestRoundTrip(t *testing.T) {
 	n := func(s string) any { return json.Number(s) }
-	in := Table{Name: "answer", Columns: []Column{{"i", Integer, 0}, {"d", Decimal, 3}, {"z", Decimal, 0}, {"x", Real, 0},
-		{"t", Text, 0}, {"b", Boolean, 0}, {"day", Date, 0}, {"at", Timestamp, 0}}, Rows: [][]any{
+	in := Table{Name: "answer", Columns: []Column{{"i", Integer, 0, ""}, {"d", Decimal, 3, ""}, {"z", Decimal, 0, ""}, {"x", Real, 0, ""},
+		{"t", Text, 0, ""}, {"b", Boolean, 0, ""}, {"day", Date, 0, ""}, {"at", Timestamp, 0, ""}}, Rows: [][]any{
 		{n("9223372036854775807"), n("99999999999999999999999999999999999.999"), n("-99999999999999999999999999999999999999"), n("0.1"),
 			"it's \"ä\" \n;--", true, "0001-01-01", "9999-12-31 23:59:59.999999"},
 		{n("-9223372036854775808"), n("-0.001"), n("0"), n("1e+300"), "", false, "9999-12-31", "2024-02-29 00:00:00"},
@@ -32,7 +32,7 @@ func TestRoundTrip(t *testing.T) {
 		t.Errorf("%v\n%v\n%v\n%v", in.Columns, out.Columns, in.Rows, out.Rows)
 	}
 	// Many rows keep their order, beyond a chunk of DuckDB's.
-	many := Table{Name: "m", Columns: []Column{{"i", Integer, 0}}}
+	many := Table{Name: "m", Columns: []Column{{"i", Integer, 0, ""}}}
 	for i := range 50_000 {
 		many.Rows = append(many.Rows, []any{n(fmt.Sprint((i * 7919) % 50_000))})
 	}
@@ -50,22 +50,22 @@ func TestWrongTables(t *testing.T) {
 	n := func(s string) any { return json.Number(s) }
 	for i, c := range []Table{
 		{Name: "t"},
-		{Name: "t", Columns: []Column{{"a", Kind(99), 0}}},
-		{Name: "t", Columns: []Column{{"a", Decimal, 50}}},
-		{Name: "t", Columns: []Column{{"a", Text, 0}, {"A", Text, 0}}},
-		{Name: "t", Columns: []Column{{"a", Integer, 0}}, Rows: [][]any{{n("1.5")}}},
-		{Name: "t", Columns: []Column{{"a", Integer, 0}}, Rows: [][]any{{n("9223372036854775808")}}},
-		{Name: "t", Columns: []Column{{"a", Integer, 0}}, Rows: [][]any{{"1"}}},
-		{Name: "t", Columns: []Column{{"a", Integer, 0}}, Rows: [][]any{{1}}},
-		{Name: "t", Columns: []Column{{"a", Integer, 0}}, Rows: [][]any{{}}},
-		{Name: "t", Columns: []Column{{"a", Decimal, 2}}, Rows: [][]any{{n("0.001")}}},
-		{Name: "t", Columns: []Column{{"a", Decimal, 2}}, Rows: [][]any{{n("1e999999999")}}},
-		{Name: "t", Columns: []Column{{"a", Decimal, 2}}, Rows: [][]any{{n("9999999999999999999999999999999999999")}}},
-		{Name: "t", Columns: []Column{{"a", Real, 0}}, Rows: [][]any{{n("1e999")}}},
-		{Name: "t", Columns: []Column{{"a", Real, 0}}, Rows: [][]any{{n("NaN")}}},
-		{Name: "t", Columns: []Column{{"a", Date, 0}}, Rows: [][]any{{"2024-02-30"}}},
-		{Name: "t", Columns: []Column{{"a", Timestamp, 0}}, Rows: [][]any{{"soon"}}},
-		{Name: "t", Columns: []Column{{"a", Boolean, 0}}, Rows: [][]any{{"true"}}},
+		{Name: "t", Columns: []Column{{"a", Kind(99), 0, ""}}},
+		{Name: "t", Columns: []Column{{"a", Decimal, 50, ""}}},
+		{Name: "t", Columns: []Column{{"a", Text, 0, ""}, {"A", Text, 0, ""}}},
+		{Name: "t", Columns: []Column{{"a", Integer, 0, ""}}, Rows: [][]any{{n("1.5")}}},
+		{Name: "t", Columns: []Column{{"a", Integer, 0, ""}}, Rows: [][]any{{n("9223372036854775808")}}},
+		{Name: "t", Columns: []Column{{"a", Integer, 0, ""}}, Rows: [][]any{{"1"}}},
+		{Name: "t", Columns: []Column{{"a", Integer, 0, ""}}, Rows: [][]any{{1}}},
+		{Name: "t", Columns: []Column{{"a", Integer, 0, ""}}, Rows: [][]any{{}}},
+		{Name: "t", Columns: []Column{{"a", Decimal, 2, ""}}, Rows: [][]any{{n("0.001")}}},
+		{Name: "t", Columns: []Column{{"a", Decimal, 2, ""}}, Rows: [][]any{{n("1e999999999")}}},
+		{Name: "t", Columns: []Column{{"a", Decimal, 2, ""}}, Rows: [][]any{{n("9999999999999999999999999999999999999")}}},
+		{Name: "t", Columns: []Column{{"a", Real, 0, ""}}, Rows: [][]any{{n("1e999")}}},
+		{Name: "t", Columns: []Column{{"a", Real, 0, ""}}, Rows: [][]any{{n("NaN")}}},
+		{Name: "t", Columns: []Column{{"a", Date, 0, ""}}, Rows: [][]any{{"2024-02-30"}}},
+		{Name: "t", Columns: []Column{{"a", Timestamp, 0, ""}}, Rows: [][]any{{"soon"}}},
+		{Name: "t", Columns: []Column{{"a", Boolean, 0, ""}}, Rows: [][]any{{"true"}}},
 	} {
 		if _, err := Run(t.Context(), "SELECT 1", []Table{c}); err == nil {
 			t.Errorf("table %d was taken", i)
@@ -134,7 +134,7 @@ func TestApart(t *testing.T) {
 			mine := json.Number(fmt.Sprint(w))
 			for range 5 {
 				out, err := Run(t.Context(), "SELECT sum(i), count(*) FROM t",
-					[]Table{{Name: "t", Columns: []Column{{"i", Integer, 0}}, Rows: [][]any{{mine}}}})
+					[]Table{{Name: "t", Columns: []Column{{"i", Integer, 0, ""}}, Rows: [][]any{{mine}}}})
 				if err != nil || out.Rows[0][0] != mine || out.Rows[0][1] != json.Number("1") {
 					t.Error(out, err)
 				}
@@ -146,7 +146,7 @@ func TestApart(t *testing.T) {
 
 // TestSame: the same results give the same answer, in every digit.
 func TestSame(t *testing.T) {
-	in := Table{Name: "t", Columns: []Column{{"x", Real, 0}}}
+	in := Table{Name: "t", Columns: []Column{{"x", Real, 0, ""}}}
 	for i := range 20_000 {
 		in.Rows = append(in.Rows, []any{json.Number(fmt.Sprint(1 / float64(i+1)))})
 	}

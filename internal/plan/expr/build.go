@@ -119,7 +119,7 @@ func NewArith(op tree.ArithOp, l, r tree.Expr, pos int32) (tree.Expr, error) {
 	}
 	real := l.Type().Kind == tree.Real || r.Type().Kind == tree.Real
 	switch {
-	case op == tree.Div && l.Type().Integer() && r.Type().Integer() && !pointed(l) && !pointed(r):
+	case op == tree.Div && l.Type().Integer() && r.Type().Integer() && !Pointed(l) && !Pointed(r):
 		return newQuotient(tree.Quo, l, r, pos)
 	case op == tree.Rem && !(l.Type().Integer() && r.Type().Integer()):
 		return nil, syntax.Refuse(pos, "use whole numbers", "%% needs whole numbers")
@@ -157,20 +157,20 @@ func NewArith(op tree.ArithOp, l, r tree.Expr, pos int32) (tree.Expr, error) {
 	return Checked(&tree.Arith{Op: op, L: l, R: r, Typ: tree.NumberType(step, lo, hi, declared)}, pos)
 }
 
-// pointed reports whether a whole number was written as a decimal one: 7 / 2.0 is 3.5, as
+// Pointed reports whether a whole number was written as a decimal one: 7 / 2.0 is 3.5, as
 // in PostgreSQL, where 7 / 2 is 3.
-func pointed(e tree.Expr) bool {
+func Pointed(e tree.Expr) bool {
 	switch e := e.(type) {
 	case *tree.Literal:
 		return e.Point
 	case *tree.Arith:
-		return (e.Op == tree.Add || e.Op == tree.Sub || e.Op == tree.Mul) && (pointed(e.L) || pointed(e.R))
+		return (e.Op == tree.Add || e.Op == tree.Sub || e.Op == tree.Mul) && (Pointed(e.L) || Pointed(e.R))
 	case *tree.Case:
-		return slices.ContainsFunc(append([]tree.When{{Then: e.Else}}, e.Whens...), func(w tree.When) bool { return pointed(w.Then) })
+		return slices.ContainsFunc(append([]tree.When{{Then: e.Else}}, e.Whens...), func(w tree.When) bool { return Pointed(w.Then) })
 	case *tree.Call:
 		switch e.Fn {
 		case "coalesce", "nullif", "greatest", "least", "abs":
-			return slices.ContainsFunc(e.Args, pointed)
+			return slices.ContainsFunc(e.Args, Pointed)
 		}
 	}
 	return false

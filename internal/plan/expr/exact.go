@@ -90,7 +90,7 @@ func exactAll(all []tree.Expr, pos int32) ([]tree.Expr, bool) {
 // Numeric is a whole number that divides as PostgreSQL's numeric does, and not as its integers: the
 // same number, times 1.0, which [Normal] leaves out again.
 func Numeric(e tree.Expr, pos int32) (tree.Expr, error) {
-	if !e.Type().Integer() || pointed(e) {
+	if !e.Type().Integer() || Pointed(e) {
 		return e, nil
 	}
 	one := NewNumber(tree.One)

@@ -1,7 +1,6 @@
 package catalog
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
@@ -42,23 +41,19 @@ func (c *Catalog) model() {
 	if d := c.dataset; d != nil {
 		c.keys(d, next)
 	}
-	for _, r := range c.user {
-		if r.kind == "v" {
-			r.cols = c.viewColumns(r.text)
-			r.comment = "a view; what is asked about it is answered with noise"
-		}
-	}
+	c.views()
 }
 
 // tables makes the tables and views of a dataset, and the types of their rows.
 func (c *Catalog) tables(d *policy.Dataset, next func() uint32) {
 	for _, name := range d.TableNames() {
 		t := d.Tables[name]
-		r := &relation{oid: next(), schema: "public", name: name, kind: "r", policy: true, comment: tableComment(t)}
+		r := &relation{oid: next(), schema: "public", name: name, kind: "r", policy: true, public: t.Public, comment: tableComment(t)}
 		for _, n := range t.ColumnNames() {
 			col := t.Columns[n]
 			r.cols = append(r.cols, attribute{name: n, typ: columnType(col.Type), notNull: !col.Nullable, comment: columnComment(t, col)})
 		}
+		identify(d, t, r)
 		c.user = append(c.user, r)
 	}
 	for _, name := range d.ViewNames() {
@@ -71,19 +66,6 @@ func (c *Catalog) tables(d *policy.Dataset, next func() uint32) {
 			&oid.Type{OID: r.arrType, Name: "_" + ident.Truncate(r.name, 62), Schema: oid.PublicSchema, Form: "b", Category: "A",
 				Elem: r.rowType})
 	}
-}
-
-// viewColumns are the columns of a view, as far as its text tells.
-func (c *Catalog) viewColumns(text string) []attribute {
-	st, err := c.prepare(context.Background(), strings.TrimRight(strings.TrimSpace(text), ";"), nil)
-	if err != nil {
-		return nil
-	}
-	var out []attribute
-	for _, col := range st.Columns {
-		out = append(out, attribute{name: col.Name, typ: col.OID, comment: "noisy; private"})
-	}
-	return out
 }
 
 func columnType(t policy.Type) uint32 {
@@ -102,7 +84,7 @@ func columnType(t policy.Type) uint32 {
 	return oid.Text
 }
 
-// keys makes the constraints that the policy promises and that are about listed columns.
+// keys makes the constraints that the policy promises.
 func (c *Catalog) keys(d *policy.Dataset, next func() uint32) {
 	unique := func(table, column string) *constraint {
 		for _, k := range c.constraints {

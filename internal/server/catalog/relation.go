@@ -21,6 +21,7 @@ type relation struct {
 	kind    string // r table, v view
 	cols    []attribute
 	policy  bool // one of the policy's
+	public  bool // of public tables alone
 	rowType uint32
 	arrType uint32
 	text    string // of a view

@@ -33,9 +33,13 @@ func (s *session) runClose(n *pg.ClosePortalStmt) (*result, error) {
 	return &result{tag: "CLOSE CURSOR"}, nil
 }
 
-// runIdle does nothing, because there is nothing of what the statement ends or defers.
-func runIdle(n *pg.Node) *result {
-	if n.GetUnlistenStmt() != nil {
+// runIdle does nothing, because there is nothing of what the statement waits for, ends or defers.
+func (s *session) runIdle(n *pg.Node) *result {
+	switch {
+	case n.GetListenStmt() != nil:
+		s.settings.remark("sessions tell one another nothing here, so nothing will be heard")
+		return &result{tag: "LISTEN"}
+	case n.GetUnlistenStmt() != nil:
 		return &result{tag: "UNLISTEN"}
 	}
 	return &result{tag: "SET CONSTRAINTS"}

@@ -18,11 +18,22 @@
 //
 //	SELECT on tables of the policy   is asked with the dispatcher, and paid for
 //	SELECT on anything else          is for package catalog, free and exact
-//	EXPLAIN SELECT                   prints the privacy plan; also (FORMAT JSON)
+//	EXPLAIN SELECT                   prints the privacy plan; also (FORMAT JSON), and of EXECUTE and DECLARE
+//	COPY (SELECT ...) TO STDOUT      in text, CSV and binary, with the options of PostgreSQL
+//	DECLARE CURSOR, FETCH, MOVE, CLOSE   with SCROLL and WITH HOLD
+//	PREPARE, EXECUTE, DEALLOCATE     the same names as prepared statements of the protocol
 //	SET, SET LOCAL, SHOW, RESET      of dp.* and of what PostgreSQL's clients set
 //	SHOW dp.budget                   the analyst's own account; all of them for an owner
 //	BEGIN ... COMMIT, SAVEPOINT      undo settings, because nothing else is written; a charge is never undone
-//	DISCARD, DEALLOCATE              as in PostgreSQL
+//	DISCARD                          as in PostgreSQL
+//
+// COPY, EXECUTE and cursors are other ways to fetch the answer of a SELECT, and are asked where it
+// is: the price, the memory of answers and the tick are the same. A cursor is checked when it is
+// declared, and asked and paid for by the first FETCH or MOVE that needs a row, with the settings
+// and the dp.request of its DECLARE: a cursor that nobody fetches from costs nothing, and clients
+// that look at its columns first pay nothing for it. From then on it holds its rows, which count
+// against what a session keeps, until it is closed: by CLOSE, by the end of its transaction unless
+// it is WITH HOLD, by DISCARD ALL, and with the session.
 //
 // Everything else is refused, with a hint. Settings can also be given at the start, as in
 // PGOPTIONS='-c dp.epsilon=0.5'. Of dp.epsilon and dp.error the later one counts. dp.request names

@@ -3,7 +3,6 @@ package pgwire
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"strconv"
 	"strings"
 
@@ -19,6 +18,7 @@ type explained struct {
 	at        int // where it begins
 	catalogue bool
 	json      bool
+	execute   *pg.ExecuteStmt // of EXPLAIN EXECUTE
 }
 
 // columns are those of PostgreSQL's EXPLAIN.
@@ -30,15 +30,7 @@ func (e explained) columns() []column {
 }
 
 // shift moves the position of an error into the whole statement.
-func (e explained) shift(err error) error {
-	var wire *wireError
-	if errors.As(err, &wire) && wire.position > 0 {
-		moved := *wire
-		moved.position += e.at
-		return &moved
-	}
-	return err
-}
+func (e explained) shift(err error) error { return shifted(err, e.at) }
 
 // readExplain reads the options and finds the statement, of which the tree does not say where it
 // begins.
@@ -58,6 +50,17 @@ func (s *session) readExplain(st *statement, n *pg.ExplainStmt) (explained, erro
 					"it depends on the data, so of its options only FORMAT TEXT, FORMAT JSON and VERBOSE can be on").
 					hinting("write EXPLAIN SELECT ...; it is free, and nothing is computed from the data")
 		}
+	}
+	if e.execute = n.Query.GetExecuteStmt(); e.execute != nil {
+		if st.to-st.from > maxCommand {
+			return e, failure(tooComplex, "a statement that is no SELECT has at most %d bytes", maxCommand)
+		}
+		return e, nil
+	}
+	if d := n.Query.GetDeclareCursorStmt(); d != nil { // the cursor is not made
+		n.Query = d.Query
+		e.at, _ = between(st.read.Words(st.from, st.to), pg.Token_FOR, st.to-st.from)
+		return e, e.about(s, st, n)
 	}
 	if n.Query.GetSelectStmt() == nil {
 		return e, failure(notSupported, "only a SELECT can be explained").hinting("write EXPLAIN SELECT ...")
@@ -83,9 +86,14 @@ func (s *session) readExplain(st *statement, n *pg.ExplainStmt) (explained, erro
 		e.at = int(w.Start)
 		break
 	}
+	return e, e.about(s, st, n)
+}
+
+// about finds out whom the SELECT is for that is explained.
+func (e *explained) about(s *session, st *statement, n *pg.ExplainStmt) error {
 	e.sql = st.sql()[e.at:]
 	e.catalogue = s.catalog.About(n.Query.GetSelectStmt())
-	return e, nil
+	return nil
 }
 
 // harmless says whether an option of EXPLAIN asks for nothing: it is off, or it is for how much of a
@@ -103,6 +111,13 @@ func harmless(d *pg.DefElem) bool {
 
 func (s *session) runExplain(st *statement, values []argument) (*result, error) {
 	e := st.explained
+	if e.execute != nil {
+		found, given, err := s.executed(e.execute)
+		if err != nil {
+			return nil, err
+		}
+		st, values, e.sql, e.catalogue = found, given, found.sql(), found.kind == catalogue
+	}
 	out := &result{tag: "EXPLAIN", columns: e.columns()}
 	if e.catalogue {
 		text := "about the catalogue or about no table: free, exact, and not about the data"

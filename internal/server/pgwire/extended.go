@@ -40,7 +40,7 @@ func (s *session) extended(message pgproto3.FrontendMessage) error {
 func (s *session) sync() error {
 	s.skipping = false
 	if !s.block.open {
-		s.closePortals()
+		s.endPortals(s.declared)
 	}
 	s.ready()
 	return s.flush()
@@ -213,6 +213,11 @@ func (s *session) execute(m *pgproto3.Execute) (text string, offset int, err err
 	if err := s.still(); err != nil {
 		return st.text, st.from, err
 	}
+	if p.result == nil && p.cursor != nil {
+		if err := s.askCursor(p); err != nil {
+			return st.text, st.from, err
+		}
+	}
 	if p.result == nil {
 		r, err := s.run(st, p.values)
 		if err != nil {
@@ -226,6 +231,11 @@ func (s *session) execute(m *pgproto3.Execute) (text string, offset int, err err
 		}
 	} else if p.result.columns == nil {
 		return st.text, st.from, failure(notInState, "portal %q cannot be run", clip(m.Portal))
+	}
+	if p.result.copy != nil {
+		r := *p.result
+		p.result.columns, p.result.copy, p.result.rows, p.result.answer = nil, nil, nil, nil
+		return st.text, st.from, s.sendCopy(&r)
 	}
 	return st.text, st.from, s.rows(p, int64(m.MaxRows))
 }
@@ -242,7 +252,7 @@ func (s *session) rows(p *portal, most int64) error {
 			return err
 		}
 	}
-	p.sent += len(next)
+	p.at += len(next)
 	if more {
 		if err := s.hold(p); err != nil {
 			return err
@@ -251,8 +261,10 @@ func (s *session) rows(p *portal, most int64) error {
 		return nil
 	}
 	s.complete(p.result, len(next))
-	p.result.rows = p.result.rows[:0:0]
-	p.sent = 0
+	if p.cursor == nil {
+		p.result.rows = p.result.rows[:0:0]
+		p.at = 0
+	}
 	return s.hold(p)
 }
 

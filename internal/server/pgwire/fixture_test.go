@@ -72,7 +72,7 @@ func serve(t testing.TB, p *place, change func(*Options), before ...func(*Server
 }
 
 // furnish makes a hospital, its dispatcher and its users. More is of the policy of the dataset
-// other.
+// other, or a dataset more, for whose data there is the folder c.
 func furnish(t testing.TB, more string) *place {
 	t.Helper()
 	dir := t.TempDir()
@@ -84,6 +84,7 @@ func furnish(t testing.TB, more string) *place {
 	}
 	check(hospital.New(300, 1).Write(filepath.Join(dir, "a")))
 	check(hospital.New(300, 2).Write(filepath.Join(dir, "b")))
+	check(hospital.New(300, 3).Write(filepath.Join(dir, "c")))
 	other := hospital.Dataset("other", "b", budget) + "    release: immediate\n"
 	path := filepath.Join(dir, "policy.yaml")
 	check(os.WriteFile(path, []byte("datasets:\n"+hospital.Dataset("hospital", "a", budget)+"    release: immediate\n"+other+more), 0o644))

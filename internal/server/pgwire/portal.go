@@ -9,14 +9,15 @@ type portal struct {
 	values []argument
 	codes  []int16 // formats of the result
 	result *result // nil before it is run
-	sent   int     // rows that the client has
+	at     int     // the row that it stands on, from 1; 0 before the first, and one more than there are behind the last
 	held   int     // bytes that count as held
+	cursor *cursor // of a DECLARE
 	shown  []column
 	bytes  int
 }
 
 // rest are the rows that the client does not have yet.
-func (p *portal) rest() [][]any { return p.result.rows[p.sent:] }
+func (p *portal) rest() [][]any { return p.result.rows[min(p.at, p.size()):] }
 
 // keepStatement makes room for a statement, or says that there is none.
 func (s *session) keepStatement(st *statement) error {
@@ -55,6 +56,9 @@ func (s *session) keepPortal(p *portal) error {
 	for _, v := range p.values {
 		p.bytes += v.size()
 	}
+	if p.cursor != nil { // whose statement is kept by nobody else
+		p.bytes += p.st.size() + len(p.cursor.request)
+	}
 	if len(s.portals) >= maxPortals || s.kept+p.bytes > maxKept {
 		return failure(outOfMemory, "the session has as many portals as it can").hinting("close some, or end the transaction")
 	}
@@ -79,10 +83,10 @@ func (s *session) closePortals() {
 }
 
 // hold counts what a suspended portal keeps: all of its rows, from the first time that some are
-// left to the end of the last.
+// left to the end of the last. A cursor can go back, so it keeps them until it is closed.
 func (s *session) hold(p *portal) error {
 	size := 0
-	if len(p.rest()) > 0 {
+	if len(p.rest()) > 0 || p.cursor != nil {
 		if size = p.held; size == 0 {
 			size = weight(p.result.rows)
 		}

@@ -21,6 +21,11 @@ const (
 	deallocating
 	closing
 	idling
+	copying
+	declaring
+	fetching
+	preparing
+	executing
 )
 
 // route decides who answers a statement, from its tree, or refuses it.
@@ -43,11 +48,20 @@ func (s *session) route(st *statement) error {
 		if st.explained, err = s.readExplain(st, n.ExplainStmt); err != nil {
 			return err
 		}
-		if st.explained.catalogue {
+		if st.explained.catalogue || st.explained.execute != nil {
 			return nil
 		}
 		st.question = syntax.NewText(read, n.ExplainStmt.Query.GetSelectStmt(), st.from+st.explained.at, st.to)
 		return s.mayAsk(question)
+	case *pg.Node_CopyStmt:
+		st.kind, st.node = copying, nil
+		return s.routeCopy(st, n.CopyStmt)
+	case *pg.Node_DeclareCursorStmt:
+		st.kind, st.node = declaring, nil
+		return s.routeDeclare(st, n.DeclareCursorStmt)
+	case *pg.Node_PrepareStmt:
+		st.kind, st.node = preparing, nil
+		return s.routePrepare(st, n.PrepareStmt)
 	}
 	// Of everything else the tree is kept, which is far larger than its text.
 	if st.to-st.from > maxCommand {
@@ -67,8 +81,12 @@ func (s *session) route(st *statement) error {
 		st.kind = deallocating
 	case *pg.Node_ClosePortalStmt:
 		st.kind = closing
-	case *pg.Node_UnlistenStmt, *pg.Node_ConstraintsSetStmt:
+	case *pg.Node_ListenStmt, *pg.Node_UnlistenStmt, *pg.Node_ConstraintsSetStmt:
 		st.kind = idling
+	case *pg.Node_FetchStmt:
+		st.kind = fetching
+	case *pg.Node_ExecuteStmt:
+		st.kind = executing
 	default:
 		return refused(node)
 	}
@@ -95,20 +113,15 @@ func refused(node *pg.Node) error {
 		*pg.Node_RenameStmt, *pg.Node_CommentStmt, *pg.Node_RefreshMatViewStmt, *pg.Node_CreateExtensionStmt, *pg.Node_CreatedbStmt,
 		*pg.Node_DropdbStmt:
 		return failure(readOnly, "nothing can be written here").hinting(ask)
-	case *pg.Node_CopyStmt:
-		return failure(notPermitted, "rows do not leave this server, and none come in").hinting(ask)
 	case *pg.Node_GrantStmt, *pg.Node_GrantRoleStmt, *pg.Node_CreateRoleStmt, *pg.Node_AlterRoleStmt, *pg.Node_AlterRoleSetStmt,
 		*pg.Node_DropRoleStmt, *pg.Node_AlterSystemStmt:
 		return failure(notPermitted, "users and what they may do are for the owner of the data").hinting("the owner uses 'discreet " +
 			"user', and the policy")
-	case *pg.Node_PrepareStmt, *pg.Node_ExecuteStmt:
-		return failure(notSupported, "PREPARE and EXECUTE are not supported as statements").hinting("prepared statements of the protocol " +
-			"work: most drivers use them by themselves, and psql 16 with \\bind")
-	case *pg.Node_DeclareCursorStmt, *pg.Node_FetchStmt:
-		return failure(notSupported, "cursors are not supported as statements").hinting("portals of the protocol work, such as JDBC's " +
-			"fetch size; in psql, unset FETCH_COUNT")
-	case *pg.Node_ListenStmt, *pg.Node_NotifyStmt:
-		return failure(notSupported, "nobody notifies anybody here")
+	case *pg.Node_NotifyStmt:
+		return failure(notPermitted, "sessions tell one another nothing here")
+	case *pg.Node_VacuumStmt:
+		return failure(notPermitted, "nothing is written here, and no statistics of the data are gathered: they would tell about people").
+			hinting(ask)
 	case *pg.Node_LockStmt:
 		return failure(notSupported, "there is nothing to lock: nobody writes")
 	}

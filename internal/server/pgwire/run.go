@@ -11,7 +11,10 @@ import (
 type result struct {
 	columns []column // nil where no rows come
 	rows    [][]any
-	tag     string // "SELECT" gets a number
+	tag     string  // of what counts rows it gets their number
+	count   int     // of what has no rows to show and counts some
+	codes   []int16 // formats of the columns, where the statement itself says so
+	copy    *copyOptions
 	answer  *api.Answer
 }
 
@@ -38,7 +41,17 @@ func (s *session) run(st *statement, values []argument) (*result, error) {
 	case closing:
 		return s.runClose(st.node.GetClosePortalStmt())
 	case idling:
-		return runIdle(st.node), nil
+		return s.runIdle(st.node), nil
+	case copying:
+		return s.runCopy(st, values)
+	case declaring:
+		return s.runDeclare(st, values)
+	case fetching:
+		return s.runFetch(st.node.GetFetchStmt())
+	case preparing:
+		return s.runPrepare(st)
+	case executing:
+		return s.runExecute(st.node.GetExecuteStmt())
 	}
 	return nil, internal()
 }
@@ -54,7 +67,21 @@ func (s *session) ask(st *statement, sql string, values []argument, request stri
 }
 
 func (s *session) runQuestion(st *statement, values []argument) (*result, error) {
-	q := s.ask(st, st.sql(), values, s.settings.take())
+	return s.answer(s.ask(st, st.sql(), values, s.settings.take()))
+}
+
+// runAs runs what a cursor is for, with the settings of its DECLARE.
+func (s *session) runAs(st *statement, values []argument, c *cursor) (*result, error) {
+	if st.kind != question {
+		return s.run(st, values)
+	}
+	q := s.ask(st, st.sql(), values, c.request)
+	q.Settings = c.settings
+	return s.answer(q)
+}
+
+// answer asks a question. Whatever a statement makes of its answer, it comes through here.
+func (s *session) answer(q api.Question) (*result, error) {
 	out := &result{tag: "SELECT", columns: []column{}}
 	err := s.running(func(ctx context.Context) (err error) {
 		out.answer, err = s.server.asked.Ask(ctx, q)

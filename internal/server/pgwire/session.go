@@ -43,6 +43,8 @@ type session struct {
 	kept       int        // bytes of both
 	latest     *statement // the one whose tree is kept
 	held       int        // rows of suspended portals
+	declared   int        // cursors, so far
+	several    bool       // whether the message has more than one statement
 	skipping   bool       // to the next Sync, after an error
 	unsent     int        // bytes of rows since the last flush
 

@@ -17,7 +17,7 @@ func (s *session) simple(text string) error {
 		}
 	}
 	if !s.block.open {
-		s.closePortals()
+		s.endPortals(s.declared)
 	}
 	s.ready()
 	return s.flush()
@@ -33,6 +33,8 @@ func (s *session) each(text string) (offset int, err error) {
 		s.backend.Send(&pgproto3.EmptyQueryResponse{})
 		return 0, nil
 	}
+	s.several = len(all) > 1
+	defer func() { s.several = false }()
 	for _, st := range all {
 		if err := s.one(st); err != nil {
 			return st.from, err
@@ -59,11 +61,14 @@ func (s *session) one(st *statement) error {
 	if err != nil {
 		return err
 	}
+	if r.copy != nil {
+		return s.sendCopy(r)
+	}
 	if r.columns != nil {
-		s.backend.Send(describing(r.columns, nil))
+		s.backend.Send(describing(r.columns, r.codes))
 	}
 	for _, row := range r.rows {
-		if err := s.send(r.columns, nil, row); err != nil {
+		if err := s.send(r.columns, r.codes, row); err != nil {
 			return err
 		}
 	}
@@ -102,8 +107,11 @@ func (s *session) complete(r *result, rows int) {
 		r.answer = nil // once
 	}
 	tag := r.tag
-	if tag == "SELECT" {
-		tag = fmt.Sprintf("SELECT %d", rows)
+	switch tag {
+	case "SELECT", "FETCH", "COPY":
+		tag = fmt.Sprintf("%s %d", tag, rows)
+	case "MOVE":
+		tag = fmt.Sprintf("MOVE %d", r.count)
 	}
 	s.backend.Send(&pgproto3.CommandComplete{CommandTag: []byte(tag)})
 }

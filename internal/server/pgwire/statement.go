@@ -29,7 +29,10 @@ type statement struct {
 	parameters []uint32
 	columns    []column // nil where no rows come
 	explained  explained
-	bytes      int // that it was counted with
+	inner      *statement   // of COPY, DECLARE and PREPARE: the SELECT inside
+	copy       *copyOptions // of a COPY
+	cursor     cursor       // of a DECLARE
+	bytes      int          // that it was counted with
 }
 
 func (st *statement) sql() string { return st.text[st.from:st.to] }
@@ -129,7 +132,8 @@ func (s *session) describe(st *statement) error {
 			st.parameters[i] = textOID
 		}
 	}
-	st.columns, st.described = columns, true
+	// What a cursor and a prepared statement are another one may be called next.
+	st.columns, st.described = columns, st.kind != fetching && st.kind != executing
 	return nil
 }
 
@@ -141,6 +145,10 @@ func (s *session) shape(st *statement) (parameters []uint32, columns []column, e
 	case catalogue:
 		return s.shapeCatalogue(st.sql(), st.given)
 	case explaining:
+		if st.explained.execute != nil {
+			_, _, err = s.executed(st.explained.execute)
+			return nil, st.explained.columns(), err
+		}
 		if st.explained.catalogue {
 			parameters, _, err = s.shapeCatalogue(st.explained.sql, st.given)
 		} else {
@@ -149,6 +157,19 @@ func (s *session) shape(st *statement) (parameters []uint32, columns []column, e
 		return parameters, st.explained.columns(), st.explained.shift(err)
 	case showing:
 		return nil, showColumns(st.node.GetVariableShowStmt().GetName()), nil
+	case copying, declaring:
+		st.inner.given = st.given
+		err = st.moved(s.describe(st.inner))
+		return st.inner.parameters, nil, err
+	case fetching:
+		columns, err = s.shapeFetch(st.node.GetFetchStmt())
+		return nil, columns, err
+	case executing:
+		found, _, err := s.executed(st.node.GetExecuteStmt())
+		if err != nil {
+			return nil, nil, err
+		}
+		return nil, found.columns, nil
 	}
 	return nil, nil, nil
 }

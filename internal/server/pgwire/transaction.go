@@ -13,11 +13,13 @@ type block struct {
 	open, failed bool
 	before       values // the settings at its start
 	points       []savepoint
+	declared     int // cursors, before it
 }
 
 type savepoint struct {
 	name      string
 	now, kept values
+	declared  int // cursors, before it
 }
 
 func (b *block) status() byte {
@@ -55,7 +57,7 @@ func (s *session) transact(n *pg.TransactionStmt) (string, error) {
 		if b.open {
 			s.notice("WARNING", activeTransaction, "there is already a transaction in progress", "")
 		} else {
-			*b = block{open: true, before: s.settings.kept.clone()}
+			*b = block{open: true, before: s.settings.kept.clone(), declared: s.declared}
 		}
 		return tag, s.characterise(n.Options, true)
 	case pg.TransactionStmtKind_TRANS_STMT_COMMIT:
@@ -75,7 +77,7 @@ func (s *session) transact(n *pg.TransactionStmt) (string, error) {
 		if len(b.points) >= maxSavepoints {
 			return "", failure(limitExceeded, "there are %d savepoints, and no more can be", maxSavepoints)
 		}
-		b.points = append(b.points, savepoint{n.SavepointName, s.settings.now.clone(), s.settings.kept.clone()})
+		b.points = append(b.points, savepoint{n.SavepointName, s.settings.now.clone(), s.settings.kept.clone(), s.declared})
 		return "SAVEPOINT", nil
 	case pg.TransactionStmtKind_TRANS_STMT_RELEASE, pg.TransactionStmtKind_TRANS_STMT_ROLLBACK_TO:
 		return s.goBack(n)
@@ -104,6 +106,7 @@ func (s *session) goBack(n *pg.TransactionStmt) (string, error) {
 	p := b.points[at]
 	s.restoring(func() { s.settings.now, s.settings.kept = p.now.clone(), p.kept.clone() })
 	b.points, b.failed = b.points[:at+1], false
+	s.closeAfter(p.declared)
 	return "ROLLBACK", nil
 }
 
@@ -120,10 +123,14 @@ func (s *session) finish(commit, chain bool) {
 		}
 		s.settings.now = s.settings.kept.clone()
 	})
+	kept := b.declared // who goes back undeclares
+	if commit {
+		kept = s.declared
+	}
 	*b = block{}
-	s.closePortals()
+	s.endPortals(kept)
 	if chain {
-		*b = block{open: true, before: s.settings.kept.clone()}
+		*b = block{open: true, before: s.settings.kept.clone(), declared: s.declared}
 	}
 }
 

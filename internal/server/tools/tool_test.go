@@ -35,9 +35,17 @@ var tools = []tool{
 	python("asyncpg", "python", "asyncpg"),
 	python("sqlalchemy", "python", "sqlalchemy, psycopg2"),
 	python("pandas", "python", "pandas, sqlalchemy, psycopg2"),
+	{name: "jdbc", with: "java", args: []string{"-cp", jdbcDriver, "send_jdbc.java"}, probe: []string{"-cp", jdbcDriver, "probe.java"}},
+	{name: "r", with: "Rscript", args: []string{"send_r.R"}, probe: []string{"-e", "library(RPostgreSQL); library(dbplyr)"}},
+	python("odbc", "python", "pyodbc"),
+	{name: "pgbench", with: "bash", args: []string{"send_pgbench.sh"}, probe: []string{"-c", "ls /usr/lib/postgresql/*/bin/pgbench"}},
 	node("node_pg"), node("postgresjs"), node("knex"), node("sequelize"), node("drizzle"), node("typeorm"),
 	python("superset", "superset", "superset"),
+	python("pgadmin", "pgadmin", "pgadmin4"),
 }
+
+// jdbcDriver is where Debian's libpostgresql-jdbc-java puts it.
+const jdbcDriver = "/usr/share/java/postgresql.jar"
 
 // command is what runs the sender.
 func (t tool) command() []string { return append([]string{t.program()}, t.args...) }

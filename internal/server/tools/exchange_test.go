@@ -1,0 +1,122 @@
+package tools
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgproto3"
+)
+
+// exchange is what a server said to a statement.
+type exchange struct {
+	err       *pgproto3.ErrorResponse
+	lost      error // the connection is gone
+	notices   []*pgproto3.NoticeResponse
+	types     []uint32
+	rows      [][][]byte
+	suspended bool
+}
+
+func (s *session) simple(sql string) *exchange {
+	s.Frontend.Send(&pgproto3.Query{String: sql})
+	e := &exchange{}
+	s.read(e, false)
+	return e
+}
+
+// read takes messages until the server waits for the next one, or, after a Flush in the place of
+// a Sync, until there are no more.
+func (s *session) read(e *exchange, flushed bool) {
+	_ = s.Conn.SetDeadline(time.Now().Add(2 * time.Minute))
+	if e.lost = s.Frontend.Flush(); e.lost != nil {
+		return
+	}
+	for {
+		m, err := s.Frontend.Receive()
+		if err != nil {
+			e.lost = err
+			return
+		}
+		switch m := m.(type) {
+		case *pgproto3.ErrorResponse:
+			if e.err == nil {
+				e.err = &pgproto3.ErrorResponse{Severity: m.Severity, Code: m.Code, Message: m.Message, Hint: m.Hint}
+			}
+			if s.status == 'T' {
+				s.status = 'E'
+			}
+			if m.Severity == "FATAL" {
+				e.lost = fmt.Errorf("%s", m.Message)
+			}
+			if m.Severity == "FATAL" || flushed {
+				return
+			}
+		case *pgproto3.NoticeResponse:
+			e.notices = append(e.notices, &pgproto3.NoticeResponse{Message: m.Message, Detail: m.Detail})
+		case *pgproto3.ParameterDescription:
+			e.types = slices.Clone(m.ParameterOIDs)
+		case *pgproto3.DataRow:
+			row := make([][]byte, len(m.Values))
+			for i, v := range m.Values {
+				row[i] = slices.Clone(v)
+			}
+			e.rows = append(e.rows, row)
+		case *pgproto3.CopyInResponse:
+			s.Frontend.Send(&pgproto3.CopyFail{Message: "nothing is sent"})
+			if e.lost = s.Frontend.Flush(); e.lost != nil {
+				return
+			}
+		case *pgproto3.PortalSuspended:
+			e.suspended = true
+			if flushed {
+				return
+			}
+		case *pgproto3.CommandComplete, *pgproto3.EmptyQueryResponse:
+			if flushed {
+				return
+			}
+		case *pgproto3.ReadyForQuery:
+			s.status = m.TxStatus
+			return
+		}
+	}
+}
+
+// reasons of privacy, each by what its refusals say. What is refused with other words is a defect
+// of the server, or a reason to be added here after somebody has thought about it.
+var reasons = []struct {
+	name string
+	says *regexp.Regexp
+}{
+	{"rows", regexp.MustCompile(`would show rows|is not aggregated|rows of the data`)},
+	{"person", regexp.MustCompile(`says who or what a row is about`)},
+	{"read-only", regexp.MustCompile(`read-only|cannot be changed|only questions|reads only`)},
+	{"keys", regexp.MustCompile(`keys? .*(is|are) not public|has no public keys|values are private`)},
+	{"bounds", regexp.MustCompile(`no bounds|has no bounds|bounds are not known`)},
+	{"joined", regexp.MustCompile(`can only be joined where both rows are about one person`)},
+	{"plan", regexp.MustCompile(`ANALYZE|how the engine works`)},
+}
+
+// outcome sorts what came of a statement.
+func (e *exchange) outcome(s *statement) string {
+	if e.err != nil {
+		if s.postgres != "" && (e.err.Code == s.postgres || s.postgres[:2] == "42" && e.err.Code[:2] == "42") {
+			return "absent"
+		}
+		for _, r := range reasons {
+			if r.says.MatchString(e.err.Message) || r.says.MatchString(e.err.Hint) {
+				return "private " + r.name
+			}
+		}
+		return fmt.Sprintf("FAILED %s %s", e.err.Code, strings.Join(strings.Fields(e.err.Message), " "))
+	}
+	for _, n := range e.notices {
+		if strings.HasPrefix(n.Message, "price:") {
+			return "paid"
+		}
+	}
+	return "free"
+}

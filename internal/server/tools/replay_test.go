@@ -1,0 +1,342 @@
+package tools
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgproto3"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/discreet-dp/discreet/internal/server"
+	"github.com/discreet-dp/discreet/internal/server/users"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write into testdata/corpus what comes of each statement")
+
+// TestCorpus sends what tools sent, in their order and in their way, to a server on the same
+// tables. What comes of each statement is what stands beside it:
+//
+//	free      it was answered, and nothing was charged
+//	paid      it was answered, and its price was charged; or it was paid for before
+//	private   it was refused because of privacy, as the refusal says; the word after it says why
+//	absent    PostgreSQL itself refuses it, and so does the server
+//	FAILED    none of these, which is a defect
+func TestCorpus(t *testing.T) {
+	for _, c := range corpus(t) {
+		if *only != "" && !strings.Contains(","+*only+",", ","+c.name+",") {
+			continue
+		}
+		t.Run(c.name, func(t *testing.T) {
+			h := open(t)
+			r := &replay{t: t, house: h, sessions: map[int]*session{}}
+			defer r.close()
+			changed := false
+			for i, l := range c.lines {
+				was := r.play(l)
+				if l.statement == nil {
+					if was != "" {
+						t.Errorf("%s: cannot connect with %s: %s", l.step, l.startup, was)
+					}
+					continue
+				}
+				if was == l.outcome {
+					continue
+				}
+				changed = true
+				if !*rewrite {
+					t.Errorf("statement %d, %s: is %s, and was %s\n%s", i, l.step, was, l.outcome, l.body())
+				}
+				l.outcome = was
+			}
+			if *rewrite && changed {
+				if err := os.WriteFile(filepath.Join("testdata/corpus", c.name+".txt"), []byte(c.String()), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// TestNothingFails holds that the corpus has no statement that is refused for another reason than
+// privacy.
+func TestNothingFails(t *testing.T) {
+	for _, c := range corpus(t) {
+		for _, l := range c.lines {
+			if l.statement != nil && (strings.HasPrefix(l.outcome, "FAILED") || l.outcome == "?") {
+				t.Errorf("%s, %s: %s\n%s", c.name, l.step, l.outcome, l.body())
+			}
+		}
+	}
+}
+
+// house is a server on the hospital.
+type house struct {
+	port     int
+	password string
+}
+
+func open(t testing.TB) house {
+	t.Helper()
+	dir := t.TempDir()
+	writeData(t, filepath.Join(dir, "data"))
+	policy, err := os.ReadFile("testdata/policy.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := server.Config{Policy: filepath.Join(dir, "policy.yaml"), Users: filepath.Join(dir, "users"), Listen: "127.0.0.1:0", Rate: 1_000_000,
+		Version: "test"}
+	if err := os.WriteFile(c.Policy, policy, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	store, err := users.Open(c.Users)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	password, err := store.Add(t.Context(), "ana", users.Analyst, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := server.Open(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan error, 1)
+	go func() { served <- s.Serve() }()
+	t.Cleanup(func() {
+		if err := errors.Join(s.Shutdown(context.Background()), <-served); err != nil {
+			t.Error(err)
+		}
+	})
+	return house{s.WireAddr().(*net.TCPAddr).Port, password}
+}
+
+// replay sends a script.
+type replay struct {
+	t testing.TB
+	house
+	sessions map[int]*session
+	oids     map[string]string
+}
+
+// session is a connection, at the level of messages.
+type session struct {
+	*pgconn.HijackedConn
+	status byte // of its transaction
+}
+
+func (r *replay) close() {
+	for _, s := range r.sessions {
+		s.Conn.Close()
+	}
+}
+
+// connect opens a session with the parameters of a tool.
+func (r *replay) connect(startup string) (*session, error) {
+	config, err := pgconn.ParseConfig(fmt.Sprintf("host=127.0.0.1 port=%d user=ana password=%s dbname=hospital sslmode=disable",
+		r.port, r.password))
+	if err != nil {
+		return nil, err
+	}
+	config.RuntimeParams = parameters(startup)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	c, err := pgconn.ConnectConfig(ctx, config)
+	if err != nil {
+		return nil, err
+	}
+	h, err := c.Hijack()
+	if err != nil {
+		return nil, err
+	}
+	return &session{HijackedConn: h, status: 'I'}, nil
+}
+
+var parameter = regexp.MustCompile(`(\S+?)=("(?:[^"\\]|\\.)*")`)
+
+func parameters(startup string) map[string]string {
+	out := map[string]string{}
+	for _, m := range parameter.FindAllStringSubmatch(startup, -1) {
+		out[m[1]], _ = strconv.Unquote(m[2])
+	}
+	return out
+}
+
+// play does what a line says, and returns what came of it.
+func (r *replay) play(l line) string {
+	if l.startup != "" {
+		s, err := r.connect(l.startup)
+		if err != nil {
+			return err.Error()
+		}
+		r.sessions[l.connection] = s
+		return ""
+	}
+	s := r.sessions[l.connection]
+	if s == nil { // it could not connect as the tool does, which was said
+		var err error
+		if s, err = r.connect(""); err != nil {
+			return "FAILED " + err.Error()
+		}
+		r.sessions[l.connection] = s
+	}
+	sql, err := r.resolve(l.sql)
+	if err != nil {
+		return "unsent: " + err.Error()
+	}
+	if s.status == 'E' && l.verb() != "ROLLBACK" { // a tool begins anew; a script cannot know that
+		s.simple("ROLLBACK")
+		s.simple("BEGIN")
+	}
+	var e *exchange
+	if l.way == "simple" {
+		e = s.simple(sql)
+	} else {
+		e = r.extended(s, l.statement, sql)
+	}
+	if e.lost != nil {
+		delete(r.sessions, l.connection)
+		return "FAILED " + e.lost.Error()
+	}
+	return e.outcome(l.statement)
+}
+
+var named = regexp.MustCompile(`@([a-z_ ]+)@`)
+
+// resolve puts our OIDs for names.
+func (r *replay) resolve(text string) (string, error) {
+	if !named.MatchString(text) {
+		return text, nil
+	}
+	if r.oids == nil {
+		s, err := r.connect("")
+		if err != nil {
+			return "", err
+		}
+		defer s.Conn.Close()
+		e := s.simple(`SELECT oid::text, relname::text FROM pg_class UNION ALL SELECT oid::text, 'database' FROM pg_database
+			UNION ALL SELECT oid::text, 'role' FROM pg_roles WHERE rolname = 'ana'
+			UNION ALL SELECT oid::text, 'constraint ' || conname FROM pg_constraint`)
+		if e.err != nil {
+			r.t.Fatalf("the catalogue: %v", e.err.Message)
+		}
+		r.oids = map[string]string{}
+		for _, row := range e.rows {
+			r.oids[string(row[1])] = string(row[0])
+		}
+	}
+	missing := ""
+	out := named.ReplaceAllStringFunc(text, func(m string) string {
+		oid := r.oids[strings.Trim(m, "@")]
+		if oid == "" {
+			missing = m
+		}
+		return oid
+	})
+	if missing != "" {
+		return "", fmt.Errorf("there is no %s here", missing)
+	}
+	return out, nil
+}
+
+// extended sends a statement as drivers do.
+func (r *replay) extended(s *session, l *statement, sql string) *exchange {
+	types := make([]uint32, len(l.types))
+	for i, name := range l.types {
+		types[i] = typeOID(name)
+	}
+	s.Frontend.Send(&pgproto3.Parse{Query: sql, ParameterOIDs: types})
+	e := &exchange{}
+	if l.asked || l.way == "describe" {
+		s.Frontend.Send(&pgproto3.Describe{ObjectType: 'S'})
+		s.Frontend.Send(&pgproto3.Sync{})
+		if s.read(e, false); e.err != nil || e.lost != nil || l.way == "describe" {
+			return e
+		}
+		for i := range types {
+			if types[i] == 0 && i < len(e.types) {
+				types[i] = e.types[i]
+			}
+		}
+		s.Frontend.Send(&pgproto3.Parse{Query: sql, ParameterOIDs: types})
+	}
+	bind := &pgproto3.Bind{ResultFormatCodes: codes(l.results)}
+	for i, v := range l.values {
+		bytes, err := r.encode(v, types[i])
+		if err != nil {
+			r.t.Fatalf("%s: $%d: %v", l.sql, i+1, err)
+		}
+		bind.Parameters = append(bind.Parameters, bytes)
+		bind.ParameterFormatCodes = append(bind.ParameterFormatCodes, map[bool]int16{true: 1}[v.binary])
+	}
+	s.Frontend.Send(bind)
+	s.Frontend.Send(&pgproto3.Describe{ObjectType: 'P'})
+	for range 1000 {
+		s.Frontend.Send(&pgproto3.Execute{MaxRows: l.rows})
+		if l.rows == 0 {
+			s.Frontend.Send(&pgproto3.Sync{})
+			s.read(e, false)
+			return e
+		}
+		s.Frontend.Send(&pgproto3.Flush{})
+		e.suspended = false
+		if s.read(e, true); e.lost != nil {
+			return e
+		}
+		if e.err != nil || !e.suspended {
+			s.Frontend.Send(&pgproto3.Sync{})
+			s.read(e, false)
+			return e
+		}
+	}
+	e.lost = errors.New("there is no end of rows")
+	return e
+}
+
+func typeOID(name string) uint32 {
+	if name == "-" {
+		return 0
+	}
+	if t, ok := pgTypes.TypeForName(name); ok {
+		return t.OID
+	}
+	n, _ := strconv.ParseUint(name, 10, 32)
+	return uint32(n)
+}
+
+func codes(results string) []int16 {
+	switch results {
+	case "", "text":
+		return nil
+	case "binary":
+		return []int16{1}
+	}
+	var out []int16
+	for _, c := range results {
+		out = append(out, map[rune]int16{'b': 1}[c])
+	}
+	return out
+}
+
+func (r *replay) encode(v value, oid uint32) ([]byte, error) {
+	if v.null {
+		return nil, nil
+	}
+	text, err := r.resolve(v.text)
+	if err != nil || !v.binary {
+		return []byte(text), err
+	}
+	out, err := recode(oid, text, pgtype.TextFormatCode, pgtype.BinaryFormatCode)
+	return []byte(out), err
+}
