@@ -60,6 +60,11 @@ func checkNode(s scope, n *pg.Node) (tree.Expr, error) {
 	case *pg.Node_BooleanTest:
 		return checkTruth(s, x.BooleanTest)
 	case *pg.Node_CoalesceExpr:
+		if b, ok := s.(below); ok {
+			if person := b.person(x.CoalesceExpr.Args); person != nil {
+				return person, nil
+			}
+		}
 		return checkNamed(s, "coalesce", x.CoalesceExpr.Args, x.CoalesceExpr.Location)
 	case *pg.Node_MinMaxExpr:
 		name := "greatest"

@@ -94,7 +94,7 @@ func (e *env) joinExpr(j *pg.JoinExpr) (rows, error) {
 	if err != nil {
 		return rows{}, err
 	}
-	left := false
+	left, full := false, false
 	switch j.Jointype {
 	case pg.JoinType_JOIN_INNER:
 	case pg.JoinType_JOIN_LEFT:
@@ -102,14 +102,14 @@ func (e *env) joinExpr(j *pg.JoinExpr) (rows, error) {
 	case pg.JoinType_JOIN_RIGHT:
 		l, r, left = r, l, true
 	default:
-		return rows{}, syntax.Refuse(at, "use JOIN or LEFT JOIN", "FULL JOIN cannot be used")
+		left, full = true, true
 	}
 	using := usingNames(j)
 	if j.IsNatural {
 		using = common(l, r)
 	}
 	if len(using) > 0 {
-		return e.joinUsing(l, r, using, left, at)
+		return e.joinUsing(l, r, using, left, full, at)
 	}
 	both := rows{Relation: newJoin(l.Relation, r.Relation, nil, left)}
 	if both, err = l.joined(r, both.Relation.(*tree.Join)); err != nil {
@@ -125,7 +125,20 @@ func (e *env) joinExpr(j *pg.JoinExpr) (rows, error) {
 		}
 		on = expr.Normal(on)
 	}
+	if full {
+		return e.fullJoin(l, r, on, at)
+	}
 	return e.join(l, r, on, left, at, false)
+}
+
+// fullJoin checks that rows without a partner are somebody's on both sides.
+func (e *env) fullJoin(l, r rows, on tree.Expr, at int32) (rows, error) {
+	on = samePerson(l.Relation, r.Relation, on)
+	if on == nil {
+		return rows{}, syntax.Refuse(at, "join ON "+e.link(l, r)+" alone, with conditions on each side in subqueries, or use LEFT JOIN",
+			"FULL JOIN is of two private tables, on the person alone: rows without a partner must be somebody's")
+	}
+	return e.checkJoin(l, r, newFull(l.Relation, r.Relation, on), at)
 }
 
 // usingNames are the columns of a USING.
@@ -150,8 +163,9 @@ func common(l, r rows) []string {
 	return out
 }
 
-// joinUsing joins where columns of the same name are equal. The name then means the left one.
-func (e *env) joinUsing(l, r rows, using []string, left bool, at int32) (rows, error) {
+// joinUsing joins where columns of the same name are equal. The name then means the left one, and
+// in a FULL JOIN the person.
+func (e *env) joinUsing(l, r rows, using []string, left, full bool, at int32) (rows, error) {
 	var all []tree.Expr
 	n := len(l.Fields())
 	hidden := []int{}
@@ -177,14 +191,22 @@ func (e *env) joinUsing(l, r rows, using []string, left bool, at int32) (rows, e
 		all = append(all, eq)
 	}
 	var on tree.Expr = &tree.Logic{Op: tree.And, Args: all}
-	for i := range r.names {
-		for _, h := range hidden {
-			if h >= r.names[i].from && h < r.names[i].upto {
-				r.names[i].hidden = append(r.names[i].hidden, h)
-			}
+	r.hide(hidden)
+	if !full {
+		return e.join(l, r, expr.Normal(on), left, at, false)
+	}
+	out, err := e.fullJoin(l, r, expr.Normal(on), at)
+	if err != nil {
+		return rows{}, err
+	}
+	unit := l.Unit() // the only column that is compared, and perhaps listed, too
+	for i, f := range l.Fields() {
+		if strings.EqualFold(f.Name, using[0]) {
+			out.hide([]int{i})
 		}
 	}
-	return e.join(l, r, expr.Normal(on), left, at, false)
+	out.hide([]int{unit})
+	return out.withPerson(using[0]), nil
 }
 
 // join checks that two relations may be joined. Where both are private every pair of rows must be
@@ -201,7 +223,11 @@ func (e *env) join(l, r rows, on tree.Expr, left bool, at int32, comma bool) (ro
 		return rows{}, syntax.Refuse(at, "join ON "+e.link(l, r)+", and put other conditions beside it with AND",
 			"two private tables can only be joined where both rows are about one person")
 	}
-	j := newJoin(l.Relation, r.Relation, on, left)
+	return e.checkJoin(l, r, newJoin(l.Relation, r.Relation, on, left), at)
+}
+
+// checkJoin checks that nobody's rows are multiplied too often, and puts the names together.
+func (e *env) checkJoin(l, r rows, j *tree.Join, at int32) (rows, error) {
 	if tree.Private(l) && tree.Private(r) && j.Many == tree.MostRows && l.PersonRows() < tree.MostRows && r.PersonRows() < tree.MostRows ||
 		j.Fans > maxFans {
 		// How long such a join takes is decided by the one person with the most rows.
