@@ -28,6 +28,7 @@ type OuterQuery struct {
 	columns []api.Column
 	bars    []int // for each column where its error bar stands among all columns, or -1
 	first   []int // for each table of an answer, the first of its plans
+	noisy   bool  // whether there is noise in any answer
 }
 
 // CheckOuter checks the query around the answers of a statement, before anything is paid. It is nil
@@ -40,6 +41,7 @@ func CheckOuter(ctx context.Context, st *plan.Statement) (*OuterQuery, error) {
 	names, all := map[string][]string{}, map[string][]string{}
 	known := map[outer.Origin]api.Column{}
 	for i, one := range st.Plans {
+		o.noisy = o.noisy || !one.Query.ListsKeys()
 		if one.Continues {
 			continue
 		}
@@ -101,7 +103,7 @@ func (o *OuterQuery) describe(around *pg.SelectStmt, columns []outer.Column, ori
 		origins, bars = make([]outer.Origin, len(columns)), slices.Repeat([]int{-1}, len(columns))
 	}
 	o.bars = bars
-	for i, c := range o.outerColumns(columns[:len(origins)]) {
+	for i, c := range outerColumns(columns[:len(origins)], o.noisy) {
 		if name := outer.CastTo(around, i); name != "" && c.Kind != outer.Decimal.String() {
 			c.Type = name
 		}
@@ -225,11 +227,9 @@ func (o *OuterQuery) unknown() string {
 	return "what this query makes of them in " + strings.Join(names, ", ")
 }
 
-// outerColumns describes the columns of a query over answers. What is made of public tables alone
-// is exact.
-func (o *OuterQuery) outerColumns(columns []outer.Column) []api.Column {
+// outerColumns describes the columns of a query over answers.
+func outerColumns(columns []outer.Column, noisy bool) []api.Column {
 	var out []api.Column
-	noisy := len(o.first) > 0
 	for _, c := range columns {
 		column := api.Column{Name: c.Name, Kind: c.Kind.String(), Type: c.Type, Noisy: noisy, Approximate: noisy, Decimals: -1}
 		if c.Type == "" {

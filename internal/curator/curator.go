@@ -89,6 +89,9 @@ func (c *Curator) Ask(ctx context.Context, q api.Question) (*api.Answer, error) 
 		return nil, err
 	}
 	defer a.close()
+	if a.empty != nil {
+		return a.showEmpty(ctx)
+	}
 	// Public tables come first: what goes wrong with them is not paid for.
 	if err := a.readPublic(ctx); err != nil {
 		return nil, err

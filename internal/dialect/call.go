@@ -33,7 +33,7 @@ func Functions(own map[string]Function) map[string]Function {
 	out := map[string]Function{
 		"abs": (*Printer).abs, "sign": (*Printer).sign,
 		"round": (*Printer).rounding, "floor": (*Printer).rounding, "ceil": (*Printer).rounding, "trunc": (*Printer).rounding,
-		"||": infix(" || "), "add_days": infix(" + "), "days_between": infix(" - "),
+		"||": infix(" || "), "add_days": infix(" + "), "add_micros": (*Printer).addMicros, "days_between": infix(" - "),
 		"extract": (*Printer).extract, "date_trunc": (*Printer).dateTrunc, "add_interval": (*Printer).addInterval,
 		"timestamp":     func(p *Printer, e *tree.Call) string { return "(" + p.Expr(e.Args[0]) + " * 86400000000)" },
 		"date":          func(p *Printer, e *tree.Call) string { return p.floorDiv(e.Args[0], dayMicros) },

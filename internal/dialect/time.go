@@ -35,7 +35,16 @@ func (p *Printer) calendar(x tree.Expr) string {
 	return p.Timestamp("CAST(" + p.Expr(x) + " AS " + p.Int64 + ")")
 }
 
+// addMicros adds a number of microseconds, which may have been computed in 128 bits and fits in 64.
+func (p *Printer) addMicros(e *tree.Call) string {
+	return "(" + p.Expr(e.Args[0]) + " + CAST(" + p.Expr(e.Args[1]) + " AS " + p.Int64 + "))"
+}
+
 func (p *Printer) dateTrunc(e *tree.Call) string {
+	size := map[string]int64{"hour": 3_600_000_000, "minute": 60_000_000, "second": 1_000_000, "milliseconds": 1000}
+	if by := size[*e.Args[0].(*tree.Literal).Text]; by > 0 && e.Type().Kind == tree.Timestamp {
+		return fmt.Sprintf("(%s * %d)", p.floorDiv(e.Args[1], by), by)
+	}
 	trunc := "date_trunc('" + *e.Args[0].(*tree.Literal).Text + "', " + p.calendar(e.Args[1]) + ")"
 	if e.Type().Kind == tree.Date {
 		return p.Days("CAST(" + trunc + " AS DATE)")

@@ -34,8 +34,6 @@ func checkCast(s scope, c *pg.TypeCast) (tree.Expr, error) {
 	switch {
 	case name == "interval":
 		return nil, syntax.Refuse(pos, "add it to a date or a timestamp, as in day + INTERVAL '1 month'", "an INTERVAL cannot stand alone")
-	case name == "timestamptz":
-		return nil, syntax.Refuse(pos, "write TIMESTAMP; all times are in UTC", "there are no time zones here")
 	case !ok:
 		return nil, syntax.Refuse(pos, "cast to integer, bigint, numeric(p,s), text, boolean, date or timestamp",
 			"a cast to this type cannot be used here")

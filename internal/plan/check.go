@@ -41,7 +41,7 @@ func checkNode(s scope, n *pg.Node) (tree.Expr, error) {
 		return s.call(x.FuncCall)
 	case *pg.Node_GroupingFunc:
 		if s, ok := s.(above); ok {
-			return s.grouped(x.GroupingFunc)
+			return s.groupingOf(x.GroupingFunc)
 		}
 	case *pg.Node_AExpr:
 		return checkOperator(s, x.AExpr)

@@ -44,9 +44,10 @@
 // # Keys
 //
 // The values of a key are public where they follow from the policy (listed keys, the two values of
-// a boolean, all lattice points between the bounds of an integer or a date), from a list in WHERE
-// (x IN (...) or x = ...), from a public table, or from the expression (a CASE between constants,
-// or any function of columns with public values). All of them are in every answer, whether or not
+// a boolean, all lattice points between the bounds of a number or a time), from WHERE (a list, as
+// in x IN (...), or a range, as in x >= a AND x < b), from a public table, or from the expression
+// (a CASE between constants, or any function of columns with public values or ends). Subqueries
+// pass on what is known of their columns. All of them are in every answer, whether or not
 // the data has them, and rows with another key are left out. Otherwise they are private where the
 // owner has written keys: private: then a mechanism decides which may be shown. What is computed
 // from a column that says who a row is about is no key.
@@ -66,7 +67,9 @@
 // people of something that depends on one person's rows alone, which is cut to MaxRows and
 // MaxGroups after the last join. LIMIT, DISTINCT, windows, UNION without ALL and aggregates below
 // the noise would let one person's row decide about another's, and are refused; a subquery that is
-// grouped by the person itself ([tree.Persons]) does not.
+// grouped by the person itself ([tree.Persons]), or whose windows are partitioned by the person
+// ([tree.Window]), does not: the rows that it has of a person are a function of that person's rows,
+// so a person who comes or goes brings or takes those alone.
 //
 // # What is below the noise and what is above
 //
@@ -89,12 +92,12 @@
 //     which is free and is lifted above. None is about both.
 //  3. Names (env.go, from.go, rows.go): every name is a table of the policy, a view, a WITH, or a
 //     column of one in sight. Nothing else can be named.
-//  4. Rows (join.go, union.go, select.go, persons.go, exists.go, scalar.go): whose each row is.
-//     Rows that are put together are one person's, and how many of one person there can be is
-//     known.
+//  4. Rows (join.go, union.go, select.go, persons.go, ownwindow.go, exists.go, scalar.go): whose
+//     each row is. Rows that are put together are one person's, and how many of one person there
+//     can be is known.
 //  5. Expressions (check.go and the files that it calls, package expr): every one is total, and
 //     every number has an interval that it cannot leave.
-//  6. Keys (key.go, domain.go): the groups are public, or a mechanism decides about them.
+//  6. Keys (key.go, domain.go, fielddomain.go, package reach): the groups are public, or a mechanism decides about them.
 //  7. Aggregates (aggregate.go, stat.go, quantile.go): each is a measure of integers with declared
 //     bounds, named twice released once.
 //  8. Normal form (finish.go, flat.go, package expr): questions that mean the same have one hash.

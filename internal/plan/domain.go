@@ -1,9 +1,11 @@
 package plan
 
 import (
+	"math/big"
 	"slices"
 
 	"github.com/discreet-dp/discreet/internal/plan/expr"
+	"github.com/discreet-dp/discreet/internal/plan/reach"
 	"github.com/discreet-dp/discreet/internal/plan/syntax"
 	"github.com/discreet-dp/discreet/internal/plan/tree"
 	"github.com/discreet-dp/discreet/policy"
@@ -12,10 +14,11 @@ import (
 // values returns the public values of a key, and whether there are any. They follow from the
 // policy, from a list in WHERE, from a public table, or from the expression itself.
 func (q *question) values(e tree.Expr, pos int32) ([]policy.Value, bool, error) {
-	own, ok, err := q.domain(e)
+	k, err := q.domain(q.rows.Relation, q.filter, e)
 	if err != nil {
 		return nil, false, syntax.Refuse(pos, "list the values you want with IN (...) in WHERE", "%v", err)
 	}
+	own, ok := k.all(e)
 	own = q.keepAllowed(e, own)
 	listed, given := q.listedInWhere(e)
 	switch {
@@ -86,12 +89,7 @@ func (q *question) listedInWhere(e tree.Expr) ([]policy.Value, bool) {
 		if x == nil || tree.Format(x) != name {
 			continue
 		}
-		var out []policy.Value
-		for _, l := range list {
-			if !expr.ExceedsInt64(l) {
-				out = append(out, expr.KeyValue(l.Value(), e.Type()))
-			}
-		}
+		out := keyValues(list, e.Type())
 		if _, in := c.(*tree.In); in || len(out) > 0 {
 			return out, len(out) > 0
 		}
@@ -99,62 +97,51 @@ func (q *question) listedInWhere(e tree.Expr) ([]policy.Value, bool) {
 	return nil, false
 }
 
-// domain returns the values that an expression can have, where they are public and not too many.
-func (q *question) domain(e tree.Expr) ([]policy.Value, bool, error) {
+// domain says what is known of an expression in rows where a condition is true: its values, where
+// they are public and not too many, or its ends.
+func (q *question) domain(r tree.Relation, where tree.Expr, e tree.Expr) (domain, error) {
 	if c, ok := e.(*tree.Column); ok {
-		return q.columnDomain(c)
+		return q.columnDomain(r, where, c)
+	}
+	k := ofType(e.Type(), expr.Nullable(e))
+	if l, ok := e.(*tree.Literal); ok {
+		k.values, k.listed = keyValues([]*tree.Literal{l}, l.Typ), !expr.ExceedsInt64(l)
+		return k, nil
 	}
 	if values, ok := expr.Results(e); ok {
-		return values, true, nil
+		k.values, k.listed = values, true
+		return k, nil
 	}
-	if values, ok, err := q.enumerate(e); ok || err != nil {
-		return values, ok, err
+	columns, simple := columnsOf(e)
+	if !simple || len(columns) == 0 {
+		return k, nil
 	}
-	switch t := e.Type(); t.Kind {
-	case tree.Boolean:
-		return []policy.Value{expr.BoolValue(false), expr.BoolValue(true)}, true, nil
-	case tree.Number:
-		if t.Declared {
-			return expr.Points(t)
+	all := make([]domain, len(columns))
+	for i, c := range columns {
+		var err error
+		if all[i], err = q.columnDomain(r, where, c); err != nil {
+			return domain{}, err
 		}
 	}
-	return nil, false, nil
+	if values, ok := q.enumerate(e, columns, all); ok {
+		k.values, k.listed = values, true
+		return k, nil
+	}
+	if len(columns) == 1 && !all[0].listed && all[0].bounded() {
+		a := &reach.Axis{Index: columns[0].Index, Kind: columns[0].Field.Type.Kind, In: all[0].ends}
+		if ends, ok := a.Ends(e); ok {
+			k.ends = ends
+		}
+	}
+	if values, ok := q.byParts(e); ok && !k.listed && !k.bounded() {
+		k.values, k.listed = values, true
+	}
+	return k, nil
 }
 
-func (q *question) columnDomain(c *tree.Column) ([]policy.Value, bool, error) {
-	f := c.Field
-	if f.Public != "" && f.Source.Keys != policy.PublicKeys {
-		if q.options.Public == nil {
-			return nil, false, nil
-		}
-		values, err := q.options.Public.Values(f.Public, f.Source.Name, maxGroups)
-		if err == nil && f.Nullable && len(values) > 0 {
-			values = append(values, policy.Value{Type: f.Source.Type, Null: true})
-		}
-		return values, err == nil, err
-	}
-	if f.Source != nil {
-		values := f.Source.PublicValues()
-		if len(values) > 0 && f.Source.Keys != policy.PrivateKeys {
-			return values, true, nil
-		}
-		return nil, false, nil
-	}
-	switch f.Type.Kind {
-	case tree.Boolean:
-		return []policy.Value{expr.BoolValue(false), expr.BoolValue(true)}, true, nil
-	case tree.Number:
-		if f.Type.Declared {
-			return expr.Points(f.Type)
-		}
-	}
-	return nil, false, nil
-}
-
-// enumerate computes an expression for all values of its columns.
-func (q *question) enumerate(e tree.Expr) ([]policy.Value, bool, error) {
-	var columns []*tree.Column
-	simple := true
+// columnsOf returns the columns of an expression, each once, and whether it is about no other rows.
+func columnsOf(e tree.Expr) (columns []*tree.Column, simple bool) {
+	simple = true
 	tree.Walk(e, func(x tree.Expr) {
 		switch x := x.(type) {
 		case *tree.Column:
@@ -165,51 +152,78 @@ func (q *question) enumerate(e tree.Expr) ([]policy.Value, bool, error) {
 			simple = false
 		}
 	})
-	if !simple || len(columns) == 0 {
-		return nil, false, nil
-	}
-	domains := make([][]policy.Value, len(columns))
-	total := 1
+	return columns, simple
+}
+
+// mostTried bounds how many combinations of values are tried for all keys of a question.
+const mostTried = 1 << 20
+
+// enumerate computes an expression for all values of its columns. Of a column that lies between two
+// ends it takes one in each step of the expression.
+func (q *question) enumerate(e tree.Expr, columns []*tree.Column, all []domain) ([]policy.Value, bool) {
+	domains := make([][]tree.Value, len(columns))
+	total, nullListed := 1, false
 	for i, c := range columns {
-		values, ok, err := q.columnDomain(c)
-		if err != nil || !ok {
-			return nil, false, err
-		}
-		if c.Field.Nullable && !slices.ContainsFunc(values, func(v policy.Value) bool { return v.Null }) {
+		values, ok := choices(e, c, all[i])
+		nullListed = nullListed || all[i].listed && c.Field.Public == "" && slices.Contains(values, nil)
+		if ok && all[i].null && !slices.Contains(values, nil) {
 			// NULL is in the data even where it is no group of the column's own.
-			values = append(slices.Clone(values), policy.Value{Null: true})
+			values = append(values, nil)
 		}
 		domains[i] = values
-		if total *= len(values); total > expr.MaxDomain {
-			return nil, false, nil
+		if total *= len(values); !ok || total > expr.MaxDomain || total == 0 {
+			return nil, false
 		}
 	}
-	q.tried += total
+	if q.tried += total; q.tried > mostTried {
+		return nil, false
+	}
 	var out []policy.Value
 	row := map[int]tree.Value{}
 	var try func(i int)
 	try = func(i int) {
 		if i == len(columns) {
 			v := expr.Eval(e, func(x tree.Expr) tree.Value { return row[x.(*tree.Column).Index] })
-			out = append(out, expr.KeyValue(v, e.Type()))
+			if n, ok := v.(*big.Int); !ok || n.IsInt64() {
+				out = append(out, expr.KeyValue(v, e.Type()))
+			}
 			return
 		}
 		for _, v := range domains[i] {
-			row[columns[i].Index] = expr.FromKey(v, columns[i].Field.Type)
+			row[columns[i].Index] = v
 			try(i + 1)
 		}
 	}
 	try(0)
 	out = expr.SortedValues(out)
 	// A NULL that comes of a NULL is left out, as it is where the column itself is the key.
-	if !nullListed(columns) {
+	if !nullListed {
 		out = slices.DeleteFunc(out, func(v policy.Value) bool { return v.Null })
 	}
-	return out, len(out) > 0 && len(out) <= maxGroups, nil
+	return out, len(out) > 0 && len(out) <= maxGroups
 }
 
-func nullListed(columns []*tree.Column) bool {
-	return slices.ContainsFunc(columns, func(c *tree.Column) bool {
-		return c.Field.Source != nil && slices.ContainsFunc(c.Field.Source.KeyValues, func(v policy.Value) bool { return v.Null })
-	})
+// choices are values of a column such that an expression has no others than with these.
+func choices(e tree.Expr, c *tree.Column, k domain) ([]tree.Value, bool) {
+	var out []tree.Value
+	if k.listed {
+		for _, v := range k.values {
+			out = append(out, expr.FromKey(v, c.Field.Type))
+		}
+		return out, true
+	}
+	switch c.Field.Type.Kind {
+	case tree.Number, tree.Date, tree.Timestamp:
+	default:
+		return nil, false
+	}
+	if !k.bounded() {
+		return nil, false
+	}
+	a := &reach.Axis{Index: c.Index, Kind: c.Field.Type.Kind, In: k.ends}
+	points, ok := a.Points(e, expr.MaxDomain)
+	for _, x := range points {
+		out = append(out, a.Value(x))
+	}
+	return out, ok
 }

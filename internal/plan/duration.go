@@ -82,8 +82,12 @@ func readInterval(c *pg.TypeCast) (expr.Duration, error) {
 // isInterval reports whether a node is INTERVAL '...'.
 func isInterval(n *pg.Node) bool { return syntax.TypeName(n.GetTypeCast()) == "interval" }
 
-// checkShift makes at + INTERVAL '1 month', and at - INTERVAL '1 month'.
+// checkShift makes at + INTERVAL '1 month', and at - INTERVAL '1 month'; and a - b > INTERVAL '7
+// days'.
 func checkShift(s scope, op string, a *pg.A_Expr) (tree.Expr, error) {
+	if compare, ok := comparisons[op]; ok {
+		return compareDuration(s, compare, a)
+	}
 	left, right := a.Lexpr, a.Rexpr
 	if isInterval(left) && op == "+" {
 		left, right = right, left
@@ -116,6 +120,11 @@ func checkShift(s scope, op string, a *pg.A_Expr) (tree.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
+	return shifted(x, by, a.Location)
+}
+
+// shifted moves a moment.
+func shifted(x tree.Expr, by expr.Duration, pos int32) (tree.Expr, error) {
 	lo, hi := x.Type().Span()
 	from, to := tree.Moment(lo.Int64()), tree.Moment(hi.Int64())
 	if by.Months != 0 {
@@ -125,10 +134,10 @@ func checkShift(s scope, op string, a *pg.A_Expr) (tree.Expr, error) {
 	}
 	t := tree.TimeType(tree.Timestamp, big.NewInt(int64(expr.AddInterval(from, by))),
 		big.NewInt(int64(expr.AddInterval(to, by))), x.Type().Declared)
-	e, err := expr.NewCall("add_interval", t, a.Location, x, expr.NewNumber(big.NewRat(int64(by.Months), 1)),
+	e, err := expr.NewCall("add_interval", t, pos, x, expr.NewNumber(big.NewRat(int64(by.Months), 1)),
 		expr.NewNumber(big.NewRat(by.Days, 1)), expr.NewNumber(big.NewRat(by.Micros, 1)))
 	if err != nil {
 		return nil, err
 	}
-	return expr.Civil(e, a.Location)
+	return expr.Civil(e, pos)
 }

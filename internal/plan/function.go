@@ -13,6 +13,9 @@ import (
 // checkCall checks the call of a function that is not an aggregate.
 func checkCall(s scope, f *pg.FuncCall) (tree.Expr, error) {
 	name := functionName(f)
+	if e, done, err := checkTimeCall(s, name, f); done {
+		return e, err
+	}
 	if expr.Lookup(name) == nil {
 		return nil, syntax.Refuse(f.Location, instead(name), "the function %s cannot be used", name).WithCode(syntax.NoFunction)
 	}
@@ -33,7 +36,9 @@ func instead(name string) string {
 		return "use LIKE, where % stands for anything and _ for one character"
 	case "median", "percentile_cont", "min", "max", "stddev", "variance":
 		return "use COUNT, SUM or AVG"
-	case "age", "datediff", "date_diff":
+	case "age":
+		return "take a field of it, as in extract(year from age(seen, born)), or subtract dates, as in seen - born, which is a number of days"
+	case "datediff", "date_diff":
 		return "subtract dates, as in discharged - admitted, which is a number of days"
 	case "year", "quarter", "month", "week", "day", "dayofweek", "dayofyear", "weekday", "hour", "minute", "second":
 		return "use extract, as in extract(year from day)"
@@ -47,10 +52,10 @@ func instead(name string) string {
 		return "use length(s)"
 	case "instr", "charindex", "locate":
 		return "use strpos(s, 'x')"
-	case "strftime", "to_char":
-		return "use extract(year from day), date_trunc('month', day) or CAST(day AS text)"
-	case "to_date", "to_timestamp", "to_number":
-		return "use CAST(x AS date), CAST(x AS timestamp) or CAST(x AS numeric(10,2))"
+	case "strftime":
+		return "use to_char(day, 'YYYY-MM'), extract(year from day) or date_trunc('month', day)"
+	case "to_number":
+		return "use CAST(x AS numeric(10,2))"
 	}
 	close := ""
 	for _, f := range expr.Functions() {

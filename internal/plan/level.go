@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"slices"
+
 	pg "github.com/pganalyze/pg_query_go/v6"
 
 	"github.com/discreet-dp/discreet/internal/plan/syntax"
@@ -141,22 +143,15 @@ func (e *env) resultLevel(s *pg.SelectStmt) (level, error) {
 	switch {
 	case err != nil || l != ofRows && l != publicRows:
 		return l, err
-	case isAggregated(s) && (l == publicRows || !inner.byPerson(s)):
+	case isAggregated(s) && (l == publicRows || !inner.byPerson(s)) || l == ofRows && inner.listsKeys(s):
 		return answers, nil
 	}
 	return l, nil
 }
 
-// byPerson reports whether a SELECT of rows is grouped by the unit alone.
-func (e *env) byPerson(s *pg.SelectStmt) bool {
-	if len(s.GroupClause) != 1 || s.HavingClause != nil {
-		return false
-	}
-	key := s.GroupClause[0]
-	if i, ok := ordinal(key, len(s.TargetList)); ok {
-		key = s.TargetList[i].GetResTarget().GetVal()
-	}
-	if key.GetColumnRef() == nil {
+// listsKeys reports whether a SELECT DISTINCT shows keys, and not whose rows there are.
+func (e *env) listsKeys(s *pg.SelectStmt) bool {
+	if len(s.DistinctClause) == 0 || isAggregated(s) {
 		return false
 	}
 	from, err := e.readFrom(s)
@@ -164,10 +159,28 @@ func (e *env) byPerson(s *pg.SelectStmt) bool {
 		return false
 	}
 	q := &question{env: e, rows: from}
-	c, err := checkExpr(below{q}, key)
-	if err != nil {
+	for _, n := range s.TargetList {
+		c, err := checkExpr(below{q}, n.GetResTarget().GetVal())
+		if err != nil || tree.Derived(c) != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// byPerson reports whether a SELECT of rows is grouped by the unit, and perhaps by more.
+func (e *env) byPerson(s *pg.SelectStmt) bool {
+	if len(s.GroupClause) == 0 {
 		return false
 	}
-	column, ok := c.(*tree.Column)
-	return ok && q.isUnit(column)
+	from, err := e.readFrom(s)
+	if err != nil || !tree.Private(from) {
+		return false
+	}
+	q := &question{env: e, rows: from}
+	return slices.ContainsFunc(s.GroupClause, func(n *pg.Node) bool {
+		n, e, err := q.grouped(n, s.TargetList)
+		c, ok := e.(*tree.Column)
+		return err == nil && ok && q.isUnit(c) && n.GetColumnRef() != nil
+	})
 }

@@ -25,6 +25,14 @@ func owned(r tree.Relation) error {
 		if r.Full && (!r.Left || r.Unit() != len(r.L.Fields())+len(r.R.Fields()) || !isFull(r.L, r.R, r.On)) {
 			return lost()
 		}
+	case *tree.Persons:
+		if !tree.Private(r.From) || r.Row[0].Identity != r.From.Fields()[r.From.Unit()].Identity {
+			return lost()
+		}
+	case *tree.Window:
+		if !tree.Private(r.From) || r.Whose != r.From.Unit() {
+			return lost()
+		}
 	case *tree.Union:
 		for _, p := range r.Parts {
 			if p.Unit() != r.Unit() || len(p.Fields()) != len(r.Fields()) {

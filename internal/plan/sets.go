@@ -45,6 +45,11 @@ func groupings(s *pg.SelectStmt) ([]grouping, error) {
 	return out, nil
 }
 
+// hasSets reports whether a GROUP BY names sets.
+func hasSets(s *pg.SelectStmt) bool {
+	return slices.ContainsFunc(s.GroupClause, func(n *pg.Node) bool { return n.GetGroupingSet() != nil })
+}
+
 // combined are the sets of two parts of a GROUP BY, each with each.
 func combined(a, b [][]*pg.Node, pos int32) ([][]*pg.Node, error) {
 	if len(a)*len(b) > maxQuestions {
@@ -139,7 +144,7 @@ func (e *env) questions(s *pg.SelectStmt) ([]*tree.Plan, error) {
 		for _, p := range out {
 			p.Within[i].Answer = len(out)
 		}
-		out = append(out, shifted(c.plans, len(out))...)
+		out = append(out, movedBack(c.plans, len(out))...)
 	}
 	return out, nil
 }
@@ -154,9 +159,9 @@ func (q *question) absent(e tree.Expr) (int, bool) {
 	return q.add(draft{Stat: tree.Stat{Kind: tree.AbsentStat, Key: i, Of: q.without[i], Typ: q.without[i].Type()}}), true
 }
 
-// grouped reads GROUPING(a, b, ...): a bit for each, the first the highest, that is set where the
+// groupingOf reads GROUPING(a, b, ...): a bit for each, the first the highest, that is set where the
 // row is not grouped by it.
-func (s above) grouped(f *pg.GroupingFunc) (tree.Expr, error) {
+func (s above) groupingOf(f *pg.GroupingFunc) (tree.Expr, error) {
 	if len(f.Args) > 31 {
 		return nil, syntax.Refuse(f.Location, "give it fewer", "GROUPING takes at most 31 arguments")
 	}

@@ -34,14 +34,17 @@ func PrepareText(ds *policy.Dataset, text *syntax.Text, o Options) (*Statement, 
 		return nil, err
 	}
 	if over == ofRows {
+		if rows, err := e.probeRows(s); rows != nil || err != nil {
+			return &Statement{Rows: rows, Empty: true}, err
+		}
 		plans, around, err := e.planned(s, 0)
 		if err != nil {
 			return nil, err
 		}
-		return &Statement{Plans: plans, Outer: around}, nil
+		return &Statement{Plans: plans, Outer: around, Empty: noGroups(s)}, nil
 	}
 	s = proto.Clone(s).(*pg.SelectStmt) // answers are put into it
-	st := &Statement{Outer: s}
+	st := &Statement{Outer: s, Empty: showsNothing(s)}
 	if err := st.lift(e, s); err != nil {
 		return nil, err
 	}
@@ -233,7 +236,7 @@ func (st *Statement) liftSelect(e *env, s **pg.SelectStmt) error {
 			around = answer(len(st.Plans))
 		}
 		*s = around
-		st.Plans = append(st.Plans, shifted(plans, len(st.Plans))...)
+		st.Plans = append(st.Plans, movedBack(plans, len(st.Plans))...)
 		return nil
 	}
 	return st.lift(e, *s)

@@ -291,8 +291,8 @@ func (q *question) choose(all []*chosen) error {
 	return nil
 }
 
-// shifted says that plans stand so many places further back.
-func shifted(plans []*tree.Plan, by int) []*tree.Plan {
+// movedBack says that plans stand so many places further back.
+func movedBack(plans []*tree.Plan, by int) []*tree.Plan {
 	for _, p := range plans {
 		for i := range p.Within {
 			p.Within[i].Answer += by

@@ -191,6 +191,9 @@ func newQuotient(op tree.ArithOp, l, r tree.Expr, pos int32) (tree.Expr, error) 
 	if a.Lo.Sign() >= 0 && (op == tree.Rem || b.Lo.Sign() >= 0) {
 		lo = new(big.Int)
 	}
+	if by, ok := Constant(r); ok && op == tree.Quo && by.Number != nil && by.Number.Sign() > 0 {
+		lo, hi = new(big.Int).Quo(a.Lo, by.Number), new(big.Int).Quo(a.Hi, by.Number) // a staircase
+	}
 	e := &tree.Arith{Op: op, L: l, R: r, Typ: tree.NumberType(tree.One, lo, hi, a.Declared && b.Declared)}
 	if err := NotTooLarge(e, pos); err != nil {
 		return nil, err

@@ -53,7 +53,7 @@ func castFunctions() []Function {
 
 // CastKinds are the types that can be cast to.
 var CastKinds = map[string]tree.Kind{
-	"date": tree.Date, "timestamp": tree.Timestamp, "bool": tree.Boolean, "text": tree.Text, "varchar": tree.Text,
+	"date": tree.Date, "timestamp": tree.Timestamp, "timestamptz": tree.Timestamp, "bool": tree.Boolean, "text": tree.Text, "varchar": tree.Text,
 	"int2": tree.Number, "int4": tree.Number, "int8": tree.Number, "numeric": tree.Number, "float4": tree.Real, "float8": tree.Real,
 }
 

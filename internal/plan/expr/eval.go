@@ -30,13 +30,13 @@ func Eval(e tree.Expr, leaf func(tree.Expr) tree.Value) tree.Value {
 	case *tree.Compare:
 		l, r := Eval(e.L, leaf), Eval(e.R, leaf)
 		if e.Op == tree.Distinct || e.Op == tree.NotDistinct {
-			same := l == nil && r == nil || l != nil && r != nil && compareValues(l, r) == 0
+			same := l == nil && r == nil || l != nil && r != nil && CompareValues(l, r) == 0
 			return same == (e.Op == tree.NotDistinct)
 		}
 		if l == nil || r == nil {
 			return nil
 		}
-		return decides(e.Op, compareValues(l, r))
+		return decides(e.Op, CompareValues(l, r))
 	case *tree.Logic:
 		return evalLogic(e, leaf)
 	case *tree.Not:
@@ -49,7 +49,7 @@ func Eval(e tree.Expr, leaf func(tree.Expr) tree.Value) tree.Value {
 			return nil
 		}
 		for _, l := range e.List {
-			if compareValues(x, l.Value()) == 0 {
+			if CompareValues(x, l.Value()) == 0 {
 				return true
 			}
 		}
@@ -151,9 +151,9 @@ func decides(op tree.CompareOp, c int) bool {
 	return c >= 0
 }
 
-// compareValues orders two values of one type that are not NULL. Text is
+// CompareValues orders two values of one type that are not NULL. Text is
 // ordered by its bytes and false comes before true.
-func compareValues(l, r tree.Value) int {
+func CompareValues(l, r tree.Value) int {
 	switch l := l.(type) {
 	case *big.Int:
 		return l.Cmp(r.(*big.Int))
@@ -176,9 +176,18 @@ func compareValues(l, r tree.Value) int {
 	panic("plan: a value of no type")
 }
 
-// CompareRows orders two rows of released values by ORDER BY; a and b are what each row has for
-// the items of it.
-func CompareRows(order []tree.Order, a, b []tree.Value) int {
+// CompareRows orders two rows of released values by ORDER BY; the leaves give each
+// row's values.
+func CompareRows(order []tree.Order, a, b func(tree.Expr) tree.Value) int {
+	x, y := make([]tree.Value, len(order)), make([]tree.Value, len(order))
+	for i, o := range order {
+		x[i], y[i] = Eval(o.By, a), Eval(o.By, b)
+	}
+	return CompareOrdered(order, x, y)
+}
+
+// CompareOrdered is CompareRows for what each row has for the items of ORDER BY.
+func CompareOrdered(order []tree.Order, a, b []tree.Value) int {
 	for i, o := range order {
 		l, r := a[i], b[i]
 		c := 0
@@ -192,7 +201,7 @@ func CompareRows(order []tree.Order, a, b []tree.Value) int {
 			}
 			return 1
 		default:
-			c = compareValues(l, r)
+			c = CompareValues(l, r)
 		}
 		if o.Descending {
 			c = -c

@@ -16,7 +16,7 @@ func anyFunctions() []Function {
 			nulls: true, eval: func(_ *tree.Call, args []tree.Value) tree.Value {
 				var best tree.Value
 				for _, a := range args {
-					if a != nil && (best == nil || compareValues(a, best)*sign > 0) {
+					if a != nil && (best == nil || CompareValues(a, best)*sign > 0) {
 						best = a
 					}
 				}
@@ -39,7 +39,7 @@ func anyFunctions() []Function {
 		{
 			names: "nullif", Usage: "nullif(x, y)", least: 2, most: 2, build: newNullif, Signature: alike,
 			nulls: true, vanishes: true, copies: 2, eval: func(_ *tree.Call, args []tree.Value) tree.Value {
-				if args[0] != nil && args[1] != nil && compareValues(args[0], args[1]) == 0 {
+				if args[0] != nil && args[1] != nil && CompareValues(args[0], args[1]) == 0 {
 					return nil
 				}
 				return args[0]

@@ -21,9 +21,9 @@ func timeFunctions() []Function {
 		{names: "date_part", Usage: "date_part('year', day)", least: 2, most: 2, build: newExtract,
 			Signature: Signature{"text -", "integer"}},
 		{
-			names: "date_trunc", Usage: "date_trunc('month', day)", least: 2, most: 2, build: newDateTrunc,
+			names: "date_trunc", Usage: "date_trunc('month', day)", least: 2, most: 3, build: newDateTrunc,
 			Signature: Signature{"text -", "timestamp"},
-			eval:      func(_ *tree.Call, a []tree.Value) tree.Value { return evalTrunc(a[0].(string), a[1]) },
+			eval:      func(_ *tree.Call, a []tree.Value) tree.Value { return Trunc(a[0].(string), a[1]) },
 		},
 		{names: "timestamp", eval: func(_ *tree.Call, a []tree.Value) tree.Value { return a[0].(tree.Day).Start() }},
 		{names: "date", eval: func(_ *tree.Call, a []tree.Value) tree.Value { return a[0].(tree.Moment).Day() }},
@@ -33,6 +33,18 @@ func timeFunctions() []Function {
 		{names: "days_between", eval: func(_ *tree.Call, a []tree.Value) tree.Value {
 			return big.NewInt(int64(a[0].(tree.Day) - a[1].(tree.Day)))
 		}},
+		{names: "add_micros", eval: func(_ *tree.Call, a []tree.Value) tree.Value {
+			return a[0].(tree.Moment) + tree.Moment(a[1].(*big.Int).Int64())
+		}},
+		{names: "date_bin", Usage: "date_bin(INTERVAL '15 minutes', at, '2024-01-01')", least: 3, most: 3, build: refuseBin,
+			Signature: Signature{"text - -", "timestamp"}},
+		{names: "to_timestamp", Usage: "to_timestamp(1700000000) or to_timestamp('31.01.2024 12:30', 'DD.MM.YYYY HH24:MI')", least: 1, most: 2,
+			build: newToTimestamp, Signature: Signature{Gives: "timestamp"}},
+		{names: "to_date", Usage: "to_date('31.01.2024', 'DD.MM.YYYY')", least: 2, most: 2, build: newToDate,
+			Signature: Signature{"text text", "date"}},
+		{names: "to_char", Usage: "to_char(day, 'YYYY-MM')", least: 2, most: 2, build: newToChar, Signature: Signature{"- text", "text"}},
+		{names: "timezone", Usage: "at AT TIME ZONE 'UTC'", least: 2, most: 2, build: newTimezone, Signature: Signature{"text timestamp",
+			"timestamp"}},
 		{names: "add_interval", eval: func(_ *tree.Call, a []tree.Value) tree.Value {
 			n := func(i int) int64 { return a[i].(*big.Int).Int64() }
 			return AddInterval(a[0].(tree.Moment), Duration{int(n(1)), n(2), n(3)})
@@ -42,16 +54,36 @@ func timeFunctions() []Function {
 
 // units are what date_trunc takes, and fields what extract takes besides.
 var (
-	units  = []string{"year", "quarter", "month", "week", "day", "hour", "minute", "second"}
-	fields = append(slices.Clone(units), "dow", "isodow", "doy", "isoyear", "epoch")
+	units = []string{"millennium", "century", "decade", "year", "quarter", "month", "week", "day", "hour", "minute", "second",
+		"milliseconds", "microseconds"}
+	fields = append(slices.Clone(units), "dow", "isodow", "doy", "isoyear", "epoch", "julian")
 )
+
+// otherNames are other words for units, as PostgreSQL has them.
+var otherNames = map[string]string{"millennia": "millennium", "mil": "millennium", "centuries": "century", "cent": "century",
+	"qtr": "quarter", "mon": "month", "min": "minute", "sec": "second", "millisecond": "milliseconds", "msec": "milliseconds",
+	"ms": "milliseconds", "microsecond": "microseconds", "usec": "microseconds", "us": "microseconds"}
+
+// unitName reads a unit or a field.
+func unitName(text string) string {
+	name := strings.ToLower(strings.TrimSpace(text))
+	for _, known := range []string{name, strings.TrimSuffix(name, "s")} {
+		if other, ok := otherNames[known]; ok {
+			return other
+		}
+		if slices.Contains(fields, known) {
+			return known
+		}
+	}
+	return name
+}
 
 func newExtract(args []tree.Expr, pos int32) (tree.Expr, error) {
 	field, err := TextConstant(args[0], 20, "extract(year from day)", pos)
 	if err != nil {
 		return nil, err
 	}
-	field = strings.ToLower(field)
+	field = unitName(field)
 	if !slices.Contains(fields, field) {
 		return nil, syntax.Refuse(pos, "use "+strings.Join(fields, ", "), "there is no field %q", field)
 	}
@@ -59,11 +91,14 @@ func newExtract(args []tree.Expr, pos int32) (tree.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	if x.Type().Kind == tree.Date && slices.Contains([]string{"hour", "minute", "second"}, field) {
+	if x.Type().Kind == tree.Date && slices.Contains([]string{"hour", "minute", "second", "milliseconds", "microseconds"}, field) {
 		return nil, syntax.Refuse(pos, "take it from a timestamp", "a date has no %s", field)
 	}
 	if x, err = Civil(x, pos); err != nil {
 		return nil, err
+	}
+	if e, done, err := madeField(field, x, pos); done {
+		return e, err
 	}
 	return NewCall("extract", extractType(field, x.Type()), pos, NewText(field), x)
 }
@@ -141,9 +176,14 @@ func newDateTrunc(args []tree.Expr, pos int32) (tree.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	unit = strings.ToLower(unit)
+	unit = unitName(unit)
 	if !slices.Contains(units, unit) {
 		return nil, syntax.Refuse(pos, "use "+strings.Join(units, ", "), "there is no unit %q", unit)
+	}
+	if len(args) == 3 {
+		if err := onlyUTC(args[2], pos); err != nil {
+			return nil, err
+		}
 	}
 	x, err := need("date_trunc", args[1], pos, tree.Date, tree.Timestamp)
 	if err != nil {
@@ -156,8 +196,14 @@ func newDateTrunc(args []tree.Expr, pos int32) (tree.Expr, error) {
 	if t.Kind == tree.Date && slices.Index(units, unit) >= slices.Index(units, "day") {
 		return x, nil // a date is one already
 	}
+	switch unit {
+	case "microseconds":
+		return x, nil
+	case "decade", "century", "millennium":
+		return longTrunc(unit, x, pos)
+	}
 	lo, hi := t.Span()
-	at := func(n *big.Int) *big.Int { return timeNumber(evalTrunc(unit, timeValue(t.Kind, n))) }
+	at := func(n *big.Int) *big.Int { return timeNumber(Trunc(unit, timeValue(t.Kind, n))) }
 	return NewCall("date_trunc", tree.TimeType(t.Kind, at(lo), at(hi), t.Declared), pos, NewText(unit), x)
 }
 
@@ -168,11 +214,12 @@ func timeNumber(v tree.Value) *big.Int {
 	return big.NewInt(int64(v.(tree.Moment)))
 }
 
-func evalTrunc(unit string, v tree.Value) tree.Value {
+// Trunc is the beginning of a unit of time.
+func Trunc(unit string, v tree.Value) tree.Value {
 	m, stamp := v.(tree.Moment)
 	d, _ := v.(tree.Day)
 	if stamp {
-		size := map[string]int64{"hour": 3_600_000_000, "minute": 60_000_000, "second": 1_000_000}[unit]
+		size := map[string]int64{"hour": 3_600_000_000, "minute": 60_000_000, "second": 1_000_000, "milliseconds": 1000}[unit]
 		if size > 0 {
 			return m - tree.Moment(m.TimeOfDay()%size)
 		}

@@ -151,7 +151,7 @@ func merged(op tree.LogicOp, args []tree.Expr) []tree.Expr {
 	}
 	// tighter returns the one that counts.
 	tighter := func(a, b *tree.Literal, larger bool) *tree.Literal {
-		if a == nil || (compareValues(b.Value(), a.Value()) > 0) == larger {
+		if a == nil || (CompareValues(b.Value(), a.Value()) > 0) == larger {
 			return b
 		}
 		return a
@@ -198,7 +198,7 @@ func merged(op tree.LogicOp, args []tree.Expr) []tree.Expr {
 			}
 			rest = append(rest, e)
 		}
-		if op == tree.And && a.low != nil && a.top != nil && compareValues(a.low.Value(), a.top.Value()) == 0 {
+		if op == tree.And && a.low != nil && a.top != nil && CompareValues(a.low.Value(), a.top.Value()) == 0 {
 			rest = append(rest, &tree.Compare{Op: tree.Eq, L: a.x, R: a.low})
 			continue
 		}
@@ -215,8 +215,8 @@ func merged(op tree.LogicOp, args []tree.Expr) []tree.Expr {
 // listed is membership in a list, sorted and without repetitions; equality where there is one.
 func listed(x tree.Expr, list []*tree.Literal) tree.Expr {
 	list = slices.Clone(list)
-	slices.SortFunc(list, func(a, b *tree.Literal) int { return compareValues(a.Value(), b.Value()) })
-	list = slices.CompactFunc(list, func(a, b *tree.Literal) bool { return compareValues(a.Value(), b.Value()) == 0 })
+	slices.SortFunc(list, func(a, b *tree.Literal) int { return CompareValues(a.Value(), b.Value()) })
+	list = slices.CompactFunc(list, func(a, b *tree.Literal) bool { return CompareValues(a.Value(), b.Value()) == 0 })
 	if len(list) == 1 {
 		return &tree.Compare{Op: tree.Eq, L: x, R: list[0]}
 	}

@@ -20,7 +20,7 @@ func (c *checker) key(in *scope, q *tree.Query, k tree.Key, why purpose) {
 	c.must(why != cells, "public values of a stream's cells")
 	c.values(f, k.Values)
 	if col, ok := k.Expr.(*tree.Column); ok {
-		c.listed(in.fields[col.Index], q.Where, col, k.Values)
+		c.listed(in.fields[col.Index], q, col, k.Values)
 	}
 }
 
@@ -66,7 +66,7 @@ func follows(a, b policy.Value) bool {
 
 // listed makes sure that the values of a private column are those that the policy lists, or the
 // question.
-func (c *checker) listed(f field, where tree.Expr, col *tree.Column, values []policy.Value) {
+func (c *checker) listed(f field, q *tree.Query, col *tree.Column, values []policy.Value) {
 	if f.source == nil || f.public != "" {
 		return
 	}
@@ -85,13 +85,69 @@ func (c *checker) listed(f field, where tree.Expr, col *tree.Column, values []po
 			missing = append(missing, v)
 		}
 	}
+	below := conditions(q.From)
+	if len(missing) == 0 || ranged(append(below, conjuncts(q.Where)...), f.source) {
+		return
+	}
 	for _, v := range missing {
-		c.must(inWhere(where, col, v), "a value of a private column that nobody has listed")
+		named := inWhere(conjuncts(q.Where), func(e tree.Expr) bool { return same(e, col) }, v) ||
+			inWhere(below, func(e tree.Expr) bool { return isColumn(e, f.source) }, v)
+		c.must(named, "a value of a private column that nobody has listed")
 	}
 }
 
-// inWhere reports whether a condition compares a column with a value.
-func inWhere(where tree.Expr, col *tree.Column, v policy.Value) bool {
+// conditions are those that hold for all rows of a relation, and for rows below it that it is made
+// of.
+func conditions(r tree.Relation) []tree.Expr {
+	switch r := r.(type) {
+	case *tree.Cut:
+		return conditions(r.From)
+	case *tree.Select:
+		return append(conditions(r.From), conjuncts(r.Where)...)
+	case *tree.Persons:
+		return append(conditions(r.From), conjuncts(r.Where)...)
+	case *tree.Window:
+		return append(conditions(r.From), conjuncts(r.Where)...)
+	case *tree.Join:
+		return append(conditions(r.L), conditions(r.R)...)
+	case *tree.Union:
+		var out []tree.Expr
+		for _, p := range r.Parts {
+			out = append(out, conditions(p)...)
+		}
+		return out
+	}
+	return nil
+}
+
+func isColumn(e tree.Expr, source *policy.Column) bool {
+	c, ok := e.(*tree.Column)
+	return ok && c.Field.Source == source
+}
+
+// ranged reports whether the question says where a number or a time lies, by a comparison with a
+// constant: then it has listed all values in between. Texts are named one by one.
+func ranged(all []tree.Expr, source *policy.Column) bool {
+	if source.Type == policy.Text || source.Type == policy.Boolean || source.Keys == policy.PrivateKeys {
+		return false
+	}
+	var has func(e tree.Expr) bool
+	has = func(e tree.Expr) bool { return isColumn(e, source) || slices.ContainsFunc(parts(e), has) }
+	var compares func(e tree.Expr) bool
+	compares = func(e tree.Expr) bool {
+		switch e := e.(type) {
+		case *tree.Compare:
+			return has(e.L) && !has(e.R)
+		case *tree.In:
+			return has(e.X)
+		}
+		return slices.ContainsFunc(parts(e), compares)
+	}
+	return slices.ContainsFunc(all, compares)
+}
+
+// inWhere reports whether one of some conditions compares a column with a value.
+func inWhere(all []tree.Expr, col func(tree.Expr) bool, v policy.Value) bool {
 	is := func(l *tree.Literal) bool {
 		switch {
 		case l.Text != nil:
@@ -105,26 +161,26 @@ func inWhere(where tree.Expr, col *tree.Column, v policy.Value) bool {
 		}
 		return l.Number != nil && l.Number.IsInt64() && l.Number.Int64() == v.Int
 	}
-	for _, e := range conjuncts(where) {
+	for _, e := range all {
 		switch e := e.(type) {
 		case *tree.Literal:
 			if e.Bool == nil || !*e.Bool {
 				return true // it holds for no row, so every group is empty
 			}
 		case *tree.Compare:
-			if l, ok := e.R.(*tree.Literal); ok && e.Op == tree.Eq && same(e.L, col) && is(l) {
+			if l, ok := e.R.(*tree.Literal); ok && e.Op == tree.Eq && col(e.L) && is(l) {
 				return true
 			}
 		case *tree.In:
-			if same(e.X, col) && slices.ContainsFunc(e.List, is) {
+			if col(e.X) && slices.ContainsFunc(e.List, is) {
 				return true
 			}
 		case *tree.Column:
-			if same(e, col) && v.Type == policy.Boolean {
+			if col(e) && v.Type == policy.Boolean {
 				return true
 			}
 		case *tree.Not:
-			if same(e.X, col) && v.Type == policy.Boolean {
+			if col(e.X) && v.Type == policy.Boolean {
 				return true
 			}
 		}

@@ -92,6 +92,18 @@ func (c *checker) temporal(e *tree.Call, args []fact) fact {
 			return fact{kind: tree.Date, never: true}
 		}
 		return fact{kind: tree.Date, lo: new(big.Int).Add(day.lo, n.lo), hi: new(big.Int).Add(day.hi, n.hi)}
+	case "add_micros":
+		at, n := args[0], args[1]
+		c.must(at.kind == tree.Timestamp && n.kind == tree.Number && sameStep(n.step, big.NewRat(1, 1_000_000)),
+			"microseconds are added to what is no timestamp, or are none")
+		c.claimedCivil(e.Args[0])
+		c.must(!wide(e.Args[1].Type()), "too many microseconds are added")
+		if at.never || n.never {
+			return fact{kind: tree.Timestamp, never: true}
+		}
+		lo, hi := new(big.Int).Add(at.lo, n.lo), new(big.Int).Add(at.hi, n.hi)
+		c.must(lo.CmpAbs(narrow) <= 0 && hi.CmpAbs(narrow) <= 0, "a moment that has more than 62 bits")
+		return fact{kind: tree.Timestamp, lo: lo, hi: hi}
 	case "add_interval":
 		return c.addInterval(e, args[0])
 	}
@@ -163,7 +175,7 @@ func (c *checker) dateTrunc(unit string, e tree.Expr, x fact) fact {
 	c.must(x.kind == tree.Date || x.kind == tree.Timestamp, "a truncation of %v", x.kind)
 	c.claimedCivil(e)
 	stamp := x.kind == tree.Timestamp
-	size, ofDay := map[string]int64{"hour": 3_600_000_000, "minute": 60_000_000, "second": 1_000_000}[unit]
+	size, ofDay := map[string]int64{"hour": 3_600_000_000, "minute": 60_000_000, "second": 1_000_000, "milliseconds": 1000}[unit]
 	at := func(n int64) int64 { // of a day
 		y, m, _ := calendar(n)
 		switch unit {

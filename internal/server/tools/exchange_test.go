@@ -91,27 +91,35 @@ var reasons = []struct {
 	name string
 	says *regexp.Regexp
 }{
-	{"rows", regexp.MustCompile(`would show rows|is not aggregated|rows of the data`)},
+	{"rows", regexp.MustCompile(`would show rows|values of single rows cannot be shown|rows of the data`)},
 	{"person", regexp.MustCompile(`says who or what a row is about`)},
-	{"read-only", regexp.MustCompile(`read-only|cannot be changed|only questions|reads only`)},
+	{"read-only", regexp.MustCompile(`nothing (can be|is) written here`)},
 	{"keys", regexp.MustCompile(`keys? .*(is|are) not public|has no public keys|values are private`)},
-	{"bounds", regexp.MustCompile(`no bounds|has no bounds|bounds are not known`)},
+	{"bounds", regexp.MustCompile(`needs a column with bounds`)},
+	{"value", regexp.MustCompile(`would be the value of one person`)},
 	{"joined", regexp.MustCompile(`can only be joined where both rows are about one person`)},
 	{"plan", regexp.MustCompile(`ANALYZE|how the engine works`)},
+}
+
+func reasonOf(text string) string {
+	for _, r := range reasons {
+		if r.says.MatchString(text) {
+			return r.name
+		}
+	}
+	return ""
 }
 
 // outcome sorts what came of a statement.
 func (e *exchange) outcome(s *statement) string {
 	if e.err != nil {
-		if s.postgres != "" && (e.err.Code == s.postgres || s.postgres[:2] == "42" && e.err.Code[:2] == "42") {
+		if s.postgres != "" && e.err.Code != "XX000" {
 			return "absent"
 		}
-		for _, r := range reasons {
-			if r.says.MatchString(e.err.Message) || r.says.MatchString(e.err.Hint) {
-				return "private " + r.name
-			}
+		if reason := reasonOf(e.err.Message); reason != "" {
+			return "private " + reason
 		}
-		return fmt.Sprintf("FAILED %s %s", e.err.Code, strings.Join(strings.Fields(e.err.Message), " "))
+		return fmt.Sprintf("FAILED %s %.200s", e.err.Code, strings.Join(strings.Fields(e.err.Message), " "))
 	}
 	for _, n := range e.notices {
 		if strings.HasPrefix(n.Message, "price:") {

@@ -1,0 +1,82 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/discreet-dp/discreet/internal/plan/expr"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
+	"github.com/discreet-dp/discreet/policy"
+)
+
+// byParts computes an expression for all values of the small numbers that it is made of, such as
+// the hours of any day, where its columns themselves have too many values or none that are public.
+// Not every combination need occur.
+func (q *question) byParts(e tree.Expr) ([]policy.Value, bool) {
+	var parts []tree.Expr
+	if !smallParts(e, &parts) || len(parts) == 0 {
+		return nil, false
+	}
+	total := 1
+	for _, p := range parts {
+		t := p.Type()
+		if total *= int(t.Hi.Int64()-t.Lo.Int64()) + 1; total > expr.MaxDomain/8 {
+			return nil, false
+		}
+	}
+	if q.tried += 8 * total; q.tried > mostTried {
+		return nil, false
+	}
+	var out []policy.Value
+	row := make([]tree.Expr, len(parts))
+	var try func(i int)
+	try = func(i int) {
+		if i == len(parts) {
+			v := expr.Eval(expr.Replaced(e, func(x tree.Expr) tree.Expr {
+				if at := slices.IndexFunc(parts, func(p tree.Expr) bool { return tree.Format(p) == tree.Format(x) }); at >= 0 {
+					return row[at]
+				}
+				return nil
+			}), nil)
+			if v != nil { // a NULL is no group, as it is of the columns
+				out = append(out, expr.KeyValue(v, e.Type()))
+			}
+			return
+		}
+		values, _, _ := expr.Points(parts[i].Type())
+		for _, v := range values {
+			row[i] = expr.FromValue(expr.FromKey(v, parts[i].Type()), parts[i].Type())
+			try(i + 1)
+		}
+	}
+	try(0)
+	out = expr.SortedValues(out)
+	return out, len(out) > 0 && len(out) <= maxGroups
+}
+
+// smallParts collects the parts of an expression that are numbers of few values, each once, where
+// all columns are in one of them.
+func smallParts(e tree.Expr, parts *[]tree.Expr) bool {
+	if t := e.Type(); t.Kind == tree.Number && t.Declared && t.Lo.IsInt64() && t.Hi.IsInt64() && t.Hi.Int64()-t.Lo.Int64() < mostSmall &&
+		t.Hi.Int64()-t.Lo.Int64() >= 0 {
+		if _, constant := e.(*tree.Literal); constant {
+			return true
+		}
+		if !slices.ContainsFunc(*parts, func(p tree.Expr) bool { return tree.Format(p) == tree.Format(e) }) {
+			*parts = append(*parts, e)
+		}
+		return true
+	}
+	switch e.(type) {
+	case *tree.Column, *tree.Exists, *tree.Released:
+		return false
+	}
+	for _, p := range tree.Parts(e) {
+		if !smallParts(p, parts) {
+			return false
+		}
+	}
+	return true
+}
+
+// mostSmall is how many values a part has at most.
+const mostSmall = 1000

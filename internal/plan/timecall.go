@@ -1,0 +1,248 @@
+package plan
+
+import (
+	"math/big"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+
+	"github.com/discreet-dp/discreet/internal/plan/expr"
+	"github.com/discreet-dp/discreet/internal/plan/syntax"
+	"github.com/discreet-dp/discreet/internal/plan/tree"
+)
+
+// There is no kind of value that is an interval. Where one is made and used at once it is a number
+// of seconds, or of months.
+
+var comparisons = map[string]tree.CompareOp{"=": tree.Eq, "<>": tree.Ne, "<": tree.Lt, "<=": tree.Le, ">": tree.Gt, ">=": tree.Ge}
+
+// checkTimeCall makes calls whose arguments are intervals: date_bin, and fields of a - b and of
+// age(a, b).
+func checkTimeCall(s scope, name string, f *pg.FuncCall) (e tree.Expr, done bool, err error) {
+	switch {
+	case name == "date_bin":
+		e, err = checkBin(s, f)
+		return e, true, err
+	case name != "extract" && name != "date_part" || len(f.Args) != 2:
+		return nil, false, nil
+	}
+	field := f.Args[0].GetAConst().GetSval().GetSval()
+	if call := f.Args[1].GetFuncCall(); call != nil && functionName(call) == "age" && len(call.Args) == 2 {
+		e, err = checkAge(s, field, call)
+		return e, true, err
+	}
+	seconds, ok, err := difference(s, f.Args[1])
+	if !ok || err != nil {
+		return nil, ok, err
+	}
+	e, err = ofDifference(expr.FieldName(field), seconds, f.Location)
+	return e, true, err
+}
+
+// checkBin makes date_bin(INTERVAL '15 minutes', at, origin).
+func checkBin(s scope, f *pg.FuncCall) (tree.Expr, error) {
+	const usage = "write date_bin(INTERVAL '15 minutes', at, '2024-01-01')"
+	if len(f.Args) != 3 || f.Over != nil || f.AggFilter != nil {
+		return nil, syntax.Refuse(f.Location, usage, "date_bin has another number of arguments")
+	}
+	stride := f.Args[0]
+	if text, ok := stride.GetAConst().GetVal().(*pg.A_Const_Sval); ok { // an interval without the word
+		stride = intervalNode(text.Sval.GetSval(), f.Location)
+	}
+	if !isInterval(stride) {
+		return nil, syntax.Refuse(f.Location, usage, "the first argument of date_bin is an INTERVAL")
+	}
+	by, err := readInterval(stride.GetTypeCast())
+	if err != nil {
+		return nil, err
+	}
+	length := seconds(by)
+	if by.Months != 0 || length.Sign() <= 0 {
+		return nil, syntax.Refuse(f.Location, "use date_trunc('month', at) for months", "the length of a bin is positive, in days or less")
+	}
+	at, err := checkExpr(s, f.Args[1])
+	if err != nil {
+		return nil, err
+	}
+	origin, err := checkExpr(s, f.Args[2])
+	if err != nil {
+		return nil, err
+	}
+	return expr.NewBin(length, at, origin, f.Location)
+}
+
+func intervalNode(text string, at int32) *pg.Node {
+	names := []*pg.Node{{Node: &pg.Node_String_{String_: &pg.String{Sval: "pg_catalog"}}},
+		{Node: &pg.Node_String_{String_: &pg.String{Sval: "interval"}}}}
+	arg := &pg.Node{Node: &pg.Node_AConst{AConst: &pg.A_Const{Location: at, Val: &pg.A_Const_Sval{Sval: &pg.String{Sval: text}}}}}
+	return &pg.Node{Node: &pg.Node_TypeCast{TypeCast: &pg.TypeCast{Arg: arg, TypeName: &pg.TypeName{Names: names, Typemod: -1, Location: at},
+		Location: at}}}
+}
+
+// seconds is how long an interval without months is.
+func seconds(by expr.Duration) *big.Rat {
+	micros := new(big.Int).Mul(big.NewInt(by.Days), big.NewInt(tree.DayMicros))
+	return new(big.Rat).SetFrac(micros.Add(micros, big.NewInt(by.Micros)), big.NewInt(1_000_000))
+}
+
+// difference makes the number of seconds of a - b, where both are times and one is a timestamp.
+func difference(s scope, n *pg.Node) (tree.Expr, bool, error) {
+	a := n.GetAExpr()
+	if a == nil || a.Kind != pg.A_Expr_Kind_AEXPR_OP || a.Lexpr == nil || len(a.Name) != 1 || a.Name[0].GetString_().GetSval() != "-" ||
+		isInterval(a.Lexpr) || isInterval(a.Rexpr) || isManyTimes(a.Lexpr) || isManyTimes(a.Rexpr) {
+		return nil, false, nil
+	}
+	l, r, err := checkSides(s, a)
+	if err != nil {
+		return nil, false, nil // it is refused where it is read as what it is
+	}
+	if l, r = expr.Adopt(l, r), expr.Adopt(r, l); l.Type().Kind != tree.Timestamp && r.Type().Kind != tree.Timestamp {
+		return nil, false, nil
+	}
+	var sides [2]tree.Expr
+	for i, x := range []tree.Expr{l, r} {
+		if sides[i], err = expr.Epoch(x, a.Location); err != nil {
+			return nil, true, err
+		}
+	}
+	e, err := expr.NewArith(tree.Sub, sides[0], sides[1], a.Location)
+	return e, true, err
+}
+
+// ofDifference is a field of an interval of so many seconds: whole days, and what is left of them.
+func ofDifference(field string, seconds tree.Expr, pos int32) (tree.Expr, error) {
+	whole := func(parts int64) (tree.Expr, error) {
+		x, err := expr.NewArith(tree.Mul, seconds, expr.NewNumber(big.NewRat(1, parts)), pos)
+		if err != nil {
+			return nil, err
+		}
+		return expr.Named("trunc", []tree.Expr{x}, pos)
+	}
+	rest := func(x tree.Expr, err error, of int64) (tree.Expr, error) {
+		if err != nil {
+			return nil, err
+		}
+		return expr.NewArith(tree.Rem, x, expr.NewNumber(big.NewRat(of, 1)), pos)
+	}
+	switch field {
+	case "epoch":
+		return seconds, nil
+	case "day":
+		return whole(86400)
+	case "hour":
+		x, err := whole(3600)
+		return rest(x, err, 24)
+	case "minute":
+		x, err := whole(60)
+		return rest(x, err, 60)
+	}
+	return nil, syntax.Refuse(pos, "use epoch, which is the number of seconds, day, hour or minute", "the difference of two times has no %q",
+		field)
+}
+
+// compareDuration makes a - b > INTERVAL '7 days'.
+func compareDuration(s scope, op tree.CompareOp, a *pg.A_Expr) (tree.Expr, error) {
+	const instead = "compare the times, as in a > b + INTERVAL '1 month', or a number of days, as in CAST(a AS date) - CAST(b AS date) > 30"
+	left, right := a.Lexpr, a.Rexpr
+	if isInterval(left) {
+		left, right = right, left
+		op = map[tree.CompareOp]tree.CompareOp{tree.Lt: tree.Gt, tree.Le: tree.Ge, tree.Gt: tree.Lt, tree.Ge: tree.Le, tree.Eq: tree.Eq,
+			tree.Ne: tree.Ne}[op]
+	}
+	apart, ok, err := difference(s, left)
+	if err != nil {
+		return nil, err
+	}
+	if !ok || isInterval(left) {
+		return nil, syntax.Refuse(a.Location, instead, "an INTERVAL can be compared with the difference of two timestamps, and with nothing else")
+	}
+	by, err := readInterval(right.GetTypeCast())
+	if err != nil {
+		return nil, err
+	}
+	if by.Months != 0 {
+		return nil, syntax.Refuse(a.Location, instead, "months are not all of one length")
+	}
+	return expr.NewCompare(op, apart, expr.NewNumber(seconds(by)), a.Location)
+}
+
+// isManyTimes reports whether a node is an INTERVAL times a number.
+func isManyTimes(n *pg.Node) bool {
+	a := n.GetAExpr()
+	return a != nil && a.Kind == pg.A_Expr_Kind_AEXPR_OP && len(a.Name) == 1 && a.Name[0].GetString_().GetSval() == "*" &&
+		a.Lexpr != nil && isInterval(a.Lexpr) != isInterval(a.Rexpr)
+}
+
+// checkManyTimes makes at + INTERVAL '15 minutes' * n.
+func checkManyTimes(s scope, op string, a *pg.A_Expr) (tree.Expr, error) {
+	left, right := a.Lexpr, a.Rexpr
+	if isManyTimes(left) && op == "+" {
+		left, right = right, left
+	}
+	if isManyTimes(left) || isInterval(left) || op != "+" && op != "-" {
+		return nil, syntax.Refuse(a.Location, "write at + INTERVAL '15 minutes' * n", "an INTERVAL can be added to a date or a timestamp, or "+
+			"subtracted from it, and nothing else")
+	}
+	length, number := right.GetAExpr().Lexpr, right.GetAExpr().Rexpr
+	if isInterval(number) {
+		length, number = number, length
+	}
+	by, err := readInterval(length.GetTypeCast())
+	if err != nil {
+		return nil, err
+	}
+	if by.Months != 0 {
+		return nil, syntax.Refuse(a.Location, "use weeks, days, hours, minutes or seconds", "months are not all of one length")
+	}
+	size := seconds(by)
+	if op == "-" {
+		size.Neg(size)
+	}
+	at, err := checkExpr(s, left)
+	if err != nil {
+		return nil, err
+	}
+	n, err := checkExpr(s, number)
+	if err != nil {
+		return nil, err
+	}
+	switch at.Type().Kind {
+	case tree.Timestamp:
+	case tree.Date:
+		if at, err = expr.Midnight(at, a.Location); err != nil {
+			return nil, err
+		}
+	default:
+		return nil, syntax.Refuse(a.Location, "write at + INTERVAL '15 minutes' * n, where at is a date or a timestamp",
+			"an INTERVAL cannot be added to %s", expr.Article(at.Type().Kind))
+	}
+	if n, err = expr.NewArith(tree.Mul, expr.AdoptNumber(n), expr.NewNumber(size), a.Location); err != nil {
+		return nil, err
+	}
+	return expr.AddSeconds(at, n, a.Location)
+}
+
+// checkAge makes the years and the months of age(a, b), as PostgreSQL counts them: whole months,
+// and twelve of them are a year.
+func checkAge(s scope, field string, f *pg.FuncCall) (tree.Expr, error) {
+	var sides [2]tree.Expr
+	for i, n := range f.Args {
+		x, err := checkExpr(s, n)
+		if err != nil {
+			return nil, err
+		}
+		sides[i] = x
+	}
+	months, err := expr.MonthsBetween(sides[0], sides[1], f.Location)
+	if err != nil {
+		return nil, err
+	}
+	twelve := expr.NewNumber(big.NewRat(12, 1))
+	switch expr.FieldName(field) {
+	case "year":
+		return expr.NewArith(tree.Div, months, twelve, f.Location)
+	case "month":
+		return expr.NewArith(tree.Rem, months, twelve, f.Location)
+	}
+	return nil, syntax.Refuse(f.Location, "use year or month, or subtract dates, as in seen - born, which is a number of days",
+		"the field %q of an age cannot be used", field)
+}
