@@ -83,8 +83,8 @@ func TestSetsAreOneAnswer(t *testing.T) {
 	if !around.Receipt.Free || fmt.Sprint(around.Rows) != "[[0 6] [1 3] [3 1]]" {
 		t.Errorf("%v", around.Rows)
 	}
-	ranked := w.mustAsk("SELECT sex, smoker, COUNT(*) AS n, row_number() OVER (PARTITION BY GROUPING(sex, smoker) ORDER BY COUNT(*)) AS i " +
-		"FROM patients GROUP BY ROLLUP (1, 2) ORDER BY i DESC LIMIT 1")
+	ranked := w.mustAsk("SELECT sex, smoker, COUNT(*) AS n, row_number() OVER (PARTITION BY GROUPING(sex, smoker) ORDER BY COUNT(*)) " +
+		"AS i FROM patients GROUP BY ROLLUP (1, 2) ORDER BY i DESC LIMIT 1")
 	if !ranked.Receipt.Free || fmt.Sprint(ranked.Rows[0][3]) != "6" || ranked.Errors[0][2] == nil {
 		t.Errorf("%v", ranked.Rows)
 	}

@@ -159,8 +159,8 @@ func (q *question) absent(e tree.Expr) (int, bool) {
 	return q.add(draft{Stat: tree.Stat{Kind: tree.AbsentStat, Key: i, Of: q.without[i], Typ: q.without[i].Type()}}), true
 }
 
-// groupingOf reads GROUPING(a, b, ...): a bit for each, the first the highest, that is set where the
-// row is not grouped by it.
+// groupingOf reads GROUPING(a, b, ...): a bit for each, the first the highest, that is set where
+// the row is not grouped by it.
 func (s above) groupingOf(f *pg.GroupingFunc) (tree.Expr, error) {
 	if len(f.Args) > 31 {
 		return nil, syntax.Refuse(f.Location, "give it fewer", "GROUPING takes at most 31 arguments")

@@ -41,7 +41,7 @@ func CheckViews(ds *policy.Dataset) error {
 		text := "SELECT COUNT(*) FROM " + `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
 		if s, err := syntax.Open(text, nil).SelectOf(ds.Name); err == nil {
 			if rows, err := newEnv(ds, Options{}).readFrom(s); err == nil && !tree.Private(rows) {
-				continue // of public tables: it cannot be asked about alone, and can be joined
+				continue // of public tables: it is asked about alone, or joined
 			}
 		}
 		if _, err := Prepare(ds, text, Options{}); err != nil {

@@ -36,6 +36,8 @@ func Explanation(w io.Writer, e *api.Explanation) {
 		}
 	}
 	switch {
+	case len(e.Questions) == 0:
+		price = "free"
 	case e.Known && e.Cost == (dp.Cost{}):
 		price = "free, because it was answered before through a stream"
 	case e.Known:
