@@ -22,7 +22,7 @@ func Finish(ctx context.Context, p *pricing.Priced, around *OuterQuery, all []*R
 	for i := len(plans) - 1; i >= 0; i-- { // an answer that chooses comes after the one it chooses from
 		by := p.AnsweredBy[i]
 		parts = append(parts, &finisher{plan: plans[i], buy: p.Purchases[by], released: all[by], beta: p.Beta(), among: known,
-			halves: map[half]int64{}})
+			halves: map[half]int64{}, nonnegative: p.Settings.Counts != ""})
 		if plans[i].Continues {
 			continue
 		}

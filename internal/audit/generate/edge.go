@@ -12,12 +12,16 @@ const Target = "Zz9"
 
 // edges are further lines of the language, for a Maker that is sharp. What stands in braces is
 // drawn anew each time: {c} a constant of any size, {i} a whole one, {n} a small one from 0 on, {k}
-// digits, {s} a text, {d} a day, {p} a pattern.
+// digits, {s} a text, {d} a day, {p} a pattern of LIKE, {r} a regular expression, {q} one of
+// SIMILAR TO.
 var edges = []function{
 	{truth, "N", "%s = {c}"}, {truth, "N", "%s > {c}"}, {truth, "N", "{c} <= %s"}, {truth, "N", "%s IN ({c}, {c}, {i})"},
 	{truth, "N", "%s BETWEEN {c} AND {c}"},
+	{truth, "N", "%s = ANY (ARRAY[{c}, {i}])"}, {truth, "N", "%s <> ALL (ARRAY[{c}, {c}])"}, {truth, "N", "%s > ANY (ARRAY[{c}, {i}])"},
+	{truth, "t", "%s = ANY (ARRAY[{s}, {s}]::text[])"}, {truth, "t", "%s LIKE ANY (ARRAY[{p}, {p}])"},
 	{truth, "t", "%s = {s}"}, {truth, "t", "%s < {s}"}, {truth, "t", "%s IN ({s}, {s})"}, {truth, "t", "%s LIKE {p}"},
 	{truth, "t", "%s ILIKE {p}"}, {truth, "t", "starts_with(%s, {s})"},
+	{truth, "t", "%s ~ {r}"}, {truth, "t", "%s !~* {r}"}, {truth, "t", "regexp_like(%s, {r}, 'i')"}, {truth, "t", "%s SIMILAR TO {q}"},
 	{truth, "d", "%s = {d}"}, {truth, "d", "%s < {d}"}, {truth, "m", "%s > {d}"}, {truth, "mm", "%s <= %s"}, {truth, "r", "%s < {c}"},
 	{truth, "rr", "%s = %s"},
 	{truth, "N", "CAST(%s AS boolean)"}, {truth, "t", "CAST(%s AS boolean)"}, {truth, "t", "%s IS NULL"}, {truth, "m", "%s IS NOT NULL"},
@@ -61,6 +65,13 @@ var edges = []function{
 	{moment, "d", "(%s + INTERVAL '{n} months')"}, {moment, "d", "(%s - INTERVAL '{n} days 1.5 seconds')"},
 	{moment, "m", "(%s + INTERVAL '{n} hours')"}, {moment, "d", "CAST(%s AS timestamp)"}, {moment, "t", "CAST(%s AS timestamp)"},
 	{moment, "m", "date_trunc('minute', %s)"}, {moment, "m", "date_trunc('quarter', %s)"},
+	{moment, "m", "date_trunc('milliseconds', %s)"}, {moment, "m", "date_trunc('millennium', %s)"}, {date, "d", "date_trunc('decade', %s)"},
+	{date, "d", "date_trunc('century', %s)"}, {moment, "m", "date_bin('{n} days 1.5 seconds', %s, {d})"}, {moment, "N", "to_timestamp(%s)"},
+	{moment, "r", "to_timestamp(%s)"}, {moment, "mN", "(%s + INTERVAL '{n} minutes' * %s)"}, {moment, "dn", "(%s - %s * INTERVAL '1 day')"},
+	{whole1, "m", "extract(decade FROM %s)"}, {number, "m", "extract(milliseconds FROM %s)"}, {whole1, "d", "extract(julian FROM %s)"},
+	{number, "mm", "extract(epoch FROM %s - %s)"}, {whole1, "mm", "extract(day FROM %s - %s)"}, {whole1, "mm", "extract(hour FROM %s - %s)"},
+	{whole1, "dm", "extract(month FROM age(%s, %s))"}, {truth, "mm", "%s - %s > INTERVAL '{n} days 1 second'"},
+	{words, "m", "to_char(%s, 'FMDay DD Mon YY HH12:MI:SS.US AM')"}, {words, "d", "to_char(%s, 'IYYY IW ID WW W Q D DDD')"},
 }
 
 // powers are constants near where a machine's integers end.
@@ -105,6 +116,9 @@ var edgeTexts = []string{"'" + Target + "'", "'" + Target + "'", "'" + Target + 
 	"'" + "e\u0301" + "'", "'" + "\u0301\u0301" + "'", "'" + "\ud7ff\ue000" + "'", "'" + "\U0010ffff" + "'", "U&'\\D83D\\DE00'", "'İß'",
 	"'" + strings.Repeat("ä", 40) + "'"}
 
+// quoted is a text as SQL writes it.
+func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
+
 // fill draws what stands in braces.
 func (q *question) fill(text string) string {
 	var b strings.Builder
@@ -137,6 +151,10 @@ func (q *question) token(of byte) string {
 		return detrand.Pick(d, edgeTexts)
 	case 'd':
 		return "DATE '" + detrand.Pick(d, []string{"0001-01-01", "9999-12-31", "1970-01-01", "2022-01-08", "2024-02-29"}) + "'"
+	case 'r':
+		return quoted(Pattern(d))
+	case 'q':
+		return quoted(Similar(d))
 	case 'p':
 		return detrand.Pick(d, []string{"'Z%'", "'%9'", "'%'", "'_'", "'%z_%'", "'" + Target + "'", "'\\%'", "'%e\u0301%'"})
 	}

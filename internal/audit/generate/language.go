@@ -39,6 +39,7 @@ var functions = []function{
 	{truth, "NN", "%s = %s"}, {truth, "NN", "%s <> %s"}, {truth, "NN", "%s < %s"}, {truth, "NN", "%s >= %s"},
 	{truth, "tt", "%s = %s"}, {truth, "tt", "%s < %s"}, {truth, "dd", "%s <= %s"}, {truth, "rN", "%s > %s"},
 	{truth, "NNN", "%s BETWEEN %s AND %s"}, {truth, "NNN", "%s NOT BETWEEN %s AND %s"},
+	{truth, "N", "%s = ANY (ARRAY[0, 1, 3])"}, {truth, "t", "%s <> ALL (ARRAY['a', 'F'])"}, {truth, "N", "%s >= ALL (ARRAY[0, 2])"},
 	{truth, "N", "%s IN (0, 1, 3)"}, {truth, "t", "%s NOT IN ('a', 'F')"}, {truth, "d", "%s IN ('2022-01-08', '2022-01-10')"},
 	{truth, "N", "%s IS NULL"}, {truth, "t", "%s IS NOT NULL"}, {truth, "b", "%s IS NULL"}, {truth, "d", "%s IS NULL"},
 	{truth, "r", "%s IS NULL"},
@@ -46,6 +47,8 @@ var functions = []function{
 	{truth, "b", "(%s) IS TRUE"}, {truth, "b", "(%s) IS NOT FALSE"}, {truth, "b", "(%s) IS UNKNOWN"},
 	{truth, "NN", "%s IS DISTINCT FROM %s"}, {truth, "tt", "%s IS NOT DISTINCT FROM %s"},
 	{truth, "t", "%s LIKE 'a%%'"}, {truth, "t", "%s ILIKE '_F'"}, {truth, "t", "starts_with(%s, 'p')"},
+	{truth, "t", "%s ~ '^[a-f]|F$'"}, {truth, "t", "%s !~* 'P'"}, {truth, "t", "%s SIMILAR TO '(a|F)%%'"},
+	{truth, "t", "regexp_like(%s, '\\w{2,}', 'i')"},
 	{truth, "bbb", "CASE WHEN %s THEN %s ELSE %s END"}, {truth, "bb", "coalesce(%s, %s)"},
 	{whole1, "ww", "(%s + %s)"}, {whole1, "ww", "(%s - %s)"}, {whole1, "w", "(%s * 3)"}, {whole1, "w", "(- %s)"},
 	{whole1, "ww", "(%s * %s)"},
@@ -57,7 +60,8 @@ var functions = []function{
 	{number, "nn", "least(%s, %s)"},
 	{number, "n", "abs(%s)"}, {whole1, "n", "sign(%s)"}, {whole1, "n", "round(%s)"}, {whole1, "n", "floor(%s)"}, {whole1, "n", "ceil(%s)"},
 	{number, "n", "round(%s, 1)"},
-	{whole1, "n", "width_bucket(%s, 0, 10, 5)"}, {whole1, "w", "mod(%s, 3)"}, {whole1, "w", "div(%s, 2)"}, {number, "n", "trunc(%s)"},
+	{whole1, "n", "width_bucket(%s, 0, 10, 5)"}, {whole1, "N", "width_bucket(%s, ARRAY[0, 2.5, 7])"},
+	{whole1, "w", "mod(%s, 3)"}, {whole1, "w", "div(%s, 2)"}, {number, "n", "trunc(%s)"},
 	{whole1, "n", "CAST(%s AS INTEGER)"}, {whole1, "b", "CAST(%s AS INTEGER)"}, {number, "n", "CAST(%s AS NUMERIC(10, 1))"},
 	{float, "nn", "(%s / %s)"}, {float, "n", "(%s / 2.5)"}, {float, "n", "sqrt(%s)"}, {float, "n", "ln(%s)"}, {float, "n", "exp(%s)"},
 	{float, "nn", "power(%s, %s)"},
@@ -71,6 +75,7 @@ var functions = []function{
 	{date, "dd", "coalesce(%s, %s)"}, {date, "dd", "greatest(%s, %s)"},
 	{whole1, "d", "extract(year FROM %s)"}, {whole1, "d", "extract(dow FROM %s)"}, {whole1, "d", "date_part('month', %s)"},
 	{whole1, "dd", "(%s - %s)"},
+	{whole1, "d", "extract(century FROM %s)"}, {words, "d", "to_char(%s, 'YYYY-MM')"}, {whole1, "dd", "extract(year FROM age(%s, %s))"},
 }
 
 // aggregates are all statistics; the kind of what they are of is nothing for COUNT(*), and 'i'
@@ -80,7 +85,8 @@ var aggregates = []struct {
 	text string
 }{
 	{nothing, "COUNT(*)"}, {nothing, "COUNT(1)"}, {wide, "COUNT(%s)"}, {words, "COUNT(%s)"}, {truth, "COUNT(%s)"}, {date, "COUNT(%s)"},
-	{number, "SUM(%s)"}, {number, "SUM(%s)"}, {number, "AVG(%s)"}, {number, "VARIANCE(%s)"}, {number, "STDDEV_POP(%s)"},
+	{number, "SUM(%s)"}, {number, "SUM(%s)"}, {number, "AVG(%s)"}, {number, "SUM(CAST(%s AS double precision))"},
+	{number, "AVG((%s)::float * 2 / 5)"}, {number, "VARIANCE(%s)"}, {number, "STDDEV_POP(%s)"},
 	{whole1, "COUNT(DISTINCT %s)"}, {words, "COUNT(DISTINCT %s)"}, {date, "COUNT(DISTINCT %s)"}, {'i', "COUNT(DISTINCT %s)"},
 	{'i', "COUNT(%s)"},
 	{number, "MEDIAN(%s)"}, {number, "MIN(%s)"}, {number, "MAX(%s)"}, {date, "MAX(%s)"},

@@ -69,7 +69,11 @@ func (q *question) line(s source, of []computed) (string, column) {
 	}
 	text := q.fill(p.text)
 	if p.of != nothing {
-		text = fmt.Sprintf(text, q.expr(s, p.of, 1))
+		arg := q.expr(s, p.of, 1)
+		if c, ok := q.column(s, p.of); ok && q.d.One(2) {
+			arg = c.ref // what differs between rows
+		}
+		text = fmt.Sprintf(text, arg)
 	}
 	return text, column{ref: "." + q.name(), kind: p.makes}
 }
@@ -138,8 +142,9 @@ func (q *question) windowed(s source, unit column) (out source, first string) {
 		c.ref = "." + name
 		out.columns = append(out.columns, c)
 	}
+	bare := q.d.One(2) // so that whatever is asked is about windows
 	for _, c := range s.columns {
-		if c.identity != "" && !q.d.One(4) || c.identity == "" && q.d.One(3) {
+		if c.identity != "" && !q.d.One(4) || c.identity == "" && !bare && q.d.One(3) {
 			show(c.ref, c)
 		}
 	}
@@ -155,7 +160,7 @@ func (q *question) windowed(s source, unit column) (out source, first string) {
 			first = c.ref[1:]
 		}
 	}
-	if q.d.One(3) {
+	if !bare && q.d.One(3) {
 		k := detrand.Pick(q.d, []kind{whole1, words, truth})
 		show(q.expr(s, k, 1), column{kind: k})
 	}
@@ -177,7 +182,7 @@ func (q *question) over(s source, unit column) string {
 		text = "PARTITION BY " + strings.Join(by, ", ")
 	}
 	order := ""
-	if !q.d.One(4) {
+	if !q.d.One(3) {
 		order = " ORDER BY " + q.sorted(q.expr(s, detrand.Pick(q.d, []kind{date, number, words, truth}), q.d.Below(2)))
 		if q.d.One(3) {
 			order += ", " + q.sorted(q.expr(s, detrand.Pick(q.d, []kind{whole1, words}), 0))
